@@ -1,0 +1,29 @@
+# What every target of the project is compiled with.
+#   dsl_target_defaults(target)          C11, warnings as errors, sanitizers where asked
+#   dsl_relax_generated(file...)         fewer warnings for what flex and bison write
+set(CMAKE_C_FLAGS_RELEASE "-O2 -DNDEBUG")
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+
+function(dsl_target_defaults target)
+	set_target_properties(${target} PROPERTIES
+		C_STANDARD 11 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF)
+	target_compile_definitions(${target} PRIVATE _POSIX_C_SOURCE=200809L _XOPEN_SOURCE=700)
+	target_compile_options(${target} PRIVATE
+		-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wstrict-prototypes
+		-Wmissing-prototypes -Wvla -Werror)
+	if(DSLC_SANITIZE)
+		target_compile_options(${target} PRIVATE -fsanitize=address,undefined
+			-fno-sanitize-recover=all -fno-omit-frame-pointer)
+		target_link_options(${target} PUBLIC -fsanitize=address,undefined)
+	endif()
+	if(DSLC_FUZZ)
+		target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
+	endif()
+endfunction()
+
+function(dsl_relax_generated)
+	set_property(SOURCE ${ARGN} APPEND PROPERTY COMPILE_OPTIONS
+		-Wno-conversion -Wno-sign-conversion -Wno-sign-compare -Wno-shadow
+		-Wno-missing-prototypes -Wno-unused-function -Wno-unused-parameter
+		-Wno-unused-but-set-variable)
+endfunction()

@@ -1,0 +1,68 @@
+# Which room may include what. A room is compiled with one include root, build/include/<room>,
+# a tree of links that holds the room itself and the public headers of the rooms it may see;
+# any other project header is not found.
+#   dsl_room(target room)                the target is (a part or a test of) that room
+set(DSL_PUBLIC_ir ir.h base.h layout.h ix.h)
+set(DSL_PUBLIC_frontend frontend.h)
+set(DSL_PUBLIC_passes passes.h)
+set(DSL_PUBLIC_codegen codegen.h)
+set(DSL_PUBLIC_runtime dsl.h kdesc.h number.h)
+set(DSL_PUBLIC_driver dslc.h)
+
+set(DSL_SEES_ir runtime/number.h)
+set(DSL_SEES_frontend ir)
+set(DSL_SEES_passes ir)
+set(DSL_SEES_codegen ir runtime/kdesc.h)
+set(DSL_SEES_runtime)
+set(DSL_SEES_driver ir frontend passes codegen runtime)
+
+# A header that does not exist yet is linked all the same, so that adding it needs no configure.
+function(dsl_link_header root path)
+	get_filename_component(folder ${path} DIRECTORY)
+	file(MAKE_DIRECTORY "${root}/${folder}")
+	file(CREATE_LINK "${PROJECT_SOURCE_DIR}/${path}" "${root}/${path}" SYMBOLIC)
+endfunction()
+
+# Tables (.def) belong to the public face of a room: its headers and its readers include them.
+function(dsl_link_public root room)
+	foreach(header IN LISTS DSL_PUBLIC_${room})
+		dsl_link_header(${root} ${room}/${header})
+	endforeach()
+	file(GLOB tables RELATIVE "${PROJECT_SOURCE_DIR}" CONFIGURE_DEPENDS
+		"${PROJECT_SOURCE_DIR}/${room}/*.def")
+	foreach(table IN LISTS tables)
+		dsl_link_header(${root} ${table})
+	endforeach()
+endfunction()
+
+function(dsl_room_root room)
+	set(root "${PROJECT_BINARY_DIR}/include/${room}")
+	file(REMOVE_RECURSE "${root}")
+	file(MAKE_DIRECTORY "${root}")
+	file(CREATE_LINK "${PROJECT_SOURCE_DIR}/${room}" "${root}/${room}" SYMBOLIC)
+	foreach(seen IN LISTS DSL_SEES_${room})
+		if(seen MATCHES "/")
+			dsl_link_header(${root} ${seen})
+		else()
+			dsl_link_public(${root} ${seen})
+		endif()
+	endforeach()
+endfunction()
+
+# Host programs (examples) see what an installation has: <dsl.h> and <dslc.h>.
+function(dsl_host_root)
+	set(root "${PROJECT_BINARY_DIR}/include/host")
+	file(MAKE_DIRECTORY "${root}")
+	file(CREATE_LINK "${PROJECT_SOURCE_DIR}/runtime/dsl.h" "${root}/dsl.h" SYMBOLIC)
+	file(CREATE_LINK "${PROJECT_SOURCE_DIR}/driver/dslc.h" "${root}/dslc.h" SYMBOLIC)
+endfunction()
+
+foreach(room IN ITEMS ir frontend passes codegen runtime driver)
+	dsl_room_root(${room})
+endforeach()
+dsl_host_root()
+
+function(dsl_room target room)
+	target_include_directories(${target} PRIVATE "${PROJECT_BINARY_DIR}/include/${room}")
+	dsl_target_defaults(${target})
+endfunction()
