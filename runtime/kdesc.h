@@ -1,0 +1,147 @@
+/* kdesc.h - the kernel description, ABI 1: all that a host must know to launch a compiled kernel.
+ * Plain data, no behaviour. codegen fills a KModuleDesc and writes it as the manifest (JSON); the
+ * runtime parses the manifest into the same structs; a generated launcher holds one as a constant.
+ *
+ * Expressions are postfix text, tokens apart by one space: integers, symbol names, "$sms" (number
+ * of SMs the launch may fill), and + - * / % min max < <= == != and or. Signed 64-bit, overflow is
+ * an error, / and % floor and need a positive divisor, a condition is 0 or 1: "M 127 + 128 /"   is
+ * ceil(M / 128) Every string is NUL-terminated and owned by whoever filled the struct. */
+#ifndef DSL_RUNTIME_KDESC_H
+#define DSL_RUNTIME_KDESC_H
+
+#include <stdint.h>
+
+enum {
+	KDESC_ABI = 1,
+	KD_MAX_KERNELS = 1024,
+	KD_MAX_ARGS = 32,
+	KD_MAX_RANK = 5, /* of tensors and of maps: PTX ISA, tensor-map rank */
+	KD_MAX_SYMS = 32,
+	KD_MAX_FACTS = 64,
+	KD_MAX_MAPS = 16,
+	KD_MAX_PARAMS = 64,
+	KD_MAX_SMEM = 64,
+	KD_MAX_CONSTS = 64,
+	KD_MAP_BYTES = 128, /* a tensor map as a kernel parameter, by value */
+	KD_MAP_ALIGN = 64,
+	KD_MAX_EXPR = 64 /* tokens of one expression */
+};
+
+/* Element types: id, spelling in the manifest, bits. */
+#define KD_ELEMS(X)         \
+	X(I8, "i8", 8)      \
+	X(U8, "u8", 8)      \
+	X(I16, "i16", 16)   \
+	X(U16, "u16", 16)   \
+	X(I32, "i32", 32)   \
+	X(U32, "u32", 32)   \
+	X(I64, "i64", 64)   \
+	X(U64, "u64", 64)   \
+	X(F16, "f16", 16)   \
+	X(BF16, "bf16", 16) \
+	X(TF32, "tf32", 32) \
+	X(F32, "f32", 32)   \
+	X(F64, "f64", 64)   \
+	X(E4M3, "e4m3", 8)  \
+	X(E5M2, "e5m2", 8)
+
+typedef enum {
+#define X(id, name, bits) KE_##id,
+	KD_ELEMS(X)
+#undef X
+		KE_COUNT
+} KElem;
+
+typedef enum { KA_TENSOR, KA_SCALAR } KArgKind;
+typedef enum { KD_IN, KD_OUT, KD_INOUT } KDir;
+
+/* An argument as the user declared it. Shape and stride are expressions in elements. */
+typedef struct {
+	const char *name;
+	KArgKind kind;
+	KElem elem;
+	KDir dir; /* tensors */
+	int rank; /* tensors; 0 for a scalar */
+	const char *shape[KD_MAX_RANK];
+	const char *stride[KD_MAX_RANK];
+} KArg;
+
+/* A condition that must hold before the launch; the three texts make the sentence when it does not.
+ */
+typedef struct {
+	const char *cond;  /* expression, "M 2147483648 <" */
+	const char *text;  /* as a person writes it, "M < 2147483648" */
+	const char *field; /* the symbol or tensor to name, "M" */
+	const char *rule;  /* who asks for it, "TMA coordinates are 32-bit" or "where clause" */
+} KFact;
+
+/* A tensor map over one tensor argument, dimensions fastest first (PTX ISA, tensor maps).
+ * Elements out of range read as zero and are not written. */
+typedef struct {
+	int arg; /* index into args, a tensor */
+	KElem elem;
+	int rank;
+	const char *dims[KD_MAX_RANK]; /* elements */
+	const char
+		*strides[KD_MAX_RANK - 1]; /* bytes, of dims 1 .. rank - 1; dim 0 is contiguous */
+	int box[KD_MAX_RANK];              /* elements, 1..256 */
+	int swizzle;                       /* 0, 32, 64 or 128 bytes */
+	int store;                         /* 1: the kernel writes through it */
+} KMap;
+
+/* Kernel parameters in order. index is into maps (TMAP), args (PTR: a tensor's u64 address, SCALAR:
+ * a scalar of its own size) or syms (SYM: s64). */
+typedef enum { KP_TMAP, KP_PTR, KP_SYM, KP_SCALAR } KParamKind;
+typedef struct {
+	KParamKind kind;
+	int index;
+} KParam;
+
+/* For people and tools: where a buffer lies in dynamic shared memory. Bytes of one slot. */
+typedef struct {
+	const char *name;
+	int64_t offset, bytes;
+	int slots;
+} KSmem;
+
+/* A const of the source after -D: a number, or a schedule word (then value is 0). */
+typedef struct {
+	const char *name;
+	const char *word; /* NULL for a number */
+	int64_t value;
+} KConst;
+
+typedef struct {
+	const char *name;   /* in the source */
+	const char *symbol; /* in the cubin */
+	int nargs, nsyms, nfacts, nparams, nmaps, nsmem, nconsts;
+	KArg args[KD_MAX_ARGS];
+	const char *syms[KD_MAX_SYMS]; /* 64-bit integers bound by the caller, by name */
+	KFact facts[KD_MAX_FACTS];
+	KParam params[KD_MAX_PARAMS];
+	KMap maps[KD_MAX_MAPS];
+	const char *grid[3]; /* CTAs; a zero component launches nothing */
+	int cluster[3];      /* CTAs */
+	int block;           /* threads */
+	int smem;            /* dynamic shared memory, bytes */
+	int regs;            /* per thread, as ptxas reports; 0 where unknown */
+	int entry_regs; /* per thread when the kernel starts, before setmaxnreg; 0 where unknown */
+	const char *schedule; /* for people: "none", "cooperative", ... */
+	KSmem smem_map[KD_MAX_SMEM];
+	KConst consts[KD_MAX_CONSTS];
+} KDesc;
+
+typedef struct {
+	int abi;                 /* KDESC_ABI */
+	const char *tool;        /* "dslc 0.1.0" */
+	const char *llvm;        /* "22.1.8" */
+	const char *ptxas;       /* "13.0.88" */
+	const char *source;      /* name as the user gave it */
+	const char *source_hash; /* hex */
+	const char *target;      /* "sm_90a" */
+	int min_driver;          /* as cuDriverGetVersion counts: 13000 is 13.0 */
+	int nkernels;
+	KDesc *kernels;
+} KModuleDesc;
+
+#endif

@@ -1,0 +1,173 @@
+/* number.h - conversions between f32/f64 and the small float formats: bf16, f16, e4m3, e5m2.
+ * Narrowing rounds to nearest, ties to even, in one step; subnormals are kept. NaN stays NaN, as
+ * the canonical one the hardware gives (0x7fff for 16 bits, 0x7f for 8). Beyond the largest finite
+ * value bf16 and f16 give infinity and the 8-bit formats saturate (PTX ISA: cvt.rn,
+ * cvt.rn.satfinite). Header only, no state; widening is exact. bf16_from_f32(1.00390625f) ==
+ * 0x3f80,  f16_to_f32(0x0001) == 0x1p-24f */
+#ifndef DSL_RUNTIME_NUMBER_H
+#define DSL_RUNTIME_NUMBER_H
+
+#include <stdint.h>
+#include <string.h>
+
+/* A small format: exponent and mantissa bits; nan its canonical NaN; max its largest finite value;
+ * over what a larger finite value or infinity becomes. */
+typedef struct {
+	int ebits, mbits;
+	uint32_t nan, max, over;
+} NumFormat;
+
+#define NUM_BF16 ((NumFormat){8, 7, 0x7fff, 0x7f7f, 0x7f80})
+#define NUM_F16  ((NumFormat){5, 10, 0x7fff, 0x7bff, 0x7c00})
+#define NUM_E4M3 ((NumFormat){4, 3, 0x7f, 0x7e, 0x7e})
+#define NUM_E5M2 ((NumFormat){5, 2, 0x7f, 0x7b, 0x7b})
+
+static inline uint64_t num_bits64(double x)
+{
+	uint64_t u;
+	memcpy(&u, &x, sizeof u);
+	return u;
+}
+
+static inline double num_double(uint64_t u)
+{
+	double x;
+	memcpy(&x, &u, sizeof x);
+	return x;
+}
+
+static inline uint32_t num_bits32(float x)
+{
+	uint32_t u;
+	memcpy(&u, &x, sizeof u);
+	return u;
+}
+
+static inline float num_float(uint32_t u)
+{
+	float x;
+	memcpy(&x, &u, sizeof x);
+	return x;
+}
+
+/* m / 2^shift to nearest, ties to even; shift 1..63. */
+static inline uint64_t num_shift_even(uint64_t m, int shift)
+{
+	uint64_t q = m >> shift, rest = m & ((UINT64_C(1) << shift) - 1);
+	uint64_t half = UINT64_C(1) << (shift - 1);
+	return q + (rest > half || (rest == half && (q & 1)));
+}
+
+/* The bits of x in format f. */
+static inline uint32_t num_pack(double x, NumFormat f)
+{
+	uint64_t u = num_bits64(x), m = u & ((UINT64_C(1) << 52) - 1);
+	uint32_t sign = (uint32_t)(u >> 63) << (f.ebits + f.mbits);
+	int e = (int)(u >> 52 & 2047), bias = (1 << (f.ebits - 1)) - 1;
+	if (e == 2047)
+		return m ? f.nan : sign | f.over;
+	if (e == 0)
+		return sign; /* below every format's smallest */
+	e += bias - 1023;
+	m |= UINT64_C(1) << 52;
+	int shift = 52 - f.mbits + (e < 1 ? 1 - e : 0);
+	if (shift > 62)
+		return sign;
+	uint64_t r = num_shift_even(m, shift);
+	if (e > 1)
+		r += (uint64_t)(e - 1) << f.mbits; /* the hidden bit adds the last one */
+	return sign | (r > f.max ? f.over : (uint32_t)r);
+}
+
+/* The value of bits h of format f; e4m3 has no infinity and one NaN. */
+static inline double num_unpack(uint32_t h, NumFormat f)
+{
+	int bias = (1 << (f.ebits - 1)) - 1, top = (1 << f.ebits) - 1;
+	uint64_t sign = (uint64_t)(h >> (f.ebits + f.mbits) & 1) << 63;
+	int e = (int)(h >> f.mbits) & top;
+	uint64_t m = h & ((1u << f.mbits) - 1);
+	uint32_t mag = h & ((1u << (f.ebits + f.mbits)) - 1);
+	if (mag > f.max) {
+		int inf = f.over != f.max ? mag == f.over : f.ebits == 5 && m == 0;
+		return num_double(sign | UINT64_C(2047) << 52 | (inf ? 0 : UINT64_C(1) << 51));
+	}
+	if (e == 0) { /* m * 2^(1 - bias - mbits), exact in f64 */
+		double v = (double)m * num_double((uint64_t)(1024 - bias - f.mbits) << 52);
+		return num_double(sign | num_bits64(v));
+	}
+	return num_double(sign | (uint64_t)(e - bias + 1023) << 52 | m << (52 - f.mbits));
+}
+
+static inline uint16_t bf16_from_f64(double x)
+{
+	return (uint16_t)num_pack(x, NUM_BF16);
+}
+
+static inline uint16_t f16_from_f64(double x)
+{
+	return (uint16_t)num_pack(x, NUM_F16);
+}
+
+static inline uint8_t e4m3_from_f64(double x)
+{
+	return (uint8_t)num_pack(x, NUM_E4M3);
+}
+
+static inline uint8_t e5m2_from_f64(double x)
+{
+	return (uint8_t)num_pack(x, NUM_E5M2);
+}
+
+static inline uint16_t bf16_from_f32(float x)
+{
+	uint32_t u = num_bits32(x);
+	if ((u & 0x7fffffff) > 0x7f800000)
+		return 0x7fff;
+	return (uint16_t)((u + 0x7fff + (u >> 16 & 1)) >> 16);
+}
+
+static inline uint16_t f16_from_f32(float x)
+{
+	return f16_from_f64((double)x);
+}
+
+static inline uint8_t e4m3_from_f32(float x)
+{
+	return e4m3_from_f64((double)x);
+}
+
+static inline uint8_t e5m2_from_f32(float x)
+{
+	return e5m2_from_f64((double)x);
+}
+
+static inline float bf16_to_f32(uint16_t h)
+{
+	return num_float((uint32_t)h << 16);
+}
+
+static inline float f16_to_f32(uint16_t h)
+{
+	return (float)num_unpack(h, NUM_F16);
+}
+
+static inline float e4m3_to_f32(uint8_t h)
+{
+	return (float)num_unpack(h, NUM_E4M3);
+}
+
+static inline float e5m2_to_f32(uint8_t h)
+{
+	return (float)num_unpack(h, NUM_E5M2);
+}
+
+/* f32 rounded to tf32's 10 mantissa bits, ties away from zero (PTX ISA: cvt.rna.tf32.f32). */
+static inline float tf32_from_f32(float x)
+{
+	uint32_t u = num_bits32(x);
+	if ((u & 0x7f800000) == 0x7f800000)
+		return x;
+	return num_float((u + 0x1000) & 0xffffe000);
+}
+
+#endif
