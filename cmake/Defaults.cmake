@@ -10,7 +10,7 @@ function(dsl_target_defaults target)
 	target_compile_definitions(${target} PRIVATE _POSIX_C_SOURCE=200809L _XOPEN_SOURCE=700)
 	target_compile_options(${target} PRIVATE
 		-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wstrict-prototypes
-		-Wmissing-prototypes -Wvla -Werror)
+		-Wmissing-prototypes -Wvla -Wno-sign-conversion -Werror)
 	if(DSLC_SANITIZE)
 		target_compile_options(${target} PRIVATE -fsanitize=address,undefined
 			-fno-sanitize-recover=all -fno-omit-frame-pointer)

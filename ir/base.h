@@ -1,0 +1,116 @@
+/* base.h - what every room stands on: arenas, growing buffers, interned strings, places in source
+ * text and diagnostics. Nothing here knows of kernels. No globals: a Ctx owns all of one compilation. */
+#ifndef DSL_BASE_H
+#define DSL_BASE_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define COUNTOF(a) (sizeof(a) / sizeof(*(a)))
+#define PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+
+typedef struct Arena Arena;
+typedef struct Ctx Ctx;
+typedef struct Src Src;
+
+/* arena.c: memory that is released as a whole; zeroed; never NULL (panics when there is none) */
+Arena *arena_new(void);
+void arena_free(Arena *a);
+void arena_reset(Arena *a);
+void *arena_alloc(Arena *a, size_t size);
+char *arena_strndup(Arena *a, const char *s, size_t n);
+char *arena_printf(Arena *a, const char *fmt, ...) PRINTF(2, 3);
+size_t arena_bytes(const Arena *a); /* handed out since arena_new or the last reset */
+
+#define NEW(arena, T) ((T *)arena_alloc(arena, sizeof(T)))
+#define NEWN(arena, T, n) ((T *)arena_alloc(arena, sizeof(T) * (size_t)(n)))
+
+/* A growing array in an arena: struct { T *at; int n, cap; }. Old storage is left to the arena. */
+#define VEC(T)                                                                                     \
+	struct {                                                                                   \
+		T *at;                                                                             \
+		int n, cap;                                                                        \
+	}
+#define vec_push(arena, v, x)                                                                      \
+	((v)->n == (v)->cap ? vec_grow(arena, (void **)&(v)->at, &(v)->cap, sizeof *(v)->at)       \
+			    : (void)0,                                                             \
+	 (v)->at[(v)->n++] = (x))
+void vec_grow(Arena *a, void **at, int *cap, size_t size);
+
+/* buf.c: text that grows on the heap; free with buf_free; s is always NUL-terminated once written */
+typedef struct {
+	char *s;
+	size_t n, cap;
+} Buf;
+void buf_printf(Buf *b, const char *fmt, ...) PRINTF(2, 3);
+void buf_vprintf(Buf *b, const char *fmt, va_list ap) PRINTF(2, 0);
+void buf_add(Buf *b, const char *s, size_t n);
+void buf_free(Buf *b);
+
+/* panic.c: our own fault; prints to stderr and aborts. User mistakes never come here. */
+_Noreturn void panic_at(const char *file, int line, const char *fmt, ...) PRINTF(3, 4);
+#define panic(...) panic_at(__FILE__, __LINE__, __VA_ARGS__)
+
+/* A place: bytes begin..end of a source; src < 0 is "no place". */
+typedef struct {
+	int src;
+	int begin, end;
+} Loc;
+#define NOLOC ((Loc){-1, 0, 0})
+Loc loc_join(Loc a, Loc b); /* from the start of a to the end of b */
+
+/* ctx.c: one compilation */
+Ctx *ctx_new(void);
+void ctx_free(Ctx *c);
+Arena *ctx_arena(Ctx *c);
+/* Interned: two equal strings are one pointer. */
+const char *ctx_str(Ctx *c, const char *s);
+const char *ctx_strn(Ctx *c, const char *s, size_t n);
+const char *ctx_strf(Ctx *c, const char *fmt, ...) PRINTF(2, 3);
+
+/* src.c: a source text; offsets to line and column (both from 1, columns in bytes) */
+struct Src {
+	const char *name, *text;
+	size_t size;
+	VEC(int) lines; /* offset of each line's first byte */
+};
+int ctx_src(Ctx *c, const char *name, const char *text, size_t size); /* copies; gives its number */
+const Src *ctx_src_at(const Ctx *c, int src);
+void loc_line(const Ctx *c, Loc loc, int *line, int *col);
+
+/* diag.c: collected, in order; rendered by the driver through diag_text or diag_json */
+typedef enum { SEV_NOTE, SEV_WARNING, SEV_ERROR, SEV_COUNT } Severity;
+typedef enum {
+#define DIAG(id, sev, title, help) D_##id,
+#include "diags.def"
+	D_COUNT
+} DiagId;
+typedef struct {
+	const char *code;	 /* "E0201", "W0601" */
+	Severity severity;
+	const char *title, *help; /* one line each; help is what --explain prints */
+} DiagRow;
+extern const DiagRow diag_rows[D_COUNT];
+
+typedef struct DiagMsg {
+	DiagId id;
+	Severity severity;
+	Loc loc;
+	const char *text;
+	const char *remedy; /* may be NULL */
+	struct DiagMsg *notes; /* attached, in order */
+	struct DiagMsg *next;
+} DiagMsg;
+
+/* Reports; the severity is the row's. Returns the message, for diag_remedy and diag_note. */
+DiagMsg *diag(Ctx *c, Loc loc, DiagId id, const char *fmt, ...) PRINTF(4, 5);
+DiagMsg *diag_remedy(Ctx *c, DiagMsg *m, const char *fmt, ...) PRINTF(3, 4); /* "help: ..." */
+DiagMsg *diag_note(Ctx *c, DiagMsg *m, Loc loc, const char *fmt, ...) PRINTF(4, 5);
+int diag_errors(const Ctx *c);
+const DiagMsg *diag_first(const Ctx *c);
+void diag_text(const Ctx *c, Buf *out, bool color); /* all of them, with excerpts and carets */
+void diag_json(const Ctx *c, Buf *out);		    /* one JSON object a line */
+
+#endif

@@ -1,0 +1,289 @@
+/* ir.h - one IR, three stages, always text:
+ *   tile  what the frontend emits: a sequential program on tiles, the schedule as attributes
+ *   warp  roles, atoms chosen, rings with positions
+ *   ptx   explicit barriers, phases, addresses: one op is one instruction or one short sequence
+ * Control flow stays structured. Ops are rows of ops.def; everything generic (printing, parsing,
+ * verifying, synchronising) asks the row. A Kernel lives in its Ctx's arena. */
+#ifndef DSL_IR_H
+#define DSL_IR_H
+
+#include "layout.h"
+
+typedef struct Type Type;
+typedef struct Val Val;
+typedef struct Op Op;
+typedef struct Block Block;
+typedef struct Kernel Kernel;
+typedef struct Module Module;
+
+typedef enum {
+#define ELEM(id, name, bits, cls) EL_##id,
+#include "types.def"
+	EL_COUNT
+} Elem;
+typedef enum {
+#define SPACE(id, name) SP_##id,
+#include "types.def"
+	SP_COUNT
+} Space;
+typedef struct {
+	const char *name;
+	int bits;
+	char cls;
+} ElemRow;
+extern const ElemRow elem_rows[EL_COUNT];
+extern const char *const space_names[SP_COUNT];
+
+typedef enum { TY_ELEM, TY_TILE, TY_TMAP, TY_MBAR } TypeKind;
+
+/* Interned. `f32` | `global bf16 (M,K):(K,1)` | `shared bf16 LAYOUT` | `reg f32 (128,256):(1,128)` and once
+ * distributed `reg f32 (128,256):(1,128) tv LAYOUT` | `tmap` | `mbar`.
+ * A register tile's layout is its shape, column-major; tv maps (thread of the role, register) to an offset of it. */
+struct Type {
+	TypeKind kind;
+	Elem elem;
+	Space space;
+	const Layout *layout, *tv;
+	uint32_t id;
+};
+const Type *type_elem(Ctx *c, Elem e);
+const Type *type_tile(Ctx *c, Space s, Elem e, const Layout *l);
+const Type *type_frag(Ctx *c, Elem e, const Layout *shape, const Layout *tv);
+const Type *type_tmap(Ctx *c);
+const Type *type_mbar(Ctx *c);
+void type_print(const Type *t, Buf *out);
+const Type *type_parse(Ctx *c, const char **s, const char **why);
+int64_t type_slot_bytes(const Type *t); /* of a static tile: cosize in bytes */
+int type_regs(const Type *t);		/* elements a thread holds of a distributed register tile */
+
+/* ------------------------------------------------------------------ atoms */
+typedef enum {
+#define MMA(id, ...) ATOM_##id,
+#include "atoms.def"
+	ATOM_COUNT
+} AtomId;
+typedef struct {
+	const char *name; /* "wgmma" */
+	int m, n_lo, n_hi, n_step, k;
+	Elem a, b, c;
+	const char *tv;
+} AtomRow;
+extern const AtomRow atom_rows[ATOM_COUNT];
+typedef struct {
+	AtomId id;
+	int n;
+} Atom; /* prints as wgmma.m64n256k16.f32.bf16.bf16 */
+void atom_print(Atom a, Buf *out);
+bool atom_parse(const char *s, size_t n, Atom *out);
+const Layout *atom_tv_c(Ctx *c, Atom a); /* (thread, value) -> offset in the M x N tile, column-major */
+
+/* ------------------------------------------------------------------ attributes */
+typedef enum {
+#define ATTR(id, name, kind, help) A_##id,
+#include "attrs.def"
+	A_COUNT
+} AttrId;
+typedef enum { AK_INT, AK_INTS, AK_REAL, AK_STR, AK_ATOM } AttrKind;
+typedef struct {
+	const char *name;
+	AttrKind kind;
+	const char *help;
+} AttrRow;
+extern const AttrRow attr_rows[A_COUNT];
+typedef struct {
+	AttrId id;
+	int n; /* AK_INTS: how many of i */
+	int64_t i[5];
+	double real;
+	const char *str; /* interned */
+	Atom atom;
+} Attr;
+typedef struct {
+	Attr *at; /* ordered by id */
+	int n;
+} Attrs;
+
+/* ------------------------------------------------------------------ ops */
+typedef enum { ST_TILE = 1, ST_WARP = 2, ST_PTX = 4, ST_ANY = 7 } Stage;
+enum { OPF_SYMS = 1, OPF_BODY = 2, OPF_DECL = 4, OPF_PURE = 8, OPF_ALIGNED = 16, OPF_ELT = 32, OPF_NAME = 64 };
+/* Effects: four bits for each of four operands, then how it completes and who issues it. */
+enum { FX_R = 1, FX_W = 2, FX_AR = 4, FX_AW = 8 };
+#define FX_OF(fx, i) (((fx) >> (4 * (i))) & 15)
+enum { FX_DONE_MBAR = 1 << 16, FX_DONE_WGMMA = 1 << 17, FX_DONE_BULK = 1 << 18, FX_ONE = 1 << 19, FX_SYNC = 1 << 20 };
+
+typedef enum {
+#define OP(id, ...) OP_##id,
+#include "ops.def"
+	OP_COUNT
+} OpKind;
+typedef struct {
+	const char *name;
+	int stages, in_lo, in_hi, nix, nout, flags, effects;
+} OpRow;
+extern const OpRow op_rows[OP_COUNT];
+
+/* Elementwise rows, for those who need the arity, the infix or the meaning. */
+typedef struct {
+	OpKind op;
+	const char *name, *infix;
+	int arity;
+	float (*value)(float x, float y, float z);
+} EltRow;
+const EltRow *elt_by_op(OpKind op); /* NULL unless elementwise (CVT is not: it has a type) */
+const EltRow *elt_by_name(const char *name);
+const EltRow *elt_by_infix(const char *infix);
+
+struct Val {
+	const char *name; /* without %, unique in its kernel, interned */
+	const Type *type;
+	Op *def; /* NULL for arguments */
+	int arg; /* argument number, -1 otherwise */
+};
+
+typedef struct {
+	Val *val;
+	const Ix *at; /* %val[at], or NULL */
+} Operand;
+
+struct Block {
+	Op *first, *last;
+	Op *owner; /* NULL for the kernel's body */
+};
+
+struct Op {
+	OpKind kind;
+	Loc loc;
+	Operand *in;
+	int nin;
+	const Ix **ix;
+	int nix;
+	const char **sym; /* names it defines (SYMS), or its own name (NAME, RING) */
+	int nsym;
+	Val *out; /* NULL when the row has no result */
+	Attrs attrs;
+	Block *body;
+	Op *prev, *next;
+	Block *block; /* that it stands in; NULL when detached */
+};
+
+/* ------------------------------------------------------------------ kernels */
+typedef struct {
+	const Ix *cond; /* must not be 0 */
+	const char *text, *rule; /* as the user wrote it; where it comes from */
+	Loc loc;
+} Fact;
+
+typedef struct {
+	Val *val;
+	bool is_out;
+} Arg;
+
+/* Properties that passes need and give (passes.def). */
+struct Kernel {
+	Ctx *ctx;
+	const char *name, *target;
+	Stage stage;
+	unsigned props;
+	bool frozen; /* builders panic */
+	Loc loc;
+	VEC(Arg) args;
+	VEC(IxFact) syms; /* extents and strides that the caller binds, then names bound by ops are added by passes */
+	VEC(Fact) facts;
+	Attrs attrs; /* the schedule, then launch facts */
+	Block body;
+	int serial; /* for fresh names */
+};
+struct Module {
+	Ctx *ctx;
+	VEC(Kernel *) kernels;
+};
+
+/* build.c: the only way to make IR */
+Module *module_new(Ctx *c);
+Kernel *kernel_new(Module *m, const char *name, Loc loc);
+Val *kernel_arg(Kernel *k, const char *name, const Type *t, bool is_out);
+void kernel_sym(Kernel *k, const char *name, int64_t lo, int64_t hi, int64_t div); /* adds or narrows */
+void kernel_fact(Kernel *k, const Ix *cond, const char *text, const char *rule, Loc loc);
+IxFacts kernel_facts(const Kernel *k); /* what is known of every name: arguments, hardware, loops */
+void kernel_freeze(Kernel *k);
+const char *kernel_fresh(Kernel *k, const char *stem); /* a name no Val and no sym of k has */
+
+Op *op_new(Kernel *k, OpKind kind, Loc loc); /* detached */
+void op_in(Kernel *k, Op *op, Val *v, const Ix *at);
+void op_ix(Kernel *k, Op *op, const Ix *x);
+void op_sym(Kernel *k, Op *op, const char *name);
+Val *op_result(Kernel *k, Op *op, const char *name, const Type *t); /* name is made fresh when taken */
+void op_int(Kernel *k, Op *op, AttrId id, int64_t v);
+void op_ints(Kernel *k, Op *op, AttrId id, const int64_t *v, int n);
+void op_real(Kernel *k, Op *op, AttrId id, double v);
+void op_str(Kernel *k, Op *op, AttrId id, const char *v);
+void op_atom(Kernel *k, Op *op, Atom a);
+Block *op_body(Kernel *k, Op *op); /* made on first use */
+void block_append(Block *b, Op *op);
+void op_insert_before(Op *at, Op *op);
+void op_insert_after(Op *at, Op *op);
+void op_remove(Op *op); /* detaches */
+void kernel_int(Kernel *k, AttrId id, int64_t v);
+void kernel_ints(Kernel *k, AttrId id, const int64_t *v, int n);
+void kernel_str(Kernel *k, AttrId id, const char *v);
+
+/* attrs: a missing attribute is `otherwise` */
+const Attr *attrs_get(const Attrs *a, AttrId id);
+void attrs_set(Ctx *c, Attrs *a, Attr attr);
+int64_t attrs_int(const Attrs *a, AttrId id, int64_t otherwise);
+const char *attrs_str(const Attrs *a, AttrId id, const char *otherwise);
+
+/* walk.c */
+Op *op_next(const Op *op); /* the next in textual order, bodies included; NULL at the end */
+Op *kernel_first(const Kernel *k);
+Op *op_parent(const Op *op); /* whose body it stands in; NULL at the top */
+void kernel_replace(Kernel *k, Val *v, Val *by);	/* in every operand */
+bool val_used(const Kernel *k, const Val *v);
+/* Copies a block's ops to the end of `to`. A name or value that is replaced reads through the map; defined ones
+ * get fresh names. keep (may be NULL) says which ops without a body come along; bodies left empty are dropped. */
+typedef struct {
+	const char *name;
+	const Ix *by;
+} SymSub;
+void block_copy(Kernel *k, const Block *from, Block *to, const SymSub *sub, int nsub,
+		bool (*keep)(void *user, const Op *op), void *user);
+
+/* print.c, parse.c: print(parse(x)) == x */
+void kernel_print(const Kernel *k, Buf *out);
+void module_print(const Module *m, Buf *out);
+void op_print(const Op *op, Buf *out); /* one line, for messages */
+Module *module_parse(Ctx *c, int src);	/* NULL after diagnostics */
+
+/* verify.c: against ops.def, scopes, types and stage; a violation is reported as a diagnostic when the text
+ * came from a file, and is a panic (with the pass's name and a dump) when a pass made it */
+bool kernel_verify(const Kernel *k, const char **why);
+
+/* interp.c: the meaning of the language. Runs the tile stage on the host, sequentially, no schedule:
+ * f32 products summed in f64 and rounded once to the accumulator's type at the end of the k loop's sum. */
+typedef struct {
+	const char *name;
+	void *data;		   /* tensors: elements as stored; scalars: float * */
+} InterpArg;
+typedef struct {
+	const char *name;
+	int64_t value;
+} InterpSym;
+typedef struct {
+	const InterpArg *args;
+	int nargs;
+	const InterpSym *syms;
+	int nsyms;
+	/* Which grid tiles to run, by linear index (first coordinate fastest); NULL: all. */
+	bool (*tile)(void *user, int64_t tile);
+	void *user;
+} InterpRun;
+bool kernel_interp(const Kernel *k, const InterpRun *run, const char **why);
+
+/* target.c */
+typedef struct {
+	const char *name, *ptx_version;
+	int smem_bytes, regs, max_regs_thread, max_threads, box_max, cluster_max;
+} Target;
+const Target *target_by_name(const char *name);
+
+#endif

@@ -1,0 +1,34 @@
+/* passes.h - choices and derivations: tile stage to ptx stage. The order and the contract of each
+ * pass are passes.def. */
+#ifndef DSL_PASSES_H
+#define DSL_PASSES_H
+
+#include "ir/ir.h"
+
+typedef enum {
+#define PASS(id, ...) PASS_##id,
+#include "passes/passes.def"
+	PASS_COUNT
+} PassId;
+
+typedef struct {
+	const char *name, *help;
+	unsigned from, to; /* stages: mask, and the one it leaves (0: the same) */
+	unsigned needs, gives, keeps;
+	void (*run)(Kernel *k);
+} PassRow;
+extern const PassRow pass_rows[PASS_COUNT];
+int pass_by_name(const char *name); /* -1 if there is none */
+
+typedef struct {
+	int stop_after; /* PassId or -1 */
+	int only;	/* run this one alone, whatever was run before; or -1 */
+	/* Called after each pass with the kernel's text form still equal to what the pass left; may be NULL. */
+	void (*after)(void *user, const Kernel *k, PassId pass, bool changed, double seconds);
+	void *user;
+} PassOpt;
+
+/* Runs the pipeline from the kernel's stage on. False after a user error (reported). Verifies after every pass. */
+bool passes_run(Kernel *k, const PassOpt *opt);
+
+#endif
