@@ -1,0 +1,45 @@
+#!/bin/sh
+# The build's side of the arrows: with a room's include root, each public header of each room is
+# found exactly where the architecture allows it, and private headers of others never are.
+#   arrows.sh ROOT BUILD CC
+set -eu
+root=$1 build=$2 cc=$3
+status=0
+
+# expect ROOM yes|no HEADER...
+expect()
+{
+	room=$1 want=$2
+	shift 2
+	for header in "$@"; do
+		[ -f "$root/$header" ] || { echo "$header: no such header"; status=1; continue; }
+		if echo "#include \"$header\"" |
+			"$cc" -E -I"$build/include/$room" -x c - 2>&1 |
+			grep -q "$header: No such file"; then have=no; else have=yes; fi
+		[ $have = "$want" ] && continue
+		echo "$room sees $header: $have, must be $want"
+		status=1
+	done
+}
+
+ir='ir/ir.h ir/base.h ir/layout.h ir/ix.h ir/ops.def'
+rest='frontend/frontend.h passes/passes.h codegen/codegen.h'
+# shellcheck disable=SC2086
+{
+	for room in frontend passes codegen driver; do
+		expect $room yes $ir
+	done
+	expect driver yes $rest runtime/dsl.h runtime/kdesc.h
+	expect codegen yes runtime/kdesc.h codegen/codegen.h
+	expect ir yes runtime/number.h
+	expect ir no $rest runtime/dsl.h runtime/kdesc.h driver/dslc.h
+	expect frontend no passes/passes.h codegen/codegen.h runtime/dsl.h driver/dslc.h
+	expect passes no frontend/frontend.h codegen/codegen.h runtime/dsl.h driver/dslc.h
+	expect codegen no frontend/frontend.h passes/passes.h runtime/dsl.h driver/dslc.h
+	expect runtime no $ir $rest driver/dslc.h
+	expect passes no $(cd "$root" && ls frontend/*.h codegen/*.h driver/*.h)
+	expect driver no $(cd "$root" && ls frontend/*.h passes/*.h codegen/*.h runtime/*.h |
+		grep -v -e frontend.h -e passes.h -e codegen.h -e runtime/dsl.h -e kdesc.h \
+			-e number.h)
+}
+exit $status

@@ -1,0 +1,3 @@
+#include "runtime/kdesc.h"
+#include "runtime/dsl.h"
+#include <llvm-c/Core.h>

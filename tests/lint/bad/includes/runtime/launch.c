@@ -1,0 +1,3 @@
+#include "ir/base.h"
+#include "runtime/kdesc.h"
+#include <cuda.h>

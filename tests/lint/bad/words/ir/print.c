@@ -1,0 +1,2 @@
+int print(void);
+/* TODO: ranges */

@@ -1,0 +1,16 @@
+#!/bin/sh
+# Every message the compiler can give is seen by some test: each code of ir/diags*.def stands in
+# a file under tests/.
+#   diags.sh ROOT
+set -eu
+cd "$1"
+status=0
+codes=$(sed -n 's/^DIAG(\([A-Z][0-9]*\),.*/\1/p' ir/diags*.def)
+[ -n "$codes" ] || { echo "ir/diags*.def: no codes"; exit 1; }
+for code in $codes; do
+	grep -rqw "$code" tests --exclude-dir=lint ||
+		{ echo "$code: no test expects it"; status=1; }
+done
+[ -z "$(echo "$codes" | sort | uniq -d)" ] ||
+	{ echo "code twice: $(echo "$codes" | sort | uniq -d)"; status=1; }
+exit $status

@@ -1,0 +1,63 @@
+#!/bin/sh
+# The include arrows between the rooms, read from the text; the build enforces the same by
+# include directories, and neither knows of the other.
+#   includes.sh ROOT        prints each forbidden include as file:line: room may not include header
+set -eu
+cd "$1"
+find ir frontend passes codegen runtime driver -name '*.[chly]' -o -name '*.def' 2>/dev/null |
+	sort | xargs awk '
+function public(header)
+{
+	return header ~ /^(ir\/(ir|base|layout|ix)\.h|ir\/[a-z_]*\.def)$/ ||
+		header ~ /^(frontend\/frontend|passes\/passes|codegen\/codegen|driver\/dslc)\.h$/ ||
+		header ~ /^runtime\/(dsl|kdesc|number)\.h$/ || header ~ /^passes\/[a-z_]*\.def$/
+}
+
+function allowed(from, to, header)
+{
+	if (from == to)
+		return 1
+	if (!public(header) || to == "driver")
+		return 0
+	if (from == "driver")
+		return 1
+	if (from == "ir")
+		return header == "runtime/number.h"
+	if (from == "codegen" && header == "runtime/kdesc.h")
+		return 1
+	return to == "ir" && from ~ /^(frontend|passes|codegen)$/
+}
+
+function complain(what)
+{
+	printf "%s:%d: %s\n", FILENAME, FNR, what
+	bad = 1
+}
+
+{
+	room = FILENAME
+	sub(/\/.*/, "", room)
+}
+
+/^[ \t]*#[ \t]*include[ \t]*["<]/ {
+	system_form = $0 ~ /</
+	header = $0
+	sub(/^[^"<]*["<]/, "", header)
+	sub(/[">].*/, "", header)
+	target = header
+	sub(/\/.*/, "", target)
+	if (header ~ /(^|\/)\.\.\//)
+		complain("no include may climb: " header)
+	else if (target ~ /^(ir|frontend|passes|codegen|runtime|driver)$/ && header ~ /\// &&
+		 !allowed(room, target, header))
+		complain(room " may not include " header)
+	else if (header ~ /^llvm/ && room != "codegen")
+		complain("only codegen may include " header)
+	else if (header == "cuda.h" && room != "runtime")
+		complain("only runtime may include " header)
+	else if (system_form && header ~ /^(ir|frontend|passes|codegen|runtime|driver)\//)
+		complain("project headers take quotes: " header)
+}
+
+END { exit bad }
+'
