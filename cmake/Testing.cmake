@@ -1,7 +1,7 @@
 # Tests in C: one cmocka program is one ctest, named room.noun.
 #   dsl_test(ir.layout SOURCES layout.c LIBS dsl_ir)           sees what the room sees
 #   dsl_test(e2e.run ROOM driver SOURCES run.c LIBS dslc_lib)  sees what another room sees
-#   dsl_fuzzer(gemm ROOM frontend SOURCES gemm.c LIBS dsl_frontend)   in the fuzz preset only
+#   dsl_fuzzer(ir ROOM ir SOURCES fuzz_ir.c LIBS dsl_ir CORPUS tests/ir)   a fuzz entry point
 find_library(DSLC_CMOCKA cmocka REQUIRED)
 find_program(DSLC_FILECHECK NAMES FileCheck-22 FileCheck HINTS ${LLVM_TOOLS_BINARY_DIR} REQUIRED)
 
@@ -19,13 +19,20 @@ function(dsl_test name)
 	set_tests_properties(${name} PROPERTIES TIMEOUT 120)
 endfunction()
 
+# In the fuzz preset a libFuzzer program and its seeds; elsewhere a test that replays the seeds.
 function(dsl_fuzzer name)
-	cmake_parse_arguments(T "" "ROOM" "SOURCES;LIBS" ${ARGN})
-	if(NOT DSLC_FUZZ)
-		return()
+	cmake_parse_arguments(T "" "ROOM" "SOURCES;LIBS;CORPUS" ${ARGN})
+	if(DSLC_FUZZ)
+		set(target fuzz_${name})
+		add_executable(${target} ${T_SOURCES})
+		target_link_options(${target} PRIVATE -fsanitize=fuzzer)
+		list(JOIN T_CORPUS "\n" seeds)
+		file(WRITE "${PROJECT_BINARY_DIR}/seeds/${name}" "${seeds}\n")
+	else()
+		set(target replay_${name})
+		add_executable(${target} ${T_SOURCES} "${PROJECT_SOURCE_DIR}/tests/fuzz/replay.c")
+		add_test(NAME fuzz.${name} COMMAND ${target} ${T_CORPUS})
 	endif()
-	add_executable(fuzz_${name} ${T_SOURCES})
-	dsl_room(fuzz_${name} ${T_ROOM})
-	target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
-	target_link_libraries(fuzz_${name} PRIVATE ${T_LIBS})
+	dsl_room(${target} ${T_ROOM})
+	target_link_libraries(${target} PRIVATE ${T_LIBS})
 endfunction()
