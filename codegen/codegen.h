@@ -18,18 +18,21 @@ typedef struct {
 	bool allow_spills;
 	Buf *log;
 	const char *tmpdir;	      /* where ptxas reads and writes; NULL: $TMPDIR or /tmp */
+	const char *c_name;	      /* C identifier: of CG_C's array and, upper case, of CG_HEADER's guard */
 } CgOpt;
 
 typedef struct {
 	Buf llvm, ptx, cubin, manifest; /* cubin: with manifest and PTX inside; n bytes */
+	Buf header, c;			/* typed launchers; the cubin as a C array (artifact.h) */
 	double llvm_s, ptxas_s;
 	int regs;			/* of the first kernel, as ptxas says; -1 unknown */
 	bool ptxas_failed;		/* tells exit code 3 from 1 */
+	bool timed_out;			/* it was ptxas_timeout_s that failed it: exit code 124 */
 } CgOut;
 void cg_out_free(CgOut *o);
 
 /* Fills the parts of `out` that `parts` asks for. False after a diagnostic. */
-enum { CG_LLVM = 1, CG_PTX = 2, CG_CUBIN = 4, CG_MANIFEST = 8 };
+enum { CG_LLVM = 1, CG_PTX = 2, CG_CUBIN = 4, CG_MANIFEST = 8, CG_HEADER = 16, CG_C = 32 };
 bool codegen_module(const Module *m, unsigned parts, const CgOpt *opt, CgOut *out);
 
 /* ptxas.c: where ptxas is; NULL if nowhere. In the ctx's arena. */
