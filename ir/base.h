@@ -1,5 +1,6 @@
 /* base.h - what every room stands on: arenas, growing buffers, interned strings, places in source
- * text and diagnostics. Nothing here knows of kernels. No globals: a Ctx owns all of one compilation. */
+ * text and diagnostics. Nothing here knows of kernels. No globals: a Ctx owns all of one
+ * compilation. */
 #ifndef DSL_BASE_H
 #define DSL_BASE_H
 
@@ -8,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define COUNTOF(a) (sizeof(a) / sizeof(*(a)))
+#define COUNTOF(a)        (sizeof(a) / sizeof(*(a)))
 #define PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 
 typedef struct Arena Arena;
@@ -24,22 +25,23 @@ char *arena_strndup(Arena *a, const char *s, size_t n);
 char *arena_printf(Arena *a, const char *fmt, ...) PRINTF(2, 3);
 size_t arena_bytes(const Arena *a); /* handed out since arena_new or the last reset */
 
-#define NEW(arena, T) ((T *)arena_alloc(arena, sizeof(T)))
+#define NEW(arena, T)     ((T *)arena_alloc(arena, sizeof(T)))
 #define NEWN(arena, T, n) ((T *)arena_alloc(arena, sizeof(T) * (size_t)(n)))
 
 /* A growing array in an arena: struct { T *at; int n, cap; }. Old storage is left to the arena. */
-#define VEC(T)                                                                                     \
-	struct {                                                                                   \
-		T *at;                                                                             \
-		int n, cap;                                                                        \
+#define VEC(T)              \
+	struct {            \
+		T *at;      \
+		int n, cap; \
 	}
-#define vec_push(arena, v, x)                                                                      \
-	((v)->n == (v)->cap ? vec_grow(arena, (void **)&(v)->at, &(v)->cap, sizeof *(v)->at)       \
-			    : (void)0,                                                             \
+#define vec_push(arena, v, x)                                                                \
+	((v)->n == (v)->cap ? vec_grow(arena, (void **)&(v)->at, &(v)->cap, sizeof *(v)->at) \
+			    : (void)0,                                                       \
 	 (v)->at[(v)->n++] = (x))
 void vec_grow(Arena *a, void **at, int *cap, size_t size);
 
-/* buf.c: text that grows on the heap; free with buf_free; s is always NUL-terminated once written */
+/* buf.c: text that grows on the heap; free with buf_free; s is always NUL-terminated once written
+ */
 typedef struct {
 	char *s;
 	size_t n, cap;
@@ -88,7 +90,7 @@ typedef enum {
 	D_COUNT
 } DiagId;
 typedef struct {
-	const char *code;	 /* "E0201", "W0601" */
+	const char *code; /* "E0201", "W0601" */
 	Severity severity;
 	const char *title, *help; /* one line each; help is what --explain prints */
 } DiagRow;
@@ -99,7 +101,7 @@ typedef struct DiagMsg {
 	Severity severity;
 	Loc loc;
 	const char *text;
-	const char *remedy; /* may be NULL */
+	const char *remedy;    /* may be NULL */
 	struct DiagMsg *notes; /* attached, in order */
 	struct DiagMsg *next;
 } DiagMsg;
@@ -111,6 +113,6 @@ DiagMsg *diag_note(Ctx *c, DiagMsg *m, Loc loc, const char *fmt, ...) PRINTF(4, 
 int diag_errors(const Ctx *c);
 const DiagMsg *diag_first(const Ctx *c);
 void diag_text(const Ctx *c, Buf *out, bool color); /* all of them, with excerpts and carets */
-void diag_json(const Ctx *c, Buf *out);		    /* one JSON object a line */
+void diag_json(const Ctx *c, Buf *out);             /* one JSON object a line */
 
 #endif

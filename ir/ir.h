@@ -15,6 +15,7 @@ typedef struct Op Op;
 typedef struct Block Block;
 typedef struct Kernel Kernel;
 typedef struct Module Module;
+typedef struct InternSet InternSet;
 
 typedef enum {
 #define ELEM(id, name, bits, cls) EL_##id,
@@ -36,9 +37,9 @@ extern const char *const space_names[SP_COUNT];
 
 typedef enum { TY_ELEM, TY_TILE, TY_TMAP, TY_MBAR } TypeKind;
 
-/* Interned. `f32` | `global bf16 (M,K):(K,1)` | `shared bf16 LAYOUT` | `reg f32 (128,256):(1,128)` and once
- * distributed `reg f32 (128,256):(1,128) tv LAYOUT` | `tmap` | `mbar`.
- * A register tile's layout is its shape, column-major; tv maps (thread of the role, register) to an offset of it. */
+/* Interned. `f32` | `global bf16 (M,K):(K,1)` | `shared bf16 LAYOUT` | `reg f32 (128,256):(1,128)`
+ * and once distributed `reg f32 (128,256):(1,128) tv LAYOUT` | `tmap` | `mbar`. A register tile's
+ * layout is its shape, column-major; tv maps (thread of the role, register) to an offset of it. */
 struct Type {
 	TypeKind kind;
 	Elem elem;
@@ -54,7 +55,7 @@ const Type *type_mbar(Ctx *c);
 void type_print(const Type *t, Buf *out);
 const Type *type_parse(Ctx *c, const char **s, const char **why);
 int64_t type_slot_bytes(const Type *t); /* of a static tile: cosize in bytes */
-int type_regs(const Type *t);		/* elements a thread holds of a distributed register tile */
+int type_regs(const Type *t);           /* elements a thread holds of a distributed register tile */
 
 /* ------------------------------------------------------------------ atoms */
 typedef enum {
@@ -75,13 +76,14 @@ typedef struct {
 } Atom; /* prints as wgmma.m64n256k16.f32.bf16.bf16 */
 void atom_print(Atom a, Buf *out);
 bool atom_parse(const char *s, size_t n, Atom *out);
-const Layout *atom_tv_c(Ctx *c, Atom a); /* (thread, value) -> offset in the M x N tile, column-major */
+const Layout *atom_tv_c(Ctx *c,
+			Atom a); /* (thread, value) -> offset in the M x N tile, column-major */
 
 /* ------------------------------------------------------------------ attributes */
 typedef enum {
 #define ATTR(id, name, kind, help) A_##id,
 #include "attrs.def"
-	A_COUNT
+	ATTR_COUNT
 } AttrId;
 typedef enum { AK_INT, AK_INTS, AK_REAL, AK_STR, AK_ATOM } AttrKind;
 typedef struct {
@@ -89,7 +91,7 @@ typedef struct {
 	AttrKind kind;
 	const char *help;
 } AttrRow;
-extern const AttrRow attr_rows[A_COUNT];
+extern const AttrRow attr_rows[ATTR_COUNT];
 typedef struct {
 	AttrId id;
 	int n; /* AK_INTS: how many of i */
@@ -105,11 +107,25 @@ typedef struct {
 
 /* ------------------------------------------------------------------ ops */
 typedef enum { ST_TILE = 1, ST_WARP = 2, ST_PTX = 4, ST_ANY = 7 } Stage;
-enum { OPF_SYMS = 1, OPF_BODY = 2, OPF_DECL = 4, OPF_PURE = 8, OPF_ALIGNED = 16, OPF_ELT = 32, OPF_NAME = 64 };
+enum {
+	OPF_SYMS = 1,
+	OPF_BODY = 2,
+	OPF_DECL = 4,
+	OPF_PURE = 8,
+	OPF_ALIGNED = 16,
+	OPF_ELT = 32,
+	OPF_NAME = 64
+};
 /* Effects: four bits for each of four operands, then how it completes and who issues it. */
 enum { FX_R = 1, FX_W = 2, FX_AR = 4, FX_AW = 8 };
 #define FX_OF(fx, i) (((fx) >> (4 * (i))) & 15)
-enum { FX_DONE_MBAR = 1 << 16, FX_DONE_WGMMA = 1 << 17, FX_DONE_BULK = 1 << 18, FX_ONE = 1 << 19, FX_SYNC = 1 << 20 };
+enum {
+	FX_DONE_MBAR = 1 << 16,
+	FX_DONE_WGMMA = 1 << 17,
+	FX_DONE_BULK = 1 << 18,
+	FX_ONE = 1 << 19,
+	FX_SYNC = 1 << 20
+};
 
 typedef enum {
 #define OP(id, ...) OP_##id,
@@ -154,11 +170,11 @@ struct Op {
 	OpKind kind;
 	Loc loc;
 	Operand *in;
-	int nin;
+	int nin, in_cap;
 	const Ix **ix;
-	int nix;
+	int nix, ix_cap;
 	const char **sym; /* names it defines (SYMS), or its own name (NAME, RING) */
-	int nsym;
+	int nsym, sym_cap;
 	Val *out; /* NULL when the row has no result */
 	Attrs attrs;
 	Block *body;
@@ -168,7 +184,7 @@ struct Op {
 
 /* ------------------------------------------------------------------ kernels */
 typedef struct {
-	const Ix *cond; /* must not be 0 */
+	const Ix *cond;          /* must not be 0 */
 	const char *text, *rule; /* as the user wrote it; where it comes from */
 	Loc loc;
 } Fact;
@@ -187,11 +203,11 @@ struct Kernel {
 	bool frozen; /* builders panic */
 	Loc loc;
 	VEC(Arg) args;
-	VEC(IxFact) syms; /* extents and strides that the caller binds, then names bound by ops are added by passes */
+	VEC(IxFact) syms; /* extents and strides that the caller binds */
 	VEC(Fact) facts;
 	Attrs attrs; /* the schedule, then launch facts */
 	Block body;
-	int serial; /* for fresh names */
+	InternSet *names; /* taken by values and syms; build.c's */
 };
 struct Module {
 	Ctx *ctx;
@@ -202,7 +218,8 @@ struct Module {
 Module *module_new(Ctx *c);
 Kernel *kernel_new(Module *m, const char *name, Loc loc);
 Val *kernel_arg(Kernel *k, const char *name, const Type *t, bool is_out);
-void kernel_sym(Kernel *k, const char *name, int64_t lo, int64_t hi, int64_t div); /* adds or narrows */
+void kernel_sym(Kernel *k, const char *name, int64_t lo, int64_t hi,
+		int64_t div); /* adds or narrows */
 void kernel_fact(Kernel *k, const Ix *cond, const char *text, const char *rule, Loc loc);
 IxFacts kernel_facts(const Kernel *k); /* what is known of every name: arguments, hardware, loops */
 void kernel_freeze(Kernel *k);
@@ -212,7 +229,8 @@ Op *op_new(Kernel *k, OpKind kind, Loc loc); /* detached */
 void op_in(Kernel *k, Op *op, Val *v, const Ix *at);
 void op_ix(Kernel *k, Op *op, const Ix *x);
 void op_sym(Kernel *k, Op *op, const char *name);
-Val *op_result(Kernel *k, Op *op, const char *name, const Type *t); /* name is made fresh when taken */
+Val *op_result(Kernel *k, Op *op, const char *name,
+	       const Type *t); /* name is made fresh when taken */
 void op_int(Kernel *k, Op *op, AttrId id, int64_t v);
 void op_ints(Kernel *k, Op *op, AttrId id, const int64_t *v, int n);
 void op_real(Kernel *k, Op *op, AttrId id, double v);
@@ -236,33 +254,39 @@ const char *attrs_str(const Attrs *a, AttrId id, const char *otherwise);
 /* walk.c */
 Op *op_next(const Op *op); /* the next in textual order, bodies included; NULL at the end */
 Op *kernel_first(const Kernel *k);
-Op *op_parent(const Op *op); /* whose body it stands in; NULL at the top */
-void kernel_replace(Kernel *k, Val *v, Val *by);	/* in every operand */
+Op *op_parent(const Op *op);                     /* whose body it stands in; NULL at the top */
+void kernel_replace(Kernel *k, Val *v, Val *by); /* in every operand */
 bool val_used(const Kernel *k, const Val *v);
-/* Copies a block's ops to the end of `to`. A name or value that is replaced reads through the map; defined ones
- * get fresh names. keep (may be NULL) says which ops without a body come along; bodies left empty are dropped. */
+/* Copies a block's ops to the end of `to`. A name or value that is replaced reads through the map;
+ * defined ones get fresh names. keep (may be NULL) says which ops without a body come along; bodies
+ * left empty are dropped. */
 typedef struct {
 	const char *name;
 	const Ix *by;
 } SymSub;
 void block_copy(Kernel *k, const Block *from, Block *to, const SymSub *sub, int nsub,
 		bool (*keep)(void *user, const Op *op), void *user);
+void kernel_sweep(
+	Kernel *k); /* drops unused values of PURE ops, unused lets, empty bodies without effect */
+int op_effect(const Op *op, int operand); /* FX_R | FX_W | FX_AR | FX_AW */
 
 /* print.c, parse.c: print(parse(x)) == x */
 void kernel_print(const Kernel *k, Buf *out);
 void module_print(const Module *m, Buf *out);
 void op_print(const Op *op, Buf *out); /* one line, for messages */
-Module *module_parse(Ctx *c, int src);	/* NULL after diagnostics */
+Module *module_parse(Ctx *c, int src); /* NULL after diagnostics */
 
-/* verify.c: against ops.def, scopes, types and stage; a violation is reported as a diagnostic when the text
- * came from a file, and is a panic (with the pass's name and a dump) when a pass made it */
+/* verify.c: against ops.def, scopes, types and stage; a violation is reported as a diagnostic when
+ * the text came from a file, and is a panic (with the pass's name and a dump) when a pass made it
+ */
 bool kernel_verify(const Kernel *k, const char **why);
 
-/* interp.c: the meaning of the language. Runs the tile stage on the host, sequentially, no schedule:
- * f32 products summed in f64 and rounded once to the accumulator's type at the end of the k loop's sum. */
+/* interp.c: the meaning of the language. Runs the tile stage on the host, sequentially, no
+ * schedule: f32 products summed in f64 and rounded once to the accumulator's type at the end of the
+ * k loop's sum. */
 typedef struct {
 	const char *name;
-	void *data;		   /* tensors: elements as stored; scalars: float * */
+	void *data; /* tensors: elements as stored; scalars: float * */
 } InterpArg;
 typedef struct {
 	const char *name;

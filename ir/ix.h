@@ -1,6 +1,7 @@
 /* ix.h - index expressions: 64-bit integers made of constants, names and + * / % min max and
  * comparisons. Interned in a Ctx: equal expressions are one pointer, and constructors keep a normal
- * form (constants folded, sums and products ordered), so that == is a useful first test of equality.
+ * form (constants folded, sums and products ordered), so that == is a useful first test of
+ * equality.
  * `/` and `%` floor; divisors are positive. a - b is a + -1*b. Comparisons give 0 or 1. */
 #ifndef DSL_IX_H
 #define DSL_IX_H
@@ -16,7 +17,7 @@ typedef enum {
 typedef struct Ix Ix;
 struct Ix {
 	IxKind kind;
-	int64_t value;	  /* IX_CONST */
+	int64_t value;    /* IX_CONST */
 	const char *name; /* IX_SYM, interned */
 	const Ix *a, *b;
 	uint32_t id; /* order of creation: the order of normal forms */
@@ -26,7 +27,7 @@ struct Ix {
 typedef struct {
 	const char *name;
 	int64_t lo, hi; /* inclusive; INT64_MIN / INT64_MAX when open */
-	int64_t div;	/* always a multiple of this; 1 when nothing is known */
+	int64_t div;    /* always a multiple of this; 1 when nothing is known */
 } IxFact;
 typedef struct {
 	const IxFact *at;
@@ -49,22 +50,23 @@ bool ix_is_const(const Ix *x, int64_t *v); /* v may be NULL */
  * facts allow */
 const Ix *ix_simplify(Ctx *c, const Ix *x, IxFacts facts);
 void ix_range(const Ix *x, IxFacts facts, int64_t *lo, int64_t *hi); /* sound, saturating */
-int64_t ix_divisor(const Ix *x, IxFacts facts);			     /* 0 for the constant 0 */
+int64_t ix_divisor(const Ix *x, IxFacts facts);                      /* 0 for the constant 0 */
 
 const Ix *ix_subst(Ctx *c, const Ix *x, const char *name, const Ix *by);
 bool ix_uses(const Ix *x, const char *name);
 /* Visits every name in x (repeats possible). */
 void ix_names(const Ix *x, void (*visit)(void *user, const char *name), void *user);
 
-/* Value of x; `get` says what a name stands for and returns false if it does not know. False as well
- * on overflow and on division by zero or less. */
+/* Value of x; `get` says what a name stands for and returns false if it does not know. False as
+ * well on overflow and on division by zero or less. */
 bool ix_eval(const Ix *x, bool (*get)(void *user, const char *name, int64_t *v), void *user,
 	     int64_t *out);
 
 /* Text as in the language, least parentheses; ix_postfix is what the manifest carries. */
 void ix_print(const Ix *x, Buf *out);
 void ix_postfix(const Ix *x, Buf *out);
-/* Reads one expression from *s, which it moves; NULL and a message (in ctx's arena) if it is none. */
+/* Reads one expression from *s, which it moves; NULL and a message (in ctx's arena) if it is none.
+ */
 const Ix *ix_parse(Ctx *c, const char **s, const char **why);
 
 #endif

@@ -46,8 +46,8 @@ const Layout *layout_left(Ctx *c, const Tup *shape);  /* compact, leftmost faste
 const Layout *layout_right(Ctx *c, const Tup *shape); /* compact, rightmost fastest */
 const Layout *layout_2d(Ctx *c, int64_t m, int64_t n, int64_t dm, int64_t dn);
 const Layout *layout_swizzled(Ctx *c, Swizzle sw, const Ix *offset, const Layout *outer);
-const Layout *layout_mode(Ctx *c, const Layout *l, int i);		  /* mode i, no swizzle */
-const Layout *layout_cat(Ctx *c, const Layout *const *modes, int n);	  /* (m0, m1, ...) */
+const Layout *layout_mode(Ctx *c, const Layout *l, int i);           /* mode i, no swizzle */
+const Layout *layout_cat(Ctx *c, const Layout *const *modes, int n); /* (m0, m1, ...) */
 int layout_rank(const Layout *l);
 bool layout_is_static(const Layout *l);
 const Ix *layout_size(Ctx *c, const Layout *l);
@@ -55,8 +55,8 @@ const Ix *layout_cosize(Ctx *c, const Layout *l);
 int64_t layout_size_int(const Layout *l);   /* panics unless static */
 int64_t layout_cosize_int(const Layout *l); /* panics unless static */
 
-/* layout_algebra.c. On a violated condition they return NULL and set *why to a sentence (in the ctx's
- * arena) that names the operation, the operands, the mode and the condition. */
+/* layout_algebra.c. On a violated condition they return NULL and set *why to a sentence (in the
+ * ctx's arena) that names the operation, the operands, the mode and the condition. */
 const Layout *layout_coalesce(Ctx *c, const Layout *l);
 const Layout *layout_composition(Ctx *c, const Layout *a, const Layout *b, const char **why);
 const Layout *layout_complement(Ctx *c, const Layout *a, const Ix *cotarget, const char **why);

@@ -1,0 +1,113 @@
+/* arena.c - bump allocation in blocks that double. Memory is zeroed and aligned for any type.
+ *     Arena *a = arena_new(); int *p = NEWN(a, int, 100); arena_free(a); */
+#include "ir/base.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_BLOCK = 1 << 14, LAST_BLOCK = 1 << 22, ALIGN = 16 };
+
+typedef struct Chunk Chunk;
+struct Chunk {
+	Chunk *next;
+	size_t size, used;
+	max_align_t data[];
+};
+struct Arena {
+	Chunk *chunks;
+	size_t next_size, handed;
+};
+
+static Chunk *chunk_new(size_t size)
+{
+	Chunk *c = calloc(1, sizeof *c + size);
+	if (!c)
+		panic("out of memory (%zu bytes)", size);
+	c->size = size;
+	return c;
+}
+
+Arena *arena_new(void)
+{
+	Arena *a = calloc(1, sizeof *a);
+	if (!a)
+		panic("out of memory");
+	a->next_size = FIRST_BLOCK;
+	return a;
+}
+
+static void chunks_free(Chunk *c)
+{
+	while (c) {
+		Chunk *next = c->next;
+		free(c);
+		c = next;
+	}
+}
+
+void arena_free(Arena *a)
+{
+	if (!a)
+		return;
+	chunks_free(a->chunks);
+	free(a);
+}
+
+void arena_reset(Arena *a)
+{
+	chunks_free(a->chunks);
+	*a = (Arena){.next_size = FIRST_BLOCK};
+}
+
+void *arena_alloc(Arena *a, size_t size)
+{
+	size = (size + ALIGN - 1) / ALIGN * ALIGN;
+	if (!a->chunks || a->chunks->size - a->chunks->used < size) {
+		Chunk *c = chunk_new(size > a->next_size ? size : a->next_size);
+		c->next = a->chunks;
+		a->chunks = c;
+		if (a->next_size < LAST_BLOCK)
+			a->next_size *= 2;
+	}
+	void *p = (char *)a->chunks->data + a->chunks->used;
+	a->chunks->used += size;
+	a->handed += size;
+	return p;
+}
+
+char *arena_strndup(Arena *a, const char *s, size_t n)
+{
+	char *p = arena_alloc(a, n + 1);
+	if (n)
+		memcpy(p, s, n);
+	return p;
+}
+
+char *arena_printf(Arena *a, const char *fmt, ...)
+{
+	va_list ap, again;
+	va_start(ap, fmt);
+	va_copy(again, ap);
+	int n = vsnprintf(NULL, 0, fmt, ap);
+	va_end(ap);
+	char *p = arena_alloc(a, (size_t)n + 1);
+	vsnprintf(p, (size_t)n + 1, fmt, again);
+	va_end(again);
+	return p;
+}
+
+size_t arena_bytes(const Arena *a)
+{
+	return a->handed;
+}
+
+void vec_grow(Arena *a, void **at, int *cap, size_t size)
+{
+	int more = *cap ? 2 * *cap : 8;
+	void *p = arena_alloc(a, (size_t)more * size);
+	if (*cap)
+		memcpy(p, *at, (size_t)*cap * size);
+	*at = p;
+	*cap = more;
+}

@@ -1,0 +1,53 @@
+/* atom.c - rows of atoms.def, with an N: wgmma.m64n256k16.f32.bf16.bf16. */
+#include "ir/ir.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const AtomRow atom_rows[ATOM_COUNT] = {
+#define MMA(id, name, m, lo, hi, step, k, a, b, c, tv) \
+	[ATOM_##id] = {name, m, lo, hi, step, k, EL_##a, EL_##b, EL_##c, tv},
+#include "ir/atoms.def"
+};
+
+void atom_print(Atom a, Buf *out)
+{
+	const AtomRow *r = &atom_rows[a.id];
+	buf_printf(out, "%s.m%dn%dk%d.%s.%s.%s", r->name, r->m, a.n, r->k, elem_rows[r->c].name,
+		   elem_rows[r->a].name, elem_rows[r->b].name);
+}
+
+static bool atom_is(Atom a, const char *s, size_t n)
+{
+	Buf b = {0};
+	atom_print(a, &b);
+	bool same = b.n == n && !memcmp(b.s, s, n);
+	buf_free(&b);
+	return same;
+}
+
+bool atom_parse(const char *s, size_t n, Atom *out)
+{
+	for (int id = 0; id < ATOM_COUNT; id++) {
+		const AtomRow *r = &atom_rows[id];
+		for (int w = r->n_lo; w <= r->n_hi; w += r->n_step) {
+			*out = (Atom){(AtomId)id, w};
+			if (atom_is(*out, s, n))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* The row's text has one letter, N, standing in N/8: the number of 8-column steps. */
+const Layout *atom_tv_c(Ctx *c, Atom a)
+{
+	const char *row = atom_rows[a.id].tv, *at = strstr(row, "N/8"), *why = NULL;
+	const char *text = row;
+	if (at)
+		text = ctx_strf(c, "%.*s%d%s", (int)(at - row), row, a.n / 8, at + 3);
+	const Layout *l = layout_parse(c, &text, &why);
+	if (!l)
+		panic("atoms.def: %s: %s", row, why);
+	return l;
+}

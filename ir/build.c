@@ -1,0 +1,336 @@
+/* build.c - the only way to make IR. Everything lives in the ctx's arena; a frozen kernel refuses.
+ */
+#include "ir/ctx.h"
+#include "ir/ir.h"
+
+#include <string.h>
+
+static Arena *open_arena(Kernel *k)
+{
+	if (k->frozen)
+		panic("kernel %s is frozen", k->name);
+	return ctx_arena(k->ctx);
+}
+
+Module *module_new(Ctx *c)
+{
+	Module *m = NEW(ctx_arena(c), Module);
+	m->ctx = c;
+	return m;
+}
+
+Kernel *kernel_new(Module *m, const char *name, Loc loc)
+{
+	Kernel *k = NEW(ctx_arena(m->ctx), Kernel);
+	k->ctx = m->ctx;
+	k->name = ctx_str(m->ctx, name);
+	k->target = ctx_str(m->ctx, "sm_90a");
+	k->stage = ST_TILE;
+	k->loc = loc;
+	k->names = NEW(ctx_arena(m->ctx), InternSet);
+	vec_push(ctx_arena(m->ctx), &m->kernels, k);
+	return k;
+}
+
+/* ------------------------------------------------------------------ names */
+static bool name_eq(const void *entry, const void *key)
+{
+	return entry == key;
+}
+
+static uint64_t name_hash(const void *entry)
+{
+	return hash_mix(0, (uint64_t)(uintptr_t)entry);
+}
+
+static bool name_take(Kernel *k, const char *name)
+{
+	void **where;
+	if (intern_find(k->names, name_hash(name), name_eq, name_hash, name, ctx_arena(k->ctx),
+			&where))
+		return false;
+	*where = (void *)(uintptr_t)name;
+	return true;
+}
+
+/* Without its ".7": what a fresh name is made from. */
+static int stem_length(const char *name)
+{
+	const char *dot = strrchr(name, '.');
+	if (!dot || dot == name || !dot[1] || dot[1 + strspn(dot + 1, "0123456789")])
+		return (int)strlen(name);
+	return (int)(dot - name);
+}
+
+const char *kernel_fresh(Kernel *k, const char *stem)
+{
+	const char *name = ctx_str(k->ctx, stem);
+	int n = stem_length(stem);
+	for (int i = 1; !name_take(k, name); i++)
+		name = ctx_strf(k->ctx, "%.*s.%d", n, stem, i);
+	return name;
+}
+
+/* ------------------------------------------------------------------ kernels */
+static Val *val_new(Kernel *k, const char *name, const Type *t, Op *def, int arg)
+{
+	Val *v = NEW(open_arena(k), Val);
+	*v = (Val){kernel_fresh(k, name), t, def, arg};
+	return v;
+}
+
+Val *kernel_arg(Kernel *k, const char *name, const Type *t, bool is_out)
+{
+	Val *v = val_new(k, name, t, NULL, k->args.n);
+	vec_push(open_arena(k), &k->args, ((Arg){v, is_out}));
+	return v;
+}
+
+void kernel_sym(Kernel *k, const char *name, int64_t lo, int64_t hi, int64_t div)
+{
+	name = ctx_str(k->ctx, name);
+	for (int i = 0; i < k->syms.n; i++) {
+		IxFact *f = &k->syms.at[i];
+		if (f->name != name)
+			continue;
+		f->lo = lo > f->lo ? lo : f->lo;
+		f->hi = hi < f->hi ? hi : f->hi;
+		f->div = div > f->div ? div : f->div;
+		return;
+	}
+	name_take(k, name);
+	vec_push(open_arena(k), &k->syms, ((IxFact){name, lo, hi, div}));
+}
+
+void kernel_fact(Kernel *k, const Ix *cond, const char *text, const char *rule, Loc loc)
+{
+	vec_push(open_arena(k), &k->facts,
+		 ((Fact){cond, ctx_str(k->ctx, text), ctx_str(k->ctx, rule), loc}));
+}
+
+void kernel_freeze(Kernel *k)
+{
+	k->frozen = true;
+}
+
+typedef VEC(IxFact) FactVec;
+
+static void facts_of_op(const Op *op, FactVec *v, Arena *a)
+{
+	IxFacts known = {v->at, v->n};
+	int64_t lo, hi, from, to;
+	for (int i = 0; i < op->nsym; i++) {
+		if (op->kind == OP_FOR) {
+			ix_range(op->ix[0], known, &from, &hi);
+			ix_range(op->ix[1], known, &lo, &to);
+			vec_push(a, v, ((IxFact){op->sym[i], from, to > from ? to - 1 : from, 1}));
+		} else if (op->kind == OP_GRID) {
+			ix_range(op->ix[i], known, &lo, &to);
+			vec_push(a, v, ((IxFact){op->sym[i], 0, to > 0 ? to - 1 : 0, 1}));
+		} else if (op->kind == OP_LET) {
+			int64_t div = ix_divisor(op->ix[0], known);
+			ix_range(op->ix[0], known, &lo, &hi);
+			vec_push(a, v, ((IxFact){op->sym[i], lo, hi, div ? div : 1}));
+		}
+	}
+}
+
+IxFacts kernel_facts(const Kernel *k)
+{
+	Arena *a = ctx_arena(k->ctx);
+	FactVec v = {0};
+	for (int i = 0; i < k->syms.n; i++)
+		vec_push(a, &v, k->syms.at[i]);
+#define SYM(id, text, low, high, reg) \
+	vec_push(a, &v, ((IxFact){ctx_str(k->ctx, text), low, high, 1}));
+#include "ir/syms.def"
+	for (const Op *op = kernel_first(k); op; op = op_next(op))
+		facts_of_op(op, &v, a);
+	return (IxFacts){v.at, v.n};
+}
+
+/* ------------------------------------------------------------------ ops */
+Op *op_new(Kernel *k, OpKind kind, Loc loc)
+{
+	Op *op = NEW(open_arena(k), Op);
+	op->kind = kind;
+	op->loc = loc;
+	return op;
+}
+
+static void room(Kernel *k, void **at, int n, int *cap, size_t size)
+{
+	Arena *a = open_arena(k);
+	if (n == *cap)
+		vec_grow(a, at, cap, size);
+}
+
+void op_in(Kernel *k, Op *op, Val *v, const Ix *at)
+{
+	room(k, (void **)&op->in, op->nin, &op->in_cap, sizeof *op->in);
+	op->in[op->nin++] = (Operand){v, at};
+}
+
+void op_ix(Kernel *k, Op *op, const Ix *x)
+{
+	room(k, (void **)&op->ix, op->nix, &op->ix_cap, sizeof(const Ix *));
+	op->ix[op->nix++] = x;
+}
+
+void op_sym(Kernel *k, Op *op, const char *name)
+{
+	room(k, (void **)&op->sym, op->nsym, &op->sym_cap, sizeof(const char *));
+	name = ctx_str(k->ctx, name);
+	if (op_rows[op->kind].flags & OPF_SYMS)
+		name_take(k, name);
+	op->sym[op->nsym++] = name;
+}
+
+Val *op_result(Kernel *k, Op *op, const char *name, const Type *t)
+{
+	op->out = val_new(k, name, t, op, -1);
+	return op->out;
+}
+
+Block *op_body(Kernel *k, Op *op)
+{
+	if (!op->body) {
+		op->body = NEW(open_arena(k), Block);
+		op->body->owner = op;
+	}
+	return op->body;
+}
+
+/* ------------------------------------------------------------------ order */
+void block_append(Block *b, Op *op)
+{
+	op->block = b;
+	op->prev = b->last;
+	op->next = NULL;
+	if (b->last)
+		b->last->next = op;
+	else
+		b->first = op;
+	b->last = op;
+}
+
+void op_insert_before(Op *at, Op *op)
+{
+	op->block = at->block;
+	op->next = at;
+	op->prev = at->prev;
+	if (at->prev)
+		at->prev->next = op;
+	else
+		at->block->first = op;
+	at->prev = op;
+}
+
+void op_insert_after(Op *at, Op *op)
+{
+	if (at->next)
+		op_insert_before(at->next, op);
+	else
+		block_append(at->block, op);
+}
+
+void op_remove(Op *op)
+{
+	Block *b = op->block;
+	if (op->prev)
+		op->prev->next = op->next;
+	else
+		b->first = op->next;
+	if (op->next)
+		op->next->prev = op->prev;
+	else
+		b->last = op->prev;
+	op->prev = op->next = NULL;
+	op->block = NULL;
+}
+
+/* ------------------------------------------------------------------ attributes */
+const Attr *attrs_get(const Attrs *a, AttrId id)
+{
+	for (int i = 0; i < a->n; i++)
+		if (a->at[i].id == id)
+			return &a->at[i];
+	return NULL;
+}
+
+void attrs_set(Ctx *c, Attrs *a, Attr attr)
+{
+	Attr *old = (Attr *)(uintptr_t)attrs_get(a, attr.id);
+	if (old) {
+		*old = attr;
+		return;
+	}
+	Attr *at = NEWN(ctx_arena(c), Attr, a->n + 1);
+	int i = 0;
+	for (; i < a->n && a->at[i].id < attr.id; i++)
+		at[i] = a->at[i];
+	at[i] = attr;
+	for (; i < a->n; i++)
+		at[i + 1] = a->at[i];
+	*a = (Attrs){at, a->n + 1};
+}
+
+int64_t attrs_int(const Attrs *a, AttrId id, int64_t otherwise)
+{
+	const Attr *at = attrs_get(a, id);
+	return at ? at->i[0] : otherwise;
+}
+
+const char *attrs_str(const Attrs *a, AttrId id, const char *otherwise)
+{
+	const Attr *at = attrs_get(a, id);
+	return at ? at->str : otherwise;
+}
+
+static Attr attr_ints(AttrId id, const int64_t *v, int n)
+{
+	Attr a = {.id = id, .n = n};
+	for (int i = 0; i < n; i++)
+		a.i[i] = v[i];
+	return a;
+}
+
+void op_int(Kernel *k, Op *op, AttrId id, int64_t v)
+{
+	attrs_set(k->ctx, &op->attrs, attr_ints(id, &v, 1));
+}
+
+void op_ints(Kernel *k, Op *op, AttrId id, const int64_t *v, int n)
+{
+	attrs_set(k->ctx, &op->attrs, attr_ints(id, v, n));
+}
+
+void op_real(Kernel *k, Op *op, AttrId id, double v)
+{
+	attrs_set(k->ctx, &op->attrs, (Attr){.id = id, .real = v});
+}
+
+void op_str(Kernel *k, Op *op, AttrId id, const char *v)
+{
+	attrs_set(k->ctx, &op->attrs, (Attr){.id = id, .str = ctx_str(k->ctx, v)});
+}
+
+void op_atom(Kernel *k, Op *op, Atom a)
+{
+	attrs_set(k->ctx, &op->attrs, (Attr){.id = A_ATOM, .atom = a});
+}
+
+void kernel_int(Kernel *k, AttrId id, int64_t v)
+{
+	attrs_set(k->ctx, &k->attrs, attr_ints(id, &v, 1));
+}
+
+void kernel_ints(Kernel *k, AttrId id, const int64_t *v, int n)
+{
+	attrs_set(k->ctx, &k->attrs, attr_ints(id, v, n));
+}
+
+void kernel_str(Kernel *k, AttrId id, const char *v)
+{
+	attrs_set(k->ctx, &k->attrs, (Attr){.id = id, .str = ctx_str(k->ctx, v)});
+}

@@ -1,0 +1,34 @@
+/* ctx.h - private to ir/: where each interning table hangs. A file that interns owns one slot and
+ * keeps a struct of its own in it, in the ctx's arena. */
+#ifndef DSL_CTX_H
+#define DSL_CTX_H
+
+#include "ir/base.h"
+
+typedef enum { CTX_STR, CTX_IX, CTX_TUP, CTX_LAYOUT, CTX_TYPE, CTX_SLOTS } CtxSlot;
+
+/* An open-addressing set of pointers; equality is the caller's. */
+typedef struct InternSet InternSet;
+struct InternSet {
+	void **at;
+	size_t n, cap;
+};
+
+void **ctx_slot(Ctx *c, CtxSlot slot);
+InternSet *ctx_set(Ctx *c, CtxSlot slot); /* the slot as an InternSet, made on first use */
+/* The entry equal to `key` (hash given), or NULL with *where set for intern_put. */
+void *intern_find(InternSet *s, uint64_t hash, bool (*eq)(const void *entry, const void *key),
+		  uint64_t (*hash_of)(const void *entry), const void *key, Arena *a, void ***where);
+uint64_t hash_mix(uint64_t h, uint64_t v);
+uint64_t hash_bytes(const void *p, size_t n);
+
+/* Sources and messages */
+typedef VEC(Src *) SrcVec;
+typedef struct {
+	DiagMsg *first, *last;
+	int errors;
+} DiagList;
+SrcVec *ctx_srcs(Ctx *c);
+DiagList *ctx_diags(Ctx *c);
+
+#endif

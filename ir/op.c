@@ -1,0 +1,96 @@
+/* op.c - the tables of ops.def, elementwise.def, attrs.def and target facts, as data. */
+#include "ir/ir.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { ANY = ST_ANY, TILE = ST_TILE, WARP = ST_WARP, PTX = ST_PTX };
+enum {
+	SYMS = OPF_SYMS,
+	BODY = OPF_BODY,
+	DECL = OPF_DECL,
+	PURE = OPF_PURE,
+	ALIGNED = OPF_ALIGNED,
+	ELT = OPF_ELT,
+	NAME = OPF_NAME,
+	DONE_MBAR = FX_DONE_MBAR,
+	DONE_WGMMA = FX_DONE_WGMMA,
+	ONE = FX_ONE,
+	SYNC = FX_SYNC
+};
+#define R(i)  (FX_R << 4 * (i))
+#define W(i)  (FX_W << 4 * (i))
+#define AR(i) (FX_AR << 4 * (i))
+#define AW(i) (FX_AW << 4 * (i))
+
+const OpRow op_rows[OP_COUNT] = {
+#define OP(id, name, stages, lo, hi, nix, nout, flags, fx) \
+	[OP_##id] = {name, stages, lo, hi, nix, nout, flags, fx},
+#include "ir/ops.def"
+};
+
+const AttrRow attr_rows[ATTR_COUNT] = {
+#define ATTR(id, name, kind, help) [A_##id] = {name, AK_##kind, help},
+#include "ir/attrs.def"
+};
+
+#define ELT(id, name, n, infix, value)                     \
+	static float value_##id(float x, float y, float z) \
+	{                                                  \
+		(void)x, (void)y, (void)z;                 \
+		return value;                              \
+	}
+#include "ir/elementwise.def"
+
+static const EltRow elt_rows[] = {
+#define ELT(id, name, n, infix, value) {OP_##id, name, infix, n, value_##id},
+#include "ir/elementwise.def"
+};
+
+const EltRow *elt_by_op(OpKind op)
+{
+	for (size_t i = 0; i < COUNTOF(elt_rows); i++)
+		if (elt_rows[i].op == op)
+			return &elt_rows[i];
+	return NULL;
+}
+
+const EltRow *elt_by_name(const char *name)
+{
+	for (size_t i = 0; i < COUNTOF(elt_rows); i++)
+		if (!strcmp(elt_rows[i].name, name))
+			return &elt_rows[i];
+	return NULL;
+}
+
+const EltRow *elt_by_infix(const char *infix)
+{
+	for (size_t i = 0; i < COUNTOF(elt_rows); i++)
+		if (elt_rows[i].infix && !strcmp(elt_rows[i].infix, infix))
+			return &elt_rows[i];
+	return NULL;
+}
+
+int op_effect(const Op *op, int operand)
+{
+	return operand < 4 ? FX_OF(op_rows[op->kind].effects, operand) : 0;
+}
+
+static const Target targets[] = {
+	{.name = "sm_90a",
+	 .ptx_version = "8.7",
+	 .smem_bytes = 232448, /* 227 KiB a CTA: CUDA programming guide, compute capability 9.0 */
+	 .regs = 65536,
+	 .max_regs_thread = 255,
+	 .max_threads = 1024,
+	 .box_max = 256, /* PTX ISA, tensor maps; cuTensorMapEncodeTiled */
+	 .cluster_max = 8},
+};
+
+const Target *target_by_name(const char *name)
+{
+	for (size_t i = 0; i < COUNTOF(targets); i++)
+		if (!strcmp(targets[i].name, name))
+			return &targets[i];
+	return NULL;
+}

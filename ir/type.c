@@ -1,0 +1,169 @@
+/* type.c - types, interned; and their text:
+ *     global bf16 (M,K):(K,1)      reg f32 (128,256):(1,128) tv ((4,8,4,2),(2,2,32)):(...) */
+#include "ir/ctx.h"
+#include "ir/ir.h"
+
+#include <ctype.h>
+#include <string.h>
+
+const ElemRow elem_rows[EL_COUNT] = {
+#define ELEM(id, name, bits, cls) [EL_##id] = {name, bits, (#cls)[0]},
+#include "ir/types.def"
+};
+const char *const space_names[SP_COUNT] = {
+#define SPACE(id, name) [SP_##id] = name,
+#include "ir/types.def"
+};
+
+static bool type_eq(const void *entry, const void *key)
+{
+	const Type *a = entry, *b = key;
+	return a->kind == b->kind && a->elem == b->elem && a->space == b->space &&
+	       a->layout == b->layout && a->tv == b->tv;
+}
+
+static uint64_t type_hash(const void *entry)
+{
+	const Type *t = entry;
+	uint64_t h = hash_mix(t->kind, t->elem);
+	h = hash_mix(h, t->space);
+	h = hash_mix(h, (uint64_t)(uintptr_t)t->layout);
+	return hash_mix(h, (uint64_t)(uintptr_t)t->tv);
+}
+
+static const Type *type_intern(Ctx *c, Type key)
+{
+	void **where;
+	InternSet *set = ctx_set(c, CTX_TYPE);
+	Type *t = intern_find(set, type_hash(&key), type_eq, type_hash, &key, ctx_arena(c), &where);
+	if (t)
+		return t;
+	t = NEW(ctx_arena(c), Type);
+	*t = key;
+	t->id = (uint32_t)set->n;
+	*where = t;
+	return t;
+}
+
+const Type *type_elem(Ctx *c, Elem e)
+{
+	return type_intern(c, (Type){.kind = TY_ELEM, .elem = e});
+}
+
+const Type *type_tile(Ctx *c, Space s, Elem e, const Layout *l)
+{
+	return type_intern(c, (Type){.kind = TY_TILE, .elem = e, .space = s, .layout = l});
+}
+
+const Type *type_frag(Ctx *c, Elem e, const Layout *shape, const Layout *tv)
+{
+	return type_intern(
+		c, (Type){.kind = TY_TILE, .elem = e, .space = SP_REG, .layout = shape, .tv = tv});
+}
+
+const Type *type_tmap(Ctx *c)
+{
+	return type_intern(c, (Type){.kind = TY_TMAP});
+}
+
+const Type *type_mbar(Ctx *c)
+{
+	return type_intern(c, (Type){.kind = TY_MBAR});
+}
+
+void type_print(const Type *t, Buf *out)
+{
+	switch (t->kind) {
+	case TY_ELEM:
+		buf_printf(out, "%s", elem_rows[t->elem].name);
+		break;
+	case TY_TMAP:
+		buf_printf(out, "tmap");
+		break;
+	case TY_MBAR:
+		buf_printf(out, "mbar");
+		break;
+	case TY_TILE:
+		buf_printf(out, "%s %s ", space_names[t->space], elem_rows[t->elem].name);
+		layout_print(t->layout, out);
+		if (t->tv) {
+			buf_printf(out, " tv ");
+			layout_print(t->tv, out);
+		}
+		break;
+	}
+}
+
+/* ------------------------------------------------------------------ parse */
+static bool word(const char **s, const char *w)
+{
+	const char *p = *s + strspn(*s, " \t");
+	size_t n = strlen(w);
+	if (strncmp(p, w, n) || isalnum((unsigned char)p[n]) || p[n] == '_')
+		return false;
+	*s = p + n;
+	return true;
+}
+
+static bool elem_word(const char **s, Elem *e)
+{
+	for (int i = 0; i < EL_COUNT; i++) {
+		*e = (Elem)i;
+		if (word(s, elem_rows[i].name))
+			return true;
+	}
+	return false;
+}
+
+static const Type *tile_parse(Ctx *c, Space space, const char **s, const char **why)
+{
+	Elem e;
+	const Layout *l, *tv = NULL;
+	if (!elem_word(s, &e)) {
+		*why = "an element type is expected";
+		return NULL;
+	}
+	if (!(l = layout_parse(c, s, why)))
+		return NULL;
+	if (word(s, "tv") && !(tv = layout_parse(c, s, why)))
+		return NULL;
+	return type_intern(
+		c, (Type){.kind = TY_TILE, .elem = e, .space = space, .layout = l, .tv = tv});
+}
+
+const Type *type_parse(Ctx *c, const char **s, const char **why)
+{
+	Elem e;
+	for (int i = 0; i < SP_COUNT; i++)
+		if (word(s, space_names[i]))
+			return tile_parse(c, (Space)i, s, why);
+	if (word(s, "tmap"))
+		return type_tmap(c);
+	if (word(s, "mbar"))
+		return type_mbar(c);
+	if (elem_word(s, &e))
+		return type_elem(c, e);
+	*why = "a type is expected";
+	return NULL;
+}
+
+int64_t type_slot_bytes(const Type *t)
+{
+	return layout_cosize_int(t->layout) * elem_rows[t->elem].bits / 8;
+}
+
+int type_regs(const Type *t)
+{
+	if (!t->tv || tup_rank(t->tv->shape) != 2)
+		panic("a register tile that is not distributed has no registers");
+	int64_t n = 1;
+	const Tup *v = tup_get(t->tv->shape, 1);
+	for (int i = 0; i < tup_rank(v); i++) {
+		int64_t x;
+		const Tup *m = tup_get(v, i);
+		if (!tup_is_leaf(m) || !ix_is_const(m->leaf, &x))
+			panic("a thread-value layout has static, flat modes");
+		n *= x;
+	}
+	return (int)n;
+}

@@ -1,0 +1,166 @@
+/* walk.c - going through a kernel, copying parts of it, dropping what nothing uses. */
+#include "ir/ir.h"
+
+Op *kernel_first(const Kernel *k)
+{
+	return k->body.first;
+}
+
+Op *op_parent(const Op *op)
+{
+	return op->block ? op->block->owner : NULL;
+}
+
+static Op *after(const Op *op)
+{
+	for (; op; op = op_parent(op))
+		if (op->next)
+			return op->next;
+	return NULL;
+}
+
+Op *op_next(const Op *op)
+{
+	return op->body && op->body->first ? op->body->first : after(op);
+}
+
+void kernel_replace(Kernel *k, Val *v, Val *by)
+{
+	for (Op *op = kernel_first(k); op; op = op_next(op))
+		for (int i = 0; i < op->nin; i++)
+			if (op->in[i].val == v)
+				op->in[i].val = by;
+}
+
+bool val_used(const Kernel *k, const Val *v)
+{
+	for (const Op *op = kernel_first(k); op; op = op_next(op))
+		for (int i = 0; i < op->nin; i++)
+			if (op->in[i].val == v)
+				return true;
+	return false;
+}
+
+/* ------------------------------------------------------------------ copy */
+typedef struct {
+	Val *from, *to;
+} ValSub;
+typedef struct {
+	Kernel *k;
+	VEC(SymSub) syms;
+	VEC(ValSub) vals;
+	bool (*keep)(void *user, const Op *op);
+	void *user;
+} Copier;
+
+static const Ix *copy_ix(const Copier *c, const Ix *x)
+{
+	for (int i = 0; x && i < c->syms.n; i++)
+		x = ix_subst(c->k->ctx, x, c->syms.at[i].name, c->syms.at[i].by);
+	return x;
+}
+
+static Val *copy_val(const Copier *c, Val *v)
+{
+	for (int i = c->vals.n; i-- > 0;)
+		if (c->vals.at[i].from == v)
+			return c->vals.at[i].to;
+	return v;
+}
+
+static void copy_syms(Copier *c, const Op *op, Op *new)
+{
+	bool defines = op_rows[op->kind].flags & OPF_SYMS;
+	for (int i = 0; i < op->nsym; i++) {
+		const char *name = op->sym[i];
+		if (defines) {
+			name = kernel_fresh(c->k, name);
+			SymSub sub = {op->sym[i], ix_sym(c->k->ctx, name)};
+			vec_push(ctx_arena(c->k->ctx), &c->syms, sub);
+		}
+		op_sym(c->k, new, name);
+	}
+}
+
+static Op *copy_op(Copier *c, const Op *op)
+{
+	Op *new = op_new(c->k, op->kind, op->loc);
+	for (int i = 0; i < op->nin; i++)
+		op_in(c->k, new, copy_val(c, op->in[i].val), copy_ix(c, op->in[i].at));
+	for (int i = 0; i < op->nix; i++)
+		op_ix(c->k, new, copy_ix(c, op->ix[i]));
+	for (int i = 0; i < op->attrs.n; i++)
+		attrs_set(c->k->ctx, &new->attrs, op->attrs.at[i]);
+	copy_syms(c, op, new);
+	if (op->out) {
+		ValSub sub = {op->out, op_result(c->k, new, op->out->name, op->out->type)};
+		vec_push(ctx_arena(c->k->ctx), &c->vals, sub);
+	}
+	return new;
+}
+
+static void copy_block(Copier *c, const Block *from, Block *to)
+{
+	for (const Op *op = from->first; op; op = op->next) {
+		if (!op->body && c->keep && !c->keep(c->user, op))
+			continue;
+		Op *new = copy_op(c, op);
+		if (op->body)
+			copy_block(c, op->body, op_body(c->k, new));
+		if (!op->body || new->body->first)
+			block_append(to, new);
+	}
+}
+
+void block_copy(Kernel *k, const Block *from, Block *to, const SymSub *sub, int nsub,
+		bool (*keep)(void *user, const Op *op), void *user)
+{
+	Copier c = {.k = k, .keep = keep, .user = user};
+	for (int i = 0; i < nsub; i++)
+		vec_push(ctx_arena(k->ctx), &c.syms, sub[i]);
+	copy_block(&c, from, to);
+}
+
+/* ------------------------------------------------------------------ sweep */
+static bool op_uses_name(const Op *op, const char *name)
+{
+	for (int i = 0; i < op->nix; i++)
+		if (ix_uses(op->ix[i], name))
+			return true;
+	for (int i = 0; i < op->nin; i++)
+		if (op->in[i].at && ix_uses(op->in[i].at, name))
+			return true;
+	return false;
+}
+
+static bool name_used(const Kernel *k, const char *name)
+{
+	for (const Op *op = kernel_first(k); op; op = op_next(op))
+		if (op_uses_name(op, name))
+			return true;
+	return false;
+}
+
+static bool op_dead(const Kernel *k, const Op *op)
+{
+	int flags = op_rows[op->kind].flags;
+	if (op->kind == OP_LET)
+		return !name_used(k, op->sym[0]);
+	if (flags & OPF_PURE)
+		return op->out && !val_used(k, op->out);
+	return (flags & OPF_BODY) && (!op->body || !op->body->first);
+}
+
+void kernel_sweep(Kernel *k)
+{
+	for (bool again = true; again;) {
+		again = false;
+		for (Op *op = kernel_first(k), *next; op; op = next) {
+			next = op_next(op);
+			if (!op_dead(k, op))
+				continue;
+			op_remove(op);
+			again = true;
+		}
+	}
+}
