@@ -13,7 +13,7 @@ nvcc_wheel='nvidia-cuda-nvcc==13.0.*'
 runtime_wheel='nvidia-cuda-runtime==13.0.*'
 
 packages='gcc libc6-dev libstdc++-12-dev cmake ninja-build flex bison
-	llvm-22-dev llvm-22-tools zlib1g-dev libzstd-dev libcmocka-dev
+	llvm-22-dev llvm-22-tools zlib1g-dev libzstd-dev libjson-c-dev libcmocka-dev
 	clang-22 libclang-rt-22-dev clang-format-22 binutils'
 
 say()
@@ -56,6 +56,11 @@ packages_install()
 	say "installing$missing"
 	[ -n "${lists_fresh:-}" ] || as_root apt-get update -qq
 	lists_fresh=1
+	for p in $missing; do
+		apt-cache show "$p" >/dev/null 2>&1 ||
+			die "no package $p: Debian 12 with bookworm-security is needed" \
+				"(deb http://deb.debian.org/debian-security bookworm-security main)"
+	done
 	# shellcheck disable=SC2086
 	as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq \
 		--no-install-recommends $missing >/dev/null
