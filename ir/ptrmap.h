@@ -1,0 +1,21 @@
+/* ptrmap.h - private to ir/: a map from pointers (interned names, ops, values) to pointers, in an
+ * arena. NULL is no key; a key whose value is NULL is absent. */
+#ifndef DSL_PTRMAP_H
+#define DSL_PTRMAP_H
+
+#include "ir/base.h"
+
+typedef struct {
+	const void *key;
+	void *value;
+} PtrMapRow;
+typedef struct {
+	Arena *arena;
+	PtrMapRow *at;
+	size_t n, cap; /* cap is 0 or a power of two */
+} PtrMap;
+
+void *ptrmap_get(const PtrMap *m, const void *key);
+void ptrmap_set(PtrMap *m, const void *key, void *value);
+
+#endif
