@@ -1,0 +1,235 @@
+/* verify.c - is this kernel IR of its stage? Asks the tables for counts, and says for the rest:
+ *   a value is used below its definition, inside the body that defines it; names of indices are
+ * bound; names are unique; declarations stand at the top; what is written may be written. Rules of
+ * single ops (shapes, types, attributes) are in verify_ops.c. */
+#include "ir/ptrmap.h"
+#include "ir/verify.h"
+
+#include <string.h>
+
+typedef struct {
+	const Kernel *k;
+	Ctx *c;
+	PtrMap vals;  /* visible: Val -> itself */
+	PtrMap names; /* visible: name -> itself */
+	PtrMap taken; /* every value's name */
+	const char *why;
+	Loc where;
+} Verifier;
+
+static bool broken(Verifier *v, const Op *op, const char *fmt, ...) PRINTF(3, 4);
+static bool broken(Verifier *v, const Op *op, const char *fmt, ...)
+{
+	Buf b = {0};
+	va_list ap;
+	if (op) {
+		op_print(op, &b);
+		buf_printf(&b, ": ");
+	}
+	va_start(ap, fmt);
+	buf_vprintf(&b, fmt, ap);
+	va_end(ap);
+	v->why = ctx_strn(v->c, b.s, b.n);
+	v->where = op ? op->loc : v->k->loc;
+	buf_free(&b);
+	return false;
+}
+
+/* ------------------------------------------------------------------ names */
+typedef struct {
+	Verifier *v;
+	const char *unbound;
+} NameWalk;
+
+static void visit_name(void *user, const char *name)
+{
+	NameWalk *w = user;
+	if (!ptrmap_get(&w->v->names, name))
+		w->unbound = name;
+}
+
+static bool check_ix(Verifier *v, const Op *op, const Ix *x)
+{
+	NameWalk w = {v, NULL};
+	ix_names(x, visit_name, &w);
+	return !w.unbound || broken(v, op, "the name '%s' is not bound here", w.unbound);
+}
+
+static bool check_tup(Verifier *v, const Op *op, const Tup *t)
+{
+	if (tup_is_leaf(t))
+		return check_ix(v, op, t->leaf);
+	for (int i = 0; i < t->n; i++)
+		if (!check_tup(v, op, t->at[i]))
+			return false;
+	return true;
+}
+
+static bool check_type_names(Verifier *v, const Op *op, const Type *t)
+{
+	return t->kind != TY_TILE ||
+	       (check_tup(v, op, t->layout->shape) && check_tup(v, op, t->layout->stride) &&
+		check_ix(v, op, t->layout->offset));
+}
+
+static bool bind_name(Verifier *v, const Op *op, const char *name)
+{
+	if (ptrmap_get(&v->names, name))
+		return broken(v, op, "the name '%s' is bound already", name);
+	ptrmap_set(&v->names, name, (void *)(uintptr_t)name);
+	return true;
+}
+
+static bool bind_val(Verifier *v, const Op *op, Val *val)
+{
+	if (ptrmap_get(&v->taken, val->name))
+		return broken(v, op, "two values are called '%%%s'", val->name);
+	ptrmap_set(&v->taken, val->name, val);
+	ptrmap_set(&v->vals, val, val);
+	return true;
+}
+
+/* ------------------------------------------------------------------ one op against its row */
+static int syms_of_row(const Op *op)
+{
+	const OpRow *row = &op_rows[op->kind];
+	if (op->kind == OP_GRID)
+		return op->nix;
+	return row->flags & (OPF_SYMS | OPF_NAME) || op->kind == OP_RING ? 1 : 0;
+}
+
+static bool check_counts(Verifier *v, const Op *op)
+{
+	const OpRow *row = &op_rows[op->kind];
+	if (!(row->stages & (int)v->k->stage))
+		return broken(v, op, "%s is not an op of this stage", row->name);
+	if (op->nin < row->in_lo || op->nin > row->in_hi)
+		return broken(v, op, "%s takes %d operand%s, not %d", row->name, row->in_lo,
+			      row->in_lo == 1 ? "" : "s", op->nin);
+	if (row->nix >= 0 && op->nix != row->nix)
+		return broken(v, op, "%s takes %d index operand%s, not %d", row->name, row->nix,
+			      row->nix == 1 ? "" : "s", op->nix);
+	if (op->nsym != syms_of_row(op))
+		return broken(v, op, "%s takes %d name%s, not %d", row->name, syms_of_row(op),
+			      syms_of_row(op) == 1 ? "" : "s", op->nsym);
+	if (!op->out != !row->nout)
+		return broken(v, op, row->nout ? "%s has a result" : "%s has no result", row->name);
+	if (!op->body != !(row->flags & OPF_BODY))
+		return broken(v, op, op->body ? "%s has no body" : "%s has a body", row->name);
+	if ((row->flags & OPF_DECL) && op_parent(op))
+		return broken(v, op, "%s stands at the top of the kernel only", row->name);
+	return true;
+}
+
+static bool check_uses(Verifier *v, const Op *op)
+{
+	for (int i = 0; i < op->nin; i++) {
+		const Operand *in = &op->in[i];
+		if (!ptrmap_get(&v->vals, in->val))
+			return broken(v, op, "'%%%s' is not defined here", in->val->name);
+		if (in->at && !check_ix(v, op, in->at))
+			return false;
+	}
+	for (int i = 0; i < op->nix; i++)
+		if (!check_ix(v, op, op->ix[i]))
+			return false;
+	return !op->out || check_type_names(v, op, op->out->type);
+}
+
+static bool check_block(Verifier *v, const Block *b);
+
+/* A for binds inside its body only; a let from here to the end of its block. */
+static bool check_op(Verifier *v, const Op *op)
+{
+	const char *why = NULL;
+	if (!check_counts(v, op) || !check_uses(v, op))
+		return false;
+	if ((why = op_rule(v->k, op)))
+		return broken(v, op, "%s", why);
+	bool binds = op_rows[op->kind].flags & OPF_SYMS;
+	for (int i = 0; binds && i < op->nsym; i++)
+		if (!bind_name(v, op, op->sym[i]))
+			return false;
+	if (op->body && !check_block(v, op->body))
+		return false;
+	for (int i = 0; binds && op->body && i < op->nsym; i++)
+		ptrmap_set(&v->names, op->sym[i], NULL);
+	return !op->out || bind_val(v, op, op->out);
+}
+
+static bool check_block(Verifier *v, const Block *b)
+{
+	const Op *prev = NULL;
+	for (const Op *op = b->first; op; prev = op, op = op->next) {
+		if (op->block != b || op->prev != prev)
+			return broken(v, op, "the op is not linked into its block");
+		if (!check_op(v, op))
+			return false;
+	}
+	if (b->last != prev)
+		return broken(v, b->owner, "the block's last op is not its last");
+	for (const Op *op = b->first; op; op = op->next) {
+		if (op->out)
+			ptrmap_set(&v->vals, op->out, NULL);
+		if (op->kind == OP_LET)
+			ptrmap_set(&v->names, op->sym[0], NULL);
+	}
+	return true;
+}
+
+/* ------------------------------------------------------------------ the kernel */
+static bool check_arg(Verifier *v, const Arg *a)
+{
+	const Type *t = a->val->type;
+	if (!check_type_names(v, NULL, t) || !bind_val(v, NULL, a->val))
+		return false;
+	if (t->kind == TY_TILE ? t->space != SP_GLOBAL : t->kind != TY_ELEM)
+		return broken(v, NULL,
+			      "the argument '%%%s' is neither a global tensor nor a scalar",
+			      a->val->name);
+	return !a->is_out || t->kind == TY_TILE ||
+	       broken(v, NULL, "the scalar '%%%s' cannot be an output", a->val->name);
+}
+
+static bool check_signature(Verifier *v)
+{
+	const Kernel *k = v->k;
+	for (int i = 0; i < k->syms.n; i++)
+		if (!bind_name(v, NULL, k->syms.at[i].name))
+			return false;
+	for (int i = 0; i < k->facts.n; i++)
+		if (!check_ix(v, NULL, k->facts.at[i].cond))
+			return false;
+	for (int i = 0; i < k->args.n; i++)
+		if (!check_arg(v, &k->args.at[i]))
+			return false;
+	return target_by_name(k->target) || broken(v, NULL, "unknown target '%s'", k->target);
+}
+
+static bool bind_hardware(Verifier *v)
+{
+#define SYM(id, text, lo, hi, reg)                    \
+	if (!bind_name(v, NULL, ctx_str(v->c, text))) \
+		return false;
+#include "ir/syms.def"
+	return true;
+}
+
+bool kernel_check(const Kernel *k, const char **why, Loc *where)
+{
+	Arena *a = arena_new();
+	Verifier v = {.k = k, .c = k->ctx, .vals.arena = a, .names.arena = a, .taken.arena = a};
+	bool ok = check_signature(&v) && bind_hardware(&v) && check_block(&v, &k->body);
+	arena_free(a);
+	if (ok)
+		return true;
+	*why = v.why;
+	*where = v.where;
+	return false;
+}
+
+bool kernel_verify(const Kernel *k, const char **why)
+{
+	Loc where;
+	return kernel_check(k, why, &where);
+}

@@ -1,0 +1,504 @@
+/* verify_ops.c - the rules of single ops: kinds of operands, needed attributes, shapes.
+ * A row says all that fits in one, "operands=result" with a letter each:
+ *   g s r tile in global, shared memory, registers   t any tile   e scalar   v register tile or
+ * scalar m mbarrier   p tensor map and up to four attributes that the op must have from a stage on.
+ */
+#include "ir/verify.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+typedef struct {
+	const char *kinds;
+	const char *(*rule)(const Kernel *k, const Op *op); /* what does not fit in a row */
+	struct {
+		AttrId id;
+		int stages;
+	} needs[4];
+} Rule;
+
+/* ------------------------------------------------------------------ kinds */
+static bool is_kind(const Type *t, char kind)
+{
+	switch (kind) {
+	case 'g':
+		return t->kind == TY_TILE && t->space == SP_GLOBAL;
+	case 's':
+		return t->kind == TY_TILE && t->space == SP_SHARED;
+	case 'r':
+		return t->kind == TY_TILE && t->space == SP_REG;
+	case 't':
+		return t->kind == TY_TILE;
+	case 'e':
+		return t->kind == TY_ELEM;
+	case 'v':
+		return t->kind == TY_ELEM || is_kind(t, 'r');
+	case 'm':
+		return t->kind == TY_MBAR;
+	default:
+		return t->kind == TY_TMAP;
+	}
+}
+
+static const char *kind_name(char kind)
+{
+	static const char *const names[] = {"g"
+					    "a global tile",
+					    "s"
+					    "a shared buffer",
+					    "r"
+					    "a register tile",
+					    "t"
+					    "a tile",
+					    "e"
+					    "a scalar",
+					    "v"
+					    "a register tile or a scalar",
+					    "m"
+					    "an mbarrier",
+					    "p"
+					    "a tensor map"};
+	for (size_t i = 0; i < COUNTOF(names); i++)
+		if (names[i][0] == kind)
+			return names[i] + 1;
+	panic("no kind '%c'", kind);
+}
+
+static const char *check_kinds(const Kernel *k, const Op *op, const char *kinds)
+{
+	for (int i = 0; i < op->nin && kinds[i] && kinds[i] != '='; i++)
+		if (!is_kind(op->in[i].val->type, kinds[i]))
+			return ctx_strf(k->ctx, "operand %d is %s", i + 1, kind_name(kinds[i]));
+	const char *out = strchr(kinds, '=');
+	if (out && !is_kind(op->out->type, out[1]))
+		return ctx_strf(k->ctx, "the result is %s", kind_name(out[1]));
+	return NULL;
+}
+
+/* ------------------------------------------------------------------ attributes */
+static const char *check_needs(const Kernel *k, const Op *op, const Rule *r)
+{
+	for (size_t i = 0; i < COUNTOF(r->needs); i++)
+		if ((r->needs[i].stages & (int)k->stage) && !attrs_get(&op->attrs, r->needs[i].id))
+			return ctx_strf(k->ctx, "%s needs the attribute '%s'",
+					op_rows[op->kind].name, attr_rows[r->needs[i].id].name);
+	return NULL;
+}
+
+static const char *check_attrs(const Kernel *k, const Attrs *attrs)
+{
+	for (int i = 0; i < attrs->n; i++) {
+		const Attr *a = &attrs->at[i];
+		int n = attr_rows[a->id].kind == AK_INT ? 1 : a->n;
+		for (int j = 0; j < n; j++)
+			if (a->i[j] < 0)
+				return ctx_strf(k->ctx, "the attribute '%s' is not negative",
+						attr_rows[a->id].name);
+	}
+	return NULL;
+}
+
+static int ints_count(const Op *op, AttrId id)
+{
+	const Attr *a = attrs_get(&op->attrs, id);
+	return a ? a->n : 0;
+}
+
+static const char *check_pair(const Kernel *k, const Op *op, AttrId id)
+{
+	return ints_count(op, id) == 2 ? NULL
+				       : ctx_strf(k->ctx, "'%s' has two numbers, of A and of B",
+						  attr_rows[id].name);
+}
+
+/* ------------------------------------------------------------------ shapes */
+static const Ix *mode_size(Ctx *c, const Type *t, int i)
+{
+	return tup_product(c, tup_get(t->layout->shape, i));
+}
+
+static bool same_shape(Ctx *c, const Type *a, const Type *b)
+{
+	if (layout_rank(a->layout) != layout_rank(b->layout))
+		return false;
+	for (int i = 0; i < layout_rank(a->layout); i++)
+		if (mode_size(c, a, i) != mode_size(c, b, i))
+			return false;
+	return true;
+}
+
+static const char *rule_alike(const Kernel *k, const Op *op)
+{
+	const Type *a = op->in[0].val->type, *b = op->in[1].val->type;
+	if (!same_shape(k->ctx, a, b))
+		return ctx_strf(k->ctx, "the shapes %s and %s differ",
+				layout_str(k->ctx, a->layout), layout_str(k->ctx, b->layout));
+	if (a->elem != b->elem)
+		return ctx_strf(k->ctx, "the element types %s and %s differ",
+				elem_rows[a->elem].name, elem_rows[b->elem].name);
+	return NULL;
+}
+
+static const char *rule_static(const Kernel *k, const Op *op)
+{
+	(void)k;
+	return layout_is_static(op->out->type->layout) ? NULL
+						       : "the layout's extents are constants";
+}
+
+/* A register tile: shape known, and where distributed every element in one register. */
+static const char *check_reg(const Kernel *k, const Type *t)
+{
+	if (!layout_is_static(t->layout))
+		return "the layout's extents are constants";
+	if (!t->tv)
+		return k->stage == ST_PTX ? "a register tile of the ptx stage has a tv layout"
+					  : NULL;
+	if (layout_rank(t->tv) != 2 || !layout_is_static(t->tv))
+		return "a tv layout is static and has two modes, threads and values";
+	if (layout_size_int(t->tv) != layout_size_int(t->layout))
+		return ctx_strf(k->ctx,
+				"the tv layout has %" PRId64 " places for %" PRId64 " elements",
+				layout_size_int(t->tv), layout_size_int(t->layout));
+	return NULL;
+}
+
+/* ------------------------------------------------------------------ ops */
+static const char *rule_elt(const Kernel *k, const Op *op)
+{
+	const Type *out = op->out->type, *in;
+	bool tiles = false;
+	for (int i = 0; i < op->nin; i++) {
+		in = op->in[i].val->type;
+		if (!is_kind(in, 'v'))
+			return ctx_strf(k->ctx, "operand %d is %s", i + 1, kind_name('v'));
+		if (op->kind != OP_CVT && in->elem != EL_F32)
+			return ctx_strf(k->ctx, "operand %d is f32: convert it", i + 1);
+		tiles |= in->kind == TY_TILE;
+		if (in->kind == TY_TILE && (in->layout != out->layout || in->tv != out->tv))
+			return ctx_strf(k->ctx, "operand %d is not spread as the result is", i + 1);
+	}
+	if (!is_kind(out, tiles ? 'r' : 'e'))
+		return ctx_strf(k->ctx, "the result is %s", kind_name(tiles ? 'r' : 'e'));
+	if (op->kind != OP_CVT && out->elem != EL_F32)
+		return "the result is f32";
+	return NULL;
+}
+
+static const char *rule_for(const Kernel *k, const Op *op)
+{
+	(void)k;
+	if (attrs_int(&op->attrs, A_UNROLL, 0) &&
+	    !(ix_is_const(op->ix[0], NULL) && ix_is_const(op->ix[1], NULL)))
+		return "a loop that is unrolled has constant bounds";
+	return NULL;
+}
+
+static const char *rule_some(const Kernel *k, const Op *op)
+{
+	return op->nix ? NULL
+		       : ctx_strf(k->ctx, "%s takes at least one index", op_rows[op->kind].name);
+}
+
+static void visit_foreign(void *user, const char *name)
+{
+	const Kernel **k = user;
+	for (int i = 0; *k && i < (*k)->syms.n; i++)
+		if ((*k)->syms.at[i].name == name)
+			return;
+	*k = NULL;
+}
+
+/* The host evaluates the grid, so it knows arguments only. */
+static const char *rule_launch(const Kernel *k, const Op *op)
+{
+	const Kernel *known = k;
+	for (int i = 0; i < op->nix && known; i++)
+		ix_names(op->ix[i], visit_foreign, &known);
+	return known ? NULL : "launch names the arguments' symbols only";
+}
+
+static const Op *find_named(const Kernel *k, OpKind kind, const char *name)
+{
+	for (const Op *op = kernel_first(k); op; op = op_next(op))
+		if (op->kind == kind && op->nsym == 1 && op->sym[0] == name)
+			return op;
+	return NULL;
+}
+
+static const char *rule_unique(const Kernel *k, const Op *op)
+{
+	return find_named(k, op->kind, op->sym[0]) == op
+		       ? NULL
+		       : ctx_strf(k->ctx, "there are two of the name '%s'", op->sym[0]);
+}
+
+static const char *rule_shared(const Kernel *k, const Op *op)
+{
+	const char *ring = attrs_str(&op->attrs, A_RING, NULL);
+	const Type *t = op->out->type;
+	int64_t smem = attrs_int(&k->attrs, A_SMEM, INT64_MAX);
+	if (!layout_is_static(t->layout))
+		return rule_static(k, op);
+	if (k->stage != ST_PTX)
+		return !ring || find_named(k, OP_RING, ring)
+			       ? NULL
+			       : ctx_strf(k->ctx, "there is no ring '%s'", ring);
+	if (attrs_int(&op->attrs, A_SLOTS, 0) < 1)
+		return "a buffer has at least one slot";
+	if (attrs_int(&op->attrs, A_OFFSET, 0) +
+		    attrs_int(&op->attrs, A_SLOTS, 0) * type_slot_bytes(t) >
+	    smem)
+		return "the buffer ends beyond the kernel's shared memory";
+	return NULL;
+}
+
+static const char *rule_mbarrier(const Kernel *k, const Op *op)
+{
+	if (k->stage == ST_PTX && attrs_int(&op->attrs, A_SLOTS, 0) < 1)
+		return "an mbarrier has at least one slot";
+	if (attrs_int(&op->attrs, A_COUNT, 1) < 1)
+		return "an mbarrier expects at least one arrival";
+	return NULL;
+}
+
+static bool is_flat(const Tup *t)
+{
+	for (int i = 0; i < tup_rank(t); i++)
+		if (!tup_is_leaf(tup_get(t, i)))
+			return false;
+	return true;
+}
+
+static const char *rule_tile(const Kernel *k, const Op *op)
+{
+	const Type *from = op->in[0].val->type, *to = op->out->type;
+	int rank = layout_rank(from->layout);
+	if (op->nix != rank || layout_rank(to->layout) != rank)
+		return ctx_strf(k->ctx, "a tile of a tensor of rank %d has %d indices and modes",
+				rank, rank);
+	if (from->elem != to->elem)
+		return "a tile has its tensor's element type";
+	if (!tup_is_static(to->layout->shape))
+		return "a tile's extents are constants";
+	if (is_flat(from->layout->stride) && is_flat(to->layout->stride) &&
+	    from->layout->stride != to->layout->stride)
+		return "a tile has its tensor's strides";
+	return NULL;
+}
+
+static const char *check_atom(const Kernel *k, const Op *op)
+{
+	const AtomRow *r = &atom_rows[attrs_get(&op->attrs, A_ATOM)->atom.id];
+	const Elem want[] = {r->c, r->a, r->b};
+	for (int i = 0; i < 3; i++)
+		if (op->in[i].val->type->elem != want[i])
+			return ctx_strf(k->ctx, "operand %d is %s for this atom", i + 1,
+					elem_rows[want[i]].name);
+	return NULL;
+}
+
+static const char *check_divides(const Kernel *k, const Type *t, int mode, int64_t by,
+				 const char *what)
+{
+	int64_t size;
+	if (by > 0 && ix_is_const(mode_size(k->ctx, t, mode), &size) && size % by == 0)
+		return NULL;
+	return ctx_strf(k->ctx, "the tile's %s is not a multiple of %" PRId64, what, by);
+}
+
+/* C (M,N) += A (M,K) * B (N,K) */
+static const char *rule_mma(const Kernel *k, const Op *op)
+{
+	const Type *c = op->in[0].val->type, *a = op->in[1].val->type, *b = op->in[2].val->type;
+	const Attr *at = attrs_get(&op->attrs, A_ARRANGE);
+	int64_t arrange[3] = {1, 1, 1};
+	const char *why;
+	for (int i = 0; at && i < at->n && i < 3; i++)
+		arrange[i] = at->i[i];
+	if (layout_rank(c->layout) != 2 || layout_rank(a->layout) != 2 ||
+	    layout_rank(b->layout) != 2)
+		return "an mma's operands have two modes";
+	if (mode_size(k->ctx, c, 0) != mode_size(k->ctx, a, 0) ||
+	    mode_size(k->ctx, c, 1) != mode_size(k->ctx, b, 0) ||
+	    mode_size(k->ctx, a, 1) != mode_size(k->ctx, b, 1))
+		return "an mma's operands are (M,N), (M,K) and (N,K)";
+	if ((why = check_atom(k, op)))
+		return why;
+	Atom atom = attrs_get(&op->attrs, A_ATOM)->atom;
+	const AtomRow *r = &atom_rows[atom.id];
+	if ((why = check_divides(k, c, 0, r->m * arrange[0], "M")) ||
+	    (why = check_divides(k, c, 1, atom.n * arrange[1], "N")))
+		return why;
+	return check_divides(k, a, 1, r->k * arrange[2], "K");
+}
+
+static const char *rule_wgmma(const Kernel *k, const Op *op)
+{
+	const char *why = check_atom(k, op);
+	if (why || (why = check_pair(k, op, A_LBO)) || (why = check_pair(k, op, A_SBO)))
+		return why;
+	return check_pair(k, op, A_SWIZZLES);
+}
+
+static const char *rule_tmap(const Kernel *k, const Op *op)
+{
+	const Attr *box = attrs_get(&op->attrs, A_BOX);
+	int rank = layout_rank(op->in[0].val->type->layout);
+	int max = target_by_name(k->target)->box_max;
+	if (op->in[0].val->arg < 0)
+		return "a tensor map describes an argument";
+	if (box && box->n != rank)
+		return ctx_strf(k->ctx, "the box of a tensor of rank %d has %d numbers", rank,
+				rank);
+	for (int i = 0; box && i < box->n; i++)
+		if (box->i[i] < 1 || box->i[i] > max)
+			return ctx_strf(k->ctx, "a box has 1 to %d elements along a mode", max);
+	return NULL;
+}
+
+static const char *rule_tma_load(const Kernel *k, const Op *op)
+{
+	const Op *map = op->in[1].val->def;
+	int rank = map && map->nin ? layout_rank(map->in[0].val->type->layout) : op->nix - 1;
+	return op->nix == 1 + rank
+		       ? NULL
+		       : ctx_strf(k->ctx,
+				  "a load of rank %d takes the byte in the slot and %d coordinates",
+				  rank, rank);
+}
+
+static const char *rule_wait(const Kernel *k, const Op *op)
+{
+	if (k->stage == ST_PTX)
+		return op->nix == 1 ? NULL : "a wait of the ptx stage takes the phase";
+	return op->nix == 0 ? NULL : "a wait of the warp stage takes lap= and no phase";
+}
+
+static const char *rule_arrive(const Kernel *k, const Op *op)
+{
+	(void)k;
+	return op->nix <= 1 ? NULL : "an arrive takes at most the rank of another CTA";
+}
+
+static const char *rule_role(const Kernel *k, const Op *op)
+{
+	int64_t end = attrs_int(&op->attrs, A_FIRST, 0) + attrs_int(&op->attrs, A_WARPS, 0);
+	if (op_parent(op))
+		return "a role stands at the top of the kernel only";
+	if (attrs_int(&op->attrs, A_WARPS, 1) < 1)
+		return "a role has at least one warp";
+	if (end * 32 > attrs_int(&k->attrs, A_BLOCK, INT64_MAX))
+		return "the role ends beyond the CTA's last warp";
+	return rule_unique(k, op);
+}
+
+static const char *rule_st_global(const Kernel *k, const Op *op)
+{
+	const Type *to = op->in[0].val->type, *from = op->in[1].val->type;
+	int64_t n = attrs_int(&op->attrs, A_N, 1), bits = n * elem_rows[from->elem].bits;
+	if (to->elem != from->elem)
+		return "the tensor's and the registers' element types differ";
+	if (n < 1 || (n & (n - 1)) || bits > 128)
+		return ctx_strf(k->ctx, "a store has 1, 2, 4 or 8 elements and at most 16 bytes");
+	if (!op->in[1].at)
+		return "the operand names its first register";
+	return NULL;
+}
+
+static const Rule rules[OP_COUNT] = {
+	[OP_FOR] = {.kinds = "", .rule = rule_for},
+	[OP_IF] = {.kinds = "", .rule = rule_some},
+	[OP_CONST] = {.kinds = "=e", .needs = {{A_VALUE, ST_ANY}}},
+	[OP_LAUNCH] = {.kinds = "", .rule = rule_launch},
+	[OP_FRAG] = {.kinds = "=r"},
+	[OP_FILL] = {.kinds = "r", .needs = {{A_VALUE, ST_ANY}}},
+	[OP_SHARED] = {.kinds = "=s",
+		       .rule = rule_shared,
+		       .needs = {{A_SLOTS, ST_PTX}, {A_OFFSET, ST_PTX}}},
+	[OP_GRID] = {.kinds = "", .rule = rule_some},
+	[OP_RING] = {.kinds = "", .rule = rule_unique},
+	[OP_TILE] = {.kinds = "g=g", .rule = rule_tile},
+	[OP_COPY] = {.kinds = "tt", .rule = rule_alike},
+	[OP_MMA] = {.kinds = "rss", .rule = rule_mma, .needs = {{A_ATOM, ST_ANY}}},
+	[OP_ROLE] = {.kinds = "",
+		     .rule = rule_role,
+		     .needs = {{A_WARPS, ST_PTX}, {A_FIRST, ST_PTX}}},
+	[OP_TMAP] = {.kinds = "g=p",
+		     .rule = rule_tmap,
+		     .needs = {{A_BOX, ST_PTX}, {A_SWIZZLE, ST_PTX}}},
+	[OP_LOAD_TMA] = {.kinds = "sgpm", .rule = rule_alike},
+	[OP_MMA_WGMMA] = {.kinds = "rss", .rule = rule_mma, .needs = {{A_ATOM, ST_ANY}}},
+	[OP_STORE] = {.kinds = "gr", .rule = rule_alike},
+	[OP_MBARRIER] = {.kinds = "=m",
+			 .rule = rule_mbarrier,
+			 .needs = {{A_SLOTS, ST_PTX}, {A_OFFSET, ST_PTX}, {A_COUNT, ST_PTX}}},
+	[OP_MBAR_INIT] = {.kinds = "m", .needs = {{A_COUNT, ST_PTX}}},
+	[OP_MBAR_EXPECT] = {.kinds = "m", .needs = {{A_BYTES, ST_PTX}}},
+	[OP_MBAR_ARRIVE] = {.kinds = "m", .rule = rule_arrive},
+	[OP_MBAR_WAIT] = {.kinds = "m", .rule = rule_wait},
+	[OP_BAR_NAMED] = {.kinds = "", .needs = {{A_ID, ST_ANY}, {A_THREADS, ST_ANY}}},
+	[OP_WGMMA_WAIT] = {.kinds = "", .needs = {{A_N, ST_ANY}}},
+	[OP_SETMAXNREG] = {.kinds = "", .needs = {{A_REGS, ST_ANY}, {A_N, ST_ANY}}},
+	[OP_TMAP_PREFETCH] = {.kinds = "p"},
+	[OP_TMA_LOAD] = {.kinds = "spm", .rule = rule_tma_load},
+	[OP_WGMMA] = {.kinds = "rss",
+		      .rule = rule_wgmma,
+		      .needs = {{A_ATOM, ST_PTX},
+				{A_LBO, ST_PTX},
+				{A_SBO, ST_PTX},
+				{A_SWIZZLES, ST_PTX}}},
+	[OP_ST_GLOBAL] = {.kinds = "gr", .rule = rule_st_global, .needs = {{A_N, ST_PTX}}},
+};
+
+/* ------------------------------------------------------------------ what every op obeys */
+static const Val *tensor_of(const Val *v)
+{
+	while (v->def && v->def->kind == OP_TILE)
+		v = v->def->in[0].val;
+	return v;
+}
+
+/* Only frags, shared memory and outputs change. */
+static const char *check_writes(const Kernel *k, const Op *op)
+{
+	for (int i = 0; i < op->nin; i++) {
+		const Val *v = op->in[i].val, *tensor = tensor_of(v);
+		if (!(op_effect(op, i) & (FX_W | FX_AW)))
+			continue;
+		if (is_kind(v->type, 'r') && v->def->kind != OP_FRAG)
+			return ctx_strf(k->ctx, "'%%%s' is a value, not a frag: it cannot change",
+					v->name);
+		if (is_kind(v->type, 'g') && (tensor->arg < 0 || !k->args.at[tensor->arg].is_out))
+			return ctx_strf(k->ctx, "'%%%s' is not an output", tensor->name);
+	}
+	return NULL;
+}
+
+/* At the ptx stage a buffer or barrier of several slots says which. */
+static const char *check_slots(const Kernel *k, const Op *op)
+{
+	for (int i = 0; k->stage == ST_PTX && i < op->nin; i++) {
+		const Val *v = op->in[i].val;
+		if (!op->in[i].at && v->def && attrs_int(&v->def->attrs, A_SLOTS, 1) > 1)
+			return ctx_strf(k->ctx, "'%%%s' has several slots: name one", v->name);
+	}
+	return NULL;
+}
+
+const char *op_rule(const Kernel *k, const Op *op)
+{
+	const Rule *r = &rules[op->kind];
+	const char *why;
+	if ((why = check_attrs(k, &op->attrs)) || (why = check_needs(k, op, r)))
+		return why;
+	if (r->kinds && (why = check_kinds(k, op, r->kinds)))
+		return why;
+	if (op->out && is_kind(op->out->type, 'r') && (why = check_reg(k, op->out->type)))
+		return why;
+	if ((why = check_writes(k, op)) || (why = check_slots(k, op)))
+		return why;
+	if (op_rows[op->kind].flags & OPF_ELT)
+		return rule_elt(k, op);
+	return r->rule ? r->rule(k, op) : NULL;
+}
