@@ -49,11 +49,13 @@ function(dsl_room_root room)
 	endforeach()
 endfunction()
 
-# Host programs (examples) see what an installation has: <dsl.h> and <dslc.h>.
+# Host programs (examples) see what an installation has: <dsl.h>, <dslc.h> and what they include.
 function(dsl_host_root)
 	set(root "${PROJECT_BINARY_DIR}/include/host")
 	file(MAKE_DIRECTORY "${root}")
-	file(CREATE_LINK "${PROJECT_SOURCE_DIR}/runtime/dsl.h" "${root}/dsl.h" SYMBOLIC)
+	foreach(header IN ITEMS dsl.h kdesc.h status.def)
+		file(CREATE_LINK "${PROJECT_SOURCE_DIR}/runtime/${header}" "${root}/${header}" SYMBOLIC)
+	endforeach()
 	file(CREATE_LINK "${PROJECT_SOURCE_DIR}/driver/dslc.h" "${root}/dslc.h" SYMBOLIC)
 endfunction()
 

@@ -111,7 +111,7 @@ typedef struct {
 	int64_t value;
 } KConst;
 
-typedef struct {
+typedef struct KDesc {
 	const char *name;   /* in the source */
 	const char *symbol; /* in the cubin */
 	int nargs, nsyms, nfacts, nparams, nmaps, nsmem, nconsts;
@@ -131,7 +131,7 @@ typedef struct {
 	KConst consts[KD_MAX_CONSTS];
 } KDesc;
 
-typedef struct {
+typedef struct KModuleDesc {
 	int abi;                 /* KDESC_ABI */
 	const char *tool;        /* "dslc 0.1.0" */
 	const char *llvm;        /* "22.1.8" */

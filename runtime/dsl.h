@@ -1,0 +1,155 @@
+/* dsl.h - the runtime: loads cubins that dslc wrote and launches their kernels. C99 and C++11, no
+ * CUDA header needed; libcuda is found at run time.
+ *   dsl_device_open("cuda:0", &dev);  dsl_module_load(dev, "gemm.cubin", &mod);
+ *   dsl_arg args[] = {dsl_arg_ptr("A", a), ..., dsl_arg_int("M", m)};
+ *   dsl_launch(mod, "gemm", args, n, stream, NULL);
+ * Every call gives a dsl_status and never prints or exits; after a failure dsl_detail() has a
+ * sentence that names tensor, field, value and rule. Handles may be used from several threads at
+ * once, except while they are being closed. All sizes are bytes, 64-bit, unless said otherwise. The
+ * primary context of the GPU is used, so addresses and streams of the CUDA runtime fit. */
+#ifndef DSL_H
+#define DSL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define DSL_API __attribute__((visibility("default")))
+#else
+#define DSL_API
+#endif
+
+typedef enum dsl_status {
+#define DSL_STATUS(id, number, text, remedy) DSL_##id = number,
+#include "status.def"
+	DSL_STATUS_LIMIT = 64 /* no status is this large */
+} dsl_status;
+
+typedef struct dsl_device dsl_device;
+typedef struct dsl_module dsl_module;
+typedef struct dsl_event dsl_event;
+struct KDesc; /* kdesc.h: what a kernel asks of its launcher */
+struct KModuleDesc;
+
+typedef uint64_t dsl_addr; /* an address in device memory; a CUdeviceptr is one */
+typedef void *dsl_stream;  /* a CUstream is one; NULL is the default stream */
+
+/* status.c: texts, constant, never NULL */
+DSL_API const char *dsl_status_name(dsl_status st);   /* "DSL_ERR_STRIDE" */
+DSL_API const char *dsl_status_text(dsl_status st);   /* what happened */
+DSL_API const char *dsl_status_remedy(dsl_status st); /* what to do about it */
+/* About the last call of this thread that failed; valid until its next call that fails; "" before.
+ */
+DSL_API const char *dsl_detail(void);
+
+/* device.c: "cuda:N" (CUDA_VISIBLE_DEVICES applies), "cuda" is "cuda:0"; "sim" is not built in.
+ * The environment variable DSL_LIBCUDA names another libcuda than libcuda.so.1.
+ * Closing unloads the modules that are still loaded and invalidates all that came from the device.
+ */
+DSL_API dsl_status dsl_device_open(const char *name, dsl_device **out);
+DSL_API dsl_status dsl_device_close(dsl_device *dev);
+DSL_API const char *dsl_device_name(const dsl_device *dev); /* "NVIDIA H200" */
+DSL_API const char *dsl_device_arch(const dsl_device *dev); /* "sm_90" */
+DSL_API int dsl_device_sms(const dsl_device *dev);
+DSL_API int dsl_device_driver(const dsl_device *dev); /* 13000 is 13.0 */
+
+/* Memory of the device, 256-byte aligned. Copies and set wait until they are done, in order with
+ * the default stream. Freeing address 0 does nothing. */
+DSL_API dsl_status dsl_mem_alloc(dsl_device *dev, size_t size, dsl_addr *out);
+DSL_API dsl_status dsl_mem_free(dsl_device *dev, dsl_addr addr);
+DSL_API dsl_status dsl_copy_in(dsl_device *dev, dsl_addr to, const void *from, size_t size);
+DSL_API dsl_status dsl_copy_out(dsl_device *dev, void *to, dsl_addr from, size_t size);
+DSL_API dsl_status dsl_mem_set(dsl_device *dev, dsl_addr to, int byte, size_t size);
+/* Waits for all work of the device; the place where a kernel's own failure shows. */
+DSL_API dsl_status dsl_sync(dsl_device *dev);
+
+/* Streams and times. An event is recorded in a stream and elapsed gives milliseconds between two
+ * that have both passed (it waits for the second). */
+DSL_API dsl_status dsl_stream_create(dsl_device *dev, dsl_stream *out);
+DSL_API dsl_status dsl_stream_sync(dsl_device *dev, dsl_stream stream);
+DSL_API dsl_status dsl_stream_destroy(dsl_device *dev, dsl_stream stream);
+DSL_API dsl_status dsl_event_create(dsl_device *dev, dsl_event **out);
+DSL_API dsl_status dsl_event_record(dsl_event *event, dsl_stream stream);
+DSL_API dsl_status dsl_event_elapsed(dsl_event *from, dsl_event *to, float *ms);
+DSL_API dsl_status dsl_event_destroy(dsl_event *event);
+
+/* module.c: a module is a cubin on one device. Bytes are copied. Loading the same bytes again on a
+ * device gives the same module; each load is undone by one unload. Texts live as long as it does.
+ */
+DSL_API dsl_status dsl_module_load(dsl_device *dev, const char *path, dsl_module **out);
+DSL_API dsl_status dsl_module_load_data(dsl_device *dev, const void *bytes, size_t size,
+					dsl_module **out);
+DSL_API dsl_status dsl_module_unload(dsl_module *mod);
+DSL_API const char *dsl_module_manifest(const dsl_module *mod); /* JSON */
+DSL_API const char *dsl_module_ptx(const dsl_module *mod);      /* NULL where it carries none */
+DSL_API const struct KModuleDesc *dsl_module_desc(const dsl_module *mod);
+
+/* elf.c: a section of a cubin in memory, without a device: ".dslc.manifest", ".dslc.ptx", both
+ * NUL-terminated, which size does not count. *data points into bytes. */
+DSL_API dsl_status dsl_cubin_section(const void *bytes, size_t size, const char *name,
+				     const char **data, size_t *data_size);
+
+/* manifest.c: the description a manifest text holds, without a device. Free with dsl_desc_free. */
+DSL_API dsl_status dsl_desc_parse(const char *manifest, size_t size, struct KModuleDesc **out);
+DSL_API void dsl_desc_free(struct KModuleDesc *desc);
+
+/* Arguments go by name, in any order; in the order of the manifest (args, then sizes) they are
+ * found fastest. A tensor takes PTR, a size INT, a scalar INT or FLOAT as its type is. */
+typedef enum { DSL_PTR = 1, DSL_INT, DSL_FLOAT } dsl_kind;
+typedef struct dsl_arg {
+	const char *name;
+	dsl_kind kind;
+	union {
+		dsl_addr ptr;
+		int64_t i;
+		double f;
+	} v;
+} dsl_arg;
+
+static inline dsl_arg dsl_arg_ptr(const char *name, dsl_addr ptr)
+{
+	dsl_arg a = {name, DSL_PTR, {ptr}};
+	return a;
+}
+
+static inline dsl_arg dsl_arg_int(const char *name, int64_t i)
+{
+	dsl_arg a = {name, DSL_INT, {0}};
+	a.v.i = i;
+	return a;
+}
+
+static inline dsl_arg dsl_arg_float(const char *name, double f)
+{
+	dsl_arg a = {name, DSL_FLOAT, {0}};
+	a.v.f = f;
+	return a;
+}
+
+/* Zero is the default of each. */
+typedef struct dsl_launch_opts {
+	int sms; /* SMs that a persistent kernel may fill; 0 is all of the device */
+	int pdl; /* 1: may start while the kernel before it in the stream ends */
+} dsl_launch_opts;
+
+/* launch.c: checks arguments, sizes, facts and TMA's rules, encodes the tensor maps and launches.
+ * No allocation, no load, no wait: safe while a stream is captured. opts may be NULL. A problem
+ * with no output (M = 0) launches nothing and is OK. */
+DSL_API dsl_status dsl_launch(dsl_module *mod, const char *kernel, const dsl_arg *args, size_t n,
+			      dsl_stream stream, const dsl_launch_opts *opts);
+/* The same checks and no launch. why (may be NULL) gets the sentence, cut to len with its NUL. */
+DSL_API dsl_status dsl_can_run(const dsl_module *mod, const char *kernel, const dsl_arg *args,
+			       size_t n, char *why, size_t len);
+/* Without a device, from a description; $sms counts as 1. */
+DSL_API dsl_status dsl_desc_can_run(const struct KDesc *kernel, const dsl_arg *args, size_t n,
+				    char *why, size_t len);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
