@@ -5,6 +5,6 @@ set -eu
 cd "$1"
 sed -n 's/^ *"command": "\(.*\)",\{0,1\}$/\1/p' compile_commands.json | sed 's/\\"/"/g' |
 	grep -v -e "-c $1/" |
-	sed -e 's/^[^ ]* /clang-22 -fsyntax-only /' -e 's/ -o [^ ]* / /' >clang_commands
+	sed -e 's/^[^ ]* /clang-22 -fsyntax-only /' -e 's/ -o [^ ]* / /' -e 's/ -c / /' >clang_commands
 [ -s clang_commands ] || { echo "no commands"; exit 1; }
 xargs -P "$(nproc)" -d '\n' -n 1 sh -c <clang_commands
