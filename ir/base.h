@@ -106,7 +106,12 @@ typedef struct DiagMsg {
 	struct DiagMsg *next;
 } DiagMsg;
 
-/* Reports; the severity is the row's. Returns the message, for diag_remedy and diag_note. */
+/* What becomes of a message: its row says, or the user (-Werror=, -Wno-). Errors stay errors. */
+typedef enum { DL_ROW, DL_OFF, DL_WARNING, DL_ERROR } DiagLevel;
+void diag_level(Ctx *c, DiagId id, DiagLevel level);
+
+/* Reports; the severity is the row's unless diag_level changed it. Returns the message, for
+ * diag_remedy and diag_note. */
 DiagMsg *diag(Ctx *c, Loc loc, DiagId id, const char *fmt, ...) PRINTF(4, 5);
 DiagMsg *diag_remedy(Ctx *c, DiagMsg *m, const char *fmt, ...) PRINTF(3, 4); /* "help: ..." */
 DiagMsg *diag_note(Ctx *c, DiagMsg *m, Loc loc, const char *fmt, ...) PRINTF(4, 5);

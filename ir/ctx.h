@@ -27,6 +27,7 @@ typedef VEC(Src *) SrcVec;
 typedef struct {
 	DiagMsg *first, *last;
 	int errors;
+	unsigned char level[D_COUNT + 1]; /* a DiagLevel */
 } DiagList;
 SrcVec *ctx_srcs(Ctx *c);
 DiagList *ctx_diags(Ctx *c);

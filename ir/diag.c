@@ -29,13 +29,35 @@ static DiagMsg *msg_new(Ctx *c, Loc loc, DiagId id, Severity sev, const char *fm
 	return m;
 }
 
+void diag_level(Ctx *c, DiagId id, DiagLevel level)
+{
+	if (diag_rows[id].severity != SEV_ERROR)
+		ctx_diags(c)->level[id] = (unsigned char)level;
+}
+
+static Severity severity_of(const DiagList *list, DiagId id)
+{
+	switch ((DiagLevel)list->level[id]) {
+	case DL_WARNING:
+		return SEV_WARNING;
+	case DL_ERROR:
+		return SEV_ERROR;
+	case DL_ROW:
+	case DL_OFF:
+		break;
+	}
+	return diag_rows[id].severity;
+}
+
 DiagMsg *diag(Ctx *c, Loc loc, DiagId id, const char *fmt, ...)
 {
 	va_list ap;
 	DiagList *list = ctx_diags(c);
 	va_start(ap, fmt);
-	DiagMsg *m = msg_new(c, loc, id, diag_rows[id].severity, fmt, ap);
+	DiagMsg *m = msg_new(c, loc, id, severity_of(list, id), fmt, ap);
 	va_end(ap);
+	if (list->level[id] == DL_OFF)
+		return m;
 	if (list->last)
 		list->last->next = m;
 	else
