@@ -22,13 +22,15 @@ int pass_by_name(const char *name); /* -1 if there is none */
 
 typedef struct {
 	int stop_after; /* PassId or -1 */
-	int only;	/* run this one alone, whatever was run before; or -1 */
-	/* Called after each pass with the kernel's text form still equal to what the pass left; may be NULL. */
+	int only;       /* run this one alone, whatever was run before; or -1 */
+	/* Called after each pass with the kernel's text form still equal to what the pass left; may
+	 * be NULL. */
 	void (*after)(void *user, const Kernel *k, PassId pass, bool changed, double seconds);
 	void *user;
 } PassOpt;
 
-/* Runs the pipeline from the kernel's stage on. False after a user error (reported). Verifies after every pass. */
+/* Runs the pipeline from the kernel's stage on. False after a user error (reported). Verifies after
+ * every pass. */
 bool passes_run(Kernel *k, const PassOpt *opt);
 
 #endif

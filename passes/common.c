@@ -1,0 +1,156 @@
+/* common.c - what several passes ask of a kernel: places, rings, tiled mmas, K-major layouts. */
+#include "passes/pass.h"
+
+#include <string.h>
+
+Op *op_after(Kernel *k, Op *at, OpKind kind)
+{
+	Op *op = op_new(k, kind, at->loc);
+	op_insert_after(at, op);
+	return op;
+}
+
+Op *op_before(Kernel *k, Op *at, OpKind kind)
+{
+	Op *op = op_new(k, kind, at->loc);
+	op_insert_before(at, op);
+	return op;
+}
+
+Op *op_append(Kernel *k, Block *b, OpKind kind, Loc loc)
+{
+	Op *op = op_new(k, kind, loc);
+	block_append(b, op);
+	return op;
+}
+
+const Ix *ix_int(const Kernel *k, int64_t v)
+{
+	return ix_const(k->ctx, v);
+}
+
+Op *op_find_next(const Op *op, OpKind kind)
+{
+	for (op = op_next(op); op; op = op_next(op))
+		if (op->kind == kind)
+			return (Op *)(uintptr_t)op;
+	return NULL;
+}
+
+Op *kernel_find(const Kernel *k, OpKind kind)
+{
+	Op *op = kernel_first(k);
+	return !op || op->kind == kind ? op : op_find_next(op, kind);
+}
+
+Op *kernel_ring(const Kernel *k, const char *name)
+{
+	for (Op *r = kernel_find(k, OP_RING); r; r = op_find_next(r, OP_RING))
+		if (!strcmp(r->sym[0], name))
+			return r;
+	return NULL;
+}
+
+bool op_inside(const Op *op, const Op *region)
+{
+	for (; op; op = op_parent(op))
+		if (op == region)
+			return true;
+	return false;
+}
+
+void op_unwrap(Op *region)
+{
+	for (Op *op = region->body->first, *next; op; op = next) {
+		next = op->next;
+		op_remove(op);
+		op_insert_before(region, op);
+	}
+	op_remove(region);
+}
+
+int64_t round_up(int64_t x, int64_t to)
+{
+	return (x + to - 1) / to * to;
+}
+
+/* ------------------------------------------------------------------ tiled mma */
+static int64_t tup_extent(const Tup *t)
+{
+	int64_t n = 1, x;
+	if (tup_is_leaf(t)) {
+		if (!ix_is_const(t->leaf, &x))
+			panic("a tile has constant extents");
+		return x;
+	}
+	for (int i = 0; i < t->n; i++)
+		n *= tup_extent(t->at[i]);
+	return n;
+}
+
+int val_extent(const Val *v, int mode)
+{
+	return (int)tup_extent(tup_get(v->type->layout->shape, mode));
+}
+
+TiledMma op_tiled_mma(const Op *mma)
+{
+	const Attr *atom = attrs_get(&mma->attrs, A_ATOM),
+		   *arrange = attrs_get(&mma->attrs, A_ARRANGE);
+	TiledMma t = {.atom = atom->atom,
+		      .along_m = (int)arrange->i[0],
+		      .along_n = (int)arrange->i[1]};
+	t.m = val_extent(mma->in[0].val, 0);
+	t.n = val_extent(mma->in[0].val, 1);
+	t.k = val_extent(mma->in[1].val, 1);
+	t.repeat_m = t.m / (atom_rows[t.atom.id].m * t.along_m);
+	t.repeat_n = t.n / (t.atom.n * t.along_n);
+	return t;
+}
+
+int tiled_mma_warpgroups(TiledMma t)
+{
+	return t.along_m * t.along_n;
+}
+
+/* ------------------------------------------------------------------ K-major layouts */
+const Layout *kmajor_layout(Ctx *c, KMajor m, int elem_bytes)
+{
+	const char *why = NULL;
+	int b = m.swizzle == 128 ? 3 : m.swizzle == 64 ? 2 : 1;
+	int shift = elem_bytes == 1 ? 4 : elem_bytes == 2 ? 3 : 2; /* 16 bytes, in elements */
+	const Layout *atom = layout_swizzled(c, (Swizzle){b, shift, 3}, ix_const(c, 0),
+					     layout_2d(c, 8, m.span, m.span, 1));
+	const Tup *shape[2] = {tup_int(c, m.rows), tup_int(c, m.cols)};
+	const Layout *l = layout_tile_to_shape(c, atom, tup_new(c, shape, 2), &why);
+	if (!l)
+		panic("%s", why);
+	return l;
+}
+
+static bool layout_same(const Layout *a, const Layout *b)
+{
+	if (a == b)
+		return true;
+	int64_t n = layout_size_int(a);
+	if (n != layout_size_int(b))
+		return false;
+	for (int64_t i = 0; i < n; i++)
+		if (layout_at_int(a, i) != layout_at_int(b, i))
+			return false;
+	return true;
+}
+
+bool layout_kmajor(Ctx *c, const Type *t, KMajor *out)
+{
+	const Layout *l = t->layout;
+	int bytes = elem_rows[t->elem].bits / 8;
+	if (!layout_is_static(l) || layout_rank(l) != 2 || l->swizzle.b < 1 || l->swizzle.b > 3)
+		return false;
+	*out = (KMajor){(int)tup_extent(tup_get(l->shape, 0)),
+			(int)tup_extent(tup_get(l->shape, 1)), (16 << l->swizzle.b) / bytes,
+			16 << l->swizzle.b};
+	if (out->rows % 8 || out->cols % out->span)
+		return false;
+	return layout_same(l, kmajor_layout(c, *out, bytes));
+}

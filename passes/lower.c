@@ -1,0 +1,295 @@
+/* lower.c - to the ptx stage: positions become slots and phases, a tile copy its TMA boxes, a tile
+ * mma its wgmma instructions with byte offsets, a store its guarded vectors. mbar.wait %ab.full[k]
+ * lap=0     ->  mbar.wait %ab.full[k % 4] (k / 4 % 2) load.tma %sA[k], %t, %A.map, %f ->  tma.load
+ * %sA[k % 4], %A.map, %f[k % 4] (0, k * 64, m * 128) */
+#include "passes/pass.h"
+
+/* ------------------------------------------------------------------ rings */
+static int64_t slots_of(const Val *v)
+{
+	return v->def ? attrs_int(&v->def->attrs, A_SLOTS, 0) : 0;
+}
+
+static void lower_phase(Kernel *k, Op *op)
+{
+	Ctx *c = k->ctx;
+	const Attr *lap = attrs_get(&op->attrs, A_LAP);
+	const Ix *laps = ix_div(c, op->in[0].at, ix_int(k, slots_of(op->in[0].val)));
+	op_ix(k, op, ix_mod(c, ix_add(c, laps, ix_int(k, lap->i[0])), ix_int(k, 2)));
+	op->attrs.n = 0;
+}
+
+static void lower_positions(Kernel *k)
+{
+	for (Op *op = kernel_first(k); op; op = op_next(op)) {
+		if (op->kind == OP_MBAR_WAIT && !op->nix)
+			lower_phase(k, op);
+		for (int i = 0; i < op->nin; i++) {
+			Operand *in = &op->in[i];
+			bool ring = in->val->def && attrs_get(&in->val->def->attrs, A_SLOTS);
+			if (ring && in->at && op->kind != OP_MBAR_INIT)
+				in->at = ix_mod(k->ctx, in->at, ix_int(k, slots_of(in->val)));
+			else if (ring && !in->at)
+				in->at = ix_int(k, 0);
+		}
+	}
+}
+
+/* ------------------------------------------------------------------ loads */
+/* Bytes of (row, col) in a slot, before the swizzle. */
+static int64_t kmajor_bytes(KMajor m, int elem_bytes, int64_t row, int64_t col)
+{
+	return (col / m.span * m.rows * m.span + row * m.span + col % m.span) * elem_bytes;
+}
+
+static void lower_load(Kernel *k, Op *op)
+{
+	KMajor m;
+	Ctx *c = k->ctx;
+	const Op *tile = op->in[1].val->def;
+	int bytes = elem_rows[op->in[0].val->type->elem].bits / 8;
+	if (!layout_kmajor(c, op->in[0].val->type, &m))
+		panic("%s: not a K-major layout", op->in[0].val->name);
+	for (int col = 0; col < m.cols; col += m.span) {
+		Op *load = op_before(k, op, OP_TMA_LOAD);
+		op_in(k, load, op->in[0].val, op->in[0].at);
+		op_in(k, load, op->in[2].val, NULL);
+		op_in(k, load, op->in[3].val, op->in[3].at);
+		op_ix(k, load, ix_int(k, kmajor_bytes(m, bytes, 0, col)));
+		op_ix(k, load, ix_add(c, tile->ix[1], ix_int(k, col)));
+		op_ix(k, load, tile->ix[0]);
+	}
+	op_remove(op);
+}
+
+/* ------------------------------------------------------------------ mma */
+typedef struct {
+	TiledMma t;
+	KMajor a, b;
+	int64_t bytes;
+	const Ix *along_m, *along_n; /* of this thread's warpgroup */
+} MmaPlan;
+
+static MmaPlan mma_plan(Kernel *k, const Op *op)
+{
+	Ctx *c = k->ctx;
+	MmaPlan p = {.t = op_tiled_mma(op), .bytes = elem_rows[op->in[1].val->type->elem].bits / 8};
+	const Op *role = op_parent(op);
+	while (role->kind != OP_ROLE)
+		role = op_parent(role);
+	const Ix *warp =
+		ix_sub(c, ix_sym(c, "warp"), ix_int(k, attrs_int(&role->attrs, A_FIRST, 0)));
+	const Ix *group = ix_div(c, warp, ix_int(k, 4));
+	layout_kmajor(c, op->in[1].val->type, &p.a);
+	layout_kmajor(c, op->in[2].val->type, &p.b);
+	p.along_m = p.t.along_m == 1 ? ix_int(k, 0) : ix_mod(c, group, ix_int(k, p.t.along_m));
+	p.along_n = p.t.along_n == 1 ? ix_int(k, 0) : ix_div(c, group, ix_int(k, p.t.along_m));
+	return p;
+}
+
+/* Bytes of the operand's first row of this warpgroup and repeat, at column col: rows go in steps of
+ * `rows`. */
+static const Ix *operand_bytes(Kernel *k, KMajor m, int64_t bytes, const Ix *group, int64_t rows,
+			       int64_t row, int64_t col)
+{
+	int64_t step = kmajor_bytes(m, (int)bytes, rows, 0),
+		base = kmajor_bytes(m, (int)bytes, row, col);
+	return ix_add(k->ctx, ix_mul(k->ctx, group, ix_int(k, step)), ix_int(k, base));
+}
+
+static void wgmma(Kernel *k, Op *op, const MmaPlan *p, int i, int j, int col)
+{
+	const AtomRow *row = &atom_rows[p->t.atom.id];
+	int regs = row->m * p->t.atom.n / 128;
+	int64_t lbo[2] = {16, 16}, sbo[2] = {8 * p->a.swizzle, 8 * p->b.swizzle};
+	int64_t swizzles[2] = {p->a.swizzle, p->b.swizzle};
+	Op *mma = op_before(k, op, OP_WGMMA);
+	op_in(k, mma, op->in[0].val, ix_int(k, (i + p->t.repeat_m * j) * regs));
+	op_in(k, mma, op->in[1].val, op->in[1].at);
+	op_in(k, mma, op->in[2].val, op->in[2].at);
+	op_ix(k, mma,
+	      operand_bytes(k, p->a, p->bytes, p->along_m, row->m,
+			    (int64_t)i * row->m * p->t.along_m, col));
+	op_ix(k, mma,
+	      operand_bytes(k, p->b, p->bytes, p->along_n, p->t.atom.n,
+			    (int64_t)j * p->t.atom.n * p->t.along_n, col));
+	op_atom(k, mma, p->t.atom);
+	op_ints(k, mma, A_LBO, lbo, 2);
+	op_ints(k, mma, A_SBO, sbo, 2);
+	op_ints(k, mma, A_SWIZZLES, swizzles, 2);
+}
+
+static void lower_mma(Kernel *k, Op *op)
+{
+	MmaPlan p = mma_plan(k, op);
+	for (int col = 0; col < p.t.k; col += atom_rows[p.t.atom.id].k)
+		for (int j = 0; j < p.t.repeat_n; j++)
+			for (int i = 0; i < p.t.repeat_m; i++)
+				wgmma(k, op, &p, i, j, col);
+	op_remove(op);
+}
+
+/* ------------------------------------------------------------------ stores */
+static int64_t leaf_int(const Tup *t)
+{
+	int64_t v;
+	if (!tup_is_leaf(t) || !ix_is_const(t->leaf, &v))
+		panic("a thread-value layout has static, flat modes");
+	return v;
+}
+
+/* The coordinate along tile mode `mode` of linear index x into thread (0) or value (1) modes. */
+static const Ix *tv_coord(Kernel *k, const Layout *tv, int which, const Ix *x, int64_t rows,
+			  int mode)
+{
+	Ctx *c = k->ctx;
+	const Tup *shape = tup_get(tv->shape, which), *stride = tup_get(tv->stride, which);
+	const Ix *sum = ix_int(k, 0);
+	int64_t before = 1;
+	for (int i = 0; i < tup_rank(shape); i++) {
+		int64_t n = leaf_int(tup_get(shape, i)), d = leaf_int(tup_get(stride, i));
+		int64_t step = mode == 0 ? d % rows : d / rows;
+		const Ix *at = ix_div(c, x, ix_int(k, before));
+		if (i < tup_rank(shape) - 1)
+			at = ix_mod(c, at, ix_int(k, n));
+		if (step)
+			sum = ix_add(c, sum, ix_mul(c, at, ix_int(k, step)));
+		before *= n;
+	}
+	return sum;
+}
+
+typedef struct {
+	const Ix *at[2], *extent[2], *stride[2]; /* of the element that the store begins with */
+} Place;
+
+static const Ix *thread_in_role(Kernel *k, const Op *op)
+{
+	const Op *role = op_parent(op);
+	while (role->kind != OP_ROLE)
+		role = op_parent(role);
+	return ix_sub(k->ctx, ix_sym(k->ctx, "tid"),
+		      ix_int(k, 32 * attrs_int(&role->attrs, A_FIRST, 0)));
+}
+
+static const Ix *let(Kernel *k, Op *at, const char *stem, const Ix *x)
+{
+	Op *op = op_before(k, at, OP_LET);
+	const char *name = kernel_fresh(k, stem);
+	op_sym(k, op, name);
+	op_ix(k, op, x);
+	return ix_sym(k->ctx, name);
+}
+
+static Place store_place(Kernel *k, Op *op, const Ix *reg)
+{
+	static const char *const names[2] = {"row", "col"};
+	const Op *tile = op->in[0].val->def;
+	const Layout *tensor = tile->in[0].val->type->layout, *tv = op->in[1].val->type->tv;
+	const Ix *thread = thread_in_role(k, op);
+	int64_t rows = val_extent(op->in[0].val, 0);
+	Place p;
+	for (int m = 0; m < 2; m++) {
+		const Ix *origin = ix_add(k->ctx, tile->ix[m], tv_coord(k, tv, 0, thread, rows, m));
+		const Ix *base = let(k, op, names[m], origin);
+		p.at[m] = ix_add(k->ctx, base, tv_coord(k, tv, 1, reg, rows, m));
+		p.extent[m] = tup_get(tensor->shape, m)->leaf;
+		p.stride[m] = tup_get(tensor->stride, m)->leaf;
+	}
+	return p;
+}
+
+/* How many neighbouring registers of a thread are neighbours in memory too: two along n in the
+ * wgmma accumulator, if n is the fast mode of the tensor. */
+static int vector_width(const Op *op)
+{
+	const Type *frag = op->in[1].val->type;
+	const Layout *tensor = op->in[0].val->def->in[0].val->type->layout;
+	int64_t rows = val_extent(op->in[0].val, 0);
+	const Tup *shape = tup_get(frag->tv->shape, 1), *stride = tup_get(frag->tv->stride, 1);
+	bool fast_n = ix_is(tup_get(tensor->stride, 1)->leaf, 1);
+	return fast_n && leaf_int(tup_get(shape, 0)) == 2 && leaf_int(tup_get(stride, 0)) == rows
+		       ? 2
+		       : 1;
+}
+
+/* A vector must not straddle a row's end nor lie across its own width: rows of a multiple of 16
+ * bytes. */
+static void need_row_bytes(Kernel *k, const Op *op, Place p)
+{
+	const Val *tensor = op->in[0].val->def->in[0].val;
+	int bytes = elem_rows[tensor->type->elem].bits / 8;
+	Buf text = {0};
+	ix_print(p.stride[0], &text);
+	const Ix *cond = ix_new(k->ctx, IX_EQ, ix_mod(k->ctx, p.stride[0], ix_int(k, 16 / bytes)),
+				ix_int(k, 0));
+	kernel_fact(k, ix_simplify(k->ctx, cond, kernel_facts(k)),
+		    ctx_strf(k->ctx, "%s * %d %% 16 == 0", text.s, bytes),
+		    ctx_strf(k->ctx, "rows of %s are multiples of 16 bytes", tensor->name),
+		    op->loc);
+	buf_free(&text);
+}
+
+static void lower_store(Kernel *k, Op *op)
+{
+	Ctx *c = k->ctx;
+	int width = vector_width(op), regs = type_regs(op->in[1].val->type);
+	const char *name = kernel_fresh(k, "r");
+	const Ix *reg = ix_mul(c, ix_sym(c, name), ix_int(k, width));
+	Place p = store_place(k, op, reg);
+	need_row_bytes(k, op, p);
+	Op *loop = op_before(k, op, OP_FOR);
+	op_sym(k, loop, name);
+	op_ix(k, loop, ix_int(k, 0));
+	op_ix(k, loop, ix_int(k, regs / width));
+	op_int(k, loop, A_UNROLL, 1);
+	Op *inside = op_append(k, op_body(k, loop), OP_IF, op->loc);
+	const Ix *offset = ix_int(k, 0);
+	for (int m = 0; m < 2; m++) {
+		op_ix(k, inside, ix_new(c, IX_LT, p.at[m], p.extent[m]));
+		offset = ix_add(c, offset, ix_mul(c, p.at[m], p.stride[m]));
+	}
+	Op *st = op_append(k, op_body(k, inside), OP_ST_GLOBAL, op->loc);
+	op_in(k, st, op->in[0].val->def->in[0].val, NULL);
+	op_in(k, st, op->in[1].val, reg);
+	op_ix(k, st, offset);
+	op_int(k, st, A_N, width);
+	op_remove(op);
+}
+
+/* ------------------------------------------------------------------ */
+static void prefetch_maps(Kernel *k)
+{
+	Op *elect = kernel_find(k, OP_ELECT);
+	for (Op *map = kernel_find(k, OP_TMAP); map && elect; map = op_find_next(map, OP_TMAP)) {
+		Op *op = op_new(k, OP_TMAP_PREFETCH, map->loc);
+		op_in(k, op, map->out, NULL);
+		op_insert_before(elect->body->first, op);
+	}
+}
+
+static void drop_rings(Kernel *k)
+{
+	for (Op *op = kernel_first(k), *next; op; op = next) {
+		next = op_next(op);
+		if (op->kind == OP_RING)
+			op_remove(op);
+	}
+}
+
+void pass_lower(Kernel *k)
+{
+	lower_positions(k);
+	for (Op *op = kernel_first(k), *next; op; op = next) {
+		next = op_next(op);
+		if (op->kind == OP_LOAD_TMA)
+			lower_load(k, op);
+		else if (op->kind == OP_MMA_WGMMA)
+			lower_mma(k, op);
+		else if (op->kind == OP_STORE)
+			lower_store(k, op);
+	}
+	prefetch_maps(k);
+	drop_rings(k);
+	kernel_sweep(k);
+}

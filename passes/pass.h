@@ -1,0 +1,55 @@
+/* pass.h - private to passes/: properties, prototypes from the table, and small things two passes
+ * need. */
+#ifndef DSL_PASS_H
+#define DSL_PASS_H
+
+#include "passes/passes.h"
+
+enum {
+	P_NORMAL = 1,
+	P_TILES = 2,
+	P_ATOMS = 4,
+	P_ROLES = 8,
+	P_PIPELINED = 16,
+	P_PLACED = 32,
+	P_SYNCED = 64,
+	P_LOWERED = 128,
+	P_ALL = 255
+};
+
+#define PASS(id, ...) void pass_##id(Kernel *k);
+#include "passes/passes.def"
+
+/* op.c's neighbours: what several passes ask */
+Op *op_after(Kernel *k, Op *at, OpKind kind); /* a new op right after / before / at the end */
+Op *op_before(Kernel *k, Op *at, OpKind kind);
+Op *op_append(Kernel *k, Block *b, OpKind kind, Loc loc);
+const Ix *ix_int(const Kernel *k, int64_t v);
+Op *kernel_find(const Kernel *k, OpKind kind);      /* the first, or NULL */
+Op *op_find_next(const Op *op, OpKind kind);        /* the next of that kind after op */
+Op *kernel_ring(const Kernel *k, const char *name); /* its ring op */
+bool op_inside(const Op *op, const Op *region);
+void op_unwrap(Op *region);             /* its body takes its place */
+int val_extent(const Val *v, int mode); /* of a static tile */
+int64_t round_up(int64_t x, int64_t to);
+
+/* The layout that TMA writes and wgmma reads: rows of `span` elements behind a swizzle, atoms in
+ * column-major order. */
+typedef struct {
+	int rows, cols, span; /* elements; span * bytes = swizzle width */
+	int swizzle;          /* bytes: 32, 64, 128 */
+} KMajor;
+bool layout_kmajor(Ctx *c, const Type *t, KMajor *out); /* false: t's layout is none */
+const Layout *kmajor_layout(Ctx *c, KMajor m, int elem_bytes);
+
+/* How a tiled mma covers its accumulator. */
+typedef struct {
+	Atom atom;
+	int m, n, k;            /* of the tile */
+	int along_m, along_n;   /* warpgroups */
+	int repeat_m, repeat_n; /* atoms a warpgroup repeats */
+} TiledMma;
+TiledMma op_tiled_mma(const Op *mma);
+int tiled_mma_warpgroups(TiledMma t);
+
+#endif

@@ -1,0 +1,195 @@
+/* roles.c - who runs what. `none`: every warp runs the whole body. `cooperative`: a producer warp
+ * runs what is issued by one thread and completes on an mbarrier (the loads), the consumers all the
+ * rest; loops and lets come along with both. Registers move from producer to consumers by
+ * setmaxnreg. for k { load.tma; mma.wgmma } store
+ * ->  role producer { for k { load.tma } }  role consumer { for k { mma.wgmma } store } */
+#include "passes/pass.h"
+
+#include <string.h>
+
+enum {
+	WARPS = 4,
+	WARP_THREADS = 32,
+	OVERHEAD = 24
+}; /* a warpgroup's; registers beside the accumulator */
+
+static bool is_producers(void *user, const Op *op)
+{
+	const OpRow *row = &op_rows[op->kind];
+	(void)user;
+	return (row->effects & FX_ONE) || (row->flags & (OPF_PURE | OPF_SYMS));
+}
+
+static bool is_consumers(void *user, const Op *op)
+{
+	(void)user;
+	return !(op_rows[op->kind].effects & FX_ONE);
+}
+
+static bool is_program(const Op *op)
+{
+	return !(op_rows[op->kind].flags & OPF_DECL) && op->kind != OP_ROLE && op->kind != OP_CONST;
+}
+
+/* ------------------------------------------------------------------ budgets */
+typedef struct {
+	int producer, consumer; /* 0: as assigned at launch, nothing to move */
+	int limit;              /* registers that a consumer thread may have */
+} Budget;
+
+/* Producer and consumer registers by number of consumer warpgroups; the sum over the CTA fits 64
+ * Ki. */
+static const Budget shares[] = {{0, 0, 255}, {40, 232, 232}, {24, 240, 240}, {32, 160, 160}};
+
+static int accumulators(const Kernel *k)
+{
+	int regs = 0;
+	for (const Op *op = kernel_first(k); op; op = op_next(op))
+		if (op->kind == OP_FRAG && op->out->type->tv)
+			regs += type_regs(op->out->type);
+	return regs;
+}
+
+static Budget budget_cooperative(const Kernel *k, int warpgroups, int acc)
+{
+	const Attr *given = attrs_get(&k->attrs, A_ROLE_REGS);
+	if (given)
+		return (Budget){(int)given->i[0], (int)given->i[1], (int)given->i[1]};
+	if (warpgroups == 1)
+		return shares[0];
+	if (warpgroups == 2)
+		return acc + OVERHEAD > shares[1].limit ? shares[2] : shares[1];
+	return shares[3];
+}
+
+static int budget_alike(const Kernel *k, int threads)
+{
+	const Target *t = target_by_name(k->target);
+	int regs = t->regs / threads / 8 * 8;
+	return regs < t->max_regs_thread ? regs : t->max_regs_thread;
+}
+
+static void check_registers(Kernel *k, TiledMma t, Loc loc, int acc, int limit)
+{
+	if (acc + OVERHEAD <= limit)
+		return;
+	int per_column = t.m / (WARPS * WARP_THREADS * tiled_mma_warpgroups(t));
+	int columns = per_column ? (limit - OVERHEAD) / per_column / 8 * 8 : 0;
+	diag_remedy(k->ctx,
+		    diag(k->ctx, loc, D_E0402,
+			 "the accumulator of %d x %d takes %d registers a thread on %d "
+			 "warpgroup%s; with %d for "
+			 "addresses that is more than the %d there are",
+			 t.m, t.n, acc, tiled_mma_warpgroups(t),
+			 tiled_mma_warpgroups(t) > 1 ? "s" : "", OVERHEAD, limit),
+		    "the largest tile of %d rows that fits is %d x %d", t.m, t.m, columns);
+}
+
+/* setmaxnreg: multiples of 8 from 24 to 256, and what all warps hold fits the register file. */
+static void check_given(Kernel *k, Budget b, int warpgroups, Loc loc)
+{
+	int total = (b.producer + b.consumer * warpgroups) * WARPS * WARP_THREADS;
+	const Target *t = target_by_name(k->target);
+	if (!b.producer)
+		return;
+	if (b.producer % 8 || b.consumer % 8 || b.producer < 24 || b.consumer > 256 ||
+	    b.consumer < 24)
+		diag(k->ctx, loc, D_E0402,
+		     "setmaxnreg takes multiples of 8 from 24 to 256, not %d and %d", b.producer,
+		     b.consumer);
+	else if (total > t->regs)
+		diag(k->ctx, loc, D_E0402,
+		     "%d registers for the producer's warpgroup and %d for %d consumer warpgroup%s "
+		     "are %d, more "
+		     "than the %d of an SM",
+		     b.producer, b.consumer, warpgroups, warpgroups > 1 ? "s" : "", total, t->regs);
+}
+
+/* ------------------------------------------------------------------ roles */
+static Op *role_new(Kernel *k, const char *name, int first, int warps, int active, int regs)
+{
+	Op *role = op_append(k, &k->body, OP_ROLE, k->loc);
+	op_sym(k, role, name);
+	op_int(k, role, A_WARPS, warps);
+	op_int(k, role, A_FIRST, first);
+	op_int(k, role, A_ACTIVE, active);
+	op_int(k, role, A_REGS, regs);
+	op_body(k, role);
+	return role;
+}
+
+static void move_registers(Kernel *k, Op *role, int regs, bool more)
+{
+	if (!regs)
+		return;
+	Op *op = op_append(k, role->body, OP_SETMAXNREG, role->loc);
+	op_int(k, op, A_REGS, regs);
+	op_int(k, op, A_N, more);
+}
+
+/* The program alone, in a block of its own, so that roles can be copied from it. */
+static Block program(Kernel *k)
+{
+	Block b = {0};
+	for (Op *op = k->body.first, *next; op; op = next) {
+		next = op->next;
+		if (!is_program(op))
+			continue;
+		op_remove(op);
+		block_append(&b, op);
+	}
+	return b;
+}
+
+static void cooperative(Kernel *k, int warpgroups, Budget b)
+{
+	Block body = program(k);
+	int warps = WARPS * warpgroups;
+	Op *producer = role_new(k, "producer", warps, WARPS, 1, b.producer ? b.producer : b.limit);
+	move_registers(k, producer, b.producer, false);
+	block_copy(k, &body, producer->body, NULL, 0, is_producers, NULL);
+	Op *consumer = role_new(k, "consumer", 0, warps, warps, b.limit);
+	move_registers(k, consumer, b.consumer, true);
+	block_copy(k, &body, consumer->body, NULL, 0, is_consumers, NULL);
+	kernel_int(k, A_BLOCK, (warps + WARPS) * WARP_THREADS);
+}
+
+static void alike(Kernel *k, int warpgroups, int regs)
+{
+	Block body = program(k);
+	int warps = WARPS * warpgroups;
+	Op *role = role_new(k, "main", 0, warps, warps, regs);
+	block_copy(k, &body, role->body, NULL, 0, NULL, NULL);
+	kernel_int(k, A_BLOCK, warps * WARP_THREADS);
+}
+
+void pass_roles(Kernel *k)
+{
+	const Op *mma = kernel_find(k, OP_MMA_WGMMA);
+	if (!mma) {
+		diag(k->ctx, k->loc, D_E0407,
+		     "kernel %s has no mma: elementwise kernels are not built yet", k->name);
+		return;
+	}
+	TiledMma t = op_tiled_mma(mma);
+	int warpgroups = tiled_mma_warpgroups(t), acc = accumulators(k);
+	bool split = !strcmp(attrs_str(&k->attrs, A_ROLES, "none"), "cooperative");
+	int threads = (warpgroups + split) * WARPS * WARP_THREADS;
+	if (threads > target_by_name(k->target)->max_threads) {
+		diag(k->ctx, mma->loc, D_E0402, "%d threads are more than the %d of a CTA", threads,
+		     target_by_name(k->target)->max_threads);
+		return;
+	}
+	Budget b = budget_cooperative(k, warpgroups, acc);
+	if (!split)
+		b = (Budget){0, 0, budget_alike(k, threads)};
+	check_given(k, b, warpgroups, k->loc);
+	check_registers(k, t, mma->loc, acc, b.limit);
+	if (diag_errors(k->ctx))
+		return;
+	if (split)
+		cooperative(k, warpgroups, b);
+	else
+		alike(k, warpgroups, b.limit);
+	kernel_sweep(k);
+}

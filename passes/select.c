@@ -1,0 +1,218 @@
+/* select.c - chooses atoms. Operand buffers get the swizzled K-major layout of the widest row that
+ * divides them; copies become TMA loads through tensor maps, or stores; mma becomes wgmma; register
+ * tiles get the thread-value layout of the accumulator. What the hardware cannot do is an error.
+ *     copy %sA, %t           ->   %A.map = tmap %A box=(64,128) swizzle=128
+ *                                 load.tma %sA, %t, %A.map */
+#include "passes/pass.h"
+
+#include <string.h>
+
+static Op *tile_of(const Val *v)
+{
+	return v->def && v->def->kind == OP_TILE ? v->def : NULL;
+}
+
+/* ------------------------------------------------------------------ buffers */
+static int widest_swizzle(int row_bytes)
+{
+	for (int w = 128; w >= 32; w /= 2)
+		if (row_bytes % w == 0)
+			return w;
+	return 0;
+}
+
+static void layout_auto(Kernel *k, Op *op)
+{
+	const Type *t = op->out->type;
+	int bytes = elem_rows[t->elem].bits / 8;
+	int rows = val_extent(op->out, 0), cols = val_extent(op->out, 1);
+	int swizzle = widest_swizzle(cols * bytes);
+	if (!swizzle || rows % 8) {
+		diag_remedy(k->ctx,
+			    diag(k->ctx, op->loc, D_E0408,
+				 "%s: a row of %d %s is %d bytes, no multiple of 32, the narrowest "
+				 "swizzle",
+				 op->out->name, cols, elem_rows[t->elem].name, cols * bytes),
+			    "make the tile's k extent a multiple of %d", 32 / bytes);
+		return;
+	}
+	KMajor m = {rows, cols, swizzle / bytes, swizzle};
+	op->out->type = type_tile(k->ctx, SP_SHARED, t->elem, kmajor_layout(k->ctx, m, bytes));
+	op_int(k, op, A_AUTO, 0);
+}
+
+static void buffers(Kernel *k)
+{
+	KMajor m;
+	for (Op *op = kernel_find(k, OP_SHARED); op; op = op_find_next(op, OP_SHARED)) {
+		if (attrs_int(&op->attrs, A_AUTO, 0))
+			layout_auto(k, op);
+		else if (!layout_kmajor(k->ctx, op->out->type, &m))
+			diag(k->ctx, op->loc, D_E0404, "%s: TMA and wgmma cannot use the layout %s",
+			     op->out->name, layout_str(k->ctx, op->out->type->layout));
+	}
+}
+
+/* ------------------------------------------------------------------ loads */
+static Op *map_find(const Kernel *k, const Val *tensor, const int64_t *box, int swizzle)
+{
+	for (Op *op = kernel_find(k, OP_TMAP); op; op = op_find_next(op, OP_TMAP)) {
+		const Attr *b = attrs_get(&op->attrs, A_BOX);
+		if (op->in[0].val == tensor && b->i[0] == box[0] && b->i[1] == box[1] &&
+		    attrs_int(&op->attrs, A_SWIZZLE, 0) == swizzle)
+			return op;
+	}
+	return NULL;
+}
+
+static Op *map_for(Kernel *k, Op *copy, Val *tensor, KMajor m)
+{
+	int64_t box[2] = {m.span, m.rows};
+	Op *map = map_find(k, tensor, box, m.swizzle);
+	if (map)
+		return map;
+	map = op_new(k, OP_TMAP, copy->loc);
+	op_in(k, map, tensor, NULL);
+	op_ints(k, map, A_BOX, box, 2);
+	op_int(k, map, A_SWIZZLE, m.swizzle);
+	op_result(k, map, ctx_strf(k->ctx, "%s.map", tensor->name), type_tmap(k->ctx));
+	op_insert_after(kernel_first(k), map);
+	return map;
+}
+
+static bool box_fits(Kernel *k, const Op *copy, KMajor m)
+{
+	int max = target_by_name(k->target)->box_max;
+	if (m.rows <= max)
+		return true;
+	diag_remedy(
+		k->ctx,
+		diag(k->ctx, copy->loc, D_E0403,
+		     "the TMA box of %s would have %d rows; a box has at most %d elements a mode",
+		     copy->in[0].val->name, m.rows, max),
+		"use a tile of at most %d rows", max);
+	return false;
+}
+
+static void load(Kernel *k, Op *copy, Op *tile)
+{
+	KMajor m;
+	if (!layout_kmajor(k->ctx, copy->in[0].val->type, &m) || !box_fits(k, copy, m))
+		return;
+	Op *map = map_for(k, copy, tile->in[0].val, m);
+	Op *op = op_before(k, copy, OP_LOAD_TMA);
+	op_in(k, op, copy->in[0].val, copy->in[0].at);
+	op_in(k, op, copy->in[1].val, NULL);
+	op_in(k, op, map->out, NULL);
+	op_remove(copy);
+}
+
+static void store(Kernel *k, Op *copy)
+{
+	Op *op = op_before(k, copy, OP_STORE);
+	op_in(k, op, copy->in[0].val, NULL);
+	op_in(k, op, copy->in[1].val, NULL);
+	op_remove(copy);
+}
+
+static void copies(Kernel *k)
+{
+	for (Op *op = kernel_first(k), *next; op; op = next) {
+		next = op_next(op);
+		if (op->kind != OP_COPY)
+			continue;
+		Val *dst = op->in[0].val, *src = op->in[1].val;
+		if (dst->type->space == SP_SHARED && tile_of(src))
+			load(k, op, tile_of(src));
+		else if (tile_of(dst) && src->type->space == SP_REG)
+			store(k, op);
+		else
+			diag(k->ctx, op->loc, D_E0405, "no atom of %s copies %s to %s", k->target,
+			     space_names[src->type->space], space_names[dst->type->space]);
+	}
+}
+
+/* ------------------------------------------------------------------ mma and register tiles */
+typedef struct {
+	const Tup *shape[2][5], *stride[2][5];
+	int n[2];
+} TvModes;
+
+static void tv_mode(Ctx *c, TvModes *tv, int which, int64_t extent, int64_t stride)
+{
+	if (extent == 1)
+		return;
+	tv->shape[which][tv->n[which]] = tup_int(c, extent);
+	tv->stride[which][tv->n[which]++] = tup_int(c, stride);
+}
+
+static int64_t leaf(const Tup *t)
+{
+	int64_t v;
+	if (!tup_is_leaf(t) || !ix_is_const(t->leaf, &v))
+		panic("a thread-value layout has static, flat modes");
+	return v;
+}
+
+/* The accumulator's layout: the atom's, restrided from its own 64 x N tile to the whole tile, then
+ * warpgroups and repeats. */
+static const Layout *tiled_tv(Ctx *c, TiledMma t)
+{
+	const Layout *atom = atom_tv_c(c, t.atom);
+	int64_t am = atom_rows[t.atom.id].m;
+	TvModes tv = {0};
+	for (int w = 0; w < 2; w++) {
+		const Tup *shape = tup_get(atom->shape, w), *stride = tup_get(atom->stride, w);
+		for (int i = 0; i < tup_rank(shape); i++) {
+			int64_t d = leaf(tup_get(stride, i));
+			tv_mode(c, &tv, w, leaf(tup_get(shape, i)), d % am + d / am * t.m);
+		}
+	}
+	tv_mode(c, &tv, 0, t.along_m, am);
+	tv_mode(c, &tv, 0, t.along_n, (int64_t)t.atom.n * t.m);
+	tv_mode(c, &tv, 1, t.repeat_m, am * t.along_m);
+	tv_mode(c, &tv, 1, t.repeat_n, (int64_t)t.atom.n * t.along_n * t.m);
+	const Tup *shape[2], *stride[2];
+	for (int w = 0; w < 2; w++) {
+		shape[w] = tup_new(c, tv.shape[w], tv.n[w]);
+		stride[w] = tup_new(c, tv.stride[w], tv.n[w]);
+	}
+	return layout_new(c, tup_new(c, shape, 2), tup_new(c, stride, 2));
+}
+
+static void mmas(Kernel *k)
+{
+	for (Op *op = kernel_first(k); op; op = op_next(op)) {
+		if (op->kind != OP_MMA)
+			continue;
+		Val *acc = op->in[0].val;
+		acc->type = type_frag(k->ctx, acc->type->elem, acc->type->layout,
+				      tiled_tv(k->ctx, op_tiled_mma(op)));
+		op->kind = OP_MMA_WGMMA;
+	}
+}
+
+/* Values computed from a distributed tile are distributed alike. */
+static void spread(Kernel *k)
+{
+	for (Op *op = kernel_first(k); op; op = op_next(op)) {
+		if (!(op_rows[op->kind].flags & OPF_ELT) || op->out->type->kind != TY_TILE)
+			continue;
+		for (int i = 0; i < op->nin; i++) {
+			const Type *t = op->in[i].val->type;
+			if (t->kind == TY_TILE && t->tv)
+				op->out->type = type_frag(k->ctx, op->out->type->elem,
+							  op->out->type->layout, t->tv);
+		}
+	}
+}
+
+void pass_select(Kernel *k)
+{
+	buffers(k);
+	if (diag_errors(k->ctx))
+		return;
+	copies(k);
+	mmas(k);
+	spread(k);
+}

@@ -1,0 +1,68 @@
+/* smem.c - where buffers lie in shared memory, and whether they fit. Swizzles repeat every 1024
+ * bytes, so every buffer starts on a multiple of that; barriers, placed by sync, follow the
+ * buffers. %sA = shared slots=4   ->   %sA = shared slots=4 offset=0 */
+#include "passes/pass.h"
+
+enum { ALIGN = 1024, BARRIER_BYTES = 8 };
+
+static int64_t place(Kernel *k)
+{
+	int64_t at = 0;
+	for (Op *op = kernel_find(k, OP_SHARED); op; op = op_find_next(op, OP_SHARED)) {
+		int64_t slots = attrs_int(&op->attrs, A_SLOTS, 1);
+		op_int(k, op, A_SLOTS, slots);
+		op_int(k, op, A_OFFSET, at);
+		at = round_up(at + slots * type_slot_bytes(op->out->type), ALIGN);
+	}
+	return at;
+}
+
+static int64_t barriers(const Kernel *k)
+{
+	int64_t bytes = 0;
+	for (const Op *r = kernel_find(k, OP_RING); r; r = op_find_next(r, OP_RING))
+		bytes += 2 * BARRIER_BYTES * attrs_int(&r->attrs, A_SLOTS, 0);
+	return bytes;
+}
+
+/* "sA 4 x 16384 + sB 4 x 32768 + barriers 64" */
+static const char *sum(const Kernel *k, int64_t barrier_bytes)
+{
+	Buf b = {0};
+	for (const Op *op = kernel_find(k, OP_SHARED); op; op = op_find_next(op, OP_SHARED))
+		buf_printf(&b, "%s %lld x %lld + ", op->out->name,
+			   (long long)attrs_int(&op->attrs, A_SLOTS, 1),
+			   (long long)type_slot_bytes(op->out->type));
+	buf_printf(&b, "barriers %lld", (long long)barrier_bytes);
+	const char *s = ctx_str(k->ctx, b.s);
+	buf_free(&b);
+	return s;
+}
+
+static int64_t slots_of(const Kernel *k)
+{
+	const Op *ring = kernel_find(k, OP_RING);
+	return ring ? attrs_int(&ring->attrs, A_SLOTS, 1) : 1;
+}
+
+static void over_budget(Kernel *k, int64_t total, int64_t barrier_bytes, int64_t max)
+{
+	const Op *ring = kernel_find(k, OP_RING);
+	int64_t slots = slots_of(k), fit = max * slots / total;
+	DiagMsg *m = diag(k->ctx, ring ? ring->loc : k->loc, D_E0401,
+			  "%s = %lld bytes of shared memory, over the %lld (227 KiB) of a CTA",
+			  sum(k, barrier_bytes), (long long)total, (long long)max);
+	if (fit >= 2)
+		diag_remedy(k->ctx, m, "%lld stages fit", (long long)fit);
+	else
+		diag_remedy(k->ctx, m, "use a smaller tile: not even 2 stages of this one fit");
+}
+
+void pass_smem(Kernel *k)
+{
+	int64_t max = target_by_name(k->target)->smem_bytes;
+	int64_t bytes = place(k), barrier_bytes = barriers(k);
+	if (bytes + barrier_bytes > max)
+		over_budget(k, bytes + barrier_bytes, barrier_bytes, max);
+	kernel_int(k, A_SMEM, bytes);
+}

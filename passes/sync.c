@@ -1,0 +1,333 @@
+/* sync.c - all synchronisation, from the effects of ops.def and nothing else. For each ring:
+ *   full[s]   one arrival that announces the bytes of one position's asynchronous writes
+ *   empty[s]  one arrival of every warp that reads
+ * A run of asynchronous writes that complete on an mbarrier is preceded by a wait for the slot
+ * (passed on the first lap) and the announcement; a run of asynchronous reads by a wait for its
+ * bytes, and followed, as groups retire `inflight` later, by the release of the slot. load.tma
+ * %sA[k]    ->  mbar.wait %empty[k] lap=1; mbar.expect %full[k] bytes; load.tma ..., %full[k]
+ *     mma.wgmma %sA[k]   ->  mbar.wait %full[k] lap=0; wgmma.fence; mma.wgmma; wgmma.commit;
+ * wgmma.wait; mbar.arrive %empty[k - inflight] */
+#include "passes/pass.h"
+
+#include <string.h>
+
+enum { BARRIER_BYTES = 8, LAP_SAME = 0, LAP_BEFORE = 1 };
+
+typedef struct {
+	Kernel *k;
+	const char *ring;
+	Val *full, *empty;
+	int inflight;
+} Sync;
+
+/* ------------------------------------------------------------------ asking the rows */
+/* The ring position of op's operand with one of `effects` on a buffer of the ring; NULL if it has
+ * none. */
+static const Ix *touches(const Sync *s, const Op *op, int effects)
+{
+	for (int i = 0; i < op->nin; i++) {
+		const Val *v = op->in[i].val;
+		if ((op_effect(op, i) & effects) && v->type->kind == TY_TILE &&
+		    v->type->space == SP_SHARED && attrs_str(&v->def->attrs, A_RING, "") == s->ring)
+			return op->in[i].at;
+	}
+	return NULL;
+}
+
+static const Ix *writes(const Sync *s, const Op *op)
+{
+	return op_rows[op->kind].effects & FX_DONE_MBAR ? touches(s, op, FX_AW) : NULL;
+}
+
+static const Ix *reads(const Sync *s, const Op *op)
+{
+	return op_rows[op->kind].effects & FX_DONE_WGMMA ? touches(s, op, FX_AR) : NULL;
+}
+
+static int64_t bytes_written(const Op *op)
+{
+	int64_t bytes = 0;
+	for (int i = 0; i < op->nin; i++)
+		if (op_effect(op, i) & FX_AW)
+			bytes += type_slot_bytes(op->in[i].val->type);
+	return bytes;
+}
+
+static const Op *role_of(const Op *op)
+{
+	while (op && op->kind != OP_ROLE)
+		op = op_parent(op);
+	return op;
+}
+
+/* ------------------------------------------------------------------ ops */
+static Op *barrier_op(Kernel *k, OpKind kind, Loc loc, Val *barrier, const Ix *at)
+{
+	Op *op = op_new(k, kind, loc);
+	op_in(k, op, barrier, at);
+	return op;
+}
+
+static Op *wait_op(Kernel *k, Loc loc, Val *barrier, const Ix *at, int lap)
+{
+	Op *op = barrier_op(k, OP_MBAR_WAIT, loc, barrier, at);
+	op_int(k, op, A_LAP, lap);
+	return op;
+}
+
+static Op *wgmma_wait_op(Kernel *k, Loc loc, int groups)
+{
+	Op *op = op_new(k, OP_WGMMA_WAIT, loc);
+	op_int(k, op, A_N, groups);
+	return op;
+}
+
+/* ------------------------------------------------------------------ writes */
+/* The last op of the run that starts at op: writes at one position, with what computes their
+ * operands between. */
+static Op *write_run(const Sync *s, Op *op, int64_t *bytes)
+{
+	Op *last = op;
+	const Ix *at = writes(s, op);
+	for (*bytes = 0; op; op = op->next) {
+		const Ix *here = writes(s, op);
+		if (here == at) {
+			*bytes += bytes_written(op);
+			last = op;
+		} else if (here || !(op_rows[op->kind].flags & OPF_PURE)) {
+			break;
+		}
+	}
+	return last;
+}
+
+/* Which region one thread of the CTA runs: one lane of one warp. In a role of one active warp that
+ * is the role's affair (single below); else the warp is chosen here. */
+static Block *one_thread(Kernel *k, Op *at)
+{
+	const Op *role = role_of(at);
+	Op *elect = op_new(k, OP_ELECT, at->loc);
+	if (attrs_int(&role->attrs, A_ACTIVE, 1) == 1) {
+		op_insert_before(at, elect);
+		return op_body(k, elect);
+	}
+	Op *only = op_before(k, at, OP_IF);
+	op_ix(k, only,
+	      ix_new(k->ctx, IX_EQ, ix_sym(k->ctx, "warp"),
+		     ix_int(k, attrs_int(&role->attrs, A_FIRST, 0))));
+	block_append(op_body(k, only), elect);
+	block_append(only->body, op_new(k, OP_BAR_WARP, at->loc));
+	return op_body(k, elect);
+}
+
+/* On the first lap every slot is free. */
+static bool first_lap(const Kernel *k, const Val *barrier, const Ix *at)
+{
+	int64_t lo, hi;
+	ix_range(at, kernel_facts(k), &lo, &hi);
+	return lo >= 0 && hi < attrs_int(&barrier->def->attrs, A_SLOTS, 0);
+}
+
+static void sync_writes(const Sync *s, Op *first)
+{
+	Kernel *k = s->k;
+	int64_t bytes;
+	const Ix *at = writes(s, first);
+	Op *last = write_run(s, first, &bytes), *end = last->next;
+	Block *b = one_thread(k, first);
+	if (!first_lap(k, s->empty, at))
+		block_append(b, wait_op(k, first->loc, s->empty, at, LAP_BEFORE));
+	Op *expect = barrier_op(k, OP_MBAR_EXPECT, first->loc, s->full, at);
+	op_int(k, expect, A_BYTES, bytes);
+	block_append(b, expect);
+	for (Op *op = first, *next; op != end; op = next) {
+		next = op->next;
+		if (writes(s, op))
+			op_in(k, op, s->full, at);
+		op_remove(op);
+		block_append(b, op);
+	}
+}
+
+/* ------------------------------------------------------------------ reads */
+static bool ring_goes_on(const Op *loop)
+{
+	for (const Op *op = op_parent(loop); op; op = op_parent(op))
+		if (op->kind == OP_FOR)
+			return true;
+	return false;
+}
+
+static Op *arrive_op(const Sync *s, Loc loc, const Ix *at)
+{
+	Op *elect = op_new(s->k, OP_ELECT, loc);
+	block_append(op_body(s->k, elect), barrier_op(s->k, OP_MBAR_ARRIVE, loc, s->empty, at));
+	return elect;
+}
+
+/* Groups retire in order: once at most n are left, the one of n positions ago is done with its
+ * slot. */
+static Op *release_op(const Sync *s, Loc loc, const Ix *at)
+{
+	Kernel *k = s->k;
+	const Ix *done = ix_sub(k->ctx, at, ix_int(k, s->inflight));
+	if (!s->inflight)
+		return arrive_op(s, loc, at);
+	Op *some = op_new(k, OP_IF, loc);
+	op_ix(k, some, ix_new(k->ctx, IX_LE, ix_int(k, s->inflight), at));
+	block_append(op_body(k, some), arrive_op(s, loc, done));
+	return some;
+}
+
+/* After the loop: what is still in flight ends, and, if the ring goes on, its slots are given back.
+ */
+static void drain(const Sync *s, Op *loop)
+{
+	Kernel *k = s->k;
+	Op *wait = wgmma_wait_op(k, loop->loc, 0);
+	op_insert_after(loop, wait);
+	if (!ring_goes_on(loop) || !s->inflight)
+		return;
+	const Ix *trips = ix_sub(k->ctx, loop->ix[1], loop->ix[0]);
+	const Ix *first =
+		ix_new(k->ctx, IX_MAX, ix_int(k, 0), ix_sub(k->ctx, trips, ix_int(k, s->inflight)));
+	Op *tail = op_after(k, wait, OP_FOR);
+	const char *name = kernel_fresh(k, loop->sym[0]);
+	op_sym(k, tail, name);
+	op_ix(k, tail, first);
+	op_ix(k, tail, trips);
+	block_append(op_body(k, tail), arrive_op(s, loop->loc, ix_sym(k->ctx, name)));
+}
+
+static void sync_reads(const Sync *s, Op *first)
+{
+	Kernel *k = s->k;
+	const Ix *at = reads(s, first);
+	Op *last = first, *loop = op_parent(first);
+	while (last->next && reads(s, last->next) == at)
+		last = last->next;
+	bool in_loop = loop && loop->kind == OP_FOR;
+	op_insert_before(first, wait_op(k, first->loc, s->full, at, LAP_SAME));
+	op_before(k, first, OP_WGMMA_FENCE);
+	Op *commit = op_after(k, last, OP_WGMMA_COMMIT);
+	Op *wait = wgmma_wait_op(k, last->loc, in_loop ? s->inflight : 0);
+	op_insert_after(commit, wait);
+	op_insert_after(wait, release_op(s, last->loc, at));
+	if (in_loop)
+		drain(s, loop);
+}
+
+/* ------------------------------------------------------------------ rings */
+static int reading_warps(const Sync *s)
+{
+	const Op *seen = NULL;
+	int warps = 0;
+	for (const Op *op = kernel_first(s->k); op; op = op_next(op)) {
+		const Op *role = role_of(op);
+		if (!reads(s, op) || role == seen)
+			continue;
+		seen = role;
+		warps += (int)attrs_int(&role->attrs, A_ACTIVE, 0);
+	}
+	return warps;
+}
+
+static Val *barrier_new(Kernel *k, const Op *ring, const char *what, int count)
+{
+	int64_t slots = attrs_int(&ring->attrs, A_SLOTS, 0), at = attrs_int(&k->attrs, A_SMEM, 0);
+	Op *op = op_new(k, OP_MBARRIER, ring->loc);
+	op_str(k, op, A_RING, ring->sym[0]);
+	op_int(k, op, A_SLOTS, slots);
+	op_int(k, op, A_OFFSET, at);
+	op_int(k, op, A_COUNT, count);
+	kernel_int(k, A_SMEM, at + BARRIER_BYTES * slots);
+	op_insert_after((Op *)(uintptr_t)ring, op);
+	return op_result(k, op, ctx_strf(k->ctx, "%s.%s", ring->sym[0], what), type_mbar(k->ctx));
+}
+
+static void sync_ring(Kernel *k, Op *ring)
+{
+	Sync s = {.k = k,
+		  .ring = ring->sym[0],
+		  .inflight = (int)attrs_int(&k->attrs, A_INFLIGHT, 0)};
+	s.full = barrier_new(k, ring, "full", 1);
+	s.empty = barrier_new(k, ring, "empty", reading_warps(&s));
+	for (Op *op = kernel_first(k); op; op = op_next(op)) {
+		if (writes(&s, op) && op->nin == 3)
+			sync_writes(&s, op);
+		else if (reads(&s, op) &&
+			 !(op->prev && (op->prev->kind == OP_WGMMA_FENCE || reads(&s, op->prev))))
+			sync_reads(&s, op);
+	}
+}
+
+/* ------------------------------------------------------------------ the start */
+static void init_ring(Kernel *k, Block *b, const Op *barrier)
+{
+	Op *loop = op_append(k, b, OP_FOR, barrier->loc);
+	const char *name = kernel_fresh(k, "i");
+	op_sym(k, loop, name);
+	op_ix(k, loop, ix_int(k, 0));
+	op_ix(k, loop, ix_int(k, attrs_int(&barrier->attrs, A_SLOTS, 0)));
+	op_int(k, loop, A_UNROLL, 1);
+	Op *init = barrier_op(k, OP_MBAR_INIT, barrier->loc, barrier->out, ix_sym(k->ctx, name));
+	op_int(k, init, A_COUNT, attrs_int(&barrier->attrs, A_COUNT, 1));
+	block_append(op_body(k, loop), init);
+}
+
+static bool one_cta(const Kernel *k)
+{
+	const Attr *cluster = attrs_get(&k->attrs, A_CLUSTER);
+	return !cluster || (cluster->i[0] == 1 && (cluster->n < 2 || cluster->i[1] == 1));
+}
+
+/* One thread makes the barriers, everyone waits for them before any role starts. */
+static void init_barriers(Kernel *k)
+{
+	Op *first = kernel_find(k, OP_ROLE);
+	Op *only = op_before(k, first, OP_IF);
+	op_ix(k, only, ix_new(k->ctx, IX_EQ, ix_sym(k->ctx, "warp"), ix_int(k, 0)));
+	Op *elect = op_append(k, op_body(k, only), OP_ELECT, k->loc);
+	for (const Op *b = kernel_find(k, OP_MBARRIER); b; b = op_find_next(b, OP_MBARRIER))
+		init_ring(k, op_body(k, elect), b);
+	op_append(k, elect->body, OP_FENCE_INIT, k->loc);
+	op_before(k, first, one_cta(k) ? OP_BAR_CTA : OP_BAR_CLUSTER);
+}
+
+/* ------------------------------------------------------------------ roles of one thread */
+static bool is_setmaxnreg(const Op *op)
+{
+	return op->kind == OP_SETMAXNREG;
+}
+
+/* A role with one active warp whose work is one thread's elects once, not once a position. */
+static void elect_once(Kernel *k, Op *role)
+{
+	int64_t first = attrs_int(&role->attrs, A_FIRST, 0);
+	Op *only = op_new(k, OP_IF, role->loc), *elect = op_new(k, OP_ELECT, role->loc);
+	op_ix(k, only, ix_new(k->ctx, IX_EQ, ix_sym(k->ctx, "warp"), ix_int(k, first)));
+	for (Op *op = role->body->first, *next; op; op = next) {
+		next = op->next;
+		if (is_setmaxnreg(op))
+			continue;
+		op_remove(op);
+		block_append(op_body(k, elect), op);
+	}
+	block_append(op_body(k, only), elect);
+	block_append(role->body, only);
+	for (Op *op = elect->body->first, *next; op && op_inside(op, elect); op = next) {
+		next = op_next(op);
+		if (op->kind == OP_ELECT)
+			op_unwrap(op);
+	}
+}
+
+void pass_sync(Kernel *k)
+{
+	for (Op *ring = kernel_find(k, OP_RING); ring; ring = op_find_next(ring, OP_RING))
+		sync_ring(k, ring);
+	for (Op *role = kernel_find(k, OP_ROLE); role; role = op_find_next(role, OP_ROLE))
+		if (attrs_int(&role->attrs, A_ACTIVE, 0) == 1)
+			elect_once(k, role);
+	init_barriers(k);
+}

@@ -1,0 +1,87 @@
+/* tiles.c - the grid becomes CTAs: how many there are (launch), and which tile each computes
+ * (lets). In two dimensions `group` tile rows share a sweep along n, so that the CTAs that run at
+ * one time read few rows of A and of B; the last group may be lower. grid m, n (R, C) { ... }
+ * ->  launch (R * C, 1, 1)
+ *     let m (cta / (G * C) * G + cta % (G * C) % height)
+ *     let n (cta % (G * C) / height)
+ *     ... */
+#include "passes/pass.h"
+
+enum { DEFAULT_GROUP = 16 };
+
+typedef struct {
+	Kernel *k;
+	Op *at; /* new ops go before it */
+} Here;
+
+static const Ix *let(Here h, const char *name, const Ix *x)
+{
+	Op *op = op_before(h.k, h.at, OP_LET);
+	op_sym(h.k, op, name);
+	op_ix(h.k, op, x);
+	return ix_sym(h.k->ctx, name);
+}
+
+static const Ix *let_fresh(Here h, const char *stem, const Ix *x)
+{
+	return let(h, kernel_fresh(h.k, stem), x);
+}
+
+/* min(x, extent - 1) is x, but says to range analysis what the raster formula hides. */
+static const Ix *below(const Kernel *k, const Ix *x, const Ix *extent)
+{
+	return ix_new(k->ctx, IX_MIN, x, ix_sub(k->ctx, extent, ix_int(k, 1)));
+}
+
+static void raster_2d(Here h, const Op *grid, const Ix *tile)
+{
+	Ctx *c = h.k->ctx;
+	int64_t g = attrs_int(&h.k->attrs, A_GROUP, 0);
+	const Ix *group = ix_int(h.k, g ? g : DEFAULT_GROUP);
+	const Ix *rows = let_fresh(h, "rows", grid->ix[0]),
+		 *cols = let_fresh(h, "cols", grid->ix[1]);
+	const Ix *sweep = ix_mul(c, group, cols);
+	const Ix *first = let_fresh(h, "first", ix_mul(c, ix_div(c, tile, sweep), group));
+	const Ix *height = let_fresh(h, "height", ix_new(c, IX_MIN, group, ix_sub(c, rows, first)));
+	const Ix *rest = let_fresh(h, "rest", ix_mod(c, tile, sweep));
+	let(h, grid->sym[0], below(h.k, ix_add(c, first, ix_mod(c, rest, height)), rows));
+	let(h, grid->sym[1], below(h.k, ix_div(c, rest, height), cols));
+}
+
+static void raster_plain(Here h, const Op *grid, const Ix *tile)
+{
+	Ctx *c = h.k->ctx;
+	for (int i = 0; i < grid->nsym; i++) {
+		bool last = i == grid->nsym - 1;
+		let(h, grid->sym[i],
+		    below(h.k, last ? tile : ix_mod(c, tile, grid->ix[i]), grid->ix[i]));
+		tile = ix_div(c, tile, grid->ix[i]);
+	}
+}
+
+static void launch(Here h, const Op *grid)
+{
+	const Ix *tiles = ix_int(h.k, 1), *one = tiles;
+	for (int i = 0; i < grid->nix; i++)
+		tiles = ix_mul(h.k->ctx, tiles, grid->ix[i]);
+	Op *op = op_new(h.k, OP_LAUNCH, grid->loc);
+	op_ix(h.k, op, tiles);
+	op_ix(h.k, op, one);
+	op_ix(h.k, op, one);
+	op_insert_before(kernel_first(h.k), op);
+}
+
+void pass_tiles(Kernel *k)
+{
+	Op *grid = kernel_find(k, OP_GRID);
+	if (!grid)
+		panic("kernel %s has no grid", k->name);
+	Here h = {k, grid};
+	launch(h, grid);
+	const Ix *tile = ix_sym(k->ctx, "cta");
+	if (grid->nsym == 2)
+		raster_2d(h, grid, tile);
+	else
+		raster_plain(h, grid, tile);
+	op_unwrap(grid);
+}
