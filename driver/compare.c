@@ -1,0 +1,113 @@
+/* compare.c - is the output right? Integers: every bit. Normal numbers: one unit in the last place
+ * of the output's type, and the rounding of a sum of K products in f32, (K / 8) * 2^-23 * sum |a
+ * b|. An element that was never written still has the poison's bits; so have the guards. */
+#include "driver/problem.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { POISON = 0xff };
+
+typedef struct {
+	int mantissa, min_exponent;
+} Format;
+
+static Format format_of(Elem e)
+{
+	return e == EL_BF16  ? (Format){7, -126}
+	       : e == EL_F16 ? (Format){10, -14}
+			     : (Format){23, -126};
+}
+
+static double unit_in_last_place(Elem e, double v)
+{
+	Format f = format_of(e);
+	int exponent = v == 0 ? f.min_exponent : ilogb(v);
+	if (exponent < f.min_exponent)
+		exponent = f.min_exponent;
+	return ldexp(1, exponent - f.mantissa);
+}
+
+static bool is_poison(const void *data, size_t size, int64_t i)
+{
+	const uint8_t *s = (const uint8_t *)data + (size_t)i * size;
+	for (size_t k = 0; k < size; k++)
+		if (s[k] != POISON)
+			return false;
+	return true;
+}
+
+/* "D[17, 3]": the coordinate of an offset in the tensor's own modes. */
+static void name_element(const Problem *p, const Tensor *t, int64_t offset, char *out, size_t n)
+{
+	const Layout *l = p->k->args.at[t - p->t].val->type->layout;
+	int at = snprintf(out, n, "%s[", t->name);
+	for (int i = 0; i < layout_rank(l); i++) {
+		int64_t extent = problem_eval(p, layout_size(p->ctx, layout_mode(p->ctx, l, i)));
+		const Tup *stride = tup_get(l->stride, i);
+		int64_t step = tup_is_leaf(stride) ? problem_eval(p, stride->leaf) : 1;
+		int64_t c = step > 0 && extent > 0 ? offset / step % extent : 0;
+		at += snprintf(out + at, n - (size_t)at, "%s%lld", i ? ", " : "", (long long)c);
+	}
+	snprintf(out + at, n - (size_t)at, "]");
+}
+
+static void complain(const Problem *p, const Tensor *t, int64_t i, Verdict *v)
+{
+	char name[96];
+	name_element(p, t, i, name, sizeof name);
+	if (is_poison(t->host, elem_bytes(t->elem), i))
+		snprintf(v->wrong, sizeof v->wrong, "%s was never written", name);
+	else
+		snprintf(v->wrong, sizeof v->wrong,
+			 "%s is %.9g, should be %.9g (allowed error %.3g)", name,
+			 elem_value(t->elem, t->host, i), elem_value(t->elem, t->ref, i),
+			 v->allowed);
+}
+
+/* True when the element is right. */
+static bool check_element(const Problem *p, const Tensor *t, DataKind kind, int64_t i, Verdict *v)
+{
+	size_t size = elem_bytes(t->elem);
+	const char *got = (const char *)t->host + (size_t)i * size;
+	if (memcmp(got, (const char *)t->ref + (size_t)i * size, size) == 0)
+		return true;
+	if (kind == DATA_INTEGERS || is_poison(t->host, size, i))
+		return false;
+	double x = elem_value(t->elem, t->host, i), r = elem_value(t->elem, t->ref, i);
+	double ulp = unit_in_last_place(t->elem, r), sum = elem_value(t->elem, t->amount, i);
+	double error = fabs(x - r);
+	v->allowed = ulp + (isfinite(sum) ? (double)p->depth / 8 * 0x1p-23 * sum : 0);
+	v->ulps = fmax(v->ulps, error / ulp);
+	v->share = fmax(v->share, error / v->allowed);
+	return error <= v->allowed;
+}
+
+Verdict compare(const Problem *p, const Tensor *t, DataKind kind)
+{
+	Verdict v = {0};
+	size_t size = elem_bytes(t->elem);
+	for (int64_t i = 0; i < t->count && !v.wrong[0]; i++) {
+		bool has_ref = !is_poison(t->ref, size, i);
+		if (has_ref ? !check_element(p, t, kind, i, &v)
+			    : t->dense && is_poison(t->host, size, i))
+			complain(p, t, i, &v);
+		v.checked += has_ref;
+	}
+	return v;
+}
+
+bool guards_intact(const char *name, const uint8_t *before, const uint8_t *behind, char *wrong,
+		   size_t n)
+{
+	for (size_t i = 0; i < GUARD; i++) {
+		if (before[i] == POISON && behind[i] == POISON)
+			continue;
+		snprintf(wrong, n, "byte %zu %s %s was overwritten",
+			 before[i] != POISON ? GUARD - i : i,
+			 before[i] != POISON ? "before" : "behind", name);
+		return false;
+	}
+	return true;
+}

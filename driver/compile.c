@@ -1,0 +1,221 @@
+/* compile.c - the table of contents of the compiler: text -> frontend -> passes -> codegen ->
+ * bytes. Needs every room; knows no file system and prints nothing.
+ *     {"gemm.gemm", "kernel gemm(...) {...}"}  ->  out[EMIT_CUBIN], times, diagnostics in the Ctx
+ */
+#include "driver/compile.h"
+#include "driver/dslc.h"
+#include "frontend/frontend.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <time.h>
+
+_Static_assert(EMIT_BIT(EMIT_CUBIN) == DSLC_CUBIN && EMIT_BIT(EMIT_PTX) == DSLC_PTX &&
+		       EMIT_BIT(EMIT_LLVM) == DSLC_LLVM &&
+		       EMIT_BIT(EMIT_MANIFEST) == DSLC_MANIFEST && EMIT_BIT(EMIT_IR) == DSLC_IR &&
+		       EMIT_BIT(EMIT_HEADER) == DSLC_HEADER && EMIT_BIT(EMIT_C) == DSLC_C,
+	       "emits.def and dslc.h agree");
+
+const EmitRow emit_rows[EMIT_COUNT] = {
+#define EMIT(id, name, ending, binary, help) [EMIT_##id] = {name, ending, binary, help},
+#include "driver/emits.def"
+};
+
+typedef struct {
+	Ctx *ctx;
+	const Source *source;
+	const CompileOpt *opt;
+	CompileOut *out;
+	Module *module;
+	size_t kernel_start; /* of the kernel that is on its way, in out[EMIT_IR] */
+} Compile;
+
+double now_seconds(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static bool wants(const Compile *c, EmitId id)
+{
+	return c->opt->emit & EMIT_BIT(id);
+}
+
+/* ------------------------------------------------------------------ text to tile stage */
+static void define_set(Compile *c, FrontendOpt *fo, const char *text)
+{
+	const char *eq = strchr(text, '=');
+	const char *name = ctx_strn(c->ctx, text, eq ? (size_t)(eq - text) : strlen(text));
+	int i = 0;
+	while (i < fo->ndefines && fo->defines[i].name != name)
+		i++;
+	fo->defines[i] = (Define){name, eq ? ctx_str(c->ctx, eq + 1) : "1", false};
+	if (i == fo->ndefines)
+		fo->ndefines++;
+}
+
+static Module *read_gemm(Compile *c, int src)
+{
+	FrontendOpt fo = {
+		.defines = NEWN(ctx_arena(c->ctx), Define, c->opt->ndefines + 1),
+		.target = c->opt->target,
+		.printed = &c->out->printed,
+		.ast = wants(c, EMIT_AST) ? &c->out->out[EMIT_AST] : NULL,
+		.syntax_only = c->opt->syntax_only,
+	};
+	for (int i = 0; i < c->opt->ndefines; i++)
+		define_set(c, &fo, c->opt->defines[i]);
+	return frontend_compile(c->ctx, src, &fo);
+}
+
+static Module *read_ir(Compile *c, int src)
+{
+	if (c->opt->ndefines)
+		diag(c->ctx, NOLOC, D_W0601, "'%s' is textual IR: -D%s changes nothing in it",
+		     c->source->name, c->opt->defines[0]);
+	return module_parse(c->ctx, src);
+}
+
+static bool read_source(Compile *c)
+{
+	double start = now_seconds();
+	int src = ctx_src(c->ctx, c->source->name, c->source->text, c->source->size);
+	c->module = c->source->is_ir ? read_ir(c, src) : read_gemm(c, src);
+	c->out->times.frontend = now_seconds() - start;
+	return c->module && !diag_errors(c->ctx);
+}
+
+/* ------------------------------------------------------------------ passes */
+static void snapshot(Compile *c, const Kernel *k, int pass, bool changed)
+{
+	Buf *ir = &c->out->out[EMIT_IR];
+	if (c->opt->after)
+		c->opt->after(c->opt->user, k, pass < 0 ? "frontend" : pass_rows[pass].name,
+			      changed);
+	if (wants(c, EMIT_IR) && c->opt->ir_after == pass) {
+		ir->n = c->kernel_start; /* a pass that runs again replaces what it left before */
+		buf_printf(ir, "%s", ir->n ? "\n" : "");
+		kernel_print(k, ir);
+	}
+}
+
+static void after_pass(void *user, const Kernel *k, PassId pass, bool changed, double seconds)
+{
+	Compile *c = user;
+	c->out->times.passes[pass] += seconds;
+	snapshot(c, k, (int)pass, changed);
+}
+
+static bool run_passes(Compile *c)
+{
+	bool ok = true;
+	PassOpt po = {c->opt->stop_after, c->opt->only, after_pass, c};
+	module_print(c->module, &c->out->reference);
+	for (int i = 0; i < c->module->kernels.n; i++) {
+		snapshot(c, c->module->kernels.at[i], AFTER_FRONTEND, true);
+		if (c->opt->stop_after != AFTER_FRONTEND &&
+		    !passes_run(c->module->kernels.at[i], &po))
+			return false;
+	}
+	if (wants(c, EMIT_IR) && c->opt->ir_after == AFTER_LAST)
+		module_print(c->module, &c->out->out[EMIT_IR]);
+	return ok && !diag_errors(c->ctx);
+}
+
+/* ------------------------------------------------------------------ spellings */
+static const struct {
+	EmitId emit;
+	unsigned part;
+} part_of[] = {
+	{EMIT_LLVM, CG_LLVM},  {EMIT_PTX, CG_PTX},           {EMIT_CUBIN, CG_CUBIN},
+	{EMIT_SASS, CG_CUBIN}, {EMIT_MANIFEST, CG_MANIFEST}, {EMIT_HEADER, CG_HEADER},
+	{EMIT_C, CG_C},
+};
+
+static unsigned parts_wanted(const Compile *c)
+{
+	unsigned parts = 0;
+	for (size_t i = 0; i < COUNTOF(part_of); i++)
+		if (wants(c, part_of[i].emit))
+			parts |= part_of[i].part;
+	return parts & CG_CUBIN ? parts | CG_MANIFEST : parts;
+}
+
+static void move(Buf *to, Buf *from)
+{
+	buf_free(to);
+	*to = *from;
+	*from = (Buf){0};
+}
+
+static void take_outputs(Compile *c, CgOut *cg)
+{
+	Buf *out = c->out->out;
+	buf_add(&c->out->manifest, cg->manifest.s ? cg->manifest.s : "", cg->manifest.n);
+	move(&out[EMIT_LLVM], &cg->llvm);
+	move(&out[EMIT_PTX], &cg->ptx);
+	move(&out[EMIT_CUBIN], &cg->cubin);
+	move(&out[EMIT_MANIFEST], &cg->manifest);
+	move(&out[EMIT_HEADER], &cg->header);
+	move(&out[EMIT_C], &cg->c);
+	c->out->times.llvm = cg->llvm_s;
+	c->out->times.ptxas = cg->ptxas_s;
+}
+
+/* "dir/my-gemm.gemm" -> "my_gemm" */
+static const char *c_name_of(Ctx *c, const char *file)
+{
+	const char *slash = strrchr(file, '/'), *base = slash ? slash + 1 : file;
+	char *name = arena_printf(ctx_arena(c), "%s%.*s", isdigit((unsigned char)*base) ? "_" : "",
+				  (int)strcspn(base, "."), base);
+	for (char *s = name; *s; s++)
+		if (!isalnum((unsigned char)*s))
+			*s = '_';
+	return *name ? name : "kernels";
+}
+
+static bool run_codegen(Compile *c)
+{
+	CgOut cg = {0};
+	CgOpt co = c->opt->cg;
+	unsigned parts = parts_wanted(c);
+	if (!parts)
+		return true;
+	for (int i = 0; i < c->module->kernels.n; i++)
+		kernel_freeze(c->module->kernels.at[i]);
+	if (!co.source_name)
+		co.source_name = c->source->name;
+	if (!co.c_name)
+		co.c_name = c_name_of(c->ctx, co.source_name);
+	bool ok = codegen_module(c->module, parts, &co, &cg);
+	take_outputs(c, &cg);
+	if (!ok)
+		c->out->exit_code = cg.timed_out      ? EXIT_TIME
+				    : cg.ptxas_failed ? EXIT_PTXAS
+						      : EXIT_DIAGS;
+	cg_out_free(&cg);
+	return ok;
+}
+
+bool compile_run(Ctx *ctx, const Source *source, const CompileOpt *opt, CompileOut *out)
+{
+	Compile c = {ctx, source, opt, out, NULL, 0};
+	double start = now_seconds();
+	bool partial = opt->only >= 0 || opt->stop_after != AFTER_LAST;
+	bool ok = read_source(&c) && (opt->syntax_only || run_passes(&c)) &&
+		  (opt->syntax_only || partial || run_codegen(&c));
+	out->times.total = now_seconds() - start;
+	if ((!ok || diag_errors(ctx)) && !out->exit_code)
+		out->exit_code = EXIT_DIAGS;
+	return !out->exit_code;
+}
+
+void compile_out_free(CompileOut *out)
+{
+	for (int i = 0; i < EMIT_COUNT; i++)
+		buf_free(&out->out[i]);
+	buf_free(&out->printed);
+	buf_free(&out->reference);
+	buf_free(&out->manifest);
+}

@@ -1,0 +1,78 @@
+/* compile.h - private to driver/: one source text through every room. The tool and the library
+ * (dslc.h) both call compile_run; it prints nothing and leaves no file behind. */
+#ifndef DSL_DRIVER_COMPILE_H
+#define DSL_DRIVER_COMPILE_H
+
+#include "codegen/codegen.h"
+#include "passes/passes.h"
+
+/* What can be written; EMIT_BIT(EMIT_CUBIN) is DSLC_CUBIN and so on. */
+typedef enum {
+#define EMIT(id, ...) EMIT_##id,
+#include "driver/emits.def"
+	EMIT_COUNT
+} EmitId;
+#define EMIT_BIT(id) (1u << (id))
+typedef struct {
+	const char *name, *ending;
+	bool binary;
+	const char *help;
+} EmitRow;
+extern const EmitRow emit_rows[EMIT_COUNT];
+
+/* What the tool exits with. */
+enum {
+	EXIT_OK = 0,
+	EXIT_DIAGS = 1,
+	EXIT_USAGE = 2,
+	EXIT_PTXAS = 3,
+	EXIT_INTERNAL = 70,
+	EXIT_TIME = 124
+};
+
+enum { AFTER_LAST = -1, AFTER_FRONTEND = -2 }; /* in place of a PassId */
+enum { SOURCE_MAX = 64 << 20 };
+
+typedef struct {
+	const char *name; /* as the user gave it */
+	const char *text;
+	size_t size;
+	bool is_ir;
+} Source;
+
+typedef struct {
+	unsigned emit;  /* EMIT_BIT of each wanted output */
+	int ir_after;   /* which IR EMIT_IR means: a PassId, AFTER_LAST or AFTER_FRONTEND */
+	int stop_after; /* likewise: nothing runs after it, so only AST and IR can be had;
+			   AFTER_LAST: run all */
+	int only;       /* a PassId, run alone, or -1 */
+	bool syntax_only;
+	const char *target;         /* NULL: sm_90a */
+	const char *const *defines; /* "NAME=VALUE"; the last of a name counts */
+	int ndefines;
+	CgOpt cg; /* source_name NULL: the source's; c_name NULL: made from it */
+	/* Called with what the frontend and each pass left; may be NULL. */
+	void (*after)(void *user, const Kernel *k, const char *pass, bool changed);
+	void *user;
+} CompileOpt;
+
+typedef struct {
+	double frontend, passes[PASS_COUNT], llvm, ptxas, total; /* seconds */
+} CompileTimes;
+
+typedef struct {
+	Buf out[EMIT_COUNT]; /* n bytes each; empty unless asked for and made */
+	Buf printed;         /* what print(...) in the source says */
+	Buf reference;       /* the module as the frontend left it, as text */
+	Buf manifest;        /* made whenever there is a cubin */
+	CompileTimes times;
+	int exit_code;
+} CompileOut;
+
+/* False after diagnostics in c (then exit_code tells which kind). out must be zeroed before. */
+bool compile_run(Ctx *c, const Source *source, const CompileOpt *opt, CompileOut *out);
+void compile_out_free(CompileOut *out);
+
+double now_seconds(void); /* since some moment; for differences */
+
+#endif

@@ -1,0 +1,67 @@
+/* crash.c - the tool's last words. A panic (SIGABRT) or a fault of ours exits with 70; an interrupt
+ * removes the half-written output and then ends the tool as it would have. The two variables are
+ * the only static ones of the tool: a signal handler can reach no others. */
+#include "driver/files.h"
+#include "driver/compile.h"
+
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *volatile watched;
+static const int ours[] = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+static const int theirs[] = {SIGINT, SIGTERM, SIGHUP};
+
+void crash_watch(const char *path)
+{
+	watched = path;
+}
+
+static void say(const char *s)
+{
+	ssize_t n = write(STDERR_FILENO, s, strlen(s));
+	(void)n;
+}
+
+static void drop_watched(void)
+{
+	const char *path = watched;
+	if (path)
+		unlink(path);
+}
+
+static void on_fault(int sig)
+{
+	drop_watched();
+	if (sig != SIGABRT)
+		say("dslc: internal error: the compiler was stopped by a fault\n");
+	say("dslc: this is a fault of dslc, not of your program: please report it with the "
+	    "input\n");
+	_exit(EXIT_INTERNAL);
+}
+
+static void on_interrupt(int sig)
+{
+	drop_watched();
+	signal(sig, SIG_DFL);
+	raise(sig);
+}
+
+/* Leaves alone a handler that is there already, a sanitizer's for example, and what is ignored. */
+static void install(int sig, void (*handler)(int), int flags)
+{
+	struct sigaction old, new = {.sa_handler = handler, .sa_flags = flags};
+	if (sigaction(sig, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+		sigaction(sig, &new, NULL);
+}
+
+void crash_install(void)
+{
+	static char stack[65536];
+	stack_t alt = {.ss_sp = stack, .ss_size = sizeof stack};
+	sigaltstack(&alt, NULL);
+	for (size_t i = 0; i < COUNTOF(ours); i++)
+		install(ours[i], on_fault, SA_ONSTACK);
+	for (size_t i = 0; i < COUNTOF(theirs); i++)
+		install(theirs[i], on_interrupt, 0);
+}

@@ -1,0 +1,201 @@
+/* help.c - what the tool says about itself: --help[=category], --explain CODE, and the word that
+ * was probably meant. All of it comes from tables. */
+#include "driver/options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct {
+	const char *name, *title;
+} CategoryRow;
+
+static const CategoryRow categories[CAT_COUNT] = {
+#define CATEGORY(id, name, title) [CAT_##id] = {name, title},
+#include "driver/options.def"
+};
+
+enum { HELP_COLUMN = 30, HELP_WIDTH = 96 };
+
+/* Adds words to the line, breaking it so that it stays within HELP_WIDTH. */
+static void add_wrapped(Buf *out, const char *text, int column)
+{
+	int at = column;
+	while (*text) {
+		int n = (int)strcspn(text, " ");
+		if (at > column && at + n > HELP_WIDTH) {
+			buf_printf(out, "\n%*s", column, "");
+			at = column;
+		}
+		buf_printf(out, "%.*s", n, text);
+		at += n;
+		text += n;
+		if (*text == ' ') {
+			buf_add(out, " ", 1);
+			at++;
+			text++;
+		}
+	}
+	while (out->n && out->s[out->n - 1] == ' ')
+		out->s[--out->n] = 0;
+	buf_add(out, "\n", 1);
+}
+
+static void add_row(Buf *out, const char *left, const char *right)
+{
+	int n = (int)strlen(left);
+	buf_printf(out, "  %s", left);
+	if (n + 2 >= HELP_COLUMN)
+		buf_printf(out, "\n%*s", HELP_COLUMN, "");
+	else
+		buf_printf(out, "%*s", HELP_COLUMN - n - 2, "");
+	add_wrapped(out, right, HELP_COLUMN);
+}
+
+/* "--emit=KIND,...", "-o FILE", "--keep[=DIR]" */
+static void spell(const OptRow *row, Buf *out)
+{
+	static const char *const before[] = {"", " ", "=", "[=", ""}, *const after[] = {"", "", "",
+											"]", ""};
+	buf_printf(out, "%s%s%s%s", row->spelling, before[row->how], row->arg, after[row->how]);
+}
+
+/* Rows whose help ends in a colon go on with the words of their table. */
+static void add_words(OptId id, Buf *out)
+{
+	if (id == OPT_EMIT)
+		for (int i = 0; i < EMIT_COUNT; i++)
+			buf_printf(out, "%s%s", i ? ", " : "", emit_rows[i].name);
+	if (id == OPT_PRINT_AFTER) {
+		buf_printf(out, "frontend");
+		for (int i = 0; i < PASS_COUNT; i++)
+			buf_printf(out, ", %s", pass_rows[i].name);
+	}
+}
+
+static void help_category(Buf *out, OptCategory category)
+{
+	buf_printf(out, "%s (--help=%s)\n", categories[category].title, categories[category].name);
+	for (int i = 0; i < OPT_COUNT; i++) {
+		Buf left = {0}, right = {0};
+		if (opt_rows[i].category != category)
+			continue;
+		spell(&opt_rows[i], &left);
+		buf_printf(&right, "%s", opt_rows[i].help);
+		add_words((OptId)i, &right);
+		add_row(out, left.s, right.s);
+		buf_free(&left);
+		buf_free(&right);
+	}
+}
+
+static void help_emit(Buf *out)
+{
+	buf_printf(out, "Kinds of output (--help=emit)\n");
+	for (int i = 0; i < EMIT_COUNT; i++)
+		add_row(out, emit_rows[i].name, emit_rows[i].help);
+}
+
+static void help_passes(Buf *out)
+{
+	buf_printf(out, "Passes, in the order in which they run (--help=passes)\n");
+	for (int i = 0; i < PASS_COUNT; i++)
+		add_row(out, pass_rows[i].name, pass_rows[i].help);
+}
+
+static void help_all(Buf *out)
+{
+	buf_printf(out,
+		   "dslc [options] file.gemm...    compile; a textual .ir is taken wherever a "
+		   ".gemm is\n"
+		   "dslc run FILE --size ...       compile, run on random inputs, compare with the "
+		   "reference\n\n");
+	for (int i = 0; i < CAT_COUNT; i++) {
+		help_category(out, (OptCategory)i);
+		buf_printf(out, "\n");
+	}
+	help_emit(out);
+	buf_printf(out, "\n");
+	help_passes(out);
+	buf_printf(
+		out,
+		"\nExit codes: 0 done, 1 diagnostics, 2 usage, 3 ptxas failed, 70 internal error, "
+		"124 time limit\n");
+}
+
+bool options_help(Buf *out, const char *category)
+{
+	if (!category) {
+		help_all(out);
+		return true;
+	}
+	if (strcmp(category, "emit") == 0) {
+		help_emit(out);
+		return true;
+	}
+	if (strcmp(category, "passes") == 0) {
+		help_passes(out);
+		return true;
+	}
+	for (int i = 0; i < CAT_COUNT; i++) {
+		if (strcmp(category, categories[i].name) == 0) {
+			help_category(out, (OptCategory)i);
+			return true;
+		}
+	}
+	return false;
+}
+
+bool explain_code(Buf *out, const char *code)
+{
+	for (int i = 0; i < D_COUNT; i++) {
+		if (strcmp(diag_rows[i].code, code) != 0)
+			continue;
+		buf_printf(out, "%s: %s\n\n", code, diag_rows[i].title);
+		add_wrapped(out, diag_rows[i].help, 0);
+		return true;
+	}
+	return false;
+}
+
+/* ------------------------------------------------------------------ the nearest word */
+enum { NEAREST_MAX = 40 };
+
+static int min3(int a, int b, int c)
+{
+	int m = a < b ? a : b;
+	return m < c ? m : c;
+}
+
+/* Insertions, deletions and replacements that turn a into b. */
+static int edit_distance(const char *a, const char *b)
+{
+	int row[NEAREST_MAX + 1], n = (int)strlen(b);
+	if (n > NEAREST_MAX || strlen(a) > NEAREST_MAX)
+		return NEAREST_MAX;
+	for (int j = 0; j <= n; j++)
+		row[j] = j;
+	for (int i = 1; a[i - 1]; i++) {
+		int diagonal = row[0];
+		row[0] = i;
+		for (int j = 1; j <= n; j++) {
+			int above = row[j];
+			row[j] = min3(above + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1]));
+			diagonal = above;
+		}
+	}
+	return row[n];
+}
+
+const char *nearest(const char *word, const char *const *words, int n)
+{
+	const char *best = NULL;
+	int least = (int)strlen(word) / 3 + 1;
+	for (int i = 0; i < n; i++) {
+		int d = edit_distance(word, words[i]);
+		if (d <= least && (!best || d < least)) {
+			least = d;
+			best = words[i];
+		}
+	}
+	return best;
+}

@@ -1,0 +1,91 @@
+/* options.h - private to driver/: the command line, driven by options.def. */
+#ifndef DSL_DRIVER_OPTIONS_H
+#define DSL_DRIVER_OPTIONS_H
+
+#include "driver/compile.h"
+
+typedef enum { CMD_COMPILE = 1, CMD_RUN = 2, CMD_ALL = 3 } Command;
+
+typedef enum {
+#define OPT(id, ...) OPT_##id,
+#include "driver/options.def"
+	OPT_COUNT
+} OptId;
+typedef enum { HOW_FLAG, HOW_JOINED, HOW_EQUAL, HOW_MAYBE, HOW_PREFIX } OptHow;
+typedef enum {
+#define CATEGORY(id, ...) CAT_##id,
+#include "driver/options.def"
+	CAT_COUNT
+} OptCategory;
+typedef struct {
+	const char *spelling;
+	OptHow how;
+	const char *arg; /* "" for a flag */
+	Command who;
+	OptCategory category;
+	const char *help;
+} OptRow;
+extern const OptRow opt_rows[OPT_COUNT];
+
+typedef VEC(const char *) StrVec;
+
+/* -Wno-W0201, -Werror: in order, for diag_level. id < 0: every warning. */
+typedef struct {
+	int id;
+	DiagLevel level;
+} LevelSet;
+
+typedef struct {
+	const char *name;
+	int64_t value;
+} SizeArg;
+typedef struct {
+	const char *name;
+	double value;
+} ScalarArg;
+
+typedef enum { WHEN_AUTO, WHEN_ALWAYS, WHEN_NEVER } When;
+typedef enum { X_BY_ENDING, X_GEMM, X_IR } SourceLang;
+
+typedef struct {
+	Arena *arena;
+	Command command;
+	StrVec inputs, defines, includes, ptxas_args, targets;
+	VEC(LevelSet) levels;
+	/* output */
+	const char *out, *depfile, *keep_dir;
+	unsigned emit; /* 0: nothing was asked for */
+	bool depend, depend_phony, keep, syntax_only;
+	/* language and code generation */
+	SourceLang lang;
+	const char *target, *map_old, *map_new, *ptxas_path;
+	int opt_level, ptxas_timeout_s;
+	bool lineinfo, verbose, dry_run;
+	/* messages */
+	bool json;
+	When color;
+	/* inside */
+	int ir_after, stop_after, only; /* as in CompileOpt */
+	unsigned print_after;           /* bit per PassId; bit PASS_COUNT: the frontend */
+	bool time_report;
+	/* run */
+	VEC(SizeArg) sizes;
+	VEC(ScalarArg) scalars;
+	const char *device, *kernel;
+	uint64_t seed;
+	int64_t tiles; /* -1: all, 0: not said */
+	/* what ends the tool at once */
+	bool help, version;
+	const char *help_category; /* NULL: all */
+	const char *explain;
+} Options;
+
+/* argv[0] is not read. False for a usage error; then `why` (in the arena) says what and what would
+ * be right. */
+bool options_parse(Options *o, Arena *a, int argc, char *const *argv, const char **why);
+bool options_help(Buf *out, const char *category); /* false: no such category */
+bool explain_code(Buf *out, const char *code);     /* false: no such code */
+/* "--spli" -> "--split", or NULL when nothing is near. */
+const char *nearest(const char *word, const char *const *words, int n);
+
+#endif

@@ -1,0 +1,467 @@
+/* problem.c - random data for a kernel, its run on a device, and its meaning by the reference
+ * interpreter. Sizes and shapes come from the tile-stage IR alone, so any kernel will do.
+ *     gemm, M=512,N=512,K=512  ->  A, B random; D poisoned; 8 tiles, sums of 512 */
+#include "driver/problem.h"
+#include "runtime/number.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { POISON = 0xff };
+
+size_t elem_bytes(Elem e)
+{
+	return (size_t)elem_rows[e].bits / 8;
+}
+
+double elem_value(Elem e, const void *data, int64_t i)
+{
+	switch (e) {
+	case EL_BF16:
+		return (double)bf16_to_f32(((const uint16_t *)data)[i]);
+	case EL_F16:
+		return (double)f16_to_f32(((const uint16_t *)data)[i]);
+	case EL_F32:
+		return (double)((const float *)data)[i];
+	case EL_I32:
+		return ((const int32_t *)data)[i];
+	case EL_I64:
+		return (double)((const int64_t *)data)[i];
+	case EL_COUNT:
+		break;
+	}
+	panic("no such element type");
+}
+
+void elem_store(Elem e, void *data, int64_t i, float v)
+{
+	switch (e) {
+	case EL_BF16:
+		((uint16_t *)data)[i] = bf16_from_f32(v);
+		return;
+	case EL_F16:
+		((uint16_t *)data)[i] = f16_from_f32(v);
+		return;
+	case EL_F32:
+		((float *)data)[i] = v;
+		return;
+	case EL_I32:
+		((int32_t *)data)[i] = (int32_t)v;
+		return;
+	case EL_I64:
+		((int64_t *)data)[i] = (int64_t)v;
+		return;
+	case EL_COUNT:
+		break;
+	}
+	panic("no such element type");
+}
+
+/* ------------------------------------------------------------------ sizes */
+static bool sym_value(void *user, const char *name, int64_t *v)
+{
+	const Problem *p = user;
+	for (int i = 0; i < p->nsyms; i++) {
+		if (strcmp(p->syms[i].name, name) == 0) {
+			*v = p->syms[i].value;
+			return true;
+		}
+	}
+	*v = 0; /* a coordinate: the first tile */
+	return true;
+}
+
+int64_t problem_eval(const Problem *p, const Ix *x)
+{
+	int64_t v = 0;
+	return ix_eval(x, sym_value, (void *)(uintptr_t)p, &v) ? v : 0;
+}
+
+static const int64_t *size_given(const Options *o, const char *name)
+{
+	const int64_t *v = NULL;
+	for (int i = 0; i < o->sizes.n; i++)
+		if (strcmp(o->sizes.at[i].name, name) == 0)
+			v = &o->sizes.at[i].value;
+	return v;
+}
+
+static const char *list_syms(Problem *p)
+{
+	Buf b = {0};
+	for (int i = 0; i < p->k->syms.n; i++)
+		buf_printf(&b, "%s%s", i ? ", " : "", p->k->syms.at[i].name);
+	const char *s = ctx_str(p->ctx, b.s ? b.s : "no sizes");
+	buf_free(&b);
+	return s;
+}
+
+static bool bind_sizes(Problem *p, const Options *o, const char **why)
+{
+	for (int i = 0; i < p->k->syms.n; i++) {
+		const char *name = p->k->syms.at[i].name;
+		const int64_t *v = size_given(o, name);
+		if (!v) {
+			*why = ctx_strf(p->ctx, "--size does not give %s; kernel %s takes %s", name,
+					p->k->name, list_syms(p));
+			return false;
+		}
+		p->syms[p->nsyms++] = (InterpSym){name, *v};
+	}
+	for (int i = 0; i < o->sizes.n; i++) {
+		int at = 0;
+		while (at < p->nsyms && strcmp(p->syms[at].name, o->sizes.at[i].name) != 0)
+			at++;
+		if (at == p->nsyms) {
+			*why = ctx_strf(p->ctx, "kernel %s has no size %s; it takes %s", p->k->name,
+					o->sizes.at[i].name, list_syms(p));
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Elements, and the offset of the last one, of a shape and its strides. */
+static void measure(const Problem *p, const Tup *shape, const Tup *stride, int64_t *size,
+		    int64_t *last)
+{
+	if (tup_is_leaf(shape)) {
+		int64_t n = problem_eval(p, shape->leaf);
+		*size *= n;
+		*last += (n - 1) * problem_eval(p, stride->leaf);
+		return;
+	}
+	for (int i = 0; i < tup_rank(shape); i++)
+		measure(p, tup_get(shape, i), tup_get(stride, i), size, last);
+}
+
+static void open_arg(Problem *p, const Arg *arg)
+{
+	const Type *type = arg->val->type;
+	Tensor *t = &p->t[p->nt++];
+	int64_t size = 1, last = 0;
+	*t = (Tensor){.name = arg->val->name,
+		      .elem = type->elem,
+		      .is_out = arg->is_out,
+		      .is_scalar = type->kind == TY_ELEM};
+	if (t->is_scalar)
+		return;
+	measure(p, type->layout->shape, type->layout->stride, &size, &last);
+	t->count = size > 0 ? last + 1 : 0;
+	t->dense = t->count == size;
+	t->bytes = (size_t)t->count * elem_bytes(t->elem);
+}
+
+static bool allocate(Problem *p, const char **why)
+{
+	for (int i = 0; i < p->nt; i++) {
+		Tensor *t = &p->t[i];
+		t->host = malloc(t->bytes + 1);
+		t->ref = t->is_out ? malloc(t->bytes + 1) : NULL;
+		t->amount = t->is_out ? malloc(t->bytes + 1) : NULL;
+		if (!t->host || (t->is_out && (!t->ref || !t->amount))) {
+			*why = ctx_strf(p->ctx, "tensor %s needs %zu bytes of host memory", t->name,
+					t->bytes);
+			return false;
+		}
+	}
+	return true;
+}
+
+/* ------------------------------------------------------------------ how much work it is */
+static int64_t tile_work(const Problem *p, const Op *mma, int64_t *depth)
+{
+	const Layout *a = mma->in[1].val->type->layout, *acc = mma->in[0].val->type->layout;
+	int64_t k = layout_size_int(layout_mode(p->ctx, a, 1)), trips = 1;
+	for (const Op *up = op_parent(mma); up; up = op_parent(up))
+		if (up->kind == OP_FOR)
+			trips *= problem_eval(p, up->ix[1]) - problem_eval(p, up->ix[0]);
+	*depth += trips * k;
+	return trips * k * layout_size_int(acc);
+}
+
+static void find_work(Problem *p)
+{
+	p->grid = 1;
+	for (const Op *op = kernel_first(p->k); op; op = op_next(op)) {
+		if (op->kind == OP_GRID)
+			for (int i = 0; i < op->nix; i++)
+				p->grid *= problem_eval(p, op->ix[i]);
+		if (op->kind == OP_MMA)
+			p->tile_macs += tile_work(p, op, &p->depth);
+	}
+}
+
+static const Kernel *find_kernel(const Module *m, const char *name)
+{
+	for (int i = 0; i < m->kernels.n; i++)
+		if (!name || strcmp(m->kernels.at[i]->name, name) == 0)
+			return m->kernels.at[i];
+	return NULL;
+}
+
+static bool open_kernel(Problem *p, const char *ir, const Options *o, const char **why)
+{
+	const Module *m = module_parse(p->ctx, ctx_src(p->ctx, "<reference>", ir, strlen(ir)));
+	if (!m)
+		panic("the printed IR of a compiled kernel does not parse");
+	p->k = m->kernels.n == 1 || o->kernel ? find_kernel(m, o->kernel) : NULL;
+	if (p->k && p->k->stage != ST_TILE)
+		*why = "dslc run needs the tile stage: the input is IR of a later stage";
+	else if (!p->k && o->kernel)
+		*why = ctx_strf(p->ctx, "the file has no kernel %s", o->kernel);
+	else if (!p->k)
+		*why = ctx_strf(p->ctx, "the file has %d kernels: say which with --kernel",
+				m->kernels.n);
+	else if (p->k->args.n > (int)COUNTOF(p->t) || p->k->syms.n > (int)COUNTOF(p->syms))
+		*why = "the kernel has more arguments than dslc run takes";
+	return !*why;
+}
+
+static bool give_scalars(Problem *p, const Options *o, const char **why)
+{
+	for (int i = 0; i < o->scalars.n; i++) {
+		const char *name = o->scalars.at[i].name;
+		int at = 0;
+		while (at < p->nt && !(p->t[at].is_scalar && strcmp(p->t[at].name, name) == 0))
+			at++;
+		if (at == p->nt) {
+			*why = ctx_strf(p->ctx, "kernel %s has no scalar argument %s", p->k->name,
+					name);
+			return false;
+		}
+		p->t[at].given = true;
+		p->t[at].given_value = (float)o->scalars.at[i].value;
+	}
+	return true;
+}
+
+bool problem_open(Problem *p, const char *ir, const Options *o, const char **why)
+{
+	*p = (Problem){.ctx = ctx_new()};
+	*why = NULL;
+	if (!open_kernel(p, ir, o, why) || !bind_sizes(p, o, why))
+		return false;
+	for (int i = 0; i < p->k->args.n; i++)
+		open_arg(p, &p->k->args.at[i]);
+	if (!give_scalars(p, o, why))
+		return false;
+	find_work(p);
+	return allocate(p, why);
+}
+
+void problem_close(Problem *p)
+{
+	for (int i = 0; i < p->nt; i++) {
+		free(p->t[i].host);
+		free(p->t[i].ref);
+		free(p->t[i].amount);
+		if (p->dev && p->t[i].alloc)
+			dsl_mem_free(p->dev, p->t[i].alloc);
+	}
+	free(p->chosen);
+	if (p->dev)
+		dsl_device_close(p->dev);
+	ctx_free(p->ctx);
+}
+
+/* ------------------------------------------------------------------ data */
+static uint64_t mix(uint64_t z)
+{
+	z += 0x9e3779b97f4a7c15u;
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+	return z ^ (z >> 31);
+}
+
+static float random_integer(uint64_t seed, int64_t i)
+{
+	return (float)((int)(mix(seed + (uint64_t)i) % 9) - 4);
+}
+
+/* Box and Muller: two uniform numbers to a normal one. */
+static float random_normal(uint64_t seed, int64_t i)
+{
+	uint64_t h = mix(seed + (uint64_t)i);
+	float u = ((float)(h >> 40) + 0.5f) * 0x1p-24f, v = (float)(h & 0xffffff) * 0x1p-24f;
+	return sqrtf(-2 * logf(u)) * cosf(6.2831853f * v);
+}
+
+static void fill(Tensor *t, DataKind kind, uint64_t seed)
+{
+	for (int64_t i = 0; i < t->count; i++)
+		elem_store(t->elem, t->host, i,
+			   kind == DATA_INTEGERS ? random_integer(seed, i)
+						 : random_normal(seed, i));
+}
+
+void problem_fill(Problem *p, DataKind kind, uint64_t seed)
+{
+	for (int i = 0; i < p->nt; i++) {
+		Tensor *t = &p->t[i];
+		uint64_t own = mix(seed * 64 + (uint64_t)i * 2 + (kind == DATA_NORMAL));
+		if (t->given)
+			t->scalar = t->given_value;
+		else if (t->is_scalar)
+			t->scalar = kind == DATA_INTEGERS ? random_integer(own, 0)
+							  : random_normal(own, 0);
+		else if (!t->is_out)
+			fill(t, kind, own);
+	}
+}
+
+/* ------------------------------------------------------------------ which tiles are checked */
+enum { ALL_MACS = 1 << 29, LEAST_TILES = 6 };
+
+static void choose(Problem *p, int64_t tile)
+{
+	if (tile >= 0 && tile < p->grid && !p->chosen[tile]) {
+		p->chosen[tile] = 1;
+		p->nchosen++;
+	}
+}
+
+/* All when that is quick; else the ends of the grid and random ones. */
+void problem_choose(Problem *p, const Options *o)
+{
+	int64_t per_tile = p->tile_macs > 0 ? p->tile_macs : 1, n = ALL_MACS / per_tile;
+	if (n < LEAST_TILES)
+		n = LEAST_TILES;
+	if (o->tiles)
+		n = o->tiles;
+	p->nchosen = p->grid;
+	if (n < 0 || n >= p->grid)
+		return;
+	p->chosen = calloc((size_t)p->grid, 1);
+	if (!p->chosen)
+		panic("out of memory");
+	p->nchosen = 0;
+	choose(p, p->grid - 1);
+	for (uint64_t i = 0; p->nchosen < n; i++)
+		choose(p, i == 0 ? 0 : (int64_t)(mix(o->seed + i) % (uint64_t)p->grid));
+}
+
+static bool tile_wanted(void *user, int64_t tile)
+{
+	const Problem *p = user;
+	return p->chosen[tile];
+}
+
+/* ------------------------------------------------------------------ reference */
+static bool interpret(Problem *p, const InterpArg *args, const char **why)
+{
+	InterpRun run = {.args = args,
+			 .nargs = p->nt,
+			 .syms = p->syms,
+			 .nsyms = p->nsyms,
+			 .tile = p->chosen ? tile_wanted : NULL,
+			 .user = p};
+	return kernel_interp(p->k, &run, why);
+}
+
+static void make_absolute(Tensor *t)
+{
+	for (int64_t i = 0; i < t->count; i++)
+		elem_store(t->elem, t->host, i, (float)fabs(elem_value(t->elem, t->host, i)));
+}
+
+/* Changes the inputs: the device must have them before. */
+bool problem_reference(Problem *p, DataKind kind, const char **why)
+{
+	InterpArg args[COUNTOF(p->t)];
+	for (int i = 0; i < p->nt; i++) {
+		Tensor *t = &p->t[i];
+		args[i] = (InterpArg){t->name, t->is_scalar ? &t->scalar
+					       : t->is_out  ? t->ref
+							    : t->host};
+		if (t->is_out)
+			memset(t->ref, POISON, t->bytes);
+	}
+	if (!interpret(p, args, why))
+		return false;
+	if (kind == DATA_INTEGERS)
+		return true;
+	for (int i = 0; i < p->nt; i++) {
+		Tensor *t = &p->t[i];
+		if (t->is_scalar)
+			t->scalar = fabsf(t->scalar);
+		else if (t->is_out)
+			args[i].data = t->amount;
+		else
+			make_absolute(t);
+	}
+	return interpret(p, args, why);
+}
+
+/* ------------------------------------------------------------------ device */
+int problem_args(const Problem *p, dsl_arg *args)
+{
+	int n = 0;
+	for (int i = 0; i < p->nt; i++) {
+		const Tensor *t = &p->t[i];
+		if (!t->is_scalar)
+			args[n++] = dsl_arg_ptr(t->name, t->alloc + GUARD);
+		else if (elem_rows[t->elem].cls == 'I')
+			args[n++] = dsl_arg_int(t->name, (int64_t)t->scalar);
+		else
+			args[n++] = dsl_arg_float(t->name, (double)t->scalar);
+	}
+	for (int i = 0; i < p->nsyms; i++)
+		args[n++] = dsl_arg_int(p->syms[i].name, p->syms[i].value);
+	return n;
+}
+
+static dsl_status copy_in(Problem *p, Tensor *t)
+{
+	dsl_status st = DSL_OK;
+	if (t->is_scalar)
+		return st;
+	size_t whole = t->bytes + 2 * (size_t)GUARD;
+	if (!t->alloc)
+		st = dsl_mem_alloc(p->dev, whole, &t->alloc);
+	if (!st)
+		st = dsl_mem_set(p->dev, t->alloc, POISON, whole);
+	if (!st && !t->is_out && t->bytes)
+		st = dsl_copy_in(p->dev, t->alloc + GUARD, t->host, t->bytes);
+	return st;
+}
+
+dsl_status problem_launch(Problem *p, dsl_module *mod)
+{
+	dsl_arg args[64];
+	dsl_status st = DSL_OK;
+	for (int i = 0; i < p->nt && !st; i++)
+		st = copy_in(p, &p->t[i]);
+	if (!st)
+		st = dsl_launch(mod, p->k->name, args, (size_t)problem_args(p, args), NULL, NULL);
+	if (!st)
+		st = dsl_sync(p->dev);
+	for (int i = 0; i < p->nt && !st; i++)
+		if (p->t[i].is_out && p->t[i].bytes)
+			st = dsl_copy_out(p->dev, p->t[i].host, p->t[i].alloc + GUARD,
+					  p->t[i].bytes);
+	return st;
+}
+
+dsl_status problem_guards(Problem *p, char *wrong, size_t n)
+{
+	dsl_status st = DSL_OK;
+	uint8_t *around = malloc(2 * (size_t)GUARD);
+	if (!around)
+		return DSL_ERR_MEMORY;
+	for (int i = 0; i < p->nt && !st && !*wrong; i++) {
+		const Tensor *t = &p->t[i];
+		if (t->is_scalar)
+			continue;
+		st = dsl_copy_out(p->dev, around, t->alloc, GUARD);
+		if (!st)
+			st = dsl_copy_out(p->dev, around + GUARD, t->alloc + GUARD + t->bytes,
+					  GUARD);
+		if (!st)
+			guards_intact(t->name, around, around + GUARD, wrong, n);
+	}
+	free(around);
+	return st;
+}

@@ -1,0 +1,75 @@
+/* problem.h - private to driver/: one kernel with sizes and data, on the host and on a device. */
+#ifndef DSL_DRIVER_PROBLEM_H
+#define DSL_DRIVER_PROBLEM_H
+
+#include "driver/options.h"
+#include "runtime/dsl.h"
+
+enum { GUARD = 65536 }; /* bytes before and behind each tensor that nothing may write */
+
+/* Integers from -4 to 4 make all sums exact: the result must agree in every bit. */
+typedef enum { DATA_INTEGERS, DATA_NORMAL } DataKind;
+
+typedef struct {
+	const char *name;
+	Elem elem;
+	bool is_out, is_scalar;
+	float scalar;
+	bool given; /* by --arg */
+	float given_value;
+	int64_t count; /* elements from the first to the last, 0 when an extent is 0 */
+	size_t bytes;
+	bool dense;     /* every offset is an element */
+	void *host;     /* inputs: what the kernel reads; outputs: what it wrote */
+	void *ref;      /* outputs: by the reference interpreter */
+	void *amount;   /* outputs: the same with the absolute values of all inputs */
+	dsl_addr alloc; /* on the device: GUARD bytes, the data, at least GUARD bytes */
+} Tensor;
+
+typedef struct {
+	Ctx *ctx;        /* of the kernel below, apart from the compilation's */
+	const Kernel *k; /* at the tile stage */
+	InterpSym syms[32];
+	int nsyms;
+	Tensor t[32];
+	int nt;
+	int64_t grid;      /* output tiles */
+	int64_t tile_macs; /* multiply-adds of one */
+	int64_t depth;     /* length of the sums */
+	uint8_t *chosen;   /* per tile: check it; NULL: all */
+	int64_t nchosen;
+	dsl_device *dev;
+} Problem;
+
+/* Sizes, scalars and room for data. False with *why for what the user left out or misspelt. */
+bool problem_open(Problem *p, const char *ir, const Options *o, const char **why);
+void problem_close(Problem *p);
+void problem_fill(Problem *p, DataKind kind, uint64_t seed);
+void problem_choose(Problem *p, const Options *o);
+bool problem_reference(Problem *p, DataKind kind, const char **why);
+
+/* Copies in with all guards and outputs poisoned, launches, waits, copies out. */
+dsl_status problem_launch(Problem *p, dsl_module *mod);
+/* Whether all that lies around the tensors is untouched. */
+dsl_status problem_guards(Problem *p, char *wrong, size_t n);
+int problem_args(const Problem *p, dsl_arg *args);   /* at most 64 */
+int64_t problem_eval(const Problem *p, const Ix *x); /* coordinates count as 0 */
+
+/* compare.c: the first thing that is wrong with an output, as a sentence; "" when all is right. */
+typedef struct {
+	int64_t checked; /* elements */
+	double ulps;     /* largest error, in units in the last place of the output's type */
+	double share;    /* largest error as a part of what is allowed there */
+	double allowed;  /* at the element looked at last */
+	char wrong[256];
+} Verdict;
+Verdict compare(const Problem *p, const Tensor *t, DataKind kind);
+/* What lies outside the output, read back from the device, is as it was before. */
+bool guards_intact(const char *name, const uint8_t *before, const uint8_t *behind, char *wrong,
+		   size_t n);
+
+double elem_value(Elem e, const void *data, int64_t i);
+void elem_store(Elem e, void *data, int64_t i, float v);
+size_t elem_bytes(Elem e);
+
+#endif

@@ -1,0 +1,152 @@
+/* run.c - dslc run: compiles, runs on random inputs, compares with the reference interpreter.
+ * Nobody writes a reference: the tile-stage IR of the same source is one. dslc run gemm.gemm --size
+ * M=512,N=512,K=512 gemm: integers: D: 262144 elements (all 8 tiles) equal in every bit */
+#include "driver/tool.h"
+#include "driver/problem.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct {
+	const Options *o;
+	Ctx *ctx;
+	CompileOut out;
+	Problem p;
+	dsl_module *mod;
+} Run;
+
+static bool runtime_ok(Run *r, dsl_status st)
+{
+	if (!st)
+		return true;
+	DiagMsg *m = diag(r->ctx, NOLOC, D_E0606, "%s: %s", dsl_status_text(st), dsl_detail());
+	diag_remedy(r->ctx, m, "%s", dsl_status_remedy(st));
+	return false;
+}
+
+static bool compile(Run *r, Buf *text, Buf *log)
+{
+	Source source;
+	CompileOpt opt = tool_compile_opt(r->ctx, r->o, log);
+	opt.emit = EMIT_BIT(EMIT_CUBIN);
+	return tool_read(r->ctx, r->o, r->o->inputs.at[0], text, &source) &&
+	       compile_run(r->ctx, &source, &opt, &r->out);
+}
+
+static bool open_device(Run *r)
+{
+	dsl_status st = dsl_device_open(r->o->device, &r->p.dev);
+	if (!st)
+		return true;
+	DiagMsg *m = diag(r->ctx, NOLOC, D_E0608, "cannot open device %s: %s: %s", r->o->device,
+			  dsl_status_text(st), dsl_detail());
+	diag_note(r->ctx, m, NOLOC, "the kernel compiled and ptxas accepted it; it was not run");
+	diag_remedy(r->ctx, m, "%s", dsl_status_remedy(st));
+	return false;
+}
+
+static bool load(Run *r)
+{
+	const Buf *cubin = &r->out.out[EMIT_CUBIN];
+	return runtime_ok(r, dsl_module_load_data(r->p.dev, cubin->s, cubin->n, &r->mod));
+}
+
+/* ------------------------------------------------------------------ one kind of inputs */
+static void print_right(const Run *r, const Tensor *t, DataKind kind, const Verdict *v)
+{
+	printf("%s: %s: %s: %lld elements (%s%lld of %lld tiles) ", r->p.k->name,
+	       kind == DATA_INTEGERS ? "integers" : "normal", t->name, (long long)v->checked,
+	       r->p.chosen ? "" : "all ", (long long)r->p.nchosen, (long long)r->p.grid);
+	if (kind == DATA_INTEGERS)
+		printf("equal in every bit\n");
+	else
+		printf("within bounds: largest error %.3g ulp, %.0f %% of what is allowed\n",
+		       v->ulps, 100 * v->share);
+}
+
+static bool check_output(Run *r, const Tensor *t, DataKind kind)
+{
+	Verdict v = compare(&r->p, t, kind);
+	if (!v.wrong[0]) {
+		print_right(r, t, kind, &v);
+		return true;
+	}
+	diag(r->ctx, NOLOC, D_E0607, "%s, %s inputs, seed %llu: %s", r->p.k->name,
+	     kind == DATA_INTEGERS ? "integer" : "normal", (unsigned long long)r->o->seed, v.wrong);
+	return false;
+}
+
+static bool check_guards(Run *r)
+{
+	char wrong[256] = "";
+	if (!runtime_ok(r, problem_guards(&r->p, wrong, sizeof wrong)))
+		return false;
+	if (*wrong)
+		diag(r->ctx, NOLOC, D_E0607, "%s: %s", r->p.k->name, wrong);
+	return !*wrong;
+}
+
+static bool check_kind(Run *r, DataKind kind)
+{
+	const char *why;
+	bool ok = true;
+	problem_fill(&r->p, kind, r->o->seed);
+	if (!runtime_ok(r, problem_launch(&r->p, r->mod)))
+		return false;
+	if (!problem_reference(&r->p, kind, &why)) {
+		diag(r->ctx, NOLOC, D_E0609, "%s", why);
+		return false;
+	}
+	for (int i = 0; i < r->p.nt; i++)
+		if (r->p.t[i].is_out)
+			ok = check_output(r, &r->p.t[i], kind) && ok;
+	return check_guards(r) && ok;
+}
+
+static bool check_all(Run *r)
+{
+	problem_choose(&r->p, r->o);
+	bool ok = check_kind(r, DATA_INTEGERS);
+	return check_kind(r, DATA_NORMAL) && ok;
+}
+
+/* ------------------------------------------------------------------ the command */
+static int run(Run *r, Buf *text, Buf *log)
+{
+	const char *why = NULL;
+	if (!compile(r, text, log))
+		return r->out.exit_code ? r->out.exit_code : EXIT_DIAGS;
+	bool opened = problem_open(&r->p, r->out.reference.s, r->o, &why);
+	if (!opened)
+		tool_usage("%s", why);
+	bool ok = opened && open_device(r) && load(r) && check_all(r);
+	if (r->mod)
+		dsl_module_unload(r->mod);
+	problem_close(&r->p);
+	return !opened ? EXIT_USAGE : ok ? EXIT_OK : EXIT_DIAGS;
+}
+
+static void print_log(Buf *log)
+{
+	if (log->n)
+		fwrite(log->s, 1, log->n, stderr);
+	buf_free(log);
+}
+
+int tool_run(const Options *o)
+{
+	Run r = {.o = o, .ctx = tool_ctx(o)};
+	Buf text = {0}, log = {0}, times = {0};
+	int code = run(&r, &text, &log);
+	fflush(stdout);
+	print_log(&r.out.printed);
+	print_log(&log);
+	tool_messages(r.ctx, o);
+	if (o->time_report)
+		time_report(&r.out.times, &times);
+	print_log(&times);
+	compile_out_free(&r.out);
+	buf_free(&text);
+	ctx_free(r.ctx);
+	return code;
+}

@@ -1,0 +1,27 @@
+/* tool.h - private to driver/: the parts of the dslc program. Each gives an exit code. */
+#ifndef DSL_DRIVER_TOOL_H
+#define DSL_DRIVER_TOOL_H
+
+#include "driver/options.h"
+
+int tool_compile(const Options *o); /* each input in turn; the worst code of all */
+int tool_run(const Options *o);
+
+/* tool.c: shared by the commands */
+CompileOpt tool_compile_opt(Ctx *c, const Options *o, Buf *log);
+Ctx *tool_ctx(const Options *o); /* with the levels that -W, -Werror and -Wno- set */
+bool tool_read(Ctx *c, const Options *o, const char *input, Buf *text, Source *source);
+void tool_messages(const Ctx *c, const Options *o); /* to stderr, as text or JSON */
+void tool_usage(const char *fmt, ...) PRINTF(1, 2); /* "dslc: ..." to stderr */
+
+/* depend.c: "out: in" for make and ninja, names escaped */
+void depend_write(Buf *out, const char *const *targets, int ntargets, const char *const *inputs,
+		  int ninputs, bool phony);
+
+/* report.c: where the time went, and the peak of memory */
+void time_report(const CompileTimes *t, Buf *out);
+
+/* sass.c: nvdisasm of a cubin; a diagnostic where there is none */
+bool sass_write(Ctx *c, const char *ptxas_path, const Buf *cubin, Buf *out);
+
+#endif
