@@ -1,6 +1,6 @@
 /* ix.h - index expressions: 64-bit integers made of constants, names and + * / % min max and
  * comparisons. Interned in a Ctx: equal expressions are one pointer, and constructors keep a normal
- * form (constants folded, sums and products ordered), so that == is a useful first test of
+ * form (constants folded, sums and products ordered by structure, constants last), so that == is a useful first test of
  * equality.
  * `/` and `%` floor; divisors are positive. a - b is a + -1*b. Comparisons give 0 or 1. */
 #ifndef DSL_IX_H
@@ -20,7 +20,7 @@ struct Ix {
 	int64_t value;    /* IX_CONST */
 	const char *name; /* IX_SYM, interned */
 	const Ix *a, *b;
-	uint32_t id; /* order of creation: the order of normal forms */
+	uint32_t id; /* order of creation; normal forms order by structure and name instead */
 };
 
 /* What is known of the names: a range, a divisor. Unknown names have the full range. */
