@@ -275,6 +275,15 @@ void attrs_set(Ctx *c, Attrs *a, Attr attr)
 	*a = (Attrs){at, a->n + 1};
 }
 
+void attrs_drop(Attrs *a, AttrId id)
+{
+	int n = 0;
+	for (int i = 0; i < a->n; i++)
+		if (a->at[i].id != id)
+			a->at[n++] = a->at[i];
+	a->n = n;
+}
+
 int64_t attrs_int(const Attrs *a, AttrId id, int64_t otherwise)
 {
 	const Attr *at = attrs_get(a, id);

@@ -248,6 +248,7 @@ void kernel_str(Kernel *k, AttrId id, const char *v);
 /* attrs: a missing attribute is `otherwise` */
 const Attr *attrs_get(const Attrs *a, AttrId id);
 void attrs_set(Ctx *c, Attrs *a, Attr attr);
+void attrs_drop(Attrs *a, AttrId id);
 int64_t attrs_int(const Attrs *a, AttrId id, int64_t otherwise);
 const char *attrs_str(const Attrs *a, AttrId id, const char *otherwise);
 

@@ -13,10 +13,10 @@ static int64_t slots_of(const Val *v)
 static void lower_phase(Kernel *k, Op *op)
 {
 	Ctx *c = k->ctx;
-	const Attr *lap = attrs_get(&op->attrs, A_LAP);
+	int64_t lap = attrs_int(&op->attrs, A_LAP, 0);
 	const Ix *laps = ix_div(c, op->in[0].at, ix_int(k, slots_of(op->in[0].val)));
-	op_ix(k, op, ix_mod(c, ix_add(c, laps, ix_int(k, lap->i[0])), ix_int(k, 2)));
-	op->attrs.n = 0;
+	op_ix(k, op, ix_mod(c, ix_add(c, laps, ix_int(k, lap)), ix_int(k, 2)));
+	attrs_drop(&op->attrs, A_LAP);
 }
 
 static void lower_positions(Kernel *k)

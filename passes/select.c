@@ -38,7 +38,7 @@ static void layout_auto(Kernel *k, Op *op)
 	}
 	KMajor m = {rows, cols, swizzle / bytes, swizzle};
 	op->out->type = type_tile(k->ctx, SP_SHARED, t->elem, kmajor_layout(k->ctx, m, bytes));
-	op_int(k, op, A_AUTO, 0);
+	attrs_drop(&op->attrs, A_AUTO);
 }
 
 static void buffers(Kernel *k)

@@ -241,7 +241,7 @@ static Val *barrier_new(Kernel *k, const Op *ring, const char *what, int count)
 	op_int(k, op, A_OFFSET, at);
 	op_int(k, op, A_COUNT, count);
 	kernel_int(k, A_SMEM, at + BARRIER_BYTES * slots);
-	op_insert_after((Op *)(uintptr_t)ring, op);
+	op_insert_before(kernel_find(k, OP_ROLE), op);
 	return op_result(k, op, ctx_strf(k->ctx, "%s.%s", ring->sym[0], what), type_mbar(k->ctx));
 }
 
