@@ -50,10 +50,11 @@ static const char *token_end(const char *s)
 
 static bool fail_at(Parser *p, Loc at, DiagId id, const char *text, const char *remedy)
 {
+	if (p->errors++ >= MAX_ERRORS)
+		return false;
 	DiagMsg *m = diag(p->c, at, id, "%s", text);
 	if (remedy)
 		diag_remedy(p->c, m, "%s", remedy);
-	p->errors++;
 	return false;
 }
 
@@ -555,6 +556,13 @@ static bool parse_line(Parser *p, Block *b, int depth)
 	return parse_op(p, b, depth);
 }
 
+static bool text_ended(Parser *p)
+{
+	bool said = p->ended;
+	p->ended = true;
+	return !said && expected(p, "'}'");
+}
+
 /* Behind '{', through '}'. False only when the text ends too early or there are too many errors. */
 static bool parse_block(Parser *p, Block *b, int depth)
 {
@@ -565,7 +573,7 @@ static bool parse_block(Parser *p, Block *b, int depth)
 			return true;
 		}
 		if (!*p->s)
-			return !p->ended && !(p->ended = true) && expected(p, "'}'");
+			return text_ended(p);
 		if (p->errors >= MAX_ERRORS)
 			return false;
 		if (!parse_line(p, b, depth))
@@ -624,7 +632,7 @@ static bool parse_header(Parser *p)
 
 static void parse_verified(Parser *p)
 {
-	Loc where = p->k->loc;
+	Loc where = place(p, p->s, p->s);
 	const char *why = NULL;
 	int before = p->errors;
 	if (!parse_header(p) || !parse_block(p, &p->k->body, 0) || !expect_eol(p)) {
