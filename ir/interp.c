@@ -1,0 +1,488 @@
+/* interp.c - the meaning of a kernel: runs the tile stage op by op, tile by tile, as if one thread
+ * did it in order. No schedule, no layouts, no pipeline. A sum of products is kept in f64 from its
+ * fill on and rounded to f32 where it is read; every other op rounds as its row says. After the
+ * pass `tiles` there is a launch in place of the grid: then the body runs once for every CTA. */
+#include "ir/interp.h"
+#include "ir/ptrmap.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+typedef struct {
+	const char *name; /* interned */
+	int64_t value;
+} Bound;
+
+typedef struct {
+	const Kernel *k;
+	const InterpRun *run;
+	Arena *arena, *scratch;
+	PtrMap slots;
+	VEC(Bound) env; /* innermost last */
+	double *wide;   /* scratch of mma */
+	int64_t nwide;
+	const char *why;
+} Interp;
+
+static bool fail(Interp *in, const char *why)
+{
+	in->why = why;
+	return false;
+}
+
+/* ------------------------------------------------------------------ names */
+static void bind(Interp *in, const char *name, int64_t value)
+{
+	vec_push(in->arena, &in->env, ((Bound){name, value}));
+}
+
+static bool lookup(void *user, const char *name, int64_t *v)
+{
+	const Interp *in = user;
+	for (int i = in->env.n; i-- > 0;)
+		if (in->env.at[i].name == name) {
+			*v = in->env.at[i].value;
+			return true;
+		}
+	return false;
+}
+
+static bool eval(Interp *in, const Ix *x, int64_t *v)
+{
+	if (ix_eval(x, lookup, in, v))
+		return true;
+	Buf b = {0};
+	ix_print(x, &b);
+	fail(in, ctx_strf(in->k->ctx,
+			  "'%s' has no value: a name in it is unknown, it overflows 64 bits or "
+			  "divides by zero",
+			  b.s));
+	buf_free(&b);
+	return false;
+}
+
+/* ------------------------------------------------------------------ values */
+static void slot_shape(Slot *s, Ctx *c)
+{
+	s->n = 1;
+	if (s->type->kind != TY_TILE)
+		return;
+	s->rank = layout_rank(s->type->layout);
+	for (int i = 0; i < s->rank; i++) {
+		const Ix *size = tup_product(c, tup_get(s->type->layout->shape, i));
+		if (!ix_is_const(size, &s->dim[i]))
+			panic("a tile's extents are constants");
+		s->n *= s->dim[i];
+	}
+}
+
+/* Made when the value is first defined; later rounds of a loop use it again. */
+static Slot *slot_of(Interp *in, const Val *v)
+{
+	Slot *s = ptrmap_get(&in->slots, v);
+	if (s)
+		return s;
+	s = NEW(in->arena, Slot);
+	s->type = v->type;
+	slot_shape(s, in->k->ctx);
+	s->f = NEWN(in->arena, float, s->n);
+	ptrmap_set(&in->slots, v, s);
+	return s;
+}
+
+static const float *slot_read(Interp *in, const Slot *s)
+{
+	if (s->tensor)
+		tensor_load(s, s->f, in->scratch);
+	for (int64_t i = 0; s->wide && i < s->n; i++)
+		s->f[i] = (float)s->wide[i];
+	return s->f;
+}
+
+static void slot_write(Interp *in, const Slot *s, const float *from)
+{
+	if (s->tensor)
+		tensor_store(s, from, in->scratch);
+	else if (s->wide)
+		for (int64_t i = 0; i < s->n; i++)
+			s->wide[i] = (double)from[i];
+	else
+		memmove(s->f, from, (size_t)s->n * sizeof *from);
+}
+
+static Slot *operand(Interp *in, const Op *op, int i)
+{
+	return slot_of(in, op->in[i].val);
+}
+
+/* ------------------------------------------------------------------ control */
+static bool run_block(Interp *in, const Block *b);
+
+static bool run_for(Interp *in, const Op *op)
+{
+	int64_t from, to;
+	if (!eval(in, op->ix[0], &from) || !eval(in, op->ix[1], &to))
+		return false;
+	int n = in->env.n;
+	bool ok = true;
+	for (int64_t i = from; i < to && ok; i++) {
+		bind(in, op->sym[0], i);
+		ok = run_block(in, op->body);
+		in->env.n = n;
+	}
+	return ok;
+}
+
+static bool run_if(Interp *in, const Op *op)
+{
+	for (int i = 0; i < op->nix; i++) {
+		int64_t holds;
+		if (!eval(in, op->ix[i], &holds))
+			return false;
+		if (!holds)
+			return true;
+	}
+	return run_block(in, op->body);
+}
+
+static bool run_let(Interp *in, const Op *op)
+{
+	int64_t v;
+	if (!eval(in, op->ix[0], &v))
+		return false;
+	bind(in, op->sym[0], v);
+	return true;
+}
+
+static bool wanted(const Interp *in, int64_t tile)
+{
+	return !in->run->tile || in->run->tile(in->run->user, tile);
+}
+
+static bool run_grid(Interp *in, const Op *op)
+{
+	int64_t extent[MAX_RANK], tiles = 1;
+	if (op->nix > MAX_RANK)
+		return fail(in, "a grid has at most five coordinates");
+	for (int i = 0; i < op->nix; i++) {
+		if (!eval(in, op->ix[i], &extent[i]))
+			return false;
+		if (extent[i] <= 0)
+			return true;
+		if (tiles > INT64_MAX / extent[i])
+			return fail(in, "the grid has more than 2^63 tiles");
+		tiles *= extent[i];
+	}
+	int n = in->env.n;
+	bool ok = true;
+	for (int64_t t = 0; t < tiles && ok; t++) {
+		if (!wanted(in, t))
+			continue;
+		int64_t rest = t;
+		for (int i = 0; i < op->nix; i++, rest /= extent[i - 1])
+			bind(in, op->sym[i], rest % extent[i]);
+		ok = run_block(in, op->body);
+		in->env.n = n;
+	}
+	return ok;
+}
+
+/* ------------------------------------------------------------------ data */
+/* Memory starts out as NaN, so that reading what nobody wrote shows. */
+static bool run_shared(Interp *in, const Op *op)
+{
+	Slot *s = slot_of(in, op->out);
+	for (int64_t i = 0; i < s->n; i++)
+		s->f[i] = NAN;
+	return true;
+}
+
+static bool run_frag(Interp *in, const Op *op)
+{
+	Slot *s = slot_of(in, op->out);
+	if (!s->wide)
+		s->wide = NEWN(in->arena, double, s->n);
+	for (int64_t i = 0; i < s->n; i++)
+		s->wide[i] = NAN;
+	return true;
+}
+
+static bool run_const(Interp *in, const Op *op)
+{
+	slot_of(in, op->out)->f[0] =
+		elem_round(op->out->type->elem, (float)attrs_get(&op->attrs, A_VALUE)->real);
+	return true;
+}
+
+static bool run_fill(Interp *in, const Op *op)
+{
+	Slot *s = operand(in, op, 0);
+	double v = (double)elem_round(s->type->elem, (float)attrs_get(&op->attrs, A_VALUE)->real);
+	for (int64_t i = 0; i < s->n; i++)
+		s->wide[i] = v;
+	return true;
+}
+
+static bool run_tile(Interp *in, const Op *op)
+{
+	Slot *s = slot_of(in, op->out), *from = operand(in, op, 0);
+	for (int i = 0; i < op->nix; i++) {
+		if (!eval(in, op->ix[i], &s->origin[i]))
+			return false;
+		if (__builtin_add_overflow(s->origin[i], from->origin[i], &s->origin[i]))
+			return fail(in, "the origin of a tile overflows 64 bits");
+	}
+	s->tensor = from->tensor;
+	return true;
+}
+
+static bool run_copy(Interp *in, const Op *op)
+{
+	slot_write(in, operand(in, op, 0), slot_read(in, operand(in, op, 1)));
+	return true;
+}
+
+static bool run_mma(Interp *in, const Op *op)
+{
+	Slot *c = operand(in, op, 0), *a = operand(in, op, 1), *b = operand(in, op, 2);
+	int64_t need = a->n + b->n;
+	if (need > in->nwide) {
+		in->wide = NEWN(in->arena, double, need);
+		in->nwide = need;
+	}
+	mma_f64(c->wide, slot_read(in, a), slot_read(in, b), c->dim[0], c->dim[1], a->dim[1],
+		in->wide);
+	return true;
+}
+
+static bool run_cvt(Interp *in, const Op *op)
+{
+	Slot *out = slot_of(in, op->out);
+	const float *x = slot_read(in, operand(in, op, 0));
+	for (int64_t i = 0; i < out->n; i++)
+		out->f[i] = elem_round(out->type->elem, x[i]);
+	return true;
+}
+
+/* A scalar operand stands for a tile of equal elements. */
+static bool run_elementwise(Interp *in, const Op *op, const EltRow *row)
+{
+	Slot *out = slot_of(in, op->out);
+	const float *x[3] = {out->f, out->f, out->f};
+	int64_t step[3] = {0, 0, 0};
+	for (int i = 0; i < op->nin; i++) {
+		const Slot *s = operand(in, op, i);
+		x[i] = slot_read(in, s);
+		step[i] = s->type->kind == TY_TILE;
+	}
+	for (int64_t i = 0; i < out->n; i++)
+		out->f[i] = row->value(x[0][i * step[0]], x[1][i * step[1]], x[2][i * step[2]]);
+	return true;
+}
+
+static bool run_nothing(Interp *in, const Op *op)
+{
+	(void)in, (void)op;
+	return true;
+}
+
+static bool (*const runs[OP_COUNT])(Interp *, const Op *) = {
+	[OP_FOR] = run_for,        [OP_IF] = run_if,         [OP_LET] = run_let,
+	[OP_CONST] = run_const,    [OP_FRAG] = run_frag,     [OP_FILL] = run_fill,
+	[OP_CVT] = run_cvt,        [OP_SHARED] = run_shared, [OP_GRID] = run_grid,
+	[OP_RING] = run_nothing,   [OP_TILE] = run_tile,     [OP_COPY] = run_copy,
+	[OP_LAUNCH] = run_nothing, [OP_MMA] = run_mma,
+};
+
+static bool run_op(Interp *in, const Op *op)
+{
+	const EltRow *row = elt_by_op(op->kind);
+	if (row)
+		return run_elementwise(in, op, row);
+	if (runs[op->kind])
+		return runs[op->kind](in, op);
+	return fail(in,
+		    ctx_strf(in->k->ctx, "the interpreter runs the tile stage; '%s' is not of it",
+			     op_rows[op->kind].name));
+}
+
+static bool run_block(Interp *in, const Block *b)
+{
+	int n = in->env.n;
+	bool ok = true;
+	for (const Op *op = b->first; op && ok; op = op->next)
+		ok = run_op(in, op);
+	in->env.n = n;
+	return ok;
+}
+
+/* ------------------------------------------------------------------ CTAs */
+static bool run_ctas(Interp *in, const Op *launch)
+{
+	Ctx *c = in->k->ctx;
+	const Attr *a = attrs_get(&in->k->attrs, A_CLUSTER);
+	int64_t ctas = 1, cluster = 1;
+	for (int i = 0; i < launch->nix; i++) {
+		int64_t n;
+		if (!eval(in, launch->ix[i], &n))
+			return false;
+		ctas *= n;
+	}
+	for (int i = 0; a && i < a->n; i++)
+		cluster *= a->i[i];
+	int n = in->env.n;
+	bool ok = true;
+	for (int64_t cta = 0; cta < ctas && ok; cta++) {
+		if (!wanted(in, cta))
+			continue;
+		bind(in, ctx_str(c, "cta"), cta);
+		bind(in, ctx_str(c, "ctas"), ctas);
+		bind(in, ctx_str(c, "rank"), cta % cluster);
+		bind(in, ctx_str(c, "cluster"), cta / cluster);
+		bind(in, ctx_str(c, "clusters"), ctas / cluster);
+		ok = run_block(in, &in->k->body);
+		in->env.n = n;
+	}
+	return ok;
+}
+
+static bool run_kernel(Interp *in)
+{
+	for (const Op *op = in->k->body.first; op; op = op->next)
+		if (op->kind == OP_LAUNCH)
+			return run_ctas(in, op);
+	return run_block(in, &in->k->body);
+}
+
+/* ------------------------------------------------------------------ what the caller binds */
+static bool bind_sym(Interp *in, const IxFact *f)
+{
+	Ctx *c = in->k->ctx;
+	for (int i = 0; i < in->run->nsyms; i++) {
+		int64_t v = in->run->syms[i].value;
+		if (strcmp(in->run->syms[i].name, f->name) != 0)
+			continue;
+		if (v < f->lo || v > f->hi)
+			return fail(in,
+				    ctx_strf(c, "%s = %" PRId64 " is not in %" PRId64 "..%" PRId64,
+					     f->name, v, f->lo, f->hi));
+		if (v % f->div)
+			return fail(in,
+				    ctx_strf(c, "%s = %" PRId64 " is not a multiple of %" PRId64,
+					     f->name, v, f->div));
+		bind(in, f->name, v);
+		return true;
+	}
+	return fail(in, ctx_strf(c, "the symbol '%s' has no value", f->name));
+}
+
+static bool check_fact(Interp *in, const Fact *f)
+{
+	int64_t holds;
+	if (!eval(in, f->cond, &holds))
+		return false;
+	return holds || fail(in, ctx_strf(in->k->ctx, "'%s' does not hold (%s)", f->text, f->rule));
+}
+
+static bool bind_leaves(Interp *in, const Tup *shape, const Tup *stride, Mode *m)
+{
+	int64_t extent, step;
+	for (int i = 0; !tup_is_leaf(shape) && i < shape->n; i++)
+		if (!bind_leaves(in, shape->at[i], stride->at[i], m))
+			return false;
+	if (!tup_is_leaf(shape))
+		return true;
+	if (m->n == MAX_LEAVES)
+		return fail(in, "a mode of a tensor has more than 16 factors");
+	if (!eval(in, shape->leaf, &extent) || !eval(in, stride->leaf, &step))
+		return false;
+	if (extent < 0 || step < 0)
+		return fail(in, "extents and strides are not negative");
+	if (__builtin_mul_overflow(m->size, extent, &m->size))
+		return fail(in, "a tensor has more than 2^63 elements");
+	m->extent[m->n] = extent;
+	m->stride[m->n++] = step;
+	return true;
+}
+
+/* The last offset of a tensor must be a 64-bit number of bytes. */
+static bool check_offsets(Interp *in, const Tensor *t)
+{
+	int64_t last = t->offset, term;
+	for (int i = 0; i < t->rank; i++)
+		for (int j = 0; j < t->mode[i].n; j++)
+			if (__builtin_mul_overflow(t->mode[i].extent[j], t->mode[i].stride[j],
+						   &term) ||
+			    __builtin_add_overflow(last, term, &last) || last > INT64_MAX / 8)
+				return fail(in, "a tensor has more than 2^63 bytes");
+	return true;
+}
+
+static bool bind_tensor(Interp *in, const Val *v, void *data)
+{
+	const Layout *l = v->type->layout;
+	Tensor *t = NEW(in->arena, Tensor);
+	Slot *s = NEW(in->arena, Slot);
+	*t = (Tensor){.elem = v->type->elem, .data = data, .rank = layout_rank(l)};
+	if (t->rank > MAX_RANK || l->swizzle.b)
+		return fail(in, "a tensor has at most five modes and no swizzle");
+	bool empty = false;
+	for (int i = 0; i < t->rank; i++) {
+		t->mode[i].size = 1;
+		if (!bind_leaves(in, tup_get(l->shape, i), tup_get(l->stride, i), &t->mode[i]))
+			return false;
+		empty |= !t->mode[i].size;
+	}
+	if (!data && !empty)
+		return fail(in, ctx_strf(in->k->ctx, "the tensor '%s' has no data", v->name));
+	*s = (Slot){.type = v->type, .rank = t->rank, .tensor = t};
+	ptrmap_set(&in->slots, v, s);
+	return eval(in, l->offset, &t->offset) && check_offsets(in, t);
+}
+
+static bool bind_arg(Interp *in, const Val *v)
+{
+	Ctx *c = in->k->ctx;
+	for (int i = 0; i < in->run->nargs; i++) {
+		void *data = in->run->args[i].data;
+		if (strcmp(in->run->args[i].name, v->name) != 0)
+			continue;
+		if (v->type->kind == TY_TILE)
+			return bind_tensor(in, v, data);
+		if (!data)
+			return fail(in, ctx_strf(c, "the scalar '%s' has no value", v->name));
+		slot_of(in, v)->f[0] = elem_round(v->type->elem, *(const float *)data);
+		return true;
+	}
+	return fail(in, ctx_strf(c, "the argument '%s' is missing", v->name));
+}
+
+static bool bind_all(Interp *in)
+{
+	const Kernel *k = in->k;
+	if (k->stage != ST_TILE)
+		return fail(in, "the interpreter runs kernels of the tile stage");
+	for (int i = 0; i < k->syms.n; i++)
+		if (!bind_sym(in, &k->syms.at[i]))
+			return false;
+	for (int i = 0; i < k->facts.n; i++)
+		if (!check_fact(in, &k->facts.at[i]))
+			return false;
+	for (int i = 0; i < k->args.n; i++)
+		if (!bind_arg(in, k->args.at[i].val))
+			return false;
+	return true;
+}
+
+bool kernel_interp(const Kernel *k, const InterpRun *run, const char **why)
+{
+	Arena *a = arena_new(), *scratch = arena_new();
+	Interp in = {.k = k, .run = run, .arena = a, .scratch = scratch, .slots.arena = a};
+	bool ok = bind_all(&in) && run_kernel(&in);
+	arena_free(scratch);
+	arena_free(a);
+	if (!ok)
+		*why = in.why;
+	return ok;
+}

@@ -1,0 +1,47 @@
+/* interp.h - private to ir/: what the parts of the reference interpreter share.
+ * A tile is held dense, last mode fastest, whatever its layout: layouts are where things lie, not
+ * what they are. Tensors of the caller are read through their layout, element by element. */
+#ifndef DSL_INTERP_H
+#define DSL_INTERP_H
+
+#include "ir/ir.h"
+
+enum { MAX_RANK = 5, MAX_LEAVES = 16 };
+
+/* One top-level mode of a tensor: extents and strides of its leaves, leftmost fastest. */
+typedef struct {
+	int n;
+	int64_t size, extent[MAX_LEAVES], stride[MAX_LEAVES];
+} Mode;
+
+/* A tensor of the caller, its sizes known. */
+typedef struct {
+	Elem elem;
+	void *data;
+	int rank;
+	int64_t offset;
+	Mode mode[MAX_RANK];
+} Tensor;
+
+/* What a value holds while the kernel runs. */
+typedef struct {
+	const Type *type;
+	int rank;
+	int64_t dim[MAX_RANK], n; /* n elements; a scalar has 1 */
+	float *f;                 /* its elements, each a value of the element type */
+	double *wide;             /* a frag's elements; f is then a copy for readers */
+	const Tensor *tensor;     /* a tile of a tensor at an origin */
+	int64_t origin[MAX_RANK];
+} Slot;
+
+/* interp_tensor.c: elements out of range read as 0 and are not written */
+void tensor_load(const Slot *tile, float *out, Arena *scratch);
+void tensor_store(const Slot *tile, const float *from, Arena *scratch);
+float elem_round(Elem e, float x);
+
+/* interp_mma.c: c[m][n] += sum over k of a[m][k] * b[n][k], in f64.
+ * scratch: (m + n) * k doubles; m and n are multiples of 4 */
+void mma_f64(double *c, const float *a, const float *b, int64_t m, int64_t n, int64_t k,
+	     double *scratch);
+
+#endif

@@ -1,0 +1,127 @@
+/* interp_tensor.c - tiles of the caller's tensors: 64-bit offsets, bounds, element formats. */
+#include "ir/interp.h"
+#include "runtime/number.h"
+
+#include <string.h>
+
+float elem_round(Elem e, float x)
+{
+	switch (e) {
+	case EL_BF16:
+		return bf16_to_f32(bf16_from_f32(x));
+	case EL_F16:
+		return f16_to_f32(f16_from_f32(x));
+	default:
+		return x;
+	}
+}
+
+static float elem_get(Elem e, const void *data, int64_t at)
+{
+	switch (e) {
+	case EL_BF16:
+		return bf16_to_f32(((const uint16_t *)data)[at]);
+	case EL_F16:
+		return f16_to_f32(((const uint16_t *)data)[at]);
+	default:
+		return ((const float *)data)[at];
+	}
+}
+
+static void elem_put(Elem e, void *data, int64_t at, float x)
+{
+	switch (e) {
+	case EL_BF16:
+		((uint16_t *)data)[at] = bf16_from_f32(x);
+		break;
+	case EL_F16:
+		((uint16_t *)data)[at] = f16_from_f32(x);
+		break;
+	default:
+		((float *)data)[at] = x;
+		break;
+	}
+}
+
+/* Offset of a coordinate of one mode; -1 out of range (strides are not negative). */
+static int64_t mode_offset(const Mode *m, int64_t x)
+{
+	int64_t offset = 0;
+	if (x < 0 || x >= m->size)
+		return -1;
+	for (int i = 0; i < m->n; i++) {
+		offset += (i + 1 < m->n ? x % m->extent[i] : x) * m->stride[i];
+		x /= m->extent[i];
+	}
+	return offset;
+}
+
+/* For every mode of the tile, the offset of each of its coordinates. */
+static void tile_offsets(const Slot *t, int64_t *at[MAX_RANK], Arena *scratch)
+{
+	for (int i = 0; i < t->rank; i++) {
+		at[i] = NEWN(scratch, int64_t, t->dim[i]);
+		for (int64_t x = 0; x < t->dim[i]; x++)
+			at[i][x] = mode_offset(&t->tensor->mode[i], t->origin[i] + x);
+	}
+}
+
+/* Calls row(offsets of the last mode, base) for each row of the tile; base < 0: out of range. */
+typedef struct {
+	const Slot *t;
+	int64_t *at[MAX_RANK];
+	int64_t x[MAX_RANK];
+} Rows;
+
+static int64_t rows_base(const Rows *r)
+{
+	int64_t base = r->t->tensor->offset;
+	for (int i = 0; i + 1 < r->t->rank; i++) {
+		int64_t o = r->at[i][r->x[i]];
+		if (o < 0)
+			return -1;
+		base += o;
+	}
+	return base;
+}
+
+static bool rows_next(Rows *r)
+{
+	for (int i = r->t->rank - 2; i >= 0; i--) {
+		if (++r->x[i] < r->t->dim[i])
+			return true;
+		r->x[i] = 0;
+	}
+	return false;
+}
+
+void tensor_load(const Slot *t, float *out, Arena *scratch)
+{
+	Rows r = {.t = t};
+	int64_t width = t->dim[t->rank - 1];
+	tile_offsets(t, r.at, scratch);
+	const int64_t *last = r.at[t->rank - 1];
+	do {
+		int64_t base = rows_base(&r);
+		for (int64_t i = 0; i < width; i++, out++)
+			*out = base < 0 || last[i] < 0
+				       ? 0.0f
+				       : elem_get(t->tensor->elem, t->tensor->data, base + last[i]);
+	} while (rows_next(&r));
+	arena_reset(scratch);
+}
+
+void tensor_store(const Slot *t, const float *from, Arena *scratch)
+{
+	Rows r = {.t = t};
+	int64_t width = t->dim[t->rank - 1];
+	tile_offsets(t, r.at, scratch);
+	const int64_t *last = r.at[t->rank - 1];
+	do {
+		int64_t base = rows_base(&r);
+		for (int64_t i = 0; i < width; i++, from++)
+			if (base >= 0 && last[i] >= 0)
+				elem_put(t->tensor->elem, t->tensor->data, base + last[i], *from);
+	} while (rows_next(&r));
+	arena_reset(scratch);
+}
