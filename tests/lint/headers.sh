@@ -5,7 +5,7 @@
 set -eu
 root=$1 build=$2 cc=$3
 shift 3
-warn='-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror'
+warn='-Wall -Wextra -Wpedantic -Wconversion -Wno-sign-conversion -Wshadow -Werror'
 status=0
 
 # check HEADER COMPILER FLAGS...: one translation unit that holds nothing but the header

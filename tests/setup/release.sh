@@ -1,0 +1,30 @@
+#!/bin/sh
+# The release build needs glibc alone, and compiles the example to the same bytes as this build.
+#   release.sh SOURCE SCRATCH DSLC
+set -eu
+source=$1 scratch=$2 dslc=$3
+example=$source/examples/gemm/gemm.gemm
+
+fail()
+{
+	echo "release: $*" >&2
+	exit 1
+}
+
+mkdir -p "$scratch"
+cd "$source"
+cmake --preset release -B "$scratch/build" >"$scratch/log" 2>&1 || fail "$(cat "$scratch/log")"
+cmake --build "$scratch/build" --target dslc >"$scratch/log" 2>&1 || fail "$(cat "$scratch/log")"
+
+needed=$(readelf -d "$scratch/build/dslc" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
+[ -n "$needed" ] || fail "no dynamic section was read"
+for library in $needed; do
+	case $library in
+	libc.so.6 | libm.so.6 | ld-linux-x86-64.so.2) ;;
+	*) fail "dslc needs $library" ;;
+	esac
+done
+
+"$scratch/build/dslc" "$example" -o "$scratch/release.cubin" || fail "the example does not compile"
+"$dslc" "$example" -o "$scratch/this.cubin" || fail "this build does not compile the example"
+cmp "$scratch/release.cubin" "$scratch/this.cubin" || fail "two builds, two cubins"
