@@ -91,10 +91,13 @@ static Slot *slot_of(Interp *in, const Val *v)
 	return s;
 }
 
-static const float *slot_read(Interp *in, const Slot *s)
+static const float *slot_read(Interp *in, Slot *s)
 {
-	if (s->tensor)
+	if (s->tensor && s->n) {
+		if (!s->f)
+			s->f = NEWN(in->arena, float, s->n);
 		tensor_load(s, s->f, in->scratch);
+	}
 	for (int64_t i = 0; s->wide && i < s->n; i++)
 		s->f[i] = (float)s->wide[i];
 	return s->f;
@@ -102,7 +105,7 @@ static const float *slot_read(Interp *in, const Slot *s)
 
 static void slot_write(Interp *in, const Slot *s, const float *from)
 {
-	if (s->tensor)
+	if (s->tensor && s->n)
 		tensor_store(s, from, in->scratch);
 	else if (s->wide)
 		for (int64_t i = 0; i < s->n; i++)
@@ -272,7 +275,7 @@ static bool run_elementwise(Interp *in, const Op *op, const EltRow *row)
 	const float *x[3] = {out->f, out->f, out->f};
 	int64_t step[3] = {0, 0, 0};
 	for (int i = 0; i < op->nin; i++) {
-		const Slot *s = operand(in, op, i);
+		Slot *s = operand(in, op, i);
 		x[i] = slot_read(in, s);
 		step[i] = s->type->kind == TY_TILE;
 	}
@@ -419,26 +422,36 @@ static bool check_offsets(Interp *in, const Tensor *t)
 	return true;
 }
 
+/* Its slot is the whole tensor as one tile. */
+static bool bind_modes(Interp *in, const Layout *l, Tensor *t, Slot *s)
+{
+	s->n = 1;
+	for (int i = 0; i < t->rank; i++) {
+		Mode *m = &t->mode[i];
+		m->size = 1;
+		if (!bind_leaves(in, tup_get(l->shape, i), tup_get(l->stride, i), m))
+			return false;
+		s->dim[i] = m->size;
+		if (__builtin_mul_overflow(s->n, m->size, &s->n))
+			return fail(in, "a tensor has more than 2^63 elements");
+	}
+	return true;
+}
+
 static bool bind_tensor(Interp *in, const Val *v, void *data)
 {
 	const Layout *l = v->type->layout;
 	Tensor *t = NEW(in->arena, Tensor);
 	Slot *s = NEW(in->arena, Slot);
 	*t = (Tensor){.elem = v->type->elem, .data = data, .rank = layout_rank(l)};
-	if (t->rank > MAX_RANK || l->swizzle.b)
-		return fail(in, "a tensor has at most five modes and no swizzle");
-	bool empty = false;
-	for (int i = 0; i < t->rank; i++) {
-		t->mode[i].size = 1;
-		if (!bind_leaves(in, tup_get(l->shape, i), tup_get(l->stride, i), &t->mode[i]))
-			return false;
-		empty |= !t->mode[i].size;
-	}
-	if (!data && !empty)
-		return fail(in, ctx_strf(in->k->ctx, "the tensor '%s' has no data", v->name));
 	*s = (Slot){.type = v->type, .rank = t->rank, .tensor = t};
 	ptrmap_set(&in->slots, v, s);
-	return eval(in, l->offset, &t->offset) && check_offsets(in, t);
+	if (t->rank > MAX_RANK || l->swizzle.b)
+		return fail(in, "a tensor has at most five modes and no swizzle");
+	if (!bind_modes(in, l, t, s) || !eval(in, l->offset, &t->offset) || !check_offsets(in, t))
+		return false;
+	return data || !s->n ||
+	       fail(in, ctx_strf(in->k->ctx, "the tensor '%s' has no data", v->name));
 }
 
 static bool bind_arg(Interp *in, const Val *v)

@@ -1,0 +1,477 @@
+/* ir.interp - the reference interpreter against plain loops: GEMMs of many shapes bit by bit,
+ * every elementwise row against a value written here, bounds, CTAs, and what it refuses. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "ir/ir.h"
+#include "runtime/number.h"
+
+static Kernel *kernel_of(Ctx *c, const char *text)
+{
+	Module *m = module_parse(c, ctx_src(c, "test", text, strlen(text)));
+	Buf b = {0};
+	diag_text(c, &b, false);
+	if (!m)
+		fail_msg("%s\n%s", b.s, text);
+	buf_free(&b);
+	return m->kernels.at[0];
+}
+
+static void run_ok(const Kernel *k, const InterpRun *run)
+{
+	const char *why = NULL;
+	if (!kernel_interp(k, run, &why))
+		fail_msg("%s", why);
+}
+
+/* ------------------------------------------------------------------ GEMM */
+typedef struct {
+	int m, n, k, ldd; /* ldd 0: n */
+	Elem in, out;
+} Gemm;
+
+enum { TILE_M = 64, TILE_N = 16, TILE_K = 32 };
+
+static const char gemm_text[] = "kernel gemm tile sm_90a {\n"
+				"  sym M 0..\n  sym N 0..\n  sym K 0..\n  sym ldd 0..\n"
+				"  arg %%A : global %s (M,K):(K,1)\n"
+				"  arg %%B : global %s (N,K):(K,1)\n"
+				"  arg out %%D : global %s (M,N):(ldd,1)\n"
+				"  %%sA = shared : shared %s (64,32)\n"
+				"  %%sB = shared : shared %s (16,32)\n"
+				"  grid m, n ((M + 63) / 64, (N + 15) / 16) {\n"
+				"    %%acc = frag : reg f32 (64,16)\n"
+				"    fill %%acc value=0\n"
+				"    for k (0, (K + 31) / 32) {\n"
+				"      %%a = tile %%A (m * 64, k * 32) : global %s (64,32):(K,1)\n"
+				"      copy %%sA, %%a\n"
+				"      %%b = tile %%B (n * 16, k * 32) : global %s (16,32):(K,1)\n"
+				"      copy %%sB, %%b\n"
+				"      mma %%acc, %%sA, %%sB atom=wgmma.m64n16k16.f32.%s.%s\n"
+				"    }\n"
+				"    %%c = cvt %%acc : reg %s (64,16)\n"
+				"    %%d = tile %%D (m * 64, n * 16) : global %s (64,16):(ldd,1)\n"
+				"    copy %%d, %%c\n"
+				"  }\n"
+				"}\n";
+
+static Kernel *gemm_kernel(Ctx *c, Elem in, Elem out)
+{
+	const char *i = elem_rows[in].name, *o = elem_rows[out].name;
+	return kernel_of(c, arena_printf(ctx_arena(c), gemm_text, i, i, o, i, i, i, i, i, i, o, o));
+}
+
+static size_t bytes_of(Elem e)
+{
+	return (size_t)elem_rows[e].bits / 8;
+}
+
+static void put(Elem e, void *data, size_t i, float x)
+{
+	if (e == EL_F32)
+		((float *)data)[i] = x;
+	else
+		((uint16_t *)data)[i] = e == EL_BF16 ? bf16_from_f32(x) : f16_from_f32(x);
+}
+
+static float get(Elem e, const void *data, size_t i)
+{
+	if (e == EL_F32)
+		return ((const float *)data)[i];
+	uint16_t h = ((const uint16_t *)data)[i];
+	return e == EL_BF16 ? bf16_to_f32(h) : f16_to_f32(h);
+}
+
+static float next_random(uint64_t *seed)
+{
+	*seed = *seed * 6364136223846793005u + 1442695040888963407u;
+	return (float)(int32_t)(*seed >> 32) * 0x1p-30f;
+}
+
+static void *random_data(Elem e, size_t n, uint64_t seed)
+{
+	char *data = test_malloc(n * bytes_of(e) + 1);
+	for (size_t i = 0; i < n; i++)
+		put(e, data, i, next_random(&seed));
+	return data;
+}
+
+static float expected_at(const Gemm *g, const void *a, const void *b, int row, int col)
+{
+	double sum = 0;
+	for (int x = 0; x < g->k; x++)
+		sum += (double)get(g->in, a, (size_t)row * g->k + x) *
+		       (double)get(g->in, b, (size_t)col * g->k + x);
+	return (float)sum;
+}
+
+static void check_row(const Gemm *g, const void *a, const void *b, const char *d, int row)
+{
+	size_t size = bytes_of(g->out), ldd = (size_t)(g->ldd ? g->ldd : g->n);
+	const char *line = d + (size_t)row * ldd * size;
+	for (int col = 0; col < g->n; col++) {
+		float want[1];
+		put(g->out, want, 0, expected_at(g, a, b, row, col));
+		if (memcmp(line + col * size, want, size) != 0)
+			fail_msg("%dx%dx%d: D[%d,%d] is %g", g->m, g->n, g->k, row, col,
+				 (double)get(g->out, line, (size_t)col));
+	}
+	for (size_t i = g->n * size; i < ldd * size; i++)
+		assert_int_equal(line[i], 0x5a);
+}
+
+typedef struct {
+	int64_t tiles[4];
+	int n;
+} Chosen;
+
+static bool is_chosen(void *user, int64_t tile)
+{
+	const Chosen *c = user;
+	for (int i = 0; i < c->n; i++)
+		if (c->tiles[i] == tile)
+			return true;
+	return false;
+}
+
+static void run_gemm(const Gemm *g, const void *a, const void *b, void *d, Chosen *chosen)
+{
+	Ctx *c = ctx_new();
+	const InterpArg args[] = {{"D", d},
+				  {"A", (void *)(uintptr_t)a},
+				  {"B", (void *)(uintptr_t)b}};
+	const InterpSym syms[] = {{"ldd", g->ldd ? g->ldd : g->n},
+				  {"M", g->m},
+				  {"N", g->n},
+				  {"K", g->k}};
+	InterpRun run = {.args = args, .nargs = 3, .syms = syms, .nsyms = 4};
+	if (chosen) {
+		run.tile = is_chosen;
+		run.user = chosen;
+	}
+	run_ok(gemm_kernel(c, g->in, g->out), &run);
+	ctx_free(c);
+}
+
+static void check_gemm(const Gemm *g)
+{
+	size_t size = (size_t)g->m * (size_t)(g->ldd ? g->ldd : g->n) * bytes_of(g->out);
+	void *a = random_data(g->in, (size_t)g->m * g->k, 1);
+	void *b = random_data(g->in, (size_t)g->n * g->k, 2);
+	char *d = test_malloc(size + 16);
+	memset(d, 0x5a, size + 16);
+	run_gemm(g, a, b, d, NULL);
+	for (int row = 0; row < g->m; row++)
+		check_row(g, a, b, d, row);
+	for (size_t i = size; i < size + 16; i++)
+		assert_int_equal(d[i], 0x5a);
+	test_free(a);
+	test_free(b);
+	test_free(d);
+}
+
+static void test_gemm(void **state)
+{
+	(void)state;
+	static const Gemm cases[] = {
+		{64, 16, 32, 0, EL_BF16, EL_BF16},   {128, 32, 64, 0, EL_BF16, EL_F32},
+		{1, 1, 1, 0, EL_BF16, EL_F32},       {65, 17, 33, 0, EL_BF16, EL_BF16},
+		{63, 15, 31, 20, EL_F16, EL_F16},    {130, 40, 100, 64, EL_F16, EL_F32},
+		{7, 130, 257, 131, EL_BF16, EL_F16}, {200, 3, 8, 0, EL_F16, EL_BF16},
+		{64, 16, 0, 0, EL_BF16, EL_F32},     {5, 6, 0, 9, EL_F16, EL_F16},
+		{0, 16, 32, 0, EL_BF16, EL_F32},     {64, 0, 32, 0, EL_BF16, EL_F32},
+	};
+	for (size_t i = 0; i < COUNTOF(cases); i++)
+		check_gemm(&cases[i]);
+}
+
+/* Of a grid of 3 x 2 tiles only 1 (m 1, n 0) and 5 (m 2, n 1) are computed. */
+static void test_chosen_tiles(void **state)
+{
+	(void)state;
+	Gemm g = {150, 30, 40, 0, EL_BF16, EL_F32};
+	Chosen chosen = {{1, 5}, 2};
+	void *a = random_data(g.in, (size_t)g.m * g.k, 3),
+	     *b = random_data(g.in, (size_t)g.n * g.k, 4);
+	float *d = test_calloc((size_t)g.m * g.n, sizeof *d);
+	run_gemm(&g, a, b, d, &chosen);
+	for (int row = 0; row < g.m; row++)
+		for (int col = 0; col < g.n; col++) {
+			int64_t tile = row / TILE_M + 3 * (col / TILE_N);
+			float want = is_chosen(&chosen, tile) ? expected_at(&g, a, b, row, col) : 0;
+			assert_memory_equal(&d[row * g.n + col], &want, sizeof want);
+		}
+	test_free(a);
+	test_free(b);
+	test_free(d);
+}
+
+/* ------------------------------------------------------------------ elementwise */
+typedef struct {
+	const char *name;
+	float x, y, z, want;
+} EltCase;
+
+static const EltCase elt_cases[] = {
+	{"neg", 1.5f, 0, 0, -1.5f},
+	{"abs", -2.5f, 0, 0, 2.5f},
+	{"add", 1.25f, 2.5f, 0, 3.75f},
+	{"add", 0x1p24f, 1.0f, 0, 0x1p24f},
+	{"sub", 1.25f, 2.5f, 0, -1.25f},
+	{"mul", 1.5f, -3.0f, 0, -4.5f},
+	{"div", 1.0f, 3.0f, 0, 0x1.555556p-2f},
+	{"min", 2.0f, -1.0f, 0, -1.0f},
+	{"max", 2.0f, -1.0f, 0, 2.0f},
+	{"fma", 2.0f, 3.0f, 4.0f, 10.0f},
+	{"fma", 1.0f + 0x1p-23f, 1.0f - 0x1p-23f, -1.0f, -0x1p-46f},
+	{"sqrt", 2.25f, 0, 0, 1.5f},
+	{"rsqrt", 0.25f, 0, 0, 2.0f},
+	{"exp2", -3.0f, 0, 0, 0.125f},
+	{"relu", -3.0f, 0, 0, 0.0f},
+	{"relu", 3.0f, 0, 0, 3.0f},
+};
+
+/* D = op(x, y, z): x from a tensor, y and z as scalars, on a 3 x 5 corner of a tile. */
+static void check_elt(const EltCase *t)
+{
+	static const char *const operands[] = {"", "%x", "%x, %y", "%x, %y, %z"};
+	Ctx *c = ctx_new();
+	float x[15], d[15] = {0}, y = t->y, z = t->z;
+	for (int i = 0; i < 15; i++)
+		x[i] = t->x;
+	const char *text = arena_printf(
+		ctx_arena(c),
+		"kernel e tile sm_90a {\n  arg %%X : global f32 (3,5):(5,1)\n"
+		"  arg %%y : f32\n  arg %%z : f32\n  arg out %%D : global f32 (3,5):(5,1)\n"
+		"  %%t = tile %%X (0, 0) : global f32 (4,8):(5,1)\n"
+		"  %%x = frag : reg f32 (4,8)\n  copy %%x, %%t\n"
+		"  %%r = %s %s : reg f32 (4,8)\n"
+		"  %%d = tile %%D (0, 0) : global f32 (4,8):(5,1)\n  copy %%d, %%r\n}\n",
+		t->name, operands[elt_by_name(t->name)->arity]);
+	const InterpArg args[] = {{"X", x}, {"y", &y}, {"z", &z}, {"D", d}};
+	run_ok(kernel_of(c, text), &(InterpRun){.args = args, .nargs = 4});
+	for (int i = 0; i < 15; i++)
+		if (memcmp(&d[i], &t->want, sizeof t->want) != 0)
+			fail_msg("%s(%a, %a, %a) gave %a", t->name, (double)t->x, (double)t->y,
+				 (double)t->z, (double)d[i]);
+	ctx_free(c);
+}
+
+static void test_elementwise(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNTOF(elt_cases); i++)
+		check_elt(&elt_cases[i]);
+	for (int op = 0; op < OP_COUNT; op++) {
+		const EltRow *row = elt_by_op((OpKind)op);
+		bool tested = !row;
+		for (size_t i = 0; i < COUNTOF(elt_cases) && !tested; i++)
+			tested = !strcmp(elt_cases[i].name, row->name);
+		if (!tested)
+			fail_msg("no case for the elementwise op '%s'", row->name);
+	}
+}
+
+/* Scalars on either side, scalars among themselves, rounding to 16 bits and back. */
+static void test_scalars(void **state)
+{
+	(void)state;
+	Ctx *c = ctx_new();
+	float a = 3.0f, d[4];
+	Kernel *k = kernel_of(c, "kernel s tile sm_90a {\n"
+				 "  arg %a : f32\n  arg out %D : global f32 (4):(1)\n"
+				 "  %x = frag : reg f32 (4)\n  fill %x value=2\n"
+				 "  %h = const value=1.00390625 : f32\n"
+				 "  %s = mul %a, %h : f32\n"
+				 "  %u = sub %s, %x : reg f32 (4)\n"
+				 "  %v = div %u, %a : reg f32 (4)\n"
+				 "  %b = cvt %v : reg bf16 (4)\n"
+				 "  %w = cvt %b : reg f32 (4)\n"
+				 "  copy %D, %w\n}\n");
+	const InterpArg args[] = {{"a", &a}, {"D", d}};
+	run_ok(k, &(InterpRun){.args = args, .nargs = 2});
+	float want = bf16_to_f32(bf16_from_f32((3.0f * 1.00390625f - 2.0f) / 3.0f));
+	for (int i = 0; i < 4; i++)
+		assert_memory_equal(&d[i], &want, sizeof want);
+	ctx_free(c);
+}
+
+/* ------------------------------------------------------------------ control and layouts */
+static void test_control(void **state)
+{
+	(void)state;
+	Ctx *c = ctx_new();
+	float d[8] = {0};
+	Kernel *k = kernel_of(c, "kernel c tile sm_90a {\n  sym M 0..\n"
+				 "  arg out %D : global f32 (M):(1)\n"
+				 "  %x = frag : reg f32 (1)\n  fill %x value=1\n"
+				 "  for i (0, M) {\n    let j (i + 1)\n"
+				 "    if (j % 2 == 0, j < M) {\n"
+				 "      %t = tile %D (j) : global f32 (1):(1)\n"
+				 "      copy %t, %x\n    }\n  }\n}\n");
+	const InterpArg args[] = {{"D", d}};
+	const InterpSym syms[] = {{"M", 8}};
+	run_ok(k, &(InterpRun){.args = args, .nargs = 1, .syms = syms, .nsyms = 1});
+	for (int i = 0; i < 8; i++)
+		assert_true(d[i] == (i > 0 && i % 2 == 0 ? 1.0f : 0.0f));
+	ctx_free(c);
+}
+
+/* A mode of two factors: coordinate i of (2,4):(1,16) lies at i % 2 + i / 2 * 16. */
+static void test_nested_layout(void **state)
+{
+	(void)state;
+	Ctx *c = ctx_new();
+	float a[64], d[8 * 4];
+	for (int i = 0; i < 64; i++)
+		a[i] = (float)i;
+	Kernel *k = kernel_of(c, "kernel l tile sm_90a {\n"
+				 "  arg %A : global f32 ((2,4),4):((1,16),2)\n"
+				 "  arg out %D : global f32 (8,4):(4,1)\n"
+				 "  %x = frag : reg f32 (8,4)\n  copy %x, %A\n  copy %D, %x\n}\n");
+	const InterpArg args[] = {{"A", a}, {"D", d}};
+	const char *why = NULL;
+	assert_false(kernel_interp(k, &(InterpRun){.args = args, .nargs = 1}, &why));
+	assert_string_equal(why, "the argument 'D' is missing");
+	run_ok(k, &(InterpRun){.args = args, .nargs = 2});
+	for (int i = 0; i < 8; i++)
+		for (int j = 0; j < 4; j++)
+			assert_true(d[i * 4 + j] == (float)(i % 2 + i / 2 * 16 + 2 * j));
+	ctx_free(c);
+}
+
+/* Behind the pass that turns a grid into CTAs: every CTA stores where it is. */
+static void test_ctas(void **state)
+{
+	(void)state;
+	Ctx *c = ctx_new();
+	float d[6] = {0};
+	Kernel *k = kernel_of(c, "kernel c tile sm_90a {\n  sym M 0..\n"
+				 "  arg out %D : global f32 (6):(1)\n  launch (M, 2, 1)\n"
+				 "  let m (cta % M)\n  let n (cta / M)\n"
+				 "  %x = frag : reg f32 (1)\n  fill %x value=7\n"
+				 "  %t = tile %D (m * 2 + n) : global f32 (1):(1)\n"
+				 "  copy %t, %x\n}\n");
+	const InterpArg args[] = {{"D", d}};
+	const InterpSym syms[] = {{"M", 3}};
+	Chosen chosen = {{0, 1, 3}, 3};
+	InterpRun run = {.args = args, .nargs = 1, .syms = syms, .nsyms = 1};
+	run.tile = is_chosen;
+	run.user = &chosen;
+	run_ok(k, &run);
+	static const float want[] = {7, 7, 7, 0, 0, 0};
+	assert_memory_equal(d, want, sizeof want);
+	run.tile = NULL;
+	run_ok(k, &run);
+	for (int i = 0; i < 6; i++)
+		assert_true(d[i] == 7.0f);
+	ctx_free(c);
+}
+
+/* Reading what nobody wrote gives NaN, not luck. */
+static void test_unwritten(void **state)
+{
+	(void)state;
+	Ctx *c = ctx_new();
+	float d[4] = {0};
+	Kernel *k = kernel_of(c, "kernel u tile sm_90a {\n  arg out %D : global f32 (4):(1)\n"
+				 "  %x = frag : reg f32 (4)\n  copy %D, %x\n}\n");
+	const InterpArg args[] = {{"D", d}};
+	run_ok(k, &(InterpRun){.args = args, .nargs = 1});
+	for (int i = 0; i < 4; i++)
+		assert_true(isnan(d[i]));
+	ctx_free(c);
+}
+
+/* ------------------------------------------------------------------ refusals */
+typedef struct {
+	const char *lines;
+	InterpSym sym;
+	bool no_data;
+	const char *why;
+} Refusal;
+
+static void test_refusals(void **state)
+{
+	(void)state;
+	static const Refusal cases[] = {
+		{"sym K 0..", {"M", 8}, false, "the symbol 'K' has no value"},
+		{"", {"M", -1}, false, "M = -1 is not in 0.."},
+		{"", {"M", 12}, false, "M = 12 is not a multiple of 8"},
+		{"fact (M < 8) \"M < 8\" \"where clause\"",
+		 {"M", 16},
+		 false,
+		 "'M < 8' does not hold (where clause)"},
+		{"arg %x : f32", {"M", 8}, false, "the argument 'x' is missing"},
+		{"", {"M", 8}, true, "the tensor 'D' has no data"},
+		{"let x (1 / (M - 8))", {"M", 8}, false, "divides by zero"},
+		{"let x (M * 4611686018427387904)", {"M", 8}, false, "overflows 64 bits"},
+		{"let x (lane)", {"M", 8}, false, "'lane' has no value"},
+		{"arg %E : global f32 (M,M,M,M,M,M)", {"M", 8}, false, "at most five modes"},
+	};
+	for (size_t i = 0; i < COUNTOF(cases); i++) {
+		Ctx *c = ctx_new();
+		float d[64] = {0};
+		const char *why = NULL;
+		Kernel *k =
+			kernel_of(c,
+				  arena_printf(ctx_arena(c),
+					       "kernel r tile sm_90a {\n  sym M 0..1000000 div=8\n"
+					       "  arg out %%D : global f32 (M):(1)\n  %s\n}\n",
+					       cases[i].lines));
+		const InterpArg args[] = {{"D", cases[i].no_data ? NULL : d}, {"E", d}};
+		InterpRun run = {.args = args, .nargs = 2, .syms = &cases[i].sym, .nsyms = 1};
+		assert_false(kernel_interp(k, &run, &why));
+		if (!strstr(why, cases[i].why))
+			fail_msg("said '%s', not '%s'", why, cases[i].why);
+		ctx_free(c);
+	}
+}
+
+static void test_huge(void **state)
+{
+	(void)state;
+	Ctx *c = ctx_new();
+	const char *why = NULL;
+	float d[1];
+	Kernel *k = kernel_of(c, "kernel h tile sm_90a {\n  sym M 0..\n"
+				 "  arg out %D : global f32 (M,M):(M,1)\n}\n");
+	const InterpArg args[] = {{"D", d}};
+	const InterpSym syms[] = {{"M", INT64_C(1) << 40}};
+	InterpRun run = {.args = args, .nargs = 1, .syms = syms, .nsyms = 1};
+	assert_false(kernel_interp(k, &run, &why));
+	assert_non_null(strstr(why, "2^63"));
+	ctx_free(c);
+}
+
+static void test_other_stage(void **state)
+{
+	(void)state;
+	Ctx *c = ctx_new();
+	const char *why = NULL;
+	assert_false(
+		kernel_interp(kernel_of(c, "kernel p ptx sm_90a {\n}\n"), &(InterpRun){0}, &why));
+	assert_non_null(strstr(why, "tile stage"));
+	ctx_free(c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_gemm),        cmocka_unit_test(test_chosen_tiles),
+		cmocka_unit_test(test_elementwise), cmocka_unit_test(test_scalars),
+		cmocka_unit_test(test_control),     cmocka_unit_test(test_nested_layout),
+		cmocka_unit_test(test_ctas),        cmocka_unit_test(test_unwritten),
+		cmocka_unit_test(test_refusals),    cmocka_unit_test(test_huge),
+		cmocka_unit_test(test_other_stage),
+	};
+	return cmocka_run_group_tests_name("ir.interp", tests, NULL, NULL);
+}
