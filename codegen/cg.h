@@ -1,0 +1,140 @@
+/* cg.h - private to codegen: the state of one kernel's translation to LLVM IR, and what its files
+ * offer each other. An op of the ptx stage has one emitter, emit_OP, in emit*.c. */
+#ifndef DSL_CODEGEN_CG_H
+#define DSL_CODEGEN_CG_H
+
+#include "codegen/codegen.h"
+
+#include <string.h>
+
+#include <llvm-c/Core.h>
+#include <llvm-c/DebugInfo.h>
+#include <llvm-c/TargetMachine.h>
+
+/* A parameter of the kernel, in order; what codegen and the manifest must agree on. */
+typedef struct {
+	KParamKind kind;
+	const Op *map;   /* KP_TMAP: the tmap op */
+	const Val *arg;  /* KP_PTR, KP_SCALAR */
+	const char *sym; /* KP_SYM */
+} Param;
+typedef VEC(Param) Params;
+
+/* params.c */
+void params_collect(const Kernel *k, Params *out);
+bool kernel_binds(const Kernel *k, const char *name); /* by an op: a loop variable, a let */
+bool name_is_hardware(const char *name);
+
+/* What a value of the IR is in LLVM: one LLVM value a register; for mutable storage its address. */
+typedef struct {
+	const Val *val;
+	LLVMValueRef *reg;
+	LLVMValueRef *pair; /* registers 2i and 2i + 1 as one vector, where made so; or NULL */
+	int n;
+	bool mutable;
+	LLVMTypeRef type; /* of one register */
+} Bound;
+
+/* What a name stands for, and an index expression that was computed. */
+typedef struct {
+	const char *name;
+	LLVMValueRef value;
+} Name;
+typedef struct {
+	const Ix *ix;
+	LLVMValueRef value; /* NULL: folded away, lo == hi */
+	int64_t lo, hi;
+	int bits; /* 32 or 64 */
+} Term;
+
+typedef struct {
+	int nnames, nfacts, nvals, nterms;
+} Mark;
+
+/* One LLVM module: what all kernels of a compilation share. */
+typedef struct {
+	Ctx *ctx;
+	Arena *arena;
+	const CgOpt *opt;
+	LLVMContextRef lc;
+	LLVMModuleRef mod;
+	LLVMTargetMachineRef tm;
+	LLVMDIBuilderRef di;
+	LLVMMetadataRef file;
+	LLVMValueRef smem; /* dynamic shared memory, [0 x i8] */
+	LLVMTypeRef tvoid, i1, i8, i16, i32, i64, f32, bf16, f16, p0, p1, p3, p7;
+} CgMod;
+
+typedef struct {
+	CgMod *m;
+	const Kernel *k;
+	Arena *arena;
+	LLVMBuilderRef b;
+	LLVMValueRef fn;
+	LLVMBasicBlockRef entry; /* names of the hardware and storage; its branch is made last */
+	LLVMMetadataRef sub;     /* scope of debug locations */
+	LLVMValueRef smem16;     /* shared memory's address / 16, as descriptors want it */
+	VEC(Name) names;
+	VEC(IxFact) facts;
+	VEC(Bound) vals;
+	VEC(Term) terms;
+	int *term_at; /* by Ix id: place in terms + 1 */
+	uint32_t nterm_at;
+	const Op *op; /* being emitted, for panics */
+} Cg;
+
+/* module.c */
+void cg_module_open(CgMod *m, Ctx *c, const CgOpt *opt, const char *target);
+void cg_module_close(CgMod *m);
+void cg_kernel(CgMod *m, const Kernel *k);
+LLVMTypeRef cg_elem(const CgMod *m, Elem e);
+
+/* ptx.c */
+void cg_optimise(CgMod *m);
+void cg_llvm_text(CgMod *m, Buf *out);
+void cg_ptx(CgMod *m, Buf *out);
+
+/* scope.c: names, values and computed terms are known until the mark is released */
+Mark cg_mark(const Cg *g);
+void cg_release(Cg *g, Mark m);
+void cg_bind_name(Cg *g, const char *name, IxFact fact, LLVMValueRef v);
+LLVMValueRef cg_name(Cg *g, const char *name);
+Bound *cg_bind(Cg *g, const Val *v, int n, LLVMTypeRef type);
+Bound *cg_val(Cg *g, const Val *v);
+LLVMValueRef cg_reg(Cg *g, const Bound *v, int i);             /* reads; a scalar at any i */
+void cg_set_reg(Cg *g, const Bound *v, int i, LLVMValueRef x); /* of mutable storage */
+
+/* index.c: index expressions. A value is 32 bits wide where its range allows it. */
+LLVMValueRef cg_i32(Cg *g, const Ix *x);
+LLVMValueRef cg_i64(Cg *g, const Ix *x);
+LLVMValueRef cg_cond(Cg *g, const Ix *x); /* x != 0, an i1 */
+bool cg_fits32(const Cg *g, const Ix *x);
+void cg_range(const Cg *g, const Ix *x, int64_t *lo, int64_t *hi);
+/* x is the sum of at[0 .. n) and of `constant`, which takes in whatever is constant here. */
+enum { SUM_MAX = 32 };
+typedef struct {
+	const Ix *at[SUM_MAX];
+	int n;
+	int64_t constant;
+} Sum;
+Sum cg_split(const Cg *g, const Ix *x);
+LLVMValueRef cg_sum(Cg *g, const Sum *s, int bits); /* without the constant; NULL when n is 0 */
+
+/* smem.c: addresses in shared memory; `byte` may be NULL */
+LLVMValueRef cg_smem_ptr(Cg *g, Operand buffer, const Ix *byte);
+LLVMValueRef cg_smem16(Cg *g, Operand buffer, const Ix *byte); /* (address & 0x3ffff) / 16 */
+
+/* emit.c */
+void cg_block(Cg *g, const Block *b);
+LLVMBasicBlockRef cg_new_block(Cg *g, const char *name);
+void cg_goto(Cg *g, LLVMBasicBlockRef to); /* ends the block; goes on in `to` */
+LLVMValueRef cg_call(Cg *g, const char *intrinsic, LLVMTypeRef overload, LLVMValueRef *args, int n);
+LLVMValueRef cg_int32(const Cg *g, int64_t v);
+
+/* emit_elt.c: registers first .. first + n as one value to store; pairs of 16 bits as i32 */
+LLVMValueRef cg_vector(Cg *g, const Bound *v, int first, int n);
+
+#define OP(id, ...) void emit_##id(Cg *g, const Op *op);
+#include "ir/ops.def"
+
+#endif

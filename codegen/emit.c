@@ -1,0 +1,281 @@
+/* emit.c - from an op to its emitter, and the emitters of control flow, names and storage. The
+ * table is made of ops.def: an op of the ptx stage without an emitter does not link. */
+#include "codegen/cg.h"
+
+/* The stages as ops.def writes them. */
+enum { ANY = ST_ANY, TILE = ST_TILE, WARP = ST_WARP, PTX = ST_PTX };
+
+typedef void (*Emit)(Cg *g, const Op *op);
+static const Emit emitters[OP_COUNT] = {
+#define OP(id, name, stages, ...) [OP_##id] = ((stages) & PTX) ? emit_##id : NULL,
+#include "ir/ops.def"
+};
+
+LLVMValueRef cg_int32(const Cg *g, int64_t v)
+{
+	return LLVMConstInt(g->m->i32, (uint64_t)v, true);
+}
+
+LLVMValueRef cg_call(Cg *g, const char *intrinsic, LLVMTypeRef overload, LLVMValueRef *args, int n)
+{
+	CgMod *m = g->m;
+	unsigned id = LLVMLookupIntrinsicID(intrinsic, strlen(intrinsic));
+	if (!id)
+		panic("LLVM has no %s", intrinsic);
+	size_t noverload = overload ? 1 : 0;
+	LLVMValueRef f = LLVMGetIntrinsicDeclaration(m->mod, id, &overload, noverload);
+	LLVMTypeRef type = LLVMIntrinsicGetType(m->lc, id, &overload, noverload);
+	return LLVMBuildCall2(g->b, type, f, args, (unsigned)n, "");
+}
+
+LLVMBasicBlockRef cg_new_block(Cg *g, const char *name)
+{
+	return LLVMAppendBasicBlockInContext(g->m->lc, g->fn, name);
+}
+
+void cg_goto(Cg *g, LLVMBasicBlockRef to)
+{
+	LLVMBuildBr(g->b, to);
+	LLVMPositionBuilderAtEnd(g->b, to);
+}
+
+static void set_location(Cg *g, Loc loc)
+{
+	int line = 0, col = 0;
+	if (loc.src < 0 || loc.src != g->k->loc.src)
+		loc = g->k->loc;
+	if (loc.src >= 0)
+		loc_line(g->m->ctx, loc, &line, &col);
+	LLVMMetadataRef at = LLVMDIBuilderCreateDebugLocation(g->m->lc, (unsigned)line,
+							      (unsigned)col, g->sub, NULL);
+	LLVMSetCurrentDebugLocation2(g->b, at);
+}
+
+static bool in_role(const Op *op)
+{
+	return op && op->kind == OP_ROLE;
+}
+
+void cg_block(Cg *g, const Block *b)
+{
+	Mark mark = cg_mark(g);
+	for (const Op *op = b->first; op; op = op->next) {
+		if (in_role(op) && in_role(op->prev))
+			continue; /* emitted with the first of the chain */
+		if (!emitters[op->kind])
+			panic("%s in the ptx stage", op_rows[op->kind].name);
+		g->op = op;
+		set_location(g, op->loc);
+		emitters[op->kind](g, op);
+	}
+	cg_release(g, mark);
+}
+
+/* ------------------------------------------------------------------ control flow */
+static LLVMValueRef store_address(Cg *g, const Op *op)
+{
+	const Val *tensor = op->in[0].val;
+	LLVMTypeRef elem = cg_elem(g->m, tensor->type->elem);
+	Sum s = cg_split(g, op->ix[0]);
+	LLVMValueRef p = cg_val(g, tensor)->reg[0], at = cg_sum(g, &s, 64);
+	if (at)
+		p = LLVMBuildGEP2(g->b, elem, p, &at, 1, "");
+	LLVMValueRef rest = LLVMConstInt(g->m->i64, (uint64_t)s.constant, true);
+	return s.constant ? LLVMBuildGEP2(g->b, elem, p, &rest, 1, "") : p;
+}
+
+static void body_if(Cg *g, LLVMValueRef cond, const Block *body)
+{
+	LLVMBasicBlockRef yes = cg_new_block(g, "then"), after = cg_new_block(g, "after");
+	LLVMBuildCondBr(g->b, cond, yes, after);
+	LLVMPositionBuilderAtEnd(g->b, yes);
+	cg_block(g, body);
+	cg_goto(g, after);
+}
+
+/* Where a store goes is computed before the test, once for all stores that share it: in an unrolled
+ * epilogue the tests dominate each other and their bodies do not. */
+static void addresses_first(Cg *g, const Block *body)
+{
+	for (const Op *op = body->first; op; op = op->next)
+		if (op->kind == OP_ST_GLOBAL)
+			store_address(g, op);
+}
+
+void emit_IF(Cg *g, const Op *op)
+{
+	addresses_first(g, op->body);
+	LLVMValueRef all = LLVMConstInt(g->m->i1, 1, false);
+	for (int i = 0; i < op->nix; i++) {
+		LLVMValueRef c = cg_cond(g, op->ix[i]);
+		all = i ? LLVMBuildAnd(g->b, all, c, "") : c;
+	}
+	body_if(g, all, op->body);
+}
+
+void emit_ELECT(Cg *g, const Op *op)
+{
+	LLVMValueRef mask = cg_int32(g, -1);
+	LLVMValueRef r = cg_call(g, "llvm.nvvm.elect.sync", NULL, &mask, 1);
+	body_if(g, LLVMBuildExtractValue(g->b, r, 1, ""), op->body);
+}
+
+static void unrolled(Cg *g, const Op *op)
+{
+	int64_t from, to, hi;
+	cg_range(g, op->ix[0], &from, &hi);
+	cg_range(g, op->ix[1], &to, &hi);
+	if (to != hi)
+		panic("for %s is unrolled but its end is not constant", op->sym[0]);
+	for (int64_t i = from; i < to; i++) {
+		Mark mark = cg_mark(g);
+		cg_bind_name(g, op->sym[0], (IxFact){.lo = i, .hi = i, .div = 1}, cg_int32(g, i));
+		cg_block(g, op->body);
+		cg_release(g, mark);
+	}
+}
+
+/* from < to is tested before the loop, i + 1 < to at its end. */
+static void looped(Cg *g, const Op *op)
+{
+	int64_t lo, hi, none;
+	bool narrow = cg_fits32(g, op->ix[0]) && cg_fits32(g, op->ix[1]);
+	LLVMTypeRef type = narrow ? g->m->i32 : g->m->i64;
+	LLVMValueRef from = narrow ? cg_i32(g, op->ix[0]) : cg_i64(g, op->ix[0]);
+	LLVMValueRef to = narrow ? cg_i32(g, op->ix[1]) : cg_i64(g, op->ix[1]);
+	cg_range(g, op->ix[0], &lo, &none);
+	cg_range(g, op->ix[1], &none, &hi);
+
+	LLVMBasicBlockRef before = LLVMGetInsertBlock(g->b);
+	LLVMBasicBlockRef body = cg_new_block(g, "loop"), after = cg_new_block(g, "done");
+	LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntSLT, from, to, ""), body, after);
+	LLVMPositionBuilderAtEnd(g->b, body);
+	LLVMValueRef i = LLVMBuildPhi(g->b, type, op->sym[0]);
+	LLVMAddIncoming(i, &from, &before, 1);
+
+	Mark mark = cg_mark(g);
+	IxFact fact = {.lo = lo, .hi = hi == INT64_MAX ? hi : hi - 1, .div = 1};
+	if (fact.hi >= fact.lo) {
+		cg_bind_name(g, op->sym[0], fact, i);
+		cg_block(g, op->body);
+	}
+	cg_release(g, mark);
+
+	LLVMValueRef next = LLVMBuildNSWAdd(g->b, i, LLVMConstInt(type, 1, false), "");
+	LLVMBasicBlockRef last = LLVMGetInsertBlock(g->b);
+	LLVMAddIncoming(i, &next, &last, 1);
+	LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntSLT, next, to, ""), body, after);
+	LLVMPositionBuilderAtEnd(g->b, after);
+}
+
+void emit_FOR(Cg *g, const Op *op)
+{
+	if (attrs_int(&op->attrs, A_UNROLL, 0))
+		unrolled(g, op);
+	else
+		looped(g, op);
+}
+
+/* In a role the warp's number is known to be one of the role's. */
+static void role_body(Cg *g, const Op *op, int64_t first, int64_t warps)
+{
+	Mark mark = cg_mark(g);
+	const char *warp = ctx_str(g->m->ctx, "warp");
+	IxFact fact = {.lo = first, .hi = first + warps - 1, .div = 1};
+	cg_bind_name(g, warp, fact, cg_name(g, warp));
+	cg_block(g, op->body);
+	cg_release(g, mark);
+}
+
+/* A warp has one role: role after role is a chain of else-ifs. */
+void emit_ROLE(Cg *g, const Op *op)
+{
+	LLVMBasicBlockRef end = cg_new_block(g, "end");
+	LLVMValueRef warp = cg_name(g, ctx_str(g->m->ctx, "warp"));
+	for (; in_role(op); op = op->next) {
+		int64_t first = attrs_int(&op->attrs, A_FIRST, 0);
+		int64_t warps = attrs_int(&op->attrs, A_WARPS, 1);
+		LLVMValueRef rel = LLVMBuildSub(g->b, warp, cg_int32(g, first), "");
+		LLVMValueRef mine = LLVMBuildICmp(g->b, LLVMIntULT, rel, cg_int32(g, warps), "");
+		LLVMBasicBlockRef role = cg_new_block(g, op->nsym ? op->sym[0] : "role");
+		LLVMBasicBlockRef other = cg_new_block(g, "else");
+		LLVMBuildCondBr(g->b, mine, role, other);
+		LLVMPositionBuilderAtEnd(g->b, role);
+		role_body(g, op, first, warps);
+		LLVMBuildBr(g->b, end);
+		LLVMPositionBuilderAtEnd(g->b, other);
+	}
+	cg_goto(g, end);
+}
+
+void emit_LET(Cg *g, const Op *op)
+{
+	const Ix *x = op->ix[0];
+	IxFact fact = {.div = ix_divisor(x, (IxFacts){g->facts.at, g->facts.n})};
+	cg_range(g, x, &fact.lo, &fact.hi);
+	fact.div = fact.div > 0 ? fact.div : 1;
+	LLVMValueRef v = cg_fits32(g, x) ? cg_i32(g, x) : cg_i64(g, x);
+	cg_bind_name(g, op->sym[0], fact, v);
+}
+
+/* ------------------------------------------------------------------ storage */
+
+/* Parameters and places in shared memory are known without an instruction. */
+void emit_LAUNCH(Cg *g, const Op *op)
+{
+	(void)g, (void)op;
+}
+
+void emit_SHARED(Cg *g, const Op *op)
+{
+	(void)g, (void)op;
+}
+
+void emit_MBARRIER(Cg *g, const Op *op)
+{
+	(void)g, (void)op;
+}
+
+void emit_CONST(Cg *g, const Op *op)
+{
+	LLVMTypeRef type = cg_elem(g->m, op->out->type->elem);
+	const Attr *a = attrs_get(&op->attrs, A_VALUE);
+	Bound *v = cg_bind(g, op->out, 1, type);
+	v->reg[0] = LLVMConstReal(type, a ? a->real : 0);
+}
+
+/* One variable a register, all in the entry block, so that they become registers. */
+void emit_FRAG(Cg *g, const Op *op)
+{
+	Bound *v =
+		cg_bind(g, op->out, type_regs(op->out->type), cg_elem(g->m, op->out->type->elem));
+	LLVMBasicBlockRef here = LLVMGetInsertBlock(g->b);
+	LLVMPositionBuilderAtEnd(g->b, g->entry);
+	for (int i = 0; i < v->n; i++)
+		v->reg[i] = LLVMBuildAlloca(g->b, v->type, "");
+	v->mutable = true;
+	LLVMPositionBuilderAtEnd(g->b, here);
+}
+
+void emit_FILL(Cg *g, const Op *op)
+{
+	const Attr *a = attrs_get(&op->attrs, A_VALUE);
+	const Bound *v = cg_val(g, op->in[0].val);
+	for (int i = 0; i < v->n; i++)
+		cg_set_reg(g, v, i, LLVMConstReal(v->type, a ? a->real : 0));
+}
+
+/* %regs[first] .. + n to tensor + element offset, as one access. */
+void emit_ST_GLOBAL(Cg *g, const Op *op)
+{
+	const Bound *from = cg_val(g, op->in[1].val);
+	int n = (int)attrs_int(&op->attrs, A_N, 1);
+	int64_t first = 0, hi = 0;
+	if (op->in[1].at)
+		cg_range(g, op->in[1].at, &first, &hi);
+	if (first != hi)
+		panic("st.global of a register that is not constant");
+	LLVMValueRef st =
+		LLVMBuildStore(g->b, cg_vector(g, from, (int)first, n), store_address(g, op));
+	LLVMSetAlignment(st, (unsigned)(n * elem_rows[op->in[0].val->type->elem].bits / 8));
+}

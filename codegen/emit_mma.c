@@ -1,0 +1,121 @@
+/* emit_mma.c - wgmma (PTX ISA: asynchronous warpgroup matrix multiply-accumulate). LLVM has no
+ * intrinsic for it, so the instruction is inline PTX whose accumulator registers are tied to its
+ * inputs; it always accumulates (scale-d 1).
+ * Descriptor (PTX ISA: matrix descriptor): bits 0-13 address / 16, 16-29 leading byte offset / 16,
+ * 32-45 stride byte offset / 16, 62-63 swizzle: 0 none, 1 128 bytes, 2 64 bytes, 3 32 bytes. */
+#include "codegen/cg.h"
+
+static uint64_t swizzle_code(int64_t bytes)
+{
+	switch (bytes) {
+	case 0:
+		return 0;
+	case 128:
+		return 1;
+	case 64:
+		return 2;
+	case 32:
+		return 3;
+	default:
+		panic("a swizzle of %d bytes", (int)bytes);
+	}
+}
+
+static int64_t per_operand(const Op *op, AttrId id, int i)
+{
+	const Attr *a = attrs_get(&op->attrs, id);
+	if (!a || a->n <= i)
+		panic("wgmma without %s", attr_rows[id].name);
+	return a->i[i];
+}
+
+/* Operand i (0: A, 1: B); the low half has the address, the high half is constant. */
+static LLVMValueRef descriptor(Cg *g, const Op *op, int i)
+{
+	uint64_t lbo = (uint64_t)per_operand(op, A_LBO, i) >> 4 & 0x3fff;
+	uint64_t sbo = (uint64_t)per_operand(op, A_SBO, i) >> 4 & 0x3fff;
+	uint64_t fixed = swizzle_code(per_operand(op, A_SWIZZLES, i)) << 62 | sbo << 32 | lbo << 16;
+	LLVMValueRef at = cg_smem16(g, op->in[1 + i], op->ix[i]);
+	at = LLVMBuildZExt(g->b, at, g->m->i64, "");
+	return LLVMBuildOr(g->b, at, LLVMConstInt(g->m->i64, fixed, false), "");
+}
+
+/* wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 {...}, a-desc, b-desc, p, 1, 1, 0, 0 */
+static void spell(Atom atom, int n, Buf *text, Buf *ties)
+{
+	const AtomRow *row = &atom_rows[atom.id];
+	buf_printf(text,
+		   "{ .reg .pred p; setp.ne.b32 p, 1, 0; "
+		   "%s.mma_async.sync.aligned.m%dn%dk%d.%s.%s.%s {",
+		   row->name, row->m, atom.n, row->k, elem_rows[row->c].name,
+		   elem_rows[row->a].name, elem_rows[row->b].name);
+	for (int i = 0; i < n; i++) {
+		buf_printf(text, "%s$%d", i ? "," : "", i);
+		buf_printf(ties, "=f,");
+	}
+	buf_printf(text, "}, $%d, $%d, p, 1, 1, 0, 0; }", 2 * n, 2 * n + 1);
+	for (int i = 0; i < n; i++)
+		buf_printf(ties, "%d,", i);
+	buf_printf(ties, "l,l,~{memory}");
+}
+
+static LLVMValueRef inline_asm(LLVMTypeRef type, const Buf *text, const Buf *ties)
+{
+	return LLVMGetInlineAsm(type, text->s, text->n, ties->s, ties->n, true, false,
+				LLVMInlineAsmDialectATT, false);
+}
+
+static int first_register(Cg *g, const Operand *o)
+{
+	int64_t lo = 0, hi = 0;
+	if (o->at)
+		cg_range(g, o->at, &lo, &hi);
+	if (lo != hi)
+		panic("wgmma on a register that is not constant");
+	return (int)lo;
+}
+
+void emit_WGMMA(Cg *g, const Op *op)
+{
+	const Attr *a = attrs_get(&op->attrs, A_ATOM);
+	int n = atom_rows[a->atom.id].m * a->atom.n / 128, first = first_register(g, &op->in[0]);
+	const Bound *acc = cg_val(g, op->in[0].val);
+	LLVMTypeRef *in = NEWN(g->arena, LLVMTypeRef, n + 2);
+	LLVMValueRef *args = NEWN(g->arena, LLVMValueRef, n + 2);
+	for (int i = 0; i < n; i++) {
+		in[i] = acc->type;
+		args[i] = cg_reg(g, acc, first + i);
+	}
+	for (int i = 0; i < 2; i++) {
+		in[n + i] = g->m->i64;
+		args[n + i] = descriptor(g, op, i);
+	}
+	LLVMTypeRef out = LLVMStructTypeInContext(g->m->lc, in, (unsigned)n, false);
+	LLVMTypeRef type = LLVMFunctionType(out, in, (unsigned)n + 2, false);
+	Buf text = {0}, ties = {0};
+	spell(a->atom, n, &text, &ties);
+	LLVMValueRef f = inline_asm(type, &text, &ties);
+	buf_free(&text);
+	buf_free(&ties);
+	LLVMValueRef r = LLVMBuildCall2(g->b, type, f, args, (unsigned)n + 2, "");
+	for (int i = 0; i < n; i++)
+		cg_set_reg(g, acc, first + i, LLVMBuildExtractValue(g->b, r, (unsigned)i, ""));
+}
+
+void emit_WGMMA_FENCE(Cg *g, const Op *op)
+{
+	(void)op;
+	cg_call(g, "llvm.nvvm.wgmma.fence.sync.aligned", NULL, NULL, 0);
+}
+
+void emit_WGMMA_COMMIT(Cg *g, const Op *op)
+{
+	(void)op;
+	cg_call(g, "llvm.nvvm.wgmma.commit_group.sync.aligned", NULL, NULL, 0);
+}
+
+void emit_WGMMA_WAIT(Cg *g, const Op *op)
+{
+	LLVMValueRef n = LLVMConstInt(g->m->i64, (uint64_t)attrs_int(&op->attrs, A_N, 0), false);
+	cg_call(g, "llvm.nvvm.wgmma.wait_group.sync.aligned", NULL, &n, 1);
+}

@@ -1,0 +1,97 @@
+/* emit_sync.c - barriers, fences and register budgets, each an intrinsic of LLVM. A wait spins on
+ * try_wait; a remote arrive is the form without a scope, which needs no memory barrier before it.
+ */
+#include "codegen/cg.h"
+
+static void plain(Cg *g, const char *intrinsic)
+{
+	cg_call(g, intrinsic, NULL, NULL, 0);
+}
+
+void emit_MBAR_INIT(Cg *g, const Op *op)
+{
+	LLVMValueRef args[2] = {cg_smem_ptr(g, op->in[0], NULL),
+				cg_int32(g, attrs_int(&op->attrs, A_COUNT, 1))};
+	cg_call(g, "llvm.nvvm.mbarrier.init.shared", NULL, args, 2);
+}
+
+void emit_MBAR_EXPECT(Cg *g, const Op *op)
+{
+	LLVMValueRef args[2] = {cg_smem_ptr(g, op->in[0], NULL),
+				cg_int32(g, attrs_int(&op->attrs, A_BYTES, 0))};
+	cg_call(g, "llvm.nvvm.mbarrier.arrive.expect.tx.scope.cta.space.cta", NULL, args, 2);
+}
+
+void emit_MBAR_ARRIVE(Cg *g, const Op *op)
+{
+	LLVMValueRef bar = cg_smem_ptr(g, op->in[0], NULL);
+	LLVMValueRef count = cg_int32(g, attrs_int(&op->attrs, A_COUNT, 1));
+	if (op->nix == 0) {
+		LLVMValueRef args[2] = {bar, count};
+		cg_call(g, "llvm.nvvm.mbarrier.arrive.scope.cta.space.cta", NULL, args, 2);
+		return;
+	}
+	LLVMValueRef where[2] = {bar, cg_i32(g, op->ix[0])};
+	LLVMValueRef args[2] = {cg_call(g, "llvm.nvvm.mapa.shared.cluster", NULL, where, 2), count};
+	cg_call(g, "llvm.nvvm.mbarrier.arrive.scope.cta.space.cluster", NULL, args, 2);
+}
+
+void emit_MBAR_WAIT(Cg *g, const Op *op)
+{
+	LLVMValueRef args[2] = {cg_smem_ptr(g, op->in[0], NULL), cg_i32(g, op->ix[0])};
+	LLVMBasicBlockRef wait = cg_new_block(g, "wait"), done = cg_new_block(g, "ready");
+	cg_goto(g, wait);
+	LLVMValueRef ok =
+		cg_call(g, "llvm.nvvm.mbarrier.try.wait.parity.scope.cta.space.cta", NULL, args, 2);
+	LLVMBuildCondBr(g->b, ok, done, wait);
+	LLVMPositionBuilderAtEnd(g->b, done);
+}
+
+void emit_FENCE_INIT(Cg *g, const Op *op)
+{
+	(void)op;
+	plain(g, "llvm.nvvm.fence.mbarrier_init.release.cluster");
+}
+
+void emit_FENCE_ASYNC(Cg *g, const Op *op)
+{
+	(void)op;
+	plain(g, "llvm.nvvm.fence.proxy.async.shared_cta");
+}
+
+void emit_BAR_CTA(Cg *g, const Op *op)
+{
+	LLVMValueRef id = cg_int32(g, 0);
+	(void)op;
+	cg_call(g, "llvm.nvvm.barrier.cta.sync.aligned.all", NULL, &id, 1);
+}
+
+void emit_BAR_CLUSTER(Cg *g, const Op *op)
+{
+	(void)op;
+	plain(g, "llvm.nvvm.barrier.cluster.arrive.aligned");
+	plain(g, "llvm.nvvm.barrier.cluster.wait.aligned");
+}
+
+void emit_BAR_WARP(Cg *g, const Op *op)
+{
+	LLVMValueRef mask = cg_int32(g, -1);
+	(void)op;
+	cg_call(g, "llvm.nvvm.bar.warp.sync", NULL, &mask, 1);
+}
+
+void emit_BAR_NAMED(Cg *g, const Op *op)
+{
+	LLVMValueRef args[2] = {cg_int32(g, attrs_int(&op->attrs, A_ID, 0)),
+				cg_int32(g, attrs_int(&op->attrs, A_THREADS, 0))};
+	cg_call(g, "llvm.nvvm.barrier.cta.sync.aligned.count", NULL, args, 2);
+}
+
+void emit_SETMAXNREG(Cg *g, const Op *op)
+{
+	LLVMValueRef regs = cg_int32(g, attrs_int(&op->attrs, A_REGS, 0));
+	cg_call(g,
+		attrs_int(&op->attrs, A_N, 0) ? "llvm.nvvm.setmaxnreg.inc.sync.aligned.u32"
+					      : "llvm.nvvm.setmaxnreg.dec.sync.aligned.u32",
+		NULL, &regs, 1);
+}

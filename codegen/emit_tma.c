@@ -1,0 +1,53 @@
+/* emit_tma.c - tensor maps and the copies that read through them.
+ *     tma.load %sA[s], %A.map, %full[s] (0, k * 64, m * 128)
+ *     ->  cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes */
+#include "codegen/cg.h"
+
+#include <stdio.h>
+
+/* The kernel's parameter is bound to the map's value in module.c. */
+void emit_TMAP(Cg *g, const Op *op)
+{
+	(void)cg_val(g, op->out);
+}
+
+/* Inline, since the intrinsic on a parameter comes out twice, in two state spaces (LLVM 22.1). */
+void emit_TMAP_PREFETCH(Cg *g, const Op *op)
+{
+	static const char text[] = "prefetch.tensormap [$0];", ties[] = "l,~{memory}";
+	LLVMValueRef map = cg_reg(g, cg_val(g, op->in[0].val), 0);
+	LLVMTypeRef type = LLVMFunctionType(g->m->tvoid, &g->m->p0, 1, false);
+	LLVMValueRef f = LLVMGetInlineAsm(type, text, sizeof text - 1, ties, sizeof ties - 1, true,
+					  false, LLVMInlineAsmDialectATT, false);
+	LLVMBuildCall2(g->b, type, f, &map, 1, "");
+}
+
+/* An address of the CTA's own shared memory is one of the cluster's (PTX ISA: state spaces); a cast
+ * by way of generic addresses would compute it anew. */
+static LLVMValueRef own_in_cluster(Cg *g, LLVMValueRef p)
+{
+	LLVMValueRef at = LLVMBuildPtrToInt(g->b, p, g->m->i64, "");
+	return LLVMBuildIntToPtr(g->b, at, g->m->p7, "");
+}
+
+void emit_TMA_LOAD(Cg *g, const Op *op)
+{
+	CgMod *m = g->m;
+	LLVMValueRef args[3 + 5 + 5];
+	int n = 0, rank = op->nix - 1;
+	char name[64];
+	if (rank < 1 || rank > 5)
+		panic("tma.load of rank %d", rank);
+	args[n++] = own_in_cluster(g, cg_smem_ptr(g, op->in[0], op->ix[0]));
+	args[n++] = cg_smem_ptr(g, op->in[2], NULL);
+	args[n++] = cg_reg(g, cg_val(g, op->in[1].val), 0);
+	for (int i = 0; i < rank; i++)
+		args[n++] = cg_i32(g, op->ix[1 + i]);
+	args[n++] = LLVMConstInt(m->i16, 0, false); /* multicast mask, cache policy: */
+	args[n++] = LLVMConstInt(m->i64, 0, false); /* neither is used */
+	args[n++] = LLVMConstInt(m->i1, 0, false);
+	args[n++] = LLVMConstInt(m->i1, 0, false);
+	args[n++] = cg_int32(g, 0);
+	snprintf(name, sizeof name, "llvm.nvvm.cp.async.bulk.tensor.g2s.tile.%dd", rank);
+	cg_call(g, name, NULL, args, n);
+}

@@ -1,0 +1,88 @@
+/* params.c - what a kernel is passed, in order: tensor maps, pointers of tensors that are accessed
+ * directly, sizes, scalars; only what its body uses. The signature and the manifest both read it.
+ *     tma.load %sA, %A.map ... ; st.global %D, ... (m * N)   ->   A.map, D, N */
+#include "codegen/cg.h"
+
+bool name_is_hardware(const char *name)
+{
+	static const char *const names[] = {
+#define SYM(id, name, lo, hi, sreg) name,
+#include "ir/syms.def"
+#undef SYM
+	};
+	for (size_t i = 0; i < COUNTOF(names); i++)
+		if (strcmp(names[i], name) == 0)
+			return true;
+	return false;
+}
+
+bool kernel_binds(const Kernel *k, const char *name)
+{
+	for (const Op *op = kernel_first(k); op; op = op_next(op))
+		for (int i = 0; op_rows[op->kind].flags & OPF_SYMS && i < op->nsym; i++)
+			if (op->sym[i] == name)
+				return true;
+	return false;
+}
+
+typedef struct {
+	const Kernel *k;
+	Params ptrs, syms, scalars;
+} Use;
+
+static void use_name(void *user, const char *name)
+{
+	Use *u = user;
+	if (name_is_hardware(name) || kernel_binds(u->k, name))
+		return;
+	for (int i = 0; i < u->syms.n; i++)
+		if (u->syms.at[i].sym == name)
+			return;
+	vec_push(ctx_arena(u->k->ctx), &u->syms, ((Param){.kind = KP_SYM, .sym = name}));
+}
+
+static void use_arg(Use *u, const Val *v)
+{
+	bool scalar = v->type->kind == TY_ELEM;
+	Params *to = scalar ? &u->scalars : &u->ptrs;
+	if (v->def)
+		return;
+	for (int i = 0; i < to->n; i++)
+		if (to->at[i].arg == v)
+			return;
+	Param p = {.kind = scalar ? KP_SCALAR : KP_PTR, .arg = v};
+	vec_push(ctx_arena(u->k->ctx), to, p);
+}
+
+static void use_op(Use *u, const Op *op)
+{
+	for (int i = 0; i < op->nin; i++) {
+		use_arg(u, op->in[i].val);
+		if (op->in[i].at)
+			ix_names(op->in[i].at, use_name, u);
+	}
+	for (int i = 0; i < op->nix; i++)
+		ix_names(op->ix[i], use_name, u);
+}
+
+static void append(Arena *a, Params *to, const Params *from)
+{
+	for (int i = 0; i < from->n; i++)
+		vec_push(a, to, from->at[i]);
+}
+
+void params_collect(const Kernel *k, Params *out)
+{
+	Use u = {.k = k};
+	Arena *a = ctx_arena(k->ctx);
+	*out = (Params){0};
+	for (const Op *op = kernel_first(k); op; op = op_next(op)) {
+		if (op->kind == OP_TMAP)
+			vec_push(a, out, ((Param){.kind = KP_TMAP, .map = op}));
+		else if (op->kind != OP_LAUNCH)
+			use_op(&u, op);
+	}
+	append(a, out, &u.ptrs);
+	append(a, out, &u.syms);
+	append(a, out, &u.scalars);
+}

@@ -1,0 +1,44 @@
+/* smem.c - addresses in shared memory: a buffer's place, its slot and a byte in the slot.
+ *     %sA[k % 4], byte 32   ->   shared + offset + (k % 4) * slot bytes + 32 */
+#include "codegen/cg.h"
+
+static int64_t slot_bytes(const Val *v)
+{
+	return v->type->kind == TY_MBAR ? 8 : type_slot_bytes(v->type);
+}
+
+static const Ix *place(Cg *g, Operand buffer, const Ix *byte)
+{
+	Ctx *c = g->m->ctx;
+	const Op *def = buffer.val->def;
+	if (!def || (def->kind != OP_SHARED && def->kind != OP_MBARRIER))
+		panic("%%%s does not lie in shared memory", buffer.val->name);
+	const Ix *at = ix_const(c, attrs_int(&def->attrs, A_OFFSET, 0));
+	if (buffer.at)
+		at = ix_add(c, at, ix_mul(c, buffer.at, ix_const(c, slot_bytes(buffer.val))));
+	return byte ? ix_add(c, at, byte) : at;
+}
+
+LLVMValueRef cg_smem_ptr(Cg *g, Operand buffer, const Ix *byte)
+{
+	Sum s = cg_split(g, place(g, buffer, byte));
+	LLVMValueRef at = cg_sum(g, &s, 32), p = g->m->smem;
+	if (at)
+		p = LLVMBuildInBoundsGEP2(g->b, g->m->i8, p, &at, 1, "");
+	LLVMValueRef rest = cg_int32(g, s.constant);
+	return s.constant ? LLVMBuildInBoundsGEP2(g->b, g->m->i8, p, &rest, 1, "") : p;
+}
+
+LLVMValueRef cg_smem16(Cg *g, Operand buffer, const Ix *byte)
+{
+	Ctx *c = g->m->ctx;
+	IxFacts facts = {g->facts.at, g->facts.n};
+	const Ix *at = place(g, buffer, byte);
+	if (ix_divisor(at, facts) % 16)
+		panic("%%%s: a descriptor's address is a multiple of 16", buffer.val->name);
+	Sum s = cg_split(g, ix_simplify(c, ix_div(c, at, ix_const(c, 16)), facts));
+	LLVMValueRef v = g->smem16, rest = cg_sum(g, &s, 32);
+	if (rest)
+		v = LLVMBuildAdd(g->b, v, rest, "");
+	return s.constant ? LLVMBuildAdd(g->b, v, cg_int32(g, s.constant), "") : v;
+}
