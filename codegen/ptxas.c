@@ -1,0 +1,238 @@
+/* ptxas.c - finds ptxas and runs it in a folder of its own, which is gone afterwards.
+ *     PTX   ->   ptxas -arch=sm_90a -v -O3 kernel.ptx -o kernel.cubin   ->   ELF */
+#include "codegen/ptxas.h"
+#include "codegen/spawn.h"
+
+#include <errno.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ------------------------------------------------------------------ where it is */
+static const char *program(Ctx *c, const char *dir, size_t n, const char *tail)
+{
+	struct stat st;
+	const char *path = ctx_strf(c, "%.*s%s", (int)n, dir, tail);
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0 ? path : NULL;
+}
+
+static const char *in_env(Ctx *c, const char *name, const char *tail)
+{
+	const char *dir = getenv(name);
+	return dir && *dir ? program(c, dir, strlen(dir), tail) : NULL;
+}
+
+static const char *in_path(Ctx *c)
+{
+	const char *at = getenv("PATH");
+	while (at && *at) {
+		size_t n = strcspn(at, ":");
+		const char *found = n ? program(c, at, n, "/ptxas") : NULL;
+		if (found)
+			return found;
+		at += n + (at[n] == ':');
+	}
+	return NULL;
+}
+
+/* /usr/local/cuda itself sorts first. */
+static const char *in_local(Ctx *c)
+{
+	glob_t g;
+	const char *found = NULL;
+	if (glob("/usr/local/cuda*/bin", 0, NULL, &g) == 0) {
+		for (size_t i = 0; i < g.gl_pathc && !found; i++)
+			found = program(c, g.gl_pathv[i], strlen(g.gl_pathv[i]), "/ptxas");
+		globfree(&g);
+	}
+	return found;
+}
+
+static const char *from_setup(Ctx *c)
+{
+#ifdef DSLC_PTXAS_DIR
+	return program(c, DSLC_PTXAS_DIR, strlen(DSLC_PTXAS_DIR), "/ptxas");
+#else
+	(void)c;
+	return NULL;
+#endif
+}
+
+const char *ptxas_find(Ctx *c, const char *given)
+{
+	if (given)
+		return program(c, given, strlen(given), "");
+	const char *found = in_env(c, "DSLC_PTXAS", "");
+	found = found ? found : in_env(c, "CUDA_HOME", "/bin/ptxas");
+	found = found ? found : from_setup(c);
+	found = found ? found : in_path(c);
+	return found ? found : in_local(c);
+}
+
+const char *ptxas_version(Ctx *c, const char *path)
+{
+	const char *const argv[] = {path, "--version", NULL};
+	Buf said = {0};
+	const char *version = NULL;
+	if (path && spawn_run(argv, 20, &said).end == SPAWN_DONE && said.s) {
+		const char *at = strstr(said.s, ", V");
+		if (at)
+			version = ctx_strn(c, at + 3, strspn(at + 3, "0123456789."));
+	}
+	buf_free(&said);
+	return version;
+}
+
+static void report_missing(Ctx *c, const char *given)
+{
+	if (given) {
+		diag(c, NOLOC, D_E0501, "%s is not a program that can be run", given);
+		return;
+	}
+	DiagMsg *d = diag(c, NOLOC, D_E0501,
+			  "ptxas is not in $DSLC_PTXAS, $CUDA_HOME/bin, PATH or "
+			  "/usr/local/cuda*/bin");
+	diag_remedy(c, d,
+		    "install a CUDA toolkit of version 13, or: python3 -m pip download "
+		    "--no-deps nvidia-cuda-nvcc==13.0.*, unzip it, and set DSLC_PTXAS to "
+		    "its bin/ptxas");
+}
+
+/* ------------------------------------------------------------------ running it */
+typedef struct {
+	const char *dir, *in, *out;
+} Files;
+
+static bool files_open(Ctx *c, const CgOpt *opt, Files *f)
+{
+	const char *tmp = opt->tmpdir ? opt->tmpdir : getenv("TMPDIR");
+	char *dir = arena_printf(ctx_arena(c), "%s/dslc-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+	if (!mkdtemp(dir)) {
+		diag(c, NOLOC, D_E0509, "no folder %s: %s", dir, strerror(errno));
+		return false;
+	}
+	f->dir = dir;
+	f->in = ctx_strf(c, "%s/kernel.ptx", dir);
+	f->out = ctx_strf(c, "%s/kernel.cubin", dir);
+	return true;
+}
+
+static void files_close(const Files *f)
+{
+	unlink(f->in);
+	unlink(f->out);
+	rmdir(f->dir);
+}
+
+static bool file_write(Ctx *c, const char *path, const Buf *text)
+{
+	FILE *f = fopen(path, "wb");
+	bool ok = f && fwrite(text->s, 1, text->n, f) == text->n;
+	if (f && fclose(f))
+		ok = false;
+	if (!ok)
+		diag(c, NOLOC, D_E0509, "%s cannot be written: %s", path, strerror(errno));
+	return ok;
+}
+
+static bool file_read(Ctx *c, const char *path, Buf *out)
+{
+	char part[1 << 14];
+	FILE *f = fopen(path, "rb");
+	for (size_t n; f && (n = fread(part, 1, sizeof part, f)) > 0;)
+		buf_add(out, part, n);
+	bool ok = f && !ferror(f) && out->n > 0;
+	if (f)
+		fclose(f);
+	if (!ok)
+		diag(c, NOLOC, D_E0502, "ptxas left no output behind");
+	return ok;
+}
+
+enum { ARGS_FIXED = 10 };
+
+static const char *const *command(const Module *m, const CgOpt *opt, const char *ptxas,
+				  const Files *f)
+{
+	Ctx *c = m->ctx;
+	const char **argv = NEWN(ctx_arena(c), const char *, ARGS_FIXED + opt->nptxas_args);
+	int n = 0;
+	argv[n++] = ptxas;
+	argv[n++] = ctx_strf(c, "-arch=%s", m->kernels.at[0]->target);
+	argv[n++] = "-v";
+	argv[n++] = ctx_strf(c, "-O%d", opt->opt_level);
+	if (opt->lineinfo)
+		argv[n++] = "-lineinfo";
+	for (int i = 0; i < opt->nptxas_args; i++)
+		argv[n++] = opt->ptxas_args[i];
+	argv[n++] = f->in;
+	argv[n++] = "-o";
+	argv[n++] = f->out;
+	return argv;
+}
+
+static void log_command(const CgOpt *opt, const char *const *argv)
+{
+	if (!opt->log || !(opt->verbose || opt->dry_run))
+		return;
+	for (int i = 0; argv[i]; i++)
+		buf_printf(opt->log, "%s%s", i ? " " : "", argv[i]);
+	buf_printf(opt->log, "\n");
+}
+
+/* True when ptxas ran and what it says is no error. */
+static bool assemble(const Module *m, const CgOpt *opt, const char *const *argv, const Buf *ptx,
+		     Assembled *out)
+{
+	Buf said = {0};
+	int limit = opt->ptxas_timeout_s > 0 ? opt->ptxas_timeout_s : 120;
+	Spawn r = spawn_run(argv, limit, &said);
+	bool ok = false;
+	if (opt->log && opt->verbose && said.n)
+		buf_add(opt->log, said.s, said.n);
+	if (r.end == SPAWN_FAILED) {
+		diag(m->ctx, NOLOC, D_E0509, "%s: %s", argv[0], strerror(r.status));
+	} else if (r.end == SPAWN_TIMEOUT) {
+		DiagMsg *d = diag(m->ctx, NOLOC, D_E0503, "ptxas ran for more than %d s", limit);
+		diag_remedy(m->ctx, d, "--ptxas-timeout=%d", 4 * limit);
+	} else {
+		int before = diag_errors(m->ctx);
+		ok = ptxas_read(m, opt, ptx, &said, out->regs);
+		if (r.status && diag_errors(m->ctx) == before)
+			diag(m->ctx, NOLOC, D_E0502, "ptxas ended with status %d and said: %s",
+			     r.status, said.s ? said.s : "nothing");
+		ok = ok && r.status == 0;
+	}
+	buf_free(&said);
+	out->failed = !ok;
+	return ok;
+}
+
+bool ptxas_run(const Module *m, const CgOpt *opt, const Buf *ptx, Assembled *out)
+{
+	Ctx *c = m->ctx;
+	Files f;
+	const char *ptxas = ptxas_find(c, opt->ptxas_path);
+	out->regs = NEWN(ctx_arena(c), int, m->kernels.n);
+	out->failed = true;
+	if (!ptxas) {
+		report_missing(c, opt->ptxas_path);
+		return false;
+	}
+	if (opt->dry_run) {
+		f = (Files){"", "kernel.ptx", "kernel.cubin"};
+		log_command(opt, command(m, opt, ptxas, &f));
+		return true;
+	}
+	if (!files_open(c, opt, &f))
+		return false;
+	const char *const *argv = command(m, opt, ptxas, &f);
+	log_command(opt, argv);
+	bool ok = file_write(c, f.in, ptx) && assemble(m, opt, argv, ptx, out) &&
+		  file_read(c, f.out, &out->elf);
+	files_close(&f);
+	return ok;
+}

@@ -1,0 +1,147 @@
+/* ptxas_log.c - reads what ptxas -v says: registers of each kernel, and messages that become
+ * diagnostics at the line of the source, found through the last .loc before the line of PTX.
+ *     ptxas kernel.ptx, line 90; error : ...    ->   gemm.gemm:12: error[E0502]: ...
+ *     ptxas info : (C7510) ... serialized ...   ->   error[E0505] */
+#include "codegen/ptxas.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+	const Module *m;
+	const CgOpt *opt;
+	const Buf *ptx;
+	int *regs;
+	int kernel; /* that ptxas speaks of; -1 */
+	int errors;
+} Reader;
+
+static const Kernel *kernel_at(const Reader *r)
+{
+	return r->kernel < 0 ? NULL : r->m->kernels.at[r->kernel];
+}
+
+static Loc loc_of(const Ctx *c, int src, int line, int col)
+{
+	const Src *s = src >= 0 ? ctx_src_at(c, src) : NULL;
+	if (!s || line < 1 || line > s->lines.n)
+		return NOLOC;
+	int at = s->lines.at[line - 1] + (col > 0 ? col - 1 : 0);
+	return (Loc){src, at, at};
+}
+
+/* The source line of a line of PTX. */
+static Loc loc_of_ptx(const Reader *r, int ptx_line)
+{
+	int line = 0, col = 0, n = 1;
+	if (r->m->kernels.n == 0)
+		return NOLOC;
+	for (const char *s = r->ptx->s; s && *s && n <= ptx_line; n++) {
+		int l, k;
+		if (sscanf(s, " .loc 1 %d %d", &l, &k) == 2 && l > 0) {
+			line = l;
+			col = k;
+		}
+		s = strchr(s, '\n');
+		s = s ? s + 1 : NULL;
+	}
+	return loc_of(r->m->ctx, r->m->kernels.at[0]->loc.src, line, col);
+}
+
+static Loc loc_of_kernel(const Reader *r)
+{
+	const Kernel *k = kernel_at(r);
+	return k ? k->loc : NOLOC;
+}
+
+static void set_kernel(Reader *r, const char *line)
+{
+	const char *at = strchr(line, '\'');
+	size_t n = at ? strcspn(at + 1, "'") : 0;
+	for (int i = 0; at && i < r->m->kernels.n; i++) {
+		const char *name = r->m->kernels.at[i]->name;
+		if (strlen(name) == n && memcmp(name, at + 1, n) == 0)
+			r->kernel = i;
+	}
+}
+
+static const char *kernel_name(const Reader *r)
+{
+	const Kernel *k = kernel_at(r);
+	return k ? k->name : "the kernel";
+}
+
+static void read_spills(Reader *r, int stack, int stores, int loads)
+{
+	Ctx *c = r->m->ctx;
+	if (stores || loads) {
+		DiagId id = r->opt->allow_spills ? D_W0502 : D_E0504;
+		DiagMsg *d =
+			diag(c, loc_of_kernel(r), id, "%s spills %d bytes of registers a thread",
+			     kernel_name(r), stores > loads ? stores : loads);
+		diag_remedy(c, d, "a smaller tile, or more warpgroups");
+		r->errors += !r->opt->allow_spills;
+	} else if (stack && !r->opt->allow_spills) {
+		diag(c, loc_of_kernel(r), D_E0507, "%s keeps %d bytes a thread in local memory",
+		     kernel_name(r), stack);
+		r->errors++;
+	}
+}
+
+static void read_error(Reader *r, const char *line, const char *text)
+{
+	const char *at = strstr(line, ", line ");
+	Loc loc = at && at < text ? loc_of_ptx(r, atoi(at + 7)) : NOLOC;
+	text += strspn(text, " :");
+	diag(r->m->ctx, loc, D_E0502, "ptxas: %s", text);
+	r->errors++;
+}
+
+/* C7508: setmaxnreg; other C75xx: wgmma in sequence. */
+static bool read_code(Reader *r, const char *line)
+{
+	const char *code = strstr(line, "(C75");
+	if (!code)
+		return false;
+	bool regs = strncmp(code, "(C7508)", 7) == 0;
+	const char *quoted = strstr(code, "function '");
+	if (quoted)
+		set_kernel(r, quoted);
+	diag(r->m->ctx, loc_of_kernel(r), regs ? D_E0506 : D_E0505, "ptxas: %s", code);
+	r->errors++;
+	return true;
+}
+
+static void read_line(Reader *r, const char *line)
+{
+	int a, b, c;
+	const char *used = strstr(line, "Used "), *at;
+	if (read_code(r, line))
+		return;
+	if (strstr(line, "Compiling entry function") || strstr(line, "Function properties for"))
+		set_kernel(r, line);
+	if (sscanf(line, " %d bytes stack frame, %d bytes spill stores, %d bytes spill loads", &a,
+		   &b, &c) == 3)
+		read_spills(r, a, b, c);
+	if (used && r->kernel >= 0 && sscanf(used, "Used %d registers", &a) == 1)
+		r->regs[r->kernel] = a;
+	if ((at = strstr(line, "error   :")) || (at = strstr(line, "fatal   :")))
+		read_error(r, line, at + 5);
+	else if ((at = strstr(line, "warning :")))
+		diag(r->m->ctx, NOLOC, D_W0501, "ptxas: %s", at + 10);
+}
+
+bool ptxas_read(const Module *m, const CgOpt *opt, const Buf *ptx, const Buf *said, int *regs)
+{
+	Reader r = {.m = m, .opt = opt, .ptx = ptx, .regs = regs, .kernel = -1};
+	char *text = arena_strndup(ctx_arena(m->ctx), said->s ? said->s : "", said->n);
+	while (*text) {
+		size_t n = strcspn(text, "\n");
+		bool last = text[n] == '\0';
+		text[n] = '\0';
+		read_line(&r, text);
+		text += n + !last;
+	}
+	return r.errors == 0;
+}
