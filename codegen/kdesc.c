@@ -1,0 +1,368 @@
+/* kdesc.c - the kernel description that becomes the manifest: arguments as declared, parameters in
+ * the order of the signature, tensor maps, grid, shared memory, and every condition that the code
+ * stands on: what the source states, the ranges of sizes, and TMA's rules where they are not
+ * proved. tmap %A box=(64,128) of bf16 (M,K):(K,1)   ->   dims K M, strides K*2, fact K * 2 % 16 ==
+ * 0 */
+#include "codegen/kdesc.h"
+#include "codegen/cg.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+typedef struct {
+	Ctx *c;
+	const Kernel *k;
+	KDesc *d;
+	bool ok;
+} Fill;
+
+static bool room(Fill *f, int have, int max, const char *what)
+{
+	if (have < max)
+		return true;
+	if (f->ok)
+		diag(f->c, f->k->loc, D_E0508, "%s has more than %d %s", f->k->name, max, what);
+	f->ok = false;
+	return false;
+}
+
+static const char *postfix(Ctx *c, const Ix *x)
+{
+	Buf b = {0};
+	ix_postfix(x, &b);
+	const char *s = ctx_strn(c, b.s, b.n);
+	buf_free(&b);
+	return s;
+}
+
+static const char *infix(Ctx *c, const Ix *x)
+{
+	Buf b = {0};
+	ix_print(x, &b);
+	const char *s = ctx_strn(c, b.s, b.n);
+	buf_free(&b);
+	return s;
+}
+
+static KElem kelem(Elem e)
+{
+	static const KElem to[EL_COUNT] = {[EL_F32] = KE_F32,
+					   [EL_BF16] = KE_BF16,
+					   [EL_F16] = KE_F16,
+					   [EL_I32] = KE_I32,
+					   [EL_I64] = KE_I64};
+	return to[e];
+}
+
+/* ------------------------------------------------------------------ conditions */
+static void first_name(void *user, const char *name)
+{
+	const char **to = user;
+	*to = *to ? *to : name;
+}
+
+static void add_fact(Fill *f, const Ix *cond, const char *text, const char *field, const char *rule)
+{
+	KDesc *d = f->d;
+	const char *name = NULL, *post = postfix(f->c, cond);
+	ix_names(cond, first_name, &name);
+	for (int i = 0; i < d->nfacts; i++)
+		if (strcmp(d->facts[i].cond, post) == 0)
+			return;
+	if (ix_is_const(cond, NULL) && !ix_is(cond, 0))
+		return;
+	if (!room(f, d->nfacts, KD_MAX_FACTS, "conditions"))
+		return;
+	d->facts[d->nfacts++] = (KFact){.cond = post,
+					.text = text ? text : infix(f->c, cond),
+					.field = name ? name : field,
+					.rule = rule};
+}
+
+static const Ix *below(Ctx *c, const Ix *x, int64_t limit)
+{
+	return ix_new(c, IX_LT, x, ix_const(c, limit));
+}
+
+static const Ix *multiple(Ctx *c, const Ix *x, int64_t of)
+{
+	return ix_new(c, IX_EQ, ix_mod(c, x, ix_const(c, of)), ix_const(c, 0));
+}
+
+static void fill_source_facts(Fill *f)
+{
+	for (int i = 0; i < f->k->facts.n; i++) {
+		const Fact *x = &f->k->facts.at[i];
+		add_fact(f, x->cond, x->text, "", x->rule ? x->rule : "where clause");
+	}
+}
+
+static bool is_caller_sym(const Kernel *k, const char *name)
+{
+	return !name_is_hardware(name) && !kernel_binds(k, name);
+}
+
+static void fill_ranges(Fill *f)
+{
+	static const char rule[] = "range that the kernel is compiled for";
+	for (int i = 0; i < f->k->syms.n; i++) {
+		const IxFact *s = &f->k->syms.at[i];
+		if (!is_caller_sym(f->k, s->name))
+			continue;
+		const Ix *x = ix_sym(f->c, s->name);
+		if (s->lo != INT64_MIN)
+			add_fact(f, ix_new(f->c, IX_LE, ix_const(f->c, s->lo), x), NULL, s->name,
+				 rule);
+		if (s->hi != INT64_MAX)
+			add_fact(f, below(f->c, x, s->hi + 1), NULL, s->name, rule);
+		if (s->div > 1)
+			add_fact(f, multiple(f->c, x, s->div), NULL, s->name, rule);
+	}
+}
+
+/* ------------------------------------------------------------------ arguments */
+static int leaves(const Tup *t, const Ix **at, int n)
+{
+	if (tup_is_leaf(t)) {
+		if (n < KD_MAX_RANK)
+			at[n] = t->leaf;
+		return n + 1;
+	}
+	for (int i = 0; i < t->n; i++)
+		n = leaves(t->at[i], at, n);
+	return n;
+}
+
+static void fill_arg(Fill *f, const Arg *a)
+{
+	KDesc *d = f->d;
+	const Type *t = a->val->type;
+	const Ix *shape[KD_MAX_RANK], *stride[KD_MAX_RANK];
+	if (!room(f, d->nargs, KD_MAX_ARGS, "arguments"))
+		return;
+	KArg *to = &d->args[d->nargs++];
+	*to = (KArg){.name = a->val->name,
+		     .kind = t->kind == TY_ELEM ? KA_SCALAR : KA_TENSOR,
+		     .elem = kelem(t->elem),
+		     .dir = a->is_out ? KD_OUT : KD_IN};
+	if (t->kind == TY_ELEM)
+		return;
+	to->rank = leaves(t->layout->shape, shape, 0);
+	leaves(t->layout->stride, stride, 0);
+	if (!room(f, to->rank - 1, KD_MAX_RANK, "modes in an argument"))
+		return;
+	for (int i = 0; i < to->rank; i++) {
+		to->shape[i] = postfix(f->c, shape[i]);
+		to->stride[i] = postfix(f->c, stride[i]);
+	}
+}
+
+static int arg_index(const Kernel *k, const Val *v)
+{
+	for (int i = 0; i < k->args.n; i++)
+		if (k->args.at[i].val == v)
+			return i;
+	panic("%%%s is no argument", v->name);
+}
+
+static void fill_args(Fill *f)
+{
+	for (int i = 0; i < f->k->args.n; i++)
+		fill_arg(f, &f->k->args.at[i]);
+	for (int i = 0; i < f->k->syms.n; i++) {
+		const char *name = f->k->syms.at[i].name;
+		if (is_caller_sym(f->k, name) && room(f, f->d->nsyms, KD_MAX_SYMS, "sizes"))
+			f->d->syms[f->d->nsyms++] = name;
+	}
+}
+
+/* ------------------------------------------------------------------ tensor maps */
+static void map_facts(Fill *f, const KMap *map, const Ix *const *dims, const Ix *const *bytes)
+{
+	IxFacts facts = kernel_facts(f->k);
+	const char *name = f->d->args[map->arg].name;
+	int64_t lo, hi;
+	for (int i = 0; i < map->rank; i++) {
+		ix_range(dims[i], facts, &lo, &hi);
+		if (hi > INT32_MAX)
+			add_fact(f, below(f->c, dims[i], INT64_C(1) << 31), NULL, name,
+				 "TMA coordinates are 32-bit (PTX ISA, cp.async.bulk.tensor)");
+	}
+	for (int i = 0; i + 1 < map->rank; i++) {
+		if (ix_divisor(bytes[i], facts) % 16)
+			add_fact(f, multiple(f->c, bytes[i], 16), NULL, name,
+				 "TMA byte strides are multiples of 16 (PTX ISA, tensor maps)");
+		ix_range(bytes[i], facts, &lo, &hi);
+		if (hi >= INT64_C(1) << 40)
+			add_fact(f, below(f->c, bytes[i], INT64_C(1) << 40), NULL, name,
+				 "TMA byte strides are below 2^40 (PTX ISA, tensor maps)");
+	}
+}
+
+static int unit_mode(const Ix *const *stride, int rank)
+{
+	for (int i = 0; i < rank; i++)
+		if (ix_is(stride[i], 1))
+			return i;
+	panic("a tensor map needs a mode of stride 1");
+}
+
+/* The mode of stride 1 comes first, the others as they stand. */
+static void fill_map(Fill *f, const Op *op)
+{
+	const Val *arg = op->in[0].val;
+	const Type *t = arg->type;
+	const Ix *shape[KD_MAX_RANK], *stride[KD_MAX_RANK], *dims[KD_MAX_RANK], *bytes[KD_MAX_RANK];
+	const Attr *box = attrs_get(&op->attrs, A_BOX);
+	if (!room(f, f->d->nmaps, KD_MAX_MAPS, "tensor maps"))
+		return;
+	KMap *map = &f->d->maps[f->d->nmaps++];
+	*map = (KMap){.arg = arg_index(f->k, arg),
+		      .elem = kelem(t->elem),
+		      .rank = leaves(t->layout->shape, shape, 0),
+		      .swizzle = (int)attrs_int(&op->attrs, A_SWIZZLE, 0)};
+	leaves(t->layout->stride, stride, 0);
+	if (!room(f, map->rank - 1, KD_MAX_RANK, "modes in an argument"))
+		return;
+	if (!box || box->n != map->rank)
+		panic("the box of %%%s has not the rank of %%%s", op->out->name, arg->name);
+	int unit = unit_mode(stride, map->rank), n = 0;
+	dims[n++] = shape[unit];
+	for (int i = 0; i < map->rank; i++) {
+		if (i == unit)
+			continue;
+		bytes[n - 1] = ix_mul(f->c, stride[i], ix_const(f->c, elem_rows[t->elem].bits / 8));
+		dims[n++] = shape[i];
+	}
+	for (int i = 0; i < map->rank; i++) {
+		map->box[i] = (int)box->i[i];
+		map->dims[i] = postfix(f->c, dims[i]);
+		if (i > 0)
+			map->strides[i - 1] = postfix(f->c, bytes[i - 1]);
+	}
+	map_facts(f, map, dims, bytes);
+}
+
+/* ------------------------------------------------------------------ parameters, launch, memory */
+static int sym_index(const KDesc *d, const char *name)
+{
+	for (int i = 0; i < d->nsyms; i++)
+		if (d->syms[i] == name)
+			return i;
+	panic("%s is no size of the kernel", name);
+}
+
+static void fill_params(Fill *f)
+{
+	Params p;
+	int maps = 0;
+	params_collect(f->k, &p);
+	for (int i = 0; i < p.n && room(f, f->d->nparams, KD_MAX_PARAMS, "parameters"); i++) {
+		const Param *x = &p.at[i];
+		int index = x->kind == KP_TMAP  ? maps++
+			    : x->kind == KP_SYM ? sym_index(f->d, x->sym)
+						: arg_index(f->k, x->arg);
+		f->d->params[f->d->nparams++] = (KParam){x->kind, index};
+	}
+}
+
+static void fill_buffer(Fill *f, const Op *op)
+{
+	KDesc *d = f->d;
+	bool bar = op->kind == OP_MBARRIER;
+	if (!room(f, d->nsmem, KD_MAX_SMEM, "buffers in shared memory"))
+		return;
+	d->smem_map[d->nsmem++] = (KSmem){.name = op->out->name,
+					  .offset = attrs_int(&op->attrs, A_OFFSET, 0),
+					  .bytes = bar ? 8 : type_slot_bytes(op->out->type),
+					  .slots = (int)attrs_int(&op->attrs, A_SLOTS, 1)};
+}
+
+static void fill_ops(Fill *f)
+{
+	for (int i = 0; i < 3; i++)
+		f->d->grid[i] = "1";
+	for (const Op *op = kernel_first(f->k); op; op = op_next(op)) {
+		if (op->kind == OP_TMAP)
+			fill_map(f, op);
+		else if (op->kind == OP_SHARED || op->kind == OP_MBARRIER)
+			fill_buffer(f, op);
+		for (int i = 0; op->kind == OP_LAUNCH && i < 3 && i < op->nix; i++)
+			f->d->grid[i] = postfix(f->c, op->ix[i]);
+	}
+}
+
+static void fill_launch(Fill *f, int regs)
+{
+	const Attrs *a = &f->k->attrs;
+	const Attr *cluster = attrs_get(a, A_CLUSTER);
+	KDesc *d = f->d;
+	d->cluster[0] = d->cluster[1] = d->cluster[2] = 1;
+	for (int i = 0; cluster && i < cluster->n; i++)
+		d->cluster[0] *= (int)cluster->i[i];
+	d->block = (int)attrs_int(a, A_BLOCK, 0);
+	d->smem = (int)attrs_int(a, A_SMEM, 0);
+	d->regs = d->entry_regs = regs;
+	d->schedule = attrs_str(a, A_ROLES, "none");
+}
+
+static bool kernel_fill(Ctx *c, const Kernel *k, int regs, KDesc *d)
+{
+	Fill f = {.c = c, .k = k, .d = d, .ok = true};
+	d->name = d->symbol = k->name;
+	fill_args(&f);
+	fill_launch(&f, regs);
+	fill_ops(&f);
+	fill_source_facts(&f);
+	fill_ranges(&f);
+	if (f.ok)
+		fill_params(&f);
+	return f.ok;
+}
+
+/* ------------------------------------------------------------------ the module */
+
+/* FNV-1a of 128 bits: the prime is 2^88 + 0x13b. */
+static const char *hash(Ctx *c, const char *s, size_t n)
+{
+	uint64_t hi = UINT64_C(0x6c62272e07bb0142), lo = UINT64_C(0x62b821756295c58d);
+	for (size_t i = 0; i < n; i++) {
+		lo ^= (unsigned char)s[i];
+		uint64_t a = (lo & 0xffffffff) * 0x13b, b = (lo >> 32) * 0x13b + (a >> 32);
+		hi = hi * 0x13b + (b >> 32) + (lo << 24);
+		lo = b << 32 | (a & 0xffffffff);
+	}
+	return ctx_strf(c, "%016" PRIx64 "%016" PRIx64, hi, lo);
+}
+
+static const char *source_hash(Ctx *c, const Module *m)
+{
+	int src = m->kernels.at[0]->loc.src;
+	const Src *s = src >= 0 ? ctx_src_at(c, src) : NULL;
+	return s ? hash(c, s->text, s->size) : hash(c, "", 0);
+}
+
+bool kdesc_fill(const Module *m, const CgOpt *opt, const int *regs, KModuleDesc *out)
+{
+	Ctx *c = m->ctx;
+	const char *ptxas = ptxas_find(c, opt->ptxas_path);
+	const char *version = ptxas ? ptxas_version(c, ptxas) : NULL;
+	if (m->kernels.n > KD_MAX_KERNELS) {
+		diag(c, NOLOC, D_E0508, "more than %d kernels", KD_MAX_KERNELS);
+		return false;
+	}
+	*out = (KModuleDesc){.abi = KDESC_ABI,
+			     .tool = "dslc " DSLC_VERSION,
+			     .llvm = codegen_llvm_version(c),
+			     .ptxas = version ? version : "",
+			     .source = opt->source_name ? opt->source_name : "",
+			     .source_hash = source_hash(c, m),
+			     .target = m->kernels.at[0]->target,
+			     .min_driver = version ? atoi(version) * 1000 : 0,
+			     .nkernels = m->kernels.n};
+	out->kernels = NEWN(ctx_arena(c), KDesc, m->kernels.n);
+	for (int i = 0; i < m->kernels.n; i++)
+		if (!kernel_fill(c, m->kernels.at[i], regs ? regs[i] : 0, &out->kernels[i]))
+			return false;
+	return true;
+}
