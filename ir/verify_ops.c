@@ -8,6 +8,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+enum { MAX_TILE = 1 << 24 };
+
 typedef struct {
 	const char *kinds;
 	const char *(*rule)(const Kernel *k, const Op *op); /* what does not fit in a row */
@@ -85,14 +87,15 @@ static const char *check_needs(const Kernel *k, const Op *op, const Rule *r)
 	return NULL;
 }
 
+/* No count, size or offset comes near 2^31, so that sums and products of them fit in 64 bits. */
 static const char *check_attrs(const Kernel *k, const Attrs *attrs)
 {
 	for (int i = 0; i < attrs->n; i++) {
 		const Attr *a = &attrs->at[i];
 		int n = attr_rows[a->id].kind == AK_INT ? 1 : a->n;
 		for (int j = 0; j < n; j++)
-			if (a->i[j] < 0)
-				return ctx_strf(k->ctx, "the attribute '%s' is not negative",
+			if (a->i[j] < 0 || a->i[j] > INT32_MAX)
+				return ctx_strf(k->ctx, "the attribute '%s' is 0 to 2147483647",
 						attr_rows[a->id].name);
 	}
 	return NULL;
@@ -139,18 +142,52 @@ static const char *rule_alike(const Kernel *k, const Op *op)
 	return NULL;
 }
 
-static const char *rule_static(const Kernel *k, const Op *op)
+/* Multiplies *size by the extents of a tuple; where strides are given, adds their reach to *last.
+ */
+static bool tuple_fits(const Tup *shape, const Tup *stride, int64_t *size, int64_t *last)
 {
-	(void)k;
-	return layout_is_static(op->out->type->layout) ? NULL
-						       : "the layout's extents are constants";
+	int64_t extent, step;
+	for (int i = 0; !tup_is_leaf(shape) && i < shape->n; i++)
+		if (!tuple_fits(shape->at[i], stride ? stride->at[i] : NULL, size, last))
+			return false;
+	if (!tup_is_leaf(shape))
+		return true;
+	if (!ix_is_const(shape->leaf, &extent) || extent < 1 || extent > MAX_TILE)
+		return false;
+	*size *= extent;
+	if (!stride)
+		return *size <= MAX_TILE;
+	if (!ix_is_const(stride->leaf, &step) || step < 0 || step > MAX_TILE)
+		return false;
+	*last += (extent - 1) * step;
+	return *size <= MAX_TILE && *last < MAX_TILE;
 }
 
-/* A register tile: shape known, and where distributed every element in one register. */
+/* A tensor's strides are its caller's. */
+static bool layout_fits(const Layout *l, Space space)
+{
+	int64_t size = 1, last = 0;
+	return tuple_fits(l->shape, space == SP_GLOBAL ? NULL : l->stride, &size, &last);
+}
+
+/* What is defined inside a kernel is a tile: its extents are known, and not absurd. */
+static const char *check_tile_type(const Type *t)
+{
+	if (t->kind != TY_TILE)
+		return NULL;
+	if (!tup_is_static(t->layout->shape))
+		return "the tile's extents are constants";
+	if (t->space != SP_GLOBAL && !layout_is_static(t->layout))
+		return "the tile's strides are constants";
+	if (!layout_fits(t->layout, t->space) ||
+	    (t->tv && layout_is_static(t->tv) && !layout_fits(t->tv, SP_REG)))
+		return "a tile has 1 to 2^24 elements, with strides of at most that";
+	return NULL;
+}
+
+/* A register tile: where distributed, every element is in one register. */
 static const char *check_reg(const Kernel *k, const Type *t)
 {
-	if (!layout_is_static(t->layout))
-		return "the layout's extents are constants";
 	if (!t->tv)
 		return k->stage == ST_PTX ? "a register tile of the ptx stage has a tv layout"
 					  : NULL;
@@ -238,8 +275,6 @@ static const char *rule_shared(const Kernel *k, const Op *op)
 	const char *ring = attrs_str(&op->attrs, A_RING, NULL);
 	const Type *t = op->out->type;
 	int64_t smem = attrs_int(&k->attrs, A_SMEM, INT64_MAX);
-	if (!layout_is_static(t->layout))
-		return rule_static(k, op);
 	if (k->stage != ST_PTX)
 		return !ring || find_named(k, OP_RING, ring)
 			       ? NULL
@@ -279,8 +314,6 @@ static const char *rule_tile(const Kernel *k, const Op *op)
 				rank, rank);
 	if (from->elem != to->elem)
 		return "a tile has its tensor's element type";
-	if (!tup_is_static(to->layout->shape))
-		return "a tile's extents are constants";
 	if (is_flat(from->layout->stride) && is_flat(to->layout->stride) &&
 	    from->layout->stride != to->layout->stride)
 		return "a tile has its tensor's strides";
@@ -493,6 +526,8 @@ const char *op_rule(const Kernel *k, const Op *op)
 	if ((why = check_attrs(k, &op->attrs)) || (why = check_needs(k, op, r)))
 		return why;
 	if (r->kinds && (why = check_kinds(k, op, r->kinds)))
+		return why;
+	if (op->out && (why = check_tile_type(op->out->type)))
 		return why;
 	if (op->out && is_kind(op->out->type, 'r') && (why = check_reg(k, op->out->type)))
 		return why;
