@@ -6,19 +6,20 @@
 
 typedef struct {
 	const char *name, *value; /* -DNAME=VALUE: replaces the value of a const of the file */
-	bool used;		  /* set when some const took it */
+	bool used;                /* set when some const took it */
 } Define;
 
 typedef struct {
 	Define *defines;
 	int ndefines;
-	const char *target;	       /* "sm_90a" unless a kernel says otherwise; NULL: sm_90a */
-	Buf *printed;		       /* what print(...) says, a line each; may be NULL */
-	Buf *ast;		       /* the syntax tree as text (--emit=ast); may be NULL */
-	bool syntax_only;	       /* stop after sema: the module has no kernels */
+	const char *target; /* "sm_90a" unless a kernel says otherwise; NULL: sm_90a */
+	Buf *printed;       /* what print(...) says, a line each; may be NULL */
+	Buf *ast;           /* the syntax tree as text (--emit=ast); may be NULL */
+	bool syntax_only;   /* stop after sema: the module has no kernels */
 } FrontendOpt;
 
-/* Reports to the ctx's diagnostics; NULL when there was an error. The AST does not outlive the call. */
+/* Reports to the ctx's diagnostics; NULL when there was an error. The AST does not outlive the
+ * call. */
 Module *frontend_compile(Ctx *c, int src, FrontendOpt *opt);
 
 #endif

@@ -1,0 +1,58 @@
+/* ast.h - the syntax tree, private to the frontend. All nodes are of one shape: a kind (ast.def
+ * says what the children are), a place, a name or a number. They live in an arena of their own,
+ * which frontend_compile frees; names are interned in the Ctx. */
+#ifndef DSL_AST_H
+#define DSL_AST_H
+
+#include "ir/base.h"
+
+typedef enum {
+#define NODE(id, text) N_##id,
+#include "frontend/ast.def"
+	N_COUNT
+} NodeKind;
+
+typedef struct Node Node;
+struct Node {
+	NodeKind kind;
+	int depth; /* of the tree below, itself included */
+	Loc loc, name_loc;
+	const char *name;
+	int64_t num;
+	double real;
+	VEC(Node *) kids;
+};
+
+/* The state of one parse: lexer and grammar share it. */
+typedef struct {
+	Ctx *ctx;
+	Arena *arena;
+	int src, at;  /* source, byte offset of the next token */
+	int start;    /* the token that chooses what is parsed: a file or an expression */
+	Loc comment;  /* where the comment being read began */
+	bool stopped; /* too many errors, or one after which nothing can follow */
+	int errors;
+	Node *result;
+} Parser;
+
+enum { AST_DEPTH_MAX = 200, PARSE_ERRORS_MAX = 20 };
+
+Node *node_new(Parser *p, NodeKind kind, Loc loc);
+Node *node_named(Parser *p, NodeKind kind, Loc loc, const Node *name); /* name: a NAME node */
+Node *node_add(Parser *p, Node *parent, Node *kid);                    /* gives parent */
+Node *node_take(Parser *p, Node *parent, Node *list);                  /* adds all kids of list */
+Node *node1(Parser *p, NodeKind kind, Loc loc, Node *a);
+Node *node2(Parser *p, NodeKind kind, Loc loc, Node *a, Node *b);
+Node *node3(Parser *p, NodeKind kind, Loc loc, Node *a, Node *b, Node *c);
+Node *node_op(Parser *p, NodeKind kind, Loc loc, const char *op, Node *a, Node *b); /* b opt */
+Node *node_chain(Parser *p, Loc loc, Node *a, Node *b);                             /* a o b */
+void ast_print(const Node *n, Buf *out);
+
+/* parser.c: NULL after errors were reported */
+Node *parse_file(Ctx *c, Arena *a, int src);
+Node *parse_expr(Ctx *c, Arena *a, int src);
+
+/* What an error of the lexer or the grammar costs: false when no more should be reported. */
+bool parse_error_counts(Parser *p);
+
+#endif

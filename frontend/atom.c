@@ -1,0 +1,160 @@
+/* atom.c - mma declarations: wgmma<M,N,K>(a,b,c) looked up in atoms.def, * (x,y,z) its arrangement
+ * of warpgroups, mm.C(m,n) the shape of its accumulator. What does not exist is answered with the
+ * nearest that does:
+ *     wgmma<64,260,16>(bf16,bf16,f32)   ->   help: the nearest is wgmma<64,256,16> */
+#include "frontend/sema.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { MMA_EXTENT_MAX = 1 << 20 };
+
+static void types_exist(Sema *s, DiagMsg *m)
+{
+	Buf b = {0};
+	for (int i = 0; i < ATOM_COUNT; i++) {
+		const AtomRow *r = &atom_rows[i];
+		buf_printf(&b, "%s(%s, %s, %s)", i ? ", " : "", elem_rows[r->a].name,
+			   elem_rows[r->b].name, elem_rows[r->c].name);
+	}
+	diag_remedy(s->ctx, m, "built are %s", b.s);
+	buf_free(&b);
+}
+
+static const AtomRow *row_by_types(Sema *s, const Node *at, const Value *types)
+{
+	for (int i = 0; i < ATOM_COUNT; i++) {
+		const AtomRow *r = &atom_rows[i];
+		if (!strcmp(r->name, at->name) && r->a == types[0].elem && r->b == types[1].elem &&
+		    r->c == types[2].elem)
+			return r;
+	}
+	types_exist(s, not_yet(s, at->loc, "%s of (%s, %s, %s)", at->name,
+			       elem_rows[types[0].elem].name, elem_rows[types[1].elem].name,
+			       elem_rows[types[2].elem].name));
+	return NULL;
+}
+
+static int64_t nearest(int64_t v, int64_t lo, int64_t hi, int64_t step)
+{
+	int64_t r = lo + (v - lo + step / 2) / step * step;
+	return v <= lo ? lo : r > hi ? hi : r;
+}
+
+static bool shape_exists(Sema *s, const Node *at, const AtomRow *r, const int64_t *v)
+{
+	int64_t n = nearest(v[1], r->n_lo, r->n_hi, r->n_step);
+	if (v[0] == r->m && v[1] == n && v[2] == r->k)
+		return true;
+	DiagMsg *m = diag(s->ctx, at->loc, D_E0302,
+			  "there is no %s<%" PRId64 ",%" PRId64 ",%" PRId64 "> of %s", at->name,
+			  v[0], v[1], v[2], elem_rows[r->a].name);
+	diag_remedy(s->ctx, m, "the nearest is %s<%d,%" PRId64 ",%d>", at->name, r->m, n, r->k);
+	return false;
+}
+
+Value mma_template(Sema *s, const Node *at, Value *types, int n)
+{
+	static const char *const what[] = {"M of an mma", "N of an mma", "K of an mma"};
+	Value v = value_of(V_MMA);
+	int64_t shape[3];
+	if (n != 3 || at->kids.n != 3) {
+		diag(s->ctx, at->loc, D_E0206,
+		     "an mma has three extents and three types, "
+		     "wgmma<M,N,K>(a, b, accumulator)");
+		return value_bad();
+	}
+	for (int i = 0; i < 3; i++) {
+		Value e = eval(s, at->kids.at[i]);
+		if (!want_int(s, &e, 1, MMA_EXTENT_MAX, what[i], &shape[i]) ||
+		    !want(s, &types[i], V_ELEM, "an operand of an mma"))
+			return value_bad();
+	}
+	const AtomRow *r = row_by_types(s, at, types);
+	if (!r || !shape_exists(s, at, r, shape))
+		return value_bad();
+	Mma *m = NEW(s->arena, Mma);
+	*m = (Mma){{(AtomId)(r - atom_rows), (int)shape[1]}, {1, 1, 1}, at->loc};
+	v.mma = m;
+	return v;
+}
+
+Value mma_arrange(Sema *s, Loc loc, const Value *mma, const Value *by)
+{
+	Value v = *mma, e = {.kind = V_INT, .loc = by->loc};
+	Mma *m = NEW(s->arena, Mma);
+	*m = *mma->mma;
+	(void)loc;
+	if (!want(s, by, V_TUPLE, "an arrangement of warpgroups"))
+		return value_bad();
+	for (int i = 0; i < 3; i++) {
+		if (by->tup->n != 3 || !tup_is_leaf(by->tup->at[i])) {
+			diag(s->ctx, by->loc, D_E0206, "an arrangement has three extents, (m,n,k)");
+			return value_bad();
+		}
+		e.ix = by->tup->at[i]->leaf;
+		if (!want_int(s, &e, 1, 1024, "an arrangement's extent", &m->arrange[i]))
+			return value_bad();
+	}
+	if (m->arrange[0] > 2 || m->arrange[1] > 1 || m->arrange[2] > 1) {
+		not_yet(s, by->loc, "this arrangement of warpgroups; (1,1,1) and (2,1,1) are");
+		return value_bad();
+	}
+	v.mma = m;
+	return v;
+}
+
+/* ------------------------------------------------------------------ mm.C(bM,bN) */
+static bool divisible(Sema *s, const Node *at, int64_t v, int64_t step, const char *mode)
+{
+	if (v % step == 0)
+		return true;
+	DiagMsg *m = diag(s->ctx, at->loc, D_E0303,
+			  "the tile's %s is %" PRId64 ", no multiple of the %" PRId64
+			  " that the mma covers",
+			  mode, v, step);
+	diag_remedy(s->ctx, m, "the nearest is %" PRId64, nearest(v, step, INT64_MAX - step, step));
+	return false;
+}
+
+static bool shape_args(Sema *s, const Node *call, int64_t *v)
+{
+	if (call->kids.n != 3) {
+		diag(s->ctx, call->loc, D_E0206, "a fragment's shape has two extents, mm.C(m,n)");
+		return false;
+	}
+	for (int i = 0; i < 2; i++) {
+		Value e = eval(s, call->kids.at[i + 1]);
+		if (!want_int(s, &e, 1, 65536, "the extent of a tile", &v[i]))
+			return false;
+	}
+	return true;
+}
+
+Value mma_shape(Sema *s, const Node *call)
+{
+	const Node *field = call->kids.at[0];
+	Value mma = eval(s, field->kids.at[0]), v = value_of(V_SHAPE);
+	int64_t e[2];
+	if (!want(s, &mma, V_MMA, "what has fragments"))
+		return value_bad();
+	if (strcmp(field->name, "C")) {
+		bool later = !strcmp(field->name, "A") || !strcmp(field->name, "B");
+		if (later)
+			not_yet(s, field->loc, "operands in registers; C is");
+		else
+			diag(s->ctx, field->name_loc, D_E0201, "an mma has no fragment '%s'",
+			     field->name);
+		return value_bad();
+	}
+	const Mma *m = mma.mma;
+	const AtomRow *r = &atom_rows[m->atom.id];
+	if (!shape_args(s, call, e) ||
+	    !divisible(s, call->kids.at[1], e[0], r->m * m->arrange[0], "M") ||
+	    !divisible(s, call->kids.at[2], e[1], m->atom.n * m->arrange[1], "N"))
+		return value_bad();
+	v.layout = layout_2d(s->ctx, e[0], e[1], 1, e[0]);
+	v.elem = r->c;
+	v.mma = m;
+	return v;
+}

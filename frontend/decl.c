@@ -1,0 +1,309 @@
+/* decl.c - declarations: const (with -D from outside), let, layout, smem, tma, pipeline. Buffers
+ * and rings are collected and built where the grid begins: smem sA : bf16 (128,64); pipeline ab(4)
+ * { sA }
+ *  -> ring ab slots=4
+ *     %sA = shared ring=ab auto=1 : shared bf16 (128,64):(1,128) */
+#include "frontend/sema.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* ------------------------------------------------------------------ const */
+static Define *define_of(Sema *s, const char *name)
+{
+	for (int i = s->opt->ndefines; i-- > 0;)
+		if (!strcmp(s->opt->defines[i].name, name))
+			return &s->opt->defines[i];
+	return NULL;
+}
+
+/* The value given outside is read as an expression of its own source, so that messages point at it.
+ */
+static Value eval_define(Sema *s, Define *d)
+{
+	const char *name = ctx_strf(s->ctx, "<-D%s>", d->name);
+	int src = ctx_src(s->ctx, name, d->value, strlen(d->value));
+	const Node *n = parse_expr(s->ctx, s->arena, src);
+	d->used = true;
+	return n ? eval(s, n) : value_bad();
+}
+
+static void bind_const(Sema *s, const Node *n)
+{
+	Define *d = define_of(s, n->name);
+	Value v = d ? eval_define(s, d) : eval(s, n->kids.at[0]);
+	bool fits = v.kind == V_REAL || v.kind == V_WORD || v.kind == V_BAD ||
+		    (v.kind == V_INT && ix_is_const(v.ix, NULL));
+	if (!fits) {
+		DiagMsg *m = diag(s->ctx, v.loc, D_E0203,
+				  "a const is a number or a word of the schedule, this is %s",
+				  v.kind == V_INT ? "known only at run time" : value_texts[v.kind]);
+		diag_remedy(s->ctx, m, "let names anything");
+		v = value_bad();
+	}
+	scope_add(s, n, v);
+}
+
+void decl_const(Sema *s, const Node *n)
+{
+	for (int i = 0; i < n->kids.n; i++)
+		bind_const(s, n->kids.at[i]);
+}
+
+/* ------------------------------------------------------------------ let, layout, mma */
+void decl_let(Sema *s, const Node *n)
+{
+	for (int i = 0; i < n->kids.n; i++) {
+		const Node *b = n->kids.at[i];
+		Value v = eval(s, b->kids.at[0]);
+		if (v.kind == V_ACC) {
+			DiagMsg *m = diag(s->ctx, v.loc, D_E0203,
+					  "an accumulator has a name already and still changes");
+			diag_remedy(s->ctx, m, "name an expression of it, behind the loop");
+			v = value_bad();
+		}
+		v.coord = NULL;
+		scope_add(s, b, v);
+	}
+}
+
+void decl_layout(Sema *s, const Node *n)
+{
+	for (int i = 0; i < n->kids.n; i++) {
+		const Node *b = n->kids.at[i];
+		Value v = eval(s, b->kids.at[0]);
+		if (v.kind != V_BAD && v.kind != V_SWIZZLE) {
+			const Layout *l = value_layout(s, &v);
+			v = value_of(l ? V_LAYOUT : V_BAD);
+			v.layout = l;
+		}
+		scope_add(s, b, v);
+	}
+}
+
+void decl_mma(Sema *s, const Node *n)
+{
+	for (int i = 0; i < n->kids.n; i++) {
+		const Node *b = n->kids.at[i];
+		Value v = eval(s, b->kids.at[0]);
+		scope_add(s, b, want(s, &v, V_MMA, "an mma") ? v : value_bad());
+	}
+}
+
+/* ------------------------------------------------------------------ smem */
+enum { BUFFER_MAX = 1 << 24 };
+
+static bool buffer_layout_fits(Sema *s, const Node *at, const Layout *l)
+{
+	int64_t cosize;
+	if (!layout_is_static(l)) {
+		diag(s->ctx, at->loc, D_E0203, "the layout of a buffer is known only at run time");
+		return false;
+	}
+	if (layout_rank(l) != RANK_MAX) {
+		not_yet(s, at->loc, "buffers of rank %d; rank %d is", layout_rank(l), RANK_MAX);
+		return false;
+	}
+	if (!ix_is_const(layout_cosize(s->ctx, l), &cosize) || cosize > BUFFER_MAX) {
+		diag(s->ctx, at->loc, D_E0211, "a buffer has at most %d elements", BUFFER_MAX);
+		return false;
+	}
+	return true;
+}
+
+static const Layout *buffer_layout(Sema *s, const Node *type, Elem e, bool *is_auto)
+{
+	const Node *n = type->kids.at[0];
+	if (n->kind == N_NONE) {
+		diag(s->ctx, type->loc, D_E0204, "a buffer needs a shape, %s (bM,bK)",
+		     elem_rows[e].name);
+		return NULL;
+	}
+	s->has_elem = true;
+	s->elem = e;
+	Value v = eval(s, n);
+	s->has_elem = false;
+	if (v.kind == V_BAD)
+		return NULL;
+	*is_auto = v.kind == V_TUPLE;
+	const Layout *l = value_layout(s, &v);
+	return l && buffer_layout_fits(s, n, l) ? l : NULL;
+}
+
+static void decl_buffer(Sema *s, Node *n)
+{
+	const Node *type = n->kids.at[0];
+	Value v = value_of(V_BUFFER);
+	Elem e;
+	bool is_auto = false;
+	const Layout *l = NULL;
+	if (elem_by_name(s, type->name, type->name_loc, &e))
+		l = buffer_layout(s, type, e, &is_auto);
+	if (!l) {
+		scope_add(s, n, value_bad());
+		return;
+	}
+	if (!name_is_free(s, n->name, n->name_loc))
+		return;
+	Buffer *b = NEW(s->arena, Buffer);
+	*b = (Buffer){.name = n->name, .decl = n, .is_auto = is_auto, .filled = NOLOC};
+	b->type = type_tile(s->ctx, SP_SHARED, e, l);
+	vec_push(s->arena, &s->buffers, b);
+	v.buffer = b;
+	scope_add(s, n, v);
+}
+
+void decl_smem(Sema *s, const Node *n)
+{
+	for (int i = 0; i < n->kids.n; i++)
+		decl_buffer(s, n->kids.at[i]);
+}
+
+/* ------------------------------------------------------------------ tma */
+static bool is_word(const Node *n, const char *word)
+{
+	return n->kind == N_NAME && !strcmp(n->name, word);
+}
+
+static bool tma_option(Sema *s, const Node *n)
+{
+	const Node *key = n->kind == N_PHRASE ? n->kids.at[0] : n, *word = NULL;
+	if (n->kind == N_PHRASE)
+		word = n->kids.at[1];
+	if (word && is_word(key, "multicast") && (is_word(word, "auto") || is_word(word, "off")))
+		return true;
+	if (word && is_word(key, "multicast") &&
+	    (is_word(word, "slice") || is_word(word, "leader")))
+		not_yet(s, n->loc, "multicast %s; auto and off are", word->name);
+	else if (word && is_word(key, "cache"))
+		not_yet(s, n->loc, "cache policies");
+	else
+		diag(s->ctx, n->loc, D_E0308, "a tma copy has the options multicast and cache");
+	return false;
+}
+
+static Value tma_load(Sema *s, const Node *call)
+{
+	Value v = value_of(V_TMA);
+	if (call->kids.n < 3) {
+		diag(s->ctx, call->loc, D_E0206, "load takes a tensor and a buffer, load(A, sA)");
+		return value_bad();
+	}
+	Value a = eval(s, call->kids.at[1]), b = eval(s, call->kids.at[2]);
+	if (!want(s, &a, V_TENSOR, "the source") || !want(s, &b, V_BUFFER, "the target"))
+		return value_bad();
+	for (int i = 3; i < call->kids.n; i++)
+		if (!tma_option(s, call->kids.at[i]))
+			return value_bad();
+	TmaLoad *t = NEW(s->arena, TmaLoad);
+	*t = (TmaLoad){a.tensor, b.buffer};
+	v.load = t;
+	return v;
+}
+
+void decl_tma(Sema *s, const Node *n)
+{
+	for (int i = 0; i < n->kids.n; i++) {
+		const Node *b = n->kids.at[i], *call = b->kids.at[0];
+		const Node *callee = call->kind == N_CALL ? call->kids.at[0] : call;
+		Value v = value_bad();
+		if (call->kind == N_CALL && is_word(callee, "load"))
+			v = tma_load(s, call);
+		else if (call->kind == N_CALL && is_word(callee, "store"))
+			not_yet(s, call->loc, "tma stores; load is");
+		else
+			diag(s->ctx, call->loc, D_E0203,
+			     "a tma copy is load(tensor, buffer) or store(buffer, tensor)");
+		scope_add(s, b, v);
+	}
+}
+
+/* ------------------------------------------------------------------ pipeline */
+enum { SLOTS_MIN = 2, SLOTS_MAX = 8 };
+
+static void member_via(Sema *s, const Node *n, Buffer *b)
+{
+	if (n->kind == N_NONE)
+		return;
+	Value v = eval(s, n);
+	if (!want(s, &v, V_TMA, "what stands behind via"))
+		return;
+	if (v.load->buffer != b)
+		diag(s->ctx, n->loc, D_E0312, "'%s' fills '%s', not '%s'", n->name,
+		     v.load->buffer->name, b->name);
+	b->load = v.load;
+}
+
+static void member(Sema *s, Ring *r, const Node *n)
+{
+	Node name = *n;
+	name.kind = N_NAME;
+	name.loc = n->name_loc;
+	Value v = eval(s, &name);
+	if (!want(s, &v, V_BUFFER, "a member of a pipeline"))
+		return;
+	if (v.buffer->ring) {
+		diag(s->ctx, n->loc, D_E0305, "'%s' is in pipeline '%s' already", n->name,
+		     v.buffer->ring->name);
+		return;
+	}
+	v.buffer->ring = r;
+	vec_push(s->arena, &r->buffers, v.buffer);
+	member_via(s, n->kids.at[0], v.buffer);
+}
+
+void decl_pipeline(Sema *s, const Node *n)
+{
+	Value v = value_of(V_PIPELINE);
+	const Node *slots = n->kids.at[0], *members = n->kids.at[1];
+	Ring *r = NEW(s->arena, Ring);
+	*r = (Ring){.name = n->name, .loc = n->name_loc};
+	if (slots->kind != N_NONE) {
+		Value e = eval(s, slots);
+		want_int(s, &e, SLOTS_MIN, SLOTS_MAX, "the slots of a pipeline", &r->slots);
+	}
+	for (int i = 0; i < members->kids.n; i++)
+		member(s, r, members->kids.at[i]);
+	if (!name_is_free(s, n->name, n->name_loc))
+		return;
+	if (s->rings.n == 1)
+		not_yet(s, n->name_loc, "more than one pipeline");
+	vec_push(s->arena, &s->rings, r);
+	v.ring = r;
+	scope_add(s, n, v);
+}
+
+/* ------------------------------------------------------------------ to the IR */
+static void buffer_build(Sema *s, Buffer *b)
+{
+	Op *op = build(s, OP_SHARED, b->decl->loc);
+	op_str(s->kernel, op, A_RING, b->ring->name);
+	if (b->is_auto)
+		op_int(s->kernel, op, A_AUTO, 1);
+	b->val = op_result(s->kernel, op, b->name, b->type);
+}
+
+void buffers_build(Sema *s)
+{
+	for (int i = 0; i < s->rings.n; i++) {
+		const Ring *r = s->rings.at[i];
+		Op *op = build(s, OP_RING, r->loc);
+		op_sym(s->kernel, op, r->name);
+		op_int(s->kernel, op, A_SLOTS, r->slots);
+		for (int j = 0; j < r->buffers.n; j++)
+			buffer_build(s, r->buffers.at[j]);
+	}
+}
+
+void buffers_check(Sema *s)
+{
+	for (int i = 0; i < s->buffers.n; i++) {
+		const Buffer *b = s->buffers.at[i];
+		if (b->ring && !b->read && b->filled.src >= 0)
+			diag(s->ctx, b->filled, D_E0305, "'%s' is filled here and never read",
+			     b->name);
+		else if (b->ring && b->filled.src < 0)
+			diag(s->ctx, b->decl->name_loc, D_E0305,
+			     "'%s' is in a pipeline and never filled", b->name);
+	}
+}

@@ -1,0 +1,136 @@
+/* elt.c - values that exist on the device: accumulators, scalars and tiles in registers. Whatever
+ * elementwise.def has a row for may be written; numbers become constants of the kernel.
+ *     bf16(alpha * acc)   ->   %x = mul %alpha, %acc : reg f32 (128,256):(1,128)
+ *                              %c = cvt %x : reg bf16 (128,256):(1,128) */
+#include "frontend/sema.h"
+
+enum { ARITY_MAX = 3 };
+
+static bool is_number(const Value *v)
+{
+	return v->kind == V_REAL || (v->kind == V_INT && ix_is_const(v->ix, NULL));
+}
+
+bool is_elementwise(const Value *v)
+{
+	return is_number(v) || v->kind == V_ACC || v->kind == V_SCALAR || v->kind == V_FRAG;
+}
+
+static double number(const Value *v)
+{
+	int64_t i = 0;
+	if (v->kind == V_REAL)
+		return v->real;
+	ix_is_const(v->ix, &i);
+	return (double)i;
+}
+
+/* Operations run where tiles do. */
+bool elt_place(Sema *s, Loc loc)
+{
+	if (s->place == AT_GRID)
+		return true;
+	if (s->place == AT_LOOP)
+		not_yet(s, loc, "computing on tiles inside the loop over k; behind it is");
+	else
+		diag(s->ctx, loc, D_E0309, "values on tiles and scalars are computed in the grid");
+	return false;
+}
+
+static Value fold(const EltRow *row, const Value *args)
+{
+	float x[ARITY_MAX] = {0};
+	Value v = value_of(V_REAL);
+	for (int i = 0; i < row->arity; i++)
+		x[i] = (float)number(&args[i]);
+	v.real = (double)row->value(x[0], x[1], x[2]);
+	return v;
+}
+
+static Val *operand(Sema *s, const Value *v)
+{
+	if (!is_number(v))
+		return v->val;
+	Op *op = build(s, OP_CONST, v->loc);
+	op_real(s->kernel, op, A_VALUE, (double)(float)number(v));
+	return op_result(s->kernel, op, "z", type_elem(s->ctx, EL_F32));
+}
+
+static Elem elem_of(const Value *v)
+{
+	return is_number(v) ? EL_F32 : v->val->type->elem;
+}
+
+static bool operands_fit(Sema *s, const EltRow *row, const Value *args, const Layout **shape)
+{
+	for (int i = 0; i < row->arity; i++) {
+		if (elem_of(&args[i]) != EL_F32) {
+			DiagMsg *m =
+				diag(s->ctx, args[i].loc, D_E0205, "%s computes in f32, this is %s",
+				     row->name, elem_rows[elem_of(&args[i])].name);
+			diag_remedy(s->ctx, m, "write f32(...) around it");
+			return false;
+		}
+		if (is_number(&args[i]) || args[i].val->type->kind != TY_TILE)
+			continue;
+		const Layout *l = args[i].val->type->layout;
+		if (*shape && *shape != l) {
+			diag(s->ctx, args[i].loc, D_E0204, "a tile of %s and a tile of %s",
+			     shape_str(s, *shape), shape_str(s, l));
+			return false;
+		}
+		*shape = l;
+	}
+	return true;
+}
+
+static Value result(Val *val)
+{
+	Value v = value_of(val->type->kind == TY_TILE ? V_FRAG : V_SCALAR);
+	v.val = val;
+	return v;
+}
+
+static const Type *type_like(Sema *s, Elem e, const Layout *shape)
+{
+	return shape ? type_tile(s->ctx, SP_REG, e, shape) : type_elem(s->ctx, e);
+}
+
+Value elt_apply(Sema *s, Loc loc, const EltRow *row, Value *args)
+{
+	const Layout *shape = NULL;
+	Val *in[ARITY_MAX];
+	bool numbers = true;
+	for (int i = 0; i < row->arity; i++)
+		numbers &= is_number(&args[i]);
+	if (numbers)
+		return fold(row, args);
+	if (!operands_fit(s, row, args, &shape) || !elt_place(s, loc))
+		return value_bad();
+	for (int i = 0; i < row->arity; i++)
+		in[i] = operand(s, &args[i]);
+	Op *op = build(s, row->op, loc);
+	for (int i = 0; i < row->arity; i++)
+		build_in(s, op, in[i]);
+	return result(op_result(s->kernel, op, "x", type_like(s, EL_F32, shape)));
+}
+
+Value elt_cast(Sema *s, Loc loc, Elem to, Value *arg)
+{
+	if (!is_elementwise(arg)) {
+		diag(s->ctx, arg->loc, D_E0203, "%s converts tiles and numbers, this is %s",
+		     elem_rows[to].name, value_texts[arg->kind]);
+		return value_bad();
+	}
+	if (elem_of(arg) == to)
+		return *arg;
+	if (elem_rows[to].cls != 'F' || is_number(arg) || arg->val->type->kind != TY_TILE) {
+		not_yet(s, loc, "converting %s to %s; tiles are converted to f32, bf16 and f16",
+			value_texts[arg->kind], elem_rows[to].name);
+		return value_bad();
+	}
+	if (!elt_place(s, loc))
+		return value_bad();
+	Op *op = build_in(s, build(s, OP_CVT, loc), arg->val);
+	return result(op_result(s->kernel, op, "c", type_like(s, to, arg->val->type->layout)));
+}

@@ -1,0 +1,373 @@
+/* eval.c - the meaning of an expression: one function per kind of node, chosen by the kinds of the
+ * operands. Integers go to arith.c, layouts to algebra.c, tiles of tensors to tiles.c, atoms to
+ * atom.c, and what runs on the device to elt.c, which builds IR. */
+#include "frontend/sema.h"
+
+#include <string.h>
+
+enum { ARGS_MAX = 16 };
+
+static Value eval_kind(Sema *s, const Node *n);
+
+Value eval(Sema *s, const Node *n)
+{
+	Value v = eval_kind(s, n);
+	v.loc = n->loc;
+	return v;
+}
+
+static Value eval_str(const Node *n)
+{
+	Value v = value_of(V_STR);
+	v.str = n->name;
+	return v;
+}
+
+static Value eval_real(const Node *n)
+{
+	Value v = value_of(V_REAL);
+	v.real = n->real;
+	return v;
+}
+
+static Value unknown_name(Sema *s, const char *name, Loc loc)
+{
+	Suggest g = suggest_begin(name);
+	if (later_function(name) || later_elem(name)) {
+		not_yet(s, loc, "%s", name);
+		return value_bad();
+	}
+	suggest_names(s, &g);
+	sched_suggest(&g);
+	suggest_end(s, &g, diag(s->ctx, loc, D_E0201, "unknown name '%s'", name));
+	return value_bad();
+}
+
+static Value eval_name(Sema *s, const Node *n)
+{
+	Value v;
+	int bytes;
+	Symbol *sym = scope_find(s, n->name);
+	if (sym)
+		return sym->value;
+	if (elem_is(n->name, &v.elem)) {
+		Elem e = v.elem;
+		v = value_of(V_ELEM);
+		v.elem = e;
+		return v;
+	}
+	if (swizzle_named(n->name, &bytes))
+		return swizzle_bytes(s, n->loc, bytes);
+	if (sched_word(n->name)) {
+		v = value_of(V_WORD);
+		v.str = n->name;
+		return v;
+	}
+	if (elt_by_name(n->name) || layout_function(n->name)) {
+		diag(s->ctx, n->loc, D_E0203, "'%s' is a function: %s(...)", n->name, n->name);
+		return value_bad();
+	}
+	return unknown_name(s, n->name, n->loc);
+}
+
+/* False when one of them is bad. */
+static bool eval_all(Sema *s, Node *const *at, int n, Value *out)
+{
+	bool good = true;
+	for (int i = 0; i < n; i++) {
+		out[i] = eval(s, at[i]);
+		good &= out[i].kind != V_BAD;
+	}
+	return good;
+}
+
+static Value eval_tuple(Sema *s, const Node *n)
+{
+	Value v = value_of(V_TUPLE);
+	const Tup **at = NEWN(s->arena, const Tup *, n->kids.n);
+	bool good = true;
+	for (int i = 0; i < n->kids.n; i++) {
+		Value e = eval(s, n->kids.at[i]);
+		if (e.kind == V_TUPLE)
+			at[i] = e.tup;
+		else if (want(s, &e, V_INT, "an element of a tuple"))
+			at[i] = tup_leaf(s->ctx, e.ix);
+		else
+			good = false;
+	}
+	if (!good)
+		return value_bad();
+	v.tup = tup_new(s->ctx, at, n->kids.n);
+	return v;
+}
+
+/* ------------------------------------------------------------------ operators */
+static bool is_layoutish(const Value *v)
+{
+	return v->kind == V_LAYOUT || v->kind == V_TUPLE || v->kind == V_BUFFER;
+}
+
+static Value no_operator(Sema *s, const Node *n, const Value *a, const Value *b)
+{
+	diag(s->ctx, n->loc, D_E0203, "%s and %s have no '%s'", value_texts[a->kind],
+	     value_texts[b->kind], n->name);
+	return value_bad();
+}
+
+static Value layout_binary(Sema *s, const Node *n, const Value *a, const Value *b)
+{
+	bool equal = !strcmp(n->name, "==");
+	if (!strcmp(n->name, "/"))
+		return layout_divide(s, n->loc, a, b);
+	if (!strcmp(n->name, "*"))
+		return layout_product(s, n->loc, a, b);
+	if (!equal && strcmp(n->name, "!="))
+		return no_operator(s, n, a, b);
+	const Layout *x = value_layout(s, a), *y = x ? value_layout(s, b) : NULL;
+	return y ? value_int(s, (x == y) == equal) : value_bad();
+}
+
+static Value eval_binary(Sema *s, const Node *n)
+{
+	Value v[2];
+	if (!eval_all(s, n->kids.at, 2, v))
+		return value_bad();
+	const EltRow *row = elt_by_infix(n->name);
+	bool word = v[0].kind == V_WORD && v[1].kind == V_WORD;
+	if (v[0].kind == V_INT && v[1].kind == V_INT)
+		return int_binary(s, n->loc, n->name, &v[0], &v[1]);
+	if (v[0].kind == V_TENSOR && *n->name == '/')
+		return tiles_divide(s, n->loc, &v[0], &v[1]);
+	if (v[0].kind == V_MMA && *n->name == '*')
+		return mma_arrange(s, n->loc, &v[0], &v[1]);
+	if (word && !strcmp(n->name, "=="))
+		return value_int(s, v[0].str == v[1].str);
+	if (word && !strcmp(n->name, "!="))
+		return value_int(s, v[0].str != v[1].str);
+	if (is_layoutish(&v[0]) || (is_layoutish(&v[1]) && v[0].kind == V_INT))
+		return layout_binary(s, n, &v[0], &v[1]);
+	if (row && row->arity == 2 && is_elementwise(&v[0]) && is_elementwise(&v[1]))
+		return elt_apply(s, n->loc, row, v);
+	return no_operator(s, n, &v[0], &v[1]);
+}
+
+static Value eval_unary(Sema *s, const Node *n)
+{
+	Value v = eval(s, n->kids.at[0]), zero = value_int(s, 0);
+	zero.loc = n->loc;
+	if (v.kind == V_BAD)
+		return v;
+	if (v.kind == V_INT)
+		return *n->name == '-' ? int_binary(s, n->loc, "-", &zero, &v)
+				       : int_binary(s, n->loc, "==", &v, &zero);
+	if (*n->name == '-' && is_elementwise(&v))
+		return elt_apply(s, n->loc, elt_by_name("neg"), &v);
+	diag(s->ctx, n->loc, D_E0203, "%s has no '%s'", value_texts[v.kind], n->name);
+	return value_bad();
+}
+
+static Value eval_colon(Sema *s, const Node *n)
+{
+	Value v[2];
+	return eval_all(s, n->kids.at, 2, v) ? layout_colon(s, n->loc, &v[0], &v[1]) : value_bad();
+}
+
+static Value eval_chain(Sema *s, const Node *n)
+{
+	Value *v = NEWN(s->arena, Value, n->kids.n);
+	return eval_all(s, n->kids.at, n->kids.n, v) ? layout_chain(s, n->loc, v, n->kids.n)
+						     : value_bad();
+}
+
+/* ------------------------------------------------------------------ calls */
+static bool counts(Sema *s, Loc loc, const char *name, int n, int lo, int hi)
+{
+	if (n >= lo && n <= hi)
+		return true;
+	if (lo == hi)
+		diag(s->ctx, loc, D_E0206, "%s takes %d argument%s, not %d", name, lo,
+		     lo == 1 ? "" : "s", n);
+	else
+		diag(s->ctx, loc, D_E0206, "%s takes %d to %d arguments, not %d", name, lo, hi, n);
+	return false;
+}
+
+static Value call_cast(Sema *s, const Node *call, Elem to, Value *args, int n)
+{
+	if (!counts(s, call->loc, elem_rows[to].name, n, 1, 1))
+		return value_bad();
+	return elt_cast(s, call->loc, to, &args[0]);
+}
+
+static Value call_elementwise(Sema *s, const Node *call, const EltRow *row, Value *args, int n)
+{
+	bool ints = n == 2;
+	if (!counts(s, call->loc, row->name, n, row->arity, row->arity))
+		return value_bad();
+	for (int i = 0; i < n; i++)
+		ints &= args[i].kind == V_INT;
+	if (ints && (row->op == OP_MIN || row->op == OP_MAX))
+		return int_binary(s, call->loc, row->name, &args[0], &args[1]);
+	for (int i = 0; i < n; i++)
+		if (!is_elementwise(&args[i])) {
+			diag(s->ctx, args[i].loc, D_E0203, "%s takes tiles and numbers, this is %s",
+			     row->name, value_texts[args[i].kind]);
+			return value_bad();
+		}
+	return elt_apply(s, call->loc, row, args);
+}
+
+static Value call_value(Sema *s, const Node *call, const Value *callee)
+{
+	if (callee->kind == V_MMA) {
+		DiagMsg *m =
+			diag(s->ctx, call->loc, D_E0309, "an mma stands alone on the right of +=");
+		diag_remedy(s->ctx, m, "write acc += mm(sA, sB);");
+	} else {
+		diag(s->ctx, call->loc, D_E0203, "%s cannot be called", value_texts[callee->kind]);
+	}
+	return value_bad();
+}
+
+static Value call_named(Sema *s, const Node *call, const Node *callee, Value *args, int n)
+{
+	Elem e;
+	const EltRow *row = elt_by_name(callee->name);
+	const FunctionRow *f = layout_function(callee->name);
+	const Symbol *sym = scope_find(s, callee->name);
+	if (sym)
+		return call_value(s, call, &sym->value);
+	if (elem_is(callee->name, &e))
+		return call_cast(s, call, e, args, n);
+	if (row)
+		return call_elementwise(s, call, row, args, n);
+	if (f)
+		return counts(s, call->loc, f->name, n, f->lo, f->hi)
+			       ? f->call(s, call->loc, args, n)
+			       : value_bad();
+	return unknown_name(s, callee->name, callee->loc);
+}
+
+static Value call_template(Sema *s, const Node *call, const Node *callee, Value *args, int n)
+{
+	if (!strcmp(callee->name, "wgmma"))
+		return mma_template(s, callee, args, n);
+	if (!strcmp(callee->name, "mma_sync"))
+		not_yet(s, call->loc, "mma_sync; wgmma is");
+	else
+		diag(s->ctx, call->loc, D_E0203, "a swizzle cannot be called");
+	return value_bad();
+}
+
+static Value eval_call(Sema *s, const Node *n)
+{
+	Value args[ARGS_MAX];
+	const Node *callee = n->kids.at[0];
+	int count = n->kids.n - 1;
+	if (callee->kind == N_NAME && !scope_find(s, callee->name) &&
+	    later_function(callee->name) && !elt_by_name(callee->name))
+		return unknown_name(s, callee->name, callee->loc);
+	if (count > ARGS_MAX) {
+		diag(s->ctx, n->loc, D_E0206, "%d arguments; no function takes more than %d", count,
+		     ARGS_MAX);
+		return value_bad();
+	}
+	if (!eval_all(s, n->kids.at + 1, count, args))
+		return value_bad();
+	if (callee->kind == N_NAME)
+		return call_named(s, n, callee, args, count);
+	if (callee->kind == N_TEMPLATE)
+		return call_template(s, n, callee, args, count);
+	if (callee->kind == N_FIELD)
+		return mma_shape(s, n);
+	Value v = eval(s, callee);
+	return v.kind == V_BAD ? v : call_value(s, n, &v);
+}
+
+static Value eval_template(Sema *s, const Node *n)
+{
+	Value args[ARGS_MAX];
+	int count = n->kids.n;
+	bool swizzle = *n->name == 'S';
+	if (!swizzle) {
+		diag(s->ctx, n->loc, D_E0206, "%s lacks its types: %s<...>(bf16, bf16, f32)",
+		     n->name, n->name);
+		return value_bad();
+	}
+	if (count > ARGS_MAX || !eval_all(s, n->kids.at, count, args))
+		return count > ARGS_MAX ? swizzle_template(s, n->loc, args, count) : value_bad();
+	return swizzle_template(s, n->loc, args, count);
+}
+
+static Value eval_index(Sema *s, const Node *n)
+{
+	Value v = eval(s, n->kids.at[0]), at[ARGS_MAX];
+	int count = n->kids.n - 1;
+	if (v.kind == V_BAD)
+		return v;
+	if (v.kind == V_TENSOR || v.kind == V_LAYOUT || v.kind == V_TUPLE) {
+		not_yet(s, n->loc, "indexing %s; tiled tensors are indexed", value_texts[v.kind]);
+		return value_bad();
+	}
+	if (!want(s, &v, V_TILES, "what is indexed"))
+		return value_bad();
+	if (count > RANK_MAX) {
+		diag(s->ctx, n->loc, D_E0206, "%d indices for a tensor of rank %d", count,
+		     v.tiling->rank);
+		return value_bad();
+	}
+	return eval_all(s, n->kids.at + 1, count, at) ? tiles_index(s, n->loc, &v, at, count)
+						      : value_bad();
+}
+
+static Value eval_field(Sema *s, const Node *n)
+{
+	Value v = eval(s, n->kids.at[0]);
+	if (v.kind == V_MMA && strlen(n->name) == 1 && strchr("ABC", *n->name))
+		diag(s->ctx, n->loc, D_E0203, "an mma's %s is a type: it stands in a declaration",
+		     n->name);
+	else if (v.kind != V_BAD)
+		diag(s->ctx, n->name_loc, D_E0201, "%s has no member '%s'", value_texts[v.kind],
+		     n->name);
+	return value_bad();
+}
+
+static Value eval_kind(Sema *s, const Node *n)
+{
+	switch (n->kind) {
+	case N_INT:
+		return value_int(s, n->num);
+	case N_REAL:
+		return eval_real(n);
+	case N_STR:
+		return eval_str(n);
+	case N_NAME:
+		return eval_name(s, n);
+	case N_TUPLE:
+		return eval_tuple(s, n);
+	case N_TEMPLATE:
+		return eval_template(s, n);
+	case N_CALL:
+		return eval_call(s, n);
+	case N_INDEX:
+		return eval_index(s, n);
+	case N_FIELD:
+		return eval_field(s, n);
+	case N_UNARY:
+		return eval_unary(s, n);
+	case N_BINARY:
+		return eval_binary(s, n);
+	case N_COLON:
+		return eval_colon(s, n);
+	case N_COMPOSE:
+		return eval_chain(s, n);
+	case N_PHRASE:
+		diag(s->ctx, n->loc, D_E0203, "two words side by side mean nothing here");
+		return value_bad();
+	case N_RANGE:
+		not_yet(s, n->loc, "ranges");
+		return value_bad();
+	default:
+		return value_bad();
+	}
+}

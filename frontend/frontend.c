@@ -1,0 +1,66 @@
+/* frontend.c - text, tree, IR. The tree and all that sema knows live in one arena that ends here,
+ * so nothing of the IR can point back. */
+#include "frontend/sema.h"
+
+#include <string.h>
+
+static void collect_consts(const Node *n, Suggest *g, bool *found)
+{
+	for (int i = 0; i < n->kids.n; i++) {
+		const Node *k = n->kids.at[i];
+		if (n->kind == N_CONST) {
+			*found |= !strcmp(k->name, g->want);
+			suggest_try(g, k->name);
+		}
+		collect_consts(k, g, found);
+	}
+}
+
+static void warn_unused_defines(Sema *s, const Node *file)
+{
+	for (int i = 0; i < s->opt->ndefines; i++) {
+		const Define *d = &s->opt->defines[i];
+		Suggest g = suggest_begin(d->name);
+		bool found = false;
+		collect_consts(file, &g, &found);
+		if (!found)
+			suggest_end(s, &g,
+				    diag(s->ctx, NOLOC, D_W0201, "-D%s=%s: no const of this name",
+					 d->name, d->value));
+	}
+}
+
+static void needs_kernels(Sema *s, const Node *file)
+{
+	for (int i = 0; i < file->kids.n; i++)
+		if (file->kids.at[i]->kind == N_KERNEL || file->kids.at[i]->kind == N_ERROR)
+			return;
+	diag(s->ctx, file->loc, D_E0313, "there is no kernel in this file");
+}
+
+static Module *compile(Sema *s, int src)
+{
+	const Node *file = parse_file(s->ctx, s->arena, src);
+	if (!file)
+		return NULL;
+	if (s->opt->ast)
+		ast_print(file, s->opt->ast);
+	sema_file(s, file);
+	warn_unused_defines(s, file);
+	if (!s->opt->syntax_only)
+		needs_kernels(s, file);
+	if (diag_errors(s->ctx) > s->errors_before)
+		return NULL;
+	return s->opt->syntax_only ? module_new(s->ctx) : s->module;
+}
+
+Module *frontend_compile(Ctx *c, int src, FrontendOpt *opt)
+{
+	FrontendOpt none = {0};
+	Sema s = {.ctx = c, .arena = arena_new(), .opt = opt ? opt : &none};
+	s.errors_before = diag_errors(c);
+	s.module = module_new(c);
+	Module *m = compile(&s, src);
+	arena_free(s.arena);
+	return m;
+}

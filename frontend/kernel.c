@@ -1,0 +1,376 @@
+/* kernel.c - a kernel's head: arguments become typed values and symbols, `where` becomes facts that
+ * the launcher checks and, where it is simple, ranges and divisors that every pass may use.
+ *     kernel f(A : bf16 (M,K):(K,1)) where K % 8 == 0 { ... }
+ *  -> sym M 0..2147483647
+ *     sym K 0..2147483647 div=8
+ *     fact (K % 8 == 0) "K % 8 == 0" "where clause, line 1"
+ *     arg %A : global bf16 (M,K):(K,1) */
+#include "frontend/sema.h"
+
+#include <string.h>
+
+enum { ARGS_MAX = 32, CONDITIONS_MAX = 32 };
+
+bool elem_is(const char *name, Elem *out)
+{
+	for (int e = 0; e < EL_COUNT; e++) {
+		if (strcmp(elem_rows[e].name, name))
+			continue;
+		*out = (Elem)e;
+		return true;
+	}
+	return false;
+}
+
+bool elem_by_name(Sema *s, const char *name, Loc loc, Elem *out)
+{
+	Suggest g = suggest_begin(name);
+	if (elem_is(name, out))
+		return true;
+	if (later_elem(name)) {
+		not_yet(s, loc, "the element type %s", name);
+		return false;
+	}
+	for (int e = 0; e < EL_COUNT; e++)
+		suggest_try(&g, elem_rows[e].name);
+	suggest_end(s, &g, diag(s->ctx, loc, D_E0210, "unknown element type '%s'", name));
+	return false;
+}
+
+/* ------------------------------------------------------------------ symbols */
+static void bind_symbol(Sema *s, const Node *n, bool extent)
+{
+	Symbol *old = scope_find(s, n->name);
+	bool ours = old && old->value.kind == V_INT && old->value.ix->kind == IX_SYM;
+	if (old && old->value.kind != V_INT) {
+		name_is_free(s, n->name, n->loc);
+		return;
+	}
+	if (!old) {
+		if (!name_fits_ir(s, n->name, n->loc))
+			return;
+		scope_add(s, n, value_ix(ix_sym(s->ctx, n->name)));
+	}
+	if (!old || ours)
+		kernel_sym(s->kernel, n->name, 0, extent ? INT32_MAX : INT64_MAX, 1);
+}
+
+static void bind_symbols(Sema *s, const Node *n, bool extent)
+{
+	if (n->kind == N_NAME)
+		bind_symbol(s, n, extent);
+	for (int i = 0; n->kind == N_TUPLE && i < n->kids.n; i++)
+		bind_symbols(s, n->kids.at[i], extent);
+}
+
+/* Names and integers only: what a caller can bind and a launcher can check. */
+static bool is_plain(Sema *s, const Node *n, const char *what)
+{
+	if (n->kind == N_NAME || n->kind == N_INT || n->kind == N_ERROR)
+		return true;
+	if (n->kind != N_TUPLE) {
+		DiagMsg *m = diag(s->ctx, n->loc, D_E0203,
+				  "%s of an argument is a name or an integer", what);
+		diag_remedy(s->ctx, m, "name it here, and say more in a where clause");
+		return false;
+	}
+	for (int i = 0; i < n->kids.n; i++) {
+		if (n->kids.at[i]->kind == N_TUPLE) {
+			not_yet(s, n->kids.at[i]->loc, "arguments with modes inside modes");
+			return false;
+		}
+		if (!is_plain(s, n->kids.at[i], what))
+			return false;
+	}
+	return true;
+}
+
+/* ------------------------------------------------------------------ arguments */
+static const Layout *arg_layout(Sema *s, const Node *n)
+{
+	const Node *shape = n, *stride = NULL;
+	if (n->kind == N_COLON) {
+		shape = n->kids.at[0];
+		stride = n->kids.at[1];
+	}
+	if (!is_plain(s, shape, "an extent") || (stride && !is_plain(s, stride, "a stride")))
+		return NULL;
+	bind_symbols(s, shape, true);
+	if (stride)
+		bind_symbols(s, stride, false);
+	Value v = eval(s, n);
+	return v.kind == V_BAD ? NULL : value_layout(s, &v);
+}
+
+static bool rank_is_built(Sema *s, const Node *n, const Layout *l)
+{
+	if (layout_rank(l) <= RANK_MAX)
+		return true;
+	not_yet(s, n->loc, "arguments of rank %d; rank %d is", layout_rank(l), RANK_MAX);
+	return false;
+}
+
+static void arg_tensor(Sema *s, const Node *n, Elem e)
+{
+	const Node *type = n->kids.at[0];
+	Value v = value_of(V_TENSOR);
+	const Layout *l = arg_layout(s, type->kids.at[0]);
+	if (!l || !rank_is_built(s, type, l) || !name_is_free(s, n->name, n->name_loc))
+		return;
+	Tensor *t = NEW(s->arena, Tensor);
+	*t = (Tensor){.name = n->name, .decl = (Node *)(uintptr_t)n, .elem = e, .layout = l};
+	t->is_out = n->num;
+	vec_push(s->arena, &s->tensors, t);
+	v.tensor = t;
+	scope_add(s, n, v);
+}
+
+static void arg_scalar(Sema *s, const Node *n, Elem e)
+{
+	Value v = value_of(V_SCALAR);
+	if (n->num) {
+		diag(s->ctx, n->loc, D_E0213, "a scalar cannot be out: give it a shape");
+		return;
+	}
+	if (e != EL_F32) {
+		not_yet(s, n->loc, "scalar arguments of %s; f32 is", elem_rows[e].name);
+		return;
+	}
+	if (!name_is_free(s, n->name, n->name_loc))
+		return;
+	v.val = kernel_arg(s->kernel, n->name, type_elem(s->ctx, e), false);
+	scope_add(s, n, v);
+}
+
+static void arg(Sema *s, const Node *n)
+{
+	const Node *type = n->kids.at[0];
+	Elem e;
+	if (!elem_by_name(s, type->name, type->name_loc, &e))
+		return;
+	if (type->kids.at[0]->kind == N_NONE)
+		arg_scalar(s, n, e);
+	else
+		arg_tensor(s, n, e);
+}
+
+static void build_tensor(Sema *s, const Node *n)
+{
+	Symbol *sym = scope_find(s, n->name);
+	if (!sym || sym->value.kind != V_TENSOR || sym->value.tensor->decl != n)
+		return;
+	Tensor *t = sym->value.tensor;
+	t->val = kernel_arg(s->kernel, t->name, type_tile(s->ctx, SP_GLOBAL, t->elem, t->layout),
+			    t->is_out);
+}
+
+/* In the order of the file, scalars too: arguments keep their numbers. */
+static void args(Sema *s, const Node *list)
+{
+	if (list->kids.n > ARGS_MAX) {
+		diag(s->ctx, list->kids.at[ARGS_MAX]->loc, D_E0206,
+		     "a kernel has at most %d arguments", ARGS_MAX);
+		return;
+	}
+	for (int i = 0; i < list->kids.n; i++) {
+		arg(s, list->kids.at[i]);
+		build_tensor(s, list->kids.at[i]);
+	}
+}
+
+/* ------------------------------------------------------------------ where */
+/* The text of the source, each run of blanks one blank. */
+static const char *source_text(Sema *s, Loc loc)
+{
+	const Src *src = ctx_src_at(s->ctx, loc.src);
+	Buf b = {0};
+	for (int i = loc.begin; i < loc.end; i++) {
+		bool blank = strchr(" \t\r\n\f\v", src->text[i]);
+		if (!blank)
+			buf_add(&b, &src->text[i], 1);
+		else if (b.n && b.s[b.n - 1] != ' ')
+			buf_add(&b, " ", 1);
+	}
+	const char *text = ctx_strn(s->ctx, b.s, b.n);
+	buf_free(&b);
+	return text;
+}
+
+static void narrow(Sema *s, const Ix *x, const char *op, int64_t v)
+{
+	Kernel *k = s->kernel;
+	if (x->kind != IX_SYM)
+		return;
+	if (!strcmp(op, "<") && v > INT64_MIN)
+		kernel_sym(k, x->name, INT64_MIN, v - 1, 1);
+	else if (!strcmp(op, "<="))
+		kernel_sym(k, x->name, INT64_MIN, v, 1);
+	else if (!strcmp(op, ">") && v < INT64_MAX)
+		kernel_sym(k, x->name, v + 1, INT64_MAX, 1);
+	else if (!strcmp(op, ">="))
+		kernel_sym(k, x->name, v, INT64_MAX, 1);
+	else if (!strcmp(op, "=="))
+		kernel_sym(k, x->name, v, v, 1);
+}
+
+static const char *mirror(const char *op)
+{
+	static const char *const pairs[][2] = {
+		{"<", ">"}, {"<=", ">="}, {">", "<"}, {">=", "<="}, {"==", "=="},
+	};
+	for (size_t i = 0; i < COUNTOF(pairs); i++)
+		if (!strcmp(pairs[i][0], op))
+			return pairs[i][1];
+	return "";
+}
+
+/* `N % 8 == 0`, `M < 65536`, `1 <= K`; the condition is right and has integer operands */
+static void learn(Sema *s, const Node *n)
+{
+	int64_t v, div;
+	if (n->kind != N_BINARY || !strcmp(n->name, "||"))
+		return;
+	const Node *l = n->kids.at[0], *r = n->kids.at[1];
+	if (!strcmp(n->name, "&&")) {
+		learn(s, l);
+		learn(s, r);
+		return;
+	}
+	Value a = eval(s, l), b = eval(s, r);
+	if (a.kind != V_INT || b.kind != V_INT)
+		return;
+	if (ix_is_const(b.ix, &v))
+		narrow(s, a.ix, n->name, v);
+	if (ix_is_const(a.ix, &v))
+		narrow(s, b.ix, mirror(n->name), v);
+	if (!strcmp(n->name, "==") && ix_is(b.ix, 0) && a.ix->kind == IX_MOD &&
+	    a.ix->a->kind == IX_SYM && ix_is_const(a.ix->b, &div))
+		kernel_sym(s->kernel, a.ix->a->name, INT64_MIN, INT64_MAX, div);
+}
+
+static void condition(Sema *s, const Node *n)
+{
+	const Node *e = n->kids.at[0];
+	Value v = eval(s, e);
+	int64_t known;
+	int line, col;
+	if (!want(s, &v, V_INT, "a condition"))
+		return;
+	if (ix_is_const(v.ix, &known)) {
+		if (!known)
+			diag(s->ctx, e->loc, D_E0311, "this condition never holds");
+		return;
+	}
+	loc_line(s->ctx, e->loc, &line, &col);
+	kernel_fact(s->kernel, v.ix, source_text(s, e->loc),
+		    ctx_strf(s->ctx, "where clause, line %d", line), e->loc);
+	learn(s, e);
+}
+
+static void symbols_have_values(Sema *s, const Node *n)
+{
+	for (int i = 0; i < s->kernel->syms.n; i++) {
+		const IxFact *f = &s->kernel->syms.at[i];
+		if (f->lo > f->hi)
+			diag(s->ctx, n->name_loc, D_E0311,
+			     "the where clauses leave no value for '%s'", f->name);
+	}
+}
+
+static void target(Sema *s, const Node *n)
+{
+	const Target *t = target_by_name(n->name);
+	if (t) {
+		s->kernel->target = ctx_str(s->ctx, t->name);
+		return;
+	}
+	if (!strcmp(n->name, "sm_90")) {
+		DiagMsg *m = diag(s->ctx, n->name_loc, D_E0304,
+				  "sm_90 has no wgmma and no setmaxnreg: these are of sm_90a");
+		diag_remedy(s->ctx, m, "write sm_90a");
+		return;
+	}
+	diag_remedy(s->ctx, not_yet(s, n->name_loc, "the target '%s'", n->name), "built is sm_90a");
+}
+
+static void clauses(Sema *s, const Node *list)
+{
+	for (int i = 0; i < list->kids.n; i++) {
+		const Node *n = list->kids.at[i];
+		if (i >= CONDITIONS_MAX) {
+			diag(s->ctx, n->loc, D_E0206, "a kernel has at most %d conditions",
+			     CONDITIONS_MAX);
+			return;
+		}
+		if (n->kind == N_TARGET)
+			target(s, n);
+		else
+			condition(s, n);
+	}
+}
+
+/* ------------------------------------------------------------------ the whole */
+static void outputs_written(Sema *s, const Node *n)
+{
+	int outs = 0;
+	for (int i = 0; i < s->tensors.n; i++) {
+		const Tensor *t = s->tensors.at[i];
+		outs += t->is_out;
+		if (t->is_out && !t->writes)
+			diag(s->ctx, t->decl->name_loc, D_E0306, "'%s' is out, but never written",
+			     t->name);
+	}
+	if (!outs)
+		diag_remedy(s->ctx,
+			    diag(s->ctx, n->name_loc, D_E0306, "kernel '%s' has no output",
+				 n->name),
+			    "declare one: D : out bf16 (M,N):(N,1)");
+}
+
+static void kernel_reset(Sema *s, const Node *n)
+{
+	s->kernel = kernel_new(s->module, n->name, n->name_loc);
+	s->block = &s->kernel->body;
+	s->tensors.n = s->buffers.n = s->rings.n = 0;
+	s->mma = NULL;
+	s->acc = value_bad();
+	s->grid = NULL;
+	s->grid_loc = s->loop_loc = s->mma_loc = NOLOC;
+	s->schedule = (Schedule){.loc = NOLOC, .consumers_loc = NOLOC};
+}
+
+static bool kernel_name_is_free(Sema *s, const Node *n)
+{
+	const char *name = ctx_str(s->ctx, n->name);
+	for (int i = 0; i < s->module->kernels.n; i++) {
+		const Kernel *k = s->module->kernels.at[i];
+		if (k->name != name)
+			continue;
+		DiagMsg *m =
+			diag(s->ctx, n->name_loc, D_E0202, "kernel '%s' is declared twice", name);
+		diag_note(s->ctx, m, k->loc, "the first one is here");
+		return false;
+	}
+	return true;
+}
+
+void sema_kernel(Sema *s, const Node *n)
+{
+	int mark = scope_mark(s), before = diag_errors(s->ctx);
+	if (!kernel_name_is_free(s, n))
+		return;
+	kernel_reset(s, n);
+	s->place = AT_KERNEL;
+	if (s->opt->target)
+		s->kernel->target = ctx_str(s->ctx, s->opt->target);
+	args(s, n->kids.at[0]);
+	clauses(s, n->kids.at[1]);
+	symbols_have_values(s, n);
+	sema_block(s, n->kids.at[2]);
+	sched_finish(s);
+	if (diag_errors(s->ctx) == before)
+		outputs_written(s, n);
+	s->place = AT_FILE;
+	s->kernel = NULL;
+	scope_leave(s, mark);
+}

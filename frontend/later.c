@@ -1,0 +1,44 @@
+/* later.c - words that the language has and this version does not build: they are known, so that
+ * the message says so instead of calling them unknown. A row leaves when its word is built. */
+#include "frontend/sema.h"
+
+#include <string.h>
+
+static const char *const functions[] = {
+	"pick",   "promote", "rowmax",  "rowsum", "rowmin", "colmax", "colsum",
+	"colmin", "simt",    "threads", "values", "select", "exp",    "log",
+	"tanh",   "erf",     "sigmoid", "gelu",   "silu",   "load",   "store",
+};
+static const char *const elems[] = {
+	"e4m3", "e5m2", "tf32", "f64", "i8", "u8", "i16", "u16", "u32", "u64",
+};
+
+static bool among(const char *const *words, size_t n, const char *name)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(words[i], name))
+			return true;
+	return false;
+}
+
+bool later_function(const char *name)
+{
+	return among(functions, COUNTOF(functions), name);
+}
+
+bool later_elem(const char *name)
+{
+	return among(elems, COUNTOF(elems), name);
+}
+
+DiagMsg *not_yet(Sema *s, Loc loc, const char *fmt, ...)
+{
+	Buf b = {0};
+	va_list ap;
+	va_start(ap, fmt);
+	buf_vprintf(&b, fmt, ap);
+	va_end(ap);
+	DiagMsg *m = diag(s->ctx, loc, D_E0301, "not built yet: %s", b.s);
+	buf_free(&b);
+	return m;
+}

@@ -1,0 +1,390 @@
+%code top {
+/* parse.y - tokens to nodes: each action is one node_* call; meaning is sema's. docs/language.md
+ * holds this grammar with its explanation.
+ * After a mistake the parser goes on behind the next ';' or '}', so that one run reports several. */
+}
+%code requires {
+#include "frontend/ast.h"
+#include "frontend/lex.h"
+}
+%code {
+#include "ir/ir.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define YYLLOC_DEFAULT(cur, rhs, n) ((cur) = loc_of_rule(rhs, n))
+#define YYMAXDEPTH                  8000
+
+static Loc loc_of_rule(const Loc *rhs, int n);
+static Node *none(Parser *p, Loc loc);
+static Node *tuple(Parser *p, Loc loc, Node *list);
+static void yyerror(Loc *loc, Scanner scanner, Parser *p, const char *what);
+}
+
+%define api.pure full
+%define api.prefix {dsl_yy}
+%define api.token.prefix {TOK_}
+%define api.value.type {Node *}
+%define parse.error custom
+%define parse.lac full
+%define api.location.type {Loc}
+%locations
+%expect 0
+%param {Scanner scanner}
+%parse-param {Parser *p}
+
+%token START_FILE "a file" START_EXPR "an expression"
+%token KERNEL "'kernel'" CONST "'const'" LET "'let'" LAYOUT "'layout'" MMA "'mma'" SMEM "'smem'"
+%token TMA "'tma'" COPY "'copy'" PIPELINE "'pipeline'" FOR "'for'" IN "'in'" OUT "'out'" VIA "'via'"
+%token WHERE "'where'" TARGET "'target'" SCHEDULE "'schedule'" ASSERT "'static_assert'"
+%token PRINT "'print'" O "'o'"
+%token NAME "a name" TEMPLATE "a name with <...>" INT "an integer" REAL "a number" STR "a string"
+%token ARROW "'<-'" PLUSEQ "'+='" DOTDOT "'..'" AND "'&&'" OR "'||'" EQ "'=='" NE "'!='"
+%token LE "'<='" GE "'>='"
+
+%%
+
+start:
+  START_FILE items              { p->result = $2; }
+| START_EXPR expr               { p->result = $2; }
+;
+
+items:
+  %empty                        { $$ = node_new(p, N_FILE, @$); }
+| items item                    { $$ = node_add(p, $1, $2); }
+| items ';'
+| items error ';'
+| items error '}'
+;
+
+item:
+  kernel
+| binding
+| check
+;
+
+/* ---------------------------------------------------------------- kernels */
+kernel:
+  KERNEL NAME '(' args ')' clauses_of_kernel block
+	{ $$ = node_add(p, node_add(p, node_add(p, node_named(p, N_KERNEL, @$, $2), $4), $6), $7); }
+| KERNEL error block            { $$ = node_new(p, N_ERROR, @$); }
+;
+
+args:
+  %empty                        { $$ = node_new(p, N_LIST, @$); }
+| arg_list
+;
+
+arg_list:
+  arg                           { $$ = node1(p, N_LIST, @$, $1); }
+| arg_list ',' arg              { $$ = node_add(p, $1, $3); }
+;
+
+arg:
+  NAME ':' type                 { $$ = node_add(p, node_named(p, N_ARG, @$, $1), $3); }
+| NAME ':' OUT type             { $$ = node_add(p, node_named(p, N_ARG, @$, $1), $4); $$->num = 1; }
+;
+
+type:
+  NAME                          { $$ = node_add(p, node_named(p, N_TYPE, @$, $1), none(p, @$)); }
+| NAME expr                     { $$ = node_add(p, node_named(p, N_TYPE, @$, $1), $2); }
+;
+
+clauses_of_kernel:
+  %empty                        { $$ = node_new(p, N_LIST, @$); }
+| clauses_of_kernel TARGET NAME { $$ = node_add(p, $1, node_named(p, N_TARGET, @3, $3)); }
+| clauses_of_kernel WHERE conds { $$ = node_take(p, $1, $3); }
+;
+
+conds:
+  expr                          { $$ = node1(p, N_LIST, @$, node1(p, N_WHERE, @1, $1)); }
+| conds ',' expr                { $$ = node_add(p, $1, node1(p, N_WHERE, @3, $3)); }
+;
+
+/* ---------------------------------------------------------------- statements */
+block:
+  '{' stmts '}'                 { $$ = $2; $$->loc = @$; }
+| '{' stmts error '}'           { $$ = $2; $$->loc = @$; }
+;
+
+stmts:
+  %empty                        { $$ = node_new(p, N_BLOCK, @$); }
+| stmts stmt                    { $$ = node_add(p, $1, $2); }
+| stmts ';'
+| stmts error ';'
+;
+
+stmt:
+  binding
+| check
+| FOR names IN expr block       { $$ = node3(p, N_FOR, @$, $2, $4, $5); }
+| NAME ':' type '=' expr ';'    { $$ = node_add(p, node_add(p, node_named(p, N_DECL, @$, $1), $3), $5); }
+| NAME ':' buffer_type ARROW expr ';'
+	{ $$ = node_add(p, node_add(p, node_named(p, N_DECLCOPY, @$, $1), $3), $5); }
+| place ARROW expr ';'          { $$ = node3(p, N_COPY, @$, $1, $3, none(p, @4)); }
+| place ARROW expr VIA name ';' { $$ = node3(p, N_COPY, @$, $1, $3, $5); }
+| place PLUSEQ expr ';'         { $$ = node2(p, N_ACCUM, @$, $1, $3); }
+| place '=' expr ';'            { $$ = node2(p, N_ASSIGN, @$, $1, $3); }
+| SCHEDULE '{' clauses '}'      { $$ = $3; $$->kind = N_SCHEDULE; $$->loc = @$; }
+| SCHEDULE '{' clauses error '}' { $$ = node_new(p, N_ERROR, @$); }
+| SCHEDULE NAME ';'             { $$ = node_named(p, N_SCHEDULE, @$, $2); }
+;
+
+buffer_type:
+  NAME '.' NAME                 { $$ = node_add(p, node_named(p, N_TYPE, @$, $1), $3); }
+;
+
+binding:
+  CONST binds ';'               { $$ = node_take(p, node_new(p, N_CONST, @$), $2); }
+| LET binds ';'                 { $$ = node_take(p, node_new(p, N_LET, @$), $2); }
+| LAYOUT binds ';'              { $$ = node_take(p, node_new(p, N_LAYOUT, @$), $2); }
+| MMA binds ';'                 { $$ = node_take(p, node_new(p, N_MMA, @$), $2); }
+| TMA binds ';'                 { $$ = node_take(p, node_new(p, N_TMA, @$), $2); }
+| COPY binds ';'                { $$ = node_take(p, node_new(p, N_COPYATOM, @$), $2); }
+| SMEM buffers ';'              { $$ = node_take(p, node_new(p, N_SMEM, @$), $2); }
+| PIPELINE NAME slots '{' members '}'
+	{ $$ = node_add(p, node_add(p, node_named(p, N_PIPELINE, @$, $2), $3), $5); }
+;
+
+check:
+  ASSERT '(' expr ')' ';'       { $$ = node2(p, N_ASSERT, @$, $3, none(p, @4)); }
+| ASSERT '(' expr ',' STR ')' ';' { $$ = node2(p, N_ASSERT, @$, $3, $5); }
+| PRINT '(' exprs ')' ';'       { $$ = node_take(p, node_new(p, N_PRINT, @$), $3); }
+;
+
+binds:
+  bind                          { $$ = node1(p, N_LIST, @$, $1); }
+| binds ',' bind                { $$ = node_add(p, $1, $3); }
+;
+
+bind:
+  NAME '=' expr                 { $$ = node_add(p, node_named(p, N_BIND, @$, $1), $3); }
+;
+
+buffers:
+  buffer                        { $$ = node1(p, N_LIST, @$, $1); }
+| buffers ',' buffer            { $$ = node_add(p, $1, $3); }
+;
+
+buffer:
+  NAME ':' type                 { $$ = node_add(p, node_named(p, N_BIND, @$, $1), $3); }
+;
+
+slots:
+  %empty                        { $$ = none(p, @$); }
+| '(' expr ')'                  { $$ = $2; }
+;
+
+members:
+  member                        { $$ = node1(p, N_LIST, @$, $1); }
+| members ',' member            { $$ = node_add(p, $1, $3); }
+;
+
+member:
+  NAME                          { $$ = node_add(p, node_named(p, N_MEMBER, @$, $1), none(p, @1)); }
+| NAME VIA name                 { $$ = node_add(p, node_named(p, N_MEMBER, @$, $1), $3); }
+;
+
+names:
+  name                          { $$ = node1(p, N_LIST, @$, $1); }
+| '(' name_list ')'             { $$ = $2; }
+;
+
+name_list:
+  name                          { $$ = node1(p, N_LIST, @$, $1); }
+| name_list ',' name            { $$ = node_add(p, $1, $3); }
+;
+
+name:
+  NAME                          { $$ = $1; }
+;
+
+/* ---------------------------------------------------------------- schedules: words; sema knows them */
+clauses:
+  %empty                        { $$ = node_new(p, N_BLOCK, @$); }
+| clauses clause                { $$ = node_add(p, $1, $2); }
+| clauses ';'
+| clauses error ';'
+;
+
+clause:
+  NAME words ';'                { $$ = node_take(p, node_named(p, N_CLAUSE, @$, $1), $2); }
+| NAME words '{' clauses '}'    { $$ = node_add(p, node_take(p, node_named(p, N_CLAUSE, @$, $1), $2), $4); }
+;
+
+words:
+  %empty                        { $$ = node_new(p, N_LIST, @$); }
+| words word                    { $$ = node_add(p, $1, $2); }
+;
+
+word:
+  name
+| INT
+| '-' INT                       { $$ = node_op(p, N_UNARY, @$, "-", $2, NULL); }
+| '(' exprs ')'                 { $$ = tuple(p, @$, $2); }
+;
+
+/* ---------------------------------------------------------------- expressions */
+exprs:
+  expr                          { $$ = node1(p, N_LIST, @$, $1); }
+| exprs ',' expr                { $$ = node_add(p, $1, $3); }
+;
+
+expr:
+  conj
+| expr OR conj                  { $$ = node_op(p, N_BINARY, @$, "||", $1, $3); }
+;
+
+conj:
+  equality
+| conj AND equality             { $$ = node_op(p, N_BINARY, @$, "&&", $1, $3); }
+;
+
+equality:
+  relation
+| equality EQ relation          { $$ = node_op(p, N_BINARY, @$, "==", $1, $3); }
+| equality NE relation          { $$ = node_op(p, N_BINARY, @$, "!=", $1, $3); }
+;
+
+relation:
+  sum
+| relation '<' sum              { $$ = node_op(p, N_BINARY, @$, "<", $1, $3); }
+| relation '>' sum              { $$ = node_op(p, N_BINARY, @$, ">", $1, $3); }
+| relation LE sum               { $$ = node_op(p, N_BINARY, @$, "<=", $1, $3); }
+| relation GE sum               { $$ = node_op(p, N_BINARY, @$, ">=", $1, $3); }
+;
+
+sum:
+  term
+| sum '+' term                  { $$ = node_op(p, N_BINARY, @$, "+", $1, $3); }
+| sum '-' term                  { $$ = node_op(p, N_BINARY, @$, "-", $1, $3); }
+;
+
+term:
+  unary
+| term '*' unary                { $$ = node_op(p, N_BINARY, @$, "*", $1, $3); }
+| term '/' unary                { $$ = node_op(p, N_BINARY, @$, "/", $1, $3); }
+| term '%' unary                { $$ = node_op(p, N_BINARY, @$, "%", $1, $3); }
+;
+
+unary:
+  chain
+| '-' unary                     { $$ = node_op(p, N_UNARY, @$, "-", $2, NULL); }
+| '!' unary                     { $$ = node_op(p, N_UNARY, @$, "!", $2, NULL); }
+;
+
+chain:
+  layout
+| chain O layout                { $$ = node_chain(p, @$, $1, $3); }
+;
+
+layout:
+  postfix
+| postfix ':' postfix           { $$ = node2(p, N_COLON, @$, $1, $3); }
+;
+
+/* what a statement may write to */
+place:
+  NAME                          { $$ = $1; }
+| NAME '[' exprs ']'            { $$ = node_take(p, node1(p, N_INDEX, @$, $1), $3); }
+;
+
+postfix:
+  primary
+| postfix '(' arguments ')'     { $$ = node_take(p, node1(p, N_CALL, @$, $1), $3); }
+| postfix '[' exprs ']'         { $$ = node_take(p, node1(p, N_INDEX, @$, $1), $3); }
+| postfix '.' NAME              { $$ = node_add(p, node_named(p, N_FIELD, @$, $3), $1); }
+;
+
+primary:
+  NAME
+| INT
+| REAL
+| STR
+| TEMPLATE '<' targs '>'        { $$ = node_take(p, node_named(p, N_TEMPLATE, @$, $1), $3); }
+| '(' exprs ')'                 { $$ = tuple(p, @$, $2); }
+;
+
+targs:
+  sum                           { $$ = node1(p, N_LIST, @$, $1); }
+| targs ',' sum                 { $$ = node_add(p, $1, $3); }
+;
+
+arguments:
+  %empty                        { $$ = node_new(p, N_LIST, @$); }
+| argument_list
+;
+
+argument_list:
+  argument                      { $$ = node1(p, N_LIST, @$, $1); }
+| argument_list ',' argument    { $$ = node_add(p, $1, $3); }
+;
+
+argument:
+  expr
+| name NAME                     { $$ = node2(p, N_PHRASE, @$, $1, $2); }
+| name INT                      { $$ = node2(p, N_PHRASE, @$, $1, $2); }
+| INT NAME                      { $$ = node2(p, N_PHRASE, @$, $1, $2); }
+| sum DOTDOT sum                { $$ = node3(p, N_RANGE, @$, $1, $3, none(p, @3)); }
+| sum DOTDOT sum NAME sum       { $$ = node3(p, N_RANGE, @$, $1, $3, $5); }
+;
+
+%%
+
+static Loc loc_of_rule(const Loc *rhs, int n)
+{
+	return n ? loc_join(rhs[1], rhs[n]) : (Loc){rhs[0].src, rhs[0].end, rhs[0].end};
+}
+
+static Node *none(Parser *p, Loc loc)
+{
+	return node_new(p, N_NONE, loc);
+}
+
+/* (x) is x */
+static Node *tuple(Parser *p, Loc loc, Node *list)
+{
+	if (list->kids.n != 1)
+		return node_take(p, node_new(p, N_TUPLE, loc), list);
+	return list->kids.at[0];
+}
+
+/* Called by the skeleton for its stack limit alone. */
+static void yyerror(Loc *loc, Scanner scanner, Parser *p, const char *what)
+{
+	(void)scanner;
+	(void)what;
+	if (parse_error_counts(p))
+		diag(p->ctx, *loc, D_E0106, "nested deeper than %d levels", AST_DEPTH_MAX);
+	p->stopped = true;
+}
+
+/* The text of the token, as it stands in the file, cut to a sensible length. */
+static const char *token_text(Parser *p, yysymbol_kind_t token, Loc loc)
+{
+	const Src *s = ctx_src_at(p->ctx, loc.src);
+	if (token == YYSYMBOL_YYEOF)
+		return "the end of the file";
+	return ctx_strf(p->ctx, "'%.*s%s'", loc.end - loc.begin > 40 ? 40 : loc.end - loc.begin,
+			s->text + loc.begin, loc.end - loc.begin > 40 ? "..." : "");
+}
+
+static int yyreport_syntax_error(const yypcontext_t *at, Scanner scanner, Parser *p)
+{
+	enum { MAX = 5 };
+	yysymbol_kind_t expected[MAX];
+	Buf wanted = {0};
+	Loc loc = *yypcontext_location(at);
+	int n = yypcontext_expected_tokens(at, expected, MAX);
+	(void)scanner;
+	if (!parse_error_counts(p))
+		return 0;
+	for (int i = 0; i < n && n < MAX; i++)
+		buf_printf(&wanted, "%s%s", i == 0 ? ", expected " : i == n - 1 ? " or " : ", ",
+			   yysymbol_name(expected[i]));
+	diag(p->ctx, loc, D_E0105, "unexpected %s%s", token_text(p, yypcontext_token(at), loc),
+	     wanted.n ? wanted.s : "");
+	buf_free(&wanted);
+	return 0;
+}

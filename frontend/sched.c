@@ -1,0 +1,310 @@
+/* sched.c - the schedule: clauses are words to the grammar; here is what each one means. They
+ * become attributes of the kernel and never change what it computes.
+ *     schedule { roles cooperative; stages 4; group(16); }
+ *  -> kernel gemm tile sm_90a roles=cooperative stages=4 group=16 */
+#include "frontend/sema.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { STAGES_MIN = 2, STAGES_MAX = 8, INFLIGHT_MAX = 7, GROUP_MAX = 65536, THREADS_WG = 128 };
+
+/* Words that may be values of a const: word, built. */
+static const struct {
+	const char *word;
+	bool built;
+} words[] = {
+	{"none", true},      {"cooperative", true}, {"pingpong", false},
+	{"stream_k", false}, {"auto", false},
+};
+
+bool sched_word(const char *name)
+{
+	for (size_t i = 0; i < COUNTOF(words); i++)
+		if (!strcmp(words[i].word, name))
+			return true;
+	return false;
+}
+
+void sched_suggest(Suggest *g)
+{
+	for (size_t i = 0; i < COUNTOF(words); i++)
+		suggest_try(g, words[i].word);
+}
+
+/* ------------------------------------------------------------------ words of a clause */
+static const Node *word_at(const Node *n, int i)
+{
+	return i < n->kids.n ? n->kids.at[i] : NULL;
+}
+
+static bool is_word(const Node *n, const char *word)
+{
+	return n && n->kind == N_NAME && !strcmp(n->name, word);
+}
+
+static void bad_form(Sema *s, const Node *n, const char *form)
+{
+	diag_remedy(s->ctx, diag(s->ctx, n->loc, D_E0308, "'%s' is not written so", n->name),
+		    "write %s", form);
+}
+
+static bool clause_int(Sema *s, const Node *n, int64_t lo, int64_t hi, const char *form,
+		       int64_t *out)
+{
+	if (n->kids.n != 1) {
+		bad_form(s, n, form);
+		return false;
+	}
+	Value v = eval(s, n->kids.at[0]);
+	return want_int(s, &v, lo, hi, ctx_strf(s->ctx, "'%s'", n->name), out);
+}
+
+/* ------------------------------------------------------------------ roles */
+typedef struct {
+	const Node *at;
+	int64_t count, regs; /* 0: not given */
+} Role;
+
+static bool role_fits(Sema *s, const Node *n, const char *unit, const char *form, Role *r)
+{
+	const Node *count = word_at(n, 0), *u = word_at(n, 1);
+	bool plural = u && u->kind == N_NAME && !strncmp(u->name, unit, strlen(unit)) &&
+		      !strcmp(u->name + strlen(unit), "s");
+	bool regs = n->kids.n == 4 && is_word(n->kids.at[2], "regs");
+	if (r->at) {
+		diag(s->ctx, n->loc, D_E0308, "'%s' is given twice", n->name);
+		return false;
+	}
+	if (!count || !(plural || is_word(u, unit)) || (n->kids.n != 2 && !regs)) {
+		bad_form(s, n, form);
+		return false;
+	}
+	r->at = n;
+	Value v = eval(s, count);
+	if (!want_int(s, &v, 1, 32, "a number of warps or warpgroups", &r->count))
+		return false;
+	if (!regs)
+		return true;
+	v = eval(s, n->kids.at[3]);
+	if (!want_int(s, &v, 24, 240, "'regs'", &r->regs))
+		return false;
+	if (r->regs % 8 == 0)
+		return true;
+	diag(s->ctx, v.loc, D_E0211, "'regs' is %" PRId64 ", no multiple of 8", r->regs);
+	return false;
+}
+
+/* setmaxnreg works on warpgroups: the producer's warp takes a whole one. PTX ISA: setmaxnreg */
+static bool registers_fit(Sema *s, const Node *n, const Role *p, const Role *c)
+{
+	const Target *t = target_by_name(s->kernel->target);
+	int64_t sum = THREADS_WG * (p->regs + c->count * c->regs);
+	if (!p->regs != !c->regs) {
+		diag(s->ctx, n->loc, D_E0308, "regs are given for all roles or for none");
+		return false;
+	}
+	if (!t || sum <= t->regs)
+		return true;
+	diag(s->ctx, n->loc, D_E0308,
+	     "%d * (%" PRId64 " + %" PRId64 " * %" PRId64 ") = %" PRId64 " registers, a CTA has %d",
+	     THREADS_WG, p->regs, c->count, c->regs, sum, t->regs);
+	return false;
+}
+
+static void roles_spelled(Sema *s, const Node *n)
+{
+	const Node *list = n->kids.at[n->kids.n - 1];
+	Role p = {0}, c = {0};
+	for (int i = 0; i < list->kids.n; i++) {
+		const Node *r = list->kids.at[i];
+		bool good = true;
+		if (!strcmp(r->name, "producer"))
+			good = role_fits(s, r, "warp", "producer 1 warp regs 40;", &p);
+		else if (!strcmp(r->name, "consumer"))
+			good = role_fits(s, r, "warpgroup", "consumer 2 warpgroups regs 232;", &c);
+		else if (r->kind == N_CLAUSE)
+			diag(s->ctx, r->name_loc, D_E0308,
+			     "unknown role '%s'; roles are producer "
+			     "and consumer",
+			     r->name);
+		if (!good)
+			return;
+	}
+	if (!p.at || !c.at) {
+		diag(s->ctx, n->loc, D_E0308, "roles need a producer and a consumer");
+		return;
+	}
+	if (p.count != 1) {
+		not_yet(s, p.at->loc, "a producer of several warps; 1 warp is");
+		return;
+	}
+	if (!registers_fit(s, n, &p, &c))
+		return;
+	kernel_str(s->kernel, A_ROLES, "cooperative");
+	if (p.regs)
+		kernel_ints(s->kernel, A_ROLE_REGS, (int64_t[]){p.regs, c.regs}, 2);
+	s->schedule.consumers = c.count;
+	s->schedule.consumers_loc = c.at->loc;
+}
+
+static void clause_roles(Sema *s, const Node *n)
+{
+	const Node *last = word_at(n, n->kids.n - 1);
+	Suggest g;
+	if (n->kids.n == 1 && last->kind == N_BLOCK) {
+		roles_spelled(s, n);
+		return;
+	}
+	if (n->kids.n != 1 || last->kind != N_NAME) {
+		bad_form(s, n, "roles cooperative;");
+		return;
+	}
+	const Symbol *sym = scope_find(s, last->name);
+	if (!sym && !sched_word(last->name)) {
+		g = suggest_begin(last->name);
+		sched_suggest(&g);
+		suggest_end(s, &g,
+			    diag(s->ctx, last->loc, D_E0308,
+				 "no roles are called '%s'; none and cooperative are", last->name));
+		return;
+	}
+	Value v = eval(s, last);
+	if (!want(s, &v, V_WORD, "'roles'"))
+		return;
+	if (strcmp(v.str, "none") && strcmp(v.str, "cooperative"))
+		not_yet(s, last->loc, "roles %s; none and cooperative are", v.str);
+	else
+		kernel_str(s->kernel, A_ROLES, v.str);
+}
+
+/* ------------------------------------------------------------------ other clauses */
+static void clause_stages(Sema *s, const Node *n)
+{
+	if (clause_int(s, n, STAGES_MIN, STAGES_MAX, "stages 4;", &s->schedule.stages))
+		kernel_int(s->kernel, A_STAGES, s->schedule.stages);
+}
+
+static void clause_inflight(Sema *s, const Node *n)
+{
+	if (clause_int(s, n, 0, INFLIGHT_MAX, "inflight 1;", &s->schedule.inflight))
+		kernel_int(s->kernel, A_INFLIGHT, s->schedule.inflight);
+}
+
+static void clause_group(Sema *s, const Node *n)
+{
+	int64_t rows;
+	bool along = n->kids.n == 3 && is_word(n->kids.at[1], "along");
+	if (along && is_word(n->kids.at[2], "n")) {
+		not_yet(s, n->loc, "group(N) along n; along m is");
+		return;
+	}
+	if (n->kids.n != 1 && !(along && is_word(n->kids.at[2], "m"))) {
+		bad_form(s, n, "group(8); or group(8) along m;");
+		return;
+	}
+	Value v = eval(s, n->kids.at[0]);
+	if (want_int(s, &v, 1, GROUP_MAX, "'group'", &rows))
+		kernel_int(s->kernel, A_GROUP, rows);
+}
+
+static void clause_cluster(Sema *s, const Node *n)
+{
+	int64_t v[2] = {1, 1};
+	const Node *t = word_at(n, 0);
+	if (n->kids.n != 1 || t->kind != N_TUPLE || t->kids.n != 2) {
+		bad_form(s, n, "cluster (1,1);");
+		return;
+	}
+	for (int i = 0; i < 2; i++) {
+		Value e = eval(s, t->kids.at[i]);
+		if (!want_int(s, &e, 1, 16, "'cluster'", &v[i]))
+			return;
+	}
+	if (v[0] != 1 || v[1] != 1)
+		not_yet(s, t->loc, "clusters of several CTAs; cluster (1,1) is");
+	else
+		kernel_ints(s->kernel, A_CLUSTER, v, 2);
+}
+
+/* A clause without a function is known and not built. */
+static const struct {
+	const char *word;
+	void (*read)(Sema *s, const Node *n);
+} clauses[] = {
+	{"roles", clause_roles}, {"stages", clause_stages},   {"inflight", clause_inflight},
+	{"group", clause_group}, {"cluster", clause_cluster}, {"persistent", NULL},
+	{"split_k", NULL},       {"stream_k", NULL},
+};
+
+static void clause_unknown(Sema *s, const Node *n)
+{
+	Suggest g = suggest_begin(n->name);
+	for (size_t i = 0; i < COUNTOF(clauses); i++)
+		suggest_try(&g, clauses[i].word);
+	suggest_end(s, &g, diag(s->ctx, n->name_loc, D_E0308, "the schedule has no '%s'", n->name));
+}
+
+static void clause(Sema *s, const Node *n)
+{
+	for (size_t i = 0; i < COUNTOF(clauses); i++) {
+		if (strcmp(clauses[i].word, n->name))
+			continue;
+		if (clauses[i].read)
+			clauses[i].read(s, n);
+		else
+			not_yet(s, n->loc, "'%s' in a schedule", n->name);
+		return;
+	}
+	clause_unknown(s, n);
+}
+
+static bool repeated(Sema *s, const Node *block, int i)
+{
+	for (int j = 0; j < i; j++) {
+		const Node *a = block->kids.at[j], *b = block->kids.at[i];
+		if (a->kind != N_CLAUSE || a->name != b->name)
+			continue;
+		diag_note(s->ctx,
+			  diag(s->ctx, b->name_loc, D_E0308, "'%s' is given twice", b->name),
+			  a->name_loc, "the first time here");
+		return true;
+	}
+	return false;
+}
+
+void sched_block(Sema *s, const Node *n)
+{
+	if (s->schedule.loc.src >= 0) {
+		diag_note(s->ctx, diag(s->ctx, n->loc, D_E0308, "a second schedule"),
+			  s->schedule.loc, "the first one is here");
+		return;
+	}
+	s->schedule.loc = n->loc;
+	if (n->name) {
+		if (strcmp(n->name, "auto"))
+			diag_remedy(s->ctx,
+				    diag(s->ctx, n->name_loc, D_E0308, "a schedule is a block"),
+				    "write schedule { roles cooperative; }");
+		else
+			not_yet(s, n->loc, "schedule auto");
+		return;
+	}
+	for (int i = 0; i < n->kids.n; i++)
+		if (n->kids.at[i]->kind == N_CLAUSE && !repeated(s, n, i))
+			clause(s, n->kids.at[i]);
+}
+
+void sched_finish(Sema *s)
+{
+	const Schedule *d = &s->schedule;
+	if (!attrs_get(&s->kernel->attrs, A_ROLES))
+		kernel_str(s->kernel, A_ROLES, "none");
+	if (!s->mma || !d->consumers)
+		return;
+	int64_t has = s->mma->arrange[0] * s->mma->arrange[1] * s->mma->arrange[2];
+	if (has != d->consumers)
+		diag(s->ctx, d->consumers_loc, D_E0308,
+		     "%" PRId64 " consumer warpgroups, and the mma is arranged over %" PRId64,
+		     d->consumers, has);
+}

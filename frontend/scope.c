@@ -1,0 +1,66 @@
+/* scope.c - names of a file, innermost last. A name means one thing: it may not be taken again
+ * while it is visible, and not at all when the language or the hardware uses it. */
+#include "frontend/sema.h"
+
+#include <string.h>
+
+Symbol *scope_find(Sema *s, const char *name)
+{
+	for (int i = s->symbols.n; i-- > 0;)
+		if (s->symbols.at[i].name == name)
+			return &s->symbols.at[i];
+	return NULL;
+}
+
+static bool is_builtin(const char *name)
+{
+	Elem e;
+	return elem_is(name, &e) || elt_by_name(name) || layout_function(name) ||
+	       swizzle_named(name, NULL) || later_function(name) || later_elem(name);
+}
+
+bool name_is_free(Sema *s, const char *name, Loc loc)
+{
+	Symbol *old = scope_find(s, name);
+	if (is_builtin(name)) {
+		diag(s->ctx, loc, D_E0202, "'%s' is a word of the language", name);
+		return false;
+	}
+	if (!old)
+		return true;
+	DiagMsg *m = diag(s->ctx, loc, D_E0202, "'%s' is declared twice", name);
+	diag_note(s->ctx, m, old->loc, "the first one is here");
+	return false;
+}
+
+bool name_fits_ir(Sema *s, const char *name, Loc loc)
+{
+	static const char *const bound[] = {
+#define SYM(id, text, lo, hi, reg) text,
+#include "ir/syms.def"
+	};
+	for (size_t i = 0; i < COUNTOF(bound); i++) {
+		if (strcmp(name, bound[i]))
+			continue;
+		diag(s->ctx, loc, D_E0202, "'%s' is a name that the hardware binds", name);
+		return false;
+	}
+	return true;
+}
+
+void scope_add(Sema *s, const Node *at, Value v)
+{
+	if (!name_is_free(s, at->name, at->name_loc))
+		return;
+	vec_push(s->arena, &s->symbols, ((Symbol){at->name, at->name_loc, v}));
+}
+
+int scope_mark(const Sema *s)
+{
+	return s->symbols.n;
+}
+
+void scope_leave(Sema *s, int mark)
+{
+	s->symbols.n = mark;
+}

@@ -1,0 +1,133 @@
+/* sema.c - a file: consts and layouts of its own, kernels. Which statement may stand where is the
+ * table below; what it means is its function. */
+#include "frontend/sema.h"
+
+#include <string.h>
+
+enum { ERRORS_MAX = 50 };
+
+bool sema_tired(const Sema *s)
+{
+	return diag_errors(s->ctx) - s->errors_before >= ERRORS_MAX;
+}
+
+/* ------------------------------------------------------------------ checks of the author */
+static void stmt_assert(Sema *s, const Node *n)
+{
+	Value v = eval(s, n->kids.at[0]);
+	const Node *why = n->kids.at[1];
+	int64_t known;
+	if (!want(s, &v, V_INT, "a condition"))
+		return;
+	if (s->kernel)
+		v.ix = ix_simplify(s->ctx, v.ix, kernel_facts(s->kernel));
+	if (!ix_is_const(v.ix, &known)) {
+		DiagMsg *m = diag(s->ctx, v.loc, D_E0208, "this is known only at run time");
+		diag_remedy(s->ctx, m, "a where clause is checked at launch");
+	} else if (!known) {
+		diag(s->ctx, n->loc, D_E0208, "assertion failed%s%s",
+		     why->kind == N_STR ? ": " : "", why->kind == N_STR ? why->name : "");
+	}
+}
+
+static void stmt_print(Sema *s, const Node *n)
+{
+	Buf line = {0};
+	bool good = true;
+	for (int i = 0; i < n->kids.n; i++) {
+		Value v = eval(s, n->kids.at[i]);
+		good &= v.kind != V_BAD;
+		buf_printf(&line, "%s", i ? " " : "");
+		value_print(s, &v, &line);
+	}
+	if (good && s->opt->printed)
+		buf_printf(s->opt->printed, "%s\n", line.s);
+	buf_free(&line);
+}
+
+/* ------------------------------------------------------------------ not built */
+static void stmt_decl_copy(Sema *s, const Node *n)
+{
+	not_yet(s, n->loc, "operands in registers; smem buffers are");
+}
+
+static void stmt_assign(Sema *s, const Node *n)
+{
+	not_yet(s, n->loc, "assignment and reductions; = stands in declarations");
+}
+
+static void stmt_copy_atom(Sema *s, const Node *n)
+{
+	not_yet(s, n->loc, "copy atoms of one's own");
+}
+
+/* ------------------------------------------------------------------ statements */
+static const struct {
+	int places;
+	const char *what;
+	void (*read)(Sema *s, const Node *n);
+} rows[N_COUNT] = {
+	[N_KERNEL] = {AT_FILE, "a kernel", sema_kernel},
+	[N_CONST] = {AT_ANY, "const", decl_const},
+	[N_LET] = {AT_ANY, "let", decl_let},
+	[N_LAYOUT] = {AT_ANY, "layout", decl_layout},
+	[N_ASSERT] = {AT_ANY, "static_assert", stmt_assert},
+	[N_PRINT] = {AT_ANY, "print", stmt_print},
+	[N_MMA] = {AT_FILE | AT_KERNEL, "mma", decl_mma},
+	[N_SMEM] = {AT_KERNEL, "smem", decl_smem},
+	[N_TMA] = {AT_KERNEL, "tma", decl_tma},
+	[N_COPYATOM] = {AT_ANY, "copy", stmt_copy_atom},
+	[N_PIPELINE] = {AT_KERNEL, "pipeline", decl_pipeline},
+	[N_SCHEDULE] = {AT_KERNEL, "schedule", sched_block},
+	[N_FOR] = {AT_KERNEL | AT_GRID | AT_LOOP, "a loop", stmt_for},
+	[N_DECL] = {AT_GRID, "an accumulator", stmt_acc},
+	[N_DECLCOPY] = {AT_GRID | AT_LOOP, "an operand in registers", stmt_decl_copy},
+	[N_COPY] = {AT_GRID | AT_LOOP, "a copy", stmt_copy},
+	[N_ACCUM] = {AT_GRID | AT_LOOP, "+=", stmt_accumulate},
+	[N_ASSIGN] = {AT_GRID | AT_LOOP, "an assignment", stmt_assign},
+};
+
+static const char *place_text(int places)
+{
+	if (places & AT_KERNEL)
+		return "in a kernel, before and beside the grid";
+	if (places & AT_FILE)
+		return "in a file, outside kernels";
+	return places & AT_LOOP ? "in the grid" : "in the grid, outside the loop over k";
+}
+
+static bool comes_too_late(const Sema *s, const Node *n)
+{
+	bool decl = n->kind == N_SMEM || n->kind == N_PIPELINE || n->kind == N_TMA;
+	return decl && s->grid_loc.src >= 0;
+}
+
+void sema_stmt(Sema *s, const Node *n)
+{
+	if (n->kind == N_ERROR)
+		return;
+	if (!rows[n->kind].read)
+		panic("a statement of kind %d", n->kind);
+	if (!(rows[n->kind].places & s->place))
+		diag(s->ctx, n->loc, D_E0309, "%s stands %s", rows[n->kind].what,
+		     place_text(rows[n->kind].places));
+	else if (comes_too_late(s, n))
+		diag(s->ctx, n->loc, D_E0309, "%s stands before the grid", rows[n->kind].what);
+	else
+		rows[n->kind].read(s, n);
+}
+
+void sema_block(Sema *s, const Node *block)
+{
+	int mark = scope_mark(s);
+	for (int i = 0; i < block->kids.n && !sema_tired(s); i++)
+		sema_stmt(s, block->kids.at[i]);
+	scope_leave(s, mark);
+}
+
+void sema_file(Sema *s, const Node *file)
+{
+	s->place = AT_FILE;
+	for (int i = 0; i < file->kids.n && !sema_tired(s); i++)
+		sema_stmt(s, file->kids.at[i]);
+}

@@ -1,0 +1,250 @@
+/* sema.h - from tree to IR, private to the frontend. One walk per kernel: each statement is checked
+ * and, when it is right, built. An expression's meaning is a Value; a mistake is reported where it
+ * is found and becomes V_BAD, which every user of a Value passes on in silence. */
+#ifndef DSL_SEMA_H
+#define DSL_SEMA_H
+
+#include "frontend/ast.h"
+#include "frontend/frontend.h"
+
+typedef enum {
+#define VALUE(id, text) V_##id,
+#include "frontend/values.def"
+	V_COUNT
+} ValueKind;
+
+typedef struct {
+	const char *name;
+	Node *decl;
+	Val *val;
+	Elem elem;
+	const Layout *layout;
+	bool is_out;
+	int writes;
+} Tensor;
+
+enum { RANK_MAX = 2 };
+
+typedef struct {
+	Tensor *tensor;
+	int rank;
+	int64_t extent[RANK_MAX]; /* of one tile */
+} Tiling;
+
+/* A name that counts tiles: of which extent, and how long a tile is. */
+typedef struct {
+	const char *name;
+	const Ix *extent;
+	int64_t tile;
+} Coord;
+
+typedef struct {
+	const Tiling *tiling;
+	const Ix *at[RANK_MAX]; /* coordinates, in tiles */
+	int n;                  /* how many are given */
+} Tile;
+
+typedef struct {
+	Atom atom;
+	int64_t arrange[3];
+	Loc loc;
+} Mma;
+
+typedef struct Ring Ring;
+typedef struct Buffer Buffer;
+typedef struct {
+	Tensor *tensor;
+	Buffer *buffer;
+} TmaLoad;
+
+struct Buffer {
+	const char *name;
+	Node *decl;
+	const Type *type;
+	bool is_auto;
+	Ring *ring;
+	const TmaLoad *load; /* named in its pipeline, or NULL */
+	Val *val;
+	Loc filled; /* the copy of this iteration; NOLOC before it */
+	bool read;
+};
+
+struct Ring {
+	const char *name;
+	Loc loc;
+	int64_t slots; /* 0: derived */
+	VEC(Buffer *) buffers;
+};
+
+typedef struct {
+	ValueKind kind;
+	Loc loc;
+	const Ix *ix;         /* INT; COORD too */
+	double real;          /* REAL */
+	const char *str;      /* STR, WORD */
+	const Tup *tup;       /* TUPLE */
+	const Layout *layout; /* LAYOUT, SWIZZLE (of 1:0), SHAPE: of a fragment */
+	Elem elem;            /* ELEM, SHAPE */
+	Val *val;             /* ACC, SCALAR, FRAG */
+	Tensor *tensor;       /* TENSOR */
+	const Tiling *tiling; /* TILES */
+	const Tile *tile;     /* TILE */
+	const Mma *mma;       /* MMA */
+	Buffer *buffer;       /* BUFFER */
+	Ring *ring;           /* PIPELINE */
+	const TmaLoad *load;  /* TMA */
+	const Coord *coord;   /* INT that is just this name; else NULL */
+} Value;
+
+typedef struct {
+	const char *name;
+	Loc loc;
+	Value value;
+} Symbol;
+
+/* Where a statement may stand. */
+typedef enum { AT_FILE = 1, AT_KERNEL = 2, AT_GRID = 4, AT_LOOP = 8, AT_ANY = 15 } Place;
+
+typedef struct {
+	Loc loc; /* NOLOC: not written */
+	int64_t consumers;
+	Loc consumers_loc;
+	int64_t stages, inflight;
+} Schedule;
+
+typedef struct {
+	Ctx *ctx;
+	Arena *arena;
+	FrontendOpt *opt;
+	Module *module;
+	VEC(Symbol) symbols;
+	Place place;
+	int errors_before;
+	/* of the kernel being read */
+	Kernel *kernel;
+	Block *block;
+	VEC(Tensor *) tensors;
+	VEC(Buffer *) buffers;
+	VEC(Ring *) rings;
+	const Mma *mma; /* the one an mma op used */
+	Value acc;
+	const Tiling *grid;
+	const Ix *grid_at[RANK_MAX];
+	Loc grid_loc, loop_loc, mma_loc;
+	Schedule schedule;
+	bool has_elem; /* swizzle128 has a meaning: a layout of `elem` is being read */
+	Elem elem;
+} Sema;
+
+/* sema.c: all of a file */
+void sema_file(Sema *s, const Node *file);
+bool sema_tired(const Sema *s); /* so many errors that more would not help */
+
+/* scope.c */
+void scope_add(Sema *s, const Node *at, Value v); /* at->name; a name that is taken is reported */
+Symbol *scope_find(Sema *s, const char *name);
+int scope_mark(const Sema *s);
+void scope_leave(Sema *s, int mark);
+bool name_is_free(Sema *s, const char *name, Loc loc); /* reports when not */
+bool name_fits_ir(Sema *s, const char *name, Loc loc); /* not one the hardware binds */
+
+/* suggest.c: the nearest of many names */
+typedef struct {
+	const char *want, *best;
+	int distance;
+} Suggest;
+Suggest suggest_begin(const char *want);
+void suggest_try(Suggest *g, const char *name);
+void suggest_names(Sema *s, Suggest *g);               /* everything an expression may say */
+DiagMsg *suggest_end(Sema *s, Suggest *g, DiagMsg *m); /* "did you mean", when near enough */
+
+/* value.c */
+extern const char *const value_texts[V_COUNT];
+Value value_bad(void);
+Value value_int(Sema *s, int64_t v);
+Value value_ix(const Ix *x);
+Value value_of(ValueKind kind);
+bool want(Sema *s, const Value *v, ValueKind kind, const char *what);
+bool want_int(Sema *s, const Value *v, int64_t lo, int64_t hi, const char *what, int64_t *out);
+void value_print(Sema *s, const Value *v, Buf *out);
+const Layout *value_layout(Sema *s, const Value *v);             /* a shape alone is column-major */
+const Layout *layout_checked(Sema *s, const Layout *l, Loc loc); /* NULL: too large, reported */
+const char *shape_str(Sema *s, const Layout *l);
+bool shape_same(Sema *s, const Layout *a, const Layout *b);
+const Layout *shape_of(Sema *s, const Layout *l); /* top-level sizes, column-major */
+DiagMsg *not_yet(Sema *s, Loc loc, const char *fmt, ...) PRINTF(3, 4);
+
+/* eval.c */
+Value eval(Sema *s, const Node *n);
+Value eval_const_int(Sema *s, const Node *n, int64_t lo, int64_t hi, const char *what);
+Value call_function(Sema *s, const Node *call, const char *name, Value *args, int n);
+
+/* arith.c: integers */
+Value int_binary(Sema *s, Loc loc, const char *op, const Value *a, const Value *b);
+
+/* algebra.c: layouts */
+typedef Value (*Function)(Sema *s, Loc loc, Value *args, int n);
+typedef struct {
+	const char *name;
+	int lo, hi; /* arguments */
+	Function call;
+} FunctionRow;
+extern const FunctionRow layout_functions[];
+const FunctionRow *layout_function(const char *name);
+Value layout_colon(Sema *s, Loc loc, const Value *shape, const Value *stride);
+Value layout_chain(Sema *s, Loc loc, Value *operands, int n);
+Value layout_divide(Sema *s, Loc loc, const Value *a, const Value *b);
+Value layout_product(Sema *s, Loc loc, const Value *a, const Value *b);
+Value swizzle_template(Sema *s, Loc loc, Value *args, int n);
+bool swizzle_named(const char *name, int *bytes);
+Value swizzle_bytes(Sema *s, Loc loc, int bytes);
+
+/* elt.c: values on tiles and scalars */
+bool is_elementwise(const Value *v);
+Value elt_apply(Sema *s, Loc loc, const EltRow *row, Value *args);
+Value elt_cast(Sema *s, Loc loc, Elem to, Value *arg);
+bool elt_place(Sema *s, Loc loc);
+
+/* tiles.c */
+Value tiles_divide(Sema *s, Loc loc, const Value *tensor, const Value *tiler);
+Value tiles_index(Sema *s, Loc loc, const Value *tiles, Value *at, int n);
+const Ix *tiles_count(Sema *s, const Tiling *t, int mode);
+Val *tile_build(Sema *s, const Tile *t, Loc loc);
+const Layout *tile_shape(Sema *s, const Tiling *t);
+
+/* kernel.c */
+void sema_kernel(Sema *s, const Node *n);
+bool elem_by_name(Sema *s, const char *name, Loc loc, Elem *out); /* reports */
+bool elem_is(const char *name, Elem *out);
+
+/* decl.c, atom.c, stmt.c, sched.c */
+void sema_block(Sema *s, const Node *block);
+void sema_stmt(Sema *s, const Node *n);
+void decl_const(Sema *s, const Node *n);
+void decl_let(Sema *s, const Node *n);
+void decl_layout(Sema *s, const Node *n);
+void decl_smem(Sema *s, const Node *n);
+void decl_tma(Sema *s, const Node *n);
+void decl_pipeline(Sema *s, const Node *n);
+void decl_mma(Sema *s, const Node *n);
+void buffers_build(Sema *s);
+void buffers_check(Sema *s);
+Value mma_template(Sema *s, const Node *template, Value *args, int n);
+Value mma_arrange(Sema *s, Loc loc, const Value *mma, const Value *arrangement);
+Value mma_shape(Sema *s, const Node *call); /* mm.C(bM,bN) */
+void stmt_for(Sema *s, const Node *n);
+void stmt_acc(Sema *s, const Node *n);
+void stmt_copy(Sema *s, const Node *n);
+void stmt_accumulate(Sema *s, const Node *n);
+void sched_block(Sema *s, const Node *n);
+void sched_finish(Sema *s);
+bool sched_word(const char *name);
+void sched_suggest(Suggest *g);
+/* later.c: what the language has and this version does not build */
+bool later_function(const char *name);
+bool later_elem(const char *name);
+
+Op *build(Sema *s, OpKind kind, Loc loc);
+Op *build_in(Sema *s, Op *op, Val *v);
+
+#endif

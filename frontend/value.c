@@ -1,0 +1,186 @@
+/* value.c - what expressions mean: making values, asking for a kind, saying them in text. */
+#include "frontend/sema.h"
+
+#include <inttypes.h>
+
+const char *const value_texts[V_COUNT] = {
+#define VALUE(id, text) [V_##id] = text,
+#include "frontend/values.def"
+};
+
+Value value_of(ValueKind kind)
+{
+	return (Value){.kind = kind, .loc = NOLOC};
+}
+
+Value value_bad(void)
+{
+	return value_of(V_BAD);
+}
+
+Value value_ix(const Ix *x)
+{
+	return (Value){.kind = V_INT, .loc = NOLOC, .ix = x};
+}
+
+Value value_int(Sema *s, int64_t v)
+{
+	return value_ix(ix_const(s->ctx, v));
+}
+
+bool want(Sema *s, const Value *v, ValueKind kind, const char *what)
+{
+	if (v->kind != kind && v->kind != V_BAD)
+		diag(s->ctx, v->loc, D_E0203, "%s is %s, this is %s", what, value_texts[kind],
+		     value_texts[v->kind]);
+	return v->kind == kind;
+}
+
+bool want_int(Sema *s, const Value *v, int64_t lo, int64_t hi, const char *what, int64_t *out)
+{
+	if (!want(s, v, V_INT, what))
+		return false;
+	if (!ix_is_const(v->ix, out)) {
+		diag(s->ctx, v->loc, D_E0203, "%s is known only at run time", what);
+		return false;
+	}
+	if (*out >= lo && *out <= hi)
+		return true;
+	diag(s->ctx, v->loc, D_E0211, "%s is %" PRId64 ", it must be in %" PRId64 "..%" PRId64,
+	     what, *out, lo, hi);
+	return false;
+}
+
+static void print_tensor(const Tensor *t, Buf *out)
+{
+	buf_printf(out, "%s ", elem_rows[t->elem].name);
+	layout_print(t->layout, out);
+}
+
+void value_print(Sema *s, const Value *v, Buf *out)
+{
+	(void)s;
+	switch (v->kind) {
+	case V_INT:
+		ix_print(v->ix, out);
+		break;
+	case V_REAL:
+		buf_printf(out, "%.9g", v->real);
+		break;
+	case V_STR:
+	case V_WORD:
+		buf_printf(out, "%s", v->str);
+		break;
+	case V_TUPLE:
+		tup_print(v->tup, out);
+		break;
+	case V_LAYOUT:
+		layout_print(v->layout, out);
+		break;
+	case V_SWIZZLE:
+		buf_printf(out, "Sw<%d,%d,%d>", v->layout->swizzle.b, v->layout->swizzle.m,
+			   v->layout->swizzle.s);
+		break;
+	case V_ELEM:
+		buf_printf(out, "%s", elem_rows[v->elem].name);
+		break;
+	case V_TENSOR:
+		print_tensor(v->tensor, out);
+		break;
+	case V_BUFFER:
+		type_print(v->buffer->type, out);
+		break;
+	case V_MMA:
+		atom_print(v->mma->atom, out);
+		break;
+	default:
+		buf_printf(out, "%s", value_texts[v->kind]);
+		break;
+	}
+}
+
+/* ------------------------------------------------------------------ layouts and shapes */
+enum { LAYOUT_BITS = 40 };
+
+/* Saturates above 2^LAYOUT_BITS; symbolic leaves count as 1. */
+static int64_t static_product(const Tup *t)
+{
+	int64_t v = 1;
+	if (tup_is_leaf(t))
+		return ix_is_const(t->leaf, &v) ? v : 1;
+	for (int i = 0; i < t->n; i++) {
+		int64_t k = static_product(t->at[i]);
+		if (k > ((int64_t)1 << LAYOUT_BITS) / (v ? v : 1))
+			return ((int64_t)1 << LAYOUT_BITS) + 1;
+		v *= k ? k : 1;
+	}
+	return v;
+}
+
+static bool leaves_in(const Tup *t, int64_t lo, int64_t hi)
+{
+	int64_t v = lo;
+	if (tup_is_leaf(t))
+		return !ix_is_const(t->leaf, &v) || (v >= lo && v <= hi);
+	for (int i = 0; i < t->n; i++)
+		if (!leaves_in(t->at[i], lo, hi))
+			return false;
+	return true;
+}
+
+const Layout *layout_checked(Sema *s, const Layout *l, Loc loc)
+{
+	int64_t most = (int64_t)1 << LAYOUT_BITS;
+	if (!leaves_in(l->shape, 1, most) || static_product(l->shape) > most)
+		diag(s->ctx, loc, D_E0211,
+		     "extents of a layout are at least 1, their product at "
+		     "most 2^%d",
+		     LAYOUT_BITS);
+	else if (!leaves_in(l->stride, 0, most))
+		diag(s->ctx, loc, D_E0211, "strides of a layout are in 0..2^%d", LAYOUT_BITS);
+	else
+		return l;
+	return NULL;
+}
+
+const Layout *value_layout(Sema *s, const Value *v)
+{
+	if (v->kind == V_LAYOUT)
+		return v->layout;
+	if (v->kind == V_TENSOR)
+		return v->tensor->layout;
+	if (v->kind == V_BUFFER)
+		return v->buffer->type->layout;
+	if (v->kind != V_TUPLE && v->kind != V_INT) {
+		want(s, v, V_LAYOUT, "this operand");
+		return NULL;
+	}
+	const Tup *shape = v->kind == V_TUPLE ? v->tup : tup_leaf(s->ctx, v->ix);
+	const Layout *l = layout_new(s->ctx, shape, shape); /* for the check of extents alone */
+	return layout_checked(s, l, v->loc) ? layout_left(s->ctx, shape) : NULL;
+}
+
+const Layout *shape_of(Sema *s, const Layout *l)
+{
+	const Tup *at[RANK_MAX];
+	int n = layout_rank(l);
+	if (n > RANK_MAX)
+		panic("a tile of rank %d", n);
+	for (int i = 0; i < n; i++)
+		at[i] = tup_leaf(s->ctx, layout_size(s->ctx, layout_mode(s->ctx, l, i)));
+	return layout_left(s->ctx, n == 1 ? at[0] : tup_new(s->ctx, at, n));
+}
+
+const char *shape_str(Sema *s, const Layout *l)
+{
+	Buf b = {0};
+	tup_print(shape_of(s, l)->shape, &b);
+	const char *text = ctx_str(s->ctx, b.s);
+	buf_free(&b);
+	return text;
+}
+
+bool shape_same(Sema *s, const Layout *a, const Layout *b)
+{
+	return layout_rank(a) == layout_rank(b) && shape_of(s, a) == shape_of(s, b);
+}
