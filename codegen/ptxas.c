@@ -198,6 +198,7 @@ static bool assemble(const Module *m, const CgOpt *opt, const char *const *argv,
 	} else if (r.end == SPAWN_TIMEOUT) {
 		DiagMsg *d = diag(m->ctx, NOLOC, D_E0503, "ptxas ran for more than %d s", limit);
 		diag_remedy(m->ctx, d, "--ptxas-timeout=%d", 4 * limit);
+		out->timed_out = true;
 	} else {
 		int before = diag_errors(m->ctx);
 		ok = ptxas_read(m, opt, ptx, &said, out->regs);

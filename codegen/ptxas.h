@@ -6,8 +6,9 @@
 
 typedef struct {
 	Buf elf;
-	int *regs;   /* a kernel of the module each; 0 unknown; in the ctx's arena */
-	bool failed; /* ptxas itself said no: exit code 3 */
+	int *regs;      /* a kernel of the module each; 0 unknown; in the ctx's arena */
+	bool failed;    /* ptxas itself said no: exit code 3 */
+	bool timed_out; /* it ran into the time limit: exit code 124 */
 } Assembled;
 
 /* False after a diagnostic; true with an empty elf where opt->dry_run. The caller frees elf. */
