@@ -37,7 +37,7 @@ static LLVMTargetMachineRef machine_new(const char *target, const char *triple, 
 		if (*v != '.')
 			features[strlen(features)] = *v;
 	return LLVMCreateTargetMachine(t, triple, target, features,
-				       level ? LLVMCodeGenLevelDefault : LLVMCodeGenLevelNone,
+				       level ? LLVMCodeGenLevelDefault : LLVMCodeGenLevelLess,
 				       LLVMRelocDefault, LLVMCodeModelDefault);
 }
 

@@ -15,7 +15,16 @@ typedef struct {
 	int *regs;
 	int kernel; /* that ptxas speaks of; -1 */
 	int errors;
+	DiagMsg *slow, *registers; /* the kernel's E0505 and E0506: what follows is a note */
 } Reader;
+
+enum { NOTES_MAX = 3 };
+
+/* Slow code is no error where the user allows it, or asked for none of the optimisations. */
+static bool slow_is_fine(const Reader *r)
+{
+	return r->opt->allow_spills || r->opt->opt_level == 0;
+}
 
 static const Kernel *kernel_at(const Reader *r)
 {
@@ -61,8 +70,10 @@ static void set_kernel(Reader *r, const char *line)
 	size_t n = at ? strcspn(at + 1, "'") : 0;
 	for (int i = 0; at && i < r->m->kernels.n; i++) {
 		const char *name = r->m->kernels.at[i]->name;
-		if (strlen(name) == n && memcmp(name, at + 1, n) == 0)
-			r->kernel = i;
+		if (strlen(name) != n || memcmp(name, at + 1, n) != 0 || r->kernel == i)
+			continue;
+		r->kernel = i;
+		r->slow = r->registers = NULL;
 	}
 }
 
@@ -75,14 +86,14 @@ static const char *kernel_name(const Reader *r)
 static void read_spills(Reader *r, int stack, int stores, int loads)
 {
 	Ctx *c = r->m->ctx;
+	bool fine = slow_is_fine(r);
 	if (stores || loads) {
-		DiagId id = r->opt->allow_spills ? D_W0502 : D_E0504;
-		DiagMsg *d =
-			diag(c, loc_of_kernel(r), id, "%s spills %d bytes of registers a thread",
-			     kernel_name(r), stores > loads ? stores : loads);
+		DiagMsg *d = diag(c, loc_of_kernel(r), fine ? D_W0502 : D_E0504,
+				  "%s spills %d bytes of registers a thread", kernel_name(r),
+				  stores > loads ? stores : loads);
 		diag_remedy(c, d, "a smaller tile, or more warpgroups");
-		r->errors += !r->opt->allow_spills;
-	} else if (stack && !r->opt->allow_spills) {
+		r->errors += !fine;
+	} else if (stack && !fine) {
 		diag(c, loc_of_kernel(r), D_E0507, "%s keeps %d bytes a thread in local memory",
 		     kernel_name(r), stack);
 		r->errors++;
@@ -98,18 +109,36 @@ static void read_error(Reader *r, const char *line, const char *text)
 	r->errors++;
 }
 
-/* C7508: setmaxnreg; other C75xx: wgmma in sequence. */
+static int count_notes(const DiagMsg *d)
+{
+	int n = 0;
+	for (const DiagMsg *at = d->notes; at; at = at->next)
+		n++;
+	return n;
+}
+
+/* C7508: setmaxnreg; other C75xx: wgmma in sequence. The first of a kernel is the diagnostic, the
+ * next ones are its notes. */
 static bool read_code(Reader *r, const char *line)
 {
-	const char *code = strstr(line, "(C75");
+	const char *code = strstr(line, "(C75"), *at = code ? strstr(code, "line ") : NULL;
 	if (!code)
 		return false;
-	bool regs = strncmp(code, "(C7508)", 7) == 0;
+	bool regs = strncmp(code, "(C7508)", 7) == 0, fine = slow_is_fine(r);
 	const char *quoted = strstr(code, "function '");
 	if (quoted)
 		set_kernel(r, quoted);
-	diag(r->m->ctx, loc_of_kernel(r), regs ? D_E0506 : D_E0505, "ptxas: %s", code);
-	r->errors++;
+	Loc loc = at ? loc_of_ptx(r, atoi(at + 5)) : loc_of_kernel(r);
+	DiagMsg **first = regs ? &r->registers : &r->slow;
+	if (!*first)
+		*first = diag(r->m->ctx, loc,
+			      fine   ? D_W0503
+			      : regs ? D_E0506
+				     : D_E0505,
+			      "in %s ptxas reports %s", kernel_name(r), code);
+	else if (count_notes(*first) < NOTES_MAX)
+		diag_note(r->m->ctx, *first, loc, "%s", code);
+	r->errors += !fine;
 	return true;
 }
 
