@@ -1,0 +1,108 @@
+/* cubin.c - puts the manifest and the PTX into the ELF that ptxas wrote. Both become sections
+ * behind the end of the file, followed by a new section-name table and new section headers; the ELF
+ * header is patched to point there. Every offset of the ELF stays, so the segments stay valid: the
+ * driver runs a kernel whose segments moved into an illegal instruction. ELF  ->  ELF |
+ * .dslc.manifest | .dslc.ptx | names | section headers */
+#include "codegen/artifact.h"
+
+#include <elf.h>
+#include <string.h>
+
+enum { NEW_SECTIONS = 2 };
+
+typedef struct {
+	const unsigned char *at;
+	size_t size;
+	Elf64_Ehdr head;
+	Elf64_Shdr names; /* the section header of the section names */
+} Elf;
+
+static bool elf_range(const Elf *e, uint64_t offset, uint64_t size)
+{
+	return offset <= e->size && size <= e->size - offset;
+}
+
+static const char *elf_open(Elf *e, const void *bytes, size_t size)
+{
+	e->at = bytes;
+	e->size = size;
+	if (size < sizeof e->head || memcmp(bytes, ELFMAG, SELFMAG) != 0)
+		return "what ptxas wrote is not an ELF file";
+	memcpy(&e->head, bytes, sizeof e->head);
+	const Elf64_Ehdr *h = &e->head;
+	if (h->e_ident[EI_CLASS] != ELFCLASS64 || h->e_ident[EI_DATA] != ELFDATA2LSB)
+		return "what ptxas wrote is not a 64-bit little-endian ELF file";
+	if (h->e_shentsize != sizeof(Elf64_Shdr) || h->e_shstrndx >= h->e_shnum ||
+	    h->e_shnum >= SHN_LORESERVE - NEW_SECTIONS ||
+	    !elf_range(e, h->e_shoff, (uint64_t)h->e_shnum * sizeof(Elf64_Shdr)))
+		return "the section headers of what ptxas wrote are out of range";
+	memcpy(&e->names, e->at + h->e_shoff + (size_t)h->e_shstrndx * sizeof e->names,
+	       sizeof e->names);
+	if (!elf_range(e, e->names.sh_offset, e->names.sh_size))
+		return "the section names of what ptxas wrote are out of range";
+	return NULL;
+}
+
+static void pad(Buf *out, size_t start, size_t align)
+{
+	static const char zeros[16];
+	size_t n = (out->n - start) % align;
+	if (n)
+		buf_add(out, zeros, align - n);
+}
+
+/* Appends text with its NUL as a section body; its name goes into names. */
+static Elf64_Shdr section_add(Buf *out, size_t start, Buf *names, const char *name,
+			      const char *text)
+{
+	pad(out, start, 16);
+	Elf64_Shdr s = {
+		.sh_name = (Elf64_Word)names->n,
+		.sh_type = SHT_PROGBITS,
+		.sh_offset = out->n - start,
+		.sh_size = strlen(text) + 1,
+		.sh_addralign = 1,
+	};
+	buf_add(out, text, s.sh_size);
+	buf_add(names, name, strlen(name) + 1);
+	return s;
+}
+
+/* The new section headers: the old ones with the name table moved, then the new ones. */
+static void headers_add(Buf *out, const Elf *e, const Elf64_Shdr *names, const Elf64_Shdr *extra)
+{
+	const unsigned char *old = e->at + e->head.e_shoff;
+	size_t size = sizeof(Elf64_Shdr), at = e->head.e_shstrndx;
+	buf_add(out, (const char *)old, at * size);
+	buf_add(out, (const char *)names, size);
+	buf_add(out, (const char *)(old + (at + 1) * size), (e->head.e_shnum - at - 1) * size);
+	buf_add(out, (const char *)extra, NEW_SECTIONS * size);
+}
+
+const char *cubin_append(const void *elf, size_t size, const char *manifest, const char *ptx,
+			 Buf *out)
+{
+	Elf e;
+	const char *wrong = elf_open(&e, elf, size);
+	if (wrong)
+		return wrong;
+	size_t start = out->n;
+	Buf names = {0};
+	buf_add(&names, (const char *)e.at + e.names.sh_offset, e.names.sh_size);
+	buf_add(out, elf, size);
+	Elf64_Shdr extra[NEW_SECTIONS];
+	extra[0] = section_add(out, start, &names, ".dslc.manifest", manifest);
+	extra[1] = section_add(out, start, &names, ".dslc.ptx", ptx);
+	Elf64_Shdr moved = e.names;
+	moved.sh_offset = out->n - start;
+	moved.sh_size = names.n;
+	buf_add(out, names.s, names.n);
+	pad(out, start, 16);
+	Elf64_Ehdr head = e.head;
+	head.e_shoff = out->n - start;
+	head.e_shnum = (Elf64_Half)(head.e_shnum + NEW_SECTIONS);
+	headers_add(out, &e, &moved, extra);
+	memcpy(out->s + start, &head, sizeof head);
+	buf_free(&names);
+	return NULL;
+}
