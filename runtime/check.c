@@ -1,0 +1,247 @@
+/* check.c - whether a kernel may run on these numbers, and the geometry of its tensor maps. What
+ * the hardware would answer with a wrong result or an unexplained error becomes a sentence here.
+ * Needs a bound launch (bind.c); fills empty, grid, nothing and maps. Rules: PTX ISA, tensor maps;
+ * CUDA driver API, cuTensorMapEncodeTiled and the limits of a grid. */
+#include "runtime/rt.h"
+
+#include <string.h>
+
+static const int64_t max_map_dim = INT64_C(1) << 32, max_map_stride = INT64_C(1) << 40;
+
+/* "M = 512, N = 0" */
+static void syms_line(const Launch *l, Line *out)
+{
+	const KDesc *k = l->plan->k;
+	for (int i = 0; i < k->nsyms; i++)
+		line_add(out, "%s%s = %lld", i ? ", " : "", k->syms[i], (long long)l->env[i]);
+}
+
+static dsl_status eval(const Why *w, const Launch *l, Expr e, const char *text, int64_t *out)
+{
+	ExprResult r = expr_eval(e, l->env, out);
+	if (r == EXPR_OK)
+		return DSL_OK;
+	Line infix = {.n = 0}, syms = {.n = 0};
+	expr_infix(text, &infix);
+	syms_line(l, &syms);
+	return why_fail(w, DSL_ERR_OVERFLOW, "kernel %s: %s %s with %s", l->plan->k->name, infix.at,
+			r == EXPR_ZERO ? "divides by less than 1" : "leaves signed 64 bits",
+			syms.at);
+}
+
+/* "extent M = 512": a value beside what it was computed from; a number alone stays alone. */
+static Line named_value(const char *text, int64_t v)
+{
+	Line l = {.n = 0};
+	expr_infix(text, &l);
+	if (*text < '0' || *text > '9' || strchr(text, ' '))
+		line_add(&l, " = %lld", (long long)v);
+	return l;
+}
+
+static dsl_status extent_check(const Why *w, const KArg *a, int dim, int64_t extent, int64_t stride)
+{
+	Line v = named_value(a->shape[dim], extent);
+	if (extent < 0)
+		return why_fail(w, DSL_ERR_EXTENT, "tensor %s: extent %d is negative: %s", a->name,
+				dim, v.at);
+	v = named_value(a->stride[dim], stride);
+	return why_fail(w, DSL_ERR_STRIDE, "tensor %s: stride %d is negative: %s", a->name, dim,
+			v.at);
+}
+
+/* Extents and strides at least 0, and every byte offset within 63 bits. */
+static dsl_status tensor_check(const Why *w, Launch *l, int i)
+{
+	const KArg *a = &l->plan->k->args[i];
+	int64_t last = 0; /* offset of the last element */
+	bool fits = true;
+	for (int d = 0; d < a->rank; d++) {
+		int64_t extent, stride, reach;
+		dsl_status st = eval(w, l, l->plan->shape[i][d], a->shape[d], &extent);
+		if (!st)
+			st = eval(w, l, l->plan->stride[i][d], a->stride[d], &stride);
+		if (st)
+			return st;
+		if (extent < 0 || stride < 0)
+			return extent_check(w, a, d, extent, stride);
+		if (extent == 0)
+			l->empty[i] = true;
+		else
+			fits = fits && !__builtin_mul_overflow(extent - 1, stride, &reach) &&
+			       !__builtin_add_overflow(last, reach, &last);
+	}
+	if (l->empty[i] || (fits && last < INT64_MAX / 8))
+		return DSL_OK;
+	Line syms = {.n = 0};
+	syms_line(l, &syms);
+	return why_fail(w, DSL_ERR_EXTENT, "tensor %s: its size leaves 63 bits with %s", a->name,
+			syms.at);
+}
+
+static dsl_status fact_fail(const Why *w, const Launch *l, const KFact *f)
+{
+	const KDesc *k = l->plan->k;
+	Line value = {.n = 0};
+	for (int i = 0; i < k->nsyms; i++)
+		if (strcmp(k->syms[i], f->field) == 0)
+			line_add(&value, ", but %s = %lld", f->field, (long long)l->env[i]);
+	return why_fail(w, DSL_ERR_FACT, "kernel %s needs %s%s (%s)", k->name, f->text, value.at,
+			f->rule);
+}
+
+static dsl_status facts_check(const Why *w, const Launch *l)
+{
+	for (int i = 0; i < l->plan->k->nfacts; i++) {
+		int64_t holds;
+		const KFact *f = &l->plan->k->facts[i];
+		dsl_status st = eval(w, l, l->plan->facts[i], f->cond, &holds);
+		if (st)
+			return st;
+		if (!holds)
+			return fact_fail(w, l, f);
+	}
+	return DSL_OK;
+}
+
+static dsl_status grid_check(const Why *w, Launch *l)
+{
+	static const int64_t limits[3] = {INT32_MAX, 65535, 65535};
+	const KDesc *k = l->plan->k;
+	for (int i = 0; i < 3; i++) {
+		int64_t v;
+		dsl_status st = eval(w, l, l->plan->grid[i], k->grid[i], &v);
+		if (st)
+			return st;
+		if (v < 0 || v > limits[i])
+			return why_fail(w, DSL_ERR_GRID,
+					"kernel %s: grid.%c is outside 0 .. %lld: %s", k->name,
+					"xyz"[i], (long long)limits[i],
+					named_value(k->grid[i], v).at);
+		if (v % k->cluster[i])
+			return why_fail(w, DSL_ERR_GRID,
+					"kernel %s: grid.%c is no multiple of the cluster's %d: %s",
+					k->name, "xyz"[i], k->cluster[i],
+					named_value(k->grid[i], v).at);
+		l->grid[i] = (uint32_t)v;
+		l->nothing = l->nothing || v == 0;
+	}
+	return DSL_OK;
+}
+
+static dsl_status address_check(const Why *w, const Launch *l, int i, int align, const char *rule)
+{
+	const KArg *a = &l->plan->k->args[i];
+	if (l->empty[i])
+		return DSL_OK;
+	if (!l->value[i])
+		return why_fail(w, DSL_ERR_NULL,
+				"tensor %s of kernel %s has elements and a null address", a->name,
+				l->plan->k->name);
+	if (l->value[i] % (uint64_t)align)
+		return why_fail(w, DSL_ERR_ALIGN,
+				"tensor %s: address 0x%llx is not a multiple of %d bytes, which %s "
+				"asks for",
+				a->name, (unsigned long long)l->value[i], align, rule);
+	return DSL_OK;
+}
+
+static dsl_status addresses_check(const Why *w, const Launch *l)
+{
+	const KDesc *k = l->plan->k;
+	for (int i = 0; i < k->nargs; i++) {
+		const KArg *a = &k->args[i];
+		int bytes = elem_bits(a->elem) / 8;
+		dsl_status st = a->kind == KA_TENSOR
+					? address_check(w, l, i, bytes, "its element type")
+					: DSL_OK;
+		if (st)
+			return st;
+	}
+	return DSL_OK;
+}
+
+/* A tensor without elements is never read, but its map must still encode: one element of any other
+ * tensor stands in for it. */
+static MapGeom empty_geom(const Launch *l)
+{
+	MapGeom g = {.base = 16};
+	for (int i = 0; i < l->plan->k->nargs; i++)
+		if (l->plan->k->args[i].kind == KA_TENSOR && !l->empty[i])
+			g.base = l->value[i] & ~UINT64_C(15);
+	for (int d = 0; d < KD_MAX_RANK; d++)
+		g.dims[d] = 1;
+	for (int d = 0; d < KD_MAX_RANK - 1; d++)
+		g.strides[d] = 16;
+	return g;
+}
+
+static dsl_status map_dim(const Why *w, const Launch *l, int i, int d, MapGeom *g)
+{
+	const KMap *m = &l->plan->k->maps[i];
+	int64_t v;
+	dsl_status st = eval(w, l, l->plan->dims[i][d], m->dims[d], &v);
+	if (st)
+		return st;
+	g->dims[d] = (uint64_t)v;
+	if (v >= 1 && v <= max_map_dim)
+		return DSL_OK;
+	return why_fail(w, DSL_ERR_EXTENT,
+			"tensor %s: %s is outside 1 .. 2^32 elements, what a tensor map describes",
+			l->plan->k->args[m->arg].name, named_value(m->dims[d], v).at);
+}
+
+static dsl_status map_stride(const Why *w, const Launch *l, int i, int d, MapGeom *g)
+{
+	const KMap *m = &l->plan->k->maps[i];
+	int64_t v;
+	dsl_status st = eval(w, l, l->plan->strides[i][d], m->strides[d], &v);
+	if (st)
+		return st;
+	g->strides[d] = (uint64_t)v;
+	const char *rule = v % 16                ? "not a multiple of 16"
+			   : v < 1               ? "not positive"
+			   : v >= max_map_stride ? "not under 2^40"
+						 : NULL;
+	if (!rule)
+		return DSL_OK;
+	return why_fail(w, DSL_ERR_STRIDE,
+			"tensor %s: stride of %s bytes is %s, as TMA asks (PTX ISA, tensor maps)",
+			l->plan->k->args[m->arg].name, named_value(m->strides[d], v).at, rule);
+}
+
+static dsl_status map_check(const Why *w, Launch *l, int i)
+{
+	const KMap *m = &l->plan->k->maps[i];
+	MapGeom *g = &l->maps[i];
+	if (l->empty[m->arg]) {
+		*g = empty_geom(l);
+		return DSL_OK;
+	}
+	g->base = l->value[m->arg];
+	dsl_status st = address_check(w, l, m->arg, 16, "TMA");
+	for (int d = 0; d < m->rank && !st; d++)
+		st = map_dim(w, l, i, d, g);
+	for (int d = 0; d < m->rank - 1 && !st; d++)
+		st = map_stride(w, l, i, d, g);
+	return st;
+}
+
+dsl_status launch_check(const Why *w, Launch *l)
+{
+	const KDesc *k = l->plan->k;
+	dsl_status st = DSL_OK;
+	for (int i = 0; i < k->nargs && !st; i++)
+		if (k->args[i].kind == KA_TENSOR)
+			st = tensor_check(w, l, i);
+	if (!st)
+		st = facts_check(w, l);
+	if (!st)
+		st = grid_check(w, l);
+	if (st || l->nothing)
+		return st;
+	st = addresses_check(w, l);
+	for (int i = 0; i < k->nmaps && !st; i++)
+		st = map_check(w, l, i);
+	return st;
+}

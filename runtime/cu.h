@@ -1,0 +1,50 @@
+/* cu.h - the CUDA device, private to cuda_device.c and cuda_launch.c; the only header that needs
+ * cuda.h. libcuda is found by dlopen, its entry points by cuGetProcAddress from the rows of
+ * cuda.def. */
+#ifndef DSL_RUNTIME_CU_H
+#define DSL_RUNTIME_CU_H
+
+#include "runtime/rt.h"
+
+#include <cuda.h>
+#include <cudaTypedefs.h>
+
+typedef struct {
+#define CU(name, version) PFN_cu##name##_v##version name;
+#include "runtime/cuda.def"
+#undef CU
+} Cu;
+
+typedef struct {
+	dsl_device base; /* first: a dsl_device is the address of this */
+	Cu cu;
+	void *lib;
+	CUdevice device;
+	CUcontext context;
+	int smem_limit; /* dynamic shared memory of a CTA, bytes */
+} CudaDevice;
+
+static inline CudaDevice *cuda_of(dsl_device *dev)
+{
+	return (CudaDevice *)(void *)dev;
+}
+
+/* cuda_device.c: the device's context current on this thread for the length of one call */
+typedef struct {
+	CudaDevice *d;
+	bool pushed;
+} Scope;
+dsl_status scope_enter(Scope *s, CudaDevice *d);
+void scope_leave(Scope *s);
+/* Leaves, and makes a status of what `call` returned. */
+dsl_status scope_end(Scope *s, const char *call, CUresult r);
+dsl_status cuda_status(const CudaDevice *d, const char *call, CUresult r);
+const char *cuda_error(const CudaDevice *d, CUresult r); /* "CUDA_ERROR_INVALID_VALUE" */
+bool cuda_sticky(CUresult r); /* the context is lost: something before this call failed */
+
+/* cuda_launch.c */
+dsl_status cuda_module_load(dsl_device *dev, dsl_module *mod);
+void cuda_module_unload(dsl_device *dev, dsl_module *mod);
+dsl_status cuda_launch(dsl_device *dev, const Launch *l);
+
+#endif

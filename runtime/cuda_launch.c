@@ -1,0 +1,257 @@
+/* cuda_launch.c - modules and launches on a GPU: loads the cubin, sets what a kernel needs once,
+ * and for each launch encodes its tensor maps on the stack and calls cuLaunchKernelEx. A launch
+ * neither allocates nor waits, so it may run while a stream is captured. */
+#include "runtime/cu.h"
+
+#include <string.h>
+
+static dsl_status attribute_set(Scope *s, const KDesc *k, CUfunction f, CUfunction_attribute a,
+				int v)
+{
+	CUresult r = s->d->cu.FuncSetAttribute(f, a, v);
+	if (r == CUDA_ERROR_INVALID_VALUE)
+		return detail_fail(
+			DSL_ERR_RESOURCES,
+			"kernel %s: %s refuses %d bytes of shared memory and clusters of %d CTAs",
+			k->name, s->d->base.name, k->smem,
+			k->cluster[0] * k->cluster[1] * k->cluster[2]);
+	return cuda_status(s->d, "cuFuncSetAttribute", r);
+}
+
+static dsl_status function_load(Scope *s, CUmodule module, Plan *p)
+{
+	const KDesc *k = p->k;
+	CUfunction f = NULL;
+	CUresult r = s->d->cu.ModuleGetFunction(&f, module, k->symbol);
+	if (r == CUDA_ERROR_NOT_FOUND)
+		return detail_fail(DSL_ERR_MANIFEST, "kernel %s: the cubin has no symbol %s",
+				   k->name, k->symbol);
+	if (r != CUDA_SUCCESS)
+		return cuda_status(s->d, "cuModuleGetFunction", r);
+	if (k->smem > s->d->smem_limit)
+		return detail_fail(DSL_ERR_RESOURCES,
+				   "kernel %s needs %d bytes of shared memory, %s gives a CTA %d",
+				   k->name, k->smem, s->d->base.name, s->d->smem_limit);
+	p->function = f;
+	dsl_status st =
+		attribute_set(s, k, f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, k->smem);
+	if (!st && k->cluster[0] * k->cluster[1] * k->cluster[2] > 8)
+		st = attribute_set(s, k, f, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1);
+	return st;
+}
+
+static dsl_status load_status(const CudaDevice *d, const dsl_module *mod, CUresult r)
+{
+	if (r == CUDA_ERROR_OUT_OF_MEMORY || cuda_sticky(r))
+		return cuda_status(d, "cuModuleLoadData", r);
+	return detail_fail(DSL_ERR_LOAD, "%s, built by ptxas %s: cuModuleLoadData gave %s",
+			   mod->desc->source, mod->desc->ptxas, cuda_error(d, r));
+}
+
+dsl_status cuda_module_load(dsl_device *dev, dsl_module *mod)
+{
+	Scope s;
+	CUmodule module = NULL;
+	dsl_status st = scope_enter(&s, cuda_of(dev));
+	if (st)
+		return st;
+	CUresult r = s.d->cu.ModuleLoadData(&module, mod->bytes);
+	if (r != CUDA_SUCCESS) {
+		scope_leave(&s);
+		return load_status(s.d, mod, r);
+	}
+	for (int i = 0; i < mod->desc->nkernels && !st; i++)
+		st = function_load(&s, module, &mod->plans[i]);
+	if (st)
+		s.d->cu.ModuleUnload(module);
+	mod->handle = module;
+	scope_leave(&s);
+	return st;
+}
+
+void cuda_module_unload(dsl_device *dev, dsl_module *mod)
+{
+	Scope s;
+	if (scope_enter(&s, cuda_of(dev)))
+		return;
+	s.d->cu.ModuleUnload(mod->handle);
+	scope_leave(&s);
+}
+
+static CUtensorMapDataType map_type(KElem e)
+{
+	static const CUtensorMapDataType types[KE_COUNT] = {
+		[KE_I8] = CU_TENSOR_MAP_DATA_TYPE_UINT8,
+		[KE_U8] = CU_TENSOR_MAP_DATA_TYPE_UINT8,
+		[KE_E4M3] = CU_TENSOR_MAP_DATA_TYPE_UINT8,
+		[KE_E5M2] = CU_TENSOR_MAP_DATA_TYPE_UINT8,
+		[KE_I16] = CU_TENSOR_MAP_DATA_TYPE_UINT16,
+		[KE_U16] = CU_TENSOR_MAP_DATA_TYPE_UINT16,
+		[KE_I32] = CU_TENSOR_MAP_DATA_TYPE_INT32,
+		[KE_U32] = CU_TENSOR_MAP_DATA_TYPE_UINT32,
+		[KE_I64] = CU_TENSOR_MAP_DATA_TYPE_INT64,
+		[KE_U64] = CU_TENSOR_MAP_DATA_TYPE_UINT64,
+		[KE_F16] = CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
+		[KE_BF16] = CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
+		[KE_F32] = CU_TENSOR_MAP_DATA_TYPE_FLOAT32,
+		[KE_TF32] = CU_TENSOR_MAP_DATA_TYPE_TFLOAT32,
+		[KE_F64] = CU_TENSOR_MAP_DATA_TYPE_FLOAT64,
+	};
+	return types[e];
+}
+
+static CUtensorMapSwizzle map_swizzle(int bytes)
+{
+	return bytes == 128  ? CU_TENSOR_MAP_SWIZZLE_128B
+	       : bytes == 64 ? CU_TENSOR_MAP_SWIZZLE_64B
+	       : bytes == 32 ? CU_TENSOR_MAP_SWIZZLE_32B
+			     : CU_TENSOR_MAP_SWIZZLE_NONE;
+}
+
+/* Drivers up to CUDA 13.1 set a bit for large tensors in the maps of small ones too: it is bit 21
+ * of the second 64-bit word and belongs to tensors of 128 KiB and more. */
+static void map_repair(const CudaDevice *d, CUtensorMap *t, const KMap *m, const MapGeom *g)
+{
+	uint64_t last = (g->dims[0] - 1) * (uint64_t)elem_bits(m->elem) / 8;
+	if (d->base.driver > 13010)
+		return;
+	for (int i = 1; i < m->rank; i++)
+		last += (g->dims[i] - 1) * g->strides[i - 1];
+	if (last + 1 < 128 * 1024)
+		t->opaque[1] &= ~(UINT64_C(1) << 21);
+}
+
+static dsl_status map_fail(const CudaDevice *d, const Launch *l, int i, CUresult r)
+{
+	const KMap *m = &l->plan->k->maps[i];
+	const MapGeom *g = &l->maps[i];
+	Line f = {.n = 0};
+	for (int j = 0; j < m->rank; j++)
+		line_add(&f, "%s%llu", j ? " x " : "dims ", (unsigned long long)g->dims[j]);
+	for (int j = 0; j < m->rank - 1; j++)
+		line_add(&f, "%s%llu", j ? ", " : ", byte strides ",
+			 (unsigned long long)g->strides[j]);
+	for (int j = 0; j < m->rank; j++)
+		line_add(&f, "%s%d", j ? " x " : ", box ", m->box[j]);
+	return detail_fail(
+		DSL_ERR_TENSOR_MAP,
+		"tensor %s of kernel %s: cuTensorMapEncodeTiled gave %s for %s at 0x%llx, %s, "
+		"swizzle %d",
+		l->plan->k->args[m->arg].name, l->plan->k->name, cuda_error(d, r),
+		elem_name(m->elem), (unsigned long long)g->base, f.at, m->swizzle);
+}
+
+/* An encode that fails may only report what an earlier kernel did: ask the stream, unless it is
+ * being captured, when a question would break the capture. */
+static dsl_status encode_fail(const CudaDevice *d, const Launch *l, int i, CUresult r)
+{
+	CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
+	CUresult earlier = r;
+	if (!cuda_sticky(r) && d->cu.StreamIsCapturing(l->stream, &capture) == CUDA_SUCCESS &&
+	    capture == CU_STREAM_CAPTURE_STATUS_NONE)
+		earlier = d->cu.StreamQuery(l->stream);
+	if (cuda_sticky(earlier))
+		return cuda_status(d, "something before this launch", earlier);
+	return map_fail(d, l, i, r);
+}
+
+static dsl_status map_encode(const CudaDevice *d, const Launch *l, int i, CUtensorMap *out)
+{
+	static const cuuint32_t ones[KD_MAX_RANK] = {1, 1, 1, 1, 1};
+	const KMap *m = &l->plan->k->maps[i];
+	const MapGeom *g = &l->maps[i];
+	cuuint64_t dims[KD_MAX_RANK], strides[KD_MAX_RANK];
+	cuuint32_t box[KD_MAX_RANK];
+	for (int j = 0; j < m->rank; j++) {
+		dims[j] = g->dims[j];
+		strides[j] = j < m->rank - 1 ? g->strides[j] : 0;
+		box[j] = (cuuint32_t)m->box[j];
+	}
+	CUresult r =
+		d->cu.TensorMapEncodeTiled(out, map_type(m->elem), (cuuint32_t)m->rank,
+					   (void *)(uintptr_t)g->base, dims, strides, box, ones,
+					   CU_TENSOR_MAP_INTERLEAVE_NONE, map_swizzle(m->swizzle),
+					   CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+					   CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+	if (r != CUDA_SUCCESS)
+		return encode_fail(d, l, i, r);
+	map_repair(d, out, m, g);
+	return DSL_OK;
+}
+
+/* Where each kernel parameter lies; a scalar's value is in the low bytes of its 64 bits. */
+static void params_fill(const Launch *l, CUtensorMap *maps, void **params)
+{
+	const KDesc *k = l->plan->k;
+	for (int i = 0; i < k->nparams; i++) {
+		int at = k->params[i].index;
+		const void *p = k->params[i].kind == KP_TMAP  ? (const void *)&maps[at]
+				: k->params[i].kind == KP_SYM ? (const void *)&l->env[at]
+							      : (const void *)&l->value[at];
+		memcpy(&params[i], &p, sizeof p); /* the driver's interface is not const */
+	}
+}
+
+static dsl_status launch_status(const CudaDevice *d, const Launch *l, CUresult r)
+{
+	const KDesc *k = l->plan->k;
+	if (r != CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES && r != CUDA_ERROR_INVALID_CLUSTER_SIZE)
+		return cuda_status(d, "cuLaunchKernelEx", r);
+	return detail_fail(
+		DSL_ERR_RESOURCES,
+		"kernel %s: %s gave %s for %d threads, %d bytes of shared memory, cluster "
+		"%d x %d x %d",
+		k->name, d->base.name, cuda_error(d, r), k->block, k->smem, k->cluster[0],
+		k->cluster[1], k->cluster[2]);
+}
+
+static unsigned attributes_fill(const Launch *l, CUlaunchAttribute *a)
+{
+	const int *c = l->plan->k->cluster;
+	unsigned n = 0;
+	if (c[0] * c[1] * c[2] > 1) {
+		a[n].id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+		a[n].value.clusterDim.x = (unsigned)c[0];
+		a[n].value.clusterDim.y = (unsigned)c[1];
+		a[n++].value.clusterDim.z = (unsigned)c[2];
+	}
+	if (l->pdl) {
+		a[n].id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+		a[n++].value.programmaticStreamSerializationAllowed = 1;
+	}
+	return n;
+}
+
+static CUresult launch_call(const CudaDevice *d, const Launch *l, CUtensorMap *maps)
+{
+	void *params[KD_MAX_PARAMS];
+	CUlaunchAttribute attributes[2];
+	CUlaunchConfig config = {
+		.gridDimX = l->grid[0],
+		.gridDimY = l->grid[1],
+		.gridDimZ = l->grid[2],
+		.blockDimX = (unsigned)l->plan->k->block,
+		.blockDimY = 1,
+		.blockDimZ = 1,
+		.sharedMemBytes = (unsigned)l->plan->k->smem,
+		.hStream = l->stream,
+		.attrs = attributes,
+		.numAttrs = attributes_fill(l, attributes),
+	};
+	params_fill(l, maps, params);
+	return d->cu.LaunchKernelEx(&config, l->plan->function, params, NULL);
+}
+
+dsl_status cuda_launch(dsl_device *dev, const Launch *l)
+{
+	CUtensorMap maps[KD_MAX_MAPS]; /* 64-byte aligned by its type */
+	Scope s;
+	dsl_status st = scope_enter(&s, cuda_of(dev));
+	if (st)
+		return st;
+	for (int i = 0; i < l->plan->k->nmaps && !st; i++)
+		st = map_encode(s.d, l, i, &maps[i]);
+	CUresult r = st ? CUDA_SUCCESS : launch_call(s.d, l, maps);
+	scope_leave(&s);
+	return st ? st : launch_status(s.d, l, r);
+}

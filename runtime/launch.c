@@ -1,0 +1,97 @@
+/* launch.c - the public launch and its dry runs: find the kernel, bind, check, hand to the device.
+ * All state of a launch is on the stack. */
+#include "runtime/rt.h"
+
+#include <string.h>
+
+static Plan *plan_find(const dsl_module *mod, const char *name)
+{
+	for (int i = 0; i < mod->desc->nkernels; i++)
+		if (strcmp(mod->desc->kernels[i].name, name) == 0)
+			return &mod->plans[i];
+	return NULL;
+}
+
+static dsl_status kernel_fail(const Why *w, const dsl_module *mod, const char *name)
+{
+	Line l = {.n = 0};
+	for (int i = 0; i < mod->desc->nkernels; i++)
+		line_add(&l, "%s%s", i ? ", " : "", mod->desc->kernels[i].name);
+	return why_fail(w, DSL_ERR_KERNEL_NAME, "%s has no kernel %.60s; it has %s",
+			mod->desc->source, name, l.at);
+}
+
+/* Only what is read before it is written is cleared: the rest of a Launch is large. */
+static dsl_status prepare(const Why *w, Launch *l, const Plan *p, const dsl_arg *args, size_t n,
+			  int sms)
+{
+	l->plan = p;
+	l->nothing = false;
+	memset(l->empty, 0, sizeof l->empty);
+	l->env[EXPR_SMS] = sms;
+	dsl_status st = launch_bind(w, l, args, n);
+	return st ? st : launch_check(w, l);
+}
+
+static dsl_status sms_of(const Why *w, const dsl_device *dev, const dsl_launch_opts *opts, int *sms)
+{
+	*sms = dev->sms;
+	if (!opts || opts->sms == 0)
+		return DSL_OK;
+	if (opts->sms < 0)
+		return why_fail(w, DSL_ERR_INVALID, "dsl_launch_opts: sms is %d", opts->sms);
+	*sms = opts->sms < dev->sms ? opts->sms : dev->sms;
+	return DSL_OK;
+}
+
+dsl_status dsl_launch(dsl_module *mod, const char *kernel, const dsl_arg *args, size_t n,
+		      dsl_stream stream, const dsl_launch_opts *opts)
+{
+	if (!mod || !kernel || (!args && n))
+		return detail_null("dsl_launch", !mod ? "mod" : !kernel ? "kernel" : "args");
+	Why w = why_thread();
+	Launch l;
+	int sms;
+	const Plan *p = plan_find(mod, kernel);
+	if (!p)
+		return kernel_fail(&w, mod, kernel);
+	dsl_status st = sms_of(&w, mod->dev, opts, &sms);
+	if (!st)
+		st = prepare(&w, &l, p, args, n, sms);
+	if (st || l.nothing)
+		return st;
+	l.stream = stream;
+	l.pdl = opts && opts->pdl;
+	return mod->dev->ops->launch(mod->dev, &l);
+}
+
+dsl_status dsl_can_run(const dsl_module *mod, const char *kernel, const dsl_arg *args, size_t n,
+		       char *why, size_t len)
+{
+	Why w = {why, len};
+	if (!mod || !kernel || (!args && n))
+		return why_fail(&w, DSL_ERR_INVALID, "dsl_can_run: %s is NULL",
+				!mod      ? "mod"
+				: !kernel ? "kernel"
+					  : "args");
+	Launch l;
+	const Plan *p = plan_find(mod, kernel);
+	return p ? prepare(&w, &l, p, args, n, mod->dev->sms) : kernel_fail(&w, mod, kernel);
+}
+
+dsl_status dsl_desc_can_run(const struct KDesc *kernel, const dsl_arg *args, size_t n, char *why,
+			    size_t len)
+{
+	Why w = {why, len};
+	if (!kernel || (!args && n))
+		return why_fail(&w, DSL_ERR_INVALID, "dsl_desc_can_run: %s is NULL",
+				!kernel ? "kernel" : "args");
+	Launch l;
+	Plan p;
+	dsl_status st = plan_init(&w, &p, kernel);
+	if (st)
+		return st;
+	st = prepare(&w, &l, &p, args, n, 1);
+	plan_free(&p);
+	return st;
+}

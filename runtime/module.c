@@ -1,0 +1,220 @@
+/* module.c - cubins on a device: read, find manifest and PTX, check architecture and driver, load.
+ * Each device has a table of its modules; the same bytes are loaded once and counted.
+ *   gemm.cubin  ->  bytes, KModuleDesc, a Plan per kernel, the device's module */
+#include "runtime/rt.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void module_free(dsl_module *m)
+{
+	for (int i = 0; m->plans && i < m->desc->nkernels; i++)
+		plan_free(&m->plans[i]);
+	free(m->plans);
+	dsl_desc_free(m->desc);
+	free(m->bytes);
+	free(m);
+}
+
+static dsl_status plans_init(const Why *w, dsl_module *m)
+{
+	m->plans = calloc((size_t)m->desc->nkernels, sizeof *m->plans);
+	if (!m->plans)
+		return why_fail(w, DSL_ERR_MEMORY, "no memory for a module");
+	dsl_status st = DSL_OK;
+	for (int i = 0; i < m->desc->nkernels && !st; i++)
+		st = plan_init(w, &m->plans[i], &m->desc->kernels[i]);
+	return st;
+}
+
+static dsl_status module_read(const Why *w, dsl_module *m)
+{
+	size_t size;
+	dsl_status st = elf_section(w, m->bytes, m->size, ".dslc.manifest", &m->manifest, &size);
+	if (!st)
+		st = manifest_parse(w, m->manifest, size, &m->desc);
+	if (!st)
+		st = plans_init(w, m);
+	if (st)
+		return st;
+	const Why quiet = {NULL, 0};
+	st = elf_section(&quiet, m->bytes, m->size, ".dslc.ptx", &m->ptx, &size);
+	if (st == DSL_ERR_DAMAGED)
+		return why_fail(w, st, "section .dslc.ptx is damaged");
+	return st == DSL_ERR_NO_MANIFEST ? DSL_OK : st;
+}
+
+/* "sm_90a" runs on 9.0 only; "sm_90" on 9.x from 9.0 on. */
+static bool arch_runs(const char *target, int major, int minor)
+{
+	char *end;
+	if (strncmp(target, "sm_", 3) != 0)
+		return false;
+	long n = strtol(target + 3, &end, 10);
+	if (n / 10 != major)
+		return false;
+	return *end ? n % 10 == minor : n % 10 <= minor;
+}
+
+static dsl_status module_fits(const Why *w, const dsl_module *m)
+{
+	const dsl_device *dev = m->dev;
+	const KModuleDesc *d = m->desc;
+	if (!arch_runs(d->target, dev->cc_major, dev->cc_minor))
+		return why_fail(w, DSL_ERR_ARCH, "%s was built for %s, this device is %s (%s)",
+				d->source, d->target, dev->arch, dev->name);
+	if (dev->driver < d->min_driver)
+		return why_fail(w, DSL_ERR_DRIVER_OLD,
+				"%s needs a driver for CUDA %d.%d, this one is for %d.%d",
+				d->source, d->min_driver / 1000, d->min_driver % 1000 / 10,
+				dev->driver / 1000, dev->driver % 1000 / 10);
+	return DSL_OK;
+}
+
+static dsl_status module_new(dsl_device *dev, const void *bytes, size_t size, dsl_module **out)
+{
+	Why w = why_thread();
+	dsl_module *m = calloc(1, sizeof *m);
+	unsigned char *copy = malloc(size);
+	if (!m || !copy) {
+		free(m);
+		free(copy);
+		return why_fail(&w, DSL_ERR_MEMORY, "no memory for a cubin of %zu bytes", size);
+	}
+	memcpy(copy, bytes, size);
+	*m = (dsl_module){.dev = dev, .uses = 1, .bytes = copy, .size = size};
+	dsl_status st = module_read(&w, m);
+	if (!st)
+		st = module_fits(&w, m);
+	if (!st)
+		st = dev->ops->module_load(dev, m);
+	if (st)
+		module_free(m);
+	else
+		*out = m;
+	return st;
+}
+
+static dsl_module *module_find(dsl_device *dev, const void *bytes, size_t size)
+{
+	for (dsl_module *m = dev->modules; m; m = m->next)
+		if (m->size == size && memcmp(m->bytes, bytes, size) == 0)
+			return m;
+	return NULL;
+}
+
+dsl_status dsl_module_load_data(dsl_device *dev, const void *bytes, size_t size, dsl_module **out)
+{
+	if (!dev || !bytes || !out)
+		return detail_null("dsl_module_load_data", !dev ? "dev" : !bytes ? "bytes" : "out");
+	if (!size)
+		return detail_fail(DSL_ERR_NOT_CUBIN, "the cubin is empty");
+	dsl_status st = DSL_OK;
+	pthread_mutex_lock(&dev->lock);
+	dsl_module *m = module_find(dev, bytes, size);
+	if (m) {
+		m->uses++;
+	} else {
+		st = module_new(dev, bytes, size, &m);
+		if (!st) {
+			m->next = dev->modules;
+			dev->modules = m;
+		}
+	}
+	pthread_mutex_unlock(&dev->lock);
+	if (!st)
+		*out = m;
+	return st;
+}
+
+/* The whole file, also where its size is not known before (a pipe). */
+static unsigned char *file_bytes(FILE *f, size_t *size)
+{
+	size_t cap = 1 << 16;
+	unsigned char *at = malloc(cap), *more;
+	*size = 0;
+	while (at) {
+		*size += fread(at + *size, 1, cap - *size, f);
+		if (*size < cap)
+			break;
+		more = realloc(at, cap *= 2);
+		if (!more)
+			free(at);
+		at = more;
+	}
+	return at;
+}
+
+dsl_status dsl_module_load(dsl_device *dev, const char *path, dsl_module **out)
+{
+	if (!dev || !path || !out)
+		return detail_null("dsl_module_load", !dev ? "dev" : !path ? "path" : "out");
+	FILE *f = fopen(path, "rb");
+	if (!f)
+		return detail_fail(DSL_ERR_FILE, "%s: %s", path, strerror(errno));
+	size_t size;
+	errno = 0;
+	unsigned char *bytes = file_bytes(f, &size);
+	bool broken = ferror(f);
+	int error = errno;
+	fclose(f);
+	dsl_status st;
+	if (!bytes)
+		st = detail_fail(DSL_ERR_MEMORY, "%s: no memory to read it", path);
+	else if (broken)
+		st = detail_fail(DSL_ERR_FILE, "%s: %s", path, strerror(error));
+	else
+		st = dsl_module_load_data(dev, bytes, size, out);
+	free(bytes);
+	return st;
+}
+
+static void module_unlink(dsl_module *m)
+{
+	dsl_module **at = &m->dev->modules;
+	while (*at != m)
+		at = &(*at)->next;
+	*at = m->next;
+}
+
+static void module_drop(dsl_module *m)
+{
+	module_unlink(m);
+	m->dev->ops->module_unload(m->dev, m);
+	module_free(m);
+}
+
+dsl_status dsl_module_unload(dsl_module *mod)
+{
+	if (!mod)
+		return DSL_OK;
+	dsl_device *dev = mod->dev;
+	pthread_mutex_lock(&dev->lock);
+	if (--mod->uses == 0)
+		module_drop(mod);
+	pthread_mutex_unlock(&dev->lock);
+	return DSL_OK;
+}
+
+void modules_free(dsl_device *dev)
+{
+	while (dev->modules)
+		module_drop(dev->modules);
+}
+
+const char *dsl_module_manifest(const dsl_module *mod)
+{
+	return mod ? mod->manifest : "";
+}
+
+const char *dsl_module_ptx(const dsl_module *mod)
+{
+	return mod ? mod->ptx : NULL;
+}
+
+const struct KModuleDesc *dsl_module_desc(const dsl_module *mod)
+{
+	return mod ? mod->desc : NULL;
+}

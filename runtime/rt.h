@@ -1,0 +1,162 @@
+/* rt.h - what the files of the runtime say to each other; never included from outside.
+ *   manifest text -> KModuleDesc (manifest.c) -> Plan per kernel (plan.c), once at load
+ *   Plan + arguments -> Launch (bind.c, check.c), on the stack, at each launch
+ *   Launch -> the device's own launch (DevOps) */
+#ifndef DSL_RUNTIME_RT_H
+#define DSL_RUNTIME_RT_H
+
+#include "runtime/dsl.h"
+#include "runtime/kdesc.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdbool.h>
+
+#define COUNTOF(a)        (sizeof(a) / sizeof(*(a)))
+#define PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+
+/* status.c: where the sentence of a failure goes; at may be NULL. Gives st back. */
+typedef struct {
+	char *at;
+	size_t size;
+} Why;
+dsl_status why_fail(const Why *w, dsl_status st, const char *fmt, ...) PRINTF(3, 4);
+Why why_thread(void); /* the buffer behind dsl_detail */
+dsl_status detail_fail(dsl_status st, const char *fmt, ...) PRINTF(2, 3);
+dsl_status detail_null(const char *call, const char *parameter);
+
+/* text.c: a bounded line of text that is cut, never overrun */
+typedef struct {
+	char at[512];
+	size_t n;
+} Line;
+void line_add(Line *l, const char *fmt, ...) PRINTF(2, 3);
+bool text_is_name(const char *s); /* a C identifier */
+
+/* elem.c */
+int elem_bits(KElem e);
+const char *elem_name(KElem e);
+bool elem_find(const char *name, KElem *out);
+bool elem_is_float(KElem e);
+/* v as the bits of a scalar of type e; false when an integer does not fit. */
+bool elem_int_bits(KElem e, int64_t v, uint64_t *bits);
+uint64_t elem_float_bits(KElem e, double v);
+
+/* expr.c: postfix expressions, compiled to a pool once and evaluated at each launch */
+typedef struct {
+	int32_t op;  /* an ExprOp */
+	int32_t sym; /* EX_SYM: index into the environment */
+	int64_t imm; /* EX_INT */
+} ExprIns;
+typedef struct {
+	const ExprIns *ins;
+	int n;
+} Expr;
+typedef enum { EXPR_OK, EXPR_OVERFLOW, EXPR_ZERO } ExprResult; /* ZERO: a divisor below 1 */
+enum { EXPR_SMS = KD_MAX_SYMS, EXPR_ENV };                     /* slots of the environment */
+/* Compiles text over syms into ins (room for KD_MAX_EXPR). The count, or -1 and a reason. */
+int expr_compile(const char *text, const char *const *syms, int nsyms, ExprIns *ins,
+		 const char **reason);
+ExprResult expr_eval(Expr e, const int64_t env[EXPR_ENV], int64_t *out);
+/* As a person writes it: "M 127 + 128 /" is "(M + 127) / 128". */
+void expr_infix(const char *text, Line *out);
+
+/* elf.c */
+dsl_status elf_section(const Why *w, const void *bytes, size_t size, const char *name,
+		       const char **data, size_t *data_size);
+
+/* manifest.c */
+dsl_status manifest_parse(const Why *w, const char *text, size_t size, KModuleDesc **out);
+
+/* plan.c: a kernel ready to be launched; its expressions compiled, its fixed parts checked */
+typedef struct {
+	const KDesc *k;
+	Expr shape[KD_MAX_ARGS][KD_MAX_RANK];
+	Expr stride[KD_MAX_ARGS][KD_MAX_RANK];
+	Expr facts[KD_MAX_FACTS];
+	Expr dims[KD_MAX_MAPS][KD_MAX_RANK];
+	Expr strides[KD_MAX_MAPS][KD_MAX_RANK - 1];
+	Expr grid[3];
+	ExprIns *pool;
+	void *function; /* the device's own handle */
+} Plan;
+dsl_status plan_init(const Why *w, Plan *p, const KDesc *k);
+void plan_free(Plan *p);
+
+/* One launch, all numbers known. */
+typedef struct {
+	uint64_t base;
+	uint64_t dims[KD_MAX_RANK];        /* elements, at least 1 */
+	uint64_t strides[KD_MAX_RANK - 1]; /* bytes, of dims 1 .. */
+} MapGeom;
+typedef struct {
+	const Plan *plan;
+	int64_t env[EXPR_ENV];       /* syms, then $sms */
+	uint64_t value[KD_MAX_ARGS]; /* addresses, and scalars in their low bytes */
+	bool empty[KD_MAX_ARGS];     /* tensors without elements */
+	uint32_t grid[3];
+	bool nothing; /* a grid component is 0 */
+	MapGeom maps[KD_MAX_MAPS];
+	dsl_stream stream;
+	bool pdl;
+} Launch;
+
+/* bind.c: arguments by name into values and env. */
+dsl_status launch_bind(const Why *w, Launch *l, const dsl_arg *args, size_t n);
+/* check.c: extents, facts, grid, addresses and map geometry, in this order; the last two only when
+ * something is launched. */
+dsl_status launch_check(const Why *w, Launch *l);
+
+/* A device. ops is what differs between devices; the rest is kept by device.c and module.c. */
+typedef struct DevOps DevOps;
+struct dsl_device {
+	const DevOps *ops;
+	char name[256], arch[16];
+	int cc_major, cc_minor, sms, driver;
+	pthread_mutex_t lock; /* of modules and their use counts */
+	dsl_module *modules;
+};
+struct dsl_module {
+	dsl_device *dev;
+	dsl_module *next;
+	int uses;
+	unsigned char *bytes;
+	size_t size;
+	const char *manifest, *ptx; /* in bytes */
+	KModuleDesc *desc;
+	Plan *plans;  /* one per kernel */
+	void *handle; /* the device's own */
+};
+struct dsl_event {
+	dsl_device *dev;
+	void *handle;
+};
+/* Each reports through dsl_detail. module_load sets mod->handle and the plans' functions, and
+ * leaves nothing behind on failure; close frees the device itself, all modules being gone. */
+struct DevOps {
+	void (*close)(dsl_device *dev);
+	dsl_status (*mem_alloc)(dsl_device *dev, size_t size, dsl_addr *out);
+	dsl_status (*mem_free)(dsl_device *dev, dsl_addr addr);
+	dsl_status (*copy_in)(dsl_device *dev, dsl_addr to, const void *from, size_t size);
+	dsl_status (*copy_out)(dsl_device *dev, void *to, dsl_addr from, size_t size);
+	dsl_status (*mem_set)(dsl_device *dev, dsl_addr to, unsigned char byte, size_t size);
+	dsl_status (*sync)(dsl_device *dev);
+	dsl_status (*stream_create)(dsl_device *dev, dsl_stream *out);
+	dsl_status (*stream_sync)(dsl_device *dev, dsl_stream stream);
+	dsl_status (*stream_destroy)(dsl_device *dev, dsl_stream stream);
+	dsl_status (*event_create)(dsl_device *dev, void **out);
+	dsl_status (*event_record)(dsl_device *dev, void *event, dsl_stream stream);
+	dsl_status (*event_elapsed)(dsl_device *dev, void *from, void *to, float *ms);
+	dsl_status (*event_destroy)(dsl_device *dev, void *event);
+	dsl_status (*module_load)(dsl_device *dev, dsl_module *mod);
+	void (*module_unload)(dsl_device *dev, dsl_module *mod);
+	dsl_status (*launch)(dsl_device *dev, const Launch *l);
+};
+
+/* module.c: unloads whatever is still loaded. */
+void modules_free(dsl_device *dev);
+
+/* cuda_device.c: number is N of "cuda:N". */
+dsl_status cuda_open(int number, dsl_device **out);
+
+#endif
