@@ -34,8 +34,8 @@ typedef struct {
 	CudaDevice *d;
 	bool pushed;
 } Scope;
-dsl_status scope_enter(Scope *s, CudaDevice *d);
-void scope_leave(Scope *s);
+dsl_status cuda_scope_enter(Scope *s, CudaDevice *d);
+void cuda_scope_leave(Scope *s);
 /* Leaves, and makes a status of what `call` returned. */
 dsl_status scope_end(Scope *s, const char *call, CUresult r);
 dsl_status cuda_status(const CudaDevice *d, const char *call, CUresult r);

@@ -45,7 +45,7 @@ dsl_status cuda_status(const CudaDevice *d, const char *call, CUresult r)
 	return detail_fail(st, "%s gave %s (%d): %s", call, cuda_error(d, r), (int)r, text);
 }
 
-dsl_status scope_enter(Scope *s, CudaDevice *d)
+dsl_status cuda_scope_enter(Scope *s, CudaDevice *d)
 {
 	CUcontext now = NULL;
 	*s = (Scope){d, false};
@@ -59,7 +59,7 @@ dsl_status scope_enter(Scope *s, CudaDevice *d)
 	return cuda_status(d, "cuCtxPushCurrent", r);
 }
 
-void scope_leave(Scope *s)
+void cuda_scope_leave(Scope *s)
 {
 	CUcontext old;
 	if (s->pushed)
@@ -68,7 +68,7 @@ void scope_leave(Scope *s)
 
 dsl_status scope_end(Scope *s, const char *call, CUresult r)
 {
-	scope_leave(s);
+	cuda_scope_leave(s);
 	return cuda_status(s->d, call, r);
 }
 
@@ -76,7 +76,7 @@ dsl_status scope_end(Scope *s, const char *call, CUresult r)
 #define IN_CONTEXT(dev, name, args)                                            \
 	do {                                                                   \
 		Scope scope_;                                                  \
-		dsl_status st_ = scope_enter(&scope_, cuda_of(dev));           \
+		dsl_status st_ = cuda_scope_enter(&scope_, cuda_of(dev));      \
 		if (st_)                                                       \
 			return st_;                                            \
 		return scope_end(&scope_, "cu" #name, scope_.d->cu.name args); \
@@ -86,12 +86,12 @@ static dsl_status cuda_mem_alloc(dsl_device *dev, size_t size, dsl_addr *out)
 {
 	CUdeviceptr p = 0;
 	Scope s;
-	dsl_status st = scope_enter(&s, cuda_of(dev));
+	dsl_status st = cuda_scope_enter(&s, cuda_of(dev));
 	if (st)
 		return st;
 	CUresult r = s.d->cu.MemAlloc(&p, size);
 	*out = p;
-	scope_leave(&s);
+	cuda_scope_leave(&s);
 	if (r == CUDA_ERROR_OUT_OF_MEMORY)
 		return detail_fail(DSL_ERR_DEVICE_MEMORY, "%s has no %zu bytes left", dev->name,
 				   size);
@@ -151,7 +151,7 @@ static dsl_status cuda_event_record(dsl_device *dev, void *event, dsl_stream str
 static dsl_status cuda_event_elapsed(dsl_device *dev, void *from, void *to, float *ms)
 {
 	Scope s;
-	dsl_status st = scope_enter(&s, cuda_of(dev));
+	dsl_status st = cuda_scope_enter(&s, cuda_of(dev));
 	if (st)
 		return st;
 	CUresult r = s.d->cu.EventSynchronize(to);

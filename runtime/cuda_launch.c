@@ -52,12 +52,12 @@ dsl_status cuda_module_load(dsl_device *dev, dsl_module *mod)
 {
 	Scope s;
 	CUmodule module = NULL;
-	dsl_status st = scope_enter(&s, cuda_of(dev));
+	dsl_status st = cuda_scope_enter(&s, cuda_of(dev));
 	if (st)
 		return st;
 	CUresult r = s.d->cu.ModuleLoadData(&module, mod->bytes);
 	if (r != CUDA_SUCCESS) {
-		scope_leave(&s);
+		cuda_scope_leave(&s);
 		return load_status(s.d, mod, r);
 	}
 	for (int i = 0; i < mod->desc->nkernels && !st; i++)
@@ -65,17 +65,17 @@ dsl_status cuda_module_load(dsl_device *dev, dsl_module *mod)
 	if (st)
 		s.d->cu.ModuleUnload(module);
 	mod->handle = module;
-	scope_leave(&s);
+	cuda_scope_leave(&s);
 	return st;
 }
 
 void cuda_module_unload(dsl_device *dev, dsl_module *mod)
 {
 	Scope s;
-	if (scope_enter(&s, cuda_of(dev)))
+	if (cuda_scope_enter(&s, cuda_of(dev)))
 		return;
 	s.d->cu.ModuleUnload(mod->handle);
-	scope_leave(&s);
+	cuda_scope_leave(&s);
 }
 
 static CUtensorMapDataType map_type(KElem e)
@@ -246,12 +246,12 @@ dsl_status cuda_launch(dsl_device *dev, const Launch *l)
 {
 	CUtensorMap maps[KD_MAX_MAPS]; /* 64-byte aligned by its type */
 	Scope s;
-	dsl_status st = scope_enter(&s, cuda_of(dev));
+	dsl_status st = cuda_scope_enter(&s, cuda_of(dev));
 	if (st)
 		return st;
 	for (int i = 0; i < l->plan->k->nmaps && !st; i++)
 		st = map_encode(s.d, l, i, &maps[i]);
 	CUresult r = st ? CUDA_SUCCESS : launch_call(s.d, l, maps);
-	scope_leave(&s);
+	cuda_scope_leave(&s);
 	return st ? st : launch_status(s.d, l, r);
 }
