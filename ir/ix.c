@@ -21,8 +21,8 @@ static uint64_t node_hash(const void *entry)
 	const Ix *x = entry;
 	uint64_t h = hash_mix(x->kind, (uint64_t)x->value);
 	h = hash_mix(h, (uint64_t)(uintptr_t)x->name);
-	h = hash_mix(h, (uint64_t)(uintptr_t)x->a);
-	return hash_mix(h, (uint64_t)(uintptr_t)x->b);
+	h = hash_mix(h, x->a ? x->a->id + 1 : 0);
+	return hash_mix(h, x->b ? x->b->id + 1 : 0);
 }
 
 static bool node_eq(const void *entry, const void *key)
@@ -151,7 +151,7 @@ static const Ix *new_quotient(Ctx *c, IxKind kind, const Ix *a, const Ix *b)
 {
 	if (ix_is(b, 1))
 		return kind == IX_DIV ? a : ix_const(c, 0);
-	if (ix_is(a, 0) && b->kind == IX_CONST && b->value > 0)
+	if (ix_is(a, 0) && (b->kind != IX_CONST || b->value > 0))
 		return a;
 	return ix_node(c, kind, a, b);
 }

@@ -11,9 +11,9 @@ typedef struct {
 static uint64_t layout_hash(const void *entry)
 {
 	const Layout *l = entry;
-	uint64_t h = hash_mix((uint64_t)(uintptr_t)l->shape, (uint64_t)(uintptr_t)l->stride);
+	uint64_t h = hash_mix(hash_mix(1, l->shape->id), l->stride->id);
 	h = hash_mix(h, (uint64_t)(l->swizzle.b << 16 | l->swizzle.m << 8 | l->swizzle.s));
-	return hash_mix(h, (uint64_t)(uintptr_t)l->offset);
+	return hash_mix(h, l->offset->id);
 }
 
 static bool layout_eq(const void *entry, const void *key)

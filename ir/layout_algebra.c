@@ -30,6 +30,22 @@ static const char *text(Ctx *c, const Ix *x)
 	return s;
 }
 
+/* Operations are defined on extents of at least 1; symbolic ones are taken to be. */
+static bool usable(Ctx *c, const char *operation, const Layout *l, const char **why)
+{
+	Modes m = {0};
+	layout_flatten(c, l, &m);
+	for (int i = 0; i < m.n; i++) {
+		const Ix *s = m.at[i].shape;
+		if (s->kind != IX_CONST || s->value > 0)
+			continue;
+		refuse(c, why, "%s: mode %d of %s, %s:%s, has an extent below 1", operation, i,
+		       layout_str(c, l), text(c, s), text(c, m.at[i].stride));
+		return false;
+	}
+	return true;
+}
+
 /* ------------------------------------------------------------------ what can be proved */
 /* a = q * b; names stand for positive numbers */
 static bool divides(Ctx *c, const Ix *a, const Ix *b, const Ix **q)
@@ -92,6 +108,9 @@ typedef struct {
 	const Layout *a, *b;
 	Modes left, out;
 	const Ix *shape, *stride; /* what is left of the leaf */
+	const Ix *
+		*reach; /* per left mode: the sum of the last coordinates that leaves take in it */
+	int *users;     /* per left mode: how many leaves move in it */
 	const char **why;
 } Compose;
 
@@ -104,9 +123,27 @@ static bool compose_fail(Compose *k, int mode, const char *condition)
 	return false;
 }
 
-static void take(Compose *k, const Ix *shape, const Ix *by)
+static void take(Compose *k, int i, const Ix *shape)
 {
-	vec_push(ctx_arena(k->c), &k->out, ((Mode){shape, ix_mul(k->c, k->stride, by)}));
+	Ctx *c = k->c;
+	const Ix *stride = ix_mul(c, k->stride, k->left.at[i].stride);
+	vec_push(ctx_arena(c), &k->out, ((Mode){shape, stride}));
+	stride = ix_mul(c, ix_sub(c, shape, ix_const(c, 1)), k->stride);
+	k->reach[i] = ix_add(c, k->reach[i], stride);
+	k->users[i]++;
+}
+
+/* Leaves are laid over the left operand one by one; their sum must not carry from mode to mode. */
+static bool carries_nowhere(Compose *k)
+{
+	Ctx *c = k->c;
+	for (int i = 0; i < k->left.n - 1; i++) {
+		int64_t room;
+		const Ix *left = ix_sub(c, k->left.at[i].shape, k->reach[i]);
+		if (k->users[i] > 1 && (!ix_is_const(ix_plain(c, left), &room) || room < 1))
+			return compose_fail(k, i, "the right operand's modes together leave it");
+	}
+	return true;
 }
 
 /* The leaf starts inside this mode: it takes what fits and leaves the rest to the next one. */
@@ -116,7 +153,7 @@ static bool compose_inside(Compose *k, int i, const Ix *extent)
 	const Ix *rest;
 	int fits = at_most(c, k->shape, extent);
 	if (fits == 1) {
-		take(k, k->shape, k->left.at[i].stride);
+		take(k, i, k->shape);
 		k->shape = ix_const(c, 1);
 		k->stride = ix_const(c, 1);
 		return true;
@@ -125,7 +162,7 @@ static bool compose_inside(Compose *k, int i, const Ix *extent)
 		return compose_fail(k, i, "its extent is not a multiple of the stride");
 	if (!divides(c, k->shape, extent, &rest))
 		return compose_fail(k, i, "its extent does not divide that of the right operand");
-	take(k, extent, k->left.at[i].stride);
+	take(k, i, extent);
 	k->shape = rest;
 	k->stride = ix_const(c, 1);
 	return true;
@@ -162,7 +199,7 @@ static const Layout *compose_leaf(Compose *k, const Ix *shape, const Ix *stride)
 		if (!compose_mode(k, i))
 			return NULL;
 	if (!k->out.n || !ix_is(k->shape, 1))
-		take(k, k->shape, k->left.at[last].stride);
+		take(k, last, k->shape);
 	return layout_of_modes(k->c, &k->out);
 }
 
@@ -194,6 +231,8 @@ const Layout *layout_composition(Ctx *c, const Layout *a, const Layout *b, const
 {
 	Compose k = {.c = c, .a = a, .b = b, .why = why};
 	const Ix *offset = a->offset;
+	if (!usable(c, "composition", a, why) || !usable(c, "composition", b, why))
+		return NULL;
 	left_modes(c, a, &k.left);
 	if (b->swizzle.b)
 		return refuse(c, why, "composition: %s o %s: the right operand has a swizzle",
@@ -207,8 +246,12 @@ const Layout *layout_composition(Ctx *c, const Layout *a, const Layout *b, const
 				layout_str(c, a), layout_str(c, b));
 		offset = ix_add(c, offset, ix_mul(c, b->offset, k.left.at[0].stride));
 	}
+	k.users = NEWN(ctx_arena(c), int, k.left.n);
+	k.reach = NEWN(ctx_arena(c), const Ix *, k.left.n);
+	for (int i = 0; i < k.left.n; i++)
+		k.reach[i] = ix_const(c, 0);
 	const Layout *outer = compose_tree(&k, b->shape, b->stride);
-	return outer ? layout_swizzled(c, a->swizzle, offset, outer) : NULL;
+	return outer && carries_nowhere(&k) ? layout_swizzled(c, a->swizzle, offset, outer) : NULL;
 }
 
 /* ------------------------------------------------------------------ complement */
@@ -248,10 +291,18 @@ static const Layout *complement_fail(Ctx *c, const char **why, const Layout *a, 
 		      text(c, cotarget), text(c, m.shape), text(c, m.stride), condition);
 }
 
-const Layout *layout_complement(Ctx *c, const Layout *a, const Ix *cotarget, const char **why)
+/* The gaps that a leaves, smallest stride first, and the tail behind all of it; a tail that is sure
+ * to be of extent `least` or more is not joined away. */
+static const Layout *gaps_of(Ctx *c, const Layout *a, const Ix *cotarget, int64_t least,
+			     const char **why)
 {
 	Modes m = {0}, gaps = {0}, out = {0};
 	const Ix *next = ix_const(c, 1);
+	if (!usable(c, "complement", a, why))
+		return NULL;
+	if (cotarget->kind == IX_CONST && cotarget->value < 1)
+		return refuse(c, why, "complement: of %s in %s: the target's size is below 1",
+			      layout_str(c, a), text(c, cotarget));
 	moving_modes(c, a, &m);
 	for (int i = 0; i < m.n; i++)
 		if (m.at[i].stride->kind == IX_CONST && m.at[i].stride->value < 0)
@@ -269,10 +320,17 @@ const Layout *layout_complement(Ctx *c, const Layout *a, const Ix *cotarget, con
 		vec_push(ctx_arena(c), &gaps, ((Mode){gap, next}));
 		next = ix_mul(c, m.at[i].shape, m.at[i].stride);
 	}
-	const Ix *rest = ix_plain(c, ix_ceil_div(c, cotarget, next));
-	vec_push(ctx_arena(c), &gaps, ((Mode){rest, next}));
+	const Ix *tail = ix_plain(c, ix_ceil_div(c, cotarget, next));
+	if (tail->kind == IX_CONST && tail->value < least)
+		tail = ix_const(c, least);
+	vec_push(ctx_arena(c), &gaps, ((Mode){tail, next}));
 	join_all(c, &out, &gaps);
 	return layout_of_modes(c, &out);
+}
+
+const Layout *layout_complement(Ctx *c, const Layout *a, const Ix *cotarget, const char **why)
+{
+	return gaps_of(c, a, cotarget, 1, why);
 }
 
 /* ------------------------------------------------------------------ divide and products */
@@ -288,10 +346,11 @@ const Layout *layout_logical_divide(Ctx *c, const Layout *a, const Layout *b, co
 	return layout_composition(c, a, layout_cat(c, (const Layout *[]){b, rest}, 2), why);
 }
 
+/* Where copies of a go: its gaps in the order of b, then the tail, which has no end. */
 static const Layout *repeat(Ctx *c, const Layout *a, const Layout *b, const char **why)
 {
 	const Ix *cotarget = ix_mul(c, layout_size(c, a), layout_cosize(c, b));
-	const Layout *rest = layout_complement(c, layout_outer(c, a), cotarget, why);
+	const Layout *rest = gaps_of(c, layout_outer(c, a), cotarget, 2, why);
 	return rest ? layout_composition(c, rest, b, why) : NULL;
 }
 
@@ -308,6 +367,7 @@ const Layout *layout_logical_product(Ctx *c, const Layout *a, const Layout *b, c
 	return layout_wrap(c, a, layout_cat(c, (const Layout *[]){one, again}, 2));
 }
 
+/* A tuple of rank modes, those that l lacks being 1:0. */
 static const Layout *pad(Ctx *c, const Layout *l, int rank)
 {
 	int old = layout_rank(l);
@@ -315,30 +375,39 @@ static const Layout *pad(Ctx *c, const Layout *l, int rank)
 	for (int i = 0; i < rank; i++)
 		at[i] = i < old ? layout_mode(c, l, i)
 				: layout_leaf(c, ix_const(c, 1), ix_const(c, 0));
-	return rank == 1 ? at[0] : layout_cat(c, at, rank);
+	return layout_cat(c, at, rank);
+}
+
+/* ((a0,b0),(a1,b1),...) from two layouts of one rank */
+static const Layout *zip(Ctx *c, const Layout *a, const Layout *b)
+{
+	int rank = layout_rank(a);
+	const Layout **at = NEWN(ctx_arena(c), const Layout *, rank + 1);
+	for (int i = 0; i < rank; i++) {
+		const Layout *pair[] = {layout_mode(c, a, i), layout_mode(c, b, i)};
+		at[i] = layout_cat(c, pair, 2);
+	}
+	return layout_cat(c, at, rank);
 }
 
 const Layout *layout_blocked_product(Ctx *c, const Layout *a, const Layout *b, const char **why)
 {
+	if (tup_is_leaf(a->shape) && tup_is_leaf(b->shape))
+		return layout_logical_product(c, a, b, why);
 	int rank = layout_rank(a) > layout_rank(b) ? layout_rank(a) : layout_rank(b);
-	const Layout *block = pad(c, a, rank), *tiler = pad(c, b, rank);
-	const Layout *both = layout_logical_product(c, block, layout_wrap(c, b, tiler), why);
+	const Layout *block = pad(c, a, rank), *tiler = layout_wrap(c, b, pad(c, b, rank));
+	const Layout *both = layout_logical_product(c, block, tiler, why);
 	if (!both)
 		return NULL;
-	if (rank == 1)
-		return layout_wrap(c, a, both);
-	const Layout *one = layout_mode(c, both, 0), *again = layout_mode(c, both, 1);
-	const Layout **at = NEWN(ctx_arena(c), const Layout *, rank + 1);
-	for (int i = 0; i < rank; i++)
-		at[i] = layout_cat(
-			c, (const Layout *[]){layout_mode(c, one, i), layout_mode(c, again, i)}, 2);
-	return layout_wrap(c, a, layout_cat(c, at, rank));
+	return layout_wrap(c, a, zip(c, layout_mode(c, both, 0), layout_mode(c, both, 1)));
 }
 
 const Layout *layout_tile_to_shape(Ctx *c, const Layout *atom, const Tup *shape, const char **why)
 {
 	int rank = tup_rank(shape), inner = layout_rank(atom);
 	const Tup **tiles = NEWN(ctx_arena(c), const Tup *, rank + 1);
+	if (!usable(c, "tile_to_shape", atom, why))
+		return NULL;
 	if (inner > rank)
 		return refuse(c, why, "tile_to_shape: %s has %d modes, the shape has %d",
 			      layout_str(c, atom), inner, rank);
@@ -346,9 +415,6 @@ const Layout *layout_tile_to_shape(Ctx *c, const Layout *atom, const Tup *shape,
 		const Ix *have =
 			i < inner ? tup_product(c, tup_get(atom->shape, i)) : ix_const(c, 1);
 		const Ix *want = tup_product(c, tup_get(shape, i));
-		if (ix_is(have, 0))
-			return refuse(c, why, "tile_to_shape: mode %d of %s is empty", i,
-				      layout_str(c, atom));
 		tiles[i] = tup_leaf(c, ix_plain(c, ix_ceil_div(c, want, have)));
 	}
 	const Tup *grid = tup_is_leaf(shape) ? tiles[0] : tup_new(c, tiles, rank);
@@ -363,6 +429,8 @@ const Layout *layout_right_inverse(Ctx *c, const Layout *l, const char **why)
 	if (l->swizzle.b || !ix_is(l->offset, 0))
 		return refuse(c, why, "right_inverse: %s has a swizzle or an offset",
 			      layout_str(c, l));
+	if (!usable(c, "right_inverse", l, why))
+		return NULL;
 	layout_flatten(c, l, &all);
 	join_all(c, &m, &all);
 	for (int i = 0; i < m.n && out.n < m.n; i++) {

@@ -15,9 +15,9 @@ typedef struct {
 static uint64_t tup_hash(const void *entry)
 {
 	const Tup *t = entry;
-	uint64_t h = hash_mix((uint64_t)(int64_t)t->n, (uint64_t)(uintptr_t)t->leaf);
+	uint64_t h = hash_mix((uint64_t)(int64_t)t->n, t->leaf ? t->leaf->id + 1 : 0);
 	for (int i = 0; i < t->n; i++)
-		h = hash_mix(h, (uint64_t)(uintptr_t)t->at[i]);
+		h = hash_mix(h, t->at[i]->id);
 	return h;
 }
 
