@@ -107,18 +107,61 @@ static void after_pass(void *user, const Kernel *k, PassId pass, bool changed, d
 	snapshot(c, k, (int)pass, changed);
 }
 
+static const char *stage_name(Stage s)
+{
+	return s == ST_TILE ? "tile" : s == ST_WARP ? "warp" : "ptx";
+}
+
+/* The stage of a kernel after the passes up to this one; simplify runs at the start and at the end.
+ */
+static bool stage_fits(const Kernel *k, int after)
+{
+	unsigned stage = ST_TILE;
+	for (int i = 0; i <= after; i++)
+		if (pass_rows[i].to)
+			stage = pass_rows[i].to;
+	return after >= 0 && (k->stage == stage || (after == PASS_simplify && k->stage == ST_PTX));
+}
+
+/* Text that a user wrote may be at any stage: what runs next must be known and possible. */
+static bool passes_fit(Compile *c, const Kernel *k)
+{
+	const PassRow *only = c->opt->only >= 0 ? &pass_rows[c->opt->only] : NULL;
+	const char *after = attrs_str(&k->attrs, A_AFTER, NULL);
+	DiagMsg *m = NULL;
+	if (after ? !stage_fits(k, pass_by_name(after)) : !only && k->stage == ST_WARP) {
+		m = diag(c->ctx, k->loc, D_E0610, "kernel %s is at the %s stage, but not after %s",
+			 k->name, stage_name(k->stage), after ? after : "a pass that it names");
+		diag_remedy(c->ctx, m,
+			    "write after=PASS behind its target: the pass that ran last");
+	} else if (only && !(only->from & k->stage)) {
+		m = diag(c->ctx, k->loc, D_E0610,
+			 "pass %s does not run on the %s stage, where kernel %s is", only->name,
+			 stage_name(k->stage), k->name);
+	}
+	return !m;
+}
+
+/* The ptx stage written by hand is what codegen takes. */
+static bool is_done(const Compile *c, const Kernel *k)
+{
+	return c->opt->stop_after == AFTER_FRONTEND ||
+	       (k->stage == ST_PTX && c->opt->only < 0 && !attrs_get(&k->attrs, A_AFTER));
+}
+
 static bool run_passes(Compile *c)
 {
 	bool ok = true;
 	PassOpt po = {c->opt->stop_after, c->opt->only, after_pass, c};
 	module_print(c->module, &c->out->reference);
 	for (int i = 0; i < c->module->kernels.n; i++) {
-		snapshot(c, c->module->kernels.at[i], AFTER_FRONTEND, true);
-		if (c->opt->stop_after != AFTER_FRONTEND &&
-		    !passes_run(c->module->kernels.at[i], &po))
-			return false;
+		Kernel *k = c->module->kernels.at[i];
+		c->kernel_start = c->out->out[EMIT_IR].n;
+		snapshot(c, k, AFTER_FRONTEND, true);
+		if (!is_done(c, k))
+			ok = passes_fit(c, k) && passes_run(k, &po) && ok;
 	}
-	if (wants(c, EMIT_IR) && c->opt->ir_after == AFTER_LAST)
+	if (ok && wants(c, EMIT_IR) && c->opt->ir_after == AFTER_LAST)
 		module_print(c->module, &c->out->out[EMIT_IR]);
 	return ok && !diag_errors(c->ctx);
 }

@@ -16,6 +16,12 @@ static const CategoryRow categories[CAT_COUNT] = {
 
 enum { HELP_COLUMN = 30, HELP_WIDTH = 96 };
 
+static void trim(Buf *out)
+{
+	while (out->n && out->s[out->n - 1] == ' ')
+		out->s[--out->n] = 0;
+}
+
 /* Adds words to the line, breaking it so that it stays within HELP_WIDTH. */
 static void add_wrapped(Buf *out, const char *text, int column)
 {
@@ -23,6 +29,7 @@ static void add_wrapped(Buf *out, const char *text, int column)
 	while (*text) {
 		int n = (int)strcspn(text, " ");
 		if (at > column && at + n > HELP_WIDTH) {
+			trim(out);
 			buf_printf(out, "\n%*s", column, "");
 			at = column;
 		}
@@ -35,8 +42,7 @@ static void add_wrapped(Buf *out, const char *text, int column)
 			text++;
 		}
 	}
-	while (out->n && out->s[out->n - 1] == ' ')
-		out->s[--out->n] = 0;
+	trim(out);
 	buf_add(out, "\n", 1);
 }
 

@@ -9,6 +9,7 @@
 struct dslc_result {
 	Ctx *ctx;
 	CompileOut out;
+	unsigned emit;
 	Buf messages[2]; /* text, JSON: rendered when first asked for */
 };
 
@@ -59,6 +60,7 @@ dslc_result *dslc_compile(const char *source, size_t size, const dslc_options *o
 		    n > 3 && strcmp(name + n - 3, ".ir") == 0};
 	CompileOpt co = compile_opt(&o);
 	r->ctx = ctx_new();
+	r->emit = co.emit;
 	if (size > SOURCE_MAX) {
 		diag(r->ctx, NOLOC, D_E0602, "the source is larger than %d MiB", SOURCE_MAX >> 20);
 		r->out.exit_code = EXIT_DIAGS;
@@ -82,7 +84,7 @@ const void *dslc_output(const dslc_result *r, int what, size_t *size)
 {
 	const Buf *b = NULL;
 	for (int i = 0; i < EMIT_COUNT; i++)
-		if ((int)EMIT_BIT(i) == what && what & EMIT_PUBLIC && dslc_ok(r))
+		if ((int)EMIT_BIT(i) == what && what & (int)r->emit && dslc_ok(r))
 			b = &r->out.out[i];
 	if (size)
 		*size = b ? b->n : 0;

@@ -252,14 +252,21 @@ bool problem_open(Problem *p, const char *ir, const Options *o, const char **why
 	return allocate(p, why);
 }
 
+void problem_free_device(Problem *p)
+{
+	for (int i = 0; i < p->nt && p->dev; i++) {
+		dsl_mem_free(p->dev, p->t[i].alloc);
+		p->t[i].alloc = 0;
+	}
+}
+
 void problem_close(Problem *p)
 {
+	problem_free_device(p);
 	for (int i = 0; i < p->nt; i++) {
 		free(p->t[i].host);
 		free(p->t[i].ref);
 		free(p->t[i].amount);
-		if (p->dev && p->t[i].alloc)
-			dsl_mem_free(p->dev, p->t[i].alloc);
 	}
 	free(p->chosen);
 	if (p->dev)

@@ -43,7 +43,8 @@ typedef struct {
 
 /* Sizes, scalars and room for data. False with *why for what the user left out or misspelt. */
 bool problem_open(Problem *p, const char *ir, const Options *o, const char **why);
-void problem_close(Problem *p);
+void problem_close(Problem *p);       /* closes the device too */
+void problem_free_device(Problem *p); /* its memory only */
 void problem_fill(Problem *p, DataKind kind, uint64_t seed);
 void problem_choose(Problem *p, const Options *o);
 bool problem_reference(Problem *p, DataKind kind, const char **why);

@@ -1,0 +1,68 @@
+#!/bin/sh
+# Options that reach the code: -D, -O, -lineinfo, -ffile-prefix-map, --target, ptxas and its limits;
+# and that two compilations give the same bytes.
+. "$(dirname "$0")/lib.sh"
+
+# reproducible: from another folder, at another time, twice
+expect 0 --emit=cubin,ptx,manifest,header,c small.gemm -o a.cubin
+mkdir d
+(cd d && cp ../small.gemm . && sleep 1 && "$dslc" --emit=cubin,ptx,manifest,header,c small.gemm -o a.cubin)
+for e in cubin ptx json h c; do
+	same a.$e d/a.$e
+done
+"$dslc" -ffile-prefix-map="$PWD/=/src/" --emit=cubin,ptx,manifest "$PWD/small.gemm" -o m.cubin
+has m.ptx "/src/small.gemm"
+has m.json '"source":"/src/small.gemm"'
+lacks m.ptx "$PWD"
+grep -qF "$PWD" m.cubin && fail "the cubin has the folder in it"
+"$dslc" -ffile-prefix-map="$PWD/d=/src" --emit=ptx "$PWD/small.gemm" -o n.ptx
+has n.ptx "$PWD/small.gemm"
+
+# -D
+expect 0 -S -DbN=32 small.gemm -o -
+has out "m64n32k16"
+expect 0 -S -D bN=32 -DbN=16 small.gemm -o -
+has out "m64n16k16"
+lacks out "m64n32k16"
+
+# -O, -lineinfo, --target
+expect 0 -O0 small.gemm -o o0.cubin
+expect 0 -O3 small.gemm -o o3.cubin
+differ o0.cubin o3.cubin
+expect 0 -lineinfo small.gemm -o l.cubin
+differ l.cubin a.cubin
+expect 0 --target=sm_90a small.gemm -o t.cubin
+same t.cubin a.cubin
+expect 0 --target sm_90a small.gemm -o t.cubin
+same t.cubin a.cubin
+
+# ptxas: found, missing, failing, too slow
+expect 3 --ptxas-path=/nowhere/ptxas small.gemm
+has err "error[E0501]: /nowhere/ptxas"
+absent small.cubin
+(unset DSLC_PTXAS; PATH=/usr/bin:/bin; export PATH; expect 0 -S small.gemm -o -)
+printf '#!/bin/sh\necho "ptxas fatal   : Internal error" >&2\nexit 255\n' >failing
+printf '#!/bin/sh\nsleep 30\n' >slow
+printf '#!/bin/sh\nkill -SEGV $$\n' >crashing
+chmod +x failing slow crashing
+expect 3 --ptxas-path=./failing small.gemm
+has err "error[E05" "Internal error"
+absent small.cubin
+expect 3 --ptxas-path=./crashing small.gemm
+has err "error[E05"
+start=$(date +%s)
+expect 124 --ptxas-path=./slow --ptxas-timeout=1 small.gemm
+[ $(($(date +%s) - start)) -lt 20 ] || fail "the time limit came late"
+has err "error[E0503]: ptxas ran for more than 1 s"
+absent small.cubin
+expect 3 -Xptxas --no-such-option small.gemm
+has err "no-such-option"
+(DSLC_PTXAS=$PWD/failing; export DSLC_PTXAS; expect 3 small.gemm)
+expect 0 -S --ptxas-path=./failing small.gemm -o -
+
+# --emit=sass, where there is a disassembler
+nvdisasm=$(command -v nvdisasm || ls /usr/local/cuda*/bin/nvdisasm 2>/dev/null | head -n 1)
+if [ -n "$nvdisasm" ]; then
+	expect 0 --emit=sass small.gemm -o -
+	has out "HGMMA.64x64x16.F32.BF16"
+fi

@@ -1,0 +1,191 @@
+/* The compiler as a library: bytes and messages, no printing, no exit, several threads at once. */
+#include "driver/dslc.h"
+#include "runtime/dsl.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+enum { ALL = DSLC_CUBIN | DSLC_PTX | DSLC_LLVM | DSLC_MANIFEST | DSLC_IR | DSLC_HEADER | DSLC_C };
+
+static char *source_text(void)
+{
+	static char text[4096];
+	FILE *f = fopen(DSL_SOURCE_DIR "/tests/driver/small.gemm", "r");
+	assert_non_null(f);
+	text[fread(text, 1, sizeof text - 1, f)] = 0;
+	fclose(f);
+	return text;
+}
+
+static dslc_result *compile(const char *text, const dslc_options *o)
+{
+	dslc_result *r = dslc_compile(text, strlen(text), o);
+	assert_non_null(r);
+	return r;
+}
+
+static void test_outputs(void **state)
+{
+	(void)state;
+	dslc_options o = {.size = sizeof o, .name = "small.gemm", .emit = ALL};
+	dslc_result *r = compile(source_text(), &o);
+	size_t size, manifest_size, n;
+	const char *cubin = dslc_output(r, DSLC_CUBIN, &size), *manifest;
+	assert_string_equal(dslc_diagnostics(r, 0), "");
+	assert_string_equal(dslc_diagnostics(r, 1), "");
+	assert_true(dslc_ok(r));
+	assert_int_equal(dslc_exit_code(r), 0);
+	assert_memory_equal(cubin, "\177ELF", 4);
+	assert_int_equal(dsl_cubin_section(cubin, size, ".dslc.manifest", &manifest,
+					   &manifest_size),
+			 0);
+	assert_string_equal(manifest, dslc_output(r, DSLC_MANIFEST, &n));
+	assert_int_equal(n, manifest_size);
+	assert_non_null(strstr(dslc_output(r, DSLC_PTX, NULL), ".visible .entry small"));
+	assert_non_null(strstr(dslc_output(r, DSLC_LLVM, NULL), "define"));
+	assert_non_null(strstr(dslc_output(r, DSLC_IR, NULL), "kernel small ptx"));
+	assert_non_null(strstr(dslc_output(r, DSLC_HEADER, NULL), "small_launch"));
+	assert_non_null(strstr(dslc_output(r, DSLC_C, NULL), "_cubin"));
+	assert_null(dslc_output(r, 1 << 7, NULL));
+	assert_null(dslc_output(r, DSLC_CUBIN | DSLC_PTX, &n));
+	assert_int_equal(n, 0);
+	dslc_result_free(r);
+}
+
+static void test_defaults(void **state)
+{
+	(void)state;
+	dslc_result *r = compile(source_text(), NULL);
+	assert_true(dslc_ok(r));
+	assert_non_null(dslc_output(r, DSLC_CUBIN, NULL));
+	assert_null(dslc_output(r, DSLC_PTX, NULL));
+	dslc_result_free(r);
+	dslc_result_free(NULL);
+	assert_string_equal(dslc_version(), "0.1.0");
+}
+
+/* A host built against an earlier header passes a shorter struct. */
+static void test_short_options(void **state)
+{
+	(void)state;
+	dslc_options o = {.size = offsetof(dslc_options, target), .name = "short.gemm"};
+	o.target = "nonsense that must not be read";
+	dslc_result *r = compile(source_text(), &o);
+	assert_string_equal(dslc_diagnostics(r, 0), "");
+	assert_true(dslc_ok(r));
+	dslc_result_free(r);
+}
+
+static void test_errors(void **state)
+{
+	(void)state;
+	dslc_options o = {.size = sizeof o, .name = "wrong.gemm"};
+	dslc_result *r = compile("kernel f(", &o);
+	assert_false(dslc_ok(r));
+	assert_int_equal(dslc_exit_code(r), 1);
+	assert_null(dslc_output(r, DSLC_CUBIN, NULL));
+	assert_non_null(strstr(dslc_diagnostics(r, 0), "wrong.gemm:1:"));
+	assert_non_null(strstr(dslc_diagnostics(r, 1), "\"file\":\"wrong.gemm\""));
+	assert_non_null(strstr(dslc_diagnostics(r, 0), "error[E01"));
+	dslc_result_free(r);
+	r = dslc_compile(NULL, 0, &o);
+	assert_non_null(r);
+	assert_false(dslc_ok(r) && dslc_output(r, DSLC_PTX, NULL));
+	dslc_result_free(r);
+	r = dslc_compile("", (size_t)1 << 40, &o);
+	assert_non_null(strstr(dslc_diagnostics(r, 0), "E0602"));
+	dslc_result_free(r);
+}
+
+static void test_settings(void **state)
+{
+	(void)state;
+	const char *const defines[] = {"bN=32", "bN=16"};
+	dslc_options o = {.size = sizeof o, .defines = defines, .ndefines = 2, .emit = DSLC_PTX};
+	dslc_result *r = compile(source_text(), &o);
+	assert_non_null(strstr(dslc_output(r, DSLC_PTX, NULL), "m64n16k16"));
+	dslc_result_free(r);
+	o = (dslc_options){.size = sizeof o, .ptxas_path = "/nowhere/ptxas"};
+	r = compile(source_text(), &o);
+	assert_false(dslc_ok(r));
+	assert_non_null(strstr(dslc_diagnostics(r, 0), "/nowhere/ptxas"));
+	dslc_result_free(r);
+	o = (dslc_options){.size = sizeof o, .target = "sm_80"};
+	r = compile(source_text(), &o);
+	assert_false(dslc_ok(r));
+	dslc_result_free(r);
+}
+
+/* IR that the library wrote is a source for it. */
+static void test_ir(void **state)
+{
+	(void)state;
+	dslc_options o = {.size = sizeof o, .name = "small.gemm", .emit = DSLC_IR | DSLC_PTX};
+	dslc_result *r = compile(source_text(), &o), *again;
+	o = (dslc_options){.size = sizeof o, .name = "small.ir", .emit = DSLC_IR};
+	again = compile(dslc_output(r, DSLC_IR, NULL), &o);
+	assert_string_equal(dslc_diagnostics(again, 0), "");
+	assert_string_equal(dslc_output(again, DSLC_IR, NULL), dslc_output(r, DSLC_IR, NULL));
+	dslc_result_free(again);
+	dslc_result_free(r);
+}
+
+typedef struct {
+	const char *text;
+	int n;
+	dslc_result *r;
+} Job;
+
+static void *compile_in_thread(void *user)
+{
+	Job *j = user;
+	char define[16];
+	const char *const defines[] = {define};
+	dslc_options o = {.size = sizeof o, .defines = defines, .ndefines = 1};
+	snprintf(define, sizeof define, "bN=%d", j->n);
+	j->r = dslc_compile(j->text, strlen(j->text), &o);
+	return NULL;
+}
+
+static void test_threads(void **state)
+{
+	(void)state;
+	enum { THREADS = 4 };
+	pthread_t id[THREADS];
+	Job jobs[THREADS];
+	for (int i = 0; i < THREADS; i++) {
+		jobs[i] = (Job){source_text(), 8 << i, NULL};
+		assert_int_equal(pthread_create(&id[i], NULL, compile_in_thread, &jobs[i]), 0);
+	}
+	for (int i = 0; i < THREADS; i++) {
+		Job alone = {source_text(), 8 << i, NULL};
+		size_t n, m;
+		pthread_join(id[i], NULL);
+		compile_in_thread(&alone);
+		const void *a = dslc_output(jobs[i].r, DSLC_CUBIN, &n);
+		const void *b = dslc_output(alone.r, DSLC_CUBIN, &m);
+		assert_non_null(a);
+		assert_int_equal(n, m);
+		assert_memory_equal(a, b, n);
+		dslc_result_free(alone.r);
+		dslc_result_free(jobs[i].r);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_outputs),       cmocka_unit_test(test_defaults),
+		cmocka_unit_test(test_short_options), cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_settings),      cmocka_unit_test(test_ir),
+		cmocka_unit_test(test_threads),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

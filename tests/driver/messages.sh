@@ -1,0 +1,64 @@
+#!/bin/sh
+# Messages: text and JSON, colour, levels of warnings, codes and places.
+. "$(dirname "$0")/lib.sh"
+
+sed 's/bf16(acc)/bf16(akk)/' small.gemm >bad.gemm
+expect 1 bad.gemm
+has err "bad.gemm:17:" "error[E02" "akk" "^~~"
+empty out
+absent bad.cubin
+
+# JSON: an object a line
+expect 1 --diagnostics=json bad.gemm
+[ -s err ] || fail "no message"
+while read -r line; do
+	echo "$line" | python3 -m json.tool >json 2>/dev/null || fail "no JSON: $line"
+	has json '"severity": "error"' '"code": "E0' '"file": "bad.gemm"' '"line": 17'
+done <err
+expect 1 --diagnostics=json nothere.gemm
+python3 -m json.tool <err >json || fail "no JSON"
+has json '"code": "E0601"'
+
+# colour
+esc=$(printf '\033')
+expect 1 --color=always bad.gemm
+has err "$esc["
+expect 1 --color=never bad.gemm
+lacks err "$esc["
+expect 1 bad.gemm
+lacks err "$esc["
+if command -v script >/dev/null; then
+	TERM=xterm script -qec "'$dslc' bad.gemm" /dev/null </dev/null >tty || true
+	has tty "$esc[1;31m"
+	NO_COLOR=1 TERM=xterm script -qec "'$dslc' bad.gemm" /dev/null </dev/null >tty || true
+	lacks tty "$esc["
+	TERM=xterm script -qec "'$dslc' small.gemm -o -" /dev/null </dev/null >tty || true
+	has tty "it is not written to a terminal"
+fi
+
+# levels
+expect 0 --emit=ir:frontend small.gemm -o f.ir
+expect 0 -S -DbM=64 f.ir -o x.ptx
+has err "warning[W0601]: 'f.ir' is textual IR: -DbM=64 changes nothing in it"
+exists x.ptx
+rm x.ptx
+expect 0 -S -DbM=64 -Wno-W0601 f.ir -o x.ptx
+empty err
+expect 0 -S -DbM=64 -Wno-0601 f.ir -o x.ptx
+empty err
+expect 0 -S -DbM=64 -Wno-W0601 -WW0601 f.ir -o x.ptx
+has err "warning[W0601]"
+rm x.ptx
+expect 1 -S -DbM=64 -Werror f.ir -o x.ptx
+has err "error[W0601]"
+absent x.ptx
+expect 1 -S -DbM=64 -Werror=W0601 f.ir -o x.ptx
+expect 0 -S -DbM=64 -Werror -Wno-error=W0601 f.ir -o x.ptx
+has err "warning[W0601]"
+expect 0 -S -DbM=64 -Werror -Wno-error f.ir -o x.ptx
+
+# what print() in the source says goes to stderr, never into an output
+sed 's/^    const.*/&\n    print(bM);/' small.gemm >print.gemm
+expect 0 -S print.gemm -o -
+has err "64"
+sed -n 1p out | grep -q '^//' || fail "stdout begins with something else than PTX"
