@@ -1,0 +1,129 @@
+#!/bin/sh
+# Everything that needs a GPU, in one run, on a machine that has a Hopper GPU, nvcc and cuBLAS but
+# need not have LLVM or this project's build tools.
+#   all.sh DIR [RESULTS] [STEP...]
+# DIR is what tests/gpu/pack.sh gathered; RESULTS (default ./results) gets a log a step. Steps:
+#   run        dslc run on the example, where dslc itself starts here
+#   host       examples/gemm/host.c
+#   embed      examples/embed
+#   grid       the correctness grid against the reference interpreter and cuBLAS
+#   bench      TFLOP/s beside cuBLASLt and the plug-ins in DIR/yard or .yard
+# The exit code is the number of steps that failed; a step that cannot run here is a failure.
+set -u
+here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)
+root=$(CDPATH= cd -- "$here/../.." && pwd)
+dir=$(CDPATH= cd -- "$1" && pwd)
+results=${2:-results}
+[ $# -gt 2 ] && shift 2 || set -- run host embed grid bench
+mkdir -p "$results"
+results=$(CDPATH= cd -- "$results" && pwd)
+failures=0
+parts=${PARTS:-$(nproc)}
+[ "$parts" -le 12 ] || parts=12
+
+{
+	nvidia-smi --query-gpu=name,driver_version,clocks.max.sm,power.limit --format=csv
+	nvcc --version | tail -n 2
+	date -u
+} >"$results/machine.txt" 2>&1
+cat "$results/machine.txt"
+
+run_example()
+{
+	for size in 512,512,512 4096,4096,4096 1,8,8 77,264,136 300,1000,2048; do
+		echo $size | {
+			IFS=, read -r m n k
+			"$dir/dslc" run "$root/examples/gemm/gemm.gemm" --size M=$m,N=$n,K=$k
+		} || return 1
+	done
+}
+
+run_host()
+{
+	cp "$dir/bench/gemm.cubin" "$results/gemm.cubin" && (cd "$results" && "$dir/host" gemm.cubin)
+}
+
+run_embed()
+{
+	"$dir/embed"
+}
+
+run_grid()
+{
+	i=0
+	while [ $i -lt "$parts" ]; do
+		(
+			"$dir/gpu_check" "$dir/cases" $i "$parts" >"$results/grid.$i" 2>&1
+			echo $? >"$results/grid.$i.code"
+		) &
+		i=$((i + 1))
+	done
+	wait
+	bad=0
+	for code in "$results"/grid.*.code; do
+		[ "$(cat "$code")" = 0 ] || bad=1
+	done
+	cat "$results"/grid.[0-9]*[0-9] "$results"/grid.[0-9] 2>/dev/null | sort -u
+	rm -f "$results"/grid.[0-9]*
+	return $bad
+}
+
+# The yard's plug-ins find their cubins by the environment.
+yard_arguments()
+{
+	for yard in "$dir/yard" "$root/.yard"; do
+		[ -d "$yard" ] || continue
+		for v in Y256:yard256:256 Y192:yard192:192 Y128:yard128:128 \
+			P192:ping192pdl:192 P160:ping160pdl:160 P128:ping128pdl:128; do
+			name=${v%%:*} rest=${v#*:}
+			[ -f "$yard/$name.so" ] && [ -f "$yard/${rest%%:*}.cubin" ] || continue
+			echo "export ${name}_CUBIN=$yard/${rest%%:*}.cubin ${name}_BN=${rest#*:}"
+			case ${rest%%:*} in *pdl*) echo "export ${name}_PDL=1" ;; esac
+			echo "plugins=\"\$plugins --plugin yard-$name=$yard/$name.so\""
+		done
+		return
+	done
+}
+
+run_bench()
+{
+	nvcc -std=c++17 -O2 -arch=sm_90a "$here/bench.cu" -I"$root/runtime" -L"$dir" \
+		-Xlinker -rpath -Xlinker "$dir" -ldsl_runtime -lcublasLt -ldl -o "$results/bench" || return 1
+	plugins= ours=
+	eval "$(yard_arguments)"
+	for cubin in "$dir"/bench/*.cubin; do
+		name=$(basename "$cubin" .cubin)
+		ours="$ours --ours $name=$cubin"
+	done
+	# shellcheck disable=SC2086
+	"$results/bench" --sizes "${SIZES:-8192,4096,2048}" --rounds "${ROUNDS:-30}" $ours $plugins
+	code=$?
+	rm -f "$results/bench"
+	return $code
+}
+
+step()
+{
+	echo "== $1"
+	case $1 in
+	run) run_example ;;
+	host) run_host ;;
+	embed) run_embed ;;
+	grid) run_grid ;;
+	bench) run_bench ;;
+	*) echo "no such step"; false ;;
+	esac >"$results/$1.log" 2>&1
+	code=$?
+	tail -n 40 "$results/$1.log"
+	if [ $code = 0 ]; then
+		echo "== $1: passed"
+	else
+		echo "== $1: FAILED ($code)"
+		failures=$((failures + 1))
+	fi
+}
+
+for s in "$@"; do
+	step "$s"
+done
+exit $failures

@@ -1,0 +1,89 @@
+#!/bin/sh
+# Builds, on a machine with ptxas, all that tests/gpu/all.sh needs on a machine with a GPU and no
+# compiler of ours:
+#   build_cases.sh DSLC ROOT OUT
+#     OUT/cases.txt   NAME M N K, a line each; two sizes a kernel
+#     OUT/NAME.cubin  OUT/NAME.frontend.ir (what the reference interpreter reads)
+#     OUT/bench/NAME.cubin
+# The grid: bf16 and f16 inputs, bf16, f16 and f32 outputs, 1 and 2 warpgroups, both schedules, and
+# for each of these 24 nine choices of N tile (8..256), K tile (16..128: all swizzles), stages (2..8).
+set -eu
+dslc=$1 root=$2 out=$3
+jobs=${JOBS:-$(nproc)}
+mkdir -p "$out/src" "$out/bench"
+: >"$out/cases.txt"
+: >"$out/jobs.txt"
+
+tiles_n="8 16 24 32 40 56 64 72 88 96 104 120 128 136 152 160 176 184 192 208 216 232 240 256"
+tiles_k="64 32 128 16 64 64 128"
+stages_of="4 2 3 5 6 7 8 3"
+sizes="1,8,8 64,64,64 77,72,40 129,264,136 200,520,72 256,256,256 300,96,1000 65,1000,8 \
+	127,248,24 512,384,320 33,16,2048 191,776,104 2,2048,64 384,136,648 255,512,16"
+
+# nth N WORDS...: the N-th of the words, going round
+nth()
+{
+	i=$1
+	shift
+	i=$((i % $# + 1))
+	eval "echo \"\${$i}\""
+}
+
+# The most stages, up to the wanted, that fit 227 KiB with some room for barriers.
+fit_stages()
+{
+	s=$1
+	while [ $((s * (64 * $2 + $3) * $4 * 2)) -gt 231000 ] && [ $s -gt 2 ]; do
+		s=$((s - 1))
+	done
+	echo $s
+}
+
+case_add()
+{
+	in=$1 to=$2 w=$3 role=$4 n=$5
+	bn=$(nth $((n * 7)) $tiles_n)
+	bk=$(nth "$n" $tiles_k)
+	s=$(fit_stages "$(nth "$n" $stages_of)" "$w" "$bn" "$bk")
+	name=$in-$to-w$w-$role-n$bn-k$bk-s$s
+	[ -z "$(sed -n "/^$name /p" "$out/cases.txt")" ] || name=$name-$n
+	cast=$to
+	[ "$to" = f32 ] && cast=
+	sed -e "s/@IN@/$in/g" -e "s/@OUT@/$to/g" -e "s/@CAST@/$cast/g" "$root/tests/gpu/case.gemm.in" \
+		>"$out/src/$name.gemm"
+	for k in 0 7; do
+		echo "$name $(nth $((n + k)) $sizes | tr , ' ')" >>"$out/cases.txt"
+	done
+	echo "$name -DW=$w -DbN=$bn -DbK=$bk -DS=$s -DR=$role" >>"$out/jobs.txt"
+}
+
+number=0
+for in in bf16 f16; do
+	for to in bf16 f16 f32; do
+		for w in 1 2; do
+			for role in none cooperative; do
+				for i in 0 1 2 3 4 5 6 7 8; do
+					case_add $in $to $w $role $number
+					number=$((number + 1))
+				done
+			done
+		done
+	done
+done
+
+# shellcheck disable=SC2016
+xargs -P "$jobs" -L 1 sh -c 'dslc=$0 out=$1 name=$2; shift 2
+	"$dslc" --emit=cubin,ir:frontend "$out/src/$name.gemm" "$@" -o "$out/$name.x" ||
+	{ echo "$name: not built" >&2; exit 1; }' "$dslc" "$out" <"$out/jobs.txt"
+[ "$number" -ge 200 ]
+echo "$number kernels, $(wc -l <"$out/cases.txt") cases in $out"
+
+bench()
+{
+	name=$1
+	shift
+	"$dslc" "$root/examples/gemm/gemm.gemm" "$@" -o "$out/bench/$name.cubin"
+}
+bench coop_128x256x4 -DbM=128 -DbN=256
+bench coop_128x192x4 -DbM=128 -DbN=192
+bench coop_128x128x6 -DbM=128 -DbN=128

@@ -1,0 +1,28 @@
+#!/bin/sh
+# Gathers what tests/gpu/all.sh takes to a machine with a GPU:
+#   pack.sh BUILD OUT        e.g. pack.sh build/release build/gpu
+# BUILD is a release build (LLVM linked statically, so that dslc starts anywhere).
+#   OUT/dslc gpu_check libdsl_runtime.so host embed    OUT/cases  OUT/bench
+set -eu
+root=$(CDPATH= cd -- "$(dirname -- "$0")/../.." && pwd)
+build=$1 out=$2
+mkdir -p "$out/bench" "$out/cases"
+
+copy()
+{
+	found=$(find "$build" -name "$1" -type f -o -name "$1" -type l | head -n 1)
+	[ -n "$found" ] || { echo "pack: $build has no $1: build it first"; exit 1; }
+	cp -L "$found" "$out/${2:-$1}"
+	strip "$out/${2:-$1}" 2>/dev/null || true
+}
+copy dslc
+copy gpu_check
+copy libdsl_runtime.so
+copy example_gemm_host host
+copy example_embed embed
+"$root/tests/gpu/build_cases.sh" "$out/dslc" "$root" "$out/cases"
+rm -rf "$out/bench"
+mv "$out/cases/bench" "$out/bench"
+"$out/dslc" "$root/examples/gemm/gemm.gemm" -o "$out/bench/gemm.cubin"
+rm -rf "$out/cases/src" "$out/cases/jobs.txt"
+du -sh "$out"
