@@ -5,6 +5,7 @@
 #include "codegen/ptxas.h"
 
 #include <ctype.h>
+#include <ctype.h>
 #include <time.h>
 
 void cg_out_free(CgOut *o)
@@ -48,46 +49,56 @@ static void write_ptx(const Module *m, unsigned parts, const CgOpt *opt, CgOut *
 	out->llvm_s = now() - start;
 }
 
-static bool write_cubin(const Module *m, const CgOpt *opt, CgOut *out, Assembled *as)
+static bool assemble(const Module *m, const CgOpt *opt, CgOut *out, Assembled *as)
 {
 	double start = now();
 	bool ok = ptxas_run(m, opt, &out->ptx, as);
 	out->ptxas_s = now() - start;
-	out->ptxas_failed = !ok;
+	out->ptxas_failed = as->failed;
 	out->timed_out = as->timed_out;
 	out->regs = ok && as->regs[0] ? as->regs[0] : -1;
 	return ok;
 }
 
-/* "gemm" -> "GEMM_H" */
-static const char *guard(Ctx *c, const char *c_name)
+static const char *guard_of(Ctx *c, const char *name)
 {
-	char *s = arena_printf(ctx_arena(c), "%s_H", c_name);
-	for (char *p = s; *p; p++)
-		*p = (char)toupper((unsigned char)*p);
-	return s;
+	char *guard = arena_printf(ctx_arena(c), "%s_H", name);
+	for (char *s = guard; *s; s++)
+		*s = (char)toupper((unsigned char)*s);
+	return guard;
 }
 
-static bool write_manifest(const Module *m, unsigned parts, const CgOpt *opt, CgOut *out,
-			   const Assembled *as)
+/* What follows from the description, with or without a cubin. */
+static bool describe(const Module *m, unsigned parts, const CgOpt *opt, CgOut *out,
+		     const Assembled *as)
 {
 	KModuleDesc desc;
+	const char *name = opt->c_name ? opt->c_name : m->kernels.at[0]->name;
 	if (!kdesc_fill(m, opt, as->regs, &desc))
 		return false;
 	manifest_write(&desc, &out->manifest);
 	if (parts & CG_HEADER)
-		header_write(&desc, guard(m->ctx, opt->c_name), &out->header);
+		header_write(&desc, guard_of(m->ctx, name), &out->header);
 	return true;
 }
 
-static void join_cubin(unsigned parts, const CgOpt *opt, CgOut *out, const Assembled *as)
+static void join_cubin(const Module *m, unsigned parts, const CgOpt *opt, CgOut *out,
+		       const Assembled *as)
 {
+	const char *name = opt->c_name ? opt->c_name : m->kernels.at[0]->name;
 	const char *why =
 		cubin_append(as->elf.s, as->elf.n, out->manifest.s, out->ptx.s, &out->cubin);
 	if (why)
 		panic("%s", why);
 	if (parts & CG_C)
-		c_write(out->cubin.s, out->cubin.n, opt->c_name, &out->c);
+		c_write(out->cubin.s, out->cubin.n, name, &out->c);
+}
+
+static void expect_frozen(const Module *m)
+{
+	for (int i = 0; i < m->kernels.n; i++)
+		if (!m->kernels.at[i]->frozen || m->kernels.at[i]->stage != ST_PTX)
+			panic("%s is not ready for code generation", m->kernels.at[i]->name);
 }
 
 bool codegen_module(const Module *m, unsigned parts, const CgOpt *opt, CgOut *out)
@@ -95,22 +106,19 @@ bool codegen_module(const Module *m, unsigned parts, const CgOpt *opt, CgOut *ou
 	Assembled as = {.regs = NULL};
 	bool ok = true;
 	*out = (CgOut){.regs = -1};
-	for (int i = 0; i < m->kernels.n; i++)
-		if (!m->kernels.at[i]->frozen || m->kernels.at[i]->stage != ST_PTX)
-			panic("%s is not ready for code generation", m->kernels.at[i]->name);
+	expect_frozen(m);
 	if (m->kernels.n == 0)
 		return true;
-	if (parts & (CG_C | CG_HEADER))
-		parts |= CG_CUBIN |
-			 CG_MANIFEST; /* a launcher names the registers that ptxas counted */
+	if (parts & CG_C)
+		parts |= CG_CUBIN;
 	if (parts & (CG_LLVM | CG_PTX | CG_CUBIN))
 		write_ptx(m, parts, opt, out);
 	if (parts & CG_CUBIN)
-		ok = write_cubin(m, opt, out, &as);
-	if (ok && parts & (CG_CUBIN | CG_MANIFEST))
-		ok = write_manifest(m, parts, opt, out, &as);
+		ok = assemble(m, opt, out, &as);
+	if (ok && parts & (CG_CUBIN | CG_MANIFEST | CG_HEADER))
+		ok = describe(m, parts, opt, out, &as);
 	if (ok && as.elf.n)
-		join_cubin(parts, opt, out, &as);
+		join_cubin(m, parts, opt, out, &as);
 	buf_free(&as.elf);
 	return ok;
 }

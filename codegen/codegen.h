@@ -7,27 +7,28 @@
 #include "runtime/kdesc.h"
 
 typedef struct {
-	const char *source_name;      /* as the user gave it, after -ffile-prefix-map */
-	int opt_level;		      /* 0..3 */
-	bool lineinfo;		      /* .loc is always emitted; this asks ptxas for -lineinfo */
-	const char *ptxas_path;	      /* NULL: --ptxas-path was not given; searched */
+	const char *source_name;       /* as the user gave it, after -ffile-prefix-map */
+	int opt_level;                 /* 0..3 */
+	bool lineinfo;                 /* .loc is always emitted; this asks ptxas for -lineinfo */
+	const char *ptxas_path;        /* NULL: --ptxas-path was not given; searched */
 	const char *const *ptxas_args; /* -Xptxas */
 	int nptxas_args;
-	int ptxas_timeout_s;	      /* 0: 120 */
-	bool verbose, dry_run;	      /* -v, -###: commands go to `log` */
+	int ptxas_timeout_s;   /* 0: 120 */
+	bool verbose, dry_run; /* -v, -###: commands go to `log` */
 	bool allow_spills;
 	Buf *log;
-	const char *tmpdir;	      /* where ptxas reads and writes; NULL: $TMPDIR or /tmp */
-	const char *c_name;	      /* C identifier: of CG_C's array and, upper case, of CG_HEADER's guard */
+	const char *tmpdir; /* where ptxas reads and writes; NULL: $TMPDIR or /tmp */
+	const char
+		*c_name; /* C identifier: of CG_C's array and, upper case, of CG_HEADER's guard */
 } CgOpt;
 
 typedef struct {
 	Buf llvm, ptx, cubin, manifest; /* cubin: with manifest and PTX inside; n bytes */
-	Buf header, c;			/* typed launchers; the cubin as a C array (artifact.h) */
+	Buf header, c;                  /* typed launchers; the cubin as a C array (artifact.h) */
 	double llvm_s, ptxas_s;
-	int regs;			/* of the first kernel, as ptxas says; -1 unknown */
-	bool ptxas_failed;		/* tells exit code 3 from 1 */
-	bool timed_out;			/* it was ptxas_timeout_s that failed it: exit code 124 */
+	int regs;          /* of the first kernel, as ptxas says; -1 unknown */
+	bool ptxas_failed; /* tells exit code 3 from 1 */
+	bool timed_out;    /* it was ptxas_timeout_s that failed it: exit code 124 */
 } CgOut;
 void cg_out_free(CgOut *o);
 

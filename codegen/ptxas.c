@@ -208,17 +208,15 @@ static bool assemble(const Module *m, const CgOpt *opt, const char *const *argv,
 		ok = ok && r.status == 0;
 	}
 	buf_free(&said);
-	out->failed = !ok;
+	out->timed_out = r.end == SPAWN_TIMEOUT;
 	return ok;
 }
 
-bool ptxas_run(const Module *m, const CgOpt *opt, const Buf *ptx, Assembled *out)
+static bool run(const Module *m, const CgOpt *opt, const Buf *ptx, Assembled *out)
 {
 	Ctx *c = m->ctx;
 	Files f;
 	const char *ptxas = ptxas_find(c, opt->ptxas_path);
-	out->regs = NEWN(ctx_arena(c), int, m->kernels.n);
-	out->failed = true;
 	if (!ptxas) {
 		report_missing(c, opt->ptxas_path);
 		return false;
@@ -236,4 +234,11 @@ bool ptxas_run(const Module *m, const CgOpt *opt, const Buf *ptx, Assembled *out
 		  file_read(c, f.out, &out->elf);
 	files_close(&f);
 	return ok;
+}
+
+bool ptxas_run(const Module *m, const CgOpt *opt, const Buf *ptx, Assembled *out)
+{
+	*out = (Assembled){.regs = NEWN(ctx_arena(m->ctx), int, m->kernels.n)};
+	out->failed = !run(m, opt, ptx, out);
+	return !out->failed;
 }

@@ -148,7 +148,7 @@ static void read_line(Reader *r, const char *line)
 	const char *used = strstr(line, "Used "), *at;
 	if (read_code(r, line))
 		return;
-	if (strstr(line, "Compiling entry function") || strstr(line, "Function properties for"))
+	if (strstr(line, "Compiling entry function"))
 		set_kernel(r, line);
 	if (sscanf(line, " %d bytes stack frame, %d bytes spill stores, %d bytes spill loads", &a,
 		   &b, &c) == 3)
