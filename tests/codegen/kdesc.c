@@ -1,0 +1,171 @@
+/* kdesc.c - the kernel description of whole kernels: parameters in the order of the signature,
+ * tensor maps fastest mode first, every assumption a condition, limits reported. */
+#include "codegen/kdesc.h"
+#include "load.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const char scalars[] = "kernel s ptx sm_90a roles=none cluster=(2,1) block=128 smem=1024 {\n"
+			      "  sym M 1..65535\n"
+			      "  sym lda 0.. div=8\n"
+			      "  sym L 0..7\n"
+			      "  fact (M < lda) \"M < lda\" \"where clause\"\n"
+			      "  arg %A : global bf16 (M,64,L):(lda,1,M * lda)\n"
+			      "  arg %alpha : f32\n"
+			      "  arg %beta : f32\n"
+			      "  arg out %D : global f32 (M):(1)\n"
+			      "  launch (M * 2, 3, 1)\n"
+			      "  %A.map = tmap %A box=(64,32,1) swizzle=128 : tmap\n"
+			      "  %sA = shared slots=2 offset=0 : shared bf16 (8,8):(1,8)\n"
+			      "  %x = frag : reg f32 (128,1):(1,128) tv (128,1):(1,128)\n"
+			      "  fill %x value=1\n"
+			      "  %y = mul %x, %beta : reg f32 (128,1):(1,128) tv (128,1):(1,128)\n"
+			      "  if (tid < M) {\n"
+			      "    st.global %D, %y[0] (tid) n=1\n"
+			      "  }\n"
+			      "}\n";
+
+static bool has_fact(const KDesc *d, const char *cond)
+{
+	for (int i = 0; i < d->nfacts; i++)
+		if (strcmp(d->facts[i].cond, cond) == 0)
+			return true;
+	return false;
+}
+
+static KModuleDesc describe(Ctx *c, const char *text)
+{
+	static const int regs[] = {168, 168};
+	CgOpt opt = {.source_name = "s.gemm"};
+	KModuleDesc d;
+	Module *m = load_text(c, "s.gemm", text);
+	assert_non_null(m);
+	assert_true(kdesc_fill(m, &opt, regs, &d));
+	return d;
+}
+
+static void test_module(void **state)
+{
+	Ctx *c = ctx_new();
+	KModuleDesc d = describe(c, scalars), e = describe(c, scalars);
+	(void)state;
+	assert_int_equal(d.abi, KDESC_ABI);
+	assert_string_equal(d.source, "s.gemm");
+	assert_string_equal(d.target, "sm_90a");
+	assert_int_equal(strlen(d.source_hash), 32);
+	assert_string_equal(d.source_hash, e.source_hash);
+	assert_true(strncmp(d.ptxas, "1", 1) == 0);
+	assert_true(d.min_driver >= 12000 && d.min_driver % 1000 == 0);
+	assert_int_equal(d.nkernels, 1);
+	ctx_free(c);
+}
+
+static void test_params(void **state)
+{
+	Ctx *c = ctx_new();
+	const KDesc *d = describe(c, scalars).kernels;
+	(void)state;
+	static const KParam want[] = {{KP_TMAP, 0},
+				      {KP_PTR, 3},
+				      {KP_SYM, 0},
+				      {KP_SCALAR, 2}}; /* alpha: not used */
+	assert_int_equal(d->nparams, 4);
+	for (int i = 0; i < 4; i++) {
+		assert_int_equal(d->params[i].kind, want[i].kind);
+		assert_int_equal(d->params[i].index, want[i].index);
+	}
+	assert_int_equal(d->nargs, 4);
+	assert_int_equal(d->args[1].kind, KA_SCALAR);
+	assert_int_equal(d->args[3].dir, KD_OUT);
+	assert_int_equal(d->nsyms, 3);
+	ctx_free(c);
+}
+
+static void test_map(void **state)
+{
+	Ctx *c = ctx_new();
+	const KDesc *d = describe(c, scalars).kernels;
+	const KMap *m = &d->maps[0];
+	(void)state;
+	assert_int_equal(d->nmaps, 1);
+	assert_int_equal(m->rank, 3);
+	assert_string_equal(m->dims[0], "64");
+	assert_string_equal(m->dims[1], "M");
+	assert_string_equal(m->dims[2], "L");
+	assert_string_equal(m->strides[0], "lda 2 *");
+	assert_int_equal(m->box[0], 64);
+	assert_int_equal(m->box[1], 32);
+	assert_int_equal(m->swizzle, 128);
+	ctx_free(c);
+}
+
+static void test_launch(void **state)
+{
+	Ctx *c = ctx_new();
+	const KDesc *d = describe(c, scalars).kernels;
+	(void)state;
+	assert_string_equal(d->grid[0], "M 2 *");
+	assert_string_equal(d->grid[1], "3");
+	assert_int_equal(d->cluster[0], 2);
+	assert_int_equal(d->cluster[1], 1);
+	assert_int_equal(d->block, 128);
+	assert_int_equal(d->smem, 1024);
+	assert_int_equal(d->regs, 168);
+	assert_string_equal(d->schedule, "none");
+	assert_int_equal(d->nsmem, 1);
+	assert_int_equal(d->smem_map[0].bytes, 128);
+	assert_int_equal(d->smem_map[0].slots, 2);
+	ctx_free(c);
+}
+
+static void test_facts(void **state)
+{
+	Ctx *c = ctx_new();
+	const KDesc *d = describe(c, scalars).kernels;
+	(void)state;
+	assert_true(has_fact(d, "M lda <"));
+	assert_true(has_fact(d, "1 M <="));
+	assert_true(has_fact(d, "M 65536 <"));
+	assert_true(has_fact(d, "lda 8 % 0 =="));
+	assert_true(has_fact(d, "lda 2 * 1099511627776 <"));
+	/* lda * 2 is a multiple of 16 since lda is one of 8, and lda has no upper end */
+	assert_false(has_fact(d, "lda 2 * 16 % 0 =="));
+	assert_false(has_fact(d, "lda 9223372036854775808 <"));
+	ctx_free(c);
+}
+
+/* One argument more than the launcher takes. */
+static void test_limit(void **state)
+{
+	Ctx *c = ctx_new();
+	Buf b = {0};
+	CgOpt opt = {.source_name = "s.gemm"};
+	KModuleDesc d;
+	(void)state;
+	buf_printf(&b, "kernel s ptx sm_90a block=32 smem=0 {\n");
+	for (int i = 0; i <= KD_MAX_ARGS; i++)
+		buf_printf(&b, "  arg %%a%d : f32\n", i);
+	buf_printf(&b, "  launch (1, 1, 1)\n}\n");
+	Module *m = load_text(c, "s.gemm", b.s);
+	assert_non_null(m);
+	assert_false(kdesc_fill(m, &opt, NULL, &d));
+	assert_string_equal(diag_rows[diag_first(c)->id].code, "E0508");
+	assert_non_null(strstr(diag_first(c)->text, "more than 32 arguments"));
+	buf_free(&b);
+	ctx_free(c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_module), cmocka_unit_test(test_params),
+		cmocka_unit_test(test_map),    cmocka_unit_test(test_launch),
+		cmocka_unit_test(test_facts),  cmocka_unit_test(test_limit),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
