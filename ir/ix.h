@@ -1,7 +1,7 @@
 /* ix.h - index expressions: 64-bit integers made of constants, names and + * / % min max and
  * comparisons. Interned in a Ctx: equal expressions are one pointer, and constructors keep a normal
- * form (constants folded, sums and products ordered by structure, constants last), so that == is a useful first test of
- * equality.
+ * form (constants folded; sums and products ordered by structure, constants last), so that == is a
+ * useful first test of equality.
  * `/` and `%` floor; divisors are positive. a - b is a + -1*b. Comparisons give 0 or 1. */
 #ifndef DSL_IX_H
 #define DSL_IX_H

@@ -270,6 +270,25 @@ static const Ix *rule_MOD_MOD(Ctx *c, const Ix *x, IxFacts facts)
 	return any ? ix_new(c, IX_MOD, sum, x->b) : NULL;
 }
 
+static const Ix *rule_MOD_COEF(Ctx *c, const Ix *x, IxFacts facts)
+{
+	IxTerms ts = {0};
+	const Ix *sum = ix_const(c, 0);
+	int64_t k, coef;
+	(void)facts;
+	if (!ix_is_const(x->b, &k))
+		return NULL;
+	ix_terms(c, x->a, &ts);
+	for (int i = 0; i < ts.n; i++) {
+		const Ix *t = ts.at[i].x, *base = ts.at[i].base;
+		coef = ts.at[i].coef;
+		if (base && (coef >= k || coef <= -k) && ix_fold(IX_MOD, coef, k, &coef))
+			t = ix_mul(c, base, ix_const(c, coef));
+		sum = ix_add(c, sum, t);
+	}
+	return sum == x->a ? NULL : ix_new(c, IX_MOD, sum, x->b);
+}
+
 /* ------------------------------------------------------------------ products and sums */
 static const Ix *rule_MUL_DIV(Ctx *c, const Ix *x, IxFacts facts)
 {
@@ -436,10 +455,25 @@ static const Ix *rule_NE_RANGE(Ctx *c, const Ix *x, IxFacts facts)
 static const struct {
 	IxKind kind;
 	const Ix *(*apply)(Ctx *c, const Ix *x, IxFacts facts);
-} rules[] = {
-#define RULE(id, root, law, when, theorem) {IX_##root, rule_##id},
+} rules[RULE_COUNT] = {
+#define RULE(id, root, law, when, theorem) [RULE_##id] = {IX_##root, rule_##id},
 #include "ir/rules.def"
 };
+
+/* No rule reads a division by a constant that is not positive: it has no value. */
+static bool divides_well(const Ix *x)
+{
+	bool quotient = x->kind == IX_DIV || x->kind == IX_MOD;
+	return !quotient || x->b->kind != IX_CONST || x->b->value > 0;
+}
+
+const Ix *ix_rule_apply(Ctx *c, IxRule rule, const Ix *x, IxFacts facts)
+{
+	if (x->kind != rules[rule].kind || !divides_well(x))
+		return NULL;
+	const Ix *y = rules[rule].apply(c, x, facts);
+	return y == x ? NULL : y;
+}
 
 static Memo *memo_at(Simplify *s, const Ix *x)
 {
@@ -465,23 +499,29 @@ static void memo_put(Simplify *s, const Ix *from, const Ix *to)
 	*m = (Memo){from, to};
 }
 
-/* No rule reads a division by a constant that is not positive: it has no value. */
-static bool divides_well(const Ix *x)
-{
-	bool quotient = x->kind == IX_DIV || x->kind == IX_MOD;
-	return !quotient || x->b->kind != IX_CONST || x->b->value > 0;
-}
-
 static const Ix *rewrite(Simplify *s, const Ix *x)
 {
-	for (size_t i = 0; i < COUNTOF(rules) && s->fuel > 0; i++) {
-		const Ix *y = x->kind == rules[i].kind ? rules[i].apply(s->c, x, s->facts) : NULL;
-		if (y && y != x) {
+	for (int rule = 0; rule < RULE_COUNT && s->fuel > 0; rule++) {
+		const Ix *y = ix_rule_apply(s->c, (IxRule)rule, x, s->facts);
+		if (y) {
 			s->fuel--;
 			return y;
 		}
 	}
 	return NULL;
+}
+
+static const Ix *simplify(Simplify *s, const Ix *x);
+
+/* One step: an operand made simpler (the normal form may then move others), or a rule at the root.
+ */
+static const Ix *step(Simplify *s, const Ix *x)
+{
+	const Ix *a = simplify(s, x->a), *b = simplify(s, x->b);
+	if (a == x->a && b == x->b)
+		return rewrite(s, x);
+	s->fuel--;
+	return ix_new(s->c, x->kind, a, b);
 }
 
 static const Ix *simplify(Simplify *s, const Ix *x)
@@ -496,11 +536,8 @@ static const Ix *simplify(Simplify *s, const Ix *x)
 	}
 	if (s->n && memo_at(s, x)->from)
 		return memo_at(s, x)->to;
-	const Ix *a = simplify(s, x->a), *b = simplify(s, x->b);
-	if (a != x->a || b != x->b)
-		x = ix_new(s->c, x->kind, a, b);
-	y = x->a && divides_well(x) ? rewrite(s, x) : NULL;
-	x = y ? simplify(s, y) : x;
+	if (s->fuel > 0 && (y = step(s, x)) && y != x)
+		x = simplify(s, y);
 	memo_put(s, from, x);
 	return x;
 }

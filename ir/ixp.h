@@ -32,6 +32,15 @@ const Ix *ix_extreme(Ctx *c, IxKind kind, const Ix *a, const Ix *b);
 typedef VEC(const Ix *) IxList;
 void ix_factors(Ctx *c, const Ix *x, IxList *out); /* the factors of a product, sorted */
 
+/* ix_simplify.c: one rule at the root of x, whose operands are simple; NULL when it does not apply
+ */
+typedef enum {
+#define RULE(id, root, law, when, theorem) RULE_##id,
+#include "ir/rules.def"
+	RULE_COUNT
+} IxRule;
+const Ix *ix_rule_apply(Ctx *c, IxRule rule, const Ix *x, IxFacts facts);
+
 /* ix_text.c: whether an infix operator stands at s; "%x" is a value and "->" an arrow. */
 bool ix_infix_at(const char *s);
 
