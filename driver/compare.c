@@ -59,9 +59,11 @@ static void complain(const Problem *p, const Tensor *t, int64_t i, Verdict *v)
 	name_element(p, t, i, name, sizeof name);
 	if (is_poison(t->host, elem_bytes(t->elem), i))
 		snprintf(v->wrong, sizeof v->wrong, "%s was never written", name);
+	else if (v->allowed == 0)
+		snprintf(v->wrong, sizeof v->wrong, "%s is %.9g, should be %.9g", name,
+			 elem_value(t->elem, t->host, i), elem_value(t->elem, t->ref, i));
 	else
-		snprintf(v->wrong, sizeof v->wrong,
-			 "%s is %.9g, should be %.9g (allowed error %.3g)", name,
+		snprintf(v->wrong, sizeof v->wrong, "%s is %.9g, should be %.9g within %.3g", name,
 			 elem_value(t->elem, t->host, i), elem_value(t->elem, t->ref, i),
 			 v->allowed);
 }

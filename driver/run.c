@@ -13,12 +13,14 @@ typedef struct {
 	CompileOut out;
 	Problem p;
 	dsl_module *mod;
+	bool lost; /* the device can do no more */
 } Run;
 
 static bool runtime_ok(Run *r, dsl_status st)
 {
 	if (!st)
 		return true;
+	r->lost = true;
 	DiagMsg *m = diag(r->ctx, NOLOC, D_E0606, "%s: %s", dsl_status_text(st), dsl_detail());
 	diag_remedy(r->ctx, m, "%s", dsl_status_remedy(st));
 	return false;
@@ -107,7 +109,7 @@ static bool check_all(Run *r)
 {
 	problem_choose(&r->p, r->o);
 	bool ok = check_kind(r, DATA_INTEGERS);
-	return check_kind(r, DATA_NORMAL) && ok;
+	return !r->lost && check_kind(r, DATA_NORMAL) && ok;
 }
 
 /* ------------------------------------------------------------------ the command */

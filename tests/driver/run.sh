@@ -32,3 +32,53 @@ expect 1 run small.gemm --size M=64,N=64,K=64 --device sim
 has err "error[E0608]: cannot open device sim"
 expect 1 run --time-report --diagnostics=json small.gemm --size M=64,N=64,K=64
 has err '"code":"E0608"' "ptxas"
+
+# With a stand-in for the GPU, which computes what the kernel should or something else.
+[ -n "${FAKE_LIBCUDA:-}" ] || fail "FAKE_LIBCUDA is not set"
+behave()
+{
+	FAKE_GPU=$1 DSL_LIBCUDA=$FAKE_LIBCUDA
+	export FAKE_GPU DSL_LIBCUDA
+	code=$2
+	shift 2
+	expect "$code" run small.gemm --size "${size:-M=100,N=72,K=40}" "$@"
+}
+behave right 0
+has out "small: integers: D: 7200 elements (all 4 of 4 tiles) equal in every bit" \
+	"small: normal: D: 7200 elements (all 4 of 4 tiles) within bounds: largest error"
+empty err
+for size in M=1,N=8,K=8 M=64,N=64,K=64 M=65,N=128,K=200 M=0,N=8,K=8; do
+	behave right 0 --seed 7
+done
+size=
+behave right 0 --tiles 2
+has out "(2 of 4 tiles)"
+behave right 0 --tiles all --device cuda:0
+behave wrong 1
+has err "error[E0607]: small, integer inputs, seed 1: D[99, 71] is" \
+	"error[E0607]: small, normal inputs, seed 1: D[99, 71] is"
+empty out
+behave ulp 1
+has err "small, integer inputs"
+behave short 1
+has err "D[99, 71] was never written"
+behave short 1 --tiles 1
+has err "D[99, 71] was never written"
+behave before 1
+has err "byte 6 before D was overwritten"
+behave behind 1
+has err "byte 10 behind D was overwritten"
+behave refused 1
+has err "error[E0606]"
+behave lost 1
+has err "error[E0606]" "help:"
+[ "$(grep -c E0606 err)" = 1 ] || fail "the same failure twice"
+size=M=100,N=72,K=41
+behave right 1
+has err "error[E0606]" "K % 8 == 0"
+size=M=100000,N=8,K=1000
+behave right 1
+has err "out of memory"
+size=M=100,N=72,K=40
+behave right 1 --diagnostics=json --device cuda:3
+has err '"code":"E0608"'
