@@ -39,37 +39,44 @@ static Line named_value(const char *text, int64_t v)
 	return l;
 }
 
-static dsl_status extent_check(const Why *w, const KArg *a, int dim, int64_t extent, int64_t stride)
+static dsl_status negative_fail(const Why *w, const KArg *a, int dim, bool stride, int64_t v)
 {
-	Line v = named_value(a->shape[dim], extent);
-	if (extent < 0)
-		return why_fail(w, DSL_ERR_EXTENT, "tensor %s: extent %d is negative: %s", a->name,
-				dim, v.at);
-	v = named_value(a->stride[dim], stride);
-	return why_fail(w, DSL_ERR_STRIDE, "tensor %s: stride %d is negative: %s", a->name, dim,
-			v.at);
+	return why_fail(w, stride ? DSL_ERR_STRIDE : DSL_ERR_EXTENT,
+			"tensor %s: %s %d is negative: %s", a->name, stride ? "stride" : "extent",
+			dim, named_value(stride ? a->stride[dim] : a->shape[dim], v).at);
+}
+
+/* Values of a tensor's extents or strides, each at least 0. */
+static dsl_status sizes_eval(const Why *w, const Launch *l, int i, bool stride, int64_t *out)
+{
+	const KArg *a = &l->plan->k->args[i];
+	const Expr *e = stride ? l->plan->stride[i] : l->plan->shape[i];
+	for (int d = 0; d < a->rank; d++) {
+		dsl_status st = eval(w, l, e[d], stride ? a->stride[d] : a->shape[d], &out[d]);
+		if (st)
+			return st;
+		if (out[d] < 0)
+			return negative_fail(w, a, d, stride, out[d]);
+	}
+	return DSL_OK;
 }
 
 /* Extents and strides at least 0, and every byte offset within 63 bits. */
 static dsl_status tensor_check(const Why *w, Launch *l, int i)
 {
 	const KArg *a = &l->plan->k->args[i];
-	int64_t last = 0; /* offset of the last element */
+	int64_t extent[KD_MAX_RANK], stride[KD_MAX_RANK], reach,
+		last = 0; /* the last element's offset */
 	bool fits = true;
+	dsl_status st = sizes_eval(w, l, i, false, extent);
+	if (!st)
+		st = sizes_eval(w, l, i, true, stride);
+	if (st)
+		return st;
 	for (int d = 0; d < a->rank; d++) {
-		int64_t extent, stride, reach;
-		dsl_status st = eval(w, l, l->plan->shape[i][d], a->shape[d], &extent);
-		if (!st)
-			st = eval(w, l, l->plan->stride[i][d], a->stride[d], &stride);
-		if (st)
-			return st;
-		if (extent < 0 || stride < 0)
-			return extent_check(w, a, d, extent, stride);
-		if (extent == 0)
-			l->empty[i] = true;
-		else
-			fits = fits && !__builtin_mul_overflow(extent - 1, stride, &reach) &&
-			       !__builtin_add_overflow(last, reach, &last);
+		l->empty[i] = l->empty[i] || extent[d] == 0;
+		fits = fits && !__builtin_mul_overflow(extent[d] - 1, stride[d], &reach) &&
+		       !__builtin_add_overflow(last, reach, &last);
 	}
 	if (l->empty[i] || (fits && last < INT64_MAX / 8))
 		return DSL_OK;

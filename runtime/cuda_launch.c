@@ -112,12 +112,12 @@ static CUtensorMapSwizzle map_swizzle(int bytes)
  * of the second 64-bit word and belongs to tensors of 128 KiB and more. */
 static void map_repair(const CudaDevice *d, CUtensorMap *t, const KMap *m, const MapGeom *g)
 {
-	uint64_t last = (g->dims[0] - 1) * (uint64_t)elem_bits(m->elem) / 8;
+	uint64_t bytes = g->dims[0] * (uint64_t)elem_bits(m->elem) / 8;
 	if (d->base.driver > 13010)
 		return;
 	for (int i = 1; i < m->rank; i++)
-		last += (g->dims[i] - 1) * g->strides[i - 1];
-	if (last + 1 < 128 * 1024)
+		bytes += (g->dims[i] - 1) * g->strides[i - 1];
+	if (bytes < 128 * 1024)
 		t->opaque[1] &= ~(UINT64_C(1) << 21);
 }
 

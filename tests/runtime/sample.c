@@ -1,0 +1,188 @@
+/* sample.c - see sample.h. */
+#include "sample.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+static KArg matrix(const char *name, KDir dir, const char *rows, const char *cols)
+{
+	return (KArg){name, KA_TENSOR, KE_BF16, dir, 2, {rows, cols}, {cols, "1"}};
+}
+
+static void fill_gemm(KDesc *k)
+{
+	static const char *const tma = "TMA coordinates are 32-bit";
+	*k = (KDesc){
+		.name = "gemm",
+		.symbol = "gemm",
+		.nargs = 3,
+		.nsyms = 3,
+		.nfacts = 2,
+		.nparams = 6,
+		.nmaps = 3,
+		.nsmem = 1,
+		.nconsts = 2,
+		.args = {matrix("A", KD_IN, "M", "K"), matrix("B", KD_IN, "N", "K"),
+			 matrix("D", KD_OUT, "M", "N")},
+		.syms = {"M", "N", "K"},
+		.facts = {{"M 2147483648 <", "M < 2147483648", "M", tma},
+			  {"N 2147483648 <", "N < 2147483648", "N", tma}},
+		.params = {{KP_TMAP, 0},
+			   {KP_TMAP, 1},
+			   {KP_TMAP, 2},
+			   {KP_SYM, 0},
+			   {KP_SYM, 1},
+			   {KP_SYM, 2}},
+		.maps = {{0, KE_BF16, 2, {"K", "M"}, {"K 2 *"}, {64, 128}, 128, 0},
+			 {1, KE_BF16, 2, {"K", "N"}, {"K 2 *"}, {64, 256}, 128, 0},
+			 {2, KE_BF16, 2, {"N", "M"}, {"N 2 *"}, {32, 64}, 64, 1}},
+		.grid = {"M 127 + 128 / N 255 + 256 / *", "1", "1"},
+		.cluster = {1, 1, 1},
+		.block = 384,
+		.smem = 200000,
+		.regs = 168,
+		.entry_regs = 168,
+		.schedule = "cooperative",
+		.smem_map = {{"sA", 0, 16384, 4}},
+		.consts = {{"bM", NULL, 128}, {"R", "cooperative", 0}},
+	};
+}
+
+static void fill_scale(KDesc *k)
+{
+	*k = (KDesc){
+		.name = "scale",
+		.symbol = "scale_kernel",
+		.nargs = 4,
+		.nsyms = 1,
+		.nfacts = 1,
+		.nparams = 5,
+		.args = {{"x", KA_TENSOR, KE_F32, KD_INOUT, 1, {"N"}, {"1"}},
+			 {"alpha", KA_SCALAR, KE_F32, KD_IN, 0, {0}, {0}},
+			 {"beta", KA_SCALAR, KE_BF16, KD_IN, 0, {0}, {0}},
+			 {"n", KA_SCALAR, KE_I32, KD_IN, 0, {0}, {0}}},
+		.syms = {"N"},
+		.facts = {{"N 8 % 0 ==", "N % 8 == 0", "N", "where clause"}},
+		.params =
+			{{KP_PTR, 0}, {KP_SCALAR, 1}, {KP_SCALAR, 2}, {KP_SCALAR, 3}, {KP_SYM, 0}},
+		.grid = {"$sms 2 / 2 *", "1", "1"},
+		.cluster = {2, 1, 1},
+		.block = 128,
+		.schedule = "none",
+	};
+}
+
+void sample_fill(Sample *s)
+{
+	memset(s, 0, sizeof *s);
+	fill_gemm(&s->kernel[0]);
+	fill_scale(&s->kernel[1]);
+	s->module = (KModuleDesc){
+		.abi = KDESC_ABI,
+		.tool = "dslc 0.1.0",
+		.llvm = "22.1.8",
+		.ptxas = "13.0.88",
+		.source = "dir/gemm.gemm",
+		.source_hash = "00ff",
+		.target = "sm_90a",
+		.min_driver = 13000,
+		.nkernels = 2,
+		.kernels = s->kernel,
+	};
+}
+
+void sample_elf(int machine, Buf *out)
+{
+	static const char names[] = "\0.shstrtab\0.text.gemm";
+	static const char text[24] = "code";
+	Elf64_Shdr sections[3] = {
+		{0},
+		{.sh_name = 1, .sh_type = SHT_STRTAB, .sh_size = sizeof names},
+		{.sh_name = 11, .sh_type = SHT_PROGBITS, .sh_size = sizeof text},
+	};
+	Elf64_Ehdr head = {
+		.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
+		.e_machine = (Elf64_Half)machine,
+		.e_ehsize = sizeof head,
+		.e_shentsize = sizeof *sections,
+		.e_shnum = 3,
+		.e_shstrndx = 1,
+	};
+	sections[1].sh_offset = sizeof head;
+	sections[2].sh_offset = sizeof head + sizeof names;
+	head.e_shoff = sizeof head + sizeof names + sizeof text;
+	buf_add(out, (const char *)&head, sizeof head);
+	buf_add(out, names, sizeof names);
+	buf_add(out, text, sizeof text);
+	buf_add(out, (const char *)sections, sizeof sections);
+}
+
+void sample_cubin(const KModuleDesc *m, Buf *out)
+{
+	Buf elf = {0}, json = {0};
+	sample_elf(190, &elf);
+	manifest_write(m, &json);
+	assert_null(cubin_append(elf.s, elf.n, json.s, "// PTX\n", out));
+	buf_free(&elf);
+	buf_free(&json);
+}
+
+void gemm_args(dsl_arg args[GEMM_ARGS], int64_t m, int64_t n, int64_t k)
+{
+	args[GEMM_A] = dsl_arg_ptr("A", 0x10000);
+	args[GEMM_B] = dsl_arg_ptr("B", 0x20000);
+	args[GEMM_D] = dsl_arg_ptr("D", 0x30000);
+	args[GEMM_M] = dsl_arg_int("M", m);
+	args[GEMM_N] = dsl_arg_int("N", n);
+	args[GEMM_K] = dsl_arg_int("K", k);
+}
+
+void assert_says(const char *text, ...)
+{
+	va_list ap;
+	va_start(ap, text);
+	for (const char *word; (word = va_arg(ap, const char *));)
+		if (!strstr(text, word))
+			fail_msg("\"%s\" does not say \"%s\"", text, word);
+	va_end(ap);
+}
+
+Fake *fake_reset(void)
+{
+	setenv("DSL_LIBCUDA", FAKE_CUDA, 1);
+	void *lib = dlopen(FAKE_CUDA, RTLD_NOW);
+	assert_non_null(lib);
+	void *symbol = dlsym(lib, "fake_state");
+	FakeState get;
+	memcpy(&get, &symbol, sizeof get);
+	Fake *f = get();
+	*f = (Fake){
+		.devices = 1,
+		.driver = 13000,
+		.major = 9,
+		.sms = 132,
+		.smem = 232448,
+		.smem_set = -1,
+		.cluster_set = -1,
+	};
+	return f;
+}
+
+dsl_device *device_open(void)
+{
+	dsl_device *dev = NULL;
+	assert_status(dsl_device_open("cuda:0", &dev), DSL_OK);
+	return dev;
+}
+
+dsl_module *module_open(dsl_device *dev, const KModuleDesc *m)
+{
+	Buf cubin = {0};
+	dsl_module *mod = NULL;
+	sample_cubin(m, &cubin);
+	assert_status(dsl_module_load_data(dev, cubin.s, cubin.n, &mod), DSL_OK);
+	buf_free(&cubin);
+	return mod;
+}

@@ -1,0 +1,42 @@
+/* sample.h - what the tests of the runtime share: a description of the first kernel, a cubin that
+ * carries it, arguments that fit it, and the fake driver. */
+#ifndef SAMPLE_H
+#define SAMPLE_H
+
+#include "codegen/artifact.h"
+#include "fake_cuda.h"
+#include "runtime/dsl.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+/* after the four above, which it needs */
+#include <cmocka.h>
+
+typedef struct {
+	KModuleDesc module;
+	KDesc kernel[2];
+} Sample;
+
+/* Two kernels: gemm(A, B, D; M, N, K) with three maps, and scale(x, alpha, beta, n; N) with none.
+ */
+void sample_fill(Sample *s);
+
+/* An ELF as small as can be, for machine `machine` (190 is CUDA). */
+void sample_elf(int machine, Buf *out);
+void sample_cubin(const KModuleDesc *m, Buf *out);
+
+enum { GEMM_ARGS = 6, GEMM_A = 0, GEMM_B, GEMM_D, GEMM_M, GEMM_N, GEMM_K };
+void gemm_args(dsl_arg args[GEMM_ARGS], int64_t m, int64_t n, int64_t k);
+
+/* Asserts a status and that the sentence holds each of the words given, up to NULL. */
+#define assert_status(got, wanted) \
+	assert_string_equal(dsl_status_name(got), dsl_status_name(wanted))
+void assert_says(const char *text, ...);
+
+/* The fake driver, set to one healthy H200. */
+Fake *fake_reset(void);
+dsl_device *device_open(void);
+dsl_module *module_open(dsl_device *dev, const KModuleDesc *m);
+
+#endif
