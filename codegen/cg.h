@@ -98,7 +98,8 @@ void cg_ptx(CgMod *m, Buf *out);
 Mark cg_mark(const Cg *g);
 void cg_release(Cg *g, Mark m);
 void cg_bind_name(Cg *g, const char *name, IxFact fact, LLVMValueRef v);
-LLVMValueRef cg_name(Cg *g, const char *name);
+LLVMValueRef cg_name(const Cg *g, const char *name);
+LLVMValueRef cg_find_name(const Cg *g, const char *name); /* NULL: not bound */
 Bound *cg_bind(Cg *g, const Val *v, int n, LLVMTypeRef type);
 Bound *cg_val(Cg *g, const Val *v);
 LLVMValueRef cg_reg(Cg *g, const Bound *v, int i);             /* reads; a scalar at any i */
@@ -122,7 +123,8 @@ LLVMValueRef cg_sum(Cg *g, const Sum *s, int bits); /* without the constant; NUL
 
 /* smem.c: addresses in shared memory; `byte` may be NULL */
 LLVMValueRef cg_smem_ptr(Cg *g, Operand buffer, const Ix *byte);
-LLVMValueRef cg_smem16(Cg *g, Operand buffer, const Ix *byte); /* (address & 0x3ffff) / 16 */
+/* (address & 0x3ffff) / 16 + plus */
+LLVMValueRef cg_smem16(Cg *g, Operand buffer, const Ix *byte, int64_t plus);
 
 /* emit.c */
 void cg_block(Cg *g, const Block *b);

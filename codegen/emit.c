@@ -176,13 +176,20 @@ void emit_FOR(Cg *g, const Op *op)
 		looped(g, op);
 }
 
-/* In a role the warp's number is known to be one of the role's. */
+static void narrow(Cg *g, const char *name, int64_t lo, int64_t hi)
+{
+	name = ctx_str(g->m->ctx, name);
+	LLVMValueRef v = cg_find_name(g, name);
+	if (v)
+		cg_bind_name(g, name, (IxFact){.lo = lo, .hi = hi, .div = 1}, v);
+}
+
+/* In a role the warp's number is known to be one of the role's, and so is the thread's. */
 static void role_body(Cg *g, const Op *op, int64_t first, int64_t warps)
 {
 	Mark mark = cg_mark(g);
-	const char *warp = ctx_str(g->m->ctx, "warp");
-	IxFact fact = {.lo = first, .hi = first + warps - 1, .div = 1};
-	cg_bind_name(g, warp, fact, cg_name(g, warp));
+	narrow(g, "warp", first, first + warps - 1);
+	narrow(g, "tid", first * 32, (first + warps) * 32 - 1);
 	cg_block(g, op->body);
 	cg_release(g, mark);
 }

@@ -29,15 +29,16 @@ static int64_t per_operand(const Op *op, AttrId id, int i)
 	return a->i[i];
 }
 
-/* Operand i (0: A, 1: B); the low half has the address, the high half is constant. */
+/* Operand i (0: A, 1: B). The high half is constant; the low half's leading offset is added with
+ * the constant part of the address, which is below it and does not carry. */
 static LLVMValueRef descriptor(Cg *g, const Op *op, int i)
 {
-	uint64_t lbo = (uint64_t)per_operand(op, A_LBO, i) >> 4 & 0x3fff;
+	int64_t lbo = per_operand(op, A_LBO, i) >> 4 & 0x3fff;
 	uint64_t sbo = (uint64_t)per_operand(op, A_SBO, i) >> 4 & 0x3fff;
-	uint64_t fixed = swizzle_code(per_operand(op, A_SWIZZLES, i)) << 62 | sbo << 32 | lbo << 16;
-	LLVMValueRef at = cg_smem16(g, op->in[1 + i], op->ix[i]);
-	at = LLVMBuildZExt(g->b, at, g->m->i64, "");
-	return LLVMBuildOr(g->b, at, LLVMConstInt(g->m->i64, fixed, false), "");
+	uint64_t high = swizzle_code(per_operand(op, A_SWIZZLES, i)) << 62 | sbo << 32;
+	LLVMValueRef low = cg_smem16(g, op->in[1 + i], op->ix[i], lbo << 16);
+	low = LLVMBuildZExt(g->b, low, g->m->i64, "");
+	return LLVMBuildOr(g->b, low, LLVMConstInt(g->m->i64, high, false), "");
 }
 
 /* wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 {...}, a-desc, b-desc, p, 1, 1, 0, 0 */

@@ -33,12 +33,20 @@ void cg_bind_name(Cg *g, const char *name, IxFact fact, LLVMValueRef v)
 	vec_push(g->arena, &g->facts, fact);
 }
 
-LLVMValueRef cg_name(Cg *g, const char *name)
+LLVMValueRef cg_find_name(const Cg *g, const char *name)
 {
 	for (int i = g->names.n; i-- > 0;)
 		if (g->names.at[i].name == name)
 			return g->names.at[i].value;
-	panic("name %s is not bound", name);
+	return NULL;
+}
+
+LLVMValueRef cg_name(const Cg *g, const char *name)
+{
+	LLVMValueRef v = cg_find_name(g, name);
+	if (!v)
+		panic("name %s is not bound", name);
+	return v;
 }
 
 Bound *cg_bind(Cg *g, const Val *v, int n, LLVMTypeRef type)

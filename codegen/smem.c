@@ -29,7 +29,7 @@ LLVMValueRef cg_smem_ptr(Cg *g, Operand buffer, const Ix *byte)
 	return s.constant ? LLVMBuildInBoundsGEP2(g->b, g->m->i8, p, &rest, 1, "") : p;
 }
 
-LLVMValueRef cg_smem16(Cg *g, Operand buffer, const Ix *byte)
+LLVMValueRef cg_smem16(Cg *g, Operand buffer, const Ix *byte, int64_t plus)
 {
 	Ctx *c = g->m->ctx;
 	IxFacts facts = {g->facts.at, g->facts.n};
@@ -40,5 +40,5 @@ LLVMValueRef cg_smem16(Cg *g, Operand buffer, const Ix *byte)
 	LLVMValueRef v = g->smem16, rest = cg_sum(g, &s, 32);
 	if (rest)
 		v = LLVMBuildAdd(g->b, v, rest, "");
-	return s.constant ? LLVMBuildAdd(g->b, v, cg_int32(g, s.constant), "") : v;
+	return LLVMBuildAdd(g->b, v, cg_int32(g, s.constant + plus), "");
 }
