@@ -6,11 +6,13 @@
 
 #include <string.h>
 
-static Value value_layout_of(Sema *s, Loc loc, const Layout *l, const char *why)
+enum { OFFSET_MAX = 1 << 30, RANK_BY_MODE = 8 };
+
+static Value value_layout_of(Sema *s, Loc loc, const Layout *l, const char *const *why)
 {
 	Value v = value_of(V_LAYOUT);
 	if (!l) {
-		diag(s->ctx, loc, D_E0209, "%s", why ? why : "these layouts do not fit");
+		diag(s->ctx, loc, D_E0209, "%s", why && *why ? *why : "these layouts do not fit");
 		return value_bad();
 	}
 	v.layout = layout_checked(s, l, loc);
@@ -95,13 +97,18 @@ Value swizzle_bytes(Sema *s, Loc loc, int bytes)
 static Value compose_swizzle(Sema *s, Loc loc, const Value *sw, const Ix *offset, const Value *v)
 {
 	const Layout *l = value_layout(s, v);
+	int64_t shift;
 	if (!l)
 		return value_bad();
 	if (l->swizzle.b || !ix_is(l->offset, 0)) {
 		diag(s->ctx, loc, D_E0209, "the right operand has a swizzle or an offset already");
 		return value_bad();
 	}
-	l = layout_swizzled(s->ctx, sw ? sw->layout->swizzle : (Swizzle){0, 0, 0}, offset, l);
+	if (!ix_is_const(offset, &shift) || shift < 0 || shift > OFFSET_MAX) {
+		diag(s->ctx, loc, D_E0211, "the offset of a layout is not in 0..%d", OFFSET_MAX);
+		return value_bad();
+	}
+	l = layout_swizzled(s->ctx, sw->layout->swizzle, offset, l);
 	return value_layout_of(s, loc, l, NULL);
 }
 
@@ -111,7 +118,7 @@ static Value compose_two(Sema *s, Loc loc, const Value *a, const Value *b)
 	const Layout *x = value_layout(s, a), *y = x ? value_layout(s, b) : NULL;
 	if (!y)
 		return value_bad();
-	return value_layout_of(s, loc, layout_composition(s->ctx, x, y, &why), why);
+	return value_layout_of(s, loc, layout_composition(s->ctx, x, y, &why), &why);
 }
 
 /* From the right: `A o 2 o B` has the offset 2, any other integer is the layout n:1. */
@@ -145,16 +152,16 @@ static Value apply(Sema *s, Loc loc, Binary op, const Value *a, const Value *b)
 {
 	const char *why = NULL;
 	const Layout *x = value_layout(s, a), *y = x ? value_layout(s, b) : NULL;
-	return y ? value_layout_of(s, loc, op(s->ctx, x, y, &why), why) : value_bad();
+	return y ? value_layout_of(s, loc, op(s->ctx, x, y, &why), &why) : value_bad();
 }
 
 /* By mode, as CuTe does with a tuple for a tiler. */
 static Value apply_by_mode(Sema *s, Loc loc, Binary op, const Layout *a, const Tup *tiler)
 {
-	const Layout *modes[8];
+	const Layout *modes[RANK_BY_MODE];
 	const char *why = NULL;
 	int n = layout_rank(a);
-	if (n != tup_rank(tiler) || n > (int)COUNTOF(modes)) {
+	if (n != tup_rank(tiler) || n > RANK_BY_MODE) {
 		diag(s->ctx, loc, D_E0206, "a layout of rank %d and a tiler of rank %d", n,
 		     tup_rank(tiler));
 		return value_bad();
@@ -163,7 +170,7 @@ static Value apply_by_mode(Sema *s, Loc loc, Binary op, const Layout *a, const T
 		const Layout *by = layout_left(s->ctx, tup_get(tiler, i));
 		modes[i] = op(s->ctx, layout_mode(s->ctx, a, i), by, &why);
 		if (!modes[i])
-			return value_layout_of(s, loc, NULL, why);
+			return value_layout_of(s, loc, NULL, &why);
 	}
 	return value_layout_of(s, loc, layout_cat(s->ctx, modes, n), NULL);
 }
@@ -230,7 +237,7 @@ static Value call_complement(Sema *s, Loc loc, Value *v, int n)
 	if (n == 2 && !want(s, &v[1], V_INT, "the size to fill"))
 		return value_bad();
 	const Ix *to = n == 2 ? v[1].ix : layout_cosize(s->ctx, l);
-	return value_layout_of(s, loc, layout_complement(s->ctx, l, to, &why), why);
+	return value_layout_of(s, loc, layout_complement(s->ctx, l, to, &why), &why);
 }
 
 static Value call_right_inverse(Sema *s, Loc loc, Value *v, int n)
@@ -238,7 +245,7 @@ static Value call_right_inverse(Sema *s, Loc loc, Value *v, int n)
 	const char *why = NULL;
 	const Layout *l = value_layout(s, &v[0]);
 	(void)n;
-	return l ? value_layout_of(s, loc, layout_right_inverse(s->ctx, l, &why), why)
+	return l ? value_layout_of(s, loc, layout_right_inverse(s->ctx, l, &why), &why)
 		 : value_bad();
 }
 
@@ -249,7 +256,7 @@ static Value call_tile_to_shape(Sema *s, Loc loc, Value *v, int n)
 	(void)n;
 	if (!l || !want(s, &v[1], V_TUPLE, "the shape") || !value_layout(s, &v[1]))
 		return value_bad();
-	return value_layout_of(s, loc, layout_tile_to_shape(s->ctx, l, v[1].tup, &why), why);
+	return value_layout_of(s, loc, layout_tile_to_shape(s->ctx, l, v[1].tup, &why), &why);
 }
 
 static Value call_size(Sema *s, Loc loc, Value *v, int n)

@@ -19,10 +19,8 @@ static bool fold(const char *op, int64_t a, int64_t b, int64_t *out)
 		return !__builtin_add_overflow(a, b, out);
 	case '-':
 		return !__builtin_sub_overflow(a, b, out);
-	case '*':
-		return !__builtin_mul_overflow(a, b, out);
 	default:
-		return true;
+		return !__builtin_mul_overflow(a, b, out);
 	}
 }
 
@@ -58,12 +56,12 @@ Value int_binary(Sema *s, Loc loc, const char *op, const Value *a, const Value *
 {
 	int64_t x, y, r;
 	bool both = ix_is_const(a->ix, &x) && ix_is_const(b->ix, &y);
-	if (both && !fold(op, x, y, &r))
-		return out_of_range(s, loc);
+	if (both && strchr("+-*", *op))
+		return fold(op, x, y, &r) ? value_int(s, r) : out_of_range(s, loc);
 	if ((*op == '/' || *op == '%') && !divisor_is_right(s, b->loc, b->ix))
 		return value_bad();
 	if (!strcmp(op, "-")) {
-		if (!both && ix_is_const(b->ix, &y) && y == INT64_MIN)
+		if (ix_is_const(b->ix, &y) && y == INT64_MIN)
 			return out_of_range(s, loc);
 		return value_ix(ix_sub(s->ctx, a->ix, b->ix));
 	}

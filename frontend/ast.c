@@ -90,11 +90,25 @@ Node *node_chain(Parser *p, Loc loc, Node *a, Node *b)
 	return node_add(p, a, b);
 }
 
+static void print_quoted(const char *s, Buf *out)
+{
+	buf_printf(out, " \"");
+	for (; *s; s++) {
+		if (*s == '"' || *s == '\\')
+			buf_add(out, "\\", 1);
+		if (*s == '\n')
+			buf_add(out, "\\n", 2);
+		else
+			buf_add(out, s, 1);
+	}
+	buf_printf(out, "\"");
+}
+
 static void print_at(const Node *n, int indent, Buf *out)
 {
 	buf_printf(out, "%*s%s", indent, "", node_texts[n->kind]);
 	if (n->kind == N_STR)
-		buf_printf(out, " \"%s\"", n->name);
+		print_quoted(n->name, out);
 	else if (n->name)
 		buf_printf(out, " %s", n->name);
 	if (n->kind == N_INT)

@@ -30,6 +30,7 @@ typedef struct {
 	int src, at;  /* source, byte offset of the next token */
 	int start;    /* the token that chooses what is parsed: a file or an expression */
 	Loc comment;  /* where the comment being read began */
+	bool lexical; /* an error of the lexer, from which one of the grammar may follow */
 	bool stopped; /* too many errors, or one after which nothing can follow */
 	int errors;
 	Node *result;
@@ -52,7 +53,8 @@ void ast_print(const Node *n, Buf *out);
 Node *parse_file(Ctx *c, Arena *a, int src);
 Node *parse_expr(Ctx *c, Arena *a, int src);
 
-/* What an error of the lexer or the grammar costs: false when no more should be reported. */
+/* Before each report: false when no more should be made. */
 bool parse_error_counts(Parser *p);
+bool lex_error_counts(Parser *p);
 
 #endif

@@ -22,7 +22,8 @@ static Define *define_of(Sema *s, const char *name)
 static Value eval_define(Sema *s, Define *d)
 {
 	const char *name = ctx_strf(s->ctx, "<-D%s>", d->name);
-	int src = ctx_src(s->ctx, name, d->value, strlen(d->value));
+	const char *text = d->value ? d->value : "1";
+	int src = ctx_src(s->ctx, name, text, strlen(text));
 	const Node *n = parse_expr(s->ctx, s->arena, src);
 	d->used = true;
 	return n ? eval(s, n) : value_bad();
@@ -86,7 +87,7 @@ void decl_mma(Sema *s, const Node *n)
 	for (int i = 0; i < n->kids.n; i++) {
 		const Node *b = n->kids.at[i];
 		Value v = eval(s, b->kids.at[0]);
-		scope_add(s, b, want(s, &v, V_MMA, "an mma") ? v : value_bad());
+		scope_add(s, b, want(s, &v, V_MMA, "the value") ? v : value_bad());
 	}
 }
 

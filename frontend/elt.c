@@ -28,10 +28,10 @@ static double number(const Value *v)
 /* Operations run where tiles do. */
 bool elt_place(Sema *s, Loc loc)
 {
-	if (s->place == AT_GRID)
+	if (s->place == AT_GRID && s->loop_loc.src >= 0)
 		return true;
-	if (s->place == AT_LOOP)
-		not_yet(s, loc, "computing on tiles inside the loop over k; behind it is");
+	if (s->place == AT_LOOP || s->place == AT_GRID)
+		not_yet(s, loc, "computing on tiles before or in the loop over k; behind it is");
 	else
 		diag(s->ctx, loc, D_E0309, "values on tiles and scalars are computed in the grid");
 	return false;

@@ -219,6 +219,8 @@ static Value call_elementwise(Sema *s, const Node *call, const EltRow *row, Valu
 
 static Value call_value(Sema *s, const Node *call, const Value *callee)
 {
+	if (callee->kind == V_BAD)
+		return value_bad();
 	if (callee->kind == V_MMA) {
 		DiagMsg *m =
 			diag(s->ctx, call->loc, D_E0309, "an mma stands alone on the right of +=");
@@ -281,7 +283,7 @@ static Value eval_call(Sema *s, const Node *n)
 	if (callee->kind == N_FIELD)
 		return mma_shape(s, n);
 	Value v = eval(s, callee);
-	return v.kind == V_BAD ? v : call_value(s, n, &v);
+	return call_value(s, n, &v);
 }
 
 static Value eval_template(Sema *s, const Node *n)

@@ -40,6 +40,8 @@ static void needs_kernels(Sema *s, const Node *file)
 
 static Module *compile(Sema *s, int src)
 {
+	if (s->opt->target && !target_fits(s, s->opt->target, NOLOC))
+		return NULL;
 	const Node *file = parse_file(s->ctx, s->arena, src);
 	if (!file)
 		return NULL;
@@ -47,7 +49,7 @@ static Module *compile(Sema *s, int src)
 		ast_print(file, s->opt->ast);
 	sema_file(s, file);
 	warn_unused_defines(s, file);
-	if (!s->opt->syntax_only)
+	if (!s->opt->syntax_only && diag_errors(s->ctx) == s->errors_before)
 		needs_kernels(s, file);
 	if (diag_errors(s->ctx) > s->errors_before)
 		return NULL;

@@ -42,14 +42,17 @@ static void bind_symbol(Sema *s, const Node *n, bool extent)
 {
 	Symbol *old = scope_find(s, n->name);
 	bool ours = old && old->value.kind == V_INT && old->value.ix->kind == IX_SYM;
+	if (old && old->value.kind == V_BAD)
+		return;
 	if (old && old->value.kind != V_INT) {
 		name_is_free(s, n->name, n->loc);
 		return;
 	}
 	if (!old) {
-		if (!name_fits_ir(s, n->name, n->loc))
+		bool fits = name_fits_ir(s, n->name, n->loc);
+		scope_add(s, n, fits ? value_ix(ix_sym(s->ctx, n->name)) : value_bad());
+		if (!fits)
 			return;
-		scope_add(s, n, value_ix(ix_sym(s->ctx, n->name)));
 	}
 	if (!old || ours)
 		kernel_sym(s->kernel, n->name, 0, extent ? INT32_MAX : INT64_MAX, 1);
@@ -110,12 +113,26 @@ static bool rank_is_built(Sema *s, const Node *n, const Layout *l)
 	return false;
 }
 
+/* TMA coordinates are 32-bit. */
+static bool extents_fit(Sema *s, const Node *n, const Layout *l)
+{
+	for (int i = 0; i < layout_rank(l); i++) {
+		int64_t v;
+		if (!ix_is_const(tup_get(l->shape, i)->leaf, &v) || v <= INT32_MAX)
+			continue;
+		diag(s->ctx, n->loc, D_E0211, "an extent of an argument is at most 2147483647");
+		return false;
+	}
+	return true;
+}
+
 static void arg_tensor(Sema *s, const Node *n, Elem e)
 {
 	const Node *type = n->kids.at[0];
 	Value v = value_of(V_TENSOR);
 	const Layout *l = arg_layout(s, type->kids.at[0]);
-	if (!l || !rank_is_built(s, type, l) || !name_is_free(s, n->name, n->name_loc))
+	if (!l || !rank_is_built(s, type, l) || !extents_fit(s, type, l) ||
+	    !name_is_free(s, n->name, n->name_loc))
 		return;
 	Tensor *t = NEW(s->arena, Tensor);
 	*t = (Tensor){.name = n->name, .decl = (Node *)(uintptr_t)n, .elem = e, .layout = l};
@@ -154,6 +171,29 @@ static void arg(Sema *s, const Node *n)
 		arg_tensor(s, n, e);
 }
 
+/* Two rows of an output never share an element; what is not plain is left to the launcher. */
+static void rows_apart(Sema *s, const Tensor *t)
+{
+	int64_t holds;
+	if (!t->is_out || layout_rank(t->layout) != RANK_MAX)
+		return;
+	const Ix *row = tup_get(t->layout->stride, 0)->leaf,
+		 *n = tup_get(t->layout->shape, 1)->leaf;
+	if (row == n || !ix_is(tup_get(t->layout->stride, 1)->leaf, 1))
+		return;
+	const Ix *apart = ix_new(s->ctx, IX_LE, n, row);
+	Buf text = {0};
+	if (!ix_is_const(apart, &holds)) {
+		ix_print(apart, &text);
+		kernel_fact(s->kernel, apart, text.s,
+			    ctx_strf(s->ctx, "rows of '%s' must not overlap", t->name),
+			    t->decl->loc);
+		buf_free(&text);
+	} else if (!holds) {
+		diag(s->ctx, t->decl->loc, D_E0306, "the rows of '%s' overlap", t->name);
+	}
+}
+
 static void build_tensor(Sema *s, const Node *n)
 {
 	Symbol *sym = scope_find(s, n->name);
@@ -162,6 +202,7 @@ static void build_tensor(Sema *s, const Node *n)
 	Tensor *t = sym->value.tensor;
 	t->val = kernel_arg(s->kernel, t->name, type_tile(s->ctx, SP_GLOBAL, t->elem, t->layout),
 			    t->is_out);
+	rows_apart(s, t);
 }
 
 /* In the order of the file, scalars too: arguments keep their numbers. */
@@ -277,20 +318,24 @@ static void symbols_have_values(Sema *s, const Node *n)
 	}
 }
 
+bool target_fits(Sema *s, const char *name, Loc loc)
+{
+	DiagMsg *m;
+	if (target_by_name(name))
+		return true;
+	if (!strcmp(name, "sm_90"))
+		m = diag(s->ctx, loc, D_E0304,
+			 "sm_90 has no wgmma and no setmaxnreg: these are of sm_90a");
+	else
+		m = not_yet(s, loc, "the target '%s'", name);
+	diag_remedy(s->ctx, m, "write sm_90a");
+	return false;
+}
+
 static void target(Sema *s, const Node *n)
 {
-	const Target *t = target_by_name(n->name);
-	if (t) {
-		s->kernel->target = ctx_str(s->ctx, t->name);
-		return;
-	}
-	if (!strcmp(n->name, "sm_90")) {
-		DiagMsg *m = diag(s->ctx, n->name_loc, D_E0304,
-				  "sm_90 has no wgmma and no setmaxnreg: these are of sm_90a");
-		diag_remedy(s->ctx, m, "write sm_90a");
-		return;
-	}
-	diag_remedy(s->ctx, not_yet(s, n->name_loc, "the target '%s'", n->name), "built is sm_90a");
+	if (target_fits(s, n->name, n->name_loc))
+		s->kernel->target = ctx_str(s->ctx, n->name);
 }
 
 static void clauses(Sema *s, const Node *list)
@@ -325,6 +370,8 @@ static void outputs_written(Sema *s, const Node *n)
 			    diag(s->ctx, n->name_loc, D_E0306, "kernel '%s' has no output",
 				 n->name),
 			    "declare one: D : out bf16 (M,N):(N,1)");
+	else if (!s->mma)
+		not_yet(s, n->name_loc, "kernels without an mma");
 }
 
 static void kernel_reset(Sema *s, const Node *n)
@@ -356,10 +403,11 @@ static bool kernel_name_is_free(Sema *s, const Node *n)
 
 void sema_kernel(Sema *s, const Node *n)
 {
-	int mark = scope_mark(s), before = diag_errors(s->ctx);
+	int mark = scope_mark(s);
 	if (!kernel_name_is_free(s, n))
 		return;
 	kernel_reset(s, n);
+	s->errors_before_kernel = diag_errors(s->ctx);
 	s->place = AT_KERNEL;
 	if (s->opt->target)
 		s->kernel->target = ctx_str(s->ctx, s->opt->target);
@@ -368,7 +416,7 @@ void sema_kernel(Sema *s, const Node *n)
 	symbols_have_values(s, n);
 	sema_block(s, n->kids.at[2]);
 	sched_finish(s);
-	if (diag_errors(s->ctx) == before)
+	if (diag_errors(s->ctx) == s->errors_before_kernel)
 		outputs_written(s, n);
 	s->place = AT_FILE;
 	s->kernel = NULL;

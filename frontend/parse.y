@@ -1,7 +1,7 @@
 %code top {
 /* parse.y - tokens to nodes: each action is one node_* call; meaning is sema's. docs/language.md
- * holds this grammar with its explanation.
- * After a mistake the parser goes on behind the next ';' or '}', so that one run reports several. */
+ * explains this grammar.
+ * After a mistake it goes on behind the next ; or }, so that one run reports several. */
 }
 %code requires {
 #include "frontend/ast.h"
@@ -54,8 +54,8 @@ items:
   %empty                        { $$ = node_new(p, N_FILE, @$); }
 | items item                    { $$ = node_add(p, $1, $2); }
 | items ';'
-| items error ';'
-| items error '}'
+| items error ';'               { yyerrok; }
+| items error '}'               { yyerrok; }
 ;
 
 item:
@@ -68,7 +68,7 @@ item:
 kernel:
   KERNEL NAME '(' args ')' clauses_of_kernel block
 	{ $$ = node_add(p, node_add(p, node_add(p, node_named(p, N_KERNEL, @$, $2), $4), $6), $7); }
-| KERNEL error block            { $$ = node_new(p, N_ERROR, @$); }
+| KERNEL error block            { $$ = node_new(p, N_ERROR, @$); yyerrok; }
 ;
 
 args:
@@ -105,21 +105,23 @@ conds:
 /* ---------------------------------------------------------------- statements */
 block:
   '{' stmts '}'                 { $$ = $2; $$->loc = @$; }
-| '{' stmts error '}'           { $$ = $2; $$->loc = @$; }
+| '{' stmts error '}'           { $$ = $2; $$->loc = @$; yyerrok; }
 ;
 
 stmts:
   %empty                        { $$ = node_new(p, N_BLOCK, @$); }
 | stmts stmt                    { $$ = node_add(p, $1, $2); }
 | stmts ';'
-| stmts error ';'
+| stmts error ';'               { yyerrok; }
 ;
 
 stmt:
   binding
 | check
 | FOR names IN expr block       { $$ = node3(p, N_FOR, @$, $2, $4, $5); }
-| NAME ':' type '=' expr ';'    { $$ = node_add(p, node_add(p, node_named(p, N_DECL, @$, $1), $3), $5); }
+| FOR error block               { $$ = node_new(p, N_ERROR, @$); yyerrok; }
+| NAME ':' type '=' expr ';'
+	{ $$ = node_add(p, node_add(p, node_named(p, N_DECL, @$, $1), $3), $5); }
 | NAME ':' buffer_type ARROW expr ';'
 	{ $$ = node_add(p, node_add(p, node_named(p, N_DECLCOPY, @$, $1), $3), $5); }
 | place ARROW expr ';'          { $$ = node3(p, N_COPY, @$, $1, $3, none(p, @4)); }
@@ -127,7 +129,7 @@ stmt:
 | place PLUSEQ expr ';'         { $$ = node2(p, N_ACCUM, @$, $1, $3); }
 | place '=' expr ';'            { $$ = node2(p, N_ASSIGN, @$, $1, $3); }
 | SCHEDULE '{' clauses '}'      { $$ = $3; $$->kind = N_SCHEDULE; $$->loc = @$; }
-| SCHEDULE '{' clauses error '}' { $$ = node_new(p, N_ERROR, @$); }
+| SCHEDULE '{' clauses error '}' { $$ = node_new(p, N_ERROR, @$); yyerrok; }
 | SCHEDULE NAME ';'             { $$ = node_named(p, N_SCHEDULE, @$, $2); }
 ;
 
@@ -145,6 +147,7 @@ binding:
 | SMEM buffers ';'              { $$ = node_take(p, node_new(p, N_SMEM, @$), $2); }
 | PIPELINE NAME slots '{' members '}'
 	{ $$ = node_add(p, node_add(p, node_named(p, N_PIPELINE, @$, $2), $3), $5); }
+| PIPELINE error '}'            { $$ = node_new(p, N_ERROR, @$); yyerrok; }
 ;
 
 check:
@@ -200,17 +203,18 @@ name:
   NAME                          { $$ = $1; }
 ;
 
-/* ---------------------------------------------------------------- schedules: words; sema knows them */
+/* -------------------------------------------------------- schedules: words; sema knows them */
 clauses:
   %empty                        { $$ = node_new(p, N_BLOCK, @$); }
 | clauses clause                { $$ = node_add(p, $1, $2); }
 | clauses ';'
-| clauses error ';'
+| clauses error ';'             { yyerrok; }
 ;
 
 clause:
   NAME words ';'                { $$ = node_take(p, node_named(p, N_CLAUSE, @$, $1), $2); }
-| NAME words '{' clauses '}'    { $$ = node_add(p, node_take(p, node_named(p, N_CLAUSE, @$, $1), $2), $4); }
+| NAME words '{' clauses '}'
+	{ $$ = node_add(p, node_take(p, node_named(p, N_CLAUSE, @$, $1), $2), $4); }
 ;
 
 words:
@@ -365,24 +369,53 @@ static const char *token_text(Parser *p, yysymbol_kind_t token, Loc loc)
 {
 	const Src *s = ctx_src_at(p->ctx, loc.src);
 	if (token == YYSYMBOL_YYEOF)
-		return "the end of the file";
+		return "end of input";
 	return ctx_strf(p->ctx, "'%.*s%s'", loc.end - loc.begin > 40 ? 40 : loc.end - loc.begin,
 			s->text + loc.begin, loc.end - loc.begin > 40 ? "..." : "");
 }
 
+static bool is_expected(const yysymbol_kind_t *at, int n, const char *name)
+{
+	for (int i = 0; i < n; i++)
+		if (!strcmp(yysymbol_name(at[i]), name))
+			return true;
+	return false;
+}
+
+/* Of many tokens that could stand here, the one that is meant most often. */
+static const char *most_likely(const yysymbol_kind_t *at, int n)
+{
+	if (is_expected(at, n, "'const'"))
+		return is_expected(at, n, "'}'") ? "'}'" : NULL;
+	if (is_expected(at, n, "';'"))
+		return "';'";
+	if (is_expected(at, n, "a number"))
+		return "an expression";
+	return is_expected(at, n, "')'") ? "')'" : NULL;
+}
+
+static void print_expected(const yysymbol_kind_t *at, int n, Buf *out)
+{
+	enum { FEW = 5 };
+	if (n > FEW && most_likely(at, n))
+		buf_printf(out, ", expected %s", most_likely(at, n));
+	for (int i = 0; i < n && n <= FEW; i++)
+		buf_printf(out, "%s%s", i == 0 ? ", expected " : i == n - 1 ? " or " : ", ",
+			   yysymbol_name(at[i]));
+}
+
 static int yyreport_syntax_error(const yypcontext_t *at, Scanner scanner, Parser *p)
 {
-	enum { MAX = 5 };
-	yysymbol_kind_t expected[MAX];
+	yysymbol_kind_t expected[YYNTOKENS];
 	Buf wanted = {0};
 	Loc loc = *yypcontext_location(at);
-	int n = yypcontext_expected_tokens(at, expected, MAX);
+	int n = yypcontext_expected_tokens(at, expected, YYNTOKENS);
+	bool follows = p->lexical;
 	(void)scanner;
-	if (!parse_error_counts(p))
+	p->lexical = false;
+	if (follows || !parse_error_counts(p))
 		return 0;
-	for (int i = 0; i < n && n < MAX; i++)
-		buf_printf(&wanted, "%s%s", i == 0 ? ", expected " : i == n - 1 ? " or " : ", ",
-			   yysymbol_name(expected[i]));
+	print_expected(expected, n, &wanted);
 	diag(p->ctx, loc, D_E0105, "unexpected %s%s", token_text(p, yypcontext_token(at), loc),
 	     wanted.n ? wanted.s : "");
 	buf_free(&wanted);

@@ -19,6 +19,12 @@ bool parse_error_counts(Parser *p)
 	return true;
 }
 
+bool lex_error_counts(Parser *p)
+{
+	p->lexical = true;
+	return parse_error_counts(p);
+}
+
 static bool source_is_sane(Ctx *c, int src)
 {
 	const Src *s = ctx_src_at(c, src);

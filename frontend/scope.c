@@ -12,11 +12,22 @@ Symbol *scope_find(Sema *s, const char *name)
 	return NULL;
 }
 
+/* Words that the lexer takes for the head of <...>; S is one only where three numbers follow. */
+static bool is_template(const char *name)
+{
+	static const char *const words[] = {"Sw", "Swizzle", "wgmma", "mma_sync"};
+	for (size_t i = 0; i < COUNTOF(words); i++)
+		if (!strcmp(name, words[i]))
+			return true;
+	return false;
+}
+
 static bool is_builtin(const char *name)
 {
 	Elem e;
 	return elem_is(name, &e) || elt_by_name(name) || layout_function(name) ||
-	       swizzle_named(name, NULL) || later_function(name) || later_elem(name);
+	       swizzle_named(name, NULL) || later_function(name) || later_elem(name) ||
+	       is_template(name);
 }
 
 bool name_is_free(Sema *s, const char *name, Loc loc)

@@ -119,7 +119,8 @@ typedef struct {
 	Module *module;
 	VEC(Symbol) symbols;
 	Place place;
-	int errors_before;
+	int errors_before; /* of the file; of the kernel */
+	int errors_before_kernel;
 	/* of the kernel being read */
 	Kernel *kernel;
 	Block *block;
@@ -214,6 +215,7 @@ const Layout *tile_shape(Sema *s, const Tiling *t);
 
 /* kernel.c */
 void sema_kernel(Sema *s, const Node *n);
+bool target_fits(Sema *s, const char *name, Loc loc);             /* reports */
 bool elem_by_name(Sema *s, const char *name, Loc loc, Elem *out); /* reports */
 bool elem_is(const char *name, Elem *out);
 

@@ -36,9 +36,14 @@ static void add_coord(Sema *s, const Node *name, const Tiling *t, int mode)
 static bool names_fit(Sema *s, const Node *names)
 {
 	bool good = true;
-	for (int i = 0; i < names->kids.n; i++)
-		good &= name_is_free(s, names->kids.at[i]->name, names->kids.at[i]->loc) &&
-			name_fits_ir(s, names->kids.at[i]->name, names->kids.at[i]->loc);
+	int mark = scope_mark(s);
+	for (int i = 0; i < names->kids.n; i++) {
+		const Node *n = names->kids.at[i];
+		good &= name_is_free(s, n->name, n->loc) && name_fits_ir(s, n->name, n->loc);
+		if (good)
+			scope_add(s, n, value_bad());
+	}
+	scope_leave(s, mark);
 	return good;
 }
 
@@ -105,7 +110,8 @@ static void grid(Sema *s, const Node *n)
 	}
 	body(s, n->kids.at[2], op, AT_GRID);
 	scope_leave(s, mark);
-	buffers_check(s);
+	if (diag_errors(s->ctx) == s->errors_before_kernel)
+		buffers_check(s);
 }
 
 /* gA[m] in `for k in gA[m]`: all modes but the last are given */
@@ -292,9 +298,12 @@ void stmt_accumulate(Sema *s, const Node *n)
 			not_yet(s, call->loc, "adding anything but mm(sA, sB)");
 		return;
 	}
-	for (int i = 0; i < 3; i++)
-		v[i + 1] = eval(s, call->kids.at[i]);
-	if (!want(s, &v[1], V_MMA, "what is called") || v[2].kind == V_BAD || v[3].kind == V_BAD)
+	v[1] = eval(s, call->kids.at[0]);
+	if (!want(s, &v[1], V_MMA, "what is called"))
+		return;
+	v[2] = eval(s, call->kids.at[1]);
+	v[3] = eval(s, call->kids.at[2]);
+	if (v[2].kind == V_BAD || v[3].kind == V_BAD)
 		return;
 	if (s->place != AT_LOOP)
 		not_yet(s, n->loc, "an mma outside the loop over k");
@@ -421,6 +430,8 @@ static bool store_fits(Sema *s, const Value *to)
 		     t->name);
 	else if (t->writes)
 		diag(s->ctx, to->loc, D_E0306, "'%s' is written twice", t->name);
+	else if (s->loop_loc.src < 0)
+		not_yet(s, to->loc, "writing the output before the loop over k");
 	else if (!ix_is(row->stride->leaf, 1))
 		not_yet(s, to->loc, "this layout of '%s': rows must be contiguous, as (M,N):(N,1)",
 			t->name);
@@ -431,7 +442,7 @@ static bool store_fits(Sema *s, const Value *to)
 
 static void store(Sema *s, const Node *n, const Value *to, const Value *v)
 {
-	if (!store_fits(s, to) || !store_value_fits(s, to, v))
+	if (!store_value_fits(s, to, v))
 		return;
 	Val *t = tile_build(s, to->tile, to->loc);
 	build_in(s, build_in(s, build(s, OP_COPY, n->loc), t), v->val);
@@ -464,19 +475,31 @@ static bool from_is_tile(Sema *s, const Value *from)
 	return want(s, from, V_TILE, "what fills a buffer");
 }
 
+static void copy_to_buffer(Sema *s, const Node *n, const Value *to)
+{
+	Value from = eval(s, n->kids.at[1]);
+	if (from.kind != V_BAD && via_fits(s, n->kids.at[2], to) && from_is_tile(s, &from))
+		load(s, n, to, &from);
+}
+
+static void copy_to_tile(Sema *s, const Node *n, const Value *to)
+{
+	if (!store_fits(s, to))
+		return;
+	Value from = eval(s, n->kids.at[1]);
+	if (from.kind == V_TILE)
+		not_yet(s, from.loc, "copying and reading global tiles without a buffer");
+	else if (from.kind != V_BAD && via_fits(s, n->kids.at[2], to))
+		store(s, n, to, &from);
+}
+
 void stmt_copy(Sema *s, const Node *n)
 {
-	Value to = eval(s, n->kids.at[0]), from = eval(s, n->kids.at[1]);
-	if (to.kind == V_BAD || from.kind == V_BAD || !via_fits(s, n->kids.at[2], &to))
-		return;
-	if (to.kind == V_BUFFER) {
-		if (from_is_tile(s, &from))
-			load(s, n, &to, &from);
-	} else if (to.kind != V_TILE) {
+	Value to = eval(s, n->kids.at[0]);
+	if (to.kind == V_BUFFER)
+		copy_to_buffer(s, n, &to);
+	else if (to.kind == V_TILE)
+		copy_to_tile(s, n, &to);
+	else if (to.kind != V_BAD)
 		diag(s->ctx, to.loc, D_E0213, "%s cannot be written to", value_texts[to.kind]);
-	} else if (from.kind == V_TILE) {
-		not_yet(s, from.loc, "copying and reading global tiles without a buffer");
-	} else {
-		store(s, n, &to, &from);
-	}
 }

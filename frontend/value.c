@@ -102,42 +102,50 @@ void value_print(Sema *s, const Value *v, Buf *out)
 /* ------------------------------------------------------------------ layouts and shapes */
 enum { LAYOUT_BITS = 40 };
 
-/* Saturates above 2^LAYOUT_BITS; symbolic leaves count as 1. */
-static int64_t static_product(const Tup *t)
+/* Of a leaf; one that is known at run time counts as `otherwise`. */
+static int64_t leaf_value(const Tup *t, int64_t otherwise)
 {
-	int64_t v = 1;
-	if (tup_is_leaf(t))
-		return ix_is_const(t->leaf, &v) ? v : 1;
-	for (int i = 0; i < t->n; i++) {
-		int64_t k = static_product(t->at[i]);
-		if (k > ((int64_t)1 << LAYOUT_BITS) / (v ? v : 1))
-			return ((int64_t)1 << LAYOUT_BITS) + 1;
-		v *= k ? k : 1;
-	}
-	return v;
+	int64_t v;
+	return ix_is_const(t->leaf, &v) ? v : otherwise;
 }
 
 static bool leaves_in(const Tup *t, int64_t lo, int64_t hi)
 {
-	int64_t v = lo;
 	if (tup_is_leaf(t))
-		return !ix_is_const(t->leaf, &v) || (v >= lo && v <= hi);
+		return leaf_value(t, lo) >= lo && leaf_value(t, lo) <= hi;
 	for (int i = 0; i < t->n; i++)
 		if (!leaves_in(t->at[i], lo, hi))
 			return false;
 	return true;
 }
 
+/* Size, and the largest offset; false where one of them passes 2^LAYOUT_BITS. */
+static bool measure(const Tup *shape, const Tup *stride, int64_t *size, int64_t *last)
+{
+	const int64_t most = (int64_t)1 << LAYOUT_BITS;
+	if (!tup_is_leaf(shape)) {
+		for (int i = 0; i < shape->n; i++)
+			if (!measure(shape->at[i], stride->at[i], size, last))
+				return false;
+		return true;
+	}
+	int64_t n = leaf_value(shape, 1), d = leaf_value(stride, 0), step;
+	if (__builtin_mul_overflow(*size, n, size) || __builtin_mul_overflow(n - 1, d, &step) ||
+	    __builtin_add_overflow(*last, step, last))
+		return false;
+	return *size <= most && *last <= most;
+}
+
 const Layout *layout_checked(Sema *s, const Layout *l, Loc loc)
 {
-	int64_t most = (int64_t)1 << LAYOUT_BITS;
-	if (!leaves_in(l->shape, 1, most) || static_product(l->shape) > most)
-		diag(s->ctx, loc, D_E0211,
-		     "extents of a layout are at least 1, their product at "
-		     "most 2^%d",
-		     LAYOUT_BITS);
+	const int64_t most = (int64_t)1 << LAYOUT_BITS;
+	int64_t size = 1, last = 0;
+	if (!leaves_in(l->shape, 1, most))
+		diag(s->ctx, loc, D_E0211, "an extent of a layout is not in 1..2^%d", LAYOUT_BITS);
 	else if (!leaves_in(l->stride, 0, most))
-		diag(s->ctx, loc, D_E0211, "strides of a layout are in 0..2^%d", LAYOUT_BITS);
+		diag(s->ctx, loc, D_E0211, "a stride of a layout is not in 0..2^%d", LAYOUT_BITS);
+	else if (!measure(l->shape, l->stride, &size, &last))
+		diag(s->ctx, loc, D_E0211, "this layout reaches beyond 2^%d", LAYOUT_BITS);
 	else
 		return l;
 	return NULL;
@@ -156,8 +164,12 @@ const Layout *value_layout(Sema *s, const Value *v)
 		return NULL;
 	}
 	const Tup *shape = v->kind == V_TUPLE ? v->tup : tup_leaf(s->ctx, v->ix);
-	const Layout *l = layout_new(s->ctx, shape, shape); /* for the check of extents alone */
-	return layout_checked(s, l, v->loc) ? layout_left(s->ctx, shape) : NULL;
+	if (!leaves_in(shape, 1, (int64_t)1 << LAYOUT_BITS)) {
+		diag(s->ctx, v->loc, D_E0211, "an extent of a shape is not in 1..2^%d",
+		     LAYOUT_BITS);
+		return NULL;
+	}
+	return layout_checked(s, layout_left(s->ctx, shape), v->loc);
 }
 
 const Layout *shape_of(Sema *s, const Layout *l)
