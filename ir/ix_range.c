@@ -68,10 +68,10 @@ static Range range_mod(Range a, Range b)
 		r.hi = least(r.hi, a.hi);
 	if (b.lo != b.hi || open_end(a.lo) || open_end(a.hi))
 		return r;
-	int64_t q = div_end(a.lo, b.lo);
-	if (q != div_end(a.hi, b.lo))
+	if (div_end(a.lo, b.lo) != div_end(a.hi, b.lo) || !ix_fold(IX_MOD, a.lo, b.lo, &r.lo))
 		return r;
-	return (Range){a.lo - q * b.lo, a.hi - q * b.lo};
+	r.hi = r.lo + (a.hi - a.lo);
+	return r;
 }
 
 static Range range_sym(const Ix *x, IxFacts facts)
@@ -85,10 +85,17 @@ static Range range_sym(const Ix *x, IxFacts facts)
 	return r.lo <= r.hi ? r : everything;
 }
 
+/* The two ends mean "no bound": a constant there is widened by one to have a bound at its other
+ * side. */
+static Range range_const(int64_t v)
+{
+	return (Range){v == INT64_MAX ? v - 1 : v, v == INT64_MIN ? v + 1 : v};
+}
+
 static Range range_of(const Ix *x, IxFacts facts)
 {
 	if (x->kind == IX_CONST)
-		return (Range){x->value, x->value};
+		return range_const(x->value);
 	if (x->kind == IX_SYM)
 		return range_sym(x, facts);
 	Range a = range_of(x->a, facts), b = range_of(x->b, facts);

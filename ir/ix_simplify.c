@@ -118,7 +118,8 @@ static bool split_exact(Ctx *c, const Ix *x, const Ix *b, const Ix **q, const Ix
 		if (!part && ix_is_const(t, &v) && ix_is_const(b, &k) &&
 		    ix_fold(IX_DIV, v, k, &w) && w != 0) {
 			part = ix_const(c, w);
-			*rest = ix_add(c, *rest, ix_const(c, v - w * k));
+			ix_fold(IX_MOD, v, k, &v);
+			*rest = ix_add(c, *rest, ix_const(c, v));
 		} else if (!part) {
 			*rest = ix_add(c, *rest, t);
 		}

@@ -92,6 +92,9 @@ const Ix *ix_sum(Ctx *c, const IxTerms *ts)
 const Ix *ix_add(Ctx *c, const Ix *a, const Ix *b)
 {
 	IxTerms ts = {0};
+	int64_t v;
+	if (a->kind == IX_CONST && b->kind == IX_CONST && ix_fold(IX_ADD, a->value, b->value, &v))
+		return ix_const(c, v);
 	if (ix_is(a, 0))
 		return b;
 	if (ix_is(b, 0))

@@ -215,7 +215,7 @@ static int64_t last_offset(const Tup *shape, const Tup *stride)
 		int64_t s, d;
 		if (!ix_is_const(shape->leaf, &s) || !ix_is_const(stride->leaf, &d))
 			panic("cosize of a layout that is not static");
-		if (__builtin_mul_overflow(s - 1, d < 0 ? -d : d, &v))
+		if (s < 1 || d == INT64_MIN || __builtin_mul_overflow(s - 1, d < 0 ? -d : d, &v))
 			panic("cosize of a layout overflows");
 		return v;
 	}
@@ -314,10 +314,16 @@ static int64_t int_at(const Tup *shape, const Tup *stride, int64_t *linear, bool
 	if (tup_is_leaf(shape)) {
 		int64_t s = leaf_int(shape), coord = last ? *linear : *linear % s;
 		*linear /= s;
-		return coord * leaf_int(stride);
+		if (__builtin_mul_overflow(coord, leaf_int(stride), &sum))
+			panic("offset in a layout overflows");
+		return sum;
 	}
-	for (int i = 0; i < shape->n; i++)
-		sum += int_at(shape->at[i], stride->at[i], linear, last && i == shape->n - 1);
+	for (int i = 0; i < shape->n; i++) {
+		int64_t part =
+			int_at(shape->at[i], stride->at[i], linear, last && i == shape->n - 1);
+		if (__builtin_add_overflow(sum, part, &sum))
+			panic("offset in a layout overflows");
+	}
 	return sum;
 }
 
@@ -326,5 +332,8 @@ int64_t layout_at_int(const Layout *l, int64_t linear)
 	int64_t offset;
 	if (!ix_is_const(l->offset, &offset))
 		panic("offset in a layout that is not static");
-	return swizzle_apply(l->swizzle, offset + int_at(l->shape, l->stride, &linear, true));
+	int64_t plain = int_at(l->shape, l->stride, &linear, true);
+	if (__builtin_add_overflow(offset, plain, &offset))
+		panic("offset in a layout overflows");
+	return swizzle_apply(l->swizzle, offset);
 }

@@ -52,8 +52,10 @@ int layout_rank(const Layout *l);
 bool layout_is_static(const Layout *l);
 const Ix *layout_size(Ctx *c, const Layout *l);
 const Ix *layout_cosize(Ctx *c, const Layout *l);
-int64_t layout_size_int(const Layout *l);   /* panics unless static */
-int64_t layout_cosize_int(const Layout *l); /* panics unless static */
+/* These two panic unless the layout is static and the number fits; where a user chose the extents,
+ * ask ix_is_const(layout_size(c, l), &n) instead, which says no to both. */
+int64_t layout_size_int(const Layout *l);
+int64_t layout_cosize_int(const Layout *l);
 
 /* layout_algebra.c. On a violated condition they return NULL and set *why to a sentence (in the
  * ctx's arena) that names the operation, the operands, the mode and the condition. */

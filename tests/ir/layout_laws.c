@@ -14,7 +14,7 @@
 
 #include "ir/layout.h"
 
-enum { ROUNDS = 60000, PER_CTX = 500, MAX_POINTS = 1024 };
+enum { ROUNDS = 60000, PER_CTX = 500, MAX_POINTS = 512 };
 
 static uint64_t seed = 20251;
 
@@ -104,7 +104,7 @@ static const Layout *random_mode(Ctx *c, int depth, int64_t *next, int64_t *size
 		return layout_cat(c, at, n);
 	}
 	int64_t s = extents[random_below(COUNTOF(extents))], d;
-	if (*size * s > 128)
+	if (*size * s > 64)
 		s = 1;
 	d = random_below(3) ? *next : strides[random_below(COUNTOF(strides))];
 	*next = random_below(8) ? s * d : 2 * s * d;
