@@ -117,14 +117,14 @@ static int count_notes(const DiagMsg *d)
 	return n;
 }
 
-/* C7508: setmaxnreg; other C75xx: wgmma in sequence. The first of a kernel is the diagnostic, the
- * next ones are its notes. */
+/* C7507 and C7508: setmaxnreg; other C75xx: wgmma in sequence. The first of a kernel is the
+ * diagnostic, the next ones are its notes. */
 static bool read_code(Reader *r, const char *line)
 {
 	const char *code = strstr(line, "(C75"), *at = code ? strstr(code, "line ") : NULL;
 	if (!code)
 		return false;
-	bool regs = strncmp(code, "(C7508)", 7) == 0, fine = slow_is_fine(r);
+	bool regs = strstr(code, "setmaxnreg") != NULL, fine = slow_is_fine(r);
 	const char *quoted = strstr(code, "function '");
 	if (quoted)
 		set_kernel(r, quoted);
@@ -163,7 +163,8 @@ static void read_line(Reader *r, const char *line)
 
 bool ptxas_read(const Module *m, const CgOpt *opt, const Buf *ptx, const Buf *said, int *regs)
 {
-	Reader r = {.m = m, .opt = opt, .ptx = ptx, .regs = regs, .kernel = -1};
+	Reader r = {.m = m, .opt = opt, .ptx = ptx, .regs = regs};
+	r.kernel = m->kernels.n == 1 ? 0 : -1;
 	char *text = arena_strndup(ctx_arena(m->ctx), said->s ? said->s : "", said->n);
 	while (*text) {
 		size_t n = strcspn(text, "\n");
