@@ -17,6 +17,9 @@ typedef struct {
 	int fuel;
 } Simplify;
 
+/* A rule that looks at a derived expression simplifies it with the same memo and fuel. */
+static const Ix *simplify(Simplify *s, const Ix *x);
+
 /* ------------------------------------------------------------------ questions */
 /* x / b where b surely divides x, without a division left over; NULL otherwise */
 static const Ix *quotient_exact(Ctx *c, const Ix *x, const Ix *b)
@@ -130,36 +133,36 @@ static bool split_exact(Ctx *c, const Ix *x, const Ix *b, const Ix **q, const Ix
 }
 
 /* ------------------------------------------------------------------ quotients */
-static const Ix *rule_DIV_RANGE(Ctx *c, const Ix *x, IxFacts facts)
+static const Ix *rule_DIV_RANGE(Simplify *s, const Ix *x)
 {
 	int64_t q;
-	return quotient_known(x->a, x->b, facts, &q) ? ix_const(c, q) : NULL;
+	return quotient_known(x->a, x->b, s->facts, &q) ? ix_const(s->c, q) : NULL;
 }
 
-static const Ix *rule_DIV_EXACT(Ctx *c, const Ix *x, IxFacts facts)
+static const Ix *rule_DIV_EXACT(Simplify *s, const Ix *x)
 {
 	const Ix *q, *rest;
-	(void)facts;
-	return split_exact(c, x->a, x->b, &q, &rest) ? ix_add(c, q, ix_new(c, IX_DIV, rest, x->b))
-						     : NULL;
+	return split_exact(s->c, x->a, x->b, &q, &rest)
+		       ? ix_add(s->c, q, ix_new(s->c, IX_DIV, rest, x->b))
+		       : NULL;
 }
 
-static const Ix *rule_DIV_SPLIT(Ctx *c, const Ix *x, IxFacts facts)
+static const Ix *rule_DIV_SPLIT(Simplify *s, const Ix *x)
 {
 	const Ix *in, *rest;
 	int64_t k;
-	if (!ix_is_const(x->b, &k) || !split(c, x->a, facts, k, &in, &rest))
+	if (!ix_is_const(x->b, &k) || !split(s->c, x->a, s->facts, k, &in, &rest))
 		return NULL;
-	return ix_add(c, ix_new(c, IX_DIV, in, x->b), ix_new(c, IX_DIV, rest, x->b));
+	return ix_add(s->c, ix_new(s->c, IX_DIV, in, x->b), ix_new(s->c, IX_DIV, rest, x->b));
 }
 
-static const Ix *rule_DIV_SMALL(Ctx *c, const Ix *x, IxFacts facts)
+static const Ix *rule_DIV_SMALL(Simplify *s, const Ix *x)
 {
 	const Ix *big, *small;
 	int64_t k;
-	if (!ix_is_const(x->b, &k) || !split_small(c, x->a, facts, k, &big, &small))
+	if (!ix_is_const(x->b, &k) || !split_small(s->c, x->a, s->facts, k, &big, &small))
 		return NULL;
-	return ix_new(c, IX_DIV, big, x->b);
+	return ix_new(s->c, IX_DIV, big, x->b);
 }
 
 /* The greatest number that divides k and every coefficient of x. */
@@ -172,133 +175,127 @@ static int64_t common_coef(Ctx *c, const Ix *x, int64_t k)
 	return k;
 }
 
-static const Ix *rule_DIV_COMMON(Ctx *c, const Ix *x, IxFacts facts)
+static const Ix *rule_DIV_COMMON(Simplify *s, const Ix *x)
 {
 	int64_t k, g;
-	(void)facts;
-	if (!ix_is_const(x->b, &k) || k <= 0 || (g = common_coef(c, x->a, k)) <= 1)
+	if (!ix_is_const(x->b, &k) || k <= 0 || (g = common_coef(s->c, x->a, k)) <= 1)
 		return NULL;
-	const Ix *a = quotient_exact(c, x->a, ix_const(c, g)), *q, *rest;
-	if (!a && split_exact(c, x->a, ix_const(c, g), &q, &rest) && ix_is(rest, 0))
+	const Ix *a = quotient_exact(s->c, x->a, ix_const(s->c, g)), *q, *rest;
+	if (!a && split_exact(s->c, x->a, ix_const(s->c, g), &q, &rest) && ix_is(rest, 0))
 		a = q;
-	return a ? ix_new(c, IX_DIV, a, ix_const(c, k / g)) : NULL;
+	return a ? ix_new(s->c, IX_DIV, a, ix_const(s->c, k / g)) : NULL;
 }
 
-static const Ix *rule_DIV_DIV(Ctx *c, const Ix *x, IxFacts facts)
+static const Ix *rule_DIV_DIV(Simplify *s, const Ix *x)
 {
 	int64_t v;
-	(void)facts;
 	if (x->a->kind != IX_DIV || ix_is(x->a->b, 0))
 		return NULL;
 	if (x->a->b->kind == IX_CONST && x->b->kind == IX_CONST &&
 	    !ix_fold(IX_MUL, x->a->b->value, x->b->value, &v))
 		return NULL;
-	return ix_new(c, IX_DIV, x->a->a, ix_mul(c, x->a->b, x->b));
+	return ix_new(s->c, IX_DIV, x->a->a, ix_mul(s->c, x->a->b, x->b));
 }
 
-static const Ix *rule_DIV_MOD(Ctx *c, const Ix *x, IxFacts facts)
+static const Ix *rule_DIV_MOD(Simplify *s, const Ix *x)
 {
-	(void)facts;
 	if (x->a->kind != IX_MOD)
 		return NULL;
-	const Ix *b = quotient_exact(c, x->a->b, x->b);
-	return b && !ix_is(b, 0) ? ix_new(c, IX_MOD, ix_new(c, IX_DIV, x->a->a, x->b), b) : NULL;
+	const Ix *b = quotient_exact(s->c, x->a->b, x->b);
+	return b && !ix_is(b, 0) ? ix_new(s->c, IX_MOD, ix_new(s->c, IX_DIV, x->a->a, x->b), b)
+				 : NULL;
 }
 
 /* ------------------------------------------------------------------ remainders */
-static const Ix *rule_MOD_RANGE(Ctx *c, const Ix *x, IxFacts facts)
+static const Ix *rule_MOD_RANGE(Simplify *s, const Ix *x)
 {
 	int64_t q;
-	if (!quotient_known(x->a, x->b, facts, &q))
+	if (!quotient_known(x->a, x->b, s->facts, &q))
 		return NULL;
-	return ix_sub(c, x->a, ix_mul(c, x->b, ix_const(c, q)));
+	return ix_sub(s->c, x->a, ix_mul(s->c, x->b, ix_const(s->c, q)));
 }
 
-static const Ix *rule_MOD_EXACT(Ctx *c, const Ix *x, IxFacts facts)
+static const Ix *rule_MOD_EXACT(Simplify *s, const Ix *x)
 {
 	const Ix *q, *rest;
-	(void)facts;
-	return split_exact(c, x->a, x->b, &q, &rest) ? ix_new(c, IX_MOD, rest, x->b) : NULL;
+	return split_exact(s->c, x->a, x->b, &q, &rest) ? ix_new(s->c, IX_MOD, rest, x->b) : NULL;
 }
 
-static const Ix *rule_MOD_SPLIT(Ctx *c, const Ix *x, IxFacts facts)
+static const Ix *rule_MOD_SPLIT(Simplify *s, const Ix *x)
 {
 	const Ix *in, *rest;
 	int64_t k;
 	if (!ix_is_const(x->b, &k) || k <= 0)
 		return NULL;
-	if (is_multiple(x->a, facts, k))
-		return ix_const(c, 0);
-	return split(c, x->a, facts, k, &in, &rest) ? ix_new(c, IX_MOD, rest, x->b) : NULL;
+	if (is_multiple(x->a, s->facts, k))
+		return ix_const(s->c, 0);
+	return split(s->c, x->a, s->facts, k, &in, &rest) ? ix_new(s->c, IX_MOD, rest, x->b) : NULL;
 }
 
-static const Ix *rule_MOD_SMALL(Ctx *c, const Ix *x, IxFacts facts)
+static const Ix *rule_MOD_SMALL(Simplify *s, const Ix *x)
 {
 	const Ix *big, *small;
 	int64_t k;
-	if (!ix_is_const(x->b, &k) || !split_small(c, x->a, facts, k, &big, &small))
+	if (!ix_is_const(x->b, &k) || !split_small(s->c, x->a, s->facts, k, &big, &small))
 		return NULL;
-	return ix_add(c, ix_new(c, IX_MOD, big, x->b), small);
+	return ix_add(s->c, ix_new(s->c, IX_MOD, big, x->b), small);
 }
 
-static const Ix *rule_MOD_COMMON(Ctx *c, const Ix *x, IxFacts facts)
+static const Ix *rule_MOD_COMMON(Simplify *s, const Ix *x)
 {
 	int64_t k, g;
 	const Ix *q, *rest;
-	(void)facts;
-	if (!ix_is_const(x->b, &k) || k <= 0 || (g = common_coef(c, x->a, k)) <= 1)
+	if (!ix_is_const(x->b, &k) || k <= 0 || (g = common_coef(s->c, x->a, k)) <= 1)
 		return NULL;
-	if (!split_exact(c, x->a, ix_const(c, g), &q, &rest) || !ix_is(rest, 0))
+	if (!split_exact(s->c, x->a, ix_const(s->c, g), &q, &rest) || !ix_is(rest, 0))
 		return NULL;
-	return ix_mul(c, ix_new(c, IX_MOD, q, ix_const(c, k / g)), ix_const(c, g));
+	return ix_mul(s->c, ix_new(s->c, IX_MOD, q, ix_const(s->c, k / g)), ix_const(s->c, g));
 }
 
-static const Ix *rule_MOD_MOD(Ctx *c, const Ix *x, IxFacts facts)
+static const Ix *rule_MOD_MOD(Simplify *s, const Ix *x)
 {
 	IxTerms ts = {0};
-	const Ix *sum = ix_const(c, 0);
+	const Ix *sum = ix_const(s->c, 0);
 	bool any = false;
-	(void)facts;
-	ix_terms(c, x->a, &ts);
+	ix_terms(s->c, x->a, &ts);
 	for (int i = 0; i < ts.n; i++) {
 		const Ix *t = ts.at[i].x, *base = ts.at[i].base;
-		if (base && base->kind == IX_MOD && quotient_exact(c, base->b, x->b)) {
-			t = ix_mul(c, base->a, ix_const(c, ts.at[i].coef));
+		if (base && base->kind == IX_MOD && quotient_exact(s->c, base->b, x->b)) {
+			t = ix_mul(s->c, base->a, ix_const(s->c, ts.at[i].coef));
 			any = true;
 		}
-		sum = ix_add(c, sum, t);
+		sum = ix_add(s->c, sum, t);
 	}
-	return any ? ix_new(c, IX_MOD, sum, x->b) : NULL;
+	return any ? ix_new(s->c, IX_MOD, sum, x->b) : NULL;
 }
 
-static const Ix *rule_MOD_COEF(Ctx *c, const Ix *x, IxFacts facts)
+static const Ix *rule_MOD_COEF(Simplify *s, const Ix *x)
 {
 	IxTerms ts = {0};
-	const Ix *sum = ix_const(c, 0);
+	const Ix *sum = ix_const(s->c, 0);
 	int64_t k, coef;
-	(void)facts;
 	if (!ix_is_const(x->b, &k))
 		return NULL;
-	ix_terms(c, x->a, &ts);
+	ix_terms(s->c, x->a, &ts);
 	for (int i = 0; i < ts.n; i++) {
 		const Ix *t = ts.at[i].x, *base = ts.at[i].base;
 		coef = ts.at[i].coef;
 		if (base && (coef >= k || coef <= -k) && ix_fold(IX_MOD, coef, k, &coef))
-			t = ix_mul(c, base, ix_const(c, coef));
-		sum = ix_add(c, sum, t);
+			t = ix_mul(s->c, base, ix_const(s->c, coef));
+		sum = ix_add(s->c, sum, t);
 	}
-	return sum == x->a ? NULL : ix_new(c, IX_MOD, sum, x->b);
+	return sum == x->a ? NULL : ix_new(s->c, IX_MOD, sum, x->b);
 }
 
 /* ------------------------------------------------------------------ products and sums */
-static const Ix *rule_MUL_DIV(Ctx *c, const Ix *x, IxFacts facts)
+static const Ix *rule_MUL_DIV(Simplify *s, const Ix *x)
 {
 	int64_t k, v;
 	if (x->a->kind != IX_DIV || !ix_is_const(x->b, &k) || !ix_is_const(x->a->b, &v))
 		return NULL;
-	if (v <= 0 || k % v || !is_multiple(x->a->a, facts, v))
+	if (v <= 0 || k % v || !is_multiple(x->a->a, s->facts, v))
 		return NULL;
-	return ix_mul(c, x->a->a, ix_const(c, k / v));
+	return ix_mul(s->c, x->a->a, ix_const(s->c, k / v));
 }
 
 static int term_find(const IxTerms *ts, const Ix *x)
@@ -318,18 +315,18 @@ static const Ix *sum_exchange(Ctx *c, const IxTerms *ts, int i, int j, const Ix 
 	return y;
 }
 
-static const Ix *rule_ADD_REST(Ctx *c, const Ix *x, IxFacts facts)
+static const Ix *rule_ADD_REST(Simplify *s, const Ix *x)
 {
 	IxTerms ts = {0};
-	ix_terms(c, x, &ts);
+	ix_terms(s->c, x, &ts);
 	for (int i = 0; i < ts.n; i++) {
-		const Ix *base = ts.at[i].base, *k = ix_const(c, ts.at[i].coef);
+		const Ix *base = ts.at[i].base, *k = ix_const(s->c, ts.at[i].coef);
 		if (!base || base->kind != IX_MOD)
 			continue;
-		const Ix *q = ix_simplify(c, ix_new(c, IX_DIV, base->a, base->b), facts);
-		int j = term_find(&ts, ix_mul(c, ix_mul(c, q, base->b), k));
+		const Ix *q = simplify(s, ix_new(s->c, IX_DIV, base->a, base->b));
+		int j = term_find(&ts, ix_mul(s->c, ix_mul(s->c, q, base->b), k));
 		if (j >= 0 && j != i)
-			return sum_exchange(c, &ts, i, j, ix_mul(c, base->a, k));
+			return sum_exchange(s->c, &ts, i, j, ix_mul(s->c, base->a, k));
 	}
 	return NULL;
 }
@@ -345,78 +342,76 @@ static const Ix *carry_of(Ctx *c, const IxTerm *t, const Ix *q, const Ix *by)
 	return NULL;
 }
 
-static const Ix *rule_ADD_CARRY(Ctx *c, const Ix *x, IxFacts facts)
+static const Ix *rule_ADD_CARRY(Simplify *s, const Ix *x)
 {
 	IxTerms ts = {0};
-	ix_terms(c, x, &ts);
+	ix_terms(s->c, x, &ts);
 	for (int i = 0; i < ts.n; i++) {
-		const Ix *base = ts.at[i].base, *k = ix_const(c, ts.at[i].coef), *b;
+		const Ix *base = ts.at[i].base, *k = ix_const(s->c, ts.at[i].coef), *b;
 		if (!base || base->kind != IX_MOD)
 			continue;
-		const Ix *q = ix_simplify(c, ix_new(c, IX_DIV, base->a, base->b), facts);
+		const Ix *q = simplify(s, ix_new(s->c, IX_DIV, base->a, base->b));
 		for (int j = 0; j < ts.n; j++) {
-			if (j == i || !(b = carry_of(c, &ts.at[j], q, ix_mul(c, base->b, k))))
+			if (j == i || !(b = carry_of(s->c, &ts.at[j], q, ix_mul(s->c, base->b, k))))
 				continue;
-			b = ix_new(c, IX_MOD, base->a, ix_mul(c, b, base->b));
-			return sum_exchange(c, &ts, i, j, ix_mul(c, b, k));
+			b = ix_new(s->c, IX_MOD, base->a, ix_mul(s->c, b, base->b));
+			return sum_exchange(s->c, &ts, i, j, ix_mul(s->c, b, k));
 		}
 	}
 	return NULL;
 }
 
 /* ------------------------------------------------------------------ order */
-static void difference(Ctx *c, const Ix *x, IxFacts facts, int64_t *lo, int64_t *hi)
+static void difference(Simplify *s, const Ix *x, int64_t *lo, int64_t *hi)
 {
-	ix_range(ix_simplify(c, ix_sub(c, x->b, x->a), facts), facts, lo, hi);
+	ix_range(simplify(s, ix_sub(s->c, x->b, x->a)), s->facts, lo, hi);
 }
 
-static const Ix *pick_extreme(Ctx *c, const Ix *x, IxFacts facts, const Ix *low, const Ix *high)
+static const Ix *pick_extreme(Simplify *s, const Ix *x, const Ix *low, const Ix *high)
 {
 	int64_t lo, hi;
-	difference(c, x, facts, &lo, &hi);
+	difference(s, x, &lo, &hi);
 	if (lo >= 0)
 		return low;
 	return hi <= 0 ? high : NULL;
 }
 
-static const Ix *rule_MIN_RANGE(Ctx *c, const Ix *x, IxFacts facts)
+static const Ix *rule_MIN_RANGE(Simplify *s, const Ix *x)
 {
-	return pick_extreme(c, x, facts, x->a, x->b);
+	return pick_extreme(s, x, x->a, x->b);
 }
 
-static const Ix *rule_MAX_RANGE(Ctx *c, const Ix *x, IxFacts facts)
+static const Ix *rule_MAX_RANGE(Simplify *s, const Ix *x)
 {
-	return pick_extreme(c, x, facts, x->b, x->a);
+	return pick_extreme(s, x, x->b, x->a);
 }
 
-static const Ix *rule_LT_RANGE(Ctx *c, const Ix *x, IxFacts facts)
+static const Ix *rule_LT_RANGE(Simplify *s, const Ix *x)
 {
 	int64_t lo, hi;
-	difference(c, x, facts, &lo, &hi);
-	return lo > 0 || hi <= 0 ? ix_const(c, lo > 0) : NULL;
+	difference(s, x, &lo, &hi);
+	return lo > 0 || hi <= 0 ? ix_const(s->c, lo > 0) : NULL;
 }
 
-static const Ix *rule_LE_RANGE(Ctx *c, const Ix *x, IxFacts facts)
+static const Ix *rule_LE_RANGE(Simplify *s, const Ix *x)
 {
 	int64_t lo, hi;
-	difference(c, x, facts, &lo, &hi);
-	return lo >= 0 || hi < 0 ? ix_const(c, lo >= 0) : NULL;
+	difference(s, x, &lo, &hi);
+	return lo >= 0 || hi < 0 ? ix_const(s->c, lo >= 0) : NULL;
 }
 
-static const Ix *rule_LT_DIV(Ctx *c, const Ix *x, IxFacts facts)
+static const Ix *rule_LT_DIV(Simplify *s, const Ix *x)
 {
-	(void)facts;
 	if (x->a->kind != IX_DIV)
 		return NULL;
-	return ix_new(c, IX_LT, x->a->a, ix_mul(c, x->b, x->a->b));
+	return ix_new(s->c, IX_LT, x->a->a, ix_mul(s->c, x->b, x->a->b));
 }
 
-static const Ix *rule_LE_DIV(Ctx *c, const Ix *x, IxFacts facts)
+static const Ix *rule_LE_DIV(Simplify *s, const Ix *x)
 {
-	(void)facts;
 	if (x->b->kind != IX_DIV)
 		return NULL;
-	return ix_new(c, IX_LE, ix_mul(c, x->a, x->b->b), x->b->a);
+	return ix_new(s->c, IX_LE, ix_mul(s->c, x->a, x->b->b), x->b->a);
 }
 
 /* Whether a sum is never 0: by its range, or because its constant misses the divisor of the rest.
@@ -434,28 +429,28 @@ static bool never_zero(Ctx *c, const Ix *d, IxFacts facts)
 	return g != 0 && k % g != 0;
 }
 
-static const Ix *equality(Ctx *c, const Ix *x, IxFacts facts, bool equal)
+static const Ix *equality(Simplify *s, const Ix *x, bool equal)
 {
-	const Ix *d = ix_simplify(c, ix_sub(c, x->b, x->a), facts);
+	const Ix *d = simplify(s, ix_sub(s->c, x->b, x->a));
 	if (ix_is(d, 0))
-		return ix_const(c, equal);
-	return never_zero(c, d, facts) ? ix_const(c, !equal) : NULL;
+		return ix_const(s->c, equal);
+	return never_zero(s->c, d, s->facts) ? ix_const(s->c, !equal) : NULL;
 }
 
-static const Ix *rule_EQ_RANGE(Ctx *c, const Ix *x, IxFacts facts)
+static const Ix *rule_EQ_RANGE(Simplify *s, const Ix *x)
 {
-	return equality(c, x, facts, true);
+	return equality(s, x, true);
 }
 
-static const Ix *rule_NE_RANGE(Ctx *c, const Ix *x, IxFacts facts)
+static const Ix *rule_NE_RANGE(Simplify *s, const Ix *x)
 {
-	return equality(c, x, facts, false);
+	return equality(s, x, false);
 }
 
 /* ------------------------------------------------------------------ the engine */
 static const struct {
 	IxKind kind;
-	const Ix *(*apply)(Ctx *c, const Ix *x, IxFacts facts);
+	const Ix *(*apply)(Simplify *s, const Ix *x);
 } rules[RULE_COUNT] = {
 #define RULE(id, root, law, when, theorem) [RULE_##id] = {IX_##root, rule_##id},
 #include "ir/rules.def"
@@ -468,12 +463,18 @@ static bool divides_well(const Ix *x)
 	return !quotient || x->b->kind != IX_CONST || x->b->value > 0;
 }
 
-const Ix *ix_rule_apply(Ctx *c, IxRule rule, const Ix *x, IxFacts facts)
+static const Ix *apply(Simplify *s, IxRule rule, const Ix *x)
 {
 	if (x->kind != rules[rule].kind || !divides_well(x))
 		return NULL;
-	const Ix *y = rules[rule].apply(c, x, facts);
+	const Ix *y = rules[rule].apply(s, x);
 	return y == x ? NULL : y;
+}
+
+const Ix *ix_rule_apply(Ctx *c, IxRule rule, const Ix *x, IxFacts facts)
+{
+	Simplify s = {.c = c, .facts = facts, .fuel = FUEL};
+	return apply(&s, rule, x);
 }
 
 static Memo *memo_at(Simplify *s, const Ix *x)
@@ -503,7 +504,7 @@ static void memo_put(Simplify *s, const Ix *from, const Ix *to)
 static const Ix *rewrite(Simplify *s, const Ix *x)
 {
 	for (int rule = 0; rule < RULE_COUNT && s->fuel > 0; rule++) {
-		const Ix *y = ix_rule_apply(s->c, (IxRule)rule, x, s->facts);
+		const Ix *y = apply(s, (IxRule)rule, x);
 		if (y) {
 			s->fuel--;
 			return y;
@@ -511,8 +512,6 @@ static const Ix *rewrite(Simplify *s, const Ix *x)
 	}
 	return NULL;
 }
-
-static const Ix *simplify(Simplify *s, const Ix *x);
 
 /* One step: an operand made simpler (the normal form may then move others), or a rule at the root.
  */
