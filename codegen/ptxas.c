@@ -67,9 +67,9 @@ const char *ptxas_find(Ctx *c, const char *given)
 		return program(c, given, strlen(given), "");
 	const char *found = in_env(c, "DSLC_PTXAS", "");
 	found = found ? found : in_env(c, "CUDA_HOME", "/bin/ptxas");
-	found = found ? found : from_setup(c);
 	found = found ? found : in_path(c);
-	return found ? found : in_local(c);
+	found = found ? found : in_local(c);
+	return found ? found : from_setup(c);
 }
 
 const char *ptxas_version(Ctx *c, const char *path)

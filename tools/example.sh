@@ -9,6 +9,10 @@ size=${1:-M=512,N=512,K=512}
 tools/setup.sh
 cmake --preset release
 cmake --build --preset release --target dslc
+if [ -x build/cuda/bin/ptxas ]; then
+	DSLC_PTXAS=$PWD/build/cuda/bin/ptxas
+	export DSLC_PTXAS
+fi
 if [ -e /dev/nvidiactl ]; then
 	exec build/release/dslc run examples/gemm/gemm.gemm --size "$size"
 fi
