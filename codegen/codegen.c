@@ -74,7 +74,10 @@ static bool describe(const Module *m, unsigned parts, const CgOpt *opt, CgOut *o
 {
 	KModuleDesc desc;
 	const char *name = opt->c_name ? opt->c_name : m->kernels.at[0]->name;
-	if (!kdesc_fill(m, opt, as->regs, &desc))
+	double start = now();
+	bool ok = kdesc_fill(m, opt, as->regs, &desc);
+	out->ptxas_s += now() - start; /* nearly all of it is asking ptxas for its version */
+	if (!ok)
 		return false;
 	manifest_write(&desc, &out->manifest);
 	if (parts & CG_HEADER)
