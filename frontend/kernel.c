@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { ARGS_MAX = 32, CONDITIONS_MAX = 32 };
+enum { ARGS_MAX = 32, SYMBOLS_MAX = 32, CONDITIONS_MAX = 32 };
 
 bool elem_is(const char *name, Elem *out)
 {
@@ -217,6 +217,10 @@ static void args(Sema *s, const Node *list)
 		arg(s, list->kids.at[i]);
 		build_tensor(s, list->kids.at[i]);
 	}
+	if (s->kernel->syms.n > SYMBOLS_MAX)
+		diag(s->ctx, list->loc, D_E0206,
+		     "the arguments have %d extents and strides by name, at most %d are bound",
+		     s->kernel->syms.n, SYMBOLS_MAX);
 }
 
 /* ------------------------------------------------------------------ where */

@@ -40,6 +40,9 @@ Suggest suggest_begin(const char *want)
 
 void suggest_try(Suggest *g, const char *name)
 {
+	int longer = (int)strlen(name) - (int)strlen(g->want);
+	if (longer >= g->distance || -longer >= g->distance)
+		return;
 	int d = distance(g->want, name);
 	if (d >= g->distance || d >= (int)strlen(g->want))
 		return;

@@ -1,0 +1,78 @@
+/* elementwise.c - every row of elementwise.def may be written by its name, and as infix where it
+ * has one, with no edit to the frontend: the op is in the IR that comes out. */
+#include "frontend/frontend.h"
+
+#include <setjmp.h>
+#include <string.h>
+#include <cmocka.h>
+
+static const char kernel_text[] =
+	"kernel f(A : bf16 (M,K):(K,1), B : bf16 (N,K):(K,1), D : out f32 (M,N):(N,1)) {\n"
+	"  mma mm = wgmma<64,64,16>(bf16, bf16, f32);\n"
+	"  smem sA : bf16 (64,64), sB : bf16 (64,64);\n"
+	"  pipeline ab(2) { sA, sB }\n"
+	"  let gA = A / (64,64), gB = B / (64,64), gD = D / (64,64);\n"
+	"  for (m,n) in gD {\n"
+	"    acc : f32 mm.C(64,64) = 0;\n"
+	"    for k in gA[m] { sA <- gA[m,k]; sB <- gB[n,k]; acc += mm(sA, sB); }\n"
+	"    gD[m,n] <- %s;\n"
+	"  }\n"
+	"}\n";
+
+static const Op *find(const Module *m, OpKind kind)
+{
+	for (const Op *op = kernel_first(m->kernels.at[0]); op; op = op_next(op))
+		if (op->kind == kind)
+			return op;
+	return NULL;
+}
+
+static void expect_op(const EltRow *row, const char *value)
+{
+	Ctx *c = ctx_new();
+	Buf text = {0}, diags = {0};
+	for (const char *p = kernel_text; *p; p++)
+		if (p[0] == '%' && p[1] == 's')
+			buf_printf(&text, "%s", value), p++;
+		else
+			buf_add(&text, p, 1);
+	Module *m = frontend_compile(c, ctx_src(c, value, text.s, text.n), NULL);
+	diag_text(c, &diags, false);
+	if (!m)
+		fail_msg("%s: %s", value, diags.s);
+	const Op *op = find(m, row->op);
+	assert_non_null(op);
+	assert_int_equal(op->nin, row->arity);
+	assert_true(op->out->type == op->in[0].val->type);
+	buf_free(&text);
+	buf_free(&diags);
+	ctx_free(c);
+}
+
+static void each_row(void **state)
+{
+	static const char *const args[] = {"acc", "acc, acc", "acc, acc, 0.5"};
+	Buf value = {0};
+	(void)state;
+#define ELT(id, name, n, infix, meaning) names[OP_##id] = name;
+	const char *names[OP_COUNT] = {0};
+#include "ir/elementwise.def"
+	for (int i = 0; i < OP_COUNT; i++) {
+		const EltRow *row = names[i] ? elt_by_name(names[i]) : NULL;
+		if (!row)
+			continue;
+		value.n = 0;
+		buf_printf(&value, "%s(%s)", row->name, args[row->arity - 1]);
+		expect_op(row, value.s);
+		value.n = 0;
+		buf_printf(&value, "acc %s acc", row->infix ? row->infix : "+");
+		expect_op(row->infix ? row : elt_by_infix("+"), value.s);
+	}
+	buf_free(&value);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(each_row)};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
