@@ -42,28 +42,37 @@ static LLVMValueRef descriptor(Cg *g, const Op *op, int i)
 }
 
 /* wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 {...}, a-desc, b-desc, p, 1, 1, 0, 0 */
-static void spell(Atom atom, int n, Buf *text, Buf *ties)
+static void spell(Atom atom, int n, int ops, Buf *text, Buf *ties)
 {
 	const AtomRow *row = &atom_rows[atom.id];
-	buf_printf(text,
-		   "{ .reg .pred p; setp.ne.b32 p, 1, 0; "
-		   "%s.mma_async.sync.aligned.m%dn%dk%d.%s.%s.%s {",
-		   row->name, row->m, atom.n, row->k, elem_rows[row->c].name,
-		   elem_rows[row->a].name, elem_rows[row->b].name);
-	for (int i = 0; i < n; i++) {
-		buf_printf(text, "%s$%d", i ? "," : "", i);
-		buf_printf(ties, "=f,");
+	buf_printf(text, "{\n\t.reg .pred p;\n\tsetp.ne.b32 p, 1, 0;\n");
+	for (int op = 0; op < ops; op++) {
+		buf_printf(text, "\t%s.mma_async.sync.aligned.m%dn%dk%d.%s.%s.%s {", row->name,
+			   row->m, atom.n, row->k, elem_rows[row->c].name, elem_rows[row->a].name,
+			   elem_rows[row->b].name);
+		for (int i = 0; i < n; i++)
+			buf_printf(text, "%s$%d", i ? "," : "", i);
+		buf_printf(text, "}, $%d, $%d, p, 1, 1, 0, 0;\n", 2 * (n + op), 2 * (n + op) + 1);
 	}
-	buf_printf(text, "}, $%d, $%d, p, 1, 1, 0, 0; }", 2 * n, 2 * n + 1);
+	buf_printf(text, "\t}");
+	for (int i = 0; i < n; i++)
+		buf_printf(ties, "=f,");
 	for (int i = 0; i < n; i++)
 		buf_printf(ties, "%d,", i);
-	buf_printf(ties, "l,l,~{memory}");
+	for (int i = 0; i < 2 * ops; i++)
+		buf_printf(ties, "l,");
+	buf_printf(ties, "~{memory}");
 }
 
-static LLVMValueRef inline_asm(LLVMTypeRef type, const Buf *text, const Buf *ties)
+static LLVMValueRef inline_asm(LLVMTypeRef type, Atom atom, int n, int ops)
 {
-	return LLVMGetInlineAsm(type, text->s, text->n, ties->s, ties->n, true, false,
-				LLVMInlineAsmDialectATT, false);
+	Buf text = {0}, ties = {0};
+	spell(atom, n, ops, &text, &ties);
+	LLVMValueRef f = LLVMGetInlineAsm(type, text.s, text.n, ties.s, ties.n, true, false,
+					  LLVMInlineAsmDialectATT, false);
+	buf_free(&text);
+	buf_free(&ties);
+	return f;
 }
 
 static int first_register(Cg *g, const Operand *o)
@@ -76,29 +85,42 @@ static int first_register(Cg *g, const Operand *o)
 	return (int)lo;
 }
 
+static bool same_group(Cg *g, const Op *a, const Op *b)
+{
+	return a && b && a->kind == OP_WGMMA && b->kind == OP_WGMMA &&
+	       a->in[0].val == b->in[0].val &&
+	       first_register(g, &a->in[0]) == first_register(g, &b->in[0]) &&
+	       memcmp(&attrs_get(&a->attrs, A_ATOM)->atom, &attrs_get(&b->attrs, A_ATOM)->atom,
+		      sizeof(Atom)) == 0;
+}
+
+/* Those that follow each other on the same registers are one piece of inline PTX: LLVM's time is in
+ * the hundreds of operands, not in the text. */
 void emit_WGMMA(Cg *g, const Op *op)
 {
-	const Attr *a = attrs_get(&op->attrs, A_ATOM);
-	int n = atom_rows[a->atom.id].m * a->atom.n / 128, first = first_register(g, &op->in[0]);
+	Atom atom = attrs_get(&op->attrs, A_ATOM)->atom;
+	int n = atom_rows[atom.id].m * atom.n / 128, first = first_register(g, &op->in[0]), ops = 1;
+	if (same_group(g, op->prev, op))
+		return;
+	for (const Op *at = op; same_group(g, at, at->next); at = at->next)
+		ops++;
 	const Bound *acc = cg_val(g, op->in[0].val);
-	LLVMTypeRef *in = NEWN(g->arena, LLVMTypeRef, n + 2);
-	LLVMValueRef *args = NEWN(g->arena, LLVMValueRef, n + 2);
+	int nargs = n + 2 * ops;
+	LLVMTypeRef *in = NEWN(g->arena, LLVMTypeRef, nargs);
+	LLVMValueRef *args = NEWN(g->arena, LLVMValueRef, nargs);
 	for (int i = 0; i < n; i++) {
 		in[i] = acc->type;
 		args[i] = cg_reg(g, acc, first + i);
 	}
-	for (int i = 0; i < 2; i++) {
-		in[n + i] = g->m->i64;
-		args[n + i] = descriptor(g, op, i);
-	}
+	for (int i = n; i < nargs; i += 2, op = op->next)
+		for (int j = 0; j < 2; j++) {
+			in[i + j] = g->m->i64;
+			args[i + j] = descriptor(g, op, j);
+		}
 	LLVMTypeRef out = LLVMStructTypeInContext(g->m->lc, in, (unsigned)n, false);
-	LLVMTypeRef type = LLVMFunctionType(out, in, (unsigned)n + 2, false);
-	Buf text = {0}, ties = {0};
-	spell(a->atom, n, &text, &ties);
-	LLVMValueRef f = inline_asm(type, &text, &ties);
-	buf_free(&text);
-	buf_free(&ties);
-	LLVMValueRef r = LLVMBuildCall2(g->b, type, f, args, (unsigned)n + 2, "");
+	LLVMTypeRef type = LLVMFunctionType(out, in, (unsigned)nargs, false);
+	LLVMValueRef r = LLVMBuildCall2(g->b, type, inline_asm(type, atom, n, ops), args,
+					(unsigned)nargs, "");
 	for (int i = 0; i < n; i++)
 		cg_set_reg(g, acc, first + i, LLVMBuildExtractValue(g->b, r, (unsigned)i, ""));
 }

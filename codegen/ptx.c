@@ -1,5 +1,5 @@
-/* ptx.c - the module as LLVM IR text and as PTX. Optimisation is a short list of passes: what stays
- * is to make registers of storage and to share what is computed twice; ptxas does the rest.
+/* ptx.c - the module as LLVM IR text and as PTX. Optimisation is a short list of passes: storage
+ * becomes registers, and what is computed twice is shared; ptxas does the rest.
  * Source files get a time and a size of 1 in the text, since ptxas else asks the file system and
  * writes both into the cubin:   .file 1 "gemm.gemm"   ->   .file 1 "gemm.gemm", 1, 1 */
 #include "codegen/cg.h"
@@ -18,14 +18,13 @@ static void verify(const CgMod *m)
 
 void cg_optimise(CgMod *m)
 {
-	static const char passes[] = "function(sroa,early-cse)";
+	static const char passes[] = "function(mem2reg,early-cse)";
 	LLVMPassBuilderOptionsRef opt = LLVMCreatePassBuilderOptions();
 	verify(m);
 	LLVMErrorRef e = LLVMRunPasses(m->mod, passes, m->tm, opt);
 	if (e)
 		panic("LLVM's passes: %s", LLVMGetErrorMessage(e));
 	LLVMDisposePassBuilderOptions(opt);
-	verify(m);
 }
 
 void cg_llvm_text(CgMod *m, Buf *out)
