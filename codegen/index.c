@@ -131,10 +131,21 @@ static LLVMValueRef emit_floor(Cg *g, bool quotient, LLVMValueRef a, LLVMValueRe
 	return LLVMBuildAdd(g->b, q, LLVMBuildSExt(g->b, below, int_type(g, bits), ""), "");
 }
 
+/* A power of two: the shift and the mask of two's complement floor by themselves. */
+static LLVMValueRef emit_shift(Cg *g, bool quotient, LLVMValueRef a, int64_t by, int bits)
+{
+	if (!quotient)
+		return LLVMBuildAnd(g->b, a, int_const(g, bits, by - 1), "");
+	return LLVMBuildAShr(g->b, a, int_const(g, bits, __builtin_ctzll((uint64_t)by)), "");
+}
+
 static LLVMValueRef emit_div(Cg *g, const Ix *x, int bits)
 {
 	LLVMValueRef a = value_of(g, x->a, bits), b = value_of(g, x->b, bits);
 	bool quotient = x->kind == IX_DIV;
+	const Term *by = term_of(g, x->b);
+	if (by->lo == by->hi && (by->lo & (by->lo - 1)) == 0)
+		return emit_shift(g, quotient, a, by->lo, bits);
 	if (term_of(g, x->a)->lo < 0)
 		return emit_floor(g, quotient, a, b, bits);
 	return quotient ? LLVMBuildUDiv(g->b, a, b, "") : LLVMBuildURem(g->b, a, b, "");
