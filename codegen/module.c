@@ -81,16 +81,26 @@ LLVMTypeRef cg_elem(const CgMod *m, Elem e)
 static LLVMValueRef shared_memory(CgMod *m)
 {
 	LLVMValueRef v =
-		LLVMAddGlobalInAddressSpace(m->mod, LLVMArrayType2(m->i8, 0), "dslc_shared", 3);
+		LLVMAddGlobalInAddressSpace(m->mod, LLVMArrayType2(m->i8, 0), "dslc$shared", 3);
 	LLVMSetAlignment(v, 1024);
 	return v;
+}
+
+/* ptxas reads a file name up to the next quote and knows no escapes. */
+static const char *plain_name(Ctx *c, const char *name)
+{
+	char *s = arena_strndup(ctx_arena(c), name, strlen(name));
+	for (char *at = s; *at; at++)
+		if (*at < ' ' || *at > '~' || *at == '"' || *at == '\\')
+			*at = '_';
+	return s;
 }
 
 /* Lines only, as directives in the text: the kind that the C API's enumeration leaves out. */
 static void debug_open(CgMod *m)
 {
 	LLVMDWARFEmissionKind directives_only = (LLVMDWARFEmissionKind)3;
-	const char *name = m->opt->source_name ? m->opt->source_name : "";
+	const char *name = plain_name(m->ctx, m->opt->source_name ? m->opt->source_name : "");
 	m->di = LLVMCreateDIBuilder(m->mod);
 	m->file = LLVMDIBuilderCreateFile(m->di, name, strlen(name), "", 0);
 	LLVMDIBuilderCreateCompileUnit(m->di, LLVMDWARFSourceLanguageC99, m->file, "dslc", 4, true,

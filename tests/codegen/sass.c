@@ -131,6 +131,23 @@ static void test_one_role(void **state)
 	compiled_free(&k);
 }
 
+/* A file may be called anything. */
+static void test_file_name(void **state)
+{
+	Ctx *c = ctx_new();
+	CgOpt opt = {.source_name = "a \"b\\c\n\xc3\xa9.gemm", .opt_level = 3};
+	CgOut out;
+	Module *m =
+		load_text(c, "x", "kernel k ptx sm_90a block=32 smem=0 {\n  launch (1, 1, 1)\n}\n");
+	(void)state;
+	assert_non_null(m);
+	assert_true(codegen_module(m, CG_PTX | CG_CUBIN, &opt, &out));
+	assert_non_null(strstr(out.ptx.s, "\"a _b_c___.gemm\", 1, 1"));
+	assert_non_null(strstr(out.manifest.s, "a \\\"b\\\\c"));
+	cg_out_free(&out);
+	ctx_free(c);
+}
+
 /* The same bytes again, from another folder for temporary files. */
 static void test_reproducible(void **state)
 {
@@ -146,6 +163,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_cooperative),
 					   cmocka_unit_test(test_one_role),
-					   cmocka_unit_test(test_reproducible)};
+					   cmocka_unit_test(test_reproducible),
+					   cmocka_unit_test(test_file_name)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
