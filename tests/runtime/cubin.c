@@ -71,7 +71,7 @@ static void cut_short_anywhere(void **state)
 	Sample s;
 	Buf cubin = {0};
 	sample_fill(&s);
-	sample_cubin(&s.module, &cubin);
+	sample_cubin_write(&s.module, &cubin);
 	for (size_t n = 0; n < cubin.n; n++) {
 		const char *data;
 		size_t size;
@@ -94,7 +94,7 @@ static void damaged_headers(void **state)
 	uint32_t u = 3;
 	int refused = 0;
 	sample_fill(&s);
-	sample_cubin(&s.module, &cubin);
+	sample_cubin_write(&s.module, &cubin);
 	size_t tail = 5 * sizeof(Elf64_Shdr);
 	for (int i = 0; i < 20000; i++) {
 		char *copy = malloc(cubin.n);

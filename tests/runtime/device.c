@@ -195,7 +195,7 @@ static void assert_module_fails(dsl_device *dev, const KModuleDesc *m, dsl_statu
 {
 	Buf cubin = {0};
 	dsl_module *mod = NULL;
-	sample_cubin(m, &cubin);
+	sample_cubin_write(m, &cubin);
 	assert_status(dsl_module_load_data(dev, cubin.s, cubin.n, &mod), wanted);
 	assert_null(mod);
 	assert_says(dsl_detail(), word1, word2, NULL);
@@ -342,7 +342,7 @@ static void files(void **state)
 	Sample s;
 	Buf cubin = {0};
 	sample_fill(&s);
-	sample_cubin(&s.module, &cubin);
+	sample_cubin_write(&s.module, &cubin);
 	FILE *f = fdopen(mkstemp(path), "wb");
 	assert_non_null(f);
 	fwrite(cubin.s, 1, cubin.n / 2, f);
@@ -371,8 +371,8 @@ static void *load_and_unload(void *dev)
 	dsl_arg args[GEMM_ARGS];
 	size_t failures = 0;
 	sample_fill(s);
-	sample_cubin(&s->module, &cubin);
-	gemm_args(args, 512, 512, 512);
+	sample_cubin_write(&s->module, &cubin);
+	sample_args(args, 512, 512, 512);
 	for (int i = 0; i < 200; i++) {
 		dsl_module *mod;
 		failures += dsl_module_load_data(dev, cubin.s, cubin.n, &mod) != DSL_OK;

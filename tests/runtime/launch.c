@@ -57,7 +57,7 @@ static void what_the_driver_is_told(void **state)
 {
 	Bench *b = *state;
 	dsl_arg args[GEMM_ARGS];
-	gemm_args(args, 1000, 520, 4096);
+	sample_args(args, 1000, 520, 4096);
 	assert_status(gemm(b, args), DSL_OK);
 	const Fake *f = b->fake;
 	assert_int_equal(f->launches, 1);
@@ -84,7 +84,7 @@ static void order_of_arguments_is_free(void **state)
 {
 	Bench *b = *state;
 	dsl_arg args[GEMM_ARGS], turned[GEMM_ARGS];
-	gemm_args(args, 128, 256, 64);
+	sample_args(args, 128, 256, 64);
 	for (int i = 0; i < GEMM_ARGS; i++)
 		turned[i] = args[GEMM_ARGS - 1 - i];
 	assert_status(gemm(b, turned), DSL_OK);
@@ -95,7 +95,7 @@ static void launching_does_little(void **state)
 {
 	Bench *b = *state;
 	dsl_arg args[GEMM_ARGS];
-	gemm_args(args, 128, 256, 64);
+	sample_args(args, 128, 256, 64);
 	int before = b->fake->calls;
 	assert_status(gemm(b, args), DSL_OK);
 	/* current context asked and pushed, three maps, one launch */
@@ -147,7 +147,7 @@ static void wrong_arguments(void **state)
 {
 	Bench *b = *state;
 	dsl_arg args[GEMM_ARGS + 1];
-	gemm_args(args, 128, 256, 64);
+	sample_args(args, 128, 256, 64);
 	assert_refused(b, args, 5, DSL_ERR_ARG_MISSING, "gemm", "K");
 	assert_refused(b, NULL, 0, DSL_ERR_ARG_MISSING, "A, B, D, M, N, K", "");
 	assert_refused(b, NULL, 3, DSL_ERR_INVALID, "args", "NULL");
@@ -173,7 +173,7 @@ static void wrong_addresses(void **state)
 	Bench *b = *state;
 	dsl_arg args[GEMM_ARGS];
 	for (int i = GEMM_A; i <= GEMM_D; i++) {
-		gemm_args(args, 128, 256, 64);
+		sample_args(args, 128, 256, 64);
 		args[i].v.ptr = 0;
 		assert_refused(b, args, GEMM_ARGS, DSL_ERR_NULL, args[i].name, "null");
 		args[i].v.ptr = 0x1008;
@@ -206,7 +206,7 @@ static void wrong_sizes(void **state)
 	Bench *b = *state;
 	for (size_t i = 0; i < COUNTOF(rows); i++) {
 		dsl_arg args[GEMM_ARGS];
-		gemm_args(args, rows[i].m, rows[i].n, rows[i].k);
+		sample_args(args, rows[i].m, rows[i].n, rows[i].k);
 		assert_refused(b, args, GEMM_ARGS, rows[i].status, rows[i].word1, rows[i].word2);
 	}
 }
@@ -217,7 +217,7 @@ static void expressions_that_overflow(void **state)
 	Sample s = b->sample;
 	dsl_arg args[GEMM_ARGS];
 	char why[256];
-	gemm_args(args, 128, 256, 64);
+	sample_args(args, 128, 256, 64);
 	s.kernel[0].grid[0] = "M 9223372036854775807 *";
 	assert_status(dsl_desc_can_run(&s.kernel[0], args, GEMM_ARGS, why, sizeof why),
 		      DSL_ERR_OVERFLOW);
@@ -254,7 +254,7 @@ static void no_output_launches_nothing(void **state)
 	static const int64_t sizes[][3] = {{0, 256, 64}, {128, 0, 64}, {0, 0, 0}, {0, 3, 5}};
 	for (size_t i = 0; i < COUNTOF(sizes); i++) {
 		dsl_arg args[GEMM_ARGS];
-		gemm_args(args, sizes[i][0], sizes[i][1], sizes[i][2]);
+		sample_args(args, sizes[i][0], sizes[i][1], sizes[i][2]);
 		args[GEMM_A].v.ptr = args[GEMM_D].v.ptr = 0;
 		assert_status(gemm(b, args), DSL_OK);
 	}
@@ -266,7 +266,7 @@ static void no_inner_extent_still_launches(void **state)
 {
 	Bench *b = *state;
 	dsl_arg args[GEMM_ARGS];
-	gemm_args(args, 128, 256, 0);
+	sample_args(args, 128, 256, 0);
 	args[GEMM_A].v.ptr = 0;
 	assert_status(gemm(b, args), DSL_OK);
 	assert_int_equal(b->fake->launches, 1);
@@ -281,7 +281,7 @@ static void small_maps_are_repaired_on_old_drivers(void **state)
 	Bench *b = *state;
 	dsl_arg args[GEMM_ARGS];
 	const uint64_t bit = UINT64_C(1) << 21;
-	gemm_args(args, 128, 512, 128); /* A 32 KiB, B 128 KiB, D 128 KiB */
+	sample_args(args, 128, 512, 128); /* A 32 KiB, B 128 KiB, D 128 KiB */
 	assert_status(gemm(b, args), DSL_OK);
 	assert_true(b->fake->map_word[0] == ~bit);
 	assert_true(b->fake->map_word[1] == UINT64_MAX && b->fake->map_word[2] == UINT64_MAX);
@@ -317,7 +317,7 @@ static void launches_that_the_driver_refuses(void **state)
 	};
 	Bench *b = *state;
 	dsl_arg args[GEMM_ARGS];
-	gemm_args(args, 128, 256, 64);
+	sample_args(args, 128, 256, 64);
 	for (size_t i = 0; i < COUNTOF(rows); i++) {
 		b->fake->fail = rows[i].call;
 		b->fake->code = rows[i].code;
@@ -336,7 +336,7 @@ static void an_earlier_failure_is_not_blamed_on_the_map(void **state)
 {
 	Bench *b = *state;
 	dsl_arg args[GEMM_ARGS];
-	gemm_args(args, 128, 256, 64);
+	sample_args(args, 128, 256, 64);
 	args[GEMM_A].v.ptr = 0x10000;
 	b->fake->sticky = true;
 	b->fake->fail = "cuTensorMapEncodeTiled";
@@ -352,7 +352,7 @@ static void wrong_calls(void **state)
 	Bench *b = *state;
 	dsl_arg args[GEMM_ARGS];
 	char why[16];
-	gemm_args(args, 128, 256, 64);
+	sample_args(args, 128, 256, 64);
 	assert_status(dsl_launch(b->mod, "gem", args, GEMM_ARGS, NULL, NULL), DSL_ERR_KERNEL_NAME);
 	assert_says(dsl_detail(), "gem;", "gemm, scale", NULL);
 	assert_status(dsl_launch(NULL, "gemm", args, GEMM_ARGS, NULL, NULL), DSL_ERR_INVALID);

@@ -119,7 +119,7 @@ void sample_elf(int machine, Buf *out)
 	buf_add(out, (const char *)sections, sizeof sections);
 }
 
-void sample_cubin(const KModuleDesc *m, Buf *out)
+void sample_cubin_write(const KModuleDesc *m, Buf *out)
 {
 	Buf elf = {0}, json = {0};
 	sample_elf(190, &elf);
@@ -129,7 +129,7 @@ void sample_cubin(const KModuleDesc *m, Buf *out)
 	buf_free(&json);
 }
 
-void gemm_args(dsl_arg args[GEMM_ARGS], int64_t m, int64_t n, int64_t k)
+void sample_args(dsl_arg args[GEMM_ARGS], int64_t m, int64_t n, int64_t k)
 {
 	args[GEMM_A] = dsl_arg_ptr("A", 0x10000);
 	args[GEMM_B] = dsl_arg_ptr("B", 0x20000);
@@ -181,7 +181,7 @@ dsl_module *module_open(dsl_device *dev, const KModuleDesc *m)
 {
 	Buf cubin = {0};
 	dsl_module *mod = NULL;
-	sample_cubin(m, &cubin);
+	sample_cubin_write(m, &cubin);
 	assert_status(dsl_module_load_data(dev, cubin.s, cubin.n, &mod), DSL_OK);
 	buf_free(&cubin);
 	return mod;

@@ -24,10 +24,10 @@ void sample_fill(Sample *s);
 
 /* An ELF as small as can be, for machine `machine` (190 is CUDA). */
 void sample_elf(int machine, Buf *out);
-void sample_cubin(const KModuleDesc *m, Buf *out);
+void sample_cubin_write(const KModuleDesc *m, Buf *out);
 
 enum { GEMM_ARGS = 6, GEMM_A = 0, GEMM_B, GEMM_D, GEMM_M, GEMM_N, GEMM_K };
-void gemm_args(dsl_arg args[GEMM_ARGS], int64_t m, int64_t n, int64_t k);
+void sample_args(dsl_arg args[GEMM_ARGS], int64_t m, int64_t n, int64_t k);
 
 /* Asserts a status and that the sentence holds each of the words given, up to NULL. */
 #define assert_status(got, wanted) \
