@@ -26,7 +26,7 @@ static double number(const Value *v)
 }
 
 /* Operations run where tiles do. */
-bool elt_place(Sema *s, Loc loc)
+static bool elt_place(Sema *s, Loc loc)
 {
 	if (s->place == AT_GRID && s->loop_loc.src >= 0)
 		return true;

@@ -58,10 +58,9 @@ items:
 | items error '}'               { yyerrok; }
 ;
 
-item:
+item: /* a statement too: sema says where it belongs */
   kernel
-| binding
-| check
+| stmt
 ;
 
 /* ---------------------------------------------------------------- kernels */

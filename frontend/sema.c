@@ -102,7 +102,7 @@ static bool comes_too_late(const Sema *s, const Node *n)
 	return decl && s->grid_loc.src >= 0;
 }
 
-void sema_stmt(Sema *s, const Node *n)
+static void sema_stmt(Sema *s, const Node *n)
 {
 	if (n->kind == N_ERROR)
 		return;

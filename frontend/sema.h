@@ -177,8 +177,6 @@ DiagMsg *not_yet(Sema *s, Loc loc, const char *fmt, ...) PRINTF(3, 4);
 
 /* eval.c */
 Value eval(Sema *s, const Node *n);
-Value eval_const_int(Sema *s, const Node *n, int64_t lo, int64_t hi, const char *what);
-Value call_function(Sema *s, const Node *call, const char *name, Value *args, int n);
 
 /* arith.c: integers */
 Value int_binary(Sema *s, Loc loc, const char *op, const Value *a, const Value *b);
@@ -204,7 +202,6 @@ Value swizzle_bytes(Sema *s, Loc loc, int bytes);
 bool is_elementwise(const Value *v);
 Value elt_apply(Sema *s, Loc loc, const EltRow *row, Value *args);
 Value elt_cast(Sema *s, Loc loc, Elem to, Value *arg);
-bool elt_place(Sema *s, Loc loc);
 
 /* tiles.c */
 Value tiles_divide(Sema *s, Loc loc, const Value *tensor, const Value *tiler);
@@ -221,7 +218,6 @@ bool elem_is(const char *name, Elem *out);
 
 /* decl.c, atom.c, stmt.c, sched.c */
 void sema_block(Sema *s, const Node *block);
-void sema_stmt(Sema *s, const Node *n);
 void decl_const(Sema *s, const Node *n);
 void decl_let(Sema *s, const Node *n);
 void decl_layout(Sema *s, const Node *n);
