@@ -2,7 +2,7 @@
 # Everything that needs a GPU, in one run, on a machine that has a Hopper GPU, nvcc and cuBLAS but
 # need not have LLVM or this project's build tools.
 #   all.sh DIR [RESULTS] [STEP...]
-# DIR is what tests/gpu/pack.sh gathered; RESULTS (default ./results) gets a log a step. Steps:
+# DIR is what tests/gpu/pack.sh gathered, or its .tar.gz; RESULTS (default ./results) gets a log a step. Steps:
 #   run        dslc run on the example, where dslc itself starts here
 #   host       examples/gemm/host.c
 #   embed      examples/embed
@@ -12,7 +12,12 @@
 set -u
 here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)
 root=$(CDPATH= cd -- "$here/../.." && pwd)
-dir=$(CDPATH= cd -- "$1" && pwd)
+if [ -f "$1" ]; then
+	dir=$(mktemp -d)
+	tar -C "$dir" -xzf "$1" || exit 1
+else
+	dir=$(CDPATH= cd -- "$1" && pwd)
+fi
 results=${2:-results}
 [ $# -gt 2 ] && shift 2 || set -- run host embed grid bench
 mkdir -p "$results"

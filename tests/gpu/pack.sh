@@ -1,11 +1,12 @@
 #!/bin/sh
 # Gathers what tests/gpu/all.sh takes to a machine with a GPU:
-#   pack.sh BUILD OUT        e.g. pack.sh build/release build/gpu
+#   pack.sh BUILD OUT        e.g. pack.sh build/release build/gpu; what travels is build/gpu.tar.gz
 # BUILD is a release build (LLVM linked statically, so that dslc starts anywhere).
-#   OUT/dslc gpu_check libdsl_runtime.so host embed    OUT/cases  OUT/bench
+#   OUT/dslc gpu_check libdsl_runtime.so host embed    OUT/cases  OUT/bench    OUT.tar.gz
 set -eu
 root=$(CDPATH= cd -- "$(dirname -- "$0")/../.." && pwd)
 build=$1 out=$2
+rm -rf "$out" "$out.tar.gz"
 mkdir -p "$out/bench" "$out/cases"
 
 copy()
@@ -18,6 +19,7 @@ copy()
 copy dslc
 copy gpu_check
 copy libdsl_runtime.so
+copy libdsl_runtime.so libdsl_runtime.so.0
 copy example_gemm_host host
 copy example_embed embed
 "$root/tests/gpu/build_cases.sh" "$out/dslc" "$root" "$out/cases"
@@ -25,4 +27,5 @@ rm -rf "$out/bench"
 mv "$out/cases/bench" "$out/bench"
 "$out/dslc" "$root/examples/gemm/gemm.gemm" -o "$out/bench/gemm.cubin"
 rm -rf "$out/cases/src" "$out/cases/jobs.txt"
-du -sh "$out"
+tar -C "$out" -czf "$out.tar.gz" .
+du -h "$out.tar.gz"
