@@ -214,7 +214,10 @@ static void args(Sema *s, const Node *list)
 		return;
 	}
 	for (int i = 0; i < list->kids.n; i++) {
+		int errors = diag_errors(s->ctx);
 		arg(s, list->kids.at[i]);
+		if (diag_errors(s->ctx) > errors && !scope_find(s, list->kids.at[i]->name))
+			scope_add(s, list->kids.at[i], value_bad());
 		build_tensor(s, list->kids.at[i]);
 	}
 	if (s->kernel->syms.n > SYMBOLS_MAX)

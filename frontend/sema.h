@@ -65,8 +65,8 @@ struct Buffer {
 	Ring *ring;
 	const TmaLoad *load; /* named in its pipeline, or NULL */
 	Val *val;
-	Loc filled; /* the copy of this iteration; NOLOC before it */
-	bool read;
+	Loc filled;        /* the copy of this iteration; NOLOC before it */
+	bool read, broken; /* broken: a copy into it was wrong, and reported */
 };
 
 struct Ring {

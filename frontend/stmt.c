@@ -241,7 +241,7 @@ static bool operand_fits(Sema *s, const Value *v, Elem e, int64_t rows, int64_t 
 		diag(s->ctx, v->loc, D_E0303,
 		     "'%s' is %" PRId64 " deep, no multiple of the mma's K, %" PRId64, b->name, k,
 		     step);
-	else if (b->filled.src < 0)
+	else if (b->filled.src < 0 && !b->broken)
 		diag(s->ctx, v->loc, D_E0305, "'%s' is read before it is filled in this loop",
 		     b->name);
 	else
@@ -368,8 +368,6 @@ static bool load_fits(Sema *s, const Value *to, const Value *from)
 
 static void load(Sema *s, const Node *n, const Value *to, const Value *from)
 {
-	if (!load_fits(s, to, from))
-		return;
 	to->buffer->filled = n->loc;
 	Val *t = tile_build(s, from->tile, from->loc);
 	build_in(s, build_in(s, build(s, OP_COPY, n->loc), to->buffer->val), t);
@@ -478,8 +476,11 @@ static bool from_is_tile(Sema *s, const Value *from)
 static void copy_to_buffer(Sema *s, const Node *n, const Value *to)
 {
 	Value from = eval(s, n->kids.at[1]);
-	if (from.kind != V_BAD && via_fits(s, n->kids.at[2], to) && from_is_tile(s, &from))
+	if (from.kind != V_BAD && via_fits(s, n->kids.at[2], to) && from_is_tile(s, &from) &&
+	    load_fits(s, to, &from))
 		load(s, n, to, &from);
+	else
+		to->buffer->broken = true;
 }
 
 static void copy_to_tile(Sema *s, const Node *n, const Value *to)

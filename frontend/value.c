@@ -100,7 +100,7 @@ void value_print(Sema *s, const Value *v, Buf *out)
 }
 
 /* ------------------------------------------------------------------ layouts and shapes */
-enum { LAYOUT_BITS = 40 };
+enum { LAYOUT_BITS = 48 };
 
 /* Of a leaf; one that is known at run time counts as `otherwise`. */
 static int64_t leaf_value(const Tup *t, int64_t otherwise)
