@@ -256,7 +256,7 @@ static Value call_tile_to_shape(Sema *s, Loc loc, Value *v, int n)
 	(void)n;
 	if (!l || !want(s, &v[1], V_TUPLE, "the shape") || !value_layout(s, &v[1]))
 		return value_bad();
-	return value_layout_of(s, loc, layout_tile_to_shape(s->ctx, l, v[1].tup, &why), &why);
+	return value_layout_of(s, loc, layout_tile_to_shape(s->ctx, l, v[1].tup, NULL, &why), &why);
 }
 
 static Value call_size(Sema *s, Loc loc, Value *v, int n)

@@ -97,6 +97,27 @@ char *arena_printf(Arena *a, const char *fmt, ...)
 	return p;
 }
 
+ArenaMark arena_mark(const Arena *a)
+{
+	return (ArenaMark){a->chunks, a->chunks ? a->chunks->used : 0, a->handed};
+}
+
+/* The first chunk of all is kept, so that a loop of marks and releases allocates nothing. */
+void arena_release(Arena *a, ArenaMark mark)
+{
+	while (a->chunks && a->chunks != mark.chunk && a->chunks->next) {
+		Chunk *next = a->chunks->next;
+		free(a->chunks);
+		a->chunks = next;
+	}
+	a->handed = mark.handed;
+	if (!a->chunks)
+		return;
+	size_t used = a->chunks == mark.chunk ? mark.used : 0;
+	memset((char *)a->chunks->data + used, 0, a->chunks->used - used);
+	a->chunks->used = used;
+}
+
 size_t arena_bytes(const Arena *a)
 {
 	return a->handed;

@@ -24,6 +24,13 @@ void *arena_alloc(Arena *a, size_t size);
 char *arena_strndup(Arena *a, const char *s, size_t n);
 char *arena_printf(Arena *a, const char *fmt, ...) PRINTF(2, 3);
 size_t arena_bytes(const Arena *a); /* handed out since arena_new or the last reset */
+/* What is handed out behind a mark goes back with arena_release; marks nest. */
+typedef struct {
+	void *chunk;
+	size_t used, handed;
+} ArenaMark;
+ArenaMark arena_mark(const Arena *a);
+void arena_release(Arena *a, ArenaMark mark);
 
 #define NEW(arena, T)     ((T *)arena_alloc(arena, sizeof(T)))
 #define NEWN(arena, T, n) ((T *)arena_alloc(arena, sizeof(T) * (size_t)(n)))

@@ -6,7 +6,7 @@
 #include <string.h>
 
 struct Ctx {
-	Arena *arena;
+	Arena *arena, *tmp;
 	void *slots[CTX_SLOTS];
 	SrcVec srcs;
 	DiagList diags;
@@ -18,6 +18,7 @@ Ctx *ctx_new(void)
 	if (!c)
 		panic("out of memory");
 	c->arena = arena_new();
+	c->tmp = arena_new();
 	return c;
 }
 
@@ -26,12 +27,18 @@ void ctx_free(Ctx *c)
 	if (!c)
 		return;
 	arena_free(c->arena);
+	arena_free(c->tmp);
 	free(c);
 }
 
 Arena *ctx_arena(Ctx *c)
 {
 	return c->arena;
+}
+
+Arena *ctx_tmp(Ctx *c)
+{
+	return c->tmp;
 }
 
 void **ctx_slot(Ctx *c, CtxSlot slot)

@@ -14,6 +14,7 @@ struct InternSet {
 	size_t n, cap;
 };
 
+Arena *ctx_tmp(Ctx *c); /* for what does not outlive an operation: mark, use, release */
 void **ctx_slot(Ctx *c, CtxSlot slot);
 InternSet *ctx_set(Ctx *c, CtxSlot slot); /* the slot as an InternSet, made on first use */
 /* The entry equal to `key` (hash given), or NULL with *where set for intern_put. */

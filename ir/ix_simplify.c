@@ -85,9 +85,9 @@ static bool split(Ctx *c, const Ix *x, IxFacts facts, int64_t k, const Ix **in, 
 	ix_terms(c, x, &ts);
 	for (int i = 0; i < ts.n; i++) {
 		if (is_multiple(ts.at[i].x, facts, k))
-			vec_push(ctx_arena(c), &yes, ts.at[i]);
+			vec_push(ctx_tmp(c), &yes, ts.at[i]);
 		else
-			vec_push(ctx_arena(c), &no, ts.at[i]);
+			vec_push(ctx_tmp(c), &no, ts.at[i]);
 	}
 	*in = ix_sum(c, &yes);
 	*rest = ix_sum(c, &no);
@@ -491,7 +491,7 @@ static void memo_put(Simplify *s, const Ix *from, const Ix *to)
 		Memo *old = s->memo;
 		size_t cap = s->cap;
 		s->cap = cap ? 2 * cap : 32;
-		s->memo = NEWN(ctx_arena(s->c), Memo, s->cap);
+		s->memo = NEWN(ctx_tmp(s->c), Memo, s->cap);
 		for (size_t i = 0; i < cap; i++)
 			if (old[i].from)
 				*memo_at(s, old[i].from) = old[i];
@@ -545,5 +545,10 @@ static const Ix *simplify(Simplify *s, const Ix *x)
 const Ix *ix_simplify(Ctx *c, const Ix *x, IxFacts facts)
 {
 	Simplify s = {.c = c, .facts = facts, .fuel = FUEL};
-	return simplify(&s, x);
+	if (x->kind == IX_CONST)
+		return x;
+	ArenaMark mark = arena_mark(ctx_tmp(c));
+	x = simplify(&s, x);
+	arena_release(ctx_tmp(c), mark);
+	return x;
 }

@@ -47,7 +47,7 @@ static void terms_drop(IxTerms *ts, int i)
 static void terms_insert(Ctx *c, IxTerms *ts, IxTerm t)
 {
 	int i = ts->n;
-	vec_push(ctx_arena(c), ts, t);
+	vec_push(ctx_tmp(c), ts, t);
 	for (; i > 0 && term_cmp(&t, &ts->at[i - 1]) < 0; i--)
 		ts->at[i] = ts->at[i - 1];
 	ts->at[i] = t;
@@ -99,16 +99,19 @@ const Ix *ix_add(Ctx *c, const Ix *a, const Ix *b)
 		return b;
 	if (ix_is(b, 0))
 		return a;
+	ArenaMark mark = arena_mark(ctx_tmp(c));
 	terms_put(c, &ts, a);
 	terms_put(c, &ts, b);
-	return ix_sum(c, &ts);
+	a = ix_sum(c, &ts);
+	arena_release(ctx_tmp(c), mark);
+	return a;
 }
 
 /* ------------------------------------------------------------------ products */
 static void list_insert(Ctx *c, IxList *l, const Ix *x)
 {
 	int i = l->n;
-	vec_push(ctx_arena(c), l, x);
+	vec_push(ctx_tmp(c), l, x);
 	for (; i > 0 && ix_cmp(x, l->at[i - 1]) < 0; i--)
 		l->at[i] = l->at[i - 1];
 	l->at[i] = x;
@@ -172,17 +175,21 @@ const Ix *ix_product(Ctx *c, const Ix *a, const Ix *b)
 {
 	IxList fs = {0};
 	const Ix *x = NULL;
+	if (ix_is(a, 0) || ix_is(b, 1))
+		return a;
+	if (ix_is(b, 0) || ix_is(a, 1))
+		return b;
+	ArenaMark mark = arena_mark(ctx_tmp(c));
 	factors_put(c, &fs, a);
 	factors_put(c, &fs, b);
-	for (int i = 0; i < fs.n; i++) {
+	for (int i = 0; i < fs.n && (!x || !ix_is(x, 0)); i++) {
 		const Ix *f = fs.at[i];
-		if (ix_is(f, 0))
-			return f;
-		if (!x)
+		if (!x || ix_is(f, 0))
 			x = f;
 		else
 			x = f->kind == IX_CONST ? scale(c, x, f) : ix_node(c, IX_MUL, x, f);
 	}
+	arena_release(ctx_tmp(c), mark);
 	return x ? x : ix_const(c, 1);
 }
 
@@ -210,10 +217,12 @@ static void extreme_put(Ctx *c, IxKind kind, IxList *l, const Ix *x)
 const Ix *ix_extreme(Ctx *c, IxKind kind, const Ix *a, const Ix *b)
 {
 	IxList l = {0};
+	ArenaMark mark = arena_mark(ctx_tmp(c));
 	extreme_put(c, kind, &l, a);
 	extreme_put(c, kind, &l, b);
 	const Ix *x = l.at[0];
 	for (int i = 1; i < l.n; i++)
 		x = ix_node(c, kind, x, l.at[i]);
+	arena_release(ctx_tmp(c), mark);
 	return x;
 }

@@ -1,11 +1,12 @@
-/* layout.c - layouts: interning, construction, size and cosize, offsets of coordinates.
- *     layout_at((4,2):(1,8), i)  is  i % 4 + i / 4 * 8
- * A swizzle of a symbolic offset is written out with / and %, one bit at a time. */
+/* layout.c - layouts: interning, construction, size and cosize.
+ *     layout_left((4,2))  is  (4,2):(1,4)        layout_cosize((4,2):(1,8))  is  12
+ * What may be assumed of names (layout_assume) hangs here too. */
 #include "ir/layoutp.h"
 
 typedef struct {
 	InternSet set;
 	uint32_t ids;
+	IxFacts facts;
 } LayoutTable;
 
 static uint64_t layout_hash(const void *entry)
@@ -13,23 +14,43 @@ static uint64_t layout_hash(const void *entry)
 	const Layout *l = entry;
 	uint64_t h = hash_mix(hash_mix(1, l->shape->id), l->stride->id);
 	h = hash_mix(h, (uint64_t)(l->swizzle.b << 16 | l->swizzle.m << 8 | l->swizzle.s));
-	return hash_mix(h, l->offset->id);
+	h = hash_mix(h, l->offset->id);
+	h = hash_mix(h, l->origin ? l->origin->id + 1 : 0);
+	return hash_mix(h, l->inner ? l->inner->id + 1 : 0);
 }
 
 static bool layout_eq(const void *entry, const void *key)
 {
 	const Layout *l = entry, *k = key;
 	return l->shape == k->shape && l->stride == k->stride && l->offset == k->offset &&
-	       l->swizzle.b == k->swizzle.b && l->swizzle.m == k->swizzle.m &&
-	       l->swizzle.s == k->swizzle.s;
+	       l->origin == k->origin && l->inner == k->inner && l->swizzle.b == k->swizzle.b &&
+	       l->swizzle.m == k->swizzle.m && l->swizzle.s == k->swizzle.s;
+}
+
+static LayoutTable *table_of(Ctx *c)
+{
+	void **slot = ctx_slot(c, CTX_LAYOUT);
+	if (!*slot)
+		*slot = NEW(ctx_arena(c), LayoutTable);
+	return *slot;
+}
+
+IxFacts layout_assume(Ctx *c, IxFacts facts)
+{
+	IxFacts before = table_of(c)->facts;
+	table_of(c)->facts = facts;
+	return before;
+}
+
+IxFacts layout_facts(Ctx *c)
+{
+	return table_of(c)->facts;
 }
 
 static const Layout *layout_intern(Ctx *c, Layout key)
 {
-	void **slot = ctx_slot(c, CTX_LAYOUT), **where;
-	if (!*slot)
-		*slot = NEW(ctx_arena(c), LayoutTable);
-	LayoutTable *t = *slot;
+	void **where;
+	LayoutTable *t = table_of(c);
 	Layout *l = intern_find(&t->set, layout_hash(&key), layout_eq, layout_hash, &key,
 				ctx_arena(c), &where);
 	if (l)
@@ -45,7 +66,8 @@ const Layout *layout_new(Ctx *c, const Tup *shape, const Tup *stride)
 {
 	if (!tup_congruent(shape, stride))
 		panic("shape and stride are not congruent");
-	return layout_intern(c, (Layout){shape, stride, {0, 0, 0}, ix_const(c, 0), 0});
+	return layout_intern(c,
+			     (Layout){.shape = shape, .stride = stride, .offset = ix_const(c, 0)});
 }
 
 const Layout *layout_leaf(Ctx *c, const Ix *shape, const Ix *stride)
@@ -61,12 +83,15 @@ static const Tup *compact(Ctx *c, const Tup *shape, const Ix **next, bool left)
 		*next = ix_mul(c, *next, shape->leaf);
 		return tup_leaf(c, stride);
 	}
-	const Tup **at = NEWN(ctx_arena(c), const Tup *, shape->n + 1);
+	ArenaMark mark = arena_mark(ctx_tmp(c));
+	const Tup **at = NEWN(ctx_tmp(c), const Tup *, shape->n + 1), *t;
 	for (int i = 0; i < shape->n; i++) {
 		int mode = left ? i : shape->n - 1 - i;
 		at[mode] = compact(c, shape->at[mode], next, left);
 	}
-	return tup_new(c, at, shape->n);
+	t = tup_new(c, at, shape->n);
+	arena_release(ctx_tmp(c), mark);
+	return t;
 }
 
 const Layout *layout_left(Ctx *c, const Tup *shape)
@@ -93,23 +118,63 @@ static bool has_swizzle(const Layout *l)
 	return l->swizzle.b != 0;
 }
 
+bool layout_is_plain(const Layout *l)
+{
+	return !has_swizzle(l) && ix_is(l->offset, 0) && !l->origin && !l->inner;
+}
+
 const Layout *layout_swizzled(Ctx *c, Swizzle sw, const Ix *offset, const Layout *outer)
 {
-	if (has_swizzle(outer) || !ix_is(outer->offset, 0))
+	if (!layout_is_plain(outer))
 		panic("the outer layout of a composed one is composed itself");
-	if (sw.b == 0)
-		sw = (Swizzle){0, 0, 0};
-	return layout_intern(c, (Layout){outer->shape, outer->stride, sw, offset, 0});
+	Layout l = *outer;
+	l.swizzle = sw.b ? sw : (Swizzle){0, 0, 0};
+	l.offset = offset;
+	return layout_intern(c, l);
+}
+
+const Layout *layout_composed(Ctx *c, const Layout *inner, const Tup *offset, const Layout *outer)
+{
+	if (!layout_is_plain(outer))
+		panic("the outer layout of a composed one is composed itself");
+	Layout l = *outer;
+	l.inner = inner;
+	l.origin = tup_is_leaf(offset) ? NULL : offset;
+	l.offset = tup_is_leaf(offset) ? offset->leaf : ix_const(c, 0);
+	return layout_intern(c, l);
 }
 
 const Layout *layout_outer(Ctx *c, const Layout *l)
 {
-	return layout_new(c, l->shape, l->stride);
+	return layout_is_plain(l) ? l : layout_new(c, l->shape, l->stride);
 }
 
 const Layout *layout_wrap(Ctx *c, const Layout *l, const Layout *outer)
 {
-	return layout_swizzled(c, l->swizzle, l->offset, outer);
+	Layout key = *l;
+	key.shape = outer->shape;
+	key.stride = outer->stride;
+	return layout_intern(c, key);
+}
+
+const Layout *layout_behind(Ctx *c, const Layout *inner, const Layout *l)
+{
+	Layout key = *l;
+	if (l->inner)
+		panic("a layout with an inner one is put behind another");
+	key.inner = inner;
+	return layout_intern(c, key);
+}
+
+/* l behind `more` further */
+const Layout *layout_shift(Ctx *c, const Layout *l, const Tup *more)
+{
+	Layout key = *l;
+	if (tup_is_leaf(more) && !l->origin)
+		key.offset = ix_plain(c, ix_add(c, l->offset, more->leaf));
+	else if (l->origin || ix_is(l->offset, 0))
+		key.origin = l->origin ? tup_add(c, l->origin, more) : more;
+	return layout_intern(c, key);
 }
 
 const Layout *layout_mode(Ctx *c, const Layout *l, int i)
@@ -119,19 +184,22 @@ const Layout *layout_mode(Ctx *c, const Layout *l, int i)
 
 const Layout *layout_cat(Ctx *c, const Layout *const *modes, int n)
 {
-	const Tup **shape = NEWN(ctx_arena(c), const Tup *, n + 1);
-	const Tup **stride = NEWN(ctx_arena(c), const Tup *, n + 1);
+	ArenaMark mark = arena_mark(ctx_tmp(c));
+	const Tup **shape = NEWN(ctx_tmp(c), const Tup *, n + 1);
+	const Tup **stride = NEWN(ctx_tmp(c), const Tup *, n + 1);
 	for (int i = 0; i < n; i++) {
 		shape[i] = modes[i]->shape;
 		stride[i] = modes[i]->stride;
 	}
-	return layout_new(c, tup_new(c, shape, n), tup_new(c, stride, n));
+	const Layout *l = layout_new(c, tup_new(c, shape, n), tup_new(c, stride, n));
+	arena_release(ctx_tmp(c), mark);
+	return l;
 }
 
 static void flatten(Ctx *c, const Tup *shape, const Tup *stride, Modes *out)
 {
 	if (tup_is_leaf(shape))
-		vec_push(ctx_arena(c), out, ((Mode){shape->leaf, stride->leaf}));
+		vec_push(ctx_tmp(c), out, ((Mode){shape->leaf, stride->leaf, stride->basis}));
 	for (int i = 0; i < shape->n; i++)
 		flatten(c, shape->at[i], stride->at[i], out);
 }
@@ -145,16 +213,20 @@ const Layout *layout_of_modes(Ctx *c, const Modes *m)
 {
 	if (m->n == 0)
 		return layout_leaf(c, ix_const(c, 1), ix_const(c, 0));
-	const Layout **at = NEWN(ctx_arena(c), const Layout *, m->n);
+	ArenaMark mark = arena_mark(ctx_tmp(c));
+	const Layout **at = NEWN(ctx_tmp(c), const Layout *, m->n), *l;
 	for (int i = 0; i < m->n; i++)
-		at[i] = layout_leaf(c, m->at[i].shape, m->at[i].stride);
-	return m->n == 1 ? at[0] : layout_cat(c, at, m->n);
+		at[i] = layout_new(c, tup_leaf(c, m->at[i].shape),
+				   tup_basis(c, m->at[i].stride, m->at[i].basis));
+	l = m->n == 1 ? at[0] : layout_cat(c, at, m->n);
+	arena_release(ctx_tmp(c), mark);
+	return l;
 }
 
 /* ------------------------------------------------------------------ sizes */
 const Ix *ix_plain(Ctx *c, const Ix *x)
 {
-	return ix_simplify(c, x, (IxFacts){NULL, 0});
+	return ix_simplify(c, x, layout_facts(c));
 }
 
 int layout_rank(const Layout *l)
@@ -164,7 +236,9 @@ int layout_rank(const Layout *l)
 
 bool layout_is_static(const Layout *l)
 {
-	return tup_is_static(l->shape) && tup_is_static(l->stride) && l->offset->kind == IX_CONST;
+	return tup_is_static(l->shape) && tup_is_static(l->stride) && !tup_has_basis(l->stride) &&
+	       l->offset->kind == IX_CONST && !l->origin &&
+	       (!l->inner || layout_is_static(l->inner));
 }
 
 const Ix *layout_size(Ctx *c, const Layout *l)
@@ -177,16 +251,37 @@ static const Ix *magnitude(Ctx *c, const Ix *x)
 	return x->kind == IX_CONST && x->value < 0 ? ix_mul(c, x, ix_const(c, -1)) : x;
 }
 
+/* Of the modes with this basis. */
+static const Ix *last_of(Ctx *c, const Modes *m, uint64_t basis)
+{
+	const Ix *last = ix_const(c, 1), *one = last;
+	for (int i = 0; i < m->n; i++)
+		if (m->at[i].basis == basis)
+			last = ix_add(c, last,
+				      ix_mul(c, ix_sub(c, m->at[i].shape, one),
+					     magnitude(c, m->at[i].stride)));
+	return last;
+}
+
+static bool basis_seen(const Modes *m, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (m->at[i].basis == m->at[n].basis)
+			return true;
+	return false;
+}
+
 const Ix *layout_cosize(Ctx *c, const Layout *l)
 {
 	Modes m = {0};
-	const Ix *last = ix_const(c, 1), *one = last;
+	const Ix *size = ix_const(c, 1);
+	ArenaMark mark = arena_mark(ctx_tmp(c));
 	layout_flatten(c, l, &m);
 	for (int i = 0; i < m.n; i++)
-		last = ix_add(c, last,
-			      ix_mul(c, ix_sub(c, m.at[i].shape, one),
-				     magnitude(c, m.at[i].stride)));
-	return last;
+		if (!basis_seen(&m, i))
+			size = ix_mul(c, size, last_of(c, &m, m.at[i].basis));
+	arena_release(ctx_tmp(c), mark);
+	return size;
 }
 
 static int64_t product_int(const Tup *t)
@@ -228,112 +323,4 @@ static int64_t last_offset(const Tup *shape, const Tup *stride)
 int64_t layout_cosize_int(const Layout *l)
 {
 	return last_offset(l->shape, l->stride) + 1;
-}
-
-/* ------------------------------------------------------------------ offsets */
-int64_t swizzle_apply(Swizzle sw, int64_t x)
-{
-	uint64_t u = (uint64_t)x, mask = ((UINT64_C(1) << sw.b) - 1) << (sw.m + sw.s);
-	return (int64_t)(u ^ (u & mask) >> sw.s);
-}
-
-static const Ix *bit_of(Ctx *c, const Ix *x, int bit)
-{
-	return ix_mod(c, ix_div(c, x, ix_const(c, INT64_C(1) << bit)), ix_const(c, 2));
-}
-
-/* x ^ (y << to) for bits: y = 1 adds 2^to where bit `to` is 0 and takes it away where it is 1. */
-static const Ix *swizzle_symbolic(Ctx *c, Swizzle sw, const Ix *x)
-{
-	const Ix *sum = x;
-	for (int i = 0; i < sw.b; i++) {
-		const Ix *y = bit_of(c, x, sw.m + sw.s + i), *z = bit_of(c, x, sw.m + i);
-		const Ix *flip = ix_sub(c, y, ix_mul(c, ix_const(c, 2), ix_mul(c, y, z)));
-		sum = ix_add(c, sum, ix_mul(c, flip, ix_const(c, INT64_C(1) << (sw.m + i))));
-	}
-	return ix_plain(c, sum);
-}
-
-static const Ix *composed_at(Ctx *c, const Layout *l, const Ix *offset)
-{
-	int64_t v;
-	const Ix *x = ix_plain(c, ix_add(c, offset, l->offset));
-	if (!has_swizzle(l))
-		return x;
-	if (ix_is_const(x, &v))
-		return ix_const(c, swizzle_apply(l->swizzle, v));
-	return swizzle_symbolic(c, l->swizzle, x);
-}
-
-/* The last mode takes what is left, so that coordinates beyond the shape continue it. */
-static const Ix *outer_at(Ctx *c, const Layout *l, const Ix *linear)
-{
-	Modes m = {0};
-	const Ix *sum = ix_const(c, 0), *left = linear;
-	layout_flatten(c, l, &m);
-	for (int i = 0; i < m.n; i++) {
-		const Ix *s = m.at[i].shape;
-		bool last = i == m.n - 1;
-		if (ix_is(s, 0))
-			return ix_const(c, 0);
-		const Ix *coord = last ? left : ix_mod(c, left, s);
-		sum = ix_add(c, sum, ix_mul(c, coord, m.at[i].stride));
-		if (!last)
-			left = ix_div(c, left, s);
-	}
-	return ix_plain(c, sum);
-}
-
-const Ix *layout_at(Ctx *c, const Layout *l, const Ix *linear)
-{
-	return composed_at(c, l, outer_at(c, l, linear));
-}
-
-const Ix *layout_at_coord(Ctx *c, const Layout *l, const Ix *const *coord, int n)
-{
-	const Ix *sum = ix_const(c, 0);
-	if (n != layout_rank(l))
-		panic("%d coordinates for a layout of rank %d", n, layout_rank(l));
-	for (int i = 0; i < n; i++)
-		sum = ix_add(c, sum, outer_at(c, layout_mode(c, l, i), coord[i]));
-	return composed_at(c, l, sum);
-}
-
-static int64_t leaf_int(const Tup *t)
-{
-	int64_t v;
-	if (!ix_is_const(t->leaf, &v))
-		panic("offset in a layout that is not static");
-	return v;
-}
-
-/* Takes the coordinate of this subtree off *linear; `last` takes all of it. */
-static int64_t int_at(const Tup *shape, const Tup *stride, int64_t *linear, bool last)
-{
-	int64_t sum = 0;
-	if (tup_is_leaf(shape)) {
-		int64_t s = leaf_int(shape), coord = last ? *linear : *linear % s;
-		*linear /= s;
-		if (__builtin_mul_overflow(coord, leaf_int(stride), &sum))
-			panic("offset in a layout overflows");
-		return sum;
-	}
-	for (int i = 0; i < shape->n; i++) {
-		int64_t part =
-			int_at(shape->at[i], stride->at[i], linear, last && i == shape->n - 1);
-		if (__builtin_add_overflow(sum, part, &sum))
-			panic("offset in a layout overflows");
-	}
-	return sum;
-}
-
-int64_t layout_at_int(const Layout *l, int64_t linear)
-{
-	int64_t offset;
-	if (!ix_is_const(l->offset, &offset))
-		panic("offset in a layout that is not static");
-	int64_t plain = int_at(l->shape, l->stride, &linear, true);
-	if (__builtin_add_overflow(offset, plain, &offset))
-		panic("offset in a layout overflows");
-	return swizzle_apply(l->swizzle, offset);
 }

@@ -1,14 +1,13 @@
-/* layout_algebra.c - the algebra of layouts: coalesce, composition, complement, divide, products,
- * inverse, as CuTe 4.7 defines them.
- *     (4,3):(3,1) o 6:2 = (2,3):(6,1)        (8,8):(8,1) / 32:2 = ((4,8),2):((16,1),8)
+/* layout_algebra.c - the algebra of layouts, first part: what can be proved, coalesce, filter,
+ * complement, as CuTe 4.7 defines them.
+ *     coalesce (2,(1,6)):(1,(6,2)) = 12:1        complement of 4:2 in 19 = (2,3):(1,8)
  * Extents and strides may be symbolic wherever no decision hangs on them; what cannot be proved is
- * refused, never guessed. Swizzle and offset of the left operand are carried through. */
+ * refused or left apart, never guessed. */
 #include "ir/layoutp.h"
 
 #include <string.h>
 
-static const Layout *refuse(Ctx *c, const char **why, const char *fmt, ...) PRINTF(3, 4);
-static const Layout *refuse(Ctx *c, const char **why, const char *fmt, ...)
+const void *refuse(Ctx *c, const char **why, const char *fmt, ...)
 {
 	Buf b = {0};
 	va_list ap;
@@ -16,39 +15,52 @@ static const Layout *refuse(Ctx *c, const char **why, const char *fmt, ...)
 	buf_vprintf(&b, fmt, ap);
 	va_end(ap);
 	if (why)
-		*why = arena_strndup(ctx_arena(c), b.s, b.n);
+		*why = ctx_strn(c, b.s, b.n);
 	buf_free(&b);
 	return NULL;
 }
 
-static const char *text(Ctx *c, const Ix *x)
+const char *ix_text(Ctx *c, const Ix *x)
+{
+	return tup_text(c, tup_leaf(c, x));
+}
+
+const char *tup_text(Ctx *c, const Tup *t)
 {
 	Buf b = {0};
-	ix_print(x, &b);
-	const char *s = arena_strndup(ctx_arena(c), b.s, b.n);
+	tup_print(t, &b);
+	const char *s = ctx_strn(c, b.s, b.n);
 	buf_free(&b);
 	return s;
 }
 
-/* Operations are defined on extents of at least 1; symbolic ones are taken to be. */
-static bool usable(Ctx *c, const char *operation, const Layout *l, const char **why)
+static bool mode_usable(Ctx *c, const char *operation, const Layout *l, const Modes *m,
+			const char **why)
 {
-	Modes m = {0};
-	layout_flatten(c, l, &m);
-	for (int i = 0; i < m.n; i++) {
-		const Ix *s = m.at[i].shape;
+	for (int i = 0; i < m->n; i++) {
+		const Ix *s = m->at[i].shape;
 		if (s->kind != IX_CONST || s->value > 0)
 			continue;
 		refuse(c, why, "%s: mode %d of %s, %s:%s, has an extent below 1", operation, i,
-		       layout_str(c, l), text(c, s), text(c, m.at[i].stride));
+		       layout_str(c, l), ix_text(c, s), ix_text(c, m->at[i].stride));
 		return false;
 	}
 	return true;
 }
 
+/* Operations are defined on extents of at least 1; symbolic ones are taken to be. */
+bool layout_usable(Ctx *c, const char *operation, const Layout *l, const char **why)
+{
+	Modes m = {0};
+	ArenaMark mark = arena_mark(ctx_tmp(c));
+	layout_flatten(c, l, &m);
+	bool ok = mode_usable(c, operation, l, &m, why);
+	arena_release(ctx_tmp(c), mark);
+	return ok;
+}
+
 /* ------------------------------------------------------------------ what can be proved */
-/* a = q * b; names stand for positive numbers */
-static bool divides(Ctx *c, const Ix *a, const Ix *b, const Ix **q)
+bool ix_divides(Ctx *c, const Ix *a, const Ix *b, const Ix **q)
 {
 	if (b->kind == IX_CONST && b->value <= 0)
 		return false;
@@ -58,37 +70,72 @@ static bool divides(Ctx *c, const Ix *a, const Ix *b, const Ix **q)
 	return true;
 }
 
-/* 1 yes, 0 no, -1 unknown; a and b at least 1 */
-static int at_most(Ctx *c, const Ix *a, const Ix *b)
+typedef struct {
+	Ctx *c;
+	VEC(IxFact) facts;
+} Known;
+
+static void name_positive(void *user, const char *name)
+{
+	Known *k = user;
+	vec_push(ctx_tmp(k->c), &k->facts, ((IxFact){name, 1, INT64_MAX, 1}));
+}
+
+/* The least b - a may be, names being positive. */
+static int64_t least_gap(Ctx *c, const Ix *a, const Ix *b)
+{
+	Known k = {.c = c};
+	IxFacts given = layout_facts(c);
+	int64_t lo, hi;
+	ArenaMark mark = arena_mark(ctx_tmp(c));
+	const Ix *gap = ix_plain(c, ix_sub(c, b, a));
+	for (int i = 0; i < given.n; i++)
+		vec_push(ctx_tmp(c), &k.facts, given.at[i]);
+	ix_names(gap, name_positive, &k);
+	ix_range(gap, (IxFacts){k.facts.at, k.facts.n}, &lo, &hi);
+	arena_release(ctx_tmp(c), mark);
+	return lo;
+}
+
+int ix_at_most(Ctx *c, const Ix *a, const Ix *b)
 {
 	const Ix *q;
 	if (a->kind == IX_CONST && b->kind == IX_CONST)
 		return a->value <= b->value;
-	if (a == b || ix_is(a, 1) || divides(c, b, a, &q))
+	if (a == b || ix_is(a, 1) || ix_divides(c, b, a, &q) || least_gap(c, a, b) >= 0)
 		return 1;
-	return -1;
+	return least_gap(c, b, a) > 0 ? 0 : -1;
 }
 
 /* ------------------------------------------------------------------ coalesce */
-static void join(Ctx *c, Modes *out, Mode m)
+void modes_join(Ctx *c, Modes *out, Mode m)
 {
 	Mode *last = out->n ? &out->at[out->n - 1] : NULL;
 	if (!last)
-		vec_push(ctx_arena(c), out, m);
+		vec_push(ctx_tmp(c), out, m);
 	else if (ix_is(last->shape, 1))
 		*last = m;
 	else if (ix_is(m.shape, 1))
 		return;
-	else if (ix_mul(c, last->shape, last->stride) == m.stride)
+	else if (last->basis == m.basis && ix_mul(c, last->shape, last->stride) == m.stride)
 		last->shape = ix_mul(c, last->shape, m.shape);
 	else
-		vec_push(ctx_arena(c), out, m);
+		vec_push(ctx_tmp(c), out, m);
 }
 
-static void join_all(Ctx *c, Modes *out, const Modes *m)
+void modes_join_all(Ctx *c, Modes *out, const Modes *m)
 {
 	for (int i = 0; i < m->n; i++)
-		join(c, out, m->at[i]);
+		modes_join(c, out, m->at[i]);
+}
+
+/* With facts a stride may be the product without looking like it. */
+static void modes_plain(Ctx *c, Modes *m)
+{
+	for (int i = 0; i < m->n; i++) {
+		m->at[i].shape = ix_plain(c, m->at[i].shape);
+		m->at[i].stride = ix_plain(c, m->at[i].stride);
+	}
 }
 
 const Layout *layout_coalesce(Ctx *c, const Layout *l)
@@ -96,172 +143,81 @@ const Layout *layout_coalesce(Ctx *c, const Layout *l)
 	Modes m = {0}, out = {0};
 	if (tup_is_leaf(l->shape) || l->shape->n == 0)
 		return l;
+	ArenaMark mark = arena_mark(ctx_tmp(c));
 	layout_flatten(c, l, &m);
-	join_all(c, &out, &m);
-	return layout_wrap(c, l, layout_of_modes(c, &out));
+	modes_plain(c, &m);
+	modes_join_all(c, &out, &m);
+	l = layout_wrap(c, l, layout_of_modes(c, &out));
+	arena_release(ctx_tmp(c), mark);
+	return l;
 }
 
-/* ------------------------------------------------------------------ composition */
-/* One leaf of the right operand, as it is being laid over the modes of the left one. */
-typedef struct {
-	Ctx *c;
-	const Layout *a, *b;
-	Modes left, out;
-	const Ix *shape, *stride; /* what is left of the leaf */
-	const Ix *
-		*reach; /* per left mode: the sum of the last coordinates that leaves take in it */
-	int *users;     /* per left mode: how many leaves move in it */
-	const char **why;
-} Compose;
-
-static bool compose_fail(Compose *k, int mode, const char *condition)
+static const Layout *coalesce_by(Ctx *c, const Layout *l, const Tup *profile)
 {
-	Ctx *c = k->c;
-	refuse(c, k->why, "composition: %s o %s: mode %d, %s:%s, of the left operand: %s",
-	       layout_str(c, k->a), layout_str(c, k->b), mode, text(c, k->left.at[mode].shape),
-	       text(c, k->left.at[mode].stride), condition);
-	return false;
-}
-
-static void take(Compose *k, int i, const Ix *shape)
-{
-	Ctx *c = k->c;
-	const Ix *stride = ix_mul(c, k->stride, k->left.at[i].stride);
-	vec_push(ctx_arena(c), &k->out, ((Mode){shape, stride}));
-	stride = ix_mul(c, ix_sub(c, shape, ix_const(c, 1)), k->stride);
-	k->reach[i] = ix_add(c, k->reach[i], stride);
-	k->users[i]++;
-}
-
-/* Leaves are laid over the left operand one by one; their sum must not carry from mode to mode. */
-static bool carries_nowhere(Compose *k)
-{
-	Ctx *c = k->c;
-	for (int i = 0; i < k->left.n - 1; i++) {
-		int64_t room;
-		const Ix *left = ix_sub(c, k->left.at[i].shape, k->reach[i]);
-		if (k->users[i] > 1 && (!ix_is_const(ix_plain(c, left), &room) || room < 1))
-			return compose_fail(k, i, "the right operand's modes together leave it");
-	}
-	return true;
-}
-
-/* The leaf starts inside this mode: it takes what fits and leaves the rest to the next one. */
-static bool compose_inside(Compose *k, int i, const Ix *extent)
-{
-	Ctx *c = k->c;
-	const Ix *rest;
-	int fits = at_most(c, k->shape, extent);
-	if (fits == 1) {
-		take(k, i, k->shape);
-		k->shape = ix_const(c, 1);
-		k->stride = ix_const(c, 1);
-		return true;
-	}
-	if (!divides(c, k->left.at[i].shape, k->stride, &rest) || rest != extent)
-		return compose_fail(k, i, "its extent is not a multiple of the stride");
-	if (!divides(c, k->shape, extent, &rest))
-		return compose_fail(k, i, "its extent does not divide that of the right operand");
-	take(k, i, extent);
-	k->shape = rest;
-	k->stride = ix_const(c, 1);
-	return true;
-}
-
-static bool compose_mode(Compose *k, int i)
-{
-	Ctx *c = k->c;
-	const Ix *q, *extent = k->left.at[i].shape;
-	if (ix_is(k->shape, 1)) {
-		k->stride = ix_plain(c, ix_ceil_div(c, k->stride, extent));
-		return true;
-	}
-	if (divides(c, k->stride, extent, &q)) {
-		k->stride = q;
-		return true;
-	}
-	if (at_most(c, k->stride, extent) != 1)
-		return compose_fail(k, i, "stride and extent do not divide each other");
-	return compose_inside(k, i, ix_plain(c, ix_ceil_div(c, extent, k->stride)));
-}
-
-static const Layout *compose_leaf(Compose *k, const Ix *shape, const Ix *stride)
-{
-	int last = k->left.n - 1;
-	if (ix_is(stride, 0))
-		return layout_leaf(k->c, shape, stride);
-	if (last > 0 && stride->kind == IX_CONST && stride->value < 0)
-		return compose_fail(k, 0, "the right operand has a negative stride"), NULL;
-	k->shape = shape;
-	k->stride = stride;
-	k->out = (Modes){0};
-	for (int i = 0; i < last; i++)
-		if (!compose_mode(k, i))
+	int rank = layout_rank(l);
+	if (tup_is_leaf(profile))
+		return layout_coalesce(c, l);
+	if (profile->n > rank)
+		return NULL;
+	const Layout **at = NEWN(ctx_tmp(c), const Layout *, rank + 1);
+	for (int i = 0; i < rank; i++) {
+		at[i] = layout_mode(c, l, i);
+		if (i < profile->n && !(at[i] = coalesce_by(c, at[i], profile->at[i])))
 			return NULL;
-	if (!k->out.n || !ix_is(k->shape, 1))
-		take(k, last, k->shape);
-	return layout_of_modes(k->c, &k->out);
+	}
+	return layout_cat(c, at, rank);
 }
 
-static const Layout *compose_tree(Compose *k, const Tup *shape, const Tup *stride)
+const Layout *layout_coalesce_by(Ctx *c, const Layout *l, const Tup *profile, const char **why)
+{
+	ArenaMark mark = arena_mark(ctx_tmp(c));
+	const Layout *r = coalesce_by(c, layout_outer(c, l), profile);
+	arena_release(ctx_tmp(c), mark);
+	if (!r)
+		return refuse(c, why, "coalesce: %s by %s: the profile has more modes",
+			      layout_str(c, l), tup_text(c, profile));
+	return layout_wrap(c, l, r);
+}
+
+static void filter_into(Ctx *c, Modes *m)
+{
+	for (int i = 0; i < m->n; i++)
+		if (ix_is(m->at[i].stride, 0))
+			m->at[i].shape = ix_const(c, 1);
+}
+
+static const Tup *shape_filtered(Ctx *c, const Tup *shape, const Tup *stride)
 {
 	if (tup_is_leaf(shape))
-		return compose_leaf(k, shape->leaf, stride->leaf);
-	const Layout **at = NEWN(ctx_arena(k->c), const Layout *, shape->n + 1);
+		return ix_is(stride->leaf, 0) ? tup_int(c, 1) : shape;
+	ArenaMark mark = arena_mark(ctx_tmp(c));
+	const Tup **at = NEWN(ctx_tmp(c), const Tup *, shape->n + 1);
 	for (int i = 0; i < shape->n; i++)
-		if (!(at[i] = compose_tree(k, shape->at[i], stride->at[i])))
-			return NULL;
-	return layout_cat(k->c, at, shape->n);
+		at[i] = shape_filtered(c, shape->at[i], stride->at[i]);
+	shape = tup_new(c, at, shape->n);
+	arena_release(ctx_tmp(c), mark);
+	return shape;
 }
 
-/* The left operand's modes, coalesced; its last one has no end, so that its extent does not count.
- */
-static void left_modes(Ctx *c, const Layout *a, Modes *out)
+const Layout *layout_filter_zeros(Ctx *c, const Layout *l)
 {
-	Modes m = {0};
-	layout_flatten(c, a, &m);
-	if (m.n == 0)
-		vec_push(ctx_arena(c), &m, ((Mode){ix_const(c, 1), ix_const(c, 0)}));
-	if (ix_is(m.at[m.n - 1].shape, 1))
-		m.at[m.n - 1].shape = ix_const(c, 2);
-	join_all(c, out, &m);
+	return layout_wrap(c, l, layout_new(c, shape_filtered(c, l->shape, l->stride), l->stride));
 }
 
-const Layout *layout_composition(Ctx *c, const Layout *a, const Layout *b, const char **why)
+const Layout *layout_flat(Ctx *c, const Layout *l)
 {
-	Compose k = {.c = c, .a = a, .b = b, .why = why};
-	const Ix *offset = a->offset;
-	if (!usable(c, "composition", a, why) || !usable(c, "composition", b, why))
-		return NULL;
-	left_modes(c, a, &k.left);
-	if (b->swizzle.b)
-		return refuse(c, why, "composition: %s o %s: the right operand has a swizzle",
-			      layout_str(c, a), layout_str(c, b));
-	if (!ix_is(b->offset, 0)) {
-		if (k.left.n > 1)
-			return refuse(
-				c, why,
-				"composition: %s o %s: the right operand has an offset and the "
-				"left one more than one mode",
-				layout_str(c, a), layout_str(c, b));
-		offset = ix_add(c, offset, ix_mul(c, b->offset, k.left.at[0].stride));
-	}
-	k.users = NEWN(ctx_arena(c), int, k.left.n);
-	k.reach = NEWN(ctx_arena(c), const Ix *, k.left.n);
-	for (int i = 0; i < k.left.n; i++)
-		k.reach[i] = ix_const(c, 0);
-	const Layout *outer = compose_tree(&k, b->shape, b->stride);
-	return outer && carries_nowhere(&k) ? layout_swizzled(c, a->swizzle, offset, outer) : NULL;
+	const Tup *shape = tup_flatten(c, l->shape), *stride = tup_flatten(c, l->stride);
+	return layout_wrap(c, l, layout_new(c, shape, stride));
 }
 
 /* ------------------------------------------------------------------ complement */
-static bool sort_by_stride(Ctx *c, Modes *m)
+bool modes_sort(Ctx *c, Modes *m)
 {
 	for (int i = 1; i < m->n; i++)
 		for (int j = i; j > 0; j--) {
 			Mode low = m->at[j - 1], high = m->at[j];
-			int order = at_most(c, low.stride, high.stride);
-			if (order < 0 && at_most(c, high.stride, low.stride) < 0)
+			int order = ix_at_most(c, low.stride, high.stride);
+			if (order < 0 && ix_at_most(c, high.stride, low.stride) < 0)
 				return false;
 			if (order == 1)
 				break;
@@ -271,178 +227,193 @@ static bool sort_by_stride(Ctx *c, Modes *m)
 	return true;
 }
 
-/* Modes that tell coordinates apart: not of extent 1, not of stride 0. */
-static void moving_modes(Ctx *c, const Layout *l, Modes *out)
+/* The modes with this basis that tell coordinates apart: not of extent 1, not of stride 0. */
+static void moving_modes(Ctx *c, const Layout *l, uint64_t basis, Modes *out)
 {
 	Modes m = {0}, all = {0};
 	layout_flatten(c, l, &m);
+	filter_into(c, &m);
 	for (int i = 0; i < m.n; i++)
-		if (!ix_is(m.at[i].stride, 0))
-			join(c, &all, m.at[i]);
+		if (m.at[i].basis == basis && !ix_is(m.at[i].stride, 0))
+			modes_join(c, &all, (Mode){m.at[i].shape, m.at[i].stride, 0});
 	for (int i = 0; i < all.n; i++)
 		if (!ix_is(all.at[i].shape, 1))
-			vec_push(ctx_arena(c), out, all.at[i]);
+			vec_push(ctx_tmp(c), out, all.at[i]);
 }
 
-static const Layout *complement_fail(Ctx *c, const char **why, const Layout *a, const Ix *cotarget,
-				     Mode m, const char *condition)
+/* One complement that is being built. */
+typedef struct {
+	const Layout *a;
+	const Ix *cotarget; /* NULL: a tail of extent 1, which stays */
+	const Tup *shape;   /* cotarget by mode, where strides carry a basis; or NULL */
+	int64_t least;      /* a tail that is surely shorter becomes this long */
+	const char **why;
+} Gaps;
+
+static const void *gaps_fail(Ctx *c, const Gaps *k, Mode m, const char *condition)
 {
-	return refuse(c, why, "complement: of %s in %s: mode %s:%s: %s", layout_str(c, a),
-		      text(c, cotarget), text(c, m.shape), text(c, m.stride), condition);
+	return refuse(c, k->why, "complement: of %s in %s: mode %s:%s: %s", layout_str(c, k->a),
+		      k->shape      ? tup_text(c, k->shape)
+		      : k->cotarget ? ix_text(c, k->cotarget)
+				    : "1",
+		      ix_text(c, m.shape), ix_text(c, m.stride), condition);
 }
 
-/* The gaps that a leaves, smallest stride first, and the tail behind all of it; a tail that is sure
- * to be of extent `least` or more is not joined away. */
-static const Layout *gaps_of(Ctx *c, const Layout *a, const Ix *cotarget, int64_t least,
-			     const char **why)
+static bool gaps_order(Ctx *c, const Gaps *k, Modes *m)
 {
-	Modes m = {0}, gaps = {0}, out = {0};
+	for (int i = 0; i < m->n; i++)
+		if (m->at[i].stride->kind == IX_CONST && m->at[i].stride->value < 0)
+			return gaps_fail(c, k, m->at[i], "its stride is negative");
+	if (!modes_sort(c, m))
+		return gaps_fail(c, k, m->at[0], "the order of the strides is not known");
+	return true;
+}
+
+static void gaps_tail(Ctx *c, const Gaps *k, const Ix *next, Modes *out)
+{
+	Mode tail = {ix_const(c, 1), next, 0};
+	if (!k->cotarget) {
+		if (out->n && ix_is(out->at[out->n - 1].shape, 1))
+			out->n--;
+		vec_push(ctx_tmp(c), out, tail);
+		return;
+	}
+	tail.shape = ix_plain(c, ix_ceil_div(c, k->cotarget, next));
+	if (tail.shape->kind == IX_CONST && tail.shape->value < k->least)
+		tail.shape = ix_const(c, k->least);
+	modes_join(c, out, tail);
+}
+
+/* The gaps that the modes of one basis leave, smallest stride first, and the tail behind them. */
+static const Layout *gaps_of(Ctx *c, const Gaps *k, uint64_t basis)
+{
+	Modes m = {0}, out = {0};
 	const Ix *next = ix_const(c, 1);
-	if (!usable(c, "complement", a, why))
+	moving_modes(c, k->a, basis, &m);
+	if (!gaps_order(c, k, &m))
 		return NULL;
-	if (cotarget->kind == IX_CONST && cotarget->value < 1)
-		return refuse(c, why, "complement: of %s in %s: the target's size is below 1",
-			      layout_str(c, a), text(c, cotarget));
-	moving_modes(c, a, &m);
-	for (int i = 0; i < m.n; i++)
-		if (m.at[i].stride->kind == IX_CONST && m.at[i].stride->value < 0)
-			return complement_fail(c, why, a, cotarget, m.at[i],
-					       "its stride is negative");
-	if (!sort_by_stride(c, &m))
-		return complement_fail(c, why, a, cotarget, m.at[0],
-				       "the order of the strides is not known");
 	for (int i = 0; i < m.n; i++) {
 		const Ix *gap = ix_plain(c, ix_div(c, m.at[i].stride, next));
 		if (ix_is(gap, 0))
-			return complement_fail(
-				c, why, a, cotarget, m.at[i],
-				"it overlaps the one before: the layout is not injective");
-		vec_push(ctx_arena(c), &gaps, ((Mode){gap, next}));
+			return gaps_fail(c, k, m.at[i],
+					 "it overlaps the one before: the layout is not injective");
+		modes_join(c, &out, (Mode){gap, next, 0});
 		next = ix_mul(c, m.at[i].shape, m.at[i].stride);
 	}
-	const Ix *tail = ix_plain(c, ix_ceil_div(c, cotarget, next));
-	if (tail->kind == IX_CONST && tail->value < least)
-		tail = ix_const(c, least);
-	vec_push(ctx_arena(c), &gaps, ((Mode){tail, next}));
-	join_all(c, &out, &gaps);
+	gaps_tail(c, k, next, &out);
+	for (int i = 0; i < out.n; i++)
+		out.at[i].basis = basis;
 	return layout_of_modes(c, &out);
+}
+
+static const void *gaps_at(Ctx *c, void *user, uint64_t basis)
+{
+	Gaps k = *(Gaps *)user;
+	const Tup *t = k.shape;
+	for (uint64_t b = basis; t && b; b = basis_inside(b)) {
+		int i = basis_outermost(b);
+		if (i >= tup_rank(t))
+			return refuse(c, k.why, "complement: of %s in %s: there is no mode %d",
+				      layout_str(c, k.a), tup_text(c, k.shape), i);
+		t = tup_get(t, i);
+	}
+	if (t)
+		k.cotarget = tup_product(c, t);
+	return gaps_of(c, &k, basis);
+}
+
+static const void *layouts_join(Ctx *c, void *user, const void *const *at, int n)
+{
+	(void)user;
+	return layout_cat(c, (const Layout *const *)at, n);
+}
+
+typedef VEC(uint64_t) Paths;
+
+/* The last `depth` numbers of a path, and *rest, what stands in front of them. */
+static uint64_t path_outer(uint64_t path, int depth, uint64_t *rest)
+{
+	int bits = 0;
+	*rest = path;
+	for (int i = 0; i < depth && *rest; i++)
+		*rest = basis_inside(*rest);
+	while (bits < 64 && *rest >> bits)
+		bits += 8;
+	return bits < 64 ? path >> bits : 0;
+}
+
+/* Places of the target's shape that no path goes into are places of their own. */
+static void cover(Ctx *c, const Tup *shape, uint64_t prefix, int depth, Paths *paths, int given)
+{
+	bool inside = false;
+	for (int i = 0; i < given; i++) {
+		uint64_t rest, outer = path_outer(paths->at[i], depth, &rest);
+		if (outer == prefix && !rest)
+			return;
+		inside |= outer == prefix;
+	}
+	for (int i = 0; inside && i < tup_rank(shape); i++)
+		cover(c, tup_get(shape, i), prefix << 8 | (uint64_t)(i + 1), depth + 1, paths,
+		      given);
+	if (!inside)
+		vec_push(ctx_tmp(c), paths, prefix);
+}
+
+static const Layout *gaps_by_basis(Ctx *c, Gaps *k)
+{
+	Modes m = {0};
+	Paths paths = {0};
+	layout_flatten(c, k->a, &m);
+	for (int i = 0; i < m.n; i++)
+		if (m.at[i].basis)
+			vec_push(ctx_tmp(c), &paths, m.at[i].basis);
+		else if (!ix_is(m.at[i].stride, 0) && !ix_is(m.at[i].shape, 1))
+			return gaps_fail(c, k, m.at[i], "it has no basis, others have");
+	if (k->shape)
+		cover(c, k->shape, 0, 0, &paths, paths.n);
+	if (k->why)
+		*k->why = NULL;
+	const Layout *r = basis_tree(c, paths.at, paths.n, gaps_at, layouts_join, k);
+	if (!r && k->why && !*k->why)
+		refuse(c, k->why, "complement: of %s: a basis element is part of another",
+		       layout_str(c, k->a));
+	return r;
+}
+
+static const Layout *gaps_begin(Ctx *c, Gaps *k)
+{
+	const char *unused;
+	k->why = k->why ? k->why : &unused;
+	if (!layout_usable(c, "complement", k->a, k->why))
+		return NULL;
+	if (k->cotarget && k->cotarget->kind == IX_CONST && k->cotarget->value < 1)
+		return refuse(c, k->why, "complement: of %s in %s: the target's size is below 1",
+			      layout_str(c, k->a), ix_text(c, k->cotarget));
+	ArenaMark mark = arena_mark(ctx_tmp(c));
+	const Layout *r = tup_has_basis(k->a->stride) ? gaps_by_basis(c, k) : gaps_of(c, k, 0);
+	arena_release(ctx_tmp(c), mark);
+	return r;
 }
 
 const Layout *layout_complement(Ctx *c, const Layout *a, const Ix *cotarget, const char **why)
 {
-	return gaps_of(c, a, cotarget, 1, why);
+	return gaps_begin(c, &(Gaps){layout_outer(c, a), cotarget, NULL, 1, why});
 }
 
-/* ------------------------------------------------------------------ divide and products */
-const Layout *layout_logical_divide(Ctx *c, const Layout *a, const Layout *b, const char **why)
+const Layout *layout_complement_in(Ctx *c, const Layout *a, const Tup *shape, const char **why)
 {
-	if (b->swizzle.b || !ix_is(b->offset, 0))
-		return refuse(c, why,
-			      "logical_divide: %s / %s: the tiler has a swizzle or an offset",
-			      layout_str(c, a), layout_str(c, b));
-	const Layout *rest = layout_complement(c, b, layout_size(c, a), why);
-	if (!rest)
-		return NULL;
-	return layout_composition(c, a, layout_cat(c, (const Layout *[]){b, rest}, 2), why);
+	const Ix *size = tup_product(c, shape);
+	return gaps_begin(c, &(Gaps){layout_outer(c, a), size, shape, 1, why});
 }
 
-/* Where copies of a go: its gaps in the order of b, then the tail, which has no end. */
-static const Layout *repeat(Ctx *c, const Layout *a, const Layout *b, const char **why)
+const Layout *layout_complement_open(Ctx *c, const Layout *a, const Ix *cotarget, const char **why)
 {
-	const Ix *cotarget = ix_mul(c, layout_size(c, a), layout_cosize(c, b));
-	const Layout *rest = gaps_of(c, layout_outer(c, a), cotarget, 2, why);
-	return rest ? layout_composition(c, rest, b, why) : NULL;
+	if (tup_has_basis(a->stride))
+		return layout_gaps(c, a, why);
+	return gaps_begin(c, &(Gaps){layout_outer(c, a), cotarget, NULL, 2, why});
 }
 
-const Layout *layout_logical_product(Ctx *c, const Layout *a, const Layout *b, const char **why)
+const Layout *layout_gaps(Ctx *c, const Layout *a, const char **why)
 {
-	if (b->swizzle.b || !ix_is(b->offset, 0))
-		return refuse(c, why,
-			      "logical_product: %s * %s: the right operand has a swizzle or an "
-			      "offset",
-			      layout_str(c, a), layout_str(c, b));
-	const Layout *again = repeat(c, a, b, why), *one = layout_outer(c, a);
-	if (!again)
-		return NULL;
-	return layout_wrap(c, a, layout_cat(c, (const Layout *[]){one, again}, 2));
-}
-
-/* A tuple of rank modes, those that l lacks being 1:0. */
-static const Layout *pad(Ctx *c, const Layout *l, int rank)
-{
-	int old = layout_rank(l);
-	const Layout **at = NEWN(ctx_arena(c), const Layout *, rank + 1);
-	for (int i = 0; i < rank; i++)
-		at[i] = i < old ? layout_mode(c, l, i)
-				: layout_leaf(c, ix_const(c, 1), ix_const(c, 0));
-	return layout_cat(c, at, rank);
-}
-
-/* ((a0,b0),(a1,b1),...) from two layouts of one rank */
-static const Layout *zip(Ctx *c, const Layout *a, const Layout *b)
-{
-	int rank = layout_rank(a);
-	const Layout **at = NEWN(ctx_arena(c), const Layout *, rank + 1);
-	for (int i = 0; i < rank; i++) {
-		const Layout *pair[] = {layout_mode(c, a, i), layout_mode(c, b, i)};
-		at[i] = layout_cat(c, pair, 2);
-	}
-	return layout_cat(c, at, rank);
-}
-
-const Layout *layout_blocked_product(Ctx *c, const Layout *a, const Layout *b, const char **why)
-{
-	if (tup_is_leaf(a->shape) && tup_is_leaf(b->shape))
-		return layout_logical_product(c, a, b, why);
-	int rank = layout_rank(a) > layout_rank(b) ? layout_rank(a) : layout_rank(b);
-	const Layout *block = pad(c, a, rank), *tiler = layout_wrap(c, b, pad(c, b, rank));
-	const Layout *both = layout_logical_product(c, block, tiler, why);
-	if (!both)
-		return NULL;
-	return layout_wrap(c, a, zip(c, layout_mode(c, both, 0), layout_mode(c, both, 1)));
-}
-
-const Layout *layout_tile_to_shape(Ctx *c, const Layout *atom, const Tup *shape, const char **why)
-{
-	int rank = tup_rank(shape), inner = layout_rank(atom);
-	const Tup **tiles = NEWN(ctx_arena(c), const Tup *, rank + 1);
-	if (!usable(c, "tile_to_shape", atom, why))
-		return NULL;
-	if (inner > rank)
-		return refuse(c, why, "tile_to_shape: %s has %d modes, the shape has %d",
-			      layout_str(c, atom), inner, rank);
-	for (int i = 0; i < rank; i++) {
-		const Ix *have =
-			i < inner ? tup_product(c, tup_get(atom->shape, i)) : ix_const(c, 1);
-		const Ix *want = tup_product(c, tup_get(shape, i));
-		tiles[i] = tup_leaf(c, ix_plain(c, ix_ceil_div(c, want, have)));
-	}
-	const Tup *grid = tup_is_leaf(shape) ? tiles[0] : tup_new(c, tiles, rank);
-	return layout_blocked_product(c, atom, layout_left(c, grid), why);
-}
-
-/* ------------------------------------------------------------------ inverse */
-const Layout *layout_right_inverse(Ctx *c, const Layout *l, const char **why)
-{
-	Modes m = {0}, all = {0}, out = {0}, joined = {0};
-	const Ix *next = ix_const(c, 1), *before = next;
-	if (l->swizzle.b || !ix_is(l->offset, 0))
-		return refuse(c, why, "right_inverse: %s has a swizzle or an offset",
-			      layout_str(c, l));
-	if (!usable(c, "right_inverse", l, why))
-		return NULL;
-	layout_flatten(c, l, &all);
-	join_all(c, &m, &all);
-	for (int i = 0; i < m.n && out.n < m.n; i++) {
-		if (m.at[i].stride != next || ix_is(m.at[i].shape, 1) || ix_is(next, 0))
-			continue;
-		before = ix_const(c, 1);
-		for (int j = 0; j < i; j++)
-			before = ix_mul(c, before, m.at[j].shape);
-		vec_push(ctx_arena(c), &out, ((Mode){m.at[i].shape, before}));
-		next = ix_mul(c, m.at[i].shape, m.at[i].stride);
-		i = -1;
-	}
-	join_all(c, &joined, &out);
-	return layout_of_modes(c, &joined);
+	return gaps_begin(c, &(Gaps){layout_outer(c, a), NULL, NULL, 1, why});
 }

@@ -5,13 +5,21 @@
 
 #include <string.h>
 
+/* inner o [Sw o] offset o outer; an inner layout alone has its offset even where it is 0 */
 void layout_print(const Layout *l, Buf *out)
 {
-	bool offset = !ix_is(l->offset, 0);
-	if (l->swizzle.b || offset)
+	bool offset = !ix_is(l->offset, 0) || l->origin || (l->inner && !l->swizzle.b);
+	if (l->inner) {
+		layout_print(l->inner, out);
+		buf_add(out, " o ", 3);
+	}
+	if (l->swizzle.b || (offset && !l->inner))
 		buf_printf(out, "Sw<%d,%d,%d> o ", l->swizzle.b, l->swizzle.m, l->swizzle.s);
 	if (offset) {
-		ix_print(l->offset, out);
+		if (l->origin)
+			tup_print(l->origin, out);
+		else
+			ix_print(l->offset, out);
 		buf_add(out, " o ", 3);
 	}
 	tup_print(l->shape, out);
@@ -23,7 +31,7 @@ const char *layout_str(Ctx *c, const Layout *l)
 {
 	Buf b = {0};
 	layout_print(l, &b);
-	const char *s = arena_strndup(ctx_arena(c), b.s, b.n);
+	const char *s = ctx_strn(c, b.s, b.n);
 	buf_free(&b);
 	return s;
 }
@@ -99,21 +107,51 @@ static const Layout *plain(Ctx *c, const Tup *shape, const char **s, const char 
 	return layout_new(c, shape, stride);
 }
 
-static const Layout *composed(Ctx *c, const char **s, const char **why)
+enum { CHAIN_MAX = 8 };
+
+/* offset o outer, or outer alone; the offset may be coordinates */
+static const Layout *behind(Ctx *c, const Tup **offset, const char **s, const char **why)
 {
-	Swizzle sw;
-	const Ix *offset = ix_const(c, 0);
-	if (!parse_swizzle(s, &sw, why))
-		return NULL;
-	if (!parse_o(s))
-		return *why = "expected 'o' after a swizzle", NULL;
 	const Tup *first = tup_parse(c, s, why);
-	if (first && tup_is_leaf(first) && parse_o(s)) {
-		offset = first->leaf;
+	*offset = NULL;
+	if (first && *skip_space(*s) != ':' && parse_o(s)) {
+		*offset = first;
 		first = tup_parse(c, s, why);
 	}
-	const Layout *outer = first ? plain(c, first, s, why) : NULL;
-	return outer ? layout_swizzled(c, sw, offset, outer) : NULL;
+	return first ? plain(c, first, s, why) : NULL;
+}
+
+/* Behind an inner layout, whose o is read. */
+static const Layout *chain(Ctx *c, const Layout *inner, const char **s, const char **why, int depth)
+{
+	const Tup *offset;
+	Swizzle sw = {0, 0, 0};
+	const char *inside = swizzle_start(skip_space(*s));
+	if (depth == CHAIN_MAX)
+		return *why = "the chain of o is too long", NULL;
+	if (inside) {
+		*s = inside;
+		if (!parse_swizzle(s, &sw, why))
+			return NULL;
+		if (!parse_o(s))
+			return *why = "expected 'o' after a swizzle", NULL;
+	}
+	const Layout *outer = behind(c, &offset, s, why);
+	if (!outer)
+		return NULL;
+	if (inner && !offset && !inside)
+		return *why = "expected an offset behind the first 'o'", NULL;
+	if (offset && !tup_is_leaf(offset) && (inside || !inner))
+		return *why = "coordinates are an offset behind a layout alone", NULL;
+	if (offset && tup_is_leaf(offset) && offset->basis)
+		return *why = "an offset has no basis", NULL;
+	const Layout *l =
+		offset && !tup_is_leaf(offset)
+			? layout_composed(c, NULL, offset, outer)
+			: layout_swizzled(c, sw, offset ? offset->leaf : ix_const(c, 0), outer);
+	if (inner)
+		l = layout_behind(c, inner, l);
+	return parse_o(s) ? chain(c, l, s, why, depth + 1) : l;
 }
 
 const Layout *layout_parse(Ctx *c, const char **s, const char **why)
@@ -121,11 +159,9 @@ const Layout *layout_parse(Ctx *c, const char **s, const char **why)
 	const char *unused;
 	why = why ? why : &unused;
 	*s = skip_space(*s);
-	const char *inside = swizzle_start(*s);
-	if (inside) {
-		*s = inside;
-		return composed(c, s, why);
-	}
+	if (swizzle_start(*s))
+		return chain(c, NULL, s, why, 0);
 	const Tup *shape = tup_parse(c, s, why);
-	return shape ? plain(c, shape, s, why) : NULL;
+	const Layout *l = shape ? plain(c, shape, s, why) : NULL;
+	return l && parse_o(s) ? chain(c, l, s, why, 0) : l;
 }

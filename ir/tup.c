@@ -15,7 +15,7 @@ typedef struct {
 static uint64_t tup_hash(const void *entry)
 {
 	const Tup *t = entry;
-	uint64_t h = hash_mix((uint64_t)(int64_t)t->n, t->leaf ? t->leaf->id + 1 : 0);
+	uint64_t h = hash_mix((uint64_t)(int64_t)t->n ^ t->basis, t->leaf ? t->leaf->id + 1 : 0);
 	for (int i = 0; i < t->n; i++)
 		h = hash_mix(h, t->at[i]->id);
 	return h;
@@ -24,7 +24,7 @@ static uint64_t tup_hash(const void *entry)
 static bool tup_eq(const void *entry, const void *key)
 {
 	const Tup *t = entry, *u = key;
-	if (t->n != u->n || t->leaf != u->leaf)
+	if (t->n != u->n || t->leaf != u->leaf || t->basis != u->basis)
 		return false;
 	for (int i = 0; i < t->n; i++)
 		if (t->at[i] != u->at[i])
@@ -56,6 +56,31 @@ static const Tup *tup_intern(Ctx *c, Tup key)
 const Tup *tup_leaf(Ctx *c, const Ix *x)
 {
 	return tup_intern(c, (Tup){.n = -1, .leaf = x});
+}
+
+const Tup *tup_basis(Ctx *c, const Ix *x, uint64_t basis)
+{
+	return tup_intern(c, (Tup){.n = -1, .leaf = x, .basis = ix_is(x, 0) ? 0 : basis});
+}
+
+const Tup *tup_any(Ctx *c)
+{
+	return tup_leaf(c, ix_sym(c, "_"));
+}
+
+bool tup_is_any(const Tup *t)
+{
+	return t->n < 0 && t->leaf->kind == IX_SYM && !strcmp(t->leaf->name, "_");
+}
+
+bool tup_has_basis(const Tup *t)
+{
+	if (t->n < 0)
+		return t->basis != 0;
+	for (int i = 0; i < t->n; i++)
+		if (tup_has_basis(t->at[i]))
+			return true;
+	return false;
 }
 
 const Tup *tup_int(Ctx *c, int64_t v)
@@ -116,10 +141,21 @@ bool tup_is_static(const Tup *t)
 }
 
 /* ------------------------------------------------------------------ text */
+/* A sum in front of @ stands in parentheses. */
+static void print_leaf(const Tup *t, Buf *out)
+{
+	bool group = t->basis && t->leaf->kind != IX_CONST && t->leaf->kind != IX_SYM;
+	buf_add(out, "(", group);
+	ix_print(t->leaf, out);
+	buf_add(out, ")", group);
+	for (uint64_t b = t->basis; b; b >>= 8)
+		buf_printf(out, "@%d", (int)(b & 255) - 1);
+}
+
 void tup_print(const Tup *t, Buf *out)
 {
 	if (t->n < 0) {
-		ix_print(t->leaf, out);
+		print_leaf(t, out);
 		return;
 	}
 	buf_add(out, "(", 1);
@@ -160,7 +196,35 @@ static bool opens_tuple(const char *s)
 	const char *end = closing(s, &comma);
 	if (!end || comma)
 		return true;
-	return !ix_infix_at(skip_space(end));
+	end = skip_space(end);
+	return *end != '@' && !ix_infix_at(end);
+}
+
+bool basis_add(uint64_t *basis, int index)
+{
+	int shift = 0;
+	while (shift < 64 && *basis >> shift)
+		shift += 8;
+	if (shift >= 64 || index < 0 || index > 254)
+		return false;
+	*basis |= (uint64_t)(index + 1) << shift;
+	return true;
+}
+
+static const Tup *parse_leaf(Ctx *c, const char **s, const char **why)
+{
+	const Ix *x = ix_parse(c, s, why);
+	uint64_t basis = 0;
+	while (x && *skip_space(*s) == '@') {
+		const char *p = skip_space(skip_space(*s) + 1);
+		int index = *p >= '0' && *p <= '9' ? 0 : -1;
+		for (; *p >= '0' && *p <= '9' && index < 1000; p++)
+			index = 10 * index + (*p - '0');
+		if (!basis_add(&basis, index))
+			return *why = "behind '@' stand up to 8 numbers in 0..254", NULL;
+		*s = p;
+	}
+	return x ? tup_basis(c, x, basis) : NULL;
 }
 
 static const Tup *parse_tuple(Ctx *c, const char **s, const char **why, int depth)
@@ -168,10 +232,8 @@ static const Tup *parse_tuple(Ctx *c, const char **s, const char **why, int dept
 	const Tup *at[MAX_RANK];
 	int n = 0;
 	*s = skip_space(*s);
-	if (**s != '(' || !opens_tuple(*s)) {
-		const Ix *x = ix_parse(c, s, why);
-		return x ? tup_leaf(c, x) : NULL;
-	}
+	if (**s != '(' || !opens_tuple(*s))
+		return parse_leaf(c, s, why);
 	if (depth > MAX_DEPTH)
 		return *why = "the tuple is nested too deeply", NULL;
 	*s = skip_space(*s + 1);

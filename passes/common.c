@@ -122,7 +122,7 @@ const Layout *kmajor_layout(Ctx *c, KMajor m, int elem_bytes)
 	const Layout *atom = layout_swizzled(c, (Swizzle){b, shift, 3}, ix_const(c, 0),
 					     layout_2d(c, 8, m.span, m.span, 1));
 	const Tup *shape[2] = {tup_int(c, m.rows), tup_int(c, m.cols)};
-	const Layout *l = layout_tile_to_shape(c, atom, tup_new(c, shape, 2), &why);
+	const Layout *l = layout_tile_to_shape(c, atom, tup_new(c, shape, 2), NULL, &why);
 	if (!l)
 		panic("%s", why);
 	return l;

@@ -79,7 +79,7 @@ static const char *apply_blocked_product(Ctx *c, const char *a, const char *b, c
 
 static const char *apply_tile_to_shape(Ctx *c, const char *a, const char *b, const char **why)
 {
-	return show(c, layout_tile_to_shape(c, layout_of(c, a), tup_of(c, b), why));
+	return show(c, layout_tile_to_shape(c, layout_of(c, a), tup_of(c, b), NULL, why));
 }
 
 static const char *apply_right_inverse(Ctx *c, const char *a, const char *b, const char **why)

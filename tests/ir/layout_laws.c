@@ -327,7 +327,7 @@ static bool law_tile(Case *k)
 		shape[i] = tup_int(k->c, 1 + random_below(16));
 	bool leaves = rank == 1 && tup_is_leaf(k->a->shape);
 	const Tup *target = leaves ? shape[0] : tup_new(k->c, shape, rank);
-	const Layout *r = layout_tile_to_shape(k->c, k->a, target, &k->why);
+	const Layout *r = layout_tile_to_shape(k->c, k->a, target, NULL, &k->why);
 	if (!r)
 		return false;
 	for (int i = 0; i < rank && !leaves; i++) {
