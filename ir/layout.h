@@ -142,6 +142,35 @@ typedef enum { FORM_LOGICAL, FORM_ZIPPED, FORM_TILED, FORM_FLAT } TileForm;
 const Layout *layout_reform(Ctx *c, const Layout *l, const Tile *t, TileForm form,
 			    const char **why);
 
+/* The operations by name: rows of layout_ops.def. What they take and give: */
+typedef enum { ALG_TUP, ALG_LAYOUT, ALG_LIST } AlgKind;
+typedef struct Alg Alg;
+struct Alg {
+	AlgKind kind;
+	const Tup *tup;       /* an integer is a leaf, `_` is tup_any */
+	const Layout *layout; /* a swizzle alone: in front of 1:0 */
+	const Alg *at;        /* a tuple with layouts in it */
+	int n;
+};
+typedef struct {
+	const char *name;
+	int lo, hi; /* arguments */
+	const char *args, *doc;
+} LayoutOpRow;
+typedef enum {
+#define LAYOUT_OP(name, ...) LAYOUT_OP_##name,
+#include "ir/layout_ops.def"
+	LAYOUT_OP_COUNT
+} LayoutOpId;
+extern const LayoutOpRow layout_op_rows[LAYOUT_OP_COUNT];
+typedef struct {
+	Alg value, pair[2]; /* value.at is pair where the result is a list */
+} AlgResult;
+int layout_op_find(const char *name); /* -1: none */
+/* n within the row's bounds. False: *why says what does not hold. */
+bool layout_op_apply(Ctx *c, int op, const Alg *args, int n, AlgResult *out, const char **why);
+void alg_print(const Alg *v, Buf *out);
+
 /* Offset of a coordinate: linear index (leftmost fastest), or one index per top-level mode. These
  * panic where strides carry a basis. */
 const Ix *layout_at(Ctx *c, const Layout *l, const Ix *linear);

@@ -1,0 +1,35 @@
+/* layoutops.h - private to ir/layout_ops*.c: how a row of layout_ops.def is written. */
+#ifndef DSL_LAYOUTOPS_H
+#define DSL_LAYOUTOPS_H
+
+#include "ir/layoutp.h"
+
+/* One application. The function sets *out and gives true, or sets why and gives false. */
+typedef struct {
+	Ctx *c;
+	const char *name;
+	const Alg *arg;
+	int n;
+	Alg *out; /* has room for two in out->at when a list is made with give_pair */
+	Alg *pair;
+	const char *why;
+} Call;
+
+/* Arguments; NULL or false after a reason is set. */
+const Layout *arg_layout(Call *k, int i);
+const Tup *arg_tup(Call *k, int i);
+const Tup *arg_shape(Call *k, int i); /* of a layout, its shape */
+bool arg_int(Call *k, int i, int64_t lo, int64_t hi, int64_t *out);
+const Tile *arg_tile(Call *k, int i); /* in ctx_tmp */
+bool is_layout(const Call *k, int i);
+
+bool give_layout(Call *k, const Layout *l); /* NULL: false, why is set already */
+bool give_tup(Call *k, const Tup *t);       /* NULL: "the forms differ" unless why is set */
+bool give_ix(Call *k, const Ix *x);
+bool give_pair(Call *k, Alg a, Alg b);
+bool call_refuse(Call *k, const char *fmt, ...) PRINTF(2, 3);
+
+#define LAYOUT_OP(name, ...) bool op_##name(Call *k);
+#include "ir/layout_ops.def"
+
+#endif
