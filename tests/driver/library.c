@@ -116,7 +116,7 @@ static void test_json(void **state)
 	char *lines = strdup(dslc_diagnostics(r, 1)), *rest = NULL;
 	int n = 0;
 	for (char *s = strtok_r(lines, "\n", &rest); s; s = strtok_r(NULL, "\n", &rest)) {
-		struct json_object *at = json_tokener_parse(s), *file;
+		struct json_object *at = json_tokener_parse(s), *file = NULL;
 		if (!at || !json_object_object_get_ex(at, "file", &file))
 			fail_msg("no JSON: %s", s);
 		assert_string_equal(json_object_get_string(file), o.name);

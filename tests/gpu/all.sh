@@ -6,6 +6,7 @@
 #   run        dslc run on the example, where dslc itself starts here
 #   host       examples/gemm/host.c
 #   embed      examples/embed
+#   overhead   what dsl_launch costs the host
 #   grid       the correctness grid against the reference interpreter and cuBLAS
 #   bench      TFLOP/s beside cuBLASLt and the plug-ins in DIR/yard or .yard
 # The exit code is the number of steps that failed; a step that cannot run here is a failure.
@@ -19,7 +20,7 @@ else
 	dir=$(CDPATH= cd -- "$1" && pwd)
 fi
 results=${2:-results}
-[ $# -gt 2 ] && shift 2 || set -- run host embed grid bench
+[ $# -gt 2 ] && shift 2 || set -- run host embed overhead grid bench
 mkdir -p "$results"
 results=$(CDPATH= cd -- "$results" && pwd)
 failures=0
@@ -114,6 +115,7 @@ step()
 	run) run_example ;;
 	host) run_host ;;
 	embed) run_embed ;;
+	overhead) "$dir/launch_overhead" "$dir/bench/gemm.cubin" ;;
 	grid) run_grid ;;
 	bench) run_bench ;;
 	*) echo "no such step"; false ;;
