@@ -110,8 +110,8 @@ static void map_encode(Bench *b, const KDesc *k, int i)
 static void bare_open(Bench *b, const char *path)
 {
 	const KDesc *k = dsl_module_desc(b->mod)->kernels;
-	CUcontext context;
-	CUmodule module;
+	CUcontext context = NULL;
+	CUmodule module = NULL;
 	void *image = file_read(path);
 	CALL(b, cuDevicePrimaryCtxRetain, (&context, 0));
 	CALL(b, cuCtxSetCurrent, (context));
@@ -138,7 +138,7 @@ static double batch_ours(const Bench *b)
 	double start = now_us();
 	for (int i = 0; i < BATCH; i++)
 		check(dsl_launch(b->mod, "gemm", b->args, 6, NULL, NULL));
-	return (now_us() - start) / BATCH;
+	return (now_us() - start) / (double)BATCH;
 }
 
 static double batch_bare(Bench *b)
@@ -149,7 +149,7 @@ static double batch_bare(Bench *b)
 	double start = now_us();
 	for (int i = 0; i < BATCH; i++)
 		cu(launch(&b->config, b->function, b->params, NULL), "cuLaunchKernelEx");
-	return (now_us() - start) / BATCH;
+	return (now_us() - start) / (double)BATCH;
 }
 
 static double batch_checks(const Bench *b)
@@ -157,7 +157,7 @@ static double batch_checks(const Bench *b)
 	double start = now_us();
 	for (int i = 0; i < BATCH; i++)
 		check(dsl_can_run(b->mod, "gemm", b->args, 6, NULL, 0));
-	return (now_us() - start) / BATCH;
+	return (now_us() - start) / (double)BATCH;
 }
 
 static int by_value(const void *a, const void *b)
@@ -192,9 +192,9 @@ static double measure(Bench *b)
 /* Launches into a graph, runs the graph, and sees that the kernel wrote. */
 static bool capture(Bench *b)
 {
-	CUstream s;
-	CUgraph graph;
-	CUgraphExec exec;
+	CUstream s = NULL;
+	CUgraph graph = NULL;
+	CUgraphExec exec = NULL;
 	uint16_t first = 0xffff;
 	check(dsl_mem_set(b->dev, b->tensor[2], 0xff, BYTES));
 	CALL(b, cuStreamCreate, (&s, CU_STREAM_NON_BLOCKING));
