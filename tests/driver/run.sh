@@ -53,7 +53,7 @@ done
 size=
 behave right 0 --tiles 2
 has out "(2 of 4 tiles)"
-behave right 0 --tiles all --device cuda:0
+behave right 0 --tiles all --sms 3 --device cuda:0
 behave wrong 1
 has err "error[E0607]: small, integer inputs, seed 1: D[99, 71] is" \
 	"error[E0607]: small, normal inputs, seed 1: D[99, 71] is"

@@ -80,11 +80,13 @@ yard_arguments()
 	for yard in "$dir/yard" "$root/.yard"; do
 		[ -d "$yard" ] || continue
 		for v in Y256:yard256:256 Y192:yard192:192 Y128:yard128:128 \
-			P192:ping192pdl:192 P160:ping160pdl:160 P128:ping128pdl:128; do
+			P192:ping192pdl:192 P160:ping160pdl:160 P128:ping128pdl:128 \
+			O192:ping192onepdl:192 O160:ping160onepdl:160 O128:ping128onepdl:128; do
 			name=${v%%:*} rest=${v#*:}
 			[ -f "$yard/$name.so" ] && [ -f "$yard/${rest%%:*}.cubin" ] || continue
 			echo "export ${name}_CUBIN=$yard/${rest%%:*}.cubin ${name}_BN=${rest#*:}"
 			case ${rest%%:*} in *pdl*) echo "export ${name}_PDL=1" ;; esac
+			case ${rest%%:*} in *one*) echo "export ${name}_ONE=1" ;; esac
 			echo "plugins=\"\$plugins --plugin yard-$name=$yard/$name.so\""
 		done
 		return
