@@ -173,6 +173,18 @@ static Op *main_loop(const Op *tiles)
 	panic("a loop over tiles without a main loop");
 }
 
+/* A warpgroup's own buffers count its own turns: positions of a ring follow each other in whoever
+ * uses it, or waiting for all but the last few uses would miss one. */
+static void own_positions(Kernel *k, Op *tiles, const char *t, const Ix *turn)
+{
+	for (Op *op = tiles->body->first; op && op_inside(op, tiles); op = op_next(op))
+		for (int i = 0; i < op->nin; i++) {
+			const Val *v = op->in[i].val;
+			if (op->in[i].at && v->def && attrs_get(&v->def->attrs, A_GROUPS))
+				op->in[i].at = ix_subst(k->ctx, op->in[i].at, t, turn);
+		}
+}
+
 /* The consumers' warpgroups take tiles by turns, t = 2 j + w, and their main loops in the order of
  * tiles: who has issued his last mma gives the turn to the other, so that one multiplies while the
  * other stores, and nobody tests a phase of the ring a lap too early. */
@@ -184,6 +196,7 @@ static void take_turns(Kernel *k, Op *tiles)
 	Op *main = main_loop(tiles), *let = op_new(k, OP_LET, tiles->loc);
 	const Ix *tile = ix_sym(c, t), *base = ix_int(k, NAMED_TURN), *one = ix_int(k, 1);
 	const Ix *mine = ix_add(c, base, w), *others = ix_sub(c, ix_add(c, base, one), w);
+	own_positions(k, tiles, t, ix_sym(c, j));
 	tiles->sym[0] = j;
 	tiles->ix[1] = ix_ceil_div(c, ix_sub(c, n, w), ix_int(k, TURNS));
 	op_sym(k, let, t);
