@@ -443,8 +443,7 @@ dsl_status problem_launch(Problem *p, dsl_module *mod)
 	for (int i = 0; i < p->nt && !st; i++)
 		st = copy_in(p, &p->t[i]);
 	if (!st)
-		st = dsl_launch(mod, p->k->name, args, (size_t)problem_args(p, args), NULL,
-				&opts);
+		st = dsl_launch(mod, p->k->name, args, (size_t)problem_args(p, args), NULL, &opts);
 	if (!st)
 		st = dsl_sync(p->dev);
 	for (int i = 0; i < p->nt && !st; i++)

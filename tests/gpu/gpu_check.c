@@ -229,7 +229,8 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	g.blas = cublas_open();
-	for (int i = 0; fscanf(list, "%127s %d %d %d %d", c.name, &c.m, &c.n, &c.k, &c.sms) == 5; i++)
+	for (int i = 0; fscanf(list, "%127s %d %d %d %d", c.name, &c.m, &c.n, &c.k, &c.sms) == 5;
+	     i++)
 		if (i % parts == part)
 			check_case(&g, &c);
 	fclose(list);
