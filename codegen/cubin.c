@@ -1,8 +1,8 @@
 /* cubin.c - puts the manifest and the PTX into the ELF that ptxas wrote. Both become sections
- * behind the end of the file, followed by a new section-name table and new section headers; the ELF
- * header is patched to point there. Every offset of the ELF stays, so the segments stay valid: the
- * driver runs a kernel whose segments moved into an illegal instruction. ELF  ->  ELF |
- * .dslc.manifest | .dslc.ptx | names | section headers */
+ * behind the end of the file, followed by new section names and section headers; the ELF header is
+ * patched to point there. Every offset of the ELF stays, so the segments stay valid: a kernel whose
+ * segments moved runs into an illegal instruction.
+ *   ELF  ->  ELF | .dslc.manifest | .dslc.ptx | names | section headers */
 #include "codegen/artifact.h"
 
 #include <elf.h>

@@ -135,37 +135,92 @@ static void unrolled(Cg *g, const Op *op)
 	}
 }
 
-/* from < to is tested before the loop, i + 1 < to at its end. */
-static void looped(Cg *g, const Op *op)
+/* A loop while it is made: from < to is tested before it, i + 1 < to at its end. */
+typedef struct {
+	LLVMBasicBlockRef before, body, after;
+	LLVMTypeRef type;
+	LLVMValueRef to, i;
+	IxFact fact; /* of i */
+	Mark mark;
+} Loop;
+
+static Loop loop_open(Cg *g, const Op *op)
 {
+	Loop l;
 	int64_t lo, hi, none;
 	bool narrow = cg_fits32(g, op->ix[0]) && cg_fits32(g, op->ix[1]);
-	LLVMTypeRef type = narrow ? g->m->i32 : g->m->i64;
 	LLVMValueRef from = narrow ? cg_i32(g, op->ix[0]) : cg_i64(g, op->ix[0]);
-	LLVMValueRef to = narrow ? cg_i32(g, op->ix[1]) : cg_i64(g, op->ix[1]);
+	l.type = narrow ? g->m->i32 : g->m->i64;
+	l.to = narrow ? cg_i32(g, op->ix[1]) : cg_i64(g, op->ix[1]);
 	cg_range(g, op->ix[0], &lo, &none);
 	cg_range(g, op->ix[1], &none, &hi);
+	l.fact = (IxFact){.lo = lo, .hi = hi == INT64_MAX ? hi : hi - 1, .div = 1};
+	l.before = LLVMGetInsertBlock(g->b);
+	l.body = cg_new_block(g, "loop");
+	l.after = cg_new_block(g, "done");
+	LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntSLT, from, l.to, ""), l.body, l.after);
+	LLVMPositionBuilderAtEnd(g->b, l.body);
+	l.i = LLVMBuildPhi(g->b, l.type, op->sym[0]);
+	LLVMAddIncoming(l.i, &from, &l.before, 1);
+	l.mark = cg_mark(g);
+	return l;
+}
 
-	LLVMBasicBlockRef before = LLVMGetInsertBlock(g->b);
-	LLVMBasicBlockRef body = cg_new_block(g, "loop"), after = cg_new_block(g, "done");
-	LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntSLT, from, to, ""), body, after);
-	LLVMPositionBuilderAtEnd(g->b, body);
-	LLVMValueRef i = LLVMBuildPhi(g->b, type, op->sym[0]);
-	LLVMAddIncoming(i, &from, &before, 1);
+static void loop_body(Cg *g, const Loop *l, const Op *op)
+{
+	if (l->fact.hi < l->fact.lo)
+		return;
+	cg_bind_name(g, op->sym[0], l->fact, l->i);
+	cg_block(g, op->body);
+}
 
-	Mark mark = cg_mark(g);
-	IxFact fact = {.lo = lo, .hi = hi == INT64_MAX ? hi : hi - 1, .div = 1};
-	if (fact.hi >= fact.lo) {
-		cg_bind_name(g, op->sym[0], fact, i);
-		cg_block(g, op->body);
-	}
-	cg_release(g, mark);
-
-	LLVMValueRef next = LLVMBuildNSWAdd(g->b, i, LLVMConstInt(type, 1, false), "");
+static void loop_close(Cg *g, const Loop *l)
+{
+	cg_release(g, l->mark);
+	LLVMValueRef next = LLVMBuildNSWAdd(g->b, l->i, LLVMConstInt(l->type, 1, false), "");
 	LLVMBasicBlockRef last = LLVMGetInsertBlock(g->b);
-	LLVMAddIncoming(i, &next, &last, 1);
-	LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntSLT, next, to, ""), body, after);
-	LLVMPositionBuilderAtEnd(g->b, after);
+	LLVMAddIncoming(l->i, &next, &last, 1);
+	LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntSLT, next, l->to, ""), l->body, l->after);
+	LLVMPositionBuilderAtEnd(g->b, l->after);
+}
+
+static void looped(Cg *g, const Op *op)
+{
+	Loop l = loop_open(g, op);
+	loop_body(g, &l, op);
+	loop_close(g, &l);
+}
+
+static LLVMValueRef simple_i32(Cg *g, const Ix *x)
+{
+	return cg_i32(g, ix_simplify(g->m->ctx, x, (IxFacts){g->facts.at, g->facts.n}));
+}
+
+/* Slot and phase are carried: one more, and at the ring's end back to 0 with the phase turned. */
+void emit_FOR_RING(Cg *g, const Op *op)
+{
+	Ctx *c = g->m->ctx;
+	int64_t slots = attrs_int(&op->attrs, A_SLOTS, 1);
+	const Ix *n = ix_const(c, slots), *two = ix_const(c, 2);
+	LLVMValueRef slot0 = simple_i32(g, ix_mod(c, op->ix[2], n));
+	LLVMValueRef phase0 = simple_i32(g, ix_mod(c, ix_div(c, op->ix[2], n), two));
+	Loop l = loop_open(g, op);
+	LLVMValueRef slot = LLVMBuildPhi(g->b, g->m->i32, op->sym[1]);
+	LLVMValueRef phase = LLVMBuildPhi(g->b, g->m->i32, op->sym[2]);
+	LLVMAddIncoming(slot, &slot0, &l.before, 1);
+	LLVMAddIncoming(phase, &phase0, &l.before, 1);
+	cg_bind_name(g, op->sym[1], (IxFact){.lo = 0, .hi = slots - 1, .div = 1}, slot);
+	cg_bind_name(g, op->sym[2], (IxFact){.lo = 0, .hi = 1, .div = 1}, phase);
+	loop_body(g, &l, op);
+	LLVMValueRef more = LLVMBuildNUWAdd(g->b, slot, cg_int32(g, 1), "");
+	LLVMValueRef end = LLVMBuildICmp(g->b, LLVMIntEQ, more, cg_int32(g, slots), "");
+	LLVMValueRef next = LLVMBuildSelect(g->b, end, cg_int32(g, 0), more, "");
+	LLVMValueRef turn = LLVMBuildZExt(g->b, end, g->m->i32, "");
+	LLVMValueRef turned = LLVMBuildXor(g->b, phase, turn, "");
+	LLVMBasicBlockRef last = LLVMGetInsertBlock(g->b);
+	LLVMAddIncoming(slot, &next, &last, 1);
+	LLVMAddIncoming(phase, &turned, &last, 1);
+	loop_close(g, &l);
 }
 
 void emit_FOR(Cg *g, const Op *op)

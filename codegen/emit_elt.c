@@ -89,6 +89,17 @@ static LLVMValueRef value_RELU(Cg *g, LLVMValueRef *x)
 	return cg_call(g, "llvm.maxnum", g->m->f32, in, 2);
 }
 
+/* 1 / (1 + 2^(-x log2 e)), both steps approximate */
+static LLVMValueRef value_SIGMOID(Cg *g, LLVMValueRef *x)
+{
+	LLVMTypeRef f32 = g->m->f32;
+	LLVMValueRef scale = LLVMConstReal(f32, -1.44269504), one = LLVMConstReal(f32, 1);
+	LLVMValueRef power = LLVMBuildFMul(g->b, x[0], scale, "");
+	power = cg_call(g, "llvm.nvvm.ex2.approx", f32, &power, 1);
+	LLVMValueRef sum = LLVMBuildFAdd(g->b, power, one, "");
+	return cg_call(g, "llvm.nvvm.rcp.approx.ftz.f", NULL, &sum, 1);
+}
+
 #define ELT(id, ...)                            \
 	void emit_##id(Cg *g, const Op *op)     \
 	{                                       \

@@ -80,11 +80,33 @@ void emit_BAR_WARP(Cg *g, const Op *op)
 	cg_call(g, "llvm.nvvm.bar.warp.sync", NULL, &mask, 1);
 }
 
-void emit_BAR_NAMED(Cg *g, const Op *op)
+static void named_barrier(Cg *g, const Op *op, const char *intrinsic)
 {
-	LLVMValueRef args[2] = {cg_int32(g, attrs_int(&op->attrs, A_ID, 0)),
+	LLVMValueRef args[2] = {cg_i32(g, op->ix[0]),
 				cg_int32(g, attrs_int(&op->attrs, A_THREADS, 0))};
-	cg_call(g, "llvm.nvvm.barrier.cta.sync.aligned.count", NULL, args, 2);
+	cg_call(g, intrinsic, NULL, args, 2);
+}
+
+void emit_BAR_SYNC(Cg *g, const Op *op)
+{
+	named_barrier(g, op, "llvm.nvvm.barrier.cta.sync.aligned.count");
+}
+
+void emit_BAR_ARRIVE(Cg *g, const Op *op)
+{
+	named_barrier(g, op, "llvm.nvvm.barrier.cta.arrive.aligned.count");
+}
+
+void emit_GRID_WAIT(Cg *g, const Op *op)
+{
+	(void)op;
+	plain(g, "llvm.nvvm.griddepcontrol.wait");
+}
+
+void emit_GRID_LAUNCH(Cg *g, const Op *op)
+{
+	(void)op;
+	plain(g, "llvm.nvvm.griddepcontrol.launch.dependents");
 }
 
 void emit_SETMAXNREG(Cg *g, const Op *op)

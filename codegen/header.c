@@ -1,9 +1,9 @@
-/* header.c - C that a host program compiles: a typed launcher per kernel, and the cubin as an
- * array. A launcher can describe its kernel (kdesc.h), so NAME_can_run needs no device, and passes
- * arguments in the order in which dsl_launch finds them fastest. kernel gemm(A : bf16 (M,K):(K,1),
- * ...)  ->  gemm_args {dsl_addr A; ... int64_t M; ...}, gemm_can_run(&args, why, len),
- * gemm_launch(mod, &args, stream, opts) The text is C99 and C++11, and every symbol in it starts
- * with the kernel's name. */
+/* header.c - C that a host program compiles: a typed launcher per kernel, and the cubin as array.
+ * A launcher can describe its kernel (kdesc.h), so NAME_can_run needs no device, and it passes
+ * arguments in the order in which dsl_launch finds them fastest.
+ *   kernel gemm(A : bf16 (M,K):(K,1), ...)  ->  gemm_args {dsl_addr A; ... int64_t M; ...},
+ *   gemm_can_run(&args, why, len), gemm_launch(mod, &args, stream, opts)
+ * The text is C99 and C++11, and every symbol in it starts with the kernel's name. */
 #include "codegen/artifact.h"
 
 #include <ctype.h>

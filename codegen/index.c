@@ -151,6 +151,11 @@ static LLVMValueRef emit_div(Cg *g, const Ix *x, int bits)
 	return quotient ? LLVMBuildUDiv(g->b, a, b, "") : LLVMBuildURem(g->b, a, b, "");
 }
 
+static LLVMValueRef emit_xor(Cg *g, const Ix *x, int bits)
+{
+	return LLVMBuildXor(g->b, value_of(g, x->a, bits), value_of(g, x->b, bits), "");
+}
+
 static LLVMValueRef emit_choose(Cg *g, const Ix *x, int bits)
 {
 	LLVMValueRef a = value_of(g, x->a, bits), b = value_of(g, x->b, bits);
@@ -186,11 +191,13 @@ static LLVMValueRef emit_term(Cg *g, const Ix *x, const Term *t)
 		return emit_mul(g, x, t);
 	case IX_DIV:
 	case IX_MOD:
+	case IX_XOR:
 	case IX_MIN:
 	case IX_MAX: {
 		int bits =
 			max_int(t->bits, max_int(term_of(g, x->a)->bits, term_of(g, x->b)->bits));
 		LLVMValueRef v = x->kind == IX_DIV || x->kind == IX_MOD ? emit_div(g, x, bits)
+				 : x->kind == IX_XOR                    ? emit_xor(g, x, bits)
 									: emit_choose(g, x, bits);
 		return bits > t->bits ? LLVMBuildTrunc(g->b, v, g->m->i32, "") : v;
 	}

@@ -207,6 +207,14 @@ static int unit_mode(const Ix *const *stride, int rank)
 	panic("a tensor map needs a mode of stride 1");
 }
 
+static bool is_stored(const Kernel *k, const Val *map)
+{
+	for (const Op *op = kernel_first(k); op; op = op_next(op))
+		if (op->kind == OP_TMA_STORE && op->in[1].val == map)
+			return true;
+	return false;
+}
+
 /* The mode of stride 1 comes first, the others as they stand. */
 static void fill_map(Fill *f, const Op *op)
 {
@@ -220,7 +228,8 @@ static void fill_map(Fill *f, const Op *op)
 	*map = (KMap){.arg = arg_index(f->k, arg),
 		      .elem = kelem(t->elem),
 		      .rank = leaves(t->layout->shape, shape, 0),
-		      .swizzle = (int)attrs_int(&op->attrs, A_SWIZZLE, 0)};
+		      .swizzle = (int)attrs_int(&op->attrs, A_SWIZZLE, 0),
+		      .store = is_stored(f->k, op->out)};
 	leaves(t->layout->stride, stride, 0);
 	if (!room(f, map->rank - 1, KD_MAX_RANK, "modes in an argument"))
 		return;
@@ -275,7 +284,22 @@ static void fill_buffer(Fill *f, const Op *op)
 	d->smem_map[d->nsmem++] = (KSmem){.name = op->out->name,
 					  .offset = attrs_int(&op->attrs, A_OFFSET, 0),
 					  .bytes = bar ? 8 : type_slot_bytes(op->out->type),
-					  .slots = (int)attrs_int(&op->attrs, A_SLOTS, 1)};
+					  .slots = (int)(attrs_int(&op->attrs, A_SLOTS, 1) *
+							 attrs_int(&op->attrs, A_GROUPS, 1))};
+}
+
+/* The runtime knows the device's SMs by another name than the kernel's sizes can have. */
+static const Ix *on_host(Ctx *c, const Ix *x)
+{
+	return ix_subst(c, x, ctx_str(c, "sms"), ix_sym(c, "$sms"));
+}
+
+static bool waits_for_grids(const Kernel *k)
+{
+	for (const Op *op = kernel_first(k); op; op = op_next(op))
+		if (op->kind == OP_GRID_WAIT)
+			return true;
+	return false;
 }
 
 static void fill_ops(Fill *f)
@@ -288,7 +312,7 @@ static void fill_ops(Fill *f)
 		else if (op->kind == OP_SHARED || op->kind == OP_MBARRIER)
 			fill_buffer(f, op);
 		for (int i = 0; op->kind == OP_LAUNCH && i < 3 && i < op->nix; i++)
-			f->d->grid[i] = postfix(f->c, op->ix[i]);
+			f->d->grid[i] = postfix(f->c, on_host(f->c, op->ix[i]));
 	}
 }
 
@@ -303,6 +327,7 @@ static void fill_launch(Fill *f, int regs)
 	d->block = (int)attrs_int(a, A_BLOCK, 0);
 	d->smem = (int)attrs_int(a, A_SMEM, 0);
 	d->regs = d->entry_regs = regs;
+	d->pdl = waits_for_grids(f->k);
 	d->schedule = attrs_str(a, A_ROLES, "none");
 }
 

@@ -188,6 +188,7 @@ static void write_kernel(json_object *o, const KDesc *k)
 	put_int(o, "smem", k->smem);
 	put_int(o, "regs", k->regs);
 	put_int(o, "entry_regs", k->entry_regs);
+	put(o, "pdl", must(json_object_new_boolean(k->pdl)));
 	json_object *smem = put_array(o, "smem_map", k->nsmem, KD_MAX_SMEM);
 	for (int i = 0; i < k->nsmem; i++)
 		write_smem(add_object(smem), &k->smem_map[i]);

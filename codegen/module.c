@@ -243,6 +243,8 @@ static void debug_function(Cg *g)
 /* ------------------------------------------------------------------ names of the hardware */
 static bool in_op(const Op *op, const char *name)
 {
+	if (op->kind == OP_LAUNCH)
+		return false; /* the host's */
 	for (int i = 0; i < op->nin; i++)
 		if (op->in[i].at && ix_uses(op->in[i].at, name))
 			return true;

@@ -56,6 +56,8 @@ static void use_arg(Use *u, const Val *v)
 
 static void use_op(Use *u, const Op *op)
 {
+	if (op->kind == OP_LAUNCH)
+		return; /* the host's */
 	for (int i = 0; i < op->nin; i++) {
 		use_arg(u, op->in[i].val);
 		if (op->in[i].at)

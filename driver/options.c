@@ -391,6 +391,11 @@ static void set_SEED(Parse *p, const char *arg)
 	p->o->seed = (uint64_t)seed;
 }
 
+static void set_SMS(Parse *p, const char *arg)
+{
+	set_int(p, arg, 1, 1024, "--sms", &p->o->sms);
+}
+
 static void set_TILES(Parse *p, const char *arg)
 {
 	if (strcmp(arg, "all") == 0)

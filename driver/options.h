@@ -74,6 +74,7 @@ typedef struct {
 	const char *device, *kernel;
 	uint64_t seed;
 	int64_t tiles; /* -1: all, 0: not said */
+	int64_t sms;   /* 0: not said */
 	/* what ends the tool at once */
 	bool help, version;
 	const char *help_category; /* NULL: all */

@@ -240,7 +240,7 @@ static bool give_scalars(Problem *p, const Options *o, const char **why)
 
 bool problem_open(Problem *p, const char *ir, const Options *o, const char **why)
 {
-	*p = (Problem){.ctx = ctx_new()};
+	*p = (Problem){.ctx = ctx_new(), .sms = (int)o->sms};
 	*why = NULL;
 	if (!open_kernel(p, ir, o, why) || !bind_sizes(p, o, why))
 		return false;
@@ -438,11 +438,12 @@ static dsl_status copy_in(Problem *p, Tensor *t)
 dsl_status problem_launch(Problem *p, dsl_module *mod)
 {
 	dsl_arg args[64];
+	dsl_launch_opts opts = {.sms = p->sms};
 	dsl_status st = DSL_OK;
 	for (int i = 0; i < p->nt && !st; i++)
 		st = copy_in(p, &p->t[i]);
 	if (!st)
-		st = dsl_launch(mod, p->k->name, args, (size_t)problem_args(p, args), NULL, NULL);
+		st = dsl_launch(mod, p->k->name, args, (size_t)problem_args(p, args), NULL, &opts);
 	if (!st)
 		st = dsl_sync(p->dev);
 	for (int i = 0; i < p->nt && !st; i++)

@@ -38,6 +38,7 @@ typedef struct {
 	int64_t depth;     /* length of the sums */
 	uint8_t *chosen;   /* per tile: check it; NULL: all */
 	int64_t nchosen;
+	int sms; /* that a persistent kernel may fill; 0: all */
 	dsl_device *dev;
 } Problem;
 

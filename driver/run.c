@@ -13,7 +13,7 @@ typedef struct {
 	CompileOut out;
 	Problem p;
 	dsl_module *mod;
-	bool lost; /* the device can do no more */
+	bool lost; /* there is nothing more to try */
 } Run;
 
 static bool runtime_ok(Run *r, dsl_status st)
@@ -97,6 +97,7 @@ static bool check_kind(Run *r, DataKind kind)
 		return false;
 	if (!problem_reference(&r->p, kind, &why)) {
 		diag(r->ctx, NOLOC, D_E0609, "%s", why);
+		r->lost = true;
 		return false;
 	}
 	for (int i = 0; i < r->p.nt; i++)

@@ -16,7 +16,7 @@ extern char **environ;
 
 static const char *program_in(Ctx *c, const char *folder, size_t n)
 {
-	const char *path = ctx_strf(c, "%.*s/nvdisasm", (int)n, folder);
+	const char *path = n ? ctx_strf(c, "%.*s/nvdisasm", (int)n, folder) : "./nvdisasm";
 	return access(path, X_OK) == 0 ? path : NULL;
 }
 
@@ -44,12 +44,18 @@ static const char *find_installed(Ctx *c)
 	return found;
 }
 
+static size_t folder_length(const char *path)
+{
+	const char *base = base_name(path);
+	return base == path ? 0 : (size_t)(base - path) - 1;
+}
+
 static const char *find_nvdisasm(Ctx *c, const char *ptxas_path)
 {
 	const char *home = getenv("CUDA_HOME"), *found = NULL;
 	const char *ptxas = ptxas_find(c, ptxas_path);
 	if (ptxas)
-		found = program_in(c, ptxas, (size_t)(base_name(ptxas) - ptxas));
+		found = program_in(c, ptxas, folder_length(ptxas));
 	if (!found && home)
 		found = program_in(c, ctx_strf(c, "%s/bin", home), strlen(home) + 4);
 	if (!found)

@@ -144,13 +144,18 @@ static const char *output_name(const Job *j, EmitId kind)
 	return with_ending(a, j->input, ending);
 }
 
-/* The output that a dependency file is about. */
+/* The output that a dependency file is about and --keep puts files next to; stdout has no name, so
+ * that the one counts which the output would have had. */
 static const char *main_output(const Job *j)
 {
-	for (int i = 0; i < EMIT_COUNT; i++)
+	EmitId kind = EMIT_CUBIN;
+	for (int i = EMIT_COUNT - 1; i >= 0; i--)
 		if (j->opt.emit & EMIT_BIT(i))
-			return output_name(j, (EmitId)i);
-	return with_ending(ctx_arena(j->ctx), j->input, emit_rows[EMIT_CUBIN].ending);
+			kind = (EmitId)i;
+	const char *name = output_name(j, kind);
+	return j->opt.emit && strcmp(name, "-") != 0
+		       ? name
+		       : with_ending(ctx_arena(j->ctx), j->input, emit_rows[kind].ending);
 }
 
 static bool write_output(Job *j, const char *path, const Buf *b)

@@ -14,7 +14,7 @@ static const struct {
 	const char *word;
 	bool built;
 } words[] = {
-	{"none", true},      {"cooperative", true}, {"pingpong", false},
+	{"none", true},      {"cooperative", true}, {"pingpong", true},
 	{"stream_k", false}, {"auto", false},
 };
 
@@ -148,6 +148,11 @@ static void roles_spelled(Sema *s, const Node *n)
 	s->schedule.consumers_loc = c.at->loc;
 }
 
+static bool is_roles(const char *word)
+{
+	return !strcmp(word, "none") || !strcmp(word, "cooperative") || !strcmp(word, "pingpong");
+}
+
 static void clause_roles(Sema *s, const Node *n)
 {
 	const Node *last = word_at(n, n->kids.n - 1);
@@ -166,14 +171,15 @@ static void clause_roles(Sema *s, const Node *n)
 		sched_suggest(&g);
 		suggest_end(s, &g,
 			    diag(s->ctx, last->loc, D_E0308,
-				 "no roles are called '%s'; none and cooperative are", last->name));
+				 "no roles are called '%s'; none, cooperative and pingpong are",
+				 last->name));
 		return;
 	}
 	Value v = eval(s, last);
 	if (!want(s, &v, V_WORD, "'roles'"))
 		return;
-	if (strcmp(v.str, "none") && strcmp(v.str, "cooperative"))
-		not_yet(s, last->loc, "roles %s; none and cooperative are", v.str);
+	if (!is_roles(v.str))
+		not_yet(s, last->loc, "roles %s; none, cooperative and pingpong are", v.str);
 	else
 		kernel_str(s->kernel, A_ROLES, v.str);
 }
@@ -191,9 +197,16 @@ static void clause_inflight(Sema *s, const Node *n)
 		kernel_int(s->kernel, A_INFLIGHT, s->schedule.inflight);
 }
 
+static void group_rows(Sema *s, const Node *rows)
+{
+	int64_t v;
+	Value e = eval(s, rows);
+	if (want_int(s, &e, 1, GROUP_MAX, "'group'", &v))
+		kernel_int(s->kernel, A_GROUP, v);
+}
+
 static void clause_group(Sema *s, const Node *n)
 {
-	int64_t rows;
 	bool along = n->kids.n == 3 && is_word(n->kids.at[1], "along");
 	if (along && is_word(n->kids.at[2], "n")) {
 		not_yet(s, n->loc, "group(N) along n; along m is");
@@ -203,9 +216,43 @@ static void clause_group(Sema *s, const Node *n)
 		bad_form(s, n, "group(8); or group(8) along m;");
 		return;
 	}
-	Value v = eval(s, n->kids.at[0]);
-	if (want_int(s, &v, 1, GROUP_MAX, "'group'", &rows))
-		kernel_int(s->kernel, A_GROUP, rows);
+	group_rows(s, n->kids.at[0]);
+}
+
+static void persistent_group(Sema *s, const Node *n)
+{
+	bool along = n->kids.n == 4 && is_word(n->kids.at[2], "along");
+	if (along && is_word(n->kids.at[3], "n"))
+		not_yet(s, n->loc, "group(N) along n; along m is");
+	else if (!is_word(n->kids.at[0], "group") ||
+		 (n->kids.n != 2 && !(along && is_word(n->kids.at[3], "m"))))
+		bad_form(s, n,
+			 "persistent; or persistent group(8); or persistent group(8) along m;");
+	else
+		group_rows(s, n->kids.at[1]);
+}
+
+/* persistent;  persistent group(8);  persistent group(8) along m; */
+static void clause_persistent(Sema *s, const Node *n)
+{
+	const Node *group = word_at(n, 0);
+	kernel_int(s->kernel, A_PERSISTENT, 1);
+	if (!group)
+		return;
+	if (group->kind == N_NAME && (is_word(group, "stream_k") || is_word(group, "box")))
+		not_yet(s, group->loc, "persistent %s; persistent and persistent group(8) are",
+			group->name);
+	else
+		persistent_group(s, n);
+}
+
+static void clause_pdl(Sema *s, const Node *n)
+{
+	const Node *word = word_at(n, 0);
+	if (n->kids.n != 1 || !(is_word(word, "on") || is_word(word, "off")))
+		bad_form(s, n, "pdl on; or pdl off;");
+	else
+		kernel_int(s->kernel, A_PDL, is_word(word, "on"));
 }
 
 static void clause_cluster(Sema *s, const Node *n)
@@ -233,8 +280,8 @@ static const struct {
 	void (*read)(Sema *s, const Node *n);
 } clauses[] = {
 	{"roles", clause_roles}, {"stages", clause_stages},   {"inflight", clause_inflight},
-	{"group", clause_group}, {"cluster", clause_cluster}, {"persistent", NULL},
-	{"split_k", NULL},       {"stream_k", NULL},
+	{"group", clause_group}, {"cluster", clause_cluster}, {"persistent", clause_persistent},
+	{"pdl", clause_pdl},     {"split_k", NULL},           {"stream_k", NULL},
 };
 
 static void clause_unknown(Sema *s, const Node *n)

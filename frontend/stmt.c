@@ -142,10 +142,11 @@ static void loop(Sema *s, const Node *n)
 	const Node *name = n->kids.at[0]->kids.at[0];
 	Value v = eval(s, n->kids.at[1]);
 	int mark = scope_mark(s);
-	if (v.kind == V_BAD || !loop_fits(s, n, &v))
+	bool fits = v.kind != V_BAD && loop_fits(s, n, &v);
+	s->loop_loc = n->loc;
+	if (!fits)
 		return;
 	const Tiling *t = v.kind == V_TILES ? v.tiling : v.tile->tiling;
-	s->loop_loc = n->loc;
 	Op *op = build(s, OP_FOR, n->loc);
 	op_sym(s->kernel, op, name->name);
 	op_ix(s->kernel, op, ix_const(s->ctx, 0));

@@ -124,6 +124,12 @@ static void facts_of_op(const Op *op, FactVec *v, Arena *a)
 			ix_range(op->ix[0], known, &from, &hi);
 			ix_range(op->ix[1], known, &lo, &to);
 			vec_push(a, v, ((IxFact){op->sym[i], from, to > from ? to - 1 : from, 1}));
+		} else if (op->kind == OP_FOR_RING) {
+			int64_t last[3] = {0, attrs_int(&op->attrs, A_SLOTS, 1) - 1, 1};
+			ix_range(op->ix[0], known, &from, &hi);
+			ix_range(op->ix[1], known, &lo, &to);
+			last[0] = to > from ? to - 1 : from;
+			vec_push(a, v, ((IxFact){op->sym[i], i ? 0 : from, last[i], 1}));
 		} else if (op->kind == OP_GRID) {
 			ix_range(op->ix[i], known, &lo, &to);
 			vec_push(a, v, ((IxFact){op->sym[i], 0, to > 0 ? to - 1 : 0, 1}));

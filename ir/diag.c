@@ -153,17 +153,38 @@ void diag_text(const Ctx *c, Buf *out, bool color)
 }
 
 /* ------------------------------------------------------------------ JSON */
+/* Bytes of the UTF-8 character at s, 0 where there is none (RFC 3629; surrogates pass). */
+static int utf8_length(const char *s)
+{
+	const unsigned char *u = (const unsigned char *)s;
+	int n = u[0] < 0x80   ? 1
+		: u[0] < 0xc2 ? 0
+		: u[0] < 0xe0 ? 2
+		: u[0] < 0xf0 ? 3
+		: u[0] < 0xf5 ? 4
+			      : 0;
+	for (int i = 1; i < n; i++)
+		if ((u[i] & 0xc0) != 0x80)
+			return 0;
+	return n;
+}
+
+/* JSON is UTF-8: a byte that is not becomes the replacement character. */
 static void json_string(const char *s, Buf *out)
 {
 	buf_add(out, "\"", 1);
-	for (; *s; s++) {
+	while (*s) {
 		unsigned char ch = (unsigned char)*s;
+		int n = utf8_length(s);
 		if (ch == '"' || ch == '\\')
 			buf_printf(out, "\\%c", ch);
 		else if (ch < 0x20 || ch == 0x7f)
 			buf_printf(out, "\\u%04x", ch);
+		else if (n == 0)
+			buf_printf(out, "\\ufffd");
 		else
-			buf_add(out, s, 1);
+			buf_add(out, s, (size_t)n);
+		s += n ? n : 1;
 	}
 	buf_add(out, "\"", 1);
 }

@@ -123,6 +123,8 @@ bool ix_fold(IxKind kind, int64_t a, int64_t b, int64_t *out)
 		return *out = a < b ? a : b, true;
 	case IX_MAX:
 		return *out = a > b ? a : b, true;
+	case IX_XOR:
+		return *out = a ^ b, true;
 	case IX_ADD:
 		return !__builtin_add_overflow(a, b, out);
 	case IX_MUL:
@@ -154,6 +156,15 @@ static const Ix *new_quotient(Ctx *c, IxKind kind, const Ix *a, const Ix *b)
 	if (ix_is(a, 0) && (b->kind != IX_CONST || b->value > 0))
 		return a;
 	return ix_node(c, kind, a, b);
+}
+
+static const Ix *new_xor(Ctx *c, const Ix *a, const Ix *b)
+{
+	if (ix_is(a, 0) || ix_is(b, 0))
+		return ix_is(a, 0) ? b : a;
+	if (a == b)
+		return ix_const(c, 0);
+	return ix_cmp(a, b) > 0 ? ix_node(c, IX_XOR, b, a) : ix_node(c, IX_XOR, a, b);
 }
 
 static const Ix *new_comparison(Ctx *c, IxKind kind, const Ix *a, const Ix *b)
@@ -202,6 +213,8 @@ const Ix *ix_new(Ctx *c, IxKind kind, const Ix *a, const Ix *b)
 	case IX_MIN:
 	case IX_MAX:
 		return ix_extreme(c, kind, a, b);
+	case IX_XOR:
+		return new_xor(c, a, b);
 	case IX_DIV:
 	case IX_MOD:
 		return new_quotient(c, kind, a, b);

@@ -74,6 +74,17 @@ static Range range_mod(Range a, Range b)
 	return r;
 }
 
+/* No bit above the highest of either side. */
+static Range range_xor(Range a, Range b)
+{
+	int64_t top = most(a.hi, b.hi), hi = 1;
+	if (a.lo < 0 || b.lo < 0 || top >= INT64_MAX / 2)
+		return everything;
+	while (hi <= top)
+		hi *= 2;
+	return (Range){0, hi - 1};
+}
+
 static Range range_sym(const Ix *x, IxFacts facts)
 {
 	Range r = everything;
@@ -114,6 +125,8 @@ static Range range_of(const Ix *x, IxFacts facts)
 		return (Range){least(a.lo, b.lo), least(a.hi, b.hi)};
 	case IX_MAX:
 		return (Range){most(a.lo, b.lo), most(a.hi, b.hi)};
+	case IX_XOR:
+		return range_xor(a, b);
 	case IX_LT:
 	case IX_LE:
 	case IX_EQ:

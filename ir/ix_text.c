@@ -59,7 +59,7 @@ static void print_bare(const Ix *x, Buf *out)
 		buf_printf(out, "%" PRId64, x->value);
 	} else if (x->kind == IX_SYM) {
 		buf_printf(out, "%s", x->name);
-	} else if (x->kind == IX_MIN || x->kind == IX_MAX) {
+	} else if (x->kind == IX_MIN || x->kind == IX_MAX || x->kind == IX_XOR) {
 		print_call(x, out);
 	} else if (x->kind == IX_ADD) {
 		print_sum(x, out);
@@ -181,6 +181,8 @@ static const Ix *parse_name(IxParser *p)
 		return parse_call(p, IX_MIN);
 	if (*p->s == '(' && !strcmp(name, "max"))
 		return parse_call(p, IX_MAX);
+	if (*p->s == '(' && !strcmp(name, "xor"))
+		return parse_call(p, IX_XOR);
 	return ix_sym(p->c, name);
 }
 

@@ -95,6 +95,8 @@ static int syms_of_row(const Op *op)
 	const OpRow *row = &op_rows[op->kind];
 	if (op->kind == OP_GRID)
 		return op->nix;
+	if (op->kind == OP_FOR_RING)
+		return 3;
 	return row->flags & (OPF_SYMS | OPF_NAME) || op->kind == OP_RING ? 1 : 0;
 }
 

@@ -240,6 +240,8 @@ static const char *rule_some(const Kernel *k, const Op *op)
 static void visit_foreign(void *user, const char *name)
 {
 	const Kernel **k = user;
+	if (!strcmp(name, "sms"))
+		return;
 	for (int i = 0; *k && i < (*k)->syms.n; i++)
 		if ((*k)->syms.at[i].name == name)
 			return;
@@ -470,7 +472,16 @@ static const Rule rules[OP_COUNT] = {
 	[OP_MBAR_EXPECT] = {.kinds = "m", .needs = {{A_BYTES, ST_PTX}}},
 	[OP_MBAR_ARRIVE] = {.kinds = "m", .rule = rule_arrive},
 	[OP_MBAR_WAIT] = {.kinds = "m", .rule = rule_wait},
-	[OP_BAR_NAMED] = {.kinds = "", .needs = {{A_ID, ST_ANY}, {A_THREADS, ST_ANY}}},
+	[OP_BAR_SYNC] = {.kinds = "", .needs = {{A_THREADS, ST_ANY}}},
+	[OP_BAR_ARRIVE] = {.kinds = "", .needs = {{A_THREADS, ST_ANY}}},
+	[OP_BULK_WAIT_READ] = {.kinds = "", .needs = {{A_N, ST_ANY}}},
+	[OP_BULK_WAIT] = {.kinds = "", .needs = {{A_N, ST_ANY}}},
+	[OP_STORE_SHARED] = {.kinds = "sr"},
+	[OP_STORE_TMA] = {.kinds = "gsp"},
+	[OP_FOR_RING] = {.kinds = "", .needs = {{A_SLOTS, ST_PTX}}},
+	[OP_TMA_STORE] = {.kinds = "sp"},
+	[OP_STMATRIX] = {.kinds = "sr", .needs = {{A_N, ST_PTX}}},
+	[OP_ST_SHARED] = {.kinds = "sr", .needs = {{A_N, ST_PTX}}},
 	[OP_WGMMA_WAIT] = {.kinds = "", .needs = {{A_N, ST_ANY}}},
 	[OP_SETMAXNREG] = {.kinds = "", .needs = {{A_REGS, ST_ANY}, {A_N, ST_ANY}}},
 	[OP_TMAP_PREFETCH] = {.kinds = "p"},

@@ -37,6 +37,11 @@ Op *op_find_next(const Op *op, OpKind kind)
 	return NULL;
 }
 
+const Ix *ix_warpgroup(const Kernel *k)
+{
+	return ix_div(k->ctx, ix_sym(k->ctx, "warp"), ix_int(k, 4));
+}
+
 Op *kernel_find(const Kernel *k, OpKind kind)
 {
 	Op *op = kernel_first(k);
@@ -72,6 +77,41 @@ void op_unwrap(Op *region)
 int64_t round_up(int64_t x, int64_t to)
 {
 	return (x + to - 1) / to * to;
+}
+
+bool operand_on_ring(const Operand *in, const char *ring)
+{
+	return in->val->type->kind == TY_TILE && in->val->type->space == SP_SHARED &&
+	       attrs_str(&in->val->def->attrs, A_RING, "") == ring;
+}
+
+bool op_fills_shared(const Op *op)
+{
+	for (int i = 0; i < op->nin; i++)
+		if ((op_effect(op, i) & FX_AW) && op->in[i].val->type->space == SP_SHARED)
+			return true;
+	return false;
+}
+
+bool ring_filled_by_tma(const Kernel *k, const Op *ring)
+{
+	for (const Op *op = kernel_first(k); op; op = op_next(op))
+		for (int i = 0; i < op->nin; i++)
+			if ((op_effect(op, i) & FX_AW) && operand_on_ring(&op->in[i], ring->sym[0]))
+				return true;
+	return false;
+}
+
+const Op *op_role(const Op *op)
+{
+	while (op && op->kind != OP_ROLE)
+		op = op_parent(op);
+	return op;
+}
+
+bool kernel_pingpong(const Kernel *k)
+{
+	return !strcmp(attrs_str(&k->attrs, A_ROLES, "none"), "pingpong");
 }
 
 /* ------------------------------------------------------------------ tiled mma */
@@ -111,6 +151,33 @@ TiledMma op_tiled_mma(const Op *mma)
 int tiled_mma_warpgroups(TiledMma t)
 {
 	return t.along_m * t.along_n;
+}
+
+/* ------------------------------------------------------------------ tensor maps */
+static Op *map_find(const Kernel *k, const Val *tensor, const int64_t *box, int swizzle)
+{
+	for (Op *op = kernel_find(k, OP_TMAP); op; op = op_find_next(op, OP_TMAP)) {
+		const Attr *b = attrs_get(&op->attrs, A_BOX);
+		if (op->in[0].val == tensor && b->i[0] == box[0] && b->i[1] == box[1] &&
+		    attrs_int(&op->attrs, A_SWIZZLE, 0) == swizzle)
+			return op;
+	}
+	return NULL;
+}
+
+Op *kernel_map(Kernel *k, Loc loc, Val *tensor, KMajor m)
+{
+	int64_t box[2] = {m.span, m.rows};
+	Op *map = map_find(k, tensor, box, m.swizzle);
+	if (map)
+		return map;
+	map = op_new(k, OP_TMAP, loc);
+	op_in(k, map, tensor, NULL);
+	op_ints(k, map, A_BOX, box, 2);
+	op_int(k, map, A_SWIZZLE, m.swizzle);
+	op_result(k, map, ctx_strf(k->ctx, "%s.map", tensor->name), type_tmap(k->ctx));
+	op_insert_after(kernel_first(k), map);
+	return map;
 }
 
 /* ------------------------------------------------------------------ K-major layouts */

@@ -2,38 +2,7 @@
  * mma its wgmma instructions with byte offsets, a store its guarded vectors. mbar.wait %ab.full[k]
  * lap=0     ->  mbar.wait %ab.full[k % 4] (k / 4 % 2) load.tma %sA[k], %t, %A.map, %f ->  tma.load
  * %sA[k % 4], %A.map, %f[k % 4] (0, k * 64, m * 128) */
-#include "passes/pass.h"
-
-/* ------------------------------------------------------------------ rings */
-static int64_t slots_of(const Val *v)
-{
-	return v->def ? attrs_int(&v->def->attrs, A_SLOTS, 0) : 0;
-}
-
-static void lower_phase(Kernel *k, Op *op)
-{
-	Ctx *c = k->ctx;
-	int64_t lap = attrs_int(&op->attrs, A_LAP, 0);
-	const Ix *laps = ix_div(c, op->in[0].at, ix_int(k, slots_of(op->in[0].val)));
-	op_ix(k, op, ix_mod(c, ix_add(c, laps, ix_int(k, lap)), ix_int(k, 2)));
-	attrs_drop(&op->attrs, A_LAP);
-}
-
-static void lower_positions(Kernel *k)
-{
-	for (Op *op = kernel_first(k); op; op = op_next(op)) {
-		if (op->kind == OP_MBAR_WAIT && !op->nix)
-			lower_phase(k, op);
-		for (int i = 0; i < op->nin; i++) {
-			Operand *in = &op->in[i];
-			bool ring = in->val->def && attrs_get(&in->val->def->attrs, A_SLOTS);
-			if (ring && in->at && op->kind != OP_MBAR_INIT)
-				in->at = ix_mod(k->ctx, in->at, ix_int(k, slots_of(in->val)));
-			else if (ring && !in->at)
-				in->at = ix_int(k, 0);
-		}
-	}
-}
+#include "passes/lower.h"
 
 /* ------------------------------------------------------------------ loads */
 /* Bytes of (row, col) in a slot, before the swizzle. */
@@ -74,9 +43,7 @@ static MmaPlan mma_plan(Kernel *k, const Op *op)
 {
 	Ctx *c = k->ctx;
 	MmaPlan p = {.t = op_tiled_mma(op), .bytes = elem_rows[op->in[1].val->type->elem].bits / 8};
-	const Op *role = op_parent(op);
-	while (role->kind != OP_ROLE)
-		role = op_parent(role);
+	const Op *role = op_role(op);
 	const Ix *warp =
 		ix_sub(c, ix_sym(c, "warp"), ix_int(k, attrs_int(&role->attrs, A_FIRST, 0)));
 	const Ix *group = ix_div(c, warp, ix_int(k, 4));
@@ -163,13 +130,15 @@ typedef struct {
 	const Ix *at[2], *extent[2], *stride[2]; /* of the element that the store begins with */
 } Place;
 
-static const Ix *thread_in_role(Kernel *k, const Op *op)
+/* The thread's number among those over which the tile is spread. */
+static const Ix *thread_of_tile(Kernel *k, const Op *op, const Layout *tv)
 {
-	const Op *role = op_parent(op);
-	while (role->kind != OP_ROLE)
-		role = op_parent(role);
-	return ix_sub(k->ctx, ix_sym(k->ctx, "tid"),
-		      ix_int(k, 32 * attrs_int(&role->attrs, A_FIRST, 0)));
+	Ctx *c = k->ctx;
+	const Op *role = op_role(op);
+	const Ix *first = ix_int(k, 32 * attrs_int(&role->attrs, A_FIRST, 0));
+	const Ix *threads = tup_product(c, tup_get(tv->shape, 0));
+	const Ix *thread = ix_sub(c, ix_sym(c, "tid"), first);
+	return attrs_get(&role->attrs, A_TURNS) ? ix_mod(c, thread, threads) : thread;
 }
 
 static const Ix *let(Kernel *k, Op *at, const char *stem, const Ix *x)
@@ -186,7 +155,7 @@ static Place store_place(Kernel *k, Op *op, const Ix *reg)
 	static const char *const names[2] = {"row", "col"};
 	const Op *tile = op->in[0].val->def;
 	const Layout *tensor = tile->in[0].val->type->layout, *tv = op->in[1].val->type->tv;
-	const Ix *thread = thread_in_role(k, op);
+	const Ix *thread = thread_of_tile(k, op, tv);
 	int64_t rows = val_extent(op->in[0].val, 0);
 	Place p;
 	for (int m = 0; m < 2; m++) {
@@ -279,7 +248,7 @@ static void drop_rings(Kernel *k)
 
 void pass_lower(Kernel *k)
 {
-	lower_positions(k);
+	lower_rings(k);
 	for (Op *op = kernel_first(k), *next; op; op = next) {
 		next = op_next(op);
 		if (op->kind == OP_LOAD_TMA)
@@ -288,6 +257,10 @@ void pass_lower(Kernel *k)
 			lower_mma(k, op);
 		else if (op->kind == OP_STORE)
 			lower_store(k, op);
+		else if (op->kind == OP_STORE_SHARED)
+			lower_store_shared(k, op);
+		else if (op->kind == OP_STORE_TMA)
+			lower_store_tma(k, op);
 	}
 	prefetch_maps(k);
 	drop_rings(k);

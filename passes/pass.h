@@ -9,12 +9,14 @@ enum {
 	P_NORMAL = 1,
 	P_TILES = 2,
 	P_ATOMS = 4,
+	P_EPILOGUE = 256,
+	P_RINGS = 512,
 	P_ROLES = 8,
 	P_PIPELINED = 16,
 	P_PLACED = 32,
 	P_SYNCED = 64,
 	P_LOWERED = 128,
-	P_ALL = 255
+	P_ALL = 1023
 };
 
 #define PASS(id, ...) void pass_##id(Kernel *k);
@@ -28,8 +30,17 @@ const Ix *ix_int(const Kernel *k, int64_t v);
 Op *kernel_find(const Kernel *k, OpKind kind);      /* the first, or NULL */
 Op *op_find_next(const Op *op, OpKind kind);        /* the next of that kind after op */
 Op *kernel_ring(const Kernel *k, const char *name); /* its ring op */
+bool kernel_pingpong(const Kernel *k);
+bool operand_on_ring(const Operand *in, const char *ring);
+bool op_fills_shared(const Op *op); /* through the async proxy */
+bool ring_filled_by_tma(const Kernel *k, const Op *ring);
+const Op *op_role(const Op *op); /* that it stands in; NULL outside */
+/* Named barriers: 0 is the whole CTA's. */
+enum { NAMED_TURN = 1, NAMED_STAGING = 3 }; /* one for each warpgroup */
 bool op_inside(const Op *op, const Op *region);
-void op_unwrap(Op *region);             /* its body takes its place */
+void op_unwrap(Op *region); /* its body takes its place */
+/* A warpgroup of the consumers, which are the first warps of the CTA. */
+const Ix *ix_warpgroup(const Kernel *k);
 int val_extent(const Val *v, int mode); /* of a static tile */
 int64_t round_up(int64_t x, int64_t to);
 
@@ -41,6 +52,9 @@ typedef struct {
 } KMajor;
 bool layout_kmajor(Ctx *c, const Type *t, KMajor *out); /* false: t's layout is none */
 const Layout *kmajor_layout(Ctx *c, KMajor m, int elem_bytes);
+
+Op *kernel_map(Kernel *k, Loc loc, Val *tensor,
+	       KMajor m); /* a tensor map with that box, made once */
 
 /* How a tiled mma covers its accumulator. */
 typedef struct {

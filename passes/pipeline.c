@@ -1,7 +1,6 @@
-/* pipeline.c - rings. Each buffer of a pipeline gets the ring's slots, each access its position:
- * the iteration of the loop it stands in. A role that both loads and multiplies is
- * software-pipelined: loads run `ahead` iterations before, the first of them in a prologue. for k
- * (0, T) { load.tma %sA; mma.wgmma %sA }
+/* pipeline.c - a role that both loads and computes is software-pipelined: loads run `ahead`
+ * iterations before their use, the first of them in a prologue. Positions move with the loop
+ * variable. for k (0, T) { load.tma %sA[k]; mma.wgmma %sA[k] }
  * ->  for p (0, min(S - inflight, T)) { load.tma %sA[p] }
  *     for k (0, T) { mma.wgmma %sA[k]; if (k + S - inflight < T) { load.tma %sA[k + S - inflight] }
  * } */
@@ -9,76 +8,23 @@
 
 #include <string.h>
 
-enum { MOST_STAGES = 8, BARRIER_BYTES = 8 };
-
-static bool on_ring(const Operand *in, const char *ring)
-{
-	return in->val->type->kind == TY_TILE && in->val->type->space == SP_SHARED &&
-	       attrs_str(&in->val->def->attrs, A_RING, "") == ring;
-}
-
-static bool op_on_ring(const Op *op, const char *ring)
+/* Whether op has one of `effects` on a buffer of the ring. */
+static bool op_touches(const Op *op, const char *ring, int effects)
 {
 	for (int i = 0; i < op->nin; i++)
-		if (on_ring(&op->in[i], ring))
+		if ((op_effect(op, i) & effects) && operand_on_ring(&op->in[i], ring))
 			return true;
 	return false;
 }
 
+static bool fills(const Op *op, const char *ring)
+{
+	return op_touches(op, ring, FX_AW);
+}
+
 static bool is_load(void *ring, const Op *op)
 {
-	return (op_rows[op->kind].flags & OPF_PURE) ||
-	       ((op_rows[op->kind].effects & FX_ONE) && op_on_ring(op, ring));
-}
-
-/* ------------------------------------------------------------------ stages */
-static int64_t stage_bytes(const Kernel *k, const char *ring)
-{
-	int64_t bytes = 0;
-	for (const Op *op = kernel_find(k, OP_SHARED); op; op = op_find_next(op, OP_SHARED))
-		if (attrs_str(&op->attrs, A_RING, "") == ring)
-			bytes += type_slot_bytes(op->out->type);
-	return bytes;
-}
-
-static int stages_that_fit(const Kernel *k, const char *ring)
-{
-	int64_t bytes = stage_bytes(k, ring) + (int64_t)2 * BARRIER_BYTES;
-	int64_t fit = target_by_name(k->target)->smem_bytes / (bytes ? bytes : 1);
-	return fit > MOST_STAGES ? MOST_STAGES : fit < 1 ? 1 : (int)fit;
-}
-
-static int ring_stages(Kernel *k, Op *ring)
-{
-	int64_t n = attrs_int(&k->attrs, A_STAGES, 0);
-	if (!n)
-		n = attrs_int(&ring->attrs, A_SLOTS, 0);
-	return n ? (int)n : stages_that_fit(k, ring->sym[0]);
-}
-
-static void set_slots(Kernel *k, Op *ring, int slots)
-{
-	op_int(k, ring, A_SLOTS, slots);
-	for (Op *op = kernel_find(k, OP_SHARED); op; op = op_find_next(op, OP_SHARED))
-		if (attrs_str(&op->attrs, A_RING, "") == ring->sym[0])
-			op_int(k, op, A_SLOTS, slots);
-}
-
-/* ------------------------------------------------------------------ positions */
-static const Ix *position(const Kernel *k, const Op *op)
-{
-	for (op = op_parent(op); op; op = op_parent(op))
-		if (op->kind == OP_FOR)
-			return ix_sub(k->ctx, ix_sym(k->ctx, op->sym[0]), op->ix[0]);
-	return ix_int(k, 0);
-}
-
-static void set_positions(Kernel *k, const char *ring)
-{
-	for (Op *op = kernel_first(k); op; op = op_next(op))
-		for (int i = 0; i < op->nin; i++)
-			if (on_ring(&op->in[i], ring) && !op->in[i].at)
-				op->in[i].at = position(k, op);
+	return (op_rows[op->kind].flags & OPF_PURE) || fills(op, ring);
 }
 
 /* ------------------------------------------------------------------ one role */
@@ -86,13 +32,12 @@ static void set_positions(Kernel *k, const char *ring)
 static Op *mixed_loop(const Kernel *k, const char *ring)
 {
 	for (Op *loop = kernel_find(k, OP_FOR); loop; loop = op_find_next(loop, OP_FOR)) {
-		bool loads = false, others = false;
+		bool filled = false, read = false;
 		for (const Op *op = loop->body->first; op; op = op->next) {
-			bool one = op_rows[op->kind].effects & FX_ONE;
-			loads |= op_on_ring(op, ring) && one;
-			others |= op_on_ring(op, ring) && !one;
+			filled |= fills(op, ring);
+			read |= op_touches(op, ring, FX_AR | FX_R);
 		}
-		if (loads && others)
+		if (filled && read)
 			return loop;
 	}
 	return NULL;
@@ -102,7 +47,7 @@ static void drop_loads(Op *loop, const char *ring)
 {
 	for (Op *op = loop->body->first, *next; op; op = next) {
 		next = op->next;
-		if ((op_rows[op->kind].effects & FX_ONE) && op_on_ring(op, ring))
+		if (fills(op, ring))
 			op_remove(op);
 	}
 }
@@ -130,36 +75,14 @@ static void look_ahead(Kernel *k, Op *loop, const char *ring, int ahead)
 	block_append(loop->body, rest);
 }
 
-/* ------------------------------------------------------------------ */
-static bool check_stages(Kernel *k, const Op *ring, int stages, int inflight, bool mixed)
-{
-	if (stages > inflight)
-		return true;
-	diag_remedy(k->ctx,
-		    diag(k->ctx, ring->loc, D_E0406,
-			 "pipeline %s has %d stage%s with %d wgmma group%s in flight: %s would "
-			 "wait for a slot "
-			 "that is never released",
-			 ring->sym[0], stages, stages > 1 ? "s" : "", inflight,
-			 inflight > 1 ? "s" : "", mixed ? "the role" : "the producer"),
-		    "use at least %d stages, or inflight %d", inflight + 1, stages - 1);
-	return false;
-}
-
 void pass_pipeline(Kernel *k)
 {
 	int inflight = (int)attrs_int(&k->attrs, A_INFLIGHT, 1);
 	for (Op *ring = kernel_find(k, OP_RING); ring; ring = op_find_next(ring, OP_RING)) {
-		const char *name = ring->sym[0];
-		int stages = ring_stages(k, ring);
-		Op *mixed = mixed_loop(k, name);
-		if (!check_stages(k, ring, stages, inflight, mixed != NULL))
-			return;
-		set_slots(k, ring, stages);
-		set_positions(k, name);
+		Op *mixed = mixed_loop(k, ring->sym[0]);
 		if (mixed)
-			look_ahead(k, mixed, name, stages - inflight);
+			look_ahead(k, mixed, ring->sym[0],
+				   (int)attrs_int(&ring->attrs, A_SLOTS, 0) - inflight);
 	}
-	kernel_int(k, A_INFLIGHT, inflight);
 	kernel_sweep(k);
 }

@@ -10,20 +10,20 @@
 enum {
 	WARPS = 4,
 	WARP_THREADS = 32,
-	OVERHEAD = 24
-}; /* a warpgroup's; registers beside the accumulator */
+	OVERHEAD = 24, /* registers beside the accumulator */
+	TURNS = 2
+};
 
 static bool is_producers(void *user, const Op *op)
 {
-	const OpRow *row = &op_rows[op->kind];
 	(void)user;
-	return (row->effects & FX_ONE) || (row->flags & (OPF_PURE | OPF_SYMS));
+	return op_fills_shared(op) || (op_rows[op->kind].flags & (OPF_PURE | OPF_SYMS));
 }
 
 static bool is_consumers(void *user, const Op *op)
 {
 	(void)user;
-	return !(op_rows[op->kind].effects & FX_ONE);
+	return !op_fills_shared(op);
 }
 
 static bool is_program(const Op *op)
@@ -154,6 +154,72 @@ static void cooperative(Kernel *k, int warpgroups, Budget b)
 	kernel_int(k, A_BLOCK, (warps + WARPS) * WARP_THREADS);
 }
 
+/* ------------------------------------------------------------------ turns */
+static Op *turn_op(Kernel *k, OpKind kind, const Ix *cond, const Ix *which, Loc loc)
+{
+	Op *some = op_new(k, OP_IF, loc), *bar = op_new(k, kind, loc);
+	op_ix(k, some, cond);
+	op_ix(k, bar, which);
+	op_int(k, bar, A_THREADS, (int64_t)TURNS * WARPS * WARP_THREADS);
+	block_append(op_body(k, some), bar);
+	return some;
+}
+
+static Op *main_loop(const Op *tiles)
+{
+	for (Op *op = tiles->body->first; op; op = op->next)
+		if (op->kind == OP_FOR)
+			return op;
+	panic("a loop over tiles without a main loop");
+}
+
+/* A warpgroup's own buffers count its own turns: positions of a ring follow each other in whoever
+ * uses it, or waiting for all but the last few uses would miss one. */
+static void own_positions(Kernel *k, Op *tiles, const char *t, const Ix *turn)
+{
+	for (Op *op = tiles->body->first; op && op_inside(op, tiles); op = op_next(op))
+		for (int i = 0; i < op->nin; i++) {
+			const Val *v = op->in[i].val;
+			if (op->in[i].at && v->def && attrs_get(&v->def->attrs, A_GROUPS))
+				op->in[i].at = ix_subst(k->ctx, op->in[i].at, t, turn);
+		}
+}
+
+/* The consumers' warpgroups take tiles by turns, t = 2 j + w, and their main loops in the order of
+ * tiles: who has issued his last mma gives the turn to the other, so that one multiplies while the
+ * other stores, and nobody tests a phase of the ring a lap too early. */
+static void take_turns(Kernel *k, Op *tiles)
+{
+	Ctx *c = k->ctx;
+	const Ix *w = ix_mod(c, ix_warpgroup(k), ix_int(k, TURNS)), *n = tiles->ix[1];
+	const char *t = tiles->sym[0], *j = kernel_fresh(k, "j");
+	Op *main = main_loop(tiles), *let = op_new(k, OP_LET, tiles->loc);
+	const Ix *tile = ix_sym(c, t), *base = ix_int(k, NAMED_TURN), *one = ix_int(k, 1);
+	const Ix *mine = ix_add(c, base, w), *others = ix_sub(c, ix_add(c, base, one), w);
+	own_positions(k, tiles, t, ix_sym(c, j));
+	tiles->sym[0] = j;
+	tiles->ix[1] = ix_ceil_div(c, ix_sub(c, n, w), ix_int(k, TURNS));
+	op_sym(k, let, t);
+	op_ix(k, let, ix_add(c, ix_mul(c, ix_sym(c, j), ix_int(k, TURNS)), w));
+	op_insert_before(tiles->body->first, let);
+	const Ix *not_first = ix_new(c, IX_LE, one, tile);
+	const Ix *not_last = ix_new(c, IX_LT, ix_add(c, tile, one), n);
+	op_insert_before(main, turn_op(k, OP_BAR_SYNC, not_first, mine, main->loc));
+	op_insert_after(main, turn_op(k, OP_BAR_ARRIVE, not_last, others, main->loc));
+}
+
+static void pingpong(Kernel *k, Budget b)
+{
+	cooperative(k, TURNS, b);
+	Op *consumer = op_find_next(kernel_find(k, OP_ROLE), OP_ROLE);
+	op_int(k, consumer, A_TURNS, TURNS);
+	for (Op *op = consumer->body->first; op; op = op->next)
+		if (op->kind == OP_FOR) {
+			take_turns(k, op);
+			return;
+		}
+}
+
 static void alike(Kernel *k, int warpgroups, int regs)
 {
 	Block body = program(k);
@@ -163,23 +229,41 @@ static void alike(Kernel *k, int warpgroups, int regs)
 	kernel_int(k, A_BLOCK, warps * WARP_THREADS);
 }
 
+static bool check_schedule(Kernel *k, const Op *mma)
+{
+	if (!mma)
+		diag(k->ctx, k->loc, D_E0407,
+		     "kernel %s has no mma: elementwise kernels are not built yet", k->name);
+	else if (kernel_pingpong(k) && !attrs_int(&k->attrs, A_PERSISTENT, 0))
+		diag_remedy(
+			k->ctx,
+			diag(k->ctx, k->loc, D_E0407,
+			     "pingpong without persistent: with one tile a CTA there are no turns"),
+			"write: roles pingpong; persistent;");
+	return !diag_errors(k->ctx);
+}
+
+static bool check_threads(Kernel *k, int threads, Loc loc)
+{
+	int most = target_by_name(k->target)->max_threads;
+	if (threads > most)
+		diag(k->ctx, loc, D_E0402, "%d threads are more than the %d of a CTA", threads,
+		     most);
+	return threads <= most;
+}
+
 void pass_roles(Kernel *k)
 {
 	const Op *mma = kernel_find(k, OP_MMA_WGMMA);
-	if (!mma) {
-		diag(k->ctx, k->loc, D_E0407,
-		     "kernel %s has no mma: elementwise kernels are not built yet", k->name);
+	if (!check_schedule(k, mma))
 		return;
-	}
 	TiledMma t = op_tiled_mma(mma);
-	int warpgroups = tiled_mma_warpgroups(t), acc = accumulators(k);
-	bool split = !strcmp(attrs_str(&k->attrs, A_ROLES, "none"), "cooperative");
+	bool turns = kernel_pingpong(k);
+	bool split = strcmp(attrs_str(&k->attrs, A_ROLES, "none"), "none") != 0;
+	int warpgroups = turns ? TURNS : tiled_mma_warpgroups(t), acc = accumulators(k);
 	int threads = (warpgroups + split) * WARPS * WARP_THREADS;
-	if (threads > target_by_name(k->target)->max_threads) {
-		diag(k->ctx, mma->loc, D_E0402, "%d threads are more than the %d of a CTA", threads,
-		     target_by_name(k->target)->max_threads);
+	if (!check_threads(k, threads, mma->loc))
 		return;
-	}
 	Budget b = budget_cooperative(k, warpgroups, acc);
 	if (!split)
 		b = (Budget){0, 0, budget_alike(k, threads)};
@@ -187,7 +271,9 @@ void pass_roles(Kernel *k)
 	check_registers(k, t, mma->loc, acc, b.limit);
 	if (diag_errors(k->ctx))
 		return;
-	if (split)
+	if (turns)
+		pingpong(k, b);
+	else if (split)
 		cooperative(k, warpgroups, b);
 	else
 		alike(k, warpgroups, b.limit);

@@ -54,32 +54,6 @@ static void buffers(Kernel *k)
 }
 
 /* ------------------------------------------------------------------ loads */
-static Op *map_find(const Kernel *k, const Val *tensor, const int64_t *box, int swizzle)
-{
-	for (Op *op = kernel_find(k, OP_TMAP); op; op = op_find_next(op, OP_TMAP)) {
-		const Attr *b = attrs_get(&op->attrs, A_BOX);
-		if (op->in[0].val == tensor && b->i[0] == box[0] && b->i[1] == box[1] &&
-		    attrs_int(&op->attrs, A_SWIZZLE, 0) == swizzle)
-			return op;
-	}
-	return NULL;
-}
-
-static Op *map_for(Kernel *k, Op *copy, Val *tensor, KMajor m)
-{
-	int64_t box[2] = {m.span, m.rows};
-	Op *map = map_find(k, tensor, box, m.swizzle);
-	if (map)
-		return map;
-	map = op_new(k, OP_TMAP, copy->loc);
-	op_in(k, map, tensor, NULL);
-	op_ints(k, map, A_BOX, box, 2);
-	op_int(k, map, A_SWIZZLE, m.swizzle);
-	op_result(k, map, ctx_strf(k->ctx, "%s.map", tensor->name), type_tmap(k->ctx));
-	op_insert_after(kernel_first(k), map);
-	return map;
-}
-
 static bool box_fits(Kernel *k, const Op *copy, KMajor m)
 {
 	int max = target_by_name(k->target)->box_max;
@@ -99,7 +73,7 @@ static void load(Kernel *k, Op *copy, Op *tile)
 	KMajor m;
 	if (!layout_kmajor(k->ctx, copy->in[0].val->type, &m) || !box_fits(k, copy, m))
 		return;
-	Op *map = map_for(k, copy, tile->in[0].val, m);
+	Op *map = kernel_map(k, copy->loc, tile->in[0].val, m);
 	Op *op = op_before(k, copy, OP_LOAD_TMA);
 	op_in(k, op, copy->in[0].val, copy->in[0].at);
 	op_in(k, op, copy->in[1].val, NULL);
@@ -186,6 +160,8 @@ static void mmas(Kernel *k)
 		if (op->kind != OP_MMA)
 			continue;
 		Val *acc = op->in[0].val;
+		if (kernel_pingpong(k))
+			op_ints(k, op, A_ARRANGE, (const int64_t[]){1, 1, 1}, 3);
 		acc->type = type_frag(k->ctx, acc->type->elem, acc->type->layout,
 				      tiled_tv(k->ctx, op_tiled_mma(op)));
 		op->kind = OP_MMA_WGMMA;

@@ -12,6 +12,7 @@ static int64_t place(Kernel *k)
 		int64_t slots = attrs_int(&op->attrs, A_SLOTS, 1);
 		op_int(k, op, A_SLOTS, slots);
 		op_int(k, op, A_OFFSET, at);
+		slots *= attrs_int(&op->attrs, A_GROUPS, 1);
 		at = round_up(at + slots * type_slot_bytes(op->out->type), ALIGN);
 	}
 	return at;
@@ -21,7 +22,8 @@ static int64_t barriers(const Kernel *k)
 {
 	int64_t bytes = 0;
 	for (const Op *r = kernel_find(k, OP_RING); r; r = op_find_next(r, OP_RING))
-		bytes += 2 * BARRIER_BYTES * attrs_int(&r->attrs, A_SLOTS, 0);
+		if (ring_filled_by_tma(k, r))
+			bytes += 2 * BARRIER_BYTES * attrs_int(&r->attrs, A_SLOTS, 0);
 	return bytes;
 }
 
@@ -31,7 +33,8 @@ static const char *sum(const Kernel *k, int64_t barrier_bytes)
 	Buf b = {0};
 	for (const Op *op = kernel_find(k, OP_SHARED); op; op = op_find_next(op, OP_SHARED))
 		buf_printf(&b, "%s %lld x %lld + ", op->out->name,
-			   (long long)attrs_int(&op->attrs, A_SLOTS, 1),
+			   (long long)(attrs_int(&op->attrs, A_SLOTS, 1) *
+				       attrs_int(&op->attrs, A_GROUPS, 1)),
 			   (long long)type_slot_bytes(op->out->type));
 	buf_printf(&b, "barriers %lld", (long long)barrier_bytes);
 	const char *s = ctx_str(k->ctx, b.s);

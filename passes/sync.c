@@ -7,7 +7,7 @@
  * %sA[k]    ->  mbar.wait %empty[k] lap=1; mbar.expect %full[k] bytes; load.tma ..., %full[k]
  *     mma.wgmma %sA[k]   ->  mbar.wait %full[k] lap=0; wgmma.fence; mma.wgmma; wgmma.commit;
  * wgmma.wait; mbar.arrive %empty[k - inflight] */
-#include "passes/pass.h"
+#include "passes/sync.h"
 
 #include <string.h>
 
@@ -51,13 +51,6 @@ static int64_t bytes_written(const Op *op)
 		if (op_effect(op, i) & FX_AW)
 			bytes += type_slot_bytes(op->in[i].val->type);
 	return bytes;
-}
-
-static const Op *role_of(const Op *op)
-{
-	while (op && op->kind != OP_ROLE)
-		op = op_parent(op);
-	return op;
 }
 
 /* ------------------------------------------------------------------ ops */
@@ -105,7 +98,7 @@ static Op *write_run(const Sync *s, Op *op, int64_t *bytes)
  * is the role's affair (single below); else the warp is chosen here. */
 static Block *one_thread(Kernel *k, Op *at)
 {
-	const Op *role = role_of(at);
+	const Op *role = op_role(at);
 	Op *elect = op_new(k, OP_ELECT, at->loc);
 	if (attrs_int(&role->attrs, A_ACTIVE, 1) == 1) {
 		op_insert_before(at, elect);
@@ -120,12 +113,11 @@ static Block *one_thread(Kernel *k, Op *at)
 	return op_body(k, elect);
 }
 
-/* On the first lap every slot is free. */
-static bool first_lap(const Kernel *k, const Val *barrier, const Ix *at)
+bool on_first_lap(const Kernel *k, const Ix *at, int64_t slots)
 {
 	int64_t lo, hi;
 	ix_range(at, kernel_facts(k), &lo, &hi);
-	return lo >= 0 && hi < attrs_int(&barrier->def->attrs, A_SLOTS, 0);
+	return lo >= 0 && hi < slots;
 }
 
 static void sync_writes(const Sync *s, Op *first)
@@ -135,7 +127,7 @@ static void sync_writes(const Sync *s, Op *first)
 	const Ix *at = writes(s, first);
 	Op *last = write_run(s, first, &bytes), *end = last->next;
 	Block *b = one_thread(k, first);
-	if (!first_lap(k, s->empty, at))
+	if (!on_first_lap(k, at, attrs_int(&s->empty->def->attrs, A_SLOTS, 0)))
 		block_append(b, wait_op(k, first->loc, s->empty, at, LAP_BEFORE));
 	Op *expect = barrier_op(k, OP_MBAR_EXPECT, first->loc, s->full, at);
 	op_int(k, expect, A_BYTES, bytes);
@@ -165,38 +157,45 @@ static Op *arrive_op(const Sync *s, Loc loc, const Ix *at)
 	return elect;
 }
 
-/* Groups retire in order: once at most n are left, the one of n positions ago is done with its
+/* Groups retire in order: once at most n are left, the one of n iterations ago is done with its
  * slot. */
-static Op *release_op(const Sync *s, Loc loc, const Ix *at)
+static Op *release_op(const Sync *s, Loc loc, const Ix *at, const Ix *iteration)
 {
 	Kernel *k = s->k;
-	const Ix *done = ix_sub(k->ctx, at, ix_int(k, s->inflight));
+	const Ix *n = ix_int(k, s->inflight);
 	if (!s->inflight)
 		return arrive_op(s, loc, at);
 	Op *some = op_new(k, OP_IF, loc);
-	op_ix(k, some, ix_new(k->ctx, IX_LE, ix_int(k, s->inflight), at));
-	block_append(op_body(k, some), arrive_op(s, loc, done));
+	op_ix(k, some, ix_new(k->ctx, IX_LE, n, iteration));
+	block_append(op_body(k, some), arrive_op(s, loc, ix_sub(k->ctx, at, n)));
 	return some;
+}
+
+/* What gives another warpgroup its turn need not wait for this one's groups. */
+static bool is_signal(const Op *op)
+{
+	return op && op->kind == OP_IF && op->body->first->kind == OP_BAR_ARRIVE;
 }
 
 /* After the loop: what is still in flight ends, and, if the ring goes on, its slots are given back.
  */
-static void drain(const Sync *s, Op *loop)
+static void drain(const Sync *s, Op *loop, const Ix *at)
 {
 	Kernel *k = s->k;
-	Op *wait = wgmma_wait_op(k, loop->loc, 0);
-	op_insert_after(loop, wait);
-	if (!ring_goes_on(loop) || !s->inflight)
+	Op *last = loop, *wait = wgmma_wait_op(k, loop->loc, 0);
+	while (is_signal(last->next))
+		last = last->next;
+	op_insert_after(last, wait);
+	if (!ring_goes_on(loop))
 		return;
 	const Ix *trips = ix_sub(k->ctx, loop->ix[1], loop->ix[0]);
-	const Ix *first =
-		ix_new(k->ctx, IX_MAX, ix_int(k, 0), ix_sub(k->ctx, trips, ix_int(k, s->inflight)));
-	Op *tail = op_after(k, wait, OP_FOR);
-	const char *name = kernel_fresh(k, loop->sym[0]);
-	op_sym(k, tail, name);
-	op_ix(k, tail, first);
-	op_ix(k, tail, trips);
-	block_append(op_body(k, tail), arrive_op(s, loop->loc, ix_sym(k->ctx, name)));
+	for (int back = 1; back <= s->inflight; back++) {
+		const Ix *n = ix_int(k, back), *there = ix_sub(k->ctx, loop->ix[1], n);
+		Op *some = op_after(k, wait, OP_IF);
+		op_ix(k, some, ix_new(k->ctx, IX_LE, n, trips));
+		block_append(op_body(k, some),
+			     arrive_op(s, loop->loc, ix_subst(k->ctx, at, loop->sym[0], there)));
+	}
 }
 
 static void sync_reads(const Sync *s, Op *first)
@@ -212,22 +211,26 @@ static void sync_reads(const Sync *s, Op *first)
 	Op *commit = op_after(k, last, OP_WGMMA_COMMIT);
 	Op *wait = wgmma_wait_op(k, last->loc, in_loop ? s->inflight : 0);
 	op_insert_after(commit, wait);
-	op_insert_after(wait, release_op(s, last->loc, at));
+	const Ix *iteration =
+		in_loop ? ix_sub(k->ctx, ix_sym(k->ctx, loop->sym[0]), loop->ix[0]) : at;
+	op_insert_after(wait, release_op(s, last->loc, at, iteration));
 	if (in_loop)
-		drain(s, loop);
+		drain(s, loop, at);
 }
 
 /* ------------------------------------------------------------------ rings */
+/* Warps that read each position: of a role that takes turns, those of one turn. */
 static int reading_warps(const Sync *s)
 {
 	const Op *seen = NULL;
 	int warps = 0;
 	for (const Op *op = kernel_first(s->k); op; op = op_next(op)) {
-		const Op *role = role_of(op);
+		const Op *role = op_role(op);
 		if (!reads(s, op) || role == seen)
 			continue;
 		seen = role;
-		warps += (int)attrs_int(&role->attrs, A_ACTIVE, 0);
+		warps += (int)(attrs_int(&role->attrs, A_ACTIVE, 0) /
+			       attrs_int(&role->attrs, A_TURNS, 1));
 	}
 	return warps;
 }
@@ -322,12 +325,47 @@ static void elect_once(Kernel *k, Op *role)
 	}
 }
 
+/* ------------------------------------------------------------------ launches that overlap */
+static bool touches_global(const Op *role)
+{
+	for (const Op *op = role->body->first; op && op_inside(op, role); op = op_next(op))
+		for (int i = 0; i < op->nin; i++) {
+			const Type *t = op->in[i].val->type;
+			if (op_effect(op, i) &&
+			    (t->kind == TY_TMAP || (t->kind == TY_TILE && t->space == SP_GLOBAL)))
+				return true;
+		}
+	return false;
+}
+
+/* Programmatic dependent launch: a role waits for earlier launches before it reads or writes what
+ * they may still write or read; everything before that, and the next launch's beginning, overlaps.
+ */
+static void overlap_launches(Kernel *k)
+{
+	if (!attrs_int(&k->attrs, A_PDL, 1))
+		return;
+	for (Op *role = kernel_find(k, OP_ROLE); role; role = op_find_next(role, OP_ROLE)) {
+		Op *at = role->body->first;
+		while (at->next && is_setmaxnreg(at))
+			at = at->next;
+		if (touches_global(role))
+			op_before(k, at, OP_GRID_WAIT);
+	}
+	op_before(k, kernel_find(k, OP_ROLE), OP_GRID_LAUNCH);
+}
+
 void pass_sync(Kernel *k)
 {
-	for (Op *ring = kernel_find(k, OP_RING); ring; ring = op_find_next(ring, OP_RING))
-		sync_ring(k, ring);
+	for (Op *ring = kernel_find(k, OP_RING); ring; ring = op_find_next(ring, OP_RING)) {
+		if (ring_filled_by_tma(k, ring))
+			sync_ring(k, ring);
+		else
+			sync_staging(k, ring);
+	}
 	for (Op *role = kernel_find(k, OP_ROLE); role; role = op_find_next(role, OP_ROLE))
 		if (attrs_int(&role->attrs, A_ACTIVE, 0) == 1)
 			elect_once(k, role);
 	init_barriers(k);
+	overlap_launches(k);
 }

@@ -7,7 +7,7 @@
  *     ... */
 #include "passes/pass.h"
 
-enum { DEFAULT_GROUP = 16 };
+enum { DEFAULT_GROUP = 16, MOST_TILES = 1 << 30, MOST_CTAS = 1024 };
 
 typedef struct {
 	Kernel *k;
@@ -59,16 +59,56 @@ static void raster_plain(Here h, const Op *grid, const Ix *tile)
 	}
 }
 
-static void launch(Here h, const Op *grid)
+static const Ix *tile_count(const Kernel *k, const Op *grid)
 {
-	const Ix *tiles = ix_int(h.k, 1), *one = tiles;
+	const Ix *tiles = ix_int(k, 1);
 	for (int i = 0; i < grid->nix; i++)
-		tiles = ix_mul(h.k->ctx, tiles, grid->ix[i]);
+		tiles = ix_mul(k->ctx, tiles, grid->ix[i]);
+	return tiles;
+}
+
+static void launch(Here h, const Op *grid, const Ix *ctas)
+{
+	const Ix *one = ix_int(h.k, 1);
 	Op *op = op_new(h.k, OP_LAUNCH, grid->loc);
-	op_ix(h.k, op, tiles);
+	op_ix(h.k, op, ctas);
 	op_ix(h.k, op, one);
 	op_ix(h.k, op, one);
 	op_insert_before(kernel_first(h.k), op);
+}
+
+static void raster(Here h, const Op *grid, const Ix *tile)
+{
+	if (grid->nsym == 2)
+		raster_2d(h, grid, tile);
+	else
+		raster_plain(h, grid, tile);
+}
+
+/* A CTA computes the tiles cta, cta + ctas, ...: as many CTAs as run at once. Bounds that hold by
+ * the launch are spelled as min, for range analysis. */
+static void persistent(Here h, Op *grid)
+{
+	Kernel *k = h.k;
+	Ctx *c = k->ctx;
+	const Ix *most = ix_int(k, MOST_TILES), *all = tile_count(k, grid);
+	launch(h, grid, ix_new(c, IX_MIN, all, ix_sym(c, "sms")));
+	kernel_fact(k, ix_new(c, IX_LE, all, most), "tiles <= 1073741824",
+		    "tiles are counted in 32 bits", grid->loc);
+	const Ix *tiles = let_fresh(h, "tiles", ix_new(c, IX_MIN, all, most));
+	const Ix *first =
+		let_fresh(h, "me", ix_new(c, IX_MIN, ix_sym(c, "cta"), ix_int(k, MOST_CTAS - 1)));
+	const Ix *step =
+		let_fresh(h, "step", ix_new(c, IX_MIN, ix_sym(c, "ctas"), ix_int(k, MOST_CTAS)));
+	Op *loop = op_before(k, grid, OP_FOR);
+	const char *name = kernel_fresh(k, "t");
+	op_sym(k, loop, name);
+	op_ix(k, loop, ix_int(k, 0));
+	op_ix(k, loop, ix_ceil_div(c, ix_sub(c, tiles, first), step));
+	op_remove(grid);
+	block_append(op_body(k, loop), grid);
+	const Ix *tile = ix_add(c, first, ix_mul(c, ix_sym(c, name), step));
+	raster(h, grid, let_fresh(h, "tile", below(k, tile, tiles)));
 }
 
 void pass_tiles(Kernel *k)
@@ -77,11 +117,11 @@ void pass_tiles(Kernel *k)
 	if (!grid)
 		panic("kernel %s has no grid", k->name);
 	Here h = {k, grid};
-	launch(h, grid);
-	const Ix *tile = ix_sym(k->ctx, "cta");
-	if (grid->nsym == 2)
-		raster_2d(h, grid, tile);
-	else
-		raster_plain(h, grid, tile);
+	if (attrs_int(&k->attrs, A_PERSISTENT, 0)) {
+		persistent(h, grid);
+	} else {
+		launch(h, grid, tile_count(k, grid));
+		raster(h, grid, ix_sym(k->ctx, "cta"));
+	}
 	op_unwrap(grid);
 }

@@ -133,7 +133,7 @@ static inline dsl_arg dsl_arg_float(const char *name, double f)
 /* Zero is the default of each. */
 typedef struct dsl_launch_opts {
 	int sms; /* SMs that a persistent kernel may fill; 0 is all of the device */
-	int pdl; /* 1: may start while the kernel before it in the stream ends */
+	int pdl; /* 0: start while the launch before it ends, if compiled so; -1: never */
 } dsl_launch_opts;
 
 /* launch.c: checks arguments, sizes, facts and TMA's rules, encodes the tensor maps and launches.

@@ -125,6 +125,7 @@ typedef struct KDesc {
 	int block;           /* threads */
 	int smem;            /* dynamic shared memory, bytes */
 	int regs;            /* per thread, as ptxas reports; 0 where unknown */
+	int pdl;        /* 1: may start while the launch before it ends; it waits for that itself */
 	int entry_regs; /* per thread when the kernel starts, before setmaxnreg; 0 where unknown */
 	const char *schedule; /* for people: "none", "cooperative", ... */
 	KSmem smem_map[KD_MAX_SMEM];

@@ -61,7 +61,7 @@ dsl_status dsl_launch(dsl_module *mod, const char *kernel, const dsl_arg *args, 
 	if (st || l.nothing)
 		return st;
 	l.stream = stream;
-	l.pdl = opts && opts->pdl;
+	l.pdl = p->k->pdl && !(opts && opts->pdl < 0);
 	return mod->dev->ops->launch(mod->dev, &l);
 }
 

@@ -319,7 +319,7 @@ static bool read_launch(Reader *r, json_object *o, KDesc *k)
 	    !get_int(r, o, "smem", 0, 1 << 20, &k->smem) ||
 	    !get_int(r, o, "regs", 0, 1024, &k->regs) ||
 	    !get_int(r, o, "entry_regs", 0, 1024, &k->entry_regs) ||
-	    !get_text(r, o, "schedule", &k->schedule))
+	    !get_bool(r, o, "pdl", &k->pdl) || !get_text(r, o, "schedule", &k->schedule))
 		return false;
 	return k->cluster[0] * k->cluster[1] * k->cluster[2] <= 16 ||
 	       fail(r, "cluster %d x %d x %d is over 16 CTAs", k->cluster[0], k->cluster[1],

@@ -1,9 +1,9 @@
 /* number.h - conversions between f32/f64 and the small float formats: bf16, f16, e4m3, e5m2.
  * Narrowing rounds to nearest, ties to even, in one step; subnormals are kept. NaN stays NaN, as
  * the canonical one the hardware gives (0x7fff for 16 bits, 0x7f for 8). Beyond the largest finite
- * value bf16 and f16 give infinity and the 8-bit formats saturate (PTX ISA: cvt.rn,
- * cvt.rn.satfinite). Header only, no state; widening is exact. bf16_from_f32(1.00390625f) ==
- * 0x3f80,  f16_to_f32(0x0001) == 0x1p-24f */
+ * value bf16 and f16 give infinity, the 8-bit formats saturate (PTX ISA: cvt.rn, .satfinite).
+ * Header only, no state; widening is exact.
+ *   bf16_from_f32(1.00390625f) == 0x3f80,  f16_to_f32(0x0001) == 0x1p-24f */
 #ifndef DSL_RUNTIME_NUMBER_H
 #define DSL_RUNTIME_NUMBER_H
 

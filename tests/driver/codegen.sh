@@ -60,9 +60,17 @@ has err "no-such-option"
 (DSLC_PTXAS=$PWD/failing; export DSLC_PTXAS; expect 3 small.gemm)
 expect 0 -S --ptxas-path=./failing small.gemm -o -
 
-# --emit=sass, where there is a disassembler
-nvdisasm=$(command -v nvdisasm || ls /usr/local/cuda*/bin/nvdisasm 2>/dev/null | head -n 1)
-if [ -n "$nvdisasm" ]; then
-	expect 0 --emit=sass small.gemm -o -
-	has out "HGMMA.64x64x16.F32.BF16"
-fi
+# --emit=sass: nvdisasm next to ptxas comes first; what it prints is the output
+expect 0 --version
+mkdir tools
+ln -s "$(sed -n 's/^ptxas .*(\(.*\))$/\1/p' out)" tools/ptxas
+printf '#!/bin/sh\necho "a listing of"; head -c 4 "$2"\n' >tools/nvdisasm
+chmod +x tools/nvdisasm
+expect 0 --emit=sass --ptxas-path=tools/ptxas small.gemm
+has small.sass "a listing of" "ELF"
+absent small.cubin
+printf '#!/bin/sh\necho half; exit 1\n' >tools/nvdisasm
+rm small.sass
+expect 1 --emit=sass --ptxas-path=tools/ptxas small.gemm
+has err "error[E0605]: tools/nvdisasm could not disassemble the cubin"
+absent small.sass

@@ -58,21 +58,25 @@ static void gemm(const Matrix *a, const Matrix *b, uint16_t *d)
 		d[rows * cols + 5] = 0;
 }
 
-/* A is allocated before B, and addresses grow. */
+/* A is allocated before B and B before D, and addresses grow. */
+static int by_address(const void *a, const void *b)
+{
+	const Matrix *x = a, *y = b;
+	return (x->at > y->at) - (x->at < y->at);
+}
+
 static CUresult fake_LaunchKernelEx(const CUlaunchConfig *c, CUfunction f, void **params,
 				    void **extra)
 {
-	uint64_t d, first, second;
+	uint64_t d;
 	(void)c;
 	(void)f;
 	(void)extra;
 	if (acts("refused"))
 		return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
-	memcpy(&first, params[0], sizeof first);
-	memcpy(&second, params[1], sizeof second);
-	memcpy(&d, params[2], sizeof d);
-	const Matrix *x = &maps[first], *y = &maps[second];
-	gemm(x->at < y->at ? x : y, x->at < y->at ? y : x, (uint16_t *)(uintptr_t)d);
+	memcpy(&d, params[2], sizeof d); /* its address, or a map where D is stored by TMA */
+	qsort(maps, (size_t)nmaps, sizeof *maps, by_address);
+	gemm(&maps[0], &maps[1], nmaps == 3 ? maps[2].at : (uint16_t *)(uintptr_t)d);
 	nmaps = 0;
 	return CUDA_SUCCESS;
 }

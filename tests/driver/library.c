@@ -2,6 +2,7 @@
 #include "driver/dslc.h"
 #include "runtime/dsl.h"
 
+#include <json-c/json.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -104,6 +105,29 @@ static void test_errors(void **state)
 	dslc_result_free(r);
 }
 
+/* Each line is an object, whatever the source and its name hold. */
+static void test_json(void **state)
+{
+	(void)state;
+	static const char text[] =
+		"kernel f(\"\\\x01\xff\xc3\xa4 \n) { const a = \"x\"; }\nkernel \x7f";
+	dslc_options o = {.size = sizeof o, .name = "a \"strange\"\tname\\.gemm"};
+	dslc_result *r = compile(text, &o);
+	char *lines = strdup(dslc_diagnostics(r, 1)), *rest = NULL;
+	int n = 0;
+	for (char *s = strtok_r(lines, "\n", &rest); s; s = strtok_r(NULL, "\n", &rest)) {
+		struct json_object *at = json_tokener_parse(s), *file = NULL;
+		if (!at || !json_object_object_get_ex(at, "file", &file))
+			fail_msg("no JSON: %s", s);
+		assert_string_equal(json_object_get_string(file), o.name);
+		json_object_put(at);
+		n++;
+	}
+	assert_true(n > 0);
+	free(lines);
+	dslc_result_free(r);
+}
+
 static void test_settings(void **state)
 {
 	(void)state;
@@ -182,9 +206,13 @@ static void test_threads(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_outputs),       cmocka_unit_test(test_defaults),
-		cmocka_unit_test(test_short_options), cmocka_unit_test(test_errors),
-		cmocka_unit_test(test_settings),      cmocka_unit_test(test_ir),
+		cmocka_unit_test(test_outputs),
+		cmocka_unit_test(test_defaults),
+		cmocka_unit_test(test_short_options),
+		cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_json),
+		cmocka_unit_test(test_settings),
+		cmocka_unit_test(test_ir),
 		cmocka_unit_test(test_threads),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -53,7 +53,7 @@ done
 size=
 behave right 0 --tiles 2
 has out "(2 of 4 tiles)"
-behave right 0 --tiles all --device cuda:0
+behave right 0 --tiles all --sms 3 --device cuda:0
 behave wrong 1
 has err "error[E0607]: small, integer inputs, seed 1: D[99, 71] is" \
 	"error[E0607]: small, normal inputs, seed 1: D[99, 71] is"
@@ -82,3 +82,11 @@ has err "out of memory"
 size=M=100,N=72,K=40
 behave right 1 --diagnostics=json --device cuda:3
 has err '"code":"E0608"'
+
+# What the reference interpreter refuses, here an origin beyond 64 bits.
+expect 0 --emit=ir:frontend small.gemm -o far.ir
+sed -i 's/tile %A (m \* 64/tile %A (m * 4611686018427387904/' far.ir
+size=
+FAKE_GPU=right DSL_LIBCUDA=$FAKE_LIBCUDA
+expect 1 run far.ir --size M=200,N=72,K=40
+has err "error[E0609]: 'm * 4611686018427387904' has no value"

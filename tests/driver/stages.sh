@@ -2,7 +2,7 @@
 # Looking inside: --emit=ir:PASS, --print-after, --stop-after, --only, --keep, --time-report, -v, -###;
 # and that the IR of every pass is a text which can be taken up where it was left.
 . "$(dirname "$0")/lib.sh"
-passes="simplify tiles select roles pipeline smem sync lower"
+passes="simplify tiles select epilogue rings roles pipeline smem sync lower"
 
 expect 0 --help=passes
 for p in $passes; do

@@ -6,6 +6,7 @@
 #   run        dslc run on the example, where dslc itself starts here
 #   host       examples/gemm/host.c
 #   embed      examples/embed
+#   overhead   what dsl_launch costs the host
 #   grid       the correctness grid against the reference interpreter and cuBLAS
 #   bench      TFLOP/s beside cuBLASLt and the plug-ins in DIR/yard or .yard
 # The exit code is the number of steps that failed; a step that cannot run here is a failure.
@@ -19,7 +20,7 @@ else
 	dir=$(CDPATH= cd -- "$1" && pwd)
 fi
 results=${2:-results}
-[ $# -gt 2 ] && shift 2 || set -- run host embed grid bench
+[ $# -gt 2 ] && shift 2 || set -- run host embed overhead grid bench
 mkdir -p "$results"
 results=$(CDPATH= cd -- "$results" && pwd)
 failures=0
@@ -79,11 +80,13 @@ yard_arguments()
 	for yard in "$dir/yard" "$root/.yard"; do
 		[ -d "$yard" ] || continue
 		for v in Y256:yard256:256 Y192:yard192:192 Y128:yard128:128 \
-			P192:ping192pdl:192 P160:ping160pdl:160 P128:ping128pdl:128; do
+			P192:ping192pdl:192 P160:ping160pdl:160 P128:ping128pdl:128 \
+			O192:ping192onepdl:192 O160:ping160onepdl:160 O128:ping128onepdl:128; do
 			name=${v%%:*} rest=${v#*:}
 			[ -f "$yard/$name.so" ] && [ -f "$yard/${rest%%:*}.cubin" ] || continue
 			echo "export ${name}_CUBIN=$yard/${rest%%:*}.cubin ${name}_BN=${rest#*:}"
 			case ${rest%%:*} in *pdl*) echo "export ${name}_PDL=1" ;; esac
+			case ${rest%%:*} in *one*) echo "export ${name}_ONE=1" ;; esac
 			echo "plugins=\"\$plugins --plugin yard-$name=$yard/$name.so\""
 		done
 		return
@@ -114,6 +117,7 @@ step()
 	run) run_example ;;
 	host) run_host ;;
 	embed) run_embed ;;
+	overhead) "$dir/launch_overhead" "$dir/bench/gemm.cubin" ;;
 	grid) run_grid ;;
 	bench) run_bench ;;
 	*) echo "no such step"; false ;;

@@ -2,11 +2,13 @@
 # Builds, on a machine with ptxas, all that tests/gpu/all.sh needs on a machine with a GPU and no
 # compiler of ours:
 #   build_cases.sh DSLC ROOT OUT
-#     OUT/cases.txt   NAME M N K, a line each; two sizes a kernel
+#     OUT/cases.txt   NAME M N K SMS, a line each; two sizes a kernel; SMS 0 is
+#                   all; persistent kernels also run on one and three, for many tiles a CTA
 #     OUT/NAME.cubin  OUT/NAME.frontend.ir (what the reference interpreter reads)
 #     OUT/bench/NAME.cubin
-# The grid: bf16 and f16 inputs, bf16, f16 and f32 outputs, 1 and 2 warpgroups, both schedules, and
-# for each of these 24 nine choices of N tile (8..256), K tile (16..128: all swizzles), stages (2..8).
+# The grid: bf16 and f16 inputs, bf16, f16 and f32 outputs, 1 and 2 atoms along m, five schedules
+# (.p: persistent), and
+# for each of these 60 six choices of N tile (8..256), K tile (16..128: all swizzles), stages (2..8).
 set -eu
 dslc=$1 root=$2 out=$3
 jobs=${JOBS:-$(nproc)}
@@ -45,24 +47,30 @@ case_add()
 	bn=$(nth $((n * 7)) $tiles_n)
 	bk=$(nth "$n" $tiles_k)
 	s=$(fit_stages "$(nth "$n" $stages_of)" "$w" "$bn" "$bk")
+	more=
+	case $role in *.p) more="persistent group($((n % 4 + 1)));" ;; esac
+	# One warpgroup holds the whole tile of a pingpong kernel.
+	[ "${role#ping}" = "$role" ] || [ $w = 1 ] || [ $bn -le 192 ] || bn=$((bn - 96))
 	name=$in-$to-w$w-$role-n$bn-k$bk-s$s
 	[ -z "$(sed -n "/^$name /p" "$out/cases.txt")" ] || name=$name-$n
 	cast=$to
 	[ "$to" = f32 ] && cast=
-	sed -e "s/@IN@/$in/g" -e "s/@OUT@/$to/g" -e "s/@CAST@/$cast/g" "$root/tests/gpu/case.gemm.in" \
+	sed -e "s/@IN@/$in/g" -e "s/@OUT@/$to/g" -e "s/@CAST@/$cast/g" -e "s/@MORE@/$more/" "$root/tests/gpu/case.gemm.in" \
 		>"$out/src/$name.gemm"
 	for k in 0 7; do
-		echo "$name $(nth $((n + k)) $sizes | tr , ' ')" >>"$out/cases.txt"
+		sms=0
+		[ -z "$more" ] || sms=$(nth $((n + k)) 1 3 0)
+		echo "$name $(nth $((n + k)) $sizes | tr , ' ') $sms" >>"$out/cases.txt"
 	done
-	echo "$name -DW=$w -DbN=$bn -DbK=$bk -DS=$s -DR=$role" >>"$out/jobs.txt"
+	echo "$name -DW=$w -DbN=$bn -DbK=$bk -DS=$s -DR=${role%.p}" >>"$out/jobs.txt"
 }
 
 number=0
 for in in bf16 f16; do
 	for to in bf16 f16 f32; do
 		for w in 1 2; do
-			for role in none cooperative; do
-				for i in 0 1 2 3 4 5 6 7 8; do
+			for role in none cooperative none.p cooperative.p pingpong.p; do
+				for i in 0 1 2 3 4 5; do
 					case_add $in $to $w $role $number
 					number=$((number + 1))
 				done
@@ -87,3 +95,19 @@ bench()
 bench coop_128x256x4 -DbM=128 -DbN=256
 bench coop_128x192x4 -DbM=128 -DbN=192
 bench coop_128x128x6 -DbM=128 -DbN=128
+
+# The same body under the schedules that issue from one CTA a cluster.
+schedule()
+{
+	name=$1 words=$2
+	shift 2
+	sed "s/schedule {.*}/schedule { $words }/" "$root/examples/gemm/gemm.gemm" >"$out/bench/$name.gemm"
+	"$dslc" "$out/bench/$name.gemm" "$@" -o "$out/bench/$name.cubin"
+	rm "$out/bench/$name.gemm"
+}
+schedule none_128x256x4 "roles none;"
+schedule coop_p_128x256x4 "roles cooperative; persistent;"
+schedule ping_128x192x4 "roles pingpong; persistent;" -DbN=192
+schedule ping_128x160x5 "roles pingpong; persistent; stages 5;" -DbN=160
+schedule ping_128x128x6 "roles pingpong; persistent; stages 6;" -DbN=128
+schedule ping_128x192x4_g2 "roles pingpong; persistent group(2);" -DbN=192

@@ -78,7 +78,7 @@ static int cublas_gemm(const Cublas *b, Elem in, int m, int n, int k, dsl_addr A
 /* ------------------------------------------------------------------ one case */
 typedef struct {
 	char name[128];
-	int m, n, k;
+	int m, n, k, sms;
 } Case;
 
 typedef struct {
@@ -180,7 +180,7 @@ static void check_kind(Grid *g, const Case *c, Problem *p, dsl_module *mod, Data
 
 static Options case_options(Arena *a, const Case *c)
 {
-	Options o = {.arena = a};
+	Options o = {.arena = a, .sms = c->sms};
 	vec_push(a, &o.sizes, ((SizeArg){"M", c->m}));
 	vec_push(a, &o.sizes, ((SizeArg){"N", c->n}));
 	vec_push(a, &o.sizes, ((SizeArg){"K", c->k}));
@@ -229,7 +229,8 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	g.blas = cublas_open();
-	for (int i = 0; fscanf(list, "%127s %d %d %d", c.name, &c.m, &c.n, &c.k) == 4; i++)
+	for (int i = 0; fscanf(list, "%127s %d %d %d %d", c.name, &c.m, &c.n, &c.k, &c.sms) == 5;
+	     i++)
 		if (i % parts == part)
 			check_case(&g, &c);
 	fclose(list);

@@ -2,7 +2,8 @@
 # Gathers what tests/gpu/all.sh takes to a machine with a GPU:
 #   pack.sh BUILD OUT        e.g. pack.sh build/release build/gpu; what travels is build/gpu.tar.gz
 # BUILD is a release build (LLVM linked statically, so that dslc starts anywhere).
-#   OUT/dslc gpu_check libdsl_runtime.so host embed    OUT/cases  OUT/bench    OUT.tar.gz
+#   OUT/dslc gpu_check launch_overhead libdsl_runtime.so host embed
+#   OUT/cases  OUT/bench    OUT.tar.gz
 set -eu
 root=$(CDPATH= cd -- "$(dirname -- "$0")/../.." && pwd)
 build=$1 out=$2
@@ -22,6 +23,7 @@ copy libdsl_runtime.so
 copy libdsl_runtime.so libdsl_runtime.so.0
 copy example_gemm_host host
 copy example_embed embed
+copy launch_overhead
 "$root/tests/gpu/build_cases.sh" "$out/dslc" "$root" "$out/cases"
 rm -rf "$out/bench"
 mv "$out/cases/bench" "$out/bench"

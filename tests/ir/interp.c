@@ -235,6 +235,7 @@ static const EltCase elt_cases[] = {
 	{"sqrt", 2.25f, 0, 0, 1.5f},
 	{"rsqrt", 0.25f, 0, 0, 2.0f},
 	{"exp2", -3.0f, 0, 0, 0.125f},
+	{"sigmoid", 0.0f, 0, 0, 0.5f},
 	{"relu", -3.0f, 0, 0, 0.0f},
 	{"relu", 3.0f, 0, 0, 3.0f},
 };

@@ -89,6 +89,34 @@ static void test_roundtrip(void **state)
 	arena_free(a);
 }
 
+/* A kernel of every elementwise row, made from the table. */
+static void add_elementwise(Buf *out)
+{
+	buf_printf(out, "kernel e tile sm_90a {\n  arg %%x : f32\n");
+	for (int i = 0; i < OP_COUNT; i++) {
+		const EltRow *row = elt_by_op((OpKind)i);
+		if (row)
+			buf_printf(out, "  %%%s = %s %%x%s%s : f32\n", row->name, row->name,
+				   row->arity > 1 ? ", %x" : "", row->arity > 2 ? ", %x" : "");
+	}
+	buf_printf(out, "}\n");
+}
+
+static void test_elementwise_rows(void **state)
+{
+	(void)state;
+	Buf text = {0}, again = {0};
+	Ctx *c = ctx_new();
+	add_elementwise(&text);
+	Module *m = module_parse(c, ctx_src(c, "elementwise.ir", text.s, text.n));
+	assert_non_null(m);
+	module_print(m, &again);
+	assert_string_equal(text.s, again.s);
+	buf_free(&text);
+	buf_free(&again);
+	ctx_free(c);
+}
+
 static void test_tables_are_covered(void **state)
 {
 	(void)state;
@@ -100,6 +128,7 @@ static void test_tables_are_covered(void **state)
 		buf_add(&all, one.s, one.n);
 		buf_free(&one);
 	}
+	add_elementwise(&all);
 	for (int i = 0; i < OP_COUNT; i++) {
 		const char *name = op_rows[i].name;
 		if (!strstr(all.s, arena_printf(a, " %s ", name)) &&
@@ -268,9 +297,13 @@ static void test_nul(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_roundtrip),  cmocka_unit_test(test_tables_are_covered),
-		cmocka_unit_test(test_loose_form), cmocka_unit_test(test_bad),
-		cmocka_unit_test(test_limits),     cmocka_unit_test(test_truncated),
+		cmocka_unit_test(test_roundtrip),
+		cmocka_unit_test(test_elementwise_rows),
+		cmocka_unit_test(test_tables_are_covered),
+		cmocka_unit_test(test_loose_form),
+		cmocka_unit_test(test_bad),
+		cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_truncated),
 		cmocka_unit_test(test_nul),
 	};
 	return cmocka_run_group_tests_name("ir.text", tests, NULL, NULL);

@@ -1,5 +1,4 @@
-/* cubin.c - sections appended to a cubin and found again; files that are cut, damaged or foreign.
- */
+/* cubin.c - sections appended to a cubin and found again; files cut, damaged or foreign. */
 #include "sample.h"
 
 #include <elf.h>

@@ -1,6 +1,6 @@
 /* fake_cuda.h - a stand-in for libcuda that records calls and fails on demand, so that the runtime
  * can be tested without a GPU. Built as a shared library; the runtime finds it through DSL_LIBCUDA,
- * the test through fake_open. Device memory is host memory. */
+ * the test through fake_reset (sample.h). Device memory is host memory. */
 #ifndef FAKE_CUDA_H
 #define FAKE_CUDA_H
 

@@ -108,7 +108,7 @@ static void scalars_options_and_clusters(void **state)
 	dsl_arg args[] = {dsl_arg_ptr("x", 0x100), dsl_arg_float("alpha", 1.5),
 			  dsl_arg_float("beta", 1.00390625), dsl_arg_int("n", -3),
 			  dsl_arg_int("N", 64)};
-	dsl_launch_opts opts = {.sms = 101, .pdl = 1};
+	dsl_launch_opts opts = {.sms = 101};
 	b->fake->kernel_params = 5;
 	assert_status(dsl_launch(b->mod, "scale", args, 5, (dsl_stream)&opts, &opts), DSL_OK);
 	const Fake *f = b->fake;
@@ -120,6 +120,9 @@ static void scalars_options_and_clusters(void **state)
 	assert_true(f->attributes[0].id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION &&
 		    f->attributes[0].value.clusterDim.x == 2);
 	assert_true(f->attributes[1].id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION);
+	opts.pdl = -1; /* off, whatever the kernel was compiled for */
+	assert_status(dsl_launch(b->mod, "scale", args, 5, NULL, &opts), DSL_OK);
+	assert_int_equal(f->config.numAttrs, 1);
 	opts.sms = 9999;
 	assert_status(dsl_launch(b->mod, "scale", args, 5, NULL, &opts), DSL_OK);
 	assert_int_equal(f->config.gridDimX, 132);

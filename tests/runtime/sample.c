@@ -70,6 +70,7 @@ static void fill_scale(KDesc *k)
 		.grid = {"$sms 2 / 2 *", "1", "1"},
 		.cluster = {2, 1, 1},
 		.block = 128,
+		.pdl = 1,
 		.schedule = "none",
 	};
 }

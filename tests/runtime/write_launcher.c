@@ -1,5 +1,6 @@
 /* write_launcher.c - writes the launcher header or the C array of the sample's cubin, for
- * launcher.c and launcher.sh. write_launcher header|array FILE */
+ * launcher.c and launcher.sh.
+ *   write_launcher header|array FILE */
 #include "sample.h"
 
 #include <stdio.h>

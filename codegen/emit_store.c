@@ -1,0 +1,78 @@
+/* emit_store.c - from registers by way of shared memory to a tensor: stmatrix or plain stores into
+ * a staging buffer, the bulk copy out of it, and its groups.
+ *     stmatrix %sD[s], %c[0] (byte) n=4 ; tma.store %sD[s], %D.map (0, n * 256, m * 128)
+ *     ->  stmatrix.sync.aligned.m8n8.x4 ; cp.async.bulk.tensor.2d.global.shared::cta.bulk_group */
+#include "codegen/cg.h"
+
+#include <stdio.h>
+
+static int first_register(Cg *g, const Operand *o)
+{
+	int64_t lo = 0, hi = 0;
+	if (o->at)
+		cg_range(g, o->at, &lo, &hi);
+	if (lo != hi)
+		panic("a register that is stored is not constant");
+	return (int)lo;
+}
+
+/* n matrices of 8 x 8, two registers of 16 bits a thread each (PTX ISA: stmatrix). */
+void emit_STMATRIX(Cg *g, const Op *op)
+{
+	const Bound *from = cg_val(g, op->in[1].val);
+	int n = (int)attrs_int(&op->attrs, A_N, 4), first = first_register(g, &op->in[1]);
+	LLVMValueRef args[5] = {cg_smem_ptr(g, op->in[0], op->ix[0])};
+	char name[64];
+	for (int i = 0; i < n; i++)
+		args[1 + i] = cg_vector(g, from, first + 2 * i, 2);
+	snprintf(name, sizeof name, "llvm.nvvm.stmatrix.sync.aligned.m8n8.x%d.b16", n);
+	cg_call(g, name, g->m->p3, args, 1 + n);
+}
+
+void emit_ST_SHARED(Cg *g, const Op *op)
+{
+	const Bound *from = cg_val(g, op->in[1].val);
+	int n = (int)attrs_int(&op->attrs, A_N, 1);
+	LLVMValueRef v = cg_vector(g, from, first_register(g, &op->in[1]), n);
+	LLVMValueRef st = LLVMBuildStore(g->b, v, cg_smem_ptr(g, op->in[0], op->ix[0]));
+	LLVMSetAlignment(st, (unsigned)(n * elem_rows[op->in[0].val->type->elem].bits / 8));
+}
+
+void emit_TMA_STORE(Cg *g, const Op *op)
+{
+	LLVMValueRef args[2 + 5 + 2];
+	int n = 0, rank = op->nix - 1;
+	char name[64];
+	if (rank < 1 || rank > 5)
+		panic("tma.store of rank %d", rank);
+	args[n++] = cg_smem_ptr(g, op->in[0], op->ix[0]);
+	args[n++] = cg_reg(g, cg_val(g, op->in[1].val), 0);
+	for (int i = 0; i < rank; i++)
+		args[n++] = cg_i32(g, op->ix[1 + i]);
+	args[n++] = LLVMConstInt(g->m->i64, 0, false); /* cache policy: */
+	args[n++] = LLVMConstInt(g->m->i1, 0, false);  /* not used */
+	snprintf(name, sizeof name, "llvm.nvvm.cp.async.bulk.tensor.s2g.tile.%dd", rank);
+	cg_call(g, name, NULL, args, n);
+}
+
+void emit_BULK_COMMIT(Cg *g, const Op *op)
+{
+	(void)op;
+	cg_call(g, "llvm.nvvm.cp.async.bulk.commit.group", NULL, NULL, 0);
+}
+
+static void wait_groups(Cg *g, const Op *op, const char *intrinsic)
+{
+	LLVMValueRef n = cg_int32(g, attrs_int(&op->attrs, A_N, 0));
+	cg_call(g, intrinsic, NULL, &n, 1);
+}
+
+void emit_BULK_WAIT_READ(Cg *g, const Op *op)
+{
+	wait_groups(g, op, "llvm.nvvm.cp.async.bulk.wait.group.read");
+}
+
+void emit_BULK_WAIT(Cg *g, const Op *op)
+{
+	wait_groups(g, op, "llvm.nvvm.cp.async.bulk.wait.group");
+}

@@ -1,0 +1,11 @@
+/* lower.h - private to lower*.c. */
+#ifndef DSL_LOWER_H
+#define DSL_LOWER_H
+
+#include "passes/pass.h"
+
+void lower_rings(Kernel *k);                /* lower_rings.c */
+void lower_store_shared(Kernel *k, Op *op); /* lower_staging.c */
+void lower_store_tma(Kernel *k, Op *op);
+
+#endif

@@ -1,0 +1,11 @@
+/* sync.h - private to sync*.c. */
+#ifndef DSL_SYNC_H
+#define DSL_SYNC_H
+
+#include "passes/pass.h"
+
+void sync_staging(Kernel *k, const Op *ring);
+/* Whether the position is one of the first `slots`: every slot is free then. */
+bool on_first_lap(const Kernel *k, const Ix *at, int64_t slots);
+
+#endif

@@ -1,0 +1,94 @@
+/* sync_staging.c - staging buffers: generic writes by all threads of a warpgroup, then an
+ * asynchronous read by one of them that completes in a bulk group. before the write   the issuing
+ * thread waits until at most slots - 1 groups still read, all meet after it           everyone
+ * fences its writes for the async proxy, all meet the read           by one thread, which commits
+ * it as a group at the role's end  that thread waits for all of its groups store.shared ; store.tma
+ * ->   bulk.wait_read; bar.sync; store.shared; fence.proxy.async; bar.sync; store.tma; bulk.commit
+ */
+#include "passes/sync.h"
+
+enum { GROUP_THREADS = 128 };
+
+static bool has_effect(const Op *op, const char *ring, int effects)
+{
+	for (int i = 0; i < op->nin; i++)
+		if ((op_effect(op, i) & effects) && operand_on_ring(&op->in[i], ring))
+			return true;
+	return false;
+}
+
+static Operand on_ring(const Op *op, const char *ring)
+{
+	for (int i = 0; i < op->nin; i++)
+		if (operand_on_ring(&op->in[i], ring))
+			return op->in[i];
+	panic("%s is not on the ring %s", op_rows[op->kind].name, ring);
+}
+
+/* One lane of the first warp of each warpgroup: always the same, as bulk groups are a thread's own.
+ */
+static Op *one_of_group(Kernel *k, Loc loc, Block **body)
+{
+	Op *only = op_new(k, OP_IF, loc), *elect = op_new(k, OP_ELECT, loc);
+	const Ix *in_group = ix_mod(k->ctx, ix_sym(k->ctx, "warp"), ix_int(k, 4));
+	op_ix(k, only, ix_new(k->ctx, IX_EQ, in_group, ix_int(k, 0)));
+	block_append(op_body(k, only), elect);
+	block_append(only->body, op_new(k, OP_BAR_WARP, loc));
+	*body = op_body(k, elect);
+	return only;
+}
+
+static Op *meet(Kernel *k, Loc loc)
+{
+	Op *op = op_new(k, OP_BAR_SYNC, loc);
+	op_ix(k, op, ix_add(k->ctx, ix_warpgroup(k), ix_int(k, NAMED_STAGING)));
+	op_int(k, op, A_THREADS, GROUP_THREADS);
+	return op;
+}
+
+static Op *wait_groups(Kernel *k, OpKind kind, Loc loc, int64_t n)
+{
+	Block *body;
+	Op *only = one_of_group(k, loc, &body), *wait = op_new(k, kind, loc);
+	op_int(k, wait, A_N, n);
+	block_append(body, wait);
+	return only;
+}
+
+static void sync_write(Kernel *k, Op *op, const char *ring, int64_t slots)
+{
+	Operand to = on_ring(op, ring);
+	if (!on_first_lap(k, to.at, slots)) {
+		op_insert_before(op, wait_groups(k, OP_BULK_WAIT_READ, op->loc, slots - 1));
+		op_insert_before(op, meet(k, op->loc));
+	}
+	Op *fence = op_after(k, op, OP_FENCE_ASYNC);
+	op_insert_after(fence, meet(k, op->loc));
+}
+
+static void sync_read(Kernel *k, Op *op)
+{
+	Block *body;
+	op_insert_before(op, one_of_group(k, op->loc, &body));
+	op_remove(op);
+	block_append(body, op);
+	op_append(k, body, OP_BULK_COMMIT, op->loc);
+}
+
+void sync_staging(Kernel *k, const Op *ring)
+{
+	const char *name = ring->sym[0];
+	int64_t slots = attrs_int(&ring->attrs, A_SLOTS, 1);
+	Op *role = NULL;
+	for (Op *op = kernel_first(k), *next; op; op = next) {
+		next = op_next(op);
+		if (has_effect(op, name, FX_W)) {
+			sync_write(k, op, name, slots);
+		} else if (has_effect(op, name, FX_AR)) {
+			role = (Op *)(uintptr_t)op_role(op);
+			sync_read(k, op);
+		}
+	}
+	if (role)
+		block_append(role->body, wait_groups(k, OP_BULK_WAIT, role->loc, 0));
+}
