@@ -404,6 +404,37 @@ static void set_TILES(Parse *p, const char *arg)
 		set_int(p, arg, 1, INT64_C(1) << 40, "--tiles", &p->o->tiles);
 }
 
+static void set_TABLE(Parse *p, const char *arg)
+{
+	(void)arg;
+	p->o->table = true;
+}
+
+static void set_TV(Parse *p, const char *arg)
+{
+	(void)arg;
+	p->o->tv = true;
+}
+
+static void set_BANKS(Parse *p, const char *arg)
+{
+	(void)arg;
+	p->o->banks = true;
+}
+
+static void set_ELEM(Parse *p, const char *arg)
+{
+	const char *names[EL_COUNT];
+	for (int i = 0; i < EL_COUNT; i++)
+		names[i] = elem_rows[i].name;
+	p->o->elem = (Elem)set_word(p, arg, names, EL_COUNT, "--elem");
+}
+
+static void set_SVG(Parse *p, const char *arg)
+{
+	p->o->svg = arg;
+}
+
 static void set_HELP(Parse *p, const char *arg)
 {
 	p->o->help = true;
@@ -493,11 +524,15 @@ static void take_option(Parse *p, int argc, char *const *argv, int *i)
 		unknown_option(p, argv[*i]);
 		return;
 	}
+	static const char *const names[] = {
+		[CMD_COMPILE] = "dslc; another command takes it",
+		[CMD_RUN] = "dslc run",
+		[CMD_LAYOUT] = "dslc layout",
+	};
 	const OptRow *row = &opt_rows[id];
 	const char *arg = option_arg(p, row, argc, argv, i);
 	if (!p->why && !(row->who & p->o->command))
-		refuse(p, "%s is not an option of %s", row->spelling,
-		       p->o->command == CMD_RUN ? "dslc run" : "dslc; dslc run takes it");
+		refuse(p, "%s is not an option of %s", row->spelling, names[p->o->command]);
 	if (!p->why)
 		setters[id](p, arg);
 }
@@ -536,12 +571,22 @@ static void check_run(Parse *p)
 		refuse(p, "dslc run takes one file, not %d", p->o->inputs.n);
 }
 
+static void check_layout(Parse *p)
+{
+	if (p->o->svg && p->o->inputs.n > 1)
+		refuse(p, "--svg names one picture, but there are %d expressions", p->o->inputs.n);
+	else if (p->o->svg && p->o->inputs.n == 0)
+		refuse(p, "--svg needs the expression on the command line");
+}
+
 static void check_options(Parse *p)
 {
 	Options *o = p->o;
 	if (o->help || o->version || o->explain)
 		return;
-	if (o->inputs.n == 0)
+	if (o->command == CMD_LAYOUT)
+		check_layout(p);
+	else if (o->inputs.n == 0)
 		refuse(p, "no input file; dslc --help says what can be done");
 	else if (o->command == CMD_RUN)
 		check_run(p);
@@ -549,22 +594,27 @@ static void check_options(Parse *p)
 		check_compile(p);
 }
 
-static const char *const commands_later[] = {"bench", "tune", "explain", "layout",
-					     "check", "sim",  "fmt"};
+static const struct {
+	const char *name;
+	Command command; /* 0: not built yet */
+} commands[] = {
+	{"run", CMD_RUN}, {"layout", CMD_LAYOUT}, {"bench", 0}, {"tune", 0},
+	{"explain", 0},   {"check", 0},           {"sim", 0},   {"fmt", 0},
+};
 
 /* A first word that names a command; 1 when it was one. */
 static int take_command(Parse *p, int argc, char *const *argv)
 {
 	p->o->command = CMD_COMPILE;
-	if (argc < 2)
-		return 0;
-	for (size_t i = 0; i < COUNTOF(commands_later); i++)
-		if (strcmp(argv[1], commands_later[i]) == 0)
+	for (size_t i = 0; argc > 1 && i < COUNTOF(commands); i++) {
+		if (strcmp(argv[1], commands[i].name) != 0)
+			continue;
+		if (!commands[i].command)
 			refuse(p, "dslc %s is not built yet", argv[1]);
-	if (strcmp(argv[1], "run") != 0)
-		return 0;
-	p->o->command = CMD_RUN;
-	return 1;
+		p->o->command = commands[i].command;
+		return 1;
+	}
+	return 0;
 }
 
 bool options_parse(Options *o, Arena *a, int argc, char *const *argv, const char **why)
@@ -575,6 +625,7 @@ bool options_parse(Options *o, Arena *a, int argc, char *const *argv, const char
 		       .stop_after = AFTER_LAST,
 		       .only = -1,
 		       .device = "cuda:0",
+		       .elem = EL_BF16,
 		       .seed = 1};
 	Parse p = {o, NULL};
 	bool only_files = false;

@@ -4,7 +4,13 @@
 
 #include "driver/compile.h"
 
-typedef enum { CMD_COMPILE = 1, CMD_RUN = 2, CMD_ALL = 3 } Command;
+typedef enum {
+	CMD_COMPILE = 1,
+	CMD_RUN = 2,
+	CMD_LAYOUT = 4,
+	CMD_ALL = 3,
+	CMD_ANY = 7
+} Command;
 
 typedef enum {
 #define OPT(id, ...) OPT_##id,
@@ -75,6 +81,10 @@ typedef struct {
 	uint64_t seed;
 	int64_t tiles; /* -1: all, 0: not said */
 	int64_t sms;   /* 0: not said */
+	/* layout */
+	bool table, tv, banks;
+	Elem elem;
+	const char *svg;
 	/* what ends the tool at once */
 	bool help, version;
 	const char *help_category; /* NULL: all */

@@ -388,6 +388,8 @@ static int tool_main(const Options *o)
 		print_versions(o, o->version ? stdout : stderr);
 	if (o->version)
 		return EXIT_OK;
+	if (o->command == CMD_LAYOUT)
+		return tool_layout(o);
 	return o->command == CMD_RUN ? tool_run(o) : tool_compile(o);
 }
 

@@ -1,31 +1,161 @@
-/* algebra.c - layouts in expressions: shape:stride, the chain of o, swizzles, and the functions of
- * the algebra, each one row that calls ir/'s.
+/* algebra.c - layouts in expressions: tuples, shape:stride, the chain of o, swizzles, and the
+ * functions of the algebra, which are the rows of ir/layout_ops.def.
  *     tile_to_shape(Sw<3,3,3> o (8,64):(64,1), (128,64))
- *  -> Sw<3,3,3> o 0 o ((8,16),(64,1)):((64,512),(1,0)) */
+ *  -> Sw<3,3,3> o ((8,16),(64,1)):((64,512),(1,0)) */
 #include "frontend/sema.h"
 
 #include <string.h>
 
-enum { OFFSET_MAX = 1 << 30, RANK_BY_MODE = 8 };
+enum { OFFSET_MAX = 1 << 30, ARGS_MOST = 16 };
 
-static Value value_layout_of(Sema *s, Loc loc, const Layout *l, const char *const *why)
+static Value value_layout_of(Sema *s, Loc loc, const Layout *l)
 {
 	Value v = value_of(V_LAYOUT);
-	if (!l) {
-		diag(s->ctx, loc, D_E0209, "%s", why && *why ? *why : "these layouts do not fit");
-		return value_bad();
-	}
 	v.layout = layout_checked(s, l, loc);
 	return v.layout ? v : value_bad();
 }
 
-Value layout_colon(Sema *s, Loc loc, const Value *shape, const Value *stride)
+/* ------------------------------------------------------------------ to the algebra and back */
+bool is_layoutish(const Value *v)
+{
+	return v->kind == V_INT || v->kind == V_TUPLE || v->kind == V_LAYOUT || v->kind == V_LIST ||
+	       v->kind == V_ANY || v->kind == V_SWIZZLE || v->kind == V_TENSOR ||
+	       v->kind == V_BUFFER;
+}
+
+/* False, reported: no operand of the algebra. */
+bool to_alg(Sema *s, const Value *v, Alg *out)
+{
+	*out = (Alg){.kind = ALG_TUP};
+	if (v->kind == V_INT)
+		out->tup = tup_leaf(s->ctx, v->ix);
+	else if (v->kind == V_ANY)
+		out->tup = tup_any(s->ctx);
+	else if (v->kind == V_TUPLE)
+		out->tup = v->tup;
+	else if (v->kind == V_LIST)
+		*out = *v->list;
+	else if (v->kind == V_SWIZZLE)
+		*out = (Alg){.kind = ALG_LAYOUT, .layout = v->layout};
+	else {
+		want(s, v, is_layoutish(v) ? v->kind : V_LAYOUT, "an operand of the algebra");
+		*out = (Alg){.kind = ALG_LAYOUT,
+			     .layout = is_layoutish(v) ? value_layout(s, v) : NULL};
+		return out->layout;
+	}
+	return true;
+}
+
+static Value of_alg(Sema *s, Loc loc, const Alg *a)
+{
+	Value v = value_of(V_TUPLE);
+	v.tup = a->tup;
+	if (a->kind == ALG_LAYOUT)
+		return value_layout_of(s, loc, a->layout);
+	if (a->kind == ALG_LIST) {
+		Alg *list = NEW(s->arena, Alg), *at = NEWN(s->arena, Alg, a->n + 1);
+		for (int i = 0; i < a->n; i++)
+			at[i] = a->at[i];
+		*list = (Alg){.kind = ALG_LIST, .at = at, .n = a->n};
+		v = value_of(V_LIST);
+		v.list = list;
+		return v;
+	}
+	if (!tup_is_leaf(a->tup) || a->tup->basis)
+		return v;
+	return tup_is_any(a->tup) ? value_of(V_ANY) : value_ix(a->tup->leaf);
+}
+
+Value layout_call(Sema *s, Loc loc, int op, const Value *args, int n)
+{
+	Alg at[ARGS_MOST];
+	AlgResult r;
+	const char *why = NULL;
+	for (int i = 0; i < n; i++)
+		if (!to_alg(s, &args[i], &at[i]))
+			return value_bad();
+	if (layout_op_apply(s->ctx, op, at, n, &r, &why))
+		return of_alg(s, loc, &r.value);
+	diag(s->ctx, loc, D_E0209, "%s", why);
+	return value_bad();
+}
+
+/* ------------------------------------------------------------------ tuples */
+/* All integers: a tuple; layouts among them: a list, which is a tiler. */
+Value layout_tuple(Sema *s, Loc loc, const Value *elements, int n)
+{
+	bool list = false;
+	Alg *at = NEWN(s->arena, Alg, n + 1), all = {.kind = ALG_LIST, .at = at, .n = n};
+	const Tup **tups = NEWN(s->arena, const Tup *, n + 1);
+	for (int i = 0; i < n; i++) {
+		ValueKind kind = elements[i].kind;
+		if (kind != V_TUPLE && kind != V_LAYOUT && kind != V_LIST && kind != V_ANY &&
+		    !want(s, &elements[i], V_INT, "an element of a tuple"))
+			return value_bad();
+		if (!to_alg(s, &elements[i], &at[i]))
+			return value_bad();
+		list |= at[i].kind != ALG_TUP;
+		tups[i] = at[i].tup;
+	}
+	if (!list)
+		all = (Alg){.kind = ALG_TUP, .tup = tup_new(s->ctx, tups, n)};
+	return of_alg(s, loc, &all);
+}
+
+Value layout_basis(Sema *s, Loc loc, const Value *v, int64_t index)
+{
+	Value r = value_of(V_TUPLE);
+	Alg a;
+	uint64_t basis;
+	if (v->kind != V_TUPLE && !want(s, v, V_INT, "what a basis element scales"))
+		return value_bad();
+	if (!to_alg(s, v, &a) || !tup_is_leaf(a.tup)) {
+		diag(s->ctx, loc, D_E0203, "a basis element scales one integer");
+		return value_bad();
+	}
+	basis = a.tup->basis;
+	if (index > 254 || !basis_add(&basis, (int)index)) {
+		diag(s->ctx, loc, D_E0211, "behind '@' stand up to 8 numbers in 0..254");
+		return value_bad();
+	}
+	r.tup = tup_basis(s->ctx, a.tup->leaf, basis);
+	return r;
+}
+
+static int wrapped(const Node *a, const Node *b)
+{
+	return a->parens < b->parens ? a->parens : b->parens;
+}
+
+/* Where shape and stride both stand in parentheses, they are tuples of one: (4):(1). */
+static void add_parens(Sema *s, const Node *const node[2], const Tup *tup[2])
+{
+	int n = node[0]->kids.n;
+	const Tup **at[2];
+	bool inside = node[0]->kind == N_TUPLE && node[1]->kind == N_TUPLE &&
+		      node[1]->kids.n == n && tup[0]->n == n && tup[1]->n == n;
+	for (int side = 0; side < 2; side++)
+		at[side] = NEWN(s->arena, const Tup *, n + 1);
+	for (int i = 0; inside && i < n; i++) {
+		const Tup *both[2] = {tup[0]->at[i], tup[1]->at[i]};
+		add_parens(s, (const Node *[2]){node[0]->kids.at[i], node[1]->kids.at[i]}, both);
+		at[0][i] = both[0];
+		at[1][i] = both[1];
+	}
+	for (int side = 0; side < 2; side++) {
+		if (inside)
+			tup[side] = tup_new(s->ctx, at[side], n);
+		for (int i = wrapped(node[0], node[1]); i > 0; i--)
+			tup[side] = tup_new(s->ctx, &tup[side], 1);
+	}
+}
+
+Value layout_colon(Sema *s, const Node *colon, const Value *shape, const Value *stride)
 {
 	const Value *both[2] = {shape, stride};
+	const Node *node[2] = {colon->kids.at[0], colon->kids.at[1]};
 	const Tup *tup[2];
 	for (int i = 0; i < 2; i++) {
-		if (both[i]->kind == V_BAD)
-			return value_bad();
 		if (both[i]->kind == V_INT)
 			tup[i] = tup_leaf(s->ctx, both[i]->ix);
 		else if (want(s, both[i], V_TUPLE, i ? "a stride" : "a shape"))
@@ -33,11 +163,16 @@ Value layout_colon(Sema *s, Loc loc, const Value *shape, const Value *stride)
 		else
 			return value_bad();
 	}
+	add_parens(s, node, tup);
 	if (!tup_congruent(tup[0], tup[1])) {
-		diag(s->ctx, loc, D_E0204, "shape and stride are not of one form");
+		diag(s->ctx, colon->loc, D_E0204, "shape and stride are not of one form");
 		return value_bad();
 	}
-	return value_layout_of(s, loc, layout_new(s->ctx, tup[0], tup[1]), NULL);
+	if (tup_has_basis(tup[0])) {
+		diag(s->ctx, colon->loc, D_E0203, "an extent is no basis element");
+		return value_bad();
+	}
+	return value_layout_of(s, colon->loc, layout_new(s->ctx, tup[0], tup[1]));
 }
 
 /* ------------------------------------------------------------------ swizzles and chains */
@@ -100,8 +235,9 @@ static Value compose_swizzle(Sema *s, Loc loc, const Value *sw, const Ix *offset
 	int64_t shift;
 	if (!l)
 		return value_bad();
-	if (l->swizzle.b || !ix_is(l->offset, 0)) {
-		diag(s->ctx, loc, D_E0209, "the right operand has a swizzle or an offset already");
+	if (!layout_is_plain(l) || tup_has_basis(l->stride)) {
+		diag(s->ctx, loc, D_E0209, "a swizzle stands in front of a plain layout, not of %s",
+		     layout_str(s->ctx, l));
 		return value_bad();
 	}
 	if (!ix_is_const(offset, &shift) || shift < 0 || shift > OFFSET_MAX) {
@@ -109,19 +245,17 @@ static Value compose_swizzle(Sema *s, Loc loc, const Value *sw, const Ix *offset
 		return value_bad();
 	}
 	l = layout_swizzled(s->ctx, sw->layout->swizzle, offset, l);
-	return value_layout_of(s, loc, l, NULL);
+	return value_layout_of(s, loc, l);
 }
 
-static Value compose_two(Sema *s, Loc loc, const Value *a, const Value *b)
+/* `A o 2 o B`: an integer between two o is an offset; a tuple is, where B gives coordinates. */
+static bool is_offset(const Value *v, int i, const Value *behind)
 {
-	const char *why = NULL;
-	const Layout *x = value_layout(s, a), *y = x ? value_layout(s, b) : NULL;
-	if (!y)
-		return value_bad();
-	return value_layout_of(s, loc, layout_composition(s->ctx, x, y, &why), &why);
+	bool coords = behind->kind == V_LAYOUT && tup_has_basis(behind->layout->stride);
+	return i > 0 && (v[i].kind == V_INT || (v[i].kind == V_TUPLE && coords));
 }
 
-/* From the right: `A o 2 o B` has the offset 2, any other integer is the layout n:1. */
+/* From the right; an integer at the end is the layout n:1. */
 Value layout_chain(Sema *s, Loc loc, Value *v, int n)
 {
 	Value r = v[n - 1];
@@ -129,179 +263,29 @@ Value layout_chain(Sema *s, Loc loc, Value *v, int n)
 		if (v[i].kind == V_BAD)
 			return value_bad();
 	for (int i = n - 2; i >= 0 && r.kind != V_BAD; i--) {
-		const Ix *offset = ix_const(s->ctx, 0);
-		bool shifted = v[i].kind == V_INT && i > 0;
+		Value offset = value_int(s, 0);
+		bool shifted = is_offset(v, i, &r);
 		if (shifted)
-			offset = v[i--].ix;
+			offset = v[i--];
 		r.loc = loc;
-		if (v[i].kind == V_SWIZZLE)
-			r = compose_swizzle(s, loc, &v[i], offset, &r);
-		else if (shifted) {
-			diag(s->ctx, v[i].loc, D_E0209, "an offset stands behind a swizzle");
-			return value_bad();
-		} else
-			r = compose_two(s, loc, &v[i], &r);
+		if (v[i].kind == V_SWIZZLE && offset.kind == V_INT)
+			r = compose_swizzle(s, loc, &v[i], offset.ix, &r);
+		else if (shifted)
+			r = layout_call(s, loc, LAYOUT_OP_make_composed_layout,
+					(Value[]){v[i], offset, r}, 3);
+		else
+			r = layout_call(s, loc, LAYOUT_OP_composition, (Value[]){v[i], r}, 2);
 	}
 	return r;
 }
 
 /* ------------------------------------------------------------------ operators */
-typedef const Layout *(*Binary)(Ctx *c, const Layout *a, const Layout *b, const char **why);
-
-static Value apply(Sema *s, Loc loc, Binary op, const Value *a, const Value *b)
-{
-	const char *why = NULL;
-	const Layout *x = value_layout(s, a), *y = x ? value_layout(s, b) : NULL;
-	return y ? value_layout_of(s, loc, op(s->ctx, x, y, &why), &why) : value_bad();
-}
-
-/* By mode, as CuTe does with a tuple for a tiler. */
-static Value apply_by_mode(Sema *s, Loc loc, Binary op, const Layout *a, const Tup *tiler)
-{
-	const Layout *modes[RANK_BY_MODE];
-	const char *why = NULL;
-	int n = layout_rank(a);
-	if (n != tup_rank(tiler) || n > RANK_BY_MODE) {
-		diag(s->ctx, loc, D_E0206, "a layout of rank %d and a tiler of rank %d", n,
-		     tup_rank(tiler));
-		return value_bad();
-	}
-	for (int i = 0; i < n; i++) {
-		const Layout *by = layout_left(s->ctx, tup_get(tiler, i));
-		modes[i] = op(s->ctx, layout_mode(s->ctx, a, i), by, &why);
-		if (!modes[i])
-			return value_layout_of(s, loc, NULL, &why);
-	}
-	return value_layout_of(s, loc, layout_cat(s->ctx, modes, n), NULL);
-}
-
-static Value tiled(Sema *s, Loc loc, Binary op, const Value *a, const Value *b)
-{
-	const Layout *l;
-	if (b->kind != V_TUPLE)
-		return apply(s, loc, op, a, b);
-	l = value_layout(s, a);
-	if (!l || !value_layout(s, b))
-		return value_bad();
-	return apply_by_mode(s, loc, op, l, b->tup);
-}
-
 Value layout_divide(Sema *s, Loc loc, const Value *a, const Value *b)
 {
-	return tiled(s, loc, layout_logical_divide, a, b);
+	return layout_call(s, loc, LAYOUT_OP_logical_divide, (Value[]){*a, *b}, 2);
 }
 
 Value layout_product(Sema *s, Loc loc, const Value *a, const Value *b)
 {
-	return apply(s, loc, layout_logical_product, a, b);
-}
-
-/* ------------------------------------------------------------------ functions */
-static Value call_divide(Sema *s, Loc loc, Value *v, int n)
-{
-	(void)n;
-	return layout_divide(s, loc, &v[0], &v[1]);
-}
-
-static Value call_product(Sema *s, Loc loc, Value *v, int n)
-{
-	(void)n;
-	return layout_product(s, loc, &v[0], &v[1]);
-}
-
-static Value call_blocked(Sema *s, Loc loc, Value *v, int n)
-{
-	(void)n;
-	return apply(s, loc, layout_blocked_product, &v[0], &v[1]);
-}
-
-static Value call_composition(Sema *s, Loc loc, Value *v, int n)
-{
-	(void)n;
-	return compose_two(s, loc, &v[0], &v[1]);
-}
-
-static Value call_coalesce(Sema *s, Loc loc, Value *v, int n)
-{
-	const Layout *l = value_layout(s, &v[0]);
-	(void)n;
-	return l ? value_layout_of(s, loc, layout_coalesce(s->ctx, l), NULL) : value_bad();
-}
-
-static Value call_complement(Sema *s, Loc loc, Value *v, int n)
-{
-	const char *why = NULL;
-	const Layout *l = value_layout(s, &v[0]);
-	if (!l)
-		return value_bad();
-	if (n == 2 && !want(s, &v[1], V_INT, "the size to fill"))
-		return value_bad();
-	const Ix *to = n == 2 ? v[1].ix : layout_cosize(s->ctx, l);
-	return value_layout_of(s, loc, layout_complement(s->ctx, l, to, &why), &why);
-}
-
-static Value call_right_inverse(Sema *s, Loc loc, Value *v, int n)
-{
-	const char *why = NULL;
-	const Layout *l = value_layout(s, &v[0]);
-	(void)n;
-	return l ? value_layout_of(s, loc, layout_right_inverse(s->ctx, l, &why), &why)
-		 : value_bad();
-}
-
-static Value call_tile_to_shape(Sema *s, Loc loc, Value *v, int n)
-{
-	const char *why = NULL;
-	const Layout *l = value_layout(s, &v[0]);
-	(void)n;
-	if (!l || !want(s, &v[1], V_TUPLE, "the shape") || !value_layout(s, &v[1]))
-		return value_bad();
-	return value_layout_of(s, loc, layout_tile_to_shape(s->ctx, l, v[1].tup, NULL, &why), &why);
-}
-
-static Value call_size(Sema *s, Loc loc, Value *v, int n)
-{
-	const Layout *l = value_layout(s, &v[0]);
-	(void)loc;
-	(void)n;
-	return l ? value_ix(layout_size(s->ctx, l)) : value_bad();
-}
-
-static Value call_cosize(Sema *s, Loc loc, Value *v, int n)
-{
-	const Layout *l = value_layout(s, &v[0]);
-	(void)loc;
-	(void)n;
-	return l ? value_ix(layout_cosize(s->ctx, l)) : value_bad();
-}
-
-static Value call_rank(Sema *s, Loc loc, Value *v, int n)
-{
-	const Layout *l = value_layout(s, &v[0]);
-	(void)loc;
-	(void)n;
-	return l ? value_int(s, layout_rank(l)) : value_bad();
-}
-
-const FunctionRow layout_functions[] = {
-	{"coalesce", 1, 1, call_coalesce},
-	{"composition", 2, 2, call_composition},
-	{"complement", 1, 2, call_complement},
-	{"logical_divide", 2, 2, call_divide},
-	{"logical_product", 2, 2, call_product},
-	{"blocked_product", 2, 2, call_blocked},
-	{"right_inverse", 1, 1, call_right_inverse},
-	{"tile_to_shape", 2, 2, call_tile_to_shape},
-	{"size", 1, 1, call_size},
-	{"cosize", 1, 1, call_cosize},
-	{"rank", 1, 1, call_rank},
-	{NULL, 0, 0, NULL},
-};
-
-const FunctionRow *layout_function(const char *name)
-{
-	for (const FunctionRow *f = layout_functions; f->name; f++)
-		if (!strcmp(f->name, name))
-			return f;
-	return NULL;
+	return layout_call(s, loc, LAYOUT_OP_logical_product, (Value[]){*a, *b}, 2);
 }

@@ -15,7 +15,8 @@ typedef enum {
 typedef struct Node Node;
 struct Node {
 	NodeKind kind;
-	int depth; /* of the tree below, itself included */
+	int depth;  /* of the tree below, itself included */
+	int parens; /* how many pairs of parentheses stand around it */
 	Loc loc, name_loc;
 	const char *name;
 	int64_t num;
@@ -52,6 +53,7 @@ void ast_print(const Node *n, Buf *out);
 /* parser.c: NULL after errors were reported */
 Node *parse_file(Ctx *c, Arena *a, int src);
 Node *parse_expr(Ctx *c, Arena *a, int src);
+Node *parse_query(Ctx *c, Arena *a, int src); /* LIST of an expression, LIST of WHERE or NONE */
 
 /* Before each report: false when no more should be made. */
 bool parse_error_counts(Parser *p);

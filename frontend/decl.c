@@ -97,6 +97,8 @@ enum { BUFFER_MAX = 1 << 24 };
 static bool buffer_layout_fits(Sema *s, const Node *at, const Layout *l)
 {
 	int64_t cosize;
+	if (!layout_in_memory(s, l, at->loc))
+		return false;
 	if (!layout_is_static(l)) {
 		diag(s->ctx, at->loc, D_E0203, "the layout of a buffer is known only at run time");
 		return false;

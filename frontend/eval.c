@@ -50,6 +50,8 @@ static Value eval_name(Sema *s, const Node *n)
 	Symbol *sym = scope_find(s, n->name);
 	if (sym)
 		return sym->value;
+	if (!strcmp(n->name, "_"))
+		return value_of(V_ANY);
 	if (elem_is(n->name, &v.elem)) {
 		Elem e = v.elem;
 		v = value_of(V_ELEM);
@@ -63,10 +65,12 @@ static Value eval_name(Sema *s, const Node *n)
 		v.str = n->name;
 		return v;
 	}
-	if (elt_by_name(n->name) || layout_function(n->name)) {
+	if (elt_by_name(n->name) || layout_op_find(n->name) >= 0) {
 		diag(s->ctx, n->loc, D_E0203, "'%s' is a function: %s(...)", n->name, n->name);
 		return value_bad();
 	}
+	if (s->free_names)
+		return value_ix(ix_sym(s->ctx, n->name));
 	return unknown_name(s, n->name, n->loc);
 }
 
@@ -83,28 +87,22 @@ static bool eval_all(Sema *s, Node *const *at, int n, Value *out)
 
 static Value eval_tuple(Sema *s, const Node *n)
 {
-	Value v = value_of(V_TUPLE);
-	const Tup **at = NEWN(s->arena, const Tup *, n->kids.n);
-	bool good = true;
-	for (int i = 0; i < n->kids.n; i++) {
-		Value e = eval(s, n->kids.at[i]);
-		if (e.kind == V_TUPLE)
-			at[i] = e.tup;
-		else if (want(s, &e, V_INT, "an element of a tuple"))
-			at[i] = tup_leaf(s->ctx, e.ix);
-		else
-			good = false;
-	}
-	if (!good)
-		return value_bad();
-	v.tup = tup_new(s->ctx, at, n->kids.n);
-	return v;
+	Value *v = NEWN(s->arena, Value, n->kids.n + 1);
+	return eval_all(s, n->kids.at, n->kids.n, v) ? layout_tuple(s, n->loc, v, n->kids.n)
+						     : value_bad();
+}
+
+static Value eval_basis(Sema *s, const Node *n)
+{
+	Value v = eval(s, n->kids.at[0]);
+	return v.kind == V_BAD ? v : layout_basis(s, n->loc, &v, n->kids.at[1]->num);
 }
 
 /* ------------------------------------------------------------------ operators */
-static bool is_layoutish(const Value *v)
+static bool is_algebra(const Value *v)
 {
-	return v->kind == V_LAYOUT || v->kind == V_TUPLE || v->kind == V_BUFFER;
+	return v->kind == V_LAYOUT || v->kind == V_TUPLE || v->kind == V_BUFFER ||
+	       v->kind == V_LIST;
 }
 
 static Value no_operator(Sema *s, const Node *n, const Value *a, const Value *b)
@@ -148,7 +146,7 @@ static Value eval_binary(Sema *s, const Node *n)
 		return value_int(s, v[0].str == v[1].str);
 	if (word && !strcmp(n->name, "!="))
 		return value_int(s, v[0].str != v[1].str);
-	if (is_layoutish(&v[0]) || (is_layoutish(&v[1]) && v[0].kind == V_INT))
+	if (is_algebra(&v[0]) || (is_algebra(&v[1]) && v[0].kind == V_INT))
 		return layout_binary(s, n, &v[0], &v[1]);
 	if (row && row->arity == 2 && is_elementwise(&v[0]) && is_elementwise(&v[1]))
 		return elt_apply(s, n->loc, row, v);
@@ -173,7 +171,7 @@ static Value eval_unary(Sema *s, const Node *n)
 static Value eval_colon(Sema *s, const Node *n)
 {
 	Value v[2];
-	return eval_all(s, n->kids.at, 2, v) ? layout_colon(s, n->loc, &v[0], &v[1]) : value_bad();
+	return eval_all(s, n->kids.at, 2, v) ? layout_colon(s, n, &v[0], &v[1]) : value_bad();
 }
 
 static Value eval_chain(Sema *s, const Node *n)
@@ -242,7 +240,7 @@ static Value call_named(Sema *s, const Node *call, const Node *callee, Value *ar
 {
 	Elem e;
 	const EltRow *row = elt_by_name(callee->name);
-	const FunctionRow *f = layout_function(callee->name);
+	int op = layout_op_find(callee->name);
 	const Symbol *sym = scope_find(s, callee->name);
 	if (sym)
 		return call_value(s, call, &sym->value);
@@ -250,9 +248,12 @@ static Value call_named(Sema *s, const Node *call, const Node *callee, Value *ar
 		return call_cast(s, call, e, args, n);
 	if (row)
 		return call_elementwise(s, call, row, args, n);
-	if (f)
-		return counts(s, call->loc, f->name, n, f->lo, f->hi)
-			       ? f->call(s, call->loc, args, n)
+	if (op >= 0 && later_function(callee->name) && n && !is_layoutish(&args[0]))
+		op = -1;
+	if (op >= 0)
+		return counts(s, call->loc, callee->name, n, layout_op_rows[op].lo,
+			      layout_op_rows[op].hi)
+			       ? layout_call(s, call->loc, op, args, n)
 			       : value_bad();
 	return unknown_name(s, callee->name, callee->loc);
 }
@@ -274,7 +275,8 @@ static Value eval_call(Sema *s, const Node *n)
 	const Node *callee = n->kids.at[0];
 	int count = n->kids.n - 1;
 	if (callee->kind == N_NAME && !scope_find(s, callee->name) &&
-	    later_function(callee->name) && !elt_by_name(callee->name))
+	    later_function(callee->name) && !elt_by_name(callee->name) &&
+	    layout_op_find(callee->name) < 0)
 		return unknown_name(s, callee->name, callee->loc);
 	if (count > ARGS_MAX) {
 		diag(s->ctx, n->loc, D_E0206, "%d arguments; no function takes more than %d", count,
@@ -366,6 +368,8 @@ static Value eval_kind(Sema *s, const Node *n)
 		return eval_unary(s, n);
 	case N_BINARY:
 		return eval_binary(s, n);
+	case N_BASIS:
+		return eval_basis(s, n);
 	case N_COLON:
 		return eval_colon(s, n);
 	case N_COMPOSE:

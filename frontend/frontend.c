@@ -66,3 +66,47 @@ Module *frontend_compile(Ctx *c, int src, FrontendOpt *opt)
 	arena_free(s.arena);
 	return m;
 }
+
+/* ------------------------------------------------------------------ one layout */
+static Alg alg_kept(Ctx *c, const Alg *a)
+{
+	Alg r = *a, *at = NEWN(ctx_arena(c), Alg, a->n + 1);
+	for (int i = 0; a->kind == ALG_LIST && i < a->n; i++)
+		at[i] = alg_kept(c, &a->at[i]);
+	r.at = at;
+	return r;
+}
+
+static bool layout_found(Sema *s, const Value *v, FrontendLayout *out)
+{
+	*out = (FrontendLayout){.mma = NULL};
+	if (v->kind == V_MMA) {
+		Buf name = {0};
+		out->value = (Alg){.kind = ALG_LAYOUT,
+				   .layout = mma_tv(s, v->mma, &out->rows, &out->cols)};
+		atom_print(v->mma->atom, &name);
+		out->mma = ctx_str(s->ctx, name.s);
+		buf_free(&name);
+		return true;
+	}
+	if (v->kind != V_BAD && to_alg(s, v, &out->value)) {
+		out->value = alg_kept(s->ctx, &out->value);
+		return true;
+	}
+	return false;
+}
+
+bool frontend_layout(Ctx *c, int src, FrontendLayout *out)
+{
+	FrontendOpt none = {0};
+	Sema s = {.ctx = c, .arena = arena_new(), .opt = &none};
+	Value v = value_bad();
+	s.errors_before = diag_errors(c);
+	s.module = module_new(c);
+	const Node *query = parse_query(c, s.arena, src);
+	if (query)
+		sema_query(&s, query, &v);
+	bool ok = layout_found(&s, &v, out) && diag_errors(c) == s.errors_before;
+	arena_free(s.arena);
+	return ok;
+}

@@ -22,4 +22,15 @@ typedef struct {
  * call. */
 Module *frontend_compile(Ctx *c, int src, FrontendOpt *opt);
 
+/* One expression of the layout algebra, with `where` facts behind it: `coalesce((8,M):(1,8))`,
+ * `M:1 / 128 where M % 128 == 0`. Names that nothing binds are positive numbers. An mma is its
+ * accumulator's thread-value layout on a tile of rows x cols, column-major. */
+typedef struct {
+	Alg value;
+	const char *mma; /* its name, or NULL */
+	int64_t rows, cols;
+} FrontendLayout;
+/* Reports to the ctx's diagnostics; false when there was an error. The result is the ctx's. */
+bool frontend_layout(Ctx *c, int src, FrontendLayout *out);
+
 #endif

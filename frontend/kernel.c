@@ -131,8 +131,8 @@ static void arg_tensor(Sema *s, const Node *n, Elem e)
 	const Node *type = n->kids.at[0];
 	Value v = value_of(V_TENSOR);
 	const Layout *l = arg_layout(s, type->kids.at[0]);
-	if (!l || !rank_is_built(s, type, l) || !extents_fit(s, type, l) ||
-	    !name_is_free(s, n->name, n->name_loc))
+	if (!l || !layout_in_memory(s, l, type->loc) || !rank_is_built(s, type, l) ||
+	    !extents_fit(s, type, l) || !name_is_free(s, n->name, n->name_loc))
 		return;
 	Tensor *t = NEW(s->arena, Tensor);
 	*t = (Tensor){.name = n->name, .decl = (Node *)(uintptr_t)n, .elem = e, .layout = l};
@@ -421,11 +421,28 @@ void sema_kernel(Sema *s, const Node *n)
 	args(s, n->kids.at[0]);
 	clauses(s, n->kids.at[1]);
 	symbols_have_values(s, n);
+	layout_assume(s->ctx, kernel_facts(s->kernel));
 	sema_block(s, n->kids.at[2]);
 	sched_finish(s);
 	if (diag_errors(s->ctx) == s->errors_before_kernel)
 		outputs_written(s, n);
 	s->place = AT_FILE;
 	s->kernel = NULL;
+	layout_assume(s->ctx, (IxFacts){NULL, 0});
 	scope_leave(s, mark);
+}
+
+/* Conditions are facts of a kernel that has nothing else. */
+void sema_query(Sema *s, const Node *query, Value *out)
+{
+	const Node *conditions = query->kids.at[1];
+	s->kernel = kernel_new(s->module, "layout", query->loc);
+	s->free_names = true;
+	if (conditions->kind == N_LIST)
+		clauses(s, conditions);
+	symbols_have_values(s, query);
+	layout_assume(s->ctx, kernel_facts(s->kernel));
+	*out = diag_errors(s->ctx) > s->errors_before ? value_bad() : eval(s, query->kids.at[0]);
+	layout_assume(s->ctx, (IxFacts){NULL, 0});
+	s->kernel = NULL;
 }

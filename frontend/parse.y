@@ -34,7 +34,7 @@ static void yyerror(Loc *loc, Scanner scanner, Parser *p, const char *what);
 %param {Scanner scanner}
 %parse-param {Parser *p}
 
-%token START_FILE "a file" START_EXPR "an expression"
+%token START_FILE "a file" START_EXPR "an expression" START_QUERY "a layout"
 %token KERNEL "'kernel'" CONST "'const'" LET "'let'" LAYOUT "'layout'" MMA "'mma'" SMEM "'smem'"
 %token TMA "'tma'" COPY "'copy'" PIPELINE "'pipeline'" FOR "'for'" IN "'in'" OUT "'out'" VIA "'via'"
 %token WHERE "'where'" TARGET "'target'" SCHEDULE "'schedule'" ASSERT "'static_assert'"
@@ -48,6 +48,8 @@ static void yyerror(Loc *loc, Scanner scanner, Parser *p, const char *what);
 start:
   START_FILE items              { p->result = $2; }
 | START_EXPR expr               { p->result = $2; }
+| START_QUERY expr              { p->result = node2(p, N_LIST, @$, $2, none(p, @$)); }
+| START_QUERY expr WHERE conds  { p->result = node2(p, N_LIST, @$, $2, $4); }
 ;
 
 items:
@@ -298,6 +300,7 @@ postfix:
 | postfix '(' arguments ')'     { $$ = node_take(p, node1(p, N_CALL, @$, $1), $3); }
 | postfix '[' exprs ']'         { $$ = node_take(p, node1(p, N_INDEX, @$, $1), $3); }
 | postfix '.' NAME              { $$ = node_add(p, node_named(p, N_FIELD, @$, $3), $1); }
+| postfix '@' INT               { $$ = node2(p, N_BASIS, @$, $1, $3); }
 ;
 
 primary:
@@ -307,6 +310,8 @@ primary:
 | STR
 | TEMPLATE '<' targs '>'        { $$ = node_take(p, node_named(p, N_TEMPLATE, @$, $1), $3); }
 | '(' exprs ')'                 { $$ = tuple(p, @$, $2); }
+| '(' exprs ',' ')'             { $$ = node_take(p, node_new(p, N_TUPLE, @$), $2); }
+| '(' ')'                       { $$ = node_new(p, N_TUPLE, @$); }
 ;
 
 targs:
@@ -345,11 +350,12 @@ static Node *none(Parser *p, Loc loc)
 	return node_new(p, N_NONE, loc);
 }
 
-/* (x) is x */
+/* (x) is x, but remembers its parentheses: beside a ':' they make a tuple of one */
 static Node *tuple(Parser *p, Loc loc, Node *list)
 {
 	if (list->kids.n != 1)
 		return node_take(p, node_new(p, N_TUPLE, loc), list);
+	list->kids.at[0]->parens++;
 	return list->kids.at[0];
 }
 

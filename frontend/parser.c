@@ -60,3 +60,8 @@ Node *parse_expr(Ctx *c, Arena *a, int src)
 {
 	return parse(c, a, src, TOK_START_EXPR);
 }
+
+Node *parse_query(Ctx *c, Arena *a, int src)
+{
+	return parse(c, a, src, TOK_START_QUERY);
+}

@@ -25,9 +25,9 @@ static bool is_template(const char *name)
 static bool is_builtin(const char *name)
 {
 	Elem e;
-	return elem_is(name, &e) || elt_by_name(name) || layout_function(name) ||
-	       swizzle_named(name, NULL) || later_function(name) || later_elem(name) ||
-	       is_template(name);
+	return elem_is(name, &e) || !strcmp(name, "_") || elt_by_name(name) ||
+	       layout_op_find(name) >= 0 || swizzle_named(name, NULL) || later_function(name) ||
+	       later_elem(name) || is_template(name);
 }
 
 bool name_is_free(Sema *s, const char *name, Loc loc)

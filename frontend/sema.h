@@ -83,6 +83,7 @@ typedef struct {
 	double real;          /* REAL */
 	const char *str;      /* STR, WORD */
 	const Tup *tup;       /* TUPLE */
+	const Alg *list;      /* LIST */
 	const Layout *layout; /* LAYOUT, SWIZZLE (of 1:0), SHAPE: of a fragment */
 	Elem elem;            /* ELEM, SHAPE */
 	Val *val;             /* ACC, SCALAR, FRAG */
@@ -133,7 +134,8 @@ typedef struct {
 	const Ix *grid_at[RANK_MAX];
 	Loc grid_loc, loop_loc, mma_loc;
 	Schedule schedule;
-	bool has_elem; /* swizzle128 has a meaning: a layout of `elem` is being read */
+	bool free_names; /* a name that nothing binds stands for a positive number */
+	bool has_elem;   /* swizzle128 has a meaning: a layout of `elem` is being read */
 	Elem elem;
 } Sema;
 
@@ -170,6 +172,7 @@ bool want_int(Sema *s, const Value *v, int64_t lo, int64_t hi, const char *what,
 void value_print(Sema *s, const Value *v, Buf *out);
 const Layout *value_layout(Sema *s, const Value *v);             /* a shape alone is column-major */
 const Layout *layout_checked(Sema *s, const Layout *l, Loc loc); /* NULL: too large, reported */
+bool layout_in_memory(Sema *s, const Layout *l, Loc loc); /* false: offsets are no numbers, ... */
 const char *shape_str(Sema *s, const Layout *l);
 bool shape_same(Sema *s, const Layout *a, const Layout *b);
 const Layout *shape_of(Sema *s, const Layout *l); /* top-level sizes, column-major */
@@ -181,16 +184,13 @@ Value eval(Sema *s, const Node *n);
 /* arith.c: integers */
 Value int_binary(Sema *s, Loc loc, const char *op, const Value *a, const Value *b);
 
-/* algebra.c: layouts */
-typedef Value (*Function)(Sema *s, Loc loc, Value *args, int n);
-typedef struct {
-	const char *name;
-	int lo, hi; /* arguments */
-	Function call;
-} FunctionRow;
-extern const FunctionRow layout_functions[];
-const FunctionRow *layout_function(const char *name);
-Value layout_colon(Sema *s, Loc loc, const Value *shape, const Value *stride);
+/* algebra.c: layouts; functions are the rows of ir/layout_ops.def */
+bool is_layoutish(const Value *v);              /* what those functions take */
+bool to_alg(Sema *s, const Value *v, Alg *out); /* false, reported: no such operand */
+Value layout_call(Sema *s, Loc loc, int op, const Value *args, int n);
+Value layout_tuple(Sema *s, Loc loc, const Value *elements, int n);
+Value layout_basis(Sema *s, Loc loc, const Value *v, int64_t index);
+Value layout_colon(Sema *s, const Node *colon, const Value *shape, const Value *stride);
 Value layout_chain(Sema *s, Loc loc, Value *operands, int n);
 Value layout_divide(Sema *s, Loc loc, const Value *a, const Value *b);
 Value layout_product(Sema *s, Loc loc, const Value *a, const Value *b);
@@ -212,6 +212,7 @@ const Layout *tile_shape(Sema *s, const Tiling *t);
 
 /* kernel.c */
 void sema_kernel(Sema *s, const Node *n);
+void sema_query(Sema *s, const Node *query, Value *out);          /* LIST of parse_query */
 bool target_fits(Sema *s, const char *name, Loc loc);             /* reports */
 bool elem_by_name(Sema *s, const char *name, Loc loc, Elem *out); /* reports */
 bool elem_is(const char *name, Elem *out);
@@ -229,6 +230,8 @@ void buffers_build(Sema *s);
 void buffers_check(Sema *s);
 Value mma_template(Sema *s, const Node *template, Value *args, int n);
 Value mma_arrange(Sema *s, Loc loc, const Value *mma, const Value *arrangement);
+/* The accumulator's thread-value layout on the rows x cols that all warpgroups cover. */
+const Layout *mma_tv(Sema *s, const Mma *m, int64_t *rows, int64_t *cols);
 Value mma_shape(Sema *s, const Node *call); /* mm.C(bM,bN) */
 void stmt_for(Sema *s, const Node *n);
 void stmt_acc(Sema *s, const Node *n);

@@ -58,8 +58,8 @@ void suggest_names(Sema *s, Suggest *g)
 		suggest_try(g, elem_rows[e].name);
 #define ELT(id, name, n, infix, value) suggest_try(g, name);
 #include "ir/elementwise.def"
-	for (const FunctionRow *f = layout_functions; f->name; f++)
-		suggest_try(g, f->name);
+	for (int i = 0; i < LAYOUT_OP_COUNT; i++)
+		suggest_try(g, layout_op_rows[i].name);
 }
 
 DiagMsg *suggest_end(Sema *s, Suggest *g, DiagMsg *m)

@@ -77,6 +77,12 @@ void value_print(Sema *s, const Value *v, Buf *out)
 	case V_LAYOUT:
 		layout_print(v->layout, out);
 		break;
+	case V_LIST:
+		alg_print(v->list, out);
+		break;
+	case V_ANY:
+		buf_printf(out, "_");
+		break;
 	case V_SWIZZLE:
 		buf_printf(out, "Sw<%d,%d,%d>", v->layout->swizzle.b, v->layout->swizzle.m,
 			   v->layout->swizzle.s);
@@ -149,6 +155,16 @@ const Layout *layout_checked(Sema *s, const Layout *l, Loc loc)
 	else
 		return l;
 	return NULL;
+}
+
+bool layout_in_memory(Sema *s, const Layout *l, Loc loc)
+{
+	const char *what = l->inner                                ? "an inner layout"
+			   : l->origin || tup_has_basis(l->stride) ? "coordinates for offsets"
+								   : NULL;
+	if (what)
+		diag(s->ctx, loc, D_E0203, "what lies in memory has no layout with %s", what);
+	return !what;
 }
 
 const Layout *value_layout(Sema *s, const Value *v)

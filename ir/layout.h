@@ -126,20 +126,20 @@ const Layout *layout_upcast(Ctx *c, const Layout *l, int64_t n, const char **why
 const Layout *layout_downcast(Ctx *c, const Layout *l, int64_t n, const char **why);
 
 /* A tiler: a layout, or one per mode, or `_` (n < 0 and no layout), which leaves a mode alone. */
-typedef struct Tile Tile;
-struct Tile {
+typedef struct Tiler Tiler;
+struct Tiler {
 	int n; /* < 0: a leaf */
 	const Layout *layout;
-	const Tile *const *at;
+	const Tiler *const *at;
 };
-const Layout *layout_composition_by(Ctx *c, const Layout *a, const Tile *t, const char **why);
+const Layout *layout_composition_by(Ctx *c, const Layout *a, const Tiler *t, const char **why);
 /* ((TM,RM),(TN,RN),L..) for divide; product: the same with what is repeated */
-const Layout *layout_divide_by(Ctx *c, const Layout *a, const Tile *t, const char **why);
-const Layout *layout_product_by(Ctx *c, const Layout *a, const Tile *t, const char **why);
+const Layout *layout_divide_by(Ctx *c, const Layout *a, const Tiler *t, const char **why);
+const Layout *layout_product_by(Ctx *c, const Layout *a, const Tiler *t, const char **why);
 typedef enum { FORM_LOGICAL, FORM_ZIPPED, FORM_TILED, FORM_FLAT } TileForm;
 /* zipped ((TM,TN),(RM,RN,L..)), tiled ((TM,TN),RM,RN,L..), flat (TM,TN,RM,RN,L..) of a logical
  * result */
-const Layout *layout_reform(Ctx *c, const Layout *l, const Tile *t, TileForm form,
+const Layout *layout_reform(Ctx *c, const Layout *l, const Tiler *t, TileForm form,
 			    const char **why);
 
 /* The operations by name: rows of layout_ops.def. What they take and give: */

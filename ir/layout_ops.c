@@ -1,7 +1,7 @@
 /* layout_ops.c - the operations by name: the table, arguments and results, and the rows that are a
  * function of layout.h.
  *     layout_op_apply(coalesce, {(2,4):(1,2)})  ->  8:1
- * Adding an operation is a row of layout_ops.def, a function op_NAME and a test. */
+ * Adding an operation is a row of layout_ops.def, a function alg_NAME and a test. */
 #include "ir/layoutops.h"
 
 #include <inttypes.h>
@@ -13,7 +13,7 @@ const LayoutOpRow layout_op_rows[LAYOUT_OP_COUNT] = {
 };
 
 static bool (*const functions[LAYOUT_OP_COUNT])(Call *k) = {
-#define LAYOUT_OP(name, ...) [LAYOUT_OP_##name] = op_##name,
+#define LAYOUT_OP(name, ...) [LAYOUT_OP_##name] = alg_##name,
 #include "ir/layout_ops.def"
 };
 
@@ -119,37 +119,37 @@ bool arg_int(Call *k, int i, int64_t lo, int64_t hi, int64_t *out)
 			   *out, lo, hi);
 }
 
-static const Tile *tile_of_tup(Call *k, const Tup *t)
+static const Tiler *tile_of_tup(Call *k, const Tup *t)
 {
-	Tile *r = NEW(ctx_tmp(k->c), Tile);
+	Tiler *r = NEW(ctx_tmp(k->c), Tiler);
 	r->n = t->n;
 	if (tup_is_leaf(t)) {
 		r->layout = tup_is_any(t) ? NULL : layout_left(k->c, t);
 		return r;
 	}
-	const Tile **at = NEWN(ctx_tmp(k->c), const Tile *, t->n + 1);
+	const Tiler **at = NEWN(ctx_tmp(k->c), const Tiler *, t->n + 1);
 	for (int i = 0; i < t->n; i++)
 		at[i] = tile_of_tup(k, t->at[i]);
 	r->at = at;
 	return r;
 }
 
-static const Tile *tile_of(Call *k, const Alg *a)
+static const Tiler *tile_of(Call *k, const Alg *a)
 {
 	if (a->kind == ALG_TUP)
 		return tile_of_tup(k, a->tup);
-	Tile *r = NEW(ctx_tmp(k->c), Tile);
-	*r = (Tile){-1, a->layout, NULL};
+	Tiler *r = NEW(ctx_tmp(k->c), Tiler);
+	*r = (Tiler){-1, a->layout, NULL};
 	if (a->kind == ALG_LAYOUT)
 		return r;
-	const Tile **at = NEWN(ctx_tmp(k->c), const Tile *, a->n + 1);
+	const Tiler **at = NEWN(ctx_tmp(k->c), const Tiler *, a->n + 1);
 	for (int i = 0; i < a->n; i++)
 		at[i] = tile_of(k, &a->at[i]);
-	*r = (Tile){a->n, NULL, at};
+	*r = (Tiler){a->n, NULL, at};
 	return r;
 }
 
-const Tile *arg_tile(Call *k, int i)
+const Tiler *arg_tile(Call *k, int i)
 {
 	return tile_of(k, &k->arg[i]);
 }
@@ -182,19 +182,19 @@ bool give_pair(Call *k, Alg a, Alg b)
 }
 
 /* ------------------------------------------------------------------ layouts alone */
-bool op_filter_zeros(Call *k)
+bool alg_filter_zeros(Call *k)
 {
 	const Layout *l = arg_layout(k, 0);
 	return l && give_layout(k, layout_filter_zeros(k->c, l));
 }
 
-bool op_filter(Call *k)
+bool alg_filter(Call *k)
 {
 	const Layout *l = arg_layout(k, 0);
 	return l && give_layout(k, layout_coalesce(k->c, layout_filter_zeros(k->c, l)));
 }
 
-bool op_coalesce(Call *k)
+bool alg_coalesce(Call *k)
 {
 	const Layout *l = arg_layout(k, 0);
 	const Tup *profile = l && k->n == 2 ? arg_tup(k, 1) : NULL;
@@ -203,7 +203,7 @@ bool op_coalesce(Call *k)
 	return profile && give_layout(k, layout_coalesce_by(k->c, l, profile, &k->why));
 }
 
-bool op_complement(Call *k)
+bool alg_complement(Call *k)
 {
 	const Layout *l = arg_layout(k, 0);
 	if (!l || k->n == 1)
@@ -227,103 +227,103 @@ static bool of_two(Call *k, OfTwo f)
 	return b && give_layout(k, f(k->c, a, b, &k->why));
 }
 
-bool op_make_layout_like(Call *k)
+bool alg_make_layout_like(Call *k)
 {
 	return of_one(k, layout_like);
 }
 
-bool op_right_inverse(Call *k)
+bool alg_right_inverse(Call *k)
 {
 	return of_one(k, layout_right_inverse);
 }
 
-bool op_left_inverse(Call *k)
+bool alg_left_inverse(Call *k)
 {
 	return of_one(k, layout_left_inverse);
 }
 
-bool op_nullspace(Call *k)
+bool alg_nullspace(Call *k)
 {
 	return of_one(k, layout_nullspace);
 }
 
-bool op_blocked_product(Call *k)
+bool alg_blocked_product(Call *k)
 {
 	return of_two(k, layout_blocked_product);
 }
 
-bool op_raked_product(Call *k)
+bool alg_raked_product(Call *k)
 {
 	return of_two(k, layout_raked_product);
 }
 
-bool op_max_common_layout(Call *k)
+bool alg_max_common_layout(Call *k)
 {
 	return of_two(k, layout_max_common);
 }
 
-bool op_max_common_vector(Call *k)
+bool alg_max_common_vector(Call *k)
 {
 	return of_two(k, layout_max_common) && give_ix(k, layout_size(k->c, k->out->layout));
 }
 
 /* ------------------------------------------------------------------ by a tiler */
-typedef const Layout *(*ByTile)(Ctx *c, const Layout *a, const Tile *t, const char **why);
+typedef const Layout *(*ByTile)(Ctx *c, const Layout *a, const Tiler *t, const char **why);
 
 static bool by_tile(Call *k, ByTile f, TileForm form)
 {
 	const Layout *l = arg_layout(k, 0);
-	const Tile *t = arg_tile(k, 1);
+	const Tiler *t = arg_tile(k, 1);
 	const Layout *r = l ? f(k->c, l, t, &k->why) : NULL;
 	return r && give_layout(k, layout_reform(k->c, r, t, form, &k->why));
 }
 
-bool op_composition(Call *k)
+bool alg_composition(Call *k)
 {
 	return by_tile(k, layout_composition_by, FORM_LOGICAL);
 }
 
-bool op_logical_divide(Call *k)
+bool alg_logical_divide(Call *k)
 {
 	return by_tile(k, layout_divide_by, FORM_LOGICAL);
 }
 
-bool op_zipped_divide(Call *k)
+bool alg_zipped_divide(Call *k)
 {
 	return by_tile(k, layout_divide_by, FORM_ZIPPED);
 }
 
-bool op_tiled_divide(Call *k)
+bool alg_tiled_divide(Call *k)
 {
 	return by_tile(k, layout_divide_by, FORM_TILED);
 }
 
-bool op_flat_divide(Call *k)
+bool alg_flat_divide(Call *k)
 {
 	return by_tile(k, layout_divide_by, FORM_FLAT);
 }
 
-bool op_logical_product(Call *k)
+bool alg_logical_product(Call *k)
 {
 	return by_tile(k, layout_product_by, FORM_LOGICAL);
 }
 
-bool op_zipped_product(Call *k)
+bool alg_zipped_product(Call *k)
 {
 	return by_tile(k, layout_product_by, FORM_ZIPPED);
 }
 
-bool op_tiled_product(Call *k)
+bool alg_tiled_product(Call *k)
 {
 	return by_tile(k, layout_product_by, FORM_TILED);
 }
 
-bool op_flat_product(Call *k)
+bool alg_flat_product(Call *k)
 {
 	return by_tile(k, layout_product_by, FORM_FLAT);
 }
 
-bool op_with_shape(Call *k)
+bool alg_with_shape(Call *k)
 {
 	const Layout *l = arg_layout(k, 0);
 	const Tup *shape = l ? arg_shape(k, 1) : NULL;
@@ -332,7 +332,7 @@ bool op_with_shape(Call *k)
 	return give_layout(k, layout_composition(k->c, l, layout_left(k->c, shape), &k->why));
 }
 
-bool op_tile_to_shape(Call *k)
+bool alg_tile_to_shape(Call *k)
 {
 	const Layout *l = arg_layout(k, 0);
 	const Tup *shape = l ? arg_shape(k, 1) : NULL, *order = NULL;
@@ -372,7 +372,7 @@ static bool project(Call *k, int at, Alg *tiler, Alg *room, const Tup **coord)
 /* Mode `which` of the zipped form at coord, all of the other. */
 static bool part(Call *k, const Layout *l, const Alg *tiler, const Tup *coord, int which)
 {
-	const Tile *t = tile_of(k, tiler);
+	const Tiler *t = tile_of(k, tiler);
 	const Layout *r = layout_divide_by(k->c, l, t, &k->why);
 	r = r ? layout_reform(k->c, r, t, FORM_ZIPPED, &k->why) : NULL;
 	if (!r)
@@ -402,7 +402,7 @@ static bool part(Call *k, const Layout *l, const Alg *tiler, const Tup *coord, i
 					off));
 }
 
-bool op_local_tile(Call *k)
+bool alg_local_tile(Call *k)
 {
 	Alg room[8], tiler = k->arg[1];
 	const Layout *l = arg_layout(k, 0);
@@ -435,7 +435,7 @@ static const Tup *thread_place(Call *k, const Layout *threads, const Ix *index)
 	return tup_is_leaf(threads->shape) ? at[0] : tup_new(c, at, rank);
 }
 
-bool op_local_partition(Call *k)
+bool alg_local_partition(Call *k)
 {
 	Alg room[8], tiler = {.kind = ALG_TUP};
 	const Layout *l = arg_layout(k, 0), *threads = l ? arg_layout(k, 1) : NULL;

@@ -40,7 +40,7 @@ static bool cat_all(Call *k)
 	return give_layout(k, layout_cat(k->c, at, k->n));
 }
 
-bool op_make_layout(Call *k)
+bool alg_make_layout(Call *k)
 {
 	if (is_layout(k, 0) || k->n > 2 || is_layout(k, 1))
 		return cat_all(k);
@@ -53,25 +53,25 @@ bool op_make_layout(Call *k)
 	return layout_usable(k->c, k->name, l, &k->why) && give_layout(k, l);
 }
 
-bool op_make_layout_left(Call *k)
+bool alg_make_layout_left(Call *k)
 {
 	const Tup *shape = arg_tup(k, 0);
 	return shape && give_layout(k, layout_left(k->c, shape));
 }
 
-bool op_make_layout_right(Call *k)
+bool alg_make_layout_right(Call *k)
 {
 	const Tup *shape = arg_tup(k, 0);
 	return shape && give_layout(k, layout_right(k->c, shape));
 }
 
-bool op_make_ordered_layout(Call *k)
+bool alg_make_ordered_layout(Call *k)
 {
 	const Tup *shape = arg_tup(k, 0), *order = shape ? arg_tup(k, 1) : NULL;
 	return order && give_layout(k, layout_ordered(k->c, shape, order, &k->why));
 }
 
-bool op_make_identity_layout(Call *k)
+bool alg_make_identity_layout(Call *k)
 {
 	const Tup *shape = arg_shape(k, 0);
 	if (shape && tup_depth(shape) > 8)
@@ -90,7 +90,7 @@ static bool offset_fits(const Tup *offset, const Layout *inner, const Layout *ou
 	return !coords || tup_weakly_congruent(offset, inner->shape);
 }
 
-bool op_make_composed_layout(Call *k)
+bool alg_make_composed_layout(Call *k)
 {
 	const Layout *inner = arg_layout(k, 0), *outer = inner ? arg_layout(k, 2) : NULL;
 	const Tup *offset = outer ? arg_tup(k, 1) : NULL;
@@ -110,7 +110,7 @@ bool op_make_composed_layout(Call *k)
 	return give_layout(k, layout_composed(k->c, inner, offset, outer));
 }
 
-bool op_make_layout_tv(Call *k)
+bool alg_make_layout_tv(Call *k)
 {
 	const Layout *thr = arg_layout(k, 0), *val = thr ? arg_layout(k, 1) : NULL;
 	if (!val)
@@ -142,31 +142,31 @@ static bool descend(Call *k, Both *b)
 	return true;
 }
 
-bool op_get(Call *k)
+bool alg_get(Call *k)
 {
 	Both b;
 	return descend(k, &b) && give_both(k, &b, b.shape, b.stride);
 }
 
-bool op_get_shape(Call *k)
+bool alg_get_shape(Call *k)
 {
 	const Layout *l = arg_layout(k, 0);
 	return l && give_tup(k, l->shape);
 }
 
-bool op_get_stride(Call *k)
+bool alg_get_stride(Call *k)
 {
 	const Layout *l = arg_layout(k, 0);
 	return l && give_tup(k, l->stride);
 }
 
-bool op_size(Call *k)
+bool alg_size(Call *k)
 {
 	Both b;
 	return descend(k, &b) && give_ix(k, tup_product(k->c, b.shape));
 }
 
-bool op_cosize(Call *k)
+bool alg_cosize(Call *k)
 {
 	Both b;
 	if (!descend(k, &b))
@@ -175,20 +175,20 @@ bool op_cosize(Call *k)
 	return give_ix(k, layout_cosize(k->c, layout_new(k->c, b.shape, stride)));
 }
 
-bool op_rank(Call *k)
+bool alg_rank(Call *k)
 {
 	Both b;
 	return descend(k, &b) && give_tup(k, tup_int(k->c, tup_rank(b.shape)));
 }
 
-bool op_depth(Call *k)
+bool alg_depth(Call *k)
 {
 	Both b;
 	return descend(k, &b) && give_tup(k, tup_int(k->c, tup_depth(b.shape)));
 }
 
 /* ------------------------------------------------------------------ taking apart */
-bool op_flatten(Call *k)
+bool alg_flatten(Call *k)
 {
 	Both b;
 	if (!both_of(k, 0, &b))
@@ -213,7 +213,7 @@ static const Tup *grouped(Ctx *c, const Tup *t, int from, int to)
 	return tup_new(c, at, n);
 }
 
-bool op_group_modes(Call *k)
+bool alg_group_modes(Call *k)
 {
 	Both b;
 	int64_t from, to;
@@ -224,7 +224,7 @@ bool op_group_modes(Call *k)
 			 b.stride ? grouped(k->c, b.stride, (int)from, (int)to) : NULL);
 }
 
-bool op_select(Call *k)
+bool alg_select(Call *k)
 {
 	Both b;
 	const Tup *shape[8], *stride[8];
@@ -271,12 +271,12 @@ static bool extend(Call *k, bool front)
 			 a.l ? extended(k->c, a.stride, b.stride, (int)rank, front) : NULL);
 }
 
-bool op_append(Call *k)
+bool alg_append(Call *k)
 {
 	return extend(k, false);
 }
 
-bool op_prepend(Call *k)
+bool alg_prepend(Call *k)
 {
 	return extend(k, true);
 }
@@ -298,7 +298,7 @@ static bool pick_both(Call *k, Pick pick, Both *b, const Tup **shape, const Tup 
 			   tup_text(k->c, b->shape));
 }
 
-bool op_slice(Call *k)
+bool alg_slice(Call *k)
 {
 	Both b;
 	const Tup *shape, *stride, *coord;
@@ -313,7 +313,7 @@ bool op_slice(Call *k)
 	return give_layout(k, layout_shift(k->c, l, off));
 }
 
-bool op_dice(Call *k)
+bool alg_dice(Call *k)
 {
 	Both b;
 	const Tup *shape, *stride, *coord;
@@ -321,12 +321,12 @@ bool op_dice(Call *k)
 	       give_both(k, &b, shape, stride);
 }
 
-bool op_slice_and_offset(Call *k)
+bool alg_slice_and_offset(Call *k)
 {
 	const Tup *coord = k->arg[1].tup, *off;
 	const Layout *l = arg_layout(k, 0);
 	Alg zero = {.kind = ALG_TUP, .tup = tup_int(k->c, 0)};
-	if (!l || !op_slice(k))
+	if (!l || !alg_slice(k))
 		return false;
 	if (k->out->kind == ALG_TUP)
 		k->out->layout = layout_left(k->c, k->out->tup);
@@ -338,7 +338,7 @@ bool op_slice_and_offset(Call *k)
 		   : call_refuse(k, "the coordinate has another form than the layout");
 }
 
-bool op_domain_offset(Call *k)
+bool alg_domain_offset(Call *k)
 {
 	const Tup *coord = arg_tup(k, 0);
 	const Layout *l = coord ? arg_layout(k, 1) : NULL;
@@ -348,7 +348,7 @@ bool op_domain_offset(Call *k)
 	return l && give_layout(k, layout_shift(k->c, l, off));
 }
 
-bool op_crd2idx(Call *k)
+bool alg_crd2idx(Call *k)
 {
 	const Tup *coord = arg_tup(k, 0);
 	const Layout *l = coord ? arg_layout(k, 1) : NULL;
@@ -356,7 +356,7 @@ bool op_crd2idx(Call *k)
 }
 
 /* ------------------------------------------------------------------ widths */
-bool op_upcast(Call *k)
+bool alg_upcast(Call *k)
 {
 	const Layout *l = arg_layout(k, 0);
 	int64_t n;
@@ -364,7 +364,7 @@ bool op_upcast(Call *k)
 	       give_layout(k, layout_upcast(k->c, l, n, &k->why));
 }
 
-bool op_downcast(Call *k)
+bool alg_downcast(Call *k)
 {
 	const Layout *l = arg_layout(k, 0);
 	int64_t n;
@@ -372,7 +372,7 @@ bool op_downcast(Call *k)
 	       give_layout(k, layout_downcast(k->c, l, n, &k->why));
 }
 
-bool op_recast_layout(Call *k)
+bool alg_recast_layout(Call *k)
 {
 	const Layout *l = arg_layout(k, 0);
 	int64_t to, from;

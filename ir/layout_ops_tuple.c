@@ -10,27 +10,30 @@ static bool of_tuples(Call *k, OfTuples f)
 	return b && give_tup(k, f(k->c, a, b));
 }
 
-bool op_tuple_add(Call *k)
+bool alg_tuple_add(Call *k)
 {
 	return of_tuples(k, tup_add);
 }
 
-bool op_tuple_sub(Call *k)
+bool alg_tuple_sub(Call *k)
 {
 	return of_tuples(k, tup_sub);
 }
 
 /* By a layout: by its size, of the whole. */
-bool op_ceil_div(Call *k)
+bool alg_ceil_div(Call *k)
 {
 	const Tup *a = arg_shape(k, 0);
 	if (!a || !is_layout(k, 1))
 		return a && of_tuples(k, tup_ceil_div);
-	const Ix *size = layout_size(k->c, k->arg[1].layout);
+	const Layout *by = arg_layout(k, 1);
+	if (!by)
+		return false;
+	const Ix *size = layout_size(k->c, by);
 	return give_ix(k, ix_ceil_div(k->c, tup_product(k->c, a), size));
 }
 
-bool op_shape_div(Call *k)
+bool alg_shape_div(Call *k)
 {
 	const Tup *a = arg_shape(k, 0), *b = a ? arg_shape(k, 1) : NULL;
 	const Tup *q = b ? tup_shape_div(k->c, a, b) : NULL;
@@ -40,26 +43,26 @@ bool op_shape_div(Call *k)
 	return b && give_tup(k, q);
 }
 
-bool op_product(Call *k)
+bool alg_product(Call *k)
 {
 	const Tup *t = arg_shape(k, 0);
 	return t && give_ix(k, tup_product(k->c, t));
 }
 
-bool op_product_each(Call *k)
+bool alg_product_each(Call *k)
 {
 	const Tup *t = arg_shape(k, 0);
 	return t && give_tup(k, tup_product_each(k->c, t));
 }
 
 /* ------------------------------------------------------------------ coordinates */
-bool op_idx2crd(Call *k)
+bool alg_idx2crd(Call *k)
 {
 	const Tup *at = arg_tup(k, 0), *shape = at ? arg_shape(k, 1) : NULL;
 	return shape && give_tup(k, tup_crd2crd(k->c, at, shape));
 }
 
-bool op_increment_coord(Call *k)
+bool alg_increment_coord(Call *k)
 {
 	const Tup *at = arg_tup(k, 0), *shape = at ? arg_shape(k, 1) : NULL;
 	return shape && give_tup(k, tup_increment(k->c, at, shape));
@@ -71,14 +74,14 @@ static bool give_truth(Call *k, bool truth)
 	return give_tup(k, tup_int(k->c, truth));
 }
 
-bool op_elem_less(Call *k)
+bool alg_elem_less(Call *k)
 {
 	const Tup *a = arg_tup(k, 0), *b = a ? arg_shape(k, 1) : NULL;
 	const Ix *x = b ? tup_elem_less(k->c, a, b) : NULL;
 	return b && give_tup(k, x ? tup_leaf(k->c, x) : NULL);
 }
 
-bool op_equal(Call *k)
+bool alg_equal(Call *k)
 {
 	if (k->arg[0].kind == ALG_TUP && k->arg[1].kind == ALG_TUP)
 		return give_truth(k, k->arg[0].tup == k->arg[1].tup);
@@ -86,19 +89,19 @@ bool op_equal(Call *k)
 	return b && give_truth(k, a == b);
 }
 
-bool op_congruent(Call *k)
+bool alg_congruent(Call *k)
 {
 	const Tup *a = arg_shape(k, 0), *b = a ? arg_shape(k, 1) : NULL;
 	return b && give_truth(k, tup_congruent(a, b));
 }
 
-bool op_weakly_congruent(Call *k)
+bool alg_weakly_congruent(Call *k)
 {
 	const Tup *a = arg_shape(k, 0), *b = a ? arg_shape(k, 1) : NULL;
 	return b && give_truth(k, tup_weakly_congruent(a, b));
 }
 
-bool op_compatible(Call *k)
+bool alg_compatible(Call *k)
 {
 	const Tup *a = arg_shape(k, 0), *b = a ? arg_shape(k, 1) : NULL;
 	return b && give_truth(k, tup_compatible(k->c, a, b));

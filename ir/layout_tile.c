@@ -138,7 +138,7 @@ const Layout *layout_tile_to_shape(Ctx *c, const Layout *atom, const Tup *shape,
 /* ------------------------------------------------------------------ by a tile */
 typedef const Layout *(*ByLayout)(Ctx *c, const Layout *a, const Layout *b, const char **why);
 
-static const Layout *by_tile(Ctx *c, const char *name, ByLayout op, const Layout *a, const Tile *t,
+static const Layout *by_tile(Ctx *c, const char *name, ByLayout op, const Layout *a, const Tiler *t,
 			     const char **why)
 {
 	int rank = layout_rank(a);
@@ -159,7 +159,7 @@ static const Layout *by_tile(Ctx *c, const char *name, ByLayout op, const Layout
 	return r;
 }
 
-static const Layout *wrapped(Ctx *c, const Layout *a, const Tile *t, const char *name, ByLayout op,
+static const Layout *wrapped(Ctx *c, const Layout *a, const Tiler *t, const char *name, ByLayout op,
 			     const char **why)
 {
 	if (t->n < 0 && t->layout)
@@ -168,17 +168,17 @@ static const Layout *wrapped(Ctx *c, const Layout *a, const Tile *t, const char 
 	return r ? layout_wrap(c, a, r) : NULL;
 }
 
-const Layout *layout_composition_by(Ctx *c, const Layout *a, const Tile *t, const char **why)
+const Layout *layout_composition_by(Ctx *c, const Layout *a, const Tiler *t, const char **why)
 {
 	return wrapped(c, a, t, "composition", layout_composition, why);
 }
 
-const Layout *layout_divide_by(Ctx *c, const Layout *a, const Tile *t, const char **why)
+const Layout *layout_divide_by(Ctx *c, const Layout *a, const Tiler *t, const char **why)
 {
 	return wrapped(c, a, t, "logical_divide", layout_logical_divide, why);
 }
 
-const Layout *layout_product_by(Ctx *c, const Layout *a, const Tile *t, const char **why)
+const Layout *layout_product_by(Ctx *c, const Layout *a, const Tiler *t, const char **why)
 {
 	return wrapped(c, a, t, "logical_product", layout_logical_product, why);
 }
@@ -193,7 +193,7 @@ static void modes_push(Ctx *c, Layouts *out, const Layout *l)
 }
 
 /* Takes the pairs apart along the tiler: *first and *second of each. */
-static bool unzip(Ctx *c, const Layout *l, const Tile *t, const Layout **first,
+static bool unzip(Ctx *c, const Layout *l, const Tiler *t, const Layout **first,
 		  const Layout **second)
 {
 	Layouts one = {0}, two = {0};
@@ -217,7 +217,8 @@ static bool unzip(Ctx *c, const Layout *l, const Tile *t, const Layout **first,
 	return true;
 }
 
-static const Layout *reform(Ctx *c, const Layout *l, const Tile *t, TileForm form, const char **why)
+static const Layout *reform(Ctx *c, const Layout *l, const Tiler *t, TileForm form,
+			    const char **why)
 {
 	const Layout *tile, *rest;
 	Layouts out = {0};
@@ -235,7 +236,8 @@ static const Layout *reform(Ctx *c, const Layout *l, const Tile *t, TileForm for
 	return layout_cat(c, out.at, out.n);
 }
 
-const Layout *layout_reform(Ctx *c, const Layout *l, const Tile *t, TileForm form, const char **why)
+const Layout *layout_reform(Ctx *c, const Layout *l, const Tiler *t, TileForm form,
+			    const char **why)
 {
 	if (form == FORM_LOGICAL)
 		return l;

@@ -20,7 +20,7 @@ const Layout *arg_layout(Call *k, int i);
 const Tup *arg_tup(Call *k, int i);
 const Tup *arg_shape(Call *k, int i); /* of a layout, its shape */
 bool arg_int(Call *k, int i, int64_t lo, int64_t hi, int64_t *out);
-const Tile *arg_tile(Call *k, int i); /* in ctx_tmp */
+const Tiler *arg_tile(Call *k, int i); /* in ctx_tmp */
 bool is_layout(const Call *k, int i);
 
 bool give_layout(Call *k, const Layout *l); /* NULL: false, why is set already */
@@ -29,7 +29,7 @@ bool give_ix(Call *k, const Ix *x);
 bool give_pair(Call *k, Alg a, Alg b);
 bool call_refuse(Call *k, const char *fmt, ...) PRINTF(2, 3);
 
-#define LAYOUT_OP(name, ...) bool op_##name(Call *k);
+#define LAYOUT_OP(name, ...) bool alg_##name(Call *k);
 #include "ir/layout_ops.def"
 
 #endif
