@@ -114,7 +114,9 @@ static void help_all(Buf *out)
 		   "dslc [options] file.gemm...    compile; a textual .ir is taken wherever a "
 		   ".gemm is\n"
 		   "dslc run FILE --size ...       compile, run on random inputs, compare with the "
-		   "reference\n\n");
+		   "reference\n"
+		   "dslc layout ['EXPR' ...]       evaluate the layout algebra, show tables and "
+		   "pictures\n\n");
 	for (int i = 0; i < CAT_COUNT; i++) {
 		help_category(out, (OptCategory)i);
 		buf_printf(out, "\n");

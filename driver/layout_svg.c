@@ -35,16 +35,18 @@ static void label(int64_t x, int64_t y, const char *anchor, int64_t n, Buf *out)
 {
 	buf_printf(out,
 		   "<text class=\"l\" x=\"%" PRId64 "\" y=\"%" PRId64
-		   "\" text-anchor=\"%s\">%" PRId64 "</text>\n",
+		   "\" style=\"text-anchor:%s\">%" PRId64 "</text>\n",
 		   x, y, anchor, n);
 }
 
 static void draw_cell(const Cell *cell, int64_t x, int64_t y, int width, Buf *out)
 {
+	buf_printf(out, "<g><title>");
+	escaped(cell->hint, out);
 	buf_printf(out,
-		   "<g><title>%s</title><rect class=\"c%d\" x=\"%" PRId64 "\" y=\"%" PRId64
+		   "</title><rect class=\"c%d\" x=\"%" PRId64 "\" y=\"%" PRId64
 		   "\" width=\"%d\" height=\"%d\"/>",
-		   cell->hint, cell->color < 0 ? 8 : (int)(cell->color % 8), x, y, width, HEIGHT);
+		   cell->color < 0 ? 8 : (int)(cell->color % 8), x, y, width, HEIGHT);
 	buf_printf(out, "<text x=\"%" PRId64 "\" y=\"%" PRId64 "\">", x + width / 2, y + 13);
 	escaped(cell->text, out);
 	buf_printf(out, "</text></g>\n");

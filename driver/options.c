@@ -517,6 +517,22 @@ static void unknown_option(Parse *p, const char *word)
 		refuse(p, "unknown option '%s'", word);
 }
 
+static const char *command_name(Command c)
+{
+	return c == CMD_RUN ? "dslc run" : c == CMD_LAYOUT ? "dslc layout" : "dslc";
+}
+
+static void wrong_command(Parse *p, const OptRow *row)
+{
+	Command taker = row->who & CMD_RUN ? CMD_RUN : row->who & CMD_LAYOUT;
+	const char *here = command_name(p->o->command);
+	if (p->o->command == CMD_COMPILE)
+		refuse(p, "%s is not an option of %s; %s takes it", row->spelling, here,
+		       command_name(taker));
+	else
+		refuse(p, "%s is not an option of %s", row->spelling, here);
+}
+
 static void take_option(Parse *p, int argc, char *const *argv, int *i)
 {
 	int id = find_option(argv[*i]);
@@ -524,15 +540,10 @@ static void take_option(Parse *p, int argc, char *const *argv, int *i)
 		unknown_option(p, argv[*i]);
 		return;
 	}
-	static const char *const names[] = {
-		[CMD_COMPILE] = "dslc; another command takes it",
-		[CMD_RUN] = "dslc run",
-		[CMD_LAYOUT] = "dslc layout",
-	};
 	const OptRow *row = &opt_rows[id];
 	const char *arg = option_arg(p, row, argc, argv, i);
 	if (!p->why && !(row->who & p->o->command))
-		refuse(p, "%s is not an option of %s", row->spelling, names[p->o->command]);
+		wrong_command(p, row);
 	if (!p->why)
 		setters[id](p, arg);
 }

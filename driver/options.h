@@ -4,13 +4,7 @@
 
 #include "driver/compile.h"
 
-typedef enum {
-	CMD_COMPILE = 1,
-	CMD_RUN = 2,
-	CMD_LAYOUT = 4,
-	CMD_ALL = 3,
-	CMD_ANY = 7
-} Command;
+typedef enum { CMD_COMPILE = 1, CMD_RUN = 2, CMD_LAYOUT = 4, CMD_ALL = 3, CMD_ANY = 7 } Command;
 
 typedef enum {
 #define OPT(id, ...) OPT_##id,

@@ -240,7 +240,7 @@ static Value compose_swizzle(Sema *s, Loc loc, const Value *sw, const Ix *offset
 		     layout_str(s->ctx, l));
 		return value_bad();
 	}
-	if (!ix_is_const(offset, &shift) || shift < 0 || shift > OFFSET_MAX) {
+	if (ix_is_const(offset, &shift) && (shift < 0 || shift > OFFSET_MAX)) {
 		diag(s->ctx, loc, D_E0211, "the offset of a layout is not in 0..%d", OFFSET_MAX);
 		return value_bad();
 	}

@@ -156,6 +156,26 @@ static const Ix *rule_DIV_SPLIT(Simplify *s, const Ix *x)
 	return ix_add(s->c, ix_new(s->c, IX_DIV, in, x->b), ix_new(s->c, IX_DIV, rest, x->b));
 }
 
+static const Ix *rule_DIV_FACTOR(Simplify *s, const Ix *x)
+{
+	IxList fs = {0};
+	const Ix *q = ix_const(s->c, 1);
+	int64_t k;
+	bool found = false;
+	if (x->a->kind != IX_MUL || !ix_is_const(x->b, &k))
+		return NULL;
+	ix_factors(s->c, x->a, &fs);
+	for (int i = 0; i < fs.n; i++) {
+		const Ix *f = fs.at[i];
+		if (!found && f->kind != IX_CONST && is_multiple(f, s->facts, k)) {
+			f = ix_new(s->c, IX_DIV, f, x->b);
+			found = true;
+		}
+		q = ix_mul(s->c, q, f);
+	}
+	return found ? q : NULL;
+}
+
 static const Ix *rule_DIV_SMALL(Simplify *s, const Ix *x)
 {
 	const Ix *big, *small;

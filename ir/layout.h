@@ -164,7 +164,7 @@ typedef enum {
 } LayoutOpId;
 extern const LayoutOpRow layout_op_rows[LAYOUT_OP_COUNT];
 typedef struct {
-	Alg value, pair[2]; /* value.at is pair where the result is a list */
+	Alg value, list[8]; /* value.at is list where the result is one */
 } AlgResult;
 int layout_op_find(const char *name); /* -1: none */
 /* n within the row's bounds. False: *why says what does not hold. */

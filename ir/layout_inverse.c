@@ -219,7 +219,7 @@ const Layout *layout_max_common(Ctx *c, const Layout *a, const Layout *b, const 
 		both = layout_coalesce(c, both);
 		run = layout_mode(c, both, 0);
 		if (!ix_is(run->stride->leaf, 1) || run->shape->leaf->kind != IX_CONST)
-			break;
+			continue;
 		if ((some = layout_composition(c, back, layout_left(c, run->shape), &unused)))
 			return some;
 	}

@@ -25,6 +25,22 @@ int layout_op_find(const char *name)
 	return -1;
 }
 
+static const Ix *leaf_plain(Ctx *c, void *user, const Ix *x)
+{
+	(void)user;
+	return ix_plain(c, x);
+}
+
+/* With what is known of names. */
+static const Layout *layout_plain(Ctx *c, const Layout *l)
+{
+	if (tup_is_static(l->shape) && tup_is_static(l->stride))
+		return l;
+	const Tup *shape = tup_map(c, l->shape, leaf_plain, NULL);
+	const Tup *stride = tup_map(c, l->stride, leaf_plain, NULL);
+	return layout_wrap(c, l, layout_new(c, shape, stride));
+}
+
 bool layout_op_apply(Ctx *c, int op, const Alg *args, int n, AlgResult *out, const char **why)
 {
 	Call k = {.c = c,
@@ -32,9 +48,11 @@ bool layout_op_apply(Ctx *c, int op, const Alg *args, int n, AlgResult *out, con
 		  .arg = args,
 		  .n = n,
 		  .out = &out->value,
-		  .pair = out->pair};
+		  .list = out->list};
 	ArenaMark mark = arena_mark(ctx_tmp(c));
 	bool ok = functions[op](&k);
+	if (ok && out->value.kind == ALG_LAYOUT)
+		out->value.layout = layout_plain(c, out->value.layout);
 	arena_release(ctx_tmp(c), mark);
 	if (!ok && why)
 		*why = k.why ? k.why : ctx_strf(c, "%s: these operands do not fit", k.name);
@@ -73,6 +91,11 @@ bool call_refuse(Call *k, const char *fmt, ...)
 bool is_layout(const Call *k, int i)
 {
 	return i < k->n && k->arg[i].kind == ALG_LAYOUT;
+}
+
+bool is_list(const Call *k, int i)
+{
+	return i < k->n && k->arg[i].kind == ALG_LIST;
 }
 
 static bool has_any(const Tup *t)
@@ -173,12 +196,22 @@ bool give_ix(Call *k, const Ix *x)
 	return give_tup(k, x ? tup_leaf(k->c, ix_plain(k->c, x)) : NULL);
 }
 
+bool give_list(Call *k, const Alg *at, int n)
+{
+	bool tups = true;
+	for (int i = 0; i < n; i++)
+		tups &= at[i].kind == ALG_TUP;
+	if (n > 8 || tups)
+		return call_refuse(k, "the result is no list of 1 to 8 layouts");
+	for (int i = 0; i < n; i++)
+		k->list[i] = at[i];
+	*k->out = (Alg){.kind = ALG_LIST, .at = k->list, .n = n};
+	return true;
+}
+
 bool give_pair(Call *k, Alg a, Alg b)
 {
-	k->pair[0] = a;
-	k->pair[1] = b;
-	*k->out = (Alg){.kind = ALG_LIST, .at = k->pair, .n = 2};
-	return true;
+	return give_list(k, (Alg[]){a, b}, 2);
 }
 
 /* ------------------------------------------------------------------ layouts alone */

@@ -142,9 +142,31 @@ static bool descend(Call *k, Both *b)
 	return true;
 }
 
+/* Of a list, the element that the index names; then as of that element. */
+static bool get_of_list(Call *k)
+{
+	int64_t at;
+	if (k->n == 1)
+		return give_list(k, k->arg[0].at, k->arg[0].n);
+	if (!arg_int(k, 1, 0, k->arg[0].n - 1, &at))
+		return false;
+	Alg args[8];
+	Call inner = *k;
+	args[0] = k->arg[0].at[at];
+	for (int i = 2; i < k->n; i++)
+		args[i - 1] = k->arg[i];
+	inner.arg = args;
+	inner.n = k->n - 1;
+	bool ok = alg_get(&inner);
+	k->why = inner.why;
+	return ok;
+}
+
 bool alg_get(Call *k)
 {
 	Both b;
+	if (is_list(k, 0))
+		return get_of_list(k);
 	return descend(k, &b) && give_both(k, &b, b.shape, b.stride);
 }
 
@@ -188,9 +210,24 @@ bool alg_depth(Call *k)
 }
 
 /* ------------------------------------------------------------------ taking apart */
+static int leaves_of(const Alg *a, Alg *out, int n)
+{
+	for (int i = 0; a->kind == ALG_LIST && i < a->n; i++)
+		n = leaves_of(&a->at[i], out, n);
+	if (a->kind != ALG_LIST && n < 8)
+		out[n] = *a;
+	return a->kind == ALG_LIST ? n : n + 1;
+}
+
 bool alg_flatten(Call *k)
 {
 	Both b;
+	Alg out[8];
+	if (is_list(k, 0)) {
+		int n = leaves_of(&k->arg[0], out, 0);
+		return n <= 8 ? give_list(k, out, n)
+			      : call_refuse(k, "the list has more than 8 leaves");
+	}
 	if (!both_of(k, 0, &b))
 		return false;
 	return give_both(k, &b, tup_flatten(k->c, b.shape),
@@ -224,11 +261,25 @@ bool alg_group_modes(Call *k)
 			 b.stride ? grouped(k->c, b.stride, (int)from, (int)to) : NULL);
 }
 
+static bool select_of_list(Call *k)
+{
+	Alg out[8];
+	int64_t at;
+	for (int i = 1; i < k->n; i++) {
+		if (!arg_int(k, i, 0, k->arg[0].n - 1, &at))
+			return false;
+		out[i - 1] = k->arg[0].at[at];
+	}
+	return give_list(k, out, k->n - 1);
+}
+
 bool alg_select(Call *k)
 {
 	Both b;
 	const Tup *shape[8], *stride[8];
 	int64_t at;
+	if (is_list(k, 0))
+		return select_of_list(k);
 	if (!both_of(k, 0, &b))
 		return false;
 	for (int i = 1; i < k->n; i++) {

@@ -69,6 +69,19 @@ bool alg_increment_coord(Call *k)
 }
 
 /* ------------------------------------------------------------------ comparisons */
+/* As a condition, where names may decide. */
+static const Ix *same(Ctx *c, const Tup *a, const Tup *b)
+{
+	if (a->n != b->n || a->basis != b->basis)
+		return ix_const(c, 0);
+	if (tup_is_leaf(a))
+		return ix_plain(c, ix_new(c, IX_EQ, a->leaf, b->leaf));
+	const Ix *all = ix_const(c, 1);
+	for (int i = 0; i < a->n; i++)
+		all = ix_new(c, IX_AND, all, same(c, a->at[i], b->at[i]));
+	return all;
+}
+
 static bool give_truth(Call *k, bool truth)
 {
 	return give_tup(k, tup_int(k->c, truth));
@@ -84,9 +97,12 @@ bool alg_elem_less(Call *k)
 bool alg_equal(Call *k)
 {
 	if (k->arg[0].kind == ALG_TUP && k->arg[1].kind == ALG_TUP)
-		return give_truth(k, k->arg[0].tup == k->arg[1].tup);
+		return give_ix(k, same(k->c, k->arg[0].tup, k->arg[1].tup));
 	const Layout *a = arg_layout(k, 0), *b = a ? arg_layout(k, 1) : NULL;
-	return b && give_truth(k, a == b);
+	if (!b || !layout_is_plain(a) || !layout_is_plain(b))
+		return b && give_truth(k, a == b);
+	return give_ix(k, ix_new(k->c, IX_AND, same(k->c, a->shape, b->shape),
+				 same(k->c, a->stride, b->stride)));
 }
 
 bool alg_congruent(Call *k)

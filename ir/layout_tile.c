@@ -168,9 +168,19 @@ static const Layout *wrapped(Ctx *c, const Layout *a, const Tiler *t, const char
 	return r ? layout_wrap(c, a, r) : NULL;
 }
 
+/* The coordinates are the tiler's: modes that it lacks stay at 0. */
 const Layout *layout_composition_by(Ctx *c, const Layout *a, const Tiler *t, const char **why)
 {
-	return wrapped(c, a, t, "composition", layout_composition, why);
+	const Layout *r = wrapped(c, a, t, "composition", layout_composition, why);
+	if (!r || t->n < 0 || t->n == layout_rank(r))
+		return r;
+	ArenaMark mark = arena_mark(ctx_tmp(c));
+	const Layout **at = NEWN(ctx_tmp(c), const Layout *, t->n + 1);
+	for (int i = 0; i < t->n; i++)
+		at[i] = layout_mode(c, r, i);
+	r = layout_wrap(c, a, layout_cat(c, at, t->n));
+	arena_release(ctx_tmp(c), mark);
+	return r;
 }
 
 const Layout *layout_divide_by(Ctx *c, const Layout *a, const Tiler *t, const char **why)

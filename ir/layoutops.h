@@ -10,8 +10,8 @@ typedef struct {
 	const char *name;
 	const Alg *arg;
 	int n;
-	Alg *out; /* has room for two in out->at when a list is made with give_pair */
-	Alg *pair;
+	Alg *out;
+	Alg *list; /* room for a result that is a list */
 	const char *why;
 } Call;
 
@@ -26,7 +26,9 @@ bool is_layout(const Call *k, int i);
 bool give_layout(Call *k, const Layout *l); /* NULL: false, why is set already */
 bool give_tup(Call *k, const Tup *t);       /* NULL: "the forms differ" unless why is set */
 bool give_ix(Call *k, const Ix *x);
+bool give_list(Call *k, const Alg *at, int n); /* at most 8 */
 bool give_pair(Call *k, Alg a, Alg b);
+bool is_list(const Call *k, int i);
 bool call_refuse(Call *k, const char *fmt, ...) PRINTF(2, 3);
 
 #define LAYOUT_OP(name, ...) bool alg_##name(Call *k);

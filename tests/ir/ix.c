@@ -431,6 +431,7 @@ static const struct {
 	{RULE_DIV_RANGE, "(i + 64) / 64", "1", "(i + 1) / 64"},
 	{RULE_DIV_EXACT, "(a * 8 + b) / 8", "a + b / 8", "(a * 8 + b) / 3"},
 	{RULE_DIV_SPLIT, "(K + a) / 64", "K / 64 + a / 64", "(K + a) / 128"},
+	{RULE_DIV_FACTOR, "K * a / 64", "a * (K / 64)", "K * a / 128"},
 	{RULE_DIV_SMALL, "(a * 8 + j) / 24", "a * 8 / 24", "(a * 4 + j) / 24"},
 	{RULE_DIV_COMMON, "(a * 6 + 3) / 9", "(a * 2 + 1) / 3", "(a * 6 + 1) / 9"},
 	{RULE_DIV_DIV, "a / b / c", "a / (b * c)", "a / (b / c)"},
