@@ -40,8 +40,8 @@ size_t arena_bytes(const Arena *a); /* handed out since arena_new or the last re
 	 (v)->at[(v)->n++] = (x))
 void vec_grow(Arena *a, void **at, int *cap, size_t size);
 
-/* buf.c: text that grows on the heap; free with buf_free; s is always NUL-terminated once written
- */
+/* buf.c: text that grows on the heap; free with buf_free; s is always NUL-terminated once
+ * written */
 typedef struct {
 	char *s;
 	size_t n, cap;

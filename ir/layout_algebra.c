@@ -214,8 +214,8 @@ static const Layout *compose_tree(Compose *k, const Tup *shape, const Tup *strid
 	return layout_cat(k->c, at, shape->n);
 }
 
-/* The left operand's modes, coalesced; its last one has no end, so that its extent does not count.
- */
+/* The left operand's modes, coalesced; its last one has no end, so that its extent does not
+ * count. */
 static void left_modes(Ctx *c, const Layout *a, Modes *out)
 {
 	Modes m = {0};

@@ -1,5 +1,5 @@
-/* layoutp.h - private to ir/layout*.c: layouts as flat lists of modes, and how operations refuse.
- */
+/* layoutp.h - private to ir/layout*.c: layouts as flat lists of modes, and how operations
+ * refuse. */
 #ifndef DSL_LAYOUTP_H
 #define DSL_LAYOUTP_H
 
