@@ -317,6 +317,8 @@ void emit_FRAG(Cg *g, const Op *op)
 		v->reg[i] = LLVMBuildAlloca(g->b, v->type, "");
 	v->mutable = true;
 	LLVMPositionBuilderAtEnd(g->b, here);
+	for (int i = 0; i < v->n; i++) /* nothing is left of an earlier iteration's */
+		cg_set_reg(g, v, i, LLVMGetUndef(v->type));
 }
 
 void emit_FILL(Cg *g, const Op *op)

@@ -1,6 +1,6 @@
 /* emit_mma.c - wgmma (PTX ISA: asynchronous warpgroup matrix multiply-accumulate). LLVM has no
  * intrinsic for it, so the instruction is inline PTX whose accumulator registers are tied to its
- * inputs; it always accumulates (scale-d 1).
+ * inputs; a scale of 0 overwrites them (scale-d), else it accumulates.
  * Descriptor (PTX ISA: matrix descriptor): bits 0-13 address / 16, 16-29 leading byte offset / 16,
  * 32-45 stride byte offset / 16, 62-63 swizzle: 0 none, 1 128 bytes, 2 64 bytes, 3 32 bytes. */
 #include "codegen/cg.h"
@@ -42,17 +42,21 @@ static LLVMValueRef descriptor(Cg *g, const Op *op, int i)
 }
 
 /* wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 {...}, a-desc, b-desc, p, 1, 1, 0, 0 */
-static void spell(Atom atom, int n, int ops, Buf *text, Buf *ties)
+static void spell(Atom atom, int n, int ops, bool scaled, Buf *text, Buf *ties)
 {
 	const AtomRow *row = &atom_rows[atom.id];
-	buf_printf(text, "{\n\t.reg .pred p;\n\tsetp.ne.b32 p, 1, 0;\n");
+	int scale = 2 * (n + ops); /* the operand, where the first op has one */
+	buf_printf(text, "{\n\t.reg .pred p, q;\n\tsetp.ne.b32 p, 1, 0;\n");
+	if (scaled)
+		buf_printf(text, "\tsetp.ne.b32 q, $%d, 0;\n", scale);
 	for (int op = 0; op < ops; op++) {
 		buf_printf(text, "\t%s.mma_async.sync.aligned.m%dn%dk%d.%s.%s.%s {", row->name,
 			   row->m, atom.n, row->k, elem_rows[row->c].name, elem_rows[row->a].name,
 			   elem_rows[row->b].name);
 		for (int i = 0; i < n; i++)
 			buf_printf(text, "%s$%d", i ? "," : "", i);
-		buf_printf(text, "}, $%d, $%d, p, 1, 1, 0, 0;\n", 2 * (n + op), 2 * (n + op) + 1);
+		buf_printf(text, "}, $%d, $%d, %c, 1, 1, 0, 0;\n", 2 * (n + op), 2 * (n + op) + 1,
+			   op == 0 && scaled ? 'q' : 'p');
 	}
 	buf_printf(text, "\t}");
 	for (int i = 0; i < n; i++)
@@ -61,13 +65,13 @@ static void spell(Atom atom, int n, int ops, Buf *text, Buf *ties)
 		buf_printf(ties, "%d,", i);
 	for (int i = 0; i < 2 * ops; i++)
 		buf_printf(ties, "l,");
-	buf_printf(ties, "~{memory}");
+	buf_printf(ties, scaled ? "r,~{memory}" : "~{memory}");
 }
 
-static LLVMValueRef inline_asm(LLVMTypeRef type, Atom atom, int n, int ops)
+static LLVMValueRef inline_asm(LLVMTypeRef type, Atom atom, int n, int ops, bool scaled)
 {
 	Buf text = {0}, ties = {0};
-	spell(atom, n, ops, &text, &ties);
+	spell(atom, n, ops, scaled, &text, &ties);
 	LLVMValueRef f = LLVMGetInlineAsm(type, text.s, text.n, ties.s, ties.n, true, false,
 					  LLVMInlineAsmDialectATT, false);
 	buf_free(&text);
@@ -85,10 +89,16 @@ static int first_register(Cg *g, const Operand *o)
 	return (int)lo;
 }
 
+/* Only the first of a piece may overwrite its registers. */
+static bool is_scaled(const Op *op)
+{
+	return op->nix == 3;
+}
+
 static bool same_group(Cg *g, const Op *a, const Op *b)
 {
-	return a && b && a->kind == OP_WGMMA && b->kind == OP_WGMMA &&
-	       a->in[0].val == b->in[0].val &&
+	return a && b && !(b->kind == OP_WGMMA && is_scaled(b)) && a->kind == OP_WGMMA &&
+	       b->kind == OP_WGMMA && a->in[0].val == b->in[0].val &&
 	       first_register(g, &a->in[0]) == first_register(g, &b->in[0]) &&
 	       memcmp(&attrs_get(&a->attrs, A_ATOM)->atom, &attrs_get(&b->attrs, A_ATOM)->atom,
 		      sizeof(Atom)) == 0;
@@ -105,21 +115,27 @@ void emit_WGMMA(Cg *g, const Op *op)
 	for (const Op *at = op; same_group(g, at, at->next); at = at->next)
 		ops++;
 	const Bound *acc = cg_val(g, op->in[0].val);
-	int nargs = n + 2 * ops;
+	bool scaled = is_scaled(op);
+	int nargs = n + 2 * ops + scaled;
+	const Ix *scale = scaled ? op->ix[2] : NULL;
 	LLVMTypeRef *in = NEWN(g->arena, LLVMTypeRef, nargs);
 	LLVMValueRef *args = NEWN(g->arena, LLVMValueRef, nargs);
 	for (int i = 0; i < n; i++) {
 		in[i] = acc->type;
 		args[i] = cg_reg(g, acc, first + i);
 	}
-	for (int i = n; i < nargs; i += 2, op = op->next)
+	for (int i = n; i < n + 2 * ops; i += 2, op = op->next)
 		for (int j = 0; j < 2; j++) {
 			in[i + j] = g->m->i64;
 			args[i + j] = descriptor(g, op, j);
 		}
+	if (scaled) {
+		in[nargs - 1] = g->m->i32;
+		args[nargs - 1] = LLVMBuildZExt(g->b, cg_cond(g, scale), g->m->i32, "");
+	}
 	LLVMTypeRef out = LLVMStructTypeInContext(g->m->lc, in, (unsigned)n, false);
 	LLVMTypeRef type = LLVMFunctionType(out, in, (unsigned)nargs, false);
-	LLVMValueRef r = LLVMBuildCall2(g->b, type, inline_asm(type, atom, n, ops), args,
+	LLVMValueRef r = LLVMBuildCall2(g->b, type, inline_asm(type, atom, n, ops, scaled), args,
 					(unsigned)nargs, "");
 	for (int i = 0; i < n; i++)
 		cg_set_reg(g, acc, first + i, LLVMBuildExtractValue(g->b, r, (unsigned)i, ""));

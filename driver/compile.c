@@ -112,8 +112,8 @@ static const char *stage_name(Stage s)
 	return s == ST_TILE ? "tile" : s == ST_WARP ? "warp" : "ptx";
 }
 
-/* The stage of a kernel after the passes up to this one; simplify runs at the start and at the end.
- */
+/* The stage of a kernel after the passes up to this one; simplify runs at the start and at the
+ * end. */
 static bool stage_fits(const Kernel *k, int after)
 {
 	unsigned stage = ST_TILE;

@@ -17,8 +17,8 @@ static Define *define_of(Sema *s, const char *name)
 	return NULL;
 }
 
-/* The value given outside is read as an expression of its own source, so that messages point at it.
- */
+/* The value given outside is read as an expression of its own source, so that messages point at
+ * it. */
 static Value eval_define(Sema *s, Define *d)
 {
 	const char *name = ctx_strf(s->ctx, "<-D%s>", d->name);

@@ -47,8 +47,8 @@ void arena_release(Arena *a, ArenaMark mark);
 	 (v)->at[(v)->n++] = (x))
 void vec_grow(Arena *a, void **at, int *cap, size_t size);
 
-/* buf.c: text that grows on the heap; free with buf_free; s is always NUL-terminated once written
- */
+/* buf.c: text that grows on the heap; free with buf_free; s is always NUL-terminated once
+ * written */
 typedef struct {
 	char *s;
 	size_t n, cap;

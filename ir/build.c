@@ -1,5 +1,5 @@
-/* build.c - the only way to make IR. Everything lives in the ctx's arena; a frozen kernel refuses.
- */
+/* build.c - the only way to make IR. Everything lives in the ctx's arena; a frozen kernel
+ * refuses. */
 #include "ir/ctx.h"
 #include "ir/ir.h"
 

@@ -65,8 +65,8 @@ bool ix_eval(const Ix *x, bool (*get)(void *user, const char *name, int64_t *v),
 /* Text as in the language, least parentheses; ix_postfix is what the manifest carries. */
 void ix_print(const Ix *x, Buf *out);
 void ix_postfix(const Ix *x, Buf *out);
-/* Reads one expression from *s, which it moves; NULL and a message (in ctx's arena) if it is none.
- */
+/* Reads one expression from *s, which it moves; NULL and a message (in ctx's arena) if it is
+ * none. */
 const Ix *ix_parse(Ctx *c, const char **s, const char **why);
 
 #endif

@@ -434,8 +434,8 @@ static const Ix *rule_LE_DIV(Simplify *s, const Ix *x)
 	return ix_new(s->c, IX_LE, ix_mul(s->c, x->a, x->b->b), x->b->a);
 }
 
-/* Whether a sum is never 0: by its range, or because its constant misses the divisor of the rest.
- */
+/* Whether a sum is never 0: by its range, or because its constant misses the divisor of the
+ * rest. */
 static bool never_zero(Ctx *c, const Ix *d, IxFacts facts)
 {
 	int64_t lo, hi, k;
@@ -533,8 +533,8 @@ static const Ix *rewrite(Simplify *s, const Ix *x)
 	return NULL;
 }
 
-/* One step: an operand made simpler (the normal form may then move others), or a rule at the root.
- */
+/* One step: an operand made simpler (the normal form may then move others), or a rule at the
+ * root. */
 static const Ix *step(Simplify *s, const Ix *x)
 {
 	const Ix *a = simplify(s, x->a), *b = simplify(s, x->b);

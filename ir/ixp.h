@@ -32,8 +32,8 @@ const Ix *ix_extreme(Ctx *c, IxKind kind, const Ix *a, const Ix *b);
 typedef VEC(const Ix *) IxList;
 void ix_factors(Ctx *c, const Ix *x, IxList *out); /* the factors of a product, sorted */
 
-/* ix_simplify.c: one rule at the root of x, whose operands are simple; NULL when it does not apply
- */
+/* ix_simplify.c: one rule at the root of x, whose operands are simple; NULL when it does not
+ * apply */
 typedef enum {
 #define RULE(id, root, law, when, theorem) RULE_##id,
 #include "ir/rules.def"

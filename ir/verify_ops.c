@@ -142,8 +142,8 @@ static const char *rule_alike(const Kernel *k, const Op *op)
 	return NULL;
 }
 
-/* Multiplies *size by the extents of a tuple; where strides are given, adds their reach to *last.
- */
+/* Multiplies *size by the extents of a tuple; where strides are given, adds their reach to
+ * *last. */
 static bool tuple_fits(const Tup *shape, const Tup *stride, int64_t *size, int64_t *last)
 {
 	int64_t extent, step;
@@ -371,6 +371,8 @@ static const char *rule_mma(const Kernel *k, const Op *op)
 static const char *rule_wgmma(const Kernel *k, const Op *op)
 {
 	const char *why = check_atom(k, op);
+	if (!why && (op->nix < 2 || op->nix > 3))
+		why = "wgmma takes the bytes in A's and B's slot, and perhaps a scale";
 	if (why || (why = check_pair(k, op, A_LBO)) || (why = check_pair(k, op, A_SBO)))
 		return why;
 	return check_pair(k, op, A_SWIZZLES);

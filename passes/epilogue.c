@@ -5,7 +5,7 @@
  * ... */
 #include "passes/pass.h"
 
-enum { ROWS = 64, SLOTS = 2, ALIGN = 1024, BARRIER_BYTES = 8 };
+enum { ROWS = 64, MOST_SLOTS = 4, ALIGN = 1024, BARRIER_BYTES = 8 };
 
 typedef struct {
 	Kernel *k;
@@ -33,14 +33,18 @@ static bool rows_are_contiguous(const Op *tile)
 	       ix_is(tup_get(l->stride, 1)->leaf, 1);
 }
 
-/* Shared memory that the rings of the main loop take: as the schedule says, or at least two stages.
- */
+/* As the schedule or the pipeline says; 0: rings takes what is left. */
+static int64_t user_stages(const Kernel *k)
+{
+	const Op *ring = kernel_find(k, OP_RING);
+	int64_t stages = attrs_int(&k->attrs, A_STAGES, 0);
+	return stages || !ring ? stages : attrs_int(&ring->attrs, A_SLOTS, 0);
+}
+
+/* Shared memory that the rings of the main loop take: what the user says, or two stages. */
 static int64_t ring_bytes(const Kernel *k)
 {
-	int64_t bytes = 0, stages = attrs_int(&k->attrs, A_STAGES, 0);
-	const Op *ring = kernel_find(k, OP_RING);
-	if (!stages && ring)
-		stages = attrs_int(&ring->attrs, A_SLOTS, 0);
+	int64_t bytes = 0, stages = user_stages(k);
 	for (const Op *op = kernel_find(k, OP_SHARED); op; op = op_find_next(op, OP_SHARED))
 		bytes += round_up(type_slot_bytes(op->out->type) * (stages ? stages : 2), ALIGN);
 	return bytes + 2 * BARRIER_BYTES * (stages ? stages : 2);
@@ -51,7 +55,9 @@ static int staging_slots(const Epilogue *e)
 {
 	int64_t left = target_by_name(e->k->target)->smem_bytes - ring_bytes(e->k);
 	int64_t one = (int64_t)ROWS * e->chunk.swizzle * e->warpgroups;
-	return left >= SLOTS * one ? SLOTS : left >= one ? 1 : 0;
+	int64_t most = user_stages(e->k) ? MOST_SLOTS : MOST_SLOTS / 2;
+	int64_t fit = left < 0 ? 0 : left / one;
+	return (int)(fit > most ? most : fit);
 }
 
 static Op *staging(const Epilogue *e, int slots)

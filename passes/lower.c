@@ -80,6 +80,8 @@ static void wgmma(Kernel *k, Op *op, const MmaPlan *p, int i, int j, int col)
 	op_ix(k, mma,
 	      operand_bytes(k, p->b, p->bytes, p->along_n, p->t.atom.n,
 			    (int64_t)j * p->t.atom.n * p->t.along_n, col));
+	if (col == 0 && op->nix)
+		op_ix(k, mma, op->ix[0]);
 	op_atom(k, mma, p->t.atom);
 	op_ints(k, mma, A_LBO, lbo, 2);
 	op_ints(k, mma, A_SBO, sbo, 2);
@@ -89,9 +91,9 @@ static void wgmma(Kernel *k, Op *op, const MmaPlan *p, int i, int j, int col)
 static void lower_mma(Kernel *k, Op *op)
 {
 	MmaPlan p = mma_plan(k, op);
-	for (int col = 0; col < p.t.k; col += atom_rows[p.t.atom.id].k)
-		for (int j = 0; j < p.t.repeat_n; j++)
-			for (int i = 0; i < p.t.repeat_m; i++)
+	for (int j = 0; j < p.t.repeat_n; j++)
+		for (int i = 0; i < p.t.repeat_m; i++)
+			for (int col = 0; col < p.t.k; col += atom_rows[p.t.atom.id].k)
 				wgmma(k, op, &p, i, j, col);
 	op_remove(op);
 }

@@ -72,8 +72,8 @@ static bool run_one(Kernel *k, PassId id, const PassOpt *opt)
 	return true;
 }
 
-/* Where to go on: after the pass that the kernel names, and with what the passes up to there gave.
- */
+/* Where to go on: after the pass that the kernel names, and with what the passes up to there
+ * gave. */
 static size_t resume(Kernel *k)
 {
 	const char *after = attrs_str(&k->attrs, A_AFTER, NULL);

@@ -168,6 +168,55 @@ static void mmas(Kernel *k)
 	}
 }
 
+/* ------------------------------------------------------------------ zero accumulators */
+static bool op_touches(const Op *op, const Val *v)
+{
+	for (int i = 0; i < op->nin; i++)
+		if (op->in[i].val == v)
+			return true;
+	for (const Op *in = op->body ? op->body->first : NULL; in; in = in->next)
+		if (op_touches(in, v))
+			return true;
+	return false;
+}
+
+static Op *next_touching(Op *op, const Val *v)
+{
+	while (op && !op_touches(op, v))
+		op = op->next;
+	return op;
+}
+
+/* An accumulator filled with 0 before a loop that begins with its mma is overwritten by the first
+ * iteration instead (scale-d), and filled only where the loop had none.
+ *     fill %acc value=0 ; for k (0, T) { mma.wgmma %acc, ... }
+ *  -> for k (0, T) { mma.wgmma %acc, ... (k) } if (T <= 0) { fill %acc value=0 } */
+static void overwrite_first(Kernel *k, Op *fill)
+{
+	const Val *acc = fill->in[0].val;
+	const Attr *value = attrs_get(&fill->attrs, A_VALUE);
+	Op *loop = next_touching(fill->next, acc);
+	if (!loop || loop->kind != OP_FOR || value->real != 0)
+		return;
+	Op *mma = next_touching(loop->body->first, acc);
+	if (mma->kind != OP_MMA_WGMMA || mma->nix || mma->in[0].val != acc)
+		return;
+	op_ix(k, mma, ix_sub(k->ctx, ix_sym(k->ctx, loop->sym[0]), loop->ix[0]));
+	Op *none = op_after(k, loop, OP_IF);
+	op_ix(k, none, ix_new(k->ctx, IX_LE, loop->ix[1], loop->ix[0]));
+	op_remove(fill);
+	block_append(op_body(k, none), fill);
+}
+
+static void zeros(Kernel *k)
+{
+	for (Op *op = kernel_first(k), *next; op; op = next) {
+		next = op_next(op);
+		if (op->kind == OP_FILL)
+			overwrite_first(k, op);
+	}
+}
+
 /* Values computed from a distributed tile are distributed alike. */
 static void spread(Kernel *k)
 {
@@ -190,5 +239,6 @@ void pass_select(Kernel *k)
 		return;
 	copies(k);
 	mmas(k);
+	zeros(k);
 	spread(k);
 }

@@ -177,8 +177,8 @@ static bool is_signal(const Op *op)
 	return op && op->kind == OP_IF && op->body->first->kind == OP_BAR_ARRIVE;
 }
 
-/* After the loop: what is still in flight ends, and, if the ring goes on, its slots are given back.
- */
+/* After the loop: what is still in flight ends, and, if the ring goes on, its slots are given
+ * back. */
 static void drain(const Sync *s, Op *loop, const Ix *at)
 {
 	Kernel *k = s->k;

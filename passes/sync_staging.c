@@ -25,8 +25,8 @@ static Operand on_ring(const Op *op, const char *ring)
 	panic("%s is not on the ring %s", op_rows[op->kind].name, ring);
 }
 
-/* One lane of the first warp of each warpgroup: always the same, as bulk groups are a thread's own.
- */
+/* One lane of the first warp of each warpgroup: always the same, as bulk groups are a thread's
+ * own. */
 static Op *one_of_group(Kernel *k, Loc loc, Block **body)
 {
 	Op *only = op_new(k, OP_IF, loc), *elect = op_new(k, OP_ELECT, loc);

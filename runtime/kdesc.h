@@ -66,8 +66,8 @@ typedef struct {
 	const char *stride[KD_MAX_RANK];
 } KArg;
 
-/* A condition that must hold before the launch; the three texts make the sentence when it does not.
- */
+/* A condition that must hold before the launch; the three texts make the sentence when it does
+ * not. */
 typedef struct {
 	const char *cond;  /* expression, "M 2147483648 <" */
 	const char *text;  /* as a person writes it, "M < 2147483648" */

@@ -8,8 +8,8 @@
 Module *load_text(Ctx *c, const char *name, const char *text);
 Module *load_file(Ctx *c, const char *path);
 
-/* The .text of the first kernel of a cubin: 16 bytes an instruction. Returns how many; 0 if none.
- */
+/* The .text of the first kernel of a cubin: 16 bytes an instruction. Returns how many; 0 if
+ * none. */
 size_t cubin_code(const void *cubin, size_t size, const unsigned char **code);
 
 #endif

@@ -86,8 +86,8 @@ static void expect_no_local(const Compiled *k)
 	assert_int_equal(count(k, MEMBAR, 0, k->n), 0);
 }
 
-/* Four HGMMA with nothing but address arithmetic between them, one arrive before, one wait after.
- */
+/* Four HGMMA with nothing but address arithmetic between them, one arrive before, one wait
+ * after. */
 static void expect_group(const Compiled *k, size_t span)
 {
 	size_t from, to;

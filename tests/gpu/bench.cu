@@ -1,6 +1,6 @@
 // bench.cu - TFLOP/s of our kernels beside cuBLASLt and other kernels, in one process, interleaved.
 //   nvcc -std=c++17 -O2 -arch=sm_90a bench.cu -I../../runtime -L DIR -ldsl_runtime -lcublasLt -ldl
-//   bench [--sizes 8192,4096,2048] [--rounds 30] [--ours LABEL=CUBIN]... [--plugin LABEL=SO]...
+//   bench [--sizes 8192,4096x4096x14336] [--rounds 30] [--ours LABEL=CUBIN]... [--plugin LABEL=SO]...
 // D = A B', bf16, f32 accumulation, A and B K-major. Normal random data; buffers change from launch to
 // launch and together exceed four times the L2; a sample is a graph of launches of about 4 ms, samples
 // of all kernels alternate in random order, medians are reported with the SM clock and the power that
@@ -117,8 +117,12 @@ struct Set {
 	bf16 *A, *B, *D;
 };
 
+struct Size {
+	int M, N, K;
+};
+
 struct Problem {
-	int n; // M = N = K
+	Size n;
 	std::vector<Set> sets;
 	unsigned *bad;
 	cudaStream_t stream;
@@ -135,20 +139,22 @@ struct Entry {
 	std::vector<double> us, mhz, watts;
 };
 
-static Problem make_problem(int n, cudaStream_t stream)
+static Problem make_problem(Size n, cudaStream_t stream)
 {
 	cudaDeviceProp prop;
 	Problem p{n, {}, nullptr, stream};
 	CUDA(cudaGetDeviceProperties(&prop, 0));
-	size_t elements = size_t(n) * n, bytes = elements * sizeof(bf16);
-	size_t count = std::max<size_t>(2, (4 * size_t(prop.l2CacheSize) + 2 * bytes - 1) / (2 * bytes) + 1);
+	size_t a = size_t(n.M) * n.K, b = size_t(n.N) * n.K, d = size_t(n.M) * n.N;
+	size_t in = (a + b) * sizeof(bf16);
+	size_t count = std::max<size_t>(2, (4 * size_t(prop.l2CacheSize) + in - 1) / in + 1);
+	count = std::min<size_t>(count, 128);
 	for (size_t i = 0; i < count; i++) {
 		Set s;
-		CUDA(cudaMalloc(&s.A, bytes));
-		CUDA(cudaMalloc(&s.B, bytes));
-		CUDA(cudaMalloc(&s.D, bytes));
-		fill_normal<<<1024, 256, 0, stream>>>(s.A, elements, 2 * i + 1);
-		fill_normal<<<1024, 256, 0, stream>>>(s.B, elements, 2 * i + 2);
+		CUDA(cudaMalloc(&s.A, a * sizeof(bf16)));
+		CUDA(cudaMalloc(&s.B, b * sizeof(bf16)));
+		CUDA(cudaMalloc(&s.D, d * sizeof(bf16)));
+		fill_normal<<<1024, 256, 0, stream>>>(s.A, a, 2 * i + 1);
+		fill_normal<<<1024, 256, 0, stream>>>(s.B, b, 2 * i + 2);
 		p.sets.push_back(s);
 	}
 	CUDA(cudaMalloc(&p.bad, sizeof *p.bad));
@@ -172,7 +178,8 @@ static bool check(const Problem &p, int set)
 	unsigned bad = 1;
 	const int samples = 16384;
 	CUDA(cudaMemsetAsync(p.bad, 0, sizeof bad, p.stream));
-	check_samples<<<samples * 32 / 256, 256, 0, p.stream>>>(s.A, s.B, s.D, p.n, p.n, p.n, samples, p.bad);
+	check_samples<<<samples * 32 / 256, 256, 0, p.stream>>>(s.A, s.B, s.D, p.n.M, p.n.N, p.n.K, samples,
+								 p.bad);
 	CUDA(cudaMemcpyAsync(&bad, p.bad, sizeof bad, cudaMemcpyDeviceToHost, p.stream));
 	CUDA(cudaStreamSynchronize(p.stream));
 	return bad == 0;
@@ -180,7 +187,7 @@ static bool check(const Problem &p, int set)
 
 static void poison(const Problem &p, int set)
 {
-	CUDA(cudaMemsetAsync(p.sets[set].D, 0xff, size_t(p.n) * p.n * sizeof(bf16), p.stream));
+	CUDA(cudaMemsetAsync(p.sets[set].D, 0xff, size_t(p.n.M) * p.n.N * sizeof(bf16), p.stream));
 }
 
 // ------------------------------------------------------------------ kinds of entries
@@ -200,7 +207,7 @@ static void lt(cublasStatus_t st, const char *what)
 }
 
 // Row-major D = A B' is column-major D' = B A'.
-static Lt lt_open(int n)
+static Lt lt_open(Size n)
 {
 	Lt l;
 	cublasOperation_t transposed = CUBLAS_OP_T;
@@ -210,9 +217,9 @@ static Lt lt_open(int n)
 	lt(cublasLtMatmulDescCreate(&l.op, CUBLAS_COMPUTE_32F, CUDA_R_32F), "desc");
 	lt(cublasLtMatmulDescSetAttribute(l.op, CUBLASLT_MATMUL_DESC_TRANSA, &transposed, sizeof transposed),
 	   "transpose");
-	lt(cublasLtMatrixLayoutCreate(&l.a, CUDA_R_16BF, n, n, n), "layout");
-	lt(cublasLtMatrixLayoutCreate(&l.b, CUDA_R_16BF, n, n, n), "layout");
-	lt(cublasLtMatrixLayoutCreate(&l.d, CUDA_R_16BF, n, n, n), "layout");
+	lt(cublasLtMatrixLayoutCreate(&l.a, CUDA_R_16BF, n.K, n.N, n.K), "layout");
+	lt(cublasLtMatrixLayoutCreate(&l.b, CUDA_R_16BF, n.K, n.M, n.K), "layout");
+	lt(cublasLtMatrixLayoutCreate(&l.d, CUDA_R_16BF, n.N, n.M, n.N), "layout");
 	CUDA(cudaMalloc(&l.space, l.space_size));
 	lt(cublasLtMatmulPreferenceCreate(&pref), "preference");
 	lt(cublasLtMatmulPreferenceSetAttribute(pref, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &l.space_size,
@@ -247,8 +254,8 @@ static bool ours_run(dsl_module *mod, const Problem *p, int set)
 {
 	const Set &s = p->sets[set];
 	dsl_arg args[] = {dsl_arg_ptr("A", (dsl_addr)s.A), dsl_arg_ptr("B", (dsl_addr)s.B),
-			  dsl_arg_ptr("D", (dsl_addr)s.D), dsl_arg_int("M", p->n),
-			  dsl_arg_int("N", p->n),	   dsl_arg_int("K", p->n)};
+			  dsl_arg_ptr("D", (dsl_addr)s.D), dsl_arg_int("M", p->n.M),
+			  dsl_arg_int("N", p->n.N),	   dsl_arg_int("K", p->n.K)};
 	if (dsl_launch(mod, "gemm", args, 6, p->stream, nullptr) == DSL_OK)
 		return true;
 	std::printf("  %s\n", dsl_detail());
@@ -285,7 +292,7 @@ static void add_plugin(std::vector<Entry> &entries, const std::string &label, co
 	}
 	for (auto &s : p->sets)
 		if (g.make)
-			made.push_back(g.make(0, p->n, p->n, p->n, s.A, s.B, s.D, err, sizeof err));
+			made.push_back(g.make(0, p->n.M, p->n.N, p->n.K, s.A, s.B, s.D, err, sizeof err));
 	if (made.empty() || !made.back() || !g.run || !g.free) {
 		std::printf("  left out: %s: %s\n", label.c_str(), so ? err : dlerror());
 		return;
@@ -381,12 +388,12 @@ static void screen_lt(std::vector<Entry> &entries)
 
 static bool report(const std::vector<Entry> &entries, const Problem &p)
 {
-	double flops = 2.0 * p.n * p.n * p.n, base = 0;
+	double flops = 2.0 * p.n.M * p.n.N * p.n.K, base = 0;
 	bool ok = true;
 	for (auto &e : entries)
 		if (e.name == "cublaslt first")
 			base = median(e.us);
-	std::printf("%dx%dx%d, %zu buffer sets\n", p.n, p.n, p.n, p.sets.size());
+	std::printf("%dx%dx%d, %zu buffer sets\n", p.n.M, p.n.N, p.n.K, p.sets.size());
 	for (auto &e : entries) {
 		double us = median(e.us);
 		poison(p, 0);
@@ -407,7 +414,7 @@ struct Named {
 	std::string label, path;
 };
 
-static bool bench_size(int n, int rounds, dsl_device *dev, const std::vector<Named> &ours,
+static bool bench_size(Size n, int rounds, dsl_device *dev, const std::vector<Named> &ours,
 		       const std::vector<Named> &plugins, cudaStream_t stream, const Nvml &nvml)
 {
 	Problem p = make_problem(n, stream);
@@ -457,10 +464,22 @@ static Named named(const char *arg)
 	return {std::string(arg, eq), eq + 1};
 }
 
+// 4096 is 4096x4096x4096
+static Size size_of(const char *s)
+{
+	Size n{};
+	int found = std::sscanf(s, "%dx%dx%d", &n.M, &n.N, &n.K);
+	if (found == 1)
+		n.N = n.K = n.M;
+	if (found == 2 || n.M < 1 || n.N < 1 || n.K < 1)
+		die(s, "a size is N or MxNxK");
+	return n;
+}
+
 int main(int argc, char **argv)
 {
 	std::vector<Named> ours, plugins;
-	std::vector<int> sizes;
+	std::vector<Size> sizes;
 	int rounds = 30;
 	for (int i = 1; i + 1 < argc; i += 2) {
 		std::string a = argv[i];
@@ -472,12 +491,12 @@ int main(int argc, char **argv)
 			rounds = std::atoi(argv[i + 1]);
 		else if (a == "--sizes")
 			for (char *s = std::strtok(argv[i + 1], ","); s; s = std::strtok(nullptr, ","))
-				sizes.push_back(std::atoi(s));
+				sizes.push_back(size_of(s));
 		else
 			die(argv[i], "unknown option");
 	}
 	if (sizes.empty())
-		sizes = {8192, 4096, 2048};
+		sizes = {{8192, 8192, 8192}, {4096, 4096, 4096}, {2048, 2048, 2048}};
 	cudaDeviceProp prop;
 	CUDA(cudaSetDevice(0));
 	CUDA(cudaGetDeviceProperties(&prop, 0));
@@ -492,7 +511,7 @@ int main(int argc, char **argv)
 	CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
 	Nvml nvml;
 	bool ok = true;
-	for (int n : sizes)
+	for (Size n : sizes)
 		ok = bench_size(n, rounds, dev, ours, plugins, stream, nvml) && ok;
 	dsl_device_close(dev);
 	return ok ? 0 : 1;

@@ -86,16 +86,6 @@ xargs -P "$jobs" -L 1 sh -c 'dslc=$0 out=$1 name=$2; shift 2
 [ "$number" -ge 200 ]
 echo "$number kernels, $(wc -l <"$out/cases.txt") cases in $out"
 
-bench()
-{
-	name=$1
-	shift
-	"$dslc" "$root/examples/gemm/gemm.gemm" "$@" -o "$out/bench/$name.cubin"
-}
-bench coop_128x256x4 -DbM=128 -DbN=256
-bench coop_128x192x4 -DbM=128 -DbN=192
-bench coop_128x128x6 -DbM=128 -DbN=128
-
 # The same body under the schedules that issue from one CTA a cluster.
 schedule()
 {
@@ -106,8 +96,12 @@ schedule()
 	rm "$out/bench/$name.gemm"
 }
 schedule none_128x256x4 "roles none;"
-schedule coop_p_128x256x4 "roles cooperative; persistent;"
-schedule ping_128x192x4 "roles pingpong; persistent;" -DbN=192
-schedule ping_128x160x5 "roles pingpong; persistent; stages 5;" -DbN=160
-schedule ping_128x128x6 "roles pingpong; persistent; stages 6;" -DbN=128
-schedule ping_128x192x4_g2 "roles pingpong; persistent group(2);" -DbN=192
+for group in 2 8 16; do
+	schedule coop_256_g$group "roles cooperative; persistent group($group);"
+	schedule ping_192_g$group "roles pingpong; persistent group($group);" -DbN=192
+	schedule ping_160_g$group "roles pingpong; persistent group($group); stages 5;" -DbN=160
+	schedule ping_128_g$group "roles pingpong; persistent group($group); stages 6;" -DbN=128
+done
+schedule ping_128_nopdl "roles pingpong; persistent group(16); stages 6; pdl off;" -DbN=128
+schedule coop_224_g16 "roles cooperative; persistent group(16);" -DbN=224
+schedule coop_one_256 "roles cooperative;"

@@ -112,8 +112,8 @@ static char *read_text(const char *path)
 	return s;
 }
 
-/* The reference takes the place of cuBLAS's result, so that compare() judges it by the same bounds.
- */
+/* The reference takes the place of cuBLAS's result, so that compare() judges it by the same
+ * bounds. */
 static dsl_status check_cublas(Grid *g, const Case *c, Problem *p, DataKind kind, const char *label)
 {
 	Tensor *d = &p->t[2];

@@ -1,5 +1,5 @@
-/* ir.layout_facts - operations on layouts against the table of known results, and what they refuse.
- */
+/* ir.layout_facts - operations on layouts against the table of known results, and what they
+ * refuse. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -18,8 +18,8 @@ typedef struct {
 	KDesc kernel[2];
 } Sample;
 
-/* Two kernels: gemm(A, B, D; M, N, K) with three maps, and scale(x, alpha, beta, n; N) with none.
- */
+/* Two kernels: gemm(A, B, D; M, N, K) with three maps, and scale(x, alpha, beta, n; N) with
+ * none. */
 void sample_fill(Sample *s);
 
 /* An ELF as small as can be, for machine `machine` (190 is CUDA). */
