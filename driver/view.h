@@ -1,6 +1,4 @@
-/* view.h - private to driver/layout*.c: a layout as a grid of cells, which tables and pictures
- * show.
- */
+/* view.h - private to driver/layout*.c: a layout as a grid of cells, for tables and pictures. */
 #ifndef DSL_DRIVER_VIEW_H
 #define DSL_DRIVER_VIEW_H
 
