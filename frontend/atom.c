@@ -104,25 +104,6 @@ Value mma_arrange(Sema *s, Loc loc, const Value *mma, const Value *by)
 	return v;
 }
 
-/* Warpgroups along M take rows of their own: one more mode of threads. */
-const Layout *mma_tv(Sema *s, const Mma *m, int64_t *rows, int64_t *cols)
-{
-	Ctx *c = s->ctx;
-	const AtomRow *r = &atom_rows[m->atom.id];
-	const char *why = NULL;
-	*rows = r->m * m->arrange[0];
-	*cols = m->atom.n;
-	const Layout *tv = layout_composition(c, layout_2d(c, r->m, *cols, 1, *rows),
-					      atom_tv_c(c, m->atom), &why);
-	if (!tv)
-		panic("the accumulator of an atom: %s", why);
-	if (m->arrange[0] == 1)
-		return tv;
-	const Layout *group = layout_new(c, tup_int(c, m->arrange[0]), tup_int(c, r->m));
-	const Layout *threads = layout_cat(c, (const Layout *[]){layout_mode(c, tv, 0), group}, 2);
-	return layout_cat(c, (const Layout *[]){threads, layout_mode(c, tv, 1)}, 2);
-}
-
 /* ------------------------------------------------------------------ mm.C(bM,bN) */
 static bool divisible(Sema *s, const Node *at, int64_t v, int64_t step, const char *mode)
 {

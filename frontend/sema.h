@@ -230,8 +230,6 @@ void buffers_build(Sema *s);
 void buffers_check(Sema *s);
 Value mma_template(Sema *s, const Node *template, Value *args, int n);
 Value mma_arrange(Sema *s, Loc loc, const Value *mma, const Value *arrangement);
-/* The accumulator's thread-value layout on the rows x cols that all warpgroups cover. */
-const Layout *mma_tv(Sema *s, const Mma *m, int64_t *rows, int64_t *cols);
 Value mma_shape(Sema *s, const Node *call); /* mm.C(bM,bN) */
 void stmt_for(Sema *s, const Node *n);
 void stmt_acc(Sema *s, const Node *n);
