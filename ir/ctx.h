@@ -20,7 +20,11 @@ InternSet *ctx_set(Ctx *c, CtxSlot slot); /* the slot as an InternSet, made on f
 /* The entry equal to `key` (hash given), or NULL with *where set for intern_put. */
 void *intern_find(InternSet *s, uint64_t hash, bool (*eq)(const void *entry, const void *key),
 		  uint64_t (*hash_of)(const void *entry), const void *key, Arena *a, void ***where);
-uint64_t hash_mix(uint64_t h, uint64_t v);
+static inline uint64_t hash_mix(uint64_t h, uint64_t v)
+{
+	h = (h ^ v) * 0x9e3779b97f4a7c15u;
+	return h ^ h >> 29;
+}
 uint64_t hash_bytes(const void *p, size_t n);
 
 /* Sources and messages */

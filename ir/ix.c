@@ -11,9 +11,12 @@ const struct IxRow ix_rows[IX_COUNT] = {
 };
 
 /* ------------------------------------------------------------------ interning */
+enum { SMALL = 256 };
+
 typedef struct {
 	InternSet set;
 	uint32_t ids;
+	const Ix *small[SMALL]; /* the constants 0..SMALL-1, once made */
 } IxTable;
 
 static uint64_t node_hash(const void *entry)
@@ -32,12 +35,18 @@ static bool node_eq(const void *entry, const void *key)
 	       x->b == y->b;
 }
 
-static const Ix *node_intern(Ctx *c, Ix key)
+static IxTable *table_of(Ctx *c)
 {
-	void **slot = ctx_slot(c, CTX_IX), **where;
+	void **slot = ctx_slot(c, CTX_IX);
 	if (!*slot)
 		*slot = NEW(ctx_arena(c), IxTable);
-	IxTable *t = *slot;
+	return *slot;
+}
+
+static const Ix *node_intern(Ctx *c, Ix key)
+{
+	void **where;
+	IxTable *t = table_of(c);
 	Ix *x = intern_find(&t->set, node_hash(&key), node_eq, node_hash, &key, ctx_arena(c),
 			    &where);
 	if (x)
@@ -50,7 +59,14 @@ static const Ix *node_intern(Ctx *c, Ix key)
 
 const Ix *ix_const(Ctx *c, int64_t v)
 {
-	return node_intern(c, (Ix){.kind = IX_CONST, .value = v});
+	IxTable *t = table_of(c);
+	bool small = v >= 0 && v < SMALL;
+	if (small && t->small[v])
+		return t->small[v];
+	const Ix *x = node_intern(c, (Ix){.kind = IX_CONST, .value = v});
+	if (small)
+		t->small[v] = x;
+	return x;
 }
 
 const Ix *ix_sym(Ctx *c, const char *name)

@@ -48,10 +48,22 @@ static bool mode_usable(Ctx *c, const char *operation, const Layout *l, const Mo
 	return true;
 }
 
+static bool positive(const Tup *shape)
+{
+	if (tup_is_leaf(shape))
+		return shape->leaf->kind != IX_CONST || shape->leaf->value > 0;
+	for (int i = 0; i < shape->n; i++)
+		if (!positive(shape->at[i]))
+			return false;
+	return true;
+}
+
 /* Operations are defined on extents of at least 1; symbolic ones are taken to be. */
 bool layout_usable(Ctx *c, const char *operation, const Layout *l, const char **why)
 {
 	Modes m = {0};
+	if (positive(l->shape))
+		return true;
 	ArenaMark mark = arena_mark(ctx_tmp(c));
 	layout_flatten(c, l, &m);
 	bool ok = mode_usable(c, operation, l, &m, why);

@@ -44,22 +44,23 @@ const Layout *layout_logical_product(Ctx *c, const Layout *a, const Layout *b, c
 }
 
 /* ((a0,b0),(a1,b1),...); a mode that only one of them has stands alone */
+static const Tup *zip_tup(Ctx *c, const Tup *a, const Tup *b)
+{
+	int ra = tup_rank(a), rb = tup_rank(b), rank = ra > rb ? ra : rb;
+	ArenaMark mark = arena_mark(ctx_tmp(c));
+	const Tup **at = NEWN(ctx_tmp(c), const Tup *, rank + 1);
+	for (int i = 0; i < rank; i++) {
+		const Tup *pair[] = {i < ra ? tup_get(a, i) : NULL, i < rb ? tup_get(b, i) : NULL};
+		at[i] = pair[0] && pair[1] ? tup_new(c, pair, 2) : pair[!pair[0]];
+	}
+	const Tup *t = tup_new(c, at, rank);
+	arena_release(ctx_tmp(c), mark);
+	return t;
+}
+
 static const Layout *zip(Ctx *c, const Layout *a, const Layout *b)
 {
-	int ra = layout_rank(a), rb = layout_rank(b), rank = ra > rb ? ra : rb;
-	ArenaMark mark = arena_mark(ctx_tmp(c));
-	const Layout **at = NEWN(ctx_tmp(c), const Layout *, rank + 1);
-	for (int i = 0; i < rank; i++) {
-		const Layout *pair[2] = {0};
-		if (i < ra)
-			pair[0] = layout_mode(c, a, i);
-		if (i < rb)
-			pair[1] = layout_mode(c, b, i);
-		at[i] = i < ra && i < rb ? layout_cat(c, pair, 2) : pair[i >= ra];
-	}
-	const Layout *l = layout_cat(c, at, rank);
-	arena_release(ctx_tmp(c), mark);
-	return l;
+	return layout_new(c, zip_tup(c, a->shape, b->shape), zip_tup(c, a->stride, b->stride));
 }
 
 static const Layout *zipped_product(Ctx *c, const Layout *a, const Layout *b, bool raked,

@@ -5,11 +5,12 @@
 
 #include <string.h>
 
-enum { MAX_RANK = 64, MAX_DEPTH = 32 };
+enum { MAX_RANK = 64, MAX_DEPTH = 32, RECENT = 256 };
 
 typedef struct {
 	InternSet set;
 	uint32_t ids;
+	const Tup *recent[RECENT]; /* leaves without a basis, by the id of what they hold */
 } TupTable;
 
 static uint64_t tup_hash(const void *entry)
@@ -32,13 +33,19 @@ static bool tup_eq(const void *entry, const void *key)
 	return true;
 }
 
+static TupTable *table_of(Ctx *c)
+{
+	void **slot = ctx_slot(c, CTX_TUP);
+	if (!*slot)
+		*slot = NEW(ctx_arena(c), TupTable);
+	return *slot;
+}
+
 static const Tup *tup_intern(Ctx *c, Tup key)
 {
 	Arena *a = ctx_arena(c);
-	void **slot = ctx_slot(c, CTX_TUP), **where;
-	if (!*slot)
-		*slot = NEW(a, TupTable);
-	TupTable *table = *slot;
+	void **where;
+	TupTable *table = table_of(c);
 	Tup *t = intern_find(&table->set, tup_hash(&key), tup_eq, tup_hash, &key, a, &where);
 	if (t)
 		return t;
@@ -55,12 +62,17 @@ static const Tup *tup_intern(Ctx *c, Tup key)
 
 const Tup *tup_leaf(Ctx *c, const Ix *x)
 {
-	return tup_intern(c, (Tup){.n = -1, .leaf = x});
+	const Tup **recent = &table_of(c)->recent[x->id % RECENT];
+	if (!*recent || (*recent)->leaf != x)
+		*recent = tup_intern(c, (Tup){.n = -1, .leaf = x});
+	return *recent;
 }
 
 const Tup *tup_basis(Ctx *c, const Ix *x, uint64_t basis)
 {
-	return tup_intern(c, (Tup){.n = -1, .leaf = x, .basis = ix_is(x, 0) ? 0 : basis});
+	if (!basis || ix_is(x, 0))
+		return tup_leaf(c, x);
+	return tup_intern(c, (Tup){.n = -1, .leaf = x, .basis = basis});
 }
 
 const Tup *tup_any(Ctx *c)
