@@ -340,6 +340,12 @@ static void set_ONLY(Parse *p, const char *arg)
 	p->o->only = set_pass(p, arg, "--only", false);
 }
 
+static void set_REPORT(Parse *p, const char *arg)
+{
+	static const char *const words[] = {"resources"};
+	p->o->report_resources = set_word(p, arg, words, COUNTOF(words), "--report") == 0;
+}
+
 static void set_TIME_REPORT(Parse *p, const char *arg)
 {
 	(void)arg;

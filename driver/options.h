@@ -68,6 +68,7 @@ typedef struct {
 	int ir_after, stop_after, only; /* as in CompileOpt */
 	unsigned print_after;           /* bit per PassId; bit PASS_COUNT: the frontend */
 	bool time_report;
+	bool report_resources;
 	/* run */
 	VEC(SizeArg) sizes;
 	VEC(ScalarArg) scalars;

@@ -1,5 +1,9 @@
-/* report.c - --time-report. */
+/* report.c - --time-report and --report=resources. */
 #include "driver/tool.h"
+#include "runtime/dsl.h"
+#include "runtime/kdesc.h"
+
+#include <string.h>
 
 #include <sys/resource.h>
 
@@ -26,4 +30,33 @@ void time_report(const CompileTimes *t, Buf *out)
 	getrusage(RUSAGE_SELF, &own);
 	buf_printf(out, "memory: %.1f MiB at the peak, ptxas not counted\n",
 		   (double)own.ru_maxrss / 1024);
+}
+
+/* ------------------------------------------------------------------ resources */
+enum { CTA_SMEM = 232448, SM_REGS = 65536 };
+
+static void kernel_resources(const KDesc *k, Buf *out)
+{
+	buf_printf(out, "%s: %s, %d threads, cluster %d x %d x %d%s\n", k->name, k->schedule,
+		   k->block, k->cluster[0], k->cluster[1], k->cluster[2],
+		   k->pdl ? ", programmatic dependent launch" : "");
+	buf_printf(out, "  registers      %d a thread at entry, %d of %d of an SM\n", k->entry_regs,
+		   k->entry_regs * k->block, SM_REGS);
+	buf_printf(out, "  shared memory  %d of %d bytes of a CTA\n", k->smem, CTA_SMEM);
+	for (int i = 0; i < k->nsmem; i++) {
+		const KSmem *m = &k->smem_map[i];
+		buf_printf(out, "    %-12s at %7lld  %6lld bytes x %d\n", m->name,
+			   (long long)m->offset, (long long)m->bytes, m->slots);
+	}
+	buf_printf(out, "  CTAs, postfix  %s\n", k->grid[0]);
+}
+
+void resource_report(const char *manifest, Buf *out)
+{
+	KModuleDesc *d;
+	if (dsl_desc_parse(manifest, strlen(manifest), &d) != DSL_OK)
+		panic("our own manifest: %s", dsl_detail());
+	for (int i = 0; i < d->nkernels; i++)
+		kernel_resources(&d->kernels[i], out);
+	dsl_desc_free(d);
 }

@@ -321,6 +321,8 @@ static int compile_one(const Options *o, const char *input)
 	flush(stderr, &j.out.printed);
 	flush(stderr, &log);
 	tool_messages(j.ctx, o);
+	if (ok && o->report_resources && j.out.manifest.n)
+		resource_report(j.out.manifest.s, &times);
 	if (ok && o->time_report)
 		time_report(&j.out.times, &times);
 	flush(stderr, &times);

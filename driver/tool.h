@@ -21,6 +21,7 @@ void depend_write(Buf *out, const char *const *targets, int ntargets, const char
 
 /* report.c: where the time went, and the peak of memory */
 void time_report(const CompileTimes *t, Buf *out);
+void resource_report(const char *manifest, Buf *out); /* a manifest of ours, as text */
 
 /* sass.c: nvdisasm of a cubin; a diagnostic where there is none */
 bool sass_write(Ctx *c, const char *ptxas_path, const Buf *cubin, Buf *out);

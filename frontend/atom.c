@@ -96,8 +96,10 @@ Value mma_arrange(Sema *s, Loc loc, const Value *mma, const Value *by)
 		if (!want_int(s, &e, 1, 1024, "an arrangement's extent", &m->arrange[i]))
 			return value_bad();
 	}
-	if (m->arrange[0] > 2 || m->arrange[1] > 1 || m->arrange[2] > 1) {
-		not_yet(s, by->loc, "this arrangement of warpgroups; (1,1,1) and (2,1,1) are");
+	if (m->arrange[0] > 3 || m->arrange[1] > 1 || m->arrange[2] > 1) {
+		not_yet(s, by->loc,
+			"this arrangement of warpgroups; (1,1,1), (2,1,1) and (3,1,1) "
+			"are");
 		return value_bad();
 	}
 	v.mma = m;

@@ -14,8 +14,8 @@ static const struct {
 	const char *word;
 	bool built;
 } words[] = {
-	{"none", true},      {"cooperative", true}, {"pingpong", true},
-	{"stream_k", false}, {"auto", false},
+	{"none", true},  {"cooperative", true}, {"pingpong", true}, {"stream_k", false},
+	{"auto", false}, {"on", true},          {"off", true},
 };
 
 bool sched_word(const char *name)
@@ -197,62 +197,73 @@ static void clause_inflight(Sema *s, const Node *n)
 		kernel_int(s->kernel, A_INFLIGHT, s->schedule.inflight);
 }
 
-static void group_rows(Sema *s, const Node *rows)
+/* (8)   (8) along n   (8) along m serpentine: the words of a group from the i-th on */
+static bool group_words(Sema *s, const Node *n, int i)
 {
 	int64_t v;
-	Value e = eval(s, rows);
+	const Node *size = word_at(n, i), *along = word_at(n, i + 2);
+	if (!size)
+		return false;
+	Value e = eval(s, size);
 	if (want_int(s, &e, 1, GROUP_MAX, "'group'", &v))
 		kernel_int(s->kernel, A_GROUP, v);
+	if (is_word(word_at(n, i + 1), "along") && (is_word(along, "m") || is_word(along, "n"))) {
+		kernel_str(s->kernel, A_ALONG, along->name);
+		i += 2;
+	}
+	if (is_word(word_at(n, i + 1), "serpentine")) {
+		kernel_int(s->kernel, A_SERPENTINE, 1);
+		i++;
+	}
+	return n->kids.n == i + 1;
 }
 
 static void clause_group(Sema *s, const Node *n)
 {
-	bool along = n->kids.n == 3 && is_word(n->kids.at[1], "along");
-	if (along && is_word(n->kids.at[2], "n")) {
-		not_yet(s, n->loc, "group(N) along n; along m is");
-		return;
-	}
-	if (n->kids.n != 1 && !(along && is_word(n->kids.at[2], "m"))) {
-		bad_form(s, n, "group(8); or group(8) along m;");
-		return;
-	}
-	group_rows(s, n->kids.at[0]);
+	if (!group_words(s, n, 0))
+		bad_form(s, n, "group(8); or group(8) along n; or group(8) along m serpentine;");
 }
 
-static void persistent_group(Sema *s, const Node *n)
+static bool on_or_off(Sema *s, const Node *word, bool *on)
 {
-	bool along = n->kids.n == 4 && is_word(n->kids.at[2], "along");
-	if (along && is_word(n->kids.at[3], "n"))
-		not_yet(s, n->loc, "group(N) along n; along m is");
-	else if (!is_word(n->kids.at[0], "group") ||
-		 (n->kids.n != 2 && !(along && is_word(n->kids.at[3], "m"))))
-		bad_form(s, n,
-			 "persistent; or persistent group(8); or persistent group(8) along m;");
-	else
-		group_rows(s, n->kids.at[1]);
+	Value v = eval(s, word);
+	if (!want(s, &v, V_WORD, "a switch"))
+		return false;
+	*on = !strcmp(v.str, "on");
+	if (!*on && strcmp(v.str, "off"))
+		diag(s->ctx, word->loc, D_E0308, "a switch is on or off, not %s", v.str);
+	return *on || !strcmp(v.str, "off");
 }
 
-/* persistent;  persistent group(8);  persistent group(8) along m; */
+/* persistent;  persistent off;  persistent group(8);  persistent group(8) along n serpentine; */
 static void clause_persistent(Sema *s, const Node *n)
 {
-	const Node *group = word_at(n, 0);
-	kernel_int(s->kernel, A_PERSISTENT, 1);
-	if (!group)
+	const Node *first = word_at(n, 0);
+	bool on = true;
+	if (first && (is_word(first, "stream_k") || is_word(first, "box"))) {
+		not_yet(s, first->loc, "persistent %s; persistent and persistent group(8) are",
+			first->name);
 		return;
-	if (group->kind == N_NAME && (is_word(group, "stream_k") || is_word(group, "box")))
-		not_yet(s, group->loc, "persistent %s; persistent and persistent group(8) are",
-			group->name);
-	else
-		persistent_group(s, n);
+	}
+	if (first && is_word(first, "group")) {
+		if (!group_words(s, n, 1))
+			bad_form(s, n, "persistent; or persistent group(8) along m;");
+	} else if (n->kids.n > 1) {
+		bad_form(s, n, "persistent; or persistent group(8) along m;");
+	} else if (first && !on_or_off(s, first, &on)) {
+		return;
+	}
+	if (on)
+		kernel_int(s->kernel, A_PERSISTENT, 1);
 }
 
 static void clause_pdl(Sema *s, const Node *n)
 {
-	const Node *word = word_at(n, 0);
-	if (n->kids.n != 1 || !(is_word(word, "on") || is_word(word, "off")))
+	bool on;
+	if (n->kids.n != 1)
 		bad_form(s, n, "pdl on; or pdl off;");
-	else
-		kernel_int(s->kernel, A_PDL, is_word(word, "on"));
+	else if (on_or_off(s, n->kids.at[0], &on))
+		kernel_int(s->kernel, A_PDL, on);
 }
 
 static void clause_cluster(Sema *s, const Node *n)

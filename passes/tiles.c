@@ -7,6 +7,8 @@
  *     ... */
 #include "passes/pass.h"
 
+#include <string.h>
+
 enum { DEFAULT_GROUP = 16, MOST_TILES = 1 << 30, MOST_CTAS = 1024 };
 
 typedef struct {
@@ -33,19 +35,29 @@ static const Ix *below(const Kernel *k, const Ix *x, const Ix *extent)
 	return ix_new(k->ctx, IX_MIN, x, ix_sub(k->ctx, extent, ix_int(k, 1)));
 }
 
+/* Groups of `group` tiles along one mode (m when the schedule does not say) share a sweep along the
+ * other; serpentine sweeps turn back instead of starting over: what is in the L2 is used. */
 static void raster_2d(Here h, const Op *grid, const Ix *tile)
 {
 	Ctx *c = h.k->ctx;
-	int64_t g = attrs_int(&h.k->attrs, A_GROUP, 0);
+	const Attrs *schedule = &h.k->attrs;
+	int64_t g = attrs_int(schedule, A_GROUP, 0);
+	int grouped = !strcmp(attrs_str(schedule, A_ALONG, "m"), "n"), swept = 1 - grouped;
 	const Ix *group = ix_int(h.k, g ? g : DEFAULT_GROUP);
-	const Ix *rows = let_fresh(h, "rows", grid->ix[0]),
-		 *cols = let_fresh(h, "cols", grid->ix[1]);
-	const Ix *sweep = ix_mul(c, group, cols);
-	const Ix *first = let_fresh(h, "first", ix_mul(c, ix_div(c, tile, sweep), group));
+	const Ix *rows = let_fresh(h, "rows", grid->ix[grouped]);
+	const Ix *cols = let_fresh(h, "cols", grid->ix[swept]);
+	const Ix *sweep = ix_mul(c, group, cols), *which = ix_div(c, tile, sweep);
+	const Ix *first = let_fresh(h, "first", ix_mul(c, which, group));
 	const Ix *height = let_fresh(h, "height", ix_new(c, IX_MIN, group, ix_sub(c, rows, first)));
 	const Ix *rest = let_fresh(h, "rest", ix_mod(c, tile, sweep));
-	let(h, grid->sym[0], below(h.k, ix_add(c, first, ix_mod(c, rest, height)), rows));
-	let(h, grid->sym[1], below(h.k, ix_div(c, rest, height), cols));
+	const Ix *along = ix_div(c, rest, height);
+	if (attrs_int(schedule, A_SERPENTINE, 0)) {
+		const Ix *last = ix_sub(c, cols, ix_int(h.k, 1));
+		const Ix *back = ix_sub(c, last, ix_mul(c, along, ix_int(h.k, 2)));
+		along = ix_add(c, along, ix_mul(c, ix_mod(c, which, ix_int(h.k, 2)), back));
+	}
+	let(h, grid->sym[grouped], below(h.k, ix_add(c, first, ix_mod(c, rest, height)), rows));
+	let(h, grid->sym[swept], below(h.k, along, cols));
 }
 
 static void raster_plain(Here h, const Op *grid, const Ix *tile)

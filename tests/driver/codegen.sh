@@ -74,3 +74,9 @@ rm small.sass
 expect 1 --emit=sass --ptxas-path=tools/ptxas small.gemm
 has err "error[E0605]: tools/nvdisasm could not disassemble the cubin"
 absent small.sass
+
+# --report=resources: what the kernel's own description says
+expect 0 --report=resources small.gemm -o r.cubin
+has err "small: none, 128 threads, cluster 1 x 1 x 1, programmatic dependent launch" \
+	"shared memory" "of 232448 bytes of a CTA" "sA" "ab.full"
+expect 2 --report=everything small.gemm

@@ -2,13 +2,13 @@
 # Builds, on a machine with ptxas, all that tests/gpu/all.sh needs on a machine with a GPU and no
 # compiler of ours:
 #   build_cases.sh DSLC ROOT OUT
-#     OUT/cases.txt   NAME M N K SMS, a line each; two sizes a kernel; SMS 0 is
+#     OUT/cases.txt   NAME M N K SMS, a line each; three sizes a kernel; SMS 0 is
 #                   all; persistent kernels also run on one and three, for many tiles a CTA
 #     OUT/NAME.cubin  OUT/NAME.frontend.ir (what the reference interpreter reads)
 #     OUT/bench/NAME.cubin
-# The grid: bf16 and f16 inputs, bf16, f16 and f32 outputs, 1 and 2 atoms along m, five schedules
-# (.p: persistent), and
-# for each of these 60 six choices of N tile (8..256), K tile (16..128: all swizzles), stages (2..8).
+# The grid: bf16 and f16 inputs, bf16, f16 and f32 outputs, 1 to 3 atoms along m, five schedules (.p:
+# persistent), and for each of these 90 four choices of N tile (8..256), K tile (16..128: all
+# swizzles), stages (2..8), groups in flight (0..2), raster (along m, along n, serpentine; 1..5).
 set -eu
 dslc=$1 root=$2 out=$3
 jobs=${JOBS:-$(nproc)}
@@ -47,30 +47,37 @@ case_add()
 	bn=$(nth $((n * 7)) $tiles_n)
 	bk=$(nth "$n" $tiles_k)
 	s=$(fit_stages "$(nth "$n" $stages_of)" "$w" "$bn" "$bk")
-	more=
-	case $role in *.p) more="persistent group($((n % 4 + 1)));" ;; esac
-	# One warpgroup holds the whole tile of a pingpong kernel.
-	[ "${role#ping}" = "$role" ] || [ $w = 1 ] || [ $bn -le 192 ] || bn=$((bn - 96))
-	name=$in-$to-w$w-$role-n$bn-k$bk-s$s
+	persistent=off raster= inflight=$((n % 3))
+	case $role in *.p) persistent=on ;; esac
+	case $((n % 4)) in 1) raster=" along n" ;; 2) raster=" along m serpentine" ;; esac
+	[ $inflight -lt "$s" ] || inflight=1
+	# One warpgroup holds the whole tile of a pingpong kernel; three have 128 registers each.
+	[ "${role#ping}" = "$role" ] || [ "$w" = 1 ] || [ "$bn" -le 192 ] || bn=$((bn - 96))
+	[ "$w" -lt 3 ] || [ "$bn" -le 200 ] || bn=$((bn - 96))
+	[ "${role#ping}" = "$role" ] || [ "$w" -lt 3 ] || [ "$bn" -le 136 ] || bn=$((bn / 16 * 8))
+	name=$in-$to-w$w-$role-n$bn-k$bk-s$s-i$inflight
 	[ -z "$(sed -n "/^$name /p" "$out/cases.txt")" ] || name=$name-$n
 	cast=$to
 	[ "$to" = f32 ] && cast=
-	sed -e "s/@IN@/$in/g" -e "s/@OUT@/$to/g" -e "s/@CAST@/$cast/g" -e "s/@MORE@/$more/" "$root/tests/gpu/case.gemm.in" \
-		>"$out/src/$name.gemm"
+	sed -e "s/@IN@/$in/g" -e "s/@OUT@/$to/g" -e "s/@CAST@/$cast/g" -e "s/@RASTER@/$raster/" \
+		"$root/tests/gpu/case.gemm.in" >"$out/src/$name.gemm"
 	for k in 0 7; do
 		sms=0
-		[ -z "$more" ] || sms=$(nth $((n + k)) 1 3 0)
+		[ $persistent = off ] || sms=$(nth $((n + k)) 1 3 0)
 		echo "$name $(nth $((n + k)) $sizes | tr , ' ') $sms" >>"$out/cases.txt"
 	done
-	echo "$name -DW=$w -DbN=$bn -DbK=$bk -DS=$s -DR=${role%.p}" >>"$out/jobs.txt"
+	# Trip counts 0, 1, S - 1, S, S + 1 of the main loop, on one CTA and on all.
+	echo "$name 200 264 $((bk * $(nth "$n" 0 1 $((s - 1)) "$s" $((s + 1))))) $((n % 2))" >>"$out/cases.txt"
+	echo "$name -DW=$w -DbN=$bn -DbK=$bk -DS=$s -DR=${role%.p} -DP=$persistent -DG=$((n % 5 + 1))" \
+		"-DI=$inflight" >>"$out/jobs.txt"
 }
 
 number=0
 for in in bf16 f16; do
 	for to in bf16 f16 f32; do
-		for w in 1 2; do
+		for w in 1 2 3; do
 			for role in none cooperative none.p cooperative.p pingpong.p; do
-				for i in 0 1 2 3 4 5; do
+				for i in 0 1 2 3; do
 					case_add $in $to $w $role $number
 					number=$((number + 1))
 				done
@@ -105,3 +112,8 @@ done
 schedule ping_128_nopdl "roles pingpong; persistent group(16); stages 6; pdl off;" -DbN=128
 schedule coop_224_g16 "roles cooperative; persistent group(16);" -DbN=224
 schedule coop_one_256 "roles cooperative;"
+schedule coop_one_64 "roles cooperative; stages 6;" -DbN=64
+schedule none_64 "roles none; stages 6;" -DbN=64
+schedule ping_192_serpentine "roles pingpong; persistent group(8) along m serpentine;" -DbN=192
+schedule ping_128_serpentine "roles pingpong; persistent group(8) along m serpentine; stages 6;" -DbN=128
+schedule ping_128_along_n "roles pingpong; persistent group(16) along n; stages 6;" -DbN=128

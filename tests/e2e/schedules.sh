@@ -1,0 +1,29 @@
+#!/bin/sh
+# One file under many schedules, by -D alone: every combination compiles and assembles without a
+# message, and no two give the same machine code.
+#   schedules.sh DSLC FILE SCRATCH
+set -eu
+dslc=$1 file=$2 scratch=$3
+rm -rf "$scratch"
+mkdir -p "$scratch"
+n=0
+try()
+{
+	n=$((n + 1))
+	"$dslc" "$file" "$@" -o "$scratch/$n.cubin" 2>"$scratch/err" && [ ! -s "$scratch/err" ] ||
+		{ echo "$*:"; cat "$scratch/err"; exit 1; }
+}
+for roles in "none off" "none on" "cooperative off" "cooperative on" "pingpong on"; do
+	set -- $roles
+	for tile in "128 3 1" "96 4 1" "128 4 0" "64 6 2" "192 3 1"; do
+		try -DR="$1" -DP="$2" $(echo "$tile" | { read -r b s i; echo "-DbN=$b -DS=$s -DI=$i"; })
+	done
+	try -DR="$1" -DP="$2" -DG=2 -DbK=32
+	try -DR="$1" -DP="$2" -DW=1 -DbM=64 -DbN=256
+	[ "$1" = pingpong ] || try -DR="$1" -DP="$2" -DW=3 -DbM=192 -DbN=160 -DS=3
+	[ "$1" != pingpong ] || try -DR="$1" -DP="$2" -DW=1 -DbM=64 -DbN=208
+done
+[ $n -ge 40 ] || { echo "only $n schedules"; exit 1; }
+same=$(cd "$scratch" && cksum -- *.cubin | awk '{print $1, $2}' | sort | uniq -d | wc -l)
+[ "$same" -eq 0 ] || { echo "$same schedules gave the same file"; exit 1; }
+echo "$n schedules"
