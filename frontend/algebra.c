@@ -195,6 +195,11 @@ Value swizzle_template(Sema *s, Loc loc, Value *args, int n)
 	for (int i = 0; i < 3; i++)
 		if (!want_int(s, &args[i], 0, 10, what[i], &v[i]))
 			return value_bad();
+	if (v[0] > v[2]) {
+		diag(s->ctx, loc, D_E0211,
+		     "the swizzle reads bits that it changes: S is at least B");
+		return value_bad();
+	}
 	return value_swizzle(s, (Swizzle){(int)v[0], (int)v[1], (int)v[2]});
 }
 

@@ -234,6 +234,11 @@ int layout_rank(const Layout *l)
 	return tup_rank(l->shape);
 }
 
+bool layout_gives_numbers(const Layout *l)
+{
+	return l->inner ? layout_gives_numbers(l->inner) : !l->origin && !tup_has_basis(l->stride);
+}
+
 bool layout_is_static(const Layout *l)
 {
 	return tup_is_static(l->shape) && tup_is_static(l->stride) && !tup_has_basis(l->stride) &&

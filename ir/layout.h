@@ -85,7 +85,8 @@ bool layout_is_plain(const Layout *l);                     /* no swizzle, offset
 const Layout *layout_mode(Ctx *c, const Layout *l, int i); /* mode i, no swizzle */
 const Layout *layout_cat(Ctx *c, const Layout *const *modes, int n); /* (m0, m1, ...) */
 int layout_rank(const Layout *l);
-bool layout_is_static(const Layout *l); /* all offsets are numbers known now */
+bool layout_gives_numbers(const Layout *l); /* not coordinates: no basis in strides or offset */
+bool layout_is_static(const Layout *l);     /* all offsets are numbers known now */
 const Ix *layout_size(Ctx *c, const Layout *l);
 const Ix *layout_cosize(Ctx *c, const Layout *l);
 /* These two panic unless the layout is static and the number fits; where a user chose the extents,

@@ -127,6 +127,11 @@ static const Type *tile_parse(Ctx *c, Space space, const char **s, const char **
 		return NULL;
 	if (word(s, "tv") && !(tv = layout_parse(c, s, why)))
 		return NULL;
+	if (!layout_gives_numbers(l) || l->inner ||
+	    (tv && (!layout_gives_numbers(tv) || tv->inner))) {
+		*why = "the layout of a tile has no basis and no inner layout";
+		return NULL;
+	}
 	return type_intern(
 		c, (Type){.kind = TY_TILE, .elem = e, .space = space, .layout = l, .tv = tv});
 }

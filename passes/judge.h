@@ -1,6 +1,6 @@
 /* judge.h - private to passes/: questions about layouts and conditions, decided by isl as questions
- * about quasi-affine maps. Each has an answer or none: what isl cannot say (extents or strides known
- * at run time, products of names) and what would take more than the allowed operations is unknown.
+ * about quasi-affine maps. What isl cannot say (extents or strides known at run time, products of
+ * names) and what would take more than the allowed operations is unknown.
  *     judge_holds(j, M % 64 < 64, facts)  ->  yes */
 #ifndef DSL_JUDGE_H
 #define DSL_JUDGE_H

@@ -52,7 +52,9 @@ static bool run_one(Kernel *k, PassId id, const PassOpt *opt)
 		kernel_print(k, &before);
 	double start = now();
 	int errors = diag_errors(k->ctx);
+	layout_assume(k->ctx, kernel_facts(k));
 	p->run(k);
+	layout_assume(k->ctx, (IxFacts){NULL, 0});
 	double seconds = now() - start;
 	if (diag_errors(k->ctx) > errors) {
 		buf_free(&before);

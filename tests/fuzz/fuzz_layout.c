@@ -67,7 +67,17 @@ static void try_layout(Ctx *c, const char *text)
 	layout_complement(c, l, ix_const(c, 64), &why);
 	layout_composition(c, l, layout_left(c, tup_int(c, 12)), &why);
 	layout_logical_product(c, l, layout_left(c, tup_int(c, 3)), &why);
-	layout_at(c, l, ix_sym(c, "i"));
+	layout_left_inverse(c, l, &why);
+	layout_nullspace(c, l, &why);
+	layout_gaps(c, l, &why);
+	layout_like(c, l, &why);
+	layout_upcast(c, l, 4, &why);
+	layout_downcast(c, l, 4, &why);
+	layout_max_common(c, l, l, &why);
+	layout_cosize(c, l);
+	layout_eval(c, l, tup_leaf(c, ix_sym(c, "i")));
+	if (layout_gives_numbers(l) && !l->inner)
+		layout_at(c, l, ix_sym(c, "i"));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
