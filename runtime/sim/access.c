@@ -9,7 +9,8 @@ void prepare_vector(Arena *a, Ins *in)
 	int want = has(in, M_V2) ? 2 : has(in, M_V4) ? 4 : has(in, M_V8) ? 8 : 1;
 	for (int i = 0; i < in->nargs; i++)
 		if (in->args[i].kind == A_VEC && in->args[i].n != want)
-			refuse(a, in, "the number of elements between braces is not that of the opcode");
+			refuse(a, in,
+			       "the number of elements between braces is not that of the opcode");
 }
 
 static void touch(Warp *w, const Ins *in, u32 lane, const Place *p, u32 bytes, bool write)
@@ -41,7 +42,8 @@ static Run load(Warp *w, const Ins *in, u32 mask, Space space)
 	Type t = in->type[0];
 	u32 each = type_bytes[t], bytes = each * v->n;
 	Place p;
-	EACH_LANE(l, mask) {
+	EACH_LANE(l, mask)
+	{
 		if (!place_at(w, in, l, space, mem_address(w, &in->args[1], l), bytes, bytes, &p))
 			return RUN_FAIL;
 		touch(w, in, l, &p, bytes, false);
@@ -76,7 +78,8 @@ Run run_st(Warp *w, const Ins *in, u32 mask)
 	u32 each = type_bytes[in->type[0]], bytes = each * v->n;
 	Space space = mem_space(in);
 	Place p;
-	EACH_LANE(l, mask) {
+	EACH_LANE(l, mask)
+	{
 		if (!place_at(w, in, l, space, mem_address(w, &in->args[0], l), bytes, bytes, &p))
 			return RUN_FAIL;
 		touch(w, in, l, &p, bytes, true);
@@ -119,9 +122,10 @@ static u64 float_op(const Ins *in, u64 old, u64 v)
 	switch (in->type[0]) {
 	case T_F32:
 		s = f32_of((u32)old) + f32_of((u32)v);
-		return f32_bits(has(in, M_ADD) ? s : (f32_of((u32)old) < f32_of((u32)v)) == has(in, M_MIN)
-							 ? f32_of((u32)old)
-							 : f32_of((u32)v));
+		return f32_bits(has(in, M_ADD) ? s
+				: (f32_of((u32)old) < f32_of((u32)v)) == has(in, M_MIN)
+					? f32_of((u32)old)
+					: f32_of((u32)v));
 	case T_F64:
 		return num_bits64(num_double(old) + num_double(v));
 	case T_BF16:
@@ -188,8 +192,8 @@ static u64 exchange(const Ins *in, u8 *at, u64 v, u64 b)
 		old = __atomic_load_n((u64 *)(void *)at, __ATOMIC_SEQ_CST);
 		do
 			next = atom_result(in, old, v, b);
-		while (!__atomic_compare_exchange_n((u64 *)(void *)at, &old, next, false, __ATOMIC_SEQ_CST,
-						    __ATOMIC_SEQ_CST));
+		while (!__atomic_compare_exchange_n((u64 *)(void *)at, &old, next, false,
+						    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
 		return old;
 	}
 }
@@ -202,13 +206,18 @@ Run run_atom(Warp *w, const Ins *in, u32 mask)
 	u32 bytes = type_bytes[in->type[0]];
 	Space space = mem_space(in);
 	Place p;
-	EACH_LANE(l, mask) {
+	EACH_LANE(l, mask)
+	{
 		if (!place_at(w, in, l, space, mem_address(w, &in->args[k], l), bytes, bytes, &p))
 			return RUN_FAIL;
 		w->cluster->progress = w->cluster->steps;
 		if (p.cta && w->cluster->job->opt->checks)
 			shadow_touch(p.cta, p.offset, bytes,
-				     &(Access){.w = w, .in = in, .lane = l, .write = true, .what = "atomic"});
+				     &(Access){.w = w,
+					       .in = in,
+					       .lane = l,
+					       .write = true,
+					       .what = "atomic"});
 		u64 b = in->args[k + 2].kind ? arg_get(w, &in->args[k + 2], l) : 0;
 		u64 old = exchange(in, p.host, arg_get(w, &in->args[k + 1], l), b);
 		if (!red)
@@ -222,7 +231,8 @@ Run run_red_vector(Warp *w, const Ins *in, u32 mask)
 	const Arg *v = &in->args[1];
 	u32 each = type_bytes[in->type[0]];
 	Place p;
-	EACH_LANE(l, mask) {
+	EACH_LANE(l, mask)
+	{
 		if (!place_at(w, in, l, mem_space(in), mem_address(w, &in->args[0], l), each * v->n,
 			      each * v->n, &p))
 			return RUN_FAIL;
@@ -254,12 +264,14 @@ Run run_isspacep(Warp *w, const Ins *in, u32 mask)
 {
 	u64 base = window_of(in);
 	u32 r = 0;
-	EACH_LANE(l, mask) {
+	EACH_LANE(l, mask)
+	{
 		u64 a = arg_get(w, &in->args[1], l);
 		bool global = a - GEN_SHARED >= GEN_WINDOW && a - GEN_LOCAL >= GEN_WINDOW &&
 			      a - GEN_PARAM >= GEN_WINDOW;
-		bool cta = !has(in, M_SHARED_CTA) && !has(in, M_SHARED) ? true
-									: !((a - GEN_SHARED) >> RANK_SHIFT);
+		bool cta = !has(in, M_SHARED_CTA) && !has(in, M_SHARED)
+				   ? true
+				   : !((a - GEN_SHARED) >> RANK_SHIFT);
 		r |= (u32)(base ? a - base < GEN_WINDOW && cta : global) << l;
 	}
 	pred_set(w, &in->args[0], mask, r);
@@ -270,7 +282,8 @@ Run run_isspacep(Warp *w, const Ins *in, u32 mask)
 Run run_mapa(Warp *w, const Ins *in, u32 mask)
 {
 	u64 base = has(in, M_SHARED_CLUSTER) ? 0 : GEN_SHARED;
-	EACH_LANE(l, mask) {
+	EACH_LANE(l, mask)
+	{
 		u64 a = arg_get(w, &in->args[1], l) - base;
 		u64 rank = (u32)arg_get(w, &in->args[2], l);
 		if (rank >= w->cluster->nctas) {
@@ -287,7 +300,8 @@ Run run_mapa(Warp *w, const Ins *in, u32 mask)
 Run run_getctarank(Warp *w, const Ins *in, u32 mask)
 {
 	u64 base = has(in, M_SHARED_CLUSTER) ? 0 : GEN_SHARED;
-	EACH_LANE(l, mask) {
+	EACH_LANE(l, mask)
+	{
 		u32 rank = (u32)((arg_get(w, &in->args[1], l) - base) >> RANK_SHIFT) & 0xff;
 		arg_set(w, &in->args[0], l, rank ? rank - 1 : w->cta->rank);
 	}
@@ -305,6 +319,6 @@ Run run_nop(Warp *w, const Ins *in, u32 mask)
 Run run_policy(Warp *w, const Ins *in, u32 mask)
 {
 	EACH_LANE(l, mask)
-		arg_set(w, &in->args[0], l, UINT64_C(0x1000000000000000));
+	arg_set(w, &in->args[0], l, UINT64_C(0x1000000000000000));
 	return RUN_NEXT;
 }

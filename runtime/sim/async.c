@@ -1,7 +1,7 @@
-/* async.c - work that is on its way: it starts when an instruction is issued and happens later, when
- * the seed says so or when nothing else can go on. cp.async, bulk copies and their groups, st.async
- * (PTX ISA: Data Movement and Conversion Instructions: Asynchronous copy).
- *   issue -> Async in the cluster's list -> async_run -> bytes moved, mbarrier or group completed */
+/* async.c - work that is on its way: it starts when an instruction is issued and happens later,
+ * when the seed says so or when nothing else can go on. cp.async, bulk copies and their groups,
+ * st.async (PTX ISA: Data Movement and Conversion Instructions: Asynchronous copy). issue -> Async
+ * in the cluster's list -> async_run -> bytes moved, mbarrier or group completed */
 #include "runtime/sim/lanes.h"
 
 #include <stdlib.h>
@@ -78,13 +78,16 @@ Mbar *copy_barrier(Warp *w, const Ins *in, u32 lane, Cta *cta, u32 offset)
 	Mbar *b = mbar_find(w, in, lane, cta, offset, in->text);
 	if (!b)
 		return NULL;
-	if (checked(w->cluster, CHECK_RACE) && clock_of(&w->know.seen, b->init_actor) < b->init_clock)
+	if (checked(w->cluster, CHECK_RACE) &&
+	    clock_of(&w->know.seen, b->init_actor) < b->init_clock)
 		report(w, in, (s32)lane, SIM_RACE,
-		       "the copy's mbarrier is used without order after its initialisation at line %u",
+		       "the copy's mbarrier is used without order after its initialisation at line "
+		       "%u",
 		       b->init_line);
 	else if (checked(w->cluster, CHECK_RACE) && !b->fenced)
 		report(w, in, (s32)lane, SIM_PROXY,
-		       "the copy's mbarrier was initialised at line %u without fence.mbarrier_init or "
+		       "the copy's mbarrier was initialised at line %u without fence.mbarrier_init "
+		       "or "
 		       "fence.proxy.async",
 		       b->init_line);
 	return b;
@@ -104,8 +107,13 @@ Rec *copy_touch(Warp *w, const Ins *in, u32 lane, Cta *cta, u32 offset, u32 byte
 	if (!w->cluster->job->opt->checks)
 		return NULL;
 	return shadow_touch(cta, offset, bytes,
-			    &(Access){.w = w, .in = in, .lane = lane, .write = write,
-				      .async = in->run != run_cp_async, .actor = actor, .clock = clock,
+			    &(Access){.w = w,
+				      .in = in,
+				      .lane = lane,
+				      .write = write,
+				      .async = in->run != run_cp_async,
+				      .actor = actor,
+				      .clock = clock,
 				      .what = what});
 }
 
@@ -156,8 +164,8 @@ bool copy_targets(Warp *w, const Ins *in, u32 lane, const Arg *mask_arg, const P
 	u32 ranks = (u32)arg_get(w, mask_arg, lane);
 	if (!ranks || ranks >> w->cluster->nctas) {
 		report(w, in, (s32)lane, SIM_BOUNDS,
-		       "the multicast mask 0x%x has a bit for a rank outside the cluster of %u", ranks,
-		       w->cluster->nctas);
+		       "the multicast mask 0x%x has a bit for a rank outside the cluster of %u",
+		       ranks, w->cluster->nctas);
 		return false;
 	}
 	for (u32 r = 0; r < w->cluster->nctas; r++)
@@ -185,7 +193,8 @@ static bool bulk_size(Warp *w, const Ins *in, u32 lane, u32 bytes)
 {
 	if (bytes % 16 == 0)
 		return true;
-	report(w, in, (s32)lane, SIM_ALIGN, "a bulk copy of %u bytes: a multiple of 16 is needed", bytes);
+	report(w, in, (s32)lane, SIM_ALIGN, "a bulk copy of %u bytes: a multiple of 16 is needed",
+	       bytes);
 	return false;
 }
 
@@ -193,15 +202,19 @@ static bool bulk_size(Warp *w, const Ins *in, u32 lane, u32 bytes)
 Run run_bulk_load(Warp *w, const Ins *in, u32 mask)
 {
 	Place dst, bar;
-	EACH_LANE(l, mask) {
-		Bulk b = {.bytes = (u32)arg_get(w, &in->args[2], l), .global = mem_address(w, &in->args[1], l)};
-		if (!bulk_size(w, in, l, b.bytes) || !copy_operand(w, in, &in->args[0], l, true, 16, &dst) ||
+	EACH_LANE(l, mask)
+	{
+		Bulk b = {.bytes = (u32)arg_get(w, &in->args[2], l),
+			  .global = mem_address(w, &in->args[1], l)};
+		if (!bulk_size(w, in, l, b.bytes) ||
+		    !copy_operand(w, in, &in->args[0], l, true, 16, &dst) ||
 		    !copy_operand(w, in, &in->args[3], l, true, 8, &bar))
 			return RUN_FAIL;
 		b.offset = dst.offset;
 		b.bar = bar.offset;
 		if (b.global % 16) {
-			report(w, in, (s32)l, SIM_ALIGN, "global address 0x%llx is no multiple of 16",
+			report(w, in, (s32)l, SIM_ALIGN,
+			       "global address 0x%llx is no multiple of 16",
 			       (unsigned long long)b.global);
 			return RUN_FAIL;
 		}
@@ -216,9 +229,11 @@ Run run_bulk_load(Warp *w, const Ins *in, u32 mask)
 Run run_bulk_dsmem(Warp *w, const Ins *in, u32 mask)
 {
 	Place dst, src, bar;
-	EACH_LANE(l, mask) {
+	EACH_LANE(l, mask)
+	{
 		u32 bytes = (u32)arg_get(w, &in->args[2], l);
-		if (!bulk_size(w, in, l, bytes) || !copy_operand(w, in, &in->args[0], l, true, 16, &dst) ||
+		if (!bulk_size(w, in, l, bytes) ||
+		    !copy_operand(w, in, &in->args[0], l, true, 16, &dst) ||
 		    !copy_operand(w, in, &in->args[1], l, false, 16, &src) ||
 		    !copy_operand(w, in, &in->args[3], l, true, 8, &bar) ||
 		    !shared_span(w, in, l, src.cta, src.offset, bytes, 16, "bulk copy"))
@@ -229,14 +244,15 @@ Run run_bulk_dsmem(Warp *w, const Ins *in, u32 mask)
 		as->from = src.cta;
 		as->from_offset = src.offset;
 		if (bar.cta != dst.cta) {
-			report(w, in, (s32)l, SIM_OPERAND, "destination and mbarrier are in different CTAs");
+			report(w, in, (s32)l, SIM_OPERAND,
+			       "destination and mbarrier are in different CTAs");
 			return RUN_FAIL;
 		}
 		if (!lands(w, in, as, dst.cta, dst.offset, bytes, bar.offset, "bulk copy"))
 			return RUN_FAIL;
 		Mbar *b = mbar_at(bar.cta, bar.offset);
-		as->rec_read = copy_touch(w, in, l, src.cta, src.offset, bytes, false, b->actor, UINT32_MAX,
-					  "bulk copy");
+		as->rec_read = copy_touch(w, in, l, src.cta, src.offset, bytes, false, b->actor,
+					  UINT32_MAX, "bulk copy");
 		src.cta->outbound++;
 	}
 	return RUN_NEXT;
@@ -246,7 +262,8 @@ Run run_bulk_dsmem(Warp *w, const Ins *in, u32 mask)
 Run run_bulk_store(Warp *w, const Ins *in, u32 mask)
 {
 	Place src;
-	EACH_LANE(l, mask) {
+	EACH_LANE(l, mask)
+	{
 		u32 bytes = (u32)arg_get(w, &in->args[2], l);
 		u64 global = mem_address(w, &in->args[0], l);
 		Groups *g = bulk_groups(w, l);
@@ -265,8 +282,8 @@ Run run_bulk_store(Warp *w, const Ins *in, u32 mask)
 		as->group = g->committed + 1;
 		g->open++;
 		src.cta->outbound++;
-		as->rec = copy_touch(w, in, l, src.cta, src.offset, bytes, false, g->actor, as->group,
-				     "bulk store");
+		as->rec = copy_touch(w, in, l, src.cta, src.offset, bytes, false, g->actor,
+				     as->group, "bulk store");
 	}
 	return RUN_NEXT;
 }
@@ -274,7 +291,8 @@ Run run_bulk_store(Warp *w, const Ins *in, u32 mask)
 Run run_bulk_commit(Warp *w, const Ins *in, u32 mask)
 {
 	(void)in;
-	EACH_LANE(l, mask) {
+	EACH_LANE(l, mask)
+	{
 		Groups *g = bulk_groups(w, l);
 		if (!g)
 			return RUN_FAIL;
@@ -287,7 +305,8 @@ Run run_bulk_commit(Warp *w, const Ins *in, u32 mask)
 Run run_bulk_wait(Warp *w, const Ins *in, u32 mask)
 {
 	u32 keep = (u32)in->args[0].imm;
-	EACH_LANE(l, mask) {
+	EACH_LANE(l, mask)
+	{
 		Groups *g = bulk_groups(w, l);
 		u32 need = g && g->committed > keep ? g->committed - keep : 0;
 		if (!need)
@@ -315,7 +334,8 @@ Run run_cp_async(Warp *w, const Ins *in, u32 mask)
 	as->bytes = size;
 	as->group = ++w->cp.seq;
 	as->mask = mask;
-	EACH_LANE(l, mask) {
+	EACH_LANE(l, mask)
+	{
 		u64 addr = mem_address(w, &in->args[0], l);
 		u32 src = in->args[3].kind ? (u32)arg_get(w, &in->args[3], l) : size;
 		u64 global = mem_address(w, &in->args[1], l);
@@ -324,14 +344,16 @@ Run run_cp_async(Warp *w, const Ins *in, u32 mask)
 		if (!place_at(w, in, l, SP_SHARED, addr, size, size, &p) ||
 		    (src && (global % size || !global_at(w, in, l, global, src, "cp.async")))) {
 			if (src && global % size)
-				report(w, in, (s32)l, SIM_ALIGN, "global address 0x%llx is no multiple of %u",
+				report(w, in, (s32)l, SIM_ALIGN,
+				       "global address 0x%llx is no multiple of %u",
 				       (unsigned long long)global, size);
 			return RUN_FAIL;
 		}
 		(*as->globals)[l] = global;
 		as->offsets[l] = p.offset;
 		as->sizes[l] = src;
-		copy_touch(w, in, l, w->cta, p.offset, size, true, w->cp.actor, as->group, "cp.async");
+		copy_touch(w, in, l, w->cta, p.offset, size, true, w->cp.actor, as->group,
+			   "cp.async");
 	}
 	w->cta->outbound++;
 	return RUN_NEXT;
@@ -366,8 +388,10 @@ Run run_cp_wait(Warp *w, const Ins *in, u32 mask)
 Run run_cp_arrive(Warp *w, const Ins *in, u32 mask)
 {
 	Place p;
-	EACH_LANE(l, mask) {
-		if (!place_at(w, in, l, mem_space(in), mem_address(w, &in->args[0], l), 8, 8, &p) || !p.cta)
+	EACH_LANE(l, mask)
+	{
+		if (!place_at(w, in, l, mem_space(in), mem_address(w, &in->args[0], l), 8, 8, &p) ||
+		    !p.cta)
 			return RUN_FAIL;
 		Mbar *b = mbar_find(w, in, l, p.cta, p.offset, in->text);
 		Async *as = b ? async_new(w, in, AS_CP_ARRIVE, l) : NULL;
@@ -388,7 +412,8 @@ Run run_st_async(Warp *w, const Ins *in, u32 mask)
 	const Arg *v = &in->args[1];
 	u32 each = type_bytes[in->type[0]], bytes = each * v->n;
 	Place dst, bar;
-	EACH_LANE(l, mask) {
+	EACH_LANE(l, mask)
+	{
 		if (!copy_operand(w, in, &in->args[0], l, true, bytes, &dst) ||
 		    !copy_operand(w, in, &in->args[2], l, true, 8, &bar) || bar.cta != dst.cta)
 			return RUN_FAIL;
@@ -404,8 +429,8 @@ Run run_st_async(Warp *w, const Ins *in, u32 mask)
 		as->offset = dst.offset;
 		as->bytes = bytes;
 		as->bar_offset = bar.offset;
-		as->rec = copy_touch(w, in, l, dst.cta, dst.offset, bytes, true, b->actor, UINT32_MAX,
-				     "st.async");
+		as->rec = copy_touch(w, in, l, dst.cta, dst.offset, bytes, true, b->actor,
+				     UINT32_MAX, "st.async");
 		dst.cta->inbound++;
 	}
 	return RUN_NEXT;
@@ -426,12 +451,14 @@ static void bulk_reduce(const Ins *in, u8 *to, const u8 *from, u32 bytes)
 
 static void cp_finish(Async *as)
 {
-	EACH_LANE(l, as->mask) {
+	EACH_LANE(l, as->mask)
+	{
 		u8 *to = as->cta->smem + (as->offsets[l] - SMEM_BASE);
 		memset(to, 0, as->bytes);
 		if (as->sizes[l])
 			memcpy(to,
-			       global_at(as->warp, as->in, l, (*as->globals)[l], as->sizes[l], "cp.async"),
+			       global_at(as->warp, as->in, l, (*as->globals)[l], as->sizes[l],
+					 "cp.async"),
 			       as->sizes[l]);
 	}
 }
@@ -472,19 +499,23 @@ static void move(Cluster *c, Async *as)
 	}
 }
 
-static const char *const kind_words[] = {[AS_TMA_LOAD] = "TMA load", [AS_TMA_STORE] = "TMA store",
-					 [AS_BULK_LOAD] = "bulk load", [AS_BULK_STORE] = "bulk store",
-					 [AS_DSMEM] = "cluster copy", [AS_CP] = "cp.async",
-					 [AS_CP_ARRIVE] = "arrive", [AS_ST] = "st.async"};
+static const char *const kind_words[] = {
+	[AS_TMA_LOAD] = "TMA load",     [AS_TMA_STORE] = "TMA store", [AS_BULK_LOAD] = "bulk load",
+	[AS_BULK_STORE] = "bulk store", [AS_DSMEM] = "cluster copy",  [AS_CP] = "cp.async",
+	[AS_CP_ARRIVE] = "arrive",      [AS_ST] = "st.async"};
 
 static void late_check(Async *as)
 {
-	Cta *gone = as->cta && as->cta->exited ? as->cta : as->from && as->from->exited ? as->from : NULL;
+	Cta *gone = as->cta && as->cta->exited     ? as->cta
+		    : as->from && as->from->exited ? as->from
+						   : NULL;
 	if (gone && checked(gone->cluster, CHECK_EXIT))
 		report(as->warp, as->in, (s32)as->lane, SIM_EXIT,
 		       "CTA rank %u exited while this %s was still on its way %s it", gone->rank,
 		       kind_words[as->kind],
-		       as->kind == AS_TMA_STORE || as->kind == AS_BULK_STORE || as->from == gone ? "from" : "to");
+		       as->kind == AS_TMA_STORE || as->kind == AS_BULK_STORE || as->from == gone
+			       ? "from"
+			       : "to");
 }
 
 static void finish(Cluster *c, Async *as)
@@ -503,7 +534,8 @@ static void finish(Cluster *c, Async *as)
 	cluster_event(c);
 	if (!as->bar_cta)
 		return;
-	Mbar *b = mbar_find(as->warp, as->in, as->lane, as->bar_cta, as->bar_offset, "completion of a copy");
+	Mbar *b = mbar_find(as->warp, as->in, as->lane, as->bar_cta, as->bar_offset,
+			    "completion of a copy");
 	if (!b)
 		return;
 	if (as->kind == AS_CP_ARRIVE) {

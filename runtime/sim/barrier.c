@@ -1,6 +1,6 @@
 /* barrier.c - barriers of a CTA and of a cluster, and fences (PTX ISA: bar, barrier,
- * barrier.cluster, fence, membar). A warp that arrives hands on what it knows, one that leaves takes
- * what all knew. */
+ * barrier.cluster, fence, membar). A warp that arrives hands on what it knows, one that leaves
+ * takes what all knew. */
 #include "runtime/sim/lanes.h"
 
 static u32 cta_threads(const Cta *cta)
@@ -39,14 +39,15 @@ static bool bar_expect(Warp *w, const Ins *in, NamedBar *b, u32 id, const Arg *c
 	bool whole = count->kind == A_NONE;
 	u32 n = whole ? cta_threads(w->cta) : (u32)arg_get(w, count, lane);
 	if (!n || n % LANES) {
-		report(w, in, (s32)lane, SIM_BARRIER, "barrier %u: %u threads is no multiple of the warp size",
-		       id, n);
+		report(w, in, (s32)lane, SIM_BARRIER,
+		       "barrier %u: %u threads is no multiple of the warp size", id, n);
 		return false;
 	}
 	if (b->arrived && b->expected != n && checked(w->cluster, CHECK_MBAR)) {
 		report(w, in, (s32)lane, SIM_BARRIER,
-		       "barrier %u: this warp expects %u threads, one that arrived before (line %u) %u", id, n,
-		       b->line, b->expected);
+		       "barrier %u: this warp expects %u threads, one that arrived before (line "
+		       "%u) %u",
+		       id, n, b->line, b->expected);
 	}
 	b->expected = n;
 	b->whole = whole;
@@ -58,14 +59,17 @@ static bool bar_expect(Warp *w, const Ins *in, NamedBar *b, u32 id, const Arg *c
 static void bar_arrive(Warp *w, const Ins *in, NamedBar *b, u32 id, u32 mask, bool wait)
 {
 	bool aligned = (in->flags & F_CONVERGED) || has(in, M_ALIGNED);
-	b->arrived += aligned ? LANES : (u32)__builtin_popcount(mask) +
-					   (mask == w->live ? LANES - (u32)__builtin_popcount(mask) : 0);
+	b->arrived +=
+		aligned ? LANES
+			: (u32)__builtin_popcount(mask) +
+				  (mask == w->live ? LANES - (u32)__builtin_popcount(mask) : 0);
 	if (wait)
 		b->waiting |= UINT64_C(1) << w->id;
 	hb_release(w, &b->gather);
 	if (b->arrived > b->expected)
-		report(w, in, -1, SIM_BARRIER, "barrier %u: %u threads arrived where %u were expected", id,
-		       b->arrived, b->expected);
+		report(w, in, -1, SIM_BARRIER,
+		       "barrier %u: %u threads arrived where %u were expected", id, b->arrived,
+		       b->expected);
 	if (b->arrived >= b->expected)
 		bar_complete(w->cluster, b);
 }
@@ -80,7 +84,8 @@ static NamedBar *bar_of(Warp *w, const Ins *in, const Arg *a, u32 lane, u32 *id)
 }
 
 /* First comes, later asks again: wait.phase has the phase it came in. */
-static Run bar_pass(Warp *w, const Ins *in, u32 mask, const Arg *ida, const Arg *count, const Arg *pred)
+static Run bar_pass(Warp *w, const Ins *in, u32 mask, const Arg *ida, const Arg *count,
+		    const Arg *pred)
 {
 	u32 lane = lane_first(mask), id;
 	NamedBar *b = bar_of(w, in, ida, lane, &id);
@@ -100,7 +105,9 @@ static Run bar_pass(Warp *w, const Ins *in, u32 mask, const Arg *ida, const Arg 
 		bar_arrive(w, in, b, id, mask, true);
 	}
 	if (b->phase == w->cur->ticket)
-		return wait_for(w, in, (Wait){.kind = W_BAR, .cta = w->cta, .offset = id, .phase = b->phase});
+		return wait_for(
+			w, in,
+			(Wait){.kind = W_BAR, .cta = w->cta, .offset = id, .phase = b->phase});
 	hb_acquire(w, &b->done);
 	return RUN_NEXT;
 }
@@ -128,9 +135,9 @@ Run run_bar_red(Warp *w, const Ins *in, u32 mask)
 	const NamedBar *b = &w->cta->bars[arg_get(w, &in->args[1], lane_first(mask))];
 	if (has(in, M_POPC))
 		EACH_LANE(l, mask)
-			arg_set(w, &in->args[0], l, b->result_count);
-	else
-		pred_set(w, &in->args[0], mask, (has(in, M_AND) ? b->result_all : b->result_any) ? FULL : 0);
+	arg_set(w, &in->args[0], l, b->result_count);
+	else pred_set(w, &in->args[0], mask,
+		      (has(in, M_AND) ? b->result_all : b->result_any) ? FULL : 0);
 	return RUN_NEXT;
 }
 
@@ -156,7 +163,8 @@ Run run_cluster_arrive(Warp *w, const Ins *in, u32 mask)
 	u64 *slot = cluster_slot(w);
 	(void)mask;
 	if (*slot) {
-		report(w, in, -1, SIM_BARRIER, "barrier.cluster.arrive twice without a wait between");
+		report(w, in, -1, SIM_BARRIER,
+		       "barrier.cluster.arrive twice without a wait between");
 		return RUN_FAIL;
 	}
 	*slot = c->bar_phase + 1;

@@ -22,7 +22,7 @@ typedef float f32;
 typedef double f64;
 __extension__ typedef unsigned __int128 u128;
 
-#define SIM_COUNT(a)	     (sizeof(a) / sizeof(*(a)))
+#define SIM_COUNT(a)         (sizeof(a) / sizeof(*(a)))
 #define SIM_PRINTF(fmt, arg) __attribute__((format(printf, fmt, arg)))
 
 enum { LANES = 32 };
@@ -32,9 +32,9 @@ enum { LANES = 32 };
 typedef struct Chunk Chunk;
 typedef struct {
 	Chunk *chunks;
-	jmp_buf fail;	 /* taken by arena_new without memory and by load_fail */
+	jmp_buf fail;    /* taken by arena_new without memory and by load_fail */
 	char error[512]; /* the sentence */
-	int line;	 /* of the PTX, 0 when there is none */
+	int line;        /* of the PTX, 0 when there is none */
 	bool no_memory;
 } Arena;
 
@@ -45,15 +45,15 @@ void arena_free(Arena *a);
 _Noreturn void load_fail(Arena *a, int line, const char *fmt, ...) SIM_PRINTF(3, 4);
 
 /* A growing array of T inside the arena: ARENA_PUSH(a, at, n, cap) makes room for one more. */
-#define ARENA_PUSH(a, at, n, cap)                                                                  \
-	do {                                                                                       \
-		if ((n) == (cap)) {                                                                \
-			size_t old_ = (size_t)(cap) * sizeof *(at);                                \
-			(cap) = (cap) ? (cap)*2 : 16;                                              \
-			(at) = arena_grow((a), (at), old_, (size_t)(cap) * sizeof *(at));          \
-		}                                                                                  \
-		memset(&(at)[(n)], 0, sizeof *(at));                                               \
-		(n)++;                                                                             \
+#define ARENA_PUSH(a, at, n, cap)                                                         \
+	do {                                                                              \
+		if ((n) == (cap)) {                                                       \
+			size_t old_ = (size_t)(cap) * sizeof *(at);                       \
+			(cap) = (cap) ? (cap) * 2 : 16;                                   \
+			(at) = arena_grow((a), (at), old_, (size_t)(cap) * sizeof *(at)); \
+		}                                                                         \
+		memset(&(at)[(n)], 0, sizeof *(at));                                      \
+		(n)++;                                                                    \
 	} while (0)
 
 /* Names to numbers. */

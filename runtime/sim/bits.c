@@ -2,17 +2,17 @@
  * clz, bfind, fns, brev, bfe, bfi, bmsk, szext, prmt). Shifts clamp at the width. */
 #include "runtime/sim/lanes.h"
 
-#define BITS(OP, ...)                                                                              \
-	switch (type_bytes[in->type[0]]) {                                                         \
-	case 2:                                                                                    \
-		OP(u16, __VA_ARGS__);                                                              \
-		break;                                                                             \
-	case 4:                                                                                    \
-		OP(u32, __VA_ARGS__);                                                              \
-		break;                                                                             \
-	default:                                                                                   \
-		OP(u64, __VA_ARGS__);                                                              \
-	}                                                                                          \
+#define BITS(OP, ...)                      \
+	switch (type_bytes[in->type[0]]) { \
+	case 2:                            \
+		OP(u16, __VA_ARGS__);      \
+		break;                     \
+	case 4:                            \
+		OP(u32, __VA_ARGS__);      \
+		break;                     \
+	default:                           \
+		OP(u64, __VA_ARGS__);      \
+	}                                  \
 	return RUN_NEXT
 
 Run run_and(Warp *w, const Ins *in, u32 mask)
@@ -49,7 +49,10 @@ void prepare_pred(Arena *a, Ins *in)
 Run run_pred(Warp *w, const Ins *in, u32 mask)
 {
 	u32 x = pred_get(w, &in->args[1]), y = pred_get(w, &in->args[2]);
-	pred_set(w, &in->args[0], mask, in->extra == 'a' ? x & y : in->extra == 'o' ? x | y : x ^ y);
+	pred_set(w, &in->args[0], mask,
+		 in->extra == 'a'   ? x & y
+		 : in->extra == 'o' ? x | y
+				    : x ^ y);
 	return RUN_NEXT;
 }
 
@@ -80,7 +83,7 @@ Run run_lop3(Warp *w, const Ins *in, u32 mask)
 	if (!pair)
 		return RUN_NEXT;
 	EACH_LANE(l, mask)
-		set |= (u32)(d[l] != 0) << l;
+	set |= (u32)(d[l] != 0) << l;
 	u32 q = pred_get(w, &in->args[k + 4]);
 	pred_set(w, &in->args[1], mask, has(in, M_AND) ? set & q : set | q);
 	return RUN_NEXT;
@@ -91,7 +94,8 @@ Run run_lop3(Warp *w, const Ins *in, u32 mask)
 		T *d = lanes(w, in, 0);                                                            \
 		const T *x = lanes(w, in, 1);                                                      \
 		const u32 *y = lanes(w, in, 2);                                                    \
-		LANES_DO(d[l] = (T)(y[l] >= sizeof(T) * 8 ? (OVER) : (WIDE)x[l] __VA_ARGS__ y[l])); \
+		LANES_DO(                                                                          \
+			d[l] = (T)(y[l] >= sizeof(T) * 8 ? (OVER) : (WIDE)x[l] __VA_ARGS__ y[l])); \
 	} while (0)
 
 Run run_shl(Warp *w, const Ins *in, u32 mask)
@@ -212,13 +216,14 @@ static u32 find_high(const Ins *in, u64 v, u32 bits)
 	return has(in, M_SHIFTAMT) ? bits - 1 - at : at;
 }
 
-#define COUNT_BITS(...)                                                                            \
-	EACH_LANE(l, mask) {                                                                       \
-		u64 x = arg_get(w, &in->args[1], l);                                               \
-		u32 bits = type_bytes[in->type[0]] * 8u;                                           \
-		(void)bits;                                                                        \
-		arg_set(w, &in->args[0], l, (u64)(__VA_ARGS__));                                   \
-	}                                                                                          \
+#define COUNT_BITS(...)                                          \
+	EACH_LANE(l, mask)                                       \
+	{                                                        \
+		u64 x = arg_get(w, &in->args[1], l);             \
+		u32 bits = type_bytes[in->type[0]] * 8u;         \
+		(void)bits;                                      \
+		arg_set(w, &in->args[0], l, (u64)(__VA_ARGS__)); \
+	}                                                        \
 	return RUN_NEXT
 
 Run run_popc(Warp *w, const Ins *in, u32 mask)
@@ -276,9 +281,9 @@ Run run_bfe(Warp *w, const Ins *in, u32 mask)
 	u32 bits = type_bytes[in->type[0]] * 8u;
 	bool s = type_class[in->type[0]] == 'S';
 	EACH_LANE(l, mask)
-		arg_set(w, &in->args[0], l,
-			extract(arg_get(w, &in->args[1], l), (u32)arg_get(w, &in->args[2], l),
-				(u32)arg_get(w, &in->args[3], l), bits, s));
+	arg_set(w, &in->args[0], l,
+		extract(arg_get(w, &in->args[1], l), (u32)arg_get(w, &in->args[2], l),
+			(u32)arg_get(w, &in->args[3], l), bits, s));
 	return RUN_NEXT;
 }
 
@@ -297,9 +302,9 @@ Run run_bfi(Warp *w, const Ins *in, u32 mask)
 {
 	u32 bits = type_bytes[in->type[0]] * 8u;
 	EACH_LANE(l, mask)
-		arg_set(w, &in->args[0], l,
-			insert(arg_get(w, &in->args[1], l), arg_get(w, &in->args[2], l),
-			       (u32)arg_get(w, &in->args[3], l), (u32)arg_get(w, &in->args[4], l), bits));
+	arg_set(w, &in->args[0], l,
+		insert(arg_get(w, &in->args[1], l), arg_get(w, &in->args[2], l),
+		       (u32)arg_get(w, &in->args[3], l), (u32)arg_get(w, &in->args[4], l), bits));
 	return RUN_NEXT;
 }
 

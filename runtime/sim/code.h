@@ -35,9 +35,9 @@ struct Arg {
 	u8 width;     /* bytes a lane of the slot; of A_MEM: of its base */
 	bool negated; /* of a predicate */
 	bool isconst; /* a constant or special register: never written */
-	u16 n;	      /* of list */
+	u16 n;        /* of list */
 	u32 slot;
-	s64 imm; /* added to the base; the number of A_IMM; the instruction of A_LABEL */
+	s64 imm;   /* added to the base; the number of A_IMM; the instruction of A_LABEL */
 	Arg *list; /* of A_VEC; of A_MEM with coordinates: what follows the base */
 };
 
@@ -92,7 +92,7 @@ typedef struct Code {
 	const char *name;
 	Ins *ins;
 	u32 nins, ins_cap;
-	u32 file_bytes;	    /* of a warp's slots */
+	u32 file_bytes;      /* of a warp's slots */
 	unsigned char *init; /* constants, file_bytes long */
 	SregUse *sregs;
 	u32 nsregs, sregs_cap;
@@ -100,7 +100,7 @@ typedef struct Code {
 	u32 nparams, params_cap, param_bytes;
 	SharedVar *shared;
 	u32 nshared, shared_cap;
-	u32 shared_bytes;  /* static, from SMEM_BASE on */
+	u32 shared_bytes;   /* static, from SMEM_BASE on */
 	u32 dynamic_offset; /* where dynamic shared memory starts */
 	u32 local_bytes;    /* of a thread */
 	u32 block[3], cluster[3];

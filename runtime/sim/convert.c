@@ -42,7 +42,8 @@ Run run_cvt_int(Warp *w, const Ins *in, u32 mask)
 {
 	Type to = in->type[0], from = in->type[1];
 	bool sat = has(in, M_SAT);
-	EACH_LANE(l, mask) {
+	EACH_LANE(l, mask)
+	{
 		u64 v = extended(from, arg_get(w, &in->args[1], l));
 		arg_set(w, &in->args[0], l, extended(to, sat ? clamped(to, from, v) : v));
 	}
@@ -86,7 +87,9 @@ static u64 whole_bits(Type to, f64 x)
 		return bits == 64 ? UINT64_C(1) << 63 : 0;
 	f64 top = ldexp(1.0, (int)bits - s), low = s ? -top : 0;
 	if (x >= top)
-		return s ? (UINT64_C(1) << (bits - 1)) - 1 : bits == 64 ? ~UINT64_C(0) : (UINT64_C(1) << bits) - 1;
+		return s            ? (UINT64_C(1) << (bits - 1)) - 1
+		       : bits == 64 ? ~UINT64_C(0)
+				    : (UINT64_C(1) << bits) - 1;
 	if (x <= low)
 		return s ? 0 - (UINT64_C(1) << (bits - 1)) : 0;
 	return s ? (u64)(s64)x : (u64)x;
@@ -95,7 +98,8 @@ static u64 whole_bits(Type to, f64 x)
 Run run_cvt_f2i(Warp *w, const Ins *in, u32 mask)
 {
 	Type to = in->type[0], from = in->type[1];
-	EACH_LANE(l, mask) {
+	EACH_LANE(l, mask)
+	{
 		f64 x = value_of(from, arg_get(w, &in->args[1], l));
 		if (has(in, M_FTZ) && from == T_F32)
 			x = (f64)f32_flush((f32)x);
@@ -148,7 +152,8 @@ Run run_cvt_i2f(Warp *w, const Ins *in, u32 mask)
 {
 	Type to = in->type[0], from = in->type[1];
 	Rounding r = rounding_of(in);
-	EACH_LANE(l, mask) {
+	EACH_LANE(l, mask)
+	{
 		u64 v = extended(from, arg_get(w, &in->args[1], l));
 		bool negative = type_class[from] == 'S' && (s64)v < 0;
 		f64 x = to == T_F64 ? whole_double(v, negative, r) : whole_odd(v, negative);
@@ -185,7 +190,7 @@ static u64 f2f(const Ins *in, u64 v)
 Run run_cvt_f2f(Warp *w, const Ins *in, u32 mask)
 {
 	EACH_LANE(l, mask)
-		arg_set(w, &in->args[0], l, f2f(in, arg_get(w, &in->args[1], l)));
+	arg_set(w, &in->args[0], l, f2f(in, arg_get(w, &in->args[1], l)));
 	return RUN_NEXT;
 }
 
@@ -196,8 +201,7 @@ Run run_cvt_tf32(Warp *w, const Ins *in, u32 mask)
 	bool nearest_even = has(in, M_RN), zero = has(in, M_RZ), relu = has(in, M_RELU);
 	u32 *d = lanes(w, in, 0);
 	const f32 *x = lanes(w, in, 1);
-	LANES_DO(f32 v = relu && x[l] < 0 ? 0 : x[l];
-		 if (v != v) d[l] = 0x7fffffff;
+	LANES_DO(f32 v = relu && x[l] < 0 ? 0 : x[l]; if (v != v) d[l] = 0x7fffffff;
 		 else if (nearest_even || zero) d[l] =
 			 round_to((f64)v, tf32_format, zero ? RND_ZERO : RND_NEAREST) << 13;
 		 else d[l] = num_bits32(tf32_from_f32(v)));

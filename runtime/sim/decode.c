@@ -41,8 +41,7 @@ static void guard_set(Dec *d, Ins *in, const PtxStmt *s)
 static void fixup_add(Dec *d, const Ins *in, u32 arg, const char *name)
 {
 	ARENA_PUSH(d->a, d->fixups, d->nfixups, d->fixups_cap);
-	d->fixups[d->nfixups - 1] =
-	    (Fixup){(u32)(in - d->c->ins), arg, d->scope, name, in->line};
+	d->fixups[d->nfixups - 1] = (Fixup){(u32)(in - d->c->ins), arg, d->scope, name, in->line};
 }
 
 static void labels_fix(Dec *d)
@@ -116,7 +115,8 @@ static void bind(Dec *d, const PtxStmt *s, Scope *caller, const PtxVar *formals,
 		const Def *def = o && o->kind == PO_NAME ? scope_find(d, o->name) : NULL;
 		d->scope = callee;
 		if (!def)
-			load_fail(d->a, s->line, "%s: an argument for %s is missing", s->op, v->name);
+			load_fail(d->a, s->line, "%s: an argument for %s is missing", s->op,
+				  v->name);
 		scope_define(d, v->name, *def);
 	}
 }

@@ -1,4 +1,5 @@
-/* decode.h - what the files of the decoder share: scopes of names, slots, one function at a time. */
+/* decode.h - what the files of the decoder share: scopes of names, slots, one function at a time.
+ */
 #ifndef DSL_SIM_DECODE_H
 #define DSL_SIM_DECODE_H
 
@@ -38,14 +39,14 @@ typedef struct {
 	u32 ndefs, defs_cap;
 	Fixup *fixups;
 	u32 nfixups, fixups_cap;
-	u32 used;	  /* bytes of slots so far */
+	u32 used; /* bytes of slots so far */
 	u32 init_cap;
-	Map consts;	  /* "4:deadbeef" to slot */
+	Map consts; /* "4:deadbeef" to slot */
 	s64 sreg_slot[SR_COUNT];
-	u32 sink; /* slot + 1 that results nobody wants go to */
-	int depth;	  /* of inlined calls */
-	const char *ret;  /* label that ret goes to in an inlined function */
-	u32 inlined;	  /* counts them, for that label's name */
+	u32 sink;        /* slot + 1 that results nobody wants go to */
+	int depth;       /* of inlined calls */
+	const char *ret; /* label that ret goes to in an inlined function */
+	u32 inlined;     /* counts them, for that label's name */
 } Dec;
 
 /* names.c */
@@ -59,6 +60,7 @@ void declare_params(Dec *d, const PtxFunc *f);
 void shared_layout(Dec *d, const PtxFunc *f);
 u64 var_bytes(Arena *a, const PtxVar *v);
 /* operands.c: false and *why when the operand is not of that class. */
-bool operands_decode(Dec *d, Ins *in, const char *classes, const PtxOperand *list, const char **why);
+bool operands_decode(Dec *d, Ins *in, const char *classes, const PtxOperand *list,
+		     const char **why);
 
 #endif

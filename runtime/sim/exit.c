@@ -1,6 +1,7 @@
 /* exit.c - what threads, warps and CTAs may not leave behind: copies that still read or write their
  * shared memory, peers that still arrive, groups nobody waited for. A remote access must have
- * happened before its target exits, in every order, so clocks decide and not the order of this run. */
+ * happened before its target exits, in every order, so clocks decide and not the order of this run.
+ */
 #include "runtime/sim/machine.h"
 
 #include <stdlib.h>
@@ -16,12 +17,14 @@ void warp_left(Warp *w, u32 mask)
 	}
 	if (!checked(c, CHECK_EXIT) || !w->bulk)
 		return;
-	EACH_LANE(l, mask) {
+	EACH_LANE(l, mask)
+	{
 		const Groups *g = &w->bulk[l];
 		u32 started = g->committed + (g->open ? 1 : 0);
 		if (started > g->waited)
 			report(w, in, (s32)l, SIM_EXIT,
-			       "the thread exits with bulk group %u of %u not waited for: its copies may still "
+			       "the thread exits with bulk group %u of %u not waited for: its "
+			       "copies may still "
 			       "read shared memory",
 			       g->waited + 1, started);
 	}
@@ -32,8 +35,8 @@ void shadow_remote(Warp *w, const Ins *in, u32 lane, Cta *target, u32 actor, u32
 	if (!checked(w->cluster, CHECK_EXIT))
 		return;
 	if (target->exited)
-		report(w, in, (s32)lane, SIM_EXIT, "%s reaches CTA rank %u, which has exited", in->text,
-		       target->rank);
+		report(w, in, (s32)lane, SIM_EXIT, "%s reaches CTA rank %u, which has exited",
+		       in->text, target->rank);
 	for (u32 i = 0; i < target->nremote; i++) {
 		if (target->remote[i].actor == actor) {
 			target->remote[i].clock = clock;
@@ -58,7 +61,8 @@ static void remote_check(Cta *cta)
 		const Remote *r = &cta->remote[i];
 		if (clock_of(&cta->exit.seen, r->actor) < r->clock)
 			report(r->warp, r->in, (s32)r->lane, SIM_EXIT,
-			       "CTA rank %u may exit before this %s of CTA rank %u reaches it: nothing orders "
+			       "CTA rank %u may exit before this %s of CTA rank %u reaches it: "
+			       "nothing orders "
 			       "its exit after it",
 			       cta->rank, r->in->text, r->warp->cta->rank);
 	}

@@ -1,6 +1,7 @@
 /* float.c - floating-point arithmetic of PTX (PTX ISA: Floating Point Instructions, Half Precision
  * Floating Point Instructions). f32 and f64 to nearest are the host's; everything else goes through
- * number.c. The approximate functions are computed in f64 and rounded, which is within their bounds.
+ * number.c. The approximate functions are computed in f64 and rounded, which is within their
+ * bounds.
  */
 #include "runtime/sim/lanes.h"
 #include "runtime/sim/number.h"
@@ -59,7 +60,8 @@ static void halves_op(Warp *w, const Ins *in, u32 mask, Scalar op)
 	bool pair = in->type[0] == T_F16X2 || in->type[0] == T_BF16X2;
 	bool brain = in->type[0] == T_BF16 || in->type[0] == T_BF16X2;
 	NumFormat f = brain ? NUM_BF16 : NUM_F16;
-	EACH_LANE(l, mask) {
+	EACH_LANE(l, mask)
+	{
 		u32 a = (u32)arg_get(w, &in->args[1], l), b = (u32)arg_get(w, &in->args[2], l);
 		u32 c = in->nargs > 3 ? (u32)arg_get(w, &in->args[3], l) : 0;
 		u32 r = half_op(in, op, f, a, b, c);
@@ -89,7 +91,7 @@ static void singles_op(Warp *w, const Ins *in, u32 mask, Scalar op)
 	const f32 *x = lanes(w, in, 1), *y = lanes(w, in, 2);
 	const f32 *z = in->nargs > 3 ? lanes(w, in, 3) : x;
 	EACH_LANE(l, mask)
-		d[l] = f32_of(f32_bits(single_op(in, op, x[l], y[l], z[l])));
+	d[l] = f32_of(f32_bits(single_op(in, op, x[l], y[l], z[l])));
 }
 
 /* A neighbour of the result to nearest, where the sign of the error says so. */
@@ -107,7 +109,7 @@ static f64 double_toward(f64 r, f64 odd, Rounding mode)
 
 static f64 double_op(const Ins *in, Scalar op, f64 x, f64 y, f64 z)
 {
-	f64 near = op == op_add	  ? x + y
+	f64 near = op == op_add   ? x + y
 		   : op == op_sub ? x - y
 		   : op == op_mul ? x * y
 				  : fma(x, y, z);
@@ -118,7 +120,9 @@ static f64 double_op(const Ins *in, Scalar op, f64 x, f64 y, f64 z)
 	if (odd == near)
 		return near;
 	/* the odd result is one of the two neighbours of the exact one */
-	f64 error = op == op_mul ? fma(x, y, -near) : op == op_fma ? fma_odd(x, y, z) - near : odd - near;
+	f64 error = op == op_mul   ? fma(x, y, -near)
+		    : op == op_fma ? fma_odd(x, y, z) - near
+				   : odd - near;
 	return double_toward(near, error > 0 ? near + 1 : near - 1, mode);
 }
 
@@ -128,7 +132,7 @@ static void doubles_op(Warp *w, const Ins *in, u32 mask, Scalar op)
 	const f64 *x = lanes(w, in, 1), *y = lanes(w, in, 2);
 	const f64 *z = in->nargs > 3 ? lanes(w, in, 3) : x;
 	EACH_LANE(l, mask)
-		d[l] = double_op(in, op, x[l], y[l], z[l]);
+	d[l] = double_op(in, op, x[l], y[l], z[l]);
 }
 
 static Run any_op(Warp *w, const Ins *in, u32 mask, Scalar op)
@@ -270,7 +274,7 @@ Run run_fabs(Warp *w, const Ins *in, u32 mask)
 {
 	u64 sign = sign_bits(in);
 	EACH_LANE(l, mask)
-		arg_set(w, &in->args[0], l, flushed(in, arg_get(w, &in->args[1], l)) & ~sign);
+	arg_set(w, &in->args[0], l, flushed(in, arg_get(w, &in->args[1], l)) & ~sign);
 	return RUN_NEXT;
 }
 
@@ -278,7 +282,7 @@ Run run_fneg(Warp *w, const Ins *in, u32 mask)
 {
 	u64 sign = sign_bits(in);
 	EACH_LANE(l, mask)
-		arg_set(w, &in->args[0], l, flushed(in, arg_get(w, &in->args[1], l)) ^ sign);
+	arg_set(w, &in->args[0], l, flushed(in, arg_get(w, &in->args[1], l)) ^ sign);
 	return RUN_NEXT;
 }
 
@@ -306,7 +310,8 @@ static f64 extreme_mods(const Ins *in, f64 x, f64 y, bool max)
 
 static u32 half_extreme(const Ins *in, NumFormat f, u32 a, u32 b, bool max)
 {
-	return num_pack(extreme_mods(in, num_unpack(a & 0xffff, f), num_unpack(b & 0xffff, f), max), f);
+	return num_pack(extreme_mods(in, num_unpack(a & 0xffff, f), num_unpack(b & 0xffff, f), max),
+			f);
 }
 
 static Run extremes(Warp *w, const Ins *in, u32 mask, bool max)
@@ -322,7 +327,7 @@ static Run extremes(Warp *w, const Ins *in, u32 mask, bool max)
 		OP2(u16, half_extreme(in, f, x[l], y[l], max));
 	} else {
 		OP2(u32, half_extreme(in, f, x[l], y[l], max) |
-			     half_extreme(in, f, x[l] >> 16, y[l] >> 16, max) << 16);
+				 half_extreme(in, f, x[l] >> 16, y[l] >> 16, max) << 16);
 	}
 	return RUN_NEXT;
 }
@@ -341,7 +346,8 @@ enum { MATH_RCP, MATH_SQRT, MATH_RSQRT, MATH_SIN, MATH_COS, MATH_LG2, MATH_EX2, 
 
 void prepare_math(Arena *a, Ins *in)
 {
-	static const char *const names[] = {"rcp", "sqrt", "rsqrt", "sin", "cos", "lg2", "ex2", "tanh"};
+	static const char *const names[] = {"rcp", "sqrt", "rsqrt", "sin",
+					    "cos", "lg2",  "ex2",   "tanh"};
 	(void)a;
 	for (u32 i = 0; i < SIM_COUNT(names); i++)
 		if (opcode_word_is(in, 0, names[i]))
@@ -412,8 +418,8 @@ Run run_copysign(Warp *w, const Ins *in, u32 mask)
 {
 	u64 sign = sign_bits(in);
 	EACH_LANE(l, mask)
-		arg_set(w, &in->args[0], l,
-			(arg_get(w, &in->args[2], l) & ~sign) | (arg_get(w, &in->args[1], l) & sign));
+	arg_set(w, &in->args[0], l,
+		(arg_get(w, &in->args[2], l) & ~sign) | (arg_get(w, &in->args[1], l) & sign));
 	return RUN_NEXT;
 }
 
@@ -434,7 +440,8 @@ static bool test(const Ins *in, f64 x, f64 least)
 Run run_testp(Warp *w, const Ins *in, u32 mask)
 {
 	u32 r = 0;
-	EACH_LANE(l, mask) {
+	EACH_LANE(l, mask)
+	{
 		u64 v = arg_get(w, &in->args[1], l);
 		bool wide = in->type[0] == T_F64;
 		f64 x = wide ? num_double(v) : (f64)f32_of((u32)v);

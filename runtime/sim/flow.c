@@ -9,7 +9,7 @@ typedef struct {
 	const Code *c;
 	s32 *block_of; /* by instruction */
 	u32 *first;    /* by block; first[n] is the end */
-	s32 n;	       /* blocks; block n is the exit */
+	s32 n;         /* blocks; block n is the exit */
 	s32 *order;    /* blocks in postorder of the reversed graph, the exit last */
 	s32 *rank;     /* by block, -1: cannot reach the exit */
 	s32 *ipdom;

@@ -35,7 +35,7 @@ typedef struct {
 	u8 flags;
 } Row;
 static const Row rows[] = {
-#define INSN(handler, op, mods, args, prepare, flags)                                              \
+#define INSN(handler, op, mods, args, prepare, flags) \
 	{handler, op, mods, args, prepare, ROW_##flags},
 #include "runtime/sim/insn.def"
 };

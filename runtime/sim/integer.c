@@ -3,39 +3,39 @@
  * clamps. Division by zero gives all ones, as the hardware does. */
 #include "runtime/sim/lanes.h"
 
-#define BY_SIZE(OP, ...)                                                                           \
-	switch (type_bytes[in->type[0]]) {                                                         \
-	case 2:                                                                                    \
-		OP(u16, __VA_ARGS__);                                                              \
-		break;                                                                             \
-	case 4:                                                                                    \
-		OP(u32, __VA_ARGS__);                                                              \
-		break;                                                                             \
-	default:                                                                                   \
-		OP(u64, __VA_ARGS__);                                                              \
-	}                                                                                          \
+#define BY_SIZE(OP, ...)                   \
+	switch (type_bytes[in->type[0]]) { \
+	case 2:                            \
+		OP(u16, __VA_ARGS__);      \
+		break;                     \
+	case 4:                            \
+		OP(u32, __VA_ARGS__);      \
+		break;                     \
+	default:                           \
+		OP(u64, __VA_ARGS__);      \
+	}                                  \
 	return RUN_NEXT
 
-#define BY_TYPE(OP, ...)                                                                           \
-	switch (in->type[0]) {                                                                     \
-	case T_U16:                                                                                \
-		OP(u16, __VA_ARGS__);                                                              \
-		break;                                                                             \
-	case T_S16:                                                                                \
-		OP(s16, __VA_ARGS__);                                                              \
-		break;                                                                             \
-	case T_U32:                                                                                \
-		OP(u32, __VA_ARGS__);                                                              \
-		break;                                                                             \
-	case T_S32:                                                                                \
-		OP(s32, __VA_ARGS__);                                                              \
-		break;                                                                             \
-	case T_U64:                                                                                \
-		OP(u64, __VA_ARGS__);                                                              \
-		break;                                                                             \
-	default:                                                                                   \
-		OP(s64, __VA_ARGS__);                                                              \
-	}                                                                                          \
+#define BY_TYPE(OP, ...)              \
+	switch (in->type[0]) {        \
+	case T_U16:                   \
+		OP(u16, __VA_ARGS__); \
+		break;                \
+	case T_S16:                   \
+		OP(s16, __VA_ARGS__); \
+		break;                \
+	case T_U32:                   \
+		OP(u32, __VA_ARGS__); \
+		break;                \
+	case T_S32:                   \
+		OP(s32, __VA_ARGS__); \
+		break;                \
+	case T_U64:                   \
+		OP(u64, __VA_ARGS__); \
+		break;                \
+	default:                      \
+		OP(s64, __VA_ARGS__); \
+	}                             \
 	return RUN_NEXT
 
 static bool is_signed(const Ins *in)
@@ -118,7 +118,8 @@ static u64 with_carry(u64 x, u64 y, bool in, u32 bits, bool *out)
 Run run_carry(Warp *w, const Ins *in, u32 mask)
 {
 	bool wide = type_bytes[in->type[0]] == 8, sub = in->extra & 1, out;
-	EACH_LANE(l, mask) {
+	EACH_LANE(l, mask)
+	{
 		u64 x = arg_get(w, &in->args[1], l), y = arg_get(w, &in->args[2], l);
 		bool cin = in->extra & 2 ? w->carry >> l & 1 : 0;
 		if (sub) {
@@ -153,26 +154,26 @@ static u32 high32s(u32 x, u32 y)
 	return (u32)((u64)((s64)(s32)x * (s32)y) >> 32);
 }
 
-#define HIGH(OP, ADD)                                                                              \
-	switch (in->type[0]) {                                                                     \
-	case T_U16:                                                                                \
-		OP(u16, ((u32)x[l] * y[l] >> 16) ADD);                                             \
-		break;                                                                             \
-	case T_S16:                                                                                \
-		OP(u16, high16s(x[l], y[l]) ADD);                                                  \
-		break;                                                                             \
-	case T_U32:                                                                                \
-		OP(u32, ((u64)x[l] * y[l] >> 32) ADD);                                             \
-		break;                                                                             \
-	case T_S32:                                                                                \
-		OP(u32, high32s(x[l], y[l]) ADD);                                                  \
-		break;                                                                             \
-	case T_U64:                                                                                \
-		OP(u64, high64(x[l], y[l]) ADD);                                                   \
-		break;                                                                             \
-	default:                                                                                   \
-		OP(u64, high64s(x[l], y[l]) ADD);                                                  \
-	}                                                                                          \
+#define HIGH(OP, ADD)                                  \
+	switch (in->type[0]) {                         \
+	case T_U16:                                    \
+		OP(u16, ((u32)x[l] * y[l] >> 16) ADD); \
+		break;                                 \
+	case T_S16:                                    \
+		OP(u16, high16s(x[l], y[l]) ADD);      \
+		break;                                 \
+	case T_U32:                                    \
+		OP(u32, ((u64)x[l] * y[l] >> 32) ADD); \
+		break;                                 \
+	case T_S32:                                    \
+		OP(u32, high32s(x[l], y[l]) ADD);      \
+		break;                                 \
+	case T_U64:                                    \
+		OP(u64, high64(x[l], y[l]) ADD);       \
+		break;                                 \
+	default:                                       \
+		OP(u64, high64s(x[l], y[l]) ADD);      \
+	}                                              \
 	return RUN_NEXT
 
 Run run_mul(Warp *w, const Ins *in, u32 mask)
@@ -195,11 +196,11 @@ Run run_mad(Warp *w, const Ins *in, u32 mask)
 	BY_SIZE(OP3, x[l] * (u64)y[l] + z[l]);
 }
 
-#define WIDE(TO, FROM, ADD)                                                                        \
-	do {                                                                                       \
-		TO *d = lanes(w, in, 0);                                                           \
-		const FROM *x = lanes(w, in, 1), *y = lanes(w, in, 2);                             \
-		LANES_DO(d[l] = (TO)((TO)x[l] * (TO)y[l] ADD));                                    \
+#define WIDE(TO, FROM, ADD)                                            \
+	do {                                                           \
+		TO *d = lanes(w, in, 0);                               \
+		const FROM *x = lanes(w, in, 1), *y = lanes(w, in, 2); \
+		LANES_DO(d[l] = (TO)((TO)x[l] * (TO)y[l] ADD));        \
 	} while (0)
 
 Run run_mul_wide(Warp *w, const Ins *in, u32 mask)

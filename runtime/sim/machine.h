@@ -46,7 +46,7 @@ typedef struct {
 	u32 pc, mask;
 	s32 rec; /* where it meets its siblings; -1 */
 	bool blocked;
-	u64 stamp; /* events of the cluster when it blocked */
+	u64 stamp;  /* events of the cluster when it blocked */
 	u32 ticket; /* phase of the named barrier it waits at */
 } Split;
 typedef struct {
@@ -54,9 +54,7 @@ typedef struct {
 	s32 parent; /* -1; -2: free */
 } Meet;
 
-typedef enum {
-	W_NONE, W_MBAR, W_BAR, W_CLUSTER, W_BULK, W_CP, W_REGS, W_WGMMA, W_SHFL
-} WaitKind;
+typedef enum { W_NONE, W_MBAR, W_BAR, W_CLUSTER, W_BULK, W_CP, W_REGS, W_WGMMA, W_SHFL } WaitKind;
 typedef struct {
 	WaitKind kind;
 	u32 lane, line;
@@ -85,11 +83,11 @@ typedef struct {
 
 /* Bulk groups of one thread, or cp.async groups of a warp. */
 typedef struct {
-	u32 committed, open;	  /* groups closed; operations in the open one */
-	u32 pending;		  /* operations that have not completed */
-	u32 actor;		  /* 0: none yet */
-	u32 waited;		  /* groups waited for */
-	u32 seq, last[64];	  /* cp.async: operations; the last one of each group, by number % 64 */
+	u32 committed, open; /* groups closed; operations in the open one */
+	u32 pending;         /* operations that have not completed */
+	u32 actor;           /* 0: none yet */
+	u32 waited;          /* groups waited for */
+	u32 seq, last[64];   /* cp.async: operations; the last one of each group, by number % 64 */
 } Groups;
 
 struct Warp {
@@ -104,7 +102,7 @@ struct Warp {
 	Meet meets[LANES * 2];
 	Split *cur;
 	u8 *local;
-	u32 regs; /* by setmaxnreg, a thread */
+	u32 regs;  /* by setmaxnreg, a thread */
 	u32 carry; /* condition code of each thread */
 	WgmmaQueue wgmma;
 	Groups *bulk; /* by lane, NULL before the first */
@@ -116,16 +114,16 @@ struct Warp {
 	u64 role;  /* step of the first instruction, for the trace */
 	u32 exit_line;
 	const Alloc *near; /* the last allocation found */
-	bool spurious;	   /* the last try_wait that failed did so without need */
+	bool spurious;     /* the last try_wait that failed did so without need */
 };
 
 typedef struct {
 	u32 offset; /* in shared memory */
 	bool live, fenced;
 	u32 expected, pending; /* arrivals */
-	s64 tx;		       /* bytes that have been announced and not delivered */
-	u64 phase;	       /* the one that is not complete */
-	u32 drop;	       /* taken off expected at the next phase */
+	s64 tx;                /* bytes that have been announced and not delivered */
+	u64 phase;             /* the one that is not complete */
+	u32 drop;              /* taken off expected at the next phase */
 	u32 actor;
 	Know gather, done; /* of the arrivals of this phase; of all phases before */
 	u32 init_line, init_actor, init_clock;
@@ -138,15 +136,15 @@ typedef struct {
 	u32 expected, arrived; /* threads */
 	u32 phase;
 	u32 red_all, red_any, red_count, result_all, result_any, result_count;
-	u64 waiting;	       /* warps that have arrived and wait, by id */
-	bool whole;	       /* without a count: all threads of the CTA */
+	u64 waiting; /* warps that have arrived and wait, by id */
+	bool whole;  /* without a count: all threads of the CTA */
 	Know gather, done;
 	u32 line;
 } NamedBar;
 
 typedef struct {
 	u32 write, reads; /* records: the last write; set of reads since */
-} Cell;		  /* of 2 bytes of shared memory */
+} Cell;                   /* of 2 bytes of shared memory */
 
 /* The last access of an actor of another CTA. */
 typedef struct {
@@ -189,13 +187,13 @@ struct Cluster {
 	Warp *warps; /* of all its CTAs */
 	u32 nwarps, live;
 	Rng rng;
-	u64 events; /* things that may end a wait */
-	u64 steps;  /* instructions of warps */
+	u64 events;   /* things that may end a wait */
+	u64 steps;    /* instructions of warps */
 	u64 progress; /* step of the last store, arrival or completion */
 	Async *pending;
 	u32 npending;
 	u32 nactors;
-	u64 bar_phase; /* barrier.cluster */
+	u64 bar_phase;             /* barrier.cluster */
 	u32 bar_arrived, bar_gone; /* warps; of those, exited since */
 	Know bar_gather, bar_done;
 	u64 *bar_of; /* by warp: phase it arrived in, + 1 */
@@ -204,8 +202,16 @@ struct Cluster {
 	struct Records *records;
 };
 
-typedef enum { AS_TMA_LOAD, AS_TMA_STORE, AS_BULK_LOAD, AS_BULK_STORE, AS_DSMEM, AS_CP, AS_CP_ARRIVE,
-	       AS_ST } AsyncKind;
+typedef enum {
+	AS_TMA_LOAD,
+	AS_TMA_STORE,
+	AS_BULK_LOAD,
+	AS_BULK_STORE,
+	AS_DSMEM,
+	AS_CP,
+	AS_CP_ARRIVE,
+	AS_ST
+} AsyncKind;
 
 /* A tensor map as this device encodes it: 128 bytes, private to the simulator. */
 typedef struct {
@@ -304,7 +310,8 @@ bool bulk_pending(const Warp *w, u32 lane, u32 group);
 bool cp_pending(const Warp *w, u32 group);
 /* The barrier of a copy: live, and its initialisation visible to the async proxy. */
 Mbar *copy_barrier(Warp *w, const Ins *in, u32 lane, Cta *cta, u32 offset);
-bool copy_operand(Warp *w, const Ins *in, const Arg *a, u32 lane, bool cluster, u32 align, Place *p);
+bool copy_operand(Warp *w, const Ins *in, const Arg *a, u32 lane, bool cluster, u32 align,
+		  Place *p);
 /* Bytes of shared memory that an operation will write or read; the record to settle. */
 Rec *copy_touch(Warp *w, const Ins *in, u32 lane, Cta *cta, u32 offset, u32 bytes, bool write,
 		u32 actor, u32 clock, const char *what);
@@ -335,7 +342,8 @@ static inline u32 lane_first(u32 mask)
 {
 	return (u32)__builtin_ctz(mask);
 }
-#define EACH_LANE(l, m) for (u32 rest_ = (m), l; rest_ && (l = lane_first(rest_), 1); rest_ &= rest_ - 1)
+#define EACH_LANE(l, m) \
+	for (u32 rest_ = (m), l; rest_ && (l = lane_first(rest_), 1); rest_ &= rest_ - 1)
 
 /* The value of an argument in one lane, zero-extended. */
 u64 arg_get(Warp *w, const Arg *a, u32 lane);
@@ -374,7 +382,7 @@ void know_forget(Know *k);
 u32 actor_new(Cluster *c);
 void clock_raise(Clock *k, u32 actor, u32 value);
 u32 clock_of(const Clock *k, u32 actor);
-void hb_release(Warp *w, Know *to);	    /* what w knows, and it enters a new epoch */
+void hb_release(Warp *w, Know *to); /* what w knows, and it enters a new epoch */
 void hb_acquire(Warp *w, const Know *from);
 void hb_fence(Warp *w); /* fence.proxy.async */
 void hb_exit(Warp *w);
@@ -399,6 +407,7 @@ void records_free(Cluster *c);
 /* trace.c */
 struct Trace *trace_open(const char *path);
 void trace_close(struct Trace *t);
-void trace_span(const Cluster *c, const Warp *w, const char *name, const char *kind, u64 from, u64 to);
+void trace_span(const Cluster *c, const Warp *w, const char *name, const char *kind, u64 from,
+		u64 to);
 
 #endif

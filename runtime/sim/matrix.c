@@ -1,5 +1,5 @@
-/* matrix.c - the inner product of all matrix instructions: f32, fused, k in ascending order, so that
- * a result does not depend on the host. Vectors of the host are used where it has them.
+/* matrix.c - the inner product of all matrix instructions: f32, fused, k in ascending order, so
+ * that a result does not depend on the host. Vectors of the host are used where it has them.
  *   c[i][j] = fma(a[i][k], b[k][j], c[i][j]) for k = 0, 1, .. */
 #include "runtime/sim/matrix.h"
 #include "runtime/sim/number.h"
@@ -66,12 +66,14 @@ static void product_any(f32 *c, const f32 *a, const f32 *b, u32 m, u32 n, u32 k)
 	for (u32 i = 0; i < m; i++)
 		for (u32 s = 0; s < k; s++)
 			for (u32 j = 0; j < n; j++)
-				c[i * 256 + j] = fmaf(a[i * 32 + s], b[s * 256 + j], c[i * 256 + j]);
+				c[i * 256 + j] =
+					fmaf(a[i * 32 + s], b[s * 256 + j], c[i * 256 + j]);
 }
 
 #if defined(__x86_64__)
 /* One row of c, 8 columns at a time in registers. */
-__attribute__((target("avx2,fma"))) static void row_fast(f32 *c, const f32 *a, const f32 *b, u32 n, u32 k)
+__attribute__((target("avx2,fma"))) static void row_fast(f32 *c, const f32 *a, const f32 *b, u32 n,
+							 u32 k)
 {
 	u32 j = 0;
 	for (; j + 32 <= n; j += 32) {
@@ -93,7 +95,8 @@ __attribute__((target("avx2,fma"))) static void row_fast(f32 *c, const f32 *a, c
 	for (; j < n; j += 8) {
 		__m256 sum = _mm256_loadu_ps(c + j);
 		for (u32 s = 0; s < k; s++)
-			sum = _mm256_fmadd_ps(_mm256_set1_ps(a[s]), _mm256_loadu_ps(b + s * 256 + j), sum);
+			sum = _mm256_fmadd_ps(_mm256_set1_ps(a[s]),
+					      _mm256_loadu_ps(b + s * 256 + j), sum);
 		_mm256_storeu_ps(c + j, sum);
 	}
 }

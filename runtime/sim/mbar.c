@@ -1,7 +1,8 @@
 /* mbar.c - mbarriers (PTX ISA: mbarrier): phases, arrivals, bytes on their way, remote arrivals,
  * parity and state waits. State is kept beside shared memory; the 8 bytes of the object are the
  * program's to leave alone.
- *   init 1; arrive.expect_tx 4096; (4096 bytes land)  ->  phase 0 complete, waits for parity 0 pass */
+ *   init 1; arrive.expect_tx 4096; (4096 bytes land)  ->  phase 0 complete, waits for parity 0 pass
+ */
 #include "runtime/sim/lanes.h"
 
 #include <stdlib.h>
@@ -10,7 +11,9 @@ enum { TX_LIMIT = (1 << 20) - 1, TOKEN_SHIFT = 20 };
 
 Mbar *mbar_at(Cta *cta, u32 offset)
 {
-	u32 i = offset >= SMEM_BASE && offset + 8 <= cta->smem_end ? cta->mbar_at[(offset - SMEM_BASE) / 8] : 0;
+	u32 i = offset >= SMEM_BASE && offset + 8 <= cta->smem_end
+			? cta->mbar_at[(offset - SMEM_BASE) / 8]
+			: 0;
 	return i && !(offset & 7) && cta->mbars[i - 1].live ? &cta->mbars[i - 1] : NULL;
 }
 
@@ -21,8 +24,8 @@ Mbar *mbar_find(Warp *w, const Ins *in, u32 lane, Cta *cta, u32 offset, const ch
 	if (b)
 		return b;
 	shared_name(w->cluster, offset, &t);
-	report(w, in, (s32)lane, SIM_BARRIER, "%s: there is no mbarrier at %s of CTA rank %u%s", what,
-	       t.at ? t.at : "?", cta->rank, offset & 7 ? " (no multiple of 8)" : "");
+	report(w, in, (s32)lane, SIM_BARRIER, "%s: there is no mbarrier at %s of CTA rank %u%s",
+	       what, t.at ? t.at : "?", cta->rank, offset & 7 ? " (no multiple of 8)" : "");
 	text_free(&t);
 	return NULL;
 }
@@ -30,10 +33,12 @@ Mbar *mbar_find(Warp *w, const Ins *in, u32 lane, Cta *cta, u32 offset, const ch
 /* Its initialisation must be ordered before its use. */
 static void order_check(Warp *w, const Ins *in, u32 lane, const Mbar *b)
 {
-	if (!checked(w->cluster, CHECK_RACE) || clock_of(&w->know.seen, b->init_actor) >= b->init_clock)
+	if (!checked(w->cluster, CHECK_RACE) ||
+	    clock_of(&w->know.seen, b->init_actor) >= b->init_clock)
 		return;
 	report(w, in, (s32)lane, SIM_RACE,
-	       "the mbarrier is used here without order after its initialisation at line %u", b->init_line);
+	       "the mbarrier is used here without order after its initialisation at line %u",
+	       b->init_line);
 }
 
 static void phase_end(Cluster *c, Mbar *b)
@@ -61,7 +66,8 @@ static bool tx_add(Warp *w, const Ins *in, u32 lane, Mbar *b, s64 bytes)
 	b->tx += bytes;
 	if (b->tx <= TX_LIMIT && b->tx >= -TX_LIMIT)
 		return true;
-	report(w, in, (s32)lane, SIM_BARRIER, "the transaction count of the mbarrier becomes %lld, the limit is %d",
+	report(w, in, (s32)lane, SIM_BARRIER,
+	       "the transaction count of the mbarrier becomes %lld, the limit is %d",
 	       (long long)b->tx, TX_LIMIT);
 	return false;
 }
@@ -92,8 +98,8 @@ void mbar_arrived(Cluster *c, Warp *w, const Ins *in, u32 lane, Cta *cta, Mbar *
 		Text t = {0};
 		shared_name(c, b->offset, &t);
 		report(w, in, (s32)lane, SIM_BARRIER,
-		       "%s of CTA rank %u: %u arrivals where %u are left of %u in phase %llu", t.at, cta->rank,
-		       count, b->pending, b->expected, (unsigned long long)b->phase);
+		       "%s of CTA rank %u: %u arrivals where %u are left of %u in phase %llu", t.at,
+		       cta->rank, count, b->pending, b->expected, (unsigned long long)b->phase);
 		text_free(&t);
 		b->pending = 0;
 	} else {
@@ -127,7 +133,8 @@ static bool operand(Warp *w, const Ins *in, const Arg *a, u32 lane, Place *p)
 		return false;
 	if (p->cta)
 		return true;
-	report(w, in, (s32)lane, SIM_OPERAND, "an mbarrier is in shared memory, this address is not");
+	report(w, in, (s32)lane, SIM_OPERAND,
+	       "an mbarrier is in shared memory, this address is not");
 	return false;
 }
 
@@ -139,12 +146,14 @@ static bool idle(const Mbar *b)
 Run run_mbar_init(Warp *w, const Ins *in, u32 mask)
 {
 	Place p;
-	EACH_LANE(l, mask) {
+	EACH_LANE(l, mask)
+	{
 		if (!operand(w, in, &in->args[0], l, &p))
 			return RUN_FAIL;
 		u32 n = (u32)arg_get(w, &in->args[1], l);
 		if (!n || n > TX_LIMIT) {
-			report(w, in, (s32)l, SIM_BARRIER, "an mbarrier is initialised with a count of %u; 1 to %d is needed",
+			report(w, in, (s32)l, SIM_BARRIER,
+			       "an mbarrier is initialised with a count of %u; 1 to %d is needed",
 			       n, TX_LIMIT);
 			return RUN_FAIL;
 		}
@@ -153,12 +162,14 @@ Run run_mbar_init(Warp *w, const Ins *in, u32 mask)
 			return RUN_FAIL;
 		if (b->live && !idle(b) && checked(w->cluster, CHECK_MBAR))
 			report(w, in, (s32)l, SIM_BARRIER,
-			       "the mbarrier is initialised again while phase %llu has %u of %u arrivals and %lld bytes outstanding",
+			       "the mbarrier is initialised again while phase %llu has %u of %u "
+			       "arrivals and %lld bytes outstanding",
 			       (unsigned long long)b->phase, b->expected - b->pending, b->expected,
 			       (long long)b->tx);
 		b->live = false;
 		if (w->cluster->job->opt->checks)
-			shadow_touch(p.cta, p.offset, 8, &(Access){.w = w, .in = in, .lane = l, .write = true});
+			shadow_touch(p.cta, p.offset, 8,
+				     &(Access){.w = w, .in = in, .lane = l, .write = true});
 		b->live = true;
 		b->fenced = false;
 		b->expected = b->pending = n;
@@ -174,7 +185,8 @@ Run run_mbar_init(Warp *w, const Ins *in, u32 mask)
 Run run_mbar_inval(Warp *w, const Ins *in, u32 mask)
 {
 	Place p;
-	EACH_LANE(l, mask) {
+	EACH_LANE(l, mask)
+	{
 		if (!operand(w, in, &in->args[0], l, &p))
 			return RUN_FAIL;
 		Mbar *b = mbar_find(w, in, l, p.cta, p.offset, "inval");
@@ -219,7 +231,8 @@ void prepare_drop(Arena *a, Ins *in)
 Run run_mbar_tx(Warp *w, const Ins *in, u32 mask)
 {
 	Place p;
-	EACH_LANE(l, mask) {
+	EACH_LANE(l, mask)
+	{
 		if (!operand(w, in, &in->args[0], l, &p))
 			return RUN_FAIL;
 		Mbar *b = mbar_find(w, in, l, p.cta, p.offset, in->text);
@@ -262,8 +275,8 @@ static bool arrive_one(Warp *w, const Ins *in, u32 l)
 Run run_mbar_arrive(Warp *w, const Ins *in, u32 mask)
 {
 	EACH_LANE(l, mask)
-		if (!arrive_one(w, in, l))
-			return RUN_FAIL;
+	if (!arrive_one(w, in, l))
+		return RUN_FAIL;
 	return RUN_NEXT;
 }
 
@@ -286,7 +299,8 @@ static void overrun_check(Warp *w, const Ins *in, u32 lane, const Mbar *b)
 {
 	if (w->cur->blocked && b->phase >= w->wait.phase + 2 && checked(w->cluster, CHECK_MBAR))
 		report(w, in, (s32)lane, SIM_BARRIER,
-		       "the mbarrier went from phase %llu to %llu while this warp waited: the parity is "
+		       "the mbarrier went from phase %llu to %llu while this warp waited: the "
+		       "parity is "
 		       "mistaken",
 		       (unsigned long long)w->wait.phase, (unsigned long long)b->phase);
 }
@@ -298,7 +312,8 @@ Run run_mbar_wait(Warp *w, const Ins *in, u32 mask)
 	u32 done = 0;
 	Place p;
 	Mbar *b = NULL;
-	EACH_LANE(l, mask) {
+	EACH_LANE(l, mask)
+	{
 		if (!operand(w, in, &in->args[1], l, &p))
 			return RUN_FAIL;
 		b = mbar_find(w, in, l, p.cta, p.offset, in->text);
@@ -314,20 +329,25 @@ Run run_mbar_wait(Warp *w, const Ins *in, u32 mask)
 		}
 	}
 	Cluster *c = w->cluster;
-	if (done || in->extra || (!w->cur->blocked && c->job->opt->seed && !rng_below(&c->rng, 64))) {
+	if (done || in->extra ||
+	    (!w->cur->blocked && c->job->opt->seed && !rng_below(&c->rng, 64))) {
 		pred_set(w, &in->args[0], mask, done);
 		if (done && w->cur->blocked)
 			trace_span(c, w, "wait", "mbarrier", w->wait.since, c->steps);
 		return RUN_NEXT;
 	}
 	u64 phase = w->cur->blocked ? w->wait.phase : b->phase;
-	return wait_for(w, in, (Wait){.kind = W_MBAR, .cta = p.cta, .offset = p.offset, .phase = phase,
-				      .lane = lane_first(mask)});
+	return wait_for(w, in,
+			(Wait){.kind = W_MBAR,
+			       .cta = p.cta,
+			       .offset = p.offset,
+			       .phase = phase,
+			       .lane = lane_first(mask)});
 }
 
 Run run_mbar_pending(Warp *w, const Ins *in, u32 mask)
 {
 	EACH_LANE(l, mask)
-		arg_set(w, &in->args[0], l, arg_get(w, &in->args[1], l) & TX_LIMIT);
+	arg_set(w, &in->args[0], l, arg_get(w, &in->args[1], l) & TX_LIMIT);
 	return RUN_NEXT;
 }

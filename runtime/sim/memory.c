@@ -1,6 +1,7 @@
-/* memory.c - global memory of the device and where any address of any space is on the host. Addresses
- * grow and are never given twice; gaps lie between allocations; so a stray address is noticed.
- *   place_at(w, in, lane, SP_GENERIC, 0x700000000400, ..)  ->  shared memory of the CTA, offset 0x400 */
+/* memory.c - global memory of the device and where any address of any space is on the host.
+ * Addresses grow and are never given twice; gaps lie between allocations; so a stray address is
+ * noticed. place_at(w, in, lane, SP_GENERIC, 0x700000000400, ..)  ->  shared memory of the CTA,
+ * offset 0x400 */
 #include "runtime/sim/machine.h"
 
 #include <stdlib.h>
@@ -81,7 +82,8 @@ bool sim_release(struct Memory *m, u64 addr)
 
 static bool inside(const Alloc *a, u64 addr, u64 bytes)
 {
-	return a && a->host && addr >= a->addr && bytes <= a->size && addr - a->addr <= a->size - bytes;
+	return a && a->host && addr >= a->addr && bytes <= a->size &&
+	       addr - a->addr <= a->size - bytes;
 }
 
 void *sim_host(struct Memory *m, u64 addr, u64 bytes)
@@ -99,12 +101,12 @@ static void global_report(Warp *w, const Ins *in, u32 lane, u64 addr, u64 bytes,
 		       (unsigned long long)bytes, (unsigned long long)addr);
 	else if (!a->host)
 		report(w, in, (s32)lane, SIM_BOUNDS,
-		       "%s of %llu bytes at global address 0x%llx, in an allocation that was freed", what,
-		       (unsigned long long)bytes, (unsigned long long)addr);
+		       "%s of %llu bytes at global address 0x%llx, in an allocation that was freed",
+		       what, (unsigned long long)bytes, (unsigned long long)addr);
 	else
 		report(w, in, (s32)lane, SIM_BOUNDS,
-		       "%s of %llu bytes at byte %llu of an allocation of %llu bytes (0x%llx)", what,
-		       (unsigned long long)bytes, (unsigned long long)(addr - a->addr),
+		       "%s of %llu bytes at byte %llu of an allocation of %llu bytes (0x%llx)",
+		       what, (unsigned long long)bytes, (unsigned long long)(addr - a->addr),
 		       (unsigned long long)a->size, (unsigned long long)addr);
 }
 
@@ -131,14 +133,16 @@ bool shared_span(Warp *w, const Ins *in, u32 lane, const Cta *cta, u32 offset, u
 		return false;
 	}
 	if (offset & (align - 1)) {
-		report(w, in, (s32)lane, SIM_ALIGN, "%s at shared address 0x%x, which is no multiple of %u",
-		       what, offset, align);
+		report(w, in, (s32)lane, SIM_ALIGN,
+		       "%s at shared address 0x%x, which is no multiple of %u", what, offset,
+		       align);
 		return false;
 	}
 	return true;
 }
 
-static bool shared_place(Warp *w, const Ins *in, u32 lane, u64 addr, bool cluster, u32 bytes, Place *out)
+static bool shared_place(Warp *w, const Ins *in, u32 lane, u64 addr, bool cluster, u32 bytes,
+			 Place *out)
 {
 	u32 rank = (u32)(addr >> RANK_SHIFT);
 	Cta *cta = w->cta;
@@ -149,7 +153,8 @@ static bool shared_place(Warp *w, const Ins *in, u32 lane, u64 addr, bool cluste
 		return false;
 	}
 	if (rank > w->cluster->nctas) {
-		report(w, in, (s32)lane, SIM_BOUNDS, "shared::cluster address 0x%llx: the cluster has no CTA %u",
+		report(w, in, (s32)lane, SIM_BOUNDS,
+		       "shared::cluster address 0x%llx: the cluster has no CTA %u",
 		       (unsigned long long)addr, rank - 1);
 		return false;
 	}
@@ -159,21 +164,23 @@ static bool shared_place(Warp *w, const Ins *in, u32 lane, u64 addr, bool cluste
 	if (!shared_span(w, in, lane, cta, offset, bytes, 1, "access"))
 		return false;
 	if (cta->exited)
-		report(w, in, (s32)lane, SIM_EXIT, "access to shared memory of CTA rank %u, which has exited",
-		       cta->rank);
+		report(w, in, (s32)lane, SIM_EXIT,
+		       "access to shared memory of CTA rank %u, which has exited", cta->rank);
 	*out = (Place){cta->smem + (offset - SMEM_BASE), cta, offset};
 	return true;
 }
 
-static bool window_place(Warp *w, const Ins *in, u32 lane, Space space, u64 addr, u32 bytes, Place *out)
+static bool window_place(Warp *w, const Ins *in, u32 lane, Space space, u64 addr, u32 bytes,
+			 Place *out)
 {
 	const SimLaunch *l = w->cluster->job->l;
 	u64 size = space == SP_PARAM ? l->param_bytes : w->code->local_bytes;
 	u8 *base = space == SP_PARAM ? (u8 *)(uintptr_t)l->params
 				     : w->local + (size_t)lane * w->code->local_bytes;
 	if (addr > size || bytes > size - addr) {
-		report(w, in, (s32)lane, SIM_BOUNDS, "access of %u bytes at byte %llu of %llu bytes of %s",
-		       bytes, (unsigned long long)addr, (unsigned long long)size,
+		report(w, in, (s32)lane, SIM_BOUNDS,
+		       "access of %u bytes at byte %llu of %llu bytes of %s", bytes,
+		       (unsigned long long)addr, (unsigned long long)size,
 		       space == SP_PARAM ? "parameters" : "local memory");
 		return false;
 	}
@@ -197,7 +204,8 @@ static Space generic_space(u64 addr, u64 *offset)
 	return SP_GLOBAL;
 }
 
-bool place_at(Warp *w, const Ins *in, u32 lane, Space space, u64 addr, u32 bytes, u32 align, Place *out)
+bool place_at(Warp *w, const Ins *in, u32 lane, Space space, u64 addr, u32 bytes, u32 align,
+	      Place *out)
 {
 	if (addr & (align - 1)) {
 		report(w, in, (s32)lane, SIM_ALIGN, "address 0x%llx is no multiple of %u",

@@ -1,7 +1,8 @@
 /* mma.c - matrices of one warp: ldmatrix, stmatrix, movmatrix, mma.sync, wmma (PTX ISA: Warp Level
- * Matrix Multiply-Accumulate Instructions). Fragments of wmma have an order of their own, as the ISA
- * leaves it open; those of mma.sync follow the ISA: with g = lane / 4, t = lane % 4 and E elements in
- * a register, register r of A holds row g + 8 (r % 2), column E t + 4 E (r / 2) and on. */
+ * Matrix Multiply-Accumulate Instructions). Fragments of wmma have an order of their own, as the
+ * ISA leaves it open; those of mma.sync follow the ISA: with g = lane / 4, t = lane % 4 and E
+ * elements in a register, register r of A holds row g + 8 (r % 2), column E t + 4 E (r / 2) and on.
+ */
 #include "runtime/sim/lanes.h"
 #include "runtime/sim/matrix.h"
 #include "runtime/sim/number.h"
@@ -51,7 +52,8 @@ Run run_ldmatrix(Warp *w, const Ins *in, u32 mask)
 		for (u32 l = 0; l < LANES; l++) {
 			u16 pair[2];
 			for (u32 e = 0; e < 2; e++) {
-				u32 r = trans ? l % 4 * 2 + e : l / 4, c = trans ? l / 4 : l % 4 * 2 + e;
+				u32 r = trans ? l % 4 * 2 + e : l / 4,
+				    c = trans ? l / 4 : l % 4 * 2 + e;
 				memcpy(&pair[e], rows[r] + c * 2, 2);
 			}
 			out[i][l] = (u32)pair[1] << 16 | pair[0];
@@ -74,7 +76,8 @@ Run run_stmatrix(Warp *w, const Ins *in, u32 mask)
 			return RUN_FAIL;
 		for (u32 l = 0; l < LANES; l++) {
 			for (u32 e = 0; e < 2; e++) {
-				u32 r = trans ? l % 4 * 2 + e : l / 4, c = trans ? l / 4 : l % 4 * 2 + e;
+				u32 r = trans ? l % 4 * 2 + e : l / 4,
+				    c = trans ? l / 4 : l % 4 * 2 + e;
 				u16 v = (u16)(from[l] >> (16 * e));
 				memcpy(rows[r] + c * 2, &v, 2);
 			}
@@ -161,7 +164,8 @@ static void tiles_product(Tiles *t, const u16 s[3], bool wide)
 	for (u32 i = 0; i < m; i++)
 		for (u32 j = 0; j < n; j++)
 			for (u32 x = 0; x < k; x++)
-				t->dc[i * 32 + j] = fma(t->da[i * 32 + x], t->db[x * 32 + j], t->dc[i * 32 + j]);
+				t->dc[i * 32 + j] = fma(t->da[i * 32 + x], t->db[x * 32 + j],
+							t->dc[i * 32 + j]);
 }
 
 static void put_a(Tiles *t, bool wide, u32 row, u32 k, f64 x)
@@ -203,7 +207,8 @@ void prepare_mma(Arena *a, Ins *in)
 {
 	u32 m = in->shape[0], n = in->shape[1], k = in->shape[2], size = type_bytes[in->type[1]];
 	bool small = m == 8 && ((in->type[1] == T_F64 && k == 4) || (size == 1 && k == 16));
-	if (n != 8 || (m != 16 && !small) || k > 32 || (in->type[0] == T_S32) != (in->type[3] == T_S32))
+	if (n != 8 || (m != 16 && !small) || k > 32 ||
+	    (in->type[0] == T_S32) != (in->type[3] == T_S32))
 		refuse(a, in, "this shape is not simulated");
 	refuse_count(a, in, &in->args[0], m * n, (Type)in->type[0]);
 	refuse_count(a, in, &in->args[1], m * k, (Type)in->type[1]);
@@ -298,10 +303,12 @@ void prepare_wmma(Arena *a, Ins *in)
 	if (!wmma_shape(in))
 		refuse(a, in, "this shape is not simulated");
 	in->extra = (u32)which;
-	wmma_count(a, in, in->args[0].kind == A_VEC ? &in->args[0] : &in->args[1], which, (Type)in->type[0]);
+	wmma_count(a, in, in->args[0].kind == A_VEC ? &in->args[0] : &in->args[1], which,
+		   (Type)in->type[0]);
 }
 
-static bool wmma_element(Warp *w, const Ins *in, const Arg *addr, const Arg *ld, u32 i, bool write, Place *p)
+static bool wmma_element(Warp *w, const Ins *in, const Arg *addr, const Arg *ld, u32 i, bool write,
+			 Place *p)
 {
 	u32 rows, cols, size = type_bytes[in->type[0]];
 	wmma_tile(in, (char)in->extra, &rows, &cols);
@@ -402,7 +409,8 @@ Run run_wmma(Warp *w, const Ins *in, u32 mask)
 	u32 per = per_register(type[0]);
 	for (u32 i = 0; i < m * n; i++) {
 		f64 x = wide ? *c_wide(&t, i / n, i % n) : (f64)t.c[i / n * 256 + i % n];
-		element_put(in, type[0], w, &in->args[0], i / LANES / per, i % LANES, i / LANES % per, x);
+		element_put(in, type[0], w, &in->args[0], i / LANES / per, i % LANES,
+			    i / LANES % per, x);
 	}
 	return RUN_NEXT;
 }

@@ -13,7 +13,8 @@ static void value_put(SimModule *m, const PtxVar *v, const PtxOperand *o, u8 *at
 	s64 global;
 	if (o->kind == PO_NAME) {
 		if (!map_get(&m->global_names, o->name, &global) || size != 8)
-			load_fail(&m->arena, v->line, "%s: the initialiser names %s", v->name, o->name);
+			load_fail(&m->arena, v->line, "%s: the initialiser names %s", v->name,
+				  o->name);
 		bits += m->globals[global].addr;
 	} else if (o->kind == PO_F64 && size == 4) {
 		f64 d;
@@ -26,7 +27,8 @@ static void value_put(SimModule *m, const PtxVar *v, const PtxOperand *o, u8 *at
 	memcpy(at, &bits, size);
 }
 
-static void init_put(SimModule *m, const PtxVar *v, const PtxOperand *o, u8 *host, u64 *at, u64 end, u32 size)
+static void init_put(SimModule *m, const PtxVar *v, const PtxOperand *o, u8 *host, u64 *at, u64 end,
+		     u32 size)
 {
 	for (; o; o = o->next) {
 		if (o->kind == PO_VEC) {
@@ -89,7 +91,8 @@ static bool module_build(SimModule *m, const char *ptx, size_t size)
 	return true;
 }
 
-struct SimModule *sim_load(struct Memory *memory, const char *ptx, size_t size, char *why, size_t room)
+struct SimModule *sim_load(struct Memory *memory, const char *ptx, size_t size, char *why,
+			   size_t room)
 {
 	SimModule *m = calloc(1, sizeof *m);
 	if (!m) {
@@ -188,8 +191,8 @@ static bool block_check(const SimLaunch *l, const Code *c, char *why, size_t roo
 	u64 threads = (u64)l->block[0] * l->block[1] * l->block[2];
 	u64 most = c->block[0] ? (u64)c->block[0] * c->block[1] * c->block[2] : 1024;
 	if (!threads || threads > 1024 || l->block[2] > 64)
-		return refused(why, room, "a block of %u x %u x %u threads: 1 to 1024 are possible", l->block[0],
-			       l->block[1], l->block[2]);
+		return refused(why, room, "a block of %u x %u x %u threads: 1 to 1024 are possible",
+			       l->block[0], l->block[1], l->block[2]);
 	if (c->block_fixed ? threads != most : threads > most)
 		return refused(why, room, "a block of %llu threads, the kernel says %llu",
 			       (unsigned long long)threads, (unsigned long long)most);
@@ -202,13 +205,17 @@ static bool grid_check(const SimLaunch *l, const Code *c, u32 cluster[3], char *
 		u32 asked = l->cluster[i], fixed = c->has_cluster ? c->cluster[i] : 0;
 		cluster[i] = asked ? asked : fixed ? fixed : 1;
 		if (asked && fixed && asked != fixed)
-			return refused(why, room, "the kernel was compiled for clusters of %u x %u x %u",
+			return refused(why, room,
+				       "the kernel was compiled for clusters of %u x %u x %u",
 				       c->cluster[0], c->cluster[1], c->cluster[2]);
 		if (!l->grid[i] || l->grid[i] % cluster[i])
-			return refused(why, room, "grid component %d is %u, which is no multiple of the cluster's %u",
-				       i, l->grid[i], cluster[i]);
+			return refused(
+				why, room,
+				"grid component %d is %u, which is no multiple of the cluster's %u",
+				i, l->grid[i], cluster[i]);
 	}
-	if ((u64)cluster[0] * cluster[1] * cluster[2] > 16 || (cluster[0] | cluster[1] | cluster[2]) > 16)
+	if ((u64)cluster[0] * cluster[1] * cluster[2] > 16 ||
+	    (cluster[0] | cluster[1] | cluster[2]) > 16)
 		return refused(why, room, "a cluster has at most 16 CTAs");
 	if ((u64)l->grid[0] * l->grid[1] * l->grid[2] > INT32_MAX)
 		return refused(why, room, "the grid has too many CTAs");
@@ -225,19 +232,22 @@ static bool job_prepare(Job *j, char *why, size_t room)
 	if (!block_check(l, c, why, room) || !grid_check(l, c, j->cluster, why, room))
 		return false;
 	if (l->param_bytes < c->param_bytes)
-		return refused(why, room, "%s takes %u bytes of parameters, %zu were given", c->name,
-			       c->param_bytes, l->param_bytes);
+		return refused(why, room, "%s takes %u bytes of parameters, %zu were given",
+			       c->name, c->param_bytes, l->param_bytes);
 	if ((u64)c->dynamic_offset - SMEM_BASE + l->dynamic_bytes > SMEM_LIMIT)
-		return refused(why, room, "%u bytes of static and %u of dynamic shared memory: %d are possible",
-			       c->dynamic_offset - SMEM_BASE, l->dynamic_bytes, SMEM_LIMIT);
+		return refused(
+			why, room,
+			"%u bytes of static and %u of dynamic shared memory: %d are possible",
+			c->dynamic_offset - SMEM_BASE, l->dynamic_bytes, SMEM_LIMIT);
 	u32 threads = l->block[0] * l->block[1] * l->block[2];
 	j->entry_regs = l->entry_regs ? l->entry_regs : default_regs(c, threads);
-	j->nclusters = l->grid[0] * l->grid[1] * l->grid[2] / (j->cluster[0] * j->cluster[1] * j->cluster[2]);
+	j->nclusters = l->grid[0] * l->grid[1] * l->grid[2] /
+		       (j->cluster[0] * j->cluster[1] * j->cluster[2]);
 	return true;
 }
 
-bool sim_run(struct Memory *m, const SimLaunch *l, const SimOptions *o, SimResult *result, char *why,
-	     size_t room)
+bool sim_run(struct Memory *m, const SimLaunch *l, const SimOptions *o, SimResult *result,
+	     char *why, size_t room)
 {
 	SimOptions opt = *o;
 	Job j = {.l = l, .m = l->module, .memory = m, .opt = &opt, .result = result};

@@ -1,6 +1,6 @@
-/* names.c - what names mean in a function: slots of registers and constants, addresses of variables,
- * offsets of parameters. A register gets its slot when it is first used.
- *   .reg .b32 %r<318>;  ->  a family; %r7  ->  slot 0x1c0, 4 bytes a lane */
+/* names.c - what names mean in a function: slots of registers and constants, addresses of
+ * variables, offsets of parameters. A register gets its slot when it is first used. .reg .b32
+ * %r<318>;  ->  a family; %r7  ->  slot 0x1c0, 4 bytes a lane */
 #include "runtime/sim/decode.h"
 
 #include <stdio.h>
@@ -80,7 +80,9 @@ static Def *family_member(Dec *d, Scope *s, const char *name)
 	Scope *here = d->scope;
 	d->scope = s;
 	scope_define(d, name,
-		     (Def){.kind = D_REG, .width = family.width, .slot = slot_new(d, family.width)});
+		     (Def){.kind = D_REG,
+			   .width = family.width,
+			   .slot = slot_new(d, family.width)});
 	d->scope = here;
 	return &d->defs[d->ndefs - 1];
 }
@@ -140,7 +142,9 @@ static void declare_register(Dec *d, const PtxVar *v)
 	if (v->vector2 || v->vector4)
 		load_fail(d->a, v->line, "%s: vector registers are not simulated", v->name);
 	Def def = {.kind = v->family ? D_FAMILY : D_REG,
-		   .width = t == T_PRED ? 1 : type_bytes[t] < 2 ? 2 : type_bytes[t],
+		   .width = t == T_PRED         ? 1
+			    : type_bytes[t] < 2 ? 2
+						: type_bytes[t],
 		   .count = v->count};
 	if (!v->family)
 		def.slot = slot_new(d, def.width);
@@ -161,7 +165,8 @@ static u32 shared_place(Dec *d, const PtxVar *v)
 	Code *c = d->c;
 	u64 bytes = var_bytes(d->a, v);
 	if (bytes > SMEM_LIMIT || c->shared_bytes + bytes > SMEM_LIMIT)
-		load_fail(d->a, v->line, "%s: more than %d bytes of shared memory", v->name, SMEM_LIMIT);
+		load_fail(d->a, v->line, "%s: more than %d bytes of shared memory", v->name,
+			  SMEM_LIMIT);
 	u32 end = SMEM_BASE + c->shared_bytes;
 	u32 at = place(&end, var_align(d->a, v), bytes);
 	c->shared_bytes = end - SMEM_BASE;
@@ -177,11 +182,14 @@ void declare(Dec *d, const PtxVar *v)
 	else if (strcmp(v->space, ".local") == 0)
 		scope_define(d, v->name, (Def){.kind = D_CONST, .value = local_place(d, v)});
 	else if (strcmp(v->space, ".param") == 0)
-		scope_define(d, v->name, (Def){.kind = D_BODY_PARAM, .value = (s64)GEN_LOCAL + local_place(d, v)});
+		scope_define(d, v->name,
+			     (Def){.kind = D_BODY_PARAM,
+				   .value = (s64)GEN_LOCAL + local_place(d, v)});
 	else if (strcmp(v->space, ".shared") == 0 && !v->external)
 		scope_define(d, v->name, (Def){.kind = D_CONST, .value = shared_place(d, v)});
 	else
-		load_fail(d->a, v->line, "%s: %s cannot be declared in a function", v->name, v->space);
+		load_fail(d->a, v->line, "%s: %s cannot be declared in a function", v->name,
+			  v->space);
 }
 
 void declare_params(Dec *d, const PtxFunc *f)
@@ -195,7 +203,7 @@ void declare_params(Dec *d, const PtxFunc *f)
 				  PARAM_LIMIT);
 		ARENA_PUSH(d->a, c->params, c->nparams, c->params_cap);
 		c->params[c->nparams - 1] =
-		    (Param){v->name, at, (u32)bytes, (u32)var_align(d->a, v)};
+			(Param){v->name, at, (u32)bytes, (u32)var_align(d->a, v)};
 		scope_define(d, v->name, (Def){.kind = D_PARAM, .value = at});
 	}
 }
@@ -229,7 +237,8 @@ void shared_layout(Dec *d, const PtxFunc *f)
 		if (strcmp(v->space, ".shared") != 0 || !(inlines || uses(f, v->name)))
 			continue;
 		if (v->count >= 0)
-			scope_define(d, v->name, (Def){.kind = D_CONST, .value = shared_place(d, v)});
+			scope_define(d, v->name,
+				     (Def){.kind = D_CONST, .value = shared_place(d, v)});
 		else if (var_align(d->a, v) > align)
 			align = var_align(d->a, v);
 	}
@@ -237,5 +246,6 @@ void shared_layout(Dec *d, const PtxFunc *f)
 	d->c->dynamic_offset = place(&end, align, 0);
 	for (const PtxVar *v = first; v; v = v->next)
 		if (strcmp(v->space, ".shared") == 0 && v->count < 0)
-			scope_define(d, v->name, (Def){.kind = D_CONST, .value = d->c->dynamic_offset});
+			scope_define(d, v->name,
+				     (Def){.kind = D_CONST, .value = d->c->dynamic_offset});
 }

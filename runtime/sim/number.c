@@ -3,7 +3,6 @@
 #include "runtime/sim/number.h"
 #include "runtime/sim/machine.h"
 
-
 Rounding rounding_of(const Ins *in)
 {
 	if (has(in, M_RZ) || has(in, M_RZI))

@@ -1,6 +1,6 @@
-/* number.h - rounding that the host's own arithmetic does not do: other modes than to nearest, small
- * formats without double rounding, flushing of subnormals, canonical NaN. (PTX ISA: Floating-Point
- * Instructions; NaN results of f32 are 0x7fffffff.) */
+/* number.h - rounding that the host's own arithmetic does not do: other modes than to nearest,
+ * small formats without double rounding, flushing of subnormals, canonical NaN. (PTX ISA:
+ * Floating-Point Instructions; NaN results of f32 are 0x7fffffff.) */
 #ifndef DSL_SIM_NUMBER_H
 #define DSL_SIM_NUMBER_H
 

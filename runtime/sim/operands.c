@@ -5,23 +5,38 @@
 static u32 class_width(const Ins *in, char c)
 {
 	switch (c) {
-	case 'D': case 'd': case 'X': case 'x': case 'V': case 'v':
+	case 'D':
+	case 'd':
+	case 'X':
+	case 'x':
+	case 'V':
+	case 'v':
 		return in->type[0] == T_PRED ? 1 : type_bytes[in->type[0]];
-	case 'E': case 'e': case 'Y': case 'y':
+	case 'E':
+	case 'e':
+	case 'Y':
+	case 'y':
 		return type_bytes[in->type[1]];
-	case 'F': case 'f':
+	case 'F':
+	case 'f':
 		return type_bytes[in->type[2]];
-	case 'W': case 'w':
+	case 'W':
+	case 'w':
 		return type_bytes[in->type[0]] * 2u;
-	case 'U': case 'u':
+	case 'U':
+	case 'u':
 		return 4;
-	case 'Q': case 'q':
+	case 'Q':
+	case 'q':
 		return 8;
-	case 'H': case 'h':
+	case 'H':
+	case 'h':
 		return 2;
-	case 'P': case 'p':
+	case 'P':
+	case 'p':
 		return 1;
-	case 'R': case 'r':
+	case 'R':
+	case 'r':
 		return in->type[0] == T_F64 ? 8 : 4;
 	default:
 		return 0;
@@ -128,7 +143,9 @@ static bool name_arg(Dec *d, const PtxOperand *o, char c, u32 width, Arg *out, c
 			*why = "a register of another width is needed";
 			return false;
 		}
-		*out = (Arg){.kind = A_SLOT, .width = def->width, .slot = def->slot,
+		*out = (Arg){.kind = A_SLOT,
+			     .width = def->width,
+			     .slot = def->slot,
 			     .negated = o->negated};
 		return true;
 	}
@@ -243,9 +260,13 @@ static bool memory_arg(Dec *d, const Ins *in, const PtxOperand *o, char c, Arg *
 static bool one_arg(Dec *d, const Ins *in, const PtxOperand *o, char c, Arg *out, const char **why)
 {
 	switch (c) {
-	case 'm': case 't':
+	case 'm':
+	case 't':
 		return memory_arg(d, in, o, c, out, why);
-	case 'V': case 'v': case 'R': case 'r':
+	case 'V':
+	case 'v':
+	case 'R':
+	case 'r':
 		return vector_arg(d, in, o, c, out, why);
 	case 'i':
 		*out = (Arg){.kind = A_IMM, .imm = o->imm};

@@ -8,14 +8,14 @@
 
 typedef enum {
 	PO_NAME,  /* %r1, sym, sym+16, !%p1 */
-	PO_INT,	  /* 7 */
-	PO_F32,	  /* 0f3F800000: bits in imm */
-	PO_F64,	  /* 0d3FF0000000000000 or 1.5: bits in imm */
-	PO_MEM,	  /* [a+16], [map, {x, y}] : inside in list */
-	PO_VEC,	  /* {a, b} */
+	PO_INT,   /* 7 */
+	PO_F32,   /* 0f3F800000: bits in imm */
+	PO_F64,   /* 0d3FF0000000000000 or 1.5: bits in imm */
+	PO_MEM,   /* [a+16], [map, {x, y}] : inside in list */
+	PO_VEC,   /* {a, b} */
 	PO_PAIR,  /* a|b */
 	PO_PAREN, /* (a, b), of calls */
-	PO_SINK	  /* _ */
+	PO_SINK   /* _ */
 } PtxOperandKind;
 
 typedef struct PtxOperand PtxOperand;
@@ -26,7 +26,7 @@ struct PtxOperand {
 	s64 imm; /* value; or what is added to name */
 	PtxOperand *list, *next;
 	PtxOperand *last; /* of the list whose first this is; NULL: itself */
-	int n; /* of list */
+	int n;            /* of list */
 };
 
 typedef enum { PS_INSN, PS_LABEL, PS_VAR, PS_REG, PS_OPEN, PS_CLOSE } PtxStmtKind;
@@ -38,7 +38,7 @@ struct PtxVar {
 	const char *space; /* ".shared", ".reg", ... */
 	const char *type;  /* ".b8" */
 	const char *name;
-	s64 align, count;   /* count: elements, or registers of the family; -1 when [] */
+	s64 align, count; /* count: elements, or registers of the family; -1 when [] */
 	bool external, family, vector2, vector4;
 	PtxOperand *init; /* of .global and .const; NULL for zeros */
 	int line;

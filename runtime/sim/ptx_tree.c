@@ -104,7 +104,8 @@ void ptx_bound(PtxModule *m, PtxFunc *f, int line, const char *directive, PtxOpe
 {
 	for (PtxOperand *o = list; o; o = o->next)
 		if (o->imm < 0 || o->imm > INT32_MAX)
-			load_fail(m->arena, line, "%s %lld is out of range", directive, (long long)o->imm);
+			load_fail(m->arena, line, "%s %lld is out of range", directive,
+				  (long long)o->imm);
 	if (strcmp(directive, ".maxntid") == 0)
 		bound_three(f->maxntid, list);
 	else if (strcmp(directive, ".reqntid") == 0)

@@ -156,7 +156,8 @@ static void explain_mbar(const Cluster *c, const Wait *wait, Text *t)
 static void explain_bar(const Wait *wait, Text *t)
 {
 	const NamedBar *b = &wait->cta->bars[wait->offset];
-	text_add(t, "barrier %u: %u of %u threads have arrived", wait->offset, b->arrived, b->expected);
+	text_add(t, "barrier %u: %u of %u threads have arrived", wait->offset, b->arrived,
+		 b->expected);
 }
 
 static void explain(const Warp *w, Text *t)
@@ -171,19 +172,24 @@ static void explain(const Warp *w, Text *t)
 		explain_bar(wait, t);
 		break;
 	case W_CLUSTER:
-		text_add(t, "the cluster barrier: %u of %u warps have arrived", c->bar_arrived, c->live + c->bar_gone);
+		text_add(t, "the cluster barrier: %u of %u warps have arrived", c->bar_arrived,
+			 c->live + c->bar_gone);
 		break;
 	case W_REGS:
-		text_add(t, "setmaxnreg.inc to %llu: it needs %u registers, the CTA's pool has %u; warps that must "
-			    "release theirs have not",
-			 (unsigned long long)wait->phase, ((u32)wait->phase - w->regs) * LANES, w->cta->pool);
+		text_add(t,
+			 "setmaxnreg.inc to %llu: it needs %u registers, the CTA's pool has %u; "
+			 "warps that must "
+			 "release theirs have not",
+			 (unsigned long long)wait->phase, ((u32)wait->phase - w->regs) * LANES,
+			 w->cta->pool);
 		break;
 	case W_WGMMA:
 		text_add(t, "wgmma group %llu: warp %u of the warpgroup has not committed it",
 			 (unsigned long long)wait->phase, w->id / 4 * 4 + wait->lane);
 		break;
 	case W_SHFL:
-		text_add(t, "threads 0x%08x of its member mask that are elsewhere", (u32)wait->phase);
+		text_add(t, "threads 0x%08x of its member mask that are elsewhere",
+			 (u32)wait->phase);
 		break;
 	default:
 		text_add(t, "asynchronous copies");
@@ -200,9 +206,9 @@ static void who(const Warp *w, Text *t)
 /* Warps that wait at the same line for the same thing are one line of the explanation. */
 static bool same_wait(const Warp *a, const Warp *b)
 {
-	return a->wait.kind == b->wait.kind && a->wait.line == b->wait.line && a->wait.cta == b->wait.cta &&
-	       a->wait.offset == b->wait.offset && a->wait.phase == b->wait.phase && a->cta == b->cta &&
-	       a->wait.kind != W_REGS;
+	return a->wait.kind == b->wait.kind && a->wait.line == b->wait.line &&
+	       a->wait.cta == b->wait.cta && a->wait.offset == b->wait.offset &&
+	       a->wait.phase == b->wait.phase && a->cta == b->cta && a->wait.kind != W_REGS;
 }
 
 static bool told(const Cluster *c, u32 i)
@@ -249,7 +255,9 @@ bool sim_checks_parse(const char *text, u32 *checks)
 	static const struct {
 		const char *word;
 		u32 bit;
-	} words[] = {{"all", CHECK_ALL}, {"none", 0},
+	} words[] = {
+		{"all", CHECK_ALL},
+		{"none", 0},
 #define CHECK(id, bit, word, help) {word, CHECK_##id},
 #include "runtime/sim/checks.def"
 	};
@@ -259,7 +267,8 @@ bool sim_checks_parse(const char *text, u32 *checks)
 		text += minus;
 		size_t n = strcspn(text, ",");
 		u32 i = 0;
-		while (i < SIM_COUNT(words) && (strlen(words[i].word) != n || memcmp(words[i].word, text, n)))
+		while (i < SIM_COUNT(words) &&
+		       (strlen(words[i].word) != n || memcmp(words[i].word, text, n)))
 			i++;
 		if (i == SIM_COUNT(words))
 			return false;

@@ -6,17 +6,32 @@
 typedef enum { C_EQ, C_NE, C_LT, C_LE, C_GT, C_GE, C_NUM, C_NAN } Cmp;
 enum { CMP_UNORDERED = 8 };
 
-/* extra: the comparison, and whether it holds for NaN. lo, ls, hi, hs are unsigned lt, le, gt, ge. */
+/* extra: the comparison, and whether it holds for NaN. lo, ls, hi, hs are unsigned lt, le, gt, ge.
+ */
 void prepare_setp(Arena *a, Ins *in)
 {
 	static const struct {
 		Mod mod;
 		u32 cmp;
 	} table[] = {
-	    {M_EQ, C_EQ}, {M_NE, C_NE}, {M_LT, C_LT}, {M_LE, C_LE}, {M_GT, C_GT}, {M_GE, C_GE},
-	    {M_LO, C_LT}, {M_LS, C_LE}, {M_HI, C_GT}, {M_HS, C_GE}, {M_NUM, C_NUM}, {M_NAN, C_NAN},
-	    {M_EQU, C_EQ | CMP_UNORDERED}, {M_NEU, C_NE | CMP_UNORDERED}, {M_LTU, C_LT | CMP_UNORDERED},
-	    {M_LEU, C_LE | CMP_UNORDERED}, {M_GTU, C_GT | CMP_UNORDERED}, {M_GEU, C_GE | CMP_UNORDERED},
+		{M_EQ, C_EQ},
+		{M_NE, C_NE},
+		{M_LT, C_LT},
+		{M_LE, C_LE},
+		{M_GT, C_GT},
+		{M_GE, C_GE},
+		{M_LO, C_LT},
+		{M_LS, C_LE},
+		{M_HI, C_GT},
+		{M_HS, C_GE},
+		{M_NUM, C_NUM},
+		{M_NAN, C_NAN},
+		{M_EQU, C_EQ | CMP_UNORDERED},
+		{M_NEU, C_NE | CMP_UNORDERED},
+		{M_LTU, C_LT | CMP_UNORDERED},
+		{M_LEU, C_LE | CMP_UNORDERED},
+		{M_GTU, C_GT | CMP_UNORDERED},
+		{M_GEU, C_GE | CMP_UNORDERED},
 	};
 	(void)a;
 	for (u32 i = 0; i < SIM_COUNT(table); i++)
@@ -24,34 +39,34 @@ void prepare_setp(Arena *a, Ins *in)
 			in->extra = table[i].cmp;
 }
 
-#define COMPARE(T)                                                                                 \
-	do {                                                                                       \
-		const T *x = lanes(w, in, k), *y = lanes(w, in, k + 1);                            \
-		switch (in->extra & 7) {                                                           \
-		case C_EQ:                                                                         \
-			for (u32 l = 0; l < LANES; l++)                                            \
-				r |= (u32)(x[l] == y[l]) << l;                                     \
-			break;                                                                     \
-		case C_NE:                                                                         \
-			for (u32 l = 0; l < LANES; l++)                                            \
-				r |= (u32)(x[l] != y[l]) << l;                                     \
-			break;                                                                     \
-		case C_LT:                                                                         \
-			for (u32 l = 0; l < LANES; l++)                                            \
-				r |= (u32)(x[l] < y[l]) << l;                                      \
-			break;                                                                     \
-		case C_LE:                                                                         \
-			for (u32 l = 0; l < LANES; l++)                                            \
-				r |= (u32)(x[l] <= y[l]) << l;                                     \
-			break;                                                                     \
-		case C_GT:                                                                         \
-			for (u32 l = 0; l < LANES; l++)                                            \
-				r |= (u32)(x[l] > y[l]) << l;                                      \
-			break;                                                                     \
-		default:                                                                           \
-			for (u32 l = 0; l < LANES; l++)                                            \
-				r |= (u32)(x[l] >= y[l]) << l;                                     \
-		}                                                                                  \
+#define COMPARE(T)                                                      \
+	do {                                                            \
+		const T *x = lanes(w, in, k), *y = lanes(w, in, k + 1); \
+		switch (in->extra & 7) {                                \
+		case C_EQ:                                              \
+			for (u32 l = 0; l < LANES; l++)                 \
+				r |= (u32)(x[l] == y[l]) << l;          \
+			break;                                          \
+		case C_NE:                                              \
+			for (u32 l = 0; l < LANES; l++)                 \
+				r |= (u32)(x[l] != y[l]) << l;          \
+			break;                                          \
+		case C_LT:                                              \
+			for (u32 l = 0; l < LANES; l++)                 \
+				r |= (u32)(x[l] < y[l]) << l;           \
+			break;                                          \
+		case C_LE:                                              \
+			for (u32 l = 0; l < LANES; l++)                 \
+				r |= (u32)(x[l] <= y[l]) << l;          \
+			break;                                          \
+		case C_GT:                                              \
+			for (u32 l = 0; l < LANES; l++)                 \
+				r |= (u32)(x[l] > y[l]) << l;           \
+			break;                                          \
+		default:                                                \
+			for (u32 l = 0; l < LANES; l++)                 \
+				r |= (u32)(x[l] >= y[l]) << l;          \
+		}                                                       \
 	} while (0)
 
 static bool compare_f(u32 cmp, f64 x, f64 y)
@@ -95,7 +110,8 @@ static f64 operand(const Ins *in, Type t, u64 v)
 static u32 compare_floats(Warp *w, const Ins *in, u32 mask, Type t, int k)
 {
 	u32 r = 0;
-	EACH_LANE(l, mask) {
+	EACH_LANE(l, mask)
+	{
 		f64 x = operand(in, t, arg_get(w, &in->args[k], l));
 		f64 y = operand(in, t, arg_get(w, &in->args[k + 1], l));
 		r |= (u32)compare_f(in->extra, x, y) << l;
@@ -109,7 +125,8 @@ static u32 compare(Warp *w, const Ins *in, u32 mask, Type t, int k)
 	u32 r = 0;
 	if (type_class[t] == 'F')
 		return compare_floats(w, in, mask, t, k);
-	bool s = type_class[t] == 'S' && !has(in, M_LO) && !has(in, M_LS) && !has(in, M_HI) && !has(in, M_HS);
+	bool s = type_class[t] == 'S' && !has(in, M_LO) && !has(in, M_LS) && !has(in, M_HI) &&
+		 !has(in, M_HS);
 	if (type_bytes[t] == 2 && s)
 		COMPARE(s16);
 	else if (type_bytes[t] == 2)
@@ -148,7 +165,8 @@ Run run_setp(Warp *w, const Ins *in, u32 mask)
 static u32 compare_half(Warp *w, const Ins *in, u32 mask, Type t, int k, int shift)
 {
 	u32 r = 0;
-	EACH_LANE(l, mask) {
+	EACH_LANE(l, mask)
+	{
 		f64 x = operand(in, t, arg_get(w, &in->args[k], l) >> shift);
 		f64 y = operand(in, t, arg_get(w, &in->args[k + 1], l) >> shift);
 		r |= (u32)compare_f(in->extra, x, y) << l;
@@ -169,7 +187,7 @@ Run run_set(Warp *w, const Ins *in, u32 mask)
 	u32 r = compare(w, in, mask, in->type[1], 1);
 	u32 yes = in->type[0] == T_F32 ? 0x3f800000 : FULL;
 	EACH_LANE(l, mask)
-		arg_set(w, &in->args[0], l, r >> l & 1 ? yes : 0);
+	arg_set(w, &in->args[0], l, r >> l & 1 ? yes : 0);
 	return RUN_NEXT;
 }
 
@@ -179,7 +197,7 @@ Run run_set2(Warp *w, const Ins *in, u32 mask)
 	u32 high = compare_half(w, in, mask, in->type[1], 1, 16);
 	u32 yes = in->type[0] == T_F16X2 ? 0x3c00 : 0x3f80;
 	EACH_LANE(l, mask)
-		arg_set(w, &in->args[0], l, (low >> l & 1 ? yes : 0) | (high >> l & 1 ? yes << 16 : 0));
+	arg_set(w, &in->args[0], l, (low >> l & 1 ? yes : 0) | (high >> l & 1 ? yes << 16 : 0));
 	return RUN_NEXT;
 }
 
@@ -200,7 +218,8 @@ Run run_selp(Warp *w, const Ins *in, u32 mask)
 /* d, a, b, c: c >= 0 ? a : b */
 Run run_slct(Warp *w, const Ins *in, u32 mask)
 {
-	EACH_LANE(l, mask) {
+	EACH_LANE(l, mask)
+	{
 		u32 c = (u32)arg_get(w, &in->args[3], l);
 		bool first = in->type[1] == T_S32 ? (s32)c >= 0 : f32_of(c) >= 0.0f;
 		arg_set(w, &in->args[0], l, arg_get(w, &in->args[first ? 1 : 2], l));
@@ -226,15 +245,15 @@ Run run_mov(Warp *w, const Ins *in, u32 mask)
 	if (in->args[1].kind == A_CLOCK) {
 		u64 t = clock_value(w, in->args[1].imm);
 		EACH_LANE(l, mask)
-			arg_set(w, &in->args[0], l, t);
+		arg_set(w, &in->args[0], l, t);
 	} else if (mask == FULL && in->args[1].width == bytes) {
 		memmove(lanes(w, in, 0), lanes(w, in, 1), (size_t)bytes * LANES);
 	} else if (bytes == 16) {
 		EACH_LANE(l, mask)
-			memmove((u8 *)lanes(w, in, 0) + l * 16, (u8 *)lanes(w, in, 1) + l * 16, 16);
+		memmove((u8 *)lanes(w, in, 0) + l * 16, (u8 *)lanes(w, in, 1) + l * 16, 16);
 	} else {
 		EACH_LANE(l, mask)
-			arg_set(w, &in->args[0], l, arg_get(w, &in->args[1], l));
+		arg_set(w, &in->args[0], l, arg_get(w, &in->args[1], l));
 	}
 	return RUN_NEXT;
 }
@@ -252,7 +271,8 @@ Run run_pack(Warp *w, const Ins *in, u32 mask)
 {
 	const Arg *v = &in->args[1];
 	u32 bytes = type_bytes[in->type[0]], each = bytes / v->n;
-	EACH_LANE(l, mask) {
+	EACH_LANE(l, mask)
+	{
 		u8 all[16] = {0};
 		for (u32 i = 0; i < v->n; i++) {
 			u64 part = arg_get(w, &v->list[i], l);
@@ -267,7 +287,8 @@ Run run_unpack(Warp *w, const Ins *in, u32 mask)
 {
 	const Arg *v = &in->args[0];
 	u32 bytes = type_bytes[in->type[0]], each = bytes / v->n;
-	EACH_LANE(l, mask) {
+	EACH_LANE(l, mask)
+	{
 		u8 all[16];
 		memcpy(all, (u8 *)lanes(w, in, 1) + l * bytes, bytes);
 		for (u32 i = 0; i < v->n; i++) {

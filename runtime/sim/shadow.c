@@ -171,15 +171,21 @@ static Rec *rec_of(const Access *a)
 	u32 actor = a->actor ? a->actor : a->w->actor;
 	u32 clock = a->actor ? a->clock : clock_of(&a->w->know.seen, actor);
 	Rec *r = c->records->last;
-	if (r && !a->actor && r->in == a->in && r->warp == a->w && r->actor == actor && r->clock == clock &&
-	    r->write == a->write)
+	if (r && !a->actor && r->in == a->in && r->warp == a->w && r->actor == actor &&
+	    r->clock == clock && r->write == a->write)
 		return r;
 	r = rec_place(c);
 	if (!r)
 		return NULL;
 	u32 id = r->id;
-	*r = (Rec){.in = a->in, .warp = a->w, .what = a->what, .actor = actor, .clock = clock,
-		   .write = a->write, .async = a->async, .id = id};
+	*r = (Rec){.in = a->in,
+		   .warp = a->w,
+		   .what = a->what,
+		   .actor = actor,
+		   .clock = clock,
+		   .write = a->write,
+		   .async = a->async,
+		   .id = id};
 	c->records->last = r;
 	return r;
 }
@@ -203,16 +209,19 @@ static void conflict(const Access *a, const Cta *cta, u32 offset, const Rec *r, 
 	place_name(a, cta, offset, &t);
 	if (proxy)
 		report(a->w, a->in, (s32)a->lane, SIM_PROXY,
-		       "%s %ss %s, which warp %u of CTA rank %u wrote through the generic proxy (line %d) "
+		       "%s %ss %s, which warp %u of CTA rank %u wrote through the generic proxy "
+		       "(line %d) "
 		       "with no fence.proxy.async between",
-		       a->what ? a->what : "async proxy", verb(a->write), t.at, v->id, v->cta->rank, r->in->line);
+		       a->what ? a->what : "async proxy", verb(a->write), t.at, v->id, v->cta->rank,
+		       r->in->line);
 	else
 		report(a->w, a->in, (s32)a->lane, SIM_RACE,
-		       "%s%s of %s is not ordered after the %s%s%s of warp %u of CTA rank %u at line %d",
-		       a->what ? a->what : "", a->what ? a->write ? " write" : " read"
-						       : verb(a->write),
-		       t.at, r->what ? r->what : "", r->what ? " " : "", verb(r->write), v->id, v->cta->rank,
-		       r->in->line);
+		       "%s%s of %s is not ordered after the %s%s%s of warp %u of CTA rank %u at "
+		       "line %d",
+		       a->what ? a->what : "",
+		       a->what ? a->write ? " write" : " read" : verb(a->write), t.at,
+		       r->what ? r->what : "", r->what ? " " : "", verb(r->write), v->id,
+		       v->cta->rank, r->in->line);
 	text_free(&t);
 }
 
@@ -242,8 +251,9 @@ static u32 set_add(const Access *a, u32 set, const Rec *me)
 		const Rec *old = r->recs[r->pool[set + 1 + i]];
 		if (old == me)
 			return set;
-		bool covered = old->actor == me->actor ? old->clock <= me->clock
-						       : clock_of(&a->w->know.seen, old->actor) >= old->clock;
+		bool covered = old->actor == me->actor
+				       ? old->clock <= me->clock
+				       : clock_of(&a->w->know.seen, old->actor) >= old->clock;
 		if (!covered && k + 1 < MOST_READERS)
 			to[++k] = old->id;
 	}
@@ -304,7 +314,8 @@ static void cell_touch(Cta *cta, u32 i, u8 m, const Access *a, const Rec *me, Me
 {
 	Cell *cell = &cta->cells[i];
 	u32 offset = SMEM_BASE + i * 2;
-	if (cell->write && cell->write != memo->write && cell->write != me->id && cta->masks[i] & m) {
+	if (cell->write && cell->write != memo->write && cell->write != me->id &&
+	    cta->masks[i] & m) {
 		memo->write = cell->write;
 		order(a, cta, offset, a->w->cluster->records->recs[cell->write]);
 	}
@@ -347,7 +358,8 @@ Rec *shadow_touch(Cta *cta, u32 offset, u32 bytes, const Access *a)
 		cell_touch(cta, i, m, a, me, &memo);
 	}
 	if (cta != a->w->cta && !a->actor)
-		shadow_remote(a->w, a->in, a->lane, cta, a->w->actor, clock_of(&a->w->know.seen, a->w->actor));
+		shadow_remote(a->w, a->in, a->lane, cta, a->w->actor,
+			      clock_of(&a->w->know.seen, a->w->actor));
 	return me;
 }
 

@@ -24,13 +24,13 @@ typedef enum {
 } SimKind;
 
 typedef struct {
-	u64 seed;	   /* of the order of warps and of when asynchronous work completes */
-	u32 checks;	   /* CHECK_* */
-	u32 threads;	   /* host threads; 0: as many as there are processors, at most 16 */
-	u64 max_steps;	   /* instructions of warps a cluster may run; 0: no limit */
+	u64 seed;          /* of the order of warps and of when asynchronous work completes */
+	u32 checks;        /* CHECK_* */
+	u32 threads;       /* host threads; 0: as many as there are processors, at most 16 */
+	u64 max_steps;     /* instructions of warps a cluster may run; 0: no limit */
 	u32 max_reports;   /* stop after this many different ones; 0: 16 */
 	const char *trace; /* file for a Chrome trace of the first cluster, or NULL */
-	u32 sms;	   /* what %nsmid says */
+	u32 sms;           /* what %nsmid says */
 } SimOptions;
 
 /* A piece of shared memory with a name, for reports: from a manifest. */
@@ -85,13 +85,15 @@ bool sim_kernel_find(const struct SimModule *mod, const char *name);
 /* Parameters of a kernel: how many, and where number i is in the buffer. */
 u32 sim_param_count(const struct SimModule *mod, const char *kernel);
 void sim_param(const struct SimModule *mod, const char *kernel, u32 i, u32 *offset, u32 *size);
-/* What the kernel itself says: .reqntid or .maxntid, .reqnctapercluster; zeros where it is silent. */
-void sim_kernel_bounds(const struct SimModule *mod, const char *kernel, u32 block[3], u32 cluster[3]);
+/* What the kernel itself says: .reqntid or .maxntid, .reqnctapercluster; zeros where it is silent.
+ */
+void sim_kernel_bounds(const struct SimModule *mod, const char *kernel, u32 block[3],
+		       u32 cluster[3]);
 
 /* run.c. False: it could not be started, and why says so. Reports are in result; its owner frees
  * them with sim_result_free. */
-bool sim_run(struct Memory *m, const SimLaunch *l, const SimOptions *o, SimResult *result, char *why,
-	     size_t room);
+bool sim_run(struct Memory *m, const SimLaunch *l, const SimOptions *o, SimResult *result,
+	     char *why, size_t room);
 void sim_result_free(SimResult *r);
 const char *sim_kind_word(SimKind k);
 /* "races,uninit", "all", "none", "all,-races": false at an unknown word. */
@@ -99,13 +101,22 @@ bool sim_checks_parse(const char *text, u32 *checks);
 
 /* tma_map.c. A tensor map in this device's own format. NULL, or what is wrong with it. */
 typedef enum {
-	SIM_U8, SIM_U16, SIM_U32, SIM_S32, SIM_U64, SIM_S64, SIM_F16, SIM_F32, SIM_F64, SIM_BF16
+	SIM_U8,
+	SIM_U16,
+	SIM_U32,
+	SIM_S32,
+	SIM_U64,
+	SIM_S64,
+	SIM_F16,
+	SIM_F32,
+	SIM_F64,
+	SIM_BF16
 } SimElem;
 typedef struct {
 	u64 base;
 	u32 rank;
 	SimElem elem;
-	u64 dims[5];	/* elements, fastest first */
+	u64 dims[5];    /* elements, fastest first */
 	u64 strides[4]; /* bytes, of dimensions 1.. */
 	u32 box[5], steps[5];
 	u32 swizzle; /* bytes: 0, 32, 64, 128 */

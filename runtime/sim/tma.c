@@ -55,7 +55,9 @@ static void row_fill(const TensorMap *m, u8 *row, u32 bytes)
 	memset(row, 0, bytes);
 	if (!m->fill)
 		return;
-	u64 nan = m->type == T_F32 ? 0x7fffffff : m->type == T_F64 ? UINT64_C(0x7fffffffffffffff) : 0x7fff;
+	u64 nan = m->type == T_F32   ? 0x7fffffff
+		  : m->type == T_F64 ? UINT64_C(0x7fffffffffffffff)
+				     : 0x7fff;
 	for (u32 i = 0; i < bytes; i += 1u << m->log2_bytes)
 		memcpy(row + i, &nan, 1u << m->log2_bytes);
 }
@@ -80,13 +82,14 @@ void tma_load(Cluster *c, Async *as)
 		u64 addr;
 		row_fill(m, row, inner);
 		const u8 *from = first < end && row_at(as, r, &addr)
-				     ? row_host(as, addr, first, end, "TMA load")
-				     : NULL;
+					 ? row_host(as, addr, first, end, "TMA load")
+					 : NULL;
 		if (from && m->step[0] == 1)
 			memcpy(row + first * size, from, (end - first) * size);
 		else if (from)
 			for (u32 i = first; i < end; i++)
-				memcpy(row + i * size, from + (size_t)(i - first) * m->step[0] * size, size);
+				memcpy(row + i * size,
+				       from + (size_t)(i - first) * m->step[0] * size, size);
 		for (u32 i = 0; i < inner; i += 16) {
 			u64 to = swizzled(as->offset + r * inner + i, m->swizzle);
 			memcpy(as->cta->smem + (to - SMEM_BASE), row + i, 16);
@@ -178,8 +181,9 @@ static bool map_operand(Warp *w, const Ins *in, u32 lane, const Arg *a, Async *o
 		return false;
 	u32 rank = rank_of(in);
 	if (out->map.rank != rank || a->n != rank) {
-		report(w, in, (s32)lane, SIM_OPERAND, "a copy of rank %u, a map of rank %u, %u coordinates", rank,
-		       out->map.rank, a->n);
+		report(w, in, (s32)lane, SIM_OPERAND,
+		       "a copy of rank %u, a map of rank %u, %u coordinates", rank, out->map.rank,
+		       a->n);
 		return false;
 	}
 	for (u32 i = 0; i < rank; i++)
@@ -203,7 +207,8 @@ static bool tma_start(Warp *w, const Ins *in, u32 lane, Cta *cta, void *ctx)
 	as->offset = proto->offset;
 	as->bytes = bytes;
 	as->bar_offset = proto->bar_offset;
-	as->rec = copy_touch(w, in, lane, cta, as->offset, bytes, true, b->actor, UINT32_MAX, "TMA load");
+	as->rec = copy_touch(w, in, lane, cta, as->offset, bytes, true, b->actor, UINT32_MAX,
+			     "TMA load");
 	if (cta != w->cta)
 		shadow_remote(w, in, lane, cta, b->actor, (u32)b->phase + 1);
 	cta->inbound++;
@@ -214,7 +219,8 @@ static bool tma_start(Warp *w, const Ins *in, u32 lane, Cta *cta, void *ctx)
 Run run_tma_load(Warp *w, const Ins *in, u32 mask)
 {
 	Place dst, bar;
-	EACH_LANE(l, mask) {
+	EACH_LANE(l, mask)
+	{
 		Async proto = {0};
 		if (!map_operand(w, in, l, &in->args[1], &proto) ||
 		    !copy_operand(w, in, &in->args[0], l, true, 128, &dst) ||
@@ -232,12 +238,14 @@ Run run_tma_load(Warp *w, const Ins *in, u32 mask)
 Run run_tma_store(Warp *w, const Ins *in, u32 mask)
 {
 	Place src;
-	EACH_LANE(l, mask) {
+	EACH_LANE(l, mask)
+	{
 		Groups *g = bulk_groups(w, l);
 		Async proto = {0};
 		if (!g || !map_operand(w, in, l, &in->args[0], &proto) ||
 		    !copy_operand(w, in, &in->args[1], l, false, 128, &src) ||
-		    !shared_span(w, in, l, src.cta, src.offset, box_bytes(&proto.map), 128, "TMA store"))
+		    !shared_span(w, in, l, src.cta, src.offset, box_bytes(&proto.map), 128,
+				 "TMA store"))
 			return RUN_FAIL;
 		Async *as = async_new(w, in, AS_TMA_STORE, l);
 		if (!as)
@@ -250,15 +258,16 @@ Run run_tma_store(Warp *w, const Ins *in, u32 mask)
 		as->group = g->committed + 1;
 		g->open++;
 		src.cta->outbound++;
-		as->rec = copy_touch(w, in, l, src.cta, src.offset, as->bytes, false, g->actor, as->group,
-				     "TMA store");
+		as->rec = copy_touch(w, in, l, src.cta, src.offset, as->bytes, false, g->actor,
+				     as->group, "TMA store");
 	}
 	return RUN_NEXT;
 }
 
 Run run_tma_prefetch(Warp *w, const Ins *in, u32 mask)
 {
-	EACH_LANE(l, mask) {
+	EACH_LANE(l, mask)
+	{
 		Async proto = {0};
 		if (!map_operand(w, in, l, &in->args[0], &proto))
 			return RUN_FAIL;
@@ -268,7 +277,8 @@ Run run_tma_prefetch(Warp *w, const Ins *in, u32 mask)
 
 Run run_prefetch_map(Warp *w, const Ins *in, u32 mask)
 {
-	EACH_LANE(l, mask) {
+	EACH_LANE(l, mask)
+	{
 		TensorMap m;
 		if (!map_read(w, in, l, &in->args[0], &m))
 			return RUN_FAIL;

@@ -7,10 +7,10 @@
 static const struct {
 	u8 log2_bytes;
 	u8 type;
-} elems[] = {
-    [SIM_U8] = {0, T_U8},   [SIM_U16] = {1, T_U16}, [SIM_U32] = {2, T_U32}, [SIM_S32] = {2, T_S32},
-    [SIM_U64] = {3, T_U64}, [SIM_S64] = {3, T_S64}, [SIM_F16] = {1, T_F16}, [SIM_F32] = {2, T_F32},
-    [SIM_F64] = {3, T_F64}, [SIM_BF16] = {1, T_BF16}};
+} elems[] = {[SIM_U8] = {0, T_U8},    [SIM_U16] = {1, T_U16}, [SIM_U32] = {2, T_U32},
+	     [SIM_S32] = {2, T_S32},  [SIM_U64] = {3, T_U64}, [SIM_S64] = {3, T_S64},
+	     [SIM_F16] = {1, T_F16},  [SIM_F32] = {2, T_F32}, [SIM_F64] = {3, T_F64},
+	     [SIM_BF16] = {1, T_BF16}};
 
 static const char *dims_check(const SimMap *m)
 {
@@ -50,8 +50,11 @@ const char *sim_map_encode(const SimMap *m, void *bytes128)
 	const char *wrong = map_check(m);
 	if (wrong)
 		return wrong;
-	TensorMap t = {.base = m->base, .rank = (u8)m->rank, .type = elems[m->elem].type,
-		       .log2_bytes = elems[m->elem].log2_bytes, .swizzle = (u8)m->swizzle,
+	TensorMap t = {.base = m->base,
+		       .rank = (u8)m->rank,
+		       .type = elems[m->elem].type,
+		       .log2_bytes = elems[m->elem].log2_bytes,
+		       .swizzle = (u8)m->swizzle,
 		       .fill = m->nan_fill};
 	memcpy(t.magic, "DSLSIM1", 8);
 	for (u32 i = 0; i < 5; i++) {

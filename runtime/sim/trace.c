@@ -34,12 +34,15 @@ void trace_close(struct Trace *t)
 	free(t);
 }
 
-void trace_span(const Cluster *c, const Warp *w, const char *name, const char *kind, u64 from, u64 to)
+void trace_span(const Cluster *c, const Warp *w, const char *name, const char *kind, u64 from,
+		u64 to)
 {
 	struct Trace *t = c->job->trace;
 	if (!t || c->index != 0)
 		return;
-	fprintf(t->file, "%s\n{\"ph\":\"X\",\"name\":\"%s\",\"cat\":\"%s\",\"pid\":%u,\"tid\":%u,\"ts\":%llu,\"dur\":%llu}",
+	fprintf(t->file,
+		"%s\n{\"ph\":\"X\",\"name\":\"%s\",\"cat\":\"%s\",\"pid\":%u,\"tid\":%u,\"ts\":%"
+		"llu,\"dur\":%llu}",
 		t->events++ ? "," : "", name, kind, w->cta->rank, w->id, (unsigned long long)from,
 		(unsigned long long)(to > from ? to - from : 1));
 }

@@ -1,5 +1,5 @@
-/* warp.c - one warp: its splits (threads that run together), where they part and meet again, and the
- * step that runs one of them for a while. Parted threads wait for each other at the immediate
+/* warp.c - one warp: its splits (threads that run together), where they part and meet again, and
+ * the step that runs one of them for a while. Parted threads wait for each other at the immediate
  * postdominator of their branch; both sides run by turns, so one may wait for what the other does.
  *   @%p bra L; (16 threads)  ->  two splits of 16, one meeting point at the branch's reconv */
 #include "runtime/sim/handlers.h"
@@ -91,8 +91,8 @@ static bool converged(Warp *w, const Split *s, const Ins *in, u32 mask)
 	if (!checked(w->cluster, CHECK_MBAR))
 		return true;
 	report(w, in, (s32)lane_first(mask), SIM_DIVERGED,
-	       "threads 0x%08x of the warp are here, 0x%08x are not: all must run %s together", mask,
-	       w->live & ~mask, in->text);
+	       "threads 0x%08x of the warp are here, 0x%08x are not: all must run %s together",
+	       mask, w->live & ~mask, in->text);
 	return true;
 }
 
@@ -126,7 +126,8 @@ static void registers_check(Warp *w, const Ins *in)
 	for (int i = 0; i < in->nargs; i++) {
 		if (flying && slot_busy(w, &in->args[i])) {
 			report(w, in, -1, SIM_WGMMA,
-			       "%s touches a register that a wgmma in flight owns: wgmma.wait_group must "
+			       "%s touches a register that a wgmma in flight owns: "
+			       "wgmma.wait_group must "
 			       "come first",
 			       in->text);
 			break;

@@ -12,7 +12,8 @@ static bool members(Warp *w, const Ins *in, u32 mask, int k)
 	if ((want & ~mask) == 0)
 		return true;
 	report(w, in, (s32)lane_first(want & ~mask), SIM_DIVERGED,
-	       "the member mask 0x%08x names threads that are not here; here are 0x%08x", want, mask);
+	       "the member mask 0x%08x names threads that are not here; here are 0x%08x", want,
+	       mask);
 	return false;
 }
 
@@ -43,7 +44,8 @@ Run run_shfl(Warp *w, const Ins *in, u32 mask)
 	if (!members(w, in, mask, 5))
 		return RUN_FAIL;
 	memcpy(from, lanes(w, in, 2), sizeof from);
-	EACH_LANE(l, mask) {
+	EACH_LANE(l, mask)
+	{
 		bool inside;
 		u32 b = (u32)arg_get(w, &in->args[3], l), c = (u32)arg_get(w, &in->args[4], l);
 		u32 j = shfl_source(in, l, b, c, &inside);
@@ -71,7 +73,7 @@ Run run_ballot(Warp *w, const Ins *in, u32 mask)
 		return RUN_FAIL;
 	u32 p = pred_get(w, &in->args[1]) & mask;
 	EACH_LANE(l, mask)
-		arg_set(w, &in->args[0], l, p);
+	arg_set(w, &in->args[0], l, p);
 	return RUN_NEXT;
 }
 
@@ -80,15 +82,17 @@ Run run_match(Warp *w, const Ins *in, u32 mask)
 	u32 same[LANES], all = 1;
 	if (!members(w, in, mask, 3))
 		return RUN_FAIL;
-	EACH_LANE(l, mask) {
+	EACH_LANE(l, mask)
+	{
 		same[l] = 0;
 		for (u32 k = 0; k < LANES; k++)
-			if (mask >> k & 1 && arg_get(w, &in->args[2], k) == arg_get(w, &in->args[2], l))
+			if (mask >> k & 1 &&
+			    arg_get(w, &in->args[2], k) == arg_get(w, &in->args[2], l))
 				same[l] |= 1u << k;
 		all &= same[l] == mask;
 	}
 	EACH_LANE(l, mask)
-		arg_set(w, &in->args[0], l, has(in, M_ANY) ? same[l] : all ? mask : 0);
+	arg_set(w, &in->args[0], l, has(in, M_ANY) ? same[l] : all ? mask : 0);
 	if (in->args[1].kind)
 		pred_set(w, &in->args[1], mask, all ? FULL : 0);
 	return RUN_NEXT;
@@ -97,7 +101,7 @@ Run run_match(Warp *w, const Ins *in, u32 mask)
 Run run_activemask(Warp *w, const Ins *in, u32 mask)
 {
 	EACH_LANE(l, mask)
-		arg_set(w, &in->args[0], l, mask);
+	arg_set(w, &in->args[0], l, mask);
 	return RUN_NEXT;
 }
 
@@ -109,7 +113,7 @@ Run run_elect(Warp *w, const Ins *in, u32 mask)
 	u32 leader = lane_first(mask);
 	if (in->args[0].kind == A_SLOT)
 		EACH_LANE(l, mask)
-			arg_set(w, &in->args[0], l, leader);
+	arg_set(w, &in->args[0], l, leader);
 	if (in->args[1].kind)
 		pred_set(w, &in->args[1], mask, 1u << leader);
 	return RUN_NEXT;
@@ -135,9 +139,9 @@ Run run_redux(Warp *w, const Ins *in, u32 mask)
 		return RUN_FAIL;
 	u32 first = lane_first(mask), r = (u32)arg_get(w, &in->args[1], first);
 	EACH_LANE(l, mask & (mask - 1))
-		r = reduce(in, r, (u32)arg_get(w, &in->args[1], l));
+	r = reduce(in, r, (u32)arg_get(w, &in->args[1], l));
 	EACH_LANE(l, mask)
-		arg_set(w, &in->args[0], l, r);
+	arg_set(w, &in->args[0], l, r);
 	return RUN_NEXT;
 }
 
@@ -173,11 +177,13 @@ Run run_setmaxnreg(Warp *w, const Ins *in, u32 mask)
 	u32 want = (u32)in->args[0].imm;
 	(void)mask;
 	if (want < 24 || want > 256 || want % 8) {
-		report(w, in, -1, SIM_OPERAND, "setmaxnreg %u: a multiple of 8 from 24 to 256 is needed", want);
+		report(w, in, -1, SIM_OPERAND,
+		       "setmaxnreg %u: a multiple of 8 from 24 to 256 is needed", want);
 		return RUN_FAIL;
 	}
 	if (has(in, M_DEC) ? want > w->regs : want < w->regs) {
-		report(w, in, -1, SIM_OPERAND, "setmaxnreg.%s to %u, but each thread has %u registers",
+		report(w, in, -1, SIM_OPERAND,
+		       "setmaxnreg.%s to %u, but each thread has %u registers",
 		       has(in, M_DEC) ? "dec" : "inc", want, w->regs);
 		return RUN_FAIL;
 	}

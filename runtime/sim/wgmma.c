@@ -1,8 +1,8 @@
 /* wgmma.c - warpgroup matrix products (PTX ISA: Asynchronous Warpgroup Level Matrix Instructions).
- * Each warp of the four computes its 16 rows; operands are read through real matrix descriptors, when
- * the operation happens, which is at the latest when its group is waited for. Products of 16-bit and
- * narrower floats are exact; sums are f32, in order of k, fused.
- *   D[64 x n] (+)= A[64 x k] B[k x n], one group per commit */
+ * Each warp of the four computes its 16 rows; operands are read through real matrix descriptors,
+ * when the operation happens, which is at the latest when its group is waited for. Products of
+ * 16-bit and narrower floats are exact; sums are f32, in order of k, fused. D[64 x n] (+)= A[64 x
+ * k] B[k x n], one group per commit */
 #include "runtime/sim/lanes.h"
 #include "runtime/sim/matrix.h"
 
@@ -37,17 +37,20 @@ static u32 desc_offset(const Desc *d, u32 mn, u32 k, u32 size, bool trans)
 		at = mn / t * d->stride + mn % t * size + k / 8 * d->lead + k % 8 * 16;
 	} else {
 		u32 span = d->swizzle / size;
-		at = mn / span * d->lead + mn % span * size + k / 8 * d->stride + k % 8 * d->swizzle;
+		at = mn / span * d->lead + mn % span * size + k / 8 * d->stride +
+		     k % 8 * d->swizzle;
 	}
 	return d->start + at;
 }
 
 /* One 16-byte chunk of elements along the contiguous direction, at (mn, k). */
-static const u8 *desc_chunk(const Wgmma *op, Warp *w, const Desc *d, u32 mn, u32 k, u32 size, bool trans)
+static const u8 *desc_chunk(const Wgmma *op, Warp *w, const Desc *d, u32 mn, u32 k, u32 size,
+			    bool trans)
 {
 	u32 at = (u32)swizzled(desc_offset(d, mn, k, size, trans), d->swizzle);
 	if (at < SMEM_BASE || at + 16 > w->cta->smem_end) {
-		report(w, op->in, -1, SIM_BOUNDS, "a matrix descriptor reaches shared address 0x%x", at);
+		report(w, op->in, -1, SIM_BOUNDS, "a matrix descriptor reaches shared address 0x%x",
+		       at);
 		return NULL;
 	}
 	return w->cta->smem + (at - SMEM_BASE);
@@ -110,15 +113,16 @@ static void operand_regs(const Wgmma *op, Warp *w, f32 *to)
 	}
 }
 
-/* The accumulator: register r of lane l holds row l/4 + 8 (r/2 % 2), column 8 (r/4) + 2 (l%4) + r%2;
- * f16 packs two columns into one register. */
+/* The accumulator: register r of lane l holds row l/4 + 8 (r/2 % 2), column 8 (r/4) + 2 (l%4) +
+ * r%2; f16 packs two columns into one register. */
 static void acc_load(const Wgmma *op, Warp *w, f32 *acc)
 {
 	const Arg *v = &op->in->args[0];
 	bool half = op->in->type[0] == T_F16;
 	for (u32 r = 0; r < v->n; r++) {
 		const u32 *reg = r32(w, v->list[r].slot);
-		u32 row = (half ? r : r / 2) % 2 * 8, col = (half ? r / 2 : r / 4) * 8 + (half ? 0 : r % 2);
+		u32 row = (half ? r : r / 2) % 2 * 8,
+		    col = (half ? r / 2 : r / 4) * 8 + (half ? 0 : r % 2);
 		for (u32 l = 0; l < LANES; l++) {
 			f32 *at = &acc[(row + l / 4) * 256 + col + l % 4 * 2];
 			if (half)
@@ -135,7 +139,8 @@ static void acc_store(const Wgmma *op, Warp *w, const f32 *acc)
 	bool half = op->in->type[0] == T_F16;
 	for (u32 r = 0; r < v->n; r++) {
 		u32 *reg = r32(w, v->list[r].slot);
-		u32 row = (half ? r : r / 2) % 2 * 8, col = (half ? r / 2 : r / 4) * 8 + (half ? 0 : r % 2);
+		u32 row = (half ? r : r / 2) % 2 * 8,
+		    col = (half ? r / 2 : r / 4) * 8 + (half ? 0 : r % 2);
 		for (u32 l = 0; l < LANES; l++) {
 			const f32 *at = &acc[(row + l / 4) * 256 + col + l % 4 * 2];
 			if (half)
@@ -171,7 +176,9 @@ static void integer_product(const Wgmma *op, Warp *w, Tiles *t)
 			for (u32 k = 0; k < in->shape[2]; k++)
 				sum += (s64)t->a[row * 32 + k] * (s64)t->b[k * 256 + col];
 			if (has(in, M_SATFINITE))
-				sum = sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : sum;
+				sum = sum > INT32_MAX   ? INT32_MAX
+				      : sum < INT32_MIN ? INT32_MIN
+							: sum;
 			reg[l] = (u32)sum;
 		}
 	}
@@ -265,7 +272,8 @@ void prepare_wgmma(Arena *a, Ins *in)
 		refuse(a, in, "A is a descriptor or four registers");
 	if (in->args[1].n == 1 && in->args[1].list[0].width != 8)
 		refuse(a, in, "a matrix descriptor has 64 bits");
-	if (in->type[1] != in->type[2] && (size == 2 || in->type[1] == T_TF32 || in->type[2] == T_TF32))
+	if (in->type[1] != in->type[2] &&
+	    (size == 2 || in->type[1] == T_TF32 || in->type[2] == T_TF32))
 		refuse(a, in, "A and B have types that do not go together");
 	for (u32 i = 0; i < in->args[0].n; i++)
 		if (in->args[0].list[i].width != 4)
@@ -280,11 +288,17 @@ static void operand_touch(Warp *w, const Ins *in, u64 desc, int which, u32 actor
 	bool trans = is_trans(in, which);
 	for (u32 mn = 0; mn < rows; mn += trans ? chunk : 1) {
 		for (u32 k = 0; k < in->shape[2]; k += trans ? 1 : chunk) {
-			u32 at = (u32)swizzled(desc_offset(&d, row + mn, k, size, trans), d.swizzle);
+			u32 at =
+				(u32)swizzled(desc_offset(&d, row + mn, k, size, trans), d.swizzle);
 			if (at >= SMEM_BASE && at + 16 <= w->cta->smem_end)
 				shadow_touch(w->cta, at, 16,
-					     &(Access){.w = w, .in = in, .lane = 0, .async = true, .actor = actor,
-						       .clock = group, .what = "wgmma"});
+					     &(Access){.w = w,
+						       .in = in,
+						       .lane = 0,
+						       .async = true,
+						       .actor = actor,
+						       .clock = group,
+						       .what = "wgmma"});
 		}
 	}
 }
@@ -295,7 +309,9 @@ static void registers_dirty(Warp *w, const Ins *in, const Arg *v, const char *wh
 		if (!w->dirty[v->list[i].slot >> 6])
 			continue;
 		report(w, in, -1, SIM_WGMMA,
-		       "%s register %u was written after the last wgmma.fence: a fence must come between", what, i);
+		       "%s register %u was written after the last wgmma.fence: a fence must come "
+		       "between",
+		       what, i);
 		return;
 	}
 }
@@ -337,12 +353,15 @@ Run run_wgmma(Warp *w, const Ins *in, u32 mask)
 		q->ops = more;
 		q->cap = cap;
 	}
-	Wgmma op = {.in = in, .group = q->committed + 1, .b = arg_get(w, &in->args[2], lane),
+	Wgmma op = {.in = in,
+		    .group = q->committed + 1,
+		    .b = arg_get(w, &in->args[2], lane),
 		    .scale = pred_get(w, &in->args[3]) >> lane & 1};
 	if (in->args[1].n == 1)
 		op.a = arg_get(w, &in->args[1].list[0], lane);
 	if (desc_of(op.b).base || (in->args[1].n == 1 && desc_of(op.a).base)) {
-		report(w, in, -1, SIM_OPERAND, "matrix descriptors with a base offset are not simulated");
+		report(w, in, -1, SIM_OPERAND,
+		       "matrix descriptors with a base offset are not simulated");
 		return RUN_FAIL;
 	}
 	issue_checks(w, in, &op);
