@@ -4,7 +4,7 @@
 #include "runtime/sim/lanes.h"
 #include "runtime/sim/number.h"
 
-void prepare_vector(Arena *a, Ins *in)
+void prepare_vector(Pool *a, Ins *in)
 {
 	int want = has(in, M_V2) ? 2 : has(in, M_V4) ? 4 : has(in, M_V8) ? 8 : 1;
 	for (int i = 0; i < in->nargs; i++)
@@ -95,7 +95,7 @@ Run run_st(Warp *w, const Ins *in, u32 mask)
 	return RUN_NEXT;
 }
 
-void prepare_atom(Arena *a, Ins *in)
+void prepare_atom(Pool *a, Ins *in)
 {
 	bool cas = has(in, M_CAS);
 	if (cas != (in->args[3].kind != A_NONE) && !in->args[0].list && in->args[0].kind != A_MEM)

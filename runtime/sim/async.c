@@ -135,7 +135,7 @@ static bool lands(Warp *w, const Ins *in, Async *as, Cta *cta, u32 offset, u32 b
 	return true;
 }
 
-void prepare_bulk(Arena *a, Ins *in)
+void prepare_bulk(Pool *a, Ins *in)
 {
 	int k = in->run == run_tma_load ? 3 : 4;
 	if (!has(in, M_MULTICAST_CLUSTER) && has(in, M_L2_CACHE_HINT) && !in->args[k + 1].kind) {

@@ -1,4 +1,4 @@
-/* base.c - arena, map of names and growing text of the simulator.
+/* base.c - pool, map of names and growing text of the simulator.
  *   load_fail(a, 12, "unknown instruction")  ->  a->line, a->error, back to a->fail */
 #include "runtime/sim/base.h"
 
@@ -11,7 +11,7 @@ struct Chunk {
 	_Alignas(16) unsigned char bytes[];
 };
 
-void *arena_new(Arena *a, size_t size)
+void *pool_new(Pool *a, size_t size)
 {
 	size = (size + 15) & ~(size_t)15;
 	Chunk *c = a->chunks;
@@ -31,22 +31,22 @@ void *arena_new(Arena *a, size_t size)
 	return at;
 }
 
-void *arena_grow(Arena *a, void *old, size_t old_size, size_t size)
+void *pool_grow(Pool *a, void *old, size_t old_size, size_t size)
 {
-	void *at = arena_new(a, size);
+	void *at = pool_new(a, size);
 	if (old_size)
 		memcpy(at, old, old_size);
 	return at;
 }
 
-char *arena_text(Arena *a, const char *s, size_t n)
+char *pool_text(Pool *a, const char *s, size_t n)
 {
-	char *at = arena_new(a, n + 1);
+	char *at = pool_new(a, n + 1);
 	memcpy(at, s, n);
 	return at;
 }
 
-void arena_free(Arena *a)
+void pool_free(Pool *a)
 {
 	while (a->chunks) {
 		Chunk *next = a->chunks->next;
@@ -55,7 +55,7 @@ void arena_free(Arena *a)
 	}
 }
 
-void load_fail(Arena *a, int line, const char *fmt, ...)
+void load_fail(Pool *a, int line, const char *fmt, ...)
 {
 	va_list ap;
 	va_start(ap, fmt);
@@ -81,12 +81,12 @@ static u32 map_slot(const Map *m, const char *key)
 	return i;
 }
 
-static void map_grow(Arena *a, Map *m)
+static void map_grow(Pool *a, Map *m)
 {
 	Map old = *m;
 	m->cap = old.cap ? old.cap * 2 : 16;
-	m->keys = arena_new(a, m->cap * sizeof *m->keys);
-	m->values = arena_new(a, m->cap * sizeof *m->values);
+	m->keys = pool_new(a, m->cap * sizeof *m->keys);
+	m->values = pool_new(a, m->cap * sizeof *m->values);
 	for (u32 i = 0; i < old.cap; i++) {
 		if (!old.keys[i])
 			continue;
@@ -96,7 +96,7 @@ static void map_grow(Arena *a, Map *m)
 	}
 }
 
-void map_put(Arena *a, Map *m, const char *key, s64 value)
+void map_put(Pool *a, Map *m, const char *key, s64 value)
 {
 	if (m->n * 2 >= m->cap)
 		map_grow(a, m);

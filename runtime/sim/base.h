@@ -1,4 +1,4 @@
-/* base.h - the ground floor of the simulator: short names of the machine's types, an arena, a
+/* base.h - the ground floor of the simulator: short names of the machine's types, a pool, a
  * growing text, an error that unwinds a load. Private to runtime/sim. */
 #ifndef DSL_SIM_BASE_H
 #define DSL_SIM_BASE_H
@@ -32,28 +32,28 @@ enum { LANES = 32 };
 typedef struct Chunk Chunk;
 typedef struct {
 	Chunk *chunks;
-	jmp_buf fail;    /* taken by arena_new without memory and by load_fail */
+	jmp_buf fail;    /* taken by pool_new without memory and by load_fail */
 	char error[512]; /* the sentence */
 	int line;        /* of the PTX, 0 when there is none */
 	bool no_memory;
-} Arena;
+} Pool;
 
-void *arena_new(Arena *a, size_t size); /* zeroed, 16-byte aligned */
-void *arena_grow(Arena *a, void *old, size_t old_size, size_t size);
-char *arena_text(Arena *a, const char *s, size_t n);
-void arena_free(Arena *a);
-_Noreturn void load_fail(Arena *a, int line, const char *fmt, ...) SIM_PRINTF(3, 4);
+void *pool_new(Pool *a, size_t size); /* zeroed, 16-byte aligned */
+void *pool_grow(Pool *a, void *old, size_t old_size, size_t size);
+char *pool_text(Pool *a, const char *s, size_t n);
+void pool_free(Pool *a);
+_Noreturn void load_fail(Pool *a, int line, const char *fmt, ...) SIM_PRINTF(3, 4);
 
-/* A growing array of T inside the arena: ARENA_PUSH(a, at, n, cap) makes room for one more. */
-#define ARENA_PUSH(a, at, n, cap)                                                         \
-	do {                                                                              \
-		if ((n) == (cap)) {                                                       \
-			size_t old_ = (size_t)(cap) * sizeof *(at);                       \
-			(cap) = (cap) ? (cap) * 2 : 16;                                   \
-			(at) = arena_grow((a), (at), old_, (size_t)(cap) * sizeof *(at)); \
-		}                                                                         \
-		memset(&(at)[(n)], 0, sizeof *(at));                                      \
-		(n)++;                                                                    \
+/* A growing array of T inside the pool: POOL_PUSH(a, at, n, cap) makes room for one more. */
+#define POOL_PUSH(a, at, n, cap)                                                         \
+	do {                                                                             \
+		if ((n) == (cap)) {                                                      \
+			size_t old_ = (size_t)(cap) * sizeof *(at);                      \
+			(cap) = (cap) ? (cap) * 2 : 16;                                  \
+			(at) = pool_grow((a), (at), old_, (size_t)(cap) * sizeof *(at)); \
+		}                                                                        \
+		memset(&(at)[(n)], 0, sizeof *(at));                                     \
+		(n)++;                                                                   \
 	} while (0)
 
 /* Names to numbers. */
@@ -62,7 +62,7 @@ typedef struct {
 	s64 *values;
 	u32 n, cap;
 } Map;
-void map_put(Arena *a, Map *m, const char *key, s64 value);
+void map_put(Pool *a, Map *m, const char *key, s64 value);
 bool map_get(const Map *m, const char *key, s64 *value);
 
 /* A text that grows; text_add cuts it when memory is out. */

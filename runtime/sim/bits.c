@@ -40,7 +40,7 @@ Run run_cnot(Warp *w, const Ins *in, u32 mask)
 	BITS(OP1, x[l] == 0);
 }
 
-void prepare_pred(Arena *a, Ins *in)
+void prepare_pred(Pool *a, Ins *in)
 {
 	(void)a;
 	in->extra = (u32)in->text[0];

@@ -1,6 +1,6 @@
 /* code.h - decoded PTX: what decode.c makes of a function and exec.c runs. Registers, constants and
  * special registers are slots of one file per warp; a slot holds 32 lanes of 2, 4, 8 or 16 bytes, a
- * predicate one 32-bit mask. Everything lives in the module's arena and is read-only once loaded.
+ * predicate one 32-bit mask. Everything lives in the module's pool and is read-only once loaded.
  *   add.s32 %r1, %r2, 4;  ->  run_add, args {slot of %r1, slot of %r2, slot of the constant 4} */
 #ifndef DSL_SIM_CODE_H
 #define DSL_SIM_CODE_H
@@ -116,7 +116,7 @@ typedef struct {
 } GlobalVar;
 
 typedef struct SimModule {
-	Arena arena;
+	Pool pool;
 	PtxModule ptx;
 	Code **codes;
 	u32 ncodes, codes_cap;
@@ -140,17 +140,17 @@ extern const char *const type_words[T_COUNT];
 extern const char type_class[T_COUNT];
 extern const u8 sreg_bytes[SR_COUNT];
 
-/* decode.c: fills codes of m from m->ptx; unwinds through the arena. */
+/* decode.c: fills codes of m from m->ptx; unwinds through the pool. */
 void module_decode(SimModule *m);
 /* insn.c: finds the next row from *at on that the opcode fits, sets run, mods, types and shape and
  * gives the classes of its operands; *at moves past the row. NULL: no more, and *stuck is the word
  * that fits nowhere (NULL: no such opcode). */
 const char *insn_next(Ins *in, u32 *at, const char *op, const char **stuck);
 /* A row's own look at a decoded instruction; unwinds when it refuses it. */
-typedef void (*Prepare)(Arena *a, Ins *in);
-void insn_prepare(Arena *a, Ins *in, u32 row);
+typedef void (*Prepare)(Pool *a, Ins *in);
+void insn_prepare(Pool *a, Ins *in, u32 row);
 u32 insn_count(void);
 /* flow.c: reconvergence points of all branches. */
-void code_reconverge(Arena *a, Code *c);
+void code_reconverge(Pool *a, Code *c);
 
 #endif

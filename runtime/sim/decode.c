@@ -16,7 +16,7 @@ static Ins *ins_new(Dec *d, const PtxStmt *s)
 	if (c->nins >= INS_LIMIT)
 		load_fail(d->a, s->line, "%s has more than %d instructions, calls inlined", c->name,
 			  INS_LIMIT);
-	ARENA_PUSH(d->a, c->ins, c->nins, c->ins_cap);
+	POOL_PUSH(d->a, c->ins, c->nins, c->ins_cap);
 	Ins *in = &c->ins[c->nins - 1];
 	in->line = s->line;
 	in->loc_file = (u16)s->loc_file;
@@ -30,7 +30,7 @@ static void guard_set(Dec *d, Ins *in, const PtxStmt *s)
 {
 	if (!s->guard)
 		return;
-	Def *p = scope_find(d, s->guard);
+	Def *p = scope_look(d, s->guard);
 	if (!p || p->kind != D_REG || p->width != 1)
 		load_fail(d->a, s->line, "@%s: not a predicate", s->guard);
 	in->guarded = true;
@@ -40,7 +40,7 @@ static void guard_set(Dec *d, Ins *in, const PtxStmt *s)
 
 static void fixup_add(Dec *d, const Ins *in, u32 arg, const char *name)
 {
-	ARENA_PUSH(d->a, d->fixups, d->nfixups, d->fixups_cap);
+	POOL_PUSH(d->a, d->fixups, d->nfixups, d->fixups_cap);
 	d->fixups[d->nfixups - 1] = (Fixup){(u32)(in - d->c->ins), arg, d->scope, name, in->line};
 }
 
@@ -112,7 +112,7 @@ static void bind(Dec *d, const PtxStmt *s, Scope *caller, const PtxVar *formals,
 	for (const PtxVar *v = formals; v; v = v->next, o = o->next) {
 		Scope *callee = d->scope;
 		d->scope = caller;
-		const Def *def = o && o->kind == PO_NAME ? scope_find(d, o->name) : NULL;
+		const Def *def = o && o->kind == PO_NAME ? scope_look(d, o->name) : NULL;
 		d->scope = callee;
 		if (!def)
 			load_fail(d->a, s->line, "%s: an argument for %s is missing", s->op,
@@ -132,14 +132,14 @@ static void call_inline(Dec *d, const PtxStmt *s, const PtxFunc *f, const PtxOpe
 	while (outer->parent)
 		outer = outer->parent;
 	int n = snprintf(label, sizeof label, "return %u", d->inlined++);
-	char *skip = arena_text(d->a, label, (size_t)n + 1);
+	char *skip = pool_text(d->a, label, (size_t)n + 1);
 	skip[n] = '+';
 	if (s->guard) {
 		PtxStmt around = *s;
 		around.guard_not = !s->guard_not;
 		jump_to(d, &around, skip);
 	}
-	d->ret = arena_text(d->a, label, (size_t)n);
+	d->ret = pool_text(d->a, label, (size_t)n);
 	scope_push(d, outer);
 	Scope *inside = d->scope;
 	bind(d, s, caller, f->params, params);
@@ -230,8 +230,8 @@ static void bounds_take(Code *c, const PtxFunc *f)
 
 static Code *func_decode(SimModule *m, const PtxFunc *f)
 {
-	Code *c = arena_new(&m->arena, sizeof *c);
-	Dec d = {.m = m, .a = &m->arena, .c = c};
+	Code *c = pool_new(&m->pool, sizeof *c);
+	Dec d = {.m = m, .a = &m->pool, .c = c};
 	PtxStmt end = {.kind = PS_INSN, .line = f->line, .op = "ret"};
 	c->name = f->name;
 	bounds_take(c, f);
@@ -243,7 +243,7 @@ static Code *func_decode(SimModule *m, const PtxFunc *f)
 	insn_decode(&d, &end);
 	labels_fix(&d);
 	c->file_bytes = d.used;
-	code_reconverge(&m->arena, c);
+	code_reconverge(&m->pool, c);
 	return c;
 }
 
@@ -252,7 +252,7 @@ void module_decode(SimModule *m)
 	for (const PtxFunc *f = m->ptx.funcs; f; f = f->next) {
 		if (!f->entry || !f->has_body)
 			continue;
-		ARENA_PUSH(&m->arena, m->codes, m->ncodes, m->codes_cap);
+		POOL_PUSH(&m->pool, m->codes, m->ncodes, m->codes_cap);
 		m->codes[m->ncodes - 1] = func_decode(m, f);
 	}
 }

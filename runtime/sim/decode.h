@@ -32,7 +32,7 @@ typedef struct {
 
 typedef struct {
 	SimModule *m;
-	Arena *a;
+	Pool *a;
 	Code *c;
 	Scope *scope;
 	Def *defs;
@@ -54,11 +54,11 @@ u32 slot_new(Dec *d, u32 width);
 u32 slot_const(Dec *d, u32 width, u64 bits);
 Scope *scope_push(Dec *d, Scope *parent);
 void scope_define(Dec *d, const char *name, Def def);
-Def *scope_find(Dec *d, const char *name);
+Def *scope_look(Dec *d, const char *name);
 void declare(Dec *d, const PtxVar *v);
 void declare_params(Dec *d, const PtxFunc *f);
 void shared_layout(Dec *d, const PtxFunc *f);
-u64 var_bytes(Arena *a, const PtxVar *v);
+u64 var_bytes(Pool *a, const PtxVar *v);
 /* operands.c: false and *why when the operand is not of that class. */
 bool operands_decode(Dec *d, Ins *in, const char *classes, const PtxOperand *list,
 		     const char **why);

@@ -344,7 +344,7 @@ Run run_fmax(Warp *w, const Ins *in, u32 mask)
 
 enum { MATH_RCP, MATH_SQRT, MATH_RSQRT, MATH_SIN, MATH_COS, MATH_LG2, MATH_EX2, MATH_TANH };
 
-void prepare_math(Arena *a, Ins *in)
+void prepare_math(Pool *a, Ins *in)
 {
 	static const char *const names[] = {"rcp", "sqrt", "rsqrt", "sin",
 					    "cos", "lg2",  "ex2",   "tanh"};

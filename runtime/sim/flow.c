@@ -5,7 +5,7 @@
 #include "runtime/sim/handlers.h"
 
 typedef struct {
-	Arena *a;
+	Pool *a;
 	const Code *c;
 	s32 *block_of; /* by instruction */
 	u32 *first;    /* by block; first[n] is the end */
@@ -24,7 +24,7 @@ static bool ends_block(const Ins *in)
 static void blocks_find(Flow *f)
 {
 	const Code *c = f->c;
-	u8 *leader = arena_new(f->a, c->nins + 1);
+	u8 *leader = pool_new(f->a, c->nins + 1);
 	leader[0] = 1;
 	for (u32 i = 0; i < c->nins; i++) {
 		if (ends_block(&c->ins[i]))
@@ -32,8 +32,8 @@ static void blocks_find(Flow *f)
 		if (c->ins[i].target >= 0)
 			leader[c->ins[i].target] = 1;
 	}
-	f->block_of = arena_new(f->a, (c->nins + 1) * sizeof *f->block_of);
-	f->first = arena_new(f->a, (c->nins + 2) * sizeof *f->first);
+	f->block_of = pool_new(f->a, (c->nins + 1) * sizeof *f->block_of);
+	f->first = pool_new(f->a, (c->nins + 2) * sizeof *f->first);
 	for (u32 i = 0; i < c->nins; i++) {
 		if (leader[i])
 			f->first[f->n++] = i;
@@ -60,14 +60,14 @@ static int successors(const Flow *f, s32 b, s32 out[2])
 static void preds_find(Flow *f)
 {
 	s32 next[2];
-	f->pred_at = arena_new(f->a, ((size_t)f->n + 2) * sizeof(s32));
-	f->preds = arena_new(f->a, ((size_t)f->n * 2 + 1) * sizeof(s32));
+	f->pred_at = pool_new(f->a, ((size_t)f->n + 2) * sizeof(s32));
+	f->preds = pool_new(f->a, ((size_t)f->n * 2 + 1) * sizeof(s32));
 	for (s32 b = 0; b < f->n; b++)
 		for (int k = successors(f, b, next); k-- > 0;)
 			f->pred_at[next[k] + 1]++;
 	for (s32 b = 0; b <= f->n; b++)
 		f->pred_at[b + 1] += f->pred_at[b];
-	s32 *fill = arena_new(f->a, ((size_t)f->n + 1) * sizeof(s32));
+	s32 *fill = pool_new(f->a, ((size_t)f->n + 1) * sizeof(s32));
 	for (s32 b = 0; b < f->n; b++)
 		for (int k = successors(f, b, next); k-- > 0;)
 			f->preds[f->pred_at[next[k]] + fill[next[k]]++] = b;
@@ -75,11 +75,11 @@ static void preds_find(Flow *f)
 
 static void order_find(Flow *f)
 {
-	s32 *stack = arena_new(f->a, ((size_t)f->n + 2) * sizeof(s32));
-	s32 *at = arena_new(f->a, ((size_t)f->n + 2) * sizeof(s32));
+	s32 *stack = pool_new(f->a, ((size_t)f->n + 2) * sizeof(s32));
+	s32 *at = pool_new(f->a, ((size_t)f->n + 2) * sizeof(s32));
 	s32 depth = 0, count = 0;
-	f->order = arena_new(f->a, ((size_t)f->n + 1) * sizeof(s32));
-	f->rank = arena_new(f->a, ((size_t)f->n + 1) * sizeof(s32));
+	f->order = pool_new(f->a, ((size_t)f->n + 1) * sizeof(s32));
+	f->rank = pool_new(f->a, ((size_t)f->n + 1) * sizeof(s32));
 	for (s32 b = 0; b <= f->n; b++)
 		f->rank[b] = -1;
 	stack[depth++] = f->n;
@@ -127,7 +127,7 @@ static bool ipdom_update(Flow *f, s32 b)
 
 static void ipdom_find(Flow *f)
 {
-	f->ipdom = arena_new(f->a, ((size_t)f->n + 1) * sizeof(s32));
+	f->ipdom = pool_new(f->a, ((size_t)f->n + 1) * sizeof(s32));
 	for (s32 b = 0; b < f->n; b++)
 		f->ipdom[b] = -1;
 	f->ipdom[f->n] = f->n;
@@ -138,7 +138,7 @@ static void ipdom_find(Flow *f)
 	}
 }
 
-void code_reconverge(Arena *a, Code *c)
+void code_reconverge(Pool *a, Code *c)
 {
 	Flow f = {.a = a, .c = c};
 	blocks_find(&f);

@@ -180,7 +180,7 @@ const char *insn_next(Ins *in, u32 *at, const char *op, const char **stuck)
 	return NULL;
 }
 
-void insn_prepare(Arena *a, Ins *in, u32 row)
+void insn_prepare(Pool *a, Ins *in, u32 row)
 {
 	if (rows[row].prepare)
 		rows[row].prepare(a, in);
@@ -200,7 +200,7 @@ bool opcode_word_is(const Ins *in, int n, const char *word)
 	return word_is(w, word);
 }
 
-void refuse(Arena *a, const Ins *in, const char *what)
+void refuse(Pool *a, const Ins *in, const char *what)
 {
 	load_fail(a, in->line, "%s: %s", in->text, what);
 }

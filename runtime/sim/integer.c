@@ -101,7 +101,7 @@ Run run_sub(Warp *w, const Ins *in, u32 mask)
 }
 
 /* extra: 1 subtract, 2 take the carry in */
-void prepare_carry(Arena *a, Ins *in)
+void prepare_carry(Pool *a, Ins *in)
 {
 	(void)a;
 	in->extra = (in->text[0] == 's') | (in->text[3] == 'c' ? 2u : 0);

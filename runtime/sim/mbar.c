@@ -207,13 +207,13 @@ void mbars_fence(Warp *w)
 
 enum { ARRIVE_DROP = 1, ARRIVE_EXPECT = 2 };
 
-void prepare_expect(Arena *a, Ins *in)
+void prepare_expect(Pool *a, Ins *in)
 {
 	(void)a;
 	in->extra = ARRIVE_EXPECT;
 }
 
-void prepare_arrive(Arena *a, Ins *in)
+void prepare_arrive(Pool *a, Ins *in)
 {
 	bool value = in->args[2].kind != A_NONE;
 	if (has(in, M_EXPECT_TX) && !value)
@@ -222,7 +222,7 @@ void prepare_arrive(Arena *a, Ins *in)
 		refuse(a, in, "a remote arrive has no result: _ is needed");
 }
 
-void prepare_drop(Arena *a, Ins *in)
+void prepare_drop(Pool *a, Ins *in)
 {
 	prepare_arrive(a, in);
 	in->extra = ARRIVE_DROP;
@@ -280,7 +280,7 @@ Run run_mbar_arrive(Warp *w, const Ins *in, u32 mask)
 	return RUN_NEXT;
 }
 
-void prepare_test(Arena *a, Ins *in)
+void prepare_test(Pool *a, Ins *in)
 {
 	(void)a;
 	in->extra = 1;

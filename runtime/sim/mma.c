@@ -7,7 +7,7 @@
 #include "runtime/sim/matrix.h"
 #include "runtime/sim/number.h"
 
-void prepare_ldmatrix(Arena *a, Ins *in)
+void prepare_ldmatrix(Pool *a, Ins *in)
 {
 	u32 n = has(in, M_X4) ? 4 : has(in, M_X2) ? 2 : 1;
 	const Arg *v = in->args[0].kind == A_VEC ? &in->args[0] : &in->args[1];
@@ -194,7 +194,7 @@ static u32 per_register(Type t)
 	return t == T_F64 ? 1 : 4 / type_bytes[t];
 }
 
-static void refuse_count(Arena *a, const Ins *in, const Arg *v, u32 elements, Type t)
+static void refuse_count(Pool *a, const Ins *in, const Arg *v, u32 elements, Type t)
 {
 	if (v->n * per_register(t) * LANES != elements)
 		refuse(a, in, "a fragment has another number of registers");
@@ -203,7 +203,7 @@ static void refuse_count(Arena *a, const Ins *in, const Arg *v, u32 elements, Ty
 			refuse(a, in, "a register of a fragment has the wrong width");
 }
 
-void prepare_mma(Arena *a, Ins *in)
+void prepare_mma(Pool *a, Ins *in)
 {
 	u32 m = in->shape[0], n = in->shape[1], k = in->shape[2], size = type_bytes[in->type[1]];
 	bool small = m == 8 && ((in->type[1] == T_F64 && k == 4) || (size == 1 && k == 16));
@@ -285,7 +285,7 @@ static bool wmma_shape(const Ins *in)
 	       (m == 8 && n == 32 && k == 16) || (m == 8 && n == 8 && k == 4);
 }
 
-static void wmma_count(Arena *a, const Ins *in, const Arg *v, char which, Type t)
+static void wmma_count(Pool *a, const Ins *in, const Arg *v, char which, Type t)
 {
 	u32 rows, cols;
 	wmma_tile(in, which, &rows, &cols);
@@ -297,7 +297,7 @@ static void wmma_count(Arena *a, const Ins *in, const Arg *v, char which, Type t
 			refuse(a, in, "a register of a fragment has the wrong width");
 }
 
-void prepare_wmma(Arena *a, Ins *in)
+void prepare_wmma(Pool *a, Ins *in)
 {
 	char which = has(in, M_A) ? 'a' : has(in, M_B) ? 'b' : 'c';
 	if (!wmma_shape(in))
@@ -368,7 +368,7 @@ static void wmma_types(const Ins *in, Type t[4])
 	t[3] = (Type)in->type[halves ? 1 : 3];
 }
 
-void prepare_wmma_mma(Arena *a, Ins *in)
+void prepare_wmma_mma(Pool *a, Ins *in)
 {
 	Type t[4];
 	if (!wmma_shape(in))

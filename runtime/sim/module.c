@@ -13,7 +13,7 @@ static void value_put(SimModule *m, const PtxVar *v, const PtxOperand *o, u8 *at
 	s64 global;
 	if (o->kind == PO_NAME) {
 		if (!map_get(&m->global_names, o->name, &global) || size != 8)
-			load_fail(&m->arena, v->line, "%s: the initialiser names %s", v->name,
+			load_fail(&m->pool, v->line, "%s: the initialiser names %s", v->name,
 				  o->name);
 		bits += m->globals[global].addr;
 	} else if (o->kind == PO_F64 && size == 4) {
@@ -36,7 +36,7 @@ static void init_put(SimModule *m, const PtxVar *v, const PtxOperand *o, u8 *hos
 			continue;
 		}
 		if (*at + size > end)
-			load_fail(&m->arena, v->line, "%s: too many initialisers", v->name);
+			load_fail(&m->pool, v->line, "%s: too many initialisers", v->name);
 		value_put(m, v, o, host + *at, size);
 		*at += size;
 	}
@@ -57,7 +57,7 @@ static bool is_global(const PtxVar *v)
 
 static void globals_place(SimModule *m)
 {
-	Arena *a = &m->arena;
+	Pool *a = &m->pool;
 	for (const PtxVar *v = m->ptx.vars; v; v = v->next) {
 		if (!is_global(v))
 			continue;
@@ -65,7 +65,7 @@ static void globals_place(SimModule *m)
 		if (!addr)
 			load_fail(a, v->line, "%s: no memory for %llu bytes", v->name,
 				  (unsigned long long)bytes);
-		ARENA_PUSH(a, m->globals, m->nglobals, m->globals_cap);
+		POOL_PUSH(a, m->globals, m->nglobals, m->globals_cap);
 		m->globals[m->nglobals - 1] = (GlobalVar){v->name, addr, bytes};
 		map_put(a, &m->global_names, v->name, m->nglobals - 1);
 		memset(sim_host(m->memory, addr, bytes), 0, bytes);
@@ -83,7 +83,7 @@ static void globals_place(SimModule *m)
 
 static bool module_build(SimModule *m, const char *ptx, size_t size)
 {
-	if (setjmp(m->arena.fail))
+	if (setjmp(m->pool.fail))
 		return false;
 	ptx_parse(&m->ptx, ptx, strnlen(ptx, size));
 	globals_place(m);
@@ -100,13 +100,13 @@ struct SimModule *sim_load(struct Memory *memory, const char *ptx, size_t size, 
 		return NULL;
 	}
 	m->memory = memory;
-	m->ptx.arena = &m->arena;
+	m->ptx.pool = &m->pool;
 	if (module_build(m, ptx, size))
 		return m;
-	if (m->arena.line)
-		snprintf(why, room, "line %d: %s", m->arena.line, m->arena.error);
+	if (m->pool.line)
+		snprintf(why, room, "line %d: %s", m->pool.line, m->pool.error);
 	else
-		snprintf(why, room, "%s", m->arena.error);
+		snprintf(why, room, "%s", m->pool.error);
 	sim_unload(m);
 	return NULL;
 }
@@ -117,7 +117,7 @@ void sim_unload(struct SimModule *m)
 		return;
 	for (u32 i = 0; i < m->nglobals; i++)
 		sim_release(m->memory, m->globals[i].addr);
-	arena_free(&m->arena);
+	pool_free(&m->pool);
 	free(m);
 }
 

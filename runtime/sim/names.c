@@ -16,7 +16,7 @@ u32 slot_new(Dec *d, u32 width)
 		load_fail(d->a, 0, "%s uses too many registers", d->c->name);
 	if (d->used > d->init_cap) {
 		u32 cap = d->used * 2 + 4096;
-		d->c->init = arena_grow(d->a, d->c->init, at, cap);
+		d->c->init = pool_grow(d->a, d->c->init, at, cap);
 		d->init_cap = cap;
 	}
 	return at;
@@ -39,13 +39,13 @@ u32 slot_const(Dec *d, u32 width, u64 bits)
 		return (u32)found;
 	u32 slot = slot_new(d, width);
 	slot_fill(d, slot, width, bits);
-	map_put(d->a, &d->consts, arena_text(d->a, key, (size_t)n), slot);
+	map_put(d->a, &d->consts, pool_text(d->a, key, (size_t)n), slot);
 	return slot;
 }
 
 Scope *scope_push(Dec *d, Scope *parent)
 {
-	Scope *s = arena_new(d->a, sizeof *s);
+	Scope *s = pool_new(d->a, sizeof *s);
 	s->parent = parent;
 	d->scope = s;
 	return s;
@@ -53,7 +53,7 @@ Scope *scope_push(Dec *d, Scope *parent)
 
 void scope_define(Dec *d, const char *name, Def def)
 {
-	ARENA_PUSH(d->a, d->defs, d->ndefs, d->defs_cap);
+	POOL_PUSH(d->a, d->defs, d->ndefs, d->defs_cap);
 	d->defs[d->ndefs - 1] = def;
 	map_put(d->a, &d->scope->names, name, d->ndefs - 1);
 }
@@ -87,7 +87,7 @@ static Def *family_member(Dec *d, Scope *s, const char *name)
 	return &d->defs[d->ndefs - 1];
 }
 
-Def *scope_find(Dec *d, const char *name)
+Def *scope_look(Dec *d, const char *name)
 {
 	s64 at;
 	for (Scope *s = d->scope; s; s = s->parent) {
@@ -100,7 +100,7 @@ Def *scope_find(Dec *d, const char *name)
 	return NULL;
 }
 
-static Type var_type(Arena *a, const PtxVar *v)
+static Type var_type(Pool *a, const PtxVar *v)
 {
 	for (int t = 1; t < T_COUNT; t++)
 		if (strcmp(v->type + 1, type_words[t]) == 0)
@@ -108,7 +108,7 @@ static Type var_type(Arena *a, const PtxVar *v)
 	load_fail(a, v->line, "%s: no variable can have the type %s", v->name, v->type);
 }
 
-u64 var_bytes(Arena *a, const PtxVar *v)
+u64 var_bytes(Pool *a, const PtxVar *v)
 {
 	u64 each = type_bytes[var_type(a, v)] * (u64)(v->vector4 ? 4 : v->vector2 ? 2 : 1);
 	if (v->count < 0)
@@ -119,7 +119,7 @@ u64 var_bytes(Arena *a, const PtxVar *v)
 	return each * (u64)v->count;
 }
 
-static u64 var_align(Arena *a, const PtxVar *v)
+static u64 var_align(Pool *a, const PtxVar *v)
 {
 	u64 natural = type_bytes[var_type(a, v)] * (u64)(v->vector4 ? 4 : v->vector2 ? 2 : 1);
 	u64 align = v->align > 0 ? (u64)v->align : natural;
@@ -170,7 +170,7 @@ static u32 shared_place(Dec *d, const PtxVar *v)
 	u32 end = SMEM_BASE + c->shared_bytes;
 	u32 at = place(&end, var_align(d->a, v), bytes);
 	c->shared_bytes = end - SMEM_BASE;
-	ARENA_PUSH(d->a, c->shared, c->nshared, c->shared_cap);
+	POOL_PUSH(d->a, c->shared, c->nshared, c->shared_cap);
 	c->shared[c->nshared - 1] = (SharedVar){v->name, at, (u32)bytes};
 	return at;
 }
@@ -201,7 +201,7 @@ void declare_params(Dec *d, const PtxFunc *f)
 		if (bytes > PARAM_LIMIT || c->param_bytes > PARAM_LIMIT)
 			load_fail(d->a, v->line, "%s: more than %d bytes of parameters", f->name,
 				  PARAM_LIMIT);
-		ARENA_PUSH(d->a, c->params, c->nparams, c->params_cap);
+		POOL_PUSH(d->a, c->params, c->nparams, c->params_cap);
 		c->params[c->nparams - 1] =
 			(Param){v->name, at, (u32)bytes, (u32)var_align(d->a, v)};
 		scope_define(d, v->name, (Def){.kind = D_PARAM, .value = at});

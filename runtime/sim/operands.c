@@ -117,7 +117,7 @@ static bool special(Dec *d, Arg *out, const char *name, const char **why)
 		}
 		if (!d->sreg_slot[s]) {
 			u32 slot = slot_new(d, 8);
-			ARENA_PUSH(d->a, d->c->sregs, d->c->nsregs, d->c->sregs_cap);
+			POOL_PUSH(d->a, d->c->sregs, d->c->nsregs, d->c->sregs_cap);
 			d->c->sregs[d->c->nsregs - 1] = (SregUse){slot, (Sreg)s};
 			d->sreg_slot[s] = (s64)slot + 1;
 		}
@@ -132,11 +132,11 @@ static bool special(Dec *d, Arg *out, const char *name, const char **why)
 static bool name_arg(Dec *d, const PtxOperand *o, char c, u32 width, Arg *out, const char **why)
 {
 	if (o->name[0] == '%') {
-		Def *reg = scope_find(d, o->name);
+		Def *reg = scope_look(d, o->name);
 		if (!reg)
 			return special(d, out, o->name, why);
 	}
-	Def *def = scope_find(d, o->name);
+	Def *def = scope_look(d, o->name);
 	s64 global;
 	if (def && def->kind == D_REG) {
 		if (o->imm || !reg_fits(def, width, c)) {
@@ -207,7 +207,7 @@ static bool vector_arg(Dec *d, const Ins *in, const PtxOperand *o, char c, Arg *
 		*why = "1 to 256 elements are needed between braces";
 		return false;
 	}
-	*out = (Arg){.kind = A_VEC, .n = n, .list = arena_new(d->a, n * sizeof(Arg))};
+	*out = (Arg){.kind = A_VEC, .n = n, .list = pool_new(d->a, n * sizeof(Arg))};
 	const PtxOperand *e = one ? o : o->list;
 	for (int i = 0; i < n; i++, e = e->next) {
 		if (!value_arg(d, in, e, one ? c : element_class(in, c, n), &out->list[i], why))

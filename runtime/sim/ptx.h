@@ -1,5 +1,5 @@
 /* ptx.h - PTX as it was written: what ptx.y builds and decode.c reads. Text and nodes live in the
- * module's arena. (PTX ISA: Syntax, Directives.)
+ * module's pool. (PTX ISA: Syntax, Directives.)
  *   @%p1 add.s32 %r1, %r2, 4;  ->  {op "add.s32", guard "%p1", args {NAME %r1, NAME %r2, INT 4}} */
 #ifndef DSL_SIM_PTX_H
 #define DSL_SIM_PTX_H
@@ -71,7 +71,7 @@ struct PtxFunc {
 };
 
 typedef struct PtxModule {
-	Arena *arena;
+	Pool *pool;
 	const char *target;
 	PtxVar *vars;
 	PtxFunc *funcs;
@@ -86,7 +86,7 @@ typedef struct PtxModule {
 	int depth;
 } PtxModule;
 
-/* Parses text[0..size) into m, whose arena is set; unwinds through the arena on a mistake. */
+/* Parses text[0..size) into m, whose pool is set; unwinds through the pool on a mistake. */
 void ptx_parse(PtxModule *m, const char *text, size_t size);
 /* Actions of the grammar (ptx_tree.c). */
 PtxOperand *ptx_operand(PtxModule *m, PtxOperandKind kind, const char *name, s64 imm);

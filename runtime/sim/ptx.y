@@ -48,7 +48,7 @@ item: VERSION FLOAT64
     | TARGET inners { ptx_target(m, @1, $2); }
     | ADDRESS_SIZE NUMBER {
 	if ($2 != 64)
-		load_fail(m->arena, @1, ".address_size %lld: only 64-bit PTX is simulated", (long long)$2);
+		load_fail(m->pool, @1, ".address_size %lld: only 64-bit PTX is simulated", (long long)$2);
     }
     | file
     | loc
@@ -142,7 +142,7 @@ declarator: NAME { $$ = ptx_var(m, @1, $1); $$->count = 1; }
 	  | NAME '[' NUMBER ']' '[' NUMBER ']' {
 	$$ = ptx_var(m, @1, $1);
 	if ($3 < 0 || $6 < 0 || $3 > INT32_MAX || $6 > INT32_MAX)
-		load_fail(m->arena, @1, "array %s is too large", $1);
+		load_fail(m->pool, @1, "array %s is too large", $1);
 	$$->count = $3 * $6;
     }
 	  ;
@@ -199,5 +199,5 @@ integer: NUMBER | '-' NUMBER { $$ = (s64)(0 - (u64)$2); } ;
 
 static void ptx_yyerror(const YYLTYPE *line, PtxModule *m, const char *message)
 {
-	load_fail(m->arena, *line, "%s", message);
+	load_fail(m->pool, *line, "%s", message);
 }

@@ -3,7 +3,7 @@
 
 PtxOperand *ptx_operand(PtxModule *m, PtxOperandKind kind, const char *name, s64 imm)
 {
-	PtxOperand *o = arena_new(m->arena, sizeof *o);
+	PtxOperand *o = pool_new(m->pool, sizeof *o);
 	o->kind = kind;
 	o->name = name;
 	o->imm = imm;
@@ -28,7 +28,7 @@ PtxOperand *ptx_append(PtxOperand *list, PtxOperand *more)
 
 PtxVar *ptx_var(PtxModule *m, int line, const char *name)
 {
-	PtxVar *v = arena_new(m->arena, sizeof *v);
+	PtxVar *v = pool_new(m->pool, sizeof *v);
 	v->name = name;
 	v->line = line;
 	return v;
@@ -36,7 +36,7 @@ PtxVar *ptx_var(PtxModule *m, int line, const char *name)
 
 void ptx_stmt(PtxModule *m, PtxStmtKind kind, int line, const char *op, PtxOperand *args)
 {
-	PtxStmt *s = arena_new(m->arena, sizeof *s);
+	PtxStmt *s = pool_new(m->pool, sizeof *s);
 	s->kind = kind;
 	s->line = line;
 	s->loc_file = m->loc_file;
@@ -60,11 +60,11 @@ void ptx_guarded(PtxModule *m, int line, const char *guard, bool negated, const 
 void ptx_file(PtxModule *m, s64 number, const char *name)
 {
 	if (number < 0 || number > 4095)
-		load_fail(m->arena, 0, ".file %lld: more than 4095 files", (long long)number);
+		load_fail(m->pool, 0, ".file %lld: more than 4095 files", (long long)number);
 	int need = (int)number + 1;
 	if (need > m->nfiles) {
-		m->files = arena_grow(m->arena, m->files, (size_t)m->nfiles * sizeof *m->files,
-				      (size_t)need * sizeof *m->files);
+		m->files = pool_grow(m->pool, m->files, (size_t)m->nfiles * sizeof *m->files,
+				     (size_t)need * sizeof *m->files);
 		m->nfiles = need;
 	}
 	m->files[number] = name;
@@ -72,7 +72,7 @@ void ptx_file(PtxModule *m, s64 number, const char *name)
 
 PtxFunc *ptx_func(PtxModule *m, int line, const char *name, bool entry)
 {
-	PtxFunc *f = arena_new(m->arena, sizeof *f);
+	PtxFunc *f = pool_new(m->pool, sizeof *f);
 	f->name = name;
 	f->line = line;
 	f->entry = entry;
@@ -90,7 +90,7 @@ void ptx_target(PtxModule *m, int line, PtxOperand *list)
 		if (o->kind == PO_NAME && strncmp(o->name, "sm_", 3) == 0)
 			m->target = o->name;
 	if (!m->target)
-		load_fail(m->arena, line, ".target names no sm_ architecture");
+		load_fail(m->pool, line, ".target names no sm_ architecture");
 }
 
 static void bound_three(s64 to[3], PtxOperand *list)
@@ -104,7 +104,7 @@ void ptx_bound(PtxModule *m, PtxFunc *f, int line, const char *directive, PtxOpe
 {
 	for (PtxOperand *o = list; o; o = o->next)
 		if (o->imm < 0 || o->imm > INT32_MAX)
-			load_fail(m->arena, line, "%s %lld is out of range", directive,
+			load_fail(m->pool, line, "%s %lld is out of range", directive,
 				  (long long)o->imm);
 	if (strcmp(directive, ".maxntid") == 0)
 		bound_three(f->maxntid, list);

@@ -8,7 +8,7 @@ enum { CMP_UNORDERED = 8 };
 
 /* extra: the comparison, and whether it holds for NaN. lo, ls, hi, hs are unsigned lt, le, gt, ge.
  */
-void prepare_setp(Arena *a, Ins *in)
+void prepare_setp(Pool *a, Ins *in)
 {
 	static const struct {
 		Mod mod;
@@ -258,7 +258,7 @@ Run run_mov(Warp *w, const Ins *in, u32 mask)
 	return RUN_NEXT;
 }
 
-void prepare_pack(Arena *a, Ins *in)
+void prepare_pack(Pool *a, Ins *in)
 {
 	const Arg *v = in->args[0].kind == A_VEC ? &in->args[0] : &in->args[1];
 	u32 each = type_bytes[in->type[0]] / (v->n ? v->n : 1u);

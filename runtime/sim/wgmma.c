@@ -257,7 +257,7 @@ void wgmma_drain(Warp *w, u32 group)
 		queue_run(&first[i], group);
 }
 
-void prepare_wgmma(Arena *a, Ins *in)
+void prepare_wgmma(Pool *a, Ins *in)
 {
 	static const u8 depth[] = {0, 32, 16, 0, 8};
 	u32 n = in->shape[1], size = type_bytes[in->type[1]];
