@@ -7,24 +7,31 @@
 #include "runtime/sim/handlers.h"
 #include "runtime/sim/machine.h"
 
+/* Lanes do not depend on each other, also where a result is an operand. */
+#if defined(__clang__)
+#define SIM_VECTOR _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define SIM_VECTOR _Pragma("GCC ivdep")
+#endif
+
 static inline void *lanes(Warp *w, const Ins *in, int k)
 {
 	return w->file + in->args[k].slot;
 }
 
-#define LANES_DO(...)                                                        \
-	do {                                                                 \
-		if (mask == FULL) {                                          \
-			_Pragma("GCC ivdep") for (u32 l = 0; l < LANES; l++) \
-			{                                                    \
-				__VA_ARGS__;                                 \
-			}                                                    \
-		} else {                                                     \
-			for (u32 l = 0; l < LANES; l++)                      \
-				if (mask >> l & 1) {                         \
-					__VA_ARGS__;                         \
-				}                                            \
-		}                                                            \
+#define LANES_DO(...)                                              \
+	do {                                                       \
+		if (mask == FULL) {                                \
+			SIM_VECTOR for (u32 l = 0; l < LANES; l++) \
+			{                                          \
+				__VA_ARGS__;                       \
+			}                                          \
+		} else {                                           \
+			for (u32 l = 0; l < LANES; l++)            \
+				if (mask >> l & 1) {               \
+					__VA_ARGS__;               \
+				}                                  \
+		}                                                  \
 	} while (0)
 
 /* d = EXPR of x, y, z; all of C type T. */

@@ -295,7 +295,6 @@ Run wait_for(Warp *w, const Ins *in, Wait wait);
 void warp_start(Warp *w);
 bool warp_step(Warp *w, u32 quantum); /* false: nothing could run */
 void warp_exit(Warp *w, u32 mask);
-bool warp_stuck(const Warp *w);
 
 /* exit.c: what threads, warps and CTAs leave behind */
 void warp_left(Warp *w, u32 mask);

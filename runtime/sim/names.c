@@ -185,8 +185,8 @@ void declare(Dec *d, const PtxVar *v)
 		scope_define(d, v->name,
 			     (Def){.kind = D_BODY_PARAM,
 				   .value = (s64)GEN_LOCAL + local_place(d, v)});
-	else if (strcmp(v->space, ".shared") == 0 && !v->external)
-		scope_define(d, v->name, (Def){.kind = D_CONST, .value = shared_place(d, v)});
+	else if (strcmp(v->space, ".shared") == 0 && v->count >= 0)
+		return; /* shared_layout has placed it */
 	else
 		load_fail(d->a, v->line, "%s: %s cannot be declared in a function", v->name,
 			  v->space);
@@ -224,7 +224,16 @@ static bool uses(const PtxFunc *f, const char *name)
 	return false;
 }
 
-/* Shared variables of the module that f names: static ones first, then the dynamic block, where
+static void shared_of_body(Dec *d, const PtxFunc *f)
+{
+	for (const PtxStmt *s = f->body; s; s = s->next)
+		if (s->kind == PS_VAR && strcmp(s->var->space, ".shared") == 0 &&
+		    s->var->count >= 0)
+			scope_define(d, s->var->name,
+				     (Def){.kind = D_CONST, .value = shared_place(d, s->var)});
+}
+
+/* Shared variables of f's body, and of the module those that f names: static ones first, then the dynamic block, where
  * every extern one starts. */
 void shared_layout(Dec *d, const PtxFunc *f)
 {
@@ -233,6 +242,9 @@ void shared_layout(Dec *d, const PtxFunc *f)
 	for (const PtxStmt *s = f->body; s; s = s->next)
 		inlines |= s->kind == PS_INSN && strncmp(s->op, "call", 4) == 0;
 	u64 align = 16;
+	for (const PtxFunc *g = d->m->ptx.funcs; g; g = g->next)
+		if (g == f || (inlines && !g->entry))
+			shared_of_body(d, g);
 	for (const PtxVar *v = first; v; v = v->next) {
 		if (strcmp(v->space, ".shared") != 0 || !(inlines || uses(f, v->name)))
 			continue;
@@ -244,8 +256,8 @@ void shared_layout(Dec *d, const PtxFunc *f)
 	}
 	u32 end = SMEM_BASE + d->c->shared_bytes;
 	d->c->dynamic_offset = place(&end, align, 0);
+	const Def dynamic = {.kind = D_CONST, .value = d->c->dynamic_offset};
 	for (const PtxVar *v = first; v; v = v->next)
 		if (strcmp(v->space, ".shared") == 0 && v->count < 0)
-			scope_define(d, v->name,
-				     (Def){.kind = D_CONST, .value = d->c->dynamic_offset});
+			scope_define(d, v->name, dynamic);
 }

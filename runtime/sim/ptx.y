@@ -48,7 +48,7 @@ item: VERSION FLOAT64
     | TARGET inners { ptx_target(m, @1, $2); }
     | ADDRESS_SIZE NUMBER {
 	if ($2 != 64)
-		load_fail(m->pool, @1, ".address_size %lld: only 64-bit PTX is simulated", (long long)$2);
+		load_fail(m->pool, @1, "only 64-bit PTX is simulated");
     }
     | file
     | loc
@@ -78,7 +78,10 @@ loc: LOC NUMBER NUMBER NUMBER loc_tail {
 loc_tail: | ',' NAME operand ',' NAME NUMBER NUMBER NUMBER ;
 pragma: PRAGMA STRING ';' ;
 
-head: ENTRY NAME { $<func>$ = ptx_func(m, @2, $2, true); } params_opt { $$ = $<func>3; $$->params = $4; }
+head: ENTRY NAME { $<func>$ = ptx_func(m, @2, $2, true); } params_opt {
+	$$ = $<func>3;
+	$$->params = $4;
+    }
     | FUNC noreturn results_opt NAME { $<func>$ = ptx_func(m, @4, $4, false); } params_opt {
 	$$ = $<func>5;
 	$$->results = $3;
@@ -100,7 +103,7 @@ ptr_opt: | PTR ptr_space ptr_align ;
 ptr_space: | SPACE ;
 ptr_align: | ALIGN NUMBER ;
 
-bounds: | bounds BOUND numbers { ptx_bound(m, *m->func_end ? *m->func_end : NULL, @2, $2, $3); } | bounds FLAG ;
+bounds: | bounds BOUND numbers { ptx_bound(m, *m->func_end, @2, $2, $3); } | bounds FLAG ;
 numbers: NUMBER { $$ = ptx_operand(m, PO_INT, NULL, $1); }
        | numbers ',' NUMBER { $$ = ptx_append($1, ptx_operand(m, PO_INT, NULL, $3)); }
        ;

@@ -189,27 +189,25 @@ static bool split_step(Warp *w, u32 i)
 	return false;
 }
 
+/* Runs one split for a while. A split that only waits on has not run, and the next may try. */
 bool warp_step(Warp *w, u32 quantum)
 {
 	u64 events = w->cluster->events;
+	u32 first = w->turn;
 	for (u32 k = 0; k < w->nsplits; k++) {
-		u32 i = (w->turn + k) % w->nsplits;
+		u32 i = (first + k) % w->nsplits;
 		Split *s = &w->splits[i];
 		if (s->blocked && s->stamp == events)
 			continue;
 		w->turn = i + 1;
 		w->cur = s;
 		bool was = s->blocked;
-		u32 pc = s->pc;
-		while (quantum-- && split_step(w, i))
+		u32 left = quantum;
+		u64 steps = w->cluster->steps;
+		while (left-- && split_step(w, i))
 			;
-		/* waiting on is not running */
-		return !(was && w->cur == s && s->blocked && s->pc == pc);
+		if (!was || w->cluster->steps > steps + 1 || w->cur != s || !s->blocked)
+			return true;
 	}
 	return false;
-}
-
-bool warp_stuck(const Warp *w)
-{
-	return w->live && w->nsplits == 0;
 }
