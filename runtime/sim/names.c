@@ -233,8 +233,8 @@ static void shared_of_body(Dec *d, const PtxFunc *f)
 				     (Def){.kind = D_CONST, .value = shared_place(d, s->var)});
 }
 
-/* Shared variables of f's body, and of the module those that f names: static ones first, then the dynamic block, where
- * every extern one starts. */
+/* Shared variables of the body of f, and those of the module that f names: static ones first, then
+ * the dynamic block, where every extern one starts. */
 void shared_layout(Dec *d, const PtxFunc *f)
 {
 	const PtxVar *first = d->m->ptx.vars;

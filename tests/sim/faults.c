@@ -197,29 +197,29 @@ static const Case cases[] = {
 	 "@%p5 mov.u32 %r9, %r8;\nbar.sync 1, %r9;\n"},
 };
 
-/* The body with the lines behind "@ " kept or left out. */
-static void body_write(Text *t, const char *body, bool right)
+/* The body with the lines behind "@ " kept or left out, behind the head. */
+static size_t body_write(char *to, size_t room, const char *body, bool right)
 {
+	size_t n = (size_t)snprintf(to, room, "%s", head);
 	while (*body) {
-		size_t n = strcspn(body, "\n") + 1;
-		bool fix = body[0] == '@' && body[1] == ' ';
+		size_t line = strcspn(body, "\n") + 1,
+		       fix = body[0] == '@' && body[1] == ' ' ? 2 : 0;
 		if (!fix || right)
-			text_add(t, "%.*s", (int)(n - (fix ? 2 : 0)), body + (fix ? 2 : 0));
-		body += n;
+			n += (size_t)snprintf(to + n, room - n, "%.*s", (int)(line - fix),
+					      body + fix);
+		body += line;
 	}
+	return n + (size_t)snprintf(to + n, room - n, "ret;\n}\n");
 }
 
 static void run_case(const Case *c, bool right, u64 seed, SimResult *result)
 {
 	struct Memory *m = sim_memory_new();
-	char why[600];
-	Text t = {0};
-	text_add(&t, "%s", head);
-	body_write(&t, c->body, right);
-	text_add(&t, "ret;\n}\n");
-	struct SimModule *mod = sim_load(m, t.at, t.n, why, sizeof why);
+	char why[600], text[16384];
+	size_t n = body_write(text, sizeof text, c->body, right);
+	struct SimModule *mod = sim_load(m, text, n, why, sizeof why);
 	if (!mod)
-		fail_msg("%s: %s\n%s", c->name, why, t.at);
+		fail_msg("%s: %s\n%s", c->name, why, text);
 	_Alignas(64) unsigned char params[192] = {0};
 	u64 out = sim_alloc(m, 4096);
 	memset(sim_host(m, out, 4096), 0, 4096);
@@ -244,7 +244,6 @@ static void run_case(const Case *c, bool right, u64 seed, SimResult *result)
 		fail_msg("%s: %s", c->name, why);
 	sim_unload(mod);
 	sim_memory_free(m);
-	text_free(&t);
 }
 
 static const SimReport *find(const SimResult *r, const Case *c)
