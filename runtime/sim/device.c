@@ -350,9 +350,8 @@ static dsl_status sim_map(dsl_device *dev, const dsl_map *m, void *out)
 	for (uint32_t i = 0; i < m->rank && i < 5; i++) {
 		s.dims[i] = m->dims[i];
 		s.box[i] = m->box[i];
-		if (i + 1 < m->rank)
-			s.strides[i] = m->strides[i];
 	}
+	memcpy(s.strides, m->strides, sizeof s.strides);
 	const char *wrong = sim_map_encode(&s, out);
 	return wrong ? detail_fail(DSL_ERR_TENSOR_MAP, "%s", wrong) : DSL_OK;
 }
