@@ -373,6 +373,23 @@ static void set_DEVICE(Parse *p, const char *arg)
 	p->o->device = arg;
 }
 
+static void set_SCHEDULES(Parse *p, const char *arg)
+{
+	int64_t n = 0;
+	set_int(p, arg, 1, 1000000, "--schedules", &n);
+	p->o->schedules = (int)n;
+}
+
+static void set_CHECKS(Parse *p, const char *arg)
+{
+	p->o->checks = arg;
+}
+
+static void set_TRACE(Parse *p, const char *arg)
+{
+	p->o->trace = arg;
+}
+
 static void set_KERNEL(Parse *p, const char *arg)
 {
 	p->o->kernel = arg;
@@ -616,7 +633,7 @@ static const struct {
 	Command command; /* 0: not built yet */
 } commands[] = {
 	{"run", CMD_RUN}, {"layout", CMD_LAYOUT}, {"bench", 0}, {"tune", 0},
-	{"explain", 0},   {"check", 0},           {"sim", 0},   {"fmt", 0},
+	{"explain", 0},   {"check", 0},           {"fmt", 0},
 };
 
 /* A first word that names a command; 1 when it was one. */
@@ -641,7 +658,6 @@ bool options_parse(Options *o, Arena *a, int argc, char *const *argv, const char
 		       .ir_after = AFTER_LAST,
 		       .stop_after = AFTER_LAST,
 		       .only = -1,
-		       .device = "cuda:0",
 		       .elem = EL_BF16,
 		       .seed = 1};
 	Parse p = {o, NULL};

@@ -72,10 +72,12 @@ typedef struct {
 	/* run */
 	VEC(SizeArg) sizes;
 	VEC(ScalarArg) scalars;
-	const char *device, *kernel;
+	const char *device, *kernel; /* device NULL: not said */
 	uint64_t seed;
 	int64_t tiles; /* -1: all, 0: not said */
 	int64_t sms;   /* 0: not said */
+	int schedules; /* 0: not said */
+	const char *checks, *trace;
 	/* layout */
 	bool table, tv, banks;
 	Elem elem;

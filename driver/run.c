@@ -13,6 +13,7 @@ typedef struct {
 	CompileOut out;
 	Problem p;
 	dsl_module *mod;
+	int turn;  /* of --schedules */
 	bool lost; /* there is nothing more to try */
 } Run;
 
@@ -35,16 +36,44 @@ static bool compile(Run *r, Buf *text, Buf *log)
 	       compile_run(r->ctx, &source, &opt, &r->out);
 }
 
-static bool open_device(Run *r)
+static bool open_named(Run *r, const char *name)
 {
-	dsl_status st = dsl_device_open(r->o->device, &r->p.dev);
+	dsl_status st = dsl_device_open(name, &r->p.dev);
 	if (!st)
 		return true;
-	DiagMsg *m = diag(r->ctx, NOLOC, D_E0608, "cannot open device %s: %s: %s", r->o->device,
+	DiagMsg *m = diag(r->ctx, NOLOC, D_E0608, "cannot open device %s: %s: %s", name,
 			  dsl_status_text(st), dsl_detail());
 	diag_note(r->ctx, m, NOLOC, "the kernel compiled and ptxas accepted it; it was not run");
 	diag_remedy(r->ctx, m, "%s", dsl_status_remedy(st));
 	return false;
+}
+
+/* The simulator, in the order of warps that belongs to this turn. */
+static bool open_simulator(Run *r)
+{
+	const Options *o = r->o;
+	const char *name = o->device ? o->device : "sim";
+	const char *more = strchr(name, ':');
+	char text[1024];
+	snprintf(text, sizeof text, "sim:seed=%d%s%s%s%s%s%s", r->turn, o->checks ? ",checks=" : "",
+		 o->checks ? o->checks : "", o->trace ? ",trace=" : "", o->trace ? o->trace : "",
+		 more && more[1] ? "," : "", more ? more + 1 : "");
+	return open_named(r, text);
+}
+
+static bool open_device(Run *r)
+{
+	const char *name = r->o->device;
+	if (name && strncmp(name, "sim", 3) == 0 && (!name[3] || name[3] == ':'))
+		return open_simulator(r);
+	if (name)
+		return open_named(r, name);
+	dsl_status st = dsl_device_open("cuda:0", &r->p.dev);
+	if (st == DSL_OK)
+		return true;
+	if (r->turn == 0)
+		printf("no GPU (%s): on the simulator\n", dsl_status_text(st));
+	return open_simulator(r);
 }
 
 static bool load(Run *r)
@@ -114,19 +143,31 @@ static bool check_all(Run *r)
 }
 
 /* ------------------------------------------------------------------ the command */
-static int run(Run *r, Buf *text, Buf *log)
+static bool run_once(Run *r, int *code)
 {
 	const char *why = NULL;
-	if (!compile(r, text, log))
-		return r->out.exit_code ? r->out.exit_code : EXIT_DIAGS;
 	bool opened = problem_open(&r->p, r->out.reference.s, r->o, &why);
 	if (!opened)
 		tool_usage("%s", why);
 	bool ok = opened && open_device(r) && load(r) && check_all(r);
 	if (r->mod)
 		dsl_module_unload(r->mod);
+	r->mod = NULL;
 	problem_close(&r->p);
-	return !opened ? EXIT_USAGE : ok ? EXIT_OK : EXIT_DIAGS;
+	r->p = (Problem){0};
+	*code = !opened ? EXIT_USAGE : ok ? EXIT_OK : EXIT_DIAGS;
+	return ok;
+}
+
+static int run(Run *r, Buf *text, Buf *log)
+{
+	int code = EXIT_OK;
+	if (!compile(r, text, log))
+		return r->out.exit_code ? r->out.exit_code : EXIT_DIAGS;
+	int turns = r->o->schedules > 1 ? r->o->schedules : 1;
+	while (r->turn < turns && run_once(r, &code))
+		r->turn++;
+	return code;
 }
 
 static void print_log(Buf *log)

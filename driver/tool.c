@@ -411,6 +411,10 @@ int main(int argc, char **argv)
 	const char *why;
 	int code = EXIT_USAGE;
 	crash_install();
+	if (argc > 1 && strcmp(argv[1], "sim") == 0) {
+		arena_free(a);
+		return close_stdout(tool_sim(argc - 1, argv + 1));
+	}
 	if (options_parse(&o, a, argc, argv, &why))
 		code = close_stdout(tool_main(&o));
 	else

@@ -6,7 +6,8 @@
 
 int tool_compile(const Options *o); /* each input in turn; the worst code of all */
 int tool_run(const Options *o);
-int tool_layout(const Options *o); /* expressions of the layout algebra */
+int tool_layout(const Options *o);         /* expressions of the layout algebra */
+int tool_sim(int argc, char *const *argv); /* argv[0] is "sim" */
 
 /* tool.c: shared by the commands */
 CompileOpt tool_compile_opt(Ctx *c, const Options *o, Buf *log);

@@ -1,4 +1,4 @@
-/* cu.h - the CUDA device, private to cuda_device.c and cuda_launch.c; the only header that needs
+/* cu.h - the CUDA device, private to the cuda_*.c; the only header that needs
  * cuda.h. libcuda is found by dlopen, its entry points by cuGetProcAddress from the rows of
  * cuda.def. */
 #ifndef DSL_RUNTIME_CU_H
@@ -46,5 +46,10 @@ bool cuda_sticky(CUresult r); /* the context is lost: something before this call
 dsl_status cuda_module_load(dsl_device *dev, dsl_module *mod);
 void cuda_module_unload(dsl_device *dev, dsl_module *mod);
 dsl_status cuda_launch(dsl_device *dev, const Launch *l);
+
+/* cuda_raw.c */
+dsl_status cuda_launch_raw(dsl_device *dev, dsl_module *mod, const char *kernel,
+			   const dsl_raw *raw);
+dsl_status cuda_map(dsl_device *dev, const dsl_map *m, void *out);
 
 #endif

@@ -192,6 +192,8 @@ static const DevOps cuda_ops = {
 	.module_load = cuda_module_load,
 	.module_unload = cuda_module_unload,
 	.launch = cuda_launch,
+	.launch_raw = cuda_launch_raw,
+	.map = cuda_map,
 };
 
 typedef void (*AnyFunction)(void);

@@ -23,10 +23,8 @@ dsl_status dsl_device_open(const char *name, dsl_device **out)
 {
 	if (!name || !out)
 		return detail_null("dsl_device_open", !name ? "name" : "out");
-	if (strcmp(name, "sim") == 0)
-		return detail_fail(
-			DSL_ERR_UNSUPPORTED,
-			"device \"sim\": this runtime has no simulator; open \"cuda:0\"");
+	if (strncmp(name, "sim", 3) == 0 && (!name[3] || name[3] == ':'))
+		return sim_open(name[3] ? name + 4 : "", out);
 	int number = cuda_number(name);
 	if (number < 0)
 		return detail_fail(DSL_ERR_DEVICE_NAME, "\"%.60s\" is not \"cuda:N\" or \"sim\"",

@@ -46,8 +46,9 @@ DSL_API const char *dsl_status_remedy(dsl_status st); /* what to do about it */
  * before. */
 DSL_API const char *dsl_detail(void);
 
-/* device.c: "cuda:N" (CUDA_VISIBLE_DEVICES applies), "cuda" is "cuda:0"; "sim" is not built in.
- * The environment variable DSL_LIBCUDA names another libcuda than libcuda.so.1.
+/* device.c: "cuda:N" (CUDA_VISIBLE_DEVICES applies), "cuda" is "cuda:0"; "sim" executes the PTX
+ * that a cubin carries on the host, and checks it (docs/simulator.md has its options,
+ * "sim:seed=7,..."). The environment variable DSL_LIBCUDA names another libcuda than libcuda.so.1.
  * Closing unloads the modules that are still loaded and invalidates all that came from the device.
  */
 DSL_API dsl_status dsl_device_open(const char *name, dsl_device **out);
@@ -77,7 +78,8 @@ DSL_API dsl_status dsl_event_record(dsl_event *event, dsl_stream stream);
 DSL_API dsl_status dsl_event_elapsed(dsl_event *from, dsl_event *to, float *ms);
 DSL_API dsl_status dsl_event_destroy(dsl_event *event);
 
-/* module.c: a module is a cubin on one device. Bytes are copied. Loading the same bytes again on a
+/* module.c: a module is a cubin on one device, or a PTX text, whose kernels dsl_launch_raw takes.
+ * Bytes are copied. Loading the same bytes again on a
  * device gives the same module; each load is undone by one unload. Texts live as long as it does.
  */
 DSL_API dsl_status dsl_module_load(dsl_device *dev, const char *path, dsl_module **out);
@@ -144,6 +146,27 @@ DSL_API dsl_status dsl_launch(dsl_module *mod, const char *kernel, const dsl_arg
 /* The same checks and no launch. why (may be NULL) gets the sentence, cut to len with its NUL. */
 DSL_API dsl_status dsl_can_run(const dsl_module *mod, const char *kernel, const dsl_arg *args,
 			       size_t n, char *why, size_t len);
+/* A kernel of any compiler, by the name of its entry: the caller gives the parameters as the kernel
+ * lays them out (each at its own alignment). cluster 0, 0, 0: as the kernel says. */
+typedef struct dsl_raw {
+	uint32_t grid[3], block[3], cluster[3];
+	uint32_t smem; /* dynamic shared memory of a CTA, bytes */
+	const void *params;
+	size_t param_bytes;
+	dsl_stream stream;
+} dsl_raw;
+DSL_API dsl_status dsl_launch_raw(dsl_module *mod, const char *kernel, const dsl_raw *raw);
+/* A tensor map for such a kernel, 128 bytes in the device's own format, tiled, zero fill.
+ * Dimensions fastest first; strides of dimensions 1 and on, bytes; swizzle 0, 32, 64 or 128 bytes.
+ */
+typedef struct dsl_map {
+	const char *elem; /* "bf16", "f32", "u8", ... */
+	dsl_addr base;
+	uint32_t rank;
+	uint64_t dims[5], strides[4];
+	uint32_t box[5], swizzle;
+} dsl_map;
+DSL_API dsl_status dsl_tensor_map(dsl_device *dev, const dsl_map *map, void *out);
 /* Without a device, from a description; $sms counts as 1. */
 DSL_API dsl_status dsl_desc_can_run(const struct KDesc *kernel, const dsl_arg *args, size_t n,
 				    char *why, size_t len);

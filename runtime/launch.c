@@ -65,6 +65,29 @@ dsl_status dsl_launch(dsl_module *mod, const char *kernel, const dsl_arg *args, 
 	return mod->dev->ops->launch(mod->dev, &l);
 }
 
+dsl_status dsl_launch_raw(dsl_module *mod, const char *kernel, const dsl_raw *raw)
+{
+	if (!mod || !kernel || !raw || (!raw->params && raw->param_bytes))
+		return detail_null("dsl_launch_raw", !mod      ? "mod"
+						     : !kernel ? "kernel"
+						     : !raw    ? "raw"
+							       : "params");
+	for (int i = 0; i < 3; i++)
+		if (!raw->grid[i] || !raw->block[i] || !raw->cluster[i] != !raw->cluster[0])
+			return detail_fail(
+				DSL_ERR_GRID,
+				"grid, block and cluster need three components above 0; a "
+				"cluster may be 0, 0, 0");
+	return mod->dev->ops->launch_raw(mod->dev, mod, kernel, raw);
+}
+
+dsl_status dsl_tensor_map(dsl_device *dev, const dsl_map *map, void *out)
+{
+	if (!dev || !map || !map->elem || !out)
+		return detail_null("dsl_tensor_map", !dev ? "dev" : !out ? "out" : "map");
+	return dev->ops->map(dev, map, out);
+}
+
 dsl_status dsl_can_run(const dsl_module *mod, const char *kernel, const dsl_arg *args, size_t n,
 		       char *why, size_t len)
 {

@@ -432,6 +432,22 @@ dsl_status manifest_parse(const Why *w, const char *text, size_t size, KModuleDe
 	return DSL_OK;
 }
 
+dsl_status manifest_none(const Why *w, KModuleDesc **out)
+{
+	Parsed *p = calloc(1, sizeof *p);
+	if (!p)
+		return why_fail(w, DSL_ERR_MEMORY, "no memory for a module");
+	p->desc = (KModuleDesc){.abi = KDESC_ABI,
+				.tool = "",
+				.llvm = "",
+				.ptxas = "",
+				.source = "PTX text",
+				.source_hash = "",
+				.target = "sm_90a"};
+	*out = &p->desc;
+	return DSL_OK;
+}
+
 dsl_status dsl_desc_parse(const char *manifest, size_t size, struct KModuleDesc **out)
 {
 	if (!manifest || !out)

@@ -20,7 +20,7 @@ static void module_free(dsl_module *m)
 
 static dsl_status plans_init(const Why *w, dsl_module *m)
 {
-	m->plans = calloc((size_t)m->desc->nkernels, sizeof *m->plans);
+	m->plans = calloc((size_t)m->desc->nkernels + 1, sizeof *m->plans);
 	if (!m->plans)
 		return why_fail(w, DSL_ERR_MEMORY, "no memory for a module");
 	dsl_status st = DSL_OK;
@@ -29,9 +29,33 @@ static dsl_status plans_init(const Why *w, dsl_module *m)
 	return st;
 }
 
+/* Text that says .version somewhere at its start and has no NUL. */
+static bool is_ptx(const unsigned char *bytes, size_t size)
+{
+	static const char word[] = ".version";
+	size_t look = size < 4096 ? size : 4096, n = sizeof word - 1;
+	if (memchr(bytes, 0, size) && bytes[size - 1])
+		return false;
+	for (size_t i = 0; i + n <= look; i++)
+		if (memcmp(bytes + i, word, n) == 0)
+			return bytes[0] != 0x7f;
+	return false;
+}
+
+static dsl_status ptx_read(const Why *w, dsl_module *m)
+{
+	m->ptx = (const char *)m->bytes;
+	m->ptx_size = m->size;
+	m->manifest = "";
+	dsl_status st = manifest_none(w, &m->desc);
+	return st ? st : plans_init(w, m);
+}
+
 static dsl_status module_read(const Why *w, dsl_module *m)
 {
 	size_t size;
+	if (is_ptx(m->bytes, m->size))
+		return ptx_read(w, m);
 	dsl_status st = elf_section(w, m->bytes, m->size, ".dslc.manifest", &m->manifest, &size);
 	if (!st)
 		st = manifest_parse(w, m->manifest, size, &m->desc);
@@ -40,7 +64,7 @@ static dsl_status module_read(const Why *w, dsl_module *m)
 	if (st)
 		return st;
 	const Why quiet = {NULL, 0};
-	st = elf_section(&quiet, m->bytes, m->size, ".dslc.ptx", &m->ptx, &size);
+	st = elf_section(&quiet, m->bytes, m->size, ".dslc.ptx", &m->ptx, &m->ptx_size);
 	if (st == DSL_ERR_DAMAGED)
 		return why_fail(w, st, "section .dslc.ptx is damaged");
 	return st == DSL_ERR_NO_MANIFEST ? DSL_OK : st;
@@ -77,13 +101,14 @@ static dsl_status module_new(dsl_device *dev, const void *bytes, size_t size, ds
 {
 	Why w = why_thread();
 	dsl_module *m = calloc(1, sizeof *m);
-	unsigned char *copy = malloc(size);
+	unsigned char *copy = malloc(size + 1);
 	if (!m || !copy) {
 		free(m);
 		free(copy);
 		return why_fail(&w, DSL_ERR_MEMORY, "no memory for a cubin of %zu bytes", size);
 	}
 	memcpy(copy, bytes, size);
+	copy[size] = 0;
 	*m = (dsl_module){.dev = dev, .uses = 1, .bytes = copy, .size = size};
 	dsl_status st = module_read(&w, m);
 	if (!st)

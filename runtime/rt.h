@@ -67,6 +67,8 @@ dsl_status elf_section(const Why *w, const void *bytes, size_t size, const char 
 
 /* manifest.c */
 dsl_status manifest_parse(const Why *w, const char *text, size_t size, KModuleDesc **out);
+/* That of a bare PTX text: no kernels that can be launched by their arguments. */
+dsl_status manifest_none(const Why *w, KModuleDesc **out);
 
 /* plan.c: a kernel ready to be launched; its expressions compiled, its fixed parts checked */
 typedef struct {
@@ -123,6 +125,7 @@ struct dsl_module {
 	unsigned char *bytes;
 	size_t size;
 	const char *manifest, *ptx; /* in bytes */
+	size_t ptx_size;
 	KModuleDesc *desc;
 	Plan *plans;  /* one per kernel */
 	void *handle; /* the device's own */
@@ -151,6 +154,9 @@ struct DevOps {
 	dsl_status (*module_load)(dsl_device *dev, dsl_module *mod);
 	void (*module_unload)(dsl_device *dev, dsl_module *mod);
 	dsl_status (*launch)(dsl_device *dev, const Launch *l);
+	dsl_status (*launch_raw)(dsl_device *dev, dsl_module *mod, const char *kernel,
+				 const dsl_raw *raw);
+	dsl_status (*map)(dsl_device *dev, const dsl_map *m, void *out);
 };
 
 /* module.c: unloads whatever is still loaded. */
@@ -158,5 +164,8 @@ void modules_free(dsl_device *dev);
 
 /* cuda_device.c: number is N of "cuda:N". */
 dsl_status cuda_open(int number, dsl_device **out);
+
+/* sim/device.c: options are what stands behind "sim:". */
+dsl_status sim_open(const char *options, dsl_device **out);
 
 #endif

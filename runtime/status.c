@@ -36,7 +36,7 @@ const char *dsl_status_remedy(dsl_status st)
 	return status_row(st)->remedy;
 }
 
-static _Thread_local char detail[1024];
+static _Thread_local char detail[8192];
 
 const char *dsl_detail(void)
 {

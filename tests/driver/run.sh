@@ -21,16 +21,21 @@ has err "bad.gemm:17:"
 
 DSL_LIBCUDA=/nowhere/libcuda.so.1
 export DSL_LIBCUDA
-expect 1 run small.gemm --size M=64,N=64 --size K=64
+expect 1 run small.gemm --size M=64,N=64 --size K=64 --device cuda:0
 has err "error[E0608]: cannot open device cuda:0" "it was not run" "help:"
 empty out
+expect 0 run small.gemm --size M=64,N=64 --size K=64
+has out "no GPU" "on the simulator" "(all 1 of 1 tiles) equal in every bit"
+expect 0 run small.gemm --size M=65,N=72,K=40 --device sim --schedules 3 --checks=all,-exit --trace t.json
+has out "(all 4 of 4 tiles) equal in every bit"
+grep -q '"ph":"X"' t.json || fail "the trace has no spans"
+expect 1 run small.gemm --size M=64,N=64,K=64 --device sim --checks=everything
+has err "error[E0608]: cannot open device sim:" "checks="
 expect 1 run two.gemm --kernel first --size M=64,N=64,K=64 --device cuda:1
 has err "error[E0608]: cannot open device cuda:1"
 expect 1 run small.gemm --size M=64,N=64,K=64 --device gpu
 has err "error[E0608]: cannot open device gpu"
-expect 1 run small.gemm --size M=64,N=64,K=64 --device sim
-has err "error[E0608]: cannot open device sim"
-expect 1 run --time-report --diagnostics=json small.gemm --size M=64,N=64,K=64
+expect 1 run --time-report --diagnostics=json small.gemm --size M=64,N=64,K=64 --device cuda:0
 has err '"code":"E0608"' "ptxas"
 
 # With a stand-in for the GPU, which computes what the kernel should or something else.

@@ -47,11 +47,12 @@ static void names_of_devices(void **state)
 	static const char *const bad[] = {"",        "gpu",    "cuda:",
 					  "cuda:-1", "cuda:x", "cuda:1 ",
 					  "cuda0",   "CUDA:0", "cuda:0x1",
-					  "cuda: 1", "sim:0",  "cuda:99999999999999999999"};
+					  "cuda: 1", "sims",   "cuda:99999999999999999999"};
 	for (size_t i = 0; i < COUNTOF(bad); i++)
 		assert_open_fails(bad[i], DSL_ERR_DEVICE_NAME, bad[i]);
 	assert_open_fails("cuda:3", DSL_ERR_NO_DEVICE, "3 GPUs");
-	assert_open_fails("sim", DSL_ERR_UNSUPPORTED, "simulator");
+	assert_open_fails("sim:0", DSL_ERR_DEVICE_NAME, "seed=");
+	assert_open_fails("sim:checks=everything", DSL_ERR_DEVICE_NAME, "checks=");
 	assert_open_fails(NULL, DSL_ERR_INVALID, "name");
 	assert_status(dsl_device_open("cuda:0", NULL), DSL_ERR_INVALID);
 }

@@ -1,10 +1,10 @@
 #!/bin/sh
-# Every status of status.def is asked for by name in some test of the runtime.
+# Every status of status.def is asked for by name in some test of the runtime or the simulator.
 #   statuses.sh ROOT
 set -eu
 status=0
 for id in $(sed -n 's/^DSL_STATUS(\([A-Z_]*\),.*/\1/p' "$1/runtime/status.def"); do
-	grep -q "DSL_$id\b" "$1"/tests/runtime/*.c || {
+	grep -q "DSL_$id\b" "$1"/tests/runtime/*.c "$1"/tests/sim/*.c || {
 		echo "no test sees DSL_$id"
 		status=1
 	}

@@ -1,0 +1,101 @@
+/* cuda_raw.c - launches and tensor maps that no manifest describes, on a GPU: dsl_launch_raw,
+ * dsl_tensor_map. */
+#include "runtime/cu.h"
+
+#include <string.h>
+
+static CUresult raw_call(CudaDevice *d, CUfunction f, const dsl_raw *raw)
+{
+	size_t size = raw->param_bytes;
+	void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, (void *)(uintptr_t)raw->params,
+			 CU_LAUNCH_PARAM_BUFFER_SIZE, &size, CU_LAUNCH_PARAM_END};
+	CUlaunchAttribute cluster = {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION};
+	cluster.value.clusterDim.x = raw->cluster[0];
+	cluster.value.clusterDim.y = raw->cluster[1];
+	cluster.value.clusterDim.z = raw->cluster[2];
+	CUlaunchConfig config = {
+		.gridDimX = raw->grid[0],
+		.gridDimY = raw->grid[1],
+		.gridDimZ = raw->grid[2],
+		.blockDimX = raw->block[0],
+		.blockDimY = raw->block[1],
+		.blockDimZ = raw->block[2],
+		.sharedMemBytes = raw->smem,
+		.hStream = raw->stream,
+		.attrs = &cluster,
+		.numAttrs = raw->cluster[0] != 0,
+	};
+	CUresult r = d->cu.FuncSetAttribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+					    (int)raw->smem);
+	return r == CUDA_SUCCESS ? d->cu.LaunchKernelEx(&config, f, NULL, extra) : r;
+}
+
+dsl_status cuda_launch_raw(dsl_device *dev, dsl_module *mod, const char *kernel, const dsl_raw *raw)
+{
+	Scope s;
+	CUfunction f = NULL;
+	dsl_status st = cuda_scope_enter(&s, cuda_of(dev));
+	if (st)
+		return st;
+	CUresult r = s.d->cu.ModuleGetFunction(&f, mod->handle, kernel);
+	if (r == CUDA_SUCCESS)
+		r = raw_call(s.d, f, raw);
+	else if (r == CUDA_ERROR_NOT_FOUND)
+		st = detail_fail(DSL_ERR_KERNEL_NAME, "the module has no entry %.80s", kernel);
+	cuda_scope_leave(&s);
+	return st ? st : cuda_status(cuda_of(dev), "cuLaunchKernelEx", r);
+}
+
+static const struct {
+	const char *word;
+	CUtensorMapDataType type;
+} elems[] = {
+	{"u8", CU_TENSOR_MAP_DATA_TYPE_UINT8},      {"i8", CU_TENSOR_MAP_DATA_TYPE_UINT8},
+	{"e4m3", CU_TENSOR_MAP_DATA_TYPE_UINT8},    {"e5m2", CU_TENSOR_MAP_DATA_TYPE_UINT8},
+	{"u16", CU_TENSOR_MAP_DATA_TYPE_UINT16},    {"u32", CU_TENSOR_MAP_DATA_TYPE_UINT32},
+	{"i32", CU_TENSOR_MAP_DATA_TYPE_INT32},     {"u64", CU_TENSOR_MAP_DATA_TYPE_UINT64},
+	{"i64", CU_TENSOR_MAP_DATA_TYPE_INT64},     {"f16", CU_TENSOR_MAP_DATA_TYPE_FLOAT16},
+	{"bf16", CU_TENSOR_MAP_DATA_TYPE_BFLOAT16}, {"f32", CU_TENSOR_MAP_DATA_TYPE_FLOAT32},
+	{"tf32", CU_TENSOR_MAP_DATA_TYPE_TFLOAT32}, {"f64", CU_TENSOR_MAP_DATA_TYPE_FLOAT64},
+};
+
+static CUresult raw_encode(const CudaDevice *d, const dsl_map *m, CUtensorMapDataType type,
+			   CUtensorMap *out)
+{
+	static const cuuint32_t ones[5] = {1, 1, 1, 1, 1};
+	cuuint64_t dims[5] = {0}, strides[5] = {0};
+	cuuint32_t box[5] = {0};
+	for (uint32_t i = 0; i < m->rank && i < 5; i++) {
+		dims[i] = m->dims[i];
+		strides[i] = i + 1 < m->rank ? m->strides[i] : 0;
+		box[i] = m->box[i];
+	}
+	CUtensorMapSwizzle swizzle = m->swizzle == 128  ? CU_TENSOR_MAP_SWIZZLE_128B
+				     : m->swizzle == 64 ? CU_TENSOR_MAP_SWIZZLE_64B
+				     : m->swizzle == 32 ? CU_TENSOR_MAP_SWIZZLE_32B
+							: CU_TENSOR_MAP_SWIZZLE_NONE;
+	return d->cu.TensorMapEncodeTiled(out, type, m->rank, (void *)(uintptr_t)m->base, dims,
+					  strides, box, ones, CU_TENSOR_MAP_INTERLEAVE_NONE,
+					  swizzle, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+					  CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+}
+
+dsl_status cuda_map(dsl_device *dev, const dsl_map *m, void *out)
+{
+	CUtensorMap map;
+	size_t e = 0;
+	Scope s;
+	while (e < COUNTOF(elems) && strcmp(elems[e].word, m->elem) != 0)
+		e++;
+	if (e == COUNTOF(elems))
+		return detail_fail(DSL_ERR_TENSOR_MAP, "no tensor has elements of type %.20s",
+				   m->elem);
+	dsl_status st = cuda_scope_enter(&s, cuda_of(dev));
+	if (st)
+		return st;
+	CUresult r = raw_encode(s.d, m, elems[e].type, &map);
+	cuda_scope_leave(&s);
+	if (r == CUDA_SUCCESS)
+		memcpy(out, &map, sizeof map);
+	return cuda_status(cuda_of(dev), "cuTensorMapEncodeTiled", r);
+}

@@ -1,0 +1,83 @@
+/* number.c - rounding by hand. A value is first made with a sticky last bit (round to odd), which
+ * makes any later rounding to fewer bits right (Boldo and Melquiond 2008). */
+#include "runtime/sim/number.h"
+#include "runtime/sim/machine.h"
+
+Rounding rounding_of(const Ins *in)
+{
+	if (has(in, M_RZ) || has(in, M_RZI))
+		return RND_ZERO;
+	if (has(in, M_RM) || has(in, M_RMI))
+		return RND_DOWN;
+	return has(in, M_RP) || has(in, M_RPI) ? RND_UP : RND_NEAREST;
+}
+
+/* hi + lo where |lo| is below half a unit of hi: hi, odd when lo is not 0. */
+static f64 make_odd(f64 hi, f64 lo)
+{
+	u64 u = num_bits64(hi);
+	if (lo == 0 || !isfinite(hi) || u & 1)
+		return hi;
+	bool away = (lo > 0) == (hi > 0);
+	if (hi == 0)
+		return lo;
+	return num_double(away ? u | 1 : u - 1);
+}
+
+f64 add_odd(f64 a, f64 b)
+{
+	f64 s = a + b;
+	if (!isfinite(s))
+		return s;
+	f64 t = s - a, e = (a - (s - t)) + (b - t);
+	return make_odd(s, e);
+}
+
+f64 mul_odd(f64 a, f64 b)
+{
+	f64 p = a * b;
+	return isfinite(p) ? make_odd(p, fma(a, b, -p)) : p;
+}
+
+/* Error of fma after Boldo and Muller: exact where nothing under- or overflows. */
+f64 fma_odd(f64 a, f64 b, f64 c)
+{
+	f64 r = fma(a, b, c);
+	if (!isfinite(r))
+		return r;
+	f64 p = a * b, q = fma(a, b, -p); /* p + q = a b */
+	f64 s = c + q, ts = s - c, es = (c - (s - ts)) + (q - ts);
+	f64 v = p + s, tv = v - p, ev = (p - (v - tv)) + (s - tv);
+	f64 rest = ((v - r) + ev) + es;
+	return make_odd(r, rest);
+}
+
+/* The two neighbours of x in f that enclose it, toward zero and away, as magnitudes. */
+u32 round_to(f64 x, NumFormat f, Rounding r)
+{
+	if (r == RND_NEAREST || x != x || isinf(x))
+		return num_pack(x, f);
+	u32 sign = signbit(x) ? 1u << (f.ebits + f.mbits) : 0;
+	f64 mag = fabs(x);
+	u32 near = num_pack(mag, f);
+	if (near > f.max)
+		near = f.max;
+	if (num_unpack(near, f) > mag)
+		near--;
+	bool away = r == (sign ? RND_DOWN : RND_UP) && num_unpack(near, f) < mag;
+	if (away && near == f.max)
+		return sign | f.over;
+	return sign | (near + away);
+}
+
+f32 f32_round(f64 x, Rounding r)
+{
+	f32 n = (f32)x;
+	if (r == RND_NEAREST || x != x || isinf(x) || (f64)n == x)
+		return n;
+	f32 low = (f64)n > x ? nextafterf(n, -INFINITY) : n;
+	f32 high = (f64)n < x ? nextafterf(n, INFINITY) : n;
+	if (r == RND_ZERO)
+		return x > 0 ? low : high;
+	return r == RND_DOWN ? low : high;
+}

@@ -1,0 +1,280 @@
+/* report.c - what the simulator says: one report per kind and line, with place and count; and the
+ * explanation of a deadlock: who waits for what, what is missing, who could have given it.
+ *   deadlock: warp 0 of CTA 0 waits at line 88 for phase 3 of full[3]: 0 of 1 arrivals missing, 128
+ *   bytes missing; arrivals came from line 61 */
+#include "runtime/sim/machine.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char *const kind_words[] = {
+#define KIND(id, check, word) [SIM_##id] = word,
+#include "runtime/sim/kinds.def"
+};
+static const u32 kind_checks[] = {
+#define KIND(id, check, word) [SIM_##id] = check,
+#include "runtime/sim/kinds.def"
+};
+
+const char *sim_kind_word(SimKind k)
+{
+	return k < SIM_KINDS ? kind_words[k] : "?";
+}
+
+void sim_result_free(SimResult *r)
+{
+	for (u32 i = 0; i < r->n; i++)
+		free(r->reports[i].text);
+	free(r->reports);
+	*r = (SimResult){0};
+}
+
+static SimReport *report_same(SimResult *r, SimKind kind, int line)
+{
+	for (u32 i = 0; i < r->n; i++)
+		if (r->reports[i].kind == kind && r->reports[i].ptx_line == line)
+			return &r->reports[i];
+	return NULL;
+}
+
+static SimReport *report_new(SimResult *r)
+{
+	if (r->n == r->cap) {
+		u32 cap = r->cap * 2 + 8;
+		SimReport *more = realloc(r->reports, cap * sizeof *more);
+		if (!more)
+			return NULL;
+		r->reports = more;
+		r->cap = cap;
+	}
+	r->reports[r->n] = (SimReport){0};
+	return &r->reports[r->n++];
+}
+
+static void report_fill(SimReport *r, const Warp *w, const Ins *in, s32 lane, SimKind kind)
+{
+	const PtxModule *ptx = &w->cluster->job->m->ptx;
+	r->kind = kind;
+	r->ptx_line = in->line;
+	r->source_line = in->loc_line;
+	r->file = in->loc_file < ptx->nfiles ? ptx->files[in->loc_file] : NULL;
+	memcpy(r->cta, w->cta->id, sizeof r->cta);
+	r->warp = w->id;
+	r->lane = lane;
+	r->count = 1;
+}
+
+static void report_text(Warp *w, const Ins *in, s32 lane, SimKind kind, Text *t)
+{
+	Job *j = w->cluster->job;
+	pthread_mutex_lock(&j->lock);
+	SimReport *same = report_same(j->result, kind, in->line);
+	if (same) {
+		same->count++;
+		text_free(t);
+	} else {
+		SimReport *r = report_new(j->result);
+		if (r) {
+			report_fill(r, w, in, lane, kind);
+			r->text = t->at;
+		} else {
+			text_free(t);
+		}
+	}
+	if (j->result->n >= (j->opt->max_reports ? j->opt->max_reports : 16)) {
+		j->stop = true;
+		w->cluster->failed = true;
+	}
+	pthread_mutex_unlock(&j->lock);
+}
+
+void report(Warp *w, const Ins *in, s32 lane, SimKind kind, const char *fmt, ...)
+{
+	char line[640];
+	Text t = {0};
+	va_list ap;
+	if (kind_checks[kind] && !checked(w->cluster, kind_checks[kind]))
+		return;
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof line, fmt, ap);
+	va_end(ap);
+	text_add(&t, "%s", line);
+	report_text(w, in, lane, kind, &t);
+}
+
+/* "full[2]", "tile+0x40" or "shared 0x30000". */
+void shared_name(const Cluster *c, u32 offset, Text *t)
+{
+	const SimLaunch *l = c->job->l;
+	const Code *code = c->job->code;
+	for (u32 i = 0; i < l->nareas; i++) {
+		const SimArea *a = &l->areas[i];
+		u32 slots = a->slots ? a->slots : 1, at = offset - code->dynamic_offset - a->offset;
+		if (offset < code->dynamic_offset + a->offset || at >= a->bytes * slots)
+			continue;
+		text_add(t, slots > 1 ? "%s[%u]" : "%s", a->name, at / a->bytes);
+		if (at % a->bytes)
+			text_add(t, "+0x%x", at % a->bytes);
+		return;
+	}
+	for (u32 i = 0; i < code->nshared; i++) {
+		const SharedVar *v = &code->shared[i];
+		if (offset < v->offset || offset - v->offset >= v->size)
+			continue;
+		text_add(t, offset > v->offset ? "%s+0x%x" : "%s", v->name, offset - v->offset);
+		return;
+	}
+	if (offset >= code->dynamic_offset)
+		text_add(t, "dynamic shared+0x%x", offset - code->dynamic_offset);
+	else
+		text_add(t, "shared 0x%x", offset);
+}
+
+static void explain_mbar(const Cluster *c, const Wait *wait, Text *t)
+{
+	const Mbar *b = mbar_at(wait->cta, wait->offset);
+	text_add(t, "phase %llu of mbarrier ", (unsigned long long)wait->phase);
+	shared_name(c, wait->offset, t);
+	if (wait->cta->cluster->nctas > 1)
+		text_add(t, " of CTA rank %u", wait->cta->rank);
+	if (!b)
+		return;
+	text_add(t, " (init count %u): %u arrival%s missing", b->expected, b->pending,
+		 b->pending == 1 ? "" : "s");
+	if (b->tx > 0)
+		text_add(t, ", %lld bytes announced and not delivered", (long long)b->tx);
+	else if (b->tx < 0)
+		text_add(t, ", %lld bytes delivered and not announced", (long long)-b->tx);
+	if (!b->narrive)
+		text_add(t, "; nobody ever arrived on it");
+	else
+		text_add(t, "; arrivals so far %llu, from line", (unsigned long long)b->arrivals);
+	for (u32 i = 0; i < b->narrive; i++)
+		text_add(t, "%s %u", i ? "," : "", b->arrive_line[i]);
+}
+
+static void explain_bar(const Wait *wait, Text *t)
+{
+	const NamedBar *b = &wait->cta->bars[wait->offset];
+	text_add(t, "barrier %u: %u of %u threads have arrived", wait->offset, b->arrived,
+		 b->expected);
+}
+
+static void explain(const Warp *w, Text *t)
+{
+	const Wait *wait = &w->wait;
+	const Cluster *c = w->cluster;
+	switch (wait->kind) {
+	case W_MBAR:
+		explain_mbar(c, wait, t);
+		break;
+	case W_BAR:
+		explain_bar(wait, t);
+		break;
+	case W_CLUSTER:
+		text_add(t, "the cluster barrier: %u of %u warps have arrived", c->bar_arrived,
+			 c->live + c->bar_gone);
+		break;
+	case W_REGS:
+		text_add(t,
+			 "setmaxnreg.inc to %llu: it needs %u registers, the CTA's pool has %u; "
+			 "warps that must "
+			 "release theirs have not",
+			 (unsigned long long)wait->phase, ((u32)wait->phase - w->regs) * LANES,
+			 w->cta->pool);
+		break;
+	case W_WGMMA:
+		text_add(t, "wgmma group %llu: warp %u of the warpgroup has not committed it",
+			 (unsigned long long)wait->phase, w->id / 4 * 4 + wait->lane);
+		break;
+	case W_SHFL:
+		text_add(t, "threads 0x%08x of its member mask that are elsewhere",
+			 (u32)wait->phase);
+		break;
+	default:
+		text_add(t, "asynchronous copies");
+	}
+}
+
+static void who(const Warp *w, Text *t)
+{
+	if (w->cluster->nctas > 1)
+		text_add(t, "CTA rank %u ", w->cta->rank);
+	text_add(t, "warp %u", w->id);
+}
+
+/* Warps that wait at the same line for the same thing are one line of the explanation. */
+static bool same_wait(const Warp *a, const Warp *b)
+{
+	return a->wait.kind == b->wait.kind && a->wait.line == b->wait.line &&
+	       a->wait.cta == b->wait.cta && a->wait.offset == b->wait.offset &&
+	       a->wait.phase == b->wait.phase && a->cta == b->cta && a->wait.kind != W_REGS;
+}
+
+static bool told(const Cluster *c, u32 i)
+{
+	for (u32 k = 0; k < i; k++)
+		if (c->warps[k].live && same_wait(&c->warps[k], &c->warps[i]))
+			return true;
+	return false;
+}
+
+void report_deadlock(Cluster *c)
+{
+	Text t = {0};
+	Warp *first = NULL;
+	u32 blocked = 0, lines = 0;
+	for (u32 i = 0; i < c->nwarps; i++)
+		blocked += c->warps[i].live != 0;
+	text_add(&t, "%u of %u warps wait, none can go on", blocked, c->nwarps);
+	for (u32 i = 0; i < c->nwarps; i++) {
+		Warp *w = &c->warps[i];
+		if (!w->live || told(c, i) || lines++ > 24)
+			continue;
+		first = first ? first : w;
+		text_add(&t, "\n  ");
+		who(w, &t);
+		u32 more = 0;
+		for (u32 k = i + 1; k < c->nwarps; k++)
+			more += c->warps[k].live && same_wait(w, &c->warps[k]);
+		if (more)
+			text_add(&t, " and %u more", more);
+		text_add(&t, ", line %u: waits for ", w->wait.line);
+		explain(w, &t);
+	}
+	if (!first) {
+		text_free(&t);
+		return;
+	}
+	const Ins *in = first->nsplits ? &first->code->ins[first->splits[0].pc] : first->code->ins;
+	report_text(first, in, -1, SIM_DEADLOCK, &t);
+}
+
+bool sim_checks_parse(const char *text, u32 *checks)
+{
+	static const struct {
+		const char *word;
+		u32 bit;
+	} words[] = {
+		{"all", CHECK_ALL},
+		{"none", 0},
+#define CHECK(id, bit, word, help) {word, CHECK_##id},
+#include "runtime/sim/checks.def"
+	};
+	u32 value = 0;
+	while (*text) {
+		bool minus = *text == '-';
+		text += minus;
+		size_t n = strcspn(text, ",");
+		u32 i = 0;
+		while (i < SIM_COUNT(words) &&
+		       (strlen(words[i].word) != n || memcmp(words[i].word, text, n)))
+			i++;
+		if (i == SIM_COUNT(words))
+			return false;
+		value = minus ? value & ~words[i].bit : value | words[i].bit;
+		text += n + (text[n] == ',');
+	}
+	*checks = value;
+	return true;
+}
