@@ -1,6 +1,7 @@
 /* The correctness grid on a GPU: each case's cubin on random inputs, integers and normal numbers,
  * against the reference interpreter (every element) and against cuBLAS (every element).
- *   gpu_check DIR [PART PARTS]      reads DIR/cases.txt; with PART of PARTS, every PARTS-th case
+ *   gpu_check DIR [PART PARTS [DEVICE]]   reads DIR/cases.txt; with PART of PARTS, every PARTS-th case
+ * DEVICE is cuda:0 or sim, where cuBLAS is left out.
  * Prints a line per failure and a count at the end; exits with 1 after a failure or with no case.
  */
 #include "driver/problem.h"
@@ -172,7 +173,7 @@ static void check_kind(Grid *g, const Case *c, Problem *p, dsl_module *mod, Data
 	}
 	if (!st) {
 		check_reference(g, c, p, kind, label);
-		if (c->k > 0) /* cuBLAS refuses sums of nothing */
+		if (g->blas.handle && c->k > 0) /* cuBLAS refuses sums of nothing */
 			st = check_cublas(g, c, p, kind, label);
 	}
 	if (st)
@@ -223,13 +224,16 @@ int main(int argc, char **argv)
 	char path[512];
 	Grid g = {.dir = argc > 1 ? argv[1] : "."};
 	Case c;
+	const char *device = argc > 4 ? argv[4] : "cuda:0";
+	bool gpu = strncmp(device, "cuda", 4) == 0;
 	snprintf(path, sizeof path, "%s/cases.txt", g.dir);
 	FILE *list = fopen(path, "r");
-	if (!list || dsl_device_open("cuda:0", &g.dev)) {
+	if (!list || dsl_device_open(device, &g.dev)) {
 		printf("gpu_check: %s\n", list ? dsl_detail() : path);
 		return 1;
 	}
-	g.blas = cublas_open();
+	if (gpu)
+		g.blas = cublas_open();
 	for (int i = 0; fscanf(list, "%127s %d %d %d %d", c.name, &c.m, &c.n, &c.k, &c.sms) == 5;
 	     i++)
 		if (i % parts == part)
