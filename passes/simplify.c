@@ -1,6 +1,7 @@
-/* simplify.c - index expressions to normal form with all that is known of their names; lets of
- * plain values are replaced by the value; what nothing uses is dropped. for k (0, (64 + 63) / 64)
- * ->   for k (0, 1) */
+/* simplify.c - index expressions to normal form with all that is known of their names; layouts
+ * coalesced mode by mode; lets of plain values replaced by the value; what nothing uses dropped.
+ *     for k (0, (64 + 63) / 64)                      ->   for k (0, 1)
+ *     shared bf16 ((8,16),(64,1)):((64,512),(1,0))   ->   shared bf16 (128,64):(64,1) */
 #include "passes/pass.h"
 
 static const Ix *simple(const Kernel *k, const Ix *x, IxFacts facts)
@@ -14,6 +15,26 @@ static void simplify_op(const Kernel *k, Op *op, IxFacts facts)
 		op->ix[i] = simple(k, op->ix[i], facts);
 	for (int i = 0; i < op->nin; i++)
 		op->in[i].at = simple(k, op->in[i].at, facts);
+}
+
+enum { MOST_MODES = 8 };
+
+/* The same function of the same coordinates, with as few modes inside each as the facts allow. */
+static void simplify_type(const Kernel *k, Val *v)
+{
+	const Tup *ones[MOST_MODES];
+	const Type *t = v->type;
+	const char *why;
+	int rank = t->kind == TY_TILE ? layout_rank(t->layout) : 0;
+	if (t->kind != TY_TILE || t->space == SP_REG || tup_is_leaf(t->layout->shape) ||
+	    rank > MOST_MODES)
+		return;
+	for (int i = 0; i < rank; i++)
+		ones[i] = tup_int(k->ctx, 1);
+	const Tup *profile = tup_new(k->ctx, ones, rank);
+	const Layout *l = layout_coalesce_by(k->ctx, t->layout, profile, &why);
+	if (l)
+		v->type = type_tile(k->ctx, t->space, t->elem, l);
 }
 
 static void replace_name(const Kernel *k, const char *name, const Ix *by)
@@ -35,8 +56,11 @@ static bool is_plain(const Op *op)
 void pass_simplify(Kernel *k)
 {
 	IxFacts facts = kernel_facts(k);
-	for (Op *op = kernel_first(k); op; op = op_next(op))
+	for (Op *op = kernel_first(k); op; op = op_next(op)) {
 		simplify_op(k, op, facts);
+		if (op->out)
+			simplify_type(k, op->out);
+	}
 	for (Op *op = kernel_first(k), *next; op; op = next) {
 		next = op_next(op);
 		if (!is_plain(op))

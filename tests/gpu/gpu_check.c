@@ -1,7 +1,8 @@
 /* The correctness grid on a GPU: each case's cubin on random inputs, integers and normal numbers,
  * against the reference interpreter (every element) and against cuBLAS (every element).
- *   gpu_check DIR [PART PARTS [DEVICE]]   reads DIR/cases.txt; with PART of PARTS, every PARTS-th case
- * DEVICE is cuda:0 or sim, where cuBLAS is left out.
+ *   gpu_check DIR [PART PARTS [DEVICE]]
+ * Reads DIR/cases.txt; with PART of PARTS, every PARTS-th case. DEVICE is cuda:0 or sim, where
+ * cuBLAS is left out.
  * Prints a line per failure and a count at the end; exits with 1 after a failure or with no case.
  */
 #include "driver/problem.h"
