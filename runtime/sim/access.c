@@ -20,6 +20,20 @@ static void touch(Warp *w, const Ins *in, u32 lane, const Place *p, u32 bytes, b
 	if (p->cta && w->cluster->job->opt->checks)
 		shadow_touch(p->cta, p->offset, bytes,
 			     &(Access){.w = w, .in = in, .lane = lane, .write = write});
+	else if (p->global)
+		grid_check(w, in, lane);
+}
+
+void grid_check(Warp *w, const Ins *in, u32 lane)
+{
+	Cluster *c = w->cluster;
+	if (!c->job->l->dependent || !checked(c, CHECK_GRID) ||
+	    clock_of(&w->know.seen, c->grid_actor))
+		return;
+	report(w, in, (s32)lane, SIM_GRID,
+	       "%s touches global memory that the kernel before may still use: nothing orders it "
+	       "after a griddepcontrol.wait",
+	       in->text);
 }
 
 static u64 widened(Type t, u64 v)
@@ -211,6 +225,8 @@ Run run_atom(Warp *w, const Ins *in, u32 mask)
 		if (!place_at(w, in, l, space, mem_address(w, &in->args[k], l), bytes, bytes, &p))
 			return RUN_FAIL;
 		w->cluster->progress = w->cluster->steps;
+		if (p.global)
+			grid_check(w, in, l);
 		if (p.cta && w->cluster->job->opt->checks)
 			shadow_touch(p.cta, p.offset, bytes,
 				     &(Access){.w = w,

@@ -218,6 +218,7 @@ Run run_bulk_load(Warp *w, const Ins *in, u32 mask)
 			       (unsigned long long)b.global);
 			return RUN_FAIL;
 		}
+		grid_check(w, in, l);
 		if (!global_at(w, in, l, b.global, b.bytes, "bulk copy") ||
 		    !copy_targets(w, in, l, &in->args[4], &dst, &bar, bulk_start, &b))
 			return RUN_FAIL;
@@ -275,6 +276,7 @@ Run run_bulk_store(Warp *w, const Ins *in, u32 mask)
 		Async *as = async_new(w, in, AS_BULK_STORE, l);
 		if (!as)
 			return RUN_FAIL;
+		grid_check(w, in, l);
 		as->global = global;
 		as->cta = src.cta;
 		as->offset = src.offset;
@@ -349,6 +351,7 @@ Run run_cp_async(Warp *w, const Ins *in, u32 mask)
 				       (unsigned long long)global, size);
 			return RUN_FAIL;
 		}
+		grid_check(w, in, l);
 		(*as->globals)[l] = global;
 		as->offsets[l] = p.offset;
 		as->sizes[l] = src;

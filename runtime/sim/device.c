@@ -284,7 +284,8 @@ static dsl_status sim_launch(dsl_device *dev, const Launch *l)
 		       .block = {(uint32_t)k->block, 1, 1},
 		       .dynamic_bytes = (uint32_t)k->smem,
 		       .entry_regs = (uint32_t)k->entry_regs,
-		       .nareas = (uint32_t)k->nsmem};
+		       .nareas = (uint32_t)k->nsmem,
+		       .dependent = l->pdl};
 	if (sim_param_count(s.module, k->symbol) != (uint32_t)k->nparams)
 		return detail_fail(DSL_ERR_MANIFEST,
 				   "kernel %s: the PTX takes %u parameters, the manifest %d",

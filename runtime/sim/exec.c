@@ -121,6 +121,7 @@ static bool warp_init(Cluster *c, Cta *cta, u32 id, Warp *w)
 		w->dirty = w->busy ? w->busy + (code->file_bytes >> 6) + 1 : NULL;
 		if (!w->busy)
 			return false;
+		memset(w->dirty, 1, (code->file_bytes >> 6) + 1); /* the first needs a fence too */
 	}
 	memcpy(w->file, code->init, code->file_bytes);
 	for (u32 i = 0; i < code->nsregs; i++)
@@ -211,6 +212,7 @@ static bool cluster_init(Cluster *c, Job *j, u32 index)
 	c->id[2] = index / (g[0] / k[0]) / (g[1] / k[1]);
 	c->live = c->nwarps = (threads + LANES - 1) / LANES * c->nctas;
 	c->events = 1;
+	c->grid_actor = actor_new(c);
 	c->ctas = calloc(c->nctas, sizeof *c->ctas);
 	c->warps = calloc(c->nwarps, sizeof *c->warps);
 	c->bar_of = calloc(c->nwarps, sizeof *c->bar_of);

@@ -199,6 +199,7 @@ struct Cluster {
 	u64 *bar_of; /* by warp: phase it arrived in, + 1 */
 	bool failed;
 	u32 turn;
+	u32 grid_actor; /* of the kernel before this one */
 	struct Records *records;
 };
 
@@ -273,6 +274,7 @@ typedef struct {
 	u8 *host;
 	Cta *cta; /* of shared memory, else NULL */
 	u32 offset;
+	bool global;
 } Place;
 /* Where addr of that space is; false: out of bounds or misaligned, and reported. */
 bool place_at(Warp *w, const Ins *in, u32 lane, Space space, u64 addr, u32 bytes, u32 align,
@@ -285,6 +287,9 @@ u8 *global_at(Warp *w, const Ins *in, u32 lane, u64 addr, u64 bytes, const char 
 u64 atom_result(const Ins *in, u64 old, u64 v, u64 b);
 bool shared_span(Warp *w, const Ins *in, u32 lane, const Cta *cta, u32 offset, u64 bytes, u32 align,
 		 const char *what);
+
+/* access.c: global memory is the earlier kernel's until griddepcontrol.wait. */
+void grid_check(Warp *w, const Ins *in, u32 lane);
 
 /* exec.c */
 bool job_run(Job *job);

@@ -166,7 +166,7 @@ static bool shared_place(Warp *w, const Ins *in, u32 lane, u64 addr, bool cluste
 	if (cta->exited)
 		report(w, in, (s32)lane, SIM_EXIT,
 		       "access to shared memory of CTA rank %u, which has exited", cta->rank);
-	*out = (Place){cta->smem + (offset - SMEM_BASE), cta, offset};
+	*out = (Place){.host = cta->smem + (offset - SMEM_BASE), .cta = cta, .offset = offset};
 	return true;
 }
 
@@ -227,7 +227,8 @@ bool place_at(Warp *w, const Ins *in, u32 lane, Space space, u64 addr, u32 bytes
 	case SP_PARAM:
 		return window_place(w, in, lane, space, addr, bytes, out);
 	default:
-		*out = (Place){.host = global_at(w, in, lane, addr, bytes, "access")};
+		*out = (Place){.host = global_at(w, in, lane, addr, bytes, "access"),
+			       .global = true};
 		return out->host != NULL;
 	}
 }

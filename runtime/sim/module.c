@@ -199,7 +199,7 @@ static bool block_check(const SimLaunch *l, const Code *c, char *why, size_t roo
 	return true;
 }
 
-static bool grid_check(const SimLaunch *l, const Code *c, u32 cluster[3], char *why, size_t room)
+static bool shape_check(const SimLaunch *l, const Code *c, u32 cluster[3], char *why, size_t room)
 {
 	for (int i = 0; i < 3; i++) {
 		u32 asked = l->cluster[i], fixed = c->has_cluster ? c->cluster[i] : 0;
@@ -229,7 +229,7 @@ static bool job_prepare(Job *j, char *why, size_t room)
 	if (!c)
 		return refused(why, room, "the module has no kernel %.80s", l->kernel);
 	j->code = c;
-	if (!block_check(l, c, why, room) || !grid_check(l, c, j->cluster, why, room))
+	if (!block_check(l, c, why, room) || !shape_check(l, c, j->cluster, why, room))
 		return false;
 	if (l->param_bytes < c->param_bytes)
 		return refused(why, room, "%s takes %u bytes of parameters, %zu were given",

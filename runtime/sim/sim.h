@@ -49,6 +49,7 @@ typedef struct {
 	u32 entry_regs; /* registers a thread starts with; 0: what ptxas would give it */
 	const SimArea *areas;
 	u32 nareas;
+	bool dependent; /* it may start before the kernel ahead of it has ended */
 } SimLaunch;
 
 typedef struct {

@@ -188,6 +188,8 @@ static bool map_operand(Warp *w, const Ins *in, u32 lane, const Arg *a, Async *o
 	}
 	for (u32 i = 0; i < rank; i++)
 		out->at[i] = (s32)arg_get(w, &a->list[i], lane);
+	if (in->run != run_tma_prefetch)
+		grid_check(w, in, lane);
 	return true;
 }
 

@@ -201,8 +201,12 @@ Run run_setmaxnreg(Warp *w, const Ins *in, u32 mask)
 	return RUN_NEXT;
 }
 
-/* Grids run one after the other, so the one before has ended. */
+/* Grids run one after the other, so the one before has ended; what is remembered is that the warp
+ * could know it. */
 Run run_grid(Warp *w, const Ins *in, u32 mask)
 {
-	return run_nop(w, in, mask);
+	(void)mask;
+	if (has(in, M_WAIT))
+		clock_raise(&w->know.seen, w->cluster->grid_actor, 1);
+	return RUN_NEXT;
 }

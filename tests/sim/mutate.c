@@ -1,0 +1,183 @@
+/* Deletes each synchronising instruction of a kernel, one at a time, and asks whether the simulator
+ * refutes what is left: by a report or by a wrong result, under some of a few orders.
+ *   mutate CUBIN IR M N K SMS       prints each survivor, and a count; exits with their number
+ * A line of the cubin's PTX is blanked in place; a wait becomes "true". Not deleted are what gives
+ * speed or room and orders nothing: griddepcontrol.launch_dependents and setmaxnreg.inc. */
+#include "driver/problem.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SEEDS = 8 };
+
+typedef struct {
+	Problem p[2]; /* as asked, and with K = 0, where no copy orders anything */
+	char *cubin, *ptx;
+	size_t size;
+	int mutants, refuted, survived;
+} Mutate;
+
+/* What may be deleted, by the start of the instruction. */
+static const char *const ops[] = {
+	"mbarrier.",
+	"fence.",
+	"bar.sync",
+	"bar.arrive",
+	"barrier.cluster.",
+	"wgmma.fence",
+	"wgmma.commit_group",
+	"wgmma.wait_group",
+	"cp.async.bulk.commit_group",
+	"cp.async.bulk.wait_group",
+	"setmaxnreg.dec",
+	"griddepcontrol.wait",
+};
+
+static char *read_file(const char *path, size_t *size)
+{
+	FILE *f = fopen(path, "rb");
+	char *s = malloc(1 << 22);
+	*size = f && s ? fread(s, 1, (1 << 22) - 1, f) : 0;
+	if (f)
+		fclose(f);
+	if (s)
+		s[*size] = 0;
+	return s;
+}
+
+/* Where an instruction that may go starts in [line, end), NULL: there is none. */
+static char *op_at(char *line, const char *end)
+{
+	char *s = line;
+	while (s < end && (*s == ' ' || *s == '\t' || *s == '{'))
+		s++;
+	if (*s == '@')
+		while (s < end && *s != ' ')
+			s++;
+	while (s < end && *s == ' ')
+		s++;
+	for (size_t i = 0; i < COUNTOF(ops); i++)
+		if (strncmp(s, ops[i], strlen(ops[i])) == 0)
+			return s;
+	return NULL;
+}
+
+/* One instruction from at on becomes blanks, or for a wait a predicate that is true. */
+static void blank(char *at)
+{
+	char with[64] = "";
+	size_t n = strcspn(at, ";") + 1;
+	const char *p = strstr(at, "%p");
+	if (strncmp(at, "mbarrier.try_wait", 17) == 0 && p && p < at + n)
+		snprintf(with, sizeof with, "setp.eq.u32 %.*s, 0, 0;",
+			 (int)strspn(p, "%p0123456789"), p);
+	memset(at, ' ', n);
+	memcpy(at, with, strlen(with));
+}
+
+/* One order of one problem; why is empty when nothing is wrong. */
+static bool fails(Mutate *m, Problem *p, int seed, char *why, size_t room)
+{
+	char device[64];
+	dsl_module *mod = NULL;
+	const char *reason = "";
+	snprintf(device, sizeof device, "sim:seed=%d,steps=3000000", seed);
+	if (dsl_device_open(device, &p->dev))
+		return false;
+	problem_fill(p, DATA_INTEGERS, 1);
+	dsl_status st = dsl_module_load_data(p->dev, m->cubin, m->size, &mod);
+	if (!st)
+		st = problem_launch(p, mod);
+	snprintf(why, room, "%s", st ? dsl_detail() : "");
+	if (!st && problem_reference(p, DATA_INTEGERS, &reason))
+		snprintf(why, room, "%s", compare(p, &p->t[2], DATA_INTEGERS).wrong);
+	problem_free_device(p);
+	dsl_device_close(p->dev);
+	p->dev = NULL;
+	return *why != 0;
+}
+
+/* Whether the kernel as it stands is refuted by some order. */
+static bool refuted(Mutate *m, char *why, size_t room)
+{
+	for (int seed = 0; seed < SEEDS; seed++)
+		for (int i = 0; i < 2; i++)
+			if (fails(m, &m->p[i], seed, why, room))
+				return true;
+	return false;
+}
+
+static void mutant(Mutate *m, char *at, int line)
+{
+	char saved[4096], why[512];
+	size_t n = strcspn(at, ";") + 1;
+	if (n > sizeof saved)
+		return;
+	memcpy(saved, at, n);
+	blank(at);
+	m->mutants++;
+	bool found = refuted(m, why, sizeof why);
+	m->refuted += found;
+	m->survived += !found;
+	if (!found || getenv("MUTATE_VERBOSE"))
+		printf("%s: line %d: %.*s  %.120s\n", found ? "refuted" : "SURVIVED", line,
+		       (int)(n < 90 ? n : 90), saved, found ? why : "");
+	memcpy(at, saved, n);
+}
+
+static void each_mutant(Mutate *m)
+{
+	int number = 1;
+	for (char *line = m->ptx; *line; number++) {
+		char *end = line + strcspn(line, "\n");
+		for (char *at = line; at && at < end;) {
+			char *op = op_at(at, end);
+			if (op)
+				mutant(m, op, number);
+			at = memchr(op ? op : at, ';', (size_t)(end - (op ? op : at)));
+			at = at ? at + 1 : NULL;
+		}
+		line = *end ? end + 1 : end;
+	}
+}
+
+int main(int argc, char **argv)
+{
+	Mutate m = {0};
+	const char *why = "no IR", *ptx = NULL;
+	size_t n;
+	char text[512];
+	if (argc != 7) {
+		fprintf(stderr, "mutate CUBIN IR M N K SMS\n");
+		return 255;
+	}
+	Arena *a = arena_new();
+	Options o = {.arena = a, .sms = atoi(argv[6]), .tiles = -1};
+	for (int i = 0; i < 3; i++)
+		vec_push(a, &o.sizes, ((SizeArg){&"M\0N\0K"[2 * i], atoi(argv[3 + i])}));
+	m.cubin = read_file(argv[1], &m.size);
+	char *ir = read_file(argv[2], &n);
+	bool ready = m.cubin && ir && problem_open(&m.p[0], ir, &o, &why);
+	o.sizes.at[2].value = 0;
+	if (!ready || !problem_open(&m.p[1], ir, &o, &why) ||
+	    dsl_cubin_section(m.cubin, m.size, ".dslc.ptx", &ptx, &n)) {
+		printf("%s: %s\n", argv[1], ready && !ptx ? dsl_detail() : why);
+		return 255;
+	}
+	for (int i = 0; i < 2; i++)
+		problem_choose(&m.p[i], &o);
+	m.ptx = m.cubin + (ptx - m.cubin);
+	if (refuted(&m, text, sizeof text)) {
+		printf("%s: refuted as it is: %s\n", argv[1], text);
+		return 255;
+	}
+	each_mutant(&m);
+	printf("%s: %d of %d deletions refuted\n", argv[1], m.refuted, m.mutants);
+	for (int i = 0; i < 2; i++)
+		problem_close(&m.p[i]);
+	free(m.cubin);
+	free(ir);
+	arena_free(a);
+	return m.survived || !m.mutants;
+}

@@ -1,0 +1,12 @@
+#!/bin/sh
+# Each schedule on the simulator: right results and no fault, for full tiles, ragged ones, one step,
+# none, more steps than stages, many tiles a CTA; under several orders of warps and copies.
+#   schedules.sh DSLC SOURCE SCHEDULES -D...
+set -eu
+dslc=$1 source=$2 turns=$3
+shift 3
+for size in 128,128,64 1,8,8 130,136,200 64,264,0 257,72,520; do
+	m=${size%%,*} k=${size##*,} n=${size#*,}
+	"$dslc" run "$source" "$@" --device sim --schedules "$turns" --sms 2 \
+		--size "M=$m,N=${n%,*},K=$k"
+done
