@@ -148,7 +148,7 @@ static u32 funnel(const Ins *in, u32 lo, u32 hi, u32 n)
 
 Run run_shf(Warp *w, const Ins *in, u32 mask)
 {
-	OP3(u32, funnel(in, x[l], y[l], *((u32 *)lanes(w, in, 4) + l)));
+	OP3(u32, funnel(in, x[l], y[l], z[l]));
 	return RUN_NEXT;
 }
 

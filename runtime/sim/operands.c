@@ -2,6 +2,12 @@
  *   row "D d d" of type s32, "%r1, %r2, 4"  ->  slot of %r1, slot of %r2, slot of a constant 4 */
 #include "runtime/sim/decode.h"
 
+/* 8-bit values live in registers of 16 bits or more; 1 means a predicate. */
+static u32 type_width(u8 t)
+{
+	return t == T_PRED ? 1 : type_bytes[t] < 2 ? 2 : type_bytes[t];
+}
+
 static u32 class_width(const Ins *in, char c)
 {
 	switch (c) {
@@ -11,15 +17,15 @@ static u32 class_width(const Ins *in, char c)
 	case 'x':
 	case 'V':
 	case 'v':
-		return in->type[0] == T_PRED ? 1 : type_bytes[in->type[0]];
+		return type_width(in->type[0]);
 	case 'E':
 	case 'e':
 	case 'Y':
 	case 'y':
-		return type_bytes[in->type[1]];
+		return type_width(in->type[1]);
 	case 'F':
 	case 'f':
-		return type_bytes[in->type[2]];
+		return type_width(in->type[2]);
 	case 'W':
 	case 'w':
 		return type_bytes[in->type[0]] * 2u;
