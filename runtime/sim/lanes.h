@@ -9,7 +9,7 @@
 
 /* Lanes do not depend on each other, also where a result is an operand. */
 #if defined(__clang__)
-#define SIM_VECTOR _Pragma("clang loop vectorize(assume_safety)")
+#define SIM_VECTOR
 #else
 #define SIM_VECTOR _Pragma("GCC ivdep")
 #endif

@@ -17,6 +17,8 @@ static void ptx_yyerror(const YYLTYPE *line, PtxModule *m, const char *message);
 %initial-action { @$ = 1; }
 %param { PtxModule *m }
 %code {
+#define YYMALLOC(size) pool_new(m->pool, (size_t)(size))
+#define YYFREE(at)     ((void)(at))
 #define YYLLOC_DEFAULT(cur, rhs, n) ((cur) = (n) ? YYRHSLOC(rhs, 1) : YYRHSLOC(rhs, 0))
 #define ptx_yylex(v, l, m) (ptx_yylex)(v, l, (m)->scanner)
 }
