@@ -219,7 +219,7 @@ static void set_TARGET(Parse *p, const char *arg)
 	if (target_by_name(arg))
 		return;
 	if (strcmp(arg, "sm_90") == 0)
-		refuse(p, "--target=sm_90 has no wgmma and no TMA multicast: use --target=sm_90a");
+		refuse(p, "--target=sm_90 has no wgmma and no setmaxnreg: use --target=sm_90a");
 	else
 		refuse(p, "--target knows sm_90a, not '%s'", arg);
 }
