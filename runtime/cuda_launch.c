@@ -108,17 +108,19 @@ static CUtensorMapSwizzle map_swizzle(int bytes)
 			     : CU_TENSOR_MAP_SWIZZLE_NONE;
 }
 
-/* Drivers up to CUDA 13.1 set a bit for large tensors in the maps of small ones too: it is bit 21
- * of the second 64-bit word and belongs to tensors of 128 KiB and more. */
-static void map_repair(const CudaDevice *d, CUtensorMap *t, const KMap *m, const MapGeom *g)
+/* The bit is bit 21 of the second 64-bit word and belongs to tensors of 128 KiB and more. */
+void cuda_map_repair(const CudaDevice *d, CUtensorMap *t, uint64_t bytes)
+{
+	if (d->base.driver <= 13010 && bytes < 128 * 1024)
+		t->opaque[1] &= ~(UINT64_C(1) << 21);
+}
+
+static uint64_t map_bytes(const KMap *m, const MapGeom *g)
 {
 	uint64_t bytes = g->dims[0] * (uint64_t)elem_bits(m->elem) / 8;
-	if (d->base.driver > 13010)
-		return;
 	for (int i = 1; i < m->rank; i++)
 		bytes += (g->dims[i] - 1) * g->strides[i - 1];
-	if (bytes < 128 * 1024)
-		t->opaque[1] &= ~(UINT64_C(1) << 21);
+	return bytes;
 }
 
 static dsl_status map_fail(const CudaDevice *d, const Launch *l, int i, CUresult r)
@@ -175,7 +177,7 @@ static dsl_status map_encode(const CudaDevice *d, const Launch *l, int i, CUtens
 					   CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
 	if (r != CUDA_SUCCESS)
 		return encode_fail(d, l, i, r);
-	map_repair(d, out, m, g);
+	cuda_map_repair(d, out, map_bytes(m, g));
 	return DSL_OK;
 }
 

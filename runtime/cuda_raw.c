@@ -94,6 +94,8 @@ dsl_status cuda_map(dsl_device *dev, const dsl_map *m, void *out)
 	if (st)
 		return st;
 	CUresult r = raw_encode(s.d, m, elems[e].type, &map);
+	uint64_t bytes = m->rank > 1 ? m->strides[m->rank - 2] * m->dims[m->rank - 1] : 0;
+	cuda_map_repair(s.d, &map, bytes);
 	cuda_scope_leave(&s);
 	if (r == CUDA_SUCCESS)
 		memcpy(out, &map, sizeof map);
