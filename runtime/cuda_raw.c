@@ -4,11 +4,28 @@
 
 #include <string.h>
 
+/* Where the kernel's parameters lie in the caller's buffer. ptxas may leave a gap before the first
+ * one for the sake of its alignment, which the buffer does not have. */
+static CUresult params_find(CudaDevice *d, CUfunction f, const dsl_raw *raw, void **params)
+{
+	size_t first = 0, at, size;
+	for (size_t i = 0; i < KD_MAX_PARAMS; i++) {
+		CUresult r = d->cu.FuncGetParamInfo(f, i, &at, &size);
+		if (r == CUDA_ERROR_INVALID_VALUE)
+			return CUDA_SUCCESS;
+		if (r != CUDA_SUCCESS)
+			return r;
+		first = i ? first : at;
+		if (at - first + size > raw->param_bytes)
+			return CUDA_ERROR_INVALID_VALUE;
+		params[i] = (char *)(uintptr_t)raw->params + (at - first);
+	}
+	return CUDA_ERROR_INVALID_VALUE;
+}
+
 static CUresult raw_call(CudaDevice *d, CUfunction f, const dsl_raw *raw)
 {
-	size_t size = raw->param_bytes;
-	void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, (void *)(uintptr_t)raw->params,
-			 CU_LAUNCH_PARAM_BUFFER_SIZE, &size, CU_LAUNCH_PARAM_END};
+	void *params[KD_MAX_PARAMS + 1] = {NULL};
 	CUlaunchAttribute cluster = {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION};
 	cluster.value.clusterDim.x = raw->cluster[0];
 	cluster.value.clusterDim.y = raw->cluster[1];
@@ -25,9 +42,11 @@ static CUresult raw_call(CudaDevice *d, CUfunction f, const dsl_raw *raw)
 		.attrs = &cluster,
 		.numAttrs = raw->cluster[0] != 0,
 	};
-	CUresult r = d->cu.FuncSetAttribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-					    (int)raw->smem);
-	return r == CUDA_SUCCESS ? d->cu.LaunchKernelEx(&config, f, NULL, extra) : r;
+	CUresult r = params_find(d, f, raw, params);
+	if (r == CUDA_SUCCESS)
+		r = d->cu.FuncSetAttribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+					   (int)raw->smem);
+	return r == CUDA_SUCCESS ? d->cu.LaunchKernelEx(&config, f, params, NULL) : r;
 }
 
 dsl_status cuda_launch_raw(dsl_device *dev, dsl_module *mod, const char *kernel, const dsl_raw *raw)

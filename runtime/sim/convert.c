@@ -173,13 +173,17 @@ static u64 f2f(const Ins *in, u64 v)
 {
 	Type to = in->type[0], from = in->type[1];
 	f64 x = value_of(from, v);
+	if (x != x && to == T_F32 && from == T_BF16)
+		return v << 16;
+	if (x != x && to == T_F32 && from == T_F64)
+		return num_bits32((f32)x);
 	if (has(in, M_FTZ) && from == T_F32)
 		x = (f64)f32_flush((f32)x);
 	if (to_integer(in))
 		x = to_whole(x, in);
 	if (has(in, M_SAT))
 		x = x > 0 ? (x < 1 ? x : 1) : 0;
-	if (has(in, M_RELU) && x < 0)
+	if (has(in, M_RELU) && x <= 0)
 		x = 0;
 	u64 r = float_bits(to, x, to_integer(in) ? RND_NEAREST : rounding_of(in));
 	if (has(in, M_FTZ) && to == T_F32)
@@ -201,7 +205,7 @@ Run run_cvt_tf32(Warp *w, const Ins *in, u32 mask)
 	bool nearest_even = has(in, M_RN), zero = has(in, M_RZ), relu = has(in, M_RELU);
 	u32 *d = lanes(w, in, 0);
 	const f32 *x = lanes(w, in, 1);
-	LANES_DO(f32 v = relu && x[l] < 0 ? 0 : x[l]; if (v != v) d[l] = 0x7fffffff;
+	LANES_DO(f32 v = relu && x[l] < 0 ? 0 : x[l]; if (v != v) d[l] = num_bits32(v) & 0xffffe000;
 		 else if (nearest_even || zero) d[l] =
 			 round_to((f64)v, tf32_format, zero ? RND_ZERO : RND_NEAREST) << 13;
 		 else d[l] = num_bits32(tf32_from_f32(v)));
@@ -210,7 +214,7 @@ Run run_cvt_tf32(Warp *w, const Ins *in, u32 mask)
 
 static f64 relu_of(const Ins *in, f64 x)
 {
-	return has(in, M_RELU) && x < 0 ? 0 : x;
+	return has(in, M_RELU) && x <= 0 ? 0 : x;
 }
 
 /* cvt.rn.bf16x2.f32 d, a, b: a in the upper half */

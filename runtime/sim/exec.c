@@ -123,7 +123,8 @@ static bool warp_init(Cluster *c, Cta *cta, u32 id, Warp *w)
 			return false;
 		memset(w->dirty, 1, (code->file_bytes >> 6) + 1); /* the first needs a fence too */
 	}
-	memcpy(w->file, code->init, code->file_bytes);
+	if (code->file_bytes)
+		memcpy(w->file, code->init, code->file_bytes);
 	for (u32 i = 0; i < code->nsregs; i++)
 		for (u32 t = 0; t < LANES; t++) {
 			u32 v = sreg_value(c, cta, w, code->sregs[i].sreg, t);

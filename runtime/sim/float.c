@@ -43,15 +43,19 @@ static f64 after(const Ins *in, f64 x)
 	return has(in, M_RELU) && !(x > 0) && x == x ? 0 : x;
 }
 
+static f64 half_flush(f64 x, bool ftz)
+{
+	return ftz && fabs(x) < 0x1p-14 ? copysign(0.0, x) : x;
+}
+
 static u32 half_op(const Ins *in, Scalar op, NumFormat f, u32 a, u32 b, u32 c)
 {
 	a &= 0xffff;
 	b &= 0xffff;
 	c &= 0xffff;
-	f64 x = num_unpack(a, f), y = num_unpack(b, f), z = num_unpack(c, f);
-	f64 r = after(in, op(x, y, z));
-	if (has(in, M_FTZ) && f.mbits == 10 && fabs(r) < 0x1p-14)
-		r = copysign(0.0, r);
+	bool ftz = has(in, M_FTZ) && f.mbits == 10;
+	f64 x = half_flush(num_unpack(a, f), ftz), y = half_flush(num_unpack(b, f), ftz);
+	f64 r = half_flush(after(in, op(x, y, half_flush(num_unpack(c, f), ftz))), ftz);
 	return round_to(r, f, rounding_of(in));
 }
 
@@ -71,6 +75,15 @@ static void halves_op(Warp *w, const Ins *in, u32 mask, Scalar op)
 	}
 }
 
+/* Rounding down, terms that cancel give -0. */
+static f64 zero_down(Scalar op, f64 x, f64 y, f64 z, f64 r)
+{
+	f64 a = op == op_fma ? x * y : x, b = op == op_fma ? z : op == op_sub ? -y : y;
+	if (op == op_mul || signbit(a) == signbit(b))
+		return r;
+	return -0.0;
+}
+
 static f32 single_op(const Ins *in, Scalar op, f32 x, f32 y, f32 z)
 {
 	bool ftz = has(in, M_FTZ);
@@ -79,7 +92,10 @@ static f32 single_op(const Ins *in, Scalar op, f32 x, f32 y, f32 z)
 		y = f32_flush(y);
 		z = f32_flush(z);
 	}
-	f32 r = f32_round(op((f64)x, (f64)y, (f64)z), rounding_of(in));
+	f64 exact = op((f64)x, (f64)y, (f64)z);
+	f32 r = f32_round(exact, rounding_of(in));
+	if (exact == 0 && rounding_of(in) == RND_DOWN)
+		r = (f32)zero_down(op, (f64)x, (f64)y, (f64)z, (f64)r);
 	if (has(in, M_SAT))
 		r = (f32)clamp01((f64)r);
 	return ftz ? f32_flush(r) : r;
@@ -94,36 +110,49 @@ static void singles_op(Warp *w, const Ins *in, u32 mask, Scalar op)
 	d[l] = f32_of(f32_bits(single_op(in, op, x[l], y[l], z[l])));
 }
 
-/* A neighbour of the result to nearest, where the sign of the error says so. */
-static f64 double_toward(f64 r, f64 odd, Rounding mode)
+/* r is a result to nearest of finite operands and exact - r has the sign of rest. */
+static f64 double_toward(f64 r, f64 rest, Rounding mode)
 {
-	if (mode == RND_NEAREST || !isfinite(r) || r == odd)
+	if (mode == RND_NEAREST || r != r)
 		return r;
-	bool above = odd > r;
+	if (isinf(r))
+		return mode == RND_ZERO || mode == (r > 0 ? RND_DOWN : RND_UP) ? nextafter(r, 0)
+									       : r;
+	if (rest == 0)
+		return r;
+	bool above = rest > 0;
 	if (mode == RND_UP)
 		return above ? nextafter(r, INFINITY) : r;
 	if (mode == RND_DOWN)
 		return above ? r : nextafter(r, -INFINITY);
-	return above == (r > 0) ? r : nextafter(r, 0);
+	return r == 0 || above == (r > 0) ? r : nextafter(r, 0);
+}
+
+/* The sign of x y - p, without underflow on the way. */
+static f64 product_rest(f64 x, f64 y, f64 p)
+{
+	int ex, ey;
+	f64 mx = frexp(x, &ex), my = frexp(y, &ey);
+	return fma(mx, my, -ldexp(p, -ex - ey));
 }
 
 static f64 double_op(const Ins *in, Scalar op, f64 x, f64 y, f64 z)
 {
-	f64 near = op == op_add   ? x + y
-		   : op == op_sub ? x - y
-		   : op == op_mul ? x * y
-				  : fma(x, y, z);
+	if (op == op_sub)
+		y = -y;
+	bool sum = op == op_add || op == op_sub;
+	f64 near = sum ? x + y : op == op_mul ? x * y : fma(x, y, z);
 	Rounding mode = rounding_of(in);
-	if (mode == RND_NEAREST)
+	bool finite = isfinite(x) && isfinite(y) && (isfinite(z) || op != op_fma);
+	if (mode == RND_NEAREST || !finite)
 		return near;
-	f64 odd = op(x, y, z);
-	if (odd == near)
-		return near;
-	/* the odd result is one of the two neighbours of the exact one */
-	f64 error = op == op_mul   ? fma(x, y, -near)
-		    : op == op_fma ? fma_odd(x, y, z) - near
-				   : odd - near;
-	return double_toward(near, error > 0 ? near + 1 : near - 1, mode);
+	if (near == 0 && mode == RND_DOWN && (sum || x * y == -z))
+		return zero_down(sum ? op_add : op, x, y, z, near);
+	return double_toward(near,
+			     sum            ? add_rest(x, y, near)
+			     : op == op_mul ? product_rest(x, y, near)
+					    : fma_rest(x, y, z, near),
+			     mode);
 }
 
 static void doubles_op(Warp *w, const Ins *in, u32 mask, Scalar op)
@@ -228,13 +257,22 @@ static f32 divide32(const Ins *in, f32 x, f32 y)
 	return ftz ? f32_flush(r) : r;
 }
 
+/* The sign of x / y - q, without under- or overflow on the way. */
+static f64 quotient_rest(f64 x, f64 y, f64 q)
+{
+	int ex, ey, eq;
+	f64 mx = frexp(x, &ex), my = frexp(y, &ey), mq = frexp(q, &eq);
+	if (q == 0)
+		return x == 0 ? 0 : copysign(1.0, x) * copysign(1.0, y);
+	return -fma(mq, my, -ldexp(mx, ex - ey - eq)) * copysign(1.0, y);
+}
+
 static f64 divide64(const Ins *in, f64 x, f64 y)
 {
-	f64 q = x / y, rest = -fma(q, y, -x);
-	if (rest == 0 || !isfinite(q))
+	f64 q = x / y;
+	if (q != q || !isfinite(x) || !isfinite(y) || y == 0)
 		return q;
-	bool above = (rest > 0) == (y > 0);
-	return double_toward(q, above ? q + fabs(q) : q - fabs(q), rounding_of(in));
+	return double_toward(q, quotient_rest(x, y, q), rounding_of(in));
 }
 
 Run run_fdiv(Warp *w, const Ins *in, u32 mask)
@@ -270,11 +308,27 @@ static u64 flushed(const Ins *in, u64 v)
 	return has(in, M_FTZ) ? num_bits32(f32_flush(x)) : (u32)v;
 }
 
+/* NaN becomes the canonical one, of f64 alone it stays. */
+static u64 canonical(const Ins *in, u64 v)
+{
+	u32 most = in->type[0] == T_BF16 || in->type[0] == T_BF16X2 ? 0x7f80 : 0x7c00;
+	if (in->type[0] == T_F32)
+		return f32_bits(f32_of((u32)v));
+	if (in->type[0] == T_F64)
+		return v;
+	if ((v & 0x7fff) > most)
+		v = (v & ~UINT64_C(0xffff)) | 0x7fff;
+	if (type_bytes[in->type[0]] == 4 && (v >> 16 & 0x7fff) > most)
+		v = (v & 0xffff) | 0x7fff0000;
+	return v;
+}
+
 Run run_fabs(Warp *w, const Ins *in, u32 mask)
 {
 	u64 sign = sign_bits(in);
 	EACH_LANE(l, mask)
-	arg_set(w, &in->args[0], l, flushed(in, arg_get(w, &in->args[1], l)) & ~sign);
+	arg_set(w, &in->args[0], l,
+		canonical(in, flushed(in, arg_get(w, &in->args[1], l))) & ~sign);
 	return RUN_NEXT;
 }
 
@@ -282,7 +336,7 @@ Run run_fneg(Warp *w, const Ins *in, u32 mask)
 {
 	u64 sign = sign_bits(in);
 	EACH_LANE(l, mask)
-	arg_set(w, &in->args[0], l, flushed(in, arg_get(w, &in->args[1], l)) ^ sign);
+	arg_set(w, &in->args[0], l, canonical(in, flushed(in, arg_get(w, &in->args[1], l)) ^ sign));
 	return RUN_NEXT;
 }
 
@@ -393,6 +447,15 @@ static f32 math32(const Ins *in, f32 x)
 	return ftz ? f32_flush(r) : r;
 }
 
+static f64 math64(const Ins *in, f64 x)
+{
+	f64 r = math(in->extra, x);
+	if (!isfinite(r) || isinf(x) || in->extra > MATH_SQRT)
+		return r;
+	f64 rest = in->extra == MATH_RCP ? quotient_rest(1, x, r) : -product_rest(r, r, x);
+	return double_toward(r, rest, rounding_of(in));
+}
+
 static u32 math_half(const Ins *in, NumFormat f, u32 x)
 {
 	return num_pack(math(in->extra, num_unpack(x & 0xffff, f)), f);
@@ -405,7 +468,7 @@ Run run_fmath(Warp *w, const Ins *in, u32 mask)
 	if (in->type[0] == T_F32)
 		OP1(f32, CANON(math32(in, x[l])));
 	else if (in->type[0] == T_F64)
-		OP1(f64, math(in->extra, x[l]));
+		OP1(f64, math64(in, x[l]));
 	else if (type_bytes[in->type[0]] == 2)
 		OP1(u16, math_half(in, f, x[l]));
 	else

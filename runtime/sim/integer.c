@@ -278,7 +278,7 @@ static u64 quotient(u64 x, u64 y, bool s)
 static u64 remainder_of(u64 x, u64 y, bool s)
 {
 	if (!y)
-		return x;
+		return ~UINT64_C(0);
 	if (!s)
 		return x % y;
 	return y == ~UINT64_C(0) ? 0 : (u64)((s64)x % (s64)y);

@@ -24,13 +24,16 @@ static f64 make_odd(f64 hi, f64 lo)
 	return num_double(away ? u | 1 : u - 1);
 }
 
+f64 add_rest(f64 a, f64 b, f64 s)
+{
+	f64 t = s - a;
+	return (a - (s - t)) + (b - t);
+}
+
 f64 add_odd(f64 a, f64 b)
 {
 	f64 s = a + b;
-	if (!isfinite(s))
-		return s;
-	f64 t = s - a, e = (a - (s - t)) + (b - t);
-	return make_odd(s, e);
+	return isfinite(s) ? make_odd(s, add_rest(a, b, s)) : s;
 }
 
 f64 mul_odd(f64 a, f64 b)
@@ -45,11 +48,19 @@ f64 fma_odd(f64 a, f64 b, f64 c)
 	f64 r = fma(a, b, c);
 	if (!isfinite(r))
 		return r;
+	return make_odd(r, fma_rest(a, b, c, r));
+}
+
+f64 fma_rest(f64 a, f64 b, f64 c, f64 r)
+{
 	f64 p = a * b, q = fma(a, b, -p); /* p + q = a b */
+	if (r == c && a != 0 && b != 0 && fabs(p) < 0x1p-900)
+		return copysign(1.0, a) * copysign(1.0, b); /* it may have underflowed */
+	if (fabs(r) < 0x1p-960)                             /* where the terms below would */
+		return fma(ldexp(a, 500), b, ldexp(c, 500) - ldexp(r, 500));
 	f64 s = c + q, ts = s - c, es = (c - (s - ts)) + (q - ts);
 	f64 v = p + s, tv = v - p, ev = (p - (v - tv)) + (s - tv);
-	f64 rest = ((v - r) + ev) + es;
-	return make_odd(r, rest);
+	return ((v - r) + ev) + es;
 }
 
 /* The two neighbours of x in f that enclose it, toward zero and away, as magnitudes. */

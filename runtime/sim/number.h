@@ -45,5 +45,8 @@ f32 f32_round(f64 x, Rounding r);
 f64 fma_odd(f64 a, f64 b, f64 c);
 f64 add_odd(f64 a, f64 b);
 f64 mul_odd(f64 a, f64 b);
+/* What is exact less r, where r is the sum, or the fused product and sum, to nearest. */
+f64 add_rest(f64 a, f64 b, f64 r);
+f64 fma_rest(f64 a, f64 b, f64 c, f64 r);
 
 #endif

@@ -197,6 +197,18 @@ static CUresult fake_FuncSetAttribute(CUfunction f, CUfunction_attribute a, int 
 	return CUDA_SUCCESS;
 }
 
+/* Two parameters of 8 bytes, behind the gap that an alignment of 128 makes. */
+static CUresult fake_FuncGetParamInfo(CUfunction f, size_t i, size_t *offset, size_t *size)
+{
+	(void)f;
+	CALL("cuFuncGetParamInfo");
+	if (i > 1)
+		return CUDA_ERROR_INVALID_VALUE;
+	*offset = 112 + 8 * i;
+	*size = 8;
+	return CUDA_SUCCESS;
+}
+
 static CUresult fake_TensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type,
 					  cuuint32_t rank, void *address, const cuuint64_t *dims,
 					  const cuuint64_t *strides, const cuuint32_t *box,
