@@ -51,13 +51,23 @@ f64 fma_odd(f64 a, f64 b, f64 c)
 	return make_odd(r, fma_rest(a, b, c, r));
 }
 
+/* The same where the product or the result is so small that error terms underflow. */
+static f64 fma_rest_small(f64 a, f64 b, f64 c, f64 r)
+{
+	if (a == 0 || b == 0)
+		return 0;
+	if (r == c)
+		return copysign(1.0, a) * copysign(1.0, b);
+	f64 x = fabs(a) < fabs(b) ? ldexp(a, 500) : a, y = fabs(a) < fabs(b) ? b : ldexp(b, 500);
+	f64 p = x * y, q = fma(x, y, -p), sc = ldexp(c, 500), sr = ldexp(r, 500);
+	return fabs(p) > fabs(sc) ? ((p - sr) + sc) + q : ((sc - sr) + p) + q;
+}
+
 f64 fma_rest(f64 a, f64 b, f64 c, f64 r)
 {
 	f64 p = a * b, q = fma(a, b, -p); /* p + q = a b */
-	if (r == c && a != 0 && b != 0 && fabs(p) < 0x1p-900)
-		return copysign(1.0, a) * copysign(1.0, b); /* it may have underflowed */
-	if (fabs(r) < 0x1p-960)                             /* where the terms below would */
-		return fma(ldexp(a, 500), b, ldexp(c, 500) - ldexp(r, 500));
+	if (fabs(p) < 0x1p-900 && (r == c || fabs(r) < 0x1p-900))
+		return fma_rest_small(a, b, c, r);
 	f64 s = c + q, ts = s - c, es = (c - (s - ts)) + (q - ts);
 	f64 v = p + s, tv = v - p, ev = (p - (v - tv)) + (s - tv);
 	return ((v - r) + ev) + es;
