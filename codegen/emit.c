@@ -72,9 +72,9 @@ void cg_block(Cg *g, const Block *b)
 }
 
 /* ------------------------------------------------------------------ control flow */
-static LLVMValueRef store_address(Cg *g, const Op *op)
+static LLVMValueRef global_address(Cg *g, const Op *op)
 {
-	const Val *tensor = op->in[0].val;
+	const Val *tensor = op->in[op->kind == OP_LD_GLOBAL].val;
 	LLVMTypeRef elem = cg_elem(g->m, tensor->type->elem);
 	Sum s = cg_split(g, op->ix[0]);
 	LLVMValueRef p = cg_val(g, tensor)->reg[0], at = cg_sum(g, &s, 64);
@@ -98,8 +98,8 @@ static void body_if(Cg *g, LLVMValueRef cond, const Block *body)
 static void addresses_first(Cg *g, const Block *body)
 {
 	for (const Op *op = body->first; op; op = op->next)
-		if (op->kind == OP_ST_GLOBAL)
-			store_address(g, op);
+		if (op->kind == OP_ST_GLOBAL || op->kind == OP_LD_GLOBAL)
+			global_address(g, op);
 }
 
 void emit_IF(Cg *g, const Op *op)
@@ -329,17 +329,30 @@ void emit_FILL(Cg *g, const Op *op)
 		cg_set_reg(g, v, i, LLVMConstReal(v->type, a ? a->real : 0));
 }
 
-/* %regs[first] .. + n to tensor + element offset, as one access. */
+int cg_first_register(Cg *g, const Operand *regs)
+{
+	int64_t first = 0, hi = 0;
+	if (regs->at)
+		cg_range(g, regs->at, &first, &hi);
+	if (first != hi)
+		panic("%s of a register that is not constant", op_rows[g->op->kind].name);
+	return (int)first;
+}
+
+/* %regs[first] .. + n to or from tensor + element offset, as one access. */
 void emit_ST_GLOBAL(Cg *g, const Op *op)
 {
 	const Bound *from = cg_val(g, op->in[1].val);
-	int n = (int)attrs_int(&op->attrs, A_N, 1);
-	int64_t first = 0, hi = 0;
-	if (op->in[1].at)
-		cg_range(g, op->in[1].at, &first, &hi);
-	if (first != hi)
-		panic("st.global of a register that is not constant");
-	LLVMValueRef st =
-		LLVMBuildStore(g->b, cg_vector(g, from, (int)first, n), store_address(g, op));
+	int n = (int)attrs_int(&op->attrs, A_N, 1), first = cg_first_register(g, &op->in[1]);
+	LLVMValueRef st = LLVMBuildStore(g->b, cg_vector(g, from, first, n), global_address(g, op));
 	LLVMSetAlignment(st, (unsigned)(n * elem_rows[op->in[0].val->type->elem].bits / 8));
+}
+
+void emit_LD_GLOBAL(Cg *g, const Op *op)
+{
+	const Bound *to = cg_val(g, op->in[0].val);
+	int n = (int)attrs_int(&op->attrs, A_N, 1), first = cg_first_register(g, &op->in[0]);
+	LLVMValueRef ld = LLVMBuildLoad2(g->b, cg_vector_type(g, to, n), global_address(g, op), "");
+	LLVMSetAlignment(ld, (unsigned)(n * elem_rows[op->in[1].val->type->elem].bits / 8));
+	cg_set_vector(g, to, first, n, ld);
 }

@@ -430,16 +430,32 @@ static const char *rule_role(const Kernel *k, const Op *op)
 	return rule_unique(k, op);
 }
 
-static const char *rule_st_global(const Kernel *k, const Op *op)
+/* Between registers and a tensor: one vector, of equal elements. */
+static const char *rule_vector(const Kernel *k, const Op *op)
 {
-	const Type *to = op->in[0].val->type, *from = op->in[1].val->type;
-	int64_t n = attrs_int(&op->attrs, A_N, 1), bits = n * elem_rows[from->elem].bits;
-	if (to->elem != from->elem)
+	const Operand *regs = &op->in[is_kind(op->in[0].val->type, 'r') ? 0 : 1];
+	int64_t n = attrs_int(&op->attrs, A_N, 1), bits = n * elem_rows[regs->val->type->elem].bits;
+	if (op->in[0].val->type->elem != op->in[1].val->type->elem)
 		return "the tensor's and the registers' element types differ";
 	if (n < 1 || (n & (n - 1)) || bits > 128)
-		return ctx_strf(k->ctx, "a store has 1, 2, 4 or 8 elements and at most 16 bytes");
-	if (!op->in[1].at)
+		return ctx_strf(k->ctx, "a vector has 1, 2, 4 or 8 elements and at most 16 bytes");
+	if (!regs->at)
 		return "the operand names its first register";
+	return NULL;
+}
+
+/* Registers of a larger tile, as many as the result has. */
+static const char *rule_part(const Kernel *k, const Op *op)
+{
+	const Type *from = op->in[0].val->type, *to = op->out->type;
+	int64_t first;
+	if (from->elem != to->elem || !from->tv || !to->tv)
+		return "a part and the whole are spread tiles of equal elements";
+	if (!op->in[0].at || !ix_is_const(op->in[0].at, &first))
+		return "the operand names its first register, a constant";
+	if (first < 0 || first + type_regs(to) > type_regs(from))
+		return ctx_strf(k->ctx, "registers %lld to %lld of %d", (long long)first,
+				(long long)first + type_regs(to) - 1, type_regs(from));
 	return NULL;
 }
 
@@ -494,7 +510,13 @@ static const Rule rules[OP_COUNT] = {
 				{A_LBO, ST_PTX},
 				{A_SBO, ST_PTX},
 				{A_SWIZZLES, ST_PTX}}},
-	[OP_ST_GLOBAL] = {.kinds = "gr", .rule = rule_st_global, .needs = {{A_N, ST_PTX}}},
+	[OP_ST_GLOBAL] = {.kinds = "gr", .rule = rule_vector, .needs = {{A_N, ST_PTX}}},
+	[OP_LD_GLOBAL] = {.kinds = "rg", .rule = rule_vector, .needs = {{A_N, ST_PTX}}},
+	[OP_LDMATRIX] = {.kinds = "rs", .needs = {{A_N, ST_PTX}}},
+	[OP_LD_SHARED] = {.kinds = "rs", .needs = {{A_N, ST_PTX}}},
+	[OP_PART] = {.kinds = "r=r", .rule = rule_part},
+	[OP_LOAD] = {.kinds = "rg", .rule = rule_alike},
+	[OP_LOAD_SHARED] = {.kinds = "rs"},
 };
 
 /* ------------------------------------------------------------------ what every op obeys */
