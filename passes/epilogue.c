@@ -7,6 +7,13 @@
 
 enum { ROWS = 64, MOST_SLOTS = 4, ALIGN = 1024, BARRIER_BYTES = 8 };
 
+/* A tile of a tensor that the value is computed from: `load %c, %t`. */
+typedef struct {
+	Op *load;
+	Val *buffer, *map;
+	int slots;
+} Source;
+
 typedef struct {
 	Kernel *k;
 	Op *store;
@@ -15,7 +22,11 @@ typedef struct {
 	KMajor chunk;   /* of the staging buffer */
 	int bytes;      /* of an element */
 	int warpgroups; /* each with slots of its own */
+	int chunks;     /* of a warpgroup */
+	VEC(Source) sources;
 } Epilogue;
+
+static int64_t source_slot(const Epilogue *e, const Source *s);
 
 /* The widest row of 128, 64 or 32 bytes that divides the columns of one atom. */
 static int chunk_bytes(const Epilogue *e)
@@ -55,28 +66,32 @@ static int staging_slots(const Epilogue *e)
 {
 	int64_t left = target_by_name(e->k->target)->smem_bytes - ring_bytes(e->k);
 	int64_t one = (int64_t)ROWS * e->chunk.swizzle * e->warpgroups;
+	for (int i = 0; i < e->sources.n; i++)
+		one += source_slot(e, &e->sources.at[i]);
 	int64_t most = user_stages(e->k) ? MOST_SLOTS : MOST_SLOTS / 2;
 	int64_t fit = left < 0 ? 0 : left / one;
 	return (int)(fit > most ? most : fit);
 }
 
-static Op *staging(const Epilogue *e, int slots)
+/* A ring of `slots` buffers beside the main loop's, for each group of warps if they are several. */
+static Val *buffer_new(Kernel *k, Loc loc, const Val *tensor, const char *ring_name, KMajor m,
+		       int slots, int groups)
 {
-	Kernel *k = e->k;
-	const Val *tensor = e->tile->in[0].val;
-	const char *name = kernel_fresh(k, ctx_strf(k->ctx, "%s.out", tensor->name));
-	Op *ring = op_new(k, OP_RING, e->store->loc), *op = op_new(k, OP_SHARED, e->store->loc);
+	int bytes = elem_rows[tensor->type->elem].bits / 8;
+	Op *ring = op_new(k, OP_RING, loc), *op = op_new(k, OP_SHARED, loc);
+	const char *name = kernel_fresh(k, ring_name);
 	op_sym(k, ring, name);
 	op_int(k, ring, A_SLOTS, slots);
 	op_insert_after(kernel_find(k, OP_RING), ring);
 	op_str(k, op, A_RING, name);
 	op_int(k, op, A_SLOTS, slots);
-	op_int(k, op, A_GROUPS, e->warpgroups);
+	if (groups > 1)
+		op_int(k, op, A_GROUPS, groups);
 	op_result(k, op, ctx_strf(k->ctx, "s%s", tensor->name),
 		  type_tile(k->ctx, SP_SHARED, tensor->type->elem,
-			    kmajor_layout(k->ctx, e->chunk, e->bytes)));
+			    kmajor_layout(k->ctx, m, bytes)));
 	op_insert_after(ring, op);
-	return op;
+	return op->out;
 }
 
 /* The iteration of the loop over tiles that the store stands in. */
@@ -92,55 +107,245 @@ static const Ix *plus(const Epilogue *e, const Ix *a, const Ix *group, int64_t s
 	return ix_add(c, ix_add(c, a, ix_mul(c, group, ix_int(e->k, step))), ix_int(e->k, more));
 }
 
-static Val *chunk_tile(const Epilogue *e, int i, int j, int col)
+/* ------------------------------------------------------------------ places of a chunk */
+typedef struct {
+	int n;         /* its number */
+	int i, j, col; /* repeat along m and n, column in the atom */
+} Chunk;
+
+/* Its position in a ring: chunks follow each other, tile after tile. */
+static const Ix *position(const Epilogue *e, Chunk c)
+{
+	return plus(e, ix_int(e->k, c.n), turn(e), e->chunks, 0);
+}
+
+static int chunk_reg(const Epilogue *e, Chunk c)
+{
+	return (c.i + e->t.repeat_m * c.j) * (ROWS * e->t.atom.n / 128) + c.col * ROWS / 128;
+}
+
+static const Ix *chunk_row(const Epilogue *e, Chunk c, const Op *tile, const Ix *group)
+{
+	return plus(e, tile->ix[0], group, ROWS, (int64_t)c.i * ROWS * e->t.along_m);
+}
+
+static const Ix *chunk_col(const Epilogue *e, Chunk c, const Op *tile, const Ix *group)
+{
+	return plus(e, tile->ix[1], group, e->t.atom.n,
+		    (int64_t)c.j * e->t.atom.n * e->t.along_n + c.col);
+}
+
+static Val *part_tile(const Epilogue *e, Op *at, const Op *tile, const Ix *row, const Ix *col,
+		      int rows)
 {
 	Kernel *k = e->k;
 	Ctx *c = k->ctx;
-	const Ix *wg = ix_warpgroup(k), *zero = ix_int(k, 0);
-	const Ix *wm = e->t.along_m == 1 ? zero : ix_mod(c, wg, ix_int(k, e->t.along_m));
-	const Ix *wn = e->t.along_n == 1 ? zero : ix_div(c, wg, ix_int(k, e->t.along_m));
-	const Layout *whole = e->tile->out->type->layout;
-	const Tup *shape[2] = {tup_int(c, ROWS), tup_int(c, e->chunk.cols)};
-	Op *tile = op_before(k, e->store, OP_TILE);
-	op_in(k, tile, e->tile->in[0].val, NULL);
-	op_ix(k, tile, plus(e, e->tile->ix[0], wm, ROWS, (int64_t)i * ROWS * e->t.along_m));
-	op_ix(k, tile,
-	      plus(e, e->tile->ix[1], wn, e->t.atom.n,
-		   (int64_t)j * e->t.atom.n * e->t.along_n + col));
-	return op_result(k, tile, "t",
-			 type_tile(c, SP_GLOBAL, e->tile->out->type->elem,
-				   layout_new(c, tup_new(c, shape, 2), whole->stride)));
+	const Tup *shape[2] = {tup_int(c, rows), tup_int(c, e->chunk.cols)};
+	const Layout *l = layout_new(c, tup_new(c, shape, 2), tile->out->type->layout->stride);
+	Op *part = op_before(k, at, OP_TILE);
+	op_in(k, part, tile->in[0].val, NULL);
+	op_ix(k, part, row);
+	op_ix(k, part, col);
+	return op_result(k, part, "t", type_tile(c, SP_GLOBAL, tile->out->type->elem, l));
 }
 
-static void chunk(const Epilogue *e, Val *buffer, Val *map, const Ix *at, int i, int j, int col)
+/* Registers of one chunk, spread over all warpgroups as the accumulator is. */
+static const Type *chunk_type(const Epilogue *e, Elem elem)
+{
+	Ctx *c = e->k->ctx;
+	TiledMma t = e->t;
+	t.m = ROWS * t.along_m;
+	t.n = e->chunk.cols * t.along_n;
+	t.atom.n = e->chunk.cols;
+	t.repeat_m = t.repeat_n = 1;
+	return type_frag(c, elem, layout_2d(c, t.m, t.n, 1, t.m), tiled_mma_tv(c, t));
+}
+
+/* ------------------------------------------------------------------ sources */
+static Source *source_of(Epilogue *e, const Val *frag)
+{
+	for (int i = 0; i < e->sources.n; i++)
+		if (e->sources.at[i].load->in[0].val == frag)
+			return &e->sources.at[i];
+	return NULL;
+}
+
+/* The tiles of tensors that the value is computed from. */
+static void find_sources(Epilogue *e, const Val *v)
+{
+	if (!v->def || v->type->kind != TY_TILE)
+		return;
+	for (Op *op = kernel_find(e->k, OP_LOAD); op; op = op_find_next(op, OP_LOAD))
+		if (op->in[0].val == v && !source_of(e, v))
+			vec_push(ctx_arena(e->k->ctx), &e->sources, ((Source){.load = op}));
+	for (int i = 0; i < v->def->nin && v->def->kind != OP_FRAG; i++)
+		find_sources(e, v->def->in[i].val);
+}
+
+static int64_t source_slot(const Epilogue *e, const Source *s)
+{
+	return (int64_t)ROWS * e->t.along_m * e->chunk.cols *
+	       (elem_rows[s->load->in[0].val->type->elem].bits / 8);
+}
+
+static void source_buffer(const Epilogue *e, Source *s, int slots)
 {
 	Kernel *k = e->k;
-	int atom_regs = ROWS * e->t.atom.n / 128;
-	int reg = (i + e->t.repeat_m * j) * atom_regs + col * ROWS / 128;
+	const Val *tensor = s->load->in[1].val->def->in[0].val;
+	int bytes = elem_rows[tensor->type->elem].bits / 8, row = e->chunk.cols * bytes;
+	int swizzle = row > 128 ? 128 : row;
+	KMajor m = {ROWS * e->t.along_m, e->chunk.cols, swizzle / bytes, swizzle};
+	s->slots = slots;
+	s->buffer = buffer_new(k, s->load->loc, tensor, ctx_strf(k->ctx, "%s.in", tensor->name), m,
+			       slots, 1);
+	s->map = kernel_map(k, s->load->loc, (Val *)(uintptr_t)tensor, m)->out;
+	op_int(k, kernel_ring(k, attrs_str(&s->buffer->def->attrs, A_RING, "")), A_EARLY, 1);
+}
+
+/* Chunk c on its way into its slot: one copy for all warpgroups. */
+static void source_load(const Epilogue *e, const Source *s, Op *at, Chunk c)
+{
+	Kernel *k = e->k;
+	const Op *tile = s->load->in[1].val->def;
+	const Ix *zero = ix_int(k, 0);
+	Val *t = part_tile(e, at, tile, chunk_row(e, c, tile, zero), chunk_col(e, c, tile, zero),
+			   ROWS * e->t.along_m);
+	Op *load = op_before(k, at, OP_LOAD_TMA);
+	op_in(k, load, s->buffer, position(e, c));
+	op_in(k, load, t, NULL);
+	op_in(k, load, s->map, NULL);
+}
+
+/* Its registers, read where they are first needed; the slot then takes the chunk of a lap later. */
+static Val *source_chunk(const Epilogue *e, const Source *s, const Chunk *all, Chunk c)
+{
+	Kernel *k = e->k;
+	Op *frag = op_before(k, e->store, OP_FRAG), *read = op_before(k, e->store, OP_LOAD_SHARED);
+	op_result(k, frag, "c", chunk_type(e, s->load->in[0].val->type->elem));
+	op_in(k, read, frag->out, ix_int(k, 0));
+	op_in(k, read, s->buffer, position(e, c));
+	if (c.n + s->slots < e->chunks)
+		source_load(e, s, e->store, all[c.n + s->slots]);
+	return frag->out;
+}
+
+/* ------------------------------------------------------------------ values */
+typedef VEC(Val *) Vals;
+
+typedef struct {
+	Epilogue *e;
+	const Chunk *all;
+	Chunk c;
+	Vals whole, part; /* values of the tile, and what of them is in this chunk */
+} Parts;
+
+static Val *part_new(Parts *p, Val *v);
+
+static Val *part_of(Parts *p, Val *v)
+{
+	if (v->type->kind != TY_TILE)
+		return v;
+	for (int i = 0; i < p->whole.n; i++)
+		if (p->whole.at[i] == v)
+			return p->part.at[i];
+	Val *part = part_new(p, v);
+	vec_push(ctx_arena(p->e->k->ctx), &p->whole, v);
+	vec_push(ctx_arena(p->e->k->ctx), &p->part, part);
+	return part;
+}
+
+/* The same operation on one chunk, or its registers of what the main loop left. */
+static Val *part_new(Parts *p, Val *v)
+{
+	Kernel *k = p->e->k;
+	const Source *s = source_of(p->e, v);
+	const Op *def = v->def;
+	if (s)
+		return source_chunk(p->e, s, p->all, p->c);
+	Val *in[3] = {0};
+	bool computed = op_rows[def->kind].flags & OPF_ELT;
+	for (int i = 0; i < def->nin && computed; i++)
+		in[i] = part_of(p, def->in[i].val);
+	Op *op = op_before(k, p->e->store, computed ? def->kind : OP_PART);
+	for (int i = 0; i < def->nin && computed; i++)
+		op_in(k, op, in[i], NULL);
+	if (!computed)
+		op_in(k, op, v, ix_int(k, chunk_reg(p->e, p->c)));
+	return op_result(k, op, v->name, chunk_type(p->e, v->type->elem));
+}
+
+/* ------------------------------------------------------------------ chunk by chunk */
+static void put_chunk(Epilogue *e, const Chunk *all, Chunk c, Val *buffer, Val *map)
+{
+	Kernel *k = e->k;
+	const Ix *wg = ix_warpgroup(k), *zero = ix_int(k, 0), *m = ix_int(k, e->t.along_m);
+	const Ix *wm = e->t.along_m == 1 ? zero : ix_mod(k->ctx, wg, m);
+	const Ix *wn = e->t.along_n == 1 ? zero : ix_div(k->ctx, wg, m);
+	Parts parts = {.e = e, .all = all, .c = c};
+	Val *v = part_of(&parts, e->store->in[1].val);
 	Op *put = op_before(k, e->store, OP_STORE_SHARED);
-	op_in(k, put, buffer, at);
-	op_in(k, put, e->store->in[1].val, ix_int(k, reg));
-	Val *tile = chunk_tile(e, i, j, col);
+	op_in(k, put, buffer, position(e, c));
+	op_in(k, put, v, zero);
+	Val *tile = part_tile(e, e->store, e->tile, chunk_row(e, c, e->tile, wm),
+			      chunk_col(e, c, e->tile, wn), ROWS);
 	Op *out = op_before(k, e->store, OP_STORE_TMA);
 	op_in(k, out, tile, NULL);
-	op_in(k, out, buffer, at);
+	op_in(k, out, buffer, position(e, c));
 	op_in(k, out, map, NULL);
 }
 
-static void by_chunks(const Epilogue *e, int slots)
+/* The op beside the store that holds the main loop. */
+static Op *main_loop(const Epilogue *e)
+{
+	Op *up = kernel_find(e->k, OP_MMA_WGMMA);
+	while (op_parent(up) && op_parent(up) != op_parent(e->store))
+		up = (Op *)(uintptr_t)op_parent(up);
+	return up;
+}
+
+static void drop_unread(Kernel *k)
+{
+	for (Op *op = kernel_find(k, OP_LOAD), *next; op; op = next) {
+		next = op_find_next(op, OP_LOAD);
+		bool read = false;
+		for (const Op *user = kernel_first(k); user; user = op_next(user))
+			for (int i = 0; i < user->nin; i++)
+				read |= user != op && user->in[i].val == op->in[0].val;
+		if (!read)
+			op_remove(op);
+	}
+}
+
+static void by_chunks(Epilogue *e, int slots)
 {
 	Kernel *k = e->k;
-	Val *buffer = staging(e, slots)->out;
-	Val *map = kernel_map(k, e->store->loc, e->tile->in[0].val, e->chunk)->out;
-	int per_atom = e->t.atom.n / e->chunk.cols;
-	int64_t n = 0, chunks = (int64_t)e->t.repeat_m * e->t.repeat_n * per_atom;
-	const Ix *base = ix_mul(k->ctx, turn(e), ix_int(k, chunks));
+	int per_atom = e->t.atom.n / e->chunk.cols, n = 0;
+	Chunk *all = NEWN(ctx_arena(k->ctx), Chunk, e->chunks);
 	for (int j = 0; j < e->t.repeat_n; j++)
 		for (int q = 0; q < per_atom; q++)
 			for (int i = 0; i < e->t.repeat_m; i++, n++)
-				chunk(e, buffer, map, ix_add(k->ctx, base, ix_int(k, n)), i, j,
-				      q * e->chunk.cols);
+				all[n] = (Chunk){n, i, j, q * e->chunk.cols};
+	const Val *tensor = e->tile->in[0].val;
+	Val *buffer = buffer_new(k, e->store->loc, tensor, ctx_strf(k->ctx, "%s.out", tensor->name),
+				 e->chunk, slots, e->warpgroups);
+	Val *map = kernel_map(k, e->store->loc, e->tile->in[0].val, e->chunk)->out;
+	for (int s = 0; s < e->sources.n; s++) {
+		source_buffer(e, &e->sources.at[s], slots);
+		for (int i = 0; i < slots && i < n; i++)
+			source_load(e, &e->sources.at[s], main_loop(e), all[i]);
+	}
+	for (int i = 0; i < n; i++)
+		put_chunk(e, all, all[i], buffer, map);
 	op_remove(e->store);
+}
+
+/* One copy of a source serves all warpgroups where these lie side by side along m. */
+static bool sources_fit(const Epilogue *e)
+{
+	for (int i = 0; i < e->sources.n; i++)
+		if (e->t.along_n > 1 || !rows_are_contiguous(e->sources.at[i].load->in[1].val->def))
+			return false;
+	return true;
 }
 
 static void store(Kernel *k, Op *op, const Op *mma)
@@ -152,8 +357,12 @@ static void store(Kernel *k, Op *op, const Op *mma)
 	e.chunk = (KMajor){ROWS, width / e.bytes, width / e.bytes, width};
 	if (!width || !rows_are_contiguous(e.tile))
 		return;
+	find_sources(&e, op->in[1].val);
+	e.chunks = e.t.repeat_m * e.t.repeat_n * (e.t.atom.n / e.chunk.cols);
 	int slots = staging_slots(&e);
-	if (slots)
+	if (!attrs_int(&k->attrs, A_PERSISTENT, 0) && slots > e.chunks)
+		slots = e.chunks; /* none is used twice */
+	if (slots && sources_fit(&e))
 		by_chunks(&e, slots);
 }
 
@@ -165,5 +374,7 @@ void pass_epilogue(Kernel *k)
 		if (op->kind == OP_STORE)
 			store(k, op, mma);
 	}
+	kernel_sweep(k);
+	drop_unread(k);
 	kernel_sweep(k);
 }

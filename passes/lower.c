@@ -98,7 +98,18 @@ static void lower_mma(Kernel *k, Op *op)
 	op_remove(op);
 }
 
-/* ------------------------------------------------------------------ stores */
+/* ------------------------------------------------------------------ vectors of a tensor */
+/* `store %tile, %regs` or `load %regs, %tile` */
+static Val *tile_side(const Op *op)
+{
+	return op->in[op->kind == OP_LOAD].val;
+}
+
+static Val *reg_side(const Op *op)
+{
+	return op->in[op->kind == OP_STORE].val;
+}
+
 static int64_t leaf_int(const Tup *t)
 {
 	int64_t v;
@@ -152,13 +163,13 @@ static const Ix *let(Kernel *k, Op *at, const char *stem, const Ix *x)
 	return ix_sym(k->ctx, name);
 }
 
-static Place store_place(Kernel *k, Op *op, const Ix *reg)
+static Place vector_place(Kernel *k, Op *op, const Ix *reg)
 {
 	static const char *const names[2] = {"row", "col"};
-	const Op *tile = op->in[0].val->def;
-	const Layout *tensor = tile->in[0].val->type->layout, *tv = op->in[1].val->type->tv;
+	const Op *tile = tile_side(op)->def;
+	const Layout *tensor = tile->in[0].val->type->layout, *tv = reg_side(op)->type->tv;
 	const Ix *thread = thread_of_tile(k, op, tv);
-	int64_t rows = val_extent(op->in[0].val, 0);
+	int64_t rows = val_extent(tile_side(op), 0);
 	Place p;
 	for (int m = 0; m < 2; m++) {
 		const Ix *origin = ix_add(k->ctx, tile->ix[m], tv_coord(k, tv, 0, thread, rows, m));
@@ -174,9 +185,9 @@ static Place store_place(Kernel *k, Op *op, const Ix *reg)
  * wgmma accumulator, if n is the fast mode of the tensor. */
 static int vector_width(const Op *op)
 {
-	const Type *frag = op->in[1].val->type;
-	const Layout *tensor = op->in[0].val->def->in[0].val->type->layout;
-	int64_t rows = val_extent(op->in[0].val, 0);
+	const Type *frag = reg_side(op)->type;
+	const Layout *tensor = tile_side(op)->def->in[0].val->type->layout;
+	int64_t rows = val_extent(tile_side(op), 0);
 	const Tup *shape = tup_get(frag->tv->shape, 1), *stride = tup_get(frag->tv->stride, 1);
 	bool fast_n = ix_is(tup_get(tensor->stride, 1)->leaf, 1);
 	return fast_n && leaf_int(tup_get(shape, 0)) == 2 && leaf_int(tup_get(stride, 0)) == rows
@@ -188,7 +199,7 @@ static int vector_width(const Op *op)
  * bytes. */
 static void need_row_bytes(Kernel *k, const Op *op, Place p)
 {
-	const Val *tensor = op->in[0].val->def->in[0].val;
+	const Val *tensor = tile_side(op)->def->in[0].val;
 	int bytes = elem_rows[tensor->type->elem].bits / 8;
 	Buf text = {0};
 	ix_print(p.stride[0], &text);
@@ -201,14 +212,15 @@ static void need_row_bytes(Kernel *k, const Op *op, Place p)
 	buf_free(&text);
 }
 
-static void lower_store(Kernel *k, Op *op)
+static void lower_vectors(Kernel *k, Op *op)
 {
 	Ctx *c = k->ctx;
-	int width = vector_width(op), regs = type_regs(op->in[1].val->type);
+	int width = vector_width(op), regs = type_regs(reg_side(op)->type);
 	const char *name = kernel_fresh(k, "r");
 	const Ix *reg = ix_mul(c, ix_sym(c, name), ix_int(k, width));
-	Place p = store_place(k, op, reg);
-	need_row_bytes(k, op, p);
+	Place p = vector_place(k, op, reg);
+	if (width > 1)
+		need_row_bytes(k, op, p);
 	Op *loop = op_before(k, op, OP_FOR);
 	op_sym(k, loop, name);
 	op_ix(k, loop, ix_int(k, 0));
@@ -220,11 +232,13 @@ static void lower_store(Kernel *k, Op *op)
 		op_ix(k, inside, ix_new(c, IX_LT, p.at[m], p.extent[m]));
 		offset = ix_add(c, offset, ix_mul(c, p.at[m], p.stride[m]));
 	}
-	Op *st = op_append(k, op_body(k, inside), OP_ST_GLOBAL, op->loc);
-	op_in(k, st, op->in[0].val->def->in[0].val, NULL);
-	op_in(k, st, op->in[1].val, reg);
-	op_ix(k, st, offset);
-	op_int(k, st, A_N, width);
+	bool reads = op->kind == OP_LOAD;
+	Val *tensor = tile_side(op)->def->in[0].val, *frag = reg_side(op);
+	Op *vector = op_append(k, op_body(k, inside), reads ? OP_LD_GLOBAL : OP_ST_GLOBAL, op->loc);
+	op_in(k, vector, reads ? frag : tensor, reads ? reg : NULL);
+	op_in(k, vector, reads ? tensor : frag, reads ? NULL : reg);
+	op_ix(k, vector, offset);
+	op_int(k, vector, A_N, width);
 	op_remove(op);
 }
 
@@ -257,10 +271,10 @@ void pass_lower(Kernel *k)
 			lower_load(k, op);
 		else if (op->kind == OP_MMA_WGMMA)
 			lower_mma(k, op);
-		else if (op->kind == OP_STORE)
-			lower_store(k, op);
-		else if (op->kind == OP_STORE_SHARED)
-			lower_store_shared(k, op);
+		else if (op->kind == OP_STORE || op->kind == OP_LOAD)
+			lower_vectors(k, op);
+		else if (op->kind == OP_STORE_SHARED || op->kind == OP_LOAD_SHARED)
+			lower_shared(k, op);
 		else if (op->kind == OP_STORE_TMA)
 			lower_store_tma(k, op);
 	}

@@ -9,14 +9,6 @@
 
 enum { GROUP_THREADS = 128 };
 
-static bool has_effect(const Op *op, const char *ring, int effects)
-{
-	for (int i = 0; i < op->nin; i++)
-		if ((op_effect(op, i) & effects) && operand_on_ring(&op->in[i], ring))
-			return true;
-	return false;
-}
-
 static Operand on_ring(const Op *op, const char *ring)
 {
 	for (int i = 0; i < op->nin; i++)
@@ -82,9 +74,9 @@ void sync_staging(Kernel *k, const Op *ring)
 	Op *role = NULL;
 	for (Op *op = kernel_first(k), *next; op; op = next) {
 		next = op_next(op);
-		if (has_effect(op, name, FX_W)) {
+		if (op_touches(op, name, FX_W)) {
 			sync_write(k, op, name, slots);
-		} else if (has_effect(op, name, FX_AR)) {
+		} else if (op_touches(op, name, FX_AR)) {
 			role = (Op *)(uintptr_t)op_role(op);
 			sync_read(k, op);
 		}
