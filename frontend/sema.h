@@ -199,6 +199,7 @@ bool swizzle_named(const char *name, int *bytes);
 Value swizzle_bytes(Sema *s, Loc loc, int bytes);
 
 /* elt.c: values on tiles and scalars */
+bool is_whole_tile(Sema *s, const Value *v); /* else says that indices are missing */
 bool is_elementwise(const Value *v);
 Value elt_apply(Sema *s, Loc loc, const EltRow *row, Value *args);
 Value elt_cast(Sema *s, Loc loc, Elem to, Value *arg);

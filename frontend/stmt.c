@@ -315,7 +315,7 @@ void stmt_accumulate(Sema *s, const Node *n)
 }
 
 /* ------------------------------------------------------------------ copies */
-static bool is_whole_tile(Sema *s, const Value *v)
+bool is_whole_tile(Sema *s, const Value *v)
 {
 	if (v->tile->n == v->tile->tiling->rank)
 		return true;

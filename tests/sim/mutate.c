@@ -91,7 +91,10 @@ static bool fails(Mutate *m, Problem *p, int seed, char *why, size_t room)
 		st = problem_launch(p, mod);
 	snprintf(why, room, "%s", st ? dsl_detail() : "");
 	if (!st && problem_reference(p, DATA_INTEGERS, &reason))
-		snprintf(why, room, "%s", compare(p, &p->t[2], DATA_INTEGERS).wrong);
+		for (int i = 0; i < p->nt && !*why; i++)
+			if (p->t[i].is_out)
+				snprintf(why, room, "%s",
+					 compare(p, &p->t[i], DATA_INTEGERS).wrong);
 	problem_free_device(p);
 	dsl_device_close(p->dev);
 	p->dev = NULL;
