@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { SAMPLES = 64 };
+enum { PERIOD = 1024, UNKNOWNS = 8 };
 
 typedef struct {
 	const Ix *real, *unknown;
@@ -172,57 +172,115 @@ static void keys_evaluate(Analysis *a, Same *s, Pairs *p)
 
 typedef struct {
 	const Analysis *a;
-	int64_t at;
+	int64_t at[UNKNOWNS];
 } Sample;
 
-/* The at-th number that the facts of an unknown allow, its neighbours at other paces. */
 static bool sample_value(void *user, const char *name, int64_t *v)
 {
 	const Sample *s = user;
-	for (int i = 0; i < s->a->facts.n; i++) {
-		const IxFact *f = &s->a->facts.at[i];
-		if (strcmp(f->name, name))
-			continue;
-		int64_t lo = f->lo == INT64_MIN ? 0 : f->lo, step;
-		lo = (lo + (lo > 0 ? f->div - 1 : 0)) / f->div * f->div;
-		if (__builtin_mul_overflow(s->at * (2 * i + 1), f->div, &step) ||
-		    __builtin_add_overflow(lo, step, v))
-			return false;
-		return *v <= f->hi;
-	}
+	for (int i = 0; i < s->a->facts.n && i < UNKNOWNS; i++)
+		if (!strcmp(s->a->facts.at[i].name, name))
+			return *v = s->at[i], true;
 	return false;
 }
 
-/* Whether an equation is true for one sample and false for another: then no proof is sought. */
-static bool seen_both(const Analysis *a, const Ix *equal)
+/* What x grows by when `name` grows by `step`, if that is the same everywhere. */
+static bool growth(const Ix *x, const char *name, int64_t step, int64_t *by)
 {
-	Sample s = {a, 0};
-	bool seen[2] = {false, false};
-	for (int64_t v; s.at < SAMPLES && !(seen[0] && seen[1]); s.at++)
-		if (ix_eval(equal, sample_value, &s, &v))
-			seen[v != 0] = true;
-	return seen[0] && seen[1];
+	int64_t a, b;
+	if (x->kind == IX_CONST || x->kind == IX_SYM)
+		return *by = x->kind == IX_SYM && !strcmp(x->name, name) ? step : 0, true;
+	if (!growth(x->a, name, step, &a) || !growth(x->b, name, step, &b))
+		return false;
+	*by = 0;
+	if (x->kind == IX_ADD)
+		return !__builtin_add_overflow(a, b, by);
+	if (x->kind == IX_MUL && x->b->kind == IX_CONST)
+		return !__builtin_mul_overflow(a, x->b->value, by);
+	if ((x->kind == IX_DIV || x->kind == IX_MOD) && x->b->kind == IX_CONST) {
+		*by = x->kind == IX_DIV ? a / x->b->value : 0;
+		return a % x->b->value == 0;
+	}
+	*by = a;
+	if (x->kind == IX_MIN || x->kind == IX_MAX)
+		return a == b;
+	*by = 0;
+	return x->kind == IX_EQ && a == b;
 }
 
-/* Behind unknowns, then as it is (two unknowns may have to do with each other), then by isl. */
+/* In how many steps of its divisor an unknown takes an equation through all it can be; 0: not few.
+ */
+static int64_t period_of(const Ix *equal, const IxFact *f)
+{
+	int64_t by;
+	for (int64_t n = 1; n <= PERIOD; n++)
+		if (growth(equal, f->name, f->div * n, &by))
+			return n;
+	return 0;
+}
+
+/* Where both sides grow alike over a period of each unknown, one period of each shows everything:
+ * no for all, yes for all, or unknown for both seen. */
+static bool decide_by_period(const Analysis *a, const Ix *equal, Verdict *v)
+{
+	Sample s = {.a = a};
+	int64_t period[UNKNOWNS], all = 1, value;
+	bool seen_value[2] = {false, false};
+	for (int i = 0; i < a->facts.n; i++) {
+		const IxFact *f = &a->facts.at[i];
+		if (i == UNKNOWNS || f->div > PERIOD * PERIOD ||
+		    !(period[i] = period_of(equal, f)) || (all *= period[i]) > PERIOD)
+			return false;
+	}
+	for (int64_t n = 0; n < all && !(seen_value[0] && seen_value[1]); n++) {
+		int64_t left = n;
+		for (int i = 0; i < a->facts.n; i++) {
+			s.at[i] = left % period[i] * a->facts.at[i].div;
+			left /= period[i];
+		}
+		if (!ix_eval(equal, sample_value, &s, &value))
+			return false;
+		seen_value[value != 0] = true;
+	}
+	*v = seen_value[0] && seen_value[1] ? JUDGED_UNKNOWN
+	     : seen_value[1]                ? JUDGED_YES
+					    : JUDGED_NO;
+	return true;
+}
+
+/* Two unknowns may have to do with each other. */
+static bool decide_as_it_is(Analysis *a, Same *s, int key, int r, int q, Verdict *v)
+{
+	const Ix *x = at_rank(a->c, a->real[key], r), *y = at_rank(a->c, a->real[key], q);
+	int64_t value;
+	x = ix_simplify_by(a->c, ix_new(a->c, IX_EQ, x, y), a->f->facts, &s->rules);
+	if (!ix_is_const(x, &value))
+		return false;
+	*v = value ? JUDGED_YES : JUDGED_NO;
+	return true;
+}
+
+/* By theorems, by a period, by isl. */
 static Verdict key_decide(Analysis *a, Same *s, const Pairs *p, int key, int r, int q)
 {
 	IxFacts facts = {a->facts.at, a->facts.n};
 	const Ix *x = p->at[key][r], *y = p->at[key][q];
-	int64_t v;
+	int64_t value;
+	Verdict v;
 	if (x == y)
 		return JUDGED_YES;
 	const Ix *equal = ix_simplify_by(a->c, ix_new(a->c, IX_EQ, x, y), facts, &s->rules);
-	if (ix_is_const(equal, &v))
-		return v ? JUDGED_YES : JUDGED_NO;
-	x = ix_new(a->c, IX_EQ, at_rank(a->c, a->real[key], r), at_rank(a->c, a->real[key], q));
-	if (ix_is_const(ix_simplify_by(a->c, x, a->f->facts, &s->rules), &v))
-		return v ? JUDGED_YES : JUDGED_NO;
-	if (seen_both(a, equal))
-		return JUDGED_UNKNOWN;
-	Verdict verdict = judge_holds(a->f->judge, equal, facts);
-	s->by_isl |= verdict != JUDGED_UNKNOWN;
-	return verdict;
+	if (ix_is_const(equal, &value))
+		return value ? JUDGED_YES : JUDGED_NO;
+	if (a->hidden.n > 1 && decide_as_it_is(a, s, key, r, q, &v))
+		return v;
+	if (decide_by_period(a, equal, &v)) {
+		s->by_period |= v != JUDGED_UNKNOWN;
+		return v;
+	}
+	v = judge_holds(a->f->judge, equal, facts);
+	s->by_isl |= v != JUDGED_UNKNOWN;
+	return v;
 }
 
 static Verdict pair_decide(Analysis *a, Same *s, const Pairs *p, int r, int q)

@@ -20,6 +20,7 @@ typedef struct {
 	int ranks;
 	SameDepends depends;
 	bool narrowed;  /* two ranks may count as different that load the same */
+	bool by_period; /* one period of what is unknown decided some pair */
 	bool by_isl;    /* isl decided some pair */
 	uint64_t rules; /* of the simplifier that decided the others: ix_rule_theorem */
 	/* Those that load the same as r for all values: a partition. Where the relation is constant,

@@ -1,7 +1,7 @@
 /* share.h - private to passes/: who issues a load for whom, from the groups of same.h: the multicast
  * mask, the predicate, the slice, and the CTAs that must hear of a release.
- *     groups {0, 2} {1, 3}, by leader  ->  issues rank < 2 (rank / 2 * 2 of none below), mask
- *                                          shl(5, rank % 2), into 0101 1010 0100 1000
+ *     groups {0, 2} {1, 3}, slices  ->  mask shl(5, rank % 2), part rank / 2, into 0101 1010 0101 1010
+ *     by leader                     ->  issues rank / 2 == 0, into 0101 1010 0100 1000
  * Every CTA announces the bytes of whole tiles on its own full barrier, whoever issues: what lands
  * in it does not depend on how the loads are shared. */
 #ifndef DSL_SHARE_H
