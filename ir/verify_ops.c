@@ -398,11 +398,25 @@ static const char *rule_tma_load(const Kernel *k, const Op *op)
 {
 	const Op *map = op->in[1].val->def;
 	int rank = map && map->nin ? layout_rank(map->in[0].val->type->layout) : op->nix - 1;
-	return op->nix == 1 + rank
-		       ? NULL
-		       : ctx_strf(k->ctx,
-				  "a load of rank %d takes the byte in the slot and %d coordinates",
-				  rank, rank);
+	bool shared = attrs_int(&op->attrs, A_SHARED, 0);
+	return op->nix == 1 + rank + shared ? NULL
+					    : ctx_strf(k->ctx,
+						       "a load of rank %d takes the byte in the "
+						       "slot and %d coordinates%s",
+						       rank, rank, shared ? ", and a mask" : "");
+}
+
+static const char *rule_load_tma(const Kernel *k, const Op *op)
+{
+	if (op->nix != 0 && op->nix != 3)
+		return "a load for several CTAs takes mask, part and whether this CTA issues";
+	return rule_alike(k, op);
+}
+
+static const char *rule_init(const Kernel *k, const Op *op)
+{
+	(void)k;
+	return op->nix <= 1 ? NULL : "an init takes at most a count";
 }
 
 static const char *rule_wait(const Kernel *k, const Op *op)
@@ -480,13 +494,13 @@ static const Rule rules[OP_COUNT] = {
 	[OP_TMAP] = {.kinds = "g=p",
 		     .rule = rule_tmap,
 		     .needs = {{A_BOX, ST_PTX}, {A_SWIZZLE, ST_PTX}}},
-	[OP_LOAD_TMA] = {.kinds = "sgpm", .rule = rule_alike},
+	[OP_LOAD_TMA] = {.kinds = "sgpm", .rule = rule_load_tma},
 	[OP_MMA_WGMMA] = {.kinds = "rss", .rule = rule_mma, .needs = {{A_ATOM, ST_ANY}}},
 	[OP_STORE] = {.kinds = "gr", .rule = rule_alike},
 	[OP_MBARRIER] = {.kinds = "=m",
 			 .rule = rule_mbarrier,
 			 .needs = {{A_SLOTS, ST_PTX}, {A_OFFSET, ST_PTX}, {A_COUNT, ST_PTX}}},
-	[OP_MBAR_INIT] = {.kinds = "m", .needs = {{A_COUNT, ST_PTX}}},
+	[OP_MBAR_INIT] = {.kinds = "m", .rule = rule_init, .needs = {{A_COUNT, ST_PTX}}},
 	[OP_MBAR_EXPECT] = {.kinds = "m", .needs = {{A_BYTES, ST_PTX}}},
 	[OP_MBAR_ARRIVE] = {.kinds = "m", .rule = rule_arrive},
 	[OP_MBAR_WAIT] = {.kinds = "m", .rule = rule_wait},

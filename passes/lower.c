@@ -11,23 +11,43 @@ static int64_t kmajor_bytes(KMajor m, int elem_bytes, int64_t row, int64_t col)
 	return (col / m.span * m.rows * m.span + row * m.span + col % m.span) * elem_bytes;
 }
 
-static void lower_load(Kernel *k, Op *op)
+/* One box of a load that may go to several CTAs, and be a part of the tile. */
+static void lower_box(Kernel *k, Op *op, Op *at, KMajor m, int col)
 {
-	KMajor m;
 	Ctx *c = k->ctx;
 	const Op *tile = op->in[1].val->def;
 	int bytes = elem_rows[op->in[0].val->type->elem].bits / 8;
-	if (!layout_kmajor(c, op->in[0].val->type, &m))
-		panic("%s: not a K-major layout", op->in[0].val->name);
-	for (int col = 0; col < m.cols; col += m.span) {
-		Op *load = op_before(k, op, OP_TMA_LOAD);
-		op_in(k, load, op->in[0].val, op->in[0].at);
-		op_in(k, load, op->in[2].val, NULL);
-		op_in(k, load, op->in[3].val, op->in[3].at);
-		op_ix(k, load, ix_int(k, kmajor_bytes(m, bytes, 0, col)));
-		op_ix(k, load, ix_add(c, tile->ix[1], ix_int(k, col)));
-		op_ix(k, load, tile->ix[0]);
+	int64_t rows = m.rows / attrs_int(&op->attrs, A_SLICES, 1);
+	const Ix *part = op->nix ? op->ix[1] : ix_int(k, 0);
+	const Ix *byte = ix_mul(c, part, ix_int(k, kmajor_bytes(m, bytes, rows, 0)));
+	Op *load = op_before(k, at, OP_TMA_LOAD);
+	op_in(k, load, op->in[0].val, op->in[0].at);
+	op_in(k, load, op->in[2].val, NULL);
+	op_in(k, load, op->in[3].val, op->in[3].at);
+	op_ix(k, load, ix_add(c, byte, ix_int(k, kmajor_bytes(m, bytes, 0, col))));
+	op_ix(k, load, ix_add(c, tile->ix[1], ix_int(k, col)));
+	op_ix(k, load, ix_add(c, tile->ix[0], ix_mul(c, part, ix_int(k, rows))));
+	if (op->nix) {
+		op_ix(k, load, op->ix[0]);
+		op_int(k, load, A_SHARED, 1);
 	}
+}
+
+static void lower_load(Kernel *k, Op *op)
+{
+	KMajor m;
+	if (!layout_kmajor(k->ctx, op->in[0].val->type, &m))
+		panic("%s: not a K-major layout", op->in[0].val->name);
+	Op *end = op_before(k, op, OP_BAR_WARP), *issues = NULL;
+	if (op->nix && !ix_is(op->ix[2], 1)) {
+		issues = op_before(k, end, OP_IF);
+		op_ix(k, issues, op->ix[2]);
+		op_remove(end);
+		block_append(op_body(k, issues), end);
+	}
+	for (int col = 0; col < m.cols; col += m.span)
+		lower_box(k, op, end, m, col);
+	op_remove(end);
 	op_remove(op);
 }
 

@@ -16,7 +16,8 @@ enum {
 	P_PLACED = 32,
 	P_SYNCED = 64,
 	P_LOWERED = 128,
-	P_ALL = 1023
+	P_SHARED = 1024,
+	P_ALL = 2047
 };
 
 #define PASS(id, ...) void pass_##id(Kernel *k);

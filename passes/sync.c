@@ -7,6 +7,7 @@
  * %sA[k]    ->  mbar.wait %empty[k] lap=1; mbar.expect %full[k] bytes; load.tma ..., %full[k]
  *     mma.wgmma %sA[k]   ->  mbar.wait %full[k] lap=0; wgmma.fence; mma.wgmma; wgmma.commit;
  * wgmma.wait; mbar.arrive %empty[k - inflight] */
+#include "passes/share.h"
 #include "passes/sync.h"
 
 #include <string.h>
@@ -19,6 +20,7 @@ typedef struct {
 	Val *full, *empty; /* no empty: no slot is filled twice */
 	int64_t slots;
 	int inflight;
+	const Attr *into, *from; /* where CTAs fill each other's slots */
 } Sync;
 
 /* ------------------------------------------------------------------ asking the rows */
@@ -162,8 +164,32 @@ static bool ring_goes_on(const Op *loop)
 	return false;
 }
 
+static const Ix *set_of_rank(Ctx *c, const Attr *sets)
+{
+	uint16_t set[CLUSTER_CTAS];
+	for (int r = 0; r < sets->n; r++)
+		set[r] = (uint16_t)sets->i[r];
+	return ix_of_sets(c, set, sets->n);
+}
+
+/* On the barrier of every CTA that fills this one's slots: lane l on that of rank l. */
+static Op *arrive_on_all(const Sync *s, Loc loc, const Ix *at)
+{
+	Kernel *k = s->k;
+	Ctx *c = k->ctx;
+	const Ix *lane = ix_sym(c, "lane"), *from = set_of_rank(c, s->from);
+	Op *some = op_new(k, OP_IF, loc),
+	   *arrive = barrier_op(k, OP_MBAR_ARRIVE, loc, s->empty, at);
+	op_ix(k, some, ix_mod(c, ix_new(c, IX_SHR, from, lane), ix_int(k, 2)));
+	op_ix(k, arrive, lane);
+	block_append(op_body(k, some), arrive);
+	return some;
+}
+
 static Op *arrive_op(const Sync *s, Loc loc, const Ix *at)
 {
+	if (s->from)
+		return arrive_on_all(s, loc, at);
 	Op *elect = op_new(s->k, OP_ELECT, loc);
 	block_append(op_body(s->k, elect), barrier_op(s->k, OP_MBAR_ARRIVE, loc, s->empty, at));
 	return elect;
@@ -264,6 +290,20 @@ static int reading_warps(const Sync *s)
 	return warps;
 }
 
+static int64_t ctas_of(const Attr *into, int rank)
+{
+	return into ? __builtin_popcountll((unsigned long long)into->i[rank]) : 1;
+}
+
+/* Of how many CTAs the consumers read what one CTA loads. */
+static int most_ctas(const Attr *into)
+{
+	int64_t most = 1;
+	for (int r = 0; into && r < into->n; r++)
+		most = ctas_of(into, r) > most ? ctas_of(into, r) : most;
+	return (int)most;
+}
+
 static Val *barrier_new(Kernel *k, const Op *ring, const char *what, int count)
 {
 	int64_t slots = attrs_int(&ring->attrs, A_SLOTS, 0), at = attrs_int(&k->attrs, A_SMEM, 0);
@@ -298,9 +338,11 @@ static void sync_ring(Kernel *k, Op *ring)
 		  .ring = ring->sym[0],
 		  .inflight = (int)attrs_int(&k->attrs, A_INFLIGHT, 0)};
 	s.slots = attrs_int(&ring->attrs, A_SLOTS, 0);
+	s.into = attrs_get(&ring->attrs, A_INTO);
+	s.from = attrs_get(&ring->attrs, A_FROM);
 	s.full = barrier_new(k, ring, "full", 1);
 	if (slots_are_reused(&s))
-		s.empty = barrier_new(k, ring, "empty", reading_warps(&s));
+		s.empty = barrier_new(k, ring, "empty", reading_warps(&s) * most_ctas(s.into));
 	for (Op *op = kernel_first(k); op; op = op_next(op)) {
 		if (writes(&s, op) && op->nin == 3)
 			sync_writes(&s, op);
@@ -312,24 +354,51 @@ static void sync_ring(Kernel *k, Op *ring)
 	}
 }
 
-/* ------------------------------------------------------------------ the start */
+/* ------------------------------------------------------------------ the start and the end */
+/* Arrivals of a phase where they differ by rank: of each CTA that the ring's loads go to. */
+static const Ix *count_by_rank(const Kernel *k, const Op *barrier)
+{
+	const Op *ring = kernel_ring(k, attrs_str(&barrier->attrs, A_RING, ""));
+	const Attr *into = attrs_get(&ring->attrs, A_INTO);
+	int64_t count = attrs_int(&barrier->attrs, A_COUNT, 1), most = most_ctas(into);
+	int64_t counts[CLUSTER_CTAS];
+	if (count == 1 || most == 1)
+		return NULL;
+	for (int r = 0; r < into->n; r++)
+		counts[r] = count / most * ctas_of(into, r);
+	const Ix *x = ix_of_ranks(k->ctx, counts, into->n);
+	return ix_is_const(x, NULL) ? NULL : x;
+}
+
 static void init_ring(Kernel *k, Block *b, const Op *barrier)
 {
 	Op *loop = op_append(k, b, OP_FOR, barrier->loc);
 	const char *name = kernel_fresh(k, "i");
+	const Ix *count = count_by_rank(k, barrier);
 	op_sym(k, loop, name);
 	op_ix(k, loop, ix_int(k, 0));
 	op_ix(k, loop, ix_int(k, attrs_int(&barrier->attrs, A_SLOTS, 0)));
 	op_int(k, loop, A_UNROLL, 1);
 	Op *init = barrier_op(k, OP_MBAR_INIT, barrier->loc, barrier->out, ix_sym(k->ctx, name));
 	op_int(k, init, A_COUNT, attrs_int(&barrier->attrs, A_COUNT, 1));
+	if (count)
+		op_ix(k, init, count);
 	block_append(op_body(k, loop), init);
 }
 
-static bool one_cta(const Kernel *k)
+static bool ctas_share(const Kernel *k)
 {
-	const Attr *cluster = attrs_get(&k->attrs, A_CLUSTER);
-	return !cluster || (cluster->i[0] == 1 && (cluster->n < 2 || cluster->i[1] == 1));
+	for (const Op *r = kernel_find(k, OP_RING); r; r = op_find_next(r, OP_RING))
+		if (attrs_get(&r->attrs, A_INTO))
+			return true;
+	return false;
+}
+
+/* No CTA is gone while another still writes into it or arrives on its barriers. */
+static void leave_together(Kernel *k)
+{
+	for (Op *role = kernel_find(k, OP_ROLE); role; role = op_find_next(role, OP_ROLE))
+		op_append(k, role->body, OP_BAR_CLUSTER, role->loc);
 }
 
 /* One thread makes the barriers, everyone waits for them before any role starts. */
@@ -342,7 +411,7 @@ static void init_barriers(Kernel *k)
 	for (const Op *b = kernel_find(k, OP_MBARRIER); b; b = op_find_next(b, OP_MBARRIER))
 		init_ring(k, op_body(k, elect), b);
 	op_append(k, elect->body, OP_FENCE_INIT, k->loc);
-	op_before(k, first, one_cta(k) ? OP_BAR_CTA : OP_BAR_CLUSTER);
+	op_before(k, first, ctas_share(k) ? OP_BAR_CLUSTER : OP_BAR_CTA);
 }
 
 static bool is_setmaxnreg(const Op *op)
@@ -416,5 +485,7 @@ void pass_sync(Kernel *k)
 			sync_staging(k, ring);
 	}
 	init_barriers(k);
+	if (ctas_share(k))
+		leave_together(k);
 	overlap_launches(k);
 }
