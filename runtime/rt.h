@@ -81,7 +81,9 @@ typedef struct {
 	Expr grid[3];
 	ExprIns *pool;
 	void *function; /* the device's own handle */
+	int sms;        /* that its CTAs can fill at one time: a multiple of the cluster */
 } Plan;
+int kernel_cluster(const KDesc *k); /* CTAs */
 dsl_status plan_init(const Why *w, Plan *p, const KDesc *k);
 void plan_free(Plan *p);
 
@@ -134,7 +136,7 @@ struct dsl_event {
 	dsl_device *dev;
 	void *handle;
 };
-/* Each reports through dsl_detail. module_load sets mod->handle and the plans' functions, and
+/* Each reports through dsl_detail. module_load sets mod->handle, the plans' functions and sms, and
  * leaves nothing behind on failure; close frees the device itself, all modules being gone. */
 struct DevOps {
 	void (*close)(dsl_device *dev);

@@ -151,6 +151,7 @@ static dsl_status kernels_check(dsl_module *mod, const struct SimModule *m)
 {
 	for (int i = 0; i < mod->desc->nkernels; i++) {
 		mod->plans[i].function = mod;
+		mod->plans[i].sms = mod->dev->sms;
 		if (!sim_kernel_find(m, mod->desc->kernels[i].symbol))
 			return detail_fail(DSL_ERR_MANIFEST, "kernel %s: the PTX has no entry %s",
 					   mod->desc->kernels[i].name,
