@@ -69,8 +69,9 @@ void emit_BAR_CTA(Cg *g, const Op *op)
 
 void emit_BAR_CLUSTER(Cg *g, const Op *op)
 {
-	(void)op;
-	plain(g, "llvm.nvvm.barrier.cluster.arrive.aligned");
+	plain(g, attrs_int(&op->attrs, A_RELAXED, 0)
+			 ? "llvm.nvvm.barrier.cluster.arrive.relaxed.aligned"
+			 : "llvm.nvvm.barrier.cluster.arrive.aligned");
 	plain(g, "llvm.nvvm.barrier.cluster.wait.aligned");
 }
 

@@ -411,7 +411,9 @@ static void init_barriers(Kernel *k)
 	for (const Op *b = kernel_find(k, OP_MBARRIER); b; b = op_find_next(b, OP_MBARRIER))
 		init_ring(k, op_body(k, elect), b);
 	op_append(k, elect->body, OP_FENCE_INIT, k->loc);
-	op_before(k, first, ctas_share(k) ? OP_BAR_CLUSTER : OP_BAR_CTA);
+	Op *meet = op_before(k, first, ctas_share(k) ? OP_BAR_CLUSTER : OP_BAR_CTA);
+	if (meet->kind == OP_BAR_CLUSTER)
+		op_int(k, meet, A_RELAXED, 1); /* the fence is the release */
 }
 
 static bool is_setmaxnreg(const Op *op)
