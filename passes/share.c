@@ -65,7 +65,7 @@ static int lowest(uint16_t set)
 
 const Ix *ix_of_sets(Ctx *c, const uint16_t *sets, int n)
 {
-	int64_t v[CLUSTER_CTAS], shift[CLUSTER_CTAS];
+	int64_t v[CLUSTER_CTAS] = {0}, shift[CLUSTER_CTAS] = {0};
 	bool moved = true;
 	const Ix *x;
 	for (int r = 0; r < n; r++) {
