@@ -168,17 +168,14 @@ static bool is_word(const Node *n, const char *word)
 	return n->kind == N_NAME && !strcmp(n->name, word);
 }
 
-static bool tma_option(Sema *s, const Node *n)
+static bool tma_option(Sema *s, const Node *n, TmaLoad *t)
 {
 	const Node *key = n->kind == N_PHRASE ? n->kids.at[0] : n, *word = NULL;
 	if (n->kind == N_PHRASE)
 		word = n->kids.at[1];
-	if (word && is_word(key, "multicast") && (is_word(word, "auto") || is_word(word, "off")))
-		return true;
-	if (word && is_word(key, "multicast") &&
-	    (is_word(word, "slice") || is_word(word, "leader")))
-		not_yet(s, n->loc, "multicast %s; auto and off are", word->name);
-	else if (word && is_word(key, "cache"))
+	if (word && is_word(key, "multicast"))
+		return (t->multicast = sched_multicast(s, word)) != NULL;
+	if (word && is_word(key, "cache"))
 		not_yet(s, n->loc, "cache policies");
 	else
 		diag(s->ctx, n->loc, D_E0308, "a tma copy has the options multicast and cache");
@@ -195,11 +192,11 @@ static Value tma_load(Sema *s, const Node *call)
 	Value a = eval(s, call->kids.at[1]), b = eval(s, call->kids.at[2]);
 	if (!want(s, &a, V_TENSOR, "the source") || !want(s, &b, V_BUFFER, "the target"))
 		return value_bad();
-	for (int i = 3; i < call->kids.n; i++)
-		if (!tma_option(s, call->kids.at[i]))
-			return value_bad();
 	TmaLoad *t = NEW(s->arena, TmaLoad);
-	*t = (TmaLoad){a.tensor, b.buffer};
+	*t = (TmaLoad){.tensor = a.tensor, .buffer = b.buffer};
+	for (int i = 3; i < call->kids.n; i++)
+		if (!tma_option(s, call->kids.at[i], t))
+			return value_bad();
 	v.load = t;
 	return v;
 }

@@ -55,6 +55,7 @@ typedef struct Buffer Buffer;
 typedef struct {
 	Tensor *tensor;
 	Buffer *buffer;
+	const char *multicast; /* NULL: as the schedule says */
 } TmaLoad;
 
 struct Buffer {
@@ -239,6 +240,7 @@ void stmt_accumulate(Sema *s, const Node *n);
 void sched_block(Sema *s, const Node *n);
 void sched_finish(Sema *s);
 bool sched_word(const char *name);
+const char *sched_multicast(Sema *s, const Node *word); /* interned; NULL after a message */
 void sched_suggest(Suggest *g);
 /* later.c: what the language has and this version does not build */
 bool later_function(const char *name);

@@ -371,7 +371,10 @@ static void load(Sema *s, const Node *n, const Value *to, const Value *from)
 {
 	to->buffer->filled = n->loc;
 	Val *t = tile_build(s, from->tile, from->loc);
-	build_in(s, build_in(s, build(s, OP_COPY, n->loc), to->buffer->val), t);
+	Op *copy = build(s, OP_COPY, n->loc);
+	build_in(s, build_in(s, copy, to->buffer->val), t);
+	if (to->buffer->load && to->buffer->load->multicast)
+		op_str(s->kernel, copy, A_MULTICAST, to->buffer->load->multicast);
 }
 
 static bool store_at_grid(Sema *s, const Value *to)

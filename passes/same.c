@@ -20,7 +20,7 @@ typedef struct {
 	VEC(Hidden) hidden;
 	VEC(IxFact) facts;                           /* of the unknowns */
 	const Ix *real[SAME_KEYS], *seen[SAME_KEYS]; /* keys; the same behind unknowns */
-	int nkeys;
+	int nkeys, functions;                        /* hidden so far */
 	bool narrowed;
 } Analysis;
 
@@ -47,16 +47,16 @@ static const Ix *hide(Analysis *a, const Ix *x)
 	return u;
 }
 
-static void key_add(Analysis *a, const Ix *x);
+static bool key_add(Analysis *a, const Ix *x);
 
 /* Equal where its operands are. */
 static const Ix *hide_function(Analysis *a, const Ix *x)
 {
-	a->narrowed = true;
+	a->functions++;
 	if (uses_rank(x->a))
-		key_add(a, x->a);
+		a->narrowed |= key_add(a, x->a);
 	if (uses_rank(x->b))
-		key_add(a, x->b);
+		a->narrowed |= key_add(a, x->b);
 	return hide(a, x);
 }
 
@@ -130,24 +130,37 @@ static const Ix *compared(Analysis *a, const Ix *x)
 	return x->kind == IX_SYM || quasi_affine(x) ? x : (hide_function(a, x), ix_const(a->c, 0));
 }
 
-static void key_add(Analysis *a, const Ix *x)
+/* What is quasi-affine is simplified; a quotient by an extent would grow together with those in it,
+ * which say more: x / 6 / n as x / (n * 6) is a function of x, not of x / 6. */
+static const Ix *key_simplify(Analysis *a, const Ix *x)
 {
-	const Ix *real = compared(a, ix_simplify(a->c, x, a->f->facts));
-	real = ix_simplify(a->c, real, a->f->facts);
+	int before = a->functions;
+	x = compared(a, x);
+	seen(a, x);
+	if (a->functions > before)
+		return x;
+	x = compared(a, ix_simplify(a->c, x, a->f->facts));
+	return ix_simplify(a->c, x, a->f->facts);
+}
+
+/* False if x does not depend on the rank, or not by itself. */
+static bool key_add(Analysis *a, const Ix *x)
+{
+	const Ix *real = key_simplify(a, x);
+	if (!uses_rank(real))
+		return false;
 	for (int i = 0; i < a->nkeys; i++)
 		if (a->real[i] == real)
-			return;
-	if (!uses_rank(real))
-		return;
+			return true;
 	const Ix *s = seen(a, real);
 	if (a->nkeys == SAME_KEYS) {
 		/* The rank itself: nobody shares anything. */
 		a->real[0] = a->seen[0] = ix_sym(a->c, "rank");
-		a->narrowed = true;
-		return;
+		return a->narrowed = true;
 	}
 	a->real[a->nkeys] = real;
 	a->seen[a->nkeys++] = s;
+	return true;
 }
 
 /* ------------------------------------------------------------------ pairs */
@@ -349,25 +362,20 @@ static void groups_of(Same *s, const Pairs *p)
 }
 
 /* ------------------------------------------------------------------ what it depends on */
-static bool is_loop(const SameFrame *f, const char *name)
-{
-	for (int i = 0; i < f->nloops; i++)
-		if (!strcmp(f->loops[i], name))
-			return true;
-	return false;
-}
-
 typedef struct {
-	const SameFrame *f;
+	const SameName *at;
+	int n;
 	SameDepends most;
 } Names;
 
 static void name_seen(void *user, const char *name)
 {
 	Names *n = user;
-	SameDepends d = is_loop(n->f, name)        ? SAME_BY_ITERATION
-			: !strcmp(name, "cluster") ? SAME_BY_CLUSTER
-						   : SAME_BY_LAUNCH;
+	SameDepends d =
+		!strcmp(name, "cluster") || !strcmp(name, "cta") ? SAME_BY_CLUSTER : SAME_BY_LAUNCH;
+	for (int i = 0; i < n->n; i++)
+		if (!strcmp(n->at[i].name, name))
+			d = n->at[i].depends;
 	if (d > n->most)
 		n->most = d;
 }
@@ -375,7 +383,7 @@ static void name_seen(void *user, const char *name)
 /* The equation of a pair that is sometimes the same, with its names. */
 static SameDepends depends_on(const SameFrame *f, const Same *s)
 {
-	Names n = {f, SAME_CONSTANT};
+	Names n = {f->names, f->nnames, SAME_CONSTANT};
 	for (int r = 0; r < s->ranks; r++)
 		for (int q = 0; q < r; q++)
 			for (int i = 0; i < s->nkeys; i++) {
@@ -484,6 +492,29 @@ const Ix *same_with(const SameFrame *frame, const Same *s, int other)
 static const Op *op_ahead(const Op *op)
 {
 	return op->prev ? op->prev : op_parent(op);
+}
+
+typedef VEC(SameName) NameVec;
+
+/* From the outermost inwards, so that a let knows the names in its value. */
+static void names_ahead(const Kernel *k, const Op *op, NameVec *v)
+{
+	if (!op)
+		return;
+	names_ahead(k, op_ahead(op), v);
+	if (op->kind != OP_LET && op->kind != OP_FOR)
+		return;
+	Names n = {v->at, v->n, op->kind == OP_FOR ? SAME_BY_ITERATION : SAME_CONSTANT};
+	for (int i = 0; op->kind == OP_LET && i < op->nix; i++)
+		ix_names(op->ix[i], name_seen, &n);
+	vec_push(ctx_arena(k->ctx), v, ((SameName){op->sym[0], n.most}));
+}
+
+SameFrame same_frame(const Kernel *k, const Op *at, Judge *j, int ranks)
+{
+	NameVec v = {0};
+	names_ahead(k, at, &v);
+	return (SameFrame){k->ctx, j, kernel_facts(k), ranks, v.at, v.n};
 }
 
 const Ix *same_resolve(const Kernel *k, const Op *at, const Ix *x)

@@ -33,13 +33,19 @@ typedef struct {
 	int nkeys;
 } Same;
 
+/* Names that change while a kernel runs: loops' and lets'. */
+typedef struct {
+	const char *name;
+	SameDepends depends;
+} SameName;
+
 typedef struct {
 	Ctx *ctx;
 	Judge *judge;
 	IxFacts facts;
-	int ranks;                /* CTAs of a cluster; cta is cluster * ranks + rank */
-	const char *const *loops; /* their variables: iterations */
-	int nloops;
+	int ranks; /* CTAs of a cluster; cta is cluster * ranks + rank */
+	const SameName *names;
+	int nnames;
 } SameFrame;
 
 Same same_bulk(const SameFrame *f, const Ix *const *origin, int n);
@@ -47,8 +53,9 @@ Same same_bulk(const SameFrame *f, const Ix *const *origin, int n);
 /* Whether rank `other` loads the same as `rank`: a condition on `rank` and run-time names. */
 const Ix *same_with(const SameFrame *f, const Same *s, int other);
 
-/* x as a function of rank: lets in front of `at` whose value depends on the rank are read
- * through. */
+/* What is known at an op of a kernel with clusters of so many CTAs. */
+SameFrame same_frame(const Kernel *k, const Op *at, Judge *j, int ranks);
+/* x as a function of rank: lets ahead of `at` whose value depends on the rank are read through. */
 const Ix *same_resolve(const Kernel *k, const Op *at, const Ix *x);
 
 #endif

@@ -78,6 +78,8 @@ static void load(Kernel *k, Op *copy, Op *tile)
 	op_in(k, op, copy->in[0].val, copy->in[0].at);
 	op_in(k, op, copy->in[1].val, NULL);
 	op_in(k, op, map->out, NULL);
+	if (attrs_get(&copy->attrs, A_MULTICAST))
+		op_str(k, op, A_MULTICAST, attrs_str(&copy->attrs, A_MULTICAST, ""));
 	op_remove(copy);
 }
 

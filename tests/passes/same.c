@@ -206,7 +206,7 @@ static void check_releases(World *w, const Config *g, bool b, const Answer *a)
 
 static Answer ask(World *w, const Config *g, bool b)
 {
-	static const char *const loops[] = {"t"};
+	static const SameName loops[] = {{"t", SAME_BY_ITERATION}};
 	IxFact *facts = NEWN(ctx_arena(w->c), IxFact, 3);
 	Answer a = {.frame = {w->c, w->j, {facts, 3}, g->ranks, loops, 1}};
 	const Ix *at[2] = {origin(w, g, b), ix_mul(w->c, ix_sym(w->c, "k"), number(w, 64))};
@@ -428,7 +428,7 @@ static void test_names(void **state)
 		{"max(min(rank, 1), 1)", 15, 15, false, SAME_CONSTANT},
 		{"(t + rank) % rows + (t + rank) / rows * 2", 1, 1, true, SAME_CONSTANT},
 	};
-	static const char *const loops[] = {"t"};
+	static const SameName loops[] = {{"t", SAME_BY_ITERATION}};
 	World *w = *state;
 	IxFact facts[] = {{"cluster", 0, INT32_MAX - 1, 1},
 			  {"rows", 1, INT32_MAX, 1},
