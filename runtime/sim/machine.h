@@ -373,6 +373,7 @@ void wgmma_drain(Warp *w, u32 group);
 /* report.c */
 void report(Warp *w, const Ins *in, s32 lane, SimKind kind, const char *fmt, ...) SIM_PRINTF(5, 6);
 void report_deadlock(Cluster *c);
+void line_name(const Cluster *c, u32 line, Text *t);
 void shared_name(const Cluster *c, u32 offset, Text *t);
 static inline bool checked(const Cluster *c, u32 check)
 {
