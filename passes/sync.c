@@ -236,6 +236,8 @@ static bool is_signal(const Op *op)
 static void drain(const Sync *s, Op *loop, const Ix *at)
 {
 	Kernel *k = s->k;
+	if (!s->inflight)
+		return;
 	Op *last = loop, *wait = wgmma_wait_op(k, loop->loc, 0);
 	while (is_signal(last->next))
 		last = last->next;

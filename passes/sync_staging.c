@@ -67,6 +67,24 @@ static void sync_read(Kernel *k, Op *op)
 	op_append(k, body, OP_BULK_COMMIT, op->loc);
 }
 
+/* Where no slot is written twice, nobody counts groups: the last group of a block takes in those
+ * before it. */
+static void join_groups(const Kernel *k)
+{
+	Op *before = NULL;
+	for (Op *op = kernel_first(k); op; op = op_next(op))
+		if (op->kind == OP_BULK_WAIT_READ)
+			return;
+	for (Op *op = kernel_first(k); op; op = op_next(op)) {
+		if (op->kind != OP_BULK_COMMIT)
+			continue;
+		const Op *only = op_parent(op_parent(op));
+		if (before && op_parent(op_parent(op_parent(before))) == op_parent(only))
+			op_remove(before);
+		before = op;
+	}
+}
+
 void sync_staging(Kernel *k, const Op *ring)
 {
 	const char *name = ring->sym[0];
@@ -81,6 +99,7 @@ void sync_staging(Kernel *k, const Op *ring)
 			sync_read(k, op);
 		}
 	}
+	join_groups(k);
 	if (role)
 		block_append(role->body, wait_groups(k, OP_BULK_WAIT, role->loc, 0));
 }

@@ -171,6 +171,9 @@ Run run_cluster_arrive(Warp *w, const Ins *in, u32 mask)
 	c->bar_arrived++;
 	if (!has(in, M_RELAXED))
 		hb_release(w, &c->bar_gather);
+	else if (w->made_actor)
+		clock_raise(&c->bar_gather.seen, w->made_actor,
+			    clock_of(&w->know.seen, w->made_actor));
 	cluster_bar_check(c);
 	return RUN_NEXT;
 }
@@ -201,7 +204,7 @@ Run run_fence_proxy(Warp *w, const Ins *in, u32 mask)
 	(void)in;
 	(void)mask;
 	hb_fence(w);
-	mbars_fence(w);
+	mbars_fence(w, false);
 	return RUN_NEXT;
 }
 
@@ -214,6 +217,6 @@ Run run_fence_init(Warp *w, const Ins *in, u32 mask)
 {
 	(void)in;
 	(void)mask;
-	mbars_fence(w);
+	mbars_fence(w, true);
 	return RUN_NEXT;
 }

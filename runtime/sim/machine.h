@@ -109,9 +109,10 @@ struct Warp {
 	Groups cp;
 	Wait wait;
 	Know know;
-	u8 *busy;  /* by slot / 64: 1 a wgmma in flight owns it */
-	u8 *dirty; /* by slot / 64: written since the last wgmma.fence */
-	u64 role;  /* step of the first instruction, for the trace */
+	u32 made_actor; /* counts its fence.mbarrier_init; 0: none yet */
+	u8 *busy;       /* by slot / 64: 1 a wgmma in flight owns it */
+	u8 *dirty;      /* by slot / 64: written since the last wgmma.fence */
+	u64 role;       /* step of the first instruction, for the trace */
 	u32 exit_line;
 	const Alloc *near; /* the last allocation found */
 	bool spurious;     /* the last try_wait that failed did so without need */
@@ -127,7 +128,8 @@ typedef struct {
 	u32 actor;
 	Know gather, done; /* of the arrivals of this phase; of all phases before */
 	u32 init_line, init_actor, init_clock;
-	u32 arrive_line[8]; /* instructions that ever arrived here */
+	u32 made_actor, made_clock; /* of the fence.mbarrier_init behind it; 0: none */
+	u32 arrive_line[8];         /* instructions that ever arrived here */
 	u32 narrive, waiters;
 	u64 arrivals;
 } Mbar;
@@ -361,7 +363,10 @@ Mbar *mbar_at(Cta *cta, u32 offset);
 void mbar_complete(Cluster *c, const Async *as, Mbar *b, u32 bytes);
 void mbar_arrived(Cluster *c, Warp *w, const Ins *in, u32 lane, Cta *cta, Mbar *b, u32 count);
 
-void mbars_fence(Warp *w); /* fence.mbarrier_init: those that w initialised */
+/* Those that w initialised are visible to the async proxy; published: also to the cluster, behind a
+ * relaxed arrive. */
+void mbars_fence(Warp *w, bool published);
+bool mbar_init_known(const Warp *w, const Mbar *b);
 
 /* barrier.c */
 void bars_recount(Cta *cta);
@@ -373,6 +378,7 @@ void wgmma_drain(Warp *w, u32 group);
 /* report.c */
 void report(Warp *w, const Ins *in, s32 lane, SimKind kind, const char *fmt, ...) SIM_PRINTF(5, 6);
 void report_deadlock(Cluster *c);
+void line_name(const Cluster *c, u32 line, Text *t);
 void shared_name(const Cluster *c, u32 offset, Text *t);
 static inline bool checked(const Cluster *c, u32 check)
 {
