@@ -305,6 +305,8 @@ const char *attrs_str(const Attrs *a, AttrId id, const char *otherwise)
 static Attr attr_ints(AttrId id, const int64_t *v, int n)
 {
 	Attr a = {.id = id, .n = n};
+	if (n > ATTR_INTS)
+		panic("%d numbers in the attribute %s", n, attr_rows[id].name);
 	for (int i = 0; i < n; i++)
 		a.i[i] = v[i];
 	return a;

@@ -1,8 +1,10 @@
-/* multicast.c - CTAs of a cluster that load the same load it once. For each load, the groups of CTAs
+/* multicast.c - CTAs of a cluster that load the same load it once. For each load, the groups of
  * whose tile begins at the same place are derived from its index expressions (same.h); who issues
  * for whom follows (share.h), and with it, for each ring, into whose slots a CTA's loads go.
  *     load.tma %sA[k], %t, %A.map
- * ->  load.tma %sA[k], %t, %A.map.1 (3, rank, 1) slices=2 ; ring ab into=(3,3) from=(3,3) */
+ * ->  load.tma %sA[k], %t, %A.map.1 (3, rank, 1) slices=2 ; ring ab into=(3,3) from=(3,3)
+ * A CTA arrives on the barriers of all that may fill its slots. One that does so only at times must
+ * hold it back at the others too, or it would arrive twice in one phase: the ring is `paced`. */
 #include "passes/pass.h"
 #include "passes/share.h"
 
@@ -36,15 +38,6 @@ static Issue issue_wanted(const Kernel *k, const Op *load)
 	panic("multicast %s", word);
 }
 
-static int loops_around(const Op *op, const char **names)
-{
-	int n = 0;
-	for (op = op_parent(op); op; op = op_parent(op))
-		if (op->kind == OP_FOR && n < LOOPS)
-			names[n++] = op->sym[0];
-	return n;
-}
-
 static void share(Kernel *k, Op *load, const Share *s, KMajor m)
 {
 	Val *tensor = load->in[1].val->def->in[0].val;
@@ -57,17 +50,12 @@ static void share(Kernel *k, Op *load, const Share *s, KMajor m)
 	load->in[2].val = kernel_map(k, load->loc, tensor, m)->out;
 }
 
-static void share_load_op(Kernel *k, Judge *judge, Op *load, Releases *all)
+/* Returns whether whom the load goes to is known only at run time. */
+static bool share_load_op(Kernel *k, Judge *judge, Op *load, Releases *all)
 {
 	const Op *tile = load->in[1].val->def;
-	const char *loops[LOOPS];
 	const Ix *origin[RANK];
-	SameFrame f = {.ctx = k->ctx,
-		       .judge = judge,
-		       .facts = kernel_facts(k),
-		       .ranks = cluster_ctas(k),
-		       .loops = loops,
-		       .nloops = loops_around(load, loops)};
+	SameFrame f = same_frame(k, load, judge, cluster_ctas(k));
 	KMajor m;
 	for (int i = 0; i < RANK; i++)
 		origin[i] = same_resolve(k, load, tile->ix[i]);
@@ -78,16 +66,17 @@ static void share_load_op(Kernel *k, Judge *judge, Op *load, Releases *all)
 	releases_add(all, &f, &s);
 	if (s.issue != ISSUE_EACH)
 		share(k, load, &s, m);
+	return s.issue != ISSUE_EACH && same.depends != SAME_CONSTANT;
 }
 
 static void share_ring(Kernel *k, Judge *judge, Op *ring)
 {
 	Releases all = {0};
 	int64_t into[CLUSTER_CTAS], from[CLUSTER_CTAS];
-	bool shared = false;
+	bool shared = false, paced = false;
 	for (Op *op = kernel_find(k, OP_LOAD_TMA); op; op = op_find_next(op, OP_LOAD_TMA))
 		if (operand_on_ring(&op->in[0], ring->sym[0]))
-			share_load_op(k, judge, op, &all);
+			paced |= share_load_op(k, judge, op, &all);
 	for (int r = 0; r < all.ranks; r++) {
 		into[r] = all.into[r];
 		from[r] = all.from[r];
@@ -97,6 +86,8 @@ static void share_ring(Kernel *k, Judge *judge, Op *ring)
 		return;
 	op_ints(k, ring, A_INTO, into, all.ranks);
 	op_ints(k, ring, A_FROM, from, all.ranks);
+	if (paced)
+		op_int(k, ring, A_PACED, 1);
 }
 
 static void drop_unused_maps(Kernel *k)

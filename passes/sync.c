@@ -21,6 +21,7 @@ typedef struct {
 	int64_t slots;
 	int inflight;
 	const Attr *into, *from; /* where CTAs fill each other's slots */
+	bool paced;
 } Sync;
 
 /* ------------------------------------------------------------------ asking the rows */
@@ -135,6 +136,28 @@ bool on_first_lap(const Kernel *k, const Ix *at, int64_t slots)
 	return lo >= 0 && hi < slots;
 }
 
+/* This CTA has its slot free, and fills at most those of `into`: each of the others counts on it. */
+static void tell_others(const Sync *s, Op *first, const Ix *at)
+{
+	Kernel *k = s->k;
+	Ctx *c = k->ctx;
+	for (int to = 0; to < s->into->n; to++) {
+		uint16_t tell[CLUSTER_CTAS];
+		bool any = false;
+		for (int r = 0; r < s->into->n; r++) {
+			tell[r] = r != to && (s->into->i[r] >> to & 1);
+			any |= tell[r];
+		}
+		if (!any)
+			continue;
+		Op *some = op_before(k, first, OP_IF);
+		Op *arrive = barrier_op(k, OP_MBAR_ARRIVE, first->loc, s->full, at);
+		op_ix(k, some, ix_of_sets(c, tell, s->into->n));
+		op_ix(k, arrive, ix_int(k, to));
+		block_append(op_body(k, some), arrive);
+	}
+}
+
 static void sync_writes(const Sync *s, Op *first)
 {
 	Kernel *k = s->k;
@@ -144,6 +167,8 @@ static void sync_writes(const Sync *s, Op *first)
 	Op *expect = begin = barrier_op(k, OP_MBAR_EXPECT, first->loc, s->full, at);
 	op_int(k, expect, A_BYTES, bytes);
 	op_insert_before(first, expect);
+	if (s->paced)
+		tell_others(s, first, at);
 	if (s->empty && !on_first_lap(k, at, s->slots)) {
 		begin = wait_op(k, first->loc, s->empty, at, LAP_BEFORE);
 		op_insert_before(expect, begin);
@@ -342,7 +367,8 @@ static void sync_ring(Kernel *k, Op *ring)
 	s.slots = attrs_int(&ring->attrs, A_SLOTS, 0);
 	s.into = attrs_get(&ring->attrs, A_INTO);
 	s.from = attrs_get(&ring->attrs, A_FROM);
-	s.full = barrier_new(k, ring, "full", 1);
+	s.paced = attrs_int(&ring->attrs, A_PACED, 0);
+	s.full = barrier_new(k, ring, "full", s.paced ? most_ctas(s.from) : 1);
 	if (slots_are_reused(&s))
 		s.empty = barrier_new(k, ring, "empty", reading_warps(&s) * most_ctas(s.into));
 	for (Op *op = kernel_first(k); op; op = op_next(op)) {
@@ -356,19 +382,30 @@ static void sync_ring(Kernel *k, Op *ring)
 	}
 }
 
+/* Whether bytes from global memory arrive on the barrier. */
+static bool announces_loads(const Kernel *k, const Val *barrier)
+{
+	for (const Op *op = kernel_first(k); op; op = op_next(op))
+		for (int i = 0; i < op->nin && (op_rows[op->kind].effects & FX_DONE_MBAR); i++)
+			if (op->in[i].val == barrier)
+				return true;
+	return false;
+}
+
 /* ------------------------------------------------------------------ the start and the end */
 /* Arrivals of a phase where they differ by rank: of each CTA that the ring's loads go to. */
 static const Ix *count_by_rank(const Kernel *k, const Op *barrier)
 {
 	const Op *ring = kernel_ring(k, attrs_str(&barrier->attrs, A_RING, ""));
-	const Attr *into = attrs_get(&ring->attrs, A_INTO);
-	int64_t count = attrs_int(&barrier->attrs, A_COUNT, 1), most = most_ctas(into);
+	bool fills = announces_loads(k, barrier->out);
+	const Attr *sets = attrs_get(&ring->attrs, fills ? A_FROM : A_INTO);
+	int64_t count = attrs_int(&barrier->attrs, A_COUNT, 1), most = most_ctas(sets);
 	int64_t counts[CLUSTER_CTAS];
 	if (count == 1 || most == 1)
 		return NULL;
-	for (int r = 0; r < into->n; r++)
-		counts[r] = count / most * ctas_of(into, r);
-	const Ix *x = ix_of_ranks(k->ctx, counts, into->n);
+	for (int r = 0; r < sets->n; r++)
+		counts[r] = count / most * ctas_of(sets, r);
+	const Ix *x = ix_of_ranks(k->ctx, counts, sets->n);
 	return ix_is_const(x, NULL) ? NULL : x;
 }
 
@@ -432,16 +469,6 @@ static bool touches_global(const Op *op)
 		    (t->kind == TY_TMAP || (t->kind == TY_TILE && t->space == SP_GLOBAL)))
 			return true;
 	}
-	return false;
-}
-
-/* Whether bytes from global memory arrive on the barrier. */
-static bool announces_loads(const Kernel *k, const Val *barrier)
-{
-	for (const Op *op = kernel_first(k); op; op = op_next(op))
-		for (int i = 0; i < op->nin && (op_rows[op->kind].effects & FX_DONE_MBAR); i++)
-			if (op->in[i].val == barrier)
-				return true;
 	return false;
 }
 
