@@ -1,6 +1,7 @@
-/* same.c - the analysis of same.h. The rank is a number below 17, so it is replaced by each in turn,
- * and each pair of ranks is one equation between two expressions that the simplifier or isl decide.
- * What does not depend on the rank is one unknown of which only range and divisor are kept:
+/* same.c - the analysis of same.h. The rank is a number below 16, so it is replaced by each in
+ * turn, and each pair of ranks is one equation between two expressions, which theorems, a period or
+ * isl decide. What does not depend on the rank is one unknown of which only range and divisor
+ * are kept:
  *     (t * clusters * 4 + cluster * 4 + rank) / 6  ->  (u + rank) / 6, u a multiple of 4
  * What depends on it and is not quasi-affine (a quotient by an extent) is equal where its operands
  * are: they become keys of their own, and the relation may be narrower than the truth. */

@@ -1,5 +1,5 @@
-/* same.h - private to passes/: which CTAs of a cluster load the same bulk. Derived from the origin of
- * a load's tile alone, as a function of `rank`, whatever made the function:
+/* same.h - private to passes/: which CTAs of a cluster load the same bulk. Derived from the origin
+ * of a load's tile alone, as a function of `rank`, whatever made the function:
  *     (m * 128, k * 64) with m = (t * clusters + cluster) * 2 + rank % 2, 4 CTAs
  * ->  groups {0, 2} and {1, 3}: 0101 1010 0101 1010
  * "Same" means: for all values of everything else that the facts allow, at the same point of the
@@ -23,8 +23,8 @@ typedef struct {
 	bool by_period; /* one period of what is unknown decided some pair */
 	bool by_isl;    /* isl decided some pair */
 	uint64_t rules; /* of the simplifier that decided the others: ix_rule_theorem */
-	/* Those that load the same as r for all values: a partition. Where the relation is constant,
-	 * this is the relation. */
+	/* Those that load the same as r for all values: a partition, and the relation itself
+	 * where that is constant. */
 	uint16_t always[CLUSTER_CTAS];
 	/* Those that load the same for some values, as far as is known. */
 	uint16_t ever[CLUSTER_CTAS];

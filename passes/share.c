@@ -1,6 +1,6 @@
-/* share.c - masks, predicates, slices and releases from groups. Where the groups are constant they are
- * tables over at most 16 ranks, and what is emitted is the shortest expression of the rank that has
- * the table's values, found by trying; else each is computed from the keys of the analysis.
+/* share.c - masks, predicates, slices and releases from groups. Where the groups are constant they
+ * are tables over at most 16 ranks, and what is emitted is the shortest expression of the rank that
+ * has the table's values, found by trying; else each is computed from the keys of the analysis.
  *     0011 0011 1100 1100  ->  shl(3, rank / 2 * 2)  */
 #include "passes/share.h"
 

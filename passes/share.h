@@ -1,7 +1,8 @@
-/* share.h - private to passes/: who issues a load for whom, from the groups of same.h: the multicast
- * mask, the predicate, the slice, and the CTAs that must hear of a release.
- *     groups {0, 2} {1, 3}, slices  ->  mask shl(5, rank % 2), part rank / 2, into 0101 1010 0101 1010
- *     by leader                     ->  issues rank / 2 == 0, into 0101 1010 0100 1000
+/* share.h - private to passes/: who issues a load for whom, from the groups of same.h: the
+ * multicast mask, the predicate, the slice, and the CTAs that must hear of a release.
+ *     groups {0, 2} {1, 3}  ->  mask shl(5, rank % 2)
+ *     by slices             ->  part rank / 2, into 0101 1010 0101 1010
+ *     by leader             ->  issues rank / 2 == 0, into 0101 1010 0100 1000
  * Every CTA announces the bytes of whole tiles on its own full barrier, whoever issues: what lands
  * in it does not depend on how the loads are shared. */
 #ifndef DSL_SHARE_H
@@ -25,7 +26,7 @@ typedef struct {
 } Share;
 
 /* `parts`: how many equal parts the tile's box can be cut into, a part beginning wherever the
- * swizzle allows; SLICE, where groups do not have one constant size that divides it, becomes LEADER.
+ * swizzle allows; SLICE becomes LEADER where groups do not have one constant size that divides it.
  */
 Share share_load(const SameFrame *f, const Same *s, Issue wanted, int parts);
 
@@ -38,8 +39,8 @@ typedef struct {
 } Releases;
 void releases_add(Releases *all, const SameFrame *f, const Share *load);
 
-/* An expression of `rank` that has these values for ranks 0..n-1: a constant, v + p * (rank / a) + q
- * * (rank % b), or a sum of choices. */
+/* An expression of `rank` that has these values for ranks 0..n-1: a constant, a multiple of
+ * rank / a plus one of rank % b, or a sum of choices. */
 const Ix *ix_of_ranks(Ctx *c, const int64_t *values, int n);
 const Ix *ix_of_sets(Ctx *c, const uint16_t *sets, int n); /* shl(set, rank / a * a ...) too */
 

@@ -17,8 +17,8 @@
 #endif
 enum { PER_CTX = 250, POINTS = 2, SEED = 20270 };
 
-/* Tiles in the order of their numbers: RM x RN boxes of CM x CN tiles, boxes n first; tiles of a box
- * m first (as ranks are) or n first (as in nvFuser's issue 3667). */
+/* Tiles in the order of their numbers: RM x RN boxes of CM x CN tiles, boxes n first; tiles of a
+ * box m first (as ranks are) or n first (as in nvFuser's derivation). */
 typedef struct {
 	int ranks, clusters, cm, cn, rn;
 	bool m_first;
@@ -291,7 +291,7 @@ static void test_random(void **state)
 		    w->iteration > CONFIGS / 5 && w->period > 0);
 }
 
-/* The last line of nvFuser's issue 3667 says that the mask is (2 ** CN - 1) << CN where CN divides
+/* The last line of nvFuser's derivation says that the mask is (2 ** CN - 1) << CN where CN divides
  * the cluster and the number of CTAs. That is the mask of the second group, whoever asks. */
 static void test_wrong_formula(void **state)
 {
@@ -322,7 +322,7 @@ static void test_wrong_formula(void **state)
 	assert_true(wrong > right && outside > 0);
 }
 
-/* ------------------------------------------------------------------ clusters as tiles makes them */
+/* ------------------------------------------------------------------ clusters of tiles */
 static const struct {
 	int cm, cn;
 	bool b;
