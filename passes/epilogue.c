@@ -104,12 +104,28 @@ static int64_t ring_bytes(const Kernel *k)
 	return bytes + 2 * BARRIER_BYTES * (stages ? stages : 2);
 }
 
-/* How many staging slots a warpgroup gets from what is left; 0: none. */
+/* How many times a warpgroup fills a slot for one tile. */
+static int chunks(const Epilogue *e)
+{
+	return e->t.repeat_m * e->t.repeat_n * (e->t.atom.n / e->cols);
+}
+
+static bool one_tile(const Epilogue *e)
+{
+	return !attrs_int(&e->k->attrs, A_PERSISTENT, 0);
+}
+
+/* How many staging slots a warpgroup gets: with one tile a CTA from all memory, which the stages do
+ * not need any more, else from what they leave; 0: none. */
 static int staging_slots(const Epilogue *e)
 {
-	int64_t left = target_by_name(e->k->target)->smem_bytes - ring_bytes(e->k);
+	int64_t left = target_by_name(e->k->target)->smem_bytes;
 	int64_t one = round_up((int64_t)ROWS * e->cols * e->bytes, ALIGN) * e->warpgroups;
 	int64_t most = user_stages(e->k) ? MOST_SLOTS : MOST_SLOTS / 2;
+	if (one_tile(e))
+		most = chunks(e) < MOST_SLOTS ? chunks(e) : MOST_SLOTS;
+	else
+		left -= ring_bytes(e->k);
 	int64_t fit = left < 0 ? 0 : left / one;
 	return (int)(fit > most ? most : fit);
 }
@@ -119,6 +135,7 @@ static Op *staging(const Epilogue *e, int slots)
 	Kernel *k = e->k;
 	const Val *tensor = e->tile->in[0].val;
 	const char *name = kernel_fresh(k, ctx_strf(k->ctx, "%s.out", tensor->name));
+	const char *loads = kernel_find(k, OP_RING)->sym[0];
 	Op *ring = op_new(k, OP_RING, e->store->loc), *op = op_new(k, OP_SHARED, e->store->loc);
 	op_sym(k, ring, name);
 	op_int(k, ring, A_SLOTS, slots);
@@ -126,6 +143,8 @@ static Op *staging(const Epilogue *e, int slots)
 	op_str(k, op, A_RING, name);
 	op_int(k, op, A_SLOTS, slots);
 	op_int(k, op, A_GROUPS, e->warpgroups);
+	if (one_tile(e))
+		op_str(k, op, A_OVER, loads);
 	op_result(k, op, ctx_strf(k->ctx, "s%s", tensor->name),
 		  type_tile(k->ctx, SP_SHARED, tensor->type->elem,
 			    kmajor_layout(k->ctx, e->chunk, e->bytes)));
@@ -202,9 +221,8 @@ static void chunk(const Epilogue *e, Val *buffer, Val *map, const Ix *at, int i,
 static void by_chunks(const Epilogue *e, Val *buffer, Val *map)
 {
 	Kernel *k = e->k;
-	int per_atom = e->t.atom.n / e->cols;
-	int64_t n = 0, chunks = (int64_t)e->t.repeat_m * e->t.repeat_n * per_atom;
-	const Ix *base = ix_mul(k->ctx, turn(e), ix_int(k, chunks));
+	int per_atom = e->t.atom.n / e->cols, n = 0;
+	const Ix *base = ix_mul(k->ctx, turn(e), ix_int(k, chunks(e)));
 	for (int j = 0; j < e->t.repeat_n; j++)
 		for (int q = 0; q < per_atom; q++)
 			for (int i = 0; i < e->t.repeat_m; i++, n++)
