@@ -15,6 +15,7 @@ fail()
 }
 "$dslc" "$file" -o "$out/cubin" 2>"$out/err" || fail "it does not compile"
 [ -s "$out/cubin" ] || fail "nothing was written"
+"$dslc" -Werror "$file" -o "$out/cubin" 2>/dev/null || fail "-Werror takes a note for a warning"
 grep -n '// note ' "$file" | sed 's/^\([0-9]*\):.*\/\/ note /\1 /' >"$out/want" || true
 [ -s "$out/want" ] || fail "it expects no note"
 [ "$(wc -l <"$out/want")" = "$(grep -cE '(note|warning|error)\[' "$out/err")" ] || fail "other messages"
