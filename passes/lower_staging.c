@@ -34,27 +34,30 @@ static Staging staging(Kernel *k, Op *op, const Val *buffer)
 	return s;
 }
 
-/* Byte of an element of the buffer: rows of the swizzle's width, whose units of 16 bytes are
- * exchanged by the row's place in the pattern. */
-static const Ix *address(const Staging *s, const Ix *row, const Ix *col)
+/* Byte of (row, 16-byte unit): rows of the swizzle's width, units exchanged by the row's place in
+ * the pattern. */
+static const Ix *address(const Staging *s, const Ix *row, const Ix *unit)
 {
 	Ctx *c = s->k->ctx;
 	const Ix *every = ix_int(s->k, 128 / s->m.swizzle),
 		 *width = ix_int(s->k, s->m.swizzle / UNIT);
-	const Ix *byte = ix_mul(c, col, ix_int(s->k, s->bytes));
-	const Ix *span = ix_div(c, byte, ix_int(s->k, s->m.swizzle));
-	const Ix *unit = ix_mod(c, ix_div(c, byte, ix_int(s->k, UNIT)), width);
 	const Ix *turn = ix_mod(c, ix_div(c, row, every), width);
-	const Ix *line = ix_add(c, ix_mul(c, span, ix_int(s->k, s->m.rows)), row);
 	const Ix *at = ix_mul(c, ix_new(c, IX_XOR, unit, turn), ix_int(s->k, UNIT));
-	at = ix_add(c, ix_mul(c, line, ix_int(s->k, s->m.swizzle)), at);
-	return ix_add(c, at, ix_mod(c, byte, ix_int(s->k, UNIT)));
+	return ix_add(c, ix_mul(c, row, ix_int(s->k, s->m.swizzle)), at);
 }
 
-/* Of (row, column) of the warpgroup's tile. */
-static const Ix *address_of(const Staging *s, const Ix *row, const Ix *col)
+/* Byte of an element of the buffer, whose spans lie one behind the other. */
+static const Ix *element(const Staging *s, const Ix *row, const Ix *col)
 {
-	return s->trans ? address(s, col, row) : address(s, row, col);
+	Ctx *c = s->k->ctx;
+	const Ix *span = ix_int(s->k, s->m.span), *unit = ix_int(s->k, UNIT / s->bytes);
+	const Ix *rest = ix_mul(c, ix_mod(c, col, unit), ix_int(s->k, s->bytes));
+	if (s->m.cols > s->m.span) {
+		const Ix *before = ix_mul(c, ix_div(c, col, span), ix_int(s->k, s->m.rows));
+		row = ix_add(c, before, row);
+		col = ix_mod(c, col, span);
+	}
+	return ix_add(c, address(s, row, ix_div(c, col, unit)), rest);
 }
 
 static void put(const Staging *s, OpKind kind, int reg, const Ix *byte, int n)
@@ -69,26 +72,33 @@ static void put(const Staging *s, OpKind kind, int reg, const Ix *byte, int n)
 		op_int(k, op, A_TRANS, 1);
 }
 
-/* Matrices of 8 x 8, in fours: left above, left below, right above, right below. Lanes 8 i to
- * 8 i + 7 name the rows of the i-th in the buffer. */
+/* Four matrices of 8 x 8: left above, left below, right above, right below, whose rows the lanes
+ * name in eights. */
 static void by_matrices(const Staging *s)
 {
 	Ctx *c = s->k->ctx;
-	const Ix *eight = ix_int(s->k, 8), *in_matrix = ix_mod(c, s->lane, eight);
-	const Ix *below = ix_mul(c, ix_mod(c, ix_div(c, s->lane, eight), ix_int(s->k, 2)), eight);
-	const Ix *right = ix_mul(c, ix_div(c, s->lane, ix_int(s->k, 16)), eight);
-	const Ix *row = ix_add(c, s->warp_row, below);
-	int cols = s->trans ? s->m.rows : s->m.cols;
-	if (s->trans)
-		right = ix_add(c, right, in_matrix);
-	else
-		row = ix_add(c, row, in_matrix);
-	for (int col = 0; col < cols; col += 16) {
-		const Ix *at = ix_add(c, right, ix_int(s->k, col));
-		bool half = cols - col < 16; /* lanes from 16 on name nothing */
-		if (half)
-			at = ix_add(c, in_matrix, ix_int(s->k, col));
-		put(s, OP_STMATRIX, col / 8 * REGS_8_COLUMNS, address_of(s, row, at), half ? 2 : 4);
+	const Ix *sixteen = ix_int(s->k, 16), *right = ix_div(c, s->lane, sixteen);
+	const Ix *row = ix_add(c, s->warp_row, ix_mod(c, s->lane, sixteen));
+	for (int col = 0; col < s->m.cols; col += 16) {
+		const Ix *unit = ix_add(c, right, ix_int(s->k, col * s->bytes / UNIT));
+		put(s, OP_STMATRIX, col / 8 * REGS_8_COLUMNS, address(s, row, unit), 4);
+	}
+}
+
+/* The same four, but their columns are rows of the buffer; two where eight columns are left, and
+ * the lanes from 16 on name nothing. */
+static void by_transposed(const Staging *s)
+{
+	Ctx *c = s->k->ctx;
+	const Ix *eight = ix_int(s->k, 8), *lane = s->lane;
+	const Ix *right = ix_mul(c, ix_div(c, lane, ix_int(s->k, 16)), eight);
+	const Ix *below = ix_mod(c, ix_div(c, lane, eight), ix_int(s->k, 2));
+	const Ix *unit = ix_add(c, ix_div(c, s->warp_row, eight), below);
+	for (int col = 0; col < s->m.rows; col += 16) {
+		int n = s->m.rows - col < 16 ? 2 : 4;
+		const Ix *row = ix_add(c, ix_mod(c, lane, eight), ix_int(s->k, col));
+		row = n == 4 ? ix_add(c, row, right) : row;
+		put(s, OP_STMATRIX, col / 8 * REGS_8_COLUMNS, address(s, row, unit), n);
 	}
 }
 
@@ -103,15 +113,17 @@ static void by_vectors(const Staging *s)
 		for (int i = 0; i < REGS_8_COLUMNS; i += width) {
 			const Ix *r = ix_add(c, row, ix_int(s->k, 8 * (i / 2)));
 			const Ix *at = ix_add(c, pair, ix_int(s->k, col + i % 2));
-			put(s, OP_ST_SHARED, col / 8 * REGS_8_COLUMNS + i, address_of(s, r, at),
-			    width);
+			put(s, OP_ST_SHARED, col / 8 * REGS_8_COLUMNS + i,
+			    s->trans ? element(s, at, r) : element(s, r, at), width);
 		}
 }
 
 void lower_store_shared(Kernel *k, Op *op)
 {
 	Staging s = staging(k, op, op->in[0].val);
-	if (s.bytes == 2)
+	if (s.bytes == 2 && s.trans)
+		by_transposed(&s);
+	else if (s.bytes == 2)
 		by_matrices(&s);
 	else
 		by_vectors(&s);
@@ -161,7 +173,7 @@ static void copy_one(const Staging *s, Block *to, const Ix *row, const Ix *col)
 	op_in(k, st, tile->in[0].val, NULL);
 	op_in(k, st, s->op->in[1].val, s->op->in[1].at);
 	op_ix(k, st, offset);
-	op_ix(k, st, address(s, row, col));
+	op_ix(k, st, element(s, row, col));
 }
 
 /* The thread's number in its warpgroup. What only it decides is the same for all tiles, and ptxas
@@ -176,19 +188,21 @@ static const Ix *thread_here(Kernel *k, Op *at)
 	return ix_sym(k->ctx, name);
 }
 
-/* Neighbouring threads take neighbours of the tensor's fast mode. */
+/* Neighbouring threads take neighbours of the tensor's fast mode; a round is so many rows of the
+ * buffer. */
 void lower_store_staged(Kernel *k, Op *op)
 {
 	Ctx *c = k->ctx;
 	Staging s = staging(k, op, op->in[1].val);
 	Op *loop = op_before(k, op, OP_FOR);
-	const Ix *threads = ix_int(k, GROUP_THREADS), *cols = ix_int(k, s.m.cols);
+	int rows = GROUP_THREADS / s.m.cols;
+	const Ix *cols = ix_int(k, s.m.cols), *me = thread_here(k, loop);
 	const char *name = kernel_fresh(k, "e");
 	op_sym(k, loop, name);
 	op_ix(k, loop, ix_int(k, 0));
-	op_ix(k, loop, ix_int(k, (int64_t)s.m.rows * s.m.cols / GROUP_THREADS));
+	op_ix(k, loop, ix_int(k, s.m.rows / rows));
 	op_int(k, loop, A_UNROLL, 0);
-	const Ix *e = ix_add(c, thread_here(k, loop), ix_mul(c, ix_sym(c, name), threads));
-	copy_one(&s, op_body(k, loop), ix_div(c, e, cols), ix_mod(c, e, cols));
+	const Ix *row = ix_mul(c, ix_sym(c, name), ix_int(k, rows));
+	copy_one(&s, op_body(k, loop), ix_add(c, row, ix_div(c, me, cols)), ix_mod(c, me, cols));
 	op_remove(op);
 }

@@ -1,5 +1,5 @@
-/* An output at any address: compiled by libdslc, launched on the simulator at offsets that TMA takes
- * and that it does not; every element is right, and nothing beside the tensor is written. */
+/* An output at any address: compiled by libdslc, launched on the simulator at offsets that TMA
+ * takes and that it does not; every element is right, and nothing beside the tensor is written. */
 #include "driver/dslc.h"
 #include "runtime/dsl.h"
 
