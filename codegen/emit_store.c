@@ -16,7 +16,8 @@ void emit_STMATRIX(Cg *g, const Op *op)
 	char name[64];
 	for (int i = 0; i < n; i++)
 		args[1 + i] = cg_vector(g, from, first + 2 * i, 2);
-	snprintf(name, sizeof name, "llvm.nvvm.stmatrix.sync.aligned.m8n8.x%d.b16", n);
+	snprintf(name, sizeof name, "llvm.nvvm.stmatrix.sync.aligned.m8n8.x%d%s.b16", n,
+		 attrs_int(&op->attrs, A_TRANS, 0) ? ".trans" : "");
 	cg_call(g, name, g->m->p3, args, 1 + n);
 }
 

@@ -422,6 +422,7 @@ static bool store_fits(Sema *s, const Value *to)
 {
 	Tensor *t = to->tile->tiling->tensor;
 	const Layout *row = layout_mode(s->ctx, t->layout, layout_rank(t->layout) - 1);
+	const Layout *col = layout_mode(s->ctx, t->layout, 0);
 	if (!t->is_out)
 		diag_remedy(s->ctx, diag(s->ctx, to->loc, D_E0213, "'%s' is an input", t->name),
 			    "declare it out to write to it");
@@ -434,8 +435,10 @@ static bool store_fits(Sema *s, const Value *to)
 		diag(s->ctx, to->loc, D_E0306, "'%s' is written twice", t->name);
 	else if (s->loop_loc.src < 0)
 		not_yet(s, to->loc, "writing the output before the loop over k");
-	else if (!ix_is(row->stride->leaf, 1))
-		not_yet(s, to->loc, "this layout of '%s': rows must be contiguous, as (M,N):(N,1)",
+	else if (!ix_is(row->stride->leaf, 1) && !ix_is(col->stride->leaf, 1))
+		not_yet(s, to->loc,
+			"this layout of '%s': rows or columns must be contiguous, as (M,N):(N,1) "
+			"or (M,N):(1,M)",
 			t->name);
 	else
 		return is_whole_tile(s, to) && store_at_grid(s, to);

@@ -137,6 +137,8 @@ static void facts_of_op(const Op *op, FactVec *v, Arena *a)
 			int64_t div = ix_divisor(op->ix[0], known);
 			ix_range(op->ix[0], known, &lo, &hi);
 			vec_push(a, v, ((IxFact){op->sym[i], lo, hi, div ? div : 1}));
+		} else if (op->kind == OP_TMAP) {
+			vec_push(a, v, ((IxFact){op->sym[i], 0, 1, 1}));
 		}
 	}
 }

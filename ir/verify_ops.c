@@ -473,6 +473,15 @@ static const char *rule_part(const Kernel *k, const Op *op)
 	return NULL;
 }
 
+/* One element of a buffer to one of a tensor, at either stage. */
+static const char *rule_staged(const Kernel *k, const Op *op)
+{
+	(void)k;
+	return op->in[0].val->type->elem == op->in[1].val->type->elem
+		       ? NULL
+		       : "the tensor's and the buffer's element types differ";
+}
+
 static const Rule rules[OP_COUNT] = {
 	[OP_FOR] = {.kinds = "", .rule = rule_for},
 	[OP_IF] = {.kinds = "", .rule = rule_some},
@@ -510,6 +519,8 @@ static const Rule rules[OP_COUNT] = {
 	[OP_BULK_WAIT] = {.kinds = "", .needs = {{A_N, ST_ANY}}},
 	[OP_STORE_SHARED] = {.kinds = "sr"},
 	[OP_STORE_TMA] = {.kinds = "gsp"},
+	[OP_STORE_STAGED] = {.kinds = "gs", .rule = rule_staged},
+	[OP_ST_STAGED] = {.kinds = "gs", .rule = rule_staged},
 	[OP_FOR_RING] = {.kinds = "", .needs = {{A_SLOTS, ST_PTX}}},
 	[OP_TMA_STORE] = {.kinds = "sp"},
 	[OP_STMATRIX] = {.kinds = "sr", .needs = {{A_N, ST_PTX}}},

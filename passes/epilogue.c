@@ -1,49 +1,77 @@
-/* epilogue.c - how results leave. Where rows allow it, a warpgroup's fragment goes chunk by chunk
- * through staging buffers of its own in shared memory, from which TMA stores it in whole lines and
- * clips what lies outside; otherwise every thread stores its own registers under a guard (`store`
- * stays). store %t, %c   ->   store.shared %D.out[e], %c[0] ; store.tma %t.1, %D.out[e], %D.map.1 ;
- * ... */
-#include "passes/pass.h"
+/* epilogue.c - how results leave. A warpgroup's fragment goes chunk by chunk through staging
+ * buffers of its own in shared memory, from which TMA stores it in whole lines and clips what lies
+ * outside. What TMA cannot take, every thread stores from its registers, under a guard (`store`
+ * stays). Where only the arguments decide, the tensor map has a name, and the threads copy the
+ * chunks where it is 0.
+ *     store %t, %c   ->   store.shared %sD[e], %c[0]
+ *                         if (D_by_tma == 1) { store.tma %t.1, %sD[e], %D.map }
+ *                         if (D_by_tma == 0) { store.staged %t.1, %sD[e] } ... */
+#include "passes/epilogue.h"
 
-enum { ROWS = 64, MOST_SLOTS = 4, ALIGN = 1024, BARRIER_BYTES = 8 };
+enum {
+	MOST_COLS = 64, /* of a chunk of a tensor with contiguous columns */
+	ALIGN = 1024,
+	BARRIER_BYTES = 8,
+	TMA_BYTES = 16 /* strides and addresses of a tensor are multiples of it */
+};
 
-/* A tile of a tensor that the value is computed from: `load %c, %t`. */
-typedef struct {
-	Op *load;
-	Val *buffer, *map;
-	int slots;
-} Source;
+typedef enum { TMA_NEVER, TMA_ALWAYS, TMA_ASK } Legal;
 
-typedef struct {
-	Kernel *k;
-	Op *store;
-	const Op *tile;
-	TiledMma t;
-	KMajor chunk;   /* of the staging buffer */
-	int bytes;      /* of an element */
-	int warpgroups; /* each with slots of its own */
-	int chunks;     /* of a warpgroup */
-	VEC(Source) sources;
-} Epilogue;
-
-static int64_t source_slot(const Epilogue *e, const Source *s);
-
-/* The widest row of 128, 64 or 32 bytes that divides the columns of one atom. */
-static int chunk_bytes(const Epilogue *e)
+/* ------------------------------------------------------------------ chunks */
+/* Rows of the widest swizzle of 128, 64 or 32 bytes that divides the columns of one atom. */
+static bool chunk_of_rows(Epilogue *e)
 {
-	for (int w = 128; w >= 32; w /= 2)
+	for (int w = 128; w >= 32; w /= 2) {
+		e->cols = w / e->bytes;
+		e->chunk = (KMajor){ROWS, e->cols, e->cols, w};
 		if (e->t.atom.n * e->bytes % w == 0)
-			return w;
-	return 0;
+			return true;
+	}
+	return false;
 }
 
-static bool rows_are_contiguous(const Op *tile)
+/* The most columns in eights that divide those of one atom, each of 64 elements in spans of 128
+ * bytes. */
+static bool chunk_of_columns(Epilogue *e)
 {
-	const Layout *l = tile->in[0].val->type->layout;
-	return layout_rank(l) == 2 && tup_is_leaf(tup_get(l->stride, 1)) &&
-	       ix_is(tup_get(l->stride, 1)->leaf, 1);
+	int most = MOST_COLS * 2 / e->bytes;
+	for (e->cols = most; e->t.atom.n % e->cols; e->cols -= 8)
+		;
+	e->chunk = (KMajor){e->cols, ROWS, 128 / e->bytes, 128};
+	return true;
 }
 
+/* Whether TMA's rule for the stride of the slow mode holds. */
+static Legal legal(const Epilogue *e, const Ix **stride)
+{
+	Ctx *c = e->k->ctx;
+	const Layout *l = e->tile->in[0].val->type->layout;
+	*stride = ix_mul(c, tup_get(l->stride, e->m_fast)->leaf, ix_int(e->k, e->bytes));
+	*stride = ix_simplify(c, *stride, kernel_facts(e->k));
+	const Ix *rest = ix_mod(c, *stride, ix_int(e->k, TMA_BYTES));
+	const Ix *holds = ix_new(c, IX_EQ, rest, ix_int(e->k, 0));
+	int64_t v;
+	if (!ix_is_const(ix_simplify(c, holds, kernel_facts(e->k)), &v))
+		return TMA_ASK;
+	return v ? TMA_ALWAYS : TMA_NEVER;
+}
+
+static void direct(const Epilogue *e, const char *why)
+{
+	diag(e->k->ctx, e->store->loc, D_N0401, "%s is stored from registers, without TMA: %s",
+	     e->tile->in[0].val->name, why);
+}
+
+static const char *text_of(const Kernel *k, const Ix *x)
+{
+	Buf b = {0};
+	ix_print(x, &b);
+	const char *s = ctx_str(k->ctx, b.s);
+	buf_free(&b);
+	return s;
+}
+
+/* ------------------------------------------------------------------ room in shared memory */
 /* As the schedule or the pipeline says; 0: rings takes what is left. */
 static int64_t user_stages(const Kernel *k)
 {
@@ -61,248 +89,71 @@ static int64_t ring_bytes(const Kernel *k)
 	return bytes + 2 * BARRIER_BYTES * (stages ? stages : 2);
 }
 
-/* How many staging slots a warpgroup gets from what is left; 0: none. */
-static int staging_slots(const Epilogue *e)
+static int slots_in(int64_t bytes, int64_t slot, int64_t most)
 {
-	int64_t left = target_by_name(e->k->target)->smem_bytes - ring_bytes(e->k);
-	int64_t one = (int64_t)ROWS * e->chunk.swizzle * e->warpgroups;
-	for (int i = 0; i < e->sources.n; i++)
-		one += source_slot(e, &e->sources.at[i]);
-	int64_t most = user_stages(e->k) ? MOST_SLOTS : MOST_SLOTS / 2;
-	int64_t fit = left < 0 ? 0 : left / one;
+	int64_t fit = bytes < 0 || !slot ? 0 : bytes / slot;
 	return (int)(fit > most ? most : fit);
 }
 
-/* A ring of `slots` buffers beside the main loop's, for each group of warps if they are several. */
-static Val *buffer_new(Kernel *k, Loc loc, const Val *tensor, const char *ring_name, KMajor m,
-		       int slots, int groups)
+/* How many staging slots a warpgroup gets: with one tile a CTA from all memory, which the stages do
+ * not need any more, else from what they leave; 0: none. */
+static int staging_slots(Epilogue *e)
 {
-	int bytes = elem_rows[tensor->type->elem].bits / 8;
-	Op *ring = op_new(k, OP_RING, loc), *op = op_new(k, OP_SHARED, loc);
-	const char *name = kernel_fresh(k, ring_name);
-	op_sym(k, ring, name);
-	op_int(k, ring, A_SLOTS, slots);
-	op_insert_after(kernel_find(k, OP_RING), ring);
-	op_str(k, op, A_RING, name);
-	op_int(k, op, A_SLOTS, slots);
-	if (groups > 1)
-		op_int(k, op, A_GROUPS, groups);
-	op_result(k, op, ctx_strf(k->ctx, "s%s", tensor->name),
-		  type_tile(k->ctx, SP_SHARED, tensor->type->elem,
-			    kmajor_layout(k->ctx, m, bytes)));
-	op_insert_after(ring, op);
-	return op->out;
+	int64_t all = target_by_name(e->k->target)->smem_bytes, left = all - ring_bytes(e->k);
+	int64_t one = round_up((int64_t)ROWS * e->cols * e->bytes, ALIGN) * e->warpgroups;
+	int64_t most = user_stages(e->k) ? MOST_SLOTS : MOST_SLOTS / 2, read = source_bytes(e);
+	if (one_tile(e)) {
+		most = e->chunks < MOST_SLOTS ? e->chunks : MOST_SLOTS;
+		e->source_slots = slots_in(left, read, most);
+		return slots_in(all - read * e->source_slots, one, most);
+	}
+	e->source_slots = slots_in(left, one + read, most);
+	return e->source_slots;
 }
 
-/* The iteration of the loop over tiles that the store stands in. */
-static const Ix *turn(const Epilogue *e)
-{
-	const Op *up = op_parent(e->store);
-	return up && up->kind == OP_FOR ? ix_sym(e->k->ctx, up->sym[0]) : ix_int(e->k, 0);
-}
-
-static const Ix *plus(const Epilogue *e, const Ix *a, const Ix *group, int64_t step, int64_t more)
-{
-	Ctx *c = e->k->ctx;
-	return ix_add(c, ix_add(c, a, ix_mul(c, group, ix_int(e->k, step))), ix_int(e->k, more));
-}
-
-/* ------------------------------------------------------------------ places of a chunk */
-typedef struct {
-	int n;         /* its number */
-	int i, j, col; /* repeat along m and n, column in the atom */
-} Chunk;
-
-/* Its position in a ring: chunks follow each other, tile after tile. */
-static const Ix *position(const Epilogue *e, Chunk c)
-{
-	return plus(e, ix_int(e->k, c.n), turn(e), e->chunks, 0);
-}
-
-static int chunk_reg(const Epilogue *e, Chunk c)
-{
-	return (c.i + e->t.repeat_m * c.j) * (ROWS * e->t.atom.n / 128) + c.col * ROWS / 128;
-}
-
-static const Ix *chunk_row(const Epilogue *e, Chunk c, const Op *tile, const Ix *group)
-{
-	return plus(e, tile->ix[0], group, ROWS, (int64_t)c.i * ROWS * e->t.along_m);
-}
-
-static const Ix *chunk_col(const Epilogue *e, Chunk c, const Op *tile, const Ix *group)
-{
-	return plus(e, tile->ix[1], group, e->t.atom.n,
-		    (int64_t)c.j * e->t.atom.n * e->t.along_n + c.col);
-}
-
-static Val *part_tile(const Epilogue *e, Op *at, const Op *tile, const Ix *row, const Ix *col,
-		      int rows)
+/* ------------------------------------------------------------------ which way */
+static void by_tma(Epilogue *e, int slots, bool ask)
 {
 	Kernel *k = e->k;
-	Ctx *c = k->ctx;
-	const Tup *shape[2] = {tup_int(c, rows), tup_int(c, e->chunk.cols)};
-	const Layout *l = layout_new(c, tup_new(c, shape, 2), tile->out->type->layout->stride);
-	Op *part = op_before(k, at, OP_TILE);
-	op_in(k, part, tile->in[0].val, NULL);
-	op_ix(k, part, row);
-	op_ix(k, part, col);
-	return op_result(k, part, "t", type_tile(c, SP_GLOBAL, tile->out->type->elem, l));
+	const Val *tensor = e->tile->in[0].val;
+	Op *map = kernel_map(k, e->store->loc, e->tile->in[0].val, e->chunk);
+	if (ask) {
+		e->name = kernel_fresh(k, ctx_strf(k->ctx, "%s_by_tma", tensor->name));
+		op_sym(k, map, e->name);
+	}
+	by_chunks(e, slots);
 }
 
-/* Registers of one chunk, spread over all warpgroups as the accumulator is. */
-static const Type *chunk_type(const Epilogue *e, Elem elem)
+static void store(Kernel *k, Op *op, const Op *mma)
 {
-	Ctx *c = e->k->ctx;
-	TiledMma t = e->t;
-	t.m = ROWS * t.along_m;
-	t.n = e->chunk.cols * t.along_n;
-	t.atom.n = e->chunk.cols;
-	t.repeat_m = t.repeat_n = 1;
-	return type_frag(c, elem, layout_2d(c, t.m, t.n, 1, t.m), tiled_mma_tv(c, t));
+	Epilogue e = {.k = k, .store = op, .tile = op->in[0].val->def, .t = op_tiled_mma(mma)};
+	const Ix *stride;
+	e.bytes = elem_rows[op->in[1].val->type->elem].bits / 8;
+	e.warpgroups = kernel_pingpong(k) ? 2 : tiled_mma_warpgroups(e.t);
+	e.m_fast = ix_is(tup_get(e.tile->in[0].val->type->layout->stride, 0)->leaf, 1);
+	Legal tma = legal(&e, &stride);
+	if (tma == TMA_NEVER) {
+		direct(&e, ctx_strf(k->ctx,
+				    "its stride of %s bytes is no multiple of 16 (PTX ISA, tensor "
+				    "maps)",
+				    text_of(k, stride)));
+	} else if (!(e.m_fast ? chunk_of_columns(&e) : chunk_of_rows(&e))) {
+		direct(&e, ctx_strf(k->ctx,
+				    "the %d columns of an mma are no multiple of 32 bytes, the "
+				    "narrowest swizzle",
+				    e.t.atom.n));
+	} else {
+		e.chunks = e.t.repeat_m * e.t.repeat_n * (e.t.atom.n / e.cols);
+		find_sources(&e, op->in[1].val);
+		int slots = staging_slots(&e);
+		if (slots)
+			by_tma(&e, slots, tma == TMA_ASK);
+		else
+			direct(&e, "no shared memory is left beside the stages");
+	}
 }
 
-/* ------------------------------------------------------------------ sources */
-static Source *source_of(Epilogue *e, const Val *frag)
-{
-	for (int i = 0; i < e->sources.n; i++)
-		if (e->sources.at[i].load->in[0].val == frag)
-			return &e->sources.at[i];
-	return NULL;
-}
-
-/* The tiles of tensors that the value is computed from. */
-static void find_sources(Epilogue *e, const Val *v)
-{
-	if (!v->def || v->type->kind != TY_TILE)
-		return;
-	for (Op *op = kernel_find(e->k, OP_LOAD); op; op = op_find_next(op, OP_LOAD))
-		if (op->in[0].val == v && !source_of(e, v))
-			vec_push(ctx_arena(e->k->ctx), &e->sources, ((Source){.load = op}));
-	for (int i = 0; i < v->def->nin && v->def->kind != OP_FRAG; i++)
-		find_sources(e, v->def->in[i].val);
-}
-
-static int64_t source_slot(const Epilogue *e, const Source *s)
-{
-	return (int64_t)ROWS * e->t.along_m * e->chunk.cols *
-	       (elem_rows[s->load->in[0].val->type->elem].bits / 8);
-}
-
-static void source_buffer(const Epilogue *e, Source *s, int slots)
-{
-	Kernel *k = e->k;
-	const Val *tensor = s->load->in[1].val->def->in[0].val;
-	int bytes = elem_rows[tensor->type->elem].bits / 8, row = e->chunk.cols * bytes;
-	int swizzle = row > 128 ? 128 : row;
-	KMajor m = {ROWS * e->t.along_m, e->chunk.cols, swizzle / bytes, swizzle};
-	s->slots = slots;
-	s->buffer = buffer_new(k, s->load->loc, tensor, ctx_strf(k->ctx, "%s.in", tensor->name), m,
-			       slots, 1);
-	s->map = kernel_map(k, s->load->loc, (Val *)(uintptr_t)tensor, m)->out;
-	op_int(k, kernel_ring(k, attrs_str(&s->buffer->def->attrs, A_RING, "")), A_EARLY, 1);
-}
-
-/* Chunk c on its way into its slot: one copy for all warpgroups. */
-static void source_load(const Epilogue *e, const Source *s, Op *at, Chunk c)
-{
-	Kernel *k = e->k;
-	const Op *tile = s->load->in[1].val->def;
-	const Ix *zero = ix_int(k, 0);
-	Val *t = part_tile(e, at, tile, chunk_row(e, c, tile, zero), chunk_col(e, c, tile, zero),
-			   ROWS * e->t.along_m);
-	Op *load = op_before(k, at, OP_LOAD_TMA);
-	op_in(k, load, s->buffer, position(e, c));
-	op_in(k, load, t, NULL);
-	op_in(k, load, s->map, NULL);
-}
-
-/* Its registers, read where they are first needed; the slot then takes the chunk of a lap later. */
-static Val *source_chunk(const Epilogue *e, const Source *s, const Chunk *all, Chunk c)
-{
-	Kernel *k = e->k;
-	Op *frag = op_before(k, e->store, OP_FRAG), *read = op_before(k, e->store, OP_LOAD_SHARED);
-	op_result(k, frag, "c", chunk_type(e, s->load->in[0].val->type->elem));
-	op_in(k, read, frag->out, ix_int(k, 0));
-	op_in(k, read, s->buffer, position(e, c));
-	if (c.n + s->slots < e->chunks)
-		source_load(e, s, e->store, all[c.n + s->slots]);
-	return frag->out;
-}
-
-/* ------------------------------------------------------------------ values */
-typedef VEC(Val *) Vals;
-
-typedef struct {
-	Epilogue *e;
-	const Chunk *all;
-	Chunk c;
-	Vals whole, part; /* values of the tile, and what of them is in this chunk */
-} Parts;
-
-static Val *part_new(Parts *p, Val *v);
-
-static Val *part_of(Parts *p, Val *v)
-{
-	if (v->type->kind != TY_TILE)
-		return v;
-	for (int i = 0; i < p->whole.n; i++)
-		if (p->whole.at[i] == v)
-			return p->part.at[i];
-	Val *part = part_new(p, v);
-	vec_push(ctx_arena(p->e->k->ctx), &p->whole, v);
-	vec_push(ctx_arena(p->e->k->ctx), &p->part, part);
-	return part;
-}
-
-/* The same operation on one chunk, or its registers of what the main loop left. */
-static Val *part_new(Parts *p, Val *v)
-{
-	Kernel *k = p->e->k;
-	const Source *s = source_of(p->e, v);
-	const Op *def = v->def;
-	if (s)
-		return source_chunk(p->e, s, p->all, p->c);
-	Val *in[3] = {0};
-	bool computed = op_rows[def->kind].flags & OPF_ELT;
-	for (int i = 0; i < def->nin && computed; i++)
-		in[i] = part_of(p, def->in[i].val);
-	Op *op = op_before(k, p->e->store, computed ? def->kind : OP_PART);
-	for (int i = 0; i < def->nin && computed; i++)
-		op_in(k, op, in[i], NULL);
-	if (!computed)
-		op_in(k, op, v, ix_int(k, chunk_reg(p->e, p->c)));
-	return op_result(k, op, v->name, chunk_type(p->e, v->type->elem));
-}
-
-/* ------------------------------------------------------------------ chunk by chunk */
-static void put_chunk(Epilogue *e, const Chunk *all, Chunk c, Val *buffer, Val *map)
-{
-	Kernel *k = e->k;
-	const Ix *wg = ix_warpgroup(k), *zero = ix_int(k, 0), *m = ix_int(k, e->t.along_m);
-	const Ix *wm = e->t.along_m == 1 ? zero : ix_mod(k->ctx, wg, m);
-	const Ix *wn = e->t.along_n == 1 ? zero : ix_div(k->ctx, wg, m);
-	Parts parts = {.e = e, .all = all, .c = c};
-	Val *v = part_of(&parts, e->store->in[1].val);
-	Op *put = op_before(k, e->store, OP_STORE_SHARED);
-	op_in(k, put, buffer, position(e, c));
-	op_in(k, put, v, zero);
-	Val *tile = part_tile(e, e->store, e->tile, chunk_row(e, c, e->tile, wm),
-			      chunk_col(e, c, e->tile, wn), ROWS);
-	Op *out = op_before(k, e->store, OP_STORE_TMA);
-	op_in(k, out, tile, NULL);
-	op_in(k, out, buffer, position(e, c));
-	op_in(k, out, map, NULL);
-}
-
-/* The op beside the store that holds the main loop. */
-static Op *main_loop(const Epilogue *e)
-{
-	Op *up = kernel_find(e->k, OP_MMA_WGMMA);
-	while (op_parent(up) && op_parent(up) != op_parent(e->store))
-		up = (Op *)(uintptr_t)op_parent(up);
-	return up;
-}
-
+/* What came chunk by chunk is not loaded as a whole too. */
 static void drop_unread(Kernel *k)
 {
 	for (Op *op = kernel_find(k, OP_LOAD), *next; op; op = next) {
@@ -314,56 +165,6 @@ static void drop_unread(Kernel *k)
 		if (!read)
 			op_remove(op);
 	}
-}
-
-static void by_chunks(Epilogue *e, int slots)
-{
-	Kernel *k = e->k;
-	int per_atom = e->t.atom.n / e->chunk.cols, n = 0;
-	Chunk *all = NEWN(ctx_arena(k->ctx), Chunk, e->chunks);
-	for (int j = 0; j < e->t.repeat_n; j++)
-		for (int q = 0; q < per_atom; q++)
-			for (int i = 0; i < e->t.repeat_m; i++, n++)
-				all[n] = (Chunk){n, i, j, q * e->chunk.cols};
-	const Val *tensor = e->tile->in[0].val;
-	Val *buffer = buffer_new(k, e->store->loc, tensor, ctx_strf(k->ctx, "%s.out", tensor->name),
-				 e->chunk, slots, e->warpgroups);
-	Val *map = kernel_map(k, e->store->loc, e->tile->in[0].val, e->chunk)->out;
-	for (int s = 0; s < e->sources.n; s++) {
-		source_buffer(e, &e->sources.at[s], slots);
-		for (int i = 0; i < slots && i < n; i++)
-			source_load(e, &e->sources.at[s], main_loop(e), all[i]);
-	}
-	for (int i = 0; i < n; i++)
-		put_chunk(e, all, all[i], buffer, map);
-	op_remove(e->store);
-}
-
-/* One copy of a source serves all warpgroups where these lie side by side along m. */
-static bool sources_fit(const Epilogue *e)
-{
-	for (int i = 0; i < e->sources.n; i++)
-		if (e->t.along_n > 1 || !rows_are_contiguous(e->sources.at[i].load->in[1].val->def))
-			return false;
-	return true;
-}
-
-static void store(Kernel *k, Op *op, const Op *mma)
-{
-	Epilogue e = {.k = k, .store = op, .tile = op->in[0].val->def, .t = op_tiled_mma(mma)};
-	e.bytes = elem_rows[op->in[1].val->type->elem].bits / 8;
-	e.warpgroups = kernel_pingpong(k) ? 2 : tiled_mma_warpgroups(e.t);
-	int width = chunk_bytes(&e);
-	e.chunk = (KMajor){ROWS, width / e.bytes, width / e.bytes, width};
-	if (!width || !rows_are_contiguous(e.tile))
-		return;
-	find_sources(&e, op->in[1].val);
-	e.chunks = e.t.repeat_m * e.t.repeat_n * (e.t.atom.n / e.chunk.cols);
-	int slots = staging_slots(&e);
-	if (!attrs_int(&k->attrs, A_PERSISTENT, 0) && slots > e.chunks)
-		slots = e.chunks; /* none is used twice */
-	if (slots && sources_fit(&e))
-		by_chunks(&e, slots);
 }
 
 void pass_epilogue(Kernel *k)

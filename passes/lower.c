@@ -201,46 +201,30 @@ static Place vector_place(Kernel *k, Op *op, const Ix *reg)
 	return p;
 }
 
-/* How many neighbouring registers of a thread are neighbours in memory too: two along n in the
- * wgmma accumulator, if n is the fast mode of the tensor. */
-static int vector_width(const Op *op)
+/* How many neighbouring registers of a thread are neighbours in memory too, and never lie across
+ * their own width: two along n in the wgmma accumulator, if n is the fast mode of the tensor and
+ * rows are known to be even. */
+static int vector_width(const Kernel *k, const Op *op)
 {
 	const Type *frag = reg_side(op)->type;
 	const Layout *tensor = tile_side(op)->def->in[0].val->type->layout;
 	int64_t rows = val_extent(tile_side(op), 0);
 	const Tup *shape = tup_get(frag->tv->shape, 1), *stride = tup_get(frag->tv->stride, 1);
 	bool fast_n = ix_is(tup_get(tensor->stride, 1)->leaf, 1);
-	return fast_n && leaf_int(tup_get(shape, 0)) == 2 && leaf_int(tup_get(stride, 0)) == rows
+	bool even = ix_divisor(tup_get(tensor->stride, 0)->leaf, kernel_facts(k)) % 2 == 0;
+	return fast_n && even && leaf_int(tup_get(shape, 0)) == 2 &&
+			       leaf_int(tup_get(stride, 0)) == rows
 		       ? 2
 		       : 1;
-}
-
-/* A vector must not straddle a row's end nor lie across its own width: rows of a multiple of 16
- * bytes. */
-static void need_row_bytes(Kernel *k, const Op *op, Place p)
-{
-	const Val *tensor = tile_side(op)->def->in[0].val;
-	int bytes = elem_rows[tensor->type->elem].bits / 8;
-	Buf text = {0};
-	ix_print(p.stride[0], &text);
-	const Ix *cond = ix_new(k->ctx, IX_EQ, ix_mod(k->ctx, p.stride[0], ix_int(k, 16 / bytes)),
-				ix_int(k, 0));
-	kernel_fact(k, ix_simplify(k->ctx, cond, kernel_facts(k)),
-		    ctx_strf(k->ctx, "%s * %d %% 16 == 0", text.s, bytes),
-		    ctx_strf(k->ctx, "rows of %s are multiples of 16 bytes", tensor->name),
-		    op->loc);
-	buf_free(&text);
 }
 
 static void lower_vectors(Kernel *k, Op *op)
 {
 	Ctx *c = k->ctx;
-	int width = vector_width(op), regs = type_regs(reg_side(op)->type);
+	int width = vector_width(k, op), regs = type_regs(reg_side(op)->type);
 	const char *name = kernel_fresh(k, "r");
 	const Ix *reg = ix_mul(c, ix_sym(c, name), ix_int(k, width));
 	Place p = vector_place(k, op, reg);
-	if (width > 1)
-		need_row_bytes(k, op, p);
 	Op *loop = op_before(k, op, OP_FOR);
 	op_sym(k, loop, name);
 	op_ix(k, loop, ix_int(k, 0));
@@ -269,7 +253,15 @@ static void prefetch_maps(Kernel *k)
 	for (Op *map = kernel_find(k, OP_TMAP); map && elect; map = op_find_next(map, OP_TMAP)) {
 		Op *op = op_new(k, OP_TMAP_PREFETCH, map->loc);
 		op_in(k, op, map->out, NULL);
-		op_insert_before(elect->body->first, op);
+		Op *first = elect->body->first,
+		   *some = map->nsym ? op_before(k, first, OP_IF) : NULL;
+		if (some) {
+			op_ix(k, some,
+			      ix_new(k->ctx, IX_EQ, ix_sym(k->ctx, map->sym[0]), ix_int(k, 1)));
+			block_append(op_body(k, some), op);
+		} else {
+			op_insert_before(first, op);
+		}
 	}
 }
 
@@ -297,6 +289,8 @@ void pass_lower(Kernel *k)
 			lower_shared(k, op);
 		else if (op->kind == OP_STORE_TMA)
 			lower_store_tma(k, op);
+		else if (op->kind == OP_STORE_STAGED)
+			lower_store_staged(k, op);
 	}
 	prefetch_maps(k);
 	drop_rings(k);

@@ -39,7 +39,12 @@ bool op_fills_shared(const Op *op); /* through the async proxy */
 bool ring_filled_by_tma(const Kernel *k, const Op *ring);
 const Op *op_role(const Op *op); /* that it stands in; NULL outside */
 /* Named barriers: 0 is the whole CTA's. */
-enum { NAMED_TURN = 1, NAMED_STAGING = 3, NAMED_READ = 6 }; /* one for each warpgroup */
+enum {
+	NAMED_TURN = 1,
+	NAMED_STAGING = 3,
+	NAMED_READ = 6 /* one for each warpgroup */,
+	NAMED_OVER = 8
+};
 bool op_inside(const Op *op, const Op *region);
 void op_unwrap(Op *region); /* its body takes its place */
 /* A warpgroup of the consumers, which are the first warps of the CTA. */

@@ -11,6 +11,7 @@ enum {
 	WARPS = 4,
 	WARP_THREADS = 32,
 	OVERHEAD = 26, /* registers beside the accumulator */
+	TWO_WAYS = 16, /* more, where results leave by TMA or without it */
 	TURNS = 2
 };
 
@@ -50,6 +51,14 @@ static int accumulators(const Kernel *k)
 	return regs;
 }
 
+static bool leaves_two_ways(const Kernel *k)
+{
+	for (const Op *map = kernel_find(k, OP_TMAP); map; map = op_find_next(map, OP_TMAP))
+		if (map->nsym)
+			return true;
+	return false;
+}
+
 static Budget budget_cooperative(const Kernel *k, int warpgroups, int acc)
 {
 	const Attr *given = attrs_get(&k->attrs, A_ROLE_REGS);
@@ -57,8 +66,9 @@ static Budget budget_cooperative(const Kernel *k, int warpgroups, int acc)
 		return (Budget){(int)given->i[0], (int)given->i[1], (int)given->i[1]};
 	if (warpgroups == 1)
 		return shares[0];
+	int beside = OVERHEAD + (leaves_two_ways(k) ? TWO_WAYS : 0);
 	if (warpgroups == 2)
-		return acc + OVERHEAD > shares[1].limit ? shares[2] : shares[1];
+		return acc + beside > shares[1].limit ? shares[2] : shares[1];
 	return shares[3];
 }
 

@@ -1,10 +1,14 @@
 /* sync_staging.c - staging buffers: generic writes by all threads of a warpgroup, then an
- * asynchronous read by one of them that completes in a bulk group. before the write   the issuing
- * thread waits until at most slots - 1 groups still read, all meet after it           everyone
- * fences its writes for the async proxy, all meet the read           by one thread, which commits
- * it as a group at the role's end  that thread waits for all of its groups store.shared ; store.tma
- * ->   bulk.wait_read; bar.sync; store.shared; fence.proxy.async; bar.sync; store.tma; bulk.commit
- */
+ * asynchronous read by one of them that completes in a bulk group.
+ *     before the first write  where the memory is a ring's, all that read the ring meet
+ *     before a write          the issuing thread waits until at most slots - 1 groups still read,
+ *                             the warpgroup meets
+ *     after it                everyone fences its writes for the async proxy, the warpgroup meets
+ *     the read                by one thread, which commits it as a group
+ *     at the role's end       that thread waits for all of its groups
+ * store.shared ; store.tma
+ *     ->  bulk.wait_read; bar.sync; store.shared; fence.proxy.async; bar.sync; store.tma;
+ *         bulk.commit */
 #include "passes/sync.h"
 
 enum { GROUP_THREADS = 128 };
@@ -85,6 +89,18 @@ static void join_groups(const Kernel *k)
 	}
 }
 
+/* Memory of a ring that is done: every consumer's group of its reads has ended before this, so all
+ * have when the consumers have met. No load is under way, as each was waited for. */
+static void take_over(Kernel *k, Op *op, const char *ring)
+{
+	const Operand to = on_ring(op, ring);
+	if (!attrs_get(&to.val->def->attrs, A_OVER))
+		return;
+	Op *all = op_before(k, op, OP_BAR_SYNC);
+	op_ix(k, all, ix_int(k, NAMED_OVER));
+	op_int(k, all, A_THREADS, 32 * attrs_int(&op_role(op)->attrs, A_ACTIVE, 0));
+}
+
 void sync_staging(Kernel *k, const Op *ring)
 {
 	const char *name = ring->sym[0];
@@ -93,6 +109,8 @@ void sync_staging(Kernel *k, const Op *ring)
 	for (Op *op = kernel_first(k), *next; op; op = next) {
 		next = op_next(op);
 		if (op_touches(op, name, FX_W)) {
+			if (!role)
+				take_over(k, op, name);
 			sync_write(k, op, name, slots);
 		} else if (op_touches(op, name, FX_AR)) {
 			role = (Op *)(uintptr_t)op_role(op);

@@ -223,9 +223,10 @@ static void params_fill(const Launch *l, CUtensorMap *maps, void **params)
 	const KDesc *k = l->plan->k;
 	for (int i = 0; i < k->nparams; i++) {
 		int at = k->params[i].index;
-		const void *p = k->params[i].kind == KP_TMAP  ? (const void *)&maps[at]
-				: k->params[i].kind == KP_SYM ? (const void *)&l->env[at]
-							      : (const void *)&l->value[at];
+		const void *p = k->params[i].kind == KP_TMAP   ? (const void *)&maps[at]
+				: k->params[i].kind == KP_MADE ? (const void *)&l->made[at]
+				: k->params[i].kind == KP_SYM  ? (const void *)&l->env[at]
+							       : (const void *)&l->value[at];
 		memcpy(&params[i], &p, sizeof p); /* the driver's interface is not const */
 	}
 }
@@ -283,7 +284,10 @@ dsl_status cuda_launch(dsl_device *dev, const Launch *l)
 	if (st)
 		return st;
 	for (int i = 0; i < l->plan->k->nmaps && !st; i++)
-		st = map_encode(s.d, l, i, &maps[i]);
+		if (l->made[i])
+			st = map_encode(s.d, l, i, &maps[i]);
+		else
+			memset(&maps[i], 0, sizeof maps[i]);
 	CUresult r = st ? CUDA_SUCCESS : launch_call(s.d, l, maps);
 	cuda_scope_leave(&s);
 	return st ? st : launch_status(s.d, l, r);

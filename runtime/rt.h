@@ -101,6 +101,7 @@ typedef struct {
 	uint32_t grid[3];
 	bool nothing; /* a grid component is 0 */
 	MapGeom maps[KD_MAX_MAPS];
+	int64_t made[KD_MAX_MAPS]; /* 0: an optional map that TMA's rules forbid */
 	dsl_stream stream;
 	bool pdl;
 } Launch;

@@ -69,14 +69,14 @@ static Cublas cublas_open(void)
 	return b;
 }
 
-/* D = A B' in f32, row-major, which column-major is D' = B A'. */
+/* D = A B' in f32, column-major. */
 static int cublas_gemm(const Cublas *b, Elem in, int m, int n, int k, dsl_addr A, dsl_addr B,
 		       dsl_addr D)
 {
 	float one = 1, zero = 0;
 	int type = in == EL_BF16 ? R_16BF : R_16F;
-	return b->gemm(b->handle, OP_TRANSPOSE, OP_NONE, n, m, k, &one, (void *)(uintptr_t)B, type,
-		       k, (void *)(uintptr_t)A, type, k, &zero, (void *)(uintptr_t)D, R_32F, n,
+	return b->gemm(b->handle, OP_TRANSPOSE, OP_NONE, m, n, k, &one, (void *)(uintptr_t)A, type,
+		       k, (void *)(uintptr_t)B, type, k, &zero, (void *)(uintptr_t)D, R_32F, m,
 		       COMPUTE_32F, ALGO_DEFAULT);
 }
 
@@ -85,6 +85,17 @@ typedef struct {
 	char name[128];
 	int m, n, k, sms;
 } Case;
+
+/* As the kernel stores it: D row-major is D' = B A' column-major. */
+static int cublas_like(const Cublas *b, const Case *c, const Problem *p, dsl_addr out)
+{
+	dsl_addr a = p->t[0].alloc + GUARD, bt = p->t[1].alloc + GUARD;
+	const Layout *d = p->k->args.at[2].val->type->layout;
+	Elem in = p->t[0].elem;
+	return ix_is(tup_get(d->stride, 0)->leaf, 1)
+		       ? cublas_gemm(b, in, c->m, c->n, c->k, a, bt, out)
+		       : cublas_gemm(b, in, c->n, c->m, c->k, bt, a, out);
+}
 
 typedef struct {
 	const char *dir;
@@ -128,8 +139,7 @@ static dsl_status check_cublas(Grid *g, const Case *c, Problem *p, DataKind kind
 	float *blas = malloc(bytes);
 	void *ref = malloc(d->bytes);
 	dsl_status st = blas && ref ? dsl_mem_alloc(p->dev, bytes, &out) : DSL_ERR_MEMORY;
-	if (!st && cublas_gemm(&g->blas, p->t[0].elem, c->m, c->n, c->k, p->t[0].alloc + GUARD,
-			       p->t[1].alloc + GUARD, out))
+	if (!st && cublas_like(&g->blas, c, p, out))
 		failed(g, c, label, "cublasGemmEx failed");
 	if (!st)
 		st = dsl_sync(p->dev);

@@ -5,7 +5,7 @@
 set -eu
 dslc=$1 source=$2 turns=$3
 shift 3
-for size in 128,128,64 1,8,8 130,136,200 64,264,0 257,72,520; do
+for size in 128,128,64 1,8,8 130,136,200 64,264,0 257,72,520 65,133,72; do
 	m=${size%%,*} k=${size##*,} n=${size#*,}
 	"$dslc" run "$source" "$@" --device sim --schedules "$turns" --sms 2 \
 		--size "M=$m,N=${n%,*},K=$k"
