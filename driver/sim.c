@@ -164,7 +164,7 @@ static bool runtime_ok(dsl_status st)
 	return !st;
 }
 
-/* What could not be loaded or started is told by its detail alone: no driver and no GPU had a part. */
+/* What could not be loaded or started is told by its detail alone: no driver had a part in it. */
 static bool started(dsl_status st)
 {
 	if (st != DSL_ERR_RESOURCES && st != DSL_ERR_LOAD)
