@@ -164,10 +164,10 @@ static bool runtime_ok(dsl_status st)
 	return !st;
 }
 
-/* A launch that could not start is told by its detail alone: what was asked for is wrong. */
-static bool launched(dsl_status st)
+/* What could not be loaded or started is told by its detail alone: no driver had a part in it. */
+static bool started(dsl_status st)
 {
-	if (st != DSL_ERR_RESOURCES)
+	if (st != DSL_ERR_RESOURCES && st != DSL_ERR_LOAD)
 		return runtime_ok(st);
 	fprintf(stderr, "dslc sim: %s\n", dsl_detail());
 	return false;
@@ -397,7 +397,7 @@ static bool run_seed(Sim *s, int64_t seed, bool last)
 		 s->checks ? ",checks=" : "", s->checks ? s->checks : "", s->trace ? ",trace=" : "",
 		 s->trace ? s->trace : "");
 	bool ok = runtime_ok(dsl_device_open(device, &s->dev)) &&
-		  runtime_ok(dsl_module_load(s->dev, s->file, &s->mod)) &&
+		  started(dsl_module_load(s->dev, s->file, &s->mod)) &&
 		  kernel_find(s, name, sizeof name);
 	for (int i = 0; i < s->nargs && ok; i++)
 		ok = arg_any(s, i);
@@ -406,7 +406,7 @@ static bool run_seed(Sim *s, int64_t seed, bool last)
 		memcpy(raw.grid, s->grid, sizeof raw.grid);
 		memcpy(raw.block, s->block, sizeof raw.block);
 		memcpy(raw.cluster, s->cluster, sizeof raw.cluster);
-		ok = launched(dsl_launch_raw(s->mod, s->kernel, &raw));
+		ok = started(dsl_launch_raw(s->mod, s->kernel, &raw));
 	}
 	if (ok && last)
 		printf("%s: %lld schedule%s, no fault\n", s->kernel, (long long)s->schedules,

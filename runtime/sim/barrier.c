@@ -196,7 +196,10 @@ Run run_cluster_wait(Warp *w, const Ins *in, u32 mask)
 
 Run run_fence(Warp *w, const Ins *in, u32 mask)
 {
-	return run_nop(w, in, mask);
+	(void)in;
+	(void)mask;
+	flags_fence(w);
+	return RUN_NEXT;
 }
 
 Run run_fence_proxy(Warp *w, const Ins *in, u32 mask)

@@ -110,9 +110,10 @@ struct Warp {
 	Wait wait;
 	Know know;
 	u32 made_actor; /* counts its fence.mbarrier_init; 0: none yet */
-	u8 *busy;       /* by slot / 64: 1 a wgmma in flight owns it */
-	u8 *dirty;      /* by slot / 64: written since the last wgmma.fence */
-	u64 role;       /* step of the first instruction, for the trace */
+	struct Fences *fences;
+	u8 *busy;  /* by slot / 64: 1 a wgmma in flight owns it */
+	u8 *dirty; /* by slot / 64: written since the last wgmma.fence */
+	u64 role;  /* step of the first instruction, for the trace */
 	u32 exit_line;
 	const Alloc *near; /* the last allocation found */
 	bool spurious;     /* the last try_wait that failed did so without need */
@@ -179,6 +180,9 @@ struct Cta {
 	Know exit;   /* what its warps knew when they exited */
 	Remote *remote;
 	u32 nremote, remote_cap;
+	struct Flag *flags; /* words that released something */
+	u32 nflags, flags_cap;
+	u32 *flag_at; /* by (offset - SMEM_BASE) / 4; index + 1; NULL: no flags */
 };
 
 struct Cluster {
@@ -396,6 +400,15 @@ void hb_release(Warp *w, Know *to); /* what w knows, and it enters a new epoch *
 void hb_acquire(Warp *w, const Know *from);
 void hb_fence(Warp *w); /* fence.proxy.async */
 void hb_exit(Warp *w);
+
+/* flags.c: volatile, relaxed, acquire, release; such accesses do not race with each other */
+extern const char strong_access[];
+bool is_strong(const Ins *in);
+void flag_write(Warp *w, const Ins *in, Cta *cta, u32 offset, bool update);
+void flag_read(Warp *w, const Ins *in, Cta *cta, u32 offset);
+void flags_fence(Warp *w);
+void flags_free(Cta *cta);
+void fences_free(Warp *w);
 
 /* shadow.c: who touched which shared memory when. The access may be a thread's own (as NULL) or an
  * asynchronous one by actor, complete when known to have reached group. */

@@ -325,6 +325,16 @@ static void overrun_check(Warp *w, const Ins *in, u32 lane, const Mbar *b)
 		       (unsigned long long)w->wait.phase, (unsigned long long)b->phase);
 }
 
+static void trace_wait(const Cluster *c, const Warp *w, u32 offset)
+{
+	Text t = {0};
+	if (!c->job->trace)
+		return;
+	shared_name(c, offset, &t);
+	trace_span(c, w, t.at ? t.at : "mbarrier", "wait", w->wait.since, c->steps);
+	text_free(&t);
+}
+
 /* p, [bar], parity or state. try_wait sleeps until the phase completes; a seed other than 0 lets it
  * give up now and then, as the hardware may. */
 Run run_mbar_wait(Warp *w, const Ins *in, u32 mask)
@@ -353,7 +363,7 @@ Run run_mbar_wait(Warp *w, const Ins *in, u32 mask)
 	    (!w->cur->blocked && c->job->opt->seed && !rng_below(&c->rng, 64))) {
 		pred_set(w, &in->args[0], mask, done);
 		if (done && w->cur->blocked)
-			trace_span(c, w, "wait", "mbarrier", w->wait.since, c->steps);
+			trace_wait(c, w, p.offset);
 		return RUN_NEXT;
 	}
 	u64 phase = w->cur->blocked ? w->wait.phase : b->phase;

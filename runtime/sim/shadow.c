@@ -232,7 +232,7 @@ static void order(const Access *a, const Cta *cta, u32 offset, const Rec *r)
 	const Know *k = &a->w->know;
 	if (!checked(a->w->cluster, CHECK_RACE))
 		return;
-	if (a->what && !strcmp(a->what, "atomic") && r->what == a->what)
+	if (a->what == strong_access && r->what == a->what)
 		return;
 	if (clock_of(&k->seen, r->actor) < r->clock)
 		conflict(a, cta, offset, r, false);

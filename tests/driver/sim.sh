@@ -101,7 +101,7 @@ cluster="$ptx/cluster.ptx --block 64 --arg in:z.npy --arg out:i32:2"
 expect 0 sim "$ptx/tensor.ptx" --grid 3,3 --block 64 --buffer in:x.npy --buffer out:f32:1440 \
 	--arg tma:f32:0:72x20:32x8 --arg tma:f32:1:72x20:32x8 --arg f32:3 --trace t.json
 grep -q '"name":"TMA load","cat":"copy"' t.json || fail "the trace has no copies"
-grep -q '"name":"wait","cat":"mbarrier"' t.json || fail "the trace has no waits"
+grep -q '"name":"bar","cat":"wait"' t.json || fail "the trace has no waits"
 
 # Numbers
 for good in u8:255 i8:-128 s16:-32768 u16:65535 u32:0x10 i64:-1 u64:18446744073709551615 f32:1e3 f64:-0.5; do

@@ -61,6 +61,12 @@ static const char head[] =
 	"mov.b32 %f0, 0f00000000;\nmov.b32 %f1, %f0;\nmov.b32 %f2, %f0;\nmov.b32 %f3, %f0;\n" \
 	"setp.eq.u32 %p2, %r0, %r0;\nshr.u32 %r10, %r4, 4;\ncvt.u64.u32 %rd4, %r10;\n"        \
 	"or.b64 %rd4, %rd4, 4611686293305360384;\n"
+/* Warp 0 falls through, warp 1 goes to SPIN; one thread each. */
+#define FLAG                                                                   \
+	"@%p0 st.shared.u32 [bar2], 0;\n" SYNC "and.b32 %r20, %r0, 31;\n"      \
+	"setp.ne.u32 %p5, %r20, 0;\n@%p5 bra END;\nsetp.eq.u32 %p6, %r2, 1;\n" \
+	"@%p6 bra S;\n"
+#define SPIN(load) "S: " load ".u32 %r7, [bar2];\nsetp.eq.u32 %p7, %r7, 0;\n@%p7 bra S;\n"
 #define FILL                                                                                 \
 	"mov.u32 %r11, %r5;\nmov.u32 %r12, 0;\n"                                             \
 	"FILL: st.shared.u32 [%r11], 0;\nadd.u32 %r11, %r11, 512;\nadd.u32 %r12, %r12, 1;\n" \
@@ -192,6 +198,19 @@ static const Case cases[] = {
 				   "@ @%p6 mbarrier.arrive.shared::cta.b64 _, [bar2];\n"
 				   "@ V: mbarrier.try_wait.parity.shared::cta.b64 %p1, [bar2], 0;\n"
 				   "@ @!%p1 bra V;\n" EXPECT(1024) LOAD("tile") WAIT("W2", 1)},
+	{"a flag written without a fence", 1, 64, SIM_RACE, "tile",
+	 FLAG "st.shared.u32 [tile], 7;\n@ fence.acq_rel.cta;\nst.volatile.shared.u32 [bar2], 1;\n"
+	      "bra END;\n" SPIN("ld.volatile.shared") "fence.acq_rel.cta;\n"
+						      "ld.shared.u32 %r8, [tile];\nEND:\n"},
+	{"a flag read without a fence", 1, 64, SIM_RACE, "tile",
+	 FLAG "st.shared.u32 [tile], 7;\nmembar.cta;\nst.relaxed.cta.shared.u32 [bar2], 1;\n"
+	      "bra END;\n" SPIN("ld.relaxed.cta.shared") "@ membar.cta;\n"
+							 "ld.shared.u32 %r8, [tile];\nEND:\n"},
+	{"a release that comes before the data", 1, 64, SIM_RACE, "tile",
+	 FLAG "@ st.shared.u32 [tile], 7;\natom.release.cta.shared.exch.b32 %r9, [bar2], 1;\n"
+	      "mov.u32 %r10, 1;\n@ mov.u32 %r10, 0;\nsetp.ne.u32 %p4, %r10, 0;\n"
+	      "@%p4 st.shared.u32 [tile], 7;\nbra END;\n" SPIN(
+		      "ld.acquire.cta.shared") "ld.shared.u32 %r8, [tile];\nEND:\n"},
 	{"barrier storage reused while live", 1, 32, SIM_BARRIER, "overwrites the mbarrier bar",
 	 INIT(1) SYNC
 	 "@ @%p0 mbarrier.inval.shared::cta.b64 [bar];\n@%p0 st.shared.u32 [bar+4], 7;\n"},
