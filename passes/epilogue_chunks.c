@@ -1,8 +1,9 @@
-/* epilogue_chunks.c - a tile's value computed and stored chunk by chunk. What is done with the whole
- * tile's registers is done with those of each chunk, between reading what the chunk is computed from
+/* epilogue_chunks.c - a tile's value computed and stored chunk by chunk. What is done with the
+ * whole tile's registers is done with those of each chunk, between reading what it is computed from
  * and handing it on.
  *     %x = mul %c, %acc ; store %t, %x
- * ->  %p = part %acc[0] ; load.shared %c.1, %sC[e] ; %x.1 = mul %c.1, %p ; store.shared %sD[e], %x.1 ... */
+ * ->  %p = part %acc[0] ; load.shared %c.1, %sC[e] ; %x.1 = mul %c.1, %p
+ *     store.shared %sD[e], %x.1 ... */
 #include "passes/epilogue.h"
 
 bool one_tile(const Epilogue *e)
@@ -105,8 +106,8 @@ static Source *source_of(Epilogue *e, const Val *frag)
 	return NULL;
 }
 
-/* Rows are contiguous and lie in whole spans of a swizzle; one copy serves all warpgroups where these
- * lie side by side along m. */
+/* Rows are contiguous and lie in whole spans of a swizzle; one copy serves all warpgroups where
+ * these lie side by side along m. */
 static bool source_fits(const Epilogue *e, const Val *tile)
 {
 	const Layout *l = tile->type->layout;

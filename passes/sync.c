@@ -136,7 +136,7 @@ bool on_first_lap(const Kernel *k, const Ix *at, int64_t slots)
 	return lo >= 0 && hi < slots;
 }
 
-/* This CTA has its slot free, and fills at most those of `into`: each of the others counts on it. */
+/* This CTA has its slot free, and may fill those of `into`: each of the others counts on it. */
 static void tell_others(const Sync *s, Op *first, const Ix *at)
 {
 	Kernel *k = s->k;
@@ -433,11 +433,29 @@ static bool ctas_share(const Kernel *k)
 	return false;
 }
 
-/* No CTA is gone while another still writes into it or arrives on its barriers. */
+static bool waits_for_bytes(const Kernel *k, const Op *role)
+{
+	for (const Op *op = role->body->first; op && op_inside(op, role); op = op_next(op))
+		if (op->kind == OP_MBAR_WAIT && announces_loads(k, op->in[0].val))
+			return true;
+	return false;
+}
+
+static bool arrives_elsewhere(const Op *role)
+{
+	for (const Op *op = role->body->first; op && op_inside(op, role); op = op_next(op))
+		if (op->kind == OP_MBAR_ARRIVE && op->nix)
+			return true;
+	return false;
+}
+
+/* No CTA is gone while another still arrives on its barriers. What is written into it has been
+ * waited for, and threads that have exited count as arrived: who only loads need not stay. */
 static void leave_together(Kernel *k)
 {
 	for (Op *role = kernel_find(k, OP_ROLE); role; role = op_find_next(role, OP_ROLE))
-		op_append(k, role->body, OP_BAR_CLUSTER, role->loc);
+		if (waits_for_bytes(k, role) && arrives_elsewhere(role))
+			op_append(k, role->body, OP_BAR_CLUSTER, role->loc);
 }
 
 /* One thread makes the barriers, everyone waits for them before any role starts. */

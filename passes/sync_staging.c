@@ -71,6 +71,23 @@ static void sync_read(Kernel *k, Op *op)
 	op_append(k, body, OP_BULK_COMMIT, op->loc);
 }
 
+/* The condition of the arguments that a commit stands under, behind that of its thread; or NULL. */
+static const Op *condition(const Op *commit)
+{
+	const Op *up = op_parent(op_parent(op_parent(commit)));
+	return up && up->kind == OP_IF ? up : NULL;
+}
+
+/* Whether b always runs when a has. */
+static bool together(const Op *a, const Op *b)
+{
+	const Op *x = condition(a), *y = condition(b);
+	if (!x || !y)
+		return x == y &&
+		       op_parent(op_parent(op_parent(a))) == op_parent(op_parent(op_parent(b)));
+	return x->ix[0] == y->ix[0] && op_parent(x) == op_parent(y);
+}
+
 /* Where no slot is written twice, nobody counts groups: the last group of a block takes in those
  * before it. */
 static void join_groups(const Kernel *k)
@@ -82,8 +99,7 @@ static void join_groups(const Kernel *k)
 	for (Op *op = kernel_first(k); op; op = op_next(op)) {
 		if (op->kind != OP_BULK_COMMIT)
 			continue;
-		const Op *only = op_parent(op_parent(op));
-		if (before && op_parent(op_parent(op_parent(before))) == op_parent(only))
+		if (before && together(before, op))
 			op_remove(before);
 		before = op;
 	}
