@@ -43,7 +43,6 @@ static Staging staging(Kernel *k, Op *op, const Val *buffer)
 		panic("%%%s is no staging buffer", buffer->name);
 	s.bytes = elem_rows[buffer->type->elem].bits / 8;
 	s.trans = attrs_int(&op->attrs, A_TRANS, 0);
-	s.warp_row = first_row(k, s.trans ? s.m.cols : s.m.rows);
 	return s;
 }
 
@@ -139,6 +138,7 @@ static void by_vectors(const Staging *s)
 void lower_shared(Kernel *k, Op *op)
 {
 	Staging s = staging(k, op, op->in[op->kind == OP_LOAD_SHARED].val);
+	s.warp_row = first_row(k, s.trans ? s.m.cols : s.m.rows);
 	if (s.bytes == 2 && s.trans)
 		by_transposed(&s);
 	else if (s.bytes == 2)

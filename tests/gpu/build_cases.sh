@@ -45,7 +45,7 @@ fit_stages()
 
 case_add()
 {
-	in=$1 to=$2 w=$3 role=$4 n=$5 stride=${6:-(N,1)}
+	in=$1 to=$2 w=$3 role=$4 n=$5 cluster=${7-1 1 auto} stride=${6:-(N,1)}
 	bn=$(nth $((n * 7)) $tiles_n)
 	bk=$(nth "$n" $tiles_k)
 	s=$(fit_stages "$(nth "$n" $stages_of)" "$w" "$bn" "$bk")
@@ -59,6 +59,7 @@ case_add()
 	[ "${role#ping}" = "$role" ] || [ "$w" -lt 3 ] || [ "$bn" -le 136 ] || bn=$((bn / 16 * 8))
 	name=$in-$to-w$w-$role-n$bn-k$bk-s$s-i$inflight
 	[ "$stride" = "(N,1)" ] || name=$name-columns
+	[ "$cluster" = "1 1 auto" ] || name=$name-c$(echo "$cluster" | tr ' ' x)
 	[ -z "$(sed -n "/^$name /p" "$out/cases.txt")" ] || name=$name-$n
 	cast=$to
 	[ "$to" = f32 ] && cast=
@@ -75,7 +76,8 @@ case_add()
 	# Trip counts 0, 1, S - 1, S, S + 1 of the main loop, on one CTA and on all.
 	echo "$name 200 264 $((bk * $(nth "$n" 0 1 $((s - 1)) "$s" $((s + 1))))) $((n % 2))" >>"$out/cases.txt"
 	echo "$name -DW=$w -DbN=$bn -DbK=$bk -DS=$s -DR=${role%.p} -DP=$persistent -DG=$((n % 5 + 1))" \
-		"-DI=$inflight" >>"$out/jobs.txt"
+		"-DI=$inflight" "$(echo "$cluster" | sed 's/\(.*\) \(.*\) \(.*\)/-DCM=\1 -DCN=\2 -DX=\3/')" \
+		>>"$out/jobs.txt"
 }
 
 number=0
@@ -104,6 +106,16 @@ for to in bf16 f16 f32; do
 	done
 done
 
+# Clusters: the tiles of few of these problems are a multiple of the cluster, the SMs of none.
+for shape in "2 1" "1 2" "2 2" "4 1" "4 2" "8 1" "3 1" "4 4"; do
+	for role in none cooperative none.p cooperative.p pingpong.p; do
+		for way in auto leader; do
+			case_add bf16 bf16 $((number % 2 + 1)) $role "$number" "(N,1)" "$shape $way"
+			number=$((number + 1))
+		done
+	done
+done
+
 # shellcheck disable=SC2016
 xargs -P "$jobs" -L 1 sh -c 'dslc=$0 out=$1 name=$2; shift 2
 	"$dslc" -Wno-N0401 --emit=cubin,ir:frontend "$out/src/$name.gemm" "$@" -o "$out/$name.x" ||
@@ -111,7 +123,7 @@ xargs -P "$jobs" -L 1 sh -c 'dslc=$0 out=$1 name=$2; shift 2
 [ "$number" -ge 200 ]
 echo "$number kernels, $(wc -l <"$out/cases.txt") cases in $out"
 
-# The same body under the schedules that issue from one CTA a cluster.
+# The same body under many schedules.
 schedule()
 {
 	name=$1 words=$2
@@ -130,6 +142,16 @@ done
 schedule ping_128_nopdl "roles pingpong; persistent group(16); stages 6; pdl off;" -DbN=128
 schedule coop_224_g16 "roles cooperative; persistent group(16);" -DbN=224
 schedule coop_one_256 "roles cooperative;"
+for cluster in 2,1 1,2 2,2 4,1 4,2 8,1; do
+	for way in auto leader off; do
+		schedule "coop_256_c${cluster%,*}x${cluster#*,}_$way" \
+			"roles cooperative; persistent group(8); cluster ($cluster); multicast $way;"
+	done
+	schedule "ping_192_c${cluster%,*}x${cluster#*,}" "roles pingpong; persistent group(8); cluster ($cluster);" -DbN=192
+	schedule "ping_128_c${cluster%,*}x${cluster#*,}" "roles pingpong; persistent group(4); stages 6; cluster ($cluster);" -DbN=128
+done
+schedule ping_160_c2x1 "roles pingpong; persistent group(8); stages 5; cluster (2,1);" -DbN=160
+schedule ping_192_c2x1_g2 "roles pingpong; persistent group(2); cluster (2,1);" -DbN=192
 schedule coop_one_64 "roles cooperative; stages 6;" -DbN=64
 schedule none_64 "roles none; stages 6;" -DbN=64
 schedule ping_192_serpentine "roles pingpong; persistent group(8) along m serpentine;" -DbN=192
