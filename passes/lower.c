@@ -112,8 +112,8 @@ static void lower_mma(Kernel *k, Op *op)
 {
 	MmaPlan p = mma_plan(k, op);
 	for (int j = 0; j < p.t.repeat_n; j++)
-		for (int i = 0; i < p.t.repeat_m; i++)
-			for (int col = 0; col < p.t.k; col += atom_rows[p.t.atom.id].k)
+		for (int col = 0; col < p.t.k; col += atom_rows[p.t.atom.id].k)
+			for (int i = 0; i < p.t.repeat_m; i++)
 				wgmma(k, op, &p, i, j, col);
 	op_remove(op);
 }

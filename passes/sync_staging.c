@@ -21,16 +21,14 @@ static Operand on_ring(const Op *op, const char *ring)
 	panic("%s is not on the ring %s", op_rows[op->kind].name, ring);
 }
 
-/* One lane of the first warp of each warpgroup: always the same, as bulk groups are a thread's
- * own. */
+/* The first thread of each warpgroup: always the same, as bulk groups are a thread's own. An
+ * elected lane and a meeting of its warp cost 3 % where K is short (docs/performance.md). */
 static Op *one_of_group(Kernel *k, Loc loc, Block **body)
 {
-	Op *only = op_new(k, OP_IF, loc), *elect = op_new(k, OP_ELECT, loc);
-	const Ix *in_group = ix_mod(k->ctx, ix_sym(k->ctx, "warp"), ix_int(k, 4));
+	Op *only = op_new(k, OP_IF, loc);
+	const Ix *in_group = ix_mod(k->ctx, ix_sym(k->ctx, "tid"), ix_int(k, GROUP_THREADS));
 	op_ix(k, only, ix_new(k->ctx, IX_EQ, in_group, ix_int(k, 0)));
-	block_append(op_body(k, only), elect);
-	block_append(only->body, op_new(k, OP_BAR_WARP, loc));
-	*body = op_body(k, elect);
+	*body = op_body(k, only);
 	return only;
 }
 
@@ -74,7 +72,7 @@ static void sync_read(Kernel *k, Op *op)
 /* The condition of the arguments that a commit stands under, behind that of its thread; or NULL. */
 static const Op *condition(const Op *commit)
 {
-	const Op *up = op_parent(op_parent(op_parent(commit)));
+	const Op *up = op_parent(op_parent(commit));
 	return up && up->kind == OP_IF ? up : NULL;
 }
 
