@@ -123,37 +123,42 @@ xargs -P "$jobs" -L 1 sh -c 'dslc=$0 out=$1 name=$2; shift 2
 [ "$number" -ge 200 ]
 echo "$number kernels, $(wc -l <"$out/cases.txt") cases in $out"
 
-# The same body under many schedules.
+# The same body under many schedules; rows of D are multiples of 16 bytes, unless the name ends in _any.
 schedule()
 {
 	name=$1 words=$2
 	shift 2
-	sed "s/schedule {.*}/schedule { $words }/" "$root/examples/gemm/gemm.gemm" >"$out/bench/$name.gemm"
+	where="where N % 8 == 0 "
+	case $name in *_any) where= ;; esac
+	sed -e "s/schedule {.*}/schedule { $words }/" -e "s/^{/$where{/" "$root/examples/gemm/gemm.gemm" \
+		>"$out/bench/$name.gemm"
 	"$dslc" "$out/bench/$name.gemm" "$@" -o "$out/bench/$name.cubin"
 	rm "$out/bench/$name.gemm"
 }
 schedule none_128x256x4 "roles none;"
+schedule none_64 "roles none; stages 6;" -DbN=64
+schedule coop_one_256 "roles cooperative;"
+schedule coop_one_64 "roles cooperative; stages 6;" -DbN=64
+schedule coop_256_g8 "roles cooperative; persistent group(8);"
 for group in 2 8 16; do
-	schedule coop_256_g$group "roles cooperative; persistent group($group);"
 	schedule ping_192_g$group "roles pingpong; persistent group($group);" -DbN=192
 	schedule ping_160_g$group "roles pingpong; persistent group($group); stages 5;" -DbN=160
 	schedule ping_128_g$group "roles pingpong; persistent group($group); stages 6;" -DbN=128
 done
+schedule ping_128_g32 "roles pingpong; persistent group(32); stages 6;" -DbN=128
+schedule ping_192_any "roles pingpong; persistent group(8);" -DbN=192
+schedule ping_128_any "roles pingpong; persistent group(16); stages 6;" -DbN=128
 schedule ping_128_nopdl "roles pingpong; persistent group(16); stages 6; pdl off;" -DbN=128
-schedule coop_224_g16 "roles cooperative; persistent group(16);" -DbN=224
-schedule coop_one_256 "roles cooperative;"
+schedule ping_192_serpentine "roles pingpong; persistent group(8) along m serpentine;" -DbN=192
 for cluster in 2,1 1,2 2,2 4,1 4,2 8,1; do
-	for way in auto leader off; do
-		schedule "coop_256_c${cluster%,*}x${cluster#*,}_$way" \
-			"roles cooperative; persistent group(8); cluster ($cluster); multicast $way;"
+	shape=${cluster%,*}x${cluster#*,}
+	for way in slice leader off; do
+		schedule "coop_256_c${shape}_$way" \
+			"roles cooperative; persistent group(4); cluster ($cluster); multicast $way;"
 	done
-	schedule "ping_192_c${cluster%,*}x${cluster#*,}" "roles pingpong; persistent group(8); cluster ($cluster);" -DbN=192
-	schedule "ping_128_c${cluster%,*}x${cluster#*,}" "roles pingpong; persistent group(4); stages 6; cluster ($cluster);" -DbN=128
+	schedule "ping_192_c$shape" "roles pingpong; persistent group(8); cluster ($cluster);" -DbN=192
+	schedule "ping_128_c$shape" "roles pingpong; persistent group(8); stages 6; cluster ($cluster);" -DbN=128
 done
 schedule ping_160_c2x1 "roles pingpong; persistent group(8); stages 5; cluster (2,1);" -DbN=160
 schedule ping_192_c2x1_g2 "roles pingpong; persistent group(2); cluster (2,1);" -DbN=192
-schedule coop_one_64 "roles cooperative; stages 6;" -DbN=64
-schedule none_64 "roles none; stages 6;" -DbN=64
-schedule ping_192_serpentine "roles pingpong; persistent group(8) along m serpentine;" -DbN=192
-schedule ping_128_serpentine "roles pingpong; persistent group(8) along m serpentine; stages 6;" -DbN=128
-schedule ping_128_along_n "roles pingpong; persistent group(16) along n; stages 6;" -DbN=128
+schedule coop_256_c2x1_g2 "roles cooperative; persistent group(2); cluster (2,1);"
