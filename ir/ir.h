@@ -194,6 +194,24 @@ typedef struct {
 	bool is_out;
 } Arg;
 
+/* Why a pass decided as it did: rows of why.def. subject is a name of the kernel, or NULL. */
+typedef enum {
+#define WHY(id, ...) WHY_##id,
+#include "why.def"
+	WHY_COUNT
+} WhyId;
+typedef struct {
+	const char *name, *what;
+} WhyRow;
+extern const WhyRow why_rows[WHY_COUNT];
+typedef struct {
+	WhyId id;
+	const char *subject;
+	int64_t value;
+	const char *text;
+	bool rejected; /* tried and not taken */
+} Why;
+
 /* Properties that passes need and give (passes.def). */
 struct Kernel {
 	Ctx *ctx;
@@ -208,6 +226,7 @@ struct Kernel {
 	Attrs attrs; /* the schedule, then launch facts */
 	Block body;
 	InternSet *names; /* taken by values and syms; build.c's */
+	VEC(Why) whys;    /* in the order of the decisions; not part of the text */
 };
 struct Module {
 	Ctx *ctx;
@@ -251,6 +270,14 @@ void attrs_set(Ctx *c, Attrs *a, Attr attr);
 void attrs_drop(Attrs *a, AttrId id);
 int64_t attrs_int(const Attrs *a, AttrId id, int64_t otherwise);
 const char *attrs_str(const Attrs *a, AttrId id, const char *otherwise);
+
+/* why.c: fmt is a sentence without its end; subject is interned or NULL. find: the decision taken
+ * (on subject, where it is not NULL), or NULL */
+void kernel_why(Kernel *k, WhyId id, const char *subject, int64_t value, const char *fmt, ...)
+	PRINTF(5, 6);
+void kernel_why_not(Kernel *k, WhyId id, const char *subject, int64_t value, const char *fmt, ...)
+	PRINTF(5, 6);
+const Why *kernel_why_find(const Kernel *k, WhyId id, const char *subject);
 
 /* walk.c */
 Op *op_next(const Op *op); /* the next in textual order, bodies included; NULL at the end */

@@ -3,7 +3,7 @@
  * clips what lies outside; otherwise every thread stores its own registers under a guard (`store`
  * stays). store %t, %c   ->   store.shared %D.out[e], %c[0] ; store.tma %t.1, %D.out[e], %D.map.1 ;
  * ... */
-#include "passes/pass.h"
+#include "passes/why.h"
 
 enum { ROWS = 64, MOST_SLOTS = 4, ALIGN = 1024, BARRIER_BYTES = 8 };
 
@@ -56,8 +56,12 @@ static int staging_slots(const Epilogue *e)
 	int64_t left = target_by_name(e->k->target)->smem_bytes - ring_bytes(e->k);
 	int64_t one = (int64_t)ROWS * e->chunk.swizzle * e->warpgroups;
 	int64_t most = user_stages(e->k) ? MOST_SLOTS : MOST_SLOTS / 2;
-	int64_t fit = left < 0 ? 0 : left / one;
-	return (int)(fit > most ? most : fit);
+	int64_t fit = left < 0 ? 0 : left / one, given = attrs_int(&e->k->attrs, A_STAGING, -1);
+	int slots = (int)(fit > most ? most : fit);
+	if (given >= 0)
+		return (int)given;
+	why_staging(e->k, e->tile->in[0].val, slots, (int)most, one, left);
+	return slots;
 }
 
 static Op *staging(const Epilogue *e, int slots)
@@ -150,8 +154,10 @@ static void store(Kernel *k, Op *op, const Op *mma)
 	e.warpgroups = kernel_pingpong(k) ? 2 : tiled_mma_warpgroups(e.t);
 	int width = chunk_bytes(&e);
 	e.chunk = (KMajor){ROWS, width / e.bytes, width / e.bytes, width};
-	if (!width || !rows_are_contiguous(e.tile))
+	if (!width || !rows_are_contiguous(e.tile)) {
+		why_direct(k, e.tile->in[0].val, e.t.atom.n * e.bytes, rows_are_contiguous(e.tile));
 		return;
+	}
 	int slots = staging_slots(&e);
 	if (slots)
 		by_chunks(&e, slots);

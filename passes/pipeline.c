@@ -4,7 +4,7 @@
  * ->  for p (0, min(S - inflight, T)) { load.tma %sA[p] }
  *     for k (0, T) { mma.wgmma %sA[k]; if (k + S - inflight < T) { load.tma %sA[k + S - inflight] }
  * } */
-#include "passes/pass.h"
+#include "passes/why.h"
 
 #include <string.h>
 
@@ -80,9 +80,11 @@ void pass_pipeline(Kernel *k)
 	int inflight = (int)attrs_int(&k->attrs, A_INFLIGHT, 1);
 	for (Op *ring = kernel_find(k, OP_RING); ring; ring = op_find_next(ring, OP_RING)) {
 		Op *mixed = mixed_loop(k, ring->sym[0]);
-		if (mixed)
-			look_ahead(k, mixed, ring->sym[0],
-				   (int)attrs_int(&ring->attrs, A_SLOTS, 0) - inflight);
+		if (!mixed)
+			continue;
+		int slots = (int)attrs_int(&ring->attrs, A_SLOTS, 0);
+		look_ahead(k, mixed, ring->sym[0], slots - inflight);
+		why_ahead(k, ring->sym[0], slots, inflight);
 	}
 	kernel_sweep(k);
 }

@@ -3,7 +3,7 @@
  * rest; loops and lets come along with both. Registers move from producer to consumers by
  * setmaxnreg. for k { load.tma; mma.wgmma } store
  * ->  role producer { for k { load.tma } }  role consumer { for k { mma.wgmma } store } */
-#include "passes/pass.h"
+#include "passes/why.h"
 
 #include <string.h>
 
@@ -267,6 +267,7 @@ void pass_roles(Kernel *k)
 	Budget b = budget_cooperative(k, warpgroups, acc);
 	if (!split)
 		b = (Budget){0, 0, budget_alike(k, threads)};
+	why_registers(k, b.producer, b.consumer ? b.consumer : b.limit, acc, OVERHEAD);
 	check_given(k, b, warpgroups, k->loc);
 	check_registers(k, t, mma->loc, acc, b.limit);
 	if (diag_errors(k->ctx))

@@ -5,7 +5,7 @@
  *     let m (cta / (G * C) * G + cta % (G * C) % height)
  *     let n (cta % (G * C) / height)
  *     ... */
-#include "passes/pass.h"
+#include "passes/why.h"
 
 #include <string.h>
 
@@ -44,6 +44,8 @@ static void raster_2d(Here h, const Op *grid, const Ix *tile)
 	int64_t g = attrs_int(schedule, A_GROUP, 0);
 	int grouped = !strcmp(attrs_str(schedule, A_ALONG, "m"), "n"), swept = 1 - grouped;
 	const Ix *group = ix_int(h.k, g ? g : DEFAULT_GROUP);
+	if (!g)
+		why_group(h.k, DEFAULT_GROUP);
 	const Ix *rows = let_fresh(h, "rows", grid->ix[grouped]);
 	const Ix *cols = let_fresh(h, "cols", grid->ix[swept]);
 	const Ix *sweep = ix_mul(c, group, cols), *which = ix_div(c, tile, sweep);

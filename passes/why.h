@@ -1,0 +1,20 @@
+/* why.h - private to passes/: the reasons of decisions, one call where each is taken. The
+ * sentences stand in why.c, so that a pass holds the decision and nothing about telling it.
+ *     why_stages(k, ring, 4, 49168, 199680)  ->  "4 x 49168 bytes fit in the 199680 that are left"
+ */
+#ifndef DSL_PASSES_WHY_H
+#define DSL_PASSES_WHY_H
+
+#include "passes/pass.h"
+
+void why_swizzle(Kernel *k, const char *buffer, int row_bytes, int swizzle); /* widest first */
+void why_group(Kernel *k, int64_t group);
+/* slots 0: none fit in `left` bytes */
+void why_staging(Kernel *k, const Val *tensor, int slots, int most, int64_t one, int64_t left);
+/* Rows or atoms that TMA cannot store: columns bytes of an atom, and whether rows are contiguous */
+void why_direct(Kernel *k, const Val *tensor, int atom_bytes, bool contiguous);
+void why_stages(Kernel *k, const char *ring, int stages, int64_t one, int64_t left, int most);
+void why_registers(Kernel *k, int producer, int consumer, int accumulators, int overhead);
+void why_ahead(Kernel *k, const char *ring, int slots, int inflight);
+
+#endif
