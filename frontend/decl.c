@@ -29,6 +29,15 @@ static Value eval_define(Sema *s, Define *d)
 	return n ? eval(s, n) : value_bad();
 }
 
+static void said_const(Sema *s, const Node *n, const Value *v)
+{
+	Buf text = {0};
+	if (v)
+		value_print(s, v, &text);
+	said(s, SAID_CONST, n->name, n->kids.at[0]->loc, v ? ctx_str(s->ctx, text.s) : NULL);
+	buf_free(&text);
+}
+
 static void bind_const(Sema *s, const Node *n)
 {
 	Define *d = define_of(s, n->name);
@@ -42,6 +51,7 @@ static void bind_const(Sema *s, const Node *n)
 		diag_remedy(s->ctx, m, "let names anything");
 		v = value_bad();
 	}
+	said_const(s, n, d ? &v : NULL);
 	scope_add(s, n, v);
 }
 
@@ -82,12 +92,26 @@ void decl_layout(Sema *s, const Node *n)
 	}
 }
 
+static void said_mma(Sema *s, const Node *n, const Mma *m)
+{
+	const Node *e = n->kids.at[0];
+	bool spelled = e->kind == N_BINARY;
+	said(s, SAID_MMA, n->name, e->loc,
+	     spelled ? NULL
+		     : ctx_strf(s->ctx, "(%" PRId64 ",%" PRId64 ",%" PRId64 ")", m->arrange[0],
+				m->arrange[1], m->arrange[2]));
+}
+
 void decl_mma(Sema *s, const Node *n)
 {
 	for (int i = 0; i < n->kids.n; i++) {
 		const Node *b = n->kids.at[i];
 		Value v = eval(s, b->kids.at[0]);
-		scope_add(s, b, want(s, &v, V_MMA, "the value") ? v : value_bad());
+		if (want(s, &v, V_MMA, "the value"))
+			said_mma(s, b, v.mma);
+		else
+			v = value_bad();
+		scope_add(s, b, v);
 	}
 }
 
@@ -153,6 +177,7 @@ static void decl_buffer(Sema *s, Node *n)
 	b->type = type_tile(s->ctx, SP_SHARED, e, l);
 	vec_push(s->arena, &s->buffers, b);
 	v.buffer = b;
+	said(s, SAID_BUFFER, n->name, type->kids.at[0]->loc, is_auto ? "auto" : NULL);
 	scope_add(s, n, v);
 }
 
@@ -168,13 +193,15 @@ static bool is_word(const Node *n, const char *word)
 	return n->kind == N_NAME && !strcmp(n->name, word);
 }
 
-static bool tma_option(Sema *s, const Node *n)
+static bool tma_option(Sema *s, const Node *n, const char *copy)
 {
 	const Node *key = n->kind == N_PHRASE ? n->kids.at[0] : n, *word = NULL;
 	if (n->kind == N_PHRASE)
 		word = n->kids.at[1];
-	if (word && is_word(key, "multicast") && (is_word(word, "auto") || is_word(word, "off")))
+	if (word && is_word(key, "multicast") && (is_word(word, "auto") || is_word(word, "off"))) {
+		said(s, SAID_MULTICAST, copy, n->loc, word->name);
 		return true;
+	}
 	if (word && is_word(key, "multicast") &&
 	    (is_word(word, "slice") || is_word(word, "leader")))
 		not_yet(s, n->loc, "multicast %s; auto and off are", word->name);
@@ -185,7 +212,7 @@ static bool tma_option(Sema *s, const Node *n)
 	return false;
 }
 
-static Value tma_load(Sema *s, const Node *call)
+static Value tma_load(Sema *s, const Node *call, const char *name)
 {
 	Value v = value_of(V_TMA);
 	if (call->kids.n < 3) {
@@ -195,8 +222,9 @@ static Value tma_load(Sema *s, const Node *call)
 	Value a = eval(s, call->kids.at[1]), b = eval(s, call->kids.at[2]);
 	if (!want(s, &a, V_TENSOR, "the source") || !want(s, &b, V_BUFFER, "the target"))
 		return value_bad();
+	said(s, SAID_LOAD, name, call->loc, b.buffer->name);
 	for (int i = 3; i < call->kids.n; i++)
-		if (!tma_option(s, call->kids.at[i]))
+		if (!tma_option(s, call->kids.at[i], name))
 			return value_bad();
 	TmaLoad *t = NEW(s->arena, TmaLoad);
 	*t = (TmaLoad){a.tensor, b.buffer};
@@ -211,7 +239,7 @@ void decl_tma(Sema *s, const Node *n)
 		const Node *callee = call->kind == N_CALL ? call->kids.at[0] : call;
 		Value v = value_bad();
 		if (call->kind == N_CALL && is_word(callee, "load"))
-			v = tma_load(s, call);
+			v = tma_load(s, call, b->name);
 		else if (call->kind == N_CALL && is_word(callee, "store"))
 			not_yet(s, call->loc, "tma stores; load is");
 		else
@@ -252,7 +280,9 @@ static void member(Sema *s, Ring *r, const Node *n)
 	}
 	v.buffer->ring = r;
 	vec_push(s->arena, &r->buffers, v.buffer);
-	member_via(s, n->kids.at[0], v.buffer);
+	const Node *via = n->kids.at[0];
+	said(s, SAID_MEMBER, n->name, n->name_loc, via->kind == N_NONE ? NULL : via->name);
+	member_via(s, via, v.buffer);
 }
 
 void decl_pipeline(Sema *s, const Node *n)
@@ -267,6 +297,10 @@ void decl_pipeline(Sema *s, const Node *n)
 	}
 	for (int i = 0; i < members->kids.n; i++)
 		member(s, r, members->kids.at[i]);
+	said(s, SAID_PIPELINE, n->name,
+	     slots->kind == N_NONE ? (Loc){n->name_loc.src, n->name_loc.end, n->name_loc.end}
+				   : slots->loc,
+	     r->slots ? ctx_strf(s->ctx, "%" PRId64, r->slots) : NULL);
 	if (!name_is_free(s, n->name, n->name_loc))
 		return;
 	if (s->rings.n == 1)
