@@ -1,0 +1,88 @@
+/* explain.h - private to driver/explain*.c: what was derived of a kernel, read once from its final
+ * IR, for the text, the JSON and the pictures. Names are the kernel's; vectors are the ctx's. */
+#ifndef DSL_DRIVER_EXPLAIN_H
+#define DSL_DRIVER_EXPLAIN_H
+
+#include "driver/compile.h"
+
+enum { BOX_MAX = 5 };
+
+typedef struct {
+	const char *name, *ring;
+	const Type *type;
+	int64_t slots, groups; /* slots of each group of warps that has its own */
+	int64_t offset, bytes; /* bytes of one slot */
+} FactBuffer;
+
+typedef struct {
+	const char *name, *ring;
+	int64_t slots, count, offset;
+	int64_t bytes; /* announced a phase; 0: none */
+} FactBarrier;
+
+typedef struct {
+	const char *name;
+	int64_t slots;
+	int64_t bytes; /* of one slot of all its buffers */
+	bool staging;  /* written by warps, read by TMA stores */
+} FactRing;
+
+/* A tensor map at work: a load of a buffer or a store from one. */
+typedef struct {
+	const char *buffer, *tensor, *map, *barrier, *role; /* barrier NULL: a store */
+	Elem elem;
+	int rank, copies; /* instructions that fill one slot; of a store: in the text */
+	int64_t box[BOX_MAX], swizzle, bytes;
+	/* Of a load, in a cluster: the CTAs that one copy serves, who issues it, its mask, and the
+	 * bytes that the cluster does not load. */
+	int64_t ctas, saved;
+	const char *issuer, *mask; /* mask NULL: none */
+} FactCopy;
+
+typedef struct {
+	const char *name;
+	int64_t first, warps, active, regs, turns;
+	bool moves; /* registers, by setmaxnreg */
+} FactRole;
+
+typedef struct {
+	const Kernel *k;
+	Attrs given; /* the schedule as written */
+	const char *roles;
+	bool persistent, pdl, serpentine;
+	const char *along;
+	int64_t group, inflight, staging; /* -1: says nothing */
+	int64_t cluster[2];
+	int64_t threads, launch_regs, acc_regs, smem, smem_limit;
+	const char *grid; /* CTAs, a formula of the arguments */
+	VEC(FactRing) rings;
+	VEC(FactBuffer) buffers;
+	VEC(FactBarrier) barriers;
+	VEC(FactCopy) loads;
+	VEC(FactCopy) stores;
+	VEC(FactRole) role;
+	int direct_stores; /* store instructions from registers, in the text */
+} Facts;
+
+typedef VEC(Facts) FactsVec;
+
+/* explain_facts.c: of a kernel at the ptx stage; given: its attributes after the frontend */
+Facts facts_of(const Kernel *k, Attrs given);
+const FactRing *facts_ring(const Facts *f, const char *name);
+const FactBuffer *facts_buffer(const Facts *f, const char *name);
+const FactCopy *facts_load(const Facts *f, const char *buffer);
+const FactRing *facts_main_ring(const Facts *f);                    /* NULL: none */
+const char *facts_layout(Ctx *c, const Type *t, const char *shape); /* as the language says it */
+/* Why it is so: the pass's reason, "as written" or "default". */
+const char *facts_reason(const Facts *f, WhyId id, const char *subject, AttrId given);
+
+/* explain_text.c: the source with everything spelled out; notes_print: what it cannot say */
+void explain_program(const Src *src, const SaidVec *said, const FactsVec *all, Ctx *c, Buf *out);
+void notes_print(const Facts *f, Buf *out); /* lines "//: ..." */
+extern const char explain_mark[];           /* "//:", in front of every comment of explain */
+
+/* explain_json.c, explain_svg.c */
+void explain_json(const char *source, const SaidVec *said, const FactsVec *all, Buf *out);
+void explain_svg(const FactsVec *all, Buf *out);
+
+#endif

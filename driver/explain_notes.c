@@ -1,0 +1,145 @@
+/* explain_notes.c - what a program cannot say, as comments behind each kernel: the launch, roles,
+ * copies with their boxes, barriers with counts and bytes, shared memory with offsets.
+ *     //: barriers    ab.full[4]  1 arrival and 49152 bytes a phase, at 229376 */
+#include "driver/explain.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static void head(Buf *out, const char *title)
+{
+	buf_printf(out, "%s   %-9s ", explain_mark, title);
+}
+
+static const char *plural(int64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+static void note_grid(const Facts *f, Buf *out)
+{
+	head(out, "grid");
+	buf_printf(out, "%s CTAs of %" PRId64 " threads, %s\n", f->grid, f->threads,
+		   f->persistent ? "each computes tile after tile" : "one tile each");
+	head(out, "");
+	buf_printf(out, "programmatic dependent launch %s\n",
+		   f->pdl ? "on: grid.launch first, grid.wait before global memory is touched"
+			  : "off");
+}
+
+static void note_roles(const Facts *f, Buf *out)
+{
+	for (int i = 0; i < f->role.n; i++) {
+		const FactRole *r = &f->role.at[i];
+		head(out, i ? "" : "roles");
+		buf_printf(out, "%-8s warps %" PRId64 "..%" PRId64, r->name, r->first,
+			   r->first + r->warps - 1);
+		if (r->active != r->warps)
+			buf_printf(out, ", of which %" PRId64 " work%s", r->active,
+				   r->active == 1 ? "s" : "");
+		buf_printf(out, "; %" PRId64 " registers a thread%s", r->regs,
+			   r->moves ? " by setmaxnreg" : "");
+		if (r->turns > 1)
+			buf_printf(out, "; %" PRId64 " warpgroups take tiles by turns", r->turns);
+		buf_printf(out, "\n");
+	}
+	head(out, "");
+	buf_printf(out,
+		   "%" PRId64 " registers a thread at launch; the accumulator takes %" PRId64 "\n",
+		   f->launch_regs, f->acc_regs);
+}
+
+static void note_copy(const Facts *f, const FactCopy *c, const char *title, Buf *out)
+{
+	head(out, title);
+	buf_printf(out, c->barrier ? "%s <- %s" : "%s -> %s", c->buffer, c->tensor);
+	buf_printf(out, "  TMA box (");
+	for (int i = 0; i < c->rank && i < BOX_MAX; i++)
+		buf_printf(out, "%s%" PRId64, i ? "," : "", c->box[i]);
+	buf_printf(out, ") of %s, fastest mode first, swizzle %" PRId64 "; ",
+		   elem_rows[c->elem].name, c->swizzle);
+	if (!c->barrier) {
+		buf_printf(out, "%d a tile, by one thread of %s\n", c->copies, c->role);
+		return;
+	}
+	buf_printf(out, "%d a stage, %" PRId64 " bytes, by one thread of %s, on %s\n", c->copies,
+		   c->bytes, c->role, c->barrier);
+	if (f->cluster[0] * f->cluster[1] > 1) {
+		head(out, "");
+		buf_printf(out,
+			   "issued by %s; serves %" PRId64 " CTA%s, mask %s, %" PRId64
+			   " bytes of the cluster saved\n",
+			   c->issuer, c->ctas, plural(c->ctas), c->mask ? c->mask : "none",
+			   c->saved);
+	}
+}
+
+static void note_copies(const Facts *f, Buf *out)
+{
+	for (int i = 0; i < f->loads.n; i++)
+		note_copy(f, &f->loads.at[i], i ? "" : "loads", out);
+	for (int i = 0; i < f->stores.n; i++)
+		note_copy(f, &f->stores.at[i], i ? "" : "stores", out);
+	if (f->direct_stores) {
+		head(out, f->stores.n ? "" : "stores");
+		buf_printf(out, "from registers, under a guard: %d instruction%s a thread\n",
+			   f->direct_stores, plural(f->direct_stores));
+	}
+	for (int i = 0; i < f->k->whys.n; i++) {
+		const Why *w = &f->k->whys.at[i];
+		if (w->id != WHY_STAGING && w->id != WHY_AHEAD)
+			continue;
+		head(out, "");
+		buf_printf(out, "%s %" PRId64 "%s: %s\n", why_rows[w->id].name, w->value,
+			   w->rejected ? " rejected" : "", w->text);
+	}
+}
+
+static void note_barriers(const Facts *f, Buf *out)
+{
+	for (int i = 0; i < f->barriers.n; i++) {
+		const FactBarrier *b = &f->barriers.at[i];
+		head(out, i ? "" : "barriers");
+		buf_printf(out, "%s[%" PRId64 "]  %" PRId64 " arrival%s", b->name, b->slots,
+			   b->count, plural(b->count));
+		if (b->bytes)
+			buf_printf(out, " and %" PRId64 " bytes", b->bytes);
+		buf_printf(out, " a phase: %s\n",
+			   b->bytes ? "who issues the loads announces what lands in the slot"
+				    : "each warp that reads the slot releases it");
+	}
+}
+
+static void note_memory(const Facts *f, Buf *out)
+{
+	for (int i = 0; i < f->buffers.n; i++) {
+		const FactBuffer *b = &f->buffers.at[i];
+		head(out, i ? "" : "shared");
+		buf_printf(out, "%7" PRId64 "  %-10s ", b->offset, b->name);
+		if (b->groups > 1)
+			buf_printf(out, "%" PRId64 " warpgroups x ", b->groups);
+		buf_printf(out, "%" PRId64 " slot%s x %" PRId64 " bytes, of %s\n", b->slots,
+			   plural(b->slots), b->bytes, b->ring);
+	}
+	for (int i = 0; i < f->barriers.n; i++) {
+		const FactBarrier *b = &f->barriers.at[i];
+		head(out, f->buffers.n + i ? "" : "shared");
+		buf_printf(out, "%7" PRId64 "  %-10s %" PRId64 " x 8 bytes\n", b->offset, b->name,
+			   b->slots);
+	}
+	head(out, "");
+	buf_printf(out,
+		   "%7" PRId64 "  in all, of %" PRId64
+		   "; buffers begin at multiples of 1024, where swizzles repeat\n",
+		   f->smem, f->smem_limit);
+}
+
+void notes_print(const Facts *f, Buf *out)
+{
+	buf_printf(out, "%s %s: what the language cannot say\n", explain_mark, f->k->name);
+	note_grid(f, out);
+	note_roles(f, out);
+	note_copies(f, out);
+	note_barriers(f, out);
+	note_memory(f, out);
+}
