@@ -147,6 +147,19 @@ static void by_chunks(const Epilogue *e, int slots)
 	op_remove(e->store);
 }
 
+/* Staging buffers that were asked for where TMA cannot store from them. */
+static void refuse_staging(const Epilogue *e)
+{
+	const Val *tensor = e->tile->in[0].val;
+	int64_t slots = attrs_int(&e->k->attrs, A_STAGING, 0);
+	if (!slots)
+		return;
+	DiagMsg *m = diag(e->k->ctx, e->store->loc, D_E0407, "staging %lld, but %s takes %s",
+			  (long long)slots, tensor->name,
+			  kernel_why_find(e->k, WHY_STAGING, tensor->name)->text);
+	diag_remedy(e->k->ctx, m, "write staging 0");
+}
+
 static void store(Kernel *k, Op *op, const Op *mma)
 {
 	Epilogue e = {.k = k, .store = op, .tile = op->in[0].val->def, .t = op_tiled_mma(mma)};
@@ -156,6 +169,7 @@ static void store(Kernel *k, Op *op, const Op *mma)
 	e.chunk = (KMajor){ROWS, width / e.bytes, width / e.bytes, width};
 	if (!width || !rows_are_contiguous(e.tile)) {
 		why_direct(k, e.tile->in[0].val, e.t.atom.n * e.bytes, rows_are_contiguous(e.tile));
+		refuse_staging(&e);
 		return;
 	}
 	int slots = staging_slots(&e);

@@ -50,16 +50,18 @@ static int accumulators(const Kernel *k)
 	return regs;
 }
 
-static Budget budget_cooperative(const Kernel *k, int warpgroups, int acc)
+static Budget budget_cooperative(Kernel *k, int warpgroups, int acc)
 {
 	const Attr *given = attrs_get(&k->attrs, A_ROLE_REGS);
 	if (given)
 		return (Budget){(int)given->i[0], (int)given->i[1], (int)given->i[1]};
 	if (warpgroups == 1)
 		return shares[0];
+	if (warpgroups == 2 && acc + OVERHEAD <= shares[1].limit)
+		return shares[1];
 	if (warpgroups == 2)
-		return acc + OVERHEAD > shares[1].limit ? shares[2] : shares[1];
-	return shares[3];
+		why_few_registers(k, shares[1].consumer, acc + OVERHEAD);
+	return shares[warpgroups];
 }
 
 static int budget_alike(const Kernel *k, int threads)

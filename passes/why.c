@@ -75,6 +75,11 @@ void why_registers(Kernel *k, int producer, int consumer, int accumulators, int 
 			   accumulators, overhead);
 }
 
+void why_few_registers(Kernel *k, int consumer, int needed)
+{
+	kernel_why_not(k, WHY_REGISTERS, NULL, consumer, "%d are needed", needed);
+}
+
 void why_ahead(Kernel *k, const char *ring, int slots, int inflight)
 {
 	kernel_why(k, WHY_AHEAD, ring, slots - inflight,
