@@ -6,6 +6,7 @@
 #include "driver/files.h"
 #include "driver/tool.h"
 
+#include <stdio.h>
 #include <string.h>
 
 typedef struct {
@@ -68,6 +69,20 @@ static bool write_others(Explained *e, const Options *o, const Source *source, c
 	return ok;
 }
 
+/* The program that is explained is not written over. */
+static bool spares_input(Explained *e, const Options *o)
+{
+	const char *to[] = {o->out, o->json_out, o->svg};
+	for (size_t i = 0; i < COUNTOF(to); i++) {
+		if (!to[i] || !strcmp(to[i], "-") || !same_file(to[i], o->inputs.at[0]))
+			continue;
+		diag_remedy(e->c, diag(e->c, NOLOC, D_E0604, "the output '%s' is the input", to[i]),
+			    "name another");
+		return false;
+	}
+	return true;
+}
+
 static bool all_done(const Explained *e)
 {
 	for (int i = 0; i < e->kernels.n; i++)
@@ -89,7 +104,8 @@ static bool explain(Explained *e, const Options *o, const Source *source, Compil
 	buf_free(&log);
 	for (int i = 0; ok && i < e->kernels.n; i++)
 		vec_push(ctx_arena(e->c), &all, facts_of(e->kernels.at[i], e->given.at[i]));
-	return ok && write_text(e, o, source, &all) && write_others(e, o, source, &all);
+	return ok && spares_input(e, o) && write_text(e, o, source, &all) &&
+	       write_others(e, o, source, &all);
 }
 
 int tool_explain(const Options *o)
@@ -100,6 +116,8 @@ int tool_explain(const Options *o)
 	Buf text = {0};
 	bool ok =
 		tool_read(e.c, o, o->inputs.at[0], &text, &source) && explain(&e, o, &source, &out);
+	if (out.printed.n)
+		fwrite(out.printed.s, 1, out.printed.n, stderr);
 	tool_messages(e.c, o);
 	int code = ok ? EXIT_OK : out.exit_code ? out.exit_code : EXIT_DIAGS;
 	compile_out_free(&out);

@@ -87,11 +87,10 @@ static void note_copies(const Facts *f, Buf *out)
 	}
 	for (int i = 0; i < f->k->whys.n; i++) {
 		const Why *w = &f->k->whys.at[i];
-		if (w->id != WHY_STAGING && w->id != WHY_AHEAD)
+		if (w->id != WHY_AHEAD)
 			continue;
 		head(out, "");
-		buf_printf(out, "%s %" PRId64 "%s: %s\n", why_rows[w->id].name, w->value,
-			   w->rejected ? " rejected" : "", w->text);
+		buf_printf(out, "the first %" PRId64 " before the loop: %s\n", w->value, w->text);
 	}
 }
 

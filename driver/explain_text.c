@@ -251,6 +251,16 @@ static const char *on_off(const char *word, bool on)
 					: "persistent off;";
 }
 
+static void rejected(Buf *b, const char *indent, const Facts *f, WhyId id)
+{
+	for (int i = 0; i < f->k->whys.n; i++) {
+		const Why *w = &f->k->whys.at[i];
+		if (w->id == id && w->rejected)
+			buf_printf(b, "%s    %s %s %" PRId64 " rejected: %s\n", indent,
+				   explain_mark, why_rows[w->id].name, w->value, w->text);
+	}
+}
+
 static void schedule_lines(const Facts *f, const char *indent, Buf *b)
 {
 	Ctx *c = f->k->ctx;
@@ -262,19 +272,14 @@ static void schedule_lines(const Facts *f, const char *indent, Buf *b)
 	     facts_reason(f, none, NULL, A_PERSISTENT));
 	if (f->group >= 0)
 		line(b, indent, group_text(f), facts_reason(f, WHY_GROUP, NULL, A_GROUP));
+	rejected(b, indent, f, WHY_REGISTERS);
 	line(b, indent, roles_text(f), facts_reason(f, WHY_REGISTERS, NULL, A_ROLE_REGS));
 	line(b, indent, ctx_strf(c, "inflight %" PRId64 ";", f->inflight),
 	     facts_reason(f, none, NULL, A_INFLIGHT));
-	if (f->staging >= 0) {
-		for (int i = 0; i < f->k->whys.n; i++) {
-			const Why *w = &f->k->whys.at[i];
-			if (w->id == WHY_STAGING && w->rejected)
-				buf_printf(b, "%s    %s staging %" PRId64 " rejected: %s\n", indent,
-					   explain_mark, w->value, w->text);
-		}
+	rejected(b, indent, f, WHY_STAGING);
+	if (f->staging >= 0)
 		line(b, indent, ctx_strf(c, "staging %" PRId64 ";", f->staging),
 		     facts_reason(f, WHY_STAGING, NULL, A_STAGING));
-	}
 	line(b, indent, on_off("pdl", f->pdl), facts_reason(f, none, NULL, A_PDL));
 }
 
