@@ -120,3 +120,15 @@ expect 2 explain "$gemm" --size M=1
 has err '--size is not an option of dslc explain'
 expect 0 --help=explain
 has out '--json'
+
+# docs/explain.md shows what the tool says, and its table has the keys of the JSON and no others.
+mkdir -p page
+cp "$root/docs/explain.md" "$root/docs/explain.svg" page
+"$root/tools/explain-page.sh" "$dslc" page
+cmp page/explain.md "$root/docs/explain.md" && cmp page/explain.svg "$root/docs/explain.svg" ||
+	fail "docs/explain.md is old: tools/explain-page.sh $dslc docs"
+expect 0 explain "$schedules" -DbN=128 --json keys.json
+grep -o '^ *"[a-z_]*":' keys.json | tr -d ' ":' | sort -u >keys
+sed -n '/^## JSON/,$p' "$root/docs/explain.md" | sed -n 's/^| \(`[^|]*\) | \(.*\) |$/\1 \2/p' |
+	grep -o '`[a-z_]*`' | tr -d '`' | sort -u >documented
+same keys documented
