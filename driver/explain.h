@@ -45,6 +45,26 @@ typedef struct {
 	bool moves; /* registers, by setmaxnreg */
 } FactRole;
 
+/* The instruction that multiplies, and the fragment that it adds to. */
+typedef struct {
+	const char *atom, *role, *fragment; /* NULL: none */
+	const Layout *tv;       /* (thread of the role, register) -> place in the tile */
+	int instructions;       /* of a warpgroup, a stage */
+	int64_t lbo[2], sbo[2]; /* of the descriptors of A and B */
+} FactMma;
+
+typedef struct {
+	const char *id; /* a formula of the warp */
+	int64_t threads;
+} FactNamed;
+
+/* What the launcher checks: condition, and the rule behind it. */
+typedef struct {
+	const char *text, *rule;
+} FactCheck;
+
+typedef VEC(const char *) TextVec;
+
 typedef struct {
 	const Kernel *k;
 	Attrs given; /* the schedule as written */
@@ -61,6 +81,10 @@ typedef struct {
 	VEC(FactCopy) loads;
 	VEC(FactCopy) stores;
 	VEC(FactRole) role;
+	VEC(FactNamed) named;
+	VEC(FactCheck) checks; /* explain.c's, from the manifest */
+	TextVec tile;          /* explain.c's: which tile a CTA computes, "m = ..." */
+	FactMma mma;
 	int direct_stores; /* store instructions from registers, in the text */
 } Facts;
 

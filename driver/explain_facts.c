@@ -170,6 +170,39 @@ static void take_store(Facts *f, const Op *op)
 	vec_push(arena_of(f), &f->stores, copy_of(op, op->in[0].val, op->in[1].val));
 }
 
+/* ------------------------------------------------------------------ mma and meetings */
+static void take_wgmma(Facts *f, const Op *op)
+{
+	const Attr *lbo = attrs_get(&op->attrs, A_LBO), *sbo = attrs_get(&op->attrs, A_SBO);
+	Buf atom = {0};
+	if (f->mma.atom)
+		return;
+	atom_print(attrs_get(&op->attrs, A_ATOM)->atom, &atom);
+	f->mma = (FactMma){.atom = ctx_str(f->k->ctx, atom.s),
+			   .role = role_name(op),
+			   .tv = op->in[0].val->type->tv};
+	buf_free(&atom);
+	for (const Op *o = op; o; o = o->next)
+		f->mma.instructions += o->kind == OP_WGMMA;
+	for (int i = 0; i < 2; i++) {
+		f->mma.lbo[i] = lbo && i < lbo->n ? lbo->i[i] : 0;
+		f->mma.sbo[i] = sbo && i < sbo->n ? sbo->i[i] : 0;
+	}
+}
+
+static void take_named(Facts *f, const Op *op)
+{
+	int64_t threads = attrs_int(&op->attrs, A_THREADS, 0);
+	Buf b = {0};
+	ix_print(op->ix[0], &b);
+	const char *id = ctx_str(f->k->ctx, b.s);
+	buf_free(&b);
+	for (int i = 0; i < f->named.n; i++)
+		if (f->named.at[i].id == id && f->named.at[i].threads == threads)
+			return;
+	vec_push(arena_of(f), &f->named, ((FactNamed){id, threads}));
+}
+
 static void take(Facts *f, const Op *op)
 {
 	switch (op->kind) {
@@ -193,6 +226,13 @@ static void take(Facts *f, const Op *op)
 		break;
 	case OP_TMA_STORE:
 		take_store(f, op);
+		break;
+	case OP_WGMMA:
+		take_wgmma(f, op);
+		break;
+	case OP_BAR_SYNC:
+	case OP_BAR_ARRIVE:
+		take_named(f, op);
 		break;
 	case OP_ST_GLOBAL:
 		f->direct_stores++;

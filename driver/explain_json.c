@@ -1,6 +1,6 @@
 /* explain_json.c - what was derived, for tools: the schema of docs/explain.md. Keys are added in
  * later versions, never changed; a change of meaning changes "schema".
- *     {"schema":"dslc-explain/1","kernels":[{"name":"gemm","schedule":{"roles":"cooperative",...} */
+ *     {"schema":"dslc-explain/1","kernels":[{"name":"gemm","schedule":{"roles":"none",...}}]} */
 #include "driver/dslc.h"
 #include "driver/explain.h"
 
@@ -58,6 +58,12 @@ static json_object *put_array(json_object *o, const char *key)
 	return a;
 }
 
+static void add_text(json_object *array, const char *s)
+{
+	if (json_object_array_add(array, must(json_object_new_string(s))))
+		panic("out of memory");
+}
+
 static json_object *add_object(json_object *array)
 {
 	json_object *o = must(json_object_new_object());
@@ -90,6 +96,14 @@ static void put_launch(json_object *k, const Facts *f)
 	put_int(o, "accumulator_registers", f->acc_regs);
 	put_int(o, "shared_bytes", f->smem);
 	put_int(o, "shared_limit", f->smem_limit);
+	json_object *tile = put_array(o, "tile"), *checks = put_array(o, "checks");
+	for (int i = 0; i < f->tile.n; i++)
+		add_text(tile, f->tile.at[i]);
+	for (int i = 0; i < f->checks.n; i++) {
+		json_object *c = add_object(checks);
+		put_text(c, "condition", f->checks.at[i].text);
+		put_text(c, "rule", f->checks.at[i].rule);
+	}
 }
 
 static void put_roles(json_object *k, const Facts *f)
@@ -190,6 +204,30 @@ static void put_barriers(json_object *k, const Facts *f)
 	}
 }
 
+static void put_named(json_object *k, const Facts *f)
+{
+	json_object *a = put_array(k, "named_barriers");
+	for (int i = 0; i < f->named.n; i++) {
+		json_object *o = add_object(a);
+		put_text(o, "id", f->named.at[i].id);
+		put_int(o, "threads", f->named.at[i].threads);
+	}
+}
+
+static void put_mma(json_object *k, const Facts *f)
+{
+	const FactMma *m = &f->mma;
+	if (!m->atom)
+		return;
+	json_object *o = put_object(k, "mma");
+	put_text(o, "atom", m->atom);
+	put_text(o, "role", m->role);
+	put_int(o, "instructions", m->instructions);
+	put_ints(o, "leading_bytes", m->lbo, 2);
+	put_ints(o, "stride_bytes", m->sbo, 2);
+	put_text(o, "thread_values", m->tv ? layout_str(f->k->ctx, m->tv) : NULL);
+}
+
 static void put_decisions(json_object *k, const Facts *f)
 {
 	json_object *a = put_array(k, "decisions");
@@ -232,6 +270,8 @@ static void put_kernel(json_object *array, const SaidVec *said, const Facts *f)
 	put_buffers(k, f);
 	put_copies(k, f);
 	put_barriers(k, f);
+	put_named(k, f);
+	put_mma(k, f);
 	put_decisions(k, f);
 }
 

@@ -27,6 +27,42 @@ static void note_grid(const Facts *f, Buf *out)
 			  : "off");
 }
 
+static void note_tile(const Facts *f, Buf *out)
+{
+	for (int i = 0; i < f->tile.n; i++) {
+		head(out, i ? "" : "tile");
+		buf_printf(out, "%s\n", f->tile.at[i]);
+	}
+}
+
+static void note_checks(const Facts *f, Buf *out)
+{
+	for (int i = 0; i < f->checks.n; i++) {
+		head(out, i ? "" : "launch");
+		buf_printf(out, "checks %s: %s\n", f->checks.at[i].text, f->checks.at[i].rule);
+	}
+}
+
+static void note_mma(const Facts *f, Buf *out)
+{
+	const FactMma *m = &f->mma;
+	if (!m->atom)
+		return;
+	head(out, "mma");
+	buf_printf(out, "%d x %s a stage and warpgroup, by %s\n", m->instructions, m->atom,
+		   m->role);
+	head(out, "");
+	buf_printf(out,
+		   "descriptors: leading bytes %" PRId64 " and %" PRId64 ", stride bytes %" PRId64
+		   " and %" PRId64 " of A and B\n",
+		   m->lbo[0], m->lbo[1], m->sbo[0], m->sbo[1]);
+	if (m->tv) {
+		head(out, "");
+		buf_printf(out, "accumulator: (thread, register) -> %s\n",
+			   layout_str(f->k->ctx, m->tv));
+	}
+}
+
 static void note_roles(const Facts *f, Buf *out)
 {
 	for (int i = 0; i < f->role.n; i++) {
@@ -107,6 +143,11 @@ static void note_barriers(const Facts *f, Buf *out)
 			   b->bytes ? "who issues the loads announces what lands in the slot"
 				    : "each warp that reads the slot releases it");
 	}
+	for (int i = 0; i < f->named.n; i++) {
+		head(out, f->barriers.n + i ? "" : "barriers");
+		buf_printf(out, "named barrier %s: %" PRId64 " threads meet\n", f->named.at[i].id,
+			   f->named.at[i].threads);
+	}
 }
 
 static void note_memory(const Facts *f, Buf *out)
@@ -137,7 +178,10 @@ void notes_print(const Facts *f, Buf *out)
 {
 	buf_printf(out, "%s %s: what the language cannot say\n", explain_mark, f->k->name);
 	note_grid(f, out);
+	note_tile(f, out);
+	note_checks(f, out);
 	note_roles(f, out);
+	note_mma(f, out);
 	note_copies(f, out);
 	note_barriers(f, out);
 	note_memory(f, out);

@@ -1,6 +1,6 @@
 /* explain_svg.c - two pictures a kernel, in one file without script or font of its own: the
- * pipeline in its steady state (roles are rows, slots are colours, one period is framed), and shared
- * memory to scale with a table below it.
+ * pipeline in its steady state (roles are rows, slots are colours, one period is framed), and
+ * shared memory to scale with a table below it.
  *     consumer | k | k+1 | k+2 | k+3 |      each in the colour of its slot */
 #include "driver/explain.h"
 

@@ -1,6 +1,7 @@
 /* explain_text.c - the source written out in full: edits at the places that the frontend reported,
  * everything between them as the author has it.
- *     smem sA : bf16 (bM,bK);   ->   smem sA : bf16 tile_to_shape(Sw<3,3,3> o (8,64):(64,1), (bM,bK));
+ *     smem sA : bf16 (bM,bK);
+ *  -> smem sA : bf16 tile_to_shape(Sw<3,3,3> o (8,64):(64,1), (bM,bK));
  * Comments begin with "//:"; those of an earlier run are taken out first. */
 #include "driver/explain.h"
 

@@ -32,8 +32,12 @@ static Value eval_define(Sema *s, Define *d)
 static void said_const(Sema *s, const Node *n, const Value *v)
 {
 	Buf text = {0};
-	if (v)
+	if (v && v->kind == V_REAL) /* exact, and not an integer when it is read again */
+		buf_printf(&text, "%.17g", v->real);
+	else if (v)
 		value_print(s, v, &text);
+	if (v && v->kind == V_REAL && !strpbrk(text.s, ".e"))
+		buf_printf(&text, ".0");
 	said(s, SAID_CONST, n->name, n->kids.at[0]->loc, v ? ctx_str(s->ctx, text.s) : NULL);
 	buf_free(&text);
 }

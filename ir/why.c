@@ -1,7 +1,7 @@
 /* why.c - reasons beside the IR: what a pass decided, why, and what it tried before. They are no
  * part of the text form and no pass reads them.
- *     kernel_why_not(k, WHY_STAGES, "ab", 5, "5 would take ..."); kernel_why(k, WHY_STAGES, "ab", 4, ...);
- */
+ *     kernel_why_not(k, WHY_STAGES, "ab", 5, "245840 bytes, over the %d left", 199680);
+ *     kernel_why(k, WHY_STAGES, "ab", 4, "as many as fit"); */
 #include "ir/ir.h"
 
 const WhyRow why_rows[WHY_COUNT] = {

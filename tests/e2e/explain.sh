@@ -30,8 +30,9 @@ manifest()
 "$dslc" explain full.gemm -o again.gemm
 "$dslc" explain again.gemm -o third.gemm
 cmp again.gemm third.gemm
-sed -e 's/ *\/\/:.*//' -e '/^$/d' full.gemm >full.bare
-sed -e 's/ *\/\/:.*//' -e '/^$/d' again.gemm >again.bare
+bare='s/[ 	]*\/\/:.*//; /^[ 	]*$/d'
+sed -e "$bare" full.gemm >full.bare
+sed -e "$bare" again.gemm >again.bare
 cmp full.bare again.bare
 "$dslc" "$file" "$@" --emit=cubin,manifest -o a.x
 "$dslc" full.gemm --emit=cubin,manifest -o b.x
