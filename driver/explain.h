@@ -47,10 +47,10 @@ typedef struct {
 
 /* The instruction that multiplies, and the fragment that it adds to. */
 typedef struct {
-	const char *atom, *role, *fragment; /* NULL: none */
-	const Layout *tv;       /* (thread of the role, register) -> place in the tile */
-	int instructions;       /* of a warpgroup, a stage */
-	int64_t lbo[2], sbo[2]; /* of the descriptors of A and B */
+	const char *atom, *role, *ring; /* NULL: none; ring of its operands */
+	const Layout *tv;               /* (thread of the role, register) -> place in the tile */
+	int instructions;               /* of a warpgroup, a stage */
+	int64_t lbo[2], sbo[2];         /* of the descriptors of A and B */
 } FactMma;
 
 typedef struct {
@@ -71,7 +71,7 @@ typedef struct {
 	const char *roles;
 	bool persistent, pdl, serpentine;
 	const char *along;
-	int64_t group, inflight, staging; /* -1: says nothing */
+	int64_t group, inflight, staging; /* group -1: none */
 	int64_t cluster[2];
 	int64_t threads, launch_regs, acc_regs, smem, smem_limit;
 	const char *grid; /* CTAs, a formula of the arguments */

@@ -38,10 +38,7 @@ const FactCopy *facts_load(const Facts *f, const char *buffer)
 
 const FactRing *facts_main_ring(const Facts *f)
 {
-	for (int i = 0; i < f->rings.n; i++)
-		if (!f->rings.at[i].staging)
-			return &f->rings.at[i];
-	return NULL;
+	return f->mma.ring ? facts_ring(f, f->mma.ring) : NULL;
 }
 
 /* ------------------------------------------------------------------ declarations */
@@ -180,6 +177,7 @@ static void take_wgmma(Facts *f, const Op *op)
 	atom_print(attrs_get(&op->attrs, A_ATOM)->atom, &atom);
 	f->mma = (FactMma){.atom = ctx_str(f->k->ctx, atom.s),
 			   .role = role_name(op),
+			   .ring = attrs_str(&op->in[1].val->def->attrs, A_RING, ""),
 			   .tv = op->in[0].val->type->tv};
 	buf_free(&atom);
 	for (const Op *o = op; o; o = o->next)
@@ -268,7 +266,9 @@ static void take_schedule(Facts *f)
 	f->serpentine = attrs_int(a, A_SERPENTINE, 0);
 	f->along = attrs_str(a, A_ALONG, "m");
 	f->group = decided(f, WHY_GROUP, A_GROUP, -1);
-	f->staging = decided(f, WHY_STAGING, A_STAGING, -1);
+	f->staging = 0;
+	for (int i = 0; i < f->stores.n; i++)
+		f->staging = facts_buffer(f, f->stores.at[i].buffer)->slots;
 	f->inflight = attrs_int(a, A_INFLIGHT, 1);
 	f->cluster[0] = cluster ? cluster->i[0] : 1;
 	f->cluster[1] = cluster && cluster->n > 1 ? cluster->i[1] : 1;

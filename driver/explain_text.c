@@ -278,9 +278,8 @@ static void schedule_lines(const Facts *f, const char *indent, Buf *b)
 	line(b, indent, ctx_strf(c, "inflight %" PRId64 ";", f->inflight),
 	     facts_reason(f, none, NULL, A_INFLIGHT));
 	rejected(b, indent, f, WHY_STAGING);
-	if (f->staging >= 0)
-		line(b, indent, ctx_strf(c, "staging %" PRId64 ";", f->staging),
-		     facts_reason(f, WHY_STAGING, NULL, A_STAGING));
+	line(b, indent, ctx_strf(c, "staging %" PRId64 ";", f->staging),
+	     facts_reason(f, WHY_STAGING, NULL, A_STAGING));
 	line(b, indent, on_off("pdl", f->pdl), facts_reason(f, none, NULL, A_PDL));
 }
 

@@ -33,6 +33,23 @@ static bool rows_are_contiguous(const Op *tile)
 	       ix_is(tup_get(l->stride, 1)->leaf, 1);
 }
 
+/* Whether TMA can store it from chunks of that width; slots that were asked for are refused. */
+static bool can_stage(const Epilogue *e, int width)
+{
+	const Val *tensor = e->tile->in[0].val;
+	int64_t slots = attrs_int(&e->k->attrs, A_STAGING, 0);
+	if (width && rows_are_contiguous(e->tile))
+		return true;
+	why_direct(e->k, tensor, e->t.atom.n * e->bytes, rows_are_contiguous(e->tile));
+	if (slots) {
+		DiagMsg *m = diag(e->k->ctx, e->store->loc, D_E0407,
+				  "staging %lld, but %s takes %s", (long long)slots, tensor->name,
+				  kernel_why_find(e->k, WHY_STAGING, tensor->name)->text);
+		diag_remedy(e->k->ctx, m, "write staging 0");
+	}
+	return false;
+}
+
 /* As the schedule or the pipeline says; 0: rings takes what is left. */
 static int64_t user_stages(const Kernel *k)
 {
@@ -147,19 +164,6 @@ static void by_chunks(const Epilogue *e, int slots)
 	op_remove(e->store);
 }
 
-/* Staging buffers that were asked for where TMA cannot store from them. */
-static void refuse_staging(const Epilogue *e)
-{
-	const Val *tensor = e->tile->in[0].val;
-	int64_t slots = attrs_int(&e->k->attrs, A_STAGING, 0);
-	if (!slots)
-		return;
-	DiagMsg *m = diag(e->k->ctx, e->store->loc, D_E0407, "staging %lld, but %s takes %s",
-			  (long long)slots, tensor->name,
-			  kernel_why_find(e->k, WHY_STAGING, tensor->name)->text);
-	diag_remedy(e->k->ctx, m, "write staging 0");
-}
-
 static void store(Kernel *k, Op *op, const Op *mma)
 {
 	Epilogue e = {.k = k, .store = op, .tile = op->in[0].val->def, .t = op_tiled_mma(mma)};
@@ -167,11 +171,8 @@ static void store(Kernel *k, Op *op, const Op *mma)
 	e.warpgroups = kernel_pingpong(k) ? 2 : tiled_mma_warpgroups(e.t);
 	int width = chunk_bytes(&e);
 	e.chunk = (KMajor){ROWS, width / e.bytes, width / e.bytes, width};
-	if (!width || !rows_are_contiguous(e.tile)) {
-		why_direct(k, e.tile->in[0].val, e.t.atom.n * e.bytes, rows_are_contiguous(e.tile));
-		refuse_staging(&e);
+	if (!can_stage(&e, width))
 		return;
-	}
 	int slots = staging_slots(&e);
 	if (slots)
 		by_chunks(&e, slots);

@@ -73,6 +73,7 @@ static void look_ahead(Kernel *k, Op *loop, const char *ring, int ahead)
 	block_copy(k, loop->body, op_body(k, rest), &late, 1, is_load, (void *)(uintptr_t)ring);
 	drop_loads(loop, ring);
 	block_append(loop->body, rest);
+	why_ahead(k, ring, ahead);
 }
 
 void pass_pipeline(Kernel *k)
@@ -80,11 +81,9 @@ void pass_pipeline(Kernel *k)
 	int inflight = (int)attrs_int(&k->attrs, A_INFLIGHT, 1);
 	for (Op *ring = kernel_find(k, OP_RING); ring; ring = op_find_next(ring, OP_RING)) {
 		Op *mixed = mixed_loop(k, ring->sym[0]);
-		if (!mixed)
-			continue;
-		int slots = (int)attrs_int(&ring->attrs, A_SLOTS, 0);
-		look_ahead(k, mixed, ring->sym[0], slots - inflight);
-		why_ahead(k, ring->sym[0], slots, inflight);
+		if (mixed)
+			look_ahead(k, mixed, ring->sym[0],
+				   (int)attrs_int(&ring->attrs, A_SLOTS, 0) - inflight);
 	}
 	kernel_sweep(k);
 }

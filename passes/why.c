@@ -80,9 +80,7 @@ void why_few_registers(Kernel *k, int consumer, int needed)
 	kernel_why_not(k, WHY_REGISTERS, NULL, consumer, "%d are needed", needed);
 }
 
-void why_ahead(Kernel *k, const char *ring, int slots, int inflight)
+void why_ahead(Kernel *k, const char *ring, int ahead)
 {
-	kernel_why(k, WHY_AHEAD, ring, slots - inflight,
-		   "%d stages less the %d wgmma group%s in flight", slots, inflight,
-		   inflight == 1 ? "" : "s");
+	kernel_why(k, WHY_AHEAD, ring, ahead, "the stages less the wgmma groups left in flight");
 }

@@ -16,6 +16,6 @@ void why_direct(Kernel *k, const Val *tensor, int atom_bytes, bool contiguous);
 void why_stages(Kernel *k, const char *ring, int stages, int64_t one, int64_t left, int most);
 void why_registers(Kernel *k, int producer, int consumer, int accumulators, int overhead);
 void why_few_registers(Kernel *k, int consumer, int needed); /* tried and not taken */
-void why_ahead(Kernel *k, const char *ring, int slots, int inflight);
+void why_ahead(Kernel *k, const char *ring, int ahead);
 
 #endif

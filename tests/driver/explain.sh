@@ -39,7 +39,7 @@ has out 'pipeline ab(4)' 'ab: stages 5 rejected: 245840 bytes, over the 199680 l
 expect 0 explain free.gemm -DbM=256 -DbN=208
 has out 'registers 232 rejected: 234 are needed' 'regs 240'
 expect 0 explain "$schedules" -DR=none
-has out 'roles none;' 'the first 3 before the loop: 4 stages less the 1 wgmma group in flight'
+has out 'roles none;' 'the first 3 before the loop: the stages less the wgmma groups left in flight'
 
 # For tools, and for eyes.
 expect 0 explain "$gemm" --json - --svg a.svg
