@@ -229,6 +229,7 @@ static const char *role_text(const Facts *f, const FactRole *r, const char *unit
 			count > 1 ? "s" : "", regs);
 }
 
+/* The producer's warp is the one that loads for the mma; others of its role are derived. */
 static const char *roles_text(const Facts *f)
 {
 	const FactRole *producer = NULL, *consumer = NULL;
@@ -241,7 +242,7 @@ static const char *roles_text(const Facts *f)
 	if (!producer || !consumer)
 		return ctx_strf(f->k->ctx, "roles %s;", f->roles);
 	return ctx_strf(f->k->ctx, "roles %s { %s %s }", f->roles,
-			role_text(f, producer, "warp", producer->active),
+			role_text(f, producer, "warp", 1),
 			role_text(f, consumer, "warpgroup", consumer->warps / 4));
 }
 
