@@ -140,7 +140,7 @@ static FactCopy copy_of(const Op *op, const Val *buffer, const Val *map)
 	return c;
 }
 
-/* The first block that fills a buffer says how many copies a slot takes. */
+/* The first block that fills a slot says how many copies a slot takes. */
 static void take_load(Facts *f, const Op *op)
 {
 	const FactCopy *old = facts_load(f, op->in[0].val->name);
@@ -148,7 +148,8 @@ static void take_load(Facts *f, const Op *op)
 		FactCopy c = copy_of(op, op->in[0].val, op->in[1].val);
 		c.barrier = op->in[2].val->name;
 		for (const Op *o = op->next; o; o = o->next)
-			c.copies += o->kind == OP_TMA_LOAD && o->in[0].val == op->in[0].val;
+			c.copies += o->kind == OP_TMA_LOAD && o->in[0].val == op->in[0].val &&
+				    o->in[0].at == op->in[0].at;
 		c.bytes *= c.copies;
 		vec_push(arena_of(f), &f->loads, c);
 	}

@@ -263,6 +263,15 @@ static void rejected(Buf *b, const char *indent, const Facts *f, WhyId id)
 	}
 }
 
+static const char *staging_reason(const Facts *f)
+{
+	const Why *w = kernel_why_find(f->k, WHY_STAGING, NULL);
+	const char *reason = facts_reason(f, WHY_STAGING, NULL, A_STAGING);
+	if (!w || attrs_get(&f->given, A_STAGING) || w->value <= f->staging)
+		return reason;
+	return ctx_strf(f->k->ctx, "a tile has no use for more; %s", reason);
+}
+
 static void schedule_lines(const Facts *f, const char *indent, Buf *b)
 {
 	Ctx *c = f->k->ctx;
@@ -279,8 +288,7 @@ static void schedule_lines(const Facts *f, const char *indent, Buf *b)
 	line(b, indent, ctx_strf(c, "inflight %" PRId64 ";", f->inflight),
 	     facts_reason(f, none, NULL, A_INFLIGHT));
 	rejected(b, indent, f, WHY_STAGING);
-	line(b, indent, ctx_strf(c, "staging %" PRId64 ";", f->staging),
-	     facts_reason(f, WHY_STAGING, NULL, A_STAGING));
+	line(b, indent, ctx_strf(c, "staging %" PRId64 ";", f->staging), staging_reason(f));
 	line(b, indent, on_off("pdl", f->pdl), facts_reason(f, none, NULL, A_PDL));
 }
 
