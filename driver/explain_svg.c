@@ -7,16 +7,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum {
-	WIDTH = 1120,
-	LEFT = 190,
-	RIGHT = 1080,
-	ROW = 26,
-	GAP = 10,
-	LANE = 12,
-	GLYPH = 7,
-	COLORS = 8
-};
+enum { WIDTH = 1120, ROW = 26, GAP = 10, LANE = 12, COLORS = 8 };
+static const double LEFT = 190, RIGHT = 1080, GLYPH = 7;
 
 typedef struct {
 	Buf *out;
@@ -58,7 +50,7 @@ static void box(const Draw *d, double x, double y, double w, double h, const cha
 		   "</title><rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "
 		   "height=\"%.1f\"/>",
 		   class, x, y, w, h);
-	if ((double)strlen(text) * GLYPH + 4 <= w && h >= LANE)
+	if ((double)strlen(text) * GLYPH + 4 <= w && h > LANE - 1)
 		words(d, x + w / 2, y + h / 2 + 4, "m", text);
 	buf_printf(d->out, "</g>\n");
 }
@@ -211,7 +203,7 @@ static void frame(const Draw *d, int top, int bottom)
 {
 	double a = at(d, 0), b = at(d, d->steps), end = at(d, d->steps + 1);
 	buf_printf(d->out,
-		   "<rect class=\"w\" x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"%d\"/>"
+		   "<rect class=\"w\" x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\"/>"
 		   "<rect class=\"w\" x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\"/>\n"
 		   "<rect class=\"f\" x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\"/>\n",
 		   LEFT, top, a - LEFT, bottom - top, b, top, end - b + 1, bottom - top, a, top,

@@ -142,9 +142,10 @@ static void say_buffer(Program *p, const Said *s)
 }
 
 /* ------------------------------------------------------------------ copies and pipelines */
-static const char *multicast_word(const FactCopy *load)
+/* Where there is no other CTA, there is nothing to choose. */
+static const char *multicast_word(const Facts *f)
 {
-	return load && load->ctas > 1 ? "auto" : "off";
+	return f->cluster[0] * f->cluster[1] > 1 ? "auto" : "off";
 }
 
 static void say_load(Program *p, const Said *s)
@@ -153,16 +154,15 @@ static void say_load(Program *p, const Said *s)
 	if (f && !find_said(p, SAID_MULTICAST, s->kernel, s->name) &&
 	    p->src->text[s->loc.end - 1] == ')')
 		edit(p, s->loc.end - 1, s->loc.end - 1,
-		     ctx_strf(p->c, ", multicast %s", multicast_word(facts_load(f, s->value))));
+		     ctx_strf(p->c, ", multicast %s", multicast_word(f)));
 }
 
 static void say_multicast(Program *p, const Said *s)
 {
-	const Said *load = find_said(p, SAID_LOAD, s->kernel, s->name);
 	const Facts *f = facts_named(p, s->kernel);
-	if (!strcmp(s->value, "auto") && load && f)
+	if (f && !strcmp(s->value, "auto"))
 		edit(p, s->loc.begin, s->loc.end,
-		     ctx_strf(p->c, "multicast %s", multicast_word(facts_load(f, load->value))));
+		     ctx_strf(p->c, "multicast %s", multicast_word(f)));
 }
 
 static const char *fresh_name(const Program *p, const char *tensor)
@@ -186,7 +186,7 @@ static void say_member(Program *p, const Said *s)
 	if (!via)
 		edit(p, s->stmt.begin, s->stmt.begin,
 		     ctx_strf(p->c, "tma %s = load(%s, %s, multicast %s);\n%s", name, load->tensor,
-			      load->buffer, multicast_word(load), indent_at(p, s->stmt.begin)));
+			      load->buffer, multicast_word(f), indent_at(p, s->stmt.begin)));
 }
 
 static void say_pipeline(Program *p, const Said *s)
@@ -197,6 +197,8 @@ static void say_pipeline(Program *p, const Said *s)
 		return;
 	const char *stages = ctx_strf(p->c, "%" PRId64, r->slots);
 	remark_decision(p, f, s->stmt, WHY_STAGES, r->name, "stages");
+	if (attrs_get(&f->given, A_STAGES))
+		remark(p, s->stmt, ctx_strf(p->c, "%s: stages as the schedule says", r->name));
 	if (!s->value)
 		edit(p, s->loc.begin, s->loc.end, ctx_strf(p->c, "(%s)", stages));
 	else if (strcmp(s->value, stages) != 0)
@@ -246,13 +248,6 @@ static const char *roles_text(const Facts *f)
 			role_text(f, consumer, "warpgroup", consumer->warps / 4));
 }
 
-static const char *on_off(const char *word, bool on)
-{
-	return strcmp(word, "pdl") == 0 ? on ? "pdl on;" : "pdl off;"
-	       : on                     ? "persistent on;"
-					: "persistent off;";
-}
-
 static void rejected(Buf *b, const char *indent, const Facts *f, WhyId id)
 {
 	for (int i = 0; i < f->k->whys.n; i++) {
@@ -279,7 +274,7 @@ static void schedule_lines(const Facts *f, const char *indent, Buf *b)
 	line(b, indent,
 	     ctx_strf(c, "cluster (%" PRId64 ",%" PRId64 ");", f->cluster[0], f->cluster[1]),
 	     facts_reason(f, none, NULL, A_CLUSTER));
-	line(b, indent, on_off("persistent", f->persistent),
+	line(b, indent, f->persistent ? "persistent on;" : "persistent off;",
 	     facts_reason(f, none, NULL, A_PERSISTENT));
 	if (f->group >= 0)
 		line(b, indent, group_text(f), facts_reason(f, WHY_GROUP, NULL, A_GROUP));
@@ -289,7 +284,7 @@ static void schedule_lines(const Facts *f, const char *indent, Buf *b)
 	     facts_reason(f, none, NULL, A_INFLIGHT));
 	rejected(b, indent, f, WHY_STAGING);
 	line(b, indent, ctx_strf(c, "staging %" PRId64 ";", f->staging), staging_reason(f));
-	line(b, indent, on_off("pdl", f->pdl), facts_reason(f, none, NULL, A_PDL));
+	line(b, indent, f->pdl ? "pdl on;" : "pdl off;", facts_reason(f, none, NULL, A_PDL));
 }
 
 static const char *schedule_text(const Program *p, const Facts *f, const char *indent)

@@ -34,8 +34,8 @@ void why_staging(Kernel *k, const Val *tensor, int slots, int most, int64_t one,
 			       (long long)((slots + 1) * one), (long long)left);
 	if (slots)
 		kernel_why(k, WHY_STAGING, tensor->name, slots,
-			   "TMA stores from %d slot%s of each warpgroup (%lld bytes for all "
-			   "warpgroups, at most %d slots)",
+			   "TMA stores: room for %d slot%s of each warpgroup (%lld bytes "
+			   "for all of them), at most %d",
 			   slots, slots > 1 ? "s" : "", (long long)(slots * one), most);
 }
 

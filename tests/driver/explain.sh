@@ -84,6 +84,14 @@ for turn in "none 2 1" "none 8 3" "cooperative 3 0" "cooperative 8 1" "pingpong 
 done
 [ $pictures = 6 ] || fail "$pictures pictures"
 
+# What a schedule can say, explain says: a new attribute of schedules has its line.
+attrs=$(sed -n 's/^ATTR(\([A-Z_]*\),.*"schedule:.*/\1/p' "$root/ir/attrs.def")
+[ "$(echo "$attrs" | wc -l)" -ge 11 ] || fail "attributes of schedules: $attrs"
+for attr in $attrs; do
+	grep -q "\<A_$attr\>" "$root/driver/explain_text.c" "$root/driver/explain_facts.c" ||
+		fail "explain does not say A_$attr"
+done
+
 # Mistakes are a compilation's, word for word, and nothing is written.
 wrong=0
 for file in "$root"/tests/frontend/bad/*.gemm "$root"/tests/e2e/bad/*.gemm; do
