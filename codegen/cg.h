@@ -132,9 +132,12 @@ LLVMBasicBlockRef cg_new_block(Cg *g, const char *name);
 void cg_goto(Cg *g, LLVMBasicBlockRef to); /* ends the block; goes on in `to` */
 LLVMValueRef cg_call(Cg *g, const char *intrinsic, LLVMTypeRef overload, LLVMValueRef *args, int n);
 LLVMValueRef cg_int32(const Cg *g, int64_t v);
+int cg_first_register(Cg *g, const Operand *regs); /* %tile[constant] */
 
 /* emit_elt.c: registers first .. first + n as one value to store; pairs of 16 bits as i32 */
 LLVMValueRef cg_vector(Cg *g, const Bound *v, int first, int n);
+void cg_set_vector(Cg *g, const Bound *v, int first, int n, LLVMValueRef x); /* the reverse */
+LLVMTypeRef cg_vector_type(const Cg *g, const Bound *v, int n);
 
 #define OP(id, ...) void emit_##id(Cg *g, const Op *op);
 #include "ir/ops.def"

@@ -72,9 +72,9 @@ void cg_block(Cg *g, const Block *b)
 }
 
 /* ------------------------------------------------------------------ control flow */
-static LLVMValueRef store_address(Cg *g, const Op *op)
+static LLVMValueRef global_address(Cg *g, const Op *op)
 {
-	const Val *tensor = op->in[0].val;
+	const Val *tensor = op->in[op->kind == OP_LD_GLOBAL].val;
 	LLVMTypeRef elem = cg_elem(g->m, tensor->type->elem);
 	Sum s = cg_split(g, op->ix[0]);
 	LLVMValueRef p = cg_val(g, tensor)->reg[0], at = cg_sum(g, &s, 64);
@@ -98,8 +98,8 @@ static void body_if(Cg *g, LLVMValueRef cond, const Block *body)
 static void addresses_first(Cg *g, const Block *body)
 {
 	for (const Op *op = body->first; op; op = op->next)
-		if (op->kind == OP_ST_GLOBAL)
-			store_address(g, op);
+		if (op->kind == OP_ST_GLOBAL || op->kind == OP_LD_GLOBAL)
+			global_address(g, op);
 }
 
 void emit_IF(Cg *g, const Op *op)
@@ -174,21 +174,40 @@ static void loop_body(Cg *g, const Loop *l, const Op *op)
 	cg_block(g, op->body);
 }
 
-static void loop_close(Cg *g, const Loop *l)
+static LLVMValueRef loop_close(Cg *g, const Loop *l)
 {
 	cg_release(g, l->mark);
 	LLVMValueRef next = LLVMBuildNSWAdd(g->b, l->i, LLVMConstInt(l->type, 1, false), "");
 	LLVMBasicBlockRef last = LLVMGetInsertBlock(g->b);
 	LLVMAddIncoming(l->i, &next, &last, 1);
-	LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntSLT, next, l->to, ""), l->body, l->after);
+	LLVMValueRef more = LLVMBuildICmp(g->b, LLVMIntSLT, next, l->to, "");
+	LLVMValueRef back = LLVMBuildCondBr(g->b, more, l->body, l->after);
 	LLVMPositionBuilderAtEnd(g->b, l->after);
+	return back;
+}
+
+/* On the branch back: a node whose first operand is itself, and the words for ptxas, which else
+ * unrolls short loops and computes early what all their rounds need. */
+static void keep_rolled(Cg *g, LLVMValueRef branch)
+{
+	static const char words[] = "llvm.loop.unroll.disable";
+	LLVMContextRef lc = g->m->lc;
+	LLVMMetadataRef word = LLVMMDStringInContext2(lc, words, sizeof words - 1);
+	LLVMMetadataRef self = LLVMTemporaryMDNode(lc, NULL, 0);
+	LLVMMetadataRef both[2] = {self, LLVMMDNodeInContext2(lc, &word, 1)};
+	LLVMMetadataRef loop = LLVMMDNodeInContext2(lc, both, 2);
+	LLVMMetadataReplaceAllUsesWith(self, loop);
+	LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(lc, "llvm.loop", 9),
+			LLVMMetadataAsValue(lc, loop));
 }
 
 static void looped(Cg *g, const Op *op)
 {
 	Loop l = loop_open(g, op);
 	loop_body(g, &l, op);
-	loop_close(g, &l);
+	LLVMValueRef back = loop_close(g, &l);
+	if (attrs_get(&op->attrs, A_UNROLL))
+		keep_rolled(g, back);
 }
 
 static LLVMValueRef simple_i32(Cg *g, const Ix *x)
@@ -270,14 +289,23 @@ void emit_ROLE(Cg *g, const Op *op)
 	cg_goto(g, end);
 }
 
+/* x, from the lane that has it: what exchanges values between lanes is never moved. */
+static LLVMValueRef pinned(Cg *g, LLVMValueRef x)
+{
+	LLVMValueRef lane = cg_call(g, "llvm.nvvm.read.ptx.sreg.laneid", NULL, NULL, 0);
+	LLVMValueRef args[4] = {cg_int32(g, -1), x, lane, cg_int32(g, 31)};
+	return cg_call(g, "llvm.nvvm.shfl.sync.idx.i32", NULL, args, 4);
+}
+
 void emit_LET(Cg *g, const Op *op)
 {
 	const Ix *x = op->ix[0];
 	IxFact fact = {.div = ix_divisor(x, (IxFacts){g->facts.at, g->facts.n})};
 	cg_range(g, x, &fact.lo, &fact.hi);
 	fact.div = fact.div > 0 ? fact.div : 1;
-	LLVMValueRef v = cg_fits32(g, x) ? cg_i32(g, x) : cg_i64(g, x);
-	cg_bind_name(g, op->sym[0], fact, v);
+	bool here = attrs_get(&op->attrs, A_HERE);
+	LLVMValueRef v = here || cg_fits32(g, x) ? cg_i32(g, x) : cg_i64(g, x);
+	cg_bind_name(g, op->sym[0], fact, here ? pinned(g, v) : v);
 }
 
 /* ------------------------------------------------------------------ storage */
@@ -329,17 +357,41 @@ void emit_FILL(Cg *g, const Op *op)
 		cg_set_reg(g, v, i, LLVMConstReal(v->type, a ? a->real : 0));
 }
 
-/* %regs[first] .. + n to tensor + element offset, as one access. */
+int cg_first_register(Cg *g, const Operand *regs)
+{
+	int64_t first = 0, hi = 0;
+	if (regs->at)
+		cg_range(g, regs->at, &first, &hi);
+	if (first != hi)
+		panic("%s of a register that is not constant", op_rows[g->op->kind].name);
+	return (int)first;
+}
+
+/* %regs[first] .. + n to or from tensor + element offset, as one access. */
 void emit_ST_GLOBAL(Cg *g, const Op *op)
 {
 	const Bound *from = cg_val(g, op->in[1].val);
-	int n = (int)attrs_int(&op->attrs, A_N, 1);
-	int64_t first = 0, hi = 0;
-	if (op->in[1].at)
-		cg_range(g, op->in[1].at, &first, &hi);
-	if (first != hi)
-		panic("st.global of a register that is not constant");
-	LLVMValueRef st =
-		LLVMBuildStore(g->b, cg_vector(g, from, (int)first, n), store_address(g, op));
+	int n = (int)attrs_int(&op->attrs, A_N, 1), first = cg_first_register(g, &op->in[1]);
+	LLVMValueRef st = LLVMBuildStore(g->b, cg_vector(g, from, first, n), global_address(g, op));
 	LLVMSetAlignment(st, (unsigned)(n * elem_rows[op->in[0].val->type->elem].bits / 8));
+}
+
+void emit_LD_GLOBAL(Cg *g, const Op *op)
+{
+	const Bound *to = cg_val(g, op->in[0].val);
+	int n = (int)attrs_int(&op->attrs, A_N, 1), first = cg_first_register(g, &op->in[0]);
+	LLVMValueRef ld = LLVMBuildLoad2(g->b, cg_vector_type(g, to, n), global_address(g, op), "");
+	LLVMSetAlignment(ld, (unsigned)(n * elem_rows[op->in[1].val->type->elem].bits / 8));
+	cg_set_vector(g, to, first, n, ld);
+}
+
+/* One element of a buffer to tensor + element offset. */
+void emit_ST_STAGED(Cg *g, const Op *op)
+{
+	Elem e = op->in[0].val->type->elem;
+	unsigned bytes = (unsigned)elem_rows[e].bits / 8;
+	LLVMValueRef from = cg_smem_ptr(g, op->in[1], op->ix[1]);
+	LLVMValueRef v = LLVMBuildLoad2(g->b, cg_elem(g->m, e), from, "");
+	LLVMSetAlignment(v, bytes);
+	LLVMSetAlignment(LLVMBuildStore(g->b, v, global_address(g, op)), bytes);
 }

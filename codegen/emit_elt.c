@@ -185,3 +185,44 @@ LLVMValueRef cg_vector(Cg *g, const Bound *v, int first, int n)
 	}
 	return out;
 }
+
+static void set_pair(Cg *g, const Bound *v, int first, LLVMValueRef bits)
+{
+	LLVMValueRef pair = LLVMBuildBitCast(g->b, bits, LLVMVectorType(v->type, 2), "");
+	for (int i = 0; i < 2; i++)
+		cg_set_reg(g, v, first + i,
+			   LLVMBuildExtractElement(g->b, pair, cg_int32(g, i), ""));
+}
+
+void cg_set_vector(Cg *g, const Bound *v, int first, int n, LLVMValueRef x)
+{
+	bool halves = v->type == g->m->bf16 || v->type == g->m->f16;
+	int step = halves && n > 1 ? 2 : 1;
+	for (int i = 0; i < n; i += step) {
+		LLVMValueRef unit =
+			n == step ? x : LLVMBuildExtractElement(g->b, x, cg_int32(g, i / step), "");
+		if (step == 2)
+			set_pair(g, v, first + i, unit);
+		else
+			cg_set_reg(g, v, first + i, unit);
+	}
+}
+
+LLVMTypeRef cg_vector_type(const Cg *g, const Bound *v, int n)
+{
+	bool halves = v->type == g->m->bf16 || v->type == g->m->f16;
+	LLVMTypeRef unit = halves && n > 1 ? g->m->i32 : v->type;
+	int units = halves && n > 1 ? n / 2 : n;
+	return units == 1 ? unit : LLVMVectorType(unit, (unsigned)units);
+}
+
+void emit_PART(Cg *g, const Op *op)
+{
+	int n = type_regs(op->out->type);
+	int64_t first = 0, last;
+	Bound from = *cg_val(g, op->in[0].val);
+	cg_range(g, op->in[0].at, &first, &last);
+	Bound *to = cg_bind(g, op->out, n, from.type);
+	for (int i = 0; i < n; i++)
+		to->reg[i] = cg_reg(g, &from, (int)first + i);
+}

@@ -79,16 +79,6 @@ static LLVMValueRef inline_asm(LLVMTypeRef type, Atom atom, int n, int ops, bool
 	return f;
 }
 
-static int first_register(Cg *g, const Operand *o)
-{
-	int64_t lo = 0, hi = 0;
-	if (o->at)
-		cg_range(g, o->at, &lo, &hi);
-	if (lo != hi)
-		panic("wgmma on a register that is not constant");
-	return (int)lo;
-}
-
 /* Only the first of a piece may overwrite its registers. */
 static bool is_scaled(const Op *op)
 {
@@ -99,7 +89,7 @@ static bool same_group(Cg *g, const Op *a, const Op *b)
 {
 	return a && b && !(b->kind == OP_WGMMA && is_scaled(b)) && a->kind == OP_WGMMA &&
 	       b->kind == OP_WGMMA && a->in[0].val == b->in[0].val &&
-	       first_register(g, &a->in[0]) == first_register(g, &b->in[0]) &&
+	       cg_first_register(g, &a->in[0]) == cg_first_register(g, &b->in[0]) &&
 	       memcmp(&attrs_get(&a->attrs, A_ATOM)->atom, &attrs_get(&b->attrs, A_ATOM)->atom,
 		      sizeof(Atom)) == 0;
 }
@@ -109,7 +99,8 @@ static bool same_group(Cg *g, const Op *a, const Op *b)
 void emit_WGMMA(Cg *g, const Op *op)
 {
 	Atom atom = attrs_get(&op->attrs, A_ATOM)->atom;
-	int n = atom_rows[atom.id].m * atom.n / 128, first = first_register(g, &op->in[0]), ops = 1;
+	int n = atom_rows[atom.id].m * atom.n / 128, first = cg_first_register(g, &op->in[0]),
+	    ops = 1;
 	if (same_group(g, op->prev, op))
 		return;
 	for (const Op *at = op; same_group(g, at, at->next); at = at->next)

@@ -1,31 +1,23 @@
-/* emit_store.c - from registers by way of shared memory to a tensor: stmatrix or plain stores into
- * a staging buffer, the bulk copy out of it, and its groups.
+/* emit_store.c - between registers and tensors by way of shared memory: stmatrix or plain stores
+ * into a staging buffer, the bulk copy out of it, and its groups; ldmatrix or plain loads from a
+ * buffer that TMA filled.
  *     stmatrix %sD[s], %c[0] (byte) n=4 ; tma.store %sD[s], %D.map (0, n * 256, m * 128)
  *     ->  stmatrix.sync.aligned.m8n8.x4 ; cp.async.bulk.tensor.2d.global.shared::cta.bulk_group */
 #include "codegen/cg.h"
 
 #include <stdio.h>
 
-static int first_register(Cg *g, const Operand *o)
-{
-	int64_t lo = 0, hi = 0;
-	if (o->at)
-		cg_range(g, o->at, &lo, &hi);
-	if (lo != hi)
-		panic("a register that is stored is not constant");
-	return (int)lo;
-}
-
 /* n matrices of 8 x 8, two registers of 16 bits a thread each (PTX ISA: stmatrix). */
 void emit_STMATRIX(Cg *g, const Op *op)
 {
 	const Bound *from = cg_val(g, op->in[1].val);
-	int n = (int)attrs_int(&op->attrs, A_N, 4), first = first_register(g, &op->in[1]);
+	int n = (int)attrs_int(&op->attrs, A_N, 4), first = cg_first_register(g, &op->in[1]);
 	LLVMValueRef args[5] = {cg_smem_ptr(g, op->in[0], op->ix[0])};
 	char name[64];
 	for (int i = 0; i < n; i++)
 		args[1 + i] = cg_vector(g, from, first + 2 * i, 2);
-	snprintf(name, sizeof name, "llvm.nvvm.stmatrix.sync.aligned.m8n8.x%d.b16", n);
+	snprintf(name, sizeof name, "llvm.nvvm.stmatrix.sync.aligned.m8n8.x%d%s.b16", n,
+		 attrs_int(&op->attrs, A_TRANS, 0) ? ".trans" : "");
 	cg_call(g, name, g->m->p3, args, 1 + n);
 }
 
@@ -33,9 +25,34 @@ void emit_ST_SHARED(Cg *g, const Op *op)
 {
 	const Bound *from = cg_val(g, op->in[1].val);
 	int n = (int)attrs_int(&op->attrs, A_N, 1);
-	LLVMValueRef v = cg_vector(g, from, first_register(g, &op->in[1]), n);
+	LLVMValueRef v = cg_vector(g, from, cg_first_register(g, &op->in[1]), n);
 	LLVMValueRef st = LLVMBuildStore(g->b, v, cg_smem_ptr(g, op->in[0], op->ix[0]));
 	LLVMSetAlignment(st, (unsigned)(n * elem_rows[op->in[0].val->type->elem].bits / 8));
+}
+
+void emit_LDMATRIX(Cg *g, const Op *op)
+{
+	const Bound *to = cg_val(g, op->in[0].val);
+	int n = (int)attrs_int(&op->attrs, A_N, 4), first = cg_first_register(g, &op->in[0]);
+	LLVMValueRef from = cg_smem_ptr(g, op->in[1], op->ix[0]);
+	char name[64];
+	snprintf(name, sizeof name, "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x%d.b16", n);
+	LLVMValueRef all = cg_call(g, name, g->m->p3, &from, 1);
+	for (int i = 0; i < n; i++) {
+		LLVMValueRef bits =
+			n == 1 ? all : LLVMBuildExtractValue(g->b, all, (unsigned)i, "");
+		cg_set_vector(g, to, first + 2 * i, 2, bits);
+	}
+}
+
+void emit_LD_SHARED(Cg *g, const Op *op)
+{
+	const Bound *to = cg_val(g, op->in[0].val);
+	int n = (int)attrs_int(&op->attrs, A_N, 1);
+	LLVMValueRef from = cg_smem_ptr(g, op->in[1], op->ix[0]);
+	LLVMValueRef ld = LLVMBuildLoad2(g->b, cg_vector_type(g, to, n), from, "");
+	LLVMSetAlignment(ld, (unsigned)(n * elem_rows[op->in[1].val->type->elem].bits / 8));
+	cg_set_vector(g, to, cg_first_register(g, &op->in[0]), n, ld);
 }
 
 void emit_TMA_STORE(Cg *g, const Op *op)

@@ -11,7 +11,8 @@ static void plain(Cg *g, const char *intrinsic)
 void emit_MBAR_INIT(Cg *g, const Op *op)
 {
 	LLVMValueRef args[2] = {cg_smem_ptr(g, op->in[0], NULL),
-				cg_int32(g, attrs_int(&op->attrs, A_COUNT, 1))};
+				op->nix ? cg_i32(g, op->ix[0])
+					: cg_int32(g, attrs_int(&op->attrs, A_COUNT, 1))};
 	cg_call(g, "llvm.nvvm.mbarrier.init.shared", NULL, args, 2);
 }
 
@@ -68,8 +69,9 @@ void emit_BAR_CTA(Cg *g, const Op *op)
 
 void emit_BAR_CLUSTER(Cg *g, const Op *op)
 {
-	(void)op;
-	plain(g, "llvm.nvvm.barrier.cluster.arrive.aligned");
+	plain(g, attrs_int(&op->attrs, A_RELAXED, 0)
+			 ? "llvm.nvvm.barrier.cluster.arrive.relaxed.aligned"
+			 : "llvm.nvvm.barrier.cluster.arrive.aligned");
 	plain(g, "llvm.nvvm.barrier.cluster.wait.aligned");
 }
 

@@ -1,6 +1,8 @@
 /* emit_tma.c - tensor maps and the copies that read through them.
  *     tma.load %sA[s], %A.map, %full[s] (0, k * 64, m * 128)
- *     ->  cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes */
+ *     ->  cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes
+ * A load for several CTAs (shared=1, mask last) lands in each at the same place of its own shared
+ * memory, and completes on the same barrier there. */
 #include "codegen/cg.h"
 
 #include <stdio.h>
@@ -34,7 +36,8 @@ void emit_TMA_LOAD(Cg *g, const Op *op)
 {
 	CgMod *m = g->m;
 	LLVMValueRef args[3 + 5 + 5];
-	int n = 0, rank = op->nix - 1;
+	bool shared = attrs_int(&op->attrs, A_SHARED, 0);
+	int n = 0, rank = op->nix - 1 - shared;
 	char name[64];
 	if (rank < 1 || rank > 5)
 		panic("tma.load of rank %d", rank);
@@ -43,9 +46,12 @@ void emit_TMA_LOAD(Cg *g, const Op *op)
 	args[n++] = cg_reg(g, cg_val(g, op->in[1].val), 0);
 	for (int i = 0; i < rank; i++)
 		args[n++] = cg_i32(g, op->ix[1 + i]);
-	args[n++] = LLVMConstInt(m->i16, 0, false); /* multicast mask, cache policy: */
-	args[n++] = LLVMConstInt(m->i64, 0, false); /* neither is used */
-	args[n++] = LLVMConstInt(m->i1, 0, false);
+	LLVMValueRef mask = cg_int32(g, 0);
+	if (shared)
+		mask = cg_i32(g, op->ix[1 + rank]);
+	args[n++] = LLVMBuildTrunc(g->b, mask, m->i16, "");
+	args[n++] = LLVMConstInt(m->i64, 0, false); /* cache policy, not used */
+	args[n++] = LLVMConstInt(m->i1, shared, false);
 	args[n++] = LLVMConstInt(m->i1, 0, false);
 	args[n++] = cg_int32(g, 0);
 	snprintf(name, sizeof name, "llvm.nvvm.cp.async.bulk.tensor.g2s.tile.%dd", rank);

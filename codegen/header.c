@@ -79,6 +79,7 @@ static void describe_arg(Buf *b, const KArg *a, int i)
 		set_text(b, a->shape[r], "args[%d].shape[%d]", i, r);
 		set_text(b, a->stride[r], "args[%d].stride[%d]", i, r);
 	}
+	set_int(b, a->align, "args[%d].align", i);
 }
 
 static void describe_fact(Buf *b, const KFact *f, int i)
@@ -91,7 +92,7 @@ static void describe_fact(Buf *b, const KFact *f, int i)
 
 static void describe_param(Buf *b, const KParam *p, int i)
 {
-	static const char *const kinds[] = {"KP_TMAP", "KP_PTR", "KP_SYM", "KP_SCALAR"};
+	static const char *const kinds[] = {"KP_TMAP", "KP_PTR", "KP_SYM", "KP_SCALAR", "KP_MADE"};
 	set_word(b, kinds[p->kind], "params[%d].kind", i);
 	set_int(b, p->index, "params[%d].index", i);
 }
@@ -109,6 +110,7 @@ static void describe_map(Buf *b, const KMap *m, int i)
 		set_text(b, m->strides[r], "maps[%d].strides[%d]", i, r);
 	set_int(b, m->swizzle, "maps[%d].swizzle", i);
 	set_int(b, m->store != 0, "maps[%d].store", i);
+	set_int(b, m->optional != 0, "maps[%d].optional", i);
 }
 
 static void describe_launch(Buf *b, const KDesc *k)

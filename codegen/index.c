@@ -156,6 +156,21 @@ static LLVMValueRef emit_xor(Cg *g, const Ix *x, int bits)
 	return LLVMBuildXor(g->b, value_of(g, x->a, bits), value_of(g, x->b, bits), "");
 }
 
+/* A count of 32 and more shifts in 64 bits. */
+static int shift_bits(Cg *g, const Ix *x, int bits)
+{
+	bool shift = x->kind == IX_SHL || x->kind == IX_SHR;
+	return shift && term_of(g, x->b)->hi > 31 ? 64 : bits;
+}
+
+static LLVMValueRef emit_shifted(Cg *g, const Ix *x, int bits)
+{
+	LLVMValueRef a = value_of(g, x->a, bits), b = value_of(g, x->b, bits);
+	if (x->kind == IX_SHL)
+		return LLVMBuildShl(g->b, a, b, "");
+	return LLVMBuildAShr(g->b, a, b, "");
+}
+
 static LLVMValueRef emit_choose(Cg *g, const Ix *x, int bits)
 {
 	LLVMValueRef a = value_of(g, x->a, bits), b = value_of(g, x->b, bits);
@@ -180,6 +195,15 @@ static LLVMValueRef emit_sym(Cg *g, const Ix *x, int bits)
 	return LLVMTypeOf(v) == t ? v : LLVMBuildIntCast2(g->b, v, t, true, "");
 }
 
+static LLVMValueRef emit_two(Cg *g, const Ix *x, int bits)
+{
+	if (x->kind == IX_DIV || x->kind == IX_MOD)
+		return emit_div(g, x, bits);
+	if (x->kind == IX_SHL || x->kind == IX_SHR)
+		return emit_shifted(g, x, bits);
+	return x->kind == IX_XOR ? emit_xor(g, x, bits) : emit_choose(g, x, bits);
+}
+
 static LLVMValueRef emit_term(Cg *g, const Ix *x, const Term *t)
 {
 	switch (x->kind) {
@@ -192,13 +216,14 @@ static LLVMValueRef emit_term(Cg *g, const Ix *x, const Term *t)
 	case IX_DIV:
 	case IX_MOD:
 	case IX_XOR:
+	case IX_SHL:
+	case IX_SHR:
 	case IX_MIN:
 	case IX_MAX: {
 		int bits =
 			max_int(t->bits, max_int(term_of(g, x->a)->bits, term_of(g, x->b)->bits));
-		LLVMValueRef v = x->kind == IX_DIV || x->kind == IX_MOD ? emit_div(g, x, bits)
-				 : x->kind == IX_XOR                    ? emit_xor(g, x, bits)
-									: emit_choose(g, x, bits);
+		bits = shift_bits(g, x, bits);
+		LLVMValueRef v = emit_two(g, x, bits);
 		return bits > t->bits ? LLVMBuildTrunc(g->b, v, g->m->i32, "") : v;
 	}
 	case IX_LT:

@@ -133,6 +133,17 @@ static int leaves(const Tup *t, const Ix **at, int n)
 	return n;
 }
 
+/* Bytes of the widest access to the argument that is not TMA's. */
+static int widest_access(const Kernel *k, const Val *v)
+{
+	int64_t n = 0;
+	for (const Op *op = kernel_first(k); op; op = op_next(op))
+		if (op->kind == OP_ST_GLOBAL && op->in[0].val == v &&
+		    attrs_int(&op->attrs, A_N, 1) > n)
+			n = attrs_int(&op->attrs, A_N, 1);
+	return n > 1 ? (int)n * elem_rows[v->type->elem].bits / 8 : 0;
+}
+
 static void fill_arg(Fill *f, const Arg *a)
 {
 	KDesc *d = f->d;
@@ -147,6 +158,7 @@ static void fill_arg(Fill *f, const Arg *a)
 		     .dir = a->is_out ? KD_OUT : KD_IN};
 	if (t->kind == TY_ELEM)
 		return;
+	to->align = widest_access(f->k, a->val);
 	to->rank = leaves(t->layout->shape, shape, 0);
 	leaves(t->layout->stride, stride, 0);
 	if (!room(f, to->rank - 1, KD_MAX_RANK, "modes in an argument"))
@@ -229,7 +241,8 @@ static void fill_map(Fill *f, const Op *op)
 		      .elem = kelem(t->elem),
 		      .rank = leaves(t->layout->shape, shape, 0),
 		      .swizzle = (int)attrs_int(&op->attrs, A_SWIZZLE, 0),
-		      .store = is_stored(f->k, op->out)};
+		      .store = is_stored(f->k, op->out),
+		      .optional = op->nsym > 0};
 	leaves(t->layout->stride, stride, 0);
 	if (!room(f, map->rank - 1, KD_MAX_RANK, "modes in an argument"))
 		return;
@@ -249,7 +262,8 @@ static void fill_map(Fill *f, const Op *op)
 		if (i > 0)
 			map->strides[i - 1] = postfix(f->c, bytes[i - 1]);
 	}
-	map_facts(f, map, dims, bytes);
+	if (!map->optional)
+		map_facts(f, map, dims, bytes);
 }
 
 /* ------------------------------------------------------------------ parameters, launch, memory */
@@ -261,14 +275,21 @@ static int sym_index(const KDesc *d, const char *name)
 	panic("%s is no size of the kernel", name);
 }
 
+static int map_index(const Kernel *k, const Op *map)
+{
+	int i = 0;
+	for (const Op *op = kernel_first(k); op && op != map; op = op_next(op))
+		i += op->kind == OP_TMAP;
+	return i;
+}
+
 static void fill_params(Fill *f)
 {
 	Params p;
-	int maps = 0;
 	params_collect(f->k, &p);
 	for (int i = 0; i < p.n && room(f, f->d->nparams, KD_MAX_PARAMS, "parameters"); i++) {
 		const Param *x = &p.at[i];
-		int index = x->kind == KP_TMAP  ? maps++
+		int index = x->map              ? map_index(f->k, x->map)
 			    : x->kind == KP_SYM ? sym_index(f->d, x->sym)
 						: arg_index(f->k, x->arg);
 		f->d->params[f->d->nparams++] = (KParam){x->kind, index};

@@ -11,7 +11,7 @@ static const char *const elem_names[KE_COUNT] = {
 #undef X
 };
 static const char *const dir_names[] = {"in", "out", "inout"};
-static const char *const param_names[] = {"tmap", "ptr", "sym", "scalar"};
+static const char *const param_names[] = {"tmap", "ptr", "sym", "scalar", "made"};
 
 static json_object *must(json_object *o)
 {
@@ -101,6 +101,7 @@ static void write_arg(json_object *o, const KArg *a)
 	put_text(o, "dir", dir_names[a->dir]);
 	put_texts(o, "shape", a->shape, a->rank, KD_MAX_RANK);
 	put_texts(o, "stride", a->stride, a->rank, KD_MAX_RANK);
+	put_int(o, "align", a->align);
 }
 
 static void write_fact(json_object *o, const KFact *f)
@@ -116,6 +117,7 @@ static void write_param(json_object *o, const KDesc *k, const KParam *p)
 	put_text(o, "kind", param_names[p->kind]);
 	switch (p->kind) {
 	case KP_TMAP:
+	case KP_MADE:
 		if (p->index < 0 || p->index >= k->nmaps)
 			panic("kernel %s: map %d of %d", k->name, p->index, k->nmaps);
 		put_int(o, "map", p->index);
@@ -139,6 +141,7 @@ static void write_map(json_object *o, const KDesc *k, const KMap *m)
 	put_ints(o, "box", m->box, m->rank);
 	put_int(o, "swizzle", m->swizzle);
 	put(o, "store", must(json_object_new_boolean(m->store)));
+	put(o, "optional", must(json_object_new_boolean(m->optional)));
 }
 
 static void write_smem(json_object *o, const KSmem *s)

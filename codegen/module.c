@@ -186,6 +186,7 @@ static LLVMTypeRef param_type(const CgMod *m, const Param *p)
 	case KP_PTR:
 		return m->p1;
 	case KP_SYM:
+	case KP_MADE:
 		return m->i64;
 	case KP_SCALAR:
 		return cg_elem(m, p->arg->type->elem);
@@ -195,13 +196,12 @@ static LLVMTypeRef param_type(const CgMod *m, const Param *p)
 
 static void bind_param(Cg *g, const Param *p, LLVMValueRef v)
 {
-	const char *name = p->kind == KP_TMAP  ? p->map->out->name
-			   : p->kind == KP_SYM ? p->sym
-					       : p->arg->name;
+	const char *name = p->sym ? p->sym : p->map ? p->map->out->name : p->arg->name;
 	IxFact any = {.lo = INT64_MIN, .hi = INT64_MAX, .div = 1};
+	IxFact verdict = {.lo = 0, .hi = 1, .div = 1};
 	LLVMSetValueName2(v, name, strlen(name));
-	if (p->kind == KP_SYM)
-		cg_bind_name(g, p->sym, any, v);
+	if (p->sym)
+		cg_bind_name(g, p->sym, p->kind == KP_MADE ? verdict : any, v);
 	else
 		cg_bind(g, p->kind == KP_TMAP ? p->map->out : p->arg, 1, LLVMTypeOf(v))->reg[0] = v;
 }

@@ -1,5 +1,6 @@
-/* params.c - what a kernel is passed, in order: tensor maps, pointers of tensors that are accessed
- * directly, sizes, scalars; only what its body uses. The signature and the manifest both read it.
+/* params.c - what a kernel is passed, in order: tensor maps, which of the optional ones were made,
+ * pointers of tensors that are accessed directly, sizes, scalars; only what its body uses. The
+ * signature and the manifest both read it.
  *     tma.load %sA, %A.map ... ; st.global %D, ... (m * N)   ->   A.map, D, N */
 #include "codegen/cg.h"
 
@@ -27,7 +28,7 @@ bool kernel_binds(const Kernel *k, const char *name)
 
 typedef struct {
 	const Kernel *k;
-	Params ptrs, syms, scalars;
+	Params made, ptrs, syms, scalars;
 } Use;
 
 static void use_name(void *user, const char *name)
@@ -67,6 +68,14 @@ static void use_op(Use *u, const Op *op)
 		ix_names(op->ix[i], use_name, u);
 }
 
+static void use_map(Use *u, Params *maps, const Op *op)
+{
+	Arena *a = ctx_arena(u->k->ctx);
+	vec_push(a, maps, ((Param){.kind = KP_TMAP, .map = op}));
+	if (op->nsym)
+		vec_push(a, &u->made, ((Param){.kind = KP_MADE, .map = op, .sym = op->sym[0]}));
+}
+
 static void append(Arena *a, Params *to, const Params *from)
 {
 	for (int i = 0; i < from->n; i++)
@@ -80,10 +89,11 @@ void params_collect(const Kernel *k, Params *out)
 	*out = (Params){0};
 	for (const Op *op = kernel_first(k); op; op = op_next(op)) {
 		if (op->kind == OP_TMAP)
-			vec_push(a, out, ((Param){.kind = KP_TMAP, .map = op}));
+			use_map(&u, out, op);
 		else if (op->kind != OP_LAUNCH)
 			use_op(&u, op);
 	}
+	append(a, out, &u.made);
 	append(a, out, &u.ptrs);
 	append(a, out, &u.syms);
 	append(a, out, &u.scalars);

@@ -8,7 +8,7 @@
 enum { BOX_MAX = 5 };
 
 typedef struct {
-	const char *name, *ring;
+	const char *name, *ring, *over; /* over: the ring whose memory it takes, or NULL */
 	const Type *type;
 	int64_t slots, groups; /* slots of each group of warps that has its own */
 	int64_t offset, bytes; /* bytes of one slot */
@@ -30,6 +30,8 @@ typedef struct {
 /* A tensor map at work: a load of a buffer or a store from one. */
 typedef struct {
 	const char *buffer, *tensor, *map, *barrier, *role; /* barrier NULL: a store */
+	const char
+		*asks; /* the launcher's verdict: 1 where TMA can take the tensor; NULL: always */
 	Elem elem;
 	int rank, copies; /* instructions that fill one slot; of a store: in the text */
 	int64_t box[BOX_MAX], swizzle, bytes;
@@ -71,8 +73,9 @@ typedef struct {
 	const char *roles;
 	bool persistent, pdl, serpentine;
 	const char *along;
-	int64_t group, inflight, staging; /* group -1: none */
-	int64_t cluster[2];
+	int64_t group, inflight, staging;      /* group -1: none */
+	int64_t cluster[2], box[2], raster[2]; /* box, raster 0: none */
+	const char *multicast;
 	int64_t threads, launch_regs, acc_regs, smem, smem_limit;
 	const char *grid; /* CTAs, a formula of the arguments */
 	VEC(FactRing) rings;
@@ -86,6 +89,7 @@ typedef struct {
 	TextVec tile;          /* explain.c's: which tile a CTA computes, "m = ..." */
 	FactMma mma;
 	int direct_stores; /* store instructions from registers, in the text */
+	int copied_stores; /* from staging buffers, where TMA cannot take the tensor */
 } Facts;
 
 typedef VEC(Facts) FactsVec;

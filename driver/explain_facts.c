@@ -57,6 +57,7 @@ static void take_buffer(Facts *f, const Op *op)
 	const Attrs *a = &op->attrs;
 	FactBuffer b = {.name = op->out->name,
 			.ring = attrs_str(a, A_RING, ""),
+			.over = attrs_str(a, A_OVER, NULL),
 			.type = op->out->type,
 			.slots = attrs_int(a, A_SLOTS, 1),
 			.groups = attrs_int(a, A_GROUPS, 1),
@@ -125,6 +126,7 @@ static FactCopy copy_of(const Op *op, const Val *buffer, const Val *map)
 	FactCopy c = {.buffer = buffer->name,
 		      .tensor = def->in[0].val->name,
 		      .map = map->name,
+		      .asks = def->nsym ? def->sym[0] : NULL,
 		      .role = role_name(op),
 		      .issuer = "each CTA for itself",
 		      .elem = def->in[0].val->type->elem,
@@ -236,6 +238,9 @@ static void take(Facts *f, const Op *op)
 	case OP_ST_GLOBAL:
 		f->direct_stores++;
 		break;
+	case OP_ST_STAGED:
+		f->copied_stores++;
+		break;
 	case OP_GRID_LAUNCH:
 		f->pdl = true;
 		break;
@@ -256,12 +261,18 @@ static int64_t decided(const Facts *f, WhyId id, AttrId attr, int64_t otherwise)
 	return given >= 0 ? given : w ? w->value : otherwise;
 }
 
+static void pair_of(const Attrs *a, AttrId id, int64_t otherwise, int64_t v[2])
+{
+	const Attr *pair = attrs_get(a, id);
+	for (int i = 0; i < 2; i++)
+		v[i] = pair && i < pair->n ? pair->i[i] : otherwise;
+}
+
 static void take_schedule(Facts *f)
 {
 	const Kernel *k = f->k;
 	const Attrs *a = &k->attrs;
 	const Target *t = target_by_name(k->target);
-	const Attr *cluster = attrs_get(a, A_CLUSTER);
 	f->roles = attrs_str(a, A_ROLES, "none");
 	f->persistent = attrs_int(a, A_PERSISTENT, 0);
 	f->serpentine = attrs_int(a, A_SERPENTINE, 0);
@@ -271,8 +282,10 @@ static void take_schedule(Facts *f)
 	for (int i = 0; i < f->stores.n; i++)
 		f->staging = facts_buffer(f, f->stores.at[i].buffer)->slots;
 	f->inflight = attrs_int(a, A_INFLIGHT, 1);
-	f->cluster[0] = cluster ? cluster->i[0] : 1;
-	f->cluster[1] = cluster && cluster->n > 1 ? cluster->i[1] : 1;
+	f->multicast = attrs_str(a, A_MULTICAST, "auto");
+	pair_of(a, A_CLUSTER, 1, f->cluster);
+	pair_of(a, A_TILE_BOX, 0, f->box);
+	pair_of(a, A_RASTER, 0, f->raster);
 	f->threads = attrs_int(a, A_BLOCK, 0);
 	f->smem = attrs_int(a, A_SMEM, 0);
 	f->smem_limit = t->smem_bytes;

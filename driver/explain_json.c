@@ -85,6 +85,9 @@ static void put_schedule(json_object *k, const Facts *f)
 	put_int(o, "staging", f->staging);
 	put_bool(o, "pdl", f->pdl);
 	put_ints(o, "cluster", f->cluster, 2);
+	put_text(o, "multicast", f->multicast);
+	put_ints(o, "tile_box", f->box, f->box[0] ? 2 : 0);
+	put_ints(o, "raster", f->raster, f->raster[0] ? 2 : 0);
 }
 
 static void put_launch(json_object *k, const Facts *f)
@@ -149,6 +152,7 @@ static void put_buffers(json_object *k, const Facts *f)
 		put_int(o, "bytes", b->bytes);
 		put_int(o, "slots", b->slots);
 		put_int(o, "groups", b->groups);
+		put_text(o, "over", b->over);
 	}
 }
 
@@ -173,8 +177,10 @@ static void put_copy(json_object *array, const FactCopy *c)
 	put_int(o, "copies", c->copies);
 	put_int(o, "bytes", c->bytes);
 	put_text(o, "role", c->role);
-	if (!c->barrier)
+	if (!c->barrier) {
+		put_text(o, "asks", c->asks);
 		return;
+	}
 	put_text(o, "barrier", c->barrier);
 	put_multicast(o, c);
 }
@@ -186,6 +192,7 @@ static void put_copies(json_object *k, const Facts *f)
 		put_copy(loads, &f->loads.at[i]);
 	for (int i = 0; i < f->stores.n; i++)
 		put_copy(stores, &f->stores.at[i]);
+	put_int(k, "copied_stores", f->copied_stores);
 	put_int(k, "direct_stores", f->direct_stores);
 }
 

@@ -96,6 +96,13 @@ static void note_copy(const Facts *f, const FactCopy *c, const char *title, Buf 
 		   elem_rows[c->elem].name, c->swizzle);
 	if (!c->barrier) {
 		buf_printf(out, "%d a tile, by one thread of %s\n", c->copies, c->role);
+		if (c->asks) {
+			head(out, "");
+			buf_printf(out,
+				   "where %s is 1: address and stride are multiples of 16 bytes, "
+				   "says the launcher; else the threads copy %s\n",
+				   c->asks, c->buffer);
+		}
 		return;
 	}
 	buf_printf(out, "%d a stage, %" PRId64 " bytes, by one thread of %s, on %s\n", c->copies,
@@ -158,8 +165,11 @@ static void note_memory(const Facts *f, Buf *out)
 		buf_printf(out, "%7" PRId64 "  %-10s ", b->offset, b->name);
 		if (b->groups > 1)
 			buf_printf(out, "%" PRId64 " warpgroups x ", b->groups);
-		buf_printf(out, "%" PRId64 " slot%s x %" PRId64 " bytes, of %s\n", b->slots,
+		buf_printf(out, "%" PRId64 " slot%s x %" PRId64 " bytes, of %s", b->slots,
 			   plural(b->slots), b->bytes, b->ring);
+		if (b->over)
+			buf_printf(out, ", over %s: its loads are done by then", b->over);
+		buf_printf(out, "\n");
 	}
 	for (int i = 0; i < f->barriers.n; i++) {
 		const FactBarrier *b = &f->barriers.at[i];

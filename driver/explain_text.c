@@ -142,10 +142,12 @@ static void say_buffer(Program *p, const Said *s)
 }
 
 /* ------------------------------------------------------------------ copies and pipelines */
-/* Where there is no other CTA, there is nothing to choose. */
-static const char *multicast_word(const Facts *f)
+/* What is asked for; where there is no other CTA, there is nothing to choose. */
+static const char *multicast_word(const Facts *f, const char *written)
 {
-	return f->cluster[0] * f->cluster[1] > 1 ? "auto" : "off";
+	if (f->cluster[0] * f->cluster[1] == 1)
+		return "off";
+	return written ? written : f->multicast;
 }
 
 static void say_load(Program *p, const Said *s)
@@ -154,15 +156,15 @@ static void say_load(Program *p, const Said *s)
 	if (f && !find_said(p, SAID_MULTICAST, s->kernel, s->name) &&
 	    p->src->text[s->loc.end - 1] == ')')
 		edit(p, s->loc.end - 1, s->loc.end - 1,
-		     ctx_strf(p->c, ", multicast %s", multicast_word(f)));
+		     ctx_strf(p->c, ", multicast %s", multicast_word(f, NULL)));
 }
 
 static void say_multicast(Program *p, const Said *s)
 {
 	const Facts *f = facts_named(p, s->kernel);
-	if (f && !strcmp(s->value, "auto"))
+	if (f)
 		edit(p, s->loc.begin, s->loc.end,
-		     ctx_strf(p->c, "multicast %s", multicast_word(f)));
+		     ctx_strf(p->c, "multicast %s", multicast_word(f, s->value)));
 }
 
 static const char *fresh_name(const Program *p, const char *tensor)
@@ -186,7 +188,7 @@ static void say_member(Program *p, const Said *s)
 	if (!via)
 		edit(p, s->stmt.begin, s->stmt.begin,
 		     ctx_strf(p->c, "tma %s = load(%s, %s, multicast %s);\n%s", name, load->tensor,
-			      load->buffer, multicast_word(f), indent_at(p, s->stmt.begin)));
+			      load->buffer, multicast_word(f, NULL), indent_at(p, s->stmt.begin)));
 }
 
 static void say_pipeline(Program *p, const Said *s)
@@ -258,13 +260,17 @@ static void rejected(Buf *b, const char *indent, const Facts *f, WhyId id)
 	}
 }
 
-static const char *staging_reason(const Facts *f)
+static const char *persistent_text(const Facts *f)
 {
-	const Why *w = kernel_why_find(f->k, WHY_STAGING, NULL);
-	const char *reason = facts_reason(f, WHY_STAGING, NULL, A_STAGING);
-	if (!w || attrs_get(&f->given, A_STAGING) || w->value <= f->staging)
-		return reason;
-	return ctx_strf(f->k->ctx, "a tile has no use for more; %s", reason);
+	Ctx *c = f->k->ctx;
+	const char *raster = "";
+	if (f->raster[0])
+		raster = ctx_strf(c, " raster (%" PRId64 ",%" PRId64 ")", f->raster[0],
+				  f->raster[1]);
+	if (f->box[0])
+		return ctx_strf(c, "persistent box (%" PRId64 ",%" PRId64 ")%s;", f->box[0],
+				f->box[1], raster);
+	return f->persistent ? "persistent on;" : "persistent off;";
 }
 
 static void schedule_lines(const Facts *f, const char *indent, Buf *b)
@@ -274,8 +280,9 @@ static void schedule_lines(const Facts *f, const char *indent, Buf *b)
 	line(b, indent,
 	     ctx_strf(c, "cluster (%" PRId64 ",%" PRId64 ");", f->cluster[0], f->cluster[1]),
 	     facts_reason(f, none, NULL, A_CLUSTER));
-	line(b, indent, f->persistent ? "persistent on;" : "persistent off;",
-	     facts_reason(f, none, NULL, A_PERSISTENT));
+	line(b, indent, ctx_strf(c, "multicast %s;", f->multicast),
+	     facts_reason(f, none, NULL, A_MULTICAST));
+	line(b, indent, persistent_text(f), facts_reason(f, none, NULL, A_PERSISTENT));
 	if (f->group >= 0)
 		line(b, indent, group_text(f), facts_reason(f, WHY_GROUP, NULL, A_GROUP));
 	rejected(b, indent, f, WHY_REGISTERS);
@@ -283,7 +290,8 @@ static void schedule_lines(const Facts *f, const char *indent, Buf *b)
 	line(b, indent, ctx_strf(c, "inflight %" PRId64 ";", f->inflight),
 	     facts_reason(f, none, NULL, A_INFLIGHT));
 	rejected(b, indent, f, WHY_STAGING);
-	line(b, indent, ctx_strf(c, "staging %" PRId64 ";", f->staging), staging_reason(f));
+	line(b, indent, ctx_strf(c, "staging %" PRId64 ";", f->staging),
+	     facts_reason(f, WHY_STAGING, NULL, A_STAGING));
 	line(b, indent, f->pdl ? "pdl on;" : "pdl off;", facts_reason(f, none, NULL, A_PDL));
 }
 

@@ -101,7 +101,7 @@ static int find_warning(Parse *p, const char *code)
 	const char *names[D_COUNT];
 	int n = 0;
 	for (int i = 0; i < D_COUNT; i++) {
-		if (diag_rows[i].severity != SEV_WARNING)
+		if (diag_rows[i].severity == SEV_ERROR)
 			continue;
 		if (strcmp(code, diag_rows[i].code) == 0 ||
 		    strcmp(code, diag_rows[i].code + 1) == 0)

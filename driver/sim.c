@@ -164,6 +164,15 @@ static bool runtime_ok(dsl_status st)
 	return !st;
 }
 
+/* What could not be loaded or started is told by its detail alone: no driver had a part in it. */
+static bool started(dsl_status st)
+{
+	if (st != DSL_ERR_RESOURCES && st != DSL_ERR_LOAD)
+		return runtime_ok(st);
+	fprintf(stderr, "dslc sim: %s\n", dsl_detail());
+	return false;
+}
+
 static bool wrong(const char *arg, const char *why)
 {
 	fprintf(stderr, "dslc sim: --arg %s: %s\n", arg, why);
@@ -240,8 +249,10 @@ static bool arg_tma(Sim *s, const char *arg)
 			*p++ = 0;
 	}
 	dsl_map m = {.elem = field[0]};
-	int buffer = n >= 4 ? atoi(field[1]) : -1;
-	if (buffer < 0 || buffer >= s->nbuffers || !dims_read(field[2], 'x', m.dims, 5, &rank) ||
+	int64_t buffer = 0, swizzle = 0;
+	if (n < 4 || !number(field[1], s->nbuffers - 1, &buffer) || !s->nbuffers ||
+	    (n == 5 && !number(field[4], 128, &swizzle)) ||
+	    !dims_read(field[2], 'x', m.dims, 5, &rank) ||
 	    !dims_read(field[3], 'x', box, 5, &boxes) || boxes != rank)
 		return wrong(
 			arg,
@@ -250,14 +261,25 @@ static bool arg_tma(Sim *s, const char *arg)
 	uint64_t pitch = type ? type->bytes : 0;
 	m.base = s->buffers[buffer].addr;
 	m.rank = (uint32_t)rank;
-	m.swizzle = n == 5 ? (uint32_t)atoi(field[4]) : 0;
+	m.swizzle = (uint32_t)swizzle;
 	for (int i = 0; i < rank; i++) {
 		m.box[i] = (uint32_t)box[i];
 		pitch *= m.dims[i];
 		if (i + 1 < rank)
 			m.strides[i] = pitch;
 	}
-	return runtime_ok(dsl_tensor_map(s->dev, &m, map)) && param_add(s, map, sizeof map, 64);
+	if (dsl_tensor_map(s->dev, &m, map))
+		return wrong(arg, dsl_detail());
+	return param_add(s, map, sizeof map, 64);
+}
+
+static bool int_fits(const NpyType *type, uint64_t v, bool negative)
+{
+	unsigned bits = 8 * (unsigned)type->bytes;
+	bool is_signed = type->code[1] == 'i';
+	if (negative)
+		return is_signed && (int64_t)v < 0 && (int64_t)v >= INT64_MIN >> (64 - bits);
+	return bits == 64 ? !is_signed || v <= INT64_MAX : !(v >> (bits - is_signed));
 }
 
 static bool arg_number(Sim *s, const char *arg)
@@ -269,14 +291,17 @@ static bool arg_number(Sim *s, const char *arg)
 		return wrong(arg, "TYPE:VALUE, in:, out:, inout: or tma: is needed");
 	double f = strtod(colon + 1, &end);
 	float single = (float)f;
-	if (*end == 0 && strcmp(type->word, "f64") == 0)
+	bool read = *end == 0 && end > colon + 1;
+	if (read && strcmp(type->word, "f64") == 0)
 		return param_add(s, &f, 8, 8);
-	if (*end == 0 && strcmp(type->word, "f32") == 0)
+	if (read && strcmp(type->word, "f32") == 0)
 		return param_add(s, &single, 4, 4);
-	uint64_t v = (uint64_t)strtoll(colon + 1, &end, 0);
+	errno = 0;
+	uint64_t v = colon[1] == '-' ? (uint64_t)strtoll(colon + 1, &end, 0) : 0;
 	if (colon[1] != '-')
 		v = strtoull(colon + 1, &end, 0);
-	if (*end || !colon[1] || type->word[0] == 'f')
+	if (*end || errno || !colon[1] || strchr("fbe", type->word[0]) ||
+	    !int_fits(type, v, colon[1] == '-'))
 		return wrong(arg, "the value is no number of that type");
 	return param_add(s, &v, type->bytes, type->bytes);
 }
@@ -372,7 +397,7 @@ static bool run_seed(Sim *s, int64_t seed, bool last)
 		 s->checks ? ",checks=" : "", s->checks ? s->checks : "", s->trace ? ",trace=" : "",
 		 s->trace ? s->trace : "");
 	bool ok = runtime_ok(dsl_device_open(device, &s->dev)) &&
-		  runtime_ok(dsl_module_load(s->dev, s->file, &s->mod)) &&
+		  started(dsl_module_load(s->dev, s->file, &s->mod)) &&
 		  kernel_find(s, name, sizeof name);
 	for (int i = 0; i < s->nargs && ok; i++)
 		ok = arg_any(s, i);
@@ -381,7 +406,7 @@ static bool run_seed(Sim *s, int64_t seed, bool last)
 		memcpy(raw.grid, s->grid, sizeof raw.grid);
 		memcpy(raw.block, s->block, sizeof raw.block);
 		memcpy(raw.cluster, s->cluster, sizeof raw.cluster);
-		ok = runtime_ok(dsl_launch_raw(s->mod, s->kernel, &raw));
+		ok = started(dsl_launch_raw(s->mod, s->kernel, &raw));
 	}
 	if (ok && last)
 		printf("%s: %lld schedule%s, no fault\n", s->kernel, (long long)s->schedules,

@@ -54,7 +54,7 @@ Ctx *tool_ctx(const Options *o)
 	for (int i = 0; i < o->levels.n; i++) {
 		LevelSet set = o->levels.at[i];
 		for (int id = 0; id < D_COUNT; id++)
-			if (set.id == id || set.id < 0)
+			if (set.id == id || (set.id < 0 && diag_rows[id].severity == SEV_WARNING))
 				diag_level(c, (DiagId)id, set.level);
 	}
 	return c;

@@ -197,19 +197,17 @@ static bool is_word(const Node *n, const char *word)
 	return n->kind == N_NAME && !strcmp(n->name, word);
 }
 
-static bool tma_option(Sema *s, const Node *n, const char *copy)
+static bool tma_option(Sema *s, const Node *n, const char *copy, TmaLoad *t)
 {
 	const Node *key = n->kind == N_PHRASE ? n->kids.at[0] : n, *word = NULL;
 	if (n->kind == N_PHRASE)
 		word = n->kids.at[1];
-	if (word && is_word(key, "multicast") && (is_word(word, "auto") || is_word(word, "off"))) {
-		said(s, SAID_MULTICAST, copy, n->loc, word->name);
-		return true;
+	if (word && is_word(key, "multicast")) {
+		t->multicast = sched_multicast(s, word);
+		said(s, SAID_MULTICAST, copy, n->loc, t->multicast);
+		return t->multicast != NULL;
 	}
-	if (word && is_word(key, "multicast") &&
-	    (is_word(word, "slice") || is_word(word, "leader")))
-		not_yet(s, n->loc, "multicast %s; auto and off are", word->name);
-	else if (word && is_word(key, "cache"))
+	if (word && is_word(key, "cache"))
 		not_yet(s, n->loc, "cache policies");
 	else
 		diag(s->ctx, n->loc, D_E0308, "a tma copy has the options multicast and cache");
@@ -227,11 +225,11 @@ static Value tma_load(Sema *s, const Node *call, const char *name)
 	if (!want(s, &a, V_TENSOR, "the source") || !want(s, &b, V_BUFFER, "the target"))
 		return value_bad();
 	said(s, SAID_LOAD, name, call->loc, b.buffer->name);
-	for (int i = 3; i < call->kids.n; i++)
-		if (!tma_option(s, call->kids.at[i], name))
-			return value_bad();
 	TmaLoad *t = NEW(s->arena, TmaLoad);
-	*t = (TmaLoad){a.tensor, b.buffer};
+	*t = (TmaLoad){.tensor = a.tensor, .buffer = b.buffer};
+	for (int i = 3; i < call->kids.n; i++)
+		if (!tma_option(s, call->kids.at[i], name, t))
+			return value_bad();
 	v.load = t;
 	return v;
 }

@@ -13,7 +13,8 @@ static bool is_number(const Value *v)
 
 bool is_elementwise(const Value *v)
 {
-	return is_number(v) || v->kind == V_ACC || v->kind == V_SCALAR || v->kind == V_FRAG;
+	return is_number(v) || v->kind == V_ACC || v->kind == V_SCALAR || v->kind == V_FRAG ||
+	       v->kind == V_TILE;
 }
 
 static double number(const Value *v)
@@ -35,6 +36,59 @@ static bool elt_place(Sema *s, Loc loc)
 	else
 		diag(s->ctx, loc, D_E0309, "values on tiles and scalars are computed in the grid");
 	return false;
+}
+
+static const Type *type_like(Sema *s, Elem e, const Layout *shape)
+{
+	return shape ? type_tile(s->ctx, SP_REG, e, shape) : type_elem(s->ctx, e);
+}
+
+static Value result(Val *val)
+{
+	Value v = value_of(val->type->kind == TY_TILE ? V_FRAG : V_SCALAR);
+	v.val = val;
+	return v;
+}
+
+static bool may_read(Sema *s, const Value *v)
+{
+	const Tensor *t = v->tile->tiling->tensor;
+	if (!is_whole_tile(s, v) || !elt_place(s, v->loc))
+		return false;
+	if (t->is_out)
+		diag(s->ctx, v->loc, D_E0213, "'%s' is an output: it is written, not read",
+		     t->name);
+	return !t->is_out;
+}
+
+/* A tile of a tensor comes into registers, and, where it is computed with, to f32, which is exact.
+ */
+static bool read_tile(Sema *s, Value *v, bool widen)
+{
+	const Tiling *t = v->tile->tiling;
+	if (!may_read(s, v))
+		return false;
+	Val *from = tile_build(s, v->tile, v->loc);
+	const Layout *shape = tile_shape(s, t);
+	Op *frag = build(s, OP_FRAG, v->loc);
+	Val *to = op_result(s->kernel, frag, t->tensor->name, type_like(s, t->tensor->elem, shape));
+	build_in(s, build_in(s, build(s, OP_COPY, v->loc), to), from);
+	if (widen && t->tensor->elem != EL_F32) {
+		Op *op = build_in(s, build(s, OP_CVT, v->loc), to);
+		to = op_result(s->kernel, op, "x", type_like(s, EL_F32, shape));
+	}
+	Loc loc = v->loc;
+	*v = result(to);
+	v->loc = loc;
+	return true;
+}
+
+static bool read_tiles(Sema *s, Value *args, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (args[i].kind == V_TILE && !read_tile(s, &args[i], true))
+			return false;
+	return true;
 }
 
 static Value fold(const EltRow *row, const Value *args)
@@ -84,18 +138,6 @@ static bool operands_fit(Sema *s, const EltRow *row, const Value *args, const La
 	return true;
 }
 
-static Value result(Val *val)
-{
-	Value v = value_of(val->type->kind == TY_TILE ? V_FRAG : V_SCALAR);
-	v.val = val;
-	return v;
-}
-
-static const Type *type_like(Sema *s, Elem e, const Layout *shape)
-{
-	return shape ? type_tile(s->ctx, SP_REG, e, shape) : type_elem(s->ctx, e);
-}
-
 Value elt_apply(Sema *s, Loc loc, const EltRow *row, Value *args)
 {
 	const Layout *shape = NULL;
@@ -105,6 +147,8 @@ Value elt_apply(Sema *s, Loc loc, const EltRow *row, Value *args)
 		numbers &= is_number(&args[i]);
 	if (numbers)
 		return fold(row, args);
+	if (!read_tiles(s, args, row->arity))
+		return value_bad();
 	if (!operands_fit(s, row, args, &shape) || !elt_place(s, loc))
 		return value_bad();
 	for (int i = 0; i < row->arity; i++)
@@ -122,6 +166,8 @@ Value elt_cast(Sema *s, Loc loc, Elem to, Value *arg)
 		     elem_rows[to].name, value_texts[arg->kind]);
 		return value_bad();
 	}
+	if (arg->kind == V_TILE && !read_tile(s, arg, false))
+		return value_bad();
 	if (elem_of(arg) == to)
 		return *arg;
 	if (elem_rows[to].cls != 'F' || is_number(arg) || arg->val->type->kind != TY_TILE) {

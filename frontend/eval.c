@@ -107,12 +107,8 @@ static bool is_algebra(const Value *v)
 
 static Value no_operator(Sema *s, const Node *n, const Value *a, const Value *b)
 {
-	if (a->kind == V_TILE || b->kind == V_TILE)
-		not_yet(s, a->kind == V_TILE ? a->loc : b->loc,
-			"tiles of tensors in an expression");
-	else
-		diag(s->ctx, n->loc, D_E0203, "%s and %s have no '%s'", value_texts[a->kind],
-		     value_texts[b->kind], n->name);
+	diag(s->ctx, n->loc, D_E0203, "%s and %s have no '%s'", value_texts[a->kind],
+	     value_texts[b->kind], n->name);
 	return value_bad();
 }
 
@@ -211,10 +207,7 @@ static Value call_elementwise(Sema *s, const Node *call, const EltRow *row, Valu
 	if (ints && (row->op == OP_MIN || row->op == OP_MAX))
 		return int_binary(s, call->loc, row->name, &args[0], &args[1]);
 	for (int i = 0; i < n; i++)
-		if (args[i].kind == V_TILE) {
-			not_yet(s, args[i].loc, "tiles of tensors in an expression");
-			return value_bad();
-		} else if (!is_elementwise(&args[i])) {
+		if (!is_elementwise(&args[i])) {
 			diag(s->ctx, args[i].loc, D_E0203, "%s takes tiles and numbers, this is %s",
 			     row->name, value_texts[args[i].kind]);
 			return value_bad();

@@ -171,26 +171,29 @@ static void arg(Sema *s, const Node *n)
 		arg_tensor(s, n, e);
 }
 
-/* Two rows of an output never share an element; what is not plain is left to the launcher. */
+/* Two rows of an output never share an element, nor two columns where these are contiguous; what is
+ * not plain is left to the launcher. */
 static void rows_apart(Sema *s, const Tensor *t)
 {
 	int64_t holds;
 	if (!t->is_out || layout_rank(t->layout) != RANK_MAX)
 		return;
-	const Ix *row = tup_get(t->layout->stride, 0)->leaf,
-		 *n = tup_get(t->layout->shape, 1)->leaf;
-	if (row == n || !ix_is(tup_get(t->layout->stride, 1)->leaf, 1))
+	int fast = ix_is(tup_get(t->layout->stride, 1)->leaf, 1) ? 1 : 0;
+	const char *lines = fast == 1 ? "rows" : "columns";
+	const Ix *row = tup_get(t->layout->stride, 1 - fast)->leaf,
+		 *n = tup_get(t->layout->shape, fast)->leaf;
+	if (row == n || !ix_is(tup_get(t->layout->stride, fast)->leaf, 1))
 		return;
 	const Ix *apart = ix_new(s->ctx, IX_LE, n, row);
 	Buf text = {0};
 	if (!ix_is_const(apart, &holds)) {
 		ix_print(apart, &text);
 		kernel_fact(s->kernel, apart, text.s,
-			    ctx_strf(s->ctx, "rows of '%s' must not overlap", t->name),
+			    ctx_strf(s->ctx, "%s of '%s' must not overlap", lines, t->name),
 			    t->decl->loc);
 		buf_free(&text);
 	} else if (!holds) {
-		diag(s->ctx, t->decl->loc, D_E0306, "the rows of '%s' overlap", t->name);
+		diag(s->ctx, t->decl->loc, D_E0306, "the %s of '%s' overlap", lines, t->name);
 	}
 }
 

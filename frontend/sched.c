@@ -14,6 +14,7 @@ enum {
 	INFLIGHT_MAX = 7,
 	GROUP_MAX = 65536,
 	THREADS_WG = 128,
+	CLUSTER_MAX = 16,
 	PINGPONG = 2
 };
 
@@ -22,8 +23,9 @@ static const struct {
 	const char *word;
 	bool built;
 } words[] = {
-	{"none", true},  {"cooperative", true}, {"pingpong", true}, {"stream_k", false},
-	{"auto", false}, {"on", true},          {"off", true},
+	{"none", true},      {"cooperative", true}, {"pingpong", true},
+	{"stream_k", false}, {"auto", true},        {"on", true},
+	{"off", true},       {"slice", true},       {"leader", true},
 };
 
 bool sched_word(const char *name)
@@ -257,17 +259,52 @@ static bool on_or_off(Sema *s, const Node *word, bool *on)
 	return *on || !strcmp(v.str, "off");
 }
 
+static bool is_pair(const Node *t)
+{
+	return t && t->kind == N_TUPLE && t->kids.n == 2;
+}
+
+static bool pair(Sema *s, const Node *t, int64_t most, const char *what, int64_t v[2])
+{
+	for (int i = 0; i < 2; i++) {
+		Value e = eval(s, t->kids.at[i]);
+		if (!want_int(s, &e, 1, most, what, &v[i]))
+			return false;
+	}
+	return true;
+}
+
+/* box (2,1)   box (2,1) raster (4,8) */
+static bool box_words(Sema *s, const Node *n)
+{
+	int64_t v[2];
+	bool raster = is_word(word_at(n, 2), "raster");
+	if (!is_pair(word_at(n, 1)) || n->kids.n != (raster ? 4 : 2))
+		return false;
+	if (pair(s, n->kids.at[1], CLUSTER_MAX, "'box'", v))
+		kernel_ints(s->kernel, A_TILE_BOX, v, 2);
+	if (raster && !is_pair(n->kids.at[3]))
+		return false;
+	if (raster && pair(s, n->kids.at[3], GROUP_MAX, "'raster'", v))
+		kernel_ints(s->kernel, A_RASTER, v, 2);
+	return true;
+}
+
 /* persistent;  persistent off;  persistent group(8);  persistent group(8) along n serpentine; */
 static void clause_persistent(Sema *s, const Node *n)
 {
 	const Node *first = word_at(n, 0);
 	bool on = true;
-	if (first && (is_word(first, "stream_k") || is_word(first, "box"))) {
+	if (first && is_word(first, "stream_k")) {
 		not_yet(s, first->loc, "persistent %s; persistent and persistent group(8) are",
 			first->name);
 		return;
 	}
-	if (first && is_word(first, "group")) {
+	if (first && is_word(first, "box")) {
+		if (!box_words(s, n))
+			bad_form(s, n,
+				 "persistent box (2,1); or persistent box (2,1) raster (4,8);");
+	} else if (first && is_word(first, "group")) {
 		if (!group_words(s, n, 1))
 			bad_form(s, n, "persistent; or persistent group(8) along m;");
 	} else if (n->kids.n > 1) {
@@ -277,6 +314,19 @@ static void clause_persistent(Sema *s, const Node *n)
 	}
 	if (on)
 		kernel_int(s->kernel, A_PERSISTENT, 1);
+}
+
+const char *sched_multicast(Sema *s, const Node *word)
+{
+	static const char *const ways[] = {"auto", "slice", "leader", "off"};
+	Value v = eval(s, word);
+	if (!want(s, &v, V_WORD, "'multicast'"))
+		return NULL;
+	for (size_t i = 0; i < COUNTOF(ways); i++)
+		if (!strcmp(ways[i], v.str))
+			return v.str;
+	diag(s->ctx, word->loc, D_E0308, "multicast is auto, slice, leader or off, not %s", v.str);
+	return NULL;
 }
 
 static void clause_pdl(Sema *s, const Node *n)
@@ -290,21 +340,34 @@ static void clause_pdl(Sema *s, const Node *n)
 
 static void clause_cluster(Sema *s, const Node *n)
 {
-	int64_t v[2] = {1, 1};
+	int64_t v[2];
 	const Node *t = word_at(n, 0);
-	if (n->kids.n != 1 || t->kind != N_TUPLE || t->kids.n != 2) {
-		bad_form(s, n, "cluster (1,1);");
+	const Target *target = target_by_name(s->kernel->target);
+	int most = target ? target->cluster_max : CLUSTER_MAX;
+	if (n->kids.n != 1 || !is_pair(t)) {
+		bad_form(s, n, "cluster (2,1);");
 		return;
 	}
-	for (int i = 0; i < 2; i++) {
-		Value e = eval(s, t->kids.at[i]);
-		if (!want_int(s, &e, 1, 16, "'cluster'", &v[i]))
-			return;
-	}
-	if (v[0] != 1 || v[1] != 1)
-		not_yet(s, t->loc, "clusters of several CTAs; cluster (1,1) is");
+	if (!pair(s, t, CLUSTER_MAX, "'cluster'", v))
+		return;
+	if (v[0] * v[1] > most)
+		diag(s->ctx, t->loc, D_E0308,
+		     "a cluster of %" PRId64 " x %" PRId64 " has %" PRId64
+		     " CTAs, and at most %d run together",
+		     v[0], v[1], v[0] * v[1], most);
 	else
 		kernel_ints(s->kernel, A_CLUSTER, v, 2);
+}
+
+static void clause_multicast(Sema *s, const Node *n)
+{
+	if (n->kids.n != 1) {
+		bad_form(s, n, "multicast slice;");
+		return;
+	}
+	const char *word = sched_multicast(s, n->kids.at[0]);
+	if (word)
+		kernel_str(s->kernel, A_MULTICAST, word);
 }
 
 /* A clause without a function is known and not built. */
@@ -312,9 +375,16 @@ static const struct {
 	const char *word;
 	void (*read)(Sema *s, const Node *n);
 } clauses[] = {
-	{"roles", clause_roles}, {"stages", clause_stages},   {"inflight", clause_inflight},
-	{"group", clause_group}, {"cluster", clause_cluster}, {"persistent", clause_persistent},
-	{"pdl", clause_pdl},     {"staging", clause_staging}, {"split_k", NULL},
+	{"roles", clause_roles},
+	{"stages", clause_stages},
+	{"inflight", clause_inflight},
+	{"group", clause_group},
+	{"cluster", clause_cluster},
+	{"persistent", clause_persistent},
+	{"pdl", clause_pdl},
+	{"multicast", clause_multicast},
+	{"staging", clause_staging},
+	{"split_k", NULL},
 	{"stream_k", NULL},
 };
 

@@ -55,6 +55,7 @@ typedef struct Buffer Buffer;
 typedef struct {
 	Tensor *tensor;
 	Buffer *buffer;
+	const char *multicast; /* NULL: as the schedule says */
 } TmaLoad;
 
 struct Buffer {
@@ -202,6 +203,7 @@ bool swizzle_named(const char *name, int *bytes);
 Value swizzle_bytes(Sema *s, Loc loc, int bytes);
 
 /* elt.c: values on tiles and scalars */
+bool is_whole_tile(Sema *s, const Value *v); /* else says that indices are missing */
 bool is_elementwise(const Value *v);
 Value elt_apply(Sema *s, Loc loc, const EltRow *row, Value *args);
 Value elt_cast(Sema *s, Loc loc, Elem to, Value *arg);
@@ -241,6 +243,7 @@ void stmt_accumulate(Sema *s, const Node *n);
 void sched_block(Sema *s, const Node *n);
 void sched_finish(Sema *s);
 bool sched_word(const char *name);
+const char *sched_multicast(Sema *s, const Node *word); /* interned; NULL after a message */
 void sched_suggest(Suggest *g);
 /* later.c: what the language has and this version does not build */
 bool later_function(const char *name);

@@ -315,7 +315,7 @@ void stmt_accumulate(Sema *s, const Node *n)
 }
 
 /* ------------------------------------------------------------------ copies */
-static bool is_whole_tile(Sema *s, const Value *v)
+bool is_whole_tile(Sema *s, const Value *v)
 {
 	if (v->tile->n == v->tile->tiling->rank)
 		return true;
@@ -371,7 +371,10 @@ static void load(Sema *s, const Node *n, const Value *to, const Value *from)
 {
 	to->buffer->filled = n->loc;
 	Val *t = tile_build(s, from->tile, from->loc);
-	build_in(s, build_in(s, build(s, OP_COPY, n->loc), to->buffer->val), t);
+	Op *copy = build(s, OP_COPY, n->loc);
+	build_in(s, build_in(s, copy, to->buffer->val), t);
+	if (to->buffer->load && to->buffer->load->multicast)
+		op_str(s->kernel, copy, A_MULTICAST, to->buffer->load->multicast);
 }
 
 static bool store_at_grid(Sema *s, const Value *to)
@@ -419,6 +422,7 @@ static bool store_fits(Sema *s, const Value *to)
 {
 	Tensor *t = to->tile->tiling->tensor;
 	const Layout *row = layout_mode(s->ctx, t->layout, layout_rank(t->layout) - 1);
+	const Layout *col = layout_mode(s->ctx, t->layout, 0);
 	if (!t->is_out)
 		diag_remedy(s->ctx, diag(s->ctx, to->loc, D_E0213, "'%s' is an input", t->name),
 			    "declare it out to write to it");
@@ -431,8 +435,10 @@ static bool store_fits(Sema *s, const Value *to)
 		diag(s->ctx, to->loc, D_E0306, "'%s' is written twice", t->name);
 	else if (s->loop_loc.src < 0)
 		not_yet(s, to->loc, "writing the output before the loop over k");
-	else if (!ix_is(row->stride->leaf, 1))
-		not_yet(s, to->loc, "this layout of '%s': rows must be contiguous, as (M,N):(N,1)",
+	else if (!ix_is(row->stride->leaf, 1) && !ix_is(col->stride->leaf, 1))
+		not_yet(s, to->loc,
+			"this layout of '%s': rows or columns must be contiguous, as (M,N):(N,1) "
+			"or (M,N):(1,M)",
 			t->name);
 	else
 		return is_whole_tile(s, to) && store_at_grid(s, to);

@@ -109,6 +109,8 @@ void arena_release(Arena *a, ArenaMark mark)
 		Chunk *next = a->chunks->next;
 		free(a->chunks);
 		a->chunks = next;
+		if (a->next_size > FIRST_BLOCK)
+			a->next_size /= 2;
 	}
 	a->handed = mark.handed;
 	if (!a->chunks)

@@ -137,6 +137,8 @@ static void facts_of_op(const Op *op, FactVec *v, Arena *a)
 			int64_t div = ix_divisor(op->ix[0], known);
 			ix_range(op->ix[0], known, &lo, &hi);
 			vec_push(a, v, ((IxFact){op->sym[i], lo, hi, div ? div : 1}));
+		} else if (op->kind == OP_TMAP) {
+			vec_push(a, v, ((IxFact){op->sym[i], 0, 1, 1}));
 		}
 	}
 }
@@ -305,6 +307,8 @@ const char *attrs_str(const Attrs *a, AttrId id, const char *otherwise)
 static Attr attr_ints(AttrId id, const int64_t *v, int n)
 {
 	Attr a = {.id = id, .n = n};
+	if (n > ATTR_INTS)
+		panic("%d numbers in the attribute %s", n, attr_rows[id].name);
 	for (int i = 0; i < n; i++)
 		a.i[i] = v[i];
 	return a;

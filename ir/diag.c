@@ -136,7 +136,7 @@ static void print_msg(const Ctx *c, const DiagMsg *m, Buf *out, bool color)
 	const char *on = color ? severity_colors[m->severity] : "", *off = color ? "\033[0m" : "";
 	print_place(c, m->loc, out);
 	buf_printf(out, "%s%s", on, severity_names[m->severity]);
-	if (m->severity != SEV_NOTE)
+	if (m->severity != SEV_NOTE || diag_rows[m->id].severity == SEV_NOTE)
 		buf_printf(out, "[%s]", diag_rows[m->id].code);
 	buf_printf(out, ":%s %s\n", off, m->text);
 	print_excerpt(c, m->loc, out);

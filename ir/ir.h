@@ -92,10 +92,11 @@ typedef struct {
 	const char *help;
 } AttrRow;
 extern const AttrRow attr_rows[ATTR_COUNT];
+enum { ATTR_INTS = 16 /* one for each CTA of a cluster */ };
 typedef struct {
 	AttrId id;
 	int n; /* AK_INTS: how many of i */
-	int64_t i[5];
+	int64_t i[ATTR_INTS];
 	double real;
 	const char *str; /* interned */
 	Atom atom;

@@ -141,6 +141,10 @@ bool ix_fold(IxKind kind, int64_t a, int64_t b, int64_t *out)
 		return *out = a > b ? a : b, true;
 	case IX_XOR:
 		return *out = a ^ b, true;
+	case IX_SHL:
+		return b >= 0 && b <= 62 && !__builtin_mul_overflow(a, INT64_C(1) << b, out);
+	case IX_SHR:
+		return b >= 0 && b <= 62 && ix_fold(IX_DIV, a, INT64_C(1) << b, out);
 	case IX_ADD:
 		return !__builtin_add_overflow(a, b, out);
 	case IX_MUL:
@@ -181,6 +185,17 @@ static const Ix *new_xor(Ctx *c, const Ix *a, const Ix *b)
 	if (a == b)
 		return ix_const(c, 0);
 	return ix_cmp(a, b) > 0 ? ix_node(c, IX_XOR, b, a) : ix_node(c, IX_XOR, a, b);
+}
+
+/* By a constant: a product or a quotient, which the rules know. */
+static const Ix *new_shift(Ctx *c, IxKind kind, const Ix *a, const Ix *b)
+{
+	int64_t v;
+	if (ix_is(a, 0))
+		return a;
+	if (!ix_is_const(b, &v) || v < 0 || v > 62)
+		return ix_node(c, kind, a, b);
+	return ix_new(c, kind == IX_SHL ? IX_MUL : IX_DIV, a, ix_const(c, INT64_C(1) << v));
 }
 
 static const Ix *new_comparison(Ctx *c, IxKind kind, const Ix *a, const Ix *b)
@@ -231,6 +246,9 @@ const Ix *ix_new(Ctx *c, IxKind kind, const Ix *a, const Ix *b)
 		return ix_extreme(c, kind, a, b);
 	case IX_XOR:
 		return new_xor(c, a, b);
+	case IX_SHL:
+	case IX_SHR:
+		return new_shift(c, kind, a, b);
 	case IX_DIV:
 	case IX_MOD:
 		return new_quotient(c, kind, a, b);

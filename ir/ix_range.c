@@ -85,6 +85,13 @@ static Range range_xor(Range a, Range b)
 	return (Range){0, hi - 1};
 }
 
+/* 2^b for the counts that shift, a factor or a divisor */
+static Range range_power(Range b)
+{
+	int64_t lo = most(b.lo, 0), hi = least(most(b.hi, 0), 62);
+	return (Range){INT64_C(1) << least(lo, 62), INT64_C(1) << hi};
+}
+
 static Range range_sym(const Ix *x, IxFacts facts)
 {
 	Range r = everything;
@@ -127,6 +134,10 @@ static Range range_of(const Ix *x, IxFacts facts)
 		return (Range){most(a.lo, b.lo), most(a.hi, b.hi)};
 	case IX_XOR:
 		return range_xor(a, b);
+	case IX_SHL:
+		return corners(mul_end, a, range_power(b));
+	case IX_SHR:
+		return corners(div_end, a, range_power(b));
 	case IX_LT:
 	case IX_LE:
 	case IX_EQ:
@@ -185,8 +196,10 @@ int64_t ix_divisor(const Ix *x, IxFacts facts)
 		return gcd64(x->value, 0);
 	if (x->kind == IX_SYM)
 		return divisor_sym(x, facts);
-	if (x->kind >= IX_LT)
+	if (x->kind >= IX_LT || x->kind == IX_SHR)
 		return 1;
+	if (x->kind == IX_SHL)
+		return ix_divisor(x->a, facts);
 	int64_t a = ix_divisor(x->a, facts), b = ix_divisor(x->b, facts);
 	if (x->kind == IX_MUL)
 		return __builtin_mul_overflow(a, b, &v) ? most(a, b) : v;

@@ -15,6 +15,7 @@ typedef struct {
 	Memo *memo;
 	size_t n, cap;
 	int fuel;
+	uint64_t applied;
 } Simplify;
 
 /* A rule that looks at a derived expression simplifies it with the same memo and fuel. */
@@ -527,6 +528,7 @@ static const Ix *rewrite(Simplify *s, const Ix *x)
 		const Ix *y = apply(s, (IxRule)rule, x);
 		if (y) {
 			s->fuel--;
+			s->applied |= UINT64_C(1) << rule;
 			return y;
 		}
 	}
@@ -562,7 +564,7 @@ static const Ix *simplify(Simplify *s, const Ix *x)
 	return x;
 }
 
-const Ix *ix_simplify(Ctx *c, const Ix *x, IxFacts facts)
+const Ix *ix_simplify_by(Ctx *c, const Ix *x, IxFacts facts, uint64_t *applied)
 {
 	Simplify s = {.c = c, .facts = facts, .fuel = FUEL};
 	if (x->kind == IX_CONST)
@@ -570,5 +572,23 @@ const Ix *ix_simplify(Ctx *c, const Ix *x, IxFacts facts)
 	ArenaMark mark = arena_mark(ctx_tmp(c));
 	x = simplify(&s, x);
 	arena_release(ctx_tmp(c), mark);
+	*applied |= s.applied;
 	return x;
+}
+
+const Ix *ix_simplify(Ctx *c, const Ix *x, IxFacts facts)
+{
+	uint64_t applied = 0;
+	return ix_simplify_by(c, x, facts, &applied);
+}
+
+_Static_assert(RULE_COUNT <= 64, "a set of rules is a word");
+
+const char *ix_rule_theorem(int rule)
+{
+	static const char *const theorems[RULE_COUNT] = {
+#define RULE(id, root, law, when, theorem) [RULE_##id] = theorem,
+#include "ir/rules.def"
+	};
+	return rule >= 0 && rule < RULE_COUNT ? theorems[rule] : NULL;
 }

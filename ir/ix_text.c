@@ -43,6 +43,11 @@ static void print_sum(const Ix *x, Buf *out)
 	}
 }
 
+static bool is_call(IxKind kind)
+{
+	return kind >= IX_MIN && kind <= IX_SHR;
+}
+
 static void print_call(const Ix *x, Buf *out)
 {
 	buf_printf(out, "%s(", ix_rows[x->kind].text);
@@ -59,7 +64,7 @@ static void print_bare(const Ix *x, Buf *out)
 		buf_printf(out, "%" PRId64, x->value);
 	} else if (x->kind == IX_SYM) {
 		buf_printf(out, "%s", x->name);
-	} else if (x->kind == IX_MIN || x->kind == IX_MAX || x->kind == IX_XOR) {
+	} else if (is_call(x->kind)) {
 		print_call(x, out);
 	} else if (x->kind == IX_ADD) {
 		print_sum(x, out);
@@ -177,12 +182,9 @@ static const Ix *parse_name(IxParser *p)
 	size_t n = name_length(p->s);
 	const char *name = ctx_strn(p->c, p->s, n);
 	p->s += n;
-	if (*p->s == '(' && !strcmp(name, "min"))
-		return parse_call(p, IX_MIN);
-	if (*p->s == '(' && !strcmp(name, "max"))
-		return parse_call(p, IX_MAX);
-	if (*p->s == '(' && !strcmp(name, "xor"))
-		return parse_call(p, IX_XOR);
+	for (int kind = IX_MIN; *p->s == '(' && kind <= IX_SHR; kind++)
+		if (!strcmp(name, ix_rows[kind].text))
+			return parse_call(p, (IxKind)kind);
 	return ix_sym(p->c, name);
 }
 

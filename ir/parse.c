@@ -250,7 +250,7 @@ static bool parse_ints(Parser *p, Attr *a)
 		return false;
 	do {
 		if (a->n == (int)COUNTOF(a->i))
-			return expected(p, "at most five numbers");
+			return expected(p, "at most sixteen numbers");
 		if (!expect_int(p, &a->i[a->n++]))
 			return false;
 	} while (accept(p, ','));

@@ -97,6 +97,8 @@ static int syms_of_row(const Op *op)
 		return op->nix;
 	if (op->kind == OP_FOR_RING)
 		return 3;
+	if (op->kind == OP_TMAP)
+		return op->nsym ? 1 : 0; /* without one it is always made */
 	return row->flags & (OPF_SYMS | OPF_NAME) || op->kind == OP_RING ? 1 : 0;
 }
 

@@ -398,11 +398,25 @@ static const char *rule_tma_load(const Kernel *k, const Op *op)
 {
 	const Op *map = op->in[1].val->def;
 	int rank = map && map->nin ? layout_rank(map->in[0].val->type->layout) : op->nix - 1;
-	return op->nix == 1 + rank
-		       ? NULL
-		       : ctx_strf(k->ctx,
-				  "a load of rank %d takes the byte in the slot and %d coordinates",
-				  rank, rank);
+	bool shared = attrs_int(&op->attrs, A_SHARED, 0);
+	return op->nix == 1 + rank + shared ? NULL
+					    : ctx_strf(k->ctx,
+						       "a load of rank %d takes the byte in the "
+						       "slot and %d coordinates%s",
+						       rank, rank, shared ? ", and a mask" : "");
+}
+
+static const char *rule_load_tma(const Kernel *k, const Op *op)
+{
+	if (op->nix != 0 && op->nix != 3)
+		return "a load for several CTAs takes mask, part and whether this CTA issues";
+	return rule_alike(k, op);
+}
+
+static const char *rule_init(const Kernel *k, const Op *op)
+{
+	(void)k;
+	return op->nix <= 1 ? NULL : "an init takes at most a count";
 }
 
 static const char *rule_wait(const Kernel *k, const Op *op)
@@ -430,17 +444,42 @@ static const char *rule_role(const Kernel *k, const Op *op)
 	return rule_unique(k, op);
 }
 
-static const char *rule_st_global(const Kernel *k, const Op *op)
+/* Between registers and a tensor: one vector, of equal elements. */
+static const char *rule_vector(const Kernel *k, const Op *op)
 {
-	const Type *to = op->in[0].val->type, *from = op->in[1].val->type;
-	int64_t n = attrs_int(&op->attrs, A_N, 1), bits = n * elem_rows[from->elem].bits;
-	if (to->elem != from->elem)
+	const Operand *regs = &op->in[is_kind(op->in[0].val->type, 'r') ? 0 : 1];
+	int64_t n = attrs_int(&op->attrs, A_N, 1), bits = n * elem_rows[regs->val->type->elem].bits;
+	if (op->in[0].val->type->elem != op->in[1].val->type->elem)
 		return "the tensor's and the registers' element types differ";
 	if (n < 1 || (n & (n - 1)) || bits > 128)
-		return ctx_strf(k->ctx, "a store has 1, 2, 4 or 8 elements and at most 16 bytes");
-	if (!op->in[1].at)
+		return ctx_strf(k->ctx, "a vector has 1, 2, 4 or 8 elements and at most 16 bytes");
+	if (!regs->at)
 		return "the operand names its first register";
 	return NULL;
+}
+
+/* Registers of a larger tile, as many as the result has. */
+static const char *rule_part(const Kernel *k, const Op *op)
+{
+	const Type *from = op->in[0].val->type, *to = op->out->type;
+	int64_t first;
+	if (from->elem != to->elem || !from->tv || !to->tv)
+		return "a part and the whole are spread tiles of equal elements";
+	if (!op->in[0].at || !ix_is_const(op->in[0].at, &first))
+		return "the operand names its first register, a constant";
+	if (first < 0 || first + type_regs(to) > type_regs(from))
+		return ctx_strf(k->ctx, "registers %lld to %lld of %d", (long long)first,
+				(long long)first + type_regs(to) - 1, type_regs(from));
+	return NULL;
+}
+
+/* One element of a buffer to one of a tensor, at either stage. */
+static const char *rule_staged(const Kernel *k, const Op *op)
+{
+	(void)k;
+	return op->in[0].val->type->elem == op->in[1].val->type->elem
+		       ? NULL
+		       : "the tensor's and the buffer's element types differ";
 }
 
 static const Rule rules[OP_COUNT] = {
@@ -464,13 +503,13 @@ static const Rule rules[OP_COUNT] = {
 	[OP_TMAP] = {.kinds = "g=p",
 		     .rule = rule_tmap,
 		     .needs = {{A_BOX, ST_PTX}, {A_SWIZZLE, ST_PTX}}},
-	[OP_LOAD_TMA] = {.kinds = "sgpm", .rule = rule_alike},
+	[OP_LOAD_TMA] = {.kinds = "sgpm", .rule = rule_load_tma},
 	[OP_MMA_WGMMA] = {.kinds = "rss", .rule = rule_mma, .needs = {{A_ATOM, ST_ANY}}},
 	[OP_STORE] = {.kinds = "gr", .rule = rule_alike},
 	[OP_MBARRIER] = {.kinds = "=m",
 			 .rule = rule_mbarrier,
 			 .needs = {{A_SLOTS, ST_PTX}, {A_OFFSET, ST_PTX}, {A_COUNT, ST_PTX}}},
-	[OP_MBAR_INIT] = {.kinds = "m", .needs = {{A_COUNT, ST_PTX}}},
+	[OP_MBAR_INIT] = {.kinds = "m", .rule = rule_init, .needs = {{A_COUNT, ST_PTX}}},
 	[OP_MBAR_EXPECT] = {.kinds = "m", .needs = {{A_BYTES, ST_PTX}}},
 	[OP_MBAR_ARRIVE] = {.kinds = "m", .rule = rule_arrive},
 	[OP_MBAR_WAIT] = {.kinds = "m", .rule = rule_wait},
@@ -480,6 +519,8 @@ static const Rule rules[OP_COUNT] = {
 	[OP_BULK_WAIT] = {.kinds = "", .needs = {{A_N, ST_ANY}}},
 	[OP_STORE_SHARED] = {.kinds = "sr"},
 	[OP_STORE_TMA] = {.kinds = "gsp"},
+	[OP_STORE_STAGED] = {.kinds = "gs", .rule = rule_staged},
+	[OP_ST_STAGED] = {.kinds = "gs", .rule = rule_staged},
 	[OP_FOR_RING] = {.kinds = "", .needs = {{A_SLOTS, ST_PTX}}},
 	[OP_TMA_STORE] = {.kinds = "sp"},
 	[OP_STMATRIX] = {.kinds = "sr", .needs = {{A_N, ST_PTX}}},
@@ -494,7 +535,13 @@ static const Rule rules[OP_COUNT] = {
 				{A_LBO, ST_PTX},
 				{A_SBO, ST_PTX},
 				{A_SWIZZLES, ST_PTX}}},
-	[OP_ST_GLOBAL] = {.kinds = "gr", .rule = rule_st_global, .needs = {{A_N, ST_PTX}}},
+	[OP_ST_GLOBAL] = {.kinds = "gr", .rule = rule_vector, .needs = {{A_N, ST_PTX}}},
+	[OP_LD_GLOBAL] = {.kinds = "rg", .rule = rule_vector, .needs = {{A_N, ST_PTX}}},
+	[OP_LDMATRIX] = {.kinds = "rs", .needs = {{A_N, ST_PTX}}},
+	[OP_LD_SHARED] = {.kinds = "rs", .needs = {{A_N, ST_PTX}}},
+	[OP_PART] = {.kinds = "r=r", .rule = rule_part},
+	[OP_LOAD] = {.kinds = "rg", .rule = rule_alike},
+	[OP_LOAD_SHARED] = {.kinds = "rs"},
 };
 
 /* ------------------------------------------------------------------ what every op obeys */

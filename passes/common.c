@@ -85,6 +85,14 @@ bool operand_on_ring(const Operand *in, const char *ring)
 	       attrs_str(&in->val->def->attrs, A_RING, "") == ring;
 }
 
+bool op_touches(const Op *op, const char *ring, int effects)
+{
+	for (int i = 0; i < op->nin; i++)
+		if ((op_effect(op, i) & effects) && operand_on_ring(&op->in[i], ring))
+			return true;
+	return false;
+}
+
 bool op_fills_shared(const Op *op)
 {
 	for (int i = 0; i < op->nin; i++)
@@ -96,9 +104,8 @@ bool op_fills_shared(const Op *op)
 bool ring_filled_by_tma(const Kernel *k, const Op *ring)
 {
 	for (const Op *op = kernel_first(k); op; op = op_next(op))
-		for (int i = 0; i < op->nin; i++)
-			if ((op_effect(op, i) & FX_AW) && operand_on_ring(&op->in[i], ring->sym[0]))
-				return true;
+		if (op_touches(op, ring->sym[0], FX_AW))
+			return true;
 	return false;
 }
 
@@ -151,6 +158,53 @@ TiledMma op_tiled_mma(const Op *mma)
 int tiled_mma_warpgroups(TiledMma t)
 {
 	return t.along_m * t.along_n;
+}
+
+typedef struct {
+	const Tup *shape[2][5], *stride[2][5];
+	int n[2];
+} TvModes;
+
+static void tv_mode(Ctx *c, TvModes *tv, int which, int64_t extent, int64_t stride)
+{
+	if (extent == 1)
+		return;
+	tv->shape[which][tv->n[which]] = tup_int(c, extent);
+	tv->stride[which][tv->n[which]++] = tup_int(c, stride);
+}
+
+static int64_t leaf(const Tup *t)
+{
+	int64_t v;
+	if (!tup_is_leaf(t) || !ix_is_const(t->leaf, &v))
+		panic("a thread-value layout has static, flat modes");
+	return v;
+}
+
+/* The accumulator's layout: the atom's, restrided from its own 64 x N tile to the whole tile, then
+ * warpgroups and repeats. */
+const Layout *tiled_mma_tv(Ctx *c, TiledMma t)
+{
+	const Layout *atom = atom_tv_c(c, t.atom);
+	int64_t am = atom_rows[t.atom.id].m;
+	TvModes tv = {0};
+	for (int w = 0; w < 2; w++) {
+		const Tup *shape = tup_get(atom->shape, w), *stride = tup_get(atom->stride, w);
+		for (int i = 0; i < tup_rank(shape); i++) {
+			int64_t d = leaf(tup_get(stride, i));
+			tv_mode(c, &tv, w, leaf(tup_get(shape, i)), d % am + d / am * t.m);
+		}
+	}
+	tv_mode(c, &tv, 0, t.along_m, am);
+	tv_mode(c, &tv, 0, t.along_n, (int64_t)t.atom.n * t.m);
+	tv_mode(c, &tv, 1, t.repeat_m, am * t.along_m);
+	tv_mode(c, &tv, 1, t.repeat_n, (int64_t)t.atom.n * t.along_n * t.m);
+	const Tup *shape[2], *stride[2];
+	for (int w = 0; w < 2; w++) {
+		shape[w] = tup_new(c, tv.shape[w], tv.n[w]);
+		stride[w] = tup_new(c, tv.stride[w], tv.n[w]);
+	}
+	return layout_new(c, tup_new(c, shape, 2), tup_new(c, stride, 2));
 }
 
 /* ------------------------------------------------------------------ tensor maps */

@@ -1,55 +1,96 @@
-/* epilogue.c - how results leave. Where rows allow it, a warpgroup's fragment goes chunk by chunk
- * through staging buffers of its own in shared memory, from which TMA stores it in whole lines and
- * clips what lies outside; otherwise every thread stores its own registers under a guard (`store`
- * stays). store %t, %c   ->   store.shared %D.out[e], %c[0] ; store.tma %t.1, %D.out[e], %D.map.1 ;
- * ... */
+/* epilogue.c - how results leave. A warpgroup's fragment goes chunk by chunk through staging
+ * buffers of its own in shared memory, from which TMA stores it in whole lines and clips what lies
+ * outside. What TMA cannot take, every thread stores from its registers, under a guard (`store`
+ * stays). Where only the arguments decide, the tensor map has a name, and the threads copy the
+ * chunks where it is 0.
+ *     store %t, %c   ->   store.shared %sD[e], %c[0]
+ *                         if (D_by_tma == 1) { store.tma %t.1, %sD[e], %D.map }
+ *                         if (D_by_tma == 0) { store.staged %t.1, %sD[e] } ... */
+#include "passes/epilogue.h"
 #include "passes/why.h"
 
-enum { ROWS = 64, MOST_SLOTS = 4, ALIGN = 1024, BARRIER_BYTES = 8 };
+enum {
+	MOST_COLS = 64, /* of a chunk of a tensor with contiguous columns */
+	ALIGN = 1024,
+	BARRIER_BYTES = 8,
+	TMA_BYTES = 16 /* strides and addresses of a tensor are multiples of it */
+};
 
-typedef struct {
-	Kernel *k;
-	Op *store;
-	const Op *tile;
-	TiledMma t;
-	KMajor chunk;   /* of the staging buffer */
-	int bytes;      /* of an element */
-	int warpgroups; /* each with slots of its own */
-} Epilogue;
+typedef enum { TMA_NEVER, TMA_ALWAYS, TMA_ASK } Legal;
 
-/* The widest row of 128, 64 or 32 bytes that divides the columns of one atom. */
-static int chunk_bytes(const Epilogue *e)
+/* ------------------------------------------------------------------ chunks */
+/* Rows of the widest swizzle of 128, 64 or 32 bytes that divides the columns of one atom. */
+static bool chunk_of_rows(Epilogue *e)
 {
-	for (int w = 128; w >= 32; w /= 2)
+	for (int w = 128; w >= 32; w /= 2) {
+		e->cols = w / e->bytes;
+		e->chunk = (KMajor){ROWS, e->cols, e->cols, w};
 		if (e->t.atom.n * e->bytes % w == 0)
-			return w;
-	return 0;
-}
-
-static bool rows_are_contiguous(const Op *tile)
-{
-	const Layout *l = tile->in[0].val->type->layout;
-	return layout_rank(l) == 2 && tup_is_leaf(tup_get(l->stride, 1)) &&
-	       ix_is(tup_get(l->stride, 1)->leaf, 1);
-}
-
-/* Whether TMA can store it from chunks of that width; slots that were asked for are refused. */
-static bool can_stage(const Epilogue *e, int width)
-{
-	const Val *tensor = e->tile->in[0].val;
-	int64_t slots = attrs_int(&e->k->attrs, A_STAGING, 0);
-	if (width && rows_are_contiguous(e->tile))
-		return true;
-	why_direct(e->k, tensor, e->t.atom.n * e->bytes, rows_are_contiguous(e->tile));
-	if (slots) {
-		DiagMsg *m = diag(e->k->ctx, e->store->loc, D_E0407,
-				  "staging %lld, but %s takes %s", (long long)slots, tensor->name,
-				  kernel_why_find(e->k, WHY_STAGING, tensor->name)->text);
-		diag_remedy(e->k->ctx, m, "write staging 0");
+			return true;
 	}
 	return false;
 }
 
+/* The most columns in eights that divide those of one atom, each of 64 elements in spans of 128
+ * bytes. */
+static bool chunk_of_columns(Epilogue *e)
+{
+	int most = MOST_COLS * 2 / e->bytes;
+	for (e->cols = most; e->t.atom.n % e->cols; e->cols -= 8)
+		;
+	e->chunk = (KMajor){e->cols, ROWS, 128 / e->bytes, 128};
+	return true;
+}
+
+/* Whether TMA's rule for the stride of the slow mode holds. */
+static Legal legal(const Epilogue *e, const Ix **stride)
+{
+	Ctx *c = e->k->ctx;
+	const Layout *l = e->tile->in[0].val->type->layout;
+	*stride = ix_mul(c, tup_get(l->stride, e->m_fast)->leaf, ix_int(e->k, e->bytes));
+	*stride = ix_simplify(c, *stride, kernel_facts(e->k));
+	const Ix *rest = ix_mod(c, *stride, ix_int(e->k, TMA_BYTES));
+	const Ix *holds = ix_new(c, IX_EQ, rest, ix_int(e->k, 0));
+	int64_t v;
+	if (!ix_is_const(ix_simplify(c, holds, kernel_facts(e->k)), &v))
+		return TMA_ASK;
+	return v ? TMA_ALWAYS : TMA_NEVER;
+}
+
+/* Slots that the schedule asks for; -1: it does not say. */
+static int64_t given_slots(const Epilogue *e)
+{
+	return attrs_int(&e->k->attrs, A_STAGING, -1);
+}
+
+/* From registers, as the rules have it: slots that were asked for are refused. */
+static void direct(const Epilogue *e, const char *why)
+{
+	Ctx *c = e->k->ctx;
+	const Val *tensor = e->tile->in[0].val;
+	int64_t given = given_slots(e);
+	why_direct(e->k, tensor, why);
+	if (given > 0)
+		diag_remedy(c,
+			    diag(c, e->store->loc, D_E0407,
+				 "staging %lld, but %s is stored from registers, without TMA: %s",
+				 (long long)given, tensor->name, why),
+			    "write staging 0");
+	else
+		diag(c, e->store->loc, D_N0401, "%s is stored from registers, without TMA: %s",
+		     tensor->name, why);
+}
+
+static const char *text_of(const Kernel *k, const Ix *x)
+{
+	Buf b = {0};
+	ix_print(x, &b);
+	const char *s = ctx_str(k->ctx, b.s);
+	buf_free(&b);
+	return s;
+}
+
+/* ------------------------------------------------------------------ room in shared memory */
 /* As the schedule or the pipeline says; 0: rings takes what is left. */
 static int64_t user_stages(const Kernel *k)
 {
@@ -67,115 +108,94 @@ static int64_t ring_bytes(const Kernel *k)
 	return bytes + 2 * BARRIER_BYTES * (stages ? stages : 2);
 }
 
-/* How many staging slots a warpgroup gets from what is left; 0: none. */
-static int staging_slots(const Epilogue *e)
+static int slots_in(int64_t bytes, int64_t slot, int64_t most)
 {
-	int64_t left = target_by_name(e->k->target)->smem_bytes - ring_bytes(e->k);
-	int64_t one = (int64_t)ROWS * e->chunk.swizzle * e->warpgroups;
-	int64_t most = user_stages(e->k) ? MOST_SLOTS : MOST_SLOTS / 2;
-	int64_t fit = left < 0 ? 0 : left / one, given = attrs_int(&e->k->attrs, A_STAGING, -1);
-	int slots = (int)(fit > most ? most : fit);
+	int64_t fit = bytes < 0 || !slot ? 0 : bytes / slot;
+	return (int)(fit > most ? most : fit);
+}
+
+/* How many staging slots a warpgroup gets: with one tile a CTA from all memory, which the stages do
+ * not need any more, else from what they leave; 0: none. Sources take what slots that the schedule
+ * asks for leave them. */
+static int staging_slots(Epilogue *e)
+{
+	int64_t all = target_by_name(e->k->target)->smem_bytes, left = all - ring_bytes(e->k);
+	int64_t one = round_up((int64_t)ROWS * e->cols * e->bytes, ALIGN) * e->warpgroups;
+	int64_t most = user_stages(e->k) ? MOST_SLOTS : MOST_SLOTS / 2, read = source_bytes(e);
+	int64_t given = given_slots(e);
+	if (one_tile(e)) {
+		most = e->chunks < MOST_SLOTS ? e->chunks : MOST_SLOTS;
+		e->source_slots = slots_in(left, read, most);
+		left = all - read * e->source_slots;
+	} else if (given < 0) {
+		one += read;
+		e->source_slots = slots_in(left, one, most);
+	} else {
+		e->source_slots = slots_in(left - given * one, read, given);
+	}
 	if (given >= 0)
 		return (int)given;
+	int slots = slots_in(left, one, most);
 	why_staging(e->k, e->tile->in[0].val, slots, (int)most, one, left);
 	return slots;
 }
 
-static Op *staging(const Epilogue *e, int slots)
+/* ------------------------------------------------------------------ which way */
+static void by_tma(Epilogue *e, int slots, bool ask)
 {
 	Kernel *k = e->k;
 	const Val *tensor = e->tile->in[0].val;
-	const char *name = kernel_fresh(k, ctx_strf(k->ctx, "%s.out", tensor->name));
-	Op *ring = op_new(k, OP_RING, e->store->loc), *op = op_new(k, OP_SHARED, e->store->loc);
-	op_sym(k, ring, name);
-	op_int(k, ring, A_SLOTS, slots);
-	op_insert_after(kernel_find(k, OP_RING), ring);
-	op_str(k, op, A_RING, name);
-	op_int(k, op, A_SLOTS, slots);
-	op_int(k, op, A_GROUPS, e->warpgroups);
-	op_result(k, op, ctx_strf(k->ctx, "s%s", tensor->name),
-		  type_tile(k->ctx, SP_SHARED, tensor->type->elem,
-			    kmajor_layout(k->ctx, e->chunk, e->bytes)));
-	op_insert_after(ring, op);
-	return op;
-}
-
-/* The iteration of the loop over tiles that the store stands in. */
-static const Ix *turn(const Epilogue *e)
-{
-	const Op *up = op_parent(e->store);
-	return up && up->kind == OP_FOR ? ix_sym(e->k->ctx, up->sym[0]) : ix_int(e->k, 0);
-}
-
-static const Ix *plus(const Epilogue *e, const Ix *a, const Ix *group, int64_t step, int64_t more)
-{
-	Ctx *c = e->k->ctx;
-	return ix_add(c, ix_add(c, a, ix_mul(c, group, ix_int(e->k, step))), ix_int(e->k, more));
-}
-
-static Val *chunk_tile(const Epilogue *e, int i, int j, int col)
-{
-	Kernel *k = e->k;
-	Ctx *c = k->ctx;
-	const Ix *wg = ix_warpgroup(k), *zero = ix_int(k, 0);
-	const Ix *wm = e->t.along_m == 1 ? zero : ix_mod(c, wg, ix_int(k, e->t.along_m));
-	const Ix *wn = e->t.along_n == 1 ? zero : ix_div(c, wg, ix_int(k, e->t.along_m));
-	const Layout *whole = e->tile->out->type->layout;
-	const Tup *shape[2] = {tup_int(c, ROWS), tup_int(c, e->chunk.cols)};
-	Op *tile = op_before(k, e->store, OP_TILE);
-	op_in(k, tile, e->tile->in[0].val, NULL);
-	op_ix(k, tile, plus(e, e->tile->ix[0], wm, ROWS, (int64_t)i * ROWS * e->t.along_m));
-	op_ix(k, tile,
-	      plus(e, e->tile->ix[1], wn, e->t.atom.n,
-		   (int64_t)j * e->t.atom.n * e->t.along_n + col));
-	return op_result(k, tile, "t",
-			 type_tile(c, SP_GLOBAL, e->tile->out->type->elem,
-				   layout_new(c, tup_new(c, shape, 2), whole->stride)));
-}
-
-static void chunk(const Epilogue *e, Val *buffer, Val *map, const Ix *at, int i, int j, int col)
-{
-	Kernel *k = e->k;
-	int atom_regs = ROWS * e->t.atom.n / 128;
-	int reg = (i + e->t.repeat_m * j) * atom_regs + col * ROWS / 128;
-	Op *put = op_before(k, e->store, OP_STORE_SHARED);
-	op_in(k, put, buffer, at);
-	op_in(k, put, e->store->in[1].val, ix_int(k, reg));
-	Val *tile = chunk_tile(e, i, j, col);
-	Op *out = op_before(k, e->store, OP_STORE_TMA);
-	op_in(k, out, tile, NULL);
-	op_in(k, out, buffer, at);
-	op_in(k, out, map, NULL);
-}
-
-static void by_chunks(const Epilogue *e, int slots)
-{
-	Kernel *k = e->k;
-	Val *buffer = staging(e, slots)->out;
-	Val *map = kernel_map(k, e->store->loc, e->tile->in[0].val, e->chunk)->out;
-	int per_atom = e->t.atom.n / e->chunk.cols;
-	int64_t n = 0, chunks = (int64_t)e->t.repeat_m * e->t.repeat_n * per_atom;
-	const Ix *base = ix_mul(k->ctx, turn(e), ix_int(k, chunks));
-	for (int j = 0; j < e->t.repeat_n; j++)
-		for (int q = 0; q < per_atom; q++)
-			for (int i = 0; i < e->t.repeat_m; i++, n++)
-				chunk(e, buffer, map, ix_add(k->ctx, base, ix_int(k, n)), i, j,
-				      q * e->chunk.cols);
-	op_remove(e->store);
+	Op *map = kernel_map(k, e->store->loc, e->tile->in[0].val, e->chunk);
+	if (ask) {
+		e->name = kernel_fresh(k, ctx_strf(k->ctx, "%s_by_tma", tensor->name));
+		op_sym(k, map, e->name);
+	}
+	by_chunks(e, slots);
 }
 
 static void store(Kernel *k, Op *op, const Op *mma)
 {
 	Epilogue e = {.k = k, .store = op, .tile = op->in[0].val->def, .t = op_tiled_mma(mma)};
+	const Ix *stride;
 	e.bytes = elem_rows[op->in[1].val->type->elem].bits / 8;
 	e.warpgroups = kernel_pingpong(k) ? 2 : tiled_mma_warpgroups(e.t);
-	int width = chunk_bytes(&e);
-	e.chunk = (KMajor){ROWS, width / e.bytes, width / e.bytes, width};
-	if (!can_stage(&e, width))
+	e.m_fast = ix_is(tup_get(e.tile->in[0].val->type->layout->stride, 0)->leaf, 1);
+	Legal tma = legal(&e, &stride);
+	if (given_slots(&e) == 0)
 		return;
-	int slots = staging_slots(&e);
-	if (slots)
-		by_chunks(&e, slots);
+	if (tma == TMA_NEVER) {
+		direct(&e, ctx_strf(k->ctx,
+				    "its stride of %s bytes is no multiple of 16 (PTX ISA, tensor "
+				    "maps)",
+				    text_of(k, stride)));
+	} else if (!(e.m_fast ? chunk_of_columns(&e) : chunk_of_rows(&e))) {
+		direct(&e, ctx_strf(k->ctx,
+				    "the %d columns of an mma are no multiple of 32 bytes, the "
+				    "narrowest swizzle",
+				    e.t.atom.n));
+	} else {
+		e.chunks = e.t.repeat_m * e.t.repeat_n * (e.t.atom.n / e.cols);
+		find_sources(&e, op->in[1].val);
+		int slots = staging_slots(&e);
+		if (slots)
+			by_tma(&e, slots, tma == TMA_ASK);
+		else
+			direct(&e, "no shared memory is left beside the stages");
+	}
+}
+
+/* What came chunk by chunk is not loaded as a whole too. */
+static void drop_unread(Kernel *k)
+{
+	for (Op *op = kernel_find(k, OP_LOAD), *next; op; op = next) {
+		next = op_find_next(op, OP_LOAD);
+		bool read = false;
+		for (const Op *user = kernel_first(k); user; user = op_next(user))
+			for (int i = 0; i < user->nin; i++)
+				read |= user != op && user->in[i].val == op->in[0].val;
+		if (!read)
+			op_remove(op);
+	}
 }
 
 void pass_epilogue(Kernel *k)
@@ -186,5 +206,7 @@ void pass_epilogue(Kernel *k)
 		if (op->kind == OP_STORE)
 			store(k, op, mma);
 	}
+	kernel_sweep(k);
+	drop_unread(k);
 	kernel_sweep(k);
 }

@@ -11,23 +11,43 @@ static int64_t kmajor_bytes(KMajor m, int elem_bytes, int64_t row, int64_t col)
 	return (col / m.span * m.rows * m.span + row * m.span + col % m.span) * elem_bytes;
 }
 
-static void lower_load(Kernel *k, Op *op)
+/* One box of a load that may go to several CTAs, and be a part of the tile. */
+static void lower_box(Kernel *k, Op *op, Op *at, KMajor m, int col)
 {
-	KMajor m;
 	Ctx *c = k->ctx;
 	const Op *tile = op->in[1].val->def;
 	int bytes = elem_rows[op->in[0].val->type->elem].bits / 8;
-	if (!layout_kmajor(c, op->in[0].val->type, &m))
-		panic("%s: not a K-major layout", op->in[0].val->name);
-	for (int col = 0; col < m.cols; col += m.span) {
-		Op *load = op_before(k, op, OP_TMA_LOAD);
-		op_in(k, load, op->in[0].val, op->in[0].at);
-		op_in(k, load, op->in[2].val, NULL);
-		op_in(k, load, op->in[3].val, op->in[3].at);
-		op_ix(k, load, ix_int(k, kmajor_bytes(m, bytes, 0, col)));
-		op_ix(k, load, ix_add(c, tile->ix[1], ix_int(k, col)));
-		op_ix(k, load, tile->ix[0]);
+	int64_t rows = m.rows / attrs_int(&op->attrs, A_SLICES, 1);
+	const Ix *part = op->nix ? op->ix[1] : ix_int(k, 0);
+	const Ix *byte = ix_mul(c, part, ix_int(k, kmajor_bytes(m, bytes, rows, 0)));
+	Op *load = op_before(k, at, OP_TMA_LOAD);
+	op_in(k, load, op->in[0].val, op->in[0].at);
+	op_in(k, load, op->in[2].val, NULL);
+	op_in(k, load, op->in[3].val, op->in[3].at);
+	op_ix(k, load, ix_add(c, byte, ix_int(k, kmajor_bytes(m, bytes, 0, col))));
+	op_ix(k, load, ix_add(c, tile->ix[1], ix_int(k, col)));
+	op_ix(k, load, ix_add(c, tile->ix[0], ix_mul(c, part, ix_int(k, rows))));
+	if (op->nix) {
+		op_ix(k, load, op->ix[0]);
+		op_int(k, load, A_SHARED, 1);
 	}
+}
+
+static void lower_load(Kernel *k, Op *op)
+{
+	KMajor m;
+	if (!layout_kmajor(k->ctx, op->in[0].val->type, &m))
+		panic("%s: not a K-major layout", op->in[0].val->name);
+	Op *end = op_before(k, op, OP_BAR_WARP), *issues = NULL;
+	if (op->nix && !ix_is(op->ix[2], 1)) {
+		issues = op_before(k, end, OP_IF);
+		op_ix(k, issues, op->ix[2]);
+		op_remove(end);
+		block_append(op_body(k, issues), end);
+	}
+	for (int col = 0; col < m.cols; col += m.span)
+		lower_box(k, op, end, m, col);
+	op_remove(end);
 	op_remove(op);
 }
 
@@ -98,7 +118,18 @@ static void lower_mma(Kernel *k, Op *op)
 	op_remove(op);
 }
 
-/* ------------------------------------------------------------------ stores */
+/* ------------------------------------------------------------------ vectors of a tensor */
+/* `store %tile, %regs` or `load %regs, %tile` */
+static Val *tile_side(const Op *op)
+{
+	return op->in[op->kind == OP_LOAD].val;
+}
+
+static Val *reg_side(const Op *op)
+{
+	return op->in[op->kind == OP_STORE].val;
+}
+
 static int64_t leaf_int(const Tup *t)
 {
 	int64_t v;
@@ -152,13 +183,13 @@ static const Ix *let(Kernel *k, Op *at, const char *stem, const Ix *x)
 	return ix_sym(k->ctx, name);
 }
 
-static Place store_place(Kernel *k, Op *op, const Ix *reg)
+static Place vector_place(Kernel *k, Op *op, const Ix *reg)
 {
 	static const char *const names[2] = {"row", "col"};
-	const Op *tile = op->in[0].val->def;
-	const Layout *tensor = tile->in[0].val->type->layout, *tv = op->in[1].val->type->tv;
+	const Op *tile = tile_side(op)->def;
+	const Layout *tensor = tile->in[0].val->type->layout, *tv = reg_side(op)->type->tv;
 	const Ix *thread = thread_of_tile(k, op, tv);
-	int64_t rows = val_extent(op->in[0].val, 0);
+	int64_t rows = val_extent(tile_side(op), 0);
 	Place p;
 	for (int m = 0; m < 2; m++) {
 		const Ix *origin = ix_add(k->ctx, tile->ix[m], tv_coord(k, tv, 0, thread, rows, m));
@@ -170,45 +201,30 @@ static Place store_place(Kernel *k, Op *op, const Ix *reg)
 	return p;
 }
 
-/* How many neighbouring registers of a thread are neighbours in memory too: two along n in the
- * wgmma accumulator, if n is the fast mode of the tensor. */
-static int vector_width(const Op *op)
+/* How many neighbouring registers of a thread are neighbours in memory too, and never lie across
+ * their own width: two along n in the wgmma accumulator, if n is the fast mode of the tensor and
+ * rows are known to be even. */
+static int vector_width(const Kernel *k, const Op *op)
 {
-	const Type *frag = op->in[1].val->type;
-	const Layout *tensor = op->in[0].val->def->in[0].val->type->layout;
-	int64_t rows = val_extent(op->in[0].val, 0);
+	const Type *frag = reg_side(op)->type;
+	const Layout *tensor = tile_side(op)->def->in[0].val->type->layout;
+	int64_t rows = val_extent(tile_side(op), 0);
 	const Tup *shape = tup_get(frag->tv->shape, 1), *stride = tup_get(frag->tv->stride, 1);
 	bool fast_n = ix_is(tup_get(tensor->stride, 1)->leaf, 1);
-	return fast_n && leaf_int(tup_get(shape, 0)) == 2 && leaf_int(tup_get(stride, 0)) == rows
+	bool even = ix_divisor(tup_get(tensor->stride, 0)->leaf, kernel_facts(k)) % 2 == 0;
+	return fast_n && even && leaf_int(tup_get(shape, 0)) == 2 &&
+			       leaf_int(tup_get(stride, 0)) == rows
 		       ? 2
 		       : 1;
 }
 
-/* A vector must not straddle a row's end nor lie across its own width: rows of a multiple of 16
- * bytes. */
-static void need_row_bytes(Kernel *k, const Op *op, Place p)
-{
-	const Val *tensor = op->in[0].val->def->in[0].val;
-	int bytes = elem_rows[tensor->type->elem].bits / 8;
-	Buf text = {0};
-	ix_print(p.stride[0], &text);
-	const Ix *cond = ix_new(k->ctx, IX_EQ, ix_mod(k->ctx, p.stride[0], ix_int(k, 16 / bytes)),
-				ix_int(k, 0));
-	kernel_fact(k, ix_simplify(k->ctx, cond, kernel_facts(k)),
-		    ctx_strf(k->ctx, "%s * %d %% 16 == 0", text.s, bytes),
-		    ctx_strf(k->ctx, "rows of %s are multiples of 16 bytes", tensor->name),
-		    op->loc);
-	buf_free(&text);
-}
-
-static void lower_store(Kernel *k, Op *op)
+static void lower_vectors(Kernel *k, Op *op)
 {
 	Ctx *c = k->ctx;
-	int width = vector_width(op), regs = type_regs(op->in[1].val->type);
+	int width = vector_width(k, op), regs = type_regs(reg_side(op)->type);
 	const char *name = kernel_fresh(k, "r");
 	const Ix *reg = ix_mul(c, ix_sym(c, name), ix_int(k, width));
-	Place p = store_place(k, op, reg);
-	need_row_bytes(k, op, p);
+	Place p = vector_place(k, op, reg);
 	Op *loop = op_before(k, op, OP_FOR);
 	op_sym(k, loop, name);
 	op_ix(k, loop, ix_int(k, 0));
@@ -220,11 +236,13 @@ static void lower_store(Kernel *k, Op *op)
 		op_ix(k, inside, ix_new(c, IX_LT, p.at[m], p.extent[m]));
 		offset = ix_add(c, offset, ix_mul(c, p.at[m], p.stride[m]));
 	}
-	Op *st = op_append(k, op_body(k, inside), OP_ST_GLOBAL, op->loc);
-	op_in(k, st, op->in[0].val->def->in[0].val, NULL);
-	op_in(k, st, op->in[1].val, reg);
-	op_ix(k, st, offset);
-	op_int(k, st, A_N, width);
+	bool reads = op->kind == OP_LOAD;
+	Val *tensor = tile_side(op)->def->in[0].val, *frag = reg_side(op);
+	Op *vector = op_append(k, op_body(k, inside), reads ? OP_LD_GLOBAL : OP_ST_GLOBAL, op->loc);
+	op_in(k, vector, reads ? frag : tensor, reads ? reg : NULL);
+	op_in(k, vector, reads ? tensor : frag, reads ? NULL : reg);
+	op_ix(k, vector, offset);
+	op_int(k, vector, A_N, width);
 	op_remove(op);
 }
 
@@ -235,7 +253,15 @@ static void prefetch_maps(Kernel *k)
 	for (Op *map = kernel_find(k, OP_TMAP); map && elect; map = op_find_next(map, OP_TMAP)) {
 		Op *op = op_new(k, OP_TMAP_PREFETCH, map->loc);
 		op_in(k, op, map->out, NULL);
-		op_insert_before(elect->body->first, op);
+		Op *first = elect->body->first,
+		   *some = map->nsym ? op_before(k, first, OP_IF) : NULL;
+		if (some) {
+			op_ix(k, some,
+			      ix_new(k->ctx, IX_EQ, ix_sym(k->ctx, map->sym[0]), ix_int(k, 1)));
+			block_append(op_body(k, some), op);
+		} else {
+			op_insert_before(first, op);
+		}
 	}
 }
 
@@ -257,12 +283,14 @@ void pass_lower(Kernel *k)
 			lower_load(k, op);
 		else if (op->kind == OP_MMA_WGMMA)
 			lower_mma(k, op);
-		else if (op->kind == OP_STORE)
-			lower_store(k, op);
-		else if (op->kind == OP_STORE_SHARED)
-			lower_store_shared(k, op);
+		else if (op->kind == OP_STORE || op->kind == OP_LOAD)
+			lower_vectors(k, op);
+		else if (op->kind == OP_STORE_SHARED || op->kind == OP_LOAD_SHARED)
+			lower_shared(k, op);
 		else if (op->kind == OP_STORE_TMA)
 			lower_store_tma(k, op);
+		else if (op->kind == OP_STORE_STAGED)
+			lower_store_staged(k, op);
 	}
 	prefetch_maps(k);
 	drop_rings(k);

@@ -4,8 +4,9 @@
 
 #include "passes/pass.h"
 
-void lower_rings(Kernel *k);                /* lower_rings.c */
-void lower_store_shared(Kernel *k, Op *op); /* lower_staging.c */
+void lower_rings(Kernel *k);          /* lower_rings.c */
+void lower_shared(Kernel *k, Op *op); /* lower_staging.c */
 void lower_store_tma(Kernel *k, Op *op);
+void lower_store_staged(Kernel *k, Op *op);
 
 #endif

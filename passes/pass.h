@@ -16,7 +16,8 @@ enum {
 	P_PLACED = 32,
 	P_SYNCED = 64,
 	P_LOWERED = 128,
-	P_ALL = 1023
+	P_SHARED = 1024,
+	P_ALL = 2047
 };
 
 #define PASS(id, ...) void pass_##id(Kernel *k);
@@ -32,11 +33,18 @@ Op *op_find_next(const Op *op, OpKind kind);        /* the next of that kind aft
 Op *kernel_ring(const Kernel *k, const char *name); /* its ring op */
 bool kernel_pingpong(const Kernel *k);
 bool operand_on_ring(const Operand *in, const char *ring);
+/* Whether op has one of `effects` on a buffer of the ring. */
+bool op_touches(const Op *op, const char *ring, int effects);
 bool op_fills_shared(const Op *op); /* through the async proxy */
 bool ring_filled_by_tma(const Kernel *k, const Op *ring);
 const Op *op_role(const Op *op); /* that it stands in; NULL outside */
 /* Named barriers: 0 is the whole CTA's. */
-enum { NAMED_TURN = 1, NAMED_STAGING = 3 }; /* one for each warpgroup */
+enum {
+	NAMED_TURN = 1,
+	NAMED_STAGING = 3,
+	NAMED_READ = 6 /* one for each warpgroup */,
+	NAMED_OVER = 8
+};
 bool op_inside(const Op *op, const Op *region);
 void op_unwrap(Op *region); /* its body takes its place */
 /* A warpgroup of the consumers, which are the first warps of the CTA. */
@@ -65,5 +73,6 @@ typedef struct {
 } TiledMma;
 TiledMma op_tiled_mma(const Op *mma);
 int tiled_mma_warpgroups(TiledMma t);
+const Layout *tiled_mma_tv(Ctx *c, TiledMma t); /* thread-value layout of its accumulator */
 
 #endif

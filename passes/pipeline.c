@@ -8,15 +8,6 @@
 
 #include <string.h>
 
-/* Whether op has one of `effects` on a buffer of the ring. */
-static bool op_touches(const Op *op, const char *ring, int effects)
-{
-	for (int i = 0; i < op->nin; i++)
-		if ((op_effect(op, i) & effects) && operand_on_ring(&op->in[i], ring))
-			return true;
-	return false;
-}
-
 static bool fills(const Op *op, const char *ring)
 {
 	return op_touches(op, ring, FX_AW);
@@ -80,7 +71,8 @@ void pass_pipeline(Kernel *k)
 {
 	int inflight = (int)attrs_int(&k->attrs, A_INFLIGHT, 1);
 	for (Op *ring = kernel_find(k, OP_RING); ring; ring = op_find_next(ring, OP_RING)) {
-		Op *mixed = mixed_loop(k, ring->sym[0]);
+		bool early = attrs_int(&ring->attrs, A_EARLY, 0);
+		Op *mixed = early ? NULL : mixed_loop(k, ring->sym[0]);
 		if (mixed)
 			look_ahead(k, mixed, ring->sym[0],
 				   (int)attrs_int(&ring->attrs, A_SLOTS, 0) - inflight);

@@ -20,10 +20,11 @@ static int64_t settled_bytes(const Kernel *k)
 {
 	int64_t bytes = 0;
 	for (const Op *op = kernel_find(k, OP_SHARED); op; op = op_find_next(op, OP_SHARED))
-		bytes += round_up(type_slot_bytes(op->out->type) *
-					  attrs_int(&op->attrs, A_SLOTS, 0) *
-					  attrs_int(&op->attrs, A_GROUPS, 1),
-				  ALIGN);
+		if (!attrs_get(&op->attrs, A_OVER))
+			bytes += round_up(type_slot_bytes(op->out->type) *
+						  attrs_int(&op->attrs, A_SLOTS, 0) *
+						  attrs_int(&op->attrs, A_GROUPS, 1),
+					  ALIGN);
 	return bytes;
 }
 

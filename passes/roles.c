@@ -11,13 +11,14 @@ enum {
 	WARPS = 4,
 	WARP_THREADS = 32,
 	OVERHEAD = 26, /* registers beside the accumulator */
+	TWO_WAYS = 16, /* more, where results leave by TMA or without it */
 	TURNS = 2
 };
 
-static bool is_producers(void *user, const Op *op)
+/* What fills the ring, and what says where from. */
+static bool is_loader(void *ring, const Op *op)
 {
-	(void)user;
-	return op_fills_shared(op) || (op_rows[op->kind].flags & (OPF_PURE | OPF_SYMS));
+	return op_touches(op, ring, FX_AW) || (op_rows[op->kind].flags & (OPF_PURE | OPF_SYMS));
 }
 
 static bool is_consumers(void *user, const Op *op)
@@ -50,6 +51,20 @@ static int accumulators(const Kernel *k)
 	return regs;
 }
 
+static bool leaves_two_ways(const Kernel *k)
+{
+	for (const Op *map = kernel_find(k, OP_TMAP); map; map = op_find_next(map, OP_TMAP))
+		if (map->nsym)
+			return true;
+	return false;
+}
+
+/* Registers of a consumer beside the accumulator. */
+static int registers_beside(const Kernel *k)
+{
+	return OVERHEAD + (leaves_two_ways(k) ? TWO_WAYS : 0);
+}
+
 static Budget budget_cooperative(Kernel *k, int warpgroups, int acc)
 {
 	const Attr *given = attrs_get(&k->attrs, A_ROLE_REGS);
@@ -57,10 +72,11 @@ static Budget budget_cooperative(Kernel *k, int warpgroups, int acc)
 		return (Budget){(int)given->i[0], (int)given->i[1], (int)given->i[1]};
 	if (warpgroups == 1)
 		return shares[0];
-	if (warpgroups == 2 && acc + OVERHEAD <= shares[1].limit)
+	int needed = acc + registers_beside(k);
+	if (warpgroups == 2 && needed <= shares[1].limit)
 		return shares[1];
 	if (warpgroups == 2)
-		why_few_registers(k, shares[1].consumer, acc + OVERHEAD);
+		why_few_registers(k, shares[1].consumer, needed);
 	return shares[warpgroups];
 }
 
@@ -143,13 +159,37 @@ static Block program(Kernel *k)
 	return b;
 }
 
+static bool block_fills(const Block *b, const char *ring)
+{
+	for (const Op *op = b->first; op; op = op->next)
+		if (op_touches(op, ring, FX_AW) || (op->body && block_fills(op->body, ring)))
+			return true;
+	return false;
+}
+
+/* Each ring is filled by one lane of a warp of its own: none waits for the slots of another. */
+static void loaders(Kernel *k, Op *producer, const Block *body)
+{
+	int64_t warp = attrs_int(&producer->attrs, A_FIRST, 0);
+	for (Op *ring = kernel_find(k, OP_RING); ring; ring = op_find_next(ring, OP_RING)) {
+		if (!block_fills(body, ring->sym[0]))
+			continue;
+		Op *only = op_append(k, producer->body, OP_IF, producer->loc);
+		op_ix(k, only, ix_new(k->ctx, IX_EQ, ix_sym(k->ctx, "warp"), ix_int(k, warp++)));
+		Op *elect = op_append(k, op_body(k, only), OP_ELECT, producer->loc);
+		block_copy(k, body, op_body(k, elect), NULL, 0, is_loader,
+			   (void *)(uintptr_t)ring->sym[0]);
+	}
+	op_int(k, producer, A_ACTIVE, warp - attrs_int(&producer->attrs, A_FIRST, 0));
+}
+
 static void cooperative(Kernel *k, int warpgroups, Budget b)
 {
 	Block body = program(k);
 	int warps = WARPS * warpgroups;
 	Op *producer = role_new(k, "producer", warps, WARPS, 1, b.producer ? b.producer : b.limit);
 	move_registers(k, producer, b.producer, false);
-	block_copy(k, &body, producer->body, NULL, 0, is_producers, NULL);
+	loaders(k, producer, &body);
 	Op *consumer = role_new(k, "consumer", 0, warps, warps, b.consumer ? b.consumer : b.limit);
 	move_registers(k, consumer, b.consumer, true);
 	block_copy(k, &body, consumer->body, NULL, 0, is_consumers, NULL);
@@ -167,12 +207,12 @@ static Op *turn_op(Kernel *k, OpKind kind, const Ix *cond, const Ix *which, Loc 
 	return some;
 }
 
-static Op *main_loop(const Op *tiles)
+static bool reads(const Op *op, const char *ring)
 {
-	for (Op *op = tiles->body->first; op; op = op->next)
-		if (op->kind == OP_FOR)
-			return op;
-	panic("a loop over tiles without a main loop");
+	for (const Op *in = op; in && op_inside(in, op); in = op_next(in))
+		if (op_touches(in, ring, FX_R | FX_AR))
+			return true;
+	return false;
 }
 
 /* A warpgroup's own buffers count its own turns: positions of a ring follow each other in whoever
@@ -187,27 +227,79 @@ static void own_positions(Kernel *k, Op *tiles, const char *t, const Ix *turn)
 		}
 }
 
-/* The consumers' warpgroups take tiles by turns, t = 2 j + w, and their main loops in the order of
- * tiles: who has issued his last mma gives the turn to the other, so that one multiplies while the
- * other stores, and nobody tests a phase of the ring a lap too early. */
+typedef struct {
+	const Ix *w, *tile, *n; /* the warpgroup, its tile, tiles of this CTA */
+} Turn;
+
+/* Whether each slot is read by one warpgroup alone: turns take whole laps of the ring. */
+static bool keeps_slots(const Kernel *k, const Op *tiles, const char *ring)
+{
+	Ctx *c = k->ctx;
+	const char *t = tiles->sym[0];
+	int64_t step, slots = attrs_int(&kernel_ring(k, ring)->attrs, A_SLOTS, 1);
+	const Ix *next = ix_add(c, ix_sym(c, t), ix_int(k, TURNS));
+	for (const Op *op = tiles->body->first; op && op_inside(op, tiles); op = op_next(op))
+		for (int i = 0; i < op->nin; i++) {
+			const Ix *at = op->in[i].at;
+			if (operand_on_ring(&op->in[i], ring) &&
+			    (!ix_is_const(ix_sub(c, ix_subst(c, at, t, next), at), &step) ||
+			     step % slots))
+				return false;
+		}
+	return true;
+}
+
+/* What reads a ring that is not its own goes through it in the order of tiles: who has read his
+ * last position gives the turn to the other. So one multiplies while the other stores, and nobody
+ * tests a phase of the ring a lap too early. */
+static void order_reads(Kernel *k, Op *tiles, const char *ring, int named, Turn t)
+{
+	Ctx *c = k->ctx;
+	Op *first = NULL, *last = NULL;
+	for (Op *op = tiles->body->first; op; op = op->next)
+		if (reads(op, ring)) {
+			first = first ? first : op;
+			last = op;
+		}
+	if (!first)
+		return;
+	const Ix *base = ix_int(k, named), *one = ix_int(k, 1);
+	const Ix *mine = ix_add(c, base, t.w), *others = ix_sub(c, ix_add(c, base, one), t.w);
+	const Ix *not_first = ix_new(c, IX_LE, one, t.tile);
+	const Ix *not_last = ix_new(c, IX_LT, ix_add(c, t.tile, one), t.n);
+	op_insert_before(first, turn_op(k, OP_BAR_SYNC, not_first, mine, first->loc));
+	op_insert_after(last, turn_op(k, OP_BAR_ARRIVE, not_last, others, last->loc));
+}
+
+static bool is_own(const Kernel *k, const char *ring)
+{
+	for (const Op *op = kernel_find(k, OP_SHARED); op; op = op_find_next(op, OP_SHARED))
+		if (attrs_str(&op->attrs, A_RING, "") == ring && attrs_get(&op->attrs, A_GROUPS))
+			return true;
+	return false;
+}
+
+/* The consumers' warpgroups take tiles by turns, t = 2 j + w. */
 static void take_turns(Kernel *k, Op *tiles)
 {
 	Ctx *c = k->ctx;
-	const Ix *w = ix_mod(c, ix_warpgroup(k), ix_int(k, TURNS)), *n = tiles->ix[1];
 	const char *t = tiles->sym[0], *j = kernel_fresh(k, "j");
-	Op *main = main_loop(tiles), *let = op_new(k, OP_LET, tiles->loc);
-	const Ix *tile = ix_sym(c, t), *base = ix_int(k, NAMED_TURN), *one = ix_int(k, 1);
-	const Ix *mine = ix_add(c, base, w), *others = ix_sub(c, ix_add(c, base, one), w);
+	Op *let = op_new(k, OP_LET, tiles->loc);
+	const Ix *two = ix_int(k, TURNS);
+	Turn turn = {ix_mod(c, ix_warpgroup(k), two), ix_sym(c, t), tiles->ix[1]};
+	int named = NAMED_TURN;
+	for (Op *ring = kernel_find(k, OP_RING); ring; ring = op_find_next(ring, OP_RING)) {
+		if (is_own(k, ring->sym[0]) || keeps_slots(k, tiles, ring->sym[0]))
+			continue;
+		order_reads(k, tiles, ring->sym[0], named, turn);
+		named = NAMED_READ;
+	}
 	own_positions(k, tiles, t, ix_sym(c, j));
 	tiles->sym[0] = j;
-	tiles->ix[1] = ix_ceil_div(c, ix_sub(c, n, w), ix_int(k, TURNS));
+	tiles->ix[1] = ix_ceil_div(c, ix_sub(c, turn.n, turn.w), two);
 	op_sym(k, let, t);
-	op_ix(k, let, ix_add(c, ix_mul(c, ix_sym(c, j), ix_int(k, TURNS)), w));
+	op_ix(k, let, ix_add(c, ix_mul(c, ix_sym(c, j), two), turn.w));
 	op_insert_before(tiles->body->first, let);
-	const Ix *not_first = ix_new(c, IX_LE, one, tile);
-	const Ix *not_last = ix_new(c, IX_LT, ix_add(c, tile, one), n);
-	op_insert_before(main, turn_op(k, OP_BAR_SYNC, not_first, mine, main->loc));
-	op_insert_after(main, turn_op(k, OP_BAR_ARRIVE, not_last, others, main->loc));
 }
 
 static void pingpong(Kernel *k, Budget b)
@@ -269,7 +361,7 @@ void pass_roles(Kernel *k)
 	Budget b = budget_cooperative(k, warpgroups, acc);
 	if (!split)
 		b = (Budget){0, 0, budget_alike(k, threads)};
-	why_registers(k, b.producer, b.consumer ? b.consumer : b.limit, acc, OVERHEAD);
+	why_registers(k, b.producer, b.consumer ? b.consumer : b.limit, acc, registers_beside(k));
 	check_given(k, b, warpgroups, k->loc);
 	check_registers(k, t, mma->loc, acc, b.limit);
 	if (diag_errors(k->ctx))

@@ -79,6 +79,8 @@ static void load(Kernel *k, Op *copy, Op *tile)
 	op_in(k, op, copy->in[0].val, copy->in[0].at);
 	op_in(k, op, copy->in[1].val, NULL);
 	op_in(k, op, map->out, NULL);
+	if (attrs_get(&copy->attrs, A_MULTICAST))
+		op_str(k, op, A_MULTICAST, attrs_str(&copy->attrs, A_MULTICAST, ""));
 	op_remove(copy);
 }
 
@@ -86,6 +88,36 @@ static void store(Kernel *k, Op *copy)
 {
 	Op *op = op_before(k, copy, OP_STORE);
 	op_in(k, op, copy->in[0].val, NULL);
+	op_in(k, op, copy->in[1].val, NULL);
+	op_remove(copy);
+}
+
+/* Where warpgroups take tiles by turns, each multiplies a whole one. */
+static void turns(Kernel *k)
+{
+	for (Op *op = kernel_find(k, OP_MMA); op && kernel_pingpong(k);
+	     op = op_find_next(op, OP_MMA))
+		op_ints(k, op, A_ARRANGE, (const int64_t[]){1, 1, 1}, 3);
+}
+
+/* From a tensor to registers, spread as the accumulator is: what an epilogue reads. */
+static void read(Kernel *k, Op *copy)
+{
+	const Op *mma = kernel_find(k, OP_MMA);
+	Val *frag = copy->in[0].val;
+	const Type *t = frag->type, *acc = mma ? mma->in[0].val->type : NULL;
+	if (!acc || acc->layout != t->layout) {
+		diag_remedy(k->ctx,
+			    diag(k->ctx, copy->loc, D_E0405,
+				 "a tile of %s is read, the accumulator's is %s",
+				 layout_str(k->ctx, t->layout),
+				 acc ? layout_str(k->ctx, acc->layout) : "none"),
+			    "an epilogue reads tiles of the accumulator's shape");
+		return;
+	}
+	frag->type = type_frag(k->ctx, t->elem, t->layout, tiled_mma_tv(k->ctx, op_tiled_mma(mma)));
+	Op *op = op_before(k, copy, OP_LOAD);
+	op_in(k, op, frag, NULL);
 	op_in(k, op, copy->in[1].val, NULL);
 	op_remove(copy);
 }
@@ -99,6 +131,8 @@ static void copies(Kernel *k)
 		Val *dst = op->in[0].val, *src = op->in[1].val;
 		if (dst->type->space == SP_SHARED && tile_of(src))
 			load(k, op, tile_of(src));
+		else if (dst->type->space == SP_REG && tile_of(src))
+			read(k, op);
 		else if (tile_of(dst) && src->type->space == SP_REG)
 			store(k, op);
 		else
@@ -108,82 +142,33 @@ static void copies(Kernel *k)
 }
 
 /* ------------------------------------------------------------------ mma and register tiles */
-typedef struct {
-	const Tup *shape[2][5], *stride[2][5];
-	int n[2];
-} TvModes;
-
-static void tv_mode(Ctx *c, TvModes *tv, int which, int64_t extent, int64_t stride)
-{
-	if (extent == 1)
-		return;
-	tv->shape[which][tv->n[which]] = tup_int(c, extent);
-	tv->stride[which][tv->n[which]++] = tup_int(c, stride);
-}
-
-static int64_t leaf(const Tup *t)
-{
-	int64_t v;
-	if (!tup_is_leaf(t) || !ix_is_const(t->leaf, &v))
-		panic("a thread-value layout has static, flat modes");
-	return v;
-}
-
-/* The accumulator's layout: the atom's, restrided from its own 64 x N tile to the whole tile, then
- * warpgroups and repeats. */
-static const Layout *tiled_tv(Ctx *c, TiledMma t)
-{
-	const Layout *atom = atom_tv_c(c, t.atom);
-	int64_t am = atom_rows[t.atom.id].m;
-	TvModes tv = {0};
-	for (int w = 0; w < 2; w++) {
-		const Tup *shape = tup_get(atom->shape, w), *stride = tup_get(atom->stride, w);
-		for (int i = 0; i < tup_rank(shape); i++) {
-			int64_t d = leaf(tup_get(stride, i));
-			tv_mode(c, &tv, w, leaf(tup_get(shape, i)), d % am + d / am * t.m);
-		}
-	}
-	tv_mode(c, &tv, 0, t.along_m, am);
-	tv_mode(c, &tv, 0, t.along_n, (int64_t)t.atom.n * t.m);
-	tv_mode(c, &tv, 1, t.repeat_m, am * t.along_m);
-	tv_mode(c, &tv, 1, t.repeat_n, (int64_t)t.atom.n * t.along_n * t.m);
-	const Tup *shape[2], *stride[2];
-	for (int w = 0; w < 2; w++) {
-		shape[w] = tup_new(c, tv.shape[w], tv.n[w]);
-		stride[w] = tup_new(c, tv.stride[w], tv.n[w]);
-	}
-	return layout_new(c, tup_new(c, shape, 2), tup_new(c, stride, 2));
-}
-
 static void mmas(Kernel *k)
 {
 	for (Op *op = kernel_first(k); op; op = op_next(op)) {
 		if (op->kind != OP_MMA)
 			continue;
 		Val *acc = op->in[0].val;
-		if (kernel_pingpong(k))
-			op_ints(k, op, A_ARRANGE, (const int64_t[]){1, 1, 1}, 3);
 		acc->type = type_frag(k->ctx, acc->type->elem, acc->type->layout,
-				      tiled_tv(k->ctx, op_tiled_mma(op)));
+				      tiled_mma_tv(k->ctx, op_tiled_mma(op)));
 		op->kind = OP_MMA_WGMMA;
 	}
 }
 
 /* ------------------------------------------------------------------ zero accumulators */
-static bool op_touches(const Op *op, const Val *v)
+static bool op_names(const Op *op, const Val *v)
 {
 	for (int i = 0; i < op->nin; i++)
 		if (op->in[i].val == v)
 			return true;
 	for (const Op *in = op->body ? op->body->first : NULL; in; in = in->next)
-		if (op_touches(in, v))
+		if (op_names(in, v))
 			return true;
 	return false;
 }
 
 static Op *next_touching(Op *op, const Val *v)
 {
-	while (op && !op_touches(op, v))
+	while (op && !op_names(op, v))
 		op = op->next;
 	return op;
 }
@@ -238,6 +223,7 @@ void pass_select(Kernel *k)
 	buffers(k);
 	if (diag_errors(k->ctx))
 		return;
+	turns(k);
 	copies(k);
 	mmas(k);
 	zeros(k);

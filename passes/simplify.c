@@ -50,7 +50,8 @@ static void replace_name(const Kernel *k, const char *name, const Ix *by)
 
 static bool is_plain(const Op *op)
 {
-	return op->kind == OP_LET && (op->ix[0]->kind == IX_CONST || op->ix[0]->kind == IX_SYM);
+	return op->kind == OP_LET && !attrs_get(&op->attrs, A_HERE) &&
+	       (op->ix[0]->kind == IX_CONST || op->ix[0]->kind == IX_SYM);
 }
 
 void pass_simplify(Kernel *k)

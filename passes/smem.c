@@ -1,21 +1,44 @@
 /* smem.c - where buffers lie in shared memory, and whether they fit. Swizzles repeat every 1024
  * bytes, so every buffer starts on a multiple of that; barriers, placed by sync, follow the
- * buffers. %sA = shared slots=4   ->   %sA = shared slots=4 offset=0 */
+ * buffers. What lies over a ring begins where that ring does; sync keeps the two apart in time.
+ *     %sA = shared slots=4   ->   %sA = shared slots=4 offset=0 */
 #include "passes/pass.h"
 
 enum { ALIGN = 1024, BARRIER_BYTES = 8 };
 
-static int64_t place(Kernel *k)
+/* A ring that gives its memory away, what takes it, all others. */
+typedef enum { GIVES, TAKES, KEEPS } Part;
+
+static Part part_of(const Kernel *k, const Op *buffer)
 {
-	int64_t at = 0;
+	const char *ring = attrs_str(&buffer->attrs, A_RING, "");
+	if (attrs_get(&buffer->attrs, A_OVER))
+		return TAKES;
+	for (const Op *op = kernel_find(k, OP_SHARED); op; op = op_find_next(op, OP_SHARED))
+		if (attrs_str(&op->attrs, A_OVER, NULL) == ring)
+			return GIVES;
+	return KEEPS;
+}
+
+/* The buffers of one part, one behind the other; gives their end. */
+static int64_t place_part(Kernel *k, Part part, int64_t at)
+{
 	for (Op *op = kernel_find(k, OP_SHARED); op; op = op_find_next(op, OP_SHARED)) {
 		int64_t slots = attrs_int(&op->attrs, A_SLOTS, 1);
+		if (part_of(k, op) != part)
+			continue;
 		op_int(k, op, A_SLOTS, slots);
 		op_int(k, op, A_OFFSET, at);
 		slots *= attrs_int(&op->attrs, A_GROUPS, 1);
 		at = round_up(at + slots * type_slot_bytes(op->out->type), ALIGN);
 	}
 	return at;
+}
+
+static int64_t place(Kernel *k)
+{
+	int64_t given = place_part(k, GIVES, 0), taken = place_part(k, TAKES, 0);
+	return place_part(k, KEEPS, given > taken ? given : taken);
 }
 
 static int64_t barriers(const Kernel *k)
@@ -27,15 +50,17 @@ static int64_t barriers(const Kernel *k)
 	return bytes;
 }
 
-/* "sA 4 x 16384 + sB 4 x 32768 + barriers 64" */
-static const char *sum(const Kernel *k, int64_t barrier_bytes)
+/* Of two that share memory, the larger: "sA 4 x 16384 + sB 4 x 32768 + barriers 64" */
+static const char *sum(Kernel *k, int64_t barrier_bytes)
 {
 	Buf b = {0};
+	Part hidden = place_part(k, GIVES, 0) < place_part(k, TAKES, 0) ? GIVES : TAKES;
 	for (const Op *op = kernel_find(k, OP_SHARED); op; op = op_find_next(op, OP_SHARED))
-		buf_printf(&b, "%s %lld x %lld + ", op->out->name,
-			   (long long)(attrs_int(&op->attrs, A_SLOTS, 1) *
-				       attrs_int(&op->attrs, A_GROUPS, 1)),
-			   (long long)type_slot_bytes(op->out->type));
+		if (part_of(k, op) != hidden)
+			buf_printf(&b, "%s %lld x %lld + ", op->out->name,
+				   (long long)(attrs_int(&op->attrs, A_SLOTS, 1) *
+					       attrs_int(&op->attrs, A_GROUPS, 1)),
+				   (long long)type_slot_bytes(op->out->type));
 	buf_printf(&b, "barriers %lld", (long long)barrier_bytes);
 	const char *s = ctx_str(k->ctx, b.s);
 	buf_free(&b);

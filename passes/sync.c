@@ -7,6 +7,7 @@
  * %sA[k]    ->  mbar.wait %empty[k] lap=1; mbar.expect %full[k] bytes; load.tma ..., %full[k]
  *     mma.wgmma %sA[k]   ->  mbar.wait %full[k] lap=0; wgmma.fence; mma.wgmma; wgmma.commit;
  * wgmma.wait; mbar.arrive %empty[k - inflight] */
+#include "passes/share.h"
 #include "passes/sync.h"
 
 #include <string.h>
@@ -16,8 +17,11 @@ enum { BARRIER_BYTES = 8, LAP_SAME = 0, LAP_BEFORE = 1 };
 typedef struct {
 	Kernel *k;
 	const char *ring;
-	Val *full, *empty;
+	Val *full, *empty; /* no empty: no slot is filled twice */
+	int64_t slots;
 	int inflight;
+	const Attr *into, *from; /* where CTAs fill each other's slots */
+	bool paced;
 } Sync;
 
 /* ------------------------------------------------------------------ asking the rows */
@@ -39,9 +43,16 @@ static const Ix *writes(const Sync *s, const Op *op)
 	return op_rows[op->kind].effects & FX_DONE_MBAR ? touches(s, op, FX_AW) : NULL;
 }
 
+/* By wgmma, which is done when its group is. */
 static const Ix *reads(const Sync *s, const Op *op)
 {
 	return op_rows[op->kind].effects & FX_DONE_WGMMA ? touches(s, op, FX_AR) : NULL;
+}
+
+/* By instructions, which are done in program order. */
+static const Ix *reads_at_once(const Sync *s, const Op *op)
+{
+	return touches(s, op, FX_R);
 }
 
 static int64_t bytes_written(const Op *op)
@@ -94,23 +105,28 @@ static Op *write_run(const Sync *s, Op *op, int64_t *bytes)
 	return last;
 }
 
-/* Which region one thread of the CTA runs: one lane of one warp. In a role of one active warp that
- * is the role's affair (single below); else the warp is chosen here. */
-static Block *one_thread(Kernel *k, Op *at)
+static bool is_elected(const Op *op)
 {
-	const Op *role = op_role(at);
-	Op *elect = op_new(k, OP_ELECT, at->loc);
-	if (attrs_int(&role->attrs, A_ACTIVE, 1) == 1) {
-		op_insert_before(at, elect);
-		return op_body(k, elect);
-	}
-	Op *only = op_before(k, at, OP_IF);
+	while (op && op->kind != OP_ELECT)
+		op = op_parent(op);
+	return op;
+}
+
+/* From first to last, by one lane of the role's first warp. */
+static void by_one_thread(Kernel *k, Op *first, Op *last)
+{
+	const Op *role = op_role(first);
+	Op *only = op_before(k, first, OP_IF), *elect = op_new(k, OP_ELECT, first->loc);
 	op_ix(k, only,
 	      ix_new(k->ctx, IX_EQ, ix_sym(k->ctx, "warp"),
 		     ix_int(k, attrs_int(&role->attrs, A_FIRST, 0))));
 	block_append(op_body(k, only), elect);
-	block_append(only->body, op_new(k, OP_BAR_WARP, at->loc));
-	return op_body(k, elect);
+	block_append(only->body, op_new(k, OP_BAR_WARP, first->loc));
+	for (Op *op = first, *next, *end = last->next; op != end; op = next) {
+		next = op->next;
+		op_remove(op);
+		block_append(op_body(k, elect), op);
+	}
 }
 
 bool on_first_lap(const Kernel *k, const Ix *at, int64_t slots)
@@ -120,25 +136,48 @@ bool on_first_lap(const Kernel *k, const Ix *at, int64_t slots)
 	return lo >= 0 && hi < slots;
 }
 
+/* This CTA has its slot free, and may fill those of `into`: each of the others counts on it. */
+static void tell_others(const Sync *s, Op *first, const Ix *at)
+{
+	Kernel *k = s->k;
+	Ctx *c = k->ctx;
+	for (int to = 0; to < s->into->n; to++) {
+		uint16_t tell[CLUSTER_CTAS];
+		bool any = false;
+		for (int r = 0; r < s->into->n; r++) {
+			tell[r] = r != to && (s->into->i[r] >> to & 1);
+			any |= tell[r];
+		}
+		if (!any)
+			continue;
+		Op *some = op_before(k, first, OP_IF);
+		Op *arrive = barrier_op(k, OP_MBAR_ARRIVE, first->loc, s->full, at);
+		op_ix(k, some, ix_of_sets(c, tell, s->into->n));
+		op_ix(k, arrive, ix_int(k, to));
+		block_append(op_body(k, some), arrive);
+	}
+}
+
 static void sync_writes(const Sync *s, Op *first)
 {
 	Kernel *k = s->k;
 	int64_t bytes;
 	const Ix *at = writes(s, first);
-	Op *last = write_run(s, first, &bytes), *end = last->next;
-	Block *b = one_thread(k, first);
-	if (!on_first_lap(k, at, attrs_int(&s->empty->def->attrs, A_SLOTS, 0)))
-		block_append(b, wait_op(k, first->loc, s->empty, at, LAP_BEFORE));
-	Op *expect = barrier_op(k, OP_MBAR_EXPECT, first->loc, s->full, at);
+	Op *last = write_run(s, first, &bytes), *begin;
+	Op *expect = begin = barrier_op(k, OP_MBAR_EXPECT, first->loc, s->full, at);
 	op_int(k, expect, A_BYTES, bytes);
-	block_append(b, expect);
-	for (Op *op = first, *next; op != end; op = next) {
-		next = op->next;
+	op_insert_before(first, expect);
+	if (s->paced)
+		tell_others(s, first, at);
+	if (s->empty && !on_first_lap(k, at, s->slots)) {
+		begin = wait_op(k, first->loc, s->empty, at, LAP_BEFORE);
+		op_insert_before(expect, begin);
+	}
+	for (Op *op = first; op != last->next; op = op->next)
 		if (writes(s, op))
 			op_in(k, op, s->full, at);
-		op_remove(op);
-		block_append(b, op);
-	}
+	if (!is_elected(first))
+		by_one_thread(k, begin, last);
 }
 
 /* ------------------------------------------------------------------ reads */
@@ -150,11 +189,51 @@ static bool ring_goes_on(const Op *loop)
 	return false;
 }
 
+static const Ix *set_of_rank(Ctx *c, const Attr *sets)
+{
+	uint16_t set[CLUSTER_CTAS];
+	for (int r = 0; r < sets->n; r++)
+		set[r] = (uint16_t)sets->i[r];
+	return ix_of_sets(c, set, sets->n);
+}
+
+/* On the barrier of every CTA that fills this one's slots: lane l on that of rank l. */
+static Op *arrive_on_all(const Sync *s, Loc loc, const Ix *at)
+{
+	Kernel *k = s->k;
+	Ctx *c = k->ctx;
+	const Ix *lane = ix_sym(c, "lane"), *from = set_of_rank(c, s->from);
+	Op *some = op_new(k, OP_IF, loc),
+	   *arrive = barrier_op(k, OP_MBAR_ARRIVE, loc, s->empty, at);
+	op_ix(k, some, ix_mod(c, ix_new(c, IX_SHR, from, lane), ix_int(k, 2)));
+	op_ix(k, arrive, lane);
+	block_append(op_body(k, some), arrive);
+	return some;
+}
+
 static Op *arrive_op(const Sync *s, Loc loc, const Ix *at)
 {
+	if (s->from)
+		return arrive_on_all(s, loc, at);
 	Op *elect = op_new(s->k, OP_ELECT, loc);
 	block_append(op_body(s->k, elect), barrier_op(s->k, OP_MBAR_ARRIVE, loc, s->empty, at));
 	return elect;
+}
+
+/* Before and after the run of reads that `first` begins; a warp's lanes have all read when one of
+ * them says so. */
+static void sync_reads_at_once(const Sync *s, Op *first)
+{
+	Kernel *k = s->k;
+	const Ix *at = reads_at_once(s, first);
+	Op *last = first;
+	while (last->next && reads_at_once(s, last->next) == at)
+		last = last->next;
+	op_insert_before(first, wait_op(k, first->loc, s->full, at, LAP_SAME));
+	if (!s->empty)
+		return;
+	Op *meet = op_after(k, last, OP_BAR_WARP);
+	op_insert_after(meet, arrive_op(s, last->loc, at));
 }
 
 /* Groups retire in order: once at most n are left, the one of n iterations ago is done with its
@@ -182,11 +261,13 @@ static bool is_signal(const Op *op)
 static void drain(const Sync *s, Op *loop, const Ix *at)
 {
 	Kernel *k = s->k;
+	if (!s->inflight)
+		return;
 	Op *last = loop, *wait = wgmma_wait_op(k, loop->loc, 0);
 	while (is_signal(last->next))
 		last = last->next;
 	op_insert_after(last, wait);
-	if (!ring_goes_on(loop))
+	if (!s->empty || !ring_goes_on(loop))
 		return;
 	const Ix *trips = ix_sub(k->ctx, loop->ix[1], loop->ix[0]);
 	for (int back = 1; back <= s->inflight; back++) {
@@ -213,7 +294,8 @@ static void sync_reads(const Sync *s, Op *first)
 	op_insert_after(commit, wait);
 	const Ix *iteration =
 		in_loop ? ix_sub(k->ctx, ix_sym(k->ctx, loop->sym[0]), loop->ix[0]) : at;
-	op_insert_after(wait, release_op(s, last->loc, at, iteration));
+	if (s->empty)
+		op_insert_after(wait, release_op(s, last->loc, at, iteration));
 	if (in_loop)
 		drain(s, loop, at);
 }
@@ -226,13 +308,27 @@ static int reading_warps(const Sync *s)
 	int warps = 0;
 	for (const Op *op = kernel_first(s->k); op; op = op_next(op)) {
 		const Op *role = op_role(op);
-		if (!reads(s, op) || role == seen)
+		if ((!reads(s, op) && !reads_at_once(s, op)) || role == seen)
 			continue;
 		seen = role;
 		warps += (int)(attrs_int(&role->attrs, A_ACTIVE, 0) /
 			       attrs_int(&role->attrs, A_TURNS, 1));
 	}
 	return warps;
+}
+
+static int64_t ctas_of(const Attr *into, int rank)
+{
+	return into ? __builtin_popcountll((unsigned long long)into->i[rank]) : 1;
+}
+
+/* Of how many CTAs the consumers read what one CTA loads. */
+static int most_ctas(const Attr *into)
+{
+	int64_t most = 1;
+	for (int r = 0; into && r < into->n; r++)
+		most = ctas_of(into, r) > most ? ctas_of(into, r) : most;
+	return (int)most;
 }
 
 static Val *barrier_new(Kernel *k, const Op *ring, const char *what, int count)
@@ -248,40 +344,118 @@ static Val *barrier_new(Kernel *k, const Op *ring, const char *what, int count)
 	return op_result(k, op, ctx_strf(k->ctx, "%s.%s", ring->sym[0], what), type_mbar(k->ctx));
 }
 
+static bool slots_are_reused(const Sync *s)
+{
+	for (const Op *op = kernel_first(s->k); op; op = op_next(op))
+		if (writes(s, op) && !on_first_lap(s->k, writes(s, op), s->slots))
+			return true;
+	return false;
+}
+
+static bool is_waited_for(const Sync *s, const Op *op)
+{
+	const Op *before = op->prev;
+	return before && (reads_at_once(s, before) ||
+			  (before->kind == OP_MBAR_WAIT && before->in[0].val == s->full));
+}
+
 static void sync_ring(Kernel *k, Op *ring)
 {
 	Sync s = {.k = k,
 		  .ring = ring->sym[0],
 		  .inflight = (int)attrs_int(&k->attrs, A_INFLIGHT, 0)};
-	s.full = barrier_new(k, ring, "full", 1);
-	s.empty = barrier_new(k, ring, "empty", reading_warps(&s));
+	s.slots = attrs_int(&ring->attrs, A_SLOTS, 0);
+	s.into = attrs_get(&ring->attrs, A_INTO);
+	s.from = attrs_get(&ring->attrs, A_FROM);
+	s.paced = attrs_int(&ring->attrs, A_PACED, 0);
+	s.full = barrier_new(k, ring, "full", s.paced ? most_ctas(s.from) : 1);
+	if (slots_are_reused(&s))
+		s.empty = barrier_new(k, ring, "empty", reading_warps(&s) * most_ctas(s.into));
 	for (Op *op = kernel_first(k); op; op = op_next(op)) {
 		if (writes(&s, op) && op->nin == 3)
 			sync_writes(&s, op);
 		else if (reads(&s, op) &&
 			 !(op->prev && (op->prev->kind == OP_WGMMA_FENCE || reads(&s, op->prev))))
 			sync_reads(&s, op);
+		else if (reads_at_once(&s, op) && !is_waited_for(&s, op))
+			sync_reads_at_once(&s, op);
 	}
 }
 
-/* ------------------------------------------------------------------ the start */
+/* Whether bytes from global memory arrive on the barrier. */
+static bool announces_loads(const Kernel *k, const Val *barrier)
+{
+	for (const Op *op = kernel_first(k); op; op = op_next(op))
+		for (int i = 0; i < op->nin && (op_rows[op->kind].effects & FX_DONE_MBAR); i++)
+			if (op->in[i].val == barrier)
+				return true;
+	return false;
+}
+
+/* ------------------------------------------------------------------ the start and the end */
+/* Arrivals of a phase where they differ by rank: of each CTA that the ring's loads go to. */
+static const Ix *count_by_rank(const Kernel *k, const Op *barrier)
+{
+	const Op *ring = kernel_ring(k, attrs_str(&barrier->attrs, A_RING, ""));
+	bool fills = announces_loads(k, barrier->out);
+	const Attr *sets = attrs_get(&ring->attrs, fills ? A_FROM : A_INTO);
+	int64_t count = attrs_int(&barrier->attrs, A_COUNT, 1), most = most_ctas(sets);
+	int64_t counts[CLUSTER_CTAS];
+	if (count == 1 || most == 1)
+		return NULL;
+	for (int r = 0; r < sets->n; r++)
+		counts[r] = count / most * ctas_of(sets, r);
+	const Ix *x = ix_of_ranks(k->ctx, counts, sets->n);
+	return ix_is_const(x, NULL) ? NULL : x;
+}
+
 static void init_ring(Kernel *k, Block *b, const Op *barrier)
 {
 	Op *loop = op_append(k, b, OP_FOR, barrier->loc);
 	const char *name = kernel_fresh(k, "i");
+	const Ix *count = count_by_rank(k, barrier);
 	op_sym(k, loop, name);
 	op_ix(k, loop, ix_int(k, 0));
 	op_ix(k, loop, ix_int(k, attrs_int(&barrier->attrs, A_SLOTS, 0)));
 	op_int(k, loop, A_UNROLL, 1);
 	Op *init = barrier_op(k, OP_MBAR_INIT, barrier->loc, barrier->out, ix_sym(k->ctx, name));
 	op_int(k, init, A_COUNT, attrs_int(&barrier->attrs, A_COUNT, 1));
+	if (count)
+		op_ix(k, init, count);
 	block_append(op_body(k, loop), init);
 }
 
-static bool one_cta(const Kernel *k)
+static bool ctas_share(const Kernel *k)
 {
-	const Attr *cluster = attrs_get(&k->attrs, A_CLUSTER);
-	return !cluster || (cluster->i[0] == 1 && (cluster->n < 2 || cluster->i[1] == 1));
+	for (const Op *r = kernel_find(k, OP_RING); r; r = op_find_next(r, OP_RING))
+		if (attrs_get(&r->attrs, A_INTO))
+			return true;
+	return false;
+}
+
+static bool waits_for_bytes(const Kernel *k, const Op *role)
+{
+	for (const Op *op = role->body->first; op && op_inside(op, role); op = op_next(op))
+		if (op->kind == OP_MBAR_WAIT && announces_loads(k, op->in[0].val))
+			return true;
+	return false;
+}
+
+static bool arrives_elsewhere(const Op *role)
+{
+	for (const Op *op = role->body->first; op && op_inside(op, role); op = op_next(op))
+		if (op->kind == OP_MBAR_ARRIVE && op->nix)
+			return true;
+	return false;
+}
+
+/* No CTA is gone while another still arrives on its barriers. What is written into it has been
+ * waited for, and threads that have exited count as arrived: who only loads need not stay. */
+static void leave_together(Kernel *k)
+{
+	for (Op *role = kernel_find(k, OP_ROLE); role; role = op_find_next(role, OP_ROLE))
+		if (waits_for_bytes(k, role) && arrives_elsewhere(role))
+			op_append(k, role->body, OP_BAR_CLUSTER, role->loc);
 }
 
 /* One thread makes the barriers, everyone waits for them before any role starts. */
@@ -294,47 +468,43 @@ static void init_barriers(Kernel *k)
 	for (const Op *b = kernel_find(k, OP_MBARRIER); b; b = op_find_next(b, OP_MBARRIER))
 		init_ring(k, op_body(k, elect), b);
 	op_append(k, elect->body, OP_FENCE_INIT, k->loc);
-	op_before(k, first, one_cta(k) ? OP_BAR_CTA : OP_BAR_CLUSTER);
+	Op *meet = op_before(k, first, ctas_share(k) ? OP_BAR_CLUSTER : OP_BAR_CTA);
+	if (meet->kind == OP_BAR_CLUSTER)
+		op_int(k, meet, A_RELAXED, 1); /* the fence is the release */
 }
 
-/* ------------------------------------------------------------------ roles of one thread */
 static bool is_setmaxnreg(const Op *op)
 {
 	return op->kind == OP_SETMAXNREG;
 }
 
-/* A role with one active warp whose work is one thread's elects once, not once a position. */
-static void elect_once(Kernel *k, Op *role)
+/* ------------------------------------------------------------------ launches that overlap */
+static bool touches_global(const Op *op)
 {
-	int64_t first = attrs_int(&role->attrs, A_FIRST, 0);
-	Op *only = op_new(k, OP_IF, role->loc), *elect = op_new(k, OP_ELECT, role->loc);
-	op_ix(k, only, ix_new(k->ctx, IX_EQ, ix_sym(k->ctx, "warp"), ix_int(k, first)));
-	for (Op *op = role->body->first, *next; op; op = next) {
-		next = op->next;
-		if (is_setmaxnreg(op))
-			continue;
-		op_remove(op);
-		block_append(op_body(k, elect), op);
+	for (int i = 0; i < op->nin; i++) {
+		const Type *t = op->in[i].val->type;
+		if (op_effect(op, i) &&
+		    (t->kind == TY_TMAP || (t->kind == TY_TILE && t->space == SP_GLOBAL)))
+			return true;
 	}
-	block_append(op_body(k, only), elect);
-	block_append(role->body, only);
-	for (Op *op = elect->body->first, *next; op && op_inside(op, elect); op = next) {
-		next = op_next(op);
-		if (op->kind == OP_ELECT)
-			op_unwrap(op);
-	}
+	return false;
 }
 
-/* ------------------------------------------------------------------ launches that overlap */
-static bool touches_global(const Op *role)
+/* Whether op always runs after a wait for loaded bytes: who loaded them has waited already. */
+static bool follows_loads(const Kernel *k, const Op *op)
+{
+	for (; op && op->kind != OP_ROLE; op = op_parent(op))
+		for (const Op *before = op->prev; before; before = before->prev)
+			if (before->kind == OP_MBAR_WAIT && announces_loads(k, before->in[0].val))
+				return true;
+	return false;
+}
+
+static bool must_wait(const Kernel *k, const Op *role)
 {
 	for (const Op *op = role->body->first; op && op_inside(op, role); op = op_next(op))
-		for (int i = 0; i < op->nin; i++) {
-			const Type *t = op->in[i].val->type;
-			if (op_effect(op, i) &&
-			    (t->kind == TY_TMAP || (t->kind == TY_TILE && t->space == SP_GLOBAL)))
-				return true;
-		}
+		if (touches_global(op) && !follows_loads(k, op))
+			return true;
 	return false;
 }
 
@@ -349,7 +519,7 @@ static void overlap_launches(Kernel *k)
 		Op *at = role->body->first;
 		while (at->next && is_setmaxnreg(at))
 			at = at->next;
-		if (touches_global(role))
+		if (must_wait(k, role))
 			op_before(k, at, OP_GRID_WAIT);
 	}
 	op_before(k, kernel_find(k, OP_ROLE), OP_GRID_LAUNCH);
@@ -363,9 +533,8 @@ void pass_sync(Kernel *k)
 		else
 			sync_staging(k, ring);
 	}
-	for (Op *role = kernel_find(k, OP_ROLE); role; role = op_find_next(role, OP_ROLE))
-		if (attrs_int(&role->attrs, A_ACTIVE, 0) == 1)
-			elect_once(k, role);
 	init_barriers(k);
+	if (ctas_share(k))
+		leave_together(k);
 	overlap_launches(k);
 }

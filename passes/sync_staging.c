@@ -1,21 +1,17 @@
 /* sync_staging.c - staging buffers: generic writes by all threads of a warpgroup, then an
- * asynchronous read by one of them that completes in a bulk group. before the write   the issuing
- * thread waits until at most slots - 1 groups still read, all meet after it           everyone
- * fences its writes for the async proxy, all meet the read           by one thread, which commits
- * it as a group at the role's end  that thread waits for all of its groups store.shared ; store.tma
- * ->   bulk.wait_read; bar.sync; store.shared; fence.proxy.async; bar.sync; store.tma; bulk.commit
- */
+ * asynchronous read by one of them that completes in a bulk group.
+ *     before the first write  where the memory is a ring's, all that read the ring meet
+ *     before a write          the issuing thread waits until at most slots - 1 groups still read,
+ *                             the warpgroup meets
+ *     after it                everyone fences its writes for the async proxy, the warpgroup meets
+ *     the read                by one thread, which commits it as a group
+ *     at the role's end       that thread waits for all of its groups
+ * store.shared ; store.tma
+ *     ->  bulk.wait_read; bar.sync; store.shared; fence.proxy.async; bar.sync; store.tma;
+ *         bulk.commit */
 #include "passes/sync.h"
 
 enum { GROUP_THREADS = 128 };
-
-static bool has_effect(const Op *op, const char *ring, int effects)
-{
-	for (int i = 0; i < op->nin; i++)
-		if ((op_effect(op, i) & effects) && operand_on_ring(&op->in[i], ring))
-			return true;
-	return false;
-}
 
 static Operand on_ring(const Op *op, const char *ring)
 {
@@ -75,6 +71,52 @@ static void sync_read(Kernel *k, Op *op)
 	op_append(k, body, OP_BULK_COMMIT, op->loc);
 }
 
+/* The condition of the arguments that a commit stands under, behind that of its thread; or NULL. */
+static const Op *condition(const Op *commit)
+{
+	const Op *up = op_parent(op_parent(op_parent(commit)));
+	return up && up->kind == OP_IF ? up : NULL;
+}
+
+/* Whether b always runs when a has. */
+static bool together(const Op *a, const Op *b)
+{
+	const Op *x = condition(a), *y = condition(b);
+	if (!x || !y)
+		return x == y &&
+		       op_parent(op_parent(op_parent(a))) == op_parent(op_parent(op_parent(b)));
+	return x->ix[0] == y->ix[0] && op_parent(x) == op_parent(y);
+}
+
+/* Where no slot is written twice, nobody counts groups: the last group of a block takes in those
+ * before it. */
+static void join_groups(const Kernel *k)
+{
+	Op *before = NULL;
+	for (Op *op = kernel_first(k); op; op = op_next(op))
+		if (op->kind == OP_BULK_WAIT_READ)
+			return;
+	for (Op *op = kernel_first(k); op; op = op_next(op)) {
+		if (op->kind != OP_BULK_COMMIT)
+			continue;
+		if (before && together(before, op))
+			op_remove(before);
+		before = op;
+	}
+}
+
+/* Memory of a ring that is done: every consumer's group of its reads has ended before this, so all
+ * have when the consumers have met. No load is under way, as each was waited for. */
+static void take_over(Kernel *k, Op *op, const char *ring)
+{
+	const Operand to = on_ring(op, ring);
+	if (!attrs_get(&to.val->def->attrs, A_OVER))
+		return;
+	Op *all = op_before(k, op, OP_BAR_SYNC);
+	op_ix(k, all, ix_int(k, NAMED_OVER));
+	op_int(k, all, A_THREADS, 32 * attrs_int(&op_role(op)->attrs, A_ACTIVE, 0));
+}
+
 void sync_staging(Kernel *k, const Op *ring)
 {
 	const char *name = ring->sym[0];
@@ -82,13 +124,16 @@ void sync_staging(Kernel *k, const Op *ring)
 	Op *role = NULL;
 	for (Op *op = kernel_first(k), *next; op; op = next) {
 		next = op_next(op);
-		if (has_effect(op, name, FX_W)) {
+		if (op_touches(op, name, FX_W)) {
+			if (!role)
+				take_over(k, op, name);
 			sync_write(k, op, name, slots);
-		} else if (has_effect(op, name, FX_AR)) {
+		} else if (op_touches(op, name, FX_AR)) {
 			role = (Op *)(uintptr_t)op_role(op);
 			sync_read(k, op);
 		}
 	}
+	join_groups(k);
 	if (role)
 		block_append(role->body, wait_groups(k, OP_BULK_WAIT, role->loc, 0));
 }

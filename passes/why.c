@@ -23,33 +23,23 @@ void why_group(Kernel *k, int64_t group)
 
 void why_staging(Kernel *k, const Val *tensor, int slots, int most, int64_t one, int64_t left)
 {
-	if (!slots)
-		kernel_why(k, WHY_STAGING, tensor->name, 0,
-			   "direct stores from registers: a staging slot of %lld bytes does not "
-			   "fit in the %lld that the stages leave",
-			   (long long)one, (long long)(left > 0 ? left : 0));
-	else if (slots < most)
+	bool over = !attrs_int(&k->attrs, A_PERSISTENT, 0);
+	const char *where = over ? "that the stages give back" : "that the stages leave";
+	if (slots && slots < most)
 		kernel_why_not(k, WHY_STAGING, tensor->name, slots + 1,
-			       "%lld bytes, over the %lld that the stages leave",
-			       (long long)((slots + 1) * one), (long long)left);
+			       "%lld bytes, over the %lld %s", (long long)((slots + 1) * one),
+			       (long long)left, where);
 	if (slots)
 		kernel_why(k, WHY_STAGING, tensor->name, slots,
-			   "TMA stores: room for %d slot%s of each warpgroup (%lld bytes "
-			   "for all of them), at most %d",
-			   slots, slots > 1 ? "s" : "", (long long)(slots * one), most);
+			   "by TMA: room for %d slot%s of each warpgroup (%lld bytes for all) in "
+			   "the %lld %s, at most %d",
+			   slots, slots > 1 ? "s" : "", (long long)(slots * one), (long long)left,
+			   where, most);
 }
 
-void why_direct(Kernel *k, const Val *tensor, int atom_bytes, bool contiguous)
+void why_direct(Kernel *k, const Val *tensor, const char *why)
 {
-	if (!contiguous)
-		kernel_why(k, WHY_STAGING, tensor->name, 0,
-			   "direct stores from registers: the rows of %s are not contiguous",
-			   tensor->name);
-	else
-		kernel_why(k, WHY_STAGING, tensor->name, 0,
-			   "direct stores from registers: the columns of one atom are %d bytes, no "
-			   "multiple of 32, the narrowest swizzle",
-			   atom_bytes);
+	kernel_why(k, WHY_STAGING, tensor->name, 0, "from registers: %s", why);
 }
 
 void why_stages(Kernel *k, const char *ring, int stages, int64_t one, int64_t left, int most)
@@ -66,11 +56,11 @@ void why_registers(Kernel *k, int producer, int consumer, int accumulators, int 
 {
 	if (producer)
 		kernel_why(k, WHY_REGISTERS, NULL, consumer,
-			   "%d of the accumulator and %d for addresses; the producer keeps %d",
+			   "%d of register tiles and %d for addresses; the producer keeps %d",
 			   accumulators, overhead, producer);
 	else
 		kernel_why(k, WHY_REGISTERS, NULL, consumer,
-			   "%d of the accumulator and %d for addresses; nothing is moved by "
+			   "%d of register tiles and %d for addresses; nothing is moved by "
 			   "setmaxnreg",
 			   accumulators, overhead);
 }

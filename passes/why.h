@@ -9,10 +9,9 @@
 
 void why_swizzle(Kernel *k, const char *buffer, int row_bytes, int swizzle); /* widest first */
 void why_group(Kernel *k, int64_t group);
-/* slots 0: none fit in `left` bytes */
+/* slots of `one` byte each in `left`; 0: why_direct says it */
 void why_staging(Kernel *k, const Val *tensor, int slots, int most, int64_t one, int64_t left);
-/* Rows or atoms that TMA cannot store: columns bytes of an atom, and whether rows are contiguous */
-void why_direct(Kernel *k, const Val *tensor, int atom_bytes, bool contiguous);
+void why_direct(Kernel *k, const Val *tensor, const char *why);
 void why_stages(Kernel *k, const char *ring, int stages, int64_t one, int64_t left, int most);
 void why_registers(Kernel *k, int producer, int consumer, int accumulators, int overhead);
 void why_few_registers(Kernel *k, int consumer, int needed); /* tried and not taken */

@@ -159,9 +159,11 @@ static dsl_status addresses_check(const Why *w, const Launch *l)
 	for (int i = 0; i < k->nargs; i++) {
 		const KArg *a = &k->args[i];
 		int bytes = elem_bits(a->elem) / 8;
-		dsl_status st = a->kind == KA_TENSOR
-					? address_check(w, l, i, bytes, "its element type")
-					: DSL_OK;
+		bool wide = a->align > bytes;
+		dsl_status st = DSL_OK;
+		if (a->kind == KA_TENSOR)
+			st = address_check(w, l, i, wide ? a->align : bytes,
+					   wide ? "the kernel's widest store" : "its element type");
 		if (st)
 			return st;
 	}
@@ -234,6 +236,16 @@ static dsl_status map_check(const Why *w, Launch *l, int i)
 	return st;
 }
 
+/* What TMA cannot take, the kernel stores without it. */
+static dsl_status map_make(const Why *w, Launch *l, int i)
+{
+	Why nobody = {NULL, 0};
+	bool optional = l->plan->k->maps[i].optional;
+	dsl_status st = map_check(optional ? &nobody : w, l, i);
+	l->made[i] = st == DSL_OK;
+	return optional ? DSL_OK : st;
+}
+
 dsl_status launch_check(const Why *w, Launch *l)
 {
 	const KDesc *k = l->plan->k;
@@ -249,6 +261,6 @@ dsl_status launch_check(const Why *w, Launch *l)
 		return st;
 	st = addresses_check(w, l);
 	for (int i = 0; i < k->nmaps && !st; i++)
-		st = map_check(w, l, i);
+		st = map_make(w, l, i);
 	return st;
 }

@@ -13,9 +13,45 @@ static dsl_status attribute_set(Scope *s, const KDesc *k, CUfunction f, CUfuncti
 		return detail_fail(
 			DSL_ERR_RESOURCES,
 			"kernel %s: %s refuses %d bytes of shared memory and clusters of %d CTAs",
-			k->name, s->d->base.name, k->smem,
-			k->cluster[0] * k->cluster[1] * k->cluster[2]);
+			k->name, s->d->base.name, k->smem, kernel_cluster(k));
 	return cuda_status(s->d, "cuFuncSetAttribute", r);
+}
+
+static CUlaunchAttribute cluster_attribute(const KDesc *k)
+{
+	CUlaunchAttribute a = {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION};
+	a.value.clusterDim.x = (unsigned)k->cluster[0];
+	a.value.clusterDim.y = (unsigned)k->cluster[1];
+	a.value.clusterDim.z = (unsigned)k->cluster[2];
+	return a;
+}
+
+/* Clusters need neighbouring SMs: some may be left over, more than sms % cluster. */
+static dsl_status occupancy(Scope *s, Plan *p)
+{
+	const KDesc *k = p->k;
+	int ctas = kernel_cluster(k), clusters = 0;
+	CUlaunchAttribute cluster = cluster_attribute(k);
+	CUlaunchConfig config = {.gridDimX = (unsigned)(s->d->base.sms / ctas * ctas),
+				 .gridDimY = 1,
+				 .gridDimZ = 1,
+				 .blockDimX = (unsigned)k->block,
+				 .blockDimY = 1,
+				 .blockDimZ = 1,
+				 .sharedMemBytes = (unsigned)k->smem,
+				 .attrs = &cluster,
+				 .numAttrs = 1};
+	p->sms = s->d->base.sms;
+	if (ctas == 1)
+		return DSL_OK;
+	CUresult r = s->d->cu.OccupancyMaxActiveClusters(&clusters, p->function, &config);
+	if (r == CUDA_SUCCESS && clusters == 0)
+		return detail_fail(DSL_ERR_RESOURCES,
+				   "kernel %s: %s cannot hold a cluster of %d CTAs", k->name,
+				   s->d->base.name, ctas);
+	if (clusters * ctas < p->sms)
+		p->sms = clusters * ctas;
+	return cuda_status(s->d, "cuOccupancyMaxActiveClusters", r);
 }
 
 static dsl_status function_load(Scope *s, CUmodule module, Plan *p)
@@ -35,9 +71,9 @@ static dsl_status function_load(Scope *s, CUmodule module, Plan *p)
 	p->function = f;
 	dsl_status st =
 		attribute_set(s, k, f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, k->smem);
-	if (!st && k->cluster[0] * k->cluster[1] * k->cluster[2] > 8)
+	if (!st && kernel_cluster(k) > 8)
 		st = attribute_set(s, k, f, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1);
-	return st;
+	return st ? st : occupancy(s, p);
 }
 
 static dsl_status load_status(const CudaDevice *d, const dsl_module *mod, CUresult r)
@@ -187,9 +223,10 @@ static void params_fill(const Launch *l, CUtensorMap *maps, void **params)
 	const KDesc *k = l->plan->k;
 	for (int i = 0; i < k->nparams; i++) {
 		int at = k->params[i].index;
-		const void *p = k->params[i].kind == KP_TMAP  ? (const void *)&maps[at]
-				: k->params[i].kind == KP_SYM ? (const void *)&l->env[at]
-							      : (const void *)&l->value[at];
+		const void *p = k->params[i].kind == KP_TMAP   ? (const void *)&maps[at]
+				: k->params[i].kind == KP_MADE ? (const void *)&l->made[at]
+				: k->params[i].kind == KP_SYM  ? (const void *)&l->env[at]
+							       : (const void *)&l->value[at];
 		memcpy(&params[i], &p, sizeof p); /* the driver's interface is not const */
 	}
 }
@@ -209,14 +246,9 @@ static dsl_status launch_status(const CudaDevice *d, const Launch *l, CUresult r
 
 static unsigned attributes_fill(const Launch *l, CUlaunchAttribute *a)
 {
-	const int *c = l->plan->k->cluster;
 	unsigned n = 0;
-	if (c[0] * c[1] * c[2] > 1) {
-		a[n].id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
-		a[n].value.clusterDim.x = (unsigned)c[0];
-		a[n].value.clusterDim.y = (unsigned)c[1];
-		a[n++].value.clusterDim.z = (unsigned)c[2];
-	}
+	if (kernel_cluster(l->plan->k) > 1)
+		a[n++] = cluster_attribute(l->plan->k);
 	if (l->pdl) {
 		a[n].id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
 		a[n++].value.programmaticStreamSerializationAllowed = 1;
@@ -252,7 +284,10 @@ dsl_status cuda_launch(dsl_device *dev, const Launch *l)
 	if (st)
 		return st;
 	for (int i = 0; i < l->plan->k->nmaps && !st; i++)
-		st = map_encode(s.d, l, i, &maps[i]);
+		if (l->made[i])
+			st = map_encode(s.d, l, i, &maps[i]);
+		else
+			memset(&maps[i], 0, sizeof maps[i]);
 	CUresult r = st ? CUDA_SUCCESS : launch_call(s.d, l, maps);
 	cuda_scope_leave(&s);
 	return st ? st : launch_status(s.d, l, r);

@@ -1,4 +1,4 @@
-/* kdesc.h - the kernel description, ABI 1: all that a host must know to launch a compiled kernel.
+/* kdesc.h - the kernel description, ABI 2: all that a host must know to launch a compiled kernel.
  * Plain data, no behaviour. codegen fills a KModuleDesc and writes it as the manifest (JSON); the
  * runtime parses the manifest into the same structs; a generated launcher holds one as a constant.
  *
@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 enum {
-	KDESC_ABI = 1,
+	KDESC_ABI = 2,
 	KD_MAX_KERNELS = 1024,
 	KD_MAX_ARGS = 32,
 	KD_MAX_RANK = 5, /* of tensors and of maps: PTX ISA, tensor-map rank */
@@ -64,6 +64,8 @@ typedef struct {
 	int rank; /* tensors; 0 for a scalar */
 	const char *shape[KD_MAX_RANK];
 	const char *stride[KD_MAX_RANK];
+	int align; /* tensors: bytes of the widest direct access, which divide the address; 0: none
+		      is wider than an element */
 } KArg;
 
 /* A condition that must hold before the launch; the three texts make the sentence when it does
@@ -87,11 +89,13 @@ typedef struct {
 	int box[KD_MAX_RANK];              /* elements, 1..256 */
 	int swizzle;                       /* 0, 32, 64 or 128 bytes */
 	int store;                         /* 1: the kernel writes through it */
+	int optional; /* 1: a tensor that TMA cannot take gets no map, and the kernel is told by a
+			 parameter of kind MADE */
 } KMap;
 
-/* Kernel parameters in order. index is into maps (TMAP), args (PTR: a tensor's u64 address, SCALAR:
- * a scalar of its own size) or syms (SYM: s64). */
-typedef enum { KP_TMAP, KP_PTR, KP_SYM, KP_SCALAR } KParamKind;
+/* Kernel parameters in order. index is into maps (TMAP; MADE: s64, 1 where the map was made), args
+ * (PTR: a tensor's u64 address, SCALAR: a scalar of its own size) or syms (SYM: s64). */
+typedef enum { KP_TMAP, KP_PTR, KP_SYM, KP_SCALAR, KP_MADE } KParamKind;
 typedef struct {
 	KParamKind kind;
 	int index;

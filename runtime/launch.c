@@ -21,6 +21,14 @@ static dsl_status kernel_fail(const Why *w, const dsl_module *mod, const char *n
 			mod->desc->source, name, l.at);
 }
 
+/* Of the SMs that may be filled, those that clusters can fill; one cluster at least. */
+static int whole_clusters(const Plan *p, int sms)
+{
+	int ctas = kernel_cluster(p->k);
+	sms = (sms < p->sms ? sms : p->sms) / ctas * ctas;
+	return sms > ctas ? sms : ctas;
+}
+
 /* Only what is read before it is written is cleared: the rest of a Launch is large. */
 static dsl_status prepare(const Why *w, Launch *l, const Plan *p, const dsl_arg *args, size_t n,
 			  int sms)
@@ -28,7 +36,7 @@ static dsl_status prepare(const Why *w, Launch *l, const Plan *p, const dsl_arg 
 	l->plan = p;
 	l->nothing = false;
 	memset(l->empty, 0, sizeof l->empty);
-	l->env[EXPR_SMS] = sms;
+	l->env[EXPR_SMS] = whole_clusters(p, sms);
 	dsl_status st = launch_bind(w, l, args, n);
 	return st ? st : launch_check(w, l);
 }

@@ -198,7 +198,8 @@ static bool read_tensor(Reader *r, json_object *o, KArg *a)
 	    !get_texts(r, o, "shape", 1, KD_MAX_RANK, a->shape, &a->rank))
 		return false;
 	a->dir = (KDir)dir;
-	return get_texts(r, o, "stride", a->rank, a->rank, a->stride, &n);
+	return get_texts(r, o, "stride", a->rank, a->rank, a->stride, &n) &&
+	       get_int(r, o, "align", 0, 16, &a->align);
 }
 
 static bool read_arg(Reader *r, json_object *o, KDesc *k, int i)
@@ -254,7 +255,8 @@ static bool read_map(Reader *r, json_object *o, KDesc *k, int i)
 	    !get_texts(r, o, "dims", 1, KD_MAX_RANK, m->dims, &m->rank) ||
 	    !get_texts(r, o, "strides", m->rank - 1, m->rank - 1, m->strides, &n) ||
 	    !get_ints(r, o, "box", m->rank, 256, m->box) ||
-	    !get_int(r, o, "swizzle", 0, 128, &m->swizzle) || !get_bool(r, o, "store", &m->store))
+	    !get_int(r, o, "swizzle", 0, 128, &m->swizzle) || !get_bool(r, o, "store", &m->store) ||
+	    !get_bool(r, o, "optional", &m->optional))
 		return false;
 	if (m->swizzle != 0 && m->swizzle != 32 && m->swizzle != 64 && m->swizzle != 128)
 		return fail(r, "swizzle is %d, not 0, 32, 64 or 128", m->swizzle);
@@ -263,13 +265,13 @@ static bool read_map(Reader *r, json_object *o, KDesc *k, int i)
 
 static bool read_param(Reader *r, json_object *o, KDesc *k, int i)
 {
-	static const char *const kinds[] = {"tmap", "ptr", "sym", "scalar"};
+	static const char *const kinds[] = {"tmap", "ptr", "sym", "scalar", "made"};
 	KParam *p = &k->params[i];
 	int kind;
-	if (!get_word(r, o, "kind", kinds, 4, &kind))
+	if (!get_word(r, o, "kind", kinds, 5, &kind))
 		return false;
 	p->kind = (KParamKind)kind;
-	if (p->kind == KP_TMAP)
+	if (p->kind == KP_TMAP || p->kind == KP_MADE)
 		return get_int(r, o, "map", 0, k->nmaps - 1, &p->index);
 	if (p->kind != KP_SYM)
 		return get_arg(r, o, k, p->kind == KP_PTR ? KA_TENSOR : KA_SCALAR, &p->index);

@@ -106,3 +106,8 @@ void plan_free(Plan *p)
 	free(p->pool);
 	p->pool = NULL;
 }
+
+int kernel_cluster(const KDesc *k)
+{
+	return k->cluster[0] * k->cluster[1] * k->cluster[2];
+}

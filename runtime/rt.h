@@ -81,7 +81,9 @@ typedef struct {
 	Expr grid[3];
 	ExprIns *pool;
 	void *function; /* the device's own handle */
+	int sms;        /* that its CTAs can fill at one time: a multiple of the cluster */
 } Plan;
+int kernel_cluster(const KDesc *k); /* CTAs */
 dsl_status plan_init(const Why *w, Plan *p, const KDesc *k);
 void plan_free(Plan *p);
 
@@ -99,6 +101,7 @@ typedef struct {
 	uint32_t grid[3];
 	bool nothing; /* a grid component is 0 */
 	MapGeom maps[KD_MAX_MAPS];
+	int64_t made[KD_MAX_MAPS]; /* 0: an optional map that TMA's rules forbid */
 	dsl_stream stream;
 	bool pdl;
 } Launch;
@@ -134,7 +137,7 @@ struct dsl_event {
 	dsl_device *dev;
 	void *handle;
 };
-/* Each reports through dsl_detail. module_load sets mod->handle and the plans' functions, and
+/* Each reports through dsl_detail. module_load sets mod->handle, the plans' functions and sms, and
  * leaves nothing behind on failure; close frees the device itself, all modules being gone. */
 struct DevOps {
 	void (*close)(dsl_device *dev);

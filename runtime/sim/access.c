@@ -15,13 +15,23 @@ void prepare_vector(Pool *a, Ins *in)
 
 static void touch(Warp *w, const Ins *in, u32 lane, const Place *p, u32 bytes, bool write)
 {
+	bool strong = is_strong(in);
 	if (write)
 		w->cluster->progress = w->cluster->steps;
-	if (p->cta && w->cluster->job->opt->checks)
+	if (p->cta && w->cluster->job->opt->checks) {
+		if (strong && write)
+			flag_write(w, in, p->cta, p->offset, false);
+		else if (strong)
+			flag_read(w, in, p->cta, p->offset);
 		shadow_touch(p->cta, p->offset, bytes,
-			     &(Access){.w = w, .in = in, .lane = lane, .write = write});
-	else if (p->global)
+			     &(Access){.w = w,
+				       .in = in,
+				       .lane = lane,
+				       .write = write,
+				       .what = strong ? strong_access : NULL});
+	} else if (p->global) {
 		grid_check(w, in, lane);
+	}
 }
 
 void grid_check(Warp *w, const Ins *in, u32 lane)
@@ -227,13 +237,16 @@ Run run_atom(Warp *w, const Ins *in, u32 mask)
 		w->cluster->progress = w->cluster->steps;
 		if (p.global)
 			grid_check(w, in, l);
-		if (p.cta && w->cluster->job->opt->checks)
+		if (p.cta && w->cluster->job->opt->checks) {
+			flag_read(w, in, p.cta, p.offset);
+			flag_write(w, in, p.cta, p.offset, true);
 			shadow_touch(p.cta, p.offset, bytes,
 				     &(Access){.w = w,
 					       .in = in,
 					       .lane = l,
 					       .write = true,
-					       .what = "atomic"});
+					       .what = strong_access});
+		}
 		u64 b = in->args[k + 2].kind ? arg_get(w, &in->args[k + 2], l) : 0;
 		u64 old = exchange(in, p.host, arg_get(w, &in->args[k + 1], l), b);
 		if (!red)
@@ -254,6 +267,28 @@ Run run_red_vector(Warp *w, const Ins *in, u32 mask)
 			return RUN_FAIL;
 		for (u32 i = 0; i < v->n; i++)
 			exchange(in, p.host + i * each, arg_get(w, &v->list[i], l), 0);
+	}
+	return RUN_NEXT;
+}
+
+/* atom d, [a], {..}: each element is atomic by itself. */
+Run run_atom_vector(Warp *w, const Ins *in, u32 mask)
+{
+	const Arg *to = &in->args[0], *v = &in->args[2];
+	u32 each = type_bytes[in->type[0]], bytes = each * v->n;
+	Place p;
+	EACH_LANE(l, mask)
+	{
+		if (!place_at(w, in, l, mem_space(in), mem_address(w, &in->args[1], l), bytes,
+			      bytes, &p))
+			return RUN_FAIL;
+		grid_check(w, in, l);
+		w->cluster->progress = w->cluster->steps;
+		for (u32 i = 0; i < v->n; i++) {
+			u64 old = exchange(in, p.host + i * each, arg_get(w, &v->list[i], l), 0);
+			if (to->list[i].kind == A_SLOT)
+				arg_set(w, &to->list[i], l, old);
+		}
 	}
 	return RUN_NEXT;
 }

@@ -78,8 +78,7 @@ Mbar *copy_barrier(Warp *w, const Ins *in, u32 lane, Cta *cta, u32 offset)
 	Mbar *b = mbar_find(w, in, lane, cta, offset, in->text);
 	if (!b)
 		return NULL;
-	if (checked(w->cluster, CHECK_RACE) &&
-	    clock_of(&w->know.seen, b->init_actor) < b->init_clock)
+	if (checked(w->cluster, CHECK_RACE) && !mbar_init_known(w, b))
 		report(w, in, (s32)lane, SIM_RACE,
 		       "the copy's mbarrier is used without order after its initialisation at line "
 		       "%u",
@@ -434,6 +433,8 @@ Run run_st_async(Warp *w, const Ins *in, u32 mask)
 		as->bar_offset = bar.offset;
 		as->rec = copy_touch(w, in, l, dst.cta, dst.offset, bytes, true, b->actor,
 				     UINT32_MAX, "st.async");
+		if (dst.cta != w->cta)
+			shadow_remote(w, in, l, dst.cta, b->actor, (u32)b->phase + 1);
 		dst.cta->inbound++;
 	}
 	return RUN_NEXT;

@@ -171,6 +171,9 @@ Run run_cluster_arrive(Warp *w, const Ins *in, u32 mask)
 	c->bar_arrived++;
 	if (!has(in, M_RELAXED))
 		hb_release(w, &c->bar_gather);
+	else if (w->made_actor)
+		clock_raise(&c->bar_gather.seen, w->made_actor,
+			    clock_of(&w->know.seen, w->made_actor));
 	cluster_bar_check(c);
 	return RUN_NEXT;
 }
@@ -193,7 +196,10 @@ Run run_cluster_wait(Warp *w, const Ins *in, u32 mask)
 
 Run run_fence(Warp *w, const Ins *in, u32 mask)
 {
-	return run_nop(w, in, mask);
+	(void)in;
+	(void)mask;
+	flags_fence(w);
+	return RUN_NEXT;
 }
 
 Run run_fence_proxy(Warp *w, const Ins *in, u32 mask)
@@ -201,7 +207,7 @@ Run run_fence_proxy(Warp *w, const Ins *in, u32 mask)
 	(void)in;
 	(void)mask;
 	hb_fence(w);
-	mbars_fence(w);
+	mbars_fence(w, false);
 	return RUN_NEXT;
 }
 
@@ -214,6 +220,6 @@ Run run_fence_init(Warp *w, const Ins *in, u32 mask)
 {
 	(void)in;
 	(void)mask;
-	mbars_fence(w);
+	mbars_fence(w, true);
 	return RUN_NEXT;
 }

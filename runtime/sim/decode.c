@@ -19,8 +19,8 @@ static Ins *ins_new(Dec *d, const PtxStmt *s)
 	POOL_PUSH(d->a, c->ins, c->nins, c->ins_cap);
 	Ins *in = &c->ins[c->nins - 1];
 	in->line = s->line;
-	in->loc_file = (u16)s->loc_file;
-	in->loc_line = s->loc_line;
+	in->loc_file = (u16)s->loc.file;
+	in->loc_line = s->loc.line;
 	in->target = in->reconv = -1;
 	in->text = s->op ? s->op : "";
 	return in;

@@ -151,6 +151,7 @@ static dsl_status kernels_check(dsl_module *mod, const struct SimModule *m)
 {
 	for (int i = 0; i < mod->desc->nkernels; i++) {
 		mod->plans[i].function = mod;
+		mod->plans[i].sms = mod->dev->sms;
 		if (!sim_kernel_find(m, mod->desc->kernels[i].symbol))
 			return detail_fail(DSL_ERR_MANIFEST, "kernel %s: the PTX has no entry %s",
 					   mod->desc->kernels[i].name,
@@ -259,6 +260,8 @@ static dsl_status param_put(const Launch *l, int i, unsigned char *at, uint32_t 
 {
 	const KDesc *k = l->plan->k;
 	const KParam *p = &k->params[i];
+	if (p->kind == KP_TMAP && !l->made[p->index])
+		return DSL_OK;
 	if (p->kind == KP_TMAP) {
 		const char *wrong =
 			size == KD_MAP_BYTES ? desc_map(l, p->index, at) : "it needs 128 bytes";
@@ -266,7 +269,9 @@ static dsl_status param_put(const Launch *l, int i, unsigned char *at, uint32_t 
 					   k->args[k->maps[p->index].arg].name, k->name, wrong)
 			     : DSL_OK;
 	}
-	uint64_t v = p->kind == KP_SYM ? (uint64_t)l->env[p->index] : l->value[p->index];
+	uint64_t v = p->kind == KP_SYM    ? (uint64_t)l->env[p->index]
+		     : p->kind == KP_MADE ? (uint64_t)l->made[p->index]
+					  : l->value[p->index];
 	memcpy(at, &v, size < sizeof v ? size : sizeof v);
 	return DSL_OK;
 }

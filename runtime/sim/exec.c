@@ -169,6 +169,7 @@ static void warp_free(Warp *w)
 	free(w->wgmma.ops);
 	free(w->bulk);
 	know_free(&w->know);
+	fences_free(w);
 }
 
 static void cluster_free(Cluster *c)
@@ -188,6 +189,7 @@ static void cluster_free(Cluster *c)
 		}
 		know_free(&t->exit);
 		shadow_free(t);
+		flags_free(t);
 		free(t->mbars);
 		free(t->remote);
 		free(t->mbar_at);

@@ -154,6 +154,33 @@ static u32 high32s(u32 x, u32 y)
 	return (u32)((u64)((s64)(s32)x * (s32)y) >> 32);
 }
 
+static u64 product_half(const Ins *in, u64 x, u64 y)
+{
+	bool wide = type_bytes[in->type[0]] == 8, is_signed = in->type[0] == T_S32;
+	if (has(in, M_LO))
+		return wide ? x * y : (u32)x * (u64)(u32)y & 0xffffffff;
+	if (wide)
+		return in->type[0] == T_S64 ? high64s(x, y) : high64(x, y);
+	return is_signed ? high32s((u32)x, (u32)y) : (u64)(u32)x * (u32)y >> 32;
+}
+
+Run run_mad_carry(Warp *w, const Ins *in, u32 mask)
+{
+	u32 bits = 8 * type_bytes[in->type[0]];
+	bool out;
+	EACH_LANE(l, mask)
+	{
+		u64 half =
+			product_half(in, arg_get(w, &in->args[1], l), arg_get(w, &in->args[2], l));
+		bool cin = in->extra & 2 ? w->carry >> l & 1 : 0;
+		arg_set(w, &in->args[0], l,
+			with_carry(half, arg_get(w, &in->args[3], l), cin, bits, &out));
+		if (has(in, M_CC))
+			w->carry = (w->carry & ~(1u << l)) | (u32)out << l;
+	}
+	return RUN_NEXT;
+}
+
 #define HIGH(OP, ADD)                                  \
 	switch (in->type[0]) {                         \
 	case T_U16:                                    \
@@ -355,6 +382,18 @@ static s64 dot_part(const Ins *in, int type, u32 v, int i, int bits)
 	u32 field = v >> (i * bits) & ((1u << bits) - 1);
 	bool s = in->type[type] == T_S32 && field >> (bits - 1);
 	return s ? (s64)field - (1 << bits) : (s64)field;
+}
+
+/* The sum of the differences of four bytes, and z. */
+Run run_vabsdiff4(Warp *w, const Ins *in, u32 mask)
+{
+	u32 *d = lanes(w, in, 0);
+	const u32 *x = lanes(w, in, 1), *y = lanes(w, in, 2), *z = lanes(w, in, 3);
+	LANES_DO(u32 sum = z[l]; for (int i = 0; i < 32; i += 8) {
+		u32 a = x[l] >> i & 0xff, b = y[l] >> i & 0xff;
+		sum += a < b ? b - a : a - b;
+	} d[l] = sum);
+	return RUN_NEXT;
 }
 
 Run run_dp4a(Warp *w, const Ins *in, u32 mask)

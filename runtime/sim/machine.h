@@ -109,6 +109,8 @@ struct Warp {
 	Groups cp;
 	Wait wait;
 	Know know;
+	u32 made_actor; /* counts its fence.mbarrier_init; 0: none yet */
+	struct Fences *fences;
 	u8 *busy;  /* by slot / 64: 1 a wgmma in flight owns it */
 	u8 *dirty; /* by slot / 64: written since the last wgmma.fence */
 	u64 role;  /* step of the first instruction, for the trace */
@@ -127,7 +129,8 @@ typedef struct {
 	u32 actor;
 	Know gather, done; /* of the arrivals of this phase; of all phases before */
 	u32 init_line, init_actor, init_clock;
-	u32 arrive_line[8]; /* instructions that ever arrived here */
+	u32 made_actor, made_clock; /* of the fence.mbarrier_init behind it; 0: none */
+	u32 arrive_line[8];         /* instructions that ever arrived here */
 	u32 narrive, waiters;
 	u64 arrivals;
 } Mbar;
@@ -177,6 +180,9 @@ struct Cta {
 	Know exit;   /* what its warps knew when they exited */
 	Remote *remote;
 	u32 nremote, remote_cap;
+	struct Flag *flags; /* words that released something */
+	u32 nflags, flags_cap;
+	u32 *flag_at; /* by (offset - SMEM_BASE) / 4; index + 1; NULL: no flags */
 };
 
 struct Cluster {
@@ -361,7 +367,10 @@ Mbar *mbar_at(Cta *cta, u32 offset);
 void mbar_complete(Cluster *c, const Async *as, Mbar *b, u32 bytes);
 void mbar_arrived(Cluster *c, Warp *w, const Ins *in, u32 lane, Cta *cta, Mbar *b, u32 count);
 
-void mbars_fence(Warp *w); /* fence.mbarrier_init: those that w initialised */
+/* Those that w initialised are visible to the async proxy; published: also to the cluster, behind a
+ * relaxed arrive. */
+void mbars_fence(Warp *w, bool published);
+bool mbar_init_known(const Warp *w, const Mbar *b);
 
 /* barrier.c */
 void bars_recount(Cta *cta);
@@ -373,6 +382,7 @@ void wgmma_drain(Warp *w, u32 group);
 /* report.c */
 void report(Warp *w, const Ins *in, s32 lane, SimKind kind, const char *fmt, ...) SIM_PRINTF(5, 6);
 void report_deadlock(Cluster *c);
+void line_name(const Cluster *c, u32 line, Text *t);
 void shared_name(const Cluster *c, u32 offset, Text *t);
 static inline bool checked(const Cluster *c, u32 check)
 {
@@ -390,6 +400,15 @@ void hb_release(Warp *w, Know *to); /* what w knows, and it enters a new epoch *
 void hb_acquire(Warp *w, const Know *from);
 void hb_fence(Warp *w); /* fence.proxy.async */
 void hb_exit(Warp *w);
+
+/* flags.c: volatile, relaxed, acquire, release; such accesses do not race with each other */
+extern const char strong_access[];
+bool is_strong(const Ins *in);
+void flag_write(Warp *w, const Ins *in, Cta *cta, u32 offset, bool update);
+void flag_read(Warp *w, const Ins *in, Cta *cta, u32 offset);
+void flags_fence(Warp *w);
+void flags_free(Cta *cta);
+void fences_free(Warp *w);
 
 /* shadow.c: who touched which shared memory when. The access may be a thread's own (as NULL) or an
  * asynchronous one by actor, complete when known to have reached group. */

@@ -30,11 +30,17 @@ Mbar *mbar_find(Warp *w, const Ins *in, u32 lane, Cta *cta, u32 offset, const ch
 	return NULL;
 }
 
+/* By what the warp knows itself, or by fence.mbarrier_init and a barrier of the cluster. */
+bool mbar_init_known(const Warp *w, const Mbar *b)
+{
+	return clock_of(&w->know.seen, b->init_actor) >= b->init_clock ||
+	       (b->made_actor && clock_of(&w->know.seen, b->made_actor) >= b->made_clock);
+}
+
 /* Its initialisation must be ordered before its use. */
 static void order_check(Warp *w, const Ins *in, u32 lane, const Mbar *b)
 {
-	if (!checked(w->cluster, CHECK_RACE) ||
-	    clock_of(&w->know.seen, b->init_actor) >= b->init_clock)
+	if (!checked(w->cluster, CHECK_RACE) || mbar_init_known(w, b))
 		return;
 	report(w, in, (s32)lane, SIM_RACE,
 	       "the mbarrier is used here without order after its initialisation at line %u",
@@ -177,6 +183,7 @@ Run run_mbar_init(Warp *w, const Ins *in, u32 mask)
 		b->phase += b->phase & 1; /* parity starts at 0; clocks only grow */
 		b->init_line = (u32)in->line;
 		b->init_actor = w->actor;
+		b->made_actor = 0;
 		b->init_clock = clock_of(&w->know.seen, w->actor);
 	}
 	return RUN_NEXT;
@@ -198,11 +205,24 @@ Run run_mbar_inval(Warp *w, const Ins *in, u32 mask)
 	return RUN_NEXT;
 }
 
-void mbars_fence(Warp *w)
+void mbars_fence(Warp *w, bool published)
 {
-	for (u32 i = 0; i < w->cta->nmbars; i++)
-		if (w->cta->mbars[i].init_actor == w->actor)
-			w->cta->mbars[i].fenced = true;
+	u32 clock = 0;
+	if (published && w->cluster->job->opt->checks) {
+		w->made_actor = w->made_actor ? w->made_actor : actor_new(w->cluster);
+		clock = clock_of(&w->know.seen, w->made_actor) + 1;
+		clock_raise(&w->know.seen, w->made_actor, clock);
+	}
+	for (u32 i = 0; i < w->cta->nmbars; i++) {
+		Mbar *b = &w->cta->mbars[i];
+		if (b->init_actor != w->actor)
+			continue;
+		b->fenced = true;
+		if (clock && !b->made_actor) {
+			b->made_actor = w->made_actor;
+			b->made_clock = clock;
+		}
+	}
 }
 
 enum { ARRIVE_DROP = 1, ARRIVE_EXPECT = 2 };
@@ -305,6 +325,16 @@ static void overrun_check(Warp *w, const Ins *in, u32 lane, const Mbar *b)
 		       (unsigned long long)w->wait.phase, (unsigned long long)b->phase);
 }
 
+static void trace_wait(const Cluster *c, const Warp *w, u32 offset)
+{
+	Text t = {0};
+	if (!c->job->trace)
+		return;
+	shared_name(c, offset, &t);
+	trace_span(c, w, t.at ? t.at : "mbarrier", "wait", w->wait.since, c->steps);
+	text_free(&t);
+}
+
 /* p, [bar], parity or state. try_wait sleeps until the phase completes; a seed other than 0 lets it
  * give up now and then, as the hardware may. */
 Run run_mbar_wait(Warp *w, const Ins *in, u32 mask)
@@ -333,7 +363,7 @@ Run run_mbar_wait(Warp *w, const Ins *in, u32 mask)
 	    (!w->cur->blocked && c->job->opt->seed && !rng_below(&c->rng, 64))) {
 		pred_set(w, &in->args[0], mask, done);
 		if (done && w->cur->blocked)
-			trace_span(c, w, "wait", "mbarrier", w->wait.since, c->steps);
+			trace_wait(c, w, p.offset);
 		return RUN_NEXT;
 	}
 	u64 phase = w->cur->blocked ? w->wait.phase : b->phase;

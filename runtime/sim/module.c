@@ -214,8 +214,8 @@ static bool shape_check(const SimLaunch *l, const Code *c, u32 cluster[3], char 
 				"grid component %d is %u, which is no multiple of the cluster's %u",
 				i, l->grid[i], cluster[i]);
 	}
-	if ((u64)cluster[0] * cluster[1] * cluster[2] > 16 ||
-	    (cluster[0] | cluster[1] | cluster[2]) > 16)
+	if ((u64)cluster[0] * cluster[1] * cluster[2] > 16 || cluster[0] > 16 || cluster[1] > 16 ||
+	    cluster[2] > 16)
 		return refused(why, room, "a cluster has at most 16 CTAs");
 	if ((u64)l->grid[0] * l->grid[1] * l->grid[2] > INT32_MAX)
 		return refused(why, room, "the grid has too many CTAs");

@@ -44,12 +44,20 @@ struct PtxVar {
 	int line;
 };
 
+/* Of .loc; and where it was inlined, as far out as the text says: the line the author wrote. */
+typedef struct {
+	int file, line, column;
+} PtxPlace;
+typedef struct {
+	PtxPlace at, outer;
+} PtxInlined;
+
 typedef struct PtxStmt PtxStmt;
 struct PtxStmt {
 	PtxStmt *next;
 	PtxStmtKind kind;
 	int line;
-	int loc_file, loc_line, loc_column;
+	PtxPlace loc;
 	const char *op, *guard; /* op: also a label's name */
 	bool guard_not;
 	PtxOperand *args;
@@ -82,7 +90,9 @@ typedef struct PtxModule {
 	PtxVar **var_end;
 	PtxFunc **func_end;
 	PtxStmt **stmt_end;
-	int loc_file, loc_line, loc_column;
+	PtxPlace loc;
+	PtxInlined inlined[64]; /* the last ones, in turn */
+	u32 ninlined;
 	int depth;
 } PtxModule;
 
@@ -97,6 +107,7 @@ void ptx_stmt(PtxModule *m, PtxStmtKind kind, int line, const char *op, PtxOpera
 void ptx_guarded(PtxModule *m, int line, const char *guard, bool negated, const char *op,
 		 PtxOperand *args);
 void ptx_file(PtxModule *m, s64 number, const char *name);
+void ptx_loc(PtxModule *m, PtxPlace at, const PtxPlace *inlined_at);
 PtxFunc *ptx_func(PtxModule *m, int line, const char *name, bool entry);
 void ptx_target(PtxModule *m, int line, PtxOperand *list);
 void ptx_bound(PtxModule *m, PtxFunc *f, int line, const char *directive, PtxOperand *list);

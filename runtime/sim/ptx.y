@@ -30,6 +30,7 @@ static void ptx_yyerror(const YYLTYPE *line, PtxModule *m, const char *message);
 	PtxOperand *operand;
 	PtxVar *var;
 	PtxFunc *func;
+	PtxPlace place;
 	bool flag;
 }
 %token ENTRY ".entry" FUNC ".func" VERSION ".version" TARGET ".target" ADDRESS_SIZE ".address_size"
@@ -41,6 +42,7 @@ static void ptx_yyerror(const YYLTYPE *line, PtxModule *m, const char *message);
 %type <operand> operand operands operands_opt address inner inners numbers init inits init_opt value
 %type <var> declarator declarators param params params_opt results_opt variable
 %type <func> head
+%type <place> place
 %type <flag> extern_opt
 
 %%
@@ -71,13 +73,10 @@ extern_opt: { $$ = false; } | EXTERN { $$ = true; } | LINKAGE { $$ = false; } ;
 file: FILE_ NUMBER STRING { ptx_file(m, $2, $3); }
     | FILE_ NUMBER STRING ',' NUMBER ',' NUMBER { ptx_file(m, $2, $3); }
     ;
-loc: LOC NUMBER NUMBER NUMBER loc_tail {
-	m->loc_file = (int)$2;
-	m->loc_line = (int)$3;
-	m->loc_column = (int)$4;
-    }
-    ;
-loc_tail: | ',' NAME operand ',' NAME NUMBER NUMBER NUMBER ;
+loc: LOC place { ptx_loc(m, $2, NULL); }
+   | LOC place ',' NAME operand ',' NAME place { ptx_loc(m, $2, &$8); }
+   ;
+place: NUMBER NUMBER NUMBER { $$ = (PtxPlace){(int)$1, (int)$2, (int)$3}; } ;
 pragma: PRAGMA STRING ';' ;
 
 head: ENTRY NAME { $<func>$ = ptx_func(m, @2, $2, true); } params_opt {

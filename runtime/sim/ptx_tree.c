@@ -39,9 +39,7 @@ void ptx_stmt(PtxModule *m, PtxStmtKind kind, int line, const char *op, PtxOpera
 	PtxStmt *s = pool_new(m->pool, sizeof *s);
 	s->kind = kind;
 	s->line = line;
-	s->loc_file = m->loc_file;
-	s->loc_line = m->loc_line;
-	s->loc_column = m->loc_column;
+	s->loc = m->loc;
 	s->op = op;
 	s->args = args;
 	*m->stmt_end = s;
@@ -70,6 +68,27 @@ void ptx_file(PtxModule *m, s64 number, const char *name)
 	m->files[number] = name;
 }
 
+static PtxPlace outermost(const PtxModule *m, PtxPlace at)
+{
+	u32 n = m->ninlined < SIM_COUNT(m->inlined) ? m->ninlined : SIM_COUNT(m->inlined);
+	for (u32 i = 1; i <= n; i++) {
+		const PtxInlined *p = &m->inlined[(m->ninlined - i) % SIM_COUNT(m->inlined)];
+		if (p->at.file == at.file && p->at.line == at.line && p->at.column == at.column)
+			return p->outer;
+	}
+	return at;
+}
+
+/* .loc 8 62 3, inlined_at 7 35 13  behind  .loc 7 35 13, inlined_at 1 24 3  is line 24 of 1. */
+void ptx_loc(PtxModule *m, PtxPlace at, const PtxPlace *inlined_at)
+{
+	m->loc = at;
+	if (!inlined_at)
+		return;
+	m->loc = outermost(m, *inlined_at);
+	m->inlined[m->ninlined++ % SIM_COUNT(m->inlined)] = (PtxInlined){at, m->loc};
+}
+
 PtxFunc *ptx_func(PtxModule *m, int line, const char *name, bool entry)
 {
 	PtxFunc *f = pool_new(m->pool, sizeof *f);
@@ -80,7 +99,8 @@ PtxFunc *ptx_func(PtxModule *m, int line, const char *name, bool entry)
 		m->func_end = &(*m->func_end)->next;
 	*m->func_end = f;
 	m->stmt_end = &f->body;
-	m->loc_file = m->loc_line = m->loc_column = 0;
+	m->loc = (PtxPlace){0};
+	m->ninlined = 0;
 	return f;
 }
 

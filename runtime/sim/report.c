@@ -102,6 +102,37 @@ void report(Warp *w, const Ins *in, s32 lane, SimKind kind, const char *fmt, ...
 	report_text(w, in, lane, kind, &t);
 }
 
+/* "line 88 (gemm.gemm:21)": of the PTX, and of the source where .loc gives it. */
+void line_name(const Cluster *c, u32 line, Text *t)
+{
+	const Code *code = c->job->code;
+	const PtxModule *ptx = &c->job->m->ptx;
+	u32 i = 0;
+	while (i < code->nins && code->ins[i].line != (s32)line)
+		i++;
+	text_add(t, "line %u", line);
+	if (i < code->nins && code->ins[i].loc_line && code->ins[i].loc_file < ptx->nfiles &&
+	    ptx->files[code->ins[i].loc_file])
+		text_add(t, " (%s:%d)", ptx->files[code->ins[i].loc_file], code->ins[i].loc_line);
+}
+
+/* The name of a local variable as its author wrote it: _ZZ5scaleE4full is full. */
+static const char *plain_name(const char *name)
+{
+	size_t n = strlen(name);
+	if (strncmp(name, "_Z", 2) != 0)
+		return name;
+	for (size_t i = n; i-- > 2;) {
+		const char *rest = name + i;
+		if (*rest < '1' || *rest > '9' || (name[i - 1] >= '0' && name[i - 1] <= '9'))
+			continue;
+		size_t digits = strspn(rest, "0123456789");
+		if (strtoul(rest, NULL, 10) == strlen(rest + digits))
+			return rest + digits;
+	}
+	return name;
+}
+
 /* "full[2]", "tile+0x40" or "shared 0x30000". */
 void shared_name(const Cluster *c, u32 offset, Text *t)
 {
@@ -121,7 +152,8 @@ void shared_name(const Cluster *c, u32 offset, Text *t)
 		const SharedVar *v = &code->shared[i];
 		if (offset < v->offset || offset - v->offset >= v->size)
 			continue;
-		text_add(t, offset > v->offset ? "%s+0x%x" : "%s", v->name, offset - v->offset);
+		text_add(t, offset > v->offset ? "%s+0x%x" : "%s", plain_name(v->name),
+			 offset - v->offset);
 		return;
 	}
 	if (offset >= code->dynamic_offset)
@@ -148,9 +180,11 @@ static void explain_mbar(const Cluster *c, const Wait *wait, Text *t)
 	if (!b->narrive)
 		text_add(t, "; nobody ever arrived on it");
 	else
-		text_add(t, "; arrivals so far %llu, from line", (unsigned long long)b->arrivals);
-	for (u32 i = 0; i < b->narrive; i++)
-		text_add(t, "%s %u", i ? "," : "", b->arrive_line[i]);
+		text_add(t, "; arrivals so far %llu, from", (unsigned long long)b->arrivals);
+	for (u32 i = 0; i < b->narrive; i++) {
+		text_add(t, i ? ", " : " ");
+		line_name(c, b->arrive_line[i], t);
+	}
 }
 
 static void explain_bar(const Wait *wait, Text *t)
@@ -239,7 +273,9 @@ void report_deadlock(Cluster *c)
 			more += c->warps[k].live && same_wait(w, &c->warps[k]);
 		if (more)
 			text_add(&t, " and %u more", more);
-		text_add(&t, ", line %u: waits for ", w->wait.line);
+		text_add(&t, ", ");
+		line_name(c, w->wait.line, &t);
+		text_add(&t, ": waits for ");
 		explain(w, &t);
 	}
 	if (!first) {

@@ -204,25 +204,26 @@ static const char *verb(bool write)
 
 static void conflict(const Access *a, const Cta *cta, u32 offset, const Rec *r, bool proxy)
 {
-	Text t = {0};
+	Text t = {0}, line = {0};
 	Warp *v = r->warp;
 	place_name(a, cta, offset, &t);
+	line_name(a->w->cluster, (u32)r->in->line, &line);
 	if (proxy)
 		report(a->w, a->in, (s32)a->lane, SIM_PROXY,
 		       "%s %ss %s, which warp %u of CTA rank %u wrote through the generic proxy "
-		       "(line %d) "
-		       "with no fence.proxy.async between",
+		       "(%s) with no fence.proxy.async between",
 		       a->what ? a->what : "async proxy", verb(a->write), t.at, v->id, v->cta->rank,
-		       r->in->line);
+		       line.at);
 	else
 		report(a->w, a->in, (s32)a->lane, SIM_RACE,
 		       "%s%s of %s is not ordered after the %s%s%s of warp %u of CTA rank %u at "
-		       "line %d",
+		       "%s",
 		       a->what ? a->what : "",
 		       a->what ? a->write ? " write" : " read" : verb(a->write), t.at,
 		       r->what ? r->what : "", r->what ? " " : "", verb(r->write), v->id,
-		       v->cta->rank, r->in->line);
+		       v->cta->rank, line.at);
 	text_free(&t);
+	text_free(&line);
 }
 
 /* Whether what r says happened before a; reports what does not. */
@@ -231,7 +232,7 @@ static void order(const Access *a, const Cta *cta, u32 offset, const Rec *r)
 	const Know *k = &a->w->know;
 	if (!checked(a->w->cluster, CHECK_RACE))
 		return;
-	if (a->what && !strcmp(a->what, "atomic") && r->what == a->what)
+	if (a->what == strong_access && r->what == a->what)
 		return;
 	if (clock_of(&k->seen, r->actor) < r->clock)
 		conflict(a, cta, offset, r, false);

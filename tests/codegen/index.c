@@ -57,8 +57,9 @@ static void names_draw(World *w)
 
 static const Ix *expr_draw(World *w, int depth)
 {
-	static const IxKind kinds[] = {IX_ADD, IX_ADD, IX_MUL, IX_MUL, IX_DIV, IX_MOD, IX_MIN,
-				       IX_MAX, IX_LT,  IX_LE,  IX_EQ,  IX_NE,  IX_AND, IX_OR};
+	static const IxKind kinds[] = {IX_ADD, IX_ADD, IX_MUL, IX_MUL, IX_DIV, IX_MOD,
+				       IX_MIN, IX_SHL, IX_SHR, IX_MAX, IX_LT,  IX_LE,
+				       IX_EQ,  IX_NE,  IX_AND, IX_OR};
 	if (depth == 0 || random_next(w) % 5 == 0)
 		return random_next(w) % 3 ? ix_sym(w->c, w->name[random_next(w) % NAMES])
 					  : ix_const(w->c, random_in(w, -40, 300));
@@ -67,6 +68,8 @@ static const Ix *expr_draw(World *w, int depth)
 	if (kind == IX_DIV || kind == IX_MOD)
 		b = random_next(w) % 2 ? ix_sym(w->c, w->name[0])
 				       : ix_const(w->c, random_in(w, 1, 200));
+	if (kind == IX_SHL || kind == IX_SHR)
+		b = ix_mod(w->c, b, ix_const(w->c, random_in(w, 1, kind == IX_SHL ? 20 : 62)));
 	return ix_new(w->c, kind, a, b);
 }
 

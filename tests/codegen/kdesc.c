@@ -139,6 +139,42 @@ static void test_facts(void **state)
 	ctx_free(c);
 }
 
+/* A map with a name may be left out: what TMA asks for is no condition, and the kernel is told. Two
+ * elements at once want their address. */
+static void test_two_ways(void **state)
+{
+	static const char text[] = "kernel s ptx sm_90a roles=none block=128 smem=128 {\n"
+				   "  sym N 0..65535\n"
+				   "  arg %A : global bf16 (8,N):(N,1)\n"
+				   "  arg out %D : global bf16 (8,N):(N,1)\n"
+				   "  launch (1, 1, 1)\n"
+				   "  %A.map = tmap %A box=(8,8) swizzle=0 : tmap\n"
+				   "  %D.map = tmap by_tma %D box=(8,8) swizzle=0 : tmap\n"
+				   "  %sD = shared slots=1 offset=0 : shared bf16 (8,8):(8,1)\n"
+				   "  %x = frag : reg bf16 (128,2):(1,128) tv (128,2):(1,128)\n"
+				   "  if (by_tma == 1) {\n"
+				   "    tma.store %sD, %D.map (0, 0, 0)\n"
+				   "  }\n"
+				   "  if (by_tma == 0) {\n"
+				   "    st.global %D, %x[0] (tid * 2) n=2\n"
+				   "  }\n"
+				   "}\n";
+	static const KParam want[] = {{KP_TMAP, 0}, {KP_TMAP, 1}, {KP_MADE, 1}, {KP_PTR, 1}};
+	Ctx *c = ctx_new();
+	const KDesc *d = describe(c, text).kernels;
+	(void)state;
+	assert_int_equal(d->nparams, 4);
+	for (int i = 0; i < 4; i++) {
+		assert_int_equal(d->params[i].kind, want[i].kind);
+		assert_int_equal(d->params[i].index, want[i].index);
+	}
+	assert_true(!d->maps[0].optional && d->maps[1].optional && d->maps[1].store);
+	assert_true(d->args[0].align == 0 && d->args[1].align == 4);
+	assert_int_equal(d->nsyms, 1);
+	assert_true(has_fact(d, "N 2 * 16 % 0 ==")); /* for A */
+	ctx_free(c);
+}
+
 /* One argument more than the launcher takes. */
 static void test_limit(void **state)
 {
@@ -163,9 +199,10 @@ static void test_limit(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_module), cmocka_unit_test(test_params),
-		cmocka_unit_test(test_map),    cmocka_unit_test(test_launch),
-		cmocka_unit_test(test_facts),  cmocka_unit_test(test_limit),
+		cmocka_unit_test(test_module),   cmocka_unit_test(test_params),
+		cmocka_unit_test(test_map),      cmocka_unit_test(test_launch),
+		cmocka_unit_test(test_facts),    cmocka_unit_test(test_limit),
+		cmocka_unit_test(test_two_ways),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

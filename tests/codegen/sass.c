@@ -19,7 +19,9 @@ enum {
 	LDL = 0x983,
 	STL = 0x387,
 	MEMBAR = 0x992,
-	ELECT = 0x82f
+	ELECT = 0x82f,
+	UTMASTG = 0x3b5,
+	STG = 0x986
 };
 
 typedef struct {
@@ -131,6 +133,23 @@ static void test_one_role(void **state)
 	compiled_free(&k);
 }
 
+/* A way out without TMA costs a rolled loop for each chunk, and no register of the main loop. */
+static void test_two_ways(void **state)
+{
+	Compiled k = compile("gemm_two_ways.ir");
+	size_t from, to;
+	(void)state;
+	assert_int_equal(count(&k, LDL, 0, k.n), 0);
+	assert_int_equal(count(&k, STL, 0, k.n), 0);
+	assert_int_equal(count(&k, UTMASTG, 0, k.n), 6);
+	assert_int_equal(count(&k, STG, 0, k.n), 6);
+	extent(&k, HGMMA, &from, &to);
+	assert_int_equal(count(&k, HGMMA, from, to), 8);
+	assert_true(to - from <= 36);
+	assert_int_equal(count(&k, BRA, from, to), 0);
+	compiled_free(&k);
+}
+
 /* A file may be called anything. */
 static void test_file_name(void **state)
 {
@@ -163,6 +182,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_cooperative),
 					   cmocka_unit_test(test_one_role),
+					   cmocka_unit_test(test_two_ways),
 					   cmocka_unit_test(test_reproducible),
 					   cmocka_unit_test(test_file_name)};
 	return cmocka_run_group_tests(tests, NULL, NULL);

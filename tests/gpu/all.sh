@@ -8,6 +8,7 @@
 #   embed      examples/embed
 #   overhead   what dsl_launch costs the host
 #   grid       the correctness grid against the reference interpreter and cuBLAS
+#   both       the same grid on the GPU and on the simulator: the two outputs against each other
 #   bench      TFLOP/s beside cuBLASLt and the plug-ins in DIR/yard or .yard
 # The exit code is the number of steps that failed; a step that cannot run here is a failure.
 set -u
@@ -20,7 +21,7 @@ else
 	dir=$(CDPATH= cd -- "$1" && pwd)
 fi
 results=${2:-results}
-[ $# -gt 2 ] && shift 2 || set -- run host embed overhead grid bench
+[ $# -gt 2 ] && shift 2 || set -- run host embed overhead grid both bench
 mkdir -p "$results"
 results=$(CDPATH= cd -- "$results" && pwd)
 failures=0
@@ -54,12 +55,13 @@ run_embed()
 	"$dir/embed"
 }
 
+# The grid in parts on the devices $1, a log a part.
 run_grid()
 {
 	i=0
 	while [ $i -lt "$parts" ]; do
 		(
-			"$dir/gpu_check" "$dir/cases" $i "$parts" >"$results/grid.$i" 2>&1
+			"$dir/gpu_check" "$dir/cases" $i "$parts" "$1" >"$results/grid.$i" 2>&1
 			echo $? >"$results/grid.$i.code"
 		) &
 		i=$((i + 1))
@@ -72,6 +74,25 @@ run_grid()
 	cat "$results"/grid.[0-9]*[0-9] "$results"/grid.[0-9] 2>/dev/null | sort -u
 	rm -f "$results"/grid.[0-9]*
 	return $bad
+}
+
+# The last line adds up the parts.
+run_both()
+{
+	run_grid cuda:0+sim:threads=1 >"$results/both.parts"
+	code=$?
+	cat "$results/both.parts"
+	awk '/^part / {
+		cases += $5; checks += $7; failures += $9; equal += $11; differ += $16
+		elements += $18; if ($23 > ulp) ulp = $23; if ($25 > share) share = $25; n++
+	} END {
+		printf "cuda:0 and sim: %d parts, %d cases, %d comparisons, %d failures; ", n, cases,
+			checks, failures
+		printf "%d equal in every bit, %d of %d elements differ; ", equal, differ, elements
+		printf "largest difference %g ulp, %d %% of what is allowed\n", ulp, share
+	}' "$results/both.parts"
+	rm -f "$results/both.parts"
+	return $code
 }
 
 # The yard's plug-ins find their cubins by the environment.
@@ -118,7 +139,8 @@ step()
 	host) run_host ;;
 	embed) run_embed ;;
 	overhead) "$dir/launch_overhead" "$dir/bench/gemm.cubin" ;;
-	grid) run_grid ;;
+	grid) run_grid cuda:0 ;;
+	both) run_both ;;
 	bench) run_bench ;;
 	*) echo "no such step"; false ;;
 	esac >"$results/$1.log" 2>&1

@@ -2,13 +2,14 @@
 # Builds, on a machine with ptxas, all that tests/gpu/all.sh needs on a machine with a GPU and no
 # compiler of ours:
 #   build_cases.sh DSLC ROOT OUT
-#     OUT/cases.txt   NAME M N K SMS, a line each; three sizes a kernel; SMS 0 is
+#     OUT/cases.txt   NAME M N K SMS, a line each; four sizes a kernel; SMS 0 is
 #                   all; persistent kernels also run on one and three, for many tiles a CTA
 #     OUT/NAME.cubin  OUT/NAME.frontend.ir (what the reference interpreter reads)
 #     OUT/bench/NAME.cubin
 # The grid: bf16 and f16 inputs, bf16, f16 and f32 outputs, 1 to 3 atoms along m, five schedules (.p:
 # persistent), and for each of these 90 four choices of N tile (8..256), K tile (16..128: all
-# swizzles), stages (2..8), groups in flight (0..2), raster (along m, along n, serpentine; 1..5).
+# swizzles), stages (2..8), groups in flight (0..2), raster (along m, along n, serpentine; 1..5); then
+# tensors with contiguous columns.
 set -eu
 dslc=$1 root=$2 out=$3
 jobs=${JOBS:-$(nproc)}
@@ -21,6 +22,7 @@ tiles_k="64 32 128 16 64 64 128"
 stages_of="4 2 3 5 6 7 8 3"
 sizes="1,8,8 64,64,64 77,72,40 129,264,136 200,520,72 256,256,256 300,96,1000 65,1000,8 \
 	127,248,24 512,384,320 33,16,2048 191,776,104 2,2048,64 384,136,648 255,512,16"
+odd_sizes="1,1,8 77,71,40 131,259,136 201,513,72 255,130,200 129,1003,64 63,2,1000"
 
 # nth N WORDS...: the N-th of the words, going round
 nth()
@@ -43,7 +45,7 @@ fit_stages()
 
 case_add()
 {
-	in=$1 to=$2 w=$3 role=$4 n=$5
+	in=$1 to=$2 w=$3 role=$4 n=$5 stride=${6:-(N,1)}
 	bn=$(nth $((n * 7)) $tiles_n)
 	bk=$(nth "$n" $tiles_k)
 	s=$(fit_stages "$(nth "$n" $stages_of)" "$w" "$bn" "$bk")
@@ -56,11 +58,15 @@ case_add()
 	[ "$w" -lt 3 ] || [ "$bn" -le 200 ] || bn=$((bn - 96))
 	[ "${role#ping}" = "$role" ] || [ "$w" -lt 3 ] || [ "$bn" -le 136 ] || bn=$((bn / 16 * 8))
 	name=$in-$to-w$w-$role-n$bn-k$bk-s$s-i$inflight
+	[ "$stride" = "(N,1)" ] || name=$name-columns
 	[ -z "$(sed -n "/^$name /p" "$out/cases.txt")" ] || name=$name-$n
 	cast=$to
 	[ "$to" = f32 ] && cast=
 	sed -e "s/@IN@/$in/g" -e "s/@OUT@/$to/g" -e "s/@CAST@/$cast/g" -e "s/@RASTER@/$raster/" \
+		-e "s/@STRIDE@/$stride/" \
 		"$root/tests/gpu/case.gemm.in" >"$out/src/$name.gemm"
+	# Rows and columns that TMA cannot take.
+	echo "$name $(nth "$n" $odd_sizes | tr , ' ') 0" >>"$out/cases.txt"
 	for k in 0 7; do
 		sms=0
 		[ $persistent = off ] || sms=$(nth $((n + k)) 1 3 0)
@@ -86,9 +92,21 @@ for in in bf16 f16; do
 	done
 done
 
+# Contiguous columns, with other tiles.
+for to in bf16 f16 f32; do
+	for w in 1 2 3; do
+		for role in none cooperative none.p cooperative.p pingpong.p; do
+			for i in 0 1; do
+				case_add bf16 $to $w $role $((number + 5)) "(1,M)"
+				number=$((number + 1))
+			done
+		done
+	done
+done
+
 # shellcheck disable=SC2016
 xargs -P "$jobs" -L 1 sh -c 'dslc=$0 out=$1 name=$2; shift 2
-	"$dslc" --emit=cubin,ir:frontend "$out/src/$name.gemm" "$@" -o "$out/$name.x" ||
+	"$dslc" -Wno-N0401 --emit=cubin,ir:frontend "$out/src/$name.gemm" "$@" -o "$out/$name.x" ||
 	{ echo "$name: not built" >&2; exit 1; }' "$dslc" "$out" <"$out/jobs.txt"
 [ "$number" -ge 200 ]
 echo "$number kernels, $(wc -l <"$out/cases.txt") cases in $out"

@@ -2,7 +2,10 @@
  * against the reference interpreter (every element) and against cuBLAS (every element).
  *   gpu_check DIR [PART PARTS [DEVICE]]
  * Reads DIR/cases.txt; with PART of PARTS, every PARTS-th case. DEVICE is cuda:0 or sim, where
- * cuBLAS is left out.
+ * cuBLAS is left out; or two devices, cuda:0+sim, for which "both" is short: each case runs on both
+ * with the same cubin and inputs, and the outputs are compared with each other by compare()'s
+ * bounds: integers in every bit, normal numbers within one unit in the last place of the output's
+ * type and K / 8 * 2^-23 * sum |a b|.
  * Prints a line per failure and a count at the end; exits with 1 after a failure or with no case.
  */
 #include "driver/problem.h"
@@ -66,14 +69,14 @@ static Cublas cublas_open(void)
 	return b;
 }
 
-/* D = A B' in f32, row-major, which column-major is D' = B A'. */
+/* D = A B' in f32, column-major. */
 static int cublas_gemm(const Cublas *b, Elem in, int m, int n, int k, dsl_addr A, dsl_addr B,
 		       dsl_addr D)
 {
 	float one = 1, zero = 0;
 	int type = in == EL_BF16 ? R_16BF : R_16F;
-	return b->gemm(b->handle, OP_TRANSPOSE, OP_NONE, n, m, k, &one, (void *)(uintptr_t)B, type,
-		       k, (void *)(uintptr_t)A, type, k, &zero, (void *)(uintptr_t)D, R_32F, n,
+	return b->gemm(b->handle, OP_TRANSPOSE, OP_NONE, m, n, k, &one, (void *)(uintptr_t)A, type,
+		       k, (void *)(uintptr_t)B, type, k, &zero, (void *)(uintptr_t)D, R_32F, m,
 		       COMPUTE_32F, ALGO_DEFAULT);
 }
 
@@ -83,11 +86,23 @@ typedef struct {
 	int m, n, k, sms;
 } Case;
 
+/* As the kernel stores it: D row-major is D' = B A' column-major. */
+static int cublas_like(const Cublas *b, const Case *c, const Problem *p, dsl_addr out)
+{
+	dsl_addr a = p->t[0].alloc + GUARD, bt = p->t[1].alloc + GUARD;
+	const Layout *d = p->k->args.at[2].val->type->layout;
+	Elem in = p->t[0].elem;
+	return ix_is(tup_get(d->stride, 0)->leaf, 1)
+		       ? cublas_gemm(b, in, c->m, c->n, c->k, a, bt, out)
+		       : cublas_gemm(b, in, c->n, c->m, c->k, bt, a, out);
+}
+
 typedef struct {
 	const char *dir;
-	dsl_device *dev;
+	dsl_device *dev, *second; /* NULL: one device and the reference */
 	Cublas blas;
-	int cases, checks, failures;
+	int cases, checks, failures, equal; /* equal: checks with no bit that differs */
+	long long elements, differ;
 	double ulps, share; /* largest seen */
 } Grid;
 
@@ -124,8 +139,7 @@ static dsl_status check_cublas(Grid *g, const Case *c, Problem *p, DataKind kind
 	float *blas = malloc(bytes);
 	void *ref = malloc(d->bytes);
 	dsl_status st = blas && ref ? dsl_mem_alloc(p->dev, bytes, &out) : DSL_ERR_MEMORY;
-	if (!st && cublas_gemm(&g->blas, p->t[0].elem, c->m, c->n, c->k, p->t[0].alloc + GUARD,
-			       p->t[1].alloc + GUARD, out))
+	if (!st && cublas_like(&g->blas, c, p, out))
 		failed(g, c, label, "cublasGemmEx failed");
 	if (!st)
 		st = dsl_sync(p->dev);
@@ -148,9 +162,9 @@ static dsl_status check_cublas(Grid *g, const Case *c, Problem *p, DataKind kind
 	return st;
 }
 
-static void check_reference(Grid *g, const Case *c, Problem *p, DataKind kind, const char *label)
+static void check_verdict(Grid *g, const Case *c, const Problem *p, DataKind kind,
+			  const char *label)
 {
-	char wrong[256] = "";
 	Verdict v = compare(p, &p->t[2], kind);
 	g->checks++;
 	g->ulps = fmax(g->ulps, v.ulps);
@@ -159,6 +173,11 @@ static void check_reference(Grid *g, const Case *c, Problem *p, DataKind kind, c
 		failed(g, c, label, v.wrong);
 	else if (v.checked != (int64_t)c->m * c->n)
 		failed(g, c, label, "not every element has a reference");
+}
+
+static void check_guards(Grid *g, const Case *c, Problem *p, const char *label)
+{
+	char wrong[256] = "";
 	if (problem_guards(p, wrong, sizeof wrong) || *wrong)
 		failed(g, c, label, *wrong ? wrong : dsl_detail());
 }
@@ -173,12 +192,65 @@ static void check_kind(Grid *g, const Case *c, Problem *p, dsl_module *mod, Data
 		return;
 	}
 	if (!st) {
-		check_reference(g, c, p, kind, label);
+		check_verdict(g, c, p, kind, label);
+		check_guards(g, c, p, label);
 		if (g->blas.handle && c->k > 0) /* cuBLAS refuses sums of nothing */
 			st = check_cublas(g, c, p, kind, label);
 	}
 	if (st)
 		failed(g, c, label, dsl_detail());
+}
+
+/* ------------------------------------------------------------------ one case on two devices */
+static void count_equal(Grid *g, const Tensor *d)
+{
+	size_t size = elem_bytes(d->elem);
+	long long differ = 0;
+	for (int64_t i = 0; i < d->count; i++)
+		differ += memcmp((char *)d->host + (size_t)i * size,
+				 (char *)d->ref + (size_t)i * size, size) != 0;
+	g->elements += d->count;
+	g->differ += differ;
+	g->equal += !differ;
+}
+
+static bool launch_on(Grid *g, const Case *c, Problem *p, dsl_device *dev, dsl_module *mod,
+		      const char *label)
+{
+	p->dev = dev;
+	dsl_status st = problem_launch(p, mod);
+	if (st)
+		failed(g, c, label, dsl_detail());
+	else
+		check_guards(g, c, p, label);
+	problem_free_device(p);
+	return !st;
+}
+
+/* The second device's output takes the place of the reference; the reference interpreter only says
+ * how large the sums are that bound the difference. */
+static void compare_both(Grid *g, const Case *c, Problem *p, dsl_module *const *mods, DataKind kind)
+{
+	const char *why = "", *label = kind == DATA_INTEGERS ? "integers, both" : "normal, both";
+	Tensor *d = &p->t[2];
+	void *first = malloc(d->bytes + 1), *host = d->host, *ref = d->ref;
+	problem_fill(p, kind, (uint64_t)g->cases);
+	bool ran = first && launch_on(g, c, p, g->dev, mods[0], label);
+	if (ran) {
+		memcpy(first, host, d->bytes);
+		ran = launch_on(g, c, p, g->second, mods[1], label);
+	}
+	if (ran && kind == DATA_NORMAL && !problem_reference(p, kind, &why)) {
+		failed(g, c, label, why);
+	} else if (ran) {
+		d->ref = host;
+		d->host = first;
+		count_equal(g, d);
+		check_verdict(g, c, p, kind, label);
+	}
+	d->host = host;
+	d->ref = ref;
+	free(first);
 }
 
 static Options case_options(Arena *a, const Case *c)
@@ -190,11 +262,30 @@ static Options case_options(Arena *a, const Case *c)
 	return o;
 }
 
+/* On one device against the reference, or on two against each other. */
+static void run_case(Grid *g, const Case *c, Problem *p, const char *path)
+{
+	dsl_module *mods[2] = {NULL, NULL};
+	if (dsl_module_load(g->dev, path, &mods[0]) ||
+	    (g->second && dsl_module_load(g->second, path, &mods[1]))) {
+		failed(g, c, "load", dsl_detail());
+	} else if (g->second) {
+		compare_both(g, c, p, mods, DATA_INTEGERS);
+		compare_both(g, c, p, mods, DATA_NORMAL);
+	} else {
+		p->dev = g->dev;
+		check_kind(g, c, p, mods[0], DATA_INTEGERS);
+		check_kind(g, c, p, mods[0], DATA_NORMAL);
+	}
+	for (int i = 0; i < 2; i++)
+		if (mods[i])
+			dsl_module_unload(mods[i]);
+}
+
 static void check_case(Grid *g, const Case *c)
 {
 	char path[512];
 	const char *why = "no IR";
-	dsl_module *mod = NULL;
 	Problem p = {0};
 	Arena *a = arena_new();
 	Options o = case_options(a, c);
@@ -202,21 +293,40 @@ static void check_case(Grid *g, const Case *c)
 	char *ir = read_text(path);
 	snprintf(path, sizeof path, "%s/%s.cubin", g->dir, c->name);
 	g->cases++;
-	if (!ir || !problem_open(&p, ir, &o, &why)) {
+	if (!ir || !problem_open(&p, ir, &o, &why))
 		failed(g, c, "reference", why);
-	} else if (dsl_module_load(g->dev, path, &mod)) {
-		failed(g, c, "load", dsl_detail());
-	} else {
-		p.dev = g->dev;
-		check_kind(g, c, &p, mod, DATA_INTEGERS);
-		check_kind(g, c, &p, mod, DATA_NORMAL);
-		dsl_module_unload(mod);
-	}
+	else
+		run_case(g, c, &p, path);
 	problem_free_device(&p);
 	p.dev = NULL;
 	problem_close(&p);
 	free(ir);
 	arena_free(a);
+}
+
+static bool open_devices(Grid *g, const char *device)
+{
+	char first[128];
+	if (strcmp(device, "both") == 0)
+		device = "cuda:0+sim";
+	size_t n = strcspn(device, "+");
+	snprintf(first, sizeof first, "%.*s", (int)n, device);
+	if (dsl_device_open(first, &g->dev) ||
+	    (device[n] && dsl_device_open(device + n + 1, &g->second)))
+		return false;
+	if (strncmp(device, "cuda", 4) == 0 && !g->second)
+		g->blas = cublas_open();
+	return true;
+}
+
+static void print_summary(const Grid *g, int part, int parts)
+{
+	printf("part %d of %d: %d cases, %d checks, %d failures; ", part, parts, g->cases,
+	       g->checks, g->failures);
+	if (g->second)
+		printf("%d equal in every bit, %lld of %lld elements differ; ", g->equal, g->differ,
+		       g->elements);
+	printf("largest error %.3g ulp, %.0f %% of what is allowed\n", g->ulps, 100 * g->share);
 }
 
 int main(int argc, char **argv)
@@ -225,25 +335,20 @@ int main(int argc, char **argv)
 	char path[512];
 	Grid g = {.dir = argc > 1 ? argv[1] : "."};
 	Case c;
-	const char *device = argc > 4 ? argv[4] : "cuda:0";
-	bool gpu = strncmp(device, "cuda", 4) == 0;
 	snprintf(path, sizeof path, "%s/cases.txt", g.dir);
 	FILE *list = fopen(path, "r");
-	if (!list || dsl_device_open(device, &g.dev)) {
+	if (!list || !open_devices(&g, argc > 4 ? argv[4] : "cuda:0")) {
 		printf("gpu_check: %s\n", list ? dsl_detail() : path);
 		return 1;
 	}
-	if (gpu)
-		g.blas = cublas_open();
 	for (int i = 0; fscanf(list, "%127s %d %d %d %d", c.name, &c.m, &c.n, &c.k, &c.sms) == 5;
 	     i++)
 		if (i % parts == part)
 			check_case(&g, &c);
 	fclose(list);
-	printf("part %d of %d: %d cases, %d checks, %d failures; largest error %.3g ulp, %.0f %% "
-	       "of what "
-	       "is allowed\n",
-	       part, parts, g.cases, g.checks, g.failures, g.ulps, 100 * g.share);
+	print_summary(&g, part, parts);
 	dsl_device_close(g.dev);
+	if (g.second)
+		dsl_device_close(g.second);
 	return g.failures || !g.cases;
 }

@@ -117,7 +117,7 @@ static void program(char *to, size_t room, const Row *r)
 	}
 	for (const char *s = r->text; *s; s++) {
 		bool letter = strchr("DABC", *s) && s > r->text && (s[-1] == ' ' || s[-1] == '{') &&
-			      (s[1] == ',' || s[1] == '}' || !s[1]);
+			      (s[1] == ',' || s[1] == ';' || s[1] == '}' || !s[1]);
 		n += (size_t)snprintf(to + n, room - n, letter ? "%%%c" : "%c", *s);
 	}
 	const char *end = r->width[0] == 1    ? ";\n.reg .b32 %E;\nselp.b32 %E, 1, 0, "

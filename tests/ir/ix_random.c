@@ -74,6 +74,8 @@ static Node *random_divisor(Arena *a)
 	return n;
 }
 
+static Node *random_node(Arena *a, int depth);
+
 static Node *node_of(Arena *a, IxKind kind, Node *x, Node *y)
 {
 	Node *n = NEW(a, Node);
@@ -90,21 +92,32 @@ static Node *split_node(Arena *a, Node *x)
 	return node_of(a, IX_ADD, node_of(a, IX_MUL, q, c), node_of(a, IX_MOD, x, c));
 }
 
+/* of a shift: 0..3 */
+static Node *random_count(Arena *a, int depth)
+{
+	Node *k = NEW(a, Node);
+	*k = (Node){.kind = IX_CONST, .value = 1 + random_below(4)};
+	return node_of(a, IX_MOD, random_node(a, depth), k);
+}
+
 static Node *random_node(Arena *a, int depth)
 {
 	static const IxKind kinds[] = {IX_ADD, IX_ADD, IX_ADD, IX_MUL, IX_MUL, IX_DIV, IX_DIV,
-				       IX_DIV, IX_MOD, IX_MOD, IX_MOD, IX_MIN, IX_MAX, IX_LT,
-				       IX_LE,  IX_EQ,  IX_NE,  IX_AND, IX_OR};
+				       IX_DIV, IX_MOD, IX_MOD, IX_MOD, IX_MIN, IX_MAX, IX_SHL,
+				       IX_SHR, IX_LT,  IX_LE,  IX_EQ,  IX_NE,  IX_AND, IX_OR};
 	if (depth == 0 || random_below(8) == 0)
 		return random_leaf(a);
 	if (random_below(16) == 0)
 		return split_node(a, random_node(a, depth - 1));
 	Node *n = NEW(a, Node);
-	n->kind = kinds[random_below(depth > 2 ? COUNTOF(kinds) : 13)];
+	n->kind = kinds[random_below(depth > 2 ? COUNTOF(kinds) : 15)];
 	n->a = random_node(a, depth - 1);
 	bool divided =
 		n->kind == IX_DIV || n->kind == IX_MOD || (n->kind == IX_MUL && random_below(2));
-	n->b = divided ? random_divisor(a) : random_node(a, depth - 1);
+	bool shift = n->kind == IX_SHL || n->kind == IX_SHR;
+	n->b = shift     ? random_count(a, depth - 1)
+	       : divided ? random_divisor(a)
+			 : random_node(a, depth - 1);
 	return n;
 }
 
@@ -144,6 +157,10 @@ static int64_t plain_value(const Node *n)
 		return a < b ? a : b;
 	case IX_MAX:
 		return a < b ? b : a;
+	case IX_SHL:
+		return a * (INT64_C(1) << b);
+	case IX_SHR:
+		return floor_quotient(a, INT64_C(1) << b);
 	case IX_LT:
 		return a < b;
 	case IX_LE:

@@ -293,6 +293,30 @@ static void a_large_cluster_is_allowed_at_load(void **state)
 	assert_int_equal(f->modules, 0);
 }
 
+static void clusters_fill_the_sms_that_they_can(void **state)
+{
+	(void)state;
+	Fake *f = fake_reset();
+	dsl_device *dev = device_open();
+	Sample s;
+	sample_fill(&s);
+	f->clusters_lost = 6;
+	dsl_module *mod = module_open(dev, &s.module);
+	dsl_arg args[] = {dsl_arg_ptr("x", 0x100), dsl_arg_float("alpha", 1.5),
+			  dsl_arg_float("beta", 1), dsl_arg_int("n", -3), dsl_arg_int("N", 64)};
+	f->kernel_params = 5;
+	assert_status(dsl_launch(mod, "scale", args, 5, NULL, NULL), DSL_OK);
+	assert_int_equal(f->config.gridDimX, 120); /* of 132 SMs, in clusters of two */
+	dsl_launch_opts opts = {.sms = 1};
+	assert_status(dsl_launch(mod, "scale", args, 5, NULL, &opts), DSL_OK);
+	assert_int_equal(f->config.gridDimX, 2);
+	dsl_module_unload(mod);
+	f->clusters_lost = 66;
+	assert_module_fails(dev, &s.module, DSL_ERR_RESOURCES, "cannot hold a cluster of 2 CTAs",
+			    "scale");
+	dsl_device_close(dev);
+}
+
 static void same_bytes_are_one_module(void **state)
 {
 	(void)state;
@@ -438,6 +462,7 @@ int main(void)
 		cmocka_unit_test(an_older_minor_runs_a_plain_target_only),
 		cmocka_unit_test(loads_that_the_driver_refuses),
 		cmocka_unit_test(a_large_cluster_is_allowed_at_load),
+		cmocka_unit_test(clusters_fill_the_sms_that_they_can),
 		cmocka_unit_test(same_bytes_are_one_module),
 		cmocka_unit_test(modules_describe_themselves),
 		cmocka_unit_test(files),

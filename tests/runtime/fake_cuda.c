@@ -197,6 +197,16 @@ static CUresult fake_FuncSetAttribute(CUfunction f, CUfunction_attribute a, int 
 	return CUDA_SUCCESS;
 }
 
+static CUresult fake_OccupancyMaxActiveClusters(int *clusters, CUfunction f,
+						const CUlaunchConfig *config)
+{
+	(void)f;
+	CALL("cuOccupancyMaxActiveClusters");
+	*clusters =
+		(int)(config->gridDimX / config->attrs[0].value.clusterDim.x) - state.clusters_lost;
+	return CUDA_SUCCESS;
+}
+
 /* Two parameters of 8 bytes, behind the gap that an alignment of 128 makes. */
 static CUresult fake_FuncGetParamInfo(CUfunction f, size_t i, size_t *offset, size_t *size)
 {

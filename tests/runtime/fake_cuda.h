@@ -40,6 +40,7 @@ typedef struct {
 	uint64_t params[FAKE_PARAMS];   /* first 8 bytes of each */
 	uint64_t map_word[FAKE_PARAMS]; /* second 64-bit word, of maps */
 	int smem_set, cluster_set;      /* function attributes; -1 is not set */
+	int clusters_lost;              /* that the SMs have no room for */
 } Fake;
 
 /* The state of the loaded library. */

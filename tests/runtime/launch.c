@@ -186,6 +186,38 @@ static void wrong_addresses(void **state)
 	}
 }
 
+/* A tensor that TMA cannot take: by its stride, by its address. The kernel is told, and no map
+ * made. */
+static void optional_maps(void **state)
+{
+	static const struct {
+		int64_t n;
+		dsl_addr d;
+		int made;
+	} rows[] = {{256, 0x30000, 1}, {260, 0x30000, 0}, {256, 0x30008, 0}, {1, 0x30004, 0}};
+	Bench *b = *state;
+	dsl_arg args[GEMM_ARGS];
+	sample_two_ways(&b->sample);
+	dsl_module *mod = module_open(b->dev, &b->sample.module);
+	b->fake->kernel_params = 7;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		sample_args(args, 128, rows[i].n, 64);
+		args[GEMM_D].v.ptr = rows[i].d;
+		b->fake->nmaps = 0;
+		assert_status(dsl_launch(mod, "gemm", args, GEMM_ARGS, NULL, NULL), DSL_OK);
+		assert_int_equal(b->fake->nmaps, 2 + rows[i].made);
+		assert_true(b->fake->params[6] == (uint64_t)rows[i].made);
+		assert_true(b->fake->params[2] == (rows[i].made ? rows[i].d : 0));
+	}
+	args[GEMM_D].v.ptr = 0x30002;
+	assert_status(dsl_launch(mod, "gemm", args, GEMM_ARGS, NULL, NULL), DSL_ERR_ALIGN);
+	assert_says(dsl_detail(), "0x30002", "4 bytes, which the kernel's widest store", NULL);
+	args[GEMM_D].v.ptr = 0;
+	assert_status(dsl_launch(mod, "gemm", args, GEMM_ARGS, NULL, NULL), DSL_ERR_NULL);
+	sample_args(args, 128, 256, 60);
+	assert_status(dsl_launch(mod, "gemm", args, GEMM_ARGS, NULL, NULL), DSL_ERR_STRIDE);
+}
+
 static void wrong_sizes(void **state)
 {
 	static const struct {
@@ -380,6 +412,7 @@ int main(void)
 		TEST(scalars_options_and_clusters),
 		TEST(wrong_arguments),
 		TEST(wrong_addresses),
+		TEST(optional_maps),
 		TEST(wrong_sizes),
 		TEST(expressions_that_overflow),
 		TEST(no_output_launches_nothing),

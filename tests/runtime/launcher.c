@@ -65,7 +65,8 @@ static void describes_the_same_kernel(void **state)
 		assert_memory_equal(k.maps[i].box, m->maps[i].box, sizeof k.maps[i].box);
 		assert_string_equal(k.maps[i].strides[0], m->maps[i].strides[0]);
 		assert_true(k.maps[i].swizzle == m->maps[i].swizzle &&
-			    k.maps[i].store == m->maps[i].store);
+			    k.maps[i].store == m->maps[i].store &&
+			    k.maps[i].optional == m->maps[i].optional);
 	}
 	dsl_device_close(dev);
 }

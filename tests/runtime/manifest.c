@@ -24,7 +24,7 @@ static void same_interface(const KDesc *a, const KDesc *b)
 		const KArg *p = &a->args[i], *q = &b->args[i];
 		same_text(p->name, q->name);
 		assert_true(p->kind == q->kind && p->elem == q->elem && p->dir == q->dir &&
-			    p->rank == q->rank);
+			    p->rank == q->rank && p->align == q->align);
 		same_texts(p->shape, q->shape, KD_MAX_RANK);
 		same_texts(p->stride, q->stride, KD_MAX_RANK);
 	}
@@ -44,7 +44,8 @@ static void same_launch(const KDesc *a, const KDesc *b)
 	for (int i = 0; i < KD_MAX_MAPS; i++) {
 		const KMap *p = &a->maps[i], *q = &b->maps[i];
 		assert_true(p->arg == q->arg && p->elem == q->elem && p->rank == q->rank &&
-			    p->swizzle == q->swizzle && p->store == q->store);
+			    p->swizzle == q->swizzle && p->store == q->store &&
+			    p->optional == q->optional);
 		same_texts(p->dims, q->dims, KD_MAX_RANK);
 		same_texts(p->strides, q->strides, KD_MAX_RANK - 1);
 		assert_memory_equal(p->box, q->box, sizeof p->box);
@@ -86,6 +87,7 @@ static void there_and_back(void **state)
 	KModuleDesc *d = NULL;
 	sample_fill(&s);
 	s.module.source = "odd \"name\"\\ \xc3\xa9\n.gemm";
+	sample_two_ways(&s);
 	manifest_write(&s.module, &json);
 	assert_status(dsl_desc_parse(json.s, json.n, &d), DSL_OK);
 	assert_int_equal(d->abi, KDESC_ABI);
@@ -123,6 +125,7 @@ static dsl_status parse_with(const char *old, const char *new)
 	Buf json = {0}, changed = {0};
 	KModuleDesc *d = NULL;
 	sample_fill(&s);
+	sample_two_ways(&s);
 	manifest_write(&s.module, &json);
 	const char *at = strstr(json.s, old);
 	if (!at)
@@ -141,7 +144,7 @@ static void each_wrong_entry_is_named(void **state)
 	(void)state;
 	static const char *const rows[][4] = {
 		/* old, new, what the sentence says */
-		{"\"abi\":1", "\"abi\":\"1\"", "abi", "integer"},
+		{"\"abi\":2", "\"abi\":\"2\"", "abi", "integer"},
 		{"\"tool\"", "\"tooth\"", "tool", "missing"},
 		{"\"min_driver\":13000", "\"min_driver\":-1", "min_driver", "-1"},
 		{"\"min_driver\":13000", "\"min_driver\":1e9", "min_driver", "integer"},
@@ -162,6 +165,10 @@ static void each_wrong_entry_is_named(void **state)
 		{"\"swizzle\":64", "\"swizzle\":48", "48", "maps 2"},
 		{"\"swizzle\":64", "\"swizzle\":32", "wider", "maps 2"},
 		{"\"store\":true", "\"store\":1", "store", "maps 2"},
+		{"\"optional\":false", "\"optional\":0", "optional", "maps 0"},
+		{"\"kind\":\"made\",\n          \"map\":2",
+		 "\"kind\":\"made\",\n          \"map\":3", "map", "params 6"},
+		{"\"align\":4", "\"align\":17", "align", "args 2"},
 		{"        32,\n", "        257,\n", "257", "box"},
 		{"        32,\n", "        4,\n", "8 bytes", "box"},
 		{"\"block\":384", "\"block\":0", "block", "0"},
@@ -185,8 +192,8 @@ static void each_wrong_entry_is_named(void **state)
 static void another_abi(void **state)
 {
 	(void)state;
-	assert_status(parse_with("\"abi\":1", "\"abi\":2"), DSL_ERR_ABI);
-	assert_says(dsl_detail(), "ABI 2", "ABI 1", NULL);
+	assert_status(parse_with("\"abi\":2", "\"abi\":3"), DSL_ERR_ABI);
+	assert_says(dsl_detail(), "ABI 3", "ABI 2", NULL);
 }
 
 static void not_json(void **state)

@@ -8,7 +8,7 @@
 
 static KArg matrix(const char *name, KDir dir, const char *rows, const char *cols)
 {
-	return (KArg){name, KA_TENSOR, KE_BF16, dir, 2, {rows, cols}, {cols, "1"}};
+	return (KArg){name, KA_TENSOR, KE_BF16, dir, 2, {rows, cols}, {cols, "1"}, 0};
 }
 
 static void fill_gemm(KDesc *k)
@@ -35,9 +35,9 @@ static void fill_gemm(KDesc *k)
 			   {KP_SYM, 0},
 			   {KP_SYM, 1},
 			   {KP_SYM, 2}},
-		.maps = {{0, KE_BF16, 2, {"K", "M"}, {"K 2 *"}, {64, 128}, 128, 0},
-			 {1, KE_BF16, 2, {"K", "N"}, {"K 2 *"}, {64, 256}, 128, 0},
-			 {2, KE_BF16, 2, {"N", "M"}, {"N 2 *"}, {32, 64}, 64, 1}},
+		.maps = {{0, KE_BF16, 2, {"K", "M"}, {"K 2 *"}, {64, 128}, 128, 0, 0},
+			 {1, KE_BF16, 2, {"K", "N"}, {"K 2 *"}, {64, 256}, 128, 0, 0},
+			 {2, KE_BF16, 2, {"N", "M"}, {"N 2 *"}, {32, 64}, 64, 1, 0}},
 		.grid = {"M 127 + 128 / N 255 + 256 / *", "1", "1"},
 		.cluster = {1, 1, 1},
 		.block = 384,
@@ -59,10 +59,10 @@ static void fill_scale(KDesc *k)
 		.nsyms = 1,
 		.nfacts = 1,
 		.nparams = 5,
-		.args = {{"x", KA_TENSOR, KE_F32, KD_INOUT, 1, {"N"}, {"1"}},
-			 {"alpha", KA_SCALAR, KE_F32, KD_IN, 0, {0}, {0}},
-			 {"beta", KA_SCALAR, KE_BF16, KD_IN, 0, {0}, {0}},
-			 {"n", KA_SCALAR, KE_I32, KD_IN, 0, {0}, {0}}},
+		.args = {{"x", KA_TENSOR, KE_F32, KD_INOUT, 1, {"N"}, {"1"}, 0},
+			 {"alpha", KA_SCALAR, KE_F32, KD_IN, 0, {0}, {0}, 0},
+			 {"beta", KA_SCALAR, KE_BF16, KD_IN, 0, {0}, {0}, 0},
+			 {"n", KA_SCALAR, KE_I32, KD_IN, 0, {0}, {0}, 0}},
 		.syms = {"N"},
 		.facts = {{"N 8 % 0 ==", "N % 8 == 0", "N", "where clause"}},
 		.params =
@@ -92,6 +92,14 @@ void sample_fill(Sample *s)
 		.nkernels = 2,
 		.kernels = s->kernel,
 	};
+}
+
+void sample_two_ways(Sample *s)
+{
+	KDesc *k = &s->kernel[0];
+	k->args[GEMM_D].align = 4;
+	k->maps[2].optional = 1;
+	k->params[k->nparams++] = (KParam){KP_MADE, 2};
 }
 
 void sample_elf(int machine, Buf *out)

@@ -21,6 +21,8 @@ typedef struct {
 /* Two kernels: gemm(A, B, D; M, N, K) with three maps, and scale(x, alpha, beta, n; N) with
  * none. */
 void sample_fill(Sample *s);
+/* gemm stores D with TMA or without, two elements at once: one parameter more. */
+void sample_two_ways(Sample *s);
 
 /* An ELF as small as can be, for machine `machine` (190 is CUDA). */
 void sample_elf(int machine, Buf *out);

@@ -37,10 +37,20 @@ static const char head[] =
 	"@%p0 fence.mbarrier_init.release.cluster;\n"
 #define SYNC          "bar.sync 0;\n"
 #define CLUSTER_SYNC  "barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;\n"
+#define RELAXED_SYNC  "barrier.cluster.arrive.relaxed.aligned;\nbarrier.cluster.wait.aligned;\n"
 #define EXPECT(bytes) "@%p0 mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], " #bytes ";\n"
 #define LOAD(at)                                                                                 \
 	"@%p0 cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes " \
 	"[" at "], [%rd1, {0, 0}], [bar];\n"
+/* From rank 0 to both. */
+#define MULTICAST(at)                                                                            \
+	"mov.b16 %rs0, 3;\nsetp.eq.u32 %p6, %r1, 0;\nand.pred %p6, %p6, %p0;\n"                  \
+	"@%p6 cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes." \
+	"multicast::cluster [" at "], [%rd1, {0, 0}], [bar], %rs0;\n"
+#define LDMATRIX                                        \
+	"and.b32 %r8, %r3, 28;\nshl.b32 %r8, %r8, 2;\n" \
+	"add.u32 %r8, %r8, %r4;\n"                      \
+	"ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r7}, [%r8];\n"
 #define WAIT(label, parity)                                                     \
 	label ": mbarrier.try_wait.parity.shared::cta.b64 %p1, [bar], " #parity \
 	      ";\n@!%p1 bra " label ";\n"
@@ -51,6 +61,12 @@ static const char head[] =
 	"mov.b32 %f0, 0f00000000;\nmov.b32 %f1, %f0;\nmov.b32 %f2, %f0;\nmov.b32 %f3, %f0;\n" \
 	"setp.eq.u32 %p2, %r0, %r0;\nshr.u32 %r10, %r4, 4;\ncvt.u64.u32 %rd4, %r10;\n"        \
 	"or.b64 %rd4, %rd4, 4611686293305360384;\n"
+/* Warp 0 falls through, warp 1 goes to SPIN; one thread each. */
+#define FLAG                                                                   \
+	"@%p0 st.shared.u32 [bar2], 0;\n" SYNC "and.b32 %r20, %r0, 31;\n"      \
+	"setp.ne.u32 %p5, %r20, 0;\n@%p5 bra END;\nsetp.eq.u32 %p6, %r2, 1;\n" \
+	"@%p6 bra S;\n"
+#define SPIN(load) "S: " load ".u32 %r7, [bar2];\nsetp.eq.u32 %p7, %r7, 0;\n@%p7 bra S;\n"
 #define FILL                                                                                 \
 	"mov.u32 %r11, %r5;\nmov.u32 %r12, 0;\n"                                             \
 	"FILL: st.shared.u32 [%r11], 0;\nadd.u32 %r11, %r11, 512;\nadd.u32 %r12, %r12, 1;\n" \
@@ -106,13 +122,95 @@ static const Case cases[] = {
 			      "st.shared.u32 [%r5], 0;\n" WAIT("W", 0)},
 	{"barrier initialised without order before a peer's use", 2, 32, SIM_RACE,
 	 "without order after its initialisation",
-	 INIT(2) "bar.warp.sync 0xffffffff;\nbarrier.cluster.arrive.relaxed.aligned;\n"
-		 "barrier.cluster.wait.aligned;\n@ "
-		 "barrier.cluster.arrive.aligned;\n@ barrier.cluster.wait.aligned;\n"
-		 "mov.u32 %r22, bar;\nxor.b32 %r9, %r1, 1;\nmapa.shared::cluster.u32 %r23, %r22, "
-		 "%r9;\n"
-		 "@%p0 mbarrier.arrive.shared::cluster.b64 _, [%r23];\n"
-		 "@%p0 mbarrier.arrive.shared::cta.b64 _, [bar];\n" WAIT("W", 0) CLUSTER_SYNC},
+	 "@%p0 mbarrier.init.shared::cta.b64 [bar], 2;\n@ @%p0 "
+	 "fence.mbarrier_init.release.cluster;\nbar.warp.sync 0xffffffff;\n" RELAXED_SYNC
+	 "mov.u32 %r22, bar;\nxor.b32 %r9, %r1, 1;\nmapa.shared::cluster.u32 %r23, %r22, "
+	 "%r9;\n"
+	 "@%p0 mbarrier.arrive.shared::cluster.b64 _, [%r23];\n"
+	 "@%p0 mbarrier.arrive.shared::cta.b64 _, [bar];\n" WAIT("W", 0) CLUSTER_SYNC},
+	{"a multicast before the peer's barrier is there", 2, 32, SIM_RACE,
+	 "the copy's mbarrier is used without order after its initialisation",
+	 "@%p0 mbarrier.init.shared::cta.b64 [bar], 1;\n@ @%p0 "
+	 "fence.mbarrier_init.release.cluster;\n@%p0 fence.proxy.async;\nbar.warp.sync "
+	 "0xffffffff;\n" RELAXED_SYNC EXPECT(1024) MULTICAST("tile") WAIT("W", 0) CLUSTER_SYNC},
+	{"a multicast over what a peer still reads", 2, 32, SIM_RACE,
+	 "of tile of CTA rank 1 is not ordered after the TMA load",
+	 INIT(1) "@%p0 mbarrier.init.shared::cta.b64 [bar2], 2;\n@%p0 "
+		 "fence.mbarrier_init.release.cluster;\n" CLUSTER_SYNC EXPECT(1024) MULTICAST(
+			 "tile")
+			 WAIT("W",
+			      0) "ld.shared.u32 %r7, [%r5];\nmov.u32 %r22, "
+				 "bar2;\nmapa.shared::cluster.u32 %r23, %r22, "
+				 "0;\n@ @%p0 mbarrier.arrive.release.cluster.shared::cluster.b64 "
+				 "_, [%r23];\n" EXPECT(
+					 1024) "@ setp.ne.u32 %p5, %r1, 0;\n@ @%p5 bra GO;\n"
+					       "@ V: "
+					       "mbarrier.try_wait.parity.acquire.cluster.shared::"
+					       "cta.b64 %p1, [bar2], 0;\n"
+					       "@ @!%p1 bra V;\n@ GO:\n" MULTICAST("tile")
+						       WAIT("W2", 1) CLUSTER_SYNC},
+	{"bytes of the whole cluster, copies to a pair", 4, 32, SIM_DEADLOCK,
+	 "2048 bytes announced and not delivered",
+	 INIT(1) CLUSTER_SYNC
+	 "mov.u32 %r9, 4096;\n@ mov.u32 %r9, 2048;\n"
+	 "@%p0 mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], %r9;\n"
+	 "and.b32 %r20, %r1, 2;\nshl.b32 %r21, 3, %r20;\ncvt.u16.u32 %rs0, %r21;\n"
+	 "and.b32 %r20, %r1, 1;\nshl.b32 %r20, %r20, 10;\nadd.u32 %r20, %r20, %r4;\n"
+	 "@%p0 cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes."
+	 "multicast::cluster [%r20], [%rd1, {0, 0}], [bar], %rs0;\n" WAIT("W", 0) CLUSTER_SYNC},
+	{"a peer's shared memory read too early", 2, 32, SIM_RACE, "read of tile of CTA rank",
+	 "st.shared.u32 [%r5], %r0;\n@ barrier.cluster.arrive.release.aligned;\n@ "
+	 "barrier.cluster.wait.acquire.aligned;\nxor.b32 %r9, %r1, 1;\n"
+	 "mapa.shared::cluster.u32 %r23, %r5, %r9;\nld.shared::cluster.u32 %r7, [%r23];\n"
+	 "st.shared.u32 [%r5+4096], %r7;\n" CLUSTER_SYNC "st.shared.u32 [%r5], %r7;\n"},
+	{"exit while a peer still reads here", 2, 32, SIM_EXIT, "CTA rank",
+	 "st.shared.u32 [%r5], %r0;\n" CLUSTER_SYNC "xor.b32 %r9, %r1, 1;\n"
+	 "mapa.shared::cluster.u32 %r23, %r5, %r9;\nld.shared::cluster.u32 %r7, [%r23];\n"
+	 "@ barrier.cluster.arrive.aligned;\n@ barrier.cluster.wait.aligned;\n"},
+	{"st.async read before its bytes came", 2, 32, SIM_RACE, "st.async",
+	 INIT(1) CLUSTER_SYNC EXPECT(128) "xor.b32 %r9, %r1, 1;\nmapa.shared::cluster.u32 %r23, "
+					  "%r5, %r9;\nmov.u32 %r22, bar;\n"
+					  "mapa.shared::cluster.u32 %r24, %r22, %r9;\n"
+					  "st.async.shared::cluster.mbarrier::complete_tx::bytes."
+					  "u32 [%r23], %r0, [%r24];\n"
+					  "@ W0: mbarrier.try_wait.parity.shared::cta.b64 %p1, "
+					  "[bar], 0;\n@ @!%p1 bra W0;\n"
+					  "ld.shared.u32 %r7, [%r5];\n" WAIT("W", 0) CLUSTER_SYNC},
+	{"a CTA that never comes to the cluster's barrier", 2, 32, SIM_DEADLOCK,
+	 "the cluster barrier: 1 of 2 warps have arrived",
+	 INIT(1) CLUSTER_SYNC "setp.eq.u32 %p5, %r1, 1;\n@ setp.ne.u32 %p5, %r0, %r0;\n"
+			      "@!%p5 bra GO;\n" WAIT("W", 0) "GO:\n" CLUSTER_SYNC},
+	{"the cluster's barrier twice without its wait", 2, 32, SIM_BARRIER, "twice without a wait",
+	 "barrier.cluster.arrive.aligned;\n@ barrier.cluster.wait.aligned;\n" CLUSTER_SYNC
+	 "bar.warp.sync 0xffffffff;\n"},
+	{"ldmatrix before the copy has landed", 1, 32, SIM_RACE, "read of tile",
+	 INIT(1) SYNC EXPECT(1024)
+		 LOAD("tile") "@ W0: mbarrier.try_wait.parity.shared::cta.b64 "
+			      "%p1, [bar], 0;\n@ @!%p1 bra W0;\n" LDMATRIX WAIT("W", 0)},
+	{"a TMA load over what ldmatrix still reads", 1, 64, SIM_RACE, "is not ordered after the",
+	 INIT(1) SYNC EXPECT(1024) LOAD("tile") WAIT("W", 0) SYNC LDMATRIX
+	 "@ bar.sync 0;\n" EXPECT(1024) LOAD("tile") WAIT("W2", 1)},
+	{"a TMA load over what another warp still loads", 1, 64, SIM_RACE,
+	 "is not ordered after the",
+	 INIT(1) "@%p0 mbarrier.init.shared::cta.b64 [bar2], 2;\n" SYNC EXPECT(1024) LOAD("tile")
+		 WAIT("W", 0) SYNC "ld.shared.u32 %r7, [%r5];\nand.b32 %r9, %r0, 31;\n"
+				   "setp.eq.u32 %p6, %r9, 0;\n"
+				   "@ @%p6 mbarrier.arrive.shared::cta.b64 _, [bar2];\n"
+				   "@ V: mbarrier.try_wait.parity.shared::cta.b64 %p1, [bar2], 0;\n"
+				   "@ @!%p1 bra V;\n" EXPECT(1024) LOAD("tile") WAIT("W2", 1)},
+	{"a flag written without a fence", 1, 64, SIM_RACE, "tile",
+	 FLAG "st.shared.u32 [tile], 7;\n@ fence.acq_rel.cta;\nst.volatile.shared.u32 [bar2], 1;\n"
+	      "bra END;\n" SPIN("ld.volatile.shared") "fence.acq_rel.cta;\n"
+						      "ld.shared.u32 %r8, [tile];\nEND:\n"},
+	{"a flag read without a fence", 1, 64, SIM_RACE, "tile",
+	 FLAG "st.shared.u32 [tile], 7;\nmembar.cta;\nst.relaxed.cta.shared.u32 [bar2], 1;\n"
+	      "bra END;\n" SPIN("ld.relaxed.cta.shared") "@ membar.cta;\n"
+							 "ld.shared.u32 %r8, [tile];\nEND:\n"},
+	{"a release that comes before the data", 1, 64, SIM_RACE, "tile",
+	 FLAG "@ st.shared.u32 [tile], 7;\natom.release.cta.shared.exch.b32 %r9, [bar2], 1;\n"
+	      "mov.u32 %r10, 1;\n@ mov.u32 %r10, 0;\nsetp.ne.u32 %p4, %r10, 0;\n"
+	      "@%p4 st.shared.u32 [tile], 7;\nbra END;\n" SPIN(
+		      "ld.acquire.cta.shared") "ld.shared.u32 %r8, [tile];\nEND:\n"},
 	{"barrier storage reused while live", 1, 32, SIM_BARRIER, "overwrites the mbarrier bar",
 	 INIT(1) SYNC
 	 "@ @%p0 mbarrier.inval.shared::cta.b64 [bar];\n@%p0 st.shared.u32 [bar+4], 7;\n"},

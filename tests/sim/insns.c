@@ -23,8 +23,9 @@ static void letters(char *to, size_t room, const char *text)
 {
 	size_t n = 0;
 	for (; *text && n + 4 < room; text++) {
-		bool letter = strchr("DABC", *text) &&
-			      (text[1] == ',' || text[1] == '}' || !text[1] || text[-1] == '{');
+		bool letter =
+			strchr("DABC", *text) && (text[1] == ',' || text[1] == '}' ||
+						  text[1] == ';' || !text[1] || text[-1] == '{');
 		n += (size_t)snprintf(to + n, room - n, letter ? "%%%c" : "%c", *text);
 	}
 }

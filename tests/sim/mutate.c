@@ -1,6 +1,7 @@
 /* Deletes each synchronising instruction of a kernel, one at a time, and asks whether the simulator
  * refutes what is left: by a report or by a wrong result, under some of a few orders.
- *   mutate CUBIN IR M N K SMS       prints each survivor, and a count; exits with their number
+ *   mutate CUBIN IR SMS NAME=SIZE...      prints each survivor, and a count; exits with 1 if any
+ * The kernel runs as asked and, where there is a size K, with K = 0, where no copy orders anything.
  * A line of the cubin's PTX is blanked in place; a wait becomes "true". Not deleted are what gives
  * speed or room and orders nothing: griddepcontrol.launch_dependents and setmaxnreg.inc. */
 #include "driver/problem.h"
@@ -12,7 +13,8 @@
 enum { SEEDS = 8 };
 
 typedef struct {
-	Problem p[2]; /* as asked, and with K = 0, where no copy orders anything */
+	Problem p[2]; /* as asked, and with K = 0 */
+	int np;
 	char *cubin, *ptx;
 	size_t size;
 	int mutants, refuted, survived;
@@ -91,7 +93,10 @@ static bool fails(Mutate *m, Problem *p, int seed, char *why, size_t room)
 		st = problem_launch(p, mod);
 	snprintf(why, room, "%s", st ? dsl_detail() : "");
 	if (!st && problem_reference(p, DATA_INTEGERS, &reason))
-		snprintf(why, room, "%s", compare(p, &p->t[2], DATA_INTEGERS).wrong);
+		for (int i = 0; i < p->nt && !*why; i++)
+			if (p->t[i].is_out)
+				snprintf(why, room, "%s",
+					 compare(p, &p->t[i], DATA_INTEGERS).wrong);
 	problem_free_device(p);
 	dsl_device_close(p->dev);
 	p->dev = NULL;
@@ -102,7 +107,7 @@ static bool fails(Mutate *m, Problem *p, int seed, char *why, size_t room)
 static bool refuted(Mutate *m, char *why, size_t room)
 {
 	for (int seed = 0; seed < SEEDS; seed++)
-		for (int i = 0; i < 2; i++)
+		for (int i = 0; i < m->np; i++)
 			if (fails(m, &m->p[i], seed, why, room))
 				return true;
 	return false;
@@ -142,39 +147,60 @@ static void each_mutant(Mutate *m)
 	}
 }
 
+static bool sizes_read(Arena *a, Options *o, char **args, int n)
+{
+	for (int i = 0; i < n; i++) {
+		char *value = strchr(args[i], '=');
+		if (!value)
+			return false;
+		*value++ = 0;
+		vec_push(a, &o->sizes, ((SizeArg){args[i], atoi(value)}));
+	}
+	return n > 0;
+}
+
+/* With K = 0 too, where the kernel has a K. */
+static bool problems_open(Mutate *m, const char *ir, Options *o, const char **why)
+{
+	bool ok = problem_open(&m->p[m->np++], ir, o, why);
+	for (int i = 0; i < o->sizes.n && ok && m->np == 1; i++) {
+		if (strcmp(o->sizes.at[i].name, "K") != 0)
+			continue;
+		o->sizes.at[i].value = 0;
+		ok = problem_open(&m->p[m->np++], ir, o, why);
+	}
+	for (int i = 0; i < m->np && ok; i++)
+		problem_choose(&m->p[i], o);
+	return ok;
+}
+
 int main(int argc, char **argv)
 {
 	Mutate m = {0};
 	const char *why = "no IR", *ptx = NULL;
 	size_t n;
 	char text[512];
-	if (argc != 7) {
-		fprintf(stderr, "mutate CUBIN IR M N K SMS\n");
+	Arena *a = arena_new();
+	Options o = {.arena = a, .sms = argc > 3 ? atoi(argv[3]) : 0, .tiles = -1};
+	if (argc < 5 || !sizes_read(a, &o, argv + 4, argc - 4)) {
+		fprintf(stderr, "mutate CUBIN IR SMS NAME=SIZE...\n");
 		return 255;
 	}
-	Arena *a = arena_new();
-	Options o = {.arena = a, .sms = atoi(argv[6]), .tiles = -1};
-	for (int i = 0; i < 3; i++)
-		vec_push(a, &o.sizes, ((SizeArg){&"M\0N\0K"[2 * i], atoi(argv[3 + i])}));
 	m.cubin = read_file(argv[1], &m.size);
 	char *ir = read_file(argv[2], &n);
-	bool ready = m.cubin && ir && problem_open(&m.p[0], ir, &o, &why);
-	o.sizes.at[2].value = 0;
-	if (!ready || !problem_open(&m.p[1], ir, &o, &why) ||
-	    dsl_cubin_section(m.cubin, m.size, ".dslc.ptx", &ptx, &n)) {
-		printf("%s: %s\n", argv[1], ready && !ptx ? dsl_detail() : why);
+	bool ready = m.cubin && ir && problems_open(&m, ir, &o, &why);
+	if (!ready || dsl_cubin_section(m.cubin, m.size, ".dslc.ptx", &ptx, &n)) {
+		printf("%s: %s\n", argv[1], ready ? dsl_detail() : why);
 		return 255;
 	}
-	for (int i = 0; i < 2; i++)
-		problem_choose(&m.p[i], &o);
 	m.ptx = m.cubin + (ptx - m.cubin);
 	if (refuted(&m, text, sizeof text)) {
 		printf("%s: refuted as it is: %s\n", argv[1], text);
 		return 255;
 	}
 	each_mutant(&m);
-	printf("%s: %d of %d deletions refuted\n", argv[1], m.refuted, m.mutants);
-	for (int i = 0; i < 2; i++)
+	printf("%d of %d deletions refuted\n", m.refuted, m.mutants);
+	for (int i = 0; i < m.np; i++)
 		problem_close(&m.p[i]);
 	free(m.cubin);
 	free(ir);

@@ -235,6 +235,29 @@ static void distributed_shared_memory(void **state)
 	}
 }
 
+static void multicast_and_remote_arrives(void **state)
+{
+	enum { N = 128, TILES = 6 };
+	(void)state;
+	for (int seed = 0; seed < SEEDS; seed++) {
+		Bench b;
+		bench_open(&b, "multicast", seed);
+		int *x = buffer(&b, TILES * N * 4), *y = buffer(&b, 2 * N * 4);
+		for (int i = 0; i < TILES * N; i++)
+			x[i] = i * i;
+		pointer(&b, 0);
+		pointer(&b, 1);
+		launch(&b, "multicast_sum", (dsl_raw){.grid = {2, 1, 1}, .block = {160, 1, 1}});
+		for (int i = 0; i < 2 * N; i++) {
+			int sum = 0;
+			for (int k = 0; k < TILES; k++)
+				sum += x[k * N + i % N];
+			assert_int_equal(y[i], sum);
+		}
+		bench_close(&b);
+	}
+}
+
 static void softmax_with_shuffles(void **state)
 {
 	enum { ROWS = 7 };
@@ -315,6 +338,7 @@ int main(void)
 		cmocka_unit_test(barrier_and_bulk_copy),
 		cmocka_unit_test(tensor_maps),
 		cmocka_unit_test(distributed_shared_memory),
+		cmocka_unit_test(multicast_and_remote_arrives),
 		cmocka_unit_test(softmax_with_shuffles),
 		cmocka_unit_test(doubles_and_atomics),
 		cmocka_unit_test(faults_come_as_a_status),

@@ -1,0 +1,37 @@
+/* epilogue.h - private to epilogue*.c: one store of a tile, and how it leaves. */
+#ifndef DSL_EPILOGUE_H
+#define DSL_EPILOGUE_H
+
+#include "passes/pass.h"
+
+enum { ROWS = 64, MOST_SLOTS = 4 };
+
+/* A tile of a tensor that the value is computed from: `load %c, %t`. */
+typedef struct {
+	Op *load;
+	Val *buffer, *map;
+} Source;
+
+typedef struct {
+	Kernel *k;
+	Op *store;
+	const Op *tile;
+	TiledMma t;
+	const char *name; /* 1 where TMA can take the tensor; NULL: it always can */
+	bool m_fast;      /* the tensor's columns are contiguous, not its rows */
+	KMajor chunk;     /* of the staging buffer; its rows are columns of the tile where m_fast */
+	int cols;         /* of the tile in a chunk */
+	int bytes;        /* of an element */
+	int warpgroups;   /* each with slots of its own */
+	int chunks;       /* times that a warpgroup fills a slot for one tile */
+	VEC(Source) sources;
+	int source_slots; /* of the ring that each source comes through */
+} Epilogue;
+
+/* epilogue_chunks.c */
+void find_sources(Epilogue *e, const Val *v); /* those that v is computed from and TMA can bring */
+int64_t source_bytes(const Epilogue *e);      /* a slot of every source */
+void by_chunks(Epilogue *e, int slots);       /* takes the store's place */
+bool one_tile(const Epilogue *e);             /* a CTA computes one */
+
+#endif

@@ -1,0 +1,315 @@
+/* epilogue_chunks.c - a tile's value computed and stored chunk by chunk. What is done with the
+ * whole tile's registers is done with those of each chunk, between reading what it is computed from
+ * and handing it on.
+ *     %x = mul %c, %acc ; store %t, %x
+ * ->  %p = part %acc[0] ; load.shared %c.1, %sC[e] ; %x.1 = mul %c.1, %p
+ *     store.shared %sD[e], %x.1 ... */
+#include "passes/epilogue.h"
+
+bool one_tile(const Epilogue *e)
+{
+	return !attrs_int(&e->k->attrs, A_PERSISTENT, 0);
+}
+
+/* A ring of `slots` buffers beside the main loop's. */
+static Val *buffer_new(Kernel *k, Loc loc, const Val *tensor, const char *ring_name, KMajor m,
+		       int slots)
+{
+	int bytes = elem_rows[tensor->type->elem].bits / 8;
+	Op *ring = op_new(k, OP_RING, loc), *op = op_new(k, OP_SHARED, loc);
+	const char *name = kernel_fresh(k, ring_name);
+	op_sym(k, ring, name);
+	op_int(k, ring, A_SLOTS, slots);
+	op_insert_after(kernel_find(k, OP_RING), ring);
+	op_str(k, op, A_RING, name);
+	op_int(k, op, A_SLOTS, slots);
+	op_result(k, op, ctx_strf(k->ctx, "s%s", tensor->name),
+		  type_tile(k->ctx, SP_SHARED, tensor->type->elem,
+			    kmajor_layout(k->ctx, m, bytes)));
+	op_insert_after(ring, op);
+	return op->out;
+}
+
+/* The iteration of the loop over tiles that the store stands in. */
+static const Ix *turn(const Epilogue *e)
+{
+	const Op *up = op_parent(e->store);
+	return up && up->kind == OP_FOR ? ix_sym(e->k->ctx, up->sym[0]) : ix_int(e->k, 0);
+}
+
+static const Ix *plus(const Epilogue *e, const Ix *a, const Ix *group, int64_t step, int64_t more)
+{
+	Ctx *c = e->k->ctx;
+	return ix_add(c, ix_add(c, a, ix_mul(c, group, ix_int(e->k, step))), ix_int(e->k, more));
+}
+
+/* ------------------------------------------------------------------ places of a chunk */
+typedef struct {
+	int n;         /* its number */
+	int i, j, col; /* repeat along m and n, column in the atom */
+} Chunk;
+
+/* Its position in a ring: chunks follow each other, tile after tile. */
+static const Ix *position(const Epilogue *e, Chunk c)
+{
+	return plus(e, ix_int(e->k, c.n), turn(e), e->chunks, 0);
+}
+
+static int chunk_reg(const Epilogue *e, Chunk c)
+{
+	return (c.i + e->t.repeat_m * c.j) * (ROWS * e->t.atom.n / 128) + c.col * ROWS / 128;
+}
+
+static const Ix *chunk_row(const Epilogue *e, Chunk c, const Op *tile, const Ix *group)
+{
+	return plus(e, tile->ix[0], group, ROWS, (int64_t)c.i * ROWS * e->t.along_m);
+}
+
+static const Ix *chunk_col(const Epilogue *e, Chunk c, const Op *tile, const Ix *group)
+{
+	return plus(e, tile->ix[1], group, e->t.atom.n,
+		    (int64_t)c.j * e->t.atom.n * e->t.along_n + c.col);
+}
+
+static Val *part_tile(const Epilogue *e, Op *at, const Op *tile, const Ix *row, const Ix *col,
+		      int rows)
+{
+	Kernel *k = e->k;
+	Ctx *c = k->ctx;
+	const Tup *shape[2] = {tup_int(c, rows), tup_int(c, e->cols)};
+	const Layout *l = layout_new(c, tup_new(c, shape, 2), tile->out->type->layout->stride);
+	Op *part = op_before(k, at, OP_TILE);
+	op_in(k, part, tile->in[0].val, NULL);
+	op_ix(k, part, row);
+	op_ix(k, part, col);
+	return op_result(k, part, "t", type_tile(c, SP_GLOBAL, tile->out->type->elem, l));
+}
+
+/* Registers of one chunk, spread over all warpgroups as the accumulator is. */
+static const Type *chunk_type(const Epilogue *e, Elem elem)
+{
+	Ctx *c = e->k->ctx;
+	TiledMma t = e->t;
+	t.m = ROWS * t.along_m;
+	t.n = e->cols * t.along_n;
+	t.atom.n = e->cols;
+	t.repeat_m = t.repeat_n = 1;
+	return type_frag(c, elem, layout_2d(c, t.m, t.n, 1, t.m), tiled_mma_tv(c, t));
+}
+
+/* ------------------------------------------------------------------ sources */
+static Source *source_of(Epilogue *e, const Val *frag)
+{
+	for (int i = 0; i < e->sources.n; i++)
+		if (e->sources.at[i].load->in[0].val == frag)
+			return &e->sources.at[i];
+	return NULL;
+}
+
+/* Rows are contiguous and lie in whole spans of a swizzle; one copy serves all warpgroups where
+ * these lie side by side along m. */
+static bool source_fits(const Epilogue *e, const Val *tile)
+{
+	const Layout *l = tile->type->layout;
+	int row = e->cols * (elem_rows[tile->type->elem].bits / 8);
+	return e->t.along_n == 1 && ix_is(tup_get(l->stride, 1)->leaf, 1) &&
+	       (row % 128 == 0 || row == 64 || row == 32);
+}
+
+void find_sources(Epilogue *e, const Val *v)
+{
+	if (!v->def || v->type->kind != TY_TILE)
+		return;
+	for (Op *op = kernel_find(e->k, OP_LOAD); op; op = op_find_next(op, OP_LOAD))
+		if (op->in[0].val == v && !source_of(e, v) && source_fits(e, op->in[1].val))
+			vec_push(ctx_arena(e->k->ctx), &e->sources, ((Source){.load = op}));
+	for (int i = 0; i < v->def->nin && v->def->kind != OP_FRAG; i++)
+		find_sources(e, v->def->in[i].val);
+}
+
+static int64_t source_slot(const Epilogue *e, const Source *s)
+{
+	int bytes = elem_rows[s->load->in[0].val->type->elem].bits / 8;
+	return (int64_t)ROWS * e->t.along_m * e->cols * bytes;
+}
+
+int64_t source_bytes(const Epilogue *e)
+{
+	int64_t bytes = 0;
+	for (int i = 0; i < e->sources.n; i++)
+		bytes += source_slot(e, &e->sources.at[i]);
+	return bytes;
+}
+
+static void source_buffer(const Epilogue *e, Source *s)
+{
+	Kernel *k = e->k;
+	const Val *tensor = s->load->in[1].val->def->in[0].val;
+	int bytes = elem_rows[tensor->type->elem].bits / 8, row = e->cols * bytes;
+	int swizzle = row > 128 ? 128 : row;
+	KMajor m = {ROWS * e->t.along_m, e->cols, swizzle / bytes, swizzle};
+	s->buffer = buffer_new(k, s->load->loc, tensor, ctx_strf(k->ctx, "%s.in", tensor->name), m,
+			       e->source_slots);
+	s->map = kernel_map(k, s->load->loc, (Val *)(uintptr_t)tensor, m)->out;
+	op_int(k, kernel_ring(k, attrs_str(&s->buffer->def->attrs, A_RING, "")), A_EARLY, 1);
+}
+
+/* Chunk c on its way into its slot: one copy for all warpgroups. */
+static void source_load(const Epilogue *e, const Source *s, Op *at, Chunk c)
+{
+	Kernel *k = e->k;
+	const Op *tile = s->load->in[1].val->def;
+	const Ix *zero = ix_int(k, 0);
+	Val *t = part_tile(e, at, tile, chunk_row(e, c, tile, zero), chunk_col(e, c, tile, zero),
+			   ROWS * e->t.along_m);
+	Op *load = op_before(k, at, OP_LOAD_TMA);
+	op_in(k, load, s->buffer, position(e, c));
+	op_in(k, load, t, NULL);
+	op_in(k, load, s->map, NULL);
+}
+
+/* Its registers, read where they are first needed; the slot then takes the chunk of a lap later. */
+static Val *source_chunk(const Epilogue *e, const Source *s, const Chunk *all, Chunk c)
+{
+	Kernel *k = e->k;
+	Op *frag = op_before(k, e->store, OP_FRAG), *read = op_before(k, e->store, OP_LOAD_SHARED);
+	op_result(k, frag, "c", chunk_type(e, s->load->in[0].val->type->elem));
+	op_in(k, read, frag->out, ix_int(k, 0));
+	op_in(k, read, s->buffer, position(e, c));
+	if (c.n + e->source_slots < e->chunks)
+		source_load(e, s, e->store, all[c.n + e->source_slots]);
+	return frag->out;
+}
+
+/* ------------------------------------------------------------------ values */
+typedef VEC(Val *) Vals;
+
+typedef struct {
+	Epilogue *e;
+	const Chunk *all;
+	Chunk c;
+	Vals whole, part; /* values of the tile, and what of them is in this chunk */
+} Parts;
+
+static Val *part_new(Parts *p, Val *v);
+
+static Val *part_of(Parts *p, Val *v)
+{
+	if (v->type->kind != TY_TILE)
+		return v;
+	for (int i = 0; i < p->whole.n; i++)
+		if (p->whole.at[i] == v)
+			return p->part.at[i];
+	Val *part = part_new(p, v);
+	vec_push(ctx_arena(p->e->k->ctx), &p->whole, v);
+	vec_push(ctx_arena(p->e->k->ctx), &p->part, part);
+	return part;
+}
+
+/* The same operation on one chunk, or its registers of what the main loop left. */
+static Val *part_new(Parts *p, Val *v)
+{
+	Kernel *k = p->e->k;
+	const Source *s = source_of(p->e, v);
+	const Op *def = v->def;
+	if (s)
+		return source_chunk(p->e, s, p->all, p->c);
+	Val *in[3] = {0};
+	bool computed = op_rows[def->kind].flags & OPF_ELT;
+	for (int i = 0; i < def->nin && computed; i++)
+		in[i] = part_of(p, def->in[i].val);
+	Op *op = op_before(k, p->e->store, computed ? def->kind : OP_PART);
+	for (int i = 0; i < def->nin && computed; i++)
+		op_in(k, op, in[i], NULL);
+	if (!computed)
+		op_in(k, op, v, ix_int(k, chunk_reg(p->e, p->c)));
+	return op_result(k, op, v->name, chunk_type(p->e, v->type->elem));
+}
+
+/* ------------------------------------------------------------------ chunk by chunk */
+/* An op that runs where the name of the map has that value, or always where the map has none. */
+static Op *where_tma(const Epilogue *e, OpKind kind, int64_t is)
+{
+	Kernel *k = e->k;
+	if (!e->name)
+		return op_before(k, e->store, kind);
+	Op *some = op_before(k, e->store, OP_IF);
+	op_ix(k, some, ix_new(k->ctx, IX_EQ, ix_sym(k->ctx, e->name), ix_int(k, is)));
+	return op_append(k, op_body(k, some), kind, e->store->loc);
+}
+
+static void put_chunk(Epilogue *e, const Chunk *all, Chunk c, Val *buffer, Val *map)
+{
+	Kernel *k = e->k;
+	const Ix *wg = ix_warpgroup(k), *zero = ix_int(k, 0), *m = ix_int(k, e->t.along_m);
+	const Ix *wm = e->t.along_m == 1 ? zero : ix_mod(k->ctx, wg, m);
+	const Ix *wn = e->t.along_n == 1 ? zero : ix_div(k->ctx, wg, m);
+	Parts parts = {.e = e, .all = all, .c = c};
+	Val *v = part_of(&parts, e->store->in[1].val);
+	Op *put = op_before(k, e->store, OP_STORE_SHARED);
+	op_in(k, put, buffer, position(e, c));
+	op_in(k, put, v, zero);
+	if (e->m_fast)
+		op_int(k, put, A_TRANS, 1);
+	Val *tile = part_tile(e, e->store, e->tile, chunk_row(e, c, e->tile, wm),
+			      chunk_col(e, c, e->tile, wn), ROWS);
+	Op *out = where_tma(e, OP_STORE_TMA, 1);
+	op_in(k, out, tile, NULL);
+	op_in(k, out, buffer, position(e, c));
+	op_in(k, out, map, NULL);
+	if (!e->name)
+		return;
+	Op *copy = where_tma(e, OP_STORE_STAGED, 0);
+	op_in(k, copy, tile, NULL);
+	op_in(k, copy, buffer, position(e, c));
+}
+
+/* The op beside the store that holds the main loop. */
+static Op *main_loop(const Epilogue *e)
+{
+	Op *up = kernel_find(e->k, OP_MMA_WGMMA);
+	while (op_parent(up) && op_parent(up) != op_parent(e->store))
+		up = (Op *)(uintptr_t)op_parent(up);
+	return up;
+}
+
+static Val *staging(const Epilogue *e, int slots)
+{
+	Kernel *k = e->k;
+	const Val *tensor = e->tile->in[0].val;
+	const char *loads = kernel_find(k, OP_RING)->sym[0];
+	Val *buffer = buffer_new(k, e->store->loc, tensor, ctx_strf(k->ctx, "%s.out", tensor->name),
+				 e->chunk, slots);
+	op_int(k, buffer->def, A_GROUPS, e->warpgroups);
+	if (one_tile(e))
+		op_str(k, buffer->def, A_OVER, loads);
+	return buffer;
+}
+
+static Chunk *chunks(const Epilogue *e)
+{
+	Chunk *all = NEWN(ctx_arena(e->k->ctx), Chunk, e->chunks);
+	int per_atom = e->t.atom.n / e->cols, n = 0;
+	for (int j = 0; j < e->t.repeat_n; j++)
+		for (int q = 0; q < per_atom; q++)
+			for (int i = 0; i < e->t.repeat_m; i++, n++)
+				all[n] = (Chunk){n, i, j, q * e->cols};
+	return all;
+}
+
+void by_chunks(Epilogue *e, int slots)
+{
+	const Chunk *all = chunks(e);
+	Val *buffer = staging(e, slots);
+	Val *map = kernel_map(e->k, e->store->loc, e->tile->in[0].val, e->chunk)->out;
+	if (!e->source_slots)
+		e->sources.n = 0; /* read by each thread */
+	for (int s = 0; s < e->sources.n; s++) {
+		source_buffer(e, &e->sources.at[s]);
+		for (int i = 0; i < e->source_slots && i < e->chunks; i++)
+			source_load(e, &e->sources.at[s], main_loop(e), all[i]);
+	}
+	for (int i = 0; i < e->chunks; i++)
+		put_chunk(e, all, all[i], buffer, map);
+	op_remove(e->store);
+}

@@ -1,0 +1,111 @@
+/* multicast.c - CTAs of a cluster that load the same load it once. For each load, the groups of
+ * whose tile begins at the same place are derived from its index expressions (same.h); who issues
+ * for whom follows (share.h), and with it, for each ring, into whose slots a CTA's loads go.
+ *     load.tma %sA[k], %t, %A.map
+ * ->  load.tma %sA[k], %t, %A.map.1 (3, rank, 1) slices=2 ; ring ab into=(3,3) from=(3,3)
+ * A CTA arrives on the barriers of all that may fill its slots. One that does so only at times must
+ * hold it back at the others too, or it would arrive twice in one phase: the ring is `paced`. */
+#include "passes/pass.h"
+#include "passes/share.h"
+
+#include <string.h>
+
+enum {
+	RANK = 2,
+	ATOM_ROWS = 8 /* after which a swizzle repeats */,
+	LOOPS = 8,
+	ISL_OPERATIONS = 100000
+};
+
+static int cluster_ctas(const Kernel *k)
+{
+	const Attr *cluster = attrs_get(&k->attrs, A_CLUSTER);
+	int64_t ctas = 1;
+	for (int i = 0; cluster && i < cluster->n; i++)
+		ctas *= cluster->i[i];
+	return (int)ctas;
+}
+
+/* As the load says, else the schedule. */
+static Issue issue_wanted(const Kernel *k, const Op *load)
+{
+	static const char *const words[] = {"auto", "off", "leader", "slice"};
+	const char *word = attrs_str(&k->attrs, A_MULTICAST, "auto");
+	word = attrs_str(&load->attrs, A_MULTICAST, word);
+	for (int i = 0; i < (int)COUNTOF(words); i++)
+		if (!strcmp(word, words[i]))
+			return (Issue)i;
+	panic("multicast %s", word);
+}
+
+static void share(Kernel *k, Op *load, const Share *s, KMajor m)
+{
+	Val *tensor = load->in[1].val->def->in[0].val;
+	op_ix(k, load, s->mask);
+	op_ix(k, load, s->slice);
+	op_ix(k, load, s->issues);
+	op_int(k, load, A_SLICES, s->slices);
+	attrs_drop(&load->attrs, A_MULTICAST);
+	m.rows /= s->slices;
+	load->in[2].val = kernel_map(k, load->loc, tensor, m)->out;
+}
+
+/* Returns whether whom the load goes to is known only at run time. */
+static bool share_load_op(Kernel *k, Judge *judge, Op *load, Releases *all)
+{
+	const Op *tile = load->in[1].val->def;
+	const Ix *origin[RANK];
+	SameFrame f = same_frame(k, load, judge, cluster_ctas(k));
+	KMajor m;
+	for (int i = 0; i < RANK; i++)
+		origin[i] = same_resolve(k, load, tile->ix[i]);
+	if (!layout_kmajor(k->ctx, load->in[0].val->type, &m))
+		panic("%s: not a K-major layout", load->in[0].val->name);
+	Same same = same_bulk(&f, origin, RANK);
+	Share s = share_load(&f, &same, issue_wanted(k, load), m.rows / ATOM_ROWS);
+	releases_add(all, &f, &s);
+	if (s.issue != ISSUE_EACH)
+		share(k, load, &s, m);
+	return s.issue != ISSUE_EACH && same.depends != SAME_CONSTANT;
+}
+
+static void share_ring(Kernel *k, Judge *judge, Op *ring)
+{
+	Releases all = {0};
+	int64_t into[CLUSTER_CTAS], from[CLUSTER_CTAS];
+	bool shared = false, paced = false;
+	for (Op *op = kernel_find(k, OP_LOAD_TMA); op; op = op_find_next(op, OP_LOAD_TMA))
+		if (operand_on_ring(&op->in[0], ring->sym[0]))
+			paced |= share_load_op(k, judge, op, &all);
+	for (int r = 0; r < all.ranks; r++) {
+		into[r] = all.into[r];
+		from[r] = all.from[r];
+		shared |= into[r] != INT64_C(1) << r;
+	}
+	if (!shared)
+		return;
+	op_ints(k, ring, A_INTO, into, all.ranks);
+	op_ints(k, ring, A_FROM, from, all.ranks);
+	if (paced)
+		op_int(k, ring, A_PACED, 1);
+}
+
+static void drop_unused_maps(Kernel *k)
+{
+	for (Op *map = kernel_find(k, OP_TMAP), *next; map; map = next) {
+		next = op_find_next(map, OP_TMAP);
+		if (!val_used(k, map->out))
+			op_remove(map);
+	}
+}
+
+void pass_multicast(Kernel *k)
+{
+	if (cluster_ctas(k) == 1)
+		return;
+	Judge *judge = judge_new(ISL_OPERATIONS);
+	for (Op *ring = kernel_find(k, OP_RING); ring; ring = op_find_next(ring, OP_RING))
+		share_ring(k, judge, ring);
+	judge_free(judge);
+	drop_unused_maps(k);
+}

@@ -1,0 +1,168 @@
+#!/bin/sh
+# dslc sim: arrays in and out, tensor maps, traces; and each form that is wrong in some way.
+. "$(dirname "$0")/lib.sh"
+ptx=$root/tests/sim/ptx
+
+# npy TYPE ORDER SHAPE: the header of a .npy file; od's bytes of the elements follow it.
+npy()
+{
+	printf '\223NUMPY\001\000\166\000%-117s\n' \
+		"{'descr': '$1', 'fortran_order': $2, 'shape': ($3), }"
+}
+# 1440 floats of 1.0: 20 rows of 72
+floats()
+{
+	i=0
+	while [ $i -lt 1440 ]; do
+		printf '\000\000\200\077'
+		i=$((i + 1))
+	done
+}
+{ npy '<f4' False '20, 72' && floats; } >x.npy
+values()
+{
+	od -A n -v -t "$2" -j 128 "$1" | tr -s ' ' '\n' | sed '/^$/d' | sort | uniq -c | sed 's/^ *//'
+}
+
+# A tensor map in, one out: every element is written, and is 3.
+tensor="$ptx/tensor.ptx --grid 3,3 --block 64 --buffer in:x.npy --buffer out:f32:1440:y.npy"
+maps="--arg tma:f32:0:72x20:32x8 --arg tma:f32:1:72x20:32x8"
+# shellcheck disable=SC2086
+{
+	expect 0 sim $tensor $maps --arg f32:3 --schedules 3 --seed 5
+	has out "tensor_scale: 3 schedules, no fault"
+	empty err
+	[ "$(values y.npy f4)" = "1440 3" ] || fail "y.npy is not 1440 times 3"
+	# Swizzled both ways, it is the same: the kernel writes where it read.
+	expect 0 sim $tensor --arg tma:f32:0:72x20:32x8:128 --arg tma:f32:1:72x20:32x8:128 --arg f32:2
+	[ "$(values y.npy f4)" = "1440 2" ] || fail "y.npy is not 1440 times 2"
+	expect 0 sim $tensor --arg tma:f32:0:72x10:32x8 --arg tma:f32:1:72x20:32x8 --arg f32:2
+	[ "$(values y.npy f4)" = "720 0
+720 2" ] || fail "what is outside the map is not filled with 0"
+	expect 1 sim $tensor --arg tma:f32:0:72x40:32x8 --arg tma:f32:1:72x20:32x8 --arg f32:3
+	has err "out of bounds: PTX line 60" "byte 5760 of an allocation of 5760 bytes" "seed 0"
+	form="tma:ELEM:BUFFER:DIMxDIM:BOXxBOX[:SWIZZLE] is the form, after the arrays"
+	for map in f32 f32:0 f32:0:72x20 f32:2:72x20:32x8 f32:-1:72x20:32x8 f32:z:72x20:32x8 f32::72x20:32x8 \
+		f32:0:72x20:32 f32:0:72xx:32x8 f32:0:72x20:32x8:xx f32:0:72x20:32x8:129 f32:0:2x2x2x2x2x2:1; do
+		expect 1 sim $tensor --arg tma:$map
+		has err "--arg tma:$map: $form"
+	done
+	expect 1 sim $ptx/tensor.ptx --grid 1 --block 64 --arg tma:f32:0:72x20:32x8
+	has err "$form"
+	expect 1 sim $tensor --arg tma:f32:0:72x20:32x8:48
+	has err "the swizzle must be 0, 32, 64 or 128 bytes"
+	expect 1 sim $tensor --arg tma:f32:0:72x20:64x8:128
+	has err "the inner box dimension must not exceed the swizzle span"
+	expect 1 sim $tensor --arg tma:f33:0:72x20:32x8
+	has err "no tensor has elements of type f33"
+	expect 1 sim $tensor --arg tma:f32:0:70x20:32x8
+	has err "each stride must be a multiple of 16 bytes"
+	expect 1 sim $tensor --arg tma:f32:0:72x20:512x8
+	has err "each dimension of the box must be 1 to 256"
+	expect 1 sim $tensor --arg f32:3
+	has err "tensor_scale takes 260 bytes of parameters, 4 were given"
+	expect 1 sim $tensor --buffer u32:4
+	has err "--buffer takes in:, out: or inout:"
+}
+
+# inout, and out that is printed: 3 blocks of 1024 ints, each plus 1
+{ npy '<i4' False '3072,' && head -c 12288 /dev/zero; } >z.npy
+expect 0 sim "$ptx/bulk.ptx" --grid 3 --block 128 --arg inout:z.npy:w.npy
+[ "$(values w.npy d4)" = "3072 1" ] || fail "w.npy is not 3072 times 1"
+[ "$(values z.npy d4)" = "3072 0" ] || fail "the input was written to"
+head -c 128 z.npy >head1
+head -c 128 w.npy >head2
+cmp -s head1 head2 || fail "the shape was not kept"
+expect 0 sim "$ptx/bulk.ptx" --grid 3 --block 128 --arg inout:z.npy
+has out "i32[3072]: 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 ..."
+
+# A cluster kernel, and its trace: a row a warp of each CTA
+cluster="$ptx/cluster.ptx --block 64 --arg in:z.npy --arg out:i32:2"
+# shellcheck disable=SC2086
+{
+	expect 0 sim $cluster --grid 8 --trace t.json
+	has out "i32[2]: 0 0"
+	[ "$(grep -c '"ph":"X","name":"warp"' t.json)" = 8 ] || fail "the trace has not 4 CTAs of 2 warps"
+	[ "$(head -c 1 t.json)" = "{" ] && [ "$(tail -c 3 t.json | tr -d '\n')" = "]}" ] ||
+		fail "the trace is no JSON object"
+	expect 1 sim $cluster --grid 8 --trace /nowhere/t.json
+	has err "/nowhere/t.json cannot be written"
+	expect 1 sim $cluster --grid 3
+	has err "grid component 0 is 3, which is no multiple of the cluster's 4"
+	expect 1 sim $cluster --grid 8 --cluster 2
+	has err "the kernel was compiled for clusters of 4 x 1 x 1"
+	expect 1 sim $cluster --grid 8 --block 2000
+	has err "a block of 2000 x 1 x 1 threads"
+	expect 1 sim $cluster --grid 8 --smem 300000
+	has err "300000 of dynamic shared memory"
+	expect 1 sim $cluster --grid 8 --checks what
+	has err "checks=what"
+}
+expect 0 sim "$ptx/tensor.ptx" --grid 3,3 --block 64 --buffer in:x.npy --buffer out:f32:1440 \
+	--arg tma:f32:0:72x20:32x8 --arg tma:f32:1:72x20:32x8 --arg f32:3 --trace t.json
+grep -q '"name":"TMA load","cat":"copy"' t.json || fail "the trace has no copies"
+grep -q '"name":"bar","cat":"wait"' t.json || fail "the trace has no waits"
+
+# Numbers
+for good in u8:255 i8:-128 s16:-32768 u16:65535 u32:0x10 i64:-1 u64:18446744073709551615 f32:1e3 f64:-0.5; do
+	expect 1 sim "$ptx/sgemm.ptx" --grid 1 --block 16,16 --arg $good
+	has err "sgemm takes 28 bytes of parameters"
+done
+for bad in u8:256 u8:-1 i8:128 i8:-129 s16:40000 u32:4294967296 u32:abc u32: i32:2147483648 i64:9223372036854775808 \
+	i64:-9223372036854775809 u64:18446744073709551616 \
+	f32:x f32: bf16:1 e4m3:1; do
+	expect 1 sim "$ptx/sgemm.ptx" --grid 1 --block 16,16 --arg $bad
+	has err "--arg $bad: the value is no number of that type"
+done
+for bad in u32 foo:4 :4; do
+	expect 1 sim "$ptx/sgemm.ptx" --grid 1 --block 16,16 --arg $bad
+	has err "--arg $bad: TYPE:VALUE, in:, out:, inout: or tma: is needed"
+done
+for bad in out:f32 out:f99:4 out:f32:x out:f32:4x; do
+	expect 1 sim "$ptx/sgemm.ptx" --grid 1 --block 16,16 --arg $bad
+	has err "--arg $bad: out:TYPE:COUNT[:FILE] is the form"
+done
+
+# Files that are no arrays
+bad_npy()
+{
+	expect 1 sim "$ptx/sgemm.ptx" --grid 1 --block 16,16 --arg in:bad.npy
+	has err "$1"
+}
+rm -f bad.npy
+bad_npy "bad.npy: No such file or directory"
+head -c 1000 x.npy >bad.npy
+bad_npy "bad.npy is cut short"
+npy '<f4' True '20, 72' >bad.npy
+bad_npy "only arrays in C order are read"
+npy '>f4' False '20, 72' >bad.npy
+bad_npy "elements of type >f4 are not known"
+echo hello >bad.npy
+bad_npy "bad.npy is not a .npy file"
+expect 1 sim "$ptx/bulk.ptx" --grid 3 --block 128 --arg inout:z.npy:/nowhere/w.npy
+has err "/nowhere/w.npy"
+
+# The command line itself
+expect 2 sim "$ptx/sgemm.ptx" --grid 0 --block 16
+has err "--grid 0 is not right"
+expect 2 sim "$ptx/sgemm.ptx" --block 16
+has err "needs a file, --grid and --block"
+expect 2 sim a b
+has err "takes one file, not b too"
+expect 2 sim "$ptx/sgemm.ptx" --grid 1 --block 1 --seed -1
+has err "--seed -1 is not right"
+expect 2 sim "$ptx/sgemm.ptx" --grid 1 --block 1 --schedules 0
+has err "--schedules 0 is not right"
+expect 1 sim "$ptx/sgemm.ptx" --grid 1 --block 1 --kernel x
+has err "the module has no entry x"
+cat "$ptx/sgemm.ptx" >two.ptx
+sed -n '/^.visible .entry/,$p' "$ptx/bulk.ptx" >>two.ptx
+expect 1 sim two.ptx --grid 1 --block 1
+has err "say which kernel with --kernel"
+expect 1 sim nothere.ptx --grid 1 --block 1
+has err "nothere.ptx: No such file or directory"
+printf '.version 8.0\n.target sm_90\n.address_size 64\n.entry k()\n{\nfrob.u32 1;\nret;\n}\n' >new.ptx
+expect 1 sim new.ptx --grid 1 --block 1
+has err "line 6: unknown instruction frob.u32"
+expect 0 sim --help
+has out "--arg tma:ELEM:BUFFER"

@@ -1,0 +1,21 @@
+#!/bin/sh
+# One output on the simulator, with TMA and without: sizes whose rows and columns are multiples of 16
+# bytes, one of both, neither; a leading dimension of its own where the source has one.
+#   outputs.sh DSLC SOURCE SCHEDULES -D...
+set -eu
+dslc=$1 source=$2 turns=$3
+shift 3
+run()
+{
+	"$dslc" run "$source" "$@" --device sim --schedules "$turns" --sms 2
+}
+for size in 136,200,72 133,200,64 136,77,200 65,133,8; do
+	m=${size%%,*} k=${size##*,} n=${size#*,}
+	size=M=$m,N=${n%,*},K=$k
+	if grep -q ldd "$source"; then
+		run "$@" --size "$size,ldd=$((${n%,*} + 3))"
+		run "$@" --size "$size,ldd=208"
+	else
+		run "$@" --size "$size"
+	fi
+done
