@@ -17,14 +17,16 @@ typedef struct {
 typedef struct {
 	const char *name, *ring;
 	int64_t slots, count, offset;
-	int64_t bytes; /* announced a phase; 0: none */
+	int64_t bytes;     /* announced a phase; 0: none */
+	const Ix *by_rank; /* count where CTAs of a cluster differ; else NULL */
 } FactBarrier;
 
 typedef struct {
 	const char *name;
 	int64_t slots;
-	int64_t bytes; /* of one slot of all its buffers */
-	bool staging;  /* written by warps, read by TMA stores */
+	int64_t bytes;  /* of one slot of all its buffers */
+	bool staging;   /* written by warps, read by TMA stores */
+	const Why *why; /* who fills whose slots in a cluster; NULL: each CTA its own */
 } FactRing;
 
 /* A tensor map at work: a load of a buffer or a store from one. */
@@ -35,10 +37,8 @@ typedef struct {
 	Elem elem;
 	int rank, copies; /* instructions that fill one slot; of a store: in the text */
 	int64_t box[BOX_MAX], swizzle, bytes;
-	/* Of a load, in a cluster: the CTAs that one copy serves, who issues it, its mask, and the
-	 * bytes that the cluster does not load. */
-	int64_t ctas, saved;
-	const char *issuer, *mask; /* mask NULL: none */
+	int64_t tile_bytes; /* of a slot; what one CTA issues is less where it loads a part */
+	const Why *why;     /* of a load: how the CTAs of a cluster share it; NULL: of one CTA */
 } FactCopy;
 
 typedef struct {
@@ -101,13 +101,20 @@ const FactBuffer *facts_buffer(const Facts *f, const char *name);
 const FactCopy *facts_load(const Facts *f, const char *buffer);
 const FactRing *facts_main_ring(const Facts *f);                    /* NULL: none */
 const char *facts_layout(Ctx *c, const Type *t, const char *shape); /* as the language says it */
+const char *facts_text(Ctx *c, const Ix *x);
 /* Why it is so: the pass's reason, "as written" or "default". */
 const char *facts_reason(const Facts *f, WhyId id, const char *subject, AttrId given);
 
 /* explain_text.c: the source with everything spelled out; notes_print: what it cannot say */
 void explain_program(const Src *src, const SaidVec *said, const FactsVec *all, Ctx *c, Buf *out);
-void notes_print(const Facts *f, Buf *out); /* lines "//: ..." */
-extern const char explain_mark[];           /* "//:", in front of every comment of explain */
+void notes_print(const Facts *f, Buf *out);  /* lines "//: ..." */
+void note_head(Buf *out, const char *title); /* of a line of notes_print; "" goes on */
+extern const char explain_mark[];            /* "//:", in front of every comment of explain */
+
+/* explain_share.c: how a cluster shares a load, and the slots of a ring */
+void share_note(const Facts *f, const FactCopy *load, Buf *out);
+void share_ring_note(const FactRing *ring, Buf *out);
+uint16_t share_mates(const uint16_t *sets, int rank); /* 0: a lower rank has them */
 
 /* explain_json.c, explain_svg.c */
 void explain_json(const char *source, const SaidVec *said, const FactsVec *all, Buf *out);

@@ -41,12 +41,24 @@ const FactRing *facts_main_ring(const Facts *f)
 	return f->mma.ring ? facts_ring(f, f->mma.ring) : NULL;
 }
 
+const char *facts_text(Ctx *c, const Ix *x)
+{
+	Buf b = {0};
+	ix_print(x, &b);
+	const char *s = ctx_str(c, b.s);
+	buf_free(&b);
+	return s;
+}
+
 /* ------------------------------------------------------------------ declarations */
 static FactRing *ring_of(Facts *f, const char *name)
 {
 	const FactRing *r = facts_ring(f, name);
 	if (!r) {
-		vec_push(arena_of(f), &f->rings, ((FactRing){.name = name, .staging = true}));
+		vec_push(arena_of(f), &f->rings,
+			 ((FactRing){.name = name,
+				     .staging = true,
+				     .why = kernel_why_find(f->k, WHY_RELEASES, name)}));
 		r = &f->rings.at[f->rings.n - 1];
 	}
 	return (FactRing *)(uintptr_t)r;
@@ -88,6 +100,14 @@ static void take_expect(Facts *f, const Op *op)
 			f->barriers.at[i].bytes = attrs_int(&op->attrs, A_BYTES, 0);
 }
 
+/* Where arrivals differ by rank, they are an operand. */
+static void take_init(Facts *f, const Op *op)
+{
+	for (int i = 0; i < f->barriers.n && op->nix; i++)
+		if (!strcmp(f->barriers.at[i].name, op->in[0].val->name))
+			f->barriers.at[i].by_rank = op->ix[0];
+}
+
 static void take_role(Facts *f, const Op *op)
 {
 	const Attrs *a = &op->attrs;
@@ -104,10 +124,7 @@ static void take_role(Facts *f, const Op *op)
 
 static void take_launch(Facts *f, const Op *op)
 {
-	Buf b = {0};
-	ix_print(op->ix[0], &b);
-	f->grid = ctx_str(f->k->ctx, b.s);
-	buf_free(&b);
+	f->grid = facts_text(f->k->ctx, op->ix[0]);
 }
 
 /* ------------------------------------------------------------------ copies */
@@ -128,11 +145,9 @@ static FactCopy copy_of(const Op *op, const Val *buffer, const Val *map)
 		      .map = map->name,
 		      .asks = def->nsym ? def->sym[0] : NULL,
 		      .role = role_name(op),
-		      .issuer = "each CTA for itself",
 		      .elem = def->in[0].val->type->elem,
 		      .rank = box->n,
 		      .copies = 1,
-		      .ctas = 1,
 		      .swizzle = attrs_int(&def->attrs, A_SWIZZLE, 0)};
 	c.bytes = elem_rows[c.elem].bits / 8;
 	for (int i = 0; i < box->n && i < BOX_MAX; i++) {
@@ -153,6 +168,8 @@ static void take_load(Facts *f, const Op *op)
 			c.copies += o->kind == OP_TMA_LOAD && o->in[0].val == op->in[0].val &&
 				    o->in[0].at == op->in[0].at;
 		c.bytes *= c.copies;
+		c.tile_bytes = facts_buffer(f, c.buffer)->bytes;
+		c.why = kernel_why_find(f->k, WHY_MULTICAST, c.buffer);
 		vec_push(arena_of(f), &f->loads, c);
 	}
 }
@@ -194,10 +211,7 @@ static void take_wgmma(Facts *f, const Op *op)
 static void take_named(Facts *f, const Op *op)
 {
 	int64_t threads = attrs_int(&op->attrs, A_THREADS, 0);
-	Buf b = {0};
-	ix_print(op->ix[0], &b);
-	const char *id = ctx_str(f->k->ctx, b.s);
-	buf_free(&b);
+	const char *id = facts_text(f->k->ctx, op->ix[0]);
 	for (int i = 0; i < f->named.n; i++)
 		if (f->named.at[i].id == id && f->named.at[i].threads == threads)
 			return;
@@ -212,6 +226,9 @@ static void take(Facts *f, const Op *op)
 		break;
 	case OP_MBARRIER:
 		take_barrier(f, op);
+		break;
+	case OP_MBAR_INIT:
+		take_init(f, op);
 		break;
 	case OP_MBAR_EXPECT:
 		take_expect(f, op);

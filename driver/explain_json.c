@@ -125,6 +125,24 @@ static void put_roles(json_object *k, const Facts *f)
 	}
 }
 
+/* Lists of ranks; only those of a group's lowest where `once`. */
+static void put_sets(json_object *o, const char *key, const WhyShare *w, const uint16_t *sets,
+		     bool once)
+{
+	json_object *a = put_array(o, key);
+	for (int r = 0; w && r < w->ranks; r++) {
+		if (once && !share_mates(sets, r))
+			continue;
+		json_object *set = must(json_object_new_array());
+		for (int q = 0; q < w->ranks; q++)
+			if (sets[r] >> q & 1 &&
+			    json_object_array_add(set, must(json_object_new_int64(q))))
+				panic("out of memory");
+		if (json_object_array_add(a, set))
+			panic("out of memory");
+	}
+}
+
 static void put_pipelines(json_object *k, const Facts *f)
 {
 	json_object *a = put_array(k, "pipelines");
@@ -135,6 +153,10 @@ static void put_pipelines(json_object *k, const Facts *f)
 		put_int(o, "stages", r->slots);
 		put_int(o, "stage_bytes", r->bytes);
 		put_bool(o, "staging", r->staging);
+		const WhyShare *w = r->why ? r->why->share : NULL;
+		put_sets(o, "fills", w, w ? w->into : NULL, false);
+		put_sets(o, "filled_by", w, w ? w->from : NULL, false);
+		put_bool(o, "paced", w && w->paced);
 	}
 }
 
@@ -156,16 +178,41 @@ static void put_buffers(json_object *k, const Facts *f)
 	}
 }
 
-static void put_multicast(json_object *o, const FactCopy *c)
+static void put_formula(json_object *o, const char *key, const Facts *f, const Ix *x)
 {
-	json_object *m = put_object(o, "multicast");
-	put_int(m, "ctas", c->ctas);
-	put_text(m, "issuer", c->issuer);
-	put_text(m, "mask", c->mask);
-	put_int(m, "saved_bytes", c->saved);
+	put_text(o, key, facts_text(f->k->ctx, x));
 }
 
-static void put_copy(json_object *array, const FactCopy *c)
+/* Of a load in a cluster; null elsewhere. */
+static void put_multicast(json_object *o, const Facts *f, const FactCopy *c)
+{
+	const WhyShare *w = c->why ? c->why->share : NULL;
+	if (!w) {
+		put_text(o, "multicast", NULL);
+		return;
+	}
+	json_object *m = put_object(o, "multicast");
+	put_text(m, "issue", w->issue);
+	put_text(m, "reason", c->why->text);
+	put_sets(m, "load_same", w, w->always, true);
+	put_sets(m, "may_load_same", w, w->ever, false);
+	put_text(m, "depends_on", w->depends);
+	put_bool(m, "exact", !w->narrowed);
+	json_object *proofs = put_array(m, "proofs");
+	for (int i = 0; i < w->nproofs; i++)
+		add_text(proofs, w->proofs[i]);
+	put_formula(m, "mask", f, w->mask);
+	put_formula(m, "issued_where", f, w->issues);
+	put_formula(m, "part", f, w->part);
+	put_int(m, "parts", w->slices);
+	put_ints(m, "tiles_read", (int64_t[]){w->loads_lo, w->loads_hi}, 2);
+	put_ints(m, "saved_bytes",
+		 (int64_t[]){(w->ranks - w->loads_hi) * c->tile_bytes,
+			     (w->ranks - w->loads_lo) * c->tile_bytes},
+		 2);
+}
+
+static void put_copy(json_object *array, const Facts *f, const FactCopy *c)
 {
 	json_object *o = add_object(array);
 	put_text(o, "buffer", c->buffer);
@@ -182,16 +229,16 @@ static void put_copy(json_object *array, const FactCopy *c)
 		return;
 	}
 	put_text(o, "barrier", c->barrier);
-	put_multicast(o, c);
+	put_multicast(o, f, c);
 }
 
 static void put_copies(json_object *k, const Facts *f)
 {
 	json_object *loads = put_array(k, "loads"), *stores = put_array(k, "stores");
 	for (int i = 0; i < f->loads.n; i++)
-		put_copy(loads, &f->loads.at[i]);
+		put_copy(loads, f, &f->loads.at[i]);
 	for (int i = 0; i < f->stores.n; i++)
-		put_copy(stores, &f->stores.at[i]);
+		put_copy(stores, f, &f->stores.at[i]);
 	put_int(k, "copied_stores", f->copied_stores);
 	put_int(k, "direct_stores", f->direct_stores);
 }
@@ -206,6 +253,8 @@ static void put_barriers(json_object *k, const Facts *f)
 		put_text(o, "pipeline", b->ring);
 		put_int(o, "slots", b->slots);
 		put_int(o, "arrivals", b->count);
+		put_text(o, "arrivals_by_rank",
+			 b->by_rank ? facts_text(f->k->ctx, b->by_rank) : NULL);
 		put_int(o, "bytes", b->bytes);
 		put_int(o, "offset", b->offset);
 	}

@@ -265,10 +265,12 @@ static double byte_at(const Draw *d, int64_t offset)
 }
 
 /* Above each buffer a line and, where it fits, its name. */
-static void memory_names(Draw *d)
+static void memory_names(Draw *d, bool over)
 {
 	for (int i = 0; i < d->f->buffers.n; i++) {
 		const FactBuffer *b = &d->f->buffers.at[i];
+		if (!b->over == over)
+			continue;
 		double from = byte_at(d, b->offset);
 		double to = byte_at(d, b->offset + b->slots * b->groups * b->bytes);
 		buf_printf(d->out, "<path class=\"b\" d=\"M%.1f %d v-4 H%.1f v4\"/>\n", from + 1,
@@ -279,14 +281,17 @@ static void memory_names(Draw *d)
 	d->y += 14;
 }
 
-static void memory_bar(Draw *d)
+/* What lies over the memory of others has a bar of its own. */
+static void memory_bar(Draw *d, bool over)
 {
 	const Facts *f = d->f;
 	Ctx *c = f->k->ctx;
-	memory_names(d);
-	row_name(d, ROW, "shared memory", "to scale");
+	memory_names(d, over);
+	row_name(d, ROW, over ? "then" : "shared memory", over ? "over the stages" : "to scale");
 	for (int i = 0; i < f->buffers.n; i++) {
 		const FactBuffer *b = &f->buffers.at[i];
+		if (!b->over == over)
+			continue;
 		d->slots = (int)b->slots;
 		for (int64_t s = 0; s < b->slots * b->groups; s++) {
 			int64_t from = b->offset + s * b->bytes;
@@ -301,8 +306,9 @@ static void memory_bar(Draw *d)
 		}
 	}
 	double used = byte_at(d, f->smem);
-	box(d, used, d->y, RIGHT - used > 1 ? RIGHT - used : 1, ROW, "w",
-	    ctx_strf(c, "free %" PRId64, f->smem_limit - f->smem), "free");
+	if (!over)
+		box(d, used, d->y, RIGHT - used > 1 ? RIGHT - used : 1, ROW, "w",
+		    ctx_strf(c, "free %" PRId64, f->smem_limit - f->smem), "free");
 	next_row(d, ROW);
 }
 
@@ -339,6 +345,14 @@ static void memory_table(Draw *d)
 }
 
 /* ------------------------------------------------------------------ all kernels */
+static bool lies_over(const Facts *f)
+{
+	for (int i = 0; i < f->buffers.n; i++)
+		if (f->buffers.at[i].over)
+			return true;
+	return false;
+}
+
 static void kernel(Draw *d)
 {
 	const Facts *f = d->f;
@@ -348,7 +362,9 @@ static void kernel(Draw *d)
 	d->y += 34;
 	timeline(d);
 	d->y += 14;
-	memory_bar(d);
+	memory_bar(d, false);
+	if (lies_over(f))
+		memory_bar(d, true);
 	memory_table(d);
 	d->y += 24;
 }

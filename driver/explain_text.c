@@ -142,29 +142,42 @@ static void say_buffer(Program *p, const Said *s)
 }
 
 /* ------------------------------------------------------------------ copies and pipelines */
-/* What is asked for; where there is no other CTA, there is nothing to choose. */
-static const char *multicast_word(const Facts *f, const char *written)
+/* As it came out; where there is no other CTA, there is nothing to share. */
+static const char *multicast_word(const Facts *f, const char *buffer)
 {
-	if (f->cluster[0] * f->cluster[1] == 1)
-		return "off";
-	return written ? written : f->multicast;
+	const FactCopy *load = facts_load(f, buffer);
+	return load && load->why ? load->why->share->issue : "off";
+}
+
+static void remark_multicast(Program *p, const Facts *f, Loc stmt, const char *buffer)
+{
+	for (int i = 0; i < f->k->whys.n; i++) {
+		const Why *w = &f->k->whys.at[i];
+		if (w->id != WHY_MULTICAST || strcmp(w->subject, buffer) != 0)
+			continue;
+		const char *word = w->rejected ? "rejected" : w->share->issue;
+		remark(p, stmt, ctx_strf(p->c, "%s: multicast %s: %s", buffer, word, w->text));
+	}
 }
 
 static void say_load(Program *p, const Said *s)
 {
 	const Facts *f = facts_named(p, s->kernel);
+	if (f)
+		remark_multicast(p, f, s->stmt, s->value);
 	if (f && !find_said(p, SAID_MULTICAST, s->kernel, s->name) &&
 	    p->src->text[s->loc.end - 1] == ')')
 		edit(p, s->loc.end - 1, s->loc.end - 1,
-		     ctx_strf(p->c, ", multicast %s", multicast_word(f, NULL)));
+		     ctx_strf(p->c, ", multicast %s", multicast_word(f, s->value)));
 }
 
 static void say_multicast(Program *p, const Said *s)
 {
 	const Facts *f = facts_named(p, s->kernel);
-	if (f)
+	const Said *load = find_said(p, SAID_LOAD, s->kernel, s->name);
+	if (f && load)
 		edit(p, s->loc.begin, s->loc.end,
-		     ctx_strf(p->c, "multicast %s", multicast_word(f, s->value)));
+		     ctx_strf(p->c, "multicast %s", multicast_word(f, load->value)));
 }
 
 static const char *fresh_name(const Program *p, const char *tensor)
@@ -185,10 +198,12 @@ static void say_member(Program *p, const Said *s)
 		return;
 	const char *name = via ? via->value : fresh_name(p, load->tensor);
 	edit(p, s->loc.end, s->loc.end, ctx_strf(p->c, " via %s", name));
-	if (!via)
-		edit(p, s->stmt.begin, s->stmt.begin,
-		     ctx_strf(p->c, "tma %s = load(%s, %s, multicast %s);\n%s", name, load->tensor,
-			      load->buffer, multicast_word(f, NULL), indent_at(p, s->stmt.begin)));
+	if (via)
+		return;
+	remark_multicast(p, f, s->stmt, load->buffer);
+	edit(p, s->stmt.begin, s->stmt.begin,
+	     ctx_strf(p->c, "tma %s = load(%s, %s, multicast %s);\n%s", name, load->tensor,
+		      load->buffer, multicast_word(f, load->buffer), indent_at(p, s->stmt.begin)));
 }
 
 static void say_pipeline(Program *p, const Said *s)

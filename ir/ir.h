@@ -205,12 +205,31 @@ typedef struct {
 	const char *name, *what;
 } WhyRow;
 extern const WhyRow why_rows[WHY_COUNT];
+/* How the CTAs of a cluster share a load, or the slots of a ring. Sets of ranks are words. */
+enum { SHARE_CTAS = 16 };
+typedef struct {
+	int ranks;
+	/* Of a load: off (each CTA for itself), leader or slice; NULL: of a ring. */
+	const char *issue;
+	const char *depends; /* what groups depend on; NULL: they are constant */
+	bool narrowed;       /* two may count as different that load the same */
+	const char **proofs; /* theorems and procedures that decided */
+	int nproofs, slices;
+	int loads_lo, loads_hi; /* tiles that a cluster reads, of as many as it has CTAs */
+	/* Those that load the same as a rank always, and at times. */
+	uint16_t always[SHARE_CTAS], ever[SHARE_CTAS];
+	const Ix *mask, *issues, *part; /* of rank and run-time names */
+	/* Of a ring: whose slots a rank fills, and who fills its. */
+	uint16_t into[SHARE_CTAS], from[SHARE_CTAS];
+	bool paced; /* who fills another's slot only at times tells it each time */
+} WhyShare;
 typedef struct {
 	WhyId id;
 	const char *subject;
 	int64_t value;
 	const char *text;
 	bool rejected; /* tried and not taken */
+	const WhyShare *share;
 } Why;
 
 /* Properties that passes need and give (passes.def). */

@@ -43,6 +43,27 @@ has out 'registers 232 rejected: 250 are needed' 'regs 240'
 expect 0 explain "$schedules" -DR=none
 has out 'roles none;' 'the first 3 before the loop: the stages less the wgmma groups left in flight'
 
+# Clusters: who loads the same, proved how, and who issues for whom; or why nobody does.
+expect 0 explain "$schedules" -DCM=2 -DCN=2 --json cluster.json -o -
+has out 'tma ldA = load(A, sA, multicast slice);' 'load the same: {0,2} {1,3}; exact' \
+	'each CTA issues part rank / 2 of 2, 8192 bytes, to the CTAs of mask shl(5, rank % 2)' \
+	'a stage of the cluster reads 2 of 4 tiles: saves 32768 of 65536 bytes' \
+	'{0} to {0,1,2}, {1} to {0,1,3}'
+tr -d ' \n' <cluster.json >flat
+has flat '"issue":"slice"' '"load_same":[[0,2],[1,3]]' '"exact":true' '"mask":"shl(5,rank%2)"' \
+	'"saved_bytes":[32768,32768]' '"filled_by":[[0,1,2],[0,1,3],[0,2,3],[1,2,3]]'
+expect 0 explain "$schedules" -DCM=2 -DCN=2 -DX=leader
+has out 'issued where rank / 2 == 0, to the CTAs of mask shl(5, rank % 2)' 'of ranks 0, 1, ..: 24 16 16 8'
+expect 0 explain "$schedules" -DCM=3 -DbN=64
+has out 'multicast off: no two CTAs of a cluster load the same' 'saves 0 of 49152 bytes' \
+	'sB: multicast rejected: by slices: the tile has 8 times 8 rows' 'tma ldB = load(B, sB, multicast leader);'
+expect 0 explain "$schedules" -DCM=2 -DX=off
+has out 'load the same: {0,1}; exact' 'multicast off: as asked: each CTA loads for itself'
+expect 0 explain "$root/tests/e2e/boxes.gemm" -DBM=3
+has out 'persistent box (3,1) raster (2,2);' 'always; as the iteration has it, 0 with {1}, 1 with {0}' \
+	'by isl: a set of integer points is empty' 'by theorem 2.5' 'are known to load the same' \
+	'issued by the lowest CTA of the mask' 'saves 0..8192 of 16384 bytes' 'ab is paced'
+
 # For tools, and for eyes.
 expect 0 explain "$gemm" --json - --svg a.svg
 empty err
@@ -137,7 +158,7 @@ cp "$root/docs/explain.md" "$root/docs/explain.svg" page
 "$root/tools/explain-page.sh" "$dslc" page
 cmp page/explain.md "$root/docs/explain.md" && cmp page/explain.svg "$root/docs/explain.svg" ||
 	fail "docs/explain.md is old: tools/explain-page.sh $dslc docs"
-expect 0 explain "$schedules" -DbN=128 --json keys.json
+expect 0 explain "$schedules" -DbN=128 -DCM=2 --json keys.json
 grep -o '^ *"[a-z_]*":' keys.json | tr -d ' ":' | sort -u >keys
 sed -n '/^## JSON/,$p' "$root/docs/explain.md" | sed -n 's/^| \(`[^|]*\) | \(.*\) |$/\1 \2/p' |
 	grep -o '`[a-z_]*`' | tr -d '`' | sort -u >documented
