@@ -4,7 +4,6 @@
  */
 #include "driver/compile.h"
 #include "driver/dslc.h"
-#include "frontend/frontend.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -62,6 +61,7 @@ static Module *read_gemm(Compile *c, int src)
 		.target = c->opt->target,
 		.printed = &c->out->printed,
 		.ast = wants(c, EMIT_AST) ? &c->out->out[EMIT_AST] : NULL,
+		.said = c->opt->said,
 		.syntax_only = c->opt->syntax_only,
 	};
 	for (int i = 0; i < c->opt->ndefines; i++)

@@ -4,6 +4,7 @@
 #define DSL_DRIVER_COMPILE_H
 
 #include "codegen/codegen.h"
+#include "frontend/frontend.h"
 #include "passes/passes.h"
 
 /* What can be written; EMIT_BIT(EMIT_CUBIN) is DSLC_CUBIN and so on. */
@@ -50,7 +51,8 @@ typedef struct {
 	const char *target;         /* NULL: sm_90a */
 	const char *const *defines; /* "NAME=VALUE"; the last of a name counts */
 	int ndefines;
-	CgOpt cg; /* source_name NULL: the source's; c_name NULL: made from it */
+	SaidVec *said; /* what a .gemm says and where; may be NULL */
+	CgOpt cg;      /* source_name NULL: the source's; c_name NULL: made from it */
 	/* Called with what the frontend and each pass left; may be NULL. */
 	void (*after)(void *user, const Kernel *k, const char *pass, bool changed);
 	void *user;

@@ -116,7 +116,9 @@ static void help_all(Buf *out)
 		   "dslc run FILE --size ...       compile, run on random inputs, compare with the "
 		   "reference\n"
 		   "dslc layout ['EXPR' ...]       evaluate the layout algebra, show tables and "
-		   "pictures\n\n");
+		   "pictures\n"
+		   "dslc explain FILE              write the program out in full, with what was "
+		   "derived and why\n\n");
 	for (int i = 0; i < CAT_COUNT; i++) {
 		help_category(out, (OptCategory)i);
 		buf_printf(out, "\n");

@@ -458,6 +458,11 @@ static void set_SVG(Parse *p, const char *arg)
 	p->o->svg = arg;
 }
 
+static void set_JSON(Parse *p, const char *arg)
+{
+	p->o->json_out = arg;
+}
+
 static void set_HELP(Parse *p, const char *arg)
 {
 	p->o->help = true;
@@ -542,12 +547,17 @@ static void unknown_option(Parse *p, const char *word)
 
 static const char *command_name(Command c)
 {
-	return c == CMD_RUN ? "dslc run" : c == CMD_LAYOUT ? "dslc layout" : "dslc";
+	return c == CMD_RUN       ? "dslc run"
+	       : c == CMD_LAYOUT  ? "dslc layout"
+	       : c == CMD_EXPLAIN ? "dslc explain"
+				  : "dslc";
 }
 
 static void wrong_command(Parse *p, const OptRow *row)
 {
-	Command taker = row->who & CMD_RUN ? CMD_RUN : row->who & CMD_LAYOUT;
+	Command taker = row->who & CMD_RUN      ? CMD_RUN
+			: row->who & CMD_LAYOUT ? CMD_LAYOUT
+						: CMD_EXPLAIN;
 	const char *here = command_name(p->o->command);
 	if (p->o->command == CMD_COMPILE)
 		refuse(p, "%s is not an option of %s; %s takes it", row->spelling, here,
@@ -605,6 +615,17 @@ static void check_run(Parse *p)
 		refuse(p, "dslc run takes one file, not %d", p->o->inputs.n);
 }
 
+static void check_explain(Parse *p)
+{
+	Options *o = p->o;
+	int stdouts = (o->out && !strcmp(o->out, "-")) + (o->svg && !strcmp(o->svg, "-")) +
+		      (o->json_out && !strcmp(o->json_out, "-"));
+	if (o->inputs.n > 1)
+		refuse(p, "dslc explain takes one file, not %d", o->inputs.n);
+	else if (stdouts > 1)
+		refuse(p, "only one of -o, --json and --svg can be -");
+}
+
 static void check_layout(Parse *p)
 {
 	if (p->o->svg && p->o->inputs.n > 1)
@@ -624,6 +645,8 @@ static void check_options(Parse *p)
 		refuse(p, "no input file; dslc --help says what can be done");
 	else if (o->command == CMD_RUN)
 		check_run(p);
+	else if (o->command == CMD_EXPLAIN)
+		check_explain(p);
 	else
 		check_compile(p);
 }
@@ -632,8 +655,8 @@ static const struct {
 	const char *name;
 	Command command; /* 0: not built yet */
 } commands[] = {
-	{"run", CMD_RUN}, {"layout", CMD_LAYOUT}, {"bench", 0}, {"tune", 0},
-	{"explain", 0},   {"check", 0},           {"fmt", 0},
+	{"run", CMD_RUN},         {"layout", CMD_LAYOUT}, {"bench", 0}, {"tune", 0},
+	{"explain", CMD_EXPLAIN}, {"check", 0},           {"fmt", 0},
 };
 
 /* A first word that names a command; 1 when it was one. */

@@ -4,7 +4,16 @@
 
 #include "driver/compile.h"
 
-typedef enum { CMD_COMPILE = 1, CMD_RUN = 2, CMD_LAYOUT = 4, CMD_ALL = 3, CMD_ANY = 7 } Command;
+typedef enum {
+	CMD_COMPILE = 1,
+	CMD_RUN = 2,
+	CMD_LAYOUT = 4,
+	CMD_EXPLAIN = 8,
+	CMD_ALL = CMD_COMPILE | CMD_RUN | CMD_EXPLAIN,
+	CMD_ANY = CMD_ALL | CMD_LAYOUT,
+	CMD_WRITES = CMD_COMPILE | CMD_EXPLAIN,
+	CMD_DRAWS = CMD_LAYOUT | CMD_EXPLAIN
+} Command;
 
 typedef enum {
 #define OPT(id, ...) OPT_##id,
@@ -82,6 +91,8 @@ typedef struct {
 	bool table, tv, banks;
 	Elem elem;
 	const char *svg;
+	/* explain; svg too */
+	const char *json_out;
 	/* what ends the tool at once */
 	bool help, version;
 	const char *help_category; /* NULL: all */

@@ -392,6 +392,8 @@ static int tool_main(const Options *o)
 		return EXIT_OK;
 	if (o->command == CMD_LAYOUT)
 		return tool_layout(o);
+	if (o->command == CMD_EXPLAIN)
+		return tool_explain(o);
 	return o->command == CMD_RUN ? tool_run(o) : tool_compile(o);
 }
 

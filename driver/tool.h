@@ -6,6 +6,7 @@
 
 int tool_compile(const Options *o); /* each input in turn; the worst code of all */
 int tool_run(const Options *o);
+int tool_explain(const Options *o);        /* what was derived, and why */
 int tool_layout(const Options *o);         /* expressions of the layout algebra */
 int tool_sim(int argc, char *const *argv); /* argv[0] is "sim" */
 

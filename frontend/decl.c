@@ -29,6 +29,19 @@ static Value eval_define(Sema *s, Define *d)
 	return n ? eval(s, n) : value_bad();
 }
 
+static void said_const(Sema *s, const Node *n, const Value *v)
+{
+	Buf text = {0};
+	if (v && v->kind == V_REAL) /* exact, and not an integer when it is read again */
+		buf_printf(&text, "%.17g", v->real);
+	else if (v)
+		value_print(s, v, &text);
+	if (v && v->kind == V_REAL && !strpbrk(text.s, ".e"))
+		buf_printf(&text, ".0");
+	said(s, SAID_CONST, n->name, n->kids.at[0]->loc, v ? ctx_str(s->ctx, text.s) : NULL);
+	buf_free(&text);
+}
+
 static void bind_const(Sema *s, const Node *n)
 {
 	Define *d = define_of(s, n->name);
@@ -42,6 +55,7 @@ static void bind_const(Sema *s, const Node *n)
 		diag_remedy(s->ctx, m, "let names anything");
 		v = value_bad();
 	}
+	said_const(s, n, d ? &v : NULL);
 	scope_add(s, n, v);
 }
 
@@ -82,12 +96,26 @@ void decl_layout(Sema *s, const Node *n)
 	}
 }
 
+static void said_mma(Sema *s, const Node *n, const Mma *m)
+{
+	const Node *e = n->kids.at[0];
+	bool spelled = e->kind == N_BINARY;
+	said(s, SAID_MMA, n->name, e->loc,
+	     spelled ? NULL
+		     : ctx_strf(s->ctx, "(%" PRId64 ",%" PRId64 ",%" PRId64 ")", m->arrange[0],
+				m->arrange[1], m->arrange[2]));
+}
+
 void decl_mma(Sema *s, const Node *n)
 {
 	for (int i = 0; i < n->kids.n; i++) {
 		const Node *b = n->kids.at[i];
 		Value v = eval(s, b->kids.at[0]);
-		scope_add(s, b, want(s, &v, V_MMA, "the value") ? v : value_bad());
+		if (want(s, &v, V_MMA, "the value"))
+			said_mma(s, b, v.mma);
+		else
+			v = value_bad();
+		scope_add(s, b, v);
 	}
 }
 
@@ -153,6 +181,7 @@ static void decl_buffer(Sema *s, Node *n)
 	b->type = type_tile(s->ctx, SP_SHARED, e, l);
 	vec_push(s->arena, &s->buffers, b);
 	v.buffer = b;
+	said(s, SAID_BUFFER, n->name, type->kids.at[0]->loc, is_auto ? "auto" : NULL);
 	scope_add(s, n, v);
 }
 
@@ -168,13 +197,16 @@ static bool is_word(const Node *n, const char *word)
 	return n->kind == N_NAME && !strcmp(n->name, word);
 }
 
-static bool tma_option(Sema *s, const Node *n, TmaLoad *t)
+static bool tma_option(Sema *s, const Node *n, const char *copy, TmaLoad *t)
 {
 	const Node *key = n->kind == N_PHRASE ? n->kids.at[0] : n, *word = NULL;
 	if (n->kind == N_PHRASE)
 		word = n->kids.at[1];
-	if (word && is_word(key, "multicast"))
-		return (t->multicast = sched_multicast(s, word)) != NULL;
+	if (word && is_word(key, "multicast")) {
+		t->multicast = sched_multicast(s, word);
+		said(s, SAID_MULTICAST, copy, n->loc, t->multicast);
+		return t->multicast != NULL;
+	}
 	if (word && is_word(key, "cache"))
 		not_yet(s, n->loc, "cache policies");
 	else
@@ -182,7 +214,7 @@ static bool tma_option(Sema *s, const Node *n, TmaLoad *t)
 	return false;
 }
 
-static Value tma_load(Sema *s, const Node *call)
+static Value tma_load(Sema *s, const Node *call, const char *name)
 {
 	Value v = value_of(V_TMA);
 	if (call->kids.n < 3) {
@@ -192,10 +224,11 @@ static Value tma_load(Sema *s, const Node *call)
 	Value a = eval(s, call->kids.at[1]), b = eval(s, call->kids.at[2]);
 	if (!want(s, &a, V_TENSOR, "the source") || !want(s, &b, V_BUFFER, "the target"))
 		return value_bad();
+	said(s, SAID_LOAD, name, call->loc, b.buffer->name);
 	TmaLoad *t = NEW(s->arena, TmaLoad);
 	*t = (TmaLoad){.tensor = a.tensor, .buffer = b.buffer};
 	for (int i = 3; i < call->kids.n; i++)
-		if (!tma_option(s, call->kids.at[i], t))
+		if (!tma_option(s, call->kids.at[i], name, t))
 			return value_bad();
 	v.load = t;
 	return v;
@@ -208,7 +241,7 @@ void decl_tma(Sema *s, const Node *n)
 		const Node *callee = call->kind == N_CALL ? call->kids.at[0] : call;
 		Value v = value_bad();
 		if (call->kind == N_CALL && is_word(callee, "load"))
-			v = tma_load(s, call);
+			v = tma_load(s, call, b->name);
 		else if (call->kind == N_CALL && is_word(callee, "store"))
 			not_yet(s, call->loc, "tma stores; load is");
 		else
@@ -249,7 +282,9 @@ static void member(Sema *s, Ring *r, const Node *n)
 	}
 	v.buffer->ring = r;
 	vec_push(s->arena, &r->buffers, v.buffer);
-	member_via(s, n->kids.at[0], v.buffer);
+	const Node *via = n->kids.at[0];
+	said(s, SAID_MEMBER, n->name, n->name_loc, via->kind == N_NONE ? NULL : via->name);
+	member_via(s, via, v.buffer);
 }
 
 void decl_pipeline(Sema *s, const Node *n)
@@ -264,6 +299,10 @@ void decl_pipeline(Sema *s, const Node *n)
 	}
 	for (int i = 0; i < members->kids.n; i++)
 		member(s, r, members->kids.at[i]);
+	said(s, SAID_PIPELINE, n->name,
+	     slots->kind == N_NONE ? (Loc){n->name_loc.src, n->name_loc.end, n->name_loc.end}
+				   : slots->loc,
+	     r->slots ? ctx_strf(s->ctx, "%" PRId64, r->slots) : NULL);
 	if (!name_is_free(s, n->name, n->name_loc))
 		return;
 	if (s->rings.n == 1)

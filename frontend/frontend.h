@@ -9,12 +9,27 @@ typedef struct {
 	bool used;                /* set when some const took it */
 } Define;
 
+/* What the source says and where, for who writes it out in full: rows of said.def, in the order of
+ * the text. */
+typedef enum {
+#define SAID(id, what) SAID_##id,
+#include "frontend/said.def"
+	SAID_COUNT
+} SaidKind;
+typedef struct {
+	SaidKind kind;
+	const char *kernel, *name, *value; /* kernel NULL: outside; value: see said.def */
+	Loc stmt, loc;                     /* the whole statement; what said.def says */
+} Said;
+typedef VEC(Said) SaidVec;
+
 typedef struct {
 	Define *defines;
 	int ndefines;
 	const char *target; /* "sm_90a" unless a kernel says otherwise; NULL: sm_90a */
 	Buf *printed;       /* what print(...) says, a line each; may be NULL */
 	Buf *ast;           /* the syntax tree as text (--emit=ast); may be NULL */
+	SaidVec *said;      /* gets a row for each of said.def; may be NULL; the ctx's */
 	bool syntax_only;   /* stop after sema: the module has no kernels */
 } FrontendOpt;
 

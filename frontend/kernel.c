@@ -411,6 +411,16 @@ static bool kernel_name_is_free(Sema *s, const Node *n)
 	return true;
 }
 
+static void said_kernel(Sema *s, const Node *n)
+{
+	const Node *list = n->kids.at[1];
+	const char *target = NULL;
+	for (int i = 0; i < list->kids.n; i++)
+		if (list->kids.at[i]->kind == N_TARGET)
+			target = list->kids.at[i]->name;
+	said(s, SAID_KERNEL, n->name, n->kids.at[2]->loc, target);
+}
+
 void sema_kernel(Sema *s, const Node *n)
 {
 	int mark = scope_mark(s);
@@ -423,6 +433,7 @@ void sema_kernel(Sema *s, const Node *n)
 		s->kernel->target = ctx_str(s->ctx, s->opt->target);
 	args(s, n->kids.at[0]);
 	clauses(s, n->kids.at[1]);
+	said_kernel(s, n);
 	symbols_have_values(s, n);
 	layout_assume(s->ctx, kernel_facts(s->kernel));
 	sema_block(s, n->kids.at[2]);

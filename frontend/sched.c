@@ -10,10 +10,12 @@
 enum {
 	STAGES_MIN = 2,
 	STAGES_MAX = 8,
+	STAGING_MAX = 8,
 	INFLIGHT_MAX = 7,
 	GROUP_MAX = 65536,
 	THREADS_WG = 128,
-	CLUSTER_MAX = 16
+	CLUSTER_MAX = 16,
+	PINGPONG = 2
 };
 
 /* Words that may be values of a const: word, built. */
@@ -120,7 +122,7 @@ static bool registers_fit(Sema *s, const Node *n, const Role *p, const Role *c)
 	return false;
 }
 
-static void roles_spelled(Sema *s, const Node *n)
+static void roles_spelled(Sema *s, const Node *n, const char *roles)
 {
 	const Node *list = n->kids.at[n->kids.n - 1];
 	Role p = {0}, c = {0};
@@ -149,7 +151,7 @@ static void roles_spelled(Sema *s, const Node *n)
 	}
 	if (!registers_fit(s, n, &p, &c))
 		return;
-	kernel_str(s->kernel, A_ROLES, "cooperative");
+	kernel_str(s->kernel, A_ROLES, roles);
 	if (p.regs)
 		kernel_ints(s->kernel, A_ROLE_REGS, (int64_t[]){p.regs, c.regs}, 2);
 	s->schedule.consumers = c.count;
@@ -166,10 +168,13 @@ static void clause_roles(Sema *s, const Node *n)
 	const Node *last = word_at(n, n->kids.n - 1);
 	Suggest g;
 	if (n->kids.n == 1 && last->kind == N_BLOCK) {
-		roles_spelled(s, n);
+		roles_spelled(s, n, "cooperative");
 		return;
 	}
-	if (n->kids.n != 1 || last->kind != N_NAME) {
+	bool spelled = n->kids.n == 2 && last->kind == N_BLOCK;
+	if (spelled)
+		last = n->kids.at[0];
+	if ((n->kids.n != 1 && !spelled) || last->kind != N_NAME) {
 		bad_form(s, n, "roles cooperative;");
 		return;
 	}
@@ -188,6 +193,10 @@ static void clause_roles(Sema *s, const Node *n)
 		return;
 	if (!is_roles(v.str))
 		not_yet(s, last->loc, "roles %s; none, cooperative and pingpong are", v.str);
+	else if (spelled && !strcmp(v.str, "none"))
+		bad_form(s, n, "roles none; it has no producer and no consumer");
+	else if (spelled)
+		roles_spelled(s, n, v.str);
 	else
 		kernel_str(s->kernel, A_ROLES, v.str);
 }
@@ -197,6 +206,13 @@ static void clause_stages(Sema *s, const Node *n)
 {
 	if (clause_int(s, n, STAGES_MIN, STAGES_MAX, "stages 4;", &s->schedule.stages))
 		kernel_int(s->kernel, A_STAGES, s->schedule.stages);
+}
+
+static void clause_staging(Sema *s, const Node *n)
+{
+	int64_t slots;
+	if (clause_int(s, n, 0, STAGING_MAX, "staging 2; or staging 0;", &slots))
+		kernel_int(s->kernel, A_STAGING, slots);
 }
 
 static void clause_inflight(Sema *s, const Node *n)
@@ -359,9 +375,16 @@ static const struct {
 	const char *word;
 	void (*read)(Sema *s, const Node *n);
 } clauses[] = {
-	{"roles", clause_roles}, {"stages", clause_stages},       {"inflight", clause_inflight},
-	{"group", clause_group}, {"cluster", clause_cluster},     {"persistent", clause_persistent},
-	{"pdl", clause_pdl},     {"multicast", clause_multicast}, {"split_k", NULL},
+	{"roles", clause_roles},
+	{"stages", clause_stages},
+	{"inflight", clause_inflight},
+	{"group", clause_group},
+	{"cluster", clause_cluster},
+	{"persistent", clause_persistent},
+	{"pdl", clause_pdl},
+	{"multicast", clause_multicast},
+	{"staging", clause_staging},
+	{"split_k", NULL},
 	{"stream_k", NULL},
 };
 
@@ -409,6 +432,7 @@ void sched_block(Sema *s, const Node *n)
 		return;
 	}
 	s->schedule.loc = n->loc;
+	said(s, SAID_SCHEDULE, NULL, n->loc, NULL);
 	if (n->name) {
 		if (strcmp(n->name, "auto"))
 			diag_remedy(s->ctx,
@@ -431,8 +455,14 @@ void sched_finish(Sema *s)
 	if (!s->mma || !d->consumers)
 		return;
 	int64_t has = s->mma->arrange[0] * s->mma->arrange[1] * s->mma->arrange[2];
-	if (has != d->consumers)
+	if (!strcmp(attrs_str(&s->kernel->attrs, A_ROLES, ""), "pingpong")) {
+		if (d->consumers != PINGPONG)
+			diag(s->ctx, d->consumers_loc, D_E0308,
+			     "%" PRId64 " consumer warpgroups, and pingpong has %d", d->consumers,
+			     PINGPONG);
+	} else if (has != d->consumers) {
 		diag(s->ctx, d->consumers_loc, D_E0308,
 		     "%" PRId64 " consumer warpgroups, and the mma is arranged over %" PRId64,
 		     d->consumers, has);
+	}
 }

@@ -11,6 +11,14 @@ bool sema_tired(const Sema *s)
 	return diag_errors(s->ctx) - s->errors_before >= ERRORS_MAX;
 }
 
+void said(Sema *s, SaidKind kind, const char *name, Loc loc, const char *value)
+{
+	const char *kernel = s->kernel ? s->kernel->name : NULL;
+	if (s->opt->said)
+		vec_push(ctx_arena(s->ctx), s->opt->said,
+			 ((Said){kind, kernel, name, value, s->stmt, loc}));
+}
+
 /* ------------------------------------------------------------------ checks of the author */
 static void stmt_assert(Sema *s, const Node *n)
 {
@@ -113,8 +121,10 @@ static void sema_stmt(Sema *s, const Node *n)
 		     place_text(rows[n->kind].places));
 	else if (comes_too_late(s, n))
 		diag(s->ctx, n->loc, D_E0309, "%s stands before the grid", rows[n->kind].what);
-	else
+	else {
+		s->stmt = n->loc;
 		rows[n->kind].read(s, n);
+	}
 }
 
 void sema_block(Sema *s, const Node *block)

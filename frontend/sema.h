@@ -135,6 +135,7 @@ typedef struct {
 	const Ix *grid_at[RANK_MAX];
 	Loc grid_loc, loop_loc, mma_loc;
 	Schedule schedule;
+	Loc stmt;        /* being read */
 	bool free_names; /* a name that nothing binds stands for a positive number */
 	bool has_elem;   /* swizzle128 has a meaning: a layout of `elem` is being read */
 	Elem elem;
@@ -143,6 +144,8 @@ typedef struct {
 /* sema.c: all of a file */
 void sema_file(Sema *s, const Node *file);
 bool sema_tired(const Sema *s); /* so many errors that more would not help */
+
+void said(Sema *s, SaidKind kind, const char *name, Loc loc, const char *value);
 
 /* scope.c */
 void scope_add(Sema *s, const Node *at, Value v); /* at->name; a name that is taken is reported */

@@ -463,6 +463,7 @@ static bool via_fits(Sema *s, const Node *n, const Value *to)
 		return false;
 	if (to->kind == V_BUFFER && v.load->buffer == to->buffer) {
 		to->buffer->load = v.load;
+		said(s, SAID_VIA, to->buffer->name, n->loc, n->name);
 		return true;
 	}
 	diag(s->ctx, n->loc, D_E0312, "'%s' fills '%s'", n->name, v.load->buffer->name);

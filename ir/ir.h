@@ -195,6 +195,43 @@ typedef struct {
 	bool is_out;
 } Arg;
 
+/* Why a pass decided as it did: rows of why.def. subject is a name of the kernel, or NULL. */
+typedef enum {
+#define WHY(id, ...) WHY_##id,
+#include "why.def"
+	WHY_COUNT
+} WhyId;
+typedef struct {
+	const char *name, *what;
+} WhyRow;
+extern const WhyRow why_rows[WHY_COUNT];
+/* How the CTAs of a cluster share a load, or the slots of a ring. Sets of ranks are words. */
+enum { SHARE_CTAS = 16 };
+typedef struct {
+	int ranks;
+	/* Of a load: off (each CTA for itself), leader or slice; NULL: of a ring. */
+	const char *issue;
+	const char *depends; /* what groups depend on; NULL: they are constant */
+	bool narrowed;       /* two may count as different that load the same */
+	const char **proofs; /* theorems and procedures that decided */
+	int nproofs, slices;
+	int loads_lo, loads_hi; /* tiles that a cluster reads, of as many as it has CTAs */
+	/* Those that load the same as a rank always, and at times. */
+	uint16_t always[SHARE_CTAS], ever[SHARE_CTAS];
+	const Ix *mask, *issues, *part; /* of rank and run-time names */
+	/* Of a ring: whose slots a rank fills, and who fills its. */
+	uint16_t into[SHARE_CTAS], from[SHARE_CTAS];
+	bool paced; /* who fills another's slot only at times tells it each time */
+} WhyShare;
+typedef struct {
+	WhyId id;
+	const char *subject;
+	int64_t value;
+	const char *text;
+	bool rejected; /* tried and not taken */
+	const WhyShare *share;
+} Why;
+
 /* Properties that passes need and give (passes.def). */
 struct Kernel {
 	Ctx *ctx;
@@ -209,6 +246,7 @@ struct Kernel {
 	Attrs attrs; /* the schedule, then launch facts */
 	Block body;
 	InternSet *names; /* taken by values and syms; build.c's */
+	VEC(Why) whys;    /* in the order of the decisions; not part of the text */
 };
 struct Module {
 	Ctx *ctx;
@@ -252,6 +290,14 @@ void attrs_set(Ctx *c, Attrs *a, Attr attr);
 void attrs_drop(Attrs *a, AttrId id);
 int64_t attrs_int(const Attrs *a, AttrId id, int64_t otherwise);
 const char *attrs_str(const Attrs *a, AttrId id, const char *otherwise);
+
+/* why.c: fmt is a sentence without its end; subject is interned or NULL. find: the decision taken
+ * (on subject, where it is not NULL), or NULL */
+void kernel_why(Kernel *k, WhyId id, const char *subject, int64_t value, const char *fmt, ...)
+	PRINTF(5, 6);
+void kernel_why_not(Kernel *k, WhyId id, const char *subject, int64_t value, const char *fmt, ...)
+	PRINTF(5, 6);
+const Why *kernel_why_find(const Kernel *k, WhyId id, const char *subject);
 
 /* walk.c */
 Op *op_next(const Op *op); /* the next in textual order, bodies included; NULL at the end */

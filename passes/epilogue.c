@@ -7,6 +7,7 @@
  *                         if (D_by_tma == 1) { store.tma %t.1, %sD[e], %D.map }
  *                         if (D_by_tma == 0) { store.staged %t.1, %sD[e] } ... */
 #include "passes/epilogue.h"
+#include "passes/why.h"
 
 enum {
 	MOST_COLS = 64, /* of a chunk of a tensor with contiguous columns */
@@ -56,10 +57,28 @@ static Legal legal(const Epilogue *e, const Ix **stride)
 	return v ? TMA_ALWAYS : TMA_NEVER;
 }
 
+/* Slots that the schedule asks for; -1: it does not say. */
+static int64_t given_slots(const Epilogue *e)
+{
+	return attrs_int(&e->k->attrs, A_STAGING, -1);
+}
+
+/* From registers, as the rules have it: slots that were asked for are refused. */
 static void direct(const Epilogue *e, const char *why)
 {
-	diag(e->k->ctx, e->store->loc, D_N0401, "%s is stored from registers, without TMA: %s",
-	     e->tile->in[0].val->name, why);
+	Ctx *c = e->k->ctx;
+	const Val *tensor = e->tile->in[0].val;
+	int64_t given = given_slots(e);
+	why_direct(e->k, tensor, why);
+	if (given > 0)
+		diag_remedy(c,
+			    diag(c, e->store->loc, D_E0407,
+				 "staging %lld, but %s is stored from registers, without TMA: %s",
+				 (long long)given, tensor->name, why),
+			    "write staging 0");
+	else
+		diag(c, e->store->loc, D_N0401, "%s is stored from registers, without TMA: %s",
+		     tensor->name, why);
 }
 
 static const char *text_of(const Kernel *k, const Ix *x)
@@ -96,19 +115,29 @@ static int slots_in(int64_t bytes, int64_t slot, int64_t most)
 }
 
 /* How many staging slots a warpgroup gets: with one tile a CTA from all memory, which the stages do
- * not need any more, else from what they leave; 0: none. */
+ * not need any more, else from what they leave; 0: none. Sources take what slots that the schedule
+ * asks for leave them. */
 static int staging_slots(Epilogue *e)
 {
 	int64_t all = target_by_name(e->k->target)->smem_bytes, left = all - ring_bytes(e->k);
 	int64_t one = round_up((int64_t)ROWS * e->cols * e->bytes, ALIGN) * e->warpgroups;
 	int64_t most = user_stages(e->k) ? MOST_SLOTS : MOST_SLOTS / 2, read = source_bytes(e);
+	int64_t given = given_slots(e);
 	if (one_tile(e)) {
 		most = e->chunks < MOST_SLOTS ? e->chunks : MOST_SLOTS;
 		e->source_slots = slots_in(left, read, most);
-		return slots_in(all - read * e->source_slots, one, most);
+		left = all - read * e->source_slots;
+	} else if (given < 0) {
+		one += read;
+		e->source_slots = slots_in(left, one, most);
+	} else {
+		e->source_slots = slots_in(left - given * one, read, given);
 	}
-	e->source_slots = slots_in(left, one + read, most);
-	return e->source_slots;
+	if (given >= 0)
+		return (int)given;
+	int slots = slots_in(left, one, most);
+	why_staging(e->k, e->tile->in[0].val, slots, (int)most, one, left);
+	return slots;
 }
 
 /* ------------------------------------------------------------------ which way */
@@ -132,6 +161,8 @@ static void store(Kernel *k, Op *op, const Op *mma)
 	e.warpgroups = kernel_pingpong(k) ? 2 : tiled_mma_warpgroups(e.t);
 	e.m_fast = ix_is(tup_get(e.tile->in[0].val->type->layout->stride, 0)->leaf, 1);
 	Legal tma = legal(&e, &stride);
+	if (given_slots(&e) == 0)
+		return;
 	if (tma == TMA_NEVER) {
 		direct(&e, ctx_strf(k->ctx,
 				    "its stride of %s bytes is no multiple of 16 (PTX ISA, tensor "

@@ -5,8 +5,7 @@
  * ->  load.tma %sA[k], %t, %A.map.1 (3, rank, 1) slices=2 ; ring ab into=(3,3) from=(3,3)
  * A CTA arrives on the barriers of all that may fill its slots. One that does so only at times must
  * hold it back at the others too, or it would arrive twice in one phase: the ring is `paced`. */
-#include "passes/pass.h"
-#include "passes/share.h"
+#include "passes/why.h"
 
 #include <string.h>
 
@@ -63,6 +62,7 @@ static bool share_load_op(Kernel *k, Judge *judge, Op *load, Releases *all)
 		panic("%s: not a K-major layout", load->in[0].val->name);
 	Same same = same_bulk(&f, origin, RANK);
 	Share s = share_load(&f, &same, issue_wanted(k, load), m.rows / ATOM_ROWS);
+	why_share(k, load, &same, &s, issue_wanted(k, load), m.rows / ATOM_ROWS);
 	releases_add(all, &f, &s);
 	if (s.issue != ISSUE_EACH)
 		share(k, load, &s, m);
@@ -88,6 +88,7 @@ static void share_ring(Kernel *k, Judge *judge, Op *ring)
 	op_ints(k, ring, A_FROM, from, all.ranks);
 	if (paced)
 		op_int(k, ring, A_PACED, 1);
+	why_releases(k, ring->sym[0], &all, paced);
 }
 
 static void drop_unused_maps(Kernel *k)

@@ -4,7 +4,7 @@
  * ->  for p (0, min(S - inflight, T)) { load.tma %sA[p] }
  *     for k (0, T) { mma.wgmma %sA[k]; if (k + S - inflight < T) { load.tma %sA[k + S - inflight] }
  * } */
-#include "passes/pass.h"
+#include "passes/why.h"
 
 #include <string.h>
 
@@ -64,6 +64,7 @@ static void look_ahead(Kernel *k, Op *loop, const char *ring, int ahead)
 	block_copy(k, loop->body, op_body(k, rest), &late, 1, is_load, (void *)(uintptr_t)ring);
 	drop_loads(loop, ring);
 	block_append(loop->body, rest);
+	why_ahead(k, ring, ahead);
 }
 
 void pass_pipeline(Kernel *k)

@@ -2,7 +2,7 @@
  * ring: the number of iterations before it, over all loops around it. Roles are split later, so a
  * position is true of the program, whoever runs it. for t { for k (0, T) { load.tma %sA } }   ->
  * load.tma %sA[t * T + k] */
-#include "passes/pass.h"
+#include "passes/why.h"
 
 enum { MOST_STAGES = 8, BARRIER_BYTES = 8, ALIGN = 1024 };
 
@@ -28,11 +28,13 @@ static int64_t settled_bytes(const Kernel *k)
 	return bytes;
 }
 
-static int stages_that_fit(const Kernel *k, const char *ring)
+static int stages_that_fit(Kernel *k, const char *ring)
 {
 	int64_t bytes = stage_bytes(k, ring) + (int64_t)2 * BARRIER_BYTES;
-	int64_t fit = (target_by_name(k->target)->smem_bytes - settled_bytes(k)) / bytes;
-	return fit > MOST_STAGES ? MOST_STAGES : fit < 1 ? 1 : (int)fit;
+	int64_t left = target_by_name(k->target)->smem_bytes - settled_bytes(k), fit = left / bytes;
+	int stages = fit > MOST_STAGES ? MOST_STAGES : fit < 1 ? 1 : (int)fit;
+	why_stages(k, ring, stages, bytes, left, MOST_STAGES);
+	return stages;
 }
 
 static int ring_stages(Kernel *k, Op *ring)

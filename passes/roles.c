@@ -3,7 +3,7 @@
  * rest; loops and lets come along with both. Registers move from producer to consumers by
  * setmaxnreg. for k { load.tma; mma.wgmma } store
  * ->  role producer { for k { load.tma } }  role consumer { for k { mma.wgmma } store } */
-#include "passes/pass.h"
+#include "passes/why.h"
 
 #include <string.h>
 
@@ -59,17 +59,25 @@ static bool leaves_two_ways(const Kernel *k)
 	return false;
 }
 
-static Budget budget_cooperative(const Kernel *k, int warpgroups, int acc)
+/* Registers of a consumer beside the accumulator. */
+static int registers_beside(const Kernel *k)
+{
+	return OVERHEAD + (leaves_two_ways(k) ? TWO_WAYS : 0);
+}
+
+static Budget budget_cooperative(Kernel *k, int warpgroups, int acc)
 {
 	const Attr *given = attrs_get(&k->attrs, A_ROLE_REGS);
 	if (given)
 		return (Budget){(int)given->i[0], (int)given->i[1], (int)given->i[1]};
 	if (warpgroups == 1)
 		return shares[0];
-	int beside = OVERHEAD + (leaves_two_ways(k) ? TWO_WAYS : 0);
+	int needed = acc + registers_beside(k);
+	if (warpgroups == 2 && needed <= shares[1].limit)
+		return shares[1];
 	if (warpgroups == 2)
-		return acc + beside > shares[1].limit ? shares[2] : shares[1];
-	return shares[3];
+		why_few_registers(k, shares[1].consumer, needed);
+	return shares[warpgroups];
 }
 
 static int budget_alike(const Kernel *k, int threads)
@@ -353,6 +361,7 @@ void pass_roles(Kernel *k)
 	Budget b = budget_cooperative(k, warpgroups, acc);
 	if (!split)
 		b = (Budget){0, 0, budget_alike(k, threads)};
+	why_registers(k, b.producer, b.consumer ? b.consumer : b.limit, acc, registers_beside(k));
 	check_given(k, b, warpgroups, k->loc);
 	check_registers(k, t, mma->loc, acc, b.limit);
 	if (diag_errors(k->ctx))

@@ -3,7 +3,7 @@
  * tiles get the thread-value layout of the accumulator. What the hardware cannot do is an error.
  *     copy %sA, %t           ->   %A.map = tmap %A box=(64,128) swizzle=128
  *                                 load.tma %sA, %t, %A.map */
-#include "passes/pass.h"
+#include "passes/why.h"
 
 #include <string.h>
 
@@ -39,6 +39,7 @@ static void layout_auto(Kernel *k, Op *op)
 	KMajor m = {rows, cols, swizzle / bytes, swizzle};
 	op->out->type = type_tile(k->ctx, SP_SHARED, t->elem, kmajor_layout(k->ctx, m, bytes));
 	attrs_drop(&op->attrs, A_AUTO);
+	why_swizzle(k, op->out->name, cols * bytes, swizzle);
 }
 
 static void buffers(Kernel *k)

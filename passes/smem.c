@@ -50,12 +50,13 @@ static int64_t barriers(const Kernel *k)
 	return bytes;
 }
 
-/* "sA 4 x 16384 + sB 4 x 32768 + barriers 64" */
-static const char *sum(const Kernel *k, int64_t barrier_bytes)
+/* Of two that share memory, the larger: "sA 4 x 16384 + sB 4 x 32768 + barriers 64" */
+static const char *sum(Kernel *k, int64_t barrier_bytes)
 {
 	Buf b = {0};
+	Part hidden = place_part(k, GIVES, 0) < place_part(k, TAKES, 0) ? GIVES : TAKES;
 	for (const Op *op = kernel_find(k, OP_SHARED); op; op = op_find_next(op, OP_SHARED))
-		if (part_of(k, op) != TAKES)
+		if (part_of(k, op) != hidden)
 			buf_printf(&b, "%s %lld x %lld + ", op->out->name,
 				   (long long)(attrs_int(&op->attrs, A_SLOTS, 1) *
 					       attrs_int(&op->attrs, A_GROUPS, 1)),

@@ -8,7 +8,7 @@
  * cluster's number alone: all its CTAs make the same loops. Tiles beyond the edge load zeros and
  * store nothing.
  *     cluster=(2,1)  ->  let m (block * 2 + rank % 2) */
-#include "passes/pass.h"
+#include "passes/why.h"
 
 #include <string.h>
 
@@ -121,6 +121,8 @@ static void raster_2d(Here h, const Plane *p, const Ix *tile, const Ix *in)
 	int64_t g = attrs_int(schedule, A_GROUP, 0);
 	int grouped = !strcmp(attrs_str(schedule, A_ALONG, "m"), "n"), swept = 1 - grouped;
 	const Ix *group = ix_int(h.k, g ? g : DEFAULT_GROUP);
+	if (!g)
+		why_group(h.k, DEFAULT_GROUP);
 	const Ix *rows = let_fresh(h, "rows", p->extent[grouped]);
 	const Ix *cols = let_fresh(h, "cols", p->extent[swept]);
 	Plane named = *p;

@@ -1,0 +1,123 @@
+/* explain.h - private to driver/explain*.c: what was derived of a kernel, read once from its final
+ * IR, for the text, the JSON and the pictures. Names are the kernel's; vectors are the ctx's. */
+#ifndef DSL_DRIVER_EXPLAIN_H
+#define DSL_DRIVER_EXPLAIN_H
+
+#include "driver/compile.h"
+
+enum { BOX_MAX = 5 };
+
+typedef struct {
+	const char *name, *ring, *over; /* over: the ring whose memory it takes, or NULL */
+	const Type *type;
+	int64_t slots, groups; /* slots of each group of warps that has its own */
+	int64_t offset, bytes; /* bytes of one slot */
+} FactBuffer;
+
+typedef struct {
+	const char *name, *ring;
+	int64_t slots, count, offset;
+	int64_t bytes;     /* announced a phase; 0: none */
+	const Ix *by_rank; /* count where CTAs of a cluster differ; else NULL */
+} FactBarrier;
+
+typedef struct {
+	const char *name;
+	int64_t slots;
+	int64_t bytes;  /* of one slot of all its buffers */
+	bool staging;   /* written by warps, read by TMA stores */
+	const Why *why; /* who fills whose slots in a cluster; NULL: each CTA its own */
+} FactRing;
+
+/* A tensor map at work: a load of a buffer or a store from one. */
+typedef struct {
+	const char *buffer, *tensor, *map, *barrier, *role; /* barrier NULL: a store */
+	const char
+		*asks; /* the launcher's verdict: 1 where TMA can take the tensor; NULL: always */
+	Elem elem;
+	int rank, copies; /* instructions that fill one slot; of a store: in the text */
+	int64_t box[BOX_MAX], swizzle, bytes;
+	int64_t tile_bytes; /* of a slot; what one CTA issues is less where it loads a part */
+	const Why *why;     /* of a load: how the CTAs of a cluster share it; NULL: of one CTA */
+} FactCopy;
+
+typedef struct {
+	const char *name;
+	int64_t first, warps, active, regs, turns;
+	bool moves; /* registers, by setmaxnreg */
+} FactRole;
+
+/* The instruction that multiplies, and the fragment that it adds to. */
+typedef struct {
+	const char *atom, *role, *ring; /* NULL: none; ring of its operands */
+	const Layout *tv;               /* (thread of the role, register) -> place in the tile */
+	int instructions;               /* of a warpgroup, a stage */
+	int64_t lbo[2], sbo[2];         /* of the descriptors of A and B */
+} FactMma;
+
+typedef struct {
+	const char *id; /* a formula of the warp */
+	int64_t threads;
+} FactNamed;
+
+/* What the launcher checks: condition, and the rule behind it. */
+typedef struct {
+	const char *text, *rule;
+} FactCheck;
+
+typedef VEC(const char *) TextVec;
+
+typedef struct {
+	const Kernel *k;
+	Attrs given; /* the schedule as written */
+	const char *roles;
+	bool persistent, pdl, serpentine;
+	const char *along;
+	int64_t group, inflight, staging;      /* group -1: none */
+	int64_t cluster[2], box[2], raster[2]; /* box, raster 0: none */
+	const char *multicast;
+	int64_t threads, launch_regs, acc_regs, smem, smem_limit;
+	const char *grid; /* CTAs, a formula of the arguments */
+	VEC(FactRing) rings;
+	VEC(FactBuffer) buffers;
+	VEC(FactBarrier) barriers;
+	VEC(FactCopy) loads;
+	VEC(FactCopy) stores;
+	VEC(FactRole) role;
+	VEC(FactNamed) named;
+	VEC(FactCheck) checks; /* explain.c's, from the manifest */
+	TextVec tile;          /* explain.c's: which tile a CTA computes, "m = ..." */
+	FactMma mma;
+	int direct_stores; /* store instructions from registers, in the text */
+	int copied_stores; /* from staging buffers, where TMA cannot take the tensor */
+} Facts;
+
+typedef VEC(Facts) FactsVec;
+
+/* explain_facts.c: of a kernel at the ptx stage; given: its attributes after the frontend */
+Facts facts_of(const Kernel *k, Attrs given);
+const FactRing *facts_ring(const Facts *f, const char *name);
+const FactBuffer *facts_buffer(const Facts *f, const char *name);
+const FactCopy *facts_load(const Facts *f, const char *buffer);
+const FactRing *facts_main_ring(const Facts *f);                    /* NULL: none */
+const char *facts_layout(Ctx *c, const Type *t, const char *shape); /* as the language says it */
+const char *facts_text(Ctx *c, const Ix *x);
+/* Why it is so: the pass's reason, "as written" or "default". */
+const char *facts_reason(const Facts *f, WhyId id, const char *subject, AttrId given);
+
+/* explain_text.c: the source with everything spelled out; notes_print: what it cannot say */
+void explain_program(const Src *src, const SaidVec *said, const FactsVec *all, Ctx *c, Buf *out);
+void notes_print(const Facts *f, Buf *out);  /* lines "//: ..." */
+void note_head(Buf *out, const char *title); /* of a line of notes_print; "" goes on */
+extern const char explain_mark[];            /* "//:", in front of every comment of explain */
+
+/* explain_share.c: how a cluster shares a load, and the slots of a ring */
+void share_note(const Facts *f, const FactCopy *load, Buf *out);
+void share_ring_note(const FactRing *ring, Buf *out);
+uint16_t share_mates(const uint16_t *sets, int rank); /* 0: a lower rank has them */
+
+/* explain_json.c, explain_svg.c */
+void explain_json(const char *source, const SaidVec *said, const FactsVec *all, Buf *out);
+void explain_svg(const FactsVec *all, Buf *out);
+
+#endif

@@ -1,0 +1,367 @@
+/* explain_facts.c - from a kernel at the ptx stage to the tables that explain prints: one walk over
+ * its operations.
+ *     %ab.full = mbarrier ring=ab slots=4 offset=229376 count=1 : mbar
+ *  -> barriers { "ab.full", "ab", slots 4, count 1, offset 229376, bytes 49152 } */
+#include "driver/explain.h"
+
+#include <string.h>
+
+static Arena *arena_of(const Facts *f)
+{
+	return ctx_arena(f->k->ctx);
+}
+
+/* ------------------------------------------------------------------ finding */
+const FactRing *facts_ring(const Facts *f, const char *name)
+{
+	for (int i = 0; i < f->rings.n; i++)
+		if (!strcmp(f->rings.at[i].name, name))
+			return &f->rings.at[i];
+	return NULL;
+}
+
+const FactBuffer *facts_buffer(const Facts *f, const char *name)
+{
+	for (int i = 0; i < f->buffers.n; i++)
+		if (!strcmp(f->buffers.at[i].name, name))
+			return &f->buffers.at[i];
+	return NULL;
+}
+
+const FactCopy *facts_load(const Facts *f, const char *buffer)
+{
+	for (int i = 0; i < f->loads.n; i++)
+		if (!strcmp(f->loads.at[i].buffer, buffer))
+			return &f->loads.at[i];
+	return NULL;
+}
+
+const FactRing *facts_main_ring(const Facts *f)
+{
+	return f->mma.ring ? facts_ring(f, f->mma.ring) : NULL;
+}
+
+const char *facts_text(Ctx *c, const Ix *x)
+{
+	Buf b = {0};
+	ix_print(x, &b);
+	const char *s = ctx_str(c, b.s);
+	buf_free(&b);
+	return s;
+}
+
+/* ------------------------------------------------------------------ declarations */
+static FactRing *ring_of(Facts *f, const char *name)
+{
+	const FactRing *r = facts_ring(f, name);
+	if (!r) {
+		vec_push(arena_of(f), &f->rings,
+			 ((FactRing){.name = name,
+				     .staging = true,
+				     .why = kernel_why_find(f->k, WHY_RELEASES, name)}));
+		r = &f->rings.at[f->rings.n - 1];
+	}
+	return (FactRing *)(uintptr_t)r;
+}
+
+static void take_buffer(Facts *f, const Op *op)
+{
+	const Attrs *a = &op->attrs;
+	FactBuffer b = {.name = op->out->name,
+			.ring = attrs_str(a, A_RING, ""),
+			.over = attrs_str(a, A_OVER, NULL),
+			.type = op->out->type,
+			.slots = attrs_int(a, A_SLOTS, 1),
+			.groups = attrs_int(a, A_GROUPS, 1),
+			.offset = attrs_int(a, A_OFFSET, 0),
+			.bytes = type_slot_bytes(op->out->type)};
+	FactRing *r = ring_of(f, b.ring);
+	r->slots = b.slots;
+	r->bytes += b.bytes;
+	vec_push(arena_of(f), &f->buffers, b);
+}
+
+static void take_barrier(Facts *f, const Op *op)
+{
+	const Attrs *a = &op->attrs;
+	FactBarrier b = {.name = op->out->name,
+			 .ring = attrs_str(a, A_RING, ""),
+			 .slots = attrs_int(a, A_SLOTS, 1),
+			 .count = attrs_int(a, A_COUNT, 1),
+			 .offset = attrs_int(a, A_OFFSET, 0)};
+	ring_of(f, b.ring)->staging = false;
+	vec_push(arena_of(f), &f->barriers, b);
+}
+
+static void take_expect(Facts *f, const Op *op)
+{
+	for (int i = 0; i < f->barriers.n; i++)
+		if (!strcmp(f->barriers.at[i].name, op->in[0].val->name))
+			f->barriers.at[i].bytes = attrs_int(&op->attrs, A_BYTES, 0);
+}
+
+/* Where arrivals differ by rank, they are an operand. */
+static void take_init(Facts *f, const Op *op)
+{
+	for (int i = 0; i < f->barriers.n && op->nix; i++)
+		if (!strcmp(f->barriers.at[i].name, op->in[0].val->name))
+			f->barriers.at[i].by_rank = op->ix[0];
+}
+
+static void take_role(Facts *f, const Op *op)
+{
+	const Attrs *a = &op->attrs;
+	FactRole r = {.name = op->sym[0],
+		      .first = attrs_int(a, A_FIRST, 0),
+		      .warps = attrs_int(a, A_WARPS, 0),
+		      .active = attrs_int(a, A_ACTIVE, 0),
+		      .regs = attrs_int(a, A_REGS, 0),
+		      .turns = attrs_int(a, A_TURNS, 1)};
+	for (const Op *in = op->body->first; in; in = in->next)
+		r.moves |= in->kind == OP_SETMAXNREG;
+	vec_push(arena_of(f), &f->role, r);
+}
+
+static void take_launch(Facts *f, const Op *op)
+{
+	f->grid = facts_text(f->k->ctx, op->ix[0]);
+}
+
+/* ------------------------------------------------------------------ copies */
+static const char *role_name(const Op *op)
+{
+	for (; op; op = op_parent(op))
+		if (op->kind == OP_ROLE)
+			return op->sym[0];
+	return "";
+}
+
+static FactCopy copy_of(const Op *op, const Val *buffer, const Val *map)
+{
+	const Op *def = map->def;
+	const Attr *box = attrs_get(&def->attrs, A_BOX);
+	FactCopy c = {.buffer = buffer->name,
+		      .tensor = def->in[0].val->name,
+		      .map = map->name,
+		      .asks = def->nsym ? def->sym[0] : NULL,
+		      .role = role_name(op),
+		      .elem = def->in[0].val->type->elem,
+		      .rank = box->n,
+		      .copies = 1,
+		      .swizzle = attrs_int(&def->attrs, A_SWIZZLE, 0)};
+	c.bytes = elem_rows[c.elem].bits / 8;
+	for (int i = 0; i < box->n && i < BOX_MAX; i++) {
+		c.box[i] = box->i[i];
+		c.bytes *= box->i[i];
+	}
+	return c;
+}
+
+/* The first block that fills a slot says how many copies a slot takes. */
+static void take_load(Facts *f, const Op *op)
+{
+	const FactCopy *old = facts_load(f, op->in[0].val->name);
+	if (!old) {
+		FactCopy c = copy_of(op, op->in[0].val, op->in[1].val);
+		c.barrier = op->in[2].val->name;
+		for (const Op *o = op->next; o; o = o->next)
+			c.copies += o->kind == OP_TMA_LOAD && o->in[0].val == op->in[0].val &&
+				    o->in[0].at == op->in[0].at;
+		c.bytes *= c.copies;
+		c.tile_bytes = facts_buffer(f, c.buffer)->bytes;
+		c.why = kernel_why_find(f->k, WHY_MULTICAST, c.buffer);
+		vec_push(arena_of(f), &f->loads, c);
+	}
+}
+
+static void take_store(Facts *f, const Op *op)
+{
+	for (int i = 0; i < f->stores.n; i++) {
+		FactCopy *old = &f->stores.at[i];
+		if (strcmp(old->map, op->in[1].val->name) != 0 ||
+		    strcmp(old->buffer, op->in[0].val->name) != 0)
+			continue;
+		old->copies++;
+		return;
+	}
+	vec_push(arena_of(f), &f->stores, copy_of(op, op->in[0].val, op->in[1].val));
+}
+
+/* ------------------------------------------------------------------ mma and meetings */
+static void take_wgmma(Facts *f, const Op *op)
+{
+	const Attr *lbo = attrs_get(&op->attrs, A_LBO), *sbo = attrs_get(&op->attrs, A_SBO);
+	Buf atom = {0};
+	if (f->mma.atom)
+		return;
+	atom_print(attrs_get(&op->attrs, A_ATOM)->atom, &atom);
+	f->mma = (FactMma){.atom = ctx_str(f->k->ctx, atom.s),
+			   .role = role_name(op),
+			   .ring = attrs_str(&op->in[1].val->def->attrs, A_RING, ""),
+			   .tv = op->in[0].val->type->tv};
+	buf_free(&atom);
+	for (const Op *o = op; o; o = o->next)
+		f->mma.instructions += o->kind == OP_WGMMA;
+	for (int i = 0; i < 2; i++) {
+		f->mma.lbo[i] = lbo && i < lbo->n ? lbo->i[i] : 0;
+		f->mma.sbo[i] = sbo && i < sbo->n ? sbo->i[i] : 0;
+	}
+}
+
+static void take_named(Facts *f, const Op *op)
+{
+	int64_t threads = attrs_int(&op->attrs, A_THREADS, 0);
+	const char *id = facts_text(f->k->ctx, op->ix[0]);
+	for (int i = 0; i < f->named.n; i++)
+		if (f->named.at[i].id == id && f->named.at[i].threads == threads)
+			return;
+	vec_push(arena_of(f), &f->named, ((FactNamed){id, threads}));
+}
+
+static void take(Facts *f, const Op *op)
+{
+	switch (op->kind) {
+	case OP_SHARED:
+		take_buffer(f, op);
+		break;
+	case OP_MBARRIER:
+		take_barrier(f, op);
+		break;
+	case OP_MBAR_INIT:
+		take_init(f, op);
+		break;
+	case OP_MBAR_EXPECT:
+		take_expect(f, op);
+		break;
+	case OP_ROLE:
+		take_role(f, op);
+		break;
+	case OP_LAUNCH:
+		take_launch(f, op);
+		break;
+	case OP_TMA_LOAD:
+		take_load(f, op);
+		break;
+	case OP_TMA_STORE:
+		take_store(f, op);
+		break;
+	case OP_WGMMA:
+		take_wgmma(f, op);
+		break;
+	case OP_BAR_SYNC:
+	case OP_BAR_ARRIVE:
+		take_named(f, op);
+		break;
+	case OP_ST_GLOBAL:
+		f->direct_stores++;
+		break;
+	case OP_ST_STAGED:
+		f->copied_stores++;
+		break;
+	case OP_GRID_LAUNCH:
+		f->pdl = true;
+		break;
+	case OP_FRAG:
+		if (op->out->type->tv && !f->acc_regs)
+			f->acc_regs = type_regs(op->out->type);
+		break;
+	default:
+		break;
+	}
+}
+
+/* ------------------------------------------------------------------ the schedule */
+static int64_t decided(const Facts *f, WhyId id, AttrId attr, int64_t otherwise)
+{
+	const Why *w = kernel_why_find(f->k, id, NULL);
+	int64_t given = attrs_int(&f->k->attrs, attr, -1);
+	return given >= 0 ? given : w ? w->value : otherwise;
+}
+
+static void pair_of(const Attrs *a, AttrId id, int64_t otherwise, int64_t v[2])
+{
+	const Attr *pair = attrs_get(a, id);
+	for (int i = 0; i < 2; i++)
+		v[i] = pair && i < pair->n ? pair->i[i] : otherwise;
+}
+
+static void take_schedule(Facts *f)
+{
+	const Kernel *k = f->k;
+	const Attrs *a = &k->attrs;
+	const Target *t = target_by_name(k->target);
+	f->roles = attrs_str(a, A_ROLES, "none");
+	f->persistent = attrs_int(a, A_PERSISTENT, 0);
+	f->serpentine = attrs_int(a, A_SERPENTINE, 0);
+	f->along = attrs_str(a, A_ALONG, "m");
+	f->group = decided(f, WHY_GROUP, A_GROUP, -1);
+	f->staging = 0;
+	for (int i = 0; i < f->stores.n; i++)
+		f->staging = facts_buffer(f, f->stores.at[i].buffer)->slots;
+	f->inflight = attrs_int(a, A_INFLIGHT, 1);
+	f->multicast = attrs_str(a, A_MULTICAST, "auto");
+	pair_of(a, A_CLUSTER, 1, f->cluster);
+	pair_of(a, A_TILE_BOX, 0, f->box);
+	pair_of(a, A_RASTER, 0, f->raster);
+	f->threads = attrs_int(a, A_BLOCK, 0);
+	f->smem = attrs_int(a, A_SMEM, 0);
+	f->smem_limit = t->smem_bytes;
+	f->launch_regs = f->threads ? t->regs / f->threads / 8 * 8 : 0;
+	if (f->launch_regs > t->max_regs_thread)
+		f->launch_regs = t->max_regs_thread;
+}
+
+Facts facts_of(const Kernel *k, Attrs given)
+{
+	Facts f = {.k = k, .given = given, .grid = ""};
+	for (const Op *op = kernel_first(k); op; op = op_next(op))
+		take(&f, op);
+	take_schedule(&f);
+	return f;
+}
+
+/* ------------------------------------------------------------------ sayings */
+static bool same_places(const Layout *a, const Layout *b)
+{
+	int64_t n = layout_size_int(a), i = 0;
+	if (n != layout_size_int(b))
+		return false;
+	while (i < n && layout_at_int(a, i) == layout_at_int(b, i))
+		i++;
+	return i == n;
+}
+
+const char *facts_layout(Ctx *c, const Type *t, const char *shape)
+{
+	const Layout *l = t->layout;
+	Swizzle sw = l->swizzle;
+	int bytes = elem_rows[t->elem].bits / 8, span = (16 << sw.b) / bytes;
+	const char *why = NULL;
+	const Layout *atom = layout_swizzled(c, sw, ix_const(c, 0), layout_2d(c, 8, span, span, 1));
+	const Tup *ext[2] = {tup_leaf(c, tup_product(c, tup_get(l->shape, 0))),
+			     tup_leaf(c, tup_product(c, tup_get(l->shape, 1)))};
+	const Layout *tiled =
+		sw.b ? layout_tile_to_shape(c, atom, tup_new(c, ext, 2), NULL, &why) : NULL;
+	Buf b = {0};
+	if (tiled && same_places(tiled, l)) {
+		buf_printf(&b, "tile_to_shape(%s, ", layout_str(c, atom));
+		if (shape)
+			buf_printf(&b, "%s", shape);
+		else
+			tup_print(tup_new(c, ext, 2), &b);
+		buf_printf(&b, ")");
+	} else {
+		layout_print(l, &b);
+	}
+	const char *s = ctx_str(c, b.s);
+	buf_free(&b);
+	return s;
+}
+
+const char *facts_reason(const Facts *f, WhyId id, const char *subject, AttrId given)
+{
+	const Why *w = id < WHY_COUNT ? kernel_why_find(f->k, id, subject) : NULL;
+	if (given < ATTR_COUNT && attrs_get(&f->given, given))
+		return "as written";
+	return w ? w->text : "default";
+}

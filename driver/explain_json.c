@@ -1,0 +1,351 @@
+/* explain_json.c - what was derived, for tools: the schema of docs/explain.md. Keys are added in
+ * later versions, never changed; a change of meaning changes "schema".
+ *     {"schema":"dslc-explain/1","kernels":[{"name":"gemm","schedule":{"roles":"none",...}}]} */
+#include "driver/dslc.h"
+#include "driver/explain.h"
+
+#include <json-c/json.h>
+#include <string.h>
+
+static json_object *must(json_object *o)
+{
+	if (!o)
+		panic("out of memory");
+	return o;
+}
+
+static void put(json_object *o, const char *key, json_object *v)
+{
+	if (json_object_object_add(o, key, v))
+		panic("out of memory");
+}
+
+static void put_text(json_object *o, const char *key, const char *s)
+{
+	put(o, key, s ? must(json_object_new_string(s)) : NULL);
+}
+
+static void put_int(json_object *o, const char *key, int64_t v)
+{
+	put(o, key, must(json_object_new_int64(v)));
+}
+
+static void put_bool(json_object *o, const char *key, bool v)
+{
+	put(o, key, must(json_object_new_boolean(v)));
+}
+
+static void put_ints(json_object *o, const char *key, const int64_t *v, int n)
+{
+	json_object *a = must(json_object_new_array());
+	for (int i = 0; i < n; i++)
+		if (json_object_array_add(a, must(json_object_new_int64(v[i]))))
+			panic("out of memory");
+	put(o, key, a);
+}
+
+static json_object *put_object(json_object *o, const char *key)
+{
+	json_object *v = must(json_object_new_object());
+	put(o, key, v);
+	return v;
+}
+
+static json_object *put_array(json_object *o, const char *key)
+{
+	json_object *a = must(json_object_new_array());
+	put(o, key, a);
+	return a;
+}
+
+static void add_text(json_object *array, const char *s)
+{
+	if (json_object_array_add(array, must(json_object_new_string(s))))
+		panic("out of memory");
+}
+
+static json_object *add_object(json_object *array)
+{
+	json_object *o = must(json_object_new_object());
+	if (json_object_array_add(array, o))
+		panic("out of memory");
+	return o;
+}
+
+/* ------------------------------------------------------------------ the parts of a kernel */
+static void put_schedule(json_object *k, const Facts *f)
+{
+	json_object *o = put_object(k, "schedule");
+	put_text(o, "roles", f->roles);
+	put_bool(o, "persistent", f->persistent);
+	put_int(o, "group", f->group);
+	put_text(o, "along", f->along);
+	put_bool(o, "serpentine", f->serpentine);
+	put_int(o, "inflight", f->inflight);
+	put_int(o, "staging", f->staging);
+	put_bool(o, "pdl", f->pdl);
+	put_ints(o, "cluster", f->cluster, 2);
+	put_text(o, "multicast", f->multicast);
+	put_ints(o, "tile_box", f->box, f->box[0] ? 2 : 0);
+	put_ints(o, "raster", f->raster, f->raster[0] ? 2 : 0);
+}
+
+static void put_launch(json_object *k, const Facts *f)
+{
+	json_object *o = put_object(k, "launch");
+	put_text(o, "ctas", f->grid);
+	put_int(o, "threads", f->threads);
+	put_int(o, "registers", f->launch_regs);
+	put_int(o, "accumulator_registers", f->acc_regs);
+	put_int(o, "shared_bytes", f->smem);
+	put_int(o, "shared_limit", f->smem_limit);
+	json_object *tile = put_array(o, "tile"), *checks = put_array(o, "checks");
+	for (int i = 0; i < f->tile.n; i++)
+		add_text(tile, f->tile.at[i]);
+	for (int i = 0; i < f->checks.n; i++) {
+		json_object *c = add_object(checks);
+		put_text(c, "condition", f->checks.at[i].text);
+		put_text(c, "rule", f->checks.at[i].rule);
+	}
+}
+
+static void put_roles(json_object *k, const Facts *f)
+{
+	json_object *a = put_array(k, "roles");
+	for (int i = 0; i < f->role.n; i++) {
+		const FactRole *r = &f->role.at[i];
+		json_object *o = add_object(a);
+		put_text(o, "name", r->name);
+		put_int(o, "first_warp", r->first);
+		put_int(o, "warps", r->warps);
+		put_int(o, "active_warps", r->active);
+		put_int(o, "registers", r->regs);
+		put_bool(o, "setmaxnreg", r->moves);
+		put_int(o, "turns", r->turns);
+	}
+}
+
+/* Lists of ranks; only those of a group's lowest where `once`. */
+static void put_sets(json_object *o, const char *key, const WhyShare *w, const uint16_t *sets,
+		     bool once)
+{
+	json_object *a = put_array(o, key);
+	for (int r = 0; w && r < w->ranks; r++) {
+		if (once && !share_mates(sets, r))
+			continue;
+		json_object *set = must(json_object_new_array());
+		for (int q = 0; q < w->ranks; q++)
+			if (sets[r] >> q & 1 &&
+			    json_object_array_add(set, must(json_object_new_int64(q))))
+				panic("out of memory");
+		if (json_object_array_add(a, set))
+			panic("out of memory");
+	}
+}
+
+static void put_pipelines(json_object *k, const Facts *f)
+{
+	json_object *a = put_array(k, "pipelines");
+	for (int i = 0; i < f->rings.n; i++) {
+		const FactRing *r = &f->rings.at[i];
+		json_object *o = add_object(a);
+		put_text(o, "name", r->name);
+		put_int(o, "stages", r->slots);
+		put_int(o, "stage_bytes", r->bytes);
+		put_bool(o, "staging", r->staging);
+		const WhyShare *w = r->why ? r->why->share : NULL;
+		put_sets(o, "fills", w, w ? w->into : NULL, false);
+		put_sets(o, "filled_by", w, w ? w->from : NULL, false);
+		put_bool(o, "paced", w && w->paced);
+	}
+}
+
+static void put_buffers(json_object *k, const Facts *f)
+{
+	json_object *a = put_array(k, "buffers");
+	for (int i = 0; i < f->buffers.n; i++) {
+		const FactBuffer *b = &f->buffers.at[i];
+		json_object *o = add_object(a);
+		put_text(o, "name", b->name);
+		put_text(o, "pipeline", b->ring);
+		put_text(o, "elem", elem_rows[b->type->elem].name);
+		put_text(o, "layout", layout_str(f->k->ctx, b->type->layout));
+		put_int(o, "offset", b->offset);
+		put_int(o, "bytes", b->bytes);
+		put_int(o, "slots", b->slots);
+		put_int(o, "groups", b->groups);
+		put_text(o, "over", b->over);
+	}
+}
+
+static void put_formula(json_object *o, const char *key, const Facts *f, const Ix *x)
+{
+	put_text(o, key, facts_text(f->k->ctx, x));
+}
+
+/* Of a load in a cluster; null elsewhere. */
+static void put_multicast(json_object *o, const Facts *f, const FactCopy *c)
+{
+	const WhyShare *w = c->why ? c->why->share : NULL;
+	if (!w) {
+		put_text(o, "multicast", NULL);
+		return;
+	}
+	json_object *m = put_object(o, "multicast");
+	put_text(m, "issue", w->issue);
+	put_text(m, "reason", c->why->text);
+	put_sets(m, "load_same", w, w->always, true);
+	put_sets(m, "may_load_same", w, w->ever, false);
+	put_text(m, "depends_on", w->depends);
+	put_bool(m, "exact", !w->narrowed);
+	json_object *proofs = put_array(m, "proofs");
+	for (int i = 0; i < w->nproofs; i++)
+		add_text(proofs, w->proofs[i]);
+	put_formula(m, "mask", f, w->mask);
+	put_formula(m, "issued_where", f, w->issues);
+	put_formula(m, "part", f, w->part);
+	put_int(m, "parts", w->slices);
+	put_ints(m, "tiles_read", (int64_t[]){w->loads_lo, w->loads_hi}, 2);
+	put_ints(m, "saved_bytes",
+		 (int64_t[]){(w->ranks - w->loads_hi) * c->tile_bytes,
+			     (w->ranks - w->loads_lo) * c->tile_bytes},
+		 2);
+}
+
+static void put_copy(json_object *array, const Facts *f, const FactCopy *c)
+{
+	json_object *o = add_object(array);
+	put_text(o, "buffer", c->buffer);
+	put_text(o, "tensor", c->tensor);
+	put_text(o, "map", c->map);
+	put_text(o, "elem", elem_rows[c->elem].name);
+	put_ints(o, "box", c->box, c->rank);
+	put_int(o, "swizzle", c->swizzle);
+	put_int(o, "copies", c->copies);
+	put_int(o, "bytes", c->bytes);
+	put_text(o, "role", c->role);
+	if (!c->barrier) {
+		put_text(o, "asks", c->asks);
+		return;
+	}
+	put_text(o, "barrier", c->barrier);
+	put_multicast(o, f, c);
+}
+
+static void put_copies(json_object *k, const Facts *f)
+{
+	json_object *loads = put_array(k, "loads"), *stores = put_array(k, "stores");
+	for (int i = 0; i < f->loads.n; i++)
+		put_copy(loads, f, &f->loads.at[i]);
+	for (int i = 0; i < f->stores.n; i++)
+		put_copy(stores, f, &f->stores.at[i]);
+	put_int(k, "copied_stores", f->copied_stores);
+	put_int(k, "direct_stores", f->direct_stores);
+}
+
+static void put_barriers(json_object *k, const Facts *f)
+{
+	json_object *a = put_array(k, "barriers");
+	for (int i = 0; i < f->barriers.n; i++) {
+		const FactBarrier *b = &f->barriers.at[i];
+		json_object *o = add_object(a);
+		put_text(o, "name", b->name);
+		put_text(o, "pipeline", b->ring);
+		put_int(o, "slots", b->slots);
+		put_int(o, "arrivals", b->count);
+		put_text(o, "arrivals_by_rank",
+			 b->by_rank ? facts_text(f->k->ctx, b->by_rank) : NULL);
+		put_int(o, "bytes", b->bytes);
+		put_int(o, "offset", b->offset);
+	}
+}
+
+static void put_named(json_object *k, const Facts *f)
+{
+	json_object *a = put_array(k, "named_barriers");
+	for (int i = 0; i < f->named.n; i++) {
+		json_object *o = add_object(a);
+		put_text(o, "id", f->named.at[i].id);
+		put_int(o, "threads", f->named.at[i].threads);
+	}
+}
+
+static void put_mma(json_object *k, const Facts *f)
+{
+	const FactMma *m = &f->mma;
+	if (!m->atom)
+		return;
+	json_object *o = put_object(k, "mma");
+	put_text(o, "atom", m->atom);
+	put_text(o, "role", m->role);
+	put_int(o, "instructions", m->instructions);
+	put_ints(o, "leading_bytes", m->lbo, 2);
+	put_ints(o, "stride_bytes", m->sbo, 2);
+	put_text(o, "thread_values", m->tv ? layout_str(f->k->ctx, m->tv) : NULL);
+}
+
+static void put_decisions(json_object *k, const Facts *f)
+{
+	json_object *a = put_array(k, "decisions");
+	for (int i = 0; i < f->k->whys.n; i++) {
+		const Why *w = &f->k->whys.at[i];
+		json_object *o = add_object(a);
+		put_text(o, "what", why_rows[w->id].name);
+		put_text(o, "means", why_rows[w->id].what);
+		put_text(o, "subject", w->subject);
+		put_int(o, "value", w->value);
+		put_bool(o, "taken", !w->rejected);
+		put_text(o, "reason", w->text);
+	}
+}
+
+static void put_consts(json_object *k, const SaidVec *said, const char *kernel)
+{
+	json_object *a = put_array(k, "consts");
+	for (int i = 0; i < said->n; i++) {
+		const Said *s = &said->at[i];
+		if (s->kind != SAID_CONST || !s->value ||
+		    (s->kernel && strcmp(s->kernel, kernel) != 0))
+			continue;
+		json_object *o = add_object(a);
+		put_text(o, "name", s->name);
+		put_text(o, "value", s->value);
+	}
+}
+
+static void put_kernel(json_object *array, const SaidVec *said, const Facts *f)
+{
+	json_object *k = add_object(array);
+	put_text(k, "name", f->k->name);
+	put_text(k, "target", f->k->target);
+	put_consts(k, said, f->k->name);
+	put_schedule(k, f);
+	put_launch(k, f);
+	put_roles(k, f);
+	put_pipelines(k, f);
+	put_buffers(k, f);
+	put_copies(k, f);
+	put_barriers(k, f);
+	put_named(k, f);
+	put_mma(k, f);
+	put_decisions(k, f);
+}
+
+void explain_json(const char *source, const SaidVec *said, const FactsVec *all, Buf *out)
+{
+	enum {
+		STYLE = JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE,
+	};
+	json_object *o = must(json_object_new_object());
+	put_text(o, "schema", "dslc-explain/1");
+	put_text(o, "tool", ctx_strf(all->at[0].k->ctx, "dslc %s", dslc_version()));
+	put_text(o, "source", source);
+	json_object *kernels = put_array(o, "kernels");
+	for (int i = 0; i < all->n; i++)
+		put_kernel(kernels, said, &all->at[i]);
+	const char *text = json_object_to_json_string_ext(o, STYLE);
+	if (!text)
+		panic("out of memory");
+	buf_printf(out, "%s\n", text);
+	json_object_put(o);
+}

@@ -1,0 +1,209 @@
+/* explain_notes.c - what a program cannot say, as comments behind each kernel: the launch, roles,
+ * copies with their boxes, barriers with counts and bytes, shared memory with offsets.
+ *     //: barriers    ab.full[4]  1 arrival and 49152 bytes a phase, at 229376 */
+#include "driver/explain.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+void note_head(Buf *out, const char *title)
+{
+	buf_printf(out, "%s   %-9s ", explain_mark, title);
+}
+
+static const char *plural(int64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+static void note_grid(const Facts *f, Buf *out)
+{
+	note_head(out, "grid");
+	buf_printf(out, "%s CTAs of %" PRId64 " threads, %s\n", f->grid, f->threads,
+		   f->persistent ? "each computes tile after tile" : "one tile each");
+	note_head(out, "");
+	buf_printf(out, "programmatic dependent launch %s\n",
+		   f->pdl ? "on: grid.launch first, grid.wait before global memory is touched"
+			  : "off");
+}
+
+static void note_tile(const Facts *f, Buf *out)
+{
+	for (int i = 0; i < f->tile.n; i++) {
+		note_head(out, i ? "" : "tile");
+		buf_printf(out, "%s\n", f->tile.at[i]);
+	}
+}
+
+static void note_checks(const Facts *f, Buf *out)
+{
+	for (int i = 0; i < f->checks.n; i++) {
+		note_head(out, i ? "" : "launch");
+		buf_printf(out, "checks %s: %s\n", f->checks.at[i].text, f->checks.at[i].rule);
+	}
+}
+
+static void note_mma(const Facts *f, Buf *out)
+{
+	const FactMma *m = &f->mma;
+	if (!m->atom)
+		return;
+	note_head(out, "mma");
+	buf_printf(out, "%d x %s a stage and warpgroup, by %s\n", m->instructions, m->atom,
+		   m->role);
+	note_head(out, "");
+	buf_printf(out,
+		   "descriptors: leading bytes %" PRId64 " and %" PRId64 ", stride bytes %" PRId64
+		   " and %" PRId64 " of A and B\n",
+		   m->lbo[0], m->lbo[1], m->sbo[0], m->sbo[1]);
+	if (m->tv) {
+		note_head(out, "");
+		buf_printf(out, "accumulator: (thread, register) -> %s\n",
+			   layout_str(f->k->ctx, m->tv));
+	}
+}
+
+static void note_roles(const Facts *f, Buf *out)
+{
+	for (int i = 0; i < f->role.n; i++) {
+		const FactRole *r = &f->role.at[i];
+		note_head(out, i ? "" : "roles");
+		buf_printf(out, "%-8s warps %" PRId64 "..%" PRId64, r->name, r->first,
+			   r->first + r->warps - 1);
+		if (r->active != r->warps)
+			buf_printf(out, ", of which %" PRId64 " work%s", r->active,
+				   r->active == 1 ? "s" : "");
+		buf_printf(out, "; %" PRId64 " registers a thread%s", r->regs,
+			   r->moves ? " by setmaxnreg" : "");
+		if (r->turns > 1)
+			buf_printf(out, "; %" PRId64 " warpgroups take tiles by turns", r->turns);
+		buf_printf(out, "\n");
+	}
+	note_head(out, "");
+	buf_printf(out,
+		   "%" PRId64 " registers a thread at launch; the accumulator takes %" PRId64 "\n",
+		   f->launch_regs, f->acc_regs);
+}
+
+static void note_copy(const Facts *f, const FactCopy *c, const char *title, Buf *out)
+{
+	note_head(out, title);
+	buf_printf(out, c->barrier ? "%s <- %s" : "%s -> %s", c->buffer, c->tensor);
+	buf_printf(out, "  TMA box (");
+	for (int i = 0; i < c->rank && i < BOX_MAX; i++)
+		buf_printf(out, "%s%" PRId64, i ? "," : "", c->box[i]);
+	buf_printf(out, ") of %s, fastest mode first, swizzle %" PRId64 "; ",
+		   elem_rows[c->elem].name, c->swizzle);
+	if (!c->barrier) {
+		buf_printf(out, "%d a tile, by one thread of %s\n", c->copies, c->role);
+		if (c->asks) {
+			note_head(out, "");
+			buf_printf(out,
+				   "where %s is 1: address and stride are multiples of 16 bytes, "
+				   "says the launcher; else the threads copy %s\n",
+				   c->asks, c->buffer);
+		}
+		return;
+	}
+	buf_printf(out, "%d a stage, %" PRId64 " bytes, by one thread of %s, on %s\n", c->copies,
+		   c->bytes, c->role, c->barrier);
+	share_note(f, c, out);
+}
+
+static void note_copies(const Facts *f, Buf *out)
+{
+	for (int i = 0; i < f->loads.n; i++)
+		note_copy(f, &f->loads.at[i], i ? "" : "loads", out);
+	for (int i = 0; i < f->stores.n; i++)
+		note_copy(f, &f->stores.at[i], i ? "" : "stores", out);
+	if (f->direct_stores) {
+		note_head(out, f->stores.n ? "" : "stores");
+		buf_printf(out, "from registers, under a guard: %d instruction%s a thread\n",
+			   f->direct_stores, plural(f->direct_stores));
+	}
+	for (int i = 0; i < f->k->whys.n; i++) {
+		const Why *w = &f->k->whys.at[i];
+		if (w->id != WHY_AHEAD)
+			continue;
+		note_head(out, "");
+		buf_printf(out, "the first %" PRId64 " before the loop: %s\n", w->value, w->text);
+	}
+}
+
+static void note_arrivals(const Facts *f, const FactBarrier *b, Buf *out)
+{
+	Ctx *c = f->k->ctx;
+	note_head(out, "");
+	buf_printf(out, "at most; of ranks 0, 1, ..:");
+	for (int64_t r = 0; r < f->cluster[0] * f->cluster[1]; r++) {
+		buf_printf(out, " ");
+		ix_print(ix_simplify(c, ix_subst(c, b->by_rank, "rank", ix_const(c, r)),
+				     (IxFacts){0}),
+			 out);
+	}
+	buf_printf(out, "\n");
+}
+
+static void note_barriers(const Facts *f, Buf *out)
+{
+	for (int i = 0; i < f->barriers.n; i++) {
+		const FactBarrier *b = &f->barriers.at[i];
+		note_head(out, i ? "" : "barriers");
+		buf_printf(out, "%s[%" PRId64 "]  %" PRId64 " arrival%s", b->name, b->slots,
+			   b->count, plural(b->count));
+		if (b->bytes)
+			buf_printf(out, " and %" PRId64 " bytes", b->bytes);
+		buf_printf(out, " a phase: %s\n",
+			   b->bytes ? "the CTA announces what lands in its slot"
+				    : "each warp that reads the slot releases it");
+		if (b->by_rank)
+			note_arrivals(f, b, out);
+	}
+	for (int i = 0; i < f->rings.n; i++)
+		share_ring_note(&f->rings.at[i], out);
+	for (int i = 0; i < f->named.n; i++) {
+		note_head(out, f->barriers.n + i ? "" : "barriers");
+		buf_printf(out, "named barrier %s: %" PRId64 " threads meet\n", f->named.at[i].id,
+			   f->named.at[i].threads);
+	}
+}
+
+static void note_memory(const Facts *f, Buf *out)
+{
+	for (int i = 0; i < f->buffers.n; i++) {
+		const FactBuffer *b = &f->buffers.at[i];
+		note_head(out, i ? "" : "shared");
+		buf_printf(out, "%7" PRId64 "  %-10s ", b->offset, b->name);
+		if (b->groups > 1)
+			buf_printf(out, "%" PRId64 " warpgroups x ", b->groups);
+		buf_printf(out, "%" PRId64 " slot%s x %" PRId64 " bytes, of %s", b->slots,
+			   plural(b->slots), b->bytes, b->ring);
+		if (b->over)
+			buf_printf(out, ", over %s: its loads are done by then", b->over);
+		buf_printf(out, "\n");
+	}
+	for (int i = 0; i < f->barriers.n; i++) {
+		const FactBarrier *b = &f->barriers.at[i];
+		note_head(out, f->buffers.n + i ? "" : "shared");
+		buf_printf(out, "%7" PRId64 "  %-10s %" PRId64 " x 8 bytes\n", b->offset, b->name,
+			   b->slots);
+	}
+	note_head(out, "");
+	buf_printf(out,
+		   "%7" PRId64 "  in all, of %" PRId64
+		   "; buffers begin at multiples of 1024, where swizzles repeat\n",
+		   f->smem, f->smem_limit);
+}
+
+void notes_print(const Facts *f, Buf *out)
+{
+	buf_printf(out, "%s %s: what the language cannot say\n", explain_mark, f->k->name);
+	note_grid(f, out);
+	note_tile(f, out);
+	note_checks(f, out);
+	note_roles(f, out);
+	note_mma(f, out);
+	note_copies(f, out);
+	note_barriers(f, out);
+	note_memory(f, out);
+}

@@ -1,0 +1,76 @@
+/* why.c - reasons of decisions as sentences, with the numbers that decided. Nothing is decided
+ * here. why_swizzle(k, "sA", 64, 64)
+ * ->  swizzle sA 128 rejected: "a row of 64 bytes is no multiple of 128"
+ *     swizzle sA 64: "the widest that divides a row of 64 bytes" */
+#include "passes/why.h"
+
+void why_swizzle(Kernel *k, const char *buffer, int row_bytes, int swizzle)
+{
+	for (int w = 128; w > swizzle; w /= 2)
+		kernel_why_not(k, WHY_SWIZZLE, buffer, w, "a row of %d bytes is no multiple of %d",
+			       row_bytes, w);
+	kernel_why(k, WHY_SWIZZLE, buffer, swizzle,
+		   "the widest that divides a row of %d bytes: TMA writes it and wgmma reads it, "
+		   "K-major",
+		   row_bytes);
+}
+
+void why_group(Kernel *k, int64_t group)
+{
+	kernel_why(k, WHY_GROUP, NULL, group,
+		   "the default: CTAs that run at one time read few rows of A and of B");
+}
+
+void why_staging(Kernel *k, const Val *tensor, int slots, int most, int64_t one, int64_t left)
+{
+	bool over = !attrs_int(&k->attrs, A_PERSISTENT, 0);
+	const char *where = over ? "that the stages give back" : "that the stages leave";
+	if (slots && slots < most)
+		kernel_why_not(k, WHY_STAGING, tensor->name, slots + 1,
+			       "%lld bytes, over the %lld %s", (long long)((slots + 1) * one),
+			       (long long)left, where);
+	if (slots)
+		kernel_why(k, WHY_STAGING, tensor->name, slots,
+			   "by TMA: room for %d slot%s of each warpgroup (%lld bytes for all) in "
+			   "the %lld %s, at most %d",
+			   slots, slots > 1 ? "s" : "", (long long)(slots * one), (long long)left,
+			   where, most);
+}
+
+void why_direct(Kernel *k, const Val *tensor, const char *why)
+{
+	kernel_why(k, WHY_STAGING, tensor->name, 0, "from registers: %s", why);
+}
+
+void why_stages(Kernel *k, const char *ring, int stages, int64_t one, int64_t left, int most)
+{
+	if (stages < most)
+		kernel_why_not(k, WHY_STAGES, ring, stages + 1, "%lld bytes, over the %lld left",
+			       (long long)((stages + 1) * one), (long long)left);
+	kernel_why(k, WHY_STAGES, ring, stages,
+		   "as many as fit: %d x %lld bytes with their barriers, of %lld; at most %d",
+		   stages, (long long)one, (long long)left, most);
+}
+
+void why_registers(Kernel *k, int producer, int consumer, int accumulators, int overhead)
+{
+	if (producer)
+		kernel_why(k, WHY_REGISTERS, NULL, consumer,
+			   "%d of register tiles and %d for addresses; the producer keeps %d",
+			   accumulators, overhead, producer);
+	else
+		kernel_why(k, WHY_REGISTERS, NULL, consumer,
+			   "%d of register tiles and %d for addresses; nothing is moved by "
+			   "setmaxnreg",
+			   accumulators, overhead);
+}
+
+void why_few_registers(Kernel *k, int consumer, int needed)
+{
+	kernel_why_not(k, WHY_REGISTERS, NULL, consumer, "%d are needed", needed);
+}
+
+void why_ahead(Kernel *k, const char *ring, int ahead)
+{
+	kernel_why(k, WHY_AHEAD, ring, ahead, "the stages less the wgmma groups left in flight");
+}

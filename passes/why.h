@@ -1,0 +1,25 @@
+/* why.h - private to passes/: the reasons of decisions, one call where each is taken. The
+ * sentences stand in why.c, so that a pass holds the decision and nothing about telling it.
+ *     why_stages(k, ring, 4, 49168, 199680)  ->  "4 x 49168 bytes fit in the 199680 that are left"
+ */
+#ifndef DSL_PASSES_WHY_H
+#define DSL_PASSES_WHY_H
+
+#include "passes/pass.h"
+#include "passes/share.h"
+
+void why_swizzle(Kernel *k, const char *buffer, int row_bytes, int swizzle); /* widest first */
+void why_group(Kernel *k, int64_t group);
+/* slots of `one` byte each in `left`; 0: why_direct says it */
+void why_staging(Kernel *k, const Val *tensor, int slots, int most, int64_t one, int64_t left);
+void why_direct(Kernel *k, const Val *tensor, const char *why);
+void why_stages(Kernel *k, const char *ring, int stages, int64_t one, int64_t left, int most);
+void why_registers(Kernel *k, int producer, int consumer, int accumulators, int overhead);
+void why_few_registers(Kernel *k, int consumer, int needed); /* tried and not taken */
+/* why_share.c: wanted, and the parts that the tile could be cut into; before the load changes */
+void why_share(Kernel *k, const Op *load, const Same *same, const Share *s, Issue wanted,
+	       int parts);
+void why_releases(Kernel *k, const char *ring, const Releases *all, bool paced);
+void why_ahead(Kernel *k, const char *ring, int ahead);
+
+#endif

@@ -1,0 +1,142 @@
+/* why_share.c - what multicast found, kept for those who ask: the groups of CTAs, what proved them,
+ * who issues for whom, and in a sentence why not otherwise.
+ *     groups {0, 2} {1, 3} by slices  ->  multicast sB 2: "groups of 2 CTAs load the same, ..."
+ * Nothing is decided here. */
+#include "passes/why.h"
+
+#include <string.h>
+
+static const char *const issue_words[] = {"auto", "off", "leader", "slice"};
+
+/* ------------------------------------------------------------------ proofs */
+static int count(uint16_t set)
+{
+	return __builtin_popcount(set);
+}
+
+static const char *named(Kernel *k, const char *theorem)
+{
+	bool number = *theorem >= '0' && *theorem <= '9';
+	return number ? ctx_strf(k->ctx, "theorem %s", theorem) : theorem;
+}
+
+/* Theorems of the rules that were applied, then the procedures that decided what they did not. */
+static void keep_proofs(Kernel *k, const Same *same, WhyShare *w)
+{
+	enum { RULES = 64, OTHERS = 3 };
+	w->proofs = NEWN(ctx_arena(k->ctx), const char *, RULES + OTHERS);
+	for (int i = 0; i < RULES && ix_rule_theorem(i); i++)
+		if (same->rules >> i & 1)
+			w->proofs[w->nproofs++] = named(k, ix_rule_theorem(i));
+	if (same->by_period)
+		w->proofs[w->nproofs++] = "one period of what is unknown, tried out";
+	if (same->by_isl)
+		w->proofs[w->nproofs++] = "isl: a set of integer points is empty";
+	if (!w->nproofs && same->depends != SAME_CONSTANT)
+		w->proofs[w->nproofs++] = "comparing where tiles begin at run time";
+	if (!w->nproofs)
+		w->proofs[w->nproofs++] =
+			"formulas of where tiles begin, equal or a constant apart";
+}
+
+/* ------------------------------------------------------------------ sentences */
+static const char *const depends_on[] = {
+	[SAME_CONSTANT] = NULL,
+	[SAME_BY_LAUNCH] = "the launch",
+	[SAME_BY_CLUSTER] = "the cluster",
+	[SAME_BY_ITERATION] = "the iteration",
+};
+
+static int most(const uint16_t *sets, int n)
+{
+	int m = 0;
+	for (int r = 0; r < n; r++)
+		m = count(sets[r]) > m ? count(sets[r]) : m;
+	return m;
+}
+
+static bool alike(const uint16_t *sets, int n)
+{
+	for (int r = 1; r < n; r++)
+		if (count(sets[r]) != count(sets[0]))
+			return false;
+	return true;
+}
+
+/* Why a leader and no slices, where these were not ruled out by the program. */
+static const char *against_slices(Kernel *k, const Same *same, int parts)
+{
+	Ctx *c = k->ctx;
+	if (same->depends != SAME_CONSTANT)
+		return ctx_strf(c, "which CTAs load the same depends on %s",
+				depends_on[same->depends]);
+	if (!alike(same->always, same->ranks))
+		return "groups are not of one size";
+	return ctx_strf(c,
+			"the tile has %d times 8 rows, after which its swizzle repeats, and "
+			"groups have %d CTAs",
+			parts, count(same->always[0]));
+}
+
+static const char *sentence(Kernel *k, const Same *same, const Share *s, Issue wanted)
+{
+	Ctx *c = k->ctx;
+	if (wanted == ISSUE_EACH)
+		return "as asked: each CTA loads for itself";
+	if (s->issue == ISSUE_EACH)
+		return same->narrowed ? "no two CTAs of a cluster are known to load the same"
+				      : "no two CTAs of a cluster load the same";
+	if (wanted == s->issue)
+		return "as asked";
+	if (s->issue == ISSUE_SLICE)
+		return ctx_strf(c, "groups of %d CTAs load the same, each a part for all",
+				s->slices);
+	return "the lowest CTA of a group loads for all";
+}
+
+/* ------------------------------------------------------------------ records */
+static void keep(Kernel *k, const WhyShare *w)
+{
+	k->whys.at[k->whys.n - 1].share = w;
+}
+
+void why_share(Kernel *k, const Op *load, const Same *same, const Share *s, Issue wanted, int parts)
+{
+	const char *buffer = load->in[0].val->name;
+	WhyShare *w = NEW(ctx_arena(k->ctx), WhyShare);
+	if (kernel_why_find(k, WHY_MULTICAST, buffer))
+		return;
+	*w = (WhyShare){.ranks = same->ranks,
+			.issue = issue_words[s->issue],
+			.depends = depends_on[same->depends],
+			.narrowed = same->narrowed,
+			.slices = s->slices,
+			.loads_lo = s->loads_lo,
+			.loads_hi = s->loads_hi,
+			.mask = s->mask,
+			.issues = s->issues,
+			.part = s->slice};
+	memcpy(w->always, same->always, sizeof w->always);
+	memcpy(w->ever, same->ever, sizeof w->ever);
+	keep_proofs(k, same, w);
+	bool against = s->issue == ISSUE_LEADER && wanted != ISSUE_LEADER;
+	if (against)
+		kernel_why_not(k, WHY_MULTICAST, buffer, most(same->ever, same->ranks),
+			       "by slices: %s", against_slices(k, same, parts));
+	kernel_why(k, WHY_MULTICAST, buffer,
+		   s->issue == ISSUE_EACH ? 1 : most(same->ever, same->ranks), "%s",
+		   sentence(k, same, s, against ? ISSUE_AUTO : wanted));
+	keep(k, w);
+}
+
+void why_releases(Kernel *k, const char *ring, const Releases *all, bool paced)
+{
+	WhyShare *w = NEW(ctx_arena(k->ctx), WhyShare);
+	*w = (WhyShare){.ranks = all->ranks, .paced = paced};
+	memcpy(w->into, all->into, sizeof w->into);
+	memcpy(w->from, all->from, sizeof w->from);
+	kernel_why(k, WHY_RELEASES, ring, most(all->from, all->ranks),
+		   "a slot is free when the readers of all CTAs that a load goes to have released "
+		   "it to the CTA that issues");
+	keep(k, w);
+}

@@ -1,0 +1,165 @@
+#!/bin/sh
+# dslc explain: the program in full, the same facts as JSON and as pictures; mistakes are those of a
+# compilation, and leave nothing behind. That the program is the same is tests/e2e/explain.sh.
+. "$(dirname "$0")/lib.sh"
+gemm=$root/examples/gemm/gemm.gemm
+schedules=$root/tests/e2e/schedules.gemm
+
+expect 0 explain "$gemm"
+empty err
+has out 'sA : bf16 tile_to_shape(Sw<3,3,3> o (8,64):(64,1), (bM,bK))' \
+	'tma ldA = load(A, sA, multicast off);' 'pipeline ab(4) { sA via ldA, sB via ldB }' \
+	'roles cooperative { producer 1 warp regs 40; consumer 2 warpgroups regs 232; }' \
+	'group(16) along m;' 'persistent off;' 'inflight 1;' 'staging 4;' 'pdl on;' 'cluster (1,1);' 'multicast auto;' \
+	'target sm_90a' 'over ab: its loads are done by then' 'where D_by_tma is 1' \
+	'ab.full[4]  1 arrival and 49152 bytes' 'ab.empty[4]  8 arrivals' \
+	'TMA box (64,256) of bf16' '(M + 127) / 128 * ((N + 255) / 256) CTAs of 384 threads'
+cp out plain
+"$dslc" explain - <"$gemm" >out
+same out plain
+
+# -D: the values are in the program, and only there.
+expect 0 explain "$schedules" -DR=pingpong -DP=on -DbN=bM/2 -DI=0 -o full.gemm
+empty out
+has full.gemm 'bN = 64' 'R = pingpong' 'roles pingpong { producer 1 warp regs 40' 'inflight 0;'
+expect 0 explain full.gemm -o again.gemm
+lacks again.gemm 'rejected'
+has again.gemm '//: as written'
+
+# What was tried: swizzles, stages, registers, ways out.
+expect 0 explain "$schedules" -DbK=32
+has out 'sA: swizzle 128 rejected: a row of 64 bytes is no multiple of 128' 'sA: swizzle 64: the widest'
+expect 0 explain "$schedules" -DbN=24
+has out 'staging 0;' 'the 24 columns of an mma are no multiple of 32' 'from registers, under a guard'
+expect 0 explain "$schedules" -DbN=256 -DbK=96 -DS=3 -DP=on
+has out 'staging 0;' 'from registers: no shared memory is left beside the stages'
+expect 0 explain "$schedules" -DbN=256 -DP=on
+has out 'staging 2;' '//: staging 3 rejected: 49152 bytes, over the 35776 that the stages leave'
+sed 's/pipeline ab(S)/pipeline ab/' "$schedules" >free.gemm
+expect 0 explain free.gemm -DbN=256
+has out 'pipeline ab(4)' 'ab: stages 5 rejected: 245840 bytes, over the 232448 left'
+expect 0 explain free.gemm -DbM=256 -DbN=208
+has out 'registers 232 rejected: 250 are needed' 'regs 240'
+expect 0 explain "$schedules" -DR=none
+has out 'roles none;' 'the first 3 before the loop: the stages less the wgmma groups left in flight'
+
+# Clusters: who loads the same, proved how, and who issues for whom; or why nobody does.
+expect 0 explain "$schedules" -DCM=2 -DCN=2 --json cluster.json -o -
+has out 'tma ldA = load(A, sA, multicast slice);' 'load the same: {0,2} {1,3}; exact' \
+	'each CTA issues part rank / 2 of 2, 8192 bytes, to the CTAs of mask shl(5, rank % 2)' \
+	'a stage of the cluster reads 2 of 4 tiles: saves 32768 of 65536 bytes' \
+	'{0} to {0,1,2}, {1} to {0,1,3}'
+tr -d ' \n' <cluster.json >flat
+has flat '"issue":"slice"' '"load_same":[[0,2],[1,3]]' '"exact":true' '"mask":"shl(5,rank%2)"' \
+	'"saved_bytes":[32768,32768]' '"filled_by":[[0,1,2],[0,1,3],[0,2,3],[1,2,3]]'
+expect 0 explain "$schedules" -DCM=2 -DCN=2 -DX=leader
+has out 'issued where rank / 2 == 0, to the CTAs of mask shl(5, rank % 2)' 'of ranks 0, 1, ..: 24 16 16 8'
+expect 0 explain "$schedules" -DCM=3 -DbN=64
+has out 'multicast off: no two CTAs of a cluster load the same' 'saves 0 of 49152 bytes' \
+	'sB: multicast rejected: by slices: the tile has 8 times 8 rows' 'tma ldB = load(B, sB, multicast leader);'
+expect 0 explain "$schedules" -DCM=2 -DX=off
+has out 'load the same: {0,1}; exact' 'multicast off: as asked: each CTA loads for itself'
+expect 0 explain "$root/tests/e2e/boxes.gemm" -DBM=3
+has out 'persistent box (3,1) raster (2,2);' 'always; as the iteration has it, 0 with {1}, 1 with {0}' \
+	'by isl: a set of integer points is empty' 'by theorem 2.5' 'are known to load the same' \
+	'issued by the lowest CTA of the mask' 'saves 0..8192 of 16384 bytes' 'ab is paced'
+
+# For tools, and for eyes.
+expect 0 explain "$gemm" --json - --svg a.svg
+empty err
+has out '"schema":"dslc-explain/1"' '"decisions":' '"shared_limit":232448'
+lacks out 'kernel gemm('
+exists a.svg
+expect 0 explain "$gemm" -o - --json a.json
+same out plain
+exists a.json
+"$dslc" "$gemm" --emit=ir -o a.ir
+expect 0 explain a.ir --svg b.svg -o notes
+has notes '//: gemm: what the language cannot say'
+lacks notes 'kernel gemm('
+
+# Every schedule's picture: no text over another, none outside, no script.
+pictures=0
+for turn in "none 2 1" "none 8 3" "cooperative 3 0" "cooperative 8 1" "pingpong 2 1" "pingpong 8 1"; do
+	set -- $turn
+	[ "$1" = pingpong ] && on=on || on=off
+	expect 0 explain "$schedules" -DR="$1" -DP=$on -DS="$2" -DI="$3" -DbN=64 --svg p.svg
+	empty err
+	lacks p.svg '<script'
+	has p.svg 'framed: one period' 'shared memory' 'slot 1'
+	grep -o '<text [^>]*>[^<]*' p.svg |
+		sed 's/<text class="\(.\)" x="\([-0-9.]*\)" y="\([-0-9.]*\)">/\1 \2 \3 /' >texts
+	[ "$(wc -l <texts)" -ge 30 ] || fail "the texts of p.svg were not read"
+	awk '{
+		n = length($0) - length($1 $2 $3) - 3
+		w = n * ($1 == "h" ? 8.5 : $1 == "s" ? 6.1 : 6.7)
+		a[NR] = $1 == "m" ? $2 - w / 2 : $1 == "r" ? $2 - w : $2
+		b[NR] = a[NR] + w; y[NR] = $3; line[NR] = $0
+		if (a[NR] < 0 || b[NR] > 1120) { print "outside: " $0; bad = 1 }
+		for (i = 1; i < NR; i++)
+			if (a[i] < b[NR] && a[NR] < b[i] && y[i] - y[NR] < 9 && y[NR] - y[i] < 9) {
+				print "over each other: " line[i] " | " $0
+				bad = 1
+			}
+	} END { exit bad }' texts || fail "texts of $turn"
+	[ "$(grep -o '<g>' p.svg | wc -l)" = "$(grep -o '</g>' p.svg | wc -l)" ] || fail "groups"
+	pictures=$((pictures + 1))
+done
+[ $pictures = 6 ] || fail "$pictures pictures"
+
+# What a schedule can say, explain says: a new attribute of schedules has its line.
+attrs=$(sed -n 's/^ATTR(\([A-Z_]*\),.*"schedule:.*/\1/p' "$root/ir/attrs.def")
+[ "$(echo "$attrs" | wc -l)" -ge 11 ] || fail "attributes of schedules: $attrs"
+for attr in $attrs; do
+	grep -q "\<A_$attr\>" "$root/driver/explain_text.c" "$root/driver/explain_facts.c" ||
+		fail "explain does not say A_$attr"
+done
+
+# Mistakes are a compilation's, word for word, and nothing is written.
+wrong=0
+for file in "$root"/tests/frontend/bad/*.gemm "$root"/tests/e2e/bad/*.gemm; do
+	cp "$file" bad.gemm
+	code=0
+	"$dslc" bad.gemm -o x.cubin >out 2>wanted || code=$?
+	[ $code = 1 ] || continue
+	expect 1 explain bad.gemm -o x.gemm --json x.json --svg x.svg
+	empty out
+	same err wanted
+	absent x.gemm x.json x.svg
+	wrong=$((wrong + 1))
+done
+[ $wrong -ge 60 ] || fail "only $wrong mistakes"
+expect 0 explain "$gemm" -DbQ=1
+has err 'warning[W0201]'
+expect 1 explain "$gemm" -DbQ=1 -Werror -o x.gemm
+absent x.gemm
+
+cp "$gemm" mine.gemm
+expect 1 explain mine.gemm -o mine.gemm
+has err 'error[E0604]'
+same mine.gemm "$gemm"
+expect 1 explain "$gemm" --svg /nowhere/x.svg
+has err 'error[E0603]'
+expect 2 explain
+expect 2 explain "$gemm" "$gemm"
+has err 'dslc explain takes one file, not 2'
+expect 2 explain "$gemm" --svg - --json -
+has err 'only one of -o, --json and --svg can be -'
+expect 2 "$gemm" --json x
+has err '--json is not an option of dslc; dslc explain takes it'
+expect 2 explain "$gemm" --size M=1
+has err '--size is not an option of dslc explain'
+expect 0 --help=explain
+has out '--json'
+
+# docs/explain.md shows what the tool says, and its table has the keys of the JSON and no others.
+mkdir -p page
+cp "$root/docs/explain.md" "$root/docs/explain.svg" page
+"$root/tools/explain-page.sh" "$dslc" page
+cmp page/explain.md "$root/docs/explain.md" && cmp page/explain.svg "$root/docs/explain.svg" ||
+	fail "docs/explain.md is old: tools/explain-page.sh $dslc docs"
+expect 0 explain "$schedules" -DbN=128 -DCM=2 --json keys.json
+grep -o '^ *"[a-z_]*":' keys.json | tr -d ' ":' | sort -u >keys
+sed -n '/^## JSON/,$p' "$root/docs/explain.md" | sed -n 's/^| \(`[^|]*\) | \(.*\) |$/\1 \2/p' |
+	grep -o '`[a-z_]*`' | tr -d '`' | sort -u >documented
+same keys documented
