@@ -71,7 +71,7 @@ const Ix *ix_of_sets(Ctx *c, const uint16_t *sets, int n)
 	for (int r = 0; r < n; r++) {
 		v[r] = sets[r];
 		shift[r] = sets[r] ? lowest(sets[r]) : 0;
-		moved &= sets[r] && sets[r] >> shift[r] == sets[0] >> lowest(sets[0]);
+		moved &= sets[0] && sets[r] && sets[r] >> shift[r] == sets[0] >> lowest(sets[0]);
 	}
 	if ((x = of_form(c, v, n)) && (!moved || ix_is_const(x, NULL)))
 		return x;
