@@ -74,6 +74,7 @@ typedef struct {
 	bool persistent, pdl, serpentine;
 	const char *along;
 	int64_t group, inflight, staging;      /* group -1: none */
+	int64_t subtile;                       /* columns; 0: stored from registers */
 	int64_t cluster[2], box[2], raster[2]; /* box, raster 0: none */
 	const char *multicast;
 	int64_t threads, launch_regs, acc_regs, smem, smem_limit;

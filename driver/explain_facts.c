@@ -298,6 +298,8 @@ static void take_schedule(Facts *f)
 	f->staging = 0;
 	for (int i = 0; i < f->stores.n; i++)
 		f->staging = facts_buffer(f, f->stores.at[i].buffer)->slots;
+	const Why *subtile = kernel_why_find(k, WHY_SUBTILE, NULL);
+	f->subtile = subtile ? subtile->value : 0;
 	f->inflight = attrs_int(a, A_INFLIGHT, 1);
 	f->multicast = attrs_str(a, A_MULTICAST, "auto");
 	pair_of(a, A_CLUSTER, 1, f->cluster);

@@ -83,6 +83,7 @@ static void put_schedule(json_object *k, const Facts *f)
 	put_bool(o, "serpentine", f->serpentine);
 	put_int(o, "inflight", f->inflight);
 	put_int(o, "staging", f->staging);
+	put_int(o, "subtile", f->subtile);
 	put_bool(o, "pdl", f->pdl);
 	put_ints(o, "cluster", f->cluster, 2);
 	put_text(o, "multicast", f->multicast);

@@ -307,6 +307,9 @@ static void schedule_lines(const Facts *f, const char *indent, Buf *b)
 	rejected(b, indent, f, WHY_STAGING);
 	line(b, indent, ctx_strf(c, "staging %" PRId64 ";", f->staging),
 	     facts_reason(f, WHY_STAGING, NULL, A_STAGING));
+	if (f->subtile)
+		line(b, indent, ctx_strf(c, "subtile %" PRId64 ";", f->subtile),
+		     facts_reason(f, WHY_SUBTILE, NULL, A_SUBTILE));
 	line(b, indent, f->pdl ? "pdl on;" : "pdl off;", facts_reason(f, none, NULL, A_PDL));
 }
 

@@ -11,6 +11,8 @@ enum {
 	STAGES_MIN = 2,
 	STAGES_MAX = 8,
 	STAGING_MAX = 8,
+	SUBTILE_MIN = 8,
+	SUBTILE_MAX = 64,
 	INFLIGHT_MAX = 7,
 	GROUP_MAX = 65536,
 	THREADS_WG = 128,
@@ -215,6 +217,13 @@ static void clause_staging(Sema *s, const Node *n)
 		kernel_int(s->kernel, A_STAGING, slots);
 }
 
+static void clause_subtile(Sema *s, const Node *n)
+{
+	int64_t columns;
+	if (clause_int(s, n, SUBTILE_MIN, SUBTILE_MAX, "subtile 32;", &columns))
+		kernel_int(s->kernel, A_SUBTILE, columns);
+}
+
 static void clause_inflight(Sema *s, const Node *n)
 {
 	if (clause_int(s, n, 0, INFLIGHT_MAX, "inflight 1;", &s->schedule.inflight))
@@ -384,6 +393,7 @@ static const struct {
 	{"pdl", clause_pdl},
 	{"multicast", clause_multicast},
 	{"staging", clause_staging},
+	{"subtile", clause_subtile},
 	{"split_k", NULL},
 	{"stream_k", NULL},
 };

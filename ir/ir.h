@@ -355,6 +355,7 @@ bool kernel_interp(const Kernel *k, const InterpRun *run, const char **why);
 typedef struct {
 	const char *name, *ptx_version;
 	int smem_bytes, regs, max_regs_thread, max_threads, box_max, cluster_max;
+	int sms; /* that most devices of the target have: what a default is chosen for */
 } Target;
 const Target *target_by_name(const char *name);
 

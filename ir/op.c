@@ -85,7 +85,8 @@ static const Target targets[] = {
 	 .max_regs_thread = 255,
 	 .max_threads = 1024,
 	 .box_max = 256, /* PTX ISA, tensor maps; cuTensorMapEncodeTiled */
-	 .cluster_max = 16} /* beyond 8 by an attribute of the function: programming guide */,
+	 .cluster_max = 16,
+	 .sms = 132} /* beyond 8 by an attribute of the function: programming guide */,
 };
 
 const Target *target_by_name(const char *name)

@@ -19,13 +19,20 @@ enum {
 typedef enum { TMA_NEVER, TMA_ALWAYS, TMA_ASK } Legal;
 
 /* ------------------------------------------------------------------ chunks */
+/* Columns of a chunk, at most: as the schedule says. */
+static int most_columns(const Epilogue *e)
+{
+	int most = MOST_COLS * 2 / e->bytes, given = (int)attrs_int(&e->k->attrs, A_SUBTILE, most);
+	return given < most ? given : most;
+}
+
 /* Rows of the widest swizzle of 128, 64 or 32 bytes that divides the columns of one atom. */
 static bool chunk_of_rows(Epilogue *e)
 {
 	for (int w = 128; w >= 32; w /= 2) {
 		e->cols = w / e->bytes;
 		e->chunk = (KMajor){ROWS, e->cols, e->cols, w};
-		if (e->t.atom.n * e->bytes % w == 0)
+		if (e->t.atom.n * e->bytes % w == 0 && e->cols <= most_columns(e))
 			return true;
 	}
 	return false;
@@ -35,8 +42,7 @@ static bool chunk_of_rows(Epilogue *e)
  * bytes. */
 static bool chunk_of_columns(Epilogue *e)
 {
-	int most = MOST_COLS * 2 / e->bytes;
-	for (e->cols = most; e->t.atom.n % e->cols; e->cols -= 8)
+	for (e->cols = most_columns(e) / 8 * 8; e->t.atom.n % e->cols; e->cols -= 8)
 		;
 	e->chunk = (KMajor){e->cols, ROWS, 128 / e->bytes, 128};
 	return true;
@@ -150,6 +156,7 @@ static void by_tma(Epilogue *e, int slots, bool ask)
 		e->name = kernel_fresh(k, ctx_strf(k->ctx, "%s_by_tma", tensor->name));
 		op_sym(k, map, e->name);
 	}
+	why_subtile(k, e->cols);
 	by_chunks(e, slots);
 }
 

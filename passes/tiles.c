@@ -13,7 +13,6 @@
 #include <string.h>
 
 enum {
-	DEFAULT_GROUP = 16,
 	MOST_TILES = 1 << 30,
 	MOST_CTAS = 1024,
 	BEYOND = 1 << 21 /* elements that tiles beyond an edge may lie behind it */
@@ -112,6 +111,23 @@ static void let_mode(Here h, const Plane *p, int mode, const Ix *block, const Ix
 }
 
 /* ------------------------------------------------------------------ orders */
+/* Unless the schedule says: so many tiles (or blocks of a cluster) high that what all SMs compute
+ * at one time is about a square, which reads the fewest rows of A and of B together. */
+static int64_t group_of_square(const Kernel *k, int grouped)
+{
+	const Attr *cluster = attrs_get(&k->attrs, A_CLUSTER);
+	const Op *mma = kernel_find(k, OP_MMA);
+	int64_t at_once = target_by_name(k->target)->sms, side[2], group = 1;
+	for (int i = 0; i < 2; i++) {
+		int64_t ctas = cluster && i < cluster->n ? cluster->i[i] : 1;
+		side[i] = ctas * (mma ? val_extent(mma->in[0].val, i) : 1);
+		at_once /= ctas;
+	}
+	while ((group + 1) * (group + 1) * side[grouped] <= at_once * side[1 - grouped])
+		group++;
+	return group;
+}
+
 /* Groups of `group` tiles along one mode (m when the schedule does not say) share a sweep along the
  * other; serpentine sweeps turn back instead of starting over: what is in the L2 is used. */
 static void raster_2d(Here h, const Plane *p, const Ix *tile, const Ix *in)
@@ -120,9 +136,11 @@ static void raster_2d(Here h, const Plane *p, const Ix *tile, const Ix *in)
 	const Attrs *schedule = &h.k->attrs;
 	int64_t g = attrs_int(schedule, A_GROUP, 0);
 	int grouped = !strcmp(attrs_str(schedule, A_ALONG, "m"), "n"), swept = 1 - grouped;
-	const Ix *group = ix_int(h.k, g ? g : DEFAULT_GROUP);
-	if (!g)
-		why_group(h.k, DEFAULT_GROUP);
+	if (!g) {
+		g = group_of_square(h.k, grouped);
+		why_group(h.k, g);
+	}
+	const Ix *group = ix_int(h.k, g);
 	const Ix *rows = let_fresh(h, "rows", p->extent[grouped]);
 	const Ix *cols = let_fresh(h, "cols", p->extent[swept]);
 	Plane named = *p;

@@ -18,7 +18,17 @@ void why_swizzle(Kernel *k, const char *buffer, int row_bytes, int swizzle)
 void why_group(Kernel *k, int64_t group)
 {
 	kernel_why(k, WHY_GROUP, NULL, group,
-		   "the default: CTAs that run at one time read few rows of A and of B");
+		   "the default: what runs at one time is about a square, which reads the fewest "
+		   "rows of "
+		   "A and of B");
+}
+
+void why_subtile(Kernel *k, int columns)
+{
+	kernel_why(k, WHY_SUBTILE, NULL, columns,
+		   attrs_get(&k->attrs, A_SUBTILE) ? "the widest up to what the schedule says"
+						   : "the widest that divides the columns of an "
+						     "mma: whole lines of 128 bytes");
 }
 
 void why_staging(Kernel *k, const Val *tensor, int slots, int most, int64_t one, int64_t left)

@@ -11,6 +11,7 @@
 void why_swizzle(Kernel *k, const char *buffer, int row_bytes, int swizzle); /* widest first */
 void why_group(Kernel *k, int64_t group);
 /* slots of `one` byte each in `left`; 0: why_direct says it */
+void why_subtile(Kernel *k, int columns);
 void why_staging(Kernel *k, const Val *tensor, int slots, int most, int64_t one, int64_t left);
 void why_direct(Kernel *k, const Val *tensor, const char *why);
 void why_stages(Kernel *k, const char *ring, int stages, int64_t one, int64_t left, int most);
