@@ -13,7 +13,7 @@ enum { FAST_STATES = 20000, FULL_STATES = 400000, MAX_PERIOD = 512, MAX_CLAMP = 
 static double now(void)
 {
 	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
@@ -78,12 +78,10 @@ static void need_items(Needs *n, const Items *items)
 {
 	for (int i = 0; i < items->n; i++) {
 		const Item *it = items->at[i];
-		int64_t slots = it->kind == ITEM_LOOP ? 2 * it->slots : 1;
 		const Ix *at[] = {it->at_key, it->at_cell, it->at_cell2, it->number, it->from};
 		for (size_t j = 0; j < COUNTOF(at); j++)
 			need_x(n, at[j], 1);
 		need_x(n, it->to, 1);
-		need_x(n, it->base, slots);
 		if (it->to)
 			reach_of(n->p, it->to);
 		for (int j = 0; j < it->nconds; j++) {
@@ -112,6 +110,12 @@ static void find_periods(Program *p)
 		}
 	p->words.tile_period = n.tile;
 	p->words.trip_period = n.trip;
+	for (int i = 0; i < p->m.nk; i++)
+		if (p->m.keys[i].slots && n.trip % (2 * p->m.keys[i].slots))
+			p->m.keys[i].slots = 0;
+	for (int i = 0; i < p->m.nc; i++)
+		if (p->m.cells[i].slots && n.trip % p->m.cells[i].slots)
+			p->m.cells[i].slots = 0;
 }
 
 /* ------------------------------------------------------------------ answers */
@@ -165,6 +169,7 @@ static CheckVerdict prove(Program *p, const CheckOpt *opt, CheckResult *out)
 	find_periods(p);
 	if (p->words.tile_period > MAX_PERIOD || p->words.trip_period > MAX_PERIOD)
 		return unknown(p, out, p->k->loc, "slots recur after more than 512 iterations");
+	program_even(p);
 	WordsLimits limits = p->least;
 	limits.max_states = opt && opt->level == VERIFY_FULL ? FULL_STATES : FAST_STATES;
 	do {

@@ -57,7 +57,7 @@ static void release(Run *r, KeyState *k, int key)
 		facts_add(r->m, facts_known(r->m, r->s, a), facts_past(r->m, r->s, key));
 		const Step *st = &r->letter->of[a].steps[r->at[a].n++];
 		if (r->seen)
-			r->seen(r->user, a, st);
+			r->seen(r->user, a, st, false);
 	}
 	k->meeting = 0;
 }
@@ -74,7 +74,9 @@ bool run_complete(Run *r, int key)
 			return run_wrong(r, WHY_UNSEEN, key, -1, a);
 	k->waited = 0;
 	k->arrived = 0;
-	k->phase = k->phase < 3 ? k->phase + 1 : 2;
+	if (k->phase < 2)
+		k->phase++;
+	k->parity ^= 1;
 	land(r, key);
 	facts_advance(m, r->s, key);
 	memcpy(past, next, sizeof *past * (size_t)m->words);
@@ -111,7 +113,7 @@ static bool wait(Run *r, const Step *st)
 		return run_wrong(r, WHY_NO_INIT, st->key, -1, -1);
 	if (!last && k->phase != 1 && !fact_known(m, r->s, r->agent, m->f_prev[st->key]))
 		return run_wrong(r, WHY_PARITY, st->key, -1, -1);
-	bool passes = (k->phase & 1) != st->n;
+	bool passes = k->parity != st->n;
 	if (!last && !passes)
 		return run_wrong(r, WHY_PARITY, st->key, -1, -1);
 	if (!passes) {
@@ -230,27 +232,49 @@ static bool agent_run(Run *r, int a)
 		r->moved = true;
 		r->at[a].n++;
 		if (r->seen)
-			r->seen(r->user, a, r->step);
+			r->seen(r->user, a, r->step, false);
 	}
 	return true;
 }
 
+static const Step *next_of(const Run *r, int a)
+{
+	const Part *p = &r->letter->of[a];
+	return r->at[a].n < p->n ? &p->steps[r->at[a].n] : NULL;
+}
+
+/* How many agents are stuck at this one's barrier: the fewer, the nearer it is to the cause. */
+static int company(const Run *r, int key)
+{
+	int n = 0;
+	for (int a = 0; a < r->m->na; a++)
+		n += next_of(r, a) && next_of(r, a)->key == key;
+	return n;
+}
+
 static bool stuck(Run *r)
 {
-	const Letter *l = r->letter;
+	int who = -1, least = MAX_AGENTS + 1;
 	for (int a = 0; a < r->m->na; a++) {
-		if (r->at[a].n == l->of[a].n)
-			continue;
-		r->agent = a;
-		r->step = &l->of[a].steps[r->at[a].n];
-		if (r->step->kind == STEP_REGS)
-			return run_wrong(r, WHY_DEAD_REGS, -1, -1, -1);
-		const KeyState *k = key_of(r->m, r->s, r->step->key);
-		wrong_count(r, WHY_DEADLOCK, r->step->key, k->arrived, k->need);
-		r->why->bytes = k->tx;
-		return false;
+		const Step *st = next_of(r, a);
+		int n = st ? company(r, st->key) : 0;
+		if (st && r->seen)
+			r->seen(r->user, a, st, true);
+		if (st && n < least) {
+			who = a;
+			least = n;
+		}
 	}
-	return true;
+	if (who < 0)
+		return true;
+	r->agent = who;
+	r->step = next_of(r, who);
+	if (r->step->kind == STEP_REGS)
+		return run_wrong(r, WHY_DEAD_REGS, -1, -1, -1);
+	const KeyState *k = key_of(r->m, r->s, r->step->key);
+	wrong_count(r, WHY_DEADLOCK, r->step->key, k->arrived, k->need);
+	r->why->bytes = k->tx;
+	return false;
 }
 
 bool letter_run(const Machine *m, State *s, const Letter *l, StepSeen *seen, void *user, Why *why)

@@ -41,12 +41,14 @@ typedef struct {
 	bool named; /* bar.sync and the like: counts warps, has no parity */
 	int warps;  /* named: that meet */
 	uint32_t waiters;
+	int first, slots; /* of the ring that turns with the main loop's position; slots 0: none */
 } Key;
 typedef struct {
 	const char *name;
 	int slot;
 	uint32_t full;             /* parts that make the slot whole; 0: not loaded in parts */
 	uint32_t readers, writers; /* agents; writers through the generic proxy */
+	int first, slots;          /* as of Key */
 } Cell;
 
 typedef struct {
@@ -77,8 +79,8 @@ typedef struct {
 typedef struct {
 	int32_t need, arrived, tx;
 	uint32_t waited,
-		meeting; /* agents that saw the last phase; that stand at a named barrier */
-	int32_t phase;   /* phases done: 0, 1, then 2 or 3 by parity */
+		meeting;        /* agents that saw the last phase; that stand at a named barrier */
+	uint16_t phase, parity; /* phases done: 0, 1, 2 for more; and their parity */
 } KeyState;
 typedef enum { CELL_NEW, CELL_WRITTEN, CELL_READ } CellMode;
 typedef struct {
@@ -103,8 +105,8 @@ typedef struct {
 	Part of[MAX_AGENTS];
 } Letter;
 
-/* Called after each step of a traced run. */
-typedef void StepSeen(void *user, int agent, const Step *step);
+/* Called after each step of a traced run; at the end, for each agent that is stuck at one. */
+typedef void StepSeen(void *user, int agent, const Step *step, bool stuck);
 
 void machine_layout(Machine *m); /* after agents, keys and cells are filled */
 State *state_new(const Machine *m, Arena *a);
@@ -113,6 +115,17 @@ uint64_t state_hash(const Machine *m, const State *s);
 /* Runs each agent's steps to the end, in place. False with *why for what is wrong. */
 bool letter_run(const Machine *m, State *s, const Letter *l, StepSeen *seen, void *user, Why *why);
 bool state_finish(const Machine *m, const State *s, Why *why); /* all agents have exited */
+
+/* turn.c: the names of a ring's slots are relative to where the main loop stands, so that its positions
+ * need not be told apart. A frame is a position; slot s of it is slot (s - frame) of frame 0. */
+typedef struct {
+	int16_t *key, *cell; /* new number of each */
+	uint8_t *flip;       /* of each key: its phases have another parity */
+	int *fact;
+} Turn;
+Turn *turn_new(const Machine *m, Arena *a, int64_t frame);
+void turn_steps(const Turn *t, Step *steps, int n);
+void turn_state(const Machine *m, const Turn *t, const State *from, State *to);
 
 AgentState *agent_of(const Machine *m, State *s, int agent);
 KeyState *key_of(const Machine *m, State *s, int key);

@@ -336,5 +336,6 @@ bool program_read(Program *p, const Kernel *k)
 	machine_layout(&p->m);
 	p->words.user = p;
 	p->words.letter = program_letter;
+	p->words.frame = program_frame;
 	return true;
 }

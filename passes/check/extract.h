@@ -18,8 +18,7 @@ struct Item {
 	int64_t key_slots, cell_slots, cell2_slots;
 	const Ix **conds;
 	int nconds;
-	const Ix *from, *to, *base; /* ITEM_LOOP; base NULL: a plain loop */
-	int64_t slots;
+	const Ix *from, *to; /* ITEM_LOOP */
 	Items body;
 };
 
@@ -55,6 +54,7 @@ typedef struct {
 	VEC(Made) letters;
 	Cached *cache;
 	int cache_cap, ncache;
+	Turn **turns;              /* by frame */
 	int64_t bases[MAX_AGENTS]; /* of the inner loop that is running */
 	int uses[SEG_COUNT]; /* inner loops: of tile (1), left (2), trip (4) as such, trips (8) */
 	const char *vague;   /* an expression that a point does not decide */
@@ -67,6 +67,9 @@ typedef struct {
 /* False with code, loc and problem set. */
 bool program_read(Program *p, const Kernel *k);
 const Letter *program_letter(void *program, const Point *at, int *id); /* letters.c */
+void program_even(Program *p); /* even.c: sets words.tile_repeat and trip_repeat */
+bool program_one_base(Program *p, const Point *at);
+int64_t program_frame(void *program, const Point *at);
 
 /* stage.c: expressions with lets and the warp put in */
 typedef struct {

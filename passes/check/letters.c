@@ -94,14 +94,8 @@ static void make_loop(Maker *mk, const Item *it)
 		return;
 	}
 	int64_t from = value(mk, it->from, it->op), to = value(mk, it->to, it->op);
-	Num base = it->base ? num_eval(it->base, &mk->env) : num_exact(0);
 	for (int64_t i = from; i < to && !mk->vague; i++) {
 		env_put(&mk->env, it->op->sym[0], num_exact(i));
-		if (it->base) {
-			Num at = num_add(base, num_exact(i - from));
-			env_put(&mk->env, it->op->sym[1], num_mod(at, it->slots));
-			env_put(&mk->env, it->op->sym[2], num_mod(num_div(at, it->slots), 2));
-		}
 		make_items(mk, &it->body);
 		mk->env.n = names;
 	}
@@ -135,7 +129,7 @@ static bool takes_part(const Script *s, const Point *at)
 static void put_tile(const Program *p, const Script *s, const Point *at, Env *e)
 {
 	int64_t own = (at->tile - s->turn) / s->turns, clamp = at->tile_clamp;
-	if (!p->words.tiles || at->seg < SEG_TILE)
+	if (!p->words.tiles || at->seg == SEG_START)
 		return;
 	Num tile = at->tile < clamp ? num_exact(own)
 				    : num_from((clamp - s->turn) / s->turns,
@@ -146,11 +140,10 @@ static void put_tile(const Program *p, const Script *s, const Point *at, Env *e)
 							: num_exact(at->left));
 }
 
-/* Modulo the period; not below 0. */
-static int64_t base_of(Program *p, const Script *s, const Point *at)
+/* Modulo the period; below 0: not decided. */
+static int64_t base_of(Program *p, const Script *s, const Point *at, int inner)
 {
 	Env e = {0};
-	int inner = at->seg - SEG_INNER;
 	const Ix *x = s->base[inner];
 	if (!x)
 		return 0;
@@ -174,6 +167,40 @@ static void put_names(Program *p, const Script *s, const Point *at, int64_t base
 	env_put(e, p->rest, clamped(at->trips - at->trip, at->trip_clamp, 1));
 	env_put(e, p->trips, clamped(at->trips, at->trip_clamp, P));
 	env_put(e, p->position, num_from(0, P, base + at->trip));
+}
+
+/* ------------------------------------------------------------------ frames */
+/* The position where a segment stands: of any agent that runs along a ring there. */
+int64_t program_frame(void *program, const Point *at)
+{
+	Program *p = program;
+	int inner = at->seg >= SEG_INNER ? at->seg - SEG_INNER
+		    : at->seg > SEG_TILE ? at->seg - SEG_TILE - 1
+					 : 0;
+	int64_t more = at->seg >= SEG_INNER                                            ? at->trip
+		       : at->seg > SEG_TILE || (at->seg == SEG_END && !p->words.tiles) ? at->trips
+										       : 0;
+	if (at->absolute || at->seg == SEG_START || !p->words.inner)
+		return 0;
+	for (int a = 0; a < p->m.na; a++) {
+		const Script *s = &p->scripts[a];
+		if (!s->loops || !s->base[inner] || at->tile % s->turns != s->turn)
+			continue;
+		int64_t base = at->seg >= SEG_INNER ? p->bases[a] : base_of(p, s, at, inner);
+		return base < 0 ? 0 : (base + more) % p->words.trip_period;
+	}
+	return 0;
+}
+
+static void into_frame(Program *p, const Point *at, Step *steps, int n)
+{
+	int64_t frame = program_frame(p, at);
+	if (!p->turns)
+		p->turns = NEWN(p->arena, Turn *, p->words.trip_period + 1);
+	if (frame && !p->turns[frame])
+		p->turns[frame] = turn_new(&p->m, p->arena, frame);
+	if (frame)
+		turn_steps(p->turns[frame], steps, n);
 }
 
 /* ------------------------------------------------------------------ letters once */
@@ -238,7 +265,10 @@ static int make(Program *p, const Point *at, const int64_t *base)
 		int end = a + 1 < p->m.na ? begin[a + 1] : mk.steps.n;
 		l.of[a] = (Part){mk.steps.at + begin[a], end - begin[a]};
 	}
-	return mk.vague ? 0 : intern(p, &l);
+	if (mk.vague)
+		return 0;
+	into_frame(p, at, mk.steps.at, mk.steps.n);
+	return intern(p, &l);
 }
 
 /* ------------------------------------------------------------------ points once */
@@ -257,7 +287,8 @@ static uint64_t key_of_point(const Program *p, const Point *at, const int64_t *b
 {
 	const Words *w = &p->words;
 	int uses = at->seg < SEG_INNER ? 1 | 2 | 8 : p->uses[at->seg];
-	uint64_t h = mix((uint64_t)at->seg, (uint64_t)(at->trip_clamp * 4096 + at->tile_clamp));
+	uint64_t h = mix((uint64_t)at->seg,
+			 (uint64_t)(at->trip_clamp * 4096 + at->tile_clamp * 2 + at->absolute));
 	if (uses & 1)
 		h = mix(h, clamped_key(at->tile, at->tile_clamp, w->tile_period));
 	if (uses & 2)
@@ -306,11 +337,28 @@ static bool find_bases(Program *p, const Point *at, int64_t *base)
 		base[a] = 0;
 		if (at->seg < SEG_INNER || !s->loops || !takes_part(s, at))
 			continue;
-		base[a] = base_of(p, s, at);
+		base[a] = base_of(p, s, at, at->seg - SEG_INNER);
 		if (base[a] < 0) {
 			p->vague = "the position at which a loop enters its ring";
 			return false;
 		}
+	}
+	return true;
+}
+
+/* Whether all who take part run along their rings from one position. */
+bool program_one_base(Program *p, const Point *at)
+{
+	int64_t base[MAX_AGENTS], one = -1;
+	if (!find_bases(p, at, base))
+		return false;
+	for (int a = 0; a < p->m.na; a++) {
+		const Script *s = &p->scripts[a];
+		if (!s->loops || !takes_part(s, at) || !s->seg[at->seg].n)
+			continue;
+		if (!s->base[at->seg - SEG_INNER] || (one >= 0 && base[a] != one))
+			return false;
+		one = base[a];
 	}
 	return true;
 }

@@ -79,12 +79,22 @@ static void mark_agents(Reader *r, const Place *at, StepKind kind)
 	}
 }
 
+/* A ring whose slots go with the main loop's position. */
+static bool turns(Reader *r, const Place *at, const Ix *x)
+{
+	return ix_uses(x, r->p->position) && attrs_int(&at->val->def->attrs, A_GROUPS, 1) == 1;
+}
+
 static void set_key(Reader *r, Item *it, const Operand *in, StepKind kind)
 {
 	const Place *at = read_place(r, in->val);
 	it->step.key = (int16_t)at->first;
 	it->key_slots = at->slots;
 	it->at_key = in->at ? expr(r, in->at) : ix_const(r->p->k->ctx, 0);
+	for (int i = 0; i < at->slots && turns(r, at, it->at_key); i++) {
+		r->p->m.keys[at->first + i].first = at->first;
+		r->p->m.keys[at->first + i].slots = (int)at->slots;
+	}
 	mark_agents(r, at, kind);
 }
 
@@ -93,6 +103,10 @@ static void set_cell(Reader *r, Item *it, const Operand *in, StepKind kind)
 	const Place *at = read_place(r, in->val);
 	const Ix *x = in->at ? expr(r, in->at) : ix_const(r->p->k->ctx, 0);
 	mark_agents(r, at, kind);
+	for (int i = 0; i < at->slots && turns(r, at, x); i++) {
+		r->p->m.cells[at->first + i].first = at->first;
+		r->p->m.cells[at->first + i].slots = (int)at->slots;
+	}
 	if (it->step.cell < 0) {
 		it->step.cell = (int16_t)at->first;
 		it->cell_slots = at->slots;
@@ -345,8 +359,10 @@ static bool walk_loop(Reader *r, const Op *op)
 		return walk_shared(r, op);
 	it->from = expr(r, op->ix[0]);
 	it->to = expr(r, op->ix[1]);
-	it->base = op->kind == OP_FOR_RING ? expr(r, op->ix[2]) : NULL;
-	it->slots = attrs_int(&op->attrs, A_SLOTS, 1);
+	if (op->kind == OP_FOR_RING) {
+		const Ix *done = ix_sub(r->p->k->ctx, ix_sym(r->p->k->ctx, op->sym[0]), it->from);
+		put_ring(r, op, ix_add(r->p->k->ctx, expr(r, op->ix[2]), done));
+	}
 	return walk_into(r, it, op->body);
 }
 

@@ -24,7 +24,9 @@ typedef struct {
 	Arena *arena;
 	VEC(State *) nodes;
 	Map states, moves, seen;
-	State *scratch;
+	State *scratch, *turned;
+	int64_t frame; /* in which the current node's slots are named */
+	Turn **turns;  /* by frame, made when needed */
 	WordsLimits limits;
 	bool recurs; /* so far, for this trip count */
 } Explorer;
@@ -107,12 +109,37 @@ static int run_letter(Explorer *e, int node, const Letter *l, const Point *p)
 	return node_of(e, s);
 }
 
+/* The same state with its slots named from `by` positions further on. */
+static int turn(Explorer *e, int node, int64_t by)
+{
+	int *v = map_at(e, &e->moves, (uint64_t)node << 32 | 0x80000000u | (uint32_t)by);
+	if (*v)
+		return *v - 1;
+	if (!e->turns[by])
+		e->turns[by] = turn_new(e->m, e->arena, by);
+	turn_state(e->m, e->turns[by], e->nodes.at[node], e->turned);
+	int next = node_of(e, e->turned);
+	e->moves.n++;
+	*v = next + 1;
+	return next;
+}
+
+static int to_frame(Explorer *e, int node, const Point *p)
+{
+	int64_t frame = e->w->frame ? e->w->frame(e->w->user, p) : 0, P = e->w->trip_period;
+	if (frame != e->frame)
+		node = turn(e, node, (frame - e->frame + P) % P);
+	e->frame = frame;
+	return node;
+}
+
 static int go(Explorer *e, int node, const Point *p)
 {
 	int id;
 	const Letter *l = e->w->letter(e->w->user, p, &id);
 	if (!l)
 		return fail(e, WORDS_UNDECIDED, p);
+	node = to_frame(e, node, p);
 	int *v = map_at(e, &e->moves, (uint64_t)node << 32 | (uint32_t)id);
 	if (*v)
 		return *v - 1;
@@ -132,13 +159,14 @@ static int go(Explorer *e, int node, const Point *p)
 /* ------------------------------------------------------------------ words */
 static Point point(const Explorer *e, int seg, int64_t tile, int64_t left, int64_t trips)
 {
-	return (Point){seg, tile, left, 0, trips, e->limits.tile_clamp, e->limits.trip_clamp};
+	return (Point){seg,  tile, left, 0, trips, e->limits.tile_clamp, e->limits.trip_clamp,
+		       false};
 }
 
 /* The inner loop; whether its last steady period came back to where it began. */
 static int run_inner(Explorer *e, int node, Point p)
 {
-	int64_t P = e->w->trip_period, clamp = e->limits.trip_clamp, start = p.trips - clamp - P;
+	int64_t P = e->w->trip_repeat, clamp = e->limits.trip_clamp, start = p.trips - clamp - P;
 	int mark = NOWHERE;
 	for (p.trip = 0; p.trip < p.trips && node != NOWHERE; p.trip++) {
 		if (p.trip == start)
@@ -177,6 +205,7 @@ static bool run_trips(Explorer *e, int start, int64_t trips)
 {
 	int64_t clamp = e->limits.tile_clamp;
 	Point p = point(e, SEG_START, 0, STEADY, trips);
+	e->frame = 0;
 	int node = go(e, start, &p);
 	if (node == NOWHERE)
 		return false;
@@ -186,15 +215,18 @@ static bool run_trips(Explorer *e, int start, int64_t trips)
 		return run_out(e, node, 0, 1, trips);
 	for (int64_t tile = 0;; tile++) {
 		int64_t early = tile < clamp ? tile : clamp;
-		uint64_t where = (uint64_t)(early * e->w->tile_period + tile % e->w->tile_period);
+		uint64_t where = (uint64_t)(early * e->w->tile_repeat + tile % e->w->tile_repeat);
 		int *v = map_at(e, &e->seen, (uint64_t)node << 32 | where);
 		if (*v)
 			return true;
 		*v = 1;
 		e->seen.n++;
-		for (int64_t left = 0; left < (e->w->uses_left ? clamp : 1); left++)
+		int64_t frame = e->frame;
+		for (int64_t left = 0; left < (e->w->uses_left ? clamp : 1); left++) {
 			if (!run_out(e, node, tile, left, trips))
 				return false;
+			e->frame = frame;
+		}
 		node = run_tile(e, node, tile, STEADY, trips);
 		if (node == NOWHERE)
 			return false;
@@ -209,7 +241,7 @@ static void explore(Explorer *e)
 	int64_t settled = 0; /* trip counts in a row whose inner loops all recur */
 	int64_t most = w->trips_lo + 4 * e->limits.trip_clamp + 40 * w->trip_period;
 	for (int64_t t = w->trips_lo;; t++) {
-		if (t > w->trips_hi || settled == w->trip_period || (t && !w->inner))
+		if (t > w->trips_hi || settled == w->trip_repeat || (t && !w->inner))
 			return;
 		if (t > most) {
 			e->out->limit = "trip counts";
@@ -229,6 +261,8 @@ void words_prove(const Machine *m, const Words *w, WordsLimits limits, WordsResu
 	*out = (WordsResult){.verdict = WORDS_PROVED};
 	e.arena = arena_new();
 	e.scratch = arena_alloc(e.arena, m->bytes);
+	e.turned = arena_alloc(e.arena, m->bytes);
+	e.turns = NEWN(e.arena, Turn *, w->trip_period + 1);
 	explore(&e);
 	out->states = e.nodes.n;
 	arena_free(e.arena);
@@ -262,7 +296,7 @@ static bool take_word(Arena *a, const Machine *m, const Words *w, Steps *all, in
 		      int64_t trips)
 {
 	const int64_t all_exact = 1 << 20;
-	Point p = {SEG_START, 0, tiles, 0, trips, all_exact, all_exact};
+	Point p = {SEG_START, 0, tiles, 0, trips, all_exact, all_exact, true};
 	bool ok = take(a, m, w, all, p);
 	for (; p.tile < tiles; p.tile++, p.left--)
 		for (int i = 0; i <= w->inner && ok; i++) {

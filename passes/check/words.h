@@ -23,6 +23,7 @@ typedef struct {
 		left; /* tiles done, tiles from here on with this one; STEADY: tile_clamp or more */
 	int64_t trip, trips;
 	int64_t tile_clamp, trip_clamp;
+	bool absolute; /* the frame is 0 */
 } Point;
 
 typedef struct {
@@ -30,8 +31,11 @@ typedef struct {
 	bool uses_left; /* a letter depends on how many tiles are left */
 	int inner;      /* inner loops of one tile, all of the same trip count */
 	int64_t trips_lo, trips_hi;
-	int64_t tile_period, trip_period; /* residues that decide */
+	int64_t tile_period, trip_period; /* residues that decide what a letter is */
+	int64_t tile_repeat, trip_repeat; /* the same, when slots are named in frames */
 	void *user;
+	/* The position of the rings there, 0..trip_period - 1; NULL: always 0. Letters name slots by it. */
+	int64_t (*frame)(void *user, const Point *p);
 	/* The letter at a point, with a number of its own; NULL: not decided by what the point says. */
 	const Letter *(*letter)(void *user, const Point *p, int *id);
 } Words;
