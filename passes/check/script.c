@@ -266,6 +266,11 @@ static bool put_generic(Reader *r, const Op *op)
 static bool put_op(Reader *r, const Op *op)
 {
 	int fx = op_rows[op->kind].effects;
+	if (op_rows[op->kind].flags & OPF_ALIGNED && r->lanes < 32)
+		return read_problem(r, D_E0411, op->loc,
+				    ctx_strf(r->p->k->ctx,
+					     "%s is for whole warps, and some lanes go past it",
+					     op_rows[op->kind].name));
 	if (fx & FX_SYNC)
 		return put_sync(r, op);
 	if (fx & FX_DONE_MBAR)
