@@ -179,6 +179,12 @@ static CheckVerdict prove(Program *p, const CheckOpt *opt, CheckResult *out)
 		limits.trip_clamp *= 2;
 		limits.tile_clamp += 1;
 	} while (limits.trip_clamp <= MAX_CLAMP);
+	if (w.verdict == WORDS_REFUTED && !p->m.exact) {
+		p->m.exact = true;
+		machine_layout(&p->m);
+		p->turns = NULL;
+		words_prove(&p->m, &p->words, limits, &w);
+	}
 	return answer(p, &w, out);
 }
 

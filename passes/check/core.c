@@ -22,10 +22,20 @@ static bool wrong_count(Run *r, WhyId id, int key, int64_t n, int64_t m)
 }
 
 /* ------------------------------------------------------------------ phases */
+/* That the last phase is over: said by the barrier, or by all who arrived in it. */
 static bool known_done(Run *r, int key)
 {
-	return !key_of(r->m, r->s, key)->phase ||
-	       fact_known(r->m, r->s, r->agent, r->m->f_done[key]);
+	const Machine *m = r->m;
+	const KeyState *k = key_of(m, r->s, key);
+	if (!k->phase || fact_known(m, r->s, r->agent, m->f_done[key]))
+		return true;
+	if (!m->exact || !k->last || k->last & LOADS)
+		return false;
+	for (int a = 0; a < m->na; a++)
+		if (k->last >> a & 1 &&
+		    !fact_known(m, r->s, r->agent, m->f_came_last[key * m->na + a]))
+			return false;
+	return true;
 }
 
 bool run_can_arrive(Run *r, int key)
@@ -74,6 +84,8 @@ bool run_complete(Run *r, int key)
 			return run_wrong(r, WHY_UNSEEN, key, -1, a);
 	k->waited = 0;
 	k->arrived = 0;
+	k->last = m->exact ? k->from : 0;
+	k->from = 0;
 	if (k->phase < 2)
 		k->phase++;
 	k->parity ^= 1;
@@ -97,9 +109,17 @@ static bool arrive(Run *r, int key, int n)
 	k->arrived += n * m->agents[r->agent].warps;
 	if (k->arrived > k->need)
 		return wrong_count(r, WHY_EXCESS, key, k->need, 0);
+	fact_forget(m, r->s, m->f_came[key * m->na + r->agent]); /* known of the first only */
+	fact_make(m, r->s, r->agent, m->f_came[key * m->na + r->agent]);
 	facts_add(m, facts_next(m, r->s, key), facts_known(m, r->s, r->agent));
 	facts_add(m, facts_next(m, r->s, key), facts_own(m, r->s, r->agent));
-	return run_complete(r, key);
+	k->from |= 1u << r->agent;
+	bool alone = k->from == 1u << r->agent && m->agents[r->agent].warps == 1;
+	if (!run_complete(r, key))
+		return false;
+	if (alone && !k->from) /* it need not wait to know that the phase is over */
+		facts_add(m, facts_known(m, r->s, r->agent), facts_past(m, r->s, key));
+	return true;
 }
 
 /* The parity lets phase L through, or waits for the next, where L phases are known to be done; the
@@ -122,6 +142,7 @@ static bool wait(Run *r, const Step *st)
 	}
 	k->waited |= 1u << r->agent;
 	facts_add(m, facts_known(m, r->s, r->agent), facts_past(m, r->s, st->key));
+	fact_forget(m, r->s, m->f_seen[st->key * m->na + r->agent]); /* of an earlier wait */
 	fact_make(m, r->s, r->agent, m->f_seen[st->key * m->na + r->agent]);
 	return true;
 }

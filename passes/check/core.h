@@ -19,7 +19,8 @@ typedef enum {
 	WHY_COUNT
 } WhyId;
 
-enum { MAX_AGENTS = 32, MAX_CELLS = 128, MAX_GROUPS = 10, NO_FACT = -1 };
+enum { MAX_WARPS = 32, MAX_AGENTS = 31, MAX_CELLS = 128, MAX_GROUPS = 10, NO_FACT = -1 };
+#define LOADS (1u << MAX_AGENTS)
 
 /* Zeroed in full before it is filled: letters are compared by their bytes. */
 typedef struct {
@@ -37,10 +38,10 @@ typedef struct {
 } Agent;
 typedef struct {
 	const char *name;
-	int slot;   /* -1: a barrier with a number */
-	bool named; /* bar.sync and the like: counts warps, has no parity */
-	int warps;  /* named: that meet */
-	uint32_t waiters;
+	int slot;                   /* -1: a barrier with a number */
+	bool named;                 /* bar.sync and the like: counts warps, has no parity */
+	int warps;                  /* named: that meet */
+	uint32_t waiters, arrivers; /* agents */
 	int first, slots; /* of the ring that turns with the main loop's position; slots 0: none */
 } Key;
 typedef struct {
@@ -57,11 +58,15 @@ typedef struct {
 	Key *keys;
 	Cell *cells;
 	int na, nk, nc;
-	bool pdl; /* earlier launches may still run */
-	int pool; /* registers of the SM that no thread has at entry */
+	bool exact; /* follow who arrived, so that it is known who knows that a phase is over */
+	bool pdl;   /* earlier launches may still run */
+	int pool;   /* registers of the SM that no thread has at entry */
 	/* layout: made by machine_layout */
 	int words, nfacts; /* of a set of facts */
-	int *f_init, *f_done, *f_prev, *f_seen, *f_wrote, *f_read, *f_made, *f_fenced;
+	int *f_init, *f_done, *f_prev, *f_seen, *f_came, *f_came_last, *f_wrote, *f_read, *f_made,
+		*f_fenced;
+	uint64_t *
+		timely; /* facts about what has happened, not about memory: a load carries them too */
 	size_t off_keys, off_cells, off_facts, bytes;
 } Machine;
 
@@ -79,7 +84,8 @@ typedef struct {
 typedef struct {
 	int32_t need, arrived, tx;
 	uint32_t waited,
-		meeting;        /* agents that saw the last phase; that stand at a named barrier */
+		meeting;     /* agents that saw the last phase; that stand at a named barrier */
+	uint32_t from, last; /* agents that arrived in this phase, in the last; LOADS: loads too */
 	uint16_t phase, parity; /* phases done: 0, 1, 2 for more; and their parity */
 } KeyState;
 typedef enum { CELL_NEW, CELL_WRITTEN, CELL_READ } CellMode;

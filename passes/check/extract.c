@@ -222,7 +222,7 @@ static bool find_agents(Reader *r)
 	Program *p = r->p;
 	int64_t threads = attrs_int(&p->k->attrs, A_BLOCK, 0);
 	int warps = (int)(threads / 32);
-	if (threads <= 0 || threads % 32 || warps > MAX_AGENTS)
+	if (threads <= 0 || threads % 32 || warps > MAX_WARPS)
 		return read_problem(r, D_W0411, p->k->loc,
 				    "a CTA of 32 to 1024 threads is expected");
 	int regs = (int)(SM_REGS / threads / WARP_REGS_UNIT * WARP_REGS_UNIT);
@@ -231,6 +231,8 @@ static bool find_agents(Reader *r)
 		while (a < p->m.na && !alike(r, p->scripts[a].warp, w))
 			a++;
 		p->agent_of_warp[w] = a;
+		if (a == MAX_AGENTS)
+			return read_problem(r, D_W0411, p->k->loc, "32 warps that all differ");
 		if (a == p->m.na) {
 			p->scripts[a] = (Script){.warp = w, .turns = 1};
 			p->scripts[a].role = role_of_warp(p->k, w);

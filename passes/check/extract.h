@@ -47,7 +47,7 @@ typedef struct {
 	Machine m;
 	Words words;
 	Script scripts[MAX_AGENTS];
-	int agent_of_warp[MAX_AGENTS];
+	int agent_of_warp[MAX_WARPS];
 	WordsLimits least; /* clamps that the constants of guards ask for */
 	/* names that stand for where a run is */
 	const char *tile, *left, *trip, *rest, *trips, *position;

@@ -35,10 +35,13 @@ static size_t aligned(size_t n)
 void machine_layout(Machine *m)
 {
 	uint32_t *waiters = NEWN(m->arena, uint32_t, m->nk + 1);
+	uint32_t *arrivers = NEWN(m->arena, uint32_t, m->nk + 1);
 	uint32_t *readers = NEWN(m->arena, uint32_t, m->nc + 1);
 	uint32_t *writers = NEWN(m->arena, uint32_t, m->nc + 1);
-	for (int i = 0; i < m->nk; i++)
+	for (int i = 0; i < m->nk; i++) {
 		waiters[i] = m->keys[i].waiters;
+		arrivers[i] = m->exact ? m->keys[i].arrivers : 0;
+	}
 	for (int i = 0; i < m->nc; i++) {
 		readers[i] = m->cells[i].readers;
 		writers[i] = m->cells[i].writers;
@@ -49,10 +52,23 @@ void machine_layout(Machine *m)
 	m->f_prev = facts_new(m, m->nk);
 	m->f_wrote = facts_new(m, m->nc);
 	m->f_seen = facts_where(m, m->nk, waiters);
+	m->f_came = facts_where(m, m->nk, arrivers);
+	m->f_came_last = facts_where(m, m->nk, arrivers);
 	m->f_read = facts_where(m, m->nc, readers);
 	m->f_made = facts_where(m, m->nc, writers);
 	m->f_fenced = facts_where(m, m->nc, writers);
 	m->words = (m->nfacts + 63) / 64;
+	m->timely = NEWN(m->arena, uint64_t, m->words);
+	for (int i = 0; i < m->nk; i++) {
+		fact_set(m->timely, m->f_done[i]);
+		fact_set(m->timely, m->f_prev[i]);
+	}
+	for (int i = 0; i < m->nk * m->na; i++)
+		for (int j = 0; j < 3; j++) {
+			int f = (j == 0 ? m->f_seen : j == 1 ? m->f_came : m->f_came_last)[i];
+			if (f != NO_FACT)
+				fact_set(m->timely, f);
+		}
 	m->off_keys = aligned(sizeof(AgentState) * (size_t)m->na);
 	m->off_cells = m->off_keys + aligned(sizeof(KeyState) * (size_t)m->nk);
 	m->off_facts = m->off_cells + aligned(sizeof(CellState) * (size_t)m->nc);
@@ -147,17 +163,24 @@ void fact_forget(const Machine *m, State *s, int fact)
 		*at &= keep;
 }
 
+/* What was `from` is `to`, for each holder. */
+static void facts_move(const Machine *m, State *s, int from, int to)
+{
+	for (int i = 0; from != NO_FACT && i < 2 * (m->na + m->nk); i++) {
+		uint64_t *set = holder(m, s, i);
+		bool knew = fact_in(set, from);
+		set[from >> 6] &= ~((uint64_t)1 << (from & 63));
+		set[to >> 6] &= ~((uint64_t)1 << (to & 63));
+		if (knew)
+			fact_set(set, to);
+	}
+}
+
 void facts_advance(const Machine *m, State *s, int key)
 {
-	int done = m->f_done[key], prev = m->f_prev[key];
-	for (int i = 0; i < 2 * (m->na + m->nk); i++) {
-		uint64_t *set = holder(m, s, i);
-		bool knew = fact_in(set, done);
-		set[done >> 6] &= ~((uint64_t)1 << (done & 63));
-		set[prev >> 6] &= ~((uint64_t)1 << (prev & 63));
-		if (knew)
-			fact_set(set, prev);
-	}
+	facts_move(m, s, m->f_done[key], m->f_prev[key]);
+	for (int a = 0; a < m->na; a++)
+		facts_move(m, s, m->f_came[key * m->na + a], m->f_came_last[key * m->na + a]);
 	for (int a = 0; a < m->na; a++)
 		fact_forget(m, s, m->f_seen[key * m->na + a]);
 }

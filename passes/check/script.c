@@ -72,6 +72,8 @@ static void mark_agents(Reader *r, const Place *at, StepKind kind)
 	for (int i = at->first; i < at->first + at->slots; i++) {
 		if (kind == STEP_WAIT)
 			m->keys[i].waiters |= me;
+		else if (kind == STEP_ARRIVE || kind == STEP_EXPECT)
+			m->keys[i].arrivers |= me;
 		else if (kind == STEP_WRITE)
 			m->cells[i].writers |= me;
 		else if (kind == STEP_READ || kind == STEP_MMA || kind == STEP_STORE)

@@ -51,6 +51,8 @@ Turn *turn_new(const Machine *m, Arena *a, int64_t frame)
 		t->fact[m->f_wrote[i]] = m->f_wrote[r.number];
 	}
 	rename_where(m, m->f_seen, m->nk, t->key, t->fact);
+	rename_where(m, m->f_came, m->nk, t->key, t->fact);
+	rename_where(m, m->f_came_last, m->nk, t->key, t->fact);
 	rename_where(m, m->f_read, m->nc, t->cell, t->fact);
 	rename_where(m, m->f_made, m->nc, t->cell, t->fact);
 	rename_where(m, m->f_fenced, m->nc, t->cell, t->fact);
