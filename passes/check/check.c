@@ -1,5 +1,5 @@
-/* check.c - the verifier's table of contents: read the kernel, prove it for all words, and for what is
- * refuted find the shortest run that shows it.
+/* check.c - the verifier's table of contents: read the kernel, prove it for all words, and for
+ * what is refuted find the shortest run that shows it.
  *     schedules.gemm, cooperative, 4 stages  ->  CHECK_PROVED, 83 states
  */
 #include "passes/check/check.h"

@@ -1,5 +1,5 @@
-/* check.h - the pipeline verifier: whether a kernel at the ptx stage can hang, race or miscount bytes,
- * for all sizes. It reads the IR and knows nothing of how the passes before it decided.
+/* check.h - the pipeline verifier: whether a kernel at the ptx stage can hang, race or miscount
+ * bytes, for all sizes. It reads the IR and knows nothing of how the passes before it decided.
  *     consumer's mbar.wait removed  ->  CHECK_REFUTED, E0411 with a timeline
  */
 #ifndef DSL_CHECK_H

@@ -1,7 +1,8 @@
-/* core.h - private to passes/check/: an abstract machine of roles, barriers and buffers. A run is a
- * sequence of letters, which all roles read alike; a letter gives each role straight-line steps. Waits
- * are for phases, which only advance, so one greedy run stands for all interleavings as long as
- * everything that must be ordered is *known* to be ordered. See docs/verification.md. */
+/* core.h - private to passes/check/: an abstract machine of roles, barriers and buffers. A run
+ * is a sequence of letters, which all roles read alike; a letter gives each role straight-line
+ * steps. Waits are for phases, which only advance, so one greedy run stands for all
+ * interleavings as long as everything that must be ordered is *known* to be ordered. See
+ * docs/verification.md. */
 #ifndef DSL_CHECK_CORE_H
 #define DSL_CHECK_CORE_H
 
@@ -65,8 +66,7 @@ typedef struct {
 	int words, nfacts; /* of a set of facts */
 	int *f_init, *f_done, *f_prev, *f_seen, *f_came, *f_came_last, *f_wrote, *f_read, *f_made,
 		*f_fenced;
-	uint64_t *
-		timely; /* facts about what has happened, not about memory: a load carries them too */
+	uint64_t *timely; /* facts about what happened, not about memory: loads carry them */
 	size_t off_keys, off_cells, off_facts, bytes;
 } Machine;
 
@@ -122,8 +122,9 @@ uint64_t state_hash(const Machine *m, const State *s);
 bool letter_run(const Machine *m, State *s, const Letter *l, StepSeen *seen, void *user, Why *why);
 bool state_finish(const Machine *m, const State *s, Why *why); /* all agents have exited */
 
-/* turn.c: the names of a ring's slots are relative to where the main loop stands, so that its positions
- * need not be told apart. A frame is a position; slot s of it is slot (s - frame) of frame 0. */
+/* turn.c: the names of a ring's slots are relative to where the main loop stands, so that its
+ * positions need not be told apart. A frame is a position; slot s of it is slot (s - frame) of
+ * frame 0. */
 typedef struct {
 	int16_t *key, *cell; /* new number of each */
 	uint8_t *flip;       /* of each key: its phases have another parity */

@@ -1,6 +1,7 @@
-/* even.c - whether steps are the same at all positions of the rings but for the names of slots: then a
- * state that recurs after one trip of the main loop, not after two laps, repeats for ever.
- *     wait full[position % 4] (position / 4 % 2)   ->  in the frame of its position always full[0], 0
+/* even.c - whether steps are the same at all positions of the rings but for the names of slots:
+ * then a state that recurs after one trip of the main loop, not after two laps, repeats for
+ * ever.
+ *     wait full[position % 4] (position / 4 % 2)  ->  in its frame always full[0], 0
  */
 #include "passes/check/extract.h"
 

@@ -1,5 +1,5 @@
-/* extract.c - from a kernel to a machine: barriers and buffers by slot, warps that behave alike as one
- * agent, and each agent's steps with the loops that all share as the words' structure.
+/* extract.c - from a kernel to a machine: barriers and buffers by slot, warps that behave alike
+ * as one agent, and each agent's steps with the loops that all share as the words' structure.
  *     role consumer { for.ring k (0, T) { mbar.wait %full[slot] (phase) } }
  *  -> agent "consumer warps 0-7", inner loop: wait full[position % 4], parity position / 4 % 2
  */
@@ -164,7 +164,8 @@ static void look_at(Reader *r, const Ix *x)
 	vec_push(r->p->arena, &r->by_warp, x);
 }
 
-/* What tells warps apart: every condition, bound, slot and barrier number that has the warp in it. */
+/* What tells warps apart: every condition, bound, slot and barrier number that has the warp in
+ * it. */
 static void find_by_warp(Reader *r)
 {
 	for (const Op *op = kernel_first(r->p->k); op; op = op_next(op)) {

@@ -9,7 +9,8 @@ typedef struct Item Item;
 typedef VEC(Item *) Items;
 typedef enum { ITEM_STEP, ITEM_IF, ITEM_LOOP } ItemKind;
 
-/* A step whose slots are still expressions, or what stays structured: conditions and short loops. */
+/* A step whose slots are still expressions, or what stays structured: conditions and short
+ * loops. */
 struct Item {
 	ItemKind kind;
 	const Op *op;

@@ -1,6 +1,7 @@
-/* facts.c - what is known, as bits: the layout of a machine's states, and the sets of facts that
- * agents and barriers hold. An agent of several warps has two sets: what each warp knows of all, and
- * what each warp knows of itself only; once all of them arrived somewhere, the second is known of all.
+/* facts.c - what is known, as bits: the layout of a machine's states, and the sets of facts
+ * that agents and barriers hold. An agent of several warps has two sets: what each warp knows
+ * of all, and what each warp knows of itself only; once all of them arrived somewhere, the
+ * second is known of all.
  *     arrive %full  ->  next(full) |= known(agent) | own(agent)
  */
 #include "passes/check/core.h"

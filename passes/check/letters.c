@@ -1,5 +1,6 @@
-/* letters.c - the letter at a point: each agent's steps of that segment, with slots and parities as
- * numbers. Equal letters are one; points that must give equal letters are looked up without making any.
+/* letters.c - the letter at a point: each agent's steps of that segment, with slots and
+ * parities as numbers. Equal letters are one; points that must give equal letters are looked up
+ * without making any.
  *     inner loop at position 5 (mod 8), not the first trip  ->  wait full[1] 1, wgmma sA[1], ..
  */
 #include "passes/check/extract.h"
@@ -57,7 +58,8 @@ static void make_step(Maker *mk, const Item *it)
 	vec_push(mk->p->arena, &mk->steps, st);
 }
 
-/* Accesses to registers and global memory only, at least: to do more of these is to ask for more. */
+/* Accesses to registers and global memory only, at least: to do more of these is to ask for
+ * more. */
 static bool is_mild(const Items *items)
 {
 	for (int i = 0; i < items->n; i++) {

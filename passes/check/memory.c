@@ -1,6 +1,6 @@
-/* memory.c - loads, reads, writes and stores of shared-memory slots, the groups that complete them,
- * fences between the proxies, and accumulators in flight. An access is right if all that it depends on
- * is known to be over.
+/* memory.c - loads, reads, writes and stores of shared-memory slots, the groups that complete
+ * them, fences between the proxies, and accumulators in flight. An access is right if all that
+ * it depends on is known to be over.
  *     load sA[0] while consumer's wgmma may still read it  ->  WHY_OVERWRITE
  */
 #include "passes/check/run.h"
@@ -40,7 +40,8 @@ static bool global_ok(Run *r)
 }
 
 /* ------------------------------------------------------------------ writes */
-/* Reads of what was there are over; readers stay on record for other writers of the same content. */
+/* Reads of what was there are over; readers stay on record for other writers of the same
+ * content. */
 static bool may_overwrite(Run *r, int cell)
 {
 	const CellState *c = cell_of(r->m, r->s, cell);

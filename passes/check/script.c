@@ -1,5 +1,6 @@
-/* script.c - one agent's steps, segment by segment. What an op does is asked of its row in ops.def.
- *     if (warp % 4 == 0) { elect { tma.store %sD[slot] } }  -> for warp 4: store sD[4 + position % 4]
+/* script.c - one agent's steps, segment by segment. What an op does is asked of its row in
+ * ops.def.
+ *     if (warp % 4 == 0) { elect { tma.store %sD[slot] } }  ->  warp 4: store sD[position % 4]
  */
 #include "passes/check/read.h"
 

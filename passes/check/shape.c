@@ -1,5 +1,6 @@
-/* shape.c - the loops that all agents share: whether their trip counts agree, and who takes which turn.
- *     producer for t (0, Q + 1), consumers for j (0, (Q - g) / 2 + 1)  ->  tiles Q + 1, turns g of 2
+/* shape.c - the loops that all agents share: whether their trip counts agree, and who takes
+ * which turn.
+ *     producer for t (0, Q + 1), consumers for j (0, (Q - g) / 2 + 1)  ->  N = Q + 1, turns
  */
 #include "passes/check/read.h"
 

@@ -1,5 +1,5 @@
-/* statics.c - what needs no run: storage that overlaps, boxes that do not fill their slots, counts and
- * registers that contradict each other.
+/* statics.c - what needs no run: storage that overlaps, boxes that do not fill their slots,
+ * counts and registers that contradict each other.
  *     %sA offset=0 (65536 bytes), %sB offset=32768  ->  "%sA and %sB share bytes"
  */
 #include "passes/check/read.h"
@@ -164,7 +164,8 @@ static const Op *setmaxnreg_of(const Op *role)
 	return NULL;
 }
 
-/* What a role says it needs, its threads have: at entry, or by setmaxnreg, which goes the right way. */
+/* What a role says it needs, its threads have: at entry, or by setmaxnreg, which goes the right
+ * way. */
 static bool registers_agree(Reader *r)
 {
 	Ctx *c = r->p->k->ctx;

@@ -1,6 +1,6 @@
-/* turn.c - states and steps with the slots of rings renamed, so that what differs only in the position
- * of the main loop is equal.
- *     position 5 of 4 slots: full[1] is called full[0], full[0] full[3], and full[0] has another parity
+/* turn.c - states and steps with the slots of rings renamed, so that what differs only in the
+ * position of the main loop is equal.
+ *     position 5 of 4 slots: full[1] is called full[0], and full[0] full[3]
  */
 #include "passes/check/core.h"
 

@@ -1,6 +1,7 @@
-/* words.c - explores every word, with one trip count for all tiles. States and letters repeat: a
- * transition is run once and remembered. When a state recurs after a period in the steady part of the
- * inner loop, in every tile and for a whole period of trip counts, longer loops only repeat it.
+/* words.c - explores every word, with one trip count for all tiles. States and letters repeat:
+ * a transition is run once and remembered. When a state recurs after a period in the steady
+ * part of the inner loop, in every tile and for a whole period of trip counts, longer loops
+ * only repeat it.
  *     T = 0, 1, 2, ..  tiles until (state, tile mod period) was seen  ->  proved for all T and N
  */
 #include "passes/check/words.h"

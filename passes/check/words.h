@@ -1,4 +1,5 @@
-/* words.h - private to passes/check/: all runs of a kernel as words over letters, and their exploration.
+/* words.h - private to passes/check/: all runs of a kernel as words over letters, and their
+ * exploration.
  *     start (tile0 inner0^T tile1)^N end      T, N: any number in their ranges
  */
 #ifndef DSL_CHECK_WORDS_H
@@ -34,9 +35,11 @@ typedef struct {
 	int64_t tile_period, trip_period; /* residues that decide what a letter is */
 	int64_t tile_repeat, trip_repeat; /* the same, when slots are named in frames */
 	void *user;
-	/* The position of the rings there, 0..trip_period - 1; NULL: always 0. Letters name slots by it. */
+	/* The position of the rings there, 0..trip_period - 1; NULL: always 0. Letters name
+	 * slots by it. */
 	int64_t (*frame)(void *user, const Point *p);
-	/* The letter at a point, with a number of its own; NULL: not decided by what the point says. */
+	/* The letter at a point, with a number of its own; NULL: not decided by what the point
+	 * says. */
 	const Letter *(*letter)(void *user, const Point *p, int *id);
 } Words;
 

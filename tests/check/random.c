@@ -1,5 +1,5 @@
-/* random - role programs made at random, each judged twice: by the verifier for all trip counts, and by
- * exploring every interleaving for small trip counts. The verdicts must agree.
+/* random - role programs made at random, each judged twice: by the verifier for all trip
+ * counts, and by exploring every interleaving for small trip counts. The verdicts must agree.
  *     random [PROGRAMS [SEED]]
  * A program has up to 4 roles and 3 rings; most begin right and have up to three steps changed. */
 #include "passes/check/words.h"
@@ -200,7 +200,8 @@ static void make_machine(Prog *p, Arena *arena)
 	}
 	m->exact = true;
 	machine_layout(m);
-	/* Interleavings know no order that is weaker than time: here a load orders what went before. */
+	/* Interleavings know no order that is weaker than time: here a load orders what went
+	 * before. */
 	memset(m->timely, 0xff, sizeof *m->timely * (size_t)m->words);
 }
 

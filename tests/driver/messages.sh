@@ -41,9 +41,9 @@ expect 0 -S -DbM=64 f.ir -o x.ptx
 has err "warning[W0601]: 'f.ir' is textual IR: -DbM=64 changes nothing in it"
 exists x.ptx
 rm x.ptx
-expect 0 -S -DbM=64 -Wno-W0601 f.ir -o x.ptx
+expect 0 -q -S -DbM=64 -Wno-W0601 f.ir -o x.ptx
 empty err
-expect 0 -S -DbM=64 -Wno-0601 f.ir -o x.ptx
+expect 0 -q -S -DbM=64 -Wno-0601 f.ir -o x.ptx
 empty err
 expect 0 -S -DbM=64 -Wno-W0601 -WW0601 f.ir -o x.ptx
 has err "warning[W0601]"
