@@ -101,8 +101,12 @@ static bool load(Run *r, const Step *st)
 static bool write(Run *r, const Step *st)
 {
 	CellState *c = cell_of(r->m, r->s, st->cell);
+	int fenced = fact_of(r, r->m->f_fenced, st->cell, r->agent);
 	if (!may_overwrite(r, st->cell))
 		return false;
+	if (c->mode == CELL_WRITTEN &&
+	    (knows(r, fenced) || fact_in(facts_own(r->m, r->s, r->agent), fenced)))
+		return run_wrong(r, WHY_UNREAD, -1, st->cell, -1);
 	if (c->mode != CELL_WRITTEN)
 		new_content(r, st->cell);
 	else if (c->mask && !knows(r, r->m->f_wrote[st->cell]))
@@ -330,6 +334,10 @@ bool state_finish(const Machine *m, const State *state, Why *why)
 		bool seen = c->mode != CELL_WRITTEN || !c->mask;
 		for (int a = 0; a < m->na; a++)
 			seen |= fact_known(m, s, a, m->f_wrote[i]);
+		if (c->mode == CELL_WRITTEN && c->writers) {
+			*why = (Why){WHY_UNREAD, -1, -1, -1, i, 0, 0, 0, NULL};
+			return false;
+		}
 		if (!seen) {
 			*why = (Why){WHY_EXIT_LOAD, -1, -1, -1, i, 0, 0, 0, NULL};
 			return false;

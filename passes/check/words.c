@@ -325,6 +325,11 @@ bool words_run(const Machine *m, const Words *w, int64_t tiles, int64_t trips, S
 		for (int i = 0; i < m->na; i++)
 			word.of[i] = (Part){all[i].at, all[i].n};
 		ok = letter_run(m, s, &word, seen, user, why) && state_finish(m, s, why);
+		if (!ok && why->step) { /* it outlives the word */
+			Step *step = NEW(m->arena, Step);
+			*step = *why->step;
+			why->step = step;
+		}
 	}
 	arena_free(a);
 	return ok;

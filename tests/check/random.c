@@ -385,6 +385,11 @@ static void expand(Brute *b, const Now *from)
 	}
 	for (int k = 0; done && k < b->p->m.nk; k++)
 		b->wrong |= from->key[k].tx != 0;
+	for (int c = 0; done && c < b->p->m.nc; c++) {
+		int id = from->cell[c].content - 1;
+		b->wrong |= id >= 0 && !from->cell[c].read &&
+			    b->word[id / WORD][id % WORD].kind == STEP_WRITE;
+	}
 	b->wrong |= done ? coming : !moved && !coming;
 }
 
