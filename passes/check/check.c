@@ -8,7 +8,13 @@
 
 #include <time.h>
 
-enum { FAST_STATES = 20000, FULL_STATES = 400000, MAX_PERIOD = 512, MAX_CLAMP = 64 };
+enum {
+	FAST_STATES = 20000,
+	FULL_STATES = 400000,
+	MAX_PERIOD = 512,
+	MAX_CLAMP = 64,
+	ANY_STATES = 400
+};
 
 static double now(void)
 {

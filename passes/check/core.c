@@ -27,7 +27,7 @@ static bool known_done(Run *r, int key)
 {
 	const Machine *m = r->m;
 	const KeyState *k = key_of(m, r->s, key);
-	if (!k->phase || fact_known(m, r->s, r->agent, m->f_done[key]))
+	if (fact_known(m, r->s, r->agent, m->f_done[key]))
 		return true;
 	if (!m->exact || !k->last || k->last & LOADS)
 		return false;
@@ -86,8 +86,6 @@ bool run_complete(Run *r, int key)
 	k->arrived = 0;
 	k->last = m->exact ? k->from : 0;
 	k->from = 0;
-	if (k->phase < 2)
-		k->phase++;
 	k->parity ^= 1;
 	land(r, key);
 	facts_advance(m, r->s, key);
@@ -131,9 +129,9 @@ static bool wait(Run *r, const Step *st)
 	bool last = known_done(r, st->key);
 	if (!fact_known(m, r->s, r->agent, m->f_init[st->key]))
 		return run_wrong(r, WHY_NO_INIT, st->key, -1, -1);
-	if (!last && k->phase != 1 && !fact_known(m, r->s, r->agent, m->f_prev[st->key]))
+	if (!last && !fact_known(m, r->s, r->agent, m->f_prev[st->key]))
 		return run_wrong(r, WHY_PARITY, st->key, -1, -1);
-	bool passes = k->parity != st->n;
+	bool passes = (int)k->parity != st->n;
 	if (!last && !passes)
 		return run_wrong(r, WHY_PARITY, st->key, -1, -1);
 	if (!passes) {

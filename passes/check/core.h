@@ -86,9 +86,9 @@ typedef struct {
 	uint32_t waited,
 		meeting;     /* agents that saw the last phase; that stand at a named barrier */
 	uint32_t from, last; /* agents that arrived in this phase, in the last; LOADS: loads too */
-	uint16_t phase, parity; /* phases done: 0, 1, 2 for more; and their parity */
+	uint32_t parity;     /* of the phases that are done */
 } KeyState;
-typedef enum { CELL_NEW, CELL_WRITTEN, CELL_READ } CellMode;
+typedef enum { CELL_READ, CELL_WRITTEN } CellMode;
 typedef struct {
 	uint32_t mask, readers, writers; /* parts loaded; agents */
 	int16_t pending;                 /* barrier that the load will reach, -1: none */

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { WARP_REGS_UNIT = 8, SM_REGS = 65536, NAMED_BARRIERS = 16, INLINE_TRIPS = 64 };
+enum { WARP_REGS_UNIT = 8, SM_REGS = 65536, NAMED_BARRIERS = 16, SHORT_TRIPS = 16 };
 
 bool read_problem(Reader *r, DiagId code, Loc loc, const char *text)
 {
@@ -249,6 +249,12 @@ static bool find_agents(Reader *r)
 }
 
 /* ------------------------------------------------------------------ loops that all share */
+/* Run in full wherever it stands: a number of trips, or a number at most. */
+static bool is_short(const Ix *trip, int64_t hi)
+{
+	return hi <= SHORT_TRIPS && (trip->kind == IX_CONST || trip->kind == IX_MIN);
+}
+
 static void note_loop(Reader *r, Loops *at, const Op *op, int depth)
 {
 	const Ix *trip =
@@ -256,7 +262,7 @@ static void note_loop(Reader *r, Loops *at, const Op *op, int depth)
 	int64_t lo, hi;
 	trip = ix_simplify(r->p->k->ctx, trip, r->facts);
 	ix_range(trip, r->facts, &lo, &hi);
-	if (hi <= INLINE_TRIPS)
+	if (is_short(trip, hi))
 		return;
 	vec_push(r->p->arena, at, ((Loop){op, trip, depth, lo, hi}));
 }

@@ -80,7 +80,9 @@ typedef struct {
 typedef struct {
 	Ctx *ctx;
 	VEC(Named) names;
-	const Ix *core, *core_by; /* tiles - something, wherever it occurs */
+	bool compares;                   /* comparisons become 0 <= .. */
+	const Ix *total, *passed, *rest; /* total = passed + rest, where total is a constant */
+	const Ix *core, *core_by;        /* tiles - something, wherever it occurs */
 	const Ix *trips, *trips_by;
 } View;
 const Ix *stage(const View *s, const Ix *x);

@@ -76,6 +76,25 @@ void machine_layout(Machine *m)
 	m->bytes = m->off_facts + sizeof(uint64_t) * (size_t)(2 * (m->na + m->nk) * m->words);
 }
 
+static void all_know(const Machine *m, State *s, int fact)
+{
+	for (int a = 0; a < m->na && fact != NO_FACT; a++)
+		fact_set(facts_known(m, s, a), fact);
+}
+
+/* As if all had read it: nothing stands in the way of a write, and no reader knows of content. */
+static void never_written(const Machine *m, State *s, int cell)
+{
+	CellState *c = cell_of(m, s, cell);
+	c->pending = -1;
+	c->mode = CELL_READ;
+	c->mask = m->cells[cell].full;
+	c->readers = m->cells[cell].readers;
+	c->writers = m->cells[cell].writers;
+	for (int a = 0; a < m->na; a++)
+		all_know(m, s, m->f_read[cell * m->na + a]);
+}
+
 State *state_new(const Machine *m, Arena *a)
 {
 	State *s = arena_alloc(a, m->bytes);
@@ -83,10 +102,13 @@ State *state_new(const Machine *m, Arena *a)
 		agent_of(m, s, i)->regs = m->agents[i].regs;
 		agent_of(m, s, i)->dirty = ~0u;
 	}
-	for (int i = 0; i < m->nk; i++)
+	for (int i = 0; i < m->nk; i++) {
 		key_of(m, s, i)->need = m->keys[i].named ? m->keys[i].warps : 0;
+		all_know(m, s, m->f_done[i]);
+		all_know(m, s, m->f_prev[i]);
+	}
 	for (int i = 0; i < m->nc; i++)
-		cell_of(m, s, i)->pending = -1;
+		never_written(m, s, i);
 	return s;
 }
 

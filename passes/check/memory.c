@@ -138,9 +138,8 @@ static bool content_there(Run *r, int cell, bool async)
 {
 	const Machine *m = r->m;
 	const CellState *c = cell_of(m, r->s, cell);
-	if (c->mode == CELL_NEW)
-		return run_wrong(r, WHY_UNWRITTEN, -1, cell, -1);
-	if (c->pending >= 0 || (c->mask && !knows(r, m->f_wrote[cell])))
+	if (c->pending >= 0 || (!c->mask && !c->writers) ||
+	    (c->mask && !knows(r, m->f_wrote[cell])))
 		return run_wrong(r, WHY_READ_EARLY, -1, cell, -1);
 	if (c->mask && (c->mask & m->cells[cell].full) != m->cells[cell].full)
 		return run_wrong(r, WHY_PARTLY, -1, cell, -1);

@@ -326,6 +326,9 @@ static bool walk_trips(Reader *r, const Op *op)
 	put_ring(r, op, ix_sym(c, r->p->position));
 	put_name(r, op->sym[0], ix_add(c, expr(r, op->ix[0]), trip));
 	read_counts_of(r, r->trips, ix_add(c, trip, rest), &r->view.trips, &r->view.trips_by);
+	r->view.total = r->trips->kind == IX_CONST ? r->trips : NULL;
+	r->view.passed = trip;
+	r->view.rest = rest;
 	to_segment(r, SEG_INNER + n);
 	bool ok = walk(r, op->body);
 	out.names = r->view.names;
@@ -451,7 +454,7 @@ bool read_script(Reader *r, int agent)
 	r->inner = 0;
 	r->lanes = 32;
 	r->certain = true;
-	r->view = (View){.ctx = c};
+	r->view = (View){.ctx = c, .compares = true};
 	read_counts_of(r, r->trips, ix_sym(c, r->p->trips), &r->view.trips, &r->view.trips_by);
 	to_segment(r, SEG_START);
 	if (!walk(r, &r->p->k->body))

@@ -25,12 +25,23 @@ static const Ix *as_trips(const View *s, const Ix *x)
 	return NULL;
 }
 
+/* Of a loop whose trip count is a number: total - passed is what is left. */
+static const Ix *of_rest(const View *s, const Ix *x)
+{
+	if (!s->total || !ix_uses(x, s->passed->name))
+		return x;
+	const Ix *y =
+		ix_sub(s->ctx, ix_add(s->ctx, ix_add(s->ctx, x, s->passed), s->rest), s->total);
+	return ix_uses(y, s->passed->name) ? x : y;
+}
+
 static const Ix *compared(const View *s, const Ix *x)
 {
 	const Ix *one = ix_const(s->ctx, x->kind == IX_LT ? -1 : 0);
 	const Ix *gap = ix_add(s->ctx, ix_sub(s->ctx, x->b, x->a), one);
 	const Ix *trips = as_trips(s, gap);
-	return ix_new(s->ctx, IX_LE, ix_const(s->ctx, 0), trips ? trips : stage(s, gap));
+	return ix_new(s->ctx, IX_LE, ix_const(s->ctx, 0),
+		      trips ? trips : of_rest(s, stage(s, gap)));
 }
 
 const Ix *stage(const View *s, const Ix *x)
@@ -43,7 +54,7 @@ const Ix *stage(const View *s, const Ix *x)
 		return s->trips_by;
 	if (x->kind == IX_SYM)
 		return named(s, x);
-	if (s->trips && (x->kind == IX_LT || x->kind == IX_LE))
+	if (s->compares && (x->kind == IX_LT || x->kind == IX_LE))
 		return compared(s, x);
 	const Ix *a = stage(s, x->a), *b = stage(s, x->b);
 	if (a == x->a && b == x->b)
