@@ -164,7 +164,8 @@ static void put_names(Program *p, const Script *s, const Point *at, int64_t base
 		env_put(e, p->trips, clamped(at->trips, at->trip_clamp, P));
 		return;
 	}
-	bool plain = !s->base[at->seg - SEG_INNER];
+	const Ix *start = s->base[at->seg - SEG_INNER];
+	bool plain = !start || ix_is_const(start, NULL); /* the trip is as good as the position */
 	env_put(e, p->trip, clamped(at->trip, at->trip_clamp, plain ? P : 1));
 	env_put(e, p->rest, clamped(at->trips - at->trip, at->trip_clamp, 1));
 	env_put(e, p->trips, clamped(at->trips, at->trip_clamp, P));
