@@ -99,6 +99,19 @@ static int fail(Explorer *e, int verdict, const Point *p)
 	return NOWHERE;
 }
 
+static const Turn *turn_by(Explorer *e, int64_t by)
+{
+	if (!e->turns[by])
+		e->turns[by] = turn_new(e->m, e->arena, by);
+	return e->turns[by];
+}
+
+/* Whether the letter ends one position further on, where its slots are named from then. */
+static bool moves_on(const Explorer *e, const Point *p)
+{
+	return e->w->frame && p->seg >= SEG_INNER;
+}
+
 static int run_letter(Explorer *e, int node, const Letter *l, const Point *p)
 {
 	State *s = e->scratch;
@@ -107,7 +120,10 @@ static int run_letter(Explorer *e, int node, const Letter *l, const Point *p)
 		  (p->seg != SEG_END || state_finish(e->m, s, &e->out->why));
 	if (!ok)
 		return fail(e, e->out->why.id == WHY_LIMIT ? WORDS_LIMIT : WORDS_REFUTED, p);
-	return node_of(e, s);
+	if (!moves_on(e, p))
+		return node_of(e, s);
+	turn_state(e->m, turn_by(e, 1), s, e->turned);
+	return node_of(e, e->turned);
 }
 
 /* The same state with its slots named from `by` positions further on. */
@@ -116,9 +132,7 @@ static int turn(Explorer *e, int node, int64_t by)
 	int *v = map_at(e, &e->moves, (uint64_t)node << 32 | 0x80000000u | (uint32_t)by);
 	if (*v)
 		return *v - 1;
-	if (!e->turns[by])
-		e->turns[by] = turn_new(e->m, e->arena, by);
-	turn_state(e->m, e->turns[by], e->nodes.at[node], e->turned);
+	turn_state(e->m, turn_by(e, by), e->nodes.at[node], e->turned);
 	int next = node_of(e, e->turned);
 	e->moves.n++;
 	*v = next + 1;
@@ -142,6 +156,8 @@ static int go(Explorer *e, int node, const Point *p)
 		return fail(e, WORDS_UNDECIDED, p);
 	node = to_frame(e, node, p);
 	int *v = map_at(e, &e->moves, (uint64_t)node << 32 | (uint32_t)id);
+	if (moves_on(e, p))
+		e->frame = (e->frame + 1) % e->w->trip_period;
 	if (*v)
 		return *v - 1;
 	if (e->nodes.n >= e->limits.max_states) {
