@@ -315,6 +315,15 @@ void read_begin(Reader *r, Script *s)
 }
 
 /* ------------------------------------------------------------------ the whole */
+static bool one_cta(Reader *r)
+{
+	const Attr *cluster = attrs_get(&r->p->k->attrs, A_CLUSTER);
+	for (int i = 0; cluster && i < cluster->n; i++)
+		if (cluster->i[i] != 1)
+			return read_problem(r, D_W0411, r->p->k->loc, "clusters of several CTAs");
+	return true;
+}
+
 bool program_read(Program *p, const Kernel *k)
 {
 	Reader r = {.p = p};
@@ -332,7 +341,7 @@ bool program_read(Program *p, const Kernel *k)
 	r.lets.ctx = c;
 	r.facts = kernel_facts(k);
 	find_accs(&r);
-	if (!find_keys(&r) || !find_cells(&r) || !read_statics(&r))
+	if (!one_cta(&r) || !find_keys(&r) || !find_cells(&r) || !read_statics(&r))
 		return false;
 	find_by_warp(&r);
 	if (!find_agents(&r) || !read_shape(&r))

@@ -109,6 +109,15 @@ static bool share_tiles(Reader *r, const AllLoops *all)
 	return differ(r, first, x, first, x);
 }
 
+static bool of_tile(const Loops *l, const Ix *trip)
+{
+	const Loop *tiles = at_depth(l, 0);
+	for (int i = 0; tiles && i < tiles->op->nsym; i++)
+		if (ix_uses(trip, tiles->op->sym[i]))
+			return true;
+	return false;
+}
+
 /* The inner loops: as many for each agent that has any, all of one trip count. */
 static bool share_trips(Reader *r, const AllLoops *all, int depth)
 {
@@ -126,6 +135,9 @@ static bool share_trips(Reader *r, const AllLoops *all, int depth)
 				first = a;
 				w->inner = n;
 			}
+			if (of_tile(l, l->at[i].trip))
+				return read_problem(r, D_W0411, l->at[i].op->loc,
+						    "a main loop whose length depends on the tile");
 			if (l->at[i].trip != x->trip)
 				return differ(r, first, x, a, &l->at[i]);
 		}
