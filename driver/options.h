@@ -4,7 +4,15 @@
 
 #include "driver/compile.h"
 
-typedef enum { CMD_COMPILE = 1, CMD_RUN = 2, CMD_LAYOUT = 4, CMD_ALL = 3, CMD_ANY = 7 } Command;
+typedef enum {
+	CMD_COMPILE = 1,
+	CMD_RUN = 2,
+	CMD_LAYOUT = 4,
+	CMD_CHECK = 8,
+	CMD_ALL = 3,
+	CMD_CHECK_ALL = 11,
+	CMD_ANY = 15
+} Command;
 
 typedef enum {
 #define OPT(id, ...) OPT_##id,
@@ -62,7 +70,8 @@ typedef struct {
 	int opt_level, ptxas_timeout_s;
 	bool lineinfo, verbose, dry_run;
 	/* messages */
-	bool json;
+	bool json, quiet;
+	CheckLevel verify;
 	When color;
 	/* inside */
 	int ir_after, stop_after, only; /* as in CompileOpt */
