@@ -175,6 +175,7 @@ static CheckVerdict prove(Program *p, const CheckOpt *opt, CheckResult *out)
 	find_periods(p);
 	if (p->words.tile_period > MAX_PERIOD || p->words.trip_period > MAX_PERIOD)
 		return unknown(p, out, p->k->loc, "slots recur after more than 512 iterations");
+	machine_overlaps(&p->m);
 	program_even(p);
 	WordsLimits limits = p->least;
 	limits.max_states = opt && opt->level == VERIFY_FULL ? FULL_STATES : FAST_STATES;
@@ -194,12 +195,41 @@ static CheckVerdict prove(Program *p, const CheckOpt *opt, CheckResult *out)
 	return answer(p, &w, out);
 }
 
+/* ------------------------------------------------------------------ what the launch decides */
+/* Names that are 0 or 1 in a launch, the same for all its threads. */
+static int find_choices(const Kernel *k, const char **names)
+{
+	int n = 0;
+	for (const Op *op = kernel_first(k); op; op = op_next(op))
+		for (int i = 0; op->kind == OP_TMAP && i < op->nsym && n < MAX_CHOICES; i++)
+			names[n++] = op->sym[i];
+	return n;
+}
+
+static CheckVerdict prove_launch(const Kernel *k, const char **names, int n, unsigned values,
+				 const CheckOpt *opt, CheckResult *out)
+{
+	Program *p = NEW(ctx_arena(k->ctx), Program);
+	for (int i = 0; i < n; i++)
+		p->choices[i] = (Named){names[i], ix_const(k->ctx, values >> i & 1)};
+	p->nchoices = n;
+	return program_read(p, k) ? prove(p, opt, out) : cannot_read(p, out);
+}
+
+/* Each of the ways that a launch can choose is a kernel of its own. */
 CheckVerdict check_kernel(const Kernel *k, const CheckOpt *opt, CheckResult *out)
 {
 	double start = now();
-	Program *p = NEW(ctx_arena(k->ctx), Program);
-	*out = (CheckResult){.verdict = CHECK_UNKNOWN};
-	out->verdict = program_read(p, k) ? prove(p, opt, out) : cannot_read(p, out);
+	const char *names[MAX_CHOICES];
+	int n = find_choices(k, names);
+	*out = (CheckResult){.verdict = CHECK_PROVED};
+	for (unsigned v = 0; v < 1u << n && out->verdict == CHECK_PROVED; v++) {
+		CheckResult one = {0};
+		out->verdict = prove_launch(k, names, n, v, opt, &one);
+		out->states += one.states;
+		out->trips = one.trips > out->trips ? one.trips : out->trips;
+		out->why = one.why;
+	}
 	out->seconds = now() - start;
 	return out->verdict;
 }

@@ -48,9 +48,12 @@ typedef struct {
 typedef struct {
 	const char *name;
 	int slot;
-	uint32_t full;             /* parts that make the slot whole; 0: not loaded in parts */
-	uint32_t readers, writers; /* agents; writers through the generic proxy */
-	int first, slots;          /* as of Key */
+	uint32_t full;                 /* parts that make the slot whole; 0: not loaded in parts */
+	uint32_t readers, writers;     /* agents; writers through the generic proxy */
+	int first, slots;              /* as of Key */
+	uint64_t over[MAX_CELLS / 64]; /* cells that have bytes in common with it */
+	uint64_t
+		over_turned[MAX_CELLS / 64]; /* that may have, wherever its ring and theirs stand */
 } Cell;
 
 typedef struct {
@@ -59,13 +62,15 @@ typedef struct {
 	Key *keys;
 	Cell *cells;
 	int na, nk, nc;
-	bool exact; /* follow who arrived, so that it is known who knows that a phase is over */
-	bool pdl;   /* earlier launches may still run */
-	int pool;   /* registers of the SM that no thread has at entry */
+	bool exact;    /* follow who arrived, so that it is known who knows that a phase is over */
+	bool pdl;      /* earlier launches may still run */
+	bool physical; /* slots have their own names in this run, not those of a frame */
+	int pool;      /* registers of the SM that no thread has at entry */
 	/* layout: made by machine_layout */
 	int words, nfacts; /* of a set of facts */
 	int *f_init, *f_done, *f_prev, *f_seen, *f_came, *f_came_last, *f_wrote, *f_read, *f_made,
 		*f_fenced;
+	int f_grid;       /* earlier launches are over */
 	uint64_t *timely; /* facts about what happened, not about memory: loads carry them */
 	size_t off_keys, off_cells, off_facts, bytes;
 } Machine;
@@ -79,7 +84,7 @@ typedef struct {
 	Group bulk[MAX_GROUPS], bulk_open;
 	uint32_t dirty; /* accumulators used since the last wgmma.fence */
 	int32_t regs;
-	uint8_t nmma, nbulk, grid, gone;
+	uint8_t nmma, nbulk, gone;
 } AgentState;
 typedef struct {
 	int32_t need, arrived, tx;
@@ -92,7 +97,8 @@ typedef enum { CELL_READ, CELL_WRITTEN } CellMode;
 typedef struct {
 	uint32_t mask, readers, writers; /* parts loaded; agents */
 	int16_t pending;                 /* barrier that the load will reach, -1: none */
-	uint16_t mode;
+	uint8_t mode;
+	uint8_t gone; /* its bytes were written by way of another cell */
 } CellState;
 typedef struct State State; /* Machine.bytes bytes; equal states are equal bytes */
 
@@ -116,6 +122,7 @@ typedef void StepSeen(void *user, int agent, const Step *step, bool stuck);
 
 void machine_layout(Machine *m); /* after agents, keys and cells are filled */
 State *state_new(const Machine *m, Arena *a);
+void machine_overlaps(Machine *m); /* after the rings that turn are known */
 uint64_t state_hash(const Machine *m, const State *s);
 
 /* Runs each agent's steps to the end, in place. False with *why for what is wrong. */

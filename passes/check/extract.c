@@ -153,6 +153,13 @@ static const Op *role_of_warp(const Kernel *k, int warp)
 	return NULL;
 }
 
+/* What the launch decides for all, in this program. */
+static void put_choices(Reader *r)
+{
+	for (int i = 0; i < r->p->nchoices; i++)
+		vec_push(r->p->arena, &r->lets.names, r->p->choices[i]);
+}
+
 static void look_at(Reader *r, const Ix *x)
 {
 	x = stage(&r->lets, x);
@@ -168,6 +175,7 @@ static void look_at(Reader *r, const Ix *x)
  * it. */
 static void find_by_warp(Reader *r)
 {
+	put_choices(r);
 	for (const Op *op = kernel_first(r->p->k); op; op = op_next(op)) {
 		if (op->kind == OP_LET) {
 			Named n = {op->sym[0], stage(&r->lets, op->ix[0])};
@@ -255,6 +263,17 @@ static bool is_short(const Ix *trip, int64_t hi)
 	return hi <= SHORT_TRIPS && (trip->kind == IX_CONST || trip->kind == IX_MIN);
 }
 
+/* Reads, writes and arithmetic only: straight-line code, however often it runs. */
+bool read_is_plain(const Op *op)
+{
+	for (const Op *in = op->body ? op->body->first : NULL; in; in = in->next)
+		if ((op_rows[in->kind].effects & FX_SYNC && in->kind != OP_BAR_WARP) ||
+		    op_rows[in->kind].effects & (FX_DONE_MBAR | FX_DONE_WGMMA | FX_DONE_BULK) ||
+		    !read_is_plain(in))
+			return false;
+	return true;
+}
+
 static void note_loop(Reader *r, Loops *at, const Op *op, int depth)
 {
 	const Ix *trip =
@@ -262,7 +281,7 @@ static void note_loop(Reader *r, Loops *at, const Op *op, int depth)
 	int64_t lo, hi;
 	trip = ix_simplify(r->p->k->ctx, trip, r->facts);
 	ix_range(trip, r->facts, &lo, &hi);
-	if (is_short(trip, hi))
+	if (is_short(trip, hi) || read_is_plain(op))
 		return;
 	vec_push(r->p->arena, at, ((Loop){op, trip, depth, lo, hi}));
 }
@@ -306,6 +325,7 @@ void read_begin(Reader *r, Script *s)
 	Ctx *c = r->p->k->ctx;
 	r->s = s;
 	r->lets.names.n = 0;
+	put_choices(r);
 	r->loops.n = 0;
 	Named warp = {r->warp, ix_const(c, s->warp)};
 	vec_push(r->p->arena, &r->lets.names, warp);

@@ -5,6 +5,12 @@
 #include "passes/check/num.h"
 #include "passes/check/words.h"
 
+typedef struct {
+	const char *name;
+	const Ix *by;
+} Named;
+enum { MAX_CHOICES = 3 };
+
 typedef struct Item Item;
 typedef VEC(Item *) Items;
 typedef enum { ITEM_STEP, ITEM_IF, ITEM_LOOP } ItemKind;
@@ -49,7 +55,9 @@ typedef struct {
 	Words words;
 	Script scripts[MAX_AGENTS];
 	int agent_of_warp[MAX_WARPS];
-	WordsLimits least; /* clamps that the constants of guards ask for */
+	WordsLimits least;          /* clamps that the constants of guards ask for */
+	Named choices[MAX_CHOICES]; /* what the launch decides, as it does in these runs */
+	int nchoices;
 	/* names that stand for where a run is */
 	const char *tile, *left, *trip, *rest, *trips, *position;
 	VEC(Made) letters;
@@ -67,16 +75,13 @@ typedef struct {
 
 /* False with code, loc and problem set. */
 bool program_read(Program *p, const Kernel *k);
+bool items_are_mild(const Items *items);
 const Letter *program_letter(void *program, const Point *at, int *id); /* letters.c */
 void program_even(Program *p); /* even.c: sets words.tile_repeat and trip_repeat */
 bool program_one_base(Program *p, const Point *at);
 int64_t program_frame(void *program, const Point *at);
 
 /* stage.c: expressions with lets and the warp put in */
-typedef struct {
-	const char *name;
-	const Ix *by;
-} Named;
 typedef struct {
 	Ctx *ctx;
 	VEC(Named) names;

@@ -48,6 +48,7 @@ void machine_layout(Machine *m)
 		writers[i] = m->cells[i].writers;
 	}
 	m->nfacts = 0;
+	m->f_grid = m->nfacts++;
 	m->f_init = facts_new(m, m->nk);
 	m->f_done = facts_new(m, m->nk);
 	m->f_prev = facts_new(m, m->nk);
@@ -60,6 +61,7 @@ void machine_layout(Machine *m)
 	m->f_fenced = facts_where(m, m->nc, writers);
 	m->words = (m->nfacts + 63) / 64;
 	m->timely = NEWN(m->arena, uint64_t, m->words);
+	fact_set(m->timely, m->f_grid);
 	for (int i = 0; i < m->nk; i++) {
 		fact_set(m->timely, m->f_done[i]);
 		fact_set(m->timely, m->f_prev[i]);
@@ -74,6 +76,40 @@ void machine_layout(Machine *m)
 	m->off_cells = m->off_keys + aligned(sizeof(KeyState) * (size_t)m->nk);
 	m->off_facts = m->off_cells + aligned(sizeof(CellState) * (size_t)m->nc);
 	m->bytes = m->off_facts + sizeof(uint64_t) * (size_t)(2 * (m->na + m->nk) * m->words);
+}
+
+static void unite(uint64_t *to, const uint64_t *from)
+{
+	for (int w = 0; w < MAX_CELLS / 64; w++)
+		to[w] |= from[w];
+}
+
+/* All slots of a ring that turns have what one of them has. */
+static void widen(const Machine *m, int first, int slots)
+{
+	uint64_t all[MAX_CELLS / 64] = {0};
+	for (int i = first; i < first + slots; i++)
+		unite(all, m->cells[i].over_turned);
+	for (int i = first; i < first + slots; i++)
+		unite(m->cells[i].over_turned, all);
+}
+
+void machine_overlaps(Machine *m)
+{
+	for (int i = 0; i < m->nc; i++) {
+		memset(m->cells[i].over_turned, 0, sizeof m->cells[i].over_turned);
+		for (int j = 0; j < m->nc; j++) {
+			const Cell *c = &m->cells[j];
+			for (int s = c->slots ? c->first : j;
+			     m->cells[i].over[j / 64] >> (j % 64) & 1 &&
+			     s < (c->slots ? c->first + c->slots : j + 1);
+			     s++)
+				m->cells[i].over_turned[s / 64] |= (uint64_t)1 << (s % 64);
+		}
+	}
+	for (int i = 0; i < m->nc; i++)
+		if (m->cells[i].slots && m->cells[i].first == i)
+			widen(m, i, m->cells[i].slots);
 }
 
 static void all_know(const Machine *m, State *s, int fact)

@@ -58,15 +58,19 @@ static void make_step(Maker *mk, const Item *it)
 	vec_push(mk->p->arena, &mk->steps, st);
 }
 
-/* Accesses to registers and global memory only, at least: to do more of these is to ask for
- * more. */
-static bool is_mild(const Items *items)
+/* Reads, and accesses to registers and global memory only, at least: to do more of these is to ask
+ * for more. */
+static bool is_mild_step(StepKind kind)
+{
+	return kind == STEP_TOUCH || kind == STEP_GLOBAL || kind == STEP_READ;
+}
+
+bool items_are_mild(const Items *items)
 {
 	for (int i = 0; i < items->n; i++) {
 		const Item *it = items->at[i];
-		bool mild = it->kind == ITEM_STEP
-				    ? it->step.kind == STEP_TOUCH || it->step.kind == STEP_GLOBAL
-				    : is_mild(&it->body);
+		bool mild = it->kind == ITEM_STEP ? is_mild_step((StepKind)it->step.kind)
+						  : items_are_mild(&it->body);
 		if (!mild)
 			return false;
 	}
@@ -75,7 +79,7 @@ static bool is_mild(const Items *items)
 
 static void make_if(Maker *mk, const Item *it)
 {
-	bool mild = is_mild(&it->body);
+	bool mild = items_are_mild(&it->body);
 	for (int i = 0; i < it->nconds; i++) {
 		Num n = num_eval(it->conds[i], &mk->env);
 		int64_t v;
@@ -91,10 +95,6 @@ static void make_if(Maker *mk, const Item *it)
 static void make_loop(Maker *mk, const Item *it)
 {
 	int names = mk->env.n;
-	if (is_mild(&it->body)) {
-		make_items(mk, &it->body);
-		return;
-	}
 	int64_t from = value(mk, it->from, it->op), to = value(mk, it->to, it->op);
 	for (int64_t i = from; i < to && !mk->vague; i++) {
 		env_put(&mk->env, it->op->sym[0], num_exact(i));

@@ -35,8 +35,7 @@ static int unknown_of(const Run *r, const int *facts, int cell, uint32_t agents)
 
 static bool global_ok(Run *r)
 {
-	return !r->m->pdl || agent_of(r->m, r->s, r->agent)->grid ||
-	       run_wrong(r, WHY_GRID, -1, -1, -1);
+	return !r->m->pdl || knows(r, r->m->f_grid) || run_wrong(r, WHY_GRID, -1, -1, -1);
 }
 
 /* ------------------------------------------------------------------ writes */
@@ -49,6 +48,26 @@ static bool may_overwrite(Run *r, int cell)
 	return reader < 0 || run_wrong(r, WHY_OVERWRITE, -1, cell, reader);
 }
 
+/* What had a byte in common with the cell was read and its reads are over; from now on it is no
+ * more. */
+static bool take_bytes(Run *r, int cell)
+{
+	const Cell *c = &r->m->cells[cell];
+	const uint64_t *over = r->m->physical ? c->over : c->over_turned;
+	for (int w = 0; w < MAX_CELLS / 64; w++)
+		for (uint64_t bits = over[w]; bits; bits &= bits - 1) {
+			int i = 64 * w + __builtin_ctzll(bits);
+			CellState *o = cell_of(r->m, r->s, i);
+			if (o->mode == CELL_WRITTEN)
+				return run_wrong(r, WHY_OVER_UNREAD, -1, i, -1);
+			int reader = unknown_of(r, r->m->f_read, i, o->readers);
+			if (reader >= 0)
+				return run_wrong(r, WHY_OVER_READ, -1, i, reader);
+			o->gone = 1;
+		}
+	return true;
+}
+
 static void new_content(Run *r, int cell)
 {
 	CellState *c = cell_of(r->m, r->s, cell);
@@ -56,6 +75,7 @@ static void new_content(Run *r, int cell)
 	forget_all(r, r->m->f_made, cell, c->writers);
 	forget_all(r, r->m->f_fenced, cell, c->writers);
 	c->mode = CELL_WRITTEN;
+	c->gone = 0;
 	c->mask = 0;
 	c->writers = 0;
 }
@@ -86,7 +106,7 @@ static bool load(Run *r, const Step *st)
 	if (st->lanes != 1 || r->m->agents[r->agent].warps != 1)
 		return run_wrong(r, WHY_LANES, -1, st->cell, -1);
 	if (!run_can_arrive(r, st->key) || !global_ok(r) || !may_overwrite(r, st->cell) ||
-	    !load_starts(r, st))
+	    !take_bytes(r, st->cell) || !load_starts(r, st))
 		return false;
 	c->pending = st->key;
 	c->mask |= st->mask;
@@ -102,7 +122,7 @@ static bool write(Run *r, const Step *st)
 {
 	CellState *c = cell_of(r->m, r->s, st->cell);
 	int fenced = fact_of(r, r->m->f_fenced, st->cell, r->agent);
-	if (!may_overwrite(r, st->cell))
+	if (!may_overwrite(r, st->cell) || !take_bytes(r, st->cell))
 		return false;
 	if (c->mode == CELL_WRITTEN &&
 	    (knows(r, fenced) || fact_in(facts_own(r->m, r->s, r->agent), fenced)))
@@ -138,6 +158,8 @@ static bool content_there(Run *r, int cell, bool async)
 {
 	const Machine *m = r->m;
 	const CellState *c = cell_of(m, r->s, cell);
+	if (c->gone)
+		return run_wrong(r, WHY_OVER_GONE, -1, cell, -1);
 	if (c->pending >= 0 || (!c->mask && !c->writers) ||
 	    (c->mask && !knows(r, m->f_wrote[cell])))
 		return run_wrong(r, WHY_READ_EARLY, -1, cell, -1);
@@ -306,7 +328,7 @@ bool run_memory(Run *r, const Step *st)
 		retire(r, a->bulk, &a->nbulk, &a->bulk_open, st->n);
 		return true;
 	case STEP_GRID_WAIT:
-		a->grid = 1;
+		fact_set(facts_known(r->m, r->s, r->agent), r->m->f_grid);
 		return true;
 	case STEP_GLOBAL:
 		return global_ok(r);

@@ -48,6 +48,7 @@ uint32_t read_acc_mask(const Reader *r, const Op *op);
 const Place *read_place(const Reader *r, const Val *v);
 int read_named(Reader *r, int64_t id, int warps);
 void read_begin(Reader *r, Script *s); /* its lets and shared loops */
+bool read_is_plain(const Op *op);      /* no barrier in it, nothing asynchronous */
 bool read_is_shared_loop(const Reader *r, const Op *op);
 
 bool read_statics(Reader *r); /* statics.c: storage, boxes, counts, registers */

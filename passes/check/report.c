@@ -53,6 +53,9 @@ static void put_why(const Machine *m, const Why *w, Buf *b)
 		case 'c':
 			put_cell(m, w->cell, b);
 			break;
+		case 'v':
+			put_cell(m, w->step->cell, b);
+			break;
 		default:
 			buf_printf(b, "%lld",
 				   (long long)(*s == 'n'   ? w->n
@@ -231,6 +234,7 @@ bool report_refuted(Program *p, const WordsResult *w, CheckResult *out)
 	Why why;
 	Buf text = {0};
 	Trace t = {.p = p};
+	p->m.physical = true;
 	if (!shortest(p, w, &tiles, &trips, &why))
 		return false;
 	words_run(&p->m, &p->words, tiles, trips, seen, &t, &why);

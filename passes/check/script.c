@@ -42,10 +42,10 @@ static Item *item_new(Reader *r, ItemKind kind, const Op *op)
 
 static bool repeats(StepKind kind)
 {
-	return kind == STEP_WRITE || kind == STEP_TOUCH || kind == STEP_GLOBAL;
+	return kind == STEP_READ || kind == STEP_WRITE || kind == STEP_TOUCH || kind == STEP_GLOBAL;
 }
 
-/* Many stores to one slot are one. */
+/* Many stores to one slot are one, and so are many reads of it with no store between. */
 static bool said_already(const Items *list, const Item *it)
 {
 	for (int i = list->n - 1; i >= 0; i--) {
@@ -55,6 +55,9 @@ static bool said_already(const Items *list, const Item *it)
 		if (old->step.kind == it->step.kind && old->at_cell == it->at_cell &&
 		    old->step.cell == it->step.cell && old->step.mask == it->step.mask)
 			return true;
+		if (old->step.kind != it->step.kind && old->step.cell >= 0 &&
+		    old->step.cell == it->step.cell)
+			return false;
 	}
 	return false;
 }
@@ -349,7 +352,7 @@ static bool walk_shared(Reader *r, const Op *op)
 	return r->p->words.tiles && !depth ? walk_tiles(r, op) : walk_trips(r, op);
 }
 
-/* Walks the body into an item of its own. */
+/* Walks the body into an item of its own, which is still to be put. */
 static bool walk_into(Reader *r, Item *it, const Block *b)
 {
 	Items *list = r->list;
@@ -359,8 +362,38 @@ static bool walk_into(Reader *r, Item *it, const Block *b)
 	bool ok = walk(r, b);
 	r->list = list;
 	r->certain = certain;
-	vec_push(r->p->arena, r->list, it);
 	return ok;
+}
+
+static void put_all(Reader *r, const Items *items)
+{
+	for (int i = 0; i < items->n; i++) {
+		Item *it = items->at[i];
+		bool again = it->kind == ITEM_STEP && repeats((StepKind)it->step.kind);
+		if (!again || !said_already(r->list, it))
+			vec_push(r->p->arena, r->list, it);
+	}
+}
+
+/* Whether once is as good as all turns of the loop. */
+static bool only_repeats(const Item *loop)
+{
+	int64_t from, to;
+	bool runs = ix_is_const(loop->from, &from) && ix_is_const(loop->to, &to) && from < to;
+	for (int i = 0; i < loop->body.n; i++)
+		runs &= loop->body.at[i]->kind == ITEM_STEP &&
+			repeats((StepKind)loop->body.at[i]->step.kind);
+	return runs || items_are_mild(&loop->body);
+}
+
+static bool slots_use(const Items *items, const char *name)
+{
+	for (int i = 0; i < items->n; i++) {
+		const Item *it = items->at[i];
+		if ((it->at_cell && ix_uses(it->at_cell, name)) || slots_use(&it->body, name))
+			return true;
+	}
+	return false;
 }
 
 static bool walk_loop(Reader *r, const Op *op)
@@ -374,7 +407,13 @@ static bool walk_loop(Reader *r, const Op *op)
 		const Ix *done = ix_sub(r->p->k->ctx, ix_sym(r->p->k->ctx, op->sym[0]), it->from);
 		put_ring(r, op, ix_add(r->p->k->ctx, expr(r, op->ix[2]), done));
 	}
-	return walk_into(r, it, op->body);
+	if (!walk_into(r, it, op->body))
+		return false;
+	if (only_repeats(it) && !slots_use(&it->body, op->sym[0]))
+		put_all(r, &it->body);
+	else
+		vec_push(r->p->arena, r->list, it);
+	return true;
 }
 
 /* Of how many lanes a condition on the lane alone holds; -1: it is about more. */
@@ -402,6 +441,29 @@ static bool walk_lanes(Reader *r, const Block *b, int lanes)
 	return ok;
 }
 
+static bool is_of_run(const Reader *r, const Ix *x)
+{
+	const Program *p = r->p;
+	const char *names[] = {p->tile, p->left, p->trip, p->rest, p->trips, p->position};
+	if (x->kind == IX_SYM) {
+		for (size_t i = 0; i < COUNTOF(names); i++)
+			if (x->name == names[i])
+				return true;
+		return false;
+	}
+	return x->kind == IX_CONST || (is_of_run(r, x->a) && is_of_run(r, x->b));
+}
+
+/* Conditions that sizes or the thread decide: that they hold asks for more. */
+static void leave_open(Reader *r, Item *it)
+{
+	int n = 0;
+	for (int i = 0; i < it->nconds; i++)
+		if (is_of_run(r, it->conds[i]))
+			it->conds[n++] = it->conds[i];
+	it->nconds = n;
+}
+
 static bool walk_if(Reader *r, const Op *op)
 {
 	Item *it = item_new(r, ITEM_IF, op);
@@ -420,7 +482,15 @@ static bool walk_if(Reader *r, const Op *op)
 	}
 	if (!it->nconds)
 		return walk_lanes(r, op->body, lanes);
-	return walk_into(r, it, op->body);
+	if (!walk_into(r, it, op->body))
+		return false;
+	if (items_are_mild(&it->body))
+		leave_open(r, it);
+	if (it->nconds)
+		vec_push(r->p->arena, r->list, it);
+	else
+		put_all(r, &it->body);
+	return true;
 }
 
 static bool walk(Reader *r, const Block *b)

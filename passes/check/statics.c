@@ -1,38 +1,63 @@
-/* statics.c - what needs no run: storage that overlaps, boxes that do not fill their slots,
- * counts and registers that contradict each other.
- *     %sA offset=0 (65536 bytes), %sB offset=32768  ->  "%sA and %sB share bytes"
+/* statics.c - what needs no run: barriers whose storage is not their own, boxes that do not fill
+ * their slots, counts and registers that contradict each other; which slots have bytes in common.
+ *     %sA offset=0 (65536 bytes), %full offset=32768  ->  "%sA and %full share bytes"
  */
 #include "passes/check/read.h"
 
 /* ------------------------------------------------------------------ storage */
 enum { MBAR_BYTES = 8 };
 
-static bool extent_of(const Op *op, int64_t *lo, int64_t *hi)
+typedef struct {
+	int64_t lo, hi;
+} Extent;
+
+static bool extent_of(const Op *op, Extent *e)
 {
 	int64_t n = attrs_int(&op->attrs, A_SLOTS, 1) * attrs_int(&op->attrs, A_GROUPS, 1);
 	if (op->kind != OP_SHARED && op->kind != OP_MBARRIER)
 		return false;
-	*lo = attrs_int(&op->attrs, A_OFFSET, 0);
-	*hi = *lo + n * (op->kind == OP_SHARED ? type_slot_bytes(op->out->type) : MBAR_BYTES);
+	e->lo = attrs_int(&op->attrs, A_OFFSET, 0);
+	e->hi = e->lo + n * (op->kind == OP_SHARED ? type_slot_bytes(op->out->type) : MBAR_BYTES);
 	return true;
 }
 
+static void note_overlap(Reader *r, const Op *p, Extent a, const Op *q, Extent b)
+{
+	const Place *x = read_place(r, p->out), *y = read_place(r, q->out);
+	int64_t n = (a.hi - a.lo) / x->slots, m = (b.hi - b.lo) / y->slots;
+	for (int i = 0; i < x->slots; i++)
+		for (int j = 0; j < y->slots; j++) {
+			int u = x->first + i, v = y->first + j;
+			if (a.lo + n * i >= b.lo + m * (j + 1) ||
+			    b.lo + m * j >= a.lo + n * (i + 1))
+				continue;
+			r->p->m.cells[u].over[v / 64] |= (uint64_t)1 << (v % 64);
+			r->p->m.cells[v].over[u / 64] |= (uint64_t)1 << (u % 64);
+		}
+}
+
+/* Buffers may have bytes in common: a run shows whether they are used in turn. */
 static bool storage_apart(Reader *r)
 {
 	Ctx *c = r->p->k->ctx;
-	int64_t a, b, x, y, all = attrs_int(&r->p->k->attrs, A_SMEM, INT64_MAX);
+	Extent a, b;
+	int64_t all = attrs_int(&r->p->k->attrs, A_SMEM, INT64_MAX);
 	for (const Op *p = kernel_first(r->p->k); p; p = p->next) {
-		if (!extent_of(p, &a, &b))
+		if (!extent_of(p, &a))
 			continue;
-		if (a < 0 || b > all)
+		if (a.lo < 0 || a.hi > all)
 			return read_problem(r, D_E0412, p->loc,
 					    ctx_strf(c, "%%%s lies outside shared memory",
 						     p->out->name));
-		for (const Op *q = p->next; q; q = q->next)
-			if (extent_of(q, &x, &y) && x < b && a < y)
+		for (const Op *q = p->next; q; q = q->next) {
+			if (!extent_of(q, &b) || b.lo >= a.hi || a.lo >= b.hi)
+				continue;
+			if (p->kind == OP_MBARRIER || q->kind == OP_MBARRIER)
 				return read_problem(r, D_E0412, q->loc,
 						    ctx_strf(c, "%%%s and %%%s share bytes",
 							     p->out->name, q->out->name));
+			note_overlap(r, p, a, q, b);
+		}
 	}
 	return true;
 }

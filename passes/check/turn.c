@@ -37,6 +37,7 @@ Turn *turn_new(const Machine *m, Arena *a, int64_t frame)
 	t->cell = NEWN(a, int16_t, m->nc + 1);
 	t->flip = NEWN(a, uint8_t, m->nk + 1);
 	t->fact = NEWN(a, int, m->nfacts + 1);
+	t->fact[m->f_grid] = m->f_grid;
 	for (int i = 0; i < m->nk; i++) {
 		Renamed r = renamed(i, m->keys[i].first, m->keys[i].slots, frame);
 		t->key[i] = (int16_t)r.number;
