@@ -146,12 +146,28 @@ static bool put_named(Reader *r, const Op *op, StepKind kind)
 	return put_barrier(r, op, kind, id, attrs_int(&op->attrs, A_THREADS, 0));
 }
 
+static void to_segment(Reader *r, int seg)
+{
+	r->seg = seg;
+	r->list = &r->s->seg[seg];
+}
+
+/* A role beside those with loops, which waits: what it waits for may come behind their loops. */
+static void wait_for_loops(Reader *r)
+{
+	const Words *w = &r->p->words;
+	if (r->certain && r->seg == SEG_START && !r->s->loops && w->inner)
+		to_segment(r, w->tiles ? SEG_END : SEG_TILE + w->inner);
+}
+
 static bool put_mbar(Reader *r, const Op *op, StepKind kind, int64_t n)
 {
 	Item *it = item_new(r, ITEM_STEP, op);
 	if (op->kind == OP_MBAR_ARRIVE && op->nix)
 		return read_problem(r, D_W0411, op->loc, "arrivals at another CTA's barriers");
 	it->step.n = (int32_t)n;
+	if (kind == STEP_WAIT)
+		wait_for_loops(r);
 	set_key(r, it, &op->in[0], kind);
 	if (kind == STEP_WAIT)
 		it->number = expr(r, op->ix[0]);
@@ -290,12 +306,6 @@ static bool put_op(Reader *r, const Op *op)
 
 /* ------------------------------------------------------------------ structure */
 static bool walk(Reader *r, const Block *b);
-
-static void to_segment(Reader *r, int seg)
-{
-	r->seg = seg;
-	r->list = &r->s->seg[seg];
-}
 
 static bool walk_tiles(Reader *r, const Op *op)
 {
