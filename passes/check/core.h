@@ -123,7 +123,6 @@ typedef void StepSeen(void *user, int agent, const Step *step, bool stuck);
 void machine_layout(Machine *m); /* after agents, keys and cells are filled */
 State *state_new(const Machine *m, Arena *a);
 void machine_overlaps(Machine *m); /* after the rings that turn are known */
-uint64_t state_hash(const Machine *m, const State *s);
 
 /* Runs each agent's steps to the end, in place. False with *why for what is wrong. */
 bool letter_run(const Machine *m, State *s, const Letter *l, StepSeen *seen, void *user, Why *why);

@@ -61,6 +61,7 @@ typedef struct {
 	/* names that stand for where a run is */
 	const char *tile, *left, *trip, *rest, *trips, *position;
 	VEC(Made) letters;
+	VEC(Step) steps; /* of the letter that is being made */
 	Cached *cache;
 	int cache_cap, ncache;
 	Turn **turns;              /* by frame */

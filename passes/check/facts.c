@@ -148,16 +148,6 @@ State *state_new(const Machine *m, Arena *a)
 	return s;
 }
 
-uint64_t state_hash(const Machine *m, const State *s)
-{
-	uint64_t h = 0x243f6a8885a308d3u;
-	for (size_t i = 0; i < m->bytes / 8; i++) {
-		h = (h ^ s->at[i]) * 0x9e3779b97f4a7c15u;
-		h ^= h >> 29;
-	}
-	return h;
-}
-
 AgentState *agent_of(const Machine *m, State *s, int agent)
 {
 	(void)m;

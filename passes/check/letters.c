@@ -7,13 +7,10 @@
 
 #include <string.h>
 
-typedef VEC(Step) Steps;
-
 typedef struct {
 	Program *p;
 	Env env;
 	bool vague;
-	Steps steps;
 } Maker;
 
 /* ------------------------------------------------------------------ values */
@@ -55,7 +52,7 @@ static void make_step(Maker *mk, const Item *it)
 	st.cell2 = place(mk, it, st.cell2, it->cell2_slots, it->at_cell2, &st);
 	if (it->number)
 		st.n = (int32_t)value(mk, it->number, it->op);
-	vec_push(mk->p->arena, &mk->steps, st);
+	vec_push(mk->p->arena, &mk->p->steps, st);
 }
 
 /* Reads, and accesses to registers and global memory only, at least: to do more of these is to ask
@@ -255,9 +252,10 @@ static int make(Program *p, const Point *at, const int64_t *base)
 	Letter l = {0};
 	Maker mk = {.p = p};
 	int begin[MAX_AGENTS];
+	p->steps.n = 0;
 	for (int a = 0; a < p->m.na; a++) {
 		const Script *s = &p->scripts[a];
-		begin[a] = mk.steps.n;
+		begin[a] = p->steps.n;
 		if (!takes_part(s, at))
 			continue;
 		mk.env.n = 0;
@@ -265,12 +263,12 @@ static int make(Program *p, const Point *at, const int64_t *base)
 		make_items(&mk, &s->seg[at->seg]);
 	}
 	for (int a = 0; a < p->m.na; a++) {
-		int end = a + 1 < p->m.na ? begin[a + 1] : mk.steps.n;
-		l.of[a] = (Part){mk.steps.at + begin[a], end - begin[a]};
+		int end = a + 1 < p->m.na ? begin[a + 1] : p->steps.n;
+		l.of[a] = (Part){p->steps.at + begin[a], end - begin[a]};
 	}
 	if (mk.vague)
 		return 0;
-	into_frame(p, at, mk.steps.at, mk.steps.n);
+	into_frame(p, at, p->steps.at, p->steps.n);
 	return intern(p, &l);
 }
 

@@ -173,6 +173,14 @@ static Num compare(IxKind kind, Num a, Num b)
 	}
 }
 
+static Num shift(IxKind kind, Num a, Num b)
+{
+	int64_t n;
+	if (!num_is_exact(b, &n) || n < 0 || n > 40)
+		return anything();
+	return kind == IX_SHL ? mul_by(a, (int64_t)1 << n) : num_div(a, (int64_t)1 << n);
+}
+
 static Num lookup(const Env *e, const char *name)
 {
 	for (int i = e->n - 1; i >= 0; i--)
@@ -201,6 +209,9 @@ Num num_eval(const Ix *x, const Env *e)
 	case IX_MIN:
 	case IX_MAX:
 		return extreme(a, b, x->kind == IX_MIN);
+	case IX_SHL:
+	case IX_SHR:
+		return shift(x->kind, a, b);
 	case IX_XOR:
 		return a.mod || b.mod ? anything() : num_exact(a.res ^ b.res);
 	default:
@@ -219,7 +230,10 @@ void ix_needs(const Ix *x, int64_t q, void (*needs)(void *user, const char *name
 		needs(user, x->name, q);
 		return;
 	}
-	if (x->kind == IX_DIV && ix_is_const(x->b, &c) && c < FAR / q) {
+	if (x->kind == IX_SHR) { /* never decided but by exact numbers */
+		ix_needs(x->a, FAR / 2, needs, user);
+		ix_needs(x->b, FAR / 2, needs, user);
+	} else if (x->kind == IX_DIV && ix_is_const(x->b, &c) && c < FAR / q) {
 		ix_needs(x->a, q * c, needs, user);
 	} else if (x->kind == IX_MOD && ix_is_const(x->b, &c)) {
 		ix_needs(x->a, c, needs, user);

@@ -87,7 +87,7 @@ static bool differ(Reader *r, int a, const Loop *x, int b, const Loop *y)
 static bool share_tiles(Reader *r, const AllLoops *all)
 {
 	int first = -1;
-	for (int a = 0; a < r->p->m.na; a++) {
+	for (int a = r->p->m.na - 1; a >= 0; a--) { /* who takes all tiles stands behind */
 		const Loop *own = at_depth(&all->of[a], 0);
 		if (!own)
 			continue;

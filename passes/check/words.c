@@ -18,14 +18,21 @@ typedef struct {
 	uint32_t cap, n;
 } Map;
 
+/* A state without its words that are 0: which those are, one bit each, and the others. */
+typedef struct {
+	uint64_t *at;
+	size_t n;
+} Packed;
+
 typedef struct {
 	const Machine *m;
 	const Words *w;
 	WordsResult *out;
 	Arena *arena;
-	VEC(State *) nodes;
+	VEC(Packed) nodes;
 	Map states, moves, seen;
-	State *scratch, *turned;
+	State *scratch, *turned, *other;
+	uint64_t *packed;
 	int64_t frame; /* in which the current node's slots are named */
 	Turn **turns;  /* by frame, made when needed */
 	WordsLimits limits;
@@ -74,20 +81,55 @@ static int *map_at(Explorer *e, Map *m, uint64_t key)
 }
 
 /* ------------------------------------------------------------------ states */
+static size_t pack(const Explorer *e, const State *s, uint64_t *to)
+{
+	size_t words = e->m->bytes / 8, n = (words + 63) / 64;
+	const uint64_t *from = (const void *)s;
+	memset(to, 0, 8 * n);
+	for (size_t i = 0; i < words; i++)
+		if (from[i]) {
+			to[i / 64] |= (uint64_t)1 << (i % 64);
+			to[n++] = from[i];
+		}
+	return n;
+}
+
+static void unpack(const Explorer *e, int node, State *s)
+{
+	const uint64_t *from = e->nodes.at[node].at;
+	size_t words = e->m->bytes / 8, n = (words + 63) / 64;
+	uint64_t *to = (void *)s;
+	memset(to, 0, e->m->bytes);
+	for (size_t w = 0, next = n; w < n; w++)
+		for (uint64_t bits = from[w]; bits; bits &= bits - 1)
+			to[64 * w + (size_t)__builtin_ctzll(bits)] = from[next++];
+}
+
+static uint64_t hash_of(const uint64_t *at, size_t n)
+{
+	uint64_t h = 0x243f6a8885a308d3u;
+	for (size_t i = 0; i < n; i++) {
+		h = (h ^ at[i]) * 0x9e3779b97f4a7c15u;
+		h ^= h >> 29;
+	}
+	return h;
+}
+
 static int node_of(Explorer *e, const State *s)
 {
-	uint64_t h = state_hash(e->m, s);
+	size_t n = pack(e, s, e->packed);
+	uint64_t h = hash_of(e->packed, n);
 	for (;; h++) {
 		int *v = map_at(e, &e->states, h);
 		if (!*v) {
-			State *copy = arena_alloc(e->arena, e->m->bytes);
-			memcpy(copy, s, e->m->bytes);
+			Packed copy = {arena_alloc(e->arena, 8 * n), n};
+			memcpy(copy.at, e->packed, 8 * n);
 			vec_push(e->arena, &e->nodes, copy);
 			e->states.n++;
 			*v = e->nodes.n;
 			return e->nodes.n - 1;
 		}
-		if (!memcmp(e->nodes.at[*v - 1], s, e->m->bytes))
+		if (e->nodes.at[*v - 1].n == n && !memcmp(e->nodes.at[*v - 1].at, e->packed, 8 * n))
 			return *v - 1;
 	}
 }
@@ -115,7 +157,7 @@ static bool moves_on(const Explorer *e, const Point *p)
 static int run_letter(Explorer *e, int node, const Letter *l, const Point *p)
 {
 	State *s = e->scratch;
-	memcpy(s, e->nodes.at[node], e->m->bytes);
+	unpack(e, node, s);
 	bool ok = letter_run(e->m, s, l, NULL, NULL, &e->out->why) &&
 		  (p->seg != SEG_END || state_finish(e->m, s, &e->out->why));
 	if (!ok)
@@ -132,7 +174,8 @@ static int turn(Explorer *e, int node, int64_t by)
 	int *v = map_at(e, &e->moves, (uint64_t)node << 32 | 0x80000000u | (uint32_t)by);
 	if (*v)
 		return *v - 1;
-	turn_state(e->m, turn_by(e, by), e->nodes.at[node], e->turned);
+	unpack(e, node, e->other);
+	turn_state(e->m, turn_by(e, by), e->other, e->turned);
 	int next = node_of(e, e->turned);
 	e->moves.n++;
 	*v = next + 1;
@@ -279,6 +322,8 @@ void words_prove(const Machine *m, const Words *w, WordsLimits limits, WordsResu
 	e.arena = arena_new();
 	e.scratch = arena_alloc(e.arena, m->bytes);
 	e.turned = arena_alloc(e.arena, m->bytes);
+	e.other = arena_alloc(e.arena, m->bytes);
+	e.packed = arena_alloc(e.arena, 2 * m->bytes + 8);
 	e.turns = NEWN(e.arena, Turn *, w->trip_period + 1);
 	explore(&e);
 	out->states = e.nodes.n;
