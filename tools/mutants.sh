@@ -8,7 +8,7 @@ doc=$root/docs/verification.md
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 "$root/tests/check/mutate.sh" "$build/dslc" "$build/tests/check/check_mutate" \
-	"$root/tests/e2e/schedules.gemm" "$scratch/ir" all >"$scratch/table"
+	"$root/tests/e2e" "$scratch/ir" all >"$scratch/table"
 {
 	sed '/^<!-- mutants -->$/q' "$doc"
 	echo

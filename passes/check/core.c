@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+enum { WARP_LANES = 32 };
+
 bool run_wrong(Run *r, WhyId id, int key, int cell, int other)
 {
 	*r->why = (Why){.id = id, .agent = r->agent, .other = other, .key = key, .cell = cell};
@@ -155,6 +157,7 @@ static bool meet(Run *r, const Step *st)
 	if (st->n != k->need)
 		return wrong_count(r, WHY_THREADS, st->key, st->n, k->need);
 	k->meeting |= me;
+	run_meet(r);
 	if (!arrive(r, st->key, 1))
 		return false;
 	r->moved = true;
@@ -166,6 +169,7 @@ static bool signal(Run *r, const Step *st)
 	KeyState *k = key_of(r->m, r->s, st->key);
 	if (st->n != k->need)
 		return wrong_count(r, WHY_THREADS, st->key, st->n, k->need);
+	run_meet(r);
 	return arrive(r, st->key, 1);
 }
 
@@ -223,7 +227,12 @@ static bool barrier_step(Run *r, const Step *st)
 		return signal(r, st);
 	case STEP_WAIT:
 		return wait(r, st);
+	case STEP_WARP:
+		run_meet(r);
+		return true;
 	case STEP_ARRIVE:
+		if (st->lanes == WARP_LANES)
+			run_meet(r); /* each for itself */
 		return arrive(r, st->key, st->n * st->lanes);
 	case STEP_EXPECT:
 		key_of(r->m, r->s, st->key)->tx += st->n * st->lanes;

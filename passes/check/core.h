@@ -82,7 +82,8 @@ typedef struct {
 typedef struct {
 	Group mma[MAX_GROUPS], mma_open; /* committed, oldest first; since the last commit */
 	Group bulk[MAX_GROUPS], bulk_open;
-	uint32_t dirty; /* accumulators used since the last wgmma.fence */
+	uint64_t loose[MAX_CELLS / 64]; /* read by its lanes, which have not met since */
+	uint32_t dirty;                 /* accumulators used since the last wgmma.fence */
 	int32_t regs;
 	uint8_t nmma, nbulk, gone;
 } AgentState;

@@ -50,7 +50,7 @@ bool read_counts(const Reader *r, const Op *op)
 	if (row->flags & OPF_DECL)
 		return false;
 	if (row->effects & FX_SYNC)
-		return op->kind != OP_BAR_WARP && op->kind != OP_GRID_LAUNCH;
+		return op->kind != OP_GRID_LAUNCH;
 	for (int i = 0; i < op->nin; i++)
 		if (op_effect(op, i) &&
 		    (is_tile(op->in[i].val, SP_SHARED) || is_tile(op->in[i].val, SP_GLOBAL)))

@@ -201,6 +201,50 @@ static bool in_groups(const Group *g, int n, const Group *open, int cell)
 	return some >> (cell % 64) & 1;
 }
 
+static bool reads_still(Run *r, int cell)
+{
+	const AgentState *a = agent_of(r->m, r->s, r->agent);
+	return in_groups(a->mma, a->nmma, &a->mma_open, cell) ||
+	       in_groups(a->bulk, a->nbulk, &a->bulk_open, cell) ||
+	       a->loose[cell / 64] >> (cell % 64) & 1;
+}
+
+/* Reads of these cells by the agent end, but where others of its reads go on. */
+static void reads_end(Run *r, const uint64_t *cells)
+{
+	for (int w = 0; w < MAX_CELLS / 64; w++)
+		for (uint64_t bits = cells[w]; bits; bits &= bits - 1) {
+			int cell = 64 * w + __builtin_ctzll(bits);
+			if (!reads_still(r, cell))
+				fact_make(r->m, r->s, r->agent,
+					  fact_of(r, r->m->f_read, cell, r->agent));
+		}
+}
+
+void run_meet(Run *r)
+{
+	AgentState *a = agent_of(r->m, r->s, r->agent);
+	uint64_t loose[MAX_CELLS / 64];
+	memcpy(loose, a->loose, sizeof loose);
+	memset(a->loose, 0, sizeof a->loose);
+	reads_end(r, loose);
+}
+
+/* By all lanes of a warp it is over for all of them when they have met. */
+static bool read(Run *r, const Step *st)
+{
+	AgentState *a = agent_of(r->m, r->s, r->agent);
+	if (!read_starts(r, st->cell, false))
+		return false;
+	uint64_t cells[MAX_CELLS / 64] = {0};
+	cells[st->cell / 64] = (uint64_t)1 << (st->cell % 64);
+	if (st->lanes == 1)
+		reads_end(r, cells);
+	else
+		a->loose[st->cell / 64] |= cells[st->cell / 64];
+	return true;
+}
+
 static bool commit(Run *r, Group *g, uint8_t *n, Group *open)
 {
 	if (*n == MAX_GROUPS)
@@ -213,7 +257,7 @@ static bool commit(Run *r, Group *g, uint8_t *n, Group *open)
 }
 
 /* All but the last `left` groups are over: so are their reads, unless a later group reads too. */
-static void retire(Run *r, Group *g, uint8_t *n, const Group *open, int left)
+static void retire(Run *r, Group *g, uint8_t *n, int left)
 {
 	int gone = *n > left ? *n - left : 0;
 	Group old[MAX_GROUPS];
@@ -225,10 +269,7 @@ static void retire(Run *r, Group *g, uint8_t *n, const Group *open, int left)
 			memset(&g[i], 0, sizeof *g);
 	*n = (uint8_t)(*n - gone);
 	for (int i = 0; i < gone; i++)
-		for (int c = 0; c < r->m->nc; c++)
-			if (old[i].cells[c / 64] >> (c % 64) & 1 && !in_groups(g, *n, open, c))
-				fact_make(r->m, r->s, r->agent,
-					  fact_of(r, r->m->f_read, c, r->agent));
+		reads_end(r, old[i].cells);
 }
 
 static uint32_t busy(const AgentState *a)
@@ -298,10 +339,7 @@ bool run_memory(Run *r, const Step *st)
 	case STEP_LOAD:
 		return load(r, st);
 	case STEP_READ:
-		if (!read_starts(r, st->cell, false))
-			return false;
-		fact_make(r->m, r->s, r->agent, fact_of(r, r->m->f_read, st->cell, r->agent));
-		return true;
+		return read(r, st);
 	case STEP_WRITE:
 		return write(r, st);
 	case STEP_FENCE:
@@ -315,7 +353,7 @@ bool run_memory(Run *r, const Step *st)
 	case STEP_MMA_COMMIT:
 		return commit(r, a->mma, &a->nmma, &a->mma_open);
 	case STEP_MMA_WAIT:
-		retire(r, a->mma, &a->nmma, &a->mma_open, st->n);
+		retire(r, a->mma, &a->nmma, st->n);
 		return true;
 	case STEP_TOUCH:
 		return touch(r, st);
@@ -325,7 +363,7 @@ bool run_memory(Run *r, const Step *st)
 		return commit(r, a->bulk, &a->nbulk, &a->bulk_open);
 	case STEP_BULK_READ:
 	case STEP_BULK_WAIT:
-		retire(r, a->bulk, &a->nbulk, &a->bulk_open, st->n);
+		retire(r, a->bulk, &a->nbulk, st->n);
 		return true;
 	case STEP_GRID_WAIT:
 		fact_set(facts_known(r->m, r->s, r->agent), r->m->f_grid);

@@ -202,6 +202,8 @@ static bool put_sync(Reader *r, const Op *op)
 		return put_named(r, op, STEP_BAR);
 	case OP_BAR_ARRIVE:
 		return put_named(r, op, STEP_BAR_ARRIVE);
+	case OP_BAR_WARP:
+		return put_plain(r, op, STEP_WARP);
 	case OP_FENCE_INIT:
 		return put_plain(r, op, STEP_FENCE_INIT);
 	case OP_FENCE_ASYNC:

@@ -81,26 +81,27 @@ static void turn_bits(const int *map, int words, const uint64_t *from, uint64_t 
 		}
 }
 
-static void turn_group(const Turn *t, Group *g)
+static void turn_cells(const Turn *t, uint64_t *cells)
 {
-	Group old;
-	memcpy(&old, g, sizeof old);
-	memset(g->cells, 0, sizeof g->cells);
+	uint64_t old[MAX_CELLS / 64];
+	memcpy(old, cells, sizeof old);
+	memset(cells, 0, sizeof old);
 	for (int w = 0; w < MAX_CELLS / 64; w++)
-		for (uint64_t bits = old.cells[w]; bits; bits &= bits - 1) {
+		for (uint64_t bits = old[w]; bits; bits &= bits - 1) {
 			int i = t->cell[64 * w + __builtin_ctzll(bits)];
-			g->cells[i / 64] |= (uint64_t)1 << (i % 64);
+			cells[i / 64] |= (uint64_t)1 << (i % 64);
 		}
 }
 
 static void turn_agent(const Turn *t, AgentState *a)
 {
 	for (int i = 0; i < a->nmma; i++)
-		turn_group(t, &a->mma[i]);
+		turn_cells(t, a->mma[i].cells);
 	for (int i = 0; i < a->nbulk; i++)
-		turn_group(t, &a->bulk[i]);
-	turn_group(t, &a->mma_open);
-	turn_group(t, &a->bulk_open);
+		turn_cells(t, a->bulk[i].cells);
+	turn_cells(t, a->mma_open.cells);
+	turn_cells(t, a->bulk_open.cells);
+	turn_cells(t, a->loose);
 }
 
 void turn_state(const Machine *m, const Turn *t, const State *old, State *to)
