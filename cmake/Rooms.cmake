@@ -4,7 +4,7 @@
 #   dsl_room(target room)                the target is (a part or a test of) that room
 set(DSL_PUBLIC_ir ir.h base.h layout.h ix.h)
 set(DSL_PUBLIC_frontend frontend.h)
-set(DSL_PUBLIC_passes passes.h)
+set(DSL_PUBLIC_passes passes.h check/check.h)
 set(DSL_PUBLIC_codegen codegen.h)
 set(DSL_PUBLIC_runtime dsl.h kdesc.h number.h)
 set(DSL_PUBLIC_driver dslc.h)

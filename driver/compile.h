@@ -5,6 +5,7 @@
 
 #include "codegen/codegen.h"
 #include "frontend/frontend.h"
+#include "passes/check/check.h"
 #include "passes/passes.h"
 
 /* What can be written; EMIT_BIT(EMIT_CUBIN) is DSLC_CUBIN and so on. */
@@ -48,6 +49,8 @@ typedef struct {
 			   AFTER_LAST: run all */
 	int only;       /* a PassId, run alone, or -1 */
 	bool syntax_only;
+	bool only_check; /* no code is made */
+	CheckLevel verify;
 	const char *target;         /* NULL: sm_90a */
 	const char *const *defines; /* "NAME=VALUE"; the last of a name counts */
 	int ndefines;
@@ -59,12 +62,14 @@ typedef struct {
 } CompileOpt;
 
 typedef struct {
-	double frontend, passes[PASS_COUNT], llvm, ptxas, total; /* seconds */
+	double frontend, passes[PASS_COUNT], check, llvm, ptxas, total; /* seconds */
+	int states; /* that the pipeline verifier explored */
 } CompileTimes;
 
 typedef struct {
 	Buf out[EMIT_COUNT]; /* n bytes each; empty unless asked for and made */
 	Buf printed;         /* what print(...) in the source says */
+	Buf verified;        /* a line for each kernel whose pipeline is proved */
 	Buf reference;       /* the module as the frontend left it, as text */
 	Buf manifest;        /* made whenever there is a cubin */
 	CompileTimes times;

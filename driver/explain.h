@@ -24,9 +24,9 @@ typedef struct {
 typedef struct {
 	const char *name;
 	int64_t slots;
-	int64_t bytes;  /* of one slot of all its buffers */
-	bool staging;   /* written by warps, read by TMA stores */
-	const Why *why; /* who fills whose slots in a cluster; NULL: each CTA its own */
+	int64_t bytes;     /* of one slot of all its buffers */
+	bool staging;      /* written by warps, read by TMA stores */
+	const Reason *why; /* who fills whose slots in a cluster; NULL: each CTA its own */
 } FactRing;
 
 /* A tensor map at work: a load of a buffer or a store from one. */
@@ -38,7 +38,7 @@ typedef struct {
 	int rank, copies; /* instructions that fill one slot; of a store: in the text */
 	int64_t box[BOX_MAX], swizzle, bytes;
 	int64_t tile_bytes; /* of a slot; what one CTA issues is less where it loads a part */
-	const Why *why;     /* of a load: how the CTAs of a cluster share it; NULL: of one CTA */
+	const Reason *why;  /* of a load: how the CTAs of a cluster share it; NULL: of one CTA */
 } FactCopy;
 
 typedef struct {
@@ -103,8 +103,8 @@ const FactCopy *facts_load(const Facts *f, const char *buffer);
 const FactRing *facts_main_ring(const Facts *f);                    /* NULL: none */
 const char *facts_layout(Ctx *c, const Type *t, const char *shape); /* as the language says it */
 const char *facts_text(Ctx *c, const Ix *x);
-/* Why it is so: the pass's reason, "as written" or "default". */
-const char *facts_reason(const Facts *f, WhyId id, const char *subject, AttrId given);
+/* Reason it is so: the pass's reason, "as written" or "default". */
+const char *facts_reason(const Facts *f, ReasonId id, const char *subject, AttrId given);
 
 /* explain_text.c: the source with everything spelled out; notes_print: what it cannot say */
 void explain_program(const Src *src, const SaidVec *said, const FactsVec *all, Ctx *c, Buf *out);

@@ -58,7 +58,7 @@ static FactRing *ring_of(Facts *f, const char *name)
 		vec_push(arena_of(f), &f->rings,
 			 ((FactRing){.name = name,
 				     .staging = true,
-				     .why = kernel_why_find(f->k, WHY_RELEASES, name)}));
+				     .why = kernel_why_find(f->k, REASON_RELEASES, name)}));
 		r = &f->rings.at[f->rings.n - 1];
 	}
 	return (FactRing *)(uintptr_t)r;
@@ -169,7 +169,7 @@ static void take_load(Facts *f, const Op *op)
 				    o->in[0].at == op->in[0].at;
 		c.bytes *= c.copies;
 		c.tile_bytes = facts_buffer(f, c.buffer)->bytes;
-		c.why = kernel_why_find(f->k, WHY_MULTICAST, c.buffer);
+		c.why = kernel_why_find(f->k, REASON_MULTICAST, c.buffer);
 		vec_push(arena_of(f), &f->loads, c);
 	}
 }
@@ -271,9 +271,9 @@ static void take(Facts *f, const Op *op)
 }
 
 /* ------------------------------------------------------------------ the schedule */
-static int64_t decided(const Facts *f, WhyId id, AttrId attr, int64_t otherwise)
+static int64_t decided(const Facts *f, ReasonId id, AttrId attr, int64_t otherwise)
 {
-	const Why *w = kernel_why_find(f->k, id, NULL);
+	const Reason *w = kernel_why_find(f->k, id, NULL);
 	int64_t given = attrs_int(&f->k->attrs, attr, -1);
 	return given >= 0 ? given : w ? w->value : otherwise;
 }
@@ -294,11 +294,11 @@ static void take_schedule(Facts *f)
 	f->persistent = attrs_int(a, A_PERSISTENT, 0);
 	f->serpentine = attrs_int(a, A_SERPENTINE, 0);
 	f->along = attrs_str(a, A_ALONG, "m");
-	f->group = decided(f, WHY_GROUP, A_GROUP, -1);
+	f->group = decided(f, REASON_GROUP, A_GROUP, -1);
 	f->staging = 0;
 	for (int i = 0; i < f->stores.n; i++)
 		f->staging = facts_buffer(f, f->stores.at[i].buffer)->slots;
-	const Why *subtile = kernel_why_find(k, WHY_SUBTILE, NULL);
+	const Reason *subtile = kernel_why_find(k, REASON_SUBTILE, NULL);
 	f->subtile = subtile ? subtile->value : 0;
 	f->inflight = attrs_int(a, A_INFLIGHT, 1);
 	f->multicast = attrs_str(a, A_MULTICAST, "auto");
@@ -360,9 +360,9 @@ const char *facts_layout(Ctx *c, const Type *t, const char *shape)
 	return s;
 }
 
-const char *facts_reason(const Facts *f, WhyId id, const char *subject, AttrId given)
+const char *facts_reason(const Facts *f, ReasonId id, const char *subject, AttrId given)
 {
-	const Why *w = id < WHY_COUNT ? kernel_why_find(f->k, id, subject) : NULL;
+	const Reason *w = id < REASON_COUNT ? kernel_why_find(f->k, id, subject) : NULL;
 	if (given < ATTR_COUNT && attrs_get(&f->given, given))
 		return "as written";
 	return w ? w->text : "default";

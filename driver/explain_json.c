@@ -127,7 +127,7 @@ static void put_roles(json_object *k, const Facts *f)
 }
 
 /* Lists of ranks; only those of a group's lowest where `once`. */
-static void put_sets(json_object *o, const char *key, const WhyShare *w, const uint16_t *sets,
+static void put_sets(json_object *o, const char *key, const ReasonShare *w, const uint16_t *sets,
 		     bool once)
 {
 	json_object *a = put_array(o, key);
@@ -154,7 +154,7 @@ static void put_pipelines(json_object *k, const Facts *f)
 		put_int(o, "stages", r->slots);
 		put_int(o, "stage_bytes", r->bytes);
 		put_bool(o, "staging", r->staging);
-		const WhyShare *w = r->why ? r->why->share : NULL;
+		const ReasonShare *w = r->why ? r->why->share : NULL;
 		put_sets(o, "fills", w, w ? w->into : NULL, false);
 		put_sets(o, "filled_by", w, w ? w->from : NULL, false);
 		put_bool(o, "paced", w && w->paced);
@@ -187,7 +187,7 @@ static void put_formula(json_object *o, const char *key, const Facts *f, const I
 /* Of a load in a cluster; null elsewhere. */
 static void put_multicast(json_object *o, const Facts *f, const FactCopy *c)
 {
-	const WhyShare *w = c->why ? c->why->share : NULL;
+	const ReasonShare *w = c->why ? c->why->share : NULL;
 	if (!w) {
 		put_text(o, "multicast", NULL);
 		return;
@@ -289,7 +289,7 @@ static void put_decisions(json_object *k, const Facts *f)
 {
 	json_object *a = put_array(k, "decisions");
 	for (int i = 0; i < f->k->whys.n; i++) {
-		const Why *w = &f->k->whys.at[i];
+		const Reason *w = &f->k->whys.at[i];
 		json_object *o = add_object(a);
 		put_text(o, "what", why_rows[w->id].name);
 		put_text(o, "means", why_rows[w->id].what);

@@ -122,8 +122,8 @@ static void note_copies(const Facts *f, Buf *out)
 			   f->direct_stores, plural(f->direct_stores));
 	}
 	for (int i = 0; i < f->k->whys.n; i++) {
-		const Why *w = &f->k->whys.at[i];
-		if (w->id != WHY_AHEAD)
+		const Reason *w = &f->k->whys.at[i];
+		if (w->id != REASON_AHEAD)
 			continue;
 		note_head(out, "");
 		buf_printf(out, "the first %" PRId64 " before the loop: %s\n", w->value, w->text);

@@ -33,7 +33,7 @@ static bool same_sets(const uint16_t *a, const uint16_t *b, int n)
 }
 
 /* Pairs that are together at times only: "0 with {1,2}". */
-static void put_at_times(const WhyShare *w, Buf *out)
+static void put_at_times(const ReasonShare *w, Buf *out)
 {
 	for (int r = 0; r < w->ranks; r++) {
 		uint16_t more = w->ever[r] & (uint16_t)~w->always[r];
@@ -44,7 +44,7 @@ static void put_at_times(const WhyShare *w, Buf *out)
 	}
 }
 
-static void note_groups(const WhyShare *w, Buf *out)
+static void note_groups(const ReasonShare *w, Buf *out)
 {
 	note_head(out, "");
 	buf_printf(out, "load the same:");
@@ -66,9 +66,9 @@ static void note_groups(const WhyShare *w, Buf *out)
 }
 
 /* ------------------------------------------------------------------ issue */
-static void note_issue(const FactCopy *c, const Why *why, Buf *out)
+static void note_issue(const FactCopy *c, const Reason *why, Buf *out)
 {
-	const WhyShare *w = why->share;
+	const ReasonShare *w = why->share;
 	Buf mask = {0}, who = {0};
 	ix_print(w->mask, &mask);
 	ix_print(w->slices > 1 ? w->part : w->issues, &who);
@@ -90,7 +90,7 @@ static void note_issue(const FactCopy *c, const Why *why, Buf *out)
 	buf_free(&who);
 }
 
-static void note_saved(const FactCopy *c, const WhyShare *w, Buf *out)
+static void note_saved(const FactCopy *c, const ReasonShare *w, Buf *out)
 {
 	int64_t all = w->ranks * c->tile_bytes;
 	int64_t lo = (w->ranks - w->loads_hi) * c->tile_bytes;
@@ -108,8 +108,8 @@ static void note_saved(const FactCopy *c, const WhyShare *w, Buf *out)
 static void note_rejected(const Facts *f, const FactCopy *c, Buf *out)
 {
 	for (int i = 0; i < f->k->whys.n; i++) {
-		const Why *w = &f->k->whys.at[i];
-		if (w->id != WHY_MULTICAST || !w->rejected || w->subject != c->why->subject)
+		const Reason *w = &f->k->whys.at[i];
+		if (w->id != REASON_MULTICAST || !w->rejected || w->subject != c->why->subject)
 			continue;
 		note_head(out, "");
 		buf_printf(out, "rejected %s\n", w->text);
@@ -128,7 +128,7 @@ void share_note(const Facts *f, const FactCopy *load, Buf *out)
 
 /* ------------------------------------------------------------------ rings */
 /* Ranks with equal sets together: "{0,1} to {0,1}". */
-static void put_sets(const WhyShare *w, const uint16_t *sets, Buf *out)
+static void put_sets(const ReasonShare *w, const uint16_t *sets, Buf *out)
 {
 	for (int r = 0; r < w->ranks; r++) {
 		uint16_t alike = 0;
@@ -146,7 +146,7 @@ static void put_sets(const WhyShare *w, const uint16_t *sets, Buf *out)
 
 void share_ring_note(const FactRing *ring, Buf *out)
 {
-	const WhyShare *w = ring->why ? ring->why->share : NULL;
+	const ReasonShare *w = ring->why ? ring->why->share : NULL;
 	if (!w)
 		return;
 	note_head(out, "");

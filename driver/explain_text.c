@@ -118,11 +118,11 @@ static void say_mma(Program *p, const Said *s)
 }
 
 /* "sA: swizzle 128 rejected: a row of ..." for all that was tried, then what was taken. */
-static void remark_decision(Program *p, const Facts *f, Loc stmt, WhyId id, const char *subject,
+static void remark_decision(Program *p, const Facts *f, Loc stmt, ReasonId id, const char *subject,
 			    const char *what)
 {
 	for (int i = 0; i < f->k->whys.n; i++) {
-		const Why *w = &f->k->whys.at[i];
+		const Reason *w = &f->k->whys.at[i];
 		if (w->id == id && (!subject || w->subject == subject))
 			remark(p, stmt,
 			       ctx_strf(p->c, "%s%s%s %" PRId64 "%s: %s", subject ? subject : "",
@@ -138,7 +138,7 @@ static void say_buffer(Program *p, const Said *s)
 	if (!b || !s->value)
 		return;
 	edit(p, s->loc.begin, s->loc.end, facts_layout(p->c, b->type, text_at(p, s->loc)));
-	remark_decision(p, f, s->stmt, WHY_SWIZZLE, b->name, "swizzle");
+	remark_decision(p, f, s->stmt, REASON_SWIZZLE, b->name, "swizzle");
 }
 
 /* ------------------------------------------------------------------ copies and pipelines */
@@ -152,8 +152,8 @@ static const char *multicast_word(const Facts *f, const char *buffer)
 static void remark_multicast(Program *p, const Facts *f, Loc stmt, const char *buffer)
 {
 	for (int i = 0; i < f->k->whys.n; i++) {
-		const Why *w = &f->k->whys.at[i];
-		if (w->id != WHY_MULTICAST || strcmp(w->subject, buffer) != 0)
+		const Reason *w = &f->k->whys.at[i];
+		if (w->id != REASON_MULTICAST || strcmp(w->subject, buffer) != 0)
 			continue;
 		const char *word = w->rejected ? "rejected" : w->share->issue;
 		remark(p, stmt, ctx_strf(p->c, "%s: multicast %s: %s", buffer, word, w->text));
@@ -213,7 +213,7 @@ static void say_pipeline(Program *p, const Said *s)
 	if (!r)
 		return;
 	const char *stages = ctx_strf(p->c, "%" PRId64, r->slots);
-	remark_decision(p, f, s->stmt, WHY_STAGES, r->name, "stages");
+	remark_decision(p, f, s->stmt, REASON_STAGES, r->name, "stages");
 	if (attrs_get(&f->given, A_STAGES))
 		remark(p, s->stmt, ctx_strf(p->c, "%s: stages as the schedule says", r->name));
 	if (!s->value)
@@ -265,10 +265,10 @@ static const char *roles_text(const Facts *f)
 			role_text(f, consumer, "warpgroup", consumer->warps / 4));
 }
 
-static void rejected(Buf *b, const char *indent, const Facts *f, WhyId id)
+static void rejected(Buf *b, const char *indent, const Facts *f, ReasonId id)
 {
 	for (int i = 0; i < f->k->whys.n; i++) {
-		const Why *w = &f->k->whys.at[i];
+		const Reason *w = &f->k->whys.at[i];
 		if (w->id == id && w->rejected)
 			buf_printf(b, "%s    %s %s %" PRId64 " rejected: %s\n", indent,
 				   explain_mark, why_rows[w->id].name, w->value, w->text);
@@ -291,7 +291,7 @@ static const char *persistent_text(const Facts *f)
 static void schedule_lines(const Facts *f, const char *indent, Buf *b)
 {
 	Ctx *c = f->k->ctx;
-	WhyId none = WHY_COUNT;
+	ReasonId none = REASON_COUNT;
 	line(b, indent,
 	     ctx_strf(c, "cluster (%" PRId64 ",%" PRId64 ");", f->cluster[0], f->cluster[1]),
 	     facts_reason(f, none, NULL, A_CLUSTER));
@@ -299,17 +299,17 @@ static void schedule_lines(const Facts *f, const char *indent, Buf *b)
 	     facts_reason(f, none, NULL, A_MULTICAST));
 	line(b, indent, persistent_text(f), facts_reason(f, none, NULL, A_PERSISTENT));
 	if (f->group >= 0)
-		line(b, indent, group_text(f), facts_reason(f, WHY_GROUP, NULL, A_GROUP));
-	rejected(b, indent, f, WHY_REGISTERS);
-	line(b, indent, roles_text(f), facts_reason(f, WHY_REGISTERS, NULL, A_ROLE_REGS));
+		line(b, indent, group_text(f), facts_reason(f, REASON_GROUP, NULL, A_GROUP));
+	rejected(b, indent, f, REASON_REGISTERS);
+	line(b, indent, roles_text(f), facts_reason(f, REASON_REGISTERS, NULL, A_ROLE_REGS));
 	line(b, indent, ctx_strf(c, "inflight %" PRId64 ";", f->inflight),
 	     facts_reason(f, none, NULL, A_INFLIGHT));
-	rejected(b, indent, f, WHY_STAGING);
+	rejected(b, indent, f, REASON_STAGING);
 	line(b, indent, ctx_strf(c, "staging %" PRId64 ";", f->staging),
-	     facts_reason(f, WHY_STAGING, NULL, A_STAGING));
+	     facts_reason(f, REASON_STAGING, NULL, A_STAGING));
 	if (f->subtile)
 		line(b, indent, ctx_strf(c, "subtile %" PRId64 ";", f->subtile),
-		     facts_reason(f, WHY_SUBTILE, NULL, A_SUBTILE));
+		     facts_reason(f, REASON_SUBTILE, NULL, A_SUBTILE));
 	line(b, indent, f->pdl ? "pdl on;" : "pdl off;", facts_reason(f, none, NULL, A_PDL));
 }
 

@@ -115,6 +115,7 @@ static void help_all(Buf *out)
 		   ".gemm is\n"
 		   "dslc run FILE --size ...       compile, run on random inputs, compare with the "
 		   "reference\n"
+		   "dslc check FILE...             prove that no run hangs or races, make no code\n"
 		   "dslc layout ['EXPR' ...]       evaluate the layout algebra, show tables and "
 		   "pictures\n"
 		   "dslc explain FILE              write the program out in full, with what was "

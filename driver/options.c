@@ -346,6 +346,18 @@ static void set_REPORT(Parse *p, const char *arg)
 	p->o->report_resources = set_word(p, arg, words, COUNTOF(words), "--report") == 0;
 }
 
+static void set_VERIFY(Parse *p, const char *arg)
+{
+	static const char *const words[] = {"fast", "full", "off"};
+	p->o->verify = (CheckLevel)set_word(p, arg, words, COUNTOF(words), "--verify");
+}
+
+static void set_QUIET(Parse *p, const char *arg)
+{
+	(void)arg;
+	p->o->quiet = true;
+}
+
 static void set_TIME_REPORT(Parse *p, const char *arg)
 {
 	(void)arg;
@@ -550,6 +562,7 @@ static const char *command_name(Command c)
 	return c == CMD_RUN       ? "dslc run"
 	       : c == CMD_LAYOUT  ? "dslc layout"
 	       : c == CMD_EXPLAIN ? "dslc explain"
+	       : c == CMD_CHECK   ? "dslc check"
 				  : "dslc";
 }
 
@@ -656,7 +669,7 @@ static const struct {
 	Command command; /* 0: not built yet */
 } commands[] = {
 	{"run", CMD_RUN},         {"layout", CMD_LAYOUT}, {"bench", 0}, {"tune", 0},
-	{"explain", CMD_EXPLAIN}, {"check", 0},           {"fmt", 0},
+	{"explain", CMD_EXPLAIN}, {"check", CMD_CHECK},   {"fmt", 0},
 };
 
 /* A first word that names a command; 1 when it was one. */

@@ -9,8 +9,10 @@ typedef enum {
 	CMD_RUN = 2,
 	CMD_LAYOUT = 4,
 	CMD_EXPLAIN = 8,
+	CMD_CHECK = 16,
 	CMD_ALL = CMD_COMPILE | CMD_RUN | CMD_EXPLAIN,
-	CMD_ANY = CMD_ALL | CMD_LAYOUT,
+	CMD_CHECK_ALL = CMD_ALL | CMD_CHECK,
+	CMD_ANY = CMD_CHECK_ALL | CMD_LAYOUT,
 	CMD_WRITES = CMD_COMPILE | CMD_EXPLAIN,
 	CMD_DRAWS = CMD_LAYOUT | CMD_EXPLAIN
 } Command;
@@ -71,7 +73,8 @@ typedef struct {
 	int opt_level, ptxas_timeout_s;
 	bool lineinfo, verbose, dry_run;
 	/* messages */
-	bool json;
+	bool json, quiet;
+	CheckLevel verify;
 	When color;
 	/* inside */
 	int ir_after, stop_after, only; /* as in CompileOpt */

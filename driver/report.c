@@ -16,18 +16,20 @@ static void line(Buf *out, const char *what, const char *name, double seconds, d
 void time_report(const CompileTimes *t, Buf *out)
 {
 	struct rusage own;
-	double rest = t->total - t->frontend - t->llvm - t->ptxas;
+	double rest = t->total - t->frontend - t->check - t->llvm - t->ptxas;
 	buf_printf(out, "time:\n");
 	line(out, "", "frontend", t->frontend, t->total);
 	for (int i = 0; i < PASS_COUNT; i++) {
 		line(out, "pass", pass_rows[i].name, t->passes[i], t->total);
 		rest -= t->passes[i];
 	}
+	line(out, "", "check", t->check, t->total);
 	line(out, "", "LLVM", t->llvm, t->total);
 	line(out, "", "ptxas", t->ptxas, t->total);
 	line(out, "", "rest", rest, t->total);
 	line(out, "", "total", t->total, t->total);
 	getrusage(RUSAGE_SELF, &own);
+	buf_printf(out, "check: %d states\n", t->states);
 	buf_printf(out, "memory: %.1f MiB at the peak, ptxas not counted\n",
 		   (double)own.ru_maxrss / 1024);
 }

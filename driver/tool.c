@@ -98,6 +98,8 @@ CompileOpt tool_compile_opt(Ctx *c, const Options *o, Buf *log)
 		.stop_after = o->stop_after,
 		.only = o->only,
 		.syntax_only = o->syntax_only,
+		.only_check = o->command == CMD_CHECK,
+		.verify = o->verify,
 		.target = o->target,
 		.defines = o->defines.at,
 		.ndefines = o->defines.n,
@@ -241,7 +243,7 @@ static void job_options(Job *j, Buf *log)
 	j->opt.after = after;
 	j->opt.user = j;
 	j->opt.cg.source_name = mapped(j->ctx, o, j->source.name);
-	if (!o->emit && !o->syntax_only)
+	if (!o->emit && !o->syntax_only && !j->opt.only_check)
 		j->opt.emit = o->only >= 0 || o->stop_after != AFTER_LAST ? EMIT_BIT(EMIT_IR)
 									  : EMIT_BIT(EMIT_CUBIN);
 }
@@ -321,6 +323,8 @@ static int compile_one(const Options *o, const char *input)
 	flush(stderr, &j.out.printed);
 	flush(stderr, &log);
 	tool_messages(j.ctx, o);
+	if (!o->quiet && !o->json)
+		flush(stderr, &j.out.verified);
 	if (ok && o->report_resources && j.out.manifest.n)
 		resource_report(j.out.manifest.s, &times);
 	if (ok && o->time_report)

@@ -195,16 +195,16 @@ typedef struct {
 	bool is_out;
 } Arg;
 
-/* Why a pass decided as it did: rows of why.def. subject is a name of the kernel, or NULL. */
+/* Reason a pass decided as it did: rows of why.def. subject is a name of the kernel, or NULL. */
 typedef enum {
-#define WHY(id, ...) WHY_##id,
+#define REASON(id, ...) REASON_##id,
 #include "why.def"
-	WHY_COUNT
-} WhyId;
+	REASON_COUNT
+} ReasonId;
 typedef struct {
 	const char *name, *what;
 } WhyRow;
-extern const WhyRow why_rows[WHY_COUNT];
+extern const WhyRow why_rows[REASON_COUNT];
 /* How the CTAs of a cluster share a load, or the slots of a ring. Sets of ranks are words. */
 enum { SHARE_CTAS = 16 };
 typedef struct {
@@ -222,15 +222,15 @@ typedef struct {
 	/* Of a ring: whose slots a rank fills, and who fills its. */
 	uint16_t into[SHARE_CTAS], from[SHARE_CTAS];
 	bool paced; /* who fills another's slot only at times tells it each time */
-} WhyShare;
+} ReasonShare;
 typedef struct {
-	WhyId id;
+	ReasonId id;
 	const char *subject;
 	int64_t value;
 	const char *text;
 	bool rejected; /* tried and not taken */
-	const WhyShare *share;
-} Why;
+	const ReasonShare *share;
+} Reason;
 
 /* Properties that passes need and give (passes.def). */
 struct Kernel {
@@ -246,7 +246,7 @@ struct Kernel {
 	Attrs attrs; /* the schedule, then launch facts */
 	Block body;
 	InternSet *names; /* taken by values and syms; build.c's */
-	VEC(Why) whys;    /* in the order of the decisions; not part of the text */
+	VEC(Reason) whys; /* in the order of the decisions; not part of the text */
 };
 struct Module {
 	Ctx *ctx;
@@ -293,11 +293,11 @@ const char *attrs_str(const Attrs *a, AttrId id, const char *otherwise);
 
 /* why.c: fmt is a sentence without its end; subject is interned or NULL. find: the decision taken
  * (on subject, where it is not NULL), or NULL */
-void kernel_why(Kernel *k, WhyId id, const char *subject, int64_t value, const char *fmt, ...)
+void kernel_why(Kernel *k, ReasonId id, const char *subject, int64_t value, const char *fmt, ...)
 	PRINTF(5, 6);
-void kernel_why_not(Kernel *k, WhyId id, const char *subject, int64_t value, const char *fmt, ...)
-	PRINTF(5, 6);
-const Why *kernel_why_find(const Kernel *k, WhyId id, const char *subject);
+void kernel_why_not(Kernel *k, ReasonId id, const char *subject, int64_t value, const char *fmt,
+		    ...) PRINTF(5, 6);
+const Reason *kernel_why_find(const Kernel *k, ReasonId id, const char *subject);
 
 /* walk.c */
 Op *op_next(const Op *op); /* the next in textual order, bodies included; NULL at the end */

@@ -231,22 +231,33 @@ typedef struct {
 	const Ix *w, *tile, *n; /* the warpgroup, its tile, tiles of this CTA */
 } Turn;
 
-/* Whether each slot is read by one warpgroup alone: turns take whole laps of the ring. */
+/* Of the first tile of each turn: the slots that `at` names. False: not one by turn. */
+static bool add_slots(Ctx *c, const Ix *at, const char *t, int64_t slots, uint64_t *by_turn)
+{
+	int64_t first, step;
+	const Ix *next = ix_add(c, ix_sym(c, t), ix_const(c, TURNS));
+	if (!ix_is_const(ix_sub(c, ix_subst(c, at, t, next), at), &step) || step % slots)
+		return false;
+	for (int turn = 0; turn < TURNS; turn++) {
+		if (!ix_is_const(ix_subst(c, at, t, ix_const(c, turn)), &first))
+			return false;
+		by_turn[turn] |= (uint64_t)1 << first % slots;
+	}
+	return true;
+}
+
+/* Whether each slot is read by one warpgroup alone: turns take whole laps of the ring, and no slot
+ * of the other's. */
 static bool keeps_slots(const Kernel *k, const Op *tiles, const char *ring)
 {
-	Ctx *c = k->ctx;
-	const char *t = tiles->sym[0];
-	int64_t step, slots = attrs_int(&kernel_ring(k, ring)->attrs, A_SLOTS, 1);
-	const Ix *next = ix_add(c, ix_sym(c, t), ix_int(k, TURNS));
+	int64_t slots = attrs_int(&kernel_ring(k, ring)->attrs, A_SLOTS, 1);
+	uint64_t by_turn[TURNS] = {0};
 	for (const Op *op = tiles->body->first; op && op_inside(op, tiles); op = op_next(op))
-		for (int i = 0; i < op->nin; i++) {
-			const Ix *at = op->in[i].at;
+		for (int i = 0; i < op->nin; i++)
 			if (operand_on_ring(&op->in[i], ring) &&
-			    (!ix_is_const(ix_sub(c, ix_subst(c, at, t, next), at), &step) ||
-			     step % slots))
+			    !add_slots(k->ctx, op->in[i].at, tiles->sym[0], slots, by_turn))
 				return false;
-		}
-	return true;
+	return !(by_turn[0] & by_turn[1]);
 }
 
 /* What reads a ring that is not its own goes through it in the order of tiles: who has read his

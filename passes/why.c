@@ -7,9 +7,9 @@
 void why_swizzle(Kernel *k, const char *buffer, int row_bytes, int swizzle)
 {
 	for (int w = 128; w > swizzle; w /= 2)
-		kernel_why_not(k, WHY_SWIZZLE, buffer, w, "a row of %d bytes is no multiple of %d",
-			       row_bytes, w);
-	kernel_why(k, WHY_SWIZZLE, buffer, swizzle,
+		kernel_why_not(k, REASON_SWIZZLE, buffer, w,
+			       "a row of %d bytes is no multiple of %d", row_bytes, w);
+	kernel_why(k, REASON_SWIZZLE, buffer, swizzle,
 		   "the widest that divides a row of %d bytes: TMA writes it and wgmma reads it, "
 		   "K-major",
 		   row_bytes);
@@ -17,7 +17,7 @@ void why_swizzle(Kernel *k, const char *buffer, int row_bytes, int swizzle)
 
 void why_group(Kernel *k, int64_t group)
 {
-	kernel_why(k, WHY_GROUP, NULL, group,
+	kernel_why(k, REASON_GROUP, NULL, group,
 		   "the default: what runs at one time is about a square, which reads the fewest "
 		   "rows of "
 		   "A and of B");
@@ -25,7 +25,7 @@ void why_group(Kernel *k, int64_t group)
 
 void why_subtile(Kernel *k, int columns)
 {
-	kernel_why(k, WHY_SUBTILE, NULL, columns,
+	kernel_why(k, REASON_SUBTILE, NULL, columns,
 		   attrs_get(&k->attrs, A_SUBTILE) ? "the widest up to what the schedule says"
 						   : "the widest that divides the columns of an "
 						     "mma: whole lines of 128 bytes");
@@ -36,11 +36,11 @@ void why_staging(Kernel *k, const Val *tensor, int slots, int most, int64_t one,
 	bool over = !attrs_int(&k->attrs, A_PERSISTENT, 0);
 	const char *where = over ? "that the stages give back" : "that the stages leave";
 	if (slots && slots < most)
-		kernel_why_not(k, WHY_STAGING, tensor->name, slots + 1,
+		kernel_why_not(k, REASON_STAGING, tensor->name, slots + 1,
 			       "%lld bytes, over the %lld %s", (long long)((slots + 1) * one),
 			       (long long)left, where);
 	if (slots)
-		kernel_why(k, WHY_STAGING, tensor->name, slots,
+		kernel_why(k, REASON_STAGING, tensor->name, slots,
 			   "by TMA: room for %d slot%s of each warpgroup (%lld bytes for all) in "
 			   "the %lld %s, at most %d",
 			   slots, slots > 1 ? "s" : "", (long long)(slots * one), (long long)left,
@@ -49,15 +49,15 @@ void why_staging(Kernel *k, const Val *tensor, int slots, int most, int64_t one,
 
 void why_direct(Kernel *k, const Val *tensor, const char *why)
 {
-	kernel_why(k, WHY_STAGING, tensor->name, 0, "from registers: %s", why);
+	kernel_why(k, REASON_STAGING, tensor->name, 0, "from registers: %s", why);
 }
 
 void why_stages(Kernel *k, const char *ring, int stages, int64_t one, int64_t left, int most)
 {
 	if (stages < most)
-		kernel_why_not(k, WHY_STAGES, ring, stages + 1, "%lld bytes, over the %lld left",
+		kernel_why_not(k, REASON_STAGES, ring, stages + 1, "%lld bytes, over the %lld left",
 			       (long long)((stages + 1) * one), (long long)left);
-	kernel_why(k, WHY_STAGES, ring, stages,
+	kernel_why(k, REASON_STAGES, ring, stages,
 		   "as many as fit: %d x %lld bytes with their barriers, of %lld; at most %d",
 		   stages, (long long)one, (long long)left, most);
 }
@@ -65,11 +65,11 @@ void why_stages(Kernel *k, const char *ring, int stages, int64_t one, int64_t le
 void why_registers(Kernel *k, int producer, int consumer, int accumulators, int overhead)
 {
 	if (producer)
-		kernel_why(k, WHY_REGISTERS, NULL, consumer,
+		kernel_why(k, REASON_REGISTERS, NULL, consumer,
 			   "%d of register tiles and %d for addresses; the producer keeps %d",
 			   accumulators, overhead, producer);
 	else
-		kernel_why(k, WHY_REGISTERS, NULL, consumer,
+		kernel_why(k, REASON_REGISTERS, NULL, consumer,
 			   "%d of register tiles and %d for addresses; nothing is moved by "
 			   "setmaxnreg",
 			   accumulators, overhead);
@@ -77,10 +77,10 @@ void why_registers(Kernel *k, int producer, int consumer, int accumulators, int 
 
 void why_few_registers(Kernel *k, int consumer, int needed)
 {
-	kernel_why_not(k, WHY_REGISTERS, NULL, consumer, "%d are needed", needed);
+	kernel_why_not(k, REASON_REGISTERS, NULL, consumer, "%d are needed", needed);
 }
 
 void why_ahead(Kernel *k, const char *ring, int ahead)
 {
-	kernel_why(k, WHY_AHEAD, ring, ahead, "the stages less the wgmma groups left in flight");
+	kernel_why(k, REASON_AHEAD, ring, ahead, "the stages less the wgmma groups left in flight");
 }

@@ -21,7 +21,7 @@ static const char *named(Kernel *k, const char *theorem)
 }
 
 /* Theorems of the rules that were applied, then the procedures that decided what they did not. */
-static void keep_proofs(Kernel *k, const Same *same, WhyShare *w)
+static void keep_proofs(Kernel *k, const Same *same, ReasonShare *w)
 {
 	enum { RULES = 64, OTHERS = 3 };
 	w->proofs = NEWN(ctx_arena(k->ctx), const char *, RULES + OTHERS);
@@ -63,7 +63,7 @@ static bool alike(const uint16_t *sets, int n)
 	return true;
 }
 
-/* Why a leader and no slices, where these were not ruled out by the program. */
+/* Reason a leader and no slices, where these were not ruled out by the program. */
 static const char *against_slices(Kernel *k, const Same *same, int parts)
 {
 	Ctx *c = k->ctx;
@@ -95,7 +95,7 @@ static const char *sentence(Kernel *k, const Same *same, const Share *s, Issue w
 }
 
 /* ------------------------------------------------------------------ records */
-static void keep(Kernel *k, const WhyShare *w)
+static void keep(Kernel *k, const ReasonShare *w)
 {
 	k->whys.at[k->whys.n - 1].share = w;
 }
@@ -103,27 +103,27 @@ static void keep(Kernel *k, const WhyShare *w)
 void why_share(Kernel *k, const Op *load, const Same *same, const Share *s, Issue wanted, int parts)
 {
 	const char *buffer = load->in[0].val->name;
-	WhyShare *w = NEW(ctx_arena(k->ctx), WhyShare);
-	if (kernel_why_find(k, WHY_MULTICAST, buffer))
+	ReasonShare *w = NEW(ctx_arena(k->ctx), ReasonShare);
+	if (kernel_why_find(k, REASON_MULTICAST, buffer))
 		return;
-	*w = (WhyShare){.ranks = same->ranks,
-			.issue = issue_words[s->issue],
-			.depends = depends_on[same->depends],
-			.narrowed = same->narrowed,
-			.slices = s->slices,
-			.loads_lo = s->loads_lo,
-			.loads_hi = s->loads_hi,
-			.mask = s->mask,
-			.issues = s->issues,
-			.part = s->slice};
+	*w = (ReasonShare){.ranks = same->ranks,
+			   .issue = issue_words[s->issue],
+			   .depends = depends_on[same->depends],
+			   .narrowed = same->narrowed,
+			   .slices = s->slices,
+			   .loads_lo = s->loads_lo,
+			   .loads_hi = s->loads_hi,
+			   .mask = s->mask,
+			   .issues = s->issues,
+			   .part = s->slice};
 	memcpy(w->always, same->always, sizeof w->always);
 	memcpy(w->ever, same->ever, sizeof w->ever);
 	keep_proofs(k, same, w);
 	bool against = s->issue == ISSUE_LEADER && wanted != ISSUE_LEADER;
 	if (against)
-		kernel_why_not(k, WHY_MULTICAST, buffer, most(same->ever, same->ranks),
+		kernel_why_not(k, REASON_MULTICAST, buffer, most(same->ever, same->ranks),
 			       "by slices: %s", against_slices(k, same, parts));
-	kernel_why(k, WHY_MULTICAST, buffer,
+	kernel_why(k, REASON_MULTICAST, buffer,
 		   s->issue == ISSUE_EACH ? 1 : most(same->ever, same->ranks), "%s",
 		   sentence(k, same, s, against ? ISSUE_AUTO : wanted));
 	keep(k, w);
@@ -131,11 +131,11 @@ void why_share(Kernel *k, const Op *load, const Same *same, const Share *s, Issu
 
 void why_releases(Kernel *k, const char *ring, const Releases *all, bool paced)
 {
-	WhyShare *w = NEW(ctx_arena(k->ctx), WhyShare);
-	*w = (WhyShare){.ranks = all->ranks, .paced = paced};
+	ReasonShare *w = NEW(ctx_arena(k->ctx), ReasonShare);
+	*w = (ReasonShare){.ranks = all->ranks, .paced = paced};
 	memcpy(w->into, all->into, sizeof w->into);
 	memcpy(w->from, all->from, sizeof w->from);
-	kernel_why(k, WHY_RELEASES, ring, most(all->from, all->ranks),
+	kernel_why(k, REASON_RELEASES, ring, most(all->from, all->ranks),
 		   "a slot is free when the readers of all CTAs that a load goes to have released "
 		   "it to the CTA that issues");
 	keep(k, w);

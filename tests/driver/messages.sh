@@ -41,9 +41,9 @@ expect 0 -S -DbM=64 f.ir -o x.ptx
 has err "warning[W0601]: 'f.ir' is textual IR: -DbM=64 changes nothing in it"
 exists x.ptx
 rm x.ptx
-expect 0 -S -DbM=64 -Wno-W0601 f.ir -o x.ptx
+expect 0 -q -S -DbM=64 -Wno-W0601 f.ir -o x.ptx
 empty err
-expect 0 -S -DbM=64 -Wno-0601 f.ir -o x.ptx
+expect 0 -q -S -DbM=64 -Wno-0601 f.ir -o x.ptx
 empty err
 expect 0 -S -DbM=64 -Wno-W0601 -WW0601 f.ir -o x.ptx
 has err "warning[W0601]"
@@ -61,3 +61,27 @@ sed 's/^    const.*/&\n    print(bM);/' small.gemm >print.gemm
 expect 0 -S print.gemm -o -
 has err "64"
 sed -n 1p out | grep -q '^//' || fail "stdout begins with something else than PTX"
+
+# what is proved
+expect 0 check small.gemm
+has err "small: verified: deadlock-free, race-free, bytes exact for all M, N, K ("
+empty out
+absent small.cubin
+expect 0 check -q small.gemm
+empty err
+expect 0 -S --verify=off small.gemm -o x.ptx
+empty err
+expect 0 -S --verify=full --time-report small.gemm -o x.ptx
+has err "small: verified:" "check: " " states"
+rm x.ptx
+expect 2 check --size M=1 small.gemm
+has err "--size is not an option of dslc check"
+expect 2 check --verify=fats small.gemm
+has err "did you mean 'fast'?"
+sed 's/^ *bulk.wait n=0$//' <"$root/tests/check/patterns/right.ir" >bad.ir
+expect 1 check bad.ir
+has err "error[E0412]: consumer warp 0 exits while a store still reads %sD[0]" \
+	"the shortest run that shows it has 1 tile of 0 trips:" "   IR  line  consumer warp 0"
+expect 1 -S bad.ir -o bad.ptx
+absent bad.ptx
+expect 1 check -Werror=W0411 "$root/tests/check/patterns/guard_unknown.ir"

@@ -4,6 +4,8 @@
 
 # names
 expect 0 small.gemm
+has err "small: verified: deadlock-free, race-free, bytes exact for all M, N, K ("
+expect 0 -q small.gemm
 exists small.cubin
 empty out
 empty err

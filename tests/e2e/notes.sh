@@ -22,6 +22,6 @@ grep -n '// note ' "$file" | sed 's/^\([0-9]*\):.*\/\/ note /\1 /' >"$out/want" 
 while read -r line code text; do
 	grep -F ":$line:" "$out/err" | grep -F "note[${code%:}]: " | grep -qF -- "$text" ||
 		fail "no '$text' at line $line"
-	"$dslc" "$file" "-Wno-${code%:}" -o "$out/cubin" 2>"$out/err" && [ ! -s "$out/err" ] ||
+	"$dslc" "$file" "-Wno-${code%:}" --verify=off -o "$out/cubin" 2>"$out/err" && [ ! -s "$out/err" ] ||
 		fail "-Wno-${code%:} does not silence it"
 done <"$out/want"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# One file under many schedules, by -D alone: every combination compiles and assembles without a
-# message, and no two give the same machine code.
+# One file under many schedules, by -D alone: every combination compiles, is verified and assembles
+# without another message, and no two give the same machine code.
 #   schedules.sh DSLC FILE SCRATCH
 set -eu
 dslc=$1 file=$2 scratch=$3
@@ -10,7 +10,9 @@ n=0
 try()
 {
 	n=$((n + 1))
-	"$dslc" "$file" "$@" -o "$scratch/$n.cubin" 2>"$scratch/err" && [ ! -s "$scratch/err" ] ||
+	"$dslc" "$file" "$@" -o "$scratch/$n.cubin" 2>"$scratch/err" &&
+		[ "$(grep -c ': verified: ' "$scratch/err")" = "$(wc -l <"$scratch/err")" ] &&
+		[ -s "$scratch/err" ] ||
 		{ echo "$*:"; cat "$scratch/err"; exit 1; }
 }
 for roles in "none off" "none on" "cooperative off" "cooperative on" "pingpong on"; do

@@ -1,0 +1,235 @@
+/* check.c - the verifier's table of contents: read the kernel, prove it for all words, and for
+ * what is refuted find the shortest run that shows it.
+ *     schedules.gemm, cooperative, 4 stages  ->  CHECK_PROVED, 83 states
+ */
+#include "passes/check/check.h"
+#include "passes/check/extract.h"
+#include "passes/check/report.h"
+
+#include <time.h>
+
+enum {
+	FAST_STATES = 20000,
+	FULL_STATES = 400000,
+	MAX_PERIOD = 512,
+	MAX_CLAMP = 64,
+	ANY_STATES = 400
+};
+
+static double now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ------------------------------------------------------------------ what must be told apart */
+typedef struct {
+	Program *p;
+	const Script *s;
+	int seg;
+	int64_t tile, trip; /* periods */
+} Needs;
+
+static void need(void *user, const char *name, int64_t q)
+{
+	Needs *n = user;
+	Program *p = n->p;
+	if (name == p->tile) {
+		n->tile = lcm(n->tile, q * n->s->turns);
+		p->uses[n->seg] |= 1;
+	} else if (name == p->left) {
+		p->words.uses_left = true;
+		p->uses[n->seg] |= 2;
+	} else if (name == p->trip) {
+		n->trip = lcm(n->trip, q);
+		p->uses[n->seg] |= q > 1 ? 4 : 0;
+	} else if (name == p->position) {
+		n->trip = lcm(n->trip, q);
+	} else if (name == p->trips) {
+		n->trip = lcm(n->trip, q);
+		p->uses[n->seg] |= 8;
+	}
+}
+
+static void need_x(Needs *n, const Ix *x, int64_t q)
+{
+	if (x)
+		ix_needs(x, q, need, n);
+}
+
+/* The largest constant that a trip or a tile is compared with: what is beyond acts alike. */
+static int64_t reach(const Ix *x)
+{
+	int64_t v, a, b;
+	if (ix_is_const(x, &v))
+		return v < 0 ? -v : v;
+	if (x->kind == IX_SYM)
+		return 0;
+	a = reach(x->a);
+	b = reach(x->b);
+	return a > b ? a : b;
+}
+
+static void reach_of(Program *p, const Ix *x)
+{
+	int64_t far = reach(x) + 1;
+	far = far > MAX_CLAMP ? 2 : far;
+	bool tile = ix_uses(x, p->tile) || ix_uses(x, p->left);
+	int64_t *at = tile ? &p->least.tile_clamp : &p->least.trip_clamp;
+	*at = far > *at ? far : *at;
+}
+
+static void need_items(Needs *n, const Items *items)
+{
+	for (int i = 0; i < items->n; i++) {
+		const Item *it = items->at[i];
+		const Ix *at[] = {it->at_key, it->at_cell, it->at_cell2, it->number, it->from};
+		for (size_t j = 0; j < COUNTOF(at); j++)
+			need_x(n, at[j], 1);
+		need_x(n, it->to, 1);
+		if (it->to)
+			reach_of(n->p, it->to);
+		for (int j = 0; j < it->nconds; j++) {
+			need_x(n, it->conds[j], 1);
+			reach_of(n->p, it->conds[j]);
+		}
+		need_items(n, &it->body);
+	}
+}
+
+static void find_periods(Program *p)
+{
+	Needs n = {.p = p, .tile = 1, .trip = 1};
+	p->least = (WordsLimits){1, 1, 0};
+	for (int a = 0; a < p->m.na; a++)
+		for (n.seg = 0; n.seg < SEG_COUNT; n.seg++) {
+			n.s = &p->scripts[a];
+			n.tile = lcm(n.tile, n.s->turns);
+			need_items(&n, &n.s->seg[n.seg]);
+		}
+	n.seg = SEG_TILE;
+	for (int a = 0; a < p->m.na; a++)
+		for (int i = 0; i < p->words.inner; i++) {
+			n.s = &p->scripts[a];
+			need_x(&n, n.s->base[i], n.trip);
+		}
+	p->words.tile_period = n.tile;
+	p->words.trip_period = n.trip;
+	for (int i = 0; i < p->m.nk; i++)
+		if (p->m.keys[i].slots && n.trip % (2 * p->m.keys[i].slots))
+			p->m.keys[i].slots = 0;
+	for (int i = 0; i < p->m.nc; i++)
+		if (p->m.cells[i].slots && n.trip % p->m.cells[i].slots)
+			p->m.cells[i].slots = 0;
+}
+
+/* ------------------------------------------------------------------ answers */
+static CheckVerdict unknown(Program *p, CheckResult *out, Loc loc, const char *limit)
+{
+	Ctx *c = p->k->ctx;
+	out->why = limit;
+	DiagMsg *m =
+		diag(c, loc, D_W0411, "%s is neither proved nor refuted: %s", p->k->name, limit);
+	(void)m;
+	return CHECK_UNKNOWN;
+}
+
+static CheckVerdict cannot_read(Program *p, CheckResult *out)
+{
+	out->why = p->problem;
+	if (p->code == D_W0411)
+		return unknown(p, out, p->loc,
+			       ctx_strf(p->k->ctx, "the verifier does not follow %s", p->problem));
+	diag(p->k->ctx, p->loc, p->code, "%s", p->problem);
+	return CHECK_REFUTED;
+}
+
+static CheckVerdict answer(Program *p, const WordsResult *w, CheckResult *out)
+{
+	Ctx *c = p->k->ctx;
+	out->states = w->states;
+	out->trips = w->trips;
+	switch (w->verdict) {
+	case WORDS_PROVED:
+		return CHECK_PROVED;
+	case WORDS_REFUTED:
+		if (report_refuted(p, w, out))
+			return CHECK_REFUTED;
+		return unknown(p, out, p->k->loc,
+			       "roles do not come together at the ends of iterations");
+	case WORDS_UNDECIDED:
+		return unknown(p, out, p->loc,
+			       ctx_strf(c, "the verifier does not follow %s", p->vague));
+	case WORDS_LIMIT:
+		break;
+	}
+	return unknown(p, out, p->k->loc,
+		       ctx_strf(c, "it takes more than %d states or %d trip counts", w->states,
+				(int)w->trips));
+}
+
+static CheckVerdict prove(Program *p, const CheckOpt *opt, CheckResult *out)
+{
+	WordsResult w;
+	find_periods(p);
+	if (p->words.tile_period > MAX_PERIOD || p->words.trip_period > MAX_PERIOD)
+		return unknown(p, out, p->k->loc, "slots recur after more than 512 iterations");
+	machine_overlaps(&p->m);
+	program_even(p);
+	WordsLimits limits = p->least;
+	limits.max_states = opt && opt->level == VERIFY_FULL ? FULL_STATES : FAST_STATES;
+	do {
+		words_prove(&p->m, &p->words, limits, &w);
+		if (w.verdict != WORDS_UNDECIDED)
+			break;
+		limits.trip_clamp *= 2;
+		limits.tile_clamp += 1;
+	} while (limits.trip_clamp <= MAX_CLAMP);
+	if (w.verdict == WORDS_REFUTED && !p->m.exact) {
+		p->m.exact = true;
+		machine_layout(&p->m);
+		p->turns = NULL;
+		words_prove(&p->m, &p->words, limits, &w);
+	}
+	return answer(p, &w, out);
+}
+
+/* ------------------------------------------------------------------ what the launch decides */
+/* Names that are 0 or 1 in a launch, the same for all its threads. */
+static int find_choices(const Kernel *k, const char **names)
+{
+	int n = 0;
+	for (const Op *op = kernel_first(k); op; op = op_next(op))
+		for (int i = 0; op->kind == OP_TMAP && i < op->nsym && n < MAX_CHOICES; i++)
+			names[n++] = op->sym[i];
+	return n;
+}
+
+static CheckVerdict prove_launch(const Kernel *k, const char **names, int n, unsigned values,
+				 const CheckOpt *opt, CheckResult *out)
+{
+	Program *p = NEW(ctx_arena(k->ctx), Program);
+	for (int i = 0; i < n; i++)
+		p->choices[i] = (Named){names[i], ix_const(k->ctx, values >> i & 1)};
+	p->nchoices = n;
+	return program_read(p, k) ? prove(p, opt, out) : cannot_read(p, out);
+}
+
+/* Each of the ways that a launch can choose is a kernel of its own. */
+CheckVerdict check_kernel(const Kernel *k, const CheckOpt *opt, CheckResult *out)
+{
+	double start = now();
+	const char *names[MAX_CHOICES];
+	int n = find_choices(k, names);
+	*out = (CheckResult){.verdict = CHECK_PROVED};
+	for (unsigned v = 0; v < 1u << n && out->verdict == CHECK_PROVED; v++) {
+		CheckResult one = {0};
+		out->verdict = prove_launch(k, names, n, v, opt, &one);
+		out->states += one.states;
+		out->trips = one.trips > out->trips ? one.trips : out->trips;
+		out->why = one.why;
+	}
+	out->seconds = now() - start;
+	return out->verdict;
+}

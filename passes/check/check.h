@@ -1,0 +1,28 @@
+/* check.h - the pipeline verifier: whether a kernel at the ptx stage can hang, race or miscount
+ * bytes, for all sizes. It reads the IR and knows nothing of how the passes before it decided.
+ *     consumer's mbar.wait removed  ->  CHECK_REFUTED, E0411 with a timeline
+ */
+#ifndef DSL_CHECK_H
+#define DSL_CHECK_H
+
+#include "ir/ir.h"
+
+typedef enum { CHECK_PROVED, CHECK_REFUTED, CHECK_UNKNOWN } CheckVerdict;
+typedef enum { VERIFY_FAST, VERIFY_FULL, VERIFY_OFF } CheckLevel;
+
+typedef struct {
+	CheckLevel level; /* how many states may be explored; VERIFY_OFF is the caller's affair */
+} CheckOpt;
+
+typedef struct {
+	CheckVerdict verdict;
+	int states; /* distinct states that were explored */
+	double seconds;
+	int64_t trips; /* main-loop trips 0..trips were run; longer ones repeat what these showed */
+	const char *why; /* refuted, unknown: what is wrong, in the Ctx; else NULL */
+} CheckResult;
+
+/* Reports what it finds as a diagnostic: E0411.. for what is refuted, W0411 for what is unknown. */
+CheckVerdict check_kernel(const Kernel *k, const CheckOpt *opt, CheckResult *out);
+
+#endif

@@ -1,0 +1,326 @@
+/* core.c - one letter: each agent's steps in order, all agents greedily, until nobody can go on.
+ * Barriers are here; buffers and groups are in memory.c.
+ *     producer: wait empty, expect full, load   consumer: wait full, wgmma   ->  both at their ends
+ */
+#include "passes/check/run.h"
+
+#include <string.h>
+
+enum { WARP_LANES = 32 };
+
+bool run_wrong(Run *r, WhyId id, int key, int cell, int other)
+{
+	*r->why = (Why){.id = id, .agent = r->agent, .other = other, .key = key, .cell = cell};
+	r->why->step = r->step;
+	return false;
+}
+
+static bool wrong_count(Run *r, WhyId id, int key, int64_t n, int64_t m)
+{
+	run_wrong(r, id, key, -1, -1);
+	r->why->n = n;
+	r->why->m = m;
+	return false;
+}
+
+/* ------------------------------------------------------------------ phases */
+/* That the last phase is over: said by the barrier, or by all who arrived in it. */
+static bool known_done(Run *r, int key)
+{
+	const Machine *m = r->m;
+	const KeyState *k = key_of(m, r->s, key);
+	if (fact_known(m, r->s, r->agent, m->f_done[key]))
+		return true;
+	if (!m->exact || !k->last || k->last & LOADS)
+		return false;
+	for (int a = 0; a < m->na; a++)
+		if (k->last >> a & 1 &&
+		    !fact_known(m, r->s, r->agent, m->f_came_last[key * m->na + a]))
+			return false;
+	return true;
+}
+
+bool run_can_arrive(Run *r, int key)
+{
+	const Machine *m = r->m;
+	if (!m->keys[key].named && !fact_known(m, r->s, r->agent, m->f_init[key]))
+		return run_wrong(r, WHY_NO_INIT, key, -1, -1);
+	return known_done(r, key) || run_wrong(r, WHY_PHASE, key, -1, -1);
+}
+
+static void land(Run *r, int key)
+{
+	const Machine *m = r->m;
+	for (int i = 0; i < m->nc; i++) {
+		CellState *c = cell_of(m, r->s, i);
+		if (c->pending != key)
+			continue;
+		c->pending = -1;
+		fact_set(facts_next(m, r->s, key), m->f_wrote[i]);
+	}
+}
+
+/* Those who stand at a named barrier go on and know what all brought. */
+static void release(Run *r, KeyState *k, int key)
+{
+	for (int a = 0; a < r->m->na; a++) {
+		if (!(k->meeting >> a & 1))
+			continue;
+		facts_add(r->m, facts_known(r->m, r->s, a), facts_past(r->m, r->s, key));
+		const Step *st = &r->letter->of[a].steps[r->at[a].n++];
+		if (r->seen)
+			r->seen(r->user, a, st, false);
+	}
+	k->meeting = 0;
+}
+
+bool run_complete(Run *r, int key)
+{
+	const Machine *m = r->m;
+	KeyState *k = key_of(m, r->s, key);
+	if (k->arrived < k->need || k->tx)
+		return true;
+	uint64_t *next = facts_next(m, r->s, key), *past = facts_past(m, r->s, key);
+	for (int a = 0; a < m->na; a++)
+		if (k->waited >> a & 1 && !fact_in(next, m->f_seen[key * m->na + a]))
+			return run_wrong(r, WHY_UNSEEN, key, -1, a);
+	k->waited = 0;
+	k->arrived = 0;
+	k->last = m->exact ? k->from : 0;
+	k->from = 0;
+	k->parity ^= 1;
+	land(r, key);
+	facts_advance(m, r->s, key);
+	memcpy(past, next, sizeof *past * (size_t)m->words);
+	memset(next, 0, sizeof *next * (size_t)m->words);
+	fact_set(past, m->f_done[key]);
+	fact_set(past, m->f_prev[key]);
+	release(r, k, key);
+	return true;
+}
+
+/* n arrivals by each warp of the agent */
+static bool arrive(Run *r, int key, int n)
+{
+	const Machine *m = r->m;
+	KeyState *k = key_of(m, r->s, key);
+	if (!run_can_arrive(r, key))
+		return false;
+	k->arrived += n * m->agents[r->agent].warps;
+	if (k->arrived > k->need)
+		return wrong_count(r, WHY_EXCESS, key, k->need, 0);
+	fact_forget(m, r->s, m->f_came[key * m->na + r->agent]); /* known of the first only */
+	fact_make(m, r->s, r->agent, m->f_came[key * m->na + r->agent]);
+	facts_add(m, facts_next(m, r->s, key), facts_known(m, r->s, r->agent));
+	facts_add(m, facts_next(m, r->s, key), facts_own(m, r->s, r->agent));
+	k->from |= 1u << r->agent;
+	bool alone = k->from == 1u << r->agent && m->agents[r->agent].warps == 1;
+	if (!run_complete(r, key))
+		return false;
+	if (alone && !k->from) /* it need not wait to know that the phase is over */
+		facts_add(m, facts_known(m, r->s, r->agent), facts_past(m, r->s, key));
+	return true;
+}
+
+/* The parity lets phase L through, or waits for the next, where L phases are known to be done; the
+ * barrier must be at neither more. */
+static bool wait(Run *r, const Step *st)
+{
+	const Machine *m = r->m;
+	KeyState *k = key_of(m, r->s, st->key);
+	bool last = known_done(r, st->key);
+	if (!fact_known(m, r->s, r->agent, m->f_init[st->key]))
+		return run_wrong(r, WHY_NO_INIT, st->key, -1, -1);
+	if (!last && !fact_known(m, r->s, r->agent, m->f_prev[st->key]))
+		return run_wrong(r, WHY_PARITY, st->key, -1, -1);
+	bool passes = (int)k->parity != st->n;
+	if (!last && !passes)
+		return run_wrong(r, WHY_PARITY, st->key, -1, -1);
+	if (!passes) {
+		r->blocked = true;
+		return true;
+	}
+	k->waited |= 1u << r->agent;
+	facts_add(m, facts_known(m, r->s, r->agent), facts_past(m, r->s, st->key));
+	fact_forget(m, r->s, m->f_seen[st->key * m->na + r->agent]); /* of an earlier wait */
+	fact_make(m, r->s, r->agent, m->f_seen[st->key * m->na + r->agent]);
+	return true;
+}
+
+static bool meet(Run *r, const Step *st)
+{
+	KeyState *k = key_of(r->m, r->s, st->key);
+	uint32_t me = 1u << r->agent;
+	r->blocked = true;
+	if (k->meeting & me)
+		return true;
+	if (st->n != k->need)
+		return wrong_count(r, WHY_THREADS, st->key, st->n, k->need);
+	k->meeting |= me;
+	run_meet(r);
+	if (!arrive(r, st->key, 1))
+		return false;
+	r->moved = true;
+	return true;
+}
+
+static bool signal(Run *r, const Step *st)
+{
+	KeyState *k = key_of(r->m, r->s, st->key);
+	if (st->n != k->need)
+		return wrong_count(r, WHY_THREADS, st->key, st->n, k->need);
+	run_meet(r);
+	return arrive(r, st->key, 1);
+}
+
+/* ------------------------------------------------------------------ the start */
+static bool init(Run *r, const Step *st)
+{
+	KeyState *k = key_of(r->m, r->s, st->key);
+	if (st->n <= 0)
+		return wrong_count(r, WHY_COUNT_ZERO, st->key, st->n, 0);
+	if (k->need)
+		return run_wrong(r, WHY_REINIT, st->key, -1, -1);
+	if (st->lanes != 1 || r->m->agents[r->agent].warps != 1)
+		return run_wrong(r, WHY_LANES, st->key, -1, -1);
+	k->need = st->n;
+	k->meeting = 1u << r->agent; /* until it is fenced */
+	return true;
+}
+
+static void fence_init(Run *r)
+{
+	for (int i = 0; i < r->m->nk; i++) {
+		KeyState *k = key_of(r->m, r->s, i);
+		if (r->m->keys[i].named || !(k->meeting >> r->agent & 1))
+			continue;
+		k->meeting = 0;
+		fact_make(r->m, r->s, r->agent, r->m->f_init[i]);
+	}
+}
+
+static bool set_regs(Run *r, const Step *st)
+{
+	AgentState *a = agent_of(r->m, r->s, r->agent);
+	int more = (st->n - a->regs) * 32 * r->m->agents[r->agent].warps;
+	if (more > r->pool) {
+		r->blocked = true;
+		return true;
+	}
+	r->pool -= more;
+	a->regs = st->n;
+	return true;
+}
+
+/* ------------------------------------------------------------------ one step */
+static bool barrier_step(Run *r, const Step *st)
+{
+	switch ((StepKind)st->kind) {
+	case STEP_INIT:
+		return init(r, st);
+	case STEP_FENCE_INIT:
+		fence_init(r);
+		return true;
+	case STEP_BAR:
+		return meet(r, st);
+	case STEP_BAR_ARRIVE:
+		return signal(r, st);
+	case STEP_WAIT:
+		return wait(r, st);
+	case STEP_WARP:
+		run_meet(r);
+		return true;
+	case STEP_ARRIVE:
+		if (st->lanes == WARP_LANES)
+			run_meet(r); /* each for itself */
+		return arrive(r, st->key, st->n * st->lanes);
+	case STEP_EXPECT:
+		key_of(r->m, r->s, st->key)->tx += st->n * st->lanes;
+		return arrive(r, st->key, st->lanes);
+	case STEP_REGS:
+		return set_regs(r, st);
+	case STEP_NOWHERE:
+		return wrong_count(r, WHY_SLOT, st->key, st->n, 0);
+	default:
+		return run_memory(r, st);
+	}
+}
+
+static bool agent_run(Run *r, int a)
+{
+	const Part *p = &r->letter->of[a];
+	r->agent = a;
+	while (r->at[a].n < p->n) {
+		r->step = &p->steps[r->at[a].n];
+		r->blocked = false;
+		if (!barrier_step(r, r->step))
+			return false;
+		if (r->blocked)
+			return true;
+		r->moved = true;
+		r->at[a].n++;
+		if (r->seen)
+			r->seen(r->user, a, r->step, false);
+	}
+	return true;
+}
+
+static const Step *next_of(const Run *r, int a)
+{
+	const Part *p = &r->letter->of[a];
+	return r->at[a].n < p->n ? &p->steps[r->at[a].n] : NULL;
+}
+
+/* How many agents are stuck at this one's barrier: the fewer, the nearer it is to the cause. */
+static int company(const Run *r, int key)
+{
+	int n = 0;
+	for (int a = 0; a < r->m->na; a++)
+		n += next_of(r, a) && next_of(r, a)->key == key;
+	return n;
+}
+
+static bool stuck(Run *r)
+{
+	int who = -1, least = MAX_AGENTS + 1;
+	for (int a = 0; a < r->m->na; a++) {
+		const Step *st = next_of(r, a);
+		int n = st ? company(r, st->key) : 0;
+		if (st && r->seen)
+			r->seen(r->user, a, st, true);
+		if (st && n < least) {
+			who = a;
+			least = n;
+		}
+	}
+	if (who < 0)
+		return true;
+	r->agent = who;
+	r->step = next_of(r, who);
+	if (r->step->kind == STEP_REGS)
+		return run_wrong(r, WHY_DEAD_REGS, -1, -1, -1);
+	const KeyState *k = key_of(r->m, r->s, r->step->key);
+	wrong_count(r, WHY_DEADLOCK, r->step->key, k->arrived, k->need);
+	r->why->bytes = k->tx;
+	return false;
+}
+
+bool letter_run(const Machine *m, State *s, const Letter *l, StepSeen *seen, void *user, Why *why)
+{
+	Run r = {.m = m,
+		 .s = s,
+		 .letter = l,
+		 .why = why,
+		 .seen = seen,
+		 .user = user,
+		 .pool = m->pool};
+	for (int a = 0; a < m->na; a++)
+		r.pool -= (agent_of(m, s, a)->regs - m->agents[a].regs) * 32 * m->agents[a].warps;
+	do {
+		r.moved = false;
+		for (int a = 0; a < m->na; a++)
+			if (!agent_run(&r, a))
+				return false;
+	} while (r.moved);
+	return stuck(&r);
+}

@@ -1,0 +1,167 @@
+/* core.h - private to passes/check/: an abstract machine of roles, barriers and buffers. A run
+ * is a sequence of letters, which all roles read alike; a letter gives each role straight-line
+ * steps. Waits are for phases, which only advance, so one greedy run stands for all
+ * interleavings as long as everything that must be ordered is *known* to be ordered. See
+ * docs/verification.md. */
+#ifndef DSL_CHECK_CORE_H
+#define DSL_CHECK_CORE_H
+
+#include "ir/ir.h"
+
+typedef enum {
+#define STEP(id, text) STEP_##id,
+#include "passes/check/steps.def"
+	STEP_COUNT
+} StepKind;
+typedef enum {
+	WHY_NONE,
+#define WHY(id, code, text) WHY_##id,
+#include "passes/check/whys.def"
+	WHY_COUNT
+} WhyId;
+
+enum { MAX_WARPS = 32, MAX_AGENTS = 31, MAX_CELLS = 128, MAX_GROUPS = 10, NO_FACT = -1 };
+#define LOADS (1u << MAX_AGENTS)
+
+/* Zeroed in full before it is filled: letters are compared by their bytes. */
+typedef struct {
+	const Op *op;
+	uint32_t mask; /* LOAD: parts of the slot; MMA, TOUCH: accumulators */
+	int32_t n;     /* count, bytes, parity, groups left, warps that meet, registers */
+	int16_t key, cell, cell2; /* barrier; buffer slots; -1: none */
+	int8_t kind, lanes;       /* lanes of each warp that do it: 1 or 32 */
+} Step;
+
+/* Warps that behave alike are one agent. */
+typedef struct {
+	const char *name;
+	int warps, regs; /* regs: a thread has at entry */
+} Agent;
+typedef struct {
+	const char *name;
+	int slot;                   /* -1: a barrier with a number */
+	bool named;                 /* bar.sync and the like: counts warps, has no parity */
+	int warps;                  /* named: that meet */
+	uint32_t waiters, arrivers; /* agents */
+	int first, slots; /* of the ring that turns with the main loop's position; slots 0: none */
+} Key;
+typedef struct {
+	const char *name;
+	int slot;
+	uint32_t full;                 /* parts that make the slot whole; 0: not loaded in parts */
+	uint32_t readers, writers;     /* agents; writers through the generic proxy */
+	int first, slots;              /* as of Key */
+	uint64_t over[MAX_CELLS / 64]; /* cells that have bytes in common with it */
+	uint64_t
+		over_turned[MAX_CELLS / 64]; /* that may have, wherever its ring and theirs stand */
+} Cell;
+
+typedef struct {
+	Arena *arena;
+	Agent agents[MAX_AGENTS];
+	Key *keys;
+	Cell *cells;
+	int na, nk, nc;
+	bool exact;    /* follow who arrived, so that it is known who knows that a phase is over */
+	bool pdl;      /* earlier launches may still run */
+	bool physical; /* slots have their own names in this run, not those of a frame */
+	int pool;      /* registers of the SM that no thread has at entry */
+	/* layout: made by machine_layout */
+	int words, nfacts; /* of a set of facts */
+	int *f_init, *f_done, *f_prev, *f_seen, *f_came, *f_came_last, *f_wrote, *f_read, *f_made,
+		*f_fenced;
+	int f_grid;       /* earlier launches are over */
+	uint64_t *timely; /* facts about what happened, not about memory: loads carry them */
+	size_t off_keys, off_cells, off_facts, bytes;
+} Machine;
+
+typedef struct {
+	uint64_t cells[MAX_CELLS / 64];
+	uint32_t acc, pad;
+} Group;
+typedef struct {
+	Group mma[MAX_GROUPS], mma_open; /* committed, oldest first; since the last commit */
+	Group bulk[MAX_GROUPS], bulk_open;
+	uint64_t loose[MAX_CELLS / 64]; /* read by its lanes, which have not met since */
+	uint32_t dirty;                 /* accumulators used since the last wgmma.fence */
+	int32_t regs;
+	uint8_t nmma, nbulk, gone;
+} AgentState;
+typedef struct {
+	int32_t need, arrived, tx;
+	uint32_t waited,
+		meeting;     /* agents that saw the last phase; that stand at a named barrier */
+	uint32_t from, last; /* agents that arrived in this phase, in the last; LOADS: loads too */
+	uint32_t parity;     /* of the phases that are done */
+} KeyState;
+typedef enum { CELL_READ, CELL_WRITTEN } CellMode;
+typedef struct {
+	uint32_t mask, readers, writers; /* parts loaded; agents */
+	int16_t pending;                 /* barrier that the load will reach, -1: none */
+	uint8_t mode;
+	uint8_t gone; /* its bytes were written by way of another cell */
+} CellState;
+typedef struct State State; /* Machine.bytes bytes; equal states are equal bytes */
+
+typedef struct {
+	WhyId id;
+	int agent, other, key, cell;
+	int64_t n, m, bytes;
+	const Step *step;
+} Why;
+
+typedef struct {
+	const Step *steps;
+	int n;
+} Part;
+typedef struct {
+	Part of[MAX_AGENTS];
+} Letter;
+
+/* Called after each step of a traced run; at the end, for each agent that is stuck at one. */
+typedef void StepSeen(void *user, int agent, const Step *step, bool stuck);
+
+void machine_layout(Machine *m); /* after agents, keys and cells are filled */
+State *state_new(const Machine *m, Arena *a);
+void machine_overlaps(Machine *m); /* after the rings that turn are known */
+
+/* Runs each agent's steps to the end, in place. False with *why for what is wrong. */
+bool letter_run(const Machine *m, State *s, const Letter *l, StepSeen *seen, void *user, Why *why);
+bool state_finish(const Machine *m, const State *s, Why *why); /* all agents have exited */
+
+/* turn.c: the names of a ring's slots are relative to where the main loop stands, so that its
+ * positions need not be told apart. A frame is a position; slot s of it is slot (s - frame) of
+ * frame 0. */
+typedef struct {
+	int16_t *key, *cell; /* new number of each */
+	uint8_t *flip;       /* of each key: its phases have another parity */
+	int *fact;
+} Turn;
+Turn *turn_new(const Machine *m, Arena *a, int64_t frame);
+void turn_steps(const Turn *t, Step *steps, int n);
+void turn_state(const Machine *m, const Turn *t, const State *from, State *to);
+
+AgentState *agent_of(const Machine *m, State *s, int agent);
+KeyState *key_of(const Machine *m, State *s, int key);
+CellState *cell_of(const Machine *m, State *s, int cell);
+
+/* facts.c: sets of facts that agents and barriers hold */
+uint64_t *facts_known(const Machine *m, State *s, int agent);
+uint64_t *facts_own(const Machine *m, State *s, int agent); /* each warp of itself only */
+uint64_t *facts_past(const Machine *m, State *s, int key);  /* given by the last phase */
+uint64_t *facts_next(const Machine *m, State *s, int key);  /* gathered by this one */
+bool fact_known(const Machine *m, const State *s, int agent, int fact);
+void fact_make(const Machine *m, State *s, int agent, int fact); /* by the agent, of itself */
+void fact_forget(const Machine *m, State *s, int fact);          /* by everyone */
+void facts_advance(const Machine *m, State *s, int key); /* a phase is done: what was, is past */
+void facts_add(const Machine *m, uint64_t *to, const uint64_t *from);
+static inline bool fact_in(const uint64_t *set, int fact)
+{
+	return set[fact >> 6] >> (fact & 63) & 1;
+}
+static inline void fact_set(uint64_t *set, int fact)
+{
+	set[fact >> 6] |= (uint64_t)1 << (fact & 63);
+}
+
+#endif

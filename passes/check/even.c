@@ -1,0 +1,163 @@
+/* even.c - whether steps are the same at all positions of the rings but for the names of slots:
+ * then a state that recurs after one trip of the main loop, not after two laps, repeats for
+ * ever.
+ *     wait full[position % 4] (position / 4 % 2)  ->  in its frame always full[0], 0
+ */
+#include "passes/check/extract.h"
+
+enum { SHORT_LOOP = 64 };
+
+typedef struct {
+	Program *p;
+	const Script *s;
+	int seg;
+	bool even;
+	int64_t repeat; /* of tiles */
+} Evenness;
+
+static void needs(void *user, const char *name, int64_t q)
+{
+	Evenness *e = user;
+	if (name == e->p->tile)
+		e->repeat = lcm(e->repeat, q * e->s->turns);
+	else if (q > 1)
+		e->even = false;
+}
+
+typedef struct {
+	int first, slots; /* of the ring that turns; slots 0: it does not */
+	const Ix *slot, *parity;
+} Ringed;
+
+/* What the frame makes of a slot and a parity: places from the frame's own, modulo a lap or two. */
+static int64_t in_frame(const Ringed *x, const Env *env, int64_t frame)
+{
+	int64_t s, v = 0, S = x->slots;
+	num_is_exact(num_eval(x->slot, env), &s);
+	if (x->parity)
+		num_is_exact(num_eval(x->parity, env), &v);
+	int64_t at = frame % S, lap = frame / S;
+	return (s - at + S) % S + (x->parity ? S * ((v + lap + (s < at)) & 1) : 0);
+}
+
+/* The most turns that a short loop takes. */
+static int64_t turns_of(const Evenness *e, const Item *loop)
+{
+	Env env = {0};
+	env_put(&env, e->p->trips, num_from(0, 1, 0));
+	int64_t most = num_eval(loop->to, &env).hi;
+	return most < SHORT_LOOP ? most : SHORT_LOOP;
+}
+
+static bool same_at(Evenness *e, const Ringed *x, Point at, const Item *loop, int64_t *first)
+{
+	Program *p = e->p;
+	int64_t own = (at.tile - e->s->turn) / e->s->turns;
+	int64_t frame = at.seg < SEG_INNER ? program_frame(p, &at) : at.trip;
+	int64_t lap = x->parity ? 2 * x->slots : x->slots;
+	for (int64_t i = 0; i < (loop ? turns_of(e, loop) : 1); i++) {
+		Env env = {0};
+		env_put(&env, p->tile, num_exact(own));
+		env_put(&env, p->trips, num_exact(at.trips));
+		env_put(&env, p->position, num_exact(at.trip));
+		if (loop)
+			env_put(&env, loop->op->sym[0], num_exact(i));
+		int64_t v = (in_frame(x, &env, frame) + SHORT_LOOP * lap - i) % lap;
+		if (*first < 0)
+			*first = v;
+		if (*first != v)
+			return false;
+	}
+	return true;
+}
+
+static void check_turning(Evenness *e, const Ringed *x, const Item *loop)
+{
+	const Words *w = &e->p->words;
+	int64_t first = -1, T = e->p->least.trip_clamp + w->trip_period;
+	int64_t N = w->tiles ? e->p->least.tile_clamp + w->tile_period : 1;
+	Point at = {.seg = e->seg, .tile_clamp = 1 << 20, .trip_clamp = 1 << 20};
+	if (e->seg >= SEG_INNER) {
+		for (; at.trip < w->trip_period && e->even; at.trip++)
+			e->even = same_at(e, x, at, loop, &first);
+		return;
+	}
+	for (; at.tile < N && e->even; at.tile++)
+		for (at.trips = 0; at.trips < T && e->even; at.trips++)
+			if (at.tile % e->s->turns == e->s->turn)
+				e->even = same_at(e, x, at, loop, &first);
+}
+
+static void check_place(Evenness *e, const Ringed *x, const Item *loop)
+{
+	if (!x->slot)
+		return;
+	if (e->seg != SEG_START && x->slots && (!ix_is_const(x->slot, NULL) || x->parity)) {
+		check_turning(e, x, loop);
+		return;
+	}
+	if (e->seg == SEG_START)
+		e->even &= !ix_uses(x->slot, e->p->trips);
+	else
+		e->even &= !x->slots;
+	ix_needs(x->slot, 1, needs, e);
+	if (x->parity)
+		ix_needs(x->parity, 1, needs, e);
+}
+
+static void check_items(Evenness *e, const Items *items, const Item *loop)
+{
+	const Machine *m = &e->p->m;
+	for (int i = 0; i < items->n && e->even; i++) {
+		const Item *it = items->at[i];
+		int key = it->step.key, c1 = it->step.cell, c2 = it->step.cell2;
+		Ringed k = {0, key < 0 ? 0 : m->keys[key].slots, it->at_key, it->number};
+		Ringed x = {0, c1 < 0 ? 0 : m->cells[c1].slots, it->at_cell, NULL};
+		Ringed y = {0, c2 < 0 ? 0 : m->cells[c2].slots, it->at_cell2, NULL};
+		check_place(e, &k, loop);
+		check_place(e, &x, loop);
+		check_place(e, &y, loop);
+		for (int j = 0; j < it->nconds; j++)
+			ix_needs(it->conds[j], 1, needs, e);
+		if (it->kind == ITEM_LOOP) {
+			ix_needs(it->from, 1, needs, e);
+			ix_needs(it->to, 1, needs, e);
+		}
+		if (it->kind == ITEM_LOOP && loop)
+			e->even = false;
+		check_items(e, &it->body, it->kind == ITEM_LOOP ? it : loop);
+	}
+}
+
+/* All agents enter an inner loop at one position, in every tile. */
+static bool bases_agree(Program *p)
+{
+	const Words *w = &p->words;
+	int64_t N = w->tiles ? p->least.tile_clamp + w->tile_period : 1;
+	Point at = {.tile_clamp = p->least.tile_clamp, .trip_clamp = p->least.trip_clamp};
+	for (int i = 0; i < w->inner; i++) {
+		at.seg = SEG_INNER + i;
+		for (at.tile = 0; at.tile < N; at.tile++)
+			for (at.trips = 0; at.trips < at.trip_clamp + w->trip_period; at.trips++)
+				if (!program_one_base(p, &at))
+					return false;
+	}
+	return true;
+}
+
+void program_even(Program *p)
+{
+	Evenness e = {.p = p, .even = bases_agree(p), .repeat = 1};
+	p->words.tile_repeat = p->words.tile_period;
+	p->words.trip_repeat = p->words.trip_period;
+	for (int a = 0; a < p->m.na && e.even; a++) {
+		e.s = &p->scripts[a];
+		e.repeat = lcm(e.repeat, e.s->turns);
+		for (e.seg = SEG_START; e.seg < SEG_COUNT && e.even; e.seg++)
+			check_items(&e, &e.s->seg[e.seg], NULL);
+	}
+	if (!e.even)
+		return;
+	p->words.tile_repeat = e.repeat;
+	p->words.trip_repeat = 1;
+}

@@ -1,0 +1,379 @@
+/* extract.c - from a kernel to a machine: barriers and buffers by slot, warps that behave alike
+ * as one agent, and each agent's steps with the loops that all share as the words' structure.
+ *     role consumer { for.ring k (0, T) { mbar.wait %full[slot] (phase) } }
+ *  -> agent "consumer warps 0-7", inner loop: wait full[position % 4], parity position / 4 % 2
+ */
+#include "passes/check/read.h"
+
+#include <string.h>
+
+enum { WARP_REGS_UNIT = 8, SM_REGS = 65536, NAMED_BARRIERS = 16, SHORT_TRIPS = 16 };
+
+bool read_problem(Reader *r, DiagId code, Loc loc, const char *text)
+{
+	if (!r->p->problem) {
+		r->p->code = code;
+		r->p->loc = loc;
+		r->p->problem = text;
+	}
+	return false;
+}
+
+/* ------------------------------------------------------------------ what counts */
+static bool is_acc(const Reader *r, const Val *v)
+{
+	for (int i = 0; i < r->accs.n; i++)
+		if (r->accs.at[i] == v)
+			return true;
+	return false;
+}
+
+uint32_t read_acc_mask(const Reader *r, const Op *op)
+{
+	uint32_t mask = 0;
+	for (int i = 0; i < r->accs.n; i++) {
+		mask |= op->out && op->out == r->accs.at[i] ? 1u << i : 0;
+		for (int j = 0; j < op->nin; j++)
+			mask |= op->in[j].val == r->accs.at[i] ? 1u << i : 0;
+	}
+	return mask;
+}
+
+static bool is_tile(const Val *v, Space s)
+{
+	return v->type->kind == TY_TILE && v->type->space == s;
+}
+
+bool read_counts(const Reader *r, const Op *op)
+{
+	const OpRow *row = &op_rows[op->kind];
+	if (row->flags & OPF_DECL)
+		return false;
+	if (row->effects & FX_SYNC)
+		return op->kind != OP_GRID_LAUNCH;
+	for (int i = 0; i < op->nin; i++)
+		if (op_effect(op, i) &&
+		    (is_tile(op->in[i].val, SP_SHARED) || is_tile(op->in[i].val, SP_GLOBAL)))
+			return true;
+	if (read_acc_mask(r, op))
+		return true;
+	for (const Op *in = op->body ? op->body->first : NULL; in; in = in->next)
+		if (read_counts(r, in))
+			return true;
+	return false;
+}
+
+static void find_accs(Reader *r)
+{
+	for (const Op *op = kernel_first(r->p->k); op; op = op_next(op))
+		if (op_rows[op->kind].effects & FX_DONE_WGMMA && !is_acc(r, op->in[0].val) &&
+		    r->accs.n < 32)
+			vec_push(r->p->arena, &r->accs, op->in[0].val);
+}
+
+/* ------------------------------------------------------------------ keys and cells */
+static int64_t copies(const Op *decl)
+{
+	return attrs_int(&decl->attrs, A_SLOTS, 1) * attrs_int(&decl->attrs, A_GROUPS, 1);
+}
+
+static void add_place(Reader *r, const Op *decl, int first)
+{
+	vec_push(r->p->arena, &r->places, ((Place){decl->out, first, copies(decl)}));
+}
+
+static bool find_keys(Reader *r)
+{
+	Machine *m = &r->p->m;
+	int n = NAMED_BARRIERS;
+	for (const Op *op = kernel_first(r->p->k); op; op = op_next(op))
+		n += op->kind == OP_MBARRIER ? (int)copies(op) : 0;
+	m->keys = NEWN(r->p->arena, Key, n);
+	for (const Op *op = kernel_first(r->p->k); op; op = op_next(op)) {
+		if (op->kind != OP_MBARRIER)
+			continue;
+		add_place(r, op, m->nk);
+		for (int i = 0; i < copies(op); i++)
+			m->keys[m->nk++] = (Key){.name = op->out->name, .slot = i};
+	}
+	r->first_named = m->nk;
+	return m->nk < 1024 || read_problem(r, D_W0411, r->p->k->loc, "more than 1024 barriers");
+}
+
+static bool find_cells(Reader *r)
+{
+	Machine *m = &r->p->m;
+	int64_t n = 0;
+	for (const Op *op = kernel_first(r->p->k); op; op = op_next(op))
+		n += op->kind == OP_SHARED ? copies(op) : 0;
+	if (n > MAX_CELLS)
+		return read_problem(r, D_W0411, r->p->k->loc, "more than 128 slots of buffers");
+	m->cells = NEWN(r->p->arena, Cell, n + 1);
+	for (const Op *op = kernel_first(r->p->k); op; op = op_next(op)) {
+		if (op->kind != OP_SHARED)
+			continue;
+		add_place(r, op, m->nc);
+		for (int i = 0; i < copies(op); i++)
+			m->cells[m->nc++] = (Cell){.name = op->out->name, .slot = i};
+	}
+	return true;
+}
+
+const Place *read_place(const Reader *r, const Val *v)
+{
+	for (int i = 0; i < r->places.n; i++)
+		if (r->places.at[i].val == v)
+			return &r->places.at[i];
+	panic("%s is no barrier and no buffer", v->name);
+}
+
+/* A barrier with a number is made when it is first used. */
+int read_named(Reader *r, int64_t id, int warps)
+{
+	Machine *m = &r->p->m;
+	for (int i = r->first_named; i < m->nk; i++)
+		if (r->named_ids[i - r->first_named] == id)
+			return i;
+	r->named_ids[m->nk - r->first_named] = (int)id;
+	m->keys[m->nk] = (Key){.slot = -1, .named = true, .warps = warps};
+	m->keys[m->nk].name =
+		id ? ctx_strf(r->p->k->ctx, "barrier %d", (int)id) : "the CTA's barrier";
+	return m->nk++;
+}
+
+/* ------------------------------------------------------------------ agents */
+static const Op *role_of_warp(const Kernel *k, int warp)
+{
+	for (const Op *op = kernel_first(k); op; op = op->next) {
+		int64_t first = attrs_int(&op->attrs, A_FIRST, 0);
+		if (op->kind == OP_ROLE && warp >= first &&
+		    warp < first + attrs_int(&op->attrs, A_WARPS, 0))
+			return op;
+	}
+	return NULL;
+}
+
+/* What the launch decides for all, in this program. */
+static void put_choices(Reader *r)
+{
+	for (int i = 0; i < r->p->nchoices; i++)
+		vec_push(r->p->arena, &r->lets.names, r->p->choices[i]);
+}
+
+static void look_at(Reader *r, const Ix *x)
+{
+	x = stage(&r->lets, x);
+	if (!ix_uses(x, r->warp) && !ix_uses(x, r->tid))
+		return;
+	for (int i = 0; i < r->by_warp.n; i++)
+		if (r->by_warp.at[i] == x)
+			return;
+	vec_push(r->p->arena, &r->by_warp, x);
+}
+
+/* What tells warps apart: every condition, bound, slot and barrier number that has the warp in
+ * it. */
+static void find_by_warp(Reader *r)
+{
+	put_choices(r);
+	for (const Op *op = kernel_first(r->p->k); op; op = op_next(op)) {
+		if (op->kind == OP_LET) {
+			Named n = {op->sym[0], stage(&r->lets, op->ix[0])};
+			vec_push(r->p->arena, &r->lets.names, n);
+		}
+		if (op->kind == OP_LET || op->kind == OP_ROLE || !read_counts(r, op))
+			continue;
+		for (int i = 0; i < op->nin; i++)
+			if (op->in[i].at && op->in[i].val->type->space != SP_REG)
+				look_at(r, op->in[i].at);
+		if (!op->nin)
+			for (int i = 0; i < op->nix; i++)
+				look_at(r, op->ix[i]);
+	}
+}
+
+static bool alike(Reader *r, int v, int w)
+{
+	Ctx *c = r->p->k->ctx;
+	if (role_of_warp(r->p->k, v) != role_of_warp(r->p->k, w))
+		return false;
+	for (int i = 0; i < r->by_warp.n; i++) {
+		const Ix *x = r->by_warp.at[i];
+		if (ix_uses(x, r->tid) || ix_subst(c, x, r->warp, ix_const(c, v)) !=
+						  ix_subst(c, x, r->warp, ix_const(c, w)))
+			return false;
+	}
+	return true;
+}
+
+static const char *agent_name(Reader *r, int agent, int warps)
+{
+	Ctx *c = r->p->k->ctx;
+	const Script *s = &r->p->scripts[agent];
+	const char *role = s->role ? s->role->sym[0] : "outside", *list = "";
+	for (int w = 0; w < warps; w++) {
+		int end = w;
+		if (r->p->agent_of_warp[w] != agent)
+			continue;
+		while (end + 1 < warps && r->p->agent_of_warp[end + 1] == agent)
+			end++;
+		const char *comma = *list ? "," : "";
+		list = end > w ? ctx_strf(c, "%s%s%d-%d", list, comma, w, end)
+			       : ctx_strf(c, "%s%s%d", list, comma, w);
+		w = end;
+	}
+	return ctx_strf(c, "%s %s %s", role, r->p->m.agents[agent].warps > 1 ? "warps" : "warp",
+			list);
+}
+
+static bool find_agents(Reader *r)
+{
+	Program *p = r->p;
+	int64_t threads = attrs_int(&p->k->attrs, A_BLOCK, 0);
+	int warps = (int)(threads / 32);
+	if (threads <= 0 || threads % 32 || warps > MAX_WARPS)
+		return read_problem(r, D_W0411, p->k->loc,
+				    "a CTA of 32 to 1024 threads is expected");
+	int regs = (int)(SM_REGS / threads / WARP_REGS_UNIT * WARP_REGS_UNIT);
+	for (int w = 0; w < warps; w++) {
+		int a = 0;
+		while (a < p->m.na && !alike(r, p->scripts[a].warp, w))
+			a++;
+		p->agent_of_warp[w] = a;
+		if (a == MAX_AGENTS)
+			return read_problem(r, D_W0411, p->k->loc, "32 warps that all differ");
+		if (a == p->m.na) {
+			p->scripts[a] = (Script){.warp = w, .turns = 1};
+			p->scripts[a].role = role_of_warp(p->k, w);
+			p->m.na++;
+		}
+		p->m.agents[a].warps++;
+		p->m.agents[a].regs = regs;
+	}
+	p->m.pool = SM_REGS - regs * (int)threads;
+	for (int a = 0; a < p->m.na; a++)
+		p->m.agents[a].name = agent_name(r, a, warps);
+	return true;
+}
+
+/* ------------------------------------------------------------------ loops that all share */
+/* Run in full wherever it stands: a number of trips, or a number at most. */
+static bool is_short(const Ix *trip, int64_t hi)
+{
+	return hi <= SHORT_TRIPS && (trip->kind == IX_CONST || trip->kind == IX_MIN);
+}
+
+/* Reads, writes and arithmetic only: straight-line code, however often it runs. */
+bool read_is_plain(const Op *op)
+{
+	for (const Op *in = op->body ? op->body->first : NULL; in; in = in->next)
+		if ((op_rows[in->kind].effects & FX_SYNC && in->kind != OP_BAR_WARP) ||
+		    op_rows[in->kind].effects & (FX_DONE_MBAR | FX_DONE_WGMMA | FX_DONE_BULK) ||
+		    !read_is_plain(in))
+			return false;
+	return true;
+}
+
+static void note_loop(Reader *r, Loops *at, const Op *op, int depth)
+{
+	const Ix *trip =
+		ix_sub(r->p->k->ctx, stage(&r->lets, op->ix[1]), stage(&r->lets, op->ix[0]));
+	int64_t lo, hi;
+	trip = ix_simplify(r->p->k->ctx, trip, r->facts);
+	ix_range(trip, r->facts, &lo, &hi);
+	if (is_short(trip, hi) || read_is_plain(op))
+		return;
+	vec_push(r->p->arena, at, ((Loop){op, trip, depth, lo, hi}));
+}
+
+bool read_is_shared_loop(const Reader *r, const Op *op)
+{
+	for (int i = 0; i < r->loops.n; i++)
+		if (r->loops.at[i].op == op)
+			return true;
+	return false;
+}
+
+/* Whether this agent leaves the if out. */
+static bool never(const Reader *r, const Op *op)
+{
+	for (int i = 0; op->kind == OP_IF && i < op->nix; i++)
+		if (ix_is(stage(&r->lets, op->ix[i]), 0))
+			return true;
+	return false;
+}
+
+static void find_loops(Reader *r, const Block *b, int depth)
+{
+	for (const Op *op = b->first; op; op = op->next) {
+		int n = r->loops.n;
+		if (op->kind == OP_LET) {
+			Named let = {op->sym[0], stage(&r->lets, op->ix[0])};
+			vec_push(r->p->arena, &r->lets.names, let);
+		}
+		if (!op->body || (op->kind == OP_ROLE && op != r->s->role) || !read_counts(r, op) ||
+		    never(r, op))
+			continue;
+		if (op->kind == OP_FOR || op->kind == OP_FOR_RING)
+			note_loop(r, &r->loops, op, depth);
+		find_loops(r, op->body, depth + (r->loops.n > n));
+	}
+}
+
+void read_begin(Reader *r, Script *s)
+{
+	Ctx *c = r->p->k->ctx;
+	r->s = s;
+	r->lets.names.n = 0;
+	put_choices(r);
+	r->loops.n = 0;
+	Named warp = {r->warp, ix_const(c, s->warp)};
+	vec_push(r->p->arena, &r->lets.names, warp);
+	Named tid = {r->tid, ix_add(c, ix_sym(c, ctx_str(c, "lane")), ix_const(c, 32 * s->warp))};
+	vec_push(r->p->arena, &r->lets.names, tid);
+	find_loops(r, &r->p->k->body, 0);
+}
+
+/* ------------------------------------------------------------------ the whole */
+static bool one_cta(Reader *r)
+{
+	const Attr *cluster = attrs_get(&r->p->k->attrs, A_CLUSTER);
+	for (int i = 0; cluster && i < cluster->n; i++)
+		if (cluster->i[i] != 1)
+			return read_problem(r, D_W0411, r->p->k->loc, "clusters of several CTAs");
+	return true;
+}
+
+bool program_read(Program *p, const Kernel *k)
+{
+	Reader r = {.p = p};
+	Ctx *c = k->ctx;
+	p->k = k;
+	p->m.arena = p->arena = ctx_arena(c);
+	p->tile = ctx_str(c, "#tile");
+	p->left = ctx_str(c, "#left");
+	p->trip = ctx_str(c, "#trip");
+	p->rest = ctx_str(c, "#rest");
+	p->trips = ctx_str(c, "#trips");
+	p->position = ctx_str(c, "#position");
+	r.warp = ctx_str(c, "warp");
+	r.tid = ctx_str(c, "tid");
+	r.lets.ctx = c;
+	r.facts = kernel_facts(k);
+	find_accs(&r);
+	if (!one_cta(&r) || !find_keys(&r) || !find_cells(&r) || !read_statics(&r))
+		return false;
+	find_by_warp(&r);
+	if (!find_agents(&r) || !read_shape(&r))
+		return false;
+	for (const Op *op = kernel_first(k); op; op = op_next(op))
+		p->m.pdl |= op->kind == OP_GRID_WAIT;
+	for (int a = 0; a < p->m.na; a++)
+		if (!read_script(&r, a))
+			return false;
+	machine_layout(&p->m);
+	p->words.user = p;
+	p->words.letter = program_letter;
+	p->words.frame = program_frame;
+	return true;
+}

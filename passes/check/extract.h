@@ -1,0 +1,96 @@
+/* extract.h - private to passes/check/: a kernel at the ptx stage as a machine and its words. */
+#ifndef DSL_CHECK_EXTRACT_H
+#define DSL_CHECK_EXTRACT_H
+
+#include "passes/check/num.h"
+#include "passes/check/words.h"
+
+typedef struct {
+	const char *name;
+	const Ix *by;
+} Named;
+enum { MAX_CHOICES = 3 };
+
+typedef struct Item Item;
+typedef VEC(Item *) Items;
+typedef enum { ITEM_STEP, ITEM_IF, ITEM_LOOP } ItemKind;
+
+/* A step whose slots are still expressions, or what stays structured: conditions and short
+ * loops. */
+struct Item {
+	ItemKind kind;
+	const Op *op;
+	Step step;                                      /* key, cell, cell2: of slot 0 */
+	const Ix *at_key, *at_cell, *at_cell2, *number; /* NULL: none; number goes to step.n */
+	int64_t key_slots, cell_slots, cell2_slots;
+	const Ix **conds;
+	int nconds;
+	const Ix *from, *to; /* ITEM_LOOP */
+	Items body;
+};
+
+/* One agent: its steps by segment. */
+typedef struct {
+	int warp; /* the first of the agent's warps: what it does, all do */
+	const Op *role;
+	bool loops;
+	int64_t turns, turn;       /* takes tiles turn, turn + turns, .. */
+	const Ix *base[MAX_INNER]; /* position of the inner loop's first trip; NULL: a plain loop */
+	Items seg[SEG_COUNT];
+} Script;
+
+typedef struct {
+	uint64_t hash;
+	Letter letter;
+} Made;
+typedef struct {
+	uint64_t key;
+	int id; /* of the letter, from 1 */
+} Cached;
+
+typedef struct {
+	const Kernel *k;
+	Arena *arena;
+	Machine m;
+	Words words;
+	Script scripts[MAX_AGENTS];
+	int agent_of_warp[MAX_WARPS];
+	WordsLimits least;          /* clamps that the constants of guards ask for */
+	Named choices[MAX_CHOICES]; /* what the launch decides, as it does in these runs */
+	int nchoices;
+	/* names that stand for where a run is */
+	const char *tile, *left, *trip, *rest, *trips, *position;
+	VEC(Made) letters;
+	VEC(Step) steps; /* of the letter that is being made */
+	Cached *cache;
+	int cache_cap, ncache;
+	Turn **turns;              /* by frame */
+	int64_t bases[MAX_AGENTS]; /* of the inner loop that is running */
+	int uses[SEG_COUNT]; /* inner loops: of tile (1), left (2), trip (4) as such, trips (8) */
+	const char *vague;   /* an expression that a point does not decide */
+	/* refuted or unknown before anything ran */
+	DiagId code;
+	Loc loc;
+	const char *problem;
+} Program;
+
+/* False with code, loc and problem set. */
+bool program_read(Program *p, const Kernel *k);
+bool items_are_mild(const Items *items);
+const Letter *program_letter(void *program, const Point *at, int *id); /* letters.c */
+void program_even(Program *p); /* even.c: sets words.tile_repeat and trip_repeat */
+bool program_one_base(Program *p, const Point *at);
+int64_t program_frame(void *program, const Point *at);
+
+/* stage.c: expressions with lets and the warp put in */
+typedef struct {
+	Ctx *ctx;
+	VEC(Named) names;
+	bool compares;                   /* comparisons become 0 <= .. */
+	const Ix *total, *passed, *rest; /* total = passed + rest, where total is a constant */
+	const Ix *core, *core_by;        /* tiles - something, wherever it occurs */
+	const Ix *trips, *trips_by;
+} View;
+const Ix *stage(const View *s, const Ix *x);
+
+#endif

@@ -1,0 +1,406 @@
+/* memory.c - loads, reads, writes and stores of shared-memory slots, the groups that complete
+ * them, fences between the proxies, and accumulators in flight. An access is right if all that
+ * it depends on is known to be over.
+ *     load sA[0] while consumer's wgmma may still read it  ->  WHY_OVERWRITE
+ */
+#include "passes/check/run.h"
+
+#include <string.h>
+
+static int fact_of(const Run *r, const int *facts, int cell, int agent)
+{
+	return facts[cell * r->m->na + agent];
+}
+
+static bool knows(const Run *r, int fact)
+{
+	return fact_known(r->m, r->s, r->agent, fact);
+}
+
+static void forget_all(Run *r, const int *facts, int cell, uint32_t agents)
+{
+	for (int a = 0; a < r->m->na; a++)
+		if (agents >> a & 1)
+			fact_forget(r->m, r->s, fact_of(r, facts, cell, a));
+}
+
+/* The first of `agents` of whom a fact is not known; -1: none. */
+static int unknown_of(const Run *r, const int *facts, int cell, uint32_t agents)
+{
+	for (int a = 0; a < r->m->na; a++)
+		if (agents >> a & 1 && !knows(r, fact_of(r, facts, cell, a)))
+			return a;
+	return -1;
+}
+
+static bool global_ok(Run *r)
+{
+	return !r->m->pdl || knows(r, r->m->f_grid) || run_wrong(r, WHY_GRID, -1, -1, -1);
+}
+
+/* ------------------------------------------------------------------ writes */
+/* Reads of what was there are over; readers stay on record for other writers of the same
+ * content. */
+static bool may_overwrite(Run *r, int cell)
+{
+	const CellState *c = cell_of(r->m, r->s, cell);
+	int reader = unknown_of(r, r->m->f_read, cell, c->readers);
+	return reader < 0 || run_wrong(r, WHY_OVERWRITE, -1, cell, reader);
+}
+
+/* What had a byte in common with the cell was read and its reads are over; from now on it is no
+ * more. */
+static bool take_bytes(Run *r, int cell)
+{
+	const Cell *c = &r->m->cells[cell];
+	const uint64_t *over = r->m->physical ? c->over : c->over_turned;
+	for (int w = 0; w < MAX_CELLS / 64; w++)
+		for (uint64_t bits = over[w]; bits; bits &= bits - 1) {
+			int i = 64 * w + __builtin_ctzll(bits);
+			CellState *o = cell_of(r->m, r->s, i);
+			if (o->mode == CELL_WRITTEN)
+				return run_wrong(r, WHY_OVER_UNREAD, -1, i, -1);
+			int reader = unknown_of(r, r->m->f_read, i, o->readers);
+			if (reader >= 0)
+				return run_wrong(r, WHY_OVER_READ, -1, i, reader);
+			o->gone = 1;
+		}
+	return true;
+}
+
+static void new_content(Run *r, int cell)
+{
+	CellState *c = cell_of(r->m, r->s, cell);
+	fact_forget(r->m, r->s, r->m->f_wrote[cell]);
+	forget_all(r, r->m->f_made, cell, c->writers);
+	forget_all(r, r->m->f_fenced, cell, c->writers);
+	c->mode = CELL_WRITTEN;
+	c->gone = 0;
+	c->mask = 0;
+	c->writers = 0;
+}
+
+static bool load_starts(Run *r, const Step *st)
+{
+	CellState *c = cell_of(r->m, r->s, st->cell);
+	if (c->pending >= 0 && c->pending != st->key)
+		return run_wrong(r, WHY_UNORDERED, -1, st->cell, -1);
+	if (c->mode != CELL_WRITTEN) {
+		new_content(r, st->cell);
+		return true;
+	}
+	if (c->pending < 0 && c->mask && !knows(r, r->m->f_wrote[st->cell]))
+		return run_wrong(r, WHY_UNORDERED, -1, st->cell, -1);
+	if (unknown_of(r, r->m->f_fenced, st->cell, c->writers) >= 0)
+		return run_wrong(r, WHY_UNORDERED, -1, st->cell, -1);
+	if (c->mask & st->mask)
+		return run_wrong(r, WHY_TWICE, -1, st->cell, -1);
+	fact_forget(r->m, r->s, r->m->f_wrote[st->cell]);
+	return true;
+}
+
+/* It lands at once; what depends on when it does is ordered by the barrier alone. */
+static bool load(Run *r, const Step *st)
+{
+	CellState *c = cell_of(r->m, r->s, st->cell);
+	if (st->lanes != 1 || r->m->agents[r->agent].warps != 1)
+		return run_wrong(r, WHY_LANES, -1, st->cell, -1);
+	if (!run_can_arrive(r, st->key) || !global_ok(r) || !may_overwrite(r, st->cell) ||
+	    !take_bytes(r, st->cell) || !load_starts(r, st))
+		return false;
+	c->pending = st->key;
+	c->mask |= st->mask;
+	key_of(r->m, r->s, st->key)->tx -= st->n;
+	key_of(r->m, r->s, st->key)->from |= LOADS;
+	uint64_t *next = facts_next(r->m, r->s, st->key);
+	for (int i = 0; i < r->m->words; i++)
+		next[i] |= facts_known(r->m, r->s, r->agent)[i] & r->m->timely[i];
+	return run_complete(r, st->key);
+}
+
+static bool write(Run *r, const Step *st)
+{
+	CellState *c = cell_of(r->m, r->s, st->cell);
+	int fenced = fact_of(r, r->m->f_fenced, st->cell, r->agent);
+	if (!may_overwrite(r, st->cell) || !take_bytes(r, st->cell))
+		return false;
+	if (c->mode == CELL_WRITTEN &&
+	    (knows(r, fenced) || fact_in(facts_own(r->m, r->s, r->agent), fenced)))
+		return run_wrong(r, WHY_UNREAD, -1, st->cell, -1);
+	if (c->mode != CELL_WRITTEN)
+		new_content(r, st->cell);
+	else if (c->mask && !knows(r, r->m->f_wrote[st->cell]))
+		return run_wrong(r, WHY_UNORDERED, -1, st->cell, -1);
+	c->writers |= 1u << r->agent;
+	fact_forget(r->m, r->s, fact_of(r, r->m->f_made, st->cell, r->agent));
+	fact_forget(r->m, r->s, fact_of(r, r->m->f_fenced, st->cell, r->agent));
+	fact_make(r->m, r->s, r->agent, fact_of(r, r->m->f_made, st->cell, r->agent));
+	return true;
+}
+
+/* What it knows to be written through the generic proxy, the async proxy sees from now on. */
+static void fence(Run *r)
+{
+	const Machine *m = r->m;
+	uint64_t *known = facts_known(m, r->s, r->agent), *own = facts_own(m, r->s, r->agent);
+	for (int i = 0; i < m->nc * m->na; i++) {
+		if (m->f_made[i] == NO_FACT)
+			continue;
+		if (fact_in(known, m->f_made[i]))
+			fact_set(known, m->f_fenced[i]);
+		if (fact_in(own, m->f_made[i]))
+			fact_set(own, m->f_fenced[i]);
+	}
+}
+
+/* ------------------------------------------------------------------ reads */
+static bool content_there(Run *r, int cell, bool async)
+{
+	const Machine *m = r->m;
+	const CellState *c = cell_of(m, r->s, cell);
+	if (c->gone)
+		return run_wrong(r, WHY_OVER_GONE, -1, cell, -1);
+	if (c->pending >= 0 || (!c->mask && !c->writers) ||
+	    (c->mask && !knows(r, m->f_wrote[cell])))
+		return run_wrong(r, WHY_READ_EARLY, -1, cell, -1);
+	if (c->mask && (c->mask & m->cells[cell].full) != m->cells[cell].full)
+		return run_wrong(r, WHY_PARTLY, -1, cell, -1);
+	int writer = unknown_of(r, m->f_made, cell, c->writers);
+	if (writer >= 0)
+		return run_wrong(r, WHY_READ_WRITE, -1, cell, writer);
+	writer = async ? unknown_of(r, m->f_fenced, cell, c->writers) : -1;
+	return writer < 0 || run_wrong(r, WHY_PROXY, -1, cell, writer);
+}
+
+static bool read_starts(Run *r, int cell, bool async)
+{
+	CellState *c = cell_of(r->m, r->s, cell);
+	if (!content_there(r, cell, async))
+		return false;
+	if (c->mode == CELL_WRITTEN) {
+		forget_all(r, r->m->f_read, cell, c->readers);
+		c->readers = 0;
+		c->mode = CELL_READ;
+	}
+	c->readers |= 1u << r->agent;
+	fact_forget(r->m, r->s, fact_of(r, r->m->f_read, cell, r->agent));
+	return true;
+}
+
+/* ------------------------------------------------------------------ groups */
+static bool group_empty(const Group *g)
+{
+	return !g->cells[0] && !g->cells[1] && !g->acc;
+}
+
+static bool in_groups(const Group *g, int n, const Group *open, int cell)
+{
+	uint64_t some = open->cells[cell / 64];
+	for (int i = 0; i < n; i++)
+		some |= g[i].cells[cell / 64];
+	return some >> (cell % 64) & 1;
+}
+
+static bool reads_still(Run *r, int cell)
+{
+	const AgentState *a = agent_of(r->m, r->s, r->agent);
+	return in_groups(a->mma, a->nmma, &a->mma_open, cell) ||
+	       in_groups(a->bulk, a->nbulk, &a->bulk_open, cell) ||
+	       a->loose[cell / 64] >> (cell % 64) & 1;
+}
+
+/* Reads of these cells by the agent end, but where others of its reads go on. */
+static void reads_end(Run *r, const uint64_t *cells)
+{
+	for (int w = 0; w < MAX_CELLS / 64; w++)
+		for (uint64_t bits = cells[w]; bits; bits &= bits - 1) {
+			int cell = 64 * w + __builtin_ctzll(bits);
+			if (!reads_still(r, cell))
+				fact_make(r->m, r->s, r->agent,
+					  fact_of(r, r->m->f_read, cell, r->agent));
+		}
+}
+
+void run_meet(Run *r)
+{
+	AgentState *a = agent_of(r->m, r->s, r->agent);
+	uint64_t loose[MAX_CELLS / 64];
+	memcpy(loose, a->loose, sizeof loose);
+	memset(a->loose, 0, sizeof a->loose);
+	reads_end(r, loose);
+}
+
+/* By all lanes of a warp it is over for all of them when they have met. */
+static bool read(Run *r, const Step *st)
+{
+	AgentState *a = agent_of(r->m, r->s, r->agent);
+	if (!read_starts(r, st->cell, false))
+		return false;
+	uint64_t cells[MAX_CELLS / 64] = {0};
+	cells[st->cell / 64] = (uint64_t)1 << (st->cell % 64);
+	if (st->lanes == 1)
+		reads_end(r, cells);
+	else
+		a->loose[st->cell / 64] |= cells[st->cell / 64];
+	return true;
+}
+
+static bool commit(Run *r, Group *g, uint8_t *n, Group *open)
+{
+	if (*n == MAX_GROUPS)
+		return run_wrong(r, WHY_LIMIT, -1, -1, -1);
+	if (!*n && group_empty(open))
+		return true; /* nothing before it to be told apart from */
+	memcpy(&g[(*n)++], open, sizeof *open);
+	memset(open, 0, sizeof *open);
+	return true;
+}
+
+/* All but the last `left` groups are over: so are their reads, unless a later group reads too. */
+static void retire(Run *r, Group *g, uint8_t *n, int left)
+{
+	int gone = *n > left ? *n - left : 0;
+	Group old[MAX_GROUPS];
+	memcpy(old, g, sizeof old);
+	for (int i = 0; i < MAX_GROUPS; i++)
+		if (i + gone < MAX_GROUPS)
+			memcpy(&g[i], &old[i + gone], sizeof *g);
+		else
+			memset(&g[i], 0, sizeof *g);
+	*n = (uint8_t)(*n - gone);
+	for (int i = 0; i < gone; i++)
+		reads_end(r, old[i].cells);
+}
+
+static uint32_t busy(const AgentState *a)
+{
+	uint32_t acc = a->mma_open.acc;
+	for (int i = 0; i < a->nmma; i++)
+		acc |= a->mma[i].acc;
+	return acc;
+}
+
+static bool mma(Run *r, const Step *st)
+{
+	AgentState *a = agent_of(r->m, r->s, r->agent);
+	if (a->dirty & st->mask)
+		return run_wrong(r, WHY_ACC_FENCE, -1, -1, -1);
+	for (int i = 0; i < 2; i++) {
+		int cell = i ? st->cell2 : st->cell;
+		if (cell < 0)
+			continue;
+		if (!read_starts(r, cell, true))
+			return false;
+		a->mma_open.cells[cell / 64] |= (uint64_t)1 << (cell % 64);
+	}
+	a->mma_open.acc |= st->mask;
+	return true;
+}
+
+static bool touch(Run *r, const Step *st)
+{
+	AgentState *a = agent_of(r->m, r->s, r->agent);
+	if (busy(a) & st->mask)
+		return run_wrong(r, WHY_ACC, -1, -1, -1);
+	a->dirty |= st->mask;
+	return true;
+}
+
+static bool store(Run *r, const Step *st)
+{
+	AgentState *a = agent_of(r->m, r->s, r->agent);
+	if (st->lanes != 1)
+		return run_wrong(r, WHY_LANES, -1, st->cell, -1);
+	if (!global_ok(r) || !read_starts(r, st->cell, true))
+		return false;
+	a->bulk_open.cells[st->cell / 64] |= (uint64_t)1 << (st->cell % 64);
+	return true;
+}
+
+static bool leave(Run *r)
+{
+	AgentState *a = agent_of(r->m, r->s, r->agent);
+	for (int i = -1; i < a->nbulk; i++) {
+		const Group *g = i < 0 ? &a->bulk_open : &a->bulk[i];
+		for (int c = 0; c < r->m->nc; c++)
+			if (g->cells[c / 64] >> (c % 64) & 1)
+				return run_wrong(r, WHY_EXIT_BULK, -1, c, -1);
+	}
+	if (busy(a))
+		return run_wrong(r, WHY_EXIT_MMA, -1, -1, -1);
+	a->gone = 1;
+	return true;
+}
+
+bool run_memory(Run *r, const Step *st)
+{
+	AgentState *a = agent_of(r->m, r->s, r->agent);
+	switch ((StepKind)st->kind) {
+	case STEP_LOAD:
+		return load(r, st);
+	case STEP_READ:
+		return read(r, st);
+	case STEP_WRITE:
+		return write(r, st);
+	case STEP_FENCE:
+		fence(r);
+		return true;
+	case STEP_MMA:
+		return mma(r, st);
+	case STEP_MMA_FENCE:
+		a->dirty = 0;
+		return true;
+	case STEP_MMA_COMMIT:
+		return commit(r, a->mma, &a->nmma, &a->mma_open);
+	case STEP_MMA_WAIT:
+		retire(r, a->mma, &a->nmma, st->n);
+		return true;
+	case STEP_TOUCH:
+		return touch(r, st);
+	case STEP_STORE:
+		return store(r, st);
+	case STEP_BULK_COMMIT:
+		return commit(r, a->bulk, &a->nbulk, &a->bulk_open);
+	case STEP_BULK_READ:
+	case STEP_BULK_WAIT:
+		retire(r, a->bulk, &a->nbulk, st->n);
+		return true;
+	case STEP_GRID_WAIT:
+		fact_set(facts_known(r->m, r->s, r->agent), r->m->f_grid);
+		return true;
+	case STEP_GLOBAL:
+		return global_ok(r);
+	case STEP_EXIT:
+		return leave(r);
+	default:
+		panic("step %d", st->kind);
+	}
+}
+
+/* ------------------------------------------------------------------ the end */
+bool state_finish(const Machine *m, const State *state, Why *why)
+{
+	State *s = (State *)(uintptr_t)state;
+	for (int i = 0; i < m->nk; i++) {
+		const KeyState *k = key_of(m, s, i);
+		if (k->tx) {
+			*why = (Why){WHY_BYTES, -1, -1, i, -1, 0, 0, k->tx, NULL};
+			return false;
+		}
+	}
+	for (int i = 0; i < m->nc; i++) {
+		const CellState *c = cell_of(m, s, i);
+		bool seen = c->mode != CELL_WRITTEN || !c->mask;
+		for (int a = 0; a < m->na; a++)
+			seen |= fact_known(m, s, a, m->f_wrote[i]);
+		if (c->mode == CELL_WRITTEN && c->writers) {
+			*why = (Why){WHY_UNREAD, -1, -1, -1, i, 0, 0, 0, NULL};
+			return false;
+		}
+		if (!seen) {
+			*why = (Why){WHY_EXIT_LOAD, -1, -1, -1, i, 0, 0, 0, NULL};
+			return false;
+		}
+	}
+	return true;
+}

@@ -1,0 +1,60 @@
+/* read.h - private to extract.c, shape.c, script.c and statics.c: a kernel being read. */
+#ifndef DSL_CHECK_READ_H
+#define DSL_CHECK_READ_H
+
+#include "passes/check/extract.h"
+
+typedef struct {
+	const Val *val;
+	int first; /* key or cell of slot 0 */
+	int64_t slots;
+} Place;
+typedef struct {
+	const Op *op;
+	const Ix *trip;
+	int depth;
+	int64_t lo, hi;
+} Loop;
+typedef VEC(Loop) Loops;
+typedef struct {
+	const Val *buffer;
+	int64_t offset, bytes;
+} BoxPart;
+
+typedef struct {
+	Program *p;
+	IxFacts facts;
+	const char *warp, *tid;
+	VEC(const Val *) accs;
+	VEC(Place) places;
+	VEC(const Ix *) by_warp;
+	VEC(BoxPart) parts;
+	int first_named, named_ids[16];
+	/* of the agent that is being read */
+	Script *s;
+	View lets;   /* with its warp put in */
+	Loops loops; /* its shared loops, in order */
+	/* script.c */
+	View view; /* of the segment that is being filled */
+	int agent, seg, inner, lanes;
+	bool certain; /* not within a condition that a run decides */
+	Items *list;
+	const Ix *tiles, *trips; /* trip counts that all share; NULL: no such loop */
+} Reader;
+
+bool read_problem(Reader *r, DiagId code, Loc loc, const char *text); /* false */
+bool read_counts(const Reader *r, const Op *op);                      /* does anything here */
+uint32_t read_acc_mask(const Reader *r, const Op *op);
+const Place *read_place(const Reader *r, const Val *v);
+int read_named(Reader *r, int64_t id, int warps);
+void read_begin(Reader *r, Script *s); /* its lets and shared loops */
+bool read_is_plain(const Op *op);      /* no barrier in it, nothing asynchronous */
+bool read_is_shared_loop(const Reader *r, const Op *op);
+
+bool read_statics(Reader *r); /* statics.c: storage, boxes, counts, registers */
+uint32_t read_part(const Reader *r, const Op *op, int64_t *bytes);
+bool read_shape(Reader *r); /* shape.c: trip counts, turns */
+void read_counts_of(Reader *r, const Ix *trip, const Ix *n, const Ix **core, const Ix **by);
+bool read_script(Reader *r, int agent); /* script.c: steps */
+
+#endif

@@ -1,0 +1,28 @@
+/* run.h - private to core.c and memory.c: a letter on its way. */
+#ifndef DSL_CHECK_RUN_H
+#define DSL_CHECK_RUN_H
+
+#include "passes/check/core.h"
+
+typedef struct {
+	const Machine *m;
+	State *s;
+	const Letter *letter;
+	Why *why;
+	StepSeen *seen;
+	void *user;
+	struct {
+		int n;
+	} at[MAX_AGENTS]; /* steps done */
+	int agent, pool;
+	const Step *step;
+	bool blocked, moved;
+} Run;
+
+bool run_wrong(Run *r, WhyId id, int key, int cell, int other); /* false */
+bool run_can_arrive(Run *r, int key);
+bool run_complete(Run *r, int key);      /* the phase, if nothing lacks */
+void run_meet(Run *r);                   /* the lanes of a warp: all have read */
+bool run_memory(Run *r, const Step *st); /* memory.c */
+
+#endif

@@ -1,0 +1,547 @@
+/* script.c - one agent's steps, segment by segment. What an op does is asked of its row in
+ * ops.def.
+ *     if (warp % 4 == 0) { elect { tma.store %sD[slot] } }  ->  warp 4: store sD[position % 4]
+ */
+#include "passes/check/read.h"
+
+#include <string.h>
+
+/* ------------------------------------------------------------------ expressions */
+static const Ix *expr(Reader *r, const Ix *x)
+{
+	return stage(&r->view, stage(&r->lets, x));
+}
+
+static void put_name(Reader *r, const char *name, const Ix *by)
+{
+	vec_push(r->p->arena, &r->view.names, ((Named){name, by}));
+}
+
+/* slot and phase of a ring's loop at a position */
+static void put_ring(Reader *r, const Op *op, const Ix *position)
+{
+	Ctx *c = r->p->k->ctx;
+	const Ix *slots = ix_const(c, attrs_int(&op->attrs, A_SLOTS, 1));
+	if (op->kind != OP_FOR_RING)
+		return;
+	put_name(r, op->sym[1], ix_mod(c, position, slots));
+	put_name(r, op->sym[2], ix_mod(c, ix_div(c, position, slots), ix_const(c, 2)));
+}
+
+/* ------------------------------------------------------------------ items */
+static Item *item_new(Reader *r, ItemKind kind, const Op *op)
+{
+	Item *it = NEW(r->p->arena, Item);
+	it->kind = kind;
+	it->op = op;
+	it->step.op = op;
+	it->step.key = it->step.cell = it->step.cell2 = -1;
+	it->step.lanes = (int8_t)r->lanes;
+	return it;
+}
+
+static bool repeats(StepKind kind)
+{
+	return kind == STEP_READ || kind == STEP_WRITE || kind == STEP_TOUCH || kind == STEP_GLOBAL;
+}
+
+/* Many stores to one slot are one, and so are many reads of it with no store between. */
+static bool said_already(const Items *list, const Item *it)
+{
+	for (int i = list->n - 1; i >= 0; i--) {
+		const Item *old = list->at[i];
+		if (old->kind != ITEM_STEP || !repeats((StepKind)old->step.kind))
+			return false;
+		if (old->step.kind == it->step.kind && old->at_cell == it->at_cell &&
+		    old->step.cell == it->step.cell && old->step.mask == it->step.mask)
+			return true;
+		if (old->step.kind != it->step.kind && old->step.cell >= 0 &&
+		    old->step.cell == it->step.cell)
+			return false;
+	}
+	return false;
+}
+
+static void put(Reader *r, Item *it, StepKind kind)
+{
+	it->step.kind = (int8_t)kind;
+	if (!repeats(kind) || !said_already(r->list, it))
+		vec_push(r->p->arena, r->list, it);
+}
+
+static void mark_agents(Reader *r, const Place *at, StepKind kind)
+{
+	Machine *m = &r->p->m;
+	uint32_t me = 1u << r->agent;
+	for (int i = at->first; i < at->first + at->slots; i++) {
+		if (kind == STEP_WAIT)
+			m->keys[i].waiters |= me;
+		else if (kind == STEP_ARRIVE || kind == STEP_EXPECT)
+			m->keys[i].arrivers |= me;
+		else if (kind == STEP_WRITE)
+			m->cells[i].writers |= me;
+		else if (kind == STEP_READ || kind == STEP_MMA || kind == STEP_STORE)
+			m->cells[i].readers |= me;
+	}
+}
+
+/* A ring whose slots go with the main loop's position. */
+static bool turns(Reader *r, const Place *at, const Ix *x)
+{
+	return ix_uses(x, r->p->position) && attrs_int(&at->val->def->attrs, A_GROUPS, 1) == 1;
+}
+
+static void set_key(Reader *r, Item *it, const Operand *in, StepKind kind)
+{
+	const Place *at = read_place(r, in->val);
+	it->step.key = (int16_t)at->first;
+	it->key_slots = at->slots;
+	it->at_key = in->at ? expr(r, in->at) : ix_const(r->p->k->ctx, 0);
+	for (int i = 0; i < at->slots && turns(r, at, it->at_key); i++) {
+		r->p->m.keys[at->first + i].first = at->first;
+		r->p->m.keys[at->first + i].slots = (int)at->slots;
+	}
+	mark_agents(r, at, kind);
+}
+
+static void set_cell(Reader *r, Item *it, const Operand *in, StepKind kind)
+{
+	const Place *at = read_place(r, in->val);
+	const Ix *x = in->at ? expr(r, in->at) : ix_const(r->p->k->ctx, 0);
+	mark_agents(r, at, kind);
+	for (int i = 0; i < at->slots && turns(r, at, x); i++) {
+		r->p->m.cells[at->first + i].first = at->first;
+		r->p->m.cells[at->first + i].slots = (int)at->slots;
+	}
+	if (it->step.cell < 0) {
+		it->step.cell = (int16_t)at->first;
+		it->cell_slots = at->slots;
+		it->at_cell = x;
+	} else {
+		it->step.cell2 = (int16_t)at->first;
+		it->cell2_slots = at->slots;
+		it->at_cell2 = x;
+	}
+}
+
+/* ------------------------------------------------------------------ ops that order */
+static bool put_barrier(Reader *r, const Op *op, StepKind kind, int64_t id, int64_t threads)
+{
+	Item *it = item_new(r, ITEM_STEP, op);
+	if (id < 0 || id > 15 || threads <= 0 || threads % 32)
+		return read_problem(
+			r, D_E0411, op->loc,
+			"a named barrier has a number 0..15 and threads in whole warps");
+	it->step.n = (int32_t)(threads / 32);
+	it->step.key = (int16_t)read_named(r, id, it->step.n);
+	put(r, it, kind);
+	return true;
+}
+
+static bool put_named(Reader *r, const Op *op, StepKind kind)
+{
+	int64_t id;
+	if (!ix_is_const(expr(r, op->ix[0]), &id))
+		return read_problem(r, D_W0411, op->loc, "a barrier whose number a run decides");
+	return put_barrier(r, op, kind, id, attrs_int(&op->attrs, A_THREADS, 0));
+}
+
+static void to_segment(Reader *r, int seg)
+{
+	r->seg = seg;
+	r->list = &r->s->seg[seg];
+}
+
+/* A role beside those with loops, which waits: what it waits for may come behind their loops. */
+static void wait_for_loops(Reader *r)
+{
+	const Words *w = &r->p->words;
+	if (r->certain && r->seg == SEG_START && !r->s->loops && w->inner)
+		to_segment(r, w->tiles ? SEG_END : SEG_TILE + w->inner);
+}
+
+static bool put_mbar(Reader *r, const Op *op, StepKind kind, int64_t n)
+{
+	Item *it = item_new(r, ITEM_STEP, op);
+	if (op->kind == OP_MBAR_ARRIVE && op->nix)
+		return read_problem(r, D_W0411, op->loc, "arrivals at another CTA's barriers");
+	it->step.n = (int32_t)n;
+	if (kind == STEP_WAIT)
+		wait_for_loops(r);
+	set_key(r, it, &op->in[0], kind);
+	if (kind == STEP_WAIT)
+		it->number = expr(r, op->ix[0]);
+	put(r, it, kind);
+	return true;
+}
+
+static bool put_plain(Reader *r, const Op *op, StepKind kind)
+{
+	Item *it = item_new(r, ITEM_STEP, op);
+	it->step.n = (int32_t)attrs_int(&op->attrs, kind == STEP_REGS ? A_REGS : A_N, 0);
+	put(r, it, kind);
+	return true;
+}
+
+static bool put_sync(Reader *r, const Op *op)
+{
+	int64_t block = attrs_int(&r->p->k->attrs, A_BLOCK, 0);
+	switch (op->kind) {
+	case OP_MBAR_INIT:
+		return put_mbar(r, op, STEP_INIT, attrs_int(&op->attrs, A_COUNT, 1));
+	case OP_MBAR_EXPECT:
+		return put_mbar(r, op, STEP_EXPECT, attrs_int(&op->attrs, A_BYTES, 0));
+	case OP_MBAR_ARRIVE:
+		return put_mbar(r, op, STEP_ARRIVE, attrs_int(&op->attrs, A_COUNT, 1));
+	case OP_MBAR_WAIT:
+		return put_mbar(r, op, STEP_WAIT, 0);
+	case OP_BAR_CTA:
+	case OP_BAR_CLUSTER:
+		return put_barrier(r, op, STEP_BAR, 0, block);
+	case OP_BAR_SYNC:
+		return put_named(r, op, STEP_BAR);
+	case OP_BAR_ARRIVE:
+		return put_named(r, op, STEP_BAR_ARRIVE);
+	case OP_BAR_WARP:
+		return put_plain(r, op, STEP_WARP);
+	case OP_FENCE_INIT:
+		return put_plain(r, op, STEP_FENCE_INIT);
+	case OP_FENCE_ASYNC:
+		return put_plain(r, op, STEP_FENCE);
+	case OP_WGMMA_FENCE:
+		return put_plain(r, op, STEP_MMA_FENCE);
+	case OP_WGMMA_COMMIT:
+		return put_plain(r, op, STEP_MMA_COMMIT);
+	case OP_WGMMA_WAIT:
+		return put_plain(r, op, STEP_MMA_WAIT);
+	case OP_BULK_COMMIT:
+		return put_plain(r, op, STEP_BULK_COMMIT);
+	case OP_BULK_WAIT_READ:
+		return put_plain(r, op, STEP_BULK_READ);
+	case OP_BULK_WAIT:
+		return put_plain(r, op, STEP_BULK_WAIT);
+	case OP_GRID_WAIT:
+		return put_plain(r, op, STEP_GRID_WAIT);
+	case OP_SETMAXNREG:
+		return put_plain(r, op, STEP_REGS);
+	default:
+		return read_problem(r, D_W0411, op->loc,
+				    ctx_strf(r->p->k->ctx, "the op %s", op_rows[op->kind].name));
+	}
+}
+
+/* ------------------------------------------------------------------ ops that access */
+static bool in_space(const Operand *in, Space s)
+{
+	return in->val->type->kind == TY_TILE && in->val->type->space == s;
+}
+
+static bool put_load(Reader *r, const Op *op)
+{
+	Item *it = item_new(r, ITEM_STEP, op);
+	int64_t bytes = 0;
+	for (int i = 0; i < op->nin; i++) {
+		if (op_effect(op, i) & FX_AW)
+			set_cell(r, it, &op->in[i], STEP_LOAD);
+		else if (op->in[i].val->type->kind == TY_MBAR)
+			set_key(r, it, &op->in[i], STEP_LOAD);
+	}
+	it->step.mask = read_part(r, op, &bytes);
+	it->step.n = (int32_t)bytes;
+	if (!it->step.mask || it->step.cell < 0 || it->step.key < 0)
+		return read_problem(r, D_W0411, op->loc, "a load into a place that a run decides");
+	put(r, it, STEP_LOAD);
+	return true;
+}
+
+static bool put_group_read(Reader *r, const Op *op, StepKind kind)
+{
+	Item *it = item_new(r, ITEM_STEP, op);
+	for (int i = 0; i < op->nin; i++)
+		if (op_effect(op, i) & FX_AR && in_space(&op->in[i], SP_SHARED))
+			set_cell(r, it, &op->in[i], kind);
+	it->step.mask = kind == STEP_MMA ? read_acc_mask(r, op) : 0;
+	put(r, it, kind);
+	return true;
+}
+
+static bool put_generic(Reader *r, const Op *op)
+{
+	for (int i = 0; i < op->nin; i++) {
+		int fx = op_effect(op, i);
+		Item *it = item_new(r, ITEM_STEP, op);
+		if (!fx)
+			continue;
+		if (in_space(&op->in[i], SP_SHARED)) {
+			StepKind kind = fx & FX_W ? STEP_WRITE : STEP_READ;
+			set_cell(r, it, &op->in[i], kind);
+			put(r, it, kind);
+		} else if (in_space(&op->in[i], SP_GLOBAL)) {
+			put(r, it, STEP_GLOBAL);
+		}
+	}
+	Item *it = item_new(r, ITEM_STEP, op);
+	it->step.mask = read_acc_mask(r, op);
+	if (it->step.mask)
+		put(r, it, STEP_TOUCH);
+	return true;
+}
+
+static bool put_op(Reader *r, const Op *op)
+{
+	int fx = op_rows[op->kind].effects;
+	if (op_rows[op->kind].flags & OPF_ALIGNED && r->lanes < 32)
+		return read_problem(r, D_E0411, op->loc,
+				    ctx_strf(r->p->k->ctx,
+					     "%s is for whole warps, and some lanes go past it",
+					     op_rows[op->kind].name));
+	if (fx & FX_SYNC)
+		return put_sync(r, op);
+	if (fx & FX_DONE_MBAR)
+		return put_load(r, op);
+	if (fx & FX_DONE_WGMMA)
+		return put_group_read(r, op, STEP_MMA);
+	if (fx & FX_DONE_BULK)
+		return put_group_read(r, op, STEP_STORE);
+	return put_generic(r, op);
+}
+
+/* ------------------------------------------------------------------ structure */
+static bool walk(Reader *r, const Block *b);
+
+static bool walk_tiles(Reader *r, const Op *op)
+{
+	Ctx *c = r->p->k->ctx;
+	const Ix *tile = ix_sym(c, r->p->tile), *left = ix_sym(c, r->p->left);
+	const Ix *passed =
+		ix_add(c, ix_mul(c, tile, ix_const(c, r->s->turns)), ix_const(c, r->s->turn));
+	View out = r->view;
+	if (op->kind == OP_FOR_RING)
+		put_ring(r, op, ix_add(c, expr(r, op->ix[2]), tile));
+	put_name(r, op->sym[0], ix_add(c, expr(r, op->ix[0]), tile));
+	read_counts_of(r, r->tiles, ix_add(c, passed, left), &r->view.core, &r->view.core_by);
+	bool inner = false;
+	for (int i = 0; i < r->loops.n; i++)
+		inner |= r->loops.at[i].depth > 0;
+	to_segment(r, SEG_TILE + (inner ? 0 : r->p->words.inner));
+	bool ok = walk(r, op->body);
+	out.names = r->view.names; /* names are the kernel's: none is used outside its loop */
+	r->view = out;
+	to_segment(r, SEG_END);
+	return ok;
+}
+
+static bool walk_trips(Reader *r, const Op *op)
+{
+	Ctx *c = r->p->k->ctx;
+	const Ix *trip = ix_sym(c, r->p->trip), *rest = ix_sym(c, r->p->rest);
+	View out = r->view;
+	int n = r->inner++;
+	r->s->base[n] = op->kind == OP_FOR_RING ? expr(r, op->ix[2]) : NULL;
+	put_ring(r, op, ix_sym(c, r->p->position));
+	put_name(r, op->sym[0], ix_add(c, expr(r, op->ix[0]), trip));
+	read_counts_of(r, r->trips, ix_add(c, trip, rest), &r->view.trips, &r->view.trips_by);
+	r->view.total = r->trips->kind == IX_CONST ? r->trips : NULL;
+	r->view.passed = trip;
+	r->view.rest = rest;
+	to_segment(r, SEG_INNER + n);
+	bool ok = walk(r, op->body);
+	out.names = r->view.names;
+	r->view = out;
+	to_segment(r, SEG_TILE + n + 1);
+	return ok;
+}
+
+static bool walk_shared(Reader *r, const Op *op)
+{
+	int depth = 0;
+	for (int i = 0; i < r->loops.n; i++)
+		if (r->loops.at[i].op == op)
+			depth = r->loops.at[i].depth;
+	if (!r->certain)
+		return read_problem(r, D_W0411, op->loc,
+				    "a loop in a condition that a run decides");
+	return r->p->words.tiles && !depth ? walk_tiles(r, op) : walk_trips(r, op);
+}
+
+/* Walks the body into an item of its own, which is still to be put. */
+static bool walk_into(Reader *r, Item *it, const Block *b)
+{
+	Items *list = r->list;
+	bool certain = r->certain;
+	r->list = &it->body;
+	r->certain = false;
+	bool ok = walk(r, b);
+	r->list = list;
+	r->certain = certain;
+	return ok;
+}
+
+static void put_all(Reader *r, const Items *items)
+{
+	for (int i = 0; i < items->n; i++) {
+		Item *it = items->at[i];
+		bool again = it->kind == ITEM_STEP && repeats((StepKind)it->step.kind);
+		if (!again || !said_already(r->list, it))
+			vec_push(r->p->arena, r->list, it);
+	}
+}
+
+/* Whether once is as good as all turns of the loop. */
+static bool only_repeats(const Item *loop)
+{
+	int64_t from, to;
+	bool runs = ix_is_const(loop->from, &from) && ix_is_const(loop->to, &to) && from < to;
+	for (int i = 0; i < loop->body.n; i++)
+		runs &= loop->body.at[i]->kind == ITEM_STEP &&
+			repeats((StepKind)loop->body.at[i]->step.kind);
+	return runs || items_are_mild(&loop->body);
+}
+
+static bool slots_use(const Items *items, const char *name)
+{
+	for (int i = 0; i < items->n; i++) {
+		const Item *it = items->at[i];
+		if ((it->at_cell && ix_uses(it->at_cell, name)) || slots_use(&it->body, name))
+			return true;
+	}
+	return false;
+}
+
+static bool walk_loop(Reader *r, const Op *op)
+{
+	Item *it = item_new(r, ITEM_LOOP, op);
+	if (read_is_shared_loop(r, op))
+		return walk_shared(r, op);
+	it->from = expr(r, op->ix[0]);
+	it->to = expr(r, op->ix[1]);
+	if (op->kind == OP_FOR_RING) {
+		const Ix *done = ix_sub(r->p->k->ctx, ix_sym(r->p->k->ctx, op->sym[0]), it->from);
+		put_ring(r, op, ix_add(r->p->k->ctx, expr(r, op->ix[2]), done));
+	}
+	if (!walk_into(r, it, op->body))
+		return false;
+	if (only_repeats(it) && !slots_use(&it->body, op->sym[0]))
+		put_all(r, &it->body);
+	else
+		vec_push(r->p->arena, r->list, it);
+	return true;
+}
+
+/* Of how many lanes a condition on the lane alone holds; -1: it is about more. */
+static int lanes_of(Reader *r, const Ix *x)
+{
+	const char *lane = ctx_str(r->p->k->ctx, "lane");
+	int lanes = 0;
+	if (!ix_uses(x, lane))
+		return -1;
+	for (int i = 0; i < 32; i++) {
+		int64_t v;
+		if (!ix_is_const(ix_subst(r->p->k->ctx, x, lane, ix_const(r->p->k->ctx, i)), &v))
+			return -1;
+		lanes += v != 0;
+	}
+	return lanes;
+}
+
+static bool walk_lanes(Reader *r, const Block *b, int lanes)
+{
+	int before = r->lanes;
+	r->lanes = lanes < before ? lanes : before;
+	bool ok = lanes == 0 || walk(r, b);
+	r->lanes = before;
+	return ok;
+}
+
+static bool is_of_run(const Reader *r, const Ix *x)
+{
+	const Program *p = r->p;
+	const char *names[] = {p->tile, p->left, p->trip, p->rest, p->trips, p->position};
+	if (x->kind == IX_SYM) {
+		for (size_t i = 0; i < COUNTOF(names); i++)
+			if (x->name == names[i])
+				return true;
+		return false;
+	}
+	return x->kind == IX_CONST || (is_of_run(r, x->a) && is_of_run(r, x->b));
+}
+
+/* Conditions that sizes or the thread decide: that they hold asks for more. */
+static void leave_open(Reader *r, Item *it)
+{
+	int n = 0;
+	for (int i = 0; i < it->nconds; i++)
+		if (is_of_run(r, it->conds[i]))
+			it->conds[n++] = it->conds[i];
+	it->nconds = n;
+}
+
+static bool walk_if(Reader *r, const Op *op)
+{
+	Item *it = item_new(r, ITEM_IF, op);
+	int lanes = 32;
+	it->conds = NEWN(r->p->arena, const Ix *, op->nix + 1);
+	for (int i = 0; i < op->nix; i++) {
+		int64_t v;
+		const Ix *x = expr(r, op->ix[i]);
+		int some = lanes_of(r, x);
+		if (ix_is_const(x, &v) && !v)
+			return true;
+		if (some >= 0)
+			lanes = some < lanes ? some : lanes;
+		else if (!ix_is_const(x, NULL))
+			it->conds[it->nconds++] = x;
+	}
+	if (!it->nconds)
+		return walk_lanes(r, op->body, lanes);
+	if (!walk_into(r, it, op->body))
+		return false;
+	if (items_are_mild(&it->body))
+		leave_open(r, it);
+	if (it->nconds)
+		vec_push(r->p->arena, r->list, it);
+	else
+		put_all(r, &it->body);
+	return true;
+}
+
+static bool walk(Reader *r, const Block *b)
+{
+	for (const Op *op = b->first; op; op = op->next) {
+		bool ok = true;
+		if (!read_counts(r, op) || (op->kind == OP_ROLE && op != r->s->role))
+			continue;
+		if (op->kind == OP_ROLE)
+			ok = walk(r, op->body);
+		else if (op->kind == OP_ELECT)
+			ok = walk_lanes(r, op->body, 1);
+		else if (op->kind == OP_IF)
+			ok = walk_if(r, op);
+		else if (op->kind == OP_FOR || op->kind == OP_FOR_RING)
+			ok = walk_loop(r, op);
+		else
+			ok = put_op(r, op);
+		if (!ok)
+			return false;
+	}
+	return true;
+}
+
+bool read_script(Reader *r, int agent)
+{
+	Ctx *c = r->p->k->ctx;
+	Script *s = &r->p->scripts[agent];
+	read_begin(r, s);
+	r->agent = agent;
+	r->inner = 0;
+	r->lanes = 32;
+	r->certain = true;
+	r->view = (View){.ctx = c, .compares = true};
+	read_counts_of(r, r->trips, ix_sym(c, r->p->trips), &r->view.trips, &r->view.trips_by);
+	to_segment(r, SEG_START);
+	if (!walk(r, &r->p->k->body))
+		return false;
+	to_segment(r, SEG_END);
+	put(r, item_new(r, ITEM_STEP, s->role), STEP_EXIT);
+	return true;
+}

@@ -1,0 +1,64 @@
+/* stage.c - expressions as the verifier reads them: lets and the warp put in, trip counts and loop
+ * variables replaced by names of its own, comparisons with 0 so that sums cancel.
+ *     let rows ((M + 63) / 64) .. k + 3 < (K + 63) / 64   ->   0 <= rest - 4
+ */
+#include "passes/check/extract.h"
+
+static const Ix *named(const View *s, const Ix *x)
+{
+	for (int i = s->names.n - 1; i >= 0; i--)
+		if (s->names.at[i].name == x->name)
+			return s->names.at[i].by;
+	return x;
+}
+
+/* trips = X / d: of `x >= 0` with x = X + e or e - X, what it says of trips; NULL: nothing. */
+static const Ix *as_trips(const View *s, const Ix *x)
+{
+	int64_t e, d;
+	if (!s->trips || s->trips->kind != IX_DIV || !ix_is_const(s->trips->b, &d))
+		return NULL;
+	if (ix_is_const(ix_sub(s->ctx, x, s->trips->a), &e) && e % d == 0)
+		return ix_add(s->ctx, s->trips_by, ix_const(s->ctx, e / d));
+	if (ix_is_const(ix_add(s->ctx, x, s->trips->a), &e) && (e + 1) % d == 0)
+		return ix_sub(s->ctx, ix_const(s->ctx, (e + 1) / d - 1), s->trips_by);
+	return NULL;
+}
+
+/* Of a loop whose trip count is a number: total - passed is what is left. */
+static const Ix *of_rest(const View *s, const Ix *x)
+{
+	if (!s->total || !ix_uses(x, s->passed->name))
+		return x;
+	const Ix *y =
+		ix_sub(s->ctx, ix_add(s->ctx, ix_add(s->ctx, x, s->passed), s->rest), s->total);
+	return ix_uses(y, s->passed->name) ? x : y;
+}
+
+static const Ix *compared(const View *s, const Ix *x)
+{
+	const Ix *one = ix_const(s->ctx, x->kind == IX_LT ? -1 : 0);
+	const Ix *gap = ix_add(s->ctx, ix_sub(s->ctx, x->b, x->a), one);
+	const Ix *trips = as_trips(s, gap);
+	return ix_new(s->ctx, IX_LE, ix_const(s->ctx, 0),
+		      trips ? trips : of_rest(s, stage(s, gap)));
+}
+
+const Ix *stage(const View *s, const Ix *x)
+{
+	if (x->kind == IX_CONST)
+		return x;
+	if (x == s->core)
+		return s->core_by;
+	if (x == s->trips)
+		return s->trips_by;
+	if (x->kind == IX_SYM)
+		return named(s, x);
+	if (s->compares && (x->kind == IX_LT || x->kind == IX_LE))
+		return compared(s, x);
+	const Ix *a = stage(s, x->a), *b = stage(s, x->b);
+	if (a == x->a && b == x->b)
+		return x;
+	x = ix_new(s->ctx, x->kind, a, b);
+	return x == s->core ? s->core_by : x == s->trips ? s->trips_by : x;
+}

@@ -1,0 +1,227 @@
+/* statics.c - what needs no run: barriers whose storage is not their own, boxes that do not fill
+ * their slots, counts and registers that contradict each other; which slots have bytes in common.
+ *     %sA offset=0 (65536 bytes), %full offset=32768  ->  "%sA and %full share bytes"
+ */
+#include "passes/check/read.h"
+
+/* ------------------------------------------------------------------ storage */
+enum { MBAR_BYTES = 8 };
+
+typedef struct {
+	int64_t lo, hi;
+} Extent;
+
+static bool extent_of(const Op *op, Extent *e)
+{
+	int64_t n = attrs_int(&op->attrs, A_SLOTS, 1) * attrs_int(&op->attrs, A_GROUPS, 1);
+	if (op->kind != OP_SHARED && op->kind != OP_MBARRIER)
+		return false;
+	e->lo = attrs_int(&op->attrs, A_OFFSET, 0);
+	e->hi = e->lo + n * (op->kind == OP_SHARED ? type_slot_bytes(op->out->type) : MBAR_BYTES);
+	return true;
+}
+
+static void note_overlap(Reader *r, const Op *p, Extent a, const Op *q, Extent b)
+{
+	const Place *x = read_place(r, p->out), *y = read_place(r, q->out);
+	int64_t n = (a.hi - a.lo) / x->slots, m = (b.hi - b.lo) / y->slots;
+	for (int i = 0; i < x->slots; i++)
+		for (int j = 0; j < y->slots; j++) {
+			int u = x->first + i, v = y->first + j;
+			if (a.lo + n * i >= b.lo + m * (j + 1) ||
+			    b.lo + m * j >= a.lo + n * (i + 1))
+				continue;
+			r->p->m.cells[u].over[v / 64] |= (uint64_t)1 << (v % 64);
+			r->p->m.cells[v].over[u / 64] |= (uint64_t)1 << (u % 64);
+		}
+}
+
+/* Buffers may have bytes in common: a run shows whether they are used in turn. */
+static bool storage_apart(Reader *r)
+{
+	Ctx *c = r->p->k->ctx;
+	Extent a, b;
+	int64_t all = attrs_int(&r->p->k->attrs, A_SMEM, INT64_MAX);
+	for (const Op *p = kernel_first(r->p->k); p; p = p->next) {
+		if (!extent_of(p, &a))
+			continue;
+		if (a.lo < 0 || a.hi > all)
+			return read_problem(r, D_E0412, p->loc,
+					    ctx_strf(c, "%%%s lies outside shared memory",
+						     p->out->name));
+		for (const Op *q = p->next; q; q = q->next) {
+			if (!extent_of(q, &b) || b.lo >= a.hi || a.lo >= b.hi)
+				continue;
+			if (p->kind == OP_MBARRIER || q->kind == OP_MBARRIER)
+				return read_problem(r, D_E0412, q->loc,
+						    ctx_strf(c, "%%%s and %%%s share bytes",
+							     p->out->name, q->out->name));
+			note_overlap(r, p, a, q, b);
+		}
+	}
+	return true;
+}
+
+/* ------------------------------------------------------------------ boxes */
+static int64_t box_bytes(const Op *op)
+{
+	for (int i = 0; i < op->nin; i++) {
+		const Op *map = op->in[i].val->def;
+		const Attr *box =
+			map && map->kind == OP_TMAP ? attrs_get(&map->attrs, A_BOX) : NULL;
+		if (!box)
+			continue;
+		int64_t n = elem_rows[map->in[0].val->type->elem].bits / 8;
+		for (int j = 0; j < box->n; j++)
+			n *= box->i[j];
+		return n;
+	}
+	return 0;
+}
+
+static bool is_load(const Op *op)
+{
+	return op_rows[op->kind].effects & FX_DONE_MBAR && op->nix;
+}
+
+static bool find_parts(Reader *r)
+{
+	for (const Op *op = kernel_first(r->p->k); op; op = op_next(op)) {
+		BoxPart part = {.bytes = is_load(op) ? box_bytes(op) : 0};
+		if (!is_load(op) || !ix_is_const(op->ix[0], &part.offset))
+			continue;
+		part.buffer = op->in[0].val;
+		bool found = false;
+		for (int i = 0; i < r->parts.n; i++)
+			found |= r->parts.at[i].buffer == part.buffer &&
+				 r->parts.at[i].offset == part.offset &&
+				 r->parts.at[i].bytes == part.bytes;
+		if (!found)
+			vec_push(r->p->arena, &r->parts, part);
+	}
+	return true;
+}
+
+/* The boxes of a buffer fill its slot, and none lies on another. */
+static bool parts_fill(Reader *r, const Op *buffer, uint32_t *full)
+{
+	int64_t sum = 0, slot = type_slot_bytes(buffer->out->type);
+	*full = 0;
+	for (int i = 0, n = 0; i < r->parts.n; i++) {
+		const BoxPart *a = &r->parts.at[i];
+		if (a->buffer != buffer->out)
+			continue;
+		*full |= 1u << n++;
+		sum += a->bytes;
+		for (int j = 0; j < i; j++) {
+			const BoxPart *b = &r->parts.at[j];
+			if (b->buffer == a->buffer && a->offset < b->offset + b->bytes &&
+			    b->offset < a->offset + a->bytes)
+				sum = -1;
+		}
+		if (n > 31 || a->offset < 0 || a->offset + a->bytes > slot || sum < 0)
+			return false;
+	}
+	return !*full || sum == slot;
+}
+
+static bool boxes_fill(Reader *r)
+{
+	for (const Op *op = kernel_first(r->p->k); op; op = op->next) {
+		uint32_t full;
+		if (op->kind != OP_SHARED)
+			continue;
+		if (!parts_fill(r, op, &full))
+			return read_problem(
+				r, D_E0413, op->loc,
+				ctx_strf(r->p->k->ctx,
+					 "the boxes loaded into %%%s do not cover its %d bytes, "
+					 "each once",
+					 op->out->name, (int)type_slot_bytes(op->out->type)));
+		const Place *at = read_place(r, op->out);
+		for (int i = 0; i < at->slots; i++)
+			r->p->m.cells[at->first + i].full = full;
+	}
+	return true;
+}
+
+uint32_t read_part(const Reader *r, const Op *op, int64_t *bytes)
+{
+	int64_t offset;
+	*bytes = box_bytes(op);
+	if (!op->nix || !ix_is_const(op->ix[0], &offset))
+		return 0;
+	for (int i = 0, n = 0; i < r->parts.n; i++) {
+		const BoxPart *a = &r->parts.at[i];
+		if (a->buffer != op->in[0].val)
+			continue;
+		if (a->offset == offset && a->bytes == *bytes)
+			return 1u << n;
+		n++;
+	}
+	return 0;
+}
+
+/* ------------------------------------------------------------------ counts, registers */
+static bool counts_agree(Reader *r)
+{
+	for (const Op *op = kernel_first(r->p->k); op; op = op_next(op)) {
+		if (op->kind != OP_MBAR_INIT)
+			continue;
+		int64_t n = attrs_int(&op->attrs, A_COUNT, 1);
+		int64_t said = attrs_int(&op->in[0].val->def->attrs, A_COUNT, n);
+		if (n != said)
+			return read_problem(r, D_E0411, op->loc,
+					    ctx_strf(r->p->k->ctx,
+						     "%%%s says count %d and is made with %d",
+						     op->in[0].val->name, (int)said, (int)n));
+	}
+	return true;
+}
+
+enum { SM_REGS = 65536, REGS_UNIT = 8, REGS_MAX = 255 };
+
+static const Op *setmaxnreg_of(const Op *role)
+{
+	for (const Op *op = role->body ? role->body->first : NULL; op; op = op->next)
+		if (op->kind == OP_SETMAXNREG)
+			return op;
+	return NULL;
+}
+
+/* What a role says it needs, its threads have: at entry, or by setmaxnreg, which goes the right
+ * way. */
+static bool registers_agree(Reader *r)
+{
+	Ctx *c = r->p->k->ctx;
+	int64_t threads = attrs_int(&r->p->k->attrs, A_BLOCK, 0), had;
+	if (threads <= 0)
+		return true; /* refused elsewhere */
+	had = SM_REGS / threads / REGS_UNIT * REGS_UNIT;
+	had = had > REGS_MAX ? REGS_MAX : had;
+	for (const Op *op = kernel_first(r->p->k); op; op = op->next) {
+		const Op *set = op->kind == OP_ROLE ? setmaxnreg_of(op) : NULL;
+		int64_t needs = attrs_int(&op->attrs, A_REGS, 0), n;
+		if (op->kind != OP_ROLE)
+			continue;
+		n = set ? attrs_int(&set->attrs, A_REGS, 0) : had;
+		if (needs > n)
+			return read_problem(
+				r, D_E0412, op->loc,
+				ctx_strf(c, "role %s needs %d registers a thread and has %d",
+					 op->sym[0], (int)needs, (int)n));
+		if (set && (n > had) != (attrs_int(&set->attrs, A_N, 0) == 1))
+			return read_problem(r, D_E0411, set->loc,
+					    ctx_strf(c,
+						     "setmaxnreg goes from %d registers to %d "
+						     "the wrong way",
+						     (int)had, (int)n));
+	}
+	return true;
+}
+
+bool read_statics(Reader *r)
+{
+	return storage_apart(r) && counts_agree(r) && registers_agree(r) && find_parts(r) &&
+	       boxes_fill(r);
+}

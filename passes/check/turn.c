@@ -1,0 +1,129 @@
+/* turn.c - states and steps with the slots of rings renamed, so that what differs only in the
+ * position of the main loop is equal.
+ *     position 5 of 4 slots: full[1] is called full[0], and full[0] full[3]
+ */
+#include "passes/check/core.h"
+
+#include <string.h>
+
+typedef struct {
+	int number;
+	bool flip;
+} Renamed;
+
+/* Slot s of a ring that stands at `frame`: its next use is s or later, on this lap or the next. */
+static Renamed renamed(int i, int first, int slots, int64_t frame)
+{
+	if (!slots)
+		return (Renamed){i, false};
+	int64_t s = i - first, at = frame % slots, lap = frame / slots;
+	return (Renamed){first + (int)((s - at + slots) % slots), (lap + (s < at)) % 2 != 0};
+}
+
+static void rename_where(const Machine *m, const int *facts, int n, const int16_t *to, int *map)
+{
+	for (int i = 0; i < n; i++)
+		for (int a = 0; a < m->na; a++) {
+			int old = facts[i * m->na + a];
+			if (old != NO_FACT)
+				map[old] = facts[to[i] * m->na + a];
+		}
+}
+
+Turn *turn_new(const Machine *m, Arena *a, int64_t frame)
+{
+	Turn *t = NEW(a, Turn);
+	t->key = NEWN(a, int16_t, m->nk + 1);
+	t->cell = NEWN(a, int16_t, m->nc + 1);
+	t->flip = NEWN(a, uint8_t, m->nk + 1);
+	t->fact = NEWN(a, int, m->nfacts + 1);
+	t->fact[m->f_grid] = m->f_grid;
+	for (int i = 0; i < m->nk; i++) {
+		Renamed r = renamed(i, m->keys[i].first, m->keys[i].slots, frame);
+		t->key[i] = (int16_t)r.number;
+		t->flip[i] = r.flip;
+		t->fact[m->f_init[i]] = m->f_init[r.number];
+		t->fact[m->f_done[i]] = m->f_done[r.number];
+		t->fact[m->f_prev[i]] = m->f_prev[r.number];
+	}
+	for (int i = 0; i < m->nc; i++) {
+		Renamed r = renamed(i, m->cells[i].first, m->cells[i].slots, frame);
+		t->cell[i] = (int16_t)r.number;
+		t->fact[m->f_wrote[i]] = m->f_wrote[r.number];
+	}
+	rename_where(m, m->f_seen, m->nk, t->key, t->fact);
+	rename_where(m, m->f_came, m->nk, t->key, t->fact);
+	rename_where(m, m->f_came_last, m->nk, t->key, t->fact);
+	rename_where(m, m->f_read, m->nc, t->cell, t->fact);
+	rename_where(m, m->f_made, m->nc, t->cell, t->fact);
+	rename_where(m, m->f_fenced, m->nc, t->cell, t->fact);
+	return t;
+}
+
+void turn_steps(const Turn *t, Step *steps, int n)
+{
+	for (Step *s = steps; s < steps + n; s++) {
+		if (s->kind == STEP_WAIT)
+			s->n ^= t->flip[s->key];
+		s->key = s->key < 0 ? s->key : t->key[s->key];
+		s->cell = s->cell < 0 ? s->cell : t->cell[s->cell];
+		s->cell2 = s->cell2 < 0 ? s->cell2 : t->cell[s->cell2];
+	}
+}
+
+/* ------------------------------------------------------------------ states */
+static void turn_bits(const int *map, int words, const uint64_t *from, uint64_t *to)
+{
+	for (int w = 0; w < words; w++)
+		for (uint64_t bits = from[w]; bits; bits &= bits - 1) {
+			int i = map[64 * w + __builtin_ctzll(bits)];
+			to[i >> 6] |= (uint64_t)1 << (i & 63);
+		}
+}
+
+static void turn_cells(const Turn *t, uint64_t *cells)
+{
+	uint64_t old[MAX_CELLS / 64];
+	memcpy(old, cells, sizeof old);
+	memset(cells, 0, sizeof old);
+	for (int w = 0; w < MAX_CELLS / 64; w++)
+		for (uint64_t bits = old[w]; bits; bits &= bits - 1) {
+			int i = t->cell[64 * w + __builtin_ctzll(bits)];
+			cells[i / 64] |= (uint64_t)1 << (i % 64);
+		}
+}
+
+static void turn_agent(const Turn *t, AgentState *a)
+{
+	for (int i = 0; i < a->nmma; i++)
+		turn_cells(t, a->mma[i].cells);
+	for (int i = 0; i < a->nbulk; i++)
+		turn_cells(t, a->bulk[i].cells);
+	turn_cells(t, a->mma_open.cells);
+	turn_cells(t, a->bulk_open.cells);
+	turn_cells(t, a->loose);
+}
+
+void turn_state(const Machine *m, const Turn *t, const State *old, State *to)
+{
+	State *from = (State *)(uintptr_t)old;
+	memset(to, 0, m->bytes);
+	memcpy(agent_of(m, to, 0), agent_of(m, from, 0), sizeof(AgentState) * (size_t)m->na);
+	for (int a = 0; a < m->na; a++) {
+		turn_agent(t, agent_of(m, to, a));
+		turn_bits(t->fact, m->words, facts_known(m, from, a), facts_known(m, to, a));
+		turn_bits(t->fact, m->words, facts_own(m, from, a), facts_own(m, to, a));
+	}
+	for (int i = 0; i < m->nk; i++) {
+		KeyState *k = key_of(m, to, t->key[i]);
+		memcpy(k, key_of(m, from, i), sizeof *k);
+		k->parity ^= t->flip[i];
+		turn_bits(t->fact, m->words, facts_past(m, from, i), facts_past(m, to, t->key[i]));
+		turn_bits(t->fact, m->words, facts_next(m, from, i), facts_next(m, to, t->key[i]));
+	}
+	for (int i = 0; i < m->nc; i++) {
+		CellState *c = cell_of(m, to, t->cell[i]);
+		memcpy(c, cell_of(m, from, i), sizeof *c);
+		c->pending = c->pending < 0 ? c->pending : t->key[c->pending];
+	}
+}

@@ -1,0 +1,70 @@
+/* words.h - private to passes/check/: all runs of a kernel as words over letters, and their
+ * exploration.
+ *     start (tile0 inner0^T tile1)^N end      T, N: any number in their ranges
+ */
+#ifndef DSL_CHECK_WORDS_H
+#define DSL_CHECK_WORDS_H
+
+#include "passes/check/core.h"
+
+typedef enum {
+	SEG_START,
+	SEG_END,
+	SEG_TILE,
+	SEG_INNER = SEG_TILE + 8,
+	SEG_COUNT = SEG_INNER + 8
+} Seg;
+enum { MAX_INNER = 7, STEADY = -1 };
+
+/* Where a run is. Tiles at or above `tile_clamp` count as "that or more", with their residue; trips
+ * likewise. */
+typedef struct {
+	int seg;
+	int64_t tile,
+		left; /* tiles done, tiles from here on with this one; STEADY: tile_clamp or more */
+	int64_t trip, trips;
+	int64_t tile_clamp, trip_clamp;
+	bool absolute; /* the frame is 0 */
+} Point;
+
+typedef struct {
+	bool tiles;     /* there is an outer loop */
+	bool uses_left; /* a letter depends on how many tiles are left */
+	int inner;      /* inner loops of one tile, all of the same trip count */
+	int64_t trips_lo, trips_hi;
+	int64_t tile_period, trip_period; /* residues that decide what a letter is */
+	int64_t tile_repeat, trip_repeat; /* the same, when slots are named in frames */
+	void *user;
+	/* The position of the rings there, 0..trip_period - 1; NULL: always 0. Letters name
+	 * slots by it. */
+	int64_t (*frame)(void *user, const Point *p);
+	/* The letter at a point, with a number of its own; NULL: not decided by what the point
+	 * says. */
+	const Letter *(*letter)(void *user, const Point *p, int *id);
+} Words;
+
+typedef struct {
+	enum {
+		WORDS_PROVED,
+		WORDS_REFUTED,
+		WORDS_UNDECIDED, /* a letter depends on more than the clamp tells */
+		WORDS_LIMIT
+	} verdict;
+	Why why;
+	Point at; /* refuted, undecided: where */
+	int states;
+	int64_t trips; /* trip counts 0..trips were run */
+	const char *limit;
+} WordsResult;
+
+typedef struct {
+	int64_t tile_clamp, trip_clamp;
+	int max_states;
+} WordsLimits;
+void words_prove(const Machine *m, const Words *w, WordsLimits limits, WordsResult *out);
+
+/* One whole run with these numbers, not cut at the ends of letters. */
+bool words_run(const Machine *m, const Words *w, int64_t tiles, int64_t trips, StepSeen *seen,
+	       void *user, Why *why);
+
+#endif

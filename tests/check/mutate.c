@@ -1,0 +1,262 @@
+/* mutate - changes one thing in a kernel's synchronisation, for each thing, and asks the
+ * verifier.
+ *     mutate [-v] KERNEL.ir...
+ * Every sync op, load and store is dropped, done twice, moved up and down by one statement;
+ * every count, byte number, slot, parity and barrier number is changed by one. A mutant is
+ * refuted, or it is harmless for a reason in the table below; anything else fails. Prints a
+ * line for each kind of mutant:
+ *     drop | mbar.wait | 14 refuted | 0 harmless |
+ */
+#include "passes/check/check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef enum {
+	M_DROP,
+	M_DOUBLE,
+	M_UP,
+	M_DOWN,
+	M_SLOT,
+	M_PARITY,
+	M_NUMBER_MORE,
+	M_NUMBER_LESS,
+	M_BARRIER,
+	M_COUNT
+} Mutation;
+static const char *const names[M_COUNT] = {"drop",   "double", "up",   "down",   "slot",
+					   "parity", "more",   "less", "barrier"};
+
+/* Mutants that the verifier proves, and why that is right. `next` is the statement that a move goes
+ * past; NULL: any. */
+static const struct {
+	Mutation how;
+	const char *op, *next, *why;
+} harmless[] = {
+#include "harmless.def"
+};
+
+typedef struct {
+	const char *op;
+	Mutation how;
+	int refuted, harmless, unknown;
+	const char *why;
+} Row;
+static Row rows[512];
+static int nrows, nmutants, nfailed;
+static bool verbose;
+
+/* ------------------------------------------------------------------ places */
+static bool is_candidate(const Op *op)
+{
+	int fx = op_rows[op->kind].effects;
+	return fx & (FX_SYNC | FX_DONE_MBAR | FX_DONE_BULK);
+}
+
+static Op *candidate(const Kernel *k, int n)
+{
+	for (Op *op = kernel_first(k); op; op = op_next(op))
+		if (is_candidate(op) && n-- == 0)
+			return op;
+	return NULL;
+}
+
+/* The statement that holds op alone, if and elect included. */
+static Op *statement(Op *op)
+{
+	for (;;) {
+		Op *up = op_parent(op);
+		bool alone = !op->prev && (!op->next || op->next->kind == OP_BAR_WARP);
+		if (!up || !alone || (up->kind != OP_IF && up->kind != OP_ELECT))
+			return op;
+		op = up;
+	}
+}
+
+static Op *copy_of(Kernel *k, const Op *op)
+{
+	Op *o = op_new(k, op->kind, op->loc);
+	for (int i = 0; i < op->nin; i++)
+		op_in(k, o, op->in[i].val, op->in[i].at);
+	for (int i = 0; i < op->nix; i++)
+		op_ix(k, o, op->ix[i]);
+	for (int i = 0; i < op->attrs.n; i++)
+		attrs_set(k->ctx, &o->attrs, op->attrs.at[i]);
+	return o;
+}
+
+/* ------------------------------------------------------------------ changes */
+static bool move(Op *op, bool up, const char **past)
+{
+	Op *s = statement(op), *other = up ? s->prev : s->next;
+	if (!other || op_rows[other->kind].flags & (OPF_DECL | OPF_SYMS | OPF_NAME) || other->out)
+		return false;
+	*past = op_rows[other->kind].name;
+	op_remove(s);
+	if (up)
+		op_insert_before(other, s);
+	else
+		op_insert_after(other, s);
+	return true;
+}
+
+/* The next slot of the barrier, or of the buffer where there is none. */
+static bool change_slot(Kernel *k, Op *op)
+{
+	for (int i = op->nin - 1; i >= 0; i--) {
+		const Val *v = op->in[i].val;
+		int64_t slots = v->def ? attrs_int(&v->def->attrs, A_SLOTS, 0) : 0;
+		if (!op->in[i].at || slots < 2 || op->kind == OP_MBAR_INIT)
+			continue;
+		const Ix *next = ix_add(k->ctx, op->in[i].at, ix_const(k->ctx, 1));
+		op->in[i].at = ix_mod(k->ctx, next, ix_const(k->ctx, slots));
+		return true;
+	}
+	return false;
+}
+
+static bool change_number(Kernel *k, Op *op, int by)
+{
+	static const AttrId ids[] = {A_COUNT, A_BYTES, A_N, A_THREADS, A_REGS};
+	for (size_t i = 0; i < COUNTOF(ids); i++) {
+		int64_t step = ids[i] == A_THREADS ? 32 : ids[i] == A_REGS ? 8 : 1;
+		const Attr *a = attrs_get(&op->attrs, ids[i]);
+		if (!a || op->kind == OP_SETMAXNREG)
+			continue;
+		if (a->i[0] + by * step < 0)
+			return false;
+		op_int(k, op, ids[i], a->i[0] + by * step);
+		return true;
+	}
+	return false;
+}
+
+static bool change_index(Kernel *k, Op *op, Mutation how)
+{
+	Ctx *c = k->ctx;
+	if (!op->nix || (how == M_PARITY) != (op->kind == OP_MBAR_WAIT))
+		return false;
+	if (how == M_BARRIER && op->kind != OP_BAR_SYNC && op->kind != OP_BAR_ARRIVE)
+		return false;
+	op->ix[0] = ix_add(c, op->ix[0], ix_const(c, 1));
+	if (how == M_PARITY)
+		op->ix[0] = ix_mod(c, op->ix[0], ix_const(c, 2));
+	return true;
+}
+
+static bool mutate(Kernel *k, Op *op, Mutation how, const char **past)
+{
+	switch (how) {
+	case M_DROP:
+		op_remove(op);
+		return true;
+	case M_DOUBLE:
+		op_insert_after(op, copy_of(k, op));
+		return true;
+	case M_UP:
+	case M_DOWN:
+		return move(op, how == M_UP, past);
+	case M_SLOT:
+		return change_slot(k, op);
+	case M_NUMBER_MORE:
+	case M_NUMBER_LESS:
+		return change_number(k, op, how == M_NUMBER_MORE ? 1 : -1);
+	default:
+		return change_index(k, op, how);
+	}
+}
+
+/* ------------------------------------------------------------------ verdicts */
+static const char *reason(Mutation how, const char *op, const char *past)
+{
+	for (size_t i = 0; i < COUNTOF(harmless); i++)
+		if (harmless[i].how == how && strcmp(harmless[i].op, op) == 0 &&
+		    (!harmless[i].next || (past && strcmp(harmless[i].next, past) == 0)))
+			return harmless[i].why;
+	return NULL;
+}
+
+static Row *row_of(const char *op, Mutation how)
+{
+	for (int i = 0; i < nrows; i++)
+		if (rows[i].how == how && strcmp(rows[i].op, op) == 0)
+			return &rows[i];
+	rows[nrows] = (Row){.op = op, .how = how};
+	return &rows[nrows++];
+}
+
+static void judge(const char *file, const char *text, const char *op, Mutation how,
+		  const char *past, const CheckResult *r)
+{
+	Row *row = row_of(op, how);
+	const char *why = r->verdict == CHECK_PROVED ? reason(how, op, past) : NULL;
+	nmutants++;
+	row->refuted += r->verdict == CHECK_REFUTED;
+	row->unknown += r->verdict == CHECK_UNKNOWN;
+	row->harmless += why != NULL;
+	row->why = why ? why : row->why;
+	if (verbose)
+		printf("%s: %s %s %s: %s\n", file, names[how], text, past ? past : "",
+		       r->why ? r->why : "proved");
+	if (why || r->verdict == CHECK_REFUTED)
+		return;
+	nfailed++;
+	printf("FAILED %s: %s '%s'%s%s: %s\n", file, names[how], text, past ? " past " : "",
+	       past ? past : "", r->verdict == CHECK_PROVED ? "proved" : r->why);
+}
+
+/* One mutant; false when there is no such op. */
+static bool one(const char *file, const char *text, size_t size, int n, Mutation how)
+{
+	Ctx *c = ctx_new();
+	Module *m = module_parse(c, ctx_src(c, file, text, size));
+	Op *op = m && m->kernels.n ? candidate(m->kernels.at[0], n) : NULL;
+	const char *past = NULL;
+	if (op) {
+		Kernel *k = m->kernels.at[0];
+		const char *name = op_rows[op->kind].name;
+		Buf line = {0};
+		CheckResult r;
+		op_print(op, &line);
+		if (mutate(k, op, how, &past)) {
+			check_kernel(k, NULL, &r);
+			judge(file, line.s, name, how, past, &r);
+		}
+		buf_free(&line);
+	}
+	ctx_free(c);
+	return op != NULL;
+}
+
+static bool run_file(const char *file)
+{
+	static char text[1 << 20];
+	FILE *f = fopen(file, "r");
+	if (!f)
+		return false;
+	size_t size = fread(text, 1, sizeof text - 1, f);
+	fclose(f);
+	text[size] = 0;
+	for (int how = 0; how < M_COUNT; how++)
+		for (int n = 0; one(file, text, size, n, (Mutation)how); n++)
+			;
+	return true;
+}
+
+int main(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "-v") == 0) {
+			verbose = true;
+		} else if (!run_file(argv[i])) {
+			printf("%s cannot be read\n", argv[i]);
+			return 1;
+		}
+	}
+	for (int i = 0; i < nrows; i++)
+		printf("| %s | `%s` | %d | %d | %s |\n", names[rows[i].how], rows[i].op,
+		       rows[i].refuted, rows[i].harmless, rows[i].why ? rows[i].why : "");
+	printf("%d mutants, %d failed\n", nmutants, nfailed);
+	return nfailed || !nmutants;
+}

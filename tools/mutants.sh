@@ -1,0 +1,23 @@
+#!/bin/sh
+# Writes the table of mutants into docs/verification.md, between its two marks; takes a minute.
+#   mutants.sh BUILD
+set -eu
+build=$1
+root=$(cd "$(dirname "$0")/.." && pwd)
+doc=$root/docs/verification.md
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+"$root/tests/check/mutate.sh" "$build/dslc" "$build/tests/check/check_mutate" \
+	"$root/tests/e2e" "$scratch/ir" all >"$scratch/table"
+{
+	sed '/^<!-- mutants -->$/q' "$doc"
+	echo
+	tail -n 1 "$scratch/table" | sed 's/ mutants, 0 failed/ mutants of 25 schedules:/'
+	echo
+	echo '| change | of | refuted | harmless | because |'
+	echo '|---|---|---|---|---|'
+	grep '^|' "$scratch/table"
+	echo
+	sed -n '/^<!-- end of mutants -->$/,$p' "$doc"
+} >"$scratch/doc"
+cat "$scratch/doc" >"$doc"
