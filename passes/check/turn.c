@@ -56,6 +56,9 @@ Turn *turn_new(const Machine *m, Arena *a, int64_t frame)
 	rename_where(m, m->f_read, m->nc, t->cell, t->fact);
 	rename_where(m, m->f_made, m->nc, t->cell, t->fact);
 	rename_where(m, m->f_fenced, m->nc, t->cell, t->fact);
+	for (int i = 0; i < MAX_RANKS * m->na; i++)
+		if (m->f_sent[i] != NO_FACT)
+			t->fact[m->f_sent[i]] = m->f_sent[i];
 	return t;
 }
 
@@ -80,26 +83,26 @@ static void turn_bits(const int *map, int words, const uint64_t *from, uint64_t 
 		}
 }
 
-static void turn_group(const Turn *t, Group *g)
+static void turn_group(const Turn *t, int first, Group *g)
 {
 	Group old;
 	memcpy(&old, g, sizeof old);
 	memset(g->cells, 0, sizeof g->cells);
 	for (int w = 0; w < MAX_CELLS / 64; w++)
 		for (uint64_t bits = old.cells[w]; bits; bits &= bits - 1) {
-			int i = t->cell[64 * w + __builtin_ctzll(bits)];
+			int i = t->cell[first + 64 * w + __builtin_ctzll(bits)] - first;
 			g->cells[i / 64] |= (uint64_t)1 << (i % 64);
 		}
 }
 
-static void turn_agent(const Turn *t, AgentState *a)
+static void turn_agent(const Turn *t, int first, AgentState *a)
 {
 	for (int i = 0; i < a->nmma; i++)
-		turn_group(t, &a->mma[i]);
+		turn_group(t, first, &a->mma[i]);
 	for (int i = 0; i < a->nbulk; i++)
-		turn_group(t, &a->bulk[i]);
-	turn_group(t, &a->mma_open);
-	turn_group(t, &a->bulk_open);
+		turn_group(t, first, &a->bulk[i]);
+	turn_group(t, first, &a->mma_open);
+	turn_group(t, first, &a->bulk_open);
 }
 
 void turn_state(const Machine *m, const Turn *t, const State *old, State *to)
@@ -108,7 +111,7 @@ void turn_state(const Machine *m, const Turn *t, const State *old, State *to)
 	memset(to, 0, m->bytes);
 	memcpy(agent_of(m, to, 0), agent_of(m, from, 0), sizeof(AgentState) * (size_t)m->na);
 	for (int a = 0; a < m->na; a++) {
-		turn_agent(t, agent_of(m, to, a));
+		turn_agent(t, cells_of(m, a), agent_of(m, to, a));
 		turn_bits(t->fact, m->words, facts_known(m, from, a), facts_known(m, to, a));
 		turn_bits(t->fact, m->words, facts_own(m, from, a), facts_own(m, to, a));
 	}
