@@ -175,8 +175,8 @@ static void look_at(Reader *r, const Ix *x)
 	vec_push(r->p->arena, &r->by_warp, x);
 }
 
-/* What tells warps apart: every condition, bound, slot and barrier number that has the warp in
- * it. */
+/* What tells warps apart: every condition, bound, slot, barrier number, parity, count and rank
+ * that has the warp in it. */
 static void find_by_warp(Reader *r)
 {
 	for (const Op *op = kernel_first(r->p->k); op; op = op_next(op)) {
@@ -189,7 +189,7 @@ static void find_by_warp(Reader *r)
 		for (int i = 0; i < op->nin; i++)
 			if (op->in[i].at && op->in[i].val->type->space != SP_REG)
 				look_at(r, op->in[i].at);
-		if (!op->nin)
+		if (!op->nin || op_rows[op->kind].effects & (FX_SYNC | FX_DONE_MBAR))
 			for (int i = 0; i < op->nix; i++)
 				look_at(r, op->ix[i]);
 	}
