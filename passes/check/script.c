@@ -542,7 +542,8 @@ bool read_script(Reader *r, int agent)
 	to_segment(r, SEG_START);
 	if (!walk(r, &r->p->k->body))
 		return false;
-	to_segment(r, SEG_END);
+	/* with the last steps of others, who may wait for it at the cluster's barrier */
+	to_segment(r, r->p->words.tiles ? SEG_END : SEG_TILE + r->p->words.inner);
 	put(r, item_new(r, ITEM_STEP, s->role), STEP_EXIT);
 	return true;
 }
