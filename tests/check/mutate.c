@@ -3,8 +3,8 @@
  *     mutate [-v] KERNEL.ir...
  * Every sync op, load and store is dropped, done twice, moved up and down by one statement;
  * every count, byte number, slot, parity and barrier number is changed by one, every mask and
- * rank of a cluster doubled or made 0. A mutant is refuted, or it is harmless for a reason in the table below; anything else fails. Prints a
- * line for each kind of mutant:
+ * rank of a cluster doubled or made 0. A mutant is refuted, or it is harmless for a reason in
+ * the table below; anything else fails. Prints a line for each kind of mutant:
  *     drop | mbar.wait | 14 refuted | 0 harmless |
  */
 #include "passes/check/check.h"
