@@ -207,9 +207,10 @@ static int find_choices(const Kernel *k, const char **names)
 }
 
 static CheckVerdict prove_launch(const Kernel *k, const char **names, int n, unsigned values,
-				 const CheckOpt *opt, CheckResult *out)
+				 int rank, const CheckOpt *opt, CheckResult *out)
 {
 	Program *p = NEW(ctx_arena(k->ctx), Program);
+	p->rank = rank;
 	for (int i = 0; i < n; i++)
 		p->choices[i] = (Named){names[i], ix_const(k->ctx, values >> i & 1)};
 	p->nchoices = n;
@@ -221,15 +222,16 @@ CheckVerdict check_kernel(const Kernel *k, const CheckOpt *opt, CheckResult *out
 {
 	double start = now();
 	const char *names[MAX_CHOICES];
-	int n = find_choices(k, names);
+	int n = find_choices(k, names), ctas, together = program_peers(k, &ctas);
 	*out = (CheckResult){.verdict = CHECK_PROVED};
-	for (unsigned v = 0; v < 1u << n && out->verdict == CHECK_PROVED; v++) {
-		CheckResult one = {0};
-		out->verdict = prove_launch(k, names, n, v, opt, &one);
-		out->states += one.states;
-		out->trips = one.trips > out->trips ? one.trips : out->trips;
-		out->why = one.why;
-	}
+	for (int rank = 0; rank < ctas; rank += together)
+		for (unsigned v = 0; v < 1u << n && out->verdict == CHECK_PROVED; v++) {
+			CheckResult one = {0};
+			out->verdict = prove_launch(k, names, n, v, rank, opt, &one);
+			out->states += one.states;
+			out->trips = one.trips > out->trips ? one.trips : out->trips;
+			out->why = one.why;
+		}
 	out->seconds = now() - start;
 	return out->verdict;
 }

@@ -99,6 +99,24 @@ bool run_complete(Run *r, int key)
 	return true;
 }
 
+/* What an arrival tells. At another CTA's barrier it must come before that CTA is gone. */
+static void tell(Run *r, int key)
+{
+	const Machine *m = r->m;
+	int rank = m->keys[key].rank;
+	uint64_t *next = facts_next(m, r->s, key);
+	const uint64_t *known = facts_known(m, r->s, r->agent), *own = facts_own(m, r->s, r->agent);
+	const uint64_t *carried = r->step->kind == STEP_BAR_RELAXED ? m->inits : NULL;
+	if (rank >= 0 && rank != m->agents[r->agent].rank) {
+		int fact = m->f_sent[rank * m->na + r->agent];
+		fact_forget(m, r->s, fact); /* known of earlier ones only */
+		fact_make(m, r->s, r->agent, fact);
+		carried = m->abroad;
+	}
+	for (int i = 0; i < m->words; i++)
+		next[i] |= (known[i] | own[i]) & (carried ? carried[i] : ~(uint64_t)0);
+}
+
 /* n arrivals by each warp of the agent */
 static bool arrive(Run *r, int key, int n)
 {
@@ -111,10 +129,9 @@ static bool arrive(Run *r, int key, int n)
 		return wrong_count(r, WHY_EXCESS, key, k->need, 0);
 	fact_forget(m, r->s, m->f_came[key * m->na + r->agent]); /* known of the first only */
 	fact_make(m, r->s, r->agent, m->f_came[key * m->na + r->agent]);
-	facts_add(m, facts_next(m, r->s, key), facts_known(m, r->s, r->agent));
-	facts_add(m, facts_next(m, r->s, key), facts_own(m, r->s, r->agent));
-	k->from |= 1u << r->agent;
-	bool alone = k->from == 1u << r->agent && m->agents[r->agent].warps == 1;
+	tell(r, key);
+	k->from |= AGENT(r->agent);
+	bool alone = k->from == AGENT(r->agent) && m->agents[r->agent].warps == 1;
 	if (!run_complete(r, key))
 		return false;
 	if (alone && !k->from) /* it need not wait to know that the phase is over */
@@ -140,7 +157,7 @@ static bool wait(Run *r, const Step *st)
 		r->blocked = true;
 		return true;
 	}
-	k->waited |= 1u << r->agent;
+	k->waited |= AGENT(r->agent);
 	facts_add(m, facts_known(m, r->s, r->agent), facts_past(m, r->s, st->key));
 	fact_forget(m, r->s, m->f_seen[st->key * m->na + r->agent]); /* of an earlier wait */
 	fact_make(m, r->s, r->agent, m->f_seen[st->key * m->na + r->agent]);
@@ -150,11 +167,11 @@ static bool wait(Run *r, const Step *st)
 static bool meet(Run *r, const Step *st)
 {
 	KeyState *k = key_of(r->m, r->s, st->key);
-	uint32_t me = 1u << r->agent;
+	AgentSet me = AGENT(r->agent);
 	r->blocked = true;
 	if (k->meeting & me)
 		return true;
-	if (st->n != k->need)
+	if (st->n != k->need && r->m->keys[st->key].rank >= 0)
 		return wrong_count(r, WHY_THREADS, st->key, st->n, k->need);
 	k->meeting |= me;
 	run_meet(r);
@@ -184,7 +201,7 @@ static bool init(Run *r, const Step *st)
 	if (st->lanes != 1 || r->m->agents[r->agent].warps != 1)
 		return run_wrong(r, WHY_LANES, st->key, -1, -1);
 	k->need = st->n;
-	k->meeting = 1u << r->agent; /* until it is fenced */
+	k->meeting = AGENT(r->agent); /* until it is fenced */
 	return true;
 }
 
@@ -203,11 +220,12 @@ static bool set_regs(Run *r, const Step *st)
 {
 	AgentState *a = agent_of(r->m, r->s, r->agent);
 	int more = (st->n - a->regs) * 32 * r->m->agents[r->agent].warps;
-	if (more > r->pool) {
+	int *pool = &r->pool[r->m->agents[r->agent].rank];
+	if (more > *pool) {
 		r->blocked = true;
 		return true;
 	}
-	r->pool -= more;
+	*pool -= more;
 	a->regs = st->n;
 	return true;
 }
@@ -222,6 +240,7 @@ static bool barrier_step(Run *r, const Step *st)
 		fence_init(r);
 		return true;
 	case STEP_BAR:
+	case STEP_BAR_RELAXED:
 		return meet(r, st);
 	case STEP_BAR_ARRIVE:
 		return signal(r, st);
@@ -307,15 +326,12 @@ static bool stuck(Run *r)
 
 bool letter_run(const Machine *m, State *s, const Letter *l, StepSeen *seen, void *user, Why *why)
 {
-	Run r = {.m = m,
-		 .s = s,
-		 .letter = l,
-		 .why = why,
-		 .seen = seen,
-		 .user = user,
-		 .pool = m->pool};
+	Run r = {.m = m, .s = s, .letter = l, .why = why, .seen = seen, .user = user};
+	for (int i = 0; i < MAX_RANKS; i++)
+		r.pool[i] = m->pool;
 	for (int a = 0; a < m->na; a++)
-		r.pool -= (agent_of(m, s, a)->regs - m->agents[a].regs) * 32 * m->agents[a].warps;
+		r.pool[m->agents[a].rank] -=
+			(agent_of(m, s, a)->regs - m->agents[a].regs) * 32 * m->agents[a].warps;
 	do {
 		r.moved = false;
 		for (int a = 0; a < m->na; a++)

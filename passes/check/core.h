@@ -20,8 +20,17 @@ typedef enum {
 	WHY_COUNT
 } WhyId;
 
-enum { MAX_WARPS = 32, MAX_AGENTS = 31, MAX_CELLS = 128, MAX_GROUPS = 10, NO_FACT = -1 };
-#define LOADS (1u << MAX_AGENTS)
+enum {
+	MAX_WARPS = 32, /* of a CTA */
+	MAX_RANKS = 16,
+	MAX_AGENTS = 63,
+	MAX_CELLS = 128, /* of a CTA */
+	MAX_GROUPS = 10,
+	NO_FACT = -1
+};
+typedef uint64_t AgentSet;
+#define AGENT(a) ((AgentSet)1 << (a))
+#define LOADS    AGENT(MAX_AGENTS)
 
 /* Zeroed in full before it is filled: letters are compared by their bytes. */
 typedef struct {
@@ -32,24 +41,27 @@ typedef struct {
 	int8_t kind, lanes;       /* lanes of each warp that do it: 1 or 32 */
 } Step;
 
-/* Warps that behave alike are one agent. */
+/* Warps of a CTA that behave alike are one agent. */
 typedef struct {
 	const char *name;
 	int warps, regs; /* regs: a thread has at entry */
+	int rank;        /* of its CTA in the cluster */
 } Agent;
 typedef struct {
 	const char *name;
-	int slot;                   /* -1: a barrier with a number */
-	bool named;                 /* bar.sync and the like: counts warps, has no parity */
-	int warps;                  /* named: that meet */
-	uint32_t waiters, arrivers; /* agents */
+	int slot;   /* -1: a barrier with a number */
+	bool named; /* bar.sync and the like: counts warps, has no parity */
+	int warps;  /* named: that meet */
+	int rank;   /* -1: of the cluster */
+	AgentSet waiters, arrivers;
 	int first, slots; /* of the ring that turns with the main loop's position; slots 0: none */
 } Key;
 typedef struct {
 	const char *name;
 	int slot;
-	uint32_t full;                 /* parts that make the slot whole; 0: not loaded in parts */
-	uint32_t readers, writers;     /* agents; writers through the generic proxy */
+	uint32_t full; /* parts that make the slot whole; 0: not loaded in parts */
+	int rank;
+	AgentSet readers, writers;     /* writers through the generic proxy */
 	int first, slots;              /* as of Key */
 	uint64_t over[MAX_CELLS / 64]; /* cells that have bytes in common with it */
 	uint64_t
@@ -65,13 +77,19 @@ typedef struct {
 	bool exact;    /* follow who arrived, so that it is known who knows that a phase is over */
 	bool pdl;      /* earlier launches may still run */
 	bool physical; /* slots have their own names in this run, not those of a frame */
-	int pool;      /* registers of the SM that no thread has at entry */
+	int pool;      /* registers of an SM that no thread has at entry */
+	int ranks;     /* CTAs of the cluster; their keys and cells are alike, rank by rank */
+	int meet;      /* key of the cluster's barrier, which exits count for, plus 1; 0: none */
+	AgentSet senders[MAX_RANKS];             /* that arrive at barriers of another CTA */
+	const Step *sent[MAX_RANKS][MAX_AGENTS]; /* by such a step */
 	/* layout: made by machine_layout */
 	int words, nfacts; /* of a set of facts */
 	int *f_init, *f_done, *f_prev, *f_seen, *f_came, *f_came_last, *f_wrote, *f_read, *f_made,
-		*f_fenced;
+		*f_fenced, *f_sent;
 	int f_grid;       /* earlier launches are over */
 	uint64_t *timely; /* facts about what happened, not about memory: loads carry them */
+	uint64_t *inits;  /* f_init: what a relaxed barrier carries */
+	uint64_t *abroad; /* all but generic writes: what an arrival at another CTA carries */
 	size_t off_keys, off_cells, off_facts, bytes;
 } Machine;
 
@@ -80,7 +98,8 @@ typedef struct {
 	uint32_t acc, pad;
 } Group;
 typedef struct {
-	Group mma[MAX_GROUPS], mma_open; /* committed, oldest first; since the last commit */
+	Group mma[MAX_GROUPS], mma_open; /* committed, oldest first; since the last commit. Cells
+					  * are counted from the CTA's first */
 	Group bulk[MAX_GROUPS], bulk_open;
 	uint64_t loose[MAX_CELLS / 64]; /* read by its lanes, which have not met since */
 	uint32_t dirty;                 /* accumulators used since the last wgmma.fence */
@@ -89,15 +108,16 @@ typedef struct {
 } AgentState;
 typedef struct {
 	int32_t need, arrived, tx;
-	uint32_t waited,
+	uint32_t parity; /* of the phases that are done */
+	AgentSet waited,
 		meeting;     /* agents that saw the last phase; that stand at a named barrier */
-	uint32_t from, last; /* agents that arrived in this phase, in the last; LOADS: loads too */
-	uint32_t parity;     /* of the phases that are done */
+	AgentSet from, last; /* agents that arrived in this phase, in the last; LOADS: loads too */
 } KeyState;
 typedef enum { CELL_READ, CELL_WRITTEN } CellMode;
 typedef struct {
-	uint32_t mask, readers, writers; /* parts loaded; agents */
-	int16_t pending;                 /* barrier that the load will reach, -1: none */
+	AgentSet readers, writers;
+	uint32_t mask;   /* parts loaded */
+	int16_t pending; /* barrier that the load will reach, -1: none */
 	uint8_t mode;
 	uint8_t gone; /* its bytes were written by way of another cell */
 } CellState;
@@ -140,6 +160,9 @@ typedef struct {
 Turn *turn_new(const Machine *m, Arena *a, int64_t frame);
 void turn_steps(const Turn *t, Step *steps, int n);
 void turn_state(const Machine *m, const Turn *t, const State *from, State *to);
+
+/* The first cell of an agent's CTA, of m->nc / m->ranks. */
+int cells_of(const Machine *m, int agent);
 
 AgentState *agent_of(const Machine *m, State *s, int agent);
 KeyState *key_of(const Machine *m, State *s, int key);

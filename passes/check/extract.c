@@ -85,17 +85,19 @@ static void add_place(Reader *r, const Op *decl, int first)
 static bool find_keys(Reader *r)
 {
 	Machine *m = &r->p->m;
-	int n = NAMED_BARRIERS;
 	for (const Op *op = kernel_first(r->p->k); op; op = op_next(op))
-		n += op->kind == OP_MBARRIER ? (int)copies(op) : 0;
-	m->keys = NEWN(r->p->arena, Key, n);
-	for (const Op *op = kernel_first(r->p->k); op; op = op_next(op)) {
-		if (op->kind != OP_MBARRIER)
-			continue;
-		add_place(r, op, m->nk);
-		for (int i = 0; i < copies(op); i++)
-			m->keys[m->nk++] = (Key){.name = op->out->name, .slot = i};
-	}
+		r->cta_keys += op->kind == OP_MBARRIER ? (int)copies(op) : 0;
+	m->keys = NEWN(r->p->arena, Key, (r->cta_keys + NAMED_BARRIERS) * m->ranks + 1);
+	for (int rank = 0; rank < m->ranks; rank++)
+		for (const Op *op = kernel_first(r->p->k); op; op = op_next(op)) {
+			if (op->kind != OP_MBARRIER)
+				continue;
+			if (!rank)
+				add_place(r, op, m->nk);
+			for (int i = 0; i < copies(op); i++)
+				m->keys[m->nk++] =
+					(Key){.name = op->out->name, .slot = i, .rank = rank};
+		}
 	r->first_named = m->nk;
 	return m->nk < 1024 || read_problem(r, D_W0411, r->p->k->loc, "more than 1024 barriers");
 }
@@ -103,20 +105,28 @@ static bool find_keys(Reader *r)
 static bool find_cells(Reader *r)
 {
 	Machine *m = &r->p->m;
-	int64_t n = 0;
 	for (const Op *op = kernel_first(r->p->k); op; op = op_next(op))
-		n += op->kind == OP_SHARED ? copies(op) : 0;
-	if (n > MAX_CELLS)
+		r->cta_cells += op->kind == OP_SHARED ? (int)copies(op) : 0;
+	if (r->cta_cells > MAX_CELLS)
 		return read_problem(r, D_W0411, r->p->k->loc, "more than 128 slots of buffers");
-	m->cells = NEWN(r->p->arena, Cell, n + 1);
-	for (const Op *op = kernel_first(r->p->k); op; op = op_next(op)) {
-		if (op->kind != OP_SHARED)
-			continue;
-		add_place(r, op, m->nc);
-		for (int i = 0; i < copies(op); i++)
-			m->cells[m->nc++] = (Cell){.name = op->out->name, .slot = i};
-	}
+	m->cells = NEWN(r->p->arena, Cell, r->cta_cells * m->ranks + 1);
+	for (int rank = 0; rank < m->ranks; rank++)
+		for (const Op *op = kernel_first(r->p->k); op; op = op_next(op)) {
+			if (op->kind != OP_SHARED)
+				continue;
+			if (!rank)
+				add_place(r, op, m->nc);
+			for (int i = 0; i < copies(op); i++)
+				m->cells[m->nc++] =
+					(Cell){.name = op->out->name, .slot = i, .rank = rank};
+		}
 	return true;
+}
+
+int read_first(const Reader *r, const Place *at, int rank)
+{
+	bool barrier = at->val->type->kind == TY_MBAR;
+	return at->first + (barrier ? r->cta_keys : r->cta_cells) * (rank - r->p->rank);
 }
 
 const Place *read_place(const Reader *r, const Val *v)
@@ -128,16 +138,17 @@ const Place *read_place(const Reader *r, const Val *v)
 }
 
 /* A barrier with a number is made when it is first used. */
-int read_named(Reader *r, int64_t id, int warps)
+int read_named(Reader *r, int64_t id, int warps, int rank)
 {
 	Machine *m = &r->p->m;
 	for (int i = r->first_named; i < m->nk; i++)
-		if (r->named_ids[i - r->first_named] == id)
+		if (r->named_ids[i - r->first_named] == id && m->keys[i].rank == rank)
 			return i;
 	r->named_ids[m->nk - r->first_named] = (int)id;
-	m->keys[m->nk] = (Key){.slot = -1, .named = true, .warps = warps};
-	m->keys[m->nk].name =
-		id ? ctx_strf(r->p->k->ctx, "barrier %d", (int)id) : "the CTA's barrier";
+	m->keys[m->nk] = (Key){.slot = -1, .named = true, .warps = warps, .rank = rank};
+	m->keys[m->nk].name = rank < 0 ? "the cluster's barrier"
+			      : id     ? ctx_strf(r->p->k->ctx, "barrier %d", (int)id)
+				       : "the CTA's barrier";
 	return m->nk++;
 }
 
@@ -171,8 +182,8 @@ static void look_at(Reader *r, const Ix *x)
 	vec_push(r->p->arena, &r->by_warp, x);
 }
 
-/* What tells warps apart: every condition, bound, slot and barrier number that has the warp in
- * it. */
+/* What tells warps apart: every condition, bound, slot, barrier number, parity, count and rank
+ * that has the warp in it. */
 static void find_by_warp(Reader *r)
 {
 	put_choices(r);
@@ -186,21 +197,37 @@ static void find_by_warp(Reader *r)
 		for (int i = 0; i < op->nin; i++)
 			if (op->in[i].at && op->in[i].val->type->space != SP_REG)
 				look_at(r, op->in[i].at);
-		if (!op->nin)
+		if (!op->nin || op_rows[op->kind].effects & (FX_SYNC | FX_DONE_MBAR))
 			for (int i = 0; i < op->nix; i++)
 				look_at(r, op->ix[i]);
 	}
 }
 
-static bool alike(Reader *r, int v, int w)
+/* An expression as a lane of a warp has it. */
+static const Ix *of_lane(Reader *r, const Ix *x, int warp, int lane)
+{
+	Ctx *c = r->p->k->ctx;
+	x = ix_subst(c, x, r->tid, ix_const(c, 32 * warp + lane));
+	return ix_subst(c, x, r->warp, ix_const(c, warp));
+}
+
+static bool alike_in(Reader *r, const Ix *x, int v, int w)
+{
+	int lanes = ix_uses(x, r->tid) ? 32 : 1;
+	for (int i = 0; i < lanes; i++)
+		if (of_lane(r, x, v, i) != of_lane(r, x, w, i))
+			return false;
+	return true;
+}
+
+static bool alike(Reader *r, int rank, int v, int w)
 {
 	Ctx *c = r->p->k->ctx;
 	if (role_of_warp(r->p->k, v) != role_of_warp(r->p->k, w))
 		return false;
 	for (int i = 0; i < r->by_warp.n; i++) {
-		const Ix *x = r->by_warp.at[i];
-		if (ix_uses(x, r->tid) || ix_subst(c, x, r->warp, ix_const(c, v)) !=
-						  ix_subst(c, x, r->warp, ix_const(c, w)))
+		const Ix *x = ix_subst(c, r->by_warp.at[i], ctx_str(c, "rank"), ix_const(c, rank));
+		if (!alike_in(r, x, v, w))
 			return false;
 	}
 	return true;
@@ -211,19 +238,49 @@ static const char *agent_name(Reader *r, int agent, int warps)
 	Ctx *c = r->p->k->ctx;
 	const Script *s = &r->p->scripts[agent];
 	const char *role = s->role ? s->role->sym[0] : "outside", *list = "";
+	const int *of = r->p->agent_of_warp[s->rank - r->p->rank];
 	for (int w = 0; w < warps; w++) {
 		int end = w;
-		if (r->p->agent_of_warp[w] != agent)
+		if (of[w] != agent)
 			continue;
-		while (end + 1 < warps && r->p->agent_of_warp[end + 1] == agent)
+		while (end + 1 < warps && of[end + 1] == agent)
 			end++;
 		const char *comma = *list ? "," : "";
 		list = end > w ? ctx_strf(c, "%s%s%d-%d", list, comma, w, end)
 			       : ctx_strf(c, "%s%s%d", list, comma, w);
 		w = end;
 	}
-	return ctx_strf(c, "%s %s %s", role, r->p->m.agents[agent].warps > 1 ? "warps" : "warp",
-			list);
+	const char *name = ctx_strf(c, "%s %s %s", role,
+				    r->p->m.agents[agent].warps > 1 ? "warps" : "warp", list);
+	return r->p->m.ranks > 1 ? ctx_strf(c, "%s@%d", name, s->rank) : name;
+}
+
+static bool find_agents_of(Reader *r, int cta, int warps)
+{
+	Program *p = r->p;
+	int first = p->m.na;
+	for (int w = 0; w < warps; w++) {
+		int a = first;
+		while (a < p->m.na && !alike(r, p->rank + cta, p->scripts[a].warp, w))
+			a++;
+		p->agent_of_warp[cta][w] = a;
+		if (a == MAX_AGENTS)
+			return read_problem(
+				r, D_W0411, p->k->loc,
+				p->m.ranks > 1
+					? ctx_strf(p->k->ctx,
+						   "clusters with more than %d kinds of warps",
+						   MAX_AGENTS)
+					: "more than 63 kinds of warps");
+		if (a == p->m.na) {
+			p->scripts[a] = (Script){.warp = w, .turns = 1, .rank = p->rank + cta};
+			p->scripts[a].role = role_of_warp(p->k, w);
+			p->m.agents[a].rank = cta;
+			p->m.na++;
+		}
+		p->m.agents[a].warps++;
+	}
+	return true;
 }
 
 static bool find_agents(Reader *r)
@@ -235,24 +292,14 @@ static bool find_agents(Reader *r)
 		return read_problem(r, D_W0411, p->k->loc,
 				    "a CTA of 32 to 1024 threads is expected");
 	int regs = (int)(SM_REGS / threads / WARP_REGS_UNIT * WARP_REGS_UNIT);
-	for (int w = 0; w < warps; w++) {
-		int a = 0;
-		while (a < p->m.na && !alike(r, p->scripts[a].warp, w))
-			a++;
-		p->agent_of_warp[w] = a;
-		if (a == MAX_AGENTS)
-			return read_problem(r, D_W0411, p->k->loc, "32 warps that all differ");
-		if (a == p->m.na) {
-			p->scripts[a] = (Script){.warp = w, .turns = 1};
-			p->scripts[a].role = role_of_warp(p->k, w);
-			p->m.na++;
-		}
-		p->m.agents[a].warps++;
-		p->m.agents[a].regs = regs;
-	}
+	for (int cta = 0; cta < p->m.ranks; cta++)
+		if (!find_agents_of(r, cta, warps))
+			return false;
 	p->m.pool = SM_REGS - regs * (int)threads;
-	for (int a = 0; a < p->m.na; a++)
+	for (int a = 0; a < p->m.na; a++) {
+		p->m.agents[a].regs = regs;
 		p->m.agents[a].name = agent_name(r, a, warps);
+	}
 	return true;
 }
 
@@ -320,6 +367,17 @@ static void find_loops(Reader *r, const Block *b, int depth)
 	}
 }
 
+void read_put_rank(Reader *r, View *v, int rank)
+{
+	Ctx *c = r->p->k->ctx;
+	const Ix *ctas = ix_const(c, r->p->ctas), *at = ix_const(c, rank);
+	if (r->p->ctas == 1)
+		return;
+	const Ix *cta = ix_add(c, ix_mul(c, ix_sym(c, ctx_str(c, "cluster")), ctas), at);
+	vec_push(r->p->arena, &v->names, ((Named){ctx_str(c, "rank"), at}));
+	vec_push(r->p->arena, &v->names, ((Named){ctx_str(c, "cta"), cta}));
+}
+
 void read_begin(Reader *r, Script *s)
 {
 	Ctx *c = r->p->k->ctx;
@@ -331,17 +389,36 @@ void read_begin(Reader *r, Script *s)
 	vec_push(r->p->arena, &r->lets.names, warp);
 	Named tid = {r->tid, ix_add(c, ix_sym(c, ctx_str(c, "lane")), ix_const(c, 32 * s->warp))};
 	vec_push(r->p->arena, &r->lets.names, tid);
+	read_put_rank(r, &r->lets, s->rank);
 	find_loops(r, &r->p->k->body, 0);
 }
 
 /* ------------------------------------------------------------------ the whole */
-static bool one_cta(Reader *r)
+int program_peers(const Kernel *k, int *ctas)
 {
-	const Attr *cluster = attrs_get(&r->p->k->attrs, A_CLUSTER);
+	const Attr *cluster = attrs_get(&k->attrs, A_CLUSTER);
+	*ctas = 1;
 	for (int i = 0; cluster && i < cluster->n; i++)
-		if (cluster->i[i] != 1)
-			return read_problem(r, D_W0411, r->p->k->loc, "clusters of several CTAs");
-	return true;
+		*ctas *= (int)cluster->i[i];
+	for (const Op *op = kernel_first(k); op; op = op_next(op))
+		if (op->kind == OP_BAR_CLUSTER || (op->kind == OP_MBAR_ARRIVE && op->nix) ||
+		    attrs_int(&op->attrs, A_SHARED, 0))
+			return *ctas;
+	return 1;
+}
+
+/* The lets of the kernel, as each CTA sees them. */
+static void find_lets(Reader *r)
+{
+	for (int i = 0; i < r->p->m.ranks; i++) {
+		View *v = &r->of_rank[i];
+		v->ctx = r->p->k->ctx;
+		read_put_rank(r, v, r->p->rank + i);
+		for (const Op *op = kernel_first(r->p->k); op; op = op_next(op))
+			if (op->kind == OP_LET)
+				vec_push(r->p->arena, &v->names,
+					 ((Named){op->sym[0], stage(v, op->ix[0])}));
+	}
 }
 
 bool program_read(Program *p, const Kernel *k)
@@ -360,8 +437,12 @@ bool program_read(Program *p, const Kernel *k)
 	r.tid = ctx_str(c, "tid");
 	r.lets.ctx = c;
 	r.facts = kernel_facts(k);
+	p->m.ranks = program_peers(k, &p->ctas);
+	if (p->ctas > MAX_RANKS)
+		return read_problem(&r, D_W0411, k->loc, "clusters of more than 16 CTAs");
 	find_accs(&r);
-	if (!one_cta(&r) || !find_keys(&r) || !find_cells(&r) || !read_statics(&r))
+	find_lets(&r);
+	if (!find_keys(&r) || !find_cells(&r) || !read_statics(&r))
 		return false;
 	find_by_warp(&r);
 	if (!find_agents(&r) || !read_shape(&r))

@@ -32,6 +32,7 @@ struct Item {
 /* One agent: its steps by segment. */
 typedef struct {
 	int warp; /* the first of the agent's warps: what it does, all do */
+	int rank; /* of its CTA; where CTAs are apart, the one that is looked at */
 	const Op *role;
 	bool loops;
 	int64_t turns, turn;       /* takes tiles turn, turn + turns, .. */
@@ -54,7 +55,9 @@ typedef struct {
 	Machine m;
 	Words words;
 	Script scripts[MAX_AGENTS];
-	int agent_of_warp[MAX_WARPS];
+	int agent_of_warp[MAX_RANKS][MAX_WARPS];
+	int ctas;                   /* of the cluster */
+	int rank;                   /* the first of m.ranks: 0, or where CTAs are apart any */
 	WordsLimits least;          /* clamps that the constants of guards ask for */
 	Named choices[MAX_CHOICES]; /* what the launch decides, as it does in these runs */
 	int nchoices;
@@ -74,7 +77,10 @@ typedef struct {
 	const char *problem;
 } Program;
 
-/* False with code, loc and problem set. */
+/* CTAs of a cluster that has anything to do with each other; else 1, and each is a program. */
+int program_peers(const Kernel *k, int *ctas);
+
+/* The CTAs from p->rank on. False with code, loc and problem set. */
 bool program_read(Program *p, const Kernel *k);
 bool items_are_mild(const Items *items);
 const Letter *program_letter(void *program, const Point *at, int *id); /* letters.c */

@@ -20,7 +20,7 @@ static int *facts_new(Machine *m, int n)
 	return f;
 }
 
-static int *facts_where(Machine *m, int n, const uint32_t *agents)
+static int *facts_where(Machine *m, int n, const AgentSet *agents)
 {
 	int *f = NEWN(m->arena, int, n * m->na + 1);
 	for (int i = 0; i < n * m->na; i++)
@@ -33,12 +33,37 @@ static size_t aligned(size_t n)
 	return (n + 7) / 8 * 8;
 }
 
+static void set_all(uint64_t *set, const int *facts, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (facts[i] != NO_FACT)
+			fact_set(set, facts[i]);
+}
+
+static void carried_sets(Machine *m)
+{
+	uint64_t *generic = NEWN(m->arena, uint64_t, m->words);
+	m->timely = NEWN(m->arena, uint64_t, m->words);
+	m->inits = NEWN(m->arena, uint64_t, m->words);
+	m->abroad = NEWN(m->arena, uint64_t, m->words);
+	set_all(m->timely, m->f_done, m->nk);
+	set_all(m->timely, m->f_prev, m->nk);
+	set_all(m->timely, m->f_seen, m->nk * m->na);
+	set_all(m->timely, m->f_came, m->nk * m->na);
+	set_all(m->timely, m->f_came_last, m->nk * m->na);
+	set_all(m->inits, m->f_init, m->nk);
+	set_all(generic, m->f_made, m->nc * m->na);
+	set_all(generic, m->f_fenced, m->nc * m->na);
+	for (int i = 0; i < m->words; i++)
+		m->abroad[i] = ~generic[i];
+}
+
 void machine_layout(Machine *m)
 {
-	uint32_t *waiters = NEWN(m->arena, uint32_t, m->nk + 1);
-	uint32_t *arrivers = NEWN(m->arena, uint32_t, m->nk + 1);
-	uint32_t *readers = NEWN(m->arena, uint32_t, m->nc + 1);
-	uint32_t *writers = NEWN(m->arena, uint32_t, m->nc + 1);
+	AgentSet *waiters = NEWN(m->arena, AgentSet, m->nk + 1);
+	AgentSet *arrivers = NEWN(m->arena, AgentSet, m->nk + 1);
+	AgentSet *readers = NEWN(m->arena, AgentSet, m->nc + 1);
+	AgentSet *writers = NEWN(m->arena, AgentSet, m->nc + 1);
 	for (int i = 0; i < m->nk; i++) {
 		waiters[i] = m->keys[i].waiters;
 		arrivers[i] = m->exact ? m->keys[i].arrivers : 0;
@@ -59,19 +84,10 @@ void machine_layout(Machine *m)
 	m->f_read = facts_where(m, m->nc, readers);
 	m->f_made = facts_where(m, m->nc, writers);
 	m->f_fenced = facts_where(m, m->nc, writers);
+	m->f_sent = facts_where(m, MAX_RANKS, m->senders);
 	m->words = (m->nfacts + 63) / 64;
-	m->timely = NEWN(m->arena, uint64_t, m->words);
+	carried_sets(m);
 	fact_set(m->timely, m->f_grid);
-	for (int i = 0; i < m->nk; i++) {
-		fact_set(m->timely, m->f_done[i]);
-		fact_set(m->timely, m->f_prev[i]);
-	}
-	for (int i = 0; i < m->nk * m->na; i++)
-		for (int j = 0; j < 3; j++) {
-			int f = (j == 0 ? m->f_seen : j == 1 ? m->f_came : m->f_came_last)[i];
-			if (f != NO_FACT)
-				fact_set(m->timely, f);
-		}
 	m->off_keys = aligned(sizeof(AgentState) * (size_t)m->na);
 	m->off_cells = m->off_keys + aligned(sizeof(KeyState) * (size_t)m->nk);
 	m->off_facts = m->off_cells + aligned(sizeof(CellState) * (size_t)m->nc);
@@ -145,7 +161,14 @@ State *state_new(const Machine *m, Arena *a)
 	}
 	for (int i = 0; i < m->nc; i++)
 		never_written(m, s, i);
+	for (int i = 0; i < MAX_RANKS * m->na; i++)
+		all_know(m, s, m->f_sent[i]); /* nothing was sent yet */
 	return s;
+}
+
+int cells_of(const Machine *m, int agent)
+{
+	return m->ranks > 1 ? m->nc / m->ranks * m->agents[agent].rank : 0;
 }
 
 AgentState *agent_of(const Machine *m, State *s, int agent)

@@ -17,7 +17,7 @@ static bool knows(const Run *r, int fact)
 	return fact_known(r->m, r->s, r->agent, fact);
 }
 
-static void forget_all(Run *r, const int *facts, int cell, uint32_t agents)
+static void forget_all(Run *r, const int *facts, int cell, AgentSet agents)
 {
 	for (int a = 0; a < r->m->na; a++)
 		if (agents >> a & 1)
@@ -25,7 +25,7 @@ static void forget_all(Run *r, const int *facts, int cell, uint32_t agents)
 }
 
 /* The first of `agents` of whom a fact is not known; -1: none. */
-static int unknown_of(const Run *r, const int *facts, int cell, uint32_t agents)
+static int unknown_of(const Run *r, const int *facts, int cell, AgentSet agents)
 {
 	for (int a = 0; a < r->m->na; a++)
 		if (agents >> a & 1 && !knows(r, fact_of(r, facts, cell, a)))
@@ -131,7 +131,7 @@ static bool write(Run *r, const Step *st)
 		new_content(r, st->cell);
 	else if (c->mask && !knows(r, r->m->f_wrote[st->cell]))
 		return run_wrong(r, WHY_UNORDERED, -1, st->cell, -1);
-	c->writers |= 1u << r->agent;
+	c->writers |= AGENT(r->agent);
 	fact_forget(r->m, r->s, fact_of(r, r->m->f_made, st->cell, r->agent));
 	fact_forget(r->m, r->s, fact_of(r, r->m->f_fenced, st->cell, r->agent));
 	fact_make(r->m, r->s, r->agent, fact_of(r, r->m->f_made, st->cell, r->agent));
@@ -182,7 +182,7 @@ static bool read_starts(Run *r, int cell, bool async)
 		c->readers = 0;
 		c->mode = CELL_READ;
 	}
-	c->readers |= 1u << r->agent;
+	c->readers |= AGENT(r->agent);
 	fact_forget(r->m, r->s, fact_of(r, r->m->f_read, cell, r->agent));
 	return true;
 }
@@ -209,15 +209,16 @@ static bool reads_still(Run *r, int cell)
 	       a->loose[cell / 64] >> (cell % 64) & 1;
 }
 
-/* Reads of these cells by the agent end, but where others of its reads go on. */
+/* Reads of these cells of its CTA by the agent end, but where others of its reads go on. */
 static void reads_end(Run *r, const uint64_t *cells)
 {
+	int first = cells_of(r->m, r->agent);
 	for (int w = 0; w < MAX_CELLS / 64; w++)
 		for (uint64_t bits = cells[w]; bits; bits &= bits - 1) {
 			int cell = 64 * w + __builtin_ctzll(bits);
 			if (!reads_still(r, cell))
 				fact_make(r->m, r->s, r->agent,
-					  fact_of(r, r->m->f_read, cell, r->agent));
+					  fact_of(r, r->m->f_read, first + cell, r->agent));
 		}
 }
 
@@ -237,11 +238,12 @@ static bool read(Run *r, const Step *st)
 	if (!read_starts(r, st->cell, false))
 		return false;
 	uint64_t cells[MAX_CELLS / 64] = {0};
-	cells[st->cell / 64] = (uint64_t)1 << (st->cell % 64);
+	int cell = st->cell - cells_of(r->m, r->agent);
+	cells[cell / 64] = (uint64_t)1 << (cell % 64);
 	if (st->lanes == 1)
 		reads_end(r, cells);
 	else
-		a->loose[st->cell / 64] |= cells[st->cell / 64];
+		a->loose[cell / 64] |= cells[cell / 64];
 	return true;
 }
 
@@ -291,6 +293,7 @@ static bool mma(Run *r, const Step *st)
 			continue;
 		if (!read_starts(r, cell, true))
 			return false;
+		cell -= cells_of(r->m, r->agent);
 		a->mma_open.cells[cell / 64] |= (uint64_t)1 << (cell % 64);
 	}
 	a->mma_open.acc |= st->mask;
@@ -313,8 +316,20 @@ static bool store(Run *r, const Step *st)
 		return run_wrong(r, WHY_LANES, -1, st->cell, -1);
 	if (!global_ok(r) || !read_starts(r, st->cell, true))
 		return false;
-	a->bulk_open.cells[st->cell / 64] |= (uint64_t)1 << (st->cell % 64);
+	int cell = st->cell - cells_of(r->m, r->agent);
+	a->bulk_open.cells[cell / 64] |= (uint64_t)1 << (cell % 64);
 	return true;
+}
+
+/* The cluster's barrier does not wait for warps that have exited. */
+static bool leave_cluster(Run *r)
+{
+	int key = r->m->meet - 1;
+	if (key < 0)
+		return true;
+	KeyState *k = key_of(r->m, r->s, key);
+	k->need -= r->m->agents[r->agent].warps;
+	return !k->arrived || run_complete(r, key);
 }
 
 static bool leave(Run *r)
@@ -322,14 +337,15 @@ static bool leave(Run *r)
 	AgentState *a = agent_of(r->m, r->s, r->agent);
 	for (int i = -1; i < a->nbulk; i++) {
 		const Group *g = i < 0 ? &a->bulk_open : &a->bulk[i];
-		for (int c = 0; c < r->m->nc; c++)
+		for (int c = 0; c < MAX_CELLS; c++)
 			if (g->cells[c / 64] >> (c % 64) & 1)
-				return run_wrong(r, WHY_EXIT_BULK, -1, c, -1);
+				return run_wrong(r, WHY_EXIT_BULK, -1, cells_of(r->m, r->agent) + c,
+						 -1);
 	}
 	if (busy(a))
 		return run_wrong(r, WHY_EXIT_MMA, -1, -1, -1);
 	a->gone = 1;
-	return true;
+	return leave_cluster(r);
 }
 
 bool run_memory(Run *r, const Step *st)
@@ -378,6 +394,28 @@ bool run_memory(Run *r, const Step *st)
 }
 
 /* ------------------------------------------------------------------ the end */
+/* That a warp of this CTA knows it, so that the CTA was there until then. */
+static bool known_in(const Machine *m, const State *s, int rank, int fact)
+{
+	for (int a = 0; a < m->na; a++)
+		if (m->agents[a].rank == rank && fact_known(m, s, a, fact))
+			return true;
+	return false;
+}
+
+static bool peers_done(const Machine *m, const State *s, Why *why)
+{
+	for (int rank = 0; rank < MAX_RANKS; rank++)
+		for (int a = 0; a < m->na; a++)
+			if (m->senders[rank] >> a & 1 &&
+			    !known_in(m, s, rank, m->f_sent[rank * m->na + a])) {
+				*why = (Why){WHY_EXIT_PEER,   a, -1, -1, -1, rank, 0, 0,
+					     m->sent[rank][a]};
+				return false;
+			}
+	return true;
+}
+
 bool state_finish(const Machine *m, const State *state, Why *why)
 {
 	State *s = (State *)(uintptr_t)state;
@@ -390,9 +428,8 @@ bool state_finish(const Machine *m, const State *state, Why *why)
 	}
 	for (int i = 0; i < m->nc; i++) {
 		const CellState *c = cell_of(m, s, i);
-		bool seen = c->mode != CELL_WRITTEN || !c->mask;
-		for (int a = 0; a < m->na; a++)
-			seen |= fact_known(m, s, a, m->f_wrote[i]);
+		bool seen = c->mode != CELL_WRITTEN || !c->mask ||
+			    known_in(m, s, m->cells[i].rank, m->f_wrote[i]);
 		if (c->mode == CELL_WRITTEN && c->writers) {
 			*why = (Why){WHY_UNREAD, -1, -1, -1, i, 0, 0, 0, NULL};
 			return false;
@@ -402,5 +439,5 @@ bool state_finish(const Machine *m, const State *state, Why *why)
 			return false;
 		}
 	}
-	return true;
+	return peers_done(m, s, why);
 }

@@ -6,7 +6,7 @@
 
 typedef struct {
 	const Val *val;
-	int first; /* key or cell of slot 0 */
+	int first; /* key or cell of slot 0 in the first CTA */
 	int64_t slots;
 } Place;
 typedef struct {
@@ -19,6 +19,7 @@ typedef VEC(Loop) Loops;
 typedef struct {
 	const Val *buffer;
 	int64_t offset, bytes;
+	int rank; /* into whose slots */
 } BoxPart;
 
 typedef struct {
@@ -29,7 +30,9 @@ typedef struct {
 	VEC(Place) places;
 	VEC(const Ix *) by_warp;
 	VEC(BoxPart) parts;
-	int first_named, named_ids[16];
+	int first_named, named_ids[16 * MAX_RANKS + 1];
+	int cta_keys, cta_cells; /* of one CTA */
+	View of_rank[MAX_RANKS]; /* the kernel's lets, with the rank put in */
 	/* of the agent that is being read */
 	Script *s;
 	View lets;   /* with its warp put in */
@@ -37,7 +40,8 @@ typedef struct {
 	/* script.c */
 	View view; /* of the segment that is being filled */
 	int agent, seg, inner, lanes;
-	bool certain; /* not within a condition that a run decides */
+	uint32_t which; /* lanes; 0: one that elect chooses */
+	bool certain;   /* not within a condition that a run decides */
 	Items *list;
 	const Ix *tiles, *trips; /* trip counts that all share; NULL: no such loop */
 } Reader;
@@ -46,14 +50,17 @@ bool read_problem(Reader *r, DiagId code, Loc loc, const char *text); /* false *
 bool read_counts(const Reader *r, const Op *op);                      /* does anything here */
 uint32_t read_acc_mask(const Reader *r, const Op *op);
 const Place *read_place(const Reader *r, const Val *v);
-int read_named(Reader *r, int64_t id, int warps);
+int read_named(Reader *r, int64_t id, int warps, int rank); /* rank -1: the cluster's */
+int read_first(const Reader *r, const Place *at, int rank); /* key or cell of slot 0 */
+void read_put_rank(Reader *r, View *v, int rank);
 void read_begin(Reader *r, Script *s); /* its lets and shared loops */
 bool read_is_plain(const Op *op);      /* no barrier in it, nothing asynchronous */
 bool read_is_shared_loop(const Reader *r, const Op *op);
 
 bool read_statics(Reader *r); /* statics.c: storage, boxes, counts, registers */
-uint32_t read_part(const Reader *r, const Op *op, int64_t *bytes);
-bool read_shape(Reader *r); /* shape.c: trip counts, turns */
+uint32_t read_part(const Reader *r, const Op *op, int from, int to, int64_t *bytes);
+uint32_t read_dests(const Reader *r, const Op *op, int rank); /* CTAs that a load goes to */
+bool read_shape(Reader *r);                                   /* shape.c: trip counts, turns */
 void read_counts_of(Reader *r, const Ix *trip, const Ix *n, const Ix **core, const Ix **by);
 bool read_script(Reader *r, int agent); /* script.c: steps */
 

@@ -27,12 +27,16 @@ static void put_key(const Machine *m, int key, Buf *b)
 		buf_printf(b, "%s", m->keys[key].name);
 	else
 		buf_printf(b, "%%%s[%d]", m->keys[key].name, m->keys[key].slot);
+	if (m->ranks > 1 && m->keys[key].rank >= 0)
+		buf_printf(b, "@%d", m->keys[key].rank);
 }
 
 static void put_cell(const Machine *m, int cell, Buf *b)
 {
 	if (cell >= 0)
 		buf_printf(b, "%%%s[%d]", m->cells[cell].name, m->cells[cell].slot);
+	if (cell >= 0 && m->ranks > 1)
+		buf_printf(b, "@%d", m->cells[cell].rank);
 }
 
 static void put_why(const Machine *m, const Why *w, Buf *b)

@@ -14,7 +14,7 @@ typedef struct {
 	struct {
 		int n;
 	} at[MAX_AGENTS]; /* steps done */
-	int agent, pool;
+	int agent, pool[MAX_RANKS];
 	const Step *step;
 	bool blocked, moved;
 } Run;

@@ -69,11 +69,12 @@ static void put(Reader *r, Item *it, StepKind kind)
 		vec_push(r->p->arena, r->list, it);
 }
 
-static void mark_agents(Reader *r, const Place *at, StepKind kind)
+static void mark_agents(Reader *r, const Place *at, int rank, StepKind kind)
 {
 	Machine *m = &r->p->m;
-	uint32_t me = 1u << r->agent;
-	for (int i = at->first; i < at->first + at->slots; i++) {
+	AgentSet me = AGENT(r->agent);
+	int first = read_first(r, at, rank);
+	for (int i = first; i < first + at->slots; i++) {
 		if (kind == STEP_WAIT)
 			m->keys[i].waiters |= me;
 		else if (kind == STEP_ARRIVE || kind == STEP_EXPECT)
@@ -91,34 +92,36 @@ static bool turns(Reader *r, const Place *at, const Ix *x)
 	return ix_uses(x, r->p->position) && attrs_int(&at->val->def->attrs, A_GROUPS, 1) == 1;
 }
 
-static void set_key(Reader *r, Item *it, const Operand *in, StepKind kind)
+static void set_key(Reader *r, Item *it, const Operand *in, int rank, StepKind kind)
 {
 	const Place *at = read_place(r, in->val);
-	it->step.key = (int16_t)at->first;
+	int first = read_first(r, at, rank);
+	it->step.key = (int16_t)first;
 	it->key_slots = at->slots;
 	it->at_key = in->at ? expr(r, in->at) : ix_const(r->p->k->ctx, 0);
 	for (int i = 0; i < at->slots && turns(r, at, it->at_key); i++) {
-		r->p->m.keys[at->first + i].first = at->first;
-		r->p->m.keys[at->first + i].slots = (int)at->slots;
+		r->p->m.keys[first + i].first = first;
+		r->p->m.keys[first + i].slots = (int)at->slots;
 	}
-	mark_agents(r, at, kind);
+	mark_agents(r, at, rank, kind);
 }
 
-static void set_cell(Reader *r, Item *it, const Operand *in, StepKind kind)
+static void set_cell(Reader *r, Item *it, const Operand *in, int rank, StepKind kind)
 {
 	const Place *at = read_place(r, in->val);
 	const Ix *x = in->at ? expr(r, in->at) : ix_const(r->p->k->ctx, 0);
-	mark_agents(r, at, kind);
+	int first = read_first(r, at, rank);
+	mark_agents(r, at, rank, kind);
 	for (int i = 0; i < at->slots && turns(r, at, x); i++) {
-		r->p->m.cells[at->first + i].first = at->first;
-		r->p->m.cells[at->first + i].slots = (int)at->slots;
+		r->p->m.cells[first + i].first = first;
+		r->p->m.cells[first + i].slots = (int)at->slots;
 	}
 	if (it->step.cell < 0) {
-		it->step.cell = (int16_t)at->first;
+		it->step.cell = (int16_t)first;
 		it->cell_slots = at->slots;
 		it->at_cell = x;
 	} else {
-		it->step.cell2 = (int16_t)at->first;
+		it->step.cell2 = (int16_t)first;
 		it->cell2_slots = at->slots;
 		it->at_cell2 = x;
 	}
@@ -133,7 +136,7 @@ static bool put_barrier(Reader *r, const Op *op, StepKind kind, int64_t id, int6
 			r, D_E0411, op->loc,
 			"a named barrier has a number 0..15 and threads in whole warps");
 	it->step.n = (int32_t)(threads / 32);
-	it->step.key = (int16_t)read_named(r, id, it->step.n);
+	it->step.key = (int16_t)read_named(r, id, it->step.n, r->s->rank - r->p->rank);
 	put(r, it, kind);
 	return true;
 }
@@ -160,16 +163,77 @@ static void wait_for_loops(Reader *r)
 		to_segment(r, w->tiles ? SEG_END : SEG_TILE + w->inner);
 }
 
+/* All warps of the cluster. */
+static bool put_cluster(Reader *r, const Op *op)
+{
+	Machine *m = &r->p->m;
+	Item *it = item_new(r, ITEM_STEP, op);
+	it->step.n = (int32_t)(attrs_int(&r->p->k->attrs, A_BLOCK, 0) / 32 * m->ranks);
+	it->step.key = (int16_t)read_named(r, 0, it->step.n, -1);
+	m->meet = it->step.key + 1;
+	put(r, it, attrs_int(&op->attrs, A_RELAXED, 0) ? STEP_BAR_RELAXED : STEP_BAR);
+	return true;
+}
+
+/* How many lanes arrive at each rank's barrier. */
+static bool count_arrivals(Reader *r, const Op *op, int *lanes)
+{
+	Ctx *c = r->p->k->ctx;
+	const char *lane = ctx_str(c, "lane");
+	const Ix *to = expr(r, op->ix[0]);
+	if (!r->which && ix_uses(to, lane))
+		return read_problem(
+			r, D_W0411, op->loc,
+			"an arrival at a rank that depends on the lane that elect takes");
+	for (int i = 0; i < 32; i++) {
+		int64_t rank;
+		if (!(r->which ? r->which >> i & 1 : !i))
+			continue;
+		if (!ix_is_const(ix_subst(c, to, lane, ix_const(c, i)), &rank))
+			return read_problem(r, D_W0411, op->loc,
+					    "an arrival at a rank that a run decides");
+		if (rank < 0 || rank >= r->p->ctas)
+			return read_problem(
+				r, D_E0411, op->loc,
+				ctx_strf(c, "an arrival at rank %d of a cluster of %d CTAs",
+					 (int)rank, r->p->ctas));
+		lanes[rank]++;
+	}
+	return true;
+}
+
+/* Lanes that arrive at barriers of CTAs by rank, their own among them. */
+static bool put_arrivals(Reader *r, const Op *op, int64_t n)
+{
+	int lanes[MAX_RANKS] = {0};
+	if (!count_arrivals(r, op, lanes))
+		return false;
+	for (int to = 0; to < r->p->ctas; to++) {
+		Item *it = item_new(r, ITEM_STEP, op);
+		if (!lanes[to])
+			continue;
+		it->step.n = (int32_t)n;
+		it->step.lanes = (int8_t)lanes[to];
+		set_key(r, it, &op->in[0], to, STEP_ARRIVE);
+		put(r, it, STEP_ARRIVE);
+		if (to == r->s->rank)
+			continue;
+		r->p->m.senders[to] |= AGENT(r->agent);
+		r->p->m.sent[to][r->agent] = &it->step;
+	}
+	return true;
+}
+
 static bool put_mbar(Reader *r, const Op *op, StepKind kind, int64_t n)
 {
 	Item *it = item_new(r, ITEM_STEP, op);
 	if (op->kind == OP_MBAR_ARRIVE && op->nix)
-		return read_problem(r, D_W0411, op->loc, "arrivals at another CTA's barriers");
+		return put_arrivals(r, op, n);
 	it->step.n = (int32_t)n;
 	if (kind == STEP_WAIT)
 		wait_for_loops(r);
-	set_key(r, it, &op->in[0], kind);
-	if (kind == STEP_WAIT)
+	set_key(r, it, &op->in[0], r->s->rank, kind);
+	if (kind == STEP_WAIT || (kind == STEP_INIT && op->nix))
 		it->number = expr(r, op->ix[0]);
 	put(r, it, kind);
 	return true;
@@ -196,8 +260,9 @@ static bool put_sync(Reader *r, const Op *op)
 	case OP_MBAR_WAIT:
 		return put_mbar(r, op, STEP_WAIT, 0);
 	case OP_BAR_CTA:
-	case OP_BAR_CLUSTER:
 		return put_barrier(r, op, STEP_BAR, 0, block);
+	case OP_BAR_CLUSTER:
+		return put_cluster(r, op);
 	case OP_BAR_SYNC:
 		return put_named(r, op, STEP_BAR);
 	case OP_BAR_ARRIVE:
@@ -236,21 +301,31 @@ static bool in_space(const Operand *in, Space s)
 	return in->val->type->kind == TY_TILE && in->val->type->space == s;
 }
 
-static bool put_load(Reader *r, const Op *op)
+static bool put_load_to(Reader *r, const Op *op, int to)
 {
 	Item *it = item_new(r, ITEM_STEP, op);
 	int64_t bytes = 0;
 	for (int i = 0; i < op->nin; i++) {
 		if (op_effect(op, i) & FX_AW)
-			set_cell(r, it, &op->in[i], STEP_LOAD);
+			set_cell(r, it, &op->in[i], to, STEP_LOAD);
 		else if (op->in[i].val->type->kind == TY_MBAR)
-			set_key(r, it, &op->in[i], STEP_LOAD);
+			set_key(r, it, &op->in[i], to, STEP_LOAD);
 	}
-	it->step.mask = read_part(r, op, &bytes);
+	it->step.mask = read_part(r, op, r->s->rank, to, &bytes);
 	it->step.n = (int32_t)bytes;
 	if (!it->step.mask || it->step.cell < 0 || it->step.key < 0)
 		return read_problem(r, D_W0411, op->loc, "a load into a place that a run decides");
 	put(r, it, STEP_LOAD);
+	return true;
+}
+
+/* One into each CTA that it goes to. */
+static bool put_load(Reader *r, const Op *op)
+{
+	uint32_t dests = read_dests(r, op, r->s->rank);
+	for (int to = 0; to < r->p->ctas; to++)
+		if (dests >> to & 1 && !put_load_to(r, op, to))
+			return false;
 	return true;
 }
 
@@ -259,7 +334,7 @@ static bool put_group_read(Reader *r, const Op *op, StepKind kind)
 	Item *it = item_new(r, ITEM_STEP, op);
 	for (int i = 0; i < op->nin; i++)
 		if (op_effect(op, i) & FX_AR && in_space(&op->in[i], SP_SHARED))
-			set_cell(r, it, &op->in[i], kind);
+			set_cell(r, it, &op->in[i], r->s->rank, kind);
 	it->step.mask = kind == STEP_MMA ? read_acc_mask(r, op) : 0;
 	put(r, it, kind);
 	return true;
@@ -274,7 +349,7 @@ static bool put_generic(Reader *r, const Op *op)
 			continue;
 		if (in_space(&op->in[i], SP_SHARED)) {
 			StepKind kind = fx & FX_W ? STEP_WRITE : STEP_READ;
-			set_cell(r, it, &op->in[i], kind);
+			set_cell(r, it, &op->in[i], r->s->rank, kind);
 			put(r, it, kind);
 		} else if (in_space(&op->in[i], SP_GLOBAL)) {
 			put(r, it, STEP_GLOBAL);
@@ -428,28 +503,32 @@ static bool walk_loop(Reader *r, const Op *op)
 	return true;
 }
 
-/* Of how many lanes a condition on the lane alone holds; -1: it is about more. */
-static int lanes_of(Reader *r, const Ix *x)
+/* Of which lanes a condition on the lane alone holds; false: it is about more. */
+static bool lanes_of(Reader *r, const Ix *x, uint32_t *which)
 {
 	const char *lane = ctx_str(r->p->k->ctx, "lane");
-	int lanes = 0;
+	*which = 0;
 	if (!ix_uses(x, lane))
-		return -1;
+		return false;
 	for (int i = 0; i < 32; i++) {
 		int64_t v;
 		if (!ix_is_const(ix_subst(r->p->k->ctx, x, lane, ix_const(r->p->k->ctx, i)), &v))
-			return -1;
-		lanes += v != 0;
+			return false;
+		*which |= v ? 1u << i : 0;
 	}
-	return lanes;
+	return true;
 }
 
-static bool walk_lanes(Reader *r, const Block *b, int lanes)
+/* As one lane that elect takes. */
+static bool walk_elect(Reader *r, const Block *b)
 {
-	int before = r->lanes;
-	r->lanes = lanes < before ? lanes : before;
-	bool ok = lanes == 0 || walk(r, b);
-	r->lanes = before;
+	int lanes = r->lanes;
+	uint32_t which = r->which;
+	r->lanes = 1;
+	r->which = 0;
+	bool ok = walk(r, b);
+	r->lanes = lanes;
+	r->which = which;
 	return ok;
 }
 
@@ -476,25 +555,10 @@ static void leave_open(Reader *r, Item *it)
 	it->nconds = n;
 }
 
-static bool walk_if(Reader *r, const Op *op)
+/* Under conditions that a run, the sizes or the thread decide. */
+static bool walk_cond(Reader *r, Item *it, const Block *body)
 {
-	Item *it = item_new(r, ITEM_IF, op);
-	int lanes = 32;
-	it->conds = NEWN(r->p->arena, const Ix *, op->nix + 1);
-	for (int i = 0; i < op->nix; i++) {
-		int64_t v;
-		const Ix *x = expr(r, op->ix[i]);
-		int some = lanes_of(r, x);
-		if (ix_is_const(x, &v) && !v)
-			return true;
-		if (some >= 0)
-			lanes = some < lanes ? some : lanes;
-		else if (!ix_is_const(x, NULL))
-			it->conds[it->nconds++] = x;
-	}
-	if (!it->nconds)
-		return walk_lanes(r, op->body, lanes);
-	if (!walk_into(r, it, op->body))
+	if (!walk_into(r, it, body))
 		return false;
 	if (items_are_mild(&it->body))
 		leave_open(r, it);
@@ -503,6 +567,32 @@ static bool walk_if(Reader *r, const Op *op)
 	else
 		put_all(r, &it->body);
 	return true;
+}
+
+static bool walk_if(Reader *r, const Op *op)
+{
+	Item *it = item_new(r, ITEM_IF, op);
+	int lanes = r->lanes;
+	uint32_t which = r->which, some;
+	it->conds = NEWN(r->p->arena, const Ix *, op->nix + 1);
+	for (int i = 0; i < op->nix; i++) {
+		int64_t v;
+		const Ix *x = expr(r, op->ix[i]);
+		if (ix_is_const(x, &v) && !v) {
+			r->which = which;
+			return true;
+		}
+		if (lanes_of(r, x, &some))
+			r->which &= some;
+		else if (!ix_is_const(x, NULL))
+			it->conds[it->nconds++] = x;
+	}
+	if (which)
+		r->lanes = __builtin_popcount(r->which);
+	bool ok = !r->lanes || (it->nconds ? walk_cond(r, it, op->body) : walk(r, op->body));
+	r->lanes = lanes;
+	r->which = which;
+	return ok;
 }
 
 static bool walk(Reader *r, const Block *b)
@@ -514,7 +604,7 @@ static bool walk(Reader *r, const Block *b)
 		if (op->kind == OP_ROLE)
 			ok = walk(r, op->body);
 		else if (op->kind == OP_ELECT)
-			ok = walk_lanes(r, op->body, 1);
+			ok = walk_elect(r, op->body);
 		else if (op->kind == OP_IF)
 			ok = walk_if(r, op);
 		else if (op->kind == OP_FOR || op->kind == OP_FOR_RING)
@@ -535,13 +625,15 @@ bool read_script(Reader *r, int agent)
 	r->agent = agent;
 	r->inner = 0;
 	r->lanes = 32;
+	r->which = ~0u;
 	r->certain = true;
 	r->view = (View){.ctx = c, .compares = true};
 	read_counts_of(r, r->trips, ix_sym(c, r->p->trips), &r->view.trips, &r->view.trips_by);
 	to_segment(r, SEG_START);
 	if (!walk(r, &r->p->k->body))
 		return false;
-	to_segment(r, SEG_END);
+	/* with the last steps of others, who may wait for it at the cluster's barrier */
+	to_segment(r, r->p->words.tiles ? SEG_END : SEG_TILE + r->p->words.inner);
 	put(r, item_new(r, ITEM_STEP, s->role), STEP_EXIT);
 	return true;
 }

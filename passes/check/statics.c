@@ -21,13 +21,14 @@ static bool extent_of(const Op *op, Extent *e)
 	return true;
 }
 
-static void note_overlap(Reader *r, const Op *p, Extent a, const Op *q, Extent b)
+static void note_overlap(Reader *r, const Op *p, Extent a, const Op *q, Extent b, int rank)
 {
 	const Place *x = read_place(r, p->out), *y = read_place(r, q->out);
 	int64_t n = (a.hi - a.lo) / x->slots, m = (b.hi - b.lo) / y->slots;
+	int fx = read_first(r, x, rank), fy = read_first(r, y, rank);
 	for (int i = 0; i < x->slots; i++)
 		for (int j = 0; j < y->slots; j++) {
-			int u = x->first + i, v = y->first + j;
+			int u = fx + i, v = fy + j;
 			if (a.lo + n * i >= b.lo + m * (j + 1) ||
 			    b.lo + m * j >= a.lo + n * (i + 1))
 				continue;
@@ -56,7 +57,8 @@ static bool storage_apart(Reader *r)
 				return read_problem(r, D_E0412, q->loc,
 						    ctx_strf(c, "%%%s and %%%s share bytes",
 							     p->out->name, q->out->name));
-			note_overlap(r, p, a, q, b);
+			for (int i = 0; i < r->p->m.ranks; i++)
+				note_overlap(r, p, a, q, b, r->p->rank + i);
 		}
 	}
 	return true;
@@ -84,39 +86,102 @@ static bool is_load(const Op *op)
 	return op_rows[op->kind].effects & FX_DONE_MBAR && op->nix;
 }
 
+static const Ix *seen_by(const Reader *r, const Ix *x, int rank)
+{
+	return stage(&r->of_rank[rank - r->p->rank], x);
+}
+
+static const Ix *mask_of(const Reader *r, const Op *op, int rank)
+{
+	return attrs_int(&op->attrs, A_SHARED, 0) ? seen_by(r, op->ix[op->nix - 1], rank) : NULL;
+}
+
+uint32_t read_dests(const Reader *r, const Op *op, int rank)
+{
+	const Ix *mask = mask_of(r, op, rank);
+	int64_t v = INT64_C(1) << rank;
+	if (mask)
+		ix_is_const(mask, &v);
+	return (uint32_t)v;
+}
+
+/* Whether a CTA of this rank comes to the op at all. */
+static bool comes_to(const Reader *r, const Op *op, int rank)
+{
+	for (const Op *up = op_parent(op); up; up = op_parent(up))
+		for (int i = 0; up->kind == OP_IF && i < up->nix; i++)
+			if (ix_is(seen_by(r, up->ix[i], rank), 0))
+				return false;
+	return true;
+}
+
+static bool mask_right(Reader *r, const Op *op, int rank)
+{
+	Ctx *c = r->p->k->ctx;
+	const Ix *mask = mask_of(r, op, rank);
+	int64_t v;
+	if (!mask || !comes_to(r, op, rank))
+		return true;
+	if (!ix_is_const(mask, &v))
+		return read_problem(r, D_W0411, op->loc,
+				    "a load into CTAs that are known only at run time");
+	if (v > 0 && v < INT64_C(1) << r->p->ctas)
+		return true;
+	return read_problem(
+		r, D_E0413, op->loc,
+		ctx_strf(c, "rank %d loads into the CTAs of mask %lld, and ranks are 0 to %d", rank,
+			 (long long)v, r->p->ctas - 1));
+}
+
+static void add_part(Reader *r, BoxPart part)
+{
+	for (int i = 0; i < r->parts.n; i++) {
+		const BoxPart *p = &r->parts.at[i];
+		if (p->buffer == part.buffer && p->offset == part.offset &&
+		    p->bytes == part.bytes && p->rank == part.rank)
+			return;
+	}
+	vec_push(r->p->arena, &r->parts, part);
+}
+
+static bool find_parts_of(Reader *r, const Op *op, int rank)
+{
+	BoxPart part = {.buffer = op->in[0].val, .bytes = box_bytes(op)};
+	if (!mask_right(r, op, rank))
+		return false;
+	if (!ix_is_const(seen_by(r, op->ix[0], rank), &part.offset) || !comes_to(r, op, rank))
+		return true;
+	uint32_t dests = read_dests(r, op, rank);
+	for (part.rank = 0; part.rank < r->p->ctas; part.rank++)
+		if (dests >> part.rank & 1)
+			add_part(r, part);
+	return true;
+}
+
 static bool find_parts(Reader *r)
 {
-	for (const Op *op = kernel_first(r->p->k); op; op = op_next(op)) {
-		BoxPart part = {.bytes = is_load(op) ? box_bytes(op) : 0};
-		if (!is_load(op) || !ix_is_const(op->ix[0], &part.offset))
-			continue;
-		part.buffer = op->in[0].val;
-		bool found = false;
-		for (int i = 0; i < r->parts.n; i++)
-			found |= r->parts.at[i].buffer == part.buffer &&
-				 r->parts.at[i].offset == part.offset &&
-				 r->parts.at[i].bytes == part.bytes;
-		if (!found)
-			vec_push(r->p->arena, &r->parts, part);
-	}
+	for (const Op *op = kernel_first(r->p->k); op; op = op_next(op))
+		for (int i = 0; is_load(op) && i < r->p->m.ranks; i++)
+			if (!find_parts_of(r, op, r->p->rank + i))
+				return false;
 	return true;
 }
 
 /* The boxes of a buffer fill its slot, and none lies on another. */
-static bool parts_fill(Reader *r, const Op *buffer, uint32_t *full)
+static bool parts_fill(Reader *r, const Op *buffer, int rank, uint32_t *full)
 {
 	int64_t sum = 0, slot = type_slot_bytes(buffer->out->type);
 	*full = 0;
 	for (int i = 0, n = 0; i < r->parts.n; i++) {
 		const BoxPart *a = &r->parts.at[i];
-		if (a->buffer != buffer->out)
+		if (a->buffer != buffer->out || a->rank != rank)
 			continue;
 		*full |= 1u << n++;
 		sum += a->bytes;
 		for (int j = 0; j < i; j++) {
 			const BoxPart *b = &r->parts.at[j];
-			if (b->buffer == a->buffer && a->offset < b->offset + b->bytes &&
-			    b->offset < a->offset + a->bytes)
+			if (b->buffer == a->buffer && b->rank == rank &&
+			    a->offset < b->offset + b->bytes && b->offset < a->offset + a->bytes)
 				sum = -1;
 		}
 		if (n > 31 || a->offset < 0 || a->offset + a->bytes > slot || sum < 0)
@@ -125,13 +190,13 @@ static bool parts_fill(Reader *r, const Op *buffer, uint32_t *full)
 	return !*full || sum == slot;
 }
 
-static bool boxes_fill(Reader *r)
+static bool boxes_fill(Reader *r, int rank)
 {
 	for (const Op *op = kernel_first(r->p->k); op; op = op->next) {
 		uint32_t full;
 		if (op->kind != OP_SHARED)
 			continue;
-		if (!parts_fill(r, op, &full))
+		if (!parts_fill(r, op, rank, &full))
 			return read_problem(
 				r, D_E0413, op->loc,
 				ctx_strf(r->p->k->ctx,
@@ -140,20 +205,20 @@ static bool boxes_fill(Reader *r)
 					 op->out->name, (int)type_slot_bytes(op->out->type)));
 		const Place *at = read_place(r, op->out);
 		for (int i = 0; i < at->slots; i++)
-			r->p->m.cells[at->first + i].full = full;
+			r->p->m.cells[read_first(r, at, rank) + i].full = full;
 	}
 	return true;
 }
 
-uint32_t read_part(const Reader *r, const Op *op, int64_t *bytes)
+uint32_t read_part(const Reader *r, const Op *op, int from, int to, int64_t *bytes)
 {
 	int64_t offset;
 	*bytes = box_bytes(op);
-	if (!op->nix || !ix_is_const(op->ix[0], &offset))
+	if (!op->nix || !ix_is_const(seen_by(r, op->ix[0], from), &offset))
 		return 0;
 	for (int i = 0, n = 0; i < r->parts.n; i++) {
 		const BoxPart *a = &r->parts.at[i];
-		if (a->buffer != op->in[0].val)
+		if (a->buffer != op->in[0].val || a->rank != to)
 			continue;
 		if (a->offset == offset && a->bytes == *bytes)
 			return 1u << n;
@@ -222,6 +287,10 @@ static bool registers_agree(Reader *r)
 
 bool read_statics(Reader *r)
 {
-	return storage_apart(r) && counts_agree(r) && registers_agree(r) && find_parts(r) &&
-	       boxes_fill(r);
+	if (!storage_apart(r) || !counts_agree(r) || !registers_agree(r) || !find_parts(r))
+		return false;
+	for (int i = 0; i < r->p->m.ranks; i++)
+		if (!boxes_fill(r, r->p->rank + i))
+			return false;
+	return true;
 }

@@ -57,6 +57,9 @@ Turn *turn_new(const Machine *m, Arena *a, int64_t frame)
 	rename_where(m, m->f_read, m->nc, t->cell, t->fact);
 	rename_where(m, m->f_made, m->nc, t->cell, t->fact);
 	rename_where(m, m->f_fenced, m->nc, t->cell, t->fact);
+	for (int i = 0; i < MAX_RANKS * m->na; i++)
+		if (m->f_sent[i] != NO_FACT)
+			t->fact[m->f_sent[i]] = m->f_sent[i];
 	return t;
 }
 
@@ -81,27 +84,27 @@ static void turn_bits(const int *map, int words, const uint64_t *from, uint64_t 
 		}
 }
 
-static void turn_cells(const Turn *t, uint64_t *cells)
+static void turn_cells(const Turn *t, int first, uint64_t *cells)
 {
 	uint64_t old[MAX_CELLS / 64];
 	memcpy(old, cells, sizeof old);
 	memset(cells, 0, sizeof old);
 	for (int w = 0; w < MAX_CELLS / 64; w++)
 		for (uint64_t bits = old[w]; bits; bits &= bits - 1) {
-			int i = t->cell[64 * w + __builtin_ctzll(bits)];
+			int i = t->cell[first + 64 * w + __builtin_ctzll(bits)] - first;
 			cells[i / 64] |= (uint64_t)1 << (i % 64);
 		}
 }
 
-static void turn_agent(const Turn *t, AgentState *a)
+static void turn_agent(const Turn *t, int first, AgentState *a)
 {
 	for (int i = 0; i < a->nmma; i++)
-		turn_cells(t, a->mma[i].cells);
+		turn_cells(t, first, a->mma[i].cells);
 	for (int i = 0; i < a->nbulk; i++)
-		turn_cells(t, a->bulk[i].cells);
-	turn_cells(t, a->mma_open.cells);
-	turn_cells(t, a->bulk_open.cells);
-	turn_cells(t, a->loose);
+		turn_cells(t, first, a->bulk[i].cells);
+	turn_cells(t, first, a->mma_open.cells);
+	turn_cells(t, first, a->bulk_open.cells);
+	turn_cells(t, first, a->loose);
 }
 
 void turn_state(const Machine *m, const Turn *t, const State *old, State *to)
@@ -110,7 +113,7 @@ void turn_state(const Machine *m, const Turn *t, const State *old, State *to)
 	memset(to, 0, m->bytes);
 	memcpy(agent_of(m, to, 0), agent_of(m, from, 0), sizeof(AgentState) * (size_t)m->na);
 	for (int a = 0; a < m->na; a++) {
-		turn_agent(t, agent_of(m, to, a));
+		turn_agent(t, cells_of(m, a), agent_of(m, to, a));
 		turn_bits(t->fact, m->words, facts_known(m, from, a), facts_known(m, to, a));
 		turn_bits(t->fact, m->words, facts_own(m, from, a), facts_own(m, to, a));
 	}

@@ -2,9 +2,9 @@
  * verifier.
  *     mutate [-v] KERNEL.ir...
  * Every sync op, load and store is dropped, done twice, moved up and down by one statement;
- * every count, byte number, slot, parity and barrier number is changed by one. A mutant is
- * refuted, or it is harmless for a reason in the table below; anything else fails. Prints a
- * line for each kind of mutant:
+ * every count, byte number, slot, parity and barrier number is changed by one, every mask and
+ * rank of a cluster doubled or made 0. A mutant is refuted, or it is harmless for a reason in
+ * the table below; anything else fails. Prints a line for each kind of mutant:
  *     drop | mbar.wait | 14 refuted | 0 harmless |
  */
 #include "passes/check/check.h"
@@ -23,10 +23,12 @@ typedef enum {
 	M_NUMBER_MORE,
 	M_NUMBER_LESS,
 	M_BARRIER,
+	M_MASK,
+	M_RANK,
 	M_COUNT
 } Mutation;
-static const char *const names[M_COUNT] = {"drop",   "double", "up",   "down",   "slot",
-					   "parity", "more",   "less", "barrier"};
+static const char *const names[M_COUNT] = {"drop", "double", "up",      "down", "slot", "parity",
+					   "more", "less",   "barrier", "mask", "rank"};
 
 /* Mutants that the verifier proves, and why that is right. `next` is the statement that a move goes
  * past; NULL: any. */
@@ -145,6 +147,18 @@ static bool change_index(Kernel *k, Op *op, Mutation how)
 	return true;
 }
 
+/* Into the CTAs behind those that are meant; at rank 0's barrier. */
+static bool change_cluster(Kernel *k, Op *op, Mutation how)
+{
+	Ctx *c = k->ctx;
+	bool mask = how == M_MASK;
+	if (!op->nix || (mask ? !attrs_int(&op->attrs, A_SHARED, 0) : op->kind != OP_MBAR_ARRIVE))
+		return false;
+	const Ix **x = &op->ix[op->nix - 1];
+	*x = ix_mul(c, *x, ix_const(c, mask ? 2 : 0));
+	return true;
+}
+
 static bool mutate(Kernel *k, Op *op, Mutation how, const char **past)
 {
 	switch (how) {
@@ -162,6 +176,9 @@ static bool mutate(Kernel *k, Op *op, Mutation how, const char **past)
 	case M_NUMBER_MORE:
 	case M_NUMBER_LESS:
 		return change_number(k, op, how == M_NUMBER_MORE ? 1 : -1);
+	case M_MASK:
+	case M_RANK:
+		return change_cluster(k, op, how);
 	default:
 		return change_index(k, op, how);
 	}

@@ -170,7 +170,7 @@ static void make_machine(Prog *p, Arena *arena)
 	m->keys = NEWN(arena, Key, 32);
 	m->cells = NEWN(arena, Cell, 16);
 	for (int a = 0; a < p->roles; a++)
-		m->agents[a] = (Agent){"role", 1, 0};
+		m->agents[a] = (Agent){.name = "role", .warps = 1};
 	for (int r = 0; r < p->rings; r++) {
 		p->full[r] = m->nk;
 		p->empty[r] = m->nk + p->slots[r];
