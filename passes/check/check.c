@@ -206,8 +206,8 @@ static int find_choices(const Kernel *k, const char **names)
 	return n;
 }
 
-static CheckVerdict prove_launch(const Kernel *k, const char **names, int n, unsigned values,
-				 int rank, const CheckOpt *opt, CheckResult *out)
+static CheckVerdict prove_launch(const Kernel *k, int rank, const char **names, int n,
+				 unsigned values, const CheckOpt *opt, CheckResult *out)
 {
 	Program *p = NEW(ctx_arena(k->ctx), Program);
 	p->rank = rank;
@@ -217,17 +217,18 @@ static CheckVerdict prove_launch(const Kernel *k, const char **names, int n, uns
 	return program_read(p, k) ? prove(p, opt, out) : cannot_read(p, out);
 }
 
-/* Each of the ways that a launch can choose is a kernel of its own. */
+/* Each of the ways that a launch can choose is a kernel of its own; so is each CTA where they are
+ * apart. */
 CheckVerdict check_kernel(const Kernel *k, const CheckOpt *opt, CheckResult *out)
 {
 	double start = now();
 	const char *names[MAX_CHOICES];
-	int n = find_choices(k, names), ctas, together = program_peers(k, &ctas);
+	int ctas, together = program_peers(k, &ctas), n = find_choices(k, names);
 	*out = (CheckResult){.verdict = CHECK_PROVED};
 	for (int rank = 0; rank < ctas; rank += together)
 		for (unsigned v = 0; v < 1u << n && out->verdict == CHECK_PROVED; v++) {
 			CheckResult one = {0};
-			out->verdict = prove_launch(k, names, n, v, rank, opt, &one);
+			out->verdict = prove_launch(k, rank, names, n, v, opt, &one);
 			out->states += one.states;
 			out->trips = one.trips > out->trips ? one.trips : out->trips;
 			out->why = one.why;

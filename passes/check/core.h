@@ -61,11 +61,11 @@ typedef struct {
 	int slot;
 	uint32_t full; /* parts that make the slot whole; 0: not loaded in parts */
 	int rank;
-	AgentSet readers, writers;     /* writers through the generic proxy */
-	int first, slots;              /* as of Key */
-	uint64_t over[MAX_CELLS / 64]; /* cells that have bytes in common with it */
-	uint64_t
-		over_turned[MAX_CELLS / 64]; /* that may have, wherever its ring and theirs stand */
+	AgentSet readers, writers; /* writers through the generic proxy */
+	int first, slots;          /* as of Key */
+	/* cells of its CTA, from the first, that have bytes in common with it; that may have,
+	 * wherever its ring and theirs stand */
+	uint64_t over[MAX_CELLS / 64], over_turned[MAX_CELLS / 64];
 } Cell;
 
 typedef struct {

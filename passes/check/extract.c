@@ -165,28 +165,41 @@ static const Op *role_of_warp(const Kernel *k, int warp)
 }
 
 /* What the launch decides for all, in this program. */
-static void put_choices(Reader *r)
+static void put_choices(Reader *r, View *v)
 {
 	for (int i = 0; i < r->p->nchoices; i++)
-		vec_push(r->p->arena, &r->lets.names, r->p->choices[i]);
+		vec_push(r->p->arena, &v->names, r->p->choices[i]);
 }
 
-static void look_at(Reader *r, const Ix *x)
+static void look_at(Reader *r, const Ix *x, bool open)
 {
 	x = stage(&r->lets, x);
 	if (!ix_uses(x, r->warp) && !ix_uses(x, r->tid))
 		return;
 	for (int i = 0; i < r->by_warp.n; i++)
-		if (r->by_warp.at[i] == x)
+		if (r->by_warp.at[i].x == x && r->by_warp.at[i].open == open)
 			return;
-	vec_push(r->p->arena, &r->by_warp, x);
+	vec_push(r->p->arena, &r->by_warp, ((ByWarp){x, open}));
+}
+
+/* Nothing in it is written but registers and global memory, nor waited for. */
+static bool only_reads(const Op *op)
+{
+	for (const Op *in = op->body->first; in; in = in->next) {
+		for (int i = 0; i < in->nin; i++)
+			if (op_effect(in, i) & FX_W && is_tile(in->in[i].val, SP_SHARED))
+				return false;
+		if (in->body && !only_reads(in))
+			return false;
+	}
+	return read_is_plain(op);
 }
 
 /* What tells warps apart: every condition, bound, slot, barrier number, parity, count and rank
  * that has the warp in it. */
 static void find_by_warp(Reader *r)
 {
-	put_choices(r);
+	put_choices(r, &r->lets);
 	for (const Op *op = kernel_first(r->p->k); op; op = op_next(op)) {
 		if (op->kind == OP_LET) {
 			Named n = {op->sym[0], stage(&r->lets, op->ix[0])};
@@ -196,38 +209,45 @@ static void find_by_warp(Reader *r)
 			continue;
 		for (int i = 0; i < op->nin; i++)
 			if (op->in[i].at && op->in[i].val->type->space != SP_REG)
-				look_at(r, op->in[i].at);
+				look_at(r, op->in[i].at, false);
 		if (!op->nin || op_rows[op->kind].effects & (FX_SYNC | FX_DONE_MBAR))
 			for (int i = 0; i < op->nix; i++)
-				look_at(r, op->ix[i]);
+				look_at(r, op->ix[i], op->kind == OP_IF && only_reads(op));
 	}
 }
 
-/* An expression as a lane of a warp has it. */
-static const Ix *of_lane(Reader *r, const Ix *x, int warp, int lane)
+/* The expression for all threads of a warp. */
+static const Ix *of_warp(Reader *r, const Ix *x, int rank, int warp)
 {
 	Ctx *c = r->p->k->ctx;
-	x = ix_subst(c, x, r->tid, ix_const(c, 32 * warp + lane));
+	const Ix *lane = ix_sym(c, ctx_str(c, "lane"));
+	x = ix_subst(c, x, ctx_str(c, "rank"), ix_const(c, rank));
+	x = ix_subst(c, x, r->tid, ix_add(c, lane, ix_const(c, 32 * warp)));
 	return ix_subst(c, x, r->warp, ix_const(c, warp));
 }
 
-static bool alike_in(Reader *r, const Ix *x, int v, int w)
+/* Whether each lane of one warp sees the number that it sees in the other. */
+static bool same_by_lane(Reader *r, const Ix *x, const Ix *y)
 {
-	int lanes = ix_uses(x, r->tid) ? 32 : 1;
-	for (int i = 0; i < lanes; i++)
-		if (of_lane(r, x, v, i) != of_lane(r, x, w, i))
-			return false;
-	return true;
+	Ctx *c = r->p->k->ctx;
+	const char *lane = ctx_str(c, "lane");
+	bool same = ix_uses(x, lane) || ix_uses(y, lane);
+	for (int i = 0; i < 32 && same; i++) {
+		const Ix *at = ix_const(c, i), *a = ix_subst(c, x, lane, at);
+		same = a == ix_subst(c, y, lane, at) && ix_is_const(a, NULL);
+	}
+	return same;
 }
 
 static bool alike(Reader *r, int rank, int v, int w)
 {
-	Ctx *c = r->p->k->ctx;
 	if (role_of_warp(r->p->k, v) != role_of_warp(r->p->k, w))
 		return false;
 	for (int i = 0; i < r->by_warp.n; i++) {
-		const Ix *x = ix_subst(c, r->by_warp.at[i], ctx_str(c, "rank"), ix_const(c, rank));
-		if (!alike_in(r, x, v, w))
+		const ByWarp *by = &r->by_warp.at[i];
+		const Ix *x = of_warp(r, by->x, rank, v), *y = of_warp(r, by->x, rank, w);
+		bool run = by->open && x->kind != IX_CONST && y->kind != IX_CONST;
+		if (x != y && !run && !same_by_lane(r, x, y))
 			return false;
 	}
 	return true;
@@ -383,7 +403,7 @@ void read_begin(Reader *r, Script *s)
 	Ctx *c = r->p->k->ctx;
 	r->s = s;
 	r->lets.names.n = 0;
-	put_choices(r);
+	put_choices(r, &r->lets);
 	r->loops.n = 0;
 	Named warp = {r->warp, ix_const(c, s->warp)};
 	vec_push(r->p->arena, &r->lets.names, warp);
@@ -413,6 +433,7 @@ static void find_lets(Reader *r)
 	for (int i = 0; i < r->p->m.ranks; i++) {
 		View *v = &r->of_rank[i];
 		v->ctx = r->p->k->ctx;
+		put_choices(r, v);
 		read_put_rank(r, v, r->p->rank + i);
 		for (const Op *op = kernel_first(r->p->k); op; op = op_next(op))
 			if (op->kind == OP_LET)

@@ -46,6 +46,7 @@ static void carried_sets(Machine *m)
 	m->timely = NEWN(m->arena, uint64_t, m->words);
 	m->inits = NEWN(m->arena, uint64_t, m->words);
 	m->abroad = NEWN(m->arena, uint64_t, m->words);
+	fact_set(m->timely, m->f_grid);
 	set_all(m->timely, m->f_done, m->nk);
 	set_all(m->timely, m->f_prev, m->nk);
 	set_all(m->timely, m->f_seen, m->nk * m->na);
@@ -87,7 +88,6 @@ void machine_layout(Machine *m)
 	m->f_sent = facts_where(m, MAX_RANKS, m->senders);
 	m->words = (m->nfacts + 63) / 64;
 	carried_sets(m);
-	fact_set(m->timely, m->f_grid);
 	m->off_keys = aligned(sizeof(AgentState) * (size_t)m->na);
 	m->off_cells = m->off_keys + aligned(sizeof(KeyState) * (size_t)m->nk);
 	m->off_facts = m->off_cells + aligned(sizeof(CellState) * (size_t)m->nc);
@@ -112,15 +112,17 @@ static void widen(const Machine *m, int first, int slots)
 
 void machine_overlaps(Machine *m)
 {
+	int n = m->ranks > 1 ? m->nc / m->ranks : m->nc;
 	for (int i = 0; i < m->nc; i++) {
-		memset(m->cells[i].over_turned, 0, sizeof m->cells[i].over_turned);
-		for (int j = 0; j < m->nc; j++) {
-			const Cell *c = &m->cells[j];
+		Cell *of = &m->cells[i];
+		memset(of->over_turned, 0, sizeof of->over_turned);
+		for (int j = 0; j < n; j++) {
+			const Cell *c = &m->cells[j]; /* the same in each CTA */
 			for (int s = c->slots ? c->first : j;
-			     m->cells[i].over[j / 64] >> (j % 64) & 1 &&
+			     of->over[j / 64] >> (j % 64) & 1 &&
 			     s < (c->slots ? c->first + c->slots : j + 1);
 			     s++)
-				m->cells[i].over_turned[s / 64] |= (uint64_t)1 << (s % 64);
+				of->over_turned[s / 64] |= (uint64_t)1 << (s % 64);
 		}
 	}
 	for (int i = 0; i < m->nc; i++)

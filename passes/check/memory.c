@@ -54,9 +54,10 @@ static bool take_bytes(Run *r, int cell)
 {
 	const Cell *c = &r->m->cells[cell];
 	const uint64_t *over = r->m->physical ? c->over : c->over_turned;
+	int first = r->m->ranks > 1 ? r->m->nc / r->m->ranks * c->rank : 0;
 	for (int w = 0; w < MAX_CELLS / 64; w++)
 		for (uint64_t bits = over[w]; bits; bits &= bits - 1) {
-			int i = 64 * w + __builtin_ctzll(bits);
+			int i = first + 64 * w + __builtin_ctzll(bits);
 			CellState *o = cell_of(r->m, r->s, i);
 			if (o->mode == CELL_WRITTEN)
 				return run_wrong(r, WHY_OVER_UNREAD, -1, i, -1);
@@ -209,7 +210,7 @@ static bool reads_still(Run *r, int cell)
 	       a->loose[cell / 64] >> (cell % 64) & 1;
 }
 
-/* Reads of these cells of its CTA by the agent end, but where others of its reads go on. */
+/* Reads of these cells by the agent end, but where others of its reads go on. */
 static void reads_end(Run *r, const uint64_t *cells)
 {
 	int first = cells_of(r->m, r->agent);
@@ -237,8 +238,8 @@ static bool read(Run *r, const Step *st)
 	AgentState *a = agent_of(r->m, r->s, r->agent);
 	if (!read_starts(r, st->cell, false))
 		return false;
-	uint64_t cells[MAX_CELLS / 64] = {0};
 	int cell = st->cell - cells_of(r->m, r->agent);
+	uint64_t cells[MAX_CELLS / 64] = {0};
 	cells[cell / 64] = (uint64_t)1 << (cell % 64);
 	if (st->lanes == 1)
 		reads_end(r, cells);

@@ -22,13 +22,20 @@ typedef struct {
 	int rank; /* into whose slots */
 } BoxPart;
 
+/* An expression that tells warps apart. Of an open one, a condition of what only reads, it matters
+ * only whether it is decided for the warp: else a run may go either way. */
+typedef struct {
+	const Ix *x;
+	bool open;
+} ByWarp;
+
 typedef struct {
 	Program *p;
 	IxFacts facts;
 	const char *warp, *tid;
 	VEC(const Val *) accs;
 	VEC(Place) places;
-	VEC(const Ix *) by_warp;
+	VEC(ByWarp) by_warp;
 	VEC(BoxPart) parts;
 	int first_named, named_ids[16 * MAX_RANKS + 1];
 	int cta_keys, cta_cells; /* of one CTA */

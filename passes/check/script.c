@@ -555,10 +555,9 @@ static void leave_open(Reader *r, Item *it)
 	it->nconds = n;
 }
 
-/* Under conditions that a run, the sizes or the thread decide. */
-static bool walk_cond(Reader *r, Item *it, const Block *body)
+static bool walk_part(Reader *r, Item *it, const Block *b)
 {
-	if (!walk_into(r, it, body))
+	if (!walk_into(r, it, b))
 		return false;
 	if (items_are_mild(&it->body))
 		leave_open(r, it);
@@ -578,10 +577,8 @@ static bool walk_if(Reader *r, const Op *op)
 	for (int i = 0; i < op->nix; i++) {
 		int64_t v;
 		const Ix *x = expr(r, op->ix[i]);
-		if (ix_is_const(x, &v) && !v) {
-			r->which = which;
+		if (ix_is_const(x, &v) && !v)
 			return true;
-		}
 		if (lanes_of(r, x, &some))
 			r->which &= some;
 		else if (!ix_is_const(x, NULL))
@@ -589,7 +586,7 @@ static bool walk_if(Reader *r, const Op *op)
 	}
 	if (which)
 		r->lanes = __builtin_popcount(r->which);
-	bool ok = !r->lanes || (it->nconds ? walk_cond(r, it, op->body) : walk(r, op->body));
+	bool ok = !r->lanes || (it->nconds ? walk_part(r, it, op->body) : walk(r, op->body));
 	r->lanes = lanes;
 	r->which = which;
 	return ok;

@@ -21,19 +21,21 @@ static bool extent_of(const Op *op, Extent *e)
 	return true;
 }
 
-static void note_overlap(Reader *r, const Op *p, Extent a, const Op *q, Extent b, int rank)
+static void note_overlap(Reader *r, const Op *p, Extent a, const Op *q, Extent b)
 {
 	const Place *x = read_place(r, p->out), *y = read_place(r, q->out);
-	int64_t n = (a.hi - a.lo) / x->slots, m = (b.hi - b.lo) / y->slots;
-	int fx = read_first(r, x, rank), fy = read_first(r, y, rank);
+	Machine *m = &r->p->m;
+	int64_t each_x = (a.hi - a.lo) / x->slots, each_y = (b.hi - b.lo) / y->slots;
 	for (int i = 0; i < x->slots; i++)
 		for (int j = 0; j < y->slots; j++) {
-			int u = fx + i, v = fy + j;
-			if (a.lo + n * i >= b.lo + m * (j + 1) ||
-			    b.lo + m * j >= a.lo + n * (i + 1))
+			int u = x->first + i, v = y->first + j;
+			if (a.lo + each_x * i >= b.lo + each_y * (j + 1) ||
+			    b.lo + each_y * j >= a.lo + each_x * (i + 1))
 				continue;
-			r->p->m.cells[u].over[v / 64] |= (uint64_t)1 << (v % 64);
-			r->p->m.cells[v].over[u / 64] |= (uint64_t)1 << (u % 64);
+			for (int cta = 0; cta < m->nc; cta += r->cta_cells) {
+				m->cells[cta + u].over[v / 64] |= (uint64_t)1 << (v % 64);
+				m->cells[cta + v].over[u / 64] |= (uint64_t)1 << (u % 64);
+			}
 		}
 }
 
@@ -57,8 +59,7 @@ static bool storage_apart(Reader *r)
 				return read_problem(r, D_E0412, q->loc,
 						    ctx_strf(c, "%%%s and %%%s share bytes",
 							     p->out->name, q->out->name));
-			for (int i = 0; i < r->p->m.ranks; i++)
-				note_overlap(r, p, a, q, b, r->p->rank + i);
+			note_overlap(r, p, a, q, b);
 		}
 	}
 	return true;
