@@ -1,5 +1,5 @@
 #!/bin/sh
-# Writes the table of mutants into docs/verification.md, between its two marks; takes a minute.
+# Writes the table of mutants into docs/verification.md, between its two marks; takes some minutes.
 #   mutants.sh BUILD
 set -eu
 build=$1
@@ -12,7 +12,7 @@ trap 'rm -rf "$scratch"' EXIT
 {
 	sed '/^<!-- mutants -->$/q' "$doc"
 	echo
-	tail -n 1 "$scratch/table" | sed 's/ mutants, 0 failed/ mutants of 25 schedules:/'
+	tail -n 1 "$scratch/table" | sed "s/ mutants, 0 failed/ mutants of $(ls "$scratch/ir" | wc -l) kernels:/"
 	echo
 	echo '| change | of | refuted | harmless | because |'
 	echo '|---|---|---|---|---|'

@@ -231,6 +231,16 @@ static const char *plural(int64_t n)
 	return n == 1 ? "" : "s";
 }
 
+static void put_choices(const Program *p, Buf *b)
+{
+	int64_t v = 0;
+	for (int i = 0; i < p->nchoices; i++) {
+		ix_is_const(p->choices[i].by, &v);
+		buf_printf(b, ", %s is %lld", p->choices[i].name, (long long)v);
+	}
+	buf_printf(b, ":\n");
+}
+
 bool report_refuted(Program *p, const WordsResult *w, CheckResult *out)
 {
 	Ctx *c = p->k->ctx;
@@ -247,9 +257,10 @@ bool report_refuted(Program *p, const WordsResult *w, CheckResult *out)
 	const Op *op = why.step ? why.step->op : NULL;
 	DiagMsg *msg = diag(c, op ? op->loc : p->k->loc, whys[why.id].code, "%s", text.s);
 	buf_free(&text);
+	put_choices(p, &text);
 	put_timeline(&t, &why, &text);
 	diag_note(c, msg, p->k->loc,
-		  "the shortest run that shows it has %lld tile%s of %lld trip%s:\n%s",
+		  "the shortest run that shows it has %lld tile%s of %lld trip%s%s",
 		  (long long)tiles, plural(tiles), (long long)trips, plural(trips), text.s);
 	buf_free(&text);
 	return true;

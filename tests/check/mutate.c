@@ -31,7 +31,7 @@ static const char *const names[M_COUNT] = {"drop", "double", "up",      "down", 
 					   "more", "less",   "barrier", "mask", "rank"};
 
 /* Mutants that the verifier proves, and why that is right. `next` is the statement that a move goes
- * past; NULL: any. */
+ * past, or what has another slot; NULL: any. */
 static const struct {
 	Mutation how;
 	const char *op, *next, *why;
@@ -104,7 +104,7 @@ static bool move(Op *op, bool up, const char **past)
 }
 
 /* The next slot of the barrier, or of the buffer where there is none. */
-static bool change_slot(Kernel *k, Op *op)
+static bool change_slot(Kernel *k, Op *op, const char **past)
 {
 	for (int i = op->nin - 1; i >= 0; i--) {
 		const Val *v = op->in[i].val;
@@ -113,6 +113,7 @@ static bool change_slot(Kernel *k, Op *op)
 			continue;
 		const Ix *next = ix_add(k->ctx, op->in[i].at, ix_const(k->ctx, 1));
 		op->in[i].at = ix_mod(k->ctx, next, ix_const(k->ctx, slots));
+		*past = v->name;
 		return true;
 	}
 	return false;
@@ -172,7 +173,7 @@ static bool mutate(Kernel *k, Op *op, Mutation how, const char **past)
 	case M_DOWN:
 		return move(op, how == M_UP, past);
 	case M_SLOT:
-		return change_slot(k, op);
+		return change_slot(k, op, past);
 	case M_NUMBER_MORE:
 	case M_NUMBER_LESS:
 		return change_number(k, op, how == M_NUMBER_MORE ? 1 : -1);
@@ -219,7 +220,7 @@ static void judge(const char *file, const char *text, const char *op, Mutation h
 	if (why || r->verdict == CHECK_REFUTED)
 		return;
 	nfailed++;
-	printf("FAILED %s: %s '%s'%s%s: %s\n", file, names[how], text, past ? " past " : "",
+	printf("FAILED %s: %s '%s'%s%s: %s\n", file, names[how], text, past ? " past or of " : "",
 	       past ? past : "", r->verdict == CHECK_PROVED ? "proved" : r->why);
 }
 

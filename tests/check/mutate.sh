@@ -10,7 +10,7 @@ ir()
 {
 	name=$1 file=$dir/$2.gemm
 	shift 2
-	"$dslc" -q --emit=ir -o "$scratch/$name.ir" "$file" "$@"
+	"$dslc" -q -Wno-N0401 --emit=ir -o "$scratch/$name.ir" "$file" "$@"
 }
 for schedule in none-off none-on cooperative-off cooperative-on pingpong-on; do
 	roles=${schedule%-*} persistent=${schedule#*-}
@@ -18,7 +18,7 @@ for schedule in none-off none-on cooperative-off cooperative-on pingpong-on; do
 	[ "$persistent" = off ] || ir "$schedule-blend" blend -DR="$roles" -DP=on -DbN=96 -DS=3
 	[ "$how" = all ] || continue
 	ir "$schedule-blend-64" blend -DR="$roles" -DP="$persistent" -DbN=64 -DS=3
-	ir "$schedule-blend-80" blend -DR="$roles" -DP="$persistent" -DbN=80 -DS=2
+	[ "$persistent" = off ] || ir "$schedule-blend-80" blend -DR="$roles" -DP=on -DbN=80 -DS=2
 	ir "$schedule-40" schedules -DR="$roles" -DP="$persistent" -DbN=40
 	ir "$schedule-128" schedules -DR="$roles" -DP="$persistent" -DbN=128 -DI=0
 	ir "$schedule-64" schedules -DR="$roles" -DP="$persistent" -DbN=64 -DS=6 -DI=2

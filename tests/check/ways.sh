@@ -1,0 +1,17 @@
+#!/bin/sh
+# Every way that results leave and C comes is verified, under every schedule.
+#   ways.sh DSLC TESTS
+set -eu
+dslc=$1 tests=$2
+n=0
+for file in "$tests/e2e/schedules.gemm" "$tests/e2e/blend.gemm" "$tests"/sim/outputs/*.gemm; do
+	for schedule in none-off none-on cooperative-off cooperative-on pingpong-on; do
+		for tile in "-DbN=96 -DS=3" "-DbN=40" "-DbN=80 -DS=2 -DI=0"; do
+			n=$((n + 1))
+			said=$("$dslc" check "$file" -DR="${schedule%-*}" -DP="${schedule#*-}" $tile 2>&1) || true
+			echo "$said" | grep -q ': verified: ' && ! echo "$said" | grep -q 'W0411' ||
+				{ echo "$file $schedule $tile:"; echo "$said"; exit 1; }
+		done
+	done
+done
+[ $n -ge 90 ] || { echo "only $n kernels"; exit 1; }
