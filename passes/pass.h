@@ -43,7 +43,9 @@ enum {
 	NAMED_TURN = 1,
 	NAMED_STAGING = 3,
 	NAMED_READ = 6 /* one for each warpgroup */,
-	NAMED_OVER = 8
+	NAMED_OVER = 8,
+	NAMED_READ_MORE = 9,
+	NAMED_LAST = 15
 };
 bool op_inside(const Op *op, const Op *region);
 void op_unwrap(Op *region); /* its body takes its place */

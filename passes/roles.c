@@ -290,6 +290,14 @@ static bool is_own(const Kernel *k, const char *ring)
 	return false;
 }
 
+/* Each ring has a pair of its own. */
+static int next_named(int named)
+{
+	return named == NAMED_TURN   ? NAMED_READ
+	       : named == NAMED_READ ? NAMED_READ_MORE
+				     : named + TURNS;
+}
+
 /* The consumers' warpgroups take tiles by turns, t = 2 j + w. */
 static void take_turns(Kernel *k, Op *tiles)
 {
@@ -302,8 +310,13 @@ static void take_turns(Kernel *k, Op *tiles)
 	for (Op *ring = kernel_find(k, OP_RING); ring; ring = op_find_next(ring, OP_RING)) {
 		if (is_own(k, ring->sym[0]) || keeps_slots(k, tiles, ring->sym[0]))
 			continue;
+		if (named + TURNS - 1 > NAMED_LAST) {
+			diag(k->ctx, ring->loc, D_E0407,
+			     "pingpong reads more tensors than there are named barriers to order");
+			return;
+		}
 		order_reads(k, tiles, ring->sym[0], named, turn);
-		named = NAMED_READ;
+		named = next_named(named);
 	}
 	own_positions(k, tiles, t, ix_sym(c, j));
 	tiles->sym[0] = j;
