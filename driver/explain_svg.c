@@ -3,6 +3,7 @@
  * shared memory to scale with a table below it.
  *     consumer | k | k+1 | k+2 | k+3 |      each in the colour of its slot */
 #include "driver/explain.h"
+#include "driver/view.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -19,24 +20,10 @@ typedef struct {
 } Draw;
 
 /* ------------------------------------------------------------------ shapes */
-static void escaped(const char *s, Buf *out)
-{
-	for (; *s; s++) {
-		if (*s == '&')
-			buf_printf(out, "&amp;");
-		else if (*s == '<')
-			buf_printf(out, "&lt;");
-		else if (*s == '>')
-			buf_printf(out, "&gt;");
-		else
-			buf_add(out, s, 1);
-	}
-}
-
 static void words(const Draw *d, double x, double y, const char *class, const char *text)
 {
 	buf_printf(d->out, "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\">", class, x, y);
-	escaped(text, d->out);
+	svg_escaped(text, d->out);
 	buf_printf(d->out, "</text>\n");
 }
 
@@ -45,7 +32,7 @@ static void box(const Draw *d, double x, double y, double w, double h, const cha
 		const char *text, const char *hint)
 {
 	buf_printf(d->out, "<g><title>");
-	escaped(hint, d->out);
+	svg_escaped(hint, d->out);
 	buf_printf(d->out,
 		   "</title><rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "
 		   "height=\"%.1f\"/>",

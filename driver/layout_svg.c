@@ -7,7 +7,7 @@
 
 enum { HEIGHT = 18, MARGIN = 34, GLYPH = 6 };
 
-static void escaped(const char *s, Buf *out)
+void svg_escaped(const char *s, Buf *out)
 {
 	for (; *s; s++) {
 		if (*s == '&')
@@ -42,13 +42,13 @@ static void label(int64_t x, int64_t y, const char *anchor, int64_t n, Buf *out)
 static void draw_cell(const Cell *cell, int64_t x, int64_t y, int width, Buf *out)
 {
 	buf_printf(out, "<g><title>");
-	escaped(cell->hint, out);
+	svg_escaped(cell->hint, out);
 	buf_printf(out,
 		   "</title><rect class=\"c%d\" x=\"%" PRId64 "\" y=\"%" PRId64
 		   "\" width=\"%d\" height=\"%d\"/>",
 		   cell->color < 0 ? 8 : (int)(cell->color % 8), x, y, width, HEIGHT);
 	buf_printf(out, "<text x=\"%" PRId64 "\" y=\"%" PRId64 "\">", x + width / 2, y + 13);
-	escaped(cell->text, out);
+	svg_escaped(cell->text, out);
 	buf_printf(out, "</text></g>\n");
 }
 
@@ -68,7 +68,7 @@ static void head(const View *v, int64_t width, int64_t height, Buf *out)
 		buf_printf(out, ".c%zu{fill:%s}", i, fills[i]);
 	buf_printf(out, "\n</style>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n"
 			"<text class=\"t\" x=\"6\" y=\"14\">");
-	escaped(v->title, out);
+	svg_escaped(v->title, out);
 	buf_printf(out, "</text>\n");
 }
 

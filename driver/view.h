@@ -29,4 +29,7 @@ bool layout_banks(Ctx *c, const Layout *l, Elem elem, Buf *out, const char **why
 /* layout_svg.c */
 void view_svg(const View *v, Buf *out);
 
+/* layout_svg.c: text as XML has it */
+void svg_escaped(const char *s, Buf *out);
+
 #endif

@@ -2,42 +2,29 @@
  * clz, bfind, fns, brev, bfe, bfi, bmsk, szext, prmt). Shifts clamp at the width. */
 #include "runtime/sim/lanes.h"
 
-#define BITS(OP, ...)                      \
-	switch (type_bytes[in->type[0]]) { \
-	case 2:                            \
-		OP(u16, __VA_ARGS__);      \
-		break;                     \
-	case 4:                            \
-		OP(u32, __VA_ARGS__);      \
-		break;                     \
-	default:                           \
-		OP(u64, __VA_ARGS__);      \
-	}                                  \
-	return RUN_NEXT
-
 Run run_and(Warp *w, const Ins *in, u32 mask)
 {
-	BITS(OP2, x[l] & y[l]);
+	BY_SIZE(OP2, x[l] & y[l]);
 }
 
 Run run_or(Warp *w, const Ins *in, u32 mask)
 {
-	BITS(OP2, x[l] | y[l]);
+	BY_SIZE(OP2, x[l] | y[l]);
 }
 
 Run run_xor(Warp *w, const Ins *in, u32 mask)
 {
-	BITS(OP2, x[l] ^ y[l]);
+	BY_SIZE(OP2, x[l] ^ y[l]);
 }
 
 Run run_not(Warp *w, const Ins *in, u32 mask)
 {
-	BITS(OP1, ~x[l]);
+	BY_SIZE(OP1, ~x[l]);
 }
 
 Run run_cnot(Warp *w, const Ins *in, u32 mask)
 {
-	BITS(OP1, x[l] == 0);
+	BY_SIZE(OP1, x[l] == 0);
 }
 
 void prepare_pred(Pool *a, Ins *in)
@@ -216,7 +203,7 @@ static u32 find_high(const Ins *in, u64 v, u32 bits)
 	return has(in, M_SHIFTAMT) ? bits - 1 - at : at;
 }
 
-#define COUNT_BITS(...)                                          \
+#define COUNT_BY_SIZE(...)                                       \
 	EACH_LANE(l, mask)                                       \
 	{                                                        \
 		u64 x = arg_get(w, &in->args[1], l);             \
@@ -228,22 +215,22 @@ static u32 find_high(const Ins *in, u64 v, u32 bits)
 
 Run run_popc(Warp *w, const Ins *in, u32 mask)
 {
-	COUNT_BITS(__builtin_popcountll(x));
+	COUNT_BY_SIZE(__builtin_popcountll(x));
 }
 
 Run run_clz(Warp *w, const Ins *in, u32 mask)
 {
-	COUNT_BITS(x ? (u32)__builtin_clzll(x) - (64 - bits) : bits);
+	COUNT_BY_SIZE(x ? (u32)__builtin_clzll(x) - (64 - bits) : bits);
 }
 
 Run run_bfind(Warp *w, const Ins *in, u32 mask)
 {
-	COUNT_BITS(find_high(in, x, bits));
+	COUNT_BY_SIZE(find_high(in, x, bits));
 }
 
 Run run_brev(Warp *w, const Ins *in, u32 mask)
 {
-	COUNT_BITS(reverse(x, bits));
+	COUNT_BY_SIZE(reverse(x, bits));
 }
 
 /* The position of the n-th set bit from base on, upwards or downwards. */

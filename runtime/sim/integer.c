@@ -3,19 +3,6 @@
  * clamps. Division by zero gives all ones, as the hardware does. */
 #include "runtime/sim/lanes.h"
 
-#define BY_SIZE(OP, ...)                   \
-	switch (type_bytes[in->type[0]]) { \
-	case 2:                            \
-		OP(u16, __VA_ARGS__);      \
-		break;                     \
-	case 4:                            \
-		OP(u32, __VA_ARGS__);      \
-		break;                     \
-	default:                           \
-		OP(u64, __VA_ARGS__);      \
-	}                                  \
-	return RUN_NEXT
-
 #define BY_TYPE(OP, ...)              \
 	switch (in->type[0]) {        \
 	case T_U16:                   \

@@ -55,4 +55,18 @@ static inline void *lanes(Warp *w, const Ins *in, int k)
 		LANES_DO(d[l] = (T)(__VA_ARGS__));                                        \
 	} while (0)
 
+/* OP for the unsigned type of the instruction's size. */
+#define BY_SIZE(OP, ...)                   \
+	switch (type_bytes[in->type[0]]) { \
+	case 2:                            \
+		OP(u16, __VA_ARGS__);      \
+		break;                     \
+	case 4:                            \
+		OP(u32, __VA_ARGS__);      \
+		break;                     \
+	default:                           \
+		OP(u64, __VA_ARGS__);      \
+	}                                  \
+	return RUN_NEXT
+
 #endif
