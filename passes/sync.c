@@ -473,11 +473,6 @@ static void init_barriers(Kernel *k)
 		op_int(k, meet, A_RELAXED, 1); /* the fence is the release */
 }
 
-static bool is_setmaxnreg(const Op *op)
-{
-	return op->kind == OP_SETMAXNREG;
-}
-
 /* ------------------------------------------------------------------ launches that overlap */
 static bool touches_global(const Op *op)
 {
@@ -500,12 +495,36 @@ static bool follows_loads(const Kernel *k, const Op *op)
 	return false;
 }
 
-static bool must_wait(const Kernel *k, const Op *role)
+/* Whether op or what is in it must wait. */
+static bool must_wait(const Kernel *k, const Op *region)
 {
-	for (const Op *op = role->body->first; op && op_inside(op, role); op = op_next(op))
+	for (const Op *op = region; op == region || (op && op_inside(op, region)); op = op_next(op))
 		if (touches_global(op) && !follows_loads(k, op))
 			return true;
 	return false;
+}
+
+static bool has_loop(const Op *region)
+{
+	for (const Op *op = op_next(region); op && op_inside(op, region); op = op_next(op))
+		if (op->kind == OP_FOR)
+			return true;
+	return false;
+}
+
+/* Where a role waits: as late as one wait serves all that must, but outside of innermost loops.
+ * Addresses of the first tile are computed before; later tiles wait for nothing. */
+static Op *place_of_wait(const Kernel *k, Op *region)
+{
+	Op *only = NULL;
+	for (Op *op = region->body->first; op; op = op->next) {
+		if (!must_wait(k, op))
+			continue;
+		if (only)
+			return only;
+		only = op;
+	}
+	return only && has_loop(only) ? place_of_wait(k, only) : only;
 }
 
 /* Programmatic dependent launch: a role waits for earlier launches before it reads or writes what
@@ -516,10 +535,8 @@ static void overlap_launches(Kernel *k)
 	if (!attrs_int(&k->attrs, A_PDL, 1))
 		return;
 	for (Op *role = kernel_find(k, OP_ROLE); role; role = op_find_next(role, OP_ROLE)) {
-		Op *at = role->body->first;
-		while (at->next && is_setmaxnreg(at))
-			at = at->next;
-		if (must_wait(k, role))
+		Op *at = place_of_wait(k, role);
+		if (at)
 			op_before(k, at, OP_GRID_WAIT);
 	}
 	op_before(k, kernel_find(k, OP_ROLE), OP_GRID_LAUNCH);
