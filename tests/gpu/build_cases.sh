@@ -146,6 +146,10 @@ for group in 2 8 16; do
 	schedule ping_128_g$group "roles pingpong; persistent group($group); stages 6;" -DbN=128
 done
 schedule ping_128_g32 "roles pingpong; persistent group(32); stages 6;" -DbN=128
+schedule ping_128_g8n "roles pingpong; persistent group(8) along n; stages 6;" -DbN=128
+for group in 6 12; do
+	schedule ping_160_g$group "roles pingpong; persistent group($group); stages 5;" -DbN=160
+done
 schedule ping_192_any "roles pingpong; persistent group(8);" -DbN=192
 schedule ping_128_any "roles pingpong; persistent group(16); stages 6;" -DbN=128
 schedule ping_128_nopdl "roles pingpong; persistent group(16); stages 6; pdl off;" -DbN=128
@@ -161,4 +165,5 @@ for cluster in 2,1 1,2 2,2 4,1 4,2 8,1; do
 done
 schedule ping_160_c2x1 "roles pingpong; persistent group(8); stages 5; cluster (2,1);" -DbN=160
 schedule ping_192_c2x1_g2 "roles pingpong; persistent group(2); cluster (2,1);" -DbN=192
+schedule coop_256_c2x1_g8n "roles cooperative; persistent group(8) along n; cluster (2,1);"
 schedule coop_256_c2x1_g2 "roles cooperative; persistent group(2); cluster (2,1);"
