@@ -475,6 +475,7 @@ bool program_read(Program *p, const Kernel *k)
 			return false;
 	machine_layout(&p->m);
 	p->words.user = p;
+	p->words.ways = 1;
 	p->words.letter = program_letter;
 	p->words.frame = program_frame;
 	return true;

@@ -219,8 +219,8 @@ static int go(Explorer *e, int node, const Point *p)
 /* ------------------------------------------------------------------ words */
 static Point point(const Explorer *e, int seg, int64_t tile, int64_t left, int64_t trips)
 {
-	return (Point){seg,  tile, left, 0, trips, e->limits.tile_clamp, e->limits.trip_clamp,
-		       false};
+	return (Point){seg,   tile, left, 0, trips, e->limits.tile_clamp, e->limits.trip_clamp,
+		       false, 0};
 }
 
 /* The inner loop; whether its last steady period came back to where it began. */
@@ -358,7 +358,7 @@ static bool take_word(Arena *a, const Machine *m, const Words *w, Steps *all, in
 		      int64_t trips)
 {
 	const int64_t all_exact = 1 << 20;
-	Point p = {SEG_START, 0, tiles, 0, trips, all_exact, all_exact, true};
+	Point p = {SEG_START, 0, tiles, 0, trips, all_exact, all_exact, true, 0};
 	bool ok = take(a, m, w, all, p);
 	for (; p.tile < tiles; p.tile++, p.left--)
 		for (int i = 0; i <= w->inner && ok; i++) {

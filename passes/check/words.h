@@ -25,6 +25,7 @@ typedef struct {
 	int64_t trip, trips;
 	int64_t tile_clamp, trip_clamp;
 	bool absolute; /* the frame is 0 */
+	int way;       /* of the tile, of Words.ways; 0 outside tiles */
 } Point;
 
 typedef struct {
@@ -34,6 +35,7 @@ typedef struct {
 	int64_t trips_lo, trips_hi;
 	int64_t tile_period, trip_period; /* residues that decide what a letter is */
 	int64_t tile_repeat, trip_repeat; /* the same, when slots are named in frames */
+	int ways; /* each tile chooses one, for all its letters: 0..ways - 1; at least 1 */
 	void *user;
 	/* The position of the rings there, 0..trip_period - 1; NULL: always 0. Letters name
 	 * slots by it. */

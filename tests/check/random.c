@@ -226,6 +226,7 @@ static Prog *make(Arena *arena)
 			   .trip_period = PERIOD,
 			   .tile_repeat = 1,
 			   .trip_repeat = PERIOD,
+			   .ways = 1,
 			   .user = p,
 			   .letter = letter_at};
 	return p;
