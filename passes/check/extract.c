@@ -183,13 +183,13 @@ static void look_at(Reader *r, const Ix *x, bool open)
 }
 
 /* Nothing in it is written but registers and global memory, nor waited for. */
-static bool only_reads(const Op *op)
+bool read_only_reads(const Op *op)
 {
 	for (const Op *in = op->body->first; in; in = in->next) {
 		for (int i = 0; i < in->nin; i++)
 			if (op_effect(in, i) & FX_W && is_tile(in->in[i].val, SP_SHARED))
 				return false;
-		if (in->body && !only_reads(in))
+		if (in->body && !read_only_reads(in))
 			return false;
 	}
 	return read_is_plain(op);
@@ -212,7 +212,7 @@ static void find_by_warp(Reader *r)
 				look_at(r, op->in[i].at, false);
 		if (!op->nin || op_rows[op->kind].effects & (FX_SYNC | FX_DONE_MBAR))
 			for (int i = 0; i < op->nix; i++)
-				look_at(r, op->ix[i], op->kind == OP_IF && only_reads(op));
+				look_at(r, op->ix[i], op->kind == OP_IF && read_only_reads(op));
 	}
 }
 
@@ -427,7 +427,20 @@ int program_peers(const Kernel *k, int *ctas)
 	return 1;
 }
 
-/* The lets of the kernel, as each CTA sees them. */
+static bool is_loop(const Op *op)
+{
+	return op->kind == OP_FOR || op->kind == OP_FOR_RING;
+}
+
+const Op *read_outer_loop(const Op *op)
+{
+	const Op *loop = NULL;
+	for (const Op *up = op_parent(op); up; up = op_parent(up))
+		loop = is_loop(up) ? up : loop;
+	return loop;
+}
+
+/* The lets of the kernel, as each CTA sees them; outer loops count tiles. */
 static void find_lets(Reader *r)
 {
 	for (int i = 0; i < r->p->m.ranks; i++) {
@@ -439,6 +452,10 @@ static void find_lets(Reader *r)
 			if (op->kind == OP_LET)
 				vec_push(r->p->arena, &v->names,
 					 ((Named){op->sym[0], stage(v, op->ix[0])}));
+			else if (is_loop(op) && !read_outer_loop(op))
+				vec_push(r->p->arena, &v->names,
+					 ((Named){op->sym[0], ix_add(v->ctx, stage(v, op->ix[0]),
+								     ix_sym(v->ctx, r->p->tile))}));
 	}
 }
 
@@ -463,7 +480,7 @@ bool program_read(Program *p, const Kernel *k)
 		return read_problem(&r, D_W0411, k->loc, "clusters of more than 16 CTAs");
 	find_accs(&r);
 	find_lets(&r);
-	if (!find_keys(&r) || !find_cells(&r) || !read_statics(&r))
+	if (!find_keys(&r) || !find_cells(&r) || !read_ways(&r) || !read_statics(&r))
 		return false;
 	find_by_warp(&r);
 	if (!find_agents(&r) || !read_shape(&r))
@@ -477,5 +494,6 @@ bool program_read(Program *p, const Kernel *k)
 	p->words.user = p;
 	p->words.letter = program_letter;
 	p->words.frame = program_frame;
+	p->words.way_of = program_way_of;
 	return true;
 }

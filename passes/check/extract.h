@@ -9,7 +9,22 @@ typedef struct {
 	const char *name;
 	const Ix *by;
 } Named;
-enum { MAX_CHOICES = 3 };
+enum { MAX_CHOICES = 3, MAX_WAYS = 1024 };
+
+/* An expression that the way of a tile decides: its value in each. */
+typedef struct {
+	const Ix *x;
+	int64_t *value;
+} Decided;
+typedef uint64_t WaySet[MAX_WAYS / 64];
+static inline bool way_in(const uint64_t *set, int way)
+{
+	return set[way / 64] >> (way % 64) & 1;
+}
+static inline void way_add(uint64_t *set, int way)
+{
+	set[way / 64] |= (uint64_t)1 << (way % 64);
+}
 
 typedef struct Item Item;
 typedef VEC(Item *) Items;
@@ -25,9 +40,18 @@ struct Item {
 	int64_t key_slots, cell_slots, cell2_slots;
 	const Ix **conds;
 	int nconds;
-	const Ix *from, *to; /* ITEM_LOOP */
+	const uint64_t *ways; /* in which it happens; NULL: all */
+	const Ix *from, *to;  /* ITEM_LOOP */
 	Items body;
 };
+
+/* A load into CTAs that the way of a tile decides. */
+typedef struct {
+	const Op *op;
+	int rank;
+	const int64_t *mask; /* by way */
+	WaySet in;           /* in which it happens */
+} WayLoad;
 
 /* One agent: its steps by segment. */
 typedef struct {
@@ -61,6 +85,11 @@ typedef struct {
 	WordsLimits least;          /* clamps that the constants of guards ask for */
 	Named choices[MAX_CHOICES]; /* what the launch decides, as it does in these runs */
 	int nchoices;
+	VEC(Decided) decided;
+	VEC(WayLoad) way_loads;
+	int64_t way_period; /* residues of the tile's number, which decide ways */
+	int *way_of;        /* residue: its way; -1: one of several that are not told apart */
+	bool steps_freely;  /* the tile's number may grow by any step from any start */
 	/* names that stand for where a run is */
 	const char *tile, *left, *trip, *rest, *trips, *position;
 	VEC(Made) letters;
@@ -69,8 +98,8 @@ typedef struct {
 	int cache_cap, ncache;
 	Turn **turns;              /* by frame */
 	int64_t bases[MAX_AGENTS]; /* of the inner loop that is running */
-	int uses[SEG_COUNT]; /* inner loops: of tile (1), left (2), trip (4) as such, trips (8) */
-	const char *vague;   /* an expression that a point does not decide */
+	int uses[SEG_COUNT]; /* inner loops: of tile (1), left (2), trip (4) as such, trips (8), ways (16) */
+	const char *vague; /* an expression that a point does not decide */
 	/* refuted or unknown before anything ran */
 	DiagId code;
 	Loc loc;
@@ -82,6 +111,15 @@ int program_peers(const Kernel *k, int *ctas);
 
 /* The CTAs from p->rank on. False with code, loc and problem set. */
 bool program_read(Program *p, const Kernel *k);
+
+/* ways.c */
+const int64_t *ways_value(const Program *p, const Ix *x); /* by way; NULL: not decided */
+void ways_all(const Program *p, WaySet set);
+bool ways_keep(const Program *p, WaySet set, const Ix *x, int64_t bits); /* x & bits */
+bool ways_none(const WaySet set);
+bool way_is_real(const Program *p, int way); /* there are tiles that go it */
+int program_way_of(void *program, int64_t run, int64_t tile);
+
 bool items_are_mild(const Items *items);
 const Letter *program_letter(void *program, const Point *at, int *id); /* letters.c */
 void program_even(Program *p); /* even.c: sets words.tile_repeat and trip_repeat */

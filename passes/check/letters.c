@@ -10,6 +10,7 @@
 typedef struct {
 	Program *p;
 	Env env;
+	int way;
 	bool vague;
 } Maker;
 
@@ -104,6 +105,8 @@ static void make_items(Maker *mk, const Items *items)
 {
 	for (int i = 0; i < items->n && !mk->vague; i++) {
 		const Item *it = items->at[i];
+		if (it->ways && !way_in(it->ways, mk->way))
+			continue;
 		if (it->kind == ITEM_STEP)
 			make_step(mk, it);
 		else if (it->kind == ITEM_IF)
@@ -250,7 +253,7 @@ static int intern(Program *p, const Letter *l)
 static int make(Program *p, const Point *at, const int64_t *base)
 {
 	Letter l = {0};
-	Maker mk = {.p = p};
+	Maker mk = {.p = p, .way = at->way};
 	int begin[MAX_AGENTS];
 	p->steps.n = 0;
 	for (int a = 0; a < p->m.na; a++) {
@@ -287,7 +290,7 @@ static uint64_t clamped_key(int64_t v, int64_t clamp, int64_t period)
 static uint64_t key_of_point(const Program *p, const Point *at, const int64_t *base)
 {
 	const Words *w = &p->words;
-	int uses = at->seg < SEG_INNER ? 1 | 2 | 8 : p->uses[at->seg];
+	int uses = p->uses[at->seg] | (at->seg < SEG_INNER ? 1 | 2 | 8 : 0);
 	uint64_t h = mix((uint64_t)at->seg,
 			 (uint64_t)(at->trip_clamp * 4096 + at->tile_clamp * 2 + at->absolute));
 	if (uses & 1)
@@ -296,6 +299,8 @@ static uint64_t key_of_point(const Program *p, const Point *at, const int64_t *b
 		h = mix(h, (uint64_t)(at->left >= at->tile_clamp ? STEADY : at->left));
 	if (uses & 8)
 		h = mix(h, clamped_key(at->trips, at->trip_clamp, w->trip_period));
+	if (uses & 16)
+		h = mix(h, (uint64_t)at->way);
 	if (at->seg < SEG_INNER)
 		return h;
 	h = mix(h, clamped_key(at->trip, at->trip_clamp, uses & 4 ? w->trip_period : 1));

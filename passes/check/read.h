@@ -60,14 +60,19 @@ const Place *read_place(const Reader *r, const Val *v);
 int read_named(Reader *r, int64_t id, int warps, int rank); /* rank -1: the cluster's */
 int read_first(const Reader *r, const Place *at, int rank); /* key or cell of slot 0 */
 void read_put_rank(Reader *r, View *v, int rank);
-void read_begin(Reader *r, Script *s); /* its lets and shared loops */
-bool read_is_plain(const Op *op);      /* no barrier in it, nothing asynchronous */
+void read_begin(Reader *r, Script *s);                       /* its lets and shared loops */
+const Ix *read_seen(const Reader *r, const Ix *x, int rank); /* with the kernel's lets */
+bool read_only_reads(const Op *op);      /* nothing in it waits or writes shared memory */
+const Op *read_outer_loop(const Op *op); /* NULL: it is in none */
+bool read_is_plain(const Op *op);        /* no barrier in it, nothing asynchronous */
 bool read_is_shared_loop(const Reader *r, const Op *op);
 
 bool read_statics(Reader *r); /* statics.c: storage, boxes, counts, registers */
 uint32_t read_part(const Reader *r, const Op *op, int from, int to, int64_t *bytes);
-uint32_t read_dests(const Reader *r, const Op *op, int rank); /* CTAs that a load goes to */
-bool read_shape(Reader *r);                                   /* shape.c: trip counts, turns */
+/* The ways in which a CTA's load goes to another; false: none. */
+bool read_goes_to(const Reader *r, const Op *op, int rank, int to, WaySet ways);
+bool read_ways(Reader *r);  /* ways.c: what tiles decide */
+bool read_shape(Reader *r); /* shape.c: trip counts, turns */
 void read_counts_of(Reader *r, const Ix *trip, const Ix *n, const Ix **core, const Ix **by);
 bool read_script(Reader *r, int agent); /* script.c: steps */
 

@@ -101,8 +101,18 @@ static void seen(void *user, int agent, const Step *step, bool stuck)
 	vec_push(t->p->arena, &t->events, e);
 }
 
+static bool fails(Program *p, int64_t tiles, int64_t trips, int64_t *run, Why *why)
+{
+	int64_t n = p->decided.n ? p->way_period : 1, runs = tiles > 1 ? n * n : tiles ? n : 1;
+	for (*run = 0; *run < runs; ++*run)
+		if (!words_run(&p->m, &p->words, tiles, trips, *run, NULL, NULL, why))
+			return true;
+	return false;
+}
+
 /* Runs in order of length; those that the exploration went through, and a little more. */
-static bool shortest(Program *p, const WordsResult *w, int64_t *tiles, int64_t *trips, Why *why)
+static bool shortest(Program *p, const WordsResult *w, int64_t *tiles, int64_t *trips, int64_t *run,
+		     Why *why)
 {
 	int64_t T = w->at.trips + 1, N = p->words.tiles ? w->at.tile + 3 : 1;
 	for (int64_t size = 0; size <= T + N; size++)
@@ -110,14 +120,14 @@ static bool shortest(Program *p, const WordsResult *w, int64_t *tiles, int64_t *
 			*trips = size - *tiles + (p->words.tiles ? 0 : 1);
 			if (*trips < p->words.trips_lo || *trips > T)
 				continue;
-			if (!words_run(&p->m, &p->words, *tiles, *trips, NULL, NULL, why))
+			if (fails(p, *tiles, *trips, run, why))
 				return true;
 		}
 	return false;
 }
 
 /* ------------------------------------------------------------------ the timeline */
-enum { COLUMN = 34, MAX_COLUMNS = 4, MAX_ROWS = 24, OWN_ROWS = 8 };
+enum { COLUMN = 34, MAX_COLUMNS = 4, MAX_ROWS = 24, OWN_ROWS = 8, SHOWN_TILES = 4 };
 
 /* Line of an op in what --emit=ir prints, from 1; 0 when it has none. */
 static int ir_line(const Kernel *k, const Op *op)
@@ -231,6 +241,34 @@ static const char *plural(int64_t n)
 	return n == 1 ? "" : "s";
 }
 
+/* Which CTAs get one load, in this tile. */
+static void put_shared(const Program *p, int way, Buf *b)
+{
+	bool any = false;
+	for (int i = 0; i < p->way_loads.n; i++) {
+		const WayLoad *l = &p->way_loads.at[i];
+		int64_t mask = l->mask[way];
+		if (!way_in(l->in, way) || !(mask & (mask - 1)))
+			continue;
+		buf_printf(b, "%s rank %d loads %%%s for ranks", any ? "," : "", l->rank,
+			   l->op->in[0].val->name);
+		for (int r = 0; mask >> r; r++)
+			if (mask >> r & 1)
+				buf_printf(b, " %d", r);
+		any = true;
+	}
+	if (!any)
+		buf_printf(b, " each rank loads for itself");
+}
+
+static void put_ways(const Program *p, int64_t tiles, int64_t run, Buf *b)
+{
+	for (int64_t i = 0; p->decided.n && i < tiles && i < SHOWN_TILES; i++) {
+		buf_printf(b, ", in tile %lld", (long long)i + 1);
+		put_shared(p, p->words.way_of((void *)(uintptr_t)p, run, i), b);
+	}
+}
+
 static void put_choices(const Program *p, Buf *b)
 {
 	int64_t v = 0;
@@ -244,19 +282,20 @@ static void put_choices(const Program *p, Buf *b)
 bool report_refuted(Program *p, const WordsResult *w, CheckResult *out)
 {
 	Ctx *c = p->k->ctx;
-	int64_t tiles, trips;
+	int64_t tiles, trips, run;
 	Why why;
 	Buf text = {0};
 	Trace t = {.p = p};
 	p->m.physical = true;
-	if (!shortest(p, w, &tiles, &trips, &why))
+	if (!shortest(p, w, &tiles, &trips, &run, &why))
 		return false;
-	words_run(&p->m, &p->words, tiles, trips, seen, &t, &why);
+	words_run(&p->m, &p->words, tiles, trips, run, seen, &t, &why);
 	put_why(&p->m, &why, &text);
 	out->why = ctx_str(c, text.s);
 	const Op *op = why.step ? why.step->op : NULL;
 	DiagMsg *msg = diag(c, op ? op->loc : p->k->loc, whys[why.id].code, "%s", text.s);
 	buf_free(&text);
+	put_ways(p, tiles, run, &text);
 	put_choices(p, &text);
 	put_timeline(&t, &why, &text);
 	diag_note(c, msg, p->k->loc,

@@ -127,6 +127,25 @@ static void set_cell(Reader *r, Item *it, const Operand *in, int rank, StepKind 
 	}
 }
 
+/* ------------------------------------------------------------------ what tiles decide */
+/* A way is of one tile of a loop that takes all. */
+static bool in_tile(const Reader *r, const Op *op)
+{
+	const Op *loop = read_outer_loop(op);
+	return r->p->words.tiles && r->s->turns == 1 && loop && read_is_shared_loop(r, loop);
+}
+
+static const uint64_t *some_ways(const Reader *r, const WaySet in)
+{
+	WaySet all;
+	ways_all(r->p, all);
+	if (!memcmp(all, in, sizeof all))
+		return NULL;
+	uint64_t *own = NEWN(r->p->arena, uint64_t, COUNTOF(all));
+	memcpy(own, in, sizeof all);
+	return own;
+}
+
 /* ------------------------------------------------------------------ ops that order */
 static bool put_barrier(Reader *r, const Op *op, StepKind kind, int64_t id, int64_t threads)
 {
@@ -301,7 +320,7 @@ static bool in_space(const Operand *in, Space s)
 	return in->val->type->kind == TY_TILE && in->val->type->space == s;
 }
 
-static bool put_load_to(Reader *r, const Op *op, int to)
+static bool put_load_to(Reader *r, const Op *op, int to, const WaySet ways)
 {
 	Item *it = item_new(r, ITEM_STEP, op);
 	int64_t bytes = 0;
@@ -315,6 +334,10 @@ static bool put_load_to(Reader *r, const Op *op, int to)
 	it->step.n = (int32_t)bytes;
 	if (!it->step.mask || it->step.cell < 0 || it->step.key < 0)
 		return read_problem(r, D_W0411, op->loc, "a load into a place that a run decides");
+	it->ways = some_ways(r, ways);
+	if (it->ways && !in_tile(r, op))
+		return read_problem(r, D_W0411, op->loc,
+				    "a load into CTAs that are known only at run time");
 	put(r, it, STEP_LOAD);
 	return true;
 }
@@ -322,9 +345,9 @@ static bool put_load_to(Reader *r, const Op *op, int to)
 /* One into each CTA that it goes to. */
 static bool put_load(Reader *r, const Op *op)
 {
-	uint32_t dests = read_dests(r, op, r->s->rank);
+	WaySet ways;
 	for (int to = 0; to < r->p->ctas; to++)
-		if (dests >> to & 1 && !put_load_to(r, op, to))
+		if (read_goes_to(r, op, r->s->rank, to, ways) && !put_load_to(r, op, to, ways))
 			return false;
 	return true;
 }
@@ -561,11 +584,17 @@ static bool walk_part(Reader *r, Item *it, const Block *b)
 		return false;
 	if (items_are_mild(&it->body))
 		leave_open(r, it);
-	if (it->nconds)
+	if (it->nconds || it->ways)
 		vec_push(r->p->arena, r->list, it);
 	else
 		put_all(r, &it->body);
 	return true;
+}
+
+/* Whether ways decide a condition; keeps those in which it holds. */
+static bool decides(const Reader *r, const Op *op, int i, WaySet ways)
+{
+	return in_tile(r, op) && ways_keep(r->p, ways, read_seen(r, op->ix[i], r->s->rank), -1);
 }
 
 static bool walk_if(Reader *r, const Op *op)
@@ -573,6 +602,8 @@ static bool walk_if(Reader *r, const Op *op)
 	Item *it = item_new(r, ITEM_IF, op);
 	int lanes = r->lanes;
 	uint32_t which = r->which, some;
+	WaySet ways;
+	ways_all(r->p, ways);
 	it->conds = NEWN(r->p->arena, const Ix *, op->nix + 1);
 	for (int i = 0; i < op->nix; i++) {
 		int64_t v;
@@ -581,12 +612,14 @@ static bool walk_if(Reader *r, const Op *op)
 			return true;
 		if (lanes_of(r, x, &some))
 			r->which &= some;
-		else if (!ix_is_const(x, NULL))
+		else if (!ix_is_const(x, NULL) && !decides(r, op, i, ways))
 			it->conds[it->nconds++] = x;
 	}
 	if (which)
 		r->lanes = __builtin_popcount(r->which);
-	bool ok = !r->lanes || (it->nconds ? walk_part(r, it, op->body) : walk(r, op->body));
+	it->ways = some_ways(r, ways);
+	bool part = it->nconds || it->ways;
+	bool ok = !r->lanes || (part ? walk_part(r, it, op->body) : walk(r, op->body));
 	r->lanes = lanes;
 	r->which = which;
 	return ok;

@@ -4,6 +4,8 @@
  */
 #include "passes/check/read.h"
 
+#include <string.h>
+
 /* ------------------------------------------------------------------ storage */
 enum { MBAR_BYTES = 8 };
 
@@ -87,51 +89,79 @@ static bool is_load(const Op *op)
 	return op_rows[op->kind].effects & FX_DONE_MBAR && op->nix;
 }
 
-static const Ix *seen_by(const Reader *r, const Ix *x, int rank)
+const Ix *read_seen(const Reader *r, const Ix *x, int rank)
 {
 	return stage(&r->of_rank[rank - r->p->rank], x);
 }
 
 static const Ix *mask_of(const Reader *r, const Op *op, int rank)
 {
-	return attrs_int(&op->attrs, A_SHARED, 0) ? seen_by(r, op->ix[op->nix - 1], rank) : NULL;
+	return attrs_int(&op->attrs, A_SHARED, 0) ? read_seen(r, op->ix[op->nix - 1], rank) : NULL;
 }
 
-uint32_t read_dests(const Reader *r, const Op *op, int rank)
+/* In which ways a CTA of this rank comes to the op; false: in none. */
+static bool comes_to(const Reader *r, const Op *op, int rank, WaySet in)
+{
+	ways_all(r->p, in);
+	for (const Op *up = op_parent(op); up; up = op_parent(up))
+		for (int i = 0; up->kind == OP_IF && i < up->nix; i++) {
+			const Ix *x = read_seen(r, up->ix[i], rank);
+			if (ix_is(x, 0))
+				return false;
+			ways_keep(r->p, in, x, -1);
+		}
+	return !ways_none(in);
+}
+
+bool read_goes_to(const Reader *r, const Op *op, int rank, int to, WaySet in)
 {
 	const Ix *mask = mask_of(r, op, rank);
 	int64_t v = INT64_C(1) << rank;
+	if (!comes_to(r, op, rank, in))
+		return false;
+	if (mask && ways_keep(r->p, in, mask, INT64_C(1) << to))
+		return !ways_none(in);
 	if (mask)
 		ix_is_const(mask, &v);
-	return (uint32_t)v;
+	return v >> to & 1;
 }
 
-/* Whether a CTA of this rank comes to the op at all. */
-static bool comes_to(const Reader *r, const Op *op, int rank)
+static bool mask_beyond(Reader *r, const Op *op, int rank, int64_t v)
 {
-	for (const Op *up = op_parent(op); up; up = op_parent(up))
-		for (int i = 0; up->kind == OP_IF && i < up->nix; i++)
-			if (ix_is(seen_by(r, up->ix[i], rank), 0))
-				return false;
+	Ctx *c = r->p->k->ctx;
+	if (v > 0 && v < INT64_C(1) << r->p->ctas)
+		return false;
+	read_problem(r, D_E0413, op->loc,
+		     ctx_strf(c, "rank %d loads into the CTAs of mask %lld, and ranks are 0 to %d",
+			      rank, (long long)v, r->p->ctas - 1));
+	return true;
+}
+
+/* A mask that the tile decides. */
+static bool masks_right(Reader *r, const Op *op, int rank, const Ix *mask, const WaySet in)
+{
+	WayLoad load = {op, rank, ways_value(r->p, mask), {0}};
+	for (int w = 0; load.mask && w < r->p->words.ways; w++)
+		if (way_in(in, w) && way_is_real(r->p, w) && mask_beyond(r, op, rank, load.mask[w]))
+			return false;
+	if (!load.mask)
+		return read_problem(r, D_W0411, op->loc,
+				    "a load into CTAs that are known only at run time");
+	memcpy(load.in, in, sizeof load.in);
+	vec_push(r->p->arena, &r->p->way_loads, load);
 	return true;
 }
 
 static bool mask_right(Reader *r, const Op *op, int rank)
 {
-	Ctx *c = r->p->k->ctx;
 	const Ix *mask = mask_of(r, op, rank);
+	WaySet in;
 	int64_t v;
-	if (!mask || !comes_to(r, op, rank))
+	if (!mask || !comes_to(r, op, rank, in))
 		return true;
 	if (!ix_is_const(mask, &v))
-		return read_problem(r, D_W0411, op->loc,
-				    "a load into CTAs that are known only at run time");
-	if (v > 0 && v < INT64_C(1) << r->p->ctas)
-		return true;
-	return read_problem(
-		r, D_E0413, op->loc,
-		ctx_strf(c, "rank %d loads into the CTAs of mask %lld, and ranks are 0 to %d", rank,
-			 (long long)v, r->p->ctas - 1));
+		return masks_right(r, op, rank, mask, in);
+	return !mask_beyond(r, op, rank, v);
 }
 
 static void add_part(Reader *r, BoxPart part)
@@ -148,13 +178,13 @@ static void add_part(Reader *r, BoxPart part)
 static bool find_parts_of(Reader *r, const Op *op, int rank)
 {
 	BoxPart part = {.buffer = op->in[0].val, .bytes = box_bytes(op)};
+	WaySet in;
 	if (!mask_right(r, op, rank))
 		return false;
-	if (!ix_is_const(seen_by(r, op->ix[0], rank), &part.offset) || !comes_to(r, op, rank))
+	if (!ix_is_const(read_seen(r, op->ix[0], rank), &part.offset))
 		return true;
-	uint32_t dests = read_dests(r, op, rank);
 	for (part.rank = 0; part.rank < r->p->ctas; part.rank++)
-		if (dests >> part.rank & 1)
+		if (read_goes_to(r, op, rank, part.rank, in))
 			add_part(r, part);
 	return true;
 }
@@ -215,7 +245,7 @@ uint32_t read_part(const Reader *r, const Op *op, int from, int to, int64_t *byt
 {
 	int64_t offset;
 	*bytes = box_bytes(op);
-	if (!op->nix || !ix_is_const(seen_by(r, op->ix[0], from), &offset))
+	if (!op->nix || !ix_is_const(read_seen(r, op->ix[0], from), &offset))
 		return 0;
 	for (int i = 0, n = 0; i < r->parts.n; i++) {
 		const BoxPart *a = &r->parts.at[i];

@@ -24,6 +24,12 @@ typedef struct {
 	size_t n;
 } Packed;
 
+/* Where a tile begins: tiles done and left, and the frame. */
+typedef struct {
+	int node;
+	int64_t tile, left, frame;
+} Start;
+
 typedef struct {
 	const Machine *m;
 	const Words *w;
@@ -31,6 +37,7 @@ typedef struct {
 	Arena *arena;
 	VEC(Packed) nodes;
 	Map states, moves, seen;
+	VEC(Start) starts; /* of tiles, for this trip count */
 	State *scratch, *turned, *other;
 	uint64_t *packed;
 	int64_t frame; /* in which the current node's slots are named */
@@ -219,8 +226,8 @@ static int go(Explorer *e, int node, const Point *p)
 /* ------------------------------------------------------------------ words */
 static Point point(const Explorer *e, int seg, int64_t tile, int64_t left, int64_t trips)
 {
-	return (Point){seg,  tile, left, 0, trips, e->limits.tile_clamp, e->limits.trip_clamp,
-		       false};
+	return (Point){seg,   tile, left, 0, trips, e->limits.tile_clamp, e->limits.trip_clamp,
+		       false, 0};
 }
 
 /* The inner loop; whether its last steady period came back to where it began. */
@@ -240,10 +247,11 @@ static int run_inner(Explorer *e, int node, Point p)
 	return node;
 }
 
-static int run_tile(Explorer *e, int node, int64_t tile, int64_t left, int64_t trips)
+static int run_tile(Explorer *e, int node, Point p)
 {
 	for (int i = 0; i <= e->w->inner && node != NOWHERE; i++) {
-		Point p = point(e, SEG_TILE + i, tile, left, trips);
+		p.seg = SEG_TILE + i;
+		p.trip = 0;
 		node = go(e, node, &p);
 		p.seg = SEG_INNER + i;
 		if (i < e->w->inner && node != NOWHERE)
@@ -252,45 +260,58 @@ static int run_tile(Explorer *e, int node, int64_t tile, int64_t left, int64_t t
 	return node;
 }
 
-/* The last `left` tiles, then the end. */
-static bool run_out(Explorer *e, int node, int64_t tile, int64_t left, int64_t trips)
+/* Notes the start of a tile, or the end, where no run has been. */
+static void arrive_at(Explorer *e, int node, int64_t tile, int64_t left)
 {
-	for (; left > 0 && node != NOWHERE; left--, tile++)
-		node = run_tile(e, node, tile, left, trips);
-	Point p = point(e, SEG_END, tile, 0, trips);
-	return node != NOWHERE && go(e, node, &p) != NOWHERE;
+	int64_t clamp = e->limits.tile_clamp, early = tile < clamp ? tile : clamp;
+	int64_t where = early * e->w->tile_repeat + tile % e->w->tile_repeat;
+	where = where * (clamp + 1) + left + 1;
+	int *v = map_at(e, &e->seen, (uint64_t)node << 32 | (uint64_t)where);
+	if (*v)
+		return;
+	*v = 1;
+	e->seen.n++;
+	Start start = {node, tile, left, e->frame};
+	vec_push(e->arena, &e->starts, start);
+}
+
+/* One tile in each way. In the steady part this may also be the last tiles. */
+static bool run_from(Explorer *e, const Start *from, int64_t trips)
+{
+	Point p = point(e, SEG_END, from->tile, from->left, trips);
+	e->frame = from->frame;
+	if (from->left == 0)
+		return go(e, from->node, &p) != NOWHERE;
+	for (int64_t i = 0;
+	     from->left == STEADY && i < (e->w->uses_left ? e->limits.tile_clamp : 1); i++)
+		arrive_at(e, from->node, from->tile, i);
+	for (p.way = 0; p.way < e->w->ways; p.way++) {
+		e->frame = from->frame;
+		int node = run_tile(e, from->node, p);
+		if (node == NOWHERE)
+			return false;
+		arrive_at(e, node, from->tile + 1, from->left == STEADY ? STEADY : from->left - 1);
+	}
+	return true;
 }
 
 static bool run_trips(Explorer *e, int start, int64_t trips)
 {
-	int64_t clamp = e->limits.tile_clamp;
 	Point p = point(e, SEG_START, 0, STEADY, trips);
 	e->frame = 0;
 	int node = go(e, start, &p);
 	if (node == NOWHERE)
 		return false;
 	e->seen = (Map){0};
+	e->starts.n = 0;
 	e->recurs = true;
-	if (!e->w->tiles)
-		return run_out(e, node, 0, 1, trips);
-	for (int64_t tile = 0;; tile++) {
-		int64_t early = tile < clamp ? tile : clamp;
-		uint64_t where = (uint64_t)(early * e->w->tile_repeat + tile % e->w->tile_repeat);
-		int *v = map_at(e, &e->seen, (uint64_t)node << 32 | where);
-		if (*v)
-			return true;
-		*v = 1;
-		e->seen.n++;
-		int64_t frame = e->frame;
-		for (int64_t left = 0; left < (e->w->uses_left ? clamp : 1); left++) {
-			if (!run_out(e, node, tile, left, trips))
-				return false;
-			e->frame = frame;
-		}
-		node = run_tile(e, node, tile, STEADY, trips);
-		if (node == NOWHERE)
+	arrive_at(e, node, 0, e->w->tiles ? STEADY : 1);
+	for (int i = 0; i < e->starts.n; i++) {
+		Start from = e->starts.at[i]; /* they may move */
+		if (!run_from(e, &from, trips))
 			return false;
 	}
+	return true;
 }
 
 static void explore(Explorer *e)
@@ -355,12 +376,14 @@ static bool take(Arena *a, const Machine *m, const Words *w, Steps *all, Point p
 }
 
 static bool take_word(Arena *a, const Machine *m, const Words *w, Steps *all, int64_t tiles,
-		      int64_t trips)
+		      int64_t trips, int64_t run)
 {
 	const int64_t all_exact = 1 << 20;
-	Point p = {SEG_START, 0, tiles, 0, trips, all_exact, all_exact, true};
+	Point p = {SEG_START, 0, tiles, 0, trips, all_exact, all_exact, true, 0};
 	bool ok = take(a, m, w, all, p);
-	for (; p.tile < tiles; p.tile++, p.left--)
+	for (; p.tile < tiles && ok; p.tile++, p.left--) {
+		p.way = w->way_of ? w->way_of(w->user, run, p.tile) : 0;
+		ok = p.way >= 0;
 		for (int i = 0; i <= w->inner && ok; i++) {
 			p.seg = SEG_TILE + i;
 			p.trip = 0;
@@ -369,19 +392,21 @@ static bool take_word(Arena *a, const Machine *m, const Words *w, Steps *all, in
 			for (; i < w->inner && p.trip < trips && ok; p.trip++)
 				ok = take(a, m, w, all, p);
 		}
+	}
 	p.seg = SEG_END;
 	p.trip = 0;
+	p.way = 0;
 	return ok && take(a, m, w, all, p);
 }
 
-bool words_run(const Machine *m, const Words *w, int64_t tiles, int64_t trips, StepSeen *seen,
-	       void *user, Why *why)
+bool words_run(const Machine *m, const Words *w, int64_t tiles, int64_t trips, int64_t run,
+	       StepSeen *seen, void *user, Why *why)
 {
 	Arena *a = arena_new();
 	Steps all[MAX_AGENTS] = {0};
 	Letter word = {0};
 	bool ok = true;
-	if (take_word(a, m, w, all, w->tiles ? tiles : 1, trips)) {
+	if (take_word(a, m, w, all, w->tiles ? tiles : 1, trips, run)) {
 		State *s = state_new(m, a);
 		for (int i = 0; i < m->na; i++)
 			word.of[i] = (Part){all[i].at, all[i].n};

@@ -226,6 +226,7 @@ static Prog *make(Arena *arena)
 			   .trip_period = PERIOD,
 			   .tile_repeat = 1,
 			   .trip_repeat = PERIOD,
+			   .ways = 1,
 			   .user = p,
 			   .letter = letter_at};
 	return p;
@@ -426,7 +427,7 @@ typedef struct {
 static bool checker_wrong(const Prog *p, int trips)
 {
 	Why why = {0};
-	return !words_run(&p->m, &p->words, 1, trips, NULL, NULL, &why);
+	return !words_run(&p->m, &p->words, 1, trips, 0, NULL, NULL, &why);
 }
 
 static void disagree(const Prog *p, int number, int trips, bool refuted)
