@@ -73,11 +73,15 @@ static int64_t reach(const Ix *x)
 
 static void reach_of(Program *p, const Ix *x)
 {
+	if (ix_is_const(x, NULL))
+		return;
 	int64_t far = reach(x) + 1;
 	far = far > MAX_CLAMP ? 2 : far;
 	bool tile = ix_uses(x, p->tile) || ix_uses(x, p->left);
-	int64_t *at = tile ? &p->least.tile_clamp : &p->least.trip_clamp;
+	Clamps *least = &p->least;
+	int64_t *at = tile ? &least->tile : &least->trip;
 	*at = far > *at ? far : *at;
+	least->rest = least->trips = least->trip;
 }
 
 static void need_items(Needs *n, const Items *items)
@@ -102,7 +106,7 @@ static void need_items(Needs *n, const Items *items)
 static void find_periods(Program *p)
 {
 	Needs n = {.p = p, .tile = 1, .trip = 1};
-	p->least = (WordsLimits){1, 1, 0};
+	p->least = (Clamps){1, 1, 1, 1};
 	for (int a = 0; a < p->m.na; a++)
 		for (n.seg = 0; n.seg < SEG_COUNT; n.seg++) {
 			n.s = &p->scripts[a];
@@ -178,15 +182,18 @@ static CheckVerdict prove(Program *p, const CheckOpt *opt, CheckResult *out)
 		return unknown(p, out, p->k->loc, "slots recur after more than 512 iterations");
 	machine_overlaps(&p->m);
 	program_even(p);
-	WordsLimits limits = p->least;
-	limits.max_states = opt && opt->level == VERIFY_FULL ? FULL_STATES : FAST_STATES;
+	WordsLimits limits = {p->least,
+			      opt && opt->level == VERIFY_FULL ? FULL_STATES : FAST_STATES};
+	if (words_cover(&p->m, &p->words, limits.max_states, &w))
+		return answer(p, &w, out);
 	do {
 		words_prove(&p->m, &p->words, limits, &w);
 		if (w.verdict != WORDS_UNDECIDED)
 			break;
-		limits.trip_clamp *= 2;
-		limits.tile_clamp += 1;
-	} while (limits.trip_clamp <= MAX_CLAMP);
+		limits.clamp.trip *= 2;
+		limits.clamp.rest = limits.clamp.trips = limits.clamp.trip;
+		limits.clamp.tile += 1;
+	} while (limits.clamp.trip <= MAX_CLAMP);
 	if (w.verdict == WORDS_REFUTED && !p->m.exact) {
 		p->m.exact = true;
 		machine_layout(&p->m);

@@ -153,13 +153,22 @@ bool state_finish(const Machine *m, const State *s, Why *why); /* all agents hav
  * positions need not be told apart. A frame is a position; slot s of it is slot (s - frame) of
  * frame 0. */
 typedef struct {
+	uint64_t bits; /* of a word of facts, that move by so many */
+	int word, by;
+} Moved;
+typedef struct {
 	int16_t *key, *cell; /* new number of each */
 	uint8_t *flip;       /* of each key: its phases have another parity */
-	int *fact;
+	VEC(Moved) facts;
 } Turn;
 Turn *turn_new(const Machine *m, Arena *a, int64_t frame);
 void turn_steps(const Turn *t, Step *steps, int n);
 void turn_state(const Machine *m, const Turn *t, const State *from, State *to);
+
+/* join.c: states that differ in what is known only, and in what it is needed for */
+void state_settle(const Machine *m, State *s, uint64_t *scratch); /* room for a set of facts */
+bool state_alike(const Machine *m, const State *x, const State *y);
+bool state_join(const Machine *m, State *to, const State *s);
 
 /* The first cell of an agent's CTA, of m->nc / m->ranks. */
 int cells_of(const Machine *m, int agent);

@@ -8,11 +8,25 @@
 enum { SHORT_LOOP = 64 };
 
 typedef struct {
+	int first, slots; /* of the ring that turns; slots 0: it does not */
+	const Ix *slot, *parity;
+} Ringed;
+
+/* What was found to be the same at all positions: roles have much in common. */
+typedef struct {
+	const Ix *slot, *parity, *to;
+	const char *index; /* of a short loop to `to`; NULL: of none */
+	int64_t slots, turns, turn;
+	int seg;
+} Looked;
+
+typedef struct {
 	Program *p;
 	const Script *s;
 	int seg;
 	bool even;
 	int64_t repeat; /* of tiles */
+	VEC(Looked) looked;
 } Evenness;
 
 static void needs(void *user, const char *name, int64_t q)
@@ -23,11 +37,6 @@ static void needs(void *user, const char *name, int64_t q)
 	else if (q > 1)
 		e->even = false;
 }
-
-typedef struct {
-	int first, slots; /* of the ring that turns; slots 0: it does not */
-	const Ix *slot, *parity;
-} Ringed;
 
 /* What the frame makes of a slot and a parity: places from the frame's own, modulo a lap or two. */
 static int64_t in_frame(const Ringed *x, const Env *env, int64_t frame)
@@ -71,12 +80,35 @@ static bool same_at(Evenness *e, const Ringed *x, Point at, const Item *loop, in
 	return true;
 }
 
+static bool was_looked_at(Evenness *e, const Ringed *x, const Item *loop)
+{
+	Looked new = {x->slot,
+		      x->parity,
+		      loop ? loop->to : NULL,
+		      loop ? loop->op->sym[0] : NULL,
+		      x->slots,
+		      e->s->turns,
+		      e->s->turn,
+		      e->seg};
+	for (int i = 0; i < e->looked.n; i++) {
+		const Looked *old = &e->looked.at[i];
+		if (old->slot == new.slot && old->parity == new.parity && old->to == new.to &&
+		    old->index == new.index && old->slots == new.slots && old->turns == new.turns &&
+		    old->turn == new.turn && old->seg == new.seg)
+			return true;
+	}
+	vec_push(e->p->arena, &e->looked, new);
+	return false;
+}
+
 static void check_turning(Evenness *e, const Ringed *x, const Item *loop)
 {
+	if (was_looked_at(e, x, loop))
+		return;
 	const Words *w = &e->p->words;
-	int64_t first = -1, T = e->p->least.trip_clamp + w->trip_period;
-	int64_t N = w->tiles ? e->p->least.tile_clamp + w->tile_period : 1;
-	Point at = {.seg = e->seg, .tile_clamp = 1 << 20, .trip_clamp = 1 << 20};
+	int64_t first = -1, T = e->p->least.trips + w->trip_period;
+	int64_t N = w->tiles ? e->p->least.tile + w->tile_period : 1;
+	Point at = {.seg = e->seg, .clamp = {EXACT, EXACT, EXACT, EXACT}};
 	if (e->seg >= SEG_INNER) {
 		for (; at.trip < w->trip_period && e->even; at.trip++)
 			e->even = same_at(e, x, at, loop, &first);
@@ -133,12 +165,12 @@ static void check_items(Evenness *e, const Items *items, const Item *loop)
 static bool bases_agree(Program *p)
 {
 	const Words *w = &p->words;
-	int64_t N = w->tiles ? p->least.tile_clamp + w->tile_period : 1;
-	Point at = {.tile_clamp = p->least.tile_clamp, .trip_clamp = p->least.trip_clamp};
+	int64_t N = w->tiles ? p->least.tile + w->tile_period : 1;
+	Point at = {.clamp = p->least};
 	for (int i = 0; i < w->inner; i++) {
 		at.seg = SEG_INNER + i;
 		for (at.tile = 0; at.tile < N; at.tile++)
-			for (at.trips = 0; at.trips < at.trip_clamp + w->trip_period; at.trips++)
+			for (at.trips = 0; at.trips < at.clamp.trips + w->trip_period; at.trips++)
 				if (!program_one_base(p, &at))
 					return false;
 	}

@@ -82,7 +82,7 @@ typedef struct {
 	int agent_of_warp[MAX_RANKS][MAX_WARPS];
 	int ctas;                   /* of the cluster */
 	int rank;                   /* the first of m.ranks: 0, or where CTAs are apart any */
-	WordsLimits least;          /* clamps that the constants of guards ask for */
+	Clamps least;               /* that the constants of guards ask for */
 	Named choices[MAX_CHOICES]; /* what the launch decides, as it does in these runs */
 	int nchoices;
 	VEC(Decided) decided;
@@ -100,6 +100,7 @@ typedef struct {
 	int64_t bases[MAX_AGENTS]; /* of the inner loop that is running */
 	int uses[SEG_COUNT]; /* inner loops: of tile (1), left (2), trip (4) as such, trips (8), ways (16) */
 	const char *vague; /* an expression that a point does not decide */
+	int lacks;         /* LACKS_*: the clamps that were too low for it */
 	/* refuted or unknown before anything ran */
 	DiagId code;
 	Loc loc;

@@ -130,10 +130,13 @@ void machine_overlaps(Machine *m)
 			widen(m, i, m->cells[i].slots);
 }
 
+/* True from the start: all agents know it, and so it may be told by all barriers too. */
 static void all_know(const Machine *m, State *s, int fact)
 {
 	for (int a = 0; a < m->na && fact != NO_FACT; a++)
 		fact_set(facts_known(m, s, a), fact);
+	for (int i = 0; i < m->nk && fact != NO_FACT; i++)
+		fact_set(facts_past(m, s, i), fact);
 }
 
 /* As if all had read it: nothing stands in the way of a write, and no reader knows of content. */

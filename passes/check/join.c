@@ -47,6 +47,8 @@ void state_settle(const Machine *m, State *s, uint64_t *scratch)
 	for (int h = 0; h < holders(m); h++)
 		for (int w = 0; w < m->words; w++)
 			*at++ |= scratch[w];
+	for (int a = 0; a < m->na; a++) /* what is known of all is known of itself */
+		facts_add(m, facts_own(m, s, a), facts_known(m, s, a));
 }
 
 /* ------------------------------------------------------------------ what must be equal */

@@ -15,6 +15,13 @@ typedef struct {
 } Maker;
 
 /* ------------------------------------------------------------------ values */
+static int lacks(const Program *p, const Ix *x)
+{
+	bool tile = ix_uses(x, p->tile) || ix_uses(x, p->left);
+	return (tile ? LACKS_TILE : 0) | (ix_uses(x, p->trip) ? LACKS_TRIP : 0) |
+	       (ix_uses(x, p->rest) ? LACKS_REST : 0) | (ix_uses(x, p->trips) ? LACKS_TRIPS : 0);
+}
+
 static int64_t value(Maker *mk, const Ix *x, const Op *op)
 {
 	int64_t v = 0;
@@ -24,6 +31,7 @@ static int64_t value(Maker *mk, const Ix *x, const Op *op)
 		mk->vague = true;
 		mk->p->vague = ctx_str(mk->p->k->ctx, b.s);
 		mk->p->loc = op ? op->loc : mk->p->k->loc;
+		mk->p->lacks = lacks(mk->p, x);
 		buf_free(&b);
 	}
 	return v;
@@ -130,11 +138,11 @@ static bool takes_part(const Script *s, const Point *at)
 /* The names of the tile loop, for one agent. */
 static void put_tile(const Program *p, const Script *s, const Point *at, Env *e)
 {
-	int64_t own = (at->tile - s->turn) / s->turns, clamp = at->tile_clamp;
+	int64_t own = (at->tile - s->turn) / s->turns, clamp = at->clamp.tile;
 	if (!p->words.tiles || at->seg == SEG_START)
 		return;
 	Num tile = at->tile < clamp ? num_exact(own)
-				    : num_from((clamp - s->turn) / s->turns,
+				    : num_from((clamp - s->turn + s->turns - 1) / s->turns,
 					       p->words.tile_period / s->turns, own);
 	env_put(e, p->tile, tile);
 	env_put(e, p->left,
@@ -150,7 +158,7 @@ static int64_t base_of(Program *p, const Script *s, const Point *at, int inner)
 	if (!x)
 		return 0;
 	put_tile(p, s, at, &e);
-	env_put(&e, p->trips, clamped(at->trips, at->trip_clamp, p->words.trip_period));
+	env_put(&e, p->trips, clamped(at->trips, at->clamp.trips, p->words.trip_period));
 	int64_t v;
 	Num n = num_mod(num_eval(x, &e), p->words.trip_period);
 	return num_is_exact(n, &v) ? v : -1;
@@ -161,14 +169,14 @@ static void put_names(Program *p, const Script *s, const Point *at, int64_t base
 	int64_t P = p->words.trip_period;
 	put_tile(p, s, at, e);
 	if (at->seg < SEG_INNER) {
-		env_put(e, p->trips, clamped(at->trips, at->trip_clamp, P));
+		env_put(e, p->trips, clamped(at->trips, at->clamp.trips, P));
 		return;
 	}
 	const Ix *start = s->base[at->seg - SEG_INNER];
 	bool plain = !start || ix_is_const(start, NULL); /* the trip is as good as the position */
-	env_put(e, p->trip, clamped(at->trip, at->trip_clamp, plain ? P : 1));
-	env_put(e, p->rest, clamped(at->trips - at->trip, at->trip_clamp, 1));
-	env_put(e, p->trips, clamped(at->trips, at->trip_clamp, P));
+	env_put(e, p->trip, clamped(at->trip, at->clamp.trip, plain ? P : 1));
+	env_put(e, p->rest, clamped(at->trips - at->trip, at->clamp.rest, 1));
+	env_put(e, p->trips, clamped(at->trips, at->clamp.trips, P));
 	env_put(e, p->position, num_from(0, P, base + at->trip));
 }
 
@@ -291,20 +299,21 @@ static uint64_t key_of_point(const Program *p, const Point *at, const int64_t *b
 {
 	const Words *w = &p->words;
 	int uses = p->uses[at->seg] | (at->seg < SEG_INNER ? 1 | 2 | 8 : 0);
-	uint64_t h = mix((uint64_t)at->seg,
-			 (uint64_t)(at->trip_clamp * 4096 + at->tile_clamp * 2 + at->absolute));
+	const Clamps *clamp = &at->clamp;
+	uint64_t h = mix((uint64_t)at->seg, (uint64_t)(clamp->tile * 2 + at->absolute));
+	h = mix(h, (uint64_t)((clamp->trip << 42) + (clamp->rest << 21) + clamp->trips));
 	if (uses & 1)
-		h = mix(h, clamped_key(at->tile, at->tile_clamp, w->tile_period));
+		h = mix(h, clamped_key(at->tile, at->clamp.tile, w->tile_period));
 	if (uses & 2)
-		h = mix(h, (uint64_t)(at->left >= at->tile_clamp ? STEADY : at->left));
+		h = mix(h, (uint64_t)(at->left >= at->clamp.tile ? STEADY : at->left));
 	if (uses & 8)
-		h = mix(h, clamped_key(at->trips, at->trip_clamp, w->trip_period));
+		h = mix(h, clamped_key(at->trips, at->clamp.trips, w->trip_period));
 	if (uses & 16)
 		h = mix(h, (uint64_t)at->way);
 	if (at->seg < SEG_INNER)
 		return h;
-	h = mix(h, clamped_key(at->trip, at->trip_clamp, uses & 4 ? w->trip_period : 1));
-	h = mix(h, clamped_key(at->trips - at->trip, at->trip_clamp, 1));
+	h = mix(h, clamped_key(at->trip, at->clamp.trip, uses & 4 ? w->trip_period : 1));
+	h = mix(h, clamped_key(at->trips - at->trip, at->clamp.rest, 1));
 	for (int a = 0; a < p->m.na; a++) {
 		const Script *s = &p->scripts[a];
 		bool in = s->loops && takes_part(s, at);
@@ -373,12 +382,14 @@ const Letter *program_letter(void *program, const Point *at, int *id)
 {
 	Program *p = program;
 	int64_t *base = p->bases;
-	bool fresh = at->seg < SEG_INNER || !at->trip || at->trip_clamp > 4096;
-	if (fresh && !find_bases(p, at, base))
+	bool fresh = at->seg < SEG_INNER || !at->trip || at->clamp.trip == EXACT;
+	if (fresh && !find_bases(p, at, base)) {
+		*id = 0;
 		return NULL;
+	}
 	Cached *c = cached(p, key_of_point(p, at, base));
 	if (!c->id)
 		c->id = make(p, at, base);
-	*id = c->id;
-	return *id ? &p->letters.at[*id - 1].letter : NULL;
+	*id = c->id ? c->id : p->lacks;
+	return c->id ? &p->letters.at[c->id - 1].letter : NULL;
 }

@@ -30,36 +30,52 @@ static void rename_where(const Machine *m, const int *facts, int n, const int16_
 		}
 }
 
+/* Facts of one word that move by one distance move at once. */
+static void gather(Arena *a, Turn *t, const int *fact, int n)
+{
+	int begin = 0;
+	for (int i = 0; i < n; i++) {
+		int by = fact[i] - i, j = begin = i % 64 ? begin : t->facts.n;
+		while (j < t->facts.n && t->facts.at[j].by != by)
+			j++;
+		Moved new = {0, i / 64, by};
+		if (j == t->facts.n)
+			vec_push(a, &t->facts, new);
+		t->facts.at[j].bits |= (uint64_t)1 << (i % 64);
+	}
+}
+
 Turn *turn_new(const Machine *m, Arena *a, int64_t frame)
 {
 	Turn *t = NEW(a, Turn);
 	t->key = NEWN(a, int16_t, m->nk + 1);
 	t->cell = NEWN(a, int16_t, m->nc + 1);
 	t->flip = NEWN(a, uint8_t, m->nk + 1);
-	t->fact = NEWN(a, int, m->nfacts + 1);
-	t->fact[m->f_grid] = m->f_grid;
+	int *fact = NEWN(a, int, m->nfacts + 1);
+	fact[m->f_grid] = m->f_grid;
 	for (int i = 0; i < m->nk; i++) {
 		Renamed r = renamed(i, m->keys[i].first, m->keys[i].slots, frame);
 		t->key[i] = (int16_t)r.number;
 		t->flip[i] = r.flip;
-		t->fact[m->f_init[i]] = m->f_init[r.number];
-		t->fact[m->f_done[i]] = m->f_done[r.number];
-		t->fact[m->f_prev[i]] = m->f_prev[r.number];
+		fact[m->f_init[i]] = m->f_init[r.number];
+		fact[m->f_done[i]] = m->f_done[r.number];
+		fact[m->f_prev[i]] = m->f_prev[r.number];
 	}
 	for (int i = 0; i < m->nc; i++) {
 		Renamed r = renamed(i, m->cells[i].first, m->cells[i].slots, frame);
 		t->cell[i] = (int16_t)r.number;
-		t->fact[m->f_wrote[i]] = m->f_wrote[r.number];
+		fact[m->f_wrote[i]] = m->f_wrote[r.number];
 	}
-	rename_where(m, m->f_seen, m->nk, t->key, t->fact);
-	rename_where(m, m->f_came, m->nk, t->key, t->fact);
-	rename_where(m, m->f_came_last, m->nk, t->key, t->fact);
-	rename_where(m, m->f_read, m->nc, t->cell, t->fact);
-	rename_where(m, m->f_made, m->nc, t->cell, t->fact);
-	rename_where(m, m->f_fenced, m->nc, t->cell, t->fact);
+	rename_where(m, m->f_seen, m->nk, t->key, fact);
+	rename_where(m, m->f_came, m->nk, t->key, fact);
+	rename_where(m, m->f_came_last, m->nk, t->key, fact);
+	rename_where(m, m->f_read, m->nc, t->cell, fact);
+	rename_where(m, m->f_made, m->nc, t->cell, fact);
+	rename_where(m, m->f_fenced, m->nc, t->cell, fact);
 	for (int i = 0; i < MAX_RANKS * m->na; i++)
 		if (m->f_sent[i] != NO_FACT)
-			t->fact[m->f_sent[i]] = m->f_sent[i];
+			fact[m->f_sent[i]] = m->f_sent[i];
+	gather(a, t, fact, m->nfacts);
 	return t;
 }
 
@@ -75,13 +91,23 @@ void turn_steps(const Turn *t, Step *steps, int n)
 }
 
 /* ------------------------------------------------------------------ states */
-static void turn_bits(const int *map, int words, const uint64_t *from, uint64_t *to)
+static void turn_facts(const Turn *t, int words, const uint64_t *from, uint64_t *to)
 {
-	for (int w = 0; w < words; w++)
-		for (uint64_t bits = from[w]; bits; bits &= bits - 1) {
-			int i = map[64 * w + __builtin_ctzll(bits)];
-			to[i >> 6] |= (uint64_t)1 << (i & 63);
-		}
+	uint64_t some = 0;
+	for (int i = 0; i < words; i++)
+		some |= from[i];
+	if (!some)
+		return;
+	for (const Moved *x = t->facts.at; x < t->facts.at + t->facts.n; x++) {
+		uint64_t bits = from[x->word] & x->bits;
+		if (!bits)
+			continue;
+		int shift = x->by & 63, word = x->word + (x->by - shift) / 64;
+		if (bits << shift)
+			to[word] |= bits << shift;
+		if (shift && bits >> (64 - shift))
+			to[word + 1] |= bits >> (64 - shift);
+	}
 }
 
 static void turn_cells(const Turn *t, int first, uint64_t *cells)
@@ -114,15 +140,15 @@ void turn_state(const Machine *m, const Turn *t, const State *old, State *to)
 	memcpy(agent_of(m, to, 0), agent_of(m, from, 0), sizeof(AgentState) * (size_t)m->na);
 	for (int a = 0; a < m->na; a++) {
 		turn_agent(t, cells_of(m, a), agent_of(m, to, a));
-		turn_bits(t->fact, m->words, facts_known(m, from, a), facts_known(m, to, a));
-		turn_bits(t->fact, m->words, facts_own(m, from, a), facts_own(m, to, a));
+		turn_facts(t, m->words, facts_known(m, from, a), facts_known(m, to, a));
+		turn_facts(t, m->words, facts_own(m, from, a), facts_own(m, to, a));
 	}
 	for (int i = 0; i < m->nk; i++) {
 		KeyState *k = key_of(m, to, t->key[i]);
 		memcpy(k, key_of(m, from, i), sizeof *k);
 		k->parity ^= t->flip[i];
-		turn_bits(t->fact, m->words, facts_past(m, from, i), facts_past(m, to, t->key[i]));
-		turn_bits(t->fact, m->words, facts_next(m, from, i), facts_next(m, to, t->key[i]));
+		turn_facts(t, m->words, facts_past(m, from, i), facts_past(m, to, t->key[i]));
+		turn_facts(t, m->words, facts_next(m, from, i), facts_next(m, to, t->key[i]));
 	}
 	for (int i = 0; i < m->nc; i++) {
 		CellState *c = cell_of(m, to, t->cell[i]);

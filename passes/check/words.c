@@ -226,14 +226,13 @@ static int go(Explorer *e, int node, const Point *p)
 /* ------------------------------------------------------------------ words */
 static Point point(const Explorer *e, int seg, int64_t tile, int64_t left, int64_t trips)
 {
-	return (Point){seg,   tile, left, 0, trips, e->limits.tile_clamp, e->limits.trip_clamp,
-		       false, 0};
+	return (Point){seg, tile, left, 0, trips, e->limits.clamp, false, 0};
 }
 
 /* The inner loop; whether its last steady period came back to where it began. */
 static int run_inner(Explorer *e, int node, Point p)
 {
-	int64_t P = e->w->trip_repeat, clamp = e->limits.trip_clamp, start = p.trips - clamp - P;
+	int64_t P = e->w->trip_repeat, clamp = e->limits.clamp.trip, start = p.trips - clamp - P;
 	int mark = NOWHERE;
 	for (p.trip = 0; p.trip < p.trips && node != NOWHERE; p.trip++) {
 		if (p.trip == start)
@@ -263,7 +262,7 @@ static int run_tile(Explorer *e, int node, Point p)
 /* Notes the start of a tile, or the end, where no run has been. */
 static void arrive_at(Explorer *e, int node, int64_t tile, int64_t left)
 {
-	int64_t clamp = e->limits.tile_clamp, early = tile < clamp ? tile : clamp;
+	int64_t clamp = e->limits.clamp.tile, early = tile < clamp ? tile : clamp;
 	int64_t where = early * e->w->tile_repeat + tile % e->w->tile_repeat;
 	where = where * (clamp + 1) + left + 1;
 	int *v = map_at(e, &e->seen, (uint64_t)node << 32 | (uint64_t)where);
@@ -283,7 +282,7 @@ static bool run_from(Explorer *e, const Start *from, int64_t trips)
 	if (from->left == 0)
 		return go(e, from->node, &p) != NOWHERE;
 	for (int64_t i = 0;
-	     from->left == STEADY && i < (e->w->uses_left ? e->limits.tile_clamp : 1); i++)
+	     from->left == STEADY && i < (e->w->uses_left ? e->limits.clamp.tile : 1); i++)
 		arrive_at(e, from->node, from->tile, i);
 	for (p.way = 0; p.way < e->w->ways; p.way++) {
 		e->frame = from->frame;
@@ -320,7 +319,7 @@ static void explore(Explorer *e)
 	Point p = point(e, SEG_START, 0, STEADY, 0);
 	int start = node_of(e, state_new(e->m, e->arena));
 	int64_t settled = 0; /* trip counts in a row whose inner loops all recur */
-	int64_t most = w->trips_lo + 4 * e->limits.trip_clamp + 40 * w->trip_period;
+	int64_t most = w->trips_lo + 4 * e->limits.clamp.trip + 40 * w->trip_period;
 	for (int64_t t = w->trips_lo;; t++) {
 		if (t > w->trips_hi || settled == w->trip_repeat || (t && !w->inner))
 			return;
@@ -375,11 +374,12 @@ static bool take(Arena *a, const Machine *m, const Words *w, Steps *all, Point p
 	return l != NULL;
 }
 
+static const Clamps clamps_none = {EXACT, EXACT, EXACT, EXACT};
+
 static bool take_word(Arena *a, const Machine *m, const Words *w, Steps *all, int64_t tiles,
 		      int64_t trips, int64_t run)
 {
-	const int64_t all_exact = 1 << 20;
-	Point p = {SEG_START, 0, tiles, 0, trips, all_exact, all_exact, true, 0};
+	Point p = {SEG_START, 0, tiles, 0, trips, clamps_none, true, 0};
 	bool ok = take(a, m, w, all, p);
 	for (; p.tile < tiles && ok; p.tile++, p.left--) {
 		p.way = w->way_of ? w->way_of(w->user, run, p.tile) : 0;

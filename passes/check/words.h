@@ -14,16 +14,22 @@ typedef enum {
 	SEG_INNER = SEG_TILE + 8,
 	SEG_COUNT = SEG_INNER + 8
 } Seg;
-enum { MAX_INNER = 7, STEADY = -1 };
+enum { MAX_INNER = 7, STEADY = -1, EXACT = 1 << 20 /* no clamp */ };
+enum { LACKS_TILE = 1, LACKS_TRIP = 2, LACKS_REST = 4, LACKS_TRIPS = 8 };
 
-/* Where a run is. Tiles at or above `tile_clamp` count as "that or more", with their residue; trips
- * likewise. */
+/* From where on counts are "that or more", with their residue: tiles done and to do, trips done, trips
+ * to do, trips in all. */
+typedef struct {
+	int64_t tile, trip, rest, trips;
+} Clamps;
+
+/* Where a run is. */
 typedef struct {
 	int seg;
 	int64_t tile,
-		left; /* tiles done, tiles from here on with this one; STEADY: tile_clamp or more */
+		left; /* tiles done, tiles from here on with this one; STEADY: clamp.tile or more */
 	int64_t trip, trips;
-	int64_t tile_clamp, trip_clamp;
+	Clamps clamp;
 	bool absolute; /* the frame is 0 */
 	int way;       /* of the tile, of Words.ways; 0 outside tiles */
 } Point;
@@ -44,7 +50,7 @@ typedef struct {
 	 * slots by it. */
 	int64_t (*frame)(void *user, const Point *p);
 	/* The letter at a point, with a number of its own; NULL: not decided by what the point
-	 * says. */
+	 * says, and *id is LACKS_*, which clamps are too low. */
 	const Letter *(*letter)(void *user, const Point *p, int *id);
 } Words;
 
@@ -63,10 +69,12 @@ typedef struct {
 } WordsResult;
 
 typedef struct {
-	int64_t tile_clamp, trip_clamp;
+	Clamps clamp;
 	int max_states;
 } WordsLimits;
 void words_prove(const Machine *m, const Words *w, WordsLimits limits, WordsResult *out);
+/* The same by joining states; true: proved. False says nothing. */
+bool words_cover(const Machine *m, const Words *w, int max_states, WordsResult *out);
 
 /* One whole run with these numbers, whose ways are those of way_of(run, ..), not cut at the ends of letters. */
 bool words_run(const Machine *m, const Words *w, int64_t tiles, int64_t trips, int64_t run,

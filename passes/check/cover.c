@@ -1,0 +1,328 @@
+/* cover.c - proves all words with one state, or few, for each place where words come together: the
+ * start of a tile, the steady part of a main loop. What arrives there is joined to what is
+ * there until nothing changes. Quick, and enough for what is right in the usual way; what it
+ * does not prove, words.c judges by following each state for itself.
+ *     trip 0: fresh slots, trip 1: one slot used, ..  ->  steady: any number of slots used
+ */
+#include "passes/check/words.h"
+
+#include <string.h>
+
+enum { MAX_ALIKE = 12 /* states in one place that cannot be joined */, MAX_TOLD = 40 };
+
+typedef struct {
+	State *state;
+	int version, done; /* of the state; that was followed */
+} Stand;
+
+/* A place: states no two of which are alike. */
+typedef VEC(Stand) Head;
+
+typedef struct {
+	const Machine *m;
+	const Words *w;
+	Arena *arena;
+	Clamps clamp;
+	int runs, max_states;
+	int lacks;   /* clamps that were too low for a letter */
+	bool longer; /* trip counts from steady_trips on, not one */
+	Head *starts, *loops;
+	int nstarts, nloops;
+	Turn *turn;
+	State *fresh;
+	VEC(State *) spare;
+	uint64_t *facts; /* scratch */
+} Cover;
+
+/* ------------------------------------------------------------------ states */
+static State *state_copy(Cover *c, const State *s)
+{
+	State *copy = c->spare.n ? c->spare.at[--c->spare.n] : arena_alloc(c->arena, c->m->bytes);
+	memcpy(copy, s, c->m->bytes);
+	return copy;
+}
+
+static void state_drop(Cover *c, State *s)
+{
+	vec_push(c->arena, &c->spare, s);
+}
+
+/* Joins s to what stands there: its number. -1: there are too many that are not alike. */
+static int stand(Cover *c, Head *h, State *s)
+{
+	state_settle(c->m, s, c->facts);
+	for (int i = 0; i < h->n; i++)
+		if (state_alike(c->m, h->at[i].state, s)) {
+			h->at[i].version += state_join(c->m, h->at[i].state, s);
+			return i;
+		}
+	if (h->n == MAX_ALIKE)
+		return -1;
+	Stand new = {state_copy(c, s), 1, 0};
+	vec_push(c->arena, h, new);
+	return h->n - 1;
+}
+
+/* One letter, in place. */
+static bool step(Cover *c, State *s, const Point *p)
+{
+	int id;
+	Why why;
+	const Letter *l = c->w->letter(c->w->user, p, &id);
+	c->lacks = l ? 0 : id;
+	if (!l || ++c->runs > c->max_states || !letter_run(c->m, s, l, NULL, NULL, &why))
+		return false;
+	if (p->seg < SEG_INNER || !c->w->frame)
+		return true;
+	State *old = state_copy(c, s);
+	turn_state(c->m, c->turn, old, s);
+	state_drop(c, old);
+	return true;
+}
+
+/* ------------------------------------------------------------------ places */
+static int64_t tiles_told_apart(const Cover *c)
+{
+	return c->clamp.tile + c->w->tile_repeat;
+}
+
+static int64_t next_tile(const Cover *c, int64_t tile)
+{
+	return tile + 1 < tiles_told_apart(c) ? tile + 1 : c->clamp.tile;
+}
+
+/* Tiles to do that are told apart, from 0 on; a kernel without an outer loop has one to do. */
+static int64_t most_left(const Cover *c)
+{
+	return c->clamp.tile > 1 ? c->clamp.tile - 1 : 1;
+}
+
+static int start_of(const Cover *c, int64_t tile, int64_t left)
+{
+	return (int)(tile * (most_left(c) + 2) + left + 1);
+}
+
+static Head *loop_of(const Cover *c, const Point *p)
+{
+	int64_t start = start_of(c, p->tile, p->left), loop = start * c->w->ways + p->way;
+	loop = loop * MAX_INNER + p->seg - SEG_INNER;
+	return &c->loops[loop * c->w->trip_repeat + p->trip - p->clamp.trip];
+}
+
+/* ------------------------------------------------------------------ tiles */
+static bool go_on(Cover *c, State *s, Point p, int inner);
+
+/* The steady part of a main loop, from s, which is the caller's: trips until nothing changes, then
+ * the last trips and what follows. */
+static bool go_round(Cover *c, State *s, Point p)
+{
+	Head *h = loop_of(c, &p);
+	int at = stand(c, h, s), id;
+	if (at < 0)
+		return false;
+	int version = h->at[at].version;
+	if (h->at[at].done == version)
+		return true;
+	h->at[at].done = version;
+	Point next = p;
+	next.trip = p.clamp.trip + (p.trip + 1 - p.clamp.trip) % c->w->trip_repeat;
+	memcpy(s, h->at[at].state, c->m->bytes);
+	if (!step(c, s, &p) || !go_round(c, s, next))
+		return false;
+	int64_t rest = p.trips - p.trip, few = p.clamp.rest - 1; /* trips to do; told apart */
+	if (h->at[at].version != version || (rest - few) % c->w->trip_repeat != 0)
+		return true; /* followed from there; never the last steady one */
+	memcpy(s, h->at[at].state, c->m->bytes);
+	p.trip = 0;
+	c->w->letter(c->w->user, &p, &id); /* letters of this loop come next again */
+	for (p.trip = p.trips - p.clamp.rest + 1; p.trip < p.trips; p.trip++)
+		if (!step(c, s, &p))
+			return false;
+	return go_on(c, s, p, p.seg - SEG_INNER + 1);
+}
+
+static bool arrive(Cover *c, State *s, int64_t tile, int64_t left)
+{
+	return stand(c, &c->starts[start_of(c, tile, left)], s) >= 0;
+}
+
+/* The rest of a tile, from the part before its inner loop of that number. */
+static bool go_on(Cover *c, State *s, Point p, int inner)
+{
+	p.seg = SEG_TILE + inner;
+	p.trip = 0;
+	if (!step(c, s, &p))
+		return false;
+	if (inner == c->w->inner)
+		return arrive(c, s, next_tile(c, p.tile), p.left == STEADY ? STEADY : p.left - 1);
+	p.seg = SEG_INNER + inner;
+	for (; p.trip < (c->longer ? p.clamp.trip : p.trips); p.trip++)
+		if (!step(c, s, &p))
+			return false;
+	return c->longer ? go_round(c, s, p) : go_on(c, s, p, inner + 1);
+}
+
+/* All that can follow a start: one tile in each way, or the end. */
+static bool go_from(Cover *c, const State *from, Point p)
+{
+	State *s = state_copy(c, from);
+	Why why;
+	bool ok = true;
+	for (p.way = 0; ok && p.left && p.way < c->w->ways; p.way++) {
+		memcpy(s, from, c->m->bytes);
+		ok = go_on(c, s, p, 0);
+	}
+	p.seg = SEG_END;
+	if (!p.left)
+		ok = step(c, s, &p) && state_finish(c->m, s, &why);
+	state_drop(c, s);
+	return ok;
+}
+
+/* Follows what changed where tiles start that have so many behind them, until nothing does. */
+static bool settle(Cover *c, Point p)
+{
+	bool more;
+	do {
+		more = false;
+		for (p.tile = 0; p.tile < tiles_told_apart(c); p.tile++) {
+			Head *h = &c->starts[start_of(c, p.tile, p.left)];
+			for (int i = 0; i < h->n; i++) {
+				if (h->at[i].done == h->at[i].version)
+					continue;
+				more = true;
+				h->at[i].done = h->at[i].version;
+				if (!go_from(c, h->at[i].state, p))
+					return false;
+			}
+		}
+	} while (more);
+	return true;
+}
+
+/* What stands at the start of any tile may be the last `left` ones too. */
+static bool near_the_end(Cover *c, Point p)
+{
+	State *s = state_copy(c, c->fresh);
+	bool ok = true;
+	for (p.tile = 0; p.tile < tiles_told_apart(c); p.tile++) {
+		Head *h = &c->starts[start_of(c, p.tile, STEADY)];
+		for (int i = 0; i < h->n && ok; i++)
+			for (p.left = 0; p.left < (c->w->uses_left ? p.clamp.tile : 1); p.left++) {
+				memcpy(s, h->at[i].state, c->m->bytes);
+				ok = ok && arrive(c, s, p.tile, p.left);
+			}
+	}
+	state_drop(c, s);
+	return ok;
+}
+
+static bool settle_all(Cover *c, Point p)
+{
+	bool ok = settle(c, p) && near_the_end(c, p);
+	for (p.left = most_left(c); ok && p.left >= 0; p.left--)
+		ok = settle(c, p);
+	return ok;
+}
+
+/* ------------------------------------------------------------------ trip counts */
+/* The rings stand, at each start of a tile, where the last tile left them. */
+static bool stands_on(const Cover *c, Point p)
+{
+	const Words *w = c->w;
+	int64_t P = w->trip_period;
+	for (p.tile = 0; w->frame && w->tiles && p.tile < tiles_told_apart(c); p.tile++) {
+		Point next = p;
+		p.seg = SEG_TILE;
+		int64_t start = w->frame(w->user, &p);
+		for (int i = 1; i <= w->inner; i++) {
+			p.seg = SEG_TILE + i;
+			if (w->frame(w->user, &p) != (start + i * p.trips) % P)
+				return false;
+		}
+		next.seg = SEG_TILE;
+		next.tile++;
+		if (w->frame(w->user, &next) != (start + w->inner * p.trips) % P)
+			return false;
+	}
+	return true;
+}
+
+static bool cover_trips(Cover *c, int64_t trips)
+{
+	Point p = {SEG_START, 0, STEADY, 0, trips, c->clamp, false, 0};
+	memset(c->starts, 0, sizeof *c->starts * (size_t)c->nstarts);
+	memset(c->loops, 0, sizeof *c->loops * (size_t)c->nloops);
+	State *s = state_copy(c, c->fresh);
+	return stands_on(c, p) && step(c, s, &p) && arrive(c, s, 0, c->w->tiles ? STEADY : 1) &&
+	       settle_all(c, p);
+}
+
+/* Trip counts from here on differ in the number of steady trips only. */
+static int64_t steady_trips(const Clamps *k)
+{
+	int64_t ends = k->trip + k->rest - 1;
+	return ends > k->trips ? ends : k->trips;
+}
+
+static bool cover_long(Cover *c, int64_t steady)
+{
+	int64_t P = c->w->trip_repeat, longest = steady + c->clamp.trip + c->clamp.rest + P;
+	c->longer = true;
+	for (int64_t residue = 0; residue < P; residue++)
+		if (!cover_trips(c, longest + residue))
+			return false;
+	c->longer = false;
+	return true;
+}
+
+static bool cover_all(Cover *c)
+{
+	const Words *w = c->w;
+	int64_t steady = steady_trips(&c->clamp);
+	c->nstarts = start_of(c, tiles_told_apart(c), STEADY);
+	c->starts = NEWN(c->arena, Head, c->nstarts);
+	c->nloops = c->nstarts * w->ways * MAX_INNER * (int)w->trip_repeat;
+	c->loops = NEWN(c->arena, Head, c->nloops);
+	if (w->inner && w->trips_hi >= steady && !cover_long(c, steady))
+		return false;
+	for (int64_t t = w->trips_lo; t <= w->trips_hi; t++) {
+		if (w->inner && t >= steady)
+			break;
+		if (!cover_trips(c, t))
+			return false;
+		if (!w->inner)
+			break;
+	}
+	return true;
+}
+
+/* Raises what was too low. */
+static bool raise_clamps(Cover *c)
+{
+	Clamps *k = &c->clamp;
+	k->tile += (c->lacks & LACKS_TILE) != 0;
+	k->trip += (c->lacks & LACKS_TRIP) != 0;
+	k->rest += (c->lacks & LACKS_REST) != 0;
+	k->trips += (c->lacks & LACKS_TRIPS) != 0;
+	return c->lacks && k->tile < MAX_TOLD && k->trip < MAX_TOLD && k->rest < MAX_TOLD &&
+	       k->trips < MAX_TOLD;
+}
+
+bool words_cover(const Machine *m, const Words *w, int max_states, WordsResult *out)
+{
+	Cover c = {.m = m, .w = w, .max_states = max_states, .arena = arena_new()};
+	bool proved = false;
+	c.facts = NEWN(c.arena, uint64_t, m->words);
+	c.turn = turn_new(m, c.arena, 1);
+	c.fresh = state_new(m, c.arena);
+	c.clamp = (Clamps){1, 1, 1, 1};
+	if ((w->trip_repeat == 1 || !w->frame) && !m->exact)
+		do
+			proved = cover_all(&c);
+		while (!proved && raise_clamps(&c));
+	*out = (WordsResult){.verdict = WORDS_PROVED, .states = c.runs};
+	out->trips = steady_trips(&c.clamp);
+	arena_free(c.arena);
+	return proved;
+}
