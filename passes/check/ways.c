@@ -29,9 +29,10 @@ typedef struct {
 	Reader *r;
 	Program *p;
 	Ctx *c;
-	VEC(const Ix *) xs;  /* in question */
-	VEC(bool) open;      /* not decided by any choice */
-	VEC(Compared) atoms; /* their comparisons, by id */
+	VEC(const Ix *) xs;   /* in question */
+	VEC(const Ix *) here; /* the same at this residue */
+	VEC(bool) open;       /* not decided by any choice */
+	VEC(Compared) atoms;  /* their comparisons, by id */
 	const char *cluster, *clusters;
 	const Ix *unit; /* of the tile: quotients are of its multiples; NULL: there are none */
 	const Ix *by;   /* what stands for it: period * #unit + residue */
@@ -71,11 +72,16 @@ static bool compares(const Ix *x)
 	       (x->kind != IX_CONST && x->kind != IX_SYM && (compares(x->a) || compares(x->b)));
 }
 
+static bool is_atom(const Ix *x)
+{
+	return x->kind == IX_EQ && !compares(x->a) && !compares(x->b);
+}
+
 static void add_atoms(Finder *f, const Ix *x)
 {
 	if (!compares(x))
 		return;
-	if (x->kind != IX_EQ || compares(x->a) || compares(x->b)) {
+	if (!is_atom(x)) {
 		add_atoms(f, x->a);
 		add_atoms(f, x->b);
 		return;
@@ -222,7 +228,7 @@ static void add_equals(Equals *eq, const Ix *x)
 {
 	if (x->kind == IX_CONST || x->kind == IX_SYM)
 		return;
-	if (x->kind != IX_EQ) {
+	if (!is_atom(x)) {
 		add_equals(eq, x->a);
 		add_equals(eq, x->b);
 		return;
@@ -254,21 +260,21 @@ static const Ix *put_equals(Finder *f, const Ix *x)
 	return a == x->a && b == x->b ? x : ix_new(f->c, x->kind, a, b);
 }
 
-/* With what the residue and the choice say of comparisons. */
+/* With what the residue says of comparisons. */
 static const Ix *put_atoms(Finder *f, const Ix *x)
 {
 	if (x->kind == IX_CONST || x->kind == IX_SYM)
 		return x;
 	const Compared *atom = atom_of(f, x);
 	if (atom)
-		return put_equals(f, atom->at[f->residue]);
+		return atom->at[f->residue];
 	const Ix *a = put_atoms(f, x->a), *b = put_atoms(f, x->b);
 	return a == x->a && b == x->b ? x : ix_new(f->c, x->kind, a, b);
 }
 
 static bool value_of(Finder *f, const Ix *x, int64_t *v)
 {
-	x = put_atoms(f, x);
+	x = put_equals(f, x);
 	return ix_is_const(x, v) || ix_is_const(at_residue(f, x), v);
 }
 
@@ -298,7 +304,7 @@ static void try_choice(Finder *f)
 	int way;
 	f->eq.many |= ++f->tried > MAX_CHOSEN + MAX_RESIDUES;
 	for (int i = 0, n = 0; i < f->xs.n && !f->eq.many; i++) {
-		bool fixed = value_of(f, f->xs.at[i], &f->values[n]);
+		bool fixed = value_of(f, f->here.at[i], &f->values[n]);
 		f->open.at[i] |= !fixed;
 		n += f->finds;
 	}
@@ -334,7 +340,11 @@ static void look_at_residue(Finder *f, int64_t residue)
 	for (int i = 0; i < f->atoms.n; i++) {
 		const Ix **here = &f->atoms.at[i].at[residue];
 		*here = *here ? *here : at_residue(f, f->atoms.at[i].x);
-		add_equals(&f->eq, *here);
+	}
+	f->here.n = 0;
+	for (int i = 0; i < f->xs.n; i++) {
+		vec_push(p->arena, &f->here, put_atoms(f, f->xs.at[i]));
+		add_equals(&f->eq, f->here.at[i]);
 	}
 	if (!f->eq.many)
 		choose_from(f, 0);
