@@ -162,7 +162,10 @@ static CheckVerdict answer(Program *p, const WordsResult *w, CheckResult *out)
 		if (report_refuted(p, w, out))
 			return CHECK_REFUTED;
 		return unknown(p, out, p->k->loc,
-			       "roles do not come together at the ends of iterations");
+			       p->words.ways > 1
+				       ? "it fails where its CTAs share in a way that no tile is "
+					 "known to go"
+				       : "roles do not come together at the ends of iterations");
 	case WORDS_UNDECIDED:
 		return unknown(p, out, p->loc,
 			       ctx_strf(c, "the verifier does not follow %s", p->vague));

@@ -23,12 +23,12 @@ typedef enum {
 enum {
 	MAX_WARPS = 32, /* of a CTA */
 	MAX_RANKS = 16,
-	MAX_AGENTS = 63,
+	MAX_AGENTS = 127,
 	MAX_CELLS = 128, /* of a CTA */
 	MAX_GROUPS = 10,
 	NO_FACT = -1
 };
-typedef uint64_t AgentSet;
+__extension__ typedef unsigned __int128 AgentSet;
 #define AGENT(a) ((AgentSet)1 << (a))
 #define LOADS    AGENT(MAX_AGENTS)
 

@@ -291,7 +291,7 @@ static bool find_agents_of(Reader *r, int cta, int warps)
 					? ctx_strf(p->k->ctx,
 						   "clusters with more than %d kinds of warps",
 						   MAX_AGENTS)
-					: "more than 63 kinds of warps");
+					: "more than 127 kinds of warps");
 		if (a == p->m.na) {
 			p->scripts[a] = (Script){.warp = w, .turns = 1, .rank = p->rank + cta};
 			p->scripts[a].role = role_of_warp(p->k, w);

@@ -98,7 +98,8 @@ typedef struct {
 	int cache_cap, ncache;
 	Turn **turns;              /* by frame */
 	int64_t bases[MAX_AGENTS]; /* of the inner loop that is running */
-	int uses[SEG_COUNT]; /* inner loops: of tile (1), left (2), trip (4) as such, trips (8), ways (16) */
+	/* of tile (1), left (2), trip (4) as such, trips (8), ways (16) */
+	int uses[SEG_COUNT];
 	const char *vague; /* an expression that a point does not decide */
 	int lacks;         /* LACKS_*: the clamps that were too low for it */
 	/* refuted or unknown before anything ran */

@@ -30,7 +30,7 @@ static int *facts_where(Machine *m, int n, const AgentSet *agents)
 
 static size_t aligned(size_t n)
 {
-	return (n + 7) / 8 * 8;
+	return (n + 15) / 16 * 16;
 }
 
 static void set_all(uint64_t *set, const int *facts, int n)

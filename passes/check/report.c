@@ -101,9 +101,12 @@ static void seen(void *user, int agent, const Step *step, bool stuck)
 	vec_push(t->p->arena, &t->events, e);
 }
 
+enum { MAX_RUNS = 256 }; /* of one length, that go their tiles in different ways */
+
 static bool fails(Program *p, int64_t tiles, int64_t trips, int64_t *run, Why *why)
 {
 	int64_t n = p->decided.n ? p->way_period : 1, runs = tiles > 1 ? n * n : tiles ? n : 1;
+	runs = runs < MAX_RUNS ? runs : MAX_RUNS;
 	for (*run = 0; *run < runs; ++*run)
 		if (!words_run(&p->m, &p->words, tiles, trips, *run, NULL, NULL, why))
 			return true;
@@ -250,11 +253,11 @@ static void put_shared(const Program *p, int way, Buf *b)
 		int64_t mask = l->mask[way];
 		if (!way_in(l->in, way) || !(mask & (mask - 1)))
 			continue;
-		buf_printf(b, "%s rank %d loads %%%s for ranks", any ? "," : "", l->rank,
+		buf_printf(b, "%s rank %d loads %%%s for ranks", any ? " and" : "", l->rank,
 			   l->op->in[0].val->name);
-		for (int r = 0; mask >> r; r++)
+		for (int r = 0, n = 0; mask >> r; r++)
 			if (mask >> r & 1)
-				buf_printf(b, " %d", r);
+				buf_printf(b, "%s %d", n++ ? "," : "", r);
 		any = true;
 	}
 	if (!any)
@@ -264,7 +267,7 @@ static void put_shared(const Program *p, int way, Buf *b)
 static void put_ways(const Program *p, int64_t tiles, int64_t run, Buf *b)
 {
 	for (int64_t i = 0; p->decided.n && i < tiles && i < SHOWN_TILES; i++) {
-		buf_printf(b, ", in tile %lld", (long long)i + 1);
+		buf_printf(b, "; in tile %lld", (long long)i + 1);
 		put_shared(p, p->words.way_of((void *)(uintptr_t)p, run, i), b);
 	}
 }
@@ -276,7 +279,6 @@ static void put_choices(const Program *p, Buf *b)
 		ix_is_const(p->choices[i].by, &v);
 		buf_printf(b, ", %s is %lld", p->choices[i].name, (long long)v);
 	}
-	buf_printf(b, ":\n");
 }
 
 bool report_refuted(Program *p, const WordsResult *w, CheckResult *out)
@@ -295,8 +297,9 @@ bool report_refuted(Program *p, const WordsResult *w, CheckResult *out)
 	const Op *op = why.step ? why.step->op : NULL;
 	DiagMsg *msg = diag(c, op ? op->loc : p->k->loc, whys[why.id].code, "%s", text.s);
 	buf_free(&text);
-	put_ways(p, tiles, run, &text);
 	put_choices(p, &text);
+	put_ways(p, tiles, run, &text);
+	buf_printf(&text, ":\n");
 	put_timeline(&t, &why, &text);
 	diag_note(c, msg, p->k->loc,
 		  "the shortest run that shows it has %lld tile%s of %lld trip%s%s",

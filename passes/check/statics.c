@@ -137,31 +137,33 @@ static bool mask_beyond(Reader *r, const Op *op, int rank, int64_t v)
 	return true;
 }
 
-/* A mask that the tile decides. */
-static bool masks_right(Reader *r, const Op *op, int rank, const Ix *mask, const WaySet in)
+/* In each way in which it happens. */
+static bool masks_right(Reader *r, const WayLoad *load)
 {
-	WayLoad load = {op, rank, ways_value(r->p, mask), {0}};
-	for (int w = 0; load.mask && w < r->p->words.ways; w++)
-		if (way_in(in, w) && way_is_real(r->p, w) && mask_beyond(r, op, rank, load.mask[w]))
+	for (int w = 0; w < r->p->words.ways; w++)
+		if (way_in(load->in, w) && way_is_real(r->p, w) &&
+		    mask_beyond(r, load->op, load->rank, load->mask[w]))
 			return false;
-	if (!load.mask)
-		return read_problem(r, D_W0411, op->loc,
-				    "a load into CTAs that are known only at run time");
-	memcpy(load.in, in, sizeof load.in);
-	vec_push(r->p->arena, &r->p->way_loads, load);
+	vec_push(r->p->arena, &r->p->way_loads, *load);
 	return true;
 }
 
 static bool mask_right(Reader *r, const Op *op, int rank)
 {
 	const Ix *mask = mask_of(r, op, rank);
-	WaySet in;
-	int64_t v;
-	if (!mask || !comes_to(r, op, rank, in))
+	WayLoad load = {.op = op, .rank = rank};
+	int64_t v, *same = NULL;
+	if (!mask || !comes_to(r, op, rank, load.in))
 		return true;
-	if (!ix_is_const(mask, &v))
-		return masks_right(r, op, rank, mask, in);
-	return !mask_beyond(r, op, rank, v);
+	if (ix_is_const(mask, &v)) {
+		same = NEWN(r->p->arena, int64_t, r->p->words.ways);
+		for (int w = 0; w < r->p->words.ways; w++)
+			same[w] = v;
+	}
+	load.mask = same ? same : ways_value(r->p, mask);
+	return load.mask ? masks_right(r, &load)
+			 : read_problem(r, D_W0411, op->loc,
+					"a load into CTAs that are known only at run time");
 }
 
 static void add_part(Reader *r, BoxPart part)
@@ -221,13 +223,28 @@ static bool parts_fill(Reader *r, const Op *buffer, int rank, uint32_t *full)
 	return !*full || sum == slot;
 }
 
+/* Other boxes may be of other tiles. */
+static bool boxes_vary(const Reader *r, const Op *buffer)
+{
+	for (const Op *op = kernel_first(r->p->k); op; op = op_next(op))
+		for (const Op *up = op; is_load(op) && up; up = op_parent(up))
+			for (int i = 0; op->in[0].val == buffer->out && i < up->nix; i++)
+				if (ways_value(r->p, read_seen(r, up->ix[i], r->p->rank)))
+					return true;
+	return false;
+}
+
 static bool boxes_fill(Reader *r, int rank)
 {
 	for (const Op *op = kernel_first(r->p->k); op; op = op->next) {
 		uint32_t full;
 		if (op->kind != OP_SHARED)
 			continue;
-		if (!parts_fill(r, op, rank, &full))
+		bool fill = parts_fill(r, op, rank, &full);
+		if (!fill && boxes_vary(r, op))
+			return read_problem(r, D_W0411, op->loc,
+					    "boxes that fill a slot otherwise in other tiles");
+		if (!fill)
 			return read_problem(
 				r, D_E0413, op->loc,
 				ctx_strf(r->p->k->ctx,

@@ -6,6 +6,7 @@
  */
 #include "passes/check/read.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_RESIDUES = 1024, MAX_TERMS = 64, MAX_EQUAL = 256, MAX_CHOSEN = 4096 };
@@ -21,33 +22,40 @@ typedef struct {
 } Equals;
 
 typedef struct {
+	const Ix *x, **at; /* the same at each residue; NULL: not yet */
+} Compared;
+
+typedef struct {
 	Reader *r;
 	Program *p;
 	Ctx *c;
 	VEC(const Ix *) xs;   /* in question */
 	VEC(const Ix *) here; /* the same at this residue */
-	PtrMap atoms;         /* their comparisons: the same at this residue */
 	VEC(bool) open;       /* not decided by any choice */
+	VEC(Compared) atoms;  /* their comparisons, by id */
+	const char *cluster, *clusters;
 	const Ix *unit; /* of the tile: quotients are of its multiples; NULL: there are none */
 	const Ix *by;   /* what stands for it: period * #unit + residue */
 	VEC(IxFact) facts;
 	Equals eq;
-	int64_t *values, tried;
+	int64_t *values, tried, residue;
 	bool finds; /* ways, no longer what is open */
 } Finder;
 
 /* ------------------------------------------------------------------ expressions in question */
+static bool is_known(const Finder *f, const char *name)
+{
+	const Kernel *k = f->p->k;
+	for (int i = 0; i < k->syms.n; i++)
+		if (k->syms.at[i].name == name)
+			return true;
+	return name == f->p->tile || name == f->cluster || name == f->clusters;
+}
+
 static void check_name(void *user, const char *name)
 {
 	Finder *f = user;
-	const Kernel *k = f->p->k;
-	static const char *const known[] = {"cluster", "clusters", "sms"};
-	bool in = name == f->p->tile;
-	for (size_t i = 0; i < COUNTOF(known); i++)
-		in |= !strcmp(name, known[i]);
-	for (int i = 0; i < k->syms.n; i++)
-		in |= k->syms.at[i].name == name;
-	f->finds &= in;
+	f->finds &= is_known(f, name);
 }
 
 /* Its names are sizes, the cluster and the tile. */
@@ -67,6 +75,43 @@ static bool compares(const Ix *x)
 static bool is_atom(const Ix *x)
 {
 	return x->kind == IX_EQ && !compares(x->a) && !compares(x->b);
+}
+
+static void add_atoms(Finder *f, const Ix *x)
+{
+	if (!compares(x))
+		return;
+	if (!is_atom(x)) {
+		add_atoms(f, x->a);
+		add_atoms(f, x->b);
+		return;
+	}
+	for (int i = 0; i < f->atoms.n; i++)
+		if (f->atoms.at[i].x == x)
+			return;
+	vec_push(f->p->arena, &f->atoms,
+		 ((Compared){x, NEWN(f->p->arena, const Ix *, f->p->way_period)}));
+}
+
+static int by_id(const void *a, const void *b)
+{
+	uint32_t x = ((const Compared *)a)->x->id, y = ((const Compared *)b)->x->id;
+	return (x > y) - (x < y);
+}
+
+static const Compared *atom_of(const Finder *f, const Ix *x)
+{
+	Compared key = {x, NULL};
+	return x->kind != IX_EQ ? NULL
+				: bsearch(&key, f->atoms.at, (size_t)f->atoms.n, sizeof key, by_id);
+}
+
+static void find_atoms(Finder *f)
+{
+	f->atoms.n = 0;
+	for (int i = 0; i < f->xs.n; i++)
+		add_atoms(f, f->xs.at[i]);
+	qsort(f->atoms.at, (size_t)f->atoms.n, sizeof *f->atoms.at, by_id);
 }
 
 static void ask(Finder *f, const Ix *x)
@@ -143,12 +188,19 @@ static const Ix *put_unit(Finder *f, const Ix *x)
 	return a == x->a && b == x->b ? x : ix_new(f->c, x->kind, a, b);
 }
 
+static const Ix *at_residue(Finder *f, const Ix *x)
+{
+	x = f->unit ? put_unit(f, x) : x;
+	return ix_simplify(f->c, x, (IxFacts){f->facts.at, f->facts.n});
+}
+
 static void find_facts(Finder *f)
 {
 	const IxFacts all = kernel_facts(f->p->k);
 	IxFact tile = {f->p->tile, 0, INT64_MAX, 1};
 	for (int i = 0; i < all.n; i++)
-		vec_push(f->p->arena, &f->facts, all.at[i]);
+		if (is_known(f, all.at[i].name))
+			vec_push(f->p->arena, &f->facts, all.at[i]);
 	vec_push(f->p->arena, &f->facts, tile);
 	int64_t lo = 0, hi;
 	if (f->unit)
@@ -176,7 +228,7 @@ static void add_equals(Equals *eq, const Ix *x)
 {
 	if (x->kind == IX_CONST || x->kind == IX_SYM)
 		return;
-	if (x->kind != IX_EQ) {
+	if (!is_atom(x)) {
 		add_equals(eq, x->a);
 		add_equals(eq, x->b);
 		return;
@@ -208,6 +260,24 @@ static const Ix *put_equals(Finder *f, const Ix *x)
 	return a == x->a && b == x->b ? x : ix_new(f->c, x->kind, a, b);
 }
 
+/* With what the residue says of comparisons. */
+static const Ix *put_atoms(Finder *f, const Ix *x)
+{
+	if (x->kind == IX_CONST || x->kind == IX_SYM)
+		return x;
+	const Compared *atom = atom_of(f, x);
+	if (atom)
+		return atom->at[f->residue];
+	const Ix *a = put_atoms(f, x->a), *b = put_atoms(f, x->b);
+	return a == x->a && b == x->b ? x : ix_new(f->c, x->kind, a, b);
+}
+
+static bool value_of(Finder *f, const Ix *x, int64_t *v)
+{
+	x = put_equals(f, x);
+	return ix_is_const(x, v) || ix_is_const(at_residue(f, x), v);
+}
+
 /* ------------------------------------------------------------------ ways */
 static int way_with(Finder *f)
 {
@@ -229,25 +299,25 @@ static int way_with(Finder *f)
 }
 
 /* With a label for each term. */
-static void try_choice(Finder *f, int64_t residue)
+static void try_choice(Finder *f)
 {
 	int way;
 	f->eq.many |= ++f->tried > MAX_CHOSEN + MAX_RESIDUES;
 	for (int i = 0, n = 0; i < f->xs.n && !f->eq.many; i++) {
-		bool fixed = ix_is_const(put_equals(f, f->here.at[i]), &f->values[n]);
+		bool fixed = value_of(f, f->here.at[i], &f->values[n]);
 		f->open.at[i] |= !fixed;
 		n += f->finds;
 	}
 	if (f->finds && !f->eq.many && (way = way_with(f)) >= 0 && !f->eq.n)
-		f->p->way_of[residue] = way;
+		f->p->way_of[f->residue] = way;
 }
 
-static void choose_from(Finder *f, int64_t residue, int term)
+static void choose_from(Finder *f, int term)
 {
 	Equals *eq = &f->eq;
 	int fresh = 0;
 	if (term == eq->nterms) {
-		try_choice(f, residue);
+		try_choice(f);
 		return;
 	}
 	for (int i = 0; i < term; i++)
@@ -255,7 +325,7 @@ static void choose_from(Finder *f, int64_t residue, int term)
 			fresh = eq->label[i] + 1;
 	for (int i = 0; i <= fresh && !eq->many; i++) {
 		eq->label[term] = i;
-		choose_from(f, residue, term + 1);
+		choose_from(f, term + 1);
 	}
 }
 
@@ -263,18 +333,21 @@ static void look_at_residue(Finder *f, int64_t residue)
 {
 	Program *p = f->p;
 	const Ix *unit = ix_sym(f->c, ctx_str(f->c, "#unit"));
-	IxFacts facts = {f->facts.at, f->facts.n};
+	f->residue = residue;
 	f->by = ix_add(f->c, ix_mul(f->c, unit, ix_const(f->c, p->way_period)),
 		       ix_const(f->c, residue));
 	f->eq.n = f->eq.nterms = 0;
+	for (int i = 0; i < f->atoms.n; i++) {
+		const Ix **here = &f->atoms.at[i].at[residue];
+		*here = *here ? *here : at_residue(f, f->atoms.at[i].x);
+	}
 	f->here.n = 0;
 	for (int i = 0; i < f->xs.n; i++) {
-		const Ix *x = f->unit ? put_unit(f, f->xs.at[i]) : f->xs.at[i];
-		vec_push(p->arena, &f->here, ix_simplify(f->c, x, facts));
+		vec_push(p->arena, &f->here, put_atoms(f, f->xs.at[i]));
 		add_equals(&f->eq, f->here.at[i]);
 	}
 	if (!f->eq.many)
-		choose_from(f, residue, 0);
+		choose_from(f, 0);
 }
 
 static void look_at_all(Finder *f)
@@ -285,13 +358,15 @@ static void look_at_all(Finder *f)
 }
 
 /* Without what stays open, which is not followed. */
-static void drop_open(Finder *f)
+static bool drop_open(Finder *f)
 {
 	int n = 0;
 	for (int i = 0; i < f->xs.n; i++)
 		if (!f->open.at[i])
 			f->xs.at[n++] = f->xs.at[i];
+	bool some = n < f->xs.n;
 	f->xs.n = n;
+	return some;
 }
 
 static void make_ways(Finder *f)
@@ -308,11 +383,20 @@ static void make_ways(Finder *f)
 	look_at_all(f);
 }
 
+static bool too_many(Finder *f)
+{
+	return read_problem(f->r, D_W0411, f->p->k->loc,
+			    ctx_strf(f->c, "tiles whose CTAs share in more than %d ways",
+				     MAX_WAYS));
+}
+
 bool read_ways(Reader *r)
 {
 	Program *p = r->p;
 	Finder *f = NEW(p->arena, Finder);
 	*f = (Finder){.r = r, .p = p, .c = p->k->ctx};
+	f->cluster = ctx_str(f->c, "cluster");
+	f->clusters = ctx_str(f->c, "clusters");
 	p->words.ways = 1;
 	p->way_period = 1;
 	ask_all(f);
@@ -322,21 +406,19 @@ bool read_ways(Reader *r)
 	}
 	if (!f->xs.n)
 		return true;
-	p->steps_freely = f->unit && ix_uses(f->unit, ctx_str(f->c, "cluster")) &&
-			  ix_uses(f->unit, ctx_str(f->c, "clusters"));
+	p->steps_freely = f->unit && ix_uses(f->unit, f->cluster) && ix_uses(f->unit, f->clusters);
+	if (p->way_period > MAX_RESIDUES)
+		return too_many(f);
 	f->values = NEWN(p->arena, int64_t, f->xs.n);
 	find_facts(f);
-	f->eq.many = p->way_period > MAX_RESIDUES;
+	find_atoms(f);
 	f->finds = false;
 	look_at_all(f);
-	if (!f->eq.many)
-		drop_open(f);
+	if (!f->eq.many && drop_open(f))
+		find_atoms(f);
 	if (f->xs.n && !f->eq.many)
 		make_ways(f);
-	return !f->eq.many ||
-	       read_problem(r, D_W0411, p->k->loc,
-			    ctx_strf(f->c, "tiles whose CTAs share in more than %d ways",
-				     MAX_WAYS));
+	return !f->eq.many || too_many(f);
 }
 
 /* ------------------------------------------------------------------ questions */
@@ -375,10 +457,10 @@ bool ways_none(const WaySet set)
 
 bool way_is_real(const Program *p, int way)
 {
-	for (int64_t i = 0; i < p->way_period; i++)
+	for (int64_t i = 0; p->decided.n && i < p->way_period; i++)
 		if (p->way_of[i] == way)
 			return true;
-	return false;
+	return !p->decided.n;
 }
 
 /* Runs are numbered start + period * step of the tile's residue. */

@@ -76,7 +76,7 @@ void words_prove(const Machine *m, const Words *w, WordsLimits limits, WordsResu
 /* The same by joining states; true: proved. False says nothing. */
 bool words_cover(const Machine *m, const Words *w, int max_states, WordsResult *out);
 
-/* One whole run with these numbers, whose ways are those of way_of(run, ..), not cut at the ends of letters. */
+/* One whole run with these numbers, which goes way_of(run, ..), not cut at the ends of letters. */
 bool words_run(const Machine *m, const Words *w, int64_t tiles, int64_t trips, int64_t run,
 	       StepSeen *seen, void *user, Why *why);
 

@@ -1,8 +1,9 @@
 #!/bin/sh
 # Clusters of every shape are proved, and their mutants refuted.
-#   clusters.sh DSLC MUTATE SCHEDULES.gemm SCRATCH
+#   clusters.sh DSLC MUTATE SCHEDULES.gemm SCRATCH    (boxes.gemm beside it)
 set -eu
-dslc=$1 mutate=$2 file=$3 scratch=$4
+dslc=$1 mutate=$2 schedules=$3 scratch=$4
+file=$schedules
 rm -rf "$scratch"
 mkdir -p "$scratch"
 proved()
@@ -21,6 +22,27 @@ proved -DP=on -DR=none -DCM=2 -DCN=2
 proved -DP=off -DR=cooperative -DCM=2
 proved -DP=off -DR=cooperative -DCM=2 -DCN=2
 proved -DP=off -DR=cooperative -DCM=4 -DCN=4 -DX=off
+# What is shared differs by tile.
+file=$(dirname "$schedules")/boxes.gemm
+for shape in "2 1 3 1" "1 2 1 3" "2 2 3 1" "2 2 3 2"; do
+	# shellcheck disable=SC2086
+	set -- $shape
+	for how in auto slice leader; do
+		proved -DCM="$1" -DCN="$2" -DBM="$3" -DBN="$4" -DX="$how"
+	done
+done
+proved -DCM=3 -DW=1 -DbM=64
+proved -DR=none -DCM=4 -DBM=1 -DBN=3 -DW=1 -DbM=64
+proved -DR=pingpong -DCM=2 -DBM=3 -DW=1 -DbM=64
+"$dslc" -q --emit=ir -o "$scratch/boxes.ir" "$file" -DCM=2 -DBM=3 -DRM=1 -DRN=1
+sed 's/bytes=24576/bytes=16384/' "$scratch/boxes.ir" >"$scratch/out.ir"
+"$dslc" check "$scratch/out.ir" >"$scratch/out" 2>&1 && echo "bytes that are not announced are proved" && exit 1
+grep -q '; in tile 1 rank 0 loads %sB for ranks 0, 1:$' "$scratch/out" || {
+	cat "$scratch/out"
+	exit 1
+}
+rm "$scratch/out.ir"
+file=$schedules
 for kernel in slice-2,1 leader-1,2 slice-2,2; do
 	shape=${kernel#*-}
 	"$dslc" -q --emit=ir -o "$scratch/$kernel.ir" "$file" -DR=cooperative -DP=on \
