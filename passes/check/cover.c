@@ -317,7 +317,7 @@ bool words_cover(const Machine *m, const Words *w, int max_states, WordsResult *
 	c.turn = turn_new(m, c.arena, 1);
 	c.fresh = state_new(m, c.arena);
 	c.clamp = (Clamps){1, 1, 1, 1};
-	if ((w->trip_repeat == 1 || !w->frame) && !m->exact)
+	if (w->trip_repeat == 1 || !w->frame)
 		do
 			proved = cover_all(&c);
 		while (!proved && raise_clamps(&c));
