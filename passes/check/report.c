@@ -101,7 +101,10 @@ static void seen(void *user, int agent, const Step *step, bool stuck)
 	vec_push(t->p->arena, &t->events, e);
 }
 
-enum { MAX_RUNS = 256 }; /* of one length, that go their tiles in different ways */
+enum {
+	MAX_RUNS = 256, /* of one length, that go their tiles in different ways */
+	SOME_TRIPS = 10 /* more than there are slots */
+};
 
 static bool fails(Program *p, int64_t tiles, int64_t trips, int64_t *run, Why *why)
 {
@@ -113,11 +116,11 @@ static bool fails(Program *p, int64_t tiles, int64_t trips, int64_t *run, Why *w
 	return false;
 }
 
-/* Runs in order of length; those that the exploration went through, and a little more. */
-static bool shortest(Program *p, const WordsResult *w, int64_t *tiles, int64_t *trips, int64_t *run,
-		     Why *why)
+/* Runs in order of length; those that the exploration went through, and a few trips more. */
+static bool shortest(Program *p, const WordsResult *w, int more, int64_t *tiles, int64_t *trips,
+		     int64_t *run, Why *why)
 {
-	int64_t T = w->at.trips + 1, N = p->words.tiles ? w->at.tile + 3 : 1;
+	int64_t T = w->at.trips + more, N = p->words.tiles ? w->at.tile + 3 : 1;
 	for (int64_t size = 0; size <= T + N; size++)
 		for (*tiles = p->words.tiles ? 0 : 1; *tiles <= N && *tiles <= size + 1; ++*tiles) {
 			*trips = size - *tiles + (p->words.tiles ? 0 : 1);
@@ -289,7 +292,8 @@ bool report_refuted(Program *p, const WordsResult *w, CheckResult *out)
 	Buf text = {0};
 	Trace t = {.p = p};
 	p->m.physical = true;
-	if (!shortest(p, w, &tiles, &trips, &run, &why))
+	if (!shortest(p, w, 1, &tiles, &trips, &run, &why) &&
+	    !shortest(p, w, SOME_TRIPS, &tiles, &trips, &run, &why))
 		return false;
 	words_run(&p->m, &p->words, tiles, trips, run, seen, &t, &why);
 	put_why(&p->m, &why, &text);

@@ -17,8 +17,8 @@ typedef enum {
 enum { MAX_INNER = 7, STEADY = -1, EXACT = 1 << 20 /* no clamp */ };
 enum { LACKS_TILE = 1, LACKS_TRIP = 2, LACKS_REST = 4, LACKS_TRIPS = 8 };
 
-/* From where on counts are "that or more", with their residue: tiles done and to do, trips done, trips
- * to do, trips in all. */
+/* From where on counts are "that or more", with their residue: tiles done and to do, trips done,
+ * trips to do, trips in all. */
 typedef struct {
 	int64_t tile, trip, rest, trips;
 } Clamps;
