@@ -23,14 +23,13 @@ typedef enum {
 enum {
 	MAX_WARPS = 32, /* of a CTA */
 	MAX_RANKS = 16,
-	MAX_AGENTS = 127,
+	MAX_AGENTS = 128,
 	MAX_CELLS = 128, /* of a CTA */
 	MAX_GROUPS = 10,
 	NO_FACT = -1
 };
 __extension__ typedef unsigned __int128 AgentSet;
 #define AGENT(a) ((AgentSet)1 << (a))
-#define LOADS    AGENT(MAX_AGENTS)
 
 /* Zeroed in full before it is filled: letters are compared by their bytes. */
 typedef struct {
@@ -108,10 +107,11 @@ typedef struct {
 } AgentState;
 typedef struct {
 	int32_t need, arrived, tx;
-	uint32_t parity; /* of the phases that are done */
+	uint16_t parity;           /* of the phases that are done */
+	uint8_t loads, last_loads; /* beside `from` and `last`: copies arrived too */
 	AgentSet waited,
 		meeting;     /* agents that saw the last phase; that stand at a named barrier */
-	AgentSet from, last; /* agents that arrived in this phase, in the last; LOADS: loads too */
+	AgentSet from, last; /* agents that arrived in this phase, in the last */
 } KeyState;
 typedef enum { CELL_READ, CELL_WRITTEN } CellMode;
 typedef struct {

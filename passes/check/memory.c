@@ -112,7 +112,7 @@ static bool load(Run *r, const Step *st)
 	c->pending = st->key;
 	c->mask |= st->mask;
 	key_of(r->m, r->s, st->key)->tx -= st->n;
-	key_of(r->m, r->s, st->key)->from |= LOADS;
+	key_of(r->m, r->s, st->key)->loads = 1;
 	uint64_t *next = facts_next(r->m, r->s, st->key);
 	for (int i = 0; i < r->m->words; i++)
 		next[i] |= facts_known(r->m, r->s, r->agent)[i] & r->m->timely[i];
