@@ -85,7 +85,8 @@ typedef struct {
 	int words, nfacts; /* of a set of facts */
 	int *f_init, *f_done, *f_prev, *f_seen, *f_came, *f_came_last, *f_wrote, *f_read, *f_made,
 		*f_fenced, *f_sent;
-	int f_grid;       /* earlier launches are over */
+	int *made, *fenced, nmade; /* those of f_made and f_fenced that there are */
+	int f_grid;                /* earlier launches are over */
 	uint64_t *timely; /* facts about what happened, not about memory: loads carry them */
 	uint64_t *inits;  /* f_init: what a relaxed barrier carries */
 	uint64_t *abroad; /* all but generic writes: what an arrival at another CTA carries */

@@ -144,13 +144,11 @@ static void fence(Run *r)
 {
 	const Machine *m = r->m;
 	uint64_t *known = facts_known(m, r->s, r->agent), *own = facts_own(m, r->s, r->agent);
-	for (int i = 0; i < m->nc * m->na; i++) {
-		if (m->f_made[i] == NO_FACT)
-			continue;
-		if (fact_in(known, m->f_made[i]))
-			fact_set(known, m->f_fenced[i]);
-		if (fact_in(own, m->f_made[i]))
-			fact_set(own, m->f_fenced[i]);
+	for (int i = 0; i < m->nmade; i++) {
+		if (fact_in(known, m->made[i]))
+			fact_set(known, m->fenced[i]);
+		if (fact_in(own, m->made[i]))
+			fact_set(own, m->fenced[i]);
 	}
 }
 
