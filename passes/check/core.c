@@ -31,7 +31,7 @@ static bool known_done(Run *r, int key)
 	const KeyState *k = key_of(m, r->s, key);
 	if (fact_known(m, r->s, r->agent, m->f_done[key]))
 		return true;
-	if (!m->exact || !k->last || k->last & LOADS)
+	if (!m->exact || !k->last || k->last_loads)
 		return false;
 	for (int a = 0; a < m->na; a++)
 		if (k->last >> a & 1 &&
@@ -87,7 +87,9 @@ bool run_complete(Run *r, int key)
 	k->waited = 0;
 	k->arrived = 0;
 	k->last = m->exact ? k->from : 0;
+	k->last_loads = m->exact && k->loads;
 	k->from = 0;
+	k->loads = 0;
 	k->parity ^= 1;
 	land(r, key);
 	facts_advance(m, r->s, key);
@@ -131,7 +133,7 @@ static bool arrive(Run *r, int key, int n)
 	fact_make(m, r->s, r->agent, m->f_came[key * m->na + r->agent]);
 	tell(r, key);
 	k->from |= AGENT(r->agent);
-	bool alone = k->from == AGENT(r->agent) && m->agents[r->agent].warps == 1;
+	bool alone = k->from == AGENT(r->agent) && !k->loads && m->agents[r->agent].warps == 1;
 	if (!run_complete(r, key))
 		return false;
 	if (alone && !k->from) /* it need not wait to know that the phase is over */

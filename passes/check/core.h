@@ -23,14 +23,13 @@ typedef enum {
 enum {
 	MAX_WARPS = 32, /* of a CTA */
 	MAX_RANKS = 16,
-	MAX_AGENTS = 127,
+	MAX_AGENTS = 128,
 	MAX_CELLS = 128, /* of a CTA */
 	MAX_GROUPS = 10,
 	NO_FACT = -1
 };
 __extension__ typedef unsigned __int128 AgentSet;
 #define AGENT(a) ((AgentSet)1 << (a))
-#define LOADS    AGENT(MAX_AGENTS)
 
 /* Zeroed in full before it is filled: letters are compared by their bytes. */
 typedef struct {
@@ -86,7 +85,8 @@ typedef struct {
 	int words, nfacts; /* of a set of facts */
 	int *f_init, *f_done, *f_prev, *f_seen, *f_came, *f_came_last, *f_wrote, *f_read, *f_made,
 		*f_fenced, *f_sent;
-	int f_grid;       /* earlier launches are over */
+	int *made, *fenced, nmade; /* those of f_made and f_fenced that there are */
+	int f_grid;                /* earlier launches are over */
 	uint64_t *timely; /* facts about what happened, not about memory: loads carry them */
 	uint64_t *inits;  /* f_init: what a relaxed barrier carries */
 	uint64_t *abroad; /* all but generic writes: what an arrival at another CTA carries */
@@ -108,10 +108,11 @@ typedef struct {
 } AgentState;
 typedef struct {
 	int32_t need, arrived, tx;
-	uint32_t parity; /* of the phases that are done */
+	uint16_t parity;           /* of the phases that are done */
+	uint8_t loads, last_loads; /* beside `from` and `last`: copies arrived too */
 	AgentSet waited,
 		meeting;     /* agents that saw the last phase; that stand at a named barrier */
-	AgentSet from, last; /* agents that arrived in this phase, in the last; LOADS: loads too */
+	AgentSet from, last; /* agents that arrived in this phase, in the last */
 } KeyState;
 typedef enum { CELL_READ, CELL_WRITTEN } CellMode;
 typedef struct {

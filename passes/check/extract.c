@@ -285,13 +285,10 @@ static bool find_agents_of(Reader *r, int cta, int warps)
 			a++;
 		p->agent_of_warp[cta][w] = a;
 		if (a == MAX_AGENTS)
-			return read_problem(
-				r, D_W0411, p->k->loc,
-				p->m.ranks > 1
-					? ctx_strf(p->k->ctx,
-						   "clusters with more than %d kinds of warps",
-						   MAX_AGENTS)
-					: "more than 127 kinds of warps");
+			return read_problem(r, D_W0411, p->k->loc,
+					    ctx_strf(p->k->ctx, "%smore than %d kinds of warps",
+						     p->m.ranks > 1 ? "clusters with " : "",
+						     MAX_AGENTS));
 		if (a == p->m.na) {
 			p->scripts[a] = (Script){.warp = w, .turns = 1, .rank = p->rank + cta};
 			p->scripts[a].role = role_of_warp(p->k, w);

@@ -28,6 +28,20 @@ static int *facts_where(Machine *m, int n, const AgentSet *agents)
 	return f;
 }
 
+/* Few agents write few cells. */
+static void list_made(Machine *m)
+{
+	int n = m->nc * m->na;
+	m->made = NEWN(m->arena, int, n + 1);
+	m->fenced = NEWN(m->arena, int, n + 1);
+	m->nmade = 0;
+	for (int i = 0; i < n; i++)
+		if (m->f_made[i] != NO_FACT) {
+			m->made[m->nmade] = m->f_made[i];
+			m->fenced[m->nmade++] = m->f_fenced[i];
+		}
+}
+
 static size_t aligned(size_t n)
 {
 	return (n + 15) / 16 * 16;
@@ -88,6 +102,7 @@ void machine_layout(Machine *m)
 	m->f_sent = facts_where(m, MAX_RANKS, m->senders);
 	m->words = (m->nfacts + 63) / 64;
 	carried_sets(m);
+	list_made(m);
 	m->off_keys = aligned(sizeof(AgentState) * (size_t)m->na);
 	m->off_cells = m->off_keys + aligned(sizeof(KeyState) * (size_t)m->nk);
 	m->off_facts = m->off_cells + aligned(sizeof(CellState) * (size_t)m->nc);

@@ -112,7 +112,7 @@ static bool load(Run *r, const Step *st)
 	c->pending = st->key;
 	c->mask |= st->mask;
 	key_of(r->m, r->s, st->key)->tx -= st->n;
-	key_of(r->m, r->s, st->key)->from |= LOADS;
+	key_of(r->m, r->s, st->key)->loads = 1;
 	uint64_t *next = facts_next(r->m, r->s, st->key);
 	for (int i = 0; i < r->m->words; i++)
 		next[i] |= facts_known(r->m, r->s, r->agent)[i] & r->m->timely[i];
@@ -144,13 +144,11 @@ static void fence(Run *r)
 {
 	const Machine *m = r->m;
 	uint64_t *known = facts_known(m, r->s, r->agent), *own = facts_own(m, r->s, r->agent);
-	for (int i = 0; i < m->nc * m->na; i++) {
-		if (m->f_made[i] == NO_FACT)
-			continue;
-		if (fact_in(known, m->f_made[i]))
-			fact_set(known, m->f_fenced[i]);
-		if (fact_in(own, m->f_made[i]))
-			fact_set(own, m->f_fenced[i]);
+	for (int i = 0; i < m->nmade; i++) {
+		if (fact_in(known, m->made[i]))
+			fact_set(known, m->fenced[i]);
+		if (fact_in(own, m->made[i]))
+			fact_set(own, m->fenced[i]);
 	}
 }
 

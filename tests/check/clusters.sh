@@ -12,7 +12,7 @@ proved()
 	grep -q ': verified: ' "$scratch/out" && [ "$(wc -l <"$scratch/out")" -eq 1 ] && return
 	echo "$*:" && cat "$scratch/out" && exit 1
 }
-for shape in 2,1 1,2 2,2 4,1 8,1 4,2; do
+for shape in 2,1 1,2 2,2 4,1 8,1 4,2 4,4; do
 	for how in slice leader off; do
 		proved -DP=on -DR=cooperative -DCM="${shape%,*}" -DCN="${shape#*,}" -DX="$how"
 	done
@@ -21,7 +21,9 @@ proved -DP=on -DR=pingpong -DCM=2
 proved -DP=on -DR=none -DCM=2 -DCN=2
 proved -DP=off -DR=cooperative -DCM=2
 proved -DP=off -DR=cooperative -DCM=2 -DCN=2
-proved -DP=off -DR=cooperative -DCM=4 -DCN=4 -DX=off
+proved -DP=on -DR=none -DCM=4 -DCN=4
+proved -DP=off -DR=cooperative -DCM=16
+proved -DP=off -DR=cooperative -DCM=4 -DCN=4 -DW=3 -DbM=192 -DbN=64
 # What is shared differs by tile.
 file=$(dirname "$schedules")/boxes.gemm
 for shape in "2 1 3 1" "1 2 1 3" "2 2 3 1" "2 2 3 2"; do
@@ -32,6 +34,7 @@ for shape in "2 1 3 1" "1 2 1 3" "2 2 3 1" "2 2 3 2"; do
 	done
 done
 proved -DCM=3 -DW=1 -DbM=64
+proved -DCM=4 -DCN=4 -DBM=3 -DBN=2
 proved -DR=none -DCM=4 -DBM=1 -DBN=3 -DW=1 -DbM=64
 proved -DR=pingpong -DCM=2 -DBM=3 -DW=1 -DbM=64
 "$dslc" -q --emit=ir -o "$scratch/boxes.ir" "$file" -DCM=2 -DBM=3 -DRM=1 -DRN=1
@@ -43,6 +46,13 @@ grep -q '; in tile 1 rank 0 loads %sB for ranks 0, 1:$' "$scratch/out" || {
 }
 rm "$scratch/out.ir"
 file=$schedules
+# More kinds of warps than there is room for: eight of each CTA are those of three consumers.
+"$dslc" check "$(dirname "$schedules")/blend.gemm" -DP=off -DR=cooperative -DCM=4 -DCN=4 \
+	-DW=3 -DbM=192 -DbN=64 >"$scratch/out" 2>&1
+grep -q 'W0411.*does not follow clusters with more than 128 kinds of warps' "$scratch/out" || {
+	cat "$scratch/out"
+	exit 1
+}
 for kernel in slice-2,1 leader-1,2 slice-2,2; do
 	shape=${kernel#*-}
 	"$dslc" -q --emit=ir -o "$scratch/$kernel.ir" "$file" -DR=cooperative -DP=on \
