@@ -112,7 +112,8 @@ static bool is_elected(const Op *op)
 	return op;
 }
 
-/* From first to last, by one lane of the role's first warp. */
+/* From first to last, by one lane of the role's first warp. All lanes run what follows, which is all
+ * that PTX asks for aligned instructions. */
 static void by_one_thread(Kernel *k, Op *first, Op *last)
 {
 	const Op *role = op_role(first);
@@ -121,7 +122,6 @@ static void by_one_thread(Kernel *k, Op *first, Op *last)
 	      ix_new(k->ctx, IX_EQ, ix_sym(k->ctx, "warp"),
 		     ix_int(k, attrs_int(&role->attrs, A_FIRST, 0))));
 	block_append(op_body(k, only), elect);
-	block_append(only->body, op_new(k, OP_BAR_WARP, first->loc));
 	for (Op *op = first, *next, *end = last->next; op != end; op = next) {
 		next = op->next;
 		op_remove(op);
@@ -220,6 +220,21 @@ static Op *arrive_op(const Sync *s, Loc loc, const Ix *at)
 	return elect;
 }
 
+/* Whether anyone waits until position at has been read. */
+static bool is_filled_again(const Sync *s, const Ix *at)
+{
+	int64_t lo, last, other;
+	ix_range(at, kernel_facts(s->k), &lo, &other);
+	for (const Op *op = kernel_first(s->k); op; op = op_next(op)) {
+		if (!writes(s, op))
+			continue;
+		ix_range(writes(s, op), kernel_facts(s->k), &other, &last);
+		if (last >= s->slots && last - s->slots >= lo)
+			return true;
+	}
+	return false;
+}
+
 /* Before and after the run of reads that `first` begins; a warp's lanes have all read when one of
  * them says so. */
 static void sync_reads_at_once(const Sync *s, Op *first)
@@ -230,7 +245,7 @@ static void sync_reads_at_once(const Sync *s, Op *first)
 	while (last->next && reads_at_once(s, last->next) == at)
 		last = last->next;
 	op_insert_before(first, wait_op(k, first->loc, s->full, at, LAP_SAME));
-	if (!s->empty)
+	if (!s->empty || !is_filled_again(s, at))
 		return;
 	Op *meet = op_after(k, last, OP_BAR_WARP);
 	op_insert_after(meet, arrive_op(s, last->loc, at));

@@ -168,7 +168,7 @@ static CheckVerdict answer(Program *p, const WordsResult *w, CheckResult *out)
 				       : "roles do not come together at the ends of iterations");
 	case WORDS_UNDECIDED:
 		return unknown(p, out, p->loc,
-			       ctx_strf(c, "the verifier does not follow %s", p->vague));
+			       ctx_strf(c, "the verifier does not follow %s", program_vague(p)));
 	case WORDS_LIMIT:
 		break;
 	}

@@ -100,7 +100,8 @@ typedef struct {
 	int64_t bases[MAX_AGENTS]; /* of the inner loop that is running */
 	/* of tile (1), left (2), trip (4) as such, trips (8), ways (16) */
 	int uses[SEG_COUNT];
-	const char *vague; /* an expression that a point does not decide */
+	const Ix *vague_x; /* an expression that a point does not decide */
+	const char *vague; /* or something else */
 	int lacks;         /* LACKS_*: the clamps that were too low for it */
 	/* refuted or unknown before anything ran */
 	DiagId code;
@@ -123,6 +124,7 @@ bool way_is_real(const Program *p, int way); /* there are tiles that go it */
 int program_way_of(void *program, int64_t run, int64_t tile);
 
 bool items_are_mild(const Items *items);
+const char *program_vague(const Program *p); /* what was not decided, in a user's words */
 const Letter *program_letter(void *program, const Point *at, int *id); /* letters.c */
 void program_even(Program *p); /* even.c: sets words.tile_repeat and trip_repeat */
 bool program_one_base(Program *p, const Point *at);

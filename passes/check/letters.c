@@ -22,17 +22,47 @@ static int lacks(const Program *p, const Ix *x)
 	       (ix_uses(x, p->rest) ? LACKS_REST : 0) | (ix_uses(x, p->trips) ? LACKS_TRIPS : 0);
 }
 
+/* In words that a user knows: `#trip * M` -> "trip * M, where trip is the trip of the main loop" */
+const char *program_vague(const Program *p)
+{
+	const struct {
+		const char *name, *word, *is;
+	} names[] = {
+		{p->tile, "tile", "the number of tiles before"},
+		{p->left, "left", "the number of tiles left"},
+		{p->trip, "trip", "the trip of the main loop"},
+		{p->rest, "rest", "the number of trips of the main loop left"},
+		{p->trips, "trips", "the number of trips of the main loop"},
+		{p->position, "position", "the position of the main loop in its ring"},
+	};
+	Ctx *c = p->k->ctx;
+	const Ix *x = p->vague_x;
+	Buf b = {0}, where = {0};
+	if (p->vague)
+		return p->vague;
+	for (size_t i = 0; i < COUNTOF(names); i++) {
+		if (!ix_uses(x, names[i].name))
+			continue;
+		buf_printf(&where, "%s %s is %s", where.n ? " and" : ", where", names[i].word,
+			   names[i].is);
+		x = ix_subst(c, x, names[i].name, ix_sym(c, names[i].word));
+	}
+	ix_print(x, &b);
+	const char *text = ctx_strf(c, "%s%s", b.s, where.s ? where.s : "");
+	buf_free(&b);
+	buf_free(&where);
+	return text;
+}
+
 static int64_t value(Maker *mk, const Ix *x, const Op *op)
 {
 	int64_t v = 0;
 	if (!num_is_exact(num_eval(x, &mk->env), &v) && !mk->vague) {
-		Buf b = {0};
-		ix_print(x, &b);
 		mk->vague = true;
-		mk->p->vague = ctx_str(mk->p->k->ctx, b.s);
+		mk->p->vague = NULL;
+		mk->p->vague_x = x;
 		mk->p->loc = op ? op->loc : mk->p->k->loc;
 		mk->p->lacks = lacks(mk->p, x);
-		buf_free(&b);
 	}
 	return v;
 }

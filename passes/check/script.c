@@ -385,14 +385,19 @@ static bool put_generic(Reader *r, const Op *op)
 	return true;
 }
 
+static bool by_whole_warps(Reader *r, const Op *op)
+{
+	if (!(op_rows[op->kind].flags & OPF_ALIGNED) || r->lanes == 32)
+		return true;
+	return read_problem(r, D_E0411, op->loc,
+			    ctx_strf(r->p->k->ctx,
+				     "%s is for whole warps, and some lanes go past it",
+				     op_rows[op->kind].name));
+}
+
 static bool put_op(Reader *r, const Op *op)
 {
 	int fx = op_rows[op->kind].effects;
-	if (op_rows[op->kind].flags & OPF_ALIGNED && r->lanes < 32)
-		return read_problem(r, D_E0411, op->loc,
-				    ctx_strf(r->p->k->ctx,
-					     "%s is for whole warps, and some lanes go past it",
-					     op_rows[op->kind].name));
 	if (fx & FX_SYNC)
 		return put_sync(r, op);
 	if (fx & FX_DONE_MBAR)
@@ -631,6 +636,8 @@ static bool walk(Reader *r, const Block *b)
 		bool ok = true;
 		if (!read_counts(r, op) || (op->kind == OP_ROLE && op != r->s->role))
 			continue;
+		if (!by_whole_warps(r, op))
+			return false;
 		if (op->kind == OP_ROLE)
 			ok = walk(r, op->body);
 		else if (op->kind == OP_ELECT)

@@ -69,8 +69,7 @@ static Op *statement(Op *op)
 {
 	for (;;) {
 		Op *up = op_parent(op);
-		bool alone = !op->prev && (!op->next || op->next->kind == OP_BAR_WARP);
-		if (!up || !alone || (up->kind != OP_IF && up->kind != OP_ELECT))
+		if (!up || op->prev || op->next || (up->kind != OP_IF && up->kind != OP_ELECT))
 			return op;
 		op = up;
 	}

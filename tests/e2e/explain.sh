@@ -1,6 +1,6 @@
 #!/bin/sh
-# What explain writes is the same program: compiled again it gives the same machine code and, but
-# for source path, hash and lines, the same manifest; and explained again, but for reasons, itself.
+# What explain writes is the same program: compiled again it gives the same PTX and the same manifest,
+# but for source path, hash and lines; and explained again, but for reasons, itself.
 #   explain.sh DSLC SCRATCH FILE [-D...]
 set -eu
 dslc=$1 scratch=$2 file=$3
@@ -9,16 +9,10 @@ rm -rf "$scratch"
 mkdir -p "$scratch"
 cd "$scratch"
 
-# code CUBIN: the bytes of every section of machine code, and what its launch takes
+# code PTX: all but the places in the source; ptxas makes the same machine code of the same PTX
 code()
 {
-	readelf -SW "$1" 2>/dev/null | sed -n 's/^ *\[ *[0-9]*\] //p' |
-		awk '$1 ~ /^\.(text|nv\.info|nv\.shared)\./ { print $1, $2, $4, $5 }' >sections
-	grep -q '^\.text\.' sections || { echo "$1 has no machine code" >&2; exit 1; }
-	while read -r name type offset size; do
-		echo "$name $size"
-		[ "$type" = NOBITS ] || tail -c +$((0x$offset + 1)) "$1" | head -c $((0x$size)) | cksum
-	done <sections
+	sed -e '/^[[:space:]]*\.loc[[:space:]]/d' -e '/^[[:space:]]*\.file[[:space:]]/d' "$1"
 }
 
 manifest()
@@ -34,12 +28,13 @@ bare='s/[ 	]*\/\/:.*//; /^[ 	]*$/d'
 sed -e "$bare" full.gemm >full.bare
 sed -e "$bare" again.gemm >again.bare
 cmp full.bare again.bare
-"$dslc" "$file" "$@" --emit=cubin,manifest -o a.x
-"$dslc" full.gemm --emit=cubin,manifest -o b.x
-code a.cubin >a.code
-code b.cubin >b.code
-cmp a.code b.code || { diff a.code b.code; exit 1; }
+"$dslc" "$file" "$@" --emit=ptx,manifest -o a.x
+"$dslc" full.gemm --emit=ptx,manifest -o b.x
+code a.ptx >a.code
+code b.ptx >b.code
+grep -q '^\.visible \.entry ' a.code || { echo "a.ptx has no kernel"; exit 1; }
+diff a.code b.code
 manifest a.json >a.manifest
 manifest b.json >b.manifest
 diff a.manifest b.manifest
-echo "$(wc -l <a.code) lines of code sections"
+echo "$(wc -l <a.code) lines of PTX"

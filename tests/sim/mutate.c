@@ -13,7 +13,7 @@
 enum { SEEDS = 8 };
 
 typedef struct {
-	Problem p[2]; /* as asked, and with K = 0 */
+	Problem p[2]; /* as asked, and with K = 0; their data and references are made once */
 	int np;
 	char *cubin, *ptx;
 	size_t size;
@@ -83,20 +83,16 @@ static bool fails(Mutate *m, Problem *p, int seed, char *why, size_t room)
 {
 	char device[64];
 	dsl_module *mod = NULL;
-	const char *reason = "";
-	snprintf(device, sizeof device, "sim:seed=%d,steps=3000000", seed);
+	snprintf(device, sizeof device, "sim:seed=%d,steps=3000000,reports=1", seed);
 	if (dsl_device_open(device, &p->dev))
 		return false;
-	problem_fill(p, DATA_INTEGERS, 1);
 	dsl_status st = dsl_module_load_data(p->dev, m->cubin, m->size, &mod);
 	if (!st)
 		st = problem_launch(p, mod);
 	snprintf(why, room, "%s", st ? dsl_detail() : "");
-	if (!st && problem_reference(p, DATA_INTEGERS, &reason))
-		for (int i = 0; i < p->nt && !*why; i++)
-			if (p->t[i].is_out)
-				snprintf(why, room, "%s",
-					 compare(p, &p->t[i], DATA_INTEGERS).wrong);
+	for (int i = 0; i < p->nt && !st && !*why; i++)
+		if (p->t[i].is_out)
+			snprintf(why, room, "%s", compare(p, &p->t[i], DATA_INTEGERS).wrong);
 	problem_free_device(p);
 	dsl_device_close(p->dev);
 	p->dev = NULL;
@@ -169,8 +165,11 @@ static bool problems_open(Mutate *m, const char *ir, Options *o, const char **wh
 		o->sizes.at[i].value = 0;
 		ok = problem_open(&m->p[m->np++], ir, o, why);
 	}
-	for (int i = 0; i < m->np && ok; i++)
+	for (int i = 0; i < m->np && ok; i++) {
 		problem_choose(&m->p[i], o);
+		problem_fill(&m->p[i], DATA_INTEGERS, 1);
+		ok = problem_reference(&m->p[i], DATA_INTEGERS, why);
+	}
 	return ok;
 }
 
