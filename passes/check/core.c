@@ -84,6 +84,8 @@ bool run_complete(Run *r, int key)
 	for (int a = 0; a < m->na; a++)
 		if (k->waited >> a & 1 && !fact_in(next, m->f_seen[key * m->na + a]))
 			return run_wrong(r, WHY_UNSEEN, key, -1, a);
+	if (m->exact && k->last && !(k->last & LOADS))
+		facts_settle(m, r->s, key, k->last);
 	k->waited = 0;
 	k->arrived = 0;
 	k->last = m->exact ? k->from : 0;
