@@ -6,17 +6,18 @@
 
 #include <string.h>
 
-static int lists(const Source *s, int ring)
+/* Also of a ring with named barriers. */
+static int slots_of(const Source *s, int ring)
 {
 	return s->ring[ring].slots ? s->ring[ring].slots : 1;
 }
 
 static int key_number(const Prog *p, const Move *m, int at)
 {
-	int S = p->src.ring[m->ring].slots;
 	if (m->barrier == AT_NAMED)
 		return p->first_named + m->ring;
-	return p->first_key[m->ring] + (m->barrier == AT_EMPTY ? S : 0) + at % (S ? S : 1) +
+	int S = slots_of(&p->src, m->ring);
+	return p->first_key[m->ring] + (m->barrier == AT_EMPTY ? S : 0) + at % S +
 	       m->rank * p->cta_keys;
 }
 
@@ -47,16 +48,17 @@ static bool is_of_barrier(StepKind k)
 /* trip: modulo PERIOD, which all slots and parities have. */
 static Step step_at(const Prog *p, const Move *m, int trip)
 {
-	int at = trip + m->off + PERIOD, S = lists(&p->src, m->ring);
+	int at = trip + m->off + PERIOD;
 	Step s = plain(m->kind, is_of_barrier(m->kind) ? key_number(p, m, at) : -1, m->n);
 	if (is_access(m->kind))
-		s.cell = (int16_t)(p->first_cell[m->ring] + at % S + m->rank * p->cta_cells);
+		s.cell = (int16_t)(p->first_cell[m->ring] + at % slots_of(&p->src, m->ring) +
+				   m->rank * p->cta_cells);
 	if (m->kind == STEP_LOAD)
 		s.mask = m->part;
 	if (m->kind == STEP_MMA || m->kind == STEP_TOUCH)
 		s.mask = 1u << m->ring; /* each has an accumulator */
 	if (m->kind == STEP_WAIT)
-		s.n = (at / S + m->parity) % 2;
+		s.n = (at / slots_of(&p->src, m->ring) + m->parity) % 2;
 	return s;
 }
 
@@ -136,7 +138,7 @@ static void find_places(Prog *p)
 		p->first_key[r] = p->cta_keys;
 		p->first_cell[r] = p->cta_cells;
 		p->cta_keys += 2 * s->ring[r].slots;
-		p->cta_cells += lists(s, r);
+		p->cta_cells += slots_of(s, r);
 	}
 	p->first_named = s->ctas * p->cta_keys;
 }
@@ -178,7 +180,7 @@ static void make_cells(Prog *p)
 	m->cells = NEWN(m->arena, Cell, s->ctas * p->cta_cells + 1);
 	for (int rank = 0; rank < s->ctas; rank++)
 		for (int r = 0; r < s->rings; r++)
-			for (int i = 0; i < lists(s, r); i++)
+			for (int i = 0; i < slots_of(s, r); i++)
 				m->cells[m->nc++] = (Cell){.name = "buffer",
 							   .slot = i,
 							   .full = s->ring[r].parts == 2 ? 3 : 1,

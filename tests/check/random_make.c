@@ -469,16 +469,15 @@ bool source_uses(const Source *s, StepKind kind)
 
 /* The cluster's barrier does not wait for a role that has left; that it let others go tells nothing
  * of what that role did before. So a role that sends leaves by the barrier if any does, and
- * one that inits meets first. */
+ * all meet first: otherwise others wait in the first letter for one that leaves in the last. */
 static void keep_to_rules(Source *s)
 {
 	bool some = false;
 	for (int a = 0; a < s->roles; a++)
 		some |= s->role[a].meets_last;
 	for (int a = 0; a < s->roles; a++) {
-		bool inits = !a || s->role[a - 1].rank != s->role[a].rank;
 		s->role[a].meets_last |= some && source_sends(s, a);
-		s->role[a].meets_first |= inits && s->ctas == 2;
+		s->role[a].meets_first |= s->ctas == 2;
 		s->relaxed &= s->role[a].meets_first;
 	}
 }
