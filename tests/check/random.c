@@ -58,7 +58,9 @@ static Judged judge(Runs *r, Prog *p)
 		j.verdict = TOO_LARGE;
 		return j;
 	}
-	for (int trips = j.refuted ? j.trips : 0; trips <= (j.refuted ? j.trips : 3); trips++) {
+	int first = j.refuted ? j.trips : p->src.trips_lo;
+	int last = j.refuted ? j.trips : p->src.trips_hi ? p->src.trips_hi : 3;
+	for (int trips = first; trips <= last; trips++) {
 		bool wrong = runs_wrong(r, p, trips);
 		j.runs = runs_why(r);
 		j.trips = trips;
@@ -155,7 +157,7 @@ static void print_tally(Tally t)
 /* Enough of each sort, and each of them decided. */
 static bool is_good(Tally t, int n)
 {
-	bool good = !t[ALL][DIFFERENT] && !t[ALL][TOO_LARGE];
+	bool good = !t[ALL][DIFFERENT] && !t[ALL][TOO_LARGE] && !t[ALL][LEFT_OPEN];
 	for (int k = 0; k < KINDS + 1; k++)
 		good &= t[k][AGREE_PROVED] >= total(t[k]) / 5 &&
 			t[k][AGREE_REFUTED] >= total(t[k]) / 5;

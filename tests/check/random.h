@@ -26,6 +26,7 @@ typedef struct {
 	StepKind kind;
 	Barrier barrier;
 	int ring; /* or the named barrier */
+	int by;   /* LOAD: the ring whose barrier it reaches */
 	int rank; /* of the barrier and the slot */
 	int off;
 	int n, parity;
@@ -55,6 +56,7 @@ typedef struct {
 	} barrier[NAMED];
 	bool fenced[CTAS]; /* the inits */
 	bool relaxed, drains;
+	int trips_lo, trips_hi; /* trips_hi 0: any number */
 } Source;
 
 /* The letters: the start; the end with no trip, with 0 to 3 modulo 4; trip 0; trips modulo 4. */

@@ -16,8 +16,8 @@ static int key_number(const Prog *p, const Move *m, int at)
 {
 	if (m->barrier == AT_NAMED)
 		return p->first_named + m->ring;
-	int S = slots_of(&p->src, m->ring);
-	return p->first_key[m->ring] + (m->barrier == AT_EMPTY ? S : 0) + at % S +
+	int ring = m->kind == STEP_LOAD ? m->by : m->ring, S = slots_of(&p->src, ring);
+	return p->first_key[ring] + (m->barrier == AT_EMPTY ? S : 0) + at % S +
 	       m->rank * p->cta_keys;
 }
 
@@ -218,7 +218,8 @@ Prog *prog_build(Arena *arena, const Source *s)
 	for (int a = 0; a < s->roles; a++)
 		put_letters(p, a);
 	p->words = (Words){.inner = 1,
-			   .trips_hi = INT64_MAX,
+			   .trips_lo = s->trips_lo,
+			   .trips_hi = s->trips_hi ? s->trips_hi : INT64_MAX,
 			   .tile_period = 1,
 			   .trip_period = PERIOD,
 			   .tile_repeat = 1,

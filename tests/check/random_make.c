@@ -37,7 +37,10 @@ static Move *put(Source *s, int role, BodyPart part, Move m)
 
 static Move on(StepKind kind, Barrier barrier, int ring, int rank)
 {
-	Move m = {.kind = kind, .barrier = barrier, .ring = ring, .rank = rank, .n = 1, .part = 1};
+	Move m = {.kind = kind, .barrier = barrier, .ring = ring, .by = ring};
+	m.rank = rank;
+	m.n = 1;
+	m.part = 1;
 	m.parity = kind == STEP_WAIT && barrier == AT_EMPTY;
 	return m;
 }
@@ -90,7 +93,7 @@ static void put_named(Source *s, int role, BodyPart part, StepKind kind, int id)
 /* ------------------------------------------------------------------ readers */
 typedef enum { BY_READ, BY_MMA, BY_STORE } Way;
 typedef struct {
-	int ring;
+	int ring, by; /* whose slots; whose barrier says that they are full */
 	Way way;
 	bool late;       /* gives the slot back one trip later */
 	bool fences;     /* the reader does */
@@ -123,12 +126,18 @@ static void put_read(Source *s, int role, const Reader *r)
 		put(s, role, LOOP, plain(STEP_FENCE, 0));
 	if (mma)
 		put(s, role, LOOP, plain(STEP_MMA_FENCE, 0));
-	put(s, role, LOOP, on(read[r->way], AT_FULL, r->ring, rank));
-	if (r->way == BY_READ)
+	if (r->way == BY_READ) {
+		put(s, role, LOOP, on(STEP_READ, AT_FULL, r->ring, rank));
 		return;
+	}
 	StepKind wait = mma ? STEP_MMA_WAIT : chance(50) ? STEP_BULK_READ : STEP_BULK_WAIT;
-	put(s, role, LOOP, plain(mma ? STEP_MMA_COMMIT : STEP_BULK_COMMIT, 0));
-	put(s, role, LOOP, plain(wait, r->late));
+	int groups = 1 + chance(15) + chance(15); /* which may be empty */
+	for (int i = 0; i < groups; i++) {
+		if (!i || chance(50))
+			put(s, role, LOOP, on(read[r->way], AT_FULL, r->ring, rank));
+		put(s, role, LOOP, plain(mma ? STEP_MMA_COMMIT : STEP_BULK_COMMIT, 0));
+	}
+	put(s, role, LOOP, plain(wait, r->late ? groups : 0));
 	if (r->late)
 		put(s, role, POST, plain(wait, 0));
 	if (mma && chance(40))
@@ -139,7 +148,7 @@ static void put_reader(Source *s, int role, const Reader *r)
 {
 	int rank = s->role[role].rank;
 	Ring *ring = &s->ring[r->ring];
-	put(s, role, LOOP, on(STEP_WAIT, AT_FULL, r->ring, rank));
+	put(s, role, LOOP, on(STEP_WAIT, AT_FULL, r->by, rank));
 	put_read(s, role, r);
 	put_frees(s, role, r, LOOP);
 	if (r->late)
@@ -151,7 +160,7 @@ static void put_reader(Source *s, int role, const Reader *r)
 /* ------------------------------------------------------------------ rings */
 static Reader new_reader(const Source *s, int ring, bool groups)
 {
-	Reader r = {.ring = ring, .way = some_way(groups)};
+	Reader r = {.ring = ring, .by = ring, .way = some_way(groups)};
 	r.late = r.way != BY_READ && s->ring[ring].slots > 1 && chance(50);
 	return r;
 }
@@ -195,6 +204,7 @@ static void put_readers(Source *s, int rank, Reader r, int not, bool groups)
 			continue;
 		Reader mine = new_reader(s, r.ring, groups);
 		memcpy(mine.free, r.free, sizeof mine.free);
+		mine.by = r.by;
 		mine.fences = r.fences && mine.way != BY_READ;
 		put_reader(s, a, &mine);
 		n++;
@@ -218,7 +228,10 @@ static void add_local(Source *s, int ring, bool groups)
 		put(s, producer, LOOP, on(STEP_ARRIVE, AT_FULL, ring, rank));
 		s->ring[ring].count[AT_FULL][rank] = 1;
 	}
-	Reader r = {.ring = ring, .fences = !load && !fences, .free = {here[0], here[1]}};
+	Reader r = {.ring = ring,
+		    .by = ring,
+		    .fences = !load && !fences,
+		    .free = {here[0], here[1]}};
 	put_readers(s, rank, r, producer, groups);
 }
 
@@ -235,7 +248,7 @@ static void add_leader(Source *s, int ring, bool groups)
 	put_turn(s, helper, ring);
 	put_expect(s, helper, ring);
 	put_loads(s, leader, ring, to, 1);
-	Reader r = {.ring = ring};
+	Reader r = {.ring = ring, .by = ring};
 	r.free[rank] = true;
 	if (here)
 		put_readers(s, rank, r, leader, groups);
@@ -255,9 +268,30 @@ static void add_slices(Source *s, int ring, bool groups)
 		put_expect(s, producer[rank], ring);
 		put_loads(s, producer[rank], ring, both, 1u << rank);
 	}
-	Reader r = {.ring = ring, .free = {true, true}};
+	Reader r = {.ring = ring, .by = ring, .free = {true, true}};
 	for (int rank = 0; rank < CTAS; rank++)
 		put_readers(s, rank, r, producer[rank], groups);
+}
+
+/* One role loads half of the slot, another the rest when that has landed; this half reaches the
+ * barrier of a second ring. */
+static void add_relay(Source *s, int ring, bool groups)
+{
+	int a = random_below(s->roles), rank = s->role[a].rank, b = role_of_rank(s, rank);
+	bool here[CTAS] = {rank == 0, rank == 1};
+	s->ring[ring].parts = s->ring[ring + 1].parts = 1;
+	s->ring[ring + 1].slots = s->ring[ring].slots;
+	put_turn(s, a, ring);
+	put_expect(s, a, ring);
+	put_loads(s, a, ring, here, 1);
+	put(s, b, LOOP, on(STEP_WAIT, AT_FULL, ring, rank));
+	put_expect(s, b, ring + 1);
+	put_loads(s, b, ring, here, 2);
+	Body *body = &s->role[b].part[LOOP];
+	body->at[body->n - 1].by = ring + 1;
+	s->ring[ring].parts = 2;
+	Reader r = {.ring = ring, .by = ring + 1, .free = {here[0], here[1]}};
+	put_readers(s, rank, r, b, groups);
 }
 
 /* Arrivals without data, there and back. */
@@ -344,12 +378,17 @@ static bool add_named(Source *s, int ring, bool groups)
 	return true;
 }
 
-static void add_ring(Source *s, int ring, bool groups, bool named)
+/* The next ring. */
+static int add_ring(Source *s, int ring, bool groups, bool named)
 {
 	s->ring[ring].slots = 1 + random_below(2);
-	int how = random_below(s->ctas == 2 ? 8 : 3);
+	int how = random_below(s->ctas == 2 ? 9 : 3);
 	if (named && chance(40) && add_named(s, ring, groups))
-		return;
+		return ring + 1;
+	if (ring + 1 < s->rings && chance(15)) {
+		add_relay(s, ring, groups);
+		return ring + 2;
+	}
 	if (groups && chance(20))
 		add_own_staging(s, ring);
 	else if (how == 3)
@@ -360,6 +399,7 @@ static void add_ring(Source *s, int ring, bool groups, bool named)
 		add_slices(s, ring, groups);
 	else
 		add_local(s, ring, groups);
+	return ring + 1;
 }
 
 /* ------------------------------------------------------------------ changes */
@@ -393,7 +433,7 @@ static void change_number(const Source *s, Move *m)
 		m->parity ^= 1;
 		break;
 	case STEP_EXPECT:
-		m->n += 8 * by;
+		m->n += (chance(50) ? 8 : LOAD_BYTES) * by;
 		break;
 	case STEP_ARRIVE:
 		if (s->ctas == 2 && chance(60))
@@ -412,26 +452,79 @@ static void change_number(const Source *s, Move *m)
 	}
 }
 
+/* All announcements of the ring there say more or less. */
+static void announce(Source *s, int ring, int rank, int bytes)
+{
+	for (int a = 0; a < s->roles; a++)
+		for (int i = 0; i < s->role[a].part[LOOP].n; i++) {
+			Move *m = &s->role[a].part[LOOP].at[i];
+			if (m->kind == STEP_EXPECT && m->ring == ring && m->rank == rank)
+				m->n += bytes;
+		}
+}
+
+static void drop(Body *b, int i)
+{
+	memmove(&b->at[i], &b->at[i + 1], sizeof *b->at * (size_t)(b->n - i - 1));
+	b->n--;
+}
+
+static void insert(Body *b, int i, Move m)
+{
+	memmove(&b->at[i + 1], &b->at[i], sizeof *b->at * (size_t)(b->n - i));
+	b->at[i] = m;
+	b->n++;
+}
+
+/* A load with what announces it: left out, or at the barrier of another ring. */
+static void change_load(Source *s)
+{
+	Body *b = &s->role[random_below(s->roles)].part[LOOP];
+	int i = b->n ? random_below(b->n) : 0, to = random_below(s->rings);
+	Move m = b->at[i];
+	if (!b->n || m.kind != STEP_LOAD)
+		return;
+	announce(s, m.by, m.rank, -m.n);
+	b->at[i].by = to;
+	if (to == m.ring || !s->ring[to].slots)
+		drop(b, i);
+	else
+		announce(s, to, m.rank, m.n);
+}
+
+/* A role leaves a ring to the others. */
+static void change_ring(Source *s)
+{
+	int ring = random_below(s->rings), a = random_below(s->roles);
+	for (int part = 0; part < PARTS; part++)
+		for (int i = 0; i < s->role[a].part[part].n;) {
+			const Move *m = &s->role[a].part[part].at[i];
+			if (m->barrier != AT_NAMED && m->ring == ring)
+				drop(&s->role[a].part[part], i);
+			else
+				i++;
+		}
+}
+
 static void change_move(Source *s)
 {
 	Role *role = &s->role[random_below(s->roles)];
-	Body *b = &role->part[chance(75) ? LOOP : chance(70) ? POST : PRE];
-	int how = random_below(9), i = b->n ? random_below(b->n) : 0;
-	Move *at = &b->at[i];
+	Body *b = &role->part[chance(75) ? LOOP : chance(80) ? POST : PRE];
+	int how = random_below(10), i = b->n ? random_below(b->n) : 0;
+	Move m = b->at[i];
 	if (!b->n)
 		return;
 	if (how <= 1) {
-		memmove(at, at + 1, sizeof *at * (size_t)(b->n-- - i - 1));
+		drop(b, i);
 	} else if (how == 2 && b->n < MOVES) {
-		memmove(at + 1, at, sizeof *at * (size_t)(b->n++ - i));
-	} else if (how <= 5 && i + 1 < b->n) {
-		Move other = at[1];
-		at[1] = at[0];
-		at[0] = other;
+		insert(b, chance(50) ? i : random_below(b->n + 1), m);
+	} else if (how <= 5) {
+		drop(b, i);
+		insert(b, chance(70) && i < b->n ? i + 1 : random_below(b->n + 1), m);
 	} else if (how == 6) {
-		at->off++;
+		b->at[i].off++;
 	} else {
-		change_number(s, at);
+		change_number(s, &b->at[i]);
 	}
 }
 
@@ -441,6 +534,10 @@ static void change(Source *s)
 		change_count(s);
 	else if (chance(10))
 		change_start(s);
+	else if (chance(15))
+		change_load(s);
+	else if (chance(8))
+		change_ring(s);
 	else
 		change_move(s);
 }
@@ -492,6 +589,8 @@ Source source_make(void)
 	s.rings = 1 + random_below(s.roles == ROLES && s.ctas == 2 ? 2 : RINGS);
 	s.drains = s.ctas == 2 && chance(30);
 	s.relaxed = chance(50);
+	s.trips_hi = chance(25) ? 1 + random_below(3) : 0;
+	s.trips_lo = s.trips_hi && chance(50);
 	for (int a = 0; a < s.roles; a++) {
 		s.role[a].rank = s.ctas == 2 && (a == s.roles - 1 || (a && s.role[a - 1].rank) ||
 						 (a && chance(40)));
@@ -500,8 +599,8 @@ Source source_make(void)
 	}
 	for (int i = 0; i < s.ctas; i++)
 		s.fenced[i] = true;
-	for (int r = 0; r < s.rings; r++)
-		add_ring(&s, r, groups, named);
+	for (int r = 0; r < s.rings;)
+		r = add_ring(&s, r, groups, named);
 	int a = random_below(s.roles);
 	if (named && roles_of_rank(&s, s.role[a].rank) > 1 && s.named + 2 <= NAMED && chance(50))
 		add_turns(&s, a);
@@ -521,8 +620,8 @@ void source_print(const Source *s)
 	};
 	static const char *const parts[] = {"pre", "loop", "post"};
 	static const char *const barriers[] = {"full", "empty", "named"};
-	printf("  %d CTAs%s%s%s\n", s->ctas, s->relaxed ? ", relaxed" : "",
-	       s->fenced[0] ? "" : ", 0 not fenced",
+	printf("  %d CTAs, trips %d to %d%s%s%s\n", s->ctas, s->trips_lo, s->trips_hi,
+	       s->relaxed ? ", relaxed" : "", s->fenced[0] ? "" : ", 0 not fenced",
 	       s->ctas == 1 || s->fenced[1] ? "" : ", 1 not fenced");
 	for (int r = 0; r < s->rings; r++)
 		printf("  ring %d: %d slots, %d parts, full %d %d, empty %d %d\n", r,
@@ -536,8 +635,8 @@ void source_print(const Source *s)
 		for (int part = 0; part < PARTS; part++)
 			for (int i = 0; i < role->part[part].n; i++) {
 				const Move *m = &role->part[part].at[i];
-				printf("    %s%s %s %s%d@%d off %d parity %d n %d part %u\n",
-				       parts[part], m->late ? " late" : "", texts[m->kind],
+				printf("    %s%s %s by %d %s%d@%d off %d parity %d n %d part %u\n",
+				       parts[part], m->late ? " late" : "", texts[m->kind], m->by,
 				       barriers[m->barrier], m->ring, m->rank, m->off, m->parity,
 				       m->n, m->part);
 			}
