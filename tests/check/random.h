@@ -8,6 +8,7 @@
 
 enum {
 	ROLES = 4,
+	WARPS = 4, /* of all roles */
 	RINGS = 3,
 	CTAS = 2,
 	NAMED = 6,
@@ -29,7 +30,7 @@ typedef struct {
 	int by;   /* LOAD: the ring whose barrier it reaches */
 	int rank; /* of the barrier and the slot */
 	int off;
-	int n, parity;
+	int n, parity, lanes;
 	uint32_t part;
 	bool late; /* not in the first trip; behind the loop: only if there was a trip */
 } Move;
@@ -43,7 +44,7 @@ typedef struct {
 	int count[2][CTAS];
 } Ring;
 typedef struct {
-	int rank;
+	int rank, warps;
 	Body part[PARTS];
 	bool meets_first, meets_last;
 } Role;
@@ -75,6 +76,7 @@ void random_seed(uint64_t seed);
 
 Source source_make(void);
 void source_print(const Source *s);
+int source_warps(const Source *s, int rank); /* of a CTA; -1: of all */
 bool source_uses(const Source *s, StepKind kind);
 bool source_sends(const Source *s, int role); /* arrives at barriers of another CTA */
 Prog *prog_build(Arena *arena, const Source *s);

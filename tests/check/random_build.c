@@ -53,6 +53,8 @@ static Step step_at(const Prog *p, const Move *m, int trip)
 	if (is_access(m->kind))
 		s.cell = (int16_t)(p->first_cell[m->ring] + at % slots_of(&p->src, m->ring) +
 				   m->rank * p->cta_cells);
+	if (m->lanes)
+		s.lanes = (int8_t)m->lanes;
 	if (m->kind == STEP_LOAD)
 		s.mask = m->part;
 	if (m->kind == STEP_MMA || m->kind == STEP_TOUCH)
@@ -103,7 +105,7 @@ static void put_letters(Prog *p, int role)
 	int all = p->m.nk - 1;
 	put_inits(p, role);
 	if (r->meets_first)
-		put(p, L_START, role, plain(first, all, p->src.roles));
+		put(p, L_START, role, plain(first, all, source_warps(&p->src, -1)));
 	put_body(p, L_START, role, PRE, 0, false);
 	put_body(p, L_FIRST, role, LOOP, 0, false);
 	put_body(p, L_NONE, role, POST, 0, false);
@@ -113,7 +115,7 @@ static void put_letters(Prog *p, int role)
 	}
 	for (int letter = L_NONE; letter < L_FIRST; letter++) {
 		if (r->meets_last)
-			put(p, letter, role, plain(STEP_BAR, all, p->src.roles));
+			put(p, letter, role, plain(STEP_BAR, all, source_warps(&p->src, -1)));
 		put(p, letter, role, plain(STEP_EXIT, -1, 0));
 	}
 }
@@ -168,7 +170,7 @@ static void make_keys(Prog *p)
 				 .slot = -1,
 				 .named = true,
 				 .rank = s->ctas == 2 ? -1 : 0,
-				 .warps = s->roles};
+				 .warps = source_warps(s, -1)};
 	m->meet = s->ctas == 2 ? m->nk : 0;
 }
 
@@ -210,7 +212,8 @@ Prog *prog_build(Arena *arena, const Source *s)
 	m->na = s->roles;
 	m->ranks = s->ctas;
 	for (int a = 0; a < m->na; a++)
-		m->agents[a] = (Agent){.name = "role", .warps = 1, .rank = s->role[a].rank};
+		m->agents[a] =
+			(Agent){.name = "role", .warps = s->role[a].warps, .rank = s->role[a].rank};
 	find_places(p);
 	make_keys(p);
 	make_cells(p);

@@ -59,6 +59,16 @@ static int role_of_rank(const Source *s, int rank)
 	return a;
 }
 
+/* Loads and inits are one warp's. */
+static int loader_of_rank(const Source *s, int rank)
+{
+	int a;
+	do
+		a = role_of_rank(s, rank);
+	while (s->role[a].warps != 1);
+	return a;
+}
+
 static int roles_of_rank(const Source *s, int rank)
 {
 	int n = 0;
@@ -74,6 +84,19 @@ static int other_of_rank(const Source *s, int role)
 		a = role_of_rank(s, s->role[role].rank);
 	while (a == role);
 	return a;
+}
+
+int source_warps(const Source *s, int rank)
+{
+	int n = 0;
+	for (int a = 0; a < s->roles; a++)
+		n += rank < 0 || s->role[a].rank == rank ? s->role[a].warps : 0;
+	return n;
+}
+
+static int warps_of_two(const Source *s, int a, int b)
+{
+	return s->role[a].warps + s->role[b].warps;
 }
 
 static int new_named(Source *s, int rank, int warps)
@@ -95,6 +118,7 @@ typedef enum { BY_READ, BY_MMA, BY_STORE } Way;
 typedef struct {
 	int ring, by; /* whose slots; whose barrier says that they are full */
 	Way way;
+	bool each;       /* lane gives the slot back for itself */
 	bool late;       /* gives the slot back one trip later */
 	bool fences;     /* the reader does */
 	bool free[CTAS]; /* at whose barriers */
@@ -111,6 +135,7 @@ static void put_frees(Source *s, int role, const Reader *r, BodyPart part)
 		Move m = on(STEP_ARRIVE, AT_EMPTY, r->ring, rank);
 		m.off = r->late ? -1 : 0;
 		m.late = r->late;
+		m.lanes = r->each ? 32 : 1;
 		if (r->free[rank])
 			put(s, role, part, m);
 	}
@@ -127,7 +152,10 @@ static void put_read(Source *s, int role, const Reader *r)
 	if (mma)
 		put(s, role, LOOP, plain(STEP_MMA_FENCE, 0));
 	if (r->way == BY_READ) {
-		put(s, role, LOOP, on(STEP_READ, AT_FULL, r->ring, rank));
+		int lanes = r->each || chance(40) ? 32 : 1;
+		put(s, role, LOOP, on(STEP_READ, AT_FULL, r->ring, rank))->lanes = lanes;
+		if (lanes > 1 && !r->each)
+			put(s, role, LOOP, plain(STEP_WARP, 0));
 		return;
 	}
 	StepKind wait = mma ? STEP_MMA_WAIT : chance(50) ? STEP_BULK_READ : STEP_BULK_WAIT;
@@ -154,13 +182,15 @@ static void put_reader(Source *s, int role, const Reader *r)
 	if (r->late)
 		put_frees(s, role, r, POST);
 	for (int to = 0; to < s->ctas; to++)
-		ring->count[AT_EMPTY][to] += r->free[to];
+		ring->count[AT_EMPTY][to] +=
+			r->free[to] ? s->role[role].warps * (r->each ? 32 : 1) : 0;
 }
 
 /* ------------------------------------------------------------------ rings */
 static Reader new_reader(const Source *s, int ring, bool groups)
 {
 	Reader r = {.ring = ring, .by = ring, .way = some_way(groups)};
+	r.each = r.way == BY_READ && chance(20);
 	r.late = r.way != BY_READ && s->ring[ring].slots > 1 && chance(50);
 	return r;
 }
@@ -180,9 +210,9 @@ static void put_loads(Source *s, int role, int ring, const bool *to, uint32_t pa
 static void put_expect(Source *s, int role, int ring)
 {
 	Move m = on(STEP_EXPECT, AT_FULL, ring, s->role[role].rank);
-	m.n = LOAD_BYTES * s->ring[ring].parts;
+	m.n = LOAD_BYTES * s->ring[ring].parts / s->role[role].warps;
 	put(s, role, LOOP, m);
-	s->ring[ring].count[AT_FULL][m.rank] = 1;
+	s->ring[ring].count[AT_FULL][m.rank] = s->role[role].warps;
 }
 
 static void put_turn(Source *s, int role, int ring)
@@ -214,7 +244,7 @@ static void put_readers(Source *s, int rank, Reader r, int not, bool groups)
 static void add_local(Source *s, int ring, bool groups)
 {
 	int producer = random_below(s->roles), rank = s->role[producer].rank;
-	bool load = chance(50), fences = chance(50);
+	bool load = s->role[producer].warps == 1 && chance(50), fences = chance(50);
 	bool here[CTAS] = {rank == 0, rank == 1};
 	s->ring[ring].parts = load ? 1 + chance(20) : 0;
 	put_turn(s, producer, ring);
@@ -226,7 +256,7 @@ static void add_local(Source *s, int ring, bool groups)
 		if (groups && fences)
 			put(s, producer, LOOP, plain(STEP_FENCE, 0));
 		put(s, producer, LOOP, on(STEP_ARRIVE, AT_FULL, ring, rank));
-		s->ring[ring].count[AT_FULL][rank] = 1;
+		s->ring[ring].count[AT_FULL][rank] = s->role[producer].warps;
 	}
 	Reader r = {.ring = ring,
 		    .by = ring,
@@ -238,8 +268,8 @@ static void add_local(Source *s, int ring, bool groups)
 /* One role loads into both CTAs, or into the other one; a role there announces. */
 static void add_leader(Source *s, int ring, bool groups)
 {
-	int leader = random_below(s->roles), rank = s->role[leader].rank, other = !rank;
-	int helper = role_of_rank(s, other);
+	int rank = random_below(CTAS), other = !rank, leader = loader_of_rank(s, rank);
+	int helper = role_of_rank(s, other); /* each warp announces its share */
 	bool here = chance(70), to[CTAS] = {rank == 1 || here, rank == 0 || here};
 	s->ring[ring].parts = 1;
 	put_turn(s, leader, ring);
@@ -263,7 +293,7 @@ static void add_slices(Source *s, int ring, bool groups)
 	bool both[CTAS] = {true, true};
 	s->ring[ring].parts = 2;
 	for (int rank = 0; rank < CTAS; rank++) {
-		producer[rank] = role_of_rank(s, rank);
+		producer[rank] = loader_of_rank(s, rank);
 		put_turn(s, producer[rank], ring);
 		put_expect(s, producer[rank], ring);
 		put_loads(s, producer[rank], ring, both, 1u << rank);
@@ -277,7 +307,8 @@ static void add_slices(Source *s, int ring, bool groups)
  * barrier of a second ring. */
 static void add_relay(Source *s, int ring, bool groups)
 {
-	int a = random_below(s->roles), rank = s->role[a].rank, b = role_of_rank(s, rank);
+	int rank = random_below(s->ctas), a = loader_of_rank(s, rank);
+	int b = loader_of_rank(s, rank);
 	bool here[CTAS] = {rank == 0, rank == 1};
 	s->ring[ring].parts = s->ring[ring + 1].parts = 1;
 	s->ring[ring + 1].slots = s->ring[ring].slots;
@@ -306,14 +337,15 @@ static void add_tokens(Source *s, int ring)
 	put(s, a, LOOP, on(STEP_ARRIVE, AT_FULL, ring, to));
 	put(s, b, LOOP, on(STEP_WAIT, AT_FULL, ring, to));
 	put(s, b, LOOP, on(STEP_ARRIVE, AT_EMPTY, ring, from));
-	s->ring[ring].count[AT_FULL][to] = s->ring[ring].count[AT_EMPTY][from] = 1;
+	s->ring[ring].count[AT_FULL][to] = s->role[a].warps;
+	s->ring[ring].count[AT_EMPTY][from] = s->role[b].warps;
 }
 
 /* ------------------------------------------------------------------ named barriers, staging */
 /* One role writes and stores, with `slots` stores in flight. */
 static void add_own_staging(Source *s, int ring)
 {
-	int a = random_below(s->roles), rank = s->role[a].rank;
+	int rank = random_below(s->ctas), a = loader_of_rank(s, rank);
 	int slots = s->ring[ring].slots;
 	put(s, a, LOOP, plain(STEP_BULK_READ, slots - 1));
 	put(s, a, LOOP, on(STEP_WRITE, AT_FULL, ring, rank));
@@ -327,7 +359,8 @@ static void add_own_staging(Source *s, int ring)
 static void add_staging(Source *s, int ring, int a, bool groups)
 {
 	int b = other_of_rank(s, a), rank = s->role[a].rank;
-	int full = new_named(s, rank, 2), empty = new_named(s, rank, 2);
+	int warps = warps_of_two(s, a, b);
+	int full = new_named(s, rank, warps), empty = new_named(s, rank, warps);
 	bool meet = chance(40), fences = chance(50);
 	StepKind signal = meet ? STEP_BAR : STEP_BAR_ARRIVE;
 	Reader r = {.ring = ring, .way = some_way(groups)};
@@ -352,7 +385,8 @@ static void add_staging(Source *s, int ring, int a, bool groups)
 static void add_turns(Source *s, int a)
 {
 	int b = other_of_rank(s, a), rank = s->role[a].rank;
-	int mine = new_named(s, rank, 2), yours = new_named(s, rank, 2);
+	int warps = warps_of_two(s, a, b);
+	int mine = new_named(s, rank, warps), yours = new_named(s, rank, warps);
 	put_named(s, b, PRE, STEP_BAR_ARRIVE, mine);
 	put_named(s, a, LOOP, STEP_BAR, mine);
 	put_named(s, a, LOOP, STEP_BAR_ARRIVE, yours);
@@ -362,7 +396,7 @@ static void add_turns(Source *s, int a)
 
 static void add_meeting(Source *s, int rank)
 {
-	int id = new_named(s, rank, roles_of_rank(s, rank));
+	int id = new_named(s, rank, source_warps(s, rank));
 	for (int a = 0; a < s->roles; a++)
 		if (s->role[a].rank == rank)
 			put_named(s, a, LOOP, STEP_BAR, id);
@@ -434,6 +468,9 @@ static void change_number(const Source *s, Move *m)
 		break;
 	case STEP_EXPECT:
 		m->n += (chance(50) ? 8 : LOAD_BYTES) * by;
+		break;
+	case STEP_READ:
+		m->lanes = 32;
 		break;
 	case STEP_ARRIVE:
 		if (s->ctas == 2 && chance(60))
@@ -594,6 +631,10 @@ Source source_make(void)
 	for (int a = 0; a < s.roles; a++) {
 		s.role[a].rank = s.ctas == 2 && (a == s.roles - 1 || (a && s.role[a - 1].rank) ||
 						 (a && chance(40)));
+		bool inits = !a || s.role[a - 1].rank != s.role[a].rank;
+		s.role[a].warps = 1;
+		s.role[a].warps +=
+			!inits && source_warps(&s, -1) + s.roles - a <= WARPS && chance(50);
 		s.role[a].meets_first = true;
 		s.role[a].meets_last = s.ctas == 2 && !s.drains;
 	}
@@ -629,16 +670,17 @@ void source_print(const Source *s)
 		       s->ring[r].count[0][1], s->ring[r].count[1][0], s->ring[r].count[1][1]);
 	for (int a = 0; a < s->roles; a++) {
 		const Role *role = &s->role[a];
-		printf("  role %d@%d%s%s\n", a, role->rank,
+		printf("  role %d@%d, %d warps%s%s\n", a, role->rank, role->warps,
 		       role->meets_first ? "" : ", does not meet first",
 		       role->meets_last ? ", meets last" : "");
 		for (int part = 0; part < PARTS; part++)
 			for (int i = 0; i < role->part[part].n; i++) {
 				const Move *m = &role->part[part].at[i];
-				printf("    %s%s %s by %d %s%d@%d off %d parity %d n %d part %u\n",
+				printf("    %s%s %s by %d %s%d@%d off %d parity %d n %d part %u "
+				       "lanes %d\n",
 				       parts[part], m->late ? " late" : "", texts[m->kind], m->by,
 				       barriers[m->barrier], m->ring, m->rank, m->off, m->parity,
-				       m->n, m->part);
+				       m->n, m->part, m->lanes);
 			}
 	}
 }

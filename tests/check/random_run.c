@@ -13,23 +13,28 @@
 #include <string.h>
 
 enum { WORD = 512, CELLS = 16, KEYS = 48, WALKS = 24, MOST_BYTES = 96 << 20, MADE = 1, FENCED = 2 };
-enum { GENERIC = 4, ACC = 24 }; /* fresh: parts loaded, or this; bits of flight for registers */
+enum {
+	GENERIC = 4, /* fresh: parts loaded, or warps of the writing role, from this bit */
+	WAS_READ = 1,
+	FENCED_ALL = 12,
+	ACC = 24 /* bits of flight for registers */
+};
 
 typedef struct {
 	int16_t tx;
 	uint8_t arrived, phase;
-	uint8_t standing; /* roles */
+	uint8_t standing; /* warps */
 	uint8_t init;
 	uint8_t pad[2];
 } KeyNow;
 typedef struct {
-	uint16_t content[2]; /* of each part: 1 + role * WORD + step that wrote it; 0: none */
+	uint16_t content[2]; /* of each part: 1 + warp * WORD + step that wrote it; 0: none */
 	uint8_t coming, fresh;
-	uint8_t read : 1, fenced : 1;
-	uint8_t to; /* barrier of what is coming */
+	uint8_t marks; /* WAS_READ, and of fresh the warps whose writes are fenced */
+	uint8_t to;    /* barrier of what is coming */
 } CellNow;
 typedef union {
-	uint16_t at[ROLES];
+	uint16_t at[WARPS];
 	KeyNow key;
 	CellNow cell;
 	uint64_t bits;
@@ -42,11 +47,13 @@ typedef struct {
 struct Runs {
 	const Prog *p;
 	int nk, nc, units;
-	Step word[ROLES][WORD];
-	uint32_t flight[ROLES][WORD + 1]; /* cells, registers of its groups before a step */
-	int length[ROLES], need[KEYS];
-	int saw[ROLES][WORD][3];     /* 1 + what was seen */
-	uint8_t filled[ROLES][WORD]; /* a write met unread content: fenced 1, not 2 */
+	int warps, role[WARPS], rank[WARPS], copy[WARPS]; /* of a role: 0, 1 */
+	Step word[WARPS][WORD];
+	uint32_t flight[WARPS][WORD + 1]; /* cells, registers of its groups before a step */
+	uint32_t loose[WARPS][WORD + 1];  /* cells that its lanes may still read */
+	int length[WARPS], need[KEYS];
+	int saw[WARPS][WORD][3];     /* 1 + what was seen */
+	uint8_t filled[WARPS][WORD]; /* a write met unread content: fenced 1, not 2 */
 	Unit *states;
 	uint32_t *table; /* 1 + number of a state */
 	int n, cap, table_size;
@@ -89,8 +96,8 @@ static bool has_left(const Runs *r, const Now *s, int a)
 
 static bool is_gone(const Runs *r, const Now *s, int rank)
 {
-	for (int a = 0; a < r->p->src.roles; a++)
-		if (r->p->src.role[a].rank == rank && !has_left(r, s, a))
+	for (int a = 0; a < r->warps; a++)
+		if (r->rank[a] == rank && !has_left(r, s, a))
 			return false;
 	return true;
 }
@@ -98,7 +105,7 @@ static bool is_gone(const Runs *r, const Now *s, int rank)
 static int need_of(const Runs *r, const Now *s, int key)
 {
 	int n = r->need[key];
-	for (int a = 0; a < r->p->src.roles && r->p->m.keys[key].rank < 0; a++)
+	for (int a = 0; a < r->warps && r->p->m.keys[key].rank < 0; a++)
 		n -= has_left(r, s, a);
 	return n;
 }
@@ -110,7 +117,7 @@ static void complete(Runs *r, Now *s, int key)
 	wrong(r, k->arrived > need, "more arrivals than the count");
 	if (k->arrived < need || k->tx)
 		return;
-	for (int a = 0; a < r->p->src.roles; a++)
+	for (int a = 0; a < r->warps; a++)
 		s->u[0].at[a] = (uint16_t)(s->u[0].at[a] + (k->standing >> a & 1));
 	k->standing = 0;
 	k->arrived = 0;
@@ -124,7 +131,7 @@ static void arrive(Runs *r, Now *s, int a, int i, const Step *st)
 	wrong(r, !key->named && !(k->init & FENCED), "no init");
 	wrong(r, key->rank >= 0 && is_gone(r, s, key->rank), "an arrival at a CTA that is gone");
 	see(r, a, i, 0, k->phase);
-	k->arrived++;
+	k->arrived = (uint8_t)(k->arrived + (st->kind == STEP_ARRIVE ? st->n * st->lanes : 1));
 	complete(r, s, st->key);
 }
 
@@ -145,23 +152,33 @@ static bool meet(Runs *r, Now *s, int a, int i, const Step *st)
 /* What this role's groups read is what they read now; of others, where they stand. */
 static bool is_in_flight(const Runs *r, const Now *s, int cell, int a, int i)
 {
-	uint32_t all = r->flight[a][i];
-	for (int b = 0; b < r->p->src.roles; b++)
-		all |= b == a ? 0 : r->flight[b][s->u[0].at[b]];
+	uint32_t all = r->flight[a][i] | r->loose[a][i];
+	for (int b = 0; b < r->warps; b++) {
+		int at = s->u[0].at[b];
+		all |= b == a ? 0 : r->flight[b][at] | r->loose[b][at];
+	}
 	return all >> cell & 1;
+}
+
+/* Both parts, or what all warps of the writing role write. */
+static uint32_t whole(const Runs *r, const CellNow *c, int cell)
+{
+	int by = c->content[0] ? r->role[(c->content[0] - 1) / WORD] : 0;
+	uint32_t warps = (1u << r->p->src.role[by].warps) - 1;
+	return c->fresh < GENERIC ? r->p->m.cells[cell].full : GENERIC * warps;
 }
 
 static void read(Runs *r, Now *s, int a, int i, const Step *st)
 {
 	CellNow *c = cell_in(r, s, st->cell);
-	bool generic = c->fresh == GENERIC;
-	uint32_t full = r->p->m.cells[st->cell].full;
+	bool generic = c->fresh >= GENERIC;
 	wrong(r, c->coming, "a read of what is coming");
-	wrong(r, !generic && c->fresh != full, "a read of what is not there");
-	wrong(r, generic && st->kind != STEP_READ && !c->fenced, "a read through the other proxy");
+	wrong(r, c->fresh != whole(r, c, st->cell), "a read of what is not there");
+	wrong(r, generic && st->kind != STEP_READ && (c->marks & FENCED_ALL) != c->fresh,
+	      "a read through the other proxy");
 	see(r, a, i, 0, c->content[0]);
 	see(r, a, i, 1, c->content[1]);
-	c->read = 1;
+	c->marks |= WAS_READ;
 }
 
 static void write(Runs *r, Now *s, int a, int i, const Step *st)
@@ -169,11 +186,14 @@ static void write(Runs *r, Now *s, int a, int i, const Step *st)
 	CellNow *c = cell_in(r, s, st->cell);
 	wrong(r, c->coming, "a write over what is coming");
 	wrong(r, is_in_flight(r, s, st->cell, a, i), "a write over what a group reads");
-	see(r, a, i, 0, c->content[0]);
-	r->filled[a][i] |= c->fresh && !c->read && c->fenced ? 1 : 2;
-	c->content[0] = (uint16_t)(1 + a * WORD + i);
-	c->fresh = GENERIC;
-	c->read = c->fenced = 0;
+	int copy = r->copy[a], bit = GENERIC << copy;
+	see(r, a, i, 0, c->content[copy]);
+	r->filled[a][i] |= !(c->marks & WAS_READ) && c->marks & bit ? 1 : 2;
+	if (c->marks & WAS_READ)
+		c->fresh = c->marks = 0;
+	c->content[copy] = (uint16_t)(1 + a * WORD + i);
+	c->fresh |= (uint8_t)bit;
+	c->marks &= (uint8_t)~bit;
 }
 
 static void load(Runs *r, Now *s, int a, int i, const Step *st)
@@ -184,8 +204,8 @@ static void load(Runs *r, Now *s, int a, int i, const Step *st)
 	wrong(r, is_gone(r, s, rank), "a load into a CTA that is gone");
 	wrong(r, c->coming && c->to != st->key, "loads of one slot at two barriers");
 	wrong(r, is_in_flight(r, s, st->cell, a, i), "a load over what a group reads");
-	if (c->read)
-		c->fresh = c->read = 0;
+	if (c->marks & WAS_READ)
+		c->fresh = c->marks = 0;
 	wrong(r, (c->coming | c->fresh) & st->mask, "a load over what was not read");
 	see(r, a, i, 0, c->content[part]);
 	c->content[part] = (uint16_t)(1 + a * WORD + i);
@@ -210,7 +230,7 @@ static void land(Runs *r, Now *s, int cell, int part)
 static void fence(const Runs *r, Now *s)
 {
 	for (int i = 0; i < r->nc; i++)
-		cell_in(r, s, i)->fenced |= cell_in(r, s, i)->fresh == GENERIC;
+		cell_in(r, s, i)->marks |= cell_in(r, s, i)->fresh & FENCED_ALL;
 }
 
 /* ------------------------------------------------------------------ steps */
@@ -218,7 +238,8 @@ static bool is_own(StepKind kind)
 {
 	return kind == STEP_INIT || kind == STEP_FENCE_INIT || kind == STEP_MMA_COMMIT ||
 	       kind == STEP_MMA_WAIT || kind == STEP_BULK_COMMIT || kind == STEP_BULK_READ ||
-	       kind == STEP_BULK_WAIT || kind == STEP_MMA_FENCE || kind == STEP_TOUCH;
+	       kind == STEP_BULK_WAIT || kind == STEP_MMA_FENCE || kind == STEP_TOUCH ||
+	       kind == STEP_WARP;
 }
 
 static void own_step(Runs *r, Now *s, int a, const Step *st)
@@ -228,13 +249,13 @@ static void own_step(Runs *r, Now *s, int a, const Step *st)
 		wrong(r, st->n <= 0, "a count of zero");
 	}
 	for (int i = 0; i < r->nk && st->kind == STEP_FENCE_INIT; i++)
-		if (r->p->m.keys[i].rank == r->p->src.role[a].rank && key_in(s, i)->init)
+		if (r->p->m.keys[i].rank == r->rank[a] && key_in(s, i)->init)
 			key_in(s, i)->init = MADE | FENCED;
 }
 
 static void leave(Runs *r, Now *s, int a, int i)
 {
-	int rank = r->p->src.role[a].rank, meet = r->p->m.meet - 1;
+	int rank = r->rank[a], meet = r->p->m.meet - 1;
 	wrong(r, r->flight[a][i] != 0, "a group in flight at exit");
 	s->u[0].at[a] = (uint16_t)r->length[a];
 	for (int c = 0; c < r->nc && is_gone(r, s, rank); c++)
@@ -273,8 +294,7 @@ static bool advance(Runs *r, Now *s, int a)
 		arrive(r, s, a, i, st);
 		break;
 	case STEP_ARRIVE:
-		for (int n = 0; n < st->n; n++)
-			arrive(r, s, a, i, st);
+		arrive(r, s, a, i, st);
 		break;
 	case STEP_LOAD:
 		load(r, s, a, i, st);
@@ -295,12 +315,12 @@ static bool advance(Runs *r, Now *s, int a)
 /* A role's step or a landing, by number; false: not now. */
 static bool take(Runs *r, const Now *from, Now *to, int choice)
 {
-	int a = choice, c = (choice - ROLES) / 2, part = (choice - ROLES) % 2;
-	if (a < ROLES ? a >= r->p->src.roles || has_left(r, from, a)
+	int a = choice, c = (choice - WARPS) / 2, part = (choice - WARPS) % 2;
+	if (a < WARPS ? a >= r->warps || has_left(r, from, a)
 		      : !(from->u[1 + r->nk + c].cell.coming >> part & 1))
 		return false;
 	memcpy(to, from, sizeof *to->u * (size_t)r->units);
-	if (a < ROLES)
+	if (a < WARPS)
 		return advance(r, to, a);
 	land(r, to, c, part);
 	return true;
@@ -308,20 +328,21 @@ static bool take(Runs *r, const Now *from, Now *to, int choice)
 
 static int choices(const Runs *r)
 {
-	return ROLES + 2 * r->nc;
+	return WARPS + 2 * r->nc;
 }
 
 /* No more can be done: all have left, and nothing is open. */
 static void finish(Runs *r, const Now *now)
 {
-	for (int a = 0; a < r->p->src.roles; a++)
+	for (int a = 0; a < r->warps; a++)
 		if (wrong(r, !has_left(r, now, a), "no role can go on"))
 			return;
 	for (int k = 0; k < r->nk; k++)
 		wrong(r, now->u[1 + k].key.tx != 0, "bytes");
 	for (int i = 0; i < r->nc; i++) {
 		const CellNow *c = &now->u[1 + r->nk + i].cell;
-		wrong(r, c->fresh == GENERIC && !c->read, "what was written is not read");
+		wrong(r, c->fresh >= GENERIC && !(c->marks & WAS_READ),
+		      "what was written is not read");
 	}
 }
 
@@ -414,7 +435,7 @@ static int below(Runs *r, int n)
 static void walk(Runs *r, const Now *first)
 {
 	Now now = *first, to;
-	int rank[ROLES + 2 * CELLS], n = choices(r);
+	int rank[WARPS + 2 * CELLS], n = choices(r);
 	for (int i = 0; i < n; i++)
 		rank[i] = i;
 	for (bool moved = true; moved && !r->wrong;) {
@@ -438,7 +459,7 @@ static void walk(Runs *r, const Now *first)
 /* ------------------------------------------------------------------ a program */
 static void append(Runs *r, int a, const Letter *l)
 {
-	const Part *part = &l->of[a];
+	const Part *part = &l->of[r->role[a]];
 	if (r->length[a] + part->n > WORD)
 		panic("a role of more than %d steps", WORD);
 	for (int i = 0; i < part->n; i++)
@@ -448,7 +469,14 @@ static void append(Runs *r, int a, const Letter *l)
 static void find_words(Runs *r, int trips)
 {
 	const Prog *p = r->p;
-	for (int a = 0; a < p->src.roles; a++) {
+	r->warps = 0;
+	for (int role = 0; role < p->src.roles; role++)
+		for (int i = 0; i < p->src.role[role].warps; i++) {
+			r->role[r->warps] = role;
+			r->rank[r->warps] = p->src.role[role].rank;
+			r->copy[r->warps++] = i;
+		}
+	for (int a = 0; a < r->warps; a++) {
 		r->length[a] = 0;
 		append(r, a, &p->letters[L_START]);
 		for (int k = 0; k < trips; k++)
@@ -484,6 +512,22 @@ static void find_flight(Runs *r, int a, StepKind reads, StepKind commit, StepKin
 	}
 }
 
+/* What all lanes of a warp read is read until they meet. */
+static void find_loose(Runs *r, int a)
+{
+	uint32_t loose = 0;
+	for (int i = 0; i < r->length[a]; i++) {
+		const Step *st = &r->word[a][i];
+		int kind = st->kind;
+		r->loose[a][i] = loose;
+		if (kind == STEP_WARP || kind == STEP_BAR || kind == STEP_BAR_RELAXED ||
+		    kind == STEP_BAR_ARRIVE || (kind == STEP_ARRIVE && st->lanes == 32))
+			loose = 0;
+		if (kind == STEP_READ && st->lanes == 32)
+			loose |= 1u << st->cell;
+	}
+}
+
 /* Registers are the role's alone: no wgmma in flight has those it uses, and a fence comes first. */
 static void check_registers(Runs *r, int a)
 {
@@ -506,6 +550,7 @@ bool runs_wrong(Runs *r, const Prog *p, int trips)
 	memset(r->saw, 0, sizeof r->saw);
 	memset(r->filled, 0, sizeof r->filled);
 	memset(r->flight, 0, sizeof r->flight);
+	memset(r->loose, 0, sizeof r->loose);
 	memset(r->table, 0, sizeof *r->table * (size_t)r->table_size);
 	r->p = p;
 	r->nk = p->m.nk;
@@ -517,16 +562,17 @@ bool runs_wrong(Runs *r, const Prog *p, int trips)
 	r->why = "";
 	r->random = 1;
 	find_words(r, trips);
-	for (int a = 0; a < p->src.roles; a++) {
+	for (int a = 0; a < r->warps; a++) {
 		find_flight(r, a, STEP_MMA, STEP_MMA_COMMIT, STEP_MMA_WAIT);
 		find_flight(r, a, STEP_STORE, STEP_BULK_COMMIT, STEP_BULK_READ);
+		find_loose(r, a);
 		check_registers(r, a);
 	}
 	for (int i = 0; i < WALKS && !r->wrong; i++)
 		walk(r, &first);
 	if (!r->wrong)
 		explore(r, &first);
-	for (int a = 0; a < p->src.roles && !r->full; a++)
+	for (int a = 0; a < r->warps && !r->full; a++)
 		for (int i = 0; i < r->length[a]; i++)
 			wrong(r, r->filled[a][i] == 1, "a write over what was fenced and not read");
 	return r->wrong;
