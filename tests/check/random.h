@@ -72,12 +72,15 @@ typedef struct {
 } Prog;
 
 int random_below(int n);
+bool chance(int percent);
 void random_seed(uint64_t seed);
 
 Source source_make(void);
+void source_change(Source *s);
 void source_print(const Source *s);
 int source_warps(const Source *s, int rank); /* of a CTA; -1: of all */
 bool source_uses(const Source *s, StepKind kind);
+bool source_loads_abroad(const Source *s);
 bool source_sends(const Source *s, int role); /* arrives at barriers of another CTA */
 Prog *prog_build(Arena *arena, const Source *s);
 

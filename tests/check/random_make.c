@@ -1,5 +1,5 @@
 /* random_make.c - random role programs: rings of mbarriers, multicast ones among them, staging
- * buffers with named barriers, groups; right ones first, then some steps are changed.
+ * buffers with named barriers, groups. They are right; most are then changed.
  *     load ring: wait empty, expect full, load; wait full, wgmma, commit, wait 0, arrive empty
  */
 #include "random.h"
@@ -20,7 +20,7 @@ int random_below(int n)
 	return (int)((seed >> 33) % (uint64_t)n);
 }
 
-static bool chance(int percent)
+bool chance(int percent)
 {
 	return random_below(100) < percent;
 }
@@ -253,7 +253,7 @@ static void add_local(Source *s, int ring, bool groups)
 		put_loads(s, producer, ring, here, s->ring[ring].parts == 2 ? 3 : 1);
 	} else {
 		put(s, producer, LOOP, on(STEP_WRITE, AT_FULL, ring, rank));
-		if (groups && fences)
+		if (fences)
 			put(s, producer, LOOP, plain(STEP_FENCE, 0));
 		put(s, producer, LOOP, on(STEP_ARRIVE, AT_FULL, ring, rank));
 		s->ring[ring].count[AT_FULL][rank] = s->role[producer].warps;
@@ -402,6 +402,18 @@ static void add_meeting(Source *s, int rank)
 			put_named(s, a, LOOP, STEP_BAR, id);
 }
 
+/* A role that looks at the last filling only, and cannot tell it from one of two laps before. */
+static void add_watcher(Source *s)
+{
+	int a = random_below(s->roles), ring = random_below(s->rings), rank = s->role[a].rank;
+	StepKind kinds[] = {STEP_WAIT, STEP_READ};
+	for (int i = 0; s->ring[ring].slots && i < 1 + chance(50); i++) {
+		Move *m = put(s, a, POST, on(kinds[i], AT_FULL, ring, rank));
+		m->off = -1;
+		m->late = true;
+	}
+}
+
 /* A pair of roles of one CTA by named barriers; false: there is none. */
 static bool add_named(Source *s, int ring, bool groups)
 {
@@ -436,169 +448,37 @@ static int add_ring(Source *s, int ring, bool groups, bool named)
 	return ring + 1;
 }
 
-/* ------------------------------------------------------------------ changes */
-static void change_count(Source *s)
-{
-	Ring *r = &s->ring[random_below(s->rings)];
-	int *n = &r->count[random_below(2)][random_below(s->ctas)];
-	*n += *n > 1 && chance(50) ? -1 : 1;
-}
-
-static void change_start(Source *s)
-{
-	Role *r = &s->role[random_below(s->roles)];
-	int how = random_below(4);
-	if (how == 0)
-		s->fenced[random_below(s->ctas)] = false;
-	else if (how == 1)
-		r->meets_first = false;
-	else if (how == 2)
-		r->meets_last = false;
-	else
-		for (int a = 0; a < s->roles; a++)
-			s->role[a].meets_last = false;
-}
-
-static void change_number(const Source *s, Move *m)
-{
-	int by = chance(50) ? 1 : -1;
-	switch ((int)m->kind) {
-	case STEP_WAIT:
-		m->parity ^= 1;
-		break;
-	case STEP_EXPECT:
-		m->n += (chance(50) ? 8 : LOAD_BYTES) * by;
-		break;
-	case STEP_READ:
-		m->lanes = 32;
-		break;
-	case STEP_ARRIVE:
-		if (s->ctas == 2 && chance(60))
-			m->rank ^= 1;
-		else
-			m->n++;
-		break;
-	case STEP_LOAD:
-		if (s->ctas == 2 && chance(60))
-			m->rank ^= 1;
-		else
-			m->part ^= s->ring[m->ring].parts == 2 ? 3 : 0;
-		break;
-	default:
-		m->n += m->n || by > 0 ? by : 0;
-	}
-}
-
-/* All announcements of the ring there say more or less. */
-static void announce(Source *s, int ring, int rank, int bytes)
-{
-	for (int a = 0; a < s->roles; a++)
-		for (int i = 0; i < s->role[a].part[LOOP].n; i++) {
-			Move *m = &s->role[a].part[LOOP].at[i];
-			if (m->kind == STEP_EXPECT && m->ring == ring && m->rank == rank)
-				m->n += bytes;
-		}
-}
-
-static void drop(Body *b, int i)
-{
-	memmove(&b->at[i], &b->at[i + 1], sizeof *b->at * (size_t)(b->n - i - 1));
-	b->n--;
-}
-
-static void insert(Body *b, int i, Move m)
-{
-	memmove(&b->at[i + 1], &b->at[i], sizeof *b->at * (size_t)(b->n - i));
-	b->at[i] = m;
-	b->n++;
-}
-
-/* A load with what announces it: left out, or at the barrier of another ring. */
-static void change_load(Source *s)
-{
-	Body *b = &s->role[random_below(s->roles)].part[LOOP];
-	int i = b->n ? random_below(b->n) : 0, to = random_below(s->rings);
-	Move m = b->at[i];
-	if (!b->n || m.kind != STEP_LOAD)
-		return;
-	announce(s, m.by, m.rank, -m.n);
-	b->at[i].by = to;
-	if (to == m.ring || !s->ring[to].slots)
-		drop(b, i);
-	else
-		announce(s, to, m.rank, m.n);
-}
-
-/* A role leaves a ring to the others. */
-static void change_ring(Source *s)
-{
-	int ring = random_below(s->rings), a = random_below(s->roles);
-	for (int part = 0; part < PARTS; part++)
-		for (int i = 0; i < s->role[a].part[part].n;) {
-			const Move *m = &s->role[a].part[part].at[i];
-			if (m->barrier != AT_NAMED && m->ring == ring)
-				drop(&s->role[a].part[part], i);
-			else
-				i++;
-		}
-}
-
-static void change_move(Source *s)
-{
-	Role *role = &s->role[random_below(s->roles)];
-	Body *b = &role->part[chance(75) ? LOOP : chance(80) ? POST : PRE];
-	int how = random_below(10), i = b->n ? random_below(b->n) : 0;
-	Move m = b->at[i];
-	if (!b->n)
-		return;
-	if (how <= 1) {
-		drop(b, i);
-	} else if (how == 2 && b->n < MOVES) {
-		insert(b, chance(50) ? i : random_below(b->n + 1), m);
-	} else if (how <= 5) {
-		drop(b, i);
-		insert(b, chance(70) && i < b->n ? i + 1 : random_below(b->n + 1), m);
-	} else if (how == 6) {
-		b->at[i].off++;
-	} else {
-		change_number(s, &b->at[i]);
-	}
-}
-
-static void change(Source *s)
-{
-	if (chance(10))
-		change_count(s);
-	else if (chance(10))
-		change_start(s);
-	else if (chance(15))
-		change_load(s);
-	else if (chance(8))
-		change_ring(s);
-	else
-		change_move(s);
-}
-
 /* ------------------------------------------------------------------ a program */
-bool source_sends(const Source *s, int role)
+static bool uses(const Role *r, StepKind kind, bool abroad)
 {
 	for (int part = 0; part < PARTS; part++)
-		for (int i = 0; i < s->role[role].part[part].n; i++) {
-			const Move *m = &s->role[role].part[part].at[i];
-			if (m->kind == STEP_ARRIVE && m->rank != s->role[role].rank)
+		for (int i = 0; i < r->part[part].n; i++) {
+			const Move *m = &r->part[part].at[i];
+			if (m->kind == kind && (!abroad || m->rank != r->rank))
 				return true;
 		}
 	return false;
 }
 
+bool source_sends(const Source *s, int role)
+{
+	return uses(&s->role[role], STEP_ARRIVE, true);
+}
+
 bool source_uses(const Source *s, StepKind kind)
 {
+	bool some = false;
 	for (int a = 0; a < s->roles; a++)
-		for (int part = 0; part < PARTS; part++)
-			for (int i = 0; i < s->role[a].part[part].n; i++)
-				if (s->role[a].part[part].at[i].kind == kind)
-					return true;
-	return false;
+		some |= uses(&s->role[a], kind, false);
+	return some;
+}
+
+bool source_loads_abroad(const Source *s)
+{
+	bool some = false;
+	for (int a = 0; a < s->roles; a++)
+		some |= uses(&s->role[a], STEP_LOAD, true);
+	return some;
 }
 
 /* The cluster's barrier does not wait for a role that has left; that it let others go tells nothing
@@ -647,8 +527,10 @@ Source source_make(void)
 		add_turns(&s, a);
 	else if (named && s.named < NAMED && chance(50))
 		add_meeting(&s, s.role[a].rank);
+	if (chance(5))
+		add_watcher(&s);
 	for (int n = random_below(4); n > 0; n--)
-		change(&s);
+		source_change(&s);
 	keep_to_rules(&s);
 	return s;
 }
