@@ -256,8 +256,7 @@ static bool barrier_step(Run *r, const Step *st)
 			run_meet(r); /* each for itself */
 		return arrive(r, st->key, st->n * st->lanes);
 	case STEP_EXPECT:
-		key_of(r->m, r->s, st->key)->tx +=
-			st->n * st->lanes * r->m->agents[r->agent].warps;
+		key_of(r->m, r->s, st->key)->tx += st->n * st->lanes * r->m->agents[r->agent].warps;
 		return arrive(r, st->key, st->lanes);
 	case STEP_REGS:
 		return set_regs(r, st);

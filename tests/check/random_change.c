@@ -1,5 +1,5 @@
-/* random_change.c - one change of a random role program, as mistakes are: a step dropped, doubled or
- * elsewhere, a number or a destination off, a role that forgets a ring.
+/* random_change.c - one change of a random role program, as mistakes are: a step dropped, doubled
+ * or elsewhere, a number or a destination off, a role that forgets a ring.
  *     wait empty, expect 32 bytes, load  ->  expect 32 bytes, load
  */
 #include "random.h"
