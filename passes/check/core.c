@@ -84,6 +84,8 @@ bool run_complete(Run *r, int key)
 	for (int a = 0; a < m->na; a++)
 		if (k->waited >> a & 1 && !fact_in(next, m->f_seen[key * m->na + a]))
 			return run_wrong(r, WHY_UNSEEN, key, -1, a);
+	if (m->exact && k->last && !k->last_loads)
+		facts_settle(m, r->s, key, k->last);
 	k->waited = 0;
 	k->arrived = 0;
 	k->last = m->exact ? k->from : 0;
@@ -256,7 +258,7 @@ static bool barrier_step(Run *r, const Step *st)
 			run_meet(r); /* each for itself */
 		return arrive(r, st->key, st->n * st->lanes);
 	case STEP_EXPECT:
-		key_of(r->m, r->s, st->key)->tx += st->n * st->lanes;
+		key_of(r->m, r->s, st->key)->tx += st->n * st->lanes * r->m->agents[r->agent].warps;
 		return arrive(r, st->key, st->lanes);
 	case STEP_REGS:
 		return set_regs(r, st);

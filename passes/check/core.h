@@ -186,6 +186,8 @@ uint64_t *facts_next(const Machine *m, State *s, int key);  /* gathered by this 
 bool fact_known(const Machine *m, const State *s, int agent, int fact);
 void fact_make(const Machine *m, State *s, int agent, int fact); /* by the agent, of itself */
 void fact_forget(const Machine *m, State *s, int fact);          /* by everyone */
+/* Who knows that all of `last` arrived in a key's last phase knows that it is over. */
+void facts_settle(const Machine *m, State *s, int key, AgentSet last);
 void facts_advance(const Machine *m, State *s, int key); /* a phase is done: what was, is past */
 void facts_add(const Machine *m, uint64_t *to, const uint64_t *from);
 static inline bool fact_in(const uint64_t *set, int fact)

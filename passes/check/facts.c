@@ -268,6 +268,20 @@ static void facts_move(const Machine *m, State *s, int from, int to)
 	}
 }
 
+void facts_settle(const Machine *m, State *s, int key, AgentSet last)
+{
+	for (int i = 0; i < 2 * (m->na + m->nk); i++) {
+		uint64_t *set = holder(m, s, i);
+		bool all = i < m->na || i >= 2 * m->na; /* not what a warp knows of itself only */
+		for (int a = 0; a < m->na && all; a++) {
+			int came = m->f_came_last[key * m->na + a];
+			all = !(last >> a & 1) || (came != NO_FACT && fact_in(set, came));
+		}
+		if (all)
+			fact_set(set, m->f_done[key]);
+	}
+}
+
 void facts_advance(const Machine *m, State *s, int key)
 {
 	facts_move(m, s, m->f_done[key], m->f_prev[key]);

@@ -1,0 +1,610 @@
+/* random_run.c - every interleaving of a random program with a number of trips, knowing nothing of
+ * the verifier: a state is where each role stands, what each barrier has counted and what each
+ * slot holds. A run is wrong if it hangs or breaks a rule; so is a program in which the phase of
+ * an arrival, of a wait or of a landing, or what is read or overwritten, depends on the order.
+ *     role 1 reads slot 0 @ content 7; in another order @ content 9  ->  wrong
+ * A wgmma or a store reads until its role's wait for the group at the latest. That is when these
+ * reads end here: an earlier end lets others do nothing that they could not do before. For the
+ * same reason steps that only the role itself sees are taken with its next step. */
+#include "random.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WORD = 512, CELLS = 16, KEYS = 48, WALKS = 24, MOST_BYTES = 96 << 20, MADE = 1, FENCED = 2 };
+enum {
+	GENERIC = 4, /* fresh: parts loaded, or warps of the writing role, from this bit */
+	WAS_READ = 1,
+	FENCED_ALL = 12,
+	ACC = 24 /* bits of flight for registers */
+};
+
+typedef struct {
+	int16_t tx;
+	uint8_t arrived, phase;
+	uint8_t standing; /* warps */
+	uint8_t init;
+	uint8_t pad[2];
+} KeyNow;
+typedef struct {
+	uint16_t content[2]; /* of each part: 1 + warp * WORD + step that wrote it; 0: none */
+	uint8_t coming, fresh;
+	uint8_t marks; /* WAS_READ, and of fresh the warps whose writes are fenced */
+	uint8_t to;    /* barrier of what is coming */
+} CellNow;
+typedef union {
+	uint16_t at[WARPS];
+	KeyNow key;
+	CellNow cell;
+	uint64_t bits;
+} Unit;
+/* Roles, then keys, then cells. */
+typedef struct {
+	Unit u[1 + KEYS + CELLS];
+} Now;
+
+struct Runs {
+	const Prog *p;
+	int nk, nc, units;
+	int warps, role[WARPS], rank[WARPS], copy[WARPS]; /* of a role: 0, 1 */
+	Step word[WARPS][WORD];
+	uint32_t flight[WARPS][WORD + 1]; /* cells, registers of its groups before a step */
+	uint32_t loose[WARPS][WORD + 1];  /* cells that its lanes may still read */
+	int length[WARPS], need[KEYS];
+	int saw[WARPS][WORD][3];     /* 1 + what was seen */
+	uint8_t filled[WARPS][WORD]; /* a write met unread content: fenced 1, not 2 */
+	Unit *states;
+	uint32_t *table; /* 1 + number of a state */
+	int n, cap, table_size;
+	uint64_t random;
+	bool wrong, full;
+	const char *why;
+};
+
+static KeyNow *key_in(Now *s, int key)
+{
+	return &s->u[1 + key].key;
+}
+
+static CellNow *cell_in(const Runs *r, Now *s, int cell)
+{
+	return &s->u[1 + r->nk + cell].cell;
+}
+
+static bool wrong(Runs *r, bool is, const char *why)
+{
+	if (is && !r->wrong) {
+		r->wrong = true;
+		r->why = why;
+	}
+	return is;
+}
+
+static void see(Runs *r, int a, int i, int what, int value)
+{
+	int *saw = &r->saw[a][i][what];
+	wrong(r, *saw && *saw != value + 1, "what a step sees depends on the order");
+	*saw = value + 1;
+}
+
+/* ------------------------------------------------------------------ barriers */
+static bool has_left(const Runs *r, const Now *s, int a)
+{
+	return s->u[0].at[a] == r->length[a];
+}
+
+static bool is_gone(const Runs *r, const Now *s, int rank)
+{
+	for (int a = 0; a < r->warps; a++)
+		if (r->rank[a] == rank && !has_left(r, s, a))
+			return false;
+	return true;
+}
+
+static int need_of(const Runs *r, const Now *s, int key)
+{
+	int n = r->need[key];
+	for (int a = 0; a < r->warps && r->p->m.keys[key].rank < 0; a++)
+		n -= has_left(r, s, a);
+	return n;
+}
+
+static void complete(Runs *r, Now *s, int key)
+{
+	int need = need_of(r, s, key);
+	KeyNow *k = key_in(s, key);
+	wrong(r, k->arrived > need, "more arrivals than the count");
+	if (k->arrived < need || k->tx)
+		return;
+	for (int a = 0; a < r->warps; a++)
+		s->u[0].at[a] = (uint16_t)(s->u[0].at[a] + (k->standing >> a & 1));
+	k->standing = 0;
+	k->arrived = 0;
+	k->phase++;
+}
+
+static void arrive(Runs *r, Now *s, int a, int i, const Step *st)
+{
+	const Key *key = &r->p->m.keys[st->key];
+	KeyNow *k = key_in(s, st->key);
+	wrong(r, !key->named && !(k->init & FENCED), "no init");
+	wrong(r, key->rank >= 0 && is_gone(r, s, key->rank), "an arrival at a CTA that is gone");
+	see(r, a, i, 0, k->phase);
+	k->arrived = (uint8_t)(k->arrived + (st->kind == STEP_ARRIVE ? st->n * st->lanes : 1));
+	complete(r, s, st->key);
+}
+
+/* bar.sync: false as it stands there, but the last one goes on. */
+static bool meet(Runs *r, Now *s, int a, int i, const Step *st)
+{
+	KeyNow *k = key_in(s, st->key);
+	if (k->standing >> a & 1)
+		return false;
+	wrong(r, r->p->m.keys[st->key].rank >= 0 && st->n != r->need[st->key], "meet with others");
+	k->standing |= (uint8_t)(1 << a);
+	s->u[0].at[a] = (uint16_t)i;
+	arrive(r, s, a, i, st);
+	return true;
+}
+
+/* ------------------------------------------------------------------ slots */
+/* What this role's groups read is what they read now; of others, where they stand. */
+static bool is_in_flight(const Runs *r, const Now *s, int cell, int a, int i)
+{
+	uint32_t all = r->flight[a][i] | r->loose[a][i];
+	for (int b = 0; b < r->warps; b++) {
+		int at = s->u[0].at[b];
+		all |= b == a ? 0 : r->flight[b][at] | r->loose[b][at];
+	}
+	return all >> cell & 1;
+}
+
+/* Both parts, or what all warps of the writing role write. */
+static uint32_t whole(const Runs *r, const CellNow *c, int cell)
+{
+	int by = c->content[0] ? r->role[(c->content[0] - 1) / WORD] : 0;
+	uint32_t warps = (1u << r->p->src.role[by].warps) - 1;
+	return c->fresh < GENERIC ? r->p->m.cells[cell].full : GENERIC * warps;
+}
+
+static void read(Runs *r, Now *s, int a, int i, const Step *st)
+{
+	CellNow *c = cell_in(r, s, st->cell);
+	bool generic = c->fresh >= GENERIC;
+	wrong(r, c->coming, "a read of what is coming");
+	wrong(r, c->fresh != whole(r, c, st->cell), "a read of what is not there");
+	wrong(r, generic && st->kind != STEP_READ && (c->marks & FENCED_ALL) != c->fresh,
+	      "a read through the other proxy");
+	see(r, a, i, 0, c->content[0]);
+	see(r, a, i, 1, c->content[1]);
+	c->marks |= WAS_READ;
+}
+
+static void write(Runs *r, Now *s, int a, int i, const Step *st)
+{
+	CellNow *c = cell_in(r, s, st->cell);
+	wrong(r, c->coming, "a write over what is coming");
+	wrong(r, is_in_flight(r, s, st->cell, a, i), "a write over what a group reads");
+	int copy = r->copy[a], bit = GENERIC << copy;
+	see(r, a, i, 0, c->content[copy]);
+	r->filled[a][i] |= !(c->marks & WAS_READ) && c->marks & bit ? 1 : 2;
+	if (c->marks & WAS_READ)
+		c->fresh = c->marks = 0;
+	c->content[copy] = (uint16_t)(1 + a * WORD + i);
+	c->fresh |= (uint8_t)bit;
+	c->marks &= (uint8_t)~bit;
+}
+
+static void load(Runs *r, Now *s, int a, int i, const Step *st)
+{
+	CellNow *c = cell_in(r, s, st->cell);
+	int rank = r->p->m.cells[st->cell].rank, part = st->mask == 2;
+	wrong(r, !(key_in(s, st->key)->init & FENCED), "no init");
+	wrong(r, is_gone(r, s, rank), "a load into a CTA that is gone");
+	wrong(r, c->coming && c->to != st->key, "loads of one slot at two barriers");
+	wrong(r, is_in_flight(r, s, st->cell, a, i), "a load over what a group reads");
+	if (c->marks & WAS_READ)
+		c->fresh = c->marks = 0;
+	wrong(r, (c->coming | c->fresh) & st->mask, "a load over what was not read");
+	see(r, a, i, 0, c->content[part]);
+	c->content[part] = (uint16_t)(1 + a * WORD + i);
+	c->coming |= (uint8_t)st->mask;
+	c->to = (uint8_t)st->key;
+}
+
+static void land(Runs *r, Now *s, int cell, int part)
+{
+	CellNow *c = cell_in(r, s, cell);
+	int id = c->content[part] - 1, key = c->to;
+	KeyNow *k = key_in(s, key);
+	see(r, id / WORD, id % WORD, 2, k->phase);
+	c->coming &= (uint8_t)~(1 << part);
+	c->fresh |= (uint8_t)(1 << part);
+	k->tx = (int16_t)(k->tx - r->word[id / WORD][id % WORD].n);
+	complete(r, s, key);
+	if (!c->coming)
+		c->to = 0;
+}
+
+static void fence(const Runs *r, Now *s)
+{
+	for (int i = 0; i < r->nc; i++)
+		cell_in(r, s, i)->marks |= cell_in(r, s, i)->fresh & FENCED_ALL;
+}
+
+/* ------------------------------------------------------------------ steps */
+static bool is_own(StepKind kind)
+{
+	return kind == STEP_INIT || kind == STEP_FENCE_INIT || kind == STEP_MMA_COMMIT ||
+	       kind == STEP_MMA_WAIT || kind == STEP_BULK_COMMIT || kind == STEP_BULK_READ ||
+	       kind == STEP_BULK_WAIT || kind == STEP_MMA_FENCE || kind == STEP_TOUCH ||
+	       kind == STEP_WARP;
+}
+
+static void own_step(Runs *r, Now *s, int a, const Step *st)
+{
+	if (st->kind == STEP_INIT) {
+		key_in(s, st->key)->init = MADE;
+		wrong(r, st->n <= 0, "a count of zero");
+	}
+	for (int i = 0; i < r->nk && st->kind == STEP_FENCE_INIT; i++)
+		if (r->p->m.keys[i].rank == r->rank[a] && key_in(s, i)->init)
+			key_in(s, i)->init = MADE | FENCED;
+}
+
+static void leave(Runs *r, Now *s, int a, int i)
+{
+	int rank = r->rank[a], meet = r->p->m.meet - 1;
+	wrong(r, r->flight[a][i] != 0, "a group in flight at exit");
+	s->u[0].at[a] = (uint16_t)r->length[a];
+	for (int c = 0; c < r->nc && is_gone(r, s, rank); c++)
+		wrong(r, r->p->m.cells[c].rank == rank && cell_in(r, s, c)->coming,
+		      "a load is coming at exit");
+	if (meet >= 0 && key_in(s, meet)->arrived)
+		complete(r, s, meet);
+}
+
+/* Its own steps up to one that others see; false when it must wait there. */
+static bool advance(Runs *r, Now *s, int a)
+{
+	int i = s->u[0].at[a];
+	const Step *st = &r->word[a][i];
+	for (; is_own((StepKind)st->kind); st++, i++)
+		own_step(r, s, a, st);
+	switch ((int)st->kind) {
+	case STEP_BAR:
+	case STEP_BAR_RELAXED:
+		return meet(r, s, a, i, st);
+	case STEP_EXIT:
+		leave(r, s, a, i);
+		return true;
+	case STEP_WAIT:
+		wrong(r, !(key_in(s, st->key)->init & FENCED), "no init");
+		if ((key_in(s, st->key)->phase & 1) == st->n)
+			return false;
+		see(r, a, i, 0, key_in(s, st->key)->phase);
+		break;
+	case STEP_EXPECT:
+		key_in(s, st->key)->tx = (int16_t)(key_in(s, st->key)->tx + st->n);
+		arrive(r, s, a, i, st);
+		break;
+	case STEP_BAR_ARRIVE:
+		wrong(r, st->n != r->need[st->key], "signal with others");
+		arrive(r, s, a, i, st);
+		break;
+	case STEP_ARRIVE:
+		arrive(r, s, a, i, st);
+		break;
+	case STEP_LOAD:
+		load(r, s, a, i, st);
+		break;
+	case STEP_WRITE:
+		write(r, s, a, i, st);
+		break;
+	case STEP_FENCE:
+		fence(r, s);
+		break;
+	default:
+		read(r, s, a, i, st);
+	}
+	s->u[0].at[a] = (uint16_t)(i + 1);
+	return true;
+}
+
+/* A role's step or a landing, by number; false: not now. */
+static bool take(Runs *r, const Now *from, Now *to, int choice)
+{
+	int a = choice, c = (choice - WARPS) / 2, part = (choice - WARPS) % 2;
+	if (a < WARPS ? a >= r->warps || has_left(r, from, a)
+		      : !(from->u[1 + r->nk + c].cell.coming >> part & 1))
+		return false;
+	memcpy(to, from, sizeof *to->u * (size_t)r->units);
+	if (a < WARPS)
+		return advance(r, to, a);
+	land(r, to, c, part);
+	return true;
+}
+
+static int choices(const Runs *r)
+{
+	return WARPS + 2 * r->nc;
+}
+
+/* No more can be done: all have left, and nothing is open. */
+static void finish(Runs *r, const Now *now)
+{
+	for (int a = 0; a < r->warps; a++)
+		if (wrong(r, !has_left(r, now, a), "no role can go on"))
+			return;
+	for (int k = 0; k < r->nk; k++)
+		wrong(r, now->u[1 + k].key.tx != 0, "bytes");
+	for (int i = 0; i < r->nc; i++) {
+		const CellNow *c = &now->u[1 + r->nk + i].cell;
+		wrong(r, c->fresh >= GENERIC && !(c->marks & WAS_READ),
+		      "what was written is not read");
+	}
+}
+
+/* ------------------------------------------------------------------ states */
+static uint64_t hash_of(const Unit *u, int n)
+{
+	uint64_t h = 0x243f6a8885a308d3u;
+	for (int i = 0; i < n; i++) {
+		h = (h ^ u[i].bits) * 0x9e3779b97f4a7c15u;
+		h ^= h >> 31;
+	}
+	return h;
+}
+
+static Unit *state_at(const Runs *r, int i)
+{
+	return r->states + (size_t)i * (size_t)r->units;
+}
+
+static void grow(Runs *r)
+{
+	int old = r->table_size;
+	uint32_t *from = r->table;
+	r->table_size = 4 * old;
+	r->table = calloc((size_t)r->table_size, sizeof *r->table);
+	for (int i = 0; i < old; i++) {
+		uint64_t h;
+		if (!from[i])
+			continue;
+		h = hash_of(state_at(r, (int)from[i] - 1), r->units);
+		while (r->table[h & (uint64_t)(r->table_size - 1)])
+			h++;
+		r->table[h & (uint64_t)(r->table_size - 1)] = from[i];
+	}
+	free(from);
+}
+
+static void push(Runs *r, const Now *s)
+{
+	size_t bytes = sizeof *s->u * (size_t)r->units;
+	if (2 * r->n >= r->table_size)
+		grow(r);
+	for (uint64_t h = hash_of(s->u, r->units);; h++) {
+		uint32_t *e = &r->table[h & (uint64_t)(r->table_size - 1)];
+		if (*e && !memcmp(state_at(r, (int)*e - 1), s->u, bytes))
+			return;
+		if (*e)
+			continue;
+		r->full |= r->n == r->cap;
+		if (r->full)
+			return;
+		memcpy(state_at(r, r->n++), s->u, bytes);
+		*e = (uint32_t)r->n;
+		return;
+	}
+}
+
+static void expand(Runs *r, const Now *from)
+{
+	Now to;
+	bool moved = false;
+	for (int i = 0; i < choices(r) && !r->wrong; i++) {
+		if (!take(r, from, &to, i))
+			continue;
+		moved = true;
+		push(r, &to);
+	}
+	if (!moved)
+		finish(r, from);
+}
+
+static void explore(Runs *r, const Now *first)
+{
+	Now s;
+	push(r, first);
+	for (int i = 0; i < r->n && !r->wrong && !r->full; i++) {
+		memcpy(&s, state_at(r, i), sizeof *s.u * (size_t)r->units);
+		expand(r, &s);
+	}
+}
+
+/* ------------------------------------------------------------------ walks */
+static int below(Runs *r, int n)
+{
+	r->random = r->random * 6364136223846793005u + 1442695040888963407u;
+	return (int)((r->random >> 33) % (uint64_t)n);
+}
+
+/* One run that prefers some roles and landings to others: most of what is wrong shows in a few. */
+static void walk(Runs *r, const Now *first)
+{
+	Now now = *first, to;
+	int rank[WARPS + 2 * CELLS], n = choices(r);
+	for (int i = 0; i < n; i++)
+		rank[i] = i;
+	for (bool moved = true; moved && !r->wrong;) {
+		moved = false;
+		for (int i = 0; i < n && (!moved || !below(r, 6)); i++) {
+			int j = i + below(r, n - i), swap = rank[i];
+			if (!below(r, 4)) {
+				rank[i] = rank[j];
+				rank[j] = swap;
+			}
+		}
+		for (int i = 0; i < n && !moved && !r->wrong; i++)
+			moved = take(r, &now, &to, rank[i]);
+		if (moved)
+			memcpy(&now, &to, sizeof *to.u * (size_t)r->units);
+	}
+	if (!r->wrong)
+		finish(r, &now);
+}
+
+/* ------------------------------------------------------------------ a program */
+static void append(Runs *r, int a, const Letter *l)
+{
+	const Part *part = &l->of[r->role[a]];
+	if (r->length[a] + part->n > WORD)
+		panic("a role of more than %d steps", WORD);
+	for (int i = 0; i < part->n; i++)
+		r->word[a][r->length[a]++] = part->steps[i];
+}
+
+static void find_words(Runs *r, int trips)
+{
+	const Prog *p = r->p;
+	r->warps = 0;
+	for (int role = 0; role < p->src.roles; role++)
+		for (int i = 0; i < p->src.role[role].warps; i++) {
+			r->role[r->warps] = role;
+			r->rank[r->warps] = p->src.role[role].rank;
+			r->copy[r->warps++] = i;
+		}
+	for (int a = 0; a < r->warps; a++) {
+		r->length[a] = 0;
+		append(r, a, &p->letters[L_START]);
+		for (int k = 0; k < trips; k++)
+			append(r, a, &p->letters[k ? L_TRIP + k % PERIOD : L_FIRST]);
+		append(r, a, &p->letters[trips ? L_END + trips % PERIOD : L_NONE]);
+		for (int i = 0; i < r->length[a]; i++)
+			if (r->word[a][i].kind == STEP_INIT)
+				r->need[r->word[a][i].key] = r->word[a][i].n;
+	}
+	for (int k = 0; k < p->m.nk; k++)
+		if (p->m.keys[k].named)
+			r->need[k] = p->m.keys[k].warps;
+}
+
+/* Which slots the groups of a role read before each of its steps: `wait n` leaves the last n. */
+static void find_flight(Runs *r, int a, StepKind reads, StepKind commit, StepKind wait)
+{
+	uint32_t group[WORD + 1] = {0}; /* the last one is open */
+	int first = 0, n = 0;
+	for (int i = 0; i <= r->length[a]; i++) {
+		const Step *st = &r->word[a][i];
+		for (int g = first; g <= n; g++)
+			r->flight[a][i] |= group[g];
+		if (i == r->length[a])
+			return;
+		if (st->kind == (int)reads)
+			group[n] |= 1u << st->cell | st->mask << ACC;
+		else if (st->kind == (int)commit)
+			n++;
+		else if (st->kind == (int)wait ||
+			 (wait == STEP_BULK_READ && st->kind == STEP_BULK_WAIT))
+			first = n - st->n > first ? n - st->n : first;
+	}
+}
+
+/* What all lanes of a warp read is read until they meet. */
+static void find_loose(Runs *r, int a)
+{
+	uint32_t loose = 0;
+	for (int i = 0; i < r->length[a]; i++) {
+		const Step *st = &r->word[a][i];
+		int kind = st->kind;
+		r->loose[a][i] = loose;
+		if (kind == STEP_WARP || kind == STEP_BAR || kind == STEP_BAR_RELAXED ||
+		    kind == STEP_BAR_ARRIVE || (kind == STEP_ARRIVE && st->lanes == 32))
+			loose = 0;
+		if (kind == STEP_READ && st->lanes == 32)
+			loose |= 1u << st->cell;
+	}
+}
+
+/* Registers are the role's alone: no wgmma in flight has those it uses, and a fence comes first. */
+static void check_registers(Runs *r, int a)
+{
+	uint32_t used = ~0u;
+	for (int i = 0; i < r->length[a]; i++) {
+		const Step *st = &r->word[a][i];
+		if (st->kind == STEP_MMA_FENCE)
+			used = 0;
+		if (st->kind == STEP_TOUCH)
+			used |= st->mask;
+		wrong(r, st->kind == STEP_TOUCH && r->flight[a][i] >> ACC & st->mask, "in use");
+		wrong(r, st->kind == STEP_MMA && used & st->mask, "no wgmma fence");
+	}
+}
+
+bool runs_wrong(Runs *r, const Prog *p, int trips)
+{
+	Now first;
+	memset(&first, 0, sizeof first);
+	memset(r->saw, 0, sizeof r->saw);
+	memset(r->filled, 0, sizeof r->filled);
+	memset(r->flight, 0, sizeof r->flight);
+	memset(r->loose, 0, sizeof r->loose);
+	memset(r->table, 0, sizeof *r->table * (size_t)r->table_size);
+	r->p = p;
+	r->nk = p->m.nk;
+	r->nc = p->m.nc;
+	r->units = 1 + r->nk + r->nc;
+	r->cap = MOST_BYTES / (int)sizeof(Unit) / r->units;
+	r->n = 0;
+	r->wrong = r->full = false;
+	r->why = "";
+	r->random = 1;
+	find_words(r, trips);
+	for (int a = 0; a < r->warps; a++) {
+		find_flight(r, a, STEP_MMA, STEP_MMA_COMMIT, STEP_MMA_WAIT);
+		find_flight(r, a, STEP_STORE, STEP_BULK_COMMIT, STEP_BULK_READ);
+		find_loose(r, a);
+		check_registers(r, a);
+	}
+	for (int i = 0; i < WALKS && !r->wrong; i++)
+		walk(r, &first);
+	if (!r->wrong)
+		explore(r, &first);
+	for (int a = 0; a < r->warps && !r->full; a++)
+		for (int i = 0; i < r->length[a]; i++)
+			wrong(r, r->filled[a][i] == 1, "a write over what was fenced and not read");
+	return r->wrong;
+}
+
+bool runs_full(const Runs *r)
+{
+	return r->full;
+}
+
+int runs_states(const Runs *r)
+{
+	return r->n;
+}
+
+const char *runs_why(const Runs *r)
+{
+	return r->why;
+}
+
+Runs *runs_new(void)
+{
+	Runs *r = calloc(1, sizeof *r);
+	r->table_size = 1 << 12;
+	r->table = calloc((size_t)r->table_size, sizeof *r->table);
+	r->states = malloc(MOST_BYTES);
+	return r;
+}
+
+void runs_free(Runs *r)
+{
+	free(r->states);
+	free(r->table);
+	free(r);
+}
