@@ -112,8 +112,8 @@ static bool is_elected(const Op *op)
 	return op;
 }
 
-/* From first to last, by one lane of the role's first warp. All lanes run what follows, which is all
- * that PTX asks for aligned instructions. */
+/* From first to last, by one lane of the role's first warp. All lanes run what follows, which is
+ * all that PTX asks for aligned instructions. */
 static void by_one_thread(Kernel *k, Op *first, Op *last)
 {
 	const Op *role = op_role(first);

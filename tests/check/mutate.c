@@ -31,7 +31,7 @@ static const char *const names[M_COUNT] = {"drop", "double", "up",      "down", 
 					   "more", "less",   "barrier", "mask", "rank"};
 
 /* Mutants that the verifier proves, and why that is right. `next` is the statement that a move goes
- * past, or what has another slot; NULL: any. */
+ * past, or what has another slot, or the file where an op is dropped; NULL: any. */
 static const struct {
 	Mutation how;
 	const char *op, *next, *why;
@@ -223,13 +223,19 @@ static void judge(const char *file, const char *text, const char *op, Mutation h
 	       past ? past : "", r->verdict == CHECK_PROVED ? "proved" : r->why);
 }
 
+static const char *file_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}
+
 /* One mutant; false when there is no such op. */
 static bool one(const char *file, const char *text, size_t size, int n, Mutation how)
 {
 	Ctx *c = ctx_new();
 	Module *m = module_parse(c, ctx_src(c, file, text, size));
 	Op *op = m && m->kernels.n ? candidate(m->kernels.at[0], n) : NULL;
-	const char *past = NULL;
+	const char *past = how == M_DROP ? file_name(file) : NULL;
 	if (op) {
 		Kernel *k = m->kernels.at[0];
 		const char *name = op_rows[op->kind].name;
