@@ -180,7 +180,8 @@ static const Ix *put_unit(Finder *f, const Ix *x)
 	if (x->kind == IX_CONST || x->kind == IX_SYM)
 		return x;
 	const Ix *a = put_unit(f, x->a), *b = put_unit(f, x->b);
-	if (x->kind == IX_DIV && b->kind == IX_MUL && ix_is_const(b->b, NULL)) {
+	int64_t d;
+	if (x->kind == IX_DIV && b->kind == IX_MUL && ix_is_const(b->b, &d) && d > 0) {
 		IxFacts facts = {f->facts.at, f->facts.n};
 		a = ix_simplify(f->c, ix_div(f->c, a, b->b), facts);
 		b = b->a;
