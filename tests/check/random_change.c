@@ -98,18 +98,26 @@ static void change_load(Source *s)
 		announce(s, to, m.rank, m.n);
 }
 
-/* A role leaves a ring to the others. */
-static void change_ring(Source *s)
+static void forget(Role *r, int ring)
 {
-	int ring = random_below(s->rings), a = random_below(s->roles);
 	for (int part = 0; part < PARTS; part++)
-		for (int i = 0; i < s->role[a].part[part].n;) {
-			const Move *m = &s->role[a].part[part].at[i];
+		for (int i = 0; i < r->part[part].n;) {
+			const Move *m = &r->part[part].at[i];
 			if (m->barrier != AT_NAMED && m->ring == ring)
-				drop(&s->role[a].part[part], i);
+				drop(&r->part[part], i);
 			else
 				i++;
 		}
+}
+
+/* A role leaves a ring to the others, or all others leave it to that role. */
+static void change_ring(Source *s)
+{
+	int ring = random_below(s->rings), one = random_below(s->roles);
+	bool others = chance(40);
+	for (int a = 0; a < s->roles; a++)
+		if ((a == one) != others)
+			forget(&s->role[a], ring);
 }
 
 static void change_move(Source *s)

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORD = 512, CELLS = 16, KEYS = 48, WALKS = 24, MOST_BYTES = 96 << 20, MADE = 1, FENCED = 2 };
+enum { WORD = 512, CELLS = 16, KEYS = 48, WALKS = 32, MOST_BYTES = 96 << 20, MADE = 1, FENCED = 2 };
 enum {
 	GENERIC = 4, /* fresh: parts loaded, or warps of the writing role, from this bit */
 	WAS_READ = 1,
@@ -431,24 +431,29 @@ static int below(Runs *r, int n)
 	return (int)((r->random >> 33) % (uint64_t)n);
 }
 
-/* One run that prefers some roles and landings to others: most of what is wrong shows in a few. */
-static void walk(Runs *r, const Now *first)
+static void swap(Runs *r, int *order, int i, int n)
+{
+	int j = i + below(r, n - i), was = order[i];
+	order[i] = order[j];
+	order[j] = was;
+}
+
+/* One run in which some warps and landings go before others, with a change of mind at times: most
+ * of what is wrong shows in a few. */
+static void walk(Runs *r, const Now *first, bool steady)
 {
 	Now now = *first, to;
-	int rank[WARPS + 2 * CELLS], n = choices(r);
+	int order[WARPS + 2 * CELLS], n = choices(r);
 	for (int i = 0; i < n; i++)
-		rank[i] = i;
+		order[i] = i;
+	for (int i = 0; i < n; i++)
+		swap(r, order, i, n);
 	for (bool moved = true; moved && !r->wrong;) {
 		moved = false;
-		for (int i = 0; i < n && (!moved || !below(r, 6)); i++) {
-			int j = i + below(r, n - i), swap = rank[i];
-			if (!below(r, 4)) {
-				rank[i] = rank[j];
-				rank[j] = swap;
-			}
-		}
+		if (!steady && !below(r, 12))
+			swap(r, order, below(r, n), n);
 		for (int i = 0; i < n && !moved && !r->wrong; i++)
-			moved = take(r, &now, &to, rank[i]);
+			moved = take(r, &now, &to, order[i]);
 		if (moved)
 			memcpy(&now, &to, sizeof *to.u * (size_t)r->units);
 	}
@@ -569,7 +574,7 @@ bool runs_wrong(Runs *r, const Prog *p, int trips)
 		check_registers(r, a);
 	}
 	for (int i = 0; i < WALKS && !r->wrong; i++)
-		walk(r, &first);
+		walk(r, &first, i % 2);
 	if (!r->wrong)
 		explore(r, &first);
 	for (int a = 0; a < r->warps && !r->full; a++)
