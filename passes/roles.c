@@ -42,13 +42,52 @@ typedef struct {
  * Ki. With three, ptxas compiles for the 128 registers that 512 threads start with. */
 static const Budget shares[] = {{0, 0, 255}, {40, 232, 232}, {24, 240, 240}, {32, 160, 128}};
 
-static int accumulators(const Kernel *k)
+typedef struct {
+	int acc;  /* of accumulators */
+	int read; /* of the tiles that the epilogue reads, of each tensor one at a time */
+} Needs;
+
+/* The tensor, or its buffer, that a register tile is read from; NULL: it accumulates. */
+static const Val *source_of(const Kernel *k, const Val *frag)
 {
-	int regs = 0;
-	for (const Op *op = kernel_first(k); op; op = op_next(op))
-		if (op->kind == OP_FRAG && op->out->type->tv)
-			regs += type_regs(op->out->type);
-	return regs;
+	for (const Op *op = kernel_first(k); op; op = op_next(op)) {
+		if ((op->kind != OP_LOAD && op->kind != OP_LOAD_SHARED) || op->in[0].val != frag)
+			continue;
+		const Val *from = op->in[1].val;
+		return from->def->kind == OP_TILE ? from->def->in[0].val : from;
+	}
+	return NULL;
+}
+
+static int frag_regs(const Op *op)
+{
+	return op->kind == OP_FRAG && op->out->type->tv ? type_regs(op->out->type) : 0;
+}
+
+/* Whether op is the first of the largest tiles that are read from there. */
+static bool is_largest(const Kernel *k, const Op *op, const Val *from)
+{
+	bool before = true;
+	for (const Op *other = kernel_first(k); other; other = op_next(other)) {
+		before &= other != op;
+		if (frag_regs(other) >= frag_regs(op) + !before && source_of(k, other->out) == from)
+			return false;
+	}
+	return true;
+}
+
+static Needs find_needs(const Kernel *k)
+{
+	Needs n = {0};
+	for (const Op *op = kernel_first(k); op; op = op_next(op)) {
+		int regs = frag_regs(op);
+		const Val *from = regs ? source_of(k, op->out) : NULL;
+		if (!from)
+			n.acc += regs;
+		else if (is_largest(k, op, from))
+			n.read += regs;
+	}
+	return n;
 }
 
 static bool leaves_two_ways(const Kernel *k)
@@ -65,14 +104,14 @@ static int registers_beside(const Kernel *k)
 	return OVERHEAD + (leaves_two_ways(k) ? TWO_WAYS : 0);
 }
 
-static Budget budget_cooperative(Kernel *k, int warpgroups, int acc)
+static Budget budget_cooperative(Kernel *k, int warpgroups, int tiles)
 {
 	const Attr *given = attrs_get(&k->attrs, A_ROLE_REGS);
 	if (given)
 		return (Budget){(int)given->i[0], (int)given->i[1], (int)given->i[1]};
 	if (warpgroups == 1)
 		return shares[0];
-	int needed = acc + registers_beside(k);
+	int needed = tiles + registers_beside(k);
 	if (warpgroups == 2 && needed <= shares[1].limit)
 		return shares[1];
 	if (warpgroups == 2)
@@ -87,20 +126,33 @@ static int budget_alike(const Kernel *k, int threads)
 	return regs < t->max_regs_thread ? regs : t->max_regs_thread;
 }
 
-static void check_registers(Kernel *k, TiledMma t, Loc loc, int acc, int limit)
+/* The most columns that fit. What is read in chunks does not grow with the tile. */
+static int most_columns(TiledMma t, Needs n, int limit)
 {
-	if (acc + OVERHEAD <= limit)
-		return;
 	int threads = WARPS * WARP_THREADS * tiled_mma_warpgroups(t);
-	int columns = (limit - OVERHEAD) * threads / t.m / 8 * 8;
-	diag_remedy(k->ctx,
-		    diag(k->ctx, loc, D_E0402,
-			 "the accumulator of %d x %d takes %d registers a thread on %d "
-			 "warpgroup%s; with %d for "
-			 "addresses that is more than the %d there are",
-			 t.m, t.n, acc, tiled_mma_warpgroups(t),
-			 tiled_mma_warpgroups(t) > 1 ? "s" : "", OVERHEAD, limit),
-		    "the largest tile of %d rows that fits is %d x %d", t.m, t.m, columns);
+	int free = limit - OVERHEAD - (n.read < n.acc ? n.read : 0), each = n.acc;
+	each += n.read < n.acc ? 0 : n.read;
+	int columns = free * n.acc / each * threads / t.m / 8 * 8;
+	return columns < t.n ? columns : t.n - 8;
+}
+
+static void check_registers(Kernel *k, TiledMma t, Loc loc, Needs n, int limit)
+{
+	int groups = tiled_mma_warpgroups(t), columns = most_columns(t, n, limit);
+	if (n.acc + n.read + OVERHEAD <= limit)
+		return;
+	DiagMsg *m = diag(k->ctx, loc, D_E0402,
+			  "the accumulator of %d x %d %stakes %d registers a thread on %d "
+			  "warpgroup%s; with %d for addresses that is more than the %d there are",
+			  t.m, t.n, n.read ? "with what the epilogue reads " : "", n.acc + n.read,
+			  groups, groups > 1 ? "s" : "", OVERHEAD, limit);
+	if (columns <= 0)
+		diag_remedy(k->ctx, m, "no tile of %d rows fits: take fewer", t.m);
+	else if (n.read < n.acc)
+		diag_remedy(k->ctx, m, "the largest tile of %d rows that fits is %d x %d", t.m, t.m,
+			    columns);
+	else /* a smaller tile may leave by other ways, and take less */
+		diag_remedy(k->ctx, m, "a tile of %d x %d fits", t.m, columns);
 }
 
 /* setmaxnreg: multiples of 8 from 24 to 256, and what all warps hold fits the register file. */
@@ -378,16 +430,18 @@ void pass_roles(Kernel *k)
 	TiledMma t = op_tiled_mma(mma);
 	bool turns = kernel_pingpong(k);
 	bool split = strcmp(attrs_str(&k->attrs, A_ROLES, "none"), "none") != 0;
-	int warpgroups = turns ? TURNS : tiled_mma_warpgroups(t), acc = accumulators(k);
+	int warpgroups = turns ? TURNS : tiled_mma_warpgroups(t);
+	Needs needs = find_needs(k);
+	int tiles = needs.acc + needs.read;
 	int threads = (warpgroups + split) * WARPS * WARP_THREADS;
 	if (!check_threads(k, threads, mma->loc))
 		return;
-	Budget b = budget_cooperative(k, warpgroups, acc);
+	Budget b = budget_cooperative(k, warpgroups, tiles);
 	if (!split)
 		b = (Budget){0, 0, budget_alike(k, threads)};
-	why_registers(k, b.producer, b.consumer ? b.consumer : b.limit, acc, registers_beside(k));
+	why_registers(k, b.producer, b.consumer ? b.consumer : b.limit, tiles, registers_beside(k));
 	check_given(k, b, warpgroups, k->loc);
-	check_registers(k, t, mma->loc, acc, b.limit);
+	check_registers(k, t, mma->loc, needs, b.limit);
 	if (diag_errors(k->ctx))
 		return;
 	if (turns)

@@ -22,7 +22,7 @@ static int lacks(const Program *p, const Ix *x)
 	       (ix_uses(x, p->rest) ? LACKS_REST : 0) | (ix_uses(x, p->trips) ? LACKS_TRIPS : 0);
 }
 
-/* In words that a user knows: `#trip * M` -> "trip * M, where trip is the trip of the main loop" */
+/* In words that a user knows: #trip * M  ->  "trip * M, where trip is the trip of ..." */
 const char *program_vague(const Program *p)
 {
 	const struct {
