@@ -42,6 +42,10 @@ typedef struct {
  * Ki. With three, ptxas compiles for the 128 registers that 512 threads start with. */
 static const Budget shares[] = {{0, 0, 255}, {40, 232, 232}, {24, 240, 240}, {32, 160, 128}};
 
+/* Where the producer finds in each iteration who loads the same: of up to 4 CTAs, of more. */
+static const Budget paced_shares[] = {{56, 224, 224}, {104, 200, 200}};
+enum { FEW_CTAS = 4 };
+
 typedef struct {
 	int acc;  /* of accumulators */
 	int read; /* of the tiles that the epilogue reads, of each tensor one at a time */
@@ -104,6 +108,27 @@ static int registers_beside(const Kernel *k)
 	return OVERHEAD + (leaves_two_ways(k) ? TWO_WAYS : 0);
 }
 
+static bool is_paced(const Kernel *k)
+{
+	for (const Op *ring = kernel_find(k, OP_RING); ring; ring = op_find_next(ring, OP_RING))
+		if (attrs_int(&ring->attrs, A_PACED, 0))
+			return true;
+	return false;
+}
+
+static Budget budget_two(Kernel *k, int needed)
+{
+	const Attr *cluster = attrs_get(&k->attrs, A_CLUSTER);
+	bool few = !cluster || cluster->i[0] * cluster->i[1] <= FEW_CTAS;
+	for (int i = is_paced(k) ? !few : -1; i >= 0; i--)
+		if (needed <= paced_shares[i].limit)
+			return paced_shares[i];
+	if (needed <= shares[1].limit)
+		return shares[1];
+	why_few_registers(k, shares[1].consumer, needed);
+	return shares[2];
+}
+
 static Budget budget_cooperative(Kernel *k, int warpgroups, int tiles)
 {
 	const Attr *given = attrs_get(&k->attrs, A_ROLE_REGS);
@@ -111,12 +136,7 @@ static Budget budget_cooperative(Kernel *k, int warpgroups, int tiles)
 		return (Budget){(int)given->i[0], (int)given->i[1], (int)given->i[1]};
 	if (warpgroups == 1)
 		return shares[0];
-	int needed = tiles + registers_beside(k);
-	if (warpgroups == 2 && needed <= shares[1].limit)
-		return shares[1];
-	if (warpgroups == 2)
-		why_few_registers(k, shares[1].consumer, needed);
-	return shares[warpgroups];
+	return warpgroups == 2 ? budget_two(k, tiles + registers_beside(k)) : shares[warpgroups];
 }
 
 static int budget_alike(const Kernel *k, int threads)
