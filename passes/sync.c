@@ -197,6 +197,15 @@ static const Ix *set_of_rank(Ctx *c, const Attr *sets)
 	return ix_of_sets(c, set, sets->n);
 }
 
+/* Whether `set` has the bit x; of one without gaps from bit 0 on, a comparison says so. */
+static const Ix *in_set(Ctx *c, const Ix *x, const Ix *set)
+{
+	int64_t bits;
+	if (ix_is_const(set, &bits) && bits > 0 && (bits & (bits + 1)) == 0)
+		return ix_new(c, IX_LT, x, ix_const(c, __builtin_popcountll((uint64_t)bits)));
+	return ix_mod(c, ix_new(c, IX_SHR, set, x), ix_const(c, 2));
+}
+
 /* On the barrier of every CTA that fills this one's slots: lane l on that of rank l. */
 static Op *arrive_on_all(const Sync *s, Loc loc, const Ix *at)
 {
@@ -205,7 +214,7 @@ static Op *arrive_on_all(const Sync *s, Loc loc, const Ix *at)
 	const Ix *lane = ix_sym(c, "lane"), *from = set_of_rank(c, s->from);
 	Op *some = op_new(k, OP_IF, loc),
 	   *arrive = barrier_op(k, OP_MBAR_ARRIVE, loc, s->empty, at);
-	op_ix(k, some, ix_mod(c, ix_new(c, IX_SHR, from, lane), ix_int(k, 2)));
+	op_ix(k, some, in_set(c, lane, from));
 	op_ix(k, arrive, lane);
 	block_append(op_body(k, some), arrive);
 	return some;
