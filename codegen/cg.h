@@ -108,7 +108,8 @@ void cg_set_reg(Cg *g, const Bound *v, int i, LLVMValueRef x); /* of mutable sto
 /* index.c: index expressions. A value is 32 bits wide where its range allows it. */
 LLVMValueRef cg_i32(Cg *g, const Ix *x);
 LLVMValueRef cg_i64(Cg *g, const Ix *x);
-LLVMValueRef cg_cond(Cg *g, const Ix *x); /* x != 0, an i1 */
+LLVMValueRef cg_cond(Cg *g, const Ix *x);                  /* x != 0, an i1 */
+void cg_bind_term(Cg *g, const Ix *x, LLVMValueRef value); /* in 32 bits, in this scope */
 bool cg_fits32(const Cg *g, const Ix *x);
 void cg_range(const Cg *g, const Ix *x, int64_t *lo, int64_t *hi);
 /* x is the sum of at[0 .. n) and of `constant`, which takes in whatever is constant here. */
@@ -123,6 +124,7 @@ LLVMValueRef cg_sum(Cg *g, const Sum *s, int bits); /* without the constant; NUL
 
 /* smem.c: addresses in shared memory; `byte` may be NULL */
 LLVMValueRef cg_smem_ptr(Cg *g, Operand buffer, const Ix *byte);
+LLVMValueRef cg_smem_ptr_of(Cg *g, Operand buffer, const Ix *rank); /* of another CTA */
 /* (address & 0x3ffff) / 16 + plus */
 LLVMValueRef cg_smem16(Cg *g, Operand buffer, const Ix *byte, int64_t plus);
 

@@ -215,30 +215,59 @@ static LLVMValueRef simple_i32(Cg *g, const Ix *x)
 	return cg_i32(g, ix_simplify(g->m->ctx, x, (IxFacts){g->facts.at, g->facts.n}));
 }
 
-/* Slot and phase are carried: one more, and at the ring's end back to 0 with the phase turned. */
+/* A value carried by a loop: from before it, and from the end of its body. */
+static LLVMValueRef carried(Cg *g, const Loop *l, const char *name, LLVMValueRef from)
+{
+	LLVMValueRef phi = LLVMBuildPhi(g->b, g->m->i32, name);
+	LLVMBasicBlockRef before = l->before;
+	LLVMAddIncoming(phi, &from, &before, 1);
+	return phi;
+}
+
+static void carry(Cg *g, LLVMValueRef phi, LLVMValueRef next)
+{
+	LLVMBasicBlockRef last = LLVMGetInsertBlock(g->b);
+	LLVMAddIncoming(phi, &next, &last, 1);
+}
+
+enum { MOST_AGO = 2 };
+
+/* The slot n iterations ago, as the IR writes it. */
+static const Ix *slot_ago(Ctx *c, const Ix *slot, int64_t slots, int n)
+{
+	return ix_mod(c, ix_add(c, slot, ix_const(c, slots - n)), ix_const(c, slots));
+}
+
+/* Slot and phase are carried: one more, and at the ring's end back to 0 with the phase turned. So
+ * are the slots of the last iterations, which are given back now: tensor cores wait for arithmetic
+ * between a wgmma.wait and the next wgmma. */
 void emit_FOR_RING(Cg *g, const Op *op)
 {
 	Ctx *c = g->m->ctx;
 	int64_t slots = attrs_int(&op->attrs, A_SLOTS, 1);
-	const Ix *n = ix_const(c, slots), *two = ix_const(c, 2);
-	LLVMValueRef slot0 = simple_i32(g, ix_mod(c, op->ix[2], n));
+	const Ix *n = ix_const(c, slots), *two = ix_const(c, 2), *base = ix_mod(c, op->ix[2], n);
+	LLVMValueRef slot0 = simple_i32(g, base), ago0[MOST_AGO + 1], ago[MOST_AGO + 1];
 	LLVMValueRef phase0 = simple_i32(g, ix_mod(c, ix_div(c, op->ix[2], n), two));
+	int nago = slots > MOST_AGO ? MOST_AGO : 0;
+	for (int i = 1; i <= nago; i++)
+		ago0[i] = simple_i32(g, slot_ago(c, base, slots, i));
 	Loop l = loop_open(g, op);
-	LLVMValueRef slot = LLVMBuildPhi(g->b, g->m->i32, op->sym[1]);
-	LLVMValueRef phase = LLVMBuildPhi(g->b, g->m->i32, op->sym[2]);
-	LLVMAddIncoming(slot, &slot0, &l.before, 1);
-	LLVMAddIncoming(phase, &phase0, &l.before, 1);
+	LLVMValueRef slot = ago[0] = carried(g, &l, op->sym[1], slot0);
+	LLVMValueRef phase = carried(g, &l, op->sym[2], phase0);
+	for (int i = 1; i <= nago; i++)
+		ago[i] = carried(g, &l, "ago", ago0[i]);
 	cg_bind_name(g, op->sym[1], (IxFact){.lo = 0, .hi = slots - 1, .div = 1}, slot);
 	cg_bind_name(g, op->sym[2], (IxFact){.lo = 0, .hi = 1, .div = 1}, phase);
+	for (int i = 1; i <= nago; i++)
+		cg_bind_term(g, slot_ago(c, ix_sym(c, op->sym[1]), slots, i), ago[i]);
 	loop_body(g, &l, op);
 	LLVMValueRef more = LLVMBuildNUWAdd(g->b, slot, cg_int32(g, 1), "");
 	LLVMValueRef end = LLVMBuildICmp(g->b, LLVMIntEQ, more, cg_int32(g, slots), "");
-	LLVMValueRef next = LLVMBuildSelect(g->b, end, cg_int32(g, 0), more, "");
 	LLVMValueRef turn = LLVMBuildZExt(g->b, end, g->m->i32, "");
-	LLVMValueRef turned = LLVMBuildXor(g->b, phase, turn, "");
-	LLVMBasicBlockRef last = LLVMGetInsertBlock(g->b);
-	LLVMAddIncoming(slot, &next, &last, 1);
-	LLVMAddIncoming(phase, &turned, &last, 1);
+	carry(g, phase, LLVMBuildXor(g->b, phase, turn, ""));
+	carry(g, slot, LLVMBuildSelect(g->b, end, cg_int32(g, 0), more, ""));
+	for (int i = 1; i <= nago; i++)
+		carry(g, ago[i], ago[i - 1]);
 	loop_close(g, &l);
 }
 

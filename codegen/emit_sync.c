@@ -25,16 +25,14 @@ void emit_MBAR_EXPECT(Cg *g, const Op *op)
 
 void emit_MBAR_ARRIVE(Cg *g, const Op *op)
 {
-	LLVMValueRef bar = cg_smem_ptr(g, op->in[0], NULL);
-	LLVMValueRef count = cg_int32(g, attrs_int(&op->attrs, A_COUNT, 1));
-	if (op->nix == 0) {
-		LLVMValueRef args[2] = {bar, count};
-		cg_call(g, "llvm.nvvm.mbarrier.arrive.scope.cta.space.cta", NULL, args, 2);
-		return;
-	}
-	LLVMValueRef where[2] = {bar, cg_i32(g, op->ix[0])};
-	LLVMValueRef args[2] = {cg_call(g, "llvm.nvvm.mapa.shared.cluster", NULL, where, 2), count};
-	cg_call(g, "llvm.nvvm.mbarrier.arrive.scope.cta.space.cluster", NULL, args, 2);
+	const Ix *rank = op->nix ? op->ix[0] : NULL;
+	LLVMValueRef args[2] = {rank ? cg_smem_ptr_of(g, op->in[0], rank)
+				     : cg_smem_ptr(g, op->in[0], NULL),
+				cg_int32(g, attrs_int(&op->attrs, A_COUNT, 1))};
+	cg_call(g,
+		rank ? "llvm.nvvm.mbarrier.arrive.scope.cta.space.cluster"
+		     : "llvm.nvvm.mbarrier.arrive.scope.cta.space.cta",
+		NULL, args, 2);
 }
 
 void emit_MBAR_WAIT(Cg *g, const Op *op)

@@ -269,6 +269,16 @@ static const Term *term_of(Cg *g, const Ix *x)
 	return &g->terms.at[g->terms.n - 1];
 }
 
+void cg_bind_term(Cg *g, const Ix *x, LLVMValueRef value)
+{
+	Term t = {.ix = x, .bits = 32, .value = value};
+	cg_range(g, x, &t.lo, &t.hi);
+	if (t.lo == t.hi)
+		return; /* a number */
+	vec_push(g->arena, &g->terms, t);
+	*term_place(g, x->id) = g->terms.n;
+}
+
 bool cg_fits32(const Cg *g, const Ix *x)
 {
 	int64_t lo, hi;

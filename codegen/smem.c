@@ -19,14 +19,27 @@ static const Ix *place(Cg *g, Operand buffer, const Ix *byte)
 	return byte ? ix_add(c, at, byte) : at;
 }
 
-LLVMValueRef cg_smem_ptr(Cg *g, Operand buffer, const Ix *byte)
+static LLVMValueRef ptr_from(Cg *g, LLVMValueRef p, Operand buffer, const Ix *byte)
 {
 	Sum s = cg_split(g, place(g, buffer, byte));
-	LLVMValueRef at = cg_sum(g, &s, 32), p = g->m->smem;
+	LLVMValueRef at = cg_sum(g, &s, 32);
 	if (at)
 		p = LLVMBuildInBoundsGEP2(g->b, g->m->i8, p, &at, 1, "");
 	LLVMValueRef rest = cg_int32(g, s.constant);
 	return s.constant ? LLVMBuildInBoundsGEP2(g->b, g->m->i8, p, &rest, 1, "") : p;
+}
+
+LLVMValueRef cg_smem_ptr(Cg *g, Operand buffer, const Ix *byte)
+{
+	return ptr_from(g, g->m->smem, buffer, byte);
+}
+
+/* Where shared memory begins there is the same in a loop, whatever slot is meant. */
+LLVMValueRef cg_smem_ptr_of(Cg *g, Operand buffer, const Ix *rank)
+{
+	LLVMValueRef where[2] = {g->m->smem, cg_i32(g, rank)};
+	LLVMValueRef begin = cg_call(g, "llvm.nvvm.mapa.shared.cluster", NULL, where, 2);
+	return ptr_from(g, begin, buffer, NULL);
 }
 
 LLVMValueRef cg_smem16(Cg *g, Operand buffer, const Ix *byte, int64_t plus)
