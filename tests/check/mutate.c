@@ -159,10 +159,22 @@ static bool change_cluster(Kernel *k, Op *op, Mutation how)
 	return true;
 }
 
+/* "a behind b, n threads": a wait for a, the wait before it for b. */
+static const char *wait_text(Kernel *k, const Op *wait)
+{
+	const char *last = "nothing";
+	for (const Op *op = kernel_first(k); op != wait; op = op_next(op))
+		if (op->kind == OP_MBAR_WAIT)
+			last = op->in[0].val->name;
+	return ctx_strf(k->ctx, "%s behind %s, %d threads", wait->in[0].val->name, last,
+			(int)attrs_int(&k->attrs, A_BLOCK, 0));
+}
+
 static bool mutate(Kernel *k, Op *op, Mutation how, const char **past)
 {
 	switch (how) {
 	case M_DROP:
+		*past = op->kind == OP_MBAR_WAIT ? wait_text(k, op) : NULL;
 		op_remove(op);
 		return true;
 	case M_DOUBLE:
