@@ -1,6 +1,6 @@
 /* mutate - changes one thing in a kernel's synchronisation, for each thing, and asks the
  * verifier.
- *     mutate [-v] KERNEL.ir...
+ *     mutate [-v] [-a] KERNEL.ir...     -a: these are all kernels; every row below is met
  * Every sync op, load and store is dropped, done twice, moved up and down by one statement;
  * every count, byte number, slot, parity and barrier number is changed by one, every mask and
  * rank of a cluster doubled or made 0. A mutant is refuted, or it is harmless for a reason in
@@ -39,11 +39,13 @@ static const struct {
 #include "harmless.def"
 };
 
+enum { HARMLESS = COUNTOF(harmless) };
+static int met[HARMLESS];
+
 typedef struct {
 	const char *op;
 	Mutation how;
-	int refuted, harmless, unknown;
-	const char *why;
+	int refuted, harmless;
 } Row;
 static Row rows[512];
 static int nrows, nmutants, nfailed;
@@ -197,13 +199,18 @@ static bool mutate(Kernel *k, Op *op, Mutation how, const char **past)
 }
 
 /* ------------------------------------------------------------------ verdicts */
-static const char *reason(Mutation how, const char *op, const char *past)
+static bool is_about(int i, Mutation how, const char *op)
 {
-	for (size_t i = 0; i < COUNTOF(harmless); i++)
-		if (harmless[i].how == how && strcmp(harmless[i].op, op) == 0 &&
+	return harmless[i].how == how && strcmp(harmless[i].op, op) == 0;
+}
+
+static bool is_harmless(Mutation how, const char *op, const char *past)
+{
+	for (int i = 0; i < HARMLESS; i++)
+		if (is_about(i, how, op) &&
 		    (!harmless[i].next || (past && strcmp(harmless[i].next, past) == 0)))
-			return harmless[i].why;
-	return NULL;
+			return ++met[i];
+	return false;
 }
 
 static Row *row_of(const char *op, Mutation how)
@@ -219,26 +226,32 @@ static void judge(const char *file, const char *text, const char *op, Mutation h
 		  const char *past, const CheckResult *r)
 {
 	Row *row = row_of(op, how);
-	const char *why = r->verdict == CHECK_PROVED ? reason(how, op, past) : NULL;
+	bool right = r->verdict == CHECK_PROVED && is_harmless(how, op, past);
 	nmutants++;
 	row->refuted += r->verdict == CHECK_REFUTED;
-	row->unknown += r->verdict == CHECK_UNKNOWN;
-	row->harmless += why != NULL;
-	row->why = why ? why : row->why;
+	row->harmless += right;
 	if (verbose)
 		printf("%s: %s %s %s: %s\n", file, names[how], text, past ? past : "",
 		       r->why ? r->why : "proved");
-	if (why || r->verdict == CHECK_REFUTED)
+	if (right || r->verdict == CHECK_REFUTED)
 		return;
 	nfailed++;
 	printf("FAILED %s: %s '%s'%s%s: %s\n", file, names[how], text, past ? " past or of " : "",
 	       past ? past : "", r->verdict == CHECK_PROVED ? "proved" : r->why);
 }
 
-static const char *file_name(const char *path)
+/* As it stands it is proved: of another kernel mutants say nothing. */
+static void judge_whole(const char *file, const char *text, size_t size)
 {
-	const char *slash = strrchr(path, '/');
-	return slash ? slash + 1 : path;
+	Ctx *c = ctx_new();
+	Module *m = module_parse(c, ctx_src(c, file, text, size));
+	CheckResult r = {.verdict = CHECK_UNKNOWN, .why = "no kernel"};
+	if (m && m->kernels.n)
+		check_kernel(m->kernels.at[0], NULL, &r);
+	nfailed += r.verdict != CHECK_PROVED;
+	if (r.verdict != CHECK_PROVED)
+		printf("FAILED %s: as it is: %s\n", file, r.why);
+	ctx_free(c);
 }
 
 /* One mutant; false when there is no such op. */
@@ -247,7 +260,7 @@ static bool one(const char *file, const char *text, size_t size, int n, Mutation
 	Ctx *c = ctx_new();
 	Module *m = module_parse(c, ctx_src(c, file, text, size));
 	Op *op = m && m->kernels.n ? candidate(m->kernels.at[0], n) : NULL;
-	const char *past = how == M_DROP ? file_name(file) : NULL;
+	const char *past = NULL;
 	if (op) {
 		Kernel *k = m->kernels.at[0];
 		const char *name = op_rows[op->kind].name;
@@ -273,25 +286,75 @@ static bool run_file(const char *file)
 	size_t size = fread(text, 1, sizeof text - 1, f);
 	fclose(f);
 	text[size] = 0;
+	judge_whole(file, text, size);
 	for (int how = 0; how < M_COUNT; how++)
 		for (int n = 0; one(file, text, size, n, (Mutation)how); n++)
 			;
 	return true;
 }
 
+/* ------------------------------------------------------------------ the table */
+/* How often the reasons that read like row i's were met by what i is about. */
+static int times(int i, bool *first)
+{
+	int n = 0;
+	*first = true;
+	for (int j = 0; j < HARMLESS; j++) {
+		if (!is_about(j, harmless[i].how, harmless[i].op) ||
+		    strcmp(harmless[j].why, harmless[i].why) != 0)
+			continue;
+		*first &= j >= i || !met[j];
+		n += met[j];
+	}
+	return n;
+}
+
+static void print_row(const Row *row)
+{
+	const char *before = "";
+	printf("| %s | `%s` | %d | %d | ", names[row->how], row->op, row->refuted, row->harmless);
+	for (int i = 0; i < HARMLESS; i++) {
+		bool first;
+		int n = times(i, &first);
+		if (!met[i] || !first || !is_about(i, row->how, row->op))
+			continue;
+		if (n < row->harmless)
+			printf("%s%d: %s", before, n, harmless[i].why);
+		else
+			printf("%s", harmless[i].why);
+		before = "; ";
+	}
+	printf(" |\n");
+}
+
+/* A reason that no mutant needs is none. */
+static void judge_reasons(void)
+{
+	for (int i = 0; i < HARMLESS; i++) {
+		nfailed += !met[i];
+		if (!met[i])
+			printf("FAILED: no mutant is harmless as '%s %s': %s\n",
+			       names[harmless[i].how], harmless[i].op, harmless[i].why);
+	}
+}
+
 int main(int argc, char **argv)
 {
+	bool all = false;
 	for (int i = 1; i < argc; i++) {
 		if (strcmp(argv[i], "-v") == 0) {
 			verbose = true;
+		} else if (strcmp(argv[i], "-a") == 0) {
+			all = true;
 		} else if (!run_file(argv[i])) {
 			printf("%s cannot be read\n", argv[i]);
 			return 1;
 		}
 	}
+	if (all)
+		judge_reasons();
 	for (int i = 0; i < nrows; i++)
-		printf("| %s | `%s` | %d | %d | %s |\n", names[rows[i].how], rows[i].op,
-		       rows[i].refuted, rows[i].harmless, rows[i].why ? rows[i].why : "");
+		print_row(&rows[i]);
 	printf("%d mutants, %d failed\n", nmutants, nfailed);
 	return nfailed || !nmutants;
 }

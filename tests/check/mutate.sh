@@ -1,24 +1,23 @@
 #!/bin/sh
 # Every mutant of the schedules is refuted, or is in harmless.def.
 # With 40 columns results are stored from registers; blend.gemm has a ring that threads read.
-#   mutate.sh DSLC MUTATE DIRECTORY SCRATCH few|part|all
+#   mutate.sh DSLC MUTATE ROOT SCRATCH few|part|all
+# all: also the examples under every schedule, clusters, and boxes; some minutes.
 set -eu
-dslc=$1 mutate=$2 dir=$3 scratch=$4 how=$5
+dslc=$1 mutate=$2 root=$3 scratch=$4 how=$5
 rm -rf "$scratch"
 mkdir -p "$scratch"
 ir()
 {
-	name=$1 file=$dir/$2.gemm
+	name=$1 file=$2
 	shift 2
+	[ -f "$file" ] || file=$root/tests/e2e/$file.gemm
 	"$dslc" -q -Wno-N0401 --emit=ir -o "$scratch/$name.ir" "$file" "$@"
 }
-schedules="none-off none-on cooperative-off cooperative-on pingpong-on"
-[ "$how" != few ] || schedules="none-off cooperative-on" # where a sanitizer makes all slow
-for schedule in $schedules; do
-	roles=${schedule%-*} persistent=${schedule#*-}
-	ir "$schedule-96" schedules -DR="$roles" -DP="$persistent" -DbN=96 -DS=3
-	[ "$persistent" = off ] || ir "$schedule-blend" blend -DR="$roles" -DP=on -DbN=96 -DS=3
-	[ "$how" = all ] || continue
+
+# More tiles, stages and groups of one schedule.
+tiles()
+{
 	ir "$schedule-blend-64" blend -DR="$roles" -DP="$persistent" -DbN=64 -DS=3
 	[ "$persistent" = off ] || ir "$schedule-blend-80" blend -DR="$roles" -DP=on -DbN=80 -DS=2
 	ir "$schedule-40" schedules -DR="$roles" -DP="$persistent" -DbN=40
@@ -26,5 +25,42 @@ for schedule in $schedules; do
 	ir "$schedule-64" schedules -DR="$roles" -DP="$persistent" -DbN=64 -DS=6 -DI=2
 	ir "$schedule-32" schedules -DR="$roles" -DP="$persistent" -DbN=64 -DbK=32 -DS=8
 	ir "$schedule-1" schedules -DR="$roles" -DP="$persistent" -DW=1 -DbM=64 -DbN=208
+}
+
+clusters()
+{
+	ir "$schedule-slice" schedules -DR="$roles" -DP="$persistent" -DbN=64 -DS=3 -DCM=2 -DX=slice
+	ir "$schedule-leader" schedules -DR="$roles" -DP="$persistent" -DbN=64 -DS=3 -DCN=2 -DX=leader
+	ir "$schedule-blend-slice" blend -DR="$roles" -DP="$persistent" -DbN=96 -DS=3 -DCM=2
+	[ "$roles" != cooperative ] ||
+		ir "$schedule-four" schedules -DR="$roles" -DP="$persistent" -DbN=64 -DS=3 -DCM=2 -DCN=2 \
+			-DX=leader
+	[ "$persistent" = off ] || ir "$schedule-boxes" boxes -DR="$roles" -DBM=2 -DCM=2
+	[ "$persistent" = off ] || ir "$schedule-tiles" boxes -DR="$roles" -DBM=3 -DCM=2
+}
+
+examples()
+{
+	words="roles $roles; persistent $persistent;"
+	for file in "$root"/examples/*/*.gemm; do
+		example=$(basename "$file" .gemm)
+		sed "s/^\( *schedule {\).*}/\1 $words }/" "$file" >"$scratch/$example.gemm"
+		grep -qF "{ $words }" "$scratch/$example.gemm"
+		ir "$schedule-$example" "$scratch/$example.gemm" -DbN=128
+	done
+}
+
+schedules="none-off none-on cooperative-off cooperative-on pingpong-on"
+[ "$how" != few ] || schedules="none-off cooperative-on" # where a sanitizer makes all slow
+for schedule in $schedules; do
+	roles=${schedule%-*} persistent=${schedule#*-}
+	ir "$schedule-96" schedules -DR="$roles" -DP="$persistent" -DbN=96 -DS=3
+	[ "$persistent" = off ] || ir "$schedule-blend" blend -DR="$roles" -DP=on -DbN=96 -DS=3
+	[ "$how" = all ] || continue
+	ir "$schedule-blend-160" blend -DR="$roles" -DP="$persistent" -DbN=160 -DS=2
+	tiles
+	clusters
+	examples
 done
-"$mutate" "$scratch"/*.ir
+[ "$how" = all ] && all=-a || all=
+"$mutate" $all "$scratch"/*.ir
