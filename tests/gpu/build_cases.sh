@@ -164,6 +164,10 @@ for cluster in 2,1 1,2 2,2 4,1 4,2 8,1; do
 	schedule "ping_128_c$shape" "roles pingpong; persistent group(8); stages 6; cluster ($cluster);" -DbN=128
 done
 schedule ping_160_c2x1 "roles pingpong; persistent group(8); stages 5; cluster (2,1);" -DbN=160
+for group in 4 16; do
+	schedule ping_128_c2x1_g$group "roles pingpong; persistent group($group); stages 6; cluster (2,1);" -DbN=128
+	schedule ping_160_c2x1_g$group "roles pingpong; persistent group($group); stages 5; cluster (2,1);" -DbN=160
+done
 schedule ping_192_c2x1_g2 "roles pingpong; persistent group(2); cluster (2,1);" -DbN=192
 schedule coop_256_c2x1_g8n "roles cooperative; persistent group(8) along n; cluster (2,1);"
 schedule coop_256_c2x1_g2 "roles cooperative; persistent group(2); cluster (2,1);"
