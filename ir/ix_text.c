@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { MAX_OPERATORS = 1000, MAX_DEPTH = 200 };
+enum { MAX_OPERATORS = 4000, MAX_DEPTH = 200 };
 
 /* ------------------------------------------------------------------ printing */
 /* A negative coefficient prints as a subtraction when reading it back merges nothing else. */

@@ -146,7 +146,7 @@ static void test_long(void **state)
 	assert_null(ix_parse(c, &s, &why));
 	assert_string_equal(why, "nested too deeply");
 	b.n = 0;
-	for (int i = 0; i < 1100; i++)
+	for (int i = 0; i < 4100; i++)
 		buf_printf(&b, "a * ");
 	buf_printf(&b, "a");
 	s = b.s;
