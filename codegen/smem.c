@@ -34,12 +34,22 @@ LLVMValueRef cg_smem_ptr(Cg *g, Operand buffer, const Ix *byte)
 	return ptr_from(g, g->m->smem, buffer, byte);
 }
 
-/* Where shared memory begins there is the same in a loop, whatever slot is meant. */
+/* Where shared memory of another CTA begins. LLVM's intrinsic may be executed early, by lanes whose
+ * number is no rank, for which mapa is not defined; so it is written out. */
+static LLVMValueRef mapa(Cg *g, LLVMValueRef rank)
+{
+	static const char text[] = "mapa.shared::cluster.u64 $0, $1, $2;", ties[] = "=l,l,r";
+	CgMod *m = g->m;
+	LLVMTypeRef of[2] = {m->i64, m->i32}, type = LLVMFunctionType(m->i64, of, 2, false);
+	LLVMValueRef f = LLVMGetInlineAsm(type, text, sizeof text - 1, ties, sizeof ties - 1, false,
+					  false, LLVMInlineAsmDialectATT, false);
+	LLVMValueRef args[2] = {LLVMBuildPtrToInt(g->b, m->smem, m->i64, ""), rank};
+	return LLVMBuildIntToPtr(g->b, LLVMBuildCall2(g->b, type, f, args, 2, ""), m->p7, "");
+}
+
 LLVMValueRef cg_smem_ptr_of(Cg *g, Operand buffer, const Ix *rank)
 {
-	LLVMValueRef where[2] = {g->m->smem, cg_i32(g, rank)};
-	LLVMValueRef begin = cg_call(g, "llvm.nvvm.mapa.shared.cluster", NULL, where, 2);
-	return ptr_from(g, begin, buffer, NULL);
+	return ptr_from(g, mapa(g, cg_i32(g, rank)), buffer, NULL);
 }
 
 LLVMValueRef cg_smem16(Cg *g, Operand buffer, const Ix *byte, int64_t plus)
