@@ -4,6 +4,7 @@
  *     {read of sA[0] over, known} + {sA[0] never read}  ->  {read of sA[0] over, known} */
 #include "passes/check/core.h"
 
+#include <stddef.h>
 #include <string.h>
 
 static State *loose(const State *s)
@@ -52,29 +53,28 @@ void state_settle(const Machine *m, State *s, uint64_t *scratch)
 }
 
 /* ------------------------------------------------------------------ what must be equal */
+/* But for `n` bytes from `from` on. */
+static bool same_but(const void *x, const void *y, size_t size, size_t from, size_t n)
+{
+	const char *p = x, *q = y;
+	return memcmp(p, q, from) == 0 && memcmp(p + from + n, q + from + n, size - from - n) == 0;
+}
+
 static bool agents_alike(const Machine *m, const State *x, const State *y)
 {
-	for (int a = 0; a < m->na; a++) {
-		AgentState p, q;
-		memcpy(&p, agent_of(m, loose(x), a), sizeof p);
-		memcpy(&q, agent_of(m, loose(y), a), sizeof q);
-		p.dirty = q.dirty;
-		if (memcmp(&p, &q, sizeof p) != 0)
+	for (int a = 0; a < m->na; a++)
+		if (!same_but(agent_of(m, loose(x), a), agent_of(m, loose(y), a),
+			      sizeof(AgentState), offsetof(AgentState, dirty), sizeof(uint32_t)))
 			return false;
-	}
 	return true;
 }
 
 static bool keys_alike(const Machine *m, const State *x, const State *y)
 {
-	for (int i = 0; i < m->nk; i++) {
-		KeyState p, q;
-		memcpy(&p, key_of(m, loose(x), i), sizeof p);
-		memcpy(&q, key_of(m, loose(y), i), sizeof q);
-		p.waited = q.waited;
-		if (memcmp(&p, &q, sizeof p) != 0)
+	for (int i = 0; i < m->nk; i++)
+		if (!same_but(key_of(m, loose(x), i), key_of(m, loose(y), i), sizeof(KeyState),
+			      offsetof(KeyState, waited), sizeof(AgentSet)))
 			return false;
-	}
 	return true;
 }
 
@@ -93,13 +93,10 @@ static bool fences_alike(const Machine *m, const State *x, const State *y, int c
 static bool cells_alike(const Machine *m, const State *x, const State *y)
 {
 	for (int i = 0; i < m->nc; i++) {
-		CellState p, q;
-		memcpy(&p, cell_of(m, loose(x), i), sizeof p);
-		memcpy(&q, cell_of(m, loose(y), i), sizeof q);
-		p.readers = q.readers;
-		if (memcmp(&p, &q, sizeof p) != 0)
+		const CellState *p = cell_of(m, loose(x), i), *q = cell_of(m, loose(y), i);
+		if (!same_but(p, q, sizeof *p, offsetof(CellState, readers), sizeof(AgentSet)))
 			return false;
-		if (p.mode == CELL_WRITTEN && p.writers && !fences_alike(m, x, y, i))
+		if (p->mode == CELL_WRITTEN && p->writers && !fences_alike(m, x, y, i))
 			return false;
 	}
 	return true;
@@ -113,6 +110,14 @@ bool state_alike(const Machine *m, const State *x, const State *y)
 }
 
 /* ------------------------------------------------------------------ both in one */
+/* Whether it is more than was owed. */
+static bool owe(AgentSet *to, AgentSet set)
+{
+	bool more = (set & ~*to) != 0;
+	*to |= set;
+	return more;
+}
+
 /* Into `to`, both settled and alike. Whether it is another state then. */
 bool state_join(const Machine *m, State *to, const State *s)
 {
@@ -128,16 +133,9 @@ bool state_join(const Machine *m, State *to, const State *s)
 		more |= (its & ~*dirty) != 0;
 		*dirty |= its;
 	}
-	for (int i = 0; i < m->nk; i++) {
-		AgentSet *waited = &key_of(m, to, i)->waited, its = key_of(m, loose(s), i)->waited;
-		more |= (its & ~*waited) != 0;
-		*waited |= its;
-	}
-	for (int i = 0; i < m->nc; i++) {
-		AgentSet *readers = &cell_of(m, to, i)->readers;
-		AgentSet its = cell_of(m, loose(s), i)->readers;
-		more |= (its & ~*readers) != 0;
-		*readers |= its;
-	}
+	for (int i = 0; i < m->nk; i++)
+		more |= owe(&key_of(m, to, i)->waited, key_of(m, loose(s), i)->waited);
+	for (int i = 0; i < m->nc; i++)
+		more |= owe(&cell_of(m, to, i)->readers, cell_of(m, loose(s), i)->readers);
 	return more;
 }
