@@ -262,7 +262,7 @@ static void limits_check(Cluster *c)
 
 static void cluster_run(Cluster *c)
 {
-	while (c->live && !c->failed && !c->job->stop) {
+	while (c->live && !c->failed && c->index < c->job->end) {
 		bool ran = one_turn(c);
 		u32 before = c->npending;
 		u64 events = c->events;
@@ -277,28 +277,89 @@ static void cluster_run(Cluster *c)
 		async_run(c, true);
 }
 
+/* What a cluster leaves behind until those before it have ended. */
+typedef struct Ended {
+	struct Ended *next;
+	u32 index;
+	SimResult result;
+} Ended;
+
+static void end_at(Job *j, u32 index)
+{
+	if (index < j->end)
+		j->end = index;
+}
+
+/* Takes the results of clusters, in their order, as far as all have ended. */
+static void count_ended(Job *j)
+{
+	Ended *e;
+	while ((e = j->ended) && e->index == j->counted) {
+		if (e->index < j->end && !result_take(j->result, &e->result, reports_most(j->opt)))
+			end_at(j, e->index + 1);
+		sim_result_free(&e->result);
+		j->ended = e->next;
+		j->counted++;
+		free(e);
+	}
+}
+
+static void cluster_end(Cluster *c)
+{
+	Job *j = c->job;
+	Ended **at = &j->ended, *e = malloc(sizeof *e);
+	if (c->failed)
+		end_at(j, c->index + 1);
+	if (!e) {
+		j->no_memory = true;
+		sim_result_free(&c->result);
+		return;
+	}
+	while (*at && (*at)->index < c->index)
+		at = &(*at)->next;
+	c->result.steps = c->steps;
+	c->result.clusters = 1;
+	*e = (Ended){*at, c->index, c->result};
+	*at = e;
+	count_ended(j);
+}
+
+static bool next_cluster(Job *j, u32 *index)
+{
+	pthread_mutex_lock(&j->lock);
+	*index = j->next;
+	bool more = *index < j->end && !j->no_memory;
+	j->next += more;
+	pthread_mutex_unlock(&j->lock);
+	return more;
+}
+
 static void *worker(void *arg)
 {
 	Job *j = arg;
 	Cluster c;
-	for (;;) {
-		pthread_mutex_lock(&j->lock);
-		u32 index = j->next;
-		bool more = index < j->nclusters && !j->stop;
-		j->next += more;
-		pthread_mutex_unlock(&j->lock);
-		if (!more)
-			return NULL;
+	u32 index;
+	while (next_cluster(j, &index)) {
 		bool ready = cluster_init(&c, j, index);
 		if (ready)
 			cluster_run(&c);
 		pthread_mutex_lock(&j->lock);
 		j->no_memory |= !ready;
-		j->stop |= !ready || c.failed;
-		j->result->steps += c.steps;
-		j->result->clusters++;
+		cluster_end(&c);
 		pthread_mutex_unlock(&j->lock);
 		cluster_free(&c);
+	}
+	return NULL;
+}
+
+/* Clusters that a lack of memory kept from being counted. */
+static void drop_ended(Job *j)
+{
+	while (j->ended) {
+		Ended *e = j->ended;
+		j->ended = e->next;
+		sim_result_free(&e->result);
+		free(e);
 	}
 }
 
@@ -320,10 +381,12 @@ bool job_run(Job *j)
 	u32 want = thread_count(j), n = 0;
 	if (want > SIM_COUNT(threads))
 		want = SIM_COUNT(threads);
+	j->end = j->nclusters;
 	while (n + 1 < want && !pthread_create(&threads[n], NULL, worker, j))
 		n++;
 	worker(j);
 	while (n)
 		pthread_join(threads[--n], NULL);
+	drop_ended(j);
 	return !j->no_memory;
 }

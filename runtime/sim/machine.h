@@ -1,6 +1,7 @@
 /* machine.h - the simulated device while a kernel runs: clusters of CTAs of warps, what they wait
  * for and what is on its way. One cluster is run by one host thread from start to end, so nothing
- * in it is shared; Job, which all threads see, has a lock.
+ * in it is shared; Job, which all threads see, has a lock. What a run says does not depend on the
+ * threads: clusters count in their order, up to the first that fails.
  *   job_run(&job)  ->  every cluster: warps by turns, asynchronous work in between, checks */
 #ifndef DSL_SIM_MACHINE_H
 #define DSL_SIM_MACHINE_H
@@ -196,6 +197,7 @@ struct Cluster {
 	u64 events;   /* things that may end a wait */
 	u64 steps;    /* instructions of warps */
 	u64 progress; /* step of the last store, arrival or completion */
+	SimResult result;
 	Async *pending;
 	u32 npending;
 	u32 nactors;
@@ -265,13 +267,17 @@ struct Job {
 	const SimModule *m;
 	Memory *memory;
 	const SimOptions *opt;
-	pthread_mutex_t lock;
-	u32 next, nclusters;
-	bool stop, no_memory;
 	u32 cluster[3];
-	SimResult *result;
+	u32 nclusters;
 	u32 entry_regs;
 	struct Trace *trace;
+	_Atomic u32 end;      /* clusters from here on do not count: one before failed */
+	pthread_mutex_t lock; /* of all below */
+	u32 next;             /* cluster to start */
+	struct Ended *ended;  /* by index: clusters that wait for an earlier one to end */
+	u32 counted;          /* clusters before this one are in result */
+	bool no_memory;
+	SimResult *result;
 };
 
 /* memory.c: spaces */
@@ -382,6 +388,9 @@ void wgmma_drain(Warp *w, u32 group);
 /* report.c */
 void report(Warp *w, const Ins *in, s32 lane, SimKind kind, const char *fmt, ...) SIM_PRINTF(5, 6);
 void report_deadlock(Cluster *c);
+u32 reports_most(const SimOptions *o); /* different ones that end a run */
+/* Adds what from says to to; false: to has the most that it may. */
+bool result_take(SimResult *to, SimResult *from, u32 most);
 void line_name(const Cluster *c, u32 line, Text *t);
 void shared_name(const Cluster *c, u32 offset, Text *t);
 static inline bool checked(const Cluster *c, u32 check)

@@ -64,28 +64,42 @@ static void report_fill(SimReport *r, const Warp *w, const Ins *in, s32 lane, Si
 	r->count = 1;
 }
 
+u32 reports_most(const SimOptions *o)
+{
+	return o->max_reports ? o->max_reports : 16;
+}
+
 static void report_text(Warp *w, const Ins *in, s32 lane, SimKind kind, Text *t)
 {
-	Job *j = w->cluster->job;
-	pthread_mutex_lock(&j->lock);
-	SimReport *same = report_same(j->result, kind, in->line);
-	if (same) {
-		same->count++;
+	Cluster *c = w->cluster;
+	SimReport *r = report_same(&c->result, kind, in->line);
+	if (r) {
+		r->count++;
 		text_free(t);
+	} else if ((r = report_new(&c->result))) {
+		report_fill(r, w, in, lane, kind);
+		r->text = t->at;
 	} else {
-		SimReport *r = report_new(j->result);
-		if (r) {
-			report_fill(r, w, in, lane, kind);
-			r->text = t->at;
-		} else {
-			text_free(t);
+		text_free(t);
+	}
+	if (c->result.n >= reports_most(c->job->opt))
+		c->failed = true;
+}
+
+bool result_take(SimResult *to, SimResult *from, u32 most)
+{
+	to->steps += from->steps;
+	to->clusters += from->clusters;
+	for (u32 i = 0; i < from->n && to->n < most; i++) {
+		SimReport *r = &from->reports[i], *same = report_same(to, r->kind, r->ptx_line);
+		if (same)
+			same->count += r->count;
+		else if ((same = report_new(to))) {
+			*same = *r;
+			r->text = NULL;
 		}
 	}
-	if (j->result->n >= (j->opt->max_reports ? j->opt->max_reports : 16)) {
-		j->stop = true;
-		w->cluster->failed = true;
-	}
-	pthread_mutex_unlock(&j->lock);
+	return to->n < most;
 }
 
 void report(Warp *w, const Ins *in, s32 lane, SimKind kind, const char *fmt, ...)

@@ -310,7 +310,8 @@ static size_t body_write(char *to, size_t room, const char *body, bool right)
 	return n + (size_t)snprintf(to + n, room - n, "ret;\n}\n");
 }
 
-static void run_case(const Case *c, bool right, u64 seed, SimResult *result)
+static void run_on(const Case *c, bool right, u64 seed, u32 clusters, u32 threads,
+		   SimResult *result)
 {
 	struct Memory *m = sim_memory_new();
 	char why[600], text[16384];
@@ -331,17 +332,25 @@ static void run_case(const Case *c, bool right, u64 seed, SimResult *result)
 	memcpy(params, &out, 8);
 	SimLaunch l = {.module = mod,
 		       .kernel = "k",
-		       .grid = {c->cluster, 1, 1},
+		       .grid = {clusters * c->cluster, 1, 1},
 		       .block = {c->block, 1, 1},
 		       .cluster = {c->cluster, 1, 1},
 		       .params = params,
 		       .param_bytes = sizeof params,
 		       .entry_regs = 168};
-	SimOptions o = {.seed = seed, .checks = CHECK_ALL, .threads = 1, .max_steps = 1000000};
+	SimOptions o = {.seed = seed,
+			.checks = CHECK_ALL,
+			.threads = threads,
+			.max_steps = 1000000};
 	if (!sim_run(m, &l, &o, result, why, sizeof why))
 		fail_msg("%s: %s", c->name, why);
 	sim_unload(mod);
 	sim_memory_free(m);
+}
+
+static void run_case(const Case *c, bool right, u64 seed, SimResult *result)
+{
+	run_on(c, right, seed, 1, 1, result);
 }
 
 static const SimReport *find(const SimResult *r, const Case *c)
@@ -398,11 +407,59 @@ static void right_kernels_are_clean(void **state)
 	assert_false(failed);
 }
 
+/* All clusters race, from the fourth on they also hang, and the later the sooner. */
+static const Case uneven = {
+	"later clusters fail first",
+	1,
+	64,
+	SIM_DEADLOCK,
+	"1 arrival missing",
+	INIT(1) SYNC "mov.u32 %r9, %ctaid.x;\nsub.u32 %r10, 8, %r9;\nmul.lo.u32 %r10, %r10, 3000;\n"
+		     "L: sub.u32 %r10, %r10, 1;\nsetp.ne.u32 %p4, %r10, 0;\n@%p4 bra L;\n"
+		     "xor.b32 %r8, %r3, 128;\nadd.u32 %r8, %r8, %r4;\n"
+		     "st.shared.u32 [%r5], %r9;\nld.shared.u32 %r7, [%r8];\n"
+		     "setp.lt.u32 %p4, %r9, 3;\n@%p4 bra END;\n" WAIT("W", 0) "END:\n"};
+
+static void expect_equal(const SimResult *a, const SimResult *b)
+{
+	assert_int_equal(a->steps, b->steps);
+	assert_int_equal(a->clusters, b->clusters);
+	assert_int_equal(a->n, b->n);
+	for (u32 i = 0; i < a->n; i++) {
+		const SimReport *x = &a->reports[i], *y = &b->reports[i];
+		assert_int_equal(x->kind, y->kind);
+		assert_int_equal(x->ptx_line, y->ptx_line);
+		assert_memory_equal(x->cta, y->cta, sizeof x->cta);
+		assert_int_equal(x->warp, y->warp);
+		assert_int_equal(x->count, y->count);
+		assert_string_equal(x->text, y->text);
+	}
+}
+
+static void threads_change_nothing(void **state)
+{
+	SimResult one, many;
+	(void)state;
+	run_on(&uneven, false, 0, 8, 1, &one);
+	assert_int_equal(one.clusters, 4);
+	assert_true(one.n >= 2);
+	assert_int_equal(one.reports[0].cta[0], 0);
+	assert_int_equal(one.reports[one.n - 1].kind, SIM_DEADLOCK);
+	assert_int_equal(one.reports[one.n - 1].cta[0], 3);
+	for (u32 threads = 2; threads <= 8; threads++) {
+		run_on(&uneven, false, 0, 8, threads, &many);
+		expect_equal(&one, &many);
+		sim_result_free(&many);
+	}
+	sim_result_free(&one);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_fault_is_found),
 		cmocka_unit_test(right_kernels_are_clean),
+		cmocka_unit_test(threads_change_nothing),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
