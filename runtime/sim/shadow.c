@@ -22,10 +22,26 @@ struct Records {
 	u32 n, cap;
 	u32 *free_ids, nfree;
 	u32 *pool, pool_n, pool_cap;
+	u32 most, pool_most; /* how far they may grow before the next sweep */
 	Rec *last;
+	struct {
+		u32 me, reads, next; /* the set made of reads by adding me */
+	} memo;
 };
 
 enum { SWEEP_RECORDS = 1 << 17, SWEEP_POOL = 1 << 21, MOST_READERS = 64, FULL_CELL = 3 };
+
+static bool records_start(Cluster *c)
+{
+	if (c->records)
+		return true;
+	c->records = calloc(1, sizeof *c->records);
+	if (c->records) {
+		c->records->most = SWEEP_RECORDS;
+		c->records->pool_most = SWEEP_POOL;
+	}
+	return c->records;
+}
 
 bool shadow_start(Cta *cta)
 {
@@ -33,9 +49,7 @@ bool shadow_start(Cta *cta)
 	cta->cells = calloc(n, sizeof *cta->cells);
 	cta->masks = calloc(n, 1);
 	cta->written = calloc(n, 1);
-	if (!cta->cluster->records)
-		cta->cluster->records = calloc(1, sizeof *cta->cluster->records);
-	return cta->cells && cta->masks && cta->written && cta->cluster->records;
+	return cta->cells && cta->masks && cta->written && records_start(cta->cluster);
 }
 
 void shadow_free(Cta *cta)
@@ -142,13 +156,19 @@ static void sweep(Cluster *c)
 		r->recs[i]->kept = false;
 	}
 	r->last = NULL;
+	r->memo.me = 0;
 	pool_compact(c);
+	/* Where little was free the next sweep would come at once. */
+	if (r->nfree < r->n / 2)
+		r->most = r->n * 2;
+	if (r->pool_n > r->pool_most / 2)
+		r->pool_most = r->pool_n * 2;
 }
 
 static Rec *rec_place(Cluster *c)
 {
 	struct Records *r = c->records;
-	if (!r->nfree && (r->n > SWEEP_RECORDS || r->pool_n > SWEEP_POOL))
+	if ((!r->nfree && r->n > r->most) || r->pool_n > r->pool_most)
 		sweep(c);
 	if (r->nfree)
 		return r->recs[r->free_ids[--r->nfree]];
@@ -164,14 +184,20 @@ static Rec *rec_place(Cluster *c)
 	return rec;
 }
 
-/* The record of an access; that of the instruction's other threads is taken again. */
+/* Whether an access may have the record of the one before: of the instruction's other threads, or of
+ * more that the same asynchronous operation reads. A record that is settled later is its own. */
+static bool shares(const Access *a)
+{
+	return !a->actor || (!a->write && a->clock != UINT32_MAX);
+}
+
 static Rec *rec_of(const Access *a)
 {
 	Cluster *c = a->w->cluster;
 	u32 actor = a->actor ? a->actor : a->w->actor;
 	u32 clock = a->actor ? a->clock : clock_of(&a->w->know.seen, actor);
 	Rec *r = c->records->last;
-	if (r && !a->actor && r->in == a->in && r->warp == a->w && r->actor == actor &&
+	if (r && shares(a) && r->in == a->in && r->warp == a->w && r->actor == actor &&
 	    r->clock == clock && r->write == a->write)
 		return r;
 	r = rec_place(c);
@@ -308,8 +334,20 @@ static u8 cell_mask(u32 i, u32 first, u32 last, u32 offset, u32 end)
 }
 
 typedef struct {
-	u32 write, reads, next; /* the last cell's, and the set made of reads */
+	u32 write, reads; /* the last cell's */
 } Memo;
+
+/* The set made of reads by me; rows of one operand have the same. */
+static u32 set_next(const Access *a, u32 reads, const Rec *me)
+{
+	struct Records *r = a->w->cluster->records;
+	if (r->memo.me != me->id || r->memo.reads != reads) {
+		r->memo.next = set_add(a, reads, me);
+		r->memo.reads = reads;
+		r->memo.me = me->id;
+	}
+	return r->memo.next;
+}
 
 static void cell_touch(Cta *cta, u32 i, u8 m, const Access *a, const Rec *me, Memo *memo)
 {
@@ -330,11 +368,7 @@ static void cell_touch(Cta *cta, u32 i, u8 m, const Access *a, const Rec *me, Me
 		cta->written[i] |= m;
 		return;
 	}
-	if (cell->reads != memo->reads || !memo->next) {
-		memo->reads = cell->reads;
-		memo->next = set_add(a, cell->reads, me);
-	}
-	cell->reads = memo->next;
+	cell->reads = set_next(a, cell->reads, me);
 }
 
 Rec *shadow_touch(Cta *cta, u32 offset, u32 bytes, const Access *a)
