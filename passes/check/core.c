@@ -33,10 +33,11 @@ static bool known_done(Run *r, int key)
 		return true;
 	if (!m->exact || !k->last || k->last_loads)
 		return false;
-	for (int a = 0; a < m->na; a++)
-		if (k->last >> a & 1 &&
-		    !fact_known(m, r->s, r->agent, m->f_came_last[key * m->na + a]))
+	for (AgentSet left = k->last; left; left &= left - 1) {
+		int came = m->f_came_last[key * m->na + agent_first(left)];
+		if (!fact_known(m, r->s, r->agent, came))
 			return false;
+	}
 	return true;
 }
 
@@ -56,17 +57,16 @@ static void land(Run *r, int key)
 		if (c->pending != key)
 			continue;
 		c->pending = -1;
-		fact_set(facts_next(m, r->s, key), m->f_wrote[i]);
+		fact_set(m, r->s, knows_next(m, key), m->f_wrote[i]);
 	}
 }
 
 /* Those who stand at a named barrier go on and know what all brought. */
 static void release(Run *r, KeyState *k, int key)
 {
-	for (int a = 0; a < r->m->na; a++) {
-		if (!(k->meeting >> a & 1))
-			continue;
-		facts_add(r->m, facts_known(r->m, r->s, a), facts_past(r->m, r->s, key));
+	for (AgentSet left = k->meeting; left; left &= left - 1) {
+		int a = agent_first(left);
+		facts_add(r->m, r->s, knows_agent(r->m, a), knows_past(r->m, key));
 		const Step *st = &r->letter->of[a].steps[r->at[a].n++];
 		if (r->seen)
 			r->seen(r->user, a, st, false);
@@ -80,10 +80,11 @@ bool run_complete(Run *r, int key)
 	KeyState *k = key_of(m, r->s, key);
 	if (k->arrived < k->need || k->tx)
 		return true;
-	uint64_t *next = facts_next(m, r->s, key), *past = facts_past(m, r->s, key);
-	for (int a = 0; a < m->na; a++)
-		if (k->waited >> a & 1 && !fact_in(next, m->f_seen[key * m->na + a]))
+	for (AgentSet left = k->waited; left; left &= left - 1) {
+		int a = agent_first(left);
+		if (!fact_in(m, r->s, knows_next(m, key), m->f_seen[key * m->na + a]))
 			return run_wrong(r, WHY_UNSEEN, key, -1, a);
+	}
 	if (m->exact && k->last && !k->last_loads)
 		facts_settle(m, r->s, key, k->last);
 	k->waited = 0;
@@ -95,10 +96,6 @@ bool run_complete(Run *r, int key)
 	k->parity ^= 1;
 	land(r, key);
 	facts_advance(m, r->s, key);
-	memcpy(past, next, sizeof *past * (size_t)m->words);
-	memset(next, 0, sizeof *next * (size_t)m->words);
-	fact_set(past, m->f_done[key]);
-	fact_set(past, m->f_prev[key]);
 	release(r, k, key);
 	return true;
 }
@@ -107,18 +104,17 @@ bool run_complete(Run *r, int key)
 static void tell(Run *r, int key)
 {
 	const Machine *m = r->m;
-	int rank = m->keys[key].rank;
-	uint64_t *next = facts_next(m, r->s, key);
-	const uint64_t *known = facts_known(m, r->s, r->agent), *own = facts_own(m, r->s, r->agent);
-	const uint64_t *carried = r->step->kind == STEP_BAR_RELAXED ? m->inits : NULL;
+	int rank = m->keys[key].rank, next = knows_next(m, key);
+	int known = knows_agent(m, r->agent), own = knows_own(m, r->agent);
+	const uint64_t *carried = r->step->kind == STEP_BAR_RELAXED ? m->inits : m->all;
 	if (rank >= 0 && rank != m->agents[r->agent].rank) {
 		int fact = m->f_sent[rank * m->na + r->agent];
 		fact_forget(m, r->s, fact); /* known of earlier ones only */
 		fact_make(m, r->s, r->agent, fact);
 		carried = m->abroad;
 	}
-	for (int i = 0; i < m->words; i++)
-		next[i] |= (known[i] | own[i]) & (carried ? carried[i] : ~(uint64_t)0);
+	facts_add_of(m, r->s, next, known, carried);
+	facts_add_of(m, r->s, next, own, carried);
 }
 
 /* n arrivals by each warp of the agent */
@@ -139,7 +135,7 @@ static bool arrive(Run *r, int key, int n)
 	if (!run_complete(r, key))
 		return false;
 	if (alone && !k->from) /* it need not wait to know that the phase is over */
-		facts_add(m, facts_known(m, r->s, r->agent), facts_past(m, r->s, key));
+		facts_add(m, r->s, knows_agent(m, r->agent), knows_past(m, key));
 	return true;
 }
 
@@ -162,7 +158,7 @@ static bool wait(Run *r, const Step *st)
 		return true;
 	}
 	k->waited |= AGENT(r->agent);
-	facts_add(m, facts_known(m, r->s, r->agent), facts_past(m, r->s, st->key));
+	facts_add(m, r->s, knows_agent(m, r->agent), knows_past(m, st->key));
 	fact_forget(m, r->s, m->f_seen[st->key * m->na + r->agent]); /* of an earlier wait */
 	fact_make(m, r->s, r->agent, m->f_seen[st->key * m->na + r->agent]);
 	return true;

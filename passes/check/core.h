@@ -31,6 +31,13 @@ enum {
 __extension__ typedef unsigned __int128 AgentSet;
 #define AGENT(a) ((AgentSet)1 << (a))
 
+/* The first of some. All of them: for (AgentSet left = set; left; left &= left - 1) */
+static inline int agent_first(AgentSet set)
+{
+	uint64_t low = (uint64_t)set;
+	return low ? __builtin_ctzll(low) : 64 + __builtin_ctzll((uint64_t)(set >> 64));
+}
+
 /* Zeroed in full before it is filled: letters are compared by their bytes. */
 typedef struct {
 	const Op *op;
@@ -82,11 +89,12 @@ typedef struct {
 	AgentSet senders[MAX_RANKS];             /* that arrive at barriers of another CTA */
 	const Step *sent[MAX_RANKS][MAX_AGENTS]; /* by such a step */
 	/* layout: made by machine_layout */
-	int words, nfacts; /* of a set of facts */
+	int words, nfacts, holders; /* of a set of facts; who may know one */
 	int *f_init, *f_done, *f_prev, *f_seen, *f_came, *f_came_last, *f_wrote, *f_read, *f_made,
 		*f_fenced, *f_sent;
 	int *made, *fenced, nmade; /* those of f_made and f_fenced that there are */
 	int f_grid;                /* earlier launches are over */
+	uint64_t *all;
 	uint64_t *timely; /* facts about what happened, not about memory: loads carry them */
 	uint64_t *inits;  /* f_init: what a relaxed barrier carries */
 	uint64_t *abroad; /* all but generic writes: what an arrival at another CTA carries */
@@ -158,8 +166,8 @@ typedef struct {
 	int word, by;
 } Moved;
 typedef struct {
-	int16_t *key, *cell; /* new number of each */
-	uint8_t *flip;       /* of each key: its phases have another parity */
+	int16_t *key, *cell, *holder; /* new number of each */
+	uint8_t *flip;                /* of each key: its phases have another parity */
 	VEC(Moved) facts;
 } Turn;
 Turn *turn_new(const Machine *m, Arena *a, int64_t frame);
@@ -178,25 +186,52 @@ AgentState *agent_of(const Machine *m, State *s, int agent);
 KeyState *key_of(const Machine *m, State *s, int key);
 CellState *cell_of(const Machine *m, State *s, int cell);
 
-/* facts.c: sets of facts that agents and barriers hold */
-uint64_t *facts_known(const Machine *m, State *s, int agent);
-uint64_t *facts_own(const Machine *m, State *s, int agent); /* each warp of itself only */
-uint64_t *facts_past(const Machine *m, State *s, int key);  /* given by the last phase */
-uint64_t *facts_next(const Machine *m, State *s, int key);  /* gathered by this one */
+/* facts.c: who knows what. A holder is a number: an agent, each of its warps, of all; an agent,
+ * each warp of itself only; a key, given by its last phase; a key, gathered by this one. */
+static inline int knows_agent(const Machine *m, int agent)
+{
+	(void)m;
+	return agent;
+}
+static inline int knows_own(const Machine *m, int agent)
+{
+	return m->na + agent;
+}
+static inline int knows_past(const Machine *m, int key)
+{
+	return 2 * m->na + key;
+}
+static inline int knows_next(const Machine *m, int key)
+{
+	return 2 * m->na + m->nk + key;
+}
+/* Word w of the facts of each holder, one behind the other. */
+static inline uint64_t *facts_word(const Machine *m, const State *s, int w)
+{
+	char *facts = (char *)(uintptr_t)s + m->off_facts;
+	return (uint64_t *)(void *)facts + (size_t)w * (size_t)m->holders;
+}
+static inline uint64_t fact_bit(int fact)
+{
+	return (uint64_t)1 << (fact & 63);
+}
+static inline bool fact_in(const Machine *m, const State *s, int holder, int fact)
+{
+	return facts_word(m, s, fact >> 6)[holder] & fact_bit(fact);
+}
+static inline void fact_set(const Machine *m, State *s, int holder, int fact)
+{
+	facts_word(m, s, fact >> 6)[holder] |= fact_bit(fact);
+}
 bool fact_known(const Machine *m, const State *s, int agent, int fact);
 void fact_make(const Machine *m, State *s, int agent, int fact); /* by the agent, of itself */
 void fact_forget(const Machine *m, State *s, int fact);          /* by everyone */
+void facts_forget(const Machine *m, State *s, const int *of_agent, AgentSet agents);
+void facts_add(const Machine *m, State *s, int to, int from);
+void facts_add_of(const Machine *m, State *s, int to, int from, const uint64_t *set);
 /* Who knows that all of `last` arrived in a key's last phase knows that it is over. */
 void facts_settle(const Machine *m, State *s, int key, AgentSet last);
-void facts_advance(const Machine *m, State *s, int key); /* a phase is done: what was, is past */
-void facts_add(const Machine *m, uint64_t *to, const uint64_t *from);
-static inline bool fact_in(const uint64_t *set, int fact)
-{
-	return set[fact >> 6] >> (fact & 63) & 1;
-}
-static inline void fact_set(uint64_t *set, int fact)
-{
-	set[fact >> 6] |= (uint64_t)1 << (fact & 63);
-}
+/* A phase is done: what was, is past, and what the key has gathered it gives. */
+void facts_advance(const Machine *m, State *s, int key);
 
 #endif

@@ -239,14 +239,24 @@ static bool same_by_lane(Reader *r, const Ix *x, const Ix *y)
 	return same;
 }
 
-static bool alike(Reader *r, int rank, int v, int w)
+/* What the expressions of by_warp are for each warp of a CTA. */
+static const Ix **of_warps(Reader *r, int rank, int warps)
 {
+	const Ix **of = NEWN(r->p->arena, const Ix *, warps * r->by_warp.n + 1);
+	for (int w = 0; w < warps; w++)
+		for (int i = 0; i < r->by_warp.n; i++)
+			of[w * r->by_warp.n + i] = of_warp(r, r->by_warp.at[i].x, rank, w);
+	return of;
+}
+
+static bool alike(Reader *r, const Ix **of, int v, int w)
+{
+	int n = r->by_warp.n;
 	if (role_of_warp(r->p->k, v) != role_of_warp(r->p->k, w))
 		return false;
-	for (int i = 0; i < r->by_warp.n; i++) {
-		const ByWarp *by = &r->by_warp.at[i];
-		const Ix *x = of_warp(r, by->x, rank, v), *y = of_warp(r, by->x, rank, w);
-		bool run = by->open && x->kind != IX_CONST && y->kind != IX_CONST;
+	for (int i = 0; i < n; i++) {
+		const Ix *x = of[v * n + i], *y = of[w * n + i];
+		bool run = r->by_warp.at[i].open && x->kind != IX_CONST && y->kind != IX_CONST;
 		if (x != y && !run && !same_by_lane(r, x, y))
 			return false;
 	}
@@ -279,9 +289,10 @@ static bool find_agents_of(Reader *r, int cta, int warps)
 {
 	Program *p = r->p;
 	int first = p->m.na;
+	const Ix **of = of_warps(r, p->rank + cta, warps);
 	for (int w = 0; w < warps; w++) {
 		int a = first;
-		while (a < p->m.na && !alike(r, p->rank + cta, p->scripts[a].warp, w))
+		while (a < p->m.na && !alike(r, of, p->scripts[a].warp, w))
 			a++;
 		p->agent_of_warp[cta][w] = a;
 		if (a == MAX_AGENTS)

@@ -1,7 +1,8 @@
 /* facts.c - what is known, as bits: the layout of a machine's states, and the sets of facts
  * that agents and barriers hold. An agent of several warps has two sets: what each warp knows
  * of all, and what each warp knows of itself only; once all of them arrived somewhere, the
- * second is known of all.
+ * second is known of all. A word of facts lies beside that of the next holder, since most of what
+ * happens to a fact happens to it for all holders.
  *     arrive %full  ->  next(full) |= known(agent) | own(agent)
  */
 #include "passes/check/core.h"
@@ -47,20 +48,26 @@ static size_t aligned(size_t n)
 	return (n + 15) / 16 * 16;
 }
 
+static void set_put(uint64_t *set, int fact)
+{
+	set[fact >> 6] |= fact_bit(fact);
+}
+
 static void set_all(uint64_t *set, const int *facts, int n)
 {
 	for (int i = 0; i < n; i++)
 		if (facts[i] != NO_FACT)
-			fact_set(set, facts[i]);
+			set_put(set, facts[i]);
 }
 
 static void carried_sets(Machine *m)
 {
 	uint64_t *generic = NEWN(m->arena, uint64_t, m->words);
+	m->all = NEWN(m->arena, uint64_t, m->words);
 	m->timely = NEWN(m->arena, uint64_t, m->words);
 	m->inits = NEWN(m->arena, uint64_t, m->words);
 	m->abroad = NEWN(m->arena, uint64_t, m->words);
-	fact_set(m->timely, m->f_grid);
+	set_put(m->timely, m->f_grid);
 	set_all(m->timely, m->f_done, m->nk);
 	set_all(m->timely, m->f_prev, m->nk);
 	set_all(m->timely, m->f_seen, m->nk * m->na);
@@ -69,6 +76,7 @@ static void carried_sets(Machine *m)
 	set_all(m->inits, m->f_init, m->nk);
 	set_all(generic, m->f_made, m->nc * m->na);
 	set_all(generic, m->f_fenced, m->nc * m->na);
+	memset(m->all, 0xff, sizeof *m->all * (size_t)m->words);
 	for (int i = 0; i < m->words; i++)
 		m->abroad[i] = ~generic[i];
 }
@@ -106,7 +114,8 @@ void machine_layout(Machine *m)
 	m->off_keys = aligned(sizeof(AgentState) * (size_t)m->na);
 	m->off_cells = m->off_keys + aligned(sizeof(KeyState) * (size_t)m->nk);
 	m->off_facts = m->off_cells + aligned(sizeof(CellState) * (size_t)m->nc);
-	m->bytes = m->off_facts + sizeof(uint64_t) * (size_t)(2 * (m->na + m->nk) * m->words);
+	m->holders = (2 * (m->na + m->nk) + 7) / 8 * 8;
+	m->bytes = m->off_facts + sizeof(uint64_t) * (size_t)(m->holders * m->words);
 }
 
 static void unite(uint64_t *to, const uint64_t *from)
@@ -149,9 +158,9 @@ void machine_overlaps(Machine *m)
 static void all_know(const Machine *m, State *s, int fact)
 {
 	for (int a = 0; a < m->na && fact != NO_FACT; a++)
-		fact_set(facts_known(m, s, a), fact);
+		fact_set(m, s, knows_agent(m, a), fact);
 	for (int i = 0; i < m->nk && fact != NO_FACT; i++)
-		fact_set(facts_past(m, s, i), fact);
+		fact_set(m, s, knows_past(m, i), fact);
 }
 
 /* As if all had read it: nothing stands in the way of a write, and no reader knows of content. */
@@ -208,91 +217,119 @@ CellState *cell_of(const Machine *m, State *s, int cell)
 }
 
 /* ------------------------------------------------------------------ sets */
-static uint64_t *holder(const Machine *m, State *s, int i)
-{
-	return (uint64_t *)(void *)((char *)s + m->off_facts) + (size_t)i * (size_t)m->words;
-}
-
-uint64_t *facts_known(const Machine *m, State *s, int agent)
-{
-	return holder(m, s, agent);
-}
-
-uint64_t *facts_own(const Machine *m, State *s, int agent)
-{
-	return holder(m, s, m->na + agent);
-}
-
-uint64_t *facts_past(const Machine *m, State *s, int key)
-{
-	return holder(m, s, 2 * m->na + key);
-}
-
-uint64_t *facts_next(const Machine *m, State *s, int key)
-{
-	return holder(m, s, 2 * m->na + m->nk + key);
-}
-
 bool fact_known(const Machine *m, const State *s, int agent, int fact)
 {
-	return fact != NO_FACT && fact_in(holder(m, (State *)(uintptr_t)s, agent), fact);
+	return fact != NO_FACT && fact_in(m, s, knows_agent(m, agent), fact);
 }
 
 void fact_make(const Machine *m, State *s, int agent, int fact)
 {
+	bool alone = m->agents[agent].warps == 1;
 	if (fact != NO_FACT)
-		fact_set(m->agents[agent].warps == 1 ? facts_known(m, s, agent)
-						     : facts_own(m, s, agent),
-			 fact);
+		fact_set(m, s, alone ? knows_agent(m, agent) : knows_own(m, agent), fact);
+}
+
+static void forget(const Machine *m, State *s, int w, uint64_t facts)
+{
+	uint64_t *at = facts_word(m, s, w);
+	for (int i = 0; i < m->holders; i++)
+		at[i] &= ~facts;
 }
 
 void fact_forget(const Machine *m, State *s, int fact)
 {
-	if (fact == NO_FACT)
-		return;
-	uint64_t keep = ~((uint64_t)1 << (fact & 63)), *at = holder(m, s, 0) + (fact >> 6);
-	for (int i = 0; i < 2 * (m->na + m->nk); i++, at += m->words)
-		*at &= keep;
+	if (fact != NO_FACT)
+		forget(m, s, fact >> 6, fact_bit(fact));
+}
+
+/* Facts of one kind about agents have numbers that follow each other: few words. */
+void facts_forget(const Machine *m, State *s, const int *of_agent, AgentSet agents)
+{
+	uint64_t facts = 0;
+	int w = 0;
+	for (AgentSet left = agents; left; left &= left - 1) {
+		int fact = of_agent[agent_first(left)];
+		if (fact == NO_FACT)
+			continue;
+		if (facts && fact >> 6 != w) {
+			forget(m, s, w, facts);
+			facts = 0;
+		}
+		w = fact >> 6;
+		facts |= fact_bit(fact);
+	}
+	if (facts)
+		forget(m, s, w, facts);
 }
 
 /* What was `from` is `to`, for each holder. */
 static void facts_move(const Machine *m, State *s, int from, int to)
 {
-	for (int i = 0; from != NO_FACT && i < 2 * (m->na + m->nk); i++) {
-		uint64_t *set = holder(m, s, i);
-		bool knew = fact_in(set, from);
-		set[from >> 6] &= ~((uint64_t)1 << (from & 63));
-		set[to >> 6] &= ~((uint64_t)1 << (to & 63));
-		if (knew)
-			fact_set(set, to);
+	if (from == NO_FACT)
+		return;
+	uint64_t *was = facts_word(m, s, from >> 6), *is = facts_word(m, s, to >> 6);
+	for (int i = 0; i < m->holders; i++) {
+		uint64_t knew = was[i] >> (from & 63) & 1;
+		was[i] &= ~fact_bit(from);
+		is[i] = (is[i] & ~fact_bit(to)) | knew << (to & 63);
 	}
+}
+
+static bool knows_all(const Machine *m, const State *s, int holder, const int *of_agent,
+		      AgentSet agents)
+{
+	for (AgentSet left = agents; left; left &= left - 1) {
+		int fact = of_agent[agent_first(left)];
+		if (fact == NO_FACT || !fact_in(m, s, holder, fact))
+			return false;
+	}
+	return true;
 }
 
 void facts_settle(const Machine *m, State *s, int key, AgentSet last)
 {
 	for (int i = 0; i < 2 * (m->na + m->nk); i++) {
-		uint64_t *set = holder(m, s, i);
-		bool all = i < m->na || i >= 2 * m->na; /* not what a warp knows of itself only */
-		for (int a = 0; a < m->na && all; a++) {
-			int came = m->f_came_last[key * m->na + a];
-			all = !(last >> a & 1) || (came != NO_FACT && fact_in(set, came));
-		}
-		if (all)
-			fact_set(set, m->f_done[key]);
+		bool alone = i >= m->na && i < 2 * m->na; /* what a warp knows of itself only */
+		if (!alone && knows_all(m, s, i, m->f_came_last + key * m->na, last))
+			fact_set(m, s, i, m->f_done[key]);
+	}
+}
+
+static void give(const Machine *m, State *s, int past, int next)
+{
+	for (int w = 0; w < m->words; w++) {
+		uint64_t *at = facts_word(m, s, w);
+		at[past] = at[next];
+		at[next] = 0;
 	}
 }
 
 void facts_advance(const Machine *m, State *s, int key)
 {
+	const Key *k = &m->keys[key];
 	facts_move(m, s, m->f_done[key], m->f_prev[key]);
-	for (int a = 0; a < m->na; a++)
-		facts_move(m, s, m->f_came[key * m->na + a], m->f_came_last[key * m->na + a]);
-	for (int a = 0; a < m->na; a++)
-		fact_forget(m, s, m->f_seen[key * m->na + a]);
+	for (AgentSet left = m->exact ? k->arrivers : 0; left; left &= left - 1) {
+		int i = key * m->na + agent_first(left);
+		facts_move(m, s, m->f_came[i], m->f_came_last[i]);
+	}
+	facts_forget(m, s, m->f_seen + key * m->na, k->waiters);
+	give(m, s, knows_past(m, key), knows_next(m, key));
+	fact_set(m, s, knows_past(m, key), m->f_done[key]);
+	fact_set(m, s, knows_past(m, key), m->f_prev[key]);
 }
 
-void facts_add(const Machine *m, uint64_t *to, const uint64_t *from)
+void facts_add(const Machine *m, State *s, int to, int from)
 {
-	for (int i = 0; i < m->words; i++)
-		to[i] |= from[i];
+	for (int w = 0; w < m->words; w++) {
+		uint64_t *at = facts_word(m, s, w);
+		at[to] |= at[from];
+	}
+}
+
+void facts_add_of(const Machine *m, State *s, int to, int from, const uint64_t *set)
+{
+	for (int w = 0; w < m->words; w++) {
+		uint64_t *at = facts_word(m, s, w);
+		at[to] |= at[from] & set[w];
+	}
 }

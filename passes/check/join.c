@@ -12,44 +12,37 @@ static State *loose(const State *s)
 	return (State *)(uintptr_t)s;
 }
 
+static void put_all(uint64_t *set, const int *of_agent, AgentSet agents)
+{
+	for (AgentSet left = agents; left; left &= left - 1) {
+		int fact = of_agent[agent_first(left)];
+		set[fact >> 6] |= fact_bit(fact);
+	}
+}
+
 /* Facts about a reader that there is not, or about a wait that was not: they forbid nothing, and
  * are forgotten when there is one. */
 static void idle_facts(const Machine *m, const State *s, uint64_t *set)
 {
 	memset(set, 0, sizeof *set * (size_t)m->words);
 	for (int i = 0; i < m->nc; i++)
-		for (int a = 0; a < m->na; a++) {
-			int fact = m->f_read[i * m->na + a];
-			if (fact != NO_FACT && !(cell_of(m, loose(s), i)->readers >> a & 1))
-				fact_set(set, fact);
-		}
+		put_all(set, m->f_read + i * m->na,
+			m->cells[i].readers & ~cell_of(m, loose(s), i)->readers);
 	for (int i = 0; i < m->nk; i++)
-		for (int a = 0; a < m->na; a++) {
-			int fact = m->f_seen[i * m->na + a];
-			if (fact != NO_FACT && !(key_of(m, loose(s), i)->waited >> a & 1))
-				fact_set(set, fact);
-		}
-}
-
-static uint64_t *facts_of(const Machine *m, const State *s)
-{
-	return facts_known(m, loose(s), 0); /* of all holders, one behind the other */
-}
-
-static int holders(const Machine *m)
-{
-	return 2 * (m->na + m->nk);
+		put_all(set, m->f_seen + i * m->na,
+			m->keys[i].waiters & ~key_of(m, loose(s), i)->waited);
 }
 
 void state_settle(const Machine *m, State *s, uint64_t *scratch)
 {
-	uint64_t *at = facts_of(m, s);
 	idle_facts(m, s, scratch);
-	for (int h = 0; h < holders(m); h++)
-		for (int w = 0; w < m->words; w++)
-			*at++ |= scratch[w];
-	for (int a = 0; a < m->na; a++) /* what is known of all is known of itself */
-		facts_add(m, facts_own(m, s, a), facts_known(m, s, a));
+	for (int w = 0; w < m->words; w++) {
+		uint64_t *at = facts_word(m, s, w);
+		for (int h = 0; h < m->holders; h++)
+			at[h] |= scratch[w];
+		for (int a = 0; a < m->na; a++) /* what is known of all is known of itself */
+			at[knows_own(m, a)] |= at[knows_agent(m, a)];
+	}
 }
 
 /* ------------------------------------------------------------------ what must be equal */
@@ -82,9 +75,8 @@ static bool fences_alike(const Machine *m, const State *x, const State *y, int c
 {
 	for (int a = 0; a < m->na; a++) {
 		int fact = m->f_fenced[cell * m->na + a];
-		const uint64_t *p = facts_of(m, x), *q = facts_of(m, y);
-		for (int h = 0; fact != NO_FACT && h < holders(m); h++)
-			if (fact_in(p + h * m->words, fact) != fact_in(q + h * m->words, fact))
+		for (int h = 0; fact != NO_FACT && h < m->holders; h++)
+			if (fact_in(m, x, h, fact) != fact_in(m, y, h, fact))
 				return false;
 	}
 	return true;
@@ -122,9 +114,9 @@ static bool owe(AgentSet *to, AgentSet set)
 bool state_join(const Machine *m, State *to, const State *s)
 {
 	bool more = false;
-	uint64_t *at = facts_of(m, to);
-	const uint64_t *from = facts_of(m, s);
-	for (int i = 0; i < holders(m) * m->words; i++) {
+	uint64_t *at = facts_word(m, to, 0);
+	const uint64_t *from = facts_word(m, s, 0);
+	for (int i = 0; i < m->holders * m->words; i++) {
 		more |= (at[i] & ~from[i]) != 0;
 		at[i] &= from[i];
 	}

@@ -19,17 +19,15 @@ static bool knows(const Run *r, int fact)
 
 static void forget_all(Run *r, const int *facts, int cell, AgentSet agents)
 {
-	for (int a = 0; a < r->m->na; a++)
-		if (agents >> a & 1)
-			fact_forget(r->m, r->s, fact_of(r, facts, cell, a));
+	facts_forget(r->m, r->s, facts + cell * r->m->na, agents);
 }
 
 /* The first of `agents` of whom a fact is not known; -1: none. */
 static int unknown_of(const Run *r, const int *facts, int cell, AgentSet agents)
 {
-	for (int a = 0; a < r->m->na; a++)
-		if (agents >> a & 1 && !knows(r, fact_of(r, facts, cell, a)))
-			return a;
+	for (AgentSet left = agents; left; left &= left - 1)
+		if (!knows(r, fact_of(r, facts, cell, agent_first(left))))
+			return agent_first(left);
 	return -1;
 }
 
@@ -113,9 +111,8 @@ static bool load(Run *r, const Step *st)
 	c->mask |= st->mask;
 	key_of(r->m, r->s, st->key)->tx -= st->n;
 	key_of(r->m, r->s, st->key)->loads = 1;
-	uint64_t *next = facts_next(r->m, r->s, st->key);
-	for (int i = 0; i < r->m->words; i++)
-		next[i] |= facts_known(r->m, r->s, r->agent)[i] & r->m->timely[i];
+	facts_add_of(r->m, r->s, knows_next(r->m, st->key), knows_agent(r->m, r->agent),
+		     r->m->timely);
 	return run_complete(r, st->key);
 }
 
@@ -126,7 +123,7 @@ static bool write(Run *r, const Step *st)
 	if (!may_overwrite(r, st->cell) || !take_bytes(r, st->cell))
 		return false;
 	if (c->mode == CELL_WRITTEN &&
-	    (knows(r, fenced) || fact_in(facts_own(r->m, r->s, r->agent), fenced)))
+	    (knows(r, fenced) || fact_in(r->m, r->s, knows_own(r->m, r->agent), fenced)))
 		return run_wrong(r, WHY_UNREAD, -1, st->cell, -1);
 	if (c->mode != CELL_WRITTEN)
 		new_content(r, st->cell);
@@ -143,16 +140,30 @@ static bool write(Run *r, const Step *st)
 static void fence(Run *r)
 {
 	const Machine *m = r->m;
-	uint64_t *known = facts_known(m, r->s, r->agent), *own = facts_own(m, r->s, r->agent);
-	for (int i = 0; i < m->nmade; i++) {
-		if (fact_in(known, m->made[i]))
-			fact_set(known, m->fenced[i]);
-		if (fact_in(own, m->made[i]))
-			fact_set(own, m->fenced[i]);
-	}
+	int who[] = {knows_agent(m, r->agent), knows_own(m, r->agent)};
+	for (int i = 0; i < m->nmade; i++)
+		for (int j = 0; j < 2; j++)
+			if (fact_in(m, r->s, who[j], m->made[i]))
+				fact_set(m, r->s, who[j], m->fenced[i]);
 }
 
 /* ------------------------------------------------------------------ reads */
+static bool in_groups(const Group *g, int n, const Group *open, int cell)
+{
+	uint64_t some = open->cells[cell / 64];
+	for (int i = 0; i < n; i++)
+		some |= g[i].cells[cell / 64];
+	return some >> (cell % 64) & 1;
+}
+
+static bool reads_still(Run *r, int cell)
+{
+	const AgentState *a = agent_of(r->m, r->s, r->agent);
+	return in_groups(a->mma, a->nmma, &a->mma_open, cell) ||
+	       in_groups(a->bulk, a->nbulk, &a->bulk_open, cell) ||
+	       a->loose[cell / 64] >> (cell % 64) & 1;
+}
+
 static bool content_there(Run *r, int cell, bool async)
 {
 	const Machine *m = r->m;
@@ -181,8 +192,11 @@ static bool read_starts(Run *r, int cell, bool async)
 		c->readers = 0;
 		c->mode = CELL_READ;
 	}
+	bool goes_on =
+		c->readers >> r->agent & 1 && reads_still(r, cell - cells_of(r->m, r->agent));
 	c->readers |= AGENT(r->agent);
-	fact_forget(r->m, r->s, fact_of(r, r->m->f_read, cell, r->agent));
+	if (!goes_on)
+		fact_forget(r->m, r->s, fact_of(r, r->m->f_read, cell, r->agent));
 	return true;
 }
 
@@ -190,22 +204,6 @@ static bool read_starts(Run *r, int cell, bool async)
 static bool group_empty(const Group *g)
 {
 	return !g->cells[0] && !g->cells[1] && !g->acc;
-}
-
-static bool in_groups(const Group *g, int n, const Group *open, int cell)
-{
-	uint64_t some = open->cells[cell / 64];
-	for (int i = 0; i < n; i++)
-		some |= g[i].cells[cell / 64];
-	return some >> (cell % 64) & 1;
-}
-
-static bool reads_still(Run *r, int cell)
-{
-	const AgentState *a = agent_of(r->m, r->s, r->agent);
-	return in_groups(a->mma, a->nmma, &a->mma_open, cell) ||
-	       in_groups(a->bulk, a->nbulk, &a->bulk_open, cell) ||
-	       a->loose[cell / 64] >> (cell % 64) & 1;
 }
 
 /* Reads of these cells by the agent end, but where others of its reads go on. */
@@ -381,7 +379,7 @@ bool run_memory(Run *r, const Step *st)
 		retire(r, a->bulk, &a->nbulk, st->n);
 		return true;
 	case STEP_GRID_WAIT:
-		fact_set(facts_known(r->m, r->s, r->agent), r->m->f_grid);
+		fact_set(r->m, r->s, knows_agent(r->m, r->agent), r->m->f_grid);
 		return true;
 	case STEP_GLOBAL:
 		return global_ok(r);

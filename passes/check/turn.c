@@ -45,6 +45,17 @@ static void gather(Arena *a, Turn *t, const int *fact, int n)
 	}
 }
 
+static void holders_turn(const Machine *m, Arena *a, Turn *t)
+{
+	t->holder = NEWN(a, int16_t, m->holders);
+	for (int i = 0; i < m->holders; i++)
+		t->holder[i] = (int16_t)i;
+	for (int i = 0; i < m->nk; i++) {
+		t->holder[knows_past(m, i)] = (int16_t)knows_past(m, t->key[i]);
+		t->holder[knows_next(m, i)] = (int16_t)knows_next(m, t->key[i]);
+	}
+}
+
 Turn *turn_new(const Machine *m, Arena *a, int64_t frame)
 {
 	Turn *t = NEW(a, Turn);
@@ -76,6 +87,7 @@ Turn *turn_new(const Machine *m, Arena *a, int64_t frame)
 		if (m->f_sent[i] != NO_FACT)
 			fact[m->f_sent[i]] = m->f_sent[i];
 	gather(a, t, fact, m->nfacts);
+	holders_turn(m, a, t);
 	return t;
 }
 
@@ -91,22 +103,23 @@ void turn_steps(const Turn *t, Step *steps, int n)
 }
 
 /* ------------------------------------------------------------------ states */
-static void turn_facts(const Turn *t, int words, const uint64_t *from, uint64_t *to)
+/* One move of facts, for some holders, that have others behind them there. */
+static void move(const Moved *x, const uint64_t *from, uint64_t *low, uint64_t *high,
+		 const int16_t *holder, int n)
 {
-	uint64_t some = 0;
-	for (int i = 0; i < words; i++)
-		some |= from[i];
-	if (!some)
-		return;
+	int shift = x->by & 63;
+	for (int i = 0; i < n; i++)
+		low[holder[i]] |= (from[i] & x->bits) << shift;
+	for (int i = 0; i < n && shift && x->bits >> (64 - shift); i++)
+		high[holder[i]] |= (from[i] & x->bits) >> (64 - shift);
+}
+
+static void turn_facts(const Machine *m, const Turn *t, const State *from, State *to)
+{
 	for (const Moved *x = t->facts.at; x < t->facts.at + t->facts.n; x++) {
-		uint64_t bits = from[x->word] & x->bits;
-		if (!bits)
-			continue;
 		int shift = x->by & 63, word = x->word + (x->by - shift) / 64;
-		if (bits << shift)
-			to[word] |= bits << shift;
-		if (shift && bits >> (64 - shift))
-			to[word + 1] |= bits >> (64 - shift);
+		move(x, facts_word(m, from, x->word), facts_word(m, to, word),
+		     facts_word(m, to, word + 1), t->holder, m->holders);
 	}
 }
 
@@ -138,17 +151,13 @@ void turn_state(const Machine *m, const Turn *t, const State *old, State *to)
 	State *from = (State *)(uintptr_t)old;
 	memset(to, 0, m->bytes);
 	memcpy(agent_of(m, to, 0), agent_of(m, from, 0), sizeof(AgentState) * (size_t)m->na);
-	for (int a = 0; a < m->na; a++) {
+	for (int a = 0; a < m->na; a++)
 		turn_agent(t, cells_of(m, a), agent_of(m, to, a));
-		turn_facts(t, m->words, facts_known(m, from, a), facts_known(m, to, a));
-		turn_facts(t, m->words, facts_own(m, from, a), facts_own(m, to, a));
-	}
+	turn_facts(m, t, from, to);
 	for (int i = 0; i < m->nk; i++) {
 		KeyState *k = key_of(m, to, t->key[i]);
 		memcpy(k, key_of(m, from, i), sizeof *k);
 		k->parity ^= t->flip[i];
-		turn_facts(t, m->words, facts_past(m, from, i), facts_past(m, to, t->key[i]));
-		turn_facts(t, m->words, facts_next(m, from, i), facts_next(m, to, t->key[i]));
 	}
 	for (int i = 0; i < m->nc; i++) {
 		CellState *c = cell_of(m, to, t->cell[i]);
