@@ -168,7 +168,8 @@ typedef struct {
 typedef struct {
 	int16_t *key, *cell, *holder; /* new number of each */
 	uint8_t *flip;                /* of each key: its phases have another parity */
-	VEC(Moved) facts;
+	VEC(Moved) facts;             /* by word */
+	uint64_t *word;               /* scratch: one of each holder */
 } Turn;
 Turn *turn_new(const Machine *m, Arena *a, int64_t frame);
 void turn_steps(const Turn *t, Step *steps, int n);

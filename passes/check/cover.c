@@ -30,26 +30,28 @@ typedef struct {
 	int nstarts, nloops;
 	Turn *turn;
 	State *fresh;
-	VEC(State *) spare;
-	uint64_t *facts; /* scratch */
+	State *now;   /* that is being followed */
+	State *other; /* scratch */
+	uint64_t *facts;
 } Cover;
 
 /* ------------------------------------------------------------------ states */
 static State *state_copy(Cover *c, const State *s)
 {
-	State *copy = c->spare.n ? c->spare.at[--c->spare.n] : arena_alloc(c->arena, c->m->bytes);
+	State *copy = arena_alloc(c->arena, c->m->bytes);
 	memcpy(copy, s, c->m->bytes);
 	return copy;
 }
 
-static void state_drop(Cover *c, State *s)
+static void go_from(Cover *c, const State *s)
 {
-	vec_push(c->arena, &c->spare, s);
+	memcpy(c->now, s, c->m->bytes);
 }
 
-/* Joins s to what stands there: its number. -1: there are too many that are not alike. */
-static int stand(Cover *c, Head *h, State *s)
+/* Joins the state to what stands there: its number. -1: there are too many that are not alike. */
+static int stand(Cover *c, Head *h)
 {
+	State *s = c->now;
 	state_settle(c->m, s, c->facts);
 	for (int i = 0; i < h->n; i++)
 		if (state_alike(c->m, h->at[i].state, s)) {
@@ -63,20 +65,21 @@ static int stand(Cover *c, Head *h, State *s)
 	return h->n - 1;
 }
 
-/* One letter, in place. */
-static bool step(Cover *c, State *s, const Point *p)
+/* One letter. */
+static bool step(Cover *c, const Point *p)
 {
 	int id;
 	Why why;
 	const Letter *l = c->w->letter(c->w->user, p, &id);
 	c->lacks = l ? 0 : id;
-	if (!l || ++c->runs > c->max_states || !letter_run(c->m, s, l, NULL, NULL, &why))
+	if (!l || ++c->runs > c->max_states || !letter_run(c->m, c->now, l, NULL, NULL, &why))
 		return false;
 	if (p->seg < SEG_INNER || !c->w->frame)
 		return true;
-	State *old = state_copy(c, s);
-	turn_state(c->m, c->turn, old, s);
-	state_drop(c, old);
+	State *old = c->now;
+	turn_state(c->m, c->turn, old, c->other);
+	c->now = c->other;
+	c->other = old;
 	return true;
 }
 
@@ -110,14 +113,14 @@ static Head *loop_of(const Cover *c, const Point *p)
 }
 
 /* ------------------------------------------------------------------ tiles */
-static bool go_on(Cover *c, State *s, Point p, int inner);
+static bool go_on(Cover *c, Point p, int inner);
 
-/* The steady part of a main loop, from s, which is the caller's: trips until nothing changes, then
- * the last trips and what follows. */
-static bool go_round(Cover *c, State *s, Point p)
+/* The steady part of a main loop: trips until nothing changes, then the last trips and what
+ * follows. */
+static bool go_round(Cover *c, Point p)
 {
 	Head *h = loop_of(c, &p);
-	int at = stand(c, h, s), id;
+	int at = stand(c, h), id;
 	if (at < 0)
 		return false;
 	int version = h->at[at].version;
@@ -126,57 +129,57 @@ static bool go_round(Cover *c, State *s, Point p)
 	h->at[at].done = version;
 	Point next = p;
 	next.trip = p.clamp.trip + (p.trip + 1 - p.clamp.trip) % c->w->trip_repeat;
-	memcpy(s, h->at[at].state, c->m->bytes);
-	if (!step(c, s, &p) || !go_round(c, s, next))
+	go_from(c, h->at[at].state);
+	if (!step(c, &p) || !go_round(c, next))
 		return false;
 	int64_t rest = p.trips - p.trip, few = p.clamp.rest - 1; /* trips to do; told apart */
 	if (h->at[at].version != version || (rest - few) % c->w->trip_repeat != 0)
 		return true; /* followed from there; never the last steady one */
-	memcpy(s, h->at[at].state, c->m->bytes);
+	go_from(c, h->at[at].state);
 	p.trip = 0;
 	c->w->letter(c->w->user, &p, &id); /* letters of this loop come next again */
 	for (p.trip = p.trips - p.clamp.rest + 1; p.trip < p.trips; p.trip++)
-		if (!step(c, s, &p))
+		if (!step(c, &p))
 			return false;
-	return go_on(c, s, p, p.seg - SEG_INNER + 1);
+	return go_on(c, p, p.seg - SEG_INNER + 1);
 }
 
-static bool arrive(Cover *c, State *s, int64_t tile, int64_t left)
+static bool arrive(Cover *c, int64_t tile, int64_t left)
 {
-	return stand(c, &c->starts[start_of(c, tile, left)], s) >= 0;
+	return stand(c, &c->starts[start_of(c, tile, left)]) >= 0;
 }
 
 /* The rest of a tile, from the part before its inner loop of that number. */
-static bool go_on(Cover *c, State *s, Point p, int inner)
+static bool go_on(Cover *c, Point p, int inner)
 {
 	p.seg = SEG_TILE + inner;
 	p.trip = 0;
-	if (!step(c, s, &p))
+	if (!step(c, &p))
 		return false;
 	if (inner == c->w->inner)
-		return arrive(c, s, next_tile(c, p.tile), p.left == STEADY ? STEADY : p.left - 1);
+		return arrive(c, next_tile(c, p.tile), p.left == STEADY ? STEADY : p.left - 1);
 	p.seg = SEG_INNER + inner;
 	for (; p.trip < (c->longer ? p.clamp.trip : p.trips); p.trip++)
-		if (!step(c, s, &p))
+		if (!step(c, &p))
 			return false;
-	return c->longer ? go_round(c, s, p) : go_on(c, s, p, inner + 1);
+	return c->longer ? go_round(c, p) : go_on(c, p, inner + 1);
 }
 
 /* All that can follow a start: one tile in each way, or the end. */
-static bool go_from(Cover *c, const State *from, Point p)
+static bool follow(Cover *c, const State *from, Point p)
 {
-	State *s = state_copy(c, from);
 	Why why;
-	bool ok = true;
-	for (p.way = 0; ok && p.left && p.way < c->w->ways; p.way++) {
-		memcpy(s, from, c->m->bytes);
-		ok = go_on(c, s, p, 0);
+	if (!p.left) {
+		p.seg = SEG_END;
+		go_from(c, from);
+		return step(c, &p) && state_finish(c->m, c->now, &why);
 	}
-	p.seg = SEG_END;
-	if (!p.left)
-		ok = step(c, s, &p) && state_finish(c->m, s, &why);
-	state_drop(c, s);
-	return ok;
+	for (p.way = 0; p.way < c->w->ways; p.way++) {
+		go_from(c, from);
+		if (!go_on(c, p, 0))
+			return false;
+	}
+	return true;
 }
 
 /* Follows what changed where tiles start that have so many behind them, until nothing does. */
@@ -192,7 +195,7 @@ static bool settle(Cover *c, Point p)
 					continue;
 				more = true;
 				h->at[i].done = h->at[i].version;
-				if (!go_from(c, h->at[i].state, p))
+				if (!follow(c, h->at[i].state, p))
 					return false;
 			}
 		}
@@ -203,17 +206,15 @@ static bool settle(Cover *c, Point p)
 /* What stands at the start of any tile may be the last `left` ones too. */
 static bool near_the_end(Cover *c, Point p)
 {
-	State *s = state_copy(c, c->fresh);
 	bool ok = true;
 	for (p.tile = 0; p.tile < tiles_told_apart(c); p.tile++) {
 		Head *h = &c->starts[start_of(c, p.tile, STEADY)];
 		for (int i = 0; i < h->n && ok; i++)
 			for (p.left = 0; p.left < (c->w->uses_left ? p.clamp.tile : 1); p.left++) {
-				memcpy(s, h->at[i].state, c->m->bytes);
-				ok = ok && arrive(c, s, p.tile, p.left);
+				go_from(c, h->at[i].state);
+				ok = ok && arrive(c, p.tile, p.left);
 			}
 	}
-	state_drop(c, s);
 	return ok;
 }
 
@@ -253,8 +254,8 @@ static bool cover_trips(Cover *c, int64_t trips)
 	Point p = {SEG_START, 0, STEADY, 0, trips, c->clamp, false, 0};
 	memset(c->starts, 0, sizeof *c->starts * (size_t)c->nstarts);
 	memset(c->loops, 0, sizeof *c->loops * (size_t)c->nloops);
-	State *s = state_copy(c, c->fresh);
-	return stands_on(c, p) && step(c, s, &p) && arrive(c, s, 0, c->w->tiles ? STEADY : 1) &&
+	go_from(c, c->fresh);
+	return stands_on(c, p) && step(c, &p) && arrive(c, 0, c->w->tiles ? STEADY : 1) &&
 	       settle_all(c, p);
 }
 
@@ -316,6 +317,8 @@ bool words_cover(const Machine *m, const Words *w, int max_states, WordsResult *
 	c.facts = NEWN(c.arena, uint64_t, m->words);
 	c.turn = turn_new(m, c.arena, 1);
 	c.fresh = state_new(m, c.arena);
+	c.now = arena_alloc(c.arena, m->bytes);
+	c.other = arena_alloc(c.arena, m->bytes);
 	c.clamp = (Clamps){1, 1, 1, 1};
 	if (w->trip_repeat == 1 || !w->frame)
 		do

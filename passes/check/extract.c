@@ -216,14 +216,13 @@ static void find_by_warp(Reader *r)
 	}
 }
 
-/* The expression for all threads of a warp. */
-static const Ix *of_warp(Reader *r, const Ix *x, int rank, int warp)
+static void put_warp(Reader *r, View *v, int warp)
 {
 	Ctx *c = r->p->k->ctx;
 	const Ix *lane = ix_sym(c, ctx_str(c, "lane"));
-	x = ix_subst(c, x, ctx_str(c, "rank"), ix_const(c, rank));
-	x = ix_subst(c, x, r->tid, ix_add(c, lane, ix_const(c, 32 * warp)));
-	return ix_subst(c, x, r->warp, ix_const(c, warp));
+	const Ix *tid = ix_add(c, lane, ix_const(c, 32 * warp));
+	vec_push(r->p->arena, &v->names, ((Named){r->warp, ix_const(c, warp)}));
+	vec_push(r->p->arena, &v->names, ((Named){r->tid, tid}));
 }
 
 /* Whether each lane of one warp sees the number that it sees in the other. */
@@ -239,13 +238,19 @@ static bool same_by_lane(Reader *r, const Ix *x, const Ix *y)
 	return same;
 }
 
-/* What the expressions of by_warp are for each warp of a CTA. */
+/* What the expressions of by_warp are for all threads of a warp, for each warp of a CTA. */
 static const Ix **of_warps(Reader *r, int rank, int warps)
 {
-	const Ix **of = NEWN(r->p->arena, const Ix *, warps * r->by_warp.n + 1);
-	for (int w = 0; w < warps; w++)
-		for (int i = 0; i < r->by_warp.n; i++)
-			of[w * r->by_warp.n + i] = of_warp(r, r->by_warp.at[i].x, rank, w);
+	int n = r->by_warp.n;
+	Ctx *c = r->p->k->ctx;
+	const Ix **of = NEWN(r->p->arena, const Ix *, warps *n + 1);
+	for (int w = 0; w < warps; w++) {
+		View v = {.ctx = c};
+		put_warp(r, &v, w);
+		vec_push(r->p->arena, &v.names, ((Named){ctx_str(c, "rank"), ix_const(c, rank)}));
+		for (int i = 0; i < n; i++)
+			of[w * n + i] = stage(&v, r->by_warp.at[i].x);
+	}
 	return of;
 }
 
@@ -349,16 +354,25 @@ bool read_is_plain(const Op *op)
 	return true;
 }
 
+Simple read_simple(Reader *r, const Ix *x)
+{
+	for (int i = 0; i < r->simple.n; i++)
+		if (r->simple.at[i].of == x)
+			return r->simple.at[i];
+	Simple s = {x, ix_simplify(r->p->k->ctx, x, r->facts), 0, 0};
+	ix_range(s.x, r->facts, &s.lo, &s.hi);
+	vec_push(r->p->arena, &r->simple, s);
+	return s;
+}
+
 static void note_loop(Reader *r, Loops *at, const Op *op, int depth)
 {
-	const Ix *trip =
-		ix_sub(r->p->k->ctx, stage(&r->lets, op->ix[1]), stage(&r->lets, op->ix[0]));
-	int64_t lo, hi;
-	trip = ix_simplify(r->p->k->ctx, trip, r->facts);
-	ix_range(trip, r->facts, &lo, &hi);
-	if (is_short(trip, hi) || read_is_plain(op))
+	if (read_is_plain(op))
 		return;
-	vec_push(r->p->arena, at, ((Loop){op, trip, depth, lo, hi}));
+	const Ix *from = stage(&r->lets, op->ix[0]), *to = stage(&r->lets, op->ix[1]);
+	Simple trip = read_simple(r, ix_sub(r->p->k->ctx, to, from));
+	if (!is_short(trip.x, trip.hi))
+		vec_push(r->p->arena, at, ((Loop){op, trip.x, depth, trip.lo, trip.hi}));
 }
 
 bool read_is_shared_loop(const Reader *r, const Op *op)
@@ -408,15 +422,11 @@ void read_put_rank(Reader *r, View *v, int rank)
 
 void read_begin(Reader *r, Script *s)
 {
-	Ctx *c = r->p->k->ctx;
 	r->s = s;
 	r->lets.names.n = 0;
 	put_choices(r, &r->lets);
 	r->loops.n = 0;
-	Named warp = {r->warp, ix_const(c, s->warp)};
-	vec_push(r->p->arena, &r->lets.names, warp);
-	Named tid = {r->tid, ix_add(c, ix_sym(c, ctx_str(c, "lane")), ix_const(c, 32 * s->warp))};
-	vec_push(r->p->arena, &r->lets.names, tid);
+	put_warp(r, &r->lets, s->warp);
 	read_put_rank(r, &r->lets, s->rank);
 	find_loops(r, &r->p->k->body, 0);
 }

@@ -29,9 +29,16 @@ typedef struct {
 	bool open;
 } ByWarp;
 
+/* What the kernel's facts make of an expression, and within which bounds it is. */
+typedef struct {
+	const Ix *of, *x;
+	int64_t lo, hi;
+} Simple;
+
 typedef struct {
 	Program *p;
 	IxFacts facts;
+	VEC(Simple) simple; /* asked for before: agents have much in common */
 	const char *warp, *tid;
 	VEC(const Val *) accs;
 	VEC(Place) places;
@@ -53,6 +60,7 @@ typedef struct {
 	const Ix *tiles, *trips; /* trip counts that all share; NULL: no such loop */
 } Reader;
 
+Simple read_simple(Reader *r, const Ix *x);
 bool read_problem(Reader *r, DiagId code, Loc loc, const char *text); /* false */
 bool read_counts(const Reader *r, const Op *op);                      /* does anything here */
 uint32_t read_acc_mask(const Reader *r, const Op *op);

@@ -26,7 +26,7 @@ static const Ix *share(Reader *r, const Ix *tiles, int64_t turns, int64_t turn)
 	Ctx *c = r->p->k->ctx;
 	const Ix *last = ix_add(c, tiles, ix_const(c, -1 - turn));
 	const Ix *n = ix_add(c, ix_div(c, last, ix_const(c, turns)), ix_const(c, 1));
-	return turns == 1 ? tiles : ix_simplify(c, n, r->facts);
+	return turns == 1 ? tiles : read_simple(r, n).x;
 }
 
 static bool takes_turns(Reader *r, Script *s, const Ix *tiles, const Ix *trip)

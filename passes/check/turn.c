@@ -48,6 +48,7 @@ static void gather(Arena *a, Turn *t, const int *fact, int n)
 static void holders_turn(const Machine *m, Arena *a, Turn *t)
 {
 	t->holder = NEWN(a, int16_t, m->holders);
+	t->word = NEWN(a, uint64_t, m->holders);
 	for (int i = 0; i < m->holders; i++)
 		t->holder[i] = (int16_t)i;
 	for (int i = 0; i < m->nk; i++) {
@@ -103,23 +104,29 @@ void turn_steps(const Turn *t, Step *steps, int n)
 }
 
 /* ------------------------------------------------------------------ states */
-/* One move of facts, for some holders, that have others behind them there. */
-static void move(const Moved *x, const uint64_t *from, uint64_t *low, uint64_t *high,
-		 const int16_t *holder, int n)
+/* One move of facts, for n holders. */
+static void move(const Moved *x, const uint64_t *from, uint64_t *low, uint64_t *high, int n)
 {
 	int shift = x->by & 63;
 	for (int i = 0; i < n; i++)
-		low[holder[i]] |= (from[i] & x->bits) << shift;
-	for (int i = 0; i < n && shift && x->bits >> (64 - shift); i++)
-		high[holder[i]] |= (from[i] & x->bits) >> (64 - shift);
+		low[i] |= (from[i] & x->bits) << shift;
+	if (shift && x->bits >> (64 - shift))
+		for (int i = 0; i < n; i++)
+			high[i] |= (from[i] & x->bits) >> (64 - shift);
 }
 
 static void turn_facts(const Machine *m, const Turn *t, const State *from, State *to)
 {
-	for (const Moved *x = t->facts.at; x < t->facts.at + t->facts.n; x++) {
-		int shift = x->by & 63, word = x->word + (x->by - shift) / 64;
-		move(x, facts_word(m, from, x->word), facts_word(m, to, word),
-		     facts_word(m, to, word + 1), t->holder, m->holders);
+	const Moved *x = t->facts.at, *end = x + t->facts.n;
+	for (int w = 0; w < m->words; w++) {
+		const uint64_t *old = facts_word(m, from, w);
+		for (int i = 0; i < m->holders; i++)
+			t->word[t->holder[i]] = old[i];
+		for (; x < end && x->word == w; x++) {
+			int low = w + (x->by - (x->by & 63)) / 64;
+			move(x, t->word, facts_word(m, to, low), facts_word(m, to, low + 1),
+			     m->holders);
+		}
 	}
 }
 
