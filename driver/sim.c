@@ -49,8 +49,9 @@ static const char usage[] =
 	"  --buffer in:.. | out:..  an array that is no parameter, for maps\n"
 	"  --seed S              order of warps and copies; 0 is the plain order\n"
 	"  --schedules N         run with seeds S .. S + N - 1\n"
-	"  --checks LIST         all, none, races, uninit, wgmma, barriers, exit; -word turns one "
-	"off\n"
+	"  --checks LIST         all, none, races, uninit, wgmma, barriers, exit, grid, warps; "
+	"-word\n"
+	"                        turns one off; warps is no part of all\n"
 	"  --trace FILE          write what each warp did, as a Chrome trace\n";
 
 static bool dims_read(const char *text, char apart, uint64_t *to, int most, int *n)

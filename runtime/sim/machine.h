@@ -79,7 +79,7 @@ typedef struct {
 	bool flying;   /* some were issued that the warp has not waited for */
 	u32 committed; /* groups closed */
 	u32 done;      /* groups finished */
-	u32 actor;     /* of the warpgroup, 0: none yet */
+	u32 actor;     /* of the warpgroup, or of each warp; 0: none yet */
 } WgmmaQueue;
 
 /* Bulk groups of one thread, or cp.async groups of a warp. */

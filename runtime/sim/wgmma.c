@@ -249,6 +249,13 @@ static Warp *group_first(Warp *w)
 	return w->cta->warps + w->id / 4 * 4;
 }
 
+/* Whose reads a wait of w speaks for. A group is the warpgroup's, and its reads are done together;
+ * who asks for it is held to his own warp's, each of which then reads all of A. */
+static WgmmaQueue *reads_of(Warp *w)
+{
+	return &(checked(w->cluster, CHECK_WARPS) ? w : group_first(w))->wgmma;
+}
+
 /* All four warps run their parts: what one waits for has happened in all. */
 void wgmma_drain(Warp *w, u32 group)
 {
@@ -283,8 +290,9 @@ void prepare_wgmma(Pool *a, Ins *in)
 static void operand_touch(Warp *w, const Ins *in, u64 desc, int which, u32 actor, u32 group)
 {
 	Desc d = desc_of(desc);
-	u32 size = type_bytes[in->type[which]], rows = which == OPERAND_A ? 16 : in->shape[1];
-	u32 row = which == OPERAND_A ? w->id % 4 * 16 : 0, chunk = 16 / size;
+	bool own = which == OPERAND_A && !checked(w->cluster, CHECK_WARPS);
+	u32 size = type_bytes[in->type[which]], chunk = 16 / size;
+	u32 rows = own ? 16 : in->shape[which == OPERAND_A ? 0 : 1], row = own ? w->id % 4 * 16 : 0;
 	bool trans = is_trans(in, which);
 	for (u32 mn = 0; mn < rows; mn += trans ? chunk : 1) {
 		for (u32 k = 0; k < in->shape[2]; k += trans ? 1 : chunk) {
@@ -328,12 +336,12 @@ static void issue_checks(Warp *w, const Ins *in, const Wgmma *op)
 	}
 	if (!w->cluster->job->opt->checks)
 		return;
-	Warp *first = group_first(w);
-	if (!first->wgmma.actor)
-		first->wgmma.actor = actor_new(w->cluster);
+	WgmmaQueue *q = reads_of(w);
+	if (!q->actor)
+		q->actor = actor_new(w->cluster);
 	if (in->args[1].n == 1)
-		operand_touch(w, in, op->a, OPERAND_A, first->wgmma.actor, op->group);
-	operand_touch(w, in, op->b, OPERAND_B, first->wgmma.actor, op->group);
+		operand_touch(w, in, op->a, OPERAND_A, q->actor, op->group);
+	operand_touch(w, in, op->b, OPERAND_B, q->actor, op->group);
 }
 
 Run run_wgmma(Warp *w, const Ins *in, u32 mask)
@@ -402,8 +410,8 @@ Run run_wgmma_wait(Warp *w, const Ins *in, u32 mask)
 	wgmma_drain(w, need);
 	q->done = need;
 	busy_refresh(w);
-	if (first->wgmma.actor)
-		clock_raise(&w->know.seen, first->wgmma.actor, need);
+	if (reads_of(w)->actor)
+		clock_raise(&w->know.seen, reads_of(w)->actor, need);
 	trace_span(w->cluster, w, "wgmma", "mma", w->cluster->steps, w->cluster->steps + 1);
 	return RUN_NEXT;
 }

@@ -71,6 +71,18 @@ static const char head[] =
 	"mov.u32 %r11, %r5;\nmov.u32 %r12, 0;\n"                                             \
 	"FILL: st.shared.u32 [%r11], 0;\nadd.u32 %r11, %r11, 512;\nadd.u32 %r12, %r12, 1;\n" \
 	"setp.lt.u32 %p3, %r12, 32;\n@%p3 bra FILL;\n"
+/* Two warpgroups, each with 64 rows of tile as A and the first 8 of them as B. Each thread has 64
+ * bytes at %r13 in the rows of its own warpgroup, and at %r15 in those of the other. */
+#define TWO_GROUPS                                                                            \
+	"mov.u32 %r11, %r5;\nmov.u32 %r12, 0;\n"                                              \
+	"FILL: st.shared.u32 [%r11], 0;\nadd.u32 %r11, %r11, 1024;\nadd.u32 %r12, %r12, 1;\n" \
+	"setp.lt.u32 %p3, %r12, 16;\n@%p3 bra FILL;\n"                                        \
+	"fence.proxy.async.shared::cta;\n" SYNC WGMMA_READY                                   \
+	"shl.b32 %r13, %r0, 6;\nand.b32 %r14, %r13, 8192;\n"                                  \
+	"shr.u32 %r14, %r14, 4;\ncvt.u64.u32 %rd5, %r14;\nadd.u64 %rd4, %rd4, %rd5;\n"        \
+	"xor.b32 %r15, %r13, 8192;\nadd.u32 %r13, %r13, %r4;\nadd.u32 %r15, %r15, %r4;\n"     \
+	"wgmma.fence.sync.aligned;\n" WGMMA                                                   \
+	"wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\n"
 
 static const Case cases[] = {
 	{"expect_tx without its arrive", 1, 32, SIM_DEADLOCK, "1 arrival missing",
@@ -283,6 +295,12 @@ static const Case cases[] = {
 	 FILL "fence.proxy.async.shared::cta;\n" SYNC WGMMA_READY "setp.eq.u32 %p5, %r2, 3;\n"
 	      "@ setp.ne.u32 %p5, %r0, %r0;\n@%p5 bra END;\nwgmma.fence.sync.aligned;\n" WGMMA
 	      "wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\nEND:\n"},
+	{"results over what another warpgroup reads, who does not meet it", 1, 256, SIM_RACE,
+	 "not ordered after the wgmma read",
+	 TWO_GROUPS "@ bar.sync 0;\nst.shared.u32 [%r15], 0;\n"},
+	{"results over what another warpgroup reads, not over its own", 1, 256, SIM_RACE,
+	 "not ordered after the wgmma read",
+	 TWO_GROUPS "@ mov.u32 %r15, %r13;\nst.shared.u32 [%r15], 0;\n"},
 	{"a store past the end of an allocation", 1, 32, SIM_BOUNDS,
 	 "byte 4096 of an allocation of 4096",
 	 "mov.u64 %rd5, 4096;\n@ mov.u64 %rd5, 4092;\nadd.u64 %rd6, %rd2, %rd5;\nst.global.u32 "
@@ -310,8 +328,8 @@ static size_t body_write(char *to, size_t room, const char *body, bool right)
 	return n + (size_t)snprintf(to + n, room - n, "ret;\n}\n");
 }
 
-static void run_on(const Case *c, bool right, u64 seed, u32 clusters, u32 threads,
-		   SimResult *result)
+static void run_checks(const Case *c, bool right, u64 seed, u32 clusters, u32 threads, u32 checks,
+		       SimResult *result)
 {
 	struct Memory *m = sim_memory_new();
 	char why[600], text[16384];
@@ -338,14 +356,17 @@ static void run_on(const Case *c, bool right, u64 seed, u32 clusters, u32 thread
 		       .params = params,
 		       .param_bytes = sizeof params,
 		       .entry_regs = 168};
-	SimOptions o = {.seed = seed,
-			.checks = CHECK_ALL,
-			.threads = threads,
-			.max_steps = 1000000};
+	SimOptions o = {.seed = seed, .checks = checks, .threads = threads, .max_steps = 1000000};
 	if (!sim_run(m, &l, &o, result, why, sizeof why))
 		fail_msg("%s: %s", c->name, why);
 	sim_unload(mod);
 	sim_memory_free(m);
+}
+
+static void run_on(const Case *c, bool right, u64 seed, u32 clusters, u32 threads,
+		   SimResult *result)
+{
+	run_checks(c, right, seed, clusters, threads, CHECK_ALL, result);
 }
 
 static void run_case(const Case *c, bool right, u64 seed, SimResult *result)
@@ -407,6 +428,30 @@ static void right_kernels_are_clean(void **state)
 	assert_false(failed);
 }
 
+/* Each warp writes over rows of its own warpgroup, behind its own wait. */
+static const Case alone = {"results over what other warps of the warpgroup read",
+			   1,
+			   256,
+			   SIM_RACE,
+			   "not ordered after the wgmma read",
+			   TWO_GROUPS "@ bar.sync 0;\nst.shared.u32 [%r13], 0;\n"};
+
+/* A group is the warpgroup's, unless it is asked that each warp waits for itself. */
+static void a_wait_speaks_for_its_warpgroup(void **state)
+{
+	SimResult r;
+	(void)state;
+	for (u64 seed = 0; seed < RIGHT_SEEDS; seed++) {
+		run_checks(&alone, false, seed, 1, 1, CHECK_ALL, &r);
+		assert_int_equal(r.n, 0);
+		run_checks(&alone, false, seed, 1, 1, CHECK_ALL | CHECK_WARPS, &r);
+		assert_non_null(find(&r, &alone));
+		sim_result_free(&r);
+		run_checks(&alone, true, seed, 1, 1, CHECK_ALL | CHECK_WARPS, &r);
+		assert_int_equal(r.n, 0);
+	}
+}
+
 /* All clusters race, from the fourth on they also hang, and the later the sooner. */
 static const Case uneven = {
 	"later clusters fail first",
@@ -459,6 +504,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_fault_is_found),
 		cmocka_unit_test(right_kernels_are_clean),
+		cmocka_unit_test(a_wait_speaks_for_its_warpgroup),
 		cmocka_unit_test(threads_change_nothing),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
