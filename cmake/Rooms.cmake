@@ -5,7 +5,7 @@
 set(DSL_PUBLIC_ir ir.h base.h layout.h ix.h)
 set(DSL_PUBLIC_frontend frontend.h)
 set(DSL_PUBLIC_passes passes.h check/check.h)
-set(DSL_PUBLIC_codegen codegen.h)
+set(DSL_PUBLIC_codegen codegen.h json.h)
 set(DSL_PUBLIC_runtime dsl.h kdesc.h number.h)
 set(DSL_PUBLIC_driver dslc.h)
 

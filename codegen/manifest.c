@@ -2,8 +2,7 @@
  * Needs a description that keeps the limits of runtime/kdesc.h; anything else panics.
  *   {.kind = KP_SYM, .index = 0}, syms {"M"}  ->  {"kind":"sym","sym":"M"} */
 #include "codegen/artifact.h"
-
-#include <json-c/json.h>
+#include "codegen/json.h"
 
 static const char *const elem_names[KE_COUNT] = {
 #define X(id, name, bits) [KE_##id] = name,
@@ -13,51 +12,18 @@ static const char *const elem_names[KE_COUNT] = {
 static const char *const dir_names[] = {"in", "out", "inout"};
 static const char *const param_names[] = {"tmap", "ptr", "sym", "scalar", "made"};
 
-static json_object *must(json_object *o)
-{
-	if (!o)
-		panic("out of memory");
-	return o;
-}
-
-static void put(json_object *o, const char *key, json_object *v)
-{
-	if (json_object_object_add(o, key, v))
-		panic("out of memory");
-}
-
 static void put_text(json_object *o, const char *key, const char *s)
 {
 	if (!s)
 		panic("kernel description: %s is not set", key);
-	put(o, key, must(json_object_new_string(s)));
-}
-
-static void put_int(json_object *o, const char *key, int64_t v)
-{
-	put(o, key, must(json_object_new_int64(v)));
+	json_put_text(o, key, s);
 }
 
 static json_object *put_array(json_object *o, const char *key, int n, int max)
 {
 	if (n < 0 || n > max)
 		panic("kernel description: %d %s, the limit is %d", n, key, max);
-	json_object *a = must(json_object_new_array());
-	put(o, key, a);
-	return a;
-}
-
-static void add(json_object *array, json_object *v)
-{
-	if (json_object_array_add(array, v))
-		panic("out of memory");
-}
-
-static json_object *add_object(json_object *array)
-{
-	json_object *o = must(json_object_new_object());
-	add(array, o);
-	return o;
+	return json_put_array(o, key);
 }
 
 static void put_texts(json_object *o, const char *key, const char *const *s, int n, int max)
@@ -66,7 +32,7 @@ static void put_texts(json_object *o, const char *key, const char *const *s, int
 	for (int i = 0; i < n; i++) {
 		if (!s[i])
 			panic("kernel description: %s %d is not set", key, i);
-		add(a, must(json_object_new_string(s[i])));
+		json_add_text(a, s[i]);
 	}
 }
 
@@ -74,7 +40,7 @@ static void put_ints(json_object *o, const char *key, const int *v, int n)
 {
 	json_object *a = put_array(o, key, n, KD_MAX_RANK);
 	for (int i = 0; i < n; i++)
-		add(a, must(json_object_new_int(v[i])));
+		json_add_int(a, v[i]);
 }
 
 static const char *arg_name(const KDesc *k, int i)
@@ -101,7 +67,7 @@ static void write_arg(json_object *o, const KArg *a)
 	put_text(o, "dir", dir_names[a->dir]);
 	put_texts(o, "shape", a->shape, a->rank, KD_MAX_RANK);
 	put_texts(o, "stride", a->stride, a->rank, KD_MAX_RANK);
-	put_int(o, "align", a->align);
+	json_put_int(o, "align", a->align);
 }
 
 static void write_fact(json_object *o, const KFact *f)
@@ -120,7 +86,7 @@ static void write_param(json_object *o, const KDesc *k, const KParam *p)
 	case KP_MADE:
 		if (p->index < 0 || p->index >= k->nmaps)
 			panic("kernel %s: map %d of %d", k->name, p->index, k->nmaps);
-		put_int(o, "map", p->index);
+		json_put_int(o, "map", p->index);
 		break;
 	case KP_SYM:
 		put_text(o, "sym", sym_name(k, p->index));
@@ -139,17 +105,17 @@ static void write_map(json_object *o, const KDesc *k, const KMap *m)
 	put_texts(o, "dims", m->dims, m->rank, KD_MAX_RANK);
 	put_texts(o, "strides", m->strides, m->rank - 1, KD_MAX_RANK - 1);
 	put_ints(o, "box", m->box, m->rank);
-	put_int(o, "swizzle", m->swizzle);
-	put(o, "store", must(json_object_new_boolean(m->store)));
-	put(o, "optional", must(json_object_new_boolean(m->optional)));
+	json_put_int(o, "swizzle", m->swizzle);
+	json_put_bool(o, "store", m->store);
+	json_put_bool(o, "optional", m->optional);
 }
 
 static void write_smem(json_object *o, const KSmem *s)
 {
 	put_text(o, "name", s->name);
-	put_int(o, "offset", s->offset);
-	put_int(o, "bytes", s->bytes);
-	put_int(o, "slots", s->slots);
+	json_put_int(o, "offset", s->offset);
+	json_put_int(o, "bytes", s->bytes);
+	json_put_int(o, "slots", s->slots);
 }
 
 static void write_consts(json_object *o, const KDesc *k)
@@ -159,7 +125,7 @@ static void write_consts(json_object *o, const KDesc *k)
 		if (c->word)
 			put_text(o, c->name, c->word);
 		else
-			put_int(o, c->name, c->value);
+			json_put_int(o, c->name, c->value);
 	}
 }
 
@@ -167,17 +133,17 @@ static void write_interface(json_object *o, const KDesc *k)
 {
 	json_object *args = put_array(o, "args", k->nargs, KD_MAX_ARGS);
 	for (int i = 0; i < k->nargs; i++)
-		write_arg(add_object(args), &k->args[i]);
+		write_arg(json_add_object(args), &k->args[i]);
 	put_texts(o, "syms", k->syms, k->nsyms, KD_MAX_SYMS);
 	json_object *facts = put_array(o, "facts", k->nfacts, KD_MAX_FACTS);
 	for (int i = 0; i < k->nfacts; i++)
-		write_fact(add_object(facts), &k->facts[i]);
+		write_fact(json_add_object(facts), &k->facts[i]);
 	json_object *params = put_array(o, "params", k->nparams, KD_MAX_PARAMS);
 	for (int i = 0; i < k->nparams; i++)
-		write_param(add_object(params), k, &k->params[i]);
+		write_param(json_add_object(params), k, &k->params[i]);
 	json_object *maps = put_array(o, "maps", k->nmaps, KD_MAX_MAPS);
 	for (int i = 0; i < k->nmaps; i++)
-		write_map(add_object(maps), k, &k->maps[i]);
+		write_map(json_add_object(maps), k, &k->maps[i]);
 }
 
 static void write_kernel(json_object *o, const KDesc *k)
@@ -187,38 +153,31 @@ static void write_kernel(json_object *o, const KDesc *k)
 	write_interface(o, k);
 	put_texts(o, "grid", k->grid, 3, 3);
 	put_ints(o, "cluster", k->cluster, 3);
-	put_int(o, "block", k->block);
-	put_int(o, "smem", k->smem);
-	put_int(o, "regs", k->regs);
-	put_int(o, "entry_regs", k->entry_regs);
-	put(o, "pdl", must(json_object_new_boolean(k->pdl)));
+	json_put_int(o, "block", k->block);
+	json_put_int(o, "smem", k->smem);
+	json_put_int(o, "regs", k->regs);
+	json_put_int(o, "entry_regs", k->entry_regs);
+	json_put_bool(o, "pdl", k->pdl);
 	json_object *smem = put_array(o, "smem_map", k->nsmem, KD_MAX_SMEM);
 	for (int i = 0; i < k->nsmem; i++)
-		write_smem(add_object(smem), &k->smem_map[i]);
+		write_smem(json_add_object(smem), &k->smem_map[i]);
 	put_text(o, "schedule", k->schedule);
-	json_object *consts = must(json_object_new_object());
-	put(o, "consts", consts);
-	write_consts(consts, k);
+	write_consts(json_put_object(o, "consts"), k);
 }
 
 void manifest_write(const KModuleDesc *m, Buf *json)
 {
-	json_object *o = must(json_object_new_object());
-	put_int(o, "abi", m->abi);
+	json_object *o = json_new();
+	json_put_int(o, "abi", m->abi);
 	put_text(o, "tool", m->tool);
 	put_text(o, "llvm", m->llvm);
 	put_text(o, "ptxas", m->ptxas);
 	put_text(o, "source", m->source);
 	put_text(o, "source_hash", m->source_hash);
 	put_text(o, "target", m->target);
-	put_int(o, "min_driver", m->min_driver);
+	json_put_int(o, "min_driver", m->min_driver);
 	json_object *kernels = put_array(o, "kernels", m->nkernels, KD_MAX_KERNELS);
 	for (int i = 0; i < m->nkernels; i++)
-		write_kernel(add_object(kernels), &m->kernels[i]);
-	const char *s = json_object_to_json_string_ext(o, JSON_C_TO_STRING_PRETTY |
-								  JSON_C_TO_STRING_NOSLASHESCAPE);
-	if (!s)
-		panic("out of memory");
-	buf_printf(json, "%s\n", s);
-	json_object_put(o);
+		write_kernel(json_add_object(kernels), &m->kernels[i]);
+	json_end(o, json);
 }

@@ -1,128 +1,70 @@
 /* explain_json.c - what was derived, for tools: the schema of docs/explain.md. Keys are added in
  * later versions, never changed; a change of meaning changes "schema".
  *     {"schema":"dslc-explain/1","kernels":[{"name":"gemm","schedule":{"roles":"none",...}}]} */
+#include "codegen/json.h"
 #include "driver/dslc.h"
 #include "driver/explain.h"
 
-#include <json-c/json.h>
 #include <string.h>
-
-static json_object *must(json_object *o)
-{
-	if (!o)
-		panic("out of memory");
-	return o;
-}
-
-static void put(json_object *o, const char *key, json_object *v)
-{
-	if (json_object_object_add(o, key, v))
-		panic("out of memory");
-}
-
-static void put_text(json_object *o, const char *key, const char *s)
-{
-	put(o, key, s ? must(json_object_new_string(s)) : NULL);
-}
-
-static void put_int(json_object *o, const char *key, int64_t v)
-{
-	put(o, key, must(json_object_new_int64(v)));
-}
-
-static void put_bool(json_object *o, const char *key, bool v)
-{
-	put(o, key, must(json_object_new_boolean(v)));
-}
 
 static void put_ints(json_object *o, const char *key, const int64_t *v, int n)
 {
-	json_object *a = must(json_object_new_array());
+	json_object *a = json_put_array(o, key);
 	for (int i = 0; i < n; i++)
-		if (json_object_array_add(a, must(json_object_new_int64(v[i]))))
-			panic("out of memory");
-	put(o, key, a);
-}
-
-static json_object *put_object(json_object *o, const char *key)
-{
-	json_object *v = must(json_object_new_object());
-	put(o, key, v);
-	return v;
-}
-
-static json_object *put_array(json_object *o, const char *key)
-{
-	json_object *a = must(json_object_new_array());
-	put(o, key, a);
-	return a;
-}
-
-static void add_text(json_object *array, const char *s)
-{
-	if (json_object_array_add(array, must(json_object_new_string(s))))
-		panic("out of memory");
-}
-
-static json_object *add_object(json_object *array)
-{
-	json_object *o = must(json_object_new_object());
-	if (json_object_array_add(array, o))
-		panic("out of memory");
-	return o;
+		json_add_int(a, v[i]);
 }
 
 /* ------------------------------------------------------------------ the parts of a kernel */
 static void put_schedule(json_object *k, const Facts *f)
 {
-	json_object *o = put_object(k, "schedule");
-	put_text(o, "roles", f->roles);
-	put_bool(o, "persistent", f->persistent);
-	put_int(o, "group", f->group);
-	put_text(o, "along", f->along);
-	put_bool(o, "serpentine", f->serpentine);
-	put_int(o, "inflight", f->inflight);
-	put_int(o, "staging", f->staging);
-	put_int(o, "subtile", f->subtile);
-	put_bool(o, "pdl", f->pdl);
+	json_object *o = json_put_object(k, "schedule");
+	json_put_text(o, "roles", f->roles);
+	json_put_bool(o, "persistent", f->persistent);
+	json_put_int(o, "group", f->group);
+	json_put_text(o, "along", f->along);
+	json_put_bool(o, "serpentine", f->serpentine);
+	json_put_int(o, "inflight", f->inflight);
+	json_put_int(o, "staging", f->staging);
+	json_put_int(o, "subtile", f->subtile);
+	json_put_bool(o, "pdl", f->pdl);
 	put_ints(o, "cluster", f->cluster, 2);
-	put_text(o, "multicast", f->multicast);
+	json_put_text(o, "multicast", f->multicast);
 	put_ints(o, "tile_box", f->box, f->box[0] ? 2 : 0);
 	put_ints(o, "raster", f->raster, f->raster[0] ? 2 : 0);
 }
 
 static void put_launch(json_object *k, const Facts *f)
 {
-	json_object *o = put_object(k, "launch");
-	put_text(o, "ctas", f->grid);
-	put_int(o, "threads", f->threads);
-	put_int(o, "registers", f->launch_regs);
-	put_int(o, "accumulator_registers", f->acc_regs);
-	put_int(o, "shared_bytes", f->smem);
-	put_int(o, "shared_limit", f->smem_limit);
-	json_object *tile = put_array(o, "tile"), *checks = put_array(o, "checks");
+	json_object *o = json_put_object(k, "launch");
+	json_put_text(o, "ctas", f->grid);
+	json_put_int(o, "threads", f->threads);
+	json_put_int(o, "registers", f->launch_regs);
+	json_put_int(o, "accumulator_registers", f->acc_regs);
+	json_put_int(o, "shared_bytes", f->smem);
+	json_put_int(o, "shared_limit", f->smem_limit);
+	json_object *tile = json_put_array(o, "tile"), *checks = json_put_array(o, "checks");
 	for (int i = 0; i < f->tile.n; i++)
-		add_text(tile, f->tile.at[i]);
+		json_add_text(tile, f->tile.at[i]);
 	for (int i = 0; i < f->checks.n; i++) {
-		json_object *c = add_object(checks);
-		put_text(c, "condition", f->checks.at[i].text);
-		put_text(c, "rule", f->checks.at[i].rule);
+		json_object *c = json_add_object(checks);
+		json_put_text(c, "condition", f->checks.at[i].text);
+		json_put_text(c, "rule", f->checks.at[i].rule);
 	}
 }
 
 static void put_roles(json_object *k, const Facts *f)
 {
-	json_object *a = put_array(k, "roles");
+	json_object *a = json_put_array(k, "roles");
 	for (int i = 0; i < f->role.n; i++) {
 		const FactRole *r = &f->role.at[i];
-		json_object *o = add_object(a);
-		put_text(o, "name", r->name);
-		put_int(o, "first_warp", r->first);
-		put_int(o, "warps", r->warps);
-		put_int(o, "active_warps", r->active);
-		put_int(o, "registers", r->regs);
-		put_bool(o, "setmaxnreg", r->moves);
-		put_int(o, "turns", r->turns);
+		json_object *o = json_add_object(a);
+		json_put_text(o, "name", r->name);
+		json_put_int(o, "first_warp", r->first);
+		json_put_int(o, "warps", r->warps);
+		json_put_int(o, "active_warps", r->active);
+		json_put_int(o, "registers", r->regs);
+		json_put_bool(o, "setmaxnreg", r->moves);
+		json_put_int(o, "turns", r->turns);
 	}
 }
 
@@ -130,58 +72,55 @@ static void put_roles(json_object *k, const Facts *f)
 static void put_sets(json_object *o, const char *key, const ReasonShare *w, const uint16_t *sets,
 		     bool once)
 {
-	json_object *a = put_array(o, key);
+	json_object *a = json_put_array(o, key);
 	for (int r = 0; w && r < w->ranks; r++) {
 		if (once && !share_mates(sets, r))
 			continue;
-		json_object *set = must(json_object_new_array());
+		json_object *set = json_add_array(a);
 		for (int q = 0; q < w->ranks; q++)
-			if (sets[r] >> q & 1 &&
-			    json_object_array_add(set, must(json_object_new_int64(q))))
-				panic("out of memory");
-		if (json_object_array_add(a, set))
-			panic("out of memory");
+			if (sets[r] >> q & 1)
+				json_add_int(set, q);
 	}
 }
 
 static void put_pipelines(json_object *k, const Facts *f)
 {
-	json_object *a = put_array(k, "pipelines");
+	json_object *a = json_put_array(k, "pipelines");
 	for (int i = 0; i < f->rings.n; i++) {
 		const FactRing *r = &f->rings.at[i];
-		json_object *o = add_object(a);
-		put_text(o, "name", r->name);
-		put_int(o, "stages", r->slots);
-		put_int(o, "stage_bytes", r->bytes);
-		put_bool(o, "staging", r->staging);
+		json_object *o = json_add_object(a);
+		json_put_text(o, "name", r->name);
+		json_put_int(o, "stages", r->slots);
+		json_put_int(o, "stage_bytes", r->bytes);
+		json_put_bool(o, "staging", r->staging);
 		const ReasonShare *w = r->why ? r->why->share : NULL;
 		put_sets(o, "fills", w, w ? w->into : NULL, false);
 		put_sets(o, "filled_by", w, w ? w->from : NULL, false);
-		put_bool(o, "paced", w && w->paced);
+		json_put_bool(o, "paced", w && w->paced);
 	}
 }
 
 static void put_buffers(json_object *k, const Facts *f)
 {
-	json_object *a = put_array(k, "buffers");
+	json_object *a = json_put_array(k, "buffers");
 	for (int i = 0; i < f->buffers.n; i++) {
 		const FactBuffer *b = &f->buffers.at[i];
-		json_object *o = add_object(a);
-		put_text(o, "name", b->name);
-		put_text(o, "pipeline", b->ring);
-		put_text(o, "elem", elem_rows[b->type->elem].name);
-		put_text(o, "layout", layout_str(f->k->ctx, b->type->layout));
-		put_int(o, "offset", b->offset);
-		put_int(o, "bytes", b->bytes);
-		put_int(o, "slots", b->slots);
-		put_int(o, "groups", b->groups);
-		put_text(o, "over", b->over);
+		json_object *o = json_add_object(a);
+		json_put_text(o, "name", b->name);
+		json_put_text(o, "pipeline", b->ring);
+		json_put_text(o, "elem", elem_rows[b->type->elem].name);
+		json_put_text(o, "layout", layout_str(f->k->ctx, b->type->layout));
+		json_put_int(o, "offset", b->offset);
+		json_put_int(o, "bytes", b->bytes);
+		json_put_int(o, "slots", b->slots);
+		json_put_int(o, "groups", b->groups);
+		json_put_text(o, "over", b->over);
 	}
 }
 
 static void put_formula(json_object *o, const char *key, const Facts *f, const Ix *x)
 {
-	put_text(o, key, facts_text(f->k->ctx, x));
+	json_put_text(o, key, facts_text(f->k->ctx, x));
 }
 
 /* Of a load in a cluster; null elsewhere. */
@@ -189,23 +128,23 @@ static void put_multicast(json_object *o, const Facts *f, const FactCopy *c)
 {
 	const ReasonShare *w = c->why ? c->why->share : NULL;
 	if (!w) {
-		put_text(o, "multicast", NULL);
+		json_put_text(o, "multicast", NULL);
 		return;
 	}
-	json_object *m = put_object(o, "multicast");
-	put_text(m, "issue", w->issue);
-	put_text(m, "reason", c->why->text);
+	json_object *m = json_put_object(o, "multicast");
+	json_put_text(m, "issue", w->issue);
+	json_put_text(m, "reason", c->why->text);
 	put_sets(m, "load_same", w, w->always, true);
 	put_sets(m, "may_load_same", w, w->ever, false);
-	put_text(m, "depends_on", w->depends);
-	put_bool(m, "exact", !w->narrowed);
-	json_object *proofs = put_array(m, "proofs");
+	json_put_text(m, "depends_on", w->depends);
+	json_put_bool(m, "exact", !w->narrowed);
+	json_object *proofs = json_put_array(m, "proofs");
 	for (int i = 0; i < w->nproofs; i++)
-		add_text(proofs, w->proofs[i]);
+		json_add_text(proofs, w->proofs[i]);
 	put_formula(m, "mask", f, w->mask);
 	put_formula(m, "issued_where", f, w->issues);
 	put_formula(m, "part", f, w->part);
-	put_int(m, "parts", w->slices);
+	json_put_int(m, "parts", w->slices);
 	put_ints(m, "tiles_read", (int64_t[]){w->loads_lo, w->loads_hi}, 2);
 	put_ints(m, "saved_bytes",
 		 (int64_t[]){(w->ranks - w->loads_hi) * c->tile_bytes,
@@ -215,59 +154,59 @@ static void put_multicast(json_object *o, const Facts *f, const FactCopy *c)
 
 static void put_copy(json_object *array, const Facts *f, const FactCopy *c)
 {
-	json_object *o = add_object(array);
-	put_text(o, "buffer", c->buffer);
-	put_text(o, "tensor", c->tensor);
-	put_text(o, "map", c->map);
-	put_text(o, "elem", elem_rows[c->elem].name);
+	json_object *o = json_add_object(array);
+	json_put_text(o, "buffer", c->buffer);
+	json_put_text(o, "tensor", c->tensor);
+	json_put_text(o, "map", c->map);
+	json_put_text(o, "elem", elem_rows[c->elem].name);
 	put_ints(o, "box", c->box, c->rank);
-	put_int(o, "swizzle", c->swizzle);
-	put_int(o, "copies", c->copies);
-	put_int(o, "bytes", c->bytes);
-	put_text(o, "role", c->role);
+	json_put_int(o, "swizzle", c->swizzle);
+	json_put_int(o, "copies", c->copies);
+	json_put_int(o, "bytes", c->bytes);
+	json_put_text(o, "role", c->role);
 	if (!c->barrier) {
-		put_text(o, "asks", c->asks);
+		json_put_text(o, "asks", c->asks);
 		return;
 	}
-	put_text(o, "barrier", c->barrier);
+	json_put_text(o, "barrier", c->barrier);
 	put_multicast(o, f, c);
 }
 
 static void put_copies(json_object *k, const Facts *f)
 {
-	json_object *loads = put_array(k, "loads"), *stores = put_array(k, "stores");
+	json_object *loads = json_put_array(k, "loads"), *stores = json_put_array(k, "stores");
 	for (int i = 0; i < f->loads.n; i++)
 		put_copy(loads, f, &f->loads.at[i]);
 	for (int i = 0; i < f->stores.n; i++)
 		put_copy(stores, f, &f->stores.at[i]);
-	put_int(k, "copied_stores", f->copied_stores);
-	put_int(k, "direct_stores", f->direct_stores);
+	json_put_int(k, "copied_stores", f->copied_stores);
+	json_put_int(k, "direct_stores", f->direct_stores);
 }
 
 static void put_barriers(json_object *k, const Facts *f)
 {
-	json_object *a = put_array(k, "barriers");
+	json_object *a = json_put_array(k, "barriers");
 	for (int i = 0; i < f->barriers.n; i++) {
 		const FactBarrier *b = &f->barriers.at[i];
-		json_object *o = add_object(a);
-		put_text(o, "name", b->name);
-		put_text(o, "pipeline", b->ring);
-		put_int(o, "slots", b->slots);
-		put_int(o, "arrivals", b->count);
-		put_text(o, "arrivals_by_rank",
-			 b->by_rank ? facts_text(f->k->ctx, b->by_rank) : NULL);
-		put_int(o, "bytes", b->bytes);
-		put_int(o, "offset", b->offset);
+		json_object *o = json_add_object(a);
+		json_put_text(o, "name", b->name);
+		json_put_text(o, "pipeline", b->ring);
+		json_put_int(o, "slots", b->slots);
+		json_put_int(o, "arrivals", b->count);
+		json_put_text(o, "arrivals_by_rank",
+			      b->by_rank ? facts_text(f->k->ctx, b->by_rank) : NULL);
+		json_put_int(o, "bytes", b->bytes);
+		json_put_int(o, "offset", b->offset);
 	}
 }
 
 static void put_named(json_object *k, const Facts *f)
 {
-	json_object *a = put_array(k, "named_barriers");
+	json_object *a = json_put_array(k, "named_barriers");
 	for (int i = 0; i < f->named.n; i++) {
-		json_object *o = add_object(a);
-		put_text(o, "id", f->named.at[i].id);
-		put_int(o, "threads", f->named.at[i].threads);
+		json_object *o = json_add_object(a);
+		json_put_text(o, "id", f->named.at[i].id);
+		json_put_int(o, "threads", f->named.at[i].threads);
 	}
 }
 
@@ -276,49 +215,49 @@ static void put_mma(json_object *k, const Facts *f)
 	const FactMma *m = &f->mma;
 	if (!m->atom)
 		return;
-	json_object *o = put_object(k, "mma");
-	put_text(o, "atom", m->atom);
-	put_text(o, "role", m->role);
-	put_int(o, "instructions", m->instructions);
+	json_object *o = json_put_object(k, "mma");
+	json_put_text(o, "atom", m->atom);
+	json_put_text(o, "role", m->role);
+	json_put_int(o, "instructions", m->instructions);
 	put_ints(o, "leading_bytes", m->lbo, 2);
 	put_ints(o, "stride_bytes", m->sbo, 2);
-	put_text(o, "thread_values", m->tv ? layout_str(f->k->ctx, m->tv) : NULL);
+	json_put_text(o, "thread_values", m->tv ? layout_str(f->k->ctx, m->tv) : NULL);
 }
 
 static void put_decisions(json_object *k, const Facts *f)
 {
-	json_object *a = put_array(k, "decisions");
+	json_object *a = json_put_array(k, "decisions");
 	for (int i = 0; i < f->k->whys.n; i++) {
 		const Reason *w = &f->k->whys.at[i];
-		json_object *o = add_object(a);
-		put_text(o, "what", why_rows[w->id].name);
-		put_text(o, "means", why_rows[w->id].what);
-		put_text(o, "subject", w->subject);
-		put_int(o, "value", w->value);
-		put_bool(o, "taken", !w->rejected);
-		put_text(o, "reason", w->text);
+		json_object *o = json_add_object(a);
+		json_put_text(o, "what", why_rows[w->id].name);
+		json_put_text(o, "means", why_rows[w->id].what);
+		json_put_text(o, "subject", w->subject);
+		json_put_int(o, "value", w->value);
+		json_put_bool(o, "taken", !w->rejected);
+		json_put_text(o, "reason", w->text);
 	}
 }
 
 static void put_consts(json_object *k, const SaidVec *said, const char *kernel)
 {
-	json_object *a = put_array(k, "consts");
+	json_object *a = json_put_array(k, "consts");
 	for (int i = 0; i < said->n; i++) {
 		const Said *s = &said->at[i];
 		if (s->kind != SAID_CONST || !s->value ||
 		    (s->kernel && strcmp(s->kernel, kernel) != 0))
 			continue;
-		json_object *o = add_object(a);
-		put_text(o, "name", s->name);
-		put_text(o, "value", s->value);
+		json_object *o = json_add_object(a);
+		json_put_text(o, "name", s->name);
+		json_put_text(o, "value", s->value);
 	}
 }
 
 static void put_kernel(json_object *array, const SaidVec *said, const Facts *f)
 {
-	json_object *k = add_object(array);
-	put_text(k, "name", f->k->name);
-	put_text(k, "target", f->k->target);
+	json_object *k = json_add_object(array);
+	json_put_text(k, "name", f->k->name);
+	json_put_text(k, "target", f->k->target);
 	put_consts(k, said, f->k->name);
 	put_schedule(k, f);
 	put_launch(k, f);
@@ -334,19 +273,12 @@ static void put_kernel(json_object *array, const SaidVec *said, const Facts *f)
 
 void explain_json(const char *source, const SaidVec *said, const FactsVec *all, Buf *out)
 {
-	enum {
-		STYLE = JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE,
-	};
-	json_object *o = must(json_object_new_object());
-	put_text(o, "schema", "dslc-explain/1");
-	put_text(o, "tool", ctx_strf(all->at[0].k->ctx, "dslc %s", dslc_version()));
-	put_text(o, "source", source);
-	json_object *kernels = put_array(o, "kernels");
+	json_object *o = json_new();
+	json_put_text(o, "schema", "dslc-explain/1");
+	json_put_text(o, "tool", ctx_strf(all->at[0].k->ctx, "dslc %s", dslc_version()));
+	json_put_text(o, "source", source);
+	json_object *kernels = json_put_array(o, "kernels");
 	for (int i = 0; i < all->n; i++)
 		put_kernel(kernels, said, &all->at[i]);
-	const char *text = json_object_to_json_string_ext(o, STYLE);
-	if (!text)
-		panic("out of memory");
-	buf_printf(out, "%s\n", text);
-	json_object_put(o);
+	json_end(o, out);
 }
