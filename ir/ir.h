@@ -361,5 +361,6 @@ typedef struct {
 	int sms; /* that most devices of the target have: what a default is chosen for */
 } Target;
 const Target *target_by_name(const char *name);
+int target_entry_regs(const Target *t, int threads); /* that each thread of a CTA begins with */
 
 #endif

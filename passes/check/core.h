@@ -76,7 +76,6 @@ typedef struct {
 	bool exact;    /* follow who arrived, so that it is known who knows that a phase is over */
 	bool pdl;      /* earlier launches may still run */
 	bool physical; /* slots have their own names in this run, not those of a frame */
-	int pool;      /* registers of an SM that no thread has at entry */
 	int ranks;     /* CTAs of the cluster; their keys and cells are alike, rank by rank */
 	int meet;      /* key of the cluster's barrier, which exits count for, plus 1; 0: none */
 	AgentSet senders[MAX_RANKS];             /* that arrive at barriers of another CTA */

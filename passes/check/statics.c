@@ -323,7 +323,7 @@ static bool registers_agree(Reader *r)
 				r, D_E0412, op->loc,
 				ctx_strf(c, "role %s needs %d registers a thread and has %d",
 					 op->sym[0], (int)needs, (int)n));
-		if (set && (n > had) != (attrs_int(&set->attrs, A_N, 0) == 1))
+		if (set && n != had && (n > had) != (attrs_int(&set->attrs, A_N, 0) == 1))
 			return read_problem(r, D_E0411, set->loc,
 					    ctx_strf(c,
 						     "setmaxnreg goes from %d registers to %d "
