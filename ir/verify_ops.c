@@ -533,6 +533,16 @@ static const char *rule_part(const Kernel *k, const Op *op)
 	return NULL;
 }
 
+static const char *rule_setmaxnreg(const Kernel *k, const Op *op)
+{
+	int64_t regs = attrs_int(&op->attrs, A_REGS, 0);
+	(void)k;
+	if (regs < 24 || regs > 256 || regs % 8)
+		return "setmaxnreg takes a multiple of 8 from 24 to 256";
+	return attrs_int(&op->attrs, A_N, 0) <= 1 ? NULL
+						  : "n is 1 where registers are added, else 0";
+}
+
 /* One element of a buffer to one of a tensor, at either stage. */
 static const char *rule_staged(const Kernel *k, const Op *op)
 {
@@ -586,7 +596,9 @@ static const Rule rules[OP_COUNT] = {
 	[OP_STMATRIX] = {.kinds = "sr", .rule = rule_matrices, .needs = {{A_N, ST_PTX}}},
 	[OP_ST_SHARED] = {.kinds = "sr", .rule = rule_vector, .needs = {{A_N, ST_PTX}}},
 	[OP_WGMMA_WAIT] = {.kinds = "", .needs = {{A_N, ST_ANY}}},
-	[OP_SETMAXNREG] = {.kinds = "", .needs = {{A_REGS, ST_ANY}, {A_N, ST_ANY}}},
+	[OP_SETMAXNREG] = {.kinds = "",
+			   .rule = rule_setmaxnreg,
+			   .needs = {{A_REGS, ST_ANY}, {A_N, ST_ANY}}},
 	[OP_TMAP_PREFETCH] = {.kinds = "p"},
 	[OP_TMA_LOAD] = {.kinds = "spm", .rule = rule_tma_load},
 	[OP_WGMMA] = {.kinds = "rss",
@@ -636,6 +648,40 @@ static const char *check_slots(const Kernel *k, const Op *op)
 		if (!op->in[i].at && v->def && attrs_int(&v->def->attrs, A_SLOTS, 1) > 1)
 			return ctx_strf(k->ctx, "'%%%s' has several slots: name one", v->name);
 	}
+	return NULL;
+}
+
+/* ------------------------------------------------------------------ the kernel's own attributes */
+enum { MOST_BOX = 16, MOST_INFLIGHT = 7, MOST_THREADS = 1024 };
+
+/* Two numbers, along m and n, where the attribute is there. */
+static const char *check_along(const Kernel *k, AttrId id, int64_t each, int64_t all)
+{
+	const Attr *a = attrs_get(&k->attrs, id);
+	if (!a)
+		return NULL;
+	if (a->n == 2 && a->i[0] >= 1 && a->i[1] >= 1 && a->i[0] <= each && a->i[1] <= each &&
+	    (a->i[0] * a->i[1] <= all))
+		return NULL;
+	return ctx_strf(k->ctx, "'%s' is two numbers from 1 on, with a product of at most %lld",
+			attr_rows[id].name, (long long)all);
+}
+
+const char *kernel_rule(const Kernel *k)
+{
+	const char *why = check_attrs(k, &k->attrs);
+	const Attr *regs = attrs_get(&k->attrs, A_ROLE_REGS);
+	int64_t threads = attrs_int(&k->attrs, A_BLOCK, 32);
+	if (why || (why = check_along(k, A_CLUSTER, MOST_BOX, MOST_BOX)) ||
+	    (why = check_along(k, A_TILE_BOX, MOST_BOX, MOST_BOX * MOST_BOX)) ||
+	    (why = check_along(k, A_RASTER, INT32_MAX, INT32_MAX)))
+		return why;
+	if (regs && regs->n != 2)
+		return "'role_regs' is two numbers, of the producer and the consumer";
+	if (threads < 32 || threads > MOST_THREADS || threads % 32)
+		return "a CTA has 32 to 1024 threads, in whole warps";
+	if (attrs_int(&k->attrs, A_INFLIGHT, 0) > MOST_INFLIGHT)
+		return "'inflight' is 0 to 7";
 	return NULL;
 }
 
