@@ -88,3 +88,6 @@ cmp -s hand.ir odd.ir && fail "the IR was not changed"
 expect 1 odd.ir -o odd.cubin
 has err "odd.ir:" "error[E0704]: the byte in %sA is not known to be a multiple of 16"
 absent odd.cubin
+sed 's/if (1 <= k\.\{0,1\}[0-9]*)/if (9223372036854775807 <= m)/; s/<= m) {/<= cta) {/' hand.ir >large.ir
+cmp -s hand.ir large.ir && fail "the IR was not changed"
+expect 0 -S --verify=off large.ir -o large.ptx
