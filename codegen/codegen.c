@@ -32,21 +32,26 @@ static double now(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static void write_ptx(const Module *m, unsigned parts, const CgOpt *opt, CgOut *out)
+/* False: IR that nobody can make code of; messages say so. */
+static bool write_ptx(const Module *m, unsigned parts, const CgOpt *opt, CgOut *out)
 {
 	CgMod mod;
 	double start = now();
+	int errors = diag_errors(m->ctx);
 	cg_module_open(&mod, m->ctx, opt, m->kernels.at[0]->target);
 	for (int i = 0; i < m->kernels.n; i++)
 		cg_kernel(&mod, m->kernels.at[i]);
 	LLVMDIBuilderFinalize(mod.di);
-	cg_optimise(&mod);
-	if (parts & CG_LLVM)
+	bool ok = diag_errors(m->ctx) == errors;
+	if (ok)
+		cg_optimise(&mod);
+	if (ok && parts & CG_LLVM)
 		cg_llvm_text(&mod, &out->llvm);
-	if (parts & (CG_PTX | CG_CUBIN))
+	if (ok && parts & (CG_PTX | CG_CUBIN))
 		cg_ptx(&mod, &out->ptx);
 	cg_module_close(&mod);
 	out->llvm_s = now() - start;
+	return ok;
 }
 
 static bool assemble(const Module *m, const CgOpt *opt, CgOut *out, Assembled *as)
@@ -115,8 +120,8 @@ bool codegen_module(const Module *m, unsigned parts, const CgOpt *opt, CgOut *ou
 	if (parts & CG_C)
 		parts |= CG_CUBIN;
 	if (parts & (CG_LLVM | CG_PTX | CG_CUBIN))
-		write_ptx(m, parts, opt, out);
-	if (parts & CG_CUBIN)
+		ok = write_ptx(m, parts, opt, out);
+	if (ok && parts & CG_CUBIN)
 		ok = assemble(m, opt, out, &as);
 	if (ok && parts & (CG_CUBIN | CG_MANIFEST | CG_HEADER))
 		ok = describe(m, parts, opt, out, &as);

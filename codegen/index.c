@@ -261,6 +261,8 @@ static const Term *term_of(Cg *g, const Ix *x)
 		return &g->terms.at[at - 1];
 	Term t = {.ix = x};
 	cg_range(g, x, &t.lo, &t.hi);
+	if (ix_is_const(x, &t.lo)) /* the largest number is the bound of an open range, too */
+		t.hi = t.lo;
 	t.bits = bits_of(t.lo, t.hi);
 	if (t.lo != t.hi)
 		t.value = emit_term(g, x, &t);

@@ -58,7 +58,9 @@ LLVMValueRef cg_smem16(Cg *g, Operand buffer, const Ix *byte, int64_t plus)
 	IxFacts facts = {g->facts.at, g->facts.n};
 	const Ix *at = place(g, buffer, byte);
 	if (ix_divisor(at, facts) % 16)
-		panic("%%%s: a descriptor's address is a multiple of 16", buffer.val->name);
+		diag(c, g->op->loc, D_E0704,
+		     "the byte in %%%s is not known to be a multiple of 16, as a descriptor's is",
+		     buffer.val->name);
 	Sum s = cg_split(g, ix_simplify(c, ix_div(c, at, ix_const(c, 16)), facts));
 	LLVMValueRef v = g->smem16, rest = cg_sum(g, &s, 32);
 	if (rest)

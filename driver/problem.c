@@ -357,14 +357,15 @@ static bool tile_wanted(void *user, int64_t tile)
 }
 
 /* ------------------------------------------------------------------ reference */
-static bool interpret(Problem *p, const InterpArg *args, const char **why)
+static bool interpret(Problem *p, const InterpArg *args, bool magnitudes, const char **why)
 {
 	InterpRun run = {.args = args,
 			 .nargs = p->nt,
 			 .syms = p->syms,
 			 .nsyms = p->nsyms,
 			 .tile = p->chosen ? tile_wanted : NULL,
-			 .user = p};
+			 .user = p,
+			 .magnitudes = magnitudes};
 	return kernel_interp(p->k, &run, why);
 }
 
@@ -386,7 +387,7 @@ bool problem_reference(Problem *p, DataKind kind, const char **why)
 		if (t->is_out)
 			memset(t->ref, POISON, t->bytes);
 	}
-	if (!interpret(p, args, why))
+	if (!interpret(p, args, false, why))
 		return false;
 	if (kind == DATA_INTEGERS)
 		return true;
@@ -399,7 +400,7 @@ bool problem_reference(Problem *p, DataKind kind, const char **why)
 		else
 			make_absolute(t);
 	}
-	return interpret(p, args, why);
+	return interpret(p, args, true, why);
 }
 
 /* ------------------------------------------------------------------ device */

@@ -107,21 +107,33 @@ static bool role_fits(Sema *s, const Node *n, const char *unit, const char *form
 	return false;
 }
 
-/* setmaxnreg works on warpgroups: the producer's warp takes a whole one. PTX ISA: setmaxnreg */
+/* setmaxnreg works on warpgroups: the producer's warp takes a whole one. What one gives others take;
+ * what is left of the SM is not the CTA's. PTX ISA: setmaxnreg */
 static bool registers_fit(Sema *s, const Node *n, const Role *p, const Role *c)
 {
 	const Target *t = target_by_name(s->kernel->target);
+	int threads = THREADS_WG * (1 + (int)c->count),
+	    entry = t ? target_entry_regs(t, threads) : 0;
 	int64_t sum = THREADS_WG * (p->regs + c->count * c->regs);
-	if (!p->regs != !c->regs) {
-		diag(s->ctx, n->loc, D_E0308, "regs are given for all roles or for none");
-		return false;
-	}
-	if (!t || sum <= t->regs)
-		return true;
-	diag(s->ctx, n->loc, D_E0308,
-	     "%d * (%" PRId64 " + %" PRId64 " * %" PRId64 ") = %" PRId64 " registers, a CTA has %d",
-	     THREADS_WG, p->regs, c->count, c->regs, sum, t->regs);
-	return false;
+	DiagMsg *m = NULL;
+	if (!p->regs != !c->regs)
+		m = diag(s->ctx, n->loc, D_E0308, "regs are given for all roles or for none");
+	else if (p->regs && t && sum > entry * threads)
+		m = diag(s->ctx, n->loc, D_E0308,
+			 "%d * (%" PRId64 " + %" PRId64 " * %" PRId64 ") = %" PRId64
+			 " registers, and a CTA of %d threads has %d",
+			 THREADS_WG, p->regs, c->count, c->regs, sum, threads, entry * threads);
+	else if (p->regs && t && (p->regs > entry || c->regs < entry))
+		m = diag_remedy(
+			s->ctx,
+			diag(s->ctx, n->loc, D_E0308,
+			     "each of %d threads begins with %d registers: a producer's only "
+			     "become fewer, a consumer's more",
+			     threads, entry),
+			"leave regs out, or give the producer at most %d and the consumer at "
+			"least that",
+			entry);
+	return !m;
 }
 
 static void roles_spelled(Sema *s, const Node *n, const char *roles)

@@ -268,6 +268,17 @@ static bool run_cvt(Interp *in, const Op *op)
 	return true;
 }
 
+/* How large a result can be, of operands of which that is known. */
+static float magnitude(const EltRow *row, float x, float y, float z)
+{
+	x = fabsf(x);
+	y = fabsf(y);
+	z = fabsf(z);
+	if (row->op == OP_SUB)
+		return x + y;
+	return row->op == OP_MIN ? fmaxf(x, y) : fabsf(row->value(x, y, z));
+}
+
 /* A scalar operand stands for a tile of equal elements. */
 static bool run_elementwise(Interp *in, const Op *op, const EltRow *row)
 {
@@ -279,8 +290,10 @@ static bool run_elementwise(Interp *in, const Op *op, const EltRow *row)
 		x[i] = slot_read(in, s);
 		step[i] = s->type->kind == TY_TILE;
 	}
-	for (int64_t i = 0; i < out->n; i++)
-		out->f[i] = row->value(x[0][i * step[0]], x[1][i * step[1]], x[2][i * step[2]]);
+	for (int64_t i = 0; i < out->n; i++) {
+		float a = x[0][i * step[0]], b = x[1][i * step[1]], c = x[2][i * step[2]];
+		out->f[i] = in->run->magnitudes ? magnitude(row, a, b, c) : row->value(a, b, c);
+	}
 	return true;
 }
 

@@ -348,6 +348,9 @@ typedef struct {
 	/* Which grid tiles to run, by linear index (first coordinate fastest); NULL: all. */
 	bool (*tile)(void *user, int64_t tile);
 	void *user;
+	/* Not values, but how large what is added up can be: inputs without their signs, sums for
+	 * differences. */
+	bool magnitudes;
 } InterpRun;
 bool kernel_interp(const Kernel *k, const InterpRun *run, const char **why);
 
@@ -358,5 +361,6 @@ typedef struct {
 	int sms; /* that most devices of the target have: what a default is chosen for */
 } Target;
 const Target *target_by_name(const char *name);
+int target_entry_regs(const Target *t, int threads); /* that each thread of a CTA begins with */
 
 #endif

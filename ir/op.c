@@ -96,3 +96,10 @@ const Target *target_by_name(const char *name)
 			return &targets[i];
 	return NULL;
 }
+
+/* As ptxas gives them: in eights, for all threads alike. */
+int target_entry_regs(const Target *t, int threads)
+{
+	int regs = t->regs / threads / 8 * 8;
+	return regs < t->max_regs_thread ? regs : t->max_regs_thread;
+}

@@ -207,7 +207,10 @@ static bool check_signature(Verifier *v)
 	for (int i = 0; i < k->args.n; i++)
 		if (!check_arg(v, &k->args.at[i]))
 			return false;
-	return target_by_name(k->target) || broken(v, NULL, "unknown target '%s'", k->target);
+	if (!target_by_name(k->target))
+		return broken(v, NULL, "unknown target '%s'", k->target);
+	const char *why = kernel_rule(k);
+	return !why || broken(v, NULL, "%s", why);
 }
 
 static bool bind_hardware(Verifier *v)

@@ -114,6 +114,16 @@ static const char *check_pair(const Kernel *k, const Op *op, AttrId id)
 						  attr_rows[id].name);
 }
 
+/* Each a swizzle that TMA and wgmma have, in bytes; 0: none. */
+static const char *check_swizzles(const Op *op, AttrId id)
+{
+	const Attr *a = attrs_get(&op->attrs, id);
+	for (int i = 0; a && i < a->n; i++)
+		if (a->i[i] != 0 && a->i[i] != 32 && a->i[i] != 64 && a->i[i] != 128)
+			return "a swizzle has 0, 32, 64 or 128 bytes";
+	return NULL;
+}
+
 /* ------------------------------------------------------------------ shapes */
 static const Ix *mode_size(Ctx *c, const Type *t, int i)
 {
@@ -272,6 +282,15 @@ static const char *rule_unique(const Kernel *k, const Op *op)
 		       : ctx_strf(k->ctx, "there are two of the name '%s'", op->sym[0]);
 }
 
+/* Where a buffer begins, in bytes: TMA writes whole lines of 128, and a swizzle is of addresses, so
+ * that it must be at its beginning there. */
+static int64_t shared_align(const Type *t)
+{
+	Swizzle sw = t->layout->swizzle;
+	int64_t repeat = sw.b ? ((int64_t)elem_rows[t->elem].bits << (sw.b + sw.m + sw.s)) / 8 : 0;
+	return repeat > 128 ? repeat : 128;
+}
+
 static const char *rule_shared(const Kernel *k, const Op *op)
 {
 	const char *ring = attrs_str(&op->attrs, A_RING, NULL);
@@ -283,6 +302,9 @@ static const char *rule_shared(const Kernel *k, const Op *op)
 			       : ctx_strf(k->ctx, "there is no ring '%s'", ring);
 	if (attrs_int(&op->attrs, A_SLOTS, 0) < 1)
 		return "a buffer has at least one slot";
+	if (attrs_int(&op->attrs, A_OFFSET, 0) % shared_align(t))
+		return ctx_strf(k->ctx, "the buffer begins at a multiple of %d bytes",
+				(int)shared_align(t));
 	if (attrs_int(&op->attrs, A_OFFSET, 0) +
 		    attrs_int(&op->attrs, A_SLOTS, 0) * type_slot_bytes(t) >
 	    smem)
@@ -294,6 +316,8 @@ static const char *rule_mbarrier(const Kernel *k, const Op *op)
 {
 	if (k->stage == ST_PTX && attrs_int(&op->attrs, A_SLOTS, 0) < 1)
 		return "an mbarrier has at least one slot";
+	if (k->stage == ST_PTX && attrs_int(&op->attrs, A_OFFSET, 0) % 8)
+		return "an mbarrier begins at a multiple of 8 bytes";
 	if (attrs_int(&op->attrs, A_COUNT, 1) < 1)
 		return "an mbarrier expects at least one arrival";
 	return NULL;
@@ -375,7 +399,9 @@ static const char *rule_wgmma(const Kernel *k, const Op *op)
 		why = "wgmma takes the bytes in A's and B's slot, and perhaps a scale";
 	if (why || (why = check_pair(k, op, A_LBO)) || (why = check_pair(k, op, A_SBO)))
 		return why;
-	return check_pair(k, op, A_SWIZZLES);
+	if ((why = check_pair(k, op, A_SWIZZLES)))
+		return why;
+	return check_swizzles(op, A_SWIZZLES);
 }
 
 static const char *rule_tmap(const Kernel *k, const Op *op)
@@ -391,7 +417,7 @@ static const char *rule_tmap(const Kernel *k, const Op *op)
 	for (int i = 0; box && i < box->n; i++)
 		if (box->i[i] < 1 || box->i[i] > max)
 			return ctx_strf(k->ctx, "a box has 1 to %d elements along a mode", max);
-	return NULL;
+	return check_swizzles(op, A_SWIZZLE);
 }
 
 static const char *rule_tma_load(const Kernel *k, const Op *op)
@@ -444,18 +470,52 @@ static const char *rule_role(const Kernel *k, const Op *op)
 	return rule_unique(k, op);
 }
 
-/* Between registers and a tensor: one vector, of equal elements. */
+enum { MAX_LOOPS = 16 };
+
+/* n registers of a tile; the first is a number, or in an unrolled loop one in each turn. */
+static const char *check_registers(const Kernel *k, const Op *op, const Operand *regs, int64_t n)
+{
+	IxFact turns[MAX_LOOPS];
+	int loops = 0;
+	int64_t lo, hi, from, to, all = type_regs(regs->val->type);
+	if (!regs->at)
+		return "the operand names its first register";
+	for (const Op *up = op_parent(op); up && loops < MAX_LOOPS; up = op_parent(up))
+		if (up->kind == OP_FOR && attrs_int(&up->attrs, A_UNROLL, 0) &&
+		    ix_is_const(up->ix[0], &from) && ix_is_const(up->ix[1], &to) && from < to)
+			turns[loops++] = (IxFact){up->sym[0], from, to - 1, 1};
+	ix_range(regs->at, (IxFacts){turns, loops}, &lo, &hi);
+	if (lo == INT64_MIN || hi == INT64_MAX)
+		return "a register is a number, or one in each turn of an unrolled loop";
+	if (lo < 0 || hi > all - n)
+		return ctx_strf(k->ctx, "registers %lld to %lld of %d", (long long)lo,
+				(long long)hi + n - 1, (int)all);
+	return NULL;
+}
+
+/* Between registers and a tensor or a buffer: one vector, of equal elements. */
 static const char *rule_vector(const Kernel *k, const Op *op)
 {
 	const Operand *regs = &op->in[is_kind(op->in[0].val->type, 'r') ? 0 : 1];
 	int64_t n = attrs_int(&op->attrs, A_N, 1), bits = n * elem_rows[regs->val->type->elem].bits;
 	if (op->in[0].val->type->elem != op->in[1].val->type->elem)
 		return "the tensor's and the registers' element types differ";
-	if (n < 1 || (n & (n - 1)) || bits > 128)
+	if (n < 1 || n > 16 || (n & (n - 1)) || bits > 128)
 		return ctx_strf(k->ctx, "a vector has 1, 2, 4 or 8 elements and at most 16 bytes");
-	if (!regs->at)
-		return "the operand names its first register";
-	return NULL;
+	return check_registers(k, op, regs, n);
+}
+
+/* Between registers and a buffer: matrices of 8 x 8, of each two registers. */
+static const char *rule_matrices(const Kernel *k, const Op *op)
+{
+	const Operand *regs = &op->in[is_kind(op->in[0].val->type, 'r') ? 0 : 1];
+	int64_t n = attrs_int(&op->attrs, A_N, 4);
+	if (op->in[0].val->type->elem != op->in[1].val->type->elem ||
+	    elem_rows[regs->val->type->elem].bits != 16)
+		return "matrices have elements of 16 bits, in the buffer and in registers alike";
+	if (n != 1 && n != 2 && n != 4)
+		return "an instruction moves 1, 2 or 4 matrices";
+	return check_registers(k, op, regs, 2 * n);
 }
 
 /* Registers of a larger tile, as many as the result has. */
@@ -471,6 +531,16 @@ static const char *rule_part(const Kernel *k, const Op *op)
 		return ctx_strf(k->ctx, "registers %lld to %lld of %d", (long long)first,
 				(long long)first + type_regs(to) - 1, type_regs(from));
 	return NULL;
+}
+
+static const char *rule_setmaxnreg(const Kernel *k, const Op *op)
+{
+	int64_t regs = attrs_int(&op->attrs, A_REGS, 0);
+	(void)k;
+	if (regs < 24 || regs > 256 || regs % 8)
+		return "setmaxnreg takes a multiple of 8 from 24 to 256";
+	return attrs_int(&op->attrs, A_N, 0) <= 1 ? NULL
+						  : "n is 1 where registers are added, else 0";
 }
 
 /* One element of a buffer to one of a tensor, at either stage. */
@@ -523,10 +593,12 @@ static const Rule rules[OP_COUNT] = {
 	[OP_ST_STAGED] = {.kinds = "gs", .rule = rule_staged},
 	[OP_FOR_RING] = {.kinds = "", .needs = {{A_SLOTS, ST_PTX}}},
 	[OP_TMA_STORE] = {.kinds = "sp"},
-	[OP_STMATRIX] = {.kinds = "sr", .needs = {{A_N, ST_PTX}}},
-	[OP_ST_SHARED] = {.kinds = "sr", .needs = {{A_N, ST_PTX}}},
+	[OP_STMATRIX] = {.kinds = "sr", .rule = rule_matrices, .needs = {{A_N, ST_PTX}}},
+	[OP_ST_SHARED] = {.kinds = "sr", .rule = rule_vector, .needs = {{A_N, ST_PTX}}},
 	[OP_WGMMA_WAIT] = {.kinds = "", .needs = {{A_N, ST_ANY}}},
-	[OP_SETMAXNREG] = {.kinds = "", .needs = {{A_REGS, ST_ANY}, {A_N, ST_ANY}}},
+	[OP_SETMAXNREG] = {.kinds = "",
+			   .rule = rule_setmaxnreg,
+			   .needs = {{A_REGS, ST_ANY}, {A_N, ST_ANY}}},
 	[OP_TMAP_PREFETCH] = {.kinds = "p"},
 	[OP_TMA_LOAD] = {.kinds = "spm", .rule = rule_tma_load},
 	[OP_WGMMA] = {.kinds = "rss",
@@ -537,8 +609,8 @@ static const Rule rules[OP_COUNT] = {
 				{A_SWIZZLES, ST_PTX}}},
 	[OP_ST_GLOBAL] = {.kinds = "gr", .rule = rule_vector, .needs = {{A_N, ST_PTX}}},
 	[OP_LD_GLOBAL] = {.kinds = "rg", .rule = rule_vector, .needs = {{A_N, ST_PTX}}},
-	[OP_LDMATRIX] = {.kinds = "rs", .needs = {{A_N, ST_PTX}}},
-	[OP_LD_SHARED] = {.kinds = "rs", .needs = {{A_N, ST_PTX}}},
+	[OP_LDMATRIX] = {.kinds = "rs", .rule = rule_matrices, .needs = {{A_N, ST_PTX}}},
+	[OP_LD_SHARED] = {.kinds = "rs", .rule = rule_vector, .needs = {{A_N, ST_PTX}}},
 	[OP_PART] = {.kinds = "r=r", .rule = rule_part},
 	[OP_LOAD] = {.kinds = "rg", .rule = rule_alike},
 	[OP_LOAD_SHARED] = {.kinds = "rs"},
@@ -576,6 +648,40 @@ static const char *check_slots(const Kernel *k, const Op *op)
 		if (!op->in[i].at && v->def && attrs_int(&v->def->attrs, A_SLOTS, 1) > 1)
 			return ctx_strf(k->ctx, "'%%%s' has several slots: name one", v->name);
 	}
+	return NULL;
+}
+
+/* ------------------------------------------------------------------ the kernel's own attributes */
+enum { MOST_BOX = 16, MOST_INFLIGHT = 7, MOST_THREADS = 1024 };
+
+/* Two numbers, along m and n, where the attribute is there. */
+static const char *check_along(const Kernel *k, AttrId id, int64_t each, int64_t all)
+{
+	const Attr *a = attrs_get(&k->attrs, id);
+	if (!a)
+		return NULL;
+	if (a->n == 2 && a->i[0] >= 1 && a->i[1] >= 1 && a->i[0] <= each && a->i[1] <= each &&
+	    (a->i[0] * a->i[1] <= all))
+		return NULL;
+	return ctx_strf(k->ctx, "'%s' is two numbers from 1 on, with a product of at most %lld",
+			attr_rows[id].name, (long long)all);
+}
+
+const char *kernel_rule(const Kernel *k)
+{
+	const char *why = check_attrs(k, &k->attrs);
+	const Attr *regs = attrs_get(&k->attrs, A_ROLE_REGS);
+	int64_t threads = attrs_int(&k->attrs, A_BLOCK, 32);
+	if (why || (why = check_along(k, A_CLUSTER, MOST_BOX, MOST_BOX)) ||
+	    (why = check_along(k, A_TILE_BOX, MOST_BOX, MOST_BOX * MOST_BOX)) ||
+	    (why = check_along(k, A_RASTER, INT32_MAX, INT32_MAX)))
+		return why;
+	if (regs && regs->n != 2)
+		return "'role_regs' is two numbers, of the producer and the consumer";
+	if (threads < 32 || threads > MOST_THREADS || threads % 32)
+		return "a CTA has 32 to 1024 threads, in whole warps";
+	if (attrs_int(&k->attrs, A_INFLIGHT, 0) > MOST_INFLIGHT)
+		return "'inflight' is 0 to 7";
 	return NULL;
 }
 

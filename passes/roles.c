@@ -141,9 +141,7 @@ static Budget budget_cooperative(Kernel *k, int warpgroups, int tiles)
 
 static int budget_alike(const Kernel *k, int threads)
 {
-	const Target *t = target_by_name(k->target);
-	int regs = t->regs / threads / 8 * 8;
-	return regs < t->max_regs_thread ? regs : t->max_regs_thread;
+	return target_entry_regs(target_by_name(k->target), threads);
 }
 
 /* The most columns that fit. What is read in chunks does not grow with the tile. */
@@ -175,11 +173,13 @@ static void check_registers(Kernel *k, TiledMma t, Loc loc, Needs n, int limit)
 		diag_remedy(k->ctx, m, "a tile of %d x %d fits", t.m, columns);
 }
 
-/* setmaxnreg: multiples of 8 from 24 to 256, and what all warps hold fits the register file. */
+/* setmaxnreg: multiples of 8 from 24 to 256, and what all warps hold is what they began with: the
+ * pool of a CTA has what its warps gave back, not what is left of the SM. PTX ISA: setmaxnreg */
 static void check_given(Kernel *k, Budget b, int warpgroups, Loc loc)
 {
-	int total = (b.producer + b.consumer * warpgroups) * WARPS * WARP_THREADS;
-	const Target *t = target_by_name(k->target);
+	int group = WARPS * WARP_THREADS, threads = group * (warpgroups + 1);
+	int total = (b.producer + b.consumer * warpgroups) * group;
+	int entry = budget_alike(k, threads);
 	if (!b.producer)
 		return;
 	if (b.producer % 8 || b.consumer % 8 || b.producer < 24 || b.consumer > 256 ||
@@ -187,12 +187,12 @@ static void check_given(Kernel *k, Budget b, int warpgroups, Loc loc)
 		diag(k->ctx, loc, D_E0402,
 		     "setmaxnreg takes multiples of 8 from 24 to 256, not %d and %d", b.producer,
 		     b.consumer);
-	else if (total > t->regs)
+	else if (total > entry * threads || b.producer > entry || b.consumer < entry)
 		diag(k->ctx, loc, D_E0402,
 		     "%d registers for the producer's warpgroup and %d for %d consumer warpgroup%s "
-		     "are %d, more "
-		     "than the %d of an SM",
-		     b.producer, b.consumer, warpgroups, warpgroups > 1 ? "s" : "", total, t->regs);
+		     "are %d a thread and warpgroup, and %d threads begin with %d each",
+		     b.producer, b.consumer, warpgroups, warpgroups > 1 ? "s" : "", total / group,
+		     threads, entry);
 }
 
 /* ------------------------------------------------------------------ roles */

@@ -63,7 +63,7 @@ static int64_t reach(const Ix *x)
 {
 	int64_t v, a, b;
 	if (ix_is_const(x, &v))
-		return v < 0 ? -v : v;
+		return v > MAX_CLAMP || v < -MAX_CLAMP ? MAX_CLAMP : v < 0 ? -v : v;
 	if (x->kind == IX_SYM)
 		return 0;
 	a = reach(x->a);

@@ -327,8 +327,6 @@ static bool stuck(Run *r)
 bool letter_run(const Machine *m, State *s, const Letter *l, StepSeen *seen, void *user, Why *why)
 {
 	Run r = {.m = m, .s = s, .letter = l, .why = why, .seen = seen, .user = user};
-	for (int i = 0; i < MAX_RANKS; i++)
-		r.pool[i] = m->pool;
 	for (int a = 0; a < m->na; a++)
 		r.pool[m->agents[a].rank] -=
 			(agent_of(m, s, a)->regs - m->agents[a].regs) * 32 * m->agents[a].warps;

@@ -30,6 +30,8 @@ enum {
 };
 __extension__ typedef unsigned __int128 AgentSet;
 #define AGENT(a) ((AgentSet)1 << (a))
+typedef uint64_t PartSet; /* boxes of a slot, in the order in which they are found */
+enum { MAX_PARTS = 64 };
 
 /* The first of some. All of them: for (AgentSet left = set; left; left &= left - 1) */
 static inline int agent_first(AgentSet set)
@@ -41,10 +43,11 @@ static inline int agent_first(AgentSet set)
 /* Zeroed in full before it is filled: letters are compared by their bytes. */
 typedef struct {
 	const Op *op;
-	uint32_t mask; /* LOAD: parts of the slot; MMA, TOUCH: accumulators */
-	int32_t n;     /* count, bytes, parity, groups left, warps that meet, registers */
+	PartSet mask; /* LOAD: parts of the slot; MMA, TOUCH: accumulators */
+	int32_t n;    /* count, bytes, parity, groups left, warps that meet, registers */
 	int16_t key, cell, cell2; /* barrier; buffer slots; -1: none */
 	int8_t kind, lanes;       /* lanes of each warp that do it: 1 or 32 */
+	int32_t none;             /* 0, so that each byte is a member's */
 } Step;
 
 /* Warps of a CTA that behave alike are one agent. */
@@ -65,7 +68,7 @@ typedef struct {
 typedef struct {
 	const char *name;
 	int slot;
-	uint32_t full; /* parts that make the slot whole; 0: not loaded in parts */
+	PartSet full; /* parts that make the slot whole; 0: not loaded in parts */
 	int rank;
 	AgentSet readers, writers; /* writers through the generic proxy */
 	int first, slots;          /* as of Key */
@@ -83,7 +86,6 @@ typedef struct {
 	bool exact;    /* follow who arrived, so that it is known who knows that a phase is over */
 	bool pdl;      /* earlier launches may still run */
 	bool physical; /* slots have their own names in this run, not those of a frame */
-	int pool;      /* registers of an SM that no thread has at entry */
 	int ranks;     /* CTAs of the cluster; their keys and cells are alike, rank by rank */
 	int meet;      /* key of the cluster's barrier, which exits count for, plus 1; 0: none */
 	AgentSet senders[MAX_RANKS];             /* that arrive at barriers of another CTA */
@@ -125,7 +127,7 @@ typedef struct {
 typedef enum { CELL_READ, CELL_WRITTEN } CellMode;
 typedef struct {
 	AgentSet readers, writers;
-	uint32_t mask;   /* parts loaded */
+	PartSet mask;    /* parts loaded */
 	int16_t pending; /* barrier that the load will reach, -1: none */
 	uint8_t mode;
 	uint8_t gone; /* its bytes were written by way of another cell */

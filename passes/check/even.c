@@ -161,6 +161,16 @@ static void check_items(Evenness *e, const Items *items, const Item *loop)
 	}
 }
 
+/* The first tile finds the rings where the start left them. */
+static bool starts_at_zero(Program *p)
+{
+	Point at = {.seg = SEG_TILE, .clamp = {EXACT, EXACT, EXACT, EXACT}};
+	for (; at.trips < p->least.trips + p->words.trip_period; at.trips++)
+		if (program_frame(p, &at) != 0)
+			return false;
+	return true;
+}
+
 /* All agents enter an inner loop at one position, in every tile. */
 static bool bases_agree(Program *p)
 {
@@ -179,7 +189,7 @@ static bool bases_agree(Program *p)
 
 void program_even(Program *p)
 {
-	Evenness e = {.p = p, .even = bases_agree(p), .repeat = 1};
+	Evenness e = {.p = p, .even = starts_at_zero(p) && bases_agree(p), .repeat = 1};
 	p->words.tile_repeat = p->words.tile_period;
 	p->words.trip_repeat = p->words.trip_period;
 	for (int a = 0; a < p->m.na && e.even; a++) {

@@ -328,7 +328,6 @@ static bool find_agents(Reader *r)
 	for (int cta = 0; cta < p->m.ranks; cta++)
 		if (!find_agents_of(r, cta, warps))
 			return false;
-	p->m.pool = SM_REGS - regs * (int)threads;
 	for (int a = 0; a < p->m.na; a++) {
 		p->m.agents[a].regs = regs;
 		p->m.agents[a].name = agent_name(r, a, warps);

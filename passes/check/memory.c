@@ -282,7 +282,7 @@ static uint32_t busy(const AgentState *a)
 static bool mma(Run *r, const Step *st)
 {
 	AgentState *a = agent_of(r->m, r->s, r->agent);
-	if (a->dirty & st->mask)
+	if (a->dirty & (uint32_t)st->mask)
 		return run_wrong(r, WHY_ACC_FENCE, -1, -1, -1);
 	for (int i = 0; i < 2; i++) {
 		int cell = i ? st->cell2 : st->cell;
@@ -293,16 +293,16 @@ static bool mma(Run *r, const Step *st)
 		cell -= cells_of(r->m, r->agent);
 		a->mma_open.cells[cell / 64] |= (uint64_t)1 << (cell % 64);
 	}
-	a->mma_open.acc |= st->mask;
+	a->mma_open.acc |= (uint32_t)st->mask;
 	return true;
 }
 
 static bool touch(Run *r, const Step *st)
 {
 	AgentState *a = agent_of(r->m, r->s, r->agent);
-	if (busy(a) & st->mask)
+	if (busy(a) & (uint32_t)st->mask)
 		return run_wrong(r, WHY_ACC, -1, -1, -1);
-	a->dirty |= st->mask;
+	a->dirty |= (uint32_t)st->mask;
 	return true;
 }
 

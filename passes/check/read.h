@@ -76,7 +76,7 @@ bool read_is_plain(const Op *op);        /* no barrier in it, nothing asynchrono
 bool read_is_shared_loop(const Reader *r, const Op *op);
 
 bool read_statics(Reader *r); /* statics.c: storage, boxes, counts, registers */
-uint32_t read_part(const Reader *r, const Op *op, int from, int to, int64_t *bytes);
+PartSet read_part(const Reader *r, const Op *op, int from, int to, int64_t *bytes);
 /* The ways in which a CTA's load goes to another; false: none. */
 bool read_goes_to(const Reader *r, const Op *op, int rank, int to, WaySet ways);
 bool read_ways(Reader *r);  /* ways.c: what tiles decide */

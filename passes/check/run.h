@@ -13,8 +13,8 @@ typedef struct {
 	void *user;
 	struct {
 		int n;
-	} at[MAX_AGENTS]; /* steps done */
-	int agent, pool[MAX_RANKS];
+	} at[MAX_AGENTS];           /* steps done */
+	int agent, pool[MAX_RANKS]; /* registers that warps of a CTA gave back: it has no others */
 	const Step *step;
 	bool blocked, moved;
 } Run;

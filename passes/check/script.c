@@ -37,6 +37,7 @@ static Item *item_new(Reader *r, ItemKind kind, const Op *op)
 	it->step.op = op;
 	it->step.key = it->step.cell = it->step.cell2 = -1;
 	it->step.lanes = (int8_t)r->lanes;
+	it->which = r->which;
 	return it;
 }
 
@@ -291,7 +292,9 @@ static bool put_sync(Reader *r, const Op *op)
 	case OP_FENCE_INIT:
 		return put_plain(r, op, STEP_FENCE_INIT);
 	case OP_FENCE_ASYNC:
-		return put_plain(r, op, STEP_FENCE);
+		return r->lanes == 32 ? put_plain(r, op, STEP_FENCE)
+				      : read_problem(r, D_W0411, op->loc,
+						     "a fence.proxy.async by some lanes of a warp");
 	case OP_WGMMA_FENCE:
 		return put_plain(r, op, STEP_MMA_FENCE);
 	case OP_WGMMA_COMMIT:
@@ -654,6 +657,62 @@ static bool walk(Reader *r, const Block *b)
 	return true;
 }
 
+/* ------------------------------------------------------------------ what is a thread's own */
+typedef struct {
+	uint32_t mask;
+	bool elected; /* the one that elect takes */
+} Lanes;
+
+static void lanes_of_kind(const Items *items, StepKind kind, Lanes *who)
+{
+	for (int i = 0; i < items->n; i++) {
+		const Item *it = items->at[i];
+		bool is = it->kind == ITEM_STEP && it->step.kind == (int8_t)kind;
+		who->mask |= is ? it->which : 0;
+		who->elected |= is && !it->which;
+		lanes_of_kind(&it->body, kind, who);
+	}
+}
+
+static bool does_for(const Item *it, const Lanes *who)
+{
+	if (it->which == ~0u || !it->which)
+		return it->which || !who->mask;
+	return !who->elected && !(who->mask & ~it->which);
+}
+
+static void leave_out(Items *items, uint64_t kinds, const Lanes *who)
+{
+	int n = 0;
+	for (int i = 0; i < items->n; i++) {
+		Item *it = items->at[i];
+		leave_out(&it->body, kinds, who);
+		if (it->kind != ITEM_STEP || !(kinds >> it->step.kind & 1) || does_for(it, who))
+			items->at[n++] = it;
+	}
+	items->n = n;
+}
+
+/* Bulk groups and the fence of inits are those of the threads that stored and that made barriers:
+ * what other lanes of the warp do does nothing for them. */
+static void keep_own(Script *s)
+{
+	static const struct {
+		StepKind of;
+		uint64_t kinds;
+	} own[] = {
+		{STEP_STORE, 1u << STEP_BULK_COMMIT | 1u << STEP_BULK_READ | 1u << STEP_BULK_WAIT},
+		{STEP_INIT, 1u << STEP_FENCE_INIT},
+	};
+	for (size_t i = 0; i < COUNTOF(own); i++) {
+		Lanes who = {0};
+		for (int seg = 0; seg < SEG_COUNT; seg++)
+			lanes_of_kind(&s->seg[seg], own[i].of, &who);
+		for (int seg = 0; seg < SEG_COUNT; seg++)
+			leave_out(&s->seg[seg], own[i].kinds, &who);
+	}
+}
+
 bool read_script(Reader *r, int agent)
 {
 	Ctx *c = r->p->k->ctx;
@@ -669,6 +728,7 @@ bool read_script(Reader *r, int agent)
 	to_segment(r, SEG_START);
 	if (!walk(r, &r->p->k->body))
 		return false;
+	keep_own(s);
 	/* with the last steps of others, who may wait for it at the cluster's barrier */
 	to_segment(r, r->p->words.tiles ? SEG_END : SEG_TILE + r->p->words.inner);
 	put(r, item_new(r, ITEM_STEP, s->role), STEP_EXIT);

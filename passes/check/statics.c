@@ -200,8 +200,16 @@ static bool find_parts(Reader *r)
 	return true;
 }
 
+static int count_parts(const Reader *r, const Op *buffer, int rank)
+{
+	int n = 0;
+	for (int i = 0; i < r->parts.n; i++)
+		n += r->parts.at[i].buffer == buffer->out && r->parts.at[i].rank == rank;
+	return n;
+}
+
 /* The boxes of a buffer fill its slot, and none lies on another. */
-static bool parts_fill(Reader *r, const Op *buffer, int rank, uint32_t *full)
+static bool parts_fill(Reader *r, const Op *buffer, int rank, PartSet *full)
 {
 	int64_t sum = 0, slot = type_slot_bytes(buffer->out->type);
 	*full = 0;
@@ -209,7 +217,7 @@ static bool parts_fill(Reader *r, const Op *buffer, int rank, uint32_t *full)
 		const BoxPart *a = &r->parts.at[i];
 		if (a->buffer != buffer->out || a->rank != rank)
 			continue;
-		*full |= 1u << n++;
+		*full |= (PartSet)1 << n++;
 		sum += a->bytes;
 		for (int j = 0; j < i; j++) {
 			const BoxPart *b = &r->parts.at[j];
@@ -217,7 +225,7 @@ static bool parts_fill(Reader *r, const Op *buffer, int rank, uint32_t *full)
 			    a->offset < b->offset + b->bytes && b->offset < a->offset + a->bytes)
 				sum = -1;
 		}
-		if (n > 31 || a->offset < 0 || a->offset + a->bytes > slot || sum < 0)
+		if (a->offset < 0 || a->offset + a->bytes > slot || sum < 0)
 			return false;
 	}
 	return !*full || sum == slot;
@@ -237,9 +245,12 @@ static bool boxes_vary(const Reader *r, const Op *buffer)
 static bool boxes_fill(Reader *r, int rank)
 {
 	for (const Op *op = kernel_first(r->p->k); op; op = op->next) {
-		uint32_t full;
+		PartSet full;
 		if (op->kind != OP_SHARED)
 			continue;
+		if (count_parts(r, op, rank) > MAX_PARTS)
+			return read_problem(r, D_W0411, op->loc,
+					    "slots that more than 64 boxes fill");
 		bool fill = parts_fill(r, op, rank, &full);
 		if (!fill && boxes_vary(r, op))
 			return read_problem(r, D_W0411, op->loc,
@@ -258,7 +269,7 @@ static bool boxes_fill(Reader *r, int rank)
 	return true;
 }
 
-uint32_t read_part(const Reader *r, const Op *op, int from, int to, int64_t *bytes)
+PartSet read_part(const Reader *r, const Op *op, int from, int to, int64_t *bytes)
 {
 	int64_t offset;
 	*bytes = box_bytes(op);
@@ -269,7 +280,7 @@ uint32_t read_part(const Reader *r, const Op *op, int from, int to, int64_t *byt
 		if (a->buffer != op->in[0].val || a->rank != to)
 			continue;
 		if (a->offset == offset && a->bytes == *bytes)
-			return 1u << n;
+			return (PartSet)1 << n;
 		n++;
 	}
 	return 0;
@@ -323,7 +334,7 @@ static bool registers_agree(Reader *r)
 				r, D_E0412, op->loc,
 				ctx_strf(c, "role %s needs %d registers a thread and has %d",
 					 op->sym[0], (int)needs, (int)n));
-		if (set && (n > had) != (attrs_int(&set->attrs, A_N, 0) == 1))
+		if (set && n != had && (n > had) != (attrs_int(&set->attrs, A_N, 0) == 1))
 			return read_problem(r, D_E0411, set->loc,
 					    ctx_strf(c,
 						     "setmaxnreg goes from %d registers to %d "

@@ -24,6 +24,7 @@ proved -DP=on -DR=none -DCM=2 -DCN=2
 proved -DP=off -DR=cooperative -DCM=2
 proved -DP=off -DR=cooperative -DCM=2 -DCN=2
 proved -DP=off -DR=cooperative -DCM=16
+proved -DP=off -DR=cooperative -DCM=16 -DbK=128 -DS=2
 if [ "$how_many" = all ]; then
 	proved -DP=on -DR=none -DCM=4 -DCN=4
 	proved -DP=off -DR=cooperative -DCM=4 -DCN=4 -DW=3 -DbM=192 -DbN=64
@@ -54,6 +55,12 @@ file=$schedules
 "$dslc" check "$(dirname "$schedules")/blend.gemm" -DP=off -DR=cooperative -DCM=4 -DCN=4 \
 	-DW=3 -DbM=192 -DbN=64 >"$scratch/out" 2>&1
 grep -q 'W0411.*does not follow clusters with more than 128 kinds of warps' "$scratch/out" || {
+	cat "$scratch/out"
+	exit 1
+}
+# More boxes in a slot: five of each of 16 CTAs.
+"$dslc" check "$schedules" -DP=off -DR=cooperative -DCM=16 -DbK=80 -DS=2 >"$scratch/out" 2>&1
+grep -q 'W0411.*does not follow slots that more than 64 boxes fill' "$scratch/out" || {
 	cat "$scratch/out"
 	exit 1
 }

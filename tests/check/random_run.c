@@ -165,7 +165,7 @@ static uint32_t whole(const Runs *r, const CellNow *c, int cell)
 {
 	int by = c->content[0] ? r->role[(c->content[0] - 1) / WORD] : 0;
 	uint32_t warps = (1u << r->p->src.role[by].warps) - 1;
-	return c->fresh < GENERIC ? r->p->m.cells[cell].full : GENERIC * warps;
+	return c->fresh < GENERIC ? (uint32_t)r->p->m.cells[cell].full : GENERIC * warps;
 }
 
 static void read(Runs *r, Now *s, int a, int i, const Step *st)
@@ -508,7 +508,7 @@ static void find_flight(Runs *r, int a, StepKind reads, StepKind commit, StepKin
 		if (i == r->length[a])
 			return;
 		if (st->kind == (int)reads)
-			group[n] |= 1u << st->cell | st->mask << ACC;
+			group[n] |= 1u << st->cell | (uint32_t)st->mask << ACC;
 		else if (st->kind == (int)commit)
 			n++;
 		else if (st->kind == (int)wait ||
@@ -542,7 +542,7 @@ static void check_registers(Runs *r, int a)
 		if (st->kind == STEP_MMA_FENCE)
 			used = 0;
 		if (st->kind == STEP_TOUCH)
-			used |= st->mask;
+			used |= (uint32_t)st->mask;
 		wrong(r, st->kind == STEP_TOUCH && r->flight[a][i] >> ACC & st->mask, "in use");
 		wrong(r, st->kind == STEP_MMA && used & st->mask, "no wgmma fence");
 	}

@@ -80,3 +80,14 @@ expect 0 --report=resources small.gemm -o r.cubin
 has err "small: none, 128 threads, cluster 1 x 1 x 1, programmatic dependent launch" \
 	"shared memory" "of 232448 bytes of a CTA" "sA" "ab.full"
 expect 2 --report=everything small.gemm
+
+# IR changed by hand so that a descriptor has no address: an error with its line, and no output
+expect 0 -q --emit=ir small.gemm -o hand.ir
+sed '/wgmma %acc/s/ (0, 0/ (8, 0/' hand.ir >odd.ir
+cmp -s hand.ir odd.ir && fail "the IR was not changed"
+expect 1 odd.ir -o odd.cubin
+has err "odd.ir:" "error[E0704]: the byte in %sA is not known to be a multiple of 16"
+absent odd.cubin
+sed 's/if (1 <= k\.\{0,1\}[0-9]*)/if (9223372036854775807 <= m)/; s/<= m) {/<= cta) {/' hand.ir >large.ir
+cmp -s hand.ir large.ir && fail "the IR was not changed"
+expect 0 -S --verify=off large.ir -o large.ptx

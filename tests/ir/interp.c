@@ -281,6 +281,35 @@ static void test_elementwise(void **state)
 	}
 }
 
+/* Where signs cancel, how large the parts are. */
+static void test_magnitudes(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *op;
+		float want;
+	} cases[] = {{"sub", 5}, {"add", 5}, {"mul", 6}, {"min", 3}, {"max", 3}};
+	for (size_t i = 0; i < COUNTOF(cases); i++) {
+		Ctx *c = ctx_new();
+		float a = 2, b = -3, d[2] = {0};
+		Kernel *k = kernel_of(c, arena_printf(ctx_arena(c),
+						      "kernel s tile sm_90a {\n  arg %%a : f32\n"
+						      "  arg %%b : f32\n"
+						      "  arg out %%D : global f32 (2):(1)\n"
+						      "  %%x = frag : reg f32 (2)\n"
+						      "  fill %%x value=0\n"
+						      "  %%y = add %%x, %%b : reg f32 (2)\n"
+						      "  %%s = %s %%a, %%y : reg f32 (2)\n"
+						      "  %%n = neg %%s : reg f32 (2)\n"
+						      "  copy %%D, %%n\n}\n",
+						      cases[i].op));
+		const InterpArg args[] = {{"a", &a}, {"b", &b}, {"D", d}};
+		run_ok(k, &(InterpRun){.args = args, .nargs = 3, .magnitudes = true});
+		assert_true(d[0] == cases[i].want && d[1] == cases[i].want);
+		ctx_free(c);
+	}
+}
+
 /* Scalars on either side, scalars among themselves, rounding to 16 bits and back. */
 static void test_scalars(void **state)
 {
@@ -467,12 +496,12 @@ static void test_other_stage(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_gemm),        cmocka_unit_test(test_chosen_tiles),
-		cmocka_unit_test(test_elementwise), cmocka_unit_test(test_scalars),
-		cmocka_unit_test(test_control),     cmocka_unit_test(test_nested_layout),
-		cmocka_unit_test(test_ctas),        cmocka_unit_test(test_unwritten),
-		cmocka_unit_test(test_refusals),    cmocka_unit_test(test_huge),
-		cmocka_unit_test(test_other_stage),
+		cmocka_unit_test(test_gemm),          cmocka_unit_test(test_chosen_tiles),
+		cmocka_unit_test(test_elementwise),   cmocka_unit_test(test_magnitudes),
+		cmocka_unit_test(test_scalars),       cmocka_unit_test(test_control),
+		cmocka_unit_test(test_nested_layout), cmocka_unit_test(test_ctas),
+		cmocka_unit_test(test_unwritten),     cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_huge),          cmocka_unit_test(test_other_stage),
 	};
 	return cmocka_run_group_tests_name("ir.interp", tests, NULL, NULL);
 }
