@@ -392,18 +392,6 @@ static const char *rule_mma(const Kernel *k, const Op *op)
 	return check_divides(k, a, 1, r->k * arrange[2], "K");
 }
 
-static const char *rule_wgmma(const Kernel *k, const Op *op)
-{
-	const char *why = check_atom(k, op);
-	if (!why && (op->nix < 2 || op->nix > 3))
-		why = "wgmma takes the bytes in A's and B's slot, and perhaps a scale";
-	if (why || (why = check_pair(k, op, A_LBO)) || (why = check_pair(k, op, A_SBO)))
-		return why;
-	if ((why = check_pair(k, op, A_SWIZZLES)))
-		return why;
-	return check_swizzles(op, A_SWIZZLES);
-}
-
 static const char *rule_tmap(const Kernel *k, const Op *op)
 {
 	const Attr *box = attrs_get(&op->attrs, A_BOX);
@@ -470,7 +458,7 @@ static const char *rule_role(const Kernel *k, const Op *op)
 	return rule_unique(k, op);
 }
 
-enum { MAX_LOOPS = 16 };
+enum { MAX_LOOPS = 16, WG_THREADS = 128 };
 
 /* n registers of a tile; the first is a number, or in an unrolled loop one in each turn. */
 static const char *check_registers(const Kernel *k, const Op *op, const Operand *regs, int64_t n)
@@ -491,6 +479,18 @@ static const char *check_registers(const Kernel *k, const Op *op, const Operand 
 		return ctx_strf(k->ctx, "registers %lld to %lld of %d", (long long)lo,
 				(long long)hi + n - 1, (int)all);
 	return NULL;
+}
+
+static const char *rule_wgmma(const Kernel *k, const Op *op)
+{
+	const char *why = check_atom(k, op);
+	Atom atom = attrs_get(&op->attrs, A_ATOM)->atom;
+	if (!why && (op->nix < 2 || op->nix > 3))
+		why = "wgmma takes the bytes in A's and B's slot, and perhaps a scale";
+	if (why || (why = check_pair(k, op, A_LBO)) || (why = check_pair(k, op, A_SBO)) ||
+	    (why = check_pair(k, op, A_SWIZZLES)) || (why = check_swizzles(op, A_SWIZZLES)))
+		return why;
+	return check_registers(k, op, &op->in[0], atom_rows[atom.id].m * atom.n / WG_THREADS);
 }
 
 /* Between registers and a tensor or a buffer: one vector, of equal elements. */
