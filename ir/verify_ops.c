@@ -652,19 +652,18 @@ static const char *check_slots(const Kernel *k, const Op *op)
 }
 
 /* ------------------------------------------------------------------ the kernel's own attributes */
-enum { MOST_BOX = 16, MOST_INFLIGHT = 7, MOST_THREADS = 1024 };
+enum { MOST_BOX = 16, MOST_RASTER = 65536, MOST_INFLIGHT = 7, MOST_THREADS = 1024 };
 
 /* Two numbers, along m and n, where the attribute is there. */
-static const char *check_along(const Kernel *k, AttrId id, int64_t each, int64_t all)
+static const char *check_along(const Kernel *k, AttrId id, int64_t each)
 {
 	const Attr *a = attrs_get(&k->attrs, id);
 	if (!a)
 		return NULL;
-	if (a->n == 2 && a->i[0] >= 1 && a->i[1] >= 1 && a->i[0] <= each && a->i[1] <= each &&
-	    (a->i[0] * a->i[1] <= all))
+	if (a->n == 2 && a->i[0] >= 1 && a->i[1] >= 1 && a->i[0] <= each && a->i[1] <= each)
 		return NULL;
-	return ctx_strf(k->ctx, "'%s' is two numbers from 1 on, with a product of at most %lld",
-			attr_rows[id].name, (long long)all);
+	return ctx_strf(k->ctx, "'%s' is two numbers from 1 to %lld", attr_rows[id].name,
+			(long long)each);
 }
 
 const char *kernel_rule(const Kernel *k)
@@ -672,9 +671,9 @@ const char *kernel_rule(const Kernel *k)
 	const char *why = check_attrs(k, &k->attrs);
 	const Attr *regs = attrs_get(&k->attrs, A_ROLE_REGS);
 	int64_t threads = attrs_int(&k->attrs, A_BLOCK, 32);
-	if (why || (why = check_along(k, A_CLUSTER, MOST_BOX, MOST_BOX)) ||
-	    (why = check_along(k, A_TILE_BOX, MOST_BOX, MOST_BOX * MOST_BOX)) ||
-	    (why = check_along(k, A_RASTER, INT32_MAX, INT32_MAX)))
+	if (why || (why = check_along(k, A_CLUSTER, MOST_BOX)) ||
+	    (why = check_along(k, A_TILE_BOX, MOST_BOX)) ||
+	    (why = check_along(k, A_RASTER, MOST_RASTER)))
 		return why;
 	if (regs && regs->n != 2)
 		return "'role_regs' is two numbers, of the producer and the consumer";

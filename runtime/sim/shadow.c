@@ -184,8 +184,8 @@ static Rec *rec_place(Cluster *c)
 	return rec;
 }
 
-/* Whether an access may have the record of the one before: of the instruction's other threads, or of
- * more that the same asynchronous operation reads. A record that is settled later is its own. */
+/* Whether an access may have the record of the one before: of the instruction's other threads, or
+ * of more that the same asynchronous operation reads. A record that is settled later is its own. */
 static bool shares(const Access *a)
 {
 	return !a->actor || (!a->write && a->clock != UINT32_MAX);
