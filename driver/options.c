@@ -628,6 +628,11 @@ static void check_run(Parse *p)
 		refuse(p, "dslc run takes one file, not %d", p->o->inputs.n);
 }
 
+static bool same_name(const char *a, const char *b)
+{
+	return a && b && !strcmp(a, b);
+}
+
 static void check_explain(Parse *p)
 {
 	Options *o = p->o;
@@ -637,6 +642,9 @@ static void check_explain(Parse *p)
 		refuse(p, "dslc explain takes one file, not %d", o->inputs.n);
 	else if (stdouts > 1)
 		refuse(p, "only one of -o, --json and --svg can be -");
+	else if (same_name(o->out, o->svg) || same_name(o->out, o->json_out) ||
+		 same_name(o->svg, o->json_out))
+		refuse(p, "-o, --json and --svg name one file twice");
 }
 
 static void check_layout(Parse *p)

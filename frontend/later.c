@@ -7,7 +7,7 @@
 static const char *const functions[] = {
 	"pick",   "promote", "rowmax",  "rowsum", "rowmin", "colmax", "colsum",
 	"colmin", "simt",    "threads", "values", "select", "exp",    "log",
-	"tanh",   "erf",     "sigmoid", "gelu",   "silu",   "load",   "store",
+	"tanh",   "erf",     "gelu",    "silu",   "load",   "store",
 };
 static const char *const elems[] = {
 	"e4m3", "e5m2", "tf32", "f64", "i8", "u8", "i16", "u16", "u32", "u64",

@@ -107,8 +107,8 @@ static bool role_fits(Sema *s, const Node *n, const char *unit, const char *form
 	return false;
 }
 
-/* setmaxnreg works on warpgroups: the producer's warp takes a whole one. What one gives others take;
- * what is left of the SM is not the CTA's. PTX ISA: setmaxnreg */
+/* setmaxnreg works on warpgroups: the producer's warp takes a whole one. What one gives others
+ * take; what is left of the SM is not the CTA's. PTX ISA: setmaxnreg */
 static bool registers_fit(Sema *s, const Node *n, const Role *p, const Role *c)
 {
 	const Target *t = target_by_name(s->kernel->target);

@@ -392,18 +392,6 @@ static const char *rule_mma(const Kernel *k, const Op *op)
 	return check_divides(k, a, 1, r->k * arrange[2], "K");
 }
 
-static const char *rule_wgmma(const Kernel *k, const Op *op)
-{
-	const char *why = check_atom(k, op);
-	if (!why && (op->nix < 2 || op->nix > 3))
-		why = "wgmma takes the bytes in A's and B's slot, and perhaps a scale";
-	if (why || (why = check_pair(k, op, A_LBO)) || (why = check_pair(k, op, A_SBO)))
-		return why;
-	if ((why = check_pair(k, op, A_SWIZZLES)))
-		return why;
-	return check_swizzles(op, A_SWIZZLES);
-}
-
 static const char *rule_tmap(const Kernel *k, const Op *op)
 {
 	const Attr *box = attrs_get(&op->attrs, A_BOX);
@@ -470,7 +458,7 @@ static const char *rule_role(const Kernel *k, const Op *op)
 	return rule_unique(k, op);
 }
 
-enum { MAX_LOOPS = 16 };
+enum { MAX_LOOPS = 16, WG_THREADS = 128 };
 
 /* n registers of a tile; the first is a number, or in an unrolled loop one in each turn. */
 static const char *check_registers(const Kernel *k, const Op *op, const Operand *regs, int64_t n)
@@ -491,6 +479,18 @@ static const char *check_registers(const Kernel *k, const Op *op, const Operand 
 		return ctx_strf(k->ctx, "registers %lld to %lld of %d", (long long)lo,
 				(long long)hi + n - 1, (int)all);
 	return NULL;
+}
+
+static const char *rule_wgmma(const Kernel *k, const Op *op)
+{
+	const char *why = check_atom(k, op);
+	Atom atom = attrs_get(&op->attrs, A_ATOM)->atom;
+	if (!why && (op->nix < 2 || op->nix > 3))
+		why = "wgmma takes the bytes in A's and B's slot, and perhaps a scale";
+	if (why || (why = check_pair(k, op, A_LBO)) || (why = check_pair(k, op, A_SBO)) ||
+	    (why = check_pair(k, op, A_SWIZZLES)) || (why = check_swizzles(op, A_SWIZZLES)))
+		return why;
+	return check_registers(k, op, &op->in[0], atom_rows[atom.id].m * atom.n / WG_THREADS);
 }
 
 /* Between registers and a tensor or a buffer: one vector, of equal elements. */
@@ -652,19 +652,18 @@ static const char *check_slots(const Kernel *k, const Op *op)
 }
 
 /* ------------------------------------------------------------------ the kernel's own attributes */
-enum { MOST_BOX = 16, MOST_INFLIGHT = 7, MOST_THREADS = 1024 };
+enum { MOST_BOX = 16, MOST_RASTER = 65536, MOST_INFLIGHT = 7, MOST_THREADS = 1024 };
 
 /* Two numbers, along m and n, where the attribute is there. */
-static const char *check_along(const Kernel *k, AttrId id, int64_t each, int64_t all)
+static const char *check_along(const Kernel *k, AttrId id, int64_t each)
 {
 	const Attr *a = attrs_get(&k->attrs, id);
 	if (!a)
 		return NULL;
-	if (a->n == 2 && a->i[0] >= 1 && a->i[1] >= 1 && a->i[0] <= each && a->i[1] <= each &&
-	    (a->i[0] * a->i[1] <= all))
+	if (a->n == 2 && a->i[0] >= 1 && a->i[1] >= 1 && a->i[0] <= each && a->i[1] <= each)
 		return NULL;
-	return ctx_strf(k->ctx, "'%s' is two numbers from 1 on, with a product of at most %lld",
-			attr_rows[id].name, (long long)all);
+	return ctx_strf(k->ctx, "'%s' is two numbers from 1 to %lld", attr_rows[id].name,
+			(long long)each);
 }
 
 const char *kernel_rule(const Kernel *k)
@@ -672,9 +671,9 @@ const char *kernel_rule(const Kernel *k)
 	const char *why = check_attrs(k, &k->attrs);
 	const Attr *regs = attrs_get(&k->attrs, A_ROLE_REGS);
 	int64_t threads = attrs_int(&k->attrs, A_BLOCK, 32);
-	if (why || (why = check_along(k, A_CLUSTER, MOST_BOX, MOST_BOX)) ||
-	    (why = check_along(k, A_TILE_BOX, MOST_BOX, MOST_BOX * MOST_BOX)) ||
-	    (why = check_along(k, A_RASTER, INT32_MAX, INT32_MAX)))
+	if (why || (why = check_along(k, A_CLUSTER, MOST_BOX)) ||
+	    (why = check_along(k, A_TILE_BOX, MOST_BOX)) ||
+	    (why = check_along(k, A_RASTER, MOST_RASTER)))
 		return why;
 	if (regs && regs->n != 2)
 		return "'role_regs' is two numbers, of the producer and the consumer";

@@ -344,9 +344,40 @@ static bool registers_agree(Reader *r)
 	return true;
 }
 
+/* ------------------------------------------------------------------ tensor maps */
+/* The name that the launch has made 0, as it can have no such map; NULL: it has. */
+static const char *map_missing(const Reader *r, const Val *v)
+{
+	for (int i = 0; v->def && v->def->kind == OP_TMAP && i < v->def->nsym; i++)
+		for (int j = 0; j < r->p->nchoices; j++)
+			if (r->p->choices[j].name == v->def->sym[i] &&
+			    ix_is(r->p->choices[j].by, 0))
+				return r->p->choices[j].name;
+	return NULL;
+}
+
+static bool maps_there(Reader *r)
+{
+	WaySet in;
+	for (const Op *op = kernel_first(r->p->k); op; op = op_next(op))
+		for (int i = 0; i < op->nin; i++) {
+			const char *name = map_missing(r, op->in[i].val);
+			for (int j = 0; name && j < r->p->m.ranks; j++)
+				if (comes_to(r, op, r->p->rank + j, in))
+					return read_problem(
+						r, D_E0412, op->loc,
+						ctx_strf(r->p->k->ctx,
+							 "%%%s is used where %s is 0, and the "
+							 "launch has no such map then",
+							 op->in[i].val->name, name));
+		}
+	return true;
+}
+
 bool read_statics(Reader *r)
 {
-	if (!storage_apart(r) || !counts_agree(r) || !registers_agree(r) || !find_parts(r))
+	if (!maps_there(r) || !storage_apart(r) || !counts_agree(r) || !registers_agree(r) ||
+	    !find_parts(r))
 		return false;
 	for (int i = 0; i < r->p->m.ranks; i++)
 		if (!boxes_fill(r, r->p->rank + i))

@@ -282,6 +282,7 @@ Run run_bulk_store(Warp *w, const Ins *in, u32 mask)
 		as->bytes = bytes;
 		as->group = g->committed + 1;
 		g->open++;
+		g->used = g->committed + 1;
 		src.cta->outbound++;
 		as->rec = copy_touch(w, in, l, src.cta, src.offset, bytes, false, g->actor,
 				     as->group, "bulk store");

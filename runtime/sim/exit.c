@@ -20,13 +20,12 @@ void warp_left(Warp *w, u32 mask)
 	EACH_LANE(l, mask)
 	{
 		const Groups *g = &w->bulk[l];
-		u32 started = g->committed + (g->open ? 1 : 0);
-		if (started > g->waited)
+		if (g->used > g->waited)
 			report(w, in, (s32)l, SIM_EXIT,
 			       "the thread exits with bulk group %u of %u not waited for: its "
 			       "copies may still "
 			       "read shared memory",
-			       g->waited + 1, started);
+			       g->waited + 1, g->used);
 	}
 }
 

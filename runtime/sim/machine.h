@@ -88,6 +88,7 @@ typedef struct {
 	u32 pending;         /* operations that have not completed */
 	u32 actor;           /* 0: none yet */
 	u32 waited;          /* groups waited for */
+	u32 used;            /* bulk: the last group that has an operation */
 	u32 seq, last[64];   /* cp.async: operations; the last one of each group, by number % 64 */
 } Groups;
 

@@ -259,6 +259,7 @@ Run run_tma_store(Warp *w, const Ins *in, u32 mask)
 		as->bytes = box_bytes(&proto.map);
 		as->group = g->committed + 1;
 		g->open++;
+		g->used = g->committed + 1;
 		src.cta->outbound++;
 		as->rec = copy_touch(w, in, l, src.cta, src.offset, as->bytes, false, g->actor,
 				     as->group, "TMA store");

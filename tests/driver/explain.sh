@@ -145,6 +145,9 @@ expect 2 explain "$gemm" "$gemm"
 has err 'dslc explain takes one file, not 2'
 expect 2 explain "$gemm" --svg - --json -
 has err 'only one of -o, --json and --svg can be -'
+expect 2 explain small.gemm -o same --json same
+has err '-o, --json and --svg name one file twice'
+absent same
 expect 2 "$gemm" --json x
 has err '--json is not an option of dslc; dslc explain takes it'
 expect 2 explain "$gemm" --size M=1

@@ -251,6 +251,12 @@ static const Case cases[] = {
 	 "st.shared.u32 [%r5], %r0;\nfence.proxy.async.shared::cta;\n" SYNC
 	 "@%p0 cp.async.bulk.global.shared::cta.bulk_group [%rd2], [tile], 1024;\n"
 	 "@%p0 cp.async.bulk.commit_group;\n@ @%p0 cp.async.bulk.wait_group.read 0;\n"},
+	{"a bulk store that nobody waits for, beside empty groups", 1, 256, SIM_EXIT,
+	 "not waited for",
+	 "st.shared.u32 [%r5], %r0;\nfence.proxy.async.shared::cta;\n" SYNC
+	 "@%p0 cp.async.bulk.global.shared::cta.bulk_group [%rd2], [tile], 1024;\n"
+	 "cp.async.bulk.commit_group;\n@ @%p0 cp.async.bulk.wait_group.read 0;\n"
+	 "cp.async.bulk.commit_group;\n"},
 	{"a staging buffer rewritten while it is stored", 1, 256, SIM_RACE, "TMA store read",
 	 "mov.u32 %r9, 0;\n"
 	 "L: st.shared.u32 [%r5], %r9;\nfence.proxy.async.shared::cta;\n" SYNC

@@ -1,0 +1,20 @@
+#!/bin/sh
+# docs/verification.md shows what dslc check says of a kernel changed by hand: its commands say that.
+#   page.sh DSLC ROOT SCRATCH
+set -eu
+dslc=$1 root=$2 scratch=$3
+rm -rf "$scratch"
+mkdir -p "$scratch"
+cd "$scratch"
+awk '/^dslc check k.ir/ { f = 1 } f && /^```/ { n++; next } f && n == 2 { print }' \
+	"$root/docs/verification.md" >page
+[ "$(wc -l <page)" -gt 10 ] || { echo "the page has no example"; exit 1; }
+args=$(sed -n 's/^dslc \(--emit=ir .*\) -o k.ir.*/\1/p' "$root/docs/verification.md")
+# shellcheck disable=SC2086
+(cd "$root" && "$dslc" -q $args -o "$scratch/whole.ir")
+awk '/mbar.arrive/ && ++n == 2 { next } { print }' whole.ir >k.ir
+cmp -s whole.ir k.ir && { echo "nothing was removed"; exit 1; }
+code=0
+"$dslc" check k.ir >out 2>&1 || code=$?
+[ $code = 1 ] || { echo "exit code $code"; exit 1; }
+sed '/^$/,$d' out | diff page -
