@@ -111,8 +111,9 @@ typedef struct {
 	Group mma[MAX_GROUPS], mma_open; /* committed, oldest first; since the last commit. Cells
 					  * are counted from the CTA's first */
 	Group bulk[MAX_GROUPS], bulk_open;
-	uint64_t loose[MAX_CELLS / 64]; /* read by its lanes, which have not met since */
-	uint32_t dirty;                 /* accumulators used since the last wgmma.fence */
+	/* Read, written, written and then fenced by its lanes, which have not met since. */
+	uint64_t loose[MAX_CELLS / 64], wrote[MAX_CELLS / 64], fenced[MAX_CELLS / 64];
+	uint32_t dirty; /* accumulators used since the last wgmma.fence */
 	int32_t regs;
 	uint8_t nmma, nbulk, gone;
 } AgentState;

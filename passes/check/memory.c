@@ -116,23 +116,54 @@ static bool load(Run *r, const Step *st)
 	return run_complete(r, st->key);
 }
 
+static void cell_put(uint64_t *cells, int cell, bool in)
+{
+	uint64_t bit = (uint64_t)1 << (cell % 64);
+	cells[cell / 64] = in ? cells[cell / 64] | bit : cells[cell / 64] & ~bit;
+}
+
+static bool cell_in(const uint64_t *cells, int cell)
+{
+	return cells[cell / 64] >> (cell % 64) & 1;
+}
+
+/* Whether it fenced what it wrote there, and nothing since. */
+static bool fenced_own(Run *r, int cell)
+{
+	const AgentState *a = agent_of(r->m, r->s, r->agent);
+	int fact = fact_of(r, r->m->f_fenced, cell, r->agent);
+	return knows(r, fact) || fact_in(r->m, r->s, knows_own(r->m, r->agent), fact) ||
+	       cell_in(a->fenced, cell - cells_of(r->m, r->agent));
+}
+
+/* By all lanes of a warp it is over for all of them when they have met. */
+static void made(Run *r, const Step *st)
+{
+	AgentState *a = agent_of(r->m, r->s, r->agent);
+	int own = st->cell - cells_of(r->m, r->agent);
+	int fact = fact_of(r, r->m->f_made, st->cell, r->agent);
+	fact_forget(r->m, r->s, fact);
+	fact_forget(r->m, r->s, fact_of(r, r->m->f_fenced, st->cell, r->agent));
+	bool apart = st->lanes > 1 || cell_in(a->wrote, own);
+	cell_put(a->fenced, own, false);
+	cell_put(a->wrote, own, apart);
+	if (!apart)
+		fact_make(r->m, r->s, r->agent, fact);
+}
+
 static bool write(Run *r, const Step *st)
 {
 	CellState *c = cell_of(r->m, r->s, st->cell);
-	int fenced = fact_of(r, r->m->f_fenced, st->cell, r->agent);
 	if (!may_overwrite(r, st->cell) || !take_bytes(r, st->cell))
 		return false;
-	if (c->mode == CELL_WRITTEN &&
-	    (knows(r, fenced) || fact_in(r->m, r->s, knows_own(r->m, r->agent), fenced)))
+	if (c->mode == CELL_WRITTEN && fenced_own(r, st->cell))
 		return run_wrong(r, WHY_UNREAD, -1, st->cell, -1);
 	if (c->mode != CELL_WRITTEN)
 		new_content(r, st->cell);
 	else if (c->mask && !knows(r, r->m->f_wrote[st->cell]))
 		return run_wrong(r, WHY_UNORDERED, -1, st->cell, -1);
 	c->writers |= AGENT(r->agent);
-	fact_forget(r->m, r->s, fact_of(r, r->m->f_made, st->cell, r->agent));
-	fact_forget(r->m, r->s, fact_of(r, r->m->f_fenced, st->cell, r->agent));
-	fact_make(r->m, r->s, r->agent, fact_of(r, r->m->f_made, st->cell, r->agent));
+	made(r, st);
 	return true;
 }
 
@@ -140,7 +171,9 @@ static bool write(Run *r, const Step *st)
 static void fence(Run *r)
 {
 	const Machine *m = r->m;
+	AgentState *a = agent_of(m, r->s, r->agent);
 	int who[] = {knows_agent(m, r->agent), knows_own(m, r->agent)};
+	memcpy(a->fenced, a->wrote, sizeof a->fenced);
 	for (int i = 0; i < m->nmade; i++)
 		for (int j = 0; j < 2; j++)
 			if (fact_in(m, r->s, who[j], m->made[i]))
@@ -160,8 +193,7 @@ static bool reads_still(Run *r, int cell)
 {
 	const AgentState *a = agent_of(r->m, r->s, r->agent);
 	return in_groups(a->mma, a->nmma, &a->mma_open, cell) ||
-	       in_groups(a->bulk, a->nbulk, &a->bulk_open, cell) ||
-	       a->loose[cell / 64] >> (cell % 64) & 1;
+	       in_groups(a->bulk, a->nbulk, &a->bulk_open, cell) || cell_in(a->loose, cell);
 }
 
 static bool content_there(Run *r, int cell, bool async)
@@ -219,6 +251,16 @@ static void reads_end(Run *r, const uint64_t *cells)
 		}
 }
 
+static void writes_end(Run *r, uint64_t *cells, const int *facts)
+{
+	int first = cells_of(r->m, r->agent);
+	for (int w = 0; w < MAX_CELLS / 64; w++)
+		for (; cells[w]; cells[w] &= cells[w] - 1) {
+			int cell = first + 64 * w + __builtin_ctzll(cells[w]);
+			fact_make(r->m, r->s, r->agent, fact_of(r, facts, cell, r->agent));
+		}
+}
+
 void run_meet(Run *r)
 {
 	AgentState *a = agent_of(r->m, r->s, r->agent);
@@ -226,6 +268,8 @@ void run_meet(Run *r)
 	memcpy(loose, a->loose, sizeof loose);
 	memset(a->loose, 0, sizeof a->loose);
 	reads_end(r, loose);
+	writes_end(r, a->wrote, r->m->f_made);
+	writes_end(r, a->fenced, r->m->f_fenced);
 }
 
 /* By all lanes of a warp it is over for all of them when they have met. */
@@ -236,11 +280,11 @@ static bool read(Run *r, const Step *st)
 		return false;
 	int cell = st->cell - cells_of(r->m, r->agent);
 	uint64_t cells[MAX_CELLS / 64] = {0};
-	cells[cell / 64] = (uint64_t)1 << (cell % 64);
+	cell_put(cells, cell, true);
 	if (st->lanes == 1)
 		reads_end(r, cells);
 	else
-		a->loose[cell / 64] |= cells[cell / 64];
+		cell_put(a->loose, cell, true);
 	return true;
 }
 

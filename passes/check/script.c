@@ -663,15 +663,28 @@ typedef struct {
 	bool elected; /* the one that elect takes */
 } Lanes;
 
-static void lanes_of_kind(const Items *items, StepKind kind, Lanes *who)
+static bool is_partial(const Item *it, uint64_t kinds)
+{
+	return it->kind == ITEM_STEP && kinds >> it->step.kind & 1 && it->which != ~0u;
+}
+
+static void lanes_of_kinds(const Items *items, uint64_t kinds, Lanes *who)
 {
 	for (int i = 0; i < items->n; i++) {
 		const Item *it = items->at[i];
-		bool is = it->kind == ITEM_STEP && it->step.kind == (int8_t)kind;
+		bool is = is_partial(it, kinds);
 		who->mask |= is ? it->which : 0;
 		who->elected |= is && !it->which;
-		lanes_of_kind(&it->body, kind, who);
+		lanes_of_kinds(&it->body, kinds, who);
 	}
+}
+
+static Lanes lanes_that(const Script *s, uint64_t kinds)
+{
+	Lanes who = {0};
+	for (int seg = 0; seg < SEG_COUNT; seg++)
+		lanes_of_kinds(&s->seg[seg], kinds, &who);
+	return who;
 }
 
 static bool does_for(const Item *it, const Lanes *who)
@@ -698,19 +711,38 @@ static void leave_out(Items *items, uint64_t kinds, const Lanes *who)
 static void keep_own(Script *s)
 {
 	static const struct {
-		StepKind of;
-		uint64_t kinds;
+		uint64_t of, kinds;
 	} own[] = {
-		{STEP_STORE, 1u << STEP_BULK_COMMIT | 1u << STEP_BULK_READ | 1u << STEP_BULK_WAIT},
-		{STEP_INIT, 1u << STEP_FENCE_INIT},
+		{1u << STEP_STORE,
+		 1u << STEP_BULK_COMMIT | 1u << STEP_BULK_READ | 1u << STEP_BULK_WAIT},
+		{1u << STEP_INIT, 1u << STEP_FENCE_INIT},
 	};
 	for (size_t i = 0; i < COUNTOF(own); i++) {
-		Lanes who = {0};
-		for (int seg = 0; seg < SEG_COUNT; seg++)
-			lanes_of_kind(&s->seg[seg], own[i].of, &who);
+		Lanes who = lanes_that(s, own[i].of);
 		for (int seg = 0; seg < SEG_COUNT; seg++)
 			leave_out(&s->seg[seg], own[i].kinds, &who);
 	}
+}
+
+static void for_the_warp(Items *items, uint64_t kinds)
+{
+	for (int i = 0; i < items->n; i++) {
+		Item *it = items->at[i];
+		if (is_partial(it, kinds))
+			it->step.lanes = 32;
+		for_the_warp(&it->body, kinds);
+	}
+}
+
+/* What one lane reads and writes is over for its own arrivals at once; where another lane arrives,
+ * as what all lanes do, it is when they have met. */
+static void touch_apart(Script *s)
+{
+	uint64_t touches = 1u << STEP_READ | 1u << STEP_WRITE;
+	Lanes who = lanes_that(s, touches | 1u << STEP_ARRIVE | 1u << STEP_EXPECT);
+	if (who.elected ? who.mask : who.mask & (who.mask - 1))
+		for (int seg = 0; seg < SEG_COUNT; seg++)
+			for_the_warp(&s->seg[seg], touches);
 }
 
 bool read_script(Reader *r, int agent)
@@ -729,6 +761,7 @@ bool read_script(Reader *r, int agent)
 	if (!walk(r, &r->p->k->body))
 		return false;
 	keep_own(s);
+	touch_apart(s);
 	/* with the last steps of others, who may wait for it at the cluster's barrier */
 	to_segment(r, r->p->words.tiles ? SEG_END : SEG_TILE + r->p->words.inner);
 	put(r, item_new(r, ITEM_STEP, s->role), STEP_EXIT);

@@ -151,6 +151,8 @@ static void turn_agent(const Turn *t, int first, AgentState *a)
 	turn_cells(t, first, a->mma_open.cells);
 	turn_cells(t, first, a->bulk_open.cells);
 	turn_cells(t, first, a->loose);
+	turn_cells(t, first, a->wrote);
+	turn_cells(t, first, a->fenced);
 }
 
 void turn_state(const Machine *m, const Turn *t, const State *old, State *to)

@@ -39,6 +39,7 @@ static void change_number(const Source *s, Move *m)
 		m->n += (chance(50) ? 8 : LOAD_BYTES) * by;
 		break;
 	case STEP_READ:
+	case STEP_WRITE:
 		m->lanes = 32;
 		break;
 	case STEP_ARRIVE:

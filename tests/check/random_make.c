@@ -241,6 +241,17 @@ static void put_readers(Source *s, int rank, Reader r, int not, bool groups)
 	}
 }
 
+/* By one lane, or by all, who meet behind it. */
+static void put_write(Source *s, int role, int ring, bool fences, bool meets)
+{
+	int lanes = chance(50) ? 32 : 1;
+	put(s, role, LOOP, on(STEP_WRITE, AT_FULL, ring, s->role[role].rank))->lanes = lanes;
+	if (fences)
+		put(s, role, LOOP, plain(STEP_FENCE, 0));
+	if (lanes > 1 && !meets)
+		put(s, role, LOOP, plain(STEP_WARP, 0));
+}
+
 static void add_local(Source *s, int ring, bool groups)
 {
 	int producer = random_below(s->roles), rank = s->role[producer].rank;
@@ -252,9 +263,7 @@ static void add_local(Source *s, int ring, bool groups)
 		put_expect(s, producer, ring);
 		put_loads(s, producer, ring, here, s->ring[ring].parts == 2 ? 3 : 1);
 	} else {
-		put(s, producer, LOOP, on(STEP_WRITE, AT_FULL, ring, rank));
-		if (fences)
-			put(s, producer, LOOP, plain(STEP_FENCE, 0));
+		put_write(s, producer, ring, fences, false);
 		put(s, producer, LOOP, on(STEP_ARRIVE, AT_FULL, ring, rank));
 		s->ring[ring].count[AT_FULL][rank] = s->role[producer].warps;
 	}
@@ -348,8 +357,7 @@ static void add_own_staging(Source *s, int ring)
 	int rank = random_below(s->ctas), a = loader_of_rank(s, rank);
 	int slots = s->ring[ring].slots;
 	put(s, a, LOOP, plain(STEP_BULK_READ, slots - 1));
-	put(s, a, LOOP, on(STEP_WRITE, AT_FULL, ring, rank));
-	put(s, a, LOOP, plain(STEP_FENCE, 0));
+	put_write(s, a, ring, true, false);
 	put(s, a, LOOP, on(STEP_STORE, AT_FULL, ring, rank));
 	put(s, a, LOOP, plain(STEP_BULK_COMMIT, 0));
 	put(s, a, POST, plain(chance(50) ? STEP_BULK_READ : STEP_BULK_WAIT, 0));
@@ -370,9 +378,7 @@ static void add_staging(Source *s, int ring, int a, bool groups)
 		put_named(s, b, PRE, STEP_BAR_ARRIVE, empty);
 		put_named(s, a, LOOP, STEP_BAR, empty);
 	}
-	put(s, a, LOOP, on(STEP_WRITE, AT_FULL, ring, rank));
-	if (fences)
-		put(s, a, LOOP, plain(STEP_FENCE, 0));
+	put_write(s, a, ring, fences, true);
 	put_named(s, a, LOOP, signal, full);
 	if (meet)
 		put_named(s, a, LOOP, STEP_BAR, empty);

@@ -51,6 +51,7 @@ struct Runs {
 	Step word[WARPS][WORD];
 	uint32_t flight[WARPS][WORD + 1]; /* cells, registers of its groups before a step */
 	uint32_t loose[WARPS][WORD + 1];  /* cells that its lanes may still read */
+	uint32_t wrote[WARPS][WORD + 1];  /* .. write */
 	int length[WARPS], need[KEYS];
 	int saw[WARPS][WORD][3];     /* 1 + what was seen */
 	uint8_t filled[WARPS][WORD]; /* a write met unread content: fenced 1, not 2 */
@@ -160,6 +161,14 @@ static bool is_in_flight(const Runs *r, const Now *s, int cell, int a, int i)
 	return all >> cell & 1;
 }
 
+static bool is_being_written(const Runs *r, const Now *s, int cell, int a, int i)
+{
+	uint32_t all = r->wrote[a][i];
+	for (int b = 0; b < r->warps; b++)
+		all |= b == a ? 0 : r->wrote[b][s->u[0].at[b]];
+	return all >> cell & 1;
+}
+
 /* Both parts, or what all warps of the writing role write. */
 static uint32_t whole(const Runs *r, const CellNow *c, int cell)
 {
@@ -172,6 +181,7 @@ static void read(Runs *r, Now *s, int a, int i, const Step *st)
 {
 	CellNow *c = cell_in(r, s, st->cell);
 	bool generic = c->fresh >= GENERIC;
+	wrong(r, is_being_written(r, s, st->cell, a, i), "a read of what lanes still write");
 	wrong(r, c->coming, "a read of what is coming");
 	wrong(r, c->fresh != whole(r, c, st->cell), "a read of what is not there");
 	wrong(r, generic && st->kind != STEP_READ && (c->marks & FENCED_ALL) != c->fresh,
@@ -517,19 +527,22 @@ static void find_flight(Runs *r, int a, StepKind reads, StepKind commit, StepKin
 	}
 }
 
-/* What all lanes of a warp read is read until they meet. */
+/* What all lanes of a warp read is read until they meet; so is what they write written. */
 static void find_loose(Runs *r, int a)
 {
-	uint32_t loose = 0;
+	uint32_t loose = 0, wrote = 0;
 	for (int i = 0; i < r->length[a]; i++) {
 		const Step *st = &r->word[a][i];
 		int kind = st->kind;
 		r->loose[a][i] = loose;
+		r->wrote[a][i] = wrote;
 		if (kind == STEP_WARP || kind == STEP_BAR || kind == STEP_BAR_RELAXED ||
 		    kind == STEP_BAR_ARRIVE || (kind == STEP_ARRIVE && st->lanes == 32))
-			loose = 0;
+			loose = wrote = 0;
 		if (kind == STEP_READ && st->lanes == 32)
 			loose |= 1u << st->cell;
+		if (kind == STEP_WRITE && st->lanes == 32)
+			wrote |= 1u << st->cell;
 	}
 }
 
@@ -556,6 +569,7 @@ bool runs_wrong(Runs *r, const Prog *p, int trips)
 	memset(r->filled, 0, sizeof r->filled);
 	memset(r->flight, 0, sizeof r->flight);
 	memset(r->loose, 0, sizeof r->loose);
+	memset(r->wrote, 0, sizeof r->wrote);
 	memset(r->table, 0, sizeof *r->table * (size_t)r->table_size);
 	r->p = p;
 	r->nk = p->m.nk;
