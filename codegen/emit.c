@@ -212,7 +212,7 @@ static void looped(Cg *g, const Op *op)
 
 static LLVMValueRef simple_i32(Cg *g, const Ix *x)
 {
-	return cg_i32(g, ix_simplify(g->m->ctx, x, (IxFacts){g->facts.at, g->facts.n}));
+	return cg_i32(g, ix_simplify(g->m->ctx, x, (IxFacts){.at = g->facts.at, .n = g->facts.n}));
 }
 
 /* A value carried by a loop: from before it, and from the end of its body. */
@@ -329,7 +329,7 @@ static LLVMValueRef pinned(Cg *g, LLVMValueRef x)
 void emit_LET(Cg *g, const Op *op)
 {
 	const Ix *x = op->ix[0];
-	IxFact fact = {.div = ix_divisor(x, (IxFacts){g->facts.at, g->facts.n})};
+	IxFact fact = {.div = ix_divisor(x, (IxFacts){.at = g->facts.at, .n = g->facts.n})};
 	cg_range(g, x, &fact.lo, &fact.hi);
 	fact.div = fact.div > 0 ? fact.div : 1;
 	bool here = attrs_get(&op->attrs, A_HERE);

@@ -6,7 +6,7 @@
 
 static IxFacts facts(const Cg *g)
 {
-	return (IxFacts){g->facts.at, g->facts.n};
+	return (IxFacts){.at = g->facts.at, .n = g->facts.n};
 }
 
 void cg_range(const Cg *g, const Ix *x, int64_t *lo, int64_t *hi)

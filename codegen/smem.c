@@ -55,7 +55,7 @@ LLVMValueRef cg_smem_ptr_of(Cg *g, Operand buffer, const Ix *rank)
 LLVMValueRef cg_smem16(Cg *g, Operand buffer, const Ix *byte, int64_t plus)
 {
 	Ctx *c = g->m->ctx;
-	IxFacts facts = {g->facts.at, g->facts.n};
+	IxFacts facts = {.at = g->facts.at, .n = g->facts.n};
 	const Ix *at = place(g, buffer, byte);
 	if (ix_divisor(at, facts) % 16)
 		diag(c, g->op->loc, D_E0704,

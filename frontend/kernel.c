@@ -442,7 +442,7 @@ void sema_kernel(Sema *s, const Node *n)
 		outputs_written(s, n);
 	s->place = AT_FILE;
 	s->kernel = NULL;
-	layout_assume(s->ctx, (IxFacts){NULL, 0});
+	layout_assume(s->ctx, (IxFacts){0});
 	scope_leave(s, mark);
 }
 
@@ -457,6 +457,6 @@ void sema_query(Sema *s, const Node *query, Value *out)
 	symbols_have_values(s, query);
 	layout_assume(s->ctx, kernel_facts(s->kernel));
 	*out = diag_errors(s->ctx) > s->errors_before ? value_bad() : eval(s, query->kids.at[0]);
-	layout_assume(s->ctx, (IxFacts){NULL, 0});
+	layout_assume(s->ctx, (IxFacts){0});
 	s->kernel = NULL;
 }

@@ -117,7 +117,7 @@ typedef VEC(IxFact) FactVec;
 
 static void facts_of_op(const Op *op, FactVec *v, Arena *a)
 {
-	IxFacts known = {v->at, v->n};
+	IxFacts known = {.at = v->at, .n = v->n};
 	int64_t lo, hi, from, to;
 	for (int i = 0; i < op->nsym; i++) {
 		if (op->kind == OP_FOR) {
@@ -154,7 +154,7 @@ IxFacts kernel_facts(const Kernel *k)
 #include "ir/syms.def"
 	for (const Op *op = kernel_first(k); op; op = op_next(op))
 		facts_of_op(op, &v, a);
-	return (IxFacts){v.at, v.n};
+	return (IxFacts){.at = v.at, .n = v.n};
 }
 
 /* ------------------------------------------------------------------ ops */

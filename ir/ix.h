@@ -32,6 +32,7 @@ typedef struct {
 typedef struct {
 	const IxFact *at;
 	int n;
+	struct PtrMap *bounds; /* scratch: what was found with these facts; NULL: none is kept */
 } IxFacts;
 
 const Ix *ix_const(Ctx *c, int64_t v);

@@ -2,12 +2,19 @@
  *     with 0 <= m < 8:  m * 4 + 3  is in 3 .. 31;  m * 4 + 8  is a multiple of 4
  * INT64_MIN and INT64_MAX stand for "no bound", and stay so under every operation. */
 #include "ir/ixp.h"
+#include "ir/ptrmap.h"
 
 #include <string.h>
 
 typedef struct {
 	int64_t lo, hi;
 } Range;
+
+typedef struct {
+	Range range;
+	int64_t divisor;
+	bool ranged, divided;
+} Bounds;
 
 static const Range everything = {INT64_MIN, INT64_MAX};
 
@@ -110,12 +117,10 @@ static Range range_const(int64_t v)
 	return (Range){v == INT64_MAX ? v - 1 : v, v == INT64_MIN ? v + 1 : v};
 }
 
-static Range range_of(const Ix *x, IxFacts facts)
+static Range range_of(const Ix *x, IxFacts facts);
+
+static Range range_op(const Ix *x, IxFacts facts)
 {
-	if (x->kind == IX_CONST)
-		return range_const(x->value);
-	if (x->kind == IX_SYM)
-		return range_sym(x, facts);
 	Range a = range_of(x->a, facts), b = range_of(x->b, facts);
 	if (x->kind == IX_DIV || x->kind == IX_MOD)
 		b = (Range){most(b.lo, 1), most(b.hi, 1)};
@@ -151,6 +156,32 @@ static Range range_of(const Ix *x, IxFacts facts)
 		break;
 	}
 	return everything;
+}
+
+/* What is known of x: to be filled; NULL where nothing is kept. */
+static Bounds *bounds_of(const Ix *x, IxFacts facts)
+{
+	Bounds *b = facts.bounds ? ptrmap_get(facts.bounds, x) : NULL;
+	if (facts.bounds && !b) {
+		b = NEW(facts.bounds->arena, Bounds);
+		ptrmap_set(facts.bounds, x, b);
+	}
+	return b;
+}
+
+static Range range_of(const Ix *x, IxFacts facts)
+{
+	if (x->kind == IX_CONST)
+		return range_const(x->value);
+	if (x->kind == IX_SYM)
+		return range_sym(x, facts);
+	Bounds *b = bounds_of(x, facts);
+	if (!b)
+		return range_op(x, facts);
+	if (!b->ranged)
+		b->range = range_op(x, facts);
+	b->ranged = true;
+	return b->range;
 }
 
 void ix_range(const Ix *x, IxFacts facts, int64_t *lo, int64_t *hi)
@@ -189,13 +220,9 @@ static int64_t divisor_quotient(const Ix *x, int64_t a)
 	return a / k;
 }
 
-int64_t ix_divisor(const Ix *x, IxFacts facts)
+static int64_t divisor_op(const Ix *x, IxFacts facts)
 {
 	int64_t v;
-	if (x->kind == IX_CONST)
-		return gcd64(x->value, 0);
-	if (x->kind == IX_SYM)
-		return divisor_sym(x, facts);
 	if (x->kind >= IX_LT || x->kind == IX_SHR)
 		return 1;
 	if (x->kind == IX_SHL)
@@ -206,4 +233,19 @@ int64_t ix_divisor(const Ix *x, IxFacts facts)
 	if (x->kind == IX_DIV)
 		return divisor_quotient(x, a);
 	return gcd64(a, b);
+}
+
+int64_t ix_divisor(const Ix *x, IxFacts facts)
+{
+	if (x->kind == IX_CONST)
+		return gcd64(x->value, 0);
+	if (x->kind == IX_SYM)
+		return divisor_sym(x, facts);
+	Bounds *b = bounds_of(x, facts);
+	if (!b)
+		return divisor_op(x, facts);
+	if (!b->divided)
+		b->divisor = divisor_op(x, facts);
+	b->divided = true;
+	return b->divisor;
 }

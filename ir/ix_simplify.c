@@ -3,6 +3,7 @@
  * The rules are the rows of rules.def: one function each, tried in that order on a node whose
  * operands are simple already. A rule gives NULL when it does not apply. */
 #include "ir/ixp.h"
+#include "ir/ptrmap.h"
 
 enum { FUEL = 2000 };
 
@@ -566,7 +567,9 @@ static const Ix *simplify(Simplify *s, const Ix *x)
 
 const Ix *ix_simplify_by(Ctx *c, const Ix *x, IxFacts facts, uint64_t *applied)
 {
+	PtrMap bounds = {.arena = ctx_tmp(c)};
 	Simplify s = {.c = c, .facts = facts, .fuel = FUEL};
+	s.facts.bounds = &bounds;
 	if (x->kind == IX_CONST)
 		return x;
 	ArenaMark mark = arena_mark(ctx_tmp(c));

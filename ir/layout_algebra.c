@@ -104,7 +104,7 @@ static int64_t least_gap(Ctx *c, const Ix *a, const Ix *b)
 	for (int i = 0; i < given.n; i++)
 		vec_push(ctx_tmp(c), &k.facts, given.at[i]);
 	ix_names(gap, name_positive, &k);
-	ix_range(gap, (IxFacts){k.facts.at, k.facts.n}, &lo, &hi);
+	ix_range(gap, (IxFacts){.at = k.facts.at, .n = k.facts.n}, &lo, &hi);
 	arena_release(ctx_tmp(c), mark);
 	return lo;
 }

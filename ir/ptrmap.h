@@ -1,4 +1,4 @@
-/* ptrmap.h - private to ir/: a map from pointers (interned names, ops, values) to pointers, in an
+/* ptrmap.h - a map from pointers (interned names and expressions, ops, values) to pointers, in an
  * arena. NULL is no key; a key whose value is NULL is absent. */
 #ifndef DSL_PTRMAP_H
 #define DSL_PTRMAP_H
@@ -9,7 +9,7 @@ typedef struct {
 	const void *key;
 	void *value;
 } PtrMapRow;
-typedef struct {
+typedef struct PtrMap {
 	Arena *arena;
 	PtrMapRow *at;
 	size_t n, cap; /* cap is 0 or a power of two */

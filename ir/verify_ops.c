@@ -472,7 +472,7 @@ static const char *check_registers(const Kernel *k, const Op *op, const Operand 
 		if (up->kind == OP_FOR && attrs_int(&up->attrs, A_UNROLL, 0) &&
 		    ix_is_const(up->ix[0], &from) && ix_is_const(up->ix[1], &to) && from < to)
 			turns[loops++] = (IxFact){up->sym[0], from, to - 1, 1};
-	ix_range(regs->at, (IxFacts){turns, loops}, &lo, &hi);
+	ix_range(regs->at, (IxFacts){.at = turns, .n = loops}, &lo, &hi);
 	if (lo == INT64_MIN || hi == INT64_MAX)
 		return "a register is a number, or one in each turn of an unrolled loop";
 	if (lo < 0 || hi > all - n)

@@ -54,7 +54,7 @@ static bool run_one(Kernel *k, PassId id, const PassOpt *opt)
 	int errors = diag_errors(k->ctx);
 	layout_assume(k->ctx, kernel_facts(k));
 	p->run(k);
-	layout_assume(k->ctx, (IxFacts){NULL, 0});
+	layout_assume(k->ctx, (IxFacts){0});
 	double seconds = now() - start;
 	if (diag_errors(k->ctx) > errors) {
 		buf_free(&before);

@@ -177,7 +177,7 @@ static const Ix *at_rank(Ctx *c, const Ix *x, int rank)
 
 static void keys_evaluate(Analysis *a, Same *s, Pairs *p)
 {
-	IxFacts facts = {a->facts.at, a->facts.n};
+	IxFacts facts = {.at = a->facts.at, .n = a->facts.n};
 	for (int i = 0; i < a->nkeys; i++)
 		for (int r = 0; r < s->ranks; r++)
 			p->at[i][r] = ix_simplify_by(a->c, at_rank(a->c, a->seen[i], r), facts,
@@ -277,7 +277,7 @@ static bool decide_as_it_is(Analysis *a, Same *s, int key, int r, int q, Verdict
 /* By theorems, by a period, by isl. */
 static Verdict key_decide(Analysis *a, Same *s, const Pairs *p, int key, int r, int q)
 {
-	IxFacts facts = {a->facts.at, a->facts.n};
+	IxFacts facts = {.at = a->facts.at, .n = a->facts.n};
 	const Ix *x = p->at[key][r], *y = p->at[key][q];
 	int64_t value;
 	Verdict v;
@@ -451,7 +451,7 @@ static SameFrame with_rank(const SameFrame *f)
 	if (f->facts.n)
 		memcpy(at, f->facts.at, sizeof *at * (size_t)f->facts.n);
 	at[f->facts.n] = (IxFact){ctx_str(f->ctx, "rank"), 0, f->ranks - 1, 1};
-	own.facts = (IxFacts){at, f->facts.n + 1};
+	own.facts = (IxFacts){.at = at, .n = f->facts.n + 1};
 	return own;
 }
 

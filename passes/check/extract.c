@@ -473,6 +473,8 @@ static void find_lets(Reader *r)
 				vec_push(r->p->arena, &v->names,
 					 ((Named){op->sym[0], ix_add(v->ctx, stage(v, op->ix[0]),
 								     ix_sym(v->ctx, r->p->tile))}));
+		v->before = NEW(r->p->arena, PtrMap);
+		v->before->arena = r->p->arena;
 	}
 }
 

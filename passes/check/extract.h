@@ -2,6 +2,7 @@
 #ifndef DSL_CHECK_EXTRACT_H
 #define DSL_CHECK_EXTRACT_H
 
+#include "ir/ptrmap.h"
 #include "passes/check/num.h"
 #include "passes/check/words.h"
 
@@ -134,6 +135,7 @@ int64_t program_frame(void *program, const Point *at);
 /* stage.c: expressions with lets and the warp put in */
 typedef struct {
 	Ctx *ctx;
+	PtrMap *before; /* what was made of expressions; NULL: names are still put in */
 	VEC(Named) names;
 	bool compares;                   /* comparisons become 0 <= .. */
 	const Ix *total, *passed, *rest; /* total = passed + rest, where total is a constant */

@@ -44,6 +44,17 @@ static const Ix *compared(const View *s, const Ix *x)
 		      trips ? trips : of_rest(s, stage(s, gap)));
 }
 
+static const Ix *staged(const View *s, const Ix *x)
+{
+	if (s->compares && (x->kind == IX_LT || x->kind == IX_LE))
+		return compared(s, x);
+	const Ix *a = stage(s, x->a), *b = stage(s, x->b);
+	if (a == x->a && b == x->b)
+		return x;
+	x = ix_new(s->ctx, x->kind, a, b);
+	return x == s->core ? s->core_by : x == s->trips ? s->trips_by : x;
+}
+
 const Ix *stage(const View *s, const Ix *x)
 {
 	if (x->kind == IX_CONST)
@@ -54,11 +65,12 @@ const Ix *stage(const View *s, const Ix *x)
 		return s->trips_by;
 	if (x->kind == IX_SYM)
 		return named(s, x);
-	if (s->compares && (x->kind == IX_LT || x->kind == IX_LE))
-		return compared(s, x);
-	const Ix *a = stage(s, x->a), *b = stage(s, x->b);
-	if (a == x->a && b == x->b)
-		return x;
-	x = ix_new(s->ctx, x->kind, a, b);
-	return x == s->core ? s->core_by : x == s->trips ? s->trips_by : x;
+	if (!s->before)
+		return staged(s, x);
+	Ix *y = ptrmap_get(s->before, x);
+	if (!y) {
+		y = (Ix *)(uintptr_t)staged(s, x);
+		ptrmap_set(s->before, x, y);
+	}
+	return y;
 }

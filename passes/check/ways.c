@@ -34,8 +34,9 @@ typedef struct {
 	VEC(bool) open;       /* not decided by any choice */
 	VEC(Compared) atoms;  /* their comparisons, by id */
 	const char *cluster, *clusters;
-	const Ix *unit; /* of the tile: quotients are of its multiples; NULL: there are none */
-	const Ix *by;   /* what stands for it: period * #unit + residue */
+	const Ix *unit;   /* of the tile: quotients are of its multiples; NULL: there are none */
+	PtrMap with_unit; /* what put_unit makes at this residue */
+	const Ix *by;     /* what stands for it: period * #unit + residue */
 	VEC(IxFact) facts;
 	Equals eq;
 	int64_t *values, tried, residue;
@@ -179,20 +180,25 @@ static const Ix *put_unit(Finder *f, const Ix *x)
 		return f->by;
 	if (x->kind == IX_CONST || x->kind == IX_SYM)
 		return x;
+	const Ix *y = ptrmap_get(&f->with_unit, x);
+	if (y)
+		return y;
 	const Ix *a = put_unit(f, x->a), *b = put_unit(f, x->b);
 	int64_t d;
 	if (x->kind == IX_DIV && b->kind == IX_MUL && ix_is_const(b->b, &d) && d > 0) {
-		IxFacts facts = {f->facts.at, f->facts.n};
+		IxFacts facts = {.at = f->facts.at, .n = f->facts.n};
 		a = ix_simplify(f->c, ix_div(f->c, a, b->b), facts);
 		b = b->a;
 	}
-	return a == x->a && b == x->b ? x : ix_new(f->c, x->kind, a, b);
+	y = a == x->a && b == x->b ? x : ix_new(f->c, x->kind, a, b);
+	ptrmap_set(&f->with_unit, x, (Ix *)(uintptr_t)y);
+	return y;
 }
 
 static const Ix *at_residue(Finder *f, const Ix *x)
 {
 	x = f->unit ? put_unit(f, x) : x;
-	return ix_simplify(f->c, x, (IxFacts){f->facts.at, f->facts.n});
+	return ix_simplify(f->c, x, (IxFacts){.at = f->facts.at, .n = f->facts.n});
 }
 
 static void find_facts(Finder *f)
@@ -205,7 +211,7 @@ static void find_facts(Finder *f)
 	vec_push(f->p->arena, &f->facts, tile);
 	int64_t lo = 0, hi;
 	if (f->unit)
-		ix_range(f->unit, (IxFacts){f->facts.at, f->facts.n}, &lo, &hi);
+		ix_range(f->unit, (IxFacts){.at = f->facts.at, .n = f->facts.n}, &lo, &hi);
 	IxFact unit = {ctx_str(f->c, "#unit"), lo < 0 ? INT64_MIN : 0, INT64_MAX, 1};
 	vec_push(f->p->arena, &f->facts, unit);
 }
@@ -337,6 +343,7 @@ static void look_at_residue(Finder *f, int64_t residue)
 	f->residue = residue;
 	f->by = ix_add(f->c, ix_mul(f->c, unit, ix_const(f->c, p->way_period)),
 		       ix_const(f->c, residue));
+	f->with_unit = (PtrMap){.arena = p->arena};
 	f->eq.n = f->eq.nterms = 0;
 	for (int i = 0; i < f->atoms.n; i++) {
 		const Ix **here = &f->atoms.at[i].at[residue];

@@ -25,7 +25,7 @@ static void same_value(Ctx *c, const Ix *x)
 	int64_t before, after;
 	if (!ix_eval(x, value_of, NULL, &before))
 		return;
-	const Ix *y = ix_simplify(c, x, (IxFacts){NULL, 0});
+	const Ix *y = ix_simplify(c, x, (IxFacts){0});
 	if (ix_eval(y, value_of, NULL, &after))
 		require(before == after);
 }

@@ -15,7 +15,7 @@ static const IxFact facts_at[] = {
 	{"i", 0, 63, 1},        {"j", 0, 7, 1},         {"k", 0, 1000, 1}, {"K", 1, 1 << 20, 64},
 	{"M", 1, INT64_MAX, 1}, {"N", 1, INT64_MAX, 8}, {"one", 1, 1, 1},  {"z", -100, 100, 1},
 };
-static const IxFacts facts = {facts_at, (int)COUNTOF(facts_at)};
+static const IxFacts facts = {.at = facts_at, .n = (int)COUNTOF(facts_at)};
 
 static const Ix *read_ix(Ctx *c, const char *text)
 {

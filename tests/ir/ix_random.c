@@ -26,7 +26,7 @@ static const IxFact facts_at[] = {
 	{"K", 8, 200, 8}, {"N", 1, 100, 1}, {"m", 0, INT64_MAX, 4},
 };
 enum { NAMES = COUNTOF(facts_at) };
-static const IxFacts facts = {facts_at, NAMES};
+static const IxFacts facts = {.at = facts_at, .n = NAMES};
 static int64_t values[NAMES];
 
 static int64_t random_value(const IxFact *f)

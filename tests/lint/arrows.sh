@@ -22,7 +22,7 @@ expect()
 	done
 }
 
-ir='ir/ir.h ir/base.h ir/layout.h ir/ix.h ir/ops.def'
+ir='ir/ir.h ir/base.h ir/layout.h ir/ix.h ir/ptrmap.h ir/ops.def'
 rest='frontend/frontend.h passes/passes.h codegen/codegen.h codegen/json.h'
 # shellcheck disable=SC2086
 {

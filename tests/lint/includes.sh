@@ -8,7 +8,7 @@ find ir frontend passes codegen runtime driver -name '*.[chly]' -o -name '*.def'
 	sort | xargs awk '
 function public(header)
 {
-	return header ~ /^(ir\/(ir|base|layout|ix)\.h|ir\/[a-z_]*\.def)$/ ||
+	return header ~ /^(ir\/(ir|base|layout|ix|ptrmap)\.h|ir\/[a-z_]*\.def)$/ ||
 		header ~ /^(frontend\/frontend|passes\/passes|passes\/check\/check|codegen\/(codegen|json)|driver\/dslc)\.h$/ ||
 		header ~ /^runtime\/(dsl|kdesc|number)\.h$/ || header ~ /^passes\/[a-z_]*\.def$/
 }

@@ -215,7 +215,7 @@ static void test_conditions(void **state)
 		const char *s = rows[i].text, *why = "";
 		const Ix *x = ix_parse(w->c, &s, &why);
 		assert_non_null(x);
-		Verdict got = judge_holds(w->j, x, (IxFacts){facts, 2});
+		Verdict got = judge_holds(w->j, x, (IxFacts){.at = facts, .n = 2});
 		if (got != rows[i].want)
 			fail_msg("%s: %d, not %d", rows[i].text, got, rows[i].want);
 	}

@@ -208,7 +208,7 @@ static Answer ask(World *w, const Config *g, bool b)
 {
 	static const SameName loops[] = {{"t", SAME_BY_ITERATION}};
 	IxFact *facts = NEWN(ctx_arena(w->c), IxFact, 3);
-	Answer a = {.frame = {w->c, w->j, {facts, 3}, g->ranks, loops, 1}};
+	Answer a = {.frame = {w->c, w->j, {.at = facts, .n = 3}, g->ranks, loops, 1}};
 	const Ix *at[2] = {origin(w, g, b), ix_mul(w->c, ix_sym(w->c, "k"), number(w, 64))};
 	facts[0] = (IxFact){"cluster", 0, INT32_MAX - 1, 1};
 	facts[1] = (IxFact){"clusters", 1, INT32_MAX, g->known == 1 ? g->clusters : 1};
@@ -358,7 +358,7 @@ static void test_shapes(void **state)
 	IxFact facts[] = {{"cluster", 0, INT32_MAX - 1, 1}, {"rows", 1, INT32_MAX, 1}};
 	for (size_t i = 0; i < COUNTOF(shapes); i++) {
 		int cm = shapes[i].cm, cn = shapes[i].cn;
-		SameFrame f = {w->c, w->j, {facts, 2}, cm * cn, NULL, 0};
+		SameFrame f = {w->c, w->j, {.at = facts, .n = 2}, cm * cn, NULL, 0};
 		const Ix *at =
 			read_ix(w, shapes[i].b ? ctx_strf(w->c, "cluster / rows * %d + rank / %d",
 							  cn, cm)
@@ -383,7 +383,7 @@ static void test_releases(void **state)
 	static const uint16_t slice[] = {7, 11, 13, 14}, leader[] = {7, 10, 12, 8};
 	World *w = *state;
 	IxFact facts[] = {{"cluster", 0, INT32_MAX - 1, 1}};
-	SameFrame f = {w->c, w->j, {facts, 1}, 4, NULL, 0};
+	SameFrame f = {w->c, w->j, {.at = facts, .n = 1}, 4, NULL, 0};
 	const Ix *a = read_ix(w, "cluster * 2 + rank % 2"), *b = read_ix(w, "rank / 2");
 	for (int lead = 0; lead < 2; lead++) {
 		Releases all = {0};
@@ -433,7 +433,7 @@ static void test_names(void **state)
 	IxFact facts[] = {{"cluster", 0, INT32_MAX - 1, 1},
 			  {"rows", 1, INT32_MAX, 1},
 			  {"t", 0, INT32_MAX, 1}};
-	SameFrame f = {w->c, w->j, {facts, 3}, 4, loops, 1};
+	SameFrame f = {w->c, w->j, {.at = facts, .n = 3}, 4, loops, 1};
 	for (size_t i = 0; i < COUNTOF(rows); i++) {
 		const Ix *at = read_ix(w, rows[i].at);
 		Same s = same_bulk(&f, &at, 1);
