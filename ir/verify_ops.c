@@ -241,6 +241,12 @@ static const char *rule_for(const Kernel *k, const Op *op)
 	return NULL;
 }
 
+static const char *rule_for_ring(const Kernel *k, const Op *op)
+{
+	(void)k;
+	return attrs_int(&op->attrs, A_SLOTS, 1) < 1 ? "a ring has at least one slot" : NULL;
+}
+
 static const char *rule_some(const Kernel *k, const Op *op)
 {
 	return op->nix ? NULL
@@ -591,7 +597,7 @@ static const Rule rules[OP_COUNT] = {
 	[OP_STORE_TMA] = {.kinds = "gsp"},
 	[OP_STORE_STAGED] = {.kinds = "gs", .rule = rule_staged},
 	[OP_ST_STAGED] = {.kinds = "gs", .rule = rule_staged},
-	[OP_FOR_RING] = {.kinds = "", .needs = {{A_SLOTS, ST_PTX}}},
+	[OP_FOR_RING] = {.kinds = "", .rule = rule_for_ring, .needs = {{A_SLOTS, ST_PTX}}},
 	[OP_TMA_STORE] = {.kinds = "sp"},
 	[OP_STMATRIX] = {.kinds = "sr", .rule = rule_matrices, .needs = {{A_N, ST_PTX}}},
 	[OP_ST_SHARED] = {.kinds = "sr", .rule = rule_vector, .needs = {{A_N, ST_PTX}}},
