@@ -44,11 +44,20 @@ static bool is_tile(const Val *v, Space s)
 	return v->type->kind == TY_TILE && v->type->space == s;
 }
 
+/* A let that stays where it stands is an exchange between all lanes. */
+bool read_is_aligned(const Op *op)
+{
+	return op_rows[op->kind].flags & OPF_ALIGNED ||
+	       (op->kind == OP_LET && attrs_get(&op->attrs, A_HERE));
+}
+
 bool read_counts(const Reader *r, const Op *op)
 {
 	const OpRow *row = &op_rows[op->kind];
 	if (row->flags & OPF_DECL)
 		return false;
+	if (read_is_aligned(op))
+		return true;
 	if (row->effects & FX_SYNC)
 		return op->kind != OP_GRID_LAUNCH;
 	for (int i = 0; i < op->nin; i++)
@@ -72,9 +81,12 @@ static void find_accs(Reader *r)
 }
 
 /* ------------------------------------------------------------------ keys and cells */
+enum { MOST_COPIES = 1 << 16, MOST_KEYS = 1024 };
+
 static int64_t copies(const Op *decl)
 {
-	return attrs_int(&decl->attrs, A_SLOTS, 1) * attrs_int(&decl->attrs, A_GROUPS, 1);
+	int64_t n = attrs_int(&decl->attrs, A_SLOTS, 1) * attrs_int(&decl->attrs, A_GROUPS, 1);
+	return n < MOST_COPIES ? n : MOST_COPIES;
 }
 
 static void add_place(Reader *r, const Op *decl, int first)
@@ -87,6 +99,8 @@ static bool find_keys(Reader *r)
 	Machine *m = &r->p->m;
 	for (const Op *op = kernel_first(r->p->k); op; op = op_next(op))
 		r->cta_keys += op->kind == OP_MBARRIER ? (int)copies(op) : 0;
+	if (r->cta_keys >= MOST_KEYS / m->ranks)
+		return read_problem(r, D_W0411, r->p->k->loc, "more than 1024 barriers");
 	m->keys = NEWN(r->p->arena, Key, (r->cta_keys + NAMED_BARRIERS) * m->ranks + 1);
 	for (int rank = 0; rank < m->ranks; rank++)
 		for (const Op *op = kernel_first(r->p->k); op; op = op_next(op)) {
@@ -99,7 +113,7 @@ static bool find_keys(Reader *r)
 					(Key){.name = op->out->name, .slot = i, .rank = rank};
 		}
 	r->first_named = m->nk;
-	return m->nk < 1024 || read_problem(r, D_W0411, r->p->k->loc, "more than 1024 barriers");
+	return true;
 }
 
 static bool find_cells(Reader *r)
@@ -238,6 +252,16 @@ static bool same_by_lane(Reader *r, const Ix *x, const Ix *y)
 	return same;
 }
 
+/* Whether the thread alone decides it, in each lane of a warp. */
+static bool is_decided(Reader *r, const Ix *x)
+{
+	Ctx *c = r->p->k->ctx;
+	bool known = true;
+	for (int i = 0; i < 32 && known; i++)
+		known = ix_is_const(ix_subst(c, x, ctx_str(c, "lane"), ix_const(c, i)), NULL);
+	return known;
+}
+
 /* What the expressions of by_warp are for all threads of a warp, for each warp of a CTA. */
 static const Ix **of_warps(Reader *r, int rank, int warps)
 {
@@ -261,8 +285,9 @@ static bool alike(Reader *r, const Ix **of, int v, int w)
 		return false;
 	for (int i = 0; i < n; i++) {
 		const Ix *x = of[v * n + i], *y = of[w * n + i];
-		bool run = r->by_warp.at[i].open && x->kind != IX_CONST && y->kind != IX_CONST;
-		if (x != y && !run && !same_by_lane(r, x, y))
+		if (x == y || same_by_lane(r, x, y))
+			continue;
+		if (!r->by_warp.at[i].open || is_decided(r, x) || is_decided(r, y))
 			return false;
 	}
 	return true;
