@@ -501,6 +501,24 @@ static void find_lets(Reader *r)
 	}
 }
 
+/* Where a name stands does not matter to those who look one up. */
+static bool names_differ(Reader *r)
+{
+	VEC(const char *) names = {0};
+	for (const Op *op = kernel_first(r->p->k); op; op = op_next(op))
+		for (int i = 0; (op->kind == OP_LET || is_loop(op)) && i < op->nsym; i++) {
+			for (int j = 0; j < names.n; j++)
+				if (names.at[j] == op->sym[i])
+					return read_problem(r, D_W0411, op->loc,
+							    ctx_strf(r->p->k->ctx,
+								     "a kernel with two things "
+								     "called %s",
+								     op->sym[i]));
+			vec_push(r->p->arena, &names, op->sym[i]);
+		}
+	return true;
+}
+
 bool program_read(Program *p, const Kernel *k)
 {
 	Reader r = {.p = p};
@@ -522,7 +540,8 @@ bool program_read(Program *p, const Kernel *k)
 		return read_problem(&r, D_W0411, k->loc, "clusters of more than 16 CTAs");
 	find_accs(&r);
 	find_lets(&r);
-	if (!find_keys(&r) || !find_cells(&r) || !read_ways(&r) || !read_statics(&r))
+	if (!names_differ(&r) || !find_keys(&r) || !find_cells(&r) || !read_ways(&r) ||
+	    !read_statics(&r))
 		return false;
 	find_by_warp(&r);
 	if (!find_agents(&r) || !read_shape(&r))
