@@ -452,6 +452,13 @@ static const char *rule_arrive(const Kernel *k, const Op *op)
 	return op->nix <= 1 ? NULL : "an arrive takes at most the rank of another CTA";
 }
 
+static bool share_warps(const Op *a, const Op *b)
+{
+	int64_t x = attrs_int(&a->attrs, A_FIRST, 0), y = attrs_int(&b->attrs, A_FIRST, 0);
+	return attrs_get(&a->attrs, A_FIRST) && x < y + attrs_int(&b->attrs, A_WARPS, 0) &&
+	       y < x + attrs_int(&a->attrs, A_WARPS, 0);
+}
+
 static const char *rule_role(const Kernel *k, const Op *op)
 {
 	int64_t end = attrs_int(&op->attrs, A_FIRST, 0) + attrs_int(&op->attrs, A_WARPS, 0);
@@ -461,6 +468,9 @@ static const char *rule_role(const Kernel *k, const Op *op)
 		return "a role has at least one warp";
 	if (end * 32 > attrs_int(&k->attrs, A_BLOCK, INT64_MAX))
 		return "the role ends beyond the CTA's last warp";
+	for (const Op *old = kernel_first(k); old != op; old = op_next(old))
+		if (old->kind == OP_ROLE && attrs_get(&op->attrs, A_FIRST) && share_warps(old, op))
+			return ctx_strf(k->ctx, "role %s has some of its warps", old->sym[0]);
 	return rule_unique(k, op);
 }
 
