@@ -46,7 +46,7 @@ static bool storage_apart(Reader *r)
 {
 	Ctx *c = r->p->k->ctx;
 	Extent a, b;
-	int64_t all = attrs_int(&r->p->k->attrs, A_SMEM, INT64_MAX);
+	int64_t all = attrs_int(&r->p->k->attrs, A_SMEM, 0); /* what the launch gives */
 	for (const Op *p = kernel_first(r->p->k); p; p = p->next) {
 		if (!extent_of(p, &a))
 			continue;
