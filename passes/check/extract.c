@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { WARP_REGS_UNIT = 8, SM_REGS = 65536, NAMED_BARRIERS = 16, SHORT_TRIPS = 16 };
+enum { WARP_REGS_UNIT = 8, SM_REGS = 65536, NAMED_BARRIERS = 16, SHORT_TRIPS = 16, MAX_ACCS = 32 };
 
 bool read_problem(Reader *r, DiagId code, Loc loc, const char *text)
 {
@@ -72,12 +72,28 @@ bool read_counts(const Reader *r, const Op *op)
 	return false;
 }
 
-static void find_accs(Reader *r)
+static bool find_accs(Reader *r)
 {
-	for (const Op *op = kernel_first(r->p->k); op; op = op_next(op))
-		if (op_rows[op->kind].effects & FX_DONE_WGMMA && !is_acc(r, op->in[0].val) &&
-		    r->accs.n < 32)
-			vec_push(r->p->arena, &r->accs, op->in[0].val);
+	for (const Op *op = kernel_first(r->p->k); op; op = op_next(op)) {
+		if (!(op_rows[op->kind].effects & FX_DONE_WGMMA) || is_acc(r, op->in[0].val))
+			continue;
+		if (r->accs.n == MAX_ACCS)
+			return read_problem(r, D_W0411, op->loc, "more than 32 accumulators");
+		vec_push(r->p->arena, &r->accs, op->in[0].val);
+	}
+	return true;
+}
+
+static bool few_choices(Reader *r)
+{
+	int n = 0;
+	for (const Op *op = kernel_first(r->p->k); op; op = op_next(op)) {
+		n += op->kind == OP_TMAP ? op->nsym : 0;
+		if (n > MAX_CHOICES)
+			return read_problem(r, D_W0411, op->loc,
+					    "more than 3 tensor maps that a launch may lack");
+	}
+	return true;
 }
 
 /* ------------------------------------------------------------------ keys and cells */
@@ -538,10 +554,9 @@ bool program_read(Program *p, const Kernel *k)
 	p->m.ranks = program_peers(k, &p->ctas);
 	if (p->ctas > MAX_RANKS)
 		return read_problem(&r, D_W0411, k->loc, "clusters of more than 16 CTAs");
-	find_accs(&r);
 	find_lets(&r);
-	if (!names_differ(&r) || !find_keys(&r) || !find_cells(&r) || !read_ways(&r) ||
-	    !read_statics(&r))
+	if (!find_accs(&r) || !few_choices(&r) || !names_differ(&r) || !find_keys(&r) ||
+	    !find_cells(&r) || !read_ways(&r) || !read_statics(&r))
 		return false;
 	find_by_warp(&r);
 	if (!find_agents(&r) || !read_shape(&r))
