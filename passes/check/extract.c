@@ -566,6 +566,8 @@ bool program_read(Program *p, const Kernel *k)
 	for (int a = 0; a < p->m.na; a++)
 		if (!read_script(&r, a))
 			return false;
+	if (!read_groups(&r))
+		return false;
 	machine_layout(&p->m);
 	p->words.user = p;
 	p->words.letter = program_letter;

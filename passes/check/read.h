@@ -85,5 +85,6 @@ bool read_ways(Reader *r);  /* ways.c: what tiles decide */
 bool read_shape(Reader *r); /* shape.c: trip counts, turns */
 void read_counts_of(Reader *r, const Ix *trip, const Ix *n, const Ix **core, const Ix **by);
 bool read_script(Reader *r, int agent); /* script.c: steps */
+bool read_groups(Reader *r);            /* groups.c: warpgroups go together */
 
 #endif
