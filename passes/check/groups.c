@@ -1,5 +1,5 @@
-/* groups.c - a wgmma is of a warpgroup: its four warps do it together, so that they come to the same
- * ones and commit them in the same groups. Needs the scripts of all agents.
+/* groups.c - a wgmma is of a warpgroup: its four warps do it together, so that they come to the
+ * same ones and commit them in the same groups. Needs the scripts of all agents.
  *     if (warp == 0) { wgmma .. }   ->   "wgmma is for whole warpgroups, and some warps go past it"
  */
 #include "passes/check/read.h"
@@ -50,8 +50,10 @@ static const Op *parting(const Items *a, const Items *b)
 
 static bool go_together(Reader *r, const Script *a, const Script *b)
 {
+	static const Items nothing = {0};
+	bool turn = a->turns == b->turns && a->turn == b->turn; /* they take the same tiles */
 	for (int seg = 0; a != b && seg < SEG_COUNT; seg++) {
-		const Op *op = parting(&a->seg[seg], &b->seg[seg]);
+		const Op *op = parting(&a->seg[seg], turn ? &b->seg[seg] : &nothing);
 		if (op)
 			return read_problem(r, D_E0411, op->loc,
 					    ctx_strf(r->p->k->ctx,
@@ -64,7 +66,7 @@ static bool go_together(Reader *r, const Script *a, const Script *b)
 
 bool read_groups(Reader *r)
 {
-	static const Script nothing = {0};
+	static const Script nothing = {.turns = 1};
 	const Program *p = r->p;
 	int warps = (int)(attrs_int(&p->k->attrs, A_BLOCK, 0) / 32);
 	for (int cta = 0; cta < p->m.ranks; cta++)
