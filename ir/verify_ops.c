@@ -241,6 +241,12 @@ static const char *rule_for(const Kernel *k, const Op *op)
 	return NULL;
 }
 
+static const char *rule_for_ring(const Kernel *k, const Op *op)
+{
+	(void)k;
+	return attrs_int(&op->attrs, A_SLOTS, 1) < 1 ? "a ring has at least one slot" : NULL;
+}
+
 static const char *rule_some(const Kernel *k, const Op *op)
 {
 	return op->nix ? NULL
@@ -446,6 +452,13 @@ static const char *rule_arrive(const Kernel *k, const Op *op)
 	return op->nix <= 1 ? NULL : "an arrive takes at most the rank of another CTA";
 }
 
+static bool share_warps(const Op *a, const Op *b)
+{
+	int64_t x = attrs_int(&a->attrs, A_FIRST, 0), y = attrs_int(&b->attrs, A_FIRST, 0);
+	return attrs_get(&a->attrs, A_FIRST) && x < y + attrs_int(&b->attrs, A_WARPS, 0) &&
+	       y < x + attrs_int(&a->attrs, A_WARPS, 0);
+}
+
 static const char *rule_role(const Kernel *k, const Op *op)
 {
 	int64_t end = attrs_int(&op->attrs, A_FIRST, 0) + attrs_int(&op->attrs, A_WARPS, 0);
@@ -455,6 +468,9 @@ static const char *rule_role(const Kernel *k, const Op *op)
 		return "a role has at least one warp";
 	if (end * 32 > attrs_int(&k->attrs, A_BLOCK, INT64_MAX))
 		return "the role ends beyond the CTA's last warp";
+	for (const Op *old = kernel_first(k); old != op; old = op_next(old))
+		if (old->kind == OP_ROLE && attrs_get(&op->attrs, A_FIRST) && share_warps(old, op))
+			return ctx_strf(k->ctx, "role %s has some of its warps", old->sym[0]);
 	return rule_unique(k, op);
 }
 
@@ -591,7 +607,7 @@ static const Rule rules[OP_COUNT] = {
 	[OP_STORE_TMA] = {.kinds = "gsp"},
 	[OP_STORE_STAGED] = {.kinds = "gs", .rule = rule_staged},
 	[OP_ST_STAGED] = {.kinds = "gs", .rule = rule_staged},
-	[OP_FOR_RING] = {.kinds = "", .needs = {{A_SLOTS, ST_PTX}}},
+	[OP_FOR_RING] = {.kinds = "", .rule = rule_for_ring, .needs = {{A_SLOTS, ST_PTX}}},
 	[OP_TMA_STORE] = {.kinds = "sp"},
 	[OP_STMATRIX] = {.kinds = "sr", .rule = rule_matrices, .needs = {{A_N, ST_PTX}}},
 	[OP_ST_SHARED] = {.kinds = "sr", .rule = rule_vector, .needs = {{A_N, ST_PTX}}},

@@ -163,8 +163,8 @@ static CheckVerdict answer(Program *p, const WordsResult *w, CheckResult *out)
 			return CHECK_REFUTED;
 		return unknown(p, out, p->k->loc,
 			       p->words.ways > 1
-				       ? "it fails where its CTAs share in a way that no tile is "
-					 "known to go"
+				       ? "it fails in tiles that meet conditions together that no "
+					 "tile is known to"
 				       : "roles do not come together at the ends of iterations");
 	case WORDS_UNDECIDED:
 		return unknown(p, out, p->loc,

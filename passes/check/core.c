@@ -74,6 +74,19 @@ static void release(Run *r, KeyState *k, int key)
 	k->meeting = 0;
 }
 
+bool run_count_bytes(Run *r, int key, int64_t more)
+{
+	KeyState *k = key_of(r->m, r->s, key);
+	more += k->tx;
+	if (more <= MBAR_MOST && more >= -MBAR_MOST) {
+		k->tx = (int32_t)more;
+		return true;
+	}
+	run_wrong(r, WHY_TX, key, -1, -1);
+	r->why->bytes = more;
+	return false;
+}
+
 bool run_complete(Run *r, int key)
 {
 	const Machine *m = r->m;
@@ -118,15 +131,16 @@ static void tell(Run *r, int key)
 }
 
 /* n arrivals by each warp of the agent */
-static bool arrive(Run *r, int key, int n)
+static bool arrive(Run *r, int key, int64_t n)
 {
 	const Machine *m = r->m;
 	KeyState *k = key_of(m, r->s, key);
 	if (!run_can_arrive(r, key))
 		return false;
-	k->arrived += n * m->agents[r->agent].warps;
-	if (k->arrived > k->need)
+	n = n * m->agents[r->agent].warps + k->arrived;
+	if (n > k->need)
 		return wrong_count(r, WHY_EXCESS, key, k->need, 0);
+	k->arrived = (int32_t)n;
 	fact_forget(m, r->s, m->f_came[key * m->na + r->agent]); /* known of the first only */
 	fact_make(m, r->s, r->agent, m->f_came[key * m->na + r->agent]);
 	tell(r, key);
@@ -194,8 +208,8 @@ static bool signal(Run *r, const Step *st)
 static bool init(Run *r, const Step *st)
 {
 	KeyState *k = key_of(r->m, r->s, st->key);
-	if (st->n <= 0)
-		return wrong_count(r, WHY_COUNT_ZERO, st->key, st->n, 0);
+	if (st->n <= 0 || st->n > MBAR_MOST)
+		return wrong_count(r, WHY_COUNT_OUT, st->key, st->n, 0);
 	if (k->need)
 		return run_wrong(r, WHY_REINIT, st->key, -1, -1);
 	if (st->lanes != 1 || r->m->agents[r->agent].warps != 1)
@@ -252,10 +266,11 @@ static bool barrier_step(Run *r, const Step *st)
 	case STEP_ARRIVE:
 		if (st->lanes == WARP_LANES)
 			run_meet(r); /* each for itself */
-		return arrive(r, st->key, st->n * st->lanes);
+		return arrive(r, st->key, (int64_t)st->n * st->lanes);
 	case STEP_EXPECT:
-		key_of(r->m, r->s, st->key)->tx += st->n * st->lanes * r->m->agents[r->agent].warps;
-		return arrive(r, st->key, st->lanes);
+		return run_count_bytes(r, st->key,
+				       (int64_t)st->n * st->lanes * r->m->agents[r->agent].warps) &&
+		       arrive(r, st->key, st->lanes);
 	case STEP_REGS:
 		return set_regs(r, st);
 	case STEP_NOWHERE:

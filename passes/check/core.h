@@ -26,6 +26,7 @@ enum {
 	MAX_AGENTS = 128,
 	MAX_CELLS = 128, /* of a CTA */
 	MAX_GROUPS = 10,
+	MBAR_MOST = (1 << 20) - 1, /* arrivals, and bytes, that an mbarrier counts */
 	NO_FACT = -1
 };
 __extension__ typedef unsigned __int128 AgentSet;

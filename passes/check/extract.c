@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { WARP_REGS_UNIT = 8, SM_REGS = 65536, NAMED_BARRIERS = 16, SHORT_TRIPS = 16 };
+enum { WARP_REGS_UNIT = 8, SM_REGS = 65536, NAMED_BARRIERS = 16, SHORT_TRIPS = 16, MAX_ACCS = 32 };
 
 bool read_problem(Reader *r, DiagId code, Loc loc, const char *text)
 {
@@ -44,11 +44,20 @@ static bool is_tile(const Val *v, Space s)
 	return v->type->kind == TY_TILE && v->type->space == s;
 }
 
+/* A let that stays where it stands is an exchange between all lanes. */
+bool read_is_aligned(const Op *op)
+{
+	return op_rows[op->kind].flags & OPF_ALIGNED ||
+	       (op->kind == OP_LET && attrs_get(&op->attrs, A_HERE));
+}
+
 bool read_counts(const Reader *r, const Op *op)
 {
 	const OpRow *row = &op_rows[op->kind];
 	if (row->flags & OPF_DECL)
 		return false;
+	if (read_is_aligned(op))
+		return true;
 	if (row->effects & FX_SYNC)
 		return op->kind != OP_GRID_LAUNCH;
 	for (int i = 0; i < op->nin; i++)
@@ -63,18 +72,37 @@ bool read_counts(const Reader *r, const Op *op)
 	return false;
 }
 
-static void find_accs(Reader *r)
+static bool find_accs(Reader *r)
 {
-	for (const Op *op = kernel_first(r->p->k); op; op = op_next(op))
-		if (op_rows[op->kind].effects & FX_DONE_WGMMA && !is_acc(r, op->in[0].val) &&
-		    r->accs.n < 32)
-			vec_push(r->p->arena, &r->accs, op->in[0].val);
+	for (const Op *op = kernel_first(r->p->k); op; op = op_next(op)) {
+		if (!(op_rows[op->kind].effects & FX_DONE_WGMMA) || is_acc(r, op->in[0].val))
+			continue;
+		if (r->accs.n == MAX_ACCS)
+			return read_problem(r, D_W0411, op->loc, "more than 32 accumulators");
+		vec_push(r->p->arena, &r->accs, op->in[0].val);
+	}
+	return true;
+}
+
+static bool few_choices(Reader *r)
+{
+	int n = 0;
+	for (const Op *op = kernel_first(r->p->k); op; op = op_next(op)) {
+		n += op->kind == OP_TMAP ? op->nsym : 0;
+		if (n > MAX_CHOICES)
+			return read_problem(r, D_W0411, op->loc,
+					    "more than 3 tensor maps that a launch may lack");
+	}
+	return true;
 }
 
 /* ------------------------------------------------------------------ keys and cells */
+enum { MOST_COPIES = 1 << 16, MOST_KEYS = 1024 };
+
 static int64_t copies(const Op *decl)
 {
-	return attrs_int(&decl->attrs, A_SLOTS, 1) * attrs_int(&decl->attrs, A_GROUPS, 1);
+	int64_t n = attrs_int(&decl->attrs, A_SLOTS, 1) * attrs_int(&decl->attrs, A_GROUPS, 1);
+	return n < MOST_COPIES ? n : MOST_COPIES;
 }
 
 static void add_place(Reader *r, const Op *decl, int first)
@@ -87,6 +115,8 @@ static bool find_keys(Reader *r)
 	Machine *m = &r->p->m;
 	for (const Op *op = kernel_first(r->p->k); op; op = op_next(op))
 		r->cta_keys += op->kind == OP_MBARRIER ? (int)copies(op) : 0;
+	if (r->cta_keys >= MOST_KEYS / m->ranks)
+		return read_problem(r, D_W0411, r->p->k->loc, "more than 1024 barriers");
 	m->keys = NEWN(r->p->arena, Key, (r->cta_keys + NAMED_BARRIERS) * m->ranks + 1);
 	for (int rank = 0; rank < m->ranks; rank++)
 		for (const Op *op = kernel_first(r->p->k); op; op = op_next(op)) {
@@ -99,7 +129,7 @@ static bool find_keys(Reader *r)
 					(Key){.name = op->out->name, .slot = i, .rank = rank};
 		}
 	r->first_named = m->nk;
-	return m->nk < 1024 || read_problem(r, D_W0411, r->p->k->loc, "more than 1024 barriers");
+	return true;
 }
 
 static bool find_cells(Reader *r)
@@ -238,6 +268,16 @@ static bool same_by_lane(Reader *r, const Ix *x, const Ix *y)
 	return same;
 }
 
+/* Whether the thread alone decides it, in each lane of a warp. */
+static bool is_decided(Reader *r, const Ix *x)
+{
+	Ctx *c = r->p->k->ctx;
+	bool known = true;
+	for (int i = 0; i < 32 && known; i++)
+		known = ix_is_const(ix_subst(c, x, ctx_str(c, "lane"), ix_const(c, i)), NULL);
+	return known;
+}
+
 /* What the expressions of by_warp are for all threads of a warp, for each warp of a CTA. */
 static const Ix **of_warps(Reader *r, int rank, int warps)
 {
@@ -261,8 +301,9 @@ static bool alike(Reader *r, const Ix **of, int v, int w)
 		return false;
 	for (int i = 0; i < n; i++) {
 		const Ix *x = of[v * n + i], *y = of[w * n + i];
-		bool run = r->by_warp.at[i].open && x->kind != IX_CONST && y->kind != IX_CONST;
-		if (x != y && !run && !same_by_lane(r, x, y))
+		if (x == y || same_by_lane(r, x, y))
+			continue;
+		if (!r->by_warp.at[i].open || is_decided(r, x) || is_decided(r, y))
 			return false;
 	}
 	return true;
@@ -478,6 +519,24 @@ static void find_lets(Reader *r)
 	}
 }
 
+/* Where a name stands does not matter to those who look one up. */
+static bool names_differ(Reader *r)
+{
+	VEC(const char *) names = {0};
+	for (const Op *op = kernel_first(r->p->k); op; op = op_next(op))
+		for (int i = 0; (op->kind == OP_LET || is_loop(op)) && i < op->nsym; i++) {
+			for (int j = 0; j < names.n; j++)
+				if (names.at[j] == op->sym[i])
+					return read_problem(r, D_W0411, op->loc,
+							    ctx_strf(r->p->k->ctx,
+								     "a kernel with two things "
+								     "called %s",
+								     op->sym[i]));
+			vec_push(r->p->arena, &names, op->sym[i]);
+		}
+	return true;
+}
+
 bool program_read(Program *p, const Kernel *k)
 {
 	Reader r = {.p = p};
@@ -497,9 +556,9 @@ bool program_read(Program *p, const Kernel *k)
 	p->m.ranks = program_peers(k, &p->ctas);
 	if (p->ctas > MAX_RANKS)
 		return read_problem(&r, D_W0411, k->loc, "clusters of more than 16 CTAs");
-	find_accs(&r);
 	find_lets(&r);
-	if (!find_keys(&r) || !find_cells(&r) || !read_ways(&r) || !read_statics(&r))
+	if (!find_accs(&r) || !few_choices(&r) || !names_differ(&r) || !find_keys(&r) ||
+	    !find_cells(&r) || !read_ways(&r) || !read_statics(&r))
 		return false;
 	find_by_warp(&r);
 	if (!find_agents(&r) || !read_shape(&r))
@@ -509,6 +568,8 @@ bool program_read(Program *p, const Kernel *k)
 	for (int a = 0; a < p->m.na; a++)
 		if (!read_script(&r, a))
 			return false;
+	if (!read_groups(&r))
+		return false;
 	machine_layout(&p->m);
 	p->words.user = p;
 	p->words.letter = program_letter;

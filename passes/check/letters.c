@@ -82,6 +82,12 @@ static int16_t place(Maker *mk, const Item *it, int16_t first, int64_t slots, co
 
 static void make_items(Maker *mk, const Items *items);
 
+/* No count and no parity is beyond. */
+static int32_t in_32_bits(int64_t v)
+{
+	return v < INT32_MIN ? INT32_MIN : v > INT32_MAX ? INT32_MAX : (int32_t)v;
+}
+
 static void make_step(Maker *mk, const Item *it)
 {
 	Step st;
@@ -90,7 +96,7 @@ static void make_step(Maker *mk, const Item *it)
 	st.cell = place(mk, it, st.cell, it->cell_slots, it->at_cell, &st);
 	st.cell2 = place(mk, it, st.cell2, it->cell2_slots, it->at_cell2, &st);
 	if (it->number)
-		st.n = (int32_t)value(mk, it->number, it->op);
+		st.n = in_32_bits(value(mk, it->number, it->op));
 	vec_push(mk->p->arena, &mk->p->steps, st);
 }
 

@@ -109,11 +109,10 @@ static bool load(Run *r, const Step *st)
 		return false;
 	c->pending = st->key;
 	c->mask |= st->mask;
-	key_of(r->m, r->s, st->key)->tx -= st->n;
 	key_of(r->m, r->s, st->key)->loads = 1;
 	facts_add_of(r->m, r->s, knows_next(r->m, st->key), knows_agent(r->m, r->agent),
 		     r->m->timely);
-	return run_complete(r, st->key);
+	return run_count_bytes(r, st->key, -st->n) && run_complete(r, st->key);
 }
 
 static void cell_put(uint64_t *cells, int cell, bool in)

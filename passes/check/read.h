@@ -55,6 +55,7 @@ typedef struct {
 	View view; /* of the segment that is being filled */
 	int agent, seg, inner, lanes;
 	uint32_t which; /* lanes; 0: one that elect chooses */
+	bool parted;    /* lanes may go another way, and which is not known */
 	bool certain;   /* not within a condition that a run decides */
 	Items *list;
 	const Ix *tiles, *trips; /* trip counts that all share; NULL: no such loop */
@@ -63,6 +64,7 @@ typedef struct {
 Simple read_simple(Reader *r, const Ix *x);
 bool read_problem(Reader *r, DiagId code, Loc loc, const char *text); /* false */
 bool read_counts(const Reader *r, const Op *op);                      /* does anything here */
+bool read_is_aligned(const Op *op);                                   /* asks for whole warps */
 uint32_t read_acc_mask(const Reader *r, const Op *op);
 const Place *read_place(const Reader *r, const Val *v);
 int read_named(Reader *r, int64_t id, int warps, int rank); /* rank -1: the cluster's */
@@ -83,5 +85,6 @@ bool read_ways(Reader *r);  /* ways.c: what tiles decide */
 bool read_shape(Reader *r); /* shape.c: trip counts, turns */
 void read_counts_of(Reader *r, const Ix *trip, const Ix *n, const Ix **core, const Ix **by);
 bool read_script(Reader *r, int agent); /* script.c: steps */
+bool read_groups(Reader *r);            /* groups.c: warpgroups go together */
 
 #endif

@@ -21,8 +21,9 @@ typedef struct {
 
 bool run_wrong(Run *r, WhyId id, int key, int cell, int other); /* false */
 bool run_can_arrive(Run *r, int key);
-bool run_complete(Run *r, int key);      /* the phase, if nothing lacks */
-void run_meet(Run *r);                   /* the lanes of a warp: all have read */
-bool run_memory(Run *r, const Step *st); /* memory.c */
+bool run_count_bytes(Run *r, int key, int64_t more); /* announced; < 0: delivered */
+bool run_complete(Run *r, int key);                  /* the phase, if nothing lacks */
+void run_meet(Run *r);                               /* the lanes of a warp: all have read */
+bool run_memory(Run *r, const Step *st);             /* memory.c */
 
 #endif

@@ -390,12 +390,13 @@ static bool put_generic(Reader *r, const Op *op)
 
 static bool by_whole_warps(Reader *r, const Op *op)
 {
-	if (!(op_rows[op->kind].flags & OPF_ALIGNED) || r->lanes == 32)
+	if (!read_is_aligned(op) || (r->lanes == 32 && !r->parted))
 		return true;
 	return read_problem(r, D_E0411, op->loc,
 			    ctx_strf(r->p->k->ctx,
 				     "%s is for whole warps, and some lanes go past it",
-				     op_rows[op->kind].name));
+				     op->kind == OP_LET ? "a let with here=1"
+							: op_rows[op->kind].name));
 }
 
 static bool put_op(Reader *r, const Op *op)
@@ -514,6 +515,11 @@ static bool slots_use(const Items *items, const char *name)
 	return false;
 }
 
+static bool of_lane(const Reader *r, const Ix *x)
+{
+	return ix_uses(x, ctx_str(r->p->k->ctx, "lane"));
+}
+
 static bool walk_loop(Reader *r, const Op *op)
 {
 	Item *it = item_new(r, ITEM_LOOP, op);
@@ -525,7 +531,11 @@ static bool walk_loop(Reader *r, const Op *op)
 		const Ix *done = ix_sub(r->p->k->ctx, ix_sym(r->p->k->ctx, op->sym[0]), it->from);
 		put_ring(r, op, ix_add(r->p->k->ctx, expr(r, op->ix[2]), done));
 	}
-	if (!walk_into(r, it, op->body))
+	bool parted = r->parted;
+	r->parted |= of_lane(r, it->from) || of_lane(r, it->to);
+	bool ok = walk_into(r, it, op->body);
+	r->parted = parted;
+	if (!ok)
 		return false;
 	if (only_repeats(it) && !slots_use(&it->body, op->sym[0]))
 		put_all(r, &it->body);
@@ -539,7 +549,7 @@ static bool lanes_of(Reader *r, const Ix *x, uint32_t *which)
 {
 	const char *lane = ctx_str(r->p->k->ctx, "lane");
 	*which = 0;
-	if (!ix_uses(x, lane))
+	if (!of_lane(r, x))
 		return false;
 	for (int i = 0; i < 32; i++) {
 		int64_t v;
@@ -605,31 +615,45 @@ static bool decides(const Reader *r, const Op *op, int i, WaySet ways)
 	return in_tile(r, op) && ways_keep(r->p, ways, read_seen(r, op->ix[i], r->s->rank), -1);
 }
 
+/* Of which lanes the conditions hold, and which a run decides; of the lane that elect takes it is
+ * not known which it is. False: one never holds. */
+static bool conditions(Reader *r, Item *it, const Op *op, WaySet ways)
+{
+	uint32_t some;
+	for (int i = 0; i < op->nix; i++) {
+		int64_t v;
+		const Ix *x = expr(r, op->ix[i]);
+		bool lanes = lanes_of(r, x, &some);
+		if (lanes ? !some : ix_is_const(x, &v) && !v)
+			return false;
+		if (lanes && (r->which || some == ~0u)) {
+			r->which &= some;
+		} else if (!ix_is_const(x, NULL) && !decides(r, op, i, ways)) {
+			it->conds[it->nconds++] = x;
+			r->parted |= of_lane(r, x);
+		}
+	}
+	return true;
+}
+
 static bool walk_if(Reader *r, const Op *op)
 {
 	Item *it = item_new(r, ITEM_IF, op);
 	int lanes = r->lanes;
-	uint32_t which = r->which, some;
+	bool parted = r->parted;
+	uint32_t which = r->which;
 	WaySet ways;
 	ways_all(r->p, ways);
 	it->conds = NEWN(r->p->arena, const Ix *, op->nix + 1);
-	for (int i = 0; i < op->nix; i++) {
-		int64_t v;
-		const Ix *x = expr(r, op->ix[i]);
-		if (ix_is_const(x, &v) && !v)
-			return true;
-		if (lanes_of(r, x, &some))
-			r->which &= some;
-		else if (!ix_is_const(x, NULL) && !decides(r, op, i, ways))
-			it->conds[it->nconds++] = x;
-	}
+	bool some = conditions(r, it, op, ways);
 	if (which)
 		r->lanes = __builtin_popcount(r->which);
 	it->ways = some_ways(r, ways);
 	bool part = it->nconds || it->ways;
-	bool ok = !r->lanes || (part ? walk_part(r, it, op->body) : walk(r, op->body));
+	bool ok = !some || !r->lanes || (part ? walk_part(r, it, op->body) : walk(r, op->body));
 	r->lanes = lanes;
 	r->which = which;
+	r->parted = parted;
 	return ok;
 }
 
@@ -649,7 +673,7 @@ static bool walk(Reader *r, const Block *b)
 			ok = walk_if(r, op);
 		else if (op->kind == OP_FOR || op->kind == OP_FOR_RING)
 			ok = walk_loop(r, op);
-		else
+		else if (op->kind != OP_LET)
 			ok = put_op(r, op);
 		if (!ok)
 			return false;
@@ -754,6 +778,7 @@ bool read_script(Reader *r, int agent)
 	r->inner = 0;
 	r->lanes = 32;
 	r->which = ~0u;
+	r->parted = false;
 	r->certain = true;
 	r->view = (View){.ctx = c, .compares = true};
 	read_counts_of(r, r->trips, ix_sym(c, r->p->trips), &r->view.trips, &r->view.trips_by);

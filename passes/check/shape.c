@@ -153,6 +153,17 @@ static bool share_trips(Reader *r, const AllLoops *all, int depth)
 	return true;
 }
 
+/* All lanes of a warp go through it together. */
+static bool of_warps(Reader *r, const Loops *l)
+{
+	const char *lane = ctx_str(r->p->k->ctx, "lane");
+	for (int i = 0; i < l->n; i++)
+		if (ix_uses(l->at[i].trip, lane))
+			return read_problem(r, D_W0411, l->at[i].op->loc,
+					    "a loop whose length depends on the lane");
+	return true;
+}
+
 static bool same_trips(const AllLoops *all, int na)
 {
 	const Loop *x = NULL;
@@ -174,6 +185,8 @@ bool read_shape(Reader *r)
 		all.of[a] = r->loops;
 		r->loops = (Loops){0};
 		p->scripts[a].loops = all.of[a].n > 0;
+		if (!of_warps(r, &all.of[a]))
+			return false;
 		all.nested |= at_depth(&all.of[a], 1) != NULL;
 		if (at_depth(&all.of[a], 2))
 			return read_problem(r, D_W0411, p->k->loc, "loops nested three deep");

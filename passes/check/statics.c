@@ -46,7 +46,7 @@ static bool storage_apart(Reader *r)
 {
 	Ctx *c = r->p->k->ctx;
 	Extent a, b;
-	int64_t all = attrs_int(&r->p->k->attrs, A_SMEM, INT64_MAX);
+	int64_t all = attrs_int(&r->p->k->attrs, A_SMEM, 0); /* what the launch gives */
 	for (const Op *p = kernel_first(r->p->k); p; p = p->next) {
 		if (!extent_of(p, &a))
 			continue;
@@ -206,6 +206,26 @@ static int count_parts(const Reader *r, const Op *buffer, int rank)
 	for (int i = 0; i < r->parts.n; i++)
 		n += r->parts.at[i].buffer == buffer->out && r->parts.at[i].rank == rank;
 	return n;
+}
+
+/* What a copy takes from a slot lies within it. */
+static bool stores_within(Reader *r)
+{
+	for (const Op *op = kernel_first(r->p->k); op; op = op_next(op)) {
+		int64_t bytes = box_bytes(op), offset = 0, slot;
+		if (!(op_rows[op->kind].effects & FX_DONE_BULK) || !bytes)
+			continue;
+		slot = type_slot_bytes(op->in[0].val->type);
+		if (op->nix && ix_is_const(read_seen(r, op->ix[0], r->p->rank), &offset) &&
+		    (offset < 0 || offset + bytes > slot))
+			return read_problem(r, D_E0412, op->loc,
+					    ctx_strf(r->p->k->ctx,
+						     "a box of %d bytes from byte %d of a slot of "
+						     "%%%s, which has %d",
+						     (int)bytes, (int)offset, op->in[0].val->name,
+						     (int)slot));
+	}
+	return true;
 }
 
 /* The boxes of a buffer fill its slot, and none lies on another. */
@@ -377,7 +397,7 @@ static bool maps_there(Reader *r)
 bool read_statics(Reader *r)
 {
 	if (!maps_there(r) || !storage_apart(r) || !counts_agree(r) || !registers_agree(r) ||
-	    !find_parts(r))
+	    !find_parts(r) || !stores_within(r))
 		return false;
 	for (int i = 0; i < r->p->m.ranks; i++)
 		if (!boxes_fill(r, r->p->rank + i))

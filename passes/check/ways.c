@@ -407,7 +407,8 @@ bool read_ways(Reader *r)
 	f->clusters = ctx_str(f->c, "clusters");
 	p->words.ways = 1;
 	p->way_period = 1;
-	ask_all(f);
+	if (p->m.ranks > 1) /* else nothing is shared: a run follows what its tiles decide */
+		ask_all(f);
 	for (int i = 0; i < f->xs.n; i++) {
 		find_unit(f, f->xs.at[i]);
 		vec_push(p->arena, &f->open, false);
