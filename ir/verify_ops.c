@@ -398,16 +398,30 @@ static const char *rule_mma(const Kernel *k, const Op *op)
 	return check_divides(k, a, 1, r->k * arrange[2], "K");
 }
 
+/* TMA's innermost mode is contiguous. */
+static bool has_contiguous(const Layout *l)
+{
+	for (int i = 0; i < tup_rank(l->stride); i++)
+		if (tup_is_leaf(tup_get(l->stride, i)) && ix_is(tup_get(l->stride, i)->leaf, 1))
+			return true;
+	return false;
+}
+
 static const char *rule_tmap(const Kernel *k, const Op *op)
 {
 	const Attr *box = attrs_get(&op->attrs, A_BOX);
-	int rank = layout_rank(op->in[0].val->type->layout);
+	const Layout *layout = op->in[0].val->type->layout;
+	int rank = layout_rank(layout);
 	int max = target_by_name(k->target)->box_max;
 	if (op->in[0].val->arg < 0)
 		return "a tensor map describes an argument";
 	if (box && box->n != rank)
 		return ctx_strf(k->ctx, "the box of a tensor of rank %d has %d numbers", rank,
 				rank);
+	if (tup_rank(layout_flat(k->ctx, layout)->shape) != rank)
+		return "a tensor map describes plain modes, none of several";
+	if (!has_contiguous(layout))
+		return "a tensor map needs a mode of stride 1";
 	for (int i = 0; box && i < box->n; i++)
 		if (box->i[i] < 1 || box->i[i] > max)
 			return ctx_strf(k->ctx, "a box has 1 to %d elements along a mode", max);
@@ -476,6 +490,21 @@ static const char *rule_role(const Kernel *k, const Op *op)
 
 enum { MAX_LOOPS = 16, WG_THREADS = 128 };
 
+typedef struct {
+	const IxFact *at;
+	int n;
+	bool all; /* names that were seen are of these loops */
+} Turns;
+
+static void check_turn(void *user, const char *name)
+{
+	Turns *t = user;
+	bool some = false;
+	for (int i = 0; i < t->n; i++)
+		some |= t->at[i].name == name;
+	t->all &= some;
+}
+
 /* n registers of a tile; the first is a number, or in an unrolled loop one in each turn. */
 static const char *check_registers(const Kernel *k, const Op *op, const Operand *regs, int64_t n)
 {
@@ -489,7 +518,9 @@ static const char *check_registers(const Kernel *k, const Op *op, const Operand 
 		    ix_is_const(up->ix[0], &from) && ix_is_const(up->ix[1], &to) && from < to)
 			turns[loops++] = (IxFact){up->sym[0], from, to - 1, 1};
 	ix_range(regs->at, (IxFacts){.at = turns, .n = loops}, &lo, &hi);
-	if (lo == INT64_MIN || hi == INT64_MAX)
+	Turns of = {turns, loops, true};
+	ix_names(regs->at, check_turn, &of);
+	if (!of.all)
 		return "a register is a number, or one in each turn of an unrolled loop";
 	if (lo < 0 || hi > all - n)
 		return ctx_strf(k->ctx, "registers %lld to %lld of %d", (long long)lo,
