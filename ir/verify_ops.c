@@ -232,13 +232,30 @@ static const char *rule_elt(const Kernel *k, const Op *op)
 	return NULL;
 }
 
+enum { MOST_TURNS = 4096 };
+
+/* Copies of its body that an unrolled loop makes, as far as they may be. */
+static int64_t turns_of(const Op *op)
+{
+	int64_t from, to, n;
+	if (op->kind != OP_FOR || !attrs_int(&op->attrs, A_UNROLL, 0) ||
+	    !ix_is_const(op->ix[0], &from) || !ix_is_const(op->ix[1], &to) || to <= from)
+		return 1;
+	return __builtin_sub_overflow(to, from, &n) || n > MOST_TURNS ? MOST_TURNS + 1 : n;
+}
+
 static const char *rule_for(const Kernel *k, const Op *op)
 {
-	(void)k;
-	if (attrs_int(&op->attrs, A_UNROLL, 0) &&
-	    !(ix_is_const(op->ix[0], NULL) && ix_is_const(op->ix[1], NULL)))
+	int64_t turns = 1;
+	if (!attrs_int(&op->attrs, A_UNROLL, 0))
+		return NULL;
+	if (!(ix_is_const(op->ix[0], NULL) && ix_is_const(op->ix[1], NULL)))
 		return "a loop that is unrolled has constant bounds";
-	return NULL;
+	for (const Op *up = op; up && turns <= MOST_TURNS; up = op_parent(up))
+		turns *= turns_of(up);
+	return turns <= MOST_TURNS
+		       ? NULL
+		       : ctx_strf(k->ctx, "unrolled loops make at most %d turns", MOST_TURNS);
 }
 
 static const char *rule_for_ring(const Kernel *k, const Op *op)
@@ -524,7 +541,7 @@ static const char *check_registers(const Kernel *k, const Op *op, const Operand 
 		return "a register is a number, or one in each turn of an unrolled loop";
 	if (lo < 0 || hi > all - n)
 		return ctx_strf(k->ctx, "registers %lld to %lld of %d", (long long)lo,
-				(long long)hi + n - 1, (int)all);
+				(long long)(hi < all ? hi + n - 1 : hi), (int)all);
 	return NULL;
 }
 

@@ -281,9 +281,9 @@ static bool is_decided(Reader *r, const Ix *x)
 /* What the expressions of by_warp are for all threads of a warp, for each warp of a CTA. */
 static const Ix **of_warps(Reader *r, int rank, int warps)
 {
-	int n = r->by_warp.n;
+	int n = r->by_warp.n, all = warps * n;
 	Ctx *c = r->p->k->ctx;
-	const Ix **of = NEWN(r->p->arena, const Ix *, warps *n + 1);
+	const Ix **of = NEWN(r->p->arena, const Ix *, all + 1);
 	for (int w = 0; w < warps; w++) {
 		View v = {.ctx = c};
 		put_warp(r, &v, w);
