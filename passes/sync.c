@@ -244,8 +244,9 @@ static bool is_filled_again(const Sync *s, const Ix *at)
 	return false;
 }
 
-/* Before and after the run of reads that `first` begins; a warp's lanes have all read when one of
- * them says so. */
+/* Before and after the run of reads that `first` begins. What fills the slot again writes through
+ * the async proxy: each lane orders its own reads before that, then the lanes meet, and one of them
+ * speaks for all (PTX ISA, async proxy; docs/verification.md says what happens without). */
 static void sync_reads_at_once(const Sync *s, Op *first)
 {
 	Kernel *k = s->k;
@@ -256,7 +257,7 @@ static void sync_reads_at_once(const Sync *s, Op *first)
 	op_insert_before(first, wait_op(k, first->loc, s->full, at, LAP_SAME));
 	if (!s->empty || !is_filled_again(s, at))
 		return;
-	Op *meet = op_after(k, last, OP_BAR_WARP);
+	Op *fence = op_after(k, last, OP_FENCE_ASYNC), *meet = op_after(k, fence, OP_BAR_WARP);
 	op_insert_after(meet, arrive_op(s, last->loc, at));
 }
 
