@@ -175,6 +175,33 @@ static bool map_read(Warp *w, const Ins *in, u32 lane, const Arg *a, TensorMap *
 	return false;
 }
 
+typedef enum { START_LOAD, START_STORE, START_REDUCE, START_PREFETCH, START_KINDS } Start;
+
+static Start start_of(const Ins *in)
+{
+	if (in->run == run_tma_prefetch)
+		return START_PREFETCH;
+	return in->run == run_tma_load ? START_LOAD : reduces(in) ? START_REDUCE : START_STORE;
+}
+
+/* The hardware takes some first coordinates only. */
+static bool start_check(Warp *w, const Ins *in, u32 lane, const Async *as)
+{
+	static const u8 multiple[START_KINDS][2] = {
+#define TMA_START(what, swizzled, bytes) [START_##what][swizzled] = bytes,
+#include "runtime/sim/tma_starts.def"
+	};
+	s64 at = (s64)as->at[0] * (1 << as->map.log2_bytes);
+	u32 of = multiple[start_of(in)][as->map.swizzle != 0];
+	if (at % of == 0)
+		return true;
+	report(w, in, (s32)lane, SIM_ALIGN,
+	       "the box starts at coordinate %d of its innermost dimension, byte %lld: this is an "
+	       "illegal instruction where that is no multiple of %u bytes",
+	       as->at[0], (long long)at, of);
+	return false;
+}
+
 static bool map_operand(Warp *w, const Ins *in, u32 lane, const Arg *a, Async *out)
 {
 	if (!map_read(w, in, lane, a, &out->map))
@@ -188,6 +215,8 @@ static bool map_operand(Warp *w, const Ins *in, u32 lane, const Arg *a, Async *o
 	}
 	for (u32 i = 0; i < rank; i++)
 		out->at[i] = (s32)arg_get(w, &a->list[i], lane);
+	if (!start_check(w, in, lane, out))
+		return false;
 	if (in->run != run_tma_prefetch)
 		grid_check(w, in, lane);
 	return true;

@@ -9,6 +9,7 @@
 #   overhead   what dsl_launch costs the host
 #   grid       the correctness grid against the reference interpreter and cuBLAS
 #   both       the same grid on the GPU and on the simulator: the two outputs against each other
+#   starts     where a tensor copy may start (tma_align.cu); only when asked for
 #   bench      TFLOP/s beside cuBLASLt and the plug-ins in DIR/yard or .yard
 # The exit code is the number of steps that failed; a step that cannot run here is a failure.
 set -u
@@ -95,6 +96,12 @@ run_both()
 	return $code
 }
 
+run_starts()
+{
+	nvcc -std=c++17 -O2 -gencode arch=compute_90a,code=sm_90a "$here/tma_align.cu" \
+		-o "$results/tma_align" && "$results/tma_align"
+}
+
 # The yard's plug-ins find their cubins by the environment.
 yard_arguments()
 {
@@ -141,6 +148,7 @@ step()
 	overhead) "$dir/launch_overhead" "$dir/bench/gemm.cubin" ;;
 	grid) run_grid cuda:0 ;;
 	both) run_both ;;
+	starts) run_starts ;;
 	bench) run_bench ;;
 	*) echo "no such step"; false ;;
 	esac >"$results/$1.log" 2>&1
