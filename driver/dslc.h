@@ -53,7 +53,7 @@ const void *dslc_output(const dslc_result *r, int what, size_t *size);
 /* Errors and warnings, a line or more each; JSON: an object a line. "" when there are none. */
 const char *dslc_diagnostics(dslc_result *r, int json);
 void dslc_result_free(dslc_result *r); /* r may be NULL */
-const char *dslc_version(void);        /* "0.1.0" */
+const char *dslc_version(void);        /* "0.2.0" */
 
 #ifdef __cplusplus
 }

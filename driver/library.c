@@ -22,7 +22,7 @@ enum {
 static dslc_options read_options(const dslc_options *given)
 {
 	dslc_options o = {.size = sizeof o};
-	if (given && given->size)
+	if (given)
 		memcpy(&o, given, given->size < sizeof o ? given->size : sizeof o);
 	return o;
 }
@@ -61,12 +61,14 @@ dslc_result *dslc_compile(const char *source, size_t size, const dslc_options *o
 	CompileOpt co = compile_opt(&o);
 	r->ctx = ctx_new();
 	r->emit = co.emit;
-	if (size > SOURCE_MAX) {
+	if (opt && opt->size < offsetof(dslc_options, target))
+		diag(r->ctx, NOLOC, D_E0611, "the size in dslc_options is %zu", opt->size);
+	else if (size > SOURCE_MAX)
 		diag(r->ctx, NOLOC, D_E0602, "the source is larger than %d MiB", SOURCE_MAX >> 20);
+	if (diag_errors(r->ctx))
 		r->out.exit_code = EXIT_DIAGS;
-	} else {
+	else
 		compile_run(r->ctx, &s, &co, &r->out);
-	}
 	return r;
 }
 

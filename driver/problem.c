@@ -439,7 +439,7 @@ static dsl_status copy_in(Problem *p, Tensor *t)
 dsl_status problem_launch(Problem *p, dsl_module *mod)
 {
 	dsl_arg args[64];
-	dsl_launch_opts opts = {.sms = p->sms};
+	dsl_launch_opts opts = {.size = sizeof opts, .sms = p->sms};
 	dsl_status st = DSL_OK;
 	for (int i = 0; i < p->nt && !st; i++)
 		st = copy_in(p, &p->t[i]);

@@ -1,7 +1,6 @@
 /* report.c - --time-report and --report=resources. */
 #include "driver/tool.h"
-#include "runtime/dsl.h"
-#include "runtime/kdesc.h"
+#include "runtime/desc.h"
 
 #include <string.h>
 

@@ -249,7 +249,7 @@ static bool arg_tma(Sim *s, const char *arg)
 		if (p)
 			*p++ = 0;
 	}
-	dsl_map m = {.elem = field[0]};
+	dsl_map m = {.size = sizeof m, .elem = field[0]};
 	int64_t buffer = 0, swizzle = 0;
 	if (n < 4 || !number(field[1], s->nbuffers - 1, &buffer) || !s->nbuffers ||
 	    (n == 5 && !number(field[4], 128, &swizzle)) ||
@@ -403,7 +403,10 @@ static bool run_seed(Sim *s, int64_t seed, bool last)
 	for (int i = 0; i < s->nargs && ok; i++)
 		ok = arg_any(s, i);
 	if (ok) {
-		dsl_raw raw = {.smem = s->smem, .params = s->params, .param_bytes = s->param_bytes};
+		dsl_raw raw = {.size = sizeof raw,
+			       .smem = s->smem,
+			       .params = s->params,
+			       .param_bytes = s->param_bytes};
 		memcpy(raw.grid, s->grid, sizeof raw.grid);
 		memcpy(raw.block, s->block, sizeof raw.block);
 		memcpy(raw.cluster, s->cluster, sizeof raw.cluster);

@@ -32,12 +32,14 @@ typedef enum dsl_status {
 typedef struct dsl_device dsl_device;
 typedef struct dsl_module dsl_module;
 typedef struct dsl_event dsl_event;
-struct KDesc; /* kdesc.h: what a kernel asks of its launcher */
-struct KModuleDesc;
 
 typedef uint64_t dsl_addr; /* an address in device memory; a CUdeviceptr is one */
 typedef void *dsl_stream;  /* a CUstream is one; NULL is the default stream */
 
+/* status.c: of the runtime that runs, "0.2.0". What is declared here keeps its binary form from 0.2
+ * on: structs that callers fill begin with their size and grow at the end; dsl_arg stays as it is.
+ */
+DSL_API const char *dsl_version(void);
 /* status.c: texts, constant, never NULL */
 DSL_API const char *dsl_status_name(dsl_status st);   /* "DSL_ERR_STRIDE" */
 DSL_API const char *dsl_status_text(dsl_status st);   /* what happened */
@@ -88,16 +90,11 @@ DSL_API dsl_status dsl_module_load_data(dsl_device *dev, const void *bytes, size
 DSL_API dsl_status dsl_module_unload(dsl_module *mod);
 DSL_API const char *dsl_module_manifest(const dsl_module *mod); /* JSON */
 DSL_API const char *dsl_module_ptx(const dsl_module *mod);      /* NULL where it carries none */
-DSL_API const struct KModuleDesc *dsl_module_desc(const dsl_module *mod);
 
 /* elf.c: a section of a cubin in memory, without a device: ".dslc.manifest", ".dslc.ptx", both
  * NUL-terminated, which size does not count. *data points into bytes. */
 DSL_API dsl_status dsl_cubin_section(const void *bytes, size_t size, const char *name,
 				     const char **data, size_t *data_size);
-
-/* manifest.c: the description a manifest text holds, without a device. Free with dsl_desc_free. */
-DSL_API dsl_status dsl_desc_parse(const char *manifest, size_t size, struct KModuleDesc **out);
-DSL_API void dsl_desc_free(struct KModuleDesc *desc);
 
 /* Arguments go by name, in any order; in the order of the manifest (args, then sizes) they are
  * found fastest. A tensor takes PTR, a size INT, a scalar INT or FLOAT as its type is. */
@@ -132,10 +129,11 @@ static inline dsl_arg dsl_arg_float(const char *name, double f)
 	return a;
 }
 
-/* Zero is the default of each. */
+/* Zero is the default of each member but the first. */
 typedef struct dsl_launch_opts {
-	int sms; /* SMs that a persistent kernel may fill; 0 is all of the device */
-	int pdl; /* 0: start while the launch before it ends, if compiled so; -1: never */
+	size_t size; /* sizeof(dsl_launch_opts): later versions add members at the end */
+	int sms;     /* SMs that a persistent kernel may fill; 0 is all of the device */
+	int pdl;     /* 0: start while the launch before it ends, if compiled so; -1: never */
 } dsl_launch_opts;
 
 /* launch.c: checks arguments, sizes, facts and TMA's rules, encodes the tensor maps and launches.
@@ -146,9 +144,14 @@ DSL_API dsl_status dsl_launch(dsl_module *mod, const char *kernel, const dsl_arg
 /* The same checks and no launch. why (may be NULL) gets the sentence, cut to len with its NUL. */
 DSL_API dsl_status dsl_can_run(const dsl_module *mod, const char *kernel, const dsl_arg *args,
 			       size_t n, char *why, size_t len);
+/* Without a device, from the text of a manifest (dsl_module_manifest, --emit=manifest, or the one
+ * in a generated launcher); a persistent kernel is taken to have one SM. */
+DSL_API dsl_status dsl_manifest_can_run(const void *manifest, size_t size, const char *kernel,
+					const dsl_arg *args, size_t n, char *why, size_t len);
 /* A kernel of any compiler, by the name of its entry: the caller gives the parameters as the kernel
  * lays them out (each at its own alignment). cluster 0, 0, 0: as the kernel says. */
 typedef struct dsl_raw {
+	size_t size; /* sizeof(dsl_raw) */
 	uint32_t grid[3], block[3], cluster[3];
 	uint32_t smem; /* dynamic shared memory of a CTA, bytes */
 	const void *params;
@@ -160,6 +163,7 @@ DSL_API dsl_status dsl_launch_raw(dsl_module *mod, const char *kernel, const dsl
  * Dimensions fastest first; strides of dimensions 1 and on, bytes; swizzle 0, 32, 64 or 128 bytes.
  */
 typedef struct dsl_map {
+	size_t size;      /* sizeof(dsl_map) */
 	const char *elem; /* "bf16", "f32", "u8", ... */
 	dsl_addr base;
 	uint32_t rank;
@@ -167,9 +171,6 @@ typedef struct dsl_map {
 	uint32_t box[5], swizzle;
 } dsl_map;
 DSL_API dsl_status dsl_tensor_map(dsl_device *dev, const dsl_map *map, void *out);
-/* Without a device, from a description; $sms counts as 1. */
-DSL_API dsl_status dsl_desc_can_run(const struct KDesc *kernel, const dsl_arg *args, size_t n,
-				    char *why, size_t len);
 
 #ifdef __cplusplus
 }

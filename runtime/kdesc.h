@@ -1,6 +1,6 @@
 /* kdesc.h - the kernel description, ABI 2: all that a host must know to launch a compiled kernel.
  * Plain data, no behaviour. codegen fills a KModuleDesc and writes it as the manifest (JSON); the
- * runtime parses the manifest into the same structs; a generated launcher holds one as a constant.
+ * runtime parses the manifest into the same structs; a generated launcher holds that text.
  *
  * Expressions are postfix text, tokens apart by one space: integers, symbol names, "$sms" (number
  * of SMs the launch may fill), and + - * / % min max < <= == != and or. Signed 64-bit, overflow is
@@ -138,7 +138,7 @@ typedef struct KDesc {
 
 typedef struct KModuleDesc {
 	int abi;                 /* KDESC_ABI */
-	const char *tool;        /* "dslc 0.1.0" */
+	const char *tool;        /* "dslc 0.2.0" */
 	const char *llvm;        /* "22.1.8" */
 	const char *ptxas;       /* "13.0.88" */
 	const char *source;      /* name as the user gave it */

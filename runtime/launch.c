@@ -4,21 +4,35 @@
 
 #include <string.h>
 
-static Plan *plan_find(const dsl_module *mod, const char *name)
+/* The structs of 0.2, the shortest that callers can have; what a later version adds is read only
+ * where the caller's size covers it. */
+enum {
+	OPTS_0_2 = offsetof(dsl_launch_opts, pdl) + sizeof(int),
+	RAW_0_2 = offsetof(dsl_raw, stream) + sizeof(dsl_stream),
+	MAP_0_2 = offsetof(dsl_map, swizzle) + sizeof(uint32_t)
+};
+
+static const KDesc *desc_find(const KModuleDesc *d, const char *name)
 {
-	for (int i = 0; i < mod->desc->nkernels; i++)
-		if (strcmp(mod->desc->kernels[i].name, name) == 0)
-			return &mod->plans[i];
+	for (int i = 0; i < d->nkernels; i++)
+		if (strcmp(d->kernels[i].name, name) == 0)
+			return &d->kernels[i];
 	return NULL;
 }
 
-static dsl_status kernel_fail(const Why *w, const dsl_module *mod, const char *name)
+static Plan *plan_find(const dsl_module *mod, const char *name)
+{
+	const KDesc *k = desc_find(mod->desc, name);
+	return k ? &mod->plans[k - mod->desc->kernels] : NULL;
+}
+
+static dsl_status kernel_fail(const Why *w, const KModuleDesc *d, const char *name)
 {
 	Line l = {.n = 0};
-	for (int i = 0; i < mod->desc->nkernels; i++)
-		line_add(&l, "%s%s", i ? ", " : "", mod->desc->kernels[i].name);
-	return why_fail(w, DSL_ERR_KERNEL_NAME, "%s has no kernel %.60s; it has %s",
-			mod->desc->source, name, l.at);
+	for (int i = 0; i < d->nkernels; i++)
+		line_add(&l, "%s%s", i ? ", " : "", d->kernels[i].name);
+	return why_fail(w, DSL_ERR_KERNEL_NAME, "%s has no kernel %.60s; it has %s", d->source,
+			name, l.at);
 }
 
 /* Of the SMs that may be filled, those that clusters can fill; one cluster at least. */
@@ -62,8 +76,10 @@ dsl_status dsl_launch(dsl_module *mod, const char *kernel, const dsl_arg *args, 
 	int sms;
 	const Plan *p = plan_find(mod, kernel);
 	if (!p)
-		return kernel_fail(&w, mod, kernel);
-	dsl_status st = sms_of(&w, mod->dev, opts, &sms);
+		return kernel_fail(&w, mod->desc, kernel);
+	dsl_status st = opts ? size_check("dsl_launch_opts", opts->size, OPTS_0_2) : DSL_OK;
+	if (!st)
+		st = sms_of(&w, mod->dev, opts, &sms);
 	if (!st)
 		st = prepare(&w, &l, p, args, n, sms);
 	if (st || l.nothing)
@@ -80,6 +96,9 @@ dsl_status dsl_launch_raw(dsl_module *mod, const char *kernel, const dsl_raw *ra
 						     : !kernel ? "kernel"
 						     : !raw    ? "raw"
 							       : "params");
+	dsl_status st = size_check("dsl_raw", raw->size, RAW_0_2);
+	if (st)
+		return st;
 	for (int i = 0; i < 3; i++)
 		if (!raw->grid[i] || !raw->block[i] || !raw->cluster[i] != !raw->cluster[0])
 			return detail_fail(
@@ -91,9 +110,12 @@ dsl_status dsl_launch_raw(dsl_module *mod, const char *kernel, const dsl_raw *ra
 
 dsl_status dsl_tensor_map(dsl_device *dev, const dsl_map *map, void *out)
 {
-	if (!dev || !map || !map->elem || !out)
+	if (!dev || !map || !out)
 		return detail_null("dsl_tensor_map", !dev ? "dev" : !out ? "out" : "map");
-	return dev->ops->map(dev, map, out);
+	dsl_status st = size_check("dsl_map", map->size, MAP_0_2);
+	if (!st && !map->elem)
+		st = detail_null("dsl_tensor_map", "map->elem");
+	return st ? st : dev->ops->map(dev, map, out);
 }
 
 dsl_status dsl_can_run(const dsl_module *mod, const char *kernel, const dsl_arg *args, size_t n,
@@ -107,10 +129,10 @@ dsl_status dsl_can_run(const dsl_module *mod, const char *kernel, const dsl_arg 
 					  : "args");
 	Launch l;
 	const Plan *p = plan_find(mod, kernel);
-	return p ? prepare(&w, &l, p, args, n, mod->dev->sms) : kernel_fail(&w, mod, kernel);
+	return p ? prepare(&w, &l, p, args, n, mod->dev->sms) : kernel_fail(&w, mod->desc, kernel);
 }
 
-dsl_status dsl_desc_can_run(const struct KDesc *kernel, const dsl_arg *args, size_t n, char *why,
+dsl_status dsl_desc_can_run(const KDesc *kernel, const dsl_arg *args, size_t n, char *why,
 			    size_t len)
 {
 	Why w = {why, len};
@@ -124,5 +146,22 @@ dsl_status dsl_desc_can_run(const struct KDesc *kernel, const dsl_arg *args, siz
 		return st;
 	st = prepare(&w, &l, &p, args, n, 1);
 	plan_free(&p);
+	return st;
+}
+
+dsl_status dsl_manifest_can_run(const void *manifest, size_t size, const char *kernel,
+				const dsl_arg *args, size_t n, char *why, size_t len)
+{
+	Why w = {why, len};
+	KModuleDesc *d;
+	if (!manifest || !kernel)
+		return why_fail(&w, DSL_ERR_INVALID, "dsl_manifest_can_run: %s is NULL",
+				!manifest ? "manifest" : "kernel");
+	dsl_status st = manifest_parse(&w, manifest, size, &d);
+	if (st)
+		return st;
+	const KDesc *k = desc_find(d, kernel);
+	st = k ? dsl_desc_can_run(k, args, n, why, len) : kernel_fail(&w, d, kernel);
+	dsl_desc_free(d);
 	return st;
 }

@@ -450,7 +450,7 @@ dsl_status manifest_none(const Why *w, KModuleDesc **out)
 	return DSL_OK;
 }
 
-dsl_status dsl_desc_parse(const char *manifest, size_t size, struct KModuleDesc **out)
+dsl_status dsl_desc_parse(const char *manifest, size_t size, KModuleDesc **out)
 {
 	if (!manifest || !out)
 		return detail_null("dsl_desc_parse", "manifest or out");
@@ -458,7 +458,7 @@ dsl_status dsl_desc_parse(const char *manifest, size_t size, struct KModuleDesc 
 	return manifest_parse(&w, manifest, size, out);
 }
 
-void dsl_desc_free(struct KModuleDesc *desc)
+void dsl_desc_free(KModuleDesc *desc)
 {
 	if (!desc)
 		return;

@@ -239,7 +239,7 @@ const char *dsl_module_ptx(const dsl_module *mod)
 	return mod ? mod->ptx : NULL;
 }
 
-const struct KModuleDesc *dsl_module_desc(const dsl_module *mod)
+const KModuleDesc *dsl_module_desc(const dsl_module *mod)
 {
 	return mod ? mod->desc : NULL;
 }

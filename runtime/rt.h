@@ -5,8 +5,7 @@
 #ifndef DSL_RUNTIME_RT_H
 #define DSL_RUNTIME_RT_H
 
-#include "runtime/dsl.h"
-#include "runtime/kdesc.h"
+#include "runtime/desc.h"
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -24,6 +23,8 @@ dsl_status why_fail(const Why *w, dsl_status st, const char *fmt, ...) PRINTF(3,
 Why why_thread(void); /* the buffer behind dsl_detail */
 dsl_status detail_fail(dsl_status st, const char *fmt, ...) PRINTF(2, 3);
 dsl_status detail_null(const char *call, const char *parameter);
+/* The size that a caller gave its struct is at least that of the first version: known is it. */
+dsl_status size_check(const char *name, size_t given, size_t known);
 
 /* text.c: a bounded line of text that is cut, never overrun */
 typedef struct {

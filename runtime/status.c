@@ -21,6 +21,11 @@ static const StatusRow *status_row(dsl_status st)
 	return i < COUNTOF(rows) && rows[i].name ? &rows[i] : &unknown;
 }
 
+const char *dsl_version(void)
+{
+	return DSLC_VERSION;
+}
+
 const char *dsl_status_name(dsl_status st)
 {
 	return status_row(st)->name;
@@ -77,4 +82,12 @@ dsl_status detail_fail(dsl_status st, const char *fmt, ...)
 dsl_status detail_null(const char *call, const char *parameter)
 {
 	return detail_fail(DSL_ERR_INVALID, "%s: %s is NULL", call, parameter);
+}
+
+dsl_status size_check(const char *name, size_t given, size_t known)
+{
+	if (given >= known)
+		return DSL_OK;
+	return detail_fail(DSL_ERR_INVALID, "the size in %s is %zu: set it to sizeof(%s)", name,
+			   given, name);
 }

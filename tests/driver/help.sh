@@ -24,7 +24,7 @@ expect 0 --help=emit
 has out "manifest" "launcher"
 
 expect 0 --version
-has out "dslc 0.1.0" "LLVM 22." "ptxas " "target sm_90a"
+has out "dslc 0.2.0" "LLVM 22." "ptxas " "target sm_90a"
 expect 0 --version --ptxas-path=/nowhere/ptxas
 has out "ptxas not found"
 
@@ -34,4 +34,4 @@ expect 0 --explain=W0601
 has out "W0601:"
 
 expect 0 -v -S small.gemm -o -
-has err "dslc 0.1.0"
+has err "dslc 0.2.0"

@@ -69,7 +69,7 @@ static void test_defaults(void **state)
 	assert_null(dslc_output(r, DSLC_PTX, NULL));
 	dslc_result_free(r);
 	dslc_result_free(NULL);
-	assert_string_equal(dslc_version(), "0.1.0");
+	assert_string_equal(dslc_version(), "0.2.0");
 }
 
 /* A host built against an earlier header passes a shorter struct. */
@@ -81,6 +81,17 @@ static void test_short_options(void **state)
 	dslc_result *r = compile(source_text(), &o);
 	assert_string_equal(dslc_diagnostics(r, 0), "");
 	assert_true(dslc_ok(r));
+	dslc_result_free(r);
+}
+
+static void test_no_size(void **state)
+{
+	(void)state;
+	dslc_options o = {.name = "size.gemm"};
+	dslc_result *r = compile(source_text(), &o);
+	assert_false(dslc_ok(r));
+	assert_int_equal(dslc_exit_code(r), 1);
+	assert_non_null(strstr(dslc_diagnostics(r, 0), "E0611"));
 	dslc_result_free(r);
 }
 
@@ -206,13 +217,10 @@ static void test_threads(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_outputs),
-		cmocka_unit_test(test_defaults),
-		cmocka_unit_test(test_short_options),
-		cmocka_unit_test(test_errors),
-		cmocka_unit_test(test_json),
-		cmocka_unit_test(test_settings),
-		cmocka_unit_test(test_ir),
+		cmocka_unit_test(test_outputs),       cmocka_unit_test(test_defaults),
+		cmocka_unit_test(test_short_options), cmocka_unit_test(test_no_size),
+		cmocka_unit_test(test_errors),        cmocka_unit_test(test_json),
+		cmocka_unit_test(test_settings),      cmocka_unit_test(test_ir),
 		cmocka_unit_test(test_threads),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

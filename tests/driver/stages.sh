@@ -88,7 +88,7 @@ empty out
 
 # -v and -###
 expect 0 -v small.gemm -Xptxas -warn-spills
-has err "ptxas" "-arch=sm_90a" "-warn-spills" "dslc 0.1.0"
+has err "ptxas" "-arch=sm_90a" "-warn-spills" "dslc 0.2.0"
 rm -f small.cubin
 expect 0 '-###' small.gemm
 has err "-arch=sm_90a"

@@ -1,7 +1,6 @@
 /* fuzz_manifest.c - any bytes as a cubin and as a manifest: both are refused with a status or
  * taken, and what is taken can be asked whether it runs on any numbers. */
-#include "runtime/dsl.h"
-#include "runtime/kdesc.h"
+#include "runtime/desc.h"
 
 #include <stdlib.h>
 #include <string.h>

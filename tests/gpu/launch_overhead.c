@@ -4,8 +4,7 @@
  *   launch_overhead gemm.cubin     ->  dsl_launch 3.36 us, cuLaunchKernelEx 2.75 us, ...
  * The bare launch has its tensor maps ready and its context current. Batches take turns and are
  * short enough never to fill the launch queue. */
-#include "runtime/dsl.h"
-#include "runtime/kdesc.h"
+#include "runtime/desc.h"
 
 #include <cuda.h>
 #include <dlfcn.h>

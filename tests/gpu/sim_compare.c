@@ -132,7 +132,8 @@ static bool launch(dsl_device *dev, const char *ptx, Data *d)
 {
 	dsl_module *mod = NULL;
 	dsl_addr at = 0;
-	dsl_raw raw = {.grid = {1, 1, 1},
+	dsl_raw raw = {.size = sizeof raw,
+		       .grid = {1, 1, 1},
 		       .block = {THREADS, 1, 1},
 		       .params = &at,
 		       .param_bytes = 8};

@@ -39,7 +39,7 @@ rest='frontend/frontend.h passes/passes.h codegen/codegen.h codegen/json.h'
 	expect runtime no $ir $rest driver/dslc.h
 	expect passes no $(cd "$root" && ls frontend/*.h codegen/*.h driver/*.h)
 	expect driver no $(cd "$root" && ls frontend/*.h passes/*.h codegen/*.h runtime/*.h |
-		grep -v -e frontend.h -e passes.h -e codegen.h -e json.h -e runtime/dsl.h -e kdesc.h \
+		grep -v -e frontend.h -e passes.h -e codegen.h -e json.h -e runtime/dsl.h -e desc.h \
 			-e number.h)
 }
 exit $status

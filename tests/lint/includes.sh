@@ -10,7 +10,7 @@ function public(header)
 {
 	return header ~ /^(ir\/(ir|base|layout|ix|ptrmap)\.h|ir\/[a-z_]*\.def)$/ ||
 		header ~ /^(frontend\/frontend|passes\/passes|passes\/check\/check|codegen\/(codegen|json)|driver\/dslc)\.h$/ ||
-		header ~ /^runtime\/(dsl|kdesc|number)\.h$/ || header ~ /^passes\/[a-z_]*\.def$/
+		header ~ /^runtime\/(dsl|desc|kdesc|number)\.h$/ || header ~ /^passes\/[a-z_]*\.def$/
 }
 
 function allowed(from, to, header)

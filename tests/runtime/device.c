@@ -307,7 +307,7 @@ static void clusters_fill_the_sms_that_they_can(void **state)
 	f->kernel_params = 5;
 	assert_status(dsl_launch(mod, "scale", args, 5, NULL, NULL), DSL_OK);
 	assert_int_equal(f->config.gridDimX, 120); /* of 132 SMs, in clusters of two */
-	dsl_launch_opts opts = {.sms = 1};
+	dsl_launch_opts opts = {.size = sizeof opts, .sms = 1};
 	assert_status(dsl_launch(mod, "scale", args, 5, NULL, &opts), DSL_OK);
 	assert_int_equal(f->config.gridDimX, 2);
 	dsl_module_unload(mod);

@@ -108,7 +108,7 @@ static void scalars_options_and_clusters(void **state)
 	dsl_arg args[] = {dsl_arg_ptr("x", 0x100), dsl_arg_float("alpha", 1.5),
 			  dsl_arg_float("beta", 1.00390625), dsl_arg_int("n", -3),
 			  dsl_arg_int("N", 64)};
-	dsl_launch_opts opts = {.sms = 101};
+	dsl_launch_opts opts = {.size = sizeof opts, .sms = 101};
 	b->fake->kernel_params = 5;
 	assert_status(dsl_launch(b->mod, "scale", args, 5, (dsl_stream)&opts, &opts), DSL_OK);
 	const Fake *f = b->fake;
@@ -401,6 +401,53 @@ static void wrong_calls(void **state)
 	assert_status(dsl_can_run(b->mod, "gemm", args, 2, NULL, 0), DSL_ERR_ARG_MISSING);
 }
 
+/* A struct without its size is refused; one of a later version, which is longer, is taken. */
+static void structs_tell_their_size(void **state)
+{
+	Bench *b = *state;
+	dsl_arg args[GEMM_ARGS];
+	struct {
+		dsl_launch_opts opts;
+		int later;
+	} longer = {.opts = {.size = sizeof longer, .sms = 1}};
+	dsl_launch_opts none = {.sms = 1};
+	dsl_raw raw = {.grid = {1, 1, 1}, .block = {32, 1, 1}};
+	dsl_map map = {.elem = "f32"};
+	char out[128];
+	sample_args(args, 128, 256, 64);
+	assert_status(dsl_launch(b->mod, "gemm", args, GEMM_ARGS, NULL, &none), DSL_ERR_INVALID);
+	assert_says(dsl_detail(), "dsl_launch_opts is 0", "sizeof(dsl_launch_opts)", NULL);
+	assert_status(dsl_launch(b->mod, "gemm", args, GEMM_ARGS, NULL, &longer.opts), DSL_OK);
+	assert_status(dsl_launch_raw(b->mod, "gemm", &raw), DSL_ERR_INVALID);
+	assert_says(dsl_detail(), "sizeof(dsl_raw)", NULL);
+	assert_status(dsl_tensor_map(b->dev, &map, out), DSL_ERR_INVALID);
+	assert_says(dsl_detail(), "sizeof(dsl_map)", NULL);
+}
+
+static void from_the_text_of_a_manifest(void **state)
+{
+	Bench *b = *state;
+	const char *text = dsl_module_manifest(b->mod);
+	dsl_arg args[GEMM_ARGS];
+	char why[256];
+	sample_args(args, 128, 256, 64);
+	assert_status(dsl_manifest_can_run(text, strlen(text), "gemm", args, GEMM_ARGS, NULL, 0),
+		      DSL_OK);
+	sample_args(args, 128, 256, 63);
+	assert_status(dsl_manifest_can_run(text, strlen(text), "gemm", args, GEMM_ARGS, why,
+					   sizeof why),
+		      DSL_ERR_STRIDE);
+	assert_says(why, "tensor A", NULL);
+	assert_status(dsl_manifest_can_run(text, strlen(text), "gem", args, GEMM_ARGS, why,
+					   sizeof why),
+		      DSL_ERR_KERNEL_NAME);
+	assert_says(why, "gem;", "gemm, scale", NULL);
+	assert_status(dsl_manifest_can_run("{", 1, "gemm", args, GEMM_ARGS, why, sizeof why),
+		      DSL_ERR_MANIFEST);
+	assert_status(dsl_manifest_can_run(NULL, 0, "gemm", args, GEMM_ARGS, why, sizeof why),
+		      DSL_ERR_INVALID);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, bench_open, bench_close)
 
 int main(void)
@@ -410,6 +457,8 @@ int main(void)
 		TEST(order_of_arguments_is_free),
 		TEST(launching_does_little),
 		TEST(scalars_options_and_clusters),
+		TEST(structs_tell_their_size),
+		TEST(from_the_text_of_a_manifest),
 		TEST(wrong_arguments),
 		TEST(wrong_addresses),
 		TEST(optional_maps),

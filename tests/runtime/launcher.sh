@@ -9,6 +9,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 cat >"$work/use.c" <<END
+#include <string.h>
 #include "$header"
 #include "$header"
 int use(dsl_module *mod, int64_t m);

@@ -82,7 +82,7 @@ void sample_fill(Sample *s)
 	fill_scale(&s->kernel[1]);
 	s->module = (KModuleDesc){
 		.abi = KDESC_ABI,
-		.tool = "dslc 0.1.0",
+		.tool = "dslc 0.2.0",
 		.llvm = "22.1.8",
 		.ptxas = "13.0.88",
 		.source = "dir/gemm.gemm",

@@ -5,7 +5,7 @@
 
 #include "codegen/artifact.h"
 #include "fake_cuda.h"
-#include "runtime/dsl.h"
+#include "runtime/desc.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

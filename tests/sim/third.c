@@ -78,6 +78,7 @@ static void launch(Bench *b, const char *kernel, dsl_raw raw)
 {
 	for (int i = 0; i < b->n; i++)
 		ok(dsl_copy_in(b->dev, b->at[i], b->host[i], b->bytes[i]));
+	raw.size = sizeof raw;
 	raw.params = b->params;
 	raw.param_bytes = b->size;
 	ok(dsl_launch_raw(b->mod, kernel, &raw));
@@ -199,7 +200,8 @@ static void tensor_maps(void **state)
 		_Alignas(64) unsigned char map[128];
 		floats(x, W * H);
 		for (int i = 0; i < 2; i++) {
-			dsl_map m = {.elem = "f32",
+			dsl_map m = {.size = sizeof m,
+				     .elem = "f32",
 				     .base = b.at[i],
 				     .rank = 2,
 				     .dims = {USED, H},
@@ -317,7 +319,7 @@ static void faults_come_as_a_status(void **state)
 				   ".visible .entry hang()\n{\nbar.sync 1, 64;\nret;\n}\n";
 	dsl_device *dev;
 	dsl_module *mod;
-	dsl_raw raw = {.grid = {1, 1, 1}, .block = {32, 1, 1}};
+	dsl_raw raw = {.size = sizeof raw, .grid = {1, 1, 1}, .block = {32, 1, 1}};
 	(void)state;
 	ok(dsl_device_open("sim", &dev));
 	ok(dsl_module_load_data(dev, hang, sizeof hang - 1, &mod));
