@@ -13,6 +13,7 @@ enum {
 	FULL_STATES = 400000,
 	MAX_PERIOD = 512,
 	MAX_CLAMP = 64,
+	MOST_LAPS = 4,
 	ANY_STATES = 400
 };
 
@@ -103,6 +104,15 @@ static void need_items(Needs *n, const Items *items)
 	}
 }
 
+/* A modulus far beyond the period says no more than what they have in common. */
+static void few_residues(Words *w)
+{
+	if (w->trips_mod <= MOST_LAPS * w->trip_period)
+		return;
+	w->trips_mod = num_gcd(w->trips_mod, w->trip_period);
+	w->trips_res %= w->trips_mod;
+}
+
 static void find_periods(Program *p)
 {
 	Needs n = {.p = p, .tile = 1, .trip = 1};
@@ -121,6 +131,7 @@ static void find_periods(Program *p)
 		}
 	p->words.tile_period = n.tile;
 	p->words.trip_period = n.trip;
+	few_residues(&p->words);
 	for (int i = 0; i < p->m.nk; i++)
 		if (p->m.keys[i].slots && n.trip % (2 * p->m.keys[i].slots))
 			p->m.keys[i].slots = 0;

@@ -270,9 +270,15 @@ static bool cover_long(Cover *c, int64_t steady)
 {
 	int64_t P = c->w->trip_repeat, longest = steady + c->clamp.trip + c->clamp.rest + P;
 	c->longer = true;
-	for (int64_t residue = 0; residue < P; residue++)
+	int64_t all = P > c->w->trip_period ? P : c->w->trip_period;
+	for (int64_t residue = 0; residue < all; residue++) {
+		if (!words_may_take(c->w, longest + residue))
+			continue;
 		if (!cover_trips(c, longest + residue))
 			return false;
+		if (P == 1)
+			break;
+	}
 	c->longer = false;
 	return true;
 }
@@ -290,7 +296,7 @@ static bool cover_all(Cover *c)
 	for (int64_t t = w->trips_lo; t <= w->trips_hi; t++) {
 		if (w->inner && t >= steady)
 			break;
-		if (!cover_trips(c, t))
+		if (words_take(w, t) && !cover_trips(c, t))
 			return false;
 		if (!w->inner)
 			break;

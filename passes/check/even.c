@@ -116,7 +116,7 @@ static void check_turning(Evenness *e, const Ringed *x, const Item *loop)
 	}
 	for (; at.tile < N && e->even; at.tile++)
 		for (at.trips = 0; at.trips < T && e->even; at.trips++)
-			if (at.tile % e->s->turns == e->s->turn)
+			if (at.tile % e->s->turns == e->s->turn && words_may_take(w, at.trips))
 				e->even = same_at(e, x, at, loop, &first);
 }
 
@@ -124,7 +124,7 @@ static void check_place(Evenness *e, const Ringed *x, const Item *loop)
 {
 	if (!x->slot)
 		return;
-	if (e->seg != SEG_START && x->slots && (!ix_is_const(x->slot, NULL) || x->parity)) {
+	if (e->seg != SEG_START && x->slots) {
 		check_turning(e, x, loop);
 		return;
 	}
@@ -166,7 +166,7 @@ static bool starts_at_zero(Program *p)
 {
 	Point at = {.seg = SEG_TILE, .clamp = {EXACT, EXACT, EXACT, EXACT}};
 	for (; at.trips < p->least.trips + p->words.trip_period; at.trips++)
-		if (program_frame(p, &at) != 0)
+		if (words_may_take(&p->words, at.trips) && program_frame(p, &at) != 0)
 			return false;
 	return true;
 }
@@ -181,7 +181,7 @@ static bool bases_agree(Program *p)
 		at.seg = SEG_INNER + i;
 		for (at.tile = 0; at.tile < N; at.tile++)
 			for (at.trips = 0; at.trips < at.clamp.trips + w->trip_period; at.trips++)
-				if (!program_one_base(p, &at))
+				if (words_may_take(w, at.trips) && !program_one_base(p, &at))
 					return false;
 	}
 	return true;

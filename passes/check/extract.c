@@ -194,9 +194,10 @@ static const Op *role_of_warp(const Kernel *k, int warp)
 	return NULL;
 }
 
-/* What the launch decides for all, in this program. */
+/* What the launch decides for all, in this program, and what facts do. */
 static void put_choices(Reader *r, View *v)
 {
+	read_put_equals(r, v);
 	for (int i = 0; i < r->p->nchoices; i++)
 		vec_push(r->p->arena, &v->names, r->p->choices[i]);
 }
@@ -553,6 +554,7 @@ bool program_read(Program *p, const Kernel *k)
 	r.tid = ctx_str(c, "tid");
 	r.lets.ctx = c;
 	r.facts = kernel_facts(k);
+	read_equals(&r);
 	p->m.ranks = program_peers(k, &p->ctas);
 	if (p->ctas > MAX_RANKS)
 		return read_problem(&r, D_W0411, k->loc, "clusters of more than 16 CTAs");

@@ -71,8 +71,9 @@ typedef struct {
 	Letter letter;
 } Made;
 typedef struct {
-	uint64_t key;
-	int id; /* of the letter, from 1 */
+	uint64_t hash;
+	const uint32_t *key; /* what the point says */
+	int n, id;           /* id: of the letter, from 1 */
 } Cached;
 
 typedef struct {

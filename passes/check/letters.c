@@ -7,6 +7,12 @@
 
 #include <string.h>
 
+/* What a point says, in words of 32 bits. */
+typedef struct {
+	uint32_t at[MAX_AGENTS + 32];
+	int n;
+} PointKey;
+
 typedef struct {
 	Program *p;
 	Env env;
@@ -320,65 +326,108 @@ static int make(Program *p, const Point *at, const int64_t *base)
 }
 
 /* ------------------------------------------------------------------ points once */
-static uint64_t mix(uint64_t h, uint64_t x)
+static void put_int(PointKey *to, int64_t v)
 {
-	h = (h ^ x) * 0x9e3779b97f4a7c15u;
-	return h ^ h >> 29;
+	to->at[to->n++] = (uint32_t)v;
+	to->at[to->n++] = (uint32_t)((uint64_t)v >> 32);
 }
 
-static uint64_t clamped_key(int64_t v, int64_t clamp, int64_t period)
+/* As Num clamped says: a number, or that or more with a residue. */
+static void put_clamped(PointKey *to, int64_t v, int64_t clamp, int64_t period)
 {
-	return v < clamp ? (uint64_t)v : (uint64_t)(clamp + v % period);
+	put_int(to, v < clamp ? v : clamp + v % period);
 }
 
-static uint64_t key_of_point(const Program *p, const Point *at, const int64_t *base)
+static void put_bases(const Program *p, const Point *at, const int64_t *base, PointKey *to)
+{
+	for (int a = 0; a < p->m.na; a++) {
+		const Script *s = &p->scripts[a];
+		bool in = s->loops && takes_part(s, at);
+		int64_t where = in ? (base[a] + at->trip) % p->words.trip_period : -1;
+		to->at[to->n++] = (uint32_t)where;
+	}
+}
+
+/* All that decides the letter. */
+static void put_point(const Program *p, const Point *at, const int64_t *base, PointKey *to)
 {
 	const Words *w = &p->words;
 	int uses = p->uses[at->seg] | (at->seg < SEG_INNER ? 1 | 2 | 8 : 0);
 	const Clamps *clamp = &at->clamp;
-	uint64_t h = mix((uint64_t)at->seg, (uint64_t)(clamp->tile * 2 + at->absolute));
-	h = mix(h, (uint64_t)((clamp->trip << 42) + (clamp->rest << 21) + clamp->trips));
+	put_int(to, at->seg * 2 + at->absolute);
+	put_int(to, clamp->tile);
+	put_int(to, clamp->trip);
+	put_int(to, clamp->rest);
+	put_int(to, clamp->trips);
 	if (uses & 1)
-		h = mix(h, clamped_key(at->tile, at->clamp.tile, w->tile_period));
+		put_clamped(to, at->tile, clamp->tile, w->tile_period);
 	if (uses & 2)
-		h = mix(h, (uint64_t)(at->left >= at->clamp.tile ? STEADY : at->left));
+		put_int(to, at->left >= clamp->tile ? STEADY : at->left);
 	if (uses & 8)
-		h = mix(h, clamped_key(at->trips, at->clamp.trips, w->trip_period));
+		put_clamped(to, at->trips, clamp->trips, w->trip_period);
 	if (uses & 16)
-		h = mix(h, (uint64_t)at->way);
+		put_int(to, at->way);
 	if (at->seg < SEG_INNER)
-		return h;
-	h = mix(h, clamped_key(at->trip, at->clamp.trip, uses & 4 ? w->trip_period : 1));
-	h = mix(h, clamped_key(at->trips - at->trip, at->clamp.rest, 1));
-	for (int a = 0; a < p->m.na; a++) {
-		const Script *s = &p->scripts[a];
-		bool in = s->loops && takes_part(s, at);
-		h = mix(h, in ? (uint64_t)((base[a] + at->trip) % w->trip_period) : ~0u);
+		return;
+	put_clamped(to, at->trip, clamp->trip, uses & 4 ? w->trip_period : 1);
+	put_clamped(to, at->trips - at->trip, clamp->rest, 1);
+	put_bases(p, at, base, to);
+}
+
+static uint64_t hash_of_key(const PointKey *key)
+{
+	uint64_t h = 1;
+	for (int i = 0; i < key->n; i++) {
+		h = (h ^ key->at[i]) * 0x9e3779b97f4a7c15u;
+		h ^= h >> 29;
 	}
 	return h;
 }
 
-static Cached *cached(Program *p, uint64_t key)
+static bool same_key(const Cached *c, const PointKey *key, uint64_t hash)
 {
-	if (2 * p->ncache >= p->cache_cap) {
-		Cached *old = p->cache;
-		int cap = p->cache_cap;
-		p->cache_cap = cap ? 2 * cap : 1024;
-		p->cache = NEWN(p->arena, Cached, p->cache_cap);
-		p->ncache = 0;
-		for (int i = 0; i < cap; i++)
-			if (old[i].id)
-				*cached(p, old[i].key) = old[i];
+	return c->hash == hash && c->n == key->n &&
+	       memcmp(c->key, key->at, sizeof *key->at * (size_t)key->n) == 0;
+}
+
+static void grow_cache(Program *p)
+{
+	Cached *old = p->cache;
+	int cap = p->cache_cap;
+	p->cache_cap = cap ? 2 * cap : 1024;
+	p->cache = NEWN(p->arena, Cached, p->cache_cap);
+	for (int i = 0; i < cap; i++) {
+		uint64_t to = old[i].hash >> 7;
+		while (old[i].id && p->cache[to & (uint64_t)(p->cache_cap - 1)].id)
+			to++;
+		if (old[i].id)
+			p->cache[to & (uint64_t)(p->cache_cap - 1)] = old[i];
 	}
-	for (uint64_t i = key >> 7;; i++) {
+}
+
+/* Where the point's letter is; id 0: it was not made yet. */
+static Cached *cached(Program *p, const PointKey *key)
+{
+	uint64_t hash = hash_of_key(key);
+	if (2 * p->ncache >= p->cache_cap)
+		grow_cache(p);
+	for (uint64_t i = hash >> 7;; i++) {
 		Cached *c = &p->cache[i & (uint64_t)(p->cache_cap - 1)];
-		if (c->id && c->key != key)
+		if (c->id && !same_key(c, key, hash))
 			continue;
-		p->ncache +=
-			!c->id; /* an upper bound: a letter that is not decided leaves no entry */
-		c->key = key;
+		c->hash = hash;
 		return c;
 	}
+}
+
+static void keep(Program *p, Cached *c, const PointKey *key, int id)
+{
+	uint32_t *copy = arena_alloc(p->arena, sizeof *copy * (size_t)key->n);
+	memcpy(copy, key->at, sizeof *copy * (size_t)key->n);
+	c->key = copy;
+	c->n = key->n;
+	c->id = id;
+	p->ncache++;
 }
 
 static bool find_bases(Program *p, const Point *at, int64_t *base)
@@ -423,9 +472,12 @@ const Letter *program_letter(void *program, const Point *at, int *id)
 		*id = 0;
 		return NULL;
 	}
-	Cached *c = cached(p, key_of_point(p, at, base));
-	if (!c->id)
-		c->id = make(p, at, base);
-	*id = c->id ? c->id : p->lacks;
-	return c->id ? &p->letters.at[c->id - 1].letter : NULL;
+	PointKey key = {.n = 0};
+	put_point(p, at, base, &key);
+	Cached *c = cached(p, &key);
+	int made = c->id ? c->id : make(p, at, base);
+	if (made && !c->id)
+		keep(p, c, &key, made);
+	*id = made ? made : p->lacks;
+	return made ? &p->letters.at[made - 1].letter : NULL;
 }

@@ -3,7 +3,7 @@
 
 enum { FAR = 1 << 30 }; /* as good as infinite: nothing here counts so far */
 
-static int64_t gcd(int64_t a, int64_t b)
+int64_t num_gcd(int64_t a, int64_t b)
 {
 	a = a < 0 ? -a : a;
 	b = b < 0 ? -b : b;
@@ -19,7 +19,7 @@ int64_t lcm(int64_t a, int64_t b)
 {
 	if (!a || !b)
 		return 0;
-	int64_t q = a / gcd(a, b);
+	int64_t q = a / num_gcd(a, b);
 	return q > FAR / b ? FAR : q * b;
 }
 
@@ -80,7 +80,7 @@ void env_put(Env *e, const char *name, Num v)
 Num num_add(Num a, Num b)
 {
 	bool low = a.lo == -FAR || b.lo == -FAR, high = a.hi == FAR || b.hi == FAR;
-	return make(low ? -FAR : a.lo + b.lo, high ? FAR : a.hi + b.hi, gcd(a.mod, b.mod),
+	return make(low ? -FAR : a.lo + b.lo, high ? FAR : a.hi + b.hi, num_gcd(a.mod, b.mod),
 		    a.res + b.res);
 }
 
@@ -100,7 +100,7 @@ static Num mul(Num a, Num b)
 		return mul_by(a, c);
 	if (num_is_exact(a, &c))
 		return mul_by(b, c);
-	int64_t mod = gcd(a.mod, b.mod);
+	int64_t mod = num_gcd(a.mod, b.mod);
 	if (a.lo < 0 || b.lo < 0)
 		return make(-FAR, FAR, mod, a.res * b.res);
 	bool far = a.hi == FAR || b.hi == FAR;
@@ -124,7 +124,7 @@ Num num_mod(Num a, int64_t m)
 		return num_exact(floor_mod(a.res, m));
 	if (a.lo != -FAR && a.hi != FAR && floor_div(a.lo, m) == floor_div(a.hi, m))
 		return make(floor_mod(a.lo, m), floor_mod(a.hi, m), 1, 0);
-	return make(0, m - 1, gcd(a.mod, m), a.res);
+	return make(0, m - 1, num_gcd(a.mod, m), a.res);
 }
 
 static Num extreme(Num a, Num b, bool least)
@@ -135,7 +135,7 @@ static Num extreme(Num a, Num b, bool least)
 		return b;
 	int64_t lo = least == (a.lo < b.lo) ? a.lo : b.lo;
 	int64_t hi = least == (a.hi < b.hi) ? a.hi : b.hi;
-	return make(lo, hi, gcd(gcd(a.mod, b.mod), a.res - b.res), a.res);
+	return make(lo, hi, num_gcd(num_gcd(a.mod, b.mod), a.res - b.res), a.res);
 }
 
 static Num truth(bool yes, bool no)
@@ -145,7 +145,7 @@ static Num truth(bool yes, bool no)
 
 static Num equal(Num a, Num b)
 {
-	int64_t x, y, m = gcd(a.mod, b.mod);
+	int64_t x, y, m = num_gcd(a.mod, b.mod);
 	bool both = num_is_exact(a, &x) && num_is_exact(b, &y);
 	bool apart = a.hi < b.lo || b.hi < a.lo || (m && floor_mod(a.res - b.res, m));
 	return truth(both && x == y, apart || (both && x != y));
@@ -238,7 +238,7 @@ void ix_needs(const Ix *x, int64_t q, void (*needs)(void *user, const char *name
 	} else if (x->kind == IX_MOD && ix_is_const(x->b, &c)) {
 		ix_needs(x->a, c, needs, user);
 	} else if (x->kind == IX_MUL && ix_is_const(x->b, &c) && c) {
-		ix_needs(x->a, q / gcd(q, c), needs, user);
+		ix_needs(x->a, q / num_gcd(q, c), needs, user);
 	} else {
 		bool same = x->kind == IX_ADD || x->kind == IX_MUL || x->kind == IX_MIN ||
 			    x->kind == IX_MAX;

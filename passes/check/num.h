@@ -30,5 +30,6 @@ void env_put(Env *e, const char *name, Num v);
 void ix_needs(const Ix *x, int64_t q, void (*needs)(void *user, const char *name, int64_t q),
 	      void *user);
 int64_t lcm(int64_t a, int64_t b); /* saturates */
+int64_t num_gcd(int64_t a, int64_t b);
 
 #endif

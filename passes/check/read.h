@@ -38,6 +38,7 @@ typedef struct {
 typedef struct {
 	Program *p;
 	IxFacts facts;
+	VEC(Named) equals;  /* sizes that facts say are another */
 	VEC(Simple) simple; /* asked for before: agents have much in common */
 	const char *warp, *tid;
 	VEC(const Val *) accs;
@@ -76,6 +77,11 @@ bool read_only_reads(const Op *op);      /* nothing in it waits or writes shared
 const Op *read_outer_loop(const Op *op); /* NULL: it is in none */
 bool read_is_plain(const Op *op);        /* no barrier in it, nothing asynchronous */
 bool read_is_shared_loop(const Reader *r, const Op *op);
+
+/* clauses.c: what facts say of sizes */
+void read_equals(Reader *r);
+void read_put_equals(Reader *r, View *v);
+void read_residue(Reader *r, const Ix *x, int64_t *mod, int64_t *res); /* mod 0: any */
 
 bool read_statics(Reader *r); /* statics.c: storage, boxes, counts, registers */
 PartSet read_part(const Reader *r, const Op *op, int from, int to, int64_t *bytes);

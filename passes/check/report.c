@@ -124,7 +124,7 @@ static bool shortest(Program *p, const WordsResult *w, int more, int64_t *tiles,
 	for (int64_t size = 0; size <= T + N; size++)
 		for (*tiles = p->words.tiles ? 0 : 1; *tiles <= N && *tiles <= size + 1; ++*tiles) {
 			*trips = size - *tiles + (p->words.tiles ? 0 : 1);
-			if (*trips < p->words.trips_lo || *trips > T)
+			if (!words_take(&p->words, *trips) || *trips > T)
 				continue;
 			if (fails(p, *tiles, *trips, run, why))
 				return true;

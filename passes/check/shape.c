@@ -150,6 +150,7 @@ static bool share_trips(Reader *r, const AllLoops *all, int depth)
 	r->trips = x->trip;
 	w->trips_lo = x->lo < 0 ? 0 : x->lo;
 	w->trips_hi = x->hi;
+	read_residue(r, x->trip, &w->trips_mod, &w->trips_res);
 	return true;
 }
 

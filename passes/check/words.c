@@ -4,6 +4,7 @@
  * only repeat it.
  *     T = 0, 1, 2, ..  tiles until (state, tile mod period) was seen  ->  proved for all T and N
  */
+#include "passes/check/num.h"
 #include "passes/check/words.h"
 
 #include <stdlib.h>
@@ -47,6 +48,32 @@ typedef struct {
 } Explorer;
 
 enum { NOWHERE = -1 };
+
+/* ------------------------------------------------------------------ trip counts */
+/* Mod 0: any. */
+static bool is_residue(int64_t mod, int64_t res, int64_t trips)
+{
+	return !mod || (trips - res) % mod == 0;
+}
+
+bool words_take(const Words *w, int64_t trips)
+{
+	return trips >= w->trips_lo && trips <= w->trips_hi &&
+	       is_residue(w->trips_mod, w->trips_res, trips);
+}
+
+bool words_may_take(const Words *w, int64_t trips)
+{
+	int64_t mod = w->trips_mod ? num_gcd(w->trips_mod, w->trip_period) : 0;
+	return is_residue(mod, w->trips_res, trips);
+}
+
+/* Trip counts in a row, of those that facts allow, which have all residues that there are. */
+static int64_t residues_of(const Words *w)
+{
+	return w->trips_mod ? w->trip_repeat / num_gcd(w->trips_mod, w->trip_repeat)
+			    : w->trip_repeat;
+}
 
 /* ------------------------------------------------------------------ maps */
 static uint64_t mix(uint64_t h)
@@ -319,10 +346,13 @@ static void explore(Explorer *e)
 	Point p = point(e, SEG_START, 0, STEADY, 0);
 	int start = node_of(e, state_new(e->m, e->arena));
 	int64_t settled = 0; /* trip counts in a row whose inner loops all recur */
-	int64_t most = w->trips_lo + 4 * e->limits.clamp.trip + 40 * w->trip_period;
+	int64_t more = 40 * (w->trip_period + w->trips_mod);
+	int64_t most = w->trips_lo + 4 * e->limits.clamp.trip + more;
 	for (int64_t t = w->trips_lo;; t++) {
-		if (t > w->trips_hi || settled == w->trip_repeat || (t && !w->inner))
+		if (t > w->trips_hi || settled == residues_of(w) || (t && !w->inner))
 			return;
+		if (!words_take(w, t))
+			continue;
 		if (t > most) {
 			e->out->limit = "trip counts";
 			fail(e, WORDS_LIMIT, &p);

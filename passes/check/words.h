@@ -39,6 +39,7 @@ typedef struct {
 	bool uses_left; /* a letter depends on how many tiles are left */
 	int inner;      /* inner loops of one tile, all of the same trip count */
 	int64_t trips_lo, trips_hi;
+	int64_t trips_mod, trips_res;     /* they are trips_res modulo trips_mod; mod 0: any */
 	int64_t tile_period, trip_period; /* residues that decide what a letter is */
 	int64_t tile_repeat, trip_repeat; /* the same, when slots are named in frames */
 	int ways; /* each tile chooses one, for all its letters: 0..ways - 1; at least 1 */
@@ -53,6 +54,11 @@ typedef struct {
 	 * says, and *id is LACKS_*, which clamps are too low. */
 	const Letter *(*letter)(void *user, const Point *p, int *id);
 } Words;
+
+/* Whether facts allow main loops of so many trips. */
+bool words_take(const Words *w, int64_t trips);
+/* The same of their residue alone, modulo the period of trips. */
+bool words_may_take(const Words *w, int64_t trips);
 
 typedef struct {
 	enum {

@@ -25,3 +25,8 @@ try 'bf16 (256,K):(K,1), B : bf16 (192,K):(K,1), D : out bf16 (256,192):(192,1))
 try 'bf16 (256,256):(256,1), B : bf16 (96,256):(256,1), D : out bf16 (256,96):(96,1))'
 try "$head where K % 64 == 0, K >= 256"
 try "$head where K <= 512, M <= 128"
+try "$head where K % 256 == 0"
+try "$head where K % 512 == 0, K >= 1024, K <= 4096"
+try "$head where K % 192 == 0, K % 256 == 64"
+try "$head where K % 65536 == 0, N % 8 == 0"
+try "$head where K == N"
