@@ -110,7 +110,7 @@ Rec *copy_touch(Warp *w, const Ins *in, u32 lane, Cta *cta, u32 offset, u32 byte
 				      .in = in,
 				      .lane = lane,
 				      .write = write,
-				      .async = in->run != run_cp_async,
+				      .async = in->run != run_cp_async && in->run != run_st_async,
 				      .actor = actor,
 				      .clock = clock,
 				      .what = what});

@@ -236,10 +236,10 @@ static void conflict(const Access *a, const Cta *cta, u32 offset, const Rec *r, 
 	line_name(a->w->cluster, (u32)r->in->line, &line);
 	if (proxy)
 		report(a->w, a->in, (s32)a->lane, SIM_PROXY,
-		       "%s %ss %s, which warp %u of CTA rank %u wrote through the generic proxy "
+		       "%s %ss %s, which warp %u of CTA rank %u %s through the generic proxy "
 		       "(%s) with no fence.proxy.async between",
 		       a->what ? a->what : "async proxy", verb(a->write), t.at, v->id, v->cta->rank,
-		       line.at);
+		       r->write ? "wrote" : "read", line.at);
 	else
 		report(a->w, a->in, (s32)a->lane, SIM_RACE,
 		       "%s%s of %s is not ordered after the %s%s%s of warp %u of CTA rank %u at "
@@ -252,7 +252,8 @@ static void conflict(const Access *a, const Cta *cta, u32 offset, const Rec *r, 
 	text_free(&line);
 }
 
-/* Whether what r says happened before a; reports what does not. */
+/* Whether what r says happened before a; reports what does not. Asynchronous accesses need a fence
+ * behind the generic ones that they conflict with, reads as well, by whoever knows of them. */
 static void order(const Access *a, const Cta *cta, u32 offset, const Rec *r)
 {
 	const Know *k = &a->w->know;
@@ -262,11 +263,21 @@ static void order(const Access *a, const Cta *cta, u32 offset, const Rec *r)
 		return;
 	if (clock_of(&k->seen, r->actor) < r->clock)
 		conflict(a, cta, offset, r, false);
-	else if (a->async && r->write && !r->async && clock_of(&k->fenced, r->actor) < r->clock)
+	else if (a->async && !r->async && clock_of(&k->fenced, r->actor) < r->clock)
 		conflict(a, cta, offset, r, true);
 }
 
-/* The set with r added; reads that r knows of are covered by it. */
+/* Whether who is ordered after me, a read of a, is ordered after old too. A fence behind an
+ * asynchronous read need not be one behind a generic read before it. */
+static bool covers(const Access *a, const Rec *me, const Rec *old)
+{
+	const Know *k = &a->w->know;
+	if (old->actor == me->actor)
+		return old->clock <= me->clock;
+	return clock_of(me->async && !old->async ? &k->fenced : &k->seen, old->actor) >= old->clock;
+}
+
+/* The set with me added; reads that it covers are left out. */
 static u32 set_add(const Access *a, u32 set, const Rec *me)
 {
 	struct Records *r = a->w->cluster->records;
@@ -278,10 +289,7 @@ static u32 set_add(const Access *a, u32 set, const Rec *me)
 		const Rec *old = r->recs[r->pool[set + 1 + i]];
 		if (old == me)
 			return set;
-		bool covered = old->actor == me->actor
-				       ? old->clock <= me->clock
-				       : clock_of(&a->w->know.seen, old->actor) >= old->clock;
-		if (!covered && k + 1 < MOST_READERS)
+		if (!covers(a, me, old) && k + 1 < MOST_READERS)
 			to[++k] = old->id;
 	}
 	to[++k] = me->id;

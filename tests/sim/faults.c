@@ -47,6 +47,18 @@ static const char head[] =
 	"mov.b16 %rs0, 3;\nsetp.eq.u32 %p6, %r1, 0;\nand.pred %p6, %p6, %p0;\n"                  \
 	"@%p6 cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes." \
 	"multicast::cluster [" at "], [%rd1, {0, 0}], [bar], %rs0;\n"
+#define FENCE "fence.proxy.async.shared::cta;\n"
+#define STORE                                                                              \
+	"@%p0 cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd1, {0, 0}], " \
+	"[tile];\n@%p0 cp.async.bulk.commit_group;\n@%p0 cp.async.bulk.wait_group.read 0;\n"
+/* Two warps wait for bar, read and arrive at bar2, which thread 0 waits for. */
+#define READ_AND_RELEASE(read)                                                                \
+	INIT(1)                                                                               \
+	"@%p0 mbarrier.init.shared::cta.b64 [bar2], 2;\n" SYNC EXPECT(1024) LOAD("tile")      \
+		WAIT("W", 0) SYNC read                                                        \
+		"and.b32 %r9, %r0, 31;\n"                                                     \
+		"setp.eq.u32 %p6, %r9, 0;\n@%p6 mbarrier.arrive.shared::cta.b64 _, [bar2];\n" \
+		"V: mbarrier.try_wait.parity.shared::cta.b64 %p1, [bar2], 0;\n@!%p1 bra V;\n"
 #define LDMATRIX                                        \
 	"and.b32 %r8, %r3, 28;\nshl.b32 %r8, %r8, 2;\n" \
 	"add.u32 %r8, %r8, %r4;\n"                      \
@@ -151,7 +163,7 @@ static const Case cases[] = {
 		 "fence.mbarrier_init.release.cluster;\n" CLUSTER_SYNC EXPECT(1024) MULTICAST(
 			 "tile")
 			 WAIT("W",
-			      0) "ld.shared.u32 %r7, [%r5];\nmov.u32 %r22, "
+			      0) "ld.shared.u32 %r7, [%r5];\n" FENCE "mov.u32 %r22, "
 				 "bar2;\nmapa.shared::cluster.u32 %r23, %r22, "
 				 "0;\n@ @%p0 mbarrier.arrive.release.cluster.shared::cluster.b64 "
 				 "_, [%r23];\n" EXPECT(
@@ -200,12 +212,12 @@ static const Case cases[] = {
 		 LOAD("tile") "@ W0: mbarrier.try_wait.parity.shared::cta.b64 "
 			      "%p1, [bar], 0;\n@ @!%p1 bra W0;\n" LDMATRIX WAIT("W", 0)},
 	{"a TMA load over what ldmatrix still reads", 1, 64, SIM_RACE, "is not ordered after the",
-	 INIT(1) SYNC EXPECT(1024) LOAD("tile") WAIT("W", 0) SYNC LDMATRIX
+	 INIT(1) SYNC EXPECT(1024) LOAD("tile") WAIT("W", 0) SYNC LDMATRIX FENCE
 	 "@ bar.sync 0;\n" EXPECT(1024) LOAD("tile") WAIT("W2", 1)},
 	{"a TMA load over what another warp still loads", 1, 64, SIM_RACE,
 	 "is not ordered after the",
 	 INIT(1) "@%p0 mbarrier.init.shared::cta.b64 [bar2], 2;\n" SYNC EXPECT(1024) LOAD("tile")
-		 WAIT("W", 0) SYNC "ld.shared.u32 %r7, [%r5];\nand.b32 %r9, %r0, 31;\n"
+		 WAIT("W", 0) SYNC "ld.shared.u32 %r7, [%r5];\n" FENCE "and.b32 %r9, %r0, 31;\n"
 				   "setp.eq.u32 %p6, %r9, 0;\n"
 				   "@ @%p6 mbarrier.arrive.shared::cta.b64 _, [bar2];\n"
 				   "@ V: mbarrier.try_wait.parity.shared::cta.b64 %p1, [bar2], 0;\n"
@@ -232,6 +244,26 @@ static const Case cases[] = {
 	 "st.shared.u32 [%r5], %r0;\n@ fence.proxy.async.shared::cta;\n" SYNC
 	 "@%p0 cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd1, {0, 0}], [tile];\n"
 	 "@%p0 cp.async.bulk.commit_group;\n@%p0 cp.async.bulk.wait_group 0;\n"},
+	{"a TMA load over what was written and not fenced", 1, 64, SIM_PROXY,
+	 "TMA load writes tile+0x80, which warp 1 of CTA rank 0 wrote through the generic proxy",
+	 INIT(1) SYNC "setp.eq.u32 %p6, %r2, 1;\n@%p6 st.shared.u32 [%r5], 0;\n"
+		      "@ fence.proxy.async.shared::cta;\n" SYNC EXPECT(1024) LOAD("tile")
+			      WAIT("W", 0)},
+	{"a TMA load over what ldmatrix has read, not fenced", 1, 64, SIM_PROXY,
+	 "read through the generic proxy",
+	 READ_AND_RELEASE(LDMATRIX "@ " FENCE) EXPECT(1024) LOAD("tile") WAIT("W2", 1)},
+	{"a TMA load over what threads have read, not fenced", 1, 64, SIM_PROXY,
+	 "TMA load writes tile, which warp",
+	 READ_AND_RELEASE("ld.shared.u32 %r7, [%r5];\n@ " FENCE) EXPECT(1024) LOAD("tile")
+		 WAIT("W2", 1)},
+	{"a TMA load over what threads have read, fenced too early", 1, 64, SIM_PROXY,
+	 "read through the generic proxy",
+	 READ_AND_RELEASE(FENCE "ld.shared.u32 %r7, [%r5];\n@ " FENCE) EXPECT(1024) LOAD("tile")
+		 WAIT("W2", 1)},
+	{"a TMA load over what threads and then a TMA store have read", 1, 64, SIM_PROXY,
+	 "read through the generic proxy",
+	 READ_AND_RELEASE("ld.shared.u32 %r7, [%r5];\n@ " FENCE) STORE EXPECT(1024) LOAD("tile")
+		 WAIT("W2", 1)},
 	{"exit while a peer still writes here", 2, 32, SIM_EXIT, "CTA rank 1",
 	 INIT(1) CLUSTER_SYNC
 	 "setp.eq.u32 %p5, %r1, 1;\n@ setp.ne.u32 %p5, %r1, %r1;\n@%p5 bra END;\n" EXPECT(

@@ -54,6 +54,7 @@ extern "C" __global__ void __cluster_dims__(2) multicast_sum(const int *x, int *
 			int s = k % RING;
 			wait(&full[s], k / RING % 2);
 			sum += tile[s][t];
+			ptx::fence_proxy_async(ptx::space_shared);
 			asm volatile("bar.sync 1, 128;" ::: "memory");
 			if (t == 0)
 				arrive_at_rank_0(&empty[s]);
