@@ -82,8 +82,8 @@ DSL_API dsl_status dsl_event_destroy(dsl_event *event);
 
 /* module.c: a module is a cubin on one device, or a PTX text, whose kernels dsl_launch_raw takes.
  * Bytes are copied. Loading the same bytes again on a
- * device gives the same module; each load is undone by one unload. Texts live as long as it does.
- */
+ * device gives the same module; each load is undone by one unload, and one more is
+ * DSL_ERR_INVALID. Texts live as long as it does. */
 DSL_API dsl_status dsl_module_load(dsl_device *dev, const char *path, dsl_module **out);
 DSL_API dsl_status dsl_module_load_data(dsl_device *dev, const void *bytes, size_t size,
 					dsl_module **out);

@@ -8,6 +8,41 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* All modules that are loaded, so that a handle that is none any more is known without a look
+ * behind it. */
+static pthread_mutex_t live_lock = PTHREAD_MUTEX_INITIALIZER;
+static dsl_module *live;
+
+static void live_add(dsl_module *m)
+{
+	pthread_mutex_lock(&live_lock);
+	m->next_live = live;
+	live = m;
+	pthread_mutex_unlock(&live_lock);
+}
+
+static void live_remove(const dsl_module *m)
+{
+	pthread_mutex_lock(&live_lock);
+	dsl_module **at = &live;
+	while (*at != m)
+		at = &(*at)->next_live;
+	*at = m->next_live;
+	pthread_mutex_unlock(&live_lock);
+}
+
+/* The device of a module, NULL where it is not loaded. */
+static dsl_device *live_device(const dsl_module *m)
+{
+	pthread_mutex_lock(&live_lock);
+	const dsl_module *at = live;
+	while (at && at != m)
+		at = at->next_live;
+	dsl_device *dev = at ? at->dev : NULL;
+	pthread_mutex_unlock(&live_lock);
+	return dev;
+}
+
 static void module_free(dsl_module *m)
 {
 	for (int i = 0; m->plans && i < m->desc->nkernels; i++)
@@ -146,6 +181,7 @@ dsl_status dsl_module_load_data(dsl_device *dev, const void *bytes, size_t size,
 		if (!st) {
 			m->next = dev->modules;
 			dev->modules = m;
+			live_add(m);
 		}
 	}
 	pthread_mutex_unlock(&dev->lock);
@@ -196,37 +232,48 @@ dsl_status dsl_module_load(dsl_device *dev, const char *path, dsl_module **out)
 	return st;
 }
 
-static void module_unlink(dsl_module *m)
+/* Where the device's list has m, or its end. */
+static dsl_module **module_at(dsl_device *dev, const dsl_module *m)
 {
-	dsl_module **at = &m->dev->modules;
-	while (*at != m)
+	dsl_module **at = &dev->modules;
+	while (*at && *at != m)
 		at = &(*at)->next;
-	*at = m->next;
+	return at;
 }
 
-static void module_drop(dsl_module *m)
+static void module_drop(dsl_module **at)
 {
-	module_unlink(m);
+	dsl_module *m = *at;
+	*at = m->next;
+	live_remove(m);
 	m->dev->ops->module_unload(m->dev, m);
 	module_free(m);
 }
 
 dsl_status dsl_module_unload(dsl_module *mod)
 {
+	dsl_device *dev = mod ? live_device(mod) : NULL;
+	bool known = false;
 	if (!mod)
 		return DSL_OK;
-	dsl_device *dev = mod->dev;
-	pthread_mutex_lock(&dev->lock);
-	if (--mod->uses == 0)
-		module_drop(mod);
-	pthread_mutex_unlock(&dev->lock);
-	return DSL_OK;
+	if (dev) {
+		pthread_mutex_lock(&dev->lock);
+		dsl_module **at = module_at(dev, mod);
+		known = *at;
+		if (known && --mod->uses == 0)
+			module_drop(at);
+		pthread_mutex_unlock(&dev->lock);
+	}
+	return known ? DSL_OK
+		     : detail_fail(DSL_ERR_INVALID,
+				   "this module is not loaded: it was unloaded as often as it was "
+				   "loaded, or its device was closed");
 }
 
 void modules_free(dsl_device *dev)
 {
 	while (dev->modules)
-		module_drop(dev->modules);
+		module_drop(&dev->modules);
 }
 
 const char *dsl_module_manifest(const dsl_module *mod)

@@ -124,7 +124,7 @@ struct dsl_device {
 };
 struct dsl_module {
 	dsl_device *dev;
-	dsl_module *next;
+	dsl_module *next, *next_live; /* of the device; of the process */
 	int uses;
 	unsigned char *bytes;
 	size_t size;

@@ -14,7 +14,7 @@ typedef struct {
 	struct Memory *memory;
 	SimOptions opt;
 	char trace[256];
-	pthread_mutex_t run; /* memory and launches, one at a time */
+	pthread_mutex_t run; /* memory, copies, loads and launches, one at a time */
 } SimDevice;
 
 static SimDevice *sim_of(dsl_device *dev)
@@ -51,40 +51,52 @@ static dsl_status sim_mem_free(dsl_device *dev, dsl_addr addr)
 				(unsigned long long)addr);
 }
 
-static dsl_status span_at(SimDevice *s, dsl_addr addr, size_t size, void **host)
+/* The bytes at addr, with the device held so that they stay where they are, until span_leave. */
+static dsl_status span_enter(SimDevice *s, dsl_addr addr, size_t size, void **host)
 {
+	pthread_mutex_lock(&s->run);
 	*host = sim_host(s->memory, addr, size);
-	return *host ? DSL_OK
-		     : detail_fail(DSL_ERR_INVALID,
-				   "%zu bytes at 0x%llx are not inside one allocation", size,
-				   (unsigned long long)addr);
+	if (*host)
+		return DSL_OK;
+	pthread_mutex_unlock(&s->run);
+	return detail_fail(DSL_ERR_INVALID, "%zu bytes at 0x%llx are not inside one allocation",
+			   size, (unsigned long long)addr);
+}
+
+static dsl_status span_leave(SimDevice *s)
+{
+	pthread_mutex_unlock(&s->run);
+	return DSL_OK;
 }
 
 static dsl_status sim_copy_in(dsl_device *dev, dsl_addr to, const void *from, size_t size)
 {
 	void *host;
-	dsl_status st = span_at(sim_of(dev), to, size, &host);
-	if (!st)
-		memcpy(host, from, size);
-	return st;
+	dsl_status st = span_enter(sim_of(dev), to, size, &host);
+	if (st)
+		return st;
+	memcpy(host, from, size);
+	return span_leave(sim_of(dev));
 }
 
 static dsl_status sim_copy_out(dsl_device *dev, void *to, dsl_addr from, size_t size)
 {
 	void *host;
-	dsl_status st = span_at(sim_of(dev), from, size, &host);
-	if (!st)
-		memcpy(to, host, size);
-	return st;
+	dsl_status st = span_enter(sim_of(dev), from, size, &host);
+	if (st)
+		return st;
+	memcpy(to, host, size);
+	return span_leave(sim_of(dev));
 }
 
 static dsl_status sim_mem_set(dsl_device *dev, dsl_addr to, unsigned char byte, size_t size)
 {
 	void *host;
-	dsl_status st = span_at(sim_of(dev), to, size, &host);
-	if (!st)
-		memset(host, byte, size);
-	return st;
+	dsl_status st = span_enter(sim_of(dev), to, size, &host);
+	if (st)
+		return st;
+	memset(host, byte, size);
+	return span_leave(sim_of(dev));
 }
 
 static dsl_status sim_sync(dsl_device *dev)
@@ -160,6 +172,14 @@ static dsl_status kernels_check(dsl_module *mod, const struct SimModule *m)
 	return DSL_OK;
 }
 
+static void sim_module_unload(dsl_device *dev, dsl_module *mod)
+{
+	SimDevice *s = sim_of(dev);
+	pthread_mutex_lock(&s->run);
+	sim_unload(mod->handle);
+	pthread_mutex_unlock(&s->run);
+}
+
 static dsl_status sim_module_load(dsl_device *dev, dsl_module *mod)
 {
 	SimDevice *s = sim_of(dev);
@@ -168,24 +188,14 @@ static dsl_status sim_module_load(dsl_device *dev, dsl_module *mod)
 		return detail_fail(DSL_ERR_LOAD, "%s carries no PTX, which the simulator runs",
 				   mod->desc->source);
 	pthread_mutex_lock(&s->run);
-	struct SimModule *m = sim_load(s->memory, mod->ptx, mod->ptx_size, why, sizeof why);
+	mod->handle = sim_load(s->memory, mod->ptx, mod->ptx_size, why, sizeof why);
 	pthread_mutex_unlock(&s->run);
-	if (!m)
+	if (!mod->handle)
 		return detail_fail(DSL_ERR_LOAD, "%s: PTX %s", mod->desc->source, why);
-	dsl_status st = kernels_check(mod, m);
+	dsl_status st = kernels_check(mod, mod->handle);
 	if (st)
-		sim_unload(m);
-	else
-		mod->handle = m;
+		sim_module_unload(dev, mod);
 	return st;
-}
-
-static void sim_module_unload(dsl_device *dev, dsl_module *mod)
-{
-	SimDevice *s = sim_of(dev);
-	pthread_mutex_lock(&s->run);
-	sim_unload(mod->handle);
-	pthread_mutex_unlock(&s->run);
 }
 
 /* ------------------------------------------------------------------ launches */

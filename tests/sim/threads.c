@@ -1,0 +1,122 @@
+/* One simulated device in several threads: each keeps an array of its own right by copies, sets
+ * and launches while others allocate, free, load and unload. Under ASan and TSan this is where a
+ * look at memory that another thread moves shows. */
+#include "runtime/dsl.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+
+enum { ROUNDS = 300, WORDS = 32, HELD = 16 };
+
+/* Adds 1 to each word; a module of its own for each thread, so that loads and unloads happen. */
+#define TEXT(extra)                                                                     \
+	".version 8.0\n.target sm_90\n.address_size 64\n" extra                         \
+	".visible .entry inc(.param .u64 p)\n{\n.reg .b32 %r<4>;\n.reg .b64 %rd<4>;\n"  \
+	"ld.param.u64 %rd1, [p];\nmov.u32 %r1, %tid.x;\nmul.wide.u32 %rd2, %r1, 4;\n"   \
+	"add.u64 %rd1, %rd1, %rd2;\nld.global.u32 %r2, [%rd1];\nadd.u32 %r2, %r2, 1;\n" \
+	"st.global.u32 [%rd1], %r2;\nret;\n}\n"
+static const char *const texts[] = {TEXT(""), TEXT(".global .u32 a[64];\n")};
+
+static int inc(dsl_device *dev, const char *text, dsl_addr at)
+{
+	dsl_module *mod;
+	dsl_raw raw = {.size = sizeof raw,
+		       .grid = {1, 1, 1},
+		       .block = {WORDS, 1, 1},
+		       .params = &at,
+		       .param_bytes = sizeof at};
+	if (dsl_module_load_data(dev, text, strlen(text), &mod))
+		return 1;
+	int bad = dsl_launch_raw(mod, "inc", &raw) != DSL_OK;
+	return bad + (dsl_module_unload(mod) != DSL_OK);
+}
+
+static int copies(dsl_device *dev, const char *text)
+{
+	uint32_t words[WORDS];
+	dsl_addr at;
+	int bad = dsl_mem_alloc(dev, sizeof words, &at) != DSL_OK;
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		memset(words, 0, sizeof words);
+		words[i % WORDS] = i;
+		bad += dsl_mem_set(dev, at, 0xff, sizeof words) != DSL_OK;
+		bad += dsl_copy_in(dev, at, words, sizeof words) != DSL_OK;
+		bad += inc(dev, text, at);
+		memset(words, 0, sizeof words);
+		bad += dsl_copy_out(dev, words, at, sizeof words) != DSL_OK;
+		for (uint32_t k = 0; k < WORDS; k++)
+			bad += words[k] != (k == i % WORDS ? i : 0) + 1;
+	}
+	return bad + (dsl_mem_free(dev, at) != DSL_OK);
+}
+
+static void *copies_first(void *dev)
+{
+	return (void *)(intptr_t)copies(dev, texts[0]);
+}
+
+static void *copies_second(void *dev)
+{
+	return (void *)(intptr_t)copies(dev, texts[1]);
+}
+
+static void *allocations(void *dev)
+{
+	dsl_addr held[HELD] = {0};
+	intptr_t bad = 0;
+	for (int i = 0; i < ROUNDS * 20; i++) {
+		bad += dsl_mem_free(dev, held[i % HELD]) != DSL_OK;
+		bad += dsl_mem_alloc(dev, 64, &held[i % HELD]) != DSL_OK;
+	}
+	for (int i = 0; i < HELD; i++)
+		bad += dsl_mem_free(dev, held[i]) != DSL_OK;
+	return (void *)bad;
+}
+
+static void threads_share_a_device(void **state)
+{
+	static void *(*const work[])(void *) = {copies_first, allocations, copies_second,
+						copies_first, allocations};
+	enum { N = sizeof work / sizeof *work };
+	pthread_t t[N];
+	dsl_device *dev;
+	(void)state;
+	assert_int_equal(dsl_device_open("sim:threads=2", &dev), DSL_OK);
+	for (int i = 0; i < N; i++)
+		assert_int_equal(pthread_create(&t[i], NULL, work[i], dev), 0);
+	for (int i = 0; i < N; i++) {
+		void *bad;
+		pthread_join(t[i], &bad);
+		assert_null(bad);
+	}
+	dsl_device_close(dev);
+}
+
+static void unloaded_twice(void **state)
+{
+	dsl_device *dev, *other;
+	dsl_module *a, *b;
+	(void)state;
+	assert_int_equal(dsl_device_open("sim", &dev), DSL_OK);
+	assert_int_equal(dsl_device_open("sim", &other), DSL_OK);
+	assert_int_equal(dsl_module_load_data(dev, texts[0], strlen(texts[0]), &a), DSL_OK);
+	assert_int_equal(dsl_module_load_data(other, texts[1], strlen(texts[1]), &b), DSL_OK);
+	assert_int_equal(dsl_module_unload(a), DSL_OK);
+	assert_int_equal(dsl_module_unload(a), DSL_ERR_INVALID);
+	assert_non_null(strstr(dsl_detail(), "this module is not loaded"));
+	dsl_device_close(other);
+	assert_int_equal(dsl_module_unload(b), DSL_ERR_INVALID);
+	dsl_device_close(dev);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(threads_share_a_device),
+					   cmocka_unit_test(unloaded_twice)};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
