@@ -181,7 +181,10 @@ static CheckVerdict answer(Program *p, const WordsResult *w, CheckResult *out)
 		return unknown(p, out, p->loc,
 			       ctx_strf(c, "the verifier does not follow %s", program_vague(p)));
 	case WORDS_LIMIT:
-		break;
+		if (!why_is_open(w->why.id))
+			break;
+		return unknown(p, out, w->why.step ? w->why.step->op->loc : p->k->loc,
+			       report_why(p, &w->why));
 	}
 	return unknown(p, out, p->k->loc,
 		       ctx_strf(c, "it takes more than %d states or %d trip counts", w->states,

@@ -6,7 +6,14 @@
 
 #include <string.h>
 
-enum { WARP_LANES = 32 };
+bool why_is_open(WhyId id)
+{
+	static const bool open[WHY_COUNT] = {
+#define WHY(id, code, text) [WHY_##id] = D_##code == D_W0411,
+#include "passes/check/whys.def"
+	};
+	return open[id];
+}
 
 bool run_wrong(Run *r, WhyId id, int key, int cell, int other)
 {

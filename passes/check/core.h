@@ -93,8 +93,8 @@ typedef struct {
 	const Step *sent[MAX_RANKS][MAX_AGENTS]; /* by such a step */
 	/* layout: made by machine_layout */
 	int words, nfacts, holders; /* of a set of facts; who may know one */
-	int *f_init, *f_done, *f_prev, *f_seen, *f_came, *f_came_last, *f_wrote, *f_read, *f_made,
-		*f_fenced, *f_sent;
+	int *f_init, *f_done, *f_prev, *f_seen, *f_came, *f_came_last, *f_wrote, *f_read, *f_left,
+		*f_made, *f_fenced, *f_sent;
 	int *made, *fenced, nmade; /* those of f_made and f_fenced that there are */
 	int f_grid;                /* earlier launches are over */
 	uint64_t *all;
@@ -108,15 +108,22 @@ typedef struct {
 	uint64_t cells[MAX_CELLS / 64];
 	uint32_t acc, pad;
 } Group;
+/* What stands in an agent's way, more of which forbids more: states that are joined have both. */
+typedef struct {
+	/* Read through the generic proxy and not fenced since: by all lanes, by one; fenced by
+	 * all, which have not met since. */
+	uint64_t bare[MAX_CELLS / 64], bare_one[MAX_CELLS / 64], shut[MAX_CELLS / 64];
+	uint32_t dirty, none; /* accumulators used since the last wgmma.fence */
+} Owed;
 typedef struct {
 	Group mma[MAX_GROUPS], mma_open; /* committed, oldest first; since the last commit. Cells
 					  * are counted from the CTA's first */
 	Group bulk[MAX_GROUPS], bulk_open;
 	/* Read, written, written and then fenced by its lanes, which have not met since. */
 	uint64_t loose[MAX_CELLS / 64], wrote[MAX_CELLS / 64], fenced[MAX_CELLS / 64];
-	uint32_t dirty; /* accumulators used since the last wgmma.fence */
+	Owed owed;
 	int32_t regs;
-	uint8_t nmma, nbulk, gone;
+	uint8_t nmma, nbulk, gone, none;
 } AgentState;
 typedef struct {
 	int32_t need, arrived, tx;
@@ -135,6 +142,8 @@ typedef struct {
 	uint8_t gone; /* its bytes were written by way of another cell */
 } CellState;
 typedef struct State State; /* Machine.bytes bytes; equal states are equal bytes */
+
+bool why_is_open(WhyId id); /* the verifier does not follow it: unknown, not wrong */
 
 typedef struct {
 	WhyId id;

@@ -105,6 +105,7 @@ void machine_layout(Machine *m)
 	m->f_came = facts_where(m, m->nk, arrivers);
 	m->f_came_last = facts_where(m, m->nk, arrivers);
 	m->f_read = facts_where(m, m->nc, readers);
+	m->f_left = facts_where(m, m->nc, readers);
 	m->f_made = facts_where(m, m->nc, writers);
 	m->f_fenced = facts_where(m, m->nc, writers);
 	m->f_sent = facts_where(m, MAX_RANKS, m->senders);
@@ -172,8 +173,10 @@ static void never_written(const Machine *m, State *s, int cell)
 	c->mask = m->cells[cell].full;
 	c->readers = m->cells[cell].readers;
 	c->writers = m->cells[cell].writers;
-	for (int a = 0; a < m->na; a++)
+	for (int a = 0; a < m->na; a++) {
 		all_know(m, s, m->f_read[cell * m->na + a]);
+		all_know(m, s, m->f_left[cell * m->na + a]);
+	}
 }
 
 State *state_new(const Machine *m, Arena *a)
@@ -181,7 +184,7 @@ State *state_new(const Machine *m, Arena *a)
 	State *s = arena_alloc(a, m->bytes);
 	for (int i = 0; i < m->na; i++) {
 		agent_of(m, s, i)->regs = m->agents[i].regs;
-		agent_of(m, s, i)->dirty = ~0u;
+		agent_of(m, s, i)->owed.dirty = ~0u;
 	}
 	for (int i = 0; i < m->nk; i++) {
 		key_of(m, s, i)->need = m->keys[i].named ? m->keys[i].warps : 0;

@@ -25,9 +25,11 @@ static void put_all(uint64_t *set, const int *of_agent, AgentSet agents)
 static void idle_facts(const Machine *m, const State *s, uint64_t *set)
 {
 	memset(set, 0, sizeof *set * (size_t)m->words);
-	for (int i = 0; i < m->nc; i++)
-		put_all(set, m->f_read + i * m->na,
-			m->cells[i].readers & ~cell_of(m, loose(s), i)->readers);
+	for (int i = 0; i < m->nc; i++) {
+		AgentSet none = m->cells[i].readers & ~cell_of(m, loose(s), i)->readers;
+		put_all(set, m->f_read + i * m->na, none);
+		put_all(set, m->f_left + i * m->na, none);
+	}
 	for (int i = 0; i < m->nk; i++)
 		put_all(set, m->f_seen + i * m->na,
 			m->keys[i].waiters & ~key_of(m, loose(s), i)->waited);
@@ -57,7 +59,7 @@ static bool agents_alike(const Machine *m, const State *x, const State *y)
 {
 	for (int a = 0; a < m->na; a++)
 		if (!same_but(agent_of(m, loose(x), a), agent_of(m, loose(y), a),
-			      sizeof(AgentState), offsetof(AgentState, dirty), sizeof(uint32_t)))
+			      sizeof(AgentState), offsetof(AgentState, owed), sizeof(Owed)))
 			return false;
 	return true;
 }
@@ -110,6 +112,19 @@ static bool owe(AgentSet *to, AgentSet set)
 	return more;
 }
 
+static bool owe_words(Owed *to, const Owed *of)
+{
+	uint64_t x[sizeof *to / 8], y[sizeof *to / 8], more = 0;
+	memcpy(x, to, sizeof x);
+	memcpy(y, of, sizeof y);
+	for (size_t i = 0; i < COUNTOF(x); i++) {
+		more |= y[i] & ~x[i];
+		x[i] |= y[i];
+	}
+	memcpy(to, x, sizeof x);
+	return more != 0;
+}
+
 /* Into `to`, both settled and alike. Whether it is another state then. */
 bool state_join(const Machine *m, State *to, const State *s)
 {
@@ -120,11 +135,8 @@ bool state_join(const Machine *m, State *to, const State *s)
 		more |= (at[i] & ~from[i]) != 0;
 		at[i] &= from[i];
 	}
-	for (int a = 0; a < m->na; a++) {
-		uint32_t *dirty = &agent_of(m, to, a)->dirty, its = agent_of(m, loose(s), a)->dirty;
-		more |= (its & ~*dirty) != 0;
-		*dirty |= its;
-	}
+	for (int a = 0; a < m->na; a++)
+		more |= owe_words(&agent_of(m, to, a)->owed, &agent_of(m, loose(s), a)->owed);
 	for (int i = 0; i < m->nk; i++)
 		more |= owe(&key_of(m, to, i)->waited, key_of(m, loose(s), i)->waited);
 	for (int i = 0; i < m->nc; i++)

@@ -46,9 +46,17 @@ static bool may_overwrite(Run *r, int cell)
 	return reader < 0 || run_wrong(r, WHY_OVERWRITE, -1, cell, reader);
 }
 
+/* A copy writes through the async proxy: who read through the generic one has fenced that. */
+static bool readers_fenced(Run *r, int cell, WhyId why)
+{
+	const CellState *c = cell_of(r->m, r->s, cell);
+	int reader = unknown_of(r, r->m->f_left, cell, c->readers);
+	return reader < 0 || run_wrong(r, why, -1, cell, reader);
+}
+
 /* What had a byte in common with the cell was read and its reads are over; from now on it is no
  * more. */
-static bool take_bytes(Run *r, int cell)
+static bool take_bytes(Run *r, int cell, bool async)
 {
 	const Cell *c = &r->m->cells[cell];
 	const uint64_t *over = r->m->physical ? c->over : c->over_turned;
@@ -62,6 +70,8 @@ static bool take_bytes(Run *r, int cell)
 			int reader = unknown_of(r, r->m->f_read, i, o->readers);
 			if (reader >= 0)
 				return run_wrong(r, WHY_OVER_READ, -1, i, reader);
+			if (async && !readers_fenced(r, i, WHY_OVER_PROXY))
+				return false;
 			o->gone = 1;
 		}
 	return true;
@@ -90,8 +100,12 @@ static bool load_starts(Run *r, const Step *st)
 	}
 	if (c->pending < 0 && c->mask && !knows(r, r->m->f_wrote[st->cell]))
 		return run_wrong(r, WHY_UNORDERED, -1, st->cell, -1);
-	if (unknown_of(r, r->m->f_fenced, st->cell, c->writers) >= 0)
+	int writer = unknown_of(r, r->m->f_made, st->cell, c->writers);
+	if (writer >= 0)
 		return run_wrong(r, WHY_UNORDERED, -1, st->cell, -1);
+	writer = unknown_of(r, r->m->f_fenced, st->cell, c->writers);
+	if (writer >= 0)
+		return run_wrong(r, WHY_WROTE_PROXY, -1, st->cell, writer);
 	if (c->mask & st->mask)
 		return run_wrong(r, WHY_TWICE, -1, st->cell, -1);
 	fact_forget(r->m, r->s, r->m->f_wrote[st->cell]);
@@ -105,7 +119,8 @@ static bool load(Run *r, const Step *st)
 	if (st->lanes != 1 || r->m->agents[r->agent].warps != 1)
 		return run_wrong(r, WHY_LANES, -1, st->cell, -1);
 	if (!run_can_arrive(r, st->key) || !global_ok(r) || !may_overwrite(r, st->cell) ||
-	    !take_bytes(r, st->cell) || !load_starts(r, st))
+	    !readers_fenced(r, st->cell, WHY_READ_PROXY) || !take_bytes(r, st->cell, true) ||
+	    !load_starts(r, st))
 		return false;
 	c->pending = st->key;
 	c->mask |= st->mask;
@@ -153,7 +168,7 @@ static void made(Run *r, const Step *st)
 static bool write(Run *r, const Step *st)
 {
 	CellState *c = cell_of(r->m, r->s, st->cell);
-	if (!may_overwrite(r, st->cell) || !take_bytes(r, st->cell))
+	if (!may_overwrite(r, st->cell) || !take_bytes(r, st->cell, false))
 		return false;
 	if (c->mode == CELL_WRITTEN && fenced_own(r, st->cell))
 		return run_wrong(r, WHY_UNREAD, -1, st->cell, -1);
@@ -164,19 +179,6 @@ static bool write(Run *r, const Step *st)
 	c->writers |= AGENT(r->agent);
 	made(r, st);
 	return true;
-}
-
-/* What it knows to be written through the generic proxy, the async proxy sees from now on. */
-static void fence(Run *r)
-{
-	const Machine *m = r->m;
-	AgentState *a = agent_of(m, r->s, r->agent);
-	int who[] = {knows_agent(m, r->agent), knows_own(m, r->agent)};
-	memcpy(a->fenced, a->wrote, sizeof a->fenced);
-	for (int i = 0; i < m->nmade; i++)
-		for (int j = 0; j < 2; j++)
-			if (fact_in(m, r->s, who[j], m->made[i]))
-				fact_set(m, r->s, who[j], m->fenced[i]);
 }
 
 /* ------------------------------------------------------------------ reads */
@@ -220,14 +222,17 @@ static bool read_starts(Run *r, int cell, bool async)
 		return false;
 	if (c->mode == CELL_WRITTEN) {
 		forget_all(r, r->m->f_read, cell, c->readers);
+		forget_all(r, r->m->f_left, cell, c->readers);
 		c->readers = 0;
 		c->mode = CELL_READ;
 	}
 	bool goes_on =
 		c->readers >> r->agent & 1 && reads_still(r, cell - cells_of(r->m, r->agent));
 	c->readers |= AGENT(r->agent);
-	if (!goes_on)
+	if (!goes_on) {
 		fact_forget(r->m, r->s, fact_of(r, r->m->f_read, cell, r->agent));
+		fact_forget(r->m, r->s, fact_of(r, r->m->f_left, cell, r->agent));
+	}
 	return true;
 }
 
@@ -237,16 +242,27 @@ static bool group_empty(const Group *g)
 	return !g->cells[0] && !g->cells[1] && !g->acc;
 }
 
+/* Reads through the generic proxy that the async proxy may not see before its writes. */
+static bool bars_copies(const Owed *o, int cell)
+{
+	return cell_in(o->bare, cell) || cell_in(o->bare_one, cell) || cell_in(o->shut, cell);
+}
+
 /* Reads of these cells by the agent end, but where others of its reads go on. */
 static void reads_end(Run *r, const uint64_t *cells)
 {
+	const Owed *owed = &agent_of(r->m, r->s, r->agent)->owed;
 	int first = cells_of(r->m, r->agent);
 	for (int w = 0; w < MAX_CELLS / 64; w++)
 		for (uint64_t bits = cells[w]; bits; bits &= bits - 1) {
 			int cell = 64 * w + __builtin_ctzll(bits);
-			if (!reads_still(r, cell))
+			if (reads_still(r, cell))
+				continue;
+			fact_make(r->m, r->s, r->agent,
+				  fact_of(r, r->m->f_read, first + cell, r->agent));
+			if (!bars_copies(owed, cell))
 				fact_make(r->m, r->s, r->agent,
-					  fact_of(r, r->m->f_read, first + cell, r->agent));
+					  fact_of(r, r->m->f_left, first + cell, r->agent));
 		}
 }
 
@@ -263,10 +279,12 @@ static void writes_end(Run *r, uint64_t *cells, const int *facts)
 void run_meet(Run *r)
 {
 	AgentState *a = agent_of(r->m, r->s, r->agent);
-	uint64_t loose[MAX_CELLS / 64];
-	memcpy(loose, a->loose, sizeof loose);
-	memset(a->loose, 0, sizeof a->loose);
-	reads_end(r, loose);
+	uint64_t over[MAX_CELLS / 64];
+	for (int w = 0; w < MAX_CELLS / 64; w++) {
+		over[w] = a->loose[w] | a->owed.shut[w];
+		a->loose[w] = a->owed.shut[w] = 0;
+	}
+	reads_end(r, over);
 	writes_end(r, a->wrote, r->m->f_made);
 	writes_end(r, a->fenced, r->m->f_fenced);
 }
@@ -280,10 +298,61 @@ static bool read(Run *r, const Step *st)
 	int cell = st->cell - cells_of(r->m, r->agent);
 	uint64_t cells[MAX_CELLS / 64] = {0};
 	cell_put(cells, cell, true);
-	if (st->lanes == 1)
+	if (st->lanes == 1) {
+		cell_put(a->owed.bare_one, cell, true);
 		reads_end(r, cells);
-	else
+	} else {
+		cell_put(a->owed.bare, cell, true);
 		cell_put(a->loose, cell, true);
+	}
+	return true;
+}
+
+/* Each lane orders what it read itself: for all of them it is done when they have met. */
+static void fence_reads(Run *r)
+{
+	Owed *owed = &agent_of(r->m, r->s, r->agent)->owed;
+	uint64_t one[MAX_CELLS / 64];
+	for (int w = 0; w < MAX_CELLS / 64; w++) {
+		owed->shut[w] |= owed->bare[w];
+		one[w] = owed->bare_one[w];
+		owed->bare[w] = owed->bare_one[w] = 0;
+	}
+	reads_end(r, one);
+}
+
+/* What it knows to be written through the generic proxy, the async proxy sees from now on. */
+static void fence_writes(Run *r)
+{
+	const Machine *m = r->m;
+	AgentState *a = agent_of(m, r->s, r->agent);
+	int who[] = {knows_agent(m, r->agent), knows_own(m, r->agent)};
+	memcpy(a->fenced, a->wrote, sizeof a->fenced);
+	for (int i = 0; i < m->nmade; i++)
+		for (int j = 0; j < 2; j++)
+			if (fact_in(m, r->s, who[j], m->made[i]))
+				fact_set(m, r->s, who[j], m->fenced[i]);
+}
+
+/* Whether it wrote, or knows of a write, that is not fenced; or one of its lanes read. */
+static bool has_unfenced(Run *r)
+{
+	const AgentState *a = agent_of(r->m, r->s, r->agent);
+	uint64_t some = 0;
+	for (int w = 0; w < MAX_CELLS / 64; w++)
+		some |= (a->wrote[w] & ~a->fenced[w]) | a->owed.bare_one[w];
+	for (int i = 0; i < r->m->nmade && !some; i++)
+		some = knows(r, r->m->made[i]) && !knows(r, r->m->fenced[i]);
+	return some != 0;
+}
+
+/* By some lanes it orders nothing that others read. */
+static bool fence(Run *r, const Step *st)
+{
+	if (st->lanes < WARP_LANES)
+		return !has_unfenced(r) || run_wrong(r, WHY_FENCE_LANES, -1, -1, -1);
+	fence_reads(r);
+	fence_writes(r);
 	return true;
 }
 
@@ -325,7 +394,7 @@ static uint32_t busy(const AgentState *a)
 static bool mma(Run *r, const Step *st)
 {
 	AgentState *a = agent_of(r->m, r->s, r->agent);
-	if (a->dirty & (uint32_t)st->mask)
+	if (a->owed.dirty & (uint32_t)st->mask)
 		return run_wrong(r, WHY_ACC_FENCE, -1, -1, -1);
 	for (int i = 0; i < 2; i++) {
 		int cell = i ? st->cell2 : st->cell;
@@ -345,7 +414,7 @@ static bool touch(Run *r, const Step *st)
 	AgentState *a = agent_of(r->m, r->s, r->agent);
 	if (busy(a) & (uint32_t)st->mask)
 		return run_wrong(r, WHY_ACC, -1, -1, -1);
-	a->dirty |= (uint32_t)st->mask;
+	a->owed.dirty |= (uint32_t)st->mask;
 	return true;
 }
 
@@ -399,12 +468,11 @@ bool run_memory(Run *r, const Step *st)
 	case STEP_WRITE:
 		return write(r, st);
 	case STEP_FENCE:
-		fence(r);
-		return true;
+		return fence(r, st);
 	case STEP_MMA:
 		return mma(r, st);
 	case STEP_MMA_FENCE:
-		a->dirty = 0;
+		a->owed.dirty = 0;
 		return true;
 	case STEP_MMA_COMMIT:
 		return commit(r, a->mma, &a->nmma, &a->mma_open);

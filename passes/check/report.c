@@ -69,6 +69,15 @@ static void put_why(const Machine *m, const Why *w, Buf *b)
 	}
 }
 
+const char *report_why(const Program *p, const Why *w)
+{
+	Buf b = {0};
+	put_why(&p->m, w, &b);
+	const char *text = ctx_str(p->k->ctx, b.s);
+	buf_free(&b);
+	return text;
+}
+
 static void put_step(const Machine *m, const Step *st, Buf *b)
 {
 	for (const char *s = step_texts[st->kind]; *s; s++) {

@@ -6,6 +6,7 @@
 #include "passes/check/extract.h"
 
 /* Finds the shortest run that shows what is wrong and reports it; false: none does. */
+const char *report_why(const Program *p, const Why *w); /* in a sentence */
 bool report_refuted(Program *p, const WordsResult *w, CheckResult *out);
 
 #endif

@@ -4,6 +4,8 @@
 
 #include "passes/check/core.h"
 
+enum { WARP_LANES = 32 };
+
 typedef struct {
 	const Machine *m;
 	State *s;

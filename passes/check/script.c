@@ -292,9 +292,7 @@ static bool put_sync(Reader *r, const Op *op)
 	case OP_FENCE_INIT:
 		return put_plain(r, op, STEP_FENCE_INIT);
 	case OP_FENCE_ASYNC:
-		return r->lanes == 32 ? put_plain(r, op, STEP_FENCE)
-				      : read_problem(r, D_W0411, op->loc,
-						     "a fence.proxy.async by some lanes of a warp");
+		return put_plain(r, op, STEP_FENCE);
 	case OP_WGMMA_FENCE:
 		return put_plain(r, op, STEP_MMA_FENCE);
 	case OP_WGMMA_COMMIT:
@@ -769,6 +767,40 @@ static void touch_apart(Script *s)
 			for_the_warp(&s->seg[seg], touches);
 }
 
+static bool is_of_all(const Items *items, uint64_t kinds)
+{
+	for (int i = 0; i < items->n; i++) {
+		const Item *it = items->at[i];
+		bool is = it->kind == ITEM_STEP && kinds >> it->step.kind & 1 && it->which == ~0u;
+		if (is || is_of_all(&it->body, kinds))
+			return true;
+	}
+	return false;
+}
+
+static void fence_for(Items *items, const Lanes *who)
+{
+	for (int i = 0; i < items->n; i++) {
+		Item *it = items->at[i];
+		if (is_partial(it, 1u << STEP_FENCE) && does_for(it, who))
+			it->step.lanes = 32;
+		fence_for(&it->body, who);
+	}
+}
+
+/* A fence by those lanes that do all that the warp does to memory is as good as one by all. */
+static void fence_apart(Script *s)
+{
+	uint64_t kinds = 1u << STEP_READ | 1u << STEP_WRITE | 1u << STEP_MMA | 1u << STEP_STORE |
+			 1u << STEP_LOAD | 1u << STEP_ARRIVE | 1u << STEP_EXPECT;
+	Lanes who = lanes_that(s, kinds);
+	for (int seg = 0; seg < SEG_COUNT; seg++)
+		if (is_of_all(&s->seg[seg], kinds))
+			return;
+	for (int seg = 0; seg < SEG_COUNT; seg++)
+		fence_for(&s->seg[seg], &who);
+}
+
 bool read_script(Reader *r, int agent)
 {
 	Ctx *c = r->p->k->ctx;
@@ -787,6 +819,7 @@ bool read_script(Reader *r, int agent)
 		return false;
 	keep_own(s);
 	touch_apart(s);
+	fence_apart(s);
 	/* with the last steps of others, who may wait for it at the cluster's barrier */
 	to_segment(r, r->p->words.tiles ? SEG_END : SEG_TILE + r->p->words.inner);
 	put(r, item_new(r, ITEM_STEP, s->role), STEP_EXIT);

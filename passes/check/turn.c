@@ -82,6 +82,7 @@ Turn *turn_new(const Machine *m, Arena *a, int64_t frame)
 	rename_where(m, m->f_came, m->nk, t->key, fact);
 	rename_where(m, m->f_came_last, m->nk, t->key, fact);
 	rename_where(m, m->f_read, m->nc, t->cell, fact);
+	rename_where(m, m->f_left, m->nc, t->cell, fact);
 	rename_where(m, m->f_made, m->nc, t->cell, fact);
 	rename_where(m, m->f_fenced, m->nc, t->cell, fact);
 	for (int i = 0; i < MAX_RANKS * m->na; i++)
@@ -153,6 +154,9 @@ static void turn_agent(const Turn *t, int first, AgentState *a)
 	turn_cells(t, first, a->loose);
 	turn_cells(t, first, a->wrote);
 	turn_cells(t, first, a->fenced);
+	turn_cells(t, first, a->owed.bare);
+	turn_cells(t, first, a->owed.bare_one);
+	turn_cells(t, first, a->owed.shut);
 }
 
 void turn_state(const Machine *m, const Turn *t, const State *old, State *to)

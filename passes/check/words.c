@@ -195,7 +195,7 @@ static int run_letter(Explorer *e, int node, const Letter *l, const Point *p)
 	bool ok = letter_run(e->m, s, l, NULL, NULL, &e->out->why) &&
 		  (p->seg != SEG_END || state_finish(e->m, s, &e->out->why));
 	if (!ok)
-		return fail(e, e->out->why.id == WHY_LIMIT ? WORDS_LIMIT : WORDS_REFUTED, p);
+		return fail(e, why_is_open(e->out->why.id) ? WORDS_LIMIT : WORDS_REFUTED, p);
 	if (!moves_on(e, p))
 		return node_of(e, s);
 	turn_state(e->m, turn_by(e, 1), s, e->turned);

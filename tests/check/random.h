@@ -12,7 +12,7 @@ enum {
 	RINGS = 3,
 	CTAS = 2,
 	NAMED = 6,
-	MOVES = 40, /* of a role, in one part */
+	MOVES = 48, /* of a role, in one part */
 	LOAD_BYTES = 16,
 	PERIOD = 4,
 	MOST_TRIPS = 7

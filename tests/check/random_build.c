@@ -55,6 +55,8 @@ static Step step_at(const Prog *p, const Move *m, int trip)
 				   m->rank * p->cta_cells);
 	if (m->lanes)
 		s.lanes = (int8_t)m->lanes;
+	else if (m->kind == STEP_FENCE)
+		s.lanes = 32;
 	if (m->kind == STEP_LOAD)
 		s.mask = m->part;
 	if (m->kind == STEP_MMA || m->kind == STEP_TOUCH)

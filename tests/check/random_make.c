@@ -141,6 +141,19 @@ static void put_frees(Source *s, int role, const Reader *r, BodyPart part)
 	}
 }
 
+/* What loads fill again, its readers fence. */
+static void put_generic_read(Source *s, int role, int ring, int lanes, bool each)
+{
+	bool meets = lanes > 1 && !each;
+	put(s, role, LOOP, on(STEP_READ, AT_FULL, ring, s->role[role].rank))->lanes = lanes;
+	if (meets && chance(20))
+		put(s, role, LOOP, plain(STEP_WARP, 0));
+	if (s->ring[ring].parts || chance(20))
+		put(s, role, LOOP, plain(STEP_FENCE, 0));
+	if (meets)
+		put(s, role, LOOP, plain(STEP_WARP, 0));
+}
+
 /* The read, to its end but for a late one. */
 static void put_read(Source *s, int role, const Reader *r)
 {
@@ -153,9 +166,7 @@ static void put_read(Source *s, int role, const Reader *r)
 		put(s, role, LOOP, plain(STEP_MMA_FENCE, 0));
 	if (r->way == BY_READ) {
 		int lanes = r->each || chance(40) ? 32 : 1;
-		put(s, role, LOOP, on(STEP_READ, AT_FULL, r->ring, rank))->lanes = lanes;
-		if (lanes > 1 && !r->each)
-			put(s, role, LOOP, plain(STEP_WARP, 0));
+		put_generic_read(s, role, r->ring, lanes, r->each);
 		return;
 	}
 	StepKind wait = mma ? STEP_MMA_WAIT : chance(50) ? STEP_BULK_READ : STEP_BULK_WAIT;
@@ -334,6 +345,21 @@ static void add_relay(Source *s, int ring, bool groups)
 	put_readers(s, rank, r, b, groups);
 }
 
+/* One role writes the slot, reads that back and loads over it. */
+static void add_refill(Source *s, int ring, bool groups)
+{
+	int rank = random_below(s->ctas), a = loader_of_rank(s, rank);
+	bool here[CTAS] = {rank == 0, rank == 1};
+	s->ring[ring].parts = 1;
+	put_turn(s, a, ring);
+	put_write(s, a, ring, chance(30), false);
+	put_generic_read(s, a, ring, chance(50) ? 32 : 1, false);
+	put_expect(s, a, ring);
+	put_loads(s, a, ring, here, 1);
+	Reader r = {.ring = ring, .by = ring, .free = {here[0], here[1]}};
+	put_readers(s, rank, r, a, groups);
+}
+
 /* Arrivals without data, there and back. */
 static void add_tokens(Source *s, int ring)
 {
@@ -443,6 +469,8 @@ static int add_ring(Source *s, int ring, bool groups, bool named)
 	}
 	if (groups && chance(20))
 		add_own_staging(s, ring);
+	else if (chance(12))
+		add_refill(s, ring, groups);
 	else if (how == 3)
 		add_tokens(s, ring);
 	else if (how == 4 || how == 5)

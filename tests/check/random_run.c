@@ -17,6 +17,8 @@ enum {
 	GENERIC = 4, /* fresh: parts loaded, or warps of the writing role, from this bit */
 	WAS_READ = 1,
 	FENCED_ALL = 12,
+	READ_BY = 16, /* marks: warps that read through the generic proxy, from this bit */
+	READERS = 240,
 	ACC = 24 /* bits of flight for registers */
 };
 
@@ -30,7 +32,7 @@ typedef struct {
 typedef struct {
 	uint16_t content[2]; /* of each part: 1 + warp * WORD + step that wrote it; 0: none */
 	uint8_t coming, fresh;
-	uint8_t marks; /* WAS_READ, and of fresh the warps whose writes are fenced */
+	uint8_t marks; /* WAS_READ, of fresh the warps whose writes are fenced, READERS */
 	uint8_t to;    /* barrier of what is coming */
 } CellNow;
 typedef union {
@@ -52,6 +54,7 @@ struct Runs {
 	uint32_t flight[WARPS][WORD + 1]; /* cells, registers of its groups before a step */
 	uint32_t loose[WARPS][WORD + 1];  /* cells that its lanes may still read */
 	uint32_t wrote[WARPS][WORD + 1];  /* .. write */
+	uint32_t bare[WARPS][WORD + 1];   /* .. read, with no fence for the async proxy since */
 	int length[WARPS], need[KEYS];
 	int saw[WARPS][WORD][3];     /* 1 + what was seen */
 	uint8_t filled[WARPS][WORD]; /* a write met unread content: fenced 1, not 2 */
@@ -169,12 +172,22 @@ static bool is_being_written(const Runs *r, const Now *s, int cell, int a, int i
 	return all >> cell & 1;
 }
 
+/* Through the generic proxy, with no fence since by each lane that read. */
+static bool is_read_bare(const Runs *r, const Now *s, int cell, int marks, int a, int i)
+{
+	bool some = false;
+	for (int b = 0; b < r->warps; b++)
+		some |= marks & READ_BY << b && r->bare[b][b == a ? i : s->u[0].at[b]] >> cell & 1;
+	return some;
+}
+
 /* Both parts, or what all warps of the writing role write. */
 static uint32_t whole(const Runs *r, const CellNow *c, int cell)
 {
 	int by = c->content[0] ? r->role[(c->content[0] - 1) / WORD] : 0;
 	uint32_t warps = (1u << r->p->src.role[by].warps) - 1;
-	return c->fresh < GENERIC ? (uint32_t)r->p->m.cells[cell].full : GENERIC * warps;
+	uint32_t loaded = c->fresh % GENERIC ? (uint32_t)r->p->m.cells[cell].full : 0;
+	return c->fresh < GENERIC ? (uint32_t)r->p->m.cells[cell].full : loaded | GENERIC * warps;
 }
 
 static void read(Runs *r, Now *s, int a, int i, const Step *st)
@@ -184,11 +197,24 @@ static void read(Runs *r, Now *s, int a, int i, const Step *st)
 	wrong(r, is_being_written(r, s, st->cell, a, i), "a read of what lanes still write");
 	wrong(r, c->coming, "a read of what is coming");
 	wrong(r, c->fresh != whole(r, c, st->cell), "a read of what is not there");
-	wrong(r, generic && st->kind != STEP_READ && (c->marks & FENCED_ALL) != c->fresh,
+	wrong(r,
+	      generic && st->kind != STEP_READ &&
+		      (c->marks & FENCED_ALL) != (c->fresh & FENCED_ALL),
 	      "a read through the other proxy");
 	see(r, a, i, 0, c->content[0]);
 	see(r, a, i, 1, c->content[1]);
-	c->marks |= WAS_READ;
+	if (!(c->marks & WAS_READ))
+		c->marks &= (uint8_t)~READERS;
+	c->marks |= (uint8_t)(WAS_READ | (st->kind == STEP_READ ? READ_BY << a : 0));
+}
+
+/* What was there is read: from now on something else is. */
+static void renew(CellNow *c)
+{
+	if (!(c->marks & WAS_READ))
+		return;
+	c->fresh = 0;
+	c->marks &= READERS;
 }
 
 static void write(Runs *r, Now *s, int a, int i, const Step *st)
@@ -199,8 +225,7 @@ static void write(Runs *r, Now *s, int a, int i, const Step *st)
 	int copy = r->copy[a], bit = GENERIC << copy;
 	see(r, a, i, 0, c->content[copy]);
 	r->filled[a][i] |= !(c->marks & WAS_READ) && c->marks & bit ? 1 : 2;
-	if (c->marks & WAS_READ)
-		c->fresh = c->marks = 0;
+	renew(c);
 	c->content[copy] = (uint16_t)(1 + a * WORD + i);
 	c->fresh |= (uint8_t)bit;
 	c->marks &= (uint8_t)~bit;
@@ -214,8 +239,13 @@ static void load(Runs *r, Now *s, int a, int i, const Step *st)
 	wrong(r, is_gone(r, s, rank), "a load into a CTA that is gone");
 	wrong(r, c->coming && c->to != st->key, "loads of one slot at two barriers");
 	wrong(r, is_in_flight(r, s, st->cell, a, i), "a load over what a group reads");
-	if (c->marks & WAS_READ)
-		c->fresh = c->marks = 0;
+	wrong(r, is_being_written(r, s, st->cell, a, i), "a load over what lanes still write");
+	wrong(r, is_read_bare(r, s, st->cell, c->marks, a, i),
+	      "a load over what was read through the other proxy");
+	renew(c);
+	wrong(r, c->fresh >= GENERIC && (c->marks & FENCED_ALL) != (c->fresh & FENCED_ALL),
+	      "a load over what was written through the other proxy");
+	c->fresh &= GENERIC - 1;
 	wrong(r, (c->coming | c->fresh) & st->mask, "a load over what was not read");
 	see(r, a, i, 0, c->content[part]);
 	c->content[part] = (uint16_t)(1 + a * WORD + i);
@@ -527,23 +557,48 @@ static void find_flight(Runs *r, int a, StepKind reads, StepKind commit, StepKin
 	}
 }
 
+static bool meets(const Step *st)
+{
+	int kind = st->kind;
+	return kind == STEP_WARP || kind == STEP_BAR || kind == STEP_BAR_RELAXED ||
+	       kind == STEP_BAR_ARRIVE || (kind == STEP_ARRIVE && st->lanes == 32);
+}
+
 /* What all lanes of a warp read is read until they meet; so is what they write written. */
 static void find_loose(Runs *r, int a)
 {
 	uint32_t loose = 0, wrote = 0;
 	for (int i = 0; i < r->length[a]; i++) {
 		const Step *st = &r->word[a][i];
-		int kind = st->kind;
 		r->loose[a][i] = loose;
 		r->wrote[a][i] = wrote;
-		if (kind == STEP_WARP || kind == STEP_BAR || kind == STEP_BAR_RELAXED ||
-		    kind == STEP_BAR_ARRIVE || (kind == STEP_ARRIVE && st->lanes == 32))
+		if (meets(st))
 			loose = wrote = 0;
-		if (kind == STEP_READ && st->lanes == 32)
+		if (st->kind == STEP_READ && st->lanes == 32)
 			loose |= 1u << st->cell;
-		if (kind == STEP_WRITE && st->lanes == 32)
+		if (st->kind == STEP_WRITE && st->lanes == 32)
 			wrote |= 1u << st->cell;
 	}
+}
+
+/* What a warp read through the generic proxy, until its lanes have fenced that and met; what one
+ * lane read, until it has fenced that. */
+static void find_bare(Runs *r, int a)
+{
+	uint32_t bare = 0, one = 0, shut = 0;
+	for (int i = 0; i < r->length[a]; i++) {
+		const Step *st = &r->word[a][i];
+		r->bare[a][i] = bare | one | shut;
+		if (meets(st))
+			shut = 0;
+		if (st->kind == STEP_READ)
+			*(st->lanes == 32 ? &bare : &one) |= 1u << st->cell;
+		if (st->kind != STEP_FENCE)
+			continue;
+		shut |= bare;
+		bare = one = 0;
+	}
+	r->bare[a][r->length[a]] = bare | one | shut;
 }
 
 /* Registers are the role's alone: no wgmma in flight has those it uses, and a fence comes first. */
@@ -585,6 +640,7 @@ bool runs_wrong(Runs *r, const Prog *p, int trips)
 		find_flight(r, a, STEP_MMA, STEP_MMA_COMMIT, STEP_MMA_WAIT);
 		find_flight(r, a, STEP_STORE, STEP_BULK_COMMIT, STEP_BULK_READ);
 		find_loose(r, a);
+		find_bare(r, a);
 		check_registers(r, a);
 	}
 	for (int i = 0; i < WALKS && !r->wrong; i++)
