@@ -53,6 +53,13 @@ static void name_element(const Problem *p, const Tensor *t, int64_t offset, char
 	snprintf(out + at, n - (size_t)at, "]");
 }
 
+/* Between the rows of an output lies what is not of it. */
+static void complain_beside(const Tensor *t, int64_t i, Verdict *v)
+{
+	snprintf(v->wrong, sizeof v->wrong,
+		 "%s has no element at offset %lld, which was overwritten", t->name, (long long)i);
+}
+
 static void complain(const Problem *p, const Tensor *t, int64_t i, Verdict *v)
 {
 	char name[96];
@@ -92,9 +99,11 @@ Verdict compare(const Problem *p, const Tensor *t, DataKind kind)
 	size_t size = elem_bytes(t->elem);
 	for (int64_t i = 0; i < t->count && !v.wrong[0]; i++) {
 		bool has_ref = !is_poison(t->ref, size, i);
-		if (has_ref ? !check_element(p, t, kind, i, &v)
-			    : t->dense && is_poison(t->host, size, i))
+		bool written = !is_poison(t->host, size, i);
+		if (has_ref ? !check_element(p, t, kind, i, &v) : t->dense && !written)
 			complain(p, t, i, &v);
+		else if (!has_ref && !t->dense && !p->chosen && written)
+			complain_beside(t, i, &v);
 		v.checked += has_ref;
 	}
 	return v;

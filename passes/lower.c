@@ -201,9 +201,9 @@ static Place vector_place(Kernel *k, Op *op, const Ix *reg)
 	return p;
 }
 
-/* How many neighbouring registers of a thread are neighbours in memory too, and never lie across
- * their own width: two along n in the wgmma accumulator, if n is the fast mode of the tensor and
- * rows are known to be even. */
+/* How many neighbouring registers of a thread are neighbours in memory too, begin at a multiple of
+ * their width and are inside the tensor together: two along n in the wgmma accumulator, if n is the
+ * fast mode of the tensor, and the length of rows and their distance are known to be even. */
 static int vector_width(const Kernel *k, const Op *op)
 {
 	const Type *frag = reg_side(op)->type;
@@ -211,7 +211,9 @@ static int vector_width(const Kernel *k, const Op *op)
 	int64_t rows = val_extent(tile_side(op), 0);
 	const Tup *shape = tup_get(frag->tv->shape, 1), *stride = tup_get(frag->tv->stride, 1);
 	bool fast_n = ix_is(tup_get(tensor->stride, 1)->leaf, 1);
-	bool even = ix_divisor(tup_get(tensor->stride, 0)->leaf, kernel_facts(k)) % 2 == 0;
+	IxFacts facts = kernel_facts(k);
+	bool even = ix_divisor(tup_get(tensor->stride, 0)->leaf, facts) % 2 == 0 &&
+		    ix_divisor(tup_get(tensor->shape, 1)->leaf, facts) % 2 == 0;
 	return fast_n && even && leaf_int(tup_get(shape, 0)) == 2 &&
 			       leaf_int(tup_get(stride, 0)) == rows
 		       ? 2

@@ -74,8 +74,8 @@ static void test_params(void **state)
 				      {KP_PTR, 3},
 				      {KP_SYM, 0},
 				      {KP_SCALAR, 2}}; /* alpha: not used */
-	assert_int_equal(d->nparams, 4);
-	for (int i = 0; i < 4; i++) {
+	assert_int_equal(d->nparams, COUNTOF(want));
+	for (size_t i = 0; i < COUNTOF(want); i++) {
 		assert_int_equal(d->params[i].kind, want[i].kind);
 		assert_int_equal(d->params[i].index, want[i].index);
 	}
@@ -155,21 +155,23 @@ static void test_two_ways(void **state)
 				   "  if (by_tma == 1) {\n"
 				   "    tma.store %sD, %D.map (0, 0, 0)\n"
 				   "  }\n"
-				   "  if (by_tma == 0) {\n"
+				   "  if (by_tma == 0, tid * 2 + 1 < N) {\n"
+				   "    ld.global %x[0], %A (tid * 2) n=2\n"
 				   "    st.global %D, %x[0] (tid * 2) n=2\n"
 				   "  }\n"
 				   "}\n";
-	static const KParam want[] = {{KP_TMAP, 0}, {KP_TMAP, 1}, {KP_MADE, 1}, {KP_PTR, 1}};
+	static const KParam want[] = {{KP_TMAP, 0}, {KP_TMAP, 1}, {KP_MADE, 1},
+				      {KP_PTR, 0},  {KP_PTR, 1},  {KP_SYM, 0}};
 	Ctx *c = ctx_new();
 	const KDesc *d = describe(c, text).kernels;
 	(void)state;
-	assert_int_equal(d->nparams, 4);
-	for (int i = 0; i < 4; i++) {
+	assert_int_equal(d->nparams, COUNTOF(want));
+	for (size_t i = 0; i < COUNTOF(want); i++) {
 		assert_int_equal(d->params[i].kind, want[i].kind);
 		assert_int_equal(d->params[i].index, want[i].index);
 	}
 	assert_true(!d->maps[0].optional && d->maps[1].optional && d->maps[1].store);
-	assert_true(d->args[0].align == 0 && d->args[1].align == 4);
+	assert_true(d->args[0].align == 4 && d->args[1].align == 4);
 	assert_int_equal(d->nsyms, 1);
 	assert_true(has_fact(d, "N 2 * 16 % 0 ==")); /* for A */
 	ctx_free(c);

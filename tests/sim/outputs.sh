@@ -13,7 +13,9 @@ for size in 136,200,72 133,200,64 136,77,200 65,133,8; do
 	m=${size%%,*} k=${size##*,} n=${size#*,}
 	size=M=$m,N=${n%,*},K=$k
 	if grep -q ldd "$source"; then
-		run "$@" --size "$size,ldd=$((${n%,*} + 3))"
+		beside=3
+		grep -q 'ldd % 2' "$source" && beside=$((6 + ${n%,*} % 2))
+		run "$@" --size "$size,ldd=$((${n%,*} + beside))"
 		run "$@" --size "$size,ldd=208"
 	else
 		run "$@" --size "$size"
