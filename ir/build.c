@@ -1,7 +1,7 @@
 /* build.c - the only way to make IR. Everything lives in the ctx's arena; a frozen kernel
  * refuses. */
 #include "ir/ctx.h"
-#include "ir/ir.h"
+#include "ir/verify.h"
 
 #include <string.h>
 
@@ -113,9 +113,7 @@ void kernel_freeze(Kernel *k)
 	k->frozen = true;
 }
 
-typedef VEC(IxFact) FactVec;
-
-static void facts_of_op(const Op *op, FactVec *v, Arena *a)
+void facts_of_op(const Op *op, Facts *v, Arena *a)
 {
 	IxFacts known = {.at = v->at, .n = v->n};
 	int64_t lo, hi, from, to;
@@ -146,7 +144,7 @@ static void facts_of_op(const Op *op, FactVec *v, Arena *a)
 IxFacts kernel_facts(const Kernel *k)
 {
 	Arena *a = ctx_arena(k->ctx);
-	FactVec v = {0};
+	Facts v = {0};
 	for (int i = 0; i < k->syms.n; i++)
 		vec_push(a, &v, k->syms.at[i]);
 #define SYM(id, text, low, high, reg) \

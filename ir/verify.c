@@ -13,6 +13,8 @@ typedef struct {
 	PtrMap vals;  /* visible: Val -> itself */
 	PtrMap names; /* visible: name -> itself */
 	PtrMap taken; /* every value's name */
+	Arena *arena;
+	Scope scope;
 	const char *why;
 	Loc where;
 } Verifier;
@@ -142,6 +144,56 @@ static bool check_uses(Verifier *v, const Op *op)
 
 static bool check_block(Verifier *v, const Block *b);
 
+/* ------------------------------------------------------------------ what holds where */
+static void know(Verifier *v, const char *name, int64_t lo, int64_t hi)
+{
+	vec_push(v->arena, &v->scope.facts, ((IxFact){ctx_str(v->c, name), lo, hi, 1}));
+}
+
+/* Threads of the CTA, or of a role. */
+static void know_warps(Verifier *v, int64_t first, int64_t warps)
+{
+	know(v, "warp", first, first + warps - 1);
+	know(v, "tid", 32 * first, 32 * (first + warps) - 1);
+}
+
+/* Whether no thread runs where the size is 0. */
+static bool runs_not_without(const Verifier *v, const char *size)
+{
+	const Op *op = v->k->body.first;
+	IxFacts known = {.at = v->scope.facts.at, .n = v->scope.facts.n};
+	while (op && op->kind != OP_LAUNCH)
+		op = op->next;
+	for (int i = 0; op && i < op->nix; i++)
+		if (ix_is(ix_simplify(v->c, ix_subst(v->c, op->ix[i], size, ix_const(v->c, 0)),
+				      known),
+			  0))
+			return true;
+	return false;
+}
+
+static void know_kernel(Verifier *v)
+{
+	for (int i = 0; i < v->k->syms.n; i++)
+		vec_push(v->arena, &v->scope.facts, v->k->syms.at[i]);
+#define SYM(id, text, lo, hi, reg) know(v, text, lo, hi);
+#include "ir/syms.def"
+	for (int i = 0; i < v->k->syms.n; i++)
+		if (v->k->syms.at[i].lo == 0 && runs_not_without(v, v->k->syms.at[i].name))
+			know(v, v->k->syms.at[i].name, 1, INT64_MAX);
+	if (attrs_get(&v->k->attrs, A_BLOCK))
+		know_warps(v, 0, attrs_int(&v->k->attrs, A_BLOCK, 32) / 32);
+}
+
+static void know_inside(Verifier *v, const Op *op)
+{
+	facts_of_op(op, &v->scope.facts, v->arena);
+	for (int i = 0; op->kind == OP_IF && i < op->nix; i++)
+		vec_push(v->arena, &v->scope.guards, op->ix[i]);
+	if (op->kind == OP_ROLE && attrs_get(&op->attrs, A_FIRST))
+		know_warps(v, attrs_int(&op->attrs, A_FIRST, 0), attrs_int(&op->attrs, A_WARPS, 1));
+}
+
 /* A for binds inside its body only; a let from here to the end of its block. */
 static bool check_op(Verifier *v, const Op *op)
 {
@@ -154,8 +206,15 @@ static bool check_op(Verifier *v, const Op *op)
 	for (int i = 0; binds && i < op->nsym; i++)
 		if (!bind_name(v, op, op->sym[i]))
 			return false;
+	if ((op->kind == OP_LD_GLOBAL || op->kind == OP_ST_GLOBAL) &&
+	    (why = access_rule(v->c, &v->scope, op)))
+		return broken(v, op, "%s", why);
+	int guards = v->scope.guards.n, facts = v->scope.facts.n;
+	know_inside(v, op);
 	if (op->body && !check_block(v, op->body))
 		return false;
+	v->scope.guards.n = guards;
+	v->scope.facts.n = op->body ? facts : v->scope.facts.n;
 	for (int i = 0; binds && op->body && i < op->nsym; i++)
 		ptrmap_set(&v->names, op->sym[i], NULL);
 	return !op->out || bind_val(v, op, op->out);
@@ -164,6 +223,7 @@ static bool check_op(Verifier *v, const Op *op)
 static bool check_block(Verifier *v, const Block *b)
 {
 	const Op *prev = NULL;
+	int facts = v->scope.facts.n;
 	for (const Op *op = b->first; op; prev = op, op = op->next) {
 		if (op->block != b || op->prev != prev)
 			return broken(v, op, "the op is not linked into its block");
@@ -178,6 +238,7 @@ static bool check_block(Verifier *v, const Block *b)
 		if (op->kind == OP_LET)
 			ptrmap_set(&v->names, op->sym[0], NULL);
 	}
+	v->scope.facts.n = facts;
 	return true;
 }
 
@@ -225,7 +286,13 @@ static bool bind_hardware(Verifier *v)
 bool kernel_check(const Kernel *k, const char **why, Loc *where)
 {
 	Arena *a = arena_new();
-	Verifier v = {.k = k, .c = k->ctx, .vals.arena = a, .names.arena = a, .taken.arena = a};
+	Verifier v = {.k = k,
+		      .c = k->ctx,
+		      .vals.arena = a,
+		      .names.arena = a,
+		      .taken.arena = a,
+		      .arena = a};
+	know_kernel(&v);
 	bool ok = check_signature(&v) && bind_hardware(&v) && check_block(&v, &k->body);
 	arena_free(a);
 	if (ok)

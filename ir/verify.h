@@ -1,13 +1,28 @@
-/* verify.h - private to ir/: the verifier's two halves, and the form that also says where. */
+/* verify.h - private to ir/: the verifier's parts, and the form that also says where. */
 #ifndef DSL_VERIFY_H
 #define DSL_VERIFY_H
 
 #include "ir/ir.h"
+
+/* What holds at an op: what is known of the names that are bound there, and the conditions of the
+ * bodies that it stands in. */
+typedef VEC(IxFact) Facts;
+typedef struct {
+	Facts facts;
+	VEC(const Ix *) guards;
+} Scope;
+
+/* build.c: adds what is known of the names that op binds */
+void facts_of_op(const Op *op, Facts *v, Arena *a);
 
 bool kernel_check(const Kernel *k, const char **why, Loc *where);
 
 /* verify_ops.c: the rule that the op breaks, or NULL. Counts and names are right already. */
 const char *op_rule(const Kernel *k, const Op *op);
 const char *kernel_rule(const Kernel *k); /* of its attributes */
+
+/* verify_access.c: whether all elements of an access to a tensor lie inside it; NULL, or why not */
+enum { MODES_MOST = 4 };
+const char *access_rule(Ctx *c, const Scope *s, const Op *op);
 
 #endif
