@@ -187,18 +187,22 @@ static Start start_of(const Ins *in)
 /* The hardware takes some first coordinates only. */
 static bool start_check(Warp *w, const Ins *in, u32 lane, const Async *as)
 {
-	static const u8 multiple[START_KINDS][2] = {
-#define TMA_START(what, swizzled, bytes) [START_##what][swizzled] = bytes,
+	static const struct {
+		u8 multiple;
+		bool below_zero;
+	} rows[START_KINDS] = {
+#define TMA_START(what, bytes, below_zero) [START_##what] = {bytes, below_zero},
 #include "runtime/sim/tma_starts.def"
 	};
 	s64 at = (s64)as->at[0] * (1 << as->map.log2_bytes);
-	u32 of = multiple[start_of(in)][as->map.swizzle != 0];
-	if (at % of == 0)
+	Start start = start_of(in);
+	bool below = at < 0 && !rows[start].below_zero;
+	if (at % rows[start].multiple == 0 && !below)
 		return true;
 	report(w, in, (s32)lane, SIM_ALIGN,
 	       "the box starts at coordinate %d of its innermost dimension, byte %lld: this is an "
-	       "illegal instruction where that is no multiple of %u bytes",
-	       as->at[0], (long long)at, of);
+	       "illegal instruction where that is %s",
+	       as->at[0], (long long)at, below ? "below 0" : "no multiple of 16 bytes");
 	return false;
 }
 

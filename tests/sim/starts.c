@@ -1,6 +1,6 @@
 /* Where a tensor copy may start: loads, stores and reductions of bf16 boxes at coordinates of their
- * innermost dimension, with and without a swizzle, against the rows of tma_starts.def. The rows of
- * loads are also written out here: that an H200 faults there was measured. */
+ * innermost dimension, with and without a swizzle, against the rows of tma_starts.def. What an H200
+ * was seen to refuse is also written out here. */
 #include "runtime/sim/sim.h"
 
 #include <stdio.h>
@@ -8,8 +8,11 @@
 #include <cmocka.h>
 
 enum { LOAD, STORE, REDUCE, PREFETCH, KINDS };
-static const u32 multiple[KINDS][2] = {
-#define TMA_START(what, swizzled, bytes) [what][swizzled] = bytes,
+static const struct {
+	s32 multiple;
+	bool below_zero;
+} rows[KINDS] = {
+#define TMA_START(what, bytes, below_zero) [what] = {bytes, below_zero},
 #include "runtime/sim/tma_starts.def"
 };
 
@@ -89,10 +92,11 @@ static void each_row(void **state)
 	for (int kind = 0; kind < KINDS; kind++)
 		for (u32 swizzle = 0; swizzle <= 128; swizzle += 128)
 			for (u32 i = 0; i < SIM_COUNT(starts); i++) {
-				s32 of = (s32)multiple[kind][swizzle != 0];
 				const char *said =
 					started(kind, swizzle, starts[i], text, sizeof text);
-				if ((said != NULL) != (starts[i] * 2 % of != 0))
+				bool wrong = starts[i] * 2 % rows[kind].multiple != 0 ||
+					     (starts[i] < 0 && !rows[kind].below_zero);
+				if ((said != NULL) != wrong)
 					fail_msg("copy %d, swizzle %u, coordinate %d: %s", kind,
 						 swizzle, starts[i], said ? said : "accepted");
 			}
@@ -108,10 +112,25 @@ static void loads(void **state)
 			    "dimension, byte 8: this is an illegal instruction where that is no "
 			    "multiple of 16 bytes");
 	assert_null(started(LOAD, 128, 8, text, sizeof text));
+	assert_null(started(LOAD, 128, -8, text, sizeof text));
+}
+
+static void stores(void **state)
+{
+	char text[512];
+	(void)state;
+	assert_non_null(started(STORE, 0, 4, text, sizeof text));
+	assert_non_null(started(STORE, 0, -8, text, sizeof text));
+	assert_string_equal(text,
+			    "misaligned access: the box starts at coordinate -8 of its innermost "
+			    "dimension, byte -16: this is an illegal instruction where that is "
+			    "below 0");
+	assert_null(started(STORE, 128, 8, text, sizeof text));
 }
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(each_row), cmocka_unit_test(loads)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(each_row), cmocka_unit_test(loads),
+					   cmocka_unit_test(stores)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
