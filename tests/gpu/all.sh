@@ -10,6 +10,8 @@
 #   grid       the correctness grid against the reference interpreter and cuBLAS
 #   both       the same grid on the GPU and on the simulator: the two outputs against each other
 #   starts     where a tensor copy may start (tma_align.cu); only when asked for
+#   soak       random schedules and epilogues at real sizes, launched again and again, whole outputs bit for bit
+#   torch      DIR/works.txt beside torch, interleaved (against_torch.py); not among the default steps
 #   bench      TFLOP/s beside cuBLASLt and the plug-ins in DIR/yard or .yard
 # The exit code is the number of steps that failed; a step that cannot run here is a failure.
 set -u
@@ -22,7 +24,7 @@ else
 	dir=$(CDPATH= cd -- "$1" && pwd)
 fi
 results=${2:-results}
-[ $# -gt 2 ] && shift 2 || set -- run host embed overhead grid both bench
+[ $# -gt 2 ] && shift 2 || set -- run host embed overhead grid both soak bench
 mkdir -p "$results"
 results=$(CDPATH= cd -- "$results" && pwd)
 failures=0
@@ -138,6 +140,16 @@ run_bench()
 	return $code
 }
 
+run_soak()
+{
+	nvcc -std=c++17 -O2 -gencode arch=compute_90a,code=sm_90a "$here/soak.cu" -I"$root/runtime" -L"$dir" \
+		-Xlinker -rpath -Xlinker "$dir" -ldsl_runtime -ldl -o "$results/soak" || return 1
+	"$results/soak" "$dir/soak" --launches "${LAUNCHES:-16}"
+	code=$?
+	rm -f "$results/soak"
+	return $code
+}
+
 step()
 {
 	echo "== $1"
@@ -149,6 +161,8 @@ step()
 	grid) run_grid cuda:0 ;;
 	both) run_both ;;
 	starts) run_starts ;;
+	soak) run_soak ;;
+	torch) python3 "$here/against_torch.py" "$dir" --rounds "${ROUNDS:-30}" ;;
 	bench) run_bench ;;
 	*) echo "no such step"; false ;;
 	esac >"$results/$1.log" 2>&1

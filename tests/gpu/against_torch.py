@@ -1,0 +1,206 @@
+"""Our kernels beside torch's, in one process, interleaved.
+
+    python3 against_torch.py DIR [--rounds 30] [--works NAME,...] [--out FILE.json]
+
+DIR/works.txt has a line a kernel of ours: WORK M N K LABEL CUBIN. WORK is a row of WORKS below, which says what
+the tensors are and what torch does for the same result. Every line of the table is one WORK and size: all entries run in CUDA graphs
+of about 4 ms, over buffers that together exceed four times the L2, in fresh random order each round; before the
+first round everything runs for two seconds, so that the card is at its power cap. Reported: the median time, and
+the median over the rounds of torch's time divided by ours. "again" is torch's first entry a second time: what it differs from
+itself by is noise. Each of our results is compared with torch's in f32 before it is timed.
+"""
+import argparse
+import ctypes
+import json
+import os
+import random
+import statistics
+import sys
+import time
+
+import torch
+
+DEV = "cuda"
+
+
+# ---------------------------------------------------------------- the runtime
+class Arg(ctypes.Structure):
+    class V(ctypes.Union):
+        _fields_ = [("ptr", ctypes.c_uint64), ("i", ctypes.c_int64), ("f", ctypes.c_double)]
+    _fields_ = [("name", ctypes.c_char_p), ("kind", ctypes.c_int), ("v", V)]
+
+
+def arg(name, x):
+    if isinstance(x, torch.Tensor):
+        return Arg(name.encode(), 1, Arg.V(ptr=x.data_ptr()))
+    if isinstance(x, int):
+        return Arg(name.encode(), 2, Arg.V(i=x))
+    return Arg(name.encode(), 3, Arg.V(f=x))
+
+
+class Runtime:
+    def __init__(self, folder):
+        self.lib = ctypes.CDLL(os.path.join(folder, "libdsl_runtime.so"))
+        self.lib.dsl_detail.restype = ctypes.c_char_p
+        self.dev = ctypes.c_void_p()
+        self.check(self.lib.dsl_device_open(b"cuda:0", ctypes.byref(self.dev)))
+
+    def check(self, status):
+        if status:
+            raise RuntimeError(self.lib.dsl_detail().decode())
+
+    def kernel(self, path):
+        """A function from arguments by name to a function that launches in torch's current stream."""
+        mod = ctypes.c_void_p()
+        self.check(self.lib.dsl_module_load(self.dev, path.encode(), ctypes.byref(mod)))
+        self.lib.dsl_module_manifest.restype = ctypes.c_char_p
+        name = json.loads(self.lib.dsl_module_manifest(mod))["kernels"][0]["name"].encode()
+
+        def bind(**args):
+            c = (Arg * len(args))(*(arg(n, x) for n, x in args.items()))
+
+            def launch():
+                stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
+                self.check(self.lib.dsl_launch(mod, name, c, ctypes.c_size_t(len(args)), stream, None))
+            return launch
+        return bind
+
+
+# ---------------------------------------------------------------- works
+def normal(*shape, dtype=torch.bfloat16):
+    return torch.randn(*shape, device=DEV, dtype=torch.float32).to(dtype)
+
+
+def matrices(M, N, K):
+    return dict(A=normal(M, K), B=normal(N, K), D=torch.full((M, N), float("nan"), device=DEV, dtype=torch.bfloat16))
+
+
+def mm(M, N, K):
+    t = matrices(M, N, K)
+    return dict(args=dict(t, M=M, N=N, K=K), want=lambda: t["A"].float() @ t["B"].float().t(), out=t["D"],
+                torch={"mm": lambda: torch.mm(t["A"], t["B"].t(), out=t["D"])})
+
+
+def residual(M, N, K):
+    t = dict(matrices(M, N, K), C=normal(M, N))
+    return dict(args=dict(t, M=M, N=N, K=K), want=lambda: t["A"].float() @ t["B"].float().t() + t["C"].float(),
+                out=t["D"],
+                torch={"addmm": lambda: torch.addmm(t["C"], t["A"], t["B"].t(), out=t["D"]),
+                       "mm": lambda: torch.mm(t["A"], t["B"].t(), out=t["D"])})
+
+
+WORKS = dict(mm=mm, residual=residual)
+
+
+# ---------------------------------------------------------------- timing
+class Entry:
+    def __init__(self, name, calls):
+        self.name, self.calls, self.us = name, calls, []
+
+    def capture(self):
+        start, end = torch.cuda.Event(True), torch.cuda.Event(True)
+        for f in self.calls:
+            f()
+        torch.cuda.synchronize()
+        start.record()
+        for f in self.calls:
+            f()
+        end.record()
+        torch.cuda.synchronize()
+        turns = max(1, round(4.0 / max(start.elapsed_time(end), 1e-3)))
+        self.launches = turns * len(self.calls)
+        stream, self.graph = torch.cuda.Stream(), torch.cuda.CUDAGraph()
+        with torch.cuda.graph(self.graph, stream=stream):
+            for _ in range(turns):
+                for f in self.calls:
+                    f()
+
+    def sample(self):
+        start, end = torch.cuda.Event(True), torch.cuda.Event(True)
+        start.record()
+        self.graph.replay()
+        end.record()
+        torch.cuda.synchronize()
+        return start.elapsed_time(end) * 1e3 / self.launches
+
+
+def right(data, call):
+    """The largest error against f32, in parts of what bf16 and sums in f32 explain."""
+    data["out"].fill_(float("nan"))
+    call()
+    torch.cuda.synchronize()
+    want = data["want"]()
+    scale = want.abs() * 2 ** -8 + want.abs().mean() * 2 ** -8
+    return ((data["out"].float() - want).abs() / scale).nan_to_num(1e9).max().item()
+
+
+def measure(runtime, work, size, ours, rounds):
+    M, N, K = size
+    l2 = torch.cuda.get_device_properties(0).L2_cache_size
+    count = min(24, max(2, -(-4 * l2 // ((M * K + N * K) * 2))))
+    torch.backends.cuda.matmul.allow_tf32 = False
+    sets = [WORKS[work](M, N, K) for _ in range(count)]
+    names = list(sets[0]["torch"])
+    entries = [Entry("torch." + n, [s["torch"][n] for s in sets]) for n in names]
+    entries.append(Entry("again", [s["torch"][names[0]] for s in sets]))
+    for label, path in ours:
+        bind = runtime.kernel(path)
+        calls = [bind(**s["args"]) for s in sets]
+        error = right(sets[0], calls[0])
+        if not error <= 1:
+            print(f"WRONG {work} {M}x{N}x{K} {label}: {error:g} times what is allowed", flush=True)
+        entries.append(Entry(label, calls))
+    for e in entries:
+        e.capture()
+    burst = {e.name: e.sample() for e in entries}
+    until = time.time() + 2
+    while time.time() < until:
+        for e in entries:
+            e.sample()
+    for _ in range(rounds):
+        for e in random.sample(entries, len(entries)):
+            e.us.append(e.sample())
+    return entries, names, burst
+
+
+def report(work, size, entries, names, burst):
+    rows = []
+    by = {e.name: e for e in entries}
+    flops = 2.0 * size[0] * size[1] * size[2]
+    for e in entries:
+        us = statistics.median(e.us)
+        row = dict(work=work, size=size, entry=e.name, us=round(us, 2), tflops=round(flops / us / 1e6, 1),
+                   burst_us=round(burst[e.name], 2))
+        for n in names:
+            row[n] = round(statistics.median(t / u for t, u in zip(by["torch." + n].us, e.us)), 4)
+        rows.append(row)
+        ratios = "  ".join(f"{n} / this {row[n]:.3f}" for n in names)
+        print(f"{work:10} {'x'.join(map(str, size)):18} {e.name:28} {us:9.2f} us {row['tflops']:7.1f} TF/s  {ratios}",
+              flush=True)
+    return rows
+
+
+def main():
+    ap = argparse.ArgumentParser()
+    ap.add_argument("dir")
+    ap.add_argument("--rounds", type=int, default=30)
+    ap.add_argument("--works", default="")
+    ap.add_argument("--out", default="")
+    o = ap.parse_args()
+    runtime, rows, kernels = Runtime(o.dir), [], {}
+    with open(os.path.join(o.dir, "works.txt")) as f:
+        for line in f:
+            work, m, n, k, label, cubin = line.split()
+            if not o.works or work in o.works.split(","):
+                kernels.setdefault((work, int(m), int(n), int(k)), []).append((label, os.path.join(o.dir, cubin)))
+    for (work, *size), ours in kernels.items():
+        rows += report(work, tuple(size), *measure(runtime, work, size, ours, o.rounds))
+        torch.cuda.empty_cache()
+    if o.out:
+        with open(o.out, "w") as f:
+            json.dump(rows, f)
+    return not rows
+
+
+if __name__ == "__main__":
+    sys.exit(main())

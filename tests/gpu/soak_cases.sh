@@ -1,0 +1,74 @@
+#!/bin/sh
+# Random schedules and epilogues for tests/gpu/soak.cu, which runs them at real sizes:
+#   soak_cases.sh DSLC ROOT OUT [KERNELS [SEED]]
+#     OUT/soak.txt   NAME EPILOGUE OUTPUT, a line each; EPILOGUE is a row of soak.cu's table
+#     OUT/NAME.cubin
+# What a schedule cannot have (registers, shared memory) is drawn again; the number drawn is printed.
+set -eu
+dslc=$1 root=$2 out=$3 kernels=${4:-200} seed=${5:-1}
+mkdir -p "$out"
+: >"$out/soak.txt"
+
+# Draws: NAME EPILOGUE OUTPUT WORDS(with _ for spaces) -D...
+draw()
+{
+	awk -v n=$((kernels * 3)) -v seed="$seed" '
+	function pick(list,  a, k) { k = split(list, a, " "); return a[int(rand() * k) + 1] }
+	BEGIN {
+		srand(seed)
+		for (i = 0; i < n; i++) {
+			role = pick("none cooperative cooperative pingpong pingpong pingpong")
+			persistent = role == "pingpong" ? "on" : pick("on on off")
+			w = role == "pingpong" ? pick("1 2 2") : pick("1 2 2 3")
+			bn = pick("32 64 96 128 128 160 192 224 256")
+			bk = pick("32 64 64 64 128")
+			stages = pick("2 3 4 5 6 7")
+			inflight = pick("0 1 1 2")
+			cluster = pick("1,1 1,1 1,1 2,1 1,2 2,2 4,1")
+			split(cluster, c, ",")
+			words = pick("_ _ _ _ staging_2; staging_3; staging_4; subtile_16; subtile_32; staging_0;")
+			epilogue = pick("acc c c c blend blend relu cmax twice")
+			to = pick("bf16 bf16 bf16 f32 f16")
+			printf "s%d %s %s %s -DW=%d -DbN=%d -DbK=%d -DS=%d -DR=%s -DP=%s -DG=%d -DI=%d -DCM=%d -DCN=%d -DX=%s\n", i,
+				epilogue, to, words, w, bn, bk, stages, role, persistent, int(rand() * 12) + 1,
+				inflight < stages ? inflight : 1, c[1], c[2], pick("auto auto slice leader off")
+		}
+	}'
+}
+
+source_of()
+{
+	args=", C : bf16 (M,N):(N,1)" tiles=", gC = C / (bM,bN)" where=", N % 8 == 0" scalars=
+	case $1 in
+	acc) text=acc args='' tiles='' where='' ;;
+	c) text='acc + gC[m,n]' ;;
+	blend) text='alpha * acc + beta * gC[m,n]' scalars=', alpha : f32, beta : f32' ;;
+	relu) text='max(acc + gC[m,n], 0)' ;;
+	cmax) text='max(acc, gC[m,n])' ;;
+	twice) text='(acc + gC[m,n]) * 2 - gC[m,n]' ;;
+	esac
+	cast=$2
+	[ "$2" != f32 ] || cast=
+	sed -e "s/@EPILOGUE@/$text/" -e "s/@ARGS@/$args/" -e "s|@TILES@|$tiles|" -e "s/@WHERE@/$where/" \
+		-e "s/@SCALARS@/$scalars/" -e "s/@OUT@/$2/" -e "s/@CAST@/$cast/" \
+		-e "s/@WORDS@/$(echo "$3" | tr _ ' ')/" "$root/tests/gpu/soak.gemm.in"
+}
+
+made=0 drawn=0
+draw >"$out/draws"
+while [ $made -lt "$kernels" ] && read -r name epilogue to words defines; do
+	drawn=$((drawn + 1))
+	source_of "$epilogue" "$to" "$words" >"$out/$name.gemm"
+	# shellcheck disable=SC2086
+	if "$dslc" -q -Wno-N0401 "$out/$name.gemm" $defines -o "$out/$name.cubin" 2>"$out/log"; then
+		echo "$name $epilogue $to" >>"$out/soak.txt"
+		made=$((made + 1))
+	elif ! grep -q 'error\[E0[345]' "$out/log"; then
+		cat "$out/log"
+		exit 1
+	fi
+	rm -f "$out/$name.gemm"
+done <"$out/draws"
+rm -f "$out/draws" "$out/log"
+echo "$made kernels of $drawn drawn in $out"
+[ $made = "$kernels" ]
