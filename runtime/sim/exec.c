@@ -8,7 +8,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { STALL_LIMIT = 200000000 }; /* instructions without a store, an arrival or a completion */
+enum {
+	STALL_LIMIT = 200000000, /* instructions without a store, an arrival or a completion */
+	SPIN_LIMIT = 1 << 17     /* of them, before meetings that others spin for are given up */
+};
 
 void cluster_event(Cluster *c)
 {
@@ -18,12 +21,10 @@ void cluster_event(Cluster *c)
 
 Run wait_for(Warp *w, const Ins *in, Wait wait)
 {
-	if (!w->cur->blocked)
-		wait.since = w->cluster->steps;
-	else
-		wait.since = w->wait.since;
+	Split *s = w->cur;
+	wait.since = s->blocked ? s->wait.since : w->cluster->steps;
 	wait.line = (u32)in->line;
-	w->wait = wait;
+	s->wait = wait;
 	return RUN_BLOCK;
 }
 
@@ -260,6 +261,16 @@ static void limits_check(Cluster *c)
 	}
 }
 
+/* Whether threads that met too early are let go, since others spin or cannot go on. */
+static bool stuck_release(Cluster *c, bool stuck)
+{
+	u64 since = c->released > c->progress ? c->released : c->progress;
+	if (!stuck && c->steps - since <= SPIN_LIMIT)
+		return false;
+	c->released = c->steps;
+	return meets_release(c);
+}
+
 static void cluster_run(Cluster *c)
 {
 	while (c->live && !c->failed && c->index < c->job->end) {
@@ -267,7 +278,8 @@ static void cluster_run(Cluster *c)
 		u32 before = c->npending;
 		u64 events = c->events;
 		async_run(c, !ran);
-		if (!ran && c->npending == before && c->events == events) {
+		bool stuck = !ran && c->npending == before && c->events == events;
+		if (!stuck_release(c, stuck) && stuck) {
 			report_deadlock(c);
 			c->failed = true;
 		}

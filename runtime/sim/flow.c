@@ -1,7 +1,9 @@
 /* flow.c - where the threads of a warp that a branch parts come together again: the branch's
- * immediate postdominator, found on basic blocks with the dominator algorithm of Cooper, Harvey and
- * Kennedy run backwards.
- *   if (p) A else B; C   ->  the branch of the if reconverges at the first instruction of C */
+ * immediate postdominator, found on basic blocks with the dominator algorithm of Cooper, Harvey
+ * and Kennedy run backwards. Where that is the end, since some threads may end on the way, it is
+ * the one place by which both sides enter what they have in common.
+ *   if (p) A else B; C   ->  the branch of the if reconverges at the first instruction of C
+ *   if (p) { if (q) return; A } C   ->  the branch on p at C, the branch on q nowhere */
 #include "runtime/sim/handlers.h"
 
 typedef struct {
@@ -14,7 +16,14 @@ typedef struct {
 	s32 *rank;     /* by block, -1: cannot reach the exit */
 	s32 *ipdom;
 	s32 *preds, *pred_at; /* predecessors of each block, as ranges */
+	/* of the branch that is looked at: which of its sides, 1 or 2, reach a block */
+	u8 *sides;
+	s32 *seen, *stack; /* blocks that one reaches; to be visited */
+	s32 nseen;
+	s64 left; /* visits before no more is looked for */
 } Flow;
+
+enum { BOTH_SIDES = 3, VISITS = 50000000 };
 
 static bool ends_block(const Ins *in)
 {
@@ -138,18 +147,92 @@ static void ipdom_find(Flow *f)
 	}
 }
 
+/* Whether a thread that comes to block b ends without doing anything. */
+static bool just_ends(const Flow *f, s32 b)
+{
+	if (b == f->n)
+		return true;
+	const Ins *in = &f->c->ins[f->first[b]];
+	return !in->guarded && in->run != run_bra && ends_block(in);
+}
+
+static void visit(Flow *f, s32 *depth, s32 b, s32 branch, u8 side)
+{
+	if (b == branch || just_ends(f, b) || f->sides[b] & side)
+		return;
+	if (!f->sides[b])
+		f->seen[f->nseen++] = b;
+	f->sides[b] |= side;
+	f->stack[(*depth)++] = b;
+	f->left--;
+}
+
+/* Marks what can be reached from b without the branch itself. */
+static void side_mark(Flow *f, s32 b, s32 branch, u8 side)
+{
+	s32 depth = 0, next[2];
+	visit(f, &depth, b, branch, side);
+	while (depth && f->left > 0) {
+		s32 at = f->stack[--depth];
+		for (int k = successors(f, at, next); k-- > 0;)
+			visit(f, &depth, next[k], branch, side);
+	}
+}
+
+/* Whether b is entered by the branch, or from what only one side reaches. */
+static bool is_entry(const Flow *f, s32 b, const s32 next[2])
+{
+	bool entry = b == next[0] || b == next[1];
+	for (s32 i = f->pred_at[b]; i < f->pred_at[b + 1]; i++) {
+		u8 sides = f->sides[f->preds[i]];
+		entry |= sides && sides != BOTH_SIDES;
+	}
+	return entry;
+}
+
+/* The block by which both sides of the branch enter what they share; -1: none, or several. */
+static s32 common_entry(Flow *f, s32 branch)
+{
+	s32 next[2], found = -1, entries = 0;
+	if (f->left <= 0 || successors(f, branch, next) < 2)
+		return -1;
+	f->nseen = 0;
+	side_mark(f, next[0], branch, 1);
+	side_mark(f, next[1], branch, 2);
+	for (s32 i = 0; i < f->nseen; i++) {
+		s32 b = f->seen[i];
+		if (f->sides[b] != BOTH_SIDES || !is_entry(f, b, next))
+			continue;
+		found = b;
+		entries++;
+	}
+	for (s32 i = 0; i < f->nseen; i++)
+		f->sides[f->seen[i]] = 0;
+	return entries == 1 && f->left > 0 ? found : -1;
+}
+
+static void branch_reconverge(Flow *f, Ins *in, s32 block)
+{
+	s32 p = f->ipdom[block];
+	if (p < 0 || just_ends(f, p)) {
+		p = common_entry(f, block);
+		in->flags |= F_SOFT;
+	}
+	in->reconv = p >= 0 ? (s32)f->first[p] : -1;
+}
+
 void code_reconverge(Pool *a, Code *c)
 {
-	Flow f = {.a = a, .c = c};
+	Flow f = {.a = a, .c = c, .left = VISITS};
 	blocks_find(&f);
 	preds_find(&f);
 	order_find(&f);
 	ipdom_find(&f);
+	f.sides = pool_new(a, (size_t)f.n + 1);
+	f.seen = pool_new(a, ((size_t)f.n + 1) * sizeof *f.seen);
+	f.stack = pool_new(a, ((size_t)f.n + 1) * sizeof *f.stack);
 	for (u32 i = 0; i < c->nins; i++) {
-		Ins *in = &c->ins[i];
-		if (in->run != run_bra || !in->guarded)
-			continue;
-		s32 p = f.ipdom[f.block_of[i]];
-		in->reconv = p >= 0 && p < f.n ? (s32)f.first[p] : -1;
+		if (c->ins[i].run == run_bra && c->ins[i].guarded)
+			branch_reconverge(&f, &c->ins[i], f.block_of[i]);
 	}
 }

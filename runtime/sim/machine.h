@@ -41,20 +41,6 @@ typedef struct {
 	Clock fenced; /* generic accesses that the async proxy is ordered after */
 } Know;
 
-/* A split: threads of a warp that run together. Threads that wait for others at a reconvergence
- * point are in no split but in their record. */
-typedef struct {
-	u32 pc, mask;
-	s32 rec; /* where it meets its siblings; -1 */
-	bool blocked;
-	u64 stamp;  /* events of the cluster when it blocked */
-	u32 ticket; /* phase of the named barrier it waits at */
-} Split;
-typedef struct {
-	u32 pc, expected, arrived;
-	s32 parent; /* -1; -2: free */
-} Meet;
-
 typedef enum { W_NONE, W_MBAR, W_BAR, W_CLUSTER, W_BULK, W_CP, W_REGS, W_WGMMA, W_SHFL } WaitKind;
 typedef struct {
 	WaitKind kind;
@@ -64,6 +50,23 @@ typedef struct {
 	u64 phase;  /* W_MBAR: waited for; W_REGS: registers asked for */
 	u64 since;  /* step */
 } Wait;
+
+/* A split: threads of a warp that run together. Threads that wait for others at a reconvergence
+ * point are in no split but in their record. */
+typedef struct {
+	u32 pc, mask;
+	s32 rec; /* where it meets its siblings; -1 */
+	bool blocked;
+	u64 stamp;  /* events of the cluster when it blocked */
+	u32 ticket; /* phase of the named barrier it waits at */
+	u32 parked; /* threads that wait for those of their member masks */
+	Wait wait;  /* while it is blocked */
+} Split;
+typedef struct {
+	u32 pc, expected, arrived;
+	s32 parent; /* -1; -2: free */
+	bool soft;  /* those who left early are not waited for */
+} Meet;
 
 /* A wgmma that was issued by one warp: its 16 rows. */
 typedef struct {
@@ -103,13 +106,13 @@ struct Warp {
 	u32 nsplits, turn;
 	Meet meets[LANES * 2];
 	Split *cur;
+	u32 met; /* threads whose parties came together while their splits were parked */
 	u8 *local;
 	u32 regs;  /* by setmaxnreg, a thread */
 	u32 carry; /* condition code of each thread */
 	WgmmaQueue wgmma;
 	Groups *bulk; /* by lane, NULL before the first */
 	Groups cp;
-	Wait wait;
 	Know know;
 	u32 made_actor; /* counts its fence.mbarrier_init; 0: none yet */
 	struct Fences *fences;
@@ -198,6 +201,7 @@ struct Cluster {
 	u64 events;   /* things that may end a wait */
 	u64 steps;    /* instructions of warps */
 	u64 progress; /* step of the last store, arrival or completion */
+	u64 released; /* step of the last meets_release */
 	SimResult result;
 	Async *pending;
 	u32 npending;
@@ -313,6 +317,18 @@ Run wait_for(Warp *w, const Ins *in, Wait wait);
 void warp_start(Warp *w);
 bool warp_step(Warp *w, u32 quantum); /* false: nothing could run */
 void warp_exit(Warp *w, u32 mask);
+void split_part(Warp *w, u32 waiting); /* of the current split; the others go on */
+bool meets_release(Cluster *c);        /* of those who others cannot go on without */
+
+/* member.c: threads that meet by a member mask, each at its own instruction */
+typedef struct {
+	u32 mask;
+	const Ins *in[LANES];
+} Party;
+typedef void (*Together)(Warp *w, const Party *p);
+/* Argument k is the mask; op is run for each party that has come together. */
+Run members_run(Warp *w, const Ins *in, u32 mask, int k, Together op);
+u32 members_missing(Warp *w); /* threads that the warp's parked ones wait for */
 
 /* exit.c: what threads, warps and CTAs leave behind */
 void warp_left(Warp *w, u32 mask);

@@ -317,12 +317,13 @@ static bool passed(const Ins *in, const Mbar *b, u64 operand_value)
  * as before. */
 static void overrun_check(Warp *w, const Ins *in, u32 lane, const Mbar *b)
 {
-	if (w->cur->blocked && b->phase >= w->wait.phase + 2 && checked(w->cluster, CHECK_MBAR))
+	if (w->cur->blocked && b->phase >= w->cur->wait.phase + 2 &&
+	    checked(w->cluster, CHECK_MBAR))
 		report(w, in, (s32)lane, SIM_BARRIER,
 		       "the mbarrier went from phase %llu to %llu while this warp waited: the "
 		       "parity is "
 		       "mistaken",
-		       (unsigned long long)w->wait.phase, (unsigned long long)b->phase);
+		       (unsigned long long)w->cur->wait.phase, (unsigned long long)b->phase);
 }
 
 static void trace_wait(const Cluster *c, const Warp *w, u32 offset)
@@ -331,7 +332,7 @@ static void trace_wait(const Cluster *c, const Warp *w, u32 offset)
 	if (!c->job->trace)
 		return;
 	shared_name(c, offset, &t);
-	trace_span(c, w, t.at ? t.at : "mbarrier", "wait", w->wait.since, c->steps);
+	trace_span(c, w, t.at ? t.at : "mbarrier", "wait", w->cur->wait.since, c->steps);
 	text_free(&t);
 }
 
@@ -366,7 +367,7 @@ Run run_mbar_wait(Warp *w, const Ins *in, u32 mask)
 			trace_wait(c, w, p.offset);
 		return RUN_NEXT;
 	}
-	u64 phase = w->cur->blocked ? w->wait.phase : b->phase;
+	u64 phase = w->cur->blocked ? w->cur->wait.phase : b->phase;
 	return wait_for(w, in,
 			(Wait){.kind = W_MBAR,
 			       .cta = p.cta,

@@ -208,9 +208,8 @@ static void explain_bar(const Wait *wait, Text *t)
 		 b->expected);
 }
 
-static void explain(const Warp *w, Text *t)
+static void explain(const Warp *w, const Wait *wait, Text *t)
 {
-	const Wait *wait = &w->wait;
 	const Cluster *c = w->cluster;
 	switch (wait->kind) {
 	case W_MBAR:
@@ -251,53 +250,72 @@ static void who(const Warp *w, Text *t)
 	text_add(t, "warp %u", w->id);
 }
 
-/* Warps that wait at the same line for the same thing are one line of the explanation. */
-static bool same_wait(const Warp *a, const Warp *b)
+/* Threads that wait: a split of a warp. */
+typedef struct {
+	Warp *w;
+	const Split *s;
+} Stuck;
+
+/* Those that wait at the same line for the same thing are one line of the explanation. */
+static bool same_wait(const Stuck *x, const Stuck *y)
 {
-	return a->wait.kind == b->wait.kind && a->wait.line == b->wait.line &&
-	       a->wait.cta == b->wait.cta && a->wait.offset == b->wait.offset &&
-	       a->wait.phase == b->wait.phase && a->cta == b->cta && a->wait.kind != W_REGS;
+	const Wait *a = &x->s->wait, *b = &y->s->wait;
+	return a->kind == b->kind && a->line == b->line && a->cta == b->cta &&
+	       a->offset == b->offset && a->phase == b->phase && x->w->cta == y->w->cta &&
+	       x->w != y->w && a->kind != W_REGS;
 }
 
-static bool told(const Cluster *c, u32 i)
+static bool told(const Stuck *all, u32 i)
 {
 	for (u32 k = 0; k < i; k++)
-		if (c->warps[k].live && same_wait(&c->warps[k], &c->warps[i]))
+		if (same_wait(&all[k], &all[i]))
 			return true;
 	return false;
 }
 
+static Stuck *stuck_find(Cluster *c, u32 *n)
+{
+	Stuck *all = calloc((size_t)c->nwarps * LANES, sizeof *all);
+	*n = 0;
+	for (u32 i = 0; all && i < c->nwarps; i++)
+		for (u32 k = 0; c->warps[i].live && k < c->warps[i].nsplits; k++)
+			if (c->warps[i].splits[k].blocked)
+				all[(*n)++] = (Stuck){&c->warps[i], &c->warps[i].splits[k]};
+	return all;
+}
+
+static void stuck_tell(const Stuck *all, u32 n, u32 i, Text *t)
+{
+	u32 more = 0;
+	text_add(t, "\n  ");
+	who(all[i].w, t);
+	for (u32 k = i + 1; k < n; k++)
+		more += same_wait(&all[i], &all[k]);
+	if (more)
+		text_add(t, " and %u more", more);
+	text_add(t, ", ");
+	line_name(all[i].w->cluster, all[i].s->wait.line, t);
+	text_add(t, ": waits for ");
+	explain(all[i].w, &all[i].s->wait, t);
+}
+
 void report_deadlock(Cluster *c)
 {
+	enum { LINES = 25 };
 	Text t = {0};
-	Warp *first = NULL;
-	u32 blocked = 0, lines = 0;
+	u32 waiting = 0, lines = 0, n;
+	Stuck *all = stuck_find(c, &n);
 	for (u32 i = 0; i < c->nwarps; i++)
-		blocked += c->warps[i].live != 0;
-	text_add(&t, "%u of %u warps wait, none can go on", blocked, c->nwarps);
-	for (u32 i = 0; i < c->nwarps; i++) {
-		Warp *w = &c->warps[i];
-		if (!w->live || told(c, i) || lines++ > 24)
-			continue;
-		first = first ? first : w;
-		text_add(&t, "\n  ");
-		who(w, &t);
-		u32 more = 0;
-		for (u32 k = i + 1; k < c->nwarps; k++)
-			more += c->warps[k].live && same_wait(w, &c->warps[k]);
-		if (more)
-			text_add(&t, " and %u more", more);
-		text_add(&t, ", ");
-		line_name(c, w->wait.line, &t);
-		text_add(&t, ": waits for ");
-		explain(w, &t);
-	}
-	if (!first) {
+		waiting += c->warps[i].live != 0;
+	text_add(&t, "%u of %u warps wait, none can go on", waiting, c->nwarps);
+	for (u32 i = 0; i < n; i++)
+		if (!told(all, i) && lines++ < LINES)
+			stuck_tell(all, n, i, &t);
+	if (n)
+		report_text(all->w, &all->w->code->ins[all->s->pc], -1, SIM_DEADLOCK, &t);
+	else
 		text_free(&t);
-		return;
-	}
-	const Ins *in = first->nsplits ? &first->code->ins[first->splits[0].pc] : first->code->ins;
-	report_text(first, in, -1, SIM_DEADLOCK, &t);
+	free(all);
 }
 
 bool sim_checks_parse(const char *text, u32 *checks)

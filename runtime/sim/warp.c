@@ -24,11 +24,11 @@ static void split_drop(Warp *w, u32 i)
 	w->cur = NULL;
 }
 
-static s32 meet_new(Warp *w, u32 pc, u32 expected, s32 parent)
+static s32 meet_new(Warp *w, u32 pc, u32 expected, s32 parent, bool soft)
 {
 	for (u32 i = 0; i < SIM_COUNT(w->meets); i++) {
 		if (w->meets[i].parent == -2) {
-			w->meets[i] = (Meet){pc, expected, 0, parent};
+			w->meets[i] = (Meet){pc, expected, 0, parent, soft};
 			return (s32)i;
 		}
 	}
@@ -48,6 +48,53 @@ static void meet_check(Warp *w, s32 at)
 		split_add(w, m->pc, arrived, parent);
 }
 
+/* Those who have come go on without the others. */
+static void meet_leave(Warp *w, s32 at)
+{
+	Meet *m = &w->meets[at];
+	u32 arrived = m->arrived & w->live;
+	m->expected &= ~arrived;
+	m->arrived = 0;
+	split_add(w, m->pc, arrived, m->parent);
+	meet_check(w, at);
+}
+
+/* A meeting is a convenience: who is waited for elsewhere need not wait in it for ever. */
+static bool warp_release(Warp *w)
+{
+	u32 missing = members_missing(w);
+	bool any = false;
+	for (s32 i = 0; i < (s32)SIM_COUNT(w->meets); i++) {
+		const Meet *m = &w->meets[i];
+		u32 arrived = m->parent == -2 ? 0 : m->arrived & w->live;
+		if (!arrived || (!m->soft && !(arrived & missing)))
+			continue;
+		meet_leave(w, i);
+		any = true;
+	}
+	return any;
+}
+
+bool meets_release(Cluster *c)
+{
+	bool any = false;
+	for (u32 i = 0; i < c->nwarps; i++)
+		any |= c->warps[i].live && warp_release(&c->warps[i]);
+	return any;
+}
+
+void split_part(Warp *w, u32 waiting)
+{
+	Split *s = w->cur;
+	s->rec = meet_new(w, s->pc + 1, s->mask, s->rec, true);
+	w->splits[w->nsplits] = *s;
+	w->splits[w->nsplits].mask = w->splits[w->nsplits].parked = waiting;
+	w->splits[w->nsplits].blocked = true;
+	w->nsplits++;
+	s->mask &= ~waiting;
+	s->parked = 0;
+}
+
 static void branch(Warp *w, Split *s, const Ins *in, u32 taken)
 {
 	u32 other = s->mask & ~taken;
@@ -57,7 +104,7 @@ static void branch(Warp *w, Split *s, const Ins *in, u32 taken)
 	}
 	bool known = s->rec >= 0 && (s32)w->meets[s->rec].pc == in->reconv;
 	if (in->reconv >= 0 && !known)
-		s->rec = meet_new(w, (u32)in->reconv, s->mask, s->rec);
+		s->rec = meet_new(w, (u32)in->reconv, s->mask, s->rec, in->flags & F_SOFT);
 	split_add(w, (u32)in->target, taken, s->rec);
 	s->mask = other;
 	s->pc++;
@@ -73,8 +120,10 @@ void warp_exit(Warp *w, u32 mask)
 		if (w->meets[i].parent != -2)
 			meet_check(w, i);
 	warp_left(w, mask);
-	if (w->live)
+	if (w->live) {
+		c->events++; /* a party may not wait for them any more */
 		return;
+	}
 	c->live--;
 	trace_span(c, w, "warp", "life", 0, c->steps);
 	cta_left(w);
@@ -138,6 +187,29 @@ static void registers_check(Warp *w, const Ins *in)
 			slot_soil(w, &in->args[i]);
 }
 
+/* Splits whose threads have met those of split number i at the same place go on with it. */
+static bool splits_join(Warp *w, u32 i)
+{
+	Split *s = &w->splits[i];
+	u32 joined = 0;
+	for (u32 k = 0; k < w->nsplits; k++) {
+		Split *o = &w->splits[k];
+		bool here = o->pc + 1 == s->pc && o->rec == s->rec && o->parked == o->mask;
+		if (k == i || !o->parked || !here || o->parked & ~w->met)
+			continue;
+		joined |= o->mask;
+		o->mask = 0;
+	}
+	if (!joined)
+		return true;
+	w->met &= ~joined;
+	s->mask |= joined;
+	for (u32 k = w->nsplits; k-- > 0;)
+		if (!w->splits[k].mask)
+			split_drop(w, k);
+	return false;
+}
+
 /* One instruction of split number i; false when the turn is over. */
 static bool split_step(Warp *w, u32 i)
 {
@@ -167,7 +239,7 @@ static bool split_step(Warp *w, u32 i)
 	case RUN_NEXT:
 		s->pc++;
 		s->blocked = false;
-		return !w->cluster->failed;
+		return (!w->met || splits_join(w, i)) && !w->cluster->failed;
 	case RUN_JUMP:
 		if (in->run == run_bra) {
 			branch(w, s, in, mask);

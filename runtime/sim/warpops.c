@@ -1,20 +1,14 @@
 /* warpops.c - what the threads of a warp say to each other, and control flow (PTX ISA: shfl.sync,
  * vote.sync, match.sync, elect.sync, redux.sync, activemask, bra, ret, trap, setmaxnreg,
- * griddepcontrol). Threads named in a member mask that are elsewhere are waited for. */
+ * griddepcontrol). Results are of the party that member.c brings together. */
 #include "runtime/sim/lanes.h"
 #include "runtime/sim/number.h"
 
-/* Whether all living members have come. Those who have not are in other splits: this one waits, and
- * when nobody is left to run it goes on without them, which is an error. */
-static bool members(Warp *w, const Ins *in, u32 mask, int k)
+/* A predicate of one thread, if the instruction has it. */
+static void result(Warp *w, const Arg *a, u32 lane, bool is)
 {
-	u32 want = (u32)arg_get(w, &in->args[k], lane_first(mask)) & w->live;
-	if ((want & ~mask) == 0)
-		return true;
-	report(w, in, (s32)lane_first(want & ~mask), SIM_DIVERGED,
-	       "the member mask 0x%08x names threads that are not here; here are 0x%08x", want,
-	       mask);
-	return false;
+	if (a->kind)
+		pred_set(w, a, 1u << lane, is ? FULL : 0);
 }
 
 static u32 shfl_source(const Ins *in, u32 l, u32 b, u32 c, bool *inside)
@@ -38,64 +32,87 @@ static u32 shfl_source(const Ins *in, u32 l, u32 b, u32 c, bool *inside)
 }
 
 /* d|p, a, b, c, membermask */
-Run run_shfl(Warp *w, const Ins *in, u32 mask)
+static void shfl(Warp *w, const Party *p)
 {
-	u32 from[LANES], ok = 0;
-	if (!members(w, in, mask, 5))
-		return RUN_FAIL;
-	memcpy(from, lanes(w, in, 2), sizeof from);
-	EACH_LANE(l, mask)
+	u32 from[LANES], any = lane_first(p->mask);
+	for (u32 l = 0; l < LANES; l++)
+		from[l] = r32(w, p->in[p->mask >> l & 1 ? l : any]->args[2].slot)[l];
+	EACH_LANE(l, p->mask)
 	{
+		const Ins *in = p->in[l];
 		bool inside;
 		u32 b = (u32)arg_get(w, &in->args[3], l), c = (u32)arg_get(w, &in->args[4], l);
 		u32 j = shfl_source(in, l, b, c, &inside);
-		ok |= (u32)inside << l;
 		arg_set(w, &in->args[0], l, from[j & 31]);
+		result(w, &in->args[1], l, inside);
 	}
-	if (in->args[1].kind)
-		pred_set(w, &in->args[1], mask, ok);
-	return RUN_NEXT;
+}
+
+Run run_shfl(Warp *w, const Ins *in, u32 mask)
+{
+	return members_run(w, in, mask, 5, shfl);
+}
+
+/* The members whose predicate holds. */
+static u32 ayes(Warp *w, const Party *p)
+{
+	u32 r = 0;
+	EACH_LANE(l, p->mask)
+	r |= pred_get(w, &p->in[l]->args[1]) & 1u << l;
+	return r;
+}
+
+static void vote(Warp *w, const Party *p)
+{
+	const Ins *op = p->in[lane_first(p->mask)];
+	u32 r = ayes(w, p);
+	bool all = r == p->mask, any = r != 0;
+	bool is = has(op, M_ALL) ? all : has(op, M_ANY) ? any : all || !any;
+	EACH_LANE(l, p->mask)
+	result(w, &p->in[l]->args[0], l, is);
 }
 
 Run run_vote(Warp *w, const Ins *in, u32 mask)
 {
-	if (!members(w, in, mask, 2))
-		return RUN_FAIL;
-	u32 p = pred_get(w, &in->args[1]) & mask;
-	bool r = has(in, M_ALL) ? p == mask : has(in, M_ANY) ? p != 0 : p == mask || p == 0;
-	pred_set(w, &in->args[0], mask, r ? FULL : 0);
-	return RUN_NEXT;
+	return members_run(w, in, mask, 2, vote);
+}
+
+static void ballot(Warp *w, const Party *p)
+{
+	u32 r = ayes(w, p);
+	EACH_LANE(l, p->mask)
+	arg_set(w, &p->in[l]->args[0], l, r);
 }
 
 Run run_ballot(Warp *w, const Ins *in, u32 mask)
 {
-	if (!members(w, in, mask, 2))
-		return RUN_FAIL;
-	u32 p = pred_get(w, &in->args[1]) & mask;
-	EACH_LANE(l, mask)
-	arg_set(w, &in->args[0], l, p);
-	return RUN_NEXT;
+	return members_run(w, in, mask, 2, ballot);
+}
+
+static void match(Warp *w, const Party *p)
+{
+	u64 value[LANES];
+	u32 same[LANES] = {0};
+	bool all = true, some = has(p->in[lane_first(p->mask)], M_ANY);
+	EACH_LANE(l, p->mask)
+	value[l] = arg_get(w, &p->in[l]->args[2], l);
+	EACH_LANE(l, p->mask)
+	{
+		for (u32 k = 0; k < LANES; k++)
+			if (p->mask >> k & 1 && value[k] == value[l])
+				same[l] |= 1u << k;
+		all &= same[l] == p->mask;
+	}
+	EACH_LANE(l, p->mask)
+	{
+		arg_set(w, &p->in[l]->args[0], l, some ? same[l] : all ? p->mask : 0);
+		result(w, &p->in[l]->args[1], l, all);
+	}
 }
 
 Run run_match(Warp *w, const Ins *in, u32 mask)
 {
-	u32 same[LANES], all = 1;
-	if (!members(w, in, mask, 3))
-		return RUN_FAIL;
-	EACH_LANE(l, mask)
-	{
-		same[l] = 0;
-		for (u32 k = 0; k < LANES; k++)
-			if (mask >> k & 1 &&
-			    arg_get(w, &in->args[2], k) == arg_get(w, &in->args[2], l))
-				same[l] |= 1u << k;
-		all &= same[l] == mask;
-	}
-	EACH_LANE(l, mask)
-	arg_set(w, &in->args[0], l, has(in, M_ANY) ? same[l] : all ? mask : 0);
-	if (in->args[1].kind)
-		pred_set(w, &in->args[1], mask, all ? FULL : 0);
-	return RUN_NEXT;
+	return members_run(w, in, mask, 3, match);
 }
 
 Run run_activemask(Warp *w, const Ins *in, u32 mask)
@@ -106,17 +123,20 @@ Run run_activemask(Warp *w, const Ins *in, u32 mask)
 }
 
 /* The lowest member; the choice is the implementation's, this is the hardware's. */
+static void elect(Warp *w, const Party *p)
+{
+	u32 leader = lane_first(p->mask);
+	EACH_LANE(l, p->mask)
+	{
+		if (p->in[l]->args[0].kind == A_SLOT)
+			arg_set(w, &p->in[l]->args[0], l, leader);
+		result(w, &p->in[l]->args[1], l, l == leader);
+	}
+}
+
 Run run_elect(Warp *w, const Ins *in, u32 mask)
 {
-	if (!members(w, in, mask, 2))
-		return RUN_FAIL;
-	u32 leader = lane_first(mask);
-	if (in->args[0].kind == A_SLOT)
-		EACH_LANE(l, mask)
-	arg_set(w, &in->args[0], l, leader);
-	if (in->args[1].kind)
-		pred_set(w, &in->args[1], mask, 1u << leader);
-	return RUN_NEXT;
+	return members_run(w, in, mask, 2, elect);
 }
 
 static u32 reduce(const Ins *in, u32 a, u32 b)
@@ -133,21 +153,29 @@ static u32 reduce(const Ins *in, u32 a, u32 b)
 	return less == has(in, M_MIN) ? a : b;
 }
 
+static void redux(Warp *w, const Party *p)
+{
+	u32 first = lane_first(p->mask), r = (u32)arg_get(w, &p->in[first]->args[1], first);
+	EACH_LANE(l, p->mask & (p->mask - 1))
+	r = reduce(p->in[l], r, (u32)arg_get(w, &p->in[l]->args[1], l));
+	EACH_LANE(l, p->mask)
+	arg_set(w, &p->in[l]->args[0], l, r);
+}
+
 Run run_redux(Warp *w, const Ins *in, u32 mask)
 {
-	if (!members(w, in, mask, 2))
-		return RUN_FAIL;
-	u32 first = lane_first(mask), r = (u32)arg_get(w, &in->args[1], first);
-	EACH_LANE(l, mask & (mask - 1))
-	r = reduce(in, r, (u32)arg_get(w, &in->args[1], l));
-	EACH_LANE(l, mask)
-	arg_set(w, &in->args[0], l, r);
-	return RUN_NEXT;
+	return members_run(w, in, mask, 2, redux);
+}
+
+static void nothing(Warp *w, const Party *p)
+{
+	(void)w;
+	(void)p;
 }
 
 Run run_warp_sync(Warp *w, const Ins *in, u32 mask)
 {
-	return members(w, in, mask, 0) ? RUN_NEXT : RUN_FAIL;
+	return members_run(w, in, mask, 0, nothing);
 }
 
 Run run_bra(Warp *w, const Ins *in, u32 mask)
