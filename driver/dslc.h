@@ -13,6 +13,12 @@
 extern "C" {
 #endif
 
+#if defined(__GNUC__)
+#define DSLC_API __attribute__((visibility("default")))
+#else
+#define DSLC_API
+#endif
+
 /* Zero is the default of each member but the first. Nothing is kept after dslc_compile returns. */
 typedef struct dslc_options {
 	size_t size; /* sizeof(dslc_options): later versions add members at the end */
@@ -42,18 +48,18 @@ enum {
 typedef struct dslc_result dslc_result; /* owned by the caller: dslc_result_free */
 
 /* Never NULL unless memory is out. opt may be NULL. */
-dslc_result *dslc_compile(const char *source, size_t size, const dslc_options *opt);
+DSLC_API dslc_result *dslc_compile(const char *source, size_t size, const dslc_options *opt);
 /* Whether there is output. */
-int dslc_ok(const dslc_result *r);
+DSLC_API int dslc_ok(const dslc_result *r);
 /* What the tool would exit with: 0, 1 diagnostics, 3 ptxas failed, 124 time limit. */
-int dslc_exit_code(const dslc_result *r);
+DSLC_API int dslc_exit_code(const dslc_result *r);
 /* One of DSLC_*; NULL unless it was asked for and made. Texts end in a NUL that size leaves out.
  * Lives as long as r. */
-const void *dslc_output(const dslc_result *r, int what, size_t *size);
+DSLC_API const void *dslc_output(const dslc_result *r, int what, size_t *size);
 /* Errors and warnings, a line or more each; JSON: an object a line. "" when there are none. */
-const char *dslc_diagnostics(dslc_result *r, int json);
-void dslc_result_free(dslc_result *r); /* r may be NULL */
-const char *dslc_version(void);        /* "0.2.0" */
+DSLC_API const char *dslc_diagnostics(dslc_result *r, int json);
+DSLC_API void dslc_result_free(dslc_result *r); /* r may be NULL */
+DSLC_API const char *dslc_version(void);        /* "0.2.0" */
 
 #ifdef __cplusplus
 }

@@ -5,11 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef struct {
-	const char *name, *title;
-} CategoryRow;
-
-static const CategoryRow categories[CAT_COUNT] = {
+const CategoryRow category_rows[CAT_COUNT] = {
 #define CATEGORY(id, name, title) [CAT_##id] = {name, title},
 #include "driver/options.def"
 };
@@ -58,7 +54,7 @@ static void add_row(Buf *out, const char *left, const char *right)
 }
 
 /* "--emit=KIND,...", "-o FILE", "--keep[=DIR]" */
-static void spell(const OptRow *row, Buf *out)
+void option_spell(const OptRow *row, Buf *out)
 {
 	static const char *const before[] = {"", " ", "=", "[=", ""}, *const after[] = {"", "", "",
 											"]", ""};
@@ -78,16 +74,22 @@ static void add_words(OptId id, Buf *out)
 	}
 }
 
+void option_text(OptId id, Buf *out)
+{
+	buf_printf(out, "%s", opt_rows[id].help);
+	add_words(id, out);
+}
+
 static void help_category(Buf *out, OptCategory category)
 {
-	buf_printf(out, "%s (--help=%s)\n", categories[category].title, categories[category].name);
+	buf_printf(out, "%s (--help=%s)\n", category_rows[category].title,
+		   category_rows[category].name);
 	for (int i = 0; i < OPT_COUNT; i++) {
 		Buf left = {0}, right = {0};
 		if (opt_rows[i].category != category)
 			continue;
-		spell(&opt_rows[i], &left);
-		buf_printf(&right, "%s", opt_rows[i].help);
-		add_words((OptId)i, &right);
+		option_spell(&opt_rows[i], &left);
+		option_text((OptId)i, &right);
 		add_row(out, left.s, right.s);
 		buf_free(&left);
 		buf_free(&right);
@@ -110,16 +112,13 @@ static void help_passes(Buf *out)
 
 static void help_all(Buf *out)
 {
-	buf_printf(out,
-		   "dslc [options] file.gemm...    compile; a textual .ir is taken wherever a "
-		   ".gemm is\n"
-		   "dslc run FILE --size ...       compile, run on random inputs, compare with the "
-		   "reference\n"
-		   "dslc check FILE...             prove that no run hangs or races, make no code\n"
-		   "dslc layout ['EXPR' ...]       evaluate the layout algebra, show tables and "
-		   "pictures\n"
-		   "dslc explain FILE              write the program out in full, with what was "
-		   "derived and why\n\n");
+	for (int i = 0; i < COMMAND_COUNT; i++) {
+		const CommandRow *r = &command_rows[i];
+		int n = (int)(strlen(r->word) + strlen(r->form)) + !!*r->word;
+		buf_printf(out, "dslc %s%s%s%*s%s\n", r->word, *r->word ? " " : "", r->form,
+			   n < 26 ? 26 - n : 1, "", r->help);
+	}
+	buf_printf(out, "\n");
 	for (int i = 0; i < CAT_COUNT; i++) {
 		help_category(out, (OptCategory)i);
 		buf_printf(out, "\n");
@@ -148,7 +147,7 @@ bool options_help(Buf *out, const char *category)
 		return true;
 	}
 	for (int i = 0; i < CAT_COUNT; i++) {
-		if (strcmp(category, categories[i].name) == 0) {
+		if (strcmp(category, category_rows[i].name) == 0) {
 			help_category(out, (OptCategory)i);
 			return true;
 		}

@@ -15,6 +15,11 @@ const OptRow opt_rows[OPT_COUNT] = {
 #include "driver/options.def"
 };
 
+const CommandRow command_rows[COMMAND_COUNT] = {
+#define COMMAND(id, word, form, help) {CMD_##id, word, form, help},
+#include "driver/commands.def"
+};
+
 typedef struct {
 	Options *o;
 	const char *why; /* set by the setter that refuses */
@@ -557,13 +562,12 @@ static void unknown_option(Parse *p, const char *word)
 		refuse(p, "unknown option '%s'", word);
 }
 
-static const char *command_name(Command c)
+static const char *command_name(const Parse *p, Command c)
 {
-	return c == CMD_RUN       ? "dslc run"
-	       : c == CMD_LAYOUT  ? "dslc layout"
-	       : c == CMD_EXPLAIN ? "dslc explain"
-	       : c == CMD_CHECK   ? "dslc check"
-				  : "dslc";
+	for (int i = 1; i < COMMAND_COUNT; i++)
+		if (command_rows[i].id == c)
+			return arena_printf(p->o->arena, "dslc %s", command_rows[i].word);
+	return "dslc";
 }
 
 static void wrong_command(Parse *p, const OptRow *row)
@@ -571,10 +575,10 @@ static void wrong_command(Parse *p, const OptRow *row)
 	Command taker = row->who & CMD_RUN      ? CMD_RUN
 			: row->who & CMD_LAYOUT ? CMD_LAYOUT
 						: CMD_EXPLAIN;
-	const char *here = command_name(p->o->command);
+	const char *here = command_name(p, p->o->command);
 	if (p->o->command == CMD_COMPILE)
 		refuse(p, "%s is not an option of %s; %s takes it", row->spelling, here,
-		       command_name(taker));
+		       command_name(p, taker));
 	else
 		refuse(p, "%s is not an option of %s", row->spelling, here);
 }
@@ -672,27 +676,19 @@ static void check_options(Parse *p)
 		check_compile(p);
 }
 
-static const struct {
-	const char *name;
-	Command command; /* 0: not built yet */
-} commands[] = {
-	{"run", CMD_RUN},         {"layout", CMD_LAYOUT}, {"bench", 0}, {"tune", 0},
-	{"explain", CMD_EXPLAIN}, {"check", CMD_CHECK},   {"fmt", 0},
-};
+static const char *const unbuilt[] = {"bench", "tune", "fmt"};
 
 /* A first word that names a command; 1 when it was one. */
 static int take_command(Parse *p, int argc, char *const *argv)
 {
 	p->o->command = CMD_COMPILE;
-	for (size_t i = 0; argc > 1 && i < COUNTOF(commands); i++) {
-		if (strcmp(argv[1], commands[i].name) != 0)
-			continue;
-		if (!commands[i].command)
+	for (size_t i = 0; argc > 1 && i < COUNTOF(unbuilt); i++)
+		if (strcmp(argv[1], unbuilt[i]) == 0)
 			refuse(p, "dslc %s is not built yet", argv[1]);
-		p->o->command = commands[i].command;
-		return 1;
-	}
-	return 0;
+	for (int i = 1; argc > 1 && i < COMMAND_COUNT; i++)
+		if (strcmp(argv[1], command_rows[i].word) == 0)
+			p->o->command = command_rows[i].id;
+	return p->o->command != CMD_COMPILE;
 }
 
 bool options_parse(Options *o, Arena *a, int argc, char *const *argv, const char **why)

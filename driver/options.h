@@ -10,12 +10,24 @@ typedef enum {
 	CMD_LAYOUT = 4,
 	CMD_EXPLAIN = 8,
 	CMD_CHECK = 16,
+	CMD_SIM = 32,
 	CMD_ALL = CMD_COMPILE | CMD_RUN | CMD_EXPLAIN,
 	CMD_CHECK_ALL = CMD_ALL | CMD_CHECK,
 	CMD_ANY = CMD_CHECK_ALL | CMD_LAYOUT,
 	CMD_WRITES = CMD_COMPILE | CMD_EXPLAIN,
 	CMD_DRAWS = CMD_LAYOUT | CMD_EXPLAIN
 } Command;
+
+typedef struct {
+	Command id;
+	const char *word, *form, *help;
+} CommandRow;
+enum {
+	COMMAND_COUNT = 0
+#define COMMAND(...) +1
+#include "driver/commands.def"
+};
+extern const CommandRow command_rows[COMMAND_COUNT];
 
 typedef enum {
 #define OPT(id, ...) OPT_##id,
@@ -37,6 +49,10 @@ typedef struct {
 	const char *help;
 } OptRow;
 extern const OptRow opt_rows[OPT_COUNT];
+typedef struct {
+	const char *name, *title;
+} CategoryRow;
+extern const CategoryRow category_rows[CAT_COUNT];
 
 typedef VEC(const char *) StrVec;
 
@@ -105,6 +121,8 @@ typedef struct {
 /* argv[0] is not read. False for a usage error; then `why` (in the arena) says what and what would
  * be right. */
 bool options_parse(Options *o, Arena *a, int argc, char *const *argv, const char **why);
+void option_spell(const OptRow *row, Buf *out);    /* "--keep[=DIR]" */
+void option_text(OptId id, Buf *out);              /* its help */
 bool options_help(Buf *out, const char *category); /* false: no such category */
 bool explain_code(Buf *out, const char *code);     /* false: no such code */
 /* "--spli" -> "--split", or NULL when nothing is near. */
