@@ -11,6 +11,9 @@ function(dsl_target_defaults target)
 	target_compile_options(${target} PRIVATE
 		-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wstrict-prototypes
 		-Wmissing-prototypes -Wvla -Wno-sign-conversion -Werror)
+	# Where the sources lie shows in no binary.
+	target_compile_options(${target} PRIVATE "$<$<CONFIG:Release>:-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=>"
+		"$<$<CONFIG:Release>:-ffile-prefix-map=${PROJECT_BINARY_DIR}/=>")
 	if(DSLC_SANITIZE)
 		target_compile_options(${target} PRIVATE -fsanitize=address,undefined
 			-fno-sanitize-recover=all -fno-omit-frame-pointer)

@@ -20,8 +20,9 @@ const char *cubin_append(const void *elf, size_t size, const char *manifest, con
 			 Buf *out);
 
 /* header.c: for each kernel struct NAME_args, NAME_can_run and NAME_launch (static inline, C99 and
- * C++11, includes <dsl.h>). guard is a C identifier, e.g. "GEMM_H". */
-void header_write(const KModuleDesc *m, const char *guard, Buf *out);
+ * C++11, includes <dsl.h>), and what c_write defines. name and guard are C identifiers, e.g. "gemm"
+ * and "GEMM_H". */
+void header_write(const KModuleDesc *m, const char *name, const char *guard, Buf *out);
 
 /* header.c: the cubin as `const unsigned char NAME_cubin[]` and `const size_t NAME_cubin_size`. */
 void c_write(const void *cubin, size_t size, const char *name, Buf *out);

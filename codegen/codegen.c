@@ -86,7 +86,7 @@ static bool describe(const Module *m, unsigned parts, const CgOpt *opt, CgOut *o
 		return false;
 	manifest_write(&desc, &out->manifest);
 	if (parts & CG_HEADER)
-		header_write(&desc, guard_of(m->ctx, name), &out->header);
+		header_write(&desc, name, guard_of(m->ctx, name), &out->header);
 	return true;
 }
 

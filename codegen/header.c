@@ -137,12 +137,18 @@ static void write_calls(Buf *b, const KDesc *k)
 		   name, name, room, name, name, n);
 }
 
-void header_write(const KModuleDesc *m, const char *guard, Buf *out)
+void header_write(const KModuleDesc *m, const char *name, const char *guard, Buf *out)
 {
 	buf_printf(out, "/* Typed launchers of %s, built by %s for %s. */\n", m->source, m->tool,
 		   m->target);
 	buf_printf(out, "#ifndef %s\n#define %s\n\n", guard, guard);
-	buf_printf(out, "#include <dsl.h>\n\n");
+	buf_printf(out, "#include <dsl.h>\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n");
+	buf_printf(
+		out,
+		"/* of the file that --emit=c writes */\nextern const unsigned char %s_cubin[];\n"
+		"extern const size_t %s_cubin_size;\n",
+		name, name);
+	buf_printf(out, "#ifdef __cplusplus\n}\n#endif\n\n");
 	for (int i = 0; i < m->nkernels; i++) {
 		write_struct(out, &m->kernels[i]);
 		write_manifest(out, m, &m->kernels[i]);

@@ -1,4 +1,5 @@
-/* Loads gemm.cubin, multiplies random bf16 matrices and checks every element by hand. */
+/* Loads gemm.cubin, multiplies random bf16 matrices and checks every element by hand.
+ *   host [gemm.cubin [cuda:0|sim]] */
 #include <dsl.h>
 
 #include <math.h>
@@ -57,7 +58,7 @@ int main(int argc, char **argv)
 	dsl_addr A, B, D;
 	fill(a, M * K);
 	fill(b, N * K);
-	check(dsl_device_open("cuda:0", &dev));
+	check(dsl_device_open(argc > 2 ? argv[2] : "cuda:0", &dev));
 	check(dsl_module_load(dev, argc > 1 ? argv[1] : "gemm.cubin", &mod));
 	check(dsl_mem_alloc(dev, sizeof a, &A));
 	check(dsl_mem_alloc(dev, sizeof b, &B));

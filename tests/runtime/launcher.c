@@ -4,9 +4,6 @@
 
 #include <string.h>
 
-extern const unsigned char sample_cubin[];
-extern const size_t sample_cubin_size;
-
 static const gemm_args good = {
 	.class_ = 0x10000, .B = 0x20000, .D = 0x30000, .M = 500, .N = 520, .K = 264};
 

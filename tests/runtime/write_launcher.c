@@ -18,7 +18,7 @@ int main(int argc, char **argv)
 			       "?/ trigraphs";
 	sample_cubin_write(&s.module, &cubin);
 	if (strcmp(argv[1], "header") == 0)
-		header_write(&s.module, "SAMPLE_LAUNCH_H", &out);
+		header_write(&s.module, "sample", "SAMPLE_LAUNCH_H", &out);
 	else
 		c_write(cubin.s, cubin.n, "sample", &out);
 	FILE *f = fopen(argv[2], "w");
