@@ -53,6 +53,7 @@ typedef struct {
 
 /* One LLVM module: what all kernels of a compilation share. */
 typedef struct {
+	Held held;
 	Ctx *ctx;
 	Arena *arena;
 	const CgOpt *opt;
@@ -60,6 +61,8 @@ typedef struct {
 	LLVMModuleRef mod;
 	LLVMTargetMachineRef tm;
 	LLVMDIBuilderRef di;
+	LLVMBuilderRef b;      /* of the kernel that is on its way */
+	const char *complaint; /* LLVM's first error; in the ctx's arena */
 	LLVMMetadataRef file;
 	LLVMValueRef smem; /* dynamic shared memory, [0 x i8] */
 	LLVMTypeRef tvoid, i1, i8, i16, i32, i64, f32, bf16, f16, p0, p1, p3, p7;

@@ -17,11 +17,14 @@ static void target_init(void)
 	LLVMInitializeNVPTXAsmPrinter();
 }
 
+/* Kept for later: LLVM is not to be left by a jump. */
 static void on_llvm(LLVMDiagnosticInfoRef d, void *user)
 {
-	(void)user;
-	if (LLVMGetDiagInfoSeverity(d) == LLVMDSError)
-		panic("LLVM: %s", LLVMGetDiagInfoDescription(d));
+	CgMod *m = user;
+	char *said = LLVMGetDiagInfoDescription(d);
+	if (LLVMGetDiagInfoSeverity(d) == LLVMDSError && !m->complaint)
+		m->complaint = ctx_str(m->ctx, said);
+	LLVMDisposeMessage(said);
 }
 
 static LLVMTargetMachineRef machine_new(const char *target, const char *triple, int level)
@@ -111,13 +114,18 @@ static void debug_open(CgMod *m)
 			  LLVMValueAsMetadata(version));
 }
 
+static void module_drop(Held *h)
+{
+	cg_module_close((CgMod *)h);
+}
+
 void cg_module_open(CgMod *m, Ctx *c, const CgOpt *opt, const char *target)
 {
 	static const char triple[] = "nvptx64-nvidia-cuda";
 	const char *name = opt->source_name ? opt->source_name : "";
 	*m = (CgMod){.ctx = c, .arena = arena_new(), .opt = opt};
 	m->lc = LLVMContextCreate();
-	LLVMContextSetDiagnosticHandler(m->lc, on_llvm, NULL);
+	LLVMContextSetDiagnosticHandler(m->lc, on_llvm, m);
 	m->mod = LLVMModuleCreateWithNameInContext(name, m->lc);
 	m->tm = machine_new(target, triple, opt->opt_level);
 	LLVMSetTarget(m->mod, triple);
@@ -127,10 +135,14 @@ void cg_module_open(CgMod *m, Ctx *c, const CgOpt *opt, const char *target)
 	types_open(m);
 	m->smem = shared_memory(m);
 	debug_open(m);
+	hold(&m->held, module_drop);
 }
 
 void cg_module_close(CgMod *m)
 {
+	hold_end(&m->held);
+	if (m->b)
+		LLVMDisposeBuilder(m->b);
 	LLVMDisposeDIBuilder(m->di);
 	LLVMDisposeTargetMachine(m->tm);
 	LLVMDisposeModule(m->mod);
@@ -324,6 +336,7 @@ void cg_kernel(CgMod *m, const Kernel *k)
 {
 	Cg g = {.m = m, .k = k, .arena = m->arena, .b = LLVMCreateBuilderInContext(m->lc)};
 	Params params;
+	m->b = g.b;
 	params_collect(k, &params);
 	function_new(&g, &params);
 	g.entry = cg_new_block(&g, "entry");
@@ -338,4 +351,5 @@ void cg_kernel(CgMod *m, const Kernel *k)
 	LLVMPositionBuilderAtEnd(g.b, g.entry);
 	LLVMBuildBr(g.b, body);
 	LLVMDisposeBuilder(g.b);
+	m->b = NULL;
 }

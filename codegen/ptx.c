@@ -8,11 +8,18 @@
 #include <llvm-c/Error.h>
 #include <llvm-c/Transforms/PassBuilder.h>
 
+static const char *kept(const CgMod *m, char *why)
+{
+	const char *s = ctx_str(m->ctx, why ? why : "");
+	LLVMDisposeMessage(why);
+	return s;
+}
+
 static void verify(const CgMod *m)
 {
 	char *why = NULL;
 	if (LLVMVerifyModule(m->mod, LLVMReturnStatusAction, &why))
-		panic("LLVM's verifier: %s", why);
+		panic("LLVM's verifier: %s", kept(m, why));
 	LLVMDisposeMessage(why);
 }
 
@@ -22,9 +29,9 @@ void cg_optimise(CgMod *m)
 	LLVMPassBuilderOptionsRef opt = LLVMCreatePassBuilderOptions();
 	verify(m);
 	LLVMErrorRef e = LLVMRunPasses(m->mod, passes, m->tm, opt);
-	if (e)
-		panic("LLVM's passes: %s", LLVMGetErrorMessage(e));
 	LLVMDisposePassBuilderOptions(opt);
+	if (e)
+		panic("LLVM's passes: %s", kept(m, LLVMGetErrorMessage(e)));
 }
 
 void cg_llvm_text(CgMod *m, Buf *out)
@@ -53,7 +60,9 @@ void cg_ptx(CgMod *m, Buf *out)
 	LLVMMemoryBufferRef text;
 	char *why = NULL;
 	if (LLVMTargetMachineEmitToMemoryBuffer(m->tm, m->mod, LLVMAssemblyFile, &why, &text))
-		panic("LLVM's PTX: %s", why);
+		panic("LLVM's PTX: %s", kept(m, why));
 	copy_lines(LLVMGetBufferStart(text), LLVMGetBufferSize(text), out);
 	LLVMDisposeMemoryBuffer(text);
+	if (m->complaint)
+		panic("LLVM: %s", m->complaint);
 }

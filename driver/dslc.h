@@ -21,7 +21,8 @@ extern "C" {
 
 /* Zero is the default of each member but the first. Nothing is kept after dslc_compile returns. */
 typedef struct dslc_options {
-	size_t size; /* sizeof(dslc_options): later versions add members at the end */
+	size_t size; /* sizeof(dslc_options): later versions add members at the end; what a shorter
+			size leaves out is not read, and 0 is an error */
 	const char *
 		name; /* of the source, for messages; NULL: "<memory>"; ending in .ir: textual IR */
 	const char *target;         /* NULL: "sm_90a" */
@@ -51,7 +52,8 @@ typedef struct dslc_result dslc_result; /* owned by the caller: dslc_result_free
 DSLC_API dslc_result *dslc_compile(const char *source, size_t size, const dslc_options *opt);
 /* Whether there is output. */
 DSLC_API int dslc_ok(const dslc_result *r);
-/* What the tool would exit with: 0, 1 diagnostics, 3 ptxas failed, 124 time limit. */
+/* What the tool would exit with: 0, 1 diagnostics, 3 ptxas failed, 70 a fault of dslc's own, 124
+ * time limit. */
 DSLC_API int dslc_exit_code(const dslc_result *r);
 /* One of DSLC_*; NULL unless it was asked for and made. Texts end in a NUL that size leaves out.
  * Lives as long as r. */

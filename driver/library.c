@@ -18,13 +18,54 @@ enum {
 		DSLC_CUBIN | DSLC_PTX | DSLC_LLVM | DSLC_MANIFEST | DSLC_IR | DSLC_HEADER | DSLC_C
 };
 
-/* The caller's struct may be of an earlier version, shorter than ours. */
-static dslc_options read_options(const dslc_options *given)
+/* Where each member ends. */
+static const size_t ends[] = {
+#define END(member) offsetof(dslc_options, member) + sizeof((dslc_options){0}.member)
+	END(size),       END(name),       END(target),      END(defines),   END(ndefines),
+	END(ptxas_path), END(ptxas_args), END(nptxas_args), END(opt_level), END(ptxas_timeout_s),
+	END(emit),
+#undef END
+};
+
+/* The whole members that `size` bytes hold. */
+static size_t covered(size_t size)
 {
-	dslc_options o = {.size = sizeof o};
-	if (given)
-		memcpy(&o, given, given->size < sizeof o ? given->size : sizeof o);
-	return o;
+	size_t n = 0;
+	for (size_t i = 0; i < COUNTOF(ends) && ends[i] <= size; i++)
+		n = ends[i];
+	return n;
+}
+
+static bool any_set(const dslc_options *given)
+{
+	const unsigned char *bytes = (const unsigned char *)given;
+	for (size_t i = sizeof *given; i < given->size; i++)
+		if (bytes[i])
+			return true;
+	return false;
+}
+
+/* The caller's struct may be of an earlier version, shorter than ours, or of a later one that uses
+ * none of its new members. */
+static bool read_options(Ctx *c, const dslc_options *given, dslc_options *o)
+{
+	*o = (dslc_options){.size = sizeof *o};
+	if (!given)
+		return true;
+	if (given->size < ends[1])
+		diag_remedy(c,
+			    diag(c, NOLOC, D_E0611,
+				 "dslc_options.size is %zu: which members are set is not known",
+				 given->size),
+			    "dslc_options opt = {.size = sizeof opt}");
+	else if (given->size > sizeof *o && any_set(given))
+		diag(c, NOLOC, D_E0611,
+		     "dslc_options has %zu bytes and sets some behind the %zu that this version "
+		     "of the library knows",
+		     given->size, sizeof *o);
+	else
+		memcpy(o, given, covered(given->size));
+	return !diag_errors(c);
 }
 
 static CompileOpt compile_opt(const dslc_options *o)
@@ -48,27 +89,52 @@ static CompileOpt compile_opt(const dslc_options *o)
 	};
 }
 
+typedef struct {
+	dslc_result *r;
+	const Source *source;
+	const CompileOpt *opt;
+} Work;
+
+static void compile(void *user)
+{
+	const Work *w = user;
+	compile_run(w->r->ctx, w->source, w->opt, &w->r->out);
+}
+
+/* A fault of ours is an answer too: the host goes on. */
+static void compile_rescued(dslc_result *r, const Source *s, const CompileOpt *co)
+{
+	char why[1024];
+	Work w = {r, s, co};
+	if (rescue(compile, &w, why, sizeof why))
+		return;
+	r->out = (CompileOut){.exit_code = EXIT_INTERNAL};
+	DiagMsg *m = diag(r->ctx, NOLOC, D_E0699, "internal error at %s", why);
+	diag_remedy(r->ctx, m,
+		    "this is a fault of dslc, not of your program: please report it "
+		    "with the input");
+}
+
 dslc_result *dslc_compile(const char *source, size_t size, const dslc_options *opt)
 {
-	dslc_options o = read_options(opt);
+	dslc_options o;
 	dslc_result *r = calloc(1, sizeof *r);
 	if (!r)
 		return NULL;
+	r->ctx = ctx_new();
+	bool ok = read_options(r->ctx, opt, &o);
 	const char *name = o.name ? o.name : "<memory>";
 	size_t n = strlen(name);
 	Source s = {name, source ? source : "", source ? size : 0,
 		    n > 3 && strcmp(name + n - 3, ".ir") == 0};
 	CompileOpt co = compile_opt(&o);
-	r->ctx = ctx_new();
 	r->emit = co.emit;
-	if (opt && opt->size < offsetof(dslc_options, target))
-		diag(r->ctx, NOLOC, D_E0611, "the size in dslc_options is %zu", opt->size);
-	else if (size > SOURCE_MAX)
+	if (ok && size > SOURCE_MAX)
 		diag(r->ctx, NOLOC, D_E0602, "the source is larger than %d MiB", SOURCE_MAX >> 20);
 	if (diag_errors(r->ctx))
 		r->out.exit_code = EXIT_DIAGS;
 	else
-		compile_run(r->ctx, &s, &co, &r->out);
+		compile_rescued(r, &s, &co);
 	return r;
 }
 

@@ -15,6 +15,7 @@ struct Chunk {
 	max_align_t data[];
 };
 struct Arena {
+	Held held;
 	Chunk *chunks;
 	size_t next_size, handed;
 };
@@ -28,12 +29,18 @@ static Chunk *chunk_new(size_t size)
 	return c;
 }
 
+static void arena_drop(Held *h)
+{
+	arena_free((Arena *)h);
+}
+
 Arena *arena_new(void)
 {
 	Arena *a = calloc(1, sizeof *a);
 	if (!a)
 		panic("out of memory");
 	a->next_size = FIRST_BLOCK;
+	hold(&a->held, arena_drop);
 	return a;
 }
 
@@ -50,6 +57,7 @@ void arena_free(Arena *a)
 {
 	if (!a)
 		return;
+	hold_end(&a->held);
 	chunks_free(a->chunks);
 	free(a);
 }
@@ -57,7 +65,9 @@ void arena_free(Arena *a)
 void arena_reset(Arena *a)
 {
 	chunks_free(a->chunks);
-	*a = (Arena){.next_size = FIRST_BLOCK};
+	a->chunks = NULL;
+	a->next_size = FIRST_BLOCK;
+	a->handed = 0;
 }
 
 void *arena_alloc(Arena *a, size_t size)

@@ -58,9 +58,27 @@ void buf_vprintf(Buf *b, const char *fmt, va_list ap) PRINTF(2, 0);
 void buf_add(Buf *b, const char *s, size_t n);
 void buf_free(Buf *b);
 
-/* panic.c: our own fault; prints to stderr and aborts. User mistakes never come here. */
+/* panic.c: our own fault; prints to stderr and aborts, or goes back to the rescue that is on. User
+ * mistakes never come here. */
 _Noreturn void panic_at(const char *file, int line, const char *fmt, ...) PRINTF(3, 4);
 #define panic(...) panic_at(__FILE__, __LINE__, __VA_ARGS__)
+
+/* Does the work; false where it panicked, with where and why. What was made in it and is held (a
+ * Buf's text, an arena) is given back then; what was there before stays, and what that got since: a
+ * Ctx with its messages. For a library, which must not end its host. */
+bool rescue(void (*work)(void *user), void *user, char *why, size_t size);
+/* The first member of what a panic must give back. A hold is ended before its owner is freed. */
+typedef struct Held Held;
+struct Held {
+	Held *next, **from;
+	void (*drop)(Held *);
+};
+void hold(Held *h, void (*drop)(Held *));
+void hold_end(Held *h);
+/* heap.c: malloc for what is held; zeroed when new; never NULL */
+void *heap_alloc(size_t size);
+void *heap_realloc(void *p, size_t size);
+void heap_free(void *p);
 
 /* A place: bytes begin..end of a source; src < 0 is "no place". */
 typedef struct {

@@ -2,7 +2,6 @@
 #include "ir/base.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static void buf_room(Buf *b, size_t more)
@@ -12,9 +11,7 @@ static void buf_room(Buf *b, size_t more)
 	size_t cap = b->cap ? b->cap : 256;
 	while (cap < b->n + more + 1)
 		cap *= 2;
-	b->s = realloc(b->s, cap);
-	if (!b->s)
-		panic("out of memory (%zu bytes)", cap);
+	b->s = heap_realloc(b->s, cap);
 	b->cap = cap;
 }
 
@@ -48,6 +45,6 @@ void buf_printf(Buf *b, const char *fmt, ...)
 
 void buf_free(Buf *b)
 {
-	free(b->s);
+	heap_free(b->s);
 	*b = (Buf){0};
 }

@@ -2,7 +2,6 @@
 #include "ir/ctx.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct Ctx {
@@ -14,9 +13,7 @@ struct Ctx {
 
 Ctx *ctx_new(void)
 {
-	Ctx *c = calloc(1, sizeof *c);
-	if (!c)
-		panic("out of memory");
+	Ctx *c = heap_alloc(sizeof *c);
 	c->arena = arena_new();
 	c->tmp = arena_new();
 	return c;
@@ -28,7 +25,7 @@ void ctx_free(Ctx *c)
 		return;
 	arena_free(c->arena);
 	arena_free(c->tmp);
-	free(c);
+	heap_free(c);
 }
 
 Arena *ctx_arena(Ctx *c)

@@ -14,14 +14,21 @@
 #include <isl/set.h>
 
 struct Judge {
+	Held held;
 	isl_ctx *isl;
 };
+
+static void judge_drop(Held *h)
+{
+	judge_free((Judge *)h);
+}
 
 Judge *judge_new(unsigned long operations)
 {
 	Judge *j = calloc(1, sizeof *j);
 	if (!j || !(j->isl = isl_ctx_alloc()))
 		panic("no memory for isl");
+	hold(&j->held, judge_drop);
 	isl_options_set_on_error(j->isl, ISL_ON_ERROR_CONTINUE);
 	isl_ctx_set_max_operations(j->isl, operations);
 	return j;
@@ -29,6 +36,7 @@ Judge *judge_new(unsigned long operations)
 
 void judge_free(Judge *j)
 {
+	hold_end(&j->held);
 	isl_ctx_free(j->isl);
 	free(j);
 }

@@ -84,14 +84,84 @@ static void test_short_options(void **state)
 	dslc_result_free(r);
 }
 
-static void test_no_size(void **state)
+/* Members that end behind the size are not read, not even in part; those before it are. */
+static void test_cut_options(void **state)
 {
 	(void)state;
-	dslc_options o = {.name = "size.gemm"};
-	dslc_result *r = compile(source_text(), &o);
-	assert_false(dslc_ok(r));
+	dslc_options o = {.size = offsetof(dslc_options, target) + 4, .name = "cut.gemm"};
+	o.target = "nonsense that must not be read";
+	dslc_result *r = compile("kernel f(", &o);
+	assert_non_null(strstr(dslc_diagnostics(r, 0), "cut.gemm:1:"));
+	assert_null(strstr(dslc_diagnostics(r, 0), "nonsense"));
+	dslc_result_free(r);
+}
+
+/* E0611: a size that says nothing, and one that says more than this version knows. */
+static void test_wrong_size(void **state)
+{
+	(void)state;
+	struct {
+		dslc_options o;
+		void *more;
+	} later = {.o = {.size = sizeof later, .name = "later.gemm"}};
+	dslc_options none = {.name = "none.gemm", .emit = DSLC_PTX};
+	dslc_result *r = compile(source_text(), &none);
+	assert_int_equal(dslc_exit_code(r), 1);
+	assert_non_null(strstr(dslc_diagnostics(r, 0), "error[E0611]: dslc_options.size is 0"));
+	dslc_result_free(r);
+	r = compile(source_text(), &later.o);
+	assert_string_equal(dslc_diagnostics(r, 0), "");
+	assert_true(dslc_ok(r));
+	dslc_result_free(r);
+	later.more = &later;
+	r = compile(source_text(), &later.o);
 	assert_int_equal(dslc_exit_code(r), 1);
 	assert_non_null(strstr(dslc_diagnostics(r, 0), "E0611"));
+	dslc_result_free(r);
+}
+
+/* Text of the inner stages that passes cannot take comes back as a message; the host lives. */
+static void test_ir_refused(void **state)
+{
+	(void)state;
+	dslc_options o = {.size = sizeof o, .name = "empty.ir"};
+	dslc_result *r = compile("kernel k tile sm_90a {\n}\n", &o);
+	assert_int_equal(dslc_exit_code(r), 1);
+	assert_non_null(strstr(dslc_diagnostics(r, 0), "empty.ir:1:1: error[E0420]"));
+	dslc_result_free(r);
+}
+
+/* Linked in place of calloc: when armed, large blocks are not to be had. */
+void *__real_calloc(size_t n, size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+static int memory_is_out;
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+	return memory_is_out && n * size > (1 << 22) ? NULL : __real_calloc(n, size);
+}
+
+/* E0699: a panic inside is a message too, and the next compilation is none the worse. */
+static void test_panic(void **state)
+{
+	(void)state;
+	dslc_options o = {.size = sizeof o, .name = "large.gemm"};
+	size_t size = 8 << 20;
+	char *text = malloc(size);
+	assert_non_null(text);
+	memset(text, ' ', size);
+	memory_is_out = 1;
+	dslc_result *r = dslc_compile(text, size, &o);
+	memory_is_out = 0;
+	free(text);
+	assert_false(dslc_ok(r));
+	assert_int_equal(dslc_exit_code(r), 70);
+	assert_null(dslc_output(r, DSLC_CUBIN, NULL));
+	assert_non_null(strstr(dslc_diagnostics(r, 0), "error[E0699]: internal error at "));
+	assert_non_null(strstr(dslc_diagnostics(r, 0), "out of memory"));
+	dslc_result_free(r);
+	r = compile(source_text(), NULL);
+	assert_true(dslc_ok(r));
 	dslc_result_free(r);
 }
 
@@ -217,10 +287,17 @@ static void test_threads(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_outputs),       cmocka_unit_test(test_defaults),
-		cmocka_unit_test(test_short_options), cmocka_unit_test(test_no_size),
-		cmocka_unit_test(test_errors),        cmocka_unit_test(test_json),
-		cmocka_unit_test(test_settings),      cmocka_unit_test(test_ir),
+		cmocka_unit_test(test_outputs),
+		cmocka_unit_test(test_defaults),
+		cmocka_unit_test(test_short_options),
+		cmocka_unit_test(test_cut_options),
+		cmocka_unit_test(test_wrong_size),
+		cmocka_unit_test(test_ir_refused),
+		cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_panic),
+		cmocka_unit_test(test_json),
+		cmocka_unit_test(test_settings),
+		cmocka_unit_test(test_ir),
 		cmocka_unit_test(test_threads),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
