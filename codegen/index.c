@@ -144,7 +144,7 @@ static LLVMValueRef emit_div(Cg *g, const Ix *x, int bits)
 	LLVMValueRef a = value_of(g, x->a, bits), b = value_of(g, x->b, bits);
 	bool quotient = x->kind == IX_DIV;
 	const Term *by = term_of(g, x->b);
-	if (by->lo == by->hi && (by->lo & (by->lo - 1)) == 0)
+	if (by->lo == by->hi && by->lo > 0 && (by->lo & (by->lo - 1)) == 0)
 		return emit_shift(g, quotient, a, by->lo, bits);
 	if (term_of(g, x->a)->lo < 0)
 		return emit_floor(g, quotient, a, b, bits);

@@ -152,7 +152,11 @@ static bool is_done(const Compile *c, const Kernel *k)
 static bool run_passes(Compile *c)
 {
 	bool ok = true;
-	PassOpt po = {c->opt->stop_after, c->opt->only, after_pass, c};
+	PassOpt po = {.stop_after = c->opt->stop_after,
+		      .only = c->opt->only,
+		      .given = c->source->is_ir,
+		      .after = after_pass,
+		      .user = c};
 	module_print(c->module, &c->out->reference);
 	for (int i = 0; i < c->module->kernels.n; i++) {
 		Kernel *k = c->module->kernels.at[i];

@@ -328,6 +328,7 @@ Module *module_parse(Ctx *c, int src); /* NULL after diagnostics */
  * the text came from a file, and is a panic (with the pass's name and a dump) when a pass made it
  */
 bool kernel_verify(const Kernel *k, const char **why);
+bool kernel_check(const Kernel *k, const char **why, Loc *where); /* and where */
 
 /* interp.c: the meaning of the language. Runs the tile stage on the host, sequentially, no
  * schedule: f32 products summed in f64 and rounded once to the accumulator's type at the end of the

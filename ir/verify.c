@@ -54,7 +54,10 @@ static bool check_ix(Verifier *v, const Op *op, const Ix *x)
 {
 	NameWalk w = {v, NULL};
 	ix_names(x, visit_name, &w);
-	return !w.unbound || broken(v, op, "the name '%s' is not bound here", w.unbound);
+	if (w.unbound)
+		return broken(v, op, "the name '%s' is not bound here", w.unbound);
+	return !op || op->kind == OP_LAUNCH || !ix_uses(x, "sms") ||
+	       broken(v, op, "'sms' is the host's: only a launch knows it");
 }
 
 static bool check_tup(Verifier *v, const Op *op, const Tup *t)

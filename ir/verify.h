@@ -1,4 +1,4 @@
-/* verify.h - private to ir/: the verifier's parts, and the form that also says where. */
+/* verify.h - private to ir/: the verifier's parts. */
 #ifndef DSL_VERIFY_H
 #define DSL_VERIFY_H
 
@@ -14,8 +14,6 @@ typedef struct {
 
 /* build.c: adds what is known of the names that op binds */
 void facts_of_op(const Op *op, Facts *v, Arena *a);
-
-bool kernel_check(const Kernel *k, const char **why, Loc *where);
 
 /* verify_ops.c: the rule that the op breaks, or NULL. Counts and names are right already. */
 const char *op_rule(const Kernel *k, const Op *op);

@@ -87,12 +87,40 @@ static const char *check_needs(const Kernel *k, const Op *op, const Rule *r)
 	return NULL;
 }
 
+/* Attributes that are one of few words. */
+static const struct {
+	AttrId id;
+	const char *words[5];
+} worded[] = {
+	{A_ROLES, {"none", "cooperative", "pingpong"}},
+	{A_ALONG, {"m", "n"}},
+	{A_MULTICAST, {"auto", "slice", "leader", "off"}},
+};
+
+static const char *check_word(const Kernel *k, const Attr *a)
+{
+	for (size_t i = 0; i < COUNTOF(worded); i++) {
+		const char *const *word = worded[i].words;
+		if (worded[i].id != a->id)
+			continue;
+		while (*word && strcmp(*word, a->str))
+			word++;
+		if (!*word)
+			return ctx_strf(k->ctx, "the attribute '%s' has no word '%s'",
+					attr_rows[a->id].name, a->str);
+	}
+	return NULL;
+}
+
 /* No count, size or offset comes near 2^31, so that sums and products of them fit in 64 bits. */
 static const char *check_attrs(const Kernel *k, const Attrs *attrs)
 {
 	for (int i = 0; i < attrs->n; i++) {
 		const Attr *a = &attrs->at[i];
 		int n = attr_rows[a->id].kind == AK_INT ? 1 : a->n;
+		const char *why = check_word(k, a);
+		if (why)
+			return why;
 		for (int j = 0; j < n; j++)
 			if (a->i[j] < 0 || a->i[j] > INT32_MAX)
 				return ctx_strf(k->ctx, "the attribute '%s' is 0 to 2147483647",
@@ -636,7 +664,7 @@ static const Rule rules[OP_COUNT] = {
 		     .needs = {{A_WARPS, ST_PTX}, {A_FIRST, ST_PTX}}},
 	[OP_TMAP] = {.kinds = "g=p",
 		     .rule = rule_tmap,
-		     .needs = {{A_BOX, ST_PTX}, {A_SWIZZLE, ST_PTX}}},
+		     .needs = {{A_BOX, ST_ANY}, {A_SWIZZLE, ST_ANY}}},
 	[OP_LOAD_TMA] = {.kinds = "sgpm", .rule = rule_load_tma},
 	[OP_MMA_WGMMA] = {.kinds = "rss", .rule = rule_mma, .needs = {{A_ATOM, ST_ANY}}},
 	[OP_STORE] = {.kinds = "gr", .rule = rule_alike},

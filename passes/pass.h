@@ -23,6 +23,9 @@ enum {
 #define PASS(id, ...) void pass_##id(Kernel *k);
 #include "passes/passes.def"
 
+/* expect.c: what the pass cannot take, and where (NULL: the kernel); NULL: it can. */
+const char *pass_expects(const Kernel *k, PassId id, const Op **where);
+
 /* op.c's neighbours: what several passes ask */
 Op *op_after(Kernel *k, Op *at, OpKind kind); /* a new op right after / before / at the end */
 Op *op_before(Kernel *k, Op *at, OpKind kind);

@@ -23,6 +23,7 @@ int pass_by_name(const char *name); /* -1 if there is none */
 typedef struct {
 	int stop_after; /* PassId or -1 */
 	int only;       /* run this one alone, whatever was run before; or -1 */
+	bool given;     /* a person wrote the IR: what a pass cannot take is a message, no panic */
 	/* Called after each pass with the kernel's text form still equal to what the pass left; may
 	 * be NULL. */
 	void (*after)(void *user, const Kernel *k, PassId pass, bool changed, double seconds);

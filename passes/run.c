@@ -34,20 +34,39 @@ static double now(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static void verify(const Kernel *k, const PassRow *p)
+/* What the pass cannot take: of text, that the text is wrong; else a pass or the frontend is. */
+static bool refuse(const Kernel *k, Loc loc, const PassRow *p, const PassOpt *opt, const char *when,
+		   const char *why)
+{
+	Buf dump = {0};
+	if (opt->given) {
+		diag(k->ctx, loc, D_E0420, "%s pass %s: %s", when, p->name, why);
+		return false;
+	}
+	kernel_print(k, &dump);
+	panic("%s pass %s: %s\n%s", when, p->name, why, dump.s);
+}
+
+static bool expect(const Kernel *k, PassId id, const PassOpt *opt)
+{
+	const Op *where;
+	const char *why = opt->given ? pass_expects(k, id, &where) : NULL;
+	return !why || refuse(k, where ? where->loc : k->loc, &pass_rows[id], opt, "before", why);
+}
+
+static bool verify(const Kernel *k, const PassRow *p, const PassOpt *opt)
 {
 	const char *why = NULL;
-	Buf dump = {0};
-	if (kernel_verify(k, &why))
-		return;
-	kernel_print(k, &dump);
-	panic("after pass %s: %s\n%s", p->name, why, dump.s);
+	Loc where;
+	return kernel_check(k, &why, &where) || refuse(k, where, p, opt, "after", why);
 }
 
 static bool run_one(Kernel *k, PassId id, const PassOpt *opt)
 {
 	const PassRow *p = &pass_rows[id];
 	Buf before = {0}, after = {0};
+	if (!expect(k, id, opt))
+		return false;
 	if (opt->after)
 		kernel_print(k, &before);
 	double start = now();
@@ -64,14 +83,14 @@ static bool run_one(Kernel *k, PassId id, const PassOpt *opt)
 	if (p->to)
 		k->stage = (Stage)p->to;
 	kernel_str(k, A_AFTER, p->name);
-	verify(k, p);
-	if (opt->after) {
+	bool ok = verify(k, p, opt);
+	if (ok && opt->after) {
 		kernel_print(k, &after);
 		opt->after(opt->user, k, id, strcmp(before.s, after.s) != 0, seconds);
 	}
 	buf_free(&before);
 	buf_free(&after);
-	return true;
+	return ok;
 }
 
 /* Where to go on: after the pass that the kernel names, and with what the passes up to there

@@ -278,7 +278,7 @@ static Op *release_op(const Sync *s, Loc loc, const Ix *at, const Ix *iteration)
 /* What gives another warpgroup its turn need not wait for this one's groups. */
 static bool is_signal(const Op *op)
 {
-	return op && op->kind == OP_IF && op->body->first->kind == OP_BAR_ARRIVE;
+	return op && op->kind == OP_IF && op->body->first && op->body->first->kind == OP_BAR_ARRIVE;
 }
 
 /* After the loop: what is still in flight ends, and, if the ring goes on, its slots are given
@@ -492,7 +492,7 @@ static void init_barriers(Kernel *k)
 	Op *elect = op_append(k, op_body(k, only), OP_ELECT, k->loc);
 	for (const Op *b = kernel_find(k, OP_MBARRIER); b; b = op_find_next(b, OP_MBARRIER))
 		init_ring(k, op_body(k, elect), b);
-	op_append(k, elect->body, OP_FENCE_INIT, k->loc);
+	op_append(k, op_body(k, elect), OP_FENCE_INIT, k->loc);
 	Op *meet = op_before(k, first, ctas_share(k) ? OP_BAR_CLUSTER : OP_BAR_CTA);
 	if (meet->kind == OP_BAR_CLUSTER)
 		op_int(k, meet, A_RELAXED, 1); /* the fence is the release */

@@ -1,0 +1,195 @@
+/* expect.c - what the passes rely on beyond the IR's rules. What the frontend and the passes before
+ * leave is so; text that a person wrote may not be, and is refused here.
+ *     load.tma %sA, %A, %A.map   ->   "operand 2 is a tile of an argument, made by the op tile"
+ * A row says from which pass to which it holds. */
+#include "passes/pass.h"
+
+#include <string.h>
+
+/* ------------------------------------------------------------------ operands */
+static bool is_flat(const Tup *t)
+{
+	for (int i = 0; i < tup_rank(t); i++)
+		if (!tup_is_leaf(tup_get(t, i)))
+			return false;
+	return true;
+}
+
+/* A tile of an argument: rows and columns, whose strides are one number each. */
+static bool is_plain_tile(const Val *v)
+{
+	const Op *def = v->def;
+	const Layout *l = def && def->kind == OP_TILE ? def->in[0].val->type->layout : NULL;
+	return l && def->in[0].val->arg >= 0 && layout_rank(l) == 2 && is_flat(l->shape) &&
+	       is_flat(l->stride);
+}
+
+static const char *tile_first(const Kernel *k, const Op *op)
+{
+	(void)k;
+	return is_plain_tile(op->in[0].val)
+		       ? NULL
+		       : "operand 1 is a tile of a matrix argument, made by the op tile";
+}
+
+static const char *tile_second(const Kernel *k, const Op *op)
+{
+	(void)k;
+	return is_plain_tile(op->in[1].val)
+		       ? NULL
+		       : "operand 2 is a tile of a matrix argument, made by the op tile";
+}
+
+static bool is_kmajor(const Kernel *k, const Val *v)
+{
+	KMajor m;
+	return layout_kmajor(k->ctx, v->type, &m);
+}
+
+static const char *on_barrier(const Kernel *k, const Op *op)
+{
+	(void)k;
+	return op->nin == 4 ? NULL : "a load names the mbarrier on which its bytes arrive";
+}
+
+static const char *kmajor_buffer(const Kernel *k, const Op *op)
+{
+	for (int i = 0; i < op->nin; i++) {
+		const Type *t = op->in[i].val->type;
+		if (t->kind == TY_TILE && t->space == SP_SHARED && !is_kmajor(k, op->in[i].val))
+			return ctx_strf(k->ctx,
+					"the layout of '%%%s' is rows behind a swizzle, as TMA and "
+					"wgmma have it",
+					op->in[i].val->name);
+	}
+	return NULL;
+}
+
+/* ------------------------------------------------------------------ register tiles */
+static bool is_spread(const Type *t)
+{
+	return t->tv && layout_rank(t->tv) == 2 && is_flat(tup_get(t->tv->shape, 0)) &&
+	       is_flat(tup_get(t->tv->shape, 1));
+}
+
+static const char *spread(const Kernel *k, const Op *op)
+{
+	for (int i = 0; i < op->nin; i++) {
+		const Type *t = op->in[i].val->type;
+		if (t->kind == TY_TILE && t->space == SP_REG && !is_spread(t))
+			return ctx_strf(k->ctx, "'%%%s' is spread over threads (tv ...)",
+					op->in[i].val->name);
+	}
+	return NULL;
+}
+
+/* ------------------------------------------------------------------ mma */
+static const char *arranged(const Kernel *k, const Op *op)
+{
+	const Attr *a = attrs_get(&op->attrs, A_ARRANGE);
+	int most = target_by_name(k->target)->max_threads / 128;
+	if (!a || a->n != 3 || a->i[0] < 1 || a->i[1] < 1 || a->i[2] != 1 ||
+	    a->i[0] * a->i[1] > most)
+		return ctx_strf(k->ctx,
+				"arrange= is the warpgroups along m, n and k, at most %d, and 1 "
+				"along k",
+				most);
+	return NULL;
+}
+
+/* ------------------------------------------------------------------ roles */
+static const char *in_role(const Kernel *k, const Op *op)
+{
+	(void)k;
+	return op_role(op) ? NULL : "it stands in a role";
+}
+
+static const char *whole_role(const Kernel *k, const Op *op)
+{
+	(void)k;
+	return attrs_get(&op->attrs, A_WARPS) && attrs_get(&op->attrs, A_FIRST)
+		       ? NULL
+		       : "a role says warps= and first=";
+}
+
+/* ------------------------------------------------------------------ the table */
+typedef struct {
+	PassId from, to;
+	OpKind kind;
+	const char *(*rule)(const Kernel *k, const Op *op);
+} Row;
+
+static const Row rows[] = {
+	{PASS_tiles, PASS_lower, OP_MMA, arranged},
+	{PASS_tiles, PASS_lower, OP_MMA_WGMMA, arranged},
+	{PASS_multicast, PASS_lower, OP_LOAD_TMA, tile_second},
+	{PASS_multicast, PASS_lower, OP_LOAD_TMA, kmajor_buffer},
+	{PASS_lower, PASS_lower, OP_LOAD_TMA, on_barrier},
+	{PASS_epilogue, PASS_lower, OP_MMA_WGMMA, kmajor_buffer},
+	{PASS_epilogue, PASS_lower, OP_MMA_WGMMA, spread},
+	{PASS_epilogue, PASS_lower, OP_STORE, tile_first},
+	{PASS_epilogue, PASS_lower, OP_STORE, spread},
+	{PASS_epilogue, PASS_lower, OP_LOAD, tile_second},
+	{PASS_epilogue, PASS_lower, OP_LOAD, spread},
+	{PASS_rings, PASS_lower, OP_STORE_TMA, tile_first},
+	{PASS_rings, PASS_lower, OP_STORE_TMA, kmajor_buffer},
+	{PASS_rings, PASS_lower, OP_STORE_STAGED, tile_first},
+	{PASS_rings, PASS_lower, OP_STORE_STAGED, kmajor_buffer},
+	{PASS_rings, PASS_lower, OP_STORE_SHARED, kmajor_buffer},
+	{PASS_rings, PASS_lower, OP_STORE_SHARED, spread},
+	{PASS_rings, PASS_lower, OP_LOAD_SHARED, kmajor_buffer},
+	{PASS_rings, PASS_lower, OP_LOAD_SHARED, spread},
+	{PASS_pipeline, PASS_lower, OP_ROLE, whole_role},
+	{PASS_pipeline, PASS_lower, OP_LOAD_TMA, in_role},
+	{PASS_pipeline, PASS_lower, OP_MMA_WGMMA, in_role},
+	{PASS_pipeline, PASS_lower, OP_STORE, in_role},
+	{PASS_pipeline, PASS_lower, OP_LOAD, in_role},
+	{PASS_pipeline, PASS_lower, OP_STORE_TMA, in_role},
+	{PASS_pipeline, PASS_lower, OP_STORE_SHARED, in_role},
+	{PASS_pipeline, PASS_lower, OP_STORE_STAGED, in_role},
+	{PASS_pipeline, PASS_lower, OP_LOAD_SHARED, in_role},
+};
+
+/* ------------------------------------------------------------------ whole kernels */
+static const char *one_grid(const Kernel *k)
+{
+	const Op *grid = kernel_find(k, OP_GRID);
+	if (!grid || op_find_next(grid, OP_GRID) || op_parent(grid))
+		return "a kernel has one grid, around its program";
+	return kernel_find(k, OP_LAUNCH) ? "a kernel with a grid has no launch" : NULL;
+}
+
+static const char *no_roles(const Kernel *k)
+{
+	return kernel_find(k, OP_ROLE) ? "roles are made by this pass" : NULL;
+}
+
+static const char *some_role(const Kernel *k)
+{
+	return kernel_find(k, OP_ROLE) ? NULL : "a kernel of this stage has roles";
+}
+
+static const struct {
+	PassId pass;
+	const char *(*rule)(const Kernel *k);
+} kernel_rows[] = {
+	{PASS_tiles, one_grid},
+	{PASS_roles, no_roles},
+	{PASS_sync, some_role},
+	{PASS_lower, some_role},
+};
+
+const char *pass_expects(const Kernel *k, PassId id, const Op **where)
+{
+	const char *why = NULL;
+	*where = NULL;
+	for (size_t i = 0; i < COUNTOF(kernel_rows) && !why; i++)
+		if (kernel_rows[i].pass == id)
+			why = kernel_rows[i].rule(k);
+	for (const Op *op = kernel_first(k); op && !why; op = op_next(op))
+		for (size_t i = 0; i < COUNTOF(rows) && !why; i++)
+			if (rows[i].kind == op->kind && rows[i].from <= id && id <= rows[i].to &&
+			    (why = rows[i].rule(k, op)))
+				*where = op;
+	return why;
+}
