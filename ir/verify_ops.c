@@ -485,6 +485,18 @@ static const char *rule_tma_load(const Kernel *k, const Op *op)
 						       rank, rank, shared ? ", and a mask" : "");
 }
 
+static const char *rule_tma_store(const Kernel *k, const Op *op)
+{
+	const Op *map = op->in[1].val->def;
+	int rank = map && map->nin ? layout_rank(map->in[0].val->type->layout) : op->nix - 1;
+	return op->nix == 1 + rank && rank > 0
+		       ? NULL
+		       : ctx_strf(
+				 k->ctx,
+				 "a store of rank %d takes the byte in the slot and %d coordinates",
+				 rank, rank);
+}
+
 static const char *rule_load_tma(const Kernel *k, const Op *op)
 {
 	if (op->nix != 0 && op->nix != 3)
@@ -500,14 +512,21 @@ static const char *rule_init(const Kernel *k, const Op *op)
 
 static const char *rule_wait(const Kernel *k, const Op *op)
 {
+	int64_t parity;
+	if (k->stage == ST_PTX && op->nix != 1)
+		return "a wait of the ptx stage takes the phase";
+	if (k->stage == ST_PTX && ix_is_const(op->ix[0], &parity) && (parity < 0 || parity > 1))
+		return "a phase has the parity 0 or 1";
 	if (k->stage == ST_PTX)
-		return op->nix == 1 ? NULL : "a wait of the ptx stage takes the phase";
+		return NULL;
 	return op->nix == 0 ? NULL : "a wait of the warp stage takes lap= and no phase";
 }
 
 static const char *rule_arrive(const Kernel *k, const Op *op)
 {
 	(void)k;
+	if (attrs_int(&op->attrs, A_COUNT, 1) < 1)
+		return "an arrive counts at least 1";
 	return op->nix <= 1 ? NULL : "an arrive takes at most the rank of another CTA";
 }
 
@@ -684,7 +703,7 @@ static const Rule rules[OP_COUNT] = {
 	[OP_STORE_STAGED] = {.kinds = "gs", .rule = rule_staged},
 	[OP_ST_STAGED] = {.kinds = "gs", .rule = rule_staged},
 	[OP_FOR_RING] = {.kinds = "", .rule = rule_for_ring, .needs = {{A_SLOTS, ST_PTX}}},
-	[OP_TMA_STORE] = {.kinds = "sp"},
+	[OP_TMA_STORE] = {.kinds = "sp", .rule = rule_tma_store},
 	[OP_STMATRIX] = {.kinds = "sr", .rule = rule_matrices, .needs = {{A_N, ST_PTX}}},
 	[OP_ST_SHARED] = {.kinds = "sr", .rule = rule_vector, .needs = {{A_N, ST_PTX}}},
 	[OP_WGMMA_WAIT] = {.kinds = "", .needs = {{A_N, ST_ANY}}},
