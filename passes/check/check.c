@@ -89,7 +89,8 @@ static void need_items(Needs *n, const Items *items)
 {
 	for (int i = 0; i < items->n; i++) {
 		const Item *it = items->at[i];
-		const Ix *at[] = {it->at_key, it->at_cell, it->at_cell2, it->number, it->from};
+		const Ix *at[] = {it->at_key,  it->at_cell, it->at_cell2,
+				  it->at_byte, it->number,  it->from};
 		for (size_t j = 0; j < COUNTOF(at); j++)
 			need_x(n, at[j], 1);
 		need_x(n, it->to, 1);

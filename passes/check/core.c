@@ -144,6 +144,8 @@ static bool arrive(Run *r, int key, int64_t n)
 	KeyState *k = key_of(m, r->s, key);
 	if (!run_can_arrive(r, key))
 		return false;
+	if (n <= 0)
+		return run_wrong(r, WHY_NO_ARRIVAL, key, -1, -1);
 	n = n * m->agents[r->agent].warps + k->arrived;
 	if (n > k->need)
 		return wrong_count(r, WHY_EXCESS, key, k->need, 0);
@@ -169,6 +171,8 @@ static bool wait(Run *r, const Step *st)
 	bool last = known_done(r, st->key);
 	if (!fact_known(m, r->s, r->agent, m->f_init[st->key]))
 		return run_wrong(r, WHY_NO_INIT, st->key, -1, -1);
+	if (st->n != 0 && st->n != 1)
+		return wrong_count(r, WHY_NO_PARITY, st->key, st->n, 0);
 	if (!last && !fact_known(m, r->s, r->agent, m->f_prev[st->key]))
 		return run_wrong(r, WHY_PARITY, st->key, -1, -1);
 	bool passes = (int)k->parity != st->n;
@@ -237,17 +241,48 @@ static void fence_init(Run *r)
 	}
 }
 
+/* Between two times that a warpgroup sets its registers all its warps meet: the time before is over
+ * for those that have set them now as for the others. */
+static bool have_met(Run *r)
+{
+	const Machine *m = r->m;
+	AgentSet all = m->setters >> r->agent & 1 ? m->setters & m->mates[r->agent] : 0;
+	for (AgentSet left = all; left; left &= left - 1) {
+		int a = agent_first(left);
+		bool ahead = agent_of(m, r->s, a)->sets != agent_of(m, r->s, r->agent)->sets;
+		if (!fact_known(m, r->s, r->agent, (ahead ? m->f_set_before : m->f_set)[a]))
+			return run_wrong(r, WHY_REGS_MET, -1, -1, a);
+	}
+	return true;
+}
+
+static void note_set(Run *r)
+{
+	const Machine *m = r->m;
+	if (!(m->setters >> r->agent & 1))
+		return;
+	agent_of(m, r->s, r->agent)->sets ^= 1;
+	fact_move(m, r->s, m->f_set[r->agent], m->f_set_before[r->agent]);
+	fact_make(m, r->s, r->agent, m->f_set[r->agent]);
+}
+
 static bool set_regs(Run *r, const Step *st)
 {
 	AgentState *a = agent_of(r->m, r->s, r->agent);
 	int more = (st->n - a->regs) * 32 * r->m->agents[r->agent].warps;
 	int *pool = &r->pool[r->m->agents[r->agent].rank];
+	if (!have_met(r))
+		return false;
+	if (st->op && st->n != a->regs &&
+	    (st->n > a->regs) != (attrs_int(&st->op->attrs, A_N, 0) == 1))
+		return wrong_count(r, WHY_REGS_WAY, -1, a->regs, st->n);
 	if (more > *pool) {
 		r->blocked = true;
 		return true;
 	}
 	*pool -= more;
 	a->regs = st->n;
+	note_set(r);
 	return true;
 }
 
@@ -282,6 +317,8 @@ static bool barrier_step(Run *r, const Step *st)
 		return set_regs(r, st);
 	case STEP_NOWHERE:
 		return wrong_count(r, WHY_SLOT, st->key, st->n, 0);
+	case STEP_BEYOND:
+		return wrong_count(r, WHY_BEYOND, -1, st->n, 0);
 	default:
 		return run_memory(r, st);
 	}

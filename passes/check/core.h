@@ -89,12 +89,14 @@ typedef struct {
 	bool physical; /* slots have their own names in this run, not those of a frame */
 	int ranks;     /* CTAs of the cluster; their keys and cells are alike, rank by rank */
 	int meet;      /* key of the cluster's barrier, which exits count for, plus 1; 0: none */
+	AgentSet setters;                        /* that set their registers more than once */
+	AgentSet mates[MAX_AGENTS];              /* with warps of the same warpgroups, itself too */
 	AgentSet senders[MAX_RANKS];             /* that arrive at barriers of another CTA */
 	const Step *sent[MAX_RANKS][MAX_AGENTS]; /* by such a step */
 	/* layout: made by machine_layout */
 	int words, nfacts, holders; /* of a set of facts; who may know one */
 	int *f_init, *f_done, *f_prev, *f_seen, *f_came, *f_came_last, *f_wrote, *f_read, *f_left,
-		*f_made, *f_fenced, *f_sent;
+		*f_made, *f_fenced, *f_sent, *f_set, *f_set_before;
 	int *made, *fenced, nmade; /* those of f_made and f_fenced that there are */
 	int f_grid;                /* earlier launches are over */
 	uint64_t *all;
@@ -123,7 +125,7 @@ typedef struct {
 	uint64_t loose[MAX_CELLS / 64], wrote[MAX_CELLS / 64], fenced[MAX_CELLS / 64];
 	Owed owed;
 	int32_t regs;
-	uint8_t nmma, nbulk, gone, none;
+	uint8_t nmma, nbulk, gone, sets; /* sets: setmaxnreg so far, modulo 2 */
 } AgentState;
 typedef struct {
 	int32_t need, arrived, tx;
@@ -243,6 +245,7 @@ void fact_forget(const Machine *m, State *s, int fact);          /* by everyone 
 void facts_forget(const Machine *m, State *s, const int *of_agent, AgentSet agents);
 void facts_add(const Machine *m, State *s, int to, int from);
 void facts_add_of(const Machine *m, State *s, int to, int from, const uint64_t *set);
+void fact_move(const Machine *m, State *s, int from, int to); /* what was `from` is `to` */
 /* Who knows that all of `last` arrived in a key's last phase knows that it is over. */
 void facts_settle(const Machine *m, State *s, int key, AgentSet last);
 /* A phase is done: what was, is past, and what the key has gathered it gives. */

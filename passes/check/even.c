@@ -38,13 +38,18 @@ static void needs(void *user, const char *name, int64_t q)
 		e->even = false;
 }
 
-/* What the frame makes of a slot and a parity: places from the frame's own, modulo a lap or two. */
+static bool is_below(const Ix *x, const Env *env, int64_t end, int64_t *v)
+{
+	return num_is_exact(num_eval(x, env), v) && *v >= 0 && *v < end;
+}
+
+/* What the frame makes of a slot and a parity: places from the frame's own, modulo a lap or two.
+ * Below 0: there is no such slot or parity, which is looked at where it stands. */
 static int64_t in_frame(const Ringed *x, const Env *env, int64_t frame)
 {
 	int64_t s, v = 0, S = x->slots;
-	num_is_exact(num_eval(x->slot, env), &s);
-	if (x->parity)
-		num_is_exact(num_eval(x->parity, env), &v);
+	if (!is_below(x->slot, env, S, &s) || (x->parity && !is_below(x->parity, env, 2, &v)))
+		return -1;
 	int64_t at = frame % S, lap = frame / S;
 	return (s - at + S) % S + (x->parity ? S * ((v + lap + (s < at)) & 1) : 0);
 }
@@ -71,7 +76,10 @@ static bool same_at(Evenness *e, const Ringed *x, Point at, const Item *loop, in
 		env_put(&env, p->position, num_exact(at.trip));
 		if (loop)
 			env_put(&env, loop->op->sym[0], num_exact(i));
-		int64_t v = (in_frame(x, &env, frame) + SHORT_LOOP * lap - i) % lap;
+		int64_t v = in_frame(x, &env, frame);
+		if (v < 0)
+			return false;
+		v = (v + SHORT_LOOP * lap - i) % lap;
 		if (*first < 0)
 			*first = v;
 		if (*first != v)
@@ -146,9 +154,11 @@ static void check_items(Evenness *e, const Items *items, const Item *loop)
 		Ringed k = {0, key < 0 ? 0 : m->keys[key].slots, it->at_key, it->number};
 		Ringed x = {0, c1 < 0 ? 0 : m->cells[c1].slots, it->at_cell, NULL};
 		Ringed y = {0, c2 < 0 ? 0 : m->cells[c2].slots, it->at_cell2, NULL};
+		Ringed box = {0, 0, it->at_byte, NULL};
 		check_place(e, &k, loop);
 		check_place(e, &x, loop);
 		check_place(e, &y, loop);
+		check_place(e, &box, loop);
 		for (int j = 0; j < it->nconds; j++)
 			ix_needs(it->conds[j], 1, needs, e);
 		if (it->kind == ITEM_LOOP) {

@@ -28,13 +28,21 @@ static bool is_acc(const Reader *r, const Val *v)
 	return false;
 }
 
+/* A part is the registers that it is of. */
+static const Val *whole_of(const Val *v)
+{
+	while (v->def && v->def->kind == OP_PART)
+		v = v->def->in[0].val;
+	return v;
+}
+
 uint32_t read_acc_mask(const Reader *r, const Op *op)
 {
 	uint32_t mask = 0;
 	for (int i = 0; i < r->accs.n; i++) {
 		mask |= op->out && op->out == r->accs.at[i] ? 1u << i : 0;
 		for (int j = 0; j < op->nin; j++)
-			mask |= op->in[j].val == r->accs.at[i] ? 1u << i : 0;
+			mask |= whole_of(op->in[j].val) == r->accs.at[i] ? 1u << i : 0;
 	}
 	return mask;
 }
@@ -75,11 +83,12 @@ bool read_counts(const Reader *r, const Op *op)
 static bool find_accs(Reader *r)
 {
 	for (const Op *op = kernel_first(r->p->k); op; op = op_next(op)) {
-		if (!(op_rows[op->kind].effects & FX_DONE_WGMMA) || is_acc(r, op->in[0].val))
+		if (!(op_rows[op->kind].effects & FX_DONE_WGMMA) ||
+		    is_acc(r, whole_of(op->in[0].val)))
 			continue;
 		if (r->accs.n == MAX_ACCS)
 			return read_problem(r, D_W0411, op->loc, "more than 32 accumulators");
-		vec_push(r->p->arena, &r->accs, op->in[0].val);
+		vec_push(r->p->arena, &r->accs, whole_of(op->in[0].val));
 	}
 	return true;
 }

@@ -39,7 +39,9 @@ struct Item {
 	Step step;                                      /* key, cell, cell2: of slot 0 */
 	const Ix *at_key, *at_cell, *at_cell2, *number; /* NULL: none; number goes to step.n */
 	int64_t key_slots, cell_slots, cell2_slots;
-	uint32_t which; /* lanes that do it; 0: the one that elect takes */
+	const Ix *at_byte; /* of the slot; NULL: not asked */
+	int64_t last_byte; /* that it may be */
+	uint32_t which;    /* lanes that do it; 0: the one that elect takes */
 	const Ix **conds;
 	int nconds;
 	const uint64_t *ways; /* in which it happens; NULL: all */

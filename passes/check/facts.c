@@ -109,6 +109,8 @@ void machine_layout(Machine *m)
 	m->f_made = facts_where(m, m->nc, writers);
 	m->f_fenced = facts_where(m, m->nc, writers);
 	m->f_sent = facts_where(m, MAX_RANKS, m->senders);
+	m->f_set = facts_where(m, 1, &m->setters);
+	m->f_set_before = facts_where(m, 1, &m->setters);
 	m->words = (m->nfacts + 63) / 64;
 	carried_sets(m);
 	list_made(m);
@@ -195,6 +197,10 @@ State *state_new(const Machine *m, Arena *a)
 		never_written(m, s, i);
 	for (int i = 0; i < MAX_RANKS * m->na; i++)
 		all_know(m, s, m->f_sent[i]); /* nothing was sent yet */
+	for (int i = 0; i < m->na; i++) {
+		all_know(m, s, m->f_set[i]);
+		all_know(m, s, m->f_set_before[i]);
+	}
 	return s;
 }
 
@@ -266,7 +272,7 @@ void facts_forget(const Machine *m, State *s, const int *of_agent, AgentSet agen
 }
 
 /* What was `from` is `to`, for each holder. */
-static void facts_move(const Machine *m, State *s, int from, int to)
+void fact_move(const Machine *m, State *s, int from, int to)
 {
 	if (from == NO_FACT)
 		return;
@@ -310,10 +316,10 @@ static void give(const Machine *m, State *s, int past, int next)
 void facts_advance(const Machine *m, State *s, int key)
 {
 	const Key *k = &m->keys[key];
-	facts_move(m, s, m->f_done[key], m->f_prev[key]);
+	fact_move(m, s, m->f_done[key], m->f_prev[key]);
 	for (AgentSet left = m->exact ? k->arrivers : 0; left; left &= left - 1) {
 		int i = key * m->na + agent_first(left);
-		facts_move(m, s, m->f_came[i], m->f_came_last[i]);
+		fact_move(m, s, m->f_came[i], m->f_came_last[i]);
 	}
 	facts_forget(m, s, m->f_seen + key * m->na, k->waiters);
 	give(m, s, knows_past(m, key), knows_next(m, key));

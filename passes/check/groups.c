@@ -1,5 +1,5 @@
 /* groups.c - a wgmma is of a warpgroup: its four warps do it together, so that they come to the
- * same ones and commit them in the same groups. Needs the scripts of all agents.
+ * same ones and commit them in the same groups; so is setmaxnreg. Needs the scripts of all agents.
  *     if (warp == 0) { wgmma .. }   ->   "wgmma is for whole warpgroups, and some warps go past it"
  */
 #include "passes/check/read.h"
@@ -14,7 +14,8 @@ static bool is_of_group(const Item *it)
 		if (is_of_group(it->body.at[i]))
 			return true;
 	return it->kind == ITEM_STEP &&
-	       (it->step.kind == STEP_MMA || it->step.kind == STEP_MMA_COMMIT);
+	       (it->step.kind == STEP_MMA || it->step.kind == STEP_MMA_COMMIT ||
+		it->step.kind == STEP_REGS);
 }
 
 static const Item *next_of(const Items *items, int *i)
@@ -48,6 +49,28 @@ static const Op *parting(const Items *a, const Items *b)
 	}
 }
 
+/* How often the registers are set, more than once where a loop does it. */
+static int times_set(const Items *items)
+{
+	int n = 0;
+	for (int i = 0; i < items->n; i++) {
+		const Item *it = items->at[i];
+		n += it->kind == ITEM_STEP && it->step.kind == STEP_REGS;
+		n += (it->kind == ITEM_LOOP ? 2 : 1) * times_set(&it->body);
+	}
+	return n;
+}
+
+static void find_setters(Program *p)
+{
+	for (int a = 0; a < p->m.na; a++) {
+		int n = 0;
+		for (int seg = 0; seg < SEG_COUNT; seg++)
+			n += (seg < SEG_TILE ? 1 : 2) * times_set(&p->scripts[a].seg[seg]);
+		p->m.setters |= n > 1 ? AGENT(a) : 0;
+	}
+}
+
 static bool go_together(Reader *r, const Script *a, const Script *b)
 {
 	static const Items nothing = {0};
@@ -69,11 +92,14 @@ bool read_groups(Reader *r)
 	static const Script nothing = {.turns = 1};
 	const Program *p = r->p;
 	int warps = (int)(attrs_int(&p->k->attrs, A_BLOCK, 0) / 32);
+	find_setters(r->p);
 	for (int cta = 0; cta < p->m.ranks; cta++)
 		for (int w = 0; w < warps; w++) {
 			int first = w / GROUP_WARPS * GROUP_WARPS;
 			const int *of = p->agent_of_warp[cta];
 			const Script *own = &p->scripts[of[w]];
+			for (int v = first; v < first + GROUP_WARPS && v < warps; v++)
+				r->p->m.mates[of[w]] |= AGENT(of[v]);
 			bool whole = first + GROUP_WARPS <= warps;
 			if (!go_together(r, whole ? &p->scripts[of[first]] : &nothing, own))
 				return false;

@@ -73,6 +73,12 @@ static int64_t value(Maker *mk, const Ix *x, const Op *op)
 	return v;
 }
 
+/* No count and no parity is beyond. */
+static int32_t in_32_bits(int64_t v)
+{
+	return v < INT32_MIN ? INT32_MIN : v > INT32_MAX ? INT32_MAX : (int32_t)v;
+}
+
 static int16_t place(Maker *mk, const Item *it, int16_t first, int64_t slots, const Ix *at,
 		     Step *st)
 {
@@ -82,17 +88,22 @@ static int16_t place(Maker *mk, const Item *it, int16_t first, int64_t slots, co
 	if (v >= 0 && v < slots)
 		return (int16_t)(first + v);
 	st->kind = STEP_NOWHERE;
-	st->n = (int32_t)v;
+	st->n = in_32_bits(v);
 	return first;
 }
 
-static void make_items(Maker *mk, const Items *items);
-
-/* No count and no parity is beyond. */
-static int32_t in_32_bits(int64_t v)
+/* What a copy takes from a slot lies within it. */
+static void check_byte(Maker *mk, const Item *it, Step *st)
 {
-	return v < INT32_MIN ? INT32_MIN : v > INT32_MAX ? INT32_MAX : (int32_t)v;
+	Num n = num_eval(it->at_byte, &mk->env);
+	if (st->kind == STEP_NOWHERE || (n.lo >= 0 && n.hi <= it->last_byte))
+		return;
+	int64_t v = value(mk, it->at_byte, it->op);
+	st->kind = STEP_BEYOND;
+	st->n = in_32_bits(v);
 }
+
+static void make_items(Maker *mk, const Items *items);
 
 static void make_step(Maker *mk, const Item *it)
 {
@@ -101,7 +112,9 @@ static void make_step(Maker *mk, const Item *it)
 	st.key = place(mk, it, st.key, it->key_slots, it->at_key, &st);
 	st.cell = place(mk, it, st.cell, it->cell_slots, it->at_cell, &st);
 	st.cell2 = place(mk, it, st.cell2, it->cell2_slots, it->at_cell2, &st);
-	if (it->number)
+	if (it->at_byte)
+		check_byte(mk, it, &st);
+	if (it->number && st.kind != STEP_NOWHERE)
 		st.n = in_32_bits(value(mk, it->number, it->op));
 	vec_push(mk->p->arena, &mk->p->steps, st);
 }

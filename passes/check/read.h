@@ -83,7 +83,8 @@ void read_equals(Reader *r);
 void read_put_equals(Reader *r, View *v);
 void read_residue(Reader *r, const Ix *x, int64_t *mod, int64_t *res); /* mod 0: any */
 
-bool read_statics(Reader *r); /* statics.c: storage, boxes, counts, registers */
+bool read_statics(Reader *r);         /* statics.c: storage, boxes, counts, registers */
+int64_t read_box_bytes(const Op *op); /* of its tensor map; 0: it has none */
 PartSet read_part(const Reader *r, const Op *op, int from, int to, int64_t *bytes);
 /* The ways in which a CTA's load goes to another; false: none. */
 bool read_goes_to(const Reader *r, const Op *op, int rank, int to, WaySet ways);

@@ -46,18 +46,32 @@ static bool repeats(StepKind kind)
 	return kind == STEP_READ || kind == STEP_WRITE || kind == STEP_TOUCH || kind == STEP_GLOBAL;
 }
 
-/* Many stores to one slot are one, and so are many reads of it with no store between. */
-static bool said_already(const Items *list, const Item *it)
+/* Whether slots of two buffers may have bytes in common. */
+static bool may_share(const Machine *m, const Item *x, const Item *y)
+{
+	for (int i = 0; i < x->cell_slots; i++)
+		for (int j = 0; j < y->cell_slots; j++) {
+			int a = x->step.cell + i, b = y->step.cell + j;
+			int own = m->nc / m->ranks, of = b % own;
+			if (a == b || m->cells[a].over[of / 64] >> (of % 64) & 1)
+				return true;
+		}
+	return false;
+}
+
+/* Many stores to one slot by the same lanes are one, and so are many reads of it with no store to
+ * any of its bytes between. */
+static bool said_already(const Machine *m, const Items *list, const Item *it)
 {
 	for (int i = list->n - 1; i >= 0; i--) {
 		const Item *old = list->at[i];
 		if (old->kind != ITEM_STEP || !repeats((StepKind)old->step.kind))
 			return false;
-		if (old->step.kind == it->step.kind && old->at_cell == it->at_cell &&
-		    old->step.cell == it->step.cell && old->step.mask == it->step.mask)
+		bool same = old->step.kind == it->step.kind;
+		if (same && old->at_cell == it->at_cell && old->step.cell == it->step.cell &&
+		    old->step.mask == it->step.mask && old->which == it->which)
 			return true;
-		if (old->step.kind != it->step.kind && old->step.cell >= 0 &&
-		    old->step.cell == it->step.cell)
+		if (!same && old->step.cell >= 0 && it->step.cell >= 0 && may_share(m, old, it))
 			return false;
 	}
 	return false;
@@ -66,7 +80,7 @@ static bool said_already(const Items *list, const Item *it)
 static void put(Reader *r, Item *it, StepKind kind)
 {
 	it->step.kind = (int8_t)kind;
-	if (!repeats(kind) || !said_already(r->list, it))
+	if (!repeats(kind) || !said_already(&r->p->m, r->list, it))
 		vec_push(r->p->arena, r->list, it);
 }
 
@@ -353,12 +367,60 @@ static bool put_load(Reader *r, const Op *op)
 	return true;
 }
 
+static bool box_beyond(Reader *r, const Op *op, int64_t first)
+{
+	return read_problem(r, D_E0412, op->loc,
+			    ctx_strf(r->p->k->ctx,
+				     "a box of %d bytes from byte %lld of a slot of %%%s, which "
+				     "has %d",
+				     (int)read_box_bytes(op), (long long)first, op->in[0].val->name,
+				     (int)type_slot_bytes(op->in[0].val->type)));
+}
+
+/* Where the lane decides it: each that may do it is within the slot. */
+static bool lanes_within(Reader *r, const Item *it)
+{
+	Ctx *c = r->p->k->ctx;
+	for (int i = 0; i < 32; i++) {
+		int64_t v;
+		if (it->which && !(it->which >> i & 1))
+			continue;
+		const Ix *x = ix_subst(c, it->at_byte, ctx_str(c, "lane"), ix_const(c, i));
+		if (!ix_is_const(x, &v) || (!it->which && (v < 0 || v > it->last_byte)))
+			return read_problem(r, D_W0411, it->op->loc,
+					    "a box from a place in its slot that the lane decides");
+		if (v < 0 || v > it->last_byte)
+			return box_beyond(r, it->op, v);
+	}
+	return true;
+}
+
+/* What a copy takes from a slot lies within it: here, or as letters are made. */
+static bool put_within(Reader *r, Item *it, const Op *op)
+{
+	int64_t bytes = read_box_bytes(op), v;
+	if (!bytes || !op->nix)
+		return read_problem(r, D_W0411, op->loc, "a copy of a box that no map tells");
+	it->at_byte = expr(r, op->ix[0]);
+	it->last_byte = type_slot_bytes(op->in[0].val->type) - bytes;
+	if (ix_uses(it->at_byte, ctx_str(r->p->k->ctx, "lane"))) {
+		bool ok = lanes_within(r, it);
+		it->at_byte = NULL;
+		return ok;
+	}
+	if (ix_is_const(it->at_byte, &v) && (v < 0 || v > it->last_byte))
+		return box_beyond(r, op, v);
+	return true;
+}
+
 static bool put_group_read(Reader *r, const Op *op, StepKind kind)
 {
 	Item *it = item_new(r, ITEM_STEP, op);
 	for (int i = 0; i < op->nin; i++)
 		if (op_effect(op, i) & FX_AR && in_space(&op->in[i], SP_SHARED))
 			set_cell(r, it, &op->in[i], r->s->rank, kind);
+	if (kind == STEP_STORE && !put_within(r, it, op))
+		return false;
 	it->step.mask = kind == STEP_MMA ? read_acc_mask(r, op) : 0;
 	put(r, it, kind);
 	return true;
@@ -487,7 +549,7 @@ static void put_all(Reader *r, const Items *items)
 	for (int i = 0; i < items->n; i++) {
 		Item *it = items->at[i];
 		bool again = it->kind == ITEM_STEP && repeats((StepKind)it->step.kind);
-		if (!again || !said_already(r->list, it))
+		if (!again || !said_already(&r->p->m, r->list, it))
 			vec_push(r->p->arena, r->list, it);
 	}
 }

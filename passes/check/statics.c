@@ -68,7 +68,7 @@ static bool storage_apart(Reader *r)
 }
 
 /* ------------------------------------------------------------------ boxes */
-static int64_t box_bytes(const Op *op)
+int64_t read_box_bytes(const Op *op)
 {
 	for (int i = 0; i < op->nin; i++) {
 		const Op *map = op->in[i].val->def;
@@ -179,7 +179,7 @@ static void add_part(Reader *r, BoxPart part)
 
 static bool find_parts_of(Reader *r, const Op *op, int rank)
 {
-	BoxPart part = {.buffer = op->in[0].val, .bytes = box_bytes(op)};
+	BoxPart part = {.buffer = op->in[0].val, .bytes = read_box_bytes(op)};
 	WaySet in;
 	if (!mask_right(r, op, rank))
 		return false;
@@ -206,26 +206,6 @@ static int count_parts(const Reader *r, const Op *buffer, int rank)
 	for (int i = 0; i < r->parts.n; i++)
 		n += r->parts.at[i].buffer == buffer->out && r->parts.at[i].rank == rank;
 	return n;
-}
-
-/* What a copy takes from a slot lies within it. */
-static bool stores_within(Reader *r)
-{
-	for (const Op *op = kernel_first(r->p->k); op; op = op_next(op)) {
-		int64_t bytes = box_bytes(op), offset = 0, slot;
-		if (!(op_rows[op->kind].effects & FX_DONE_BULK) || !bytes)
-			continue;
-		slot = type_slot_bytes(op->in[0].val->type);
-		if (op->nix && ix_is_const(read_seen(r, op->ix[0], r->p->rank), &offset) &&
-		    (offset < 0 || offset + bytes > slot))
-			return read_problem(r, D_E0412, op->loc,
-					    ctx_strf(r->p->k->ctx,
-						     "a box of %d bytes from byte %d of a slot of "
-						     "%%%s, which has %d",
-						     (int)bytes, (int)offset, op->in[0].val->name,
-						     (int)slot));
-	}
-	return true;
 }
 
 /* The boxes of a buffer fill its slot, and none lies on another. */
@@ -292,7 +272,7 @@ static bool boxes_fill(Reader *r, int rank)
 PartSet read_part(const Reader *r, const Op *op, int from, int to, int64_t *bytes)
 {
 	int64_t offset;
-	*bytes = box_bytes(op);
+	*bytes = read_box_bytes(op);
 	if (!op->nix || !ix_is_const(read_seen(r, op->ix[0], from), &offset))
 		return 0;
 	for (int i = 0, n = 0; i < r->parts.n; i++) {
@@ -325,12 +305,17 @@ static bool counts_agree(Reader *r)
 
 enum { SM_REGS = 65536, REGS_UNIT = 8, REGS_MAX = 255 };
 
-static const Op *setmaxnreg_of(const Op *role)
+/* That with the fewest registers; NULL: there is none. */
+static const Op *setmaxnreg_of(const Op *op)
 {
-	for (const Op *op = role->body ? role->body->first : NULL; op; op = op->next)
-		if (op->kind == OP_SETMAXNREG)
-			return op;
-	return NULL;
+	const Op *least = op->kind == OP_SETMAXNREG ? op : NULL;
+	for (const Op *in = op->body ? op->body->first : NULL; in; in = in->next) {
+		const Op *set = setmaxnreg_of(in);
+		bool less = set && (!least || attrs_int(&set->attrs, A_REGS, 0) <
+						      attrs_int(&least->attrs, A_REGS, 0));
+		least = less ? set : least;
+	}
+	return least;
 }
 
 /* What a role says it needs, its threads have: at entry, or by setmaxnreg, which goes the right
@@ -397,7 +382,7 @@ static bool maps_there(Reader *r)
 bool read_statics(Reader *r)
 {
 	if (!maps_there(r) || !storage_apart(r) || !counts_agree(r) || !registers_agree(r) ||
-	    !find_parts(r) || !stores_within(r))
+	    !find_parts(r))
 		return false;
 	for (int i = 0; i < r->p->m.ranks; i++)
 		if (!boxes_fill(r, r->p->rank + i))

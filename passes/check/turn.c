@@ -88,6 +88,11 @@ Turn *turn_new(const Machine *m, Arena *a, int64_t frame)
 	for (int i = 0; i < MAX_RANKS * m->na; i++)
 		if (m->f_sent[i] != NO_FACT)
 			fact[m->f_sent[i]] = m->f_sent[i];
+	for (int i = 0; i < m->na; i++)
+		if (m->f_set[i] != NO_FACT) {
+			fact[m->f_set[i]] = m->f_set[i];
+			fact[m->f_set_before[i]] = m->f_set_before[i];
+		}
 	gather(a, t, fact, m->nfacts);
 	holders_turn(m, a, t);
 	return t;

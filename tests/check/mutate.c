@@ -2,9 +2,11 @@
  * verifier.
  *     mutate [-v] [-a] KERNEL.ir...     -a: these are all kernels; every row below is met
  * Every sync op, load and store is dropped, done twice, moved up and down by one statement;
- * every count, byte number, slot, parity and barrier number is changed by one, every mask and
- * rank of a cluster doubled or made 0. A mutant is refuted, or it is harmless for a reason in
- * the table below; anything else fails. Prints a line for each kind of mutant:
+ * every count, byte number, slot, parity and barrier number is changed by one, slots and parities
+ * without the modulo too; every count of arrivals is made 0, every mask and rank of a cluster
+ * doubled or made 0; accumulators in flight are read by way of a part; one warp of four goes past
+ * what its warpgroup does; boxes are stored from beyond their slot. A mutant is refuted, or it is
+ * harmless for a reason in the table below; anything else fails. Prints a line for each kind:
  *     drop | mbar.wait | 14 refuted | 0 harmless |
  */
 #include "passes/check/check.h"
@@ -25,10 +27,24 @@ typedef enum {
 	M_BARRIER,
 	M_MASK,
 	M_RANK,
+	M_NEXT,   /* slot + 1, with no modulo */
+	M_BEFORE, /* slot - 1 */
+	M_PLAIN,  /* the slot without its modulo */
+	M_LATER,  /* parity + 1, with no modulo */
+	M_FOUR,   /* (parity + 1) % 4 */
+	M_NEVER,  /* parity + 2 */
+	M_NONE,   /* count=0 */
+	M_PART,   /* a part of an accumulator is read in flight */
+	M_SOME,   /* by three warps of four */
+	M_BYTE,   /* a box from behind its slot */
 	M_COUNT
 } Mutation;
-static const char *const names[M_COUNT] = {"drop", "double", "up",      "down", "slot", "parity",
-					   "more", "less",   "barrier", "mask", "rank"};
+static const char *const names[M_COUNT] = {"drop",       "double",      "up",         "down",
+					   "slot",       "parity",      "more",       "less",
+					   "barrier",    "mask",        "rank",       "slot + 1",
+					   "slot - 1",   "slot, plain", "parity + 1", "parity % 4",
+					   "parity + 2", "count 0",     "part",       "some warps",
+					   "byte"};
 
 /* Mutants that the verifier proves, and why that is right. `next` is the statement that a move goes
  * past, or what has another slot, or the file where an op is dropped; NULL: any. */
@@ -120,6 +136,87 @@ static bool change_slot(Kernel *k, Op *op, const char **past)
 	return false;
 }
 
+/* To a slot that there may not be: by so many, or as it is without its modulo. */
+static bool leave_ring(Kernel *k, Op *op, Mutation how, const char **past)
+{
+	for (int i = op->nin - 1; i >= 0; i--) {
+		const Ix **at = &op->in[i].at;
+		if (!*at || op->in[i].val->type->space == SP_REG || op->kind == OP_MBAR_INIT)
+			continue;
+		if (how == M_PLAIN && (*at)->kind != IX_MOD)
+			return false;
+		*past = op->in[i].val->name;
+		*at = how == M_PLAIN
+			      ? (*at)->a
+			      : ix_add(k->ctx, *at, ix_const(k->ctx, how == M_NEXT ? 1 : -1));
+		return true;
+	}
+	return false;
+}
+
+static bool leave_parity(Kernel *k, Op *op, Mutation how)
+{
+	Ctx *c = k->ctx;
+	if (op->kind != OP_MBAR_WAIT)
+		return false;
+	op->ix[0] = ix_add(c, op->ix[0], ix_const(c, how == M_NEVER ? 2 : 1));
+	if (how == M_FOUR)
+		op->ix[0] = ix_mod(c, op->ix[0], ix_const(c, 4));
+	return true;
+}
+
+static bool count_none(Kernel *k, Op *op)
+{
+	if (op->kind != OP_MBAR_ARRIVE && op->kind != OP_MBAR_INIT)
+		return false;
+	op_int(k, op, A_COUNT, 0);
+	return true;
+}
+
+/* Behind a wgmma's commit, by way of a view that is made where the accumulator is. */
+static bool read_part(Kernel *k, Op *op)
+{
+	Op *mma = op;
+	while (mma && mma->kind != OP_WGMMA)
+		mma = mma->prev;
+	if (op->kind != OP_WGMMA_COMMIT || !mma)
+		return false;
+	Val *acc = mma->in[0].val;
+	Op *part = op_new(k, OP_PART, op->loc), *read = op_new(k, OP_CVT, op->loc);
+	op_in(k, part, acc, ix_const(k->ctx, 0));
+	op_in(k, read, op_result(k, part, "part", acc->type), NULL);
+	op_result(k, read, "early", type_frag(k->ctx, EL_BF16, acc->type->layout, acc->type->tv));
+	op_insert_after(acc->def, part);
+	op_insert_after(op, read);
+	return true;
+}
+
+static bool leave_warp_out(Kernel *k, Op *op)
+{
+	Ctx *c = k->ctx;
+	Op *some = op_new(k, OP_IF, op->loc);
+	const Ix *warp = ix_mod(c, ix_sym(c, ctx_str(c, "warp")), ix_const(c, 4));
+	if (op->kind != OP_SETMAXNREG && op->kind != OP_WGMMA_COMMIT && op->kind != OP_WGMMA_WAIT &&
+	    op->kind != OP_WGMMA_FENCE && op->kind != OP_FENCE_ASYNC)
+		return false;
+	op_ix(k, some, ix_new(c, IX_LT, warp, ix_const(c, 3)));
+	op_insert_before(op, some);
+	op_remove(op);
+	block_append(op_body(k, some), op);
+	return true;
+}
+
+static bool leave_slot(Kernel *k, Op *op)
+{
+	Ctx *c = k->ctx;
+	if (op->kind != OP_TMA_STORE)
+		return false;
+	const Ix *warps = ix_add(c, ix_sym(c, ctx_str(c, "warp")), ix_const(c, 1));
+	op->ix[0] = ix_add(c, op->ix[0],
+			   ix_mul(c, warps, ix_const(c, type_slot_bytes(op->in[0].val->type))));
+	return true;
+}
+
 static bool change_number(Kernel *k, Op *op, int by)
 {
 	static const AttrId ids[] = {A_COUNT, A_BYTES, A_N, A_THREADS, A_REGS};
@@ -193,6 +290,22 @@ static bool mutate(Kernel *k, Op *op, Mutation how, const char **past)
 	case M_MASK:
 	case M_RANK:
 		return change_cluster(k, op, how);
+	case M_NEXT:
+	case M_BEFORE:
+	case M_PLAIN:
+		return leave_ring(k, op, how, past);
+	case M_LATER:
+	case M_FOUR:
+	case M_NEVER:
+		return leave_parity(k, op, how);
+	case M_NONE:
+		return count_none(k, op);
+	case M_PART:
+		return read_part(k, op);
+	case M_SOME:
+		return leave_warp_out(k, op);
+	case M_BYTE:
+		return leave_slot(k, op);
 	default:
 		return change_index(k, op, how);
 	}

@@ -32,7 +32,8 @@ typedef struct {
 	int off;
 	int n, parity, lanes;
 	uint32_t part;
-	bool late; /* not in the first trip; behind the loop: only if there was a trip */
+	bool late;    /* not in the first trip; behind the loop: only if there was a trip */
+	bool nowhere; /* at a slot that there is not */
 } Move;
 typedef struct {
 	Move at[MOVES];

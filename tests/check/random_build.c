@@ -62,7 +62,9 @@ static Step step_at(const Prog *p, const Move *m, int trip)
 	if (m->kind == STEP_MMA || m->kind == STEP_TOUCH)
 		s.mask = 1u << m->ring; /* each has an accumulator */
 	if (m->kind == STEP_WAIT)
-		s.n = (at / slots_of(&p->src, m->ring) + m->parity) % 2;
+		s.n = (at / slots_of(&p->src, m->ring) + m->parity % 2) % 2 + m->parity / 2 * 2;
+	if (m->nowhere && at % slots_of(&p->src, m->ring) + 1 == slots_of(&p->src, m->ring))
+		s.kind = STEP_NOWHERE;
 	return s;
 }
 

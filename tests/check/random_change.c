@@ -33,7 +33,7 @@ static void change_number(const Source *s, Move *m)
 	int by = chance(50) ? 1 : -1;
 	switch ((int)m->kind) {
 	case STEP_WAIT:
-		m->parity ^= 1;
+		m->parity ^= chance(80) ? 1 : 2;
 		break;
 	case STEP_EXPECT:
 		m->n += (chance(50) ? 8 : LOAD_BYTES) * by;
@@ -46,7 +46,7 @@ static void change_number(const Source *s, Move *m)
 		if (s->ctas == 2 && chance(60))
 			m->rank ^= 1;
 		else
-			m->n++;
+			m->n += m->n == 1 && chance(30) ? -1 : 1;
 		break;
 	case STEP_LOAD:
 		if (s->ctas == 2 && chance(60))
@@ -137,7 +137,10 @@ static void change_move(Source *s)
 		drop(b, i);
 		insert(b, chance(70) && i < b->n ? i + 1 : random_below(b->n + 1), m);
 	} else if (how == 6) {
-		b->at[i].off++;
+		if (chance(80))
+			b->at[i].off++;
+		else /* with no modulo */
+			b->at[i].nowhere = m.barrier != AT_NAMED;
 	} else {
 		change_number(s, &b->at[i]);
 	}

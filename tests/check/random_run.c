@@ -134,6 +134,7 @@ static void arrive(Runs *r, Now *s, int a, int i, const Step *st)
 	KeyNow *k = key_in(s, st->key);
 	wrong(r, !key->named && !(k->init & FENCED), "no init");
 	wrong(r, key->rank >= 0 && is_gone(r, s, key->rank), "an arrival at a CTA that is gone");
+	wrong(r, st->kind == STEP_ARRIVE && st->n <= 0, "an arrival that is none");
 	see(r, a, i, 0, k->phase);
 	k->arrived = (uint8_t)(k->arrived + (st->kind == STEP_ARRIVE ? st->n * st->lanes : 1));
 	complete(r, s, st->key);
@@ -321,6 +322,7 @@ static bool advance(Runs *r, Now *s, int a)
 		return true;
 	case STEP_WAIT:
 		wrong(r, !(key_in(s, st->key)->init & FENCED), "no init");
+		wrong(r, st->n < 0 || st->n > 1, "no parity");
 		if ((key_in(s, st->key)->phase & 1) == st->n)
 			return false;
 		see(r, a, i, 0, key_in(s, st->key)->phase);
@@ -341,6 +343,9 @@ static bool advance(Runs *r, Now *s, int a)
 		break;
 	case STEP_WRITE:
 		write(r, s, a, i, st);
+		break;
+	case STEP_NOWHERE:
+		wrong(r, true, "a slot that there is not");
 		break;
 	case STEP_FENCE:
 		fence(r, s);
