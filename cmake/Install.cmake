@@ -83,9 +83,11 @@ install(FILES "${PROJECT_BINARY_DIR}/driver/manual/dslc.1" DESTINATION ${CMAKE_I
 install(FILES "${PROJECT_BINARY_DIR}/driver/manual/dslc"
 	DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT dslc)
 install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT dslc
-	PATTERN CMakeLists.txt EXCLUDE)
+	REGEX "/examples/([a-z]*/)?CMakeLists.txt$" EXCLUDE)
 install(FILES README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT dslc)
 foreach(component IN ITEMS dslc libdsl-runtime${DSLC_ABI} libdsl-runtime-dev libdslc${DSLC_ABI} libdslc-dev)
 	install(FILES LICENSE NOTICE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${component}
+		COMPONENT ${component})
+	install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${component} RENAME copyright
 		COMPONENT ${component})
 endforeach()

@@ -6,7 +6,7 @@ mv "$prefix" "$scratch/moved"
 lib=$scratch/moved/${lib#"$prefix/"}
 prefix=$scratch/moved
 export PKG_CONFIG_PATH="$lib/pkgconfig" PATH="$prefix/bin:$PATH" LD_LIBRARY_PATH="$lib"
-cp -r "$source/examples" "$scratch/examples"
+cp -r "$prefix"/share/doc/dslc/examples "$scratch/examples"
 
 cd "$scratch/examples/with-cmake"
 try cmake -S . -B build -G Ninja -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$cc" \
