@@ -233,20 +233,60 @@ static void shared_of_body(Dec *d, const PtxFunc *f)
 				     (Def){.kind = D_CONST, .value = shared_place(d, s->var)});
 }
 
-/* Shared variables of the body of f, and those of the module that f names: static ones first, then
- * the dynamic block, where every extern one starts. */
+/* A kernel and the functions that it calls, directly or not. */
+typedef struct {
+	const PtxFunc **at;
+	u32 n, cap;
+} Reached;
+
+static void reached_add(Dec *d, Reached *r, const char *name)
+{
+	for (const PtxFunc *f = d->m->ptx.funcs; f; f = f->next) {
+		bool known = !f->has_body || strcmp(f->name, name) != 0;
+		for (u32 i = 0; !known && i < r->n; i++)
+			known = r->at[i] == f;
+		if (known)
+			continue;
+		POOL_PUSH(d->a, r->at, r->n, r->cap);
+		r->at[r->n - 1] = f;
+	}
+}
+
+static Reached reached_from(Dec *d, const PtxFunc *kernel)
+{
+	Reached r = {0};
+	reached_add(d, &r, kernel->name);
+	for (u32 i = 0; i < r.n; i++) {
+		for (const PtxStmt *s = r.at[i]->body; s; s = s->next) {
+			if (s->kind != PS_INSN || strncmp(s->op, "call", 4) != 0)
+				continue;
+			for (const PtxOperand *o = s->args; o; o = o->next)
+				if (o->kind == PO_NAME)
+					reached_add(d, &r, o->name);
+		}
+	}
+	return r;
+}
+
+static bool any_uses(const Reached *r, const char *name)
+{
+	for (u32 i = 0; i < r->n; i++)
+		if (uses(r->at[i], name))
+			return true;
+	return false;
+}
+
+/* Shared variables of the bodies that f reaches, and those of the module that they name: static
+ * ones first, then the dynamic block, where every extern one starts. */
 void shared_layout(Dec *d, const PtxFunc *f)
 {
 	const PtxVar *first = d->m->ptx.vars;
-	bool inlines = false;
-	for (const PtxStmt *s = f->body; s; s = s->next)
-		inlines |= s->kind == PS_INSN && strncmp(s->op, "call", 4) == 0;
+	const Reached reached = reached_from(d, f);
 	u64 align = 16;
-	for (const PtxFunc *g = d->m->ptx.funcs; g; g = g->next)
-		if (g == f || (inlines && !g->entry))
-			shared_of_body(d, g);
+	for (u32 i = 0; i < reached.n; i++)
+		shared_of_body(d, reached.at[i]);
 	for (const PtxVar *v = first; v; v = v->next) {
-		if (strcmp(v->space, ".shared") != 0 || !(inlines || uses(f, v->name)))
+		if (strcmp(v->space, ".shared") != 0 || !any_uses(&reached, v->name))
 			continue;
 		if (v->count >= 0)
 			scope_define(d, v->name,
