@@ -32,6 +32,7 @@ typedef struct {
 	int nbuffers;
 	_Alignas(64) unsigned char params[MAX_PARAMS];
 	size_t param_bytes;
+	bool noted; /* notes were printed: once is enough */
 } Sim;
 
 static const char usage[] =
@@ -49,9 +50,9 @@ static const char usage[] =
 	"  --buffer in:.. | out:..  an array that is no parameter, for maps\n"
 	"  --seed S              order of warps and copies; 0 is the plain order\n"
 	"  --schedules N         run with seeds S .. S + N - 1\n"
-	"  --checks LIST         all, none, races, uninit, wgmma, barriers, exit, grid, warps; "
-	"-word\n"
-	"                        turns one off; warps is no part of all\n"
+	"  --checks LIST         all, none, races, uninit, wgmma, barriers, exit, grid, warps,\n"
+	"                        portability; -word turns one off; the last two are no part of "
+	"all\n"
 	"  --trace FILE          write what each warp did, as a Chrome trace\n";
 
 static bool dims_read(const char *text, char apart, uint64_t *to, int most, int *n)
@@ -390,6 +391,18 @@ static void close_all(Sim *s)
 	s->dev = NULL;
 }
 
+/* What is not portable, of the first schedule that shows it. */
+static void notes_print(Sim *s)
+{
+	const char *notes = dsl_detail();
+	if (!*notes || s->noted)
+		return;
+	fprintf(stderr, "dslc sim: notes of portability (--checks=all,portability: errors)\n%s\n",
+		notes);
+	s->noted = true;
+}
+
+/* Files get what the kernel wrote also where errors were found. */
 static bool run_seed(Sim *s, int64_t seed, bool last)
 {
 	char device[1024], name[256];
@@ -397,9 +410,9 @@ static bool run_seed(Sim *s, int64_t seed, bool last)
 	snprintf(device, sizeof device, "sim:seed=%lld%s%s%s%s", (long long)seed,
 		 s->checks ? ",checks=" : "", s->checks ? s->checks : "", s->trace ? ",trace=" : "",
 		 s->trace ? s->trace : "");
-	bool ok = runtime_ok(dsl_device_open(device, &s->dev)) &&
-		  started(dsl_module_load(s->dev, s->file, &s->mod)) &&
-		  kernel_find(s, name, sizeof name);
+	bool ran = false, ok = runtime_ok(dsl_device_open(device, &s->dev)) &&
+			       started(dsl_module_load(s->dev, s->file, &s->mod)) &&
+			       kernel_find(s, name, sizeof name);
 	for (int i = 0; i < s->nargs && ok; i++)
 		ok = arg_any(s, i);
 	if (ok) {
@@ -410,13 +423,19 @@ static bool run_seed(Sim *s, int64_t seed, bool last)
 		memcpy(raw.grid, s->grid, sizeof raw.grid);
 		memcpy(raw.block, s->block, sizeof raw.block);
 		memcpy(raw.cluster, s->cluster, sizeof raw.cluster);
-		ok = started(dsl_launch_raw(s->mod, s->kernel, &raw));
+		dsl_status st = dsl_launch_raw(s->mod, s->kernel, &raw);
+		ok = started(st);
+		ran = ok || st == DSL_ERR_SIM;
 	}
+	if (ok)
+		notes_print(s);
 	if (ok && last)
 		printf("%s: %lld schedule%s, no fault\n", s->kernel, (long long)s->schedules,
 		       s->schedules == 1 ? "" : "s");
-	for (int i = 0; i < s->nbuffers && ok && last; i++)
-		ok = buffer_save(s, &s->buffers[i]);
+	for (int i = 0; i < s->nbuffers && ran && (last || !ok); i++)
+		if (ok || (s->buffers[i].save && *s->buffers[i].save))
+			ran = buffer_save(s, &s->buffers[i]);
+	ok = ok && ran;
 	if (!ok)
 		fprintf(stderr, "dslc sim: seed %lld\n", (long long)seed);
 	close_all(s);

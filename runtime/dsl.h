@@ -45,7 +45,7 @@ DSL_API const char *dsl_status_name(dsl_status st);   /* "DSL_ERR_STRIDE" */
 DSL_API const char *dsl_status_text(dsl_status st);   /* what happened */
 DSL_API const char *dsl_status_remedy(dsl_status st); /* what to do about it */
 /* About the last call of this thread that failed; valid until its next call that fails; ""
- * before. */
+ * before. A launch that the simulator ran leaves its notes there, or "". */
 DSL_API const char *dsl_detail(void);
 
 /* device.c: "cuda:N" (CUDA_VISIBLE_DEVICES applies), "cuda" is "cuda:0"; "sim" executes the PTX

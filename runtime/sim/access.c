@@ -4,6 +4,8 @@
 #include "runtime/sim/lanes.h"
 #include "runtime/sim/number.h"
 
+enum { STORE_BYTES = 8 * 16 }; /* at most, by one thread */
+
 void prepare_vector(Pool *a, Ins *in)
 {
 	int want = has(in, M_V2) ? 2 : has(in, M_V4) ? 4 : has(in, M_V8) ? 8 : 1;
@@ -13,9 +15,10 @@ void prepare_vector(Pool *a, Ins *in)
 			       "the number of elements between braces is not that of the opcode");
 }
 
-static void touch(Warp *w, const Ins *in, u32 lane, const Place *p, u32 bytes, bool write)
+/* stored: what will be written; NULL: a read. */
+static void touch(Warp *w, const Ins *in, u32 lane, const Place *p, u32 bytes, const void *stored)
 {
-	bool strong = is_strong(in);
+	bool strong = is_strong(in), write = stored;
 	if (write)
 		w->cluster->progress = w->cluster->steps;
 	if (p->cta && w->cluster->job->opt->checks) {
@@ -28,7 +31,8 @@ static void touch(Warp *w, const Ins *in, u32 lane, const Place *p, u32 bytes, b
 				       .in = in,
 				       .lane = lane,
 				       .write = write,
-				       .what = strong ? strong_access : NULL});
+				       .what = strong ? strong_access : NULL,
+				       .stored = stored});
 	} else if (p->global) {
 		grid_check(w, in, lane);
 	}
@@ -70,7 +74,7 @@ static Run load(Warp *w, const Ins *in, u32 mask, Space space)
 	{
 		if (!place_at(w, in, l, space, mem_address(w, &in->args[1], l), bytes, bytes, &p))
 			return RUN_FAIL;
-		touch(w, in, l, &p, bytes, false);
+		touch(w, in, l, &p, bytes, NULL);
 		for (u32 i = 0; i < v->n; i++) {
 			const Arg *to = &v->list[i];
 			u64 x = 0;
@@ -101,20 +105,20 @@ Run run_st(Warp *w, const Ins *in, u32 mask)
 	const Arg *v = &in->args[1];
 	u32 each = type_bytes[in->type[0]], bytes = each * v->n;
 	Space space = mem_space(in);
+	u8 value[STORE_BYTES];
 	Place p;
 	EACH_LANE(l, mask)
 	{
 		if (!place_at(w, in, l, space, mem_address(w, &in->args[0], l), bytes, bytes, &p))
 			return RUN_FAIL;
-		touch(w, in, l, &p, bytes, true);
 		for (u32 i = 0; i < v->n; i++) {
-			if (each == 16) {
-				memcpy(p.host + i * 16, w->file + v->list[i].slot + l * 16, 16);
-				continue;
-			}
-			u64 x = arg_get(w, &v->list[i], l);
-			memcpy(p.host + i * each, &x, each);
+			u64 x = each == 16 ? 0 : arg_get(w, &v->list[i], l);
+			const void *from =
+				each == 16 ? w->file + v->list[i].slot + l * 16 : (u8 *)&x;
+			memcpy(value + i * each, from, each);
 		}
+		touch(w, in, l, &p, bytes, value);
+		memcpy(p.host, value, bytes);
 	}
 	return RUN_NEXT;
 }

@@ -84,7 +84,7 @@ Mbar *copy_barrier(Warp *w, const Ins *in, u32 lane, Cta *cta, u32 offset)
 		       "%u",
 		       b->init_line);
 	else if (checked(w->cluster, CHECK_RACE) && !b->fenced)
-		report(w, in, (s32)lane, SIM_PROXY,
+		report(w, in, (s32)lane, SIM_INIT,
 		       "the copy's mbarrier was initialised at line %u without fence.mbarrier_init "
 		       "or "
 		       "fence.proxy.async",
@@ -515,12 +515,9 @@ static void late_check(Async *as)
 		    : as->from && as->from->exited ? as->from
 						   : NULL;
 	if (gone && checked(gone->cluster, CHECK_EXIT))
-		report(as->warp, as->in, (s32)as->lane, SIM_EXIT,
+		report(as->warp, as->in, (s32)as->lane, in_bulk_group(as) ? SIM_LEFT : SIM_EXIT,
 		       "CTA rank %u exited while this %s was still on its way %s it", gone->rank,
-		       kind_words[as->kind],
-		       as->kind == AS_TMA_STORE || as->kind == AS_BULK_STORE || as->from == gone
-			       ? "from"
-			       : "to");
+		       kind_words[as->kind], in_bulk_group(as) || as->from == gone ? "from" : "to");
 }
 
 static void finish(Cluster *c, Async *as)

@@ -212,15 +212,24 @@ static void place_add(Text *t, const SimReport *r)
 		text_add(t, " (%u times)", r->count);
 }
 
-static dsl_status result_status(const SimResult *r)
+/* Errors, or notes; where errors are, they are what is to be read. */
+static void reports_add(Text *t, const SimResult *r, bool notes)
+{
+	for (uint32_t i = 0; i < r->n; i++)
+		if (r->reports[i].note == notes)
+			place_add(t, &r->reports[i]);
+}
+
+static dsl_status result_status(const SimDevice *s, const SimResult *r)
 {
 	Text t = {0};
-	if (!r->n)
-		return DSL_OK;
-	for (uint32_t i = 0; i < r->n; i++)
-		place_add(&t, &r->reports[i]);
-	dsl_status st =
-		detail_fail(DSL_ERR_SIM, "%s", t.at ? t.at : sim_kind_word(r->reports[0].kind));
+	reports_add(&t, r, !r->errors);
+	if (r->errors >= reports_most(&s->opt))
+		text_add(&t, "\nthe launch was stopped after %u errors (reports=)", r->errors);
+	else if (r->times >= SIM_TIMES)
+		text_add(&t, "\nthe launch was stopped after %d times that an error was seen",
+			 SIM_TIMES);
+	dsl_status st = detail_fail(r->errors ? DSL_ERR_SIM : DSL_OK, "%s", t.at ? t.at : "");
 	text_free(&t);
 	return st;
 }
@@ -232,7 +241,7 @@ static dsl_status run(SimDevice *s, const SimLaunch *l)
 	pthread_mutex_lock(&s->run);
 	bool ok = sim_run(s->memory, l, &s->opt, &result, why, sizeof why);
 	pthread_mutex_unlock(&s->run);
-	dsl_status st = ok ? result_status(&result)
+	dsl_status st = ok ? result_status(s, &result)
 			   : detail_fail(DSL_ERR_RESOURCES, "%s: %s", l->kernel, why);
 	sim_result_free(&result);
 	return st;

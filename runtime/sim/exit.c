@@ -14,6 +14,7 @@ void warp_left(Warp *w, u32 mask)
 		u64 *slot = &c->bar_of[w - c->warps];
 		if (*slot == c->bar_phase + 1)
 			c->bar_gone++;
+		regs_left(w);
 	}
 	if (!checked(c, CHECK_EXIT) || !w->bulk)
 		return;
@@ -21,7 +22,7 @@ void warp_left(Warp *w, u32 mask)
 	{
 		const Groups *g = &w->bulk[l];
 		if (g->used > g->waited)
-			report(w, in, (s32)l, SIM_EXIT,
+			report(w, in, (s32)l, SIM_LEFT,
 			       "the thread exits with bulk group %u of %u not waited for: its "
 			       "copies may still "
 			       "read shared memory",

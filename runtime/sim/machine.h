@@ -108,7 +108,11 @@ struct Warp {
 	Split *cur;
 	u32 met; /* threads whose parties came together while their splits were parked */
 	u8 *local;
-	u32 regs;  /* by setmaxnreg, a thread */
+	u32 regs; /* by setmaxnreg, a thread */
+	struct {
+		const Ins *in; /* the last one */
+		u32 n, clock;  /* how many; when that was */
+	} regset;
 	u32 carry; /* condition code of each thread */
 	WgmmaQueue wgmma;
 	Groups *bulk; /* by lane, NULL before the first */
@@ -330,6 +334,9 @@ typedef void (*Together)(Warp *w, const Party *p);
 Run members_run(Warp *w, const Ins *in, u32 mask, int k, Together op);
 u32 members_missing(Warp *w); /* threads that the warp's parked ones wait for */
 
+/* setmaxnreg.c: all of a warpgroup have done the same, when its last warp is gone */
+void regs_left(Warp *w);
+
 /* exit.c: what threads, warps and CTAs leave behind */
 void warp_left(Warp *w, u32 mask);
 void cta_left(Warp *w);
@@ -405,7 +412,6 @@ void wgmma_drain(Warp *w, u32 group);
 /* report.c */
 void report(Warp *w, const Ins *in, s32 lane, SimKind kind, const char *fmt, ...) SIM_PRINTF(5, 6);
 void report_deadlock(Cluster *c);
-u32 reports_most(const SimOptions *o); /* different ones that end a run */
 /* Adds what from says to to; false: to has the most that it may. */
 bool result_take(SimResult *to, SimResult *from, u32 most);
 void line_name(const Cluster *c, u32 line, Text *t);
@@ -443,8 +449,9 @@ typedef struct {
 	const Ins *in;
 	u32 lane;
 	bool write, async;
-	u32 actor, clock; /* of who is asynchronous (0: the thread); UINT32_MAX: not known yet */
-	const char *what; /* "wgmma", "TMA load" */
+	u32 actor, clock;   /* of who is asynchronous (0: the thread); UINT32_MAX: not known yet */
+	const char *what;   /* "wgmma", "TMA load" */
+	const void *stored; /* what a thread will write there; NULL: not known */
 } Access;
 bool shadow_start(Cta *cta);
 void shadow_free(Cta *cta);

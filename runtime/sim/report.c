@@ -15,6 +15,10 @@ static const u32 kind_checks[] = {
 #define KIND(id, check, word) [SIM_##id] = check,
 #include "runtime/sim/kinds.def"
 };
+static const bool kind_notes[SIM_KINDS] = {
+#define NOTE(id, check, word) [SIM_##id] = true,
+#include "runtime/sim/kinds.def"
+};
 
 const char *sim_kind_word(SimKind k)
 {
@@ -37,8 +41,11 @@ static SimReport *report_same(SimResult *r, SimKind kind, int line)
 	return NULL;
 }
 
-static SimReport *report_new(SimResult *r)
+/* Room for one more; NULL: no memory, or too many notes. */
+static SimReport *report_new(SimResult *r, bool note, u32 most)
 {
+	if (note && r->n - r->errors >= most)
+		return NULL;
 	if (r->n == r->cap) {
 		u32 cap = r->cap * 2 + 8;
 		SimReport *more = realloc(r->reports, cap * sizeof *more);
@@ -47,7 +54,8 @@ static SimReport *report_new(SimResult *r)
 		r->reports = more;
 		r->cap = cap;
 	}
-	r->reports[r->n] = (SimReport){0};
+	r->reports[r->n] = (SimReport){.note = note};
+	r->errors += !note;
 	return &r->reports[r->n++];
 }
 
@@ -69,20 +77,28 @@ u32 reports_most(const SimOptions *o)
 	return o->max_reports ? o->max_reports : 16;
 }
 
+static bool may_go_on(const SimResult *r, u32 most)
+{
+	return r->errors < most && r->times < SIM_TIMES;
+}
+
 static void report_text(Warp *w, const Ins *in, s32 lane, SimKind kind, Text *t)
 {
 	Cluster *c = w->cluster;
+	u32 most = reports_most(c->job->opt);
+	bool note = kind_notes[kind] && !checked(c, CHECK_PORTABILITY);
 	SimReport *r = report_same(&c->result, kind, in->line);
+	c->result.times += !note;
 	if (r) {
 		r->count++;
 		text_free(t);
-	} else if ((r = report_new(&c->result))) {
+	} else if ((r = report_new(&c->result, note, most))) {
 		report_fill(r, w, in, lane, kind);
 		r->text = t->at;
 	} else {
 		text_free(t);
 	}
-	if (c->result.n >= reports_most(c->job->opt))
+	if (!may_go_on(&c->result, most))
 		c->failed = true;
 }
 
@@ -90,16 +106,17 @@ bool result_take(SimResult *to, SimResult *from, u32 most)
 {
 	to->steps += from->steps;
 	to->clusters += from->clusters;
-	for (u32 i = 0; i < from->n && to->n < most; i++) {
+	to->times += from->times;
+	for (u32 i = 0; i < from->n && to->errors < most; i++) {
 		SimReport *r = &from->reports[i], *same = report_same(to, r->kind, r->ptx_line);
 		if (same)
 			same->count += r->count;
-		else if ((same = report_new(to))) {
+		else if ((same = report_new(to, r->note, most))) {
 			*same = *r;
 			r->text = NULL;
 		}
 	}
-	return to->n < most;
+	return may_go_on(to, most);
 }
 
 void report(Warp *w, const Ins *in, s32 lane, SimKind kind, const char *fmt, ...)

@@ -228,20 +228,20 @@ static const char *verb(bool write)
 	return write ? "write" : "read";
 }
 
-static void conflict(const Access *a, const Cta *cta, u32 offset, const Rec *r, bool proxy)
+static void conflict(const Access *a, const Cta *cta, u32 offset, const Rec *r, SimKind kind)
 {
 	Text t = {0}, line = {0};
 	Warp *v = r->warp;
 	place_name(a, cta, offset, &t);
 	line_name(a->w->cluster, (u32)r->in->line, &line);
-	if (proxy)
-		report(a->w, a->in, (s32)a->lane, SIM_PROXY,
+	if (kind == SIM_PROXY)
+		report(a->w, a->in, (s32)a->lane, kind,
 		       "%s %ss %s, which warp %u of CTA rank %u %s through the generic proxy "
 		       "(%s) with no fence.proxy.async between",
 		       a->what ? a->what : "async proxy", verb(a->write), t.at, v->id, v->cta->rank,
 		       r->write ? "wrote" : "read", line.at);
 	else
-		report(a->w, a->in, (s32)a->lane, SIM_RACE,
+		report(a->w, a->in, (s32)a->lane, kind,
 		       "%s%s of %s is not ordered after the %s%s%s of warp %u of CTA rank %u at "
 		       "%s",
 		       a->what ? a->what : "",
@@ -262,9 +262,9 @@ static void order(const Access *a, const Cta *cta, u32 offset, const Rec *r)
 	if (a->what == strong_access && r->what == a->what)
 		return;
 	if (clock_of(&k->seen, r->actor) < r->clock)
-		conflict(a, cta, offset, r, false);
+		conflict(a, cta, offset, r, SIM_RACE);
 	else if (a->async && !r->async && clock_of(&k->fenced, r->actor) < r->clock)
-		conflict(a, cta, offset, r, true);
+		conflict(a, cta, offset, r, SIM_PROXY);
 }
 
 /* Whether who is ordered after me, a read of a, is ordered after old too. A fence behind an
@@ -342,8 +342,30 @@ static u8 cell_mask(u32 i, u32 first, u32 last, u32 offset, u32 end)
 }
 
 typedef struct {
-	u32 write, reads; /* the last cell's */
+	u32 write, reads;  /* the last cell's */
+	u32 offset, bytes; /* of the whole access */
 } Memo;
+
+static bool is_store(const char *what)
+{
+	return !what || what == strong_access;
+}
+
+/* Whether a thread writes what another wrote before it, so that their order does not matter. */
+static bool equal_stores(const Access *a, const Cta *cta, const Rec *r, const Memo *m)
+{
+	return a->stored && is_store(r->what) && !r->async &&
+	       clock_of(&a->w->know.seen, r->actor) < r->clock &&
+	       !memcmp(cta->smem + (m->offset - SMEM_BASE), a->stored, m->bytes);
+}
+
+static void order_write(const Access *a, const Cta *cta, u32 offset, const Rec *r, const Memo *m)
+{
+	if (checked(a->w->cluster, CHECK_RACE) && equal_stores(a, cta, r, m))
+		conflict(a, cta, offset, r, SIM_EQUAL);
+	else
+		order(a, cta, offset, r);
+}
 
 /* The set made of reads by me; rows of one operand have the same. */
 static u32 set_next(const Access *a, u32 reads, const Rec *me)
@@ -364,7 +386,7 @@ static void cell_touch(Cta *cta, u32 i, u8 m, const Access *a, const Rec *me, Me
 	if (cell->write && cell->write != memo->write && cell->write != me->id &&
 	    cta->masks[i] & m) {
 		memo->write = cell->write;
-		order(a, cta, offset, a->w->cluster->records->recs[cell->write]);
+		order_write(a, cta, offset, a->w->cluster->records->recs[cell->write], memo);
 	}
 	if (a->write) {
 		if (cell->reads && cell->reads != memo->reads) {
@@ -388,7 +410,7 @@ Rec *shadow_touch(Cta *cta, u32 offset, u32 bytes, const Access *a)
 		return NULL;
 	u32 first = (offset - SMEM_BASE) / 2, last = (offset + bytes - 1 - SMEM_BASE) / 2;
 	bool missing = false;
-	Memo memo = {0};
+	Memo memo = {.offset = offset, .bytes = bytes};
 	if (a->write && checked(cta->cluster, CHECK_MBAR))
 		storage_check(a, cta, offset, bytes);
 	for (u32 i = first; i <= last; i++) {

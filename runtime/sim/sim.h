@@ -28,7 +28,7 @@ typedef struct {
 	u32 checks;        /* CHECK_* */
 	u32 threads;       /* host threads; 0: as many as there are processors, at most 16 */
 	u64 max_steps;     /* instructions of warps a cluster may run; 0: no limit */
-	u32 max_reports;   /* stop after this many different ones; 0: 16 */
+	u32 max_reports;   /* stop after this many different errors; 0: 16 */
 	const char *trace; /* file for a Chrome trace of the first cluster, or NULL */
 	u32 sms;           /* what %nsmid says */
 } SimOptions;
@@ -61,11 +61,17 @@ typedef struct {
 	s32 lane; /* -1: the whole warp */
 	char *text;
 	u32 count; /* times it was seen at this line */
+	bool note; /* of portability: no error */
 } SimReport;
 
+/* Errors end a run after max_reports different ones or SIM_TIMES in all; numbers are what they are
+ * either way. Of notes as many are kept. */
+enum { SIM_TIMES = 10000 };
 typedef struct {
 	SimReport *reports;
 	u32 n, cap;
+	u32 errors;   /* of those that are no notes */
+	u64 times;    /* that one was seen */
 	u64 steps;    /* instructions of warps */
 	u64 clusters; /* that were run */
 } SimResult;
@@ -96,6 +102,7 @@ void sim_kernel_bounds(const struct SimModule *mod, const char *kernel, u32 bloc
 bool sim_run(struct Memory *m, const SimLaunch *l, const SimOptions *o, SimResult *result,
 	     char *why, size_t room);
 void sim_result_free(SimResult *r);
+u32 reports_most(const SimOptions *o); /* different errors that end a run */
 const char *sim_kind_word(SimKind k);
 /* "races,uninit", "all", "none", "all,-races": false at an unknown word. */
 bool sim_checks_parse(const char *text, u32 *checks);

@@ -1,6 +1,6 @@
 /* warpops.c - what the threads of a warp say to each other, and control flow (PTX ISA: shfl.sync,
- * vote.sync, match.sync, elect.sync, redux.sync, activemask, bra, ret, trap, setmaxnreg,
- * griddepcontrol). Results are of the party that member.c brings together. */
+ * vote.sync, match.sync, elect.sync, redux.sync, activemask, bra, ret, trap, griddepcontrol).
+ * Results are of the party that member.c brings together. */
 #include "runtime/sim/lanes.h"
 #include "runtime/sim/number.h"
 
@@ -197,36 +197,6 @@ Run run_trap(Warp *w, const Ins *in, u32 mask)
 {
 	report(w, in, (s32)lane_first(mask), SIM_TRAP, "the kernel ran into %s", in->text);
 	return RUN_FAIL;
-}
-
-/* The pool of a CTA has what its warps gave back; inc waits until it has enough. */
-Run run_setmaxnreg(Warp *w, const Ins *in, u32 mask)
-{
-	u32 want = (u32)in->args[0].imm;
-	(void)mask;
-	if (want < 24 || want > 256 || want % 8) {
-		report(w, in, -1, SIM_OPERAND,
-		       "setmaxnreg %u: a multiple of 8 from 24 to 256 is needed", want);
-		return RUN_FAIL;
-	}
-	if (has(in, M_DEC) ? want > w->regs : want < w->regs) {
-		report(w, in, -1, SIM_OPERAND,
-		       "setmaxnreg.%s to %u, but each thread has %u registers",
-		       has(in, M_DEC) ? "dec" : "inc", want, w->regs);
-		return RUN_FAIL;
-	}
-	if (has(in, M_DEC)) {
-		w->cta->pool += (w->regs - want) * LANES;
-		w->regs = want;
-		cluster_event(w->cluster);
-		return RUN_NEXT;
-	}
-	u32 need = (want - w->regs) * LANES;
-	if (need > w->cta->pool)
-		return wait_for(w, in, (Wait){.kind = W_REGS, .phase = want});
-	w->cta->pool -= need;
-	w->regs = want;
-	return RUN_NEXT;
 }
 
 /* Grids run one after the other, so the one before has ended; what is remembered is that the warp

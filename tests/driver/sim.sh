@@ -166,3 +166,34 @@ expect 1 sim new.ptx --grid 1 --block 1
 has err "line 6: unknown instruction frob.u32"
 expect 0 sim --help
 has out "--arg tma:ELEM:BUFFER"
+
+# Levels: two warps store the same value or not. A note leaves the launch as it is; an error
+# fails it, and what was written comes out in either case.
+for value in 0 %r1; do
+	cat >level.ptx <<EOF
+.version 8.7
+.target sm_90a
+.address_size 64
+.visible .entry k(.param .u64 out) {
+.shared .align 4 .b8 word[4];
+.reg .b32 %r<4>; .reg .b64 %rd<4>;
+ld.param.u64 %rd1, [out]; mov.u32 %r1, %tid.x; shr.u32 %r1, %r1, 5; mov.u32 %r2, $value;
+st.shared.u32 [word], %r2; mov.u32 %r3, 7; st.global.u32 [%rd1], %r3; ret; }
+EOF
+	level="level.ptx --grid 1 --block 64 --arg out:i32:1:level.npy"
+	rm -f level.npy
+	# shellcheck disable=SC2086
+	if [ "$value" = 0 ]; then
+		expect 0 sim $level --schedules 3
+		has err "notes of portability" "race of equal values: PTX line 8"
+		[ "$(grep -c "notes of" err)" = 1 ] || fail "the notes are said more than once"
+		expect 0 sim $level --checks all,-races
+		empty err
+		expect 1 sim $level --checks all,portability
+		has err "race of equal values: PTX line 8"
+	else
+		expect 1 sim $level
+		has err "race: PTX line 8"
+	fi
+	[ "$(values level.npy d4)" = "1 7" ] || fail "the result is lost"
+done

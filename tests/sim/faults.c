@@ -134,6 +134,19 @@ static const Case cases[] = {
 	 "setp.lt.u32 %p5, %r2, 4;\n@%p5 bra INC;\n"
 	 "@ setmaxnreg.dec.sync.aligned.u32 40;\n bra.uni END;\n"
 	 "INC: setmaxnreg.inc.sync.aligned.u32 256;\nEND:\n"},
+	{"registers of part of a warpgroup", 1, 128, SIM_REGS, "3 of 4 warps",
+	 "setp.lt.u32 %p5, %r2, 3;\n@ setp.eq.u32 %p5, %r0, %r0;\n@!%p5 bra END;\n"
+	 "setmaxnreg.dec.sync.aligned.u32 40;\nEND:\n"},
+	{"registers of a warpgroup that is none", 1, 32, SIM_REGS, "needs four warps",
+	 "setp.lt.u32 %p5, %r2, 3;\n@ setp.ne.u32 %p5, %r0, %r0;\n@!%p5 bra END;\n"
+	 "setmaxnreg.dec.sync.aligned.u32 40;\nEND:\n"},
+	{"two setmaxnreg of one warpgroup", 1, 128, SIM_REGS, "executes another setmaxnreg",
+	 "setp.lt.u32 %p5, %r2, 3;\n@ setp.eq.u32 %p5, %r0, %r0;\n@!%p5 bra LAST;\n"
+	 "setmaxnreg.dec.sync.aligned.u32 40;\nbra.uni END;\n"
+	 "LAST: setmaxnreg.dec.sync.aligned.u32 40;\nEND:\n"},
+	{"setmaxnreg twice without a meeting", 1, 256, SIM_REGS, "has not been met since",
+	 "setmaxnreg.dec.sync.aligned.u32 80;\nshr.u32 %r9, %r2, 2;\nadd.u32 %r9, %r9, 1;\n"
+	 "@ bar.sync %r9, 128;\nsetmaxnreg.dec.sync.aligned.u32 40;\n"},
 	{"no barrier on the loop's back edge", 1, 64, SIM_RACE, "write of tile",
 	 "mov.u32 %r9, 0;\nxor.b32 %r8, %r3, 128;\nadd.u32 %r8, %r8, %r4;\n"
 	 "L: st.shared.u32 [%r5], %r9;\n" SYNC "ld.shared.u32 %r7, [%r8];\n@ bar.sync 0;\n"
@@ -279,11 +292,11 @@ static const Case cases[] = {
 	 "setp.eq.u32 %p6, %r1, 1;\nand.pred %p6, %p6, %p0;\n"
 	 "@%p6 mbarrier.arrive.shared::cluster.b64 _, [%r23];\n@ barrier.cluster.arrive.aligned;\n"
 	 "@ barrier.cluster.wait.aligned;\n"},
-	{"a bulk store that nobody waits for", 1, 256, SIM_EXIT, "not waited for",
+	{"a bulk store that nobody waits for", 1, 256, SIM_LEFT, "not waited for",
 	 "st.shared.u32 [%r5], %r0;\nfence.proxy.async.shared::cta;\n" SYNC
 	 "@%p0 cp.async.bulk.global.shared::cta.bulk_group [%rd2], [tile], 1024;\n"
 	 "@%p0 cp.async.bulk.commit_group;\n@ @%p0 cp.async.bulk.wait_group.read 0;\n"},
-	{"a bulk store that nobody waits for, beside empty groups", 1, 256, SIM_EXIT,
+	{"a bulk store that nobody waits for, beside empty groups", 1, 256, SIM_LEFT,
 	 "not waited for",
 	 "st.shared.u32 [%r5], %r0;\nfence.proxy.async.shared::cta;\n" SYNC
 	 "@%p0 cp.async.bulk.global.shared::cta.bulk_group [%rd2], [tile], 1024;\n"
@@ -304,7 +317,7 @@ static const Case cases[] = {
 	 "cvt.u64.u32 %rd5, %r3;\nadd.u64 %rd6, %rd2, %rd5;\n"
 	 "cp.async.ca.shared.global [%r5], [%rd6], 4;\ncp.async.commit_group;\n"
 	 "@ cp.async.wait_group 0;\nld.shared.u32 %r7, [%r5];\ncp.async.wait_all;\n"},
-	{"mbarrier of a copy without a fence", 1, 32, SIM_PROXY, "without fence.mbarrier_init",
+	{"mbarrier of a copy without a fence", 1, 32, SIM_INIT, "without fence.mbarrier_init",
 	 "@%p0 mbarrier.init.shared::cta.b64 [bar], 1;\n@ @%p0 "
 	 "fence.mbarrier_init.release.cluster;\n" SYNC EXPECT(1024) LOAD("tile") WAIT("W", 0)},
 	{"more arrivals than the count", 1, 32, SIM_BARRIER, "arrivals where",

@@ -83,8 +83,8 @@ static bool fails(Mutate *m, Problem *p, int seed, char *why, size_t room)
 {
 	char device[64];
 	dsl_module *mod = NULL;
-	snprintf(device, sizeof device, "sim:seed=%d,steps=3000000,reports=1,checks=all,warps",
-		 seed);
+	snprintf(device, sizeof device,
+		 "sim:seed=%d,steps=3000000,reports=1,checks=all,warps,portability", seed);
 	if (dsl_device_open(device, &p->dev))
 		return false;
 	dsl_status st = dsl_module_load_data(p->dev, m->cubin, m->size, &mod);
