@@ -155,6 +155,10 @@ static CheckVerdict unknown(Program *p, CheckResult *out, Loc loc, const char *l
 static CheckVerdict cannot_read(Program *p, CheckResult *out)
 {
 	out->why = p->problem;
+	if (p->code == D_E0414) {
+		const char *open = report_differ(p, out);
+		return open ? unknown(p, out, p->loc, open) : CHECK_REFUTED;
+	}
 	if (p->code == D_W0411)
 		return unknown(p, out, p->loc,
 			       ctx_strf(p->k->ctx, "the verifier does not follow %s", p->problem));
@@ -165,19 +169,15 @@ static CheckVerdict cannot_read(Program *p, CheckResult *out)
 static CheckVerdict answer(Program *p, const WordsResult *w, CheckResult *out)
 {
 	Ctx *c = p->k->ctx;
+	const char *open;
 	out->states = w->states;
 	out->trips = w->trips;
 	switch (w->verdict) {
 	case WORDS_PROVED:
 		return CHECK_PROVED;
 	case WORDS_REFUTED:
-		if (report_refuted(p, w, out))
-			return CHECK_REFUTED;
-		return unknown(p, out, p->k->loc,
-			       p->words.ways > 1
-				       ? "it fails in tiles that meet conditions together that no "
-					 "tile is known to"
-				       : "roles do not come together at the ends of iterations");
+		open = report_refuted(p, w, out);
+		return open ? unknown(p, out, p->k->loc, open) : CHECK_REFUTED;
 	case WORDS_UNDECIDED:
 		return unknown(p, out, p->loc,
 			       ctx_strf(c, "the verifier does not follow %s", program_vague(p)));

@@ -209,6 +209,8 @@ static void put_choices(Reader *r, View *v)
 	read_put_equals(r, v);
 	for (int i = 0; i < r->p->nchoices; i++)
 		vec_push(r->p->arena, &v->names, r->p->choices[i]);
+	for (int i = 0; i < r->p->nsizes; i++)
+		vec_push(r->p->arena, &v->names, r->p->sizes[i]);
 }
 
 static void look_at(Reader *r, const Ix *x, bool open)
@@ -417,7 +419,7 @@ Simple read_simple(Reader *r, const Ix *x)
 
 static void note_loop(Reader *r, Loops *at, const Op *op, int depth)
 {
-	if (read_is_plain(op))
+	if (read_is_plain(op) || r->p->sized)
 		return;
 	const Ix *from = stage(&r->lets, op->ix[0]), *to = stage(&r->lets, op->ix[1]);
 	Simple trip = read_simple(r, ix_sub(r->p->k->ctx, to, from));
@@ -465,7 +467,8 @@ void read_put_rank(Reader *r, View *v, int rank)
 	const Ix *ctas = ix_const(c, r->p->ctas), *at = ix_const(c, rank);
 	if (r->p->ctas == 1)
 		return;
-	const Ix *cta = ix_add(c, ix_mul(c, ix_sym(c, ctx_str(c, "cluster")), ctas), at);
+	const Ix *cluster = stage(v, ix_sym(c, ctx_str(c, "cluster")));
+	const Ix *cta = ix_add(c, ix_mul(c, cluster, ctas), at);
 	vec_push(r->p->arena, &v->names, ((Named){ctx_str(c, "rank"), at}));
 	vec_push(r->p->arena, &v->names, ((Named){ctx_str(c, "cta"), cta}));
 }
@@ -547,6 +550,19 @@ static bool names_differ(Reader *r)
 	return true;
 }
 
+/* What is the same for all sizes was read before. */
+static bool read_same(Reader *r)
+{
+	Program *p = r->p;
+	if (!p->sized)
+		return read_ways(r) && read_statics(r);
+	p->words.ways = 1;
+	p->way_period = 1;
+	for (int i = 0; i < p->sized->nparts; i++)
+		vec_push(p->arena, &r->parts, p->sized->parts[i]);
+	return true;
+}
+
 bool program_read(Program *p, const Kernel *k)
 {
 	Reader r = {.p = p};
@@ -569,11 +585,15 @@ bool program_read(Program *p, const Kernel *k)
 		return read_problem(&r, D_W0411, k->loc, "clusters of more than 16 CTAs");
 	find_lets(&r);
 	if (!find_accs(&r) || !few_choices(&r) || !names_differ(&r) || !find_keys(&r) ||
-	    !find_cells(&r) || !read_ways(&r) || !read_statics(&r))
+	    !find_cells(&r) || !read_same(&r))
 		return false;
+	p->parts = r.parts.at;
+	p->nparts = r.parts.n;
 	find_by_warp(&r);
 	if (!find_agents(&r) || !read_shape(&r))
 		return false;
+	p->of_tiles = r.tiles;
+	p->of_trips = r.trips;
 	for (const Op *op = kernel_first(k); op; op = op_next(op))
 		p->m.pdl |= op->kind == OP_GRID_WAIT;
 	for (int a = 0; a < p->m.na; a++)

@@ -57,6 +57,12 @@ typedef struct {
 	WaySet in;           /* in which it happens */
 } WayLoad;
 
+typedef struct {
+	const Val *buffer;
+	int64_t offset, bytes;
+	int rank; /* into whose slots */
+} BoxPart;
+
 /* One agent: its steps by segment. */
 typedef struct {
 	int warp; /* the first of the agent's warps: what it does, all do */
@@ -78,7 +84,8 @@ typedef struct {
 	int n, id;           /* id: of the letter, from 1 */
 } Cached;
 
-typedef struct {
+typedef struct Program Program;
+struct Program {
 	const Kernel *k;
 	Arena *arena;
 	Machine m;
@@ -112,7 +119,16 @@ typedef struct {
 	DiagId code;
 	Loc loc;
 	const char *problem;
-} Program;
+	const Ix *differ; /* E0414: counts that are not known to agree, where it is not 0 */
+	/* trip counts that all share, of one CTA or cluster; NULL: no such loop */
+	const Ix *of_tiles, *of_trips;
+	const BoxPart *parts;
+	int nparts;
+	/* a replay: this program with numbers for its sizes; NULL: for all sizes */
+	const Program *sized;
+	const Named *sizes;
+	int nsizes;
+};
 
 /* CTAs of a cluster that has anything to do with each other; else 1, and each is a program. */
 int program_peers(const Kernel *k, int *ctas);

@@ -16,12 +16,6 @@ typedef struct {
 	int64_t lo, hi;
 } Loop;
 typedef VEC(Loop) Loops;
-typedef struct {
-	const Val *buffer;
-	int64_t offset, bytes;
-	int rank; /* into whose slots */
-} BoxPart;
-
 /* An expression that tells warps apart. Of an open one, a condition of what only reads, it matters
  * only whether it is decided for the warp: else a run may go either way. */
 typedef struct {
@@ -92,6 +86,7 @@ bool read_ways(Reader *r);  /* ways.c: what tiles decide */
 bool read_shape(Reader *r); /* shape.c: trip counts, turns */
 void read_counts_of(Reader *r, const Ix *trip, const Ix *n, const Ix **core, const Ix **by);
 bool read_script(Reader *r, int agent); /* script.c: steps */
+void read_own(Script *s);               /* own.c: what other lanes do does nothing */
 bool read_groups(Reader *r);            /* groups.c: warpgroups go together */
 
 #endif

@@ -1,6 +1,7 @@
 /* report.c - the shortest counterexample: which run it is, its last steps as a timeline with a
  * column for each role, and what is missing, in a sentence. / */
 #include "passes/check/report.h"
+#include "passes/check/replay.h"
 
 #include <string.h>
 
@@ -111,31 +112,95 @@ static void seen(void *user, int agent, const Step *step, bool stuck)
 }
 
 enum {
-	MAX_RUNS = 256, /* of one length, that go their tiles in different ways */
-	SOME_TRIPS = 10 /* more than there are slots */
+	MAX_RUNS = 256,  /* of one length, that go their tiles in different ways */
+	SOME_TRIPS = 10, /* more than there are slots */
+	MAX_SEARCHES = 48,
+	MAX_REPLAYS = 4, /* of one run */
+	SOME_COUNTS = 6
 };
 
-static bool fails(Program *p, int64_t tiles, int64_t trips, int64_t *run, Why *why)
+/* A run that fails, and sizes with which there is one. */
+typedef struct {
+	Program *p;
+	int64_t tiles, trips, run;
+	Why why;
+	int searches;
+	bool fails; /* some run does, whether or not sizes were found */
+	Replay replay;
+} Refuted;
+
+static bool try_sizes(void *user, const Sizes *s)
 {
-	int64_t n = p->decided.n ? p->way_period : 1, runs = tiles > 1 ? n * n : tiles ? n : 1;
+	Refuted *f = user;
+	f->replay = (Replay){.p = f->p, .sizes = *s};
+	/* rows beyond the last are written to a slot, and not read */
+	return replay_fails(&f->replay) &&
+	       (f->replay.why.id != WHY_UNREAD || f->why.id == WHY_UNREAD);
+}
+
+/* name % period == of */
+static void wish_residue(Program *p, Wishes *w, const char *name, int64_t of)
+{
+	Ctx *c = p->k->ctx;
+	const Ix *mod = ix_mod(c, ix_sym(c, ctx_str(c, name)), ix_const(c, p->way_period));
+	wish(w, ix_new(c, IX_EQ, mod, ix_const(c, of)));
+}
+
+static void wish_count(Program *p, Wishes *w, const Ix *x, int64_t n)
+{
+	if (!x)
+		return;
+	wish(w, ix_new(p->k->ctx, IX_EQ, x, ix_const(p->k->ctx, n)));
+	for (int64_t i = n - 1; i <= n + 1; i++)
+		wish_near(w, i);
+}
+
+/* Sizes of a launch in which a CTA, or cluster, goes that way, and fails. */
+static bool is_real(Refuted *f)
+{
+	Program *p = f->p;
+	Wishes w = {.most = MAX_REPLAYS};
+	int64_t n = p->way_period, step = f->run / n;
+	if (++f->searches > MAX_SEARCHES)
+		return false;
+	wish_count(p, &w, p->of_trips, f->trips);
+	wish_count(p, &w, p->of_tiles, f->tiles);
+	if (p->decided.n) {
+		wish_residue(p, &w, "cluster", f->run % n);
+		if (f->tiles > 1)
+			wish_residue(p, &w, "clusters", step);
+		wish_near(&w, f->run % n + (step ? step : n) * (f->tiles - 1) + 1);
+	}
+	return sizes_find(p->k, p->ctas, &w, try_sizes, f);
+}
+
+/* A run of so many tiles and trips. */
+static bool fails(Refuted *f)
+{
+	Program *p = f->p;
+	int64_t n = p->decided.n ? p->way_period : 1;
+	int64_t runs = f->tiles > 1 ? n * n : f->tiles ? n : 1;
 	runs = runs < MAX_RUNS ? runs : MAX_RUNS;
-	for (*run = 0; *run < runs; ++*run)
-		if (!words_run(&p->m, &p->words, tiles, trips, *run, NULL, NULL, why))
+	for (f->run = 0; f->run < runs; f->run++) {
+		if (words_run(&p->m, &p->words, f->tiles, f->trips, f->run, NULL, NULL, &f->why))
+			continue;
+		f->fails = true;
+		if (is_real(f))
 			return true;
+	}
 	return false;
 }
 
 /* Runs in order of length; those that the exploration went through, and a few trips more. */
-static bool shortest(Program *p, const WordsResult *w, int more, int64_t *tiles, int64_t *trips,
-		     int64_t *run, Why *why)
+static bool shortest(Refuted *f, const WordsResult *w, int more)
 {
-	int64_t T = w->at.trips + more, N = p->words.tiles ? w->at.tile + 3 : 1;
+	const Words *words = &f->p->words;
+	int64_t T = w->at.trips + more, N = words->tiles ? w->at.tile + 3 : 1;
+	int64_t least = words->tiles ? 0 : 1;
 	for (int64_t size = 0; size <= T + N; size++)
-		for (*tiles = p->words.tiles ? 0 : 1; *tiles <= N && *tiles <= size + 1; ++*tiles) {
-			*trips = size - *tiles + (p->words.tiles ? 0 : 1);
-			if (!words_take(&p->words, *trips) || *trips > T)
-				continue;
-			if (fails(p, *tiles, *trips, run, why))
+		for (f->tiles = least; f->tiles <= N && f->tiles <= size + 1; f->tiles++) {
+			f->trips = size - f->tiles + least;
+			if (words_take(words, f->trips) && f->trips <= T && fails(f))
 				return true;
 		}
 	return false;
@@ -293,30 +358,92 @@ static void put_choices(const Program *p, Buf *b)
 	}
 }
 
-bool report_refuted(Program *p, const WordsResult *w, CheckResult *out)
+/* The sizes that facts speak of or loops hang on, and how many CTAs there are. */
+static void put_sizes(const Replay *r, Buf *b)
+{
+	const Kernel *k = r->p->k;
+	Ctx *c = k->ctx;
+	int64_t v = 0, cta = 0;
+	const char *before = ", with";
+	for (int i = 0; i < k->syms.n; i++) {
+		ix_is_const(sizes_of(&r->sizes, k->syms.at[i].name), &v);
+		buf_printf(b, "%s %s = %lld", before, k->syms.at[i].name, (long long)v);
+		before = ",";
+	}
+	ix_is_const(sizes_of(&r->sizes, ctx_str(c, "ctas")), &v);
+	ix_is_const(sizes_of(&r->sizes, ctx_str(c, "cluster")), &cta);
+	buf_printf(b, "%s %lld CTA%s", before, (long long)v, plural(v));
+	if (cta)
+		buf_printf(b, ", in %s %lld", r->p->ctas > 1 ? "cluster" : "CTA", (long long)cta);
+}
+
+static void put_run(Refuted *f, Buf *b)
+{
+	Trace t = {.p = f->replay.own};
+	replay_trace(&f->replay, seen, &t);
+	put_choices(f->p, b);
+	put_sizes(&f->replay, b);
+	put_ways(f->p, f->tiles, f->run, b);
+	buf_printf(b, ":\n");
+	put_timeline(&t, &f->replay.why, b);
+}
+
+static const char *why_not(const Refuted *f)
+{
+	if (f->fails)
+		return "no sizes were found that satisfy all facts and give a run that fails";
+	return f->p->words.ways > 1 ? "it fails in tiles that meet conditions together that no "
+				      "tile is known to"
+				    : "roles do not come together at the ends of iterations";
+}
+
+const char *report_refuted(Program *p, const WordsResult *w, CheckResult *out)
 {
 	Ctx *c = p->k->ctx;
-	int64_t tiles, trips, run;
-	Why why;
+	Refuted f = {.p = p};
 	Buf text = {0};
-	Trace t = {.p = p};
 	p->m.physical = true;
-	if (!shortest(p, w, 1, &tiles, &trips, &run, &why) &&
-	    !shortest(p, w, SOME_TRIPS, &tiles, &trips, &run, &why))
-		return false;
-	words_run(&p->m, &p->words, tiles, trips, run, seen, &t, &why);
-	put_why(&p->m, &why, &text);
+	if (!shortest(&f, w, 1) && !shortest(&f, w, SOME_TRIPS))
+		return why_not(&f);
+	const Why *why = &f.replay.why;
+	put_why(&f.replay.own->m, why, &text);
 	out->why = ctx_str(c, text.s);
-	const Op *op = why.step ? why.step->op : NULL;
-	DiagMsg *msg = diag(c, op ? op->loc : p->k->loc, whys[why.id].code, "%s", text.s);
+	const Op *op = why->step ? why->step->op : NULL;
+	DiagMsg *msg = diag(c, op ? op->loc : p->k->loc, whys[why->id].code, "%s", text.s);
 	buf_free(&text);
-	put_choices(p, &text);
-	put_ways(p, tiles, run, &text);
-	buf_printf(&text, ":\n");
-	put_timeline(&t, &why, &text);
+	put_run(&f, &text);
 	diag_note(c, msg, p->k->loc,
 		  "the shortest run that shows it has %lld tile%s of %lld trip%s%s",
-		  (long long)tiles, plural(tiles), (long long)trips, plural(trips), text.s);
+		  (long long)f.tiles, plural(f.tiles), (long long)f.trips, plural(f.trips), text.s);
 	buf_free(&text);
-	return true;
+	return NULL;
+}
+
+/* Launches in which they differ, small ones first. */
+static bool differs_somewhere(Refuted *f)
+{
+	for (int64_t n = 1; n <= SOME_COUNTS; n++) {
+		Wishes w = {.most = MAX_REPLAYS};
+		wish(&w, f->p->differ);
+		wish_near(&w, n);
+		if (sizes_find(f->p->k, f->p->ctas, &w, try_sizes, f))
+			return true;
+	}
+	return false;
+}
+
+const char *report_differ(Program *p, CheckResult *out)
+{
+	Ctx *c = p->k->ctx;
+	Refuted f = {.p = p};
+	Buf text = {0};
+	if (!differs_somewhere(&f))
+		return ctx_strf(c, "%s, which is not shown to agree", p->problem);
+	out->why = p->problem;
+	DiagMsg *msg = diag(c, p->loc, D_E0414, "%s", p->problem);
+	put_why(&f.replay.own->m, &f.replay.why, &text);
+	put_run(&f, &text);
+	diag_note(c, msg, p->k->loc, "so %s", text.s);
+	buf_free(&text);
+	return NULL;
 }

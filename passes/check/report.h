@@ -5,8 +5,11 @@
 #include "passes/check/check.h"
 #include "passes/check/extract.h"
 
-/* Finds the shortest run that shows what is wrong and reports it; false: none does. */
 const char *report_why(const Program *p, const Why *w); /* in a sentence */
-bool report_refuted(Program *p, const WordsResult *w, CheckResult *out);
+/* Finds the shortest run that shows what is wrong, with sizes that satisfy all facts, and reports
+ * it as it is when the IR is stepped through with them. NULL, or why there is none. */
+const char *report_refuted(Program *p, const WordsResult *w, CheckResult *out);
+/* The same of loops whose trip counts are not known to agree, which no word stands for. */
+const char *report_differ(Program *p, CheckResult *out);
 
 #endif

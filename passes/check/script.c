@@ -357,10 +357,27 @@ static bool put_load_to(Reader *r, const Op *op, int to, const WaySet ways)
 	return true;
 }
 
+/* The same of a replay, where the mask is a number. */
+static bool put_sized_load(Reader *r, const Op *op)
+{
+	WaySet all;
+	int64_t mask = INT64_C(1) << r->s->rank;
+	bool shared = attrs_int(&op->attrs, A_SHARED, 0) != 0;
+	if (shared && !ix_is_const(expr(r, op->ix[op->nix - 1]), &mask))
+		return read_problem(r, D_W0411, op->loc, "a mask that sizes do not decide");
+	ways_all(r->p, all);
+	for (int to = 0; to < r->p->ctas; to++)
+		if (mask >> to & 1 && !put_load_to(r, op, to, all))
+			return false;
+	return true;
+}
+
 /* One into each CTA that it goes to. */
 static bool put_load(Reader *r, const Op *op)
 {
 	WaySet ways;
+	if (r->p->sized)
+		return put_sized_load(r, op);
 	for (int to = 0; to < r->p->ctas; to++)
 		if (read_goes_to(r, op, r->s->rank, to, ways) && !put_load_to(r, op, to, ways))
 			return false;
@@ -408,7 +425,7 @@ static bool put_within(Reader *r, Item *it, const Op *op)
 		it->at_byte = NULL;
 		return ok;
 	}
-	if (ix_is_const(it->at_byte, &v) && (v < 0 || v > it->last_byte))
+	if (!r->p->sized && ix_is_const(it->at_byte, &v) && (v < 0 || v > it->last_byte))
 		return box_beyond(r, op, v);
 	return true;
 }
@@ -580,13 +597,38 @@ static bool of_lane(const Reader *r, const Ix *x)
 	return ix_uses(x, ctx_str(r->p->k->ctx, "lane"));
 }
 
+enum { MAX_STEPS = 1 << 17 };
+
+/* A replay: turn by turn. */
+static bool walk_turns(Reader *r, const Op *op, int64_t from, int64_t to)
+{
+	Ctx *c = r->p->k->ctx;
+	const Ix *first = op->kind == OP_FOR_RING ? expr(r, op->ix[2]) : NULL;
+	int names = r->view.names.n;
+	for (int64_t i = from; i < to; i++) {
+		put_name(r, op->sym[0], ix_const(c, i));
+		if (first)
+			put_ring(r, op, ix_add(c, first, ix_const(c, i - from)));
+		if (r->list->n > MAX_STEPS)
+			return read_problem(r, D_W0411, op->loc, "so many steps");
+		if (!walk(r, op->body))
+			return false;
+		r->view.names.n = names;
+	}
+	return true;
+}
+
 static bool walk_loop(Reader *r, const Op *op)
 {
+	int64_t from, to;
 	Item *it = item_new(r, ITEM_LOOP, op);
 	if (read_is_shared_loop(r, op))
 		return walk_shared(r, op);
 	it->from = expr(r, op->ix[0]);
 	it->to = expr(r, op->ix[1]);
+	if (r->p->sized && !read_is_plain(op) && ix_is_const(it->from, &from) &&
+	    ix_is_const(it->to, &to))
+		return walk_turns(r, op, from, to);
 	if (op->kind == OP_FOR_RING) {
 		const Ix *done = ix_sub(r->p->k->ctx, ix_sym(r->p->k->ctx, op->sym[0]), it->from);
 		put_ring(r, op, ix_add(r->p->k->ctx, expr(r, op->ix[2]), done));
@@ -741,128 +783,6 @@ static bool walk(Reader *r, const Block *b)
 	return true;
 }
 
-/* ------------------------------------------------------------------ what is a thread's own */
-typedef struct {
-	uint32_t mask;
-	bool elected; /* the one that elect takes */
-} Lanes;
-
-static bool is_partial(const Item *it, uint64_t kinds)
-{
-	return it->kind == ITEM_STEP && kinds >> it->step.kind & 1 && it->which != ~0u;
-}
-
-static void lanes_of_kinds(const Items *items, uint64_t kinds, Lanes *who)
-{
-	for (int i = 0; i < items->n; i++) {
-		const Item *it = items->at[i];
-		bool is = is_partial(it, kinds);
-		who->mask |= is ? it->which : 0;
-		who->elected |= is && !it->which;
-		lanes_of_kinds(&it->body, kinds, who);
-	}
-}
-
-static Lanes lanes_that(const Script *s, uint64_t kinds)
-{
-	Lanes who = {0};
-	for (int seg = 0; seg < SEG_COUNT; seg++)
-		lanes_of_kinds(&s->seg[seg], kinds, &who);
-	return who;
-}
-
-static bool does_for(const Item *it, const Lanes *who)
-{
-	if (it->which == ~0u || !it->which)
-		return it->which || !who->mask;
-	return !who->elected && !(who->mask & ~it->which);
-}
-
-static void leave_out(Items *items, uint64_t kinds, const Lanes *who)
-{
-	int n = 0;
-	for (int i = 0; i < items->n; i++) {
-		Item *it = items->at[i];
-		leave_out(&it->body, kinds, who);
-		if (it->kind != ITEM_STEP || !(kinds >> it->step.kind & 1) || does_for(it, who))
-			items->at[n++] = it;
-	}
-	items->n = n;
-}
-
-/* Bulk groups and the fence of inits are those of the threads that stored and that made barriers:
- * what other lanes of the warp do does nothing for them. */
-static void keep_own(Script *s)
-{
-	static const struct {
-		uint64_t of, kinds;
-	} own[] = {
-		{1u << STEP_STORE,
-		 1u << STEP_BULK_COMMIT | 1u << STEP_BULK_READ | 1u << STEP_BULK_WAIT},
-		{1u << STEP_INIT, 1u << STEP_FENCE_INIT},
-	};
-	for (size_t i = 0; i < COUNTOF(own); i++) {
-		Lanes who = lanes_that(s, own[i].of);
-		for (int seg = 0; seg < SEG_COUNT; seg++)
-			leave_out(&s->seg[seg], own[i].kinds, &who);
-	}
-}
-
-static void for_the_warp(Items *items, uint64_t kinds)
-{
-	for (int i = 0; i < items->n; i++) {
-		Item *it = items->at[i];
-		if (is_partial(it, kinds))
-			it->step.lanes = 32;
-		for_the_warp(&it->body, kinds);
-	}
-}
-
-/* What one lane reads and writes is over for its own arrivals at once; where another lane arrives,
- * as what all lanes do, it is when they have met. */
-static void touch_apart(Script *s)
-{
-	uint64_t touches = 1u << STEP_READ | 1u << STEP_WRITE;
-	Lanes who = lanes_that(s, touches | 1u << STEP_ARRIVE | 1u << STEP_EXPECT);
-	if (who.elected ? who.mask : who.mask & (who.mask - 1))
-		for (int seg = 0; seg < SEG_COUNT; seg++)
-			for_the_warp(&s->seg[seg], touches);
-}
-
-static bool is_of_all(const Items *items, uint64_t kinds)
-{
-	for (int i = 0; i < items->n; i++) {
-		const Item *it = items->at[i];
-		bool is = it->kind == ITEM_STEP && kinds >> it->step.kind & 1 && it->which == ~0u;
-		if (is || is_of_all(&it->body, kinds))
-			return true;
-	}
-	return false;
-}
-
-static void fence_for(Items *items, const Lanes *who)
-{
-	for (int i = 0; i < items->n; i++) {
-		Item *it = items->at[i];
-		if (is_partial(it, 1u << STEP_FENCE) && does_for(it, who))
-			it->step.lanes = 32;
-		fence_for(&it->body, who);
-	}
-}
-
-/* A fence by those lanes that do all that the warp does to memory is as good as one by all. */
-static void fence_apart(Script *s)
-{
-	uint64_t kinds = 1u << STEP_READ | 1u << STEP_WRITE | 1u << STEP_MMA | 1u << STEP_STORE |
-			 1u << STEP_LOAD | 1u << STEP_ARRIVE | 1u << STEP_EXPECT;
-	Lanes who = lanes_that(s, kinds);
-	for (int seg = 0; seg < SEG_COUNT; seg++)
-		if (is_of_all(&s->seg[seg], kinds))
-			return;
-	for (int seg = 0; seg < SEG_COUNT; seg++)
-		fence_for(&s->seg[seg], &who);
-}
-
 bool read_script(Reader *r, int agent)
 {
 	Ctx *c = r->p->k->ctx;
@@ -879,9 +799,7 @@ bool read_script(Reader *r, int agent)
 	to_segment(r, SEG_START);
 	if (!walk(r, &r->p->k->body))
 		return false;
-	keep_own(s);
-	touch_apart(s);
-	fence_apart(s);
+	read_own(s);
 	/* with the last steps of others, who may wait for it at the cluster's barrier */
 	to_segment(r, r->p->words.tiles ? SEG_END : SEG_TILE + r->p->words.inner);
 	put(r, item_new(r, ITEM_STEP, s->role), STEP_EXIT);

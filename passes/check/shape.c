@@ -76,6 +76,9 @@ static const char *text_of(Reader *r, const Ix *x)
 static bool differ(Reader *r, int a, const Loop *x, int b, const Loop *y)
 {
 	const Machine *m = &r->p->m;
+	Ctx *c = r->p->k->ctx;
+	if (!r->p->problem)
+		r->p->differ = a == b ? ix_const(c, 1) : ix_new(c, IX_NE, x->trip, y->trip);
 	return read_problem(r, D_E0414, x->op->loc,
 			    ctx_strf(r->p->k->ctx,
 				     "the loop of %s runs %s times, and that of %s runs %s times",
