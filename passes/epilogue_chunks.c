@@ -6,6 +6,8 @@
  *     store.shared %sD[e], %x.1 ... */
 #include "passes/epilogue.h"
 
+enum { MOST_SOURCES = 3 }; /* each has a warp of the producer, and so has the main loop */
+
 bool one_tile(const Epilogue *e)
 {
 	return !attrs_int(&e->k->attrs, A_PERSISTENT, 0);
@@ -121,7 +123,8 @@ void find_sources(Epilogue *e, const Val *v)
 	if (!v->def || v->type->kind != TY_TILE)
 		return;
 	for (Op *op = kernel_find(e->k, OP_LOAD); op; op = op_find_next(op, OP_LOAD))
-		if (op->in[0].val == v && !source_of(e, v) && source_fits(e, op->in[1].val))
+		if (op->in[0].val == v && e->sources.n < MOST_SOURCES && !source_of(e, v) &&
+		    source_fits(e, op->in[1].val))
 			vec_push(ctx_arena(e->k->ctx), &e->sources, ((Source){.load = op}));
 	for (int i = 0; i < v->def->nin && v->def->kind != OP_FRAG; i++)
 		find_sources(e, v->def->in[i].val);

@@ -252,7 +252,10 @@ static void loaders(Kernel *k, Op *producer, const Block *body)
 		block_copy(k, body, op_body(k, elect), NULL, 0, is_loader,
 			   (void *)(uintptr_t)ring->sym[0]);
 	}
-	op_int(k, producer, A_ACTIVE, warp - attrs_int(&producer->attrs, A_FIRST, 0));
+	warp -= attrs_int(&producer->attrs, A_FIRST, 0);
+	if (warp > WARPS)
+		panic("%d rings to fill, and a producer has %d warps", (int)warp, WARPS);
+	op_int(k, producer, A_ACTIVE, warp);
 }
 
 static void cooperative(Kernel *k, int warpgroups, Budget b)

@@ -122,6 +122,38 @@ static void read(Kernel *k, Op *copy)
 	op_remove(copy);
 }
 
+/* The same place of the same tensor, which nothing writes. */
+static bool same_read(const Op *a, const Op *b)
+{
+	const Op *x = tile_of(a->in[1].val), *y = tile_of(b->in[1].val);
+	if (!x || !y || x->in[0].val != y->in[0].val || x->nix != y->nix ||
+	    x->out->type != y->out->type || a->in[0].val->type != b->in[0].val->type)
+		return false;
+	for (int i = 0; i < x->nix; i++)
+		if (x->ix[i] != y->ix[i])
+			return false;
+	return true;
+}
+
+/* A tile that an epilogue names twice is read once. */
+static void merge_reads(Kernel *k)
+{
+	for (Op *a = kernel_first(k); a; a = op_next(a)) {
+		if (a->kind != OP_COPY || a->in[0].val->type->space != SP_REG)
+			continue;
+		for (Op *b = a->next, *next; b; b = next) {
+			next = b->next;
+			if (b->kind != OP_COPY || b->in[0].val->type->space != SP_REG ||
+			    !same_read(a, b))
+				continue;
+			Val *again = b->in[0].val;
+			op_remove(b);
+			kernel_replace(k, again, a->in[0].val);
+		}
+	}
+	kernel_sweep(k);
+}
+
 static void copies(Kernel *k)
 {
 	for (Op *op = kernel_first(k), *next; op; op = next) {
@@ -224,6 +256,7 @@ void pass_select(Kernel *k)
 	if (diag_errors(k->ctx))
 		return;
 	turns(k);
+	merge_reads(k);
 	copies(k);
 	mmas(k);
 	zeros(k);

@@ -12,6 +12,9 @@ run()
 for size in 136,200,72 133,200,64 136,77,200 65,133,8; do
 	m=${size%%,*} k=${size##*,} n=${size#*,}
 	size=M=$m,N=${n%,*},K=$k
+	if grep -q ldc "$source"; then
+		size=$size,ldc=$(((${n%,*} + 15) / 8 * 8))
+	fi
 	if grep -q ldd "$source"; then
 		beside=3
 		grep -q 'ldd % 2' "$source" && beside=$((6 + ${n%,*} % 2))
