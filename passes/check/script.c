@@ -717,6 +717,15 @@ static bool decides(const Reader *r, const Op *op, int i, WaySet ways)
 	return in_tile(r, op) && ways_keep(r->p, ways, read_seen(r, op->ix[i], r->s->rank), -1);
 }
 
+/* Threads copy elements of a buffer into a tensor there. */
+static bool copies_out(const Op *op)
+{
+	for (const Op *in = op->body->first; in; in = in->next)
+		if (in->kind == OP_ST_STAGED)
+			return read_only_reads(op);
+	return false;
+}
+
 /* Of which lanes the conditions hold, and which a run decides; of the lane that elect takes it is
  * not known which it is. False: one never holds. */
 static bool conditions(Reader *r, Item *it, const Op *op, WaySet ways)
@@ -726,6 +735,8 @@ static bool conditions(Reader *r, Item *it, const Op *op, WaySet ways)
 		int64_t v;
 		const Ix *x = expr(r, op->ix[i]);
 		bool lanes = lanes_of(r, x, &some);
+		if ((lanes ? !some : ix_is_const(x, &v) && !v) && copies_out(op))
+			continue; /* what lies outside the tensor is read by nobody, and may be */
 		if (lanes ? !some : ix_is_const(x, &v) && !v)
 			return false;
 		if (lanes && (r->which || some == ~0u)) {

@@ -23,6 +23,8 @@ try 'bf16 (M,256):(256,1), B : bf16 (N,256):(256,1), D : out bf16 (M,N):(N,1))'
 try 'bf16 (M,64):(64,1), B : bf16 (N,64):(64,1), D : out bf16 (M,N):(N,1))'
 try 'bf16 (256,K):(K,1), B : bf16 (192,K):(K,1), D : out bf16 (256,192):(192,1))'
 try 'bf16 (256,256):(256,1), B : bf16 (96,256):(256,1), D : out bf16 (256,96):(96,1))'
+try 'bf16 (48,K):(K,1), B : bf16 (N,K):(K,1), D : out bf16 (48,N):(N,1))'
+try 'bf16 (M,K):(K,1), B : bf16 (20,K):(K,1), D : out bf16 (M,20):(ldd,1))'
 try "$head where K % 64 == 0, K >= 256"
 try "$head where K <= 512, M <= 128"
 try "$head where K % 256 == 0"
