@@ -9,6 +9,7 @@ build=build/dev/tests
 
 # NAME | TARGET | COMMAND, in which $seconds and $seed stand for the arguments
 table='
+kernels | random_kernels | $build/random/random_kernels $seconds $seed
 ir | ir_mutants | $build/fuzz/ir_mutants -s $seconds $seed 0 $(cat $build/fuzz/ir_mutants.kernels)
 '
 

@@ -1,0 +1,276 @@
+/* random_kernels - kernels and schedules made at random: each is compiled, must be proved, and runs
+ * on the simulator at random sizes, with guards around its tensors, against the reference
+ * interpreter: integers in every bit, normal numbers within the bounds of dslc run.
+ *     random_kernels SECONDS [SEED]       as many as there is time for
+ *     random_kernels --count N [SEED]
+ *     random_kernels --show SEED          the kernel and its sizes
+ *     random_kernels --write DIR N [SEED] N kernels with their sizes, for tests/gpu
+ * Kernel i has the seed SEED + i. What is wrong is printed with all that makes it again. */
+#include "driver/compile.h"
+#include "driver/problem.h"
+#include "kernels.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef enum { RIGHT, OPEN, TOO_LARGE, NOT_LAUNCHED, WRONG, VERDICTS } Outcome;
+static const char *const outcome_names[VERDICTS] = {"right", "right but not proved",
+						    "beyond registers or shared memory",
+						    "refused at the launch", "wrong"};
+
+typedef struct {
+	uint64_t seed;
+	Made made;
+	Ctx *ctx;
+	CompileOut out;
+	char why[512];
+} Trial;
+
+/* ------------------------------------------------------------------ one kernel */
+/* What a random schedule may ask for in vain: room, and staging where there is none. */
+static bool may_be_refused(const Ctx *c)
+{
+	static const DiagId room[] = {D_E0401, D_E0402, D_E0403, D_E0406, D_E0407, D_E0504};
+	for (const DiagMsg *m = diag_first(c); m; m = m->next) {
+		bool may = diag_rows[m->id].severity != SEV_ERROR;
+		for (size_t i = 0; i < COUNTOF(room); i++)
+			may |= m->id == room[i];
+		if (!may)
+			return false;
+	}
+	return true;
+}
+
+static Outcome compile(Trial *t)
+{
+	Source source = {"random.gemm", t->made.text.s, t->made.text.n, false};
+	CompileOpt opt = {.emit = EMIT_BIT(EMIT_CUBIN),
+			  .ir_after = AFTER_LAST,
+			  .stop_after = AFTER_LAST,
+			  .only = -1,
+			  .cg = {.opt_level = 2}};
+	Buf text = {0};
+	t->ctx = ctx_new();
+	bool ok = compile_run(t->ctx, &source, &opt, &t->out);
+	if (ok)
+		return t->out.verified.n ? RIGHT : OPEN;
+	if (may_be_refused(t->ctx))
+		return TOO_LARGE;
+	diag_text(t->ctx, &text, false);
+	snprintf(t->why, sizeof t->why, "does not compile\n%s", text.s ? text.s : "");
+	buf_free(&text);
+	return WRONG;
+}
+
+static Options trial_options(Arena *a, const Trial *t)
+{
+	Options o = {.arena = a, .sms = t->made.sms, .seed = t->seed};
+	for (int i = 0; i < t->made.nsizes; i++)
+		vec_push(a, &o.sizes, ((SizeArg){t->made.sizes[i].name, t->made.sizes[i].value}));
+	return o;
+}
+
+static bool wrong(Trial *t, const char *kind, const char *what)
+{
+	snprintf(t->why, sizeof t->why, "%s: %s", kind, what);
+	return false;
+}
+
+static bool check_kind(Trial *t, Problem *p, dsl_module *mod, DataKind kind)
+{
+	const char *why = "", *label = kind == DATA_INTEGERS ? "integers" : "normal";
+	char beside[256] = "";
+	problem_fill(p, kind, t->seed);
+	if (problem_launch(p, mod))
+		return wrong(t, label, dsl_detail());
+	if (!problem_reference(p, kind, &why))
+		return wrong(t, label, why);
+	const Tensor *d = &p->t[p->nt - 1];
+	while (!d->is_out)
+		d--;
+	Verdict v = compare(p, d, t->made.approximate ? DATA_NORMAL : kind);
+	if (v.wrong[0])
+		return wrong(t, label, v.wrong);
+	if (problem_guards(p, beside, sizeof beside) || *beside)
+		return wrong(t, label, *beside ? beside : dsl_detail());
+	return true;
+}
+
+static bool check_data(Trial *t, Problem *p, dsl_module *mod)
+{
+	return check_kind(t, p, mod, DATA_INTEGERS) &&
+	       (!t->made.linear || check_kind(t, p, mod, DATA_NORMAL));
+}
+
+/* Sizes that the facts allow may still be some that the launcher does not take. */
+static bool can_launch(Problem *p, dsl_module *mod, char *why, size_t n)
+{
+	dsl_arg args[64];
+	for (int i = 0; i < p->nt; i++)
+		p->t[i].alloc = 0x100000 - GUARD; /* any aligned address */
+	dsl_status st = dsl_can_run(mod, p->k->name, args, (size_t)problem_args(p, args), why, n);
+	for (int i = 0; i < p->nt; i++)
+		p->t[i].alloc = 0;
+	return !st;
+}
+
+static Outcome run(Trial *t, bool only_launch)
+{
+	Arena *a = arena_new();
+	Options o = trial_options(a, t);
+	Problem p = {0};
+	dsl_module *mod = NULL;
+	const Buf *cubin = &t->out.out[EMIT_CUBIN];
+	const char *why = NULL;
+	char device[64];
+	Outcome outcome = WRONG;
+	snprintf(device, sizeof device, "sim:seed=%u", (unsigned)(t->seed % 1000));
+	if (!problem_open(&p, t->out.reference.s, &o, &why))
+		wrong(t, "sizes", why);
+	else if (dsl_device_open(device, &p.dev) ||
+		 dsl_module_load_data(p.dev, cubin->s, cubin->n, &mod))
+		wrong(t, "load", dsl_detail());
+	else if (!can_launch(&p, mod, t->why, sizeof t->why))
+		outcome = NOT_LAUNCHED;
+	else if (only_launch || check_data(t, &p, mod))
+		outcome = RIGHT;
+	if (mod)
+		dsl_module_unload(mod);
+	problem_close(&p);
+	arena_free(a);
+	return outcome;
+}
+
+static void trial_close(Trial *t)
+{
+	kernel_made_free(&t->made);
+	compile_out_free(&t->out);
+	if (t->ctx)
+		ctx_free(t->ctx);
+}
+
+static void show(const Trial *t)
+{
+	printf("%s// seed %llu:", t->made.text.s, (unsigned long long)t->seed);
+	for (int i = 0; i < t->made.nsizes; i++)
+		printf("%s%s=%lld", i ? "," : " --size ", t->made.sizes[i].name,
+		       (long long)t->made.sizes[i].value);
+	printf(" --sms %d --seed %llu\n", t->made.sms, (unsigned long long)t->seed);
+}
+
+/* ------------------------------------------------------------------ many */
+typedef struct {
+	double seconds;
+	int count, n[VERDICTS];
+	const char *dir; /* NULL: nothing is written */
+	FILE *list;
+} Many;
+
+static bool write_file(const char *dir, const char *name, const char *ending, const Buf *b)
+{
+	char path[1024];
+	snprintf(path, sizeof path, "%s/%s.%s", dir, name, ending);
+	FILE *f = fopen(path, "wb");
+	if (!f)
+		return false;
+	bool ok = fwrite(b->s, 1, b->n, f) == b->n;
+	return !fclose(f) && ok;
+}
+
+/* A line of cases.txt: NAME SMS M=1,N=2. */
+static bool write_case(const Many *all, const Trial *t)
+{
+	char name[64];
+	snprintf(name, sizeof name, "random%llu", (unsigned long long)t->seed);
+	fprintf(all->list, "%s %d ", name, t->made.sms);
+	for (int i = 0; i < t->made.nsizes; i++)
+		fprintf(all->list, "%s%s=%lld", i ? "," : "", t->made.sizes[i].name,
+			(long long)t->made.sizes[i].value);
+	fprintf(all->list, "%s\n", t->made.nsizes ? "" : "-");
+	return write_file(all->dir, name, "cubin", &t->out.out[EMIT_CUBIN]) &&
+	       write_file(all->dir, name, "frontend.ir", &t->out.reference) &&
+	       write_file(all->dir, name, "gemm", &t->made.text);
+}
+
+static Outcome one(Many *all, uint64_t seed)
+{
+	Trial t = {.seed = seed};
+	kernel_make(seed, &t.made);
+	Outcome outcome = compile(&t), ran;
+	if (outcome <= OPEN && (ran = run(&t, all->dir)) != RIGHT)
+		outcome = ran;
+	if (outcome == NOT_LAUNCHED || outcome == OPEN)
+		printf("seed %llu: %s: %s\n", (unsigned long long)seed, outcome_names[outcome],
+		       t.why);
+	if (outcome == WRONG) {
+		show(&t);
+		printf("WRONG: %s\n\n", t.why);
+	} else if (outcome <= OPEN && all->dir && !t.made.approximate && !write_case(all, &t)) {
+		printf("%s cannot be written\n", all->dir);
+		outcome = WRONG;
+	}
+	fflush(stdout);
+	trial_close(&t);
+	return outcome;
+}
+
+static int many(Many *all, uint64_t seed)
+{
+	double end = now_seconds() + all->seconds;
+	int tried = 0;
+	for (; all->dir     ? all->n[RIGHT] < all->count && all->n[WRONG] < 10
+	       : all->count ? tried < all->count
+			    : now_seconds() < end;
+	     tried++)
+		all->n[one(all, seed + (uint64_t)tried)]++;
+	printf("%d kernels from seed %llu on:", tried, (unsigned long long)seed);
+	for (int i = 0; i < VERDICTS; i++)
+		printf("%s %d %s", i ? "," : "", all->n[i], outcome_names[i]);
+	printf("\n");
+	return all->n[WRONG] || !all->n[RIGHT];
+}
+
+static int write_all(Many *all, uint64_t seed)
+{
+	char path[1024];
+	snprintf(path, sizeof path, "%s/cases.txt", all->dir);
+	all->list = fopen(path, "w");
+	if (!all->list) {
+		printf("%s cannot be written\n", path);
+		return 1;
+	}
+	int code = many(all, seed);
+	return fclose(all->list) || code;
+}
+
+int main(int argc, char **argv)
+{
+	const char *word = argc > 1 ? argv[1] : "";
+	Many all = {0};
+	uint64_t seed = 1;
+	int at = strcmp(word, "--write") == 0 ? 4 : strcmp(word, "--count") == 0 ? 3 : 2;
+	if (argc < at || (strcmp(word, "--show") == 0 && argc < 3)) {
+		printf("usage: random_kernels SECONDS | --count N | --write DIR N | --show  "
+		       "[SEED]\n");
+		return 2;
+	}
+	if (argc > at)
+		seed = strtoull(argv[at], NULL, 10);
+	if (strcmp(word, "--show") == 0) {
+		Trial t = {.seed = seed};
+		kernel_make(seed, &t.made);
+		show(&t);
+		trial_close(&t);
+		return 0;
+	}
+	if (at == 2)
+		all.seconds = atof(word);
+	else
+		all.count = atoi(argv[at - 1]);
+	if (at == 4) {
+		all.dir = argv[2];
+		return write_all(&all, seed);
+	}
+	return many(&all, seed);
+}

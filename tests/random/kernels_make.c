@@ -1,0 +1,373 @@
+/* kernels_make.c - writes the random kernel: tiles first, then sizes, tensors with their strides
+ * and facts, the epilogue, the schedule. What is written is legal; only shared memory and registers
+ * may not do, of which most choices leave enough.
+ *     seed 7  ->  kernel random(A : f16 (M,K):(lda,1), ...) where lda % 8 == 0, N % 2 == 0 { ... }
+ *                 M = 129, N = 46, K = 72, lda = 88 */
+#include "kernels.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { MODE_M, MODE_N, MODE_K };
+enum { MOST_WORK = 12000000 }; /* multiply-adds */
+
+static const char *const mode_names[] = {"M", "N", "K"};
+
+typedef struct {
+	uint64_t state;
+	Made *m;
+	Buf facts;
+	const char *in, *out, *roles;
+	bool pingpong, persistent, scalars;
+	int w, bm, bn, bk, atom_n, stages; /* stages 0: the compiler's */
+	int64_t size[3];                   /* M, N, K */
+	int of[3];                         /* that divides them */
+	char extent[3][24];                /* as they are written */
+	int sources;                       /* tensors beside the accumulator: C, E */
+} Make;
+
+/* ------------------------------------------------------------------ chance */
+static uint64_t next(Make *k)
+{
+	uint64_t z = k->state += 0x9e3779b97f4a7c15u;
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+	return z ^ z >> 31;
+}
+
+/* lo .. hi */
+static int within(Make *k, int lo, int hi)
+{
+	return lo + (int)(next(k) % (uint64_t)(hi - lo + 1));
+}
+
+static bool chance(Make *k, int percent)
+{
+	return within(k, 0, 99) < percent;
+}
+
+static const char *one_word(Make *k, const char *const *words, int n)
+{
+	return words[within(k, 0, n - 1)];
+}
+
+static int one_number(Make *k, const int *numbers, int n)
+{
+	return numbers[within(k, 0, n - 1)];
+}
+
+#define WORD(k, ...)                                    \
+	one_word(k, (const char *const[]){__VA_ARGS__}, \
+		 (int)COUNTOF(((const char *const[]){__VA_ARGS__})))
+#define NUMBER(k, ...) \
+	one_number(k, (const int[]){__VA_ARGS__}, (int)COUNTOF(((const int[]){__VA_ARGS__})))
+
+/* ------------------------------------------------------------------ tiles */
+static void choose_roles(Make *k)
+{
+	k->roles = WORD(k, "none", "cooperative", "pingpong");
+	k->pingpong = !strcmp(k->roles, "pingpong");
+	k->persistent = k->pingpong || chance(k, 50);
+}
+
+static int at_most(int v, int most)
+{
+	return v < most ? v : most;
+}
+
+static int at_least(int v, int least)
+{
+	return v > least ? v : least;
+}
+
+/* Accumulators of at most 128 registers a thread, mostly; one warpgroup of pingpong has all. */
+static void choose_tile(Make *k)
+{
+	int registers = chance(k, 85) ? 128 : 224, repeats = NUMBER(k, 1, 1, 1, 2, 3);
+	k->w = within(k, 1, 3);
+	k->bm = 64 * k->w * NUMBER(k, 1, 1, 1, 2);
+	int cols = at_most(registers * 128 * (k->pingpong ? 1 : k->w) / k->bm, 256);
+	k->atom_n = 8 * within(k, 1, at_least(cols / 8 / repeats, 1));
+	k->bn = k->atom_n * repeats;
+	k->bk = NUMBER(k, 16, 32, 64, 64, 64, 128);
+	int fit = 200000 / (2 * k->bk * (k->bm + k->bn));
+	k->stages = chance(k, 30) ? 0 : within(k, 2, at_most(at_least(fit, 2), 8));
+}
+
+/* ------------------------------------------------------------------ sizes */
+static void add_size(Make *k, const char *name, int64_t v)
+{
+	k->m->sizes[k->m->nsizes].name = name;
+	k->m->sizes[k->m->nsizes++].value = v;
+}
+
+static void add_fact(Make *k, const char *name, const char *relation, int v)
+{
+	const char *rest = strcmp(relation, "%") ? "" : " == 0";
+	buf_printf(&k->facts, "%s%s %s %d%s", k->facts.n ? ", " : "\n    where ", name, relation, v,
+		   rest);
+}
+
+static int64_t multiple(int64_t v, int of)
+{
+	return (v + of - 1) / of * of;
+}
+
+/* Some tiles, and a rest that is none, one, odd, or any. */
+static int64_t some_of(Make *k, int tile, int tiles)
+{
+	int rest =
+		chance(k, 40) ? within(k, 0, tile) : NUMBER(k, 0, 0, 1, 2, 3, tile / 2, tile - 1);
+	int64_t v = (int64_t)tile * within(k, 0, tiles) + rest;
+	return v > 0 || chance(k, 5) ? v : 1;
+}
+
+/* Sizes that are not too much work, each a multiple of what may be said of it. */
+static void choose_sizes(Make *k, const int *least)
+{
+	int tile[3] = {k->bm, k->bn, k->bk}, tiles[3] = {3, 3, 6};
+	do
+		for (int i = 0; i < 3; i++) {
+			int of = chance(k, 50) ? NUMBER(k, 2, 4, 8, 16, 64) : 1;
+			k->of[i] = at_least(of, least[i]);
+			k->size[i] = multiple(some_of(k, tile[i], tiles[i]), k->of[i]);
+		}
+	while (k->size[MODE_M] * k->size[MODE_N] * k->size[MODE_K] > MOST_WORK);
+}
+
+/* As a name, of which a divisor or a bound may be said, or as a number. */
+static void declare_size(Make *k, int mode)
+{
+	int64_t v = k->size[mode];
+	snprintf(k->extent[mode], sizeof *k->extent, "%s", mode_names[mode]);
+	if (v > 0 && chance(k, 12)) {
+		snprintf(k->extent[mode], sizeof *k->extent, "%lld", (long long)v);
+		return;
+	}
+	add_size(k, mode_names[mode], v);
+	if (k->of[mode] > 1 && chance(k, 80))
+		add_fact(k, mode_names[mode], "%", k->of[mode]);
+	if (chance(k, 10))
+		add_fact(k, mode_names[mode], "<", NUMBER(k, 4096, 65536, 1000000));
+}
+
+/* ------------------------------------------------------------------ tensors */
+/* A stride of its own name, at least the extent and a multiple of `least`. */
+static const char *stride(Make *k, const char *name, int64_t extent, int least)
+{
+	int of = at_least(chance(k, 60) ? NUMBER(k, 2, 4, 8) : 1, least);
+	add_size(k, name, multiple(extent, of) + (int64_t)of * within(k, 0, 3));
+	if (of > 1 && chance(k, 80))
+		add_fact(k, name, "%", of);
+	return name;
+}
+
+/* A or B: rows that TMA takes, so that K, where it is their distance, is a multiple of 8. */
+static void operand(Make *k, const char *name, int mode, const char *ld)
+{
+	buf_printf(&k->m->text, "%s : %s (%s,%s):(%s,1), ", name, k->in, k->extent[mode],
+		   k->extent[MODE_K], ld ? ld : k->extent[MODE_K]);
+}
+
+/* C, E or D, with contiguous rows or columns. */
+static void result(Make *k, const char *head, const char *elem, bool columns, const char *ld)
+{
+	const char *m = k->extent[MODE_M], *n = k->extent[MODE_N], *step = ld;
+	if (!step)
+		step = columns ? m : n;
+	buf_printf(&k->m->text, columns ? "%s%s (%s,%s):(1,%s)" : "%s%s (%s,%s):(%s,1)", head, elem,
+		   m, n, step);
+}
+
+/* A source lies as the output does, or as it likes. */
+static void source(Make *k, const char *head, const char *own, bool columns, const char *ldd)
+{
+	const char *elem = WORD(k, "bf16", "f16", "f32"), *ld = NULL;
+	bool along_m = chance(k, 20);
+	if (chance(k, 60)) {
+		result(k, head, chance(k, 50) ? k->out : elem, columns, ldd);
+	} else {
+		if (chance(k, 40))
+			ld = stride(k, own, k->size[along_m ? MODE_M : MODE_N], 1);
+		result(k, head, elem, along_m, ld);
+	}
+	buf_printf(&k->m->text, ", ");
+}
+
+static void write_arguments(Make *k)
+{
+	bool columns = chance(k, 20), own_a = chance(k, 30), own_b = chance(k, 30);
+	choose_sizes(k, (const int[]){1, 1, own_a && own_b ? 1 : 8});
+	for (int i = 0; i < 3; i++)
+		declare_size(k, i);
+	int64_t along = k->size[columns ? MODE_M : MODE_N];
+	const char *ldd = chance(k, 40) ? stride(k, "ldd", along, 1) : NULL;
+	buf_printf(&k->m->text, "kernel random(");
+	operand(k, "A", MODE_M, own_a ? stride(k, "lda", k->size[MODE_K], 8) : NULL);
+	operand(k, "B", MODE_N, own_b ? stride(k, "ldb", k->size[MODE_K], 8) : NULL);
+	if (k->sources > 0)
+		source(k, "C : ", "ldc", columns, ldd);
+	if (k->sources > 1)
+		source(k, "E : ", "lde", columns, ldd);
+	result(k, "D : out ", k->out, columns, ldd);
+	buf_printf(&k->m->text, "%s)%s\n{\n", k->scalars ? ", alpha : f32, beta : f32" : "",
+		   k->facts.s ? k->facts.s : "");
+}
+
+/* ------------------------------------------------------------------ epilogue */
+static void value(Make *k, int depth);
+
+static void leaf(Make *k)
+{
+	int of = within(k, 0, 5);
+	if (of == 0 && k->scalars)
+		buf_printf(&k->m->text, "%s", WORD(k, "alpha", "beta"));
+	else if (of == 1)
+		buf_printf(&k->m->text, "%s", WORD(k, "2", "0.5", "3", "-1.25", "0"));
+	else if (of < 5 && k->sources)
+		buf_printf(&k->m->text, "%s[m,n]", k->sources > 1 ? WORD(k, "gC", "gE") : "gC");
+	else
+		buf_printf(&k->m->text, "acc");
+}
+
+/* name(value, text value, ...): "1" stands for a value, all else for itself */
+static void call(Make *k, const char *form, int depth)
+{
+	for (const char *s = form; *s; s++)
+		if (*s == '#')
+			value(k, depth - 1);
+		else
+			buf_add(&k->m->text, s, 1);
+}
+
+/* Nothing here is undefined or infinite for what data there is. */
+static void value(Make *k, int depth)
+{
+	const char *linear = WORD(k, "(# + #)", "(# - #)", "-#", "abs(#)", "min(#, #)", "max(#, #)",
+				  "relu(#)", "(0.5 * #)");
+	const char *other =
+		WORD(k, "(# * #)", "fma(#, #, #)", "(# / (abs(#) + 1))", "sqrt(abs(#) + 1)");
+	bool plain = chance(k, 75);
+	if (depth == 0 || chance(k, 20)) {
+		leaf(k);
+		return;
+	}
+	k->m->linear &= plain;
+	call(k, plain ? linear : other, depth);
+}
+
+static void write_value(Make *k)
+{
+	const char *form = WORD(k, "acc", "acc", "alpha * acc", "alpha * acc + beta * #", "acc + #",
+				"max(acc + #, 0)", "min(#, acc)");
+	if (!k->scalars && strstr(form, "alpha"))
+		form = "acc + #";
+	k->m->linear = true;
+	k->m->approximate = strcmp(k->out, "f32") && chance(k, 10);
+	if (k->m->approximate)
+		buf_printf(&k->m->text, "%s(", WORD(k, "sigmoid", "exp2"));
+	if (k->m->approximate)
+		buf_printf(&k->m->text, "min(4, 0.0625 * (");
+	call(k, form, 3);
+	if (k->m->approximate)
+		buf_printf(&k->m->text, ")))");
+	k->m->linear &= !k->m->approximate;
+}
+
+/* ------------------------------------------------------------------ body */
+static void write_body(Make *k)
+{
+	Buf *b = &k->m->text;
+	buf_printf(b, "    let gA = A / (%d,%d), gB = B / (%d,%d), gD = D / (%d,%d)", k->bm, k->bk,
+		   k->bn, k->bk, k->bm, k->bn);
+	for (int i = 0; i < k->sources; i++)
+		buf_printf(b, ", g%c = %c / (%d,%d)", "CE"[i], "CE"[i], k->bm, k->bn);
+	buf_printf(b, ";\n    mma mm = wgmma<64,%d,16>(%s, %s, f32) * (%d,1,1);\n", k->atom_n,
+		   k->in, k->in, k->w);
+	buf_printf(b, "    smem sA : %s (%d,%d), sB : %s (%d,%d);\n", k->in, k->bm, k->bk, k->in,
+		   k->bn, k->bk);
+	buf_printf(b,
+		   k->stages ? "    pipeline ab(%d) { sA, sB }\n" : "    pipeline ab { sA, sB }\n",
+		   k->stages);
+	buf_printf(b,
+		   "    for (m,n) in gD {\n        acc : f32 mm.C(%d,%d) = 0;\n"
+		   "        for k in gA[m] {\n            sA <- gA[m,k];\n"
+		   "            sB <- gB[n,k];\n            acc += mm(sA, sB);\n        }\n",
+		   k->bm, k->bn);
+	buf_printf(b, "        gD[m,n] <- %s(", k->out);
+	write_value(k);
+	buf_printf(b, ");\n    }\n");
+}
+
+/* ------------------------------------------------------------------ schedule */
+static void write_order(Make *k)
+{
+	Buf *b = &k->m->text;
+	if (k->persistent && chance(k, 25)) {
+		buf_printf(b, "        persistent box (%d,%d)", within(k, 1, 4), within(k, 1, 4));
+		if (chance(k, 50))
+			buf_printf(b, " raster (%d,%d)", within(k, 1, 4), within(k, 1, 4));
+		buf_printf(b, ";\n");
+		return;
+	}
+	if (k->persistent)
+		buf_printf(b, "        persistent;\n");
+	if (chance(k, 50))
+		buf_printf(b, "        group(%d)%s%s;\n", within(k, 1, 6),
+			   WORD(k, "", " along m", " along n"), WORD(k, "", " serpentine"));
+}
+
+static void write_cluster(Make *k)
+{
+	int along[2] = {1, 1};
+	if (chance(k, 65))
+		return;
+	do {
+		along[0] = NUMBER(k, 1, 2, 2, 3, 4);
+		along[1] = NUMBER(k, 1, 2, 2, 3, 4);
+	} while (along[0] * along[1] > 8);
+	buf_printf(&k->m->text, "        cluster (%d,%d);\n", along[0], along[1]);
+	if (chance(k, 50))
+		buf_printf(&k->m->text, "        multicast %s;\n",
+			   WORD(k, "auto", "slice", "leader", "off"));
+}
+
+static void write_schedule(Make *k)
+{
+	Buf *b = &k->m->text;
+	buf_printf(b, "    schedule {\n        roles %s;\n", k->roles);
+	write_order(k);
+	write_cluster(k);
+	if (k->stages && chance(k, 50))
+		buf_printf(b, "        inflight %d;\n", within(k, 0, at_most(k->stages - 1, 2)));
+	if (chance(k, 30))
+		buf_printf(b, "        subtile %d;\n", 8 * within(k, 1, 8));
+	if (chance(k, 20))
+		buf_printf(b, "        staging %d;\n", NUMBER(k, 0, 0, 1, 2, 3));
+	if (chance(k, 20))
+		buf_printf(b, "        pdl off;\n");
+	buf_printf(b, "    }\n}\n");
+}
+
+void kernel_make(uint64_t seed, Made *m)
+{
+	Make k = {.state = seed, .m = m};
+	*m = (Made){0};
+	k.in = WORD(&k, "bf16", "f16");
+	k.out = WORD(&k, "bf16", "f16", "f32");
+	k.sources = NUMBER(&k, 0, 0, 1, 1, 2);
+	k.scalars = chance(&k, 40);
+	choose_roles(&k);
+	choose_tile(&k);
+	write_arguments(&k);
+	write_body(&k);
+	write_schedule(&k);
+	m->sms = k.persistent ? NUMBER(&k, 1, 2, 3, 0) : 0;
+	buf_free(&k.facts);
+}
+
+void kernel_made_free(Made *m)
+{
+	buf_free(&m->text);
+	*m = (Made){0};
+}
