@@ -129,7 +129,7 @@ void prepare_atom(Pool *a, Ins *in)
 	if (cas != (in->args[3].kind != A_NONE) && !in->args[0].list && in->args[0].kind != A_MEM)
 		refuse(a, in, cas ? "cas needs two values" : "there are too many operands");
 	if (in->type[0] == T_B128)
-		refuse(a, in, "128-bit atomics are not simulated");
+		lack(in, "128-bit atomics are not simulated");
 }
 
 static u64 half_pair(const Ins *in, u64 old, u64 v, NumFormat f, bool pair)

@@ -322,7 +322,18 @@ Run run_bulk_wait(Warp *w, const Ins *in, u32 mask)
 	return RUN_NEXT;
 }
 
-/* [dst], [src], cp-size{, src-size}: one operation for the warp. */
+/* Bytes that a lane reads: the operand is their number, or a predicate that says none. */
+static u32 cp_source(Warp *w, const Ins *in, u32 lane, u32 size)
+{
+	const Arg *a = &in->args[3];
+	if (!a->kind)
+		return size;
+	if (a->width == 1)
+		return pred_get(w, a) >> lane & 1 ? 0 : size;
+	return (u32)arg_get(w, a, lane);
+}
+
+/* [dst], [src], cp-size{, src-size or predicate}: one operation for the warp. */
 Run run_cp_async(Warp *w, const Ins *in, u32 mask)
 {
 	u32 size = (u32)in->args[2].imm;
@@ -339,7 +350,7 @@ Run run_cp_async(Warp *w, const Ins *in, u32 mask)
 	EACH_LANE(l, mask)
 	{
 		u64 addr = mem_address(w, &in->args[0], l);
-		u32 src = in->args[3].kind ? (u32)arg_get(w, &in->args[3], l) : size;
+		u32 src = cp_source(w, in, l, size);
 		u64 global = mem_address(w, &in->args[1], l);
 		if (src > size)
 			src = size;

@@ -68,6 +68,8 @@ struct Ins {
 	u32 extra; /* the handler's own, computed at load */
 	Arg args[INS_ARGS];
 	const char *text; /* the opcode as written */
+	const char
+		*lacks; /* what of it is not simulated, told where it is reached; NULL: nothing */
 };
 
 static inline bool has(const Ins *in, Mod m)
@@ -125,6 +127,7 @@ typedef struct SimModule {
 	GlobalVar *globals;
 	u32 nglobals, globals_cap;
 	Map global_names; /* to index */
+	u64 workspace;    /* of a grid's barrier: its size and a word; 0: no kernel asks for it */
 	struct Memory *memory;
 } SimModule;
 

@@ -235,6 +235,23 @@ Run run_cvt_pack(Warp *w, const Ins *in, u32 mask)
 	return RUN_NEXT;
 }
 
+/* d = c << 2 n | a << n | b, of n bits each */
+Run run_cvt_pack_int(Warp *w, const Ins *in, u32 mask)
+{
+	Type to = in->type[0];
+	u32 n = type_bytes[to] * 8u, low = (1u << n) - 1;
+	EACH_LANE(l, mask)
+	{
+		u64 a = clamped(to, T_S32, extended(T_S32, arg_get(w, &in->args[1], l)));
+		u64 b = clamped(to, T_S32, extended(T_S32, arg_get(w, &in->args[2], l)));
+		u32 r = ((u32)a & low) << n | ((u32)b & low);
+		if (in->nargs == 4)
+			r |= (u32)arg_get(w, &in->args[3], l) << 2 * n;
+		arg_set(w, &in->args[0], l, r);
+	}
+	return RUN_NEXT;
+}
+
 static NumFormat format8(Type t)
 {
 	return t == T_E4M3X2 ? NUM_E4M3 : NUM_E5M2;

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-enum { INS_LIMIT = 1 << 20, CALL_DEPTH = 24 };
+enum { INS_LIMIT = 1 << 20 };
 
 static void body_decode(Dec *d, const PtxStmt *s);
 
@@ -68,25 +68,45 @@ static void jump_to(Dec *d, const PtxStmt *s, const char *label)
 	fixup_add(d, in, 0, label);
 }
 
+static const char *text_of(Dec *d, const char *fmt, ...) SIM_PRINTF(2, 3);
+static const char *text_of(Dec *d, const char *fmt, ...)
+{
+	char text[160];
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	return pool_text(d->a, text, strlen(text));
+}
+
+/* What is not simulated of an instruction that no row fits: the kernel may never reach it. A row
+ * that fits but for its operands is a mistake in the text. */
+static const char *insn_lacks(Dec *d, const PtxStmt *s, const char *stuck, const char *why)
+{
+	if (why && !d->no_sreg)
+		load_fail(d->a, s->line, "%s: %s", s->op, why);
+	if (why)
+		return text_of(d, "unknown special register %.60s", d->no_sreg);
+	if (stuck && !*stuck)
+		load_fail(d->a, s->line, "%s: a modifier or type is missing", s->op);
+	return stuck ? text_of(d, "not known here: .%.40s", stuck) : "unknown instruction";
+}
+
 static void insn_decode(Dec *d, const PtxStmt *s)
 {
 	const char *stuck = NULL, *why = NULL, *classes;
 	u32 row = 0;
 	Ins *in = ins_new(d, s);
-	bool tried = false;
-	while ((classes = insn_next(in, &row, s->op, &stuck)) != NULL) {
-		tried = true;
+	d->no_sreg = NULL;
+	while ((classes = insn_next(in, &row, s->op, &stuck)) != NULL)
 		if (operands_decode(d, in, classes, s->args, &why))
 			break;
-	}
-	if (!classes && tried)
-		load_fail(d->a, s->line, "%s: %s", s->op, why);
-	if (!classes && stuck)
-		load_fail(d->a, s->line, "%s: %s%.40s", s->op,
-			  *stuck ? "not known here: ." : "a modifier or type is missing", stuck);
-	if (!classes)
-		load_fail(d->a, s->line, "unknown instruction %s", s->op);
 	guard_set(d, in, s);
+	if (!classes) {
+		in->nargs = 0;
+		lack(in, insn_lacks(d, s, stuck, why));
+		return;
+	}
 	if (in->run == run_bra)
 		fixup_add(d, in, 0, s->args->name);
 	insn_prepare(d->a, in, row - 1);
@@ -127,8 +147,6 @@ static void call_inline(Dec *d, const PtxStmt *s, const PtxFunc *f, const PtxOpe
 	Scope *caller = d->scope, *outer = caller;
 	const char *ret = d->ret;
 	char label[32];
-	if (d->depth == CALL_DEPTH)
-		load_fail(d->a, s->line, "%s: recursion is not simulated", s->op);
 	while (outer->parent)
 		outer = outer->parent;
 	int n = snprintf(label, sizeof label, "return %u", d->inlined++);
@@ -144,13 +162,28 @@ static void call_inline(Dec *d, const PtxStmt *s, const PtxFunc *f, const PtxOpe
 	Scope *inside = d->scope;
 	bind(d, s, caller, f->params, params);
 	bind(d, s, caller, f->results, results);
-	d->depth++;
+	d->calls[d->depth++] = f;
 	body_decode(d, f->body);
 	d->depth--;
 	map_put(d->a, &inside->labels, d->ret, d->c->nins);
 	d->scope = caller;
 	d->ret = ret;
 	map_put(d->a, &caller->labels, skip, d->c->nins);
+}
+
+static bool calls_itself(const Dec *d, const PtxFunc *f)
+{
+	for (int i = 0; i < d->depth; i++)
+		if (d->calls[i] == f)
+			return true;
+	return d->depth == CALL_DEPTH;
+}
+
+static void call_lacks(Dec *d, const PtxStmt *s, const char *what)
+{
+	Ins *in = ins_new(d, s);
+	guard_set(d, in, s);
+	lack(in, what);
 }
 
 /* Functions of the device's own library that need no body. */
@@ -176,10 +209,14 @@ static void call_decode(Dec *d, const PtxStmt *s)
 	if (!o || o->kind != PO_NAME)
 		load_fail(d->a, s->line, "%s: a function is needed here", s->op);
 	const PtxFunc *f = func_find(d, o->name);
-	if (f && f->has_body)
+	if (f && f->has_body && calls_itself(d, f))
+		call_lacks(d, s, text_of(d, "recursion of %.80s is not simulated", o->name));
+	else if (f && f->has_body)
 		call_inline(d, s, f, results, o->next);
+	else if (o->name[0] == '%')
+		call_lacks(d, s, "calls through pointers are not simulated");
 	else if (!call_known(d, s, o->name))
-		load_fail(d->a, s->line, "%s: %s has no body in this module", s->op, o->name);
+		call_lacks(d, s, text_of(d, "%.80s has no body in this module", o->name));
 }
 
 static void stmt_decode(Dec *d, const PtxStmt *s)

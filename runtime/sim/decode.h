@@ -5,6 +5,7 @@
 
 #include "runtime/sim/code.h"
 
+enum { CALL_DEPTH = 24 };
 typedef enum { D_REG, D_FAMILY, D_CONST, D_PARAM, D_BODY_PARAM } DefKind;
 
 /* What a name stands for. */
@@ -43,10 +44,12 @@ typedef struct {
 	u32 init_cap;
 	Map consts; /* "4:deadbeef" to slot */
 	s64 sreg_slot[SR_COUNT];
-	u32 sink;        /* slot + 1 that results nobody wants go to */
-	int depth;       /* of inlined calls */
-	const char *ret; /* label that ret goes to in an inlined function */
-	u32 inlined;     /* counts them, for that label's name */
+	u32 sink;  /* slot + 1 that results nobody wants go to */
+	int depth; /* of inlined calls */
+	const struct PtxFunc *calls[CALL_DEPTH];
+	const char *no_sreg; /* a special register that is not simulated */
+	const char *ret;     /* label that ret goes to in an inlined function */
+	u32 inlined;         /* counts them, for that label's name */
 } Dec;
 
 /* names.c */
@@ -59,6 +62,7 @@ void declare(Dec *d, const PtxVar *v);
 void declare_params(Dec *d, const PtxFunc *f);
 void shared_layout(Dec *d, const PtxFunc *f);
 u64 var_bytes(Pool *a, const PtxVar *v);
+bool func_names(const PtxFunc *f, const char *name); /* in an operand */
 /* operands.c: false and *why when the operand is not of that class. */
 bool operands_decode(Dec *d, Ins *in, const char *classes, const PtxOperand *list,
 		     const char **why);

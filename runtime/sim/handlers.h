@@ -28,5 +28,8 @@ void prepare_wmma_mma(Pool *a, Ins *in);
 /* The word of the opcode at place n (0 is the first), for rows that have a modifier twice. */
 bool opcode_word_is(const Ins *in, int n, const char *word);
 _Noreturn void refuse(Pool *a, const Ins *in, const char *what);
+/* PTX that is right and not simulated: whoever reaches it reports so. */
+void lack(Ins *in, const char *what);
+Run run_unknown(Warp *w, const Ins *in, u32 mask);
 
 #endif

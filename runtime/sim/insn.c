@@ -119,51 +119,69 @@ static bool mod_add(Ins *in, Word w)
 	return false;
 }
 
-/* One slot of a row against the word at *op; *op advances where it is taken. False: it must be
- * there and is not. */
-static bool slot_match(Ins *in, Word slot, const char **op)
+/* Whether one slot of a row takes the word. */
+static bool slot_takes(Ins *in, Word slot, Word w)
 {
-	const char *next = *op;
-	Word w = word_next(&next, '.');
-	bool optional = slot.at[0] == '?', taken;
-	if (optional)
-		slot = (Word){slot.at + 1, slot.n - 1};
-	if (slot.at[0] == '<') {
-		taken = w.n && word_among(w, slot.at + 1, slot.n - 2);
-		if (taken)
-			in->type[in->ntypes++] = (u8)word_type(w);
-	} else if (slot.at[0] == '#') {
-		taken = word_shape(w, in->shape);
-	} else {
-		taken = w.n && word_among(w, slot.at, slot.n) && mod_add(in, w);
-	}
-	if (taken)
-		*op = next;
-	return taken || optional;
+	if (slot.at[0] == '#')
+		return word_shape(w, in->shape);
+	if (slot.at[0] != '<')
+		return word_among(w, slot.at, slot.n) && mod_add(in, w);
+	if (!word_among(w, slot.at + 1, slot.n - 2))
+		return false;
+	in->type[in->ntypes++] = (u8)word_type(w);
+	return true;
 }
 
-/* How many words of op the row takes: all of them, or the row does not fit. */
+/* The first free slot that takes the word; of types the next one alone, since their order says
+ * which is which. */
+static bool word_place(Ins *in, const char *mods, Word w, u32 *used)
+{
+	bool typed = false;
+	for (u32 bit = 1; *mods; bit <<= 1) {
+		Word slot = word_next(&mods, ' ');
+		bool optional = slot.at[0] == '?', type = slot.at[optional] == '<';
+		if (*used & bit || (type && typed))
+			continue;
+		typed |= type;
+		if (!slot_takes(in, (Word){slot.at + optional, slot.n - optional}, w))
+			continue;
+		*used |= bit;
+		return true;
+	}
+	return false;
+}
+
+static bool slots_filled(const char *mods, u32 used)
+{
+	for (u32 bit = 1; *mods; bit <<= 1)
+		if (word_next(&mods, ' ').at[0] != '?' && !(used & bit))
+			return false;
+	return true;
+}
+
+/* Whether the words of op behind the row's name are its modifiers, in any order: so does ptxas read
+ * them. *stuck is the furthest word that no row took, or the end where one is missing. */
 static bool row_match(Ins *in, const Row *r, const char *op, const char **stuck)
 {
-	const char *name = r->op, *mods = r->mods;
+	const char *name = r->op;
+	u32 used = 0;
 	while (*name) {
 		Word want = word_next(&name, '.'), got = word_next(&op, '.');
 		if (!word_same(want, got))
 			return false;
 	}
-	if (!*stuck)
-		*stuck = op;
 	memset(in->mods, 0, sizeof in->mods);
 	memset(in->type, 0, sizeof in->type);
 	in->ntypes = 0;
-	while (*mods) {
-		if (!slot_match(in, word_next(&mods, ' '), &op)) {
-			*stuck = op > *stuck ? op : *stuck;
+	while (*op) {
+		const char *at = op;
+		if (!word_place(in, r->mods, word_next(&op, '.'), &used)) {
+			*stuck = at > *stuck ? at : *stuck;
 			return false;
 		}
 	}
-	*stuck = op > *stuck ? op : *stuck;
-	return !*op;
+	*stuck = op;
+	return slots_filled(r->mods, used);
 }
 
 /* Finds the next row from *at on that op fits; NULL when there is none. */
@@ -198,6 +216,13 @@ bool opcode_word_is(const Ins *in, int n, const char *word)
 	while (n-- > 0)
 		w = word_next(&s, '.');
 	return word_is(w, word);
+}
+
+void lack(Ins *in, const char *what)
+{
+	in->run = run_unknown;
+	in->flags = 0;
+	in->lacks = what;
 }
 
 void refuse(Pool *a, const Ins *in, const char *what)

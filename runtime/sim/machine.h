@@ -360,6 +360,11 @@ typedef bool (*CopyStart)(Warp *w, const Ins *in, u32 lane, Cta *cta, void *ctx)
 bool copy_targets(Warp *w, const Ins *in, u32 lane, const Arg *mask_arg, const Place *dst,
 		  const Place *bar, CopyStart start, void *ctx);
 
+/* tma_map.c: what is wrong with the 128 bytes at t, or NULL; a field of them, of dimension i, gets
+ * a new value: NULL, or why it cannot. */
+const char *map_wrong(const TensorMap *t);
+const char *map_set(TensorMap *t, Mod field, u32 i, u64 v);
+
 /* tma.c */
 void tma_load(Cluster *c, Async *as);
 void tma_store(Cluster *c, Async *as);

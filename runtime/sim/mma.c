@@ -208,8 +208,10 @@ void prepare_mma(Pool *a, Ins *in)
 	u32 m = in->shape[0], n = in->shape[1], k = in->shape[2], size = type_bytes[in->type[1]];
 	bool small = m == 8 && ((in->type[1] == T_F64 && k == 4) || (size == 1 && k == 16));
 	if (n != 8 || (m != 16 && !small) || k > 32 ||
-	    (in->type[0] == T_S32) != (in->type[3] == T_S32))
-		refuse(a, in, "this shape is not simulated");
+	    (in->type[0] == T_S32) != (in->type[3] == T_S32)) {
+		lack(in, "this shape is not simulated");
+		return;
+	}
 	refuse_count(a, in, &in->args[0], m * n, (Type)in->type[0]);
 	refuse_count(a, in, &in->args[1], m * k, (Type)in->type[1]);
 	refuse_count(a, in, &in->args[2], k * n, (Type)in->type[2]);
@@ -300,8 +302,10 @@ static void wmma_count(Pool *a, const Ins *in, const Arg *v, char which, Type t)
 void prepare_wmma(Pool *a, Ins *in)
 {
 	char which = has(in, M_A) ? 'a' : has(in, M_B) ? 'b' : 'c';
-	if (!wmma_shape(in))
-		refuse(a, in, "this shape is not simulated");
+	if (!wmma_shape(in)) {
+		lack(in, "this shape is not simulated");
+		return;
+	}
 	in->extra = (u32)which;
 	wmma_count(a, in, in->args[0].kind == A_VEC ? &in->args[0] : &in->args[1], which,
 		   (Type)in->type[0]);
@@ -371,8 +375,10 @@ static void wmma_types(const Ins *in, Type t[4])
 void prepare_wmma_mma(Pool *a, Ins *in)
 {
 	Type t[4];
-	if (!wmma_shape(in))
-		refuse(a, in, "this shape is not simulated");
+	if (!wmma_shape(in)) {
+		lack(in, "this shape is not simulated");
+		return;
+	}
 	wmma_types(in, t);
 	wmma_count(a, in, &in->args[0], 'c', t[0]);
 	wmma_count(a, in, &in->args[1], 'a', t[1]);

@@ -55,20 +55,41 @@ static bool is_global(const PtxVar *v)
 	return strcmp(v->space, ".global") == 0 || strcmp(v->space, ".const") == 0;
 }
 
+/* A variable of zeros in the device's memory. */
+static u64 global_new(SimModule *m, int line, const char *name, u64 bytes)
+{
+	Pool *a = &m->pool;
+	POOL_PUSH(a, m->globals, m->nglobals, m->globals_cap);
+	GlobalVar *g = &m->globals[--m->nglobals];
+	u64 addr = sim_alloc(m->memory, bytes ? bytes : 1);
+	if (!addr)
+		load_fail(a, line, "%s: no memory for %llu bytes", name, (unsigned long long)bytes);
+	*g = (GlobalVar){name, addr, bytes};
+	m->nglobals++;
+	memset(sim_host(m->memory, addr, bytes), 0, bytes);
+	return addr;
+}
+
+/* What the driver hands to cooperative launches: the size of it, a word for the barrier. */
+static void workspace_place(SimModule *m)
+{
+	const u32 size = 8;
+	for (const PtxFunc *f = m->ptx.funcs; f && !m->workspace; f = f->next)
+		if (func_names(f, "%envreg1") || func_names(f, "%envreg2"))
+			m->workspace = global_new(m, f->line, "%envreg1", size);
+	if (m->workspace)
+		memcpy(sim_host(m->memory, m->workspace, size), &size, sizeof size);
+}
+
 static void globals_place(SimModule *m)
 {
 	Pool *a = &m->pool;
+	workspace_place(m);
 	for (const PtxVar *v = m->ptx.vars; v; v = v->next) {
 		if (!is_global(v))
 			continue;
-		u64 bytes = var_bytes(a, v), addr = sim_alloc(m->memory, bytes ? bytes : 1);
-		if (!addr)
-			load_fail(a, v->line, "%s: no memory for %llu bytes", v->name,
-				  (unsigned long long)bytes);
-		POOL_PUSH(a, m->globals, m->nglobals, m->globals_cap);
-		m->globals[m->nglobals - 1] = (GlobalVar){v->name, addr, bytes};
+		global_new(m, v->line, v->name, var_bytes(a, v));
 		map_put(a, &m->global_names, v->name, m->nglobals - 1);
-		memset(sim_host(m->memory, addr, bytes), 0, bytes);
 	}
 	for (const PtxVar *v = m->ptx.vars; v; v = v->next) {
 		s64 at;
@@ -142,6 +163,20 @@ const char *sim_kernel_name(const struct SimModule *m, u32 i)
 bool sim_kernel_find(const struct SimModule *m, const char *name)
 {
 	return code_find(m, name) != NULL;
+}
+
+const char *sim_kernel_lacks(const struct SimModule *m, const char *kernel, const char **what,
+			     int *line)
+{
+	const Code *c = code_find(m, kernel);
+	for (u32 i = 0; c && i < c->nins; i++) {
+		if (!c->ins[i].lacks)
+			continue;
+		*what = c->ins[i].lacks;
+		*line = c->ins[i].line;
+		return c->ins[i].text;
+	}
+	return NULL;
 }
 
 u32 sim_param_count(const struct SimModule *m, const char *kernel)

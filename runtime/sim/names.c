@@ -216,7 +216,7 @@ static bool names_it(const PtxOperand *o, const char *name)
 	return false;
 }
 
-static bool uses(const PtxFunc *f, const char *name)
+bool func_names(const PtxFunc *f, const char *name)
 {
 	for (const PtxStmt *s = f->body; s; s = s->next)
 		if (s->kind == PS_INSN && names_it(s->args, name))
@@ -271,9 +271,21 @@ static Reached reached_from(Dec *d, const PtxFunc *kernel)
 static bool any_uses(const Reached *r, const char *name)
 {
 	for (u32 i = 0; i < r->n; i++)
-		if (uses(r->at[i], name))
+		if (func_names(r->at[i], name))
 			return true;
 	return false;
+}
+
+/* What the system keeps for cooperative groups; 288 bytes of it are promised. */
+static void shared_reserved(Dec *d, const Reached *r)
+{
+	static const PtxVar var = {.space = ".shared",
+				   .type = ".b8",
+				   .name = "%reserved_smem_offset_1",
+				   .align = 16,
+				   .count = 288};
+	if (any_uses(r, var.name))
+		scope_define(d, var.name, (Def){.kind = D_CONST, .value = shared_place(d, &var)});
 }
 
 /* Shared variables of the bodies that f reaches, and those of the module that they name: static
@@ -283,6 +295,7 @@ void shared_layout(Dec *d, const PtxFunc *f)
 	const PtxVar *first = d->m->ptx.vars;
 	const Reached reached = reached_from(d, f);
 	u64 align = 16;
+	shared_reserved(d, &reached);
 	for (u32 i = 0; i < reached.n; i++)
 		shared_of_body(d, reached.at[i]);
 	for (const PtxVar *v = first; v; v = v->next) {

@@ -2,6 +2,8 @@
  *   row "D d d" of type s32, "%r1, %r2, 4"  ->  slot of %r1, slot of %r2, slot of a constant 4 */
 #include "runtime/sim/decode.h"
 
+#include <stdlib.h>
+
 /* 8-bit values live in registers of 16 bits or more; 1 means a predicate. */
 static u32 type_width(u8 t)
 {
@@ -112,8 +114,26 @@ static const char *const sreg_words[SR_COUNT] = {
 #include "runtime/sim/sregs.def"
 };
 
+/* %envreg1 and 2 are the address of what a grid's barrier works on; the others are the driver's
+ * own. */
+static bool environment(Dec *d, Arg *out, const char *name)
+{
+	char *end;
+	if (strncmp(name, "%envreg", 7) != 0 || name[7] < '0' || name[7] > '9')
+		return false;
+	long n = strtol(name + 7, &end, 10);
+	u64 at = d->m->workspace;
+	return !*end && n < 32 &&
+	       constant(d, out, 4,
+			n == 1   ? at & 0xffffffff
+			: n == 2 ? at >> 32
+				 : 0);
+}
+
 static bool special(Dec *d, Arg *out, const char *name, const char **why)
 {
+	if (environment(d, out, name))
+		return true;
 	for (int s = 0; s < SR_COUNT; s++) {
 		if (strcmp(name, sreg_words[s]) != 0)
 			continue;
@@ -132,6 +152,7 @@ static bool special(Dec *d, Arg *out, const char *name, const char **why)
 		return true;
 	}
 	*why = "unknown special register";
+	d->no_sreg = name;
 	return false;
 }
 

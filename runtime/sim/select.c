@@ -184,7 +184,7 @@ Run run_setp2(Warp *w, const Ins *in, u32 mask)
 
 Run run_set(Warp *w, const Ins *in, u32 mask)
 {
-	u32 r = compare(w, in, mask, in->type[1], 1);
+	u32 r = combine(w, in, compare(w, in, mask, in->type[1], 1), 3);
 	u32 yes = in->type[0] == T_F32 ? 0x3f800000 : FULL;
 	EACH_LANE(l, mask)
 	arg_set(w, &in->args[0], l, r >> l & 1 ? yes : 0);

@@ -89,6 +89,10 @@ void sim_unload(struct SimModule *mod);
 u32 sim_kernel_count(const struct SimModule *mod);
 const char *sim_kernel_name(const struct SimModule *mod, u32 i);
 bool sim_kernel_find(const struct SimModule *mod, const char *name);
+/* The first instruction of a kernel that is not simulated, as written, with what of it is not and
+ * its line; NULL: none. Such a kernel can be launched; a thread that gets there reports it. */
+const char *sim_kernel_lacks(const struct SimModule *mod, const char *kernel, const char **what,
+			     int *line);
 /* Parameters of a kernel: how many, and where number i is in the buffer. */
 u32 sim_param_count(const struct SimModule *mod, const char *kernel);
 void sim_param(const struct SimModule *mod, const char *kernel, u32 i, u32 *offset, u32 *size);

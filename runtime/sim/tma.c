@@ -167,11 +167,11 @@ static bool map_read(Warp *w, const Ins *in, u32 lane, const Arg *a, TensorMap *
 	if (!place_at(w, in, lane, SP_GENERIC, mem_address(w, a, lane), sizeof *m, 64, &p))
 		return false;
 	memcpy(m, p.host, sizeof *m);
-	if (memcmp(m->magic, "DSLSIM1", 8) == 0)
+	const char *wrong = map_wrong(m);
+	if (!wrong)
 		return true;
-	report(w, in, (s32)lane, SIM_OPERAND,
-	       "the 128 bytes at 0x%llx are no tensor map of this device",
-	       (unsigned long long)mem_address(w, a, lane));
+	report(w, in, (s32)lane, SIM_OPERAND, "the tensor map of 128 bytes at 0x%llx: %s",
+	       (unsigned long long)mem_address(w, a, lane), wrong);
 	return false;
 }
 

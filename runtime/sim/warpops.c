@@ -199,6 +199,12 @@ Run run_trap(Warp *w, const Ins *in, u32 mask)
 	return RUN_FAIL;
 }
 
+Run run_unknown(Warp *w, const Ins *in, u32 mask)
+{
+	report(w, in, (s32)lane_first(mask), SIM_UNKNOWN, "%s: %s", in->text, in->lacks);
+	return RUN_FAIL;
+}
+
 /* Grids run one after the other, so the one before has ended; what is remembered is that the warp
  * could know it. */
 Run run_grid(Warp *w, const Ins *in, u32 mask)
