@@ -276,7 +276,7 @@ static bool set_regs(Run *r, const Step *st)
 	if (st->op && st->n != a->regs &&
 	    (st->n > a->regs) != (attrs_int(&st->op->attrs, A_N, 0) == 1))
 		return wrong_count(r, WHY_REGS_WAY, -1, a->regs, st->n);
-	if (more > *pool) {
+	if (more > *pool || (more > 0 && r->holds)) {
 		r->blocked = true;
 		return true;
 	}
@@ -383,17 +383,59 @@ static bool stuck(Run *r)
 	return false;
 }
 
+static bool run_all(Run *r)
+{
+	do {
+		r->moved = false;
+		for (int a = 0; a < r->m->na; a++)
+			if (!agent_run(r, a))
+				return false;
+	} while (r->moved);
+	return true;
+}
+
+/* Registers that the agent still takes in this letter. */
+static int taken_by(const Run *r, int a)
+{
+	const Part *p = &r->letter->of[a];
+	int regs = agent_of(r->m, r->s, a)->regs, more = 0;
+	for (int i = r->at[a].n; i < p->n; i++) {
+		const Step *st = &p->steps[i];
+		if (st->kind != STEP_REGS)
+			continue;
+		more += st->n > regs ? st->n - regs : 0;
+		regs = st->n;
+	}
+	return more * 32 * r->m->agents[a].warps;
+}
+
+/* Who takes registers first matters, unless what is given back without that is enough for all. */
+static bool order_matters(const Run *r)
+{
+	int left[MAX_RANKS];
+	bool some = false, few = false;
+	memcpy(left, r->pool, sizeof left);
+	for (int a = 0; a < r->m->na; a++) {
+		int more = taken_by(r, a), rank = r->m->agents[a].rank;
+		some |= more > 0;
+		left[rank] -= more;
+		few |= more > 0 && left[rank] < 0;
+	}
+	return few || (some && r->m->regs_late);
+}
+
 bool letter_run(const Machine *m, State *s, const Letter *l, StepSeen *seen, void *user, Why *why)
 {
 	Run r = {.m = m, .s = s, .letter = l, .why = why, .seen = seen, .user = user};
 	for (int a = 0; a < m->na; a++)
 		r.pool[m->agents[a].rank] -=
 			(agent_of(m, s, a)->regs - m->agents[a].regs) * 32 * m->agents[a].warps;
-	do {
-		r.moved = false;
-		for (int a = 0; a < m->na; a++)
-			if (!agent_run(&r, a))
-				return false;
-	} while (r.moved);
-	return stuck(&r);
+	r.holds = true;
+	if (!run_all(&r))
+		return false;
+	r.holds = false;
+	bool open = order_matters(&r);
+	if (!run_all(&r) || !stuck(&r))
+		return false;
+	return !open || run_wrong(&r, WHY_REGS_ORDER, -1, -1, -1);
 }

@@ -84,11 +84,12 @@ typedef struct {
 	Key *keys;
 	Cell *cells;
 	int na, nk, nc;
-	bool exact;    /* follow who arrived, so that it is known who knows that a phase is over */
-	bool pdl;      /* earlier launches may still run */
-	bool physical; /* slots have their own names in this run, not those of a frame */
-	int ranks;     /* CTAs of the cluster; their keys and cells are alike, rank by rank */
-	int meet;      /* key of the cluster's barrier, which exits count for, plus 1; 0: none */
+	bool exact;     /* follow who arrived, so that it is known who knows that a phase is over */
+	bool pdl;       /* earlier launches may still run */
+	bool physical;  /* slots have their own names in this run, not those of a frame */
+	int ranks;      /* CTAs of the cluster; their keys and cells are alike, rank by rank */
+	int meet;       /* key of the cluster's barrier, which exits count for, plus 1; 0: none */
+	bool regs_late; /* registers are taken behind the start */
 	AgentSet setters;                        /* that set their registers more than once */
 	AgentSet mates[MAX_AGENTS];              /* with warps of the same warpgroups, itself too */
 	AgentSet senders[MAX_RANKS];             /* that arrive at barriers of another CTA */

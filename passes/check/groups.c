@@ -64,10 +64,12 @@ static int times_set(const Items *items)
 static void find_setters(Program *p)
 {
 	for (int a = 0; a < p->m.na; a++) {
-		int n = 0;
+		const Script *s = &p->scripts[a];
+		int first = times_set(&s->seg[SEG_START]), n = first;
 		for (int seg = 0; seg < SEG_COUNT; seg++)
-			n += (seg < SEG_TILE ? 1 : 2) * times_set(&p->scripts[a].seg[seg]);
+			n += seg != SEG_START ? 2 * times_set(&s->seg[seg]) : 0;
 		p->m.setters |= n > 1 ? AGENT(a) : 0;
+		p->m.regs_late |= n > first;
 	}
 }
 

@@ -19,6 +19,7 @@ typedef struct {
 	int agent, pool[MAX_RANKS]; /* registers that warps of a CTA gave back: it has no others */
 	const Step *step;
 	bool blocked, moved;
+	bool holds; /* nobody is given registers, to see who gives some back without that */
 } Run;
 
 bool run_wrong(Run *r, WhyId id, int key, int cell, int other); /* false */
