@@ -6,6 +6,7 @@
 #                   all; persistent kernels also run on one and three, for many tiles a CTA
 #     OUT/NAME.cubin  OUT/NAME.frontend.ir (what the reference interpreter reads)
 #     OUT/bench/NAME.cubin
+# EMIT=ptx writes OUT/NAME.ptx and OUT/bench/NAME.ptx instead, without ptxas: what tests/gpu/same_ptx.sh compares.
 # The grid: bf16 and f16 inputs, bf16, f16 and f32 outputs, 1 to 3 atoms along m, five schedules (.p:
 # persistent), and for each of these 90 four choices of N tile (8..256), K tile (16..128: all
 # swizzles), stages (2..8), groups in flight (0..2), raster (along m, along n, serpentine; 1..5); then
@@ -13,6 +14,8 @@
 set -eu
 dslc=$1 root=$2 out=$3
 jobs=${JOBS:-$(nproc)}
+emit=${EMIT:-cubin}
+case $emit in ptx) grid_emit=ptx suffix=ptx ;; *) grid_emit=cubin,ir:frontend suffix=x ;; esac
 mkdir -p "$out/src" "$out/bench"
 : >"$out/cases.txt"
 : >"$out/jobs.txt"
@@ -117,9 +120,9 @@ for shape in "2 1" "1 2" "2 2" "4 1" "4 2" "8 1" "3 1" "4 4"; do
 done
 
 # shellcheck disable=SC2016
-xargs -P "$jobs" -L 1 sh -c 'dslc=$0 out=$1 name=$2; shift 2
-	"$dslc" -Wno-N0401 --emit=cubin,ir:frontend "$out/src/$name.gemm" "$@" -o "$out/$name.x" ||
-	{ echo "$name: not built" >&2; exit 1; }' "$dslc" "$out" <"$out/jobs.txt"
+xargs -P "$jobs" -L 1 sh -c 'dslc=$0 out=$1 emit=$2 suffix=$3 name=$4; shift 4
+	"$dslc" -q -Wno-N0401 --emit="$emit" "$out/src/$name.gemm" "$@" -o "$out/$name.$suffix" ||
+	{ echo "$name: not built" >&2; exit 1; }' "$dslc" "$out" "$grid_emit" "$suffix" <"$out/jobs.txt"
 [ "$number" -ge 200 ]
 echo "$number kernels, $(wc -l <"$out/cases.txt") cases in $out"
 
@@ -132,7 +135,7 @@ schedule()
 	case $name in *_any) where= ;; esac
 	sed -e "s/schedule {.*}/schedule { $words }/" -e "s/^{/$where{/" "$root/examples/gemm/gemm.gemm" \
 		>"$out/bench/$name.gemm"
-	"$dslc" "$out/bench/$name.gemm" "$@" -o "$out/bench/$name.cubin"
+	"$dslc" -q --emit="$emit" "$out/bench/$name.gemm" "$@" -o "$out/bench/$name.$emit"
 	rm "$out/bench/$name.gemm"
 }
 schedule none_128x256x4 "roles none;"
