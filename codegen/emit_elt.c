@@ -109,12 +109,15 @@ static LLVMValueRef value_SIGMOID(Cg *g, LLVMValueRef *x)
 
 /* ------------------------------------------------------------------ conversions */
 
+/* What makes a pair of f32 one register, where the hardware has it. */
+static const char *const pair_of_f32[EL_COUNT] = {[EL_BF16] = "llvm.nvvm.ff2bf16x2.rn",
+						  [EL_F16] = "llvm.nvvm.ff2f16x2.rn"};
+
 /* Registers i and i + 1, f32, as a vector of two of 16 bits; the first is the low half. */
 static LLVMValueRef narrow_pair(Cg *g, const Bound *from, int i, Elem to)
 {
 	LLVMValueRef x[2] = {cg_reg(g, from, i + 1), cg_reg(g, from, i)};
-	const char *name = to == EL_BF16 ? "llvm.nvvm.ff2bf16x2.rn" : "llvm.nvvm.ff2f16x2.rn";
-	return cg_call(g, name, NULL, x, 2);
+	return cg_call(g, pair_of_f32[to], NULL, x, 2);
 }
 
 static LLVMValueRef convert_one(Cg *g, LLVMValueRef x, LLVMTypeRef from, LLVMTypeRef to)
@@ -128,18 +131,13 @@ static LLVMValueRef convert_one(Cg *g, LLVMValueRef x, LLVMTypeRef from, LLVMTyp
 	return LLVMBuildFPTrunc(g->b, LLVMBuildFPExt(g->b, x, g->m->f32, ""), to, "");
 }
 
-static bool narrows(const CgMod *m, LLVMTypeRef from, LLVMTypeRef to)
-{
-	return from == m->f32 && (to == m->bf16 || to == m->f16);
-}
-
 void emit_CVT(Cg *g, const Op *op)
 {
 	const Type *type = op->out->type;
 	int n = type->kind == TY_TILE ? type_regs(type) : 1, i = 0;
 	Bound from = *cg_val(g, op->in[0].val);
 	Bound *to = cg_bind(g, op->out, n, cg_elem(g->m, type->elem));
-	if (narrows(g->m, from.type, to->type) && from.n > 1) {
+	if (op->in[0].val->type->elem == EL_F32 && pair_of_f32[type->elem] && from.n > 1) {
 		to->pair = NEWN(g->arena, LLVMValueRef, n / 2);
 		for (; i + 1 < n; i += 2) {
 			LLVMValueRef pair = narrow_pair(g, &from, i, type->elem);

@@ -9,12 +9,6 @@
 #include <ctype.h>
 #include <string.h>
 
-static const char *const elem_ids[KE_COUNT] = {
-#define X(id, name, bits) [KE_##id] = "KE_" #id,
-	KD_ELEMS(X)
-#undef X
-};
-
 /* Bytes as C integers, a row each 20. */
 static void write_bytes(Buf *b, const void *bytes, size_t size)
 {
@@ -63,19 +57,13 @@ static const char *member_tail(const char *name)
 	return "";
 }
 
-static bool elem_is_float(KElem e)
-{
-	return e == KE_F16 || e == KE_BF16 || e == KE_TF32 || e == KE_F32 || e == KE_F64 ||
-	       e == KE_E4M3 || e == KE_E5M2;
-}
-
 static const char *member_type(const KArg *a)
 {
 	if (a->kind == KA_TENSOR)
 		return "dsl_addr";
 	if (!elem_is_float(a->elem))
 		return "int64_t";
-	return a->elem == KE_F64 ? "double" : "float";
+	return a->elem == EL_F64 ? "double" : "float";
 }
 
 static void write_struct(Buf *b, const KDesc *k)
@@ -85,7 +73,7 @@ static void write_struct(Buf *b, const KDesc *k)
 		const KArg *a = &k->args[i];
 		buf_printf(b, "\t%s %s%s; /* ", member_type(a), a->name, member_tail(a->name));
 		static const char *const dirs[] = {"", "out ", "inout "};
-		buf_printf(b, "%s%s", dirs[a->dir], strchr(elem_ids[a->elem], '_') + 1);
+		buf_printf(b, "%s%s", dirs[a->dir], elem_rows[a->elem].name);
 		for (int r = 0; r < a->rank; r++)
 			buf_printf(b, "%s%s", r ? ", " : " (", a->shape[r]);
 		buf_printf(b, "%s */\n", a->rank ? ")" : "");

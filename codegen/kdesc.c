@@ -44,16 +44,6 @@ static const char *infix(Ctx *c, const Ix *x)
 	return s;
 }
 
-static KElem kelem(Elem e)
-{
-	static const KElem to[EL_COUNT] = {[EL_F32] = KE_F32,
-					   [EL_BF16] = KE_BF16,
-					   [EL_F16] = KE_F16,
-					   [EL_I32] = KE_I32,
-					   [EL_I64] = KE_I64};
-	return to[e];
-}
-
 /* ------------------------------------------------------------------ conditions */
 static void first_name(void *user, const char *name)
 {
@@ -155,7 +145,7 @@ static void fill_arg(Fill *f, const Arg *a)
 	KArg *to = &d->args[d->nargs++];
 	*to = (KArg){.name = a->val->name,
 		     .kind = t->kind == TY_ELEM ? KA_SCALAR : KA_TENSOR,
-		     .elem = kelem(t->elem),
+		     .elem = t->elem,
 		     .dir = a->is_out ? KD_OUT : KD_IN};
 	if (t->kind == TY_ELEM)
 		return;
@@ -239,7 +229,7 @@ static void fill_map(Fill *f, const Op *op)
 		return;
 	KMap *map = &f->d->maps[f->d->nmaps++];
 	*map = (KMap){.arg = arg_index(f->k, arg),
-		      .elem = kelem(t->elem),
+		      .elem = t->elem,
 		      .rank = leaves(t->layout->shape, shape, 0),
 		      .swizzle = (int)attrs_int(&op->attrs, A_SWIZZLE, 0),
 		      .store = is_stored(f->k, op->out),

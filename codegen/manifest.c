@@ -4,11 +4,6 @@
 #include "codegen/artifact.h"
 #include "codegen/json.h"
 
-static const char *const elem_names[KE_COUNT] = {
-#define X(id, name, bits) [KE_##id] = name,
-	KD_ELEMS(X)
-#undef X
-};
 static const char *const dir_names[] = {"in", "out", "inout"};
 static const char *const param_names[] = {"tmap", "ptr", "sym", "scalar", "made"};
 
@@ -61,7 +56,7 @@ static void write_arg(json_object *o, const KArg *a)
 {
 	put_text(o, "name", a->name);
 	put_text(o, "kind", a->kind == KA_TENSOR ? "tensor" : "scalar");
-	put_text(o, "elem", elem_names[a->elem]);
+	put_text(o, "elem", elem_rows[a->elem].name);
 	if (a->kind != KA_TENSOR)
 		return;
 	put_text(o, "dir", dir_names[a->dir]);
@@ -101,7 +96,7 @@ static void write_param(json_object *o, const KDesc *k, const KParam *p)
 static void write_map(json_object *o, const KDesc *k, const KMap *m)
 {
 	put_text(o, "arg", arg_name(k, m->arg));
-	put_text(o, "elem", elem_names[m->elem]);
+	put_text(o, "elem", elem_rows[m->elem].name);
 	put_texts(o, "dims", m->dims, m->rank, KD_MAX_RANK);
 	put_texts(o, "strides", m->strides, m->rank - 1, KD_MAX_RANK - 1);
 	put_ints(o, "box", m->box, m->rank);

@@ -63,21 +63,12 @@ static void types_open(CgMod *m)
 
 LLVMTypeRef cg_elem(const CgMod *m, Elem e)
 {
-	switch (e) {
-	case EL_F32:
-		return m->f32;
-	case EL_BF16:
-		return m->bf16;
-	case EL_F16:
-		return m->f16;
-	case EL_I32:
-		return m->i32;
-	case EL_I64:
-		return m->i64;
-	case EL_COUNT:
-		break;
-	}
-	panic("an element type without an LLVM type");
+	static LLVMTypeRef (*const types[EL_COUNT])(LLVMContextRef) = {
+#define ELEM(id, name, bits, cls, number, mantissa, exponent, tma, sim, llvm, ...) \
+	[EL_##id] = LLVM##llvm##TypeInContext,
+#include "runtime/elems.def"
+	};
+	return types[e](m->lc);
 }
 
 /* Dynamic shared memory of the launch; buffers lie in it by their offsets. */

@@ -9,24 +9,13 @@
 
 enum { POISON = 0xff };
 
-typedef struct {
-	int mantissa, min_exponent;
-} Format;
-
-static Format format_of(Elem e)
-{
-	return e == EL_BF16  ? (Format){7, -126}
-	       : e == EL_F16 ? (Format){10, -14}
-			     : (Format){23, -126};
-}
-
 static double unit_in_last_place(Elem e, double v)
 {
-	Format f = format_of(e);
-	int exponent = v == 0 ? f.min_exponent : ilogb(v);
-	if (exponent < f.min_exponent)
-		exponent = f.min_exponent;
-	return ldexp(1, exponent - f.mantissa);
+	const ElemRow *row = &elem_rows[e];
+	int exponent = v == 0 ? row->exponent : ilogb(v);
+	if (!elem_is_float(e))
+		return 1;
+	return ldexp(1, (exponent < row->exponent ? row->exponent : exponent) - row->mantissa);
 }
 
 static bool is_poison(const void *data, size_t size, int64_t i)
@@ -68,11 +57,10 @@ static void complain(const Problem *p, const Tensor *t, int64_t i, Verdict *v)
 		snprintf(v->wrong, sizeof v->wrong, "%s was never written", name);
 	else if (v->allowed == 0)
 		snprintf(v->wrong, sizeof v->wrong, "%s is %.9g, should be %.9g", name,
-			 elem_value(t->elem, t->host, i), elem_value(t->elem, t->ref, i));
+			 elem_get(t->elem, t->host, i), elem_get(t->elem, t->ref, i));
 	else
 		snprintf(v->wrong, sizeof v->wrong, "%s is %.9g, should be %.9g within %.3g", name,
-			 elem_value(t->elem, t->host, i), elem_value(t->elem, t->ref, i),
-			 v->allowed);
+			 elem_get(t->elem, t->host, i), elem_get(t->elem, t->ref, i), v->allowed);
 }
 
 /* True when the element is right. */
@@ -84,8 +72,8 @@ static bool check_element(const Problem *p, const Tensor *t, DataKind kind, int6
 		return true;
 	if (kind == DATA_INTEGERS || is_poison(t->host, size, i))
 		return false;
-	double x = elem_value(t->elem, t->host, i), r = elem_value(t->elem, t->ref, i);
-	double ulp = unit_in_last_place(t->elem, r), sum = elem_value(t->elem, t->amount, i);
+	double x = elem_get(t->elem, t->host, i), r = elem_get(t->elem, t->ref, i);
+	double ulp = unit_in_last_place(t->elem, r), sum = elem_get(t->elem, t->amount, i);
 	double error = fabs(x - r);
 	v->allowed = ulp + (isfinite(sum) ? (double)p->depth / 8 * 0x1p-23 * sum : 0);
 	v->ulps = fmax(v->ulps, error / ulp);

@@ -2,7 +2,6 @@
  * interpreter. Sizes and shapes come from the tile-stage IR alone, so any kernel will do.
  *     gemm, M=512,N=512,K=512  ->  A, B random; D poisoned; 8 tiles, sums of 512 */
 #include "driver/problem.h"
-#include "runtime/number.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -14,49 +13,6 @@ enum { POISON = 0xff };
 size_t elem_bytes(Elem e)
 {
 	return (size_t)elem_rows[e].bits / 8;
-}
-
-double elem_value(Elem e, const void *data, int64_t i)
-{
-	switch (e) {
-	case EL_BF16:
-		return (double)bf16_to_f32(((const uint16_t *)data)[i]);
-	case EL_F16:
-		return (double)f16_to_f32(((const uint16_t *)data)[i]);
-	case EL_F32:
-		return (double)((const float *)data)[i];
-	case EL_I32:
-		return ((const int32_t *)data)[i];
-	case EL_I64:
-		return (double)((const int64_t *)data)[i];
-	case EL_COUNT:
-		break;
-	}
-	panic("no such element type");
-}
-
-void elem_store(Elem e, void *data, int64_t i, float v)
-{
-	switch (e) {
-	case EL_BF16:
-		((uint16_t *)data)[i] = bf16_from_f32(v);
-		return;
-	case EL_F16:
-		((uint16_t *)data)[i] = f16_from_f32(v);
-		return;
-	case EL_F32:
-		((float *)data)[i] = v;
-		return;
-	case EL_I32:
-		((int32_t *)data)[i] = (int32_t)v;
-		return;
-	case EL_I64:
-		((int64_t *)data)[i] = (int64_t)v;
-		return;
-	case EL_COUNT:
-		break;
-	}
-	panic("no such element type");
 }
 
 /* ------------------------------------------------------------------ sizes */
@@ -233,7 +189,7 @@ static bool give_scalars(Problem *p, const Options *o, const char **why)
 			return false;
 		}
 		p->t[at].given = true;
-		p->t[at].given_value = (float)o->scalars.at[i].value;
+		p->t[at].given_value = o->scalars.at[i].value;
 	}
 	return true;
 }
@@ -283,25 +239,24 @@ static uint64_t mix(uint64_t z)
 	return z ^ (z >> 31);
 }
 
-static float random_integer(uint64_t seed, int64_t i)
+static double random_integer(uint64_t seed, int64_t i)
 {
-	return (float)((int)(mix(seed + (uint64_t)i) % 9) - 4);
+	return (double)((int)(mix(seed + (uint64_t)i) % 9) - 4);
 }
 
 /* Box and Muller: two uniform numbers to a normal one. */
-static float random_normal(uint64_t seed, int64_t i)
+static double random_normal(uint64_t seed, int64_t i)
 {
 	uint64_t h = mix(seed + (uint64_t)i);
 	float u = ((float)(h >> 40) + 0.5f) * 0x1p-24f, v = (float)(h & 0xffffff) * 0x1p-24f;
-	return sqrtf(-2 * logf(u)) * cosf(6.2831853f * v);
+	return (double)(sqrtf(-2 * logf(u)) * cosf(6.2831853f * v));
 }
 
 static void fill(Tensor *t, DataKind kind, uint64_t seed)
 {
 	for (int64_t i = 0; i < t->count; i++)
-		elem_store(t->elem, t->host, i,
-			   kind == DATA_INTEGERS ? random_integer(seed, i)
-						 : random_normal(seed, i));
+		elem_put(t->elem, t->host, i,
+			 kind == DATA_INTEGERS ? random_integer(seed, i) : random_normal(seed, i));
 }
 
 void problem_fill(Problem *p, DataKind kind, uint64_t seed)
@@ -372,7 +327,7 @@ static bool interpret(Problem *p, const InterpArg *args, bool magnitudes, const 
 static void make_absolute(Tensor *t)
 {
 	for (int64_t i = 0; i < t->count; i++)
-		elem_store(t->elem, t->host, i, (float)fabs(elem_value(t->elem, t->host, i)));
+		elem_put(t->elem, t->host, i, fabs(elem_get(t->elem, t->host, i)));
 }
 
 /* Changes the inputs: the device must have them before. */
@@ -394,7 +349,7 @@ bool problem_reference(Problem *p, DataKind kind, const char **why)
 	for (int i = 0; i < p->nt; i++) {
 		Tensor *t = &p->t[i];
 		if (t->is_scalar)
-			t->scalar = fabsf(t->scalar);
+			t->scalar = fabs(t->scalar);
 		else if (t->is_out)
 			args[i].data = t->amount;
 		else
@@ -411,10 +366,10 @@ int problem_args(const Problem *p, dsl_arg *args)
 		const Tensor *t = &p->t[i];
 		if (!t->is_scalar)
 			args[n++] = dsl_arg_ptr(t->name, t->alloc + GUARD);
-		else if (elem_rows[t->elem].cls == 'I')
+		else if (!elem_is_float(t->elem))
 			args[n++] = dsl_arg_int(t->name, (int64_t)t->scalar);
 		else
-			args[n++] = dsl_arg_float(t->name, (double)t->scalar);
+			args[n++] = dsl_arg_float(t->name, t->scalar);
 	}
 	for (int i = 0; i < p->nsyms; i++)
 		args[n++] = dsl_arg_int(p->syms[i].name, p->syms[i].value);

@@ -14,9 +14,9 @@ typedef struct {
 	const char *name;
 	Elem elem;
 	bool is_out, is_scalar;
-	float scalar;
+	double scalar;
 	bool given; /* by --arg */
-	float given_value;
+	double given_value;
 	int64_t count; /* elements from the first to the last, 0 when an extent is 0 */
 	size_t bytes;
 	bool dense;     /* every offset is an element */
@@ -70,8 +70,6 @@ Verdict compare(const Problem *p, const Tensor *t, DataKind kind);
 bool guards_intact(const char *name, const uint8_t *before, const uint8_t *behind, char *wrong,
 		   size_t n);
 
-double elem_value(Elem e, const void *data, int64_t i);
-void elem_store(Elem e, void *data, int64_t i, float v);
 size_t elem_bytes(Elem e);
 
 #endif

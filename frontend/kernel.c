@@ -14,7 +14,7 @@ enum { ARGS_MAX = 32, SYMBOLS_MAX = 32, CONDITIONS_MAX = 32 };
 bool elem_is(const char *name, Elem *out)
 {
 	for (int e = 0; e < EL_COUNT; e++) {
-		if (strcmp(elem_rows[e].name, name))
+		if (!elem_rows[e].spoken || strcmp(elem_rows[e].name, name))
 			continue;
 		*out = (Elem)e;
 		return true;
@@ -32,7 +32,8 @@ bool elem_by_name(Sema *s, const char *name, Loc loc, Elem *out)
 		return false;
 	}
 	for (int e = 0; e < EL_COUNT; e++)
-		suggest_try(&g, elem_rows[e].name);
+		if (elem_rows[e].spoken)
+			suggest_try(&g, elem_rows[e].name);
 	suggest_end(s, &g, diag(s->ctx, loc, D_E0210, "unknown element type '%s'", name));
 	return false;
 }

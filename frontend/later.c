@@ -9,26 +9,20 @@ static const char *const functions[] = {
 	"colmin", "simt",    "threads", "values", "select", "exp",    "log",
 	"tanh",   "erf",     "gelu",    "silu",   "load",   "store",
 };
-static const char *const elems[] = {
-	"e4m3", "e5m2", "tf32", "f64", "i8", "u8", "i16", "u16", "u32", "u64",
-};
-
-static bool among(const char *const *words, size_t n, const char *name)
+bool later_function(const char *name)
 {
-	for (size_t i = 0; i < n; i++)
-		if (!strcmp(words[i], name))
+	for (size_t i = 0; i < COUNTOF(functions); i++)
+		if (!strcmp(functions[i], name))
 			return true;
 	return false;
 }
 
-bool later_function(const char *name)
-{
-	return among(functions, COUNTOF(functions), name);
-}
-
 bool later_elem(const char *name)
 {
-	return among(elems, COUNTOF(elems), name);
+	for (int e = 0; e < EL_COUNT; e++)
+		if (!elem_rows[e].spoken && !strcmp(elem_rows[e].name, name))
+			return true;
+	return false;
 }
 
 DiagMsg *not_yet(Sema *s, Loc loc, const char *fmt, ...)

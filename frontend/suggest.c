@@ -55,7 +55,8 @@ void suggest_names(Sema *s, Suggest *g)
 	for (int i = s->symbols.n; i-- > 0;)
 		suggest_try(g, s->symbols.at[i].name);
 	for (int e = 0; e < EL_COUNT; e++)
-		suggest_try(g, elem_rows[e].name);
+		if (elem_rows[e].spoken)
+			suggest_try(g, elem_rows[e].name);
 #define ELT(id, name, n, infix, value) suggest_try(g, name);
 #include "ir/elementwise.def"
 	for (int i = 0; i < LAYOUT_OP_COUNT; i++)

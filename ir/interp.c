@@ -86,30 +86,30 @@ static Slot *slot_of(Interp *in, const Val *v)
 	s = NEW(in->arena, Slot);
 	s->type = v->type;
 	slot_shape(s, in->k->ctx);
-	s->f = NEWN(in->arena, float, s->n);
+	s->f = NEWN(in->arena, double, s->n);
 	ptrmap_set(&in->slots, v, s);
 	return s;
 }
 
-static const float *slot_read(Interp *in, Slot *s)
+static const double *slot_read(Interp *in, Slot *s)
 {
 	if (s->tensor && s->n) {
 		if (!s->f)
-			s->f = NEWN(in->arena, float, s->n);
+			s->f = NEWN(in->arena, double, s->n);
 		tensor_load(s, s->f, in->scratch);
 	}
 	for (int64_t i = 0; s->wide && i < s->n; i++)
-		s->f[i] = (float)s->wide[i];
+		s->f[i] = elem_round(s->type->elem, s->wide[i]);
 	return s->f;
 }
 
-static void slot_write(Interp *in, const Slot *s, const float *from)
+static void slot_write(Interp *in, const Slot *s, const double *from)
 {
 	if (s->tensor && s->n)
 		tensor_store(s, from, in->scratch);
 	else if (s->wide)
 		for (int64_t i = 0; i < s->n; i++)
-			s->wide[i] = (double)from[i];
+			s->wide[i] = from[i];
 	else
 		memmove(s->f, from, (size_t)s->n * sizeof *from);
 }
@@ -214,14 +214,14 @@ static bool run_frag(Interp *in, const Op *op)
 static bool run_const(Interp *in, const Op *op)
 {
 	slot_of(in, op->out)->f[0] =
-		elem_round(op->out->type->elem, (float)attrs_get(&op->attrs, A_VALUE)->real);
+		elem_round(op->out->type->elem, attrs_get(&op->attrs, A_VALUE)->real);
 	return true;
 }
 
 static bool run_fill(Interp *in, const Op *op)
 {
 	Slot *s = operand(in, op, 0);
-	double v = (double)elem_round(s->type->elem, (float)attrs_get(&op->attrs, A_VALUE)->real);
+	double v = elem_round(s->type->elem, attrs_get(&op->attrs, A_VALUE)->real);
 	for (int64_t i = 0; i < s->n; i++)
 		s->wide[i] = v;
 	return true;
@@ -249,7 +249,7 @@ static bool run_copy(Interp *in, const Op *op)
 static bool run_mma(Interp *in, const Op *op)
 {
 	Slot *c = operand(in, op, 0), *a = operand(in, op, 1), *b = operand(in, op, 2);
-	int64_t need = a->n + b->n;
+	int64_t need = b->n;
 	if (need > in->nwide) {
 		in->wide = NEWN(in->arena, double, need);
 		in->nwide = need;
@@ -262,7 +262,7 @@ static bool run_mma(Interp *in, const Op *op)
 static bool run_cvt(Interp *in, const Op *op)
 {
 	Slot *out = slot_of(in, op->out);
-	const float *x = slot_read(in, operand(in, op, 0));
+	const double *x = slot_read(in, operand(in, op, 0));
 	for (int64_t i = 0; i < out->n; i++)
 		out->f[i] = elem_round(out->type->elem, x[i]);
 	return true;
@@ -283,7 +283,7 @@ static float magnitude(const EltRow *row, float x, float y, float z)
 static bool run_elementwise(Interp *in, const Op *op, const EltRow *row)
 {
 	Slot *out = slot_of(in, op->out);
-	const float *x[3] = {out->f, out->f, out->f};
+	const double *x[3] = {out->f, out->f, out->f};
 	int64_t step[3] = {0, 0, 0};
 	for (int i = 0; i < op->nin; i++) {
 		Slot *s = operand(in, op, i);
@@ -291,8 +291,10 @@ static bool run_elementwise(Interp *in, const Op *op, const EltRow *row)
 		step[i] = s->type->kind == TY_TILE;
 	}
 	for (int64_t i = 0; i < out->n; i++) {
-		float a = x[0][i * step[0]], b = x[1][i * step[1]], c = x[2][i * step[2]];
-		out->f[i] = in->run->magnitudes ? magnitude(row, a, b, c) : row->value(a, b, c);
+		float a = (float)x[0][i * step[0]], b = (float)x[1][i * step[1]],
+		      c = (float)x[2][i * step[2]];
+		out->f[i] = (double)(in->run->magnitudes ? magnitude(row, a, b, c)
+							 : row->value(a, b, c));
 	}
 	return true;
 }
@@ -478,7 +480,7 @@ static bool bind_arg(Interp *in, const Val *v)
 			return bind_tensor(in, v, data);
 		if (!data)
 			return fail(in, ctx_strf(c, "the scalar '%s' has no value", v->name));
-		slot_of(in, v)->f[0] = elem_round(v->type->elem, *(const float *)data);
+		slot_of(in, v)->f[0] = elem_round(v->type->elem, *(const double *)data);
 		return true;
 	}
 	return fail(in, ctx_strf(c, "the argument '%s' is missing", v->name));

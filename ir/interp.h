@@ -28,20 +28,19 @@ typedef struct {
 	const Type *type;
 	int rank;
 	int64_t dim[MAX_RANK], n; /* n elements; a scalar has 1 */
-	float *f;                 /* its elements, each a value of the element type */
+	double *f;                /* its elements, each a value of the element type */
 	double *wide;             /* a frag's elements; f is then a copy for readers */
 	const Tensor *tensor;     /* a tile of a tensor at an origin */
 	int64_t origin[MAX_RANK];
 } Slot;
 
 /* interp_tensor.c: elements out of range read as 0 and are not written */
-void tensor_load(const Slot *tile, float *out, Arena *scratch);
-void tensor_store(const Slot *tile, const float *from, Arena *scratch);
-float elem_round(Elem e, float x);
+void tensor_load(const Slot *tile, double *out, Arena *scratch);
+void tensor_store(const Slot *tile, const double *from, Arena *scratch);
 
 /* interp_mma.c: c[m][n] += sum over k of a[m][k] * b[n][k], in f64.
- * scratch: (m + n) * k doubles; m and n are multiples of 4 */
-void mma_f64(double *c, const float *a, const float *b, int64_t m, int64_t n, int64_t k,
+ * scratch: n * k doubles; m and n are multiples of 4 */
+void mma_f64(double *c, const double *a, const double *b, int64_t m, int64_t n, int64_t k,
 	     double *scratch);
 
 #endif

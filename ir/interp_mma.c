@@ -4,19 +4,13 @@
 
 enum { ROWS = 4, COLS = 4 };
 
-static void widen(const float *from, double *to, int64_t n)
-{
-	for (int64_t i = 0; i < n; i++)
-		to[i] = (double)from[i];
-}
-
 /* b[n][k] to panels [n / 4][k][4] */
-static void pack(const float *b, double *to, int64_t n, int64_t k)
+static void pack(const double *b, double *to, int64_t n, int64_t k)
 {
 	for (int64_t p = 0; p < n; p += COLS)
 		for (int64_t x = 0; x < k; x++)
 			for (int64_t j = 0; j < COLS; j++)
-				*to++ = (double)b[(p + j) * k + x];
+				*to++ = b[(p + j) * k + x];
 }
 
 static void block(double *restrict c, int64_t n, const double *restrict a,
@@ -35,13 +29,11 @@ static void block(double *restrict c, int64_t n, const double *restrict a,
 			c[i * n + j] = sum[i][j];
 }
 
-void mma_f64(double *c, const float *a, const float *b, int64_t m, int64_t n, int64_t k,
+void mma_f64(double *c, const double *a, const double *b, int64_t m, int64_t n, int64_t k,
 	     double *scratch)
 {
-	double *wide = scratch, *panels = scratch + m * k;
-	widen(a, wide, m * k);
-	pack(b, panels, n, k);
+	pack(b, scratch, n, k);
 	for (int64_t j = 0; j < n; j += COLS)
 		for (int64_t i = 0; i < m; i += ROWS)
-			block(c + i * n + j, n, wide + i * k, panels + j * k, k);
+			block(c + i * n + j, n, a + i * k, scratch + j * k, k);
 }

@@ -1,47 +1,7 @@
 /* interp_tensor.c - tiles of the caller's tensors: 64-bit offsets, bounds, element formats. */
 #include "ir/interp.h"
-#include "runtime/number.h"
 
 #include <string.h>
-
-float elem_round(Elem e, float x)
-{
-	switch (e) {
-	case EL_BF16:
-		return bf16_to_f32(bf16_from_f32(x));
-	case EL_F16:
-		return f16_to_f32(f16_from_f32(x));
-	default:
-		return x;
-	}
-}
-
-static float elem_get(Elem e, const void *data, int64_t at)
-{
-	switch (e) {
-	case EL_BF16:
-		return bf16_to_f32(((const uint16_t *)data)[at]);
-	case EL_F16:
-		return f16_to_f32(((const uint16_t *)data)[at]);
-	default:
-		return ((const float *)data)[at];
-	}
-}
-
-static void elem_put(Elem e, void *data, int64_t at, float x)
-{
-	switch (e) {
-	case EL_BF16:
-		((uint16_t *)data)[at] = bf16_from_f32(x);
-		break;
-	case EL_F16:
-		((uint16_t *)data)[at] = f16_from_f32(x);
-		break;
-	default:
-		((float *)data)[at] = x;
-		break;
-	}
-}
 
 /* Offset of a coordinate of one mode; -1 out of range (strides are not negative). */
 static int64_t mode_offset(const Mode *m, int64_t x)
@@ -95,7 +55,7 @@ static bool rows_next(Rows *r)
 	return false;
 }
 
-void tensor_load(const Slot *t, float *out, Arena *scratch)
+void tensor_load(const Slot *t, double *out, Arena *scratch)
 {
 	Rows r = {.t = t};
 	int64_t width = t->dim[t->rank - 1];
@@ -105,13 +65,13 @@ void tensor_load(const Slot *t, float *out, Arena *scratch)
 		int64_t base = rows_base(&r);
 		for (int64_t i = 0; i < width; i++, out++)
 			*out = base < 0 || last[i] < 0
-				       ? 0.0f
+				       ? 0.0
 				       : elem_get(t->tensor->elem, t->tensor->data, base + last[i]);
 	} while (rows_next(&r));
 	arena_reset(scratch);
 }
 
-void tensor_store(const Slot *t, const float *from, Arena *scratch)
+void tensor_store(const Slot *t, const double *from, Arena *scratch)
 {
 	Rows r = {.t = t};
 	int64_t width = t->dim[t->rank - 1];

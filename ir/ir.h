@@ -8,6 +8,7 @@
 #define DSL_IR_H
 
 #include "layout.h"
+#include "runtime/elem.h"
 
 typedef struct Type Type;
 typedef struct Val Val;
@@ -18,21 +19,10 @@ typedef struct Module Module;
 typedef struct InternSet InternSet;
 
 typedef enum {
-#define ELEM(id, name, bits, cls) EL_##id,
-#include "types.def"
-	EL_COUNT
-} Elem;
-typedef enum {
 #define SPACE(id, name) SP_##id,
 #include "types.def"
 	SP_COUNT
 } Space;
-typedef struct {
-	const char *name;
-	int bits;
-	char cls;
-} ElemRow;
-extern const ElemRow elem_rows[EL_COUNT];
 extern const char *const space_names[SP_COUNT];
 
 typedef enum { TY_ELEM, TY_TILE, TY_TMAP, TY_MBAR } TypeKind;
@@ -335,7 +325,7 @@ bool kernel_check(const Kernel *k, const char **why, Loc *where); /* and where *
  * k loop's sum. */
 typedef struct {
 	const char *name;
-	void *data; /* tensors: elements as stored; scalars: float * */
+	void *data; /* tensors: elements as stored; scalars: double * */
 } InterpArg;
 typedef struct {
 	const char *name;

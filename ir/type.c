@@ -6,10 +6,6 @@
 #include <ctype.h>
 #include <string.h>
 
-const ElemRow elem_rows[EL_COUNT] = {
-#define ELEM(id, name, bits, cls) [EL_##id] = {name, bits, (#cls)[0]},
-#include "ir/types.def"
-};
 const char *const space_names[SP_COUNT] = {
 #define SPACE(id, name) [SP_##id] = name,
 #include "ir/types.def"
@@ -109,7 +105,7 @@ static bool elem_word(const char **s, Elem *e)
 {
 	for (int i = 0; i < EL_COUNT; i++) {
 		*e = (Elem)i;
-		if (word(s, elem_rows[i].name))
+		if (elem_rows[i].spoken && word(s, elem_rows[i].name))
 			return true;
 	}
 	return false;

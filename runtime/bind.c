@@ -51,7 +51,7 @@ static dsl_status kind_fail(const Why *w, const KDesc *k, int slot, dsl_kind wan
 	if (slot >= k->nargs)
 		line_add(&l, "size");
 	else
-		line_add(&l, "%s %s", elem_name(k->args[slot].elem),
+		line_add(&l, "%s %s", elem_rows[k->args[slot].elem].name,
 			 k->args[slot].kind == KA_TENSOR ? "tensor" : "scalar");
 	return why_fail(w, DSL_ERR_ARG_TYPE,
 			"%s of kernel %s is a %s and takes %s; what came is %s", slot_name(k, slot),
@@ -71,10 +71,10 @@ static dsl_status slot_set(const Why *w, Launch *l, int slot, const dsl_arg *arg
 	else if (wants == DSL_PTR)
 		l->value[slot] = arg->v.ptr;
 	else if (real)
-		l->value[slot] = elem_float_bits(a->elem, arg->v.f);
+		l->value[slot] = elem_rows[a->elem].pack(arg->v.f);
 	else if (!elem_int_bits(a->elem, arg->v.i, &l->value[slot]))
 		return why_fail(w, DSL_ERR_ARG_VALUE, "%s of kernel %s is %lld, which no %s holds",
-				a->name, k->name, (long long)arg->v.i, elem_name(a->elem));
+				a->name, k->name, (long long)arg->v.i, elem_rows[a->elem].name);
 	return DSL_OK;
 }
 

@@ -158,7 +158,7 @@ static dsl_status addresses_check(const Why *w, const Launch *l)
 	const KDesc *k = l->plan->k;
 	for (int i = 0; i < k->nargs; i++) {
 		const KArg *a = &k->args[i];
-		int bytes = elem_bits(a->elem) / 8;
+		int bytes = elem_rows[a->elem].bits / 8;
 		bool wide = a->align > bytes;
 		dsl_status st = DSL_OK;
 		if (a->kind == KA_TENSOR)

@@ -114,24 +114,12 @@ void cuda_module_unload(dsl_device *dev, dsl_module *mod)
 	cuda_scope_leave(&s);
 }
 
-static CUtensorMapDataType map_type(KElem e)
+static CUtensorMapDataType map_type(Elem e)
 {
-	static const CUtensorMapDataType types[KE_COUNT] = {
-		[KE_I8] = CU_TENSOR_MAP_DATA_TYPE_UINT8,
-		[KE_U8] = CU_TENSOR_MAP_DATA_TYPE_UINT8,
-		[KE_E4M3] = CU_TENSOR_MAP_DATA_TYPE_UINT8,
-		[KE_E5M2] = CU_TENSOR_MAP_DATA_TYPE_UINT8,
-		[KE_I16] = CU_TENSOR_MAP_DATA_TYPE_UINT16,
-		[KE_U16] = CU_TENSOR_MAP_DATA_TYPE_UINT16,
-		[KE_I32] = CU_TENSOR_MAP_DATA_TYPE_INT32,
-		[KE_U32] = CU_TENSOR_MAP_DATA_TYPE_UINT32,
-		[KE_I64] = CU_TENSOR_MAP_DATA_TYPE_INT64,
-		[KE_U64] = CU_TENSOR_MAP_DATA_TYPE_UINT64,
-		[KE_F16] = CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
-		[KE_BF16] = CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
-		[KE_F32] = CU_TENSOR_MAP_DATA_TYPE_FLOAT32,
-		[KE_TF32] = CU_TENSOR_MAP_DATA_TYPE_TFLOAT32,
-		[KE_F64] = CU_TENSOR_MAP_DATA_TYPE_FLOAT64,
+	static const CUtensorMapDataType types[EL_COUNT] = {
+#define ELEM(id, name, bits, cls, number, mantissa, exponent, tma, ...) \
+	[EL_##id] = CU_TENSOR_MAP_DATA_TYPE_##tma,
+#include "runtime/elems.def"
 	};
 	return types[e];
 }
@@ -153,7 +141,7 @@ void cuda_map_repair(const CudaDevice *d, CUtensorMap *t, uint64_t bytes)
 
 static uint64_t map_bytes(const KMap *m, const MapGeom *g)
 {
-	uint64_t bytes = g->dims[0] * (uint64_t)elem_bits(m->elem) / 8;
+	uint64_t bytes = g->dims[0] * (uint64_t)elem_rows[m->elem].bits / 8;
 	for (int i = 1; i < m->rank; i++)
 		bytes += (g->dims[i] - 1) * g->strides[i - 1];
 	return bytes;
@@ -176,7 +164,7 @@ static dsl_status map_fail(const CudaDevice *d, const Launch *l, int i, CUresult
 		"tensor %s of kernel %s: cuTensorMapEncodeTiled gave %s for %s at 0x%llx, %s, "
 		"swizzle %d",
 		l->plan->k->args[m->arg].name, l->plan->k->name, cuda_error(d, r),
-		elem_name(m->elem), (unsigned long long)g->base, f.at, m->swizzle);
+		elem_rows[m->elem].name, (unsigned long long)g->base, f.at, m->swizzle);
 }
 
 /* An encode that fails may only report what an earlier kernel did: ask the stream, unless it is

@@ -9,6 +9,8 @@
 #ifndef DSL_RUNTIME_KDESC_H
 #define DSL_RUNTIME_KDESC_H
 
+#include "runtime/elem.h"
+
 #include <stdint.h>
 
 enum {
@@ -27,31 +29,6 @@ enum {
 	KD_MAX_EXPR = 64 /* tokens of one expression */
 };
 
-/* Element types: id, spelling in the manifest, bits. */
-#define KD_ELEMS(X)         \
-	X(I8, "i8", 8)      \
-	X(U8, "u8", 8)      \
-	X(I16, "i16", 16)   \
-	X(U16, "u16", 16)   \
-	X(I32, "i32", 32)   \
-	X(U32, "u32", 32)   \
-	X(I64, "i64", 64)   \
-	X(U64, "u64", 64)   \
-	X(F16, "f16", 16)   \
-	X(BF16, "bf16", 16) \
-	X(TF32, "tf32", 32) \
-	X(F32, "f32", 32)   \
-	X(F64, "f64", 64)   \
-	X(E4M3, "e4m3", 8)  \
-	X(E5M2, "e5m2", 8)
-
-typedef enum {
-#define X(id, name, bits) KE_##id,
-	KD_ELEMS(X)
-#undef X
-		KE_COUNT
-} KElem;
-
 typedef enum { KA_TENSOR, KA_SCALAR } KArgKind;
 typedef enum { KD_IN, KD_OUT, KD_INOUT } KDir;
 
@@ -59,7 +36,7 @@ typedef enum { KD_IN, KD_OUT, KD_INOUT } KDir;
 typedef struct {
 	const char *name;
 	KArgKind kind;
-	KElem elem;
+	Elem elem;
 	KDir dir; /* tensors */
 	int rank; /* tensors; 0 for a scalar */
 	const char *shape[KD_MAX_RANK];
@@ -81,7 +58,7 @@ typedef struct {
  * Elements out of range read as zero and are not written. */
 typedef struct {
 	int arg; /* index into args, a tensor */
-	KElem elem;
+	Elem elem;
 	int rank;
 	const char *dims[KD_MAX_RANK]; /* elements */
 	const char

@@ -142,7 +142,7 @@ static bool get_word(Reader *r, json_object *o, const char *key, const char *con
 	return fail(r, "%s \"%.40s\" is not known", key, s);
 }
 
-static bool get_elem(Reader *r, json_object *o, KElem *out)
+static bool get_elem(Reader *r, json_object *o, Elem *out)
 {
 	const char *s;
 	if (!get_text(r, o, "elem", &s))
@@ -240,7 +240,7 @@ static bool read_fact(Reader *r, json_object *o, KDesc *k, int i)
 
 static bool map_box_ok(Reader *r, const KMap *m)
 {
-	int bytes = m->box[0] * elem_bits(m->elem) / 8;
+	int bytes = m->box[0] * elem_rows[m->elem].bits / 8;
 	if (bytes % 16)
 		return fail(r, "box row of %d bytes is no multiple of 16", bytes);
 	return !m->swizzle || bytes <= m->swizzle ||

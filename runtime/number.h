@@ -1,8 +1,8 @@
-/* number.h - conversions between f32/f64 and the small float formats: bf16, f16, e4m3, e5m2.
- * Narrowing rounds to nearest, ties to even, in one step; subnormals are kept. NaN stays NaN, as
- * the canonical one the hardware gives (0x7fff for 16 bits, 0x7f for 8). Beyond the largest finite
- * value bf16 and f16 give infinity, the 8-bit formats saturate (PTX ISA: cvt.rn, .satfinite).
- * Header only, no state; widening is exact.
+/* number.h - conversions between f32/f64 and stored numbers: the small float formats bf16, f16,
+ * e4m3, e5m2, and integers. Narrowing rounds to nearest, ties to even, in one step; subnormals are
+ * kept. NaN stays NaN, as the canonical one the hardware gives (0x7fff for 16 bits, 0x7f for 8).
+ * Beyond the largest finite value bf16 and f16 give infinity, the 8-bit formats saturate (PTX ISA:
+ * cvt.rn, .satfinite). Header only, no state; widening is exact.
  *   bf16_from_f32(1.00390625f) == 0x3f80,  f16_to_f32(0x0001) == 0x1p-24f */
 #ifndef DSL_RUNTIME_NUMBER_H
 #define DSL_RUNTIME_NUMBER_H
@@ -169,5 +169,84 @@ static inline float tf32_from_f32(float x)
 		return x;
 	return num_float((u + 0x1000) & 0xffffe000);
 }
+
+/* ------------------------------------------------------------------ f64, for every type */
+static inline double bf16_to_f64(uint16_t h)
+{
+	return (double)bf16_to_f32(h);
+}
+
+static inline double f16_to_f64(uint16_t h)
+{
+	return num_unpack(h, NUM_F16);
+}
+
+static inline double e4m3_to_f64(uint8_t h)
+{
+	return num_unpack(h, NUM_E4M3);
+}
+
+static inline double e5m2_to_f64(uint8_t h)
+{
+	return num_unpack(h, NUM_E5M2);
+}
+
+static inline uint32_t f32_from_f64(double x)
+{
+	return num_bits32((float)x);
+}
+
+static inline double f32_to_f64(uint32_t u)
+{
+	return (double)num_float(u);
+}
+
+static inline uint32_t tf32_from_f64(double x)
+{
+	return num_bits32(tf32_from_f32((float)x));
+}
+
+static inline double tf32_to_f64(uint32_t u)
+{
+	return (double)num_float(u);
+}
+
+static inline uint64_t f64_from_f64(double x)
+{
+	return num_bits64(x);
+}
+
+static inline double f64_to_f64(uint64_t u)
+{
+	return num_double(u);
+}
+
+/* To the nearest integer, ties to even; beyond the type its nearest end; NaN gives 0 (PTX ISA:
+ * cvt.rni to integers). */
+#define NUM_INTEGER(name, type, bits_type, lowest, beyond)                                         \
+	static inline bits_type name##_from_f64(double x)                                          \
+	{                                                                                          \
+		double r = x >= -0x1p52 && x <= 0x1p52                                             \
+				   ? (x + (x < 0 ? -0x1p52 : 0x1p52)) - (x < 0 ? -0x1p52 : 0x1p52) \
+				   : x;                                                            \
+		if (r != r)                                                                        \
+			return 0;                                                                  \
+		if (r < (double)(lowest))                                                          \
+			return (bits_type)(type)(lowest);                                          \
+		return r >= (beyond) ? (bits_type)((bits_type)(type)(lowest) - 1)                  \
+				     : (bits_type)(type)r;                                         \
+	}                                                                                          \
+	static inline double name##_to_f64(bits_type u)                                            \
+	{                                                                                          \
+		return (double)(type)u;                                                            \
+	}
+NUM_INTEGER(s8, int8_t, uint8_t, INT8_MIN, 0x1p7)
+NUM_INTEGER(u8, uint8_t, uint8_t, 0, 0x1p8)
+NUM_INTEGER(s16, int16_t, uint16_t, INT16_MIN, 0x1p15)
+NUM_INTEGER(u16, uint16_t, uint16_t, 0, 0x1p16)
+NUM_INTEGER(s32, int32_t, uint32_t, INT32_MIN, 0x1p31)
+NUM_INTEGER(u32, uint32_t, uint32_t, 0, 0x1p32)
+NUM_INTEGER(s64, int64_t, uint64_t, INT64_MIN, 0x1p63)
+NUM_INTEGER(u64, uint64_t, uint64_t, 0, 0x1p64)
 
 #endif

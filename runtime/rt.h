@@ -35,13 +35,9 @@ void line_add(Line *l, const char *fmt, ...) PRINTF(2, 3);
 bool text_is_name(const char *s); /* a C identifier */
 
 /* elem.c */
-int elem_bits(KElem e);
-const char *elem_name(KElem e);
-bool elem_find(const char *name, KElem *out);
-bool elem_is_float(KElem e);
+bool elem_find(const char *name, Elem *out);
 /* v as the bits of a scalar of type e; false when an integer does not fit. */
-bool elem_int_bits(KElem e, int64_t v, uint64_t *bits);
-uint64_t elem_float_bits(KElem e, double v);
+bool elem_int_bits(Elem e, int64_t v, uint64_t *bits);
 
 /* expr.c: postfix expressions, compiled to a pool once and evaluated at each launch */
 typedef struct {

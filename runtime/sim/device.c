@@ -247,13 +247,11 @@ static dsl_status run(SimDevice *s, const SimLaunch *l)
 	return st;
 }
 
-static SimElem map_elem(KElem e)
+static SimElem map_elem(Elem e)
 {
-	static const SimElem of[KE_COUNT] = {
-		[KE_I8] = SIM_U8,   [KE_U8] = SIM_U8,    [KE_E4M3] = SIM_U8, [KE_E5M2] = SIM_U8,
-		[KE_I16] = SIM_U16, [KE_U16] = SIM_U16,  [KE_I32] = SIM_S32, [KE_U32] = SIM_U32,
-		[KE_I64] = SIM_S64, [KE_U64] = SIM_U64,  [KE_F16] = SIM_F16, [KE_BF16] = SIM_BF16,
-		[KE_F32] = SIM_F32, [KE_TF32] = SIM_F32, [KE_F64] = SIM_F64,
+	static const SimElem of[EL_COUNT] = {
+#define ELEM(id, name, bits, cls, number, mantissa, exponent, tma, sim, ...) [EL_##id] = SIM_##sim,
+#include "runtime/elems.def"
 	};
 	return of[e];
 }
@@ -356,22 +354,13 @@ static dsl_status sim_launch_raw(dsl_device *dev, dsl_module *mod, const char *k
 
 static dsl_status sim_map(dsl_device *dev, const dsl_map *m, void *out)
 {
-	static const struct {
-		const char *word;
-		SimElem elem;
-	} elems[] = {{"u8", SIM_U8},    {"i8", SIM_U8},   {"e4m3", SIM_U8},   {"e5m2", SIM_U8},
-		     {"u16", SIM_U16},  {"u32", SIM_U32}, {"i32", SIM_S32},   {"u64", SIM_U64},
-		     {"i64", SIM_S64},  {"f16", SIM_F16}, {"bf16", SIM_BF16}, {"f32", SIM_F32},
-		     {"tf32", SIM_F32}, {"f64", SIM_F64}};
 	SimMap s = {.base = m->base, .rank = m->rank, .swizzle = m->swizzle};
-	size_t e = 0;
+	Elem e;
 	(void)dev;
-	while (e < COUNTOF(elems) && strcmp(elems[e].word, m->elem) != 0)
-		e++;
-	if (e == COUNTOF(elems))
+	if (!elem_find(m->elem, &e))
 		return detail_fail(DSL_ERR_TENSOR_MAP, "no tensor has elements of type %.20s",
 				   m->elem);
-	s.elem = elems[e].elem;
+	s.elem = map_elem(e);
 	for (uint32_t i = 0; i < m->rank && i < 5; i++) {
 		s.dims[i] = m->dims[i];
 		s.box[i] = m->box[i];

@@ -11,7 +11,7 @@ static dsl_arg argument(const KArg *a, int64_t v)
 {
 	if (a->kind == KA_TENSOR)
 		return dsl_arg_ptr(a->name, (dsl_addr)v * 16);
-	if (a->elem == KE_F32 || a->elem == KE_BF16)
+	if (a->elem == EL_F32 || a->elem == EL_BF16)
 		return dsl_arg_float(a->name, (double)v);
 	return dsl_arg_int(a->name, v);
 }

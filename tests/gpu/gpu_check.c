@@ -146,7 +146,7 @@ static dsl_status check_cublas(Grid *g, const Case *c, Problem *p, DataKind kind
 	if (!st)
 		st = dsl_copy_out(p->dev, blas, out, bytes);
 	for (size_t i = 0; i < n && !st; i++)
-		elem_store(d->elem, ref, (int64_t)i, blas[i]);
+		elem_put(d->elem, ref, (int64_t)i, (double)blas[i]);
 	if (!st) {
 		void *own = d->ref;
 		d->ref = ref;

@@ -249,7 +249,8 @@ static void check_elt(const EltCase *t)
 {
 	static const char *const operands[] = {"", "%x", "%x, %y", "%x, %y, %z"};
 	Ctx *c = ctx_new();
-	float x[15], d[15] = {0}, y = t->y, z = t->z;
+	float x[15], d[15] = {0};
+	double y = (double)t->y, z = (double)t->z;
 	for (int i = 0; i < 15; i++)
 		x[i] = t->x;
 	const char *text = arena_printf(
@@ -295,7 +296,8 @@ static void test_magnitudes(void **state)
 	} cases[] = {{"sub", 5}, {"add", 5}, {"mul", 6}, {"min", 3}, {"max", 3}};
 	for (size_t i = 0; i < COUNTOF(cases); i++) {
 		Ctx *c = ctx_new();
-		float a = 2, b = -3, d[2] = {0};
+		double a = 2, b = -3;
+		float d[2] = {0};
 		Kernel *k = kernel_of(c, arena_printf(ctx_arena(c),
 						      "kernel s tile sm_90a {\n  arg %%a : f32\n"
 						      "  arg %%b : f32\n"
@@ -319,7 +321,8 @@ static void test_scalars(void **state)
 {
 	(void)state;
 	Ctx *c = ctx_new();
-	float a = 3.0f, d[4];
+	double a = 3;
+	float d[4];
 	Kernel *k = kernel_of(c, "kernel s tile sm_90a {\n"
 				 "  arg %a : f32\n  arg out %D : global f32 (4):(1)\n"
 				 "  %x = frag : reg f32 (4)\n  fill %x value=2\n"
@@ -335,6 +338,28 @@ static void test_scalars(void **state)
 	float want = bf16_to_f32(bf16_from_f32((3.0f * 1.00390625f - 2.0f) / 3.0f));
 	for (int i = 0; i < 4; i++)
 		assert_memory_equal(&d[i], &want, sizeof want);
+	ctx_free(c);
+}
+
+/* Integers pass whole, beyond what f32 holds: as they are stored, as constants and as sums. */
+static void test_integers(void **state)
+{
+	(void)state;
+	Ctx *c = ctx_new();
+	int32_t x[4] = {16777217, -2147483647 - 1, 2147483647, -16777219}, d[4] = {0}, e[4] = {0};
+	Kernel *k = kernel_of(
+		c, "kernel i tile sm_90a {\n"
+		   "  arg %X : global i32 (4):(1)\n  arg out %D : global i32 (4):(1)\n"
+		   "  arg out %E : global i32 (4):(1)\n"
+		   "  %t = tile %X (0) : global i32 (4):(1)\n"
+		   "  %s = shared : shared i32 (4):(1)\n  copy %s, %t\n"
+		   "  %f = frag : reg i32 (4)\n  copy %f, %s\n  copy %D, %f\n"
+		   "  %g = frag : reg i32 (4)\n  fill %g value=16777217\n  copy %E, %g\n}\n");
+	const InterpArg args[] = {{"X", x}, {"D", d}, {"E", e}};
+	run_ok(k, &(InterpRun){.args = args, .nargs = 3});
+	assert_memory_equal(d, x, sizeof x);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(e[i], 16777217);
 	ctx_free(c);
 }
 
@@ -500,12 +525,13 @@ static void test_other_stage(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_gemm),          cmocka_unit_test(test_chosen_tiles),
-		cmocka_unit_test(test_elementwise),   cmocka_unit_test(test_magnitudes),
-		cmocka_unit_test(test_scalars),       cmocka_unit_test(test_control),
-		cmocka_unit_test(test_nested_layout), cmocka_unit_test(test_ctas),
-		cmocka_unit_test(test_unwritten),     cmocka_unit_test(test_refusals),
-		cmocka_unit_test(test_huge),          cmocka_unit_test(test_other_stage),
+		cmocka_unit_test(test_gemm),        cmocka_unit_test(test_chosen_tiles),
+		cmocka_unit_test(test_elementwise), cmocka_unit_test(test_magnitudes),
+		cmocka_unit_test(test_scalars),     cmocka_unit_test(test_integers),
+		cmocka_unit_test(test_control),     cmocka_unit_test(test_nested_layout),
+		cmocka_unit_test(test_ctas),        cmocka_unit_test(test_unwritten),
+		cmocka_unit_test(test_refusals),    cmocka_unit_test(test_huge),
+		cmocka_unit_test(test_other_stage),
 	};
 	return cmocka_run_group_tests_name("ir.interp", tests, NULL, NULL);
 }

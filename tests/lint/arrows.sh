@@ -31,7 +31,7 @@ rest='frontend/frontend.h passes/passes.h codegen/codegen.h codegen/json.h'
 	done
 	expect driver yes $rest runtime/dsl.h runtime/kdesc.h
 	expect codegen yes runtime/kdesc.h codegen/codegen.h
-	expect ir yes runtime/number.h
+	expect ir yes runtime/number.h runtime/elem.h
 	expect ir no $rest runtime/dsl.h runtime/kdesc.h driver/dslc.h
 	expect frontend no passes/passes.h codegen/codegen.h runtime/dsl.h driver/dslc.h
 	expect passes no frontend/frontend.h codegen/codegen.h runtime/dsl.h driver/dslc.h
@@ -40,6 +40,6 @@ rest='frontend/frontend.h passes/passes.h codegen/codegen.h codegen/json.h'
 	expect passes no $(cd "$root" && ls frontend/*.h codegen/*.h driver/*.h)
 	expect driver no $(cd "$root" && ls frontend/*.h passes/*.h codegen/*.h runtime/*.h |
 		grep -v -e frontend.h -e passes.h -e codegen.h -e json.h -e runtime/dsl.h -e desc.h \
-			-e number.h)
+			-e number.h -e elem.h)
 }
 exit $status

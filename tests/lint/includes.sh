@@ -10,7 +10,7 @@ function public(header)
 {
 	return header ~ /^(ir\/(ir|base|layout|ix|ptrmap)\.h|ir\/[a-z_]*\.def)$/ ||
 		header ~ /^(frontend\/frontend|passes\/passes|passes\/check\/check|codegen\/(codegen|json)|driver\/dslc)\.h$/ ||
-		header ~ /^runtime\/(dsl|desc|kdesc|number)\.h$/ || header ~ /^passes\/[a-z_]*\.def$/
+		header ~ /^runtime\/((dsl|desc|kdesc|elem|number)\.h|elems\.def)$/ || header ~ /^passes\/[a-z_]*\.def$/
 }
 
 function allowed(from, to, header)
@@ -21,8 +21,10 @@ function allowed(from, to, header)
 		return 0
 	if (from == "driver")
 		return 1
+	if (header ~ /^runtime\/(elem\.h|elems\.def|number\.h)$/ && from ~ /^(ir|frontend|passes|codegen)$/)
+		return 1
 	if (from == "ir")
-		return header == "runtime/number.h"
+		return 0
 	if (from == "codegen" && header == "runtime/kdesc.h")
 		return 1
 	return to == "ir" && from ~ /^(frontend|passes|codegen)$/

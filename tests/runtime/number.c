@@ -1,6 +1,7 @@
-/* number.c - conversions of small floats: every value of each format, every midpoint between
- * neighbours, and what lies beyond. The oracle is exact arithmetic in f64. */
-#include "runtime/number.h"
+/* number.c - conversions of small floats and integers, and the rows of elements: every value of
+ * each format, every midpoint between neighbours, and what lies beyond. The oracle is exact
+ * arithmetic in f64. */
+#include "runtime/elem.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -100,6 +101,70 @@ static void both_bf16_roads_agree(void **state)
 	}
 }
 
+/* ------------------------------------------------------------------ the rows of elems.def */
+static void every_row_round_trips(void **state)
+{
+	(void)state;
+	for (int e = 0; e < EL_COUNT; e++) {
+		const ElemRow *row = &elem_rows[e];
+		for (uint64_t u = 0; row->bits <= 16 && u < UINT64_C(1) << row->bits; u++) {
+			double x = row->unpack(u);
+			if (!isnan(x) && !(isinf(x) && row->bits == 8))
+				assert_int_equal(row->pack(x), u);
+		}
+	}
+}
+
+/* The next number above 1 and the smallest normal number are where the row says. */
+static void mantissa_and_exponent(void **state)
+{
+	(void)state;
+	for (int e = 0; e < EL_COUNT; e++) {
+		const ElemRow *row = &elem_rows[e];
+		double ulp = ldexp(1, -row->mantissa), least = ldexp(1, row->exponent);
+		if (row->cls != 'F')
+			continue;
+		assert_true(elem_round(e, 1 + ulp) == 1 + ulp);
+		assert_true(elem_round(e, 1 + ulp / 8) == 1);
+		assert_true(elem_round(e, least) == least);
+		if (e != EL_TF32 &&
+		    e != EL_F64) /* f64 cannot say it, tf32 keeps the bits of f32 below */
+			assert_true(elem_round(e, least / 2 + least * ulp / 16) == least / 2);
+	}
+}
+
+static void integers_round_and_saturate(void **state)
+{
+	(void)state;
+	assert_int_equal(elem_rows[EL_I8].pack(2.5), 2);
+	assert_int_equal(elem_rows[EL_I8].pack(3.5), 4);
+	assert_int_equal(elem_rows[EL_I8].pack(-2.5), 0xfe);
+	assert_int_equal(elem_rows[EL_I8].pack(1e9), 0x7f);
+	assert_int_equal(elem_rows[EL_I8].pack(-1e9), 0x80);
+	assert_int_equal(elem_rows[EL_U8].pack(-1), 0);
+	assert_int_equal(elem_rows[EL_U8].pack(255.6), 255);
+	assert_int_equal(elem_rows[EL_I32].pack(0x1p31), 0x7fffffff);
+	assert_int_equal(elem_rows[EL_I32].pack(-INFINITY), 0x80000000);
+	assert_int_equal(elem_rows[EL_I64].pack(0x1p63), INT64_MAX);
+	assert_true(elem_rows[EL_U64].pack(0x1p64) == UINT64_MAX);
+	assert_int_equal(elem_rows[EL_I32].pack(NAN), 0);
+	assert_true(elem_rows[EL_I32].unpack(0xffffffff) == -1);
+}
+
+static void elements_lie_side_by_side(void **state)
+{
+	(void)state;
+	unsigned char data[4 * 8];
+	for (int e = 0; e < EL_COUNT; e++) {
+		memset(data, 0, sizeof data);
+		for (int i = 0; i < 3; i++)
+			elem_put(e, data, i, i + 1);
+		for (int i = 0; i < 3; i++)
+			assert_true(elem_get(e, data, i) == i + 1);
+		assert_int_equal(data[3 * elem_rows[e].bits / 8], 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -109,6 +174,10 @@ int main(void)
 		cmocka_unit_test(nan_stays_nan),
 		cmocka_unit_test(known_values),
 		cmocka_unit_test(both_bf16_roads_agree),
+		cmocka_unit_test(every_row_round_trips),
+		cmocka_unit_test(mantissa_and_exponent),
+		cmocka_unit_test(integers_round_and_saturate),
+		cmocka_unit_test(elements_lie_side_by_side),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

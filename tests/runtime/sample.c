@@ -8,7 +8,7 @@
 
 static KArg matrix(const char *name, KDir dir, const char *rows, const char *cols)
 {
-	return (KArg){name, KA_TENSOR, KE_BF16, dir, 2, {rows, cols}, {cols, "1"}, 0};
+	return (KArg){name, KA_TENSOR, EL_BF16, dir, 2, {rows, cols}, {cols, "1"}, 0};
 }
 
 static void fill_gemm(KDesc *k)
@@ -35,9 +35,9 @@ static void fill_gemm(KDesc *k)
 			   {KP_SYM, 0},
 			   {KP_SYM, 1},
 			   {KP_SYM, 2}},
-		.maps = {{0, KE_BF16, 2, {"K", "M"}, {"K 2 *"}, {64, 128}, 128, 0, 0},
-			 {1, KE_BF16, 2, {"K", "N"}, {"K 2 *"}, {64, 256}, 128, 0, 0},
-			 {2, KE_BF16, 2, {"N", "M"}, {"N 2 *"}, {32, 64}, 64, 1, 0}},
+		.maps = {{0, EL_BF16, 2, {"K", "M"}, {"K 2 *"}, {64, 128}, 128, 0, 0},
+			 {1, EL_BF16, 2, {"K", "N"}, {"K 2 *"}, {64, 256}, 128, 0, 0},
+			 {2, EL_BF16, 2, {"N", "M"}, {"N 2 *"}, {32, 64}, 64, 1, 0}},
 		.grid = {"M 127 + 128 / N 255 + 256 / *", "1", "1"},
 		.cluster = {1, 1, 1},
 		.block = 384,
@@ -59,10 +59,10 @@ static void fill_scale(KDesc *k)
 		.nsyms = 1,
 		.nfacts = 1,
 		.nparams = 5,
-		.args = {{"x", KA_TENSOR, KE_F32, KD_INOUT, 1, {"N"}, {"1"}, 0},
-			 {"alpha", KA_SCALAR, KE_F32, KD_IN, 0, {0}, {0}, 0},
-			 {"beta", KA_SCALAR, KE_BF16, KD_IN, 0, {0}, {0}, 0},
-			 {"n", KA_SCALAR, KE_I32, KD_IN, 0, {0}, {0}, 0}},
+		.args = {{"x", KA_TENSOR, EL_F32, KD_INOUT, 1, {"N"}, {"1"}, 0},
+			 {"alpha", KA_SCALAR, EL_F32, KD_IN, 0, {0}, {0}, 0},
+			 {"beta", KA_SCALAR, EL_BF16, KD_IN, 0, {0}, {0}, 0},
+			 {"n", KA_SCALAR, EL_I32, KD_IN, 0, {0}, {0}, 0}},
 		.syms = {"N"},
 		.facts = {{"N 8 % 0 ==", "N % 8 == 0", "N", "where clause"}},
 		.params =

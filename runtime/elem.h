@@ -1,0 +1,72 @@
+/* elem.h - element types: the rows of elems.def as a table, and elements of each type in memory
+ * as doubles.
+ *   elem_get(EL_BF16, data, 3)        the value of data's fourth element
+ *   elem_round(EL_F16, 1e6) == INFINITY
+ * A double holds every value of every type but 64-bit integers beyond 2^53. No state. */
+#ifndef DSL_RUNTIME_ELEM_H
+#define DSL_RUNTIME_ELEM_H
+
+#include "runtime/number.h"
+
+typedef enum {
+#define ELEM(id, ...) EL_##id,
+#include "runtime/elems.def"
+	EL_COUNT
+} Elem;
+
+typedef struct {
+	const char *name;
+	int bits;
+	char cls; /* 'F', 'S', 'U' */
+	int mantissa, exponent;
+	uint64_t (*pack)(double x); /* rounded as number.h says; the low bits */
+	double (*unpack)(uint64_t bits);
+	int spoken;
+} ElemRow;
+
+#define ELEM(id, name, bits, cls, number, ...)               \
+	static inline uint64_t elem_pack_##id(double x)      \
+	{                                                    \
+		return (uint##bits##_t)number##_from_f64(x); \
+	}                                                    \
+	static inline double elem_unpack_##id(uint64_t u)    \
+	{                                                    \
+		return number##_to_f64((uint##bits##_t)u);   \
+	}
+#include "runtime/elems.def"
+
+/* clang-format off */
+static const ElemRow elem_rows[EL_COUNT] = {
+#define ELEM(id, name, bits, cls, number, mantissa, exponent, tma, sim, llvm, spoken) \
+	{name, bits, (#cls)[0], mantissa, exponent, elem_pack_##id, elem_unpack_##id, spoken},
+#include "runtime/elems.def"
+};
+/* clang-format on */
+
+static inline int elem_is_float(Elem e)
+{
+	return elem_rows[e].cls == 'F';
+}
+
+/* Little-endian memory, elements of whole bytes. */
+static inline double elem_get(Elem e, const void *data, int64_t i)
+{
+	uint64_t u = 0;
+	size_t size = (size_t)elem_rows[e].bits / 8;
+	memcpy(&u, (const char *)data + (size_t)i * size, size);
+	return elem_rows[e].unpack(u);
+}
+
+static inline void elem_put(Elem e, void *data, int64_t i, double x)
+{
+	uint64_t u = elem_rows[e].pack(x);
+	size_t size = (size_t)elem_rows[e].bits / 8;
+	memcpy((char *)data + (size_t)i * size, &u, size);
+}
+
+static inline double elem_round(Elem e, double x)
+{
+	return elem_rows[e].unpack(elem_rows[e].pack(x));
+}
+
+#endif
