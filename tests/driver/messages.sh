@@ -81,7 +81,7 @@ has err "did you mean 'fast'?"
 sed 's/^ *bulk.wait n=0$//' <"$root/tests/check/patterns/right.ir" >bad.ir
 expect 1 check bad.ir
 has err "error[E0412]: consumer warp 0 exits while a store still reads %sD[0]" \
-	"the shortest run that shows it has 1 tile of 0 trips:" "   IR  line  consumer warp 0"
+	"the shortest run that shows it has 1 tile of 0 trips, with M = " "   IR  line  consumer warp 0"
 expect 1 -S bad.ir -o bad.ptx
 absent bad.ptx
 expect 1 check -Werror=W0411 "$root/tests/check/patterns/guard_unknown.ir"
