@@ -199,7 +199,8 @@ static bool bases_agree(Program *p)
 
 void program_even(Program *p)
 {
-	Evenness e = {.p = p, .even = starts_at_zero(p) && bases_agree(p), .repeat = 1};
+	Evenness e = {.p = p, .repeat = 1};
+	e.even = p->words.trips_lo >= 0 && starts_at_zero(p) && bases_agree(p);
 	p->words.tile_repeat = p->words.tile_period;
 	p->words.trip_repeat = p->words.trip_period;
 	for (int a = 0; a < p->m.na && e.even; a++) {

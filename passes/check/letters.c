@@ -246,7 +246,7 @@ int64_t program_frame(void *program, const Point *at)
 	int64_t more = at->seg >= SEG_INNER                                            ? at->trip
 		       : at->seg > SEG_TILE || (at->seg == SEG_END && !p->words.tiles) ? at->trips
 										       : 0;
-	if (at->absolute || at->seg == SEG_START || !p->words.inner)
+	if (at->absolute || at->seg == SEG_START || !p->words.inner || at->trips < 0)
 		return 0;
 	for (int a = 0; a < p->m.na; a++) {
 		const Script *s = &p->scripts[a];

@@ -196,9 +196,9 @@ static bool shortest(Refuted *f, const WordsResult *w, int more)
 {
 	const Words *words = &f->p->words;
 	int64_t T = w->at.trips + more, N = words->tiles ? w->at.tile + 3 : 1;
-	int64_t least = words->tiles ? 0 : 1;
-	for (int64_t size = 0; size <= T + N; size++)
-		for (f->tiles = least; f->tiles <= N && f->tiles <= size + 1; f->tiles++) {
+	int64_t least = words->tiles ? 0 : 1, from = words->trips_lo < 0 ? words->trips_lo : 0;
+	for (int64_t size = from; size <= T + N; size++)
+		for (f->tiles = least; f->tiles <= N && f->tiles <= size + 1 - from; f->tiles++) {
 			f->trips = size - f->tiles + least;
 			if (words_take(words, f->trips) && f->trips <= T && fails(f))
 				return true;
@@ -412,9 +412,10 @@ const char *report_refuted(Program *p, const WordsResult *w, CheckResult *out)
 	DiagMsg *msg = diag(c, op ? op->loc : p->k->loc, whys[why->id].code, "%s", text.s);
 	buf_free(&text);
 	put_run(&f, &text);
+	int64_t trips = f.trips < 0 ? 0 : f.trips;
 	diag_note(c, msg, p->k->loc,
 		  "the shortest run that shows it has %lld tile%s of %lld trip%s%s",
-		  (long long)f.tiles, plural(f.tiles), (long long)f.trips, plural(f.trips), text.s);
+		  (long long)f.tiles, plural(f.tiles), (long long)trips, plural(trips), text.s);
 	buf_free(&text);
 	return NULL;
 }

@@ -9,7 +9,10 @@ typedef struct {
 	bool nested;
 } AllLoops;
 
-enum { MAX_TURNS = 8 };
+enum {
+	MAX_TURNS = 8,
+	LEAST_TRIPS = -8 /* loops of so many have none, and what stands behind them knows which */
+};
 
 /* trip = core + more */
 static const Ix *core_of(const Ix *trip, int64_t *more)
@@ -86,7 +89,18 @@ static bool differ(Reader *r, int a, const Loop *x, int b, const Loop *y)
 				     text_of(r, y->trip)));
 }
 
-/* The outer loop: one for each agent that has any. */
+/* One for each agent that has any: a second one would be taken for the first. */
+static bool one_outer_each(Reader *r, const AllLoops *all)
+{
+	for (int a = 0; a < r->p->m.na; a++)
+		for (int i = 1; i < all->of[a].n; i++)
+			if (!all->of[a].at[i].depth)
+				return read_problem(r, D_W0411, all->of[a].at[i].op->loc,
+						    "a role with a loop beside that over tiles, or "
+						    "beside one of another length");
+	return true;
+}
+
 static bool share_tiles(Reader *r, const AllLoops *all)
 {
 	int first = -1;
@@ -94,9 +108,6 @@ static bool share_tiles(Reader *r, const AllLoops *all)
 		const Loop *own = at_depth(&all->of[a], 0);
 		if (!own)
 			continue;
-		if (count_at(&all->of[a], 0) > 1)
-			return read_problem(r, D_W0411, own->op->loc,
-					    "a role with two loops over tiles");
 		if (all_match(r, all, own->trip)) {
 			r->tiles = own->trip;
 			return true;
@@ -151,7 +162,10 @@ static bool share_trips(Reader *r, const AllLoops *all, int depth)
 	if (!x)
 		return true;
 	r->trips = x->trip;
-	w->trips_lo = x->lo < 0 ? 0 : x->lo;
+	if (x->lo < LEAST_TRIPS)
+		return read_problem(r, D_W0411, x->op->loc,
+				    "a main loop whose trip count may be far below 0");
+	w->trips_lo = x->lo;
 	w->trips_hi = x->hi;
 	read_residue(r, x->trip, &w->trips_mod, &w->trips_res);
 	return true;
@@ -196,7 +210,7 @@ bool read_shape(Reader *r)
 			return read_problem(r, D_W0411, p->k->loc, "loops nested three deep");
 	}
 	p->words.tiles = all.nested || !same_trips(&all, p->m.na);
-	if (p->words.tiles && !share_tiles(r, &all))
+	if (p->words.tiles && (!one_outer_each(r, &all) || !share_tiles(r, &all)))
 		return false;
 	return share_trips(r, &all, p->words.tiles ? 1 : 0);
 }
