@@ -202,10 +202,12 @@ Run run_fence(Warp *w, const Ins *in, u32 mask)
 	return RUN_NEXT;
 }
 
+/* One for global memory says nothing of shared memory, which is what is watched. */
 Run run_fence_proxy(Warp *w, const Ins *in, u32 mask)
 {
-	(void)in;
 	(void)mask;
+	if (has(in, M_GLOBAL))
+		return RUN_NEXT;
 	hb_fence(w);
 	mbars_fence(w, false);
 	return RUN_NEXT;

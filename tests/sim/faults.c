@@ -273,6 +273,10 @@ static const Case cases[] = {
 	 "read through the generic proxy",
 	 READ_AND_RELEASE(FENCE "ld.shared.u32 %r7, [%r5];\n@ " FENCE) EXPECT(1024) LOAD("tile")
 		 WAIT("W2", 1)},
+	{"a TMA load over what threads have read, fenced for global memory", 1, 64, SIM_PROXY,
+	 "read through the generic proxy",
+	 READ_AND_RELEASE("ld.shared.u32 %r7, [%r5];\nfence.proxy.async.global;\n@ " FENCE)
+		 EXPECT(1024) LOAD("tile") WAIT("W2", 1)},
 	{"a TMA load over what threads and then a TMA store have read", 1, 64, SIM_PROXY,
 	 "read through the generic proxy",
 	 READ_AND_RELEASE("ld.shared.u32 %r7, [%r5];\n@ " FENCE) STORE EXPECT(1024) LOAD("tile")
