@@ -1,0 +1,700 @@
+/* stepper_change.c - one random change of a kernel: ops dropped, doubled, moved, put in a branch of
+ * some lanes or in a loop; numbers, slots, parities, barriers, masks, bounds and conditions
+ * changed; writes and reads put where there were none; a trip peeled off a loop. The table of
+ * changes is at the end. */
+#include "stepper_change.h"
+
+#include <string.h>
+
+enum { FAR = 8 };
+
+int random_under(Random *r, int n)
+{
+	r->state = r->state * 6364136223846793005u + 1442695040888963407u;
+	return (int)((r->state >> 33) % (uint64_t)n);
+}
+
+typedef struct {
+	Kernel *k;
+	Random *r;
+} Change;
+
+/* ------------------------------------------------------------------ places */
+typedef bool (*Wanted)(const Op *op);
+
+static Op *pick(Change *c, Wanted wanted)
+{
+	int n = 0;
+	Op *found = NULL;
+	for (Op *op = kernel_first(c->k); op; op = op_next(op))
+		if (wanted(op) && random_under(c->r, ++n) == 0)
+			found = op;
+	return found;
+}
+
+static bool orders(const Op *op)
+{
+	switch ((int)op->kind) {
+	case OP_MBAR_INIT:
+	case OP_MBAR_EXPECT:
+	case OP_MBAR_ARRIVE:
+	case OP_MBAR_WAIT:
+	case OP_FENCE_INIT:
+	case OP_FENCE_ASYNC:
+	case OP_BAR_CTA:
+	case OP_BAR_CLUSTER:
+	case OP_BAR_WARP:
+	case OP_BAR_SYNC:
+	case OP_BAR_ARRIVE:
+	case OP_WGMMA_FENCE:
+	case OP_WGMMA_COMMIT:
+	case OP_WGMMA_WAIT:
+	case OP_BULK_COMMIT:
+	case OP_BULK_WAIT:
+	case OP_BULK_WAIT_READ:
+	case OP_GRID_WAIT:
+	case OP_SETMAXNREG:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool accesses(const Op *op)
+{
+	return op->kind == OP_TMA_LOAD || op->kind == OP_TMA_STORE || op->kind == OP_WGMMA ||
+	       op->kind == OP_LDMATRIX || op->kind == OP_STMATRIX || op->kind == OP_LD_SHARED ||
+	       op->kind == OP_ST_SHARED || op->kind == OP_ST_STAGED;
+}
+
+static bool acts(const Op *op)
+{
+	return orders(op) || accesses(op);
+}
+
+static bool is_statement(const Op *op)
+{
+	return (acts(op) || op->kind == OP_IF || op->kind == OP_ELECT || op->kind == OP_FOR ||
+		op->kind == OP_FOR_RING || op->kind == OP_CVT || op->kind == OP_FILL) &&
+	       op_parent(op);
+}
+
+static bool has_slot(const Op *op)
+{
+	for (int i = 0; i < op->nin; i++)
+		if (op->in[i].at && op->in[i].val->def &&
+		    attrs_int(&op->in[i].val->def->attrs, A_SLOTS, 0) > 1)
+			return true;
+	return false;
+}
+
+static bool is_wait(const Op *op)
+{
+	return op->kind == OP_MBAR_WAIT;
+}
+
+static bool is_arrive(const Op *op)
+{
+	return op->kind == OP_MBAR_ARRIVE;
+}
+
+static bool is_loop(const Op *op)
+{
+	return op->kind == OP_FOR_RING || (op->kind == OP_FOR && !attrs_get(&op->attrs, A_UNROLL));
+}
+
+static bool is_if(const Op *op)
+{
+	return op->kind == OP_IF;
+}
+
+static bool is_branch(const Op *op)
+{
+	return (op->kind == OP_IF || op->kind == OP_ELECT) && op->body->first &&
+	       op->body->first == op->body->last;
+}
+
+static bool is_named(const Op *op)
+{
+	return op->kind == OP_BAR_SYNC || op->kind == OP_BAR_ARRIVE;
+}
+
+static bool is_tma(const Op *op)
+{
+	return op->kind == OP_TMA_LOAD || op->kind == OP_TMA_STORE;
+}
+
+static bool is_fill(const Op *op)
+{
+	return op->kind == OP_STMATRIX || op->kind == OP_ST_SHARED;
+}
+
+static bool is_read(const Op *op)
+{
+	return op->kind == OP_LDMATRIX || op->kind == OP_LD_SHARED || op->kind == OP_ST_STAGED;
+}
+
+static bool is_cvt(const Op *op)
+{
+	return op->kind == OP_CVT && op->in[0].val->def && op->in[0].val->def->kind == OP_PART;
+}
+
+static bool is_mma_step(const Op *op)
+{
+	return op->kind == OP_WGMMA || op->kind == OP_WGMMA_COMMIT || op->kind == OP_WGMMA_WAIT;
+}
+
+static bool is_meeting(const Op *op)
+{
+	return op->kind == OP_BAR_SYNC || op->kind == OP_BAR_CTA || op->kind == OP_BAR_CLUSTER ||
+	       op->kind == OP_BAR_WARP;
+}
+
+static bool is_shared_load(const Op *op)
+{
+	return op->kind == OP_TMA_LOAD && attrs_int(&op->attrs, A_SHARED, 0);
+}
+
+static bool has_number(const Op *op)
+{
+	return attrs_get(&op->attrs, A_COUNT) || attrs_get(&op->attrs, A_BYTES) ||
+	       (orders(op) && attrs_get(&op->attrs, A_N)) || attrs_get(&op->attrs, A_THREADS);
+}
+
+/* ------------------------------------------------------------------ tools */
+static const Ix *num(Change *c, int64_t v)
+{
+	return ix_const(c->k->ctx, v);
+}
+
+static const Ix *plus(Change *c, const Ix *x, int64_t v)
+{
+	return ix_add(c->k->ctx, x, num(c, v));
+}
+
+static const Ix *name(Change *c, const char *s)
+{
+	return ix_sym(c->k->ctx, ctx_str(c->k->ctx, s));
+}
+
+static Op *copy_of(Change *c, const Op *op)
+{
+	Op *o = op_new(c->k, op->kind, op->loc);
+	for (int i = 0; i < op->nin; i++)
+		op_in(c->k, o, op->in[i].val, op->in[i].at);
+	for (int i = 0; i < op->nix; i++)
+		op_ix(c->k, o, op->ix[i]);
+	for (int i = 0; i < op->attrs.n; i++)
+		attrs_set(c->k->ctx, &o->attrs, op->attrs.at[i]);
+	if (op->out)
+		op_result(c->k, o, kernel_fresh(c->k, op->out->name), op->out->type);
+	return o;
+}
+
+/* The statement that holds op alone. */
+static Op *statement(Op *op)
+{
+	for (Op *up = op_parent(op);
+	     up && !op->prev && !op->next && (up->kind == OP_IF || up->kind == OP_ELECT);
+	     up = op_parent(op))
+		op = up;
+	return op;
+}
+
+/* The enclosing loop's variable, a size, or a warp's number. */
+static const Ix *something(Change *c, const Op *op)
+{
+	static const char *const names[] = {"warp", "lane", "tid"};
+	const Op *up = op_parent(op);
+	for (int skip = random_under(c->r, 3); up; up = op_parent(up))
+		if ((up->kind == OP_FOR || up->kind == OP_FOR_RING) && skip-- <= 0)
+			return ix_sym(c->k->ctx, up->sym[0]);
+	return name(c, names[random_under(c->r, (int)COUNTOF(names))]);
+}
+
+static const Ix *some_lanes(Change *c)
+{
+	Ctx *x = c->k->ctx;
+	const Ix *lane = name(c, "lane"), *warp = name(c, "warp"), *tid = name(c, "tid");
+	switch (random_under(c->r, 6)) {
+	case 0:
+		return ix_new(x, IX_EQ, lane, num(c, 0));
+	case 1:
+		return ix_new(x, IX_LT, lane, num(c, 1 + random_under(c->r, 31)));
+	case 2:
+		return ix_new(x, IX_EQ, ix_mod(x, warp, num(c, 4)), num(c, random_under(c->r, 4)));
+	case 3:
+		return ix_new(x, IX_EQ, ix_mod(x, tid, num(c, 128)), num(c, 0));
+	case 4:
+		return ix_new(x, IX_NE, lane, num(c, random_under(c->r, 32)));
+	default:
+		return ix_new(x, IX_LT, num(c, random_under(c->r, 4)), name(c, "warp"));
+	}
+}
+
+static Op *branch_before(Change *c, Op *at, const Ix *cond)
+{
+	Op *branch = op_new(c->k, OP_IF, at->loc);
+	op_ix(c->k, branch, cond);
+	op_insert_before(at, branch);
+	return branch;
+}
+
+static void put_into(Change *c, Op *region, Op *op)
+{
+	if (op->block)
+		op_remove(op);
+	block_append(op_body(c->k, region), op);
+}
+
+/* ------------------------------------------------------------------ changes */
+static bool drop(Change *c, Op *op)
+{
+	(void)c;
+	op_remove(op);
+	return true;
+}
+
+static bool twice(Change *c, Op *op)
+{
+	op_insert_after(op, copy_of(c, op));
+	return true;
+}
+
+static bool move(Change *c, Op *op)
+{
+	Op *s = random_under(c->r, 2) ? statement(op) : op;
+	bool up = random_under(c->r, 2);
+	int steps = 1 + (random_under(c->r, 2) ? random_under(c->r, FAR) : 0);
+	Op *to = s;
+	for (int i = 0; i < steps; i++) {
+		Op *next = up ? to->prev : to->next;
+		if (!next)
+			break;
+		to = next;
+	}
+	if (to == s)
+		return false;
+	op_remove(s);
+	if (up)
+		op_insert_before(to, s);
+	else
+		op_insert_after(to, s);
+	return true;
+}
+
+/* Out of its branch or loop, or into the next one. */
+static bool lift(Change *c, Op *op)
+{
+	Op *s = random_under(c->r, 2) ? statement(op) : op, *up = op_parent(s);
+	bool before = random_under(c->r, 2);
+	Op *next = before ? s->prev : s->next;
+	if (next && next->body && random_under(c->r, 2)) {
+		op_remove(s);
+		if (next->body->first && before)
+			op_insert_after(next->body->last, s);
+		else if (next->body->first)
+			op_insert_before(next->body->first, s);
+		return next->body->first != NULL;
+	}
+	if (!up || up->kind == OP_ROLE)
+		return false;
+	op_remove(s);
+	if (before)
+		op_insert_before(up, s);
+	else
+		op_insert_after(up, s);
+	return true;
+}
+
+static Operand *pick_slot(Change *c, Op *op)
+{
+	Operand *found = NULL;
+	for (int i = 0, n = 0; i < op->nin; i++)
+		if (op->in[i].at && op->in[i].val->def &&
+		    attrs_int(&op->in[i].val->def->attrs, A_SLOTS, 0) > 1 &&
+		    random_under(c->r, ++n) == 0)
+			found = &op->in[i];
+	return found;
+}
+
+static bool slot(Change *c, Op *op)
+{
+	Operand *in = pick_slot(c, op);
+	int64_t slots = attrs_int(&in->val->def->attrs, A_SLOTS, 1);
+	Ctx *x = c->k->ctx;
+	switch (random_under(c->r, 5)) {
+	case 0:
+		in->at = ix_mod(x, plus(c, in->at, 1 + random_under(c->r, (int)slots)),
+				num(c, slots));
+		return true;
+	case 1:
+		in->at = plus(c, in->at, random_under(c->r, 2) ? 1 : -1);
+		return true;
+	case 2: /* the modulo is left out, or is another */
+		if (in->at->kind != IX_MOD)
+			return false;
+		in->at =
+			random_under(c->r, 2) ? in->at->a : ix_mod(x, in->at->a, num(c, slots - 1));
+		return true;
+	case 3:
+		in->at = num(c, random_under(c->r, (int)slots));
+		return true;
+	default:
+		in->at = ix_mod(x, ix_add(x, in->at, something(c, op)), num(c, slots));
+		return true;
+	}
+}
+
+static bool parity(Change *c, Op *op)
+{
+	Ctx *x = c->k->ctx;
+	const Ix *p = op->ix[0];
+	switch (random_under(c->r, 7)) {
+	case 0:
+		op->ix[0] = num(c, random_under(c->r, 4));
+		break;
+	case 1:
+		op->ix[0] = plus(c, p, 1 + random_under(c->r, 2));
+		break;
+	case 2:
+		op->ix[0] =
+			p->kind == IX_MOD ? ix_mod(x, p->a, num(c, 4)) : ix_mul(x, p, num(c, 2));
+		break;
+	case 3:
+		op->ix[0] = p->kind == IX_MOD ? p->a : plus(c, ix_mul(x, p, num(c, -1)), 1);
+		break;
+	case 4:
+		op->ix[0] = ix_mod(x, ix_add(x, p, something(c, op)), num(c, 2));
+		break;
+	default:
+		op->ix[0] = ix_mod(x, plus(c, p, 1), num(c, 2));
+	}
+	return true;
+}
+
+static bool number(Change *c, Op *op)
+{
+	static const AttrId ids[] = {A_COUNT, A_BYTES, A_N, A_THREADS};
+	for (size_t i = 0; i < COUNTOF(ids); i++) {
+		const Attr *a = attrs_get(&op->attrs, ids[i]);
+		int64_t step = ids[i] == A_THREADS ? 32 : ids[i] == A_BYTES ? 16 : 1;
+		int64_t v = a ? a->i[0] : 0;
+		if (!a || op->kind == OP_SETMAXNREG)
+			continue;
+		switch (random_under(c->r, 5)) {
+		case 0:
+			v += step;
+			break;
+		case 1:
+			v -= step;
+			break;
+		case 2:
+			v *= 2;
+			break;
+		case 3:
+			v = v / 2 / step * step;
+			break;
+		default:
+			v = ids[i] == A_COUNT || ids[i] == A_N ? random_under(c->r, 4)
+							       : v + 2 * step;
+		}
+		if (v < 0 || v == a->i[0])
+			return false;
+		op_int(c->k, op, ids[i], v);
+		return true;
+	}
+	return false;
+}
+
+static bool count(Change *c, Op *op)
+{
+	op_int(c->k, op, A_COUNT, random_under(c->r, 3));
+	return true;
+}
+
+static bool barrier(Change *c, Op *op)
+{
+	op->ix[0] = random_under(c->r, 3) ? plus(c, op->ix[0], random_under(c->r, 2) ? 1 : -1)
+					  : num(c, random_under(c->r, 16));
+	return true;
+}
+
+/* Another barrier, or another buffer, of the same kind. */
+static bool retarget(Change *c, Op *op)
+{
+	int n = 0, which = op->kind == OP_TMA_LOAD && random_under(c->r, 2) ? 2 : 0;
+	Val *found = NULL, *old;
+	if (op->kind == OP_LDMATRIX || op->kind == OP_LD_SHARED || op->kind == OP_ST_STAGED)
+		which = 1;
+	if (op->kind == OP_WGMMA)
+		which = 1 + random_under(c->r, 2);
+	if (which >= op->nin)
+		return false;
+	old = op->in[which].val;
+	for (Op *d = c->k->body.first; d; d = d->next)
+		if (d->out && d->out != old && d->out->type->kind == old->type->kind &&
+		    (d->kind == OP_SHARED || d->kind == OP_MBARRIER) &&
+		    (old->type->kind != TY_TILE || d->out->type->elem == old->type->elem) &&
+		    random_under(c->r, ++n) == 0)
+			found = d->out;
+	if (!found || (old->def->kind != OP_SHARED && old->def->kind != OP_MBARRIER))
+		return false;
+	op->in[which].val = found;
+	return true;
+}
+
+static bool mask(Change *c, Op *op)
+{
+	const Ix **x = &op->ix[op->nix - 1];
+	Ctx *k = c->k->ctx;
+	*x = random_under(c->r, 2) ? ix_mul(k, *x, num(c, 2)) : num(c, 1 + random_under(c->r, 15));
+	return true;
+}
+
+static bool rank(Change *c, Op *op)
+{
+	const Ix *ranks[] = {num(c, 0), num(c, 1), name(c, "rank"), name(c, "lane")};
+	if (!attrs_get(&c->k->attrs, A_CLUSTER))
+		return false;
+	if (op->nix)
+		op->ix[0] = ranks[random_under(c->r, 4)];
+	else
+		op_ix(c->k, op, ranks[random_under(c->r, 4)]);
+	return true;
+}
+
+static bool lanes(Change *c, Op *op)
+{
+	Op *s = random_under(c->r, 2) ? statement(op) : op;
+	put_into(c, branch_before(c, s, some_lanes(c)), s);
+	return true;
+}
+
+static bool unbranch(Change *c, Op *op)
+{
+	Op *in = op->body->first;
+	(void)c;
+	op_remove(in);
+	op_insert_before(op, in);
+	op_remove(op);
+	return true;
+}
+
+static bool condition(Change *c, Op *op)
+{
+	const Ix **x = &op->ix[random_under(c->r, op->nix)];
+	Ctx *k = c->k->ctx;
+	switch (random_under(c->r, 4)) {
+	case 0:
+		*x = ix_new(k, IX_EQ, *x, num(c, 0));
+		break;
+	case 1:
+		if (!(*x)->a)
+			return false;
+		*x = ix_new(k, (*x)->kind, plus(c, (*x)->a, random_under(c->r, 2) ? 1 : -1),
+			    (*x)->b);
+		break;
+	case 2:
+		*x = some_lanes(c);
+		break;
+	default:
+		*x = ix_new(k, IX_LE, num(c, 1), something(c, op));
+	}
+	return true;
+}
+
+static bool bounds(Change *c, Op *op)
+{
+	int i = random_under(c->r, op->nix);
+	int by = random_under(c->r, 4) ? (random_under(c->r, 2) ? 1 : -1) : 2;
+	op->ix[i] = plus(c, op->ix[i], by);
+	return true;
+}
+
+/* A loop around what was done once. */
+static bool loop(Change *c, Op *op)
+{
+	Op *s = statement(op), *f = op_new(c->k, OP_FOR, op->loc);
+	static const int turns[] = {0, 2, 3, 33};
+	const Ix *n = num(c, turns[random_under(c->r, 4)]);
+	const IxFact *size = c->k->syms.n ? &c->k->syms.at[random_under(c->r, c->k->syms.n)] : NULL;
+	if (size && random_under(c->r, 2))
+		n = ix_ceil_div(c->k->ctx, ix_sym(c->k->ctx, size->name), num(c, 64));
+	op_sym(c->k, f, kernel_fresh(c->k, "again"));
+	op_ix(c->k, f, num(c, 0));
+	op_ix(c->k, f, n);
+	op_insert_before(s, f);
+	put_into(c, f, s);
+	return true;
+}
+
+static bool keep_all(void *user, const Op *op)
+{
+	(void)user, (void)op;
+	return true;
+}
+
+/* The last trip behind the loop, whether there is one or not. */
+static bool peel(Change *c, Op *op)
+{
+	Ctx *k = c->k->ctx;
+	const Ix *last = plus(c, op->ix[1], -1), *at, *n;
+	SymSub sub[3] = {{op->sym[0], last}};
+	int nsub = 1;
+	if (op->kind == OP_FOR_RING) {
+		at = ix_sub(k, ix_add(k, op->ix[2], last), op->ix[0]);
+		n = num(c, attrs_int(&op->attrs, A_SLOTS, 1));
+		sub[nsub++] = (SymSub){op->sym[1], ix_mod(k, at, n)};
+		sub[nsub++] = (SymSub){op->sym[2], ix_mod(k, ix_div(k, at, n), num(c, 2))};
+	}
+	Op *branch = op_new(c->k, OP_IF, op->loc);
+	op_ix(c->k, branch, num(c, 1));
+	op_insert_after(op, branch);
+	block_copy(c->k, op->body, op_body(c->k, branch), sub, nsub, keep_all, NULL);
+	op->ix[1] = last;
+	while (branch->body->last) {
+		Op *in = branch->body->last;
+		op_remove(in);
+		op_insert_after(branch, in);
+	}
+	op_remove(branch);
+	return true;
+}
+
+/* What TMA takes begins elsewhere in its slot. */
+static bool offset(Change *c, Op *op)
+{
+	static const int steps[] = {16, 128, 1024, 2048, 4096};
+	const Ix *by = num(c, steps[random_under(c->r, 5)]);
+	if (random_under(c->r, 2))
+		by = ix_mul(c->k->ctx, by, something(c, op));
+	op->ix[0] = ix_add(c->k->ctx, op->ix[0], by);
+	return true;
+}
+
+/* The same read or write, by some lanes, before that of all. */
+static bool by_some(Change *c, Op *op)
+{
+	Op *o = copy_of(c, op);
+	put_into(c, branch_before(c, random_under(c->r, 2) ? op : statement(op), some_lanes(c)), o);
+	return true;
+}
+
+/* A write by threads of what something else fills, before some other op. */
+static bool write_there(Change *c, Op *op)
+{
+	Op *at = pick(c, random_under(c->r, 2) ? is_arrive : acts), *o = copy_of(c, op), *load;
+	load = pick(c, is_tma);
+	if (!at || !load || load->in[0].val->type->elem != op->in[0].val->type->elem)
+		return false;
+	o->in[0].val = load->in[0].val;
+	o->in[0].at = at->nin && at->in[0].at ? at->in[0].at : num(c, 0);
+	op_insert_before(statement(at), o);
+	return true;
+}
+
+/* An accumulator is read through a view of its own, before some wgmma.wait or behind it. */
+static bool view(Change *c, Op *op)
+{
+	const Op *part = op->in[0].val->def;
+	Op *frag = part->in[0].val->def, *at = pick(c, is_mma_step), *p = copy_of(c, part);
+	Op *o = op_new(c->k, OP_CVT, op->loc);
+	if (!at || !frag || frag->kind != OP_FRAG)
+		return false;
+	op_insert_after(frag, p);
+	op_in(c->k, o, p->out, NULL);
+	op_result(c->k, o, kernel_fresh(c->k, op->out->name), op->out->type);
+	op_insert_after(at, o);
+	return true;
+}
+
+/* An op that orders, put before another. */
+static bool insert(Change *c, Op *op)
+{
+	Op *at = pick(c, acts);
+	op_insert_before(at, copy_of(c, op));
+	return true;
+}
+
+static bool exchange(Change *c, Op *op)
+{
+	Op *other = pick(c, acts), *a = copy_of(c, op), *b;
+	if (!other || other == op)
+		return false;
+	b = copy_of(c, other);
+	op_insert_before(op, b);
+	op_insert_before(other, a);
+	op_remove(op);
+	op_remove(other);
+	return true;
+}
+
+static bool registers(Change *c, Op *op)
+{
+	int64_t n = attrs_int(&op->attrs, A_REGS, 24);
+	if (random_under(c->r, 3) == 0) {
+		op_int(c->k, op, A_N, !attrs_int(&op->attrs, A_N, 0));
+		return true;
+	}
+	n += random_under(c->r, 2) ? 8 : -8;
+	op_int(c->k, op, A_REGS, n);
+	return true;
+}
+
+static bool sets_registers(const Op *op)
+{
+	return op->kind == OP_SETMAXNREG;
+}
+
+static const struct {
+	const char *what;
+	Wanted wanted;
+	bool (*change)(Change *c, Op *op);
+	int often;
+} changes[] = {
+	{"dropped", acts, drop, 6},
+	{"twice", acts, twice, 4},
+	{"moved", is_statement, move, 10},
+	{"moved out or in", is_statement, lift, 5},
+	{"another slot", has_slot, slot, 12},
+	{"another parity", is_wait, parity, 8},
+	{"another number", has_number, number, 6},
+	{"another count", is_arrive, count, 3},
+	{"another barrier", is_named, barrier, 3},
+	{"another buffer or barrier", acts, retarget, 4},
+	{"another mask", is_shared_load, mask, 3},
+	{"another rank", is_arrive, rank, 2},
+	{"for some lanes", is_statement, lanes, 8},
+	{"for all lanes", is_branch, unbranch, 4},
+	{"another condition", is_if, condition, 6},
+	{"other bounds", is_loop, bounds, 4},
+	{"in a loop", acts, loop, 3},
+	{"meetings in a loop", is_meeting, loop, 3},
+	{"last trip peeled", is_loop, peel, 4},
+	{"elsewhere in its slot", is_tma, offset, 4},
+	{"by some lanes before", is_read, by_some, 3},
+	{"by some lanes before", acts, by_some, 2},
+	{"written by threads", is_fill, write_there, 4},
+	{"through a view", is_cvt, view, 4},
+	{"put elsewhere too", orders, insert, 4},
+	{"exchanged", acts, exchange, 2},
+	{"other registers", sets_registers, registers, 1},
+};
+
+bool change_random(Kernel *k, Random *r, Buf *text)
+{
+	Change c = {k, r};
+	int all = 0, n;
+	size_t i = 0;
+	for (size_t j = 0; j < COUNTOF(changes); j++)
+		all += changes[j].often;
+	for (n = random_under(r, all); n >= changes[i].often; i++)
+		n -= changes[i].often;
+	Op *op = pick(&c, changes[i].wanted);
+	if (!op)
+		return false;
+	buf_printf(text, "%s%s: ", text->n ? "; " : "", changes[i].what);
+	op_print(op, text);
+	return changes[i].change(&c, op);
+}

@@ -1,0 +1,17 @@
+/* stepper_change.h - random changes of a ptx-stage kernel: what a wrong pass or a hand could write.
+ *     change_random(k, &r, text)  ->  "slot without modulo: mbar.arrive %ab.empty[slot - 1]"
+ */
+#ifndef DSL_TESTS_CHECK_STEPPER_CHANGE_H
+#define DSL_TESTS_CHECK_STEPPER_CHANGE_H
+
+#include "ir/ir.h"
+
+typedef struct {
+	uint64_t state;
+} Random;
+int random_under(Random *r, int n);
+
+/* false: there is no such place; text says what was changed. */
+bool change_random(Kernel *k, Random *r, Buf *text);
+
+#endif

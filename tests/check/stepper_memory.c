@@ -1,0 +1,105 @@
+/* stepper_memory.c - who touched each cell of shared memory, and what orders the next who does.
+ * Ordered: the part of his clock is at or behind the time. From the generic proxy to the async
+ * one a proxy fence must stand between, by who read where that was a read (on an H200 another's
+ * was not seen to help; PTX leaves it open); what is async orders by its completion.
+ */
+#include "stepper_memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_ordered(const Touch *before, const Touch *after, Clock by)
+{
+	const int *known = !before->generic || after->generic ? by.known
+			   : before->write                    ? by.fenced
+							      : by.own;
+	return known[before->part] >= before->time;
+}
+
+static void add(CellNow *c, const Touch *t)
+{
+	for (int i = 0; i < c->n; i++)
+		if (c->at[i].part == t->part && c->at[i].write == t->write) {
+			c->at[i] = *t;
+			return;
+		}
+	if (c->n == c->cap) {
+		c->cap = c->cap ? 2 * c->cap : 4;
+		c->at = realloc(c->at, sizeof *c->at * (size_t)c->cap);
+	}
+	c->at[c->n++] = *t;
+}
+
+static const char *race_name(const Touch *before, const Touch *after, Clock by)
+{
+	if (by.known[before->part] >= before->time)
+		return before->write ? after->write ? "race: no proxy fence from a write to a write"
+						    : "race: no proxy fence from a write to a read"
+				     : "race: no proxy fence from a read to a write";
+	return before->write ? after->write ? "race: a write behind a write"
+					    : "race: a read behind a write"
+			     : "race: a write behind a read";
+}
+
+static bool write_cell(Run *r, CellNow *c, const Touch *t, int slot)
+{
+	bool unread = c->written && c->loaded && r->read[c->slot] < c->written;
+	if (unread)
+		return run_fail(r, "what was loaded is overwritten before anyone read the slot",
+				t->op, NULL);
+	c->n = 0;
+	add(c, t);
+	c->written = r->now;
+	c->slot = slot;
+	c->loaded = t->op->kind == OP_TMA_LOAD;
+	return true;
+}
+
+static bool touch_cell(Run *r, CellNow *c, Clock by, const Touch *t, int slot)
+{
+	for (int i = 0; i < c->n; i++) {
+		const Touch *b = &c->at[i];
+		if ((b->write || t->write) && !is_ordered(b, t, by))
+			return run_fail(r, race_name(b, t, by), t->op, b->op);
+	}
+	if (t->write)
+		return write_cell(r, c, t, slot);
+	if (!c->written && !r->by_threads[slot]) /* those need not fill a slot whole */
+		return run_fail(r, "a read of what nobody wrote", t->op, NULL);
+	add(c, t);
+	return true;
+}
+
+bool memory_touch(Run *r, int cta, const Foot *f, int class, Clock by, Touch touch, int slot)
+{
+	CellNow *cells = r->cells + (size_t)cta * (size_t)r->t->ncells;
+	r->now++;
+	if (touch.write && touch.generic)
+		r->by_threads[cta * r->t->slots + slot] = true;
+	for (int i = 0; i < f->ncells[class]; i++)
+		if (!touch_cell(r, &cells[f->cells[class][i]], by, &touch,
+				cta * r->t->slots + slot))
+			return false;
+	if (!touch.write)
+		r->read[cta * r->t->slots + slot] = r->now;
+	return true;
+}
+
+/* What threads wrote somebody read. */
+bool memory_end(Run *r)
+{
+	for (int i = 0; i < r->t->ctas * r->t->ncells; i++) {
+		const CellNow *c = &r->cells[i];
+		if (c->written && !c->loaded && r->read[c->slot] < c->written)
+			return run_fail(r, "what was written is never read",
+					c->n ? c->at[0].op : NULL, NULL);
+	}
+	return true;
+}
+
+void memory_free(Run *r)
+{
+	for (int i = 0; i < r->t->ctas * r->t->ncells; i++)
+		free(r->cells[i].at);
+	free(r->cells);
+}

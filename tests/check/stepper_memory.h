@@ -1,0 +1,86 @@
+/* stepper_memory.h - private to stepper_run.c and stepper_memory.c: one interleaving on its way. */
+#ifndef DSL_TESTS_CHECK_STEPPER_MEMORY_H
+#define DSL_TESTS_CHECK_STEPPER_MEMORY_H
+
+#include "stepper.h"
+
+/* What is known of each part: known: it is over; fenced: and a proxy fence stands between; own: one
+ * by who did it; inits: and it is an init with its fence. The four lie behind each other. */
+typedef struct {
+	int *known, *fenced, *own, *inits;
+} Clock;
+enum { CLOCKS = 4 };
+
+/* A read or a write of a cell that no later write is ordered behind. */
+typedef struct {
+	int part, time;
+	bool write, generic;
+	const Op *op;
+} Touch;
+typedef struct {
+	Touch *at;
+	int n, cap;
+	uint64_t written; /* when, of the run; 0: never */
+	int slot;         /* that the last write filled */
+	bool loaded;      /* by it */
+} CellNow;
+
+typedef struct {
+	bool made;
+	int by, when; /* part, time of the init */
+	int count, pending, phase;
+	int64_t tx;
+	int landed; /* the last phase in which a load did, from 1 */
+	Clock sum, done;
+} BarNow;
+
+typedef struct {
+	int phase, arrived, threads;
+	Clock sum;
+} MeetNow;
+
+typedef struct {
+	const PtxStep *step;
+	int cta, warp, index, *seen;
+	Clock clock;
+} LoadNow;
+
+typedef struct {
+	int at, standing; /* step; 1 + the phase it stands in */
+	bool gone;
+	Clock waited;
+	int sets, set_at;                                    /* registers */
+	int groups, groups_done;                             /* of wgmmas */
+	int bulk[LANES], bulk_done[LANES], last_bulk[LANES]; /* groups of each class */
+	int regs;
+} WarpNow;
+
+typedef struct {
+	PtxTrace *t;
+	Finding *out;
+	bool wrong;
+	uint64_t random, now;
+	WarpNow *warp;
+	Clock *clock; /* of each part that is a class of lanes */
+	CellNow *cells;
+	uint64_t *read;   /* of each slot: when it was read last */
+	bool *by_threads; /* of each slot: threads have written to it */
+	BarNow *bars;
+	MeetNow *named, cluster;
+	LoadNow *loads;
+	int nloads, cap_loads;
+	int *pool; /* registers of each CTA that are free */
+	int *sent; /* [cta][part]: time of the last arrival at another CTA */
+	Clock scratch;
+	int alive;
+} Run;
+
+bool run_fail(Run *r, const char *what, const Op *op, const Op *other); /* false */
+void clock_join(const Run *r, Clock to, Clock from);
+Clock clock_new(Run *r);
+/* One access of cells; `generic`: through that proxy. */
+bool memory_touch(Run *r, int cta, const Foot *f, int class, Clock by, Touch touch, int slot);
+bool memory_end(Run *r);
+void memory_free(Run *r);
+
+#endif

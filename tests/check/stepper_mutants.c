@@ -1,0 +1,330 @@
+/* stepper_mutants - changes kernels at random and judges each mutant twice: by the verifier, for
+ * all sizes, and by the stepper, in random interleavings at a few sizes. They must agree:
+ *     stepper_mutants [-n MUTANTS] [-s SECONDS] [-r SEED] [-o ONLY] [-v] KERNEL.ir...
+ * What is proved fails in none of 200 interleavings at five sizes; what is refuted by a run fails
+ * at sizes that make this run. Mutant i of a seed is the same in every call. */
+#include "stepper_change.h"
+#include "passes/check/check.h"
+#include "stepper.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+	SIZES = 5,
+	INTERLEAVINGS = 40,
+	POOL = 24,
+	REPLAYS = 15,
+	KERNELS = 64,
+	MOST_SLOTS = 9,
+	MOST_WHYS = 8
+};
+
+typedef enum { PROVED, REFUTED, REFUTED_SILENT, UNDECIDED, NO_KERNEL, WRONG, VERDICTS } Verdict;
+static const char *const verdict_names[VERDICTS] = {
+	"proved",  "refuted by a run", "refuted without one",
+	"neither", "no kernels",       "judged differently"};
+
+typedef struct {
+	const char *file;
+	char *text;
+	size_t size;
+	int slots;
+	Ctx *c;
+	Sizes pool[POOL];
+	bool good[POOL];
+} Base;
+
+typedef struct {
+	int mutants, kernels;
+	double seconds;
+	uint64_t seed;
+	int only;
+	bool verbose;
+	Base base[KERNELS];
+	int total[VERDICTS];
+	int skipped; /* sizes that give no run */
+} Judge;
+
+static double now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ------------------------------------------------------------------ the stepper's word */
+/* The first interleaving that fails; false: none does, or the sizes give no run. */
+static bool fails_at(Judge *j, const Kernel *k, const Sizes *s, int runs, uint64_t seed,
+		     Finding *out)
+{
+	const char *why = NULL;
+	Arena *arena = arena_new();
+	PtxTrace *t = stepper_trace(arena, k, s, &why);
+	bool fails = false;
+	j->skipped += !t;
+	for (int i = 0; t && i < runs && !fails; i++)
+		fails = !stepper_run(t, seed + (uint64_t)i, out);
+	arena_free(arena);
+	return fails;
+}
+
+static void print_sizes(const Sizes *s)
+{
+	for (int i = 0; i < s->n; i++)
+		printf(" %s=%lld", s->at[i].name, (long long)s->at[i].value);
+	printf(" sms=%d cluster=%d lane=%d: %d tiles of %d trips", (int)s->sms, (int)s->cluster,
+	       s->leader, s->tiles, s->trips);
+}
+
+/* Small, large and odd: at most one lap, several, none. */
+static void make_sizes(Base *b, const Kernel *k, uint64_t seed)
+{
+	for (int i = 0; i < POOL; i++) {
+		Random r = {seed * 977 + (uint64_t)i};
+		random_under(&r, 2);
+		int tiles = 1 + random_under(&r, 6);
+		int trips = i % 4 == 3 ? random_under(&r, 3) : random_under(&r, 2 * b->slots + 3);
+		b->good[i] = stepper_sizes(k, seed + (uint64_t)i, tiles, trips, false, &b->pool[i]);
+	}
+}
+
+static bool some_sizes(const Kernel *k, const Base *b, int i, Sizes *out)
+{
+	*out = b->pool[i % POOL];
+	for (int n = 0; n < out->n; n++)
+		out->at[n].name = ctx_str(k->ctx, out->at[n].name);
+	return b->good[i % POOL];
+}
+
+static bool fails_somewhere(Judge *j, const Kernel *k, const Base *b, uint64_t seed, Sizes *at,
+			    Finding *out)
+{
+	for (int i = 0; i < SIZES; i++)
+		if (some_sizes(k, b, (int)(seed % POOL) + i, at) &&
+		    fails_at(j, k, at, INTERLEAVINGS, seed + (uint64_t)(i * INTERLEAVINGS), out))
+			return true;
+	return false;
+}
+
+/* ------------------------------------------------------------------ the verifier's word */
+/* "the shortest run that shows it has 3 tiles of 2 trips" in one of its notes. */
+static bool run_of(const Ctx *c, int *tiles, int *trips, int *by_tma)
+{
+	static const char words[] = "the shortest run that shows it has ";
+	for (const DiagMsg *m = diag_first(c); m; m = m->next)
+		for (const DiagMsg *n = m->notes; n; n = n->next) {
+			const char *s = strstr(n->text, words), *is;
+			if (!s)
+				continue;
+			*by_tma = -1;
+			is = strstr(s, "_by_tma is ");
+			if (is)
+				*by_tma = is[11] - '0';
+			s += sizeof words - 1;
+			*tiles = atoi(s);
+			s = strstr(s, " of ");
+			*trips = s ? atoi(s + 4) : 0;
+			return s != NULL;
+		}
+	return false;
+}
+
+static void set_choices(const Kernel *k, Sizes *s, int by_tma)
+{
+	for (const Op *op = k->body.first; op && by_tma >= 0; op = op->next)
+		for (int i = 0; op->kind == OP_TMAP && i < op->nsym; i++)
+			for (int n = 0; n < s->n; n++)
+				if (s->at[n].name == op->sym[i])
+					s->at[n].value = by_tma;
+}
+
+/* Whether the refutation's run fails here too; true as well where no sizes make it. */
+static bool replays(Judge *j, const Kernel *k, uint64_t seed, Sizes *at, Finding *out)
+{
+	int tiles, trips, by_tma, found = 0;
+	int most = attrs_get(&k->attrs, A_TILE_BOX) ? 6 * REPLAYS : REPLAYS; /* tiles differ */
+	if (!run_of(k->ctx, &tiles, &trips, &by_tma))
+		return true;
+	for (int i = 0; i < most && found < most / 3; i++) {
+		/* Where loops differ by a trip, either number may be meant. */
+		int more = i % 3 == 2;
+		if (!stepper_sizes(k, seed + (uint64_t)i, tiles, trips + more, true, at))
+			continue;
+		found++;
+		set_choices(k, at, by_tma);
+		if (fails_at(j, k, at, INTERLEAVINGS, seed + (uint64_t)(i * INTERLEAVINGS), out))
+			return true;
+	}
+	return !found;
+}
+
+/* Claims that are neither of a hang nor of a race in that run: one count at a barrier whenever it
+ * is met; whole slots that are read. */
+static bool is_stricter(const char *why)
+{
+	return strstr(why, " warps, the others with ") || strstr(why, " is never read");
+}
+
+static Verdict judge(Judge *j, const Kernel *k, const Base *b, uint64_t seed, Sizes *at,
+		     Finding *out, const char **why)
+{
+	CheckResult r;
+	int tiles, trips, by_tma;
+	switch (check_kernel(k, NULL, &r)) {
+	case CHECK_PROVED:
+		*why = "proved, and fails";
+		return fails_somewhere(j, k, b, seed, at, out) ? WRONG : PROVED;
+	case CHECK_REFUTED:
+		*why = r.why;
+		if (!run_of(k->ctx, &tiles, &trips, &by_tma) || is_stricter(r.why))
+			return REFUTED_SILENT;
+		return replays(j, k, seed, at, out) ? REFUTED : WRONG;
+	default:
+		return UNDECIDED;
+	}
+}
+
+/* ------------------------------------------------------------------ mutants */
+static void print_kernel(const Kernel *k, const char *name)
+{
+	Buf b = {0};
+	FILE *f = fopen(name, "w");
+	kernel_print(k, &b);
+	if (f) {
+		fwrite(b.s, 1, b.n, f);
+		fclose(f);
+	}
+	buf_free(&b);
+}
+
+static Verdict one(Judge *j, int number)
+{
+	Random r = {j->seed * 1000003u + (uint64_t)number};
+	for (int i = 0; i < 3; i++)
+		random_under(&r, 2);
+	const Base *b = &j->base[random_under(&r, j->kernels)];
+	Ctx *c = ctx_new();
+	Module *m = module_parse(c, ctx_src(c, b->file, b->text, b->size));
+	Kernel *k = m && m->kernels.n ? m->kernels.at[0] : NULL;
+	Buf text = {0};
+	Verdict v = NO_KERNEL;
+	const char *why = NULL;
+	bool ok = k != NULL;
+	for (int i = random_under(&r, 4) ? 1 : 2; i > 0 && ok; i--)
+		ok = change_random(k, &r, &text);
+	Sizes at = {0};
+	Finding found = {0};
+	if (ok && kernel_verify(k, &why))
+		v = judge(j, k, b, r.state >> 8, &at, &found, &why);
+	if (v == WRONG || j->verbose)
+		printf("%s mutant %d of seed %llu, %s: %s: %s\n", v == WRONG ? "WRONG" : "     ",
+		       number, (unsigned long long)j->seed, b->file, verdict_names[v], text.s);
+	if (v == WRONG) {
+		printf("  %s: %s %s; at", why, found.what ? found.what : "and nothing fails",
+		       found.what ? found.text : "");
+		print_sizes(&at);
+		printf("\n");
+		fflush(stdout);
+	}
+	if (j->only >= 0)
+		print_kernel(k, "mutant.ir");
+	buf_free(&text);
+	ctx_free(c);
+	return v;
+}
+
+/* ------------------------------------------------------------------ all */
+static int most_slots(const Kernel *k)
+{
+	int64_t most = 1;
+	for (const Op *op = k->body.first; op; op = op->next)
+		if (op->kind == OP_MBARRIER && attrs_int(&op->attrs, A_SLOTS, 1) > most)
+			most = attrs_int(&op->attrs, A_SLOTS, 1);
+	return most > MOST_SLOTS ? MOST_SLOTS : (int)most;
+}
+
+/* As it stands it is right: of another kernel mutants say nothing. */
+static bool read_base(Judge *j, const char *file)
+{
+	enum { MOST = 1 << 20 };
+	Base *b = &j->base[j->kernels];
+	FILE *f = j->kernels < KERNELS ? fopen(file, "r") : NULL;
+	if (!f)
+		return false;
+	*b = (Base){.file = file, .text = malloc(MOST)};
+	b->size = fread(b->text, 1, MOST - 1, f);
+	fclose(f);
+	Ctx *c = ctx_new();
+	Module *m = module_parse(c, ctx_src(c, file, b->text, b->size));
+	Kernel *k = m && m->kernels.n ? m->kernels.at[0] : NULL;
+	bool ok = false;
+	b->c = c;
+	if (k) {
+		Sizes at = {0};
+		Finding found = {0};
+		const char *why;
+		b->slots = most_slots(k);
+		make_sizes(b, k, j->seed);
+		ok = judge(j, k, b, j->seed, &at, &found, &why) == PROVED;
+		if (!ok) {
+			printf("%s: as it is: %s %s %s at", file, why ? why : "", found.what,
+			       found.text);
+			print_sizes(&at);
+			printf("\n");
+		}
+	}
+	j->kernels++;
+	return ok;
+}
+
+static void print_total(const Judge *j, int n, double seconds)
+{
+	printf("mutants: %d of %d kernels, seed %llu, %.0f s:", n, j->kernels,
+	       (unsigned long long)j->seed, seconds);
+	for (int v = 0; v < VERDICTS; v++)
+		printf("%s %d %s", v ? "," : "", j->total[v], verdict_names[v]);
+	printf("\n");
+}
+
+static bool read_options(Judge *j, int argc, char **argv)
+{
+	bool good = true;
+	for (int i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "-v") == 0)
+			j->verbose = true;
+		else if (strcmp(argv[i], "-n") == 0 && i + 1 < argc)
+			j->mutants = atoi(argv[++i]);
+		else if (strcmp(argv[i], "-s") == 0 && i + 1 < argc)
+			j->seconds = atof(argv[++i]);
+		else if (strcmp(argv[i], "-r") == 0 && i + 1 < argc)
+			j->seed = (uint64_t)atoll(argv[++i]);
+		else if (strcmp(argv[i], "-o") == 0 && i + 1 < argc)
+			j->only = atoi(argv[++i]);
+		else
+			good &= read_base(j, argv[i]);
+	}
+	return good && j->kernels;
+}
+
+int main(int argc, char **argv)
+{
+	static Judge j = {.mutants = 1000, .seed = 1, .only = -1, .seconds = 1e9};
+	double start = now();
+	int n = 0;
+	if (!read_options(&j, argc, argv))
+		return 1;
+	if (j.only >= 0)
+		return one(&j, j.only) == WRONG;
+	for (; n < j.mutants && now() - start < j.seconds; n++)
+		j.total[one(&j, n)]++;
+	print_total(&j, n, now() - start);
+	for (int i = 0; i < j.kernels; i++) {
+		ctx_free(j.base[i].c);
+		free(j.base[i].text);
+	}
+	/* Most mutants are kernels, and both judges have their say on many. */
+	return j.total[WRONG] || 5 * j.total[PROVED] < n / 2 || 5 * j.total[REFUTED] < n / 2;
+}

@@ -1,0 +1,33 @@
+#!/bin/sh
+# Random changes of kernels of every schedule, judged by the verifier and by the stepper.
+#   stepper_mutants.sh DSLC MUTANTS ROOT SCRATCH few|all [OPTION...]      options of stepper_mutants.c
+set -eu
+dslc=$1 mutants=$2 root=$3 scratch=$4 how=$5
+shift 5
+rm -rf "$scratch"
+mkdir -p "$scratch"
+ir()
+{
+	name=$1 file=$root/tests/e2e/$2.gemm
+	shift 2
+	"$dslc" -q -Wno-N0401 --emit=ir -o "$scratch/$name.ir" "$file" "$@"
+}
+
+for schedule in none-off none-on cooperative-off cooperative-on pingpong-on; do
+	roles=${schedule%-*} persistent=${schedule#*-}
+	ir "$schedule" schedules -DR="$roles" -DP="$persistent" -DbN=96 -DS=3
+	ir "$schedule-blend" blend -DR="$roles" -DP="$persistent" -DbN=96 -DS=3
+	[ "$how" = all ] || continue
+	ir "$schedule-40" blend -DR="$roles" -DP="$persistent" -DbN=40 -DS=2
+	ir "$schedule-64" schedules -DR="$roles" -DP="$persistent" -DW=1 -DbM=64 -DbN=64 -DS=6 -DI=2
+done
+ir pingpong-slice schedules -DR=pingpong -DP=on -DbN=64 -DS=3 -DCM=2 -DX=slice
+if [ "$how" = all ]; then
+	ir cooperative-32 schedules -DR=cooperative -DP=on -DbN=64 -DbK=32 -DS=8
+	ir cooperative-leader schedules -DR=cooperative -DP=off -DbN=64 -DS=3 -DCN=2 -DX=leader
+	ir cooperative-four schedules -DR=cooperative -DP=on -DbN=64 -DS=3 -DCM=2 -DCN=2 -DX=leader
+	ir pingpong-blend-slice blend -DR=pingpong -DP=on -DbN=96 -DS=3 -DCM=2
+	ir cooperative-boxes boxes -DR=cooperative -DBM=3 -DCM=2
+	ir none-boxes boxes -DR=none -DBM=2 -DCM=2
+fi
+"$mutants" "$@" "$scratch"/*.ir

@@ -1,0 +1,196 @@
+/* stepper_names.c - index expressions with a value for each lane of a warp.
+ *     lane / 16 + k  ->  0 0 .. 1 1 .. plus k */
+#include "stepper.h"
+
+#include "ir/ptrmap.h"
+
+#include <string.h>
+
+struct LaneNames {
+	PtrMap map;
+};
+
+LaneNames *names_new(Arena *arena)
+{
+	LaneNames *n = NEW(arena, LaneNames);
+	n->map.arena = arena;
+	return n;
+}
+
+void names_bind(LaneNames *n, const char *name, const LaneValue *v)
+{
+	LaneValue *at = ptrmap_get(&n->map, name);
+	if (!at) {
+		at = NEW(n->map.arena, LaneValue);
+		ptrmap_set(&n->map, name, at);
+	}
+	*at = *v;
+}
+
+static void set_all(LaneValue *v, int64_t x)
+{
+	v->bad = 0;
+	v->varies = false;
+	for (int i = 0; i < LANES; i++)
+		v->at[i] = x;
+}
+
+void names_bind_int(LaneNames *n, const char *name, int64_t x)
+{
+	LaneValue v;
+	set_all(&v, x);
+	names_bind(n, name, &v);
+}
+
+static bool divide(IxKind kind, int64_t a, int64_t b, int64_t *out)
+{
+	if (b <= 0)
+		return false;
+	int64_t q = a / b - (a % b < 0);
+	*out = kind == IX_DIV ? q : a - q * b;
+	return true;
+}
+
+/* What the language says of each operator; false: it has no value. */
+static bool apply(IxKind kind, int64_t a, int64_t b, int64_t *out)
+{
+	switch ((int)kind) {
+	case IX_MIN:
+		*out = a < b ? a : b;
+		return true;
+	case IX_MAX:
+		*out = a > b ? a : b;
+		return true;
+	case IX_XOR:
+		*out = a ^ b;
+		return true;
+	case IX_SHL:
+		return b >= 0 && b <= 62 && !__builtin_mul_overflow(a, (int64_t)1 << b, out);
+	case IX_SHR:
+		*out = b >= 0 && b <= 62 ? a >> b : 0;
+		return b >= 0 && b <= 62;
+	case IX_MUL:
+		return !__builtin_mul_overflow(a, b, out);
+	case IX_DIV:
+	case IX_MOD:
+		return divide(kind, a, b, out);
+	case IX_ADD:
+		return !__builtin_add_overflow(a, b, out);
+	case IX_LT:
+		*out = a < b;
+		return true;
+	case IX_LE:
+		*out = a <= b;
+		return true;
+	case IX_EQ:
+		*out = a == b;
+		return true;
+	case IX_NE:
+		*out = a != b;
+		return true;
+	case IX_AND:
+		*out = a && b;
+		return true;
+	case IX_OR:
+		*out = a || b;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void eval_leaf(const LaneNames *n, const Ix *x, LaneValue *out)
+{
+	const LaneValue *v = x->kind == IX_SYM ? ptrmap_get(&n->map, x->name) : NULL;
+	if (v) {
+		*out = *v;
+	} else {
+		set_all(out, x->value);
+		out->bad = x->kind == IX_SYM ? ALL_LANES : 0;
+	}
+}
+
+void names_eval(const LaneNames *n, const Ix *x, LaneValue *out)
+{
+	if (!x->a) {
+		eval_leaf(n, x, out);
+		return;
+	}
+	LaneValue b;
+	names_eval(n, x->a, out);
+	names_eval(n, x->b, &b);
+	out->varies |= b.varies;
+	out->bad |= b.bad;
+	if (!out->varies) {
+		int64_t v = 0;
+		bool ok = apply(x->kind, out->at[0], b.at[0], &v);
+		uint32_t bad = out->bad;
+		set_all(out, v);
+		out->bad = ok ? bad : ALL_LANES;
+		return;
+	}
+	for (int i = 0; i < LANES; i++)
+		if (!apply(x->kind, out->at[i], b.at[i], &out->at[i]))
+			out->bad |= 1u << i;
+}
+
+bool names_int(const LaneNames *n, const Ix *x, int64_t *out)
+{
+	LaneValue v;
+	names_eval(n, x, &v);
+	*out = v.at[0];
+	return !v.bad && !v.varies;
+}
+
+/* ------------------------------------------------------------------ what the hardware binds */
+static void bind(LaneNames *n, Ctx *c, const char *name, int64_t v)
+{
+	names_bind_int(n, ctx_str(c, name), v);
+}
+
+void names_of_sizes(LaneNames *n, Ctx *c, const Sizes *s)
+{
+	bind(n, c, "sms", s->sms);
+	for (int i = 0; i < s->n; i++)
+		names_bind_int(n, s->at[i].name, s->at[i].value);
+}
+
+int cluster_ctas(const Kernel *k)
+{
+	const Attr *a = attrs_get(&k->attrs, A_CLUSTER);
+	return a && a->n == 2 ? (int)(a->i[0] * a->i[1]) : 1;
+}
+
+int64_t launch_ctas(const Kernel *k, const LaneNames *n)
+{
+	int64_t all = 1;
+	for (const Op *op = k->body.first; op; op = op->next)
+		for (int i = 0; op->kind == OP_LAUNCH && i < op->nix; i++) {
+			int64_t v;
+			if (!names_int(n, op->ix[i], &v) || v <= 0)
+				return 0;
+			all *= v;
+		}
+	return all;
+}
+
+void names_of_cta(LaneNames *n, Ctx *c, const Sizes *s, int64_t ctas, int cluster_size, int rank)
+{
+	bind(n, c, "ctas", ctas);
+	bind(n, c, "clusters", ctas / cluster_size);
+	bind(n, c, "cluster", s->cluster);
+	bind(n, c, "rank", rank);
+	bind(n, c, "cta", s->cluster * cluster_size + rank);
+}
+
+void names_of_warp(LaneNames *n, Ctx *c, int warp)
+{
+	LaneValue lane = {.varies = true}, tid = {.varies = true};
+	for (int i = 0; i < LANES; i++) {
+		lane.at[i] = i;
+		tid.at[i] = warp * LANES + i;
+	}
+	bind(n, c, "warp", warp);
+	names_bind(n, ctx_str(c, "lane"), &lane);
+	names_bind(n, ctx_str(c, "tid"), &tid);
+}

@@ -1,0 +1,673 @@
+/* stepper_run.c - one interleaving of the warps of a cluster and of the loads on their way, in a
+ * random order: some go before others, with a change of mind at times. A load lands at any time
+ * from its issue on. A wgmma and a store read from their issue until the wait for their group: that
+ * is where knowledge of them comes from, so their reads count as made at once and known then. */
+#include "stepper_memory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_TX = (1 << 20) - 1 };
+
+/* ------------------------------------------------------------------ clocks */
+bool run_fail(Run *r, const char *what, const Op *op, const Op *other)
+{
+	Buf a = {0}, b = {0};
+	if (r->wrong)
+		return false;
+	r->wrong = true;
+	r->out->what = what;
+	r->out->op = op;
+	r->out->other = other;
+	if (op)
+		op_print(op, &a);
+	if (other)
+		op_print(other, &b);
+	snprintf(r->out->text, sizeof r->out->text, "%.70s%s%.70s", op ? a.s : "",
+		 other ? " | " : "", other ? b.s : "");
+	buf_free(&a);
+	buf_free(&b);
+	return false;
+}
+
+Clock clock_new(Run *r)
+{
+	int n = r->t->parts;
+	int *at = calloc((size_t)(n * CLOCKS), sizeof *at);
+	return (Clock){at, at + n, at + 2 * n, at + 3 * n};
+}
+
+static void clock_free(Clock c)
+{
+	free(c.known);
+}
+
+void clock_join(const Run *r, Clock to, Clock from)
+{
+	for (int i = 0; i < CLOCKS * r->t->parts; i++)
+		to.known[i] = to.known[i] > from.known[i] ? to.known[i] : from.known[i];
+}
+
+static void clock_copy(const Run *r, Clock to, Clock from)
+{
+	memcpy(to.known, from.known, sizeof *to.known * (size_t)(CLOCKS * r->t->parts));
+}
+
+#define EACH_CLASS(c, w, lanes_)                \
+	for (int c = 0; c < (w)->nclasses; c++) \
+		if ((w)->classes[c] & (lanes_))
+
+static const PtxWarp *warp_of(const Run *r, int w)
+{
+	return &r->t->warp[w];
+}
+
+static Clock clock_of(const Run *r, int w, int class)
+{
+	return r->clock[warp_of(r, w)->first_part + class];
+}
+
+static void give(Run *r, int w, uint32_t lanes, Clock to)
+{
+	EACH_CLASS(c, warp_of(r, w), lanes)
+	clock_join(r, to, clock_of(r, w, c));
+}
+
+static void take(Run *r, int w, uint32_t lanes, Clock from)
+{
+	EACH_CLASS(c, warp_of(r, w), lanes)
+	clock_join(r, clock_of(r, w, c), from);
+}
+
+/* ------------------------------------------------------------------ what hangs on the order */
+static bool same_phase(Run *r, int *seen, int phase, const Op *op)
+{
+	if (*seen && *seen != phase + 1)
+		return run_fail(r, "the phase that a step meets depends on the order", op, NULL);
+	*seen = phase + 1;
+	return true;
+}
+
+static int *seen_of(const Run *r, int w)
+{
+	return &warp_of(r, w)->seen[r->warp[w].at * r->t->ctas];
+}
+
+/* ------------------------------------------------------------------ mbarriers */
+static BarNow *bar_of(const Run *r, int cta, int bar)
+{
+	return &r->bars[cta * r->t->bars + bar];
+}
+
+static bool is_made(Run *r, const BarNow *b, Clock by, const Op *op)
+{
+	if (b->made && by.inits[b->by] >= b->when)
+		return true;
+	return run_fail(r, "a barrier whose init is not known to be done and fenced", op, NULL);
+}
+
+static void complete(Run *r, int cta, int bar)
+{
+	BarNow *b = bar_of(r, cta, bar);
+	if (b->pending || b->tx)
+		return;
+	b->phase++;
+	b->pending = b->count;
+	clock_copy(r, b->done, b->sum);
+	b->done.known[r->t->bar_part + cta * r->t->bars + bar] = b->phase;
+}
+
+static bool arrive(Run *r, int w, const PtxStep *s, int n, int64_t bytes)
+{
+	BarNow *b = bar_of(r, s->cta, s->bar);
+	int class = 0;
+	EACH_CLASS(c, warp_of(r, w), s->lanes)
+	class = c;
+	if (!is_made(r, b, clock_of(r, w, class), s->op))
+		return false;
+	if (!same_phase(r, seen_of(r, w), b->phase, s->op))
+		return false;
+	give(r, w, s->lanes, b->sum);
+	b->pending -= n;
+	b->tx += bytes;
+	if (b->pending < 0)
+		return run_fail(r, "more arrivals than the barrier counts", s->op, NULL);
+	if (b->tx > MOST_TX)
+		return run_fail(r, "more bytes than a barrier counts", s->op, NULL);
+	if (s->cta != warp_of(r, w)->cta)
+		r->sent[s->cta * r->t->parts + warp_of(r, w)->first_part + class] =
+			r->warp[w].at + 1;
+	complete(r, s->cta, s->bar);
+	return true;
+}
+
+static bool init(Run *r, int w, const PtxStep *s)
+{
+	BarNow *b = bar_of(r, s->cta, s->bar);
+	if (b->made)
+		return run_fail(r, "a barrier that is made twice", s->op, NULL);
+	b->made = true;
+	b->count = b->pending = s->n;
+	b->when = r->warp[w].at + 1;
+	EACH_CLASS(c, warp_of(r, w), s->lanes)
+	b->by = warp_of(r, w)->first_part + c;
+	return true;
+}
+
+static bool all_know_init(Run *r, int w, const PtxStep *s, const BarNow *b)
+{
+	EACH_CLASS(c, warp_of(r, w), s->lanes)
+	if (!is_made(r, b, clock_of(r, w, c), s->op))
+		return false;
+	return true;
+}
+
+/* false: not now, or wrong */
+static bool wait(Run *r, int w, const PtxStep *s)
+{
+	BarNow *b = bar_of(r, s->cta, s->bar);
+	if (!all_know_init(r, w, s, b) || (b->phase & 1) == s->n)
+		return false;
+	if (!same_phase(r, seen_of(r, w), b->phase, s->op))
+		return false;
+	take(r, w, s->lanes, b->done);
+	clock_join(r, r->warp[w].waited, b->done);
+	return true;
+}
+
+/* ------------------------------------------------------------------ loads */
+static bool global_ok(Run *r, int w, const PtxStep *s)
+{
+	if (!s->global || !r->t->waits_for_grid)
+		return true;
+	EACH_CLASS(c, warp_of(r, w), s->lanes)
+	if (!clock_of(r, w, c).known[r->t->grid_part])
+		return run_fail(r, "global memory before earlier launches are over", s->op, NULL);
+	return true;
+}
+
+static bool issue(Run *r, int w, const PtxStep *s)
+{
+	int class = 0;
+	EACH_CLASS(c, warp_of(r, w), s->lanes)
+	class = c;
+	for (int cta = 0; cta < r->t->ctas; cta++) {
+		if (!(s->cta >> cta & 1))
+			continue;
+		if (!is_made(r, bar_of(r, cta, s->bar), clock_of(r, w, class), s->op))
+			return false;
+		if (r->nloads == r->cap_loads) {
+			r->cap_loads = r->cap_loads ? 2 * r->cap_loads : 16;
+			r->loads = realloc(r->loads, sizeof *r->loads * (size_t)r->cap_loads);
+		}
+		LoadNow *l = &r->loads[r->nloads++];
+		*l = (LoadNow){s, cta, w, r->warp[w].at, seen_of(r, w) + cta, clock_new(r)};
+		clock_copy(r, l->clock, clock_of(r, w, class));
+	}
+	return true;
+}
+
+static bool is_gone(const Run *r, int cta)
+{
+	for (int i = 0; i < r->t->cta_warps; i++)
+		if (!r->warp[cta * r->t->cta_warps + i].gone)
+			return false;
+	return true;
+}
+
+static bool land(Run *r, int i)
+{
+	LoadNow l = r->loads[i];
+	BarNow *b = bar_of(r, l.cta, l.step->bar);
+	Touch t = {.part = r->t->bar_part + l.cta * r->t->bars + l.step->bar,
+		   .time = b->phase + 1,
+		   .write = true,
+		   .op = l.step->op};
+	r->loads[i] = r->loads[--r->nloads];
+	bool ok = !is_gone(r, l.cta) ||
+		  run_fail(r, "a load lands in a CTA that has exited", l.step->op, NULL);
+	ok = ok && same_phase(r, l.seen, b->phase, l.step->op) &&
+	     memory_touch(r, l.cta, &r->t->feet.at[l.step->foot], 0, l.clock, t, l.step->slot);
+	b->tx -= l.step->bytes;
+	b->landed = b->phase + 1;
+	if (ok && b->tx < -MOST_TX)
+		ok = run_fail(r, "more bytes than a barrier counts", l.step->op, NULL);
+	complete(r, l.cta, l.step->bar);
+	clock_free(l.clock);
+	return ok;
+}
+
+/* ------------------------------------------------------------------ other accesses */
+static bool generic(Run *r, int w, const PtxStep *s)
+{
+	const Foot *f = &r->t->feet.at[s->foot];
+	bool write = s->kind == OP_STMATRIX || s->kind == OP_ST_SHARED;
+	EACH_CLASS(c, warp_of(r, w), s->lanes)
+	{
+		Touch t = {.part = warp_of(r, w)->first_part + c,
+			   .time = r->warp[w].at + 1,
+			   .write = write,
+			   .generic = true,
+			   .op = s->op};
+		if (!memory_touch(r, s->cta, f, c, clock_of(r, w, c), t, s->slot))
+			return false;
+	}
+	return true;
+}
+
+static bool wgmma(Run *r, int w, const PtxStep *s)
+{
+	Touch t = {.part = warp_of(r, w)->mma_part, .time = r->warp[w].groups + 1, .op = s->op};
+	memset(r->scratch.known, 0, sizeof(int) * (size_t)(CLOCKS * r->t->parts));
+	give(r, w, ALL_LANES, r->scratch);
+	return memory_touch(r, s->cta, &r->t->feet.at[s->foot], 0, r->scratch, t, s->slot) &&
+	       memory_touch(r, s->cta, &r->t->feet.at[s->foot2], 0, r->scratch, t, s->n);
+}
+
+static bool bulk_store(Run *r, int w, const PtxStep *s)
+{
+	EACH_CLASS(c, warp_of(r, w), s->lanes)
+	{
+		Touch t = {.part = warp_of(r, w)->bulk_part[c],
+			   .time = r->warp[w].bulk[c] + 1,
+			   .op = s->op};
+		r->warp[w].last_bulk[c] = t.time;
+		if (!memory_touch(r, s->cta, &r->t->feet.at[s->foot], 0, clock_of(r, w, c), t,
+				  s->slot))
+			return false;
+	}
+	return true;
+}
+
+static void bulk_wait(Run *r, int w, const PtxStep *s)
+{
+	EACH_CLASS(c, warp_of(r, w), s->lanes)
+	{
+		int part = warp_of(r, w)->bulk_part[c], done = r->warp[w].bulk[c] - s->n;
+		if (part >= 0 && done > r->warp[w].bulk_done[c])
+			clock_of(r, w, c).known[part] = r->warp[w].bulk_done[c] = done;
+	}
+}
+
+static void mma_wait(Run *r, int w, const PtxStep *s)
+{
+	int part = warp_of(r, w)->mma_part, done = r->warp[w].groups - s->n;
+	if (part < 0 || done <= r->warp[w].groups_done)
+		return;
+	r->warp[w].groups_done = done;
+	EACH_CLASS(c, warp_of(r, w), ALL_LANES)
+	clock_of(r, w, c).known[part] = done;
+}
+
+static void fence(Run *r, int w, const PtxStep *s)
+{
+	EACH_CLASS(c, warp_of(r, w), s->lanes)
+	{
+		Clock k = clock_of(r, w, c);
+		k.own[warp_of(r, w)->first_part + c] = r->warp[w].at + 1;
+		for (int i = 0; i < r->t->parts; i++)
+			k.fenced[i] = k.known[i] > k.fenced[i] ? k.known[i] : k.fenced[i];
+	}
+}
+
+/* ------------------------------------------------------------------ meetings */
+static void come_together(Run *r, int w)
+{
+	memset(r->scratch.known, 0, sizeof(int) * (size_t)(CLOCKS * r->t->parts));
+	give(r, w, ALL_LANES, r->scratch);
+	take(r, w, ALL_LANES, r->scratch);
+}
+
+/* All who stand there go on, and know what all knew. */
+static void release(Run *r, MeetNow *m, int kind_of_cluster, int cta, int bar)
+{
+	for (int w = 0; w < r->t->warps; w++) {
+		const PtxStep *s = &warp_of(r, w)->steps.at[r->warp[w].at];
+		bool here = kind_of_cluster
+				    ? s->kind == OP_BAR_CLUSTER
+				    : s->cta == cta && s->bar == bar && s->kind != OP_BAR_CLUSTER;
+		if (!here || r->warp[w].standing != m->phase + 1)
+			continue;
+		take(r, w, ALL_LANES, m->sum);
+		r->warp[w].standing = 0;
+		r->warp[w].at++;
+	}
+	m->phase++;
+	m->arrived = 0;
+}
+
+static bool meet(Run *r, int w, const PtxStep *s, bool stay)
+{
+	MeetNow *m = &r->named[s->cta * NAMED_BARRIERS + s->bar];
+	if (r->warp[w].standing)
+		return false;
+	if (m->arrived && m->threads != s->n)
+		return run_fail(r, "warps meet at one barrier with other counts", s->op, NULL);
+	if (!same_phase(r, seen_of(r, w), m->phase, s->op))
+		return false;
+	m->threads = s->n;
+	m->arrived += LANES;
+	give(r, w, ALL_LANES, m->sum);
+	if (stay)
+		r->warp[w].standing = m->phase + 1;
+	else
+		r->warp[w].at++;
+	if (m->arrived >= m->threads)
+		release(r, m, 0, s->cta, s->bar);
+	return true;
+}
+
+static void cluster_complete(Run *r)
+{
+	if (r->cluster.arrived && r->cluster.arrived == r->alive)
+		release(r, &r->cluster, 1, 0, 0);
+}
+
+static bool meet_cluster(Run *r, int w, const PtxStep *s)
+{
+	if (r->warp[w].standing)
+		return false;
+	if (!same_phase(r, seen_of(r, w), r->cluster.phase, s->op))
+		return false;
+	r->warp[w].standing = r->cluster.phase + 1;
+	r->cluster.arrived++;
+	EACH_CLASS(c, warp_of(r, w), ALL_LANES)
+	{
+		Clock k = clock_of(r, w, c), sum = r->cluster.sum;
+		if (!s->relaxed)
+			clock_join(r, sum, k);
+		for (int i = 0; i < r->t->parts; i++)
+			sum.inits[i] = k.inits[i] > sum.inits[i] ? k.inits[i] : sum.inits[i];
+	}
+	cluster_complete(r);
+	return true;
+}
+
+/* ------------------------------------------------------------------ registers */
+/* The other warps of its warpgroup are known to be through with the last one. */
+static bool others_have_set(Run *r, int w)
+{
+	int first = w - warp_of(r, w)->number % GROUP_WARPS;
+	for (int i = first; i < first + GROUP_WARPS && r->warp[w].sets; i++) {
+		int part = warp_of(r, i)->first_part;
+		if (i != w && (r->warp[i].sets < r->warp[w].sets ||
+			       (r->warp[i].sets == r->warp[w].sets &&
+				clock_of(r, w, 0).known[part] < r->warp[i].set_at)))
+			return false;
+	}
+	return true;
+}
+
+static bool set_registers(Run *r, int w, const PtxStep *s)
+{
+	int more = ((int)s->bytes - r->warp[w].regs) * LANES, *pool = &r->pool[s->cta];
+	if (!others_have_set(r, w))
+		return run_fail(r, "setmaxnreg twice, and the warpgroup did not meet between",
+				s->op, NULL);
+	if (more && (more > 0) != (s->n == 1))
+		return run_fail(r, "setmaxnreg the wrong way", s->op, NULL);
+	if (more > *pool)
+		return false;
+	*pool -= more;
+	r->warp[w].regs = (int)s->bytes;
+	r->warp[w].sets++;
+	r->warp[w].set_at = r->warp[w].at + 1;
+	return true;
+}
+
+/* ------------------------------------------------------------------ exit */
+static bool leave(Run *r, int w)
+{
+	WarpNow *now = &r->warp[w];
+	EACH_CLASS(c, warp_of(r, w), ALL_LANES)
+	if (now->last_bulk[c] > now->bulk_done[c])
+		return run_fail(r, "exits while a store still reads", NULL, NULL);
+	now->gone = true;
+	r->alive--;
+	cluster_complete(r);
+	return true;
+}
+
+static bool is_known_in(const Run *r, int cta, int part, int time)
+{
+	for (int w = cta * r->t->cta_warps; w < (cta + 1) * r->t->cta_warps; w++)
+		EACH_CLASS(c, warp_of(r, w), ALL_LANES)
+	if (clock_of(r, w, c).known[part] >= time)
+		return true;
+	return false;
+}
+
+static bool bars_end(Run *r)
+{
+	const PtxTrace *t = r->t;
+	for (int i = 0; i < t->ctas * t->bars; i++) {
+		const BarNow *b = &r->bars[i];
+		if (b->tx)
+			return run_fail(r, "at the end bytes announced and delivered differ", NULL,
+					NULL);
+		if (b->landed && !is_known_in(r, i / t->bars, t->bar_part + i, b->landed))
+			return run_fail(r, "a load that no warp of its CTA waits for", NULL, NULL);
+	}
+	for (int cta = 0; cta < t->ctas; cta++)
+		for (int p = 0; p < t->parts; p++)
+			if (r->sent[cta * t->parts + p] &&
+			    !is_known_in(r, cta, p, r->sent[cta * t->parts + p]))
+				return run_fail(r, "an arrival at a CTA that may have exited", NULL,
+						NULL);
+	return true;
+}
+
+/* ------------------------------------------------------------------ steps */
+/* Those that go on by themselves; false: not now, or wrong. */
+static bool step(Run *r, int w, const PtxStep *s)
+{
+	switch (s->kind) {
+	case OP_LDMATRIX:
+	case OP_STMATRIX:
+	case OP_LD_SHARED:
+	case OP_ST_SHARED:
+	case OP_ST_STAGED:
+		return generic(r, w, s);
+	case OP_TMA_LOAD:
+		return issue(r, w, s);
+	case OP_TMA_STORE:
+		return bulk_store(r, w, s);
+	case OP_WGMMA:
+		return wgmma(r, w, s);
+	case OP_MBAR_INIT:
+		return init(r, w, s);
+	case OP_MBAR_EXPECT:
+		return arrive(r, w, s, 1, s->bytes);
+	case OP_MBAR_ARRIVE:
+		return arrive(r, w, s, s->n, 0);
+	case OP_MBAR_WAIT:
+		return wait(r, w, s);
+	case OP_SETMAXNREG:
+		return set_registers(r, w, s);
+	case STEP_EXIT:
+		return leave(r, w);
+	case STEP_LOOK:
+		r->read[s->cta * r->t->slots + s->slot] = ++r->now;
+		return true;
+	case OP_FENCE_ASYNC:
+		fence(r, w, s);
+		return true;
+	case OP_BULK_WAIT:
+	case OP_BULK_WAIT_READ:
+		bulk_wait(r, w, s);
+		return true;
+	case OP_WGMMA_WAIT:
+		mma_wait(r, w, s);
+		return true;
+	case OP_WGMMA_COMMIT:
+		r->warp[w].groups++;
+		return true;
+	case OP_BAR_WARP:
+		come_together(r, w);
+		return true;
+	case STEP_TOGETHER:
+		take(r, w, ALL_LANES, r->warp[w].waited);
+		return true;
+	case OP_FENCE_INIT:
+		EACH_CLASS(c, warp_of(r, w), s->lanes)
+		clock_of(r, w, c).inits[warp_of(r, w)->first_part + c] = r->warp[w].at + 1;
+		return true;
+	case OP_BULK_COMMIT:
+		EACH_CLASS(c, warp_of(r, w), s->lanes)
+		r->warp[w].bulk[c]++;
+		return true;
+	case OP_GRID_WAIT:
+		r->warp[w].waited.known[r->t->grid_part] = 1;
+		EACH_CLASS(c, warp_of(r, w), s->lanes)
+		clock_of(r, w, c).known[r->t->grid_part] = 1;
+		return true;
+	default:
+		return true;
+	}
+}
+
+/* One step of a warp; false: it cannot now, or it is wrong. */
+static bool advance(Run *r, int w)
+{
+	WarpNow *now = &r->warp[w];
+	const PtxStep *s = &warp_of(r, w)->steps.at[now->at];
+	if (now->gone)
+		return false;
+	EACH_CLASS(c, warp_of(r, w), s->lanes)
+	{
+		int part = warp_of(r, w)->first_part + c;
+		clock_of(r, w, c).known[part] = now->at + 1;
+	}
+	if (s->kind == OP_BAR_CTA || s->kind == OP_BAR_SYNC || s->kind == OP_BAR_ARRIVE)
+		return meet(r, w, s, s->kind != OP_BAR_ARRIVE);
+	if (s->kind == OP_BAR_CLUSTER)
+		return meet_cluster(r, w, s);
+	if (!global_ok(r, w, s) || !step(r, w, s))
+		return false;
+	now->at += !now->gone;
+	return true;
+}
+
+/* ------------------------------------------------------------------ orders */
+static int below(Run *r, int n)
+{
+	r->random = r->random * 6364136223846793005u + 1442695040888963407u;
+	return (int)((r->random >> 33) % (uint64_t)n);
+}
+
+static void swap(Run *r, int *order, int i, int n)
+{
+	int j = i + below(r, n - i), was = order[i];
+	order[i] = order[j];
+	order[j] = was;
+}
+
+enum { CHANGING, RANDOM, STEADY, STYLES = 4 };
+
+/* Warps, and behind them the loads on their way as one. */
+static bool one_move(Run *r, int *order, int style)
+{
+	int n = r->t->warps + 1;
+	if (style == RANDOM || (style == CHANGING && !below(r, 12)))
+		swap(r, order, below(r, n), n);
+	if (style == RANDOM)
+		swap(r, order, 0, n);
+	for (int i = 0; i < n && !r->wrong; i++) {
+		if (order[i] == r->t->warps ? r->nloads && land(r, below(r, r->nloads))
+					    : advance(r, order[i]))
+			return true;
+	}
+	return false;
+}
+
+static void walk(Run *r)
+{
+	int n = r->t->warps + 1, *order = calloc((size_t)n, sizeof *order);
+	int style = below(r, STYLES);
+	for (int i = 0; i < n; i++)
+		order[i] = i;
+	for (int i = 0; i < n; i++)
+		swap(r, order, i, n);
+	while (one_move(r, order, style))
+		;
+	free(order);
+	for (int w = 0; w < r->t->warps && !r->wrong; w++)
+		if (!r->warp[w].gone)
+			run_fail(r, "hang", warp_of(r, w)->steps.at[r->warp[w].at].op, NULL);
+	if (!r->wrong && bars_end(r))
+		memory_end(r);
+}
+
+/* ------------------------------------------------------------------ a run */
+static void begin(Run *r)
+{
+	const PtxTrace *t = r->t;
+	int threads = t->cta_warps * LANES;
+	int regs = target_entry_regs(target_by_name(t->k->target), threads);
+	r->warp = calloc((size_t)t->warps, sizeof *r->warp);
+	r->clock = calloc((size_t)t->parts, sizeof *r->clock);
+	r->cells = calloc((size_t)(t->ctas * t->ncells + 1), sizeof *r->cells);
+	r->read = calloc((size_t)(t->ctas * t->slots + 1), sizeof *r->read);
+	r->by_threads = calloc((size_t)(t->ctas * t->slots + 1), sizeof *r->by_threads);
+	r->bars = calloc((size_t)(t->ctas * t->bars + 1), sizeof *r->bars);
+	r->named = calloc((size_t)(t->ctas * NAMED_BARRIERS), sizeof *r->named);
+	r->pool = calloc((size_t)t->ctas, sizeof *r->pool);
+	r->sent = calloc((size_t)(t->ctas * t->parts), sizeof *r->sent);
+	r->scratch = clock_new(r);
+	r->cluster.sum = clock_new(r);
+	r->alive = t->warps;
+	for (int i = 0; i < t->warps; i++) {
+		r->warp[i].waited = clock_new(r);
+		r->warp[i].regs = regs;
+		for (int c = 0; c < t->warp[i].nclasses; c++)
+			r->clock[t->warp[i].first_part + c] = clock_new(r);
+	}
+	for (int i = 0; i < t->ctas * t->bars; i++) {
+		r->bars[i].sum = clock_new(r);
+		r->bars[i].done = clock_new(r);
+	}
+	for (int i = 0; i < t->ctas * NAMED_BARRIERS; i++)
+		r->named[i].sum = clock_new(r);
+}
+
+static void end(Run *r)
+{
+	const PtxTrace *t = r->t;
+	for (int i = 0; i < t->warps; i++)
+		clock_free(r->warp[i].waited);
+	for (int i = 0; i < t->parts; i++)
+		clock_free(r->clock[i]);
+	for (int i = 0; i < t->ctas * t->bars; i++) {
+		clock_free(r->bars[i].sum);
+		clock_free(r->bars[i].done);
+	}
+	for (int i = 0; i < t->ctas * NAMED_BARRIERS; i++)
+		clock_free(r->named[i].sum);
+	for (int i = 0; i < r->nloads; i++)
+		clock_free(r->loads[i].clock);
+	clock_free(r->scratch);
+	clock_free(r->cluster.sum);
+	memory_free(r);
+	free(r->warp);
+	free(r->clock);
+	free(r->read);
+	free(r->by_threads);
+	free(r->bars);
+	free(r->named);
+	free(r->loads);
+	free(r->pool);
+	free(r->sent);
+}
+
+bool stepper_run(PtxTrace *t, uint64_t seed, Finding *out)
+{
+	Run r = {.t = t, .out = out, .random = seed * 2654435761u + 12345};
+	*out = (Finding){0};
+	if (t->wrong)
+		return run_fail(&r, t->wrong, t->wrong_at, NULL);
+	begin(&r);
+	walk(&r);
+	end(&r);
+	return !r.wrong;
+}
