@@ -346,9 +346,14 @@ static bool has_unfenced(Run *r)
 	return some != 0;
 }
 
-/* By some lanes it orders nothing that others read. */
+/* By some lanes it orders nothing that others read; mask: these are all that read and write. */
 static bool fence(Run *r, const Step *st)
 {
+	AgentState *a = agent_of(r->m, r->s, r->agent);
+	if (st->lanes < WARP_LANES && st->mask) {
+		fence_reads(r);
+		memcpy(a->fenced, a->wrote, sizeof a->fenced);
+	}
 	if (st->lanes < WARP_LANES)
 		return !has_unfenced(r) || run_wrong(r, WHY_FENCE_LANES, -1, -1, -1);
 	fence_reads(r);

@@ -102,27 +102,37 @@ static bool is_of_all(const Items *items, uint64_t kinds)
 	return false;
 }
 
-static void fence_for(Items *items, const Lanes *who)
+static void fence_for(Items *items, const Lanes *who, int lanes)
 {
 	for (int i = 0; i < items->n; i++) {
 		Item *it = items->at[i];
-		if (is_partial(it, 1u << STEP_FENCE) && does_for(it, who))
-			it->step.lanes = 32;
-		fence_for(&it->body, who);
+		if (is_partial(it, 1u << STEP_FENCE) && does_for(it, who)) {
+			it->step.lanes = (int8_t)lanes;
+			it->step.mask = 1;
+		}
+		fence_for(&it->body, who, lanes);
 	}
 }
 
-/* A fence by those lanes that do all that the warp does to memory is as good as one by all. */
+static void fence_where(Script *s, uint64_t kinds, int lanes)
+{
+	Lanes who = lanes_that(s, kinds);
+	bool by_all = false;
+	for (int seg = 0; seg < SEG_COUNT; seg++)
+		by_all |= is_of_all(&s->seg[seg], kinds);
+	for (int seg = 0; seg < SEG_COUNT && !by_all; seg++)
+		fence_for(&s->seg[seg], &who, lanes);
+}
+
+/* A fence by those lanes that read and write is one for all that the warp read and wrote; by those
+ * that do all that the warp does to memory it is as good as one by all. */
 static void fence_apart(Script *s)
 {
-	uint64_t kinds = 1u << STEP_READ | 1u << STEP_WRITE | 1u << STEP_MMA | 1u << STEP_STORE |
-			 1u << STEP_LOAD | 1u << STEP_ARRIVE | 1u << STEP_EXPECT;
-	Lanes who = lanes_that(s, kinds);
-	for (int seg = 0; seg < SEG_COUNT; seg++)
-		if (is_of_all(&s->seg[seg], kinds))
-			return;
-	for (int seg = 0; seg < SEG_COUNT; seg++)
-		fence_for(&s->seg[seg], &who);
+	uint64_t touches = 1u << STEP_READ | 1u << STEP_WRITE;
+	uint64_t others = 1u << STEP_MMA | 1u << STEP_STORE | 1u << STEP_LOAD | 1u << STEP_ARRIVE |
+			  1u << STEP_EXPECT;
+	fence_where(s, touches, 1);
+	fence_where(s, touches | others, 32);
 }
 
 void read_own(Script *s)
