@@ -14,6 +14,7 @@ enum {
 	MAX_PERIOD = 512,
 	MAX_CLAMP = 64,
 	MOST_LAPS = 4,
+	LEAST_TRIPS = -8,
 	ANY_STATES = 400
 };
 
@@ -141,6 +142,17 @@ static void find_periods(Program *p)
 			p->m.cells[i].slots = 0;
 }
 
+/* A loop of fewer than no trips has none: which, matters only where the count is used outside. */
+static bool counts_near_zero(Program *p)
+{
+	Words *w = &p->words;
+	int used = 0;
+	for (int seg = 0; seg < SEG_INNER; seg++)
+		used |= p->uses[seg] & 8;
+	w->trips_lo = used || w->trips_lo > 0 ? w->trips_lo : 0;
+	return w->trips_lo >= LEAST_TRIPS;
+}
+
 /* ------------------------------------------------------------------ answers */
 static CheckVerdict unknown(Program *p, CheckResult *out, Loc loc, const char *limit)
 {
@@ -198,6 +210,10 @@ static CheckVerdict prove(Program *p, const CheckOpt *opt, CheckResult *out)
 	find_periods(p);
 	if (p->words.tile_period > MAX_PERIOD || p->words.trip_period > MAX_PERIOD)
 		return unknown(p, out, p->k->loc, "slots recur after more than 512 iterations");
+	if (!counts_near_zero(p))
+		return unknown(p, out, p->k->loc,
+			       "the verifier does not follow a main loop whose trip count may be "
+			       "far below 0");
 	machine_overlaps(&p->m);
 	program_even(p);
 	WordsLimits limits = {p->least,

@@ -9,10 +9,7 @@ typedef struct {
 	bool nested;
 } AllLoops;
 
-enum {
-	MAX_TURNS = 8,
-	LEAST_TRIPS = -8 /* loops of so many have none, and what stands behind them knows which */
-};
+enum { MAX_TURNS = 8 };
 
 /* trip = core + more */
 static const Ix *core_of(const Ix *trip, int64_t *more)
@@ -162,9 +159,6 @@ static bool share_trips(Reader *r, const AllLoops *all, int depth)
 	if (!x)
 		return true;
 	r->trips = x->trip;
-	if (x->lo < LEAST_TRIPS)
-		return read_problem(r, D_W0411, x->op->loc,
-				    "a main loop whose trip count may be far below 0");
 	w->trips_lo = x->lo;
 	w->trips_hi = x->hi;
 	read_residue(r, x->trip, &w->trips_mod, &w->trips_res);
