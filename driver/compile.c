@@ -171,6 +171,28 @@ static bool run_passes(Compile *c)
 }
 
 /* ------------------------------------------------------------------ the proof */
+/* "M, N and K"; "" where sizes are numbers */
+static void put_names(const Kernel *k, Buf *b)
+{
+	for (int i = 0; i < k->syms.n; i++)
+		buf_printf(b, "%s%s",
+			   !i                  ? " for all "
+			   : i + 1 < k->syms.n ? ", "
+					       : " and ",
+			   k->syms.at[i].name);
+}
+
+static void say_proved(Compile *c, const Kernel *k, const CheckResult *r)
+{
+	Buf *b = &c->out->verified;
+	buf_printf(b, "%s: verified", k->name);
+	put_names(k, b);
+	buf_printf(b,
+		   ": no hang, no race on slots, bytes as announced; --explain=verify says what "
+		   "that takes for granted (%d states, %.1f ms)\n",
+		   r->states, r->seconds * 1e3);
+}
+
 static void check_one(Compile *c, const Kernel *k)
 {
 	CheckOpt co = {c->opt->verify};
@@ -179,10 +201,7 @@ static void check_one(Compile *c, const Kernel *k)
 	c->out->times.check += r.seconds;
 	c->out->times.states += r.states;
 	if (v == CHECK_PROVED)
-		buf_printf(&c->out->verified,
-			   "%s: verified: deadlock-free, race-free, bytes exact for all M, N, K "
-			   "(%d states, %.1f ms)\n",
-			   k->name, r.states, r.seconds * 1e3);
+		say_proved(c, k, &r);
 }
 
 /* What is at the ptx stage is proved; the other stages have no barriers to look at. */

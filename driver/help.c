@@ -155,8 +155,34 @@ bool options_help(Buf *out, const char *category)
 	return false;
 }
 
+static void add_claim(Buf *out, const char *text)
+{
+	buf_printf(out, "- ");
+	add_wrapped(out, text, 2);
+}
+
+/* What a proof says and what it takes for granted. */
+static void explain_verify(Buf *out)
+{
+	add_wrapped(out,
+		    "verify: A kernel that is verified has these properties, for every value of "
+		    "its sizes that its where clauses allow, every number of tiles and every order "
+		    "in which its warps and copies run.",
+		    0);
+	buf_printf(out, "\n");
+#define PROVED(text) add_claim(out, text);
+#include "driver/claims.def"
+	buf_printf(out, "\nThis is proved of its IR. It is taken for granted that:\n\n");
+#define ASSUMED(text) add_claim(out, text);
+#include "driver/claims.def"
+}
+
 bool explain_code(Buf *out, const char *code)
 {
+	if (strcmp(code, "verify") == 0) {
+		explain_verify(out);
+		return true;
+	}
 	for (int i = 0; i < D_COUNT; i++) {
 		if (strcmp(diag_rows[i].code, code) != 0)
 			continue;

@@ -323,13 +323,14 @@ static int compile_one(const Options *o, const char *input)
 	flush(stderr, &j.out.printed);
 	flush(stderr, &log);
 	tool_messages(j.ctx, o);
-	if (!o->quiet && !o->json)
-		flush(stderr, &j.out.verified);
 	if (ok && o->report_resources && j.out.manifest.n)
 		resource_report(j.out.manifest.s, &times);
 	if (ok && o->time_report)
 		time_report(&j.out.times, &times);
 	flush(stderr, &times);
+	bool asked = o->verbose || o->command == CMD_CHECK;
+	if (ok && asked && !o->quiet && !o->json) /* last: what failed later says nothing of it */
+		flush(stderr, &j.out.verified);
 	int code = ok ? EXIT_OK : j.out.exit_code ? j.out.exit_code : EXIT_DIAGS;
 	compile_out_free(&j.out);
 	buf_free(&text);
@@ -377,7 +378,9 @@ static int say_explanation(const Options *o)
 {
 	Buf text = {0};
 	if (!explain_code(&text, o->explain)) {
-		tool_usage("there is no message '%s'; codes look like E0201 and W0601", o->explain);
+		tool_usage("there is no message '%s'; codes look like E0201 and W0601; verify says "
+			   "what is proved",
+			   o->explain);
 		return EXIT_USAGE;
 	}
 	flush(stdout, &text);

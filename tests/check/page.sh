@@ -18,3 +18,12 @@ code=0
 "$dslc" check k.ir >out 2>&1 || code=$?
 [ $code = 1 ] || { echo "exit code $code"; exit 1; }
 sed '/^$/,$d' out | diff page -
+
+# What --explain=verify claims is what the page says, word by word.
+tr -s ' \n' '  ' <"$root/docs/verification.md" >flat
+"$dslc" --explain=verify | awk '/^- / { printf "\n" } /^$/ { printf "\n" } { printf "%s ", $0 }' |
+	sed -n 's/  */ /g; s/ *$//; s/^- //p' >claims
+[ "$(wc -l <claims)" -ge 20 ] || { echo "few claims"; exit 1; }
+while IFS= read -r claim; do
+	grep -qF -- "$claim" flat || { echo "not on the page: $claim"; exit 1; }
+done <claims

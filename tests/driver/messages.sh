@@ -64,7 +64,8 @@ sed -n 1p out | grep -q '^//' || fail "stdout begins with something else than PT
 
 # what is proved
 expect 0 check small.gemm
-has err "small: verified: deadlock-free, race-free, bytes exact for all M, N, K ("
+has err "small: verified for all M, K and N: no hang, no race on slots, bytes as announced" \
+	"--explain=verify"
 empty out
 absent small.cubin
 expect 0 check -q small.gemm
@@ -72,7 +73,10 @@ empty err
 expect 0 -S --verify=off small.gemm -o x.ptx
 empty err
 expect 0 -S --verify=full --time-report small.gemm -o x.ptx
-has err "small: verified:" "check: " " states"
+has err "check: " " states"
+expect 0 --explain=verify
+has out "no warp waits for ever" "taken for granted" "Scheduling is fair."
+empty err
 rm x.ptx
 expect 2 check --size M=1 small.gemm
 has err "--size is not an option of dslc check"

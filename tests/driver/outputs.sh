@@ -4,7 +4,12 @@
 
 # names
 expect 0 small.gemm
-has err "small: verified: deadlock-free, race-free, bytes exact for all M, N, K ("
+empty err
+expect 0 -v small.gemm
+has err "small: verified for all M, K and N: no hang, no race on slots, bytes as announced"
+tail -n 1 err | grep -q ": verified " || fail "what was proved is not said last"
+expect 1 -v small.gemm -o nowhere/x.cubin
+lacks err ": verified "
 expect 0 -q small.gemm
 exists small.cubin
 empty out

@@ -10,8 +10,9 @@ n=0
 try()
 {
 	n=$((n + 1))
-	"$dslc" "$file" "$@" -o "$scratch/$n.cubin" 2>"$scratch/err" &&
-		[ "$(grep -c ': verified: ' "$scratch/err")" = "$(wc -l <"$scratch/err")" ] &&
+	"$dslc" -v "$file" "$@" -o "$scratch/$n.cubin" 2>"$scratch/err" &&
+		tail -n 1 "$scratch/err" | grep -q ': verified ' &&
+		! grep -qE '(warning|error|note)\[' "$scratch/err" &&
 		[ -s "$scratch/err" ] ||
 		{ echo "$*:"; cat "$scratch/err"; exit 1; }
 }
