@@ -193,6 +193,7 @@ static const DevOps cuda_ops = {
 	.module_unload = cuda_module_unload,
 	.launch = cuda_launch,
 	.launch_raw = cuda_launch_raw,
+	.global = cuda_global,
 	.map = cuda_map,
 };
 

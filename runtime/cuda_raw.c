@@ -1,5 +1,5 @@
-/* cuda_raw.c - launches and tensor maps that no manifest describes, on a GPU: dsl_launch_raw,
- * dsl_tensor_map. */
+/* cuda_raw.c - what no manifest describes, on a GPU: dsl_launch_raw, dsl_tensor_map,
+ * dsl_module_global. */
 #include "runtime/cu.h"
 
 #include <string.h>
@@ -119,4 +119,20 @@ dsl_status cuda_map(dsl_device *dev, const dsl_map *m, void *out)
 	if (r == CUDA_SUCCESS)
 		memcpy(out, &map, sizeof map);
 	return cuda_status(cuda_of(dev), "cuTensorMapEncodeTiled", r);
+}
+
+dsl_status cuda_global(dsl_device *dev, dsl_module *mod, const char *name, dsl_addr *addr,
+		       size_t *size)
+{
+	Scope s;
+	CUdeviceptr at = 0;
+	dsl_status st = cuda_scope_enter(&s, cuda_of(dev));
+	if (st)
+		return st;
+	CUresult r = s.d->cu.ModuleGetGlobal(&at, size, mod->handle, name);
+	*addr = at;
+	if (r != CUDA_ERROR_NOT_FOUND)
+		return scope_end(&s, "cuModuleGetGlobal", r);
+	cuda_scope_leave(&s);
+	return detail_fail(DSL_ERR_GLOBAL_NAME, "the module has no variable %.80s", name);
 }

@@ -91,6 +91,12 @@ DSL_API dsl_status dsl_module_unload(dsl_module *mod);
 DSL_API const char *dsl_module_manifest(const dsl_module *mod); /* JSON */
 DSL_API const char *dsl_module_ptx(const dsl_module *mod);      /* NULL where it carries none */
 
+/* A variable of the module, by its name in PTX: __device__ or __constant__, or a .global or .const
+ * of a PTX text. Copies read and set it as memory of the device (a constant while no kernel runs);
+ * its address ends with the module. size may be NULL. */
+DSL_API dsl_status dsl_module_global(dsl_module *mod, const char *name, dsl_addr *addr,
+				     size_t *size);
+
 /* elf.c: a section of a cubin in memory, without a device: ".dslc.manifest", ".dslc.ptx", both
  * NUL-terminated, which size does not count. *data points into bytes. */
 DSL_API dsl_status dsl_cubin_section(const void *bytes, size_t size, const char *name,

@@ -190,7 +190,10 @@ dsl_status dsl_module_load_data(dsl_device *dev, const void *bytes, size_t size,
 	return st;
 }
 
-/* The whole file, also where its size is not known before (a pipe). */
+enum { FILE_LIMIT = 256 << 20 }; /* bytes of a module: some files have no end */
+
+/* The whole file, also where its size is not known before (a pipe); of one beyond the limit a bit
+ * more than that. */
 static unsigned char *file_bytes(FILE *f, size_t *size)
 {
 	size_t cap = 1 << 16;
@@ -198,7 +201,7 @@ static unsigned char *file_bytes(FILE *f, size_t *size)
 	*size = 0;
 	while (at) {
 		*size += fread(at + *size, 1, cap - *size, f);
-		if (*size < cap)
+		if (*size < cap || *size > FILE_LIMIT)
 			break;
 		more = realloc(at, cap *= 2);
 		if (!more)
@@ -226,6 +229,9 @@ dsl_status dsl_module_load(dsl_device *dev, const char *path, dsl_module **out)
 		st = detail_fail(DSL_ERR_MEMORY, "%s: no memory to read it", path);
 	else if (broken)
 		st = detail_fail(DSL_ERR_FILE, "%s: %s", path, strerror(error));
+	else if (size > FILE_LIMIT)
+		st = detail_fail(DSL_ERR_FILE, "%s: more than %d MiB, which no module has", path,
+				 FILE_LIMIT >> 20);
 	else
 		st = dsl_module_load_data(dev, bytes, size, out);
 	free(bytes);
@@ -274,6 +280,18 @@ void modules_free(dsl_device *dev)
 {
 	while (dev->modules)
 		module_drop(&dev->modules);
+}
+
+dsl_status dsl_module_global(dsl_module *mod, const char *name, dsl_addr *addr, size_t *size)
+{
+	size_t bytes = 0;
+	if (!mod || !name || !addr)
+		return detail_null("dsl_module_global", !mod ? "mod" : !name ? "name" : "addr");
+	*addr = 0;
+	dsl_status st = mod->dev->ops->global(mod->dev, mod, name, addr, &bytes);
+	if (!st && size)
+		*size = bytes;
+	return st;
 }
 
 const char *dsl_module_manifest(const dsl_module *mod)

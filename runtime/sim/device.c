@@ -352,6 +352,15 @@ static dsl_status sim_launch_raw(dsl_device *dev, dsl_module *mod, const char *k
 	return run(sim_of(dev), &s);
 }
 
+static dsl_status sim_variable(dsl_device *dev, dsl_module *mod, const char *name, dsl_addr *addr,
+			       size_t *size)
+{
+	(void)dev;
+	return sim_global(mod->handle, name, addr, size)
+		       ? DSL_OK
+		       : detail_fail(DSL_ERR_GLOBAL_NAME, "the module has no variable %.80s", name);
+}
+
 static dsl_status sim_map(dsl_device *dev, const dsl_map *m, void *out)
 {
 	SimMap s = {.base = m->base, .rank = m->rank, .swizzle = m->swizzle};
@@ -389,6 +398,7 @@ static const DevOps sim_ops = {
 	.module_unload = sim_module_unload,
 	.launch = sim_launch,
 	.launch_raw = sim_launch_raw,
+	.global = sim_variable,
 	.map = sim_map,
 };
 

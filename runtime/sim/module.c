@@ -179,6 +179,16 @@ const char *sim_kernel_lacks(const struct SimModule *m, const char *kernel, cons
 	return NULL;
 }
 
+bool sim_global(const struct SimModule *m, const char *name, u64 *addr, u64 *size)
+{
+	s64 at;
+	if (!map_get(&m->global_names, name, &at))
+		return false;
+	*addr = m->globals[at].addr;
+	*size = m->globals[at].size;
+	return true;
+}
+
 u32 sim_param_count(const struct SimModule *m, const char *kernel)
 {
 	const Code *c = code_find(m, kernel);

@@ -177,7 +177,7 @@ static bool name_arg(Dec *d, const PtxOperand *o, char c, u32 width, Arg *out, c
 		return true;
 	}
 	if (def && def->kind != D_FAMILY)
-		return constant(d, out, width == 4 ? 4 : 8, (u64)(def->value + o->imm));
+		return constant(d, out, width == 4 ? 4 : 8, (u64)def->value + (u64)o->imm);
 	if (map_get(&d->m->global_names, o->name, &global))
 		return constant(d, out, 8, d->m->globals[global].addr + (u64)o->imm);
 	if (strcmp(o->name, "WARP_SZ") == 0 && !o->imm)

@@ -93,6 +93,8 @@ bool sim_kernel_find(const struct SimModule *mod, const char *name);
  * its line; NULL: none. Such a kernel can be launched; a thread that gets there reports it. */
 const char *sim_kernel_lacks(const struct SimModule *mod, const char *kernel, const char **what,
 			     int *line);
+/* Where a global or constant variable is; false: there is none. */
+bool sim_global(const struct SimModule *mod, const char *name, u64 *addr, u64 *size);
 /* Parameters of a kernel: how many, and where number i is in the buffer. */
 u32 sim_param_count(const struct SimModule *mod, const char *kernel);
 void sim_param(const struct SimModule *mod, const char *kernel, u32 i, u32 *offset, u32 *size);

@@ -163,7 +163,7 @@ expect 1 sim nothere.ptx --grid 1 --block 1
 has err "nothere.ptx: No such file or directory"
 printf '.version 8.0\n.target sm_90\n.address_size 64\n.entry k()\n{\nfrob.u32 1;\nret;\n}\n' >new.ptx
 expect 1 sim new.ptx --grid 1 --block 1
-has err "line 6: unknown instruction frob.u32"
+has err "not simulated: PTX line 6, CTA 0,0,0 warp 0 lane 0: frob.u32: unknown instruction"
 expect 0 sim --help
 has out "--arg tma:ELEM:BUFFER"
 

@@ -427,6 +427,24 @@ static void threads_share_a_device(void **state)
 	dsl_device_close(dev);
 }
 
+static void variables_are_found(void **state)
+{
+	(void)state;
+	fake_reset();
+	dsl_device *dev = device_open();
+	Sample s;
+	sample_fill(&s);
+	dsl_module *mod = module_open(dev, &s.module);
+	dsl_addr at;
+	size_t size;
+	assert_status(dsl_module_global(mod, "scale", &at, &size), DSL_OK);
+	assert_int_equal(at, 0x7000);
+	assert_int_equal(size, 48);
+	assert_status(dsl_module_global(mod, "absent", &at, &size), DSL_ERR_GLOBAL_NAME);
+	assert_status(dsl_module_unload(mod), DSL_OK);
+	dsl_device_close(dev);
+}
+
 static void statuses_have_texts(void **state)
 {
 	(void)state;
@@ -467,6 +485,7 @@ int main(void)
 		cmocka_unit_test(modules_describe_themselves),
 		cmocka_unit_test(files),
 		cmocka_unit_test(threads_share_a_device),
+		cmocka_unit_test(variables_are_found),
 		cmocka_unit_test(statuses_have_texts),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

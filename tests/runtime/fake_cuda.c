@@ -186,6 +186,17 @@ static CUresult fake_ModuleGetFunction(CUfunction *out, CUmodule m, const char *
 	return CUDA_SUCCESS;
 }
 
+static CUresult fake_ModuleGetGlobal(CUdeviceptr *out, size_t *size, CUmodule m, const char *name)
+{
+	(void)m;
+	CALL("cuModuleGetGlobal");
+	if (strcmp(name, "absent") == 0)
+		return CUDA_ERROR_NOT_FOUND;
+	*out = 0x7000;
+	*size = 48;
+	return CUDA_SUCCESS;
+}
+
 static CUresult fake_FuncSetAttribute(CUfunction f, CUfunction_attribute a, int v)
 {
 	(void)f;

@@ -1,6 +1,7 @@
-/* One simulated device in several threads: each keeps an array of its own right by copies, sets
- * and launches while others allocate, free, load and unload. Under ASan and TSan this is where a
- * look at memory that another thread moves shows. */
+/* The simulated device behind the runtime's calls. In several threads: each keeps an array of its
+ * own right by copies, sets and launches while others allocate, free, load and unload. Under ASan
+ * and TSan this is where a look at memory that another thread moves shows. Then modules that are
+ * unloaded twice, files without an end, and variables of modules. */
 #include "runtime/dsl.h"
 
 #include <pthread.h>
@@ -114,9 +115,57 @@ static void unloaded_twice(void **state)
 	dsl_device_close(dev);
 }
 
+static void endless_files(void **state)
+{
+	dsl_device *dev;
+	dsl_module *mod;
+	(void)state;
+	assert_int_equal(dsl_device_open("sim", &dev), DSL_OK);
+	assert_int_equal(dsl_module_load(dev, "/dev/zero", &mod), DSL_ERR_FILE);
+	assert_string_equal(dsl_detail(), "/dev/zero: more than 256 MiB, which no module has");
+	assert_int_equal(dsl_module_load(dev, "/dev/null", &mod), DSL_ERR_NOT_CUBIN);
+	dsl_device_close(dev);
+}
+
+/* A __device__ and a __constant__ variable: set, read by a kernel, and what it wrote read back. */
+static void variables(void **state)
+{
+	static const char text[] =
+		".version 8.0\n.target sm_90\n.address_size 64\n.const .align 4 .u32 by[2];\n"
+		".global .align 4 .u32 sums[4] = {1, 2, 3, 4};\n"
+		".visible .entry scale()\n{\n.reg .b32 %r<4>;\n.reg .b64 %d<4>;\n"
+		"mov.u32 %r0, %tid.x;\nmov.u64 %d0, sums;\nmul.wide.u32 %d1, %r0, 4;\n"
+		"add.u64 %d0, %d0, %d1;\nld.global.u32 %r1, [%d0];\nld.const.u32 %r2, [by+4];\n"
+		"mul.lo.u32 %r1, %r1, %r2;\nst.global.u32 [%d0], %r1;\nret;\n}\n";
+	const uint32_t by[] = {5, 7};
+	uint32_t sums[4];
+	size_t size = 0;
+	dsl_device *dev;
+	dsl_module *mod;
+	dsl_addr at;
+	dsl_raw raw = {.size = sizeof raw, .grid = {1, 1, 1}, .block = {4, 1, 1}};
+	(void)state;
+	assert_int_equal(dsl_device_open("sim", &dev), DSL_OK);
+	assert_int_equal(dsl_module_load_data(dev, text, sizeof text - 1, &mod), DSL_OK);
+	assert_int_equal(dsl_module_global(mod, "by", &at, &size), DSL_OK);
+	assert_int_equal(size, sizeof by);
+	assert_int_equal(dsl_copy_in(dev, at, by, size), DSL_OK);
+	assert_int_equal(dsl_launch_raw(mod, "scale", &raw), DSL_OK);
+	assert_int_equal(dsl_module_global(mod, "sums", &at, NULL), DSL_OK);
+	assert_int_equal(dsl_copy_out(dev, sums, at, sizeof sums), DSL_OK);
+	for (uint32_t i = 0; i < 4; i++)
+		assert_int_equal(sums[i], (i + 1) * 7);
+	assert_int_equal(dsl_module_global(mod, "nobody", &at, &size), DSL_ERR_GLOBAL_NAME);
+	assert_string_equal(dsl_detail(), "the module has no variable nobody");
+	assert_int_equal(dsl_module_global(mod, NULL, &at, &size), DSL_ERR_INVALID);
+	dsl_device_close(dev);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(threads_share_a_device),
-					   cmocka_unit_test(unloaded_twice)};
+					   cmocka_unit_test(unloaded_twice),
+					   cmocka_unit_test(endless_files),
+					   cmocka_unit_test(variables)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
