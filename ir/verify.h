@@ -23,4 +23,7 @@ const char *kernel_rule(const Kernel *k); /* of its attributes */
 enum { MODES_MOST = 4 };
 const char *access_rule(Ctx *c, const Scope *s, const Op *op);
 
+/* verify_boxes.c: whether a TMA box starts where the hardware can start one; NULL, or why not */
+const char *box_rule(Ctx *c, const Scope *s, const Op *op);
+
 #endif

@@ -1,0 +1,30 @@
+/* verify_boxes.c - does a TMA box start where the hardware can start one? Along the tensor's fast
+ * mode that is at a multiple of 16 bytes; anything else is an illegal instruction.
+ *     let n (cta % cols)
+ *     tma.load %sB, %B.map, %full (0, n * 64, 0)      bf16: right
+ *     tma.load %sB, %B.map, %full (0, n * 4, 0)       n may be 1: refused */
+#include "ir/verify.h"
+
+enum { START_BITS = 128 };
+
+static const char *text_of(Ctx *c, const Ix *x)
+{
+	Buf b = {0};
+	ix_print(x, &b);
+	const char *s = ctx_str(c, b.s);
+	buf_free(&b);
+	return s;
+}
+
+const char *box_rule(Ctx *c, const Scope *s, const Op *op)
+{
+	const Type *tensor = op->in[1].val->def->in[0].val->type;
+	int every = START_BITS / elem_rows[tensor->elem].bits;
+	int64_t divisor = ix_divisor(op->ix[1], (IxFacts){.at = s->facts.at, .n = s->facts.n});
+	if (divisor % every == 0)
+		return NULL;
+	return ctx_strf(c,
+			"a box starts at a multiple of 16 bytes, %d elements, along the tensor's "
+			"fast mode, which %s is not shown to be",
+			every, text_of(c, op->ix[1]));
+}
