@@ -9,6 +9,7 @@
 #   overhead   what dsl_launch costs the host
 #   grid       the correctness grid against the reference interpreter and cuBLAS
 #   both       the same grid on the GPU and on the simulator: the two outputs against each other
+#   random     random kernels and schedules on the GPU and on the simulator: integers, equal in every bit
 #   starts     where a tensor copy may start (tma_align.cu); only when asked for
 #   soak       random schedules and epilogues at real sizes, launched again and again, whole outputs bit for bit
 #   torch      DIR/works.txt beside torch, interleaved (against_torch.py); not among the default steps
@@ -24,7 +25,7 @@ else
 	dir=$(CDPATH= cd -- "$1" && pwd)
 fi
 results=${2:-results}
-[ $# -gt 2 ] && shift 2 || set -- run host embed overhead grid both soak bench
+[ $# -gt 2 ] && shift 2 || set -- run host embed overhead grid both random soak bench
 mkdir -p "$results"
 results=$(CDPATH= cd -- "$results" && pwd)
 failures=0
@@ -58,13 +59,13 @@ run_embed()
 	"$dir/embed"
 }
 
-# The grid in parts on the devices $1, a log a part.
+# The grid, or the cases of $2, in parts on the devices $1, a log a part.
 run_grid()
 {
 	i=0
 	while [ $i -lt "$parts" ]; do
 		(
-			"$dir/gpu_check" "$dir/cases" $i "$parts" "$1" >"$results/grid.$i" 2>&1
+			"$dir/gpu_check" "$dir/${2:-cases}" $i "$parts" "$1" >"$results/grid.$i" 2>&1
 			echo $? >"$results/grid.$i.code"
 		) &
 		i=$((i + 1))
@@ -82,7 +83,7 @@ run_grid()
 # The last line adds up the parts.
 run_both()
 {
-	run_grid cuda:0+sim:threads=1 >"$results/both.parts"
+	run_grid cuda:0+sim:threads=1 "${1:-cases}" >"$results/both.parts"
 	code=$?
 	cat "$results/both.parts"
 	awk '/^part / {
@@ -160,6 +161,7 @@ step()
 	overhead) "$dir/launch_overhead" "$dir/bench/gemm.cubin" ;;
 	grid) run_grid cuda:0 ;;
 	both) run_both ;;
+	random) run_both random ;;
 	starts) run_starts ;;
 	soak) run_soak ;;
 	torch) python3 "$here/against_torch.py" "$dir" --rounds "${ROUNDS:-30}" ;;

@@ -1,11 +1,12 @@
 /* The correctness grid on a GPU: each case's cubin on random inputs, integers and normal numbers,
  * against the reference interpreter (every element) and against cuBLAS (every element).
  *   gpu_check DIR [PART PARTS [DEVICE]]
- * Reads DIR/cases.txt; with PART of PARTS, every PARTS-th case. DEVICE is cuda:0 or sim, where
- * cuBLAS is left out; or two devices, cuda:0+sim, for which "both" is short: each case runs on both
- * with the same cubin and inputs, and the outputs are compared with each other by compare()'s
- * bounds: integers in every bit, normal numbers within one unit in the last place of the output's
- * type and K / 8 * 2^-23 * sum |a b|.
+ * Reads DIR/cases.txt: lines NAME M N K SMS; or NAME SMS M=1,N=2,... of a kernel of any sizes
+ * and tensors (random_kernels --write), which gets integers only and no cuBLAS. With PART of PARTS,
+ * every PARTS-th case. DEVICE is cuda:0 or sim, where cuBLAS is left out; or two devices,
+ * cuda:0+sim, for which "both" is short: each case runs on both with the same cubin and inputs, and
+ * the outputs are compared with each other by compare()'s bounds: integers in every bit, normal
+ * numbers within one unit in the last place of the output's type and K / 8 * 2^-23 * sum |a b|.
  * Prints a line per failure and a count at the end; exits with 1 after a failure or with no case.
  */
 #include "driver/problem.h"
@@ -84,7 +85,25 @@ static int cublas_gemm(const Cublas *b, Elem in, int m, int n, int k, dsl_addr A
 typedef struct {
 	char name[128];
 	int m, n, k, sms;
+	char sizes[256]; /* "M=1,N=2": any kernel; empty: a plain product of m, n, k */
 } Case;
+
+static Tensor *output_of(Problem *p)
+{
+	int i = 0;
+	while (!p->t[i].is_out)
+		i++;
+	return &p->t[i];
+}
+
+static int64_t elements_of(const Problem *p, const Tensor *t)
+{
+	const Layout *l = p->k->args.at[t - p->t].val->type->layout;
+	int64_t n = 1;
+	for (int i = 0; i < layout_rank(l); i++)
+		n *= problem_eval(p, layout_size(p->ctx, layout_mode(p->ctx, l, i)));
+	return n;
+}
 
 /* As the kernel stores it: D row-major is D' = B A' column-major. */
 static int cublas_like(const Cublas *b, const Case *c, const Problem *p, dsl_addr out)
@@ -108,7 +127,10 @@ typedef struct {
 
 static void failed(Grid *g, const Case *c, const char *kind, const char *what)
 {
-	printf("FAILED %s M=%d N=%d K=%d %s: %s\n", c->name, c->m, c->n, c->k, kind, what);
+	if (*c->sizes)
+		printf("FAILED %s %s %s: %s\n", c->name, c->sizes, kind, what);
+	else
+		printf("FAILED %s M=%d N=%d K=%d %s: %s\n", c->name, c->m, c->n, c->k, kind, what);
 	fflush(stdout);
 	g->failures++;
 }
@@ -162,16 +184,16 @@ static dsl_status check_cublas(Grid *g, const Case *c, Problem *p, DataKind kind
 	return st;
 }
 
-static void check_verdict(Grid *g, const Case *c, const Problem *p, DataKind kind,
-			  const char *label)
+static void check_verdict(Grid *g, const Case *c, Problem *p, DataKind kind, const char *label)
 {
-	Verdict v = compare(p, &p->t[2], kind);
+	const Tensor *d = output_of(p);
+	Verdict v = compare(p, d, kind);
 	g->checks++;
 	g->ulps = fmax(g->ulps, v.ulps);
 	g->share = fmax(g->share, v.share);
 	if (v.wrong[0])
 		failed(g, c, label, v.wrong);
-	else if (v.checked != (int64_t)c->m * c->n)
+	else if (v.checked != elements_of(p, d))
 		failed(g, c, label, "not every element has a reference");
 }
 
@@ -194,7 +216,7 @@ static void check_kind(Grid *g, const Case *c, Problem *p, dsl_module *mod, Data
 	if (!st) {
 		check_verdict(g, c, p, kind, label);
 		check_guards(g, c, p, label);
-		if (g->blas.handle && c->k > 0) /* cuBLAS refuses sums of nothing */
+		if (g->blas.handle && !*c->sizes && c->k > 0) /* cuBLAS refuses sums of nothing */
 			st = check_cublas(g, c, p, kind, label);
 	}
 	if (st)
@@ -232,7 +254,7 @@ static bool launch_on(Grid *g, const Case *c, Problem *p, dsl_device *dev, dsl_m
 static void compare_both(Grid *g, const Case *c, Problem *p, dsl_module *const *mods, DataKind kind)
 {
 	const char *why = "", *label = kind == DATA_INTEGERS ? "integers, both" : "normal, both";
-	Tensor *d = &p->t[2];
+	Tensor *d = output_of(p);
 	void *first = malloc(d->bytes + 1), *host = d->host, *ref = d->ref;
 	problem_fill(p, kind, (uint64_t)g->cases);
 	bool ran = first && launch_on(g, c, p, g->dev, mods[0], label);
@@ -253,9 +275,22 @@ static void compare_both(Grid *g, const Case *c, Problem *p, dsl_module *const *
 	free(first);
 }
 
+/* "M=1,N=2" */
+static void add_sizes(Arena *a, Options *o, const char *text)
+{
+	char name[64];
+	long long v;
+	for (int n; sscanf(text, "%63[^=]=%lld%n", name, &v, &n) == 2; text += text[n] ? n + 1 : n)
+		vec_push(a, &o->sizes, ((SizeArg){arena_printf(a, "%s", name), v}));
+}
+
 static Options case_options(Arena *a, const Case *c)
 {
 	Options o = {.arena = a, .sms = c->sms};
+	if (*c->sizes) {
+		add_sizes(a, &o, c->sizes);
+		return o;
+	}
 	vec_push(a, &o.sizes, ((SizeArg){"M", c->m}));
 	vec_push(a, &o.sizes, ((SizeArg){"N", c->n}));
 	vec_push(a, &o.sizes, ((SizeArg){"K", c->k}));
@@ -271,11 +306,13 @@ static void run_case(Grid *g, const Case *c, Problem *p, const char *path)
 		failed(g, c, "load", dsl_detail());
 	} else if (g->second) {
 		compare_both(g, c, p, mods, DATA_INTEGERS);
-		compare_both(g, c, p, mods, DATA_NORMAL);
+		if (!*c->sizes)
+			compare_both(g, c, p, mods, DATA_NORMAL);
 	} else {
 		p->dev = g->dev;
 		check_kind(g, c, p, mods[0], DATA_INTEGERS);
-		check_kind(g, c, p, mods[0], DATA_NORMAL);
+		if (!*c->sizes)
+			check_kind(g, c, p, mods[0], DATA_NORMAL);
 	}
 	for (int i = 0; i < 2; i++)
 		if (mods[i])
@@ -302,6 +339,16 @@ static void check_case(Grid *g, const Case *c)
 	problem_close(&p);
 	free(ir);
 	arena_free(a);
+}
+
+static bool read_case(FILE *list, Case *c)
+{
+	char line[512];
+	*c = (Case){0};
+	if (!fgets(line, sizeof line, list))
+		return false;
+	return sscanf(line, "%127s %d %d %d %d", c->name, &c->m, &c->n, &c->k, &c->sms) == 5 ||
+	       sscanf(line, "%127s %d %255s", c->name, &c->sms, c->sizes) == 3;
 }
 
 static bool open_devices(Grid *g, const char *device)
@@ -341,8 +388,7 @@ int main(int argc, char **argv)
 		printf("gpu_check: %s\n", list ? dsl_detail() : path);
 		return 1;
 	}
-	for (int i = 0; fscanf(list, "%127s %d %d %d %d", c.name, &c.m, &c.n, &c.k, &c.sms) == 5;
-	     i++)
+	for (int i = 0; read_case(list, &c); i++)
 		if (i % parts == part)
 			check_case(&g, &c);
 	fclose(list);

@@ -162,7 +162,7 @@ static void show(const Trial *t)
 /* ------------------------------------------------------------------ many */
 typedef struct {
 	double seconds;
-	int count, n[VERDICTS];
+	int count, n[VERDICTS], written;
 	const char *dir; /* NULL: nothing is written */
 	FILE *list;
 } Many;
@@ -179,9 +179,10 @@ static bool write_file(const char *dir, const char *name, const char *ending, co
 }
 
 /* A line of cases.txt: NAME SMS M=1,N=2. */
-static bool write_case(const Many *all, const Trial *t)
+static bool write_case(Many *all, const Trial *t)
 {
 	char name[64];
+	all->written++;
 	snprintf(name, sizeof name, "random%llu", (unsigned long long)t->seed);
 	fprintf(all->list, "%s %d ", name, t->made.sms);
 	for (int i = 0; i < t->made.nsizes; i++)
@@ -219,7 +220,7 @@ static int many(Many *all, uint64_t seed)
 {
 	double end = now_seconds() + all->seconds;
 	int tried = 0;
-	for (; all->dir     ? all->n[RIGHT] < all->count && all->n[WRONG] < 10
+	for (; all->dir     ? all->written < all->count && all->n[WRONG] < 10
 	       : all->count ? tried < all->count
 			    : now_seconds() < end;
 	     tried++)
