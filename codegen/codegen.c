@@ -90,16 +90,22 @@ static bool describe(const Module *m, unsigned parts, const CgOpt *opt, CgOut *o
 	return true;
 }
 
-static void join_cubin(const Module *m, unsigned parts, const CgOpt *opt, CgOut *out,
+/* False: what ptxas left is no cubin, which is no fault of ours. */
+static bool join_cubin(const Module *m, unsigned parts, const CgOpt *opt, CgOut *out,
 		       const Assembled *as)
 {
 	const char *name = opt->c_name ? opt->c_name : m->kernels.at[0]->name;
 	const char *why =
 		cubin_append(as->elf.s, as->elf.n, out->manifest.s, out->ptx.s, &out->cubin);
-	if (why)
-		panic("%s", why);
+	out->ptxas_failed = why;
+	if (why) {
+		DiagMsg *d = diag(m->ctx, NOLOC, D_E0510, "%s %s", as->ptxas, why);
+		diag_remedy(m->ctx, d, "is it NVIDIA's ptxas? %s --version says", as->ptxas);
+		return false;
+	}
 	if (parts & CG_C)
 		c_write(out->cubin.s, out->cubin.n, name, &out->c);
+	return true;
 }
 
 static void expect_frozen(const Module *m)
@@ -126,7 +132,7 @@ bool codegen_module(const Module *m, unsigned parts, const CgOpt *opt, CgOut *ou
 	if (ok && parts & (CG_CUBIN | CG_MANIFEST | CG_HEADER))
 		ok = describe(m, parts, opt, out, &as);
 	if (ok && as.elf.n)
-		join_cubin(m, parts, opt, out, &as);
+		ok = join_cubin(m, parts, opt, out, &as);
 	buf_free(&as.elf);
 	return ok;
 }

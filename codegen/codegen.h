@@ -3,6 +3,7 @@
 #ifndef DSL_CODEGEN_H
 #define DSL_CODEGEN_H
 
+#include "codegen/spawn.h"
 #include "ir/ir.h"
 #include "runtime/kdesc.h"
 
@@ -17,6 +18,7 @@ typedef struct {
 	bool verbose, dry_run; /* -v, -###: commands go to `log` */
 	bool allow_spills;
 	Buf *log;
+	Litter *litter;     /* spawn.h; NULL: no handler of signals looks */
 	const char *tmpdir; /* where ptxas reads and writes; NULL: $TMPDIR or /tmp */
 	const char
 		*c_name; /* C identifier: of CG_C's array and, upper case, of CG_HEADER's guard */
@@ -38,7 +40,7 @@ bool codegen_module(const Module *m, unsigned parts, const CgOpt *opt, CgOut *ou
 
 /* ptxas.c: where ptxas is; NULL if nowhere. In the ctx's arena. */
 const char *ptxas_find(Ctx *c, const char *given);
-const char *ptxas_version(Ctx *c, const char *path);
+const char *ptxas_version(Ctx *c, const char *path, Litter *litter);
 const char *codegen_llvm_version(Ctx *c);
 
 #endif

@@ -27,19 +27,20 @@ static const char *elf_open(Elf *e, const void *bytes, size_t size)
 	e->at = bytes;
 	e->size = size;
 	if (size < sizeof e->head || memcmp(bytes, ELFMAG, SELFMAG) != 0)
-		return "what ptxas wrote is not an ELF file";
+		return "wrote no ELF file";
 	memcpy(&e->head, bytes, sizeof e->head);
 	const Elf64_Ehdr *h = &e->head;
-	if (h->e_ident[EI_CLASS] != ELFCLASS64 || h->e_ident[EI_DATA] != ELFDATA2LSB)
-		return "what ptxas wrote is not a 64-bit little-endian ELF file";
+	if (h->e_ident[EI_CLASS] != ELFCLASS64 || h->e_ident[EI_DATA] != ELFDATA2LSB ||
+	    h->e_machine != EM_CUDA)
+		return "wrote an ELF file that is no 64-bit cubin";
 	if (h->e_shentsize != sizeof(Elf64_Shdr) || h->e_shstrndx >= h->e_shnum ||
 	    h->e_shnum >= SHN_LORESERVE - NEW_SECTIONS ||
 	    !elf_range(e, h->e_shoff, (uint64_t)h->e_shnum * sizeof(Elf64_Shdr)))
-		return "the section headers of what ptxas wrote are out of range";
+		return "wrote an ELF file whose section headers lie behind its end";
 	memcpy(&e->names, e->at + h->e_shoff + (size_t)h->e_shstrndx * sizeof e->names,
 	       sizeof e->names);
 	if (!elf_range(e, e->names.sh_offset, e->names.sh_size))
-		return "the section names of what ptxas wrote are out of range";
+		return "wrote an ELF file whose section names lie behind its end";
 	return NULL;
 }
 

@@ -25,6 +25,12 @@ static const char *in_env(Ctx *c, const char *name, const char *tail)
 	return dir && *dir ? program(c, dir, strlen(dir), tail) : NULL;
 }
 
+static bool is_set(const char *name)
+{
+	const char *value = getenv(name);
+	return value && *value;
+}
+
 static const char *in_path(Ctx *c)
 {
 	const char *at = getenv("PATH");
@@ -65,19 +71,20 @@ const char *ptxas_find(Ctx *c, const char *given)
 {
 	if (given)
 		return program(c, given, strlen(given), "");
-	const char *found = in_env(c, "DSLC_PTXAS", "");
-	found = found ? found : in_env(c, "CUDA_HOME", "/bin/ptxas");
+	if (is_set("DSLC_PTXAS"))
+		return in_env(c, "DSLC_PTXAS", "");
+	const char *found = in_env(c, "CUDA_HOME", "/bin/ptxas");
 	found = found ? found : in_path(c);
 	found = found ? found : in_local(c);
 	return found ? found : from_setup(c);
 }
 
-const char *ptxas_version(Ctx *c, const char *path)
+const char *ptxas_version(Ctx *c, const char *path, Litter *litter)
 {
 	const char *const argv[] = {path, "--version", NULL};
 	Buf said = {0};
 	const char *version = NULL;
-	if (path && spawn_run(argv, 20, &said).end == SPAWN_DONE && said.s) {
+	if (path && spawn_run(argv, 20, &said, litter).end == SPAWN_DONE && said.s) {
 		const char *at = strstr(said.s, ", V");
 		if (at)
 			version = ctx_strn(c, at + 3, strspn(at + 3, "0123456789."));
@@ -92,6 +99,14 @@ static void report_missing(Ctx *c, const char *given)
 		diag(c, NOLOC, D_E0501, "%s is not a program that can be run", given);
 		return;
 	}
+	if (is_set("DSLC_PTXAS")) {
+		diag_remedy(c,
+			    diag(c, NOLOC, D_E0501,
+				 "DSLC_PTXAS names %s, which is not a program that can be run",
+				 getenv("DSLC_PTXAS")),
+			    "set it to a ptxas, or unset it: then it is looked for elsewhere");
+		return;
+	}
 	DiagMsg *d = diag(c, NOLOC, D_E0501,
 			  "ptxas is not in $DSLC_PTXAS, $CUDA_HOME/bin, PATH or "
 			  "/usr/local/cuda*/bin");
@@ -99,6 +114,16 @@ static void report_missing(Ctx *c, const char *given)
 		    "install a CUDA toolkit of version 13, or: python3 -m pip download "
 		    "--no-deps nvidia-cuda-nvcc==13.0.*, unzip it, and set DSLC_PTXAS to "
 		    "its bin/ptxas");
+}
+
+/* A toolkit need not have a ptxas, but who names one means it. */
+static void warn_of_home(Ctx *c, const CgOpt *opt)
+{
+	if (opt->ptxas_path || is_set("DSLC_PTXAS") || !is_set("CUDA_HOME") ||
+	    in_env(c, "CUDA_HOME", "/bin/ptxas"))
+		return;
+	diag(c, NOLOC, D_W0504, "CUDA_HOME is %s, where there is no bin/ptxas to be run",
+	     getenv("CUDA_HOME"));
 }
 
 /* ------------------------------------------------------------------ running it */
@@ -109,22 +134,32 @@ typedef struct {
 static bool files_open(Ctx *c, const CgOpt *opt, Files *f)
 {
 	const char *tmp = opt->tmpdir ? opt->tmpdir : getenv("TMPDIR");
-	char *dir = arena_printf(ctx_arena(c), "%s/dslc-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-	if (!mkdtemp(dir)) {
-		diag(c, NOLOC, D_E0509, "no folder %s: %s", dir, strerror(errno));
-		return false;
+	Arena *a = ctx_arena(c);
+	char *dir = arena_printf(a, "%s/dslc-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+	LitterHold h = litter_hold(opt->litter);
+	bool ok = mkdtemp(dir);
+	int why = errno;
+	if (ok) {
+		*f = (Files){dir, arena_printf(a, "%s/kernel.ptx", dir),
+			     arena_printf(a, "%s/kernel.cubin", dir)};
+		litter_add(opt->litter, f->in);
+		litter_add(opt->litter, f->out);
+		litter_add(opt->litter, f->dir);
 	}
-	f->dir = dir;
-	f->in = ctx_strf(c, "%s/kernel.ptx", dir);
-	f->out = ctx_strf(c, "%s/kernel.cubin", dir);
-	return true;
+	litter_go_on(opt->litter, &h);
+	if (!ok)
+		diag(c, NOLOC, D_E0509, "no folder %s: %s", dir, strerror(why));
+	return ok;
 }
 
-static void files_close(const Files *f)
+static void files_close(const CgOpt *opt, const Files *f)
 {
 	unlink(f->in);
 	unlink(f->out);
 	rmdir(f->dir);
+	litter_drop(opt->litter, f->in);
+	litter_drop(opt->litter, f->out);
+	litter_drop(opt->litter, f->dir);
 }
 
 static bool file_write(Ctx *c, const char *path, const Buf *text)
@@ -138,7 +173,7 @@ static bool file_write(Ctx *c, const char *path, const Buf *text)
 	return ok;
 }
 
-static bool file_read(Ctx *c, const char *path, Buf *out)
+static bool file_read(Ctx *c, const char *ptxas, const char *path, Buf *out)
 {
 	char part[1 << 14];
 	FILE *f = fopen(path, "rb");
@@ -148,7 +183,8 @@ static bool file_read(Ctx *c, const char *path, Buf *out)
 	if (f)
 		fclose(f);
 	if (!ok)
-		diag(c, NOLOC, D_E0502, "ptxas left no output behind");
+		diag(c, NOLOC, D_E0502, "%s said nothing was wrong, but left no output behind",
+		     ptxas);
 	return ok;
 }
 
@@ -189,22 +225,23 @@ static bool assemble(const Module *m, const CgOpt *opt, const char *const *argv,
 {
 	Buf said = {0};
 	int limit = opt->ptxas_timeout_s > 0 ? opt->ptxas_timeout_s : 120;
-	Spawn r = spawn_run(argv, limit, &said);
+	Spawn r = spawn_run(argv, limit, &said, opt->litter);
 	bool ok = false;
 	if (opt->log && opt->verbose && said.n)
 		buf_add(opt->log, said.s, said.n);
 	if (r.end == SPAWN_FAILED) {
 		diag(m->ctx, NOLOC, D_E0509, "%s: %s", argv[0], strerror(r.status));
 	} else if (r.end == SPAWN_TIMEOUT) {
-		DiagMsg *d = diag(m->ctx, NOLOC, D_E0503, "ptxas ran for more than %d s", limit);
+		DiagMsg *d =
+			diag(m->ctx, NOLOC, D_E0503, "%s ran for more than %d s", argv[0], limit);
 		diag_remedy(m->ctx, d, "--ptxas-timeout=%d", 4 * limit);
 		out->timed_out = true;
 	} else {
 		int before = diag_errors(m->ctx);
 		ok = ptxas_read(m, opt, ptx, &said, out->regs);
 		if (r.status && diag_errors(m->ctx) == before)
-			diag(m->ctx, NOLOC, D_E0502, "ptxas ended with status %d and said: %s",
-			     r.status, said.s ? said.s : "nothing");
+			diag(m->ctx, NOLOC, D_E0502, "%s ended with status %d and said: %s",
+			     argv[0], r.status, said.s ? said.s : "nothing");
 		ok = ok && r.status == 0;
 	}
 	buf_free(&said);
@@ -216,7 +253,8 @@ static bool run(const Module *m, const CgOpt *opt, const Buf *ptx, Assembled *ou
 {
 	Ctx *c = m->ctx;
 	Files f;
-	const char *ptxas = ptxas_find(c, opt->ptxas_path);
+	const char *ptxas = out->ptxas = ptxas_find(c, opt->ptxas_path);
+	warn_of_home(c, opt);
 	if (!ptxas) {
 		report_missing(c, opt->ptxas_path);
 		return false;
@@ -231,8 +269,8 @@ static bool run(const Module *m, const CgOpt *opt, const Buf *ptx, Assembled *ou
 	const char *const *argv = command(m, opt, ptxas, &f);
 	log_command(opt, argv);
 	bool ok = file_write(c, f.in, ptx) && assemble(m, opt, argv, ptx, out) &&
-		  file_read(c, f.out, &out->elf);
-	files_close(&f);
+		  file_read(c, ptxas, f.out, &out->elf);
+	files_close(opt, &f);
 	return ok;
 }
 

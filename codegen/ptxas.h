@@ -6,9 +6,10 @@
 
 typedef struct {
 	Buf elf;
-	int *regs;      /* a kernel of the module each; 0 unknown; in the ctx's arena */
-	bool failed;    /* ptxas itself said no: exit code 3 */
-	bool timed_out; /* it ran into the time limit: exit code 124 */
+	const char *ptxas; /* the program; NULL: none was found */
+	int *regs;         /* a kernel of the module each; 0 unknown; in the ctx's arena */
+	bool failed;       /* ptxas itself said no: exit code 3 */
+	bool timed_out;    /* it ran into the time limit: exit code 124 */
 } Assembled;
 
 /* False after a diagnostic; true with an empty elf where opt->dry_run. The caller frees elf. */

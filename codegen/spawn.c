@@ -19,7 +19,18 @@ static int64_t now_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-static int start(const char *const *argv, int out, pid_t *pid)
+/* In a group of its own, with the signals that were let through before. */
+static int start_attrs(posix_spawnattr_t *attrs, const sigset_t *mask)
+{
+	int e = posix_spawnattr_init(attrs);
+	if (e)
+		return e;
+	posix_spawnattr_setpgroup(attrs, 0);
+	posix_spawnattr_setsigmask(attrs, mask);
+	return posix_spawnattr_setflags(attrs, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
+}
+
+static int start(const char *const *argv, int out, const posix_spawnattr_t *attrs, pid_t *pid)
 {
 	posix_spawn_file_actions_t io;
 	int e = posix_spawn_file_actions_init(&io);
@@ -28,7 +39,7 @@ static int start(const char *const *argv, int out, pid_t *pid)
 	e = posix_spawn_file_actions_addopen(&io, 0, "/dev/null", O_RDONLY, 0);
 	e = e ? e : posix_spawn_file_actions_adddup2(&io, out, 1);
 	e = e ? e : posix_spawn_file_actions_adddup2(&io, out, 2);
-	e = e ? e : posix_spawn(pid, argv[0], &io, NULL, (char *const *)argv, environ);
+	e = e ? e : posix_spawn(pid, argv[0], &io, attrs, (char *const *)argv, environ);
 	posix_spawn_file_actions_destroy(&io);
 	return e;
 }
@@ -61,7 +72,25 @@ static int wait_for(pid_t pid)
 	return WIFEXITED(s) ? WEXITSTATUS(s) : 128 + WTERMSIG(s);
 }
 
-Spawn spawn_run(const char *const *argv, int timeout_s, Buf *said)
+/* The program is known as litter before any signal comes. */
+static int start_known(const char *const *argv, int out, Litter *litter, pid_t *pid)
+{
+	sigset_t mask;
+	posix_spawnattr_t attrs;
+	pthread_sigmask(SIG_BLOCK, NULL, &mask);
+	int e = start_attrs(&attrs, &mask);
+	if (e)
+		return e;
+	LitterHold h = litter_hold(litter);
+	e = start(argv, out, &attrs, pid);
+	if (!e && litter)
+		litter->group = *pid;
+	litter_go_on(litter, &h);
+	posix_spawnattr_destroy(&attrs);
+	return e;
+}
+
+Spawn spawn_run(const char *const *argv, int timeout_s, Buf *said, Litter *litter)
 {
 	int fd[2];
 	pid_t pid;
@@ -69,7 +98,7 @@ Spawn spawn_run(const char *const *argv, int timeout_s, Buf *said)
 		return (Spawn){SPAWN_FAILED, errno};
 	fcntl(fd[0], F_SETFD, FD_CLOEXEC);
 	fcntl(fd[1], F_SETFD, FD_CLOEXEC);
-	int e = start(argv, fd[1], &pid);
+	int e = start_known(argv, fd[1], litter, &pid);
 	close(fd[1]);
 	if (e) {
 		close(fd[0]);
@@ -78,7 +107,9 @@ Spawn spawn_run(const char *const *argv, int timeout_s, Buf *said)
 	bool ended = drain(fd[0], now_ms() + (int64_t)timeout_s * 1000, said);
 	close(fd[0]);
 	if (!ended)
-		kill(pid, SIGKILL);
+		kill(-pid, SIGKILL);
 	int status = wait_for(pid);
+	if (litter)
+		litter->group = 0;
 	return (Spawn){ended ? SPAWN_DONE : SPAWN_TIMEOUT, status};
 }

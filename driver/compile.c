@@ -161,7 +161,10 @@ static bool run_passes(Compile *c)
 	for (int i = 0; i < c->module->kernels.n; i++) {
 		Kernel *k = c->module->kernels.at[i];
 		c->kernel_start = c->out->out[EMIT_IR].n;
+		int errors = diag_errors(c->ctx);
 		snapshot(c, k, AFTER_FRONTEND, true);
+		if (diag_errors(c->ctx) > errors)
+			return false;
 		if (!is_done(c, k))
 			ok = passes_fit(c, k) && passes_run(k, &po) && ok;
 	}

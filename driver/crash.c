@@ -1,6 +1,7 @@
 /* crash.c - the tool's last words. A panic (SIGABRT) or a fault of ours exits with 70; an interrupt
- * removes the half-written output and then ends the tool as it would have. The two variables are
- * the only static ones of the tool: a signal handler can reach no others. */
+ * ends the program that runs for us, removes what would stay behind (temporary files, half an
+ * output) and then ends the tool as it would have. The variables here are the only static ones of
+ * the tool: a signal handler can reach no others. */
 #include "driver/files.h"
 #include "driver/compile.h"
 
@@ -8,13 +9,13 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *volatile watched;
+static Litter litter;
 static const int ours[] = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 static const int theirs[] = {SIGINT, SIGTERM, SIGHUP};
 
-void crash_watch(const char *path)
+Litter *crash_litter(void)
 {
-	watched = path;
+	return &litter;
 }
 
 static void say(const char *s)
@@ -23,16 +24,9 @@ static void say(const char *s)
 	(void)n;
 }
 
-static void drop_watched(void)
-{
-	const char *path = watched;
-	if (path)
-		unlink(path);
-}
-
 static void on_fault(int sig)
 {
-	drop_watched();
+	litter_clear(&litter);
 	if (sig != SIGABRT)
 		say("dslc: internal error: the compiler was stopped by a fault\n");
 	say("dslc: this is a fault of dslc, not of your program: please report it with the "
@@ -42,7 +36,7 @@ static void on_fault(int sig)
 
 static void on_interrupt(int sig)
 {
-	drop_watched();
+	litter_clear(&litter);
 	signal(sig, SIG_DFL);
 	raise(sig);
 }
@@ -64,4 +58,5 @@ void crash_install(void)
 		install(ours[i], on_fault, SA_ONSTACK);
 	for (size_t i = 0; i < COUNTOF(theirs); i++)
 		install(theirs[i], on_interrupt, 0);
+	install(SIGXFSZ, SIG_IGN, 0); /* a file that may grow no more is an error of write */
 }

@@ -111,18 +111,21 @@ static int write_in_place(const char *path, const void *data, size_t size)
 
 static int write_renamed(const char *path, const char *temporary, const void *data, size_t size)
 {
-	int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	LitterHold h = litter_hold(crash_litter());
+	int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666), why = errno;
+	if (fd >= 0)
+		litter_add(crash_litter(), temporary);
+	litter_go_on(crash_litter(), &h);
 	if (fd < 0)
-		return errno;
-	crash_watch(temporary);
-	int why = write_all(fd, data, size);
+		return why;
+	why = write_all(fd, data, size);
 	if (close(fd) != 0 && !why)
 		why = errno;
 	if (!why && rename(temporary, path) != 0)
 		why = errno;
 	if (why)
 		unlink(temporary);
-	crash_watch(NULL);
+	litter_drop(crash_litter(), temporary);
 	return why;
 }
 

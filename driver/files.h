@@ -2,6 +2,7 @@
 #ifndef DSL_DRIVER_FILES_H
 #define DSL_DRIVER_FILES_H
 
+#include "codegen/spawn.h"
 #include "ir/base.h"
 
 /* Reads all of `path` ("-": stdin); a diagnostic in c where it cannot. A name that is not found is
@@ -20,8 +21,8 @@ const char *with_ending(Arena *a, const char *path, const char *ending);
 const char *base_name(const char *path);
 
 /* crash.c: an internal error or a signal ends the tool with code 70 (or by the signal, if a person
- * sent it), and the temporary file then being written goes with it. For the tool only. */
+ * sent it), and what is litter then goes with it. For the tool only. */
 void crash_install(void);
-void crash_watch(const char *path); /* NULL: none; the string must stay as it is */
+Litter *crash_litter(void);
 
 #endif

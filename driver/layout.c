@@ -113,7 +113,6 @@ static bool answer(const Options *o, const char *name, const char *text, size_t 
 	bool ok = frontend_layout(q.c, src, &q.found) && show(&q, &out);
 	if (out.n)
 		fwrite(out.s, 1, out.n, stdout);
-	fflush(stdout);
 	tool_messages(q.c, o);
 	buf_free(&out);
 	ctx_free(q.c);
@@ -138,6 +137,8 @@ static int answer_lines(const Options *o)
 		snprintf(name, sizeof name, "<stdin, line %d>", i);
 		if (!is_blank(line) && !answer(o, name, line, (size_t)n))
 			code = EXIT_DIAGS;
+		if (fflush(stdout) != 0) /* who asks line by line wants each answer */
+			break;
 	}
 	free(line);
 	return code;

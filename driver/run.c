@@ -4,6 +4,7 @@
 #include "driver/tool.h"
 #include "driver/problem.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -182,7 +183,7 @@ int tool_run(const Options *o)
 	Run r = {.o = o, .ctx = tool_ctx(o)};
 	Buf text = {0}, log = {0}, times = {0};
 	int code = run(&r, &text, &log);
-	fflush(stdout);
+	int lost = fflush(stdout) == 0 ? 0 : errno;
 	print_log(&r.out.printed);
 	print_log(&log);
 	tool_messages(r.ctx, o);
@@ -192,5 +193,6 @@ int tool_run(const Options *o)
 	compile_out_free(&r.out);
 	buf_free(&text);
 	ctx_free(r.ctx);
+	errno = lost; /* for who closes stdout */
 	return code;
 }

@@ -3,16 +3,13 @@
 #include "driver/tool.h"
 #include "driver/files.h"
 
-#include <errno.h>
 #include <glob.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
+enum { SASS_SECONDS = 600 };
 
 static const char *program_in(Ctx *c, const char *folder, size_t n)
 {
@@ -63,7 +60,7 @@ static const char *find_nvdisasm(Ctx *c, const char *ptxas_path)
 	return found ? found : find_installed(c);
 }
 
-/* A file without a name on disk, open for reading and writing, or -1. */
+/* A new file, open for writing, or -1. */
 static int scratch_file(Ctx *c, const char **path)
 {
 	const char *tmp = getenv("TMPDIR");
@@ -73,43 +70,25 @@ static int scratch_file(Ctx *c, const char **path)
 	return fd;
 }
 
-/* True when the program ran and exited with 0; its stdout is in out. */
-static bool run_captured(const char *program, const char *file, int capture, Buf *out)
-{
-	char *argv[] = {(char *)(uintptr_t)program, "-c", (char *)(uintptr_t)file, NULL};
-	char block[65536];
-	posix_spawn_file_actions_t fa;
-	pid_t pid;
-	int status = -1;
-	ssize_t n;
-	posix_spawn_file_actions_init(&fa);
-	posix_spawn_file_actions_adddup2(&fa, capture, STDOUT_FILENO);
-	int failed = posix_spawn(&pid, program, &fa, NULL, argv, environ);
-	posix_spawn_file_actions_destroy(&fa);
-	if (failed)
-		return false;
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	lseek(capture, 0, SEEK_SET);
-	while ((n = read(capture, block, sizeof block)) > 0)
-		buf_add(out, block, (size_t)n);
-	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
-
 static bool disassemble(Ctx *c, const char *program, const Buf *cubin, Buf *out)
 {
-	const char *in_path, *out_path;
-	int in = scratch_file(c, &in_path), capture = scratch_file(c, &out_path);
-	bool ok = in >= 0 && capture >= 0 && write(in, cubin->s, cubin->n) == (ssize_t)cubin->n &&
-		  run_captured(program, in_path, capture, out);
-	if (in >= 0) {
-		close(in);
-		unlink(in_path);
+	const char *path;
+	LitterHold h = litter_hold(crash_litter());
+	int fd = scratch_file(c, &path);
+	if (fd >= 0)
+		litter_add(crash_litter(), path);
+	litter_go_on(crash_litter(), &h);
+	if (fd < 0)
+		return false;
+	const char *const argv[] = {program, "-c", path, NULL};
+	bool ok = write(fd, cubin->s, cubin->n) == (ssize_t)cubin->n;
+	close(fd);
+	if (ok) {
+		Spawn r = spawn_run(argv, SASS_SECONDS, out, crash_litter());
+		ok = r.end == SPAWN_DONE && r.status == 0;
 	}
-	if (capture >= 0) {
-		close(capture);
-		unlink(out_path);
-	}
+	unlink(path);
+	litter_drop(crash_litter(), path);
 	return ok;
 }
 

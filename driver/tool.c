@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { STDOUT_BUFFER = 1 << 20 };
+
 /* ------------------------------------------------------------------ shared by the commands */
 void tool_usage(const char *fmt, ...)
 {
@@ -34,7 +36,8 @@ static void flush(FILE *to, Buf *b)
 {
 	if (b->n)
 		fwrite(b->s, 1, b->n, to);
-	fflush(to);
+	if (to != stdout)
+		fflush(to);
 	buf_free(b);
 }
 
@@ -111,7 +114,8 @@ CompileOpt tool_compile_opt(Ctx *c, const Options *o, Buf *log)
 		       .ptxas_timeout_s = o->ptxas_timeout_s,
 		       .verbose = o->verbose,
 		       .dry_run = o->dry_run,
-		       .log = log},
+		       .log = log,
+		       .litter = crash_litter()},
 	};
 }
 
@@ -353,7 +357,7 @@ static void print_versions(const Options *o, FILE *to)
 {
 	Ctx *c = ctx_new();
 	const char *ptxas = ptxas_find(c, o->ptxas_path);
-	const char *version = ptxas ? ptxas_version(c, ptxas) : NULL;
+	const char *version = ptxas ? ptxas_version(c, ptxas, crash_litter()) : NULL;
 	fprintf(to, "dslc %s\nLLVM %s\n", dslc_version(), codegen_llvm_version(c));
 	if (ptxas)
 		fprintf(to, "ptxas %s (%s)\n", version ? version : "of unknown version", ptxas);
@@ -404,7 +408,8 @@ static int tool_main(const Options *o)
 	return o->command == CMD_RUN ? tool_run(o) : tool_compile(o);
 }
 
-/* A full disk or a closed pipe at the very end is a failure too. */
+/* A full disk or a closed pipe at the very end is a failure too. The buffer is large, so that it
+ * shows here and errno is the reason. */
 static int close_stdout(int code)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))
@@ -420,6 +425,8 @@ int main(int argc, char **argv)
 	const char *why;
 	int code = EXIT_USAGE;
 	crash_install();
+	setvbuf(stdout, malloc(STDOUT_BUFFER), isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF,
+		STDOUT_BUFFER);
 	if (argc > 1 && strcmp(argv[1], "sim") == 0) {
 		arena_free(a);
 		return close_stdout(tool_sim(argc - 1, argv + 1));

@@ -227,6 +227,7 @@ struct Kernel {
 	Ctx *ctx;
 	const char *name, *target;
 	Stage stage;
+	int errors_before; /* of its context, when the pass on it began */
 	unsigned props;
 	bool frozen; /* builders panic */
 	Loc loc;

@@ -26,6 +26,8 @@ enum {
 /* expect.c: what the pass cannot take, and where (NULL: the kernel); NULL: it can. */
 const char *pass_expects(const Kernel *k, PassId id, const Op **where);
 
+bool pass_failed(const Kernel *k); /* the pass that runs has reported an error of this kernel */
+
 /* op.c's neighbours: what several passes ask */
 Op *op_after(Kernel *k, Op *at, OpKind kind); /* a new op right after / before / at the end */
 Op *op_before(Kernel *k, Op *at, OpKind kind);

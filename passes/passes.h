@@ -25,7 +25,7 @@ typedef struct {
 	int only;       /* run this one alone, whatever was run before; or -1 */
 	bool given;     /* a person wrote the IR: what a pass cannot take is a message, no panic */
 	/* Called after each pass with the kernel's text form still equal to what the pass left; may
-	 * be NULL. */
+	 * be NULL. An error that it reports ends the run. */
 	void (*after)(void *user, const Kernel *k, PassId pass, bool changed, double seconds);
 	void *user;
 } PassOpt;

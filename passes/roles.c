@@ -433,7 +433,7 @@ static bool check_schedule(Kernel *k, const Op *mma)
 			diag(k->ctx, k->loc, D_E0407,
 			     "pingpong without persistent: with one tile a CTA there are no turns"),
 			"write: roles pingpong; persistent;");
-	return !diag_errors(k->ctx);
+	return !pass_failed(k);
 }
 
 static bool check_threads(Kernel *k, int threads, Loc loc)
@@ -465,7 +465,7 @@ void pass_roles(Kernel *k)
 	why_registers(k, b.producer, b.consumer ? b.consumer : b.limit, tiles, registers_beside(k));
 	check_given(k, b, warpgroups, k->loc);
 	check_registers(k, t, mma->loc, needs, b.limit);
-	if (diag_errors(k->ctx))
+	if (pass_failed(k))
 		return;
 	if (turns)
 		pingpong(k, b);

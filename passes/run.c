@@ -61,6 +61,11 @@ static bool verify(const Kernel *k, const PassRow *p, const PassOpt *opt)
 	return kernel_check(k, &why, &where) || refuse(k, where, p, opt, "after", why);
 }
 
+bool pass_failed(const Kernel *k)
+{
+	return diag_errors(k->ctx) > k->errors_before;
+}
+
 static bool run_one(Kernel *k, PassId id, const PassOpt *opt)
 {
 	const PassRow *p = &pass_rows[id];
@@ -70,12 +75,12 @@ static bool run_one(Kernel *k, PassId id, const PassOpt *opt)
 	if (opt->after)
 		kernel_print(k, &before);
 	double start = now();
-	int errors = diag_errors(k->ctx);
+	k->errors_before = diag_errors(k->ctx);
 	layout_assume(k->ctx, kernel_facts(k));
 	p->run(k);
 	layout_assume(k->ctx, (IxFacts){0});
 	double seconds = now() - start;
-	if (diag_errors(k->ctx) > errors) {
+	if (pass_failed(k)) {
 		buf_free(&before);
 		return false;
 	}
@@ -87,6 +92,7 @@ static bool run_one(Kernel *k, PassId id, const PassOpt *opt)
 	if (ok && opt->after) {
 		kernel_print(k, &after);
 		opt->after(opt->user, k, id, strcmp(before.s, after.s) != 0, seconds);
+		ok = !pass_failed(k);
 	}
 	buf_free(&before);
 	buf_free(&after);

@@ -253,7 +253,7 @@ static void spread(Kernel *k)
 void pass_select(Kernel *k)
 {
 	buffers(k);
-	if (diag_errors(k->ctx))
+	if (pass_failed(k))
 		return;
 	turns(k);
 	merge_reads(k);

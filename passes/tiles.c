@@ -290,7 +290,7 @@ static bool check_cluster(Kernel *k, const Plane *p)
 	else if ((p->ctas > 1 || ordered) && p->grid->nsym != 2)
 		diag(k->ctx, p->grid->loc, D_E0407,
 		     "clusters and boxes need a grid of two modes, this has %d", p->grid->nsym);
-	return !diag_errors(k->ctx);
+	return !pass_failed(k);
 }
 
 void pass_tiles(Kernel *k)

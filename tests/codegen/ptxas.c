@@ -107,7 +107,18 @@ static void test_errors(void **state)
 	       plain, false, "E0502", "Unsupported .version 8.7", 0);
 	expect("exit 3", plain, false, "E0502", "status 3", 0);
 	expect("kill -9 $$", plain, false, "E0502", "status 137", 0);
-	expect("exit 0", plain, false, "E0502", "no output", 0);
+	expect("exit 0", plain, false, "E0502", "ptxas said nothing was wrong, but left no output",
+	       0);
+}
+
+/* What it writes is blamed on the program, by its path. */
+static void test_garbage(void **state)
+{
+	(void)state;
+	expect("echo garbage >\"$out\"", plain, false, "E0510", "/ptxas wrote no ELF file", 0);
+	expect("cp /bin/sh \"$out\"", plain, false, "E0510", "/ptxas wrote an ELF file that", 0);
+	expect(REAL "head -c 4000 \"$out\" >\"$out.1\"; mv \"$out.1\" \"$out\"", plain, false,
+	       "E0510", "section headers lie behind its end", 0);
 }
 
 static void test_slow_code(void **state)
@@ -156,7 +167,41 @@ static void test_limit(void **state)
 	time_t start = time(NULL);
 	(void)state;
 	expect("exec sleep 30", opt, false, "E0503", "more than 1 s", 0);
+	/* not the shell alone, but what it has started too */
+	char lives[] = "/tmp/dslc-test-XXXXXX", body[128];
+	close(mkstemp(lives));
+	snprintf(body, sizeof body, "(sleep 2; rm %s) & wait", lives);
+	expect(body, opt, false, "E0503", "1 s", 0);
+	sleep(2);
+	assert_int_equal(unlink(lives), 0);
 	assert_true(time(NULL) - start < 10);
+}
+
+/* With a variable that names nothing: DSLC_PTXAS is all that counts, CUDA_HOME is not. */
+static void expect_env(const char *var, const char *value, bool ok, const char *code,
+		       const char *text)
+{
+	char *old = strdup(getenv("DSLC_PTXAS")), path[4096];
+	const char *slash = strrchr(old, '/');
+	char *list = strdup(getenv("PATH"));
+	Ctx *c = ctx_new();
+	Module *m = load_text(c, "k.gemm", kernel);
+	CgOut out;
+	snprintf(path, sizeof path, "%.*s:%s", (int)(slash - old), old, list);
+	setenv("PATH", path, 1);
+	unsetenv("DSLC_PTXAS");
+	setenv(var, value, 1);
+	CgOpt opt = {.opt_level = 3, .source_name = "k.gemm"};
+	assert_int_equal(codegen_module(m, CG_CUBIN, &opt, &out), ok);
+	assert_string_equal(diag_rows[diag_first(c)->id].code, code);
+	assert_non_null(strstr(diag_first(c)->text, text));
+	unsetenv(var);
+	setenv("DSLC_PTXAS", old, 1);
+	setenv("PATH", list, 1);
+	cg_out_free(&out);
+	ctx_free(c);
+	free(old);
+	free(list);
 }
 
 static void test_places(void **state)
@@ -166,6 +211,8 @@ static void test_places(void **state)
 	expect("exit 0", opt, false, "E0501", "/nowhere/ptxas", 0);
 	opt.ptxas_path = "/tmp"; /* a folder */
 	expect("exit 0", opt, false, "E0501", "/tmp", 0);
+	expect_env("DSLC_PTXAS", "/nowhere/as", false, "E0501", "DSLC_PTXAS names /nowhere/as");
+	expect_env("CUDA_HOME", "/nowhere", true, "W0504", "CUDA_HOME is /nowhere, where");
 	opt = plain;
 	opt.tmpdir = "/nowhere";
 	expect("exit 0", opt, false, "E0509", "/nowhere", 0);
@@ -249,8 +296,8 @@ static void test_find(void **state)
 	find_in(f.c, "CUDA_HOME", f.dir, path);
 	assert_string_equal(ptxas_find(f.c, path), path);
 	assert_null(ptxas_find(f.c, "/nowhere"));
-	assert_string_equal(ptxas_version(f.c, path), "13.0.88");
-	assert_null(ptxas_version(f.c, f.path));
+	assert_string_equal(ptxas_version(f.c, path, NULL), "13.0.88");
+	assert_null(ptxas_version(f.c, f.path, NULL));
 #ifndef DSLC_PTXAS_DIR
 	snprintf(list, sizeof list, "/nowhere::%s", bin);
 	find_in(f.c, "PATH", list, path);
@@ -263,11 +310,11 @@ static void test_find(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_errors),  cmocka_unit_test(test_slow_code),
-		cmocka_unit_test(test_allowed), cmocka_unit_test(test_limit),
-		cmocka_unit_test(test_places),  cmocka_unit_test(test_not_a_program),
-		cmocka_unit_test(test_dry_run), cmocka_unit_test(test_nothing_left),
-		cmocka_unit_test(test_find),
+		cmocka_unit_test(test_errors),        cmocka_unit_test(test_garbage),
+		cmocka_unit_test(test_slow_code),     cmocka_unit_test(test_allowed),
+		cmocka_unit_test(test_limit),         cmocka_unit_test(test_places),
+		cmocka_unit_test(test_not_a_program), cmocka_unit_test(test_dry_run),
+		cmocka_unit_test(test_nothing_left),  cmocka_unit_test(test_find),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -53,7 +53,7 @@ has err "error[E05"
 start=$(date +%s)
 expect 124 --ptxas-path=./slow --ptxas-timeout=1 small.gemm
 [ $(($(date +%s) - start)) -lt 20 ] || fail "the time limit came late"
-has err "error[E0503]: ptxas ran for more than 1 s"
+has err "error[E0503]: ./slow ran for more than 1 s"
 absent small.cubin
 expect 3 -Xptxas --no-such-option small.gemm
 has err "no-such-option"

@@ -48,7 +48,7 @@ static int status_after(void (*end)(void))
 			if (s != SIGKILL && s != SIGSTOP)
 				signal(s, SIG_DFL);
 		crash_install();
-		crash_watch(half_written);
+		litter_add(crash_litter(), half_written);
 		end();
 		_exit(0);
 	}
