@@ -1,9 +1,10 @@
 /* artifact.h - what a compile leaves behind besides PTX: the manifest, the cubin that carries it,
  * the typed C launcher and the cubin as C source. Needs only the kernel description
- * (runtime/kdesc.h). KModuleDesc + ptxas's ELF + PTX  ->  gemm.cubin, gemm.h, gemm.c Output is a
- * pure function of the input: no time, no path but the one in the description. A description that
- * breaks its own rules is our bug and panics. Outputs are appended to a Buf, which the caller frees
- * (buf_free). */
+ * (runtime/kdesc.h).
+ *     KModuleDesc + ptxas's ELF + PTX  ->  gemm.cubin, gemm.h, gemm.c
+ * Output is a pure function of the input: no time, no path but the one in the description. A
+ * description that breaks its own rules is our bug and panics. Outputs are appended to a Buf, which
+ * the caller frees (buf_free). */
 #ifndef DSL_CODEGEN_ARTIFACT_H
 #define DSL_CODEGEN_ARTIFACT_H
 

@@ -1,7 +1,7 @@
 /* emit_elt.c - elementwise operations: each row of elementwise.def has one function value_ROW of
  * scalars; the framework applies it register by register. Conversions to 16 bits go by pairs, as
- * the hardware has them (PTX ISA: cvt.rn.bf16x2.f32). %c = add %a, %b : reg f32 ...   ->   one fadd
- * a register */
+ * the hardware has them (PTX ISA: cvt.rn.bf16x2.f32).
+ *     %c = add %a, %b : reg f32 ...   ->   one fadd a register */
 #include "codegen/cg.h"
 
 typedef LLVMValueRef (*Value)(Cg *g, LLVMValueRef *x);

@@ -1,7 +1,8 @@
 /* index.c - index expressions to LLVM integers. Each is computed once for where it dominates, in 32
  * bits where its range shows that it fits, else in 64; what cannot be negative is divided unsigned,
  * and constants of a sum are added last, so that addresses which differ by a constant share the
- * rest. k % 4, 0 <= k < 2^25   ->   urem i32 %k, 4 */
+ * rest.
+ *     k % 4, 0 <= k < 2^25   ->   urem i32 %k, 4 */
 #include "codegen/cg.h"
 
 static IxFacts facts(const Cg *g)

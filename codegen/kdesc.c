@@ -1,8 +1,9 @@
 /* kdesc.c - the kernel description that becomes the manifest: arguments as declared, parameters in
  * the order of the signature, tensor maps, grid, shared memory, and every condition that the code
  * stands on: what the source states, the ranges of sizes, and TMA's rules where they are not
- * proved. tmap %A box=(64,128) of bf16 (M,K):(K,1)   ->   dims K M, strides K*2, fact K * 2 % 16 ==
- * 0 */
+ * proved.
+ *     tmap %A box=(64,128) of bf16 (M,K):(K,1)
+ * ->  dims K M, strides K*2, fact K * 2 % 16 == 0 */
 #include "codegen/kdesc.h"
 #include "codegen/cg.h"
 

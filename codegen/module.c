@@ -1,7 +1,8 @@
 /* module.c - an LLVM module for all kernels of a compilation: types, shared memory, debug file; and
  * for each kernel its signature, launch attributes, hardware names and body.
- *     kernel gemm ... block=384   ->   define ptx_kernel void @gemm(ptr byval([128 x i8]) %A.map,
- * ...) #0 = { "nvvm.maxntid"="384" "nvvm.minctasm"="1" } */
+ *     kernel gemm ... block=384
+ * ->  define ptx_kernel void @gemm(ptr byval([128 x i8]) %A.map, ...) #0
+ *     #0 = { "nvvm.maxntid"="384" "nvvm.minctasm"="1" } */
 #include "codegen/cg.h"
 
 #include <llvm-c/Target.h>

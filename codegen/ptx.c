@@ -1,7 +1,8 @@
 /* ptx.c - the module as LLVM IR text and as PTX. Optimisation is a short list of passes: storage
  * becomes registers, and what is computed twice is shared; ptxas does the rest.
  * Source files get a time and a size of 1 in the text, since ptxas else asks the file system and
- * writes both into the cubin:   .file 1 "gemm.gemm"   ->   .file 1 "gemm.gemm", 1, 1 */
+ * writes both into the cubin:
+ *     .file 1 "gemm.gemm"   ->   .file 1 "gemm.gemm", 1, 1 */
 #include "codegen/cg.h"
 
 #include <llvm-c/Analysis.h>

@@ -1,6 +1,7 @@
 /* run.c - dslc run: compiles, runs on random inputs, compares with the reference interpreter.
- * Nobody writes a reference: the tile-stage IR of the same source is one. dslc run gemm.gemm --size
- * M=512,N=512,K=512 gemm: integers: D: 262144 elements (all 8 tiles) equal in every bit */
+ * Nobody writes a reference: the tile-stage IR of the same source is one.
+ *     dslc run gemm.gemm --size M=512,N=512,K=512
+ *     gemm: integers: D: 262144 elements (all 8 tiles) equal in every bit */
 #include "driver/tool.h"
 #include "driver/problem.h"
 

@@ -1,6 +1,6 @@
 /* decl.c - declarations: const (with -D from outside), let, layout, smem, tma, pipeline. Buffers
- * and rings are collected and built where the grid begins: smem sA : bf16 (128,64); pipeline ab(4)
- * { sA }
+ * and rings are collected and built where the grid begins:
+ *     smem sA : bf16 (128,64); pipeline ab(4) { sA }
  *  -> ring ab slots=4
  *     %sA = shared ring=ab auto=1 : shared bf16 (128,64):(1,128) */
 #include "frontend/sema.h"

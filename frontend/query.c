@@ -1,5 +1,6 @@
 /* query.c - one expression of the layout algebra, outside any file: what it is, as the algebra sees
- * it.  M:1 / 128 where M % 128 == 0  ->  (128,M / 128):(1,128)
+ * it.
+ *     M:1 / 128 where M % 128 == 0  ->  (128,M / 128):(1,128)
  * An mma stands for the thread-value layout of its accumulator. */
 #include "frontend/sema.h"
 

@@ -1,7 +1,7 @@
 /* tiles.c - tensors cut into tiles, and one tile of them.
- *     gA = A / (128,64);  gA[m,k]   ->   %t = tile %A (m * 128, k * 64) : global bf16
- * (128,64):(K,1) The last tile of a mode may hang over: reads give zero there, writes are dropped.
- */
+ *     gA = A / (128,64);  gA[m,k]
+ *  -> %t = tile %A (m * 128, k * 64) : global bf16 (128,64):(K,1)
+ * The last tile of a mode may hang over: reads give zero there, writes are dropped. */
 #include "frontend/sema.h"
 
 #include <inttypes.h>

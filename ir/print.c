@@ -1,6 +1,7 @@
 /* print.c - IR to text. Every op has one shape, so the tables are all that is needed:
- *     [%res =] mnemonic [sym, ...] [%in[at], ...] [(index, ...)] [attr=value ...] [: type] [{ body
- * }] Attributes come in the order of attrs.def. parse.c reads this very text back. */
+ *     [%res =] mnemonic [sym, ...] [%in[at], ...] [(index, ...)] [attr=value ...] [: type]
+ *     [{ body }]
+ * Attributes come in the order of attrs.def. parse.c reads this very text back. */
 #include "ir/ir.h"
 
 #include <inttypes.h>

@@ -1,7 +1,8 @@
 /* verify.c - is this kernel IR of its stage? Asks the tables for counts, and says for the rest:
- *   a value is used below its definition, inside the body that defines it; names of indices are
- * bound; names are unique; declarations stand at the top; what is written may be written. Rules of
- * single ops (shapes, types, attributes) are in verify_ops.c. */
+ *   a value is used below its definition, inside the body that defines it;
+ *   names of indices are bound; names are unique;
+ *   declarations stand at the top; what is written may be written.
+ * Rules of single ops (shapes, types, attributes) are in verify_ops.c. */
 #include "ir/ptrmap.h"
 #include "ir/verify.h"
 

@@ -1,8 +1,8 @@
 /* verify_ops.c - the rules of single ops: kinds of operands, needed attributes, shapes.
  * A row says all that fits in one, "operands=result" with a letter each:
- *   g s r tile in global, shared memory, registers   t any tile   e scalar   v register tile or
- * scalar m mbarrier   p tensor map and up to four attributes that the op must have from a stage on.
- */
+ *   g s r  tile in global, shared memory, registers   t  any tile
+ *   e  scalar   v  register tile or scalar   m  mbarrier   p  tensor map
+ * and up to four attributes that the op must have from a stage on. */
 #include "ir/verify.h"
 
 #include <inttypes.h>

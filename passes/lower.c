@@ -1,7 +1,8 @@
 /* lower.c - to the ptx stage: positions become slots and phases, a tile copy its TMA boxes, a tile
- * mma its wgmma instructions with byte offsets, a store its guarded vectors. mbar.wait %ab.full[k]
- * lap=0     ->  mbar.wait %ab.full[k % 4] (k / 4 % 2) load.tma %sA[k], %t, %A.map, %f ->  tma.load
- * %sA[k % 4], %A.map, %f[k % 4] (0, k * 64, m * 128) */
+ * mma its wgmma instructions with byte offsets, a store its guarded vectors.
+ *     mbar.wait %ab.full[k] lap=0         ->  mbar.wait %ab.full[k % 4] (k / 4 % 2)
+ *     load.tma %sA[k], %t, %A.map, %f     ->  tma.load %sA[k % 4], %A.map, %f[k % 4]
+ *                                                 (0, k * 64, m * 128) */
 #include "passes/lower.h"
 
 /* ------------------------------------------------------------------ loads */

@@ -1,6 +1,7 @@
 /* lower_rings.c - positions become slots and phases. A loop whose accesses run along a ring carries
  * both as names of its own, so that nothing is divided in it; elsewhere they are computed from the
- * position. for k (0, T) { mbar.wait %full[t * T + k] lap=0 }
+ * position.
+ *     for k (0, T) { mbar.wait %full[t * T + k] lap=0 }
  * ->  for.ring k, slot, phase (0, T, t * T) slots=4 { mbar.wait %full[slot] (phase) } */
 #include "passes/lower.h"
 

@@ -1,9 +1,12 @@
 /* pipeline.c - a role that both loads and computes is software-pipelined: loads run `ahead`
  * iterations before their use, the first of them in a prologue. Positions move with the loop
- * variable. for k (0, T) { load.tma %sA[k]; mma.wgmma %sA[k] }
+ * variable.
+ *     for k (0, T) { load.tma %sA[k]; mma.wgmma %sA[k] }
  * ->  for p (0, min(S - inflight, T)) { load.tma %sA[p] }
- *     for k (0, T) { mma.wgmma %sA[k]; if (k + S - inflight < T) { load.tma %sA[k + S - inflight] }
- * } */
+ *     for k (0, T) {
+ *       mma.wgmma %sA[k]
+ *       if (k + S - inflight < T) { load.tma %sA[k + S - inflight] }
+ *     } */
 #include "passes/why.h"
 
 #include <string.h>

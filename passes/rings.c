@@ -1,7 +1,7 @@
 /* rings.c - each buffer of a pipeline gets the pipeline's slots, each access its position in the
  * ring: the number of iterations before it, over all loops around it. Roles are split later, so a
- * position is true of the program, whoever runs it. for t { for k (0, T) { load.tma %sA } }   ->
- * load.tma %sA[t * T + k] */
+ * position is true of the program, whoever runs it.
+ *     for t { for k (0, T) { load.tma %sA } }   ->   load.tma %sA[t * T + k] */
 #include "passes/why.h"
 
 enum { MOST_STAGES = 8, BARRIER_BYTES = 8, ALIGN = 1024 };

@@ -1,8 +1,10 @@
 /* roles.c - who runs what. `none`: every warp runs the whole body. `cooperative`: a producer warp
  * runs what is issued by one thread and completes on an mbarrier (the loads), the consumers all the
  * rest; loops and lets come along with both. Registers move from producer to consumers by
- * setmaxnreg. for k { load.tma; mma.wgmma } store
- * ->  role producer { for k { load.tma } }  role consumer { for k { mma.wgmma } store } */
+ * setmaxnreg.
+ *     for k { load.tma; mma.wgmma } store
+ * ->  role producer { for k { load.tma } }
+ *     role consumer { for k { mma.wgmma } store } */
 #include "passes/why.h"
 
 #include <string.h>

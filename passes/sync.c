@@ -3,10 +3,11 @@
  *   empty[s]  one arrival of every warp that reads
  * A run of asynchronous writes that complete on an mbarrier is preceded by a wait for the slot
  * (passed on the first lap) and the announcement; a run of asynchronous reads by a wait for its
- * bytes, and followed, as groups retire `inflight` later, by the release of the slot. load.tma
- * %sA[k]    ->  mbar.wait %empty[k] lap=1; mbar.expect %full[k] bytes; load.tma ..., %full[k]
- *     mma.wgmma %sA[k]   ->  mbar.wait %full[k] lap=0; wgmma.fence; mma.wgmma; wgmma.commit;
- * wgmma.wait; mbar.arrive %empty[k - inflight] */
+ * bytes, and followed, as groups retire `inflight` later, by the release of the slot.
+ *     load.tma %sA[k]    ->  mbar.wait %empty[k] lap=1; mbar.expect %full[k] bytes
+ *                            load.tma ..., %full[k]
+ *     mma.wgmma %sA[k]   ->  mbar.wait %full[k] lap=0; wgmma.fence; mma.wgmma; wgmma.commit
+ *                            wgmma.wait; mbar.arrive %empty[k - inflight] */
 #include "passes/share.h"
 #include "passes/sync.h"
 

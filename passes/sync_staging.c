@@ -6,9 +6,10 @@
  *     after it                everyone fences its writes for the async proxy, the warpgroup meets
  *     the read                by one thread, which commits it as a group
  *     at the role's end       that thread waits for all of its groups
- * store.shared ; store.tma
- *     ->  bulk.wait_read; bar.sync; store.shared; fence.proxy.async; bar.sync; store.tma;
- *         bulk.commit */
+ * Together:
+ *     store.shared ; store.tma
+ * ->  bulk.wait_read; bar.sync; store.shared; fence.proxy.async; bar.sync
+ *     store.tma; bulk.commit */
 #include "passes/sync.h"
 
 enum { GROUP_THREADS = 128 };

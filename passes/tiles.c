@@ -1,5 +1,6 @@
 /* tiles.c - the grid becomes CTAs: a raster order in which groups of tile rows, that the CTAs of
- * one time read few rows of A and of B; the last group may be lower. grid m, n (R, C) { ... }
+ * one time read few rows of A and of B; the last group may be lower.
+ *     grid m, n (R, C) { ... }
  * ->  launch (R * C, 1, 1)
  *     let m (cta / (G * C) * G + cta % (G * C) % height)
  *     let n (cta % (G * C) / height)

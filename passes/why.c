@@ -1,5 +1,6 @@
 /* why.c - reasons of decisions as sentences, with the numbers that decided. Nothing is decided
- * here. why_swizzle(k, "sA", 64, 64)
+ * here.
+ *     why_swizzle(k, "sA", 64, 64)
  * ->  swizzle sA 128 rejected: "a row of 64 bytes is no multiple of 128"
  *     swizzle sA 64: "the widest that divides a row of 64 bytes" */
 #include "passes/why.h"

@@ -4,8 +4,9 @@
  *
  * Expressions are postfix text, tokens apart by one space: integers, symbol names, "$sms" (number
  * of SMs the launch may fill), and + - * / % min max < <= == != and or. Signed 64-bit, overflow is
- * an error, / and % floor and need a positive divisor, a condition is 0 or 1: "M 127 + 128 /"   is
- * ceil(M / 128) Every string is NUL-terminated and owned by whoever filled the struct. */
+ * an error, / and % floor and need a positive divisor, a condition is 0 or 1:
+ *     "M 127 + 128 /"   is   ceil(M / 128)
+ * Every string is NUL-terminated and owned by whoever filled the struct. */
 #ifndef DSL_RUNTIME_KDESC_H
 #define DSL_RUNTIME_KDESC_H
 

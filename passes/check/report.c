@@ -1,5 +1,5 @@
 /* report.c - the shortest counterexample: which run it is, its last steps as a timeline with a
- * column for each role, and what is missing, in a sentence. / */
+ * column for each role, and what is missing, in a sentence. */
 #include "passes/check/report.h"
 #include "passes/check/replay.h"
 

@@ -1,7 +1,7 @@
 /* async.c - work that is on its way: it starts when an instruction is issued and happens later,
  * when the seed says so or when nothing else can go on. cp.async, bulk copies and their groups,
- * st.async (PTX ISA: Data Movement and Conversion Instructions: Asynchronous copy). issue -> Async
- * in the cluster's list -> async_run -> bytes moved, mbarrier or group completed */
+ * st.async (PTX ISA: Data Movement and Conversion Instructions: Asynchronous copy).
+ *   issue -> Async in the cluster's list -> async_run -> bytes moved, barrier or group completed */
 #include "runtime/sim/lanes.h"
 
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 /* memory.c - global memory of the device and where any address of any space is on the host.
  * Addresses grow and are never given twice; gaps lie between allocations; so a stray address is
- * noticed. place_at(w, in, lane, SP_GENERIC, 0x700000000400, ..)  ->  shared memory of the CTA,
- * offset 0x400 */
+ * noticed.
+ *   place_at(w, in, lane, SP_GENERIC, 0x700000000400, ..)
+ *                                           ->  shared memory of the CTA, offset 0x400 */
 #include "runtime/sim/machine.h"
 
 #include <stdlib.h>

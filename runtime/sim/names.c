@@ -1,6 +1,7 @@
 /* names.c - what names mean in a function: slots of registers and constants, addresses of
- * variables, offsets of parameters. A register gets its slot when it is first used. .reg .b32
- * %r<318>;  ->  a family; %r7  ->  slot 0x1c0, 4 bytes a lane */
+ * variables, offsets of parameters. A register gets its slot when it is first used.
+ *   .reg .b32 %r<318>;  ->  a family
+ *   %r7                 ->  slot 0x1c0, 4 bytes a lane */
 #include "runtime/sim/decode.h"
 
 #include <stdio.h>

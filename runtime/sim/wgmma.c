@@ -1,8 +1,8 @@
 /* wgmma.c - warpgroup matrix products (PTX ISA: Asynchronous Warpgroup Level Matrix Instructions).
  * Each warp of the four computes its 16 rows; operands are read through real matrix descriptors,
  * when the operation happens, which is at the latest when its group is waited for. Products of
- * 16-bit and narrower floats are exact; sums are f32, in order of k, fused. D[64 x n] (+)= A[64 x
- * k] B[k x n], one group per commit */
+ * 16-bit and narrower floats are exact; sums are f32, in order of k, fused.
+ *   D[64 x n] (+)= A[64 x k] B[k x n], one group per commit */
 #include "runtime/sim/lanes.h"
 #include "runtime/sim/matrix.h"
 

@@ -1,6 +1,6 @@
 /* tool.c - writes what codegen makes of textual IR to standard output, for FileCheck:
- *   tool ptx|llvm|manifest FILE.ir      ptxas must take the PTX without a word, whatever is asked
- * for */
+ *   tool ptx|llvm|manifest FILE.ir
+ * ptxas must take the PTX without a word, whatever is asked for. */
 #include "load.h"
 
 #include <stdio.h>

@@ -1,9 +1,10 @@
 /* fake_gpu.c - a libcuda that "runs" the kernel of small.gemm by three loops on the host, so that
  * dslc run can be seen to accept what is right and to refuse what is not. FAKE_GPU in the
- * environment says how the kernel behaves: right     computes D          ulp     all elements one
- * unit in the last place off wrong     one element off     short   one element is not written
+ * environment says how the kernel behaves:
+ *   right     computes D                      ulp     all elements one unit in the last place off
+ *   wrong     one element off                 short   one element is not written
  *   before    also writes just before D       behind   also writes just behind D
- *   refused   the launch fails    lost    the GPU fails while it runs */
+ *   refused   the launch fails                lost    the GPU fails while it runs */
 #include "runtime/number.h"
 
 #include <cuda.h>

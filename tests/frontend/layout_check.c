@@ -1,7 +1,7 @@
 /* layout_check.c - expressions of the layout algebra against what they must give, and what they
  * must refuse.
- *     layout_check FILE    lines `EXPR -> RESULT` and `EXPR !! PART OF THE MESSAGE`; # begins a
- * note
+ *     layout_check FILE    lines `EXPR -> RESULT` and `EXPR !! PART OF THE MESSAGE`;
+ *                          # begins a note
  * --each: every operation must have a line of both kinds. A `?` in RESULT stands for any one
  * integer, where only the run time knows it. */
 #include <stdio.h>

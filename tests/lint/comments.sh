@@ -1,0 +1,21 @@
+#!/bin/sh
+# An example in a comment (an arrow between blanks: "  ->  ") stands on a line of its own, set in
+# by two blanks or more, or begins the line; it is not joined to the prose around it.
+#   comments.sh ROOT
+set -eu
+cd "$1"
+find ir frontend passes codegen runtime driver examples tests -path tests/lint/bad -prune -o \
+	-name '*.[chly]' -print 2>/dev/null | sort | xargs awk '
+FNR == 1 { open = 0 }
+
+/^\/\*/ { open = 1 }
+
+open && /  ->|->  / && !/^ \*  / && !/^ \* ->/ && !/^\/\*.*\*\/$/ {
+	printf "%s:%d: an example within prose: %s\n", FILENAME, FNR, $0
+	bad = 1
+}
+
+/\*\// { open = 0 }
+
+END { exit bad }
+'
