@@ -164,6 +164,11 @@ static ExprResult op_eval(int op, int64_t a, int64_t b, int64_t *out)
 	return EXPR_OVERFLOW;
 }
 
+bool expr_is_sym(Expr e)
+{
+	return e.n == 1 && e.ins->op == EX_SYM;
+}
+
 ExprResult expr_eval(Expr e, const int64_t env[EXPR_ENV], int64_t *out)
 {
 	int64_t stack[KD_MAX_EXPR];

@@ -55,6 +55,7 @@ enum { EXPR_SMS = KD_MAX_SYMS, EXPR_ENV };                     /* slots of the e
 int expr_compile(const char *text, const char *const *syms, int nsyms, ExprIns *ins,
 		 const char **reason);
 ExprResult expr_eval(Expr e, const int64_t env[EXPR_ENV], int64_t *out);
+bool expr_is_sym(Expr e); /* nothing but a symbol, ins->sym */
 /* As a person writes it: "M 127 + 128 /" is "(M + 127) / 128". */
 void expr_infix(const char *text, Line *out);
 

@@ -4,19 +4,21 @@
 #   includes.sh ROOT        prints each forbidden include as file:line: room may not include header
 set -eu
 cd "$1"
-find ir frontend passes codegen runtime driver -name '*.[chly]' -o -name '*.def' 2>/dev/null |
+find ir frontend passes codegen runtime driver python -name '*.[chly]' -o -name '*.def' 2>/dev/null |
 	sort | xargs awk '
 function public(header)
 {
 	return header ~ /^(ir\/(ir|base|layout|ix|ptrmap)\.h|ir\/[a-z_]*\.def)$/ ||
 		header ~ /^(frontend\/frontend|passes\/passes|passes\/check\/check|codegen\/(codegen|json|spawn)|driver\/dslc)\.h$/ ||
-		header ~ /^runtime\/((dsl|desc|kdesc|elem|number)\.h|elems\.def)$/ || header ~ /^passes\/[a-z_]*\.def$/
+		header ~ /^runtime\/((dsl|desc|kdesc|elem|number|tensors)\.h|elems\.def)$/ || header ~ /^passes\/[a-z_]*\.def$/
 }
 
 function allowed(from, to, header)
 {
 	if (from == to)
 		return 1
+	if (public(header) && from == "python")
+		return to == "driver" || to == "runtime"
 	if (!public(header) || to == "driver")
 		return 0
 	if (from == "driver")
@@ -50,7 +52,7 @@ function complain(what)
 	sub(/\/.*/, "", target)
 	if (header ~ /(^|\/)\.\.\//)
 		complain("no include may climb: " header)
-	else if (target ~ /^(ir|frontend|passes|codegen|runtime|driver)$/ && header ~ /\// &&
+	else if (target ~ /^(ir|frontend|passes|codegen|runtime|driver|python)$/ && header ~ /\// &&
 		 !allowed(room, target, header))
 		complain(room " may not include " header)
 	else if (header ~ /^llvm/ && room != "codegen")
