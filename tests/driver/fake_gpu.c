@@ -18,8 +18,9 @@ typedef struct {
 	size_t rows, cols, stride; /* elements */
 } Matrix;
 
-static Matrix maps[8];
-static int nmaps;
+static _Thread_local Matrix maps[8];
+static _Thread_local int nmaps;
+static void *last_stream;
 static char *room;
 static size_t used;
 static char a_handle;
@@ -70,7 +71,7 @@ static CUresult fake_LaunchKernelEx(const CUlaunchConfig *c, CUfunction f, void 
 				    void **extra)
 {
 	uint64_t d;
-	(void)c;
+	last_stream = c->hStream;
 	(void)f;
 	(void)extra;
 	if (acts("refused"))
@@ -102,6 +103,13 @@ static CUresult fake_TensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType 
 	memset(map, 0, sizeof *map);
 	map->opaque[0] = (cuuint64_t)nmaps++;
 	return CUDA_SUCCESS;
+}
+
+/* For tests of who launches where. */
+void *fake_gpu_stream(void);
+void *fake_gpu_stream(void)
+{
+	return last_stream;
 }
 
 /* ------------------------------------------------------------------ memory */

@@ -4,7 +4,7 @@
 #   size.sh ROOT
 set -eu
 cd "$1"
-find ir frontend passes codegen runtime driver examples tests -path tests/lint/bad -prune -o \
+find ir frontend passes codegen runtime driver python examples tests -path tests/lint/bad -prune -o \
 	\( -name '*.[chly]' -o -name '*.def' \) -print 2>/dev/null | sort | xargs awk '
 function width(line,   n, i)
 {

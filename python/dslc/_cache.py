@@ -1,0 +1,112 @@
+"""What was compiled before: in memory, and in files that processes share.
+
+A file is called by the hash of all that decides its content: text, name, defines, target, version of dslc,
+ptxas. It is written under another name and renamed, and begins with the hash of what follows, so that readers
+never see half of one. DSLC_CACHE_DIR is the folder; set and empty: no files.
+"""
+import collections
+import glob
+import hashlib
+import importlib.util
+import os
+import shutil
+import tempfile
+import threading
+
+from . import _dslc
+
+Request = collections.namedtuple("Request", "text name target defines emit opt_level ptxas ptxas_args")
+
+_memory = {}
+_lock = threading.Lock()
+_busy = {}
+
+
+def _runs(path):
+    return path if path and os.path.isfile(path) and os.access(path, os.X_OK) else None
+
+
+def _of_wheel():
+    """The ptxas of nvidia-cuda-nvcc, which dslc[ptxas] installs."""
+    spec = importlib.util.find_spec("nvidia")
+    for folder in spec.submodule_search_locations if spec else ():
+        for path in sorted(glob.glob(os.path.join(folder, "cu[0-9]*", "bin", "ptxas")), reverse=True):
+            return _runs(path)
+    return None
+
+
+def find_ptxas():
+    """$DSLC_PTXAS, $CUDA_HOME/bin, the wheel's, PATH, /usr/local/cuda*; None where there is none."""
+    home = os.environ.get("CUDA_HOME")
+    return (_runs(os.environ.get("DSLC_PTXAS")) or _runs(home and os.path.join(home, "bin", "ptxas"))
+            or _of_wheel() or shutil.which("ptxas")
+            or next(filter(_runs, sorted(glob.glob("/usr/local/cuda*/bin/ptxas"))), None))
+
+
+def _program(path):
+    """A program that was replaced is another one."""
+    try:
+        s = os.stat(path)
+        return f"{os.path.realpath(path)} {s.st_size} {s.st_mtime_ns}"
+    except (OSError, TypeError):
+        return "none"
+
+
+def key(r):
+    h = hashlib.sha256()
+    for part in (_dslc.version, _build(), r.text, r.name, r.target, *r.defines, "", r.emit,
+                 str(r.opt_level), _program(r.ptxas), *r.ptxas_args):
+        data = part if isinstance(part, bytes) else part.encode()
+        h.update(b"%d:" % len(data))
+        h.update(data)
+    return h.hexdigest()
+
+
+def _build():
+    """Two builds of one version are two compilers."""
+    return _program(_dslc.__file__)
+
+
+def folder():
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return os.environ.get("DSLC_CACHE_DIR", os.path.join(base, "dslc"))
+
+
+def _read(path):
+    try:
+        with open(path, "rb") as f:
+            data = f.read()
+    except OSError:
+        return None
+    return data[32:] if hashlib.sha256(data[32:]).digest() == data[:32] else None
+
+
+def _write(path, output):
+    try:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=os.path.dirname(path), delete=False) as f:
+            f.write(hashlib.sha256(output).digest() + output)
+        os.replace(f.name, path)
+    except OSError:
+        pass  # a cache that cannot be written is no reason to fail
+
+
+def _make(name, make):
+    path = folder() and os.path.join(folder(), name[:2], name)
+    output = _read(path) if path else None
+    if output is None:
+        output = make()
+        if path:
+            _write(path, output)
+    return output
+
+
+def get(request, make):
+    """The output of a request; threads that ask for one thing wait for the first of them."""
+    name = key(request)
+    with _lock:
+        busy = _busy.setdefault(name, threading.Lock())
+    with busy:
+        if name not in _memory:
+            _memory[name] = _make(name, make)
+        return _memory[name]

@@ -1,0 +1,550 @@
+/* kernel.c - type Kernel: a kernel of a cubin that is called with tensors.
+ *   k = Kernel(cubin, "gemm", "sim");  k(a, b, out=d)
+ * Tensors of a GPU are launched on, in the stream that their library works in; tensors of the host
+ * run on the simulator, which gets copies. */
+#include "py.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { SLOTS = KD_MAX_ARGS + KD_MAX_SYMS, DEVICES_MAX = 64 };
+
+/* Devices are opened when first used and stay open. */
+static struct {
+	char name[64];
+	dsl_device *dev;
+} devices[DEVICES_MAX];
+static int ndevices;
+
+typedef struct {
+	dsl_module *mod; /* NULL: not loaded there yet */
+	const KDesc *desc;
+} Loaded;
+
+typedef struct {
+	PyObject ob_base;
+	PyObject *cubin, *manifest;
+	KModuleDesc *module;
+	const KDesc *desc;
+	char sim[64];
+	PyObject *names[SLOTS];
+	int in[KD_MAX_ARGS], out[KD_MAX_ARGS], nin, nout;
+	Loaded at[DEVICES_MAX];
+} Kernel;
+
+static PyObject *word_out, *word_stream, *word_sms;
+
+/* ------------------------------------------------------------------ where */
+/* Number of a device among devices; -1 with an exception. */
+static int device_number(const char *name)
+{
+	int i = 0;
+	while (i < ndevices && strcmp(devices[i].name, name) != 0)
+		i++;
+	if (i < ndevices)
+		return i;
+	if (i == DEVICES_MAX) {
+		PyErr_SetString(PyExc_RuntimeError, "too many devices are open");
+		return -1;
+	}
+	dsl_status st = dsl_device_open(name, &devices[i].dev);
+	if (st) {
+		py_fail(st);
+		return -1;
+	}
+	snprintf(devices[i].name, sizeof devices[i].name, "%s", name);
+	ndevices++;
+	return i;
+}
+
+static int find_device(const Kernel *k, DLDevice device)
+{
+	static signed char gpus[DEVICES_MAX]; /* number + 1 of cuda:id, found without its name */
+	char name[32];
+	if (device.type == DL_CPU || device.type == DL_CUDA_HOST)
+		return device_number(k->sim);
+	if (device.type != DL_CUDA && device.type != DL_CUDA_MANAGED) {
+		PyErr_Format(py_error,
+			     "tensors on the host or on an NVIDIA GPU are wanted, not on "
+			     "device type %d of DLPack",
+			     (int)device.type);
+		return -1;
+	}
+	bool small = device.id >= 0 && device.id < DEVICES_MAX;
+	if (small && gpus[device.id])
+		return gpus[device.id] - 1;
+	snprintf(name, sizeof name, "cuda:%d", (int)device.id);
+	int i = device_number(name);
+	if (small && i >= 0)
+		gpus[device.id] = (signed char)(i + 1);
+	return i;
+}
+
+static const KDesc *desc_named(const KModuleDesc *m, const char *name)
+{
+	for (int i = 0; i < m->nkernels; i++)
+		if (strcmp(m->kernels[i].name, name) == 0)
+			return &m->kernels[i];
+	return NULL;
+}
+
+static Loaded *loaded_at(Kernel *k, int device)
+{
+	Loaded *l = &k->at[device];
+	char *bytes;
+	Py_ssize_t size;
+	if (l->mod)
+		return l;
+	if (PyBytes_AsStringAndSize(k->cubin, &bytes, &size))
+		return NULL;
+	dsl_status st = dsl_module_load_data(devices[device].dev, bytes, (size_t)size, &l->mod);
+	if (st) {
+		l->mod = NULL;
+		py_fail(st);
+		return NULL;
+	}
+	l->desc = desc_named(dsl_module_desc(l->mod), k->desc->name);
+	return l;
+}
+
+/* ------------------------------------------------------------------ the arguments of a call */
+typedef struct {
+	Kernel *k;
+	PyObject *object[SLOTS]; /* borrowed */
+	Tensor tensor[KD_MAX_ARGS];
+	int first;             /* slot of the first tensor that was taken, or -1 */
+	PyObject *stream_word; /* for __dlpack__; NULL: none */
+	dsl_stream stream;
+	bool stream_known;
+	dsl_launch_opts opts;
+	TensorCall c;
+} Call;
+
+static bool give(Call *c, int slot, PyObject *o)
+{
+	if (c->object[slot]) {
+		PyErr_Format(PyExc_TypeError, "kernel %s was given %U twice", c->k->desc->name,
+			     c->k->names[slot]);
+		return false;
+	}
+	c->object[slot] = o;
+	return true;
+}
+
+static bool give_outputs(Call *c, PyObject *o)
+{
+	const Kernel *k = c->k;
+	bool several = PyTuple_Check(o) || PyList_Check(o);
+	if (!several && k->nout == 1)
+		return give(c, k->out[0], o);
+	if (!several || PySequence_Size(o) != k->nout) {
+		PyErr_Format(PyExc_TypeError, "kernel %s writes %d tensors: out= takes as many",
+			     k->desc->name, k->nout);
+		return false;
+	}
+	for (int i = 0; i < k->nout; i++) {
+		PyObject *item = PySequence_GetItem(o, i);
+		Py_XDECREF(item); /* the sequence holds it */
+		if (!item || !give(c, k->out[i], item))
+			return false;
+	}
+	return true;
+}
+
+static bool give_stream(Call *c, PyObject *o)
+{
+	c->stream_known = true;
+	c->stream = o == Py_None ? NULL : PyLong_AsVoidPtr(o);
+	return !PyErr_Occurred();
+}
+
+static bool is_word(PyObject *key, PyObject *word)
+{
+	return key == word || PyUnicode_Compare(key, word) == 0;
+}
+
+static bool give_word(Call *c, PyObject *key, PyObject *o)
+{
+	Kernel *k = c->k;
+	int slots = k->desc->nargs + k->desc->nsyms;
+	if (is_word(key, word_out))
+		return give_outputs(c, o);
+	for (int i = 0; i < slots; i++)
+		if (is_word(key, k->names[i]))
+			return give(c, i, o);
+	if (is_word(key, word_stream))
+		return give_stream(c, o);
+	if (is_word(key, word_sms)) {
+		c->opts.sms = (int)PyLong_AsLong(o);
+		return !PyErr_Occurred();
+	}
+	PyErr_Format(PyExc_TypeError,
+		     "kernel %s has no argument %U; it has its tensors, scalars and "
+		     "sizes, out, stream and sms",
+		     k->desc->name, key);
+	return false;
+}
+
+static bool give_all(Call *c, PyObject *args, PyObject *words)
+{
+	Kernel *k = c->k;
+	Py_ssize_t n = PyTuple_Size(args), at = 0;
+	PyObject *key, *value;
+	if (n > k->nin) {
+		PyErr_Format(PyExc_TypeError, "kernel %s takes %d arguments and out=, not %zd",
+			     k->desc->name, k->nin, n);
+		return false;
+	}
+	for (Py_ssize_t i = 0; i < n; i++)
+		c->object[k->in[i]] = PyTuple_GetItem(args, i);
+	while (words && PyDict_Next(words, &at, &key, &value))
+		if (!give_word(c, key, value))
+			return false;
+	for (int i = 0; i < k->desc->nargs; i++)
+		if (!c->object[i]) {
+			PyErr_Format(PyExc_TypeError, "kernel %s was not given %U%s", k->desc->name,
+				     k->names[i],
+				     k->desc->args[i].dir == KD_OUT ? ", which it writes: out="
+								    : "");
+			return false;
+		}
+	return true;
+}
+
+/* ------------------------------------------------------------------ tensors and numbers */
+static bool is_gpu(DLDevice d)
+{
+	return d.type == DL_CUDA || d.type == DL_CUDA_MANAGED;
+}
+
+/* Before the first tensor is asked for by __dlpack__, which wants to know for which stream. DLPack
+ * has 1 for the default stream of CUDA. */
+static bool find_stream(Call *c, PyObject *o, DLDevice d)
+{
+	if (!is_gpu(d))
+		return true;
+	if (!c->stream_known && !tensor_stream(o, d, &c->stream))
+		return false;
+	c->stream_known = true;
+	if (!c->stream_word && !tensor_api(o))
+		c->stream_word = PyLong_FromVoidPtr(c->stream ? c->stream : (void *)1);
+	return c->stream_word || tensor_api(o);
+}
+
+static bool take(Call *c, int slot)
+{
+	PyObject *o = c->object[slot];
+	Tensor *t = &c->tensor[slot];
+	bool table = tensor_api(o) != NULL;
+	DLDevice d = {0, 0};
+	if (!table && !c->stream_word && (!tensor_device(o, &d) || !find_stream(c, o, d)))
+		return false;
+	if (!tensor_take(t, o, c->stream_word))
+		return false;
+	return !table || c->stream_known || find_stream(c, o, t->t.device);
+}
+
+static bool view(Call *c, int slot)
+{
+	const DLTensor *t = &c->tensor[slot].t;
+	const KDesc *k = c->k->desc;
+	TensorView *v = &c->c.view[slot];
+	*v = (TensorView){.base = (uintptr_t)t->data + t->byte_offset,
+			  .rank = t->ndim,
+			  .extent = t->shape,
+			  .stride = t->strides};
+	if (!tensor_elem(t, &v->elem)) {
+		PyErr_Format(py_error,
+			     "tensor %s of kernel %s: no kernel takes elements of DLPack's type "
+			     "(%d, %d bits)",
+			     k->args[slot].name, k->name, t->dtype.code, t->dtype.bits);
+		return false;
+	}
+	if (!c->tensor[slot].read_only || k->args[slot].dir == KD_IN)
+		return true;
+	PyErr_Format(py_error, "tensor %s of kernel %s is written, but what came is read-only",
+		     k->args[slot].name, k->name);
+	return false;
+}
+
+static bool same_device(const Call *c, int slot)
+{
+	const DLDevice a = c->tensor[c->first].t.device, b = c->tensor[slot].t.device;
+	if (is_gpu(a) == is_gpu(b) && (!is_gpu(a) || a.id == b.id))
+		return true;
+	PyErr_Format(py_error, "tensors %s and %s of kernel %s are on different devices",
+		     c->k->desc->args[c->first].name, c->k->desc->args[slot].name,
+		     c->k->desc->name);
+	return false;
+}
+
+static bool number(Call *c, int slot)
+{
+	const KDesc *k = c->k->desc;
+	const KArg *a = slot < k->nargs ? &k->args[slot] : NULL;
+	const char *name = a ? a->name : k->syms[slot - k->nargs];
+	bool real = a && elem_is_float(a->elem);
+	if (real)
+		c->c.args[slot] = dsl_arg_float(name, PyFloat_AsDouble(c->object[slot]));
+	else
+		c->c.args[slot] = dsl_arg_int(name, PyLong_AsLongLong(c->object[slot]));
+	c->c.given[slot] = true;
+	return !PyErr_Occurred();
+}
+
+static bool read_all(Call *c)
+{
+	const KDesc *k = c->k->desc;
+	for (int i = 0; i < k->nargs + k->nsyms; i++) {
+		if (i >= k->nargs || k->args[i].kind == KA_SCALAR) {
+			if (c->object[i] && !number(c, i))
+				return false;
+			continue;
+		}
+		if (!take(c, i) || !view(c, i))
+			return false;
+		c->first = c->first < 0 ? i : c->first;
+		if (!same_device(c, i))
+			return false;
+	}
+	if (c->first >= 0)
+		return true;
+	PyErr_Format(PyExc_TypeError, "kernel %s has no tensor", k->name);
+	return false;
+}
+
+/* ------------------------------------------------------------------ the launch */
+static size_t span(const TensorView *v)
+{
+	int64_t last = 0, dense = 1;
+	for (int d = v->rank - 1; d >= 0; d--) {
+		if (v->extent[d] == 0)
+			return 0;
+		last += (v->extent[d] - 1) * (v->stride ? v->stride[d] : dense);
+		dense *= v->extent[d];
+	}
+	return last < 0 ? 0 : (size_t)(last + 1) * (size_t)elem_rows[v->elem].bits / 8;
+}
+
+/* On the simulator: copies in, launch, copies out. */
+static dsl_status simulate(Call *c, dsl_device *dev, const Loaded *l, size_t n)
+{
+	const KDesc *k = c->k->desc;
+	dsl_addr at[KD_MAX_ARGS] = {0};
+	dsl_status st = DSL_OK;
+	for (int i = 0; i < k->nargs && !st; i++) {
+		size_t size = k->args[i].kind == KA_TENSOR ? span(&c->c.view[i]) : 0;
+		if (!size)
+			continue;
+		st = dsl_mem_alloc(dev, size, &at[i]);
+		if (!st)
+			st = dsl_copy_in(dev, at[i], (void *)(uintptr_t)c->c.view[i].base, size);
+		c->c.args[i].v.ptr = at[i];
+	}
+	if (!st)
+		st = dsl_launch(l->mod, k->name, c->c.args, n, NULL, &c->opts);
+	if (!st)
+		st = dsl_sync(dev);
+	for (int i = 0; i < k->nargs; i++) {
+		if (!st && at[i] && k->args[i].dir != KD_IN)
+			st = dsl_copy_out(dev, (void *)(uintptr_t)c->c.view[i].base, at[i],
+					  span(&c->c.view[i]));
+		if (at[i])
+			dsl_mem_free(dev, at[i]);
+	}
+	return st;
+}
+
+static bool launch(Call *c)
+{
+	DLDevice where = c->tensor[c->first].t.device;
+	int device = find_device(c->k, where);
+	Loaded *l = device < 0 ? NULL : loaded_at(c->k, device);
+	if (!l)
+		return false;
+	size_t n = (size_t)(l->desc->nargs + l->desc->nsyms);
+	dsl_status st = dsl_tensors_bind(l->mod, l->desc, &c->c);
+	if (st) {
+		py_fail(st);
+		return false;
+	}
+	PyThreadState *other = PyEval_SaveThread();
+	st = is_gpu(where) ? dsl_launch(l->mod, l->desc->name, c->c.args, n, c->stream, &c->opts)
+			   : simulate(c, devices[device].dev, l, n);
+	PyEval_RestoreThread(other);
+	if (st)
+		py_fail(st);
+	return !st;
+}
+
+static PyObject *result(const Call *c, PyObject *words)
+{
+	PyObject *o = words ? PyDict_GetItem(words, word_out) : NULL;
+	if (!o && c->k->nout == 1)
+		o = c->object[c->k->out[0]];
+	o = o ? o : Py_None;
+	Py_INCREF(o);
+	return o;
+}
+
+static PyObject *kernel_call(PyObject *self, PyObject *args, PyObject *words)
+{
+	Call c;
+	c.k = (Kernel *)self;
+	int slots = c.k->desc->nargs + c.k->desc->nsyms;
+	memset(c.object, 0, sizeof *c.object * (size_t)slots);
+	memset(c.c.given, 0, sizeof *c.c.given * (size_t)slots);
+	memset(c.tensor, 0, sizeof *c.tensor * (size_t)c.k->desc->nargs);
+	c.first = -1;
+	c.stream = NULL;
+	c.stream_word = NULL;
+	c.stream_known = false;
+	c.opts = (dsl_launch_opts){.size = sizeof c.opts};
+	bool ok = give_all(&c, args, words) && read_all(&c) && launch(&c);
+	for (int i = 0; i < c.k->desc->nargs; i++)
+		tensor_drop(&c.tensor[i]);
+	Py_XDECREF(c.stream_word);
+	return ok ? result(&c, words) : NULL;
+}
+
+/* ------------------------------------------------------------------ the type */
+static bool names_make(Kernel *k)
+{
+	const KDesc *d = k->desc;
+	for (int i = 0; i < d->nargs + d->nsyms; i++) {
+		const char *name = i < d->nargs ? d->args[i].name : d->syms[i - d->nargs];
+		if (!(k->names[i] = PyUnicode_InternFromString(name)))
+			return false;
+	}
+	for (int i = 0; i < d->nargs; i++)
+		if (d->args[i].kind == KA_TENSOR && d->args[i].dir == KD_OUT)
+			k->out[k->nout++] = i;
+		else
+			k->in[k->nin++] = i;
+	return true;
+}
+
+static bool desc_choose(Kernel *k, const char *name)
+{
+	if (name)
+		k->desc = desc_named(k->module, name);
+	else if (k->module->nkernels == 1)
+		k->desc = k->module->kernels;
+	if (k->desc)
+		return true;
+	PyErr_Format(py_error, name ? "%s has no kernel %s" : "%s has several kernels: say which%s",
+		     k->module->source, name ? name : "");
+	return false;
+}
+
+static bool kernel_open(Kernel *k, const char *name, const char *sim)
+{
+	char *bytes;
+	Py_ssize_t size;
+	const char *text;
+	size_t n;
+	if (PyBytes_AsStringAndSize(k->cubin, &bytes, &size))
+		return false;
+	snprintf(k->sim, sizeof k->sim, "sim%s%s", *sim ? ":" : "", sim);
+	dsl_status st = dsl_cubin_section(bytes, (size_t)size, ".dslc.manifest", &text, &n);
+	if (!st)
+		st = dsl_desc_parse(text, n, &k->module);
+	if (st) {
+		py_fail(st);
+		return false;
+	}
+	k->manifest = PyUnicode_FromStringAndSize(text, (Py_ssize_t)n);
+	return k->manifest && desc_choose(k, name) && names_make(k);
+}
+
+static PyObject *kernel_new(PyTypeObject *type, PyObject *args, PyObject *words)
+{
+	PyObject *cubin;
+	const char *name = NULL, *sim = "";
+	(void)words;
+	if (!PyArg_ParseTuple(args, "S|zs", &cubin, &name, &sim))
+		return NULL;
+	Kernel *k = (Kernel *)(void *)PyType_GenericAlloc(type, 0);
+	if (!k)
+		return NULL;
+	Py_INCREF(cubin);
+	k->cubin = cubin;
+	if (kernel_open(k, name, sim))
+		return &k->ob_base;
+	Py_DECREF(&k->ob_base);
+	return NULL;
+}
+
+static void kernel_free(PyObject *self)
+{
+	Kernel *k = (Kernel *)self;
+	PyTypeObject *type = Py_TYPE(self);
+	for (int i = 0; i < DEVICES_MAX; i++)
+		if (k->at[i].mod)
+			dsl_module_unload(k->at[i].mod);
+	for (int i = 0; i < SLOTS; i++)
+		Py_XDECREF(k->names[i]);
+	dsl_desc_free(k->module);
+	Py_XDECREF(k->cubin);
+	Py_XDECREF(k->manifest);
+	freefunc release = (freefunc)(uintptr_t)PyType_GetSlot(type, Py_tp_free);
+	release(self);
+	Py_DECREF(type);
+}
+
+static PyObject *kernel_repr(PyObject *self)
+{
+	const Kernel *k = (Kernel *)self;
+	return PyUnicode_FromFormat("<dslc kernel %s of %s>", k->desc->name, k->module->source);
+}
+
+static PyObject *get_name(PyObject *self, void *unused)
+{
+	(void)unused;
+	return PyUnicode_FromString(((Kernel *)self)->desc->name);
+}
+
+static PyObject *get_object(PyObject *self, void *which)
+{
+	PyObject *o = which ? ((Kernel *)self)->cubin : ((Kernel *)self)->manifest;
+	Py_INCREF(o);
+	return o;
+}
+
+static int is_cubin;
+static PyGetSetDef kernel_fields[] = {
+	{"name", get_name, NULL, "name in the source", NULL},
+	{"manifest", get_object, NULL, "manifest of the cubin, JSON", NULL},
+	{"cubin", get_object, NULL, "the cubin, bytes", &is_cubin},
+	{NULL, NULL, NULL, NULL, NULL},
+};
+
+/* A slot holds a function as a pointer to an object; both have one size where Python runs (PEP
+ * 384). */
+#define SLOT(id, f) {id, (void *)(uintptr_t)(f)}
+
+int kernel_init(PyObject *module)
+{
+	static const char doc[] =
+		"Kernel(cubin, name=None, sim=''): a kernel that is called with tensors";
+	static PyType_Slot slots[] = {
+		SLOT(Py_tp_new, kernel_new),
+		SLOT(Py_tp_dealloc, kernel_free),
+		SLOT(Py_tp_call, kernel_call),
+		SLOT(Py_tp_repr, kernel_repr),
+		SLOT(Py_tp_getset, kernel_fields),
+		SLOT(Py_tp_doc, doc),
+		{0, NULL},
+	};
+	static PyType_Spec spec = {.name = "dslc.Kernel",
+				   .basicsize = sizeof(Kernel),
+				   .flags = Py_TPFLAGS_DEFAULT,
+				   .slots = slots};
+	PyObject *type = PyType_FromSpec(&spec);
+	word_out = PyUnicode_InternFromString("out");
+	word_stream = PyUnicode_InternFromString("stream");
+	word_sms = PyUnicode_InternFromString("sms");
+	if (!type || !word_out || !word_stream || !word_sms)
+		return -1;
+	return PyModule_AddObject(module, "Kernel", type);
+}

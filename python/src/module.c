@@ -1,0 +1,115 @@
+/* module.c - the extension module dslc._dslc: compile, Kernel, Error.
+ *   _dslc.compile(text, name, target, ["bN=128"], ptxas, [], 0, 1)  ->  (bytes or None, messages)
+ * */
+#include "driver/dslc.h"
+#include "py.h"
+
+#include <stdlib.h>
+
+PyObject *py_error;
+
+PyObject *py_fail(dsl_status st)
+{
+	PyObject *text = PyUnicode_FromFormat("%s\nhelp: %s", dsl_detail(), dsl_status_remedy(st));
+	PyObject *error = text ? PyObject_CallFunctionObjArgs(py_error, text, NULL) : NULL;
+	PyObject *name = error ? PyUnicode_FromString(dsl_status_name(st)) : NULL;
+	if (name && PyObject_SetAttrString(error, "status", name) == 0)
+		PyErr_SetObject(py_error, error);
+	Py_XDECREF(text);
+	Py_XDECREF(error);
+	Py_XDECREF(name);
+	return NULL;
+}
+
+/* ["a", "b"] as an array that *keep keeps alive. */
+static const char **texts(PyObject *list, PyObject **keep, size_t *n)
+{
+	Py_ssize_t count = PySequence_Size(list);
+	if (count < 0)
+		return NULL;
+	const char **all = calloc((size_t)count + 1, sizeof *all);
+	*keep = PyList_New(0);
+	for (Py_ssize_t i = 0; all && *keep && i < count && !PyErr_Occurred(); i++) {
+		PyObject *item = PySequence_GetItem(list, i);
+		PyObject *utf8 = item ? PyUnicode_AsUTF8String(item) : NULL;
+		if (utf8 && PyList_Append(*keep, utf8) == 0)
+			all[i] = PyBytes_AsString(utf8);
+		Py_XDECREF(item);
+		Py_XDECREF(utf8);
+	}
+	*n = (size_t)count;
+	if (all && *keep && !PyErr_Occurred())
+		return all;
+	free(all);
+	return NULL;
+}
+
+static PyObject *answer(dslc_result *r, int emit)
+{
+	size_t size;
+	if (!r)
+		return PyErr_NoMemory();
+	const char *bytes = dslc_output(r, emit, &size);
+	PyObject *pair =
+		bytes ? Py_BuildValue("(y#s)", bytes, (Py_ssize_t)size, dslc_diagnostics(r, 0))
+		      : Py_BuildValue("(Os)", Py_None, dslc_diagnostics(r, 0));
+	dslc_result_free(r);
+	return pair;
+}
+
+static PyObject *compile(PyObject *self, PyObject *args)
+{
+	const char *text;
+	Py_ssize_t size;
+	PyObject *defines, *ptxas_args, *keep[2] = {NULL, NULL};
+	dslc_options o = {.size = sizeof o};
+	(void)self;
+	if (!PyArg_ParseTuple(args, "y#szOzOii", &text, &size, &o.name, &o.target, &defines,
+			      &o.ptxas_path, &ptxas_args, &o.opt_level, &o.emit))
+		return NULL;
+	const char **d = texts(defines, &keep[0], &o.ndefines);
+	const char **p = d ? texts(ptxas_args, &keep[1], &o.nptxas_args) : NULL;
+	PyObject *pair = NULL;
+	if (p) {
+		o.defines = d;
+		o.ptxas_args = p;
+		PyThreadState *other = PyEval_SaveThread();
+		dslc_result *r = dslc_compile(text, (size_t)size, &o);
+		PyEval_RestoreThread(other);
+		pair = answer(r, o.emit);
+	}
+	free(d);
+	free(p);
+	Py_XDECREF(keep[0]);
+	Py_XDECREF(keep[1]);
+	return pair;
+}
+
+static PyMethodDef functions[] = {
+	{"compile", compile, METH_VARARGS,
+	 "compile(text, name, target, defines, ptxas, ptxas_args, opt_level, emit) -> (output, "
+	 "messages)"},
+	{NULL, NULL, 0, NULL},
+};
+
+PyMODINIT_FUNC PyInit__dslc(void);
+PyMODINIT_FUNC PyInit__dslc(void)
+{
+	static struct PyModuleDef def = {PyModuleDef_HEAD_INIT, .m_name = "dslc._dslc",
+					 .m_size = -1, .m_methods = functions};
+	PyObject *m = PyModule_Create(&def);
+	py_error = PyErr_NewExceptionWithDoc("dslc.Error",
+					     "The runtime refused a call; status names why.",
+					     PyExc_RuntimeError, NULL);
+	if (!m || !py_error)
+		return NULL;
+	Py_INCREF(py_error);
+	if (PyModule_AddObject(m, "Error", py_error) || tensor_init(m) || kernel_init(m) ||
+	    PyModule_AddStringConstant(m, "version", dslc_version()) ||
+	    PyModule_AddIntConstant(m, "CUBIN", DSLC_CUBIN) ||
+	    PyModule_AddIntConstant(m, "PTX", DSLC_PTX) ||
+	    PyModule_AddIntConstant(m, "MANIFEST", DSLC_MANIFEST) ||
+	    PyModule_AddIntConstant(m, "IR", DSLC_IR))
+		return NULL;
+	return m;
+}

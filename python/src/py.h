@@ -1,0 +1,40 @@
+/* py.h - what the files of the extension dslc._dslc say to each other. Limited API of Python 3.9.
+ * */
+#ifndef DSL_PYTHON_PY_H
+#define DSL_PYTHON_PY_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include "dlpack.h"
+#include "runtime/tensors.h"
+
+/* Exceptions of the package; made by module.c. */
+extern PyObject *py_error;
+/* Sets the exception of a failed call of the runtime; NULL for the caller to return. */
+PyObject *py_fail(dsl_status st);
+
+/* tensor.c: an argument while a call lasts. */
+typedef struct {
+	DLTensor t;
+	bool read_only;
+	PyObject *capsule; /* of __dlpack__; NULL where the library's table lent the tensor */
+	const DLExchange *api;
+} Tensor;
+/* The table of the object's type, or NULL. */
+const DLExchange *tensor_api(PyObject *object);
+/* By __dlpack_device__; false with an exception. */
+bool tensor_device(PyObject *object, DLDevice *out);
+/* stream: what __dlpack__ is told, NULL for nothing. False with an exception. */
+bool tensor_take(Tensor *t, PyObject *object, PyObject *stream);
+void tensor_drop(Tensor *t);
+/* False where the type of its elements is none of ours. */
+bool tensor_elem(const DLTensor *t, Elem *out);
+/* The stream that the library of this tensor works in now; false with an exception. */
+bool tensor_stream(PyObject *object, DLDevice device, dsl_stream *out);
+int tensor_init(PyObject *module);
+
+/* kernel.c: types Module and Kernel. */
+int kernel_init(PyObject *module);
+
+#endif

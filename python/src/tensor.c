@@ -1,0 +1,226 @@
+/* tensor.c - takes tensors of any array library by DLPack: by the table of C functions where the
+ * type has __dlpack_c_exchange_api__, else by __dlpack__ and its capsule. Nothing is copied.
+ *   torch.Tensor (2.10)  ->  api->tensor(object, &t)
+ *   numpy.ndarray        ->  object.__dlpack__(), a capsule that holds t */
+#include "py.h"
+
+#include <string.h>
+
+enum { TYPES_MAX = 16 };
+
+/* How tensors of a type are asked; types are kept alive. A call holds the GIL while it looks here.
+ * */
+typedef struct {
+	PyTypeObject *type;
+	const DLExchange *api;
+	bool versioned; /* __dlpack__ takes max_version */
+} Known;
+static Known known[TYPES_MAX];
+static int nknown;
+static PyObject *str_dlpack, *str_device, *str_stream, *str_version, *version_pair, *str_api;
+static PyObject *torch_stream; /* torch._C._cuda_getCurrentRawStream */
+
+int tensor_init(PyObject *module)
+{
+	(void)module;
+	str_dlpack = PyUnicode_InternFromString("__dlpack__");
+	str_device = PyUnicode_InternFromString("__dlpack_device__");
+	str_stream = PyUnicode_InternFromString("stream");
+	str_version = PyUnicode_InternFromString("max_version");
+	str_api = PyUnicode_InternFromString("__dlpack_c_exchange_api__");
+	version_pair = Py_BuildValue("(ii)", DL_MAJOR, DL_MINOR);
+	return str_dlpack && str_device && str_stream && str_version && str_api && version_pair
+		       ? 0
+		       : -1;
+}
+
+/* The table of a type, of the major version that is known here. */
+static const DLExchange *api_of(PyTypeObject *type)
+{
+	PyObject *capsule = PyObject_GetAttr((PyObject *)type, str_api);
+	if (!capsule) {
+		PyErr_Clear();
+		return NULL;
+	}
+	const DLExchange *api = NULL;
+	if (PyCapsule_IsValid(capsule, "dlpack_exchange_api"))
+		api = PyCapsule_GetPointer(capsule, "dlpack_exchange_api");
+	Py_DECREF(capsule); /* the table is static in its library */
+	while (api && api->version.major != DL_MAJOR)
+		api = api->older;
+	return api && api->tensor ? api : NULL;
+}
+
+static const Known *known_of(PyObject *object)
+{
+	static Known other;
+	PyTypeObject *type = Py_TYPE(object);
+	for (int i = 0; i < nknown; i++)
+		if (known[i].type == type)
+			return &known[i];
+	Known *k = nknown < TYPES_MAX ? &known[nknown++] : &other;
+	*k = (Known){type, api_of(type), true};
+	if (k != &other)
+		Py_INCREF(type);
+	return k;
+}
+
+/* object.__dlpack__(stream=.., max_version=(1, 3)); older libraries know no max_version. */
+static PyObject *ask(PyObject *object, PyObject *stream, bool versioned)
+{
+	PyObject *method = PyObject_GetAttr(object, str_dlpack), *none = PyTuple_New(0);
+	PyObject *words = PyDict_New(), *capsule = NULL;
+	bool ok = method && none && words &&
+		  (!stream || !PyDict_SetItem(words, str_stream, stream)) &&
+		  (!versioned || !PyDict_SetItem(words, str_version, version_pair));
+	if (ok)
+		capsule = PyObject_Call(method, none, words);
+	Py_XDECREF(method);
+	Py_XDECREF(none);
+	Py_XDECREF(words);
+	return capsule;
+}
+
+static bool read_capsule(Tensor *t)
+{
+	if (PyCapsule_IsValid(t->capsule, "dltensor_versioned")) {
+		const DLVersioned *v = PyCapsule_GetPointer(t->capsule, "dltensor_versioned");
+		t->read_only = v->flags & DL_READ_ONLY;
+		t->t = v->tensor;
+		if (v->version.major == DL_MAJOR)
+			return true;
+		PyErr_SetString(PyExc_BufferError, "the tensor speaks another version of DLPack");
+		return false;
+	}
+	const DLManaged *m = PyCapsule_GetPointer(t->capsule, "dltensor");
+	if (m)
+		t->t = m->tensor;
+	return m != NULL;
+}
+
+const DLExchange *tensor_api(PyObject *object)
+{
+	return known_of(object)->api;
+}
+
+static bool not_a_tensor(PyObject *object)
+{
+	if (PyErr_ExceptionMatches(PyExc_AttributeError))
+		PyErr_Format(PyExc_TypeError,
+			     "a tensor is wanted (something with __dlpack__), not %R",
+			     (PyObject *)Py_TYPE(object));
+	return false;
+}
+
+bool tensor_device(PyObject *object, DLDevice *out)
+{
+	PyObject *method = PyObject_GetAttr(object, str_device);
+	if (!method)
+		return not_a_tensor(object);
+	PyObject *pair = PyObject_CallObject(method, NULL);
+	bool ok = pair && PyTuple_Check(pair) && PyTuple_Size(pair) == 2;
+	if (ok) {
+		out->type = (int32_t)PyLong_AsLong(PyTuple_GetItem(pair, 0));
+		out->id = (int32_t)PyLong_AsLong(PyTuple_GetItem(pair, 1));
+	}
+	Py_DECREF(method);
+	Py_XDECREF(pair);
+	return ok && !PyErr_Occurred();
+}
+
+bool tensor_take(Tensor *t, PyObject *object, PyObject *stream)
+{
+	const Known *k = known_of(object);
+	*t = (Tensor){.api = k->api};
+	if (k->api)
+		return k->api->tensor(object, &t->t) == 0;
+	t->capsule = ask(object, stream, k->versioned);
+	if (!t->capsule && k->versioned && PyErr_ExceptionMatches(PyExc_TypeError)) {
+		PyErr_Clear();
+		t->capsule = ask(object, stream, false);
+		if (t->capsule)
+			((Known *)(uintptr_t)k)->versioned = false;
+	}
+	return t->capsule && read_capsule(t);
+}
+
+/* A capsule that nobody renamed frees its tensor itself. */
+void tensor_drop(Tensor *t)
+{
+	Py_XDECREF(t->capsule);
+	t->capsule = NULL;
+}
+
+bool tensor_elem(const DLTensor *t, Elem *out)
+{
+	static const struct {
+		uint8_t code, bits;
+		Elem elem;
+	} rows[] = {
+		{DL_INT, 8, EL_I8},      {DL_INT, 16, EL_I16},   {DL_INT, 32, EL_I32},
+		{DL_INT, 64, EL_I64},    {DL_UINT, 8, EL_U8},    {DL_UINT, 16, EL_U16},
+		{DL_UINT, 32, EL_U32},   {DL_UINT, 64, EL_U64},  {DL_FLOAT, 16, EL_F16},
+		{DL_FLOAT, 32, EL_F32},  {DL_FLOAT, 64, EL_F64}, {DL_BFLOAT, 16, EL_BF16},
+		{DL_E4M3FN, 8, EL_E4M3}, {DL_E5M2, 8, EL_E5M2},
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		if (t->dtype.code == rows[i].code && t->dtype.bits == rows[i].bits &&
+		    t->dtype.lanes == 1) {
+			*out = rows[i].elem;
+			return true;
+		}
+	return false;
+}
+
+/* torch without the table: one C function of its own. */
+static bool stream_of_torch(int id, dsl_stream *out)
+{
+	if (!torch_stream) {
+		PyObject *c = PyImport_ImportModule("torch._C");
+		torch_stream = c ? PyObject_GetAttrString(c, "_cuda_getCurrentRawStream") : NULL;
+		Py_XDECREF(c);
+	}
+	PyObject *value = torch_stream ? PyObject_CallFunction(torch_stream, "i", id) : NULL;
+	if (value)
+		*out = PyLong_AsVoidPtr(value);
+	Py_XDECREF(value);
+	return value && !PyErr_Occurred();
+}
+
+static bool stream_of_cupy(dsl_stream *out)
+{
+	PyObject *cuda = PyImport_ImportModule("cupy.cuda");
+	PyObject *now = cuda ? PyObject_CallMethod(cuda, "get_current_stream", NULL) : NULL;
+	PyObject *ptr = now ? PyObject_GetAttrString(now, "ptr") : NULL;
+	if (ptr)
+		*out = PyLong_AsVoidPtr(ptr);
+	Py_XDECREF(cuda);
+	Py_XDECREF(now);
+	Py_XDECREF(ptr);
+	return ptr && !PyErr_Occurred();
+}
+
+/* Does the type's module begin with this word? */
+static bool is_of(PyObject *object, const char *library)
+{
+	PyObject *name = PyObject_GetAttrString((PyObject *)Py_TYPE(object), "__module__");
+	PyObject *utf8 = name && PyUnicode_Check(name) ? PyUnicode_AsUTF8String(name) : NULL;
+	bool yes = utf8 && strncmp(PyBytes_AsString(utf8), library, strlen(library)) == 0;
+	Py_XDECREF(name);
+	Py_XDECREF(utf8);
+	PyErr_Clear();
+	return yes;
+}
+
+/* Libraries that have no streams (jax) make their data ready for the one that __dlpack__ is told
+ * of: the default stream. */
+bool tensor_stream(PyObject *object, DLDevice device, dsl_stream *out)
+{
+	const DLExchange *api = tensor_api(object);
+	*out = NULL;
+	if (api && api->stream)
+		return api->stream(device.type, device.id, out) == 0;
+	if (is_of(object, "torch"))
+		return stream_of_torch(device.id, out);
+	return is_of(object, "cupy") ? stream_of_cupy(out) : true;
+}

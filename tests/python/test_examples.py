@@ -1,0 +1,23 @@
+"""The examples run as they stand; torch_op.py, which needs a GPU, is read at least by the compiler of Python."""
+import ast
+import subprocess
+import sys
+import unittest
+
+from common import ROOT
+
+
+class Examples(unittest.TestCase):
+    def test_product(self):
+        run = subprocess.run([sys.executable, ROOT / "examples/python/product.py"], capture_output=True, text=True)
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        self.assertIn(": 0 elements are wrong", run.stdout)
+
+    def test_the_rest_parses(self):
+        for name in ("examples/python/torch_op.py", "tests/gpu/python_speed.py", "python/dslc/torch.py",
+                     "python/backend.py"):
+            ast.parse((ROOT / name).read_text(), name)
+
+
+if __name__ == "__main__":
+    unittest.main()

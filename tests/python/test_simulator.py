@@ -1,0 +1,148 @@
+"""Kernels on the simulator, with arrays of NumPy and tensors of PyTorch on the host."""
+import unittest
+
+import numpy as np
+import torch
+
+import dslc
+from common import PRODUCT, ROOT, SMALL, refused
+
+
+def numbers(*shape, dtype=np.float16):
+    return np.random.default_rng(shape[0]).integers(-3, 4, shape).astype(dtype)
+
+
+class NumPy(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.k = dslc.load(PRODUCT, bN=64)
+
+    def setUp(self):
+        self.a, self.b = numbers(100, 72), numbers(40, 72)
+        self.d = np.full((100, 40), np.nan, np.float32)
+
+    def right(self):
+        wanted = self.a.astype(np.float32) @ self.b.astype(np.float32).T
+        self.assertTrue(np.array_equal(self.d, wanted))
+
+    def test_out_is_what_comes_back(self):
+        self.assertIs(self.k(self.a, self.b, out=self.d), self.d)
+        self.right()
+
+    def test_names(self):
+        self.k(B=self.b, A=self.a, out=self.d)
+        self.right()
+        self.d[:] = 0
+        self.k(self.a, B=self.b, D=self.d, M=100)
+        self.right()
+        self.d[:] = 0
+        self.assertEqual(self.k(self.a, self.b, out=(self.d,))[0] is self.d, True)
+        self.right()
+
+    def test_no_rows(self):
+        d = np.zeros((0, 40), np.float32)
+        self.k(self.a[:0], self.b, out=d)
+
+    def test_refused_by_the_runtime(self):
+        k, a, b, d = self.k, self.a, self.b, self.d
+        for call, words, status in (
+            (lambda: k(a, b[:, :64], out=d), r"tensor B .*extent 1 is 64, .*K = 72", "SHAPE"),
+            (lambda: k(a, b, out=d[:, ::2]), r"tensor D .*extent 1 is 20, .*N = 40", "SHAPE"),
+            (lambda: k(a, numbers(40, 144)[:, ::2], out=d), r"tensor B .*stride 0 is 144", "SHAPE"),
+            (lambda: k(a[0], b, out=d), r"tensor A .*2 dimensions \(M, K\); what came is 72", "SHAPE"),
+            (lambda: k(a, b, out=d, M=7), r"tensor A .*extent 0 is 100, .*M = 7", "SHAPE"),
+            (lambda: k(a.astype(np.float32), b, out=d), r"tensor A .*is f16; what came is f32", "ARG_TYPE"),
+            (lambda: k(numbers(9, 63), numbers(8, 63), out=d[:9, :8].copy()), r"K \* 2 % 16 == 0, but K = 63",
+             "FACT"),
+        ):
+            with self.subTest(words):
+                refused(self, call, words, status=status)
+        self.assertTrue(np.isnan(d).all())
+
+    def test_refused_by_the_call(self):
+        k, a, b, d = self.k, self.a, self.b, self.d
+        for call, words in (
+            (lambda: k(a, b), "not given D, which it writes: out="),
+            (lambda: k(a, out=d), "not given B"),
+            (lambda: k(a, b, b, out=d), "takes 2 arguments"),
+            (lambda: k(a, b, out=d, D=d), "D twice"),
+            (lambda: k(a, b, A=a, out=d), "A twice"),
+            (lambda: k(a, b, out=(d, d)), "writes 1 tensors"),
+            (lambda: k(a, b, out=d, Q=1), "no argument Q"),
+            (lambda: k(a, 3, out=d), "tensor is wanted .*'int'"),
+        ):
+            with self.subTest(words):
+                refused(self, call, words, TypeError)
+
+    def test_complex_numbers(self):
+        refused(self, lambda: self.k(self.a.astype(np.complex64), self.b, out=self.d),
+                r"tensor A .*no kernel takes elements")
+
+    def test_what_was_found(self):
+        d = dslc.describe(self.k)
+        self.assertEqual([a["name"] for a in d["args"]], ["A", "B", "D"])
+        self.assertEqual(self.k.name, "product")
+        self.assertIn("product", repr(self.k))
+        again = dslc.Kernel(self.k.cubin)
+        again(self.a, self.b, out=self.d)
+        self.right()
+
+    def test_bits_of_bf16(self):
+        """NumPy has no bf16: unsigned integers of its width carry the bits."""
+        def bits(x):
+            return (x.astype(np.float32).view(np.uint32) >> 16).astype(np.uint16)
+        d = np.zeros((100, 40), np.uint16)
+        dslc.load(SMALL)(bits(self.a), bits(self.b), out=d)
+        self.assertTrue(np.array_equal(d, bits((self.a.astype(np.float32) @ self.b.astype(np.float32).T))))
+
+    def test_the_simulator_looks(self):
+        k = dslc.load(PRODUCT, sim="seed=5,checks=all")
+        k(self.a, self.b, out=self.d)
+        self.right()
+        wrong = dslc.load(PRODUCT, sim="colour=red")
+        refused(self, lambda: wrong(self.a, self.b, out=self.d), "colour")
+
+
+class Torch(unittest.TestCase):
+    def test_bf16(self):
+        k = dslc.load(ROOT / "examples/gemm/gemm.gemm")
+        a, b = torch.randint(-3, 4, (130, 64)).bfloat16(), torch.randint(-3, 4, (72, 64)).bfloat16()
+        d = torch.full((130, 72), float("nan")).bfloat16()
+        k(a, b, out=d)
+        self.assertTrue(torch.equal(d.float(), a.float() @ b.float().T))
+
+    def test_scalars(self):
+        k = dslc.load(ROOT / "tests/e2e/blend.gemm", R="none", W=1, bM=64, bN=64)
+        d = dslc.describe(k)
+        scalars = [a["name"] for a in d["args"] if a["kind"] == "scalar"]
+        self.assertEqual(scalars, ["alpha", "beta"])
+        tensors = {a["name"]: torch.randint(-3, 4, (64, 64)).to(
+            {"bf16": torch.bfloat16, "f16": torch.float16, "f32": torch.float32}[a["elem"]])
+            for a in d["args"] if a["kind"] == "tensor" and a["dir"] != "out"}
+        out = torch.zeros(64, 64, dtype=torch.bfloat16)
+        k(**tensors, alpha=2.0, beta=-1.0, out=out)
+        wanted = 2 * tensors["A"].float() @ tensors["B"].float().T - tensors["C"].float()
+        self.assertTrue(torch.equal(out, wanted.to(out.dtype)))
+
+
+class Sources(unittest.TestCase):
+    def test_messages(self):
+        refused(self, lambda: dslc.loads("kernel", name="x.gemm"), "x.gemm:1:1: error.E0105", dslc.CompileError)
+        refused(self, lambda: dslc.load(PRODUCT, bM=63), "E0303.*nearest is 64", dslc.CompileError)
+
+    def test_texts(self):
+        text = PRODUCT.read_text()
+        self.assertIn(".target sm_90a", dslc.compile(text, emit="ptx"))
+        self.assertIn('"kernels"', dslc.compile(text, emit="manifest"))
+        self.assertEqual(dslc.compile(text, name="p")[:4], b"\x7fELF")
+
+    def test_two_kernels(self):
+        text = PRODUCT.read_text()
+        both = text + text.replace("kernel product", "kernel other")
+        refused(self, lambda: dslc.loads(both), "several kernels")
+        refused(self, lambda: dslc.loads(both, kernel="third"), "no kernel third")
+        self.assertEqual(dslc.loads(both, kernel="other").name, "other")
+
+
+if __name__ == "__main__":
+    unittest.main()
