@@ -248,15 +248,31 @@ static int find_choices(const Kernel *k, const char **names)
 	return n;
 }
 
-static CheckVerdict prove_launch(const Kernel *k, int rank, const char **names, int n,
-				 unsigned values, const CheckOpt *opt, CheckResult *out)
+static Program *program_new(const Kernel *k, int rank, const char **names, int n, unsigned values)
 {
 	Program *p = NEW(ctx_arena(k->ctx), Program);
 	p->rank = rank;
 	for (int i = 0; i < n; i++)
 		p->choices[i] = (Named){names[i], ix_const(k->ctx, values >> i & 1)};
 	p->nchoices = n;
-	return program_read(p, k) ? prove(p, opt, out) : cannot_read(p, out);
+	return p;
+}
+
+/* Counts that do not agree by name may do where equal sizes have one. */
+static CheckVerdict prove_launch(const Kernel *k, int rank, const char **names, int n,
+				 unsigned values, const CheckOpt *opt, CheckResult *out)
+{
+	Program *p = program_new(k, rank, names, n, values);
+	bool ok = program_read(p, k);
+	if (!ok && p->code == D_E0414) {
+		Program *q = program_new(k, rank, names, n, values);
+		q->equal = true;
+		if (program_read(q, k)) {
+			ok = true;
+			p = q;
+		}
+	}
+	return ok ? prove(p, opt, out) : cannot_read(p, out);
 }
 
 /* Each of the ways that a launch can choose is a kernel of its own; so is each CTA where they are

@@ -50,31 +50,14 @@ static void note_equal(Reader *r, void *user, const Ix *x)
 	vec_push(r->p->arena, &r->equals, ((Named){from, by}));
 }
 
-/* What is known of a name is known of the one that stands for it. */
-static void share_facts(Reader *r)
-{
-	VEC(IxFact) all = {0};
-	for (int i = 0; i < r->facts.n; i++) {
-		IxFact f = r->facts.at[i];
-		vec_push(r->p->arena, &all, f);
-		f.name = name_of(r, f.name);
-		if (f.name != r->facts.at[i].name)
-			vec_push(r->p->arena, &all, f);
-	}
-	r->facts.at = all.at;
-	r->facts.n = all.n;
-}
-
 void read_equals(Reader *r)
 {
 	each_fact(r, note_equal, NULL);
-	if (r->equals.n)
-		share_facts(r);
 }
 
 void read_put_equals(Reader *r, View *v)
 {
-	for (int i = 0; i < r->equals.n; i++)
+	for (int i = 0; r->p->equal && i < r->equals.n; i++)
 		vec_push(r->p->arena, &v->names, r->equals.at[i]);
 }
 
@@ -104,24 +87,26 @@ static void note_residue(Reader *r, void *user, const Ix *x)
 	bool is = x->kind == IX_EQ && x->a->kind == IX_MOD && x->a->a->kind == IX_SYM &&
 		  ix_is_const(x->b, &res) && ix_is_const(x->a->b, &mod);
 	if (is && mod > 1 && res >= 0 && res < mod && mod <= MAX_MODULUS &&
-	    name_of(r, x->a->a->name) == of->name)
+	    name_of(r, x->a->a->name) == name_of(r, of->name))
 		of->num = meet(of->num, num_from(0, mod, res));
 }
 
+/* What is known of a name is known of the one that stands for it. */
 static Num num_of_size(Reader *r, const char *name)
 {
-	int64_t lo, hi;
 	Residue of = {name, num_from(0, 1, 0)};
-	ix_range(ix_sym(r->p->k->ctx, name), r->facts, &lo, &hi);
-	if (lo == hi)
-		return num_exact(lo);
-	of.num.lo = num_from(lo, 1, 0).lo;
-	for (int i = 0; i < r->facts.n; i++)
-		if (r->facts.at[i].name == name && r->facts.at[i].div > 1 &&
-		    r->facts.at[i].div <= MAX_MODULUS)
-			of.num = meet(of.num, num_from(of.num.lo, r->facts.at[i].div, 0));
+	int64_t lo = INT64_MIN, hi = INT64_MAX;
+	for (int i = 0; i < r->facts.n; i++) {
+		const IxFact *f = &r->facts.at[i];
+		if (name_of(r, f->name) != name_of(r, name))
+			continue;
+		lo = f->lo > lo ? f->lo : lo;
+		hi = f->hi < hi ? f->hi : hi;
+		if (f->div > 1 && f->div <= MAX_MODULUS)
+			of.num = meet(of.num, num_from(0, f->div, 0));
+	}
 	each_fact(r, note_residue, &of);
-	return of.num;
+	return lo == hi ? num_exact(lo) : num_within(lo, hi, of.num.mod, of.num.res);
 }
 
 typedef struct {
@@ -141,11 +126,9 @@ static void put_size(void *user, const char *name)
 		env_put(&s->env, name, num_of_size(s->r, name));
 }
 
-void read_residue(Reader *r, const Ix *x, int64_t *mod, int64_t *res)
+Num read_number(Reader *r, const Ix *x)
 {
 	Sizes s = {.r = r};
 	ix_names(x, put_size, &s);
-	Num n = s.many ? num_from(0, 1, 0) : num_eval(x, &s.env);
-	*mod = n.mod > 1 ? n.mod : 0;
-	*res = n.mod > 1 ? n.res : 0;
+	return s.many ? num_within(INT64_MIN, INT64_MAX, 1, 0) : num_eval(x, &s.env);
 }

@@ -119,6 +119,7 @@ struct Program {
 	DiagId code;
 	Loc loc;
 	const char *problem;
+	bool equal;       /* sizes that facts say are equal have one name */
 	const Ix *differ; /* E0414: counts that are not known to agree, where it is not 0 */
 	/* trip counts that all share, of one CTA or cluster; NULL: no such loop */
 	const Ix *of_tiles, *of_trips;

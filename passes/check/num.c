@@ -62,6 +62,11 @@ Num num_from(int64_t lo, int64_t mod, int64_t value)
 	return make(lo, FAR, mod, value);
 }
 
+Num num_within(int64_t lo, int64_t hi, int64_t mod, int64_t value)
+{
+	return make(lo, hi, mod, value);
+}
+
 bool num_is_exact(Num x, int64_t *v)
 {
 	*v = x.lo;

@@ -75,7 +75,7 @@ bool read_is_shared_loop(const Reader *r, const Op *op);
 /* clauses.c: what facts say of sizes */
 void read_equals(Reader *r);
 void read_put_equals(Reader *r, View *v);
-void read_residue(Reader *r, const Ix *x, int64_t *mod, int64_t *res); /* mod 0: any */
+Num read_number(Reader *r, const Ix *x); /* of sizes */
 
 bool read_statics(Reader *r);         /* statics.c: storage, boxes, counts, registers */
 int64_t read_box_bytes(const Op *op); /* of its tensor map; 0: it has none */

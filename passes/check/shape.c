@@ -9,7 +9,7 @@ typedef struct {
 	bool nested;
 } AllLoops;
 
-enum { MAX_TURNS = 8 };
+enum { MAX_TURNS = 8, FEW_TRIPS = 1 << 20 };
 
 /* trip = core + more */
 static const Ix *core_of(const Ix *trip, int64_t *more)
@@ -159,9 +159,11 @@ static bool share_trips(Reader *r, const AllLoops *all, int depth)
 	if (!x)
 		return true;
 	r->trips = x->trip;
-	w->trips_lo = x->lo;
-	w->trips_hi = x->hi;
-	read_residue(r, x->trip, &w->trips_mod, &w->trips_res);
+	Num n = read_number(r, x->trip);
+	w->trips_lo = n.lo > x->lo ? n.lo : x->lo;
+	w->trips_hi = n.hi < x->hi && n.hi < w->trips_lo + FEW_TRIPS ? n.hi : x->hi;
+	w->trips_mod = n.mod > 1 ? n.mod : 0;
+	w->trips_res = n.mod > 1 ? n.res : 0;
 	return true;
 }
 
