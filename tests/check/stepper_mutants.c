@@ -16,16 +16,32 @@ enum {
 	SIZES = 5,
 	INTERLEAVINGS = 40,
 	POOL = 24,
-	REPLAYS = 15,
+	REPLAYS = 1000,
+	MOST_SMS = 4096,
+	LARGER = 12,
 	KERNELS = 64,
 	MOST_SLOTS = 9,
 	MOST_WHYS = 8
 };
 
-typedef enum { PROVED, REFUTED, REFUTED_SILENT, UNDECIDED, NO_KERNEL, WRONG, VERDICTS } Verdict;
+typedef enum {
+	PROVED,
+	REFUTED,
+	ELSEWHERE,
+	REFUTED_SILENT,
+	UNDECIDED,
+	NO_KERNEL,
+	WRONG,
+	VERDICTS
+} Verdict;
 static const char *const verdict_names[VERDICTS] = {
-	"proved",  "refuted by a run", "refuted without one",
-	"neither", "no kernels",       "judged differently"};
+	"proved",
+	"refuted by a run",
+	"refuted by one that is right, though another is not",
+	"refuted without one",
+	"neither",
+	"no kernels",
+	"judged differently"};
 
 typedef struct {
 	const char *file;
@@ -110,55 +126,104 @@ static bool fails_somewhere(Judge *j, const Kernel *k, const Base *b, uint64_t s
 }
 
 /* ------------------------------------------------------------------ the verifier's word */
-/* "the shortest run that shows it has 3 tiles of 2 trips" in one of its notes. */
-static bool run_of(const Ctx *c, int *tiles, int *trips, int *by_tma)
+/* The note of a refutation: "the shortest run that shows it has 3 tiles of 2 trips, D_by_tma is 0,
+ * with M = 64, K = 128, 2 CTAs, in cluster 1". */
+static const char *run_of(const Ctx *c)
 {
-	static const char words[] = "the shortest run that shows it has ";
 	for (const DiagMsg *m = diag_first(c); m; m = m->next)
-		for (const DiagMsg *n = m->notes; n; n = n->next) {
-			const char *s = strstr(n->text, words), *is;
-			if (!s)
-				continue;
-			*by_tma = -1;
-			is = strstr(s, "_by_tma is ");
-			if (is)
-				*by_tma = is[11] - '0';
-			s += sizeof words - 1;
-			*tiles = atoi(s);
-			s = strstr(s, " of ");
-			*trips = s ? atoi(s + 4) : 0;
-			return s != NULL;
-		}
+		for (const DiagMsg *n = m->notes; n; n = n->next)
+			if (strstr(n->text, "the shortest run that shows it has "))
+				return n->text;
+	return NULL;
+}
+
+/* The number behind "name" and `is` in the note's first line, or otherwise. */
+static int64_t number_in(const char *note, const char *name, const char *is, int64_t otherwise)
+{
+	size_t n = strlen(name), m = strlen(is), end = strcspn(note, ":");
+	for (const char *s = note; s + n + m < note + end; s++)
+		if (s[0] == ' ' && !strncmp(s + 1, name, n) && !strncmp(s + 1 + n, is, m))
+			return atoll(s + 1 + n + m);
+	return otherwise;
+}
+
+/* The number before a word. */
+static int64_t number_before(const char *note, const char *word)
+{
+	const char *s = strstr(note, word);
+	while (s && s > note && s[-1] >= '0' && s[-1] <= '9')
+		s--;
+	return s ? atoll(s) : 0;
+}
+
+/* As many SMs as make that many CTAs. */
+static bool find_sms(const Kernel *k, Sizes *s, int64_t ctas)
+{
+	Arena *arena = arena_new();
+	int64_t n = 0;
+	for (s->sms = 0; n != ctas && s->sms < MOST_SMS;) {
+		LaneNames *names = names_new(arena);
+		s->sms++;
+		names_of_sizes(names, k->ctx, s);
+		n = launch_ctas(k, names);
+	}
+	arena_free(arena);
+	return n == ctas;
+}
+
+static void bind(Sizes *s, const char *name, int64_t v)
+{
+	if (s->n == MOST_NAMES)
+		return;
+	s->at[s->n].name = name;
+	s->at[s->n++].value = v;
+}
+
+/* The sizes of the note. */
+static bool sizes_of_run(const Kernel *k, const char *note, Sizes *s)
+{
+	*s = (Sizes){.tiles = (int)number_before(note, " tile"),
+		     .trips = (int)number_before(note, " trip")};
+	for (int i = 0; i < k->syms.n; i++)
+		bind(s, k->syms.at[i].name,
+		     number_in(note, k->syms.at[i].name, " = ", k->syms.at[i].lo));
+	for (const Op *op = k->body.first; op; op = op->next)
+		for (int i = 0; op->kind == OP_TMAP && i < op->nsym; i++)
+			bind(s, op->sym[i], number_in(note, op->sym[i], " is ", 1));
+	s->cluster = number_in(note, "in cluster", " ", number_in(note, "in CTA", " ", 0));
+	return find_sms(k, s, number_before(note, " CTA"));
+}
+
+/* Whether the refutation's run fails here too, whichever lane elect takes. */
+static bool replays(Judge *j, const Kernel *k, uint64_t seed, Sizes *at, Finding *out)
+{
+	static const int leaders[] = {0, 1, LANES - 1, 13};
+	if (!sizes_of_run(k, run_of(k->ctx), at))
+		return false;
+	for (int i = 0; i < (int)COUNTOF(leaders); i++) {
+		at->leader = leaders[i];
+		if (fails_at(j, k, at, 2 * INTERLEAVINGS, seed + (uint64_t)(i * REPLAYS), out))
+			return true;
+	}
 	return false;
 }
 
-static void set_choices(const Kernel *k, Sizes *s, int by_tma)
+/* The verifier counts a read as made that a guard leaves out at the note's sizes, and takes an
+ * arrival for wrong whose phase nobody needs: then others than the note's show that it is. */
+static bool fails_elsewhere(Judge *j, const Kernel *k, const Base *b, uint64_t seed, Sizes *at,
+			    Finding *out)
 {
-	for (const Op *op = k->body.first; op && by_tma >= 0; op = op->next)
-		for (int i = 0; op->kind == OP_TMAP && i < op->nsym; i++)
-			for (int n = 0; n < s->n; n++)
-				if (s->at[n].name == op->sym[i])
-					s->at[n].value = by_tma;
-}
-
-/* Whether the refutation's run fails here too; true as well where no sizes make it. */
-static bool replays(Judge *j, const Kernel *k, uint64_t seed, Sizes *at, Finding *out)
-{
-	int tiles, trips, by_tma, found = 0;
-	int most = attrs_get(&k->attrs, A_TILE_BOX) ? 6 * REPLAYS : REPLAYS; /* tiles differ */
-	if (!run_of(k->ctx, &tiles, &trips, &by_tma))
-		return true;
-	for (int i = 0; i < most && found < most / 3; i++) {
-		/* Where loops differ by a trip, either number may be meant. */
-		int more = i % 3 == 2;
-		if (!stepper_sizes(k, seed + (uint64_t)i, tiles, trips + more, true, at))
+	Sizes s, shown = *at;
+	for (int i = 0; i < LARGER; i++) {
+		if (!stepper_sizes(k, seed + (uint64_t)i, shown.tiles, shown.trips, true, at))
 			continue;
-		found++;
-		set_choices(k, at, by_tma);
-		if (fails_at(j, k, at, INTERLEAVINGS, seed + (uint64_t)(i * INTERLEAVINGS), out))
+		s = *at;
+		for (int n = k->syms.n; n < s.n; n++)
+			s.at[n].value = shown.at[n].value;
+		if (fails_at(j, k, &s, INTERLEAVINGS, seed + (uint64_t)(i * REPLAYS), out))
 			return true;
 	}
-	return !found;
+	return fails_somewhere(j, k, b, seed, at, out);
 }
 
 /* Claims that are neither of a hang nor of a race in that run: one count at a barrier whenever it
@@ -172,16 +237,22 @@ static Verdict judge(Judge *j, const Kernel *k, const Base *b, uint64_t seed, Si
 		     Finding *out, const char **why)
 {
 	CheckResult r;
-	int tiles, trips, by_tma;
+	Sizes shown;
 	switch (check_kernel(k, NULL, &r)) {
 	case CHECK_PROVED:
 		*why = "proved, and fails";
 		return fails_somewhere(j, k, b, seed, at, out) ? WRONG : PROVED;
 	case CHECK_REFUTED:
 		*why = r.why;
-		if (!run_of(k->ctx, &tiles, &trips, &by_tma) || is_stricter(r.why))
+		if (!run_of(k->ctx) || is_stricter(r.why))
 			return REFUTED_SILENT;
-		return replays(j, k, seed, at, out) ? REFUTED : WRONG;
+		if (replays(j, k, seed, at, out))
+			return REFUTED;
+		shown = *at;
+		if (fails_elsewhere(j, k, b, seed, at, out))
+			return ELSEWHERE;
+		*at = shown;
+		return WRONG;
 	default:
 		return UNDECIDED;
 	}

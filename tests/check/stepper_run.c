@@ -118,14 +118,22 @@ static void complete(Run *r, int cta, int bar)
 	b->done.known[r->t->bar_part + cta * r->t->bars + bar] = b->phase;
 }
 
+static bool all_know_init(Run *r, int w, const PtxStep *s, const BarNow *b)
+{
+	EACH_CLASS(c, warp_of(r, w), s->lanes)
+	if (!is_made(r, b, clock_of(r, w, c), s->op))
+		return false;
+	return true;
+}
+
 static bool arrive(Run *r, int w, const PtxStep *s, int n, int64_t bytes)
 {
 	BarNow *b = bar_of(r, s->cta, s->bar);
 	int class = 0;
+	if (!all_know_init(r, w, s, b))
+		return false;
 	EACH_CLASS(c, warp_of(r, w), s->lanes)
 	class = c;
-	if (!is_made(r, b, clock_of(r, w, class), s->op))
-		return false;
 	if (!same_phase(r, seen_of(r, w), b->phase, s->op))
 		return false;
 	give(r, w, s->lanes, b->sum);
@@ -152,14 +160,6 @@ static bool init(Run *r, int w, const PtxStep *s)
 	b->when = r->warp[w].at + 1;
 	EACH_CLASS(c, warp_of(r, w), s->lanes)
 	b->by = warp_of(r, w)->first_part + c;
-	return true;
-}
-
-static bool all_know_init(Run *r, int w, const PtxStep *s, const BarNow *b)
-{
-	EACH_CLASS(c, warp_of(r, w), s->lanes)
-	if (!is_made(r, b, clock_of(r, w, c), s->op))
-		return false;
 	return true;
 }
 

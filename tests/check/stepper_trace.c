@@ -285,22 +285,39 @@ static void trace_wait(Tracer *r, const Op *op, uint32_t lanes)
 	s->n = (int)(parity & 1);
 }
 
-/* Lane by lane: each at its own CTA's barrier. */
+/* Of lanes that arrive at one barrier nobody knows the order: they arrive as one. */
+static void arrive_lanes(Tracer *r, const Op *op, uint32_t lanes, int64_t cta, int64_t count)
+{
+	PtxStep *s = push_at_bar(r, op, lanes);
+	s->n = (int)count * __builtin_popcount(lanes);
+	if (cta < 0 || cta >= r->t->ctas)
+		wrong(r, op, "an arrival at a CTA that is not in the cluster");
+	else
+		s->cta = (int)cta;
+}
+
 static void trace_arrive(Tracer *r, const Op *op, uint32_t lanes)
 {
 	int64_t count = attrs_int(&op->attrs, A_COUNT, 1);
+	LaneValue cta = {0}, slot = {0};
 	if (count < 1 || count > MOST_COUNT)
 		wrong(r, op, "an arrival counts at least 1");
-	for (int i = 0; i < LANES; i++) {
-		if (!(lanes >> i & 1))
-			continue;
-		int64_t cta = op->nix ? value(r, op, op->ix[0], 1u << i) : r->w->cta;
-		PtxStep *s = push_at_bar(r, op, 1u << i);
-		s->n = (int)count;
-		if (cta < 0 || cta >= r->t->ctas)
-			wrong(r, op, "an arrival at a CTA that is not in the cluster");
-		else
-			s->cta = (int)cta;
+	for (int i = 0; i < LANES; i++)
+		cta.at[i] = r->w->cta;
+	if (op->nix)
+		names_eval(r->names, op->ix[0], &cta);
+	if (op->in[0].at)
+		names_eval(r->names, op->in[0].at, &slot);
+	if ((cta.bad | slot.bad) & lanes)
+		r->give_up = "an expression has no value";
+	while (lanes) {
+		int first = __builtin_ctz(lanes);
+		uint32_t same = 0;
+		for (int i = first; i < LANES; i++)
+			if (cta.at[i] == cta.at[first] && slot.at[i] == slot.at[first])
+				same |= lanes & 1u << i;
+		arrive_lanes(r, op, same, cta.at[first], count);
+		lanes &= ~same;
 	}
 }
 
@@ -451,6 +468,23 @@ static void walk_turn(Tracer *r, const Op *op, const LaneValue *from, const Lane
 	walk(r, op->body, lanes);
 }
 
+/* Reads that a guard keeps some lanes from count as made: how many there are hangs on sizes. */
+static void look(Tracer *r, const Op *op, uint32_t lanes)
+{
+	for (const Op *in = op->body->first; in; in = in->next) {
+		LaneValue v;
+		if (in->body)
+			look(r, in, lanes);
+		if (in->kind != OP_ST_STAGED && in->kind != OP_LD_SHARED)
+			continue;
+		names_eval(r->names, in->in[1].at ? in->in[1].at : ix_const(r->c, 0), &v);
+		int64_t slot = v.at[__builtin_ctz(lanes)];
+		if (slot >= 0 && slot < slots_of(in->in[1].val))
+			push(r, in, STEP_LOOK, lanes)->slot =
+				number_of(&r->first_slot, in->in[1].val) + (int)slot;
+	}
+}
+
 static void walk_loop(Tracer *r, const Op *op, uint32_t lanes)
 {
 	LaneValue from, to, base = {0};
@@ -464,7 +498,10 @@ static void walk_loop(Tracer *r, const Op *op, uint32_t lanes)
 		uint32_t on = 0;
 		for (int i = 0; i < LANES; i++)
 			on |= (uint32_t)(from.at[i] + turn < to.at[i]) << i;
-		if (!(on &= lanes))
+		on &= lanes;
+		if (!on && !turn)
+			look(r, op, lanes);
+		if (!on)
 			return;
 		if (base.bad & on || turn == MOST_TURNS)
 			r->give_up = "a loop without a number of turns";
@@ -491,21 +528,6 @@ static uint32_t where_true(Tracer *r, const Op *op, uint32_t lanes)
 				lanes &= ~(1u << j);
 	}
 	return lanes;
-}
-
-/* Reads that a guard keeps some lanes from count as made: how many there are hangs on sizes. */
-static void look(Tracer *r, const Op *op, uint32_t lanes)
-{
-	for (const Op *in = op->body->first; in; in = in->next) {
-		LaneValue v;
-		if (in->kind != OP_ST_STAGED && in->kind != OP_LD_SHARED)
-			continue;
-		names_eval(r->names, in->in[1].at ? in->in[1].at : ix_const(r->c, 0), &v);
-		int64_t slot = v.at[__builtin_ctz(lanes)];
-		if (slot >= 0 && slot < slots_of(in->in[1].val))
-			push(r, in, STEP_LOOK, lanes)->slot =
-				number_of(&r->first_slot, in->in[1].val) + (int)slot;
-	}
 }
 
 static void walk_let(Tracer *r, const Op *op, uint32_t lanes)
