@@ -185,6 +185,12 @@ static void rows_apart(Sema *s, const Tensor *t)
 		 *n = tup_get(t->layout->shape, fast)->leaf;
 	if (row == n || !ix_is(tup_get(t->layout->stride, fast)->leaf, 1))
 		return;
+	if (ix_is(row, 0) && !ix_is(tup_get(t->layout->shape, 1 - fast)->leaf, 1)) {
+		diag(s->ctx, t->decl->loc, D_E0306,
+		     "the %s of '%s' overlap: its stride is 0, so that all lie in one place", lines,
+		     t->name);
+		return;
+	}
 	const Ix *apart = ix_new(s->ctx, IX_LE, n, row);
 	Buf text = {0};
 	if (!ix_is_const(apart, &holds)) {

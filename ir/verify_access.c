@@ -11,8 +11,8 @@ typedef struct {
 	const Scope *s;
 	const Tup *shape, *stride; /* flat */
 	int64_t n;                 /* elements, along mode fast */
-	int rank, fast;
-	int order[MODES_MOST]; /* in which the modes are looked for */
+	int rank, fast;            /* modes; one of stride 0 counts as none */
+	int order[MODES_MOST];     /* in which the modes are looked for */
 } Access;
 
 static const Ix *simple(const Access *a, const Ix *x)
@@ -136,12 +136,14 @@ static bool inside(const Access *a, int at, const Ix *rest)
 /* ------------------------------------------------------------------ one access */
 static bool find_fast(Access *a)
 {
-	a->rank = tup_rank(a->shape);
+	int modes = tup_rank(a->shape);
 	a->fast = -1;
-	for (int m = 0; m < a->rank; m++)
+	for (int m = 0; m < modes && modes <= MODES_MOST; m++) {
 		if (ix_is(stride_of(a, m), 1))
 			a->fast = m;
-	return a->fast >= 0 && a->rank <= MODES_MOST;
+		a->rank += !ix_is(stride_of(a, m), 0);
+	}
+	return a->fast >= 0;
 }
 
 /* The contiguous mode is what the others leave, or, where no guard names these, the first. */
@@ -149,8 +151,8 @@ static bool all_inside(Access *a, const Ix *offset)
 {
 	for (int first = 0; first < 2; first++) {
 		int n = first;
-		for (int m = 0; m < a->rank; m++)
-			if (m != a->fast)
+		for (int m = 0; m < tup_rank(a->shape); m++)
+			if (m != a->fast && !ix_is(stride_of(a, m), 0))
 				a->order[n++] = m;
 		a->order[first ? 0 : n] = a->fast;
 		if (inside(a, 0, offset))

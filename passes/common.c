@@ -275,3 +275,9 @@ bool layout_kmajor(Ctx *c, const Type *t, KMajor *out)
 		return false;
 	return layout_same(l, kmajor_layout(c, *out, bytes));
 }
+
+bool tma_takes_stride(const Ix *stride, int bytes)
+{
+	int64_t v;
+	return !ix_is_const(stride, &v) || (v > 0 && v * bytes % TMA_STRIDE == 0);
+}

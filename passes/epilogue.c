@@ -12,8 +12,7 @@
 enum {
 	MOST_COLS = 64, /* of a chunk of a tensor with contiguous columns */
 	ALIGN = 1024,
-	BARRIER_BYTES = 8,
-	TMA_BYTES = 16 /* strides and addresses of a tensor are multiples of it */
+	BARRIER_BYTES = 8
 };
 
 typedef enum { TMA_NEVER, TMA_ALWAYS, TMA_ASK } Legal;
@@ -55,7 +54,7 @@ static Legal legal(const Epilogue *e, const Ix **stride)
 	const Layout *l = e->tile->in[0].val->type->layout;
 	*stride = ix_mul(c, tup_get(l->stride, e->m_fast)->leaf, ix_int(e->k, e->bytes));
 	*stride = ix_simplify(c, *stride, kernel_facts(e->k));
-	const Ix *rest = ix_mod(c, *stride, ix_int(e->k, TMA_BYTES));
+	const Ix *rest = ix_mod(c, *stride, ix_int(e->k, TMA_STRIDE));
 	const Ix *holds = ix_new(c, IX_EQ, rest, ix_int(e->k, 0));
 	int64_t v;
 	if (!ix_is_const(ix_simplify(c, holds, kernel_facts(e->k)), &v))

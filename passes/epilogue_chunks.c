@@ -108,13 +108,14 @@ static Source *source_of(Epilogue *e, const Val *frag)
 	return NULL;
 }
 
-/* Rows are contiguous and lie in whole spans of a swizzle; one copy serves all warpgroups where
- * these lie side by side along m. */
+/* Rows are contiguous, in whole spans of a swizzle, and lie where TMA can take them; one copy
+ * serves all warpgroups where these lie side by side along m. */
 static bool source_fits(const Epilogue *e, const Val *tile)
 {
 	const Layout *l = tile->type->layout;
-	int row = e->cols * (elem_rows[tile->type->elem].bits / 8);
+	int bytes = elem_rows[tile->type->elem].bits / 8, row = e->cols * bytes;
 	return e->t.along_n == 1 && ix_is(tup_get(l->stride, 1)->leaf, 1) &&
+	       tma_takes_stride(tup_get(l->stride, 0)->leaf, bytes) &&
 	       (row % 128 == 0 || row == 64 || row == 32);
 }
 

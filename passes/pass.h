@@ -66,6 +66,9 @@ typedef struct {
 	int swizzle;          /* bytes: 32, 64, 128 */
 } KMajor;
 bool layout_kmajor(Ctx *c, const Type *t, KMajor *out); /* false: t's layout is none */
+
+enum { TMA_STRIDE = 16 }; /* bytes that a tensor's strides and address are multiples of */
+bool tma_takes_stride(const Ix *stride, int bytes); /* false: it is a number that TMA never takes */
 const Layout *kmajor_layout(Ctx *c, KMajor m, int elem_bytes);
 
 Op *kernel_map(Kernel *k, Loc loc, Val *tensor,

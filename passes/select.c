@@ -69,10 +69,34 @@ static bool box_fits(Kernel *k, const Op *copy, KMajor m)
 	return false;
 }
 
+/* Rows a number apart that no launch could take. */
+static bool rows_fit(Kernel *k, const Op *copy, const Val *tensor)
+{
+	const Layout *l = tensor->type->layout;
+	int bytes = elem_rows[tensor->type->elem].bits / 8;
+	for (int i = 0; i < tup_rank(l->stride); i++) {
+		const Ix *stride = tup_get(l->stride, i)->leaf;
+		int64_t v = 0;
+		if (ix_is(stride, 1) || tma_takes_stride(stride, bytes))
+			continue;
+		ix_is_const(stride, &v);
+		diag_remedy(k->ctx,
+			    diag(k->ctx, copy->loc, D_E0405,
+				 "rows of %s are %lld bytes apart, and TMA takes multiples of %d "
+				 "above 0",
+				 tensor->name, (long long)v * bytes, TMA_STRIDE),
+			    "give it rows that are a multiple of %d elements apart",
+			    TMA_STRIDE / bytes);
+		return false;
+	}
+	return true;
+}
+
 static void load(Kernel *k, Op *copy, Op *tile)
 {
 	KMajor m;
-	if (!layout_kmajor(k->ctx, copy->in[0].val->type, &m) || !box_fits(k, copy, m))
+	if (!layout_kmajor(k->ctx, copy->in[0].val->type, &m) || !box_fits(k, copy, m) ||
+	    !rows_fit(k, copy, tile->in[0].val))
 		return;
 	Op *map = kernel_map(k, copy->loc, tile->in[0].val, m);
 	Op *op = op_before(k, copy, OP_LOAD_TMA);

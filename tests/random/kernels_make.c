@@ -189,6 +189,8 @@ static void source(Make *k, const char *head, const char *own, bool columns, con
 	} else {
 		if (chance(k, 40))
 			ld = stride(k, own, k->size[along_m ? MODE_M : MODE_N], 1);
+		else if (chance(k, 25))
+			ld = "0";
 		result(k, head, elem, along_m, ld);
 	}
 	buf_printf(&k->m->text, ", ");
