@@ -27,6 +27,13 @@ static inline uint64_t hash_mix(uint64_t h, uint64_t v)
 }
 uint64_t hash_bytes(const void *p, size_t n);
 
+/* escape.c: text of a user in messages */
+int utf8_length(const char *s);
+void text_cut(const char *s, Buf *out); /* words without an end are cut in the middle */
+void text_visible(const char *s, size_t n, Buf *out); /* what a terminal would obey is spelled */
+int text_width(const char *s, size_t n);              /* columns of that */
+void text_json(const char *s, Buf *out);
+
 /* Sources and messages */
 typedef VEC(Src *) SrcVec;
 typedef struct {

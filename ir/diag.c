@@ -103,6 +103,17 @@ const DiagMsg *diag_first(const Ctx *c)
 }
 
 /* ------------------------------------------------------------------ text */
+enum { WINDOW = 160 }; /* bytes of a line that are shown */
+
+/* Of a message: what a person wrote may be in it. */
+static void print_text(const char *text, Buf *out)
+{
+	Buf cut = {0};
+	text_cut(text, &cut);
+	text_visible(cut.s, cut.n, out);
+	buf_free(&cut);
+}
+
 static void print_place(const Ctx *c, Loc loc, Buf *out)
 {
 	const Src *s = ctx_src_at(c, loc.src);
@@ -110,7 +121,58 @@ static void print_place(const Ctx *c, Loc loc, Buf *out)
 	if (!s)
 		return;
 	loc_line(c, loc, &line, &col);
-	buf_printf(out, "%s:%d:%d: ", s->name, line, col);
+	text_visible(s->name, strlen(s->name), out);
+	buf_printf(out, ":%d:%d: ", line, col);
+}
+
+/* The bytes of a line that are shown: all, or those around the place. */
+typedef struct {
+	const char *s;
+	int begin, end, len;
+} Window;
+
+static Window window_of(const char *line, int at)
+{
+	Window w = {.s = line, .len = (int)strcspn(line, "\r\n")};
+	w.end = w.len;
+	if (w.len <= WINDOW)
+		return w;
+	w.begin = at > WINDOW / 2 ? at - WINDOW / 2 : 0;
+	w.begin = w.begin < w.len - WINDOW ? w.begin : w.len - WINDOW;
+	w.end = w.begin + WINDOW;
+	while (w.begin > 0 && ((unsigned char)line[w.begin] & 0xc0) == 0x80)
+		w.begin--;
+	while (w.end < w.len && ((unsigned char)line[w.end] & 0xc0) == 0x80)
+		w.end++;
+	return w;
+}
+
+static void print_line(const Window *w, Buf *out)
+{
+	buf_printf(out, "%s", w->begin ? "..." : "");
+	text_visible(w->s + w->begin, (size_t)(w->end - w->begin), out);
+	buf_printf(out, "%s\n", w->end < w->len ? "..." : "");
+}
+
+/* Under the bytes from..to of the line; tabs stay, so that columns do. */
+static void print_marks(const Window *w, int from, int to, Buf *out)
+{
+	to = to < w->end ? to : w->end;
+	buf_printf(out, "%s", w->begin ? "   " : "");
+	for (int i = w->begin; i < from && i < w->end;) {
+		int n = utf8_length(w->s + i);
+		n = n ? n : 1;
+		if (w->s[i] == '\t')
+			buf_add(out, "\t", 1);
+		else
+			buf_printf(out, "%*s", text_width(w->s + i, (size_t)n), "");
+		i += n;
+	}
+	int width = from < to ? text_width(w->s + from, (size_t)(to - from)) : 0;
+	buf_add(out, "^", 1);
+	for (int i = 1; i < width; i++)
+		buf_add(out, "~", 1);
+	buf_add(out, "\n", 1);
 }
 
 static void print_excerpt(const Ctx *c, Loc loc, Buf *out)
@@ -120,15 +182,11 @@ static void print_excerpt(const Ctx *c, Loc loc, Buf *out)
 	if (!s)
 		return;
 	loc_line(c, loc, &line, &col);
-	const char *begin = s->text + s->lines.at[line - 1];
-	int len = (int)strcspn(begin, "\r\n"), end = loc.end - loc.begin + col - 1;
-	buf_printf(out, "%5d | %.*s\n      | ", line, len, begin);
-	for (int i = 0; i < col - 1 && i < len; i++)
-		buf_add(out, begin[i] == '\t' ? "\t" : " ", 1);
-	buf_add(out, "^", 1);
-	for (int i = col; i < end && i < len; i++)
-		buf_add(out, "~", 1);
-	buf_add(out, "\n", 1);
+	Window w = window_of(s->text + s->lines.at[line - 1], col - 1);
+	buf_printf(out, "%5d | ", line);
+	print_line(&w, out);
+	buf_printf(out, "      | ");
+	print_marks(&w, col - 1, loc.end - loc.begin + col - 1, out);
 }
 
 static void print_msg(const Ctx *c, const DiagMsg *m, Buf *out, bool color)
@@ -138,12 +196,17 @@ static void print_msg(const Ctx *c, const DiagMsg *m, Buf *out, bool color)
 	buf_printf(out, "%s%s", on, severity_names[m->severity]);
 	if (m->severity != SEV_NOTE || diag_rows[m->id].severity == SEV_NOTE)
 		buf_printf(out, "[%s]", diag_rows[m->id].code);
-	buf_printf(out, ":%s %s\n", off, m->text);
+	buf_printf(out, ":%s ", off);
+	print_text(m->text, out);
+	buf_add(out, "\n", 1);
 	print_excerpt(c, m->loc, out);
 	for (const DiagMsg *n = m->notes; n; n = n->next)
 		print_msg(c, n, out, color);
-	if (m->remedy)
-		buf_printf(out, "  help: %s\n", m->remedy);
+	if (!m->remedy)
+		return;
+	buf_printf(out, "  help: ");
+	print_text(m->remedy, out);
+	buf_add(out, "\n", 1);
 }
 
 void diag_text(const Ctx *c, Buf *out, bool color)
@@ -153,40 +216,12 @@ void diag_text(const Ctx *c, Buf *out, bool color)
 }
 
 /* ------------------------------------------------------------------ JSON */
-/* Bytes of the UTF-8 character at s, 0 where there is none (RFC 3629; surrogates pass). */
-static int utf8_length(const char *s)
+static void json_text(const char *text, Buf *out)
 {
-	const unsigned char *u = (const unsigned char *)s;
-	int n = u[0] < 0x80   ? 1
-		: u[0] < 0xc2 ? 0
-		: u[0] < 0xe0 ? 2
-		: u[0] < 0xf0 ? 3
-		: u[0] < 0xf5 ? 4
-			      : 0;
-	for (int i = 1; i < n; i++)
-		if ((u[i] & 0xc0) != 0x80)
-			return 0;
-	return n;
-}
-
-/* JSON is UTF-8: a byte that is not becomes the replacement character. */
-static void json_string(const char *s, Buf *out)
-{
-	buf_add(out, "\"", 1);
-	while (*s) {
-		unsigned char ch = (unsigned char)*s;
-		int n = utf8_length(s);
-		if (ch == '"' || ch == '\\')
-			buf_printf(out, "\\%c", ch);
-		else if (ch < 0x20 || ch == 0x7f)
-			buf_printf(out, "\\u%04x", ch);
-		else if (n == 0)
-			buf_printf(out, "\\ufffd");
-		else
-			buf_add(out, s, (size_t)n);
-		s += n ? n : 1;
-	}
-	buf_add(out, "\"", 1);
+	Buf cut = {0};
+	text_cut(text, &cut);
+	text_json(cut.s, out);
+	buf_free(&cut);
 }
 
 static void json_msg(const Ctx *c, const DiagMsg *m, Buf *out)
@@ -195,18 +230,18 @@ static void json_msg(const Ctx *c, const DiagMsg *m, Buf *out)
 	buf_printf(out,
 		   "{\"severity\":\"%s\",\"code\":\"%s\",\"message\":", severity_names[m->severity],
 		   diag_rows[m->id].code);
-	json_string(m->text, out);
+	json_text(m->text, out);
 	if (s) {
 		int line, col;
 		loc_line(c, m->loc, &line, &col);
 		buf_printf(out, ",\"file\":");
-		json_string(s->name, out);
+		text_json(s->name, out);
 		buf_printf(out, ",\"line\":%d,\"column\":%d,\"begin\":%d,\"end\":%d", line, col,
 			   m->loc.begin, m->loc.end);
 	}
 	if (m->remedy) {
 		buf_printf(out, ",\"help\":");
-		json_string(m->remedy, out);
+		json_text(m->remedy, out);
 	}
 	if (m->notes) {
 		buf_printf(out, ",\"notes\":[");

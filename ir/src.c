@@ -1,11 +1,17 @@
 /* src.c - source texts, and offsets to lines and columns. */
 #include "ir/ctx.h"
 
+#include <string.h>
+
 int ctx_src(Ctx *c, const char *name, const char *text, size_t size)
 {
 	Arena *a = ctx_arena(c);
 	SrcVec *srcs = ctx_srcs(c);
 	Src *s = NEW(a, Src);
+	if (size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) { /* a byte-order mark */
+		text += 3;
+		size -= 3;
+	}
 	s->name = ctx_str(c, name);
 	s->text = arena_strndup(a, text, size);
 	s->size = size;

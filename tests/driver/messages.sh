@@ -89,3 +89,40 @@ has err "error[E0412]: consumer warp 0 exits while a store still reads %sD[0]" \
 expect 1 -S bad.ir -o bad.ptx
 absent bad.ptx
 expect 1 check -Werror=W0411 "$root/tests/check/patterns/guard_unknown.ir"
+
+# a line is shown around the place; a word without an end is cut; the caret stays under it
+{ printf 'kernel f('; head -c 2000000 /dev/zero | tr '\0' x; echo ')'; } >long.gemm
+expect 1 -S long.gemm -o -
+[ "$(wc -c <err)" -lt 2000 ] || fail "$(wc -c <err) bytes of message"
+has err "long.gemm:1:2000010:" "| ...xxx"
+{ printf 'const '; head -c 2000000 /dev/zero | tr '\0' x; echo ' = y;'; } >long.gemm
+expect 1 -S long.gemm -o -
+[ "$(wc -c <err)" -lt 3000 ] || fail "$(wc -c <err) bytes of message"
+{ printf 'const a = '; head -c 2000000 /dev/zero | tr '\0' y; echo ';'; } >long.gemm
+expect 1 -S --diagnostics=json long.gemm -o -
+has err "yyy<...>yyy"
+[ "$(wc -c <err)" -lt 3000 ] || fail "$(wc -c <err) bytes of JSON"
+
+# what a terminal would obey is spelled; other letters stay, and the caret counts columns
+printf '// \033[2J \342\200\256 \303\244\nconst \303\244 = \033[31m;\n' >raw.gemm
+expect 1 --color=never -S raw.gemm -o -
+lacks err "$esc"
+has err "<1B>[31m"
+printf 'const b = "\342\200\256\302\233\377" + \303\244 + c;\n' >raw.gemm
+expect 1 --color=never -S raw.gemm -o -
+has err "<U+202E><U+009B><FF>"
+lacks err "$(printf '\342\200\256')"
+expect 1 -S --diagnostics=json raw.gemm -o -
+lacks err "$(printf '\342\200\256')"
+
+# a byte-order mark is no part of the text, in either language
+{ printf '\357\273\277'; cat small.gemm; } >bom.gemm
+expect 0 --emit=ptx bom.gemm -o bom.ptx
+expect 0 --emit=ptx small.gemm -o plain.ptx
+sed 's/bom.gemm/small.gemm/' bom.ptx | cmp -s - plain.ptx || fail "the mark changes the code"
+expect 0 --emit=ir:frontend small.gemm -o plain.ir
+{ printf '\357\273\277'; cat plain.ir; } >bom.ir
+expect 0 -S bom.ir -o -
+printf '\357\273\277const a = b;\n' >bom.gemm
+expect 1 -S bom.gemm -o -
+has err "bom.gemm:1:11:"
