@@ -6,10 +6,8 @@
 
 Symbol *scope_find(Sema *s, const char *name)
 {
-	for (int i = s->symbols.n; i-- > 0;)
-		if (s->symbols.at[i].name == name)
-			return &s->symbols.at[i];
-	return NULL;
+	uintptr_t place = (uintptr_t)ptrmap_get(&s->places, name);
+	return place ? &s->symbols.at[place - 1] : NULL;
 }
 
 /* Words that the lexer takes for the head of <...>; S is one only where three numbers follow. */
@@ -64,6 +62,8 @@ void scope_add(Sema *s, const Node *at, Value v)
 	if (!name_is_free(s, at->name, at->name_loc))
 		return;
 	vec_push(s->arena, &s->symbols, ((Symbol){at->name, at->name_loc, v}));
+	s->places.arena = s->arena;
+	ptrmap_set(&s->places, at->name, (void *)(uintptr_t)s->symbols.n);
 }
 
 int scope_mark(const Sema *s)
@@ -73,5 +73,6 @@ int scope_mark(const Sema *s)
 
 void scope_leave(Sema *s, int mark)
 {
-	s->symbols.n = mark;
+	while (s->symbols.n > mark)
+		ptrmap_set(&s->places, s->symbols.at[--s->symbols.n].name, NULL);
 }

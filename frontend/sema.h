@@ -6,6 +6,7 @@
 
 #include "frontend/ast.h"
 #include "frontend/frontend.h"
+#include "ir/ptrmap.h"
 
 typedef enum {
 #define VALUE(id, text) V_##id,
@@ -120,6 +121,7 @@ typedef struct {
 	FrontendOpt *opt;
 	Module *module;
 	VEC(Symbol) symbols;
+	PtrMap places; /* name -> its place among them, from 1 */
 	Place place;
 	int errors_before; /* of the file; of the kernel */
 	int errors_before_kernel;

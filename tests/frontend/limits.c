@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <cmocka.h>
 
 static Module *compile(Ctx *c, const char *text, size_t size, FrontendOpt *opt)
@@ -39,6 +40,22 @@ static void empty_file(void **state)
 	expect_first("", 0, NULL, D_E0313, 0);
 	assert_non_null(compile(c, "", 0, &syntax));
 	ctx_free(c);
+}
+
+/* Names are found without a walk over all of them: 200,000 consts took 40 s when they were. */
+static void many_names(void **state)
+{
+	Buf text = {0};
+	(void)state;
+	for (int i = 0; i < 200000; i++)
+		buf_printf(&text, "const c%d = %s%d;\n", i, i ? "c" : "", i ? i - 1 : 0);
+	Ctx *c = ctx_new();
+	FrontendOpt syntax = {.syntax_only = true};
+	clock_t start = clock();
+	assert_non_null(compile(c, text.s, text.n, &syntax));
+	assert_true((double)(clock() - start) / CLOCKS_PER_SEC < 12);
+	ctx_free(c);
+	buf_free(&text);
 }
 
 /* E0107 */
@@ -131,10 +148,11 @@ static void one_ctx_twice(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nul_byte),         cmocka_unit_test(empty_file),
-		cmocka_unit_test(file_too_large),   cmocka_unit_test(errors_are_capped),
-		cmocka_unit_test(long_chains),      cmocka_unit_test(targets),
-		cmocka_unit_test(define_marks_use), cmocka_unit_test(one_ctx_twice),
+		cmocka_unit_test(nul_byte),          cmocka_unit_test(many_names),
+		cmocka_unit_test(empty_file),        cmocka_unit_test(file_too_large),
+		cmocka_unit_test(errors_are_capped), cmocka_unit_test(long_chains),
+		cmocka_unit_test(targets),           cmocka_unit_test(define_marks_use),
+		cmocka_unit_test(one_ctx_twice),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
