@@ -80,13 +80,19 @@ void option_text(OptId id, Buf *out)
 	add_words(id, out);
 }
 
-static void help_category(Buf *out, OptCategory category)
+static bool is_shown(const OptRow *row, OptCategory category, Command who)
+{
+	return row->category == category && row->who & who;
+}
+
+/* The rows of a category that the commands take. */
+static void help_category(Buf *out, OptCategory category, Command who)
 {
 	buf_printf(out, "%s (--help=%s)\n", category_rows[category].title,
 		   category_rows[category].name);
 	for (int i = 0; i < OPT_COUNT; i++) {
 		Buf left = {0}, right = {0};
-		if (opt_rows[i].category != category)
+		if (!is_shown(&opt_rows[i], category, who))
 			continue;
 		option_spell(&opt_rows[i], &left);
 		option_text((OptId)i, &right);
@@ -110,17 +116,33 @@ static void help_passes(Buf *out)
 		add_row(out, pass_rows[i].name, pass_rows[i].help);
 }
 
+static void help_line(Buf *out, const CommandRow *r)
+{
+	int n = (int)(strlen(r->word) + strlen(r->form)) + !!*r->word;
+	buf_printf(out, "dslc %s%s%s%*s%s\n", r->word, *r->word ? " " : "", r->form,
+		   n < 26 ? 26 - n : 1, "", r->help);
+}
+
+/* The categories in which the command has options. */
+static void help_command(Buf *out, const CommandRow *r)
+{
+	help_line(out, r);
+	for (int c = 0; c < CAT_COUNT; c++)
+		for (int i = 0; i < OPT_COUNT; i++)
+			if (is_shown(&opt_rows[i], (OptCategory)c, r->id)) {
+				buf_printf(out, "\n");
+				help_category(out, (OptCategory)c, r->id);
+				break;
+			}
+}
+
 static void help_all(Buf *out)
 {
-	for (int i = 0; i < COMMAND_COUNT; i++) {
-		const CommandRow *r = &command_rows[i];
-		int n = (int)(strlen(r->word) + strlen(r->form)) + !!*r->word;
-		buf_printf(out, "dslc %s%s%s%*s%s\n", r->word, *r->word ? " " : "", r->form,
-			   n < 26 ? 26 - n : 1, "", r->help);
-	}
-	buf_printf(out, "\n");
+	for (int i = 0; i < COMMAND_COUNT; i++)
+		help_line(out, &command_rows[i]);
+	buf_printf(out, "dslc help [COMMAND]       the options of one command, or this\n\n");
 	for (int i = 0; i < CAT_COUNT; i++) {
-		help_category(out, (OptCategory)i);
+		help_category(out, (OptCategory)i, CMD_ANY);
 		buf_printf(out, "\n");
 	}
 	help_emit(out);
@@ -132,12 +154,17 @@ static void help_all(Buf *out)
 		"124 time limit\n");
 }
 
-bool options_help(Buf *out, const char *category)
+bool options_help(Buf *out, Command command, const char *category)
 {
-	if (!category) {
+	if (!category && command == CMD_COMPILE) {
 		help_all(out);
 		return true;
 	}
+	for (int i = 0; i < COMMAND_COUNT && !category; i++)
+		if (command_rows[i].id == command) {
+			help_command(out, &command_rows[i]);
+			return true;
+		}
 	if (strcmp(category, "emit") == 0) {
 		help_emit(out);
 		return true;
@@ -148,7 +175,7 @@ bool options_help(Buf *out, const char *category)
 	}
 	for (int i = 0; i < CAT_COUNT; i++) {
 		if (strcmp(category, category_rows[i].name) == 0) {
-			help_category(out, (OptCategory)i);
+			help_category(out, (OptCategory)i, CMD_ANY);
 			return true;
 		}
 	}
@@ -179,10 +206,15 @@ static void explain_verify(Buf *out)
 
 bool explain_code(Buf *out, const char *code)
 {
+	bool all = strcmp(code, "all") == 0;
+	for (int i = 0; i < D_COUNT && all; i++)
+		buf_printf(out, "%s  %s\n", diag_rows[i].code, diag_rows[i].title);
 	if (strcmp(code, "verify") == 0) {
 		explain_verify(out);
 		return true;
 	}
+	if (all)
+		return true;
 	for (int i = 0; i < D_COUNT; i++) {
 		if (strcmp(diag_rows[i].code, code) != 0)
 			continue;

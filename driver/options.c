@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 const OptRow opt_rows[OPT_COUNT] = {
 #define OPT(id, spelling, how, arg, who, category, help) \
@@ -607,6 +608,28 @@ static int bits(unsigned x)
 	return n;
 }
 
+static const char *ending_of(const char *path)
+{
+	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+	const char *dot = strrchr(base, '.');
+	return dot && dot != base ? dot : "";
+}
+
+static const char *stem_of(const Parse *p, const char *path)
+{
+	return arena_strndup(p->o->arena, path, strlen(path) - strlen(ending_of(path)));
+}
+
+/* What several outputs can be named after: it has no ending, or that of one of them. */
+static bool is_stem(const Options *o)
+{
+	const char *ending = ending_of(o->out);
+	bool fits = !*ending;
+	for (int i = 0; i < EMIT_COUNT; i++)
+		fits |= o->emit & EMIT_BIT(i) && !strcmp(ending, emit_rows[i].ending);
+	return fits;
+}
+
 static void check_compile(Parse *p)
 {
 	Options *o = p->o;
@@ -618,6 +641,11 @@ static void check_compile(Parse *p)
 		refuse(p, "-MF names one file, but there are %d inputs", o->inputs.n);
 	else if (o->out && strcmp(o->out, "-") == 0 && bits(o->emit) > 1)
 		refuse(p, "-o - takes one kind of output, but --emit asks for %d", bits(o->emit));
+	else if (o->out && bits(o->emit) > 1 && !is_stem(o))
+		refuse(p,
+		       "--emit asks for %d kinds of output, each with its ending: -o names them "
+		       "without one, as %s",
+		       bits(o->emit), stem_of(p, o->out));
 	else if (partial && o->emit & ~ir)
 		refuse(p, "--stop-after and --only end in IR: nothing else can be written");
 	else if (o->only >= 0 && o->stop_after != AFTER_LAST)
@@ -678,16 +706,54 @@ static void check_options(Parse *p)
 
 static const char *const unbuilt[] = {"bench", "tune", "fmt"};
 
+static bool is_plain_word(const char *s)
+{
+	return *s && !strpbrk(s, "-./") && access(s, F_OK) != 0;
+}
+
+/* A first word that is no file and no command was meant as one. */
+static void refuse_command(Parse *p, const char *word)
+{
+	const char *words[COMMAND_COUNT] = {"help"};
+	for (int i = 1; i < COMMAND_COUNT; i++)
+		words[i] = command_rows[i].word;
+	const char *near = nearest(word, words, COMMAND_COUNT);
+	if (near)
+		refuse(p, "there is no command '%s'; did you mean 'dslc %s'?", word, near);
+	else
+		refuse(p, "there is no command and no file '%s'; dslc --help lists the commands",
+		       word);
+}
+
+/* dslc help [COMMAND] */
+static void take_help(Parse *p, int argc, char *const *argv)
+{
+	p->o->help = true;
+	for (int i = 0; argc > 2 && i < COMMAND_COUNT; i++)
+		if (strcmp(argv[2], command_rows[i].word) == 0)
+			p->o->command = command_rows[i].id;
+	if (argc > 3)
+		refuse(p, "dslc help takes one command");
+	else if (argc == 3 && p->o->command == CMD_COMPILE)
+		refuse_command(p, argv[2]);
+}
+
 /* A first word that names a command; 1 when it was one. */
 static int take_command(Parse *p, int argc, char *const *argv)
 {
 	p->o->command = CMD_COMPILE;
+	if (argc > 1 && strcmp(argv[1], "help") == 0) {
+		take_help(p, argc, argv);
+		return argc - 1;
+	}
 	for (size_t i = 0; argc > 1 && i < COUNTOF(unbuilt); i++)
 		if (strcmp(argv[1], unbuilt[i]) == 0)
 			refuse(p, "dslc %s is not built yet", argv[1]);
 	for (int i = 1; argc > 1 && i < COMMAND_COUNT; i++)
 		if (strcmp(argv[1], command_rows[i].word) == 0)
 			p->o->command = command_rows[i].id;
+	if (!p->why && argc > 1 && p->o->command == CMD_COMPILE && is_plain_word(argv[1]))
+		refuse_command(p, argv[1]);
 	return p->o->command != CMD_COMPILE;
 }
 

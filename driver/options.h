@@ -121,10 +121,11 @@ typedef struct {
 /* argv[0] is not read. False for a usage error; then `why` (in the arena) says what and what would
  * be right. */
 bool options_parse(Options *o, Arena *a, int argc, char *const *argv, const char **why);
-void option_spell(const OptRow *row, Buf *out);    /* "--keep[=DIR]" */
-void option_text(OptId id, Buf *out);              /* its help */
-bool options_help(Buf *out, const char *category); /* false: no such category */
-bool explain_code(Buf *out, const char *code);     /* false: no such code */
+void option_spell(const OptRow *row, Buf *out); /* "--keep[=DIR]" */
+void option_text(OptId id, Buf *out);           /* its help */
+/* Of one category (false: there is none such), of one command, or NULL and COMPILE: all. */
+bool options_help(Buf *out, Command command, const char *category);
+bool explain_code(Buf *out, const char *code); /* "all": each; false: no such code */
 /* "--spli" -> "--split", or NULL when nothing is near. */
 const char *nearest(const char *word, const char *const *words, int n);
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 enum { POISON = 0xff };
+#define MOST_ELEMENTS (INT64_C(1) << 56)
 
 size_t elem_bytes(Elem e)
 {
@@ -79,21 +80,25 @@ static bool bind_sizes(Problem *p, const Options *o, const char **why)
 	return true;
 }
 
-/* Elements, and the offset of the last one, of a shape and its strides. */
-static void measure(const Problem *p, const Tup *shape, const Tup *stride, int64_t *size,
+/* Elements, and the offset of the last one, of a shape and its strides; false: more than can be
+ * counted. */
+static bool measure(const Problem *p, const Tup *shape, const Tup *stride, int64_t *size,
 		    int64_t *last)
 {
 	if (tup_is_leaf(shape)) {
-		int64_t n = problem_eval(p, shape->leaf);
-		*size *= n;
-		*last += (n - 1) * problem_eval(p, stride->leaf);
-		return;
+		int64_t n = problem_eval(p, shape->leaf), reach;
+		return !__builtin_mul_overflow(*size, n, size) &&
+		       !__builtin_mul_overflow(n - 1, problem_eval(p, stride->leaf), &reach) &&
+		       !__builtin_add_overflow(*last, reach, last) && *last < MOST_ELEMENTS &&
+		       *size < MOST_ELEMENTS;
 	}
 	for (int i = 0; i < tup_rank(shape); i++)
-		measure(p, tup_get(shape, i), tup_get(stride, i), size, last);
+		if (!measure(p, tup_get(shape, i), tup_get(stride, i), size, last))
+			return false;
+	return true;
 }
 
-static void open_arg(Problem *p, const Arg *arg)
+static bool open_arg(Problem *p, const Arg *arg, const char **why)
 {
 	const Type *type = arg->val->type;
 	Tensor *t = &p->t[p->nt++];
@@ -103,11 +108,15 @@ static void open_arg(Problem *p, const Arg *arg)
 		      .is_out = arg->is_out,
 		      .is_scalar = type->kind == TY_ELEM};
 	if (t->is_scalar)
-		return;
-	measure(p, type->layout->shape, type->layout->stride, &size, &last);
+		return true;
+	if (!measure(p, type->layout->shape, type->layout->stride, &size, &last)) {
+		*why = ctx_strf(p->ctx, "tensor %s has more elements than can be counted", t->name);
+		return false;
+	}
 	t->count = size > 0 ? last + 1 : 0;
 	t->dense = t->count == size;
 	t->bytes = (size_t)t->count * elem_bytes(t->elem);
+	return true;
 }
 
 static bool allocate(Problem *p, const char **why)
@@ -130,24 +139,36 @@ static bool allocate(Problem *p, const char **why)
 static int64_t tile_work(const Problem *p, const Op *mma, int64_t *depth)
 {
 	const Layout *a = mma->in[1].val->type->layout, *acc = mma->in[0].val->type->layout;
-	int64_t k = layout_size_int(layout_mode(p->ctx, a, 1)), trips = 1;
+	int64_t k = layout_size_int(layout_mode(p->ctx, a, 1)), trips = 1, macs;
+	bool fits = true;
 	for (const Op *up = op_parent(mma); up; up = op_parent(up))
 		if (up->kind == OP_FOR)
-			trips *= problem_eval(p, up->ix[1]) - problem_eval(p, up->ix[0]);
-	*depth += trips * k;
-	return trips * k * layout_size_int(acc);
+			fits &= !__builtin_mul_overflow(trips,
+							problem_eval(p, up->ix[1]) -
+								problem_eval(p, up->ix[0]),
+							&trips);
+	fits &= !__builtin_mul_overflow(trips, k, &trips) &&
+		!__builtin_mul_overflow(trips, layout_size_int(acc), &macs) && macs < MOST_ELEMENTS;
+	*depth += fits ? trips : 0;
+	return fits ? macs : -MOST_ELEMENTS;
 }
 
-static void find_work(Problem *p)
+/* False: more than can be counted. */
+static bool find_work(Problem *p, const char **why)
 {
+	bool fits = true;
 	p->grid = 1;
 	for (const Op *op = kernel_first(p->k); op; op = op_next(op)) {
 		if (op->kind == OP_GRID)
 			for (int i = 0; i < op->nix; i++)
-				p->grid *= problem_eval(p, op->ix[i]);
+				fits &= !__builtin_mul_overflow(p->grid, problem_eval(p, op->ix[i]),
+								&p->grid);
 		if (op->kind == OP_MMA)
 			p->tile_macs += tile_work(p, op, &p->depth);
 	}
+	if (!fits || p->tile_macs < 0)
+		*why = "the problem has more tiles or steps than can be counted";
+	return !*why;
 }
 
 static const Kernel *find_kernel(const Module *m, const char *name)
@@ -201,10 +222,12 @@ bool problem_open(Problem *p, const char *ir, const Options *o, const char **why
 	if (!open_kernel(p, ir, o, why) || !bind_sizes(p, o, why))
 		return false;
 	for (int i = 0; i < p->k->args.n; i++)
-		open_arg(p, &p->k->args.at[i]);
+		if (!open_arg(p, &p->k->args.at[i], why))
+			return false;
 	if (!give_scalars(p, o, why))
 		return false;
-	find_work(p);
+	if (!find_work(p, why))
+		return false;
 	return allocate(p, why);
 }
 

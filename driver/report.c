@@ -49,7 +49,9 @@ static void kernel_resources(const KDesc *k, Buf *out)
 		buf_printf(out, "    %-12s at %7lld  %6lld bytes x %d\n", m->name,
 			   (long long)m->offset, (long long)m->bytes, m->slots);
 	}
-	buf_printf(out, "  CTAs, postfix  %s\n", k->grid[0]);
+	char grid[512];
+	dsl_desc_infix(k->grid[0], grid, sizeof grid);
+	buf_printf(out, "  CTAs           %s\n", grid);
 }
 
 void resource_report(const char *manifest, Buf *out)

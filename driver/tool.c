@@ -370,7 +370,7 @@ static void print_versions(const Options *o, FILE *to)
 static int say_help(const Options *o)
 {
 	Buf text = {0};
-	if (!options_help(&text, o->help_category)) {
+	if (!options_help(&text, o->command, o->help_category)) {
 		tool_usage("--help knows no category '%s'; see dslc --help", o->help_category);
 		return EXIT_USAGE;
 	}
@@ -430,6 +430,11 @@ int main(int argc, char **argv)
 	if (argc > 1 && strcmp(argv[1], "sim") == 0) {
 		arena_free(a);
 		return close_stdout(tool_sim(argc - 1, argv + 1));
+	}
+	if (argc == 3 && strcmp(argv[1], "help") == 0 && strcmp(argv[2], "sim") == 0) {
+		static char *const sim_help[] = {"sim", "--help", NULL};
+		arena_free(a);
+		return close_stdout(tool_sim(2, sim_help));
 	}
 	if (options_parse(&o, a, argc, argv, &why))
 		code = close_stdout(tool_main(&o));

@@ -14,6 +14,9 @@ const KModuleDesc *dsl_module_desc(const dsl_module *mod);
 dsl_status dsl_desc_parse(const char *manifest, size_t size, KModuleDesc **out);
 void dsl_desc_free(KModuleDesc *desc);
 
+/* expr.c: "M 127 + 128 /" as "(M + 127) / 128", cut where it does not fit. */
+void dsl_desc_infix(const char *postfix, char *out, size_t n);
+
 /* launch.c: as dsl_manifest_can_run. */
 dsl_status dsl_desc_can_run(const KDesc *kernel, const dsl_arg *args, size_t n, char *why,
 			    size_t len);

@@ -1,9 +1,11 @@
 /* expr.c - the integer expressions of a manifest: postfix text, compiled once, evaluated in checked
  * signed 64 bits. Needs the names of the kernel's symbols; "$sms" is always known.
  *   "M 127 + 128 /" with M = 300  ->  3 */
+#include "runtime/desc.h"
 #include "runtime/rt.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -230,4 +232,11 @@ static void infix(const char *from, const char *end, int outer, Line *out)
 void expr_infix(const char *text, Line *out)
 {
 	infix(text, text + strlen(text), 0, out);
+}
+
+void dsl_desc_infix(const char *postfix, char *out, size_t n)
+{
+	Line l = {.n = 0};
+	expr_infix(postfix, &l);
+	snprintf(out, n, "%s", l.at);
 }

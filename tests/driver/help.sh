@@ -35,3 +35,24 @@ has out "W0601:"
 
 expect 0 -v -S small.gemm -o -
 has err "dslc 0.2.0"
+
+# one command's help: its own options and no others; help NAME is the same
+expect 0 run --help
+has out "dslc run FILE" "--size=NAME=VALUE" "--seed=" "-D NAME=VALUE"
+lacks out "--emit="
+lacks out "--banks"
+cp out run_help
+expect 0 help run
+same out run_help
+expect 0 help
+same out all
+expect 0 help sim
+has out "usage: dslc sim FILE"
+has all "dslc sim FILE" "dslc help [COMMAND]"
+
+# every code, once
+expect 0 --explain=all
+cut -d' ' -f1 out >codes
+sed -n 's/^DIAG(\([A-Z][0-9]*\),.*/\1/p' "$root"/ir/diags_*.def >want
+sort codes >codes.sorted
+sort want | cmp -s - codes.sorted || fail "--explain=all differs from the tables"

@@ -26,9 +26,9 @@ expect 0 -S small.gemm -o -
 cp out s.ptx
 same s.ptx small.ptx
 has s.ptx ".visible .entry small" "sm_90a" "wgmma"
-expect 0 --emit=ptx,llvm,manifest,ir,header,c,ast small.gemm -o d/all.x
+expect 0 --emit=ptx,llvm,manifest,ir,header,c,ast small.gemm -o d/all
 exists d/all.ptx d/all.ll d/all.json d/all.ir d/all.h d/all.c d/all.ast
-absent d/all.x d/all.cubin
+absent d/all d/all.cubin
 same d/all.ptx small.ptx
 has d/all.ll "define"
 has d/all.json '"kernels"' '"source":"small.gemm"'

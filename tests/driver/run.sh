@@ -95,3 +95,9 @@ size=
 FAKE_GPU=right DSL_LIBCUDA=$FAKE_LIBCUDA
 expect 1 run far.ir --size M=200,N=72,K=40
 has err "error[E0609]: 'm * 4611686018427387904' has no value"
+
+# sizes whose product is more than can be counted
+expect 2 run --device=sim small.gemm --size M=1099511627776,N=1099511627776,K=64
+has err "tensor D has more elements than can be counted"
+expect 2 run --device=sim small.gemm --size M=64,N=1099511627776,K=1099511627776
+has err "tensor B has more elements than can be counted"

@@ -63,3 +63,21 @@ usage "size M is a number from 0 to" run small.gemm --size M=-1
 usage "--arg alpha takes a number, not 'x'" run small.gemm --arg alpha=x
 usage "--tiles is a number from 1 to" run small.gemm --tiles 0
 usage "--seed is a number from 0 to" run small.gemm --seed -3
+
+# a first word that was meant as a command; a file of that name is a file
+usage "there is no command 'rnu'; did you mean 'dslc run'?" rnu small.gemm
+usage "there is no command 'chekc'; did you mean 'dslc check'?" help chekc
+usage "there is no command and no file 'something'; dslc --help lists the commands" something
+usage "dslc help takes one command" help run check
+cp small.gemm rnu
+expect 0 -S rnu -o rnu.ptx
+rm -f rnu rnu.ptx
+
+# several outputs are named after one stem
+usage "-o names them without one, as x" --emit=ptx,header -o x.out small.gemm
+usage "-o names them without one, as a.b/x" --emit=ptx,header -o a.b/x.cubin small.gemm
+expect 0 --emit=ptx,header -o stem small.gemm
+exists stem.ptx stem.h
+absent stem
+expect 0 --emit=ptx,header -o other.h small.gemm
+exists other.ptx other.h

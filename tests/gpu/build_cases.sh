@@ -15,7 +15,7 @@ set -eu
 dslc=$1 root=$2 out=$3
 jobs=${JOBS:-$(nproc)}
 emit=${EMIT:-cubin}
-case $emit in ptx) grid_emit=ptx suffix=ptx ;; *) grid_emit=cubin,ir:frontend suffix=x ;; esac
+case $emit in ptx) grid_emit=ptx suffix=ptx ;; *) grid_emit=cubin,ir:frontend suffix=cubin ;; esac
 mkdir -p "$out/src" "$out/bench"
 : >"$out/cases.txt"
 : >"$out/jobs.txt"

@@ -20,6 +20,6 @@ case ${1:--} in
 	shift
 	;;
 esac
-"$dslc" --emit=cubin,ir:frontend "$out.gemm" "$@" -o "$out.x"
+"$dslc" --emit=cubin,ir:frontend "$out.gemm" "$@" -o "$out"
 # shellcheck disable=SC2046
 "$mutate" "$out.cubin" "$out.frontend.ir" $(echo "$sizes" | tr , ' ')

@@ -12,7 +12,7 @@ row()
 	schedule=$1
 	shift
 	sed "s/^\( *schedule {\).*}/\1 $schedule }/" "$root/examples/gemm/gemm.gemm" >"$scratch/k.gemm"
-	"$dslc" --emit=cubin,ir:frontend "$scratch/k.gemm" "$@" -o "$scratch/k.x"
+	"$dslc" --emit=cubin,ir:frontend "$scratch/k.gemm" "$@" -o "$scratch/k"
 	printf '| `%s`%s' "$schedule" "${1:+ \`$1\`}"
 	for options in checks=all checks=none checks=all,threads=1; do
 		printf ' | %s' "$("$speed" "$scratch/k.cubin" "$scratch/k.frontend.ir" "sim:$options" \
