@@ -112,6 +112,11 @@ static const char *whole_role(const Kernel *k, const Op *op)
 		       : "a role says warps= and first=";
 }
 
+static const char *made_here(const Kernel *k, const Op *op)
+{
+	return ctx_strf(k->ctx, "%s is this pass's own to place", op_rows[op->kind].name);
+}
+
 /* ------------------------------------------------------------------ the table */
 typedef struct {
 	PassId from, to;
@@ -139,6 +144,9 @@ static const Row rows[] = {
 	{PASS_rings, PASS_lower, OP_STORE_SHARED, spread},
 	{PASS_rings, PASS_lower, OP_LOAD_SHARED, kmajor_buffer},
 	{PASS_rings, PASS_lower, OP_LOAD_SHARED, spread},
+	{PASS_sync, PASS_sync, OP_BULK_COMMIT, made_here},
+	{PASS_sync, PASS_sync, OP_BULK_WAIT, made_here},
+	{PASS_sync, PASS_sync, OP_BULK_WAIT_READ, made_here},
 	{PASS_pipeline, PASS_lower, OP_ROLE, whole_role},
 	{PASS_pipeline, PASS_lower, OP_LOAD_TMA, in_role},
 	{PASS_pipeline, PASS_lower, OP_MMA_WGMMA, in_role},
