@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 enum {
+	BOUND = 5, /* names that the hardware or the launch binds */
 	MAX_CONDS = 96,
 	MAX_VALUES = 48, /* of a name */
 	MAX_NUMBERS = 14,
@@ -369,6 +370,8 @@ static void find_all_values(Search *s)
 
 bool sizes_find(const Kernel *k, int ctas, const Wishes *w, SizesSeen *seen, void *user)
 {
+	if (k->syms.n > MAX_SIZES - BOUND || ctas < 1)
+		return false;
 	Search *s = NEW(ctx_arena(k->ctx), Search);
 	*s = (Search){.k = k, .ctx = k->ctx, .w = w, .see = seen, .user = user};
 	find_sizes(s, ctas);
