@@ -4,7 +4,7 @@
 # What it learns is kept in build/corpus/NAME, what breaks in build/crashes/NAME-*.
 set -eu
 cd "$(dirname -- "$0")/.."
-[ $# -ge 1 ] || { sed -n '2,4s/^# //p' "$0" >&2; exit 2; }
+[ $# -ge 1 ] || { sed -n '2,/^set/{/SPDX/d;s/^# //p}' "$0" >&2; exit 2; }
 name=$1 seconds=${2:-60}
 tools/setup.sh
 cmake --preset fuzz
