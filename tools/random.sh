@@ -15,7 +15,7 @@ mutants | release | dslc check_stepper_mutants | tests/check/stepper_mutants.sh 
 '
 
 row=$(echo "$table" | grep "^${1:-} | " || true)
-[ $# -ge 1 ] && [ -n "$row" ] || { sed -n '2,5s/^# //p' "$0" >&2; echo "$table" | sed -n 's/ |.*//p' >&2; exit 2; }
+[ $# -ge 1 ] && [ -n "$row" ] || { sed -n '2,/^set/{/SPDX/d;s/^# //p}' "$0" >&2; echo "$table" | sed -n 's/ |.*//p' >&2; exit 2; }
 seconds=${2:-60} seed=${3:-$(date +%s)}
 preset=$(echo "$row" | cut -d'|' -f2 | tr -d ' ')
 build=build/$preset/tests
