@@ -45,13 +45,14 @@ inside()
 say "building"
 cmake --preset package >/dev/null
 cmake --build --preset package >/dev/null
-(cd build/package && rm -f ./*.deb && cpack >cpack.log)
+(cd build/package && rm -rf ./*.deb wheel && cpack >cpack.log)
+cmake --build --preset package --target wheel >/dev/null
 
 say "bootstrapping"
 bare_make
 mount -t proc proc "$bare/proc"
 trap 'umount "$bare/proc"' EXIT
-cp build/package/*.deb "$bare/root/"
+cp build/package/*.deb build/package/wheel/*.whl "$bare/root/"
 cp "$ptxas" "$bare/opt/ptxas"
 
 say "the tool alone: compile, run on the simulator, explain"
@@ -80,6 +81,12 @@ inside 'apt-get update -qq >/dev/null 2>&1
 	./embed sim
 	./host gemm.cubin sim
 	./host-static gemm.cubin sim'
+
+say "the wheel, in an environment of its own"
+inside 'apt-get install -y -qq --no-install-recommends python3-venv python3-numpy >/dev/null 2>&1
+	python3 -m venv --system-site-packages /root/venv
+	/root/venv/bin/pip install -q --no-index /root/dslc-*.whl
+	/root/venv/bin/python /root/examples/python/product.py'
 
 say "removed, nothing is left"
 inside 'dpkg -r libdslc-dev libdsl-runtime-dev libdslc1 libdsl-runtime1 dslc >/dev/null
