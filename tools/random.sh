@@ -11,6 +11,7 @@ table='
 sizes | release | random_sizes | $build/random/random_sizes $seconds $seed
 kernels | dev | random_kernels | $build/random/random_kernels $seconds $seed
 ir | dev | ir_mutants | $build/fuzz/ir_mutants -s $seconds $seed 0 $(cat $build/fuzz/ir_mutants.kernels)
+ptx | dev | random_ptx | RANDOM_PTX_PTXAS=$(command -v ptxas || true) $build/random/random_ptx $seconds $seed
 mutants | release | dslc check_stepper_mutants | tests/check/stepper_mutants.sh build/release/dslc $build/check/check_stepper_mutants . build/mutants all -n 1000000 -s $seconds -r $seed
 '
 
