@@ -41,9 +41,17 @@ static LLVMValueRef descriptor(Cg *g, const Op *op, int i)
 	return LLVMBuildOr(g->b, low, LLVMConstInt(g->m->i64, high, false), "");
 }
 
-/* wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 {...}, a-desc, b-desc, p, 1, 1, 0, 0 */
-static void spell(Atom atom, int n, int ops, bool scaled, Buf *text, Buf *ties)
+/* 1: the operand's neighbours along m or n lie side by side (imm-trans-a, imm-trans-b). */
+static int is_transposed(const Op *op, int i)
 {
+	const Attr *a = attrs_get(&op->attrs, A_MN_MAJOR);
+	return a ? (int)a->i[i] : 0;
+}
+
+/* wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 {...}, a-desc, b-desc, p, 1, 1, 0, 0 */
+static void spell(const Op *first, int n, int ops, bool scaled, Buf *text, Buf *ties)
+{
+	Atom atom = attrs_get(&first->attrs, A_ATOM)->atom;
 	const AtomRow *row = &atom_rows[atom.id];
 	int scale = 2 * (n + ops); /* the operand, where the first op has one */
 	buf_printf(text, "{\n\t.reg .pred p, q;\n\tsetp.ne.b32 p, 1, 0;\n");
@@ -55,8 +63,9 @@ static void spell(Atom atom, int n, int ops, bool scaled, Buf *text, Buf *ties)
 			   elem_rows[row->b].name);
 		for (int i = 0; i < n; i++)
 			buf_printf(text, "%s$%d", i ? "," : "", i);
-		buf_printf(text, "}, $%d, $%d, %c, 1, 1, 0, 0;\n", 2 * (n + op), 2 * (n + op) + 1,
-			   op == 0 && scaled ? 'q' : 'p');
+		buf_printf(text, "}, $%d, $%d, %c, 1, 1, %d, %d;\n", 2 * (n + op), 2 * (n + op) + 1,
+			   op == 0 && scaled ? 'q' : 'p', is_transposed(first, 0),
+			   is_transposed(first, 1));
 	}
 	buf_printf(text, "\t}");
 	for (int i = 0; i < n; i++)
@@ -68,10 +77,10 @@ static void spell(Atom atom, int n, int ops, bool scaled, Buf *text, Buf *ties)
 	buf_printf(ties, scaled ? "r,~{memory}" : "~{memory}");
 }
 
-static LLVMValueRef inline_asm(LLVMTypeRef type, Atom atom, int n, int ops, bool scaled)
+static LLVMValueRef inline_asm(LLVMTypeRef type, const Op *first, int n, int ops, bool scaled)
 {
 	Buf text = {0}, ties = {0};
-	spell(atom, n, ops, scaled, &text, &ties);
+	spell(first, n, ops, scaled, &text, &ties);
 	LLVMValueRef f = LLVMGetInlineAsm(type, text.s, text.n, ties.s, ties.n, true, false,
 					  LLVMInlineAsmDialectATT, false);
 	buf_free(&text);
@@ -90,6 +99,8 @@ static bool same_group(Cg *g, const Op *a, const Op *b)
 	return a && b && !(b->kind == OP_WGMMA && is_scaled(b)) && a->kind == OP_WGMMA &&
 	       b->kind == OP_WGMMA && a->in[0].val == b->in[0].val &&
 	       cg_first_register(g, &a->in[0]) == cg_first_register(g, &b->in[0]) &&
+	       is_transposed(a, 0) == is_transposed(b, 0) &&
+	       is_transposed(a, 1) == is_transposed(b, 1) &&
 	       memcmp(&attrs_get(&a->attrs, A_ATOM)->atom, &attrs_get(&b->attrs, A_ATOM)->atom,
 		      sizeof(Atom)) == 0;
 }
@@ -115,10 +126,11 @@ void emit_WGMMA(Cg *g, const Op *op)
 		in[i] = acc->type;
 		args[i] = cg_reg(g, acc, first + i);
 	}
-	for (int i = n; i < n + 2 * ops; i += 2, op = op->next)
+	const Op *one = op;
+	for (int i = n; i < n + 2 * ops; i += 2, one = one->next)
 		for (int j = 0; j < 2; j++) {
 			in[i + j] = g->m->i64;
-			args[i + j] = descriptor(g, op, j);
+			args[i + j] = descriptor(g, one, j);
 		}
 	if (scaled) {
 		in[nargs - 1] = g->m->i32;
@@ -126,7 +138,7 @@ void emit_WGMMA(Cg *g, const Op *op)
 	}
 	LLVMTypeRef out = LLVMStructTypeInContext(g->m->lc, in, (unsigned)n, false);
 	LLVMTypeRef type = LLVMFunctionType(out, in, (unsigned)nargs, false);
-	LLVMValueRef r = LLVMBuildCall2(g->b, type, inline_asm(type, atom, n, ops, scaled), args,
+	LLVMValueRef r = LLVMBuildCall2(g->b, type, inline_asm(type, op, n, ops, scaled), args,
 					(unsigned)nargs, "");
 	for (int i = 0; i < n; i++)
 		cg_set_reg(g, acc, first + i, LLVMBuildExtractValue(g->b, r, (unsigned)i, ""));

@@ -324,13 +324,16 @@ bool is_whole_tile(Sema *s, const Value *v)
 	return false;
 }
 
-static bool is_k_major(Sema *s, const Value *v)
+/* TMA begins with a mode whose neighbours lie side by side. */
+static bool has_fast_mode(Sema *s, const Value *v)
 {
 	const Tensor *t = v->tile->tiling->tensor;
-	const Layout *k = layout_mode(s->ctx, t->layout, v->tile->tiling->rank - 1);
-	if (ix_is(k->stride->leaf, 1))
-		return true;
-	not_yet(s, v->loc, "this layout of '%s': K-major operands only, as (M,K):(K,1)", t->name);
+	for (int i = 0; i < v->tile->tiling->rank; i++)
+		if (ix_is(layout_mode(s->ctx, t->layout, i)->stride->leaf, 1))
+			return true;
+	not_yet(s, v->loc,
+		"this layout of '%s': one of its strides is 1, as in (M,K):(K,1) or (M,K):(1,M)",
+		t->name);
 	return false;
 }
 
@@ -363,7 +366,7 @@ static bool load_fits(Sema *s, const Value *to, const Value *from)
 		     "'%s' is filled by a tma load of '%s', not of '%s'", b->name,
 		     b->load->tensor->name, t->tensor->name);
 	else
-		return is_k_major(s, from);
+		return has_fast_mode(s, from);
 	return false;
 }
 

@@ -592,6 +592,19 @@ static const char *check_registers(const Kernel *k, const Op *op, const Operand 
 	return NULL;
 }
 
+/* Only operands of 16 bits may have neighbours along m or n (PTX ISA, wgmma: imm-trans). */
+static const char *check_mn_major(const Kernel *k, const Op *op)
+{
+	const Attr *a = attrs_get(&op->attrs, A_MN_MAJOR);
+	const char *why = a ? check_pair(k, op, A_MN_MAJOR) : NULL;
+	for (int i = 0; a && !why && i < 2; i++)
+		if (a->i[i] != 0 && a->i[i] != 1)
+			why = "'mn_major' has 0 or 1 for each operand";
+		else if (a->i[i] && elem_rows[op->in[1 + i].val->type->elem].bits != 16)
+			why = "only elements of 16 bits have neighbours along m or n side by side";
+	return why;
+}
+
 static const char *rule_wgmma(const Kernel *k, const Op *op)
 {
 	const char *why = check_atom(k, op);
@@ -599,7 +612,8 @@ static const char *rule_wgmma(const Kernel *k, const Op *op)
 	if (!why && (op->nix < 2 || op->nix > 3))
 		why = "wgmma takes the bytes in A's and B's slot, and perhaps a scale";
 	if (why || (why = check_pair(k, op, A_LBO)) || (why = check_pair(k, op, A_SBO)) ||
-	    (why = check_pair(k, op, A_SWIZZLES)) || (why = check_swizzles(op, A_SWIZZLES)))
+	    (why = check_pair(k, op, A_SWIZZLES)) || (why = check_swizzles(op, A_SWIZZLES)) ||
+	    (why = check_mn_major(k, op)))
 		return why;
 	return check_registers(k, op, &op->in[0], atom_rows[atom.id].m * atom.n / WG_THREADS);
 }

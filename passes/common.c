@@ -1,4 +1,4 @@
-/* common.c - what several passes ask of a kernel: places, rings, tiled mmas, K-major layouts. */
+/* common.c - what several passes ask of a kernel: places, rings, tiled mmas, tensor maps. */
 #include "passes/pass.h"
 
 #include <string.h>
@@ -219,61 +219,19 @@ static Op *map_find(const Kernel *k, const Val *tensor, const int64_t *box, int 
 	return NULL;
 }
 
-Op *kernel_map(Kernel *k, Loc loc, Val *tensor, KMajor m)
+Op *kernel_map(Kernel *k, Loc loc, Val *tensor, SlotForm f)
 {
-	int64_t box[2] = {m.span, m.rows};
-	Op *map = map_find(k, tensor, box, m.swizzle);
+	int64_t box[2] = {f.span, f.rows};
+	Op *map = map_find(k, tensor, box, f.swizzle);
 	if (map)
 		return map;
 	map = op_new(k, OP_TMAP, loc);
 	op_in(k, map, tensor, NULL);
 	op_ints(k, map, A_BOX, box, 2);
-	op_int(k, map, A_SWIZZLE, m.swizzle);
+	op_int(k, map, A_SWIZZLE, f.swizzle);
 	op_result(k, map, ctx_strf(k->ctx, "%s.map", tensor->name), type_tmap(k->ctx));
 	op_insert_after(kernel_first(k), map);
 	return map;
-}
-
-/* ------------------------------------------------------------------ K-major layouts */
-const Layout *kmajor_layout(Ctx *c, KMajor m, int elem_bytes)
-{
-	const char *why = NULL;
-	int b = m.swizzle == 128 ? 3 : m.swizzle == 64 ? 2 : 1;
-	int shift = elem_bytes == 1 ? 4 : elem_bytes == 2 ? 3 : 2; /* 16 bytes, in elements */
-	const Layout *atom = layout_swizzled(c, (Swizzle){b, shift, 3}, ix_const(c, 0),
-					     layout_2d(c, 8, m.span, m.span, 1));
-	const Tup *shape[2] = {tup_int(c, m.rows), tup_int(c, m.cols)};
-	const Layout *l = layout_tile_to_shape(c, atom, tup_new(c, shape, 2), NULL, &why);
-	if (!l)
-		panic("%s", why);
-	return l;
-}
-
-static bool layout_same(const Layout *a, const Layout *b)
-{
-	if (a == b)
-		return true;
-	int64_t n = layout_size_int(a);
-	if (n != layout_size_int(b))
-		return false;
-	for (int64_t i = 0; i < n; i++)
-		if (layout_at_int(a, i) != layout_at_int(b, i))
-			return false;
-	return true;
-}
-
-bool layout_kmajor(Ctx *c, const Type *t, KMajor *out)
-{
-	const Layout *l = t->layout;
-	int bytes = elem_rows[t->elem].bits / 8;
-	if (!layout_is_static(l) || layout_rank(l) != 2 || l->swizzle.b < 1 || l->swizzle.b > 3)
-		return false;
-	*out = (KMajor){(int)tup_extent(tup_get(l->shape, 0)),
-			(int)tup_extent(tup_get(l->shape, 1)), (16 << l->swizzle.b) / bytes,
-			16 << l->swizzle.b};
-	if (out->rows % 8 || out->cols % out->span)
-		return false;
-	return layout_same(l, kmajor_layout(c, *out, bytes));
 }
 
 bool tma_takes_stride(const Ix *stride, int bytes)

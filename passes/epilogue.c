@@ -30,7 +30,7 @@ static bool chunk_of_rows(Epilogue *e)
 {
 	for (int w = 128; w >= 32; w /= 2) {
 		e->cols = w / e->bytes;
-		e->chunk = (KMajor){ROWS, e->cols, e->cols, w};
+		e->chunk = (SlotForm){1, ROWS, e->cols, e->cols, w};
 		if (e->t.atom.n * e->bytes % w == 0 && e->cols <= most_columns(e))
 			return true;
 	}
@@ -43,7 +43,7 @@ static bool chunk_of_columns(Epilogue *e)
 {
 	for (e->cols = most_columns(e) / 8 * 8; e->t.atom.n % e->cols; e->cols -= 8)
 		;
-	e->chunk = (KMajor){e->cols, ROWS, 128 / e->bytes, 128};
+	e->chunk = (SlotForm){1, e->cols, ROWS, 128 / e->bytes, 128};
 	return true;
 }
 

@@ -19,7 +19,7 @@ typedef struct {
 	TiledMma t;
 	const char *name; /* 1 where TMA can take the tensor; NULL: it always can */
 	bool m_fast;      /* the tensor's columns are contiguous, not its rows */
-	KMajor chunk;     /* of the staging buffer; its rows are columns of the tile where m_fast */
+	SlotForm chunk;   /* of the staging buffer; its rows are columns of the tile where m_fast */
 	int cols;         /* of the tile in a chunk */
 	int bytes;        /* of an element */
 	int warpgroups;   /* each with slots of its own */

@@ -14,10 +14,9 @@ bool one_tile(const Epilogue *e)
 }
 
 /* A ring of `slots` buffers beside the main loop's. */
-static Val *buffer_new(Kernel *k, Loc loc, const Val *tensor, const char *ring_name, KMajor m,
+static Val *buffer_new(Kernel *k, Loc loc, const Val *tensor, const char *ring_name, SlotForm m,
 		       int slots)
 {
-	int bytes = elem_rows[tensor->type->elem].bits / 8;
 	Op *ring = op_new(k, OP_RING, loc), *op = op_new(k, OP_SHARED, loc);
 	const char *name = kernel_fresh(k, ring_name);
 	op_sym(k, ring, name);
@@ -27,7 +26,7 @@ static Val *buffer_new(Kernel *k, Loc loc, const Val *tensor, const char *ring_n
 	op_int(k, op, A_SLOTS, slots);
 	op_result(k, op, ctx_strf(k->ctx, "s%s", tensor->name),
 		  type_tile(k->ctx, SP_SHARED, tensor->type->elem,
-			    kmajor_layout(k->ctx, m, bytes)));
+			    slot_layout(k->ctx, m, tensor->type->elem)));
 	op_insert_after(ring, op);
 	return op->out;
 }
@@ -151,7 +150,7 @@ static void source_buffer(const Epilogue *e, Source *s)
 	const Val *tensor = s->load->in[1].val->def->in[0].val;
 	int bytes = elem_rows[tensor->type->elem].bits / 8, row = e->cols * bytes;
 	int swizzle = row > 128 ? 128 : row;
-	KMajor m = {ROWS * e->t.along_m, e->cols, swizzle / bytes, swizzle};
+	SlotForm m = {1, ROWS * e->t.along_m, e->cols, swizzle / bytes, swizzle};
 	s->buffer = buffer_new(k, s->load->loc, tensor, ctx_strf(k->ctx, "%s.in", tensor->name), m,
 			       e->source_slots);
 	s->map = kernel_map(k, s->load->loc, (Val *)(uintptr_t)tensor, m)->out;

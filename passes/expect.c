@@ -40,23 +40,18 @@ static const char *tile_second(const Kernel *k, const Op *op)
 		       : "operand 2 is a tile of a matrix argument, made by the op tile";
 }
 
-static bool is_kmajor(const Kernel *k, const Val *v)
-{
-	KMajor m;
-	return layout_kmajor(k->ctx, v->type, &m);
-}
-
 static const char *on_barrier(const Kernel *k, const Op *op)
 {
 	(void)k;
 	return op->nin == 4 ? NULL : "a load names the mbarrier on which its bytes arrive";
 }
 
-static const char *kmajor_buffer(const Kernel *k, const Op *op)
+static const char *swizzled_buffer(const Kernel *k, const Op *op)
 {
 	for (int i = 0; i < op->nin; i++) {
 		const Type *t = op->in[i].val->type;
-		if (t->kind == TY_TILE && t->space == SP_SHARED && !is_kmajor(k, op->in[i].val))
+		SlotForm f;
+		if (t->kind == TY_TILE && t->space == SP_SHARED && slot_form(k->ctx, t, &f))
 			return ctx_strf(k->ctx,
 					"the layout of '%%%s' is rows behind a swizzle, as TMA and "
 					"wgmma have it",
@@ -128,21 +123,21 @@ static const Row rows[] = {
 	{PASS_tiles, PASS_lower, OP_MMA, arranged},
 	{PASS_tiles, PASS_lower, OP_MMA_WGMMA, arranged},
 	{PASS_multicast, PASS_lower, OP_LOAD_TMA, tile_second},
-	{PASS_multicast, PASS_lower, OP_LOAD_TMA, kmajor_buffer},
+	{PASS_multicast, PASS_lower, OP_LOAD_TMA, swizzled_buffer},
 	{PASS_lower, PASS_lower, OP_LOAD_TMA, on_barrier},
-	{PASS_epilogue, PASS_lower, OP_MMA_WGMMA, kmajor_buffer},
+	{PASS_epilogue, PASS_lower, OP_MMA_WGMMA, swizzled_buffer},
 	{PASS_epilogue, PASS_lower, OP_MMA_WGMMA, spread},
 	{PASS_epilogue, PASS_lower, OP_STORE, tile_first},
 	{PASS_epilogue, PASS_lower, OP_STORE, spread},
 	{PASS_epilogue, PASS_lower, OP_LOAD, tile_second},
 	{PASS_epilogue, PASS_lower, OP_LOAD, spread},
 	{PASS_rings, PASS_lower, OP_STORE_TMA, tile_first},
-	{PASS_rings, PASS_lower, OP_STORE_TMA, kmajor_buffer},
+	{PASS_rings, PASS_lower, OP_STORE_TMA, swizzled_buffer},
 	{PASS_rings, PASS_lower, OP_STORE_STAGED, tile_first},
-	{PASS_rings, PASS_lower, OP_STORE_STAGED, kmajor_buffer},
-	{PASS_rings, PASS_lower, OP_STORE_SHARED, kmajor_buffer},
+	{PASS_rings, PASS_lower, OP_STORE_STAGED, swizzled_buffer},
+	{PASS_rings, PASS_lower, OP_STORE_SHARED, swizzled_buffer},
 	{PASS_rings, PASS_lower, OP_STORE_SHARED, spread},
-	{PASS_rings, PASS_lower, OP_LOAD_SHARED, kmajor_buffer},
+	{PASS_rings, PASS_lower, OP_LOAD_SHARED, swizzled_buffer},
 	{PASS_rings, PASS_lower, OP_LOAD_SHARED, spread},
 	{PASS_sync, PASS_sync, OP_BULK_COMMIT, made_here},
 	{PASS_sync, PASS_sync, OP_BULK_WAIT, made_here},

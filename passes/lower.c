@@ -6,28 +6,31 @@
 #include "passes/lower.h"
 
 /* ------------------------------------------------------------------ loads */
-/* Bytes of (row, col) in a slot, before the swizzle. */
-static int64_t kmajor_bytes(KMajor m, int elem_bytes, int64_t row, int64_t col)
+/* The byte in the slot of the element `row` rows down and `col` along a row. */
+static int64_t box_byte(Kernel *k, const Op *op, SlotForm f, int64_t row, int64_t col)
 {
-	return (col / m.span * m.rows * m.span + row * m.span + col % m.span) * elem_bytes;
+	int64_t at[2];
+	at[f.fast] = col;
+	at[1 - f.fast] = row;
+	return slot_byte(k->ctx, op->in[0].val->type, at[0], at[1]);
 }
 
 /* One box of a load that may go to several CTAs, and be a part of the tile. */
-static void lower_box(Kernel *k, Op *op, Op *at, KMajor m, int col)
+static void lower_box(Kernel *k, Op *op, Op *at, SlotForm f, int col)
 {
 	Ctx *c = k->ctx;
 	const Op *tile = op->in[1].val->def;
-	int bytes = elem_rows[op->in[0].val->type->elem].bits / 8;
-	int64_t rows = m.rows / attrs_int(&op->attrs, A_SLICES, 1);
+	int64_t rows = f.rows / attrs_int(&op->attrs, A_SLICES, 1);
 	const Ix *part = op->nix ? op->ix[1] : ix_int(k, 0);
-	const Ix *byte = ix_mul(c, part, ix_int(k, kmajor_bytes(m, bytes, rows, 0)));
+	int64_t step = rows < f.rows ? box_byte(k, op, f, rows, 0) : 0;
+	const Ix *byte = ix_mul(c, part, ix_int(k, step));
 	Op *load = op_before(k, at, OP_TMA_LOAD);
 	op_in(k, load, op->in[0].val, op->in[0].at);
 	op_in(k, load, op->in[2].val, NULL);
 	op_in(k, load, op->in[3].val, op->in[3].at);
-	op_ix(k, load, ix_add(c, byte, ix_int(k, kmajor_bytes(m, bytes, 0, col))));
-	op_ix(k, load, ix_add(c, tile->ix[1], ix_int(k, col)));
-	op_ix(k, load, ix_add(c, tile->ix[0], ix_mul(c, part, ix_int(k, rows))));
+	op_ix(k, load, ix_add(c, byte, ix_int(k, box_byte(k, op, f, 0, col))));
+	op_ix(k, load, ix_add(c, tile->ix[f.fast], ix_int(k, col)));
+	op_ix(k, load, ix_add(c, tile->ix[1 - f.fast], ix_mul(c, part, ix_int(k, rows))));
 	if (op->nix) {
 		op_ix(k, load, op->ix[0]);
 		op_int(k, load, A_SHARED, 1);
@@ -36,9 +39,10 @@ static void lower_box(Kernel *k, Op *op, Op *at, KMajor m, int col)
 
 static void lower_load(Kernel *k, Op *op)
 {
-	KMajor m;
-	if (!layout_kmajor(k->ctx, op->in[0].val->type, &m))
-		panic("%s: not a K-major layout", op->in[0].val->name);
+	SlotForm f;
+	const char *why = slot_form(k->ctx, op->in[0].val->type, &f);
+	if (why)
+		panic("%s: %s", op->in[0].val->name, why);
 	Op *end = op_before(k, op, OP_BAR_WARP), *issues = NULL;
 	if (op->nix && !ix_is(op->ix[2], 1)) {
 		issues = op_before(k, end, OP_IF);
@@ -46,8 +50,8 @@ static void lower_load(Kernel *k, Op *op)
 		op_remove(end);
 		block_append(op_body(k, issues), end);
 	}
-	for (int col = 0; col < m.cols; col += m.span)
-		lower_box(k, op, end, m, col);
+	for (int col = 0; col < f.cols; col += f.span)
+		lower_box(k, op, end, f, col);
 	op_remove(end);
 	op_remove(op);
 }
@@ -55,33 +59,43 @@ static void lower_load(Kernel *k, Op *op)
 /* ------------------------------------------------------------------ mma */
 typedef struct {
 	TiledMma t;
-	KMajor a, b;
-	int64_t bytes;
+	SlotDesc a, b;
 	const Ix *along_m, *along_n; /* of this thread's warpgroup */
 } MmaPlan;
+
+static SlotDesc operand_desc(Kernel *k, const Op *op, int i, int rows)
+{
+	SlotDesc d;
+	const Val *v = op->in[i].val;
+	int depth = atom_rows[op_tiled_mma(op).atom.id].k;
+	const char *why = slot_desc(k->ctx, v->type, rows, depth, &d);
+	if (why)
+		panic("%s: %s", v->name, why);
+	return d;
+}
 
 static MmaPlan mma_plan(Kernel *k, const Op *op)
 {
 	Ctx *c = k->ctx;
-	MmaPlan p = {.t = op_tiled_mma(op), .bytes = elem_rows[op->in[1].val->type->elem].bits / 8};
+	MmaPlan p = {.t = op_tiled_mma(op)};
 	const Op *role = op_role(op);
 	const Ix *warp =
 		ix_sub(c, ix_sym(c, "warp"), ix_int(k, attrs_int(&role->attrs, A_FIRST, 0)));
 	const Ix *group = ix_div(c, warp, ix_int(k, 4));
-	layout_kmajor(c, op->in[1].val->type, &p.a);
-	layout_kmajor(c, op->in[2].val->type, &p.b);
+	p.a = operand_desc(k, op, 1, atom_rows[p.t.atom.id].m);
+	p.b = operand_desc(k, op, 2, p.t.atom.n);
 	p.along_m = p.t.along_m == 1 ? ix_int(k, 0) : ix_mod(c, group, ix_int(k, p.t.along_m));
 	p.along_n = p.t.along_n == 1 ? ix_int(k, 0) : ix_div(c, group, ix_int(k, p.t.along_m));
 	return p;
 }
 
-/* Bytes of the operand's first row of this warpgroup and repeat, at column col: rows go in steps of
- * `rows`. */
-static const Ix *operand_bytes(Kernel *k, KMajor m, int64_t bytes, const Ix *group, int64_t rows,
-			       int64_t row, int64_t col)
+/* Bytes of the operand's first row of this warpgroup and repeat, at column col: a warpgroup's rows
+ * begin `rows` behind those of the one before. */
+static const Ix *operand_bytes(Kernel *k, const Val *v, const Ix *group, int64_t rows, int64_t row,
+			       int64_t col)
 {
-	int64_t step = kmajor_bytes(m, (int)bytes, rows, 0),
-		base = kmajor_bytes(m, (int)bytes, row, col);
+	int64_t step = ix_is(group, 0) ? 0 : slot_byte(k->ctx, v->type, rows, 0),
+		base = slot_byte(k->ctx, v->type, row, col);
 	return ix_add(k->ctx, ix_mul(k->ctx, group, ix_int(k, step)), ix_int(k, base));
 }
 
@@ -89,17 +103,18 @@ static void wgmma(Kernel *k, Op *op, const MmaPlan *p, int i, int j, int col)
 {
 	const AtomRow *row = &atom_rows[p->t.atom.id];
 	int regs = row->m * p->t.atom.n / 128;
-	int64_t lbo[2] = {16, 16}, sbo[2] = {8 * p->a.swizzle, 8 * p->b.swizzle};
+	int64_t lbo[2] = {p->a.lbo, p->b.lbo}, sbo[2] = {p->a.sbo, p->b.sbo};
 	int64_t swizzles[2] = {p->a.swizzle, p->b.swizzle};
+	int64_t mn_major[2] = {p->a.mn_major, p->b.mn_major};
 	Op *mma = op_before(k, op, OP_WGMMA);
 	op_in(k, mma, op->in[0].val, ix_int(k, (i + p->t.repeat_m * j) * regs));
 	op_in(k, mma, op->in[1].val, op->in[1].at);
 	op_in(k, mma, op->in[2].val, op->in[2].at);
 	op_ix(k, mma,
-	      operand_bytes(k, p->a, p->bytes, p->along_m, row->m,
+	      operand_bytes(k, op->in[1].val, p->along_m, row->m,
 			    (int64_t)i * row->m * p->t.along_m, col));
 	op_ix(k, mma,
-	      operand_bytes(k, p->b, p->bytes, p->along_n, p->t.atom.n,
+	      operand_bytes(k, op->in[2].val, p->along_n, p->t.atom.n,
 			    (int64_t)j * p->t.atom.n * p->t.along_n, col));
 	if (col == 0 && op->nix)
 		op_ix(k, mma, op->ix[0]);
@@ -107,6 +122,8 @@ static void wgmma(Kernel *k, Op *op, const MmaPlan *p, int i, int j, int col)
 	op_ints(k, mma, A_LBO, lbo, 2);
 	op_ints(k, mma, A_SBO, sbo, 2);
 	op_ints(k, mma, A_SWIZZLES, swizzles, 2);
+	if (mn_major[0] || mn_major[1])
+		op_ints(k, mma, A_MN_MAJOR, mn_major, 2);
 }
 
 static void lower_mma(Kernel *k, Op *op)

@@ -18,7 +18,7 @@ typedef struct {
 	Op *op;
 	int regs; /* which operand */
 	OpKind matrices, vectors;
-	KMajor m;
+	SlotForm m;
 	int bytes;
 	bool trans;                /* the buffer's rows are the registers' columns */
 	const Ix *lane, *warp_row; /* first row of the warp in the chunk */
@@ -39,8 +39,9 @@ static Staging staging(Kernel *k, Op *op, const Val *buffer)
 	Staging s = {.k = k, .op = op, .regs = !reads, .lane = ix_sym(k->ctx, "lane")};
 	s.matrices = reads ? OP_LDMATRIX : OP_STMATRIX;
 	s.vectors = reads ? OP_LD_SHARED : OP_ST_SHARED;
-	if (!layout_kmajor(k->ctx, buffer->type, &s.m))
-		panic("%%%s is no staging buffer", buffer->name);
+	const char *why = slot_form(k->ctx, buffer->type, &s.m);
+	if (why || s.m.fast != 1)
+		panic("%%%s is no staging buffer: %s", buffer->name, why ? why : "its columns");
 	s.bytes = elem_rows[buffer->type->elem].bits / 8;
 	s.trans = attrs_int(&op->attrs, A_TRANS, 0);
 	return s;

@@ -37,7 +37,7 @@ static Issue issue_wanted(const Kernel *k, const Op *load)
 	panic("multicast %s", word);
 }
 
-static void share(Kernel *k, Op *load, const Share *s, KMajor m)
+static void share(Kernel *k, Op *load, const Share *s, SlotForm m)
 {
 	Val *tensor = load->in[1].val->def->in[0].val;
 	op_ix(k, load, s->mask);
@@ -55,11 +55,12 @@ static bool share_load_op(Kernel *k, Judge *judge, Op *load, Releases *all)
 	const Op *tile = load->in[1].val->def;
 	const Ix *origin[RANK];
 	SameFrame f = same_frame(k, load, judge, cluster_ctas(k));
-	KMajor m;
+	SlotForm m;
 	for (int i = 0; i < RANK; i++)
 		origin[i] = same_resolve(k, load, tile->ix[i]);
-	if (!layout_kmajor(k->ctx, load->in[0].val->type, &m))
-		panic("%s: not a K-major layout", load->in[0].val->name);
+	const char *why = slot_form(k->ctx, load->in[0].val->type, &m);
+	if (why)
+		panic("%s: %s", load->in[0].val->name, why);
 	Same same = same_bulk(&f, origin, RANK);
 	Share s = share_load(&f, &same, issue_wanted(k, load), m.rows / ATOM_ROWS);
 	why_share(k, load, &same, &s, issue_wanted(k, load), m.rows / ATOM_ROWS);

@@ -4,6 +4,7 @@
 #define DSL_PASS_H
 
 #include "passes/passes.h"
+#include "passes/slot.h"
 
 enum {
 	P_NORMAL = 1,
@@ -59,20 +60,11 @@ const Ix *ix_warpgroup(const Kernel *k);
 int val_extent(const Val *v, int mode); /* of a static tile */
 int64_t round_up(int64_t x, int64_t to);
 
-/* The layout that TMA writes and wgmma reads: rows of `span` elements behind a swizzle, atoms in
- * column-major order. */
-typedef struct {
-	int rows, cols, span; /* elements; span * bytes = swizzle width */
-	int swizzle;          /* bytes: 32, 64, 128 */
-} KMajor;
-bool layout_kmajor(Ctx *c, const Type *t, KMajor *out); /* false: t's layout is none */
-
 enum { TMA_STRIDE = 16 }; /* bytes that a tensor's strides and address are multiples of */
 bool tma_takes_stride(const Ix *stride, int bytes); /* false: it is a number that TMA never takes */
-const Layout *kmajor_layout(Ctx *c, KMajor m, int elem_bytes);
 
 Op *kernel_map(Kernel *k, Loc loc, Val *tensor,
-	       KMajor m); /* a tensor map with that box, made once */
+	       SlotForm f); /* a tensor map whose box is a span of the rows, made once */
 
 /* How a tiled mma covers its accumulator. */
 typedef struct {

@@ -21,41 +21,71 @@ static int widest_swizzle(int row_bytes)
 	return 0;
 }
 
+/* The mode of the buffer along which its source has neighbours side by side: k unless it is known
+ * to be the other one. */
+static int fast_mode(const Kernel *k, const Val *buffer)
+{
+	for (const Op *op = kernel_find(k, OP_COPY); op; op = op_find_next(op, OP_COPY))
+		if (op->in[0].val == buffer && tile_of(op->in[1].val)) {
+			const Layout *l = tile_of(op->in[1].val)->in[0].val->type->layout;
+			return !ix_is(tup_get(l->stride, 0)->leaf, 1);
+		}
+	return 1;
+}
+
+/* Rows of one instruction that reads the buffer as A or B: where these are neighbours, a whole
+ * number of swizzles. */
+static int rows_of_mma(const Kernel *k, const Val *buffer)
+{
+	for (const Op *op = kernel_find(k, OP_MMA); op; op = op_find_next(op, OP_MMA)) {
+		TiledMma t = op_tiled_mma(op);
+		if (op->in[1].val == buffer)
+			return atom_rows[t.atom.id].m;
+		if (op->in[2].val == buffer)
+			return t.atom.n;
+	}
+	return val_extent(buffer, 0);
+}
+
 static void layout_auto(Kernel *k, Op *op)
 {
 	const Type *t = op->out->type;
-	int bytes = elem_rows[t->elem].bits / 8;
-	int rows = val_extent(op->out, 0), cols = val_extent(op->out, 1);
-	int swizzle = widest_swizzle(cols * bytes);
-	if (!swizzle || rows % 8) {
+	int bytes = elem_rows[t->elem].bits / 8, fast = fast_mode(k, op->out);
+	int rows = val_extent(op->out, 1 - fast), cols = val_extent(op->out, fast);
+	int side = fast == 0 ? rows_of_mma(k, op->out) : cols;
+	int swizzle = widest_swizzle(side * bytes);
+	if (!swizzle || rows % 8 || cols % side) {
 		diag_remedy(k->ctx,
 			    diag(k->ctx, op->loc, D_E0408,
 				 "%s: a row of %d %s is %d bytes, no multiple of 32, the narrowest "
 				 "swizzle",
-				 op->out->name, cols, elem_rows[t->elem].name, cols * bytes),
-			    "make the tile's k extent a multiple of %d", 32 / bytes);
+				 op->out->name, side, elem_rows[t->elem].name, side * bytes),
+			    "make the tile's %s extent a multiple of %d", fast ? "k" : "m or n",
+			    32 / bytes);
 		return;
 	}
-	KMajor m = {rows, cols, swizzle / bytes, swizzle};
-	op->out->type = type_tile(k->ctx, SP_SHARED, t->elem, kmajor_layout(k->ctx, m, bytes));
+	SlotForm f = {fast, rows, cols, swizzle / bytes, swizzle};
+	op->out->type = type_tile(k->ctx, SP_SHARED, t->elem, slot_layout(k->ctx, f, t->elem));
 	attrs_drop(&op->attrs, A_AUTO);
-	why_swizzle(k, op->out->name, cols * bytes, swizzle);
+	why_swizzle(k, op->out->name, side * bytes, swizzle, fast);
 }
 
 static void buffers(Kernel *k)
 {
-	KMajor m;
+	SlotForm f;
 	for (Op *op = kernel_find(k, OP_SHARED); op; op = op_find_next(op, OP_SHARED)) {
+		const char *why = NULL;
 		if (attrs_int(&op->attrs, A_AUTO, 0))
 			layout_auto(k, op);
-		else if (!layout_kmajor(k->ctx, op->out->type, &m))
-			diag(k->ctx, op->loc, D_E0404, "%s: TMA and wgmma cannot use the layout %s",
-			     op->out->name, layout_str(k->ctx, op->out->type->layout));
+		else if ((why = slot_form(k->ctx, op->out->type, &f)))
+			diag(k->ctx, op->loc, D_E0404,
+			     "%s: TMA and wgmma cannot use the layout %s: %s", op->out->name,
+			     layout_str(k->ctx, op->out->type->layout), why);
 	}
 }
 
 /* ------------------------------------------------------------------ loads */
-static bool box_fits(Kernel *k, const Op *copy, KMajor m)
+static bool box_fits(Kernel *k, const Op *copy, SlotForm m)
 {
 	int max = target_by_name(k->target)->box_max;
 	if (m.rows <= max)
@@ -94,10 +124,20 @@ static bool rows_fit(Kernel *k, const Op *copy, const Val *tensor)
 
 static void load(Kernel *k, Op *copy, Op *tile)
 {
-	KMajor m;
-	if (!layout_kmajor(k->ctx, copy->in[0].val->type, &m) || !box_fits(k, copy, m) ||
+	SlotForm m;
+	if (slot_form(k->ctx, copy->in[0].val->type, &m) || !box_fits(k, copy, m) ||
 	    !rows_fit(k, copy, tile->in[0].val))
 		return;
+	if (!ix_is(tup_get(tile->in[0].val->type->layout->stride, m.fast)->leaf, 1)) {
+		diag_remedy(
+			k->ctx,
+			diag(k->ctx, copy->loc, D_E0404,
+			     "%s has neighbours along %s side by side, %s has not, and TMA turns "
+			     "nothing round",
+			     copy->in[0].val->name, m.fast ? "k" : "m or n", tile->in[0].val->name),
+			"give the buffer's extents alone; its layout follows the tensor's");
+		return;
+	}
 	Op *map = kernel_map(k, copy->loc, tile->in[0].val, m);
 	Op *op = op_before(k, copy, OP_LOAD_TMA);
 	op_in(k, op, copy->in[0].val, copy->in[0].at);

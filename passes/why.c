@@ -5,15 +5,15 @@
  *     swizzle sA 64: "the widest that divides a row of 64 bytes" */
 #include "passes/why.h"
 
-void why_swizzle(Kernel *k, const char *buffer, int row_bytes, int swizzle)
+void why_swizzle(Kernel *k, const char *buffer, int row_bytes, int swizzle, int fast)
 {
 	for (int w = 128; w > swizzle; w /= 2)
 		kernel_why_not(k, REASON_SWIZZLE, buffer, w,
 			       "a row of %d bytes is no multiple of %d", row_bytes, w);
 	kernel_why(k, REASON_SWIZZLE, buffer, swizzle,
 		   "the widest that divides a row of %d bytes: TMA writes it and wgmma reads it, "
-		   "K-major",
-		   row_bytes);
+		   "%s-major",
+		   row_bytes, fast == 1 ? "K" : "MN");
 }
 
 void why_group(Kernel *k, int64_t group)

@@ -8,7 +8,8 @@
 #include "passes/pass.h"
 #include "passes/share.h"
 
-void why_swizzle(Kernel *k, const char *buffer, int row_bytes, int swizzle); /* widest first */
+void why_swizzle(Kernel *k, const char *buffer, int row_bytes, int swizzle,
+		 int fast); /* widest first */
 void why_group(Kernel *k, int64_t group);
 /* slots of `one` byte each in `left`; 0: why_direct says it */
 void why_subtile(Kernel *k, int columns);

@@ -1,0 +1,135 @@
+/* slot.c - layouts of shared memory as the hardware sees them.
+ *     (128,64), rows of 64 along the second mode  ->  K-major, SBO 1024: rows in eights
+ *     (128,64), rows of 64 along the first mode   ->  MN-major, LBO 8192: the next 64; SBO 1024
+ * Nothing here is a formula for an address: offsets are read off the layout, a form is the guess
+ * that explains the first ones, and it holds where it explains every one. */
+#include "passes/slot.h"
+
+enum {
+	EIGHT = 8,       /* rows after which a swizzle repeats */
+	UNIT = 16,       /* bytes that a swizzle moves together */
+	IGNORED_LBO = 16 /* of a K-major operand behind a swizzle */
+};
+
+static int elem_size(Elem e)
+{
+	return elem_rows[e].bits / 8;
+}
+
+static int extent(Ctx *c, const Layout *l, int mode)
+{
+	int64_t n;
+	if (!ix_is_const(tup_product(c, tup_get(l->shape, mode)), &n))
+		panic("a slot has constant extents");
+	return (int)n;
+}
+
+static int log2_of(int x)
+{
+	return 31 - __builtin_clz((unsigned)x);
+}
+
+/* ------------------------------------------------------------------ rows behind a swizzle */
+/* Of eight rows; then all rows before the next span. */
+const Layout *slot_layout(Ctx *c, SlotForm f, Elem e)
+{
+	const char *why = NULL;
+	int64_t rows_at = f.span, span_at = 1;
+	Swizzle sw = {log2_of(f.swizzle / UNIT), log2_of(UNIT / elem_size(e)), 3};
+	const Layout *rows = f.fast == 1 ? layout_2d(c, EIGHT, f.span, rows_at, span_at)
+					 : layout_2d(c, f.span, EIGHT, span_at, rows_at);
+	const Tup *shape[2], *order[2] = {tup_int(c, f.fast == 0), tup_int(c, f.fast == 1)};
+	shape[f.fast] = tup_int(c, f.cols);
+	shape[1 - f.fast] = tup_int(c, f.rows);
+	const Layout *l = layout_tile_to_shape(c, layout_swizzled(c, sw, ix_const(c, 0), rows),
+					       tup_new(c, shape, 2), tup_new(c, order, 2), &why);
+	if (!l)
+		panic("%s", why);
+	return l;
+}
+
+static bool same_places(const Layout *a, const Layout *b)
+{
+	int64_t n = layout_size_int(a);
+	if (a == b)
+		return true;
+	if (n != layout_size_int(b))
+		return false;
+	for (int64_t i = 0; i < n; i++)
+		if (layout_at_int(a, i) != layout_at_int(b, i))
+			return false;
+	return true;
+}
+
+const char *slot_form(Ctx *c, const Type *t, SlotForm *out)
+{
+	const Layout *l = t->layout;
+	if (!layout_is_static(l) || layout_rank(l) != 2)
+		return "it is no matrix of known extents";
+	if (l->swizzle.b < 1 || l->swizzle.b > 3)
+		return "it has no swizzle of 32, 64 or 128 bytes";
+	int n[2] = {extent(c, l, 0), extent(c, l, 1)}, swizzle = UNIT << l->swizzle.b;
+	for (int fast = 1; fast >= 0; fast--) {
+		*out = (SlotForm){.fast = fast,
+				  .rows = n[1 - fast],
+				  .cols = n[fast],
+				  .span = swizzle / elem_size(t->elem),
+				  .swizzle = swizzle};
+		if (out->rows % EIGHT == 0 && out->cols % out->span == 0 &&
+		    same_places(l, slot_layout(c, *out, t->elem)))
+			return NULL;
+	}
+	*out = (SlotForm){0};
+	return "it is not rows of the swizzle's width, one behind the other";
+}
+
+int64_t slot_byte(Ctx *c, const Type *t, int64_t i, int64_t j)
+{
+	const Layout *plain = layout_new(c, t->layout->shape, t->layout->stride);
+	return layout_at_int(plain, i + j * extent(c, t->layout, 0)) * elem_size(t->elem);
+}
+
+/* ------------------------------------------------------------------ matrix descriptors */
+/* What the canonical layout says of (mn, k), before the swizzle: atoms of 8 rows of the swizzle's
+ * width, the next along each mode at LBO or SBO. */
+static int64_t desc_byte(const SlotDesc *d, int size, int mn, int k)
+{
+	int span = d->swizzle / size;
+	if (d->mn_major)
+		return mn / span * d->lbo + mn % span * size + k / EIGHT * d->sbo +
+		       k % EIGHT * (int64_t)d->swizzle;
+	return mn / EIGHT * d->sbo + mn % EIGHT * (int64_t)d->swizzle + (int64_t)k * size;
+}
+
+static bool desc_holds(Ctx *c, const Type *t, const SlotDesc *d, int mn, int k)
+{
+	int size = elem_size(t->elem);
+	for (int i = 0; i < mn; i++)
+		for (int j = 0; j < k; j++)
+			if (slot_byte(c, t, i, j) != desc_byte(d, size, i, j))
+				return false;
+	return true;
+}
+
+const char *slot_desc(Ctx *c, const Type *t, int mn, int k, SlotDesc *out)
+{
+	SlotForm f;
+	const char *why = slot_form(c, t, &f);
+	if (why)
+		return why;
+	*out = (SlotDesc){.mn_major = f.fast == 0,
+			  .swizzle = f.swizzle,
+			  .lbo = IGNORED_LBO,
+			  .sbo = EIGHT * (int64_t)f.swizzle};
+	if (out->mn_major && elem_size(t->elem) != 2)
+		return "wgmma takes only elements of 16 bits with neighbours along m or n";
+	if (out->mn_major)
+		out->sbo = slot_byte(c, t, 0, EIGHT);
+	else if (mn > EIGHT)
+		out->sbo = slot_byte(c, t, EIGHT, 0);
+	if (out->mn_major && mn > f.span)
+		out->lbo = slot_byte(c, t, f.span, 0);
+	return desc_holds(c, t, out, mn, k)
+		       ? NULL
+		       : "an instruction's rows are no multiple of its swizzle's width";
+}

@@ -1,0 +1,95 @@
+/* slot.c - what descriptors and TMA make of layouts: the strides of the PTX ISA's canonical forms,
+ * for both major-nesses, each swizzle, and what has no such form. */
+#include "passes/slot.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+/* after the four above, which it needs */
+#include <cmocka.h>
+
+static const Type *buffer(Ctx *c, Elem e, const char *layout)
+{
+	const char *why = NULL, *text = layout;
+	const Layout *l = layout_parse(c, &text, &why);
+	if (!l)
+		fail_msg("%s: %s", layout, why);
+	return type_tile(c, SP_SHARED, e, l);
+}
+
+static const Type *of_form(Ctx *c, Elem e, int fast, int rows, int cols, int swizzle)
+{
+	SlotForm f = {fast, rows, cols, swizzle * 8 / elem_rows[e].bits, swizzle};
+	return type_tile(c, SP_SHARED, e, slot_layout(c, f, e));
+}
+
+/* What a form makes is found again; descriptors have the strides that follow by hand. */
+static void forms_and_descriptors(void **state)
+{
+	static const struct {
+		int fast, rows, cols, swizzle, mn;
+		int64_t lbo, sbo;
+	} cases[] = {
+		{1, 128, 64, 128, 64, 16, 1024}, /* rows of 128 bytes in eights */
+		{1, 256, 128, 128, 256, 16, 1024},  {1, 96, 32, 64, 96, 16, 512},
+		{1, 64, 16, 32, 64, 16, 256},       {1, 8, 64, 128, 8, 16, 1024},
+		{0, 64, 128, 128, 64, 16, 1024},    /* 64 of m in a row: no second row of atoms */
+		{0, 64, 256, 128, 256, 8192, 1024}, /* the next 64 of n behind 64 rows of k */
+		{0, 32, 96, 64, 96, 2048, 512},     {0, 16, 80, 32, 80, 512, 256},
+	};
+	(void)state;
+	for (size_t i = 0; i < COUNTOF(cases); i++) {
+		Ctx *c = ctx_new();
+		SlotForm f;
+		SlotDesc d;
+		const Type *t = of_form(c, EL_BF16, cases[i].fast, cases[i].rows, cases[i].cols,
+					cases[i].swizzle);
+		assert_null(slot_form(c, t, &f));
+		assert_int_equal(f.fast, cases[i].fast);
+		assert_int_equal(f.rows, cases[i].rows);
+		assert_int_equal(f.cols, cases[i].cols);
+		assert_int_equal(f.swizzle, cases[i].swizzle);
+		assert_null(slot_desc(c, t, cases[i].mn, 16, &d));
+		assert_int_equal(d.mn_major, cases[i].fast == 0);
+		assert_int_equal(d.lbo, cases[i].lbo);
+		assert_int_equal(d.sbo, cases[i].sbo);
+		ctx_free(c);
+	}
+}
+
+static void refused(Elem e, const char *layout, int mn, const char *want)
+{
+	Ctx *c = ctx_new();
+	SlotDesc d;
+	const char *why = slot_desc(c, buffer(c, e, layout), mn, 16, &d);
+	if (!why || !strstr(why, want))
+		fail_msg("%s: %s", layout, why ? why : "taken");
+	ctx_free(c);
+}
+
+static void no_such_form(void **state)
+{
+	(void)state;
+	refused(EL_BF16, "(128,64):(64,1)", 64, "no swizzle of 32, 64 or 128");
+	refused(EL_BF16, "Sw<3,3,3> o 0 o (128,64):(72,1)", 64, "rows of the swizzle's width");
+	refused(EL_BF16, "Sw<3,3,3> o 0 o (128,64):(64,2)", 64, "rows of the swizzle's width");
+	refused(EL_BF16, "Sw<2,3,3> o 0 o (128,64):(64,1)", 64, "rows of the swizzle's width");
+	refused(EL_BF16, "Sw<3,3,3> o 0 o (4,(8,64)):(1,(4,32))", 64,
+		"rows of the swizzle's width");
+	refused(EL_BF16, "Sw<3,3,3> o 0 o (128,64,2):(64,1,8192)", 64, "no matrix");
+	/* MN-major elements of 32 bits */
+	Ctx *c = ctx_new();
+	SlotDesc d;
+	assert_non_null(slot_desc(c, of_form(c, EL_F32, 0, 64, 64, 128), 64, 8, &d));
+	ctx_free(c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(forms_and_descriptors),
+		cmocka_unit_test(no_such_form),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
