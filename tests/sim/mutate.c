@@ -81,7 +81,7 @@ static void blank(char *at)
 /* One order of one problem; why is empty when nothing is wrong. */
 static bool fails(Mutate *m, Problem *p, int seed, char *why, size_t room)
 {
-	char device[64];
+	char device[96];
 	dsl_module *mod = NULL;
 	snprintf(device, sizeof device,
 		 "sim:seed=%d,steps=3000000,reports=1,checks=all,warps,portability", seed);
