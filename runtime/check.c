@@ -86,13 +86,25 @@ static dsl_status tensor_check(const Why *w, Launch *l, int i)
 			syms.at);
 }
 
+/* Whether the name is a token of the postfix text. */
+static bool names(const char *postfix, const char *name)
+{
+	size_t n = strlen(name);
+	for (const char *s = postfix; *s; s += strcspn(s, " "), s += *s == ' ')
+		if (strncmp(s, name, n) == 0 && (!s[n] || s[n] == ' '))
+			return true;
+	return false;
+}
+
+/* With the value of every size that the condition names. */
 static dsl_status fact_fail(const Why *w, const Launch *l, const KFact *f)
 {
 	const KDesc *k = l->plan->k;
 	Line value = {.n = 0};
 	for (int i = 0; i < k->nsyms; i++)
-		if (strcmp(k->syms[i], f->field) == 0)
-			line_add(&value, ", but %s = %lld", f->field, (long long)l->env[i]);
+		if (names(f->cond, k->syms[i]))
+			line_add(&value, "%s%s = %lld", value.n ? ", " : ", but ", k->syms[i],
+				 (long long)l->env[i]);
 	return why_fail(w, DSL_ERR_FACT, "kernel %s needs %s%s (%s)", k->name, f->text, value.at,
 			f->rule);
 }

@@ -101,3 +101,10 @@ expect 2 run --device=sim small.gemm --size M=1099511627776,N=1099511627776,K=64
 has err "tensor D has more elements than can be counted"
 expect 2 run --device=sim small.gemm --size M=64,N=1099511627776,K=1099511627776
 has err "tensor B has more elements than can be counted"
+
+# a condition of two sizes is shown with both
+sed 's/where N % 8 == 0/where M == N, N % 8 == 0/' small.gemm >equal.gemm
+expect 1 run --device=sim equal.gemm --size M=64,N=128,K=64
+has err "error[E0606]" "needs M == N, but M = 64, N = 128"
+expect 1 run --device=sim equal.gemm --size M=60,N=60,K=64
+has err "% 8 == 0, but N = 60 ("
