@@ -126,7 +126,9 @@ static bool allocate(Problem *p, const char **why)
 		t->host = malloc(t->bytes + 1);
 		t->ref = t->is_out ? malloc(t->bytes + 1) : NULL;
 		t->amount = t->is_out ? malloc(t->bytes + 1) : NULL;
-		if (!t->host || (t->is_out && (!t->ref || !t->amount))) {
+		t->flushed = t->is_out && p->flushes ? malloc(t->bytes + 1) : NULL;
+		if (!t->host || (t->is_out && (!t->ref || !t->amount)) ||
+		    (t->is_out && p->flushes && !t->flushed)) {
 			*why = ctx_strf(p->ctx, "tensor %s needs %zu bytes of host memory", t->name,
 					t->bytes);
 			return false;
@@ -165,6 +167,9 @@ static bool find_work(Problem *p, const char **why)
 								&p->grid);
 		if (op->kind == OP_MMA)
 			p->tile_macs += tile_work(p, op, &p->depth);
+		const EltRow *row = elt_by_op(op->kind);
+		p->ulps += row ? row->ulps : 0;
+		p->flushes |= row && row->flushes;
 	}
 	if (!fits || p->tile_macs < 0)
 		*why = "the problem has more tiles or steps than can be counted";
@@ -246,6 +251,7 @@ void problem_close(Problem *p)
 		free(p->t[i].host);
 		free(p->t[i].ref);
 		free(p->t[i].amount);
+		free(p->t[i].flushed);
 	}
 	free(p->chosen);
 	if (p->dev)
@@ -335,7 +341,9 @@ static bool tile_wanted(void *user, int64_t tile)
 }
 
 /* ------------------------------------------------------------------ reference */
-static bool interpret(Problem *p, const InterpArg *args, bool magnitudes, const char **why)
+typedef enum { AS_IT_IS, FLUSHED, MAGNITUDES } Way;
+
+static bool interpret(Problem *p, const InterpArg *args, Way way, const char **why)
 {
 	InterpRun run = {.args = args,
 			 .nargs = p->nt,
@@ -343,7 +351,8 @@ static bool interpret(Problem *p, const InterpArg *args, bool magnitudes, const 
 			 .nsyms = p->nsyms,
 			 .tile = p->chosen ? tile_wanted : NULL,
 			 .user = p,
-			 .magnitudes = magnitudes};
+			 .magnitudes = way == MAGNITUDES,
+			 .flush = way == FLUSHED};
 	return kernel_interp(p->k, &run, why);
 }
 
@@ -353,32 +362,46 @@ static void make_absolute(Tensor *t)
 		elem_put(t->elem, t->host, i, fabs(elem_get(t->elem, t->host, i)));
 }
 
+/* Where outputs go: to one of their references. */
+static void give_outputs(Problem *p, InterpArg *args, Way way)
+{
+	for (int i = 0; i < p->nt; i++) {
+		const Tensor *t = &p->t[i];
+		if (!t->is_out)
+			continue;
+		args[i].data = way == AS_IT_IS ? t->ref : way == FLUSHED ? t->flushed : t->amount;
+		if (way != MAGNITUDES)
+			memset(args[i].data, POISON, t->bytes);
+	}
+}
+
 /* Changes the inputs: the device must have them before. */
 bool problem_reference(Problem *p, DataKind kind, const char **why)
 {
 	InterpArg args[COUNTOF(p->t)];
 	for (int i = 0; i < p->nt; i++) {
 		Tensor *t = &p->t[i];
-		args[i] = (InterpArg){t->name, t->is_scalar ? &t->scalar
-					       : t->is_out  ? t->ref
-							    : t->host};
-		if (t->is_out)
-			memset(t->ref, POISON, t->bytes);
+		args[i] = (InterpArg){t->name, t->is_scalar ? &t->scalar : t->host};
 	}
-	if (!interpret(p, args, false, why))
+	give_outputs(p, args, AS_IT_IS);
+	if (!interpret(p, args, AS_IT_IS, why))
 		return false;
-	if (kind == DATA_INTEGERS)
+	if (p->flushes) {
+		give_outputs(p, args, FLUSHED);
+		if (!interpret(p, args, FLUSHED, why))
+			return false;
+	}
+	if (problem_exact(p, kind))
 		return true;
 	for (int i = 0; i < p->nt; i++) {
 		Tensor *t = &p->t[i];
 		if (t->is_scalar)
 			t->scalar = fabs(t->scalar);
-		else if (t->is_out)
-			args[i].data = t->amount;
-		else
+		else if (!t->is_out)
 			make_absolute(t);
 	}
-	return interpret(p, args, true, why);
+	give_outputs(p, args, MAGNITUDES);
+	return interpret(p, args, MAGNITUDES, why);
 }
 
 /* ------------------------------------------------------------------ device */

@@ -22,6 +22,7 @@ typedef struct {
 	bool dense;     /* every offset is an element */
 	void *host;     /* inputs: what the kernel reads; outputs: what it wrote */
 	void *ref;      /* outputs: by the reference interpreter */
+	void *flushed;  /* the same with zeros for what may be flushed; NULL: nothing may */
 	void *amount;   /* outputs: the same with the absolute values of all inputs */
 	dsl_addr alloc; /* on the device: GUARD bytes, the data, at least GUARD bytes */
 } Tensor;
@@ -36,6 +37,8 @@ typedef struct {
 	int64_t grid;      /* output tiles */
 	int64_t tile_macs; /* multiply-adds of one */
 	int64_t depth;     /* length of the sums */
+	int ulps;          /* errors of the functions in the epilogue, added up */
+	bool flushes;      /* one of them may give a zero for a subnormal number */
 	uint8_t *chosen;   /* per tile: check it; NULL: all */
 	int64_t nchosen;
 	int sms; /* that a persistent kernel may fill; 0: all */
@@ -49,6 +52,7 @@ void problem_free_device(Problem *p); /* its memory only */
 void problem_fill(Problem *p, DataKind kind, uint64_t seed);
 void problem_choose(Problem *p, const Options *o);
 bool problem_reference(Problem *p, DataKind kind, const char **why);
+bool problem_exact(const Problem *p, DataKind kind); /* whether results must agree in every bit */
 
 /* Copies in with all guards and outputs poisoned, launches, waits, copies out. */
 dsl_status problem_launch(Problem *p, dsl_module *mod);

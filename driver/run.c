@@ -90,7 +90,7 @@ static void print_right(const Run *r, const Tensor *t, DataKind kind, const Verd
 	printf("%s: %s: %s: %lld elements (%s%lld of %lld tiles) ", r->p.k->name,
 	       kind == DATA_INTEGERS ? "integers" : "normal", t->name, (long long)v->checked,
 	       r->p.chosen ? "" : "all ", (long long)r->p.nchosen, (long long)r->p.grid);
-	if (kind == DATA_INTEGERS)
+	if (problem_exact(&r->p, kind))
 		printf("equal in every bit\n");
 	else
 		printf("within bounds: largest error %.3g ulp, %.0f %% of what is allowed\n",

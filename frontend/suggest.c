@@ -57,7 +57,7 @@ void suggest_names(Sema *s, Suggest *g)
 	for (int e = 0; e < EL_COUNT; e++)
 		if (elem_rows[e].spoken)
 			suggest_try(g, elem_rows[e].name);
-#define ELT(id, name, n, infix, value) suggest_try(g, name);
+#define ELT(id, name, ...) suggest_try(g, name);
 #include "ir/elementwise.def"
 	for (int i = 0; i < LAYOUT_OP_COUNT; i++)
 		suggest_try(g, layout_op_rows[i].name);

@@ -279,6 +279,14 @@ static float magnitude(const EltRow *row, float x, float y, float z)
 	return row->op == OP_MIN ? fmaxf(x, y) : fabsf(row->value(x, y, z));
 }
 
+static float result(const InterpRun *run, const EltRow *row, float x, float y, float z)
+{
+	float v = row->value(x, y, z);
+	if (run->magnitudes)
+		return magnitude(row, x, y, z);
+	return run->flush && row->flushes && fpclassify(v) == FP_SUBNORMAL ? copysignf(0, v) : v;
+}
+
 /* A scalar operand stands for a tile of equal elements. */
 static bool run_elementwise(Interp *in, const Op *op, const EltRow *row)
 {
@@ -293,8 +301,7 @@ static bool run_elementwise(Interp *in, const Op *op, const EltRow *row)
 	for (int64_t i = 0; i < out->n; i++) {
 		float a = (float)x[0][i * step[0]], b = (float)x[1][i * step[1]],
 		      c = (float)x[2][i * step[2]];
-		out->f[i] = (double)(in->run->magnitudes ? magnitude(row, a, b, c)
-							 : row->value(a, b, c));
+		out->f[i] = (double)result(in->run, row, a, b, c);
 	}
 	return true;
 }

@@ -134,6 +134,8 @@ typedef struct {
 	OpKind op;
 	const char *name, *infix;
 	int arity;
+	int ulps;     /* error, in units in the last place; 0: correctly rounded */
+	bool flushes; /* a zero may stand for a subnormal result */
 	float (*value)(float x, float y, float z);
 } EltRow;
 const EltRow *elt_by_op(OpKind op); /* NULL unless elementwise (CVT is not: it has a type) */
@@ -343,6 +345,7 @@ typedef struct {
 	/* Not values, but how large what is added up can be: inputs without their signs, sums for
 	 * differences. */
 	bool magnitudes;
+	bool flush; /* zeros for subnormal results, of the operations that may give them */
 } InterpRun;
 bool kernel_interp(const Kernel *k, const InterpRun *run, const char **why);
 

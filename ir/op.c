@@ -35,7 +35,7 @@ const AttrRow attr_rows[ATTR_COUNT] = {
 #include "ir/attrs.def"
 };
 
-#define ELT(id, name, n, infix, value)                     \
+#define ELT(id, name, n, infix, ulps, small, value)        \
 	static float value_##id(float x, float y, float z) \
 	{                                                  \
 		(void)x, (void)y, (void)z;                 \
@@ -43,8 +43,11 @@ const AttrRow attr_rows[ATTR_COUNT] = {
 	}
 #include "ir/elementwise.def"
 
+enum { KEPT, MAYBE_0 };
+
 static const EltRow elt_rows[] = {
-#define ELT(id, name, n, infix, value) {OP_##id, name, infix, n, value_##id},
+#define ELT(id, name, n, infix, ulps, small, value) \
+	{OP_##id, name, infix, n, ulps, small == MAYBE_0, value_##id},
 #include "ir/elementwise.def"
 };
 

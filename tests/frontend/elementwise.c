@@ -54,7 +54,7 @@ static void each_row(void **state)
 	static const char *const args[] = {"acc", "acc, acc", "acc, acc, 0.5"};
 	Buf value = {0};
 	(void)state;
-#define ELT(id, name, n, infix, meaning) names[OP_##id] = name;
+#define ELT(id, name, ...) names[OP_##id] = name;
 	const char *names[OP_COUNT] = {0};
 #include "ir/elementwise.def"
 	for (int i = 0; i < OP_COUNT; i++) {

@@ -245,7 +245,7 @@ static const EltCase elt_cases[] = {
 };
 
 /* D = op(x, y, z): x from a tensor, y and z as scalars, on a 3 x 5 corner of a tile. */
-static void check_elt(const EltCase *t)
+static void check_elt(const EltCase *t, bool flush)
 {
 	static const char *const operands[] = {"", "%x", "%x, %y", "%x, %y, %z"};
 	Ctx *c = ctx_new();
@@ -263,7 +263,7 @@ static void check_elt(const EltCase *t)
 		"  %%d = tile %%D (0, 0) : global f32 (4,8):(5,1)\n  copy %%d, %%r\n}\n",
 		t->name, operands[elt_by_name(t->name)->arity]);
 	const InterpArg args[] = {{"X", x}, {"y", &y}, {"z", &z}, {"D", d}};
-	run_ok(kernel_of(c, text), &(InterpRun){.args = args, .nargs = 4});
+	run_ok(kernel_of(c, text), &(InterpRun){.args = args, .nargs = 4, .flush = flush});
 	for (int i = 0; i < 15; i++)
 		if (memcmp(&d[i], &t->want, sizeof t->want) != 0)
 			fail_msg("%s(%a, %a, %a) gave %a", t->name, (double)t->x, (double)t->y,
@@ -275,7 +275,7 @@ static void test_elementwise(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < COUNTOF(elt_cases); i++)
-		check_elt(&elt_cases[i]);
+		check_elt(&elt_cases[i], false);
 	for (int op = 0; op < OP_COUNT; op++) {
 		const EltRow *row = elt_by_op((OpKind)op);
 		bool tested = !row;
@@ -284,6 +284,22 @@ static void test_elementwise(void **state)
 		if (!tested)
 			fail_msg("no case for the elementwise op '%s'", row->name);
 	}
+}
+
+/* Zeros stand for subnormal results of the rows that say so, and of no others. */
+static void test_flush(void **state)
+{
+	static const EltCase kept[] = {{"sigmoid", -88.0f, 0, 0, 0x1.07b73p-127f},
+				       {"sigmoid", -80.0f, 0, 0, 0x1.7fd96ep-116f}},
+			     flushed[] = {{"sigmoid", -88.0f, 0, 0, 0.0f},
+					  {"sigmoid", -80.0f, 0, 0, 0x1.7fd96ep-116f},
+					  {"exp2", -130.0f, 0, 0, 0x1p-130f},
+					  {"mul", 0x1p-100f, 0x1p-40f, 0, 0x1p-140f}};
+	(void)state;
+	for (size_t i = 0; i < COUNTOF(kept); i++)
+		check_elt(&kept[i], false);
+	for (size_t i = 0; i < COUNTOF(flushed); i++)
+		check_elt(&flushed[i], true);
 }
 
 /* Where signs cancel, how large the parts are. */
@@ -525,13 +541,13 @@ static void test_other_stage(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_gemm),        cmocka_unit_test(test_chosen_tiles),
-		cmocka_unit_test(test_elementwise), cmocka_unit_test(test_magnitudes),
-		cmocka_unit_test(test_scalars),     cmocka_unit_test(test_integers),
-		cmocka_unit_test(test_control),     cmocka_unit_test(test_nested_layout),
-		cmocka_unit_test(test_ctas),        cmocka_unit_test(test_unwritten),
-		cmocka_unit_test(test_refusals),    cmocka_unit_test(test_huge),
-		cmocka_unit_test(test_other_stage),
+		cmocka_unit_test(test_gemm),          cmocka_unit_test(test_chosen_tiles),
+		cmocka_unit_test(test_elementwise),   cmocka_unit_test(test_flush),
+		cmocka_unit_test(test_magnitudes),    cmocka_unit_test(test_scalars),
+		cmocka_unit_test(test_integers),      cmocka_unit_test(test_control),
+		cmocka_unit_test(test_nested_layout), cmocka_unit_test(test_ctas),
+		cmocka_unit_test(test_unwritten),     cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_huge),          cmocka_unit_test(test_other_stage),
 	};
 	return cmocka_run_group_tests_name("ir.interp", tests, NULL, NULL);
 }

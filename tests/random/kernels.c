@@ -89,7 +89,7 @@ static bool check_kind(Trial *t, Problem *p, dsl_module *mod, DataKind kind)
 	const Tensor *d = &p->t[p->nt - 1];
 	while (!d->is_out)
 		d--;
-	Verdict v = compare(p, d, t->made.approximate ? DATA_NORMAL : kind);
+	Verdict v = compare(p, d, kind);
 	if (v.wrong[0])
 		return wrong(t, label, v.wrong);
 	if (problem_guards(p, beside, sizeof beside) || *beside)

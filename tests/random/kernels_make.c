@@ -265,9 +265,9 @@ static void write_value(Make *k)
 	if (!k->scalars && strstr(form, "alpha"))
 		form = "acc + #";
 	k->m->linear = true;
-	k->m->approximate = strcmp(k->out, "f32") && chance(k, 10);
+	k->m->approximate = chance(k, 15);
 	if (k->m->approximate)
-		buf_printf(&k->m->text, "%s(", WORD(k, "sigmoid", "exp2"));
+		buf_printf(&k->m->text, "%s(", WORD(k, "sigmoid", "exp2", "acc * sigmoid"));
 	if (k->m->approximate)
 		buf_printf(&k->m->text, "min(4, 0.0625 * (");
 	call(k, form, 3);
