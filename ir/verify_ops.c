@@ -815,6 +815,8 @@ const char *op_rule(const Kernel *k, const Op *op)
 	const char *why;
 	if ((why = check_attrs(k, &op->attrs)) || (why = check_needs(k, op, r)))
 		return why;
+	if (attrs_get(&op->attrs, A_SHARED) && op->kind != OP_TMA_LOAD)
+		return "the attribute 'shared' is of tma.load";
 	if (r->kinds && (why = check_kinds(k, op, r->kinds)))
 		return why;
 	if (op->out && (why = check_tile_type(op->out->type)))

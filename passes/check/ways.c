@@ -132,7 +132,7 @@ static void ask_all(Finder *f)
 	for (const Op *op = kernel_first(f->p->k); op; op = op_next(op)) {
 		for (int i = 0; op->kind == OP_IF && !read_only_reads(op) && i < op->nix; i++)
 			ask(f, op->ix[i]);
-		if (attrs_int(&op->attrs, A_SHARED, 0))
+		if (op->kind == OP_TMA_LOAD && attrs_int(&op->attrs, A_SHARED, 0))
 			ask(f, op->ix[op->nix - 1]);
 	}
 }
