@@ -23,7 +23,7 @@ void json_end(json_object *o, Buf *out)
 	json_object_put(o);
 }
 
-void json_put(json_object *o, const char *key, json_object *v)
+static void json_put(json_object *o, const char *key, json_object *v)
 {
 	if (json_object_object_add(o, key, v))
 		panic("out of memory");
@@ -58,7 +58,7 @@ json_object *json_put_array(json_object *o, const char *key)
 	return v;
 }
 
-void json_add(json_object *array, json_object *v)
+static void json_add(json_object *array, json_object *v)
 {
 	if (json_object_array_add(array, v))
 		panic("out of memory");

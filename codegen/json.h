@@ -10,13 +10,11 @@
 
 json_object *json_new(void);
 void json_end(json_object *o, Buf *out);                            /* its text, and it is gone */
-void json_put(json_object *o, const char *key, json_object *v);     /* v NULL: null */
 void json_put_text(json_object *o, const char *key, const char *s); /* s NULL: null */
 void json_put_int(json_object *o, const char *key, int64_t v);
 void json_put_bool(json_object *o, const char *key, bool v);
 json_object *json_put_object(json_object *o, const char *key); /* a new one */
 json_object *json_put_array(json_object *o, const char *key);
-void json_add(json_object *array, json_object *v);
 void json_add_text(json_object *array, const char *s);
 void json_add_int(json_object *array, int64_t v);
 json_object *json_add_object(json_object *array);

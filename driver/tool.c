@@ -342,7 +342,7 @@ static int compile_one(const Options *o, const char *input)
 	return code;
 }
 
-int tool_compile(const Options *o)
+static int tool_compile(const Options *o)
 {
 	int worst = EXIT_OK;
 	for (int i = 0; i < o->inputs.n; i++) {

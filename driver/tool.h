@@ -4,7 +4,6 @@
 
 #include "driver/options.h"
 
-int tool_compile(const Options *o); /* each input in turn; the worst code of all */
 int tool_run(const Options *o);
 int tool_explain(const Options *o);        /* what was derived, and why */
 int tool_layout(const Options *o);         /* expressions of the layout algebra */

@@ -60,7 +60,7 @@ DiagList *ctx_diags(Ctx *c)
 	return &c->diags;
 }
 
-uint64_t hash_bytes(const void *p, size_t n)
+static uint64_t hash_bytes(const void *p, size_t n)
 {
 	const unsigned char *s = p;
 	uint64_t h = 0xcbf29ce484222325u;

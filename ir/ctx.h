@@ -25,7 +25,6 @@ static inline uint64_t hash_mix(uint64_t h, uint64_t v)
 	h = (h ^ v) * 0x9e3779b97f4a7c15u;
 	return h ^ h >> 29;
 }
-uint64_t hash_bytes(const void *p, size_t n);
 
 /* escape.c: text of a user in messages */
 int utf8_length(const char *s);

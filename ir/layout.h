@@ -172,10 +172,8 @@ int layout_op_find(const char *name); /* -1: none */
 bool layout_op_apply(Ctx *c, int op, const Alg *args, int n, AlgResult *out, const char **why);
 void alg_print(const Alg *v, Buf *out);
 
-/* Offset of a coordinate: linear index (leftmost fastest), or one index per top-level mode. These
- * panic where strides carry a basis. */
+/* Offset of a linear index, leftmost mode fastest. These panic where strides carry a basis. */
 const Ix *layout_at(Ctx *c, const Layout *l, const Ix *linear);
-const Ix *layout_at_coord(Ctx *c, const Layout *l, const Ix *const *coord, int n);
 int64_t layout_at_int(const Layout *l, int64_t linear); /* static; swizzle and offset applied */
 /* Any coordinate, any layout: a number or coordinates; NULL where the forms differ. */
 const Tup *layout_eval(Ctx *c, const Layout *l, const Tup *at);

@@ -223,7 +223,7 @@ const Layout *layout_flat(Ctx *c, const Layout *l)
 }
 
 /* ------------------------------------------------------------------ complement */
-bool modes_sort(Ctx *c, Modes *m)
+static bool modes_sort(Ctx *c, Modes *m)
 {
 	for (int i = 1; i < m->n; i++)
 		for (int j = i; j > 0; j--) {

@@ -68,16 +68,6 @@ const Ix *layout_at(Ctx *c, const Layout *l, const Ix *linear)
 	return composed_at(c, l, outer_at(c, l, linear));
 }
 
-const Ix *layout_at_coord(Ctx *c, const Layout *l, const Ix *const *coord, int n)
-{
-	const Ix *sum = ix_const(c, 0);
-	if (n != layout_rank(l))
-		panic("%d coordinates for a layout of rank %d", n, layout_rank(l));
-	for (int i = 0; i < n; i++)
-		sum = ix_add(c, sum, outer_at(c, layout_mode(c, l, i), coord[i]));
-	return composed_at(c, l, sum);
-}
-
 static int64_t leaf_int(const Tup *t)
 {
 	int64_t v;

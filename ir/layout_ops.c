@@ -172,7 +172,7 @@ static const Tiler *tile_of(Call *k, const Alg *a)
 	return r;
 }
 
-const Tiler *arg_tile(Call *k, int i)
+static const Tiler *arg_tile(Call *k, int i)
 {
 	return tile_of(k, &k->arg[i]);
 }

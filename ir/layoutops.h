@@ -20,7 +20,6 @@ const Layout *arg_layout(Call *k, int i);
 const Tup *arg_tup(Call *k, int i);
 const Tup *arg_shape(Call *k, int i); /* of a layout, its shape */
 bool arg_int(Call *k, int i, int64_t lo, int64_t hi, int64_t *out);
-const Tiler *arg_tile(Call *k, int i); /* in ctx_tmp */
 bool is_layout(const Call *k, int i);
 
 bool give_layout(Call *k, const Layout *l); /* NULL: false, why is set already */

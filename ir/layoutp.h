@@ -47,6 +47,5 @@ void modes_join_all(Ctx *c, Modes *out, const Modes *m);
 const Layout *layout_complement_in(Ctx *c, const Layout *a, const Tup *shape, const char **why);
 /* with a tail that has no end: of extent 2 at least */
 const Layout *layout_complement_open(Ctx *c, const Layout *a, const Ix *cotarget, const char **why);
-bool modes_sort(Ctx *c, Modes *m); /* by stride; false: the order is not known */
 
 #endif

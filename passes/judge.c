@@ -1,6 +1,6 @@
-/* judge.c - layouts and conditions as isl's text, isl's maps, and the questions.
- *     (4,2):(1,8)  ->  { [i] -> [((i) mod 4) * 1 + (floor((i) / 4)) * 8] : 0 <= i < 8 }
- * isl gives up with a NULL map when its allowance is spent; a NULL of any kind is "unknown". */
+/* judge.c - conditions as isl's text, isl's sets, and the question.
+ *     M % 64 < 64, 8 <= M  ->  [n_M] -> { [] : not (((n_M) mod 64) < 64) and 8 <= n_M }, empty: yes
+ * isl gives up with a NULL set when its allowance is spent; a NULL of any kind is "unknown". */
 #include "passes/judge.h"
 
 #include <inttypes.h>
@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include <isl/ctx.h>
-#include <isl/map.h>
 #include <isl/options.h>
 #include <isl/set.h>
 
@@ -46,11 +45,6 @@ static void begin(Judge *j)
 {
 	isl_ctx_reset_error(j->isl);
 	isl_ctx_reset_operations(j->isl);
-}
-
-static Verdict verdict(isl_bool b)
-{
-	return b == isl_bool_error ? JUDGED_UNKNOWN : b ? JUDGED_YES : JUDGED_NO;
 }
 
 /* ------------------------------------------------------------------ text */
@@ -125,168 +119,6 @@ static void write_ix(Writer *w, const Ix *x)
 			return;
 		write_two(w, prefix[x->kind] ? prefix[x->kind] : "", x->a, infix[x->kind], x->b);
 	}
-}
-
-/* The sum over the modes of shape and stride, of index `at`; *before is the product of extents that
- * came already. `last` has no end. */
-static bool write_modes(Buf *out, const Tup *shape, const Tup *stride, const char *at,
-			int64_t *before, bool last)
-{
-	int64_t s, d;
-	for (int i = 0; i < shape->n; i++)
-		if (!write_modes(out, shape->at[i], stride->at[i], at, before,
-				 last && i == shape->n - 1))
-			return false;
-	if (!tup_is_leaf(shape))
-		return true;
-	if (stride->basis || !ix_is_const(shape->leaf, &s) || !ix_is_const(stride->leaf, &d) ||
-	    s < 1)
-		return false;
-	if (last)
-		buf_printf(out, " + floor((%s) / %" PRId64 ") * %" PRId64, at, *before, d);
-	else
-		buf_printf(out, " + (floor((%s) / %" PRId64 ") mod %" PRId64 ") * %" PRId64, at,
-			   *before, s, d);
-	return !__builtin_mul_overflow(*before, s, before);
-}
-
-/* x ^ (y << to) for bits y and z of x: z becomes (y + z) mod 2. */
-static void write_swizzle(Buf *out, Swizzle sw, const char *x)
-{
-	buf_printf(out, "(%s)", x);
-	for (int i = 0; i < sw.b; i++) {
-		int64_t y = INT64_C(1) << (sw.m + sw.s + i), z = INT64_C(1) << (sw.m + i);
-		buf_printf(out,
-			   " + ((floor((%s) / %" PRId64 ") + floor((%s) / %" PRId64
-			   ")) mod 2 - floor((%s) / %" PRId64 ") mod 2) * %" PRId64,
-			   x, y, x, z, x, z, z);
-	}
-}
-
-enum { TEXT_MAX = 1 << 16 };
-
-/* What l gives at `at`, as isl's text. */
-static bool write_layout(Buf *out, const Layout *l, const char *at)
-{
-	Buf outer = {0}, moved = {0};
-	int64_t before = 1;
-	buf_printf(&outer, "0");
-	bool fits = ix_is_const(l->offset, NULL) && !l->origin && strlen(at) < TEXT_MAX &&
-		    write_modes(&outer, l->shape, l->stride, at, &before, true);
-	if (fits && !ix_is(l->offset, 0))
-		buf_printf(&outer, " + %" PRId64, l->offset->value);
-	write_swizzle(&moved, l->swizzle, outer.s);
-	if (fits && l->inner)
-		fits = write_layout(out, l->inner, moved.s);
-	else
-		buf_printf(out, "%s", moved.s);
-	buf_free(&outer);
-	buf_free(&moved);
-	return fits;
-}
-
-/* ------------------------------------------------------------------ maps */
-static isl_map *map_of(Judge *j, const Layout *l, bool endless)
-{
-	Buf out = {0};
-	int64_t size = 0;
-	isl_map *m = NULL;
-	buf_printf(&out, "{ [i] -> [");
-	bool fits = layout_is_static(l) && write_layout(&out, l, "i");
-	size = fits ? layout_size_int(l) : 0;
-	if (endless)
-		buf_printf(&out, "] : i >= 0 }");
-	else
-		buf_printf(&out, "] : 0 <= i < %" PRId64 " }", size);
-	if (fits)
-		m = isl_map_read_from_str(j->isl, out.s);
-	buf_free(&out);
-	return m;
-}
-
-static Verdict same(isl_map *a, isl_map *b)
-{
-	Verdict v = a && b ? verdict(isl_map_is_equal(a, b)) : JUDGED_UNKNOWN;
-	isl_map_free(a);
-	isl_map_free(b);
-	return v;
-}
-
-Verdict judge_equal(Judge *j, const Layout *a, const Layout *b)
-{
-	begin(j);
-	return same(map_of(j, a, false), map_of(j, b, false));
-}
-
-Verdict judge_composed(Judge *j, const Layout *r, const Layout *a, const Layout *b)
-{
-	begin(j);
-	isl_map *first = map_of(j, b, false), *then = map_of(j, a, true);
-	return same(map_of(j, r, false), isl_map_apply_range(first, then));
-}
-
-Verdict judge_inverse(Judge *j, const Layout *a, const Layout *b)
-{
-	begin(j);
-	isl_map *first = map_of(j, b, false), *then = map_of(j, a, true);
-	isl_set *domain = first ? isl_map_domain(isl_map_copy(first)) : NULL;
-	return same(isl_set_identity(domain), isl_map_apply_range(first, then));
-}
-
-Verdict judge_injective(Judge *j, const Layout *l)
-{
-	begin(j);
-	isl_map *m = map_of(j, l, false);
-	Verdict v = m ? verdict(isl_map_is_injective(m)) : JUDGED_UNKNOWN;
-	isl_map_free(m);
-	return v;
-}
-
-/* Pairs of places whose images are the wrong way round: there must be none. */
-Verdict judge_ordered(Judge *j, const Layout *l)
-{
-	begin(j);
-	isl_map *m = map_of(j, l, false);
-	isl_map *later = isl_map_read_from_str(j->isl, "{ [i] -> [k] : i < k }");
-	isl_map *wrong = isl_map_read_from_str(j->isl, "{ [x] -> [y] : y <= x }");
-	wrong = isl_map_apply_range(isl_map_copy(m), wrong);
-	wrong = isl_map_apply_range(wrong, isl_map_reverse(m));
-	wrong = isl_map_intersect(wrong, later);
-	Verdict v = wrong ? verdict(isl_map_is_empty(wrong)) : JUDGED_UNKNOWN;
-	isl_map_free(wrong);
-	return v;
-}
-
-static isl_set *image_of(Judge *j, const Layout *l)
-{
-	return isl_map_range(map_of(j, l, false));
-}
-
-static Verdict same_set(isl_set *a, isl_set *b)
-{
-	Verdict v = a && b ? verdict(isl_set_is_equal(a, b)) : JUDGED_UNKNOWN;
-	isl_set_free(a);
-	isl_set_free(b);
-	return v;
-}
-
-Verdict judge_disjoint(Judge *j, const Layout *a, const Layout *b)
-{
-	begin(j);
-	isl_set *both = isl_set_intersect(image_of(j, a), image_of(j, b));
-	return same_set(both, isl_set_read_from_str(j->isl, "{ [0] }"));
-}
-
-Verdict judge_covers(Judge *j, const Layout *a, const Layout *b, int64_t n)
-{
-	Buf all = {0};
-	begin(j);
-	isl_map *sum = isl_map_read_from_str(j->isl, "{ [x, y] -> [x + y] }");
-	isl_set *pairs = isl_set_flat_product(image_of(j, a), image_of(j, b));
-	buf_printf(&all, "{ [x] : 0 <= x < %" PRId64 " }", n);
-	isl_set *want = isl_set_read_from_str(j->isl, all.s);
-	buf_free(&all);
-	return same_set(isl_set_apply(pairs, sum), want);
 }
 
 /* ------------------------------------------------------------------ conditions */

@@ -17,8 +17,7 @@ enum {
 	P_PLACED = 32,
 	P_SYNCED = 64,
 	P_LOWERED = 128,
-	P_SHARED = 1024,
-	P_ALL = 2047
+	P_SHARED = 1024
 };
 
 #define PASS(id, ...) void pass_##id(Kernel *k);

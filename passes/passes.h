@@ -14,7 +14,7 @@ typedef enum {
 typedef struct {
 	const char *name, *help;
 	unsigned from, to; /* stages: mask, and the one it leaves (0: the same) */
-	unsigned needs, gives, keeps;
+	unsigned needs, gives;
 	void (*run)(Kernel *k);
 } PassRow;
 extern const PassRow pass_rows[PASS_COUNT];

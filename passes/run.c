@@ -8,8 +8,8 @@
 enum { ANY = ST_ANY, TILE = ST_TILE, WARP = ST_WARP, PTX = ST_PTX, SAME = 0 };
 
 const PassRow pass_rows[PASS_COUNT] = {
-#define PASS(id, from, to, needs, gives, keeps, help) \
-	[PASS_##id] = {#id, help, from, to, needs, gives, keeps, pass_##id},
+#define PASS(id, from, to, needs, gives, help) \
+	[PASS_##id] = {#id, help, from, to, needs, gives, pass_##id},
 #include "passes/passes.def"
 };
 
@@ -84,7 +84,7 @@ static bool run_one(Kernel *k, PassId id, const PassOpt *opt)
 		buf_free(&before);
 		return false;
 	}
-	k->props = (k->props & p->keeps) | p->gives;
+	k->props |= p->gives;
 	if (p->to)
 		k->stage = (Stage)p->to;
 	kernel_str(k, A_AFTER, p->name);

@@ -82,7 +82,7 @@ void env_put(Env *e, const char *name, Num v)
 }
 
 /* ------------------------------------------------------------------ arithmetic */
-Num num_add(Num a, Num b)
+static Num num_add(Num a, Num b)
 {
 	bool low = a.lo == -FAR || b.lo == -FAR, high = a.hi == FAR || b.hi == FAR;
 	return make(low ? -FAR : a.lo + b.lo, high ? FAR : a.hi + b.hi, num_gcd(a.mod, b.mod),
@@ -112,7 +112,7 @@ static Num mul(Num a, Num b)
 	return make(a.lo * b.lo, far ? FAR : a.hi * b.hi, mod, a.res * b.res);
 }
 
-Num num_div(Num a, int64_t d)
+static Num num_div(Num a, int64_t d)
 {
 	int64_t lo = a.lo == -FAR ? -FAR : floor_div(a.lo, d);
 	int64_t hi = a.hi == FAR ? FAR : floor_div(a.hi, d);

@@ -62,9 +62,8 @@ bool read_counts(const Reader *r, const Op *op);                      /* does an
 bool read_is_aligned(const Op *op);                                   /* asks for whole warps */
 uint32_t read_acc_mask(const Reader *r, const Op *op);
 const Place *read_place(const Reader *r, const Val *v);
-int read_named(Reader *r, int64_t id, int warps, int rank); /* rank -1: the cluster's */
-int read_first(const Reader *r, const Place *at, int rank); /* key or cell of slot 0 */
-void read_put_rank(Reader *r, View *v, int rank);
+int read_named(Reader *r, int64_t id, int warps, int rank);  /* rank -1: the cluster's */
+int read_first(const Reader *r, const Place *at, int rank);  /* key or cell of slot 0 */
 void read_begin(Reader *r, Script *s);                       /* its lets and shared loops */
 const Ix *read_seen(const Reader *r, const Ix *x, int rank); /* with the kernel's lets */
 bool read_only_reads(const Op *op);      /* nothing in it waits or writes shared memory */

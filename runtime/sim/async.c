@@ -57,7 +57,7 @@ static bool in_bulk_group(const Async *as)
 	return as->kind == AS_TMA_STORE || as->kind == AS_BULK_STORE;
 }
 
-bool bulk_pending(const Warp *w, u32 lane, u32 group)
+static bool bulk_pending(const Warp *w, u32 lane, u32 group)
 {
 	for (const Async *as = w->cluster->pending; as; as = as->next)
 		if (as->warp == w && as->lane == lane && in_bulk_group(as) && as->group <= group)
@@ -65,7 +65,7 @@ bool bulk_pending(const Warp *w, u32 lane, u32 group)
 	return false;
 }
 
-bool cp_pending(const Warp *w, u32 group)
+static bool cp_pending(const Warp *w, u32 group)
 {
 	for (const Async *as = w->cluster->pending; as; as = as->next)
 		if (as->warp == w && as->kind == AS_CP && as->group <= group)

@@ -154,7 +154,6 @@ const char *insn_next(Ins *in, u32 *at, const char *op, const char **stuck);
 /* A row's own look at a decoded instruction; unwinds when it refuses it. */
 typedef void (*Prepare)(Pool *a, Ins *in);
 void insn_prepare(Pool *a, Ins *in, u32 row);
-u32 insn_count(void);
 /* flow.c: reconvergence points of all branches. */
 void code_reconverge(Pool *a, Code *c);
 

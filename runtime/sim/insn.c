@@ -204,11 +204,6 @@ void insn_prepare(Pool *a, Ins *in, u32 row)
 		rows[row].prepare(a, in);
 }
 
-u32 insn_count(void)
-{
-	return SIM_COUNT(rows);
-}
-
 bool opcode_word_is(const Ins *in, int n, const char *word)
 {
 	const char *s = in->text;

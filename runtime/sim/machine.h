@@ -28,7 +28,6 @@ typedef struct Memory {
 	u64 next;
 	u64 total;
 } Memory;
-const Alloc *memory_find(const Memory *m, u64 addr);
 
 /* hb.c: vector clocks. An actor is a warp, an mbarrier (its phases), or a queue of asynchronous
  * groups; v[actor] is how far of it is known to have happened. */
@@ -346,8 +345,6 @@ Async *async_new(Warp *w, const Ins *in, AsyncKind kind, u32 lane);
 void async_run(Cluster *c, bool idle);
 void async_drop(Cluster *c);
 Groups *bulk_groups(Warp *w, u32 lane);
-bool bulk_pending(const Warp *w, u32 lane, u32 group);
-bool cp_pending(const Warp *w, u32 group);
 /* The barrier of a copy: live, and its initialisation visible to the async proxy. */
 Mbar *copy_barrier(Warp *w, const Ins *in, u32 lane, Cta *cta, u32 offset);
 bool copy_operand(Warp *w, const Ins *in, const Arg *a, u32 lane, bool cluster, u32 align,
@@ -410,9 +407,6 @@ bool mbar_init_known(const Warp *w, const Mbar *b);
 /* barrier.c */
 void bars_recount(Cta *cta);
 void cluster_bar_check(Cluster *c);
-
-/* wgmma.c */
-void wgmma_drain(Warp *w, u32 group);
 
 /* report.c */
 void report(Warp *w, const Ins *in, s32 lane, SimKind kind, const char *fmt, ...) SIM_PRINTF(5, 6);

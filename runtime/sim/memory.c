@@ -57,7 +57,7 @@ u64 sim_alloc(struct Memory *m, u64 bytes)
 	return at;
 }
 
-const Alloc *memory_find(const Memory *m, u64 addr)
+static const Alloc *memory_find(const Memory *m, u64 addr)
 {
 	u32 lo = 0, hi = m->n;
 	while (lo < hi) {

@@ -257,7 +257,7 @@ static WgmmaQueue *reads_of(Warp *w)
 }
 
 /* All four warps run their parts: what one waits for has happened in all. */
-void wgmma_drain(Warp *w, u32 group)
+static void wgmma_drain(Warp *w, u32 group)
 {
 	Warp *first = group_first(w);
 	for (u32 i = 0; i < 4; i++)

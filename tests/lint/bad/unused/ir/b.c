@@ -1,0 +1,6 @@
+enum { A_NAMED };
+
+int used(void)
+{
+	return A_NAMED;
+}

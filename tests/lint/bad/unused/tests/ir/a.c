@@ -1,0 +1,6 @@
+int tested(void);
+
+int main(void)
+{
+	return tested();
+}
