@@ -1,6 +1,7 @@
 #!/bin/sh
-# patterns.sh DSLC FILE: what dslc check says of a kernel. The file holds "# error CODE: text" and
-# "# warning CODE: text" lines, exactly the messages that must come, or "# verified".
+# patterns.sh DSLC FILE: what dslc check says of a kernel. The file, as pattern.sh makes it, holds
+# "# error CODE: text" and "# warning CODE: text" lines, exactly the messages that must come, or
+# "# verified".
 set -u
 dslc=$1 file=$2
 out=$(mktemp) && trap 'rm -f "$out"' EXIT

@@ -82,13 +82,14 @@ expect 2 check --size M=1 small.gemm
 has err "--size is not an option of dslc check"
 expect 2 check --verify=fats small.gemm
 has err "did you mean 'fast'?"
-sed 's/^ *bulk.wait n=0$//' <"$root/tests/check/patterns/right.ir" >bad.ir
+"$root/tests/check/pattern.sh" "$root/tests/check/patterns/right.edit" | sed 's/^ *bulk.wait n=0$//' >bad.ir
 expect 1 check bad.ir
 has err "error[E0412]: consumer warp 0 exits while a store still reads %sD[0]" \
 	"the shortest run that shows it has 1 tile of 0 trips, with M = " "   IR  line  consumer warp 0"
 expect 1 -S bad.ir -o bad.ptx
 absent bad.ptx
-expect 1 check -Werror=W0411 "$root/tests/check/patterns/guard_unknown.ir"
+"$root/tests/check/pattern.sh" "$root/tests/check/patterns/guard_unknown.edit" >guard.ir
+expect 1 check -Werror=W0411 guard.ir
 
 # a line is shown around the place; a word without an end is cut; the caret stays under it
 { printf 'kernel f('; head -c 2000000 /dev/zero | tr '\0' x; echo ')'; } >long.gemm
