@@ -1,6 +1,7 @@
 # Tests in C: one cmocka program is one ctest, named room.noun.
 #   dsl_test(ir.layout SOURCES layout.c LIBS dsl_ir)           sees what the room sees
 #   dsl_test(e2e.run ROOM driver SOURCES run.c LIBS dslc_lib)  sees what another room sees
+#   dsl_quick(SLOW)                 the folder's tests have the label "quick", but for those that SLOW matches
 #   dsl_fuzzer(ir ROOM ir SOURCES fuzz_ir.c LIBS dsl_ir CORPUS tests/ir)   a fuzz entry point
 find_library(DSLC_CMOCKA cmocka REQUIRED)
 find_program(DSLC_FILECHECK NAMES FileCheck-22 FileCheck HINTS ${LLVM_TOOLS_BINARY_DIR} REQUIRED)
@@ -35,4 +36,14 @@ function(dsl_fuzzer name)
 	endif()
 	dsl_room(${target} ${T_ROOM})
 	target_link_libraries(${target} PRIVATE ${T_LIBS})
+endfunction()
+
+# ctest -L quick: what says soon whether a change is right at all; under 30 s on two idle cores.
+function(dsl_quick slow)
+	get_property(names DIRECTORY PROPERTY TESTS)
+	foreach(name IN LISTS names)
+		if(NOT name MATCHES "${slow}")
+			set_property(TEST ${name} APPEND PROPERTY LABELS quick)
+		endif()
+	endforeach()
 endfunction()
