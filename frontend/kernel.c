@@ -31,6 +31,11 @@ bool elem_by_name(Sema *s, const char *name, Loc loc, Elem *out)
 		not_yet(s, loc, "the element type %s", name);
 		return false;
 	}
+	if (elem_elsewhere(name)) {
+		diag_remedy(s->ctx, diag(s->ctx, loc, D_E0210, "unknown element type '%s'", name),
+			    "write %s", elem_elsewhere(name));
+		return false;
+	}
 	for (int e = 0; e < EL_COUNT; e++)
 		if (elem_rows[e].spoken)
 			suggest_try(&g, elem_rows[e].name);

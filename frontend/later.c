@@ -25,6 +25,61 @@ bool later_elem(const char *name)
 	return false;
 }
 
+/* What is built in the place of what is not: by how the message begins. */
+static const struct {
+	const char *head, *built;
+} instead[] = {
+	{"pick", "write a const, whose value -D replaces"},
+	{"ranges", "write a const, whose value -D replaces"},
+	{"copy atoms", "write sA <- gA[m,k]; how it is copied is derived"},
+	{"load", "write sA <- gA[m,k]; how it is copied is derived"},
+	{"store", "write gD[m,n] <- bf16(acc); how it is stored is derived"},
+	{"cache policies", "leave it out: built are loads without one"},
+	{"more than one pipeline", "put all buffers into one pipeline"},
+	{"kernels without an mma", "built are kernels with mma mm = wgmma<64,128,16>(bf16, bf16, "
+				   "f32) and acc += mm(sA, sB)"},
+	{"arguments with modes", "write plain modes, as (M,K):(lda,1)"},
+	{"tilers with modes", "write plain extents, as A / (128,64)"},
+	{"a second grid", "write a kernel for each grid: a file holds several"},
+	{"a second loop", "built is one loop over k, with one acc += mm(sA, sB) in it"},
+	{"loops in the loop", "built is one loop over k, with one acc += mm(sA, sB) in it"},
+	{"a second mma", "built is one loop over k, with one acc += mm(sA, sB) in it"},
+	{"a second accumulator", "built is one, acc : f32 mm.C(bM,bN) = 0"},
+	{"adding anything", "compute behind the loop: gD[m,n] <- bf16(alpha * acc)"},
+	{"an mma outside", "write for k in gA[m] { ... acc += mm(sA, sB); }"},
+	{"filling a pipeline outside", "write for k in gA[m] { sA <- gA[m,k]; ... }"},
+	{"writing the output before",
+	 "write for k in gA[m] { ... } before it: kernels without that "
+	 "loop are not built"},
+	{"copying and reading", "read it with the accumulator: gD[m,n] <- bf16(acc + gC[m,n])"},
+	{"assignment", "write sA <- gA[m,k] for a copy, acc += mm(sA, sB) for a product, let y = "
+		       "alpha * acc for a value"},
+	{"the element type", "built are bf16, f16 and f32"},
+	{"'split_k'", "built are persistent, persistent group(8) and one tile for each CTA"},
+	{"schedule auto",
+	 "leave the schedule out, or parts of it: what it does not say is derived"},
+};
+
+/* A function or an element type by its name alone has what is built of its kind. */
+static const char *built_instead(Ctx *c, const char *what)
+{
+	Buf b = {0};
+	for (size_t i = 0; i < COUNTOF(instead); i++)
+		if (!strncmp(what, instead[i].head, strlen(instead[i].head)))
+			return instead[i].built;
+	if (later_elem(what))
+		return "built are bf16, f16 and f32";
+	if (!later_function(what))
+		return NULL;
+	for (int op = 0; op < OP_COUNT; op++)
+		if (elt_by_op((OpKind)op))
+			buf_printf(&b, "%s%s", b.n ? ", " : "built are ",
+				   elt_by_op((OpKind)op)->name);
+	const char *all = ctx_str(c, b.s);
+	buf_free(&b);
+	return all;
+}
+
 DiagMsg *not_yet(Sema *s, Loc loc, const char *fmt, ...)
 {
 	Buf b = {0};
@@ -33,6 +88,25 @@ DiagMsg *not_yet(Sema *s, Loc loc, const char *fmt, ...)
 	buf_vprintf(&b, fmt, ap);
 	va_end(ap);
 	DiagMsg *m = diag(s->ctx, loc, D_E0301, "not built yet: %s", b.s);
+	const char *built = built_instead(s->ctx, b.s);
+	if (built)
+		diag_remedy(s->ctx, m, "%s", built);
 	buf_free(&b);
 	return m;
+}
+
+/* As other languages call them. */
+static const struct {
+	const char *name, *ours;
+} elsewhere[] = {
+	{"float", "f32"},     {"float32", "f32"}, {"fp32", "f32"},    {"single", "f32"},
+	{"bfloat16", "bf16"}, {"half", "f16"},    {"float16", "f16"}, {"fp16", "f16"},
+};
+
+const char *elem_elsewhere(const char *name)
+{
+	for (size_t i = 0; i < COUNTOF(elsewhere); i++)
+		if (!strcmp(elsewhere[i].name, name))
+			return elsewhere[i].ours;
+	return NULL;
 }

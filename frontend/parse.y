@@ -409,6 +409,40 @@ static void print_expected(const yysymbol_kind_t *at, int n, Buf *out)
 			   yysymbol_name(at[i]));
 }
 
+/* The word before a place, as far as it is this one. */
+static bool is_behind(const Src *s, int at, const char *word)
+{
+	int n = (int)strlen(word);
+	while (at > 0 && s->text[at - 1] == ' ')
+		at--;
+	return at >= n && !strncmp(s->text + at - n, word, (size_t)n) &&
+	       (at == n || s->text[at - n - 1] == ' ' || s->text[at - n - 1] == '\n');
+}
+
+/* What is meant where other languages have it so: the token, the word before it, or a token that is
+ * missing; NULL where a row does not ask. */
+static const struct {
+	const char *token, *before, *missing, *help;
+} habits[] = {
+	{"'..'", NULL, NULL, "write for k in gA[m]: a loop takes the tiles of a mode"},
+	{"'o'", NULL, NULL, "o composes layouts: take another name"},
+	{NULL, "if", NULL, "there is no if: edges are guarded, min, max and relu choose"},
+	{NULL, "while", NULL, "the loops are for (m,n) in gD and for k in gA[m]"},
+	{"';'", NULL, "'='", "an accumulator begins with a number: write = 0"},
+};
+
+static void add_habit(Parser *p, DiagMsg *m, const char *token, const yysymbol_kind_t *at, int n)
+{
+	const Src *s = ctx_src_at(p->ctx, m->loc.src);
+	for (size_t i = 0; i < COUNTOF(habits); i++)
+		if ((!habits[i].token || !strcmp(habits[i].token, token)) &&
+		    (!habits[i].before || is_behind(s, m->loc.begin, habits[i].before)) &&
+		    (!habits[i].missing || is_expected(at, n, habits[i].missing))) {
+			diag_remedy(p->ctx, m, "%s", habits[i].help);
+			return;
+		}
+}
+
 static int yyreport_syntax_error(const yypcontext_t *at, Scanner scanner, Parser *p)
 {
 	yysymbol_kind_t expected[YYNTOKENS];
@@ -421,8 +455,9 @@ static int yyreport_syntax_error(const yypcontext_t *at, Scanner scanner, Parser
 	if (follows || !parse_error_counts(p))
 		return 0;
 	print_expected(expected, n, &wanted);
-	diag(p->ctx, loc, D_E0105, "unexpected %s%s", token_text(p, yypcontext_token(at), loc),
-	     wanted.n ? wanted.s : "");
+	const char *token = token_text(p, yypcontext_token(at), loc);
+	DiagMsg *m = diag(p->ctx, loc, D_E0105, "unexpected %s%s", token, wanted.n ? wanted.s : "");
+	add_habit(p, m, token, expected, n);
 	buf_free(&wanted);
 	return 0;
 }

@@ -250,6 +250,7 @@ void sched_suggest(Suggest *g);
 /* later.c: what the language has and this version does not build */
 bool later_function(const char *name);
 bool later_elem(const char *name);
+const char *elem_elsewhere(const char *name); /* "float" -> "f32"; NULL: nowhere a type */
 
 Op *build(Sema *s, OpKind kind, Loc loc);
 Op *build_in(Sema *s, Op *op, Val *v);

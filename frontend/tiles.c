@@ -61,6 +61,27 @@ const Layout *tile_shape(Sema *s, const Tiling *t)
 	return layout_left(s->ctx, t->rank == 1 ? at[0] : tup_new(s->ctx, at, t->rank));
 }
 
+static bool counts_others(Sema *s, const Tiling *t, int mode, const Coord *c)
+{
+	return c && (c->extent != extent(s, t, mode) || c->tile != t->extent[mode]);
+}
+
+static DiagMsg *report_other_extent(Sema *s, const Tiling *t, int mode, const Value *at, DiagId id)
+{
+	const Coord *c = at->coord;
+	Buf counted = {0}, here = {0};
+	ix_print(c->extent, &counted);
+	ix_print(extent(s, t, mode), &here);
+	DiagMsg *m =
+		diag(s->ctx, at->loc, id,
+		     "'%s' counts tiles of %" PRId64 " of %s, mode %d of '%s' has tiles of %" PRId64
+		     " of %s",
+		     c->name, c->tile, counted.s, mode, t->tensor->name, t->extent[mode], here.s);
+	buf_free(&counted);
+	buf_free(&here);
+	return m;
+}
+
 /* Origins are 32-bit for TMA, whatever the expression. */
 static bool origin_fits(Sema *s, const Tiling *t, int mode, const Value *at)
 {
@@ -69,25 +90,14 @@ static bool origin_fits(Sema *s, const Tiling *t, int mode, const Value *at)
 	ix_range(origin, kernel_facts(s->kernel), &lo, &hi);
 	if (lo >= 0 && hi <= INT32_MAX)
 		return true;
-	diag(s->ctx, at->loc, D_E0211,
-	     "this tile may begin outside 0..2147483647 of mode %d of '%s'", mode, t->tensor->name);
+	if (counts_others(s, t, mode, at->coord))
+		diag_remedy(s->ctx, report_other_extent(s, t, mode, at, D_E0211),
+			    "write the indices in the order of the modes of '%s'", t->tensor->name);
+	else
+		diag(s->ctx, at->loc, D_E0211,
+		     "this tile may begin outside 0..2147483647 of mode %d of '%s'", mode,
+		     t->tensor->name);
 	return false;
-}
-
-static void warn_other_extent(Sema *s, const Tiling *t, int mode, const Value *at)
-{
-	const Coord *c = at->coord;
-	if (!c || (c->extent == extent(s, t, mode) && c->tile == t->extent[mode]))
-		return;
-	Buf counted = {0}, here = {0};
-	ix_print(c->extent, &counted);
-	ix_print(extent(s, t, mode), &here);
-	diag(s->ctx, at->loc, D_W0203,
-	     "'%s' counts tiles of %" PRId64 " of %s, mode %d of '%s' has tiles of %" PRId64
-	     " of %s",
-	     c->name, c->tile, counted.s, mode, t->tensor->name, t->extent[mode], here.s);
-	buf_free(&counted);
-	buf_free(&here);
 }
 
 Value tiles_index(Sema *s, Loc loc, const Value *tiles, Value *at, int n)
@@ -105,7 +115,8 @@ Value tiles_index(Sema *s, Loc loc, const Value *tiles, Value *at, int n)
 			return value_bad();
 		if (!s->kernel || !origin_fits(s, t->tiling, i, &at[i]))
 			return value_bad();
-		warn_other_extent(s, t->tiling, i, &at[i]);
+		if (counts_others(s, t->tiling, i, at[i].coord))
+			report_other_extent(s, t->tiling, i, &at[i], D_W0203);
 		t->at[i] = at[i].ix;
 	}
 	v.tile = t;

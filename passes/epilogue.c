@@ -12,7 +12,8 @@
 enum {
 	MOST_COLS = 64, /* of a chunk of a tensor with contiguous columns */
 	ALIGN = 1024,
-	BARRIER_BYTES = 8
+	BARRIER_BYTES = 8,
+	LEAST_SWIZZLE = 32 /* bytes */
 };
 
 typedef enum { TMA_NEVER, TMA_ALWAYS, TMA_ASK } Legal;
@@ -28,7 +29,7 @@ static int most_columns(const Epilogue *e)
 /* Rows of the widest swizzle of 128, 64 or 32 bytes that divides the columns of one atom. */
 static bool chunk_of_rows(Epilogue *e)
 {
-	for (int w = 128; w >= 32; w /= 2) {
+	for (int w = 128; w >= LEAST_SWIZZLE; w /= 2) {
 		e->cols = w / e->bytes;
 		e->chunk = (SlotForm){1, ROWS, e->cols, e->cols, w};
 		if (e->t.atom.n * e->bytes % w == 0 && e->cols <= most_columns(e))
@@ -174,6 +175,12 @@ static void store(Kernel *k, Op *op, const Op *mma)
 				    "its stride of %s bytes is no multiple of 16 (PTX ISA, tensor "
 				    "maps)",
 				    text_of(k, stride)));
+	} else if (!e.m_fast && most_columns(&e) * e.bytes < LEAST_SWIZZLE) {
+		direct(&e,
+		       ctx_strf(k->ctx,
+				"subtile %d is %d bytes of a row, and the narrowest swizzle has "
+				"32",
+				most_columns(&e), most_columns(&e) * e.bytes));
 	} else if (!(e.m_fast ? chunk_of_columns(&e) : chunk_of_rows(&e))) {
 		direct(&e, ctx_strf(k->ctx,
 				    "the %d columns of an mma are no multiple of 32 bytes, the "

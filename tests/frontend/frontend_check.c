@@ -104,11 +104,22 @@ static bool meets(const Ctx *c, const DiagMsg *m, int src, Expect *x)
 	return !*x->help || (m->remedy && !strcmp(x->help, m->remedy));
 }
 
+/* "not built yet" says what is: in its help, or behind a semicolon or colon. */
+static bool names_what_is_built(const DiagMsg *m)
+{
+	const char *what = strchr(m->text, ':');
+	return m->id != D_E0301 || m->remedy || (what && strpbrk(what + 1, ";:"));
+}
+
 static int compare(const Ctx *c, int src, Expects *e)
 {
 	int wrong = 0;
 	for (const DiagMsg *m = diag_first(c); m; m = m->next) {
 		int i = 0;
+		if (!names_what_is_built(m)) {
+			printf("says not what is built: %s\n", m->text);
+			wrong++;
+		}
 		while (i < e->n && !meets(c, m, src, &e->at[i]))
 			i++;
 		if (i < e->n) {
