@@ -599,7 +599,7 @@ bool program_read(Program *p, const Kernel *k)
 	for (int a = 0; a < p->m.na; a++)
 		if (!read_script(&r, a))
 			return false;
-	if (!read_groups(&r))
+	if (!read_groups(&r) || !read_registers(&r))
 		return false;
 	machine_layout(&p->m);
 	p->words.user = p;

@@ -76,7 +76,7 @@ void read_equals(Reader *r);
 void read_put_equals(Reader *r, View *v);
 Num read_number(Reader *r, const Ix *x); /* of sizes */
 
-bool read_statics(Reader *r);         /* statics.c: storage, boxes, counts, registers */
+bool read_statics(Reader *r);         /* statics.c: storage, boxes, counts */
 int64_t read_box_bytes(const Op *op); /* of its tensor map; 0: it has none */
 PartSet read_part(const Reader *r, const Op *op, int from, int to, int64_t *bytes);
 /* The ways in which a CTA's load goes to another; false: none. */
@@ -87,5 +87,6 @@ void read_counts_of(Reader *r, const Ix *trip, const Ix *n, const Ix **core, con
 bool read_script(Reader *r, int agent); /* script.c: steps */
 void read_own(Script *s);               /* own.c: what other lanes do does nothing */
 bool read_groups(Reader *r);            /* groups.c: warpgroups go together */
+bool read_registers(Reader *r);         /* registers.c: roles have what they need */
 
 #endif

@@ -1,5 +1,5 @@
 /* statics.c - what needs no run: barriers whose storage is not their own, boxes that do not fill
- * their slots, counts and registers that contradict each other; which slots have bytes in common.
+ * their slots, counts that contradict each other; which slots have bytes in common.
  *     %sA offset=0 (65536 bytes), %full offset=32768  ->  "%sA and %full share bytes"
  */
 #include "passes/check/read.h"
@@ -286,7 +286,7 @@ PartSet read_part(const Reader *r, const Op *op, int from, int to, int64_t *byte
 	return 0;
 }
 
-/* ------------------------------------------------------------------ counts, registers */
+/* ------------------------------------------------------------------ counts */
 static bool counts_agree(Reader *r)
 {
 	for (const Op *op = kernel_first(r->p->k); op; op = op_next(op)) {
@@ -299,52 +299,6 @@ static bool counts_agree(Reader *r)
 					    ctx_strf(r->p->k->ctx,
 						     "%%%s says count %d and is made with %d",
 						     op->in[0].val->name, (int)said, (int)n));
-	}
-	return true;
-}
-
-enum { SM_REGS = 65536, REGS_UNIT = 8, REGS_MAX = 255 };
-
-/* That with the fewest registers; NULL: there is none. */
-static const Op *setmaxnreg_of(const Op *op)
-{
-	const Op *least = op->kind == OP_SETMAXNREG ? op : NULL;
-	for (const Op *in = op->body ? op->body->first : NULL; in; in = in->next) {
-		const Op *set = setmaxnreg_of(in);
-		bool less = set && (!least || attrs_int(&set->attrs, A_REGS, 0) <
-						      attrs_int(&least->attrs, A_REGS, 0));
-		least = less ? set : least;
-	}
-	return least;
-}
-
-/* What a role says it needs, its threads have: at entry, or by setmaxnreg, which goes the right
- * way. */
-static bool registers_agree(Reader *r)
-{
-	Ctx *c = r->p->k->ctx;
-	int64_t threads = attrs_int(&r->p->k->attrs, A_BLOCK, 0), had;
-	if (threads <= 0)
-		return true; /* refused elsewhere */
-	had = SM_REGS / threads / REGS_UNIT * REGS_UNIT;
-	had = had > REGS_MAX ? REGS_MAX : had;
-	for (const Op *op = kernel_first(r->p->k); op; op = op->next) {
-		const Op *set = op->kind == OP_ROLE ? setmaxnreg_of(op) : NULL;
-		int64_t needs = attrs_int(&op->attrs, A_REGS, 0), n;
-		if (op->kind != OP_ROLE)
-			continue;
-		n = set ? attrs_int(&set->attrs, A_REGS, 0) : had;
-		if (needs > n)
-			return read_problem(
-				r, D_E0412, op->loc,
-				ctx_strf(c, "role %s needs %d registers a thread and has %d",
-					 op->sym[0], (int)needs, (int)n));
-		if (set && n != had && (n > had) != (attrs_int(&set->attrs, A_N, 0) == 1))
-			return read_problem(r, D_E0411, set->loc,
-					    ctx_strf(c,
-						     "setmaxnreg goes from %d registers to %d "
-						     "the wrong way",
-						     (int)had, (int)n));
 	}
 	return true;
 }
@@ -381,8 +335,7 @@ static bool maps_there(Reader *r)
 
 bool read_statics(Reader *r)
 {
-	if (!maps_there(r) || !storage_apart(r) || !counts_agree(r) || !registers_agree(r) ||
-	    !find_parts(r))
+	if (!maps_there(r) || !storage_apart(r) || !counts_agree(r) || !find_parts(r))
 		return false;
 	for (int i = 0; i < r->p->m.ranks; i++)
 		if (!boxes_fill(r, r->p->rank + i))
