@@ -171,6 +171,7 @@ static bool put_barrier(Reader *r, const Op *op, StepKind kind, int64_t id, int6
 			"a named barrier has a number 0..15 and threads in whole warps");
 	it->step.n = (int32_t)(threads / 32);
 	it->step.key = (int16_t)read_named(r, id, it->step.n, r->s->rank - r->p->rank);
+	r->p->m.keys[it->step.key].arrivers |= AGENT(r->agent);
 	put(r, it, kind);
 	return true;
 }
