@@ -1,6 +1,7 @@
 /* build.c - the only way to make IR. Everything lives in the ctx's arena; a frozen kernel
  * refuses. */
 #include "ir/ctx.h"
+#include "ir/ptrmap.h"
 #include "ir/verify.h"
 
 #include <string.h>
@@ -28,6 +29,8 @@ Kernel *kernel_new(Module *m, const char *name, Loc loc)
 	k->stage = ST_TILE;
 	k->loc = loc;
 	k->names = NEW(ctx_arena(m->ctx), InternSet);
+	k->numbers = NEW(ctx_arena(m->ctx), PtrMap);
+	k->numbers->arena = ctx_arena(m->ctx);
 	vec_push(ctx_arena(m->ctx), &m->kernels, k);
 	return k;
 }
@@ -65,9 +68,15 @@ static int stem_length(const char *name)
 const char *kernel_fresh(Kernel *k, const char *stem)
 {
 	const char *name = ctx_str(k->ctx, stem);
+	if (name_take(k, name))
+		return name;
 	int n = stem_length(stem);
-	for (int i = 1; !name_take(k, name); i++)
-		name = ctx_strf(k->ctx, "%.*s.%d", n, stem, i);
+	const char *key = ctx_strn(k->ctx, stem, (size_t)n);
+	intptr_t i = (intptr_t)ptrmap_get(k->numbers, key); /* all up to it are taken */
+	do
+		name = ctx_strf(k->ctx, "%.*s.%d", n, stem, (int)++i);
+	while (!name_take(k, name));
+	ptrmap_set(k->numbers, key, (void *)i);
 	return name;
 }
 

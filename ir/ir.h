@@ -238,8 +238,9 @@ struct Kernel {
 	VEC(Fact) facts;
 	Attrs attrs; /* the schedule, then launch facts */
 	Block body;
-	InternSet *names; /* taken by values and syms; build.c's */
-	VEC(Reason) whys; /* in the order of the decisions; not part of the text */
+	InternSet *names;       /* taken by values and syms; build.c's */
+	struct PtrMap *numbers; /* of each stem, the last that made a fresh name; build.c's */
+	VEC(Reason) whys;       /* in the order of the decisions; not part of the text */
 };
 struct Module {
 	Ctx *ctx;

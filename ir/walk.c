@@ -1,5 +1,7 @@
 /* walk.c - going through a kernel, copying parts of it, dropping what nothing uses. */
 #include "ir/ir.h"
+#include "ir/ctx.h"
+#include "ir/ptrmap.h"
 
 Op *kernel_first(const Kernel *k)
 {
@@ -122,45 +124,59 @@ void block_copy(Kernel *k, const Block *from, Block *to, const SymSub *sub, int 
 }
 
 /* ------------------------------------------------------------------ sweep */
-static bool op_uses_name(const Op *op, const char *name)
+/* How often each value and each name is used, by pointer: names are interned. */
+static void count(PtrMap *uses, const void *key, int by)
+{
+	ptrmap_set(uses, key, (void *)((intptr_t)ptrmap_get(uses, key) + by));
+}
+
+static void count_names(PtrMap *uses, const Ix *x, int by)
+{
+	if (x->kind == IX_SYM) {
+		count(uses, x->name, by);
+	} else if (x->kind != IX_CONST) {
+		count_names(uses, x->a, by);
+		count_names(uses, x->b, by);
+	}
+}
+
+static void count_op(PtrMap *uses, const Op *op, int by)
 {
 	for (int i = 0; i < op->nix; i++)
-		if (ix_uses(op->ix[i], name))
-			return true;
-	for (int i = 0; i < op->nin; i++)
-		if (op->in[i].at && ix_uses(op->in[i].at, name))
-			return true;
-	return false;
+		count_names(uses, op->ix[i], by);
+	for (int i = 0; i < op->nin; i++) {
+		count(uses, op->in[i].val, by);
+		if (op->in[i].at)
+			count_names(uses, op->in[i].at, by);
+	}
 }
 
-static bool name_used(const Kernel *k, const char *name)
-{
-	for (const Op *op = kernel_first(k); op; op = op_next(op))
-		if (op_uses_name(op, name))
-			return true;
-	return false;
-}
-
-static bool op_dead(const Kernel *k, const Op *op)
+static bool op_dead(const PtrMap *uses, const Op *op)
 {
 	int flags = op_rows[op->kind].flags;
 	if (op->kind == OP_LET)
-		return !name_used(k, op->sym[0]);
+		return !ptrmap_get(uses, op->sym[0]);
 	if (flags & OPF_PURE)
-		return op->out && !val_used(k, op->out);
+		return op->out && !ptrmap_get(uses, op->out);
 	return (flags & OPF_BODY) && (!op->body || !op->body->first);
 }
 
+/* Backwards, so that what only the dead use is dead when its turn comes. */
 void kernel_sweep(Kernel *k)
 {
-	for (bool again = true; again;) {
-		again = false;
-		for (Op *op = kernel_first(k), *next; op; op = next) {
-			next = op_next(op);
-			if (!op_dead(k, op))
-				continue;
-			op_remove(op);
-			again = true;
-		}
+	Arena *tmp = ctx_tmp(k->ctx);
+	ArenaMark mark = arena_mark(tmp);
+	PtrMap uses = {.arena = tmp};
+	VEC(Op *) ops = {0};
+	for (Op *op = kernel_first(k); op; op = op_next(op)) {
+		count_op(&uses, op, 1);
+		vec_push(tmp, &ops, op);
 	}
+	for (int i = ops.n; i-- > 0;) {
+		if (!op_dead(&uses, ops.at[i]))
+			continue;
+		count_op(&uses, ops.at[i], -1);
+		op_remove(ops.at[i]);
+	}
+	arena_release(tmp, mark);
 }
