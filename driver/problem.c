@@ -336,8 +336,11 @@ void problem_choose(Problem *p, const Options *o)
 
 static bool tile_wanted(void *user, int64_t tile)
 {
-	const Problem *p = user;
-	return p->chosen[tile];
+	Problem *p = user;
+	bool wanted = !p->chosen || p->chosen[tile];
+	if (wanted && p->watch)
+		p->watch(p->watcher, p->ended++, p->awaited);
+	return wanted;
 }
 
 /* ------------------------------------------------------------------ reference */
@@ -349,7 +352,7 @@ static bool interpret(Problem *p, const InterpArg *args, Way way, const char **w
 			 .nargs = p->nt,
 			 .syms = p->syms,
 			 .nsyms = p->nsyms,
-			 .tile = p->chosen ? tile_wanted : NULL,
+			 .tile = tile_wanted,
 			 .user = p,
 			 .magnitudes = way == MAGNITUDES,
 			 .flush = way == FLUSHED};
@@ -383,6 +386,8 @@ bool problem_reference(Problem *p, DataKind kind, const char **why)
 		Tensor *t = &p->t[i];
 		args[i] = (InterpArg){t->name, t->is_scalar ? &t->scalar : t->host};
 	}
+	p->ended = 0;
+	p->awaited = p->nchosen * (1 + p->flushes + !problem_exact(p, kind));
 	give_outputs(p, args, AS_IT_IS);
 	if (!interpret(p, args, AS_IT_IS, why))
 		return false;

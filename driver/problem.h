@@ -41,6 +41,10 @@ typedef struct {
 	bool flushes;      /* one of them may give a zero for a subnormal number */
 	uint8_t *chosen;   /* per tile: check it; NULL: all */
 	int64_t nchosen;
+	int64_t ended; /* tiles that the reference interpreter began, of `awaited` */
+	int64_t awaited;
+	void (*watch)(void *user, int64_t done, int64_t all); /* at each of them, or NULL */
+	void *watcher;
 	int sms; /* that a persistent kernel may fill; 0: all */
 	dsl_device *dev;
 } Problem;

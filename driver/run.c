@@ -1,11 +1,16 @@
 /* run.c - dslc run: compiles, runs on random inputs, compares with the reference interpreter.
  * Nobody writes a reference: the tile-stage IR of the same source is one.
  *     dslc run gemm.gemm --size M=512,N=512,K=512
- *     gemm: integers: D: 262144 elements (all 8 tiles) equal in every bit */
-#include "driver/tool.h"
+ *     gemm: integers: D: 262144 elements (all 8 of 8 tiles) equal in every bit
+ *     ...
+ *     gemm: right: integers and normal numbers, 8 of 8 tiles, largest error 1 ulp */
+#include "driver/progress.h"
 #include "driver/problem.h"
+#include "driver/tool.h"
+#include "runtime/watch.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,9 +20,45 @@ typedef struct {
 	CompileOut out;
 	Problem p;
 	dsl_module *mod;
-	int turn;  /* of --schedules */
-	bool lost; /* there is nothing more to try */
+	Progress bar;
+	int turn;          /* of --schedules */
+	bool lost;         /* there is nothing more to try */
+	double ulps;       /* largest error so far */
+	const char *name;  /* of the kernel */
+	char verdict[512]; /* the last line of stdout; "" when nothing was launched */
 } Run;
+
+static const char *kind_word(DataKind kind)
+{
+	return kind == DATA_INTEGERS ? "integers" : "normal";
+}
+
+/* The first thing that is wrong is the summary. */
+static void say_wrong(Run *r, const char *fmt, ...) PRINTF(2, 3);
+static void say_wrong(Run *r, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	if (!r->verdict[0])
+		vsnprintf(r->verdict, sizeof r->verdict, fmt, ap);
+	va_end(ap);
+}
+
+static void say_right(Run *r)
+{
+	char more[32] = "";
+	if (r->turn)
+		snprintf(more, sizeof more, "%d schedules, ", r->turn + 1);
+	snprintf(r->verdict, sizeof r->verdict,
+		 "right: integers and normal numbers, %s%lld of %lld tiles, largest error %.3g ulp",
+		 more, (long long)r->p.nchosen, (long long)r->p.grid, r->ulps);
+}
+
+static void show_progress(void *user, int64_t done, int64_t all)
+{
+	Run *r = user;
+	progress_at(&r->bar, done, all);
+}
 
 static bool runtime_ok(Run *r, dsl_status st)
 {
@@ -60,7 +101,10 @@ static bool open_simulator(Run *r)
 	snprintf(text, sizeof text, "sim:seed=%d%s%s%s%s%s%s", r->turn, o->checks ? ",checks=" : "",
 		 o->checks ? o->checks : "", o->trace ? ",trace=" : "", o->trace ? o->trace : "",
 		 more && more[1] ? "," : "", more ? more + 1 : "");
-	return open_named(r, text);
+	if (!open_named(r, text))
+		return false;
+	sim_watch(r->p.dev, show_progress, r);
+	return true;
 }
 
 static bool open_device(Run *r)
@@ -85,11 +129,12 @@ static bool load(Run *r)
 }
 
 /* ------------------------------------------------------------------ one kind of inputs */
-static void print_right(const Run *r, const Tensor *t, DataKind kind, const Verdict *v)
+static void print_right(Run *r, const Tensor *t, DataKind kind, const Verdict *v)
 {
-	printf("%s: %s: %s: %lld elements (%s%lld of %lld tiles) ", r->p.k->name,
-	       kind == DATA_INTEGERS ? "integers" : "normal", t->name, (long long)v->checked,
-	       r->p.chosen ? "" : "all ", (long long)r->p.nchosen, (long long)r->p.grid);
+	progress_hide(&r->bar);
+	printf("%s: %s: %s: %lld elements (%s%lld of %lld tiles) ", r->p.k->name, kind_word(kind),
+	       t->name, (long long)v->checked, r->p.chosen ? "" : "all ", (long long)r->p.nchosen,
+	       (long long)r->p.grid);
 	if (problem_exact(&r->p, kind))
 		printf("equal in every bit\n");
 	else
@@ -100,12 +145,14 @@ static void print_right(const Run *r, const Tensor *t, DataKind kind, const Verd
 static bool check_output(Run *r, const Tensor *t, DataKind kind)
 {
 	Verdict v = compare(&r->p, t, kind);
+	r->ulps = v.ulps > r->ulps ? v.ulps : r->ulps;
 	if (!v.wrong[0]) {
 		print_right(r, t, kind, &v);
 		return true;
 	}
 	diag(r->ctx, NOLOC, D_E0607, "%s, %s inputs, seed %llu: %s", r->p.k->name,
 	     kind == DATA_INTEGERS ? "integer" : "normal", (unsigned long long)r->o->seed, v.wrong);
+	say_wrong(r, "WRONG: %s: %s", kind_word(kind), v.wrong);
 	return false;
 }
 
@@ -114,23 +161,44 @@ static bool check_guards(Run *r)
 	char wrong[256] = "";
 	if (!runtime_ok(r, problem_guards(&r->p, wrong, sizeof wrong)))
 		return false;
-	if (*wrong)
-		diag(r->ctx, NOLOC, D_E0607, "%s: %s", r->p.k->name, wrong);
-	return !*wrong;
+	if (!*wrong)
+		return true;
+	diag(r->ctx, NOLOC, D_E0607, "%s: %s", r->p.k->name, wrong);
+	say_wrong(r, "WRONG: %s", wrong);
+	return false;
+}
+
+/* What the simulator reports is wrong with the kernel; what the launcher refuses was not run. */
+static bool launch(Run *r, DataKind kind)
+{
+	dsl_status st = problem_launch(&r->p, r->mod);
+	progress_next(&r->bar);
+	if (st == DSL_ERR_SIM)
+		say_wrong(r, "WRONG: %s: %s", kind_word(kind), dsl_status_text(st));
+	else if (st)
+		say_wrong(r, "not checked: %s", dsl_status_text(st));
+	return runtime_ok(r, st);
+}
+
+static bool refer(Run *r, DataKind kind)
+{
+	const char *why;
+	bool ok = problem_reference(&r->p, kind, &why);
+	progress_next(&r->bar);
+	if (ok)
+		return true;
+	diag(r->ctx, NOLOC, D_E0609, "%s", why);
+	say_wrong(r, "not checked: the reference interpreter gives up");
+	r->lost = true;
+	return false;
 }
 
 static bool check_kind(Run *r, DataKind kind)
 {
-	const char *why;
 	bool ok = true;
 	problem_fill(&r->p, kind, r->o->seed);
-	if (!runtime_ok(r, problem_launch(&r->p, r->mod)))
+	if (!launch(r, kind) || !refer(r, kind))
 		return false;
-	if (!problem_reference(&r->p, kind, &why)) {
-		diag(r->ctx, NOLOC, D_E0609, "%s", why);
-		r->lost = true;
-		return false;
-	}
 	for (int i = 0; i < r->p.nt; i++)
 		if (r->p.t[i].is_out)
 			ok = check_output(r, &r->p.t[i], kind) && ok;
@@ -140,6 +208,8 @@ static bool check_kind(Run *r, DataKind kind)
 static bool check_all(Run *r)
 {
 	problem_choose(&r->p, r->o);
+	r->p.watch = show_progress;
+	r->p.watcher = r;
 	bool ok = check_kind(r, DATA_INTEGERS);
 	return !r->lost && check_kind(r, DATA_NORMAL) && ok;
 }
@@ -151,7 +221,13 @@ static bool run_once(Run *r, int *code)
 	bool opened = problem_open(&r->p, r->out.reference.s, r->o, &why);
 	if (!opened)
 		tool_usage("%s", why);
+	else
+		r->name = ctx_str(r->ctx, r->p.k->name);
+	r->verdict[0] = 0;
 	bool ok = opened && open_device(r) && load(r) && check_all(r);
+	progress_hide(&r->bar);
+	if (ok)
+		say_right(r);
 	if (r->mod)
 		dsl_module_unload(r->mod);
 	r->mod = NULL;
@@ -161,14 +237,19 @@ static bool run_once(Run *r, int *code)
 	return ok;
 }
 
+enum { PARTS = 4 }; /* launch and reference, twice */
+
 static int run(Run *r, Buf *text, Buf *log)
 {
 	int code = EXIT_OK;
 	if (!compile(r, text, log))
 		return r->out.exit_code ? r->out.exit_code : EXIT_DIAGS;
 	int turns = r->o->schedules > 1 ? r->o->schedules : 1;
+	progress_start(&r->bar, PARTS * turns);
 	while (r->turn < turns && run_once(r, &code))
 		r->turn++;
+	if (r->verdict[0])
+		printf("%s: %s\n", r->name, r->verdict);
 	return code;
 }
 

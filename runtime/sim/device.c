@@ -437,6 +437,12 @@ static bool option_set(SimDevice *s, const char *key, const char *value)
 	return true;
 }
 
+void sim_watch(dsl_device *dev, SimWatch *watch, void *user)
+{
+	sim_of(dev)->opt.watch = watch;
+	sim_of(dev)->opt.watcher = user;
+}
+
 /* "seed=7,checks=all,-races": a word without '=' continues the list before it. */
 static bool options_read(SimDevice *s, const char *text)
 {

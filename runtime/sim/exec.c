@@ -313,6 +313,8 @@ static void count_ended(Job *j)
 		j->ended = e->next;
 		j->counted++;
 		free(e);
+		if (j->opt->watch)
+			j->opt->watch(j->opt->watcher, j->counted, j->nclusters);
 	}
 }
 

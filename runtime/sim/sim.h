@@ -6,6 +6,7 @@
 #define DSL_SIM_SIM_H
 
 #include "runtime/sim/base.h"
+#include "runtime/watch.h"
 
 struct Memory;
 struct SimModule;
@@ -31,6 +32,8 @@ typedef struct {
 	u32 max_reports;   /* stop after this many different errors; 0: 16 */
 	const char *trace; /* file for a Chrome trace of the first cluster, or NULL */
 	u32 sms;           /* what %nsmid says */
+	SimWatch *watch;   /* after each cluster, or NULL */
+	void *watcher;
 } SimOptions;
 
 /* A piece of shared memory with a name, for reports: from a manifest. */

@@ -4,12 +4,14 @@
  *   right     computes D                      ulp     all elements one unit in the last place off
  *   wrong     one element off                 short   one element is not written
  *   before    also writes just before D       behind   also writes just behind D
- *   refused   the launch fails                lost    the GPU fails while it runs */
+ *   refused   the launch fails                lost    the GPU fails while it runs
+ *   slow      computes D, the first time after 2.2 seconds */
 #include "runtime/number.h"
 
 #include <cuda.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { ROOM = 1 << 26 };
 
@@ -67,6 +69,13 @@ static int by_address(const void *a, const void *b)
 	return (x->at > y->at) - (x->at < y->at);
 }
 
+static void wait_once(void)
+{
+	static int waited;
+	if (!waited++)
+		nanosleep(&(struct timespec){2, 200000000}, NULL);
+}
+
 static CUresult fake_LaunchKernelEx(const CUlaunchConfig *c, CUfunction f, void **params,
 				    void **extra)
 {
@@ -76,6 +85,8 @@ static CUresult fake_LaunchKernelEx(const CUlaunchConfig *c, CUfunction f, void 
 	(void)extra;
 	if (acts("refused"))
 		return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+	if (acts("slow"))
+		wait_once();
 	memcpy(&d, params[2], sizeof d); /* its address, or a map where D is stored by TMA */
 	qsort(maps, (size_t)nmaps, sizeof *maps, by_address);
 	gemm(&maps[0], &maps[1], nmaps == 3 ? maps[2].at : (uint16_t *)(uintptr_t)d);

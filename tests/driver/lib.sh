@@ -42,6 +42,12 @@ has()
 	done
 }
 
+# ends TEXT: so begins the last line of ./out.
+ends()
+{
+	case $(tail -n 1 out) in "$1"*) ;; *) fail "the last line of out does not begin with: $1" ;; esac
+}
+
 lacks()
 {
 	! grep -qF -e "$2" "$1" || fail "$1 has: $2"

@@ -26,8 +26,12 @@ has err "error[E0608]: cannot open device cuda:0" "it was not run" "help:"
 empty out
 expect 0 run small.gemm --size M=64,N=64 --size K=64
 has out "no GPU" "on the simulator" "(all 1 of 1 tiles) equal in every bit"
+ends "small: right: integers and normal numbers, 1 of 1 tiles, largest error"
+empty err
 expect 0 run small.gemm --size M=65,N=72,K=40 --device sim --schedules 3 --checks=all,-exit --trace t.json
 has out "(all 4 of 4 tiles) equal in every bit"
+ends "small: right: integers and normal numbers, 3 schedules, 4 of 4 tiles, largest error"
+[ "$(grep -c right out)" = 1 ] || fail "more than one summary"
 grep -q '"ph":"X"' t.json || fail "the trace has no spans"
 expect 1 run small.gemm --size M=64,N=64,K=64 --device sim --checks=everything
 has err "error[E0608]: cannot open device sim:" "checks="
@@ -37,6 +41,11 @@ expect 1 run small.gemm --size M=64,N=64,K=64 --device gpu
 has err "error[E0608]: cannot open device gpu"
 expect 1 run --time-report --diagnostics=json small.gemm --size M=64,N=64,K=64 --device cuda:0
 has err '"code":"E0608"' "ptxas"
+
+# What only the simulator sees: a CTA that runs out of its steps.
+expect 1 run small.gemm --size M=64,N=64,K=64 --device sim:steps=50
+has err "error[E0606]"
+ends "small: WRONG: integers: "
 
 # With a stand-in for the GPU, which computes what the kernel should or something else.
 [ -n "${FAKE_LIBCUDA:-}" ] || fail "FAKE_LIBCUDA is not set"
@@ -51,6 +60,7 @@ behave()
 behave right 0
 has out "small: integers: D: 7200 elements (all 4 of 4 tiles) equal in every bit" \
 	"small: normal: D: 7200 elements (all 4 of 4 tiles) within bounds: largest error"
+ends "small: right: integers and normal numbers, 4 of 4 tiles, largest error"
 empty err
 for size in M=1,N=8,K=8 M=64,N=64,K=64 M=65,N=128,K=200 M=0,N=8,K=8; do
 	behave right 0 --seed 7
@@ -58,11 +68,13 @@ done
 size=
 behave right 0 --tiles 2
 has out "(2 of 4 tiles)"
+ends "small: right: integers and normal numbers, 2 of 4 tiles, largest error"
 behave right 0 --tiles all --sms 3 --device cuda:0
 behave wrong 1
 has err "error[E0607]: small, integer inputs, seed 1: D[99, 71] is" \
 	"error[E0607]: small, normal inputs, seed 1: D[99, 71] is"
-empty out
+ends "small: WRONG: integers: D[99, 71] is"
+[ "$(wc -l <out)" = 1 ] || fail "a wrong result has more than its summary on stdout"
 behave ulp 1
 has err "small, integer inputs"
 behave short 1
@@ -71,13 +83,33 @@ behave short 1 --tiles 1
 has err "D[99, 71] was never written"
 behave before 1
 has err "byte 6 before D was overwritten"
+ends "small: WRONG: byte 6 before D was overwritten"
 behave behind 1
 has err "byte 10 behind D was overwritten"
 behave refused 1
 has err "error[E0606]"
+ends "small: not checked: "
 behave lost 1
 has err "error[E0606]" "help:"
 [ "$(grep -c E0606 err)" = 1 ] || fail "the same failure twice"
+
+# The bar: on a terminal, for work of more than two seconds, erased before the next line; a pipe has none.
+on_terminal()
+{
+	FAKE_GPU=$1 TERM=$2 script -qec "'$dslc' run small.gemm --size M=100,N=72,K=40 2>&1 >out" /dev/null </dev/null >tty
+}
+erase=$(printf '\r\033[K')
+on_terminal slow xterm
+has tty "] " " %" "$erase"
+[ -z "$(tail -c 4 tty | tr -d '\r\033[K')" ] || fail "the bar stays"
+ends "small: right: "
+on_terminal slow dumb
+empty tty
+on_terminal right xterm
+empty tty
+behave slow 0
+empty err
+
 size=M=100,N=72,K=41
 behave right 1
 has err "error[E0606]" "K % 8 == 0"
