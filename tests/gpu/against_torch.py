@@ -81,6 +81,23 @@ def mm(M, N, K):
                 torch={"mm": lambda: torch.mm(t["A"], t["B"].t(), out=t["D"])})
 
 
+def majors(a, b):
+    """mm where A is contiguous along a ("m" or "k") and B along b ("n" or "k")."""
+    def work(M, N, K):
+        t = matrices(M, N, K)
+        A, B = t["A"], t["B"]
+        args = dict(t, M=M, N=N, K=K, lda=K, ldb=K)
+        if a == "m":
+            A = t["A"].t().contiguous().t()
+            args.update(A=A, lda=M)
+        if b == "n":
+            B = t["B"].t().contiguous().t()
+            args.update(B=B, ldb=N)
+        return dict(args=args, want=lambda: A.float() @ B.float().t(), out=t["D"],
+                    torch={"mm": lambda: torch.mm(A, B.t(), out=t["D"])})
+    return work
+
+
 def residual(M, N, K):
     t = dict(matrices(M, N, K), C=normal(M, N))
     return dict(args=dict(t, M=M, N=N, K=K), want=lambda: t["A"].float() @ t["B"].float().t() + t["C"].float(),
@@ -89,7 +106,7 @@ def residual(M, N, K):
                        "mm": lambda: torch.mm(t["A"], t["B"].t(), out=t["D"])})
 
 
-WORKS = dict(mm=mm, residual=residual)
+WORKS = dict(mm=mm, residual=residual, kk=majors("k", "k"), mk=majors("m", "k"), kn=majors("k", "n"), mn=majors("m", "n"))
 
 
 # ---------------------------------------------------------------- timing

@@ -1,7 +1,7 @@
 // soak.cu - many kernels at real sizes, launched again and again, whole outputs compared bit for bit.
 //   nvcc -std=c++17 -O2 -arch=sm_90a soak.cu -I../../runtime -L DIR -ldsl_runtime -ldl
 //   soak DIR [--launches 8] [--only NAME]
-// DIR/soak.txt (soak_cases.sh) has a line a kernel: NAME EPILOGUE OUTPUT. All data are integers from -4 to 4,
+// DIR/soak.txt (soak_cases.sh) has a line a kernel: NAME EPILOGUE OUTPUT MAJORS. All data are integers from -4 to 4,
 // so that every sum is exact in f32 in any order; the product is computed here once a size by integer
 // arithmetic, the epilogue for each comparison. Data races show as elements that differ in some launches: each line of
 // the summary says in how many. Exits with 1 after a difference or where nothing ran.
@@ -131,23 +131,40 @@ static const size_t guard = 1 << 16;
 struct Problem {
 	Size n;
 	bf16 *A, *B, *C;
+	bf16 *At, *Bt; // the same, contiguous along M and N; columns are a multiple of 8 elements apart
 	int *acc;
 	char *out; // guard, output, guard
 	size_t count;
 };
 
+static size_t pitch(int n)
+{
+	return (size_t(n) + 7) / 8 * 8;
+}
+
+__global__ void turn(const bf16 *from, bf16 *to, int rows, int cols, size_t pitch)
+{
+	size_t step = size_t(gridDim.x) * blockDim.x;
+	for (size_t i = size_t(blockIdx.x) * blockDim.x + threadIdx.x; i < size_t(rows) * cols; i += step)
+		to[i % cols * pitch + i / cols] = from[i];
+}
+
 static Problem make_problem(Size n, int seed)
 {
-	Problem p{n, nullptr, nullptr, nullptr, nullptr, nullptr, size_t(n.M) * n.N};
+	Problem p{n, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, size_t(n.M) * n.N};
 	size_t a = size_t(n.M) * n.K, b = size_t(n.N) * n.K;
 	CUDA(cudaMalloc(&p.A, a * 2));
 	CUDA(cudaMalloc(&p.B, b * 2));
 	CUDA(cudaMalloc(&p.C, p.count * 2));
+	CUDA(cudaMalloc(&p.At, pitch(n.M) * n.K * 2));
+	CUDA(cudaMalloc(&p.Bt, pitch(n.N) * n.K * 2));
 	CUDA(cudaMalloc(&p.acc, p.count * 4));
 	CUDA(cudaMalloc(&p.out, p.count * 4 + 2 * guard));
 	fill<<<1024, 256>>>(p.A, a, seed * 3 + 1);
 	fill<<<1024, 256>>>(p.B, b, seed * 3 + 2);
 	fill<<<1024, 256>>>(p.C, p.count, seed * 3 + 3);
+	turn<<<2048, 256>>>(p.A, p.At, n.M, n.K, pitch(n.M));
+	turn<<<2048, 256>>>(p.B, p.Bt, n.N, n.K, pitch(n.N));
 	product<<<dim3((n.N + 63) / 64, (n.M + 63) / 64), 256>>>(p.A, p.B, p.acc, n.M, n.N, n.K);
 	CUDA(cudaDeviceSynchronize());
 	return p;
@@ -155,7 +172,7 @@ static Problem make_problem(Size n, int seed)
 
 static void drop_problem(Problem &p)
 {
-	for (void *x : {(void *)p.A, (void *)p.B, (void *)p.C, (void *)p.acc, (void *)p.out})
+	for (void *x : {(void *)p.A, (void *)p.B, (void *)p.C, (void *)p.At, (void *)p.Bt, (void *)p.acc, (void *)p.out})
 		CUDA(cudaFree(x));
 }
 
@@ -163,6 +180,7 @@ static void drop_problem(Problem &p)
 struct Kernel {
 	std::string name;
 	int what, type;
+	std::string majors;
 	dsl_module *mod;
 	int pairs = 0, wrong_pairs = 0, launches = 0, wrong_launches = 0;
 	unsigned long long most = 0; // wrong elements of one launch
@@ -181,11 +199,12 @@ static std::vector<Kernel> read_kernels(dsl_device *dev, const std::string &dir,
 {
 	std::vector<Kernel> all;
 	std::ifstream list(dir + "/soak.txt");
-	std::string name, what, type;
-	while (list >> name >> what >> type) {
+	std::string name, what, type, majors;
+	while (list >> name >> what >> type >> majors) {
 		if (!only.empty() && name != only)
 			continue;
-		Kernel k{name, find(epilogue_names, EPILOGUES, what), find(output_names, OUTPUTS, type), nullptr};
+		Kernel k{name, find(epilogue_names, EPILOGUES, what), find(output_names, OUTPUTS, type), majors,
+			 nullptr};
 		if (dsl_module_load(dev, (dir + "/" + name + ".cubin").c_str(), &k.mod))
 			die(name.c_str(), dsl_detail());
 		all.push_back(k);
@@ -195,10 +214,16 @@ static std::vector<Kernel> read_kernels(dsl_device *dev, const std::string &dir,
 
 static dsl_status launch(const Kernel &k, const Problem &p)
 {
-	dsl_arg args[9] = {dsl_arg_ptr("A", (dsl_addr)p.A), dsl_arg_ptr("B", (dsl_addr)p.B),
+	bool m_major = k.majors[0] == 'm', n_major = k.majors[1] == 'n';
+	dsl_arg args[11] = {dsl_arg_ptr("A", (dsl_addr)(m_major ? p.At : p.A)),
+			   dsl_arg_ptr("B", (dsl_addr)(n_major ? p.Bt : p.B)),
 			   dsl_arg_ptr("D", (dsl_addr)(p.out + guard)), dsl_arg_int("M", p.n.M),
 			   dsl_arg_int("N", p.n.N), dsl_arg_int("K", p.n.K)};
 	int n = 6;
+	if (m_major)
+		args[n++] = dsl_arg_int("lda", pitch(p.n.M));
+	if (n_major)
+		args[n++] = dsl_arg_int("ldb", pitch(p.n.N));
 	if (k.what != ACC)
 		args[n++] = dsl_arg_ptr("C", (dsl_addr)p.C);
 	if (k.what == BLEND) {
@@ -252,9 +277,9 @@ static int summary(const std::vector<Kernel> &all)
 		pairs += k.pairs, wrong += k.wrong_pairs;
 		launches += k.launches, wrong_launches += k.wrong_launches;
 		if (k.wrong_pairs)
-			std::printf("WRONG %s %s %s: %d of %d sizes, %d of %d launches, up to %llu elements\n",
-				    k.name.c_str(), epilogue_names[k.what], output_names[k.type], k.wrong_pairs,
-				    k.pairs, k.wrong_launches, k.launches, k.most);
+			std::printf("WRONG %s %s %s %s: %d of %d sizes, %d of %d launches, up to %llu elements\n",
+				    k.name.c_str(), epilogue_names[k.what], output_names[k.type], k.majors.c_str(),
+				    k.wrong_pairs, k.pairs, k.wrong_launches, k.launches, k.most);
 	}
 	std::printf("soak: %zu kernels, %d of %d kernels and sizes wrong, %d of %d launches wrong\n", all.size(),
 		    wrong, pairs, wrong_launches, launches);

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Random schedules and epilogues for tests/gpu/soak.cu, which runs them at real sizes:
 #   soak_cases.sh DSLC ROOT OUT [KERNELS [SEED]]
-#     OUT/soak.txt   NAME EPILOGUE OUTPUT, a line each; EPILOGUE is a row of soak.cu's table
+#     OUT/soak.txt   NAME EPILOGUE OUTPUT MAJORS, a line each; EPILOGUE is a row of soak.cu's table, MAJORS
+#                    is kk, mk, kn or mn: the modes along which A and B are contiguous
 #     OUT/NAME.cubin
 # What a schedule cannot have (registers, shared memory) is drawn again; the number drawn is printed.
 set -eu
@@ -9,7 +10,7 @@ dslc=$1 root=$2 out=$3 kernels=${4:-200} seed=${5:-1}
 mkdir -p "$out"
 : >"$out/soak.txt"
 
-# Draws: NAME EPILOGUE OUTPUT WORDS(with _ for spaces) -D...
+# Draws: NAME EPILOGUE OUTPUT MAJORS WORDS(with _ for spaces) -D...
 draw()
 {
 	awk -v n=$((kernels * 3)) -v seed="$seed" '
@@ -29,8 +30,9 @@ draw()
 			words = pick("_ _ _ _ staging_2; staging_3; staging_4; subtile_16; subtile_32; staging_0;")
 			epilogue = pick("acc c c c blend blend relu cmax twice")
 			to = pick("bf16 bf16 bf16 f32 f16")
-			printf "s%d %s %s %s -DW=%d -DbN=%d -DbK=%d -DS=%d -DR=%s -DP=%s -DG=%d -DI=%d -DCM=%d -DCN=%d -DX=%s\n", i,
-				epilogue, to, words, w, bn, bk, stages, role, persistent, int(rand() * 12) + 1,
+			majors = pick("kk kk kk mk kn mn")
+			printf "s%d %s %s %s %s -DW=%d -DbN=%d -DbK=%d -DS=%d -DR=%s -DP=%s -DG=%d -DI=%d -DCM=%d -DCN=%d -DX=%s\n", i,
+				epilogue, to, majors, words, w, bn, bk, stages, role, persistent, int(rand() * 12) + 1,
 				inflight < stages ? inflight : 1, c[1], c[2], pick("auto auto slice leader off")
 		}
 	}'
@@ -47,21 +49,23 @@ source_of()
 	cmax) text='max(acc, gC[m,n])' ;;
 	twice) text='(acc + gC[m,n]) * 2 - gC[m,n]' ;;
 	esac
-	cast=$2
+	cast=$2 a='(K,1)' b='(K,1)'
 	[ "$2" != f32 ] || cast=
+	case $3 in m?) a='(1,lda)' where="$where, lda % 8 == 0" ;; esac
+	case $3 in ?n) b='(1,ldb)' where="$where, ldb % 8 == 0" ;; esac
 	sed -e "s/@EPILOGUE@/$text/" -e "s/@ARGS@/$args/" -e "s|@TILES@|$tiles|" -e "s/@WHERE@/$where/" \
 		-e "s/@SCALARS@/$scalars/" -e "s/@OUT@/$2/" -e "s/@CAST@/$cast/" \
-		-e "s/@WORDS@/$(echo "$3" | tr _ ' ')/" "$root/tests/gpu/soak.gemm.in"
+		-e "s/@WORDS@/$(echo "$4" | tr _ ' ')/" -e "s/@A@/$a/" -e "s/@B@/$b/" "$root/tests/gpu/soak.gemm.in"
 }
 
 made=0 drawn=0
 draw >"$out/draws"
-while [ $made -lt "$kernels" ] && read -r name epilogue to words defines; do
+while [ $made -lt "$kernels" ] && read -r name epilogue to majors words defines; do
 	drawn=$((drawn + 1))
-	source_of "$epilogue" "$to" "$words" >"$out/$name.gemm"
+	source_of "$epilogue" "$to" "$majors" "$words" >"$out/$name.gemm"
 	# shellcheck disable=SC2086
 	if "$dslc" -q -Wno-N0401 "$out/$name.gemm" $defines -o "$out/$name.cubin" 2>"$out/log"; then
-		echo "$name $epilogue $to" >>"$out/soak.txt"
+		echo "$name $epilogue $to $majors" >>"$out/soak.txt"
 		made=$((made + 1))
 	elif ! grep -q 'error\[E0[345]' "$out/log"; then
 		cat "$out/log"
