@@ -13,7 +13,9 @@ mkdir -p "$out/bench" "$out/cases"
 
 copy()
 {
-	found=$(find "$build" -name "$1" -type f -o -name "$1" -type l | head -n 1)
+	# the one nearest to the top: installations that tests made have copies
+	found=$(find -L "$build" -name "$1" -type f -perm -u+x | awk '{ print gsub("/", "/"), $0 }' | sort -n |
+		sed -n '1s/^[0-9]* //p')
 	[ -n "$found" ] || { echo "pack: $build has no $1: build it first"; exit 1; }
 	cp -L "$found" "$out/${2:-$1}"
 	strip "$out/${2:-$1}" 2>/dev/null || true
@@ -21,7 +23,7 @@ copy()
 copy dslc
 copy gpu_check
 copy libdsl_runtime.so
-copy libdsl_runtime.so libdsl_runtime.so.0
+copy libdsl_runtime.so libdsl_runtime.so.1
 copy example_gemm_host host
 copy example_embed embed
 copy launch_overhead
@@ -31,7 +33,7 @@ mv "$out/cases/bench" "$out/bench"
 "$out/dslc" "$root/examples/gemm/gemm.gemm" -o "$out/bench/gemm.cubin"
 rm -rf "$out/cases/src" "$out/cases/jobs.txt"
 mkdir -p "$out/random"
-"$(find "$build" -name random_kernels -type f)" --write "$out/random" "${RANDOM_KERNELS:-500}" "${SEED:-1}"
+"$(find "$build" -name random_kernels -type f -perm -u+x)" --write "$out/random" "${RANDOM_KERNELS:-500}" "${SEED:-1}"
 "$root/tests/gpu/soak_cases.sh" "$out/dslc" "$root" "$out/soak" "${SOAK:-300}" "${SEED:-1}"
 tar -C "$out" -czf "$out.tar.gz" .
 du -h "$out.tar.gz"
