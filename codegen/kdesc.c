@@ -192,6 +192,10 @@ static void map_facts(Fill *f, const KMap *map, const Ix *const *dims, const Ix 
 			add_fact(f, below(f->c, dims[i], INT64_C(1) << 31), NULL, name,
 				 "TMA coordinates are 32-bit (PTX ISA, cp.async.bulk.tensor)");
 	}
+	const Ix *row = ix_mul(f->c, dims[0], ix_const(f->c, elem_rows[map->elem].bits / 8));
+	if (map->store && ix_divisor(row, facts) % 16)
+		add_fact(f, multiple(f->c, row, 16), NULL, name,
+			 "TMA stores whole units of 16 bytes, also behind a row's end");
 	for (int i = 0; i + 1 < map->rank; i++) {
 		if (ix_divisor(bytes[i], facts) % 16)
 			add_fact(f, multiple(f->c, bytes[i], 16), NULL, name,

@@ -98,10 +98,11 @@ static void note_copy(const Facts *f, const FactCopy *c, const char *title, Buf 
 		buf_printf(out, "%d a tile, by one thread of %s\n", c->copies, c->role);
 		if (c->asks) {
 			note_head(out, "");
-			buf_printf(out,
-				   "where %s is 1: address and stride are multiples of 16 bytes, "
-				   "says the launcher; else the threads copy %s\n",
-				   c->asks, c->buffer);
+			buf_printf(
+				out,
+				"where %s is 1: address, stride and row are multiples of 16 bytes, "
+				"says the launcher; else the threads copy %s\n",
+				c->asks, c->buffer);
 		}
 		return;
 	}

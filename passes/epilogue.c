@@ -48,19 +48,51 @@ static bool chunk_of_columns(Epilogue *e)
 	return true;
 }
 
-/* Whether TMA's rule for the stride of the slow mode holds. */
-static Legal legal(const Epilogue *e, const Ix **stride)
+/* Whether so many elements are whole units of TMA; *bytes gets their number, for a message. */
+static Legal whole_units(const Epilogue *e, const Ix *elements, const Ix **bytes)
+{
+	Ctx *c = e->k->ctx;
+	IxFacts facts = kernel_facts(e->k);
+	*bytes = ix_simplify(c, ix_mul(c, elements, ix_int(e->k, e->bytes)), facts);
+	const Ix *rest = ix_mod(c, *bytes, ix_int(e->k, TMA_STRIDE));
+	const Ix *holds = ix_simplify(c, ix_new(c, IX_EQ, rest, ix_int(e->k, 0)), facts);
+	int64_t v;
+	if (!ix_is_const(holds, &v))
+		return TMA_ASK;
+	return v ? TMA_ALWAYS : TMA_NEVER;
+}
+
+static const char *text_of(const Kernel *k, const Ix *x)
+{
+	Buf b = {0};
+	ix_print(x, &b);
+	const char *s = ctx_str(k->ctx, b.s);
+	buf_free(&b);
+	return s;
+}
+
+/* Whether TMA can store the tensor: rows are whole units apart, and whole units long, since what a
+ * unit holds behind a row's end is written too (tests/gpu/tma_edge.cu). *why where it never can. */
+static Legal legal(const Epilogue *e, const char **why)
 {
 	Ctx *c = e->k->ctx;
 	const Layout *l = e->tile->in[0].val->type->layout;
-	*stride = ix_mul(c, tup_get(l->stride, e->m_fast)->leaf, ix_int(e->k, e->bytes));
-	*stride = ix_simplify(c, *stride, kernel_facts(e->k));
-	const Ix *rest = ix_mod(c, *stride, ix_int(e->k, TMA_STRIDE));
-	const Ix *holds = ix_new(c, IX_EQ, rest, ix_int(e->k, 0));
-	int64_t v;
-	if (!ix_is_const(ix_simplify(c, holds, kernel_facts(e->k)), &v))
-		return TMA_ASK;
-	return v ? TMA_ALWAYS : TMA_NEVER;
+	const Ix *apart, *length;
+	Legal stride = whole_units(e, tup_get(l->stride, e->m_fast)->leaf, &apart);
+	Legal row = whole_units(e, tup_get(l->shape, !e->m_fast)->leaf, &length);
+	if (stride == TMA_NEVER)
+		*why = ctx_strf(c,
+				"its stride of %s bytes is no multiple of 16 (PTX ISA, tensor "
+				"maps)",
+				text_of(e->k, apart));
+	else if (row == TMA_NEVER)
+		*why = ctx_strf(c,
+				"its rows of %s bytes are no multiple of 16, which TMA stores "
+				"whole",
+				text_of(e->k, length));
+	if (stride == TMA_NEVER || row == TMA_NEVER)
+		return TMA_NEVER;
+	return stride == TMA_ALWAYS && row == TMA_ALWAYS ? TMA_ALWAYS : TMA_ASK;
 }
 
 /* Slots that the schedule asks for; -1: it does not say. */
@@ -85,15 +117,6 @@ static void direct(const Epilogue *e, const char *why)
 	else
 		diag(c, e->store->loc, D_N0401, "%s is stored from registers, without TMA: %s",
 		     tensor->name, why);
-}
-
-static const char *text_of(const Kernel *k, const Ix *x)
-{
-	Buf b = {0};
-	ix_print(x, &b);
-	const char *s = ctx_str(k->ctx, b.s);
-	buf_free(&b);
-	return s;
 }
 
 /* ------------------------------------------------------------------ room in shared memory */
@@ -163,18 +186,15 @@ static void by_tma(Epilogue *e, int slots, bool ask)
 static void store(Kernel *k, Op *op, const Op *mma)
 {
 	Epilogue e = {.k = k, .store = op, .tile = op->in[0].val->def, .t = op_tiled_mma(mma)};
-	const Ix *stride;
+	const char *never = NULL;
 	e.bytes = elem_rows[op->in[1].val->type->elem].bits / 8;
 	e.warpgroups = kernel_pingpong(k) ? 2 : tiled_mma_warpgroups(e.t);
 	e.m_fast = ix_is(tup_get(e.tile->in[0].val->type->layout->stride, 0)->leaf, 1);
-	Legal tma = legal(&e, &stride);
+	Legal tma = legal(&e, &never);
 	if (given_slots(&e) == 0)
 		return;
 	if (tma == TMA_NEVER) {
-		direct(&e, ctx_strf(k->ctx,
-				    "its stride of %s bytes is no multiple of 16 (PTX ISA, tensor "
-				    "maps)",
-				    text_of(k, stride)));
+		direct(&e, never);
 	} else if (!e.m_fast && most_columns(&e) * e.bytes < LEAST_SWIZZLE) {
 		direct(&e,
 		       ctx_strf(k->ctx,

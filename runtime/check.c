@@ -231,6 +231,20 @@ static dsl_status map_stride(const Why *w, const Launch *l, int i, int d, MapGeo
 			l->plan->k->args[m->arg].name, named_value(m->strides[d], v).at, rule);
 }
 
+/* What a unit of 16 bytes holds behind a row's end is written too (tests/gpu/tma_edge.cu). */
+static dsl_status map_row(const Why *w, const Launch *l, int i, const MapGeom *g)
+{
+	const KMap *m = &l->plan->k->maps[i];
+	uint64_t bytes = g->dims[0] * (uint64_t)elem_rows[m->elem].bits / 8;
+	if (!m->store || bytes % 16 == 0)
+		return DSL_OK;
+	return why_fail(w, DSL_ERR_EXTENT,
+			"tensor %s: rows of %s elements are %llu bytes, and TMA stores whole units "
+			"of 16 bytes, also behind a row's end",
+			l->plan->k->args[m->arg].name,
+			named_value(m->dims[0], (int64_t)g->dims[0]).at, (unsigned long long)bytes);
+}
+
 static dsl_status map_check(const Why *w, Launch *l, int i)
 {
 	const KMap *m = &l->plan->k->maps[i];
@@ -245,7 +259,7 @@ static dsl_status map_check(const Why *w, Launch *l, int i)
 		st = map_dim(w, l, i, d, g);
 	for (int d = 0; d < m->rank - 1 && !st; d++)
 		st = map_stride(w, l, i, d, g);
-	return st;
+	return st ? st : map_row(w, l, i, g);
 }
 
 /* What TMA cannot take, the kernel stores without it. */

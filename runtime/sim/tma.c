@@ -131,6 +131,20 @@ static void row_store(const Async *as, u8 *to, const u8 *row, u32 n)
 	}
 }
 
+/* An H200 writes whole units of 16 bytes, also behind the end of a row (tests/gpu/tma_edge.cu). */
+static void row_end_check(const Async *as, u32 end)
+{
+	const TensorMap *m = &as->map;
+	u64 bytes = ((u64)m->dim[0] + 1) << m->log2_bytes;
+	if (end == 0 || end == m->box[0] || bytes % 16 == 0)
+		return;
+	report(as->warp, as->in, (s32)as->lane, SIM_BOUNDS,
+	       "a store to a tensor with rows of %llu bytes writes %llu bytes behind them: the "
+	       "hardware "
+	       "writes whole units of 16",
+	       (unsigned long long)bytes, (unsigned long long)(16 - bytes % 16));
+}
+
 void tma_store(Cluster *c, Async *as)
 {
 	const TensorMap *m = &as->map;
@@ -138,6 +152,7 @@ void tma_store(Cluster *c, Async *as)
 	u8 row[256 * 8];
 	(void)c;
 	row_range(as, &first, &end);
+	row_end_check(as, end);
 	for (u32 r = 0; r < box_rows(m) && first < end; r++) {
 		u64 addr;
 		if (!row_at(as, r, &addr))

@@ -10,7 +10,7 @@
 #   grid       the correctness grid against the reference interpreter and cuBLAS
 #   both       the same grid on the GPU and on the simulator: the two outputs against each other
 #   random     random kernels and schedules on the GPU and on the simulator: integers, equal in every bit
-#   starts     where a tensor copy may start (tma_align.cu); only when asked for
+#   starts     where a tensor copy may start (tma_align.cu); only when asked for; edge: what it touches behind a row (tma_edge.cu)
 #   soak       random schedules and epilogues at real sizes, launched again and again, whole outputs bit for bit
 #   torch      DIR/works.txt beside torch, interleaved (against_torch.py); not among the default steps
 #   bench      TFLOP/s beside cuBLASLt and the plug-ins in DIR/yard or .yard

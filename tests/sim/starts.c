@@ -42,12 +42,12 @@ static int kernel_text(char *to, size_t room, int kind)
 			copies[kind]);
 }
 
-static void map_make(struct Memory *m, u32 swizzle, void *out)
+static void map_make(struct Memory *m, u32 swizzle, u32 cols, void *out)
 {
 	SimMap map = {.base = sim_alloc(m, 16384),
 		      .rank = 2,
 		      .elem = SIM_BF16,
-		      .dims = {128, 64},
+		      .dims = {cols, 64},
 		      .strides = {256},
 		      .box = {64, 8},
 		      .swizzle = swizzle};
@@ -55,7 +55,7 @@ static void map_make(struct Memory *m, u32 swizzle, void *out)
 }
 
 /* NULL, or what was reported, in text. */
-static const char *started(int kind, u32 swizzle, s32 at, char *text, size_t room)
+static const char *copied(int kind, u32 swizzle, u32 cols, s32 at, char *text, size_t room)
 {
 	_Alignas(64) unsigned char params[132];
 	char ptx[2048], why[600];
@@ -64,7 +64,7 @@ static const char *started(int kind, u32 swizzle, s32 at, char *text, size_t roo
 	struct SimModule *mod = sim_load(m, ptx, (size_t)n, why, sizeof why);
 	if (!mod)
 		fail_msg("%s", why);
-	map_make(m, swizzle, params);
+	map_make(m, swizzle, cols, params);
 	memcpy(params + 128, &at, 4);
 	SimLaunch l = {.module = mod,
 		       .kernel = "k",
@@ -82,6 +82,29 @@ static const char *started(int kind, u32 swizzle, s32 at, char *text, size_t roo
 	sim_unload(mod);
 	sim_memory_free(m);
 	return said;
+}
+
+static const char *started(int kind, u32 swizzle, s32 at, char *text, size_t room)
+{
+	return copied(kind, swizzle, 128, at, text, room);
+}
+
+/* Stores write whole units of 16 bytes, so rows of another length are overrun; loads are cut. */
+static void row_ends(void **state)
+{
+	char text[512];
+	(void)state;
+	for (u32 cols = 97; cols <= 104; cols++) {
+		assert_null(copied(LOAD, 0, cols, 64, text, sizeof text));
+		assert_null(copied(STORE, 0, cols, 0, text, sizeof text)); /* ends inside the row */
+		for (int kind = STORE; kind <= REDUCE; kind++)
+			if (!copied(kind, 0, cols, 64, text, sizeof text) != (cols == 104))
+				fail_msg("copy %d, %u columns", kind, cols);
+	}
+	assert_non_null(copied(STORE, 0, 101, 64, text, sizeof text));
+	assert_string_equal(
+		text, "out of bounds: a store to a tensor with rows of 202 bytes writes 6 bytes "
+		      "behind them: the hardware writes whole units of 16");
 }
 
 static void each_row(void **state)
@@ -131,6 +154,6 @@ static void stores(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(each_row), cmocka_unit_test(loads),
-					   cmocka_unit_test(stores)};
+					   cmocka_unit_test(stores), cmocka_unit_test(row_ends)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
