@@ -1,8 +1,8 @@
 /* The simulated device behind the runtime's calls. In several threads: each keeps an array of its
  * own right by copies, sets and launches while others allocate, free, load and unload. Under ASan
  * and TSan this is where a look at memory that another thread moves shows. Then modules that are
- * unloaded twice, files without an end, and variables of modules. */
-#include "runtime/dsl.h"
+ * unloaded twice, files without an end, variables of modules, and who watches a launch. */
+#include "runtime/watch.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -161,11 +161,44 @@ static void variables(void **state)
 	dsl_device_close(dev);
 }
 
+/* Who watches a launch is told of each cluster once, in order, by however many threads. */
+typedef struct {
+	int64_t calls, wrong;
+} Watched;
+
+static void count_cluster(void *user, int64_t done, int64_t all)
+{
+	Watched *w = user;
+	w->wrong += done != ++w->calls || all != 24;
+}
+
+static void watch_a_launch(void **state)
+{
+	static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
+				   ".visible .entry nothing()\n{\nret;\n}\n";
+	dsl_device *dev;
+	dsl_module *mod;
+	Watched w = {0};
+	dsl_raw raw = {.size = sizeof raw, .grid = {8, 3, 1}, .block = {32, 1, 1}};
+	(void)state;
+	assert_int_equal(dsl_device_open("sim:threads=4", &dev), DSL_OK);
+	assert_int_equal(dsl_module_load_data(dev, text, sizeof text - 1, &mod), DSL_OK);
+	sim_watch(dev, count_cluster, &w);
+	assert_int_equal(dsl_launch_raw(mod, "nothing", &raw), DSL_OK);
+	assert_int_equal(w.calls, 24);
+	assert_int_equal(w.wrong, 0);
+	sim_watch(dev, NULL, NULL);
+	assert_int_equal(dsl_launch_raw(mod, "nothing", &raw), DSL_OK);
+	assert_int_equal(w.calls, 24);
+	dsl_device_close(dev);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(threads_share_a_device),
 					   cmocka_unit_test(unloaded_twice),
 					   cmocka_unit_test(endless_files),
-					   cmocka_unit_test(variables)};
+					   cmocka_unit_test(variables),
+					   cmocka_unit_test(watch_a_launch)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
