@@ -652,9 +652,9 @@ static const char *rule_part(const Kernel *k, const Op *op)
 		return "a part and the whole are spread tiles of equal elements";
 	if (!op->in[0].at || !ix_is_const(op->in[0].at, &first))
 		return "the operand names its first register, a constant";
-	if (first < 0 || first + type_regs(to) > type_regs(from))
-		return ctx_strf(k->ctx, "registers %lld to %lld of %d", (long long)first,
-				(long long)first + type_regs(to) - 1, type_regs(from));
+	if (first < 0 || first > type_regs(from) - type_regs(to))
+		return ctx_strf(k->ctx, "%d registers from %lld of %d", type_regs(to),
+				(long long)first, type_regs(from));
 	return NULL;
 }
 
