@@ -289,7 +289,8 @@ static void trace_wait(Tracer *r, const Op *op, uint32_t lanes)
 static void arrive_lanes(Tracer *r, const Op *op, uint32_t lanes, int64_t cta, int64_t count)
 {
 	PtxStep *s = push_at_bar(r, op, lanes);
-	s->n = (int)count * __builtin_popcount(lanes);
+	s->n = (int)(count < -MOST_COUNT || count > MOST_COUNT ? MOST_COUNT : count) *
+	       __builtin_popcount(lanes);
 	if (cta < 0 || cta >= r->t->ctas)
 		wrong(r, op, "an arrival at a CTA that is not in the cluster");
 	else

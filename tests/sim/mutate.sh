@@ -11,6 +11,7 @@ case $sizes in
 *) sizes=$(echo "$sizes" | sed 's/\(.*\),\(.*\),\(.*\),\(.*\)/\4,M=\1,N=\2,K=\3/') ;;
 esac
 mkdir -p "${out%/*}"
+out=${out%/*}/$(basename "$out" | tr . -) # -o of several kinds is a stem, without an ending
 cp "$source" "$out.gemm"
 case ${1:--} in
 -*) ;;

@@ -188,10 +188,10 @@ static void barrier_and_bulk_copy(void **state)
 	}
 }
 
-/* 70 x 20: the last tiles stick out on both sides. */
+/* 68 x 20: the last tiles stick out on both sides; rows are whole units of 16 bytes, as stores ask. */
 static void tensor_maps(void **state)
 {
-	enum { W = 72, H = 20, USED = 70 };
+	enum { W = 72, H = 20, USED = 68 };
 	(void)state;
 	for (int seed = 0; seed < SEEDS; seed++) {
 		Bench b;
