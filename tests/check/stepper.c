@@ -6,7 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SIZES = 40, INTERLEAVINGS = 30, MOST = 1 << 20 };
+#ifndef INTERLEAVINGS
+#define INTERLEAVINGS 30
+#endif
+
+enum { SIZES = 40, MOST = 1 << 20 };
 
 static bool fails(const Kernel *k, Finding *out)
 {

@@ -188,7 +188,7 @@ static void barrier_and_bulk_copy(void **state)
 	}
 }
 
-/* 68 x 20: the last tiles stick out on both sides; rows are whole units of 16 bytes, as stores ask. */
+/* 68 x 20: the last tiles stick out on both sides; rows are whole units of 16 bytes. */
 static void tensor_maps(void **state)
 {
 	enum { W = 72, H = 20, USED = 68 };
