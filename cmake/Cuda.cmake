@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Where ptxas and cuda.h are: in build/cuda, where tools/setup.sh puts them on a machine that
 # has none that fit; else $DSLC_PTXAS, $CUDA_HOME, PATH, /usr/local/cuda*, in this order.
 # DSLC_IGNORE_SYSTEM_CUDA=1 in the environment leaves build/cuda as the only place.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # What every target of the project is compiled with.
 #   dsl_target_defaults(target)          C11, warnings as errors, sanitizers where asked
 #   dsl_relax_generated(file...)         fewer warnings for what flex and bison write

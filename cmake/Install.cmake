@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # What `cmake --install` puts where, and in which Debian package (component) it goes:
 #   dslc               the tool, its manual page and completion
 #   libdsl-runtime1    libdsl_runtime.so.1

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # isl, which decides questions on quasi-affine maps, as archives, so that no program needs it where
 # it runs: dsl_isl. Debian compiles them for programs, not for shared libraries; all that stands in
 # the way of libdslc is how they address stderr, so they get it by another name.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # LLVM 22 as one target, dsl_llvm: the shared library, or (DSLC_LLVM_STATIC) the archives that
 # NVPTX needs. Static archives ask for zlib and zstd, which are taken as archives too, so that
 # the result needs glibc alone; what only unused members ask for (z3, libxml2) is left out.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Debian packages, one for each component of Install.cmake:
 #   cpack --config build/package/CPackConfig.cmake      (tools/check-packages.sh builds and tries them)
 set(CPACK_GENERATOR DEB)

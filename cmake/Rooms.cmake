@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Which room may include what. A room is compiled with one include root, build/include/<room>,
 # a tree of links that holds the room itself and the public headers of the rooms it may see;
 # any other project header is not found.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Tests in C: one cmocka program is one ctest, named room.noun.
 #   dsl_test(ir.layout SOURCES layout.c LIBS dsl_ir)           sees what the room sees
 #   dsl_test(e2e.run ROOM driver SOURCES run.c LIBS dslc_lib)  sees what another room sees

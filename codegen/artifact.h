@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* artifact.h - what a compile leaves behind besides PTX: the manifest, the cubin that carries it,
  * the typed C launcher and the cubin as C source. Needs only the kernel description
  * (runtime/kdesc.h).

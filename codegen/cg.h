@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* cg.h - private to codegen: the state of one kernel's translation to LLVM IR, and what its files
  * offer each other. An op of the ptx stage has one emitter, emit_OP, in emit*.c. */
 #ifndef DSL_CODEGEN_CG_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* codegen.c - all of code generation in order: LLVM IR, PTX, ptxas, manifest, cubin. */
 #include "codegen/artifact.h"
 #include "codegen/cg.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* codegen.h - spellings: a frozen ptx-stage module to LLVM IR, PTX, cubin and kernel description.
  * Decides nothing. No files are left behind but what `keep` asks for. */
 #ifndef DSL_CODEGEN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* emit.c - from an op to its emitter, and the emitters of control flow, names and storage. The
  * table is made of ops.def: an op of the ptx stage without an emitter does not link. */
 #include "codegen/cg.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* emit_elt.c - elementwise operations: each row of elementwise.def has one function value_ROW of
  * scalars; the framework applies it register by register. Conversions to 16 bits go by pairs, as
  * the hardware has them (PTX ISA: cvt.rn.bf16x2.f32).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* emit_mma.c - wgmma (PTX ISA: asynchronous warpgroup matrix multiply-accumulate). LLVM has no
  * intrinsic for it, so the instruction is inline PTX whose accumulator registers are tied to its
  * inputs; a scale of 0 overwrites them (scale-d), else it accumulates.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* emit_store.c - between registers and tensors by way of shared memory: stmatrix or plain stores
  * into a staging buffer, the bulk copy out of it, and its groups; ldmatrix or plain loads from a
  * buffer that TMA filled.

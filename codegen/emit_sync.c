@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* emit_sync.c - barriers, fences and register budgets, each an intrinsic of LLVM. A wait spins on
  * try_wait; a remote arrive is the form without a scope, which needs no memory barrier before it.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* emit_tma.c - tensor maps and the copies that read through them.
  *     tma.load %sA[s], %A.map, %full[s] (0, k * 64, m * 128)
  *     ->  cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* header.c - C that a host program compiles: a typed launcher per kernel, and the cubin as array.
  * A launcher holds the manifest of its kernel, so NAME_can_run needs no device, and it passes
  * arguments in the order in which dsl_launch finds them fastest.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* index.c - index expressions to LLVM integers. Each is computed once for where it dominates, in 32
  * bits where its range shows that it fits, else in 64; what cannot be negative is divided unsigned,
  * and constants of a sum are added last, so that addresses which differ by a constant share the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* json.c - json-c's calls, checked. */
 #include "codegen/json.h"
 

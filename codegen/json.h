@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* json.h - building JSON with json-c: an object, a key, a value. The object owns what is put into
  * it. Lack of memory panics.
  *     json_put_int(o, "bytes", 49152)  ->  {"bytes":49152} */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* kdesc.c - the kernel description that becomes the manifest: arguments as declared, parameters in
  * the order of the signature, tensor maps, grid, shared memory, and every condition that the code
  * stands on: what the source states, the ranges of sizes, and TMA's rules where they are not

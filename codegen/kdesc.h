@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* kdesc.h - private to codegen: the kernel description of a compiled module. */
 #ifndef DSL_CODEGEN_KDESC_H
 #define DSL_CODEGEN_KDESC_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* litter.c - what must not stay behind when a signal ends the process: temporary files, their
  * folder, the program that reads them. */
 #include "codegen/spawn.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* manifest.c - writes the kernel description as JSON, which runtime/manifest.c reads back.
  * Needs a description that keeps the limits of runtime/kdesc.h; anything else panics.
  *   {.kind = KP_SYM, .index = 0}, syms {"M"}  ->  {"kind":"sym","sym":"M"} */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* module.c - an LLVM module for all kernels of a compilation: types, shared memory, debug file; and
  * for each kernel its signature, launch attributes, hardware names and body.
  *     kernel gemm ... block=384

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* params.c - what a kernel is passed, in order: tensor maps, which of the optional ones were made,
  * pointers of tensors that are accessed directly, sizes, scalars; only what its body uses. The
  * signature and the manifest both read it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* ptx.c - the module as LLVM IR text and as PTX. Optimisation is a short list of passes: storage
  * becomes registers, and what is computed twice is shared; ptxas does the rest.
  * Source files get a time and a size of 1 in the text, since ptxas else asks the file system and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* ptxas.c - finds ptxas and runs it in a folder of its own, which is gone afterwards.
  *     PTX   ->   ptxas -arch=sm_90a -v -O3 kernel.ptx -o kernel.cubin   ->   ELF */
 #include "codegen/ptxas.h"

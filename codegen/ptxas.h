@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* ptxas.h - private to codegen: PTX to an ELF by NVIDIA's assembler, and its messages to ours. */
 #ifndef DSL_CODEGEN_PTXAS_H
 #define DSL_CODEGEN_PTXAS_H

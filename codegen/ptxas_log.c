@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* ptxas_log.c - reads what ptxas -v says: registers of each kernel, and messages that become
  * diagnostics at the line of the source, found through the last .loc before the line of PTX.
  *     ptxas kernel.ptx, line 90; error : ...    ->   gemm.gemm:12: error[E0502]: ...

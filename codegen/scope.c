@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* scope.c - what is known at a point of the kernel: names, values, and index expressions that were
  * computed and still dominate. A body opens a scope with cg_mark and closes it with cg_release. */
 #include "codegen/cg.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* smem.c - addresses in shared memory: a buffer's place, its slot and a byte in the slot.
  *     %sA[k % 4], byte 32   ->   shared + offset + (k % 4) * slot bytes + 32 */
 #include "codegen/cg.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* spawn.c - a child process with a time limit (POSIX: posix_spawn, poll). */
 #include "codegen/spawn.h"
 

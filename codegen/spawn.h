@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* spawn.h - runs a program without a shell and reads what it says; what a signal must undo. */
 #ifndef DSL_CODEGEN_SPAWN_H
 #define DSL_CODEGEN_SPAWN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* compare.c - is the output right? Integers: every bit, unless a function is approximate. Else: one
  * unit in the last place of the output's type, the rounding of a sum of K products in f32 and the
  * errors that functions state, (K / 8 + ulps) * 2^-23 * sum |a b|. An element that was never

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* compile.c - the table of contents of the compiler: text -> frontend -> passes -> codegen ->
  * bytes. Needs every room; knows no file system and prints nothing.
  *     {"gemm.gemm", "kernel gemm(...) {...}"}  ->  out[EMIT_CUBIN], times, diagnostics in the Ctx

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* compile.h - private to driver/: one source text through every room. The tool and the library
  * (dslc.h) both call compile_run; it prints nothing and leaves no file behind. */
 #ifndef DSL_DRIVER_COMPILE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* crash.c - the tool's last words. A panic (SIGABRT) or a fault of ours exits with 70; an interrupt
  * ends the program that runs for us, removes what would stay behind (temporary files, half an
  * output) and then ends the tool as it would have. The variables here are the only static ones of

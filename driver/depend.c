@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* depend.c - dependency files:
  *     gemm.cubin: my\ kernels/gemm.gemm */
 #include "driver/tool.h"

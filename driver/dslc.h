@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* dslc.h - the compiler as a library. No globals, no exit, no printing, no file left behind; two
  * compilations may run in two threads. C99 and C++11.
  *   dslc_options opt = {.size = sizeof opt, .name = "gemm.gemm"};

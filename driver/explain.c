@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* explain.c - dslc explain FILE: the program written out in full, with reasons; --json and --svg
  * say the same to tools and to eyes. Runs the passes, writes no code, and writes nothing at all
  * after an error.

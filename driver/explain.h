@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* explain.h - private to driver/explain*.c: what was derived of a kernel, read once from its final
  * IR, for the text, the JSON and the pictures. Names are the kernel's; vectors are the ctx's. */
 #ifndef DSL_DRIVER_EXPLAIN_H

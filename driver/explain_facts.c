@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* explain_facts.c - from a kernel at the ptx stage to the tables that explain prints: one walk over
  * its operations.
  *     %ab.full = mbarrier ring=ab slots=4 offset=229376 count=1 : mbar

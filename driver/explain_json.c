@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* explain_json.c - what was derived, for tools: the schema of docs/explain.md. Keys are added in
  * later versions, never changed; a change of meaning changes "schema".
  *     {"schema":"dslc-explain/1","kernels":[{"name":"gemm","schedule":{"roles":"none",...}}]} */

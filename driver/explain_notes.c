@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* explain_notes.c - what a program cannot say, as comments behind each kernel: the launch, roles,
  * copies with their boxes, barriers with counts and bytes, shared memory with offsets.
  *     //: barriers    ab.full[4]  1 arrival and 49152 bytes a phase, at 229376 */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* explain_share.c - how the CTAs of a cluster share loads, for the notes behind a kernel: which
  * load the same and what proves it, who issues for whom, what is saved, who hears of a free slot.
  *     sB <- B ...

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* explain_svg.c - two pictures a kernel, in one file without script or font of its own: the
  * pipeline in its steady state (roles are rows, slots are colours, one period is framed), and
  * shared memory to scale with a table below it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* explain_text.c - the source written out in full: edits at the places that the frontend reported,
  * everything between them as the author has it.
  *     smem sA : bf16 (bM,bK);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* files.c - inputs and outputs of the tool. An output appears under its name only when it is whole:
  *     gemm.cubin.4711.tmp  --rename-->  gemm.cubin */
 #include "driver/files.h"

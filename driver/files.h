@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* files.h - private to driver/: reading inputs, writing outputs whole or not at all. */
 #ifndef DSL_DRIVER_FILES_H
 #define DSL_DRIVER_FILES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* help.c - what the tool says about itself: --help[=category], --explain CODE, and the word that
  * was probably meant. All of it comes from tables. */
 #include "driver/options.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* layout.c - dslc layout: expressions of the algebra, evaluated by the frontend, printed in CuTe's
  * form; with options, as tables, bank conflicts or a picture.
  *     dslc layout 'coalesce((2,4):(1,2))'      ->  8:1

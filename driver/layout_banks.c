@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* layout_banks.c - bank conflicts of an access to shared memory.
  * Mode 0 of the layout is the threads, all other modes what each thread accesses, as offsets in
  * elements. Elements that lie side by side for every thread go in one instruction, up to 16 bytes.

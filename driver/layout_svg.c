@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* layout_svg.c - a grid of cells as a picture: one file, no script, no font of its own. Each cell
  * says more when pointed at (its <title>). Colours repeat every 8. */
 #include "driver/view.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* layout_table.c - a layout as a grid of cells, and the grid as text.
  *     (2,3):(3,1)   ->       0 1 2
  *                          0 0 1 2

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* library.c - dslc.h over compile_run. A result owns its Ctx, so that messages can be rendered as
  * long as it lives. */
 #include "driver/compile.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* manual.c - writes what is installed beside the tool, all from the tables that --help reads:
  *   dslc_manual man > dslc.1        the manual page
  *   dslc_manual bash > dslc         completion for bash */

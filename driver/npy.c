@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* npy.c - reads and writes .npy files: a magic, a header that is a Python dict, raw elements.
  *   {'descr': '<f4', 'fortran_order': False, 'shape': (64, 32), } */
 #include "driver/npy.h"

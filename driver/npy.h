@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* npy.h - private to driver/: arrays in NumPy's .npy files, version 1.0 to 3.0, C order, of the
  * little-endian types that a kernel can have. bf16 and fp8 travel as u16 and u8. */
 #ifndef DSL_DRIVER_NPY_H

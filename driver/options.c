@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* options.c - from argv to Options. Which options there are is options.def; here stand how each
  * kind of spelling is matched, and one setter per row.
  *     -DbM=64 --emit=ptx -o - a.gemm  ->  defines {"bM=64"}, emit PTX, out "-", inputs {"a.gemm"}

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* options.h - private to driver/: the command line, driven by options.def. */
 #ifndef DSL_DRIVER_OPTIONS_H
 #define DSL_DRIVER_OPTIONS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* problem.c - random data for a kernel, its run on a device, and its meaning by the reference
  * interpreter. Sizes and shapes come from the tile-stage IR alone, so any kernel will do.
  *     gemm, M=512,N=512,K=512  ->  A, B random; D poisoned; 8 tiles, sums of 512 */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* problem.h - private to driver/: one kernel with sizes and data, on the host and on a device. */
 #ifndef DSL_DRIVER_PROBLEM_H
 #define DSL_DRIVER_PROBLEM_H

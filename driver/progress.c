@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* progress.c - a bar on stderr for work that takes longer than two seconds, where stderr is a
  * terminal that can erase it; a pipe or a file gets nothing.
  *     [#########                     ]  31 % */

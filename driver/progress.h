@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* progress.h - private to driver/: how far long work is, on a terminal and nowhere else. */
 #ifndef DSL_DRIVER_PROGRESS_H
 #define DSL_DRIVER_PROGRESS_H

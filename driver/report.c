@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* report.c - --time-report and --report=resources. */
 #include "driver/tool.h"
 #include "runtime/desc.h"

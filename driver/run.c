@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* run.c - dslc run: compiles, runs on random inputs, compares with the reference interpreter.
  * Nobody writes a reference: the tile-stage IR of the same source is one.
  *     dslc run gemm.gemm --size M=512,N=512,K=512

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* sass.c - --emit=sass: what the machine will run, as nvdisasm prints it. The disassembler reads a
  * file, so the cubin stands in a temporary one while it runs. */
 #include "driver/tool.h"

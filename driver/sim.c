@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* sim.c - dslc sim: runs a kernel of any compiler, PTX text or cubin with PTX, on the simulator,
  * with arrays in .npy files.
  *   dslc sim k.ptx --grid 4 --block 128 --arg in:x.npy --arg out:f32:512:y.npy --arg u32:512 */

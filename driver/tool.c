@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* tool.c - the dslc program: the command line, then each input through compile_run, then its
  * outputs to their files. Only here, in run.c and in crash.c does anything of the project print. */
 #include "driver/tool.h"

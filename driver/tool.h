@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* tool.h - private to driver/: the parts of the dslc program. Each gives an exit code. */
 #ifndef DSL_DRIVER_TOOL_H
 #define DSL_DRIVER_TOOL_H

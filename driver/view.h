@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* view.h - private to driver/layout*.c: a layout as a grid of cells, for tables and pictures. */
 #ifndef DSL_DRIVER_VIEW_H
 #define DSL_DRIVER_VIEW_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* algebra.c - layouts in expressions: tuples, shape:stride, the chain of o, swizzles, and the
  * functions of the algebra, which are the rows of ir/layout_ops.def.
  *     tile_to_shape(Sw<3,3,3> o (8,64):(64,1), (128,64))

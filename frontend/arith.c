@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* arith.c - integers: constants are computed here, with every overflow reported; what the
  * arguments bind stays an index expression.
  *     (M + bM - 1) / bM   ->   (M + 127) / 128 */

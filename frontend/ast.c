@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* ast.c - makes nodes and prints them, one a line, children indented (--emit=ast):
  *     const bM = 64;    ->    const
  *                               bind bM

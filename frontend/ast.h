@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* ast.h - the syntax tree, private to the frontend. All nodes are of one shape: a kind (ast.def
  * says what the children are), a place, a name or a number. They live in an arena of their own,
  * which frontend_compile frees; names are interned in the Ctx. */

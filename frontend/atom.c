@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* atom.c - mma declarations: wgmma<M,N,K>(a,b,c) looked up in atoms.def, * (x,y,z) its arrangement
  * of warpgroups, mm.C(m,n) the shape of its accumulator. What does not exist is answered with the
  * nearest that does:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* decl.c - declarations: const (with -D from outside), let, layout, smem, tma, pipeline. Buffers
  * and rings are collected and built where the grid begins:
  *     smem sA : bf16 (128,64); pipeline ab(4) { sA }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* elt.c - values that exist on the device: accumulators, scalars and tiles in registers. Whatever
  * elementwise.def has a row for may be written; numbers become constants of the kernel.
  *     bf16(alpha * acc)   ->   %x = mul %alpha, %acc : reg f32 (128,256):(1,128)

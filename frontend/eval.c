@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* eval.c - the meaning of an expression: one function per kind of node, chosen by the kinds of the
  * operands. Integers go to arith.c, layouts to algebra.c, tiles of tensors to tiles.c, atoms to
  * atom.c, and what runs on the device to elt.c, which builds IR. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* frontend.c - text, tree, IR. The tree and all that sema knows live in one arena that ends here,
  * so nothing of the IR can point back. */
 #include "frontend/sema.h"

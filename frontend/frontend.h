@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* frontend.h - from the text of a .gemm file to kernels at the tile stage. */
 #ifndef DSL_FRONTEND_H
 #define DSL_FRONTEND_H

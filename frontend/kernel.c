@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* kernel.c - a kernel's head: arguments become typed values and symbols, `where` becomes facts that
  * the launcher checks and, where it is simple, ranges and divisors that every pass may use.
  *     kernel f(A : bf16 (M,K):(K,1)) where K % 8 == 0 { ... }

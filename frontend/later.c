@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* later.c - words that the language has and this version does not build: they are known, so that
  * the message says so instead of calling them unknown. A row leaves when its word is built. */
 #include "frontend/sema.h"

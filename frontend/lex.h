@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* lex.h - where lexer and grammar meet, private to the frontend. */
 #ifndef DSL_LEX_H
 #define DSL_LEX_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 %code top {
 /* parse.y - tokens to nodes: each action is one node_* call; meaning is sema's. docs/language.md
  * explains this grammar.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* parser.c - one source text to one tree. What no token could report is checked here: a size
  * beyond what an offset can say, and NUL bytes, which end C strings early. */
 #include "frontend/lex.h"

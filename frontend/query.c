@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* query.c - one expression of the layout algebra, outside any file: what it is, as the algebra sees
  * it.
  *     M:1 / 128 where M % 128 == 0  ->  (128,M / 128):(1,128)

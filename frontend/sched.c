@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* sched.c - the schedule: clauses are words to the grammar; here is what each one means. They
  * become attributes of the kernel and never change what it computes.
  *     schedule { roles cooperative; stages 4; group(16); }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* scope.c - names of a file, innermost last. A name means one thing: it may not be taken again
  * while it is visible, and not at all when the language or the hardware uses it. */
 #include "frontend/sema.h"

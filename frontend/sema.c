@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* sema.c - a file: consts and layouts of its own, kernels. Which statement may stand where is the
  * table below; what it means is its function. */
 #include "frontend/sema.h"

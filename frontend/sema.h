@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* sema.h - from tree to IR, private to the frontend. One walk per kernel: each statement is checked
  * and, when it is right, built. An expression's meaning is a Value; a mistake is reported where it
  * is found and becomes V_BAD, which every user of a Value passes on in silence. */

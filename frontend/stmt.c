@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* stmt.c - what a kernel does: the grid over the tiles of an output, the loop over k in it, copies,
  * accumulation, the write of the output. Each statement is checked and built at once.
  *     for (m,n) in gD { ... sA <- gA[m,k]; ... }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* suggest.c - the nearest of many names, by edits (insert, delete, replace, swap of neighbours):
  *     bMM among bM, bN, bK  ->  bM */
 #include "frontend/sema.h"

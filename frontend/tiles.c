@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* tiles.c - tensors cut into tiles, and one tile of them.
  *     gA = A / (128,64);  gA[m,k]
  *  -> %t = tile %A (m * 128, k * 64) : global bf16 (128,64):(K,1)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* value.c - what expressions mean: making values, asking for a kind, saying them in text. */
 #include "frontend/sema.h"
 

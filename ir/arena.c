@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* arena.c - bump allocation in blocks that double. Memory is zeroed and aligned for any type.
  *     Arena *a = arena_new(); int *p = NEWN(a, int, 100); arena_free(a); */
 #include "ir/base.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* atom.c - rows of atoms.def, with an N: wgmma.m64n256k16.f32.bf16.bf16. */
 #include "ir/ir.h"
 

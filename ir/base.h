@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* base.h - what every room stands on: arenas, growing buffers, interned strings, places in source
  * text and diagnostics. Nothing here knows of kernels. No globals: a Ctx owns all of one
  * compilation. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* basis.c - paths of basis elements, and trees over the places that they name.
  *     paths 1@0 and 1@1@2  ->  (f(@0), f(@1), (f(@0@2), f(@1@2))) */
 #include "ir/layoutp.h"

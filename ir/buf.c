@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* buf.c - text that grows; always NUL-terminated. */
 #include "ir/base.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* build.c - the only way to make IR. Everything lives in the ctx's arena; a frozen kernel
  * refuses. */
 #include "ir/ctx.h"

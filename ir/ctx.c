@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* ctx.c - what one compilation owns: an arena, the interning tables, sources and messages. */
 #include "ir/ctx.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* ctx.h - private to ir/: where each interning table hangs. A file that interns owns one slot and
  * keeps a struct of its own in it, in the ctx's arena. */
 #ifndef DSL_CTX_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* diag.c - collected messages, and their two renderings:
  *     gemm.gemm:3:14: error[E0203]: unknown name 'bN'
  *         3 |     let gB = B / (bN,bK);

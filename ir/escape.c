@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* escape.c - text that a user wrote, as messages show it: bytes that a terminal would obey, and
  * marks that turn the order of a line around, become visible; what has no end is cut; JSON is UTF-8
  *     "a\033[2Jb"  ->  a<1B>[2Jb */

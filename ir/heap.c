@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* heap.c - memory from malloc that a rescue gives back. A block has its Held in front of it. */
 #include "ir/base.h"
 

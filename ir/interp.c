@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* interp.c - the meaning of a kernel: runs the tile stage op by op, tile by tile, as if one thread
  * did it in order. No schedule, no layouts, no pipeline. A sum of products is kept in f64 from its
  * fill on and rounded to f32 where it is read; every other op rounds as its row says. After the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* interp.h - private to ir/: what the parts of the reference interpreter share.
  * A tile is held dense, last mode fastest, whatever its layout: layouts are where things lie, not
  * what they are. Tensors of the caller are read through their layout, element by element. */

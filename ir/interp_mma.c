@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* interp_mma.c - the one loop of the interpreter that has to be quick: blocks of 4 x 4 sums that
  * stay in registers, b packed in panels of 4 columns. */
 #include "ir/interp.h"

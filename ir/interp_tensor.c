@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* interp_tensor.c - tiles of the caller's tensors: 64-bit offsets, bounds, element formats. */
 #include "ir/interp.h"
 

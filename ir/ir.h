@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* ir.h - one IR, three stages, always text:
  *   tile  what the frontend emits: a sequential program on tiles, the schedule as attributes
  *   warp  roles, atoms chosen, rings with positions

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* ix.c - index expressions: interning, folding constructors, evaluation, substitution.
  *     ix_add(k, ix_mul(ix_const(2), k)) is the node that prints as `k * 3`.
  * Every constructor goes through ix_new, which keeps the normal form that ix_sum.c describes. */

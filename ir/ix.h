@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* ix.h - index expressions: 64-bit integers made of constants, names and + * / % min max and
  * comparisons. Interned in a Ctx: equal expressions are one pointer, and constructors keep a normal
  * form (constants folded; sums and products ordered by structure, constants last), so that == is a

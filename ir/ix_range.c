@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* ix_range.c - what is known of an expression's values: bounds and a common divisor.
  *     with 0 <= m < 8:  m * 4 + 3  is in 3 .. 31;  m * 4 + 8  is a multiple of 4
  * INT64_MIN and INT64_MAX stand for "no bound", and stay so under every operation. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* ix_simplify.c - index expressions made smaller with what is known of their names.
  *     with 0 <= i < 64:  (m * 64 + i) / 64  ->  m        (m * 64 + i) % 64  ->  i
  * The rules are the rows of rules.def: one function each, tried in that order on a node whose

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* ix_sum.c - the normal form of sums, products, minima and maxima.
  *     3 + b + 2*a - a   ->   a + b + 3          (2*(a + b))*n*3  ->  n * (a * 2 + b * 2) * 3
  * A sum is a left-leaning chain of terms base*coef in the order of ix_cmp, the constant last, no

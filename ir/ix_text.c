@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* ix_text.c - index expressions as text: infix with least parentheses, postfix, and the parser.
  *     x * 3 - min(M, 4) / 2        postfix: x 3 * M 4 min 2 / -1 * +
  * ix_parse(ix_print(x)) is x, whatever was made in the Ctx before. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* ixp.h - private to ir/ix*.c: raw nodes, their order, and sums seen as lists of terms. */
 #ifndef DSL_IXP_H
 #define DSL_IXP_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* layout.c - layouts: interning, construction, size and cosize.
  *     layout_left((4,2))  is  (4,2):(1,4)        layout_cosize((4,2):(1,8))  is  12
  * What may be assumed of names (layout_assume) hangs here too. */

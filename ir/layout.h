@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* layout.h - CuTe's layouts: hierarchical shape:stride, optionally behind a swizzle and an offset,
  *     inner o swizzle o offset o outer  =  x -> inner(swizzle(offset + outer(x))).
  * Leaves are index expressions, so extents and strides may be symbolic. Interned: equality is ==.

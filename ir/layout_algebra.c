@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* layout_algebra.c - the algebra of layouts, first part: what can be proved, coalesce, filter,
  * complement, as CuTe 4.7 defines them.
  *     coalesce (2,(1,6)):(1,(6,2)) = 12:1        complement of 4:2 in 19 = (2,3):(1,8)

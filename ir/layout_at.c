@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* layout_at.c - what a layout maps a coordinate to: a number, or coordinates where strides carry a
  * basis.
  *     layout_at((4,2):(1,8), i)  is  i % 4 + i / 4 * 8        (1,2) in (4,8):(1@1,1@0)  is  (2,1)

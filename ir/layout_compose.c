@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* layout_compose.c - composition of layouts, as CuTe 4.7 defines it, with the conditions that make
  * the answer right.
  *     (4,3):(3,1) o 6:2 = (2,3):(6,1)        (4,4):(4,1) o (4,4):(1@1,1@0) = (4,4):(1,4)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* layout_inverse.c - inverses and what follows from them: right inverse, CuTe 4.7's left
  * quasi-inverse, the kernel of a layout, what two layouts keep contiguous.
  *     right_inverse (2,4):(4,1) = (4,2):(2,1)        left_inverse 4:2 = (2,4):(0,1)

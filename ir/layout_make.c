@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* layout_make.c - layouts made from others or from an order: ordered, like, identity, and the same
  * bytes seen as elements of another width.
  *     ordered (2,(2,2),2) by (0,(2,3),1) = (2,(2,2),2):(1,(4,8),2)

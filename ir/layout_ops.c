@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* layout_ops.c - the operations by name: the table, arguments and results, and the rows that are a
  * function of layout.h.
  *     layout_op_apply(coalesce, {(2,4):(1,2)})  ->  8:1

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* layout_ops_shape.c - operations by name that make layouts, take them apart and look into them.
  *     group_modes((4,5,6):(1,4,20), 0, 2) = ((4,5),6):((1,4),20)
  *     slice((2,3,4):(1,2,6), (_,0,_)) = (2,4):(1,6)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* layout_ops_tuple.c - operations by name on integer tuples and coordinates.
  *     idx2crd(9, (4,8)) = (1,2)        ceil_div((8,10,6), (3,4)) = (3,3,6) */
 #include "ir/layoutops.h"

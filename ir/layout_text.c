@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* layout_text.c - layouts as text, in CuTe's print form.
  *     (8,(4,2)):(1,(8,64))    Sw<3,4,3> o (8,64):(64,1)    Sw<3,4,3> o 2 o (8,64):(64,1)
  * A shape alone is read as compact, leftmost fastest; S<..> and Swizzle<..> are read as Sw<..>. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* layout_tile.c - divides and products: a layout cut into tiles, a layout repeated.
  *     (8,8):(8,1) / 32:2 = ((4,8),2):((16,1),8)        (2,2):(1,2) * 3:1 = ((2,2),3):((1,2),4)
  * With a tuple of tilers each mode is divided by its own; layout_reform then brings tiles and rest

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* layoutops.h - private to ir/layout_ops*.c: how a row of layout_ops.def is written. */
 #ifndef DSL_LAYOUTOPS_H
 #define DSL_LAYOUTOPS_H

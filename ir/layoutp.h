@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* layoutp.h - private to ir/layout*.c and ir/tup*.c: layouts as flat lists of modes, trees of basis
  * elements, and how operations refuse. Lists live in ctx_tmp: whoever is called from outside marks
  * and releases it. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* op.c - the tables of ops.def, elementwise.def, attrs.def and target facts, as data. */
 #include "ir/ir.h"
 

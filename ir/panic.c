@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* panic.c - the end of work that met a fault of ours: of the process, or of the work alone where a
  * rescue is on, which gives back what the work held.
  *     rescue(compile, &job, why, sizeof why)  ->  false, "passes/tiles.c:300: kernel k has no grid"

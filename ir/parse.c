@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* parse.c - text to IR: the inverse of print.c, byte for byte. One op a line; `#` starts a comment.
  * Needs no list of ops or attributes beyond their tables, and leaves every rule about them to
  * verify.c. Mistakes in the text become diagnostics; after one the rest of the line is skipped. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* print.c - IR to text. Every op has one shape, so the tables are all that is needed:
  *     [%res =] mnemonic [sym, ...] [%in[at], ...] [(index, ...)] [attr=value ...] [: type]
  *     [{ body }]

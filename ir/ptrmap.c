@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* ptrmap.c - open addressing, never more than half full; rows are never removed. */
 #include "ir/ptrmap.h"
 #include "ir/ctx.h"

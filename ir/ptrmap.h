@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* ptrmap.h - a map from pointers (interned names and expressions, ops, values) to pointers, in an
  * arena. NULL is no key; a key whose value is NULL is absent. */
 #ifndef DSL_PTRMAP_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* src.c - source texts, and offsets to lines and columns. */
 #include "ir/ctx.h"
 

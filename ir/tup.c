@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* tup.c - integer tuples: interned trees with index expressions as leaves, and their text.
  *     tup_parse("(4,(2,K))")  has rank 2, product 8*K, and prints as it was read. */
 #include "ir/ixp.h"

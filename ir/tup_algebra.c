@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* tup_algebra.c - arithmetic on integer tuples, and between coordinates and linear indices.
  *     tup_idx2crd(9, (4,8)) = (1,2)        tup_shape_div((4,5,6), 40) = (1,1,3)
  * Division of a tuple by a number goes from left to right: each leaf takes what it can. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* verify.c - is this kernel IR of its stage? Asks the tables for counts, and says for the rest:
  *   a value is used below its definition, inside the body that defines it;
  *   names of indices are bound; names are unique;

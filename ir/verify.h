@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* verify.h - private to ir/: the verifier's parts. */
 #ifndef DSL_VERIFY_H
 #define DSL_VERIFY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* verify_boxes.c - does a TMA box start where the hardware can start one? Along the tensor's fast
  * mode that is at a multiple of 16 bytes; anything else is an illegal instruction.
  *     let n (cta % cols)

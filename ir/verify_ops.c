@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* verify_ops.c - the rules of single ops: kinds of operands, needed attributes, shapes.
  * A row says all that fits in one, "operands=result" with a letter each:
  *   g s r  tile in global, shared memory, registers   t  any tile

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* walk.c - going through a kernel, copying parts of it, dropping what nothing uses. */
 #include "ir/ir.h"
 #include "ir/ctx.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* why.c - reasons beside the IR: what a pass decided, why, and what it tried before. They are no
  * part of the text form and no pass reads them.
  *     kernel_why_not(k, REASON_STAGES, "ab", 5, "245840 bytes, over the %d left", 199680);

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Kernels as sources of a target:
 #   dslc_add_kernels(app SOURCES gemm.gemm blend.gemm DEFINES bN=128 roles=pingpong)
 # For each FILE.gemm the target gets FILE.h, the typed launchers, and FILE_cubin, an array with the

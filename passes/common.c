@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* common.c - what several passes ask of a kernel: places, rings, tiled mmas, tensor maps. */
 #include "passes/pass.h"
 

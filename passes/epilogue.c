@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* epilogue.c - how results leave. A warpgroup's fragment goes chunk by chunk through staging
  * buffers of its own in shared memory, from which TMA stores it in whole lines and clips what lies
  * outside. What TMA cannot take, every thread stores from its registers, under a guard (`store`

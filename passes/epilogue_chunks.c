@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* epilogue_chunks.c - a tile's value computed and stored chunk by chunk. What is done with the
  * whole tile's registers is done with those of each chunk, between reading what it is computed from
  * and handing it on.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* expect.c - what the passes rely on beyond the IR's rules. What the frontend and the passes before
  * leave is so; text that a person wrote may not be, and is refused here.
  *     load.tma %sA, %A, %A.map   ->   "operand 2 is a tile of an argument, made by the op tile"

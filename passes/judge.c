@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* judge.c - conditions as isl's text, isl's sets, and the question.
  *     M % 64 < 64, 8 <= M  ->  [n_M] -> { [] : not (((n_M) mod 64) < 64) and 8 <= n_M }, empty: yes
  * isl gives up with a NULL set when its allowance is spent; a NULL of any kind is "unknown". */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* judge.h - private to passes/: whether a condition on names holds, decided by isl as a question
  * about quasi-affine sets. What isl cannot say (products of names) and what would take more than
  * the allowed operations is unknown.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* lower.c - to the ptx stage: positions become slots and phases, a tile copy its TMA boxes, a tile
  * mma its wgmma instructions with byte offsets, a store its guarded vectors.
  *     mbar.wait %ab.full[k] lap=0         ->  mbar.wait %ab.full[k % 4] (k / 4 % 2)

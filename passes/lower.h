@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* lower.h - private to lower*.c. */
 #ifndef DSL_LOWER_H
 #define DSL_LOWER_H

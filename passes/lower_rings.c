@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* lower_rings.c - positions become slots and phases. A loop whose accesses run along a ring carries
  * both as names of its own, so that nothing is divided in it; elsewhere they are computed from the
  * position.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* lower_staging.c - a warpgroup's 64 rows of a chunk: between registers and shared memory by
  * stmatrix and ldmatrix (16-bit elements) or plain vectors, at swizzled addresses; and by TMA. An
  * accumulator has its registers in fours for 8 columns: two of a row, two of the row 8 below. With

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* multicast.c - CTAs of a cluster that load the same load it once. For each load, the groups of
  * whose tile begins at the same place are derived from its index expressions (same.h); who issues
  * for whom follows (share.h), and with it, for each ring, into whose slots a CTA's loads go.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* pass.h - private to passes/: properties, prototypes from the table, and small things two passes
  * need. */
 #ifndef DSL_PASS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* passes.h - choices and derivations: tile stage to ptx stage. The order and the contract of each
  * pass are passes.def. */
 #ifndef DSL_PASSES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* pipeline.c - a role that both loads and computes is software-pipelined: loads run `ahead`
  * iterations before their use, the first of them in a prologue. Positions move with the loop
  * variable.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* rings.c - each buffer of a pipeline gets the pipeline's slots, each access its position in the
  * ring: the number of iterations before it, over all loops around it. Roles are split later, so a
  * position is true of the program, whoever runs it.

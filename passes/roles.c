@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* roles.c - who runs what. `none`: every warp runs the whole body. `cooperative`: a producer warp
  * runs what is issued by one thread and completes on an mbarrier (the loads), the consumers all the
  * rest; loops and lets come along with both. Registers move from producer to consumers by

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* run.c - the manager: runs the rows of passes.def in order, checks what each needs and gives, and
  * verifies the IR after every one. */
 #include "passes/pass.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* same.c - the analysis of same.h. The rank is a number below 16, so it is replaced by each in
  * turn, and each pair of ranks is one equation between two expressions, which theorems, a period or
  * isl decide. What does not depend on the rank is one unknown of which only range and divisor

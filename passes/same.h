@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* same.h - private to passes/: which CTAs of a cluster load the same bulk. Derived from the origin
  * of a load's tile alone, as a function of `rank`, whatever made the function:
  *     (m * 128, k * 64) with m = (t * clusters + cluster) * 2 + rank % 2, 4 CTAs

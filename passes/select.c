@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* select.c - chooses atoms. Operand buffers get the swizzled K-major layout of the widest row that
  * divides them; copies become TMA loads through tensor maps, or stores; mma becomes wgmma; register
  * tiles get the thread-value layout of the accumulator. What the hardware cannot do is an error.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* share.c - masks, predicates, slices and releases from groups. Where the groups are constant they
  * are tables over at most 16 ranks, and what is emitted is the shortest expression of the rank that
  * has the table's values, found by trying; else each is computed from the keys of the analysis.

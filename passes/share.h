@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* share.h - private to passes/: who issues a load for whom, from the groups of same.h: the
  * multicast mask, the predicate, the slice, and the CTAs that must hear of a release.
  *     groups {0, 2} {1, 3}  ->  mask shl(5, rank % 2)

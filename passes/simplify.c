@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* simplify.c - index expressions to normal form with all that is known of their names; layouts
  * coalesced mode by mode; lets of plain values replaced by the value; what nothing uses dropped.
  *     for k (0, (64 + 63) / 64)                      ->   for k (0, 1)

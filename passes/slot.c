@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* slot.c - layouts of shared memory as the hardware sees them.
  *     (128,64), rows of 64 along the second mode  ->  K-major, SBO 1024: rows in eights
  *     (128,64), rows of 64 along the first mode   ->  MN-major, LBO 8192: the next 64; SBO 1024

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* slot.h - private to passes/: how TMA, matrix descriptors and threads see a slot of shared memory.
  * All of it is solved from the slot's layout; what has no such form is refused with the reason. */
 #ifndef DSL_SLOT_H

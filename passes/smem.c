@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* smem.c - where buffers lie in shared memory, and whether they fit. Swizzles repeat every 1024
  * bytes, so every buffer starts on a multiple of that; barriers, placed by sync, follow the
  * buffers. What lies over a ring begins where that ring does; sync keeps the two apart in time.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* sync.c - all synchronisation, from the effects of ops.def and nothing else. For each ring:
  *   full[s]   one arrival that announces the bytes of one position's asynchronous writes
  *   empty[s]  one arrival of every warp that reads

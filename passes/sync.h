@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* sync.h - private to sync*.c. */
 #ifndef DSL_SYNC_H
 #define DSL_SYNC_H

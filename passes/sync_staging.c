@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* sync_staging.c - staging buffers: generic writes by all threads of a warpgroup, then an
  * asynchronous read by one of them that completes in a bulk group.
  *     before the first write  where the memory is a ring's, all that read the ring meet

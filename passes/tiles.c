@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* tiles.c - the grid becomes CTAs: a raster order in which groups of tile rows, that the CTAs of
  * one time read few rows of A and of B; the last group may be lower.
  *     grid m, n (R, C) { ... }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* why.c - reasons of decisions as sentences, with the numbers that decided. Nothing is decided
  * here.
  *     why_swizzle(k, "sA", 64, 64)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* why.h - private to passes/: the reasons of decisions, one call where each is taken. The
  * sentences stand in why.c, so that a pass holds the decision and nothing about telling it.
  *     why_stages(k, ring, 4, 49168, 199680)  ->  "4 x 49168 bytes fit in the 199680 that are left"

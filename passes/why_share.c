@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* why_share.c - what multicast found, kept for those who ask: the groups of CTAs, what proved them,
  * who issues for whom, and in a sentence why not otherwise.
  *     groups {0, 2} {1, 3} by slices  ->  multicast sB 2: "groups of 2 CTAs load the same, ..."

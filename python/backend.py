@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Builds the wheel for pip (PEP 517): cmake --preset release, then make_wheel.py."""
 import pathlib
 import re

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Packs the extension and the package into a wheel: the same bytes from the same files, whenever and wherever.
 
     make_wheel.py build/release/python/dslc/_dslc.abi3.so FOLDER VERSION [LEVEL]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* bind.c - the caller's arguments, found by name and checked by type, into the numbers of a launch.
  * An argument that stands at its place in the manifest is found with one comparison.
  *   {dsl_arg_ptr("A", a), dsl_arg_int("M", 512)}  ->  value[0] = a, env[0] = 512 */

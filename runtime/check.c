@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* check.c - whether a kernel may run on these numbers, and the geometry of its tensor maps. What
  * the hardware would answer with a wrong result or an unexplained error becomes a sentence here.
  * Needs a bound launch (bind.c); fills empty, grid, nothing and maps. Rules: PTX ISA, tensor maps;

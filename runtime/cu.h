@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* cu.h - the CUDA device, private to the cuda_*.c; the only header that needs
  * cuda.h. libcuda is found by dlopen, its entry points by cuGetProcAddress from the rows of
  * cuda.def. */

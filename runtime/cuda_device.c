@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* cuda_device.c - a GPU as a device of the runtime: finds libcuda, its entry points and the GPU,
  * and wraps memory, streams and events. Works in the primary context, which the CUDA runtime uses
  * too. Needs nothing of CUDA at link time; without a driver, opening is a status. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* cuda_launch.c - modules and launches on a GPU: loads the cubin, sets what a kernel needs once,
  * and for each launch encodes its tensor maps on the stack and calls cuLaunchKernelEx. A launch
  * neither allocates nor waits, so it may run while a stream is captured. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* cuda_raw.c - what no manifest describes, on a GPU: dsl_launch_raw, dsl_tensor_map,
  * dsl_module_global. */
 #include "runtime/cu.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* desc.h - kernel descriptions (kdesc.h) for the rooms and tests beside the runtime; not installed
  * and not part of the ABI: host programs read the manifest, which is text.
  *   dsl_desc_parse(manifest, size, &d);  d->kernels[0].nargs;  dsl_desc_free(d); */

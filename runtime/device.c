@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* device.c - the public calls on a device: checks of the handles, then the device's own function.
  * Which devices there are: the table in device_open. */
 #include "runtime/rt.h"

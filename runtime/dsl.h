@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* dsl.h - the runtime: loads cubins that dslc wrote and launches their kernels. C99 and C++11, no
  * CUDA header needed; libcuda is found at run time.
  *   dsl_device_open("cuda:0", &dev);  dsl_module_load(dev, "gemm.cubin", &mod);

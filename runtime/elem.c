@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* elem.c - element types by name, and integers as the bits of a scalar.
  *   elem_int_bits(EL_I8, 200, &bits) == false */
 #include "runtime/rt.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* elem.h - element types: the rows of elems.def as a table, and elements of each type in memory
  * as doubles.
  *   elem_get(EL_BF16, data, 3)        the value of data's fourth element

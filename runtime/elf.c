@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* elf.c - finds a section in a cubin in memory. Every offset is checked before it is followed, so a
  * file that is cut short, damaged or not a cubin at all gives a status and nothing else.
  * The sections that dslc adds are text with a NUL at the end. */

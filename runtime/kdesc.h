@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* kdesc.h - the kernel description, ABI 2: all that a host must know to launch a compiled kernel.
  * Plain data, no behaviour. codegen fills a KModuleDesc and writes it as the manifest (JSON); the
  * runtime parses the manifest into the same structs; a generated launcher holds that text.

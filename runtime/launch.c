@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* launch.c - the public launch and its dry runs: find the kernel, bind, check, hand to the device.
  * All state of a launch is on the stack. */
 #include "runtime/rt.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* manifest.c - the manifest's JSON back into the kernel description that it was written from. Every
  * value is checked for type, range and reference, because the file may come from anywhere.
  * Strings of the description point into the JSON tree, which is kept with it. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* module.c - cubins on a device: read, find manifest and PTX, check architecture and driver, load.
  * Each device has a table of its modules; the same bytes are loaded once and counted.
  *   gemm.cubin  ->  bytes, KModuleDesc, a Plan per kernel, the device's module */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* number.h - conversions between f32/f64 and stored numbers: the small float formats bf16, f16,
  * e4m3, e5m2, and integers. Narrowing rounds to nearest, ties to even, in one step; subnormals are
  * kept. NaN stays NaN, as the canonical one the hardware gives (0x7fff for 16 bits, 0x7f for 8).

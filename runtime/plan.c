@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* plan.c - a kernel description made ready for launching: every expression is compiled into one
  * pool, so that a launch parses no text and allocates nothing. Needs a description that lives as
  * long. */

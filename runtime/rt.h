@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* rt.h - what the files of the runtime say to each other; never included from outside.
  *   manifest text -> KModuleDesc (manifest.c) -> Plan per kernel (plan.c), once at load
  *   Plan + arguments -> Launch (bind.c, check.c), on the stack, at each launch

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* status.c - texts of the statuses, and the sentence about the last failure of a thread.
  * The sentence lives in thread-local storage, because opening a device can fail before there is a
  * handle to keep it in. */

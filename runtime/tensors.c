@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* tensors.c - sizes from the tensors of a call. A size that is alone in an extent is that extent;
  * one that is alone in a stride, and in no extent, is that stride; every other expression must
  * then give what the tensor has.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* tensors.h - a launch by tensors as array libraries have them, for the Python package; not
  * installed. Sizes are read from extents and strides, and what does not agree becomes a sentence:
  *   "tensor B of kernel gemm: extent 1 is 64, but K = 72" */

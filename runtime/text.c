@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* text.c - lines of text in a fixed buffer, for sentences that list things: cut, never overrun. */
 #include "runtime/rt.h"
 

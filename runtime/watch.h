@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* watch.h - how far a launch on the simulator is, for the driver; not installed.
  *   sim_watch(dev, show, bar)  ->  show(bar, 3, 8): 3 of 8 clusters have ended */
 #ifndef DSL_RUNTIME_WATCH_H

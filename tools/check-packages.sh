@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Builds the Debian packages and the Python wheel and tries them in a bare Debian 12: a chroot that holds
 # what debootstrap calls minbase. Root and Debian's archive are needed; nothing outside build/ changes.
 #   tools/check-packages.sh [PTXAS]         the assembler that the chroot gets; else the one that is found

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Sets the machine up, builds the release compiler and runs the main job: the GEMM example, on the
 # GPU or, where there is none, on the simulator, against the reference interpreter.
 #   tools/example.sh [SIZE]              SIZE as M=512,N=512,K=512

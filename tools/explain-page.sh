@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Writes the output and the picture that docs/explain.md shows. The test driver.explain says when they
 # are old; then, from the root of the project:
 #   tools/explain-page.sh build/dev/dslc docs

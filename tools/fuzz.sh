@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Fuzzes one entry point of tests/fuzz, starting from the inputs of the tests.
 #   tools/fuzz.sh NAME [SECONDS]         e.g. tools/fuzz.sh frontend 600
 # What it learns is kept in build/corpus/NAME, what breaks in build/crashes/NAME-*.

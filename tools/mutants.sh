@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Writes the table of mutants into docs/verification.md, between its two marks; takes some minutes.
 #   mutants.sh BUILD
 set -eu

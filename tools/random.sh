@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Runs a random generator of the tests for as long as it is given, on its preset's build.
 #   tools/random.sh NAME [SECONDS] [SEED]     e.g. tools/random.sh ir 3600
 #   tools/random.sh                           lists the names

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Makes a release: checks, artefacts that are the same whoever makes them, a tag.
 #   tools/release.sh VERSION          e.g. tools/release.sh 0.2.0
 # VERSION is that of CMakeLists.txt; CHANGELOG.md has a section "## VERSION". Everything is built in

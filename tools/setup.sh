@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Makes a Debian 12 machine able to build and test dslc; running it again changes nothing.
 #   tools/setup.sh
 # Installs the Debian packages that are missing. Where no ptxas of CUDA 13 or no cuda.h is found,

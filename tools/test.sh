@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Sets the machine up, builds everything with sanitizers, runs every test.
 #   tools/test.sh [ctest options]        e.g. tools/test.sh -R frontend
 set -eu

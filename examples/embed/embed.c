@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* A program that carries the compiler: a kernel in a C string is compiled, loaded and launched, and
  * the result is checked by three loops. f16 inputs, f32 output, so that nothing needs converting.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Loads gemm.cubin, multiplies random bf16 matrices and checks every element by hand.
  *   host [gemm.cubin [cuda:0|sim]] */
 #include <dsl.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """A kernel called with arrays: on the GPU where PyTorch sees one, else on the simulator with NumPy's.
 
     python3 product.py

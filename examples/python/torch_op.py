@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """A kernel as an operator of PyTorch 2.4 or later: autograd, torch.compile, a CUDA graph. Needs a GPU.
 
     python3 torch_op.py

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Launches product.gemm by its typed launcher and checks every element.
  *   ./product            on the GPU
  *   ./product sim        on the simulator */

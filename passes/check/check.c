@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* check.c - the verifier's table of contents: read the kernel, prove it for all words, and for
  * what is refuted find the shortest run that shows it.
  *     schedules.gemm, cooperative, 4 stages  ->  CHECK_PROVED, 83 states

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* check.h - the pipeline verifier: whether a kernel at the ptx stage can hang, race or miscount
  * bytes, for all sizes. It reads the IR and knows nothing of how the passes before it decided.
  *     consumer's mbar.wait removed  ->  CHECK_REFUTED, E0411 with a timeline

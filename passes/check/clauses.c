@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* clauses.c - what the facts of a kernel say of its sizes beyond their ranges: which two are equal,
  * and which residues they have, and so the trip counts that are made of them.
  *     where K % 256 == 64, K == L, loop (0, (L + 63) / 64)   ->   trips are 1 (mod 4)

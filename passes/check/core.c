@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* core.c - one letter: each agent's steps in order, all agents greedily, until nobody can go on.
  * Barriers are here; buffers and groups are in memory.c.
  *     producer: wait empty, expect full, load   consumer: wait full, wgmma   ->  both at their ends

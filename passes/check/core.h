@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* core.h - private to passes/check/: an abstract machine of roles, barriers and buffers. A run
  * is a sequence of letters, which all roles read alike; a letter gives each role straight-line
  * steps. Waits are for phases, which only advance, so one greedy run stands for all

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* cover.c - proves all words with one state, or few, for each place where words come together: the
  * start of a tile, the steady part of a main loop. What arrives there is joined to what is
  * there until nothing changes. Quick, and enough for what is right in the usual way; what it

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* even.c - whether steps are the same at all positions of the rings but for the names of slots:
  * then a state that recurs after one trip of the main loop, not after two laps, repeats for
  * ever.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* extract.c - from a kernel to a machine: barriers and buffers by slot, warps that behave alike
  * as one agent, and each agent's steps with the loops that all share as the words' structure.
  *     role consumer { for.ring k (0, T) { mbar.wait %full[slot] (phase) } }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* extract.h - private to passes/check/: a kernel at the ptx stage as a machine and its words. */
 #ifndef DSL_CHECK_EXTRACT_H
 #define DSL_CHECK_EXTRACT_H

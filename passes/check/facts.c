@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* facts.c - what is known, as bits: the layout of a machine's states, and the sets of facts
  * that agents and barriers hold. An agent of several warps has two sets: what each warp knows
  * of all, and what each warp knows of itself only; once all of them arrived somewhere, the

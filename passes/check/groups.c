@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* groups.c - a wgmma is of a warpgroup: its four warps do it together, so that they come to the
  * same ones and commit them in the same groups; so is setmaxnreg. Needs the scripts of all agents.
  *     if (warp == 0) { wgmma .. }   ->   "wgmma is for whole warpgroups, and some warps go past it"

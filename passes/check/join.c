@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* join.c - one state that stands for several: it knows what all of them know and owes what any of
  * them owes. What is right for it is right for each, since to know more or to owe less forbids
  * nothing, but for a write to what was fenced and not read; see state_alike.

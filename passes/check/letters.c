@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* letters.c - the letter at a point: each agent's steps of that segment, with slots and
  * parities as numbers. Equal letters are one; points that must give equal letters are looked up
  * without making any.

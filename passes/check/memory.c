@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* memory.c - loads, reads, writes and stores of shared-memory slots, the groups that complete
  * them, fences between the proxies, and accumulators in flight. An access is right if all that
  * it depends on is known to be over.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* num.c - index expressions over ranges and residues; see num.h. */
 #include "passes/check/num.h"
 

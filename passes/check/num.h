@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* num.h - private to passes/check/: integers of which a range and a residue are known.
  *     a loop index in its steady part: 2.. and 3 (mod 8)   ->   index / 4 % 2 is 0, index < 1 is 0
  */

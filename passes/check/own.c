@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* own.c - what is a thread's own in one agent's steps: bulk groups, fences, what one lane reads and
  * writes. Needs all of them, as other steps of the agent say which lanes count.
  *     if (lane == 0) { tma.store .. }   if (lane == 1) { bulk.commit }   ->   no commit

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* read.h - private to extract.c, shape.c, script.c and statics.c: a kernel being read. */
 #ifndef DSL_CHECK_READ_H
 #define DSL_CHECK_READ_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* registers.c - what a role says it needs, each of its warps has: at entry, or by setmaxnreg. Needs
  * the scripts of all agents, as a condition may leave warps out.
  *     role consumer regs=232 { if (3 < warp) { setmaxnreg regs=232 } }  ->  warps 0-3 have 168

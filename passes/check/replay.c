@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* replay.c - steps through the IR with concrete sizes: the kernel is read anew with a number for
  * every name, each loop turn by turn, into one straight line for each warp. What the reading for
  * all sizes concludes from facts, trip counts, residues and tiles has no part in it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* report.c - the shortest counterexample: which run it is, its last steps as a timeline with a
  * column for each role, and what is missing, in a sentence. */
 #include "passes/check/report.h"

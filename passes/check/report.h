@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* report.h - private to passes/check/: a refutation as a timeline and a sentence. */
 #ifndef DSL_CHECK_REPORT_H
 #define DSL_CHECK_REPORT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* run.h - private to core.c and memory.c: a letter on its way. */
 #ifndef DSL_CHECK_RUN_H
 #define DSL_CHECK_RUN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* shape.c - the loops that all agents share: whether their trip counts agree, and who takes
  * which turn.
  *     producer for t (0, Q + 1), consumers for j (0, (Q - g) / 2 + 1)  ->  N = Q + 1, turns

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* sizes.c - looks for concrete sizes by trying: each name has some values that could matter, made
  * of the numbers in the conditions; a condition is asked as soon as all its names have values. */
 #include "passes/check/sizes.h"

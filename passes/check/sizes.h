@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* sizes.h - private to passes/check/: concrete sizes of a launch that satisfy every fact.
  *     K % 256 == 0, (K + 63) / 64 == 4, tiles of this CTA == 2   ->   K 256, M 128, N 128, sms 1
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* stage.c - expressions as the verifier reads them: lets and the warp put in, trip counts and loop
  * variables replaced by names of its own, comparisons with 0 so that sums cancel.
  *     let rows ((M + 63) / 64) .. k + 3 < (K + 63) / 64   ->   0 <= rest - 4

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* statics.c - what needs no run: barriers whose storage is not their own, boxes that do not fill
  * their slots, counts that contradict each other; which slots have bytes in common.
  *     %sA offset=0 (65536 bytes), %full offset=32768  ->  "%sA and %full share bytes"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* turn.c - states and steps with the slots of rings renamed, so that what differs only in the
  * position of the main loop is equal.
  *     position 5 of 4 slots: full[1] is called full[0], and full[0] full[3]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* ways.c - what the CTAs of a cluster share may differ from tile to tile: masks and conditions that
  * compare expressions of the tile. A way is the values that all of these have together in one tile.
  * The tile's number has residues that decide quotients by constants; what they leave open is open

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* words.c - explores every word, with one trip count for all tiles. States and letters repeat:
  * a transition is run once and remembered. When a state recurs after a period in the steady
  * part of the inner loop, in every tile and for a whole period of trip counts, longer loops

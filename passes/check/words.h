@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* words.h - private to passes/check/: all runs of a kernel as words over letters, and their
  * exploration.
  *     start (tile0 inner0^T tile1)^N end      T, N: any number in their ranges

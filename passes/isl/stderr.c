@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* stderr.c - stderr under a name of ours, for isl and GMP: the archives of Debian are compiled for
  * programs and address stderr in a way that no shared library can (cmake/Isl.cmake renames it). */
 #include <stdio.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Hopper GEMM kernels, compiled by dslc and called with the tensors of any array library.
 
     import dslc

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What was compiled before: in memory, and in files that processes share.
 
 A file is called by the hash of all that decides its content: text, name, defines, target, version of dslc,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Kernels as operators of PyTorch (2.4 or later), which torch.compile and autograd can look through.
 
     import dslc, dslc.torch

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* dlpack.h - the structs of DLPack 1.3 that are read here, written down from its specification: how
  * array libraries hand over a tensor without copying it.
  *   DLTensor t;  api->tensor(object, &t);  t.data, t.shape[0], ... */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* kernel.c - type Kernel: a kernel of a cubin that is called with tensors.
  *   k = Kernel(cubin, "gemm", "sim");  k(a, b, out=d)
  * Tensors of a GPU are launched on, in the stream that their library works in; tensors of the host

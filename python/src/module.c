@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* module.c - the extension module dslc._dslc: compile, Kernel, Error.
  *   _dslc.compile(text, name, target, ["bN=128"], ptxas, [], 0, 1)  ->  (bytes or None, messages)
  * */

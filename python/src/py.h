@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* py.h - what the files of the extension dslc._dslc say to each other. Limited API of Python 3.9.
  * */
 #ifndef DSL_PYTHON_PY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* tensor.c - takes tensors of any array library by DLPack: by the table of C functions where the
  * type has __dlpack_c_exchange_api__, else by __dlpack__ and its capsule. Nothing is copied.
  *   torch.Tensor (2.10)  ->  api->tensor(object, &t)

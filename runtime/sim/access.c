@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* access.c - loads, stores, atomics and address arithmetic of threads (PTX ISA: ld, st, atom, red,
  * cvta, isspacep, mapa, getctarank). Shared accesses are shown to the checks; global atomics are
  * atomic between host threads too. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* async.c - work that is on its way: it starts when an instruction is issued and happens later,
  * when the seed says so or when nothing else can go on. cp.async, bulk copies and their groups,
  * st.async (PTX ISA: Data Movement and Conversion Instructions: Asynchronous copy).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* barrier.c - barriers of a CTA and of a cluster, and fences (PTX ISA: bar, barrier,
  * barrier.cluster, fence, membar). A warp that arrives hands on what it knows, one that leaves
  * takes what all knew. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* base.c - pool, map of names and growing text of the simulator.
  *   load_fail(a, 12, "unknown instruction")  ->  a->line, a->error, back to a->fail */
 #include "runtime/sim/base.h"

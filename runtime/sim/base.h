@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* base.h - the ground floor of the simulator: short names of the machine's types, a pool, a
  * growing text, an error that unwinds a load. Private to runtime/sim. */
 #ifndef DSL_SIM_BASE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* bits.c - logic, shifts and bit fields of PTX (PTX ISA: Logic and Shift Instructions, and popc,
  * clz, bfind, fns, brev, bfe, bfi, bmsk, szext, prmt). Shifts clamp at the width. */
 #include "runtime/sim/lanes.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* code.h - decoded PTX: what decode.c makes of a function and exec.c runs. Registers, constants and
  * special registers are slots of one file per warp; a slot holds 32 lanes of 2, 4, 8 or 16 bytes, a
  * predicate one 32-bit mask. Everything lives in the module's pool and is read-only once loaded.

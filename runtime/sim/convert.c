@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* convert.c - cvt (PTX ISA: Data Movement and Conversion Instructions: cvt). Integers go through 64
  * bits, floats through f64, each rounded once. */
 #include "runtime/sim/lanes.h"

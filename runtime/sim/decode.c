@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* decode.c - from the tree of ptx.y to arrays of instructions that can be run: one Code per kernel,
  * calls inlined, labels resolved, reconvergence points set. What it does not know it refuses here.
  *   call.uni (r), f, (a);  ->  the body of f, its parameters bound to r and a, ret a jump */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* decode.h - what the files of the decoder share: scopes of names, slots, one function at a time.
  */
 #ifndef DSL_SIM_DECODE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* device.c - the device "sim" of the runtime: memory, modules and launches of the simulator behind
  * DevOps. Launches run at once and to the end; streams and events are there so that programs need
  * no change. Options stand behind the name, or in DSL_SIM, which is read first:

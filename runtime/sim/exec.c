@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* exec.c - runs a grid: host threads take clusters, a cluster runs its warps by turns, in an order
  * and for lengths that the seed decides, and lets asynchronous work complete in between. When
  * nothing can run and nothing is on its way, that is a deadlock.

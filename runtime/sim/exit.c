@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* exit.c - what threads, warps and CTAs may not leave behind: copies that still read or write their
  * shared memory, peers that still arrive, groups nobody waited for. A remote access must have
  * happened before its target exits, in every order, so clocks decide and not the order of this run.

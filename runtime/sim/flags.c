@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* flags.c - order through shared memory itself: what a release writes an acquire reads, and fences
  * that make relaxed and volatile accesses do the same (PTX ISA: Memory Consistency Model,
  * Release and Acquire Patterns, Causality Order). Each word that was written so carries what its

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* float.c - floating-point arithmetic of PTX (PTX ISA: Floating Point Instructions, Half Precision
  * Floating Point Instructions). f32 and f64 to nearest are the host's; everything else goes through
  * number.c. The approximate functions are computed in f64 and rounded, which is within their

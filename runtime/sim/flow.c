@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* flow.c - where the threads of a warp that a branch parts come together again: the branch's
  * immediate postdominator, found on basic blocks with the dominator algorithm of Cooper, Harvey
  * and Kennedy run backwards. Where that is the end, since some threads may end on the way, it is

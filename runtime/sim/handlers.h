@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* handlers.h - every handler and every prepare function that insn.def names. */
 #ifndef DSL_SIM_HANDLERS_H
 #define DSL_SIM_HANDLERS_H

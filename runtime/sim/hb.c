@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* hb.c - vector clocks: what each warp knows to have happened. Releases hand on what a warp knows,
  * acquires take it, fence.proxy.async lifts generic accesses into what the async proxy is ordered
  * after. (PTX ISA: Memory Consistency Model, Proxies.)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* insn.c - the table of instructions: an opcode as written finds its row, which says what modifiers
  * and operands there may be and who runs it.
  *   "add.sat.s32"  ->  row add, mods {sat}, types {s32}, operands "D d d", run_add */

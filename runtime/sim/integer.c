@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* integer.c - integer arithmetic of PTX, 32 lanes at a time (PTX ISA: Integer Arithmetic
  * Instructions, Extended-Precision Integer Arithmetic Instructions). Overflow wraps; only .sat
  * clamps. Division by zero gives all ones, as the hardware does. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* lanes.h - loops over the 32 lanes of a warp, for the files of arithmetic. A handler's mask has
  * the threads that take part; a full mask runs without tests, so that the compiler can use vectors.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* machine.h - the simulated device while a kernel runs: clusters of CTAs of warps, what they wait
  * for and what is on its way. One cluster is run by one host thread from start to end, so nothing
  * in it is shared; Job, which all threads see, has a lock. What a run says does not depend on the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* matrix.c - the inner product of all matrix instructions: f32, fused, k in ascending order, so
  * that a result does not depend on the host. Vectors of the host are used where it has them.
  *   c[i][j] = fma(a[i][k], b[k][j], c[i][j]) for k = 0, 1, .. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* matrix.h - numbers of matrix operands and the product itself, shared by wgmma.c and mma.c. */
 #ifndef DSL_SIM_MATRIX_H
 #define DSL_SIM_MATRIX_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* mbar.c - mbarriers (PTX ISA: mbarrier): phases, arrivals, bytes on their way, remote arrivals,
  * parity and state waits. State is kept beside shared memory; the 8 bytes of the object are the
  * program's to leave alone.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* member.c - threads of a warp that meet by a member mask (PTX ISA: shfl.sync, vote.sync,
  * match.sync, redux.sync, elect.sync, bar.warp.sync). Each waits for the living threads of its own
  * mask, wherever they are. Who executes the same operation with the same mask is of one party, and

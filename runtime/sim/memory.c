@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* memory.c - global memory of the device and where any address of any space is on the host.
  * Addresses grow and are never given twice; gaps lie between allocations; so a stray address is
  * noticed.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* mma.c - matrices of one warp: ldmatrix, stmatrix, movmatrix, mma.sync, wmma (PTX ISA: Warp Level
  * Matrix Multiply-Accumulate Instructions). Fragments of wmma have an order of their own, as the
  * ISA leaves it open; those of mma.sync follow the ISA: with g = lane / 4, t = lane % 4 and E

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* module.c - PTX text becomes a module: parsed, its global and constant variables placed in the
  * device's memory, its kernels decoded.
  *   sim_load(memory, text, size, why, room)  ->  SimModule, or NULL and "line 7: unknown ..." */

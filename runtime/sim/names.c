@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* names.c - what names mean in a function: slots of registers and constants, addresses of
  * variables, offsets of parameters. A register gets its slot when it is first used.
  *   .reg .b32 %r<318>;  ->  a family

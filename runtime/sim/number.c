@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* number.c - rounding by hand. A value is first made with a sticky last bit (round to odd), which
  * makes any later rounding to fewer bits right (Boldo and Melquiond 2008). */
 #include "runtime/sim/number.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* number.h - rounding that the host's own arithmetic does not do: other modes than to nearest,
  * small formats without double rounding, flushing of subnormals, canonical NaN. (PTX ISA:
  * Floating-Point Instructions; NaN results of f32 are 0x7fffffff.) */

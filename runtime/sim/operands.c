@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* operands.c - operands as written become slots of the width that the instruction's row asks for.
  *   row "D d d" of type s32, "%r1, %r2, 4"  ->  slot of %r1, slot of %r2, slot of a constant 4 */
 #include "runtime/sim/decode.h"

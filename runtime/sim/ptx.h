@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* ptx.h - PTX as it was written: what ptx.y builds and decode.c reads. Text and nodes live in the
  * module's pool. (PTX ISA: Syntax, Directives.)
  *   @%p1 add.s32 %r1, %r2, 4;  ->  {op "add.s32", guard "%p1", args {NAME %r1, NAME %r2, INT 4}} */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 %{
 /* ptx.y - the grammar of PTX modules (PTX ISA: Syntax, Directives). It knows no instruction: an
  * opcode is a word, and decode.c asks the table whether it exists. */

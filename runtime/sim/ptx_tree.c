@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* ptx_tree.c - what the grammar builds, one call per production. */
 #include "runtime/sim/ptx.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* report.c - what the simulator says: one report per kind and line, with place and count; and the
  * explanation of a deadlock: who waits for what, what is missing, who could have given it.
  *   deadlock: warp 0 of CTA 0 waits at line 88 for phase 3 of full[3]: 0 of 1 arrivals missing, 128

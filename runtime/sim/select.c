@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* select.c - comparison, selection, moves, packing of registers (PTX ISA: Comparison and Selection
  * Instructions, Half Precision Comparison Instructions, mov). */
 #include "runtime/sim/lanes.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* setmaxnreg.c - registers that warps give back and take (PTX ISA: setmaxnreg). All warps of a
  * warpgroup execute the same one, and meet before the next; else what happens is undefined.
  *   setmaxnreg.dec 40 (four warps); setmaxnreg.inc 232 (eight)  ->  waits until the pool has enough

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* shadow.c - who touched which shared memory when. Each 2 bytes remember the last write and the
  * reads since; an access that conflicts with one that is not known to have happened before is a
  * race; one that is ordered but through the other proxy without a fence is reported as that.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* sim.h - the simulator of one Hopper GPU: loads PTX text and runs kernels of it on the host. What
  * runtime/device.c of the folder builds the device "sim" from, and what tests call directly. Every
  * call may be made from one thread at a time per memory.

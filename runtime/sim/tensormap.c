@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* tensormap.c - tensor maps that a kernel makes itself: one field is replaced in shared or global
  * memory, all 128 bytes are copied to where the copies find them (PTX ISA: tensormap.replace,
  * tensormap.cp_fenceproxy).

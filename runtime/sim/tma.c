@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* tma.c - tensor copies: cp.async.bulk.tensor and its reductions, tiled mode (PTX ISA: Tensors).
  * A box is copied row by row; shared memory is dense, 16-byte chunks permuted by the swizzle, which
  * works on address bits; elements outside the tensor are filled, or not stored.

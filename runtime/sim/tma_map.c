@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* tma_map.c - tensor maps in this device's own format: a plain struct of 128 bytes that says what
  * the encoder was told. What the driver would refuse is refused here (CUDA driver API:
  * cuTensorMapEncodeTiled).

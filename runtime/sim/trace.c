@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* trace.c - what each warp did when, as Chrome's trace events (also read by Perfetto): one process
  * per CTA, one thread per warp, time in instructions of the cluster. Only the first cluster.
  *   {"ph":"X","name":"wait","cat":"mbarrier","pid":0,"tid":8,"ts":120,"dur":300} */

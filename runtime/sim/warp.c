@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* warp.c - one warp: its splits (threads that run together), where they part and meet again, and
  * the step that runs one of them for a while. Parted threads wait for each other at the immediate
  * postdominator of their branch; both sides run by turns, so one may wait for what the other does.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* warpops.c - what the threads of a warp say to each other, and control flow (PTX ISA: shfl.sync,
  * vote.sync, match.sync, elect.sync, redux.sync, activemask, bra, ret, trap, griddepcontrol).
  * Results are of the party that member.c brings together. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* wgmma.c - warpgroup matrix products (PTX ISA: Asynchronous Warpgroup Level Matrix Instructions).
  * Each warp of the four computes its 16 rows; operands are read through real matrix descriptors,
  * when the operation happens, which is at the latest when its group is waited for. Products of

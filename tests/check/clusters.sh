@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Clusters of every shape are proved, and their mutants refuted.
 #   clusters.sh DSLC MUTATE SCHEDULES.gemm SCRATCH few|all    (boxes.gemm beside it)
 set -eu

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* mutate - changes one thing in a kernel's synchronisation, for each thing, and asks the
  * verifier.
  *     mutate [-v] [-a] KERNEL.ir...     -a: these are all kernels; every row below is met

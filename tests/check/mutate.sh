@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Every mutant of the schedules is refuted, or is in harmless.def.
 # With 40 columns results are stored from registers; blend.gemm has a ring that threads read.
 #   mutate.sh DSLC MUTATE ROOT SCRATCH few|part|all

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # docs/verification.md shows what dslc check says of a kernel changed by hand: its commands say that.
 #   page.sh DSLC ROOT SCRATCH
 set -eu

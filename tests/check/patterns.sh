@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # patterns.sh DSLC FILE: what dslc check says of a kernel. The file, as pattern.sh makes it, holds
 # "# error CODE: text" and "# warning CODE: text" lines, exactly the messages that must come, or
 # "# verified".

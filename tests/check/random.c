@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* random - role programs made at random, each judged twice: by the verifier for all trip
  * counts, and by exploring every interleaving for small trip counts. The verdicts must agree.
  *     random [PROGRAMS [SEED]]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* random.h - random role programs: what they are made of, and the two judges of random.c.
  *     Source (rings, roles, their moves) -> prog_build -> Machine and letters -> run_wrong(trips)
  */

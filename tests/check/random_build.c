@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* random_build.c - from a random program's source to the verifier's machine and letters, as the
  * extraction makes them of a kernel: barriers and slots CTA by CTA, then those with numbers.
  *     wait empty of ring 1, trip 5 of 2 slots  ->  letter 5 % 4: wait key 3, parity 0 + 1

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* random_change.c - one change of a random role program, as mistakes are: a step dropped, doubled
  * or elsewhere, a number or a destination off, a role that forgets a ring.
  *     wait empty, expect 32 bytes, load  ->  expect 32 bytes, load

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* random_make.c - random role programs: rings of mbarriers, multicast ones among them, staging
  * buffers with named barriers, groups. They are right; most are then changed.
  *     load ring: wait empty, expect full, load; wait full, wgmma, commit, wait 0, arrive empty

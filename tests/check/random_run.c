@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* random_run.c - every interleaving of a random program with a number of trips, knowing nothing of
  * the verifier: a state is where each role stands, what each barrier has counted and what each
  * slot holds. A run is wrong if it hangs or breaks a rule; so is a program in which the phase of

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Kernels whose sizes are numbers, or bounded, are verified under every schedule too: loops of few
 # trips, of many, of a number of them.
 #   sizes.sh DSLC SCHEDULES.gemm SCRATCH

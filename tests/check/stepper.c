@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* stepper - what the stepper says of the known patterns: those that are right fail nowhere, and
  * each that is wrong does, in some interleaving at some sizes.
  *     stepper PATTERN.ir...      "# verified" or "# error .." in the file says which it is */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* stepper.h - a third judge of ptx-stage IR: it runs the kernel of one cluster for sizes that are
  * numbers, in random interleavings, and watches what orders what. It shares the IR's parser and
  * data structures with the rest, nothing of the verifier, of the simulator, nor of the effects in

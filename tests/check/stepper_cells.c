@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* stepper_cells.c - what need not be told apart is one: bytes that the same steps touch are a cell,
  * lanes that always go together a class. A clock has a part for each class of each warp, for the
  * bulk groups of each that stores, for each warp's wgmmas, for each mbarrier, and for grid.wait. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* stepper_change.c - one random change of a kernel: ops dropped, doubled, moved, put in a branch of
  * some lanes or in a loop; numbers, slots, parities, barriers, masks, bounds and conditions
  * changed; writes and reads put where there were none; a trip peeled off a loop. The table of

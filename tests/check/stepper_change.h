@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* stepper_change.h - random changes of a ptx-stage kernel: what a wrong pass or a hand could write.
  *     change_random(k, &r, text)  ->  "slot without modulo: mbar.arrive %ab.empty[slot - 1]"
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* stepper_memory.c - who touched each cell of shared memory, and what orders the next who does.
  * Ordered: the part of his clock is at or behind the time. From the generic proxy to the async
  * one a proxy fence must stand between, by who read where that was a read (on an H200 another's

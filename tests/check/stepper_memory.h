@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* stepper_memory.h - private to stepper_run.c and stepper_memory.c: one interleaving on its way. */
 #ifndef DSL_TESTS_CHECK_STEPPER_MEMORY_H
 #define DSL_TESTS_CHECK_STEPPER_MEMORY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* stepper_mutants - changes kernels at random and judges each mutant twice: by the verifier, for
  * all sizes, and by the stepper, in random interleavings at a few sizes. They must agree:
  *     stepper_mutants [-n MUTANTS] [-s SECONDS] [-r SEED] [-o ONLY] [-v] KERNEL.ir...

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Random changes of kernels of every schedule, judged by the verifier and by the stepper.
 #   stepper_mutants.sh DSLC MUTANTS ROOT SCRATCH few|all [OPTION...]      options of stepper_mutants.c
 set -eu

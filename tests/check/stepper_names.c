@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* stepper_names.c - index expressions with a value for each lane of a warp.
  *     lane / 16 + k  ->  0 0 .. 1 1 .. plus k */
 #include "stepper.h"

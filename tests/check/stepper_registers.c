@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* stepper_registers.c - a warp's registers in program order: which a wgmma in flight writes, which
  * were used since the last wgmma.fence. Views are the registers that they view.
  *     wgmma %acc[0] ; %v = part %acc[0]  ->  "uses a register that a wgmma in flight writes" */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* stepper_run.c - one interleaving of the warps of a cluster and of the loads on their way, in a
  * random order: some go before others, with a change of mind at times. A load lands at any time
  * from its issue on. A wgmma and a store read from their issue until the wait for their group: that

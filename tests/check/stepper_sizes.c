@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* stepper_sizes.c - sizes for a run: small ones, such that every fact of the kernel holds and its
  * CTAs go through about as many tiles and trips as asked.
  *     5 tiles of 3 trips  ->  M = 300, N = 128, K = 160, two SMs */

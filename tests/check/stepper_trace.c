@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* stepper_trace.c - each warp's steps for sizes that are numbers, and what is wrong in program
  * order alone: a slot that does not exist, an aligned instruction by some lanes, a parity of 2.
  *     for.ring k, slot, phase (0, 2, 0) { mbar.wait %full[slot] (phase) }

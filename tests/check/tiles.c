@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* tiles - what the verifier says of masks that tiles decide, against their values for numbers.
  *     tiles KERNEL.ir...
  * For many sizes, clusters and tiles, the values of all masks and conditions together are those of

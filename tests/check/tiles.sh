@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Masks that tiles decide, of clusters and boxes of many shapes, are what they are for numbers.
 #   tiles.sh DSLC TILES TESTS SCRATCH
 set -eu

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Every way that results leave and C comes is verified, under every schedule.
 #   ways.sh DSLC TESTS
 set -eu

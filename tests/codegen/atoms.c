@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* atoms.c - one kernel for each row of atoms.def and each N it has, in one module: ptxas must take
  * them all without spills and without serialised wgmma, and the PTX must name each shape. */
 #include "load.h"

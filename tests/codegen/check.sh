@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # The PTX of an .ir file, against the CHECK lines in it.
 #   check.sh TOOL FILECHECK FILE.ir
 set -eu

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* index.c - index expressions as LLVM integers: random expressions over names of random ranges,
  * made with the names bound to constants, so that LLVM folds each to a number, which must be
  * ix_eval's. What codegen sees are the ranges; so widths, divisions and cuts are the ones of real

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* kdesc.c - the kernel description of whole kernels: parameters in the order of the signature,
  * tensor maps fastest mode first, every assumption a condition, limits reported. */
 #include "codegen/kdesc.h"

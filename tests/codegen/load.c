@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* load.c - textual IR for the tests, and a look into what ptxas wrote. */
 #include "load.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* load.h - for the tests of codegen: textual IR as a frozen module. */
 #ifndef TESTS_CODEGEN_LOAD_H
 #define TESTS_CODEGEN_LOAD_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* ptxas.c - finding and running ptxas, with shell scripts in its place that say and do what a test
  * needs: each message of ptxas must come back as the right diagnostic at the right line. */
 #include "load.h"

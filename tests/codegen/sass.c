@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* sass.c - what ptxas makes of whole kernels: the wgmma of a k step stand back to back, nothing
  * touches local memory, no memory barrier, and TMA is issued without a loop around it. Instructions
  * are told apart by the low 12 bits of their 16 bytes, as nvdisasm 13 names them for sm_90a. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* tool.c - writes what codegen makes of textual IR to standard output, for FileCheck:
  *   tool ptx|llvm|manifest FILE.ir
  * ptxas must take the PTX without a word, whatever is asked for. */

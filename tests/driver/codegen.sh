@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Options that reach the code: -D, -O, -lineinfo, -ffile-prefix-map, --target, ptxas and its limits;
 # and that two compilations give the same bytes.
 . "$(dirname "$0")/lib.sh"

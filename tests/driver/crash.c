@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* What becomes of the program and of the file being written when a fault of ours or a signal ends
  * it: each case in a child process. */
 #include "driver/compile.h"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # -MD, -MF, -MT, -MP: files that make and ninja read.
 . "$(dirname "$0")/lib.sh"
 

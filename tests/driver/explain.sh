@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # dslc explain: the program in full, the same facts as JSON and as pictures; mistakes are those of a
 # compilation, and leave nothing behind. That the program is the same is tests/e2e/explain.sh.
 . "$(dirname "$0")/lib.sh"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* fake_gpu.c - a libcuda that "runs" the kernel of small.gemm by three loops on the host, so that
  * dslc run can be seen to accept what is right and to refuse what is not. FAKE_GPU in the
  * environment says how the kernel behaves:

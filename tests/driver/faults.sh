@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # What goes wrong around the compiler: full disks, signals, programs that hang. Nothing half-written
 # and nothing temporary stays, and nobody is left running.
 #   faults.sh DSLC ROOT SCRATCH

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # --help, --version, --explain, -v: what the tool says about itself, on stdout, with exit code 0.
 . "$(dirname "$0")/lib.sh"
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # dslc layout: values in CuTe's form, tables, threads and values, banks, pictures, lines of stdin.
 . "$(dirname "$0")/lib.sh"
 

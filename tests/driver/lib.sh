@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # What the scripts of this folder share: each is run as  NAME.sh DSLC ROOT SCRATCH  and works in an
 # empty SCRATCH. A failed expectation says which and ends the script with 1.
 set -eu

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The compiler as a library: bytes and messages, no printing, no exit, several threads at once. */
 #include "driver/dslc.h"
 #include "runtime/dsl.h"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Messages: text and JSON, colour, levels of warnings, codes and places.
 . "$(dirname "$0")/lib.sh"
 

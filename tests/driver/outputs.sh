@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Which files are written, under which names, and that they are whole or not there at all.
 . "$(dirname "$0")/lib.sh"
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # dslc run without a GPU: what it asks for, and what it says when it cannot run.
 . "$(dirname "$0")/lib.sh"
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # dslc sim: arrays in and out, tensor maps, traces; and each form that is wrong in some way.
 . "$(dirname "$0")/lib.sh"
 ptx=$root/tests/sim/ptx

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Looking inside: --emit=ir:PASS, --print-after, --stop-after, --only, --keep, --time-report, -v, -###;
 # and that the IR of every pass is a text which can be taken up where it was left.
 . "$(dirname "$0")/lib.sh"

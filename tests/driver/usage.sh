@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Command lines that make no sense: exit code 2, a sentence, and the nearest thing that would be
 # right; nothing is written.
 . "$(dirname "$0")/lib.sh"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* An output at any address: compiled by libdslc, launched on the simulator at offsets that TMA
  * takes and that it does not; every element is right, and nothing beside the tensor is written. */
 #include "driver/dslc.h"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Programs that the whole compiler must refuse: each line of FILE that ends in
 #   // error E0401: text | help: text
 # gives exactly one error there, with that code and that text, and there are no others.

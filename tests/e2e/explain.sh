@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # What explain writes is the same program: compiled again it gives the same PTX and the same manifest,
 # but for source path, hash and lines; and explained again, but for reasons, itself.
 #   explain.sh DSLC SCRATCH FILE [-D...]

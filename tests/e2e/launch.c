@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Compiled by libdslc, launched by libdsl_runtime on a stand-in for the GPU: what a host can get
  * wrong with a real cubin is told by name, and damaged cubins are refused. */
 #include "driver/dslc.h"

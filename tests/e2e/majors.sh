@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # A and B contiguous along K or along M, N, in all four ways and both 16-bit types: right results on the simulator
 # under every schedule, with swizzles of 128, 64 and 32 bytes, in clusters that share by slices and by leaders.
 #   majors.sh DSLC SCRATCH FILE

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Programs that the compiler takes with a note: each line of FILE that ends in
 #   // note N0401: text
 # gives exactly one there, there are no others, and -Wno- silences them.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # The IR is text at every moment: for a source and some -D, what each pass leaves prints, after it is
 # read back, as it was; and the passes go on from there to the same PTX.
 #   roundtrip.sh DSLC SCRATCH FILE [-D...]

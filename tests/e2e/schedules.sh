@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # One file under many schedules, by -D alone: every combination compiles, is verified and assembles
 # without another message, and no two give the same machine code.
 #   schedules.sh DSLC FILE SCRATCH

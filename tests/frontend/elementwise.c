@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* elementwise.c - every row of elementwise.def may be written by its name, and as infix where it
  * has one, with no edit to the frontend: the op is in the IR that comes out. */
 #include "frontend/frontend.h"

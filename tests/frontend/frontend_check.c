@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* frontend_check.c - runs the frontend over one file, as its comments ask.
  *   frontend_check ok FILE    prints what print(...) said and the IR, for FileCheck;
  *                             verifies it and takes it through text and back

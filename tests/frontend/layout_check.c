@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* layout_check.c - expressions of the layout algebra against what they must give, and what they
  * must refuse.
  *     layout_check FILE    lines `EXPR -> RESULT` and `EXPR !! PART OF THE MESSAGE`;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* limits.c - what no file of tests/frontend can hold: NUL bytes, huge files, hundreds of mistakes,
  * options given from outside, one Ctx used twice. */
 #include "frontend/frontend.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* fuzz_frontend.c - any bytes are a .gemm file: a module and no errors, or errors and no module;
  * and a module's IR is right, and the same after a round trip through text. */
 #include "frontend/frontend.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* fuzz_ir - any bytes as textual IR: either messages, or a kernel that prints to a fixed point. */
 #include "ir/ir.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* fuzz_layout.c - any bytes as an index expression and as a layout: what is read prints to text
  * that reads back as the same thing, and simplifying keeps the value. */
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* fuzz_manifest.c - any bytes as a cubin and as a manifest: both are refused with a status or
  * taken, and what is taken can be asked whether it runs on any numbers. */
 #include "runtime/desc.h"

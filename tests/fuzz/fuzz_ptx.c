@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Any text as PTX: it is refused with a line and a reason, or decoded, and then its kernels run for
  * a while: the first parameters are the address of one array, a tensor map of it follows at 64, the
  * rest is zeros. Never a crash, whatever is reported. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* fuzz_query.c - any bytes as expressions of the layout algebra, a line each: a result or messages,
  * nothing else; a static layout that comes out prints as text that reads back as the same. */
 #include <stdlib.h>

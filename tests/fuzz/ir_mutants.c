@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* ir_mutants - changed IR text of all three stages through passes, proof and code generation. Every
  * mutant is refused with a message or compiled; what panics, crashes, hangs or leaks is a fault.
  *     ir_mutants SEED COUNT KERNEL.gemm...   seeds from SEED on; COUNT 0: until SECONDS are up

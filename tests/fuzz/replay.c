@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* replay.c - runs a fuzz entry point over files instead of random bytes, so that every build, also
  * one without libFuzzer, tries the entry point on all inputs of the tests.
  * Usage: replay_NAME FOLDER...; needs one file at least.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Our kernels beside torch's, in one process, interleaved.
 
     python3 against_torch.py DIR [--rounds 30] [--works NAME,...] [--out FILE.json]

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Everything that needs a GPU, in one run, on a machine that has a Hopper GPU, nvcc and cuBLAS but
 # need not have LLVM or this project's build tools.
 #   all.sh DIR [RESULTS] [STEP...]

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Builds, on a machine with ptxas, all that tests/gpu/all.sh needs on a machine with a GPU and no
 # compiler of ours:
 #   build_cases.sh DSLC ROOT OUT

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The correctness grid on a GPU: each case's cubin on random inputs, integers and normal numbers,
  * against the reference interpreter (every element) and against cuBLAS (every element).
  *   gpu_check DIR [PART PARTS [DEVICE]]

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # What one launch of 4096^3 reads from the L2 under each way to share loads, as ncu counts it.
 #   l2.sh DSLC ROOT      on a machine with a Hopper GPU, ncu and ptxas
 # sectors: 32-byte sectors that TMA and L1 read; xbar: cycles in which the L2 sends to SMs, one 32-byte

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* launch_overhead.c - what dsl_launch costs the host beyond the driver's own launch; that it may
  * run while a stream is captured; that K = 0 writes zeros where A and B are null. Needs a GPU and
  * the example's cubin.

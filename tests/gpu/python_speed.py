@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Host time of a call from Python, on a machine with a GPU and PyTorch.
 
     PYTHONPATH=build/release/python python3 tests/gpu/python_speed.py [--launch-overhead ./launch_overhead gemm.cubin]

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Whether two builds of dslc make the same code of the grid's kernels, the benchmark's, the soak's, and of
 # every example and test program under every schedule:
 #   same_ptx.sh OLD NEW [SCRATCH]        OLD and NEW are two dslc; some minutes on two cores

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The simulator against a GPU, bit by bit: each instruction of tests/sim/insns.def on random and on
  * special operands, the same PTX and the same inputs on both devices.
  *   sim_compare [ROUNDS]      a line per difference, a count at the end; exits with 1 after one

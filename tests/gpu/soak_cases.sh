@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Random schedules and epilogues for tests/gpu/soak.cu, which runs them at real sizes:
 #   soak_cases.sh DSLC ROOT OUT [KERNELS [SEED]]
 #     OUT/soak.txt   NAME EPILOGUE OUTPUT MAJORS, a line each; EPILOGUE is a row of soak.cu's table, MAJORS

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* abi.c - uses everything that dsl.h and dslc.h of 0.2 declare, as a program does that was compiled
  * long ago. abi-0.2.x86_64 is this file, built when 0.2 was made (abi.sh says how), and is never
  * built again: each later version must run it. What a later version adds is not used here. */

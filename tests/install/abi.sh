@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # The program that was built against 0.2 runs with the libraries of this build, and so does its source.
 # The binary was made, once, by:
 #   gcc -Os -s -fno-asynchronous-unwind-tables -fcf-protection=none -Wl,-z,noseparate-code,--build-id=none

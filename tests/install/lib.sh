@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # What the scripts of this folder share: each is run as  NAME.sh SOURCE BUILD SCRATCH CC [FLAGS]  and
 # installs the build into SCRATCH/prefix, from where everything is taken. FLAGS are those of a build with
 # sanitizers, which what is linked with it needs too.

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # The manual page has every option and command and no mistake that roff sees; completion gives the words
 # of the tables.
 . "$(dirname "$0")/lib.sh"

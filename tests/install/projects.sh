@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # examples/with-cmake and examples/with-make as a user has them: copied away, built against an
 # installation that was moved, run on the simulator.
 . "$(dirname "$0")/lib.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # The installed libraries show exactly the functions that the installed headers declare, say their
 # version in their soname, and need glibc alone.
 . "$(dirname "$0")/lib.sh"

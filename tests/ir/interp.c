@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* ir.interp - the reference interpreter against plain loops: GEMMs of many shapes bit by bit,
  * every elementwise row against a value written here, bounds, CTAs, and what it refuses. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* ir.ix - index expressions: normal form and text, evaluation, what simplification gives, and the
  * rules of rules.def one by one: the law of each by enumeration, and an example on which it
  * applies. */

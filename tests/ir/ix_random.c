@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* ir.ix_random - random expressions against a plain evaluation of the tree they were made from: the
  * normal form, text, every rule by itself, and simplification keep the value; bounds and divisors
  * hold. A fixed seed; each rule must have applied often enough for its part to mean something. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* ir.layout_facts - operations on layouts against the table of known results, and what they
  * refuse. */
 #include <setjmp.h>

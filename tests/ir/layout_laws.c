@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* ir.layout_laws - the laws of the algebra by brute force: a static layout is a finite function, so
  * each result is compared with its definition at every point. 120,000 random layouts up to 4096
  * places, a fixed seed unless DSL_SEED gives one; each operation must also have succeeded on a good

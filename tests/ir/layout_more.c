@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* ir.layout_more - laws that join operations of the algebra, by brute force through the table by
  * name: associativity, divide after product, forms of divides, inverses of swizzled layouts, casts,
  * slices. Random layouts up to 4096 places; DSL_SEED in the environment gives another run. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* ir.layout_speed - how long operations take on the layouts of a real kernel: a staged, swizzled
  * operand, the accumulator of wgmma m64n256, its tiled output. Prints microseconds; the bound that
  * fails is wide, because builds with sanitizers and busy machines pass through here too. The

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* ir.rescue - a panic inside a rescue comes back with its reason, and what was held is given back
  * (the sanitizers' build sees what is not). */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* ir.text - each file of roundtrip prints as it was read; each file of bad gives exactly the
  * messages that its comments ask for: `# error E0702: part of the text` on the offending line.
  * Together the round trips hold every op and every attribute of the tables. */

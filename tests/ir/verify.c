@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* ir.verify - what text cannot say: kernels that a pass broke in memory. Each starts right, is
  * verified, is damaged, and must be refused with a reason. */
 #include <setjmp.h>

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # The build's side of the arrows: with a room's include root, each public header of each room is
 # found exactly where the architecture allows it, and private headers of others never are.
 #   arrows.sh ROOT BUILD CC

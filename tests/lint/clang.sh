@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Every source also compiles without a warning under clang, with the flags of the build.
 #   clang.sh BUILD          generated files are left out
 set -eu

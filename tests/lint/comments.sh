@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # An example in a comment (an arrow between blanks: "  ->  ") stands on a line of its own, set in
 # by two blanks or more, or begins the line; it is not joined to the prose around it.
 #   comments.sh ROOT

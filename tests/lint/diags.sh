@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Every message the compiler can give is seen by some test: each code of ir/diags*.def stands in
 # a file under tests/.
 #   diags.sh ROOT

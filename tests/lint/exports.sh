@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # The shared runtime shows dsl_* and nothing else, and needs neither CUDA nor LLVM to load.
 #   exports.sh LIBRARY
 set -eu

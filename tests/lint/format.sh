@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Every C file is as clang-format 22 with the project's .clang-format writes it; tables (.def) are
 # aligned by hand.
 #   format.sh ROOT

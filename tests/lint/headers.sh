@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Every header compiles alone, in its own room; what a host program includes also compiles as C99
 # and as C++11, with no cuda.h in reach.
 #   headers.sh ROOT BUILD CC FLAGS...        flags: where LLVM's and CUDA's headers are

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # The include arrows between the rooms, read from the text; the build enforces the same by
 # include directories, and neither knows of the other.
 #   includes.sh ROOT        prints each forbidden include as file:line: room may not include header

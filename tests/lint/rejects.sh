@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # A lint that cannot fail is none: run over the bad tree of its own it must fail, and must say
 # exactly what is expected there.
 #   rejects.sh LINT BADTREE

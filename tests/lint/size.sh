@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Nothing grows past what can be read: no file above 600 lines, no function above 45, no line
 # above 100 columns (tables, .def, may be wide). What is longer is named below, with its own bound
 # and the reason; what is no longer so long leaves the list.

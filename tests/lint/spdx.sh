@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Every source names its licence in its first lines; what cannot carry a line, or shows its line numbers
 # in tests, is named in REUSE.toml.
 #   spdx.sh ROOT [--fix]        --fix writes the line where it is missing

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # No unfinished business in the tree: a mark that says "later" is a thing that is not there.
 #   words.sh ROOT
 set -eu

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # check.sh DSLC FILECHECK PASS FILE: runs one pass alone on the IR in FILE.
 # A good file holds FileCheck lines. A file under bad/ holds "# error CODE: text" lines, exactly the errors
 # that must come, and "# help: text" lines that must be among the output.

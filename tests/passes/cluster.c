@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* passes.cluster - the pass tiles with random clusters, boxes and rasters: every tile of the plane
  * is computed once, what lies beyond is beyond, all CTAs of a cluster make as many steps; and the
  * groups that same.h finds in the coordinates are compared with the coordinates. */

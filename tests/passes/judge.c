@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* passes.judge - isl as a second opinion on the algebra: results of the operations are compared, as
  * maps, with what they are defined to be; wrong results must be refused, and what isl cannot say
  * must stay unknown; and isl on conditions, as the passes ask it. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* passes.same - which CTAs of a cluster load the same, against plain evaluation of the coordinates:
  * random clusters, boxes, rasters and grids; for every rank pair of sampled iterations and clusters
  * the groups, masks, predicates, slices and releases. "Same" must never be wrong; "different" must

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What the tests share. Run as  python3 -m unittest -v NAME  with the package and this folder in PYTHONPATH."""
 import os
 import pathlib

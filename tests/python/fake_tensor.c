@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* fake_tensor.c - an array library for tests: tensors at any address that say they are on any
  * device, lent by DLPack's table of C functions (Fast), or by capsules (capsule). stream(n) sets
  * what the library says is its current stream.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The cache of compiled kernels: what makes two requests one, files that are shared, files that are broken."""
 import multiprocessing
 import os

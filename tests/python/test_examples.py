@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The examples run as they stand; torch_op.py, which needs a GPU, is read at least by the compiler of Python."""
 import ast
 import subprocess

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The road to a GPU, on the stand-in for libcuda that "runs" tests/driver/small.gemm on the host."""
 import ctypes
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Kernels on the simulator, with arrays of NumPy and tensors of PyTorch on the host."""
 import unittest
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # The wheel is made twice with the same bytes, says what it is, and works from where it is unpacked.
 #   wheel.sh SOURCE SCRATCH PYTHON LIBRARY VERSION
 set -eu

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* random_kernels - kernels and schedules made at random: each is compiled, must be proved, and runs
  * on the simulator at random sizes, with guards around its tensors, against the reference
  * interpreter: integers in every bit, normal numbers within the bounds of dslc run.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* kernels.h - private to tests/random/kernels*.c: a random kernel with its schedule, and sizes that
  * its facts allow. The same seed gives the same of all. */
 #ifndef DSL_RANDOM_KERNELS_H

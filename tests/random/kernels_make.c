@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* kernels_make.c - writes the random kernel: tiles first, then sizes, tensors with their strides
  * and facts, the epilogue, the schedule. What is written is legal; only shared memory and registers
  * may not do, of which most choices leave enough.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* ptx.c - random PTX programs on the simulator: each is taken by ptxas (where there is one), runs
  * without a report under several orders, and leaves what its evaluation in C leaves. Then its text
  * is damaged, word by word: whatever that is, it is refused or runs, and never crashes or hangs.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* ptx.h - random PTX programs: made as a tree, printed as PTX, evaluated in C without a look at the
  * simulator. A thread has 8 registers of 32 bits, 4 of 64, 4 of f32 and 4 predicates; what it
  * stores at the end does not depend on the order in which warps run.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* ptx_eval.c - what a random program does, statement by statement for all threads of a CTA at once,
  * written from the PTX ISA alone.
  *   if (p0) A else B  ->  A for the threads with p0, then B for the others */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* ptx_make.c - a random program. Barriers stand at the top only; threads of a warp that go apart
  * vote and shuffle by the mask of those who are there; what other threads may see at any time is
  * only added to, each accumulator by one operation.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* ptx_print.c - a random program as PTX. %r %d %f %p are the program's registers; %m holds the mask
  * of the threads that are here, %t what a statement needs for itself. */
 #include "ptx.h"

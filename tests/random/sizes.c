@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* random_sizes - legal programs with where clauses made at random: divisors, residues, bounds and
  * equalities of sizes, under random schedules. Each must be proved.
  *     random_sizes SECONDS [SEED]      as many as there is time for

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* cubin.c - sections appended to a cubin and found again; files cut, damaged or foreign. */
 #include "sample.h"
 

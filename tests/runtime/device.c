@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* device.c - opening devices, memory, streams, events and modules, with a driver that is missing,
  * old or failing. */
 #include "sample.h"

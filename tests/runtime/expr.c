@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* expr.c - the manifest's expressions: values, errors and how they read to a person. */
 #include "runtime/rt.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* fake_cuda.c - see fake_cuda.h. Only cuGetProcAddress_v2 and fake_state are exported; every other
  * entry point is handed out by name, like the driver's own. */
 #include "fake_cuda.h"

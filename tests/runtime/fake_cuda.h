@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* fake_cuda.h - a stand-in for libcuda that records calls and fails on demand, so that the runtime
  * can be tested without a GPU. Built as a shared library; the runtime finds it through DSL_LIBCUDA,
  * the test through fake_reset (sample.h). Device memory is host memory. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* launch.c - launches against the fake driver: what the driver is told when all is well, and the
  * sentence for everything that is not. */
 #include "sample.h"

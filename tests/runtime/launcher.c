@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* launcher.c - the generated launcher and the embedded cubin, used as a host program uses them. */
 #include "sample.h"
 #include "sample_launch.h"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # The generated header compiles without a warning as C99 and as C++11, alone and twice in one program;
 # the C array compiles as C99.
 #   launcher.sh HEADER ARRAY HOST_INCLUDE

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* manifest.c - the manifest there and back, and every way in which it can be wrong. */
 #include "sample.h"
 

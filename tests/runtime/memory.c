@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* memory.c - the host runs out of memory: every allocation on the way fails once, and each time
  * there is a status, nothing leaks (the sanitizer looks) and the device is as before. */
 #include "sample.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* number.c - conversions of small floats and integers, and the rows of elements: every value of
  * each format, every midpoint between neighbours, and what lies beyond. The oracle is exact
  * arithmetic in f64. */

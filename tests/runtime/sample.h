@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* sample.h - what the tests of the runtime share: a description of the first kernel, a cubin that
  * carries it, arguments that fit it, and the fake driver. */
 #ifndef SAMPLE_H

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Every status of status.def is asked for by name in some test of the runtime or the simulator.
 #   statuses.sh ROOT
 set -eu

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* tensors.c - sizes from the tensors of a call, and what is said of tensors that do not agree. */
 #include "sample.h"
 #include "runtime/tensors.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* write_launcher.c - writes the launcher header or the C array of the sample's cubin, for
  * launcher.c and launcher.sh.
  *   write_launcher header|array FILE */

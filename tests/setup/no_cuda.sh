@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # The road of a machine that has no CUDA: setup.sh fetches ptxas and cuda.h, a second run fetches
 # nothing, the runtime is built with that cuda.h, and dslc compiles the example with that ptxas.
 #   no_cuda.sh SOURCE SCRATCH DSLC

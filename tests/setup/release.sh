@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # The release build needs glibc alone, and compiles the example to the same bytes as this build.
 #   release.sh SOURCE SCRATCH DSLC
 set -eu

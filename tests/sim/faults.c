@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Faults that the simulator must find, each as a kernel of a few lines with and without the line
  * that prevents it: the hangs and races that people met in the wild, and what else it watches for.
  * "@" stands before the lines that make the kernel right; the case without them must be refuted,

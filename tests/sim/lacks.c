@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* PTX that is right and not simulated costs only the kernels that reach it: each instruction of the
  * table stands in a kernel that does and in one that branches around it, beside one without it. And
  * tensor maps that a kernel changes, which it may also spoil. */

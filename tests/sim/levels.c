@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Errors and notes of portability: which is what, what each does to a launch, where it stops. */
 #include "runtime/sim/sim.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Deletes each synchronising instruction of a kernel, one at a time, and asks whether the simulator
  * refutes what is left: by a report or by a wrong result, under some of a few orders.
  *   mutate CUBIN IR SMS NAME=SIZE...      prints each survivor, and a count; exits with 1 if any

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Every synchronising instruction of a schedule's kernel is needed: without it the simulator objects.
 #   mutate.sh DSLC MUTATE SOURCE OUT SIZES [SCHEDULE] [-D...]
 # SIZES is M,N,K,SMS, or SMS,NAME=VALUE,... for kernels with other sizes. SCHEDULE, words between the

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # The mutation test on each example under each schedule: minutes, so not among the tests. Prints the
 # table of docs/simulator.md.
 #   mutate_all.sh DSLC MUTATE ROOT SCRATCH

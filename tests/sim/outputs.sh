@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # One output on the simulator, with TMA and without: sizes whose rows and columns are multiples of 16
 # bytes, one of both, neither; a leading dimension of its own where the source has one.
 #   outputs.sh DSLC SOURCE SCHEDULES -D...

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Each schedule on the simulator: right results and no fault, for full tiles, ragged ones, one step,
 # none, more steps than stages, many tiles a CTA; under several orders of warps and copies.
 #   schedules.sh DSLC SOURCE SCHEDULES -D...

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* How long the simulator takes for one kernel, and how much memory the process had at most:
  *   sim_speed CUBIN IR DEVICE ROUNDS NAME=SIZE...      e.g. sim:checks=none 5 M=512 N=512 K=512
  * Prints "0.153 s, 61 MiB": the best of the rounds, without loading and without the reference,

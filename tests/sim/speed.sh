@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # 512 x 512 x 512 under every schedule on the simulator: the table of docs/simulator.md. Wants a release
 # build and an idle machine.
 #   speed.sh DSLC SIM_SPEED ROOT SCRATCH

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Where a tensor copy may start: loads, stores and reductions of bf16 boxes at coordinates of their
  * innermost dimension, with and without a swizzle, against the rows of tma_starts.def. What an H200
  * was seen to refuse is also written out here. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Kernels that nvcc compiled from CUDA C++ (ptx/NAME.cu to ptx/NAME.ptx) on the simulator, under
  * several orders, against loops on the host. With DSL_TEST_DEVICE=cuda:0 the same on a GPU. */
 #include "runtime/dsl.h"

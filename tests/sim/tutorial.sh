@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # The commands of docs/tutorial-hang.md, run in order in a copy of its folder, print what stands there.
 #   tutorial.sh DSLC ROOT SCRATCH [NVCC]
 # nvcc gives the kept files, the n-th call scale.n.ptx; with NVCC it really runs, and must give them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Threads of a warp that part and meet: operations by member mask over the threads that a mask
  * names (ptx/masks.cu), waiting for those that are elsewhere (ptx/parted.cu), and small kernels in
  * PTX. Lines behind "@ " make a kernel right; without them it must be reported. */
