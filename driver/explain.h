@@ -5,6 +5,7 @@
 #define DSL_DRIVER_EXPLAIN_H
 
 #include "driver/compile.h"
+#include "ir/schedule.h"
 
 enum { BOX_MAX = 5 };
 
@@ -61,6 +62,13 @@ typedef struct {
 	int64_t threads;
 } FactNamed;
 
+/* What holds of a clause of the schedule, written or not. */
+typedef struct {
+	bool there; /* it has a meaning in this kernel, and is written out */
+	int64_t v[2];
+	const char *word; /* of a clause of words */
+} FactClause;
+
 /* What the launcher checks: condition, and the rule behind it. */
 typedef struct {
 	const char *text, *rule;
@@ -71,13 +79,9 @@ typedef VEC(const char *) TextVec;
 typedef struct {
 	const Kernel *k;
 	Attrs given; /* the schedule as written */
-	const char *roles;
-	bool persistent, pdl, serpentine;
+	FactClause clause[CLAUSE_COUNT];
+	bool serpentine;
 	const char *along;
-	int64_t group, inflight, staging;      /* group -1: none */
-	int64_t subtile;                       /* columns; 0: stored from registers */
-	int64_t cluster[2], box[2], raster[2]; /* box, raster 0: none */
-	const char *multicast;
 	int64_t threads, launch_regs, acc_regs, smem, smem_limit;
 	const char *grid; /* CTAs, a formula of the arguments */
 	VEC(FactRing) rings;

@@ -260,7 +260,7 @@ static void take(Facts *f, const Op *op)
 		f->copied_stores++;
 		break;
 	case OP_GRID_LAUNCH:
-		f->pdl = true;
+		f->clause[CLAUSE_PDL].v[0] = 1;
 		break;
 	case OP_FRAG:
 		if (op->out->type->tv && !f->acc_regs)
@@ -272,18 +272,42 @@ static void take(Facts *f, const Op *op)
 }
 
 /* ------------------------------------------------------------------ the schedule */
-static int64_t decided(const Facts *f, ReasonId id, AttrId attr, int64_t otherwise)
+static const char *first_word(ClauseId id)
 {
-	const Reason *w = kernel_why_find(f->k, id, NULL);
-	int64_t given = attrs_int(&f->k->attrs, attr, -1);
-	return given >= 0 ? given : w ? w->value : otherwise;
+	for (int i = 0; i < clause_words_count; i++)
+		if (clause_words[i].clause == id)
+			return clause_words[i].word;
+	return NULL;
 }
 
-static void pair_of(const Attrs *a, AttrId id, int64_t otherwise, int64_t v[2])
+/* As the attribute has it, else as a pass decided, else what the row says. */
+static void take_clause(Facts *f, ClauseId id)
 {
-	const Attr *pair = attrs_get(a, id);
+	const ClauseRow *row = &clause_rows[id];
+	FactClause *to = &f->clause[id];
+	bool built = row->attr < ATTR_COUNT;
+	const Attr *a = built ? attrs_get(&f->k->attrs, row->attr) : NULL;
+	const Reason *why =
+		row->reason < REASON_COUNT ? kernel_why_find(f->k, row->reason, NULL) : NULL;
+	to->there = built;
 	for (int i = 0; i < 2; i++)
-		v[i] = pair && i < pair->n ? pair->i[i] : otherwise;
+		to->v[i] = a && attr_rows[row->attr].kind == AK_INTS && i < a->n ? a->i[i]
+			   : a                                                   ? a->i[0]
+			   : why                                                 ? why->value
+										 : row->otherwise;
+	if (built && attr_rows[row->attr].kind == AK_STR)
+		to->word = attrs_str(&f->k->attrs, row->attr, first_word(id));
+}
+
+/* What the code has, whatever was asked for: the slots and columns that results leave by. */
+static void take_ways_out(Facts *f)
+{
+	const Reason *subtile = kernel_why_find(f->k, REASON_SUBTILE, NULL);
+	f->clause[CLAUSE_STAGING].v[0] = 0;
+	for (int i = 0; i < f->stores.n; i++)
+		f->clause[CLAUSE_STAGING].v[0] = facts_buffer(f, f->stores.at[i].buffer)->slots;
+	f->clause[CLAUSE_SUBTILE].there = subtile != NULL;
+	f->clause[CLAUSE_SUBTILE].v[0] = subtile ? subtile->value : 0;
 }
 
 static void take_schedule(Facts *f)
@@ -291,21 +315,15 @@ static void take_schedule(Facts *f)
 	const Kernel *k = f->k;
 	const Attrs *a = &k->attrs;
 	const Target *t = target_by_name(k->target);
-	f->roles = attrs_str(a, A_ROLES, "none");
-	f->persistent = attrs_int(a, A_PERSISTENT, 0);
+	bool pdl = f->clause[CLAUSE_PDL].v[0];
+	for (int i = 0; i < CLAUSE_COUNT; i++)
+		take_clause(f, (ClauseId)i);
+	take_ways_out(f);
+	f->clause[CLAUSE_PDL].v[0] = pdl;
+	f->clause[CLAUSE_GROUP].there = f->clause[CLAUSE_GROUP].v[0] >= 0;
+	f->clause[CLAUSE_STAGES].there = false; /* pipelines say it */
 	f->serpentine = attrs_int(a, A_SERPENTINE, 0);
 	f->along = attrs_str(a, A_ALONG, "m");
-	f->group = decided(f, REASON_GROUP, A_GROUP, -1);
-	f->staging = 0;
-	for (int i = 0; i < f->stores.n; i++)
-		f->staging = facts_buffer(f, f->stores.at[i].buffer)->slots;
-	const Reason *subtile = kernel_why_find(k, REASON_SUBTILE, NULL);
-	f->subtile = subtile ? subtile->value : 0;
-	f->inflight = attrs_int(a, A_INFLIGHT, 1);
-	f->multicast = attrs_str(a, A_MULTICAST, "auto");
-	pair_of(a, A_CLUSTER, 1, f->cluster);
-	pair_of(a, A_TILE_BOX, 0, f->box);
-	pair_of(a, A_RASTER, 0, f->raster);
 	f->threads = attrs_int(a, A_BLOCK, 0);
 	f->smem = attrs_int(a, A_SMEM, 0);
 	f->smem_limit = t->smem_bytes;

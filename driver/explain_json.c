@@ -19,19 +19,20 @@ static void put_ints(json_object *o, const char *key, const int64_t *v, int n)
 static void put_schedule(json_object *k, const Facts *f)
 {
 	json_object *o = json_put_object(k, "schedule");
-	json_put_text(o, "roles", f->roles);
-	json_put_bool(o, "persistent", f->persistent);
-	json_put_int(o, "group", f->group);
+	const FactClause *c = f->clause;
+	json_put_text(o, "roles", c[CLAUSE_ROLES].word);
+	json_put_bool(o, "persistent", c[CLAUSE_PERSISTENT].v[0]);
+	json_put_int(o, "group", c[CLAUSE_GROUP].v[0]);
 	json_put_text(o, "along", f->along);
 	json_put_bool(o, "serpentine", f->serpentine);
-	json_put_int(o, "inflight", f->inflight);
-	json_put_int(o, "staging", f->staging);
-	json_put_int(o, "subtile", f->subtile);
-	json_put_bool(o, "pdl", f->pdl);
-	put_ints(o, "cluster", f->cluster, 2);
-	json_put_text(o, "multicast", f->multicast);
-	put_ints(o, "tile_box", f->box, f->box[0] ? 2 : 0);
-	put_ints(o, "raster", f->raster, f->raster[0] ? 2 : 0);
+	json_put_int(o, "inflight", c[CLAUSE_INFLIGHT].v[0]);
+	json_put_int(o, "staging", c[CLAUSE_STAGING].v[0]);
+	json_put_int(o, "subtile", c[CLAUSE_SUBTILE].v[0]);
+	json_put_bool(o, "pdl", c[CLAUSE_PDL].v[0]);
+	put_ints(o, "cluster", c[CLAUSE_CLUSTER].v, 2);
+	json_put_text(o, "multicast", c[CLAUSE_MULTICAST].word);
+	put_ints(o, "tile_box", c[CLAUSE_BOX].v, c[CLAUSE_BOX].v[0] ? 2 : 0);
+	put_ints(o, "raster", c[CLAUSE_RASTER].v, c[CLAUSE_RASTER].v[0] ? 2 : 0);
 }
 
 static void put_launch(json_object *k, const Facts *f)

@@ -21,11 +21,13 @@ static void note_grid(const Facts *f, Buf *out)
 {
 	note_head(out, "grid");
 	buf_printf(out, "%s CTAs of %" PRId64 " threads, %s\n", f->grid, f->threads,
-		   f->persistent ? "each computes tile after tile" : "one tile each");
+		   f->clause[CLAUSE_PERSISTENT].v[0] ? "each computes tile after tile"
+						     : "one tile each");
 	note_head(out, "");
 	buf_printf(out, "programmatic dependent launch %s\n",
-		   f->pdl ? "on: grid.launch first, grid.wait before global memory is touched"
-			  : "off");
+		   f->clause[CLAUSE_PDL].v[0]
+			   ? "on: grid.launch first, grid.wait before global memory is touched"
+			   : "off");
 }
 
 static void note_tile(const Facts *f, Buf *out)
@@ -137,7 +139,8 @@ static void note_arrivals(const Facts *f, const FactBarrier *b, Buf *out)
 	Ctx *c = f->k->ctx;
 	note_head(out, "");
 	buf_printf(out, "at most; of ranks 0, 1, ..:");
-	for (int64_t r = 0; r < f->cluster[0] * f->cluster[1]; r++) {
+	for (int64_t r = 0; r < f->clause[CLAUSE_CLUSTER].v[0] * f->clause[CLAUSE_CLUSTER].v[1];
+	     r++) {
 		buf_printf(out, " ");
 		ix_print(ix_simplify(c, ix_subst(c, b->by_rank, "rank", ix_const(c, r)),
 				     (IxFacts){0}),

@@ -205,13 +205,13 @@ static void legend(Draw *d)
 		box(d, x, d->y, 14, 14, color(d, i), "", "");
 		words(d, x + 19, d->y + 11, "n", ctx_strf(d->f->k->ctx, "slot %d", i));
 	}
-	if (!strcmp(d->f->roles, "pingpong")) {
+	if (!strcmp(d->f->clause[CLAUSE_ROLES].word, "pingpong")) {
 		box(d, x, d->y, 14, 14, "e", "", "");
 		words(d, x + 19, d->y + 11, "n", "epilogue");
 	}
 	next_row(d, 14);
 	words(d, LEFT, d->y + 8, "s",
-	      !strcmp(d->f->roles, "pingpong")
+	      !strcmp(d->f->clause[CLAUSE_ROLES].word, "pingpong")
 		      ? "framed: one period, two tiles, each drawn with one lap of the ring"
 		      : "framed: one period, a lap of the ring");
 	next_row(d, 4);
@@ -226,18 +226,18 @@ static void legend(Draw *d)
 
 static void timeline(Draw *d)
 {
-	bool ping = !strcmp(d->f->roles, "pingpong");
+	bool ping = !strcmp(d->f->clause[CLAUSE_ROLES].word, "pingpong");
 	const FactRing *r = facts_main_ring(d->f);
 	if (!r)
 		return;
 	d->slots = (int)r->slots;
-	d->inflight = (int)d->f->inflight;
+	d->inflight = (int)d->f->clause[CLAUSE_INFLIGHT].v[0];
 	d->steps = ping ? 2 * d->slots : d->slots;
 	d->unit = (double)(RIGHT - LEFT) / (d->steps + 2);
 	int top = d->y - 5;
 	if (ping)
 		rows_pingpong(d);
-	else if (!strcmp(d->f->roles, "none"))
+	else if (!strcmp(d->f->clause[CLAUSE_ROLES].word, "none"))
 		rows_none(d);
 	else
 		rows_cooperative(d);
@@ -345,8 +345,9 @@ static void kernel(Draw *d)
 {
 	const Facts *f = d->f;
 	words(d, 8, d->y + 14, "h",
-	      ctx_strf(f->k->ctx, "%s: roles %s%s, %" PRId64 " threads", f->k->name, f->roles,
-		       f->persistent ? ", persistent" : "", f->threads));
+	      ctx_strf(f->k->ctx, "%s: roles %s%s, %" PRId64 " threads", f->k->name,
+		       f->clause[CLAUSE_ROLES].word,
+		       f->clause[CLAUSE_PERSISTENT].v[0] ? ", persistent" : "", f->threads));
 	d->y += 34;
 	timeline(d);
 	d->y += 14;

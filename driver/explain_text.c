@@ -238,8 +238,8 @@ static void line(Buf *b, const char *indent, const char *clause, const char *rea
 
 static const char *group_text(const Facts *f)
 {
-	return ctx_strf(f->k->ctx, "group(%" PRId64 ") along %s%s;", f->group, f->along,
-			f->serpentine ? " serpentine" : "");
+	return ctx_strf(f->k->ctx, "group(%" PRId64 ") along %s%s;", f->clause[CLAUSE_GROUP].v[0],
+			f->along, f->serpentine ? " serpentine" : "");
 }
 
 static const char *role_text(const Facts *f, const FactRole *r, const char *unit, int64_t count)
@@ -260,8 +260,8 @@ static const char *roles_text(const Facts *f)
 			consumer = &f->role.at[i];
 	}
 	if (!producer || !consumer)
-		return ctx_strf(f->k->ctx, "roles %s;", f->roles);
-	return ctx_strf(f->k->ctx, "roles %s { %s %s }", f->roles,
+		return ctx_strf(f->k->ctx, "roles %s;", f->clause[CLAUSE_ROLES].word);
+	return ctx_strf(f->k->ctx, "roles %s { %s %s }", f->clause[CLAUSE_ROLES].word,
 			role_text(f, producer, "warp", 1),
 			role_text(f, consumer, "warpgroup", consumer->warps / 4));
 }
@@ -279,39 +279,57 @@ static void rejected(Buf *b, const char *indent, const Facts *f, ReasonId id)
 static const char *persistent_text(const Facts *f)
 {
 	Ctx *c = f->k->ctx;
+	const int64_t *box = f->clause[CLAUSE_BOX].v, *fields = f->clause[CLAUSE_RASTER].v;
 	const char *raster = "";
-	if (f->raster[0])
-		raster = ctx_strf(c, " raster (%" PRId64 ",%" PRId64 ")", f->raster[0],
-				  f->raster[1]);
-	if (f->box[0])
-		return ctx_strf(c, "persistent box (%" PRId64 ",%" PRId64 ")%s;", f->box[0],
-				f->box[1], raster);
-	return f->persistent ? "persistent on;" : "persistent off;";
+	if (fields[0])
+		raster = ctx_strf(c, " raster (%" PRId64 ",%" PRId64 ")", fields[0], fields[1]);
+	if (box[0])
+		return ctx_strf(c, "persistent box (%" PRId64 ",%" PRId64 ")%s;", box[0], box[1],
+				raster);
+	return f->clause[CLAUSE_PERSISTENT].v[0] ? "persistent on;" : "persistent off;";
+}
+
+static const char *(*const own_text[CLAUSE_COUNT])(const Facts *f) = {
+	[CLAUSE_PERSISTENT] = persistent_text,
+	[CLAUSE_GROUP] = group_text,
+	[CLAUSE_ROLES] = roles_text,
+};
+
+/* NULL: not a clause of its own. */
+static const char *clause_text(const Facts *f, ClauseId id)
+{
+	const ClauseRow *row = &clause_rows[id];
+	const FactClause *x = &f->clause[id];
+	Ctx *c = f->k->ctx;
+	switch (row->form) {
+	case CF_INT:
+		return ctx_strf(c, "%s %" PRId64 ";", row->word, x->v[0]);
+	case CF_PAIR:
+		return ctx_strf(c, "%s (%" PRId64 ",%" PRId64 ");", row->word, x->v[0], x->v[1]);
+	case CF_SWITCH:
+		return ctx_strf(c, "%s %s;", row->word, x->v[0] ? "on" : "off");
+	case CF_WORD:
+		return ctx_strf(c, "%s %s;", row->word, x->word);
+	case CF_OWN:
+		return own_text[id](f);
+	case CF_PART:
+	case CF_LATER:
+		break;
+	}
+	return NULL;
 }
 
 static void schedule_lines(const Facts *f, const char *indent, Buf *b)
 {
-	Ctx *c = f->k->ctx;
-	ReasonId none = REASON_COUNT;
-	line(b, indent,
-	     ctx_strf(c, "cluster (%" PRId64 ",%" PRId64 ");", f->cluster[0], f->cluster[1]),
-	     facts_reason(f, none, NULL, A_CLUSTER));
-	line(b, indent, ctx_strf(c, "multicast %s;", f->multicast),
-	     facts_reason(f, none, NULL, A_MULTICAST));
-	line(b, indent, persistent_text(f), facts_reason(f, none, NULL, A_PERSISTENT));
-	if (f->group >= 0)
-		line(b, indent, group_text(f), facts_reason(f, REASON_GROUP, NULL, A_GROUP));
-	rejected(b, indent, f, REASON_REGISTERS);
-	line(b, indent, roles_text(f), facts_reason(f, REASON_REGISTERS, NULL, A_ROLE_REGS));
-	line(b, indent, ctx_strf(c, "inflight %" PRId64 ";", f->inflight),
-	     facts_reason(f, none, NULL, A_INFLIGHT));
-	rejected(b, indent, f, REASON_STAGING);
-	line(b, indent, ctx_strf(c, "staging %" PRId64 ";", f->staging),
-	     facts_reason(f, REASON_STAGING, NULL, A_STAGING));
-	if (f->subtile)
-		line(b, indent, ctx_strf(c, "subtile %" PRId64 ";", f->subtile),
-		     facts_reason(f, REASON_SUBTILE, NULL, A_SUBTILE));
-	line(b, indent, f->pdl ? "pdl on;" : "pdl off;", facts_reason(f, none, NULL, A_PDL));
+	for (int i = 0; i < CLAUSE_COUNT; i++) {
+		const ClauseRow *row = &clause_rows[i];
+		const char *text = f->clause[i].there ? clause_text(f, (ClauseId)i) : NULL;
+		if (!text)
+			continue;
+		AttrId given = i == CLAUSE_ROLES ? A_ROLE_REGS : row->attr; /* registers are why */
+		rejected(b, indent, f, row->reason);
+		line(b, indent, text, facts_reason(f, row->reason, NULL, given));
+	}
 }
 
 static const char *schedule_text(const Program *p, const Facts *f, const char *indent)

@@ -4,45 +4,33 @@
  *     schedule { roles cooperative; stages 4; group(16); }
  *  -> kernel gemm tile sm_90a roles=cooperative stages=4 group=16 */
 #include "frontend/sema.h"
+#include "ir/schedule.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-enum {
-	STAGES_MIN = 2,
-	STAGES_MAX = 8,
-	STAGING_MAX = 8,
-	SUBTILE_MIN = 8,
-	SUBTILE_MAX = 64,
-	INFLIGHT_MAX = 7,
-	GROUP_MAX = 65536,
-	THREADS_WG = 128,
-	CLUSTER_MAX = 16,
-	PINGPONG = 2
-};
-
-/* Words that may be values of a const: word, built. */
-static const struct {
-	const char *word;
-	bool built;
-} words[] = {
-	{"none", true},      {"cooperative", true}, {"pingpong", true},
-	{"stream_k", false}, {"auto", true},        {"on", true},
-	{"off", true},       {"slice", true},       {"leader", true},
-};
+enum { THREADS_WG = 128, PINGPONG = 2, REGS_MIN = 24, REGS_MAX = 240, WARPS_MAX = 32 };
 
 bool sched_word(const char *name)
 {
-	for (size_t i = 0; i < COUNTOF(words); i++)
-		if (!strcmp(words[i].word, name))
+	for (int i = 0; i < clause_words_count; i++)
+		if (!strcmp(clause_words[i].word, name))
 			return true;
 	return false;
 }
 
 void sched_suggest(Suggest *g)
 {
-	for (size_t i = 0; i < COUNTOF(words); i++)
-		suggest_try(g, words[i].word);
+	for (int i = 0; i < clause_words_count; i++)
+		suggest_try(g, clause_words[i].word);
+}
+
+static const ClauseWord *word_of(ClauseId clause, const char *word)
+{
+	for (int i = 0; i < clause_words_count; i++)
+		if (clause_words[i].clause == clause && !strcmp(clause_words[i].word, word))
+			return &clause_words[i];
+	return NULL;
 }
 
 /* ------------------------------------------------------------------ words of a clause */
@@ -62,15 +50,10 @@ static void bad_form(Sema *s, const Node *n, const char *form)
 		    "write %s", form);
 }
 
-static bool clause_int(Sema *s, const Node *n, int64_t lo, int64_t hi, const char *form,
-		       int64_t *out)
+static bool bounded(Sema *s, const Node *n, const ClauseRow *row, int64_t *out)
 {
-	if (n->kids.n != 1) {
-		bad_form(s, n, form);
-		return false;
-	}
-	Value v = eval(s, n->kids.at[0]);
-	return want_int(s, &v, lo, hi, ctx_strf(s->ctx, "'%s'", n->name), out);
+	Value v = eval(s, n);
+	return want_int(s, &v, row->least, row->most, ctx_strf(s->ctx, "'%s'", row->word), out);
 }
 
 /* ------------------------------------------------------------------ roles */
@@ -95,12 +78,12 @@ static bool role_fits(Sema *s, const Node *n, const char *unit, const char *form
 	}
 	r->at = n;
 	Value v = eval(s, count);
-	if (!want_int(s, &v, 1, 32, "a number of warps or warpgroups", &r->count))
+	if (!want_int(s, &v, 1, WARPS_MAX, "a number of warps or warpgroups", &r->count))
 		return false;
 	if (!regs)
 		return true;
 	v = eval(s, n->kids.at[3]);
-	if (!want_int(s, &v, 24, 240, "'regs'", &r->regs))
+	if (!want_int(s, &v, REGS_MIN, REGS_MAX, "'regs'", &r->regs))
 		return false;
 	if (r->regs % 8 == 0)
 		return true;
@@ -173,11 +156,6 @@ static void roles_spelled(Sema *s, const Node *n, const char *roles)
 	s->schedule.consumers_loc = c.at->loc;
 }
 
-static bool is_roles(const char *word)
-{
-	return !strcmp(word, "none") || !strcmp(word, "cooperative") || !strcmp(word, "pingpong");
-}
-
 static void clause_roles(Sema *s, const Node *n)
 {
 	const Node *last = word_at(n, n->kids.n - 1);
@@ -206,7 +184,8 @@ static void clause_roles(Sema *s, const Node *n)
 	Value v = eval(s, last);
 	if (!want(s, &v, V_WORD, "'roles'"))
 		return;
-	if (!is_roles(v.str))
+	const ClauseWord *w = word_of(CLAUSE_ROLES, v.str);
+	if (!w || !w->built)
 		not_yet(s, last->loc, "roles %s; none, cooperative and pingpong are", v.str);
 	else if (spelled && !strcmp(v.str, "none"))
 		bad_form(s, n, "roles none; it has no producer and no consumer");
@@ -216,33 +195,7 @@ static void clause_roles(Sema *s, const Node *n)
 		kernel_str(s->kernel, A_ROLES, v.str);
 }
 
-/* ------------------------------------------------------------------ other clauses */
-static void clause_stages(Sema *s, const Node *n)
-{
-	if (clause_int(s, n, STAGES_MIN, STAGES_MAX, "stages 4;", &s->schedule.stages))
-		kernel_int(s->kernel, A_STAGES, s->schedule.stages);
-}
-
-static void clause_staging(Sema *s, const Node *n)
-{
-	int64_t slots;
-	if (clause_int(s, n, 0, STAGING_MAX, "staging 2; or staging 0;", &slots))
-		kernel_int(s->kernel, A_STAGING, slots);
-}
-
-static void clause_subtile(Sema *s, const Node *n)
-{
-	int64_t columns;
-	if (clause_int(s, n, SUBTILE_MIN, SUBTILE_MAX, "subtile 32;", &columns))
-		kernel_int(s->kernel, A_SUBTILE, columns);
-}
-
-static void clause_inflight(Sema *s, const Node *n)
-{
-	if (clause_int(s, n, 0, INFLIGHT_MAX, "inflight 1;", &s->schedule.inflight))
-		kernel_int(s->kernel, A_INFLIGHT, s->schedule.inflight);
-}
-
+/* ------------------------------------------------------------------ groups and boxes */
 /* (8)   (8) along n   (8) along m serpentine: the words of a group from the i-th on */
 static bool group_words(Sema *s, const Node *n, int i)
 {
@@ -250,8 +203,7 @@ static bool group_words(Sema *s, const Node *n, int i)
 	const Node *size = word_at(n, i), *along = word_at(n, i + 2);
 	if (!size)
 		return false;
-	Value e = eval(s, size);
-	if (want_int(s, &e, 1, GROUP_MAX, "'group'", &v))
+	if (bounded(s, size, &clause_rows[CLAUSE_GROUP], &v))
 		kernel_int(s->kernel, A_GROUP, v);
 	if (is_word(word_at(n, i + 1), "along") && (is_word(along, "m") || is_word(along, "n"))) {
 		kernel_str(s->kernel, A_ALONG, along->name);
@@ -267,7 +219,7 @@ static bool group_words(Sema *s, const Node *n, int i)
 static void clause_group(Sema *s, const Node *n)
 {
 	if (!group_words(s, n, 0))
-		bad_form(s, n, "group(8); or group(8) along n; or group(8) along m serpentine;");
+		bad_form(s, n, clause_rows[CLAUSE_GROUP].example);
 }
 
 static bool on_or_off(Sema *s, const Node *word, bool *on)
@@ -286,29 +238,28 @@ static bool is_pair(const Node *t)
 	return t && t->kind == N_TUPLE && t->kids.n == 2;
 }
 
-static bool pair(Sema *s, const Node *t, int64_t most, const char *what, int64_t v[2])
+/* A pair of the numbers that the row allows; false where they are none. */
+static bool pair(Sema *s, const Node *t, const ClauseRow *row)
 {
-	for (int i = 0; i < 2; i++) {
-		Value e = eval(s, t->kids.at[i]);
-		if (!want_int(s, &e, 1, most, what, &v[i]))
+	int64_t v[2];
+	for (int i = 0; i < 2; i++)
+		if (!bounded(s, t->kids.at[i], row, &v[i]))
 			return false;
-	}
+	kernel_ints(s->kernel, row->attr, v, 2);
 	return true;
 }
 
 /* box (2,1)   box (2,1) raster (4,8) */
 static bool box_words(Sema *s, const Node *n)
 {
-	int64_t v[2];
 	bool raster = is_word(word_at(n, 2), "raster");
 	if (!is_pair(word_at(n, 1)) || n->kids.n != (raster ? 4 : 2))
 		return false;
-	if (pair(s, n->kids.at[1], CLUSTER_MAX, "'box'", v))
-		kernel_ints(s->kernel, A_TILE_BOX, v, 2);
+	pair(s, n->kids.at[1], &clause_rows[CLAUSE_BOX]);
 	if (raster && !is_pair(n->kids.at[3]))
 		return false;
-	if (raster && pair(s, n->kids.at[3], GROUP_MAX, "'raster'", v))
-		kernel_ints(s->kernel, A_RASTER, v, 2);
+	if (raster)
+		pair(s, n->kids.at[3], &clause_rows[CLAUSE_RASTER]);
 	return true;
 }
 
@@ -316,21 +267,21 @@ static bool box_words(Sema *s, const Node *n)
 static void clause_persistent(Sema *s, const Node *n)
 {
 	const Node *first = word_at(n, 0);
+	const char *example = clause_rows[CLAUSE_PERSISTENT].example;
 	bool on = true;
-	if (first && is_word(first, "stream_k")) {
+	if (first && first->kind == N_NAME && word_of(CLAUSE_PERSISTENT, first->name)) {
 		not_yet(s, first->loc, "persistent %s; persistent and persistent group(8) are",
 			first->name);
 		return;
 	}
 	if (first && is_word(first, "box")) {
 		if (!box_words(s, n))
-			bad_form(s, n,
-				 "persistent box (2,1); or persistent box (2,1) raster (4,8);");
+			bad_form(s, n, clause_rows[CLAUSE_BOX].example);
 	} else if (first && is_word(first, "group")) {
 		if (!group_words(s, n, 1))
-			bad_form(s, n, "persistent; or persistent group(8) along m;");
+			bad_form(s, n, example);
 	} else if (n->kids.n > 1) {
-		bad_form(s, n, "persistent; or persistent group(8) along m;");
+		bad_form(s, n, example);
 	} else if (first && !on_or_off(s, first, &on)) {
 		return;
 	}
@@ -338,99 +289,120 @@ static void clause_persistent(Sema *s, const Node *n)
 		kernel_int(s->kernel, A_PERSISTENT, 1);
 }
 
-const char *sched_multicast(Sema *s, const Node *word)
+/* ------------------------------------------------------------------ clauses of one form */
+static void read_int(Sema *s, const Node *n, const ClauseRow *row)
 {
-	static const char *const ways[] = {"auto", "slice", "leader", "off"};
+	int64_t v;
+	if (bounded(s, n->kids.at[0], row, &v))
+		kernel_int(s->kernel, row->attr, v);
+}
+
+static void read_switch(Sema *s, const Node *n, const ClauseRow *row)
+{
+	bool on;
+	if (on_or_off(s, n->kids.at[0], &on))
+		kernel_int(s->kernel, row->attr, on);
+}
+
+/* "auto, slice, leader or off" */
+static const char *words_text(Sema *s, ClauseId clause)
+{
+	const char *text = "", *last = NULL;
+	for (int i = 0; i < clause_words_count; i++) {
+		if (clause_words[i].clause != clause)
+			continue;
+		if (last)
+			text = *text ? ctx_strf(s->ctx, "%s, %s", text, last) : last;
+		last = clause_words[i].word;
+	}
+	return *text ? ctx_strf(s->ctx, "%s or %s", text, last) : last;
+}
+
+static const char *clause_word(Sema *s, const Node *word, ClauseId clause)
+{
+	const char *name = clause_rows[clause].word;
 	Value v = eval(s, word);
-	if (!want(s, &v, V_WORD, "'multicast'"))
+	if (!want(s, &v, V_WORD, ctx_strf(s->ctx, "'%s'", name)))
 		return NULL;
-	for (size_t i = 0; i < COUNTOF(ways); i++)
-		if (!strcmp(ways[i], v.str))
-			return v.str;
-	diag(s->ctx, word->loc, D_E0308, "multicast is auto, slice, leader or off, not %s", v.str);
+	if (word_of(clause, v.str))
+		return v.str;
+	diag(s->ctx, word->loc, D_E0308, "%s is %s, not %s", name, words_text(s, clause), v.str);
 	return NULL;
 }
 
-static void clause_pdl(Sema *s, const Node *n)
+const char *sched_multicast(Sema *s, const Node *word)
 {
-	bool on;
-	if (n->kids.n != 1)
-		bad_form(s, n, "pdl on; or pdl off;");
-	else if (on_or_off(s, n->kids.at[0], &on))
-		kernel_int(s->kernel, A_PDL, on);
+	return clause_word(s, word, CLAUSE_MULTICAST);
 }
 
-static void clause_cluster(Sema *s, const Node *n)
+static void read_word(Sema *s, const Node *n, const ClauseRow *row)
 {
-	int64_t v[2];
-	const Node *t = word_at(n, 0);
-	const Target *target = target_by_name(s->kernel->target);
-	int most = target ? target->cluster_max : CLUSTER_MAX;
-	if (n->kids.n != 1 || !is_pair(t)) {
-		bad_form(s, n, "cluster (2,1);");
-		return;
-	}
-	if (!pair(s, t, CLUSTER_MAX, "'cluster'", v))
-		return;
-	if (v[0] * v[1] > most)
-		diag(s->ctx, t->loc, D_E0308,
-		     "a cluster of %" PRId64 " x %" PRId64 " has %" PRId64
-		     " CTAs, and at most %d run together",
-		     v[0], v[1], v[0] * v[1], most);
-	else
-		kernel_ints(s->kernel, A_CLUSTER, v, 2);
-}
-
-static void clause_multicast(Sema *s, const Node *n)
-{
-	if (n->kids.n != 1) {
-		bad_form(s, n, "multicast slice;");
-		return;
-	}
-	const char *word = sched_multicast(s, n->kids.at[0]);
+	const char *word = clause_word(s, n->kids.at[0], (ClauseId)(row - clause_rows));
 	if (word)
-		kernel_str(s->kernel, A_MULTICAST, word);
+		kernel_str(s->kernel, row->attr, word);
 }
 
-/* A clause without a function is known and not built. */
-static const struct {
-	const char *word;
-	void (*read)(Sema *s, const Node *n);
-} clauses[] = {
-	{"roles", clause_roles},
-	{"stages", clause_stages},
-	{"inflight", clause_inflight},
-	{"group", clause_group},
-	{"cluster", clause_cluster},
-	{"persistent", clause_persistent},
-	{"pdl", clause_pdl},
-	{"multicast", clause_multicast},
-	{"staging", clause_staging},
-	{"subtile", clause_subtile},
-	{"split_k", NULL},
-	{"stream_k", NULL},
+/* What runs together is a cluster. */
+static void read_pair(Sema *s, const Node *n, const ClauseRow *row)
+{
+	const Node *t = n->kids.at[0];
+	const Target *target = target_by_name(s->kernel->target);
+	int64_t most = target ? target->cluster_max : row->most;
+	if (!is_pair(t)) {
+		bad_form(s, n, row->example);
+		return;
+	}
+	if (!pair(s, t, row))
+		return;
+	const Attr *v = attrs_get(&s->kernel->attrs, row->attr);
+	if (v->i[0] * v->i[1] <= most)
+		return;
+	diag(s->ctx, t->loc, D_E0308,
+	     "a cluster of %" PRId64 " x %" PRId64 " has %" PRId64 " CTAs, and at most %" PRId64
+	     " run together",
+	     v->i[0], v->i[1], v->i[0] * v->i[1], most);
+	attrs_drop(&s->kernel->attrs, row->attr);
+}
+
+/* Of clauses that are one word behind their name. */
+static void (*const read_form[])(Sema *s, const Node *n, const ClauseRow *row) = {
+	[CF_INT] = read_int,
+	[CF_PAIR] = read_pair,
+	[CF_SWITCH] = read_switch,
+	[CF_WORD] = read_word,
+};
+
+static void (*const read_own[CLAUSE_COUNT])(Sema *s, const Node *n) = {
+	[CLAUSE_ROLES] = clause_roles,
+	[CLAUSE_GROUP] = clause_group,
+	[CLAUSE_PERSISTENT] = clause_persistent,
 };
 
 static void clause_unknown(Sema *s, const Node *n)
 {
 	Suggest g = suggest_begin(n->name);
-	for (size_t i = 0; i < COUNTOF(clauses); i++)
-		suggest_try(&g, clauses[i].word);
+	for (int i = 0; i < CLAUSE_COUNT; i++)
+		if (clause_rows[i].form != CF_PART)
+			suggest_try(&g, clause_rows[i].word);
 	suggest_end(s, &g, diag(s->ctx, n->name_loc, D_E0308, "the schedule has no '%s'", n->name));
 }
 
 static void clause(Sema *s, const Node *n)
 {
-	for (size_t i = 0; i < COUNTOF(clauses); i++) {
-		if (strcmp(clauses[i].word, n->name))
-			continue;
-		if (clauses[i].read)
-			clauses[i].read(s, n);
-		else
-			not_yet(s, n->loc, "'%s' in a schedule", n->name);
-		return;
-	}
-	clause_unknown(s, n);
+	int i = 0;
+	while (i < CLAUSE_COUNT &&
+	       (clause_rows[i].form == CF_PART || strcmp(clause_rows[i].word, n->name) != 0))
+		i++;
+	if (i == CLAUSE_COUNT)
+		clause_unknown(s, n);
+	else if (clause_rows[i].form == CF_LATER)
+		not_yet(s, n->loc, "'%s' in a schedule", n->name);
+	else if (clause_rows[i].form == CF_OWN)
+		read_own[i](s, n);
+	else if (n->kids.n != 1)
+		bad_form(s, n, clause_rows[i].example);
+	else
+		read_form[clause_rows[i].form](s, n, &clause_rows[i]);
 }
 
 static bool repeated(Sema *s, const Node *block, int i)

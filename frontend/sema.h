@@ -113,7 +113,6 @@ typedef struct {
 	Loc loc; /* NOLOC: not written */
 	int64_t consumers;
 	Loc consumers_loc;
-	int64_t stages, inflight;
 } Schedule;
 
 typedef struct {

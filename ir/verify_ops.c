@@ -4,6 +4,7 @@
  *   g s r  tile in global, shared memory, registers   t  any tile
  *   e  scalar   v  register tile or scalar   m  mbarrier   p  tensor map
  * and up to four attributes that the op must have from a stage on. */
+#include "ir/schedule.h"
 #include "ir/verify.h"
 
 #include <inttypes.h>
@@ -778,35 +779,19 @@ static const char *check_slots(const Kernel *k, const Op *op)
 }
 
 /* ------------------------------------------------------------------ the kernel's own attributes */
-enum { MOST_BOX = 16, MOST_RASTER = 65536, MOST_INFLIGHT = 7, MOST_THREADS = 1024 };
-
-/* Two numbers, along m and n, where the attribute is there. */
-static const char *check_along(const Kernel *k, AttrId id, int64_t each)
-{
-	const Attr *a = attrs_get(&k->attrs, id);
-	if (!a)
-		return NULL;
-	if (a->n == 2 && a->i[0] >= 1 && a->i[1] >= 1 && a->i[0] <= each && a->i[1] <= each)
-		return NULL;
-	return ctx_strf(k->ctx, "'%s' is two numbers from 1 to %lld", attr_rows[id].name,
-			(long long)each);
-}
+enum { MOST_THREADS = 1024 };
 
 const char *kernel_rule(const Kernel *k)
 {
 	const char *why = check_attrs(k, &k->attrs);
 	const Attr *regs = attrs_get(&k->attrs, A_ROLE_REGS);
 	int64_t threads = attrs_int(&k->attrs, A_BLOCK, 32);
-	if (why || (why = check_along(k, A_CLUSTER, MOST_BOX)) ||
-	    (why = check_along(k, A_TILE_BOX, MOST_BOX)) ||
-	    (why = check_along(k, A_RASTER, MOST_RASTER)))
+	if (why || (why = schedule_rule(k)))
 		return why;
 	if (regs && regs->n != 2)
 		return "'role_regs' is two numbers, of the producer and the consumer";
 	if (threads < 32 || threads > MOST_THREADS || threads % 32)
 		return "a CTA has 32 to 1024 threads, in whole warps";
-	if (attrs_int(&k->attrs, A_INFLIGHT, 0) > MOST_INFLIGHT)
-		return "'inflight' is 0 to 7";
 	return NULL;
 }
 

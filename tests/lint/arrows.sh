@@ -23,7 +23,7 @@ expect()
 	done
 }
 
-ir='ir/ir.h ir/base.h ir/layout.h ir/ix.h ir/ptrmap.h ir/ops.def'
+ir='ir/ir.h ir/base.h ir/layout.h ir/ix.h ir/ptrmap.h ir/schedule.h ir/ops.def'
 rest='frontend/frontend.h passes/passes.h codegen/codegen.h codegen/json.h codegen/spawn.h'
 # shellcheck disable=SC2086
 {

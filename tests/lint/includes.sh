@@ -9,7 +9,7 @@ find ir frontend passes codegen runtime driver python -name '*.[chly]' -o -name 
 	sort | xargs awk '
 function public(header)
 {
-	return header ~ /^(ir\/(ir|base|layout|ix|ptrmap)\.h|ir\/[a-z_]*\.def)$/ ||
+	return header ~ /^(ir\/(ir|base|layout|ix|ptrmap|schedule)\.h|ir\/[a-z_]*\.def)$/ ||
 		header ~ /^(frontend\/frontend|passes\/passes|passes\/check\/check|codegen\/(codegen|json|spawn)|driver\/dslc)\.h$/ ||
 		header ~ /^runtime\/((dsl|desc|kdesc|elem|number|tensors|watch)\.h|elems\.def)$/ || header ~ /^passes\/[a-z_]*\.def$/
 }

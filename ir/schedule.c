@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* schedule.c - the rows of schedule.def, and the bounds that they set for a kernel's attributes.
+ *     kernel gemm tile sm_90a cluster=(32,1)   ->   'cluster' is two numbers from 1 to 16 */
+#include "ir/schedule.h"
+
+const ClauseRow clause_rows[CLAUSE_COUNT] = {
+#define CLAUSE(id, word, form, attr, reason, least, most, otherwise, example) \
+	[CLAUSE_##id] = {word, CF_##form, attr, reason, least, most, otherwise, example},
+#include "ir/schedule.def"
+};
+
+const ClauseWord clause_words[] = {
+#define WORD(clause, word, built) {CLAUSE_##clause, word, built},
+#include "ir/schedule.def"
+};
+const int clause_words_count = COUNTOF(clause_words);
+
+static bool in_bounds(const ClauseRow *row, int64_t v)
+{
+	return v >= row->least && v <= row->most;
+}
+
+static const char *pair_rule(const Kernel *k, const ClauseRow *row, const Attr *a)
+{
+	if (a->n == 2 && in_bounds(row, a->i[0]) && in_bounds(row, a->i[1]))
+		return NULL;
+	return ctx_strf(k->ctx, "'%s' is two numbers from %lld to %lld", attr_rows[row->attr].name,
+			(long long)row->least, (long long)row->most);
+}
+
+static const char *int_rule(const Kernel *k, const ClauseRow *row, const Attr *a)
+{
+	if (in_bounds(row, a->i[0]))
+		return NULL;
+	return ctx_strf(k->ctx, "'%s' is %lld to %lld", attr_rows[row->attr].name,
+			(long long)row->least, (long long)row->most);
+}
+
+const char *schedule_rule(const Kernel *k)
+{
+	const char *why = NULL;
+	for (int i = 0; i < CLAUSE_COUNT && !why; i++) {
+		const ClauseRow *row = &clause_rows[i];
+		const Attr *a = row->attr < ATTR_COUNT ? attrs_get(&k->attrs, row->attr) : NULL;
+		if (a && (row->form == CF_PAIR || row->form == CF_PART))
+			why = pair_rule(k, row, a);
+		else if (a && row->form == CF_INT)
+			why = int_rule(k, row, a);
+	}
+	return why;
+}
