@@ -158,10 +158,11 @@ has out '--json'
 
 # docs/explain.md shows what the tool says, and its table has the keys of the JSON and no others.
 mkdir -p page
-cp "$root/docs/explain.md" "$root/docs/explain.svg" page
+cp "$root/docs/explain.md" page
 "$root/tools/explain-page.sh" "$dslc" page
-cmp page/explain.md "$root/docs/explain.md" && cmp page/explain.svg "$root/docs/explain.svg" ||
-	fail "docs/explain.md is old: tools/explain-page.sh $dslc docs"
+for f in explain.md explain.svg layout.svg; do
+	cmp "page/$f" "$root/docs/$f" || fail "docs/$f is old: tools/explain-page.sh $dslc docs"
+done
 expect 0 explain "$schedules" -DbN=128 -DCM=2 --json keys.json
 grep -o '^ *"[a-z_]*":' keys.json | tr -d ' ":' | sort -u >keys
 sed -n '/^## JSON/,$p' "$root/docs/explain.md" | sed -n 's/^| \(`[^|]*\) | \(.*\) |$/\1 \2/p' |
