@@ -403,9 +403,8 @@ static void kernel_reset(Sema *s, const Node *n)
 	s->block = &s->kernel->body;
 	s->tensors.n = s->buffers.n = s->rings.n = 0;
 	s->mma = NULL;
-	s->acc = value_bad();
 	s->grid = NULL;
-	s->grid_loc = s->loop_loc = s->mma_loc = NOLOC;
+	s->grid_loc = s->loop_loc = NOLOC;
 	s->schedule = (Schedule){.loc = NOLOC, .consumers_loc = NOLOC};
 }
 

@@ -131,11 +131,10 @@ typedef struct {
 	VEC(Tensor *) tensors;
 	VEC(Buffer *) buffers;
 	VEC(Ring *) rings;
-	const Mma *mma; /* the one an mma op used */
-	Value acc;
+	const Mma *mma; /* the first that an mma op used: all have as many warpgroups */
 	const Tiling *grid;
 	const Ix *grid_at[RANK_MAX];
-	Loc grid_loc, loop_loc, mma_loc;
+	Loc grid_loc, loop_loc;
 	Schedule schedule;
 	Loc stmt;        /* being read */
 	bool free_names; /* a name that nothing binds stands for a positive number */

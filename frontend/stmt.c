@@ -210,14 +210,11 @@ void stmt_acc(Sema *s, const Node *n)
 	}
 	if (!name_is_free(s, n->name, n->name_loc))
 		return;
-	if (s->acc.kind == V_ACC)
-		not_yet(s, n->loc, "a second accumulator");
 	Op *op = build(s, OP_FRAG, n->loc);
 	v.val = op_result(s->kernel, op, n->name,
 			  type_tile(s->ctx, SP_REG, shape.elem, shape.layout));
 	v.mma = shape.mma;
 	op_real(s->kernel, build_in(s, build(s, OP_FILL, n->loc), v.val), A_VALUE, init);
-	s->acc = v;
 	scope_add(s, n, v);
 }
 
@@ -256,6 +253,28 @@ static int64_t depth(Sema *s, const Value *buffer)
 	return shape_of(s, buffer->buffer->type->layout)->shape->at[1]->leaf->value;
 }
 
+static int64_t warpgroups(const Mma *m)
+{
+	return m->arrange[0] * m->arrange[1] * m->arrange[2];
+}
+
+/* All mma of a kernel are of the same warpgroups: each runs the whole body. */
+static bool warpgroups_fit(Sema *s, const Value *mma)
+{
+	if (!s->mma || warpgroups(s->mma) == warpgroups(mma->mma))
+		return true;
+	DiagMsg *m =
+		diag(s->ctx, mma->loc, D_E0204,
+		     "this mma is arranged over %" PRId64 " warpgroup%s, another of the kernel "
+		     "over %" PRId64 ", and each warpgroup runs the whole body",
+		     warpgroups(mma->mma), warpgroups(mma->mma) == 1 ? "" : "s",
+		     warpgroups(s->mma));
+	diag_remedy(s->ctx, diag_note(s->ctx, m, s->mma->loc, "the other one is here"),
+		    "arrange both alike, * (%" PRId64 ",%" PRId64 ",%" PRId64 ")",
+		    s->mma->arrange[0], s->mma->arrange[1], s->mma->arrange[2]);
+	return false;
+}
+
 static bool mma_fits(Sema *s, const Value *acc, const Value *mma, const Value *a, const Value *b)
 {
 	const AtomRow *r = &atom_rows[mma->mma->atom.id];
@@ -265,6 +284,8 @@ static bool mma_fits(Sema *s, const Value *acc, const Value *mma, const Value *a
 		diag(s->ctx, mma->loc, D_E0204, "the accumulator has the shape of another mma");
 		return false;
 	}
+	if (!warpgroups_fit(s, mma))
+		return false;
 	bool good = operand_fits(s, a, r->a, m, r->k, 'A');
 	good &= operand_fits(s, b, r->b, n, r->k, 'B');
 	if (!good)
@@ -284,8 +305,7 @@ static void mma_build(Sema *s, const Node *n, const Value *v)
 	build_in(s, op, v[3].buffer->val);
 	op_atom(k, op, v[1].mma->atom);
 	op_ints(k, op, A_ARRANGE, v[1].mma->arrange, 3);
-	s->mma = v[1].mma;
-	s->mma_loc = n->loc;
+	s->mma = s->mma ? s->mma : v[1].mma;
 }
 
 void stmt_accumulate(Sema *s, const Node *n)
@@ -309,8 +329,6 @@ void stmt_accumulate(Sema *s, const Node *n)
 		return;
 	if (s->place != AT_LOOP)
 		not_yet(s, n->loc, "an mma outside the loop over k");
-	else if (s->mma_loc.src >= 0)
-		not_yet(s, n->loc, "a second mma in one loop");
 	else if (mma_fits(s, &v[0], &v[1], &v[2], &v[3]))
 		mma_build(s, n, v);
 }

@@ -162,16 +162,32 @@ int tiled_mma_warpgroups(TiledMma t)
 }
 
 typedef struct {
-	const Tup *shape[2][5], *stride[2][5];
+	int64_t shape[2][5], stride[2][5];
 	int n[2];
 } TvModes;
 
-static void tv_mode(Ctx *c, TvModes *tv, int which, int64_t extent, int64_t stride)
+/* Values that go on where the last mode ends are of that mode: so two atoms that cover a tile by
+ * different repeats spread it alike where they do. */
+static void tv_mode(TvModes *tv, int which, int64_t extent, int64_t stride)
 {
+	int last = tv->n[which] - 1;
 	if (extent == 1)
 		return;
-	tv->shape[which][tv->n[which]] = tup_int(c, extent);
-	tv->stride[which][tv->n[which]++] = tup_int(c, stride);
+	if (which == 1 && last >= 0 && tv->shape[which][last] * tv->stride[which][last] == stride) {
+		tv->shape[which][last] *= extent;
+		return;
+	}
+	tv->shape[which][last + 1] = extent;
+	tv->stride[which][last + 1] = stride;
+	tv->n[which]++;
+}
+
+static const Tup *tup_ints(Ctx *c, const int64_t *v, int n)
+{
+	const Tup *at[5];
+	for (int i = 0; i < n; i++)
+		at[i] = tup_int(c, v[i]);
+	return tup_new(c, at, n);
 }
 
 static int64_t leaf(const Tup *t)
@@ -193,19 +209,28 @@ const Layout *tiled_mma_tv(Ctx *c, TiledMma t)
 		const Tup *shape = tup_get(atom->shape, w), *stride = tup_get(atom->stride, w);
 		for (int i = 0; i < tup_rank(shape); i++) {
 			int64_t d = leaf(tup_get(stride, i));
-			tv_mode(c, &tv, w, leaf(tup_get(shape, i)), d % am + d / am * t.m);
+			tv_mode(&tv, w, leaf(tup_get(shape, i)), d % am + d / am * t.m);
 		}
 	}
-	tv_mode(c, &tv, 0, t.along_m, am);
-	tv_mode(c, &tv, 0, t.along_n, (int64_t)t.atom.n * t.m);
-	tv_mode(c, &tv, 1, t.repeat_m, am * t.along_m);
-	tv_mode(c, &tv, 1, t.repeat_n, (int64_t)t.atom.n * t.along_n * t.m);
+	tv_mode(&tv, 0, t.along_m, am);
+	tv_mode(&tv, 0, t.along_n, (int64_t)t.atom.n * t.m);
+	tv_mode(&tv, 1, t.repeat_m, am * t.along_m);
+	tv_mode(&tv, 1, t.repeat_n, (int64_t)t.atom.n * t.along_n * t.m);
 	const Tup *shape[2], *stride[2];
 	for (int w = 0; w < 2; w++) {
-		shape[w] = tup_new(c, tv.shape[w], tv.n[w]);
-		stride[w] = tup_new(c, tv.stride[w], tv.n[w]);
+		shape[w] = tup_ints(c, tv.shape[w], tv.n[w]);
+		stride[w] = tup_ints(c, tv.stride[w], tv.n[w]);
 	}
 	return layout_new(c, tup_new(c, shape, 2), tup_new(c, stride, 2));
+}
+
+const Op *mma_spread_as(const Kernel *k, const Val *v)
+{
+	for (const Op *op = kernel_first(k); op; op = op_next(op))
+		if ((op->kind == OP_MMA || op->kind == OP_MMA_WGMMA) &&
+		    op->in[0].val->type->tv == v->type->tv)
+			return op;
+	return NULL;
 }
 
 /* ------------------------------------------------------------------ tensor maps */

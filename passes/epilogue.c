@@ -129,13 +129,17 @@ static int64_t user_stages(const Kernel *k)
 	return stages || !ring ? stages : attrs_int(&ring->attrs, A_SLOTS, 0);
 }
 
-/* Shared memory that the rings of the main loop take: what the user says, or two stages. */
+/* Shared memory that is spoken for: by the rings of the main loop, as many stages as the user says
+ * or two, and by what other outputs leave through. */
 static int64_t ring_bytes(const Kernel *k)
 {
-	int64_t bytes = 0, stages = user_stages(k);
-	for (const Op *op = kernel_find(k, OP_SHARED); op; op = op_find_next(op, OP_SHARED))
-		bytes += round_up(type_slot_bytes(op->out->type) * (stages ? stages : 2), ALIGN);
-	return bytes + 2 * BARRIER_BYTES * (stages ? stages : 2);
+	int64_t bytes = 0, given = user_stages(k), stages = given ? given : 2;
+	for (const Op *op = kernel_find(k, OP_SHARED); op; op = op_find_next(op, OP_SHARED)) {
+		int64_t slots =
+			attrs_int(&op->attrs, A_SLOTS, stages) * attrs_int(&op->attrs, A_GROUPS, 1);
+		bytes += round_up(type_slot_bytes(op->out->type) * slots, ALIGN);
+	}
+	return bytes + 2 * BARRIER_BYTES * stages;
 }
 
 static int slots_in(int64_t bytes, int64_t slot, int64_t most)
@@ -184,8 +188,11 @@ static void by_tma(Epilogue *e, int slots, bool ask)
 	by_chunks(e, slots);
 }
 
-static void store(Kernel *k, Op *op, const Op *mma)
+static void store(Kernel *k, Op *op)
 {
+	const Op *mma = mma_spread_as(k, op->in[1].val);
+	if (!mma)
+		return;
 	Epilogue e = {.k = k, .store = op, .tile = op->in[0].val->def, .t = op_tiled_mma(mma)};
 	const char *never = NULL;
 	e.bytes = elem_rows[op->in[1].val->type->elem].bits / 8;
@@ -234,11 +241,10 @@ static void drop_unread(Kernel *k)
 
 void pass_epilogue(Kernel *k)
 {
-	const Op *mma = kernel_find(k, OP_MMA_WGMMA);
-	for (Op *op = kernel_first(k), *next; op && mma; op = next) {
+	for (Op *op = kernel_first(k), *next; op; op = next) {
 		next = op_next(op);
 		if (op->kind == OP_STORE)
-			store(k, op, mma);
+			store(k, op);
 	}
 	kernel_sweep(k);
 	drop_unread(k);

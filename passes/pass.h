@@ -76,5 +76,8 @@ typedef struct {
 TiledMma op_tiled_mma(const Op *mma);
 int tiled_mma_warpgroups(TiledMma t);
 const Layout *tiled_mma_tv(Ctx *c, TiledMma t); /* thread-value layout of its accumulator */
+/* The first mma, of either stage, whose accumulator is spread as v is; NULL: none. */
+const Op *mma_spread_as(const Kernel *k, const Val *v);
+void spread_registers(Kernel *k); /* spread.c: a thread-value layout for every register tile */
 
 #endif

@@ -50,8 +50,9 @@ static const Budget paced_shares[] = {{56, 224, 224}, {104, 200, 200}};
 enum { FEW_CTAS = 4 };
 
 typedef struct {
-	int acc;  /* of accumulators */
-	int read; /* of the tiles that the epilogue reads, of each tensor one at a time */
+	int tiles; /* accumulators, and others that the program assigns to */
+	int acc;   /* their registers */
+	int read;  /* of the tiles that the epilogue reads, of each tensor one at a time */
 } Needs;
 
 /* The tensor, or its buffer, that a register tile is read from; NULL: it accumulates. */
@@ -89,6 +90,7 @@ static Needs find_needs(const Kernel *k)
 	for (const Op *op = kernel_first(k); op; op = op_next(op)) {
 		int regs = frag_regs(op);
 		const Val *from = regs ? source_of(k, op->out) : NULL;
+		n.tiles += regs && !from;
 		if (!from)
 			n.acc += regs;
 		else if (is_largest(k, op, from))
@@ -157,11 +159,21 @@ static int most_columns(TiledMma t, Needs n, int limit)
 	return columns < t.n ? columns : t.n - 8;
 }
 
-static void check_registers(Kernel *k, TiledMma t, Loc loc, Needs n, int limit)
+/* Of several tiles none is the one to blame. */
+static void too_many_tiles(Kernel *k, TiledMma t, Loc loc, Needs n, int limit)
+{
+	int groups = tiled_mma_warpgroups(t);
+	DiagMsg *m = diag(k->ctx, loc, D_E0402,
+			  "the %d tiles in registers %stake %d registers a thread on %d "
+			  "warpgroup%s; with %d for addresses that is more than the %d there are",
+			  n.tiles, n.read ? "with what the epilogue reads " : "", n.acc + n.read,
+			  groups, groups > 1 ? "s" : "", OVERHEAD, limit);
+	diag_remedy(k->ctx, m, "take smaller tiles, or more warpgroups: * (%d,1,1)", groups + 1);
+}
+
+static void too_large_tile(Kernel *k, TiledMma t, Loc loc, Needs n, int limit)
 {
 	int groups = tiled_mma_warpgroups(t), columns = most_columns(t, n, limit);
-	if (n.acc + n.read + OVERHEAD <= limit)
-		return;
 	DiagMsg *m = diag(k->ctx, loc, D_E0402,
 			  "the accumulator of %d x %d %stakes %d registers a thread on %d "
 			  "warpgroup%s; with %d for addresses that is more than the %d there are",
@@ -174,6 +186,16 @@ static void check_registers(Kernel *k, TiledMma t, Loc loc, Needs n, int limit)
 			    columns);
 	else /* a smaller tile may leave by other ways, and take less */
 		diag_remedy(k->ctx, m, "a tile of %d x %d fits", t.m, columns);
+}
+
+static void check_registers(Kernel *k, TiledMma t, Loc loc, Needs n, int limit)
+{
+	if (n.acc + n.read + OVERHEAD <= limit)
+		return;
+	if (n.tiles > 1)
+		too_many_tiles(k, t, loc, n, limit);
+	else
+		too_large_tile(k, t, loc, n, limit);
 }
 
 /* setmaxnreg: multiples of 8 from 24 to 256, and what all warps hold is what they began with: the

@@ -149,14 +149,6 @@ static void load(Kernel *k, Op *copy, Op *tile)
 	op_remove(copy);
 }
 
-static void store(Kernel *k, Op *copy)
-{
-	Op *op = op_before(k, copy, OP_STORE);
-	op_in(k, op, copy->in[0].val, NULL);
-	op_in(k, op, copy->in[1].val, NULL);
-	op_remove(copy);
-}
-
 /* Where warpgroups take tiles by turns, each multiplies a whole one. */
 static void turns(Kernel *k)
 {
@@ -165,24 +157,11 @@ static void turns(Kernel *k)
 		op_ints(k, op, A_ARRANGE, (const int64_t[]){1, 1, 1}, 3);
 }
 
-/* From a tensor to registers, spread as the accumulator is: what an epilogue reads. */
-static void read(Kernel *k, Op *copy)
+/* Between registers and a tensor: each thread its own elements. */
+static void between(Kernel *k, Op *copy, OpKind kind)
 {
-	const Op *mma = kernel_find(k, OP_MMA);
-	Val *frag = copy->in[0].val;
-	const Type *t = frag->type, *acc = mma ? mma->in[0].val->type : NULL;
-	if (!acc || acc->layout != t->layout) {
-		diag_remedy(k->ctx,
-			    diag(k->ctx, copy->loc, D_E0405,
-				 "a tile of %s is read, the accumulator's is %s",
-				 layout_str(k->ctx, t->layout),
-				 acc ? layout_str(k->ctx, acc->layout) : "none"),
-			    "an epilogue reads tiles of the accumulator's shape");
-		return;
-	}
-	frag->type = type_frag(k->ctx, t->elem, t->layout, tiled_mma_tv(k->ctx, op_tiled_mma(mma)));
-	Op *op = op_before(k, copy, OP_LOAD);
-	op_in(k, op, frag, NULL);
+	Op *op = op_before(k, copy, kind);
+	op_in(k, op, copy->in[0].val, NULL);
 	op_in(k, op, copy->in[1].val, NULL);
 	op_remove(copy);
 }
@@ -229,25 +208,12 @@ static void copies(Kernel *k)
 		if (dst->type->space == SP_SHARED && tile_of(src))
 			load(k, op, tile_of(src));
 		else if (dst->type->space == SP_REG && tile_of(src))
-			read(k, op);
+			between(k, op, OP_LOAD);
 		else if (tile_of(dst) && src->type->space == SP_REG)
-			store(k, op);
+			between(k, op, OP_STORE);
 		else
 			diag(k->ctx, op->loc, D_E0405, "no atom of %s copies %s to %s", k->target,
 			     space_names[src->type->space], space_names[dst->type->space]);
-	}
-}
-
-/* ------------------------------------------------------------------ mma and register tiles */
-static void mmas(Kernel *k)
-{
-	for (Op *op = kernel_first(k); op; op = op_next(op)) {
-		if (op->kind != OP_MMA)
-			continue;
-		Val *acc = op->in[0].val;
-		acc->type = type_frag(k->ctx, acc->type->elem, acc->type->layout,
-				      tiled_mma_tv(k->ctx, op_tiled_mma(op)));
-		op->kind = OP_MMA_WGMMA;
 	}
 }
 
@@ -300,19 +266,10 @@ static void zeros(Kernel *k)
 	}
 }
 
-/* Values computed from a distributed tile are distributed alike. */
-static void spread(Kernel *k)
+static void mmas(Kernel *k)
 {
-	for (Op *op = kernel_first(k); op; op = op_next(op)) {
-		if (!(op_rows[op->kind].flags & OPF_ELT) || op->out->type->kind != TY_TILE)
-			continue;
-		for (int i = 0; i < op->nin; i++) {
-			const Type *t = op->in[i].val->type;
-			if (t->kind == TY_TILE && t->tv)
-				op->out->type = type_frag(k->ctx, op->out->type->elem,
-							  op->out->type->layout, t->tv);
-		}
-	}
+	for (Op *op = kernel_find(k, OP_MMA); op; op = op_find_next(op, OP_MMA))
+		op->kind = OP_MMA_WGMMA;
 }
 
 void pass_select(Kernel *k)
@@ -322,8 +279,10 @@ void pass_select(Kernel *k)
 		return;
 	turns(k);
 	merge_reads(k);
+	spread_registers(k);
+	if (pass_failed(k))
+		return;
 	copies(k);
 	mmas(k);
 	zeros(k);
-	spread(k);
 }

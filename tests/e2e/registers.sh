@@ -1,0 +1,35 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# A program of several register tiles: proved, assembled without another message, and right on the simulator against
+# the interpreter, in several orders, under every schedule that FILE does not exclude by a line
+#   // not SCHEDULE: reason
+# whose kernel must then be refused.
+#   registers.sh DSLC SCRATCH FILE SIZES
+set -eu
+dslc=$1 scratch=$2 file=$3 sizes=$4
+rm -rf "$scratch"
+mkdir -p "$scratch"
+fail()
+{
+	echo "$file: $name: $*"
+	cat "$scratch/err" "$scratch/out"
+	exit 1
+}
+
+ran=0
+for schedule in "none -DR=none" "cooperative -DR=cooperative" "pingpong -DR=pingpong -DP=on" "persistent -DR=cooperative -DP=on" \
+	"cluster -DR=cooperative -DCM=2" "cluster-none -DR=none -DP=on -DCM=2 -DX=slice" "alone -DR=cooperative -DI=0"; do
+	name=${schedule%% *} flags=${schedule#* }
+	: >"$scratch/out"
+	if grep -q "^// not $name: " "$file"; then
+		! "$dslc" "$file" $flags -o "$scratch/k" 2>"$scratch/err" || fail "it compiles now"
+		grep -qF "$(sed -n "s/^\/\/ not $name: //p" "$file")" "$scratch/err" || fail "another reason"
+		continue
+	fi
+	"$dslc" -v "$file" $flags -o "$scratch/k" 2>"$scratch/err" || fail "refused"
+	! grep -qE '(warning|error)\[' "$scratch/err" || fail "another message"
+	grep -q ': verified ' "$scratch/err" || fail "not proved"
+	"$dslc" run "$file" $flags --size "$sizes" --device sim --schedules 2 >"$scratch/out" 2>&1 || fail "wrong"
+	ran=$((ran + 1))
+done
+[ $ran -ge 4 ]
