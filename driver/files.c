@@ -110,6 +110,13 @@ static int write_in_place(const char *path, const void *data, size_t size)
 	return why;
 }
 
+/* What is replaced keeps its permissions. */
+static int take_mode(int fd, const char *path)
+{
+	struct stat st;
+	return stat(path, &st) == 0 && fchmod(fd, st.st_mode & 07777) != 0 ? errno : 0;
+}
+
 static int write_renamed(const char *path, const char *temporary, const void *data, size_t size)
 {
 	LitterHold h = litter_hold(crash_litter());
@@ -120,6 +127,8 @@ static int write_renamed(const char *path, const char *temporary, const void *da
 	if (fd < 0)
 		return why;
 	why = write_all(fd, data, size);
+	if (!why)
+		why = take_mode(fd, path);
 	if (close(fd) != 0 && !why)
 		why = errno;
 	if (!why && rename(temporary, path) != 0)

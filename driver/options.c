@@ -482,6 +482,12 @@ static void set_JSON(Parse *p, const char *arg)
 	p->o->json_out = arg;
 }
 
+static void set_LOOK(Parse *p, const char *arg)
+{
+	(void)arg;
+	p->o->only_look = true;
+}
+
 static void set_HELP(Parse *p, const char *arg)
 {
 	p->o->help = true;
@@ -574,9 +580,10 @@ static const char *command_name(const Parse *p, Command c)
 
 static void wrong_command(Parse *p, const OptRow *row)
 {
-	Command taker = row->who & CMD_RUN      ? CMD_RUN
-			: row->who & CMD_LAYOUT ? CMD_LAYOUT
-						: CMD_EXPLAIN;
+	Command taker = row->who & CMD_RUN       ? CMD_RUN
+			: row->who & CMD_LAYOUT  ? CMD_LAYOUT
+			: row->who & CMD_EXPLAIN ? CMD_EXPLAIN
+						 : CMD_FMT;
 	const char *here = command_name(p, p->o->command);
 	if (p->o->command == CMD_COMPILE)
 		refuse(p, "%s is not an option of %s; %s takes it", row->spelling, here,
@@ -701,11 +708,11 @@ static void check_options(Parse *p)
 		check_run(p);
 	else if (o->command == CMD_EXPLAIN)
 		check_explain(p);
-	else
+	else if (o->command != CMD_FMT)
 		check_compile(p);
 }
 
-static const char *const unbuilt[] = {"bench", "tune", "fmt"};
+static const char *const unbuilt[] = {"bench", "tune"};
 
 static bool is_plain_word(const char *s)
 {

@@ -12,9 +12,10 @@ typedef enum {
 	CMD_EXPLAIN = 8,
 	CMD_CHECK = 16,
 	CMD_SIM = 32,
+	CMD_FMT = 64,
 	CMD_ALL = CMD_COMPILE | CMD_RUN | CMD_EXPLAIN,
 	CMD_CHECK_ALL = CMD_ALL | CMD_CHECK,
-	CMD_ANY = CMD_CHECK_ALL | CMD_LAYOUT,
+	CMD_ANY = CMD_CHECK_ALL | CMD_LAYOUT | CMD_FMT,
 	CMD_WRITES = CMD_COMPILE | CMD_EXPLAIN,
 	CMD_DRAWS = CMD_LAYOUT | CMD_EXPLAIN
 } Command;
@@ -113,6 +114,8 @@ typedef struct {
 	const char *svg;
 	/* explain; svg too */
 	const char *json_out;
+	/* fmt */
+	bool only_look; /* --check */
 	/* what ends the tool at once */
 	bool help, version;
 	const char *help_category; /* NULL: all */

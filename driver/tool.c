@@ -406,6 +406,8 @@ static int tool_main(const Options *o)
 		return tool_layout(o);
 	if (o->command == CMD_EXPLAIN)
 		return tool_explain(o);
+	if (o->command == CMD_FMT)
+		return tool_fmt(o);
 	return o->command == CMD_RUN ? tool_run(o) : tool_compile(o);
 }
 

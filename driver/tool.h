@@ -7,6 +7,7 @@
 
 int tool_run(const Options *o);
 int tool_explain(const Options *o);        /* what was derived, and why */
+int tool_fmt(const Options *o);            /* sources in the one style */
 int tool_layout(const Options *o);         /* expressions of the layout algebra */
 int tool_sim(int argc, char *const *argv); /* argv[0] is "sim" */
 

@@ -38,6 +38,10 @@ typedef struct {
  * call. */
 Module *frontend_compile(Ctx *c, int src, FrontendOpt *opt);
 
+/* The source in the one style of docs/fmt.md: the same tokens and comments, elsewhere blanks.
+ * Formatted text stays as it is. Reports to the ctx's diagnostics; false when it does not parse. */
+bool frontend_format(Ctx *c, int src, Buf *out);
+
 /* One expression of the layout algebra, with `where` facts behind it: `coalesce((8,M):(1,8))`,
  * `M:1 / 128 where M % 128 == 0`. Names that nothing binds are positive numbers. An mma is its
  * accumulator's thread-value layout on a tile of rows x cols, column-major. */

@@ -13,4 +13,8 @@ int dsl_yyparse(Scanner scanner, Parser *p);
 /* Reads p's source from p->start on; fills p->result. */
 void lex_run(Parser *p);
 
+/* The places of all tokens; what is no token is reported. */
+typedef VEC(Loc) TokenVec;
+void lex_tokens(Ctx *c, Arena *a, int src, TokenVec *out);
+
 #endif

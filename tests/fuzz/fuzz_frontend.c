@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* fuzz_frontend.c - any bytes are a .gemm file: a module and no errors, or errors and no module;
- * and a module's IR is right, and the same after a round trip through text. */
+ * and a module's IR is right, and the same after a round trip through text. What parses can be
+ * formatted, which checks itself. */
 #include "frontend/frontend.h"
 
 #include <string.h>
@@ -22,6 +23,17 @@ static void check(Ctx *c, const Module *m)
 	buf_free(&again);
 }
 
+static void format(const uint8_t *data, size_t size)
+{
+	Ctx *c = ctx_new();
+	Buf text = {0};
+	bool ok = frontend_format(c, ctx_src(c, "fuzz.gemm", (const char *)data, size), &text);
+	if (ok != (diag_errors(c) == 0))
+		panic("formatted with errors, or neither");
+	buf_free(&text);
+	ctx_free(c);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -39,5 +51,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	buf_free(&ast);
 	buf_free(&text);
 	ctx_free(c);
+	format(data, size);
 	return 0;
 }
