@@ -383,8 +383,12 @@ void emit_FILL(Cg *g, const Op *op)
 {
 	const Attr *a = attrs_get(&op->attrs, A_VALUE);
 	const Bound *v = cg_val(g, op->in[0].val);
+	double x = a ? a->real : 0;
+	LLVMValueRef value = elem_is_float(op->in[0].val->type->elem)
+				     ? LLVMConstReal(v->type, x)
+				     : LLVMConstInt(v->type, (uint64_t)(int64_t)x, true);
 	for (int i = 0; i < v->n; i++)
-		cg_set_reg(g, v, i, LLVMConstReal(v->type, a ? a->real : 0));
+		cg_set_reg(g, v, i, value);
 }
 
 int cg_first_register(Cg *g, const Operand *regs)

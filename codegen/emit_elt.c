@@ -110,45 +110,108 @@ static LLVMValueRef value_SIGMOID(Cg *g, LLVMValueRef *x)
 
 /* ------------------------------------------------------------------ conversions */
 
-/* What makes a pair of f32 one register, where the hardware has it. */
-static const char *const pair_of_f32[EL_COUNT] = {[EL_BF16] = "llvm.nvvm.ff2bf16x2.rn",
-						  [EL_F16] = "llvm.nvvm.ff2f16x2.rn"};
+/* What makes a pair of f32 one register of 32 or 16 bits, the first operand the high half, and what
+ * makes the latter a pair of f16 again (PTX ISA: cvt). */
+static const struct {
+	const char *pack, *unpack;
+} pairs[EL_COUNT] = {
+	[EL_BF16] = {"llvm.nvvm.ff2bf16x2.rn", NULL},
+	[EL_F16] = {"llvm.nvvm.ff2f16x2.rn", NULL},
+	[EL_E4M3] = {"llvm.nvvm.ff.to.e4m3x2.rn", "llvm.nvvm.e4m3x2.to.f16x2.rn"},
+	[EL_E5M2] = {"llvm.nvvm.ff.to.e5m2x2.rn", "llvm.nvvm.e5m2x2.to.f16x2.rn"},
+};
 
-/* Registers i and i + 1, f32, as a vector of two of 16 bits; the first is the low half. */
+/* Exact but for integers of 32 bits and more, which are rounded to nearest even. */
+static LLVMValueRef to_f32(Cg *g, LLVMValueRef x, Elem from)
+{
+	LLVMTypeRef f32 = g->m->f32;
+	if (from == EL_F32)
+		return x;
+	if (elem_rows[from].cls == 'S')
+		return LLVMBuildSIToFP(g->b, x, f32, "");
+	if (elem_rows[from].cls == 'U')
+		return LLVMBuildUIToFP(g->b, x, f32, "");
+	if (pairs[from].unpack) {
+		LLVMValueRef low = LLVMBuildZExt(g->b, x, LLVMInt16TypeInContext(g->m->lc), "");
+		LLVMValueRef two = cg_call(g, pairs[from].unpack, NULL, &low, 1);
+		x = LLVMBuildExtractElement(g->b, two, cg_int32(g, 0), "");
+	}
+	return LLVMBuildFPExt(g->b, x, f32, "");
+}
+
+/* An integer of 32 bits as one of fewer: what lies beyond becomes the nearest that is there. */
+static LLVMValueRef saturate(Cg *g, LLVMValueRef x, Elem to)
+{
+	int bits = elem_rows[to].bits, low = elem_rows[to].cls == 'S';
+	if (bits >= 32)
+		return x;
+	int64_t lo = low ? -(INT64_C(1) << (bits - 1)) : 0, hi = (INT64_C(1) << (bits - low)) - 1;
+	LLVMValueRef in[2] = {x, cg_int32(g, lo)};
+	in[0] = cg_call(g, "llvm.smax", g->m->i32, in, 2);
+	in[1] = cg_int32(g, hi);
+	x = cg_call(g, "llvm.smin", g->m->i32, in, 2);
+	return LLVMBuildTrunc(g->b, x, cg_elem(g->m, to), "");
+}
+
+/* Registers i and i + 1, f32, as one; the first is the low half. */
 static LLVMValueRef narrow_pair(Cg *g, const Bound *from, int i, Elem to)
 {
 	LLVMValueRef x[2] = {cg_reg(g, from, i + 1), cg_reg(g, from, i)};
-	return cg_call(g, pair_of_f32[to], NULL, x, 2);
+	return cg_call(g, pairs[to].pack, NULL, x, 2);
 }
 
-static LLVMValueRef convert_one(Cg *g, LLVMValueRef x, LLVMTypeRef from, LLVMTypeRef to)
+/* Integers: to nearest even, saturated, 0 of what is no number (cvt.rni.s32.f32). */
+static LLVMValueRef from_f32(Cg *g, LLVMValueRef x, Elem to)
+{
+	if (to == EL_F32)
+		return x;
+	if (!elem_is_float(to))
+		return saturate(g, cg_call(g, "llvm.nvvm.f2i.rn", NULL, &x, 1), to);
+	if (!pairs[to].unpack)
+		return LLVMBuildFPTrunc(g->b, x, cg_elem(g->m, to), "");
+	LLVMValueRef in[2] = {LLVMConstReal(g->m->f32, 0), x};
+	LLVMValueRef two = cg_call(g, pairs[to].pack, NULL, in, 2);
+	return LLVMBuildTrunc(g->b, two, cg_elem(g->m, to), "");
+}
+
+static LLVMValueRef convert_one(Cg *g, LLVMValueRef x, Elem from, Elem to)
 {
 	if (from == to)
 		return x;
-	if (to == g->m->f32)
-		return LLVMBuildFPExt(g->b, x, to, "");
-	if (from == g->m->f32)
-		return LLVMBuildFPTrunc(g->b, x, to, "");
-	return LLVMBuildFPTrunc(g->b, LLVMBuildFPExt(g->b, x, g->m->f32, ""), to, "");
+	if (from == EL_I32 && !elem_is_float(to))
+		return saturate(g, x, to);
+	return from_f32(g, to_f32(g, x, from), to);
+}
+
+/* The pair's register split again; that of two halves is kept as it is too, for what stores it. */
+static void split_pair(Cg *g, Bound *to, int i, LLVMValueRef pair, Elem elem)
+{
+	if (!pairs[elem].unpack) {
+		to->pair[i / 2] = pair;
+		for (int j = 0; j < 2; j++)
+			to->reg[i + j] = LLVMBuildExtractElement(g->b, pair, cg_int32(g, j), "");
+		return;
+	}
+	LLVMValueRef eight = LLVMConstInt(LLVMTypeOf(pair), 8, false);
+	to->reg[i] = LLVMBuildTrunc(g->b, pair, to->type, "");
+	to->reg[i + 1] = LLVMBuildTrunc(g->b, LLVMBuildLShr(g->b, pair, eight, ""), to->type, "");
 }
 
 void emit_CVT(Cg *g, const Op *op)
 {
 	const Type *type = op->out->type;
+	Elem elem = op->in[0].val->type->elem;
 	int n = type->kind == TY_TILE ? type_regs(type) : 1, i = 0;
 	Bound from = *cg_val(g, op->in[0].val);
 	Bound *to = cg_bind(g, op->out, n, cg_elem(g->m, type->elem));
-	if (op->in[0].val->type->elem == EL_F32 && pair_of_f32[type->elem] && from.n > 1) {
-		to->pair = NEWN(g->arena, LLVMValueRef, n / 2);
-		for (; i + 1 < n; i += 2) {
-			LLVMValueRef pair = narrow_pair(g, &from, i, type->elem);
-			to->pair[i / 2] = pair;
-			to->reg[i] = LLVMBuildExtractElement(g->b, pair, cg_int32(g, 0), "");
-			to->reg[i + 1] = LLVMBuildExtractElement(g->b, pair, cg_int32(g, 1), "");
-		}
+	if (elem == EL_F32 && pairs[type->elem].pack && from.n > 1) {
+		if (!pairs[type->elem].unpack)
+			to->pair = NEWN(g->arena, LLVMValueRef, n / 2);
+		for (; i + 1 < n; i += 2)
+			split_pair(g, to, i, narrow_pair(g, &from, i, type->elem), type->elem);
 	}
 	for (; i < n; i++)
-		to->reg[i] = convert_one(g, cg_reg(g, &from, i), from.type, to->type);
+		to->reg[i] = convert_one(g, cg_reg(g, &from, i), elem, type->elem);
 }
 
 /* Two registers of 16 bits as the vector that they came from. */

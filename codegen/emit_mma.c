@@ -64,13 +64,16 @@ static void spell(const Op *first, int n, int ops, bool scaled, Buf *text, Buf *
 			   elem_rows[row->b].name);
 		for (int i = 0; i < n; i++)
 			buf_printf(text, "%s$%d", i ? "," : "", i);
-		buf_printf(text, "}, $%d, $%d, %c, 1, 1, %d, %d;\n", 2 * (n + op), 2 * (n + op) + 1,
-			   op == 0 && scaled ? 'q' : 'p', is_transposed(first, 0),
-			   is_transposed(first, 1));
+		buf_printf(text, "}, $%d, $%d, %c%s", 2 * (n + op), 2 * (n + op) + 1,
+			   op == 0 && scaled ? 'q' : 'p', row->immediates ? ", 1, 1" : "");
+		if (row->immediates == 4)
+			buf_printf(text, ", %d, %d", is_transposed(first, 0),
+				   is_transposed(first, 1));
+		buf_printf(text, ";\n");
 	}
 	buf_printf(text, "\t}");
 	for (int i = 0; i < n; i++)
-		buf_printf(ties, "=f,");
+		buf_printf(ties, elem_is_float(row->c) ? "=f," : "=r,");
 	for (int i = 0; i < n; i++)
 		buf_printf(ties, "%d,", i);
 	for (int i = 0; i < 2 * ops; i++)

@@ -66,7 +66,7 @@ static void types_open(CgMod *m)
 LLVMTypeRef cg_elem(const CgMod *m, Elem e)
 {
 	static LLVMTypeRef (*const types[EL_COUNT])(LLVMContextRef) = {
-#define ELEM(id, name, bits, cls, number, mantissa, exponent, tma, sim, llvm, ...) \
+#define ELEM(id, name, also, bits, cls, number, mantissa, exponent, tma, sim, llvm, ...) \
 	[EL_##id] = LLVM##llvm##TypeInContext,
 #include "runtime/elems.def"
 	};

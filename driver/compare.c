@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* compare.c - is the output right? Integers: every bit, unless a function is approximate. Else: one
- * unit in the last place of the output's type, the rounding of a sum of K products in f32 and the
- * errors that functions state, (K / 8 + ulps) * 2^-23 * sum |a b|. An element that was never
- * written still has the poison's bits; so have the guards. */
+ * unit in the last place of the output's type, the rounding of a sum of K products and the errors
+ * that functions state, (K / 8 * 2^-fraction + ulps * 2^-23) * sum |a b|, where an mma keeps so
+ * many bits of a sum (atoms.def). What was never written still has the poison's bits, and so have
+ * the guards. */
 #include "driver/problem.h"
 
 #include <math.h>
@@ -67,7 +68,7 @@ static void complain(const Problem *p, const Tensor *t, int64_t i, Verdict *v)
 
 bool problem_exact(const Problem *p, DataKind kind)
 {
-	return kind == DATA_INTEGERS && !p->ulps;
+	return (kind == DATA_INTEGERS || p->integral) && !p->ulps;
 }
 
 /* True when the element is right by this reference. */
@@ -83,7 +84,7 @@ static bool check_by(const Problem *p, const Tensor *t, const void *ref, DataKin
 	double x = elem_get(t->elem, t->host, i), r = elem_get(t->elem, ref, i);
 	double ulp = unit_in_last_place(t->elem, r), sum = elem_get(t->elem, t->amount, i);
 	double error = fabs(x - r);
-	double units = (double)p->depth / 8 + p->ulps;
+	double units = p->units + p->ulps;
 	v->allowed = ulp + (isfinite(sum) ? units * 0x1p-23 * sum : 0);
 	v->ulps = fmax(v->ulps, error / ulp);
 	v->share = fmax(v->share, error / v->allowed);
@@ -107,7 +108,7 @@ Verdict compare(const Problem *p, const Tensor *t, DataKind kind)
 	Verdict v = {0};
 	size_t size = elem_bytes(t->elem);
 	for (int64_t i = 0; i < t->count && !v.wrong[0]; i++) {
-		bool has_ref = !is_poison(t->ref, size, i);
+		bool has_ref = t->wrote[i];
 		bool written = !is_poison(t->host, size, i);
 		if (has_ref ? !check_element(p, t, kind, i, &v) : t->dense && !written)
 			complain(p, t, i, &v);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { POISON = 0xff };
+enum { POISON = 0xff, SUM_STEPS = 8, SPREAD = 32 /* of integers of 8 bits */ };
 #define MOST_ELEMENTS (INT64_C(1) << 56)
 
 size_t elem_bytes(Elem e)
@@ -126,9 +126,10 @@ static bool allocate(Problem *p, const char **why)
 		Tensor *t = &p->t[i];
 		t->host = malloc(t->bytes + 1);
 		t->ref = t->is_out ? malloc(t->bytes + 1) : NULL;
+		t->wrote = t->is_out ? calloc((size_t)t->count + 1, sizeof(bool)) : NULL;
 		t->amount = t->is_out ? malloc(t->bytes + 1) : NULL;
 		t->flushed = t->is_out && p->flushes ? malloc(t->bytes + 1) : NULL;
-		if (!t->host || (t->is_out && (!t->ref || !t->amount)) ||
+		if (!t->host || (t->is_out && (!t->ref || !t->amount || !t->wrote)) ||
 		    (t->is_out && p->flushes && !t->flushed)) {
 			*why = ctx_strf(p->ctx, "tensor %s needs %zu bytes of host memory", t->name,
 					t->bytes);
@@ -139,8 +140,10 @@ static bool allocate(Problem *p, const char **why)
 }
 
 /* ------------------------------------------------------------------ how much work it is */
-static int64_t tile_work(const Problem *p, const Op *mma, int64_t *depth)
+/* Beside the multiplications of a tile: what its sums may be off by, see compare.c. */
+static int64_t tile_work(Problem *p, const Op *mma)
 {
+	const AtomRow *row = &atom_rows[attrs_get(&mma->attrs, A_ATOM)->atom.id];
 	const Layout *a = mma->in[1].val->type->layout, *acc = mma->in[0].val->type->layout;
 	int64_t k = layout_size_int(layout_mode(p->ctx, a, 1)), trips = 1, macs;
 	bool fits = true;
@@ -152,7 +155,8 @@ static int64_t tile_work(const Problem *p, const Op *mma, int64_t *depth)
 							&trips);
 	fits &= !__builtin_mul_overflow(trips, k, &trips) &&
 		!__builtin_mul_overflow(trips, layout_size_int(acc), &macs) && macs < MOST_ELEMENTS;
-	*depth += fits ? trips : 0;
+	p->units += fits ? ldexp((double)trips / SUM_STEPS, 23 - row->fraction) : 0;
+	p->integral &= !elem_is_float(row->c);
 	return fits ? macs : -MOST_ELEMENTS;
 }
 
@@ -161,13 +165,14 @@ static bool find_work(Problem *p, const char **why)
 {
 	bool fits = true;
 	p->grid = 1;
+	p->integral = true;
 	for (const Op *op = kernel_first(p->k); op; op = op_next(op)) {
 		if (op->kind == OP_GRID)
 			for (int i = 0; i < op->nix; i++)
 				fits &= !__builtin_mul_overflow(p->grid, problem_eval(p, op->ix[i]),
 								&p->grid);
 		if (op->kind == OP_MMA)
-			p->tile_macs += tile_work(p, op, &p->depth);
+			p->tile_macs += tile_work(p, op);
 		const EltRow *row = elt_by_op(op->kind);
 		p->ulps += row ? row->ulps : 0;
 		p->flushes |= row && row->flushes;
@@ -252,6 +257,7 @@ void problem_close(Problem *p)
 		free(p->t[i].host);
 		free(p->t[i].ref);
 		free(p->t[i].amount);
+		free(p->t[i].wrote);
 		free(p->t[i].flushed);
 	}
 	free(p->chosen);
@@ -284,9 +290,11 @@ static double random_normal(uint64_t seed, int64_t i)
 
 static void fill(Tensor *t, DataKind kind, uint64_t seed)
 {
+	double spread = elem_is_float(t->elem) ? 1 : SPREAD;
 	for (int64_t i = 0; i < t->count; i++)
 		elem_put(t->elem, t->host, i,
-			 kind == DATA_INTEGERS ? random_integer(seed, i) : random_normal(seed, i));
+			 kind == DATA_INTEGERS ? random_integer(seed, i)
+					       : spread * random_normal(seed, i));
 }
 
 void problem_fill(Problem *p, DataKind kind, uint64_t seed)
@@ -349,8 +357,12 @@ typedef enum { AS_IT_IS, FLUSHED, MAGNITUDES } Way;
 
 static bool interpret(Problem *p, const InterpArg *args, Way way, const char **why)
 {
+	bool *wrote[COUNTOF(p->t)];
+	for (int i = 0; i < p->nt; i++)
+		wrote[i] = p->t[i].wrote;
 	InterpRun run = {.args = args,
 			 .nargs = p->nt,
+			 .wrote = wrote,
 			 .syms = p->syms,
 			 .nsyms = p->nsyms,
 			 .tile = tile_wanted,

@@ -23,6 +23,7 @@ typedef struct {
 	bool dense;     /* every offset is an element */
 	void *host;     /* inputs: what the kernel reads; outputs: what it wrote */
 	void *ref;      /* outputs: by the reference interpreter */
+	bool *wrote;    /* outputs: which elements it stored */
 	void *flushed;  /* the same with zeros for what may be flushed; NULL: nothing may */
 	void *amount;   /* outputs: the same with the absolute values of all inputs */
 	dsl_addr alloc; /* on the device: GUARD bytes, the data, at least GUARD bytes */
@@ -37,7 +38,8 @@ typedef struct {
 	int nt;
 	int64_t grid;      /* output tiles */
 	int64_t tile_macs; /* multiply-adds of one */
-	int64_t depth;     /* length of the sums */
+	double units;      /* of 2^-23 of the magnitudes: what sums of that length may be off by */
+	bool integral;     /* all products are of integers, so that sums are exact */
 	int ulps;          /* errors of the functions in the epilogue, added up */
 	bool flushes;      /* one of them may give a zero for a subnormal number */
 	uint8_t *chosen;   /* per tile: check it; NULL: all */

@@ -36,21 +36,34 @@ static const AtomRow *row_by_types(Sema *s, const Node *at, const Value *types)
 	return NULL;
 }
 
-static int64_t nearest(int64_t v, int64_t lo, int64_t hi, int64_t step)
+static int64_t nearest(int64_t v, int64_t step)
 {
-	int64_t r = lo + (v - lo + step / 2) / step * step;
-	return v <= lo ? lo : r > hi ? hi : r;
+	return v <= step ? step : (v + step / 2) / step * step;
+}
+
+/* The next N of the row from v on, upwards or downwards; 0: none. */
+static int next_n(const AtomRow *r, int64_t v, int step)
+{
+	int n = v < 1 ? 1 : v > ATOM_N ? ATOM_N : (int)v;
+	while (n >= 1 && n <= ATOM_N && !r->has_n(n))
+		n += step;
+	return n >= 1 && n <= ATOM_N ? n : 0;
 }
 
 static bool shape_exists(Sema *s, const Node *at, const AtomRow *r, const int64_t *v)
 {
-	int64_t n = nearest(v[1], r->n_lo, r->n_hi, r->n_step);
-	if (v[0] == r->m && v[1] == n && v[2] == r->k)
+	int below = next_n(r, v[1], -1), above = next_n(r, v[1], 1);
+	if (v[0] == r->m && v[1] == below && v[2] == r->k)
 		return true;
 	DiagMsg *m = diag(s->ctx, at->loc, D_E0302,
 			  "there is no %s<%" PRId64 ",%" PRId64 ",%" PRId64 "> of %s", at->name,
 			  v[0], v[1], v[2], elem_rows[r->a].name);
-	diag_remedy(s->ctx, m, "the nearest is %s<%d,%" PRId64 ",%d>", at->name, r->m, n, r->k);
+	if (below && above && below != above)
+		diag_remedy(s->ctx, m, "the nearest are %s<%d,%d,%d> and %s<%d,%d,%d>", at->name,
+			    r->m, below, r->k, at->name, r->m, above, r->k);
+	else
+		diag_remedy(s->ctx, m, "the nearest is %s<%d,%d,%d>", at->name, r->m,
+			    below ? below : above, r->k);
 	return false;
 }
 
@@ -116,7 +129,7 @@ static bool divisible(Sema *s, const Node *at, int64_t v, int64_t step, const ch
 			  "the tile's %s is %" PRId64 ", no multiple of the %" PRId64
 			  " that the mma covers",
 			  mode, v, step);
-	diag_remedy(s->ctx, m, "the nearest is %" PRId64, nearest(v, step, INT64_MAX - step, step));
+	diag_remedy(s->ctx, m, "the nearest is %" PRId64, nearest(v, step));
 	return false;
 }
 

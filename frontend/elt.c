@@ -171,9 +171,16 @@ Value elt_cast(Sema *s, Loc loc, Elem to, Value *arg)
 		return value_bad();
 	if (elem_of(arg) == to)
 		return *arg;
-	if (elem_rows[to].cls != 'F' || is_number(arg) || arg->val->type->kind != TY_TILE) {
-		not_yet(s, loc, "converting %s to %s; tiles are converted to f32, bf16 and f16",
+	if (is_number(arg) || arg->val->type->kind != TY_TILE || elem_rows[to].bits > 32) {
+		not_yet(s, loc, "converting %s to %s; tiles are, to types of 8, 16 and 32 bits",
 			value_texts[arg->kind], elem_rows[to].name);
+		return value_bad();
+	}
+	if (!elem_converts(elem_of(arg), to)) {
+		diag_remedy(s->ctx,
+			    diag(s->ctx, loc, D_E0205, "%s becomes %s in two steps, each rounded",
+				 elem_rows[elem_of(arg)].name, elem_rows[to].name),
+			    "write %s(f32(...))", elem_rows[to].name);
 		return value_bad();
 	}
 	if (!elt_place(s, loc))

@@ -15,7 +15,7 @@ enum { ARGS_MAX = 32, SYMBOLS_MAX = 32, CONDITIONS_MAX = 32 };
 bool elem_is(const char *name, Elem *out)
 {
 	for (int e = 0; e < EL_COUNT; e++) {
-		if (!elem_rows[e].spoken || strcmp(elem_rows[e].name, name))
+		if (!elem_rows[e].spoken || !elem_is_called((Elem)e, name))
 			continue;
 		*out = (Elem)e;
 		return true;

@@ -21,7 +21,7 @@ bool later_function(const char *name)
 bool later_elem(const char *name)
 {
 	for (int e = 0; e < EL_COUNT; e++)
-		if (!elem_rows[e].spoken && !strcmp(elem_rows[e].name, name))
+		if (!elem_rows[e].spoken && elem_is_called((Elem)e, name))
 			return true;
 	return false;
 }

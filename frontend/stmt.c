@@ -9,6 +9,7 @@
 #include "frontend/sema.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 Op *build(Sema *s, OpKind kind, Loc loc)
 {
@@ -200,11 +201,20 @@ static bool initial_value(Sema *s, const Node *n, double *out)
 	return want(s, &v, V_REAL, "the initial value");
 }
 
+static bool value_exists(Sema *s, const Node *n, Elem e, double v)
+{
+	if (elem_is_float(e) || elem_round(e, v) == v)
+		return true;
+	diag(s->ctx, n->loc, D_E0205, "%g is no value of %s", v, elem_rows[e].name);
+	return false;
+}
+
 void stmt_acc(Sema *s, const Node *n)
 {
 	Value shape, v = value_of(V_ACC);
 	double init;
-	if (!acc_shape(s, n->kids.at[0], &shape) || !initial_value(s, n->kids.at[1], &init)) {
+	if (!acc_shape(s, n->kids.at[0], &shape) || !initial_value(s, n->kids.at[1], &init) ||
+	    !value_exists(s, n->kids.at[1], shape.elem, init)) {
 		scope_add(s, n, value_bad());
 		return;
 	}
@@ -308,9 +318,38 @@ static void mma_build(Sema *s, const Node *n, const Value *v)
 	s->mma = s->mma ? s->mma : v[1].mma;
 }
 
+/* mm(sA, sB) of fast(mm(sA, sB)): *fast gets where that stands. */
+static const Node *without_fast(const Node *n, const Node **fast)
+{
+	bool is = n->kind == N_CALL && n->kids.n == 2 && n->kids.at[0]->kind == N_NAME &&
+		  !strcmp(n->kids.at[0]->name, "fast");
+	*fast = is ? n : NULL;
+	return is ? n->kids.at[1] : n;
+}
+
+/* Sums of 8-bit floats lose bits in the tensor core: who takes that says so. */
+static bool sum_is_meant(Sema *s, const Node *call, const Node *fast, const AtomRow *r)
+{
+	bool loses = r->fraction && r->fraction < elem_rows[r->c].mantissa;
+	if (loses && !fast)
+		diag_remedy(s->ctx,
+			    not_yet(s, call->loc,
+				    "sums of %s that are added up in f32 between instructions",
+				    elem_rows[r->a].name),
+			    "write fast(mm(sA, sB)), which keeps about %d bits of a sum",
+			    r->fraction);
+	else if (!loses && fast)
+		diag_remedy(s->ctx,
+			    diag(s->ctx, fast->loc, D_E0203,
+				 "fast is for sums that lose bits, and those of %s do not",
+				 elem_rows[r->a].name),
+			    "write mm(sA, sB)");
+	return loses == (fast != NULL);
+}
+
 void stmt_accumulate(Sema *s, const Node *n)
 {
-	const Node *call = n->kids.at[1];
+	const Node *fast, *call = without_fast(n->kids.at[1], &fast);
 	Value v[4] = {eval(s, n->kids.at[0])};
 	if (!want(s, &v[0], V_ACC, "what += adds to"))
 		return;
@@ -329,7 +368,8 @@ void stmt_accumulate(Sema *s, const Node *n)
 		return;
 	if (s->place != AT_LOOP)
 		not_yet(s, n->loc, "an mma outside the loop over k");
-	else if (mma_fits(s, &v[0], &v[1], &v[2], &v[3]))
+	else if (sum_is_meant(s, call, fast, &atom_rows[v[1].mma->atom.id]) &&
+		 mma_fits(s, &v[0], &v[1], &v[2], &v[3]))
 		mma_build(s, n, v);
 }
 

@@ -5,9 +5,19 @@
 #include <stdio.h>
 #include <string.h>
 
+static bool has_EIGHTS(int n)
+{
+	return n >= 8 && n <= ATOM_N && n % 8 == 0;
+}
+
+static bool has_SIXTEENS(int n)
+{
+	return n == 8 || n == 24 || (n >= 16 && n <= ATOM_N && n % 16 == 0);
+}
+
 const AtomRow atom_rows[ATOM_COUNT] = {
-#define MMA(id, name, m, lo, hi, step, k, a, b, c, tv) \
-	[ATOM_##id] = {name, m, lo, hi, step, k, EL_##a, EL_##b, EL_##c, tv},
+#define MMA(id, name, m, n, k, a, b, c, immediates, fraction, tv) \
+	[ATOM_##id] = {name, m, has_##n, k, EL_##a, EL_##b, EL_##c, immediates, fraction, tv},
 #include "ir/atoms.def"
 };
 
@@ -30,10 +40,9 @@ static bool atom_is(Atom a, const char *s, size_t n)
 bool atom_parse(const char *s, size_t n, Atom *out)
 {
 	for (int id = 0; id < ATOM_COUNT; id++) {
-		const AtomRow *r = &atom_rows[id];
-		for (int w = r->n_lo; w <= r->n_hi; w += r->n_step) {
+		for (int w = 1; w <= ATOM_N; w++) {
 			*out = (Atom){(AtomId)id, w};
-			if (atom_is(*out, s, n))
+			if (atom_rows[id].has_n(w) && atom_is(*out, s, n))
 				return true;
 		}
 	}

@@ -92,6 +92,16 @@ static Slot *slot_of(Interp *in, const Val *v)
 	return s;
 }
 
+/* Sums of integers wrap, as those of wgmma do (PTX ISA: wgmma without .satfinite). They are exact:
+ * doubles hold integers up to 2^53. */
+static double sum_round(Elem e, double x)
+{
+	if (elem_is_float(e))
+		return elem_round(e, x);
+	double range = ldexp(1, elem_rows[e].bits), turn = floor(x / range + 0.5);
+	return elem_rows[e].cls == 'S' ? x - turn * range : x - floor(x / range) * range;
+}
+
 static const double *slot_read(Interp *in, Slot *s)
 {
 	if (s->tensor && s->n) {
@@ -100,7 +110,7 @@ static const double *slot_read(Interp *in, Slot *s)
 		tensor_load(s, s->f, in->scratch);
 	}
 	for (int64_t i = 0; s->wide && i < s->n; i++)
-		s->f[i] = elem_round(s->type->elem, s->wide[i]);
+		s->f[i] = sum_round(s->type->elem, s->wide[i]);
 	return s->f;
 }
 
@@ -461,12 +471,16 @@ static bool bind_modes(Interp *in, const Layout *l, Tensor *t, Slot *s)
 	return true;
 }
 
-static bool bind_tensor(Interp *in, const Val *v, void *data)
+static bool bind_tensor(Interp *in, const Val *v, int i)
 {
 	const Layout *l = v->type->layout;
+	void *data = in->run->args[i].data;
 	Tensor *t = NEW(in->arena, Tensor);
 	Slot *s = NEW(in->arena, Slot);
-	*t = (Tensor){.elem = v->type->elem, .data = data, .rank = layout_rank(l)};
+	*t = (Tensor){.elem = v->type->elem,
+		      .data = data,
+		      .wrote = in->run->wrote ? in->run->wrote[i] : NULL,
+		      .rank = layout_rank(l)};
 	*s = (Slot){.type = v->type, .rank = t->rank, .tensor = t};
 	ptrmap_set(&in->slots, v, s);
 	if (t->rank > MAX_RANK || l->swizzle.b)
@@ -485,7 +499,7 @@ static bool bind_arg(Interp *in, const Val *v)
 		if (strcmp(in->run->args[i].name, v->name) != 0)
 			continue;
 		if (v->type->kind == TY_TILE)
-			return bind_tensor(in, v, data);
+			return bind_tensor(in, v, i);
 		if (!data)
 			return fail(in, ctx_strf(c, "the scalar '%s' has no value", v->name));
 		slot_of(in, v)->f[0] = elem_round(v->type->elem, *(const double *)data);

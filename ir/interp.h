@@ -19,6 +19,7 @@ typedef struct {
 typedef struct {
 	Elem elem;
 	void *data;
+	bool *wrote; /* of each element, whether it was stored; or NULL */
 	int rank;
 	int64_t offset;
 	Mode mode[MAX_RANK];

@@ -72,6 +72,13 @@ void tensor_load(const Slot *t, double *out, Arena *scratch)
 	arena_reset(scratch);
 }
 
+static void put(const Tensor *t, int64_t at, double x)
+{
+	elem_put(t->elem, t->data, at, x);
+	if (t->wrote)
+		t->wrote[at] = true;
+}
+
 void tensor_store(const Slot *t, const double *from, Arena *scratch)
 {
 	Rows r = {.t = t};
@@ -82,7 +89,7 @@ void tensor_store(const Slot *t, const double *from, Arena *scratch)
 		int64_t base = rows_base(&r);
 		for (int64_t i = 0; i < width; i++, from++)
 			if (base >= 0 && last[i] >= 0)
-				elem_put(t->tensor->elem, t->tensor->data, base + last[i], *from);
+				put(t->tensor, base + last[i], *from);
 	} while (rows_next(&r));
 	arena_reset(scratch);
 }

@@ -56,10 +56,15 @@ typedef enum {
 } AtomId;
 typedef struct {
 	const char *name; /* "wgmma" */
-	int m, n_lo, n_hi, n_step, k;
+	int m;
+	bool (*has_n)(int n); /* 1 .. ATOM_N */
+	int k;
 	Elem a, b, c;
+	int immediates; /* 4: signs, transposes of A and B; 2: signs; 0 */
+	int fraction;   /* bits of a sum below its largest product that are kept; 0: exact */
 	const char *tv;
 } AtomRow;
+enum { ATOM_N = 256 };
 extern const AtomRow atom_rows[ATOM_COUNT];
 typedef struct {
 	AtomId id;
@@ -69,6 +74,15 @@ void atom_print(Atom a, Buf *out);
 bool atom_parse(const char *s, size_t n, Atom *out);
 const Layout *atom_tv_c(Ctx *c,
 			Atom a); /* (thread, value) -> offset in the M x N tile, column-major */
+
+/* Whether one conversion does it, rounded once: what f32 holds exactly becomes anything, integers
+ * of 32 bits become f32 or integers. */
+static inline bool elem_converts(Elem from, Elem to)
+{
+	bool wide = !elem_is_float(from) && elem_rows[from].bits >= 32;
+	return elem_rows[from].bits <= 32 && elem_rows[to].bits <= 32 &&
+	       (!wide || to == EL_F32 || (from == EL_I32 && !elem_is_float(to)));
+}
 
 /* ------------------------------------------------------------------ attributes */
 typedef enum {
@@ -339,6 +353,7 @@ typedef struct {
 typedef struct {
 	const InterpArg *args;
 	int nargs;
+	bool *const *wrote; /* of an argument: set for each element that is stored; NULL: of none */
 	const InterpSym *syms;
 	int nsyms;
 	/* Which grid tiles to run, by linear index (first coordinate fastest); NULL: all. */

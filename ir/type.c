@@ -106,7 +106,9 @@ static bool elem_word(const char **s, Elem *e)
 {
 	for (int i = 0; i < EL_COUNT; i++) {
 		*e = (Elem)i;
-		if (elem_rows[i].spoken && word(s, elem_rows[i].name))
+		if (!elem_rows[i].spoken)
+			continue;
+		if (word(s, elem_rows[i].name) || (elem_rows[i].also && word(s, elem_rows[i].also)))
 			return true;
 	}
 	return false;

@@ -259,6 +259,10 @@ static const char *rule_elt(const Kernel *k, const Op *op)
 		return ctx_strf(k->ctx, "the result is %s", kind_name(tiles ? 'r' : 'e'));
 	if (op->kind != OP_CVT && out->elem != EL_F32)
 		return "the result is f32";
+	if (op->kind == OP_CVT && !elem_converts(op->in[0].val->type->elem, out->elem))
+		return ctx_strf(k->ctx, "%s becomes %s by way of f32, a conversion each",
+				elem_rows[op->in[0].val->type->elem].name,
+				elem_rows[out->elem].name);
 	return NULL;
 }
 

@@ -85,6 +85,31 @@ static void buffers(Kernel *k)
 	}
 }
 
+/* Whether instructions of `rows` can read the operand as it lies. */
+static void check_operand(Kernel *k, const Op *mma, int i, int rows)
+{
+	const Val *v = mma->in[i].val;
+	SlotDesc d;
+	const AtomRow *atom = &atom_rows[attrs_get(&mma->attrs, A_ATOM)->atom.id];
+	const char *why = slot_desc(k->ctx, v->type, rows, atom->k, &d);
+	if (!why)
+		return;
+	diag_remedy(k->ctx,
+		    diag(k->ctx, mma->loc, D_E0404, "%s cannot be read by %s of %s: %s", v->name,
+			 atom->name, elem_rows[v->type->elem].name, why),
+		    d.mn_major ? "store the tensor with neighbours along k, as (M,K):(lda,1)"
+			       : "write the buffer's extents alone");
+}
+
+static void operands(Kernel *k)
+{
+	for (const Op *op = kernel_find(k, OP_MMA); op; op = op_find_next(op, OP_MMA)) {
+		Atom atom = op_tiled_mma(op).atom;
+		check_operand(k, op, 1, atom_rows[atom.id].m);
+		check_operand(k, op, 2, atom.n);
+	}
+}
+
 /* ------------------------------------------------------------------ loads */
 static bool box_fits(Kernel *k, const Op *copy, SlotForm m)
 {
@@ -278,6 +303,9 @@ void pass_select(Kernel *k)
 	if (pass_failed(k))
 		return;
 	turns(k);
+	operands(k);
+	if (pass_failed(k))
+		return;
 	merge_reads(k);
 	spread_registers(k);
 	if (pass_failed(k))

@@ -118,7 +118,7 @@ void cuda_module_unload(dsl_device *dev, dsl_module *mod)
 static CUtensorMapDataType map_type(Elem e)
 {
 	static const CUtensorMapDataType types[EL_COUNT] = {
-#define ELEM(id, name, bits, cls, number, mantissa, exponent, tma, ...) \
+#define ELEM(id, name, also, bits, cls, number, mantissa, exponent, tma, ...) \
 	[EL_##id] = CU_TENSOR_MAP_DATA_TYPE_##tma,
 #include "runtime/elems.def"
 	};

@@ -8,7 +8,7 @@
 bool elem_find(const char *name, Elem *out)
 {
 	for (int i = 0; i < EL_COUNT; i++)
-		if (strcmp(elem_rows[i].name, name) == 0) {
+		if (elem_is_called((Elem)i, name)) {
 			*out = (Elem)i;
 			return true;
 		}

@@ -16,7 +16,7 @@ typedef enum {
 } Elem;
 
 typedef struct {
-	const char *name;
+	const char *name, *also; /* also: another spelling, or NULL */
 	int bits;
 	char cls; /* 'F', 'S', 'U' */
 	int mantissa, exponent;
@@ -25,7 +25,7 @@ typedef struct {
 	int spoken;
 } ElemRow;
 
-#define ELEM(id, name, bits, cls, number, ...)               \
+#define ELEM(id, name, also, bits, cls, number, ...)         \
 	static inline uint64_t elem_pack_##id(double x)      \
 	{                                                    \
 		return (uint##bits##_t)number##_from_f64(x); \
@@ -38,11 +38,17 @@ typedef struct {
 
 /* clang-format off */
 static const ElemRow elem_rows[EL_COUNT] = {
-#define ELEM(id, name, bits, cls, number, mantissa, exponent, tma, sim, llvm, spoken) \
-	{name, bits, (#cls)[0], mantissa, exponent, elem_pack_##id, elem_unpack_##id, spoken},
+#define ELEM(id, name, also, bits, cls, number, mantissa, exponent, tma, sim, llvm, spoken) \
+	{name, also, bits, (#cls)[0], mantissa, exponent, elem_pack_##id, elem_unpack_##id, spoken},
 #include "runtime/elems.def"
 };
 /* clang-format on */
+
+static inline int elem_is_called(Elem e, const char *name)
+{
+	const ElemRow *row = &elem_rows[e];
+	return !strcmp(row->name, name) || (row->also && !strcmp(row->also, name));
+}
 
 static inline int elem_is_float(Elem e)
 {

@@ -251,7 +251,8 @@ static dsl_status run(SimDevice *s, const SimLaunch *l)
 static SimElem map_elem(Elem e)
 {
 	static const SimElem of[EL_COUNT] = {
-#define ELEM(id, name, bits, cls, number, mantissa, exponent, tma, sim, ...) [EL_##id] = SIM_##sim,
+#define ELEM(id, name, also, bits, cls, number, mantissa, exponent, tma, sim, ...) \
+	[EL_##id] = SIM_##sim,
 #include "runtime/elems.def"
 	};
 	return of[e];

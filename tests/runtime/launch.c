@@ -131,7 +131,7 @@ static void scalars_options_and_clusters(void **state)
 	assert_status(dsl_launch(b->mod, "scale", args, 5, NULL, &opts), DSL_ERR_INVALID);
 	args[3].v.i = INT64_C(1) << 31;
 	assert_status(dsl_launch(b->mod, "scale", args, 5, NULL, NULL), DSL_ERR_ARG_VALUE);
-	assert_says(dsl_detail(), "n", "2147483648", "i32", NULL);
+	assert_says(dsl_detail(), "n", "2147483648", "s32", NULL);
 	args[3] = dsl_arg_float("n", 3);
 	assert_status(dsl_launch(b->mod, "scale", args, 5, NULL, NULL), DSL_ERR_ARG_TYPE);
 	args[3] = dsl_arg_int("n", 3);

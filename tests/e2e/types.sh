@@ -1,0 +1,49 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Operands of 8 bits, floating point and integers, mixed freely, and outputs of each type: right on the simulator
+# under every schedule, with swizzles of 128, 64 and 32 bytes; integers in every bit, normal numbers too.
+#   types.sh DSLC SCRATCH FILE
+set -eu
+dslc=$1 scratch=$2 file=$3
+rm -rf "$scratch"
+mkdir -p "$scratch"
+number=0
+
+# TA TB TC TD VALUE
+program()
+{
+	name=$1-$2-$4
+	case $3 in f32) product='fast(mm(sA, sB))' ;; *) product='mm(sA, sB)' ;; esac
+	sed -e "s/\<TA\>/$1/g; s/\<TB\>/$2/g; s/\<TC\>/$3/g; s/\<TD\>/$4/g; s/PRODUCT/$product/; s/VALUE/$5/" "$file" >"$scratch/$name.gemm"
+}
+
+# NORMAL -D...: what the line about normal numbers has to say
+run()
+{
+	says=$1
+	shift
+	"$dslc" run "$scratch/$name.gemm" "$@" --size M=136,N=200,K=272,ldd=208 --device sim >"$scratch/out" 2>&1 ||
+		{ echo "$name $*:"; cat "$scratch/out"; exit 1; }
+	grep -q "normal: D: 27200 elements .*$says" "$scratch/out" || { echo "$name $*: no '$says'"; cat "$scratch/out"; exit 1; }
+	number=$((number + 1))
+}
+
+program e4m3 e4m3 f32 f32 acc
+run "within bounds" -DR=none -DbN=96 -DS=2
+program e4m3 e5m2 f32 bf16 "bf16(acc)"
+run "within bounds" -DR=cooperative -DP=on
+program e5m2 e4m3 f32 e4m3 "e4m3(acc * 50)"
+run "within bounds" -DR=pingpong -DP=on -DbK=64
+program e5m2 e5m2 f32 e5m2 "e5m2(acc)"
+run "within bounds" -DR=cooperative -DCM=2 -DX=slice -DbK=32
+program s8 s8 s32 s32 acc
+run "equal in every bit" -DR=none -DP=on -DCN=2 -DX=leader -DW=1 -DbM=64
+program s8 u8 s32 s8 "s8(acc)"
+run "equal in every bit" -DR=cooperative -DP=on -DbN=24 -DbK=64
+program u8 s8 s32 u8 "u8(acc)"
+run "equal in every bit" -DR=pingpong -DP=on -DbN=64
+program u8 u8 s32 bf16 "bf16(f32(acc) * 0.01)"
+run "equal in every bit" -DR=none -DbN=192
+program s8 s8 s32 f16 "f16(relu(f32(acc)) * 0.001)"
+run "equal in every bit" -DR=cooperative -DbK=32 -DS=6
+[ $number = 9 ]
