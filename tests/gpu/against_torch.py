@@ -107,7 +107,28 @@ def residual(M, N, K):
                        "mm": lambda: torch.mm(t["A"], t["B"].t(), out=t["D"])})
 
 
-WORKS = dict(mm=mm, residual=residual, kk=majors("k", "k"), mk=majors("m", "k"), kn=majors("k", "n"), mn=majors("m", "n"))
+def floats8(M, N, K):
+    """e4m3, sums as the tensor core has them (use_fast_accum), scales of 1."""
+    t = dict(A=normal(M, K, dtype=torch.float8_e4m3fn), B=normal(N, K, dtype=torch.float8_e4m3fn),
+             D=torch.full((M, N), float("nan"), device=DEV, dtype=torch.bfloat16))
+    one = torch.ones((), device=DEV)
+
+    def scaled(fast):
+        return lambda: torch._scaled_mm(t["A"], t["B"].t(), scale_a=one, scale_b=one, out_dtype=torch.bfloat16,
+                                        use_fast_accum=fast, out=t["D"])
+    return dict(args=dict(t, M=M, N=N, K=K), want=lambda: t["A"].float() @ t["B"].float().t(), out=t["D"],
+                torch={"fast": scaled(True), "promoted": scaled(False)})
+
+
+def integers8(M, N, K):
+    def integers(*shape):
+        return torch.randint(-127, 128, shape, device=DEV, dtype=torch.int8)
+    t = dict(A=integers(M, K), B=integers(N, K), D=torch.zeros(M, N, device=DEV, dtype=torch.int32))
+    return dict(args=dict(t, M=M, N=N, K=K), want=lambda: t["A"].float() @ t["B"].float().t(), out=t["D"],
+                torch={"_int_mm": lambda: torch._int_mm(t["A"], t["B"].t(), out=t["D"])})
+
+
+WORKS = dict(e4m3=floats8, s8=integers8, mm=mm, residual=residual, kk=majors("k", "k"), mk=majors("m", "k"), kn=majors("k", "n"), mn=majors("m", "n"))
 
 
 # ---------------------------------------------------------------- timing
@@ -144,7 +165,7 @@ class Entry:
 
 def right(data, call):
     """The largest error against f32, in parts of what bf16 and sums in f32 explain."""
-    data["out"].fill_(float("nan"))
+    data["out"].fill_(float("nan") if data["out"].is_floating_point() else -1)
     call()
     torch.cuda.synchronize()
     want = data["want"]()
@@ -155,9 +176,10 @@ def right(data, call):
 def measure(runtime, work, size, ours, rounds):
     M, N, K = size
     l2 = torch.cuda.get_device_properties(0).L2_cache_size
-    count = min(24, max(2, -(-4 * l2 // ((M * K + N * K) * 2))))
     torch.backends.cuda.matmul.allow_tf32 = False
-    sets = [WORKS[work](M, N, K) for _ in range(count)]
+    sets = [WORKS[work](M, N, K)]
+    read = sum(sets[0]["args"][x].nbytes for x in "AB")
+    sets += [WORKS[work](M, N, K) for _ in range(min(24, max(2, -(-4 * l2 // read))) - 1)]
     names = list(sets[0]["torch"])
     entries = [Entry("torch." + n, [s["torch"][n] for s in sets]) for n in names]
     entries.append(Entry("again", [s["torch"][names[0]] for s in sets]))
