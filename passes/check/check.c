@@ -6,7 +6,9 @@
 #include "passes/check/check.h"
 #include "passes/check/extract.h"
 #include "passes/check/report.h"
+#include "passes/check/tree.h"
 
+#include <string.h>
 #include <time.h>
 
 enum {
@@ -155,6 +157,12 @@ static bool counts_near_zero(Program *p)
 }
 
 /* ------------------------------------------------------------------ answers */
+/* What is not followed, and where. */
+typedef struct {
+	Loc loc;
+	const char *text;
+} Open;
+
 static CheckVerdict unknown(Program *p, CheckResult *out, Loc loc, const char *limit)
 {
 	Ctx *c = p->k->ctx;
@@ -179,48 +187,53 @@ static CheckVerdict cannot_read(Program *p, CheckResult *out)
 	return CHECK_REFUTED;
 }
 
-static CheckVerdict answer(Program *p, const WordsResult *w, CheckResult *out)
+/* What it is that is not followed. */
+static void open_words(Program *p, const WordsResult *w, Open *open)
 {
 	Ctx *c = p->k->ctx;
-	const char *open;
-	out->states = w->states;
-	out->trips = w->trips;
-	switch (w->verdict) {
-	case WORDS_PROVED:
-		return CHECK_PROVED;
-	case WORDS_REFUTED:
-		open = report_refuted(p, w, out);
-		return open ? unknown(p, out, p->k->loc, open) : CHECK_REFUTED;
-	case WORDS_UNDECIDED:
-		return unknown(p, out, p->loc,
-			       ctx_strf(c, "the verifier does not follow %s", program_vague(p)));
-	case WORDS_LIMIT:
-		if (!why_is_open(w->why.id))
-			break;
-		return unknown(p, out, w->why.step ? w->why.step->op->loc : p->k->loc,
-			       report_why(p, &w->why));
+	if (w->verdict == WORDS_UNDECIDED) {
+		open->loc = p->loc;
+		open->text = ctx_strf(c, "the verifier does not follow %s", program_vague(p));
+	} else if (why_is_open(w->why.id)) {
+		open->loc = w->why.step ? w->why.step->op->loc : p->k->loc;
+		open->text = report_why(p, &w->why);
+	} else {
+		open->text = ctx_strf(c, "it takes more than %d states or %d trip counts",
+				      w->states, (int)w->trips);
 	}
-	return unknown(p, out, p->k->loc,
-		       ctx_strf(c, "it takes more than %d states or %d trip counts", w->states,
-				(int)w->trips));
 }
 
-static CheckVerdict prove(Program *p, const CheckOpt *opt, CheckResult *out)
+static CheckVerdict answer(Program *p, const WordsResult *w, CheckResult *out, Open *open)
+{
+	out->states = w->states;
+	out->trips = w->trips;
+	if (w->verdict == WORDS_PROVED)
+		return CHECK_PROVED;
+	if (w->verdict == WORDS_REFUTED)
+		open->text = report_refuted(p, w, out);
+	else
+		open_words(p, w, open);
+	return open->text ? CHECK_UNKNOWN : CHECK_REFUTED;
+}
+
+static CheckVerdict prove(Program *p, const CheckOpt *opt, CheckResult *out, Open *open)
 {
 	WordsResult w;
+	*open = (Open){p->k->loc, NULL};
 	find_periods(p);
 	if (p->words.tile_period > MAX_PERIOD || p->words.trip_period > MAX_PERIOD)
-		return unknown(p, out, p->k->loc, "slots recur after more than 512 iterations");
-	if (!counts_near_zero(p))
-		return unknown(p, out, p->k->loc,
-			       "the verifier does not follow a main loop whose trip count may be "
-			       "far below 0");
+		open->text = "slots recur after more than 512 iterations";
+	else if (!counts_near_zero(p))
+		open->text = "the verifier does not follow a main loop whose trip count may be "
+			     "far below 0";
+	if (open->text)
+		return CHECK_UNKNOWN;
 	machine_overlaps(&p->m);
 	program_even(p);
 	WordsLimits limits = {p->least,
 			      opt && opt->level == VERIFY_FULL ? FULL_STATES : FAST_STATES};
 	if (words_cover(&p->m, &p->words, limits.max_states, &w))
-		return answer(p, &w, out);
+		return answer(p, &w, out, open);
 	do {
 		words_prove(&p->m, &p->words, limits, &w);
 		if (w.verdict != WORDS_UNDECIDED)
@@ -235,7 +248,7 @@ static CheckVerdict prove(Program *p, const CheckOpt *opt, CheckResult *out)
 		p->turns = NULL;
 		words_prove(&p->m, &p->words, limits, &w);
 	}
-	return answer(p, &w, out);
+	return answer(p, &w, out, open);
 }
 
 /* ------------------------------------------------------------------ what the launch decides */
@@ -259,21 +272,76 @@ static Program *program_new(const Kernel *k, int rank, const char **names, int n
 	return p;
 }
 
+/* ------------------------------------------------------------------ loops in any way */
+static CheckVerdict open_tour(Program *p, const TourResult *w, CheckResult *out, Open *open)
+{
+	*open = (Open){p->k->loc, report_tree(p, w->limit == NULL, out)};
+	if (!open->text)
+		return CHECK_REFUTED;
+	if (why_is_open(w->why.id)) {
+		open->loc = w->why.step ? w->why.step->op->loc : p->k->loc;
+		open->text = report_why(p, &w->why);
+	} else if (w->limit) {
+		open->text = ctx_strf(p->k->ctx, "the verifier does not follow %s", w->limit);
+	}
+	return CHECK_UNKNOWN;
+}
+
+/* What a run knows of who arrived is followed where it takes that only. */
+static CheckVerdict prove_tree(Program *p, const CheckOpt *opt, CheckResult *out, Open *open)
+{
+	int most = opt && opt->level == VERIFY_FULL ? FULL_STATES : FAST_STATES;
+	TourResult w;
+	find_units(p->tree);
+	find_uses(p->tree);
+	tree_tour(p->tree, most, &w);
+	out->states = w.states;
+	if (!w.proved && !w.limit) {
+		p->m.exact = true;
+		machine_layout(&p->m);
+		tree_tour(p->tree, most, &w);
+		out->states += w.states;
+	}
+	return w.proved ? CHECK_PROVED : open_tour(p, &w, out, open);
+}
+
 /* Counts that do not agree by name may do where equal sizes have one. */
+static bool read_words(Program **p, const Kernel *k)
+{
+	if (program_read(*p, k))
+		return true;
+	if ((*p)->code != D_E0414)
+		return false;
+	Program *q = NEW(ctx_arena(k->ctx), Program);
+	q->rank = (*p)->rank;
+	q->nchoices = (*p)->nchoices;
+	memcpy(q->choices, (*p)->choices, sizeof q->choices);
+	q->equal = true;
+	bool ok = program_read(q, k);
+	*p = ok ? q : *p;
+	return ok;
+}
+
 static CheckVerdict prove_launch(const Kernel *k, int rank, const char **names, int n,
 				 unsigned values, const CheckOpt *opt, CheckResult *out)
 {
 	Program *p = program_new(k, rank, names, n, values);
-	bool ok = program_read(p, k);
-	if (!ok && p->code == D_E0414) {
-		Program *q = program_new(k, rank, names, n, values);
-		q->equal = true;
-		if (program_read(q, k)) {
-			ok = true;
-			p = q;
-		}
-	}
-	return ok ? prove(p, opt, out) : cannot_read(p, out);
+	Open open = {k->loc, NULL}, first = open;
+	bool words = read_words(&p, k);
+	CheckVerdict v = words ? prove(p, opt, out, &first) : CHECK_UNKNOWN;
+	if (v != CHECK_UNKNOWN)
+		return v;
+	if (!words && p->shaped)
+		return cannot_read(p, out);
+	Program *q = program_new(k, rank, names, n, values);
+	q->equal = true;
+	q->tree = NEW(ctx_arena(k->ctx), Tree);
+	if (program_read(q, k))
+		v = prove_tree(q, opt, out, &open);
+	else if (!words)
+		return cannot_read(q, out);
+	open = words ? first : open;
+	return v == CHECK_UNKNOWN ? unknown(words ? p : q, out, open.loc, open.text) : v;
 }
 
 /* Each of the ways that a launch can choose is a kernel of its own; so is each CTA where they are

@@ -9,15 +9,7 @@
 
 #include <string.h>
 
-enum { MAX_ALIKE = 12 /* states in one place that cannot be joined */, MAX_TOLD = 40 };
-
-typedef struct {
-	State *state;
-	int version, done; /* of the state; that was followed */
-} Stand;
-
-/* A place: states no two of which are alike. */
-typedef VEC(Stand) Head;
+enum { MAX_ALIKE = 12, MAX_TOLD = 40 };
 
 typedef struct {
 	const Machine *m;
@@ -37,33 +29,14 @@ typedef struct {
 } Cover;
 
 /* ------------------------------------------------------------------ states */
-static State *state_copy(Cover *c, const State *s)
-{
-	State *copy = arena_alloc(c->arena, c->m->bytes);
-	memcpy(copy, s, c->m->bytes);
-	return copy;
-}
-
 static void go_from(Cover *c, const State *s)
 {
 	memcpy(c->now, s, c->m->bytes);
 }
 
-/* Joins the state to what stands there: its number. -1: there are too many that are not alike. */
 static int stand(Cover *c, Head *h)
 {
-	State *s = c->now;
-	state_settle(c->m, s, c->facts);
-	for (int i = 0; i < h->n; i++)
-		if (state_alike(c->m, h->at[i].state, s)) {
-			h->at[i].version += state_join(c->m, h->at[i].state, s);
-			return i;
-		}
-	if (h->n == MAX_ALIKE)
-		return -1;
-	Stand new = {state_copy(c, s), 1, 0};
-	vec_push(c->arena, h, new);
-	return h->n - 1;
+	return head_join(c->m, c->arena, h, MAX_ALIKE, c->now, c->facts);
 }
 
 /* One letter. */

@@ -428,6 +428,16 @@ static void note_loop(Reader *r, Loops *at, const Op *op, int depth)
 		vec_push(r->p->arena, at, ((Loop){op, trip.x, depth, trip.lo, trip.hi}));
 }
 
+/* A loop of few trips with others in it, from the n-th on, is one of a tree too. */
+static void note_outer(Reader *r, const Op *op, int depth, int n)
+{
+	if (!r->p->tree || r->loops.n == n || r->loops.at[n].op == op)
+		return;
+	for (int i = n; i < r->loops.n; i++)
+		r->loops.at[i].depth++;
+	vec_push(r->p->arena, &r->loops, ((Loop){op, r->loops.at[n].trip, depth, 0, 0}));
+}
+
 bool read_is_shared_loop(const Reader *r, const Op *op)
 {
 	for (int i = 0; i < r->loops.n; i++)
@@ -459,6 +469,8 @@ static void find_loops(Reader *r, const Block *b, int depth)
 		if (op->kind == OP_FOR || op->kind == OP_FOR_RING)
 			note_loop(r, &r->loops, op, depth);
 		find_loops(r, op->body, depth + (r->loops.n > n));
+		if (op->kind == OP_FOR || op->kind == OP_FOR_RING)
+			note_outer(r, op, depth, n);
 	}
 }
 
@@ -564,6 +576,17 @@ static bool read_same(Reader *r)
 	return true;
 }
 
+static bool read_scripts(Reader *r)
+{
+	Program *p = r->p;
+	for (const Op *op = kernel_first(p->k); op; op = op_next(op))
+		p->m.pdl |= op->kind == OP_GRID_WAIT;
+	for (int a = 0; a < p->m.na; a++)
+		if (!read_script(r, a))
+			return false;
+	return read_groups(r) && read_registers(r);
+}
+
 bool program_read(Program *p, const Kernel *k)
 {
 	Reader r = {.p = p};
@@ -585,22 +608,22 @@ bool program_read(Program *p, const Kernel *k)
 	if (p->ctas > MAX_RANKS)
 		return read_problem(&r, D_W0411, k->loc, "clusters of more than 16 CTAs");
 	find_lets(&r);
+	p->shaped = true;
 	if (!find_accs(&r) || !few_choices(&r) || !names_differ(&r) || !find_keys(&r) ||
 	    !find_cells(&r) || !read_same(&r))
 		return false;
 	p->parts = r.parts.at;
 	p->nparts = r.parts.n;
 	find_by_warp(&r);
-	if (!find_agents(&r) || !read_shape(&r))
+	if (!find_agents(&r))
 		return false;
+	p->shaped = false;
+	if (!(p->tree ? read_tree(&r) : read_shape(&r)))
+		return false;
+	p->shaped = true;
 	p->of_tiles = r.tiles;
 	p->of_trips = r.trips;
-	for (const Op *op = kernel_first(k); op; op = op_next(op))
-		p->m.pdl |= op->kind == OP_GRID_WAIT;
-	for (int a = 0; a < p->m.na; a++)
-		if (!read_script(&r, a))
-			return false;
-	if (!read_groups(&r) || !read_registers(&r))
+	if (!read_scripts(&r) || (p->tree && !read_merge(&r)))
 		return false;
 	machine_layout(&p->m);
 	p->words.user = p;

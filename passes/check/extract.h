@@ -30,7 +30,8 @@ static inline void way_add(uint64_t *set, int way)
 
 typedef struct Item Item;
 typedef VEC(Item *) Items;
-typedef enum { ITEM_STEP, ITEM_IF, ITEM_LOOP } ItemKind;
+typedef enum { ITEM_STEP, ITEM_IF, ITEM_LOOP, ITEM_SHARED } ItemKind;
+typedef struct Shared Shared;
 
 /* A step whose slots are still expressions, or what stays structured: conditions and short
  * loops. */
@@ -48,6 +49,7 @@ struct Item {
 	const uint64_t *ways; /* in which it happens; NULL: all */
 	const Ix *from, *to;  /* ITEM_LOOP */
 	Items body;
+	Shared *shared; /* ITEM_SHARED: a loop of the tree */
 };
 
 /* A load into CTAs that the way of a tile decides. */
@@ -120,6 +122,7 @@ struct Program {
 	DiagId code;
 	Loc loc;
 	const char *problem;
+	bool shaped;      /* it is not about which loops there are */
 	bool equal;       /* sizes that facts say are equal have one name */
 	const Ix *differ; /* E0414: counts that are not known to agree, where it is not 0 */
 	/* trip counts that all share, of one CTA or cluster; NULL: no such loop */
@@ -130,6 +133,7 @@ struct Program {
 	const Program *sized;
 	const Named *sizes;
 	int nsizes;
+	struct Tree *tree; /* of loops; NULL: words as Words has them */
 };
 
 /* CTAs of a cluster that has anything to do with each other; else 1, and each is a program. */
@@ -146,6 +150,15 @@ bool ways_none(const WaySet set);
 bool way_is_real(const Program *p, int way); /* there are tiles that go it */
 int program_way_of(void *program, int64_t run, int64_t tile);
 
+/* What names slots in a tree of loops: of a place, from the number of its first on. 1: so; 0: it
+ * has its own name; -1: it is not known. */
+typedef struct {
+	void *user;
+	int (*slot)(void *user, const Env *env, int first, bool barrier, const Ix *at,
+		    const Ix *parity, int64_t *slot, int64_t *phase);
+} Framer;
+/* The steps of items, behind those of p->steps; false: p->vague says what is not decided. */
+bool program_make(Program *p, const Env *env, int way, const Items *items, const Framer *framer);
 bool items_are_mild(const Items *items);
 const char *program_vague(const Program *p); /* what was not decided, in a user's words */
 const Letter *program_letter(void *program, const Point *at, int *id); /* letters.c */
@@ -155,6 +168,9 @@ int64_t program_frame(void *program, const Point *at);
 
 /* stage.c: expressions with lets and the warp put in */
 typedef struct {
+	const Ix *core, *by;
+} Counted;
+typedef struct {
 	Ctx *ctx;
 	PtrMap *before; /* what was made of expressions; NULL: names are still put in */
 	VEC(Named) names;
@@ -162,6 +178,7 @@ typedef struct {
 	const Ix *total, *passed, *rest; /* total = passed + rest, where total is a constant */
 	const Ix *core, *core_by;        /* tiles - something, wherever it occurs */
 	const Ix *trips, *trips_by;
+	VEC(Counted) counts; /* the same, of loops of a tree: the last first */
 } View;
 const Ix *stage(const View *s, const Ix *x);
 

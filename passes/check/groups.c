@@ -57,18 +57,29 @@ static int times_set(const Items *items)
 	for (int i = 0; i < items->n; i++) {
 		const Item *it = items->at[i];
 		n += it->kind == ITEM_STEP && it->step.kind == STEP_REGS;
-		n += (it->kind == ITEM_LOOP ? 2 : 1) * times_set(&it->body);
+		n += (it->kind == ITEM_LOOP || it->kind == ITEM_SHARED ? 2 : 1) *
+		     times_set(&it->body);
 	}
 	return n;
+}
+
+/* Before the first loop that roles share. */
+static int times_first(const Items *items)
+{
+	Items before = *items;
+	for (before.n = 0; before.n < items->n; before.n++)
+		if (items->at[before.n]->kind == ITEM_SHARED)
+			break;
+	return times_set(&before);
 }
 
 static void find_setters(Program *p)
 {
 	for (int a = 0; a < p->m.na; a++) {
 		const Script *s = &p->scripts[a];
-		int first = times_set(&s->seg[SEG_START]), n = first;
+		int first = times_first(&s->seg[SEG_START]), n = -first;
 		for (int seg = 0; seg < SEG_COUNT; seg++)
-			n += seg != SEG_START ? 2 * times_set(&s->seg[seg]) : 0;
+			n += 2 * times_set(&s->seg[seg]);
 		p->m.setters |= n > 1 ? AGENT(a) : 0;
 		p->m.regs_late |= n > first;
 	}

@@ -36,7 +36,7 @@ static void idle_facts(const Machine *m, const State *s, uint64_t *set)
 			m->keys[i].waiters & ~key_of(m, loose(s), i)->waited);
 }
 
-void state_settle(const Machine *m, State *s, uint64_t *scratch)
+static void state_settle(const Machine *m, State *s, uint64_t *scratch)
 {
 	idle_facts(m, s, scratch);
 	for (int w = 0; w < m->words; w++) {
@@ -99,7 +99,7 @@ static bool cells_alike(const Machine *m, const State *x, const State *y)
 
 /* All but facts, and what they are owed for. A second write finds fault with what is known of the
  * first, so that this is equal too where it matters. */
-bool state_alike(const Machine *m, const State *x, const State *y)
+static bool state_alike(const Machine *m, const State *x, const State *y)
 {
 	return agents_alike(m, x, y) && keys_alike(m, x, y) && cells_alike(m, x, y);
 }
@@ -127,7 +127,7 @@ static bool owe_words(Owed *to, const Owed *of)
 }
 
 /* Into `to`, both settled and alike. Whether it is another state then. */
-bool state_join(const Machine *m, State *to, const State *s)
+static bool state_join(const Machine *m, State *to, const State *s)
 {
 	bool more = false;
 	uint64_t *at = facts_word(m, to, 0);
@@ -143,4 +143,20 @@ bool state_join(const Machine *m, State *to, const State *s)
 	for (int i = 0; i < m->nc; i++)
 		more |= owe(&cell_of(m, to, i)->readers, cell_of(m, loose(s), i)->readers);
 	return more;
+}
+
+int head_join(const Machine *m, Arena *a, Head *h, int most, State *s, uint64_t *scratch)
+{
+	state_settle(m, s, scratch);
+	for (int i = 0; i < h->n; i++)
+		if (state_alike(m, h->at[i].state, s)) {
+			h->at[i].version += state_join(m, h->at[i].state, s);
+			return i;
+		}
+	if (h->n == most)
+		return -1;
+	Stand new = {arena_alloc(a, m->bytes), 1, 0};
+	memcpy(new.state, s, m->bytes);
+	vec_push(a, h, new);
+	return h->n - 1;
 }

@@ -19,6 +19,8 @@ typedef struct {
 	Env env;
 	int way;
 	bool vague;
+	const Framer *framer;
+	bool framed; /* this step's phase is */
 } Maker;
 
 /* ------------------------------------------------------------------ values */
@@ -81,11 +83,23 @@ static int32_t in_32_bits(int64_t v)
 }
 
 static int16_t place(Maker *mk, const Item *it, int16_t first, int64_t slots, const Ix *at,
-		     Step *st)
+		     bool barrier, Step *st)
 {
+	int64_t v, phase = 0;
+	int framed = 0;
 	if (!at || first < 0)
 		return first;
-	int64_t v = value(mk, at, it->op);
+	if (mk->framer) {
+		bool waits = barrier && st->kind == STEP_WAIT;
+		framed = mk->framer->slot(mk->framer->user, &mk->env, first, barrier, at,
+					  waits ? it->number : NULL, &v, &phase);
+		if (framed && waits)
+			st->n = (int32_t)phase;
+		mk->framed |= framed && waits;
+	}
+	mk->vague |= framed < 0;
+	if (!framed)
+		v = value(mk, at, it->op);
 	if (v >= 0 && v < slots)
 		return (int16_t)(first + v);
 	st->kind = STEP_NOWHERE;
@@ -110,12 +124,13 @@ static void make_step(Maker *mk, const Item *it)
 {
 	Step st;
 	memcpy(&st, &it->step, sizeof st);
-	st.key = place(mk, it, st.key, it->key_slots, it->at_key, &st);
-	st.cell = place(mk, it, st.cell, it->cell_slots, it->at_cell, &st);
-	st.cell2 = place(mk, it, st.cell2, it->cell2_slots, it->at_cell2, &st);
+	mk->framed = false;
+	st.key = place(mk, it, st.key, it->key_slots, it->at_key, true, &st);
+	st.cell = place(mk, it, st.cell, it->cell_slots, it->at_cell, false, &st);
+	st.cell2 = place(mk, it, st.cell2, it->cell2_slots, it->at_cell2, false, &st);
 	if (it->at_byte)
 		check_byte(mk, it, &st);
-	if (it->number && st.kind != STEP_NOWHERE)
+	if (it->number && !mk->framed && st.kind != STEP_NOWHERE)
 		st.n = in_32_bits(value(mk, it->number, it->op));
 	vec_push(mk->p->arena, &mk->p->steps, st);
 }
@@ -337,6 +352,15 @@ static int make(Program *p, const Point *at, const int64_t *base)
 		return 0;
 	into_frame(p, at, p->steps.at, p->steps.n);
 	return intern(p, &l);
+}
+
+bool program_make(Program *p, const Env *env, int way, const Items *items, const Framer *framer)
+{
+	Maker mk = {.p = p, .env = *env, .way = way, .framer = framer};
+	p->vague_x = NULL;
+	p->vague = NULL;
+	make_items(&mk, items);
+	return !mk.vague;
 }
 
 /* ------------------------------------------------------------------ points once */

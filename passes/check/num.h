@@ -11,7 +11,7 @@
 typedef struct {
 	int64_t lo, hi, mod, res;
 } Num;
-enum { NUM_NAMES = 24 };
+enum { NUM_NAMES = 40 };
 typedef struct {
 	const char *name[NUM_NAMES];
 	Num value[NUM_NAMES];

@@ -55,6 +55,7 @@ typedef struct {
 	bool certain;   /* not within a condition that a run decides */
 	Items *list;
 	const Ix *tiles, *trips; /* trip counts that all share; NULL: no such loop */
+	int nshared;             /* loops of a tree, of this role so far */
 } Reader;
 
 Simple read_simple(Reader *r, const Ix *x);
@@ -86,8 +87,22 @@ bool read_ways(Reader *r);  /* ways.c: what tiles decide */
 bool read_shape(Reader *r); /* shape.c: trip counts, turns */
 void read_counts_of(Reader *r, const Ix *trip, const Ix *n, const Ix **core, const Ix **by);
 bool read_script(Reader *r, int agent); /* script.c: steps */
-void read_own(Script *s);               /* own.c: what other lanes do does nothing */
-bool read_groups(Reader *r);            /* groups.c: warpgroups go together */
-bool read_registers(Reader *r);         /* registers.c: roles have what they need */
+const Ix *read_expr(Reader *r, const Ix *x);
+void read_put_name(Reader *r, const char *name, const Ix *by);
+void read_put_ring(Reader *r, const Op *op, const Ix *position); /* slot and phase of its loop */
+Item *read_item(Reader *r, ItemKind kind, const Op *op);
+bool read_into(Reader *r, Items *to, const Block *b);
+/* tree.c, branch.c: loops in any way */
+bool read_tree(Reader *r);                      /* who takes which turn */
+bool read_branch(Reader *r, const Op *op);      /* a loop in a role */
+void read_counts_in(Reader *r, const Op *loop); /* how often loops in it run; NULL: all */
+bool read_merge(Reader *r);                     /* the loops of all roles */
+bool read_takes_turns(Reader *r, Script *s, const Ix *tiles, const Ix *trip); /* shape.c */
+/* E0414, where sizes make them differ */
+bool read_differ(Reader *r, int a, const Op *at, const Ix *x, int b, const Ix *y);
+const Ix *read_core(const Ix *trip, int64_t *more); /* + more */
+void read_own(Script *s);                           /* own.c: what other lanes do does nothing */
+bool read_groups(Reader *r);                        /* groups.c: warpgroups go together */
+bool read_registers(Reader *r);                     /* registers.c: roles have what they need */
 
 #endif

@@ -3,6 +3,7 @@
  * column for each role, and what is missing, in a sentence. */
 #include "passes/check/report.h"
 #include "passes/check/replay.h"
+#include "passes/check/tree.h"
 
 #include <string.h>
 
@@ -116,6 +117,7 @@ enum {
 	MAX_RUNS = 256,  /* of one length, that go their tiles in different ways */
 	SOME_TRIPS = 10, /* more than there are slots */
 	MAX_SEARCHES = 48,
+	TREE_SEARCHES = 200,
 	MAX_REPLAYS = 4, /* of one run */
 	SOME_COUNTS = 6
 };
@@ -417,6 +419,75 @@ const char *report_refuted(Program *p, const WordsResult *w, CheckResult *out)
 	diag_note(c, msg, p->k->loc,
 		  "the shortest run that shows it has %lld tile%s of %lld trip%s%s",
 		  (long long)f.tiles, plural(f.tiles), (long long)trips, plural(trips), text.s);
+	buf_free(&text);
+	return NULL;
+}
+
+/* ------------------------------------------------------------------ loops in any way */
+/* Trip counts that sizes decide, in order of their sum: the next ones of one sum; false: none. */
+static bool next_counts(int64_t *v, int n)
+{
+	int i = 0;
+	while (i < n && !v[i])
+		i++;
+	if (i + 1 >= n)
+		return false;
+	int64_t first = v[i] - 1;
+	v[i] = 0;
+	v[0] = first;
+	v[i + 1]++;
+	return true;
+}
+
+static bool tree_fails_at(Refuted *f, const int64_t *v)
+{
+	const Tree *t = f->p->tree;
+	Wishes w = {.most = MAX_REPLAYS};
+	for (int i = 0, j = 0; i < t->ncounts && j < MAX_WISHES / 2; i++)
+		if (!t->counts[i].home && t->counts[i].trip->kind != IX_CONST)
+			wish_count(f->p, &w, t->counts[i].trip, v[j++]);
+	return ++f->searches <= TREE_SEARCHES && sizes_find(f->p->k, f->p->ctas, &w, try_sizes, f);
+}
+
+static bool tree_fails(Refuted *f)
+{
+	int64_t v[MAX_WISHES] = {0};
+	const Tree *t = f->p->tree;
+	int n = 0;
+	for (int i = 0; i < t->ncounts && n < MAX_WISHES / 2; i++)
+		n += !t->counts[i].home && t->counts[i].trip->kind != IX_CONST;
+	for (int64_t sum = 0; sum <= (n ? SOME_TRIPS : 0); sum++) {
+		memset(v, 0, sizeof v);
+		v[0] = sum;
+		do
+			if (tree_fails_at(f, v))
+				return true;
+		while (next_counts(v, n));
+	}
+	for (int64_t near = 1; near <= SOME_COUNTS; near++) {
+		Wishes w = {.most = MAX_REPLAYS};
+		wish_near(&w, near);
+		if (sizes_find(f->p->k, f->p->ctas, &w, try_sizes, f))
+			return true;
+	}
+	return false;
+}
+
+const char *report_tree(Program *p, bool fails, CheckResult *out)
+{
+	Ctx *c = p->k->ctx;
+	Refuted f = {.p = p, .fails = fails};
+	Buf text = {0};
+	if (!tree_fails(&f))
+		return why_not(&f);
+	const Why *why = &f.replay.why;
+	put_why(&f.replay.own->m, why, &text);
+	out->why = ctx_str(c, text.s);
+	const Op *op = why->step ? why->step->op : NULL;
+	DiagMsg *msg = diag(c, op ? op->loc : p->k->loc, whys[why->id].code, "%s", text.s);
+	buf_free(&text);
+	put_run(&f, &text);
+	diag_note(c, msg, p->k->loc, "a run that shows it%s", text.s);
 	buf_free(&text);
 	return NULL;
 }

@@ -8,29 +8,29 @@
 #include <string.h>
 
 /* ------------------------------------------------------------------ expressions */
-static const Ix *expr(Reader *r, const Ix *x)
+const Ix *read_expr(Reader *r, const Ix *x)
 {
 	return stage(&r->view, stage(&r->lets, x));
 }
 
-static void put_name(Reader *r, const char *name, const Ix *by)
+void read_put_name(Reader *r, const char *name, const Ix *by)
 {
 	vec_push(r->p->arena, &r->view.names, ((Named){name, by}));
 }
 
 /* slot and phase of a ring's loop at a position */
-static void put_ring(Reader *r, const Op *op, const Ix *position)
+void read_put_ring(Reader *r, const Op *op, const Ix *position)
 {
 	Ctx *c = r->p->k->ctx;
 	const Ix *slots = ix_const(c, attrs_int(&op->attrs, A_SLOTS, 1));
 	if (op->kind != OP_FOR_RING)
 		return;
-	put_name(r, op->sym[1], ix_mod(c, position, slots));
-	put_name(r, op->sym[2], ix_mod(c, ix_div(c, position, slots), ix_const(c, 2)));
+	read_put_name(r, op->sym[1], ix_mod(c, position, slots));
+	read_put_name(r, op->sym[2], ix_mod(c, ix_div(c, position, slots), ix_const(c, 2)));
 }
 
 /* ------------------------------------------------------------------ items */
-static Item *item_new(Reader *r, ItemKind kind, const Op *op)
+Item *read_item(Reader *r, ItemKind kind, const Op *op)
 {
 	Item *it = NEW(r->p->arena, Item);
 	it->kind = kind;
@@ -114,7 +114,7 @@ static void set_key(Reader *r, Item *it, const Operand *in, int rank, StepKind k
 	int first = read_first(r, at, rank);
 	it->step.key = (int16_t)first;
 	it->key_slots = at->slots;
-	it->at_key = in->at ? expr(r, in->at) : ix_const(r->p->k->ctx, 0);
+	it->at_key = in->at ? read_expr(r, in->at) : ix_const(r->p->k->ctx, 0);
 	for (int i = 0; i < at->slots && turns(r, at, it->at_key); i++) {
 		r->p->m.keys[first + i].first = first;
 		r->p->m.keys[first + i].slots = (int)at->slots;
@@ -125,7 +125,7 @@ static void set_key(Reader *r, Item *it, const Operand *in, int rank, StepKind k
 static void set_cell(Reader *r, Item *it, const Operand *in, int rank, StepKind kind)
 {
 	const Place *at = read_place(r, in->val);
-	const Ix *x = in->at ? expr(r, in->at) : ix_const(r->p->k->ctx, 0);
+	const Ix *x = in->at ? read_expr(r, in->at) : ix_const(r->p->k->ctx, 0);
 	int first = read_first(r, at, rank);
 	mark_agents(r, at, rank, kind);
 	for (int i = 0; i < at->slots && turns(r, at, x); i++) {
@@ -165,7 +165,7 @@ static const uint64_t *some_ways(const Reader *r, const WaySet in)
 /* ------------------------------------------------------------------ ops that order */
 static bool put_barrier(Reader *r, const Op *op, StepKind kind, int64_t id, int64_t threads)
 {
-	Item *it = item_new(r, ITEM_STEP, op);
+	Item *it = read_item(r, ITEM_STEP, op);
 	if (id < 0 || id > 15 || threads <= 0 || threads % 32)
 		return read_problem(
 			r, D_E0411, op->loc,
@@ -180,7 +180,7 @@ static bool put_barrier(Reader *r, const Op *op, StepKind kind, int64_t id, int6
 static bool put_named(Reader *r, const Op *op, StepKind kind)
 {
 	int64_t id;
-	if (!ix_is_const(expr(r, op->ix[0]), &id))
+	if (!ix_is_const(read_expr(r, op->ix[0]), &id))
 		return read_problem(r, D_W0411, op->loc, "a barrier whose number a run decides");
 	return put_barrier(r, op, kind, id, attrs_int(&op->attrs, A_THREADS, 0));
 }
@@ -203,7 +203,7 @@ static void wait_for_loops(Reader *r)
 static bool put_cluster(Reader *r, const Op *op)
 {
 	Machine *m = &r->p->m;
-	Item *it = item_new(r, ITEM_STEP, op);
+	Item *it = read_item(r, ITEM_STEP, op);
 	it->step.n = (int32_t)(attrs_int(&r->p->k->attrs, A_BLOCK, 0) / 32 * m->ranks);
 	it->step.key = (int16_t)read_named(r, 0, it->step.n, -1);
 	m->meet = it->step.key + 1;
@@ -216,7 +216,7 @@ static bool count_arrivals(Reader *r, const Op *op, int *lanes)
 {
 	Ctx *c = r->p->k->ctx;
 	const char *lane = ctx_str(c, "lane");
-	const Ix *to = expr(r, op->ix[0]);
+	const Ix *to = read_expr(r, op->ix[0]);
 	if (!r->which && ix_uses(to, lane))
 		return read_problem(
 			r, D_W0411, op->loc,
@@ -245,7 +245,7 @@ static bool put_arrivals(Reader *r, const Op *op, int64_t n)
 	if (!count_arrivals(r, op, lanes))
 		return false;
 	for (int to = 0; to < r->p->ctas; to++) {
-		Item *it = item_new(r, ITEM_STEP, op);
+		Item *it = read_item(r, ITEM_STEP, op);
 		if (!lanes[to])
 			continue;
 		it->step.n = (int32_t)n;
@@ -262,7 +262,7 @@ static bool put_arrivals(Reader *r, const Op *op, int64_t n)
 
 static bool put_mbar(Reader *r, const Op *op, StepKind kind, int64_t n)
 {
-	Item *it = item_new(r, ITEM_STEP, op);
+	Item *it = read_item(r, ITEM_STEP, op);
 	if (op->kind == OP_MBAR_ARRIVE && op->nix)
 		return put_arrivals(r, op, n);
 	it->step.n = (int32_t)n;
@@ -270,14 +270,14 @@ static bool put_mbar(Reader *r, const Op *op, StepKind kind, int64_t n)
 		wait_for_loops(r);
 	set_key(r, it, &op->in[0], r->s->rank, kind);
 	if (kind == STEP_WAIT || (kind == STEP_INIT && op->nix))
-		it->number = expr(r, op->ix[0]);
+		it->number = read_expr(r, op->ix[0]);
 	put(r, it, kind);
 	return true;
 }
 
 static bool put_plain(Reader *r, const Op *op, StepKind kind)
 {
-	Item *it = item_new(r, ITEM_STEP, op);
+	Item *it = read_item(r, ITEM_STEP, op);
 	it->step.n = (int32_t)attrs_int(&op->attrs, kind == STEP_REGS ? A_REGS : A_N, 0);
 	put(r, it, kind);
 	return true;
@@ -339,7 +339,7 @@ static bool in_space(const Operand *in, Space s)
 
 static bool put_load_to(Reader *r, const Op *op, int to, const WaySet ways)
 {
-	Item *it = item_new(r, ITEM_STEP, op);
+	Item *it = read_item(r, ITEM_STEP, op);
 	int64_t bytes = 0;
 	for (int i = 0; i < op->nin; i++) {
 		if (op_effect(op, i) & FX_AW)
@@ -365,7 +365,7 @@ static bool put_sized_load(Reader *r, const Op *op)
 	WaySet all;
 	int64_t mask = INT64_C(1) << r->s->rank;
 	bool shared = attrs_int(&op->attrs, A_SHARED, 0) != 0;
-	if (shared && !ix_is_const(expr(r, op->ix[op->nix - 1]), &mask))
+	if (shared && !ix_is_const(read_expr(r, op->ix[op->nix - 1]), &mask))
 		return read_problem(r, D_W0411, op->loc, "a mask that sizes do not decide");
 	ways_all(r->p, all);
 	for (int to = 0; to < r->p->ctas; to++)
@@ -420,7 +420,7 @@ static bool put_within(Reader *r, Item *it, const Op *op)
 	int64_t bytes = read_box_bytes(op), v;
 	if (!bytes || !op->nix)
 		return read_problem(r, D_W0411, op->loc, "a copy of a box that no map tells");
-	it->at_byte = expr(r, op->ix[0]);
+	it->at_byte = read_expr(r, op->ix[0]);
 	it->last_byte = type_slot_bytes(op->in[0].val->type) - bytes;
 	if (ix_uses(it->at_byte, ctx_str(r->p->k->ctx, "lane"))) {
 		bool ok = lanes_within(r, it);
@@ -434,7 +434,7 @@ static bool put_within(Reader *r, Item *it, const Op *op)
 
 static bool put_group_read(Reader *r, const Op *op, StepKind kind)
 {
-	Item *it = item_new(r, ITEM_STEP, op);
+	Item *it = read_item(r, ITEM_STEP, op);
 	for (int i = 0; i < op->nin; i++)
 		if (op_effect(op, i) & FX_AR && in_space(&op->in[i], SP_SHARED))
 			set_cell(r, it, &op->in[i], r->s->rank, kind);
@@ -449,7 +449,7 @@ static bool put_generic(Reader *r, const Op *op)
 {
 	for (int i = 0; i < op->nin; i++) {
 		int fx = op_effect(op, i);
-		Item *it = item_new(r, ITEM_STEP, op);
+		Item *it = read_item(r, ITEM_STEP, op);
 		if (!fx)
 			continue;
 		if (in_space(&op->in[i], SP_SHARED)) {
@@ -460,7 +460,7 @@ static bool put_generic(Reader *r, const Op *op)
 			put(r, it, STEP_GLOBAL);
 		}
 	}
-	Item *it = item_new(r, ITEM_STEP, op);
+	Item *it = read_item(r, ITEM_STEP, op);
 	it->step.mask = read_acc_mask(r, op);
 	if (it->step.mask)
 		put(r, it, STEP_TOUCH);
@@ -503,8 +503,8 @@ static bool walk_tiles(Reader *r, const Op *op)
 		ix_add(c, ix_mul(c, tile, ix_const(c, r->s->turns)), ix_const(c, r->s->turn));
 	View out = r->view;
 	if (op->kind == OP_FOR_RING)
-		put_ring(r, op, ix_add(c, expr(r, op->ix[2]), tile));
-	put_name(r, op->sym[0], ix_add(c, expr(r, op->ix[0]), tile));
+		read_put_ring(r, op, ix_add(c, read_expr(r, op->ix[2]), tile));
+	read_put_name(r, op->sym[0], ix_add(c, read_expr(r, op->ix[0]), tile));
 	read_counts_of(r, r->tiles, ix_add(c, passed, left), &r->view.core, &r->view.core_by);
 	bool inner = false;
 	for (int i = 0; i < r->loops.n; i++)
@@ -523,9 +523,9 @@ static bool walk_trips(Reader *r, const Op *op)
 	const Ix *trip = ix_sym(c, r->p->trip), *rest = ix_sym(c, r->p->rest);
 	View out = r->view;
 	int n = r->inner++;
-	r->s->base[n] = op->kind == OP_FOR_RING ? expr(r, op->ix[2]) : NULL;
-	put_ring(r, op, ix_sym(c, r->p->position));
-	put_name(r, op->sym[0], ix_add(c, expr(r, op->ix[0]), trip));
+	r->s->base[n] = op->kind == OP_FOR_RING ? read_expr(r, op->ix[2]) : NULL;
+	read_put_ring(r, op, ix_sym(c, r->p->position));
+	read_put_name(r, op->sym[0], ix_add(c, read_expr(r, op->ix[0]), trip));
 	read_counts_of(r, r->trips, ix_add(c, trip, rest), &r->view.trips, &r->view.trips_by);
 	r->view.total = r->trips->kind == IX_CONST ? r->trips : NULL;
 	r->view.passed = trip;
@@ -547,7 +547,18 @@ static bool walk_shared(Reader *r, const Op *op)
 	if (!r->certain)
 		return read_problem(r, D_W0411, op->loc,
 				    "a loop in a condition that a run decides");
+	if (r->p->tree)
+		return read_branch(r, op);
 	return r->p->words.tiles && !depth ? walk_tiles(r, op) : walk_trips(r, op);
+}
+
+bool read_into(Reader *r, Items *to, const Block *b)
+{
+	Items *list = r->list;
+	r->list = to;
+	bool ok = walk(r, b);
+	r->list = list;
+	return ok;
 }
 
 /* Walks the body into an item of its own, which is still to be put. */
@@ -605,16 +616,23 @@ enum { MAX_STEPS = 1 << 17 };
 static bool walk_turns(Reader *r, const Op *op, int64_t from, int64_t to)
 {
 	Ctx *c = r->p->k->ctx;
-	const Ix *first = op->kind == OP_FOR_RING ? expr(r, op->ix[2]) : NULL;
-	int names = r->view.names.n;
+	const Ix *first = op->kind == OP_FOR_RING ? read_expr(r, op->ix[2]) : NULL;
+	int names = r->view.names.n, counters = op->kind == OP_FOR ? op->nsym - 1 : 0;
+	const Ix **carried = NEWN(r->p->arena, const Ix *, counters + 1);
+	for (int j = 0; j < counters; j++)
+		carried[j] = read_expr(r, op->ix[2 + 2 * j]);
 	for (int64_t i = from; i < to; i++) {
-		put_name(r, op->sym[0], ix_const(c, i));
+		read_put_name(r, op->sym[0], ix_const(c, i));
+		for (int j = 0; j < counters; j++)
+			read_put_name(r, op->sym[1 + j], carried[j]);
 		if (first)
-			put_ring(r, op, ix_add(c, first, ix_const(c, i - from)));
+			read_put_ring(r, op, ix_add(c, first, ix_const(c, i - from)));
 		if (r->list->n > MAX_STEPS)
 			return read_problem(r, D_W0411, op->loc, "so many steps");
 		if (!walk(r, op->body))
 			return false;
+		for (int j = 0; j < counters; j++)
+			carried[j] = read_expr(r, op->ix[3 + 2 * j]);
 		r->view.names.n = names;
 	}
 	return true;
@@ -623,17 +641,17 @@ static bool walk_turns(Reader *r, const Op *op, int64_t from, int64_t to)
 static bool walk_loop(Reader *r, const Op *op)
 {
 	int64_t from, to;
-	Item *it = item_new(r, ITEM_LOOP, op);
+	Item *it = read_item(r, ITEM_LOOP, op);
 	if (read_is_shared_loop(r, op))
 		return walk_shared(r, op);
-	it->from = expr(r, op->ix[0]);
-	it->to = expr(r, op->ix[1]);
+	it->from = read_expr(r, op->ix[0]);
+	it->to = read_expr(r, op->ix[1]);
 	if (r->p->sized && !read_is_plain(op) && ix_is_const(it->from, &from) &&
 	    ix_is_const(it->to, &to))
 		return walk_turns(r, op, from, to);
 	if (op->kind == OP_FOR_RING) {
 		const Ix *done = ix_sub(r->p->k->ctx, ix_sym(r->p->k->ctx, op->sym[0]), it->from);
-		put_ring(r, op, ix_add(r->p->k->ctx, expr(r, op->ix[2]), done));
+		read_put_ring(r, op, ix_add(r->p->k->ctx, read_expr(r, op->ix[2]), done));
 	}
 	bool parted = r->parted;
 	r->parted |= of_lane(r, it->from) || of_lane(r, it->to);
@@ -735,7 +753,7 @@ static bool conditions(Reader *r, Item *it, const Op *op, WaySet ways)
 	uint32_t some;
 	for (int i = 0; i < op->nix; i++) {
 		int64_t v;
-		const Ix *x = expr(r, op->ix[i]);
+		const Ix *x = read_expr(r, op->ix[i]);
 		bool lanes = lanes_of(r, x, &some);
 		if ((lanes ? !some : ix_is_const(x, &v) && !v) && copies_out(op))
 			continue; /* what lies outside the tensor is read by nobody, and may be */
@@ -753,7 +771,7 @@ static bool conditions(Reader *r, Item *it, const Op *op, WaySet ways)
 
 static bool walk_if(Reader *r, const Op *op)
 {
-	Item *it = item_new(r, ITEM_IF, op);
+	Item *it = read_item(r, ITEM_IF, op);
 	int lanes = r->lanes;
 	bool parted = r->parted;
 	uint32_t which = r->which;
@@ -810,11 +828,15 @@ bool read_script(Reader *r, int agent)
 	r->view = (View){.ctx = c, .compares = true};
 	read_counts_of(r, r->trips, ix_sym(c, r->p->trips), &r->view.trips, &r->view.trips_by);
 	to_segment(r, SEG_START);
+	r->nshared = 0;
+	if (r->p->tree)
+		read_counts_in(r, NULL);
 	if (!walk(r, &r->p->k->body))
 		return false;
 	read_own(s);
 	/* with the last steps of others, who may wait for it at the cluster's barrier */
-	to_segment(r, r->p->words.tiles ? SEG_END : SEG_TILE + r->p->words.inner);
-	put(r, item_new(r, ITEM_STEP, s->role), STEP_EXIT);
+	if (!r->p->tree)
+		to_segment(r, r->p->words.tiles ? SEG_END : SEG_TILE + r->p->words.inner);
+	put(r, read_item(r, ITEM_STEP, s->role), STEP_EXIT);
 	return true;
 }

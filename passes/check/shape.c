@@ -13,7 +13,7 @@ typedef struct {
 enum { MAX_TURNS = 8, FEW_TRIPS = 1 << 20 };
 
 /* trip = core + more */
-static const Ix *core_of(const Ix *trip, int64_t *more)
+const Ix *read_core(const Ix *trip, int64_t *more)
 {
 	*more = 0;
 	if (trip->kind == IX_ADD && ix_is_const(trip->b, more))
@@ -30,7 +30,7 @@ static const Ix *share(Reader *r, const Ix *tiles, int64_t turns, int64_t turn)
 	return turns == 1 ? tiles : read_simple(r, n).x;
 }
 
-static bool takes_turns(Reader *r, Script *s, const Ix *tiles, const Ix *trip)
+bool read_takes_turns(Reader *r, Script *s, const Ix *tiles, const Ix *trip)
 {
 	for (s->turns = 1; s->turns <= MAX_TURNS; s->turns++)
 		for (s->turn = 0; s->turn < s->turns; s->turn++)
@@ -59,7 +59,7 @@ static bool all_match(Reader *r, const AllLoops *all, const Ix *tiles)
 {
 	for (int a = 0; a < r->p->m.na; a++) {
 		const Loop *own = at_depth(&all->of[a], 0);
-		if (own && !takes_turns(r, &r->p->scripts[a], tiles, own->trip))
+		if (own && !read_takes_turns(r, &r->p->scripts[a], tiles, own->trip))
 			return false;
 	}
 	return true;
@@ -74,17 +74,17 @@ static const char *text_of(Reader *r, const Ix *x)
 	return s;
 }
 
-static bool differ(Reader *r, int a, const Loop *x, int b, const Loop *y)
+bool read_differ(Reader *r, int a, const Op *at, const Ix *x, int b, const Ix *y)
 {
 	const Machine *m = &r->p->m;
 	Ctx *c = r->p->k->ctx;
 	if (!r->p->problem)
-		r->p->differ = a == b ? ix_const(c, 1) : ix_new(c, IX_NE, x->trip, y->trip);
-	return read_problem(r, D_E0414, x->op->loc,
+		r->p->differ = a == b ? ix_const(c, 1) : ix_new(c, IX_NE, x, y);
+	return read_problem(r, D_E0414, at->loc,
 			    ctx_strf(r->p->k->ctx,
 				     "the loop of %s runs %s times, and that of %s runs %s times",
-				     m->agents[a].name, text_of(r, x->trip), m->agents[b].name,
-				     text_of(r, y->trip)));
+				     m->agents[a].name, text_of(r, x), m->agents[b].name,
+				     text_of(r, y)));
 }
 
 /* One for each agent that has any: a second one would be taken for the first. */
@@ -115,10 +115,10 @@ static bool share_tiles(Reader *r, const AllLoops *all)
 	const Loop *x = at_depth(&all->of[first], 0);
 	for (int a = 0; a < r->p->m.na; a++) {
 		const Loop *own = at_depth(&all->of[a], 0);
-		if (own && !takes_turns(r, &r->p->scripts[a], x->trip, own->trip))
-			return differ(r, first, x, a, own);
+		if (own && !read_takes_turns(r, &r->p->scripts[a], x->trip, own->trip))
+			return read_differ(r, first, x->op, x->trip, a, own->trip);
 	}
-	return differ(r, first, x, first, x);
+	return read_differ(r, first, x->op, x->trip, first, x->trip);
 }
 
 static bool of_tile(const Loops *l, const Ix *trip)
@@ -147,11 +147,14 @@ static bool share_trips(Reader *r, const AllLoops *all, int depth)
 				first = a;
 				w->inner = n;
 			}
+			if (n > 1)
+				return read_problem(r, D_W0411, l->at[i].op->loc,
+						    "several main loops");
 			if (of_tile(l, l->at[i].trip))
 				return read_problem(r, D_W0411, l->at[i].op->loc,
 						    "a main loop whose length depends on the tile");
 			if (l->at[i].trip != x->trip)
-				return differ(r, first, x, a, &l->at[i]);
+				return read_differ(r, first, x->op, x->trip, a, l->at[i].trip);
 		}
 		if (n && (n != w->inner || n > MAX_INNER))
 			return read_problem(r, D_W0411, x->op->loc,
@@ -172,10 +175,14 @@ static bool share_trips(Reader *r, const AllLoops *all, int depth)
 static bool of_warps(Reader *r, const Loops *l)
 {
 	const char *lane = ctx_str(r->p->k->ctx, "lane");
-	for (int i = 0; i < l->n; i++)
+	for (int i = 0; i < l->n; i++) {
+		const Op *op = l->at[i].op;
 		if (ix_uses(l->at[i].trip, lane))
-			return read_problem(r, D_W0411, l->at[i].op->loc,
+			return read_problem(r, D_W0411, op->loc,
 					    "a loop whose length depends on the lane");
+		if (op->kind == OP_FOR && op->nsym > 1)
+			return read_problem(r, D_W0411, op->loc, "a loop that carries a counter");
+	}
 	return true;
 }
 
@@ -216,6 +223,6 @@ bool read_shape(Reader *r)
 void read_counts_of(Reader *r, const Ix *trip, const Ix *n, const Ix **core, const Ix **by)
 {
 	int64_t more;
-	*core = trip ? core_of(trip, &more) : NULL;
+	*core = trip ? read_core(trip, &more) : NULL;
 	*by = *core ? ix_add(r->p->k->ctx, n, ix_const(r->p->k->ctx, -more)) : NULL;
 }

@@ -14,15 +14,36 @@ static const Ix *named(const View *s, const Ix *x)
 }
 
 /* trips = X / d: of `x >= 0` with x = X + e or e - X, what it says of trips; NULL: nothing. */
-static const Ix *as_trips(const View *s, const Ix *x)
+static const Ix *as_count(const View *s, Counted of, const Ix *x)
 {
 	int64_t e, d;
-	if (!s->trips || s->trips->kind != IX_DIV || !ix_is_const(s->trips->b, &d))
+	if (!of.core || of.core->kind != IX_DIV || !ix_is_const(of.core->b, &d))
 		return NULL;
-	if (ix_is_const(ix_sub(s->ctx, x, s->trips->a), &e) && e % d == 0)
-		return ix_add(s->ctx, s->trips_by, ix_const(s->ctx, e / d));
-	if (ix_is_const(ix_add(s->ctx, x, s->trips->a), &e) && (e + 1) % d == 0)
-		return ix_sub(s->ctx, ix_const(s->ctx, (e + 1) / d - 1), s->trips_by);
+	if (ix_is_const(ix_sub(s->ctx, x, of.core->a), &e) && e % d == 0)
+		return ix_add(s->ctx, of.by, ix_const(s->ctx, e / d));
+	if (ix_is_const(ix_add(s->ctx, x, of.core->a), &e) && (e + 1) % d == 0)
+		return ix_sub(s->ctx, ix_const(s->ctx, (e + 1) / d - 1), of.by);
+	return NULL;
+}
+
+static const Ix *as_trips(const View *s, const Ix *x)
+{
+	const Ix *y = as_count(s, (Counted){s->trips, s->trips_by}, x);
+	for (int i = s->counts.n - 1; i >= 0 && !y; i--)
+		y = as_count(s, s->counts.at[i], x);
+	return y;
+}
+
+/* What stands for a count of trips; NULL: it is none. */
+static const Ix *counted(const View *s, const Ix *x)
+{
+	if (x == s->core)
+		return s->core_by;
+	if (x == s->trips)
+		return s->trips_by;
+	for (int i = s->counts.n - 1; i >= 0; i--)
+		if (s->counts.at[i].core == x)
+			return s->counts.at[i].by;
 	return NULL;
 }
 
@@ -53,17 +74,17 @@ static const Ix *staged(const View *s, const Ix *x)
 	if (a == x->a && b == x->b)
 		return x;
 	x = ix_new(s->ctx, x->kind, a, b);
-	return x == s->core ? s->core_by : x == s->trips ? s->trips_by : x;
+	const Ix *by = counted(s, x);
+	return by ? by : x;
 }
 
 const Ix *stage(const View *s, const Ix *x)
 {
 	if (x->kind == IX_CONST)
 		return x;
-	if (x == s->core)
-		return s->core_by;
-	if (x == s->trips)
-		return s->trips_by;
+	const Ix *by = counted(s, x);
+	if (by)
+		return by;
 	if (x->kind == IX_SYM)
 		return named(s, x);
 	if (!s->before)

@@ -60,6 +60,15 @@ static void holders_turn(const Machine *m, Arena *a, Turn *t)
 
 Turn *turn_new(const Machine *m, Arena *a, int64_t frame)
 {
+	int n = (m->nk > m->nc ? m->nk : m->nc) + 1;
+	int64_t *all = NEWN(a, int64_t, n);
+	for (int i = 0; i < n; i++)
+		all[i] = frame;
+	return turned_by(m, a, all, all);
+}
+
+Turn *turned_by(const Machine *m, Arena *a, const int64_t *keys, const int64_t *cells)
+{
 	Turn *t = NEW(a, Turn);
 	t->key = NEWN(a, int16_t, m->nk + 1);
 	t->cell = NEWN(a, int16_t, m->nc + 1);
@@ -67,7 +76,7 @@ Turn *turn_new(const Machine *m, Arena *a, int64_t frame)
 	int *fact = NEWN(a, int, m->nfacts + 1);
 	fact[m->f_grid] = m->f_grid;
 	for (int i = 0; i < m->nk; i++) {
-		Renamed r = renamed(i, m->keys[i].first, m->keys[i].slots, frame);
+		Renamed r = renamed(i, m->keys[i].first, m->keys[i].slots, keys[i]);
 		t->key[i] = (int16_t)r.number;
 		t->flip[i] = r.flip;
 		fact[m->f_init[i]] = m->f_init[r.number];
@@ -75,7 +84,7 @@ Turn *turn_new(const Machine *m, Arena *a, int64_t frame)
 		fact[m->f_prev[i]] = m->f_prev[r.number];
 	}
 	for (int i = 0; i < m->nc; i++) {
-		Renamed r = renamed(i, m->cells[i].first, m->cells[i].slots, frame);
+		Renamed r = renamed(i, m->cells[i].first, m->cells[i].slots, cells[i]);
 		t->cell[i] = (int16_t)r.number;
 		fact[m->f_wrote[i]] = m->f_wrote[r.number];
 	}

@@ -89,7 +89,7 @@ has err "error[E0412]: consumer warp 0 exits while a store still reads %sD[0]" \
 	"the shortest run that shows it has 1 tile of 0 trips, with M = " "   IR  line  consumer warp 0"
 expect 1 -S bad.ir -o bad.ptx
 absent bad.ptx
-"$root/tests/check/pattern.sh" "$root/tests/check/patterns/guard_unknown.edit" >guard.ir
+"$root/tests/check/pattern.sh" "$root/tests/check/patterns/maps_many.edit" >guard.ir
 expect 1 check -Werror=W0411 guard.ir
 
 # a line is shown around the place; a word without an end is cut; the caret stays under it

@@ -1,0 +1,593 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* tour.c - all runs through a tree of loops. A stop is a segment and what is known of where the run
+ * is: in which trip of each loop, near its ends or not, and how often loops run: never, so many
+ * times, or at least so often. What arrives at a stop is joined to what stands there, until
+ * nothing changes.
+ *     s0 (s1 (s2)^T s3)^N s4   ->   s2 in trip 0, in any later one; behind it, with T = 0 or T > 0
+ */
+#include "passes/check/tree.h"
+
+#include <string.h>
+
+enum { MAX_PERIOD = 64, MAX_ENDS = 8, MAX_STOPS = 20000, MAX_AGAIN = 100, MAX_ALIKE = 100 };
+
+typedef struct Stop Stop;
+typedef struct {
+	Stop *to;
+	const Turn *turn; /* NULL: no ring turns */
+} Way;
+
+struct Stop {
+	const Segment *seg;
+	Where at;
+	Refs refs;
+	Letter letter;
+	bool made, walked, queued;
+	VEC(Way) ways;
+	Head head;
+};
+
+typedef struct {
+	int64_t by[MAX_UNITS];
+	Turn *turn;
+} Turned;
+
+typedef struct {
+	Tree *t;
+	Program *p;
+	Machine *m;
+	Arena *arena;
+	TourResult *out;
+	VEC(Stop *) stops, queue;
+	int *index, cap; /* hash of stops */
+	VEC(Turned) turns;
+	State *now, *other;
+	uint64_t *facts;
+	int max_states;
+	bool again; /* something was raised: from the start */
+} Tour;
+
+/* ------------------------------------------------------------------ stops */
+static uint64_t hash_of(const Segment *g, const Where *at)
+{
+	int32_t x[sizeof *at / 4];
+	uint64_t h = (uint64_t)g->id + 1;
+	memcpy(x, at, sizeof x);
+	for (size_t i = 0; i < COUNTOF(x); i++) {
+		h = (h ^ (uint32_t)x[i]) * 0x9e3779b97f4a7c15u;
+		h ^= h >> 29;
+	}
+	return h;
+}
+
+static int *slot_of(Tour *u, const Segment *g, const Where *at)
+{
+	for (uint64_t i = hash_of(g, at);; i++) {
+		int *to = &u->index[i & (uint64_t)(u->cap - 1)];
+		if (!*to)
+			return to;
+		const Stop *s = u->stops.at[*to - 1];
+		if (s->seg == g && !memcmp(&s->at, at, sizeof *at))
+			return to;
+	}
+}
+
+static void grow(Tour *u)
+{
+	u->cap = u->cap ? 2 * u->cap : 256;
+	u->index = NEWN(u->arena, int, u->cap);
+	for (int i = 0; i < u->stops.n; i++)
+		*slot_of(u, u->stops.at[i]->seg, &u->stops.at[i]->at) = i + 1;
+}
+
+static Stop *stop_at(Tour *u, const Segment *g, const Where *at)
+{
+	if (2 * u->stops.n >= u->cap)
+		grow(u);
+	int *to = slot_of(u, g, at);
+	if (*to)
+		return u->stops.at[*to - 1];
+	Stop *s = NEW(u->arena, Stop);
+	s->seg = g;
+	s->at = *at;
+	refs_at(u->t, g, at, &s->refs);
+	vec_push(u->arena, &u->stops, s);
+	*to = u->stops.n;
+	return s;
+}
+
+/* ------------------------------------------------------------------ numbers */
+/* From so many trips on they are not told apart. */
+static int64_t long_from(const Tree *t, const Count *n)
+{
+	int64_t most = 1;
+	for (int i = 0; i < t->loops.n; i++) {
+		const Branch *b = t->loops.at[i];
+		int64_t ends = b->first + b->last - 1;
+		most = b->count == n && ends > most ? ends : most;
+	}
+	return most;
+}
+
+static Num count_num(const Tree *t, const Count *n, int32_t class)
+{
+	int64_t v;
+	if (ix_is_const(n->trip, &v))
+		return num_exact(v);
+	if (class >= CLASS_EXACT)
+		return num_exact(class - CLASS_EXACT);
+	if (class == CLASS_BELOW)
+		return num_within(INT64_MIN, -1, 1, 0);
+	if (class == CLASS_LONG)
+		return num_within(long_from(t, n), n->hi, n->mod, n->res);
+	return num_within(INT64_MIN, INT64_MAX, 1, 0);
+}
+
+static Num own_num(const Branch *b, const Shared *sh, const Trip *trip)
+{
+	if (trip->kind == TRIP_EXACT)
+		return num_exact((trip->n - sh->turn) / sh->turns);
+	int64_t least = (b->first - sh->turn + sh->turns - 1) / sh->turns;
+	return num_from(least > 0 ? least : 0, b->period / sh->turns,
+			(trip->residue - sh->turn) / sh->turns);
+}
+
+static Num rest_num(const Tree *t, const Branch *b, const Where *at)
+{
+	const Trip *trip = &at->trip[b->id];
+	int64_t all;
+	Num n = count_num(t, b->count, at->count[b->count - t->counts]);
+	if (trip->kind == TRIP_LAST)
+		return num_exact(trip->n);
+	if (trip->kind == TRIP_EXACT && num_is_exact(n, &all))
+		return num_exact(all - trip->n);
+	return num_from(trip->kind == TRIP_EXACT ? n.lo - trip->n : b->last, 1, 0);
+}
+
+static bool put_numbers(const Tour *u, const Stop *s, int agent, Env *e)
+{
+	const Tree *t = u->t;
+	for (const Branch *b = s->seg->in; b; b = b->up) {
+		const Shared *sh = b->of[agent];
+		if (e->n > NUM_NAMES - 12)
+			return false;
+		env_put(e, sh->own, own_num(b, sh, &s->at.trip[b->id]));
+		env_put(e, sh->rest, rest_num(t, b, &s->at));
+	}
+	for (int i = 0; i < t->of_role[agent].n; i++) {
+		const Count *n = t->count_of[agent][i];
+		if (n && e->n > NUM_NAMES - 10)
+			return false;
+		if (n)
+			env_put(e, branch_count(u->p->k->ctx, i),
+				count_num(t, n, s->at.count[n - t->counts]));
+	}
+	return true;
+}
+
+/* ------------------------------------------------------------------ letters */
+typedef struct {
+	Tour *u;
+	const Stop *s;
+	View view;
+	int names; /* of Env, that are not of short loops */
+} Framing;
+
+static int frame_slot(void *user, const Env *env, int first, bool barrier, const Ix *at,
+		      const Ix *parity, int64_t *slot, int64_t *phase)
+{
+	Framing *f = user;
+	int names = f->view.names.n;
+	for (int i = f->names; i < env->n; i++)
+		vec_push(f->u->arena, &f->view.names,
+			 ((Named){env->name[i], ix_const(f->u->p->k->ctx, env->value[i].lo)}));
+	int done =
+		frame_use(f->u->t, &f->s->refs, &f->view, first, barrier, at, parity, slot, phase);
+	f->view.names.n = names;
+	return done;
+}
+
+/* What a condition hangs on is told apart further from the ends of its loop. */
+static bool tell_apart(Tour *u, int agent)
+{
+	const Ix *x = u->p->vague_x;
+	Tree *t = u->t;
+	bool more = false;
+	for (int i = 0; x && i < t->loops.n; i++) {
+		Branch *b = t->loops.at[i];
+		const Shared *sh = b->of[agent];
+		bool counts = sh && (ix_uses(x, branch_count(u->p->k->ctx, sh->count)));
+		bool first = sh && (ix_uses(x, sh->own) || counts),
+		     last = sh && ix_uses(x, sh->rest);
+		more |= (first && b->first < MAX_ENDS) || (last && b->last < MAX_ENDS);
+		b->first += first && b->first < MAX_ENDS;
+		b->last += last && b->last < MAX_ENDS;
+	}
+	return more;
+}
+
+static bool cannot_make(Tour *u, int agent)
+{
+	Tree *t = u->t;
+	if (t->open >= 0) {
+		t->units[t->open].plain = true;
+		t->open = -1;
+		u->again = true;
+		return false;
+	}
+	u->again = tell_apart(u, agent);
+	u->out->limit = u->p->vague_x || u->p->vague ? program_vague(u->p) : "so many names";
+	return false;
+}
+
+static bool make_letter(Tour *u, Stop *s)
+{
+	Program *p = u->p;
+	int begin[MAX_AGENTS + 1];
+	Scope scope;
+	scope_at(u->t, &s->at, &scope);
+	p->steps.n = 0;
+	for (int a = 0; a < p->m.na; a++) {
+		Env env = {.n = 0};
+		Framing f = {.u = u, .s = s, .view = {.ctx = p->k->ctx}};
+		Framer framer = {&f, frame_slot};
+		begin[a] = p->steps.n;
+		if (!s->seg->of[a].n || !takes_part(s->seg->in, &s->at, a))
+			continue;
+		scope_view(u->t, &scope, a, &f.view);
+		p->vague_x = NULL;
+		p->vague = NULL;
+		bool ok = put_numbers(u, s, a, &env);
+		f.names = env.n;
+		if (!ok || !program_make(p, &env, s->at.way, &s->seg->of[a], &framer))
+			return cannot_make(u, a);
+	}
+	begin[p->m.na] = p->steps.n;
+	Step *all = arena_alloc(u->arena, sizeof(Step) * (size_t)p->steps.n + 1);
+	if (p->steps.n)
+		memcpy(all, p->steps.at, sizeof(Step) * (size_t)p->steps.n);
+	for (int a = 0; a < p->m.na; a++)
+		s->letter.of[a] = (Part){all + begin[a], begin[a + 1] - begin[a]};
+	s->made = true;
+	return true;
+}
+
+/* ------------------------------------------------------------------ ways on */
+static const Turn *turn_with(Tour *u, const int64_t *by)
+{
+	Machine *m = u->m;
+	Tree *t = u->t;
+	bool none = true;
+	for (int i = 0; i < t->nunits; i++)
+		none &= by[i] == 0;
+	for (int i = 0; i < u->turns.n; i++)
+		if (!memcmp(u->turns.at[i].by, by, sizeof u->turns.at[i].by))
+			return u->turns.at[i].turn;
+	if (none)
+		return NULL;
+	int64_t *keys = NEWN(u->arena, int64_t, m->nk + 1);
+	int64_t *cells = NEWN(u->arena, int64_t, m->nc + 1);
+	for (int i = 0; i < m->nk; i++) {
+		int unit = i < t->cta_keys * m->ranks ? t->unit_of_key[i % t->cta_keys] : -1;
+		keys[i] = unit < 0 ? 0 : by[unit];
+	}
+	for (int i = 0; i < m->nc; i++)
+		cells[i] = t->unit_of_cell[i % t->cta_cells] < 0
+				   ? 0
+				   : by[t->unit_of_cell[i % t->cta_cells]];
+	Turned new = {.turn = turned_by(m, u->arena, keys, cells)};
+	memcpy(new.by, by, sizeof new.by);
+	vec_push(u->arena, &u->turns, new);
+	return new.turn;
+}
+
+static bool add_way(Tour *u, Stop *s, const Segment *g, const Where *at, Move move)
+{
+	int64_t by[MAX_UNITS] = {0};
+	Stop *to = stop_at(u, g, at);
+	move.t = u->t;
+	move.from = &s->at;
+	move.to = at;
+	move.before = &s->refs;
+	move.after = &to->refs;
+	if (!move_turns(&move, by))
+		return cannot_make(u, 0);
+	Way way = {to, turn_with(u, by)};
+	vec_push(u->arena, &s->ways, way);
+	return true;
+}
+
+/* Each class of each count that is chosen there. */
+static bool choose(Tour *u, Stop *s, const Segment *g, Where *at, Move move, int from)
+{
+	const Tree *t = u->t;
+	const Branch *home = move.into ? move.into : move.next;
+	while (from < t->ncounts && t->counts[from].home != home)
+		from++;
+	if (from == t->ncounts)
+		return add_way(u, s, g, at, move);
+	const Count *n = &t->counts[from];
+	int64_t all = long_from(t, n);
+	bool ok = true;
+	for (int64_t v = n->lo > 0 ? n->lo : 0; v < all && v <= n->hi && ok; v++) {
+		at->count[from] = (int32_t)(CLASS_EXACT + v);
+		if ((v - n->res) % n->mod == 0)
+			ok = choose(u, s, g, at, move, from + 1);
+	}
+	at->count[from] = CLASS_LONG;
+	if (ok && n->hi >= all)
+		ok = choose(u, s, g, at, move, from + 1);
+	at->count[from] = CLASS_BELOW;
+	if (ok && n->below)
+		ok = choose(u, s, g, at, move, from + 1);
+	return ok;
+}
+
+static bool begin_trip(Tour *u, Stop *s, const Branch *b, Where *at, Move move)
+{
+	bool ok = true;
+	int ways = b->up ? 1 : u->p->words.ways;
+	for (int way = 0; way < ways && ok; way++) {
+		at->way = b->up ? at->way : way;
+		ok = choose(u, s, b->body.parts.at[0], at, move, 0);
+	}
+	return ok;
+}
+
+static bool leave(Tour *u, Stop *s, const Branch *b, Where at)
+{
+	const Tree *t = u->t;
+	const Sequence *q = b->up ? &b->up->body : &t->root;
+	at.trip[b->id] = (Trip){TRIP_NONE, 0, 0};
+	for (int i = 0; i < t->ncounts; i++)
+		if (t->counts[i].home == b)
+			at.count[i] = CLASS_NONE;
+	at.way = b->up ? at.way : 0;
+	return add_way(u, s, q->parts.at[b->at + 1], &at, (Move){.out = b});
+}
+
+static bool next_trip(Tour *u, Stop *s, const Branch *b, Trip trip)
+{
+	Where at = s->at;
+	trip.residue = trip.kind == TRIP_EXACT ? 0 : trip.residue;
+	at.trip[b->id] = trip;
+	return begin_trip(u, s, b, &at, (Move){.next = b});
+}
+
+/* Behind the last segment of a loop's body. */
+static bool go_round(Tour *u, Stop *s, const Branch *b)
+{
+	const Trip *trip = &s->at.trip[b->id];
+	int32_t class = s->at.count[b->count - u->t->counts];
+	bool exact = trip->kind == TRIP_EXACT;
+	int32_t done = exact ? trip->n + 1 : trip->residue + 1, last = (int32_t)b->last - 1;
+	int32_t residue = (int32_t)(done % b->period);
+	if (class >= CLASS_EXACT && done == class - CLASS_EXACT)
+		return leave(u, s, b, s->at);
+	if (class >= CLASS_EXACT || (exact && done < b->first))
+		return next_trip(u, s, b, (Trip){TRIP_EXACT, done, 0});
+	if (trip->kind == TRIP_LAST)
+		return trip->n == 1 ? leave(u, s, b, s->at)
+				    : next_trip(u, s, b, (Trip){TRIP_LAST, trip->n - 1, residue});
+	if (!next_trip(u, s, b, (Trip){TRIP_STEADY, 0, residue}))
+		return false;
+	return last ? next_trip(u, s, b, (Trip){TRIP_LAST, last, residue}) : leave(u, s, b, s->at);
+}
+
+static bool find_ways(Tour *u, Stop *s)
+{
+	const Branch *in = s->seg->in;
+	const Sequence *q = in ? &in->body : &u->t->root;
+	s->walked = true;
+	if (s->seg->at == q->loops.n)
+		return !in || go_round(u, s, in);
+	const Branch *b = q->loops.at[s->seg->at];
+	int32_t class = s->at.count[b->count - u->t->counts];
+	if (class == CLASS_BELOW || class == CLASS_EXACT)
+		return add_way(u, s, q->parts.at[s->seg->at + 1], &s->at, (Move){.t = NULL});
+	Where at = s->at;
+	at.trip[b->id] = (Trip){TRIP_EXACT, 0, 0};
+	return begin_trip(u, s, b, &at, (Move){.into = b});
+}
+
+/* ------------------------------------------------------------------ runs */
+/* What stands in u->now arrives. */
+static bool arrive(Tour *u, Stop *s)
+{
+	int i = head_join(u->m, u->arena, &s->head, MAX_ALIKE, u->now, u->facts);
+	if (i < 0) {
+		u->out->limit = "states that are not alike in one place";
+		return false;
+	}
+	if (s->head.at[i].version != s->head.at[i].done && !s->queued) {
+		s->queued = true;
+		vec_push(u->arena, &u->queue, s);
+	}
+	return true;
+}
+
+static bool run_on(Tour *u, Stop *s, const State *after)
+{
+	for (int i = 0; i < s->ways.n; i++) {
+		const Way *way = &s->ways.at[i];
+		if (way->turn)
+			turn_state(u->m, way->turn, after, u->now);
+		else
+			memcpy(u->now, after, u->m->bytes);
+		if (!arrive(u, way->to))
+			return false;
+	}
+	return true;
+}
+
+static bool run_one(Tour *u, Stop *s, int i)
+{
+	State *after = u->other;
+	bool ends = !s->seg->in && s->seg->at == u->t->root.loops.n;
+	s->head.at[i].done = s->head.at[i].version;
+	memcpy(after, s->head.at[i].state, u->m->bytes);
+	if (++u->out->states > u->max_states || u->stops.n > MAX_STOPS) {
+		u->out->limit = ctx_strf(u->p->k->ctx, "%d states", u->max_states);
+		return false;
+	}
+	if ((!s->made && !make_letter(u, s)) || (!s->walked && !find_ways(u, s)))
+		return false;
+	if (!letter_run(u->m, after, &s->letter, NULL, NULL, &u->out->why))
+		return false;
+	return ends ? state_finish(u->m, after, &u->out->why) : run_on(u, s, after);
+}
+
+static bool run_all(Tour *u)
+{
+	for (int next = 0; next < u->queue.n; next++) {
+		Stop *s = u->queue.at[next];
+		s->queued = false;
+		for (int i = 0; i < s->head.n; i++)
+			if (s->head.at[i].done != s->head.at[i].version && !run_one(u, s, i))
+				return false;
+	}
+	return true;
+}
+
+/* Rings stand at 0 where a run begins. */
+static bool start(Tour *u)
+{
+	Where at;
+	Stop *begin = NEW(u->arena, Stop);
+	memset(&at, 0, sizeof at);
+	begin->seg = u->t->root.parts.at[0];
+	for (int i = 0; i < u->t->nunits; i++)
+		begin->refs.of[i] = ix_const(u->p->k->ctx, 0);
+	memcpy(u->other, state_new(u->m, u->arena), u->m->bytes);
+	return choose(u, begin, begin->seg, &at, (Move){.t = NULL}, 0) &&
+	       run_on(u, begin, u->other);
+}
+
+/* ------------------------------------------------------------------ what is told apart */
+typedef struct {
+	Tour *u;
+	int agent;
+	bool far;
+} Needs;
+
+static void need(void *user, const char *name, int64_t q)
+{
+	Needs *n = user;
+	Tree *t = n->u->t;
+	for (int i = 0; i < t->loops.n; i++) {
+		Branch *b = t->loops.at[i];
+		const Shared *sh = b->of[n->agent];
+		if (sh && sh->own == name)
+			b->period = lcm(b->period, q * sh->turns);
+		n->far |= b->period > MAX_PERIOD;
+	}
+}
+
+static void need_x(Needs *n, const Ix *x)
+{
+	if (x)
+		ix_needs(x, 1, need, n);
+}
+
+static bool is_plain(const Tree *t, int first, bool barrier)
+{
+	const int *of = barrier ? t->unit_of_key : t->unit_of_cell;
+	int i = first < 0 ? -1 : of[first % (barrier ? t->cta_keys : t->cta_cells)];
+	bool plain = i < 0;
+	for (; i >= 0 && i < t->nunits && !plain; i++) {
+		plain |= t->units[i].plain;
+		if (i + 1 == t->nunits || !t->units[i + 1].group)
+			break;
+	}
+	return plain;
+}
+
+static void need_items(Needs *n, const Items *items)
+{
+	const Tree *t = n->u->t;
+	for (int i = 0; i < items->n; i++) {
+		const Item *it = items->at[i];
+		const Step *s = &it->step;
+		bool key = it->at_key && is_plain(t, s->key, true);
+		need_x(n, key ? it->at_key : NULL);
+		need_x(n, key || s->kind != STEP_WAIT ? it->number : NULL);
+		need_x(n, it->at_cell && is_plain(t, s->cell, false) ? it->at_cell : NULL);
+		need_x(n, it->at_cell2 && is_plain(t, s->cell2, false) ? it->at_cell2 : NULL);
+		need_x(n, it->at_byte);
+		need_x(n, it->from);
+		need_x(n, it->to);
+		for (int j = 0; j < it->nconds; j++)
+			need_x(n, it->conds[j]);
+		need_items(n, &it->body);
+	}
+}
+
+static bool find_periods(Tour *u)
+{
+	Tree *t = u->t;
+	Needs n = {.u = u};
+	for (int i = 0; i < t->loops.n; i++) {
+		Branch *b = t->loops.at[i];
+		b->period = 1;
+		for (int a = 0; a < u->m->na; a++)
+			b->period = b->of[a] ? lcm(b->period, b->of[a]->turns) : b->period;
+	}
+	for (int i = 0; i < t->segments.n; i++)
+		for (n.agent = 0; n.agent < u->m->na; n.agent++)
+			need_items(&n, &t->segments.at[i]->of[n.agent]);
+	if (n.far)
+		u->out->limit = "slots that recur after more than 64 iterations";
+	return !n.far;
+}
+
+/* Slots of rings that turn are named by frames. */
+static void name_slots(Tour *u)
+{
+	Machine *m = u->m;
+	const Tree *t = u->t;
+	for (int i = 0; i < t->cta_keys * m->ranks; i++) {
+		int of = t->unit_of_key[i % t->cta_keys], cta = i / t->cta_keys * t->cta_keys;
+		const Unit *unit = of < 0 ? NULL : &t->units[of];
+		m->keys[i].slots = unit && !unit->plain ? unit->slots : 0;
+		m->keys[i].first = unit ? cta + unit->first : 0;
+	}
+	for (int i = 0; i < m->nc; i++) {
+		int of = t->unit_of_cell[i % t->cta_cells], cta = i / t->cta_cells * t->cta_cells;
+		const Unit *unit = of < 0 ? NULL : &t->units[of];
+		m->cells[i].slots = unit && !unit->plain ? unit->slots : 0;
+		m->cells[i].first = unit ? cta + unit->first : 0;
+	}
+	machine_overlaps(m);
+}
+
+static bool tour_once(Tour *u)
+{
+	Machine *m = u->m;
+	u->stops.n = u->stops.cap = u->queue.n = u->queue.cap = u->turns.n = u->turns.cap = 0;
+	u->cap = 0;
+	u->again = false;
+	u->out->limit = NULL;
+	u->out->why = (Why){.id = WHY_NONE};
+	u->now = arena_alloc(u->arena, m->bytes);
+	u->other = arena_alloc(u->arena, m->bytes);
+	u->facts = NEWN(u->arena, uint64_t, m->words);
+	name_slots(u);
+	return find_periods(u) && start(u) && run_all(u);
+}
+
+void tree_tour(Tree *t, int max_states, TourResult *out)
+{
+	Tour u = {.t = t, .p = t->p, .m = &t->p->m, .out = out, .max_states = max_states};
+	int times = 0;
+	*out = (TourResult){.proved = false};
+	do {
+		u.arena = arena_new();
+		out->proved = tour_once(&u);
+		if (out->why.step) { /* it outlives the letters */
+			Step *step = NEW(t->p->arena, Step);
+			*step = *out->why.step;
+			out->why.step = step;
+		}
+		arena_free(u.arena);
+	} while (!out->proved && u.again && ++times < MAX_AGAIN);
+}
