@@ -8,7 +8,8 @@ the tensors are and what torch does for the same result. Every line of the table
 of about 4 ms, over buffers that together exceed four times the L2, in fresh random order each round; before the
 first round everything runs for two seconds, so that the card is at its power cap. Reported: the median time, and
 the median over the rounds of torch's time divided by ours. "again" is torch's first entry a second time: what it differs from
-itself by is noise. Each of our results is compared with torch's in f32 before it is timed.
+itself by is noise. Each of our results is compared with a product in f32 before it is timed: off by what
+bf16 and sums in f32 explain, or by no more than a quarter above what torch's own is (sums of 8-bit floats lose bits).
 """
 import argparse
 import ctypes
@@ -186,8 +187,8 @@ def measure(runtime, work, size, ours, rounds):
     for label, path in ours:
         bind = runtime.kernel(path)
         calls = [bind(**s["args"]) for s in sets]
-        error = right(sets[0], calls[0])
-        if not error <= 1:
+        error, theirs = right(sets[0], calls[0]), right(sets[0], sets[0]["torch"][names[0]])
+        if not error <= max(1, 1.25 * theirs):
             print(f"WRONG {work} {M}x{N}x{K} {label}: {error:g} times what is allowed", flush=True)
         entries.append(Entry(label, calls))
     for e in entries:
