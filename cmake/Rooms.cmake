@@ -7,7 +7,7 @@ set(DSL_PUBLIC_ir ir.h base.h layout.h ix.h ptrmap.h schedule.h)
 set(DSL_PUBLIC_frontend frontend.h)
 set(DSL_PUBLIC_passes passes.h check/check.h)
 set(DSL_PUBLIC_codegen codegen.h json.h spawn.h)
-set(DSL_PUBLIC_runtime dsl.h desc.h kdesc.h elem.h number.h tensors.h watch.h)
+set(DSL_PUBLIC_runtime dsl.h desc.h kdesc.h elem.h number.h tensors.h watch.h gpu.h)
 set(DSL_PUBLIC_driver dslc.h)
 
 set(DSL_ELEMS runtime/elem.h runtime/elems.def runtime/number.h)

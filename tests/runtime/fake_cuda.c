@@ -12,7 +12,7 @@
 static Fake state;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local CUcontext current;
-static char the_context, the_module, the_function, a_stream, an_event;
+static char the_context, the_module, the_function, a_stream, an_event, a_graph;
 
 __attribute__((visibility("default"))) Fake *fake_state(void);
 Fake *fake_state(void)
@@ -409,6 +409,77 @@ static CUresult fake_EventDestroy(CUevent e)
 {
 	(void)e;
 	CALL("cuEventDestroy");
+	return CUDA_SUCCESS;
+}
+
+static CUresult fake_DeviceGetPCIBusId(char *out, int size, CUdevice d)
+{
+	(void)d;
+	CALL("cuDeviceGetPCIBusId");
+	strncpy(out, "0000:65:00.0", (size_t)size);
+	return CUDA_SUCCESS;
+}
+
+static CUresult fake_MemGetInfo(size_t *left, size_t *total)
+{
+	IN_CONTEXT();
+	CALL("cuMemGetInfo");
+	*left = 1 << 30;
+	*total = (size_t)1 << 31;
+	return CUDA_SUCCESS;
+}
+
+static CUresult fake_StreamBeginCapture(CUstream s, CUstreamCaptureMode mode)
+{
+	(void)s;
+	(void)mode;
+	CALL("cuStreamBeginCapture");
+	state.capture = CU_STREAM_CAPTURE_STATUS_ACTIVE;
+	return CUDA_SUCCESS;
+}
+
+static CUresult fake_StreamEndCapture(CUstream s, CUgraph *out)
+{
+	(void)s;
+	CALL("cuStreamEndCapture");
+	state.capture = CU_STREAM_CAPTURE_STATUS_NONE;
+	*out = (CUgraph)(void *)&a_graph;
+	count(&state.graphs, 1);
+	return CUDA_SUCCESS;
+}
+
+static CUresult fake_GraphInstantiateWithFlags(CUgraphExec *out, CUgraph g,
+					       unsigned long long flags)
+{
+	(void)g;
+	(void)flags;
+	CALL("cuGraphInstantiateWithFlags");
+	*out = (CUgraphExec)(void *)&a_graph;
+	count(&state.graphs, 1);
+	return CUDA_SUCCESS;
+}
+
+static CUresult fake_GraphLaunch(CUgraphExec g, CUstream s)
+{
+	(void)s;
+	IN_CONTEXT();
+	CALL("cuGraphLaunch");
+	state.launches++;
+	return g == (CUgraphExec)(void *)&a_graph ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+static CUresult fake_GraphDestroy(CUgraph g)
+{
+	(void)g;
+	count(&state.graphs, -1);
+	return CUDA_SUCCESS;
+}
+
+static CUresult fake_GraphExecDestroy(CUgraphExec g)
+{
+	(void)g;
+	CALL("cuGraphExecDestroy");
+	count(&state.graphs, -1);
 	return CUDA_SUCCESS;
 }
 

@@ -33,7 +33,7 @@ typedef struct {
 	CUstreamCaptureStatus capture;
 	unsigned kernel_params; /* how many parameters the kernel of the cubin has */
 	/* records */
-	int calls, allocs, modules, contexts, launches, syncs, nmaps;
+	int calls, allocs, modules, contexts, launches, syncs, nmaps, graphs;
 	int depth; /* contexts pushed */
 	FakeMap maps[FAKE_MAPS];
 	CUlaunchConfig config;
