@@ -9,7 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { POISON = 0xff, SUM_STEPS = 8, SPREAD = 32 /* of integers of 8 bits */ };
+enum {
+	POISON = 0xff,
+	SUM_STEPS = 8,
+	SPREAD = 32 /* of integers of 8 bits */,
+	PERIOD = (1 << 20) - 3
+};
 #define MOST_ELEMENTS (INT64_C(1) << 56)
 
 size_t elem_bytes(Elem e)
@@ -288,13 +293,20 @@ static double random_normal(uint64_t seed, int64_t i)
 	return (double)(sqrtf(-2 * logf(u)) * cosf(6.2831853f * v));
 }
 
+/* A prime number of elements, which repeat: so no row or tile of a large tensor is another one's. */
 static void fill(Tensor *t, DataKind kind, uint64_t seed)
 {
 	double spread = elem_is_float(t->elem) ? 1 : SPREAD;
-	for (int64_t i = 0; i < t->count; i++)
+	int64_t drawn = t->count < PERIOD ? t->count : PERIOD;
+	size_t done = (size_t)drawn * elem_bytes(t->elem), n;
+	for (int64_t i = 0; i < drawn; i++)
 		elem_put(t->elem, t->host, i,
 			 kind == DATA_INTEGERS ? random_integer(seed, i)
 					       : spread * random_normal(seed, i));
+	for (; done < t->bytes; done += n) {
+		n = t->bytes - done < done ? t->bytes - done : done;
+		memcpy((char *)t->host + done, t->host, n);
+	}
 }
 
 void problem_fill(Problem *p, DataKind kind, uint64_t seed)
