@@ -2,6 +2,8 @@
 /* json.c - json-c's calls, checked. */
 #include "codegen/json.h"
 
+#include <stdio.h>
+
 static json_object *must(json_object *o)
 {
 	if (!o)
@@ -38,6 +40,13 @@ void json_put_text(json_object *o, const char *key, const char *s)
 void json_put_int(json_object *o, const char *key, int64_t v)
 {
 	json_put(o, key, must(json_object_new_int64(v)));
+}
+
+void json_put_real(json_object *o, const char *key, double v)
+{
+	char text[32];
+	snprintf(text, sizeof text, "%.9g", v);
+	json_put(o, key, must(json_object_new_double_s(v, text)));
 }
 
 void json_put_bool(json_object *o, const char *key, bool v)

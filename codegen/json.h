@@ -13,6 +13,7 @@ json_object *json_new(void);
 void json_end(json_object *o, Buf *out);                            /* its text, and it is gone */
 void json_put_text(json_object *o, const char *key, const char *s); /* s NULL: null */
 void json_put_int(json_object *o, const char *key, int64_t v);
+void json_put_real(json_object *o, const char *key, double v); /* to nine digits */
 void json_put_bool(json_object *o, const char *key, bool v);
 json_object *json_put_object(json_object *o, const char *key); /* a new one */
 json_object *json_put_array(json_object *o, const char *key);

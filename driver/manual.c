@@ -83,7 +83,9 @@ static void man_rest(Buf *out)
 		{"70", "internal error"},
 		{"124", "time limit"},
 		{"DSLC_PTXAS", "the assembler; else $CUDA_HOME/bin, PATH, /usr/local/cuda*/bin"},
-		{"DSL_LIBCUDA", "another libcuda than libcuda.so.1, for dslc run"},
+		{"DSL_LIBCUDA", "another libcuda than libcuda.so.1, for dslc run and bench"},
+		{"DSLC_CUBLASLT", "another library than libcublasLt.so.13 or .12, for dslc bench"},
+		{"DSLC_NVML", "another library than libnvidia-ml.so.1, for dslc bench"},
 		{"NO_COLOR", "when set, messages have no colour"},
 	};
 	buf_printf(out, ".SH OUTPUTS\n");

@@ -446,6 +446,34 @@ static void set_TILES(Parse *p, const char *arg)
 		set_int(p, arg, 1, INT64_C(1) << 40, "--tiles", &p->o->tiles);
 }
 
+static void set_CANDIDATES(Parse *p, const char *arg)
+{
+	p->o->candidates = arg;
+}
+
+static void set_AGAINST(Parse *p, const char *arg)
+{
+	static const char *const words[] = {"cublaslt"};
+	p->o->against_cublaslt = set_word(p, arg, words, COUNTOF(words), "--against") == 0;
+}
+
+static void set_ROUNDS(Parse *p, const char *arg)
+{
+	int64_t n = 0;
+	set_int(p, arg, 5, 1000, "--rounds", &n);
+	p->o->rounds = (int)n;
+}
+
+static void set_CSV(Parse *p, const char *arg)
+{
+	p->o->csv = arg;
+}
+
+static void set_BENCH_JSON(Parse *p, const char *arg)
+{
+	p->o->json_out = arg;
+}
+
 static void set_TABLE(Parse *p, const char *arg)
 {
 	(void)arg;
@@ -527,14 +555,15 @@ static size_t match(const char *word, const OptRow *row)
 	return 0;
 }
 
-/* The row with the longest spelling that fits. */
-static int find_option(const char *word)
+/* The row with the longest spelling that fits; of two that do, the one of this command. */
+static int find_option(const char *word, Command here)
 {
 	int best = -1;
 	size_t length = 0;
 	for (int i = 0; i < OPT_COUNT; i++) {
 		size_t n = match(word, &opt_rows[i]);
-		if (n > length) {
+		bool ours = best >= 0 && n == length && opt_rows[i].who & here;
+		if (n && (n > length || ours)) {
 			length = n;
 			best = i;
 		}
@@ -578,12 +607,23 @@ static const char *command_name(const Parse *p, Command c)
 	return "dslc";
 }
 
+/* One that takes this spelling: the first of these. */
+static Command taker_of(const OptRow *row)
+{
+	static const Command order[] = {CMD_RUN, CMD_LAYOUT, CMD_EXPLAIN, CMD_BENCH, CMD_FMT};
+	unsigned who = 0;
+	size_t at = 0;
+	for (int i = 0; i < OPT_COUNT; i++)
+		if (!strcmp(opt_rows[i].spelling, row->spelling))
+			who |= opt_rows[i].who;
+	while (at + 1 < COUNTOF(order) && !(who & order[at]))
+		at++;
+	return order[at];
+}
+
 static void wrong_command(Parse *p, const OptRow *row)
 {
-	Command taker = row->who & CMD_RUN       ? CMD_RUN
-			: row->who & CMD_LAYOUT  ? CMD_LAYOUT
-			: row->who & CMD_EXPLAIN ? CMD_EXPLAIN
-						 : CMD_FMT;
+	Command taker = taker_of(row);
 	const char *here = command_name(p, p->o->command);
 	if (p->o->command == CMD_COMPILE)
 		refuse(p, "%s is not an option of %s; %s takes it", row->spelling, here,
@@ -594,7 +634,7 @@ static void wrong_command(Parse *p, const OptRow *row)
 
 static void take_option(Parse *p, int argc, char *const *argv, int *i)
 {
-	int id = find_option(argv[*i]);
+	int id = find_option(argv[*i], p->o->command);
 	if (id < 0) {
 		unknown_option(p, argv[*i]);
 		return;
@@ -668,6 +708,11 @@ static void check_run(Parse *p)
 		refuse(p, "dslc run takes one file, not %d", p->o->inputs.n);
 }
 
+static bool is_simulator(const char *device)
+{
+	return device && strncmp(device, "sim", 3) == 0 && (!device[3] || device[3] == ':');
+}
+
 static bool same_name(const char *a, const char *b)
 {
 	return a && b && !strcmp(a, b);
@@ -685,6 +730,18 @@ static void check_explain(Parse *p)
 	else if (same_name(o->out, o->svg) || same_name(o->out, o->json_out) ||
 		 same_name(o->svg, o->json_out))
 		refuse(p, "-o, --json and --svg name one file twice");
+}
+
+static void check_bench(Parse *p)
+{
+	Options *o = p->o;
+	if (o->inputs.n > 1)
+		refuse(p, "dslc bench takes one file, not %d", o->inputs.n);
+	else if (is_simulator(o->device))
+		refuse(p, "dslc bench needs a GPU: the simulator says what a kernel does, not how "
+			  "long it takes; dslc run --device sim checks the result");
+	else if (same_name(o->csv, o->json_out))
+		refuse(p, "--csv and --json name one file");
 }
 
 static void check_layout(Parse *p)
@@ -706,13 +763,15 @@ static void check_options(Parse *p)
 		refuse(p, "no input file; dslc --help says what can be done");
 	else if (o->command == CMD_RUN)
 		check_run(p);
+	else if (o->command == CMD_BENCH)
+		check_bench(p);
 	else if (o->command == CMD_EXPLAIN)
 		check_explain(p);
 	else if (o->command != CMD_FMT)
 		check_compile(p);
 }
 
-static const char *const unbuilt[] = {"bench", "tune"};
+static const char *const unbuilt[] = {"tune"};
 
 static bool is_plain_word(const char *s)
 {

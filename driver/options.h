@@ -13,11 +13,13 @@ typedef enum {
 	CMD_CHECK = 16,
 	CMD_SIM = 32,
 	CMD_FMT = 64,
-	CMD_ALL = CMD_COMPILE | CMD_RUN | CMD_EXPLAIN,
+	CMD_BENCH = 128,
+	CMD_ALL = CMD_COMPILE | CMD_RUN | CMD_BENCH | CMD_EXPLAIN,
 	CMD_CHECK_ALL = CMD_ALL | CMD_CHECK,
 	CMD_ANY = CMD_CHECK_ALL | CMD_LAYOUT | CMD_FMT,
 	CMD_WRITES = CMD_COMPILE | CMD_EXPLAIN,
-	CMD_DRAWS = CMD_LAYOUT | CMD_EXPLAIN
+	CMD_DRAWS = CMD_LAYOUT | CMD_EXPLAIN,
+	CMD_RUNS = CMD_RUN | CMD_BENCH
 } Command;
 
 typedef struct {
@@ -108,11 +110,15 @@ typedef struct {
 	int64_t sms;   /* 0: not said */
 	int schedules; /* 0: not said */
 	const char *checks, *trace;
+	/* bench */
+	const char *candidates, *csv; /* files; NULL: not said */
+	bool against_cublaslt;
+	int rounds; /* 0: not said */
 	/* layout */
 	bool table, tv, banks;
 	Elem elem;
 	const char *svg;
-	/* explain; svg too */
+	/* explain, bench; explain: svg too */
 	const char *json_out;
 	/* fmt */
 	bool only_look; /* --check */

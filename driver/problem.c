@@ -293,7 +293,7 @@ static double random_normal(uint64_t seed, int64_t i)
 	return (double)(sqrtf(-2 * logf(u)) * cosf(6.2831853f * v));
 }
 
-/* A prime number of elements, which repeat: so no row or tile of a large tensor is another one's. */
+/* A prime number of elements, which repeat: so no row of a large tensor is another one. */
 static void fill(Tensor *t, DataKind kind, uint64_t seed)
 {
 	double spread = elem_is_float(t->elem) ? 1 : SPREAD;

@@ -408,6 +408,8 @@ static int tool_main(const Options *o)
 		return tool_explain(o);
 	if (o->command == CMD_FMT)
 		return tool_fmt(o);
+	if (o->command == CMD_BENCH)
+		return tool_bench(o);
 	return o->command == CMD_RUN ? tool_run(o) : tool_compile(o);
 }
 
