@@ -7,7 +7,7 @@
 set -eu
 cd "$1"
 longer='
-driver/options.c 850: one setter for each row of options.def
+driver/options.c 900: one setter for each row of options.def
 ir/parse.c 700: one grammar, read from top to bottom
 ir/verify_ops.c 850: one table, the rules of all ops, each rule beside its row
 passes/check/extract.c 650: one reading of a kernel, which agents, barriers and loops share
