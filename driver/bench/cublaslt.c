@@ -16,8 +16,11 @@ enum {
 	TYPE_32F = 0,
 	TYPE_16F = 2,
 	TYPE_16BF = 14,
+	TYPE_E4M3 = 28,
+	TYPE_E5M2 = 29,
 	DESC_TRANSA = 3,
 	DESC_TRANSB = 4,
+	DESC_FAST_SUMS = 25,
 	PREF_WORKSPACE = 1,
 	WORKSPACE = 64 << 20
 };
@@ -82,7 +85,20 @@ bool lt_matrix(const Matrix *x, bool transpose, LtMatrix *out)
 
 static int type_of(Elem e)
 {
-	return e == EL_BF16 ? TYPE_16BF : e == EL_F16 ? TYPE_16F : e == EL_F32 ? TYPE_32F : -1;
+	static const int types[EL_COUNT] = {[EL_BF16] = TYPE_16BF,
+					    [EL_F16] = TYPE_16F,
+					    [EL_E4M3] = TYPE_E4M3,
+					    [EL_E5M2] = TYPE_E5M2};
+	return types[e] ? types[e] : e == EL_F32 ? TYPE_32F : -1;
+}
+
+/* Operands of 8 bits are added up as wgmma does, without promotion to more digits. */
+static int sums_set(const Lt *l, Elem e)
+{
+	int8_t fast = 1;
+	if (elem_bytes(e) != 1)
+		return 0;
+	return l->MatmulDescSetAttribute(l->op, DESC_FAST_SUMS, &fast, sizeof fast);
 }
 
 /* ------------------------------------------------------------------ the library */
@@ -127,8 +143,8 @@ static const char *describe(Lt *l, const Problem *p, const Matrix *a, const Matr
 	if (l->MatmulDescCreate(&l->op, COMPUTE_32F, TYPE_32F) ||
 	    l->MatmulDescSetAttribute(l->op, DESC_TRANSA, &ma.transposed, sizeof(int)) ||
 	    l->MatmulDescSetAttribute(l->op, DESC_TRANSB, &mb.transposed, sizeof(int)) ||
-	    layout_make(l, p, l->first, &ma, &l->a) || layout_make(l, p, l->second, &mb, &l->b) ||
-	    layout_make(l, p, l->out, &md, &l->d))
+	    sums_set(l, p->t[l->first].elem) || layout_make(l, p, l->first, &ma, &l->a) ||
+	    layout_make(l, p, l->second, &mb, &l->b) || layout_make(l, p, l->out, &md, &l->d))
 		return "it refuses the description of the product";
 	return NULL;
 }

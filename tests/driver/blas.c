@@ -112,6 +112,8 @@ static void refusals(void **state)
 		{"", true, EL_BF16, 2, "a matrix has no contiguous rows or columns"},
 		{"none", true, EL_BF16, 1, "its heuristics know no algorithm"},
 		{"", true, EL_F16, 1, "it refuses the description"}, /* the stand-in does */
+		{"", true, EL_I8, 1, "a matrix has a type"},
+		{"", true, EL_E4M3, 1, "it refuses the description"},
 	};
 	for (size_t i = 0; i < COUNTOF(rows); i++) {
 		Problem p = {0};
