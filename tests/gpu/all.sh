@@ -15,6 +15,10 @@
 #   soak       random schedules and epilogues at real sizes, launched again and again, whole outputs bit for bit
 #   torch      DIR/works.txt beside torch, interleaved (against_torch.py); not among the default steps
 #   bench      TFLOP/s beside cuBLASLt and the plug-ins in DIR/yard or .yard
+# and, only when asked for, with what tests/gpu/pack_tool.sh gathered:
+#   times      dslc bench: the example's schedules beside cuBLASLt, at SIZES (default 4096 and 8192)
+#   python     the wheel: what must hold, and host time (python_speed.py)
+#   ptxas12    cubins of ptxas 12.9
 # The exit code is the number of steps that failed; a step that cannot run here is a failure.
 set -u
 here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)
@@ -152,6 +156,27 @@ run_soak()
 	return $code
 }
 
+run_times()
+{
+	bad=0
+	for n in ${SIZES:-4096 8192}; do
+		"$dir/dslc" bench "$root/examples/gemm/gemm.gemm" --size M=$n,N=$n,K=$n --against cublaslt \
+			--schedules "$root/examples/gemm/schedules.txt" --rounds "${ROUNDS:-30}" \
+			--csv "$results/times-$n.csv" --json "$results/times-$n.json" || bad=1
+	done
+	return $bad
+}
+
+run_python()
+{
+	python3 -m pip install -q --no-index --no-deps --target "$results/site" "$dir"/dslc-*.whl || return 1
+	PYTHONPATH=$results/site python3 "$here/python_speed.py" --launch-overhead "$dir/launch_overhead" \
+		"$dir/bench/gemm.cubin"
+	code=$?
+	rm -rf "$results/site"
+	return $code
+}
+
 step()
 {
 	echo "== $1"
@@ -167,6 +192,9 @@ step()
 	soak) run_soak ;;
 	torch) python3 "$here/against_torch.py" "$dir" --rounds "${ROUNDS:-30}" ;;
 	bench) run_bench ;;
+	times) run_times ;;
+	python) run_python ;;
+	ptxas12) "$here/ptxas12.sh" "$dir/dslc" "$dir/ptxas12" "$root" ;;
 	*) echo "no such step"; false ;;
 	esac >"$results/$1.log" 2>&1
 	code=$?
