@@ -31,6 +31,8 @@ typedef struct {
 	const Val *val;
 	LLVMValueRef *reg;
 	LLVMValueRef *pair; /* registers 2i and 2i + 1 as one vector, where made so; or NULL */
+	LLVMValueRef
+		*bits; /* all of them as words of 32 bits, which a fence has ordered; or NULL */
 	int n;
 	bool mutable;
 	LLVMTypeRef type; /* of one register */
@@ -144,6 +146,11 @@ int cg_first_register(Cg *g, const Operand *regs); /* %tile[constant] */
 LLVMValueRef cg_vector(Cg *g, const Bound *v, int first, int n);
 void cg_set_vector(Cg *g, const Bound *v, int first, int n, LLVMValueRef x); /* the reverse */
 LLVMTypeRef cg_vector_type(const Cg *g, const Bound *v, int n);
+LLVMValueRef cg_packed(Cg *g, const Bound *v, int word); /* so many registers as an i32 */
+
+/* emit_order.c: the instruction with the registers that it orders; false: there are none */
+bool cg_order_before(Cg *g, const Op *fence, const char *text); /* what the group will use */
+bool cg_order_behind(Cg *g, const Op *wait, const char *text);  /* what the group has written */
 
 #define OP(id, ...) void emit_##id(Cg *g, const Op *op);
 #include "ir/ops.def"

@@ -7,6 +7,13 @@
 
 typedef LLVMValueRef (*Value)(Cg *g, LLVMValueRef *x);
 
+/* Register of operand i for the result's register r: of a row vector, that of its row. */
+static int register_of(const Op *op, int i, int r)
+{
+	const Type *in = op->in[i].val->type;
+	return in->kind == TY_TILE ? tv_source(op->out->type, r, in) : 0;
+}
+
 /* The result is as long as the longest operand: a scalar counts for every register. */
 static void elementwise(Cg *g, const Op *op, Value value)
 {
@@ -18,7 +25,7 @@ static void elementwise(Cg *g, const Op *op, Value value)
 	for (int r = 0; r < n; r++) {
 		LLVMValueRef x[3];
 		for (int i = 0; i < op->nin; i++)
-			x[i] = cg_reg(g, &in[i], r);
+			x[i] = cg_reg(g, &in[i], register_of(op, i, r));
 		out->reg[r] = value(g, x);
 	}
 }
@@ -107,6 +114,60 @@ static LLVMValueRef value_SIGMOID(Cg *g, LLVMValueRef *x)
 		elementwise(g, op, value_##id); \
 	}
 #include "ir/elementwise.def"
+
+/* ------------------------------------------------------------------ rows */
+static const Value values[OP_COUNT] = {
+#define ELT(id, ...) [OP_##id] = value_##id,
+#include "ir/elementwise.def"
+};
+
+/* Of x[0 .. n), halves first: sums of few steps each, which do not wait for each other. */
+static LLVMValueRef combined(Cg *g, Value value, LLVMValueRef *x, int n)
+{
+	if (n == 1)
+		return x[0];
+	LLVMValueRef half[2] = {combined(g, value, x, n / 2),
+				combined(g, value, x + n / 2, n - n / 2)};
+	return value(g, half);
+}
+
+/* With the threads that hold the rest of the row. */
+static LLVMValueRef exchanged(Cg *g, const Op *op, Value value, LLVMValueRef x)
+{
+	enum { MOST = 8 };
+	int step[MOST], n = tv_exchanges(op->in[0].val->type->tv, op->out->type->tv, step, MOST);
+	for (int i = 0; i < n; i++) {
+		LLVMValueRef args[4] = {cg_int32(g, -1), x, cg_int32(g, step[i]), cg_int32(g, 31)};
+		LLVMValueRef both[2] = {x,
+					cg_call(g, "llvm.nvvm.shfl.sync.bfly.f32", NULL, args, 4)};
+		x = value(g, both);
+	}
+	return x;
+}
+
+/* Registers first, then the lanes that share the row (PTX ISA: shfl.sync.bfly). */
+void emit_REDUCE(Cg *g, const Op *op)
+{
+	Value value = values[combine_of(op)->op];
+	Bound from = *cg_val(g, op->in[0].val);
+	int n = type_regs(op->out->type);
+	Bound *to = cg_bind(g, op->out, n, from.type);
+	LLVMValueRef *x = NEWN(g->arena, LLVMValueRef, from.n);
+	for (int r = 0; r < n; r++) {
+		int row = 0;
+		for (int i = 0; i < from.n; i++)
+			if (tv_source(op->in[0].val->type, i, op->out->type) == r)
+				x[row++] = cg_reg(g, &from, i);
+		to->reg[r] = exchanged(g, op, value, combined(g, value, x, row));
+	}
+}
+
+void emit_MOVE(Cg *g, const Op *op)
+{
+	const Bound *to = cg_val(g, op->in[0].val), *from = cg_val(g, op->in[1].val);
+	for (int i = 0; i < to->n; i++)
+		cg_set_reg(g, to, i, cg_reg(g, from, i));
+}
 
 /* ------------------------------------------------------------------ conversions */
 
@@ -246,6 +307,22 @@ LLVMValueRef cg_vector(Cg *g, const Bound *v, int first, int n)
 		out = LLVMBuildInsertElement(g->b, out, x, cg_int32(g, i / step), "");
 	}
 	return out;
+}
+
+LLVMValueRef cg_packed(Cg *g, const Bound *v, int word)
+{
+	int bits = elem_rows[v->val->type->elem].bits, per = 32 / bits;
+	LLVMValueRef all = NULL;
+	if (v->bits)
+		return v->bits[word];
+	if (bits == 16)
+		return cg_vector(g, v, word * per, per);
+	for (int i = 0; i < per; i++) {
+		LLVMValueRef x = LLVMBuildZExt(g->b, cg_reg(g, v, word * per + i), g->m->i32, "");
+		x = LLVMBuildShl(g->b, x, cg_int32(g, (int64_t)i * bits), "");
+		all = all ? LLVMBuildOr(g->b, all, x, "") : x;
+	}
+	return all;
 }
 
 static void set_pair(Cg *g, const Bound *v, int first, LLVMValueRef bits)

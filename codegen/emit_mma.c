@@ -6,6 +6,8 @@
  * 32-45 stride byte offset / 16, 62-63 swizzle: 0 none, 1 128 bytes, 2 64 bytes, 3 32 bytes. */
 #include "codegen/cg.h"
 
+#include <stdio.h>
+
 static uint64_t swizzle_code(int64_t bytes)
 {
 	switch (bytes) {
@@ -49,26 +51,71 @@ static int is_transposed(const Op *op, int i)
 	return a ? (int)a->i[i] : 0;
 }
 
-/* wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 {...}, a-desc, b-desc, p, 1, 1, 0, 0 */
-static void spell(const Op *first, int n, int ops, bool scaled, Buf *text, Buf *ties)
+/* Only the first of a piece may overwrite its registers. */
+static bool is_scaled(const Op *op)
+{
+	return op->nix == 3;
+}
+
+/* Registers of 32 bits in which A lies; 0: it is in shared memory. */
+static int a_registers(const Op *op)
+{
+	const AtomRow *row = &atom_rows[attrs_get(&op->attrs, A_ATOM)->atom.id];
+	bool shared = op->in[1].val->type->space == SP_SHARED;
+	return shared ? 0 : row->m * row->k / 128 * elem_rows[row->a].bits / 32;
+}
+
+/* Those that follow each other on the same registers. */
+typedef struct {
+	const Op *first;
+	int ops, regs; /* instructions; registers of the accumulator */
+	int a, each;   /* registers of A; operands of one instruction beside the accumulator */
+	bool scaled;
+} Piece;
+
+static Piece piece_of(const Op *first, int ops)
 {
 	Atom atom = attrs_get(&first->attrs, A_ATOM)->atom;
+	int a = a_registers(first);
+	return (Piece){.first = first,
+		       .ops = ops,
+		       .regs = atom_rows[atom.id].m * atom.n / 128,
+		       .a = a,
+		       .each = (a ? a : 1) + 1,
+		       .scaled = is_scaled(first)};
+}
+
+/* a-desc, or {a0, a1, a2, a3}; then b-desc */
+static void spell_operands(const Piece *p, int at, Buf *text)
+{
+	for (int i = 0; i < p->a; i++)
+		buf_printf(text, "%s$%d%s", i ? "," : "{", at + i, i + 1 < p->a ? "" : "}");
+	if (!p->a)
+		buf_printf(text, "$%d", at);
+	buf_printf(text, ", $%d", at + p->each - 1);
+}
+
+/* wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 {...}, a-desc, b-desc, p, 1, 1, 0, 0 */
+static void spell(const Piece *p, Buf *text, Buf *ties)
+{
+	Atom atom = attrs_get(&p->first->attrs, A_ATOM)->atom;
 	const AtomRow *row = &atom_rows[atom.id];
-	int scale = 2 * (n + ops); /* the operand, where the first op has one */
+	int n = p->regs, scale = 2 * n + p->each * p->ops; /* where the first op has one */
 	buf_printf(text, "{\n\t.reg .pred p, q;\n\tsetp.ne.b32 p, 1, 0;\n");
-	if (scaled)
+	if (p->scaled)
 		buf_printf(text, "\tsetp.ne.b32 q, $%d, 0;\n", scale);
-	for (int op = 0; op < ops; op++) {
+	for (int op = 0; op < p->ops; op++) {
 		buf_printf(text, "\t%s.mma_async.sync.aligned.m%dn%dk%d.%s.%s.%s {", row->name,
 			   row->m, atom.n, row->k, elem_rows[row->c].name, elem_rows[row->a].name,
 			   elem_rows[row->b].name);
 		for (int i = 0; i < n; i++)
 			buf_printf(text, "%s$%d", i ? "," : "", i);
-		buf_printf(text, "}, $%d, $%d, %c%s", 2 * (n + op), 2 * (n + op) + 1,
-			   op == 0 && scaled ? 'q' : 'p', row->immediates ? ", 1, 1" : "");
-		if (row->immediates == 4)
-			buf_printf(text, ", %d, %d", is_transposed(first, 0),
-				   is_transposed(first, 1));
+		buf_printf(text, "}, ");
+		spell_operands(p, 2 * n + p->each * op, text);
+		buf_printf(text, ", %c%s", op == 0 && p->scaled ? 'q' : 'p',
+			   row->immediates ? ", 1, 1" : "");
+		for (int i = p->a ? 1 : 0; row->immediates == 4 && i < 2; i++)
+			buf_printf(text, ", %d", is_transposed(p->first, i));
 		buf_printf(text, ";\n");
 	}
 	buf_printf(text, "\t}");
@@ -76,15 +123,18 @@ static void spell(const Op *first, int n, int ops, bool scaled, Buf *text, Buf *
 		buf_printf(ties, elem_is_float(row->c) ? "=f," : "=r,");
 	for (int i = 0; i < n; i++)
 		buf_printf(ties, "%d,", i);
-	for (int i = 0; i < 2 * ops; i++)
+	for (int op = 0; op < p->ops; op++) {
+		for (int i = 0; i < p->each - 1; i++)
+			buf_printf(ties, p->a ? "r," : "l,");
 		buf_printf(ties, "l,");
-	buf_printf(ties, scaled ? "r,~{memory}" : "~{memory}");
+	}
+	buf_printf(ties, p->scaled ? "r,~{memory}" : "~{memory}");
 }
 
-static LLVMValueRef inline_asm(LLVMTypeRef type, const Op *first, int n, int ops, bool scaled)
+static LLVMValueRef inline_asm(LLVMTypeRef type, const Piece *p)
 {
 	Buf text = {0}, ties = {0};
-	spell(first, n, ops, scaled, &text, &ties);
+	spell(p, &text, &ties);
 	LLVMValueRef f = LLVMGetInlineAsm(type, text.s, text.n, ties.s, ties.n, true, false,
 					  LLVMInlineAsmDialectATT, false);
 	buf_free(&text);
@@ -92,66 +142,74 @@ static LLVMValueRef inline_asm(LLVMTypeRef type, const Op *first, int n, int ops
 	return f;
 }
 
-/* Only the first of a piece may overwrite its registers. */
-static bool is_scaled(const Op *op)
-{
-	return op->nix == 3;
-}
-
 static bool same_group(Cg *g, const Op *a, const Op *b)
 {
 	return a && b && !(b->kind == OP_WGMMA && is_scaled(b)) && a->kind == OP_WGMMA &&
 	       b->kind == OP_WGMMA && a->in[0].val == b->in[0].val &&
 	       cg_first_register(g, &a->in[0]) == cg_first_register(g, &b->in[0]) &&
-	       is_transposed(a, 0) == is_transposed(b, 0) &&
+	       a_registers(a) == a_registers(b) && is_transposed(a, 0) == is_transposed(b, 0) &&
 	       is_transposed(a, 1) == is_transposed(b, 1) &&
 	       memcmp(&attrs_get(&a->attrs, A_ATOM)->atom, &attrs_get(&b->attrs, A_ATOM)->atom,
 		      sizeof(Atom)) == 0;
+}
+
+/* A's descriptor or registers, then B's descriptor. */
+static void operands(Cg *g, const Op *op, const Piece *p, LLVMTypeRef *in, LLVMValueRef *args)
+{
+	int first = p->a ? cg_first_register(g, &op->in[1]) : 0, n = 0;
+	int per = 32 / elem_rows[op->in[1].val->type->elem].bits;
+	for (; n < p->a; n++) {
+		in[n] = g->m->i32;
+		args[n] = cg_packed(g, cg_val(g, op->in[1].val), first / per + n);
+	}
+	for (int j = p->a ? 1 : 0; j < 2; j++, n++) {
+		in[n] = g->m->i64;
+		args[n] = descriptor(g, op, j);
+	}
+}
+
+static void piece(Cg *g, const Piece *p)
+{
+	const Op *op = p->first, *one = op;
+	int n = p->regs, first = cg_first_register(g, &op->in[0]);
+	int all = n + p->each * p->ops + p->scaled;
+	const Bound *acc = cg_val(g, op->in[0].val);
+	LLVMTypeRef *in = NEWN(g->arena, LLVMTypeRef, all);
+	LLVMValueRef *args = NEWN(g->arena, LLVMValueRef, all);
+	for (int i = 0; i < n; i++) {
+		in[i] = acc->type;
+		args[i] = cg_reg(g, acc, first + i);
+	}
+	for (int i = 0; i < p->ops; i++, one = one->next)
+		operands(g, one, p, in + n + i * p->each, args + n + i * p->each);
+	if (p->scaled) {
+		in[all - 1] = g->m->i32;
+		args[all - 1] = LLVMBuildZExt(g->b, cg_cond(g, op->ix[2]), g->m->i32, "");
+	}
+	LLVMTypeRef out = LLVMStructTypeInContext(g->m->lc, in, (unsigned)n, false);
+	LLVMTypeRef type = LLVMFunctionType(out, in, (unsigned)all, false);
+	LLVMValueRef r = LLVMBuildCall2(g->b, type, inline_asm(type, p), args, (unsigned)all, "");
+	for (int i = 0; i < n; i++)
+		cg_set_reg(g, acc, first + i, LLVMBuildExtractValue(g->b, r, (unsigned)i, ""));
 }
 
 /* Those that follow each other on the same registers are one piece of inline PTX: LLVM's time is in
  * the hundreds of operands, not in the text. */
 void emit_WGMMA(Cg *g, const Op *op)
 {
-	Atom atom = attrs_get(&op->attrs, A_ATOM)->atom;
-	int n = atom_rows[atom.id].m * atom.n / 128, first = cg_first_register(g, &op->in[0]),
-	    ops = 1;
+	int ops = 1;
 	if (same_group(g, op->prev, op))
 		return;
 	for (const Op *at = op; same_group(g, at, at->next); at = at->next)
 		ops++;
-	const Bound *acc = cg_val(g, op->in[0].val);
-	bool scaled = is_scaled(op);
-	int nargs = n + 2 * ops + scaled;
-	const Ix *scale = scaled ? op->ix[2] : NULL;
-	LLVMTypeRef *in = NEWN(g->arena, LLVMTypeRef, nargs);
-	LLVMValueRef *args = NEWN(g->arena, LLVMValueRef, nargs);
-	for (int i = 0; i < n; i++) {
-		in[i] = acc->type;
-		args[i] = cg_reg(g, acc, first + i);
-	}
-	const Op *one = op;
-	for (int i = n; i < n + 2 * ops; i += 2, one = one->next)
-		for (int j = 0; j < 2; j++) {
-			in[i + j] = g->m->i64;
-			args[i + j] = descriptor(g, one, j);
-		}
-	if (scaled) {
-		in[nargs - 1] = g->m->i32;
-		args[nargs - 1] = LLVMBuildZExt(g->b, cg_cond(g, scale), g->m->i32, "");
-	}
-	LLVMTypeRef out = LLVMStructTypeInContext(g->m->lc, in, (unsigned)n, false);
-	LLVMTypeRef type = LLVMFunctionType(out, in, (unsigned)nargs, false);
-	LLVMValueRef r = LLVMBuildCall2(g->b, type, inline_asm(type, op, n, ops, scaled), args,
-					(unsigned)nargs, "");
-	for (int i = 0; i < n; i++)
-		cg_set_reg(g, acc, first + i, LLVMBuildExtractValue(g->b, r, (unsigned)i, ""));
+	Piece p = piece_of(op, ops);
+	piece(g, &p);
 }
 
 void emit_WGMMA_FENCE(Cg *g, const Op *op)
 {
-	(void)op;
-	cg_call(g, "llvm.nvvm.wgmma.fence.sync.aligned", NULL, NULL, 0);
+	if (!cg_order_before(g, op, "wgmma.fence.sync.aligned;"))
+		cg_call(g, "llvm.nvvm.wgmma.fence.sync.aligned", NULL, NULL, 0);
 }
 
 void emit_WGMMA_COMMIT(Cg *g, const Op *op)
@@ -162,6 +220,10 @@ void emit_WGMMA_COMMIT(Cg *g, const Op *op)
 
 void emit_WGMMA_WAIT(Cg *g, const Op *op)
 {
-	LLVMValueRef n = LLVMConstInt(g->m->i64, (uint64_t)attrs_int(&op->attrs, A_N, 0), false);
-	cg_call(g, "llvm.nvvm.wgmma.wait_group.sync.aligned", NULL, &n, 1);
+	int64_t groups = attrs_int(&op->attrs, A_N, 0);
+	LLVMValueRef n = LLVMConstInt(g->m->i64, (uint64_t)groups, false);
+	char text[64];
+	snprintf(text, sizeof text, "wgmma.wait_group.sync.aligned %d;", (int)groups);
+	if (groups || !cg_order_behind(g, op, text))
+		cg_call(g, "llvm.nvvm.wgmma.wait_group.sync.aligned", NULL, &n, 1);
 }

@@ -5,6 +5,8 @@
  *                              %c = cvt %x : reg bf16 (128,256):(1,128) */
 #include "frontend/sema.h"
 
+#include <string.h>
+
 enum { ARITY_MAX = 3 };
 
 static bool is_number(const Value *v)
@@ -30,12 +32,9 @@ static double number(const Value *v)
 /* Operations run where tiles do. */
 static bool elt_place(Sema *s, Loc loc)
 {
-	if (s->place == AT_GRID && s->loop_loc.src >= 0)
+	if (s->place & (AT_LOOP | AT_GRID))
 		return true;
-	if (s->place == AT_LOOP || s->place == AT_GRID)
-		not_yet(s, loc, "computing on tiles before or in the loop over k; behind it is");
-	else
-		diag(s->ctx, loc, D_E0309, "values on tiles and scalars are computed in the grid");
+	diag(s->ctx, loc, D_E0309, "values on tiles and scalars are computed in the grid");
 	return false;
 }
 
@@ -116,25 +115,46 @@ static Elem elem_of(const Value *v)
 	return is_number(v) ? EL_F32 : v->val->type->elem;
 }
 
+static bool is_f32(Sema *s, const char *what, const Value *v)
+{
+	if (elem_of(v) == EL_F32)
+		return true;
+	diag_remedy(s->ctx,
+		    diag(s->ctx, v->loc, D_E0205, "%s computes in f32, this is %s", what,
+			 elem_rows[elem_of(v)].name),
+		    "write f32(...) around it");
+	return false;
+}
+
+/* That of a value for each row. */
+static const Layout *rows_shape(Sema *s, const Layout *tile)
+{
+	int64_t rows = tup_get(tile->shape, 0)->leaf->value;
+	return layout_2d(s->ctx, rows, 1, 1, 0);
+}
+
+/* The larger shape of two, of which the other is a row vector, or the same; NULL: neither. */
+static const Layout *larger(Sema *s, const Layout *a, const Layout *b)
+{
+	const Layout *rows = a == b ? a : rows_shape(s, a);
+	return rows == b ? a : rows_shape(s, b) == a ? b : NULL;
+}
+
 static bool operands_fit(Sema *s, const EltRow *row, const Value *args, const Layout **shape)
 {
 	for (int i = 0; i < row->arity; i++) {
-		if (elem_of(&args[i]) != EL_F32) {
-			DiagMsg *m =
-				diag(s->ctx, args[i].loc, D_E0205, "%s computes in f32, this is %s",
-				     row->name, elem_rows[elem_of(&args[i])].name);
-			diag_remedy(s->ctx, m, "write f32(...) around it");
+		if (!is_f32(s, row->name, &args[i]))
 			return false;
-		}
 		if (is_number(&args[i]) || args[i].val->type->kind != TY_TILE)
 			continue;
-		const Layout *l = args[i].val->type->layout;
-		if (*shape && *shape != l) {
+		const Layout *l = args[i].val->type->layout,
+			     *both = *shape ? larger(s, *shape, l) : l;
+		if (!both) {
 			diag(s->ctx, args[i].loc, D_E0204, "a tile of %s and a tile of %s",
 			     shape_str(s, *shape), shape_str(s, l));
 			return false;
 		}
-		*shape = l;
+		*shape = both;
 	}
 	return true;
 }
@@ -187,4 +207,43 @@ Value elt_cast(Sema *s, Loc loc, Elem to, Value *arg)
 		return value_bad();
 	Op *op = build_in(s, build(s, OP_CVT, loc), arg->val);
 	return result(op_result(s->kernel, op, "c", type_like(s, to, arg->val->type->layout)));
+}
+
+/* ------------------------------------------------------------------ row vectors */
+const CombineRow *row_function(const char *name)
+{
+	return strncmp(name, "row", 3) ? NULL : combine_by_name(name + 3);
+}
+
+Value elt_reduce(Sema *s, const Node *call, const CombineRow *row, Value *arg)
+{
+	if (!is_elementwise(arg) || is_number(arg) || arg->kind == V_SCALAR) {
+		diag(s->ctx, arg->loc, D_E0203, "row%s takes a tile, this is %s", row->name,
+		     value_texts[arg->kind]);
+		return value_bad();
+	}
+	if (!read_tiles(s, arg, 1) || !is_f32(s, call->kids.at[0]->name, arg) ||
+	    !elt_place(s, call->loc))
+		return value_bad();
+	Op *op = build_in(s, build(s, OP_REDUCE, call->loc), arg->val);
+	op_str(s->kernel, op, A_COMBINE, row->name);
+	const Layout *rows = rows_shape(s, arg->val->type->layout);
+	return result(op_result(s->kernel, op, "r", type_like(s, EL_F32, rows)));
+}
+
+/* rows(acc), the shape of a value for each row of a tile. */
+Value elt_rows(Sema *s, const Node *call)
+{
+	Value v = value_of(V_SHAPE);
+	Value of = call->kids.n == 2 ? eval(s, call->kids.at[1]) : value_bad();
+	if (call->kids.n != 2)
+		diag(s->ctx, call->loc, D_E0206, "rows takes an accumulator, rows(acc)");
+	else if (of.kind != V_BAD && of.kind != V_ACC && of.kind != V_FRAG)
+		diag(s->ctx, of.loc, D_E0203, "rows takes an accumulator, this is %s",
+		     value_texts[of.kind]);
+	if (of.kind != V_ACC && of.kind != V_FRAG)
+		return value_bad();
+	v.layout = rows_shape(s, of.val->type->layout);
+	v.elem = EL_F32;
+	return v;
 }

@@ -4,6 +4,7 @@
  * atom.c, and what runs on the device to elt.c, which builds IR. */
 #include "frontend/sema.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { ARGS_MAX = 16 };
@@ -53,6 +54,11 @@ static Value eval_name(Sema *s, const Node *n)
 		return sym->value;
 	if (!strcmp(n->name, "_"))
 		return value_of(V_ANY);
+	if (!strcmp(n->name, "inf")) {
+		v = value_of(V_REAL);
+		v.real = INFINITY;
+		return v;
+	}
 	if (elem_is(n->name, &v.elem)) {
 		Elem e = v.elem;
 		v = value_of(V_ELEM);
@@ -66,7 +72,8 @@ static Value eval_name(Sema *s, const Node *n)
 		v.str = n->name;
 		return v;
 	}
-	if (elt_by_name(n->name) || layout_op_find(n->name) >= 0) {
+	if (elt_by_name(n->name) || row_function(n->name) || !strcmp(n->name, "rows") ||
+	    layout_op_find(n->name) >= 0) {
 		diag(s->ctx, n->loc, D_E0203, "'%s' is a function: %s(...)", n->name, n->name);
 		return value_bad();
 	}
@@ -242,6 +249,10 @@ static Value call_named(Sema *s, const Node *call, const Node *callee, Value *ar
 		return call_cast(s, call, e, args, n);
 	if (row)
 		return call_elementwise(s, call, row, args, n);
+	if (row_function(callee->name))
+		return counts(s, call->loc, callee->name, n, 1, 1)
+			       ? elt_reduce(s, call, row_function(callee->name), &args[0])
+			       : value_bad();
 	if (op >= 0 && later_function(callee->name) && n && !is_layoutish(&args[0]))
 		op = -1;
 	if (op >= 0)
@@ -272,6 +283,8 @@ static Value eval_call(Sema *s, const Node *n)
 	    later_function(callee->name) && !elt_by_name(callee->name) &&
 	    layout_op_find(callee->name) < 0)
 		return unknown_name(s, callee->name, callee->loc);
+	if (callee->kind == N_NAME && !strcmp(callee->name, "rows") && !scope_find(s, "rows"))
+		return elt_rows(s, n);
 	if (count > ARGS_MAX) {
 		diag(s->ctx, n->loc, D_E0206, "%d arguments; no function takes more than %d", count,
 		     ARGS_MAX);

@@ -6,9 +6,8 @@
 #include <string.h>
 
 static const char *const functions[] = {
-	"pick",   "promote", "rowmax",  "rowsum", "rowmin", "colmax", "colsum",
-	"colmin", "simt",    "threads", "values", "select", "exp",    "log",
-	"tanh",   "erf",     "gelu",    "silu",   "load",   "store",
+	"pick", "promote", "colmax", "colsum", "colmin", "simt", "threads", "values", "select",
+	"exp",  "log",     "tanh",   "erf",    "gelu",   "silu", "load",    "store",
 };
 bool later_function(const char *name)
 {
@@ -51,8 +50,8 @@ static const struct {
 	 "write for k in gA[m] { ... } before it: kernels without that "
 	 "loop are not built"},
 	{"copying and reading", "read it with the accumulator: gD[m,n] <- bf16(acc + gC[m,n])"},
-	{"assignment", "write sA <- gA[m,k] for a copy, acc += mm(sA, sB) for a product, let y = "
-		       "alpha * acc for a value"},
+	{"assignment", "write sA <- gA[m,k] for a copy, acc += mm(sA, sB) for a product, acc <- "
+		       "0.5 * acc for what changes, let y = alpha * acc for a value"},
 	{"the element type", "built are bf16, f16 and f32"},
 	{"'split_k'", "built are persistent, persistent group(8) and one tile for each CTA"},
 	{"schedule auto",

@@ -62,7 +62,7 @@ static void stmt_decl_copy(Sema *s, const Node *n)
 
 static void stmt_assign(Sema *s, const Node *n)
 {
-	not_yet(s, n->loc, "assignment and reductions; = stands in declarations");
+	not_yet(s, n->loc, "assignment by =, which stands in declarations");
 }
 
 static void stmt_copy_atom(Sema *s, const Node *n)
@@ -89,7 +89,7 @@ static const struct {
 	[N_PIPELINE] = {AT_KERNEL, "pipeline", decl_pipeline},
 	[N_SCHEDULE] = {AT_KERNEL, "schedule", sched_block},
 	[N_FOR] = {AT_KERNEL | AT_GRID | AT_LOOP, "a loop", stmt_for},
-	[N_DECL] = {AT_GRID, "an accumulator", stmt_acc},
+	[N_DECL] = {AT_GRID | AT_LOOP, "an accumulator", stmt_acc},
 	[N_DECLCOPY] = {AT_GRID | AT_LOOP, "an operand in registers", stmt_decl_copy},
 	[N_COPY] = {AT_GRID | AT_LOOP, "a copy", stmt_copy},
 	[N_ACCUM] = {AT_GRID | AT_LOOP, "+=", stmt_accumulate},

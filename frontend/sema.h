@@ -209,6 +209,10 @@ bool is_elementwise(const Value *v);
 Value elt_apply(Sema *s, Loc loc, const EltRow *row, Value *args);
 Value elt_cast(Sema *s, Loc loc, Elem to, Value *arg);
 
+const CombineRow *row_function(const char *name); /* rowmax: max; NULL: no such */
+Value elt_reduce(Sema *s, const Node *call, const CombineRow *row, Value *arg);
+Value elt_rows(Sema *s, const Node *call);
+
 /* tiles.c */
 Value tiles_divide(Sema *s, Loc loc, const Value *tensor, const Value *tiler);
 Value tiles_index(Sema *s, Loc loc, const Value *tiles, Value *at, int n);
@@ -223,7 +227,7 @@ bool target_fits(Sema *s, const char *name, Loc loc);             /* reports */
 bool elem_by_name(Sema *s, const char *name, Loc loc, Elem *out); /* reports */
 bool elem_is(const char *name, Elem *out);
 
-/* decl.c, atom.c, stmt.c, sched.c */
+/* decl.c, atom.c, stmt.c, acc.c, sched.c */
 void sema_block(Sema *s, const Node *block);
 void decl_const(Sema *s, const Node *n);
 void decl_let(Sema *s, const Node *n);
@@ -241,6 +245,8 @@ void stmt_for(Sema *s, const Node *n);
 void stmt_acc(Sema *s, const Node *n);
 void stmt_copy(Sema *s, const Node *n);
 void stmt_accumulate(Sema *s, const Node *n);
+void acc_assign(Sema *s, const Node *n, const Value *to);
+bool via_fits(Sema *s, const Node *n, const Value *to); /* what stands behind via, or nothing */
 void sched_block(Sema *s, const Node *n);
 void sched_finish(Sema *s);
 bool sched_word(const char *name);

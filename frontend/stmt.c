@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* stmt.c - what a kernel does: the grid over the tiles of an output, the loop over k in it, copies,
- * accumulation, the write of the output. Each statement is checked and built at once.
+ * the write of the output. Each statement is checked and built at once.
  *     for (m,n) in gD { ... sA <- gA[m,k]; ... }
  *  -> grid m, n ((M + 127) / 128, (N + 255) / 256) {
  *       ...
@@ -9,7 +9,6 @@
 #include "frontend/sema.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 Op *build(Sema *s, OpKind kind, Loc loc)
 {
@@ -168,211 +167,6 @@ void stmt_for(Sema *s, const Node *n)
 		not_yet(s, n->loc, "loops in the loop over k");
 }
 
-/* ------------------------------------------------------------------ accumulators */
-static bool acc_shape(Sema *s, const Node *type, Value *shape)
-{
-	Elem e;
-	if (!elem_by_name(s, type->name, type->name_loc, &e))
-		return false;
-	if (type->kids.at[0]->kind == N_NONE) {
-		diag(s->ctx, type->loc, D_E0204, "an accumulator has the shape of a fragment");
-		return false;
-	}
-	*shape = eval(s, type->kids.at[0]);
-	if (!want(s, shape, V_SHAPE, "the shape of an accumulator"))
-		return false;
-	if (shape->elem == e)
-		return true;
-	DiagMsg *m = diag(s->ctx, type->name_loc, D_E0205, "the mma accumulates in %s, not in %s",
-			  elem_rows[shape->elem].name, elem_rows[e].name);
-	diag_remedy(s->ctx, m, "write %s here", elem_rows[shape->elem].name);
-	return false;
-}
-
-static bool initial_value(Sema *s, const Node *n, double *out)
-{
-	Value v = eval(s, n);
-	int64_t i;
-	if (v.kind == V_INT && ix_is_const(v.ix, &i)) {
-		*out = (double)(float)i;
-		return true;
-	}
-	*out = (double)(float)v.real;
-	return want(s, &v, V_REAL, "the initial value");
-}
-
-static bool value_exists(Sema *s, const Node *n, Elem e, double v)
-{
-	if (elem_is_float(e) || elem_round(e, v) == v)
-		return true;
-	diag(s->ctx, n->loc, D_E0205, "%g is no value of %s", v, elem_rows[e].name);
-	return false;
-}
-
-void stmt_acc(Sema *s, const Node *n)
-{
-	Value shape, v = value_of(V_ACC);
-	double init;
-	if (!acc_shape(s, n->kids.at[0], &shape) || !initial_value(s, n->kids.at[1], &init) ||
-	    !value_exists(s, n->kids.at[1], shape.elem, init)) {
-		scope_add(s, n, value_bad());
-		return;
-	}
-	if (!name_is_free(s, n->name, n->name_loc))
-		return;
-	Op *op = build(s, OP_FRAG, n->loc);
-	v.val = op_result(s->kernel, op, n->name,
-			  type_tile(s->ctx, SP_REG, shape.elem, shape.layout));
-	v.mma = shape.mma;
-	op_real(s->kernel, build_in(s, build(s, OP_FILL, n->loc), v.val), A_VALUE, init);
-	scope_add(s, n, v);
-}
-
-static bool operand_fits(Sema *s, const Value *v, Elem e, int64_t rows, int64_t step, char which)
-{
-	if (v->kind == V_TILE || v->kind == V_TENSOR) {
-		not_yet(s, v->loc, "an operand of mma in global memory; copy it to a buffer");
-		return false;
-	}
-	if (!want(s, v, V_BUFFER, "an operand of mma"))
-		return false;
-	Buffer *b = v->buffer;
-	const Layout *shape = shape_of(s, b->type->layout);
-	int64_t m = shape->shape->at[0]->leaf->value, k = shape->shape->at[1]->leaf->value;
-	if (b->type->elem != e)
-		diag(s->ctx, v->loc, D_E0205, "the mma reads %s, '%s' holds %s", elem_rows[e].name,
-		     b->name, elem_rows[b->type->elem].name);
-	else if (m != rows)
-		diag(s->ctx, v->loc, D_E0204,
-		     "operand %c has %" PRId64 " rows, the accumulator asks for %" PRId64, which, m,
-		     rows);
-	else if (k % step)
-		diag(s->ctx, v->loc, D_E0303,
-		     "'%s' is %" PRId64 " deep, no multiple of the mma's K, %" PRId64, b->name, k,
-		     step);
-	else if (b->filled.src < 0 && !b->broken)
-		diag(s->ctx, v->loc, D_E0305, "'%s' is read before it is filled in this loop",
-		     b->name);
-	else
-		return b->read = true;
-	return false;
-}
-
-static int64_t depth(Sema *s, const Value *buffer)
-{
-	return shape_of(s, buffer->buffer->type->layout)->shape->at[1]->leaf->value;
-}
-
-static int64_t warpgroups(const Mma *m)
-{
-	return m->arrange[0] * m->arrange[1] * m->arrange[2];
-}
-
-/* All mma of a kernel are of the same warpgroups: each runs the whole body. */
-static bool warpgroups_fit(Sema *s, const Value *mma)
-{
-	if (!s->mma || warpgroups(s->mma) == warpgroups(mma->mma))
-		return true;
-	DiagMsg *m =
-		diag(s->ctx, mma->loc, D_E0204,
-		     "this mma is arranged over %" PRId64 " warpgroup%s, another of the kernel "
-		     "over %" PRId64 ", and each warpgroup runs the whole body",
-		     warpgroups(mma->mma), warpgroups(mma->mma) == 1 ? "" : "s",
-		     warpgroups(s->mma));
-	diag_remedy(s->ctx, diag_note(s->ctx, m, s->mma->loc, "the other one is here"),
-		    "arrange both alike, * (%" PRId64 ",%" PRId64 ",%" PRId64 ")",
-		    s->mma->arrange[0], s->mma->arrange[1], s->mma->arrange[2]);
-	return false;
-}
-
-static bool mma_fits(Sema *s, const Value *acc, const Value *mma, const Value *a, const Value *b)
-{
-	const AtomRow *r = &atom_rows[mma->mma->atom.id];
-	const Tup *shape = acc->val->type->layout->shape;
-	int64_t m = shape->at[0]->leaf->value, n = shape->at[1]->leaf->value;
-	if (mma->mma != acc->mma) {
-		diag(s->ctx, mma->loc, D_E0204, "the accumulator has the shape of another mma");
-		return false;
-	}
-	if (!warpgroups_fit(s, mma))
-		return false;
-	bool good = operand_fits(s, a, r->a, m, r->k, 'A');
-	good &= operand_fits(s, b, r->b, n, r->k, 'B');
-	if (!good)
-		return false;
-	if (depth(s, a) == depth(s, b))
-		return true;
-	diag(s->ctx, b->loc, D_E0204, "operand A is %" PRId64 " deep, operand B %" PRId64,
-	     depth(s, a), depth(s, b));
-	return false;
-}
-
-static void mma_build(Sema *s, const Node *n, const Value *v)
-{
-	Kernel *k = s->kernel;
-	Op *op = build_in(s, build(s, OP_MMA, n->loc), v[0].val);
-	build_in(s, op, v[2].buffer->val);
-	build_in(s, op, v[3].buffer->val);
-	op_atom(k, op, v[1].mma->atom);
-	op_ints(k, op, A_ARRANGE, v[1].mma->arrange, 3);
-	s->mma = s->mma ? s->mma : v[1].mma;
-}
-
-/* mm(sA, sB) of fast(mm(sA, sB)): *fast gets where that stands. */
-static const Node *without_fast(const Node *n, const Node **fast)
-{
-	bool is = n->kind == N_CALL && n->kids.n == 2 && n->kids.at[0]->kind == N_NAME &&
-		  !strcmp(n->kids.at[0]->name, "fast");
-	*fast = is ? n : NULL;
-	return is ? n->kids.at[1] : n;
-}
-
-/* Sums of 8-bit floats lose bits in the tensor core: who takes that says so. */
-static bool sum_is_meant(Sema *s, const Node *call, const Node *fast, const AtomRow *r)
-{
-	bool loses = r->fraction && r->fraction < elem_rows[r->c].mantissa;
-	if (loses && !fast)
-		diag_remedy(s->ctx,
-			    not_yet(s, call->loc,
-				    "sums of %s that are added up in f32 between instructions",
-				    elem_rows[r->a].name),
-			    "write fast(mm(sA, sB)), which keeps about %d bits of a sum",
-			    r->fraction);
-	else if (!loses && fast)
-		diag_remedy(s->ctx,
-			    diag(s->ctx, fast->loc, D_E0203,
-				 "fast is for sums that lose bits, and those of %s do not",
-				 elem_rows[r->a].name),
-			    "write mm(sA, sB)");
-	return loses == (fast != NULL);
-}
-
-void stmt_accumulate(Sema *s, const Node *n)
-{
-	const Node *fast, *call = without_fast(n->kids.at[1], &fast);
-	Value v[4] = {eval(s, n->kids.at[0])};
-	if (!want(s, &v[0], V_ACC, "what += adds to"))
-		return;
-	if (call->kind != N_CALL || call->kids.n != 3 || call->kids.at[0]->kind != N_NAME) {
-		Value other = eval(s, call);
-		if (other.kind != V_BAD)
-			not_yet(s, call->loc, "adding anything but mm(sA, sB)");
-		return;
-	}
-	v[1] = eval(s, call->kids.at[0]);
-	if (!want(s, &v[1], V_MMA, "what is called"))
-		return;
-	v[2] = eval(s, call->kids.at[1]);
-	v[3] = eval(s, call->kids.at[2]);
-	if (v[2].kind == V_BAD || v[3].kind == V_BAD)
-		return;
-	if (s->place != AT_LOOP)
-		not_yet(s, n->loc, "an mma outside the loop over k");
-	else if (sum_is_meant(s, call, fast, &atom_rows[v[1].mma->atom.id]) &&
-		 mma_fits(s, &v[0], &v[1], &v[2], &v[3]))
-		mma_build(s, n, v);
-}
-
 /* ------------------------------------------------------------------ copies */
 bool is_whole_tile(Sema *s, const Value *v)
 {
@@ -516,7 +310,7 @@ static void store(Sema *s, const Node *n, const Value *to, const Value *v)
 	to->tile->tiling->tensor->writes++;
 }
 
-static bool via_fits(Sema *s, const Node *n, const Value *to)
+bool via_fits(Sema *s, const Node *n, const Value *to)
 {
 	if (n->kind == N_NONE)
 		return true;
@@ -571,6 +365,8 @@ void stmt_copy(Sema *s, const Node *n)
 		copy_to_buffer(s, n, &to);
 	else if (to.kind == V_TILE)
 		copy_to_tile(s, n, &to);
+	else if (to.kind == V_ACC)
+		acc_assign(s, n, &to);
 	else if (to.kind != V_BAD)
 		diag(s->ctx, to.loc, D_E0213, "%s cannot be written to", value_texts[to.kind]);
 }

@@ -16,8 +16,8 @@ static bool has_SIXTEENS(int n)
 }
 
 const AtomRow atom_rows[ATOM_COUNT] = {
-#define MMA(id, name, m, n, k, a, b, c, immediates, fraction, tv) \
-	[ATOM_##id] = {name, m, has_##n, k, EL_##a, EL_##b, EL_##c, immediates, fraction, tv},
+#define MMA(id, name, m, n, k, a, b, c, immediates, fraction, tv, tv_a) \
+	[ATOM_##id] = {name, m, has_##n, k, EL_##a, EL_##b, EL_##c, immediates, fraction, tv, tv_a},
 #include "ir/atoms.def"
 };
 
@@ -50,14 +50,24 @@ bool atom_parse(const char *s, size_t n, Atom *out)
 }
 
 /* The row's text has one letter, N, standing in N/8: the number of 8-column steps. */
-const Layout *atom_tv_c(Ctx *c, Atom a)
+static const Layout *tv_of_row(Ctx *c, const char *row, int n)
 {
-	const char *row = atom_rows[a.id].tv, *at = strstr(row, "N/8"), *why = NULL;
-	const char *text = row;
+	const char *at = strstr(row, "N/8"), *why = NULL, *text = row;
 	if (at)
-		text = ctx_strf(c, "%.*s%d%s", (int)(at - row), row, a.n / 8, at + 3);
+		text = ctx_strf(c, "%.*s%d%s", (int)(at - row), row, n / 8, at + 3);
 	const Layout *l = layout_parse(c, &text, &why);
 	if (!l)
 		panic("atoms.def: %s: %s", row, why);
 	return l;
+}
+
+const Layout *atom_tv_c(Ctx *c, Atom a)
+{
+	return tv_of_row(c, atom_rows[a.id].tv, a.n);
+}
+
+const Layout *atom_tv_a(Ctx *c, Atom a)
+{
+	const char *row = atom_rows[a.id].tv_a;
+	return *row ? tv_of_row(c, row, a.n) : NULL;
 }

@@ -298,21 +298,61 @@ static float result(const InterpRun *run, const EltRow *row, float x, float y, f
 	return run->flush && row->flushes && fpclassify(v) == FP_SUBNORMAL ? copysignf(0, v) : v;
 }
 
-/* A scalar operand stands for a tile of equal elements. */
+/* How far an operand's elements lie apart along each mode of the result: 0 where it has one for
+ * all, as a scalar has. */
+static void steps_of(const Slot *s, const Slot *out, int64_t *step)
+{
+	int64_t before = 1;
+	for (int m = out->rank; m-- > 0;) {
+		bool one = s->type->kind != TY_TILE || s->dim[m] == 1;
+		step[m] = one ? 0 : before;
+		before *= one ? 1 : s->dim[m];
+	}
+}
+
+/* The next place of the result, last mode fastest; at[] are the operands' elements there. */
+static void step_on(const Slot *out, int64_t *x, int64_t (*step)[MAX_RANK], int64_t *at, int n)
+{
+	for (int m = out->rank; m-- > 0;) {
+		bool end = ++x[m] == out->dim[m];
+		for (int i = 0; i < n; i++)
+			at[i] += end ? (1 - out->dim[m]) * step[i][m] : step[i][m];
+		if (!end)
+			return;
+		x[m] = 0;
+	}
+}
+
+/* A scalar operand stands for a tile of equal elements, a row vector for one of equal columns. */
 static bool run_elementwise(Interp *in, const Op *op, const EltRow *row)
 {
 	Slot *out = slot_of(in, op->out);
-	const double *x[3] = {out->f, out->f, out->f};
-	int64_t step[3] = {0, 0, 0};
+	const double *v[3] = {out->f, out->f, out->f};
+	int64_t step[3][MAX_RANK] = {{0}}, at[3] = {0}, x[MAX_RANK] = {0};
 	for (int i = 0; i < op->nin; i++) {
 		Slot *s = operand(in, op, i);
-		x[i] = slot_read(in, s);
-		step[i] = s->type->kind == TY_TILE;
+		v[i] = slot_read(in, s);
+		steps_of(s, out, step[i]);
 	}
 	for (int64_t i = 0; i < out->n; i++) {
-		float a = (float)x[0][i * step[0]], b = (float)x[1][i * step[1]],
-		      c = (float)x[2][i * step[2]];
+		float a = (float)v[0][at[0]], b = (float)v[1][at[1]], c = (float)v[2][at[2]];
 		out->f[i] = (double)result(in->run, row, a, b, c);
+		step_on(out, x, step, at, op->nin);
+	}
+	return true;
+}
+
+/* Each row by itself; nothing is rounded before its end. */
+static bool run_reduce(Interp *in, const Op *op)
+{
+	Slot *out = slot_of(in, op->out), *from = operand(in, op, 0);
+	const CombineRow *row = combine_of(op);
+	const double *v = slot_read(in, from);
+	for (int64_t i = 0; i < out->n; i++) {
+		double sum = v[i * from->dim[1]];
+		for (int64_t j = 1; j < from->dim[1]; j++)
+			sum = row->value(sum, v[i * from->dim[1] + j]);
+		out->f[i] = elem_round(out->type->elem, sum);
 	}
 	return true;
 }
@@ -328,7 +368,7 @@ static bool (*const runs[OP_COUNT])(Interp *, const Op *) = {
 	[OP_CONST] = run_const,    [OP_FRAG] = run_frag,     [OP_FILL] = run_fill,
 	[OP_CVT] = run_cvt,        [OP_SHARED] = run_shared, [OP_GRID] = run_grid,
 	[OP_RING] = run_nothing,   [OP_TILE] = run_tile,     [OP_COPY] = run_copy,
-	[OP_LAUNCH] = run_nothing, [OP_MMA] = run_mma,
+	[OP_LAUNCH] = run_nothing, [OP_MMA] = run_mma,       [OP_REDUCE] = run_reduce,
 };
 
 static bool run_op(Interp *in, const Op *op)

@@ -47,6 +47,19 @@ void type_print(const Type *t, Buf *out);
 const Type *type_parse(Ctx *c, const char **s, const char **why);
 int64_t type_slot_bytes(const Type *t); /* of a static tile: cosize in bytes */
 int type_regs(const Type *t);           /* elements a thread holds of a distributed register tile */
+/* Whether a tile of one has elements for those of the other: its extents are the same, or 1. */
+bool type_broadcasts(Ctx *c, const Type *part, const Type *whole);
+
+enum { TV_MODES = 16 /* of threads, or of registers */ };
+/* tv.c: thread-value layouts, flat and static. A part of a tile has the tile's extents, or 1. */
+const Layout *tv_of_part(Ctx *c, const Layout *tv, const Layout *whole, const Layout *part);
+int64_t tv_register_offset(const Layout *tv, int reg); /* of thread 0 */
+int tv_register_at(const Type *t, int64_t offset);     /* the reverse; -1: none */
+int tv_source(const Type *whole, int reg,
+	      const Type *part);     /* what the part has for that register */
+int64_t tv_places(const Layout *tv); /* elements held, those held several times counted once */
+/* Distances of threads that hold the same elements of the part and others of the whole: 1, 2 */
+int tv_exchanges(const Layout *whole, const Layout *part, int *step, int most);
 
 /* ------------------------------------------------------------------ atoms */
 typedef enum {
@@ -62,7 +75,7 @@ typedef struct {
 	Elem a, b, c;
 	int immediates; /* 4: signs, transposes of A and B; 2: signs; 0 */
 	int fraction;   /* bits of a sum below its largest product that are kept; 0: exact */
-	const char *tv;
+	const char *tv, *tv_a;
 } AtomRow;
 enum { ATOM_N = 256 };
 extern const AtomRow atom_rows[ATOM_COUNT];
@@ -72,8 +85,10 @@ typedef struct {
 } Atom; /* prints as wgmma.m64n256k16.f32.bf16.bf16 */
 void atom_print(Atom a, Buf *out);
 bool atom_parse(const char *s, size_t n, Atom *out);
-const Layout *atom_tv_c(Ctx *c,
-			Atom a); /* (thread, value) -> offset in the M x N tile, column-major */
+/* (thread, value) -> offset in the tile, column-major: of the accumulator, M x N; of A in
+ * registers, M x K, NULL where it cannot lie there */
+const Layout *atom_tv_c(Ctx *c, Atom a);
+const Layout *atom_tv_a(Ctx *c, Atom a);
 
 /* Whether one conversion does it, rounded once: what f32 holds exactly becomes anything, integers
  * of 32 bits become f32 or integers. */
@@ -156,6 +171,15 @@ typedef struct {
 const EltRow *elt_by_op(OpKind op); /* NULL unless elementwise (CVT is not: it has a type) */
 const EltRow *elt_by_name(const char *name);
 const EltRow *elt_by_infix(const char *infix);
+
+/* What reduce joins a row's elements by: rows of combine.def. */
+typedef struct {
+	const char *name;
+	OpKind op; /* that joins two */
+	double (*value)(double x, double y);
+} CombineRow;
+const CombineRow *combine_by_name(const char *name); /* NULL: none */
+const CombineRow *combine_of(const Op *reduce);
 
 struct Val {
 	const char *name; /* without %, unique in its kernel, interned */

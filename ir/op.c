@@ -76,6 +76,31 @@ const EltRow *elt_by_infix(const char *infix)
 	return NULL;
 }
 
+#define COMBINE(id, name, op, value)                   \
+	static double combine_##id(double x, double y) \
+	{                                              \
+		return value;                          \
+	}
+#include "ir/combine.def"
+
+static const CombineRow combine_rows[] = {
+#define COMBINE(id, name, op, value) {name, OP_##op, combine_##id},
+#include "ir/combine.def"
+};
+
+const CombineRow *combine_by_name(const char *name)
+{
+	for (size_t i = 0; i < COUNTOF(combine_rows); i++)
+		if (!strcmp(combine_rows[i].name, name))
+			return &combine_rows[i];
+	return NULL;
+}
+
+const CombineRow *combine_of(const Op *reduce)
+{
+	return combine_by_name(attrs_str(&reduce->attrs, A_COMBINE, ""));
+}
+
 int op_effect(const Op *op, int operand)
 {
 	return operand < 4 ? FX_OF(op_rows[op->kind].effects, operand) : 0;

@@ -171,3 +171,15 @@ int type_regs(const Type *t)
 	}
 	return (int)n;
 }
+
+bool type_broadcasts(Ctx *c, const Type *part, const Type *whole)
+{
+	if (layout_rank(part->layout) != layout_rank(whole->layout))
+		return false;
+	for (int i = 0; i < layout_rank(part->layout); i++) {
+		const Ix *n = tup_product(c, tup_get(part->layout->shape, i));
+		if (n != tup_product(c, tup_get(whole->layout->shape, i)) && !ix_is(n, 1))
+			return false;
+	}
+	return true;
+}

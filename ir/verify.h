@@ -20,6 +20,13 @@ void facts_of_op(const Op *op, Facts *v, Arena *a);
 const char *op_rule(const Kernel *k, const Op *op);
 const char *kernel_rule(const Kernel *k); /* of its attributes */
 
+/* verify_regs.c: register tiles: where distributed, every element is in one register; what is
+ * computed from tiles, exchanged and moved */
+const char *reg_type_rule(const Kernel *k, const Type *t);
+const char *elt_rule(const Kernel *k, const Op *op);
+const char *reduce_rule(const Kernel *k, const Op *op);
+const char *move_rule(const Kernel *k, const Op *op);
+
 /* verify_access.c: whether all elements of an access to a tensor lie inside it; NULL, or why not */
 enum { MODES_MOST = 4 };
 const char *access_rule(Ctx *c, const Scope *s, const Op *op);

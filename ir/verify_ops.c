@@ -2,7 +2,8 @@
 /* verify_ops.c - the rules of single ops: kinds of operands, needed attributes, shapes.
  * A row says all that fits in one, "operands=result" with a letter each:
  *   g s r  tile in global, shared memory, registers   t  any tile
- *   e  scalar   v  register tile or scalar   m  mbarrier   p  tensor map
+ *   e  scalar   v  register tile or scalar   a  tile in registers or shared memory
+ *   m  mbarrier   p  tensor map
  * and up to four attributes that the op must have from a stage on. */
 #include "ir/schedule.h"
 #include "ir/verify.h"
@@ -37,6 +38,8 @@ static bool is_kind(const Type *t, char kind)
 		return t->kind == TY_ELEM;
 	case 'v':
 		return t->kind == TY_ELEM || is_kind(t, 'r');
+	case 'a':
+		return is_kind(t, 'r') || is_kind(t, 's');
 	case 'm':
 		return t->kind == TY_MBAR;
 	default:
@@ -58,6 +61,8 @@ static const char *kind_name(char kind)
 					    "a scalar",
 					    "v"
 					    "a register tile or a scalar",
+					    "a"
+					    "a register tile or a shared buffer",
 					    "m"
 					    "an mbarrier",
 					    "p"
@@ -97,6 +102,11 @@ static const struct {
 	{A_ROLES, {"none", "cooperative", "pingpong"}},
 	{A_ALONG, {"m", "n"}},
 	{A_MULTICAST, {"auto", "slice", "leader", "off"}},
+	{A_COMBINE,
+	 {
+#define COMBINE(id, name, ...) name,
+#include "ir/combine.def"
+	 }},
 };
 
 static const char *check_word(const Kernel *k, const Attr *a)
@@ -225,47 +235,7 @@ static const char *check_tile_type(const Type *t)
 	return NULL;
 }
 
-/* A register tile: where distributed, every element is in one register. */
-static const char *check_reg(const Kernel *k, const Type *t)
-{
-	if (!t->tv)
-		return k->stage == ST_PTX ? "a register tile of the ptx stage has a tv layout"
-					  : NULL;
-	if (layout_rank(t->tv) != 2 || !layout_is_static(t->tv))
-		return "a tv layout is static and has two modes, threads and values";
-	if (layout_size_int(t->tv) != layout_size_int(t->layout))
-		return ctx_strf(k->ctx,
-				"the tv layout has %" PRId64 " places for %" PRId64 " elements",
-				layout_size_int(t->tv), layout_size_int(t->layout));
-	return NULL;
-}
-
 /* ------------------------------------------------------------------ ops */
-static const char *rule_elt(const Kernel *k, const Op *op)
-{
-	const Type *out = op->out->type, *in;
-	bool tiles = false;
-	for (int i = 0; i < op->nin; i++) {
-		in = op->in[i].val->type;
-		if (!is_kind(in, 'v'))
-			return ctx_strf(k->ctx, "operand %d is %s", i + 1, kind_name('v'));
-		if (op->kind != OP_CVT && in->elem != EL_F32)
-			return ctx_strf(k->ctx, "operand %d is f32: convert it", i + 1);
-		tiles |= in->kind == TY_TILE;
-		if (in->kind == TY_TILE && (in->layout != out->layout || in->tv != out->tv))
-			return ctx_strf(k->ctx, "operand %d is not spread as the result is", i + 1);
-	}
-	if (!is_kind(out, tiles ? 'r' : 'e'))
-		return ctx_strf(k->ctx, "the result is %s", kind_name(tiles ? 'r' : 'e'));
-	if (op->kind != OP_CVT && out->elem != EL_F32)
-		return "the result is f32";
-	if (op->kind == OP_CVT && !elem_converts(op->in[0].val->type->elem, out->elem))
-		return ctx_strf(k->ctx, "%s becomes %s by way of f32, a conversion each",
-				elem_rows[op->in[0].val->type->elem].name,
-				elem_rows[out->elem].name);
-	return NULL;
-}
-
 enum { MOST_TURNS = 4096 };
 
 /* Copies of its body that an unrolled loop makes, as far as they may be. */
@@ -411,6 +381,8 @@ static const char *check_atom(const Kernel *k, const Op *op)
 		if (op->in[i].val->type->elem != want[i])
 			return ctx_strf(k->ctx, "operand %d is %s for this atom", i + 1,
 					elem_rows[want[i]].name);
+	if (is_kind(op->in[1].val->type, 'r') && !*r->tv_a)
+		return "this atom reads A from shared memory";
 	return NULL;
 }
 
@@ -621,7 +593,11 @@ static const char *rule_wgmma(const Kernel *k, const Op *op)
 	    (why = check_pair(k, op, A_SWIZZLES)) || (why = check_swizzles(op, A_SWIZZLES)) ||
 	    (why = check_mn_major(k, op)))
 		return why;
-	return check_registers(k, op, &op->in[0], atom_rows[atom.id].m * atom.n / WG_THREADS);
+	const AtomRow *r = &atom_rows[atom.id];
+	if (is_kind(op->in[1].val->type, 'r') &&
+	    (why = check_registers(k, op, &op->in[1], r->m * r->k / WG_THREADS)))
+		return why;
+	return check_registers(k, op, &op->in[0], r->m * atom.n / WG_THREADS);
 }
 
 /* Between registers and a tensor or a buffer: one vector, of equal elements. */
@@ -697,7 +673,7 @@ static const Rule rules[OP_COUNT] = {
 	[OP_RING] = {.kinds = "", .rule = rule_unique},
 	[OP_TILE] = {.kinds = "g=g", .rule = rule_tile},
 	[OP_COPY] = {.kinds = "tt", .rule = rule_alike},
-	[OP_MMA] = {.kinds = "rss", .rule = rule_mma, .needs = {{A_ATOM, ST_ANY}}},
+	[OP_MMA] = {.kinds = "ras", .rule = rule_mma, .needs = {{A_ATOM, ST_ANY}}},
 	[OP_ROLE] = {.kinds = "",
 		     .rule = rule_role,
 		     .needs = {{A_WARPS, ST_PTX}, {A_FIRST, ST_PTX}}},
@@ -705,7 +681,7 @@ static const Rule rules[OP_COUNT] = {
 		     .rule = rule_tmap,
 		     .needs = {{A_BOX, ST_ANY}, {A_SWIZZLE, ST_ANY}}},
 	[OP_LOAD_TMA] = {.kinds = "sgpm", .rule = rule_load_tma},
-	[OP_MMA_WGMMA] = {.kinds = "rss", .rule = rule_mma, .needs = {{A_ATOM, ST_ANY}}},
+	[OP_MMA_WGMMA] = {.kinds = "ras", .rule = rule_mma, .needs = {{A_ATOM, ST_ANY}}},
 	[OP_STORE] = {.kinds = "gr", .rule = rule_alike},
 	[OP_MBARRIER] = {.kinds = "=m",
 			 .rule = rule_mbarrier,
@@ -732,7 +708,7 @@ static const Rule rules[OP_COUNT] = {
 			   .needs = {{A_REGS, ST_ANY}, {A_N, ST_ANY}}},
 	[OP_TMAP_PREFETCH] = {.kinds = "p"},
 	[OP_TMA_LOAD] = {.kinds = "spm", .rule = rule_tma_load},
-	[OP_WGMMA] = {.kinds = "rss",
+	[OP_WGMMA] = {.kinds = "ras",
 		      .rule = rule_wgmma,
 		      .needs = {{A_ATOM, ST_PTX},
 				{A_LBO, ST_PTX},
@@ -743,6 +719,8 @@ static const Rule rules[OP_COUNT] = {
 	[OP_LDMATRIX] = {.kinds = "rs", .rule = rule_matrices, .needs = {{A_N, ST_PTX}}},
 	[OP_LD_SHARED] = {.kinds = "rs", .rule = rule_vector, .needs = {{A_N, ST_PTX}}},
 	[OP_PART] = {.kinds = "r=r", .rule = rule_part},
+	[OP_MOVE] = {.kinds = "rr", .rule = move_rule},
+	[OP_REDUCE] = {.kinds = "r=r", .rule = reduce_rule, .needs = {{A_COMBINE, ST_ANY}}},
 	[OP_LOAD] = {.kinds = "rg", .rule = rule_alike},
 	[OP_LOAD_SHARED] = {.kinds = "rs"},
 };
@@ -811,11 +789,11 @@ const char *op_rule(const Kernel *k, const Op *op)
 		return why;
 	if (op->out && (why = check_tile_type(op->out->type)))
 		return why;
-	if (op->out && is_kind(op->out->type, 'r') && (why = check_reg(k, op->out->type)))
+	if (op->out && is_kind(op->out->type, 'r') && (why = reg_type_rule(k, op->out->type)))
 		return why;
 	if ((why = check_writes(k, op)) || (why = check_slots(k, op)))
 		return why;
 	if (op_rows[op->kind].flags & OPF_ELT)
-		return rule_elt(k, op);
+		return elt_rule(k, op);
 	return r->rule ? r->rule(k, op) : NULL;
 }

@@ -224,6 +224,52 @@ const Layout *tiled_mma_tv(Ctx *c, TiledMma t)
 	return layout_new(c, tup_new(c, shape, 2), tup_new(c, stride, 2));
 }
 
+/* The atom's form of A, restrided from its own 64 x K tile to the whole tile of t.m rows. */
+static TvModes tv_a_modes(Ctx *c, TiledMma t)
+{
+	const Layout *atom = atom_tv_a(c, t.atom);
+	int64_t am = atom_rows[t.atom.id].m;
+	TvModes tv = {0};
+	for (int w = 0; w < 2; w++) {
+		const Tup *shape = tup_get(atom->shape, w), *stride = tup_get(atom->stride, w);
+		for (int i = 0; i < tup_rank(shape); i++) {
+			int64_t d = leaf(tup_get(stride, i));
+			tv_mode(&tv, w, leaf(tup_get(shape, i)), d % am + d / am * t.m);
+		}
+	}
+	tv_mode(&tv, 0, t.along_m, am);
+	return tv;
+}
+
+int tiled_mma_a(Ctx *c, TiledMma t, const Type *a, int i, int col)
+{
+	const AtomRow *row = &atom_rows[t.atom.id];
+	TvModes tv = tv_a_modes(c, t);
+	int64_t first = (int64_t)i * row->m * t.along_m + (int64_t)col * t.m;
+	int regs = row->m * row->k / 128, at = tv_register_at(a, first);
+	const Layout *values = layout_new(c, tup_ints(c, tv.shape[1], tv.n[1]),
+					  tup_ints(c, tv.stride[1], tv.n[1]));
+	if (tup_get(a->tv->shape, 0) != tup_ints(c, tv.shape[0], tv.n[0]) ||
+	    tup_get(a->tv->stride, 0) != tup_ints(c, tv.stride[0], tv.n[0]))
+		return -1;
+	for (int r = 0; r < regs && at >= 0; r++)
+		if (tv_register_offset(a->tv, at + r) != first + layout_at_int(values, r))
+			return -1;
+	return at;
+}
+
+bool tiled_mma_reads(Ctx *c, TiledMma t, const Type *a)
+{
+	const AtomRow *row = &atom_rows[t.atom.id];
+	if (t.along_n != 1 || !*row->tv_a)
+		return false;
+	for (int i = 0; i < t.repeat_m; i++)
+		for (int col = 0; col < t.k; col += row->k)
+			if (tiled_mma_a(c, t, a, i, col) < 0)
+				return false;
+	return true;
+}
+
 const Op *mma_spread_as(const Kernel *k, const Val *v)
 {
 	for (const Op *op = kernel_first(k); op; op = op_next(op))

@@ -57,9 +57,11 @@ static const Ix *position(const Epilogue *e, Chunk c)
 	return plus(e, ix_int(e->k, c.n), turn(e), e->chunks, 0);
 }
 
-static int chunk_reg(const Epilogue *e, Chunk c)
+/* The first register of the chunk, of a tile or of its rows. */
+static int chunk_reg(const Epilogue *e, Chunk c, const Type *t)
 {
-	return (c.i + e->t.repeat_m * c.j) * (ROWS * e->t.atom.n / 128) + c.col * ROWS / 128;
+	int first = (c.i + e->t.repeat_m * c.j) * (ROWS * e->t.atom.n / 128) + c.col * ROWS / 128;
+	return tv_source(e->store->in[1].val->type, first, t);
 }
 
 static const Ix *chunk_row(const Epilogue *e, Chunk c, const Op *tile, const Ix *group)
@@ -87,16 +89,22 @@ static Val *part_tile(const Epilogue *e, Op *at, const Op *tile, const Ix *row, 
 	return op_result(k, part, "t", type_tile(c, SP_GLOBAL, tile->out->type->elem, l));
 }
 
-/* Registers of one chunk, spread over all warpgroups as the accumulator is. */
-static const Type *chunk_type(const Epilogue *e, Elem elem)
+/* Registers of one chunk of a tile, spread over all warpgroups as the accumulator is, or of its
+ * rows. */
+static const Type *chunk_type(const Epilogue *e, const Val *v)
 {
 	Ctx *c = e->k->ctx;
 	TiledMma t = e->t;
+	Elem elem = v->type->elem;
+	bool rows = val_extent(v, 1) == 1;
 	t.m = ROWS * t.along_m;
 	t.n = e->cols * t.along_n;
 	t.atom.n = e->cols;
 	t.repeat_m = t.repeat_n = 1;
-	return type_frag(c, elem, layout_2d(c, t.m, t.n, 1, t.m), tiled_mma_tv(c, t));
+	const Layout *tile = layout_2d(c, t.m, t.n, 1, t.m), *part = layout_2d(c, t.m, 1, 1, 0);
+	const Layout *tv = tiled_mma_tv(c, t);
+	return rows ? type_frag(c, elem, part, tv_of_part(c, tv, tile, part))
+		    : type_frag(c, elem, tile, tv);
 }
 
 /* ------------------------------------------------------------------ sources */
@@ -119,6 +127,37 @@ static bool source_fits(const Epilogue *e, const Val *tile)
 	       (row % 128 == 0 || row == 64 || row == 32);
 }
 
+/* Whether anything between the value and the store, or in a loop around either, assigns to the tile
+ * or adds to it. */
+static bool changes(const Epilogue *e, const Op *from, const Val *frag)
+{
+	for (const Op *op = op_next(from); op && op != e->store; op = op_next(op))
+		for (int i = 0; i < op->nin; i++)
+			if (op->in[i].val == frag && (op_effect(op, i) & (FX_W | FX_AW)))
+				return true;
+	return false;
+}
+
+static bool any_changes(const Epilogue *e, const Op *from, const Val *v)
+{
+	if (!v->def || v->type->kind != TY_TILE)
+		return false;
+	if (v->def->kind == OP_FRAG)
+		return changes(e, from, v);
+	for (int i = 0; i < v->def->nin; i++)
+		if (any_changes(e, from, v->def->in[i].val))
+			return true;
+	return false;
+}
+
+/* Whether the value may be computed where it is stored, from what it is computed from: that is
+ * still the same there. */
+static bool may_wait(const Epilogue *e, const Val *v)
+{
+	return op_rows[v->def->kind].flags & OPF_ELT && op_parent(v->def) == op_parent(e->store) &&
+	       !any_changes(e, v->def, v);
+}
+
 void find_sources(Epilogue *e, const Val *v)
 {
 	if (!v->def || v->type->kind != TY_TILE)
@@ -127,7 +166,7 @@ void find_sources(Epilogue *e, const Val *v)
 		if (op->in[0].val == v && e->sources.n < MOST_SOURCES && !source_of(e, v) &&
 		    source_fits(e, op->in[1].val))
 			vec_push(ctx_arena(e->k->ctx), &e->sources, ((Source){.load = op}));
-	for (int i = 0; i < v->def->nin && v->def->kind != OP_FRAG; i++)
+	for (int i = 0; i < v->def->nin && v->def->kind != OP_FRAG && may_wait(e, v); i++)
 		find_sources(e, v->def->in[i].val);
 }
 
@@ -177,7 +216,7 @@ static Val *source_chunk(const Epilogue *e, const Source *s, const Chunk *all, C
 {
 	Kernel *k = e->k;
 	Op *frag = op_before(k, e->store, OP_FRAG), *read = op_before(k, e->store, OP_LOAD_SHARED);
-	op_result(k, frag, "c", chunk_type(e, s->load->in[0].val->type->elem));
+	op_result(k, frag, "c", chunk_type(e, s->load->in[0].val));
 	op_in(k, read, frag->out, ix_int(k, 0));
 	op_in(k, read, s->buffer, position(e, c));
 	if (c.n + e->source_slots < e->chunks)
@@ -219,15 +258,15 @@ static Val *part_new(Parts *p, Val *v)
 	if (s)
 		return source_chunk(p->e, s, p->all, p->c);
 	Val *in[3] = {0};
-	bool computed = op_rows[def->kind].flags & OPF_ELT;
+	bool computed = may_wait(p->e, v);
 	for (int i = 0; i < def->nin && computed; i++)
 		in[i] = part_of(p, def->in[i].val);
 	Op *op = op_before(k, p->e->store, computed ? def->kind : OP_PART);
 	for (int i = 0; i < def->nin && computed; i++)
 		op_in(k, op, in[i], NULL);
 	if (!computed)
-		op_in(k, op, v, ix_int(k, chunk_reg(p->e, p->c)));
-	return op_result(k, op, v->name, chunk_type(p->e, v->type->elem));
+		op_in(k, op, v, ix_int(k, chunk_reg(p->e, p->c, v->type)));
+	return op_result(k, op, v->name, chunk_type(p->e, v));
 }
 
 /* ------------------------------------------------------------------ chunk by chunk */

@@ -64,12 +64,14 @@ typedef struct {
 	const Ix *along_m, *along_n; /* of this thread's warpgroup */
 } MmaPlan;
 
+/* Of an operand in registers there is none. */
 static SlotDesc operand_desc(Kernel *k, const Op *op, int i, int rows)
 {
-	SlotDesc d;
+	SlotDesc d = {0};
 	const Val *v = op->in[i].val;
 	int depth = atom_rows[op_tiled_mma(op).atom.id].k;
-	const char *why = slot_desc(k->ctx, v->type, rows, depth, &d);
+	const char *why =
+		v->type->space == SP_REG ? NULL : slot_desc(k->ctx, v->type, rows, depth, &d);
 	if (why)
 		panic("%s: %s", v->name, why);
 	return d;
@@ -100,6 +102,20 @@ static const Ix *operand_bytes(Kernel *k, const Val *v, const Ix *group, int64_t
 	return ix_add(k->ctx, ix_mul(k->ctx, group, ix_int(k, step)), ix_int(k, base));
 }
 
+/* A: its slot and the byte in it, or its first register, and no byte. */
+static void operand_a(Kernel *k, const Op *op, Op *mma, const MmaPlan *p, int i, int col)
+{
+	const AtomRow *row = &atom_rows[p->t.atom.id];
+	Val *a = op->in[1].val;
+	bool shared = a->type->space == SP_SHARED;
+	op_in(k, mma, a,
+	      shared ? op->in[1].at : ix_int(k, tiled_mma_a(k->ctx, p->t, a->type, i, col)));
+	op_ix(k, mma,
+	      shared ? operand_bytes(k, a, p->along_m, row->m, (int64_t)i * row->m * p->t.along_m,
+				     col)
+		     : ix_int(k, 0));
+}
+
 static void wgmma(Kernel *k, Op *op, const MmaPlan *p, int i, int j, int col)
 {
 	const AtomRow *row = &atom_rows[p->t.atom.id];
@@ -109,11 +125,8 @@ static void wgmma(Kernel *k, Op *op, const MmaPlan *p, int i, int j, int col)
 	int64_t mn_major[2] = {p->a.mn_major, p->b.mn_major};
 	Op *mma = op_before(k, op, OP_WGMMA);
 	op_in(k, mma, op->in[0].val, ix_int(k, (i + p->t.repeat_m * j) * regs));
-	op_in(k, mma, op->in[1].val, op->in[1].at);
+	operand_a(k, op, mma, p, i, col);
 	op_in(k, mma, op->in[2].val, op->in[2].at);
-	op_ix(k, mma,
-	      operand_bytes(k, op->in[1].val, p->along_m, row->m,
-			    (int64_t)i * row->m * p->t.along_m, col));
 	op_ix(k, mma,
 	      operand_bytes(k, op->in[2].val, p->along_n, p->t.atom.n,
 			    (int64_t)j * p->t.atom.n * p->t.along_n, col));

@@ -76,6 +76,10 @@ typedef struct {
 TiledMma op_tiled_mma(const Op *mma);
 int tiled_mma_warpgroups(TiledMma t);
 const Layout *tiled_mma_tv(Ctx *c, TiledMma t); /* thread-value layout of its accumulator */
+/* Register of A where the atom of repeat i along m finds column col, of A as it lies in registers;
+ * -1: it does not lie as the atom reads it. */
+int tiled_mma_a(Ctx *c, TiledMma t, const Type *a, int i, int col);
+bool tiled_mma_reads(Ctx *c, TiledMma t, const Type *a); /* all of it */
 /* The first mma, of either stage, whose accumulator is spread as v is; NULL: none. */
 const Op *mma_spread_as(const Kernel *k, const Val *v);
 void spread_registers(Kernel *k); /* spread.c: a thread-value layout for every register tile */

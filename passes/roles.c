@@ -84,13 +84,21 @@ static bool is_largest(const Kernel *k, const Op *op, const Val *from)
 	return true;
 }
 
+/* Of values that are an mma's operand: a register holds two elements of 16 bits. */
+static int operand_regs(const Op *op)
+{
+	const Type *t = op->kind == OP_MMA_WGMMA ? op->in[1].val->type : NULL;
+	return t && t->space == SP_REG ? type_regs(t) * elem_rows[t->elem].bits / 32 : 0;
+}
+
 static Needs find_needs(const Kernel *k)
 {
 	Needs n = {0};
 	for (const Op *op = kernel_first(k); op; op = op_next(op)) {
 		int regs = frag_regs(op);
 		const Val *from = regs ? source_of(k, op->out) : NULL;
-		n.tiles += regs && !from;
+		n.tiles += (regs && !from) || operand_regs(op);
+		n.acc += operand_regs(op);
 		if (!from)
 			n.acc += regs;
 		else if (is_largest(k, op, from))

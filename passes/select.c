@@ -236,6 +236,8 @@ static void copies(Kernel *k)
 			between(k, op, OP_LOAD);
 		else if (tile_of(dst) && src->type->space == SP_REG)
 			between(k, op, OP_STORE);
+		else if (dst->type->space == SP_REG && src->type->space == SP_REG)
+			between(k, op, OP_MOVE);
 		else
 			diag(k->ctx, op->loc, D_E0405, "no atom of %s copies %s to %s", k->target,
 			     space_names[src->type->space], space_names[dst->type->space]);
@@ -261,24 +263,35 @@ static Op *next_touching(Op *op, const Val *v)
 	return op;
 }
 
-/* An accumulator filled with 0 before a loop that begins with its mma is overwritten by the first
- * iteration instead (scale-d), and filled only where the loop had none.
+/* The mma that begins the sum, and in `loop` what it stands in, where that is beside the fill. */
+static Op *first_mma(Op *fill, Op **loop)
+{
+	const Val *acc = fill->in[0].val;
+	Op *next = next_touching(fill->next, acc);
+	*loop = next && next->kind == OP_FOR ? next : NULL;
+	if (*loop)
+		next = next_touching(next->body->first, acc);
+	bool begins = next && next->kind == OP_MMA_WGMMA && !next->nix && next->in[0].val == acc &&
+		      next->in[1].val != acc;
+	return begins ? next : NULL;
+}
+
+/* An accumulator filled with 0 before its mma, or before a loop that begins with it, is overwritten
+ * instead (scale-d), and filled only where the loop had no iteration.
  *     fill %acc value=0 ; for k (0, T) { mma.wgmma %acc, ... }
  *  -> for k (0, T) { mma.wgmma %acc, ... (k) } if (T <= 0) { fill %acc value=0 } */
 static void overwrite_first(Kernel *k, Op *fill)
 {
-	const Val *acc = fill->in[0].val;
-	const Attr *value = attrs_get(&fill->attrs, A_VALUE);
-	Op *loop = next_touching(fill->next, acc);
-	if (!loop || loop->kind != OP_FOR || value->real != 0)
+	Op *loop, *mma = first_mma(fill, &loop);
+	if (!mma || attrs_get(&fill->attrs, A_VALUE)->real != 0)
 		return;
-	Op *mma = next_touching(loop->body->first, acc);
-	if (mma->kind != OP_MMA_WGMMA || mma->nix || mma->in[0].val != acc)
+	const Ix *zero = ix_const(k->ctx, 0);
+	op_ix(k, mma, loop ? ix_sub(k->ctx, ix_sym(k->ctx, loop->sym[0]), loop->ix[0]) : zero);
+	op_remove(fill);
+	if (!loop)
 		return;
-	op_ix(k, mma, ix_sub(k->ctx, ix_sym(k->ctx, loop->sym[0]), loop->ix[0]));
 	Op *none = op_after(k, loop, OP_IF);
 	op_ix(k, none, ix_new(k->ctx, IX_LE, loop->ix[1], loop->ix[0]));
-	op_remove(fill);
 	block_append(op_body(k, none), fill);
 }
 

@@ -3,7 +3,8 @@
  * mma has it; all that is computed from one, combined with one or assigned to one is spread alike,
  * along as many steps as it takes.
  *     mma %acc, %sA, %sB ; copy %c, %t ; %x = add %acc, %c
- * ->  %acc, %c, %x : reg f32 (64,256):(1,64) tv ((4,8,4),(2,2,32)):((128,1,16),(64,8,512)) */
+ * ->  %acc, %c, %x : reg f32 (64,256):(1,64) tv ((4,8,4),(2,2,32)):((128,1,16),(64,8,512))
+ *     %r = reduce %x combine=max   ->   reg f32 (64,1):(1,0) tv ((4,8,4),(2)):((0,1,16),(8)) */
 #include "passes/pass.h"
 
 static bool is_registers(const Val *v)
@@ -11,10 +12,11 @@ static bool is_registers(const Val *v)
 	return v && v->type->kind == TY_TILE && v->type->space == SP_REG;
 }
 
-/* Whether all register tiles that op names are spread over threads alike. */
+/* Whether the register tiles that op names are spread over threads alike: computed from each other,
+ * assigned to each other, or one the rows of the other. */
 static bool spreads_alike(const Op *op)
 {
-	return op_rows[op->kind].flags & OPF_ELT ||
+	return op_rows[op->kind].flags & OPF_ELT || op->kind == OP_REDUCE ||
 	       (op->kind == OP_COPY && is_registers(op->in[0].val) && is_registers(op->in[1].val));
 }
 
@@ -31,6 +33,17 @@ static int tiles_of(const Op *op, Val **at)
 	return n;
 }
 
+/* How `to` is spread beside `from`, which is: alike, or as its rows are; NULL where that says
+ * nothing. */
+static const Layout *spread_beside(Kernel *k, const Type *from, const Type *to)
+{
+	if (from->layout == to->layout)
+		return from->tv;
+	return type_broadcasts(k->ctx, to, from)
+		       ? tv_of_part(k->ctx, from->tv, from->layout, to->layout)
+		       : NULL;
+}
+
 /* What is known of one tile of the op holds for the others; true where that is new. */
 static bool pass_on(Kernel *k, Op *op)
 {
@@ -40,10 +53,10 @@ static bool pass_on(Kernel *k, Op *op)
 	for (int i = 0; i < n; i++)
 		for (int j = 0; j < n && at[i]->type->tv; j++) {
 			const Type *t = at[j]->type;
-			if (t->tv || t->layout != at[i]->type->layout)
-				continue;
-			at[j]->type = type_frag(k->ctx, t->elem, t->layout, at[i]->type->tv);
-			news = true;
+			const Layout *tv = t->tv ? NULL : spread_beside(k, at[i]->type, t);
+			if (tv)
+				at[j]->type = type_frag(k->ctx, t->elem, t->layout, tv);
+			news |= tv != NULL;
 		}
 	return news;
 }
@@ -57,17 +70,15 @@ static void pass_on_all(Kernel *k)
 	}
 }
 
-/* What has to do with no accumulator is spread as the first of its shape. */
+/* What has to do with no accumulator is spread beside the first that it can be. */
 static bool adopt(Kernel *k, Val *v)
 {
-	for (const Op *op = kernel_find(k, OP_MMA); op; op = op_find_next(op, OP_MMA)) {
-		const Type *acc = op->in[0].val->type;
-		if (acc->layout != v->type->layout)
-			continue;
-		v->type = type_frag(k->ctx, v->type->elem, acc->layout, acc->tv);
-		return true;
-	}
-	return false;
+	const Layout *tv = NULL;
+	for (const Op *op = kernel_find(k, OP_MMA); op && !tv; op = op_find_next(op, OP_MMA))
+		tv = spread_beside(k, op->in[0].val->type, v->type);
+	if (tv)
+		v->type = type_frag(k->ctx, v->type->elem, v->type->layout, tv);
+	return tv;
 }
 
 static void adopt_rest(Kernel *k)
@@ -90,21 +101,61 @@ static void adopt_rest(Kernel *k)
 	}
 }
 
+static void two_orders(Kernel *k, const Op *op, const Val *a, const Val *b)
+{
+	diag_remedy(k->ctx,
+		    diag(k->ctx, op->loc, D_E0405,
+			 "%%%s and %%%s lie in registers in two orders, each as its mma has it",
+			 a->name, b->name),
+		    "give both mma the same N and the same arrangement");
+}
+
 static void check_alike(Kernel *k, const Op *op)
 {
 	Val *at[MOST_TILES];
 	int n = tiles_of(op, at);
-	for (int i = 1; i < n; i++)
-		if (at[i]->type->tv != at[0]->type->tv) {
+	for (int i = 0; i < n; i++)
+		for (int j = 0; j < n; j++) {
+			const Layout *tv = spread_beside(k, at[i]->type, at[j]->type);
+			if (tv && tv != at[j]->type->tv) {
+				two_orders(k, op, at[i], at[j]);
+				return;
+			}
+		}
+}
+
+/* A row of the tile lies in the lanes of one warp, which can exchange registers. */
+static void check_rows(Kernel *k, const Op *op)
+{
+	enum { MOST = 16, LANES = 32 };
+	int step[MOST];
+	int n = tv_exchanges(op->in[0].val->type->tv, op->out->type->tv, step, MOST);
+	for (int i = 0; i < n; i++)
+		if (step[i] >= LANES) {
 			diag_remedy(
 				k->ctx,
 				diag(k->ctx, op->loc, D_E0405,
-				     "%%%s and %%%s lie in registers in two orders, each as its "
-				     "mma has it",
-				     at[0]->name, at[i]->name),
-				"give both mma the same N and the same arrangement");
+				     "the rows of %%%s lie in the registers of several warps, and "
+				     "shuffles exchange within one",
+				     op->in[0].val->name),
+				"arrange warpgroups along m: * (2,1,1)");
 			return;
 		}
+}
+
+/* A in registers lies as the atom reads it: a value computed from an accumulator does, where its
+ * warpgroups are those of this mma. */
+static void check_operand(Kernel *k, const Op *mma)
+{
+	Val *a = mma->in[1].val;
+	if (!is_registers(a) || tiled_mma_reads(k->ctx, op_tiled_mma(mma), a->type))
+		return;
+	diag_remedy(k->ctx,
+		    diag(k->ctx, mma->loc, D_E0405,
+			 "%%%s lies in registers as %s, which is not as the mma reads its A there",
+			 a->name, layout_str(k->ctx, a->type->tv)),
+		    "A is a value of 16 bits computed from an accumulator whose mma is arranged "
+		    "along m as this one");
 }
 
 void spread_registers(Kernel *k)
@@ -116,7 +167,12 @@ void spread_registers(Kernel *k)
 	}
 	pass_on_all(k);
 	adopt_rest(k);
-	for (Op *op = kernel_first(k); op && !pass_failed(k); op = op_next(op))
+	for (Op *op = kernel_first(k); op && !pass_failed(k); op = op_next(op)) {
 		if (spreads_alike(op))
 			check_alike(k, op);
+		if (op->kind == OP_REDUCE && !pass_failed(k))
+			check_rows(k, op);
+		if (op->kind == OP_MMA && !pass_failed(k))
+			check_operand(k, op);
+	}
 }

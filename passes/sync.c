@@ -306,24 +306,34 @@ static void drain(const Sync *s, Op *loop, const Ix *at)
 	}
 }
 
-static void sync_reads(const Sync *s, Op *first)
+static bool is_read_later(const Sync *s, const Op *last, const Ix *at)
 {
+	for (const Op *op = last->next; op; op = op->next)
+		if (reads(s, op) == at)
+			return true;
+	return false;
+}
+
+static void sync_reads(const Sync *ring, Op *first)
+{
+	Sync run = *ring, *s = &run;
 	Kernel *k = s->k;
 	const Ix *at = reads(s, first);
 	Op *last = first, *loop = op_parent(first);
 	while (last->next && reads(s, last->next) == at)
 		last = last->next;
-	bool in_loop = loop && loop->kind == OP_FOR;
+	bool in_loop = loop && loop->kind == OP_FOR, gives_back = !is_read_later(s, last, at);
+	run.inflight = in_loop ? group_inflight(loop, first, last, ring->inflight) : 0;
 	op_insert_before(first, wait_op(k, first->loc, s->full, at, LAP_SAME));
 	op_before(k, first, OP_WGMMA_FENCE);
 	Op *commit = op_after(k, last, OP_WGMMA_COMMIT);
-	Op *wait = wgmma_wait_op(k, last->loc, in_loop ? s->inflight : 0);
+	Op *wait = wgmma_wait_op(k, last->loc, s->inflight);
 	op_insert_after(commit, wait);
 	const Ix *iteration =
 		in_loop ? ix_sub(k->ctx, ix_sym(k->ctx, loop->sym[0]), loop->ix[0]) : at;
-	if (s->empty)
+	if (s->empty && gives_back)
 		op_insert_after(wait, release_op(s, last->loc, at, iteration));
-	if (in_loop)
+	if (in_loop && gives_back)
 		drain(s, loop, at);
 }
 

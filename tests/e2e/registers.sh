@@ -3,7 +3,9 @@
 # A program of several register tiles: proved, assembled without another message, and right on the simulator against
 # the interpreter, in several orders, under every schedule that FILE does not exclude by a line
 #   // not SCHEDULE: reason
-# whose kernel must then be refused.
+# whose kernel must then be refused. Where the loop uses an accumulator, which a line
+#   // used in the loop
+# says, the verifier refutes the kernel without its wait, and without its fence.
 #   registers.sh DSLC SCRATCH FILE SIZES
 set -eu
 dslc=$1 scratch=$2 file=$3 sizes=$4
@@ -33,3 +35,18 @@ for schedule in "none -DR=none" "cooperative -DR=cooperative" "pingpong -DR=ping
 	ran=$((ran + 1))
 done
 [ $ran -ge 4 ]
+
+# WHAT SED...: the kernel changed by sed is refuted
+refuted()
+{
+	name=$1
+	shift
+	sed "$@" "$scratch/k.ir" >"$scratch/changed.ir"
+	! cmp -s "$scratch/k.ir" "$scratch/changed.ir" || fail "nothing changed"
+	! "$dslc" check "$scratch/changed.ir" >"$scratch/out" 2>"$scratch/err" || fail "not refuted"
+	grep -q 'error\[E0412\]' "$scratch/err" || fail "another error"
+}
+grep -q '^// used in the loop' "$file" || exit 0
+"$dslc" "$file" -DR=none --emit=ir -o "$scratch/k.ir"
+refuted "without the wait" -e '0,/wgmma.wait n=0/s//wgmma.wait n=1/'
+refuted "without the fence" -e '/wgmma.fence/d'

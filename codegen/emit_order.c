@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* emit_order.c - wgmma.fence and wgmma.wait_group say which registers they order. To LLVM they are
+ * instructions with an effect and no operands, around which it may move arithmetic: an accumulator
+ * could be scaled behind the fence, or read before the wait. Where a loop's other instructions use
+ * the registers of its wgmma, these pass through the instruction.
+ *     %x = mul %a, %acc ; move %acc, %x ; wgmma.fence ; wgmma %acc[0], %P[0], %sV ...
+ * ->  asm volatile ("wgmma.fence.sync.aligned;" : "+f"(acc[0]), ..., "+r"(P[0 .. 1]), ...) */
+#include "codegen/cg.h"
+
+typedef VEC(const Val *) Vals;
+
+static void add(Cg *g, Vals *v, const Val *val)
+{
+	for (int i = 0; i < v->n; i++)
+		if (v->at[i] == val)
+			return;
+	vec_push(g->arena, v, val);
+}
+
+static bool names(const Op *op, const Val *v)
+{
+	for (int i = 0; i < op->nin; i++)
+		if (op->in[i].val == v)
+			return true;
+	return op->out == v;
+}
+
+static bool is_used_in(const Block *b, const Val *v)
+{
+	for (const Op *op = b->first; op; op = op->next)
+		if ((op->kind != OP_WGMMA && names(op, v)) || (op->body && is_used_in(op->body, v)))
+			return true;
+	return false;
+}
+
+/* Whether what runs as often as op does, beside the wgmma, uses the registers. */
+static bool is_used_beside(const Op *op, const Val *v)
+{
+	const Op *up = op_parent(op);
+	while (up && up->kind != OP_FOR && up->kind != OP_FOR_RING && up->kind != OP_ROLE)
+		up = op_parent(up);
+	return up && up->kind != OP_ROLE && is_used_in(up->body, v);
+}
+
+/* Registers that pass through the instruction: accumulators as they are, operands as words. */
+typedef struct {
+	LLVMValueRef *at;
+	LLVMTypeRef *type;
+	int n;
+	Buf ties;
+} Through;
+
+static void pass(Cg *g, Through *t, LLVMValueRef x)
+{
+	t->at[t->n] = x;
+	t->type[t->n++] = LLVMTypeOf(x);
+	buf_printf(&t->ties, LLVMTypeOf(x) == g->m->f32 ? "=f," : "=r,");
+}
+
+static int words_of(const Bound *v)
+{
+	return v->n * elem_rows[v->val->type->elem].bits / 32;
+}
+
+static int count(Cg *g, const Vals *v)
+{
+	int n = 0;
+	for (int i = 0; i < v->n; i++)
+		n += cg_val(g, v->at[i])->n;
+	return n;
+}
+
+static void pass_all(Cg *g, Through *t, const Vals *accs, const Vals *operands)
+{
+	int n = count(g, accs) + count(g, operands);
+	t->at = NEWN(g->arena, LLVMValueRef, n + 1);
+	t->type = NEWN(g->arena, LLVMTypeRef, n + 1);
+	for (int i = 0; i < accs->n; i++)
+		for (int r = 0; r < cg_val(g, accs->at[i])->n; r++)
+			pass(g, t, cg_reg(g, cg_val(g, accs->at[i]), r));
+	for (int i = 0; i < operands->n; i++)
+		for (int w = 0; w < words_of(cg_val(g, operands->at[i])); w++)
+			pass(g, t, cg_packed(g, cg_val(g, operands->at[i]), w));
+}
+
+/* What came through stands for them from here on. */
+static void take(Cg *g, LLVMValueRef result, int n, const Vals *accs, const Vals *operands)
+{
+	int at = 0;
+	for (int i = 0; i < accs->n; i++)
+		for (int r = 0; r < cg_val(g, accs->at[i])->n; r++, at++)
+			cg_set_reg(g, cg_val(g, accs->at[i]), r,
+				   n == 1 ? result
+					  : LLVMBuildExtractValue(g->b, result, (unsigned)at, ""));
+	for (int i = 0; i < operands->n; i++) {
+		Bound *v = cg_val(g, operands->at[i]);
+		v->bits = NEWN(g->arena, LLVMValueRef, words_of(v));
+		for (int w = 0; w < words_of(v); w++, at++)
+			v->bits[w] = n == 1 ? result
+					    : LLVMBuildExtractValue(g->b, result, (unsigned)at, "");
+	}
+}
+
+static void order(Cg *g, const char *text, const Vals *accs, const Vals *operands)
+{
+	Through t = {0};
+	pass_all(g, &t, accs, operands);
+	LLVMTypeRef out = t.n == 0 ? g->m->tvoid
+			  : t.n == 1
+				  ? t.type[0]
+				  : LLVMStructTypeInContext(g->m->lc, t.type, (unsigned)t.n, false);
+	LLVMTypeRef type = LLVMFunctionType(out, t.type, (unsigned)t.n, false);
+	for (int i = 0; i < t.n; i++)
+		buf_printf(&t.ties, "%d,", i);
+	buf_printf(&t.ties, "~{memory}");
+	LLVMValueRef f = LLVMGetInlineAsm(type, text, strlen(text), t.ties.s, t.ties.n, true, false,
+					  LLVMInlineAsmDialectATT, false);
+	LLVMValueRef r = LLVMBuildCall2(g->b, type, f, t.at, (unsigned)t.n, "");
+	take(g, r, t.n, accs, operands);
+	buf_free(&t.ties);
+}
+
+bool cg_order_before(Cg *g, const Op *fence, const char *text)
+{
+	Vals accs = {0}, operands = {0};
+	for (const Op *op = fence->next; op && op->kind == OP_WGMMA; op = op->next) {
+		if (is_used_beside(op, op->in[0].val))
+			add(g, &accs, op->in[0].val);
+		if (op->in[1].val->type->space == SP_REG)
+			add(g, &operands, op->in[1].val);
+	}
+	if (accs.n + operands.n)
+		order(g, text, &accs, &operands);
+	return accs.n + operands.n;
+}
+
+bool cg_order_behind(Cg *g, const Op *wait, const char *text)
+{
+	Vals accs = {0}, none = {0};
+	for (const Op *op = wait->prev; op && op->kind != OP_WGMMA_FENCE; op = op->prev)
+		if (op->kind == OP_WGMMA && is_used_beside(op, op->in[0].val))
+			add(g, &accs, op->in[0].val);
+	if (accs.n)
+		order(g, text, &accs, &none);
+	return accs.n;
+}

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* acc.c - what changes in registers: accumulators and row vectors, products added to them, values
+ * assigned to them.
+ *     mx : f32 rows(S) = -inf;   ->   %mx = frag : reg f32 (128,1):(1,0) ; fill %mx value=-inf
+ *     O += pv(P, sV);            ->   mma %O, %P, %sV atom=...
+ *     O <- a * O;                ->   %x = mul %a, %O ; copy %O, %x */
+#include "frontend/sema.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static bool acc_shape(Sema *s, const Node *type, Value *shape)
+{
+	Elem e;
+	if (!elem_by_name(s, type->name, type->name_loc, &e))
+		return false;
+	if (type->kids.at[0]->kind == N_NONE) {
+		diag(s->ctx, type->loc, D_E0204, "an accumulator has the shape of a fragment");
+		return false;
+	}
+	*shape = eval(s, type->kids.at[0]);
+	if (!want(s, shape, V_SHAPE, "the shape of an accumulator"))
+		return false;
+	if (shape->elem == e)
+		return true;
+	if (!shape->mma) {
+		diag_remedy(s->ctx,
+			    diag(s->ctx, type->name_loc, D_E0205,
+				 "row vectors are of f32, not of %s", elem_rows[e].name),
+			    "write f32 here");
+		return false;
+	}
+	DiagMsg *m = diag(s->ctx, type->name_loc, D_E0205, "the mma accumulates in %s, not in %s",
+			  elem_rows[shape->elem].name, elem_rows[e].name);
+	diag_remedy(s->ctx, m, "write %s here", elem_rows[shape->elem].name);
+	return false;
+}
+
+static bool number_of(Sema *s, const Value *v, const char *what, double *out)
+{
+	int64_t i;
+	if (v->kind == V_INT && ix_is_const(v->ix, &i)) {
+		*out = (double)(float)i;
+		return true;
+	}
+	*out = (double)(float)v->real;
+	return want(s, v, V_REAL, what);
+}
+
+static bool initial_value(Sema *s, const Node *n, double *out)
+{
+	Value v = eval(s, n);
+	return number_of(s, &v, "the initial value", out);
+}
+
+static bool value_exists(Sema *s, const Node *n, Elem e, double v)
+{
+	if (elem_is_float(e) || elem_round(e, v) == v)
+		return true;
+	diag(s->ctx, n->loc, D_E0205, "%g is no value of %s", v, elem_rows[e].name);
+	return false;
+}
+
+void stmt_acc(Sema *s, const Node *n)
+{
+	Value shape, v = value_of(V_ACC);
+	double init;
+	if (!acc_shape(s, n->kids.at[0], &shape) || !initial_value(s, n->kids.at[1], &init) ||
+	    !value_exists(s, n->kids.at[1], shape.elem, init)) {
+		scope_add(s, n, value_bad());
+		return;
+	}
+	if (!name_is_free(s, n->name, n->name_loc))
+		return;
+	Op *op = build(s, OP_FRAG, n->loc);
+	v.val = op_result(s->kernel, op, n->name,
+			  type_tile(s->ctx, SP_REG, shape.elem, shape.layout));
+	v.mma = shape.mma;
+	op_real(s->kernel, build_in(s, build(s, OP_FILL, n->loc), v.val), A_VALUE, init);
+	scope_add(s, n, v);
+}
+
+/* ------------------------------------------------------------------ products */
+/* What an operand of mma is made of, in shared memory or in registers. */
+typedef struct {
+	const char *name;
+	Elem elem;
+	int64_t rows, depth;
+} MmaOperand;
+
+static MmaOperand mma_operand(Sema *s, const Value *v)
+{
+	bool shared = v->kind == V_BUFFER;
+	const Type *t = shared ? v->buffer->type : v->val->type;
+	const Layout *shape = shape_of(s, t->layout);
+	return (MmaOperand){shared ? v->buffer->name : v->val->name, t->elem,
+			    shape->shape->at[0]->leaf->value, shape->shape->at[1]->leaf->value};
+}
+
+/* Where an operand may lie: B in a buffer, A in registers too where the atom's row says so. */
+static bool home_fits(Sema *s, const Value *v, const AtomRow *r, char which)
+{
+	bool in_registers = v->kind == V_FRAG || v->kind == V_ACC;
+	if (v->kind == V_TILE || v->kind == V_TENSOR) {
+		not_yet(s, v->loc, "an operand of mma in global memory; copy it to a buffer");
+		return false;
+	}
+	if (!in_registers)
+		return want(s, v, V_BUFFER, "an operand of mma");
+	if (which == 'A' && *r->tv_a)
+		return true;
+	diag_remedy(s->ctx,
+		    diag(s->ctx, v->loc, D_E0203,
+			 "operand %c of %s is read from shared memory (PTX ISA, wgmma.mma_async), "
+			 "this is in registers",
+			 which, r->name),
+		    "A alone may be in registers: write mm(P, sB)");
+	return false;
+}
+
+static bool operand_fits(Sema *s, const Value *v, const AtomRow *r, int64_t rows, char which)
+{
+	Elem e = which == 'A' ? r->a : r->b;
+	if (!home_fits(s, v, r, which))
+		return false;
+	MmaOperand o = mma_operand(s, v);
+	if (o.elem != e)
+		diag(s->ctx, v->loc, D_E0205, "the mma reads %s, '%s' holds %s", elem_rows[e].name,
+		     o.name, elem_rows[o.elem].name);
+	else if (o.rows != rows)
+		diag(s->ctx, v->loc, D_E0204,
+		     "operand %c has %" PRId64 " rows, the accumulator asks for %" PRId64, which,
+		     o.rows, rows);
+	else if (o.depth % r->k)
+		diag(s->ctx, v->loc, D_E0303,
+		     "'%s' is %" PRId64 " deep, no multiple of the mma's K, %d", o.name, o.depth,
+		     r->k);
+	else if (v->kind == V_BUFFER && v->buffer->filled.src < 0 && !v->buffer->broken)
+		diag(s->ctx, v->loc, D_E0305, "'%s' is read before it is filled in this loop",
+		     o.name);
+	else
+		return true;
+	return false;
+}
+
+static int64_t warpgroups(const Mma *m)
+{
+	return m->arrange[0] * m->arrange[1] * m->arrange[2];
+}
+
+/* All mma of a kernel are of the same warpgroups: each runs the whole body. */
+static bool warpgroups_fit(Sema *s, const Value *mma)
+{
+	if (!s->mma || warpgroups(s->mma) == warpgroups(mma->mma))
+		return true;
+	DiagMsg *m =
+		diag(s->ctx, mma->loc, D_E0204,
+		     "this mma is arranged over %" PRId64 " warpgroup%s, another of the kernel "
+		     "over %" PRId64 ", and each warpgroup runs the whole body",
+		     warpgroups(mma->mma), warpgroups(mma->mma) == 1 ? "" : "s",
+		     warpgroups(s->mma));
+	diag_remedy(s->ctx, diag_note(s->ctx, m, s->mma->loc, "the other one is here"),
+		    "arrange both alike, * (%" PRId64 ",%" PRId64 ",%" PRId64 ")",
+		    s->mma->arrange[0], s->mma->arrange[1], s->mma->arrange[2]);
+	return false;
+}
+
+static bool mma_fits(Sema *s, const Value *acc, const Value *mma, const Value *a, const Value *b)
+{
+	const AtomRow *r = &atom_rows[mma->mma->atom.id];
+	const Tup *shape = acc->val->type->layout->shape;
+	int64_t m = shape->at[0]->leaf->value, n = shape->at[1]->leaf->value;
+	if (mma->mma != acc->mma) {
+		diag(s->ctx, mma->loc, D_E0204, "the accumulator has the shape of another mma");
+		return false;
+	}
+	if (!warpgroups_fit(s, mma))
+		return false;
+	bool good = operand_fits(s, a, r, m, 'A');
+	good &= operand_fits(s, b, r, n, 'B');
+	if (!good)
+		return false;
+	int64_t depth[2] = {mma_operand(s, a).depth, mma_operand(s, b).depth};
+	if (depth[0] != depth[1])
+		diag(s->ctx, b->loc, D_E0204, "operand A is %" PRId64 " deep, operand B %" PRId64,
+		     depth[0], depth[1]);
+	return depth[0] == depth[1];
+}
+
+static void mma_build(Sema *s, const Node *n, const Value *v)
+{
+	Kernel *k = s->kernel;
+	Op *op = build_in(s, build(s, OP_MMA, n->loc), v[0].val);
+	for (int i = 2; i < 4; i++) {
+		bool shared = v[i].kind == V_BUFFER;
+		build_in(s, op, shared ? v[i].buffer->val : v[i].val);
+		if (shared)
+			v[i].buffer->read = true;
+	}
+	op_atom(k, op, v[1].mma->atom);
+	op_ints(k, op, A_ARRANGE, v[1].mma->arrange, 3);
+	s->mma = s->mma ? s->mma : v[1].mma;
+}
+
+/* mm(sA, sB) of fast(mm(sA, sB)): *fast gets where that stands. */
+static const Node *without_fast(const Node *n, const Node **fast)
+{
+	bool is = n->kind == N_CALL && n->kids.n == 2 && n->kids.at[0]->kind == N_NAME &&
+		  !strcmp(n->kids.at[0]->name, "fast");
+	*fast = is ? n : NULL;
+	return is ? n->kids.at[1] : n;
+}
+
+/* Sums of 8-bit floats lose bits in the tensor core: who takes that says so. */
+static bool sum_is_meant(Sema *s, const Node *call, const Node *fast, const AtomRow *r)
+{
+	bool loses = r->fraction && r->fraction < elem_rows[r->c].mantissa;
+	if (loses && !fast)
+		diag_remedy(s->ctx,
+			    not_yet(s, call->loc,
+				    "sums of %s that are added up in f32 between instructions",
+				    elem_rows[r->a].name),
+			    "write fast(mm(sA, sB)), which keeps about %d bits of a sum",
+			    r->fraction);
+	else if (!loses && fast)
+		diag_remedy(s->ctx,
+			    diag(s->ctx, fast->loc, D_E0203,
+				 "fast is for sums that lose bits, and those of %s do not",
+				 elem_rows[r->a].name),
+			    "write mm(sA, sB)");
+	return loses == (fast != NULL);
+}
+
+void stmt_accumulate(Sema *s, const Node *n)
+{
+	const Node *fast, *call = without_fast(n->kids.at[1], &fast);
+	Value v[4] = {eval(s, n->kids.at[0])};
+	if (!want(s, &v[0], V_ACC, "what += adds to"))
+		return;
+	if (call->kind != N_CALL || call->kids.n != 3 || call->kids.at[0]->kind != N_NAME) {
+		Value other = eval(s, call);
+		if (other.kind != V_BAD)
+			not_yet(s, call->loc, "adding anything but mm(sA, sB)");
+		return;
+	}
+	v[1] = eval(s, call->kids.at[0]);
+	if (!want(s, &v[1], V_MMA, "what is called"))
+		return;
+	v[2] = eval(s, call->kids.at[1]);
+	v[3] = eval(s, call->kids.at[2]);
+	if (v[2].kind == V_BAD || v[3].kind == V_BAD)
+		return;
+	if (s->place != AT_LOOP)
+		not_yet(s, n->loc, "an mma outside the loop over k");
+	else if (sum_is_meant(s, call, fast, &atom_rows[v[1].mma->atom.id]) &&
+		 mma_fits(s, &v[0], &v[1], &v[2], &v[3]))
+		mma_build(s, n, v);
+}
+
+/* ------------------------------------------------------------------ assignment */
+static bool assigned_fits(Sema *s, const Value *to, const Value *v)
+{
+	const Type *t = to->val->type;
+	if (v->kind != V_ACC && v->kind != V_FRAG) {
+		want(s, v, V_FRAG, "what is assigned");
+		return false;
+	}
+	if (v->val->type->layout != t->layout)
+		diag(s->ctx, v->loc, D_E0204, "a tile of %s does not fit '%s' of %s",
+		     shape_str(s, v->val->type->layout), to->val->name, shape_str(s, t->layout));
+	else if (v->val->type->elem != t->elem)
+		diag_remedy(s->ctx,
+			    diag(s->ctx, v->loc, D_E0205, "'%s' is %s, this is %s", to->val->name,
+				 elem_rows[t->elem].name, elem_rows[v->val->type->elem].name),
+			    "convert it: %s(...)", elem_rows[t->elem].name);
+	else
+		return true;
+	return false;
+}
+
+/* acc <- 0.5 * acc: the value is computed from what acc holds, and takes its place. */
+void acc_assign(Sema *s, const Node *n, const Value *to)
+{
+	Value from = eval(s, n->kids.at[1]);
+	double number;
+	if (from.kind == V_INT || from.kind == V_REAL) {
+		if (number_of(s, &from, "what is assigned", &number) &&
+		    value_exists(s, n->kids.at[1], to->val->type->elem, number))
+			op_real(s->kernel, build_in(s, build(s, OP_FILL, n->loc), to->val), A_VALUE,
+				number);
+	} else if (from.kind != V_BAD && via_fits(s, n->kids.at[2], to) &&
+		   assigned_fits(s, to, &from)) {
+		build_in(s, build_in(s, build(s, OP_COPY, n->loc), to->val), from.val);
+	}
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* tv.c - thread-value layouts of register tiles: which thread holds which element in which
+ * register. The layout maps (thread, register) to the element's offset in the tile, column-major.
+ *     a row vector of a tile: threads that hold the same rows hold the same elements of it
+ *     (64,256) tv ((4,8,4),(2,2,32)):((128,1,16),(64,8,512))
+ * ->  (64,1)   tv ((4,8,4),(2)):((0,1,16),(8)) */
+#include "ir/ir.h"
+
+/* Modes of threads (0) or registers (1), flat and static. */
+typedef struct {
+	int64_t extent[TV_MODES], stride[TV_MODES];
+	int n;
+} Modes;
+
+static int64_t number(const Tup *t)
+{
+	int64_t v;
+	if (!tup_is_leaf(t) || !ix_is_const(t->leaf, &v))
+		panic("a thread-value layout has static, flat modes");
+	return v;
+}
+
+static Modes modes_of(const Layout *tv, int which)
+{
+	const Tup *shape = tup_get(tv->shape, which), *stride = tup_get(tv->stride, which);
+	Modes m = {.n = tup_rank(shape)};
+	if (m.n > TV_MODES)
+		panic("a thread-value layout of more than %d modes", TV_MODES);
+	for (int i = 0; i < m.n; i++) {
+		m.extent[i] = number(tup_get(shape, i));
+		m.stride[i] = number(tup_get(stride, i));
+	}
+	return m;
+}
+
+/* Of an element at `offset` of the whole tile, that of the part that is broadcast to it: a mode of
+ * which the part has one element has stride 0. */
+static int64_t part_offset(const Layout *whole, const Layout *part, int64_t offset)
+{
+	int64_t at = 0;
+	for (int i = 0; i < layout_rank(whole); i++) {
+		int64_t n = number(tup_get(whole->shape, i));
+		if (number(tup_get(part->shape, i)) != 1)
+			at += offset % n * number(tup_get(part->stride, i));
+		offset /= n;
+	}
+	return at;
+}
+
+static void push(Modes *m, int64_t extent, int64_t stride)
+{
+	m->extent[m->n] = extent;
+	m->stride[m->n++] = stride;
+}
+
+static const Layout *layout_of(Ctx *c, const Modes *m)
+{
+	const Tup *shape[2], *stride[2];
+	for (int w = 0; w < 2; w++) {
+		const Tup *extents[TV_MODES], *steps[TV_MODES];
+		for (int i = 0; i < m[w].n; i++) {
+			extents[i] = tup_int(c, m[w].extent[i]);
+			steps[i] = tup_int(c, m[w].stride[i]);
+		}
+		shape[w] = tup_new(c, extents, m[w].n);
+		stride[w] = tup_new(c, steps, m[w].n);
+	}
+	return layout_new(c, tup_new(c, shape, 2), tup_new(c, stride, 2));
+}
+
+const Layout *tv_of_part(Ctx *c, const Layout *tv, const Layout *whole, const Layout *part)
+{
+	Modes to[2] = {{.n = 0}, {.n = 0}};
+	for (int w = 0; w < 2; w++) {
+		Modes from = modes_of(tv, w);
+		for (int i = 0; i < from.n; i++) {
+			int64_t stride = part_offset(whole, part, from.stride[i]);
+			if (w == 0 || stride)
+				push(&to[w], from.extent[i], stride);
+		}
+	}
+	if (!to[1].n)
+		push(&to[1], 1, 0);
+	return layout_of(c, to);
+}
+
+int64_t tv_register_offset(const Layout *tv, int reg)
+{
+	Modes m = modes_of(tv, 1);
+	int64_t offset = 0;
+	for (int i = 0; i < m.n; i++) {
+		offset += reg % m.extent[i] * m.stride[i];
+		reg /= (int)m.extent[i];
+	}
+	return offset;
+}
+
+int tv_register_at(const Type *t, int64_t offset)
+{
+	for (int r = 0; r < type_regs(t); r++)
+		if (tv_register_offset(t->tv, r) == offset)
+			return r;
+	return -1;
+}
+
+int tv_source(const Type *whole, int reg, const Type *part)
+{
+	if (part->tv == whole->tv)
+		return reg;
+	int64_t offset = tv_register_offset(whole->tv, reg);
+	return tv_register_at(part, part_offset(whole->layout, part->layout, offset));
+}
+
+int64_t tv_places(const Layout *tv)
+{
+	int64_t n = 1;
+	for (int w = 0; w < 2; w++) {
+		Modes m = modes_of(tv, w);
+		for (int i = 0; i < m.n; i++)
+			n *= m.stride[i] ? m.extent[i] : 1;
+	}
+	return n;
+}
+
+int tv_exchanges(const Layout *whole, const Layout *part, int *step, int most)
+{
+	Modes from = modes_of(whole, 0), to = modes_of(part, 0);
+	int n = 0;
+	int64_t before = 1;
+	for (int i = 0; i < from.n; i++) {
+		if (from.stride[i] && !to.stride[i])
+			for (int64_t s = 1; s < from.extent[i] && n < most; s *= 2)
+				step[n++] = (int)(before * s);
+		before *= from.extent[i];
+	}
+	return n;
+}

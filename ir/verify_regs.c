@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* verify_regs.c - the rules of register tiles: how they are spread over threads, what may be
+ * computed from which, row vectors.
+ *     %x = sub %S, %m : reg f32 (64,32):(1,64)     right where %m is (64,32) or (64,1)
+ *     %r = reduce %S combine=max : reg f32 (64,2):(1,64)   "a reduction leaves one column" */
+#include "ir/verify.h"
+
+#include <inttypes.h>
+
+static bool is_tile(const Type *t)
+{
+	return t->kind == TY_TILE && t->space == SP_REG;
+}
+
+static bool is_flat(const Tup *t)
+{
+	for (int i = 0; i < tup_rank(t); i++)
+		if (!tup_is_leaf(tup_get(t, i)))
+			return false;
+	return true;
+}
+
+/* Made of plain modes, as what the passes make is. */
+static bool is_plain(const Type *t)
+{
+	return t->tv && is_flat(tup_get(t->tv->shape, 0)) && is_flat(tup_get(t->tv->shape, 1)) &&
+	       is_flat(t->layout->shape) && is_flat(t->layout->stride) &&
+	       tup_rank(tup_get(t->tv->shape, 0)) <= TV_MODES &&
+	       tup_rank(tup_get(t->tv->shape, 1)) <= TV_MODES;
+}
+
+/* Each element is held; those of a vector by several threads. */
+const char *reg_type_rule(const Kernel *k, const Type *t)
+{
+	const Layout *tv = t->tv;
+	if (!tv)
+		return k->stage == ST_PTX ? "a register tile of the ptx stage has a tv layout"
+					  : NULL;
+	if (layout_rank(tv) != 2 || !layout_is_static(tv))
+		return "a tv layout is static and has two modes, threads and values";
+	int64_t places = is_plain(t) ? tv_places(tv) : layout_size_int(tv);
+	if (places != layout_size_int(t->layout))
+		return ctx_strf(k->ctx,
+				"the tv layout has %" PRId64 " places for %" PRId64 " elements",
+				places, layout_size_int(t->layout));
+	return NULL;
+}
+
+/* Whether the part's elements lie where the threads that hold the whole's need them. */
+static bool spread_as_part(const Kernel *k, const Type *part, const Type *whole)
+{
+	if (part->layout == whole->layout || !part->tv || !whole->tv)
+		return part->tv == whole->tv;
+	return is_plain(whole) && is_plain(part) &&
+	       part->tv == tv_of_part(k->ctx, whole->tv, whole->layout, part->layout);
+}
+
+static const char *operand_rule(const Kernel *k, const Op *op, int i)
+{
+	const Type *out = op->out->type, *in = op->in[i].val->type;
+	if (in->kind != TY_ELEM && !is_tile(in))
+		return ctx_strf(k->ctx, "operand %d is a register tile or a scalar", i + 1);
+	if (op->kind != OP_CVT && in->elem != EL_F32)
+		return ctx_strf(k->ctx, "operand %d is f32: convert it", i + 1);
+	if (!is_tile(in) || !is_tile(out))
+		return NULL;
+	if (!type_broadcasts(k->ctx, in, out) || !spread_as_part(k, in, out))
+		return ctx_strf(k->ctx, "operand %d is not spread as the result is", i + 1);
+	return NULL;
+}
+
+/* Along each mode, some operand has as many elements as the result. */
+static bool is_as_large(const Kernel *k, const Op *op)
+{
+	Ctx *c = k->ctx;
+	for (int m = 0; m < layout_rank(op->out->type->layout); m++) {
+		const Ix *n = tup_product(c, tup_get(op->out->type->layout->shape, m));
+		bool found = false;
+		for (int i = 0; i < op->nin; i++) {
+			const Type *t = op->in[i].val->type;
+			found |= is_tile(t) && tup_product(c, tup_get(t->layout->shape, m)) == n;
+		}
+		if (!found)
+			return false;
+	}
+	return true;
+}
+
+const char *elt_rule(const Kernel *k, const Op *op)
+{
+	const Type *out = op->out->type;
+	const char *why;
+	bool tiles = false;
+	for (int i = 0; i < op->nin; i++)
+		tiles |= is_tile(op->in[i].val->type);
+	for (int i = 0; i < op->nin; i++)
+		if ((why = operand_rule(k, op, i)))
+			return why;
+	if (tiles ? !is_tile(out) : out->kind != TY_ELEM)
+		return ctx_strf(k->ctx, "the result is %s", tiles ? "a register tile" : "a scalar");
+	if (tiles && !is_as_large(k, op))
+		return "the result is as large as its largest operand";
+	if (op->kind != OP_CVT && out->elem != EL_F32)
+		return "the result is f32";
+	if (op->kind == OP_CVT && !elem_converts(op->in[0].val->type->elem, out->elem))
+		return ctx_strf(k->ctx, "%s becomes %s by way of f32, a conversion each",
+				elem_rows[op->in[0].val->type->elem].name,
+				elem_rows[out->elem].name);
+	return NULL;
+}
+
+/* Threads that hold parts of one row meet by shuffles, which are of one warp. */
+static const char *exchange_rule(const Type *from, const Type *to)
+{
+	enum { MOST = 16, LANES = 32 };
+	int step[MOST], n = tv_exchanges(from->tv, to->tv, step, MOST);
+	for (int i = 0; i < n; i++)
+		if (step[i] >= LANES)
+			return "a row lies within one warp: arrange warpgroups along m";
+	return NULL;
+}
+
+const char *reduce_rule(const Kernel *k, const Op *op)
+{
+	const Type *from = op->in[0].val->type, *to = op->out->type;
+	if (from->elem != EL_F32 || to->elem != EL_F32)
+		return "a reduction is of f32, and gives f32";
+	if (layout_rank(to->layout) != 2 ||
+	    !ix_is(layout_size(k->ctx, layout_mode(k->ctx, to->layout, 1)), 1))
+		return "a reduction leaves one column";
+	if (!type_broadcasts(k->ctx, to, from) || !spread_as_part(k, to, from))
+		return "the result is spread as the rows of the operand";
+	return from->tv && from->tv != to->tv ? exchange_rule(from, to) : NULL;
+}
+
+const char *move_rule(const Kernel *k, const Op *op)
+{
+	const Type *to = op->in[0].val->type, *from = op->in[1].val->type;
+	(void)k;
+	return to == from ? NULL : "a move is between tiles of one type";
+}
