@@ -91,7 +91,9 @@ static void check_operand(Kernel *k, const Op *mma, int i, int rows)
 	const Val *v = mma->in[i].val;
 	SlotDesc d;
 	const AtomRow *atom = &atom_rows[attrs_get(&mma->attrs, A_ATOM)->atom.id];
-	const char *why = slot_desc(k->ctx, v->type, rows, atom->k, &d);
+	const char *why = v->type->space == SP_REG /* spread.c's question */
+				  ? NULL
+				  : slot_desc(k->ctx, v->type, rows, atom->k, &d);
 	if (!why)
 		return;
 	diag_remedy(k->ctx,
