@@ -62,6 +62,49 @@ static dsl_status sizes_eval(const Why *w, const Launch *l, int i, bool stride, 
 	return DSL_OK;
 }
 
+/* The mode that steps least of those from `from` on comes first. */
+static void least_first(int64_t *extent, int64_t *stride, int *mode, int from, int rank)
+{
+	int least = from;
+	for (int d = from + 1; d < rank; d++)
+		if (stride[d] < stride[least])
+			least = d;
+	int64_t e = extent[least], s = stride[least];
+	int m = mode[least];
+	extent[least] = extent[from];
+	stride[least] = stride[from];
+	mode[least] = mode[from];
+	extent[from] = e;
+	stride[from] = s;
+	mode[from] = m;
+}
+
+/* No two elements of an output lie in one place: each mode steps beyond all that those with smaller
+ * steps reach. Of two modes the compiler's conditions say so. */
+static dsl_status apart_check(const Why *w, const KArg *a, int64_t *extent, int64_t *stride)
+{
+	int mode[KD_MAX_RANK], rank = 0;
+	int64_t reach = 0;
+	for (int d = 0; d < a->rank; d++)
+		if (extent[d] > 1) {
+			extent[rank] = extent[d];
+			stride[rank] = stride[d];
+			mode[rank++] = d;
+		}
+	for (int d = 0; d < rank; d++) {
+		least_first(extent, stride, mode, d, rank);
+		if (stride[d] <= reach)
+			return why_fail(w, DSL_ERR_STRIDE,
+					"tensor %s: elements overlap: stride %d is %s, and what "
+					"lies between two steps of it reaches %lld elements",
+					a->name, mode[d],
+					named_value(a->stride[mode[d]], stride[d]).at,
+					(long long)reach + 1);
+		reach += (extent[d] - 1) * stride[d];
+	}
+	return DSL_OK;
+}
+
 /* Extents and strides at least 0, and every byte offset within 63 bits. */
 static dsl_status tensor_check(const Why *w, Launch *l, int i)
 {
@@ -79,6 +122,8 @@ static dsl_status tensor_check(const Why *w, Launch *l, int i)
 		fits = fits && !__builtin_mul_overflow(extent[d] - 1, stride[d], &reach) &&
 		       !__builtin_add_overflow(last, reach, &last);
 	}
+	if (!l->empty[i] && fits && last < INT64_MAX / 8 && a->dir == KD_OUT && a->rank > 2)
+		return apart_check(w, a, extent, stride);
 	if (l->empty[i] || (fits && last < INT64_MAX / 8))
 		return DSL_OK;
 	Line syms = {.n = 0};
@@ -221,8 +266,10 @@ static dsl_status map_stride(const Why *w, const Launch *l, int i, int d, MapGeo
 	if (st)
 		return st;
 	g->strides[d] = (uint64_t)v;
+	/* All matrices of a batch that is read may be one, and so is the one of a batch of one. */
+	bool batch = m->box[d + 1] == 1 && (!m->store || g->dims[d + 1] == 1);
 	const char *rule = v % 16                ? "not a multiple of 16"
-			   : v < 1               ? "not positive"
+			   : v < !batch          ? "not positive"
 			   : v >= max_map_stride ? "not under 2^40"
 						 : NULL;
 	if (!rule)

@@ -284,6 +284,68 @@ static void expressions_that_overflow(void **state)
 		      DSL_ERR_STRIDE);
 }
 
+static dsl_status run_desc(const Sample *s, int64_t m, char *why, size_t n)
+{
+	dsl_arg args[GEMM_ARGS];
+	sample_args(args, m, 256, 64);
+	return dsl_desc_can_run(&s->kernel[0], args, GEMM_ARGS, why, n);
+}
+
+/* A batch of one matrix, read again and again; where the box is wider along that mode, or the map
+ * is stored through, its stride is what TMA asks for. */
+static void a_batch_may_stand_still(void **state)
+{
+	Bench *b = *state;
+	Sample s = b->sample;
+	char why[256];
+	KMap *a = &s.kernel[0].maps[0], *d = &s.kernel[0].maps[2];
+	s.kernel[0].args[0] =
+		(KArg){"A", KA_TENSOR, EL_BF16, KD_IN, 3, {"3", "M", "K"}, {"0", "K", "1"}, 0};
+	*a = (KMap){0, EL_BF16, 3, {"K", "3", "M"}, {"0", "K 2 *"}, {64, 1, 128}, 128, 0, 0};
+	assert_status(run_desc(&s, 128, why, sizeof why), DSL_OK);
+	a->box[1] = 2;
+	assert_status(run_desc(&s, 128, why, sizeof why), DSL_ERR_STRIDE);
+	assert_says(why, "tensor A", "not positive", NULL);
+	a->box[1] = 1;
+	*d = (KMap){2, EL_BF16, 3, {"N", "3", "M"}, {"0", "N 2 *"}, {32, 1, 64}, 64, 1, 0};
+	assert_status(run_desc(&s, 128, why, sizeof why), DSL_ERR_STRIDE);
+	assert_says(why, "tensor D", "not positive", NULL);
+	d->dims[1] = "1";
+	assert_status(run_desc(&s, 128, why, sizeof why), DSL_OK);
+}
+
+/* Matrices of an output behind each other, or row by row; steps in any order. */
+static void outputs_do_not_overlap(void **state)
+{
+	static const struct {
+		const char *shape[3], *stride[3];
+		bool apart;
+		const char *word;
+	} rows[] = {
+		{{"3", "M", "N"}, {"M N *", "N", "1"}, true, ""},
+		{{"3", "M", "N"}, {"N", "N 3 *", "1"}, true, ""},
+		{{"M", "N", "3"}, {"1", "M 3 *", "M"}, true, ""},
+		{{"1", "M", "N"}, {"0", "N", "1"}, true, ""},
+		{{"3", "M", "N"}, {"0", "N", "1"}, false, "stride 0 is 0"},
+		{{"3", "M", "N"}, {"M N * 8 -", "N", "1"}, false, "stride 0 is M * N - 8 = 32760"},
+		{{"3", "M", "N"}, {"N", "N 2 *", "1"}, false, "stride 1 is N * 2 = 512"},
+		{{"M", "N", "3"}, {"N", "1", "8"}, false, "stride 2 is 8"},
+	};
+	Bench *b = *state;
+	Sample s = b->sample;
+	char why[256];
+	for (size_t i = 0; i < COUNTOF(rows); i++) {
+		KArg *d = &s.kernel[0].args[2];
+		d->rank = 3;
+		memcpy(d->shape, rows[i].shape, sizeof rows[i].shape);
+		memcpy(d->stride, rows[i].stride, sizeof rows[i].stride);
+		assert_status(run_desc(&s, 128, why, sizeof why),
+			      rows[i].apart ? DSL_OK : DSL_ERR_STRIDE);
+		if (!rows[i].apart)
+			assert_says(why, "tensor D", "elements overlap", rows[i].word, NULL);
+	}
+}
+
 static void no_output_launches_nothing(void **state)
 {
 	Bench *b = *state;
@@ -465,6 +527,8 @@ int main(void)
 		TEST(optional_maps),
 		TEST(wrong_sizes),
 		TEST(expressions_that_overflow),
+		TEST(a_batch_may_stand_still),
+		TEST(outputs_do_not_overlap),
 		TEST(no_output_launches_nothing),
 		TEST(no_inner_extent_still_launches),
 		TEST(small_maps_are_repaired_on_old_drivers),
