@@ -208,14 +208,6 @@ static void map_facts(Fill *f, const KMap *map, const Ix *const *dims, const Ix 
 	}
 }
 
-static int unit_mode(const Ix *const *stride, int rank)
-{
-	for (int i = 0; i < rank; i++)
-		if (ix_is(stride[i], 1))
-			return i;
-	panic("a tensor map needs a mode of stride 1");
-}
-
 static bool is_stored(const Kernel *k, const Val *map)
 {
 	for (const Op *op = kernel_first(k); op; op = op_next(op))
@@ -224,43 +216,43 @@ static bool is_stored(const Kernel *k, const Val *map)
 	return false;
 }
 
-/* The mode of stride 1 comes first, the others as they stand. */
+static void fill_modes(Fill *f, KMap *map, const Layout *l, const Attr *box)
+{
+	ModeList modes = layout_map_modes(l);
+	const Ix *dims[KD_MAX_RANK], *bytes[KD_MAX_RANK];
+	const Ix *size = ix_const(f->c, elem_rows[map->elem].bits / 8);
+	for (int i = 0; i < map->rank; i++) {
+		dims[i] = tup_get(l->shape, modes.at[i])->leaf;
+		map->box[i] = (int)box->i[i];
+		map->dims[i] = postfix(f->c, dims[i]);
+		if (!i)
+			continue;
+		bytes[i - 1] = ix_mul(f->c, tup_get(l->stride, modes.at[i])->leaf, size);
+		map->strides[i - 1] = postfix(f->c, bytes[i - 1]);
+	}
+	if (!map->optional)
+		map_facts(f, map, dims, bytes);
+}
+
 static void fill_map(Fill *f, const Op *op)
 {
 	const Val *arg = op->in[0].val;
-	const Type *t = arg->type;
-	const Ix *shape[KD_MAX_RANK], *stride[KD_MAX_RANK], *dims[KD_MAX_RANK], *bytes[KD_MAX_RANK];
+	const Layout *l = arg->type->layout;
 	const Attr *box = attrs_get(&op->attrs, A_BOX);
 	if (!room(f, f->d->nmaps, KD_MAX_MAPS, "tensor maps"))
 		return;
 	KMap *map = &f->d->maps[f->d->nmaps++];
 	*map = (KMap){.arg = arg_index(f->k, arg),
-		      .elem = t->elem,
-		      .rank = leaves(t->layout->shape, shape, 0),
+		      .elem = arg->type->elem,
+		      .rank = layout_map_modes(l).n,
 		      .swizzle = (int)attrs_int(&op->attrs, A_SWIZZLE, 0),
 		      .store = is_stored(f->k, op->out),
 		      .optional = op->nsym > 0};
-	leaves(t->layout->stride, stride, 0);
 	if (!room(f, map->rank - 1, KD_MAX_RANK, "modes in an argument"))
 		return;
 	if (!box || box->n != map->rank)
 		panic("the box of %%%s has not the rank of %%%s", op->out->name, arg->name);
-	int unit = unit_mode(stride, map->rank), n = 0;
-	dims[n++] = shape[unit];
-	for (int i = 0; i < map->rank; i++) {
-		if (i == unit)
-			continue;
-		bytes[n - 1] = ix_mul(f->c, stride[i], ix_const(f->c, elem_rows[t->elem].bits / 8));
-		dims[n++] = shape[i];
-	}
-	for (int i = 0; i < map->rank; i++) {
-		map->box[i] = (int)box->i[i];
-		map->dims[i] = postfix(f->c, dims[i]);
-		if (i > 0)
-			map->strides[i - 1] = postfix(f->c, bytes[i - 1]);
-	}
-	if (!map->optional)
-		map_facts(f, map, dims, bytes);
+	fill_modes(f, map, l, box);
 }
 
 /* ------------------------------------------------------------------ parameters, launch, memory */

@@ -61,6 +61,16 @@ int64_t tv_places(const Layout *tv); /* elements held, those held several times 
 /* Distances of threads that hold the same elements of the part and others of the whole: 1, 2 */
 int tv_exchanges(const Layout *whole, const Layout *part, int *step, int most);
 
+/* modes.c: modes of a tensor, by their numbers; of more than MODES_MOST only n is told. */
+enum { MODES_MOST = 5 };
+typedef struct {
+	int n, at[MODES_MOST];
+} ModeList;
+/* Those of a tile without the ones of extent 1, as long as two are left: its matrix. */
+ModeList type_modes(Ctx *c, const Type *t);
+/* Those that a tensor map has, in its order; none where no stride is known to be 1. */
+ModeList layout_map_modes(const Layout *l);
+
 /* ------------------------------------------------------------------ atoms */
 typedef enum {
 #define MMA(id, ...) ATOM_##id,

@@ -28,7 +28,6 @@ const char *reduce_rule(const Kernel *k, const Op *op);
 const char *move_rule(const Kernel *k, const Op *op);
 
 /* verify_access.c: whether all elements of an access to a tensor lie inside it; NULL, or why not */
-enum { MODES_MOST = 4 };
 const char *access_rule(Ctx *c, const Scope *s, const Op *op);
 
 /* verify_boxes.c: whether a TMA box starts where the hardware can start one; NULL, or why not */

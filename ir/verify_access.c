@@ -181,7 +181,7 @@ const char *access_rule(Ctx *c, const Scope *s, const Op *op)
 	if (a.n == 1)
 		return NULL;
 	if (!find_fast(&a))
-		return "a vector goes along a mode of stride 1, of at most 4 modes";
+		return "a vector goes along a mode of stride 1, of at most 5 modes";
 	if (!divides(&a, a.n, offset))
 		return ctx_strf(c,
 				"a vector of %d begins at a multiple of %d elements, which %s is "

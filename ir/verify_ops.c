@@ -170,12 +170,14 @@ static const Ix *mode_size(Ctx *c, const Type *t, int i)
 	return tup_product(c, tup_get(t->layout->shape, i));
 }
 
+/* A tile of a batch and a matrix are alike. */
 static bool same_shape(Ctx *c, const Type *a, const Type *b)
 {
-	if (layout_rank(a->layout) != layout_rank(b->layout))
+	ModeList x = type_modes(c, a), y = type_modes(c, b);
+	if (x.n != y.n || x.n > MODES_MOST)
 		return false;
-	for (int i = 0; i < layout_rank(a->layout); i++)
-		if (mode_size(c, a, i) != mode_size(c, b, i))
+	for (int i = 0; i < x.n; i++)
+		if (mode_size(c, a, x.at[i]) != mode_size(c, b, y.at[i]))
 			return false;
 	return true;
 }
@@ -421,40 +423,43 @@ static const char *rule_mma(const Kernel *k, const Op *op)
 	return check_divides(k, a, 1, r->k * arrange[2], "K");
 }
 
-/* TMA's innermost mode is contiguous. */
-static bool has_contiguous(const Layout *l)
+static const char *check_box(const Kernel *k, const Attr *box, int modes)
 {
-	for (int i = 0; i < tup_rank(l->stride); i++)
-		if (tup_is_leaf(tup_get(l->stride, i)) && ix_is(tup_get(l->stride, i)->leaf, 1))
-			return true;
-	return false;
+	int max = target_by_name(k->target)->box_max;
+	if (box && box->n != modes)
+		return ctx_strf(k->ctx, "the box of a map of %d modes has %d numbers", modes,
+				modes);
+	for (int i = 0; box && i < box->n; i++)
+		if (box->i[i] < 1 || box->i[i] > max)
+			return ctx_strf(k->ctx, "a box has 1 to %d elements along a mode", max);
+	return NULL;
 }
 
 static const char *rule_tmap(const Kernel *k, const Op *op)
 {
-	const Attr *box = attrs_get(&op->attrs, A_BOX);
 	const Layout *layout = op->in[0].val->type->layout;
-	int rank = layout_rank(layout);
-	int max = target_by_name(k->target)->box_max;
 	if (op->in[0].val->arg < 0)
 		return "a tensor map describes an argument";
-	if (box && box->n != rank)
-		return ctx_strf(k->ctx, "the box of a tensor of rank %d has %d numbers", rank,
-				rank);
-	if (tup_rank(layout_flat(k->ctx, layout)->shape) != rank)
+	if (tup_rank(layout_flat(k->ctx, layout)->shape) != layout_rank(layout))
 		return "a tensor map describes plain modes, none of several";
-	if (!has_contiguous(layout))
+	ModeList modes = layout_map_modes(layout);
+	if (!modes.n)
 		return "a tensor map needs a mode of stride 1";
-	for (int i = 0; box && i < box->n; i++)
-		if (box->i[i] < 1 || box->i[i] > max)
-			return ctx_strf(k->ctx, "a box has 1 to %d elements along a mode", max);
-	return check_swizzles(op, A_SWIZZLE);
+	if (modes.n > MODES_MOST)
+		return ctx_strf(k->ctx, "a tensor map has at most %d modes", MODES_MOST);
+	const char *why = check_box(k, attrs_get(&op->attrs, A_BOX), modes.n);
+	return why ? why : check_swizzles(op, A_SWIZZLE);
+}
+
+/* Modes of the map; those that the op has coordinates for, where there is none to ask. */
+static int map_rank(const Op *map, int otherwise)
+{
+	return map && map->nin ? layout_map_modes(map->in[0].val->type->layout).n : otherwise;
 }
 
 static const char *rule_tma_load(const Kernel *k, const Op *op)
 {
-	const Op *map = op->in[1].val->def;
-	int rank = map && map->nin ? layout_rank(map->in[0].val->type->layout) : op->nix - 1;
+	int rank = map_rank(op->in[1].val->def, op->nix - 1);
 	bool shared = attrs_int(&op->attrs, A_SHARED, 0);
 	return op->nix == 1 + rank + shared ? NULL
 					    : ctx_strf(k->ctx,
@@ -465,8 +470,7 @@ static const char *rule_tma_load(const Kernel *k, const Op *op)
 
 static const char *rule_tma_store(const Kernel *k, const Op *op)
 {
-	const Op *map = op->in[1].val->def;
-	int rank = map && map->nin ? layout_rank(map->in[0].val->type->layout) : op->nix - 1;
+	int rank = map_rank(op->in[1].val->def, op->nix - 1);
 	return op->nix == 1 + rank && rank > 0
 		       ? NULL
 		       : ctx_strf(

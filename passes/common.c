@@ -279,31 +279,77 @@ const Op *mma_spread_as(const Kernel *k, const Val *v)
 	return NULL;
 }
 
+/* ------------------------------------------------------------------ tiles of tensors */
+int tile_mode(const Kernel *k, const Val *tile, int mode)
+{
+	ModeList m = type_modes(k->ctx, tile->type);
+	if (mode >= m.n || mode >= MODES_MOST)
+		panic("%%%s is no matrix", tile->name);
+	return m.at[mode];
+}
+
+const Ix *tile_at(const Kernel *k, const Val *tile, int mode)
+{
+	return tile->def->ix[tile_mode(k, tile, mode)];
+}
+
+const Ix *tile_stride(const Kernel *k, const Val *tile, int mode)
+{
+	const Layout *l = tile->def->in[0].val->type->layout;
+	return tup_get(l->stride, tile_mode(k, tile, mode))->leaf;
+}
+
+const Ix *tile_extent(const Kernel *k, const Val *tile, int mode)
+{
+	const Layout *l = tile->def->in[0].val->type->layout;
+	return tup_get(l->shape, tile_mode(k, tile, mode))->leaf;
+}
+
 /* ------------------------------------------------------------------ tensor maps */
-static Op *map_find(const Kernel *k, const Val *tensor, const int64_t *box, int swizzle)
+static Op *map_find(const Kernel *k, const Val *tensor, const int64_t *box, int n, int swizzle)
 {
 	for (Op *op = kernel_find(k, OP_TMAP); op; op = op_find_next(op, OP_TMAP)) {
 		const Attr *b = attrs_get(&op->attrs, A_BOX);
-		if (op->in[0].val == tensor && b->i[0] == box[0] && b->i[1] == box[1] &&
+		if (op->in[0].val == tensor && b->n == n &&
+		    !memcmp(b->i, box, sizeof *box * (size_t)n) &&
 		    attrs_int(&op->attrs, A_SWIZZLE, 0) == swizzle)
 			return op;
 	}
 	return NULL;
 }
 
-Op *kernel_map(Kernel *k, Loc loc, Val *tensor, SlotForm f)
+Op *kernel_map(Kernel *k, Loc loc, const Val *tile, SlotForm f)
 {
-	int64_t box[2] = {f.span, f.rows};
-	Op *map = map_find(k, tensor, box, f.swizzle);
+	Val *tensor = tile->def->in[0].val;
+	ModeList modes = layout_map_modes(tensor->type->layout);
+	int64_t box[MODES_MOST];
+	for (int i = 0; i < modes.n; i++) {
+		bool matrix = modes.at[i] == tile_mode(k, tile, 0) ||
+			      modes.at[i] == tile_mode(k, tile, 1);
+		box[i] = !i ? f.span : matrix ? f.rows : 1;
+	}
+	Op *map = map_find(k, tensor, box, modes.n, f.swizzle);
 	if (map)
 		return map;
 	map = op_new(k, OP_TMAP, loc);
 	op_in(k, map, tensor, NULL);
-	op_ints(k, map, A_BOX, box, 2);
+	op_ints(k, map, A_BOX, box, modes.n);
 	op_int(k, map, A_SWIZZLE, f.swizzle);
 	op_result(k, map, ctx_strf(k->ctx, "%s.map", tensor->name), type_tmap(k->ctx));
 	op_insert_after(kernel_first(k), map);
 	return map;
+}
+
+void op_box(Kernel *k, Op *op, const Val *tile, const Ix *const more[2])
+{
+	ModeList modes = layout_map_modes(tile->def->in[0].val->type->layout);
+	for (int i = 0; i < modes.n; i++) {
+		const Ix *at = tile->def->ix[modes.at[i]];
+		for (int m = 0; m < 2; m++)
+			if (modes.at[i] == tile_mode(k, tile, m))
+				at = ix_add(k->ctx, at, more[m]);
+		op_ix(k, op, at);
+	}
 }
 
 bool tma_takes_stride(const Ix *stride, int bytes)

@@ -72,28 +72,43 @@ static const char *text_of(const Kernel *k, const Ix *x)
 	return s;
 }
 
+static Legal both(Legal a, Legal b)
+{
+	return a == TMA_NEVER || b == TMA_NEVER ? TMA_NEVER : a == TMA_ASK ? a : b;
+}
+
+/* Whether rows, and matrices of a batch, are whole units apart. */
+static Legal strides_legal(const Epilogue *e, const char **why)
+{
+	const Layout *l = e->tile->in[0].val->type->layout;
+	ModeList modes = layout_map_modes(l);
+	Legal all = TMA_ALWAYS;
+	for (int i = 1; i < modes.n; i++) {
+		const Ix *apart;
+		Legal one = whole_units(e, tup_get(l->stride, modes.at[i])->leaf, &apart);
+		if (one == TMA_NEVER && !*why)
+			*why = ctx_strf(e->k->ctx,
+					"its stride of %s bytes is no multiple of 16 (PTX ISA, "
+					"tensor maps)",
+					text_of(e->k, apart));
+		all = both(all, one);
+	}
+	return all;
+}
+
 /* Whether TMA can store the tensor: rows are whole units apart, and whole units long, since what a
  * unit holds behind a row's end is written too (tests/gpu/tma_edge.cu). *why where it never can. */
 static Legal legal(const Epilogue *e, const char **why)
 {
-	Ctx *c = e->k->ctx;
-	const Layout *l = e->tile->in[0].val->type->layout;
-	const Ix *apart, *length;
-	Legal stride = whole_units(e, tup_get(l->stride, e->m_fast)->leaf, &apart);
-	Legal row = whole_units(e, tup_get(l->shape, !e->m_fast)->leaf, &length);
-	if (stride == TMA_NEVER)
-		*why = ctx_strf(c,
-				"its stride of %s bytes is no multiple of 16 (PTX ISA, tensor "
-				"maps)",
-				text_of(e->k, apart));
-	else if (row == TMA_NEVER)
-		*why = ctx_strf(c,
+	const Ix *length;
+	Legal strides = strides_legal(e, why);
+	Legal row = whole_units(e, tile_extent(e->k, e->tile->out, !e->m_fast), &length);
+	if (row == TMA_NEVER && !*why)
+		*why = ctx_strf(e->k->ctx,
 				"its rows of %s bytes are no multiple of 16, which TMA stores "
 				"whole",
 				text_of(e->k, length));
-	if (stride == TMA_NEVER || row == TMA_NEVER)
-		return TMA_NEVER;
-	return stride == TMA_ALWAYS && row == TMA_ALWAYS ? TMA_ALWAYS : TMA_ASK;
+	return both(strides, row);
 }
 
 /* Slots that the schedule asks for; -1: it does not say. */
@@ -179,7 +194,7 @@ static void by_tma(Epilogue *e, int slots, bool ask)
 {
 	Kernel *k = e->k;
 	const Val *tensor = e->tile->in[0].val;
-	Op *map = kernel_map(k, e->store->loc, e->tile->in[0].val, e->chunk);
+	Op *map = kernel_map(k, e->store->loc, e->tile->out, e->chunk);
 	if (ask) {
 		e->name = kernel_fresh(k, ctx_strf(k->ctx, "%s_by_tma", tensor->name));
 		op_sym(k, map, e->name);
@@ -197,7 +212,7 @@ static void store(Kernel *k, Op *op)
 	const char *never = NULL;
 	e.bytes = elem_rows[op->in[1].val->type->elem].bits / 8;
 	e.warpgroups = kernel_pingpong(k) ? 2 : tiled_mma_warpgroups(e.t);
-	e.m_fast = ix_is(tup_get(e.tile->in[0].val->type->layout->stride, 0)->leaf, 1);
+	e.m_fast = ix_is(tile_stride(k, e.tile->out, 0), 1);
 	Legal tma = legal(&e, &never);
 	if (given_slots(&e) == 0)
 		return;

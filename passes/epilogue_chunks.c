@@ -66,12 +66,13 @@ static int chunk_reg(const Epilogue *e, Chunk c, const Type *t)
 
 static const Ix *chunk_row(const Epilogue *e, Chunk c, const Op *tile, const Ix *group)
 {
-	return plus(e, tile->ix[0], group, ROWS, (int64_t)c.i * ROWS * e->t.along_m);
+	const Ix *at = tile_at(e->k, tile->out, 0);
+	return plus(e, at, group, ROWS, (int64_t)c.i * ROWS * e->t.along_m);
 }
 
 static const Ix *chunk_col(const Epilogue *e, Chunk c, const Op *tile, const Ix *group)
 {
-	return plus(e, tile->ix[1], group, e->t.atom.n,
+	return plus(e, tile_at(e->k, tile->out, 1), group, e->t.atom.n,
 		    (int64_t)c.j * e->t.atom.n * e->t.along_n + c.col);
 }
 
@@ -80,12 +81,23 @@ static Val *part_tile(const Epilogue *e, Op *at, const Op *tile, const Ix *row, 
 {
 	Kernel *k = e->k;
 	Ctx *c = k->ctx;
-	const Tup *shape[2] = {tup_int(c, rows), tup_int(c, e->cols)};
-	const Layout *l = layout_new(c, tup_new(c, shape, 2), tile->out->type->layout->stride);
+	const Tup *shape[MODES_MOST];
+	const Ix *begin[MODES_MOST];
 	Op *part = op_before(k, at, OP_TILE);
 	op_in(k, part, tile->in[0].val, NULL);
-	op_ix(k, part, row);
-	op_ix(k, part, col);
+	for (int i = 0; i < tile->nix; i++) {
+		shape[i] = tup_int(c, 1);
+		begin[i] = tile->ix[i];
+	}
+	for (int m = 0; m < 2; m++) {
+		int mode = tile_mode(k, tile->out, m);
+		shape[mode] = tup_int(c, m ? e->cols : rows);
+		begin[mode] = m ? col : row;
+	}
+	for (int i = 0; i < tile->nix; i++)
+		op_ix(k, part, begin[i]);
+	const Layout *l =
+		layout_new(c, tup_new(c, shape, tile->nix), tile->out->type->layout->stride);
 	return op_result(k, part, "t", type_tile(c, SP_GLOBAL, tile->out->type->elem, l));
 }
 
@@ -116,14 +128,25 @@ static Source *source_of(Epilogue *e, const Val *frag)
 	return NULL;
 }
 
+/* Matrices of a batch lie where TMA can take them. */
+static bool strides_fit(const Val *tile)
+{
+	const Layout *l = tile->def->in[0].val->type->layout;
+	ModeList modes = layout_map_modes(l);
+	for (int i = 1; i < modes.n; i++)
+		if (!tma_takes_stride(tup_get(l->stride, modes.at[i])->leaf,
+				      elem_rows[tile->type->elem].bits / 8))
+			return false;
+	return true;
+}
+
 /* Rows are contiguous, in whole spans of a swizzle, and lie where TMA can take them; one copy
  * serves all warpgroups where these lie side by side along m. */
 static bool source_fits(const Epilogue *e, const Val *tile)
 {
-	const Layout *l = tile->type->layout;
 	int bytes = elem_rows[tile->type->elem].bits / 8, row = e->cols * bytes;
-	return e->t.along_n == 1 && ix_is(tup_get(l->stride, 1)->leaf, 1) &&
-	       tma_takes_stride(tup_get(l->stride, 0)->leaf, bytes) &&
+	return e->t.along_n == 1 && ix_is(tile_stride(e->k, tile, 1), 1) &&
+	       tma_takes_stride(tile_stride(e->k, tile, 0), bytes) && strides_fit(tile) &&
 	       (row % 128 == 0 || row == 64 || row == 32);
 }
 
@@ -193,7 +216,7 @@ static void source_buffer(const Epilogue *e, Source *s)
 	SlotForm m = {1, ROWS * e->t.along_m, e->cols, swizzle / bytes, swizzle};
 	s->buffer = buffer_new(k, s->load->loc, tensor, ctx_strf(k->ctx, "%s.in", tensor->name), m,
 			       e->source_slots);
-	s->map = kernel_map(k, s->load->loc, (Val *)(uintptr_t)tensor, m)->out;
+	s->map = kernel_map(k, s->load->loc, s->load->in[1].val, m)->out;
 	op_int(k, kernel_ring(k, attrs_str(&s->buffer->def->attrs, A_RING, "")), A_EARLY, 1);
 }
 
@@ -344,7 +367,7 @@ void by_chunks(Epilogue *e, int slots)
 {
 	const Chunk *all = chunks(e);
 	Val *buffer = staging(e, slots);
-	Val *map = kernel_map(e->k, e->store->loc, e->tile->in[0].val, e->chunk)->out;
+	Val *map = kernel_map(e->k, e->store->loc, e->tile->out, e->chunk)->out;
 	if (!e->source_slots)
 		e->sources.n = 0; /* read by each thread */
 	for (int s = 0; s < e->sources.n; s++) {

@@ -20,7 +20,7 @@ static int64_t box_byte(Kernel *k, const Op *op, SlotForm f, int64_t row, int64_
 static void lower_box(Kernel *k, Op *op, Op *at, SlotForm f, int col)
 {
 	Ctx *c = k->ctx;
-	const Op *tile = op->in[1].val->def;
+	const Ix *more[2];
 	int64_t rows = f.rows / attrs_int(&op->attrs, A_SLICES, 1);
 	const Ix *part = op->nix ? op->ix[1] : ix_int(k, 0);
 	int64_t step = rows < f.rows ? box_byte(k, op, f, rows, 0) : 0;
@@ -30,8 +30,9 @@ static void lower_box(Kernel *k, Op *op, Op *at, SlotForm f, int col)
 	op_in(k, load, op->in[2].val, NULL);
 	op_in(k, load, op->in[3].val, op->in[3].at);
 	op_ix(k, load, ix_add(c, byte, ix_int(k, box_byte(k, op, f, 0, col))));
-	op_ix(k, load, ix_add(c, tile->ix[f.fast], ix_int(k, col)));
-	op_ix(k, load, ix_add(c, tile->ix[1 - f.fast], ix_mul(c, part, ix_int(k, rows))));
+	more[f.fast] = ix_int(k, col);
+	more[1 - f.fast] = ix_mul(c, part, ix_int(k, rows));
+	op_box(k, load, op->in[1].val, more);
 	if (op->nix) {
 		op_ix(k, load, op->ix[0]);
 		op_int(k, load, A_SHARED, 1);
@@ -192,7 +193,8 @@ static const Ix *tv_coord(Kernel *k, const Layout *tv, int which, const Ix *x, i
 }
 
 typedef struct {
-	const Ix *at[2], *extent[2], *stride[2]; /* of the element that the store begins with */
+	int modes;                /* of the tensor */
+	const Ix *at[MODES_MOST]; /* of the element that the store begins with */
 } Place;
 
 /* The thread's number among those over which the tile is spread. */
@@ -218,19 +220,31 @@ static const Ix *let(Kernel *k, Op *at, const char *stem, const Ix *x)
 static Place vector_place(Kernel *k, Op *op, const Ix *reg)
 {
 	static const char *const names[2] = {"row", "col"};
-	const Op *tile = tile_side(op)->def;
-	const Layout *tensor = tile->in[0].val->type->layout, *tv = reg_side(op)->type->tv;
+	const Val *tile = tile_side(op);
+	const Layout *tv = reg_side(op)->type->tv;
 	const Ix *thread = thread_of_tile(k, op, tv);
-	int64_t rows = val_extent(tile_side(op), 0);
-	Place p;
+	int64_t rows = val_extent(reg_side(op), 0);
+	Place p = {.modes = tile->def->nix};
+	for (int m = 0; m < p.modes; m++)
+		p.at[m] = tile->def->ix[m];
 	for (int m = 0; m < 2; m++) {
-		const Ix *origin = ix_add(k->ctx, tile->ix[m], tv_coord(k, tv, 0, thread, rows, m));
+		int mode = tile_mode(k, tile, m);
+		const Ix *origin = ix_add(k->ctx, p.at[mode], tv_coord(k, tv, 0, thread, rows, m));
 		const Ix *base = let(k, op, names[m], origin);
-		p.at[m] = ix_add(k->ctx, base, tv_coord(k, tv, 1, reg, rows, m));
-		p.extent[m] = tup_get(tensor->shape, m)->leaf;
-		p.stride[m] = tup_get(tensor->stride, m)->leaf;
+		p.at[mode] = ix_add(k->ctx, base, tv_coord(k, tv, 1, reg, rows, m));
 	}
 	return p;
+}
+
+/* Whether a multiple of two along the fast mode is one in memory, and no row ends in a pair. */
+static bool in_pairs(const Kernel *k, const Val *tile, int fast)
+{
+	const Layout *tensor = tile->def->in[0].val->type->layout;
+	IxFacts facts = kernel_facts(k);
+	for (int m = 0; m < tup_rank(tensor->stride); m++)
+		if (m != fast && ix_divisor(tup_get(tensor->stride, m)->leaf, facts) % 2)
+			return false;
+	return ix_divisor(tup_get(tensor->shape, fast)->leaf, facts) % 2 == 0;
 }
 
 /* How many neighbouring registers of a thread are neighbours in memory too, begin at a multiple of
@@ -239,17 +253,27 @@ static Place vector_place(Kernel *k, Op *op, const Ix *reg)
 static int vector_width(const Kernel *k, const Op *op)
 {
 	const Type *frag = reg_side(op)->type;
-	const Layout *tensor = tile_side(op)->def->in[0].val->type->layout;
-	int64_t rows = val_extent(tile_side(op), 0);
+	const Val *tile = tile_side(op);
+	int64_t rows = val_extent(reg_side(op), 0);
 	const Tup *shape = tup_get(frag->tv->shape, 1), *stride = tup_get(frag->tv->stride, 1);
-	bool fast_n = ix_is(tup_get(tensor->stride, 1)->leaf, 1);
-	IxFacts facts = kernel_facts(k);
-	bool even = ix_divisor(tup_get(tensor->stride, 0)->leaf, facts) % 2 == 0 &&
-		    ix_divisor(tup_get(tensor->shape, 1)->leaf, facts) % 2 == 0;
-	return fast_n && even && leaf_int(tup_get(shape, 0)) == 2 &&
+	bool fast_n = ix_is(tile_stride(k, tile, 1), 1);
+	return fast_n && in_pairs(k, tile, tile_mode(k, tile, 1)) &&
+			       leaf_int(tup_get(shape, 0)) == 2 &&
 			       leaf_int(tup_get(stride, 0)) == rows
 		       ? 2
 		       : 1;
+}
+
+const Ix *op_inside_tensor(Kernel *k, Op *guard, const Val *tensor, const Ix *const *at)
+{
+	Ctx *c = k->ctx;
+	const Layout *l = tensor->type->layout;
+	const Ix *offset = ix_int(k, 0);
+	for (int m = 0; m < tup_rank(l->shape); m++) {
+		op_ix(k, guard, ix_new(c, IX_LT, at[m], tup_get(l->shape, m)->leaf));
+		offset = ix_add(c, offset, ix_mul(c, at[m], tup_get(l->stride, m)->leaf));
+	}
+	return offset;
 }
 
 static void lower_vectors(Kernel *k, Op *op)
@@ -265,13 +289,9 @@ static void lower_vectors(Kernel *k, Op *op)
 	op_ix(k, loop, ix_int(k, regs / width));
 	op_int(k, loop, A_UNROLL, 1);
 	Op *inside = op_append(k, op_body(k, loop), OP_IF, op->loc);
-	const Ix *offset = ix_int(k, 0);
-	for (int m = 0; m < 2; m++) {
-		op_ix(k, inside, ix_new(c, IX_LT, p.at[m], p.extent[m]));
-		offset = ix_add(c, offset, ix_mul(c, p.at[m], p.stride[m]));
-	}
 	bool reads = op->kind == OP_LOAD;
 	Val *tensor = tile_side(op)->def->in[0].val, *frag = reg_side(op);
+	const Ix *offset = op_inside_tensor(k, inside, tensor, p.at);
 	Op *vector = op_append(k, op_body(k, inside), reads ? OP_LD_GLOBAL : OP_ST_GLOBAL, op->loc);
 	op_in(k, vector, reads ? frag : tensor, reads ? reg : NULL);
 	op_in(k, vector, reads ? tensor : frag, reads ? NULL : reg);

@@ -5,6 +5,8 @@
 
 #include "passes/pass.h"
 
+/* lower.c: guards for an element of a tensor; its offset */
+const Ix *op_inside_tensor(Kernel *k, Op *guard, const Val *tensor, const Ix *const *at);
 void lower_rings(Kernel *k);          /* lower_rings.c */
 void lower_shared(Kernel *k, Op *op); /* lower_staging.c */
 void lower_store_tma(Kernel *k, Op *op);

@@ -150,25 +150,26 @@ void lower_shared(Kernel *k, Op *op)
 	op_remove(op);
 }
 
-/* Which mode of the tensor is contiguous. */
-static int fast_mode(const Op *tile)
+/* Which mode of the tile is contiguous. */
+static int fast_mode(const Kernel *k, const Val *tile)
 {
-	return ix_is(tup_get(tile->out->type->layout->stride, 0)->leaf, 1) ? 0 : 1;
+	return ix_is(tile_stride(k, tile, 0), 1) ? 0 : 1;
 }
 
-/* A box for each span of the buffer, the tensor's fast mode first. */
+/* A box for each span of the buffer. */
 void lower_store_tma(Kernel *k, Op *op)
 {
-	const Op *tile = op->in[0].val->def;
+	Val *tile = op->in[0].val;
 	Staging s = staging(k, op, op->in[1].val);
-	int fast = fast_mode(tile);
+	int fast = fast_mode(k, tile);
 	for (int col = 0; col < s.m.cols; col += s.m.span) {
+		const Ix *more[2] = {ix_int(k, 0), ix_int(k, 0)};
 		Op *st = op_before(k, op, OP_TMA_STORE);
 		op_in(k, st, op->in[1].val, op->in[1].at);
 		op_in(k, st, op->in[2].val, NULL);
 		op_ix(k, st, ix_int(k, (int64_t)col * s.m.rows * s.bytes));
-		op_ix(k, st, ix_add(k->ctx, tile->ix[fast], ix_int(k, col)));
-		op_ix(k, st, tile->ix[1 - fast]);
+		more[fast] = ix_int(k, col);
+		op_box(k, st, tile, more);
 	}
 	op_remove(op);
 }
@@ -177,20 +178,19 @@ void lower_store_tma(Kernel *k, Op *op)
 static void copy_one(const Staging *s, Block *to, const Ix *row, const Ix *col)
 {
 	Kernel *k = s->k;
-	Ctx *c = k->ctx;
-	const Op *tile = s->op->in[0].val->def;
-	const Layout *tensor = tile->in[0].val->type->layout;
-	const Ix *of_mode[2], *offset = ix_int(k, 0);
+	const Val *tile = s->op->in[0].val;
+	const Ix *of_mode[2], *at[MODES_MOST];
 	Op *inside = op_append(k, to, OP_IF, s->op->loc);
-	of_mode[fast_mode(tile)] = col;
-	of_mode[1 - fast_mode(tile)] = row;
-	for (int m = 0; m < 2; m++) {
-		const Ix *at = ix_add(c, tile->ix[m], of_mode[m]);
-		op_ix(k, inside, ix_new(c, IX_LT, at, tup_get(tensor->shape, m)->leaf));
-		offset = ix_add(c, offset, ix_mul(c, at, tup_get(tensor->stride, m)->leaf));
-	}
+	of_mode[fast_mode(k, tile)] = col;
+	of_mode[1 - fast_mode(k, tile)] = row;
+	for (int m = 0; m < tile->def->nix; m++)
+		at[m] = tile->def->ix[m];
+	for (int m = 0; m < 2; m++)
+		at[tile_mode(k, tile, m)] = ix_add(k->ctx, tile_at(k, tile, m), of_mode[m]);
+	Val *tensor = tile->def->in[0].val;
+	const Ix *offset = op_inside_tensor(k, inside, tensor, at);
 	Op *st = op_append(k, op_body(k, inside), OP_ST_STAGED, s->op->loc);
-	op_in(k, st, tile->in[0].val, NULL);
+	op_in(k, st, tensor, NULL);
 	op_in(k, st, s->op->in[1].val, s->op->in[1].at);
 	op_ix(k, st, offset);
 	op_ix(k, st, element(s, row, col));

@@ -10,12 +10,7 @@
 
 #include <string.h>
 
-enum {
-	RANK = 2,
-	ATOM_ROWS = 8 /* after which a swizzle repeats */,
-	LOOPS = 8,
-	ISL_OPERATIONS = 100000
-};
+enum { ATOM_ROWS = 8 /* after which a swizzle repeats */, LOOPS = 8, ISL_OPERATIONS = 100000 };
 
 static int cluster_ctas(const Kernel *k)
 {
@@ -40,29 +35,29 @@ static Issue issue_wanted(const Kernel *k, const Op *load)
 
 static void share(Kernel *k, Op *load, const Share *s, SlotForm m)
 {
-	Val *tensor = load->in[1].val->def->in[0].val;
 	op_ix(k, load, s->mask);
 	op_ix(k, load, s->slice);
 	op_ix(k, load, s->issues);
 	op_int(k, load, A_SLICES, s->slices);
 	attrs_drop(&load->attrs, A_MULTICAST);
 	m.rows /= s->slices;
-	load->in[2].val = kernel_map(k, load->loc, tensor, m)->out;
+	load->in[2].val = kernel_map(k, load->loc, load->in[1].val, m)->out;
 }
 
 /* Returns whether whom the load goes to is known only at run time. */
 static bool share_load_op(Kernel *k, Judge *judge, Op *load, Releases *all)
 {
 	const Op *tile = load->in[1].val->def;
-	const Ix *origin[RANK];
+	const Ix *origin[MODES_MOST];
+	ModeList modes = layout_map_modes(tile->in[0].val->type->layout);
 	SameFrame f = same_frame(k, load, judge, cluster_ctas(k));
 	SlotForm m;
-	for (int i = 0; i < RANK; i++)
-		origin[i] = same_resolve(k, load, tile->ix[i]);
+	for (int i = 0; i < modes.n; i++)
+		origin[i] = same_resolve(k, load, tile->ix[modes.at[i]]);
 	const char *why = slot_form(k->ctx, load->in[0].val->type, &m);
 	if (why)
 		panic("%s: %s", load->in[0].val->name, why);
-	Same same = same_bulk(&f, origin, RANK);
+	Same same = same_bulk(&f, origin, modes.n);
 	Share s = share_load(&f, &same, issue_wanted(k, load), m.rows / ATOM_ROWS);
 	why_share(k, load, &same, &s, issue_wanted(k, load), m.rows / ATOM_ROWS);
 	releases_add(all, &f, &s);

@@ -63,8 +63,16 @@ int64_t round_up(int64_t x, int64_t to);
 enum { TMA_STRIDE = 16 }; /* bytes that a tensor's strides and address are multiples of */
 bool tma_takes_stride(const Ix *stride, int bytes); /* false: it is a number that TMA never takes */
 
-Op *kernel_map(Kernel *k, Loc loc, Val *tensor,
-	       SlotForm f); /* a tensor map whose box is a span of the rows, made once */
+/* A tile of a tensor as its matrix: modes of the tensor. */
+int tile_mode(const Kernel *k, const Val *tile, int mode);
+const Ix *tile_at(const Kernel *k, const Val *tile, int mode); /* where it begins */
+const Ix *tile_stride(const Kernel *k, const Val *tile, int mode);
+const Ix *tile_extent(const Kernel *k, const Val *tile, int mode); /* the tensor's */
+/* A tensor map for tiles like this one whose box is a span of the slot's rows, which lie along the
+ * map's first mode; made once. */
+Op *kernel_map(Kernel *k, Loc loc, const Val *tile, SlotForm f);
+/* The coordinates of a box: the tile's, and more along the modes of its matrix. */
+void op_box(Kernel *k, Op *op, const Val *tile, const Ix *const more[2]);
 
 /* How a tiled mma covers its accumulator. */
 typedef struct {

@@ -27,10 +27,8 @@ static int widest_swizzle(int row_bytes)
 static int fast_mode(const Kernel *k, const Val *buffer)
 {
 	for (const Op *op = kernel_find(k, OP_COPY); op; op = op_find_next(op, OP_COPY))
-		if (op->in[0].val == buffer && tile_of(op->in[1].val)) {
-			const Layout *l = tile_of(op->in[1].val)->in[0].val->type->layout;
-			return !ix_is(tup_get(l->stride, 0)->leaf, 1);
-		}
+		if (op->in[0].val == buffer && tile_of(op->in[1].val))
+			return !ix_is(tile_stride(k, op->in[1].val, 0), 1);
 	return 1;
 }
 
@@ -127,24 +125,47 @@ static bool box_fits(Kernel *k, const Op *copy, SlotForm m)
 	return false;
 }
 
-/* Rows a number apart that no launch could take. */
-static bool rows_fit(Kernel *k, const Op *copy, const Val *tensor)
+/* Rows, or matrices of a batch, a number apart that no launch could take. */
+static bool rows_fit(Kernel *k, const Op *copy, const Val *tile)
 {
+	const Val *tensor = tile->def->in[0].val;
 	const Layout *l = tensor->type->layout;
 	int bytes = elem_rows[tensor->type->elem].bits / 8;
-	for (int i = 0; i < tup_rank(l->stride); i++) {
-		const Ix *stride = tup_get(l->stride, i)->leaf;
+	ModeList modes = layout_map_modes(l);
+	for (int i = 1; i < modes.n; i++) {
+		int mode = modes.at[i];
+		const Ix *stride = tup_get(l->stride, mode)->leaf;
+		bool row = mode == tile_mode(k, tile, 0) || mode == tile_mode(k, tile, 1);
 		int64_t v = 0;
-		if (ix_is(stride, 1) || tma_takes_stride(stride, bytes))
+		if (tma_takes_stride(stride, bytes))
 			continue;
 		ix_is_const(stride, &v);
 		diag_remedy(k->ctx,
 			    diag(k->ctx, copy->loc, D_E0405,
-				 "rows of %s are %lld bytes apart, and TMA takes multiples of %d "
+				 "%s of %s are %lld bytes apart, and TMA takes multiples of %d "
 				 "above 0",
+				 row ? "rows" : ctx_strf(k->ctx, "matrices along mode %d", mode),
 				 tensor->name, (long long)v * bytes, TMA_STRIDE),
+			    "give it %s that are a multiple of %d elements apart",
+			    row ? "rows" : "matrices", TMA_STRIDE / bytes);
+		return false;
+	}
+	return true;
+}
+
+/* Along which the map's box is wide: a mode of stride 0 is in no map. */
+static bool modes_fit(Kernel *k, const Op *copy, const Val *tile)
+{
+	for (int i = 0; i < 2; i++) {
+		if (!ix_is(tile_stride(k, tile, i), 0))
+			continue;
+		diag_remedy(k->ctx,
+			    diag(k->ctx, copy->loc, D_E0405,
+				 "rows of %s are 0 bytes apart, and TMA takes multiples of %d "
+				 "above 0",
+				 tile->def->in[0].val->name, TMA_STRIDE),
 			    "give it rows that are a multiple of %d elements apart",
-			    TMA_STRIDE / bytes);
+			    TMA_STRIDE * 8 / elem_rows[tile->type->elem].bits);
 		return false;
 	}
 	return true;
@@ -154,9 +175,9 @@ static void load(Kernel *k, Op *copy, Op *tile)
 {
 	SlotForm m;
 	if (slot_form(k->ctx, copy->in[0].val->type, &m) || !box_fits(k, copy, m) ||
-	    !rows_fit(k, copy, tile->in[0].val))
+	    !modes_fit(k, copy, tile->out) || !rows_fit(k, copy, tile->out))
 		return;
-	if (!ix_is(tup_get(tile->in[0].val->type->layout->stride, m.fast)->leaf, 1)) {
+	if (!ix_is(tile_stride(k, tile->out, m.fast), 1)) {
 		diag_remedy(
 			k->ctx,
 			diag(k->ctx, copy->loc, D_E0404,
@@ -166,7 +187,7 @@ static void load(Kernel *k, Op *copy, Op *tile)
 			"give the buffer's extents alone; its layout follows the tensor's");
 		return;
 	}
-	Op *map = kernel_map(k, copy->loc, tile->in[0].val, m);
+	Op *map = kernel_map(k, copy->loc, tile->out, m);
 	Op *op = op_before(k, copy, OP_LOAD_TMA);
 	op_in(k, op, copy->in[0].val, copy->in[0].at);
 	op_in(k, op, copy->in[1].val, NULL);

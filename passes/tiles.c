@@ -6,6 +6,8 @@
  *     let m (cta / (G * C) * G + cta % (G * C) % height)
  *     let n (cta % (G * C) / height)
  *     ...
+ * Matrices of a batch follow each other: the names of their modes change slowest.
+ *     grid l, m, n (L, R, C)  ->  let plane (R * C)  let l (cta / plane)  let block (cta % plane)
  * A cluster computes a block of tiles; the order is then of blocks, and what it depends on is the
  * cluster's number alone: all its CTAs make the same loops. Tiles beyond the edge load zeros and
  * store nothing.
@@ -17,6 +19,7 @@
 enum {
 	MOST_TILES = 1 << 30,
 	MOST_CTAS = 1024,
+	NONE = -1,
 	BEYOND = 1 << 21 /* elements that tiles beyond an edge may lie behind it */
 };
 
@@ -48,12 +51,43 @@ static const Ix *below(const Kernel *k, const Ix *x, const Ix *extent)
 /* What is ordered: tiles, or blocks of tiles that belong together (a cluster's, a box). */
 typedef struct {
 	const Op *grid;
+	int name[2];              /* of the grid's: along m, n; NONE: one tile */
 	int64_t cluster[2], ctas; /* CTAs of a cluster along m, n; all */
 	int64_t block[2];
 	bool boxed;          /* blocks are not what a cluster computes at a time */
 	const Ix *extent[2]; /* in blocks */
-	const Ix *blocks;
+	const Ix *blocks;    /* of one matrix */
+	const Ix *all;       /* of a batch of them */
 } Plane;
+
+/* The grid's name that an output's tile goes along with. */
+static int name_of(const Op *grid, const Ix *at)
+{
+	for (int i = 0; i < grid->nsym; i++)
+		if (ix_uses(at, grid->sym[i]))
+			return i;
+	return NONE;
+}
+
+/* Along the modes of the output's matrix; where nothing is stored, along the first. */
+static void plane_names(const Kernel *k, const Op *grid, int name[2])
+{
+	for (int i = 0; i < 2; i++)
+		name[i] = i < grid->nsym ? i : NONE;
+	for (const Op *op = kernel_find(k, OP_COPY); op; op = op_find_next(op, OP_COPY)) {
+		const Val *to = op->in[0].val;
+		if (!to->def || to->def->kind != OP_TILE)
+			continue;
+		for (int i = 0; i < 2; i++)
+			name[i] = name_of(grid, tile_at(k, to, i));
+		return;
+	}
+}
+
+static bool in_plane(const Plane *p, int name)
+{
+	return name == p->name[0] || name == p->name[1];
+}
 
 static void shape_attr(const Kernel *k, AttrId id, int64_t shape[2])
 {
@@ -67,32 +101,46 @@ static void narrow(void *user, const char *name)
 	kernel_sym(user, name, INT64_MIN, INT32_MAX - BEYOND, 1);
 }
 
+static void plane_extents(Kernel *k, Plane *p)
+{
+	Ctx *c = k->ctx;
+	for (int i = 0; i < 2; i++)
+		p->extent[i] = ix_int(k, 1);
+	for (int i = 0; i < p->grid->nix; i++) {
+		const Ix *x = p->grid->ix[i];
+		if (!in_plane(p, i)) {
+			p->all = ix_mul(c, p->all, x);
+			continue;
+		}
+		int mode = i == p->name[1];
+		p->extent[mode] = x = ix_ceil_div(c, x, ix_int(k, p->block[mode]));
+		p->blocks = ix_mul(c, p->blocks, x);
+		if (p->block[0] * p->block[1] > 1)
+			ix_names(p->grid->ix[i], narrow, k);
+	}
+	p->all = ix_mul(c, p->all, p->blocks);
+}
+
 static Plane plane_of(Kernel *k, const Op *grid)
 {
-	Plane p = {.grid = grid, .blocks = ix_int(k, 1)};
+	Plane p = {.grid = grid, .blocks = ix_int(k, 1), .all = ix_int(k, 1)};
+	plane_names(k, grid, p.name);
 	shape_attr(k, A_CLUSTER, p.cluster);
 	shape_attr(k, A_CLUSTER, p.block);
 	if (attrs_get(&k->attrs, A_TILE_BOX))
 		shape_attr(k, A_TILE_BOX, p.block);
 	p.ctas = p.cluster[0] * p.cluster[1];
 	p.boxed = p.block[0] != p.cluster[0] || p.block[1] != p.cluster[1];
-	for (int i = 0; i < grid->nix; i++) {
-		const Ix *x = grid->ix[i];
-		if (i < 2)
-			p.extent[i] = x = ix_ceil_div(k->ctx, x, ix_int(k, p.block[i]));
-		p.blocks = ix_mul(k->ctx, p.blocks, x);
-		if (p.block[0] * p.block[1] > 1)
-			ix_names(grid->ix[i], narrow, k);
-	}
+	plane_extents(k, &p);
 	return p;
 }
 
 /* A number behind the last box's is beyond the plane, and stays so. */
-static const Ix *within(Here h, const Plane *p, const Ix *x, int mode)
+static const Ix *within(Here h, const Plane *p, const Ix *x, const Ix *extent)
 {
 	if (p->boxed)
-		return ix_new(h.k->ctx, IX_MIN, x, p->extent[mode]);
-	return below(h.k, x, p->extent[mode]);
+		return ix_new(h.k->ctx, IX_MIN, x, extent);
+	return below(h.k, x, extent);
 }
 
 static const Ix *at_least_one(Here h, const Plane *p, const Ix *x)
@@ -104,12 +152,14 @@ static const Ix *at_least_one(Here h, const Plane *p, const Ix *x)
 static void let_mode(Here h, const Plane *p, int mode, const Ix *block, const Ix *in)
 {
 	Ctx *c = h.k->ctx;
-	block = ix_mul(c, within(h, p, block, mode), ix_int(h.k, p->block[mode]));
+	if (p->name[mode] == NONE)
+		return;
+	block = ix_mul(c, within(h, p, block, p->extent[mode]), ix_int(h.k, p->block[mode]));
 	const Ix *m = ix_int(h.k, p->block[0]);
 	const Ix *place = mode == 0 ? ix_mod(c, in, m) : ix_div(c, in, m);
 	if (p->block[mode] > 1)
 		block = ix_add(c, block, place);
-	let(h, p->grid->sym[mode], block);
+	let(h, p->grid->sym[p->name[mode]], block);
 }
 
 /* ------------------------------------------------------------------ orders */
@@ -190,15 +240,37 @@ static void raster_fields(Here h, const Plane *p, const Ix *tile, const Ix *in)
 	let_mode(h, &named, 1, ix_add(c, side, ix_mod(c, at, width)), in);
 }
 
-static void raster_plain(Here h, const Op *grid, const Ix *tile)
+/* The matrix of a batch that the block is in; the block's number in it. Where a block is a launched
+ * CTA's, or one of those that are counted in 32 bits, so is the number of blocks of a matrix. */
+static const Ix *raster_batch(Here h, const Plane *p, const Ix *block)
 {
 	Ctx *c = h.k->ctx;
+	const Op *grid = p->grid;
+	bool counted = attrs_int(&h.k->attrs, A_PERSISTENT, 0);
+	const Ix *most = ix_int(h.k, counted ? MOST_TILES : INT32_MAX), *matrix = NULL;
+	int left = grid->nsym;
+	for (int i = 0; i < grid->nsym; i++)
+		left -= in_plane(p, i);
+	if (!left)
+		return block;
+	const Ix *blocks = p->boxed ? p->blocks : ix_new(c, IX_MIN, p->blocks, most);
+	const Ix *plane = let_fresh(h, "plane", blocks);
+	matrix = ix_div(c, block, plane);
 	for (int i = 0; i < grid->nsym; i++) {
-		bool last = i == grid->nsym - 1;
-		let(h, grid->sym[i],
-		    below(h.k, last ? tile : ix_mod(c, tile, grid->ix[i]), grid->ix[i]));
-		tile = ix_div(c, tile, grid->ix[i]);
+		if (in_plane(p, i))
+			continue;
+		const Ix *at = --left ? ix_mod(c, matrix, grid->ix[i]) : matrix;
+		let(h, grid->sym[i], within(h, p, at, grid->ix[i]));
+		matrix = ix_div(c, matrix, grid->ix[i]);
 	}
+	return let_fresh(h, "block", ix_mod(c, block, plane));
+}
+
+/* Tiles along one mode. */
+static void raster_1d(Here h, const Plane *p, const Ix *block, const Ix *in)
+{
+	for (int i = 0; i < 2; i++)
+		let_mode(h, p, i, block, in);
 }
 
 /* `step` is what the cluster computes at a time: a block, or as many tiles of the boxes as it has
@@ -215,8 +287,9 @@ static void raster(Here h, const Plane *p, const Ix *step)
 		block = let_fresh(h, "box", ix_div(c, tile, tiles));
 		in = let_fresh(h, "in", ix_mod(c, tile, tiles));
 	}
-	if (p->grid->nsym != 2)
-		raster_plain(h, p->grid, block);
+	block = raster_batch(h, p, block);
+	if (p->name[0] == NONE || p->name[1] == NONE)
+		raster_1d(h, p, block, in);
 	else if (attrs_get(&h.k->attrs, A_RASTER))
 		raster_fields(h, p, block, in);
 	else
@@ -227,8 +300,8 @@ static void raster(Here h, const Plane *p, const Ix *step)
 static const Ix *step_count(const Kernel *k, const Plane *p)
 {
 	if (!p->boxed)
-		return p->blocks;
-	const Ix *tiles = ix_mul(k->ctx, p->blocks, ix_int(k, p->block[0] * p->block[1]));
+		return p->all;
+	const Ix *tiles = ix_mul(k->ctx, p->all, ix_int(k, p->block[0] * p->block[1]));
 	return ix_ceil_div(k->ctx, tiles, ix_int(k, p->ctas));
 }
 
@@ -281,17 +354,31 @@ static void persistent(Here h, const Plane *p, Op *grid)
 	raster(h, p, let_fresh(h, "tile", below(k, tile, tiles)));
 }
 
+/* Along a mode of one tile there is nothing to order. */
+static void check_modes(Kernel *k, const Plane *p)
+{
+	static const char *const along[2] = {"m", "n"};
+	for (int i = 0; i < 2; i++)
+		if (p->name[i] == NONE && p->block[i] > 1)
+			diag(k->ctx, p->grid->loc, D_E0407,
+			     "a cluster or box has %d tiles along %s, of which the grid has one",
+			     (int)p->block[i], along[i]);
+	bool one = p->name[0] == NONE || p->name[1] == NONE;
+	if (one && attrs_get(&k->attrs, A_RASTER))
+		diag(k->ctx, p->grid->loc, D_E0407,
+		     "a raster needs tiles along m and along n, and along one of them there is "
+		     "one");
+}
+
 static bool check_cluster(Kernel *k, const Plane *p)
 {
 	int most = target_by_name(k->target)->cluster_max;
-	bool ordered = p->block[0] * p->block[1] > 1 || attrs_get(&k->attrs, A_RASTER);
 	if (p->ctas > most)
 		diag(k->ctx, p->grid->loc, D_E0407,
 		     "a cluster of %d x %d CTAs is more than the %d there can be",
 		     (int)p->cluster[0], (int)p->cluster[1], most);
-	else if ((p->ctas > 1 || ordered) && p->grid->nsym != 2)
-		diag(k->ctx, p->grid->loc, D_E0407,
-		     "clusters and boxes need a grid of two modes, this has %d", p->grid->nsym);
+	else
+		check_modes(k, p);
 	return !pass_failed(k);
 }
 
