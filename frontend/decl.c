@@ -132,8 +132,8 @@ static bool buffer_layout_fits(Sema *s, const Node *at, const Layout *l)
 		diag(s->ctx, at->loc, D_E0203, "the layout of a buffer is known only at run time");
 		return false;
 	}
-	if (layout_rank(l) != RANK_MAX) {
-		not_yet(s, at->loc, "buffers of rank %d; rank %d is", layout_rank(l), RANK_MAX);
+	if (layout_rank(l) != BUFFER_RANK) {
+		not_yet(s, at->loc, "buffers of rank %d; rank %d is", layout_rank(l), BUFFER_RANK);
 		return false;
 	}
 	if (!ix_is_const(layout_cosize(s->ctx, l), &cosize) || cosize > BUFFER_MAX) {

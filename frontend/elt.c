@@ -69,7 +69,7 @@ static bool read_tile(Sema *s, Value *v, bool widen)
 	if (!may_read(s, v))
 		return false;
 	Val *from = tile_build(s, v->tile, v->loc);
-	const Layout *shape = tile_shape(s, t);
+	const Layout *shape = tiling_shape(s, t);
 	Op *frag = build(s, OP_FRAG, v->loc);
 	Val *to = op_result(s->kernel, frag, t->tensor->name, type_like(s, t->tensor->elem, shape));
 	build_in(s, build_in(s, build(s, OP_COPY, v->loc), to), from);

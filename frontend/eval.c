@@ -329,7 +329,7 @@ static Value eval_index(Sema *s, const Node *n)
 	}
 	if (!want(s, &v, V_TILES, "what is indexed"))
 		return value_bad();
-	if (count > RANK_MAX) {
+	if (count > ARGS_MAX) {
 		diag(s->ctx, n->loc, D_E0206, "%d indices for a tensor of rank %d", count,
 		     v.tiling->rank);
 		return value_bad();

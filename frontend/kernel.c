@@ -73,14 +73,25 @@ static void bind_symbols(Sema *s, const Node *n, bool extent)
 		bind_symbols(s, n->kids.at[i], extent);
 }
 
-/* Names and integers only: what a caller can bind and a launcher can check. */
-static bool is_plain(Sema *s, const Node *n, const char *what)
+static bool is_product(const Node *n)
 {
-	if (n->kind == N_NAME || n->kind == N_INT || n->kind == N_ERROR)
+	if (n->kind != N_BINARY)
+		return n->kind == N_NAME || n->kind == N_INT;
+	return !strcmp(n->name, "*") && is_product(n->kids.at[0]) && is_product(n->kids.at[1]);
+}
+
+/* Names and integers only: what a caller can bind and a launcher can check; a stride may be a
+ * product of what is bound elsewhere. */
+static bool is_plain(Sema *s, const Node *n, bool stride)
+{
+	if (n->kind == N_NAME || n->kind == N_INT || n->kind == N_ERROR ||
+	    (stride && is_product(n)))
 		return true;
 	if (n->kind != N_TUPLE) {
 		DiagMsg *m = diag(s->ctx, n->loc, D_E0203,
-				  "%s of an argument is a name or an integer", what);
+				  stride ? "a stride of an argument is a name, an integer or a "
+					   "product of these"
+					 : "an extent of an argument is a name or an integer");
 		diag_remedy(s->ctx, m, "name it here, and say more in a where clause");
 		return false;
 	}
@@ -89,7 +100,7 @@ static bool is_plain(Sema *s, const Node *n, const char *what)
 			not_yet(s, n->kids.at[i]->loc, "arguments with modes inside modes");
 			return false;
 		}
-		if (!is_plain(s, n->kids.at[i], what))
+		if (!is_plain(s, n->kids.at[i], stride))
 			return false;
 	}
 	return true;
@@ -103,7 +114,7 @@ static const Layout *arg_layout(Sema *s, const Node *n)
 		shape = n->kids.at[0];
 		stride = n->kids.at[1];
 	}
-	if (!is_plain(s, shape, "an extent") || (stride && !is_plain(s, stride, "a stride")))
+	if (!is_plain(s, shape, false) || (stride && !is_plain(s, stride, true)))
 		return NULL;
 	bind_symbols(s, shape, true);
 	if (stride)
@@ -116,7 +127,7 @@ static bool rank_is_built(Sema *s, const Node *n, const Layout *l)
 {
 	if (layout_rank(l) <= RANK_MAX)
 		return true;
-	not_yet(s, n->loc, "arguments of rank %d; rank %d is", layout_rank(l), RANK_MAX);
+	not_yet(s, n->loc, "arguments of rank %d; rank 1 to %d is", layout_rank(l), RANK_MAX);
 	return false;
 }
 
@@ -178,25 +189,37 @@ static void arg(Sema *s, const Node *n)
 		arg_tensor(s, n, e);
 }
 
+static const Ix *extent_at(const Tensor *t, int mode)
+{
+	return tup_get(t->layout->shape, mode)->leaf;
+}
+
+static const Ix *stride_at(const Tensor *t, int mode)
+{
+	return tup_get(t->layout->stride, mode)->leaf;
+}
+
+/* Each of its elements lies in a place of its own; false, reported: surely not. */
+static bool has_places(Sema *s, const Tensor *t, int mode, const char *what)
+{
+	if (!ix_is(stride_at(t, mode), 0) || ix_is(extent_at(t, mode), 1))
+		return true;
+	diag(s->ctx, t->decl->loc, D_E0306,
+	     "the %s of '%s' overlap: its stride is 0, so that all lie in one place", what,
+	     t->name);
+	return false;
+}
+
 /* Two rows of an output never share an element, nor two columns where these are contiguous; what is
  * not plain is left to the launcher. */
 static void rows_apart(Sema *s, const Tensor *t)
 {
 	int64_t holds;
-	if (!t->is_out || layout_rank(t->layout) != RANK_MAX)
-		return;
-	int fast = ix_is(tup_get(t->layout->stride, 1)->leaf, 1) ? 1 : 0;
+	int fast = ix_is(stride_at(t, 1), 1) ? 1 : 0;
 	const char *lines = fast == 1 ? "rows" : "columns";
-	const Ix *row = tup_get(t->layout->stride, 1 - fast)->leaf,
-		 *n = tup_get(t->layout->shape, fast)->leaf;
-	if (row == n || !ix_is(tup_get(t->layout->stride, fast)->leaf, 1))
+	const Ix *row = stride_at(t, 1 - fast), *n = extent_at(t, fast);
+	if (row == n || !ix_is(stride_at(t, fast), 1) || !has_places(s, t, 1 - fast, lines))
 		return;
-	if (ix_is(row, 0) && !ix_is(tup_get(t->layout->shape, 1 - fast)->leaf, 1)) {
-		diag(s->ctx, t->decl->loc, D_E0306,
-		     "the %s of '%s' overlap: its stride is 0, so that all lie in one place", lines,
-		     t->name);
-		return;
-	}
 	const Ix *apart = ix_new(s->ctx, IX_LE, n, row);
 	Buf text = {0};
 	if (!ix_is_const(apart, &holds)) {
@@ -210,6 +233,17 @@ static void rows_apart(Sema *s, const Tensor *t)
 	}
 }
 
+/* Of more modes the order of the strides is the launcher's to find. */
+static void elements_apart(Sema *s, const Tensor *t)
+{
+	int rank = layout_rank(t->layout);
+	if (t->is_out && rank == 2)
+		rows_apart(s, t);
+	for (int i = 0; i < rank && t->is_out && rank != 2; i++)
+		if (!has_places(s, t, i, ctx_strf(s->ctx, "elements along mode %d", i)))
+			return;
+}
+
 static void build_tensor(Sema *s, const Node *n)
 {
 	Symbol *sym = scope_find(s, n->name);
@@ -218,7 +252,7 @@ static void build_tensor(Sema *s, const Node *n)
 	Tensor *t = sym->value.tensor;
 	t->val = kernel_arg(s->kernel, t->name, type_tile(s->ctx, SP_GLOBAL, t->elem, t->layout),
 			    t->is_out);
-	rows_apart(s, t);
+	elements_apart(s, t);
 }
 
 /* In the order of the file, scalars too: arguments keep their numbers. */

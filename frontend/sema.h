@@ -25,7 +25,10 @@ typedef struct {
 	int writes;
 } Tensor;
 
-enum { RANK_MAX = 2 };
+enum {
+	RANK_MAX = MODES_MOST,
+	BUFFER_RANK = 2 /* what an mma reads is a matrix */
+};
 
 typedef struct {
 	Tensor *tensor;
@@ -42,8 +45,7 @@ typedef struct {
 
 typedef struct {
 	const Tiling *tiling;
-	const Ix *at[RANK_MAX]; /* coordinates, in tiles */
-	int n;                  /* how many are given */
+	const Ix *at[RANK_MAX]; /* coordinates, in tiles; NULL: open */
 } Tile;
 
 typedef struct {
@@ -133,7 +135,7 @@ typedef struct {
 	VEC(Ring *) rings;
 	const Mma *mma; /* the first that an mma op used: all have as many warpgroups */
 	const Tiling *grid;
-	const Ix *grid_at[RANK_MAX];
+	const Ix *grid_at[RANK_MAX]; /* 0 where `_` is the name of the one tile */
 	Loc grid_loc, loop_loc;
 	Schedule schedule;
 	Loc stmt;        /* being read */
@@ -218,7 +220,10 @@ Value tiles_divide(Sema *s, Loc loc, const Value *tensor, const Value *tiler);
 Value tiles_index(Sema *s, Loc loc, const Value *tiles, Value *at, int n);
 const Ix *tiles_count(Sema *s, const Tiling *t, int mode);
 Val *tile_build(Sema *s, const Tile *t, Loc loc);
-const Layout *tile_shape(Sema *s, const Tiling *t);
+ModeList tiling_modes(Sema *s, const Tiling *t);      /* those of its matrix */
+const Layout *tiling_shape(Sema *s, const Tiling *t); /* of its matrix */
+const Tup *tiling_stride(Sema *s, const Tiling *t, int mode);
+int tile_open(const Tile *t, int *mode); /* how many modes are open; the first */
 
 /* kernel.c */
 void sema_kernel(Sema *s, const Node *n);
@@ -227,7 +232,7 @@ bool target_fits(Sema *s, const char *name, Loc loc);             /* reports */
 bool elem_by_name(Sema *s, const char *name, Loc loc, Elem *out); /* reports */
 bool elem_is(const char *name, Elem *out);
 
-/* decl.c, atom.c, stmt.c, acc.c, sched.c */
+/* decl.c, atom.c, loops.c, stmt.c, acc.c, sched.c */
 void sema_block(Sema *s, const Node *block);
 void decl_const(Sema *s, const Node *n);
 void decl_let(Sema *s, const Node *n);

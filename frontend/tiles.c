@@ -9,24 +9,47 @@
 
 enum { EXTENT_MAX = 65536 };
 
+/* `_`: as long as the mode is. */
+static bool whole_mode(Sema *s, const Tensor *t, int mode, Loc loc, int64_t *out)
+{
+	Value v = {.kind = V_INT, .loc = loc};
+	v.ix = layout_size(s->ctx, layout_mode(s->ctx, t->layout, mode));
+	if (ix_is_const(v.ix, NULL))
+		return want_int(s, &v, 1, EXTENT_MAX, "the extent of a tile", out);
+	diag_remedy(s->ctx,
+		    diag(s->ctx, loc, D_E0203,
+			 "'_' is all of mode %d of '%s', whose extent is known only at run time",
+			 mode, t->name),
+		    "write the extent of a tile; 1 is one element");
+	return false;
+}
+
+static bool tiler_extent(Sema *s, const Tensor *t, const Value *tiler, int mode, int64_t *out)
+{
+	Value v = {.kind = V_INT, .loc = tiler->loc, .ix = tiler->ix};
+	const Tup *one = tiler->kind == V_TUPLE ? tiler->tup->at[mode] : NULL;
+	if (tiler->kind == V_ANY || (one && tup_is_any(one)))
+		return whole_mode(s, t, mode, tiler->loc, out);
+	if (one && !tup_is_leaf(one)) {
+		not_yet(s, tiler->loc, "tilers with modes inside modes");
+		return false;
+	}
+	if (one)
+		v.ix = one->leaf;
+	return want_int(s, &v, 1, EXTENT_MAX, "the extent of a tile", out);
+}
+
 static bool tiler_extents(Sema *s, const Value *tensor, const Value *tiler, Tiling *t)
 {
-	Value whole = {.kind = V_INT, .loc = tiler->loc};
-	t->rank = tiler->kind == V_INT ? 1 : tiler->tup->n;
+	t->rank = tiler->kind == V_TUPLE ? tiler->tup->n : 1;
 	if (t->rank != layout_rank(tensor->tensor->layout)) {
 		diag(s->ctx, tiler->loc, D_E0206, "a tiler of rank %d for '%s', which has rank %d",
 		     t->rank, tensor->tensor->name, layout_rank(tensor->tensor->layout));
 		return false;
 	}
-	for (int i = 0; i < t->rank; i++) {
-		if (tiler->kind == V_TUPLE && !tup_is_leaf(tiler->tup->at[i])) {
-			not_yet(s, tiler->loc, "tilers with modes inside modes");
+	for (int i = 0; i < t->rank; i++)
+		if (!tiler_extent(s, tensor->tensor, tiler, i, &t->extent[i]))
 			return false;
-		}
-		whole.ix = tiler->kind == V_INT ? tiler->ix : tiler->tup->at[i]->leaf;
-		if (!want_int(s, &whole, 1, EXTENT_MAX, "the extent of a tile", &t->extent[i]))
-			return false;
-	}
 	return true;
 }
 
@@ -35,7 +58,7 @@ Value tiles_divide(Sema *s, Loc loc, const Value *tensor, const Value *tiler)
 	Value v = value_of(V_TILES);
 	Tiling *t = NEW(s->arena, Tiling);
 	(void)loc;
-	if (tiler->kind != V_INT && !want(s, tiler, V_TUPLE, "a tiler"))
+	if (tiler->kind != V_INT && tiler->kind != V_ANY && !want(s, tiler, V_TUPLE, "a tiler"))
 		return value_bad();
 	t->tensor = tensor->tensor;
 	if (!tiler_extents(s, tensor, tiler, t))
@@ -52,14 +75,6 @@ static const Ix *extent(Sema *s, const Tiling *t, int mode)
 const Ix *tiles_count(Sema *s, const Tiling *t, int mode)
 {
 	return ix_ceil_div(s->ctx, extent(s, t, mode), ix_const(s->ctx, t->extent[mode]));
-}
-
-const Layout *tile_shape(Sema *s, const Tiling *t)
-{
-	const Tup *at[RANK_MAX];
-	for (int i = 0; i < t->rank; i++)
-		at[i] = tup_int(s->ctx, t->extent[i]);
-	return layout_left(s->ctx, t->rank == 1 ? at[0] : tup_new(s->ctx, at, t->rank));
 }
 
 static bool counts_others(Sema *s, const Tiling *t, int mode, const Coord *c)
@@ -105,13 +120,15 @@ Value tiles_index(Sema *s, Loc loc, const Value *tiles, Value *at, int n)
 {
 	Value v = value_of(V_TILE);
 	Tile *t = NEW(s->arena, Tile);
-	*t = (Tile){.tiling = tiles->tiling, .n = n};
+	*t = (Tile){.tiling = tiles->tiling};
 	if (n > t->tiling->rank) {
 		diag(s->ctx, loc, D_E0206, "%d indices for '%s', which has rank %d", n,
 		     t->tiling->tensor->name, t->tiling->rank);
 		return value_bad();
 	}
 	for (int i = 0; i < n; i++) {
+		if (at[i].kind == V_ANY)
+			continue;
 		if (!want(s, &at[i], V_INT, "an index of a tile"))
 			return value_bad();
 		if (!s->kernel || !origin_fits(s, t->tiling, i, &at[i]))
@@ -124,15 +141,44 @@ Value tiles_index(Sema *s, Loc loc, const Value *tiles, Value *at, int n)
 	return v;
 }
 
+int tile_open(const Tile *t, int *mode)
+{
+	int n = 0;
+	for (int i = 0; i < t->tiling->rank; i++)
+		if (!t->at[i] && !n++)
+			*mode = i;
+	return n;
+}
+
+/* ------------------------------------------------------------------ one tile */
+const Tup *tiling_stride(Sema *s, const Tiling *t, int mode)
+{
+	return layout_mode(s->ctx, t->tensor->layout, mode)->stride;
+}
+
 /* shape:stride of one tile: its extents, the tensor's strides */
-static const Layout *tile_layout(Sema *s, const Tiling *t)
+static const Type *tile_type(Sema *s, const Tiling *t)
 {
 	const Layout *modes[RANK_MAX];
-	for (int i = 0; i < t->rank; i++) {
-		const Tup *stride = layout_mode(s->ctx, t->tensor->layout, i)->stride;
-		modes[i] = layout_new(s->ctx, tup_int(s->ctx, t->extent[i]), stride);
-	}
-	return t->rank == 1 ? modes[0] : layout_cat(s->ctx, modes, t->rank);
+	for (int i = 0; i < t->rank; i++)
+		modes[i] =
+			layout_new(s->ctx, tup_int(s->ctx, t->extent[i]), tiling_stride(s, t, i));
+	return type_tile(s->ctx, SP_GLOBAL, t->tensor->elem,
+			 t->rank == 1 ? modes[0] : layout_cat(s->ctx, modes, t->rank));
+}
+
+ModeList tiling_modes(Sema *s, const Tiling *t)
+{
+	return type_modes(s->ctx, tile_type(s, t));
+}
+
+const Layout *tiling_shape(Sema *s, const Tiling *t)
+{
+	const Tup *at[RANK_MAX];
+	ModeList m = tiling_modes(s, t);
+	for (int i = 0; i < m.n; i++)
+		at[i] = tup_int(s->ctx, t->extent[m.at[i]]);
+	return layout_left(s->ctx, m.n == 1 ? at[0] : tup_new(s->ctx, at, m.n));
 }
 
 Val *tile_build(Sema *s, const Tile *t, Loc loc)
@@ -140,8 +186,9 @@ Val *tile_build(Sema *s, const Tile *t, Loc loc)
 	Kernel *k = s->kernel;
 	const Tiling *g = t->tiling;
 	Op *op = build_in(s, build(s, OP_TILE, loc), g->tensor->val);
-	for (int i = 0; i < g->rank; i++)
-		op_ix(k, op, ix_mul(s->ctx, t->at[i], ix_const(s->ctx, g->extent[i])));
-	const Type *type = type_tile(s->ctx, SP_GLOBAL, g->tensor->elem, tile_layout(s, g));
-	return op_result(k, op, "t", type);
+	for (int i = 0; i < g->rank; i++) {
+		const Ix *at = t->at[i] ? t->at[i] : ix_const(s->ctx, 0);
+		op_ix(k, op, ix_mul(s->ctx, at, ix_const(s->ctx, g->extent[i])));
+	}
+	return op_result(k, op, "t", tile_type(s, g));
 }

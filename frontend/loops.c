@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* loops.c - the grid over the tiles of an output, and the loop over k in it.
+ *     for (m,n) in gD { for k in gA[m] { ... } }
+ *  -> grid m, n ((M + 127) / 128, (N + 255) / 256) {
+ *       for k (0, (K + 63) / 64) { ... } } */
+#include "frontend/sema.h"
+
+#include <string.h>
+
+static void add_coord(Sema *s, const Node *name, const Tiling *t, int mode)
+{
+	Value v = value_ix(ix_sym(s->ctx, name->name));
+	Coord *c = NEW(s->arena, Coord);
+	const Layout *l = layout_mode(s->ctx, t->tensor->layout, mode);
+	*c = (Coord){name->name, layout_size(s->ctx, l), t->extent[mode]};
+	v.coord = c;
+	scope_add(s, name, v);
+}
+
+/* `_` in place of a name: there is one tile. */
+static bool is_nameless(const Node *name)
+{
+	return !strcmp(name->name, "_");
+}
+
+static bool names_fit(Sema *s, const Node *names)
+{
+	bool good = true;
+	int mark = scope_mark(s);
+	for (int i = 0; i < names->kids.n; i++) {
+		const Node *n = names->kids.at[i];
+		if (is_nameless(n))
+			continue;
+		good &= name_is_free(s, n->name, n->loc) && name_fits_ir(s, n->name, n->loc);
+		if (good)
+			scope_add(s, n, value_bad());
+	}
+	scope_leave(s, mark);
+	return good;
+}
+
+static void body(Sema *s, const Node *block, Op *op, Place place)
+{
+	Block *outer = s->block;
+	Place before = s->place;
+	s->block = op_body(s->kernel, op);
+	s->place = place;
+	sema_block(s, block);
+	s->block = outer;
+	s->place = before;
+}
+
+static bool nameless_fit(Sema *s, const Node *names, const Tiling *t)
+{
+	for (int i = 0; i < names->kids.n; i++) {
+		const Node *n = names->kids.at[i];
+		if (!is_nameless(n) || ix_is(tiles_count(s, t, i), 1))
+			continue;
+		Buf count = {0};
+		ix_print(tiles_count(s, t, i), &count);
+		DiagMsg *m = diag(s->ctx, n->loc, D_E0307,
+				  "'_' stands for one tile, mode %d of '%s' has %s", i,
+				  t->tensor->name, count.s);
+		diag_remedy(s->ctx, m, "give it a name");
+		buf_free(&count);
+		return false;
+	}
+	return true;
+}
+
+static bool grid_fits(Sema *s, const Node *n, const Value *v)
+{
+	const Node *names = n->kids.at[0];
+	if (v->kind != V_TILES) {
+		DiagMsg *m;
+		if (v->kind == V_BAD)
+			return false;
+		m = diag(s->ctx, v->loc, D_E0307,
+			 "the grid is over the tiles of an output, not "
+			 "over %s",
+			 value_texts[v->kind]);
+		diag_remedy(s->ctx, m, "write for (m,n) in gD, with let gD = D / (bM,bN)");
+		return false;
+	}
+	const Tensor *t = v->tiling->tensor;
+	if (!t->is_out)
+		diag(s->ctx, v->loc, D_E0307,
+		     "the grid is over the tiles of an output, and '%s' is "
+		     "an input",
+		     t->name);
+	else if (names->kids.n != v->tiling->rank)
+		diag(s->ctx, names->loc, D_E0206,
+		     "%d name%s for the tiles of '%s', which has rank %d", names->kids.n,
+		     names->kids.n == 1 ? "" : "s", t->name, v->tiling->rank);
+	else if (v->tiling->rank < BUFFER_RANK)
+		not_yet(s, v->loc, "outputs of rank %d; rank %d to %d is", v->tiling->rank,
+			BUFFER_RANK, RANK_MAX);
+	else if (s->grid_loc.src >= 0)
+		not_yet(s, n->loc, "a second grid in one kernel");
+	else
+		return names_fit(s, names) && nameless_fit(s, names, v->tiling);
+	return false;
+}
+
+static void grid_name(Sema *s, Op *op, const Node *name, const Tiling *t, int mode)
+{
+	s->grid_at[mode] = ix_const(s->ctx, 0);
+	if (is_nameless(name))
+		return;
+	op_sym(s->kernel, op, name->name);
+	op_ix(s->kernel, op, tiles_count(s, t, mode));
+	add_coord(s, name, t, mode);
+	s->grid_at[mode] = ix_sym(s->ctx, name->name);
+}
+
+static void grid(Sema *s, const Node *n)
+{
+	const Node *names = n->kids.at[0];
+	Value v = eval(s, n->kids.at[1]);
+	int mark = scope_mark(s);
+	if (!grid_fits(s, n, &v))
+		return;
+	s->grid_loc = n->loc;
+	s->grid = v.tiling;
+	buffers_build(s);
+	Op *op = build(s, OP_GRID, n->loc);
+	for (int i = 0; i < names->kids.n; i++)
+		grid_name(s, op, names->kids.at[i], v.tiling, i);
+	if (!op->nsym) { /* one tile in all */
+		op_sym(s->kernel, op, kernel_fresh(s->kernel, "one"));
+		op_ix(s->kernel, op, ix_const(s->ctx, 1));
+	}
+	body(s, n->kids.at[2], op, AT_GRID);
+	scope_leave(s, mark);
+	if (diag_errors(s->ctx) == s->errors_before_kernel)
+		buffers_check(s);
+}
+
+/* gA[m] in `for k in gA[m]`: all modes but one are given */
+static bool loop_fits(Sema *s, const Node *n, const Value *v)
+{
+	const Node *names = n->kids.at[0];
+	int mode, open = v->kind == V_TILES  ? v->tiling->rank
+			 : v->kind == V_TILE ? tile_open(v->tile, &mode)
+					     : 1;
+	if (v->kind != V_TILES && !want(s, v, V_TILE, "what a loop runs over"))
+		return false;
+	if (open > 1)
+		diag_remedy(s->ctx,
+			    diag(s->ctx, v->loc, D_E0307, "this loop has %d modes to run over",
+				 open),
+			    "give all but one: for k in gA[m], or gA[m,_,l]");
+	else if (!open)
+		diag(s->ctx, v->loc, D_E0307, "this leaves no mode to run over");
+	else if (names->kids.n != 1)
+		diag(s->ctx, names->loc, D_E0206, "%d names for one mode", names->kids.n);
+	else if (s->loop_loc.src >= 0)
+		not_yet(s, n->loc, "a second loop over k in one grid");
+	else
+		return names_fit(s, names);
+	return false;
+}
+
+static void loop(Sema *s, const Node *n)
+{
+	const Node *name = n->kids.at[0]->kids.at[0];
+	Value v = eval(s, n->kids.at[1]);
+	int mark = scope_mark(s);
+	bool fits = v.kind != V_BAD && loop_fits(s, n, &v);
+	s->loop_loc = n->loc;
+	if (!fits)
+		return;
+	const Tiling *t = v.kind == V_TILES ? v.tiling : v.tile->tiling;
+	int mode = 0;
+	if (v.kind == V_TILE)
+		tile_open(v.tile, &mode);
+	Op *op = build(s, OP_FOR, n->loc);
+	op_sym(s->kernel, op, name->name);
+	op_ix(s->kernel, op, ix_const(s->ctx, 0));
+	op_ix(s->kernel, op, tiles_count(s, t, mode));
+	add_coord(s, name, t, mode);
+	body(s, n->kids.at[2], op, AT_LOOP);
+	scope_leave(s, mark);
+}
+
+void stmt_for(Sema *s, const Node *n)
+{
+	if (s->place == AT_KERNEL)
+		grid(s, n);
+	else if (s->place == AT_GRID)
+		loop(s, n);
+	else
+		not_yet(s, n->loc, "loops in the loop over k");
+}
