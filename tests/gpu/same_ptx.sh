@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# Whether two builds of dslc make the same code of the grid's kernels, the benchmark's, the soak's, and of
+# Whether two builds of dslc make the same code, and the same manifest (boxes of tensor maps are only there), of the grid's kernels, the benchmark's, the soak's, and of
 # every example and test program under every schedule:
 #   same_ptx.sh OLD NEW [SCRATCH]        OLD and NEW are two dslc; some minutes on two cores
 # PTX is compared after normal.pl: comments, line tables and debug sections are left out; virtual registers,
@@ -14,7 +14,7 @@ mkdir -p "$scratch/old" "$scratch/new"
 # FILE NAME -D...: one program with both
 one()
 {
-	"$dslc" -q -Wno-N0401 --emit=ptx -o "$out/$1.ptx" "$2" $3 2>"$out/$1.log" || echo "refused: $(head -n 1 "$out/$1.log")" >"$out/$1.ptx"
+	"$dslc" -q -Wno-N0401 --emit=ptx,manifest -o "$out/$1.ptx" "$2" $3 2>"$out/$1.log" || echo "refused: $(head -n 1 "$out/$1.log")" >"$out/$1.ptx"
 	rm -f "$out/$1.log"
 }
 
@@ -49,6 +49,13 @@ for file in "$scratch"/old/*.ptx "$scratch"/old/bench/*.ptx; do
 	all=$((all + 1))
 	"$root/tests/gpu/normal.pl" "$file" >"$scratch/a"
 	"$root/tests/gpu/normal.pl" "$scratch/new/$name" >"$scratch/b"
+	for side in old new; do
+		grep -vE '"(tool|llvm|ptxas|source)"' "$scratch/$side/${name%.ptx}.json" >"$scratch/$side.json" 2>/dev/null || true
+	done
+	if ! cmp -s "$scratch/old.json" "$scratch/new.json"; then
+		echo "manifest of $name ($(diff "$scratch/old.json" "$scratch/new.json" | grep -c '^[<>]') lines)"
+		cmp -s "$scratch/a" "$scratch/b" && differ=$((differ + 1))
+	fi
 	cmp -s "$scratch/a" "$scratch/b" && continue
 	differ=$((differ + 1))
 	echo "differs: $name ($(diff "$scratch/a" "$scratch/b" | grep -c '^[<>]') lines)"
