@@ -3,7 +3,8 @@
 
     python3 against_torch.py DIR [--rounds 30] [--works NAME,...] [--out FILE.json]
 
-DIR/works.txt has a line a kernel of ours: WORK M N K LABEL CUBIN. WORK is a row of WORKS below, which says what
+DIR/works.txt has a line a kernel of ours: WORK SIZES LABEL CUBIN, where SIZES are M N K, or L M N K of a batch
+(tests/gpu/batch_cases.sh writes those). WORK is a row of WORKS below, which says what
 the tensors are and what torch does for the same result. Every line of the table is one WORK and size: all entries run in CUDA graphs
 of about 4 ms, over buffers that together exceed four times the L2, in fresh random order each round; before the
 first round everything runs for two seconds, so that the card is at its power cap. Reported: the median time, and
@@ -14,6 +15,7 @@ bf16 and sums in f32 explain, or by no more than a quarter above what torch's ow
 import argparse
 import ctypes
 import json
+import math
 import os
 import random
 import statistics
@@ -129,7 +131,25 @@ def integers8(M, N, K):
                 torch={"_int_mm": lambda: torch._int_mm(t["A"], t["B"].t(), out=t["D"])})
 
 
-WORKS = dict(e4m3=floats8, s8=integers8, mm=mm, residual=residual, kk=majors("k", "k"), mk=majors("m", "k"), kn=majors("k", "n"), mn=majors("m", "n"))
+def bmm(L, M, N, K):
+    t = dict(A=normal(L, M, K), B=normal(L, N, K), D=torch.full((L, M, N), float("nan"), device=DEV, dtype=torch.bfloat16))
+    return dict(args=dict(t, L=L, M=M, N=N, K=K, sA=M * K, sB=N * K), out=t["D"],
+                want=lambda: torch.bmm(t["A"].float(), t["B"].float().transpose(1, 2)),
+                torch={"bmm": lambda: torch.bmm(t["A"], t["B"].transpose(1, 2), out=t["D"])})
+
+
+def bmm_one(L, M, N, K):
+    """All matrices of A by one B: a stride of 0."""
+    t = dict(A=normal(L, M, K), B=normal(N, K), D=torch.full((L, M, N), float("nan"), device=DEV, dtype=torch.bfloat16))
+    one = t["B"].t().expand(L, K, N)
+    return dict(args=dict(t, L=L, M=M, N=N, K=K, sA=M * K, sB=0), out=t["D"],
+                want=lambda: t["A"].float() @ t["B"].float().t(),
+                torch={"bmm": lambda: torch.bmm(t["A"], one, out=t["D"]),
+                       "mm": lambda: torch.mm(t["A"].view(-1, K), t["B"].t(), out=t["D"].view(-1, N))})
+
+
+WORKS = dict(e4m3=floats8, s8=integers8, mm=mm, residual=residual, bmm=bmm, bmm_one=bmm_one,
+             kk=majors("k", "k"), mk=majors("m", "k"), kn=majors("k", "n"), mn=majors("m", "n"))
 
 
 # ---------------------------------------------------------------- timing
@@ -175,12 +195,11 @@ def right(data, call):
 
 
 def measure(runtime, work, size, ours, rounds):
-    M, N, K = size
     l2 = torch.cuda.get_device_properties(0).L2_cache_size
     torch.backends.cuda.matmul.allow_tf32 = False
-    sets = [WORKS[work](M, N, K)]
+    sets = [WORKS[work](*size)]
     read = sum(sets[0]["args"][x].nbytes for x in "AB")
-    sets += [WORKS[work](M, N, K) for _ in range(min(24, max(2, -(-4 * l2 // read))) - 1)]
+    sets += [WORKS[work](*size) for _ in range(min(24, max(2, -(-4 * l2 // read))) - 1)]
     names = list(sets[0]["torch"])
     entries = [Entry("torch." + n, [s["torch"][n] for s in sets]) for n in names]
     entries.append(Entry("again", [s["torch"][names[0]] for s in sets]))
@@ -189,7 +208,7 @@ def measure(runtime, work, size, ours, rounds):
         calls = [bind(**s["args"]) for s in sets]
         error, theirs = right(sets[0], calls[0]), right(sets[0], sets[0]["torch"][names[0]])
         if not error <= max(1, 1.25 * theirs):
-            print(f"WRONG {work} {M}x{N}x{K} {label}: {error:g} times what is allowed", flush=True)
+            print(f"WRONG {work} {'x'.join(map(str, size))} {label}: {error:g} times what is allowed", flush=True)
         entries.append(Entry(label, calls))
     for e in entries:
         e.capture()
@@ -207,7 +226,7 @@ def measure(runtime, work, size, ours, rounds):
 def report(work, size, entries, names, burst):
     rows = []
     by = {e.name: e for e in entries}
-    flops = 2.0 * size[0] * size[1] * size[2]
+    flops = 2.0 * math.prod(size)
     for e in entries:
         us = statistics.median(e.us)
         row = dict(work=work, size=size, entry=e.name, us=round(us, 2), tflops=round(flops / us / 1e6, 1),
@@ -231,9 +250,9 @@ def main():
     runtime, rows, kernels = Runtime(o.dir), [], {}
     with open(os.path.join(o.dir, "works.txt")) as f:
         for line in f:
-            work, m, n, k, label, cubin = line.split()
+            work, *size, label, cubin = line.split()
             if not o.works or work in o.works.split(","):
-                kernels.setdefault((work, int(m), int(n), int(k)), []).append((label, os.path.join(o.dir, cubin)))
+                kernels.setdefault((work, *map(int, size)), []).append((label, os.path.join(o.dir, cubin)))
     for (work, *size), ours in kernels.items():
         rows += report(work, tuple(size), *measure(runtime, work, size, ours, o.rounds))
         torch.cuda.empty_cache()

@@ -10,6 +10,7 @@
 #   overhead   what dsl_launch costs the host
 #   grid       the correctness grid against the reference interpreter and cuBLAS
 #   both       the same grid on the GPU and on the simulator: the two outputs against each other
+#   ranks      tests/e2e/ranks: tensors of one to five modes, against the reference interpreter
 #   random     random kernels and schedules on the GPU and on the simulator: integers, equal in every bit
 #   starts     where a tensor copy may start (tma_align.cu); only when asked for; edge: what it touches behind a row (tma_edge.cu)
 #   soak       random schedules and epilogues at real sizes, launched again and again, whole outputs bit for bit
@@ -30,7 +31,7 @@ else
 	dir=$(CDPATH= cd -- "$1" && pwd)
 fi
 results=${2:-results}
-[ $# -gt 2 ] && shift 2 || set -- run host embed overhead grid both random soak bench
+[ $# -gt 2 ] && shift 2 || set -- run host embed overhead grid both ranks random soak bench
 mkdir -p "$results"
 results=$(CDPATH= cd -- "$results" && pwd)
 failures=0
@@ -187,6 +188,7 @@ step()
 	overhead) "$dir/launch_overhead" "$dir/bench/gemm.cubin" ;;
 	grid) run_grid cuda:0 ;;
 	both) run_both ;;
+	ranks) run_grid cuda:0 ranks ;;
 	random) run_both random ;;
 	starts) run_starts ;;
 	soak) run_soak ;;

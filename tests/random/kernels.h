@@ -6,12 +6,12 @@
 
 #include "ir/base.h"
 
-enum { MOST_SIZES = 8 };
+enum { MOST_SIZES = 24 };
 
 typedef struct {
 	Buf text; /* a .gemm with one kernel, called random */
 	struct {
-		const char *name;
+		char name[8];
 		int64_t value;
 	} sizes[MOST_SIZES];
 	int nsizes;

@@ -7,12 +7,20 @@
 #include "kernels.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MODE_M, MODE_N, MODE_K };
+enum { MOST_BATCHES = 2, MOST_MODES = 2 + MOST_BATCHES };
 enum { MOST_WORK = 12000000 }; /* multiply-adds */
 
 static const char *const mode_names[] = {"M", "N", "K"};
+static const char *const batch_names[] = {"L", "J"};
+
+/* In which order a tensor has its modes: rows, columns, then batches. */
+typedef struct {
+	int n, at[MOST_MODES];
+} Order;
 
 typedef struct {
 	uint64_t state;
@@ -25,6 +33,8 @@ typedef struct {
 	int of[3];                         /* that divides them */
 	char extent[3][24];                /* as they are written */
 	int sources;                       /* tensors beside the accumulator: C, E */
+	int batches, of_batch[MOST_BATCHES];
+	Order a, b, d, source[2];
 } Make;
 
 /* ------------------------------------------------------------------ chance */
@@ -98,7 +108,9 @@ static void choose_tile(Make *k)
 /* ------------------------------------------------------------------ sizes */
 static void add_size(Make *k, const char *name, int64_t v)
 {
-	k->m->sizes[k->m->nsizes].name = name;
+	if (k->m->nsizes == MOST_SIZES)
+		abort();
+	snprintf(k->m->sizes[k->m->nsizes].name, sizeof k->m->sizes->name, "%s", name);
 	k->m->sizes[k->m->nsizes++].value = v;
 }
 
@@ -133,7 +145,58 @@ static void choose_sizes(Make *k, const int *least)
 			k->of[i] = at_least(of, least[i]);
 			k->size[i] = multiple(some_of(k, tile[i], tiles[i]), k->of[i]);
 		}
-	while (k->size[MODE_M] * k->size[MODE_N] * k->size[MODE_K] > MOST_WORK);
+	while (k->size[MODE_M] * k->size[MODE_N] * k->size[MODE_K] * k->of_batch[0] *
+		       k->of_batch[1] >
+	       MOST_WORK);
+}
+
+/* ------------------------------------------------------------------ batches */
+static void choose_batches(Make *k)
+{
+	k->batches = chance(k, 60) ? 0 : within(k, 1, MOST_BATCHES);
+	for (int i = 0; i < MOST_BATCHES; i++)
+		k->of_batch[i] = i < k->batches ? within(k, 1, 3) : 1;
+}
+
+/* In front, behind, between, around; an input may be one matrix for all. */
+static Order some_order(Make *k, bool output)
+{
+	static const Order one[] = {{3, {2, 0, 1}}, {3, {0, 1, 2}}, {3, {0, 2, 1}}};
+	static const Order two[] = {{4, {2, 3, 0, 1}},
+				    {4, {0, 1, 2, 3}},
+				    {4, {2, 0, 1, 3}},
+				    {4, {3, 0, 2, 1}}};
+	if (!k->batches || (!output && chance(k, 15)))
+		return (Order){2, {0, 1}};
+	return k->batches == 1 ? one[within(k, 0, 2)] : two[within(k, 0, 3)];
+}
+
+static void put_modes(Make *k, Order o, const char *rows, const char *cols,
+		      const char *const *batch)
+{
+	for (int i = 0; i < o.n; i++)
+		buf_printf(&k->m->text, "%s%s", i ? "," : "",
+			   o.at[i] == 0   ? rows
+			   : o.at[i] == 1 ? cols
+					  : batch[o.at[i] - 2]);
+}
+
+/* Matrices behind each other, some elements between them; where it is read, perhaps all in one
+ * place. */
+static void batch_strides(Make *k, char tensor, int64_t matrix, int least, bool output,
+			  char (*out)[8])
+{
+	int64_t apart = multiple(matrix, least);
+	for (int i = 0; i < k->batches; i++) {
+		apart += (int64_t)least * (chance(k, 50) ? 0 : within(k, 0, 9));
+		int64_t v = !output && chance(k, 20) ? 0 : apart;
+		strcpy(out[i], "0");
+		if (v || chance(k, 50)) {
+			snprintf(out[i], sizeof out[i], "s%c%s", tensor, batch_names[i]);
+			add_size(k, out[i], v);
+		}
+		apart *= k->of_batch[i];
+	}
 }
 
 /* As a name, of which a divisor or a bound may be said, or as a number. */
@@ -153,46 +216,79 @@ static void declare_size(Make *k, int mode)
 }
 
 /* ------------------------------------------------------------------ tensors */
+/* How rows, or columns, lie apart: as it is written, and how far that is. */
+typedef struct {
+	const char *text;
+	int64_t value;
+} Step;
+
 /* A stride of its own name, at least the extent and a multiple of `least`. */
-static const char *stride(Make *k, const char *name, int64_t extent, int least)
+static Step stride(Make *k, const char *name, int64_t extent, int least)
 {
 	int of = at_least(chance(k, 60) ? NUMBER(k, 2, 4, 8) : 1, least);
-	add_size(k, name, multiple(extent, of) + (int64_t)of * within(k, 0, 3));
+	Step s = {name, multiple(extent, of) + (int64_t)of * within(k, 0, 3)};
+	add_size(k, name, s.value);
 	if (of > 1 && chance(k, 80))
 		add_fact(k, name, "%", of);
-	return name;
+	return s;
+}
+
+static Step packed(const Make *k, int mode)
+{
+	return (Step){k->extent[mode], k->size[mode]};
+}
+
+/* ELEM (L,M,K):(sAL,lda,1) */
+static void tensor(Make *k, char name, const char *elem, Order o, const char *const *extent,
+		   const char *const *step, int64_t matrix, int least)
+{
+	char strides[MOST_BATCHES][8];
+	const char *const to[MOST_BATCHES] = {strides[0], strides[1]};
+	if (o.n > 2)
+		batch_strides(k, name, matrix, least, name == 'D', strides);
+	buf_printf(&k->m->text, "%c : %s%s (", name, name == 'D' ? "out " : "", elem);
+	put_modes(k, o, extent[0], extent[1], batch_names);
+	buf_printf(&k->m->text, "):(");
+	put_modes(k, o, step[0], step[1], to);
+	buf_printf(&k->m->text, ")");
 }
 
 /* A or B: rows that TMA takes, so that K, where it is their distance, is a multiple of 8. */
-static void operand(Make *k, const char *name, int mode, const char *ld)
+static void operand(Make *k, char name, int mode, Step ld)
 {
-	buf_printf(&k->m->text, "%s : %s (%s,%s):(%s,1), ", name, k->in, k->extent[mode],
-		   k->extent[MODE_K], ld ? ld : k->extent[MODE_K]);
+	const char *extent[2] = {k->extent[mode], k->extent[MODE_K]}, *step[2] = {ld.text, "1"};
+	Order *o = name == 'A' ? &k->a : &k->b;
+	*o = some_order(k, false);
+	tensor(k, name, k->in, *o, extent, step, k->size[mode] * ld.value, 8);
+	buf_printf(&k->m->text, ", ");
 }
 
 /* C, E or D, with contiguous rows or columns. */
-static void result(Make *k, const char *head, const char *elem, bool columns, const char *ld)
+static void result(Make *k, char name, Order o, const char *elem, bool columns, Step ld)
 {
-	const char *m = k->extent[MODE_M], *n = k->extent[MODE_N], *step = ld;
-	if (!step)
-		step = columns ? m : n;
-	buf_printf(&k->m->text, columns ? "%s%s (%s,%s):(1,%s)" : "%s%s (%s,%s):(%s,1)", head, elem,
-		   m, n, step);
+	const char *extent[2] = {k->extent[MODE_M], k->extent[MODE_N]}, *step[2];
+	step[columns] = ld.text;
+	step[!columns] = "1";
+	tensor(k, name, elem, o, extent, step, k->size[columns ? MODE_N : MODE_M] * ld.value,
+	       chance(k, 70) ? 8 : 1);
 }
 
 /* A source lies as the output does, or as it likes. */
-static void source(Make *k, const char *head, const char *own, bool columns, const char *ldd)
+static void source(Make *k, int number, bool columns, Step ldd)
 {
-	const char *elem = WORD(k, "bf16", "f16", "f32"), *ld = NULL;
+	const char *elem = WORD(k, "bf16", "f16", "f32");
 	bool along_m = chance(k, 20);
+	Order o = k->source[number] = some_order(k, false);
 	if (chance(k, 60)) {
-		result(k, head, chance(k, 50) ? k->out : elem, columns, ldd);
+		result(k, "CE"[number], o, chance(k, 50) ? k->out : elem, columns, ldd);
 	} else {
+		int along = along_m ? MODE_M : MODE_N;
+		Step ld = packed(k, along);
 		if (chance(k, 40))
-			ld = stride(k, own, k->size[along_m ? MODE_M : MODE_N], 1);
+			ld = stride(k, number ? "lde" : "ldc", k->size[along], 1);
 		else if (chance(k, 25))
-			ld = "0";
-		result(k, head, elem, along_m, ld);
+			ld = (Step){"0", 0};
+		result(k, "CE"[number], o, elem, along_m, ld);
 	}
 	buf_printf(&k->m->text, ", ");
 }
@@ -200,25 +296,45 @@ static void source(Make *k, const char *head, const char *own, bool columns, con
 static void write_arguments(Make *k)
 {
 	bool columns = chance(k, 20), own_a = chance(k, 30), own_b = chance(k, 30);
+	int along = columns ? MODE_M : MODE_N;
+	choose_batches(k);
 	choose_sizes(k, (const int[]){1, 1, own_a && own_b ? 1 : 8});
 	for (int i = 0; i < 3; i++)
 		declare_size(k, i);
-	int64_t along = k->size[columns ? MODE_M : MODE_N];
-	const char *ldd = chance(k, 40) ? stride(k, "ldd", along, 1) : NULL;
+	for (int i = 0; i < k->batches; i++)
+		add_size(k, batch_names[i], k->of_batch[i]);
+	Step ldd = chance(k, 40) ? stride(k, "ldd", k->size[along], 1) : packed(k, along);
 	buf_printf(&k->m->text, "kernel random(");
-	operand(k, "A", MODE_M, own_a ? stride(k, "lda", k->size[MODE_K], 8) : NULL);
-	operand(k, "B", MODE_N, own_b ? stride(k, "ldb", k->size[MODE_K], 8) : NULL);
-	if (k->sources > 0)
-		source(k, "C : ", "ldc", columns, ldd);
-	if (k->sources > 1)
-		source(k, "E : ", "lde", columns, ldd);
-	result(k, "D : out ", k->out, columns, ldd);
+	operand(k, 'A', MODE_M, own_a ? stride(k, "lda", k->size[MODE_K], 8) : packed(k, MODE_K));
+	operand(k, 'B', MODE_N, own_b ? stride(k, "ldb", k->size[MODE_K], 8) : packed(k, MODE_K));
+	for (int i = 0; i < k->sources; i++)
+		source(k, i, columns, ldd);
+	k->d = some_order(k, true);
+	result(k, 'D', k->d, k->out, columns, ldd);
 	buf_printf(&k->m->text, "%s)%s\n{\n", k->scalars ? ", alpha : f32, beta : f32" : "",
 		   k->facts.s ? k->facts.s : "");
 }
 
 /* ------------------------------------------------------------------ epilogue */
 static void value(Make *k, int depth);
+
+static Order order_of(const Make *k, char tensor)
+{
+	return tensor == 'A'   ? k->a
+	       : tensor == 'B' ? k->b
+	       : tensor == 'C' ? k->source[0]
+	       : tensor == 'E' ? k->source[1]
+			       : k->d;
+}
+
+/* gA[l,m,k] */
+static void tile(Make *k, char tensor, const char *row, const char *col)
+{
+	static const char *const batch[] = {"l", "j"};
+	buf_printf(&k->m->text, "g%c[", tensor);
+	put_modes(k, order_of(k, tensor), row, col, batch);
+	buf_printf(&k->m->text, "]");
+}
 
 static void leaf(Make *k)
 {
@@ -228,7 +344,7 @@ static void leaf(Make *k)
 	else if (of == 1)
 		buf_printf(&k->m->text, "%s", WORD(k, "2", "0.5", "3", "-1.25", "0"));
 	else if (of < 5 && k->sources)
-		buf_printf(&k->m->text, "%s[m,n]", k->sources > 1 ? WORD(k, "gC", "gE") : "gC");
+		tile(k, "CE"[within(k, 0, k->sources - 1)], "m", "n");
 	else
 		buf_printf(&k->m->text, "acc");
 }
@@ -278,26 +394,59 @@ static void write_value(Make *k)
 }
 
 /* ------------------------------------------------------------------ body */
-static void write_body(Make *k)
+/* gA = A / (1,128,64) */
+static void tiler(Make *k, char tensor, int rows, int cols)
+{
+	static const char *const one[] = {"1", "1"};
+	char row[16], col[16];
+	snprintf(row, sizeof row, "%d", rows);
+	snprintf(col, sizeof col, "%d", cols);
+	buf_printf(&k->m->text, "%s g%c = %c / (", tensor == 'A' ? "    let" : ",", tensor, tensor);
+	put_modes(k, order_of(k, tensor), row, col, one);
+	buf_printf(&k->m->text, ")");
+}
+
+static void write_tensors(Make *k)
+{
+	tiler(k, 'A', k->bm, k->bk);
+	tiler(k, 'B', k->bn, k->bk);
+	tiler(k, 'D', k->bm, k->bn);
+	for (int i = 0; i < k->sources; i++)
+		tiler(k, "CE"[i], k->bm, k->bn);
+	buf_printf(&k->m->text, ";\n");
+}
+
+static void write_loop(Make *k)
 {
 	Buf *b = &k->m->text;
-	buf_printf(b, "    let gA = A / (%d,%d), gB = B / (%d,%d), gD = D / (%d,%d)", k->bm, k->bk,
-		   k->bn, k->bk, k->bm, k->bn);
-	for (int i = 0; i < k->sources; i++)
-		buf_printf(b, ", g%c = %c / (%d,%d)", "CE"[i], "CE"[i], k->bm, k->bn);
-	buf_printf(b, ";\n    mma mm = wgmma<64,%d,16>(%s, %s, f32) * (%d,1,1);\n", k->atom_n,
-		   k->in, k->in, k->w);
+	buf_printf(b, "        for k in ");
+	tile(k, 'A', "m", "_");
+	buf_printf(b, " {\n            sA <- ");
+	tile(k, 'A', "m", "k");
+	buf_printf(b, ";\n            sB <- ");
+	tile(k, 'B', "n", "k");
+	buf_printf(b, ";\n            acc += mm(sA, sB);\n        }\n");
+}
+
+static void write_body(Make *k)
+{
+	static const char *const batch[] = {"l", "j"};
+	Buf *b = &k->m->text;
+	write_tensors(k);
+	buf_printf(b, "    mma mm = wgmma<64,%d,16>(%s, %s, f32) * (%d,1,1);\n", k->atom_n, k->in,
+		   k->in, k->w);
 	buf_printf(b, "    smem sA : %s (%d,%d), sB : %s (%d,%d);\n", k->in, k->bm, k->bk, k->in,
 		   k->bn, k->bk);
 	buf_printf(b,
 		   k->stages ? "    pipeline ab(%d) { sA, sB }\n" : "    pipeline ab { sA, sB }\n",
 		   k->stages);
-	buf_printf(b,
-		   "    for (m,n) in gD {\n        acc : f32 mm.C(%d,%d) = 0;\n"
-		   "        for k in gA[m] {\n            sA <- gA[m,k];\n"
-		   "            sB <- gB[n,k];\n            acc += mm(sA, sB);\n        }\n",
-		   k->bm, k->bn);
-	buf_printf(b, "        gD[m,n] <- %s(", k->out);
+	buf_printf(b, "    for (");
+	put_modes(k, k->d, "m", "n", batch);
+	buf_printf(b, ") in gD {\n        acc : f32 mm.C(%d,%d) = 0;\n", k->bm, k->bn);
+	write_loop(k);
+	buf_printf(b, "        ");
+	tile(k, 'D', "m", "n");
+	buf_printf(b, " <- %s(", k->out);
 	write_value(k);
 	buf_printf(b, ");\n    }\n");
 }
