@@ -30,18 +30,42 @@ static bool is_poison(const void *data, size_t size, int64_t i)
 	return true;
 }
 
+static int64_t extent_of(const Problem *p, const Layout *l, int mode)
+{
+	return problem_eval(p, layout_size(p->ctx, layout_mode(p->ctx, l, mode)));
+}
+
+static int64_t step_of(const Problem *p, const Layout *l, int mode)
+{
+	const Tup *stride = tup_get(l->stride, mode);
+	return tup_is_leaf(stride) ? problem_eval(p, stride->leaf) : 1;
+}
+
+/* What the modes with larger steps leave, in steps of this one. */
+static int64_t coordinate(const Problem *p, const Layout *l, int mode, int64_t offset)
+{
+	int64_t step = step_of(p, l, mode), above = INT64_MAX, next = 1;
+	if (step < 1 || extent_of(p, l, mode) < 2)
+		return 0;
+	for (; next; above = next) {
+		next = 0;
+		for (int i = 0; i < layout_rank(l); i++) {
+			int64_t s = extent_of(p, l, i) > 1 ? step_of(p, l, i) : 0;
+			next = s > step && s < above && s > next ? s : next;
+		}
+		offset = next ? offset % next : offset;
+	}
+	return offset / step;
+}
+
 /* "D[17, 3]": the coordinate of an offset in the tensor's own modes. */
 static void name_element(const Problem *p, const Tensor *t, int64_t offset, char *out, size_t n)
 {
 	const Layout *l = p->k->args.at[t - p->t].val->type->layout;
 	int at = snprintf(out, n, "%s[", t->name);
-	for (int i = 0; i < layout_rank(l); i++) {
-		int64_t extent = problem_eval(p, layout_size(p->ctx, layout_mode(p->ctx, l, i)));
-		const Tup *stride = tup_get(l->stride, i);
-		int64_t step = tup_is_leaf(stride) ? problem_eval(p, stride->leaf) : 1;
-		int64_t c = step > 0 && extent > 0 ? offset / step % extent : 0;
-		at += snprintf(out + at, n - (size_t)at, "%s%lld", i ? ", " : "", (long long)c);
-	}
+	for (int i = 0; i < layout_rank(l); i++)
+		at += snprintf(out + at, n - (size_t)at, "%s%lld", i ? ", " : "",
+			       (long long)coordinate(p, l, i, offset));
 	snprintf(out + at, n - (size_t)at, "]");
 }
 
