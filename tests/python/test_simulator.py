@@ -75,6 +75,16 @@ class NumPy(unittest.TestCase):
             with self.subTest(words):
                 refused(self, call, words, TypeError)
 
+    def test_batches(self):
+        """Matrices of a batch, and one that all of them are multiplied by, which is a stride of 0."""
+        k = dslc.load(ROOT / "tests/gpu/batch.gemm", bN=64, S=3)
+        a, b = torch.from_numpy(numbers(3, 100, 72)).bfloat16(), torch.from_numpy(numbers(40, 72)).bfloat16()
+        for b in b.repeat(3, 1, 1), b.expand(3, 40, 72):
+            d = torch.full((3, 100, 40), float("nan"), dtype=torch.bfloat16)
+            k(a, b, out=d)
+            self.assertTrue(torch.equal(d, (a.float() @ b.float().mT).bfloat16()))
+        refused(self, lambda: k(a, b[0], out=d), r"tensor B .*3 dimensions \(L, N, K\)", status="SHAPE")
+
     def test_complex_numbers(self):
         refused(self, lambda: self.k(self.a.astype(np.complex64), self.b, out=self.d),
                 r"tensor A .*no kernel takes elements")
