@@ -69,6 +69,15 @@ static int name_of(const Op *grid, const Ix *at)
 	return NONE;
 }
 
+/* A name that is known to be 0 is in no index any more: that of one tile, not of the other mode. */
+static int name_of_one(const Op *grid, int other)
+{
+	for (int i = 0; i < grid->nsym; i++)
+		if (i != other && ix_is(grid->ix[i], 1))
+			return i;
+	return NONE;
+}
+
 /* Along the modes of the output's matrix; where nothing is stored, along the first. */
 static void plane_names(const Kernel *k, const Op *grid, int name[2])
 {
@@ -80,6 +89,8 @@ static void plane_names(const Kernel *k, const Op *grid, int name[2])
 			continue;
 		for (int i = 0; i < 2; i++)
 			name[i] = name_of(grid, tile_at(k, to, i));
+		for (int i = 0; i < 2; i++)
+			name[i] = name[i] == NONE ? name_of_one(grid, name[1 - i]) : name[i];
 		return;
 	}
 }
