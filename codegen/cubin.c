@@ -33,15 +33,15 @@ static const char *elf_open(Elf *e, const void *bytes, size_t size)
 	const Elf64_Ehdr *h = &e->head;
 	if (h->e_ident[EI_CLASS] != ELFCLASS64 || h->e_ident[EI_DATA] != ELFDATA2LSB ||
 	    h->e_machine != EM_CUDA)
-		return "wrote an ELF file that is no 64-bit cubin";
+		return "wrote an ELF file that is not a 64-bit cubin";
 	if (h->e_shentsize != sizeof(Elf64_Shdr) || h->e_shstrndx >= h->e_shnum ||
 	    h->e_shnum >= SHN_LORESERVE - NEW_SECTIONS ||
 	    !elf_range(e, h->e_shoff, (uint64_t)h->e_shnum * sizeof(Elf64_Shdr)))
-		return "wrote an ELF file whose section headers lie behind its end";
+		return "wrote an ELF file whose section headers lie beyond its end";
 	memcpy(&e->names, e->at + h->e_shoff + (size_t)h->e_shstrndx * sizeof e->names,
 	       sizeof e->names);
 	if (!elf_range(e, e->names.sh_offset, e->names.sh_size))
-		return "wrote an ELF file whose section names lie behind its end";
+		return "wrote an ELF file whose section names lie beyond its end";
 	return NULL;
 }
 

@@ -184,8 +184,7 @@ static bool file_read(Ctx *c, const char *ptxas, const char *path, Buf *out)
 	if (f)
 		fclose(f);
 	if (!ok)
-		diag(c, NOLOC, D_E0502, "%s said nothing was wrong, but left no output behind",
-		     ptxas);
+		diag(c, NOLOC, D_E0502, "%s reported success, but wrote no output", ptxas);
 	return ok;
 }
 

@@ -134,7 +134,7 @@ static bool passes_fit(Compile *c, const Kernel *k)
 		m = diag(c->ctx, k->loc, D_E0610, "kernel %s is at the %s stage, but not after %s",
 			 k->name, stage_name(k->stage), after ? after : "a pass that it names");
 		diag_remedy(c->ctx, m,
-			    "write after=PASS behind its target: the pass that ran last");
+			    "write after=PASS, the pass that ran last, after its target");
 	} else if (only && !(only->from & k->stage)) {
 		m = diag(c->ctx, k->loc, D_E0610,
 			 "pass %s does not run on the %s stage, where kernel %s is", only->name,

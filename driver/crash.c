@@ -29,8 +29,8 @@ static void on_fault(int sig)
 {
 	litter_clear(&litter);
 	if (sig != SIGABRT)
-		say("dslc: internal error: the compiler was stopped by a fault\n");
-	say("dslc: this is a fault of dslc, not of your program: please report it with the "
+		say("dslc: internal error: the compiler crashed\n");
+	say("dslc: this is a bug in dslc, not in your program: please report it with the "
 	    "input\n");
 	_exit(EXIT_INTERNAL);
 }

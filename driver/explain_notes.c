@@ -79,7 +79,7 @@ static void note_roles(const Facts *f, Buf *out)
 		buf_printf(out, "; %" PRId64 " registers a thread%s", r->regs,
 			   r->moves ? " by setmaxnreg" : "");
 		if (r->turns > 1)
-			buf_printf(out, "; %" PRId64 " warpgroups take tiles by turns", r->turns);
+			buf_printf(out, "; %" PRId64 " warpgroups take tiles in turn", r->turns);
 		buf_printf(out, "\n");
 	}
 	note_head(out, "");
@@ -104,7 +104,7 @@ static void note_copy(const Facts *f, const FactCopy *c, const char *title, Buf 
 			buf_printf(
 				out,
 				"where %s is 1: address, stride and row are multiples of 16 bytes, "
-				"says the launcher; else the threads copy %s\n",
+				"as the launcher decides; else the threads copy %s\n",
 				c->asks, c->buffer);
 		}
 		return;
@@ -184,7 +184,7 @@ static void note_memory(const Facts *f, Buf *out)
 		buf_printf(out, "%" PRId64 " slot%s x %" PRId64 " bytes, of %s", b->slots,
 			   plural(b->slots), b->bytes, b->ring);
 		if (b->over)
-			buf_printf(out, ", over %s: its loads are done by then", b->over);
+			buf_printf(out, ", over %s: its loads are complete by then", b->over);
 		buf_printf(out, "\n");
 	}
 	for (int i = 0; i < f->barriers.n; i++) {
@@ -202,7 +202,7 @@ static void note_memory(const Facts *f, Buf *out)
 
 void notes_print(const Facts *f, Buf *out)
 {
-	buf_printf(out, "%s %s: what the language cannot say\n", explain_mark, f->k->name);
+	buf_printf(out, "%s %s: what the language cannot express\n", explain_mark, f->k->name);
 	note_grid(f, out);
 	note_tile(f, out);
 	note_checks(f, out);

@@ -157,8 +157,9 @@ void share_ring_note(const FactRing *ring, Buf *out)
 	if (!w->paced)
 		return;
 	note_head(out, "");
-	buf_printf(out,
-		   "%s is paced: who fills another's slots only at times arrives on its full "
-		   "barrier each time\n",
-		   ring->name);
+	buf_printf(
+		out,
+		"%s is paced: a CTA that fills another's slots only at times arrives on its full "
+		"barrier each time\n",
+		ring->name);
 }

@@ -216,7 +216,7 @@ static void say_pipeline(Program *p, const Said *s)
 	const char *stages = ctx_strf(p->c, "%" PRId64, r->slots);
 	remark_decision(p, f, s->stmt, REASON_STAGES, r->name, "stages");
 	if (attrs_get(&f->given, A_STAGES))
-		remark(p, s->stmt, ctx_strf(p->c, "%s: stages as the schedule says", r->name));
+		remark(p, s->stmt, ctx_strf(p->c, "%s: stages as the schedule sets them", r->name));
 	if (!s->value)
 		edit(p, s->loc.begin, s->loc.end, ctx_strf(p->c, "(%s)", stages));
 	else if (strcmp(s->value, stages) != 0)

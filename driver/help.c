@@ -141,7 +141,7 @@ static void help_all(Buf *out)
 {
 	for (int i = 0; i < COMMAND_COUNT; i++)
 		help_line(out, &command_rows[i]);
-	buf_printf(out, "dslc help [COMMAND]       the options of one command, or this\n\n");
+	buf_printf(out, "dslc %-25s the options of one command, or this\n\n", "help [COMMAND]");
 	for (int i = 0; i < CAT_COUNT; i++) {
 		help_category(out, (OptCategory)i, CMD_ANY);
 		buf_printf(out, "\n");

@@ -56,12 +56,12 @@ static bool read_options(Ctx *c, const dslc_options *given, dslc_options *o)
 	if (given->size < ends[1])
 		diag_remedy(c,
 			    diag(c, NOLOC, D_E0611,
-				 "dslc_options.size is %zu: which members are set is not known",
+				 "dslc_options.size is %zu: it is not known which members are set",
 				 given->size),
 			    "dslc_options opt = {.size = sizeof opt}");
 	else if (given->size > sizeof *o && any_set(given))
 		diag(c, NOLOC, D_E0611,
-		     "dslc_options has %zu bytes and sets some behind the %zu that this version "
+		     "dslc_options has %zu bytes and sets some beyond the %zu that this version "
 		     "of the library knows",
 		     given->size, sizeof *o);
 	else
@@ -112,7 +112,7 @@ static void compile_rescued(dslc_result *r, const Source *s, const CompileOpt *c
 	r->out = (CompileOut){.exit_code = EXIT_INTERNAL};
 	DiagMsg *m = diag(r->ctx, NOLOC, D_E0699, "internal error at %s", why);
 	diag_remedy(r->ctx, m,
-		    "this is a fault of dslc, not of your program: please report it "
+		    "this is a bug in dslc, not in your program: please report it "
 		    "with the input");
 }
 

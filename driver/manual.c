@@ -82,11 +82,12 @@ static void man_rest(Buf *out)
 		{"3", "ptxas failed"},
 		{"70", "internal error"},
 		{"124", "time limit"},
-		{"DSLC_PTXAS", "the assembler; else $CUDA_HOME/bin, PATH, /usr/local/cuda*/bin"},
-		{"DSL_LIBCUDA", "another libcuda than libcuda.so.1, for dslc run and bench"},
+		{"DSLC_PTXAS",
+		 "the assembler to use; by default $CUDA_HOME/bin, PATH, /usr/local/cuda*/bin"},
+		{"DSL_LIBCUDA", "the libcuda that dslc run and bench use instead of libcuda.so.1"},
 		{"DSLC_CUBLASLT", "another library than libcublasLt.so.13 or .12, for dslc bench"},
 		{"DSLC_NVML", "another library than libnvidia-ml.so.1, for dslc bench"},
-		{"NO_COLOR", "when set, messages have no colour"},
+		{"NO_COLOR", "if set, messages have no colour"},
 	};
 	buf_printf(out, ".SH OUTPUTS\n");
 	for (int i = 0; i < EMIT_COUNT; i++)

@@ -57,9 +57,9 @@ static int set_word(Parse *p, const char *arg, const char *const *words, int n, 
 			return i;
 	const char *near = nearest(arg, words, n);
 	if (near)
-		refuse(p, "%s knows no '%s'; did you mean '%s'?", what, arg, near);
+		refuse(p, "%s does not accept '%s'; did you mean '%s'?", what, arg, near);
 	else
-		refuse(p, "%s knows no '%s'", what, arg);
+		refuse(p, "%s does not accept '%s'", what, arg);
 	return -1;
 }
 
@@ -228,7 +228,7 @@ static void set_TARGET(Parse *p, const char *arg)
 	if (strcmp(arg, "sm_90") == 0)
 		refuse(p, "--target=sm_90 has no wgmma and no setmaxnreg: use --target=sm_90a");
 	else
-		refuse(p, "--target knows sm_90a, not '%s'", arg);
+		refuse(p, "--target accepts sm_90a, not '%s'", arg);
 }
 
 static void set_LEVEL(Parse *p, const char *arg)
@@ -760,7 +760,7 @@ static void check_options(Parse *p)
 	if (o->command == CMD_LAYOUT)
 		check_layout(p);
 	else if (o->inputs.n == 0)
-		refuse(p, "no input file; dslc --help says what can be done");
+		refuse(p, "no input file; see dslc --help");
 	else if (o->command == CMD_RUN)
 		check_run(p);
 	else if (o->command == CMD_BENCH)

@@ -39,8 +39,8 @@ typedef struct {
 static const char usage[] =
 	"usage: dslc sim FILE --grid X[,Y[,Z]] --block X[,Y[,Z]] [options]\n"
 	"Runs one kernel of a PTX text, or of a cubin that dslc wrote, on the simulator.\n"
-	"  --kernel NAME         which kernel; needed when the file has several\n"
-	"  --cluster X[,Y[,Z]]   CTAs of a cluster, when the kernel does not say\n"
+	"  --kernel NAME         which kernel; required if the file has several\n"
+	"  --cluster X[,Y[,Z]]   CTAs of a cluster, if the kernel does not state it\n"
 	"  --smem BYTES          dynamic shared memory\n"
 	"  --arg u32:7           a number: u8 .. u64, i8 .. i64, f32, f64\n"
 	"  --arg in:FILE.npy     the address of an array from a file\n"
@@ -48,11 +48,11 @@ static const char usage[] =
 	"  --arg inout:FILE.npy:OUT.npy    of an array that is read and written\n"
 	"  --arg tma:ELEM:BUFFER:DIMxDIM..:BOXxBOX..[:SWIZZLE]  a tensor map, fastest dimension\n"
 	"                        first, over array number BUFFER (0 is the first array given)\n"
-	"  --buffer in:.. | out:..  an array that is no parameter, for maps\n"
+	"  --buffer in:.. | out:..  an array that is not a parameter, for maps\n"
 	"  --seed S              order of warps and copies; 0 is the plain order\n"
 	"  --schedules N         run with seeds S .. S + N - 1\n"
 	"  --checks LIST         all, none, races, uninit, wgmma, barriers, exit, grid, warps,\n"
-	"                        portability; -word turns one off; the last two are no part of "
+	"                        portability; -word turns one off; the last two are not part of "
 	"all\n"
 	"  --trace FILE          write what each warp did, as a Chrome trace\n";
 
@@ -305,7 +305,7 @@ static bool arg_number(Sim *s, const char *arg)
 		v = strtoull(colon + 1, &end, 0);
 	if (*end || errno || !colon[1] || strchr("fbe", type->word[0]) ||
 	    !int_fits(type, v, colon[1] == '-'))
-		return wrong(arg, "the value is no number of that type");
+		return wrong(arg, "the value is not a number of that type");
 	return param_add(s, &v, type->bytes, type->bytes);
 }
 

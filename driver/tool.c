@@ -286,7 +286,7 @@ static bool write_outputs(Job *j)
 			continue;
 		if (emit_rows[i].binary && is_terminal(path)) {
 			diag(j->ctx, NOLOC, D_E0603,
-			     "a cubin is no text: it is not written to a terminal");
+			     "a cubin is not text: it is not written to a terminal");
 			ok = false;
 		} else {
 			ok = write_output(j, path, &j->out.out[i]);
@@ -372,7 +372,7 @@ static int say_help(const Options *o)
 {
 	Buf text = {0};
 	if (!options_help(&text, o->command, o->help_category)) {
-		tool_usage("--help knows no category '%s'; see dslc --help", o->help_category);
+		tool_usage("--help has no category '%s'; see dslc --help", o->help_category);
 		return EXIT_USAGE;
 	}
 	flush(stdout, &text);

@@ -116,7 +116,7 @@ Value layout_basis(Sema *s, Loc loc, const Value *v, int64_t index)
 	}
 	basis = a.tup->basis;
 	if (index > 254 || !basis_add(&basis, (int)index)) {
-		diag(s->ctx, loc, D_E0211, "behind '@' stand up to 8 numbers in 0..254");
+		diag(s->ctx, loc, D_E0211, "up to 8 numbers in 0..254 follow '@'");
 		return value_bad();
 	}
 	r.tup = tup_basis(s->ctx, a.tup->leaf, basis);

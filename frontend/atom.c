@@ -126,7 +126,7 @@ static bool divisible(Sema *s, const Node *at, int64_t v, int64_t step, const ch
 	if (v % step == 0)
 		return true;
 	DiagMsg *m = diag(s->ctx, at->loc, D_E0303,
-			  "the tile's %s is %" PRId64 ", no multiple of the %" PRId64
+			  "the tile's %s is %" PRId64 ", not a multiple of the %" PRId64
 			  " that the mma covers",
 			  mode, v, step);
 	diag_remedy(s->ctx, m, "the nearest is %" PRId64, nearest(v, step));

@@ -75,7 +75,7 @@ void decl_let(Sema *s, const Node *n)
 		if (v.kind == V_ACC) {
 			DiagMsg *m = diag(s->ctx, v.loc, D_E0203,
 					  "an accumulator has a name already and still changes");
-			diag_remedy(s->ctx, m, "name an expression of it, behind the loop");
+			diag_remedy(s->ctx, m, "name an expression of it, after the loop");
 			v = value_bad();
 		}
 		v.coord = NULL;
@@ -260,7 +260,7 @@ static void member_via(Sema *s, const Node *n, Buffer *b)
 	if (n->kind == N_NONE)
 		return;
 	Value v = eval(s, n);
-	if (!want(s, &v, V_TMA, "what stands behind via"))
+	if (!want(s, &v, V_TMA, "what follows via"))
 		return;
 	if (v.load->buffer != b)
 		diag(s->ctx, n->loc, D_E0312, "'%s' fills '%s', not '%s'", n->name,
@@ -296,7 +296,8 @@ void decl_pipeline(Sema *s, const Node *n)
 	*r = (Ring){.name = n->name, .loc = n->name_loc};
 	if (slots->kind != N_NONE) {
 		Value e = eval(s, slots);
-		want_int(s, &e, SLOTS_MIN, SLOTS_MAX, "the slots of a pipeline", &r->slots);
+		want_int(s, &e, SLOTS_MIN, SLOTS_MAX, "the number of slots of a pipeline",
+			 &r->slots);
 	}
 	for (int i = 0; i < members->kids.n; i++)
 		member(s, r, members->kids.at[i]);

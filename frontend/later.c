@@ -43,7 +43,7 @@ static const struct {
 	{"a second grid", "write a kernel for each grid: a file holds several"},
 	{"a second loop", "built is one loop over k, with one acc += mm(sA, sB) in it"},
 	{"loops in the loop", "built is one loop over k, with one acc += mm(sA, sB) in it"},
-	{"adding anything", "compute behind the loop: gD[m,n] <- bf16(alpha * acc)"},
+	{"adding anything", "compute after the loop: gD[m,n] <- bf16(alpha * acc)"},
 	{"an mma outside", "write for k in gA[m] { ... acc += mm(sA, sB); }"},
 	{"filling a pipeline outside", "write for k in gA[m] { sA <- gA[m,k]; ... }"},
 	{"writing the output before",

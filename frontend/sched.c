@@ -46,7 +46,8 @@ static bool is_word(const Node *n, const char *word)
 
 static void bad_form(Sema *s, const Node *n, const char *form)
 {
-	diag_remedy(s->ctx, diag(s->ctx, n->loc, D_E0308, "'%s' is not written so", n->name),
+	diag_remedy(s->ctx,
+		    diag(s->ctx, n->loc, D_E0308, "'%s' cannot be written like this", n->name),
 		    "write %s", form);
 }
 
@@ -87,7 +88,7 @@ static bool role_fits(Sema *s, const Node *n, const char *unit, const char *form
 		return false;
 	if (r->regs % 8 == 0)
 		return true;
-	diag(s->ctx, v.loc, D_E0211, "'regs' is %" PRId64 ", no multiple of 8", r->regs);
+	diag(s->ctx, v.loc, D_E0211, "'regs' is %" PRId64 ", not a multiple of 8", r->regs);
 	return false;
 }
 
@@ -413,7 +414,7 @@ static bool repeated(Sema *s, const Node *block, int i)
 			continue;
 		diag_note(s->ctx,
 			  diag(s->ctx, b->name_loc, D_E0308, "'%s' is given twice", b->name),
-			  a->name_loc, "the first time here");
+			  a->name_loc, "the first time is here");
 		return true;
 	}
 	return false;

@@ -47,7 +47,7 @@ bool want_int(Sema *s, const Value *v, int64_t lo, int64_t hi, const char *what,
 	}
 	if (*out >= lo && *out <= hi)
 		return true;
-	diag(s->ctx, v->loc, D_E0211, "%s is %" PRId64 ", it must be in %" PRId64 "..%" PRId64,
+	diag(s->ctx, v->loc, D_E0211, "%s is %" PRId64 "; it must be in %" PRId64 "..%" PRId64,
 	     what, *out, lo, hi);
 	return false;
 }

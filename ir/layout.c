@@ -162,7 +162,7 @@ const Layout *layout_behind(Ctx *c, const Layout *inner, const Layout *l)
 {
 	Layout key = *l;
 	if (l->inner)
-		panic("a layout with an inner one is put behind another");
+		panic("a layout with an inner layout follows another");
 	key.inner = inner;
 	return layout_intern(c, key);
 }

@@ -50,7 +50,7 @@ static const Ix *outer_at(Ctx *c, const Layout *l, const Ix *linear)
 		const Ix *s = m.at[i].shape;
 		bool last = i == m.n - 1;
 		if (m.at[i].basis)
-			panic("the offset of a coordinate that is no number");
+			panic("the offset of a coordinate that is not a number");
 		if (ix_is(s, 0)) {
 			sum = s;
 			break;

@@ -114,7 +114,7 @@ const Layout *arg_layout(Call *k, int i)
 	const Alg *a = &k->arg[i];
 	const Layout *l = a->layout;
 	if (a->kind == ALG_LIST || (a->kind == ALG_TUP && has_any(a->tup)))
-		return call_refuse(k, "argument %d is no layout", i + 1), NULL;
+		return call_refuse(k, "argument %d is not a layout", i + 1), NULL;
 	if (a->kind == ALG_TUP)
 		l = layout_left(k->c, a->tup);
 	return layout_usable(k->c, k->name, l, &k->why) ? l : NULL;
@@ -124,7 +124,7 @@ const Tup *arg_tup(Call *k, int i)
 {
 	if (k->arg[i].kind == ALG_TUP)
 		return k->arg[i].tup;
-	return call_refuse(k, "argument %d is no tuple of integers", i + 1), NULL;
+	return call_refuse(k, "argument %d is not a tuple of integers", i + 1), NULL;
 }
 
 const Tup *arg_shape(Call *k, int i)
@@ -136,7 +136,7 @@ bool arg_int(Call *k, int i, int64_t lo, int64_t hi, int64_t *out)
 {
 	const Alg *a = &k->arg[i];
 	if (a->kind != ALG_TUP || !tup_is_leaf(a->tup) || !ix_is_const(a->tup->leaf, out))
-		return call_refuse(k, "argument %d is no number", i + 1);
+		return call_refuse(k, "argument %d is not a number", i + 1);
 	if (*out >= lo && *out <= hi)
 		return true;
 	return call_refuse(k, "argument %d is %" PRId64 ", not in %" PRId64 "..%" PRId64, i + 1,
@@ -203,7 +203,7 @@ bool give_list(Call *k, const Alg *at, int n)
 	for (int i = 0; i < n; i++)
 		tups &= at[i].kind == ALG_TUP;
 	if (n > 8 || tups)
-		return call_refuse(k, "the result is no list of 1 to 8 layouts");
+		return call_refuse(k, "the result is not a list of 1 to 8 layouts");
 	for (int i = 0; i < n; i++)
 		k->list[i] = at[i];
 	*k->out = (Alg){.kind = ALG_LIST, .at = k->list, .n = n};
@@ -386,7 +386,7 @@ static bool project(Call *k, int at, Alg *tiler, Alg *room, const Tup **coord)
 	if (k->n <= at)
 		return true;
 	if (!proj || tup_is_leaf(proj) || proj->n > 8)
-		return call_refuse(k, "the projection is no tuple");
+		return call_refuse(k, "the projection is not a tuple");
 	int rank = tiler->kind == ALG_LIST ? tiler->n : tiler->tup ? tup_rank(tiler->tup) : 0;
 	if (rank != proj->n || (*coord && (*coord)->n != proj->n))
 		return call_refuse(k, "the projection has another rank than tiler or coordinate");

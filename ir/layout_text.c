@@ -141,9 +141,9 @@ static const Layout *chain(Ctx *c, const Layout *inner, const char **s, const ch
 	if (!outer)
 		return NULL;
 	if (inner && !offset && !inside)
-		return *why = "expected an offset behind the first 'o'", NULL;
+		return *why = "expected an offset after the first 'o'", NULL;
 	if (offset && !tup_is_leaf(offset) && (inside || !inner))
-		return *why = "coordinates are an offset behind a layout alone", NULL;
+		return *why = "only a layout may follow an offset of coordinates", NULL;
 	if (offset && tup_is_leaf(offset) && offset->basis)
 		return *why = "an offset has no basis", NULL;
 	const Layout *l =

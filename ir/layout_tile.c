@@ -235,7 +235,7 @@ static const Layout *reform(Ctx *c, const Layout *l, const Tiler *t, TileForm fo
 	const Layout *tile, *rest;
 	Layouts out = {0};
 	if (!unzip(c, l, t, &tile, &rest))
-		return refuse(c, why, "zipped form of %s: a mode that `_` keeps is no pair",
+		return refuse(c, why, "zipped form of %s: a mode that `_` keeps is not a pair",
 			      layout_str(c, l));
 	if (form == FORM_FLAT)
 		modes_push(c, &out, tile);

@@ -234,7 +234,7 @@ static const Tup *parse_leaf(Ctx *c, const char **s, const char **why)
 		for (; *p >= '0' && *p <= '9' && index < 1000; p++)
 			index = 10 * index + (*p - '0');
 		if (!basis_add(&basis, index))
-			return *why = "behind '@' stand up to 8 numbers in 0..254", NULL;
+			return *why = "up to 8 numbers in 0..254 follow '@'", NULL;
 		*s = p;
 	}
 	return x ? tup_basis(c, x, basis) : NULL;

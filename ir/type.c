@@ -119,7 +119,7 @@ static const Type *tile_parse(Ctx *c, Space space, const char **s, const char **
 	Elem e;
 	const Layout *l, *tv = NULL;
 	if (!elem_word(s, &e)) {
-		*why = "an element type is expected";
+		*why = "expected an element type";
 		return NULL;
 	}
 	if (!(l = layout_parse(c, s, why)))
@@ -147,7 +147,7 @@ const Type *type_parse(Ctx *c, const char **s, const char **why)
 		return type_mbar(c);
 	if (elem_word(s, &e))
 		return type_elem(c, e);
-	*why = "a type is expected";
+	*why = "expected a type";
 	return NULL;
 }
 

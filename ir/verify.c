@@ -82,7 +82,7 @@ static bool check_type_names(Verifier *v, const Op *op, const Type *t)
 static bool bind_name(Verifier *v, const Op *op, const char *name)
 {
 	if (ptrmap_get(&v->names, name))
-		return broken(v, op, "the name '%s' is bound already", name);
+		return broken(v, op, "the name '%s' is already bound", name);
 	ptrmap_set(&v->names, name, (void *)(uintptr_t)name);
 	return true;
 }
@@ -128,7 +128,7 @@ static bool check_counts(Verifier *v, const Op *op)
 	if (!op->body != !(row->flags & OPF_BODY))
 		return broken(v, op, op->body ? "%s has no body" : "%s has a body", row->name);
 	if ((row->flags & OPF_DECL) && op_parent(op))
-		return broken(v, op, "%s stands at the top of the kernel only", row->name);
+		return broken(v, op, "%s may stand only at the top level of a kernel", row->name);
 	return true;
 }
 

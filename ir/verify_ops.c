@@ -523,7 +523,7 @@ static const char *rule_role(const Kernel *k, const Op *op)
 {
 	int64_t end = attrs_int(&op->attrs, A_FIRST, 0) + attrs_int(&op->attrs, A_WARPS, 0);
 	if (op_parent(op))
-		return "a role stands at the top of the kernel only";
+		return "a role may stand only at the top level of a kernel";
 	if (attrs_int(&op->attrs, A_WARPS, 1) < 1)
 		return "a role has at least one warp";
 	if (end * 32 > attrs_int(&k->attrs, A_BLOCK, INT64_MAX))

@@ -54,8 +54,8 @@ static const char *swizzled_buffer(const Kernel *k, const Op *op)
 		SlotForm f;
 		if (t->kind == TY_TILE && t->space == SP_SHARED && slot_form(k->ctx, t, &f))
 			return ctx_strf(k->ctx,
-					"the layout of '%%%s' is rows behind a swizzle, as TMA and "
-					"wgmma have it",
+					"the layout of '%%%s' is swizzled rows, as TMA and "
+					"wgmma require",
 					op->in[i].val->name);
 	}
 	return NULL;
@@ -97,7 +97,7 @@ static const char *arranged(const Kernel *k, const Op *op)
 static const char *in_role(const Kernel *k, const Op *op)
 {
 	(void)k;
-	return op_role(op) ? NULL : "it stands in a role";
+	return op_role(op) ? NULL : "it belongs in a role";
 }
 
 static const char *whole_role(const Kernel *k, const Op *op)
@@ -110,7 +110,7 @@ static const char *whole_role(const Kernel *k, const Op *op)
 
 static const char *made_here(const Kernel *k, const Op *op)
 {
-	return ctx_strf(k->ctx, "%s is this pass's own to place", op_rows[op->kind].name);
+	return ctx_strf(k->ctx, "only this pass places %s", op_rows[op->kind].name);
 }
 
 /* ------------------------------------------------------------------ the table */

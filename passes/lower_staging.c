@@ -42,7 +42,7 @@ static Staging staging(Kernel *k, Op *op, const Val *buffer)
 	s.vectors = reads ? OP_LD_SHARED : OP_ST_SHARED;
 	const char *why = slot_form(k->ctx, buffer->type, &s.m);
 	if (why || s.m.fast != 1)
-		panic("%%%s is no staging buffer: %s", buffer->name, why ? why : "its columns");
+		panic("%%%s is not a staging buffer: %s", buffer->name, why ? why : "its columns");
 	s.bytes = elem_rows[buffer->type->elem].bits / 8;
 	s.trans = attrs_int(&op->attrs, A_TRANS, 0);
 	return s;

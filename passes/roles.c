@@ -173,7 +173,7 @@ static void too_many_tiles(Kernel *k, TiledMma t, Loc loc, Needs n, int limit)
 	int groups = tiled_mma_warpgroups(t);
 	DiagMsg *m = diag(k->ctx, loc, D_E0402,
 			  "the %d tiles in registers %stake %d registers a thread on %d "
-			  "warpgroup%s; with %d for addresses that is more than the %d there are",
+			  "warpgroup%s; with %d for addresses that is more than the %d available",
 			  n.tiles, n.read ? "with what the epilogue reads " : "", n.acc + n.read,
 			  groups, groups > 1 ? "s" : "", OVERHEAD, limit);
 	diag_remedy(k->ctx, m, "take smaller tiles, or more warpgroups: * (%d,1,1)", groups + 1);
@@ -184,7 +184,7 @@ static void too_large_tile(Kernel *k, TiledMma t, Loc loc, Needs n, int limit)
 	int groups = tiled_mma_warpgroups(t), columns = most_columns(t, n, limit);
 	DiagMsg *m = diag(k->ctx, loc, D_E0402,
 			  "the accumulator of %d x %d %stakes %d registers a thread on %d "
-			  "warpgroup%s; with %d for addresses that is more than the %d there are",
+			  "warpgroup%s; with %d for addresses that is more than the %d available",
 			  t.m, t.n, n.read ? "with what the epilogue reads " : "", n.acc + n.read,
 			  groups, groups > 1 ? "s" : "", OVERHEAD, limit);
 	if (columns <= 0)

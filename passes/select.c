@@ -54,13 +54,14 @@ static void layout_auto(Kernel *k, Op *op)
 	int side = fast == 0 ? rows_of_mma(k, op->out) : cols;
 	int swizzle = widest_swizzle(side * bytes);
 	if (!swizzle || rows % 8 || cols % side) {
-		diag_remedy(k->ctx,
-			    diag(k->ctx, op->loc, D_E0408,
-				 "%s: a row of %d %s is %d bytes, no multiple of 32, the narrowest "
-				 "swizzle",
-				 op->out->name, side, elem_rows[t->elem].name, side * bytes),
-			    "make the tile's %s extent a multiple of %d", fast ? "k" : "m or n",
-			    32 / bytes);
+		diag_remedy(
+			k->ctx,
+			diag(k->ctx, op->loc, D_E0408,
+			     "%s: a row of %d %s is %d bytes, not a multiple of 32, the narrowest "
+			     "swizzle",
+			     op->out->name, side, elem_rows[t->elem].name, side * bytes),
+			"make the tile's %s extent a multiple of %d", fast ? "k" : "m or n",
+			32 / bytes);
 		return;
 	}
 	SlotForm f = {fast, rows, cols, swizzle / bytes, swizzle};
@@ -181,8 +182,8 @@ static void load(Kernel *k, Op *copy, Op *tile)
 		diag_remedy(
 			k->ctx,
 			diag(k->ctx, copy->loc, D_E0404,
-			     "%s has neighbours along %s side by side, %s has not, and TMA turns "
-			     "nothing round",
+			     "%s has neighbours along %s side by side, %s has not, and TMA cannot "
+			     "transpose",
 			     copy->in[0].val->name, m.fast ? "k" : "m or n", tile->in[0].val->name),
 			"give the buffer's extents alone; its layout follows the tensor's");
 		return;

@@ -66,7 +66,7 @@ const char *slot_form(Ctx *c, const Type *t, SlotForm *out)
 {
 	const Layout *l = t->layout;
 	if (!layout_is_static(l) || layout_rank(l) != 2)
-		return "it is no matrix of known extents";
+		return "it is not a matrix of known extents";
 	if (l->swizzle.b < 1 || l->swizzle.b > 3)
 		return "it has no swizzle of 32, 64 or 128 bytes";
 	int n[2] = {extent(c, l, 0), extent(c, l, 1)}, swizzle = UNIT << l->swizzle.b;
@@ -81,7 +81,7 @@ const char *slot_form(Ctx *c, const Type *t, SlotForm *out)
 			return NULL;
 	}
 	*out = (SlotForm){0};
-	return "it is not rows of the swizzle's width, one behind the other";
+	return "it is not rows of the swizzle's width, one after the other";
 }
 
 int64_t slot_byte(Ctx *c, const Type *t, int64_t i, int64_t j)
@@ -132,5 +132,5 @@ const char *slot_desc(Ctx *c, const Type *t, int mn, int k, SlotDesc *out)
 		out->lbo = slot_byte(c, t, f.span, 0);
 	return desc_holds(c, t, out, mn, k)
 		       ? NULL
-		       : "an instruction's rows are no multiple of its swizzle's width";
+		       : "an instruction's rows are not a multiple of its swizzle's width";
 }

@@ -2,7 +2,7 @@
 /* why.c - reasons of decisions as sentences, with the numbers that decided. Nothing is decided
  * here.
  *     why_swizzle(k, "sA", 64, 64)
- * ->  swizzle sA 128 rejected: "a row of 64 bytes is no multiple of 128"
+ * ->  swizzle sA 128 rejected: "a row of 64 bytes is not a multiple of 128"
  *     swizzle sA 64: "the widest that divides a row of 64 bytes" */
 #include "passes/why.h"
 
@@ -10,7 +10,7 @@ void why_swizzle(Kernel *k, const char *buffer, int row_bytes, int swizzle, int 
 {
 	for (int w = 128; w > swizzle; w /= 2)
 		kernel_why_not(k, REASON_SWIZZLE, buffer, w,
-			       "a row of %d bytes is no multiple of %d", row_bytes, w);
+			       "a row of %d bytes is not a multiple of %d", row_bytes, w);
 	kernel_why(k, REASON_SWIZZLE, buffer, swizzle,
 		   "the widest that divides a row of %d bytes: TMA writes it and wgmma reads it, "
 		   "%s-major",
@@ -28,7 +28,7 @@ void why_group(Kernel *k, int64_t group)
 void why_subtile(Kernel *k, int columns)
 {
 	kernel_why(k, REASON_SUBTILE, NULL, columns,
-		   attrs_get(&k->attrs, A_SUBTILE) ? "the widest up to what the schedule says"
+		   attrs_get(&k->attrs, A_SUBTILE) ? "the widest up to the schedule's limit"
 						   : "the widest that divides the columns of an "
 						     "mma: whole lines of 128 bytes");
 }
@@ -36,7 +36,7 @@ void why_subtile(Kernel *k, int columns)
 void why_staging(Kernel *k, const Val *tensor, int slots, int most, int64_t one, int64_t left)
 {
 	bool over = !attrs_int(&k->attrs, A_PERSISTENT, 0);
-	const char *where = over ? "that the stages give back" : "that the stages leave";
+	const char *where = over ? "that the stages release" : "that the stages leave";
 	if (slots && slots < most)
 		kernel_why_not(k, REASON_STAGING, tensor->name, slots + 1,
 			       "%lld bytes, over the %lld %s", (long long)((slots + 1) * one),
@@ -84,5 +84,6 @@ void why_few_registers(Kernel *k, int consumer, int needed)
 
 void why_ahead(Kernel *k, const char *ring, int ahead)
 {
-	kernel_why(k, REASON_AHEAD, ring, ahead, "the stages less the wgmma groups left in flight");
+	kernel_why(k, REASON_AHEAD, ring, ahead,
+		   "the stages minus the wgmma groups left in flight");
 }

@@ -83,7 +83,7 @@ static const char *sentence(Kernel *k, const Same *same, const Share *s, Issue w
 {
 	Ctx *c = k->ctx;
 	if (wanted == ISSUE_EACH)
-		return "as asked: each CTA loads for itself";
+		return "as requested: each CTA loads for itself";
 	if (s->issue == ISSUE_EACH)
 		return same->narrowed ? "no two CTAs of a cluster are known to load the same"
 				      : "no two CTAs of a cluster load the same";

@@ -54,9 +54,8 @@ static dsl_status kind_fail(const Why *w, const KDesc *k, int slot, dsl_kind wan
 	else
 		line_add(&l, "%s %s", elem_rows[k->args[slot].elem].name,
 			 k->args[slot].kind == KA_TENSOR ? "tensor" : "scalar");
-	return why_fail(w, DSL_ERR_ARG_TYPE,
-			"%s of kernel %s is a %s and takes %s; what came is %s", slot_name(k, slot),
-			k->name, l.at, kind_text(wants), kind_text(got));
+	return why_fail(w, DSL_ERR_ARG_TYPE, "%s of kernel %s is a %s and takes %s; got %s",
+			slot_name(k, slot), k->name, l.at, kind_text(wants), kind_text(got));
 }
 
 static dsl_status slot_set(const Why *w, Launch *l, int slot, const dsl_arg *arg)

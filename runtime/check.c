@@ -184,10 +184,10 @@ static dsl_status grid_check(const Why *w, Launch *l)
 					"xyz"[i], (long long)limits[i],
 					named_value(k->grid[i], v).at);
 		if (v % k->cluster[i])
-			return why_fail(w, DSL_ERR_GRID,
-					"kernel %s: grid.%c is no multiple of the cluster's %d: %s",
-					k->name, "xyz"[i], k->cluster[i],
-					named_value(k->grid[i], v).at);
+			return why_fail(
+				w, DSL_ERR_GRID,
+				"kernel %s: grid.%c is not a multiple of the cluster's %d: %s",
+				k->name, "xyz"[i], k->cluster[i], named_value(k->grid[i], v).at);
 		l->grid[i] = (uint32_t)v;
 		l->nothing = l->nothing || v == 0;
 	}
@@ -274,9 +274,10 @@ static dsl_status map_stride(const Why *w, const Launch *l, int i, int d, MapGeo
 						 : NULL;
 	if (!rule)
 		return DSL_OK;
-	return why_fail(w, DSL_ERR_STRIDE,
-			"tensor %s: stride of %s bytes is %s, as TMA asks (PTX ISA, tensor maps)",
-			l->plan->k->args[m->arg].name, named_value(m->strides[d], v).at, rule);
+	return why_fail(
+		w, DSL_ERR_STRIDE,
+		"tensor %s: stride of %s bytes is %s, as TMA requires (PTX ISA, tensor maps)",
+		l->plan->k->args[m->arg].name, named_value(m->strides[d], v).at, rule);
 }
 
 /* What a unit of 16 bytes holds behind a row's end is written too (tests/gpu/tma_edge.cu). */
@@ -288,7 +289,7 @@ static dsl_status map_row(const Why *w, const Launch *l, int i, const MapGeom *g
 		return DSL_OK;
 	return why_fail(w, DSL_ERR_EXTENT,
 			"tensor %s: rows of %s elements are %llu bytes, and TMA stores whole units "
-			"of 16 bytes, also behind a row's end",
+			"of 16 bytes, even beyond the end of a row",
 			l->plan->k->args[m->arg].name,
 			named_value(m->dims[0], (int64_t)g->dims[0]).at, (unsigned long long)bytes);
 }

@@ -94,7 +94,7 @@ int expr_compile(const char *text, const char *const *syms, int nsyms, ExprIns *
 		if (count == KD_MAX_EXPR)
 			return -1;
 		int change = token_compile(s, n, syms, nsyms, &ins[count++]);
-		*reason = "it has a token that is no number, operator or symbol";
+		*reason = "it has a token that is not a number, an operator or a symbol";
 		if (change < -1)
 			return -1;
 		*reason = "an operator lacks operands";

@@ -243,7 +243,7 @@ static bool map_box_ok(Reader *r, const KMap *m)
 {
 	int bytes = m->box[0] * elem_rows[m->elem].bits / 8;
 	if (bytes % 16)
-		return fail(r, "box row of %d bytes is no multiple of 16", bytes);
+		return fail(r, "box row of %d bytes is not a multiple of 16", bytes);
 	return !m->swizzle || bytes <= m->swizzle ||
 	       fail(r, "box row of %d bytes is wider than swizzle %d", bytes, m->swizzle);
 }

@@ -57,16 +57,16 @@ static dsl_status form_check(const Bind *b, int i)
 	const TensorView *v = &b->c->view[i];
 	Line l = {.n = 0};
 	if (!elem_fits(a->elem, v->elem))
-		return why_fail(b->w, DSL_ERR_ARG_TYPE,
-				"tensor %s of kernel %s is %s; what came is %s", a->name,
-				b->k->name, elem_rows[a->elem].name, elem_rows[v->elem].name);
+		return why_fail(b->w, DSL_ERR_ARG_TYPE, "tensor %s of kernel %s is %s; got %s",
+				a->name, b->k->name, elem_rows[a->elem].name,
+				elem_rows[v->elem].name);
 	if (v->rank == a->rank)
 		return DSL_OK;
 	for (int d = 0; d < a->rank; d++) {
 		line_add(&l, d ? ", " : "");
 		expr_infix(a->shape[d], &l);
 	}
-	line_add(&l, "); what came is ");
+	line_add(&l, "); got ");
 	shape_line(v, &l);
 	return why_fail(b->w, DSL_ERR_SHAPE, "tensor %s of kernel %s has %d dimensions (%s",
 			a->name, b->k->name, a->rank, l.at);

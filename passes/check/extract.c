@@ -174,7 +174,7 @@ const Place *read_place(const Reader *r, const Val *v)
 	for (int i = 0; i < r->places.n; i++)
 		if (r->places.at[i].val == v)
 			return &r->places.at[i];
-	panic("%s is no barrier and no buffer", v->name);
+	panic("%s is neither a barrier nor a buffer", v->name);
 }
 
 /* A barrier with a number is made when it is first used. */

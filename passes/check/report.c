@@ -395,9 +395,10 @@ static const char *why_not(const Refuted *f)
 {
 	if (f->fails)
 		return "no sizes were found that satisfy all facts and give a run that fails";
-	return f->p->words.ways > 1 ? "it fails in tiles that meet conditions together that no "
-				      "tile is known to"
-				    : "roles do not come together at the ends of iterations";
+	return f->p->words.ways > 1
+		       ? "it fails only in tiles with a combination of conditions that no "
+			 "tile is known to have"
+		       : "roles do not meet at the ends of iterations";
 }
 
 const char *report_refuted(Program *p, const WordsResult *w, CheckResult *out)

@@ -419,7 +419,7 @@ static bool put_within(Reader *r, Item *it, const Op *op)
 {
 	int64_t bytes = read_box_bytes(op), v;
 	if (!bytes || !op->nix)
-		return read_problem(r, D_W0411, op->loc, "a copy of a box that no map tells");
+		return read_problem(r, D_W0411, op->loc, "a copy of a box that no map describes");
 	it->at_byte = read_expr(r, op->ix[0]);
 	it->last_byte = type_slot_bytes(op->in[0].val->type) - bytes;
 	if (ix_uses(it->at_byte, ctx_str(r->p->k->ctx, "lane"))) {

@@ -93,9 +93,10 @@ static bool one_outer_each(Reader *r, const AllLoops *all)
 	for (int a = 0; a < r->p->m.na; a++)
 		for (int i = 1; i < all->of[a].n; i++)
 			if (!all->of[a].at[i].depth)
-				return read_problem(r, D_W0411, all->of[a].at[i].op->loc,
-						    "a role with a loop beside that over tiles, or "
-						    "beside one of another length");
+				return read_problem(
+					r, D_W0411, all->of[a].at[i].op->loc,
+					"a role with a loop other than the one over tiles, or "
+					"next to one of another length");
 	return true;
 }
 

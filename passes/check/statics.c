@@ -255,7 +255,7 @@ static bool boxes_fill(Reader *r, int rank)
 		bool fill = parts_fill(r, op, rank, &full);
 		if (!fill && boxes_vary(r, op))
 			return read_problem(r, D_W0411, op->loc,
-					    "boxes that fill a slot otherwise in other tiles");
+					    "boxes that fill a slot in another way in other tiles");
 		if (!fill)
 			return read_problem(
 				r, D_E0413, op->loc,
@@ -298,7 +298,7 @@ static bool counts_agree(Reader *r)
 		if (n != said)
 			return read_problem(r, D_E0411, op->loc,
 					    ctx_strf(r->p->k->ctx,
-						     "%%%s says count %d and is made with %d",
+						     "%%%s has count %d and is initialised with %d",
 						     op->in[0].val->name, (int)said, (int)n));
 	}
 	return true;

@@ -66,7 +66,7 @@ static int find_device(const Kernel *k, DLDevice device)
 		return device_number(k->sim);
 	if (device.type != DL_CUDA && device.type != DL_CUDA_MANAGED) {
 		PyErr_Format(py_error,
-			     "tensors on the host or on an NVIDIA GPU are wanted, not on "
+			     "expected tensors on the host or on an NVIDIA GPU, not on "
 			     "device type %d of DLPack",
 			     (int)device.type);
 		return -1;
@@ -263,7 +263,7 @@ static bool view(Call *c, int slot)
 	}
 	if (!c->tensor[slot].read_only || k->args[slot].dir == KD_IN)
 		return true;
-	PyErr_Format(py_error, "tensor %s of kernel %s is written, but what came is read-only",
+	PyErr_Format(py_error, "tensor %s of kernel %s is written, but the given one is read-only",
 		     k->args[slot].name, k->name);
 	return false;
 }

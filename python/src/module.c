@@ -99,9 +99,9 @@ PyMODINIT_FUNC PyInit__dslc(void)
 	static struct PyModuleDef def = {PyModuleDef_HEAD_INIT, .m_name = "dslc._dslc",
 					 .m_size = -1, .m_methods = functions};
 	PyObject *m = PyModule_Create(&def);
-	py_error = PyErr_NewExceptionWithDoc("dslc.Error",
-					     "The runtime refused a call; status names why.",
-					     PyExc_RuntimeError, NULL);
+	py_error = PyErr_NewExceptionWithDoc(
+		"dslc.Error", "The runtime refused a call; status is the name of the reason.",
+		PyExc_RuntimeError, NULL);
 	if (!m || !py_error)
 		return NULL;
 	Py_INCREF(py_error);

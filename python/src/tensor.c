@@ -90,7 +90,7 @@ static bool read_capsule(Tensor *t)
 		t->t = v->tensor;
 		if (v->version.major == DL_MAJOR)
 			return true;
-		PyErr_SetString(PyExc_BufferError, "the tensor speaks another version of DLPack");
+		PyErr_SetString(PyExc_BufferError, "the tensor uses another version of DLPack");
 		return false;
 	}
 	const DLManaged *m = PyCapsule_GetPointer(t->capsule, "dltensor");
@@ -108,7 +108,7 @@ static bool not_a_tensor(PyObject *object)
 {
 	if (PyErr_ExceptionMatches(PyExc_AttributeError))
 		PyErr_Format(PyExc_TypeError,
-			     "a tensor is wanted (something with __dlpack__), not %R",
+			     "expected a tensor (an object with __dlpack__), not %R",
 			     (PyObject *)Py_TYPE(object));
 	return false;
 }

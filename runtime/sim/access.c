@@ -46,7 +46,7 @@ void grid_check(Warp *w, const Ins *in, u32 lane)
 	    clock_of(&w->know.seen, c->grid_actor))
 		return;
 	report(w, in, (s32)lane, SIM_GRID,
-	       "%s touches global memory that the kernel before may still use: nothing orders it "
+	       "%s touches global memory that the previous kernel may still use: nothing orders it "
 	       "after a griddepcontrol.wait",
 	       in->text);
 }

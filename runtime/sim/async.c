@@ -81,7 +81,7 @@ Mbar *copy_barrier(Warp *w, const Ins *in, u32 lane, Cta *cta, u32 offset)
 		return NULL;
 	if (checked(w->cluster, CHECK_RACE) && !mbar_init_known(w, b))
 		report(w, in, (s32)lane, SIM_RACE,
-		       "the copy's mbarrier is used without order after its initialisation at line "
+		       "the copy's mbarrier is used, not ordered after its initialisation at line "
 		       "%u",
 		       b->init_line);
 	else if (checked(w->cluster, CHECK_RACE) && !b->fenced)
@@ -214,7 +214,7 @@ Run run_bulk_load(Warp *w, const Ins *in, u32 mask)
 		b.bar = bar.offset;
 		if (b.global % 16) {
 			report(w, in, (s32)l, SIM_ALIGN,
-			       "global address 0x%llx is no multiple of 16",
+			       "global address 0x%llx is not a multiple of 16",
 			       (unsigned long long)b.global);
 			return RUN_FAIL;
 		}
@@ -359,7 +359,7 @@ Run run_cp_async(Warp *w, const Ins *in, u32 mask)
 		    (src && (global % size || !global_at(w, in, l, global, src, "cp.async")))) {
 			if (src && global % size)
 				report(w, in, (s32)l, SIM_ALIGN,
-				       "global address 0x%llx is no multiple of %u",
+				       "global address 0x%llx is not a multiple of %u",
 				       (unsigned long long)global, size);
 			return RUN_FAIL;
 		}

@@ -41,7 +41,7 @@ static bool bar_expect(Warp *w, const Ins *in, NamedBar *b, u32 id, const Arg *c
 	u32 n = whole ? cta_threads(w->cta) : (u32)arg_get(w, count, lane);
 	if (!n || n % LANES) {
 		report(w, in, (s32)lane, SIM_BARRIER,
-		       "barrier %u: %u threads is no multiple of the warp size", id, n);
+		       "barrier %u: %u threads is not a multiple of the warp size", id, n);
 		return false;
 	}
 	if (b->arrived && b->expected != n && checked(w->cluster, CHECK_MBAR)) {
@@ -165,7 +165,7 @@ Run run_cluster_arrive(Warp *w, const Ins *in, u32 mask)
 	(void)mask;
 	if (*slot) {
 		report(w, in, -1, SIM_BARRIER,
-		       "barrier.cluster.arrive twice without a wait between");
+		       "barrier.cluster.arrive twice without a wait in between");
 		return RUN_FAIL;
 	}
 	*slot = c->bar_phase + 1;

@@ -48,7 +48,7 @@ static dsl_status sim_mem_free(dsl_device *dev, dsl_addr addr)
 	bool ok = sim_release(s->memory, addr);
 	pthread_mutex_unlock(&s->run);
 	return ok ? DSL_OK
-		  : detail_fail(DSL_ERR_INVALID, "0x%llx is no address that dsl_mem_alloc gave",
+		  : detail_fail(DSL_ERR_INVALID, "0x%llx is not an address from dsl_mem_alloc",
 				(unsigned long long)addr);
 }
 

@@ -26,7 +26,7 @@ Mbar *mbar_find(Warp *w, const Ins *in, u32 lane, Cta *cta, u32 offset, const ch
 		return b;
 	shared_name(w->cluster, offset, &t);
 	report(w, in, (s32)lane, SIM_BARRIER, "%s: there is no mbarrier at %s of CTA rank %u%s",
-	       what, t.at ? t.at : "?", cta->rank, offset & 7 ? " (no multiple of 8)" : "");
+	       what, t.at ? t.at : "?", cta->rank, offset & 7 ? " (not a multiple of 8)" : "");
 	text_free(&t);
 	return NULL;
 }
@@ -44,7 +44,7 @@ static void order_check(Warp *w, const Ins *in, u32 lane, const Mbar *b)
 	if (!checked(w->cluster, CHECK_RACE) || mbar_init_known(w, b))
 		return;
 	report(w, in, (s32)lane, SIM_RACE,
-	       "the mbarrier is used here without order after its initialisation at line %u",
+	       "the mbarrier is used here, not ordered after its initialisation at line %u",
 	       b->init_line);
 }
 
@@ -105,7 +105,7 @@ void mbar_arrived(Cluster *c, Warp *w, const Ins *in, u32 lane, Cta *cta, Mbar *
 		Text t = {0};
 		shared_name(c, b->offset, &t);
 		report(w, in, (s32)lane, SIM_BARRIER,
-		       "%s of CTA rank %u: %u arrivals where %u are left of %u in phase %llu", t.at,
+		       "%s of CTA rank %u: %u arrivals where %u of %u are left in phase %llu", t.at,
 		       cta->rank, count, b->pending, b->expected, (unsigned long long)b->phase);
 		text_free(&t);
 		b->pending = 0;

@@ -136,7 +136,7 @@ bool shared_span(Warp *w, const Ins *in, u32 lane, const Cta *cta, u32 offset, u
 	}
 	if (offset & (align - 1)) {
 		report(w, in, (s32)lane, SIM_ALIGN,
-		       "%s at shared address 0x%x, which is no multiple of %u", what, offset,
+		       "%s at shared address 0x%x, which is not a multiple of %u", what, offset,
 		       align);
 		return false;
 	}
@@ -210,7 +210,7 @@ bool place_at(Warp *w, const Ins *in, u32 lane, Space space, u64 addr, u32 bytes
 	      Place *out)
 {
 	if (addr & (align - 1)) {
-		report(w, in, (s32)lane, SIM_ALIGN, "address 0x%llx is no multiple of %u",
+		report(w, in, (s32)lane, SIM_ALIGN, "address 0x%llx is not a multiple of %u",
 		       (unsigned long long)addr, align);
 		return false;
 	}

@@ -255,10 +255,10 @@ static bool shape_check(const SimLaunch *l, const Code *c, u32 cluster[3], char 
 				       "the kernel was compiled for clusters of %u x %u x %u",
 				       c->cluster[0], c->cluster[1], c->cluster[2]);
 		if (!l->grid[i] || l->grid[i] % cluster[i])
-			return refused(
-				why, room,
-				"grid component %d is %u, which is no multiple of the cluster's %u",
-				i, l->grid[i], cluster[i]);
+			return refused(why, room,
+				       "grid component %d is %u, which is not a multiple of the "
+				       "cluster's %u",
+				       i, l->grid[i], cluster[i]);
 	}
 	if ((u64)cluster[0] * cluster[1] * cluster[2] > 16 || cluster[0] > 16 || cluster[1] > 16 ||
 	    cluster[2] > 16)

@@ -210,7 +210,7 @@ static void explain_mbar(const Cluster *c, const Wait *wait, Text *t)
 	else if (b->tx < 0)
 		text_add(t, ", %lld bytes delivered and not announced", (long long)-b->tx);
 	if (!b->narrive)
-		text_add(t, "; nobody ever arrived on it");
+		text_add(t, "; nothing ever arrived on it");
 	else
 		text_add(t, "; arrivals so far %llu, from", (unsigned long long)b->arrivals);
 	for (u32 i = 0; i < b->narrive; i++) {

@@ -238,7 +238,7 @@ static void conflict(const Access *a, const Cta *cta, u32 offset, const Rec *r, 
 	if (kind == SIM_PROXY)
 		report(a->w, a->in, (s32)a->lane, kind,
 		       "%s %ss %s, which warp %u of CTA rank %u %s through the generic proxy "
-		       "(%s) with no fence.proxy.async between",
+		       "(%s) with no fence.proxy.async in between",
 		       a->what ? a->what : "async proxy", verb(a->write), t.at, v->id, v->cta->rank,
 		       r->write ? "wrote" : "read", line.at);
 	else
@@ -326,7 +326,7 @@ static void unwritten(const Access *a, const Cta *cta, u32 offset)
 {
 	Text t = {0};
 	place_name(a, cta, offset, &t);
-	report(a->w, a->in, (s32)a->lane, SIM_UNINIT, "%s reads %s, which nobody has written",
+	report(a->w, a->in, (s32)a->lane, SIM_UNINIT, "%s reads %s, which was never written",
 	       a->what ? a->what : "a load", t.at);
 	text_free(&t);
 }

@@ -140,7 +140,7 @@ static void row_end_check(const Async *as, u32 end)
 	if (end == 0 || end == m->box[0] || bytes % 16 == 0)
 		return;
 	report(as->warp, as->in, (s32)as->lane, SIM_BOUNDS,
-	       "a store to a tensor with rows of %llu bytes writes %llu bytes behind them: the "
+	       "a store to a tensor with rows of %llu bytes writes %llu bytes beyond them: the "
 	       "hardware "
 	       "writes whole units of 16",
 	       (unsigned long long)bytes, (unsigned long long)(16 - bytes % 16));
@@ -218,7 +218,7 @@ static bool start_check(Warp *w, const Ins *in, u32 lane, const Async *as)
 	report(w, in, (s32)lane, SIM_ALIGN,
 	       "the box starts at coordinate %d of its innermost dimension, byte %lld: this is an "
 	       "illegal instruction where that is %s",
-	       as->at[0], (long long)at, below ? "below 0" : "no multiple of 16 bytes");
+	       as->at[0], (long long)at, below ? "below 0" : "not a multiple of 16 bytes");
 	return false;
 }
 

@@ -52,7 +52,7 @@ static const char *dims_check(const TensorMap *t)
 const char *map_wrong(const TensorMap *t)
 {
 	if (memcmp(t->magic, map_magic, sizeof t->magic) != 0)
-		return "they are no tensor map of this device";
+		return "these bytes are not a tensor map of this device";
 	if (t->rank < 1 || t->rank > 5)
 		return "the rank must be 1 to 5";
 	if (t->log2_bytes > 3 || t->type >= T_COUNT || type_bytes[t->type] != 1 << t->log2_bytes)

@@ -108,8 +108,7 @@ static void test_errors(void **state)
 	       plain, false, "E0502", "Unsupported .version 8.7", 0);
 	expect("exit 3", plain, false, "E0502", "status 3", 0);
 	expect("kill -9 $$", plain, false, "E0502", "status 137", 0);
-	expect("exit 0", plain, false, "E0502", "ptxas said nothing was wrong, but left no output",
-	       0);
+	expect("exit 0", plain, false, "E0502", "ptxas reported success, but wrote no output", 0);
 }
 
 /* What it writes is blamed on the program, by its path. */
@@ -119,7 +118,7 @@ static void test_garbage(void **state)
 	expect("echo garbage >\"$out\"", plain, false, "E0510", "/ptxas wrote no ELF file", 0);
 	expect("cp /bin/sh \"$out\"", plain, false, "E0510", "/ptxas wrote an ELF file that", 0);
 	expect(REAL "head -c 4000 \"$out\" >\"$out.1\"; mv \"$out.1\" \"$out\"", plain, false,
-	       "E0510", "section headers lie behind its end", 0);
+	       "E0510", "section headers lie beyond its end", 0);
 }
 
 static void test_slow_code(void **state)

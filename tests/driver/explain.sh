@@ -12,7 +12,7 @@ has out 'sA : bf16 tile_to_shape(Sw<3,3,3> o (8,64):(64,1), (bM,bK))' \
 	'tma ldA = load(A, sA, multicast off);' 'pipeline ab(4) { sA via ldA, sB via ldB }' \
 	'roles cooperative { producer 1 warp regs 40; consumer 2 warpgroups regs 232; }' \
 	'group(16) along m;' 'persistent off;' 'inflight 1;' 'staging 4;' 'pdl on;' 'cluster (1,1);' 'multicast auto;' \
-	'target sm_90a' 'over ab: its loads are done by then' 'where D_by_tma is 1' \
+	'target sm_90a' 'over ab: its loads are complete by then' 'where D_by_tma is 1' \
 	'ab.full[4]  1 arrival and 49152 bytes' 'ab.empty[4]  8 arrivals' \
 	'TMA box (64,256) of bf16' '(M + 127) / 128 * ((N + 255) / 256) CTAs of 384 threads'
 cp out plain
@@ -29,11 +29,11 @@ has again.gemm '//: as written'
 
 # What was tried: swizzles, stages, registers, ways out.
 expect 0 explain "$schedules" -DbK=32
-has out 'sA: swizzle 128 rejected: a row of 64 bytes is no multiple of 128' 'sA: swizzle 64: the widest'
+has out 'sA: swizzle 128 rejected: a row of 64 bytes is not a multiple of 128' 'sA: swizzle 64: the widest'
 expect 0 explain "$schedules" -DbN=24
-has out 'staging 0;' 'the 24 columns of an mma are no multiple of 32' 'from registers, under a guard'
+has out 'staging 0;' 'the 24 columns of an mma are not a multiple of 32' 'from registers, under a guard'
 expect 0 explain "$schedules" -DbN=256 -DbK=96 -DS=3 -DP=on
-has out 'staging 0;' 'from registers: no shared memory is left beside the stages'
+has out 'staging 0;' 'from registers: no shared memory is left besides the stages'
 expect 0 explain "$schedules" -DbN=256 -DP=on
 has out 'staging 2;' '//: staging 3 rejected: 49152 bytes, over the 35776 that the stages leave'
 sed 's/pipeline ab(S)/pipeline ab/' "$schedules" >free.gemm
@@ -42,7 +42,7 @@ has out 'pipeline ab(4)' 'ab: stages 5 rejected: 245840 bytes, over the 232448 l
 expect 0 explain free.gemm -DbM=256 -DbN=208
 has out 'registers 232 rejected: 250 are needed' 'regs 240'
 expect 0 explain "$schedules" -DR=none
-has out 'roles none;' 'the first 3 before the loop: the stages less the wgmma groups left in flight'
+has out 'roles none;' 'the first 3 before the loop: the stages minus the wgmma groups left in flight'
 
 # Clusters: who loads the same, proved how, and who issues for whom; or why nobody does.
 expect 0 explain "$schedules" -DCM=2 -DCN=2 --json cluster.json -o -
@@ -59,7 +59,7 @@ expect 0 explain "$schedules" -DCM=3 -DbN=64
 has out 'multicast off: no two CTAs of a cluster load the same' 'saves 0 of 49152 bytes' \
 	'sB: multicast rejected: by slices: the tile has 8 times 8 rows' 'tma ldB = load(B, sB, multicast leader);'
 expect 0 explain "$schedules" -DCM=2 -DX=off
-has out 'load the same: {0,1}; exact' 'multicast off: as asked: each CTA loads for itself'
+has out 'load the same: {0,1}; exact' 'multicast off: as requested: each CTA loads for itself'
 expect 0 explain "$root/tests/e2e/boxes.gemm" -DBM=3
 has out 'persistent box (3,1) raster (2,2);' 'always; as the iteration has it, 0 with {1}, 1 with {0}' \
 	'by isl: a set of integer points is empty' 'by theorem 2.5' 'are known to load the same' \
@@ -76,7 +76,7 @@ same out plain
 exists a.json
 "$dslc" "$gemm" --emit=ir -o a.ir
 expect 0 explain a.ir --svg b.svg -o notes
-has notes '//: gemm: what the language cannot say'
+has notes '//: gemm: what the language cannot express'
 lacks notes 'kernel gemm('
 
 # Every schedule's picture: no text over another, none outside, no script.

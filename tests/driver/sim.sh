@@ -89,7 +89,7 @@ cluster="$ptx/cluster.ptx --block 64 --arg in:z.npy --arg out:i32:2"
 	expect 1 sim $cluster --grid 8 --trace /nowhere/t.json
 	has err "/nowhere/t.json cannot be written"
 	expect 1 sim $cluster --grid 3
-	has err "grid component 0 is 3, which is no multiple of the cluster's 4"
+	has err "grid component 0 is 3, which is not a multiple of the cluster's 4"
 	expect 1 sim $cluster --grid 8 --cluster 2
 	has err "the kernel was compiled for clusters of 4 x 1 x 1"
 	expect 1 sim $cluster --grid 8 --block 2000
@@ -113,7 +113,7 @@ for bad in u8:256 u8:-1 i8:128 i8:-129 s16:40000 u32:4294967296 u32:abc u32: i32
 	i64:-9223372036854775809 u64:18446744073709551616 \
 	f32:x f32: bf16:1 e4m3:1; do
 	expect 1 sim "$ptx/sgemm.ptx" --grid 1 --block 16,16 --arg $bad
-	has err "--arg $bad: the value is no number of that type"
+	has err "--arg $bad: the value is not a number of that type"
 done
 for bad in u32 foo:4 :4; do
 	expect 1 sim "$ptx/sgemm.ptx" --grid 1 --block 16,16 --arg $bad

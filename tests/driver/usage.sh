@@ -22,13 +22,13 @@ usage "unknown option '--time-raport'; did you mean '--time-report'?" --time-rap
 usage "unknown option '-fsyntax-onli'; did you mean '-fsyntax-only'?" -fsyntax-onli small.gemm
 usage "unknown option '--zzzzzzzz'" --zzzzzzzz small.gemm
 lacks err "did you mean"
-usage "--emit knows no 'ptxx'; did you mean 'ptx'?" --emit=ptxx small.gemm
-usage "--emit=ir: knows no 'selct'; did you mean 'select'?" --emit=ir:selct small.gemm
-usage "--emit knows no ''" --emit=ptx,,ir small.gemm
-usage "--only knows no 'snyc'; did you mean 'sync'?" --only=snyc small.gemm
-usage "--only knows no 'frontend'" --only=frontend small.gemm
-usage "--stop-after knows no 'lowre'; did you mean 'lower'?" --stop-after=lowre small.gemm
-usage "--print-after knows no 'tile'; did you mean 'tiles'?" --print-after=tile small.gemm
+usage "--emit does not accept 'ptxx'; did you mean 'ptx'?" --emit=ptxx small.gemm
+usage "--emit=ir: does not accept 'selct'; did you mean 'select'?" --emit=ir:selct small.gemm
+usage "--emit does not accept ''" --emit=ptx,,ir small.gemm
+usage "--only does not accept 'snyc'; did you mean 'sync'?" --only=snyc small.gemm
+usage "--only does not accept 'frontend'" --only=frontend small.gemm
+usage "--stop-after does not accept 'lowre'; did you mean 'lower'?" --stop-after=lowre small.gemm
+usage "--print-after does not accept 'tile'; did you mean 'tiles'?" --print-after=tile small.gemm
 usage "-o names one output, but there are 2 inputs" -o x small.gemm small.gemm
 usage "-MF names one file, but there are 2 inputs" -MF x small.gemm small.gemm
 usage "-o - takes one kind of output" --emit=ptx,ir -o - small.gemm
@@ -45,15 +45,15 @@ usage "-O is a number from 0 to 3, not '4'" -O4 small.gemm
 usage "-O is a number from 0 to 3, not 'fast'" -Ofast small.gemm
 usage "--ptxas-timeout is a number from 1 to 86400, not '0'" --ptxas-timeout=0 small.gemm
 usage "--ptxas-timeout is a number from 1 to 86400, not '1s'" --ptxas-timeout=1s small.gemm
-usage "-x knows no 'c'" -x c small.gemm
+usage "-x does not accept 'c'" -x c small.gemm
 usage "use --target=sm_90a" --target=sm_90 small.gemm
-usage "--target knows sm_90a, not 'sm_100a'" --target=sm_100a small.gemm
-usage "--diagnostics knows no 'jason'; did you mean 'json'?" --diagnostics=jason small.gemm
-usage "--color knows no 'blue'" --color=blue small.gemm
+usage "--target accepts sm_90a, not 'sm_100a'" --target=sm_100a small.gemm
+usage "--diagnostics does not accept 'jason'; did you mean 'json'?" --diagnostics=jason small.gemm
+usage "--color does not accept 'blue'" --color=blue small.gemm
 usage "there is no warning 'W0699'; did you mean 'W06" -Wno-W0699 small.gemm
 usage "there is no warning 'E0601'" -Werror=E0601 small.gemm
 usage "-ffile-prefix-map takes OLD=NEW, not 'x'" -ffile-prefix-map=x small.gemm
-usage "--help knows no category 'nothing'" --help=nothing
+usage "--help has no category 'nothing'" --help=nothing
 usage "there is no message 'E9999'" --explain E9999
 usage "--size is not an option of dslc; dslc run takes it" --size M=1 small.gemm
 usage "-o is not an option of dslc run" run small.gemm -o x

@@ -78,7 +78,7 @@ static void no_such_form(void **state)
 	refused(EL_BF16, "Sw<2,3,3> o 0 o (128,64):(64,1)", 64, "rows of the swizzle's width");
 	refused(EL_BF16, "Sw<3,3,3> o 0 o (4,(8,64)):(1,(4,32))", 64,
 		"rows of the swizzle's width");
-	refused(EL_BF16, "Sw<3,3,3> o 0 o (128,64,2):(64,1,8192)", 64, "no matrix");
+	refused(EL_BF16, "Sw<3,3,3> o 0 o (128,64,2):(64,1,8192)", 64, "not a matrix");
 	/* MN-major elements of 32 bits */
 	Ctx *c = ctx_new();
 	SlotDesc d;

@@ -50,9 +50,9 @@ class NumPy(unittest.TestCase):
             (lambda: k(a, b[:, :64], out=d), r"tensor B .*extent 1 is 64, .*K = 72", "SHAPE"),
             (lambda: k(a, b, out=d[:, ::2]), r"tensor D .*extent 1 is 20, .*N = 40", "SHAPE"),
             (lambda: k(a, numbers(40, 144)[:, ::2], out=d), r"tensor B .*stride 0 is 144", "SHAPE"),
-            (lambda: k(a[0], b, out=d), r"tensor A .*2 dimensions \(M, K\); what came is 72", "SHAPE"),
+            (lambda: k(a[0], b, out=d), r"tensor A .*2 dimensions \(M, K\); got 72", "SHAPE"),
             (lambda: k(a, b, out=d, M=7), r"tensor A .*extent 0 is 100, .*M = 7", "SHAPE"),
-            (lambda: k(a.astype(np.float32), b, out=d), r"tensor A .*is f16; what came is f32", "ARG_TYPE"),
+            (lambda: k(a.astype(np.float32), b, out=d), r"tensor A .*is f16; got f32", "ARG_TYPE"),
             (lambda: k(numbers(9, 63), numbers(8, 63), out=d[:9, :8].copy()), r"K \* 2 % 16 == 0, but K = 63",
              "FACT"),
         ):
@@ -70,7 +70,7 @@ class NumPy(unittest.TestCase):
             (lambda: k(a, b, A=a, out=d), "A twice"),
             (lambda: k(a, b, out=(d, d)), "writes 1 tensors"),
             (lambda: k(a, b, out=d, Q=1), "no argument Q"),
-            (lambda: k(a, 3, out=d), "tensor is wanted .*'int'"),
+            (lambda: k(a, 3, out=d), "expected a tensor .*'int'"),
         ):
             with self.subTest(words):
                 refused(self, call, words, TypeError)

@@ -75,11 +75,11 @@ static void what_disagrees_is_named(void **state)
 	call_fill(&c);
 	c.view[2].rank = 1;
 	assert_status(dsl_tensors_bind(t.mod, t.k, &c), DSL_ERR_SHAPE);
-	assert_says(dsl_detail(), "tensor D", "2 dimensions (M, N)", "what came is 500", NULL);
+	assert_says(dsl_detail(), "tensor D", "2 dimensions (M, N)", "got 500", NULL);
 	call_fill(&c);
 	c.view[1].elem = EL_F16;
 	assert_status(dsl_tensors_bind(t.mod, t.k, &c), DSL_ERR_ARG_TYPE);
-	assert_says(dsl_detail(), "tensor B", "is bf16", "is f16", NULL);
+	assert_says(dsl_detail(), "tensor B", "is bf16", "got f16", NULL);
 	call_fill(&c); /* nobody steps along one row */
 	c.view[0].extent = one_row;
 	c.view[0].stride = any;

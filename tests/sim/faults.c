@@ -159,7 +159,7 @@ static const Case cases[] = {
 			      "@ @!%p1 bra W0;\n"
 			      "st.shared.u32 [%r5], 0;\n" WAIT("W", 0)},
 	{"barrier initialised without order before a peer's use", 2, 32, SIM_RACE,
-	 "without order after its initialisation",
+	 "not ordered after its initialisation",
 	 "@%p0 mbarrier.init.shared::cta.b64 [bar], 2;\n@ @%p0 "
 	 "fence.mbarrier_init.release.cluster;\nbar.warp.sync 0xffffffff;\n" RELAXED_SYNC
 	 "mov.u32 %r22, bar;\nxor.b32 %r9, %r1, 1;\nmapa.shared::cluster.u32 %r23, %r22, "
@@ -167,7 +167,7 @@ static const Case cases[] = {
 	 "@%p0 mbarrier.arrive.shared::cluster.b64 _, [%r23];\n"
 	 "@%p0 mbarrier.arrive.shared::cta.b64 _, [bar];\n" WAIT("W", 0) CLUSTER_SYNC},
 	{"a multicast before the peer's barrier is there", 2, 32, SIM_RACE,
-	 "the copy's mbarrier is used without order after its initialisation",
+	 "the copy's mbarrier is used, not ordered after its initialisation",
 	 "@%p0 mbarrier.init.shared::cta.b64 [bar], 1;\n@ @%p0 "
 	 "fence.mbarrier_init.release.cluster;\n@%p0 fence.proxy.async;\nbar.warp.sync "
 	 "0xffffffff;\n" RELAXED_SYNC EXPECT(1024) MULTICAST("tile") WAIT("W", 0) CLUSTER_SYNC},
@@ -254,7 +254,7 @@ static const Case cases[] = {
 	 "@ @%p0 mbarrier.inval.shared::cta.b64 [bar];\n@%p0 st.shared.u32 [bar+4], 7;\n"},
 	{"divergence around a barrier", 1, 32, SIM_DIVERGED, "all must run bar.sync together",
 	 "setp.lt.u32 %p5, %r0, 7;\n@ setp.eq.u32 %p5, %r0, %r0;\n@!%p5 bra END;\n" SYNC "END:\n"},
-	{"a TMA store of what was not fenced", 1, 256, SIM_PROXY, "no fence.proxy.async between",
+	{"a TMA store of what was not fenced", 1, 256, SIM_PROXY, "no fence.proxy.async in between",
 	 "st.shared.u32 [%r5], %r0;\n@ fence.proxy.async.shared::cta;\n" SYNC
 	 "@%p0 cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd1, {0, 0}], [tile];\n"
 	 "@%p0 cp.async.bulk.commit_group;\n@%p0 cp.async.bulk.wait_group 0;\n"},
@@ -331,7 +331,7 @@ static const Case cases[] = {
 	{"no mbarrier there", 1, 32, SIM_BARRIER, "there is no mbarrier at bar2",
 	 INIT(1) SYNC "mov.u32 %r9, bar2;\n@ mov.u32 %r9, bar;\n@%p0 "
 		      "mbarrier.arrive.shared::cta.b64 _, [%r9];\n"},
-	{"shared memory nobody wrote", 1, 32, SIM_UNINIT, "nobody has written",
+	{"shared memory nobody wrote", 1, 32, SIM_UNINIT, "was never written",
 	 "@ st.shared.u32 [%r5], 0;\nld.shared.u32 %r7, [%r5];\n"},
 	{"an accumulator read too early", 1, 128, SIM_WGMMA, "in flight owns",
 	 FILL "fence.proxy.async.shared::cta;\n" SYNC WGMMA_READY
@@ -361,7 +361,7 @@ static const Case cases[] = {
 	 "byte 4096 of an allocation of 4096",
 	 "mov.u64 %rd5, 4096;\n@ mov.u64 %rd5, 4092;\nadd.u64 %rd6, %rd2, %rd5;\nst.global.u32 "
 	 "[%rd6], 0;\n"},
-	{"a misaligned load", 1, 32, SIM_ALIGN, "no multiple of 8",
+	{"a misaligned load", 1, 32, SIM_ALIGN, "not a multiple of 8",
 	 "mov.u64 %rd5, 4;\n@ mov.u64 %rd5, 8;\nadd.u64 %rd6, %rd2, %rd5;\nld.global.u64 %rd7, "
 	 "[%rd6];\n"},
 	{"two counts for one barrier", 1, 64, SIM_BARRIER, "one that arrived before",

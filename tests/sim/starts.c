@@ -105,7 +105,7 @@ static void row_ends(void **state)
 	assert_non_null(copied(STORE, 0, 101, 64, text, sizeof text));
 	assert_string_equal(
 		text, "out of bounds: a store to a tensor with rows of 202 bytes writes 6 bytes "
-		      "behind them: the hardware writes whole units of 16");
+		      "beyond them: the hardware writes whole units of 16");
 }
 
 static void each_row(void **state)
@@ -133,7 +133,7 @@ static void loads(void **state)
 	assert_non_null(started(LOAD, 128, 4, text, sizeof text));
 	assert_string_equal(text,
 			    "misaligned access: the box starts at coordinate 4 of its innermost "
-			    "dimension, byte 8: this is an illegal instruction where that is no "
+			    "dimension, byte 8: this is an illegal instruction where that is not a "
 			    "multiple of 16 bytes");
 	assert_null(started(LOAD, 128, 8, text, sizeof text));
 	assert_null(started(LOAD, 128, -8, text, sizeof text));
