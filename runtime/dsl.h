@@ -4,10 +4,11 @@
  *   dsl_device_open("cuda:0", &dev);  dsl_module_load(dev, "gemm.cubin", &mod);
  *   dsl_arg args[] = {dsl_arg_ptr("A", a), ..., dsl_arg_int("M", m)};
  *   dsl_launch(mod, "gemm", args, n, stream, NULL);
- * Every call gives a dsl_status and never prints or exits; after a failure dsl_detail() has a
+ * Calls return a dsl_status, and never print or exit; after a failure, dsl_detail() returns a
  * sentence that names tensor, field, value and rule. Handles may be used from several threads at
- * once, except while they are being closed. All sizes are bytes, 64-bit, unless said otherwise. The
- * primary context of the GPU is used, so addresses and streams of the CUDA runtime fit. */
+ * once, except while they are being closed. All sizes are in bytes and 64-bit, unless stated
+ * otherwise. The primary context of the GPU is used, so addresses and streams of the CUDA runtime
+ * can be passed. */
 #ifndef DSL_H
 #define DSL_H
 
@@ -34,26 +35,25 @@ typedef struct dsl_device dsl_device;
 typedef struct dsl_module dsl_module;
 typedef struct dsl_event dsl_event;
 
-typedef uint64_t dsl_addr; /* an address in device memory; a CUdeviceptr is one */
-typedef void *dsl_stream;  /* a CUstream is one; NULL is the default stream */
+typedef uint64_t dsl_addr; /* an address in device memory, such as a CUdeviceptr */
+typedef void *dsl_stream;  /* a CUstream; NULL is the default stream */
 
-/* status.c: of the runtime that runs, "0.2.0". What is declared here keeps its binary form from 0.2
- * on: structs that callers fill begin with their size and grow at the end; dsl_arg stays as it is.
- */
+/* status.c: the version of the runtime in use, "0.2.0". What is declared here keeps its binary form
+ * from 0.2 on: structs that callers fill begin with their size and grow at the end; dsl_arg does
+ * not change. */
 DSL_API const char *dsl_version(void);
 /* status.c: texts, constant, never NULL */
 DSL_API const char *dsl_status_name(dsl_status st);   /* "DSL_ERR_STRIDE" */
 DSL_API const char *dsl_status_text(dsl_status st);   /* what happened */
 DSL_API const char *dsl_status_remedy(dsl_status st); /* what to do about it */
-/* About the last call of this thread that failed; valid until its next call that fails; ""
- * before. A launch that the simulator ran leaves its notes there, or "". */
+/* About the last call of this thread that failed; valid until its next failing call; "" before the
+ * first. After a launch on the simulator it has the simulator's notes, or "". */
 DSL_API const char *dsl_detail(void);
 
-/* device.c: "cuda:N" (CUDA_VISIBLE_DEVICES applies), "cuda" is "cuda:0"; "sim" executes the PTX
- * that a cubin carries on the host, and checks it (docs/simulator.md has its options,
- * "sim:seed=7,..."). The environment variable DSL_LIBCUDA names another libcuda than libcuda.so.1.
- * Closing unloads the modules that are still loaded and invalidates all that came from the device.
- */
+/* device.c: "cuda:N" (CUDA_VISIBLE_DEVICES applies); "cuda" is "cuda:0"; "sim" executes the PTX
+ * in a cubin on the host, and checks it (docs/simulator.md has its options, "sim:seed=7,...").
+ * The environment variable DSL_LIBCUDA names a libcuda to use instead of libcuda.so.1. Closing a
+ * device unloads its modules and invalidates everything that came from it. */
 DSL_API dsl_status dsl_device_open(const char *name, dsl_device **out);
 DSL_API dsl_status dsl_device_close(dsl_device *dev);
 DSL_API const char *dsl_device_name(const dsl_device *dev); /* "NVIDIA H200" */
@@ -68,11 +68,11 @@ DSL_API dsl_status dsl_mem_free(dsl_device *dev, dsl_addr addr);
 DSL_API dsl_status dsl_copy_in(dsl_device *dev, dsl_addr to, const void *from, size_t size);
 DSL_API dsl_status dsl_copy_out(dsl_device *dev, void *to, dsl_addr from, size_t size);
 DSL_API dsl_status dsl_mem_set(dsl_device *dev, dsl_addr to, int byte, size_t size);
-/* Waits for all work of the device; the place where a kernel's own failure shows. */
+/* Waits for all work of the device; reports a failure of a kernel while it ran. */
 DSL_API dsl_status dsl_sync(dsl_device *dev);
 
-/* Streams and times. An event is recorded in a stream and elapsed gives milliseconds between two
- * that have both passed (it waits for the second). */
+/* Streams and times. An event is recorded in a stream; elapsed returns the milliseconds between two
+ * of them (it waits for the second). */
 DSL_API dsl_status dsl_stream_create(dsl_device *dev, dsl_stream *out);
 DSL_API dsl_status dsl_stream_sync(dsl_device *dev, dsl_stream stream);
 DSL_API dsl_status dsl_stream_destroy(dsl_device *dev, dsl_stream stream);
@@ -81,20 +81,20 @@ DSL_API dsl_status dsl_event_record(dsl_event *event, dsl_stream stream);
 DSL_API dsl_status dsl_event_elapsed(dsl_event *from, dsl_event *to, float *ms);
 DSL_API dsl_status dsl_event_destroy(dsl_event *event);
 
-/* module.c: a module is a cubin on one device, or a PTX text, whose kernels dsl_launch_raw takes.
- * Bytes are copied. Loading the same bytes again on a
- * device gives the same module; each load is undone by one unload, and one more is
- * DSL_ERR_INVALID. Texts live as long as it does. */
+/* module.c: a module is a cubin on one device, or PTX text, whose kernels dsl_launch_raw launches.
+ * The bytes are copied. Loading the same bytes again on a device returns the same module; each load
+ * is undone by one unload, and an unload too many is DSL_ERR_INVALID. Texts live as long as the
+ * module. */
 DSL_API dsl_status dsl_module_load(dsl_device *dev, const char *path, dsl_module **out);
 DSL_API dsl_status dsl_module_load_data(dsl_device *dev, const void *bytes, size_t size,
 					dsl_module **out);
 DSL_API dsl_status dsl_module_unload(dsl_module *mod);
 DSL_API const char *dsl_module_manifest(const dsl_module *mod); /* JSON */
-DSL_API const char *dsl_module_ptx(const dsl_module *mod);      /* NULL where it carries none */
+DSL_API const char *dsl_module_ptx(const dsl_module *mod);      /* NULL if it has none */
 
 /* A variable of the module, by its name in PTX: __device__ or __constant__, or a .global or .const
- * of a PTX text. Copies read and set it as memory of the device (a constant while no kernel runs);
- * its address ends with the module. size may be NULL. */
+ * of a PTX text. Copies read and set it like any memory of the device (a constant only while no
+ * kernel runs); its address is valid as long as the module. size may be NULL. */
 DSL_API dsl_status dsl_module_global(dsl_module *mod, const char *name, dsl_addr *addr,
 				     size_t *size);
 
@@ -103,8 +103,8 @@ DSL_API dsl_status dsl_module_global(dsl_module *mod, const char *name, dsl_addr
 DSL_API dsl_status dsl_cubin_section(const void *bytes, size_t size, const char *name,
 				     const char **data, size_t *data_size);
 
-/* Arguments go by name, in any order; in the order of the manifest (args, then sizes) they are
- * found fastest. A tensor takes PTR, a size INT, a scalar INT or FLOAT as its type is. */
+/* Arguments are passed by name, in any order; the order of the manifest (args, then sizes) is
+ * fastest. A tensor takes PTR, a size INT, a scalar INT or FLOAT, depending on its type. */
 typedef enum { DSL_PTR = 1, DSL_INT, DSL_FLOAT } dsl_kind;
 typedef struct dsl_arg {
 	const char *name;
@@ -139,24 +139,25 @@ static inline dsl_arg dsl_arg_float(const char *name, double f)
 /* Zero is the default of each member but the first. */
 typedef struct dsl_launch_opts {
 	size_t size; /* sizeof(dsl_launch_opts): later versions add members at the end */
-	int sms;     /* SMs that a persistent kernel may fill; 0 is all of the device */
-	int pdl;     /* 0: start while the launch before it ends, if compiled so; -1: never */
+	int sms;     /* SMs that a persistent kernel may fill; 0: all of the device */
+	int pdl;     /* 0: start while the previous launch ends, if compiled so; -1: never */
 } dsl_launch_opts;
 
-/* launch.c: checks arguments, sizes, facts and TMA's rules, encodes the tensor maps and launches.
- * No allocation, no load, no wait: safe while a stream is captured. opts may be NULL. A problem
- * with no output (M = 0) launches nothing and is OK. */
+/* launch.c: checks arguments, sizes, facts and the rules of TMA, encodes the tensor maps and
+ * launches. It does not allocate, load or wait, so it is safe while a stream is captured. opts may
+ * be NULL. A problem without output (M = 0) launches nothing and is OK. */
 DSL_API dsl_status dsl_launch(dsl_module *mod, const char *kernel, const dsl_arg *args, size_t n,
 			      dsl_stream stream, const dsl_launch_opts *opts);
-/* The same checks and no launch. why (may be NULL) gets the sentence, cut to len with its NUL. */
+/* The same checks without a launch. why (may be NULL) receives the sentence, cut to len bytes
+ * including its NUL. */
 DSL_API dsl_status dsl_can_run(const dsl_module *mod, const char *kernel, const dsl_arg *args,
 			       size_t n, char *why, size_t len);
 /* Without a device, from the text of a manifest (dsl_module_manifest, --emit=manifest, or the one
- * in a generated launcher); a persistent kernel is taken to have one SM. */
+ * in a generated launcher); a persistent kernel is assumed to have one SM. */
 DSL_API dsl_status dsl_manifest_can_run(const void *manifest, size_t size, const char *kernel,
 					const dsl_arg *args, size_t n, char *why, size_t len);
-/* A kernel of any compiler, by the name of its entry: the caller gives the parameters as the kernel
- * lays them out (each at its own alignment). cluster 0, 0, 0: as the kernel says. */
+/* A kernel of any compiler, by the name of its entry: the caller passes the parameters in the
+ * layout of the kernel (each at its own alignment). cluster 0, 0, 0: what the kernel states. */
 typedef struct dsl_raw {
 	size_t size; /* sizeof(dsl_raw) */
 	uint32_t grid[3], block[3], cluster[3];
@@ -166,9 +167,9 @@ typedef struct dsl_raw {
 	dsl_stream stream;
 } dsl_raw;
 DSL_API dsl_status dsl_launch_raw(dsl_module *mod, const char *kernel, const dsl_raw *raw);
-/* A tensor map for such a kernel, 128 bytes in the device's own format, tiled, zero fill.
- * Dimensions fastest first; strides of dimensions 1 and on, bytes; swizzle 0, 32, 64 or 128 bytes.
- */
+/* A tensor map for such a kernel: 128 bytes in the device's own format, tiled, zero fill.
+ * Dimensions with the fastest first; strides of dimensions 1 and up, in bytes; a swizzle of 0, 32,
+ * 64 or 128 bytes. */
 typedef struct dsl_map {
 	size_t size;      /* sizeof(dsl_map) */
 	const char *elem; /* "bf16", "f32", "u8", ... */
