@@ -167,7 +167,7 @@ static int arg_index(const Kernel *k, const Val *v)
 	for (int i = 0; i < k->args.n; i++)
 		if (k->args.at[i].val == v)
 			return i;
-	panic("%%%s is no argument", v->name);
+	panic("%%%s is not an argument", v->name);
 }
 
 static void fill_args(Fill *f)
@@ -196,7 +196,7 @@ static void map_facts(Fill *f, const KMap *map, const Ix *const *dims, const Ix 
 	const Ix *row = ix_mul(f->c, dims[0], ix_const(f->c, elem_rows[map->elem].bits / 8));
 	if (map->store && ix_divisor(row, facts) % 16)
 		add_fact(f, multiple(f->c, row, 16), NULL, name,
-			 "TMA stores whole units of 16 bytes, also behind a row's end");
+			 "TMA stores whole units of 16 bytes, even beyond the end of a row");
 	for (int i = 0; i + 1 < map->rank; i++) {
 		if (ix_divisor(bytes[i], facts) % 16)
 			add_fact(f, multiple(f->c, bytes[i], 16), NULL, name,
@@ -251,7 +251,7 @@ static void fill_map(Fill *f, const Op *op)
 	if (!room(f, map->rank - 1, KD_MAX_RANK, "modes in an argument"))
 		return;
 	if (!box || box->n != map->rank)
-		panic("the box of %%%s has not the rank of %%%s", op->out->name, arg->name);
+		panic("the box of %%%s does not have the rank of %%%s", op->out->name, arg->name);
 	fill_modes(f, map, l, box);
 }
 
@@ -261,7 +261,7 @@ static int sym_index(const KDesc *d, const char *name)
 	for (int i = 0; i < d->nsyms; i++)
 		if (d->syms[i] == name)
 			return i;
-	panic("%s is no size of the kernel", name);
+	panic("%s is not a size of the kernel", name);
 }
 
 static int map_index(const Kernel *k, const Op *map)

@@ -133,7 +133,7 @@ static bool operand_fits(Sema *s, const Value *v, const AtomRow *r, int64_t rows
 		     o.rows, rows);
 	else if (o.depth % r->k)
 		diag(s->ctx, v->loc, D_E0303,
-		     "'%s' is %" PRId64 " deep, no multiple of the mma's K, %d", o.name, o.depth,
+		     "'%s' is %" PRId64 " deep, not a multiple of the mma's K, %d", o.name, o.depth,
 		     r->k);
 	else if (v->kind == V_BUFFER && v->buffer->filled.src < 0 && !v->buffer->broken)
 		diag(s->ctx, v->loc, D_E0305, "'%s' is read before it is filled in this loop",

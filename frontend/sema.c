@@ -62,12 +62,12 @@ static void stmt_decl_copy(Sema *s, const Node *n)
 
 static void stmt_assign(Sema *s, const Node *n)
 {
-	not_yet(s, n->loc, "assignment by =, which stands in declarations");
+	not_yet(s, n->loc, "assignment by =, which is for declarations");
 }
 
 static void stmt_copy_atom(Sema *s, const Node *n)
 {
-	not_yet(s, n->loc, "copy atoms of one's own");
+	not_yet(s, n->loc, "copy atoms of your own");
 }
 
 /* ------------------------------------------------------------------ statements */
@@ -99,7 +99,7 @@ static const struct {
 static const char *place_text(int places)
 {
 	if (places & AT_KERNEL)
-		return "in a kernel, before and beside the grid";
+		return "in a kernel, outside the grid";
 	if (places & AT_FILE)
 		return "in a file, outside kernels";
 	return places & AT_LOOP ? "in the grid" : "in the grid, outside the loop over k";
@@ -118,10 +118,10 @@ static void sema_stmt(Sema *s, const Node *n)
 	if (!rows[n->kind].read)
 		panic("a statement of kind %d", n->kind);
 	if (!(rows[n->kind].places & s->place))
-		diag(s->ctx, n->loc, D_E0309, "%s stands %s", rows[n->kind].what,
+		diag(s->ctx, n->loc, D_E0309, "%s belongs %s", rows[n->kind].what,
 		     place_text(rows[n->kind].places));
 	else if (comes_too_late(s, n))
-		diag(s->ctx, n->loc, D_E0309, "%s stands before the grid", rows[n->kind].what);
+		diag(s->ctx, n->loc, D_E0309, "%s belongs before the grid", rows[n->kind].what);
 	else {
 		s->stmt = n->loc;
 		rows[n->kind].read(s, n);

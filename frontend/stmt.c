@@ -86,7 +86,7 @@ static bool load_fits(Sema *s, const Value *to, const Value *from)
 		diag_note(s->ctx,
 			  diag(s->ctx, to->loc, D_E0305, "'%s' is filled twice in one iteration",
 			       b->name),
-			  b->filled, "the first time here");
+			  b->filled, "the first time is here");
 	else if (b->load && b->load->tensor != t->tensor)
 		diag(s->ctx, from->loc, D_E0312,
 		     "'%s' is filled by a tma load of '%s', not of '%s'", b->name,
@@ -165,7 +165,7 @@ static bool store_fits(Sema *s, const Value *to)
 	else if (s->place != AT_GRID)
 		diag(s->ctx, to->loc, D_E0306,
 		     "'%s' is written in the loop over k: each tile must "
-		     "be written once, behind it",
+		     "be written once, after it",
 		     t->name);
 	else if (t->writes)
 		diag(s->ctx, to->loc, D_E0306, "'%s' is written twice", t->name);
@@ -195,7 +195,7 @@ bool via_fits(Sema *s, const Node *n, const Value *to)
 	if (n->kind == N_NONE)
 		return true;
 	Value v = eval(s, n);
-	if (!want(s, &v, V_TMA, "what stands behind via"))
+	if (!want(s, &v, V_TMA, "what follows via"))
 		return false;
 	if (to->kind == V_BUFFER && v.load->buffer == to->buffer) {
 		to->buffer->load = v.load;

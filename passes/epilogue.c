@@ -88,7 +88,7 @@ static Legal strides_legal(const Epilogue *e, const char **why)
 		Legal one = whole_units(e, tup_get(l->stride, modes.at[i])->leaf, &apart);
 		if (one == TMA_NEVER && !*why)
 			*why = ctx_strf(e->k->ctx,
-					"its stride of %s bytes is no multiple of 16 (PTX ISA, "
+					"its stride of %s bytes is not a multiple of 16 (PTX ISA, "
 					"tensor maps)",
 					text_of(e->k, apart));
 		all = both(all, one);
@@ -105,7 +105,7 @@ static Legal legal(const Epilogue *e, const char **why)
 	Legal row = whole_units(e, tile_extent(e->k, e->tile->out, !e->m_fast), &length);
 	if (row == TMA_NEVER && !*why)
 		*why = ctx_strf(e->k->ctx,
-				"its rows of %s bytes are no multiple of 16, which TMA stores "
+				"its rows of %s bytes are not a multiple of 16, which TMA stores "
 				"whole",
 				text_of(e->k, length));
 	return both(strides, row);
@@ -226,7 +226,7 @@ static void store(Kernel *k, Op *op)
 				most_columns(&e), most_columns(&e) * e.bytes));
 	} else if (!(e.m_fast ? chunk_of_columns(&e) : chunk_of_rows(&e))) {
 		direct(&e, ctx_strf(k->ctx,
-				    "the %d columns of an mma are no multiple of 32 bytes, the "
+				    "the %d columns of an mma are not a multiple of 32 bytes, the "
 				    "narrowest swizzle",
 				    e.t.atom.n));
 	} else {
@@ -236,7 +236,7 @@ static void store(Kernel *k, Op *op)
 		if (slots)
 			by_tma(&e, slots, tma == TMA_ASK);
 		else
-			direct(&e, "no shared memory is left beside the stages");
+			direct(&e, "no shared memory is left besides the stages");
 	}
 }
 

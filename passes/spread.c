@@ -105,7 +105,8 @@ static void two_orders(Kernel *k, const Op *op, const Val *a, const Val *b)
 {
 	diag_remedy(k->ctx,
 		    diag(k->ctx, op->loc, D_E0405,
-			 "%%%s and %%%s lie in registers in two orders, each as its mma has it",
+			 "%%%s and %%%s are distributed over registers in two ways, each as its "
+			 "mma requires",
 			 a->name, b->name),
 		    "give both mma the same N and the same arrangement");
 }

@@ -386,8 +386,8 @@ static bool check_cluster(Kernel *k, const Plane *p)
 	int most = target_by_name(k->target)->cluster_max;
 	if (p->ctas > most)
 		diag(k->ctx, p->grid->loc, D_E0407,
-		     "a cluster of %d x %d CTAs is more than the %d there can be",
-		     (int)p->cluster[0], (int)p->cluster[1], most);
+		     "a cluster of %d x %d CTAs is more than the maximum of %d", (int)p->cluster[0],
+		     (int)p->cluster[1], most);
 	else
 		check_modes(k, p);
 	return !pass_failed(k);
