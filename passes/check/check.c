@@ -216,10 +216,15 @@ static CheckVerdict answer(Program *p, const WordsResult *w, CheckResult *out, O
 	return open->text ? CHECK_UNKNOWN : CHECK_REFUTED;
 }
 
-static CheckVerdict prove(Program *p, const CheckOpt *opt, CheckResult *out, Open *open)
+static int most_states(const CheckOpt *opt)
+{
+	return opt && opt->level == VERIFY_FULL ? FULL_STATES : FAST_STATES;
+}
+
+/* By joining states. False, and what is not followed, if that is known already. */
+static bool prove_joined(Program *p, const CheckOpt *opt, CheckResult *out, Open *open)
 {
 	WordsResult w;
-	*open = (Open){p->k->loc, NULL};
 	find_periods(p);
 	if (p->words.tile_period > MAX_PERIOD || p->words.trip_period > MAX_PERIOD)
 		open->text = "slots recur after more than 512 iterations";
@@ -227,13 +232,18 @@ static CheckVerdict prove(Program *p, const CheckOpt *opt, CheckResult *out, Ope
 		open->text = "the verifier does not follow a main loop whose trip count may be "
 			     "far below 0";
 	if (open->text)
-		return CHECK_UNKNOWN;
+		return false;
 	machine_overlaps(&p->m);
 	program_even(p);
-	WordsLimits limits = {p->least,
-			      opt && opt->level == VERIFY_FULL ? FULL_STATES : FAST_STATES};
-	if (words_cover(&p->m, &p->words, limits.max_states, &w))
-		return answer(p, &w, out, open);
+	return words_cover(&p->m, &p->words, most_states(opt), &w) &&
+	       answer(p, &w, out, open) == CHECK_PROVED;
+}
+
+/* State by state. */
+static CheckVerdict prove_words(Program *p, const CheckOpt *opt, CheckResult *out, Open *open)
+{
+	WordsResult w;
+	WordsLimits limits = {p->least, most_states(opt)};
 	do {
 		words_prove(&p->m, &p->words, limits, &w);
 		if (w.verdict != WORDS_UNDECIDED)
@@ -273,6 +283,22 @@ static Program *program_new(const Kernel *k, int rank, const char **names, int n
 }
 
 /* ------------------------------------------------------------------ loops in any way */
+/* What a run knows of who arrived is followed where it takes that only. */
+static bool prove_tree(Program *p, const CheckOpt *opt, CheckResult *out, TourResult *w)
+{
+	find_units(p->tree);
+	find_uses(p->tree);
+	tree_tour(p->tree, most_states(opt), w);
+	out->states += w->states;
+	if (!w->proved && !w->limit) {
+		p->m.exact = true;
+		machine_layout(&p->m);
+		tree_tour(p->tree, most_states(opt), w);
+		out->states += w->states;
+	}
+	return w->proved;
+}
+
 static CheckVerdict open_tour(Program *p, const TourResult *w, CheckResult *out, Open *open)
 {
 	*open = (Open){p->k->loc, report_tree(p, w->limit == NULL, out)};
@@ -285,24 +311,6 @@ static CheckVerdict open_tour(Program *p, const TourResult *w, CheckResult *out,
 		open->text = ctx_strf(p->k->ctx, "the verifier does not follow %s", w->limit);
 	}
 	return CHECK_UNKNOWN;
-}
-
-/* What a run knows of who arrived is followed where it takes that only. */
-static CheckVerdict prove_tree(Program *p, const CheckOpt *opt, CheckResult *out, Open *open)
-{
-	int most = opt && opt->level == VERIFY_FULL ? FULL_STATES : FAST_STATES;
-	TourResult w;
-	find_units(p->tree);
-	find_uses(p->tree);
-	tree_tour(p->tree, most, &w);
-	out->states = w.states;
-	if (!w.proved && !w.limit) {
-		p->m.exact = true;
-		machine_layout(&p->m);
-		tree_tour(p->tree, most, &w);
-		out->states += w.states;
-	}
-	return w.proved ? CHECK_PROVED : open_tour(p, &w, out, open);
 }
 
 /* Counts that do not agree by name may do where equal sizes have one. */
@@ -322,24 +330,35 @@ static bool read_words(Program **p, const Kernel *k)
 	return ok;
 }
 
+/* First by the words of one main loop in one loop over tiles, then by the tree of all loops. */
 static CheckVerdict prove_launch(const Kernel *k, int rank, const char **names, int n,
 				 unsigned values, const CheckOpt *opt, CheckResult *out)
 {
 	Program *p = program_new(k, rank, names, n, values);
+	Program *q = program_new(k, rank, names, n, values);
 	Open open = {k->loc, NULL}, first = open;
+	TourResult w;
+	CheckVerdict v = CHECK_UNKNOWN;
 	bool words = read_words(&p, k);
-	CheckVerdict v = words ? prove(p, opt, out, &first) : CHECK_UNKNOWN;
+	if (words && prove_joined(p, opt, out, &first))
+		return CHECK_PROVED;
+	if (words && !first.text && !p->words.tiles)
+		v = prove_words(p, opt, out, &first);
 	if (v != CHECK_UNKNOWN)
 		return v;
 	if (!words && p->shaped)
 		return cannot_read(p, out);
-	Program *q = program_new(k, rank, names, n, values);
 	q->equal = true;
 	q->tree = NEW(ctx_arena(k->ctx), Tree);
-	if (program_read(q, k))
-		v = prove_tree(q, opt, out, &open);
-	else if (!words)
+	bool tree = program_read(q, k);
+	if (tree && prove_tree(q, opt, out, &w))
+		return CHECK_PROVED;
+	if (!words && !tree)
 		return cannot_read(q, out);
+	if (words && !first.text && p->words.tiles)
+		v = prove_words(p, opt, out, &first);
+	if (v == CHECK_UNKNOWN && tree)
+		v = open_tour(q, &w, out, &open);
 	open = words ? first : open;
 	return v == CHECK_UNKNOWN ? unknown(words ? p : q, out, open.loc, open.text) : v;
 }

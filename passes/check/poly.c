@@ -66,48 +66,58 @@ static void add_product(Sum *to, const Sum *a, const Sum *b)
 	to->many |= a->many || b->many;
 }
 
-static void add_sum(Sum *s, const Ix *x)
+/* n times x */
+static void add_sum(Sum *s, const Ix *x, int64_t n)
 {
-	Term t = {.times = 1};
+	Term t = {.times = n};
 	if (x->kind == IX_ADD) {
-		add_sum(s, x->a);
-		add_sum(s, x->b);
+		add_sum(s, x->a, n);
+		add_sum(s, x->b, n);
 	} else if (x->kind == IX_MUL) {
-		Sum a = {.n = 0}, b = {.n = 0};
-		add_sum(&a, x->a);
-		add_sum(&b, x->b);
+		Sum a, b;
+		a.n = b.n = 0;
+		a.many = b.many = false;
+		add_sum(&a, x->a, n);
+		add_sum(&b, x->b, 1);
 		add_product(s, &a, &b);
 	} else if (ix_is_const(x, &t.times)) {
+		s->many |= __builtin_mul_overflow(t.times, n, &t.times);
 		add_term(s, &t);
 	} else {
-		t.times = 1;
+		t.times = n;
 		add_factor(s, &t, x);
 		add_term(s, &t);
 	}
 }
 
 /* What is a multiple of mod does not count. */
-static bool is_number(const Ix *x, int64_t mod, int64_t *v)
+static bool is_number(const Sum *s, int64_t mod, int64_t *v)
 {
-	Sum s = {.n = 0};
 	*v = 0;
-	add_sum(&s, x);
-	for (int i = 0; i < s.n && !s.many; i++) {
-		if (!s.at[i].n)
-			*v = s.at[i].times;
-		else if (mod ? s.at[i].times % mod : s.at[i].times)
+	for (int i = 0; i < s->n && !s->many; i++) {
+		if (!s->at[i].n)
+			*v = s->at[i].times;
+		else if (mod ? s->at[i].times % mod : s->at[i].times)
 			return false;
 	}
-	return !s.many;
+	return !s->many;
 }
 
-bool ix_apart(Ctx *c, const Ix *a, const Ix *b, IxFacts facts, int64_t mod, int64_t *by)
+bool ix_apart(const Ix *a, int64_t times, const Ix *b, int64_t mod, int64_t *by)
 {
-	const Ix *x = ix_sub(c, a, b);
-	if (is_number(x, mod, by))
+	Sum s;
+	s.n = 0;
+	s.many = false;
+	add_sum(&s, a, times);
+	add_sum(&s, b, -1);
+	return is_number(&s, mod, by);
+}
+
+bool ix_apart_by(Ctx *c, const Ix *a, const Ix *b, IxFacts facts, int64_t mod, int64_t *by)
+{
+	if (ix_apart(a, 1, b, mod, by))
 		return true;
-	const Ix *y = ix_simplify(c, x, facts);
-	return y != x && is_number(y, mod, by);
+	return ix_apart(ix_simplify(c, ix_sub(c, a, b), facts), 1, ix_const(c, 0), mod, by);
 }
 
 /* ------------------------------------------------------------------ one name */
@@ -178,5 +188,5 @@ bool ix_same(Ctx *c, const Ix *a, const Ix *b, IxFacts facts)
 	int64_t by;
 	if (a == b)
 		return true;
-	return ix_apart(c, a, b, facts, 0, &by) ? !by : is_zero(ix_sub(c, a, b));
+	return ix_apart_by(c, a, b, facts, 0, &by) ? !by : is_zero(ix_sub(c, a, b));
 }

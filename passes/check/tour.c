@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { MAX_PERIOD = 64, MAX_ENDS = 8, MAX_STOPS = 20000, MAX_AGAIN = 100, MAX_ALIKE = 100 };
+enum { MAX_ENDS = 8, MAX_STOPS = 20000, MAX_AGAIN = 100, MAX_ALIKE = 100, FEW_COUNTS = 2 };
 
 typedef struct Stop Stop;
 typedef struct {
@@ -32,6 +32,9 @@ typedef struct {
 	Turn *turn;
 } Turned;
 
+typedef struct RolePart RolePart;
+typedef VEC(RolePart *) RoleParts;
+
 typedef struct {
 	Tree *t;
 	Program *p;
@@ -41,10 +44,12 @@ typedef struct {
 	VEC(Stop *) stops, queue;
 	int *index, cap; /* hash of stops */
 	VEC(Turned) turns;
+	RoleParts *parts; /* by segment */
 	State *now, *other;
 	uint64_t *facts;
 	int max_states;
 	bool again; /* something was raised: from the start */
+	bool once;  /* counts that sizes decide are chosen once */
 } Tour;
 
 /* ------------------------------------------------------------------ stops */
@@ -169,22 +174,34 @@ static bool put_numbers(const Tour *u, const Stop *s, int agent, Env *e)
 typedef struct {
 	Tour *u;
 	const Stop *s;
-	View view;
-	int names; /* of Env, that are not of short loops */
+	const Refs *open; /* of the segment, wherever the run is */
+	View view, own;   /* anywhere; where the run is */
+	int names;        /* of Env, that are not of short loops */
+	bool special;     /* it is so in this stop only */
 } Framing;
+
+static int frame_with(Framing *f, const Refs *refs, View *v, const Env *env, int first,
+		      bool barrier, const Ix *at, const Ix *parity, int64_t *slot, int64_t *phase)
+{
+	int names = v->names.n;
+	for (int i = f->names; i < env->n; i++)
+		vec_push(f->u->arena, &v->names,
+			 ((Named){env->name[i], ix_const(f->u->p->k->ctx, env->value[i].lo)}));
+	int done = frame_use(f->u->t, refs, v, first, barrier, at, parity, slot, phase);
+	v->names.n = names;
+	return done;
+}
 
 static int frame_slot(void *user, const Env *env, int first, bool barrier, const Ix *at,
 		      const Ix *parity, int64_t *slot, int64_t *phase)
 {
 	Framing *f = user;
-	int names = f->view.names.n;
-	for (int i = f->names; i < env->n; i++)
-		vec_push(f->u->arena, &f->view.names,
-			 ((Named){env->name[i], ix_const(f->u->p->k->ctx, env->value[i].lo)}));
-	int done =
-		frame_use(f->u->t, &f->s->refs, &f->view, first, barrier, at, parity, slot, phase);
-	f->view.names.n = names;
-	return done;
+	int done = frame_with(f, f->open, &f->view, env, first, barrier, at, parity, slot, phase);
+	if (done >= 0)
+		return done;
+	f->special = true;
+	f->u->t->open = -1;
+	return frame_with(f, &f->s->refs, &f->own, env, first, barrier, at, parity, slot, phase);
 }
 
 /* What a condition hangs on is told apart further from the ends of its loop. */
@@ -220,34 +237,84 @@ static bool cannot_make(Tour *u, int agent)
 	return false;
 }
 
-static bool make_letter(Tour *u, Stop *s)
+/* Steps of one role in a segment, wherever what its conditions ask for is the same. */
+struct RolePart {
+	int agent;
+	Where open;
+	Num asked[NUM_NAMES];
+	Part part;
+};
+
+static void numbers_asked(const Tour *u, const Stop *s, int agent, const Env *env, RolePart *key)
+{
+	const Asked *asked = &u->t->asked[s->seg->id * u->m->na + agent];
+	memset(key, 0, sizeof *key);
+	key->agent = agent;
+	scope_open(s->seg, &s->at, &key->open);
+	key->open.way = s->at.way;
+	for (int i = 0; i < asked->n; i++)
+		for (int j = 0; j < env->n; j++)
+			if (env->name[j] == asked->at[i])
+				key->asked[i] = env->value[j];
+}
+
+static const Part *part_of(const Tour *u, const Stop *s, const RolePart *key)
+{
+	const RoleParts *parts = &u->parts[s->seg->id];
+	for (int i = 0; i < parts->n; i++) {
+		const RolePart *p = parts->at[i];
+		if (p->agent == key->agent && !memcmp(&p->open, &key->open, sizeof p->open) &&
+		    !memcmp(p->asked, key->asked, sizeof p->asked))
+			return &p->part;
+	}
+	return NULL;
+}
+
+static bool make_part(Tour *u, Stop *s, int agent, const Env *env, RolePart *key)
 {
 	Program *p = u->p;
-	int begin[MAX_AGENTS + 1];
 	Scope scope;
+	Framing f = {.u = u, .s = s, .open = refs_open(u->t, s->seg, &s->at), .names = env->n};
+	Framer framer = {&f, frame_slot};
+	scope_at(u->t, &key->open, &scope);
+	scope_view(u->t, &scope, agent, &f.view);
 	scope_at(u->t, &s->at, &scope);
+	scope_view(u->t, &scope, agent, &f.own);
 	p->steps.n = 0;
-	for (int a = 0; a < p->m.na; a++) {
-		Env env = {.n = 0};
-		Framing f = {.u = u, .s = s, .view = {.ctx = p->k->ctx}};
-		Framer framer = {&f, frame_slot};
-		begin[a] = p->steps.n;
-		if (!s->seg->of[a].n || !takes_part(s->seg->in, &s->at, a))
-			continue;
-		scope_view(u->t, &scope, a, &f.view);
-		p->vague_x = NULL;
-		p->vague = NULL;
-		bool ok = put_numbers(u, s, a, &env);
-		f.names = env.n;
-		if (!ok || !program_make(p, &env, s->at.way, &s->seg->of[a], &framer))
-			return cannot_make(u, a);
-	}
-	begin[p->m.na] = p->steps.n;
+	if (!program_make(p, env, s->at.way, &s->seg->of[agent], &framer))
+		return false;
 	Step *all = arena_alloc(u->arena, sizeof(Step) * (size_t)p->steps.n + 1);
 	if (p->steps.n)
 		memcpy(all, p->steps.at, sizeof(Step) * (size_t)p->steps.n);
-	for (int a = 0; a < p->m.na; a++)
-		s->letter.of[a] = (Part){all + begin[a], begin[a + 1] - begin[a]};
+	key->part = (Part){all, p->steps.n};
+	s->letter.of[agent] = key->part;
+	if (f.special)
+		return true;
+	RolePart *kept = NEW(u->arena, RolePart);
+	*kept = *key;
+	vec_push(u->arena, &u->parts[s->seg->id], kept);
+	return true;
+}
+
+static bool make_letter(Tour *u, Stop *s)
+{
+	Program *p = u->p;
+	for (int a = 0; a < p->m.na; a++) {
+		Env env = {.n = 0};
+		RolePart key;
+		if (!s->seg->of[a].n || !takes_part(s->seg->in, &s->at, a))
+			continue;
+		p->vague_x = NULL;
+		p->vague = NULL;
+		if (!put_numbers(u, s, a, &env))
+			return cannot_make(u, a);
+		numbers_asked(u, s, a, &env, &key);
+		const Part *old = part_of(u, s, &key);
+		if (old)
+			s->letter.of[a] = *old;
+		else if (!make_part(u, s, a, &env, &key))
+			return cannot_make(u, a);
+	}
 	s->made = true;
 	return true;
 }
@@ -297,12 +364,12 @@ static bool add_way(Tour *u, Stop *s, const Segment *g, const Where *at, Move mo
 	return true;
 }
 
-/* Each class of each count that is chosen there. */
+/* Each class of each count that is chosen there: where it must be known first, if it is not. */
 static bool choose(Tour *u, Stop *s, const Segment *g, Where *at, Move move, int from)
 {
 	const Tree *t = u->t;
-	const Branch *home = move.into ? move.into : move.next;
-	while (from < t->ncounts && t->counts[from].home != home)
+	while (from < t->ncounts &&
+	       (t->counts[from].begins != g->id || at->count[from] != CLASS_NONE))
 		from++;
 	if (from == t->ncounts)
 		return add_way(u, s, g, at, move);
@@ -320,16 +387,31 @@ static bool choose(Tour *u, Stop *s, const Segment *g, Where *at, Move move, int
 	at->count[from] = CLASS_BELOW;
 	if (ok && n->below)
 		ok = choose(u, s, g, at, move, from + 1);
+	at->count[from] = CLASS_NONE;
 	return ok;
 }
 
-static bool begin_trip(Tour *u, Stop *s, const Branch *b, Where *at, Move move)
+/* What is not asked for any more is forgotten, and so is what has another value there. */
+static bool go_to(Tour *u, Stop *s, const Segment *g, Where *at, Move move)
+{
+	const Tree *t = u->t;
+	for (int i = 0; i < t->ncounts; i++) {
+		const Branch *home = t->counts[i].home;
+		bool fresh = home && (home == move.next || home == move.into);
+		if (fresh || !t->counts[i].lives[g->id])
+			at->count[i] = CLASS_NONE;
+	}
+	return choose(u, s, g, at, move, 0);
+}
+
+static bool begin_trip(Tour *u, Stop *s, const Branch *b, const Where *at, Move move)
 {
 	bool ok = true;
 	int ways = b->up ? 1 : u->p->words.ways;
 	for (int way = 0; way < ways && ok; way++) {
-		at->way = b->up ? at->way : way;
-		ok = choose(u, s, b->body.parts.at[0], at, move, 0);
+		Where to = *at;
+		to.way = b->up ? at->way : way;
+		ok = go_to(u, s, b->body.parts.at[0], &to, move);
 	}
 	return ok;
 }
@@ -339,11 +421,8 @@ static bool leave(Tour *u, Stop *s, const Branch *b, Where at)
 	const Tree *t = u->t;
 	const Sequence *q = b->up ? &b->up->body : &t->root;
 	at.trip[b->id] = (Trip){TRIP_NONE, 0, 0};
-	for (int i = 0; i < t->ncounts; i++)
-		if (t->counts[i].home == b)
-			at.count[i] = CLASS_NONE;
 	at.way = b->up ? at.way : 0;
-	return add_way(u, s, q->parts.at[b->at + 1], &at, (Move){.out = b});
+	return go_to(u, s, q->parts.at[b->at + 1], &at, (Move){.out = b});
 }
 
 static bool next_trip(Tour *u, Stop *s, const Branch *b, Trip trip)
@@ -383,9 +462,9 @@ static bool find_ways(Tour *u, Stop *s)
 		return !in || go_round(u, s, in);
 	const Branch *b = q->loops.at[s->seg->at];
 	int32_t class = s->at.count[b->count - u->t->counts];
-	if (class == CLASS_BELOW || class == CLASS_EXACT)
-		return add_way(u, s, q->parts.at[s->seg->at + 1], &s->at, (Move){.t = NULL});
 	Where at = s->at;
+	if (class == CLASS_BELOW || class == CLASS_EXACT)
+		return go_to(u, s, q->parts.at[s->seg->at + 1], &at, (Move){.t = NULL});
 	at.trip[b->id] = (Trip){TRIP_EXACT, 0, 0};
 	return begin_trip(u, s, b, &at, (Move){.into = b});
 }
@@ -463,103 +542,6 @@ static bool start(Tour *u)
 	       run_on(u, begin, u->other);
 }
 
-/* ------------------------------------------------------------------ what is told apart */
-typedef struct {
-	Tour *u;
-	int agent;
-	bool far;
-} Needs;
-
-static void need(void *user, const char *name, int64_t q)
-{
-	Needs *n = user;
-	Tree *t = n->u->t;
-	for (int i = 0; i < t->loops.n; i++) {
-		Branch *b = t->loops.at[i];
-		const Shared *sh = b->of[n->agent];
-		if (sh && sh->own == name)
-			b->period = lcm(b->period, q * sh->turns);
-		n->far |= b->period > MAX_PERIOD;
-	}
-}
-
-static void need_x(Needs *n, const Ix *x)
-{
-	if (x)
-		ix_needs(x, 1, need, n);
-}
-
-static bool is_plain(const Tree *t, int first, bool barrier)
-{
-	const int *of = barrier ? t->unit_of_key : t->unit_of_cell;
-	int i = first < 0 ? -1 : of[first % (barrier ? t->cta_keys : t->cta_cells)];
-	bool plain = i < 0;
-	for (; i >= 0 && i < t->nunits && !plain; i++) {
-		plain |= t->units[i].plain;
-		if (i + 1 == t->nunits || !t->units[i + 1].group)
-			break;
-	}
-	return plain;
-}
-
-static void need_items(Needs *n, const Items *items)
-{
-	const Tree *t = n->u->t;
-	for (int i = 0; i < items->n; i++) {
-		const Item *it = items->at[i];
-		const Step *s = &it->step;
-		bool key = it->at_key && is_plain(t, s->key, true);
-		need_x(n, key ? it->at_key : NULL);
-		need_x(n, key || s->kind != STEP_WAIT ? it->number : NULL);
-		need_x(n, it->at_cell && is_plain(t, s->cell, false) ? it->at_cell : NULL);
-		need_x(n, it->at_cell2 && is_plain(t, s->cell2, false) ? it->at_cell2 : NULL);
-		need_x(n, it->at_byte);
-		need_x(n, it->from);
-		need_x(n, it->to);
-		for (int j = 0; j < it->nconds; j++)
-			need_x(n, it->conds[j]);
-		need_items(n, &it->body);
-	}
-}
-
-static bool find_periods(Tour *u)
-{
-	Tree *t = u->t;
-	Needs n = {.u = u};
-	for (int i = 0; i < t->loops.n; i++) {
-		Branch *b = t->loops.at[i];
-		b->period = 1;
-		for (int a = 0; a < u->m->na; a++)
-			b->period = b->of[a] ? lcm(b->period, b->of[a]->turns) : b->period;
-	}
-	for (int i = 0; i < t->segments.n; i++)
-		for (n.agent = 0; n.agent < u->m->na; n.agent++)
-			need_items(&n, &t->segments.at[i]->of[n.agent]);
-	if (n.far)
-		u->out->limit = "slots that recur after more than 64 iterations";
-	return !n.far;
-}
-
-/* Slots of rings that turn are named by frames. */
-static void name_slots(Tour *u)
-{
-	Machine *m = u->m;
-	const Tree *t = u->t;
-	for (int i = 0; i < t->cta_keys * m->ranks; i++) {
-		int of = t->unit_of_key[i % t->cta_keys], cta = i / t->cta_keys * t->cta_keys;
-		const Unit *unit = of < 0 ? NULL : &t->units[of];
-		m->keys[i].slots = unit && !unit->plain ? unit->slots : 0;
-		m->keys[i].first = unit ? cta + unit->first : 0;
-	}
-	for (int i = 0; i < m->nc; i++) {
-		int of = t->unit_of_cell[i % t->cta_cells], cta = i / t->cta_cells * t->cta_cells;
-		const Unit *unit = of < 0 ? NULL : &t->units[of];
-		m->cells[i].slots = unit && !unit->plain ? unit->slots : 0;
-		m->cells[i].first = unit ? cta + unit->first : 0;
-	}
-	machine_overlaps(m);
-}
-
 static bool tour_once(Tour *u)
 {
 	Machine *m = u->m;
@@ -571,23 +553,45 @@ static bool tour_once(Tour *u)
 	u->now = arena_alloc(u->arena, m->bytes);
 	u->other = arena_alloc(u->arena, m->bytes);
 	u->facts = NEWN(u->arena, uint64_t, m->words);
-	name_slots(u);
-	return find_periods(u) && start(u) && run_all(u);
+	u->t->arena = u->arena;
+	u->parts = NEWN(u->arena, RoleParts, u->t->segments.n + 1);
+	for (int i = 0; i < u->t->segments.n; i++)
+		memset(&u->t->segments.at[i]->refs, 0, sizeof u->t->segments.at[i]->refs);
+	name_slots(u->t);
+	if (!find_residues(u->t)) {
+		u->out->limit = "slots that recur after more than 64 iterations";
+		return false;
+	}
+	find_spans(u->t, u->once);
+	return start(u) && run_all(u);
+}
+
+static void tour_with(Tour *u)
+{
+	int times = 0;
+	Tree *t = u->t;
+	do {
+		u->arena = arena_new();
+		u->out->proved = tour_once(u);
+		if (u->out->why.step) { /* it outlives the letters */
+			Step *step = NEW(t->p->arena, Step);
+			*step = *u->out->why.step;
+			u->out->why.step = step;
+		}
+		arena_free(u->arena);
+	} while (!u->out->proved && u->again && ++times < MAX_AGAIN);
 }
 
 void tree_tour(Tree *t, int max_states, TourResult *out)
 {
 	Tour u = {.t = t, .p = t->p, .m = &t->p->m, .out = out, .max_states = max_states};
-	int times = 0;
+	int few = 0;
+	for (int i = 0; i < t->ncounts; i++)
+		few += !t->counts[i].home && t->counts[i].by->kind == IX_SYM;
 	*out = (TourResult){.proved = false};
-	do {
-		u.arena = arena_new();
-		out->proved = tour_once(&u);
-		if (out->why.step) { /* it outlives the letters */
-			Step *step = NEW(t->p->arena, Step);
-			*step = *out->why.step;
-			out->why.step = step;
-		}
-		arena_free(u.arena);
-	} while (!out->proved && u.again && ++times < MAX_AGAIN);
+	u.once = few <= FEW_COUNTS;
+	tour_with(&u);
+	u.once = !u.once;
+	if (!out->proved && few)
+		tour_with(&u);
 }

@@ -194,10 +194,11 @@ static bool comparable(const Branch *up, int a, int b)
 	return true;
 }
 
+/* Of roles that never take the same trip, where no loop around decides it. */
 static bool same_in(const Merger *m, const Branch *up, int a, const Ix *x, int b, const Ix *y)
 {
-	return comparable(up, a, b) &&
-	       ix_same(m->c, in_common(m, up, a, b, x), in_common(m, up, b, a, y), m->t->facts);
+	const Ix *p = in_common(m, up, a, b, x), *q = in_common(m, up, b, a, y);
+	return (comparable(up, a, b) || (p == x && q == y)) && ix_same(m->c, p, q, m->t->facts);
 }
 
 /* Whether a role's loop is one of another: of all its trips, or of some in turn. */
@@ -514,7 +515,39 @@ static bool takes_all(const Branch *in, int agent)
 	return true;
 }
 
-/* Those with the most loops first, of those who take all trips before the others. */
+/* Those with the most loops first: of those who take all trips before the others, or of all. */
+static bool put_rows(Merger *m, Sequence *q, Branch *in, Row *rows, bool of_all)
+{
+	int na = m->p->m.na;
+	for (int first = of_all ? 2 : 1; first != (of_all ? 1 : -1); first--)
+		for (int n = MAX_LOOPS; n > 0; n--)
+			for (int a = 0; a < na; a++)
+				if (rows[a].n == n &&
+				    (first == 2 || takes_all(in, a) == (first == 1)) &&
+				    !put_row(m, q, in, a, &rows[a]))
+					return false;
+	return true;
+}
+
+/* In the order that makes fewer loops of them. */
+static bool order_rows(Merger *m, Sequence *q, Branch *in, Row *rows)
+{
+	int before = m->t->loops.n, made[2], most = 0;
+	for (int a = 0; a < m->p->m.na; a++)
+		most = rows[a].n > most ? rows[a].n : most;
+	for (int how = 0; how < 3; how++) {
+		bool of_all = how == 1 || (how == 2 && made[1] < made[0]);
+		m->t->loops.n = before;
+		q->loops.n = 0;
+		bool ok = put_rows(m, q, in, rows, of_all);
+		if (how == 2 || (ok && q->loops.n == most))
+			return ok;
+		made[how] = ok ? q->loops.n : MAX_LOOPS + 1;
+		m->p->problem = NULL;
+	}
+	return false;
+}
+
 static bool merge(Merger *m, Sequence *q, Branch *in, const Lists *lists)
 {
 	int na = m->p->m.na;
@@ -522,12 +555,8 @@ static bool merge(Merger *m, Sequence *q, Branch *in, const Lists *lists)
 	for (int a = 0; a < na; a++)
 		if (!find_row(m, lists->of[a], &rows[a]))
 			return false;
-	for (int all = 1; all >= 0; all--)
-		for (int n = MAX_LOOPS; n > 0; n--)
-			for (int a = 0; a < na; a++)
-				if (rows[a].n == n && takes_all(in, a) == all &&
-				    !put_row(m, q, in, a, &rows[a]))
-					return false;
+	if (!order_rows(m, q, in, rows))
+		return false;
 	for (int a = 0; a < na; a++) /* loops that came later have moved them */
 		for (int i = 0; i < rows[a].n; i++)
 			for (int j = 0; j < q->loops.n; j++)

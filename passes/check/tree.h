@@ -26,7 +26,9 @@ typedef struct {
 	const Ix *by;   /* what stands for it: a name, or its number */
 	const Ix *none; /* the same where it is below 0 */
 	int64_t lo, hi, mod, res;
-	bool below; /* it may be below 0, and is used beside as the number of trips */
+	bool below;     /* it may be below 0, and is used beside as the number of trips */
+	uint8_t *lives; /* in which segments it must be chosen */
+	int begins;     /* the first of them */
 } Count;
 
 /* A loop in one role. */
@@ -56,6 +58,7 @@ typedef struct {
 	Branch *in; /* NULL: in none */
 	int at;     /* in its sequence */
 	Uses *uses; /* by unit of a declaration's first group */
+	VEC(struct OpenRefs *) refs;
 } Segment;
 
 typedef struct {
@@ -91,10 +94,13 @@ typedef struct {
 	bool plain; /* slots have their own names: they are not known to go in turn */
 } Unit;
 
+typedef VEC(const char *) Asked;    /* names that conditions of a role ask for */
 typedef VEC(const Ix *) RoleCounts; /* trip counts of a role, in its names */
 
 typedef struct Tree Tree;
 struct Tree {
+	Arena *arena; /* of a tour */
+	Asked *asked; /* by segment and role */
 	RoleCounts of_role[MAX_AGENTS];
 	Program *p;
 	IxFacts facts;
@@ -120,8 +126,9 @@ const char *branch_own(Ctx *c, int loop);
 const char *branch_rest(Ctx *c, int loop);
 const char *branch_count(Ctx *c, int count);
 
-/* poly.c: whether a - b is a number, modulo mod where that is not 0 */
-bool ix_apart(Ctx *c, const Ix *a, const Ix *b, IxFacts facts, int64_t mod, int64_t *by);
+/* poly.c: whether times a - b is a number, modulo mod where that is not 0; by what facts say too */
+bool ix_apart(const Ix *a, int64_t times, const Ix *b, int64_t mod, int64_t *by);
+bool ix_apart_by(Ctx *c, const Ix *a, const Ix *b, IxFacts facts, int64_t mod, int64_t *by);
 bool ix_same(Ctx *c, const Ix *a, const Ix *b, IxFacts facts);
 
 /* Where a run is: in which trip of each loop, and how often loops run. */
@@ -138,12 +145,22 @@ typedef struct {
 	int32_t way;
 } Where;
 
+/* ring.c */
+typedef struct {
+	const Ix *x;  /* of which a slot or a parity is made; NULL: of none */
+	int64_t each; /* slots for each 1 of x */
+} Position;
+Position position_in(const Ix *x, int64_t each);
+/* Which of a declaration's groups a slot is of; below 0: it is not known. */
+int group_in(const Tree *t, int unit, const Ix *at, const Position *p);
+
 /* frame.c: where rings stand. Trips done are period * u + residue. */
 typedef struct {
 	const Ix *u[MAX_BRANCHES]; /* NULL: not in it */
 	int64_t residue[MAX_BRANCHES];
 	const Ix *carried[MAX_CARRIED];
 	int32_t count[MAX_COUNTS];
+	bool gone[MAX_COUNTS]; /* it has another value there, which is not known */
 } Scope;
 typedef struct {
 	const Ix *of[MAX_UNITS]; /* NULL: it is not used again */
@@ -152,7 +169,11 @@ void find_units(Tree *t);
 void find_uses(Tree *t);
 void scope_at(const Tree *t, const Where *at, Scope *s);
 bool takes_part(const Branch *in, const Where *at, int agent);
-/* The position of each ring from which its slots are named in a segment. */
+/* Where all that is not a residue is open. */
+void scope_open(const Segment *g, const Where *at, Where *open);
+/* The position of each ring from which its slots are named in a segment: anywhere in its loops,
+ * and where a run is. */
+const Refs *refs_open(Tree *t, const Segment *g, const Where *at);
 void refs_at(Tree *t, const Segment *g, const Where *at, Refs *refs);
 /* How far rings turn from one segment to another; in the second, names are `then` in those of the
  * first. False: it is not known of t->open. */
@@ -167,6 +188,11 @@ bool move_turns(const Move *m, int64_t *by_unit);
 int frame_use(Tree *t, const Refs *refs, const View *v, int first, bool barrier, const Ix *at,
 	      const Ix *parity, int64_t *slot, int64_t *phase);
 void scope_view(const Tree *t, const Scope *s, int agent, View *v);
+
+/* span.c */
+bool find_residues(Tree *t); /* false: some recur too late */
+void find_spans(Tree *t, bool once);
+void name_slots(Tree *t);
 
 /* tour.c: all runs through the tree */
 typedef struct {
