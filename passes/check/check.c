@@ -287,7 +287,6 @@ static Program *program_new(const Kernel *k, int rank, const char **names, int n
 static bool prove_tree(Program *p, const CheckOpt *opt, CheckResult *out, TourResult *w)
 {
 	find_units(p->tree);
-	find_uses(p->tree);
 	tree_tour(p->tree, most_states(opt), w);
 	out->states += w->states;
 	if (!w->proved && !w->limit) {

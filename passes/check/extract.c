@@ -81,16 +81,20 @@ bool read_counts(const Reader *r, const Op *op)
 	return false;
 }
 
+/* Registers that an operation in flight reads or writes, each of its operands. */
 static bool find_accs(Reader *r)
 {
-	for (const Op *op = kernel_first(r->p->k); op; op = op_next(op)) {
-		if (!(op_rows[op->kind].effects & FX_DONE_WGMMA) ||
-		    is_acc(r, whole_of(op->in[0].val)))
-			continue;
-		if (r->accs.n == MAX_ACCS)
-			return read_problem(r, D_W0411, op->loc, "more than 32 accumulators");
-		vec_push(r->p->arena, &r->accs, whole_of(op->in[0].val));
-	}
+	for (const Op *op = kernel_first(r->p->k); op; op = op_next(op))
+		for (int i = 0; op_rows[op->kind].effects & FX_DONE_WGMMA && i < op->nin; i++) {
+			const Val *v = whole_of(op->in[i].val);
+			if (!is_tile(v, SP_REG) || !(op_effect(op, i) & (FX_AR | FX_AW)) ||
+			    is_acc(r, v))
+				continue;
+			if (r->accs.n == MAX_ACCS)
+				return read_problem(r, D_W0411, op->loc,
+						    "more than 32 accumulators");
+			vec_push(r->p->arena, &r->accs, v);
+		}
 	return true;
 }
 

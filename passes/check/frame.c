@@ -112,15 +112,13 @@ static const Ix *position_of(const Tree *t, const Scope *s, const Use *use, int 
 {
 	Ctx *c = t->p->k->ctx;
 	int64_t slots = t->units[use->unit].slots;
-	const Ix *at = in_scope(t, s, use->agent, use->at);
-	const Ix *parity = in_scope(t, s, use->agent, use->parity);
-	Position p = position_in(at, 1);
-	*group = group_in(t, use->unit, at, &p);
-	if (!p.x && parity && !ix_is_const(parity, NULL))
-		p = position_in(parity, slots);
+	Position p = position_in(use->at, 1);
+	*group = group_in(t, use->unit, use->at, &p);
+	if (!p.x && use->parity && !ix_is_const(use->parity, NULL))
+		p = position_in(use->parity, slots);
 	if (p.x)
-		return ix_mul(c, p.x, ix_const(c, p.each));
-	return ix_is_const(at, NULL) && slots > 1 ? at : NULL;
+		return ix_mul(c, in_scope(t, s, use->agent, p.x), ix_const(c, p.each));
+	return ix_is_const(use->at, NULL) && slots > 1 ? use->at : NULL;
 }
 
 typedef struct {

@@ -107,8 +107,10 @@ static bool load_starts(Run *r, const Step *st)
 	writer = unknown_of(r, r->m->f_fenced, st->cell, c->writers);
 	if (writer >= 0)
 		return run_wrong(r, WHY_WROTE_PROXY, -1, st->cell, writer);
-	if (c->mask & st->mask)
+	if (c->mask & st->mask && c->pending >= 0)
 		return run_wrong(r, WHY_TWICE, -1, st->cell, -1);
+	if (c->mask & st->mask) /* that has landed, and nobody wanted it */
+		new_content(r, st->cell);
 	fact_forget(r->m, r->s, r->m->f_wrote[st->cell]);
 	return true;
 }

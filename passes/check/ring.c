@@ -57,7 +57,7 @@ static void add_use(Tree *t, Segment *g, int agent, int first, bool barrier, con
 	for (int i = 0; i < of->n; i++)
 		if (of->at[i].at == at && of->at[i].parity == parity && of->at[i].agent == agent)
 			return;
-	vec_push(t->p->arena, of, ((Use){agent, unit, at, parity}));
+	vec_push(t->arena, of, ((Use){agent, unit, at, parity}));
 }
 
 /* Of short loops, the first turn. */
@@ -78,7 +78,7 @@ static void add_uses(Tree *t, Segment *g, int agent, const Items *items, View *v
 			add_use(t, g, agent, s->cell2, false, at[2], NULL);
 		}
 		if (it->kind == ITEM_LOOP)
-			vec_push(t->p->arena, &v->names,
+			vec_push(t->arena, &v->names,
 				 ((Named){it->op->sym[0], stage(v, it->from)}));
 		add_uses(t, g, agent, &it->body, v);
 		v->names.n = names;
@@ -89,7 +89,7 @@ void find_uses(Tree *t)
 {
 	for (int i = 0; i < t->segments.n; i++) {
 		Segment *g = t->segments.at[i];
-		g->uses = NEWN(t->p->arena, Uses, t->nunits + 1);
+		g->uses = NEWN(t->arena, Uses, t->nunits + 1);
 		for (int turns = 0; turns < 2; turns++)
 			for (int a = 0; a < t->p->m.na; a++) {
 				View v = {.ctx = t->p->k->ctx};

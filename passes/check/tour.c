@@ -499,6 +499,14 @@ static bool run_on(Tour *u, Stop *s, const State *after)
 	return true;
 }
 
+/* A role may wait for what comes behind a loop that it leaves out. */
+static bool failed(Tour *u, Stop *s, int i)
+{
+	memcpy(u->now, s->head.at[i].state, u->m->bytes);
+	u->again |= u->out->why.id == WHY_DEADLOCK && put_off(u->t, s->seg, u->now, &s->letter);
+	return false;
+}
+
 static bool run_one(Tour *u, Stop *s, int i)
 {
 	State *after = u->other;
@@ -512,7 +520,7 @@ static bool run_one(Tour *u, Stop *s, int i)
 	if ((!s->made && !make_letter(u, s)) || (!s->walked && !find_ways(u, s)))
 		return false;
 	if (!letter_run(u->m, after, &s->letter, NULL, NULL, &u->out->why))
-		return false;
+		return failed(u, s, i);
 	return ends ? state_finish(u->m, after, &u->out->why) : run_on(u, s, after);
 }
 
@@ -557,6 +565,7 @@ static bool tour_once(Tour *u)
 	u->parts = NEWN(u->arena, RoleParts, u->t->segments.n + 1);
 	for (int i = 0; i < u->t->segments.n; i++)
 		memset(&u->t->segments.at[i]->refs, 0, sizeof u->t->segments.at[i]->refs);
+	find_uses(u->t);
 	name_slots(u->t);
 	if (!find_residues(u->t)) {
 		u->out->limit = "slots that recur after more than 64 iterations";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* tree.c - the loops of all roles as one tree: those that run equally often and use the same
- * barriers are one. Roles that leave a loop out wait for what comes behind it.
+ * barriers are one.
  *     producer: for k { fill a }  for j { fill b }     reader: for k { read a }  for j { read b }
  * ->  for k { fill a | read a }  for j { fill b | read b }
  */
@@ -438,30 +438,17 @@ static bool put_counters(Merger *m, Branch *b)
 }
 
 /* ------------------------------------------------------------------ what stands between */
-static bool waits(const Item *it)
-{
-	bool some = it->kind == ITEM_STEP && it->step.kind == STEP_WAIT;
-	for (int i = 0; i < it->body.n; i++)
-		some |= waits(it->body.at[i]);
-	return some;
-}
-
-/* Where a role leaves loops out, it may wait for what comes behind them. */
+/* As early as they may be: what waits there for who comes later is put off (tour.c). */
 static void put_between(Merger *m, Sequence *q, int agent, const Items *list, const Row *row)
 {
 	int at = 0, next = 0;
-	bool waited = false;
 	for (int i = 0; i < list->n; i++) {
 		Item *it = list->at[i];
-		int end = next < row->n ? row->as[next] : q->loops.n;
-		if (it->kind == ITEM_SHARED) {
-			at = row->as[next++] + 1;
-			waited = false;
-			continue;
-		}
 		bool exits = it->kind == ITEM_STEP && it->step.kind == STEP_EXIT;
-		waited |= exits || waits(it);
-		vec_push(m->p->arena, &q->parts.at[waited ? end : at]->of[agent], it);
+		if (it->kind == ITEM_SHARED)
+			at = row->as[next++] + 1;
+		else
+			vec_push(m->p->arena, &q->parts.at[exits ? q->loops.n : at]->of[agent], it);
 	}
 }
 

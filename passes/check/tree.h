@@ -189,6 +189,10 @@ int frame_use(Tree *t, const Refs *refs, const View *v, int first, bool barrier,
 	      const Ix *parity, int64_t *slot, int64_t *phase);
 void scope_view(const Tree *t, const Scope *s, int agent, View *v);
 
+/* late.c: steps of roles that are stuck in a segment go behind the next loop, which they leave out;
+ * false: there are none. */
+bool put_off(Tree *t, const Segment *g, State *s, const Letter *letter);
+
 /* span.c */
 bool find_residues(Tree *t); /* false: some recur too late */
 void find_spans(Tree *t, bool once);

@@ -44,7 +44,8 @@ static const char *race_name(const Touch *before, const Touch *after, Clock by)
 
 static bool write_cell(Run *r, CellNow *c, const Touch *t, int slot)
 {
-	bool unread = c->written && c->loaded && r->read[c->slot] < c->written;
+	bool unread = c->written && c->loaded && t->op->kind != OP_TMA_LOAD &&
+		      r->read[c->slot] < c->written;
 	if (unread)
 		return run_fail(r, "what was loaded is overwritten before anyone read the slot",
 				t->op, NULL);
