@@ -183,8 +183,8 @@ bool read_branch(Reader *r, const Op *op)
 	if (!read_into(r, &it->body, op->body))
 		return false;
 	for (int i = 0; i < sh->counters; i++) {
-		sh->step[i] = read_expr(r, op->ix[3 + 2 * i]);
-		sh->more[i] = ix_sub(c, bare(r, op->ix[3 + 2 * i]), ix_sym(c, sh->counter[i]));
+		sh->more[i] = bare(r, op->ix[3 + 2 * i]);
+		sh->step[i] = ix_add(c, ix_sym(c, sh->counter[i]), read_expr(r, op->ix[3 + 2 * i]));
 	}
 	out.names = r->view.names;
 	r->view = out;

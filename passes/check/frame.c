@@ -17,6 +17,15 @@ static const Ix *count_ix(const Tree *t, const int32_t *class, int i)
 					 : n->by;
 }
 
+/* Of another trip, as far as is known. */
+static const Ix *count_in(const Tree *t, const Scope *s, int i)
+{
+	Ctx *c = t->p->k->ctx;
+	return s->gone[i] && t->counts[i].by->kind == IX_SYM
+		       ? ix_sym(c, ctx_str(c, ctx_strf(c, "#gone%d", i)))
+		       : count_ix(t, s->count, i);
+}
+
 static const Ix *trips_done(const Tree *t, const Scope *s, const Branch *b)
 {
 	Ctx *c = t->p->k->ctx;
@@ -64,7 +73,7 @@ void scope_view(const Tree *t, const Scope *s, int agent, View *v)
 		const Ix *each = ix_const(c, b->period / sh->turns);
 		int64_t more = (s->residue[i] - sh->turn) / sh->turns;
 		put(t, v, sh->own, ix_add(c, ix_mul(c, s->u[i], each), ix_const(c, more)));
-		const Ix *all = count_ix(t, s->count, (int)(b->count - t->counts));
+		const Ix *all = count_in(t, s, (int)(b->count - t->counts));
 		put(t, v, sh->rest, ix_sub(c, all, trips_done(t, s, b)));
 		for (int j = 0; j < sh->counters; j++)
 			put(t, v, sh->counter[j], s->carried[b->counter[agent][j]]);
@@ -72,7 +81,7 @@ void scope_view(const Tree *t, const Scope *s, int agent, View *v)
 	for (int i = 0; i < t->of_role[agent].n; i++)
 		if (t->count_of[agent][i])
 			put(t, v, branch_count(c, i),
-			    count_ix(t, s->count, (int)(t->count_of[agent][i] - t->counts)));
+			    count_in(t, s, (int)(t->count_of[agent][i] - t->counts)));
 }
 
 static const Ix *in_scope(const Tree *t, const Scope *s, int agent, const Ix *x)
@@ -123,20 +132,25 @@ static const Ix *position_of(const Tree *t, const Scope *s, const Use *use, int 
 
 typedef struct {
 	Tree *t;
-	int unit; /* that is looked for */
+	int unit;     /* that is looked for */
+	bool guarded; /* on conditions too */
 } Finder;
 
 /* Where it hangs on a count of another trip, nothing. */
-static const Ix *known(const Finder *f, const Scope *s, const Ix *x)
+static void note_gone(void *user, const char *name)
 {
-	for (int i = 0; i < f->t->ncounts; i++) {
-		const Count *n = &f->t->counts[i];
-		if (s->gone[i] && n->by->kind == IX_SYM && ix_uses(x, n->by->name))
-			return NULL;
-	}
-	return x;
+	bool *gone = user;
+	*gone |= !strncmp(name, "#gone", 5);
 }
 
+static const Ix *known(const Ix *x)
+{
+	bool gone = false;
+	ix_names(x, note_gone, &gone);
+	return gone ? NULL : x;
+}
+
+/* What happens on a condition says less: its position may be another's where that does not hold. */
 static const Ix *first_in(Finder *f, const Segment *g, const Scope *s)
 {
 	const Tree *t = f->t;
@@ -144,11 +158,11 @@ static const Ix *first_in(Finder *f, const Segment *g, const Scope *s)
 	const Uses *uses = &g->uses[first];
 	for (int i = 0; i < uses->n; i++) {
 		const Use *use = &uses->at[i];
-		if (!is_of(g->in, s, use->agent))
+		if (use->guarded > f->guarded || !is_of(g->in, s, use->agent))
 			continue;
 		const Ix *x = position_of(t, s, use, &group);
 		if (x && group == t->units[f->unit].group)
-			return known(f, s, x);
+			return known(x);
 	}
 	return NULL;
 }
@@ -250,29 +264,46 @@ void scope_open(const Segment *g, const Where *at, Where *open)
 
 struct OpenRefs {
 	Where at;
-	Refs refs;
+	Refs refs, bare; /* where no count is below 0; as they are made */
 };
 
-const Refs *refs_open(Tree *t, const Segment *g, const Where *at)
+static bool compares(const Ix *x)
+{
+	return x->kind == IX_MIN || x->kind == IX_MAX ||
+	       (x->kind != IX_CONST && x->kind != IX_SYM && (compares(x->a) || compares(x->b)));
+}
+
+static const Ix *simple(const Tree *t, const Ix *x)
+{
+	return x && compares(x) ? ix_simplify(t->p->k->ctx, x, t->facts) : x;
+}
+
+static const struct OpenRefs *open_refs(Tree *t, const Segment *g, const Where *at)
 {
 	struct OpenRefs *new = NEW(t->arena, struct OpenRefs);
 	Scope s;
 	scope_open(g, at, &new->at);
 	for (int i = 0; i < g->refs.n; i++)
 		if (!memcmp(&g->refs.at[i]->at, &new->at, sizeof new->at))
-			return &g->refs.at[i]->refs;
+			return g->refs.at[i];
 	scope_at(t, &new->at, &s);
 	for (int i = 0; i < t->nunits; i++) {
-		Finder f = {t, i};
-		new->refs.of[i] = t->units[i].plain ? NULL : next_use(&f, g, &s);
+		Finder f = {t, i, !t->units[i].surely};
+		new->bare.of[i] = t->units[i].plain ? NULL : next_use(&f, g, &s);
+		new->refs.of[i] = simple(t, new->bare.of[i]);
 	}
 	vec_push(t->arena, &((Segment *)(uintptr_t)g)->refs, new);
-	return &new->refs;
+	return new;
+}
+
+const Refs *refs_open(Tree *t, const Segment *g, const Where *at)
+{
+	return &open_refs(t, g, at)->refs;
 }
 
 void refs_at(Tree *t, const Segment *g, const Where *at, Refs *refs)
 {
-	const Refs *open = refs_open(t, g, at);
+	const Refs *open = &open_refs(t, g, at)->bare;
 	Ctx *c = t->p->k->ctx;
 	View v = {.ctx = c};
 	for (const Branch *b = g->in; b; b = b->up)
@@ -282,7 +313,7 @@ void refs_at(Tree *t, const Segment *g, const Where *at, Refs *refs)
 		if (t->counts[i].by->kind == IX_SYM && at->count[i] != CLASS_NONE)
 			put(t, &v, t->counts[i].by->name, count_ix(t, at->count, i));
 	for (int i = 0; i < t->nunits; i++)
-		refs->of[i] = open->of[i] ? stage(&v, open->of[i]) : NULL;
+		refs->of[i] = open->of[i] ? simple(t, stage(&v, open->of[i])) : NULL;
 }
 
 /* ------------------------------------------------------------------ from segment to segment */

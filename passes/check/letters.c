@@ -172,7 +172,10 @@ static void make_if(Maker *mk, const Item *it)
 static void make_loop(Maker *mk, const Item *it)
 {
 	int names = mk->env.n;
-	int64_t from = value(mk, it->from, it->op), to = value(mk, it->to, it->op);
+	int64_t from = value(mk, it->from, it->op);
+	if (!mk->vague && num_eval(it->to, &mk->env).hi <= from)
+		return;
+	int64_t to = value(mk, it->to, it->op);
 	for (int64_t i = from; i < to && !mk->vague; i++) {
 		env_put(&mk->env, it->op->sym[0], num_exact(i));
 		make_items(mk, &it->body);

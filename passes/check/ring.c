@@ -14,7 +14,7 @@ static void add_units(Tree *t, const Op *decl, int first)
 	int *of = barrier ? t->unit_of_key : t->unit_of_cell;
 	for (int g = 0; g < groups; g++) {
 		bool room = t->nunits < MAX_UNITS;
-		Unit u = {first + g * (int)slots, (int)slots, g, barrier, false};
+		Unit u = {first + g * (int)slots, (int)slots, g, barrier, false, false};
 		for (int i = 0; i < slots; i++)
 			of[u.first + i] = room ? t->nunits : -1;
 		if (room)
@@ -48,20 +48,21 @@ static int unit_of(const Tree *t, int first, bool barrier)
 }
 
 static void add_use(Tree *t, Segment *g, int agent, int first, bool barrier, const Ix *at,
-		    const Ix *parity)
+		    const Ix *parity, bool guarded)
 {
 	int unit = first < 0 || !at ? -1 : unit_of(t, first, barrier);
 	if (unit < 0)
 		return;
 	Uses *of = &g->uses[unit];
 	for (int i = 0; i < of->n; i++)
-		if (of->at[i].at == at && of->at[i].parity == parity && of->at[i].agent == agent)
+		if (of->at[i].at == at && of->at[i].parity == parity && of->at[i].agent == agent &&
+		    of->at[i].guarded == guarded)
 			return;
-	vec_push(t->arena, of, ((Use){agent, unit, at, parity}));
+	vec_push(t->arena, of, ((Use){agent, unit, at, parity, guarded}));
 }
 
 /* Of short loops, the first turn. */
-static void add_uses(Tree *t, Segment *g, int agent, const Items *items, View *v)
+static void add_uses(Tree *t, Segment *g, int agent, const Items *items, View *v, bool guarded)
 {
 	for (int i = 0; i < items->n; i++) {
 		const Item *it = items->at[i];
@@ -73,14 +74,14 @@ static void add_uses(Tree *t, Segment *g, int agent, const Items *items, View *v
 			for (int j = 0; j < 3; j++)
 				at[j] = at[j] ? stage(v, at[j]) : NULL;
 			add_use(t, g, agent, s->key, true, at[0],
-				waits ? stage(v, it->number) : NULL);
-			add_use(t, g, agent, s->cell, false, at[1], NULL);
-			add_use(t, g, agent, s->cell2, false, at[2], NULL);
+				waits ? stage(v, it->number) : NULL, guarded);
+			add_use(t, g, agent, s->cell, false, at[1], NULL, guarded);
+			add_use(t, g, agent, s->cell2, false, at[2], NULL, guarded);
 		}
 		if (it->kind == ITEM_LOOP)
 			vec_push(t->arena, &v->names,
 				 ((Named){it->op->sym[0], stage(v, it->from)}));
-		add_uses(t, g, agent, &it->body, v);
+		add_uses(t, g, agent, &it->body, v, guarded || it->kind == ITEM_IF);
 		v->names.n = names;
 	}
 }
@@ -94,7 +95,7 @@ void find_uses(Tree *t)
 			for (int a = 0; a < t->p->m.na; a++) {
 				View v = {.ctx = t->p->k->ctx};
 				if ((t->p->scripts[a].turns > 1) == turns)
-					add_uses(t, g, a, &g->of[a], &v);
+					add_uses(t, g, a, &g->of[a], &v, false);
 			}
 	}
 }

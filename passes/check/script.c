@@ -632,7 +632,7 @@ static bool walk_turns(Reader *r, const Op *op, int64_t from, int64_t to)
 		if (!walk(r, op->body))
 			return false;
 		for (int j = 0; j < counters; j++)
-			carried[j] = read_expr(r, op->ix[3 + 2 * j]);
+			carried[j] = ix_add(c, carried[j], read_expr(r, op->ix[3 + 2 * j]));
 		r->view.names.n = names;
 	}
 	return true;

@@ -13,6 +13,36 @@ static const Ix *named(const View *s, const Ix *x)
 	return x;
 }
 
+static void note_size(void *user, const char *name)
+{
+	bool *some = user;
+	*some |= *name != '#';
+}
+
+static bool of_sizes(const Ix *x)
+{
+	bool some = false;
+	ix_names(x, note_size, &some);
+	return some;
+}
+
+/* x = core + e or e - core, where only names of the verifier are in e. */
+static const Ix *in_sum(const View *s, Counted of, const Ix *x)
+{
+	const Ix *less = ix_sub(s->ctx, x, of.core), *more = ix_add(s->ctx, x, of.core);
+	if (!of_sizes(less))
+		return ix_add(s->ctx, less, of.by);
+	return of_sizes(more) ? NULL : ix_sub(s->ctx, more, of.by);
+}
+
+static const Ix *as_sum(const View *s, Counted of, const Ix *x)
+{
+	View bare = *s;
+	bare.core = bare.trips = NULL;
+	bare.counts.n = 0;
+	return in_sum(s, of, stage(&bare, x));
+}
+
 /* trips = X / d: of `x >= 0` with x = X + e or e - X, what it says of trips; NULL: nothing. */
 static const Ix *as_count(const View *s, Counted of, const Ix *x)
 {
@@ -31,6 +61,8 @@ static const Ix *as_trips(const View *s, const Ix *x)
 	const Ix *y = as_count(s, (Counted){s->trips, s->trips_by}, x);
 	for (int i = s->counts.n - 1; i >= 0 && !y; i--)
 		y = as_count(s, s->counts.at[i], x);
+	for (int i = s->counts.n - 1; i >= 0 && !y && of_sizes(x); i--)
+		y = as_sum(s, s->counts.at[i], x);
 	return y;
 }
 
@@ -75,6 +107,9 @@ static const Ix *staged(const View *s, const Ix *x)
 		return x;
 	x = ix_new(s->ctx, x->kind, a, b);
 	const Ix *by = counted(s, x);
+	for (int i = s->counts.n - 1; i >= 0 && !by && x->kind == IX_ADD && of_sizes(x); i--)
+		if (s->counts.at[i].core->kind == IX_ADD)
+			by = in_sum(s, s->counts.at[i], x);
 	return by ? by : x;
 }
 

@@ -9,7 +9,14 @@
 
 #include <string.h>
 
-enum { MAX_ENDS = 8, MAX_STOPS = 20000, MAX_AGAIN = 100, MAX_ALIKE = 100, FEW_COUNTS = 2 };
+enum {
+	MAX_ENDS = 8,
+	MAX_STOPS = 20000,
+	MAX_AGAIN = 100,
+	MAX_ALIKE = 100,
+	FEW_COUNTS = 2,
+	FEW_TRIPS = 16
+};
 
 typedef struct Stop Stop;
 typedef struct {
@@ -101,75 +108,6 @@ static Stop *stop_at(Tour *u, const Segment *g, const Where *at)
 	return s;
 }
 
-/* ------------------------------------------------------------------ numbers */
-/* From so many trips on they are not told apart. */
-static int64_t long_from(const Tree *t, const Count *n)
-{
-	int64_t most = 1;
-	for (int i = 0; i < t->loops.n; i++) {
-		const Branch *b = t->loops.at[i];
-		int64_t ends = b->first + b->last - 1;
-		most = b->count == n && ends > most ? ends : most;
-	}
-	return most;
-}
-
-static Num count_num(const Tree *t, const Count *n, int32_t class)
-{
-	int64_t v;
-	if (ix_is_const(n->trip, &v))
-		return num_exact(v);
-	if (class >= CLASS_EXACT)
-		return num_exact(class - CLASS_EXACT);
-	if (class == CLASS_BELOW)
-		return num_within(INT64_MIN, -1, 1, 0);
-	if (class == CLASS_LONG)
-		return num_within(long_from(t, n), n->hi, n->mod, n->res);
-	return num_within(INT64_MIN, INT64_MAX, 1, 0);
-}
-
-static Num own_num(const Branch *b, const Shared *sh, const Trip *trip)
-{
-	if (trip->kind == TRIP_EXACT)
-		return num_exact((trip->n - sh->turn) / sh->turns);
-	int64_t least = (b->first - sh->turn + sh->turns - 1) / sh->turns;
-	return num_from(least > 0 ? least : 0, b->period / sh->turns,
-			(trip->residue - sh->turn) / sh->turns);
-}
-
-static Num rest_num(const Tree *t, const Branch *b, const Where *at)
-{
-	const Trip *trip = &at->trip[b->id];
-	int64_t all;
-	Num n = count_num(t, b->count, at->count[b->count - t->counts]);
-	if (trip->kind == TRIP_LAST)
-		return num_exact(trip->n);
-	if (trip->kind == TRIP_EXACT && num_is_exact(n, &all))
-		return num_exact(all - trip->n);
-	return num_from(trip->kind == TRIP_EXACT ? n.lo - trip->n : b->last, 1, 0);
-}
-
-static bool put_numbers(const Tour *u, const Stop *s, int agent, Env *e)
-{
-	const Tree *t = u->t;
-	for (const Branch *b = s->seg->in; b; b = b->up) {
-		const Shared *sh = b->of[agent];
-		if (e->n > NUM_NAMES - 12)
-			return false;
-		env_put(e, sh->own, own_num(b, sh, &s->at.trip[b->id]));
-		env_put(e, sh->rest, rest_num(t, b, &s->at));
-	}
-	for (int i = 0; i < t->of_role[agent].n; i++) {
-		const Count *n = t->count_of[agent][i];
-		if (n && e->n > NUM_NAMES - 10)
-			return false;
-		if (n)
-			env_put(e, branch_count(u->p->k->ctx, i),
-				count_num(t, n, s->at.count[n - t->counts]));
-	}
-	return true;
-}
-
 /* ------------------------------------------------------------------ letters */
 typedef struct {
 	Tour *u;
@@ -178,6 +116,7 @@ typedef struct {
 	View view, own;   /* anywhere; where the run is */
 	int names;        /* of Env, that are not of short loops */
 	bool special;     /* it is so in this stop only */
+	bool below;       /* a loop runs fewer than no times */
 } Framing;
 
 static int frame_with(Framing *f, const Refs *refs, View *v, const Env *env, int first,
@@ -196,7 +135,9 @@ static int frame_slot(void *user, const Env *env, int first, bool barrier, const
 		      const Ix *parity, int64_t *slot, int64_t *phase)
 {
 	Framing *f = user;
-	int done = frame_with(f, f->open, &f->view, env, first, barrier, at, parity, slot, phase);
+	int done = f->below ? -1
+			    : frame_with(f, f->open, &f->view, env, first, barrier, at, parity,
+					 slot, phase);
 	if (done >= 0)
 		return done;
 	f->special = true;
@@ -227,7 +168,8 @@ static bool cannot_make(Tour *u, int agent)
 {
 	Tree *t = u->t;
 	if (t->open >= 0) {
-		t->units[t->open].plain = true;
+		t->units[t->open].plain = t->units[t->open].surely;
+		t->units[t->open].surely = true;
 		t->open = -1;
 		u->again = true;
 		return false;
@@ -276,6 +218,8 @@ static bool make_part(Tour *u, Stop *s, int agent, const Env *env, RolePart *key
 	Scope scope;
 	Framing f = {.u = u, .s = s, .open = refs_open(u->t, s->seg, &s->at), .names = env->n};
 	Framer framer = {&f, frame_slot};
+	for (int i = 0; i < u->t->ncounts; i++)
+		f.below |= s->at.count[i] == CLASS_BELOW;
 	scope_at(u->t, &key->open, &scope);
 	scope_view(u->t, &scope, agent, &f.view);
 	scope_at(u->t, &s->at, &scope);
@@ -306,7 +250,7 @@ static bool make_letter(Tour *u, Stop *s)
 			continue;
 		p->vague_x = NULL;
 		p->vague = NULL;
-		if (!put_numbers(u, s, a, &env))
+		if (!put_numbers(u->t, s->seg, &s->at, a, &env))
 			return cannot_make(u, a);
 		numbers_asked(u, s, a, &env, &key);
 		const Part *old = part_of(u, s, &key);
@@ -376,16 +320,19 @@ static bool choose(Tour *u, Stop *s, const Segment *g, Where *at, Move move, int
 	const Count *n = &t->counts[from];
 	int64_t all = long_from(t, n);
 	bool ok = true;
-	for (int64_t v = n->lo > 0 ? n->lo : 0; v < all && v <= n->hi && ok; v++) {
+	Num is = trips_at(n, at);
+	is.lo = n->lo > is.lo ? n->lo : is.lo;
+	is.hi = n->hi < is.hi ? n->hi : is.hi;
+	for (int64_t v = is.lo > 0 ? is.lo : 0; v < all && v <= is.hi && ok; v++) {
 		at->count[from] = (int32_t)(CLASS_EXACT + v);
 		if ((v - n->res) % n->mod == 0)
 			ok = choose(u, s, g, at, move, from + 1);
 	}
 	at->count[from] = CLASS_LONG;
-	if (ok && n->hi >= all)
+	if (ok && is.hi >= all)
 		ok = choose(u, s, g, at, move, from + 1);
 	at->count[from] = CLASS_BELOW;
-	if (ok && n->below)
+	if (ok && n->below && is.lo < 0)
 		ok = choose(u, s, g, at, move, from + 1);
 	at->count[from] = CLASS_NONE;
 	return ok;

@@ -340,7 +340,7 @@ static Count *count_new(Merger *m, const Branch *b, int agent)
 	Count *n = &t->counts[t->ncounts++];
 	const Ix *trip = b->of[agent]->trip;
 	Num is = read_number(m->r, trip);
-	*n = (Count){.trip = trip, .home = home_of(b, agent, trip)};
+	*n = (Count){.trip = trip, .agent = agent, .home = home_of(b, agent, trip)};
 	ix_range(trip, t->facts, &n->lo, &n->hi);
 	n->lo = is.lo > n->lo ? is.lo : n->lo;
 	n->hi = is.hi < n->hi && is.hi < INT32_MAX / 4 ? is.hi : n->hi;

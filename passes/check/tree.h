@@ -22,6 +22,7 @@ typedef struct Branch Branch;
 /* How often loops run: those of one number have one, which is chosen where all its names are. */
 typedef struct {
 	const Ix *trip; /* of the role that is asked first */
+	int agent;
 	Branch *home;   /* in each of whose trips it is chosen; NULL: once */
 	const Ix *by;   /* what stands for it: a name, or its number */
 	const Ix *none; /* the same where it is below 0 */
@@ -40,7 +41,7 @@ struct Shared {
 	int counters;
 	const char *counter[MAX_COUNTERS];
 	const Ix *start[MAX_COUNTERS], *step[MAX_COUNTERS];
-	const Ix *more[MAX_COUNTERS]; /* step less counter, with no name for counts */
+	const Ix *more[MAX_COUNTERS]; /* what is added, with no name for counts */
 	int count;                    /* of the role's */
 	uint64_t touches;             /* barriers and buffers, by place */
 };
@@ -49,6 +50,7 @@ struct Shared {
 typedef struct {
 	int agent, unit; /* of the declaration's first group */
 	const Ix *at, *parity;
+	bool guarded; /* by a condition that is not known */
 } Use;
 typedef VEC(Use) Uses;
 
@@ -91,7 +93,8 @@ typedef struct {
 	int first, slots; /* key or cell of the first CTA */
 	int group;        /* of its declaration's */
 	bool barrier;
-	bool plain; /* slots have their own names: they are not known to go in turn */
+	bool surely; /* its position is that of uses that hang on no condition */
+	bool plain;  /* slots have their own names: they are not known to go in turn */
 } Unit;
 
 typedef VEC(const char *) Asked;    /* names that conditions of a role ask for */
@@ -192,6 +195,11 @@ void scope_view(const Tree *t, const Scope *s, int agent, View *v);
 /* late.c: steps of roles that are stuck in a segment go behind the next loop, which they leave out;
  * false: there are none. */
 bool put_off(Tree *t, const Segment *g, State *s, const Letter *letter);
+
+/* count.c */
+int64_t long_from(const Tree *t, const Count *n);
+bool put_numbers(const Tree *t, const Segment *g, const Where *at, int agent, Env *e);
+Num trips_at(const Count *n, const Where *at); /* where it is chosen */
 
 /* span.c */
 bool find_residues(Tree *t); /* false: some recur too late */
