@@ -33,6 +33,7 @@ static bool acc_shape(Sema *s, const Node *type, Value *shape)
 	DiagMsg *m = diag(s->ctx, type->name_loc, D_E0205, "the mma accumulates in %s, not in %s",
 			  elem_rows[shape->elem].name, elem_rows[e].name);
 	diag_remedy(s->ctx, m, "write %s here", elem_rows[shape->elem].name);
+	diag_fix(s->ctx, m, type->name_loc, "%s", elem_rows[shape->elem].name);
 	return false;
 }
 
@@ -269,10 +270,11 @@ static bool assigned_fits(Sema *s, const Value *to, const Value *v)
 		diag(s->ctx, v->loc, D_E0204, "a tile of %s does not fit '%s' of %s",
 		     shape_str(s, v->val->type->layout), to->val->name, shape_str(s, t->layout));
 	else if (v->val->type->elem != t->elem)
-		diag_remedy(s->ctx,
-			    diag(s->ctx, v->loc, D_E0205, "'%s' is %s, this is %s", to->val->name,
-				 elem_rows[t->elem].name, elem_rows[v->val->type->elem].name),
-			    "convert it: %s(...)", elem_rows[t->elem].name);
+		say_conversion(s,
+			       diag(s->ctx, v->loc, D_E0205, "'%s' is %s, this is %s",
+				    to->val->name, elem_rows[t->elem].name,
+				    elem_rows[v->val->type->elem].name),
+			       v->loc, t->elem);
 	else
 		return true;
 	return false;

@@ -33,8 +33,9 @@ bool elem_by_name(Sema *s, const char *name, Loc loc, Elem *out)
 		return false;
 	}
 	if (elem_elsewhere(name)) {
-		diag_remedy(s->ctx, diag(s->ctx, loc, D_E0210, "unknown element type '%s'", name),
-			    "write %s", elem_elsewhere(name));
+		DiagMsg *m = diag(s->ctx, loc, D_E0210, "unknown element type '%s'", name);
+		diag_remedy(s->ctx, m, "write %s", elem_elsewhere(name));
+		diag_fix(s->ctx, m, loc, "%s", elem_elsewhere(name));
 		return false;
 	}
 	for (int e = 0; e < EL_COUNT; e++)
@@ -385,7 +386,7 @@ bool target_fits(Sema *s, const char *name, Loc loc)
 			 "sm_90 has no wgmma and no setmaxnreg: these are of sm_90a");
 	else
 		m = not_yet(s, loc, "the target '%s'", name);
-	diag_remedy(s->ctx, m, "write sm_90a");
+	diag_fix(s->ctx, diag_remedy(s->ctx, m, "write sm_90a"), loc, "sm_90a");
 	return false;
 }
 

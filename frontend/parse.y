@@ -432,6 +432,15 @@ static const struct {
 	{"';'", NULL, "'='", "an accumulator begins with a number: write = 0"},
 };
 
+/* What the help says to write, before the token where something is missing. */
+static void add_missing(Parser *p, DiagMsg *m, const char *help)
+{
+	const char *text = strstr(help, "write");
+	if (text)
+		diag_fix(p->ctx, m, (Loc){m->loc.src, m->loc.begin, m->loc.begin}, "%s",
+			 text + strlen("write"));
+}
+
 static void add_habit(Parser *p, DiagMsg *m, const char *token, const yysymbol_kind_t *at, int n)
 {
 	const Src *s = ctx_src_at(p->ctx, m->loc.src);
@@ -440,6 +449,8 @@ static void add_habit(Parser *p, DiagMsg *m, const char *token, const yysymbol_k
 		    (!habits[i].before || is_behind(s, m->loc.begin, habits[i].before)) &&
 		    (!habits[i].missing || is_expected(at, n, habits[i].missing))) {
 			diag_remedy(p->ctx, m, "%s", habits[i].help);
+			if (habits[i].missing)
+				add_missing(p, m, habits[i].help);
 			return;
 		}
 }

@@ -431,9 +431,12 @@ void sched_block(Sema *s, const Node *n)
 	said(s, SAID_SCHEDULE, NULL, n->loc, NULL);
 	if (n->name) {
 		if (strcmp(n->name, "auto"))
-			diag_remedy(s->ctx,
-				    diag(s->ctx, n->name_loc, D_E0308, "a schedule is a block"),
-				    "write schedule { roles cooperative; }");
+			diag_fix(s->ctx,
+				 diag_remedy(s->ctx,
+					     diag(s->ctx, n->name_loc, D_E0308,
+						  "a schedule is a block"),
+					     "write schedule { roles cooperative; }"),
+				 n->loc, "schedule { roles cooperative; }");
 		else
 			not_yet(s, n->loc, "schedule auto");
 		return;

@@ -247,6 +247,7 @@ Value mma_template(Sema *s, const Node *template, Value *args, int n);
 Value mma_arrange(Sema *s, Loc loc, const Value *mma, const Value *arrangement);
 Value mma_shape(Sema *s, const Node *call); /* mm.C(bM,bN) */
 void stmt_for(Sema *s, const Node *n);
+void say_conversion(Sema *s, DiagMsg *m, Loc loc, Elem e); /* help: bf16(...) around loc */
 void stmt_acc(Sema *s, const Node *n);
 void stmt_copy(Sema *s, const Node *n);
 void stmt_accumulate(Sema *s, const Node *n);

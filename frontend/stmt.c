@@ -132,6 +132,21 @@ static bool store_at_grid(Sema *s, const Value *to)
 	return true;
 }
 
+void say_conversion(Sema *s, DiagMsg *m, Loc loc, Elem e)
+{
+	Loc begin = {loc.src, loc.begin, loc.begin}, end = {loc.src, loc.end, loc.end};
+	diag_remedy(s->ctx, m, "convert it: %s(...)", elem_rows[e].name);
+	diag_fix(s->ctx, m, begin, "%s(", elem_rows[e].name);
+	diag_fix(s->ctx, m, end, ")");
+}
+
+static void say_out(Sema *s, DiagMsg *m, const Tensor *t)
+{
+	Loc type = t->decl->kids.at[0]->loc;
+	diag_remedy(s->ctx, m, "declare it out to write to it");
+	diag_fix(s->ctx, m, (Loc){type.src, type.begin, type.begin}, "out ");
+}
+
 static bool store_value_fits(Sema *s, const Value *to, const Value *v)
 {
 	const Tiling *t = to->tile->tiling;
@@ -145,11 +160,11 @@ static bool store_value_fits(Sema *s, const Value *to, const Value *v)
 		     shape_str(s, v->val->type->layout), shape_str(s, tiling_shape(s, t)),
 		     t->tensor->name);
 	else if (v->val->type->elem != e)
-		diag_remedy(s->ctx,
-			    diag(s->ctx, v->loc, D_E0205, "'%s' holds %s, this is %s",
-				 t->tensor->name, elem_rows[e].name,
-				 elem_rows[v->val->type->elem].name),
-			    "convert it: %s(...)", elem_rows[e].name);
+		say_conversion(s,
+			       diag(s->ctx, v->loc, D_E0205, "'%s' holds %s, this is %s",
+				    t->tensor->name, elem_rows[e].name,
+				    elem_rows[v->val->type->elem].name),
+			       v->loc, e);
 	else
 		return true;
 	return false;
@@ -160,8 +175,7 @@ static bool store_fits(Sema *s, const Value *to)
 	const Tiling *tiling = to->tile->tiling;
 	Tensor *t = tiling->tensor;
 	if (!t->is_out)
-		diag_remedy(s->ctx, diag(s->ctx, to->loc, D_E0213, "'%s' is an input", t->name),
-			    "declare it out to write to it");
+		say_out(s, diag(s->ctx, to->loc, D_E0213, "'%s' is an input", t->name), t);
 	else if (s->place != AT_GRID)
 		diag(s->ctx, to->loc, D_E0306,
 		     "'%s' is written in the loop over k: each tile must "

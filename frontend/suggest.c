@@ -66,5 +66,8 @@ void suggest_names(Sema *s, Suggest *g)
 
 DiagMsg *suggest_end(Sema *s, Suggest *g, DiagMsg *m)
 {
-	return g->best ? diag_remedy(s->ctx, m, "did you mean '%s'?", g->best) : m;
+	if (!g->best)
+		return m;
+	diag_remedy(s->ctx, m, "did you mean '%s'?", g->best);
+	return diag_fix(s->ctx, m, m->loc, "%s", g->best);
 }

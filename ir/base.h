@@ -122,12 +122,20 @@ typedef struct {
 } DiagRow;
 extern const DiagRow diag_rows[D_COUNT];
 
+/* Bytes of a source to be replaced; none: an insertion. */
+typedef struct DiagEdit {
+	Loc loc;
+	const char *text;
+	struct DiagEdit *next;
+} DiagEdit;
+
 typedef struct DiagMsg {
 	DiagId id;
 	Severity severity;
 	Loc loc;
 	const char *text;
-	const char *remedy;    /* may be NULL */
+	const char *remedy; /* may be NULL */
+	DiagEdit *fix; /* what does the remedy, in the order of the text; NULL: a person must */
 	struct DiagMsg *notes; /* attached, in order */
 	struct DiagMsg *next;
 } DiagMsg;
@@ -140,6 +148,9 @@ void diag_level(Ctx *c, DiagId id, DiagLevel level);
  * diag_remedy and diag_note. */
 DiagMsg *diag(Ctx *c, Loc loc, DiagId id, const char *fmt, ...) PRINTF(4, 5);
 DiagMsg *diag_remedy(Ctx *c, DiagMsg *m, const char *fmt, ...) PRINTF(3, 4); /* "help: ..." */
+/* An edit that, with the others of the message, does what its remedy says; without a place in a
+ * file, nothing. */
+DiagMsg *diag_fix(Ctx *c, DiagMsg *m, Loc loc, const char *fmt, ...) PRINTF(4, 5);
 DiagMsg *diag_note(Ctx *c, DiagMsg *m, Loc loc, const char *fmt, ...) PRINTF(4, 5);
 int diag_errors(const Ctx *c);
 const DiagMsg *diag_first(const Ctx *c);

@@ -80,6 +80,25 @@ DiagMsg *diag_remedy(Ctx *c, DiagMsg *m, const char *fmt, ...)
 	return m;
 }
 
+DiagMsg *diag_fix(Ctx *c, DiagMsg *m, Loc loc, const char *fmt, ...)
+{
+	Buf b = {0};
+	va_list ap;
+	const Src *s = ctx_src_at(c, loc.src);
+	if (!s || !strncmp(s->name, "<-D", 3))
+		return m;
+	va_start(ap, fmt);
+	buf_vprintf(&b, fmt, ap);
+	va_end(ap);
+	DiagEdit *e = NEW(ctx_arena(c), DiagEdit), **at = &m->fix;
+	*e = (DiagEdit){loc, arena_strndup(ctx_arena(c), b.s, b.n), NULL};
+	while (*at)
+		at = &(*at)->next;
+	*at = e;
+	buf_free(&b);
+	return m;
+}
+
 DiagMsg *diag_note(Ctx *c, DiagMsg *m, Loc loc, const char *fmt, ...)
 {
 	va_list ap;
@@ -225,25 +244,45 @@ static void json_text(const char *text, Buf *out)
 	buf_free(&cut);
 }
 
+static void json_place(const Ctx *c, Loc loc, Buf *out)
+{
+	int line, col;
+	loc_line(c, loc, &line, &col);
+	buf_printf(out, "\"file\":");
+	text_json(ctx_src_at(c, loc.src)->name, out);
+	buf_printf(out, ",\"line\":%d,\"column\":%d,\"begin\":%d,\"end\":%d", line, col, loc.begin,
+		   loc.end);
+}
+
+static void json_fix(const Ctx *c, const DiagEdit *fix, Buf *out)
+{
+	buf_printf(out, ",\"fix\":[");
+	for (const DiagEdit *e = fix; e; e = e->next) {
+		buf_printf(out, "%s{", e == fix ? "" : ",");
+		json_place(c, e->loc, out);
+		buf_printf(out, ",\"text\":");
+		text_json(e->text, out);
+		buf_add(out, "}", 1);
+	}
+	buf_add(out, "]", 1);
+}
+
 static void json_msg(const Ctx *c, const DiagMsg *m, Buf *out)
 {
-	const Src *s = ctx_src_at(c, m->loc.src);
 	buf_printf(out,
 		   "{\"severity\":\"%s\",\"code\":\"%s\",\"message\":", severity_names[m->severity],
 		   diag_rows[m->id].code);
 	json_text(m->text, out);
-	if (s) {
-		int line, col;
-		loc_line(c, m->loc, &line, &col);
-		buf_printf(out, ",\"file\":");
-		text_json(s->name, out);
-		buf_printf(out, ",\"line\":%d,\"column\":%d,\"begin\":%d,\"end\":%d", line, col,
-			   m->loc.begin, m->loc.end);
+	if (ctx_src_at(c, m->loc.src)) {
+		buf_add(out, ",", 1);
+		json_place(c, m->loc, out);
 	}
 	if (m->remedy) {
 		buf_printf(out, ",\"help\":");
 		json_text(m->remedy, out);
 	}
+	if (m->fix)
+		json_fix(c, m->fix, out);
 	if (m->notes) {
 		buf_printf(out, ",\"notes\":[");
 		for (const DiagMsg *n = m->notes; n; n = n->next) {

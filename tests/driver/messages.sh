@@ -14,6 +14,9 @@ expect 1 --diagnostics=json bad.gemm
 has err '{"severity":"error","code":"E02' '"file":"bad.gemm","line":17,"column":'
 [ "$(grep -c '^{.*}$' err)" = "$(wc -l <err)" ] || fail "not an object a line"
 empty out
+begin=$(grep -bo akk bad.gemm | head -n 1 | cut -d: -f1)
+has err "\"begin\":$begin,\"end\":$((begin + 3)),\"help\":\"did you mean 'acc'?\",\"fix\":[{\"file\":\"bad.gemm\",\"line\":17," \
+	"\"begin\":$begin,\"end\":$((begin + 3)),\"text\":\"acc\"}]}"
 expect 1 --diagnostics=json nothere.gemm
 has err '"code":"E0601"'
 
