@@ -3,6 +3,7 @@
 #include "codegen/json.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static json_object *must(json_object *o)
 {
@@ -16,17 +17,27 @@ json_object *json_new(void)
 	return must(json_object_new_object());
 }
 
-void json_end(json_object *o, Buf *out)
+static void print(json_object *o, int form, Buf *out)
 {
-	const char *s = json_object_to_json_string_ext(o, JSON_C_TO_STRING_PRETTY |
-								  JSON_C_TO_STRING_NOSLASHESCAPE);
+	const char *s = json_object_to_json_string_ext(o, form | JSON_C_TO_STRING_NOSLASHESCAPE);
 	if (!s)
 		panic("out of memory");
-	buf_printf(out, "%s\n", s);
+	buf_printf(out, "%s", s);
 	json_object_put(o);
 }
 
-static void json_put(json_object *o, const char *key, json_object *v)
+void json_end(json_object *o, Buf *out)
+{
+	print(o, JSON_C_TO_STRING_PRETTY, out);
+	buf_printf(out, "\n");
+}
+
+void json_line(json_object *o, Buf *out)
+{
+	print(o, JSON_C_TO_STRING_PLAIN, out);
+}
+
+void json_put(json_object *o, const char *key, json_object *v)
 {
 	if (json_object_object_add(o, key, v))
 		panic("out of memory");
@@ -96,4 +107,55 @@ json_object *json_add_array(json_object *array)
 	json_object *a = must(json_object_new_array());
 	json_add(array, a);
 	return a;
+}
+
+/* ------------------------------------------------------------------ reading */
+json_object *json_get(json_object *o, const char *key)
+{
+	json_object *v = NULL;
+	if (!json_object_is_type(o, json_type_object))
+		return NULL;
+	return json_object_object_get_ex(o, key, &v) ? v : NULL;
+}
+
+json_object *json_get_array(json_object *o, const char *key, size_t *n)
+{
+	json_object *v = json_get(o, key);
+	bool is = json_object_is_type(v, json_type_array);
+	*n = is ? json_object_array_length(v) : 0;
+	return is ? v : NULL;
+}
+
+const char *json_get_text(json_object *o, const char *key, size_t *size)
+{
+	json_object *v = json_get(o, key);
+	if (!json_object_is_type(v, json_type_string))
+		return NULL;
+	if (size)
+		*size = (size_t)json_object_get_string_len(v);
+	return json_object_get_string(v);
+}
+
+int64_t json_get_int(json_object *o, const char *key, int64_t otherwise)
+{
+	json_object *v = json_get(o, key);
+	return json_object_is_type(v, json_type_int) ? json_object_get_int64(v) : otherwise;
+}
+
+json_object *json_read(const char *text, size_t size, int depth)
+{
+	json_tokener *tok = size && size < INT32_MAX ? json_tokener_new_ex(depth) : NULL;
+	if (!tok)
+		return NULL;
+	while (size && strchr(" \t\r\n", text[size - 1]) && text[size - 1])
+		size--;
+	json_tokener_set_flags(tok, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
+	json_object *o = json_tokener_parse_ex(tok, text, (int)size);
+	if (json_tokener_get_error(tok) != json_tokener_success ||
+	    json_tokener_get_parse_end(tok) != size) {
+		json_object_put(o);
+		o = NULL;
+	}
+	json_tokener_free(tok);
+	return o;
 }

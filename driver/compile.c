@@ -63,6 +63,7 @@ static Module *read_gemm(Compile *c, int src)
 		.printed = &c->out->printed,
 		.ast = wants(c, EMIT_AST) ? &c->out->out[EMIT_AST] : NULL,
 		.said = c->opt->said,
+		.names = c->opt->names,
 		.syntax_only = c->opt->syntax_only,
 	};
 	for (int i = 0; i < c->opt->ndefines; i++)

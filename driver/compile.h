@@ -55,8 +55,9 @@ typedef struct {
 	const char *target;         /* NULL: sm_90a */
 	const char *const *defines; /* "NAME=VALUE"; the last of a name counts */
 	int ndefines;
-	SaidVec *said; /* what a .gemm says and where; may be NULL */
-	CgOpt cg;      /* source_name NULL: the source's; c_name NULL: made from it */
+	SaidVec *said;   /* what a .gemm says and where; may be NULL */
+	NamedVec *names; /* and its names; may be NULL */
+	CgOpt cg;        /* source_name NULL: the source's; c_name NULL: made from it */
 	/* Called with what the frontend and each pass left; may be NULL. */
 	void (*after)(void *user, const Kernel *k, const char *pass, bool changed);
 	void *user;

@@ -3,26 +3,13 @@
  * say the same to tools and to eyes. Runs the passes, writes no code, and writes nothing at all
  * after an error.
  *     dslc explain gemm.gemm -DbN=128 -o full.gemm --svg pipeline.svg --json - */
+#include "codegen/json.h"
 #include "driver/explain.h"
 #include "driver/files.h"
 #include "driver/tool.h"
 
-#include <json-c/json.h>
 #include <stdio.h>
 #include <string.h>
-
-/* A kernel on its way: what a later pass hides is kept when it is there. */
-typedef struct {
-	const Kernel *k;
-	Attrs given;
-	TextVec tile;
-} Seen;
-
-typedef struct {
-	Ctx *c;
-	SaidVec said;
-	VEC(Seen) kernels;
-} Explained;
 
 /* The schedule as the frontend left it: passes add to the list that the kernel has. */
 static Attrs attrs_copy(Ctx *c, const Attrs *a)
@@ -48,21 +35,15 @@ static void see_tile(Explained *e, TextVec *tile, const Kernel *k)
 	}
 }
 
-static json_object *member(json_object *o, const char *key)
-{
-	json_object *v = NULL;
-	return o && json_object_object_get_ex(o, key, &v) ? v : NULL;
-}
-
 /* What the launcher will check beside ranges and where clauses, as the manifest says it. */
 static void see_checks(Explained *e, Facts *f, json_object *manifest, int kernel)
 {
-	json_object *list = member(manifest, "kernels");
-	list = list ? member(json_object_array_get_idx(list, (size_t)kernel), "facts") : NULL;
+	json_object *list = json_get(manifest, "kernels");
+	list = list ? json_get(json_object_array_get_idx(list, (size_t)kernel), "facts") : NULL;
 	for (size_t i = 0; list && i < json_object_array_length(list); i++) {
 		json_object *fact = json_object_array_get_idx(list, i);
-		const char *text = json_object_get_string(member(fact, "text"));
-		const char *rule = json_object_get_string(member(fact, "rule"));
+		const char *text = json_object_get_string(json_get(fact, "text"));
+		const char *rule = json_object_get_string(json_get(fact, "rule"));
 		if (text && rule && strncmp(rule, "range ", 6) != 0 &&
 		    strncmp(rule, "where ", 6) != 0)
 			vec_push(ctx_arena(e->c), &f->checks,
@@ -70,7 +51,7 @@ static void see_checks(Explained *e, Facts *f, json_object *manifest, int kernel
 	}
 }
 
-static void see_all(Explained *e, const CompileOut *out, FactsVec *all)
+void explained_facts(Explained *e, const CompileOut *out, FactsVec *all)
 {
 	const Buf *text = &out->out[EMIT_MANIFEST];
 	json_object *manifest = text->n ? json_tokener_parse(text->s) : NULL;
@@ -143,7 +124,14 @@ static bool spares_input(Explained *e, const Options *o)
 	return true;
 }
 
-static bool all_done(const Explained *e)
+void explained_watch(Explained *e, CompileOpt *opt)
+{
+	opt->said = &e->said;
+	opt->after = after;
+	opt->user = e;
+}
+
+bool explained_done(const Explained *e)
 {
 	for (int i = 0; i < e->kernels.n; i++)
 		if (e->kernels.at[i].k->stage != ST_PTX)
@@ -157,13 +145,11 @@ static bool explain(Explained *e, const Options *o, const Source *source, Compil
 	FactsVec all = {0};
 	CompileOpt opt = tool_compile_opt(e->c, o, &log);
 	opt.emit = EMIT_BIT(EMIT_MANIFEST);
-	opt.said = &e->said;
-	opt.after = after;
-	opt.user = e;
-	bool ok = compile_run(e->c, source, &opt, out) && all_done(e);
+	explained_watch(e, &opt);
+	bool ok = compile_run(e->c, source, &opt, out) && explained_done(e);
 	buf_free(&log);
 	if (ok)
-		see_all(e, out, &all);
+		explained_facts(e, out, &all);
 	return ok && spares_input(e, o) && write_text(e, o, source, &all) &&
 	       write_others(e, o, source, &all);
 }

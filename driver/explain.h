@@ -100,6 +100,24 @@ typedef struct {
 
 typedef VEC(Facts) FactsVec;
 
+/* A kernel on its way: what a later pass hides is kept when it is there. */
+typedef struct {
+	const Kernel *k;
+	Attrs given;
+	TextVec tile;
+} Seen;
+
+typedef struct {
+	Ctx *c;
+	SaidVec said;
+	VEC(Seen) kernels;
+} Explained;
+
+/* explain.c: what compile_run passes by is kept, and read when it is done */
+void explained_watch(Explained *e, CompileOpt *opt);
+bool explained_done(const Explained *e); /* all kernels are at the ptx stage */
+void explained_facts(Explained *e, const CompileOut *out, FactsVec *all);
+
 /* explain_facts.c: of a kernel at the ptx stage; given: its attributes after the frontend */
 Facts facts_of(const Kernel *k, Attrs given);
 const FactRing *facts_ring(const Facts *f, const char *name);

@@ -50,8 +50,10 @@ static Value eval_name(Sema *s, const Node *n)
 	Value v;
 	int bytes;
 	Symbol *sym = scope_find(s, n->name);
-	if (sym)
+	if (sym) {
+		name_used(s, sym, n->loc);
 		return sym->value;
+	}
 	if (!strcmp(n->name, "_"))
 		return value_of(V_ANY);
 	if (!strcmp(n->name, "inf")) {

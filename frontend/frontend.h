@@ -24,6 +24,18 @@ typedef struct {
 } Said;
 typedef VEC(Said) SaidVec;
 
+/* A name at a place, for editors: each declaration and each use, in the order in which they are
+ * read. */
+typedef struct {
+	const char *name;
+	Loc at;
+	int decl;         /* the row of its declaration; of that, itself */
+	const char *kind; /* "a tensor"; of a declaration, as what follows */
+	const char *text; /* its type or value */
+	Loc within;       /* the kernel that knows it; NOLOC: the file */
+} Named;
+typedef VEC(Named) NamedVec;
+
 typedef struct {
 	Define *defines;
 	int ndefines;
@@ -31,6 +43,7 @@ typedef struct {
 	Buf *printed;       /* what print(...) says, a line each; may be NULL */
 	Buf *ast;           /* the syntax tree as text (--emit=ast); may be NULL */
 	SaidVec *said;      /* gets a row for each of said.def; may be NULL; the ctx's */
+	NamedVec *names;    /* may be NULL; the ctx's */
 	bool syntax_only;   /* stop after sema: the module has no kernels */
 } FrontendOpt;
 

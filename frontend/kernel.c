@@ -435,6 +435,7 @@ static void outputs_written(Sema *s, const Node *n)
 static void kernel_reset(Sema *s, const Node *n)
 {
 	s->kernel = kernel_new(s->module, n->name, n->name_loc);
+	s->kernel_loc = n->loc;
 	s->block = &s->kernel->body;
 	s->tensors.n = s->buffers.n = s->rings.n = 0;
 	s->mma = NULL;
@@ -474,6 +475,7 @@ void sema_kernel(Sema *s, const Node *n)
 	if (!kernel_name_is_free(s, n))
 		return;
 	kernel_reset(s, n);
+	name_kernel(s, n);
 	s->errors_before_kernel = diag_errors(s->ctx);
 	s->place = AT_KERNEL;
 	if (s->opt->target)

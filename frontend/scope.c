@@ -14,7 +14,10 @@ Symbol *scope_find(Sema *s, const char *name)
 /* Words that the lexer takes for the head of <...>; S is one only where three numbers follow. */
 static bool is_template(const char *name)
 {
-	static const char *const words[] = {"Sw", "Swizzle", "wgmma", "mma_sync"};
+	static const char *const words[] = {
+#define TEMPLATE(text, what) text,
+#include "frontend/words.def"
+	};
 	for (size_t i = 0; i < COUNTOF(words); i++)
 		if (!strcmp(name, words[i]))
 			return true;
@@ -63,7 +66,8 @@ void scope_add(Sema *s, const Node *at, Value v)
 {
 	if (!name_is_free(s, at->name, at->name_loc))
 		return;
-	vec_push(s->arena, &s->symbols, ((Symbol){at->name, at->name_loc, v}));
+	vec_push(s->arena, &s->symbols,
+		 ((Symbol){at->name, at->name_loc, v, name_declared(s, at, &v)}));
 	s->places.arena = s->arena;
 	ptrmap_set(&s->places, at->name, (void *)(uintptr_t)s->symbols.n);
 }

@@ -106,6 +106,7 @@ typedef struct {
 	const char *name;
 	Loc loc;
 	Value value;
+	int named; /* its place in opt->names */
 } Symbol;
 
 /* Where a statement may stand. */
@@ -129,6 +130,7 @@ typedef struct {
 	int errors_before_kernel;
 	/* of the kernel being read */
 	Kernel *kernel;
+	Loc kernel_loc;
 	Block *block;
 	VEC(Tensor *) tensors;
 	VEC(Buffer *) buffers;
@@ -157,6 +159,11 @@ int scope_mark(const Sema *s);
 void scope_leave(Sema *s, int mark);
 bool name_is_free(Sema *s, const char *name, Loc loc); /* reports when not */
 bool name_fits_ir(Sema *s, const char *name, Loc loc); /* not one the hardware binds */
+
+/* name.c: what editors show; see opt->names */
+int name_declared(Sema *s, const Node *at, const Value *v);
+void name_used(Sema *s, const Symbol *sym, Loc at);
+void name_kernel(Sema *s, const Node *kernel);
 
 /* suggest.c: the nearest of many names */
 typedef struct {
