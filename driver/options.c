@@ -516,6 +516,12 @@ static void set_LOOK(Parse *p, const char *arg)
 	p->o->only_look = true;
 }
 
+static void set_STDIO(Parse *p, const char *arg)
+{
+	(void)p;
+	(void)arg;
+}
+
 static void set_HELP(Parse *p, const char *arg)
 {
 	p->o->help = true;
@@ -610,7 +616,8 @@ static const char *command_name(const Parse *p, Command c)
 /* One that takes this spelling: the first of these. */
 static Command taker_of(const OptRow *row)
 {
-	static const Command order[] = {CMD_RUN, CMD_LAYOUT, CMD_EXPLAIN, CMD_BENCH, CMD_FMT};
+	static const Command order[] = {CMD_RUN,   CMD_LAYOUT, CMD_EXPLAIN,
+					CMD_BENCH, CMD_FMT,    CMD_LSP};
 	unsigned who = 0;
 	size_t at = 0;
 	for (int i = 0; i < OPT_COUNT; i++)
@@ -759,6 +766,10 @@ static void check_options(Parse *p)
 		return;
 	if (o->command == CMD_LAYOUT)
 		check_layout(p);
+	else if (o->command == CMD_LSP && o->inputs.n)
+		refuse(p, "dslc lsp takes no files: an editor opens them");
+	else if (o->command == CMD_LSP)
+		return;
 	else if (o->inputs.n == 0)
 		refuse(p, "no input file; see dslc --help");
 	else if (o->command == CMD_RUN)

@@ -406,6 +406,8 @@ static int tool_main(const Options *o)
 		return tool_layout(o);
 	if (o->command == CMD_EXPLAIN)
 		return tool_explain(o);
+	if (o->command == CMD_LSP)
+		return tool_lsp(o);
 	if (o->command == CMD_FMT)
 		return tool_fmt(o);
 	if (o->command == CMD_BENCH)

@@ -9,6 +9,7 @@ int tool_run(const Options *o);
 int tool_bench(const Options *o);          /* times on a GPU */
 int tool_explain(const Options *o);        /* what was derived, and why */
 int tool_fmt(const Options *o);            /* sources in the one style */
+int tool_lsp(const Options *o);            /* a language server */
 int tool_layout(const Options *o);         /* expressions of the layout algebra */
 int tool_sim(int argc, char *const *argv); /* argv[0] is "sim" */
 

@@ -11,7 +11,7 @@ function public(header)
 {
 	return header ~ /^(ir\/(ir|base|layout|ix|ptrmap|schedule)\.h|ir\/[a-z_]*\.def)$/ ||
 		header ~ /^(frontend\/frontend|passes\/passes|passes\/check\/check|codegen\/(codegen|json|spawn)|driver\/dslc)\.h$/ ||
-		header ~ /^runtime\/((dsl|desc|kdesc|elem|number|tensors|watch|gpu)\.h|elems\.def)$/ || header ~ /^passes\/[a-z_]*\.def$/
+		header ~ /^runtime\/((dsl|desc|kdesc|elem|number|tensors|watch|gpu)\.h|elems\.def)$/ || header ~ /^(frontend\/words|passes\/[a-z_]*)\.def$/
 }
 
 function allowed(from, to, header)
