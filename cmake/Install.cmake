@@ -83,6 +83,9 @@ install(FILES "${PROJECT_BINARY_DIR}/driver/manual/dslc.1" DESTINATION ${CMAKE_I
 	COMPONENT dslc)
 install(FILES "${PROJECT_BINARY_DIR}/driver/manual/dslc"
 	DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT dslc)
+install(DIRECTORY editors DESTINATION ${CMAKE_INSTALL_DATADIR}/dslc COMPONENT dslc)
+install(FILES editors/gemm.tmLanguage.json DESTINATION ${CMAKE_INSTALL_DATADIR}/dslc/editors/vscode
+	COMPONENT dslc)
 install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT dslc
 	REGEX "/examples/([a-z]*/)?CMakeLists.txt$" EXCLUDE)
 install(FILES README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT dslc)

@@ -1,0 +1,62 @@
+" SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+" Vim syntax of .gemm files. tests/editors holds the words to the tables of the compiler.
+if exists("b:current_syntax")
+	finish
+endif
+
+syn match gemmComment "//.*$" contains=@Spell
+syn region gemmComment start="/\*" end="\*/" contains=@Spell
+syn region gemmString start=+"+ skip=+\\.+ end=+"\|$+
+syn match gemmNumber "\<\(0[xX]\x\+\|\d\+\(\.\d\+\)\?\([eE][+-]\?\d\+\)\?\)\>"
+syn match gemmOperator "<-\|+=\|\.\.\|&&\|||\|[=!<>]=\|[-+*%!<>=@:]\|/\ze[^/*]"
+
+syn keyword gemmDeclaration kernel const let layout mma smem tma copy pipeline
+syn keyword gemmControl for in out via where target
+syn keyword gemmCheck static_assert print
+syn keyword gemmCompose o
+syn keyword gemmTemplate Sw Swizzle wgmma mma_sync
+syn keyword gemmType s8 i8 u8 s16 i16 u16 s32 i32 u32 s64 i64 u64 f16 bf16 tf32 f32 f64 e4m3 e5m2
+syn keyword gemmFunction neg abs add sub mul div min max fma sqrt rsqrt exp2 relu
+syn keyword gemmFunction sigmoid make_layout make_layout_left make_layout_right
+syn keyword gemmFunction make_ordered_layout make_layout_like make_identity_layout
+syn keyword gemmFunction make_composed_layout make_layout_tv get_shape get_stride size
+syn keyword gemmFunction cosize rank depth coalesce filter_zeros filter flatten
+syn keyword gemmFunction group_modes select get append prepend slice dice
+syn keyword gemmFunction slice_and_offset crd2idx idx2crd increment_coord domain_offset
+syn keyword gemmFunction composition complement right_inverse left_inverse nullspace
+syn keyword gemmFunction max_common_layout max_common_vector with_shape logical_divide
+syn keyword gemmFunction zipped_divide tiled_divide flat_divide logical_product
+syn keyword gemmFunction zipped_product tiled_product flat_product blocked_product
+syn keyword gemmFunction raked_product tile_to_shape local_tile local_partition
+syn keyword gemmFunction recast_layout upcast downcast ceil_div shape_div tuple_add
+syn keyword gemmFunction tuple_sub product product_each elem_less equal congruent
+syn keyword gemmFunction weakly_congruent compatible
+
+" Words of a schedule are names elsewhere.
+syn keyword gemmSchedule schedule nextgroup=gemmClauses skipwhite skipempty
+syn region gemmClauses start="{" end="}" contained extend
+	\ contains=gemmClauses,gemmClause,gemmInner,gemmWord,gemmComment,gemmNumber,gemmOperator
+syn keyword gemmClause contained cluster multicast persistent box raster group roles
+syn keyword gemmClause contained stages inflight staging subtile pdl split_k stream_k
+syn keyword gemmInner contained along serpentine producer consumer warp warps warpgroup
+syn keyword gemmInner contained warpgroups regs load
+syn keyword gemmWord contained none cooperative pingpong stream_k auto slice leader off
+syn keyword gemmWord contained on
+
+hi def link gemmComment Comment
+hi def link gemmString String
+hi def link gemmNumber Number
+hi def link gemmOperator Operator
+hi def link gemmDeclaration Keyword
+hi def link gemmControl Statement
+hi def link gemmSchedule Keyword
+hi def link gemmCheck PreProc
+hi def link gemmCompose Operator
+hi def link gemmTemplate Type
+hi def link gemmType Type
+hi def link gemmFunction Function
+hi def link gemmClause Statement
+hi def link gemmInner Label
+hi def link gemmWord Constant
+
+let b:current_syntax = "gemm"
