@@ -102,13 +102,11 @@ static const struct {
 #include "frontend/looks.def"
 };
 
-static void look(const Fmt *f, Piece *p, NodeKind kind, const Node *owner)
+static void look(const Fmt *f, Piece *p)
 {
-	p->kind = kind;
-	p->owner = owner;
 	p->before = p->after = LOOK_SPACE;
 	for (size_t i = 0; i < COUNTOF(looks); i++)
-		if ((looks[i].node == kind || looks[i].node == N_ANY) &&
+		if ((looks[i].node == p->kind || looks[i].node == N_ANY) &&
 		    piece_is(f, p, looks[i].token)) {
 			p->before = looks[i].before;
 			p->after = looks[i].after;
@@ -145,8 +143,10 @@ static void own(Fmt *f, const Node *n, NodeKind parent)
 		return;
 	for (int i = piece_at(f, n->loc.begin);
 	     i < f->pieces.n && f->pieces.at[i].loc.end <= n->loc.end; i++)
-		if (!f->pieces.at[i].is_comment)
-			look(f, &f->pieces.at[i], kind, n);
+		if (!f->pieces.at[i].is_comment) {
+			f->pieces.at[i].kind = kind;
+			f->pieces.at[i].owner = n;
+		}
 	for (int i = 0; i < n->kids.n; i++)
 		own(f, n->kids.at[i], kind);
 }
@@ -163,11 +163,15 @@ static void bare(const char *s, size_t n, Buf *out)
 
 static void own_all(Fmt *f, const Node *file)
 {
-	for (int i = 0; i < f->pieces.n; i++)
-		if (!f->pieces.at[i].is_comment)
-			look(f, &f->pieces.at[i], N_FILE, file);
+	for (int i = 0; i < f->pieces.n; i++) {
+		f->pieces.at[i].kind = N_FILE;
+		f->pieces.at[i].owner = file;
+	}
 	for (int i = 0; i < file->kids.n; i++)
 		own(f, file->kids.at[i], N_FILE);
+	for (int i = 0; i < f->pieces.n; i++)
+		if (!f->pieces.at[i].is_comment)
+			look(f, &f->pieces.at[i]);
 }
 
 /* Nothing of a source is lost: the same letters, cut into the same tokens. */

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # The manual page has every option and command and no mistake that roff sees; completion gives the words
-# of the tables.
+# of the tables; the folders for editors are whole.
 . "$(dirname "$0")/lib.sh"
 page=$prefix/share/man/man1/dslc.1
 [ -s "$page" ] || fail "no manual page"
@@ -36,3 +36,10 @@ complete_is "dslc --emit=h" "header"
 complete_is "dslc run --sche" "--schedules="
 complete_is "dslc layout --sche" ""
 complete_is "dslc run gem" "gemm.gemm"
+
+editors=$prefix/share/dslc/editors
+for file in gemm.tmLanguage.json vim/syntax/gemm.vim vim/ftdetect/gemm.vim vim/ftplugin/gemm.vim \
+	vscode/package.json vscode/language-configuration.json vscode/extension.js; do
+	cmp -s "$source/editors/$file" "$editors/$file" || fail "editors/$file is not installed"
+done
+cmp -s "$editors/gemm.tmLanguage.json" "$editors/vscode/gemm.tmLanguage.json" || fail "the extension has no grammar"
