@@ -128,6 +128,8 @@ static void make_step(Maker *mk, const Item *it)
 	st.key = place(mk, it, st.key, it->key_slots, it->at_key, true, &st);
 	st.cell = place(mk, it, st.cell, it->cell_slots, it->at_cell, false, &st);
 	st.cell2 = place(mk, it, st.cell2, it->cell2_slots, it->at_cell2, false, &st);
+	if (it->step.kind == STEP_PASS && st.kind == STEP_NOWHERE)
+		return;
 	if (it->at_byte)
 		check_byte(mk, it, &st);
 	if (it->number && !mk->framed && st.kind != STEP_NOWHERE)
@@ -139,7 +141,7 @@ static void make_step(Maker *mk, const Item *it)
  * for more. */
 static bool is_mild_step(StepKind kind)
 {
-	return kind == STEP_TOUCH || kind == STEP_GLOBAL || kind == STEP_READ;
+	return kind == STEP_TOUCH || kind == STEP_GLOBAL || kind == STEP_READ || kind == STEP_PASS;
 }
 
 bool items_are_mild(const Items *items)

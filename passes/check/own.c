@@ -85,7 +85,7 @@ static void for_the_warp(Items *items, uint64_t kinds)
  * as what all lanes do, it is when they have met. */
 static void touch_apart(Script *s)
 {
-	uint64_t touches = 1u << STEP_READ | 1u << STEP_WRITE;
+	uint64_t touches = 1u << STEP_READ | 1u << STEP_PASS | 1u << STEP_WRITE;
 	Lanes who = lanes_that(s, touches | 1u << STEP_ARRIVE | 1u << STEP_EXPECT);
 	if (who.elected ? who.mask : who.mask & (who.mask - 1))
 		for (int seg = 0; seg < SEG_COUNT; seg++)
@@ -129,7 +129,7 @@ static void fence_where(Script *s, uint64_t kinds, int lanes)
  * that do all that the warp does to memory it is as good as one by all. */
 static void fence_apart(Script *s)
 {
-	uint64_t touches = 1u << STEP_READ | 1u << STEP_WRITE;
+	uint64_t touches = 1u << STEP_READ | 1u << STEP_PASS | 1u << STEP_WRITE;
 	uint64_t others = 1u << STEP_MMA | 1u << STEP_STORE | 1u << STEP_LOAD | 1u << STEP_ARRIVE |
 			  1u << STEP_EXPECT;
 	fence_where(s, touches, 1);

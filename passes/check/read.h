@@ -53,6 +53,7 @@ typedef struct {
 	uint32_t which; /* lanes; 0: one that elect chooses */
 	bool parted;    /* lanes may go another way, and which is not known */
 	bool certain;   /* not within a condition that a run decides */
+	bool outside;   /* a copy's elements, none of which lies within its tensor */
 	Items *list;
 	const Ix *tiles, *trips; /* trip counts that all share; NULL: no such loop */
 	int nshared;             /* loops of a tree, of this role so far */

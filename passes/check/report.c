@@ -119,6 +119,7 @@ enum {
 	MAX_SEARCHES = 48,
 	TREE_SEARCHES = 200,
 	MAX_REPLAYS = 4, /* of one run */
+	MAX_APART = 96,  /* of all runs, each at other sizes */
 	SOME_COUNTS = 6
 };
 
@@ -129,6 +130,8 @@ typedef struct {
 	Why why;
 	int searches;
 	bool fails; /* some run does, whether or not sizes were found */
+	bool apart; /* runs at sizes that differ: a guard may ask for large ones */
+	int replays;
 	Replay replay;
 } Refuted;
 
@@ -136,6 +139,7 @@ static bool try_sizes(void *user, const Sizes *s)
 {
 	Refuted *f = user;
 	f->replay = (Replay){.p = f->p, .sizes = *s};
+	f->replays++;
 	/* rows beyond the last are written to a slot, and not read */
 	return replay_fails(&f->replay) &&
 	       (f->replay.why.id != WHY_UNREAD || f->why.id == WHY_UNREAD);
@@ -162,9 +166,9 @@ static void wish_count(Program *p, Wishes *w, const Ix *x, int64_t n)
 static bool is_real(Refuted *f)
 {
 	Program *p = f->p;
-	Wishes w = {.most = MAX_REPLAYS};
+	Wishes w = {.most = f->apart ? MAX_APART - f->replays : MAX_REPLAYS, .apart = f->apart};
 	int64_t n = p->way_period, step = f->run / n;
-	if (++f->searches > MAX_SEARCHES)
+	if (++f->searches > MAX_SEARCHES || w.most <= 0)
 		return false;
 	wish_count(p, &w, p->of_trips, f->trips);
 	wish_count(p, &w, p->of_tiles, f->tiles);
@@ -207,6 +211,13 @@ static bool shortest(Refuted *f, const WordsResult *w, int more)
 				return true;
 		}
 	return false;
+}
+
+static bool at_other_sizes(Refuted *f, const WordsResult *w)
+{
+	f->searches = f->replays = 0;
+	f->apart = true;
+	return f->fails && shortest(f, w, 1);
 }
 
 /* ------------------------------------------------------------------ the timeline */
@@ -407,7 +418,7 @@ const char *report_refuted(Program *p, const WordsResult *w, CheckResult *out)
 	Refuted f = {.p = p};
 	Buf text = {0};
 	p->m.physical = true;
-	if (!shortest(&f, w, 1) && !shortest(&f, w, SOME_TRIPS))
+	if (!shortest(&f, w, 1) && !shortest(&f, w, SOME_TRIPS) && !at_other_sizes(&f, w))
 		return why_not(&f);
 	const Why *why = &f.replay.why;
 	put_why(&f.replay.own->m, why, &text);

@@ -44,7 +44,8 @@ Item *read_item(Reader *r, ItemKind kind, const Op *op)
 
 static bool repeats(StepKind kind)
 {
-	return kind == STEP_READ || kind == STEP_WRITE || kind == STEP_TOUCH || kind == STEP_GLOBAL;
+	return kind == STEP_READ || kind == STEP_PASS || kind == STEP_WRITE || kind == STEP_TOUCH ||
+	       kind == STEP_GLOBAL;
 }
 
 /* Whether slots of two buffers may have bytes in common. */
@@ -60,6 +61,12 @@ static bool may_share(const Machine *m, const Item *x, const Item *y)
 	return false;
 }
 
+static bool may_write(const Item *x, const Item *y)
+{
+	return x->step.cell >= 0 && y->step.cell >= 0 &&
+	       (x->step.kind == STEP_WRITE || y->step.kind == STEP_WRITE);
+}
+
 /* Many stores to one slot by the same lanes are one, and so are many reads of it with no store to
  * any of its bytes between. */
 static bool said_already(const Machine *m, const Items *list, const Item *it)
@@ -72,7 +79,7 @@ static bool said_already(const Machine *m, const Items *list, const Item *it)
 		if (same && old->at_cell == it->at_cell && old->step.cell == it->step.cell &&
 		    old->step.mask == it->step.mask && old->which == it->which)
 			return true;
-		if (!same && old->step.cell >= 0 && it->step.cell >= 0 && may_share(m, old, it))
+		if (!same && may_write(old, it) && may_share(m, old, it))
 			return false;
 	}
 	return false;
@@ -97,7 +104,8 @@ static void mark_agents(Reader *r, const Place *at, int rank, StepKind kind)
 			m->keys[i].arrivers |= me;
 		else if (kind == STEP_WRITE)
 			m->cells[i].writers |= me;
-		else if (kind == STEP_READ || kind == STEP_MMA || kind == STEP_STORE)
+		else if (kind == STEP_READ || kind == STEP_PASS || kind == STEP_MMA ||
+			 kind == STEP_STORE)
 			m->cells[i].readers |= me;
 	}
 }
@@ -453,16 +461,16 @@ static bool put_generic(Reader *r, const Op *op)
 		if (!fx)
 			continue;
 		if (in_space(&op->in[i], SP_SHARED)) {
-			StepKind kind = fx & FX_W ? STEP_WRITE : STEP_READ;
+			StepKind kind = fx & FX_W ? STEP_WRITE : r->outside ? STEP_PASS : STEP_READ;
 			set_cell(r, it, &op->in[i], r->s->rank, kind);
 			put(r, it, kind);
-		} else if (in_space(&op->in[i], SP_GLOBAL)) {
+		} else if (in_space(&op->in[i], SP_GLOBAL) && !r->outside) {
 			put(r, it, STEP_GLOBAL);
 		}
 	}
 	Item *it = read_item(r, ITEM_STEP, op);
 	it->step.mask = read_acc_mask(r, op);
-	if (it->step.mask)
+	if (it->step.mask && !r->outside)
 		put(r, it, STEP_TOUCH);
 	return true;
 }
@@ -627,7 +635,7 @@ static bool walk_turns(Reader *r, const Op *op, int64_t from, int64_t to)
 			read_put_name(r, op->sym[1 + j], carried[j]);
 		if (first)
 			read_put_ring(r, op, ix_add(c, first, ix_const(c, i - from)));
-		if (r->list->n > MAX_STEPS)
+		if (r->list->n > MAX_STEPS || to - from > MAX_STEPS)
 			return read_problem(r, D_W0411, op->loc, "so many steps");
 		if (!walk(r, op->body))
 			return false;
@@ -638,6 +646,15 @@ static bool walk_turns(Reader *r, const Op *op, int64_t from, int64_t to)
 	return true;
 }
 
+/* Elements that a condition leaves out. */
+static bool has_guard(const Op *op)
+{
+	for (const Op *in = op->body->first; in; in = in->next)
+		if (in->kind == OP_IF || (in->body && has_guard(in)))
+			return true;
+	return false;
+}
+
 static bool walk_loop(Reader *r, const Op *op)
 {
 	int64_t from, to;
@@ -646,8 +663,8 @@ static bool walk_loop(Reader *r, const Op *op)
 		return walk_shared(r, op);
 	it->from = read_expr(r, op->ix[0]);
 	it->to = read_expr(r, op->ix[1]);
-	if (r->p->sized && !read_is_plain(op) && ix_is_const(it->from, &from) &&
-	    ix_is_const(it->to, &to))
+	bool unroll = !read_is_plain(op) || has_guard(op);
+	if (r->p->sized && unroll && ix_is_const(it->from, &from) && ix_is_const(it->to, &to))
 		return walk_turns(r, op, from, to);
 	if (op->kind == OP_FOR_RING) {
 		const Ix *done = ix_sub(r->p->k->ctx, ix_sym(r->p->k->ctx, op->sym[0]), it->from);
@@ -747,7 +764,7 @@ static bool copies_out(const Op *op)
 }
 
 /* Of which lanes the conditions hold, and which a run decides; of the lane that elect takes it is
- * not known which it is. False: one never holds. */
+ * not known which it is. False: one never holds, and it is not what keeps a copy in its tensor. */
 static bool conditions(Reader *r, Item *it, const Op *op, WaySet ways)
 {
 	uint32_t some;
@@ -755,11 +772,13 @@ static bool conditions(Reader *r, Item *it, const Op *op, WaySet ways)
 		int64_t v;
 		const Ix *x = read_expr(r, op->ix[i]);
 		bool lanes = lanes_of(r, x, &some);
-		if ((lanes ? !some : ix_is_const(x, &v) && !v) && copies_out(op))
-			continue; /* what lies outside the tensor is read by nobody, and may be */
-		if (lanes ? !some : ix_is_const(x, &v) && !v)
+		bool none = lanes ? !some || (r->which && !(r->which & some))
+				  : ix_is_const(x, &v) && !v;
+		if (none && !copies_out(op))
 			return false;
-		if (lanes && (r->which || some == ~0u)) {
+		if (none)
+			r->outside = true;
+		else if (lanes && (r->which || some == ~0u)) {
 			r->which &= some;
 		} else if (!ix_is_const(x, NULL) && !decides(r, op, i, ways)) {
 			it->conds[it->nconds++] = x;
@@ -773,7 +792,7 @@ static bool walk_if(Reader *r, const Op *op)
 {
 	Item *it = read_item(r, ITEM_IF, op);
 	int lanes = r->lanes;
-	bool parted = r->parted;
+	bool parted = r->parted, outside = r->outside;
 	uint32_t which = r->which;
 	WaySet ways;
 	ways_all(r->p, ways);
@@ -787,6 +806,7 @@ static bool walk_if(Reader *r, const Op *op)
 	r->lanes = lanes;
 	r->which = which;
 	r->parted = parted;
+	r->outside = outside;
 	return ok;
 }
 
@@ -825,6 +845,7 @@ bool read_script(Reader *r, int agent)
 	r->which = ~0u;
 	r->parted = false;
 	r->certain = true;
+	r->outside = false;
 	r->view = (View){.ctx = c, .compares = true};
 	read_counts_of(r, r->trips, ix_sym(c, r->p->trips), &r->view.trips, &r->view.trips_by);
 	to_segment(r, SEG_START);

@@ -348,9 +348,13 @@ static bool search(Search *s, int at)
 		return found(s);
 	if (of->is)
 		return ix_eval(of->is, get, s, &v) && with(s, at, v);
-	for (int i = 0; i < of->n && !is_over(s); i++)
+	int seen = s->seen;
+	for (int i = 0; i < of->n && !is_over(s); i++) {
+		if (of->few && s->w->apart && s->seen > seen)
+			return false;
 		if (with(s, at, of->values[i]))
 			return true;
+	}
 	return !of->few && !is_over(s) && search_others(s, at);
 }
 

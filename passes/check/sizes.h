@@ -15,7 +15,8 @@ typedef struct {
 	int n;
 	int64_t near[MAX_WISHES]; /* numbers that sizes may be multiples by */
 	int nnear;
-	int most; /* launches to look at */
+	int most;   /* launches to look at */
+	bool apart; /* which differ in the kernel's own sizes: one for each choice of these */
 } Wishes;
 void wish(Wishes *w, const Ix *cond);
 void wish_near(Wishes *w, int64_t n);

@@ -63,12 +63,18 @@ typedef struct {
 	int *seen; /* 1 + the phase that a step met, in any run before */
 } PtxWarp;
 
+/* Of a CTA's shared memory. */
+typedef struct {
+	int64_t start, bytes;
+} PtxSlot;
+
 typedef struct {
 	Arena *arena;
 	const Kernel *k;
 	const Sizes *sizes;
 	int ctas, warps, cta_warps, bars, slots;
 	PtxWarp *warp;
+	PtxSlot *slot; /* of all buffers, in order */
 	VEC(Foot) feet;
 	int ncells; /* of a CTA: bytes that the same steps touch */
 	int bar_part, grid_part, parts;

@@ -45,7 +45,7 @@ static const char *race_name(const Touch *before, const Touch *after, Clock by)
 static bool write_cell(Run *r, CellNow *c, const Touch *t, int slot)
 {
 	bool unread = c->written && c->loaded && t->op->kind != OP_TMA_LOAD &&
-		      r->read[c->slot] < c->written;
+		      r->slots[c->slot].read < c->written;
 	if (unread)
 		return run_fail(r, "what was loaded is overwritten before anyone read the slot",
 				t->op, NULL);
@@ -66,9 +66,43 @@ static bool touch_cell(Run *r, CellNow *c, Clock by, const Touch *t, int slot)
 	}
 	if (t->write)
 		return write_cell(r, c, t, slot);
-	if (!c->written && !r->by_threads[slot]) /* those need not fill a slot whole */
+	if (!c->written && !r->slots[slot].by_threads) /* those need not fill a slot whole */
 		return run_fail(r, "a read of what nobody wrote", t->op, NULL);
 	add(c, t);
+	return true;
+}
+
+static bool share_bytes(const PtxTrace *t, int a, int b)
+{
+	const PtxSlot *x = &t->slot[a], *y = &t->slot[b];
+	return a != b && x->start < y->start + y->bytes && y->start < x->start + x->bytes;
+}
+
+/* Of buffers with bytes in common one is written when what was in the other is read, and is not
+ * read for the other. */
+static bool write_slot(Run *r, int cta, int slot, const Touch *t)
+{
+	SlotNow *all = r->slots + cta * r->t->slots;
+	for (int i = 0; i < r->t->slots; i++) {
+		if (!share_bytes(r->t, i, slot))
+			continue;
+		if (all[i].read < all[i].written)
+			return run_fail(r, "written over another buffer that nobody has read",
+					t->op, NULL);
+		all[i].gone = true;
+	}
+	all[slot].gone = false;
+	all[slot].by_threads |= t->generic;
+	all[slot].written = r->now;
+	return true;
+}
+
+static bool read_slot(Run *r, int cta, int slot, const Touch *t)
+{
+	SlotNow *s = &r->slots[cta * r->t->slots + slot];
+	if (s->gone)
+		return run_fail(r, "a read of bytes that are another buffer's by now", t->op, NULL);
+	s->read = r->now;
 	return true;
 }
 
@@ -76,15 +110,27 @@ bool memory_touch(Run *r, int cta, const Foot *f, int class, Clock by, Touch tou
 {
 	CellNow *cells = r->cells + (size_t)cta * (size_t)r->t->ncells;
 	r->now++;
-	if (touch.write && touch.generic)
-		r->by_threads[cta * r->t->slots + slot] = true;
 	for (int i = 0; i < f->ncells[class]; i++)
 		if (!touch_cell(r, &cells[f->cells[class][i]], by, &touch,
 				cta * r->t->slots + slot))
 			return false;
-	if (!touch.write)
-		r->read[cta * r->t->slots + slot] = r->now;
-	return true;
+	return touch.write ? write_slot(r, cta, slot, &touch) : read_slot(r, cta, slot, &touch);
+}
+
+/* As if all that is in the slot were read, where that is ordered. */
+void memory_look(Run *r, int cta, int slot, Clock by)
+{
+	const CellNow *cells = r->cells + (size_t)cta * (size_t)r->t->ncells;
+	int of = cta * r->t->slots + slot;
+	bool known = true;
+	if (r->slots[of].read > r->slots[of].written)
+		return;
+	for (int i = 0; i < r->t->ncells && known; i++)
+		for (int j = 0; j < cells[i].n && cells[i].slot == of; j++)
+			known &= !cells[i].at[j].write ||
+				 by.known[cells[i].at[j].part] >= cells[i].at[j].time;
+	if (known)
+		r->slots[of].read = ++r->now;
 }
 
 /* What threads wrote somebody read. */
@@ -92,7 +138,7 @@ bool memory_end(Run *r)
 {
 	for (int i = 0; i < r->t->ctas * r->t->ncells; i++) {
 		const CellNow *c = &r->cells[i];
-		if (c->written && !c->loaded && r->read[c->slot] < c->written)
+		if (c->written && !c->loaded && r->slots[c->slot].read < c->written)
 			return run_fail(r, "what was written is never read",
 					c->n ? c->at[0].op : NULL, NULL);
 	}

@@ -26,6 +26,13 @@ typedef struct {
 	bool loaded;      /* by it */
 } CellNow;
 
+/* A slot, not its bytes: whole slots are what is filled and read. */
+typedef struct {
+	uint64_t written, read; /* when last; 0: never */
+	bool by_threads;        /* threads have written to it */
+	bool gone;              /* another buffer was written over it since */
+} SlotNow;
+
 typedef struct {
 	bool made;
 	int by, when; /* part, time of the init */
@@ -64,8 +71,7 @@ typedef struct {
 	WarpNow *warp;
 	Clock *clock; /* of each part that is a class of lanes */
 	CellNow *cells;
-	uint64_t *read;   /* of each slot: when it was read last */
-	bool *by_threads; /* of each slot: threads have written to it */
+	SlotNow *slots;
 	BarNow *bars;
 	MeetNow *named, cluster;
 	LoadNow *loads;
@@ -81,6 +87,7 @@ void clock_join(const Run *r, Clock to, Clock from);
 Clock clock_new(Run *r);
 /* One access of cells; `generic`: through that proxy. */
 bool memory_touch(Run *r, int cta, const Foot *f, int class, Clock by, Touch touch, int slot);
+void memory_look(Run *r, int cta, int slot, Clock by);
 bool memory_end(Run *r);
 void memory_free(Run *r);
 

@@ -489,7 +489,8 @@ static bool step(Run *r, int w, const PtxStep *s)
 	case STEP_EXIT:
 		return leave(r, w);
 	case STEP_LOOK:
-		r->read[s->cta * r->t->slots + s->slot] = ++r->now;
+		EACH_CLASS(c, warp_of(r, w), s->lanes)
+		memory_look(r, s->cta, s->slot, clock_of(r, w, c));
 		return true;
 	case OP_FENCE_ASYNC:
 		fence(r, w, s);
@@ -609,8 +610,7 @@ static void begin(Run *r)
 	r->warp = calloc((size_t)t->warps, sizeof *r->warp);
 	r->clock = calloc((size_t)t->parts, sizeof *r->clock);
 	r->cells = calloc((size_t)(t->ctas * t->ncells + 1), sizeof *r->cells);
-	r->read = calloc((size_t)(t->ctas * t->slots + 1), sizeof *r->read);
-	r->by_threads = calloc((size_t)(t->ctas * t->slots + 1), sizeof *r->by_threads);
+	r->slots = calloc((size_t)(t->ctas * t->slots + 1), sizeof *r->slots);
 	r->bars = calloc((size_t)(t->ctas * t->bars + 1), sizeof *r->bars);
 	r->named = calloc((size_t)(t->ctas * NAMED_BARRIERS), sizeof *r->named);
 	r->pool = calloc((size_t)t->ctas, sizeof *r->pool);
@@ -652,8 +652,7 @@ static void end(Run *r)
 	memory_free(r);
 	free(r->warp);
 	free(r->clock);
-	free(r->read);
-	free(r->by_threads);
+	free(r->slots);
 	free(r->bars);
 	free(r->named);
 	free(r->loads);

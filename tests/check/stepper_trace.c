@@ -25,8 +25,9 @@ typedef struct {
 	int total;
 	uint64_t together; /* what the warps of a warpgroup must do alike */
 	uint64_t registers;
-	int64_t regs_left; /* of a thread */
-	int *table;        /* of feet: 1 + number */
+	int64_t regs_left;        /* of a thread */
+	int *table;               /* of feet: 1 + number */
+	int meet[NAMED_BARRIERS]; /* threads */
 } Tracer;
 
 static void wrong(Tracer *r, const Op *op, const char *what)
@@ -348,6 +349,10 @@ static void trace_named(Tracer *r, const Op *op, uint32_t lanes)
 	s = push(r, op, op->kind, lanes);
 	s->bar = (int)(id & (NAMED_BARRIERS - 1));
 	s->n = (int)n;
+	int *meet = &r->meet[s->bar]; /* of all CTAs */
+	if (*meet && *meet != s->n)
+		wrong(r, op, "warps meet at one barrier with other counts");
+	*meet = s->n;
 }
 
 static void trace_plain(Tracer *r, const Op *op, uint32_t lanes)
@@ -470,6 +475,16 @@ static void walk_turn(Tracer *r, const Op *op, const LaneValue *from, const Lane
 	walk(r, op->body, lanes);
 }
 
+/* Whether the launch alone decides a condition. */
+static bool is_of_launch(const Tracer *r, const Ix *x)
+{
+	for (const Op *op = r->t->k->body.first; op; op = op->next)
+		for (int i = 0; op->kind == OP_TMAP && i < op->nsym; i++)
+			if (ix_uses(x, op->sym[i]))
+				return true;
+	return false;
+}
+
 /* Reads that a guard keeps some lanes from count as made: how many there are hangs on sizes. */
 static void look(Tracer *r, const Op *op, uint32_t lanes)
 {
@@ -564,7 +579,7 @@ static void walk_op(Tracer *r, const Op *op, uint32_t lanes)
 		return;
 	case OP_IF:
 		part = where_true(r, op, lanes);
-		if (part != lanes)
+		if (part != lanes && !(op->nix && is_of_launch(r, op->ix[0])))
 			look(r, op, lanes);
 		if (part)
 			walk(r, op->body, part);
@@ -650,6 +665,16 @@ static void trace_groups(Tracer *r, int64_t ctas)
 	}
 }
 
+static void place_slots(PtxTrace *t)
+{
+	int n = 0;
+	t->slot = NEWN(t->arena, PtxSlot, t->slots + 1);
+	for (const Op *op = t->k->body.first; op; op = op->next)
+		for (int i = 0; op->kind == OP_SHARED && i < slots_of(op->out); i++)
+			t->slot[n++] =
+				(PtxSlot){start_of(op->out, i), type_slot_bytes(op->out->type)};
+}
+
 static void number_slots(Tracer *r)
 {
 	PtxTrace *t = r->t;
@@ -662,6 +687,7 @@ static void number_slots(Tracer *r)
 			   (void *)(uintptr_t)(1 + *n));
 		*n += slots_of(op->out);
 	}
+	place_slots(t);
 	for (const Op *op = kernel_first(t->k); op; op = op_next(op))
 		t->waits_for_grid |= op->kind == OP_GRID_WAIT;
 }
