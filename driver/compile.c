@@ -200,7 +200,7 @@ static void say_proved(Compile *c, const Kernel *k, const CheckResult *r)
 
 static void check_one(Compile *c, const Kernel *k)
 {
-	CheckOpt co = {c->opt->verify};
+	CheckOpt co = {c->opt->verify, c->opt->unproved};
 	CheckResult r;
 	CheckVerdict v = check_kernel(k, &co, &r);
 	c->out->times.check += r.seconds;
@@ -293,6 +293,15 @@ static bool run_codegen(Compile *c)
 	return ok;
 }
 
+/* What errors come to. */
+static int code_of(const Ctx *c)
+{
+	for (const DiagMsg *m = diag_first(c); m; m = m->next)
+		if (m->severity == SEV_ERROR && m->id != D_E0415)
+			return EXIT_DIAGS;
+	return diag_errors(c) ? EXIT_UNPROVED : EXIT_DIAGS;
+}
+
 bool compile_run(Ctx *ctx, const Source *source, const CompileOpt *opt, CompileOut *out)
 {
 	Compile c = {ctx, source, opt, out, NULL, 0};
@@ -303,7 +312,7 @@ bool compile_run(Ctx *ctx, const Source *source, const CompileOpt *opt, CompileO
 		  (opt->syntax_only || partial || opt->only_check || run_codegen(&c));
 	out->times.total = now_seconds() - start;
 	if ((!ok || diag_errors(ctx)) && !out->exit_code)
-		out->exit_code = EXIT_DIAGS;
+		out->exit_code = code_of(ctx);
 	return !out->exit_code;
 }
 

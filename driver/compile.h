@@ -29,6 +29,7 @@ enum {
 	EXIT_DIAGS = 1,
 	EXIT_USAGE = 2,
 	EXIT_PTXAS = 3,
+	EXIT_UNPROVED = 4, /* no other error than that a kernel is neither proved nor refuted */
 	EXIT_INTERNAL = 70,
 	EXIT_TIME = 124
 };
@@ -52,6 +53,7 @@ typedef struct {
 	bool syntax_only;
 	bool only_check; /* no code is made */
 	CheckLevel verify;
+	bool unproved;              /* what is neither proved nor refuted is no error */
 	const char *target;         /* NULL: sm_90a */
 	const char *const *defines; /* "NAME=VALUE"; the last of a name counts */
 	int ndefines;

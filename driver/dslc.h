@@ -35,6 +35,9 @@ typedef struct dslc_options {
 	int opt_level;       /* 1, 2, 3; 0: the default, 2; -1: like -O0 of the tool */
 	int ptxas_timeout_s; /* 0: 120 */
 	int emit;            /* DSLC_CUBIN | DSLC_PTX | ...; 0: DSLC_CUBIN */
+	/* 1: a kernel that is neither proved nor refuted gets a warning; 0: it is an error. So wide
+	 * that it begins behind the struct of 0.2, whose last bytes nobody set. */
+	size_t unproved;
 } dslc_options;
 
 enum {
@@ -53,8 +56,8 @@ typedef struct dslc_result dslc_result; /* owned by the caller: dslc_result_free
 DSLC_API dslc_result *dslc_compile(const char *source, size_t size, const dslc_options *opt);
 /* Whether there is output. */
 DSLC_API int dslc_ok(const dslc_result *r);
-/* The exit code of the tool: 0, 1 diagnostics, 3 ptxas failed, 70 internal error, 124 time
- * limit. */
+/* The exit code of the tool: 0, 1 diagnostics, 3 ptxas failed, 4 a kernel neither proved nor
+ * refuted, 70 internal error, 124 time limit. */
 DSLC_API int dslc_exit_code(const dslc_result *r);
 /* One of DSLC_*; NULL unless it was requested and produced. Texts end with a NUL that size does not
  * count. Valid as long as r. */

@@ -149,10 +149,9 @@ static void help_all(Buf *out)
 	help_emit(out);
 	buf_printf(out, "\n");
 	help_passes(out);
-	buf_printf(
-		out,
-		"\nExit codes: 0 done, 1 diagnostics, 2 usage, 3 ptxas failed, 70 internal error, "
-		"124 time limit\n");
+	buf_printf(out, "\nExit codes: 0 done, 1 diagnostics, 2 usage, 3 ptxas failed, 4 neither "
+			"proved nor "
+			"refuted,\n70 internal error, 124 time limit\n");
 }
 
 bool options_help(Buf *out, Command command, const char *category)

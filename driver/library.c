@@ -24,7 +24,7 @@ static const size_t ends[] = {
 #define END(member) offsetof(dslc_options, member) + sizeof((dslc_options){0}.member)
 	END(size),       END(name),       END(target),      END(defines),   END(ndefines),
 	END(ptxas_path), END(ptxas_args), END(nptxas_args), END(opt_level), END(ptxas_timeout_s),
-	END(emit),
+	END(emit),       END(unproved),
 #undef END
 };
 
@@ -77,6 +77,7 @@ static CompileOpt compile_opt(const dslc_options *o)
 		.ir_after = AFTER_LAST,
 		.stop_after = AFTER_LAST,
 		.only = -1,
+		.unproved = o->unproved != 0,
 		.target = o->target,
 		.defines = o->defines,
 		.ndefines = (int)o->ndefines,

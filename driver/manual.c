@@ -80,6 +80,7 @@ static void man_rest(Buf *out)
 		{"1", "diagnostics"},
 		{"2", "usage"},
 		{"3", "ptxas failed"},
+		{"4", "a kernel is neither proved nor refuted"},
 		{"70", "internal error"},
 		{"124", "time limit"},
 		{"DSLC_PTXAS",
@@ -96,7 +97,7 @@ static void man_rest(Buf *out)
 	for (int i = 0; i < PASS_COUNT; i++)
 		item(out, pass_rows[i].name, pass_rows[i].help);
 	for (size_t i = 0; i < COUNTOF(rest); i++) {
-		if (i == 0 || i == 6)
+		if (i == 0 || i == 7)
 			buf_printf(out, ".SH %s\n", i ? "ENVIRONMENT" : "EXIT STATUS");
 		item(out, rest[i][0], rest[i][1]);
 	}

@@ -359,6 +359,12 @@ static void set_VERIFY(Parse *p, const char *arg)
 	p->o->verify = (CheckLevel)set_word(p, arg, words, COUNTOF(words), "--verify");
 }
 
+static void set_UNPROVED(Parse *p, const char *arg)
+{
+	(void)arg;
+	p->o->unproved = true;
+}
+
 static void set_QUIET(Parse *p, const char *arg)
 {
 	(void)arg;

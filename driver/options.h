@@ -95,7 +95,7 @@ typedef struct {
 	int opt_level, ptxas_timeout_s;
 	bool lineinfo, verbose, dry_run;
 	/* messages */
-	bool json, quiet;
+	bool json, quiet, unproved;
 	CheckLevel verify;
 	When color;
 	/* inside */

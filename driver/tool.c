@@ -104,6 +104,7 @@ CompileOpt tool_compile_opt(Ctx *c, const Options *o, Buf *log)
 		.syntax_only = o->syntax_only,
 		.only_check = o->command == CMD_CHECK,
 		.verify = o->verify,
+		.unproved = o->unproved,
 		.target = o->target,
 		.defines = o->defines.at,
 		.ndefines = o->defines.n,
@@ -343,12 +344,19 @@ static int compile_one(const Options *o, const char *input)
 	return code;
 }
 
+/* Of a kernel that is refuted more is known than of one that is neither. */
+static bool is_worse(int code, int than)
+{
+	return than == EXIT_UNPROVED ? code != EXIT_OK
+				     : code > than && (code != EXIT_UNPROVED || than == EXIT_OK);
+}
+
 static int tool_compile(const Options *o)
 {
 	int worst = EXIT_OK;
 	for (int i = 0; i < o->inputs.n; i++) {
 		int code = compile_one(o, o->inputs.at[i]);
-		worst = code > worst ? code : worst;
+		worst = is_worse(code, worst) ? code : worst;
 	}
 	return worst;
 }

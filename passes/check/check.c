@@ -167,9 +167,10 @@ static CheckVerdict unknown(Program *p, CheckResult *out, Loc loc, const char *l
 {
 	Ctx *c = p->k->ctx;
 	out->why = limit;
-	DiagMsg *m =
-		diag(c, loc, D_W0411, "%s is neither proved nor refuted: %s", p->k->name, limit);
-	(void)m;
+	DiagMsg *m = diag(c, loc, out->unproved ? D_W0411 : D_E0415,
+			  "%s is neither proved nor refuted: %s", p->k->name, limit);
+	if (!out->unproved)
+		diag_remedy(c, m, "--unproved compiles it all the same, with a warning");
 	return CHECK_UNKNOWN;
 }
 
@@ -372,7 +373,7 @@ CheckVerdict check_kernel(const Kernel *k, const CheckOpt *opt, CheckResult *out
 	*out = (CheckResult){.verdict = CHECK_PROVED};
 	for (int rank = 0; rank < ctas; rank += together)
 		for (unsigned v = 0; v < 1u << n && out->verdict == CHECK_PROVED; v++) {
-			CheckResult one = {0};
+			CheckResult one = {.unproved = opt && opt->unproved};
 			out->verdict = prove_launch(k, rank, names, n, v, opt, &one);
 			out->states += one.states;
 			out->trips = one.trips > out->trips ? one.trips : out->trips;

@@ -13,17 +13,20 @@ typedef enum { VERIFY_FAST, VERIFY_FULL, VERIFY_OFF } CheckLevel;
 
 typedef struct {
 	CheckLevel level; /* how many states may be explored; VERIFY_OFF is the caller's affair */
+	bool unproved;    /* what is unknown is a warning */
 } CheckOpt;
 
 typedef struct {
 	CheckVerdict verdict;
-	int states; /* distinct states that were explored */
+	bool unproved; /* as asked for */
+	int states;    /* distinct states that were explored */
 	double seconds;
 	int64_t trips; /* main-loop trips 0..trips were run; longer ones repeat what these showed */
 	const char *why; /* refuted, unknown: what is wrong, in the Ctx; else NULL */
 } CheckResult;
 
-/* Reports what it finds as a diagnostic: E0411.. for what is refuted, W0411 for what is unknown. */
+/* Reports what it finds as a diagnostic: E0411.. for what is refuted, E0415 or, where that is
+ * allowed, W0411 for what is unknown. */
 CheckVerdict check_kernel(const Kernel *k, const CheckOpt *opt, CheckResult *out);
 
 #endif

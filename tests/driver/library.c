@@ -132,6 +132,33 @@ static void test_ir_refused(void **state)
 	dslc_result_free(r);
 }
 
+/* A pipeline that is neither proved nor refuted: an error of its own code, which an option lifts. */
+static void test_unproved(void **state)
+{
+	(void)state;
+	static const char text[] = "kernel k ptx sm_90a block=32 smem=0 after=simplify {\n"
+				   "  sym M 0..2147483647\n"
+				   "  launch (M, 1, 1)\n"
+				   "  role main warps=1 first=0 {\n"
+				   "    if (M <= 7) {\n"
+				   "      bar.sync (1) threads=32\n"
+				   "    }\n"
+				   "  }\n"
+				   "}\n";
+	dslc_options o = {.size = sizeof o, .name = "open.ir", .emit = DSLC_PTX};
+	dslc_result *r = compile(text, &o);
+	assert_int_equal(dslc_exit_code(r), 4);
+	assert_non_null(strstr(dslc_diagnostics(r, 0), "error[E0415]"));
+	assert_null(dslc_output(r, DSLC_PTX, NULL));
+	dslc_result_free(r);
+	o.unproved = 1;
+	r = compile(text, &o);
+	assert_non_null(strstr(dslc_diagnostics(r, 0), "warning[W0411]"));
+	assert_int_equal(dslc_exit_code(r), 0);
+	assert_non_null(dslc_output(r, DSLC_PTX, NULL));
+	dslc_result_free(r);
+}
+
 /* Linked in place of calloc: when armed, large blocks are not to be had. */
 void *__real_calloc(size_t n, size_t size);
 void *__wrap_calloc(size_t n, size_t size);
@@ -288,17 +315,12 @@ static void test_threads(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_outputs),
-		cmocka_unit_test(test_defaults),
-		cmocka_unit_test(test_short_options),
-		cmocka_unit_test(test_cut_options),
-		cmocka_unit_test(test_wrong_size),
-		cmocka_unit_test(test_ir_refused),
-		cmocka_unit_test(test_errors),
-		cmocka_unit_test(test_panic),
-		cmocka_unit_test(test_json),
-		cmocka_unit_test(test_settings),
-		cmocka_unit_test(test_ir),
+		cmocka_unit_test(test_outputs),       cmocka_unit_test(test_defaults),
+		cmocka_unit_test(test_short_options), cmocka_unit_test(test_cut_options),
+		cmocka_unit_test(test_wrong_size),    cmocka_unit_test(test_ir_refused),
+		cmocka_unit_test(test_unproved),      cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_panic),         cmocka_unit_test(test_json),
+		cmocka_unit_test(test_settings),      cmocka_unit_test(test_ir),
 		cmocka_unit_test(test_threads),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -93,7 +93,21 @@ has err "error[E0412]: consumer warp 0 exits while a store still reads %sD[0]" \
 expect 1 -S bad.ir -o bad.ptx
 absent bad.ptx
 "$root/tests/check/pattern.sh" "$root/tests/check/patterns/maps_many.edit" >guard.ir
-expect 1 check -Werror=W0411 guard.ir
+expect 4 check guard.ir
+has err "error[E0415]: schedules is neither proved nor refuted: the verifier does not follow" \
+	"help: --unproved compiles it all the same, with a warning"
+expect 4 -S guard.ir -o guard.ptx
+absent guard.ptx
+expect 0 check --unproved guard.ir
+has err "warning[W0411]: schedules is neither proved nor refuted"
+expect 0 -S --unproved guard.ir -o guard.ptx
+expect 1 check --unproved -Werror=W0411 guard.ir
+expect 0 check -q --unproved -Wno-W0411 guard.ir
+empty err
+expect 0 check -q --verify=off guard.ir
+expect 1 check bad.ir guard.ir
+expect 1 check guard.ir bad.ir
+expect 4 check -q small.gemm guard.ir
 
 # a line is shown around the place; a word without an end is cut; the caret stays under it
 { printf 'kernel f('; head -c 2000000 /dev/zero | tr '\0' x; echo ')'; } >long.gemm
