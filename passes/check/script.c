@@ -42,53 +42,10 @@ Item *read_item(Reader *r, ItemKind kind, const Op *op)
 	return it;
 }
 
-static bool repeats(StepKind kind)
-{
-	return kind == STEP_READ || kind == STEP_PASS || kind == STEP_WRITE || kind == STEP_TOUCH ||
-	       kind == STEP_GLOBAL;
-}
-
-/* Whether slots of two buffers may have bytes in common. */
-static bool may_share(const Machine *m, const Item *x, const Item *y)
-{
-	for (int i = 0; i < x->cell_slots; i++)
-		for (int j = 0; j < y->cell_slots; j++) {
-			int a = x->step.cell + i, b = y->step.cell + j;
-			int own = m->nc / m->ranks, of = b % own;
-			if (a == b || m->cells[a].over[of / 64] >> (of % 64) & 1)
-				return true;
-		}
-	return false;
-}
-
-static bool may_write(const Item *x, const Item *y)
-{
-	return x->step.cell >= 0 && y->step.cell >= 0 &&
-	       (x->step.kind == STEP_WRITE || y->step.kind == STEP_WRITE);
-}
-
-/* Many stores to one slot by the same lanes are one, and so are many reads of it with no store to
- * any of its bytes between. */
-static bool said_already(const Machine *m, const Items *list, const Item *it)
-{
-	for (int i = list->n - 1; i >= 0; i--) {
-		const Item *old = list->at[i];
-		if (old->kind != ITEM_STEP || !repeats((StepKind)old->step.kind))
-			return false;
-		bool same = old->step.kind == it->step.kind;
-		if (same && old->at_cell == it->at_cell && old->step.cell == it->step.cell &&
-		    old->step.mask == it->step.mask && old->which == it->which)
-			return true;
-		if (!same && may_write(old, it) && may_share(m, old, it))
-			return false;
-	}
-	return false;
-}
-
 static void put(Reader *r, Item *it, StepKind kind)
 {
 	it->step.kind = (int8_t)kind;
-	if (!repeats(kind) || !said_already(&r->p->m, r->list, it))
+	if (!read_repeats(kind) || !read_said(&r->p->m, r->list, it))
 		vec_push(r->p->arena, r->list, it);
 }
 
@@ -586,8 +543,8 @@ static void put_all(Reader *r, const Items *items)
 {
 	for (int i = 0; i < items->n; i++) {
 		Item *it = items->at[i];
-		bool again = it->kind == ITEM_STEP && repeats((StepKind)it->step.kind);
-		if (!again || !said_already(&r->p->m, r->list, it))
+		bool again = it->kind == ITEM_STEP && read_repeats((StepKind)it->step.kind);
+		if (!again || !read_said(&r->p->m, r->list, it))
 			vec_push(r->p->arena, r->list, it);
 	}
 }
@@ -599,7 +556,7 @@ static bool only_repeats(const Item *loop)
 	bool runs = ix_is_const(loop->from, &from) && ix_is_const(loop->to, &to) && from < to;
 	for (int i = 0; i < loop->body.n; i++)
 		runs &= loop->body.at[i]->kind == ITEM_STEP &&
-			repeats((StepKind)loop->body.at[i]->step.kind);
+			read_repeats((StepKind)loop->body.at[i]->step.kind);
 	return runs || items_are_mild(&loop->body);
 }
 

@@ -132,7 +132,7 @@ static void test_ir_refused(void **state)
 	dslc_result_free(r);
 }
 
-/* A pipeline that is neither proved nor refuted: an error of its own code, which an option lifts. */
+/* A pipeline that is neither proved nor refuted is an error of its own code; an option lifts it. */
 static void test_unproved(void **state)
 {
 	(void)state;
