@@ -182,12 +182,21 @@ static const struct {
 	[EL_E5M2] = {"llvm.nvvm.ff.to.e5m2x2.rn", "llvm.nvvm.e5m2x2.to.f16x2.rn"},
 };
 
+/* The 10 bits of fraction that tf32 has, to nearest even: also of what is read as tf32. */
+static LLVMValueRef to_tf32(Cg *g, LLVMValueRef x)
+{
+	LLVMValueRef bits = cg_call(g, "llvm.nvvm.f2tf32.rn", NULL, &x, 1);
+	return LLVMBuildBitCast(g->b, bits, g->m->f32, "");
+}
+
 /* Exact but for integers of 32 bits and more, which are rounded to nearest even. */
 static LLVMValueRef to_f32(Cg *g, LLVMValueRef x, Elem from)
 {
 	LLVMTypeRef f32 = g->m->f32;
 	if (from == EL_F32)
 		return x;
+	if (from == EL_TF32)
+		return to_tf32(g, x);
 	if (elem_rows[from].cls == 'S')
 		return LLVMBuildSIToFP(g->b, x, f32, "");
 	if (elem_rows[from].cls == 'U')
@@ -226,6 +235,8 @@ static LLVMValueRef from_f32(Cg *g, LLVMValueRef x, Elem to)
 {
 	if (to == EL_F32)
 		return x;
+	if (to == EL_TF32)
+		return to_tf32(g, x);
 	if (!elem_is_float(to))
 		return saturate(g, cg_call(g, "llvm.nvvm.f2i.rn", NULL, &x, 1), to);
 	if (!pairs[to].unpack)

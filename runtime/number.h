@@ -171,6 +171,15 @@ static inline float tf32_from_f32(float x)
 	return num_float((u + 0x1000) & 0xffffe000);
 }
 
+/* f32 rounded to tf32 to nearest, ties to even (PTX ISA: cvt.rn.tf32.f32). */
+static inline float tf32_nearest(float x)
+{
+	uint32_t u = num_bits32(x);
+	if ((u & 0x7f800000) == 0x7f800000)
+		return x;
+	return num_float((u + 0xfff + (u >> 13 & 1)) & 0xffffe000);
+}
+
 /* ------------------------------------------------------------------ f64, for every type */
 static inline double bf16_to_f64(uint16_t h)
 {
@@ -202,14 +211,15 @@ static inline double f32_to_f64(uint32_t u)
 	return (double)num_float(u);
 }
 
+/* tf32 is f32 in memory; whoever reads it rounds, as tensor maps of tf32 do. */
 static inline uint32_t tf32_from_f64(double x)
 {
-	return num_bits32(tf32_from_f32((float)x));
+	return num_bits32((float)x);
 }
 
 static inline double tf32_to_f64(uint32_t u)
 {
-	return (double)num_float(u);
+	return (double)tf32_nearest(num_float(u));
 }
 
 static inline uint64_t f64_from_f64(double x)

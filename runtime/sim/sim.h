@@ -128,7 +128,8 @@ typedef enum {
 	SIM_F16,
 	SIM_F32,
 	SIM_F64,
-	SIM_BF16
+	SIM_BF16,
+	SIM_TF32
 } SimElem;
 typedef struct {
 	u64 base;

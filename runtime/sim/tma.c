@@ -56,9 +56,9 @@ static void row_fill(const TensorMap *m, u8 *row, u32 bytes)
 	memset(row, 0, bytes);
 	if (!m->fill)
 		return;
-	u64 nan = m->type == T_F32   ? 0x7fffffff
-		  : m->type == T_F64 ? UINT64_C(0x7fffffffffffffff)
-				     : 0x7fff;
+	u64 nan = m->type == T_F32 || m->type == T_TF32 ? 0x7fffffff
+		  : m->type == T_F64                    ? UINT64_C(0x7fffffffffffffff)
+							: 0x7fff;
 	for (u32 i = 0; i < bytes; i += 1u << m->log2_bytes)
 		memcpy(row + i, &nan, 1u << m->log2_bytes);
 }
@@ -70,6 +70,18 @@ static u8 *row_host(const Async *as, u64 addr, u32 first, u32 end, const char *w
 	s64 x = (s64)as->at[0] + (s64)first * m->step[0];
 	u64 bytes = ((u64)(end - first - 1) * m->step[0] + 1) << m->log2_bytes;
 	return global_at(as->warp, as->in, as->lane, addr + ((u64)x << m->log2_bytes), bytes, what);
+}
+
+/* A map of tf32 rounds what it loads to nearest even, as an H200 does
+ * (docs/performance-diary.md). */
+static void row_round(const TensorMap *m, u8 *row, u32 first, u32 end)
+{
+	for (u32 i = first; m->type == T_TF32 && i < end; i++) {
+		float x;
+		memcpy(&x, row + i * sizeof x, sizeof x);
+		x = tf32_nearest(x);
+		memcpy(row + i * sizeof x, &x, sizeof x);
+	}
 }
 
 void tma_load(Cluster *c, Async *as)
@@ -91,6 +103,8 @@ void tma_load(Cluster *c, Async *as)
 			for (u32 i = first; i < end; i++)
 				memcpy(row + i * size,
 				       from + (size_t)(i - first) * m->step[0] * size, size);
+		if (from)
+			row_round(m, row, first, end);
 		for (u32 i = 0; i < inner; i += 16) {
 			u64 to = swizzled(as->offset + r * inner + i, m->swizzle);
 			memcpy(as->cta->smem + (to - SMEM_BASE), row + i, 16);

@@ -9,17 +9,17 @@ static const char map_magic[8] = "DSLSIM1";
 static const struct {
 	u8 log2_bytes;
 	u8 type;
-} elems[] = {[SIM_U8] = {0, T_U8},    [SIM_U16] = {1, T_U16}, [SIM_U32] = {2, T_U32},
-	     [SIM_S32] = {2, T_S32},  [SIM_U64] = {3, T_U64}, [SIM_S64] = {3, T_S64},
-	     [SIM_F16] = {1, T_F16},  [SIM_F32] = {2, T_F32}, [SIM_F64] = {3, T_F64},
-	     [SIM_BF16] = {1, T_BF16}};
+} elems[] = {[SIM_U8] = {0, T_U8},     [SIM_U16] = {1, T_U16},  [SIM_U32] = {2, T_U32},
+	     [SIM_S32] = {2, T_S32},   [SIM_U64] = {3, T_U64},  [SIM_S64] = {3, T_S64},
+	     [SIM_F16] = {1, T_F16},   [SIM_F32] = {2, T_F32},  [SIM_F64] = {3, T_F64},
+	     [SIM_BF16] = {1, T_BF16}, [SIM_TF32] = {2, T_TF32}};
 
 /* What does not fit in a TensorMap at all. */
 static const char *ranges_check(const SimMap *m)
 {
 	if (m->rank < 1 || m->rank > 5)
 		return "the rank must be 1 to 5";
-	if (m->elem > SIM_BF16)
+	if (m->elem > SIM_TF32)
 		return "the element type is not known";
 	if (m->swizzle > 128)
 		return "the swizzle must be 0, 32, 64 or 128 bytes";
@@ -100,8 +100,8 @@ const char *sim_map_encode(const SimMap *m, void *bytes128)
 /* The numbers of tensormap.replace (PTX ISA: Tensormap-replace). */
 static const char *element_set(TensorMap *t, u64 v)
 {
-	static const u8 types[] = {T_U8,  T_U16, T_U32, T_S32,  T_U64, T_S64, T_F16,
-				   T_F32, T_F32, T_F64, T_BF16, T_F32, T_F32};
+	static const u8 types[] = {T_U8,  T_U16, T_U32, T_S32,  T_U64,  T_S64, T_F16,
+				   T_F32, T_F32, T_F64, T_BF16, T_TF32, T_TF32};
 	if (v >= SIM_COUNT(types))
 		return "the element type is 0 to 12";
 	t->type = types[v];

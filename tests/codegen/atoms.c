@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* atoms.c - one kernel for each row of atoms.def and each N it has, in one module: ptxas must take
- * them all without spills and without serialised wgmma, and the PTX must name each shape. */
+/* atoms.c - kernels of each row of atoms.def, in one module a row: ptxas must take them all without
+ * spills and without serialised wgmma, and the PTX must name each shape. Rows share the work: each N
+ * is of every fourth row, the narrowest and the widest of all. */
 #include "load.h"
 
 #include <setjmp.h>
@@ -41,11 +42,17 @@ static void kernel_text(const AtomRow *row, int n, Buf *out)
 	buf_printf(out, "    st.global %%D, %%acc[r * 2] (tid * %d + r * 2) n=2\n  }\n}\n", regs);
 }
 
+static bool is_tried(const AtomRow *row, int n)
+{
+	long turn = row - atom_rows;
+	return row->has_n(n) && (n == 8 || n == ATOM_N || (n / 8 + turn) % 4 == 0);
+}
+
 static void expect_shapes(const AtomRow *row, const char *ptx)
 {
 	char shape[64];
 	for (int n = 1; n <= ATOM_N; n++) {
-		if (!row->has_n(n))
+		if (!is_tried(row, n))
 			continue;
 		snprintf(shape, sizeof shape, "wgmma.mma_async.sync.aligned.m%dn%dk%d.%s.%s.%s {",
 			 row->m, n, row->k, elem_rows[row->c].name, elem_rows[row->a].name,
@@ -63,7 +70,7 @@ static void check_row(const AtomRow *row)
 	CgOut out;
 	int shapes = 0;
 	for (int n = 1; n <= ATOM_N; n++)
-		if (row->has_n(n)) {
+		if (is_tried(row, n)) {
 			kernel_text(row, n, &text);
 			shapes++;
 		}

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# Operands of 8 bits, floating point and integers, mixed freely, and outputs of each type: right on the simulator
+# Operands of 8 bits, floating point and integers, mixed freely, tf32, and outputs of each type: right on the simulator
 # under every schedule, with swizzles of 128, 64 and 32 bytes; integers in every bit, normal numbers too.
 #   types.sh DSLC SCRATCH FILE
 set -eu
@@ -9,12 +9,12 @@ rm -rf "$scratch"
 mkdir -p "$scratch"
 number=0
 
-# TA TB TC TD VALUE
+# TA TB TC TD VALUE [K of an mma]
 program()
 {
 	name=$1-$2-$4
-	case $3 in f32) product='fast(mm(sA, sB))' ;; *) product='mm(sA, sB)' ;; esac
-	sed -e "s/\<TA\>/$1/g; s/\<TB\>/$2/g; s/\<TC\>/$3/g; s/\<TD\>/$4/g; s/PRODUCT/$product/; s/VALUE/$5/" "$file" >"$scratch/$name.gemm"
+	case $1-$3 in e*-f32) product='fast(mm(sA, sB))' ;; *) product='mm(sA, sB)' ;; esac
+	sed -e "s/bN,32>/bN,${6:-32}>/; s/\<TA\>/$1/g; s/\<TB\>/$2/g; s/\<TC\>/$3/g; s/\<TD\>/$4/g; s/PRODUCT/$product/; s/VALUE/$5/" "$file" >"$scratch/$name.gemm"
 }
 
 # NORMAL -D...: what the line about normal numbers has to say
@@ -46,4 +46,9 @@ program u8 u8 s32 bf16 "bf16(f32(acc) * 0.01)"
 run "equal in every bit" -DR=none -DbN=192
 program s8 s8 s32 f16 "f16(relu(f32(acc)) * 0.001)"
 run "equal in every bit" -DR=cooperative -DbK=32 -DS=6
-[ $number = 9 ]
+# f32 in memory, whose low bits are random: rounded on the way in, whatever the way.
+program tf32 tf32 f32 f32 acc 8
+run "within bounds" -DR=none -DbN=96 -DbK=32
+program tf32 tf32 f32 tf32 "tf32(acc)" 8
+run "within bounds" -DR=pingpong -DP=on -DbK=16 -DbN=64
+[ $number = 11 ]

@@ -87,6 +87,10 @@ static void known_values(void **state)
 	assert_true(e4m3_to_f32(0x7e) == 448.0f && e4m3_to_f32(0x01) == 0x1p-9f);
 	assert_true(e5m2_to_f32(0x7b) == 57344.0f);
 	assert_true(tf32_from_f32(1.0f + 0x1p-11f) == 1.0f + 0x1p-10f); /* away from zero */
+	assert_true(tf32_nearest(1.0f + 0x1p-11f) == 1.0f);             /* to even */
+	assert_true(tf32_nearest(1.0f + 0x3p-11f) == 1.0f + 0x1p-9f);
+	assert_true(isnan(tf32_nearest(NAN)) && isinf(tf32_nearest(INFINITY)));
+	assert_true(tf32_nearest(0x1.fffffep127f) == INFINITY);
 	/* one rounding: through f32 this would tie and fall to the even 1.0 */
 	assert_int_equal(bf16_from_f64(1.0 + 0x1p-8 + 0x1p-40), 0x3f81);
 }
