@@ -5,7 +5,6 @@
  *     D = A B', rows contiguous  ->  D' = B A', columns contiguous: T, N, ld K, K, N */
 #include "driver/bench/machine.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -257,7 +256,5 @@ void lt_close(Lt *l)
 		l->Destroy(l->handle);
 	}
 	dsl_mem_free(l->dev, l->space);
-	if (l->lib)
-		dlclose(l->lib);
-	free(l);
+	free(l); /* the library stays: what it left with the driver is called at the end */
 }
