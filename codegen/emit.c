@@ -57,9 +57,8 @@ static bool in_role(const Op *op)
 	return op && op->kind == OP_ROLE;
 }
 
-void cg_block(Cg *g, const Block *b)
+static void emit_ops(Cg *g, const Block *b)
 {
-	Mark mark = cg_mark(g);
 	for (const Op *op = b->first; op; op = op->next) {
 		if (in_role(op) && in_role(op->prev))
 			continue; /* emitted with the first of the chain */
@@ -69,6 +68,12 @@ void cg_block(Cg *g, const Block *b)
 		set_location(g, op->loc);
 		emitters[op->kind](g, op);
 	}
+}
+
+void cg_block(Cg *g, const Block *b)
+{
+	Mark mark = cg_mark(g);
+	emit_ops(g, b);
 	cg_release(g, mark);
 }
 
@@ -167,12 +172,19 @@ static Loop loop_open(Cg *g, const Op *op)
 	return l;
 }
 
-static void loop_body(Cg *g, const Loop *l, const Op *op)
+/* Whether the body runs at all; if so, it has the loop's name. */
+static bool loop_runs(Cg *g, const Loop *l, const Op *op)
 {
 	if (l->fact.hi < l->fact.lo)
-		return;
+		return false;
 	cg_bind_name(g, op->sym[0], l->fact, l->i);
-	cg_block(g, op->body);
+	return true;
+}
+
+static void loop_body(Cg *g, const Loop *l, const Op *op)
+{
+	if (loop_runs(g, l, op))
+		cg_block(g, op->body);
 }
 
 static LLVMValueRef loop_close(Cg *g, const Loop *l)
@@ -202,15 +214,6 @@ static void keep_rolled(Cg *g, LLVMValueRef branch)
 			LLVMMetadataAsValue(lc, loop));
 }
 
-static void looped(Cg *g, const Op *op)
-{
-	Loop l = loop_open(g, op);
-	loop_body(g, &l, op);
-	LLVMValueRef back = loop_close(g, &l);
-	if (attrs_get(&op->attrs, A_UNROLL))
-		keep_rolled(g, back);
-}
-
 static LLVMValueRef simple_i32(Cg *g, const Ix *x)
 {
 	return cg_i32(g, ix_simplify(g->m->ctx, x, (IxFacts){.at = g->facts.at, .n = g->facts.n}));
@@ -219,7 +222,7 @@ static LLVMValueRef simple_i32(Cg *g, const Ix *x)
 /* A value carried by a loop: from before it, and from the end of its body. */
 static LLVMValueRef carried(Cg *g, const Loop *l, const char *name, LLVMValueRef from)
 {
-	LLVMValueRef phi = LLVMBuildPhi(g->b, g->m->i32, name);
+	LLVMValueRef phi = LLVMBuildPhi(g->b, LLVMTypeOf(from), name);
 	LLVMBasicBlockRef before = l->before;
 	LLVMAddIncoming(phi, &from, &before, 1);
 	return phi;
@@ -229,6 +232,36 @@ static void carry(Cg *g, LLVMValueRef phi, LLVMValueRef next)
 {
 	LLVMBasicBlockRef last = LLVMGetInsertBlock(g->b);
 	LLVMAddIncoming(phi, &next, &last, 1);
+}
+
+enum { MOST_CARRIED = 16 };
+
+static void looped(Cg *g, const Op *op)
+{
+	LLVMValueRef start[MOST_CARRIED], phi[MOST_CARRIED];
+	if (op->nsym > MOST_CARRIED)
+		panic("for %s carries %d numbers", op->sym[0], op->nsym - 1);
+	for (int i = 1; i < op->nsym; i++)
+		start[i] = cg_i64(g, op->ix[2 * i]);
+	Loop l = loop_open(g, op);
+	for (int i = 1; i < op->nsym; i++) {
+		phi[i] = carried(g, &l, op->sym[i], start[i]);
+		cg_bind_name(g, op->sym[i], (IxFact){.lo = INT64_MIN, .hi = INT64_MAX, .div = 1},
+			     phi[i]);
+	}
+	Mark mark = cg_mark(g);
+	bool runs = loop_runs(g, &l, op);
+	if (runs)
+		emit_ops(g, op->body);
+	for (int i = 1; i < op->nsym; i++) {
+		LLVMValueRef step =
+			runs ? cg_i64(g, op->ix[2 * i + 1]) : cg_i64(g, ix_const(g->m->ctx, 0));
+		carry(g, phi[i], LLVMBuildAdd(g->b, phi[i], step, ""));
+	}
+	cg_release(g, mark);
+	LLVMValueRef back = loop_close(g, &l);
+	if (attrs_get(&op->attrs, A_UNROLL))
+		keep_rolled(g, back);
 }
 
 enum { MOST_AGO = 2 };

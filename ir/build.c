@@ -129,6 +129,10 @@ void facts_of_op(const Op *op, Facts *v, Arena *a)
 	int64_t lo, hi, from, to;
 	for (int i = 0; i < op->nsym; i++) {
 		if (op->kind == OP_FOR) {
+			if (i) { /* carried: it may grow */
+				vec_push(a, v, ((IxFact){op->sym[i], INT64_MIN, INT64_MAX, 1}));
+				continue;
+			}
 			ix_range(op->ix[0], known, &from, &hi);
 			ix_range(op->ix[1], known, &lo, &to);
 			vec_push(a, v, ((IxFact){op->sym[i], from, to > from ? to - 1 : from, 1}));

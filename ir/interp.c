@@ -133,16 +133,35 @@ static Slot *operand(Interp *in, const Op *op, int i)
 /* ------------------------------------------------------------------ control */
 static bool run_block(Interp *in, const Block *b);
 
+enum { MAX_CARRIED = 16 };
+
+static bool add_steps(Interp *in, const Op *loop, int64_t *carried)
+{
+	int64_t step;
+	for (int c = 1; c < loop->nsym; c++) {
+		if (!eval(in, loop->ix[2 * c + 1], &step))
+			return false;
+		if (__builtin_add_overflow(carried[c], step, &carried[c]))
+			return fail(in, "a number that a loop carries overflows 64 bits");
+	}
+	return true;
+}
+
 static bool run_for(Interp *in, const Op *op)
 {
 	int64_t from, to;
 	if (!eval(in, op->ix[0], &from) || !eval(in, op->ix[1], &to))
 		return false;
 	int n = in->env.n;
-	bool ok = true;
+	int64_t carried[MAX_CARRIED];
+	bool ok = op->nsym <= MAX_CARRIED || fail(in, "a loop carries more than 16 numbers");
+	for (int c = 1; c < op->nsym && ok; c++)
+		ok = eval(in, op->ix[2 * c], &carried[c]);
 	for (int64_t i = from; i < to && ok; i++) {
 		bind(in, op->sym[0], i);
-		ok = run_block(in, op->body);
+		for (int c = 1; c < op->nsym; c++)
+			bind(in, op->sym[c], carried[c]);
+		ok = run_block(in, op->body) && add_steps(in, op, carried);
 		in->env.n = n;
 	}
 	return ok;

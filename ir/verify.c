@@ -104,6 +104,8 @@ static int syms_of_row(const Op *op)
 		return op->nix;
 	if (op->kind == OP_FOR_RING)
 		return 3;
+	if (op->kind == OP_FOR)
+		return op->nix / 2; /* its own, and of each number that it carries */
 	if (op->kind == OP_TMAP)
 		return op->nsym ? 1 : 0; /* without one it is always made */
 	return row->flags & (OPF_SYMS | OPF_NAME) || op->kind == OP_RING ? 1 : 0;
@@ -132,6 +134,20 @@ static bool check_counts(Verifier *v, const Op *op)
 	return true;
 }
 
+/* What a loop adds to a number that it carries: seen at the end of its body. */
+static bool is_step(const Op *op, int i)
+{
+	return op->kind == OP_FOR && i > 1 && i % 2 == 1;
+}
+
+static bool check_steps(Verifier *v, const Op *op)
+{
+	for (int i = 0; op && i < op->nix; i++)
+		if (is_step(op, i) && !check_ix(v, op, op->ix[i]))
+			return false;
+	return true;
+}
+
 static bool check_uses(Verifier *v, const Op *op)
 {
 	for (int i = 0; i < op->nin; i++) {
@@ -142,7 +158,7 @@ static bool check_uses(Verifier *v, const Op *op)
 			return false;
 	}
 	for (int i = 0; i < op->nix; i++)
-		if (!check_ix(v, op, op->ix[i]))
+		if (!is_step(op, i) && !check_ix(v, op, op->ix[i]))
 			return false;
 	return !op->out || check_type_names(v, op, op->out->type);
 }
@@ -240,6 +256,8 @@ static bool check_block(Verifier *v, const Block *b)
 	}
 	if (b->last != prev)
 		return broken(v, b->owner, "the block's last op is not its last");
+	if (!check_steps(v, b->owner))
+		return false;
 	for (const Op *op = b->first; op; op = op->next) {
 		if (op->out)
 			ptrmap_set(&v->vals, op->out, NULL);

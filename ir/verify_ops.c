@@ -253,8 +253,13 @@ static int64_t turns_of(const Op *op)
 static const char *rule_for(const Kernel *k, const Op *op)
 {
 	int64_t turns = 1;
+	if (op->nix < 2 || op->nix % 2)
+		return "for takes where it begins and ends, and a start and a step for each number "
+		       "that it carries";
 	if (!attrs_int(&op->attrs, A_UNROLL, 0))
 		return NULL;
+	if (op->nsym > 1)
+		return "a loop that is unrolled carries no number";
 	if (!(ix_is_const(op->ix[0], NULL) && ix_is_const(op->ix[1], NULL)))
 		return "a loop that is unrolled has constant bounds";
 	for (const Op *up = op; up && turns <= MOST_TURNS; up = op_parent(up))

@@ -110,6 +110,8 @@ static void copy_block(Copier *c, const Block *from, Block *to)
 		Op *new = copy_op(c, op);
 		if (op->body)
 			copy_block(c, op->body, op_body(c->k, new));
+		for (int i = 3; op->kind == OP_FOR && i < op->nix; i += 2)
+			new->ix[i] = copy_ix(c, op->ix[i]); /* names of the body */
 		if (!op->body || new->body->first)
 			block_append(to, new);
 	}
@@ -162,6 +164,24 @@ static bool op_dead(const PtrMap *uses, const Op *op)
 	return (flags & OPF_BODY) && (!op->body || !op->body->first);
 }
 
+/* Numbers that a loop carries and nothing reads, but for their own steps. */
+static void drop_counters(PtrMap *uses, Op *op)
+{
+	int n = 1;
+	for (int i = 1; i < op->nsym; i++) {
+		bool used = ptrmap_get(uses, op->sym[i]);
+		for (int j = 2 * i; j < 2 * i + 2; j++)
+			if (used)
+				op->ix[2 * n + j - 2 * i] = op->ix[j];
+			else
+				count_names(uses, op->ix[j], -1);
+		if (used)
+			op->sym[n++] = op->sym[i];
+	}
+	op->nsym = n;
+	op->nix = 2 * n;
+}
+
 /* Backwards, so that what only the dead use is dead when its turn comes. */
 void kernel_sweep(Kernel *k)
 {
@@ -174,6 +194,8 @@ void kernel_sweep(Kernel *k)
 		vec_push(tmp, &ops, op);
 	}
 	for (int i = ops.n; i-- > 0;) {
+		if (ops.at[i]->kind == OP_FOR && ops.at[i]->nsym > 1)
+			drop_counters(&uses, ops.at[i]);
 		if (!op_dead(&uses, ops.at[i]))
 			continue;
 		count_op(&uses, ops.at[i], -1);
