@@ -123,6 +123,7 @@ Facts facts_of(const Kernel *k, Attrs given);
 const FactRing *facts_ring(const Facts *f, const char *name);
 const FactBuffer *facts_buffer(const Facts *f, const char *name);
 const FactCopy *facts_load(const Facts *f, const char *buffer);
+bool facts_has_one_source(const Facts *f, const char *buffer);      /* one tensor fills it */
 const FactRing *facts_main_ring(const Facts *f);                    /* NULL: none */
 const char *facts_layout(Ctx *c, const Type *t, const char *shape); /* as the language says it */
 const char *facts_text(Ctx *c, const Ix *x);

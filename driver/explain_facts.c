@@ -37,6 +37,16 @@ const FactCopy *facts_load(const Facts *f, const char *buffer)
 	return NULL;
 }
 
+bool facts_has_one_source(const Facts *f, const char *buffer)
+{
+	const FactCopy *first = facts_load(f, buffer);
+	for (int i = 0; i < f->loads.n; i++)
+		if (!strcmp(f->loads.at[i].buffer, buffer) &&
+		    strcmp(f->loads.at[i].tensor, first->tensor) != 0)
+			return false;
+	return first;
+}
+
 const FactRing *facts_main_ring(const Facts *f)
 {
 	return f->mma.ring ? facts_ring(f, f->mma.ring) : NULL;
@@ -158,11 +168,18 @@ static FactCopy copy_of(const Op *op, const Val *buffer, const Val *map)
 	return c;
 }
 
-/* The first block that fills a slot says how many copies a slot takes. */
+static bool is_known(const Facts *f, const char *buffer, const char *map)
+{
+	for (int i = 0; i < f->loads.n; i++)
+		if (!strcmp(f->loads.at[i].buffer, buffer) && !strcmp(f->loads.at[i].map, map))
+			return true;
+	return false;
+}
+
+/* The first block that fills a slot through a map says how many copies a slot takes. */
 static void take_load(Facts *f, const Op *op)
 {
-	const FactCopy *old = facts_load(f, op->in[0].val->name);
-	if (!old) {
+	if (!is_known(f, op->in[0].val->name, op->in[1].val->name)) {
 		FactCopy c = copy_of(op, op->in[0].val, op->in[1].val);
 		c.barrier = op->in[2].val->name;
 		for (const Op *o = op->next; o; o = o->next)
@@ -300,12 +317,21 @@ static void take_clause(Facts *f, ClauseId id)
 }
 
 /* What the code has, whatever was asked for: the slots and columns that results leave by. */
+/* One clause cannot say that outputs have other numbers of slots: these are derived again. */
+static void take_slots(Facts *f, int store)
+{
+	FactClause *staging = &f->clause[CLAUSE_STAGING];
+	int64_t slots = facts_buffer(f, f->stores.at[store].buffer)->slots;
+	staging->there &= !store || staging->v[0] == slots;
+	staging->v[0] = slots;
+}
+
 static void take_ways_out(Facts *f)
 {
 	const Reason *subtile = kernel_why_find(f->k, REASON_SUBTILE, NULL);
 	f->clause[CLAUSE_STAGING].v[0] = 0;
 	for (int i = 0; i < f->stores.n; i++)
-		f->clause[CLAUSE_STAGING].v[0] = facts_buffer(f, f->stores.at[i].buffer)->slots;
+		take_slots(f, i);
 	f->clause[CLAUSE_SUBTILE].there = subtile != NULL;
 	f->clause[CLAUSE_SUBTILE].v[0] = subtile ? subtile->value : 0;
 }

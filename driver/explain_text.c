@@ -181,10 +181,18 @@ static void say_multicast(Program *p, const Said *s)
 		     ctx_strf(p->c, "multicast %s", multicast_word(f, load->value)));
 }
 
+static bool is_given(const Program *p, const char *name)
+{
+	for (int i = 0; i < p->edits.n; i++)
+		if (has_word(p->edits.at[i].text, name))
+			return true;
+	return false;
+}
+
 static const char *fresh_name(const Program *p, const char *tensor)
 {
 	const char *name = ctx_strf(p->c, "ld%s", tensor);
-	while (has_word(p->src->text, name))
+	while (has_word(p->src->text, name) || is_given(p, name))
 		name = ctx_strf(p->c, "%s_", name);
 	return name;
 }
@@ -195,7 +203,7 @@ static void say_member(Program *p, const Said *s)
 	const Facts *f = facts_named(p, s->kernel);
 	const FactCopy *load = f ? facts_load(f, s->name) : NULL;
 	const Said *via = find_said(p, SAID_VIA, s->kernel, s->name);
-	if (!load || s->value)
+	if (!load || s->value || !facts_has_one_source(f, s->name))
 		return;
 	const char *name = via ? via->value : fresh_name(p, load->tensor);
 	edit(p, s->loc.end, s->loc.end, ctx_strf(p->c, " via %s", name));

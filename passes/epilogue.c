@@ -13,7 +13,6 @@
 enum {
 	MOST_COLS = 64, /* of a chunk of a tensor with contiguous columns */
 	ALIGN = 1024,
-	BARRIER_BYTES = 8,
 	LEAST_SWIZZLE = 32 /* bytes */
 };
 
@@ -136,27 +135,6 @@ static void direct(const Epilogue *e, const char *why)
 }
 
 /* ------------------------------------------------------------------ room in shared memory */
-/* As the schedule or the pipeline says; 0: rings takes what is left. */
-static int64_t user_stages(const Kernel *k)
-{
-	const Op *ring = kernel_find(k, OP_RING);
-	int64_t stages = attrs_int(&k->attrs, A_STAGES, 0);
-	return stages || !ring ? stages : attrs_int(&ring->attrs, A_SLOTS, 0);
-}
-
-/* Shared memory that is spoken for: by the rings of the main loop, as many stages as the user says
- * or two, and by what other outputs leave through. */
-static int64_t ring_bytes(const Kernel *k)
-{
-	int64_t bytes = 0, given = user_stages(k), stages = given ? given : 2;
-	for (const Op *op = kernel_find(k, OP_SHARED); op; op = op_find_next(op, OP_SHARED)) {
-		int64_t slots =
-			attrs_int(&op->attrs, A_SLOTS, stages) * attrs_int(&op->attrs, A_GROUPS, 1);
-		bytes += round_up(type_slot_bytes(op->out->type) * slots, ALIGN);
-	}
-	return bytes + 2 * BARRIER_BYTES * stages;
-}
-
 static int slots_in(int64_t bytes, int64_t slot, int64_t most)
 {
 	int64_t fit = bytes < 0 || !slot ? 0 : bytes / slot;
@@ -168,9 +146,9 @@ static int slots_in(int64_t bytes, int64_t slot, int64_t most)
  * asks for leave them. */
 static int staging_slots(Epilogue *e)
 {
-	int64_t all = target_by_name(e->k->target)->smem_bytes, left = all - ring_bytes(e->k);
+	int64_t all = target_by_name(e->k->target)->smem_bytes, left = all - rings_bytes(e->k);
 	int64_t one = round_up((int64_t)ROWS * e->cols * e->bytes, ALIGN) * e->warpgroups;
-	int64_t most = user_stages(e->k) ? MOST_SLOTS : MOST_SLOTS / 2, read = source_bytes(e);
+	int64_t most = rings_are_given(e->k) ? MOST_SLOTS : MOST_SLOTS / 2, read = source_bytes(e);
 	int64_t given = given_slots(e);
 	if (one_tile(e)) {
 		most = e->chunks < MOST_SLOTS ? e->chunks : MOST_SLOTS;

@@ -3,7 +3,7 @@
 #ifndef DSL_EPILOGUE_H
 #define DSL_EPILOGUE_H
 
-#include "passes/pass.h"
+#include "passes/rings.h"
 
 enum { ROWS = 64, MOST_SLOTS = 4 };
 
@@ -33,6 +33,6 @@ typedef struct {
 void find_sources(Epilogue *e, const Val *v); /* those that v is computed from and TMA can bring */
 int64_t source_bytes(const Epilogue *e);      /* a slot of every source */
 void by_chunks(Epilogue *e, int slots);       /* takes the store's place */
-bool one_tile(const Epilogue *e);             /* a CTA computes one */
+bool one_tile(const Epilogue *e);             /* a CTA computes one, and all its loops are done */
 
 #endif

@@ -9,8 +9,22 @@
 
 enum { MOST_SOURCES = 3 }; /* each has a warp of the producer, and so has the main loop */
 
+/* Whether op, or what is in it, fills a ring of the program's own. */
+static bool fills_rings(const Op *op)
+{
+	for (const Op *in = op; in && op_inside(in, op); in = op_next(in))
+		for (int i = 0; i < in->nin; i++)
+			if ((op_effect(in, i) & FX_AW) && in->in[i].val->type->space == SP_SHARED &&
+			    !attrs_get(&in->in[i].val->def->attrs, A_SLOTS))
+				return true;
+	return false;
+}
+
 bool one_tile(const Epilogue *e)
 {
+	for (const Op *op = e->store->next; op; op = op->next)
+		if (fills_rings(op))
+			return false;
 	return !attrs_int(&e->k->attrs, A_PERSISTENT, 0);
 }
 
@@ -347,8 +361,12 @@ static Val *staging(const Epilogue *e, int slots)
 	Val *buffer = buffer_new(k, e->store->loc, tensor, ctx_strf(k->ctx, "%s.out", tensor->name),
 				 e->chunk, slots);
 	op_int(k, buffer->def, A_GROUPS, e->warpgroups);
-	if (one_tile(e))
-		op_str(k, buffer->def, A_OVER, loads);
+	if (!one_tile(e))
+		return buffer;
+	op_str(k, buffer->def, A_OVER, loads);
+	for (Op *r = kernel_find(k, OP_RING); r; r = op_find_next(r, OP_RING))
+		if (r->sym[0] != loads && !ring_is_settled(k, r))
+			op_int(k, r, A_GIVES, 1);
 	return buffer;
 }
 

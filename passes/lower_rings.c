@@ -31,7 +31,7 @@ static Op *loop_around(const Op *op)
 	Op *loop = op_parent(op);
 	while (loop && (loop->kind != OP_FOR || attrs_int(&loop->attrs, A_UNROLL, 0)))
 		loop = op_parent(loop);
-	return loop;
+	return loop && loop->nsym == 1 ? loop : NULL; /* not one that carries other numbers */
 }
 
 /* Whether the position moves by one with the loop's variable. */

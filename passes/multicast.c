@@ -44,8 +44,30 @@ static void share(Kernel *k, Op *load, const Share *s, SlotForm m)
 	load->in[2].val = kernel_map(k, load->loc, load->in[1].val, m)->out;
 }
 
+/* Whether a loop that fills the ring runs as often as the CTA's own tile says: CTAs are then not at
+ * one position of it together. */
+static bool runs_by_rank(const Kernel *k, const Op *loop, const char *ring)
+{
+	bool by_rank = false, fills = false;
+	for (const Op *op = loop->body->first; op && op_inside(op, loop); op = op_next(op))
+		fills |= op_touches(op, ring, FX_AW);
+	for (int i = 0; i < 2 && fills; i++) {
+		const Ix *bound = same_resolve(k, loop, loop->ix[i]);
+		by_rank |= ix_uses(bound, "rank") || ix_uses(bound, "cta");
+	}
+	return by_rank;
+}
+
+static bool goes_by_rank(const Kernel *k, const char *ring)
+{
+	for (const Op *loop = kernel_find(k, OP_FOR); loop; loop = op_find_next(loop, OP_FOR))
+		if (runs_by_rank(k, loop, ring))
+			return true;
+	return false;
+}
+
 /* Returns whether whom the load goes to is known only at run time. */
-static bool share_load_op(Kernel *k, Judge *judge, Op *load, Releases *all)
+static bool share_load_op(Kernel *k, Judge *judge, Op *load, bool apart, Releases *all)
 {
 	const Op *tile = load->in[1].val->def;
 	const Ix *origin[MODES_MOST];
@@ -58,8 +80,9 @@ static bool share_load_op(Kernel *k, Judge *judge, Op *load, Releases *all)
 	if (why)
 		panic("%s: %s", load->in[0].val->name, why);
 	Same same = same_bulk(&f, origin, modes.n);
-	Share s = share_load(&f, &same, issue_wanted(k, load), m.rows / ATOM_ROWS);
-	why_share(k, load, &same, &s, issue_wanted(k, load), m.rows / ATOM_ROWS);
+	Issue wanted = apart ? ISSUE_EACH : issue_wanted(k, load);
+	Share s = share_load(&f, &same, wanted, m.rows / ATOM_ROWS);
+	why_share(k, load, &same, &s, wanted, m.rows / ATOM_ROWS, apart);
 	releases_add(all, &f, &s);
 	if (s.issue != ISSUE_EACH)
 		share(k, load, &s, m);
@@ -70,10 +93,10 @@ static void share_ring(Kernel *k, Judge *judge, Op *ring)
 {
 	Releases all = {0};
 	int64_t into[CLUSTER_CTAS], from[CLUSTER_CTAS];
-	bool shared = false, paced = false;
+	bool shared = false, paced = false, apart = goes_by_rank(k, ring->sym[0]);
 	for (Op *op = kernel_find(k, OP_LOAD_TMA); op; op = op_find_next(op, OP_LOAD_TMA))
 		if (operand_on_ring(&op->in[0], ring->sym[0]))
-			paced |= share_load_op(k, judge, op, &all);
+			paced |= share_load_op(k, judge, op, apart, &all);
 	for (int r = 0; r < all.ranks; r++) {
 		into[r] = all.into[r];
 		from[r] = all.from[r];

@@ -53,6 +53,8 @@ enum {
 	NAMED_READ_MORE = 9,
 	NAMED_LAST = 15
 };
+/* Whether wgmma groups that a loop's body issues are left in flight from iteration to iteration. */
+bool loop_keeps_groups(const Op *loop);
 bool op_inside(const Op *op, const Op *region);
 void op_unwrap(Op *region); /* its body takes its place */
 /* A warpgroup of the consumers, which are the first warps of the CTA. */

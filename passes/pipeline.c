@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* pipeline.c - a role that both loads and computes is software-pipelined: loads run `ahead`
  * iterations before their use, the first of them in a prologue. Positions move with the loop
- * variable.
+ * variable. Each loop has a prologue of its own: what it waits for, the loops before it released.
  *     for k (0, T) { load.tma %sA[k]; mma.wgmma %sA[k] }
  * ->  for p (0, min(S - inflight, T)) { load.tma %sA[p] }
  *     for k (0, T) {
@@ -23,19 +23,31 @@ static bool is_load(void *ring, const Op *op)
 }
 
 /* ------------------------------------------------------------------ one role */
-/* The loop whose body both fills and empties the ring. */
-static Op *mixed_loop(const Kernel *k, const char *ring)
+/* Whether the loop's body both fills and empties the ring, and has no names or loops of its own:
+ * what it loads in an iteration is then known ahead. */
+static bool is_mixed(const Op *loop, const char *ring)
 {
-	for (Op *loop = kernel_find(k, OP_FOR); loop; loop = op_find_next(loop, OP_FOR)) {
-		bool filled = false, read = false;
-		for (const Op *op = loop->body->first; op; op = op->next) {
-			filled |= fills(op, ring);
-			read |= op_touches(op, ring, FX_AR | FX_R);
-		}
-		if (filled && read)
-			return loop;
+	bool filled = false, read = false;
+	for (const Op *op = loop->body->first; op; op = op->next) {
+		if (op->kind == OP_FOR || op->kind == OP_LET)
+			return false;
+		filled |= fills(op, ring);
+		read |= op_touches(op, ring, FX_AR | FX_R);
 	}
-	return NULL;
+	return filled && read;
+}
+
+/* Positions that an iteration fills. */
+static int fills_each(const Op *loop, const char *ring)
+{
+	const Ix *at = NULL;
+	int n = 0;
+	for (const Op *op = loop->body->first; op; op = op->next)
+		if (fills(op, ring) && op->in[0].at != at) {
+			at = op->in[0].at;
+			n++;
+		}
+	return n;
 }
 
 static void drop_loads(Op *loop, const char *ring)
@@ -68,18 +80,25 @@ static void look_ahead(Kernel *k, Op *loop, const char *ring, int ahead)
 	block_copy(k, loop->body, op_body(k, rest), &late, 1, is_load, (void *)(uintptr_t)ring);
 	drop_loads(loop, ring);
 	block_append(loop->body, rest);
-	why_ahead(k, ring, ahead);
 }
 
 void pass_pipeline(Kernel *k)
 {
 	int inflight = (int)attrs_int(&k->attrs, A_INFLIGHT, 1);
 	for (Op *ring = kernel_find(k, OP_RING); ring; ring = op_find_next(ring, OP_RING)) {
-		bool early = attrs_int(&ring->attrs, A_EARLY, 0);
-		Op *mixed = early ? NULL : mixed_loop(k, ring->sym[0]);
-		if (mixed)
-			look_ahead(k, mixed, ring->sym[0],
-				   (int)attrs_int(&ring->attrs, A_SLOTS, 0) - inflight);
+		int free = (int)attrs_int(&ring->attrs, A_SLOTS, 0) - inflight, ahead = 0;
+		if (attrs_int(&ring->attrs, A_EARLY, 0))
+			continue;
+		for (Op *loop = kernel_find(k, OP_FOR); loop; loop = op_find_next(loop, OP_FOR)) {
+			int here = is_mixed(loop, ring->sym[0])
+					   ? free / fills_each(loop, ring->sym[0])
+					   : 0;
+			if (here)
+				look_ahead(k, loop, ring->sym[0], here);
+			ahead = here > ahead ? here : ahead;
+		}
+		if (ahead)
+			why_ahead(k, ring->sym[0], ahead);
 	}
 	kernel_sweep(k);
 }

@@ -1,49 +1,115 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* rings.c - each buffer of a pipeline gets the pipeline's slots, each access its position in the
- * ring: the number of iterations before it, over all loops around it. Roles are split later, so a
- * position is true of the program, whoever runs it.
- *     for t { for k (0, T) { load.tma %sA } }   ->   load.tma %sA[t * T + k] */
+/* rings.c - each buffer of a pipeline gets the pipeline's slots, as many as it is given or as fit
+ * beside all others, and each access its position in the ring (positions.c). Roles are split later,
+ * so a position is true of the program, whoever runs it.
+ *     ring ab ; %sA = shared ring=ab ; for k (0, T) { load.tma %sA }
+ * ->  ring ab slots=4 ; %sA = shared ring=ab slots=4 ; for k (0, T) { load.tma %sA[k] } */
+#include "passes/rings.h"
 #include "passes/why.h"
 
-enum { MOST_STAGES = 8, BARRIER_BYTES = 8, ALIGN = 1024 };
+enum { MOST_STAGES = 8, BARRIER_BYTES = 8, ALIGN = 1024, TURNS = 2 };
 
-/* ------------------------------------------------------------------ stages */
-static int64_t stage_bytes(const Kernel *k, const char *ring)
+/* ------------------------------------------------------------------ what is given */
+static int64_t slot_bytes(const Kernel *k, const Op *ring)
 {
 	int64_t bytes = 0;
 	for (const Op *op = kernel_find(k, OP_SHARED); op; op = op_find_next(op, OP_SHARED))
-		if (attrs_str(&op->attrs, A_RING, "") == ring)
+		if (attrs_str(&op->attrs, A_RING, "") == ring->sym[0])
 			bytes += type_slot_bytes(op->out->type);
 	return bytes;
 }
 
-static int64_t settled_bytes(const Kernel *k)
+bool ring_is_settled(const Kernel *k, const Op *ring)
+{
+	for (const Op *op = kernel_find(k, OP_SHARED); op; op = op_find_next(op, OP_SHARED))
+		if (attrs_str(&op->attrs, A_RING, "") == ring->sym[0] &&
+		    attrs_get(&op->attrs, A_SLOTS))
+			return true;
+	return false;
+}
+
+/* That the program or the schedule says; 0: as many as fit. One slot is what a buffer has that is
+ * in no pipeline: by turns, one for each. */
+static int given_slots(const Kernel *k, const Op *ring)
+{
+	int own = (int)attrs_int(&ring->attrs, A_SLOTS, 0);
+	int stages = (int)attrs_int(&k->attrs, A_STAGES, 0);
+	if (own == 1)
+		return kernel_pingpong(k) ? TURNS : 1;
+	return stages ? stages : own;
+}
+
+/* ------------------------------------------------------------------ what fits */
+/* `over` as well: what takes the memory of others. */
+static int64_t aligned_bytes(const Kernel *k, const Op *ring, int64_t slots, bool over)
 {
 	int64_t bytes = 0;
 	for (const Op *op = kernel_find(k, OP_SHARED); op; op = op_find_next(op, OP_SHARED))
-		if (!attrs_get(&op->attrs, A_OVER))
-			bytes += round_up(type_slot_bytes(op->out->type) *
-						  attrs_int(&op->attrs, A_SLOTS, 0) *
+		if (attrs_str(&op->attrs, A_RING, "") == ring->sym[0] &&
+		    (over || !attrs_get(&op->attrs, A_OVER)))
+			bytes += round_up(type_slot_bytes(op->out->type) * slots *
 						  attrs_int(&op->attrs, A_GROUPS, 1),
 					  ALIGN);
 	return bytes;
 }
 
-static int stages_that_fit(Kernel *k, const char *ring)
+static int64_t barrier_bytes(int64_t slots)
 {
-	int64_t bytes = stage_bytes(k, ring) + (int64_t)2 * BARRIER_BYTES;
-	int64_t left = target_by_name(k->target)->smem_bytes - settled_bytes(k), fit = left / bytes;
-	int stages = fit > MOST_STAGES ? MOST_STAGES : fit < 1 ? 1 : (int)fit;
-	why_stages(k, ring, stages, bytes, left, MOST_STAGES);
-	return stages;
+	return 2 * BARRIER_BYTES * slots;
 }
 
-static int ring_stages(Kernel *k, Op *ring)
+bool rings_are_given(const Kernel *k)
 {
-	int64_t n = attrs_int(&k->attrs, A_STAGES, 0);
-	if (!n)
-		n = attrs_int(&ring->attrs, A_SLOTS, 0);
-	return n ? (int)n : stages_that_fit(k, ring->sym[0]);
+	bool given = true;
+	for (const Op *ring = kernel_find(k, OP_RING); ring; ring = op_find_next(ring, OP_RING))
+		given &= ring_is_settled(k, ring) || given_slots(k, ring);
+	return given;
+}
+
+int64_t rings_bytes(const Kernel *k)
+{
+	int64_t bytes = 0;
+	for (const Op *ring = kernel_find(k, OP_RING); ring; ring = op_find_next(ring, OP_RING)) {
+		int given = given_slots(k, ring);
+		if (ring_is_settled(k, ring))
+			bytes += aligned_bytes(k, ring, attrs_int(&ring->attrs, A_SLOTS, 1), true);
+		else
+			bytes += aligned_bytes(k, ring, given ? given : 2, true) +
+				 barrier_bytes(given ? given : 2);
+	}
+	return bytes;
+}
+
+/* What is left for rings of which nobody says how many slots they have: all get as many. */
+typedef struct {
+	int64_t left, one; /* bytes, of a slot of each with its barriers */
+	int rings;
+} Room;
+
+static Room room_of(const Kernel *k)
+{
+	Room r = {.left = target_by_name(k->target)->smem_bytes};
+	for (const Op *ring = kernel_find(k, OP_RING); ring; ring = op_find_next(ring, OP_RING)) {
+		bool settled = ring_is_settled(k, ring);
+		int slots =
+			settled ? (int)attrs_int(&ring->attrs, A_SLOTS, 0) : given_slots(k, ring);
+		if (slots) {
+			r.left -= aligned_bytes(k, ring, slots, false);
+			r.left -= settled ? 0 : barrier_bytes(slots);
+		} else {
+			r.one += slot_bytes(k, ring) + barrier_bytes(1);
+			r.rings++;
+		}
+	}
+	return r;
+}
+
+static int stages_that_fit(Kernel *k, const char *ring, Room r)
+{
+	int64_t fit = r.left / r.one;
+	int stages = fit > MOST_STAGES ? MOST_STAGES : fit < 1 ? 1 : (int)fit;
+	why_stages(k, ring, stages, r.one, r.left, MOST_STAGES);
+	return stages;
 }
 
 static void set_slots(Kernel *k, Op *ring, int slots)
@@ -54,25 +120,18 @@ static void set_slots(Kernel *k, Op *ring, int slots)
 			op_int(k, op, A_SLOTS, slots);
 }
 
-/* ------------------------------------------------------------------ positions */
-static const Ix *position(const Kernel *k, const Op *op)
+/* ------------------------------------------------------------------ in flight */
+/* Whether a slot is released only when the groups of later iterations have been waited for. */
+static bool is_released_late(const Kernel *k, const char *ring)
 {
-	Ctx *c = k->ctx;
-	const Op *loop = op_parent(op);
-	while (loop && loop->kind != OP_FOR)
-		loop = op_parent(loop);
-	if (!loop)
-		return ix_int(k, 0);
-	const Ix *trips = ix_sub(c, loop->ix[1], loop->ix[0]), *here = ix_sym(c, loop->sym[0]);
-	return ix_add(c, ix_mul(c, position(k, loop), trips), ix_sub(c, here, loop->ix[0]));
-}
-
-static void set_positions(Kernel *k, const char *ring)
-{
-	for (Op *op = kernel_first(k); op; op = op_next(op))
-		for (int i = 0; i < op->nin; i++)
-			if (operand_on_ring(&op->in[i], ring) && !op->in[i].at)
-				op->in[i].at = position(k, op);
+	for (const Op *op = kernel_first(k); op; op = op_next(op)) {
+		const Op *loop = op_parent(op);
+		for (int i = 0; i < op->nin && loop && loop_keeps_groups(loop); i++)
+			if ((op_rows[op->kind].effects & FX_DONE_WGMMA) &&
+			    operand_on_ring(&op->in[i], ring) && varies_in(op->in[i].at, loop))
+				return true;
+	}
+	return false;
 }
 
 static bool check_stages(Kernel *k, const Op *ring, int stages, int inflight)
@@ -90,27 +149,20 @@ static bool check_stages(Kernel *k, const Op *ring, int stages, int inflight)
 	return false;
 }
 
-/* A ring whose slots a pass has set is not the user's. */
-static bool is_settled(const Kernel *k, const Op *ring)
-{
-	for (const Op *op = kernel_find(k, OP_SHARED); op; op = op_find_next(op, OP_SHARED))
-		if (attrs_str(&op->attrs, A_RING, "") == ring->sym[0] &&
-		    attrs_get(&op->attrs, A_SLOTS))
-			return true;
-	return false;
-}
-
 void pass_rings(Kernel *k)
 {
 	int inflight = (int)attrs_int(&k->attrs, A_INFLIGHT, 1);
+	Room room = room_of(k);
 	kernel_int(k, A_INFLIGHT, inflight);
 	for (Op *ring = kernel_find(k, OP_RING); ring; ring = op_find_next(ring, OP_RING)) {
-		if (is_settled(k, ring))
+		if (ring_is_settled(k, ring))
 			continue;
-		int stages = ring_stages(k, ring);
-		if (!check_stages(k, ring, stages, inflight))
+		int slots = given_slots(k, ring);
+		set_slots(k, ring, slots ? slots : stages_that_fit(k, ring->sym[0], room));
+		ring_positions(k, ring->sym[0]);
+		if (pass_failed(k) ||
+		    (is_released_late(k, ring->sym[0]) &&
+		     !check_stages(k, ring, (int)attrs_int(&ring->attrs, A_SLOTS, 0), inflight)))
 			return;
-		set_slots(k, ring, stages);
-		set_positions(k, ring->sym[0]);
 	}
 }

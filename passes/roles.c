@@ -18,10 +18,16 @@ enum {
 	TURNS = 2
 };
 
-/* What fills the ring, and what says where from. */
-static bool is_loader(void *ring, const Op *op)
+typedef VEC(const char *) RingNames;
+
+/* What fills one of the rings, and what says where from. */
+static bool is_loader(void *rings, const Op *op)
 {
-	return op_touches(op, ring, FX_AW) || (op_rows[op->kind].flags & (OPF_PURE | OPF_SYMS));
+	const RingNames *r = rings;
+	bool fills = false;
+	for (int i = 0; i < r->n; i++)
+		fills |= op_touches(op, r->at[i], FX_AW);
+	return fills || (op_rows[op->kind].flags & (OPF_PURE | OPF_SYMS));
 }
 
 static bool is_consumers(void *user, const Op *op)
@@ -272,23 +278,30 @@ static bool block_fills(const Block *b, const char *ring)
 	return false;
 }
 
-/* Each ring is filled by one lane of a warp of its own: none waits for the slots of another. */
+static void loader(Kernel *k, Op *producer, const Block *body, int64_t warp, RingNames *rings)
+{
+	Op *only = op_append(k, producer->body, OP_IF, producer->loc);
+	op_ix(k, only, ix_new(k->ctx, IX_EQ, ix_sym(k->ctx, "warp"), ix_int(k, warp)));
+	Op *elect = op_append(k, op_body(k, only), OP_ELECT, producer->loc);
+	block_copy(k, body, op_body(k, elect), NULL, 0, is_loader, rings);
+}
+
+/* Each ring is filled by one lane of a warp of its own: none waits for the slots of another. Where
+ * there are more, the last warp fills the rest in the order of the program, in which no fill waits
+ * for a later one. */
 static void loaders(Kernel *k, Op *producer, const Block *body)
 {
-	int64_t warp = attrs_int(&producer->attrs, A_FIRST, 0);
-	for (Op *ring = kernel_find(k, OP_RING); ring; ring = op_find_next(ring, OP_RING)) {
-		if (!block_fills(body, ring->sym[0]))
-			continue;
-		Op *only = op_append(k, producer->body, OP_IF, producer->loc);
-		op_ix(k, only, ix_new(k->ctx, IX_EQ, ix_sym(k->ctx, "warp"), ix_int(k, warp++)));
-		Op *elect = op_append(k, op_body(k, only), OP_ELECT, producer->loc);
-		block_copy(k, body, op_body(k, elect), NULL, 0, is_loader,
-			   (void *)(uintptr_t)ring->sym[0]);
+	int64_t first = attrs_int(&producer->attrs, A_FIRST, 0), warps = 0;
+	RingNames all = {0};
+	for (Op *ring = kernel_find(k, OP_RING); ring; ring = op_find_next(ring, OP_RING))
+		if (block_fills(body, ring->sym[0]))
+			vec_push(ctx_arena(k->ctx), &all, ring->sym[0]);
+	for (int i = 0; i < all.n; warps++) {
+		RingNames some = {.at = all.at + i, .n = warps == WARPS - 1 ? all.n - i : 1};
+		loader(k, producer, body, first + warps, &some);
+		i += some.n;
 	}
-	warp -= attrs_int(&producer->attrs, A_FIRST, 0);
-	if (warp > WARPS)
-		panic("%d rings to fill, and a producer has %d warps", (int)warp, WARPS);
-	op_int(k, producer, A_ACTIVE, warp);
+	op_int(k, producer, A_ACTIVE, warps);
 }
 
 static void cooperative(Kernel *k, int warpgroups, Budget b)
@@ -406,6 +419,50 @@ static int next_named(int named)
 				     : named + TURNS;
 }
 
+static bool is_let(void *user, const Op *op)
+{
+	(void)user;
+	return op->kind == OP_LET;
+}
+
+/* The value of the last of the loop's names where its variable is t: its lets once more, before
+ * `at`. */
+static const Ix *last_let_at(Kernel *k, const Op *tiles, const Ix *t, Op *at)
+{
+	Block lets = {0};
+	SymSub sub = {tiles->sym[0], t};
+	const Ix *value = NULL;
+	block_copy(k, tiles->body, &lets, &sub, 1, is_let, NULL);
+	for (Op *op = lets.first, *next; op; op = next) {
+		next = op->next;
+		op_remove(op);
+		if (op->kind != OP_LET)
+			continue;
+		op_insert_before(at, op);
+		value = ix_sym(k->ctx, op->sym[0]);
+	}
+	return value;
+}
+
+/* A number that the loop carries goes on by two tiles a turn: this one, and the other's. */
+static void count_both(Kernel *k, Op *tiles, const Ix *w)
+{
+	Ctx *c = k->ctx;
+	const Ix *zero = ix_int(k, 0), *one = ix_int(k, 1);
+	const Ix *next = ix_add(c, ix_sym(c, tiles->sym[0]), one);
+	for (int i = 1; i < tiles->nsym; i++) {
+		Op *mine = op_append(k, tiles->body, OP_LET, tiles->loc);
+		Op *end = op_append(k, tiles->body, OP_BAR_WARP, tiles->loc);
+		op_sym(k, mine, kernel_fresh(k, "step"));
+		op_ix(k, mine, tiles->ix[2 * i + 1]);
+		const Ix *first = last_let_at(k, tiles, zero, tiles);
+		const Ix *other = last_let_at(k, tiles, next, end);
+		op_remove(end);
+		tiles->ix[2 * i] = ix_add(c, tiles->ix[2 * i], ix_mul(c, w, first));
+		tiles->ix[2 * i + 1] = ix_add(c, ix_sym(c, mine->sym[0]), other);
+	}
+}
+
 /* The consumers' warpgroups take tiles by turns, t = 2 j + w. */
 static void take_turns(Kernel *k, Op *tiles)
 {
@@ -426,6 +483,7 @@ static void take_turns(Kernel *k, Op *tiles)
 		order_reads(k, tiles, ring->sym[0], named, turn);
 		named = next_named(named);
 	}
+	count_both(k, tiles, turn.w);
 	own_positions(k, tiles, t, ix_sym(c, j));
 	tiles->sym[0] = j;
 	tiles->ix[1] = ix_ceil_div(c, ix_sub(c, turn.n, turn.w), two);

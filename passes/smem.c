@@ -18,7 +18,8 @@ static Part part_of(const Kernel *k, const Op *buffer)
 	for (const Op *op = kernel_find(k, OP_SHARED); op; op = op_find_next(op, OP_SHARED))
 		if (attrs_str(&op->attrs, A_OVER, NULL) == ring)
 			return GIVES;
-	return KEEPS;
+	const Op *declared = kernel_ring(k, ring);
+	return declared && attrs_get(&declared->attrs, A_GIVES) ? GIVES : KEEPS;
 }
 
 /* The buffers of one part, one behind the other; gives their end. */

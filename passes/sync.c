@@ -9,52 +9,30 @@
  *                            load.tma ..., %full[k]
  *     mma.wgmma %sA[k]   ->  mbar.wait %full[k] lap=0; wgmma.fence; mma.wgmma; wgmma.commit
  *                            wgmma.wait; mbar.arrive %empty[k - inflight] */
-#include "passes/share.h"
 #include "passes/sync.h"
 
 #include <string.h>
 
-enum { BARRIER_BYTES = 8, LAP_SAME = 0, LAP_BEFORE = 1 };
-
-typedef struct {
-	Kernel *k;
-	const char *ring;
-	Val *full, *empty; /* no empty: no slot is filled twice */
-	int64_t slots;
-	int inflight;
-	const Attr *into, *from; /* where CTAs fill each other's slots */
-	bool paced;
-} Sync;
+enum { BARRIER_BYTES = 8 };
 
 /* ------------------------------------------------------------------ asking the rows */
-/* The ring position of op's operand with one of `effects` on a buffer of the ring; NULL if it has
- * none. */
+/* The position of op's operand with one of `effects` on a buffer of the ring. */
 static const Ix *touches(const Sync *s, const Op *op, int effects)
 {
-	for (int i = 0; i < op->nin; i++) {
-		const Val *v = op->in[i].val;
-		if ((op_effect(op, i) & effects) && v->type->kind == TY_TILE &&
-		    v->type->space == SP_SHARED && attrs_str(&v->def->attrs, A_RING, "") == s->ring)
+	for (int i = 0; i < op->nin; i++)
+		if ((op_effect(op, i) & effects) && operand_on_ring(&op->in[i], s->ring))
 			return op->in[i].at;
-	}
 	return NULL;
 }
 
-static const Ix *writes(const Sync *s, const Op *op)
+const Ix *sync_write_at(const Sync *s, const Op *op)
 {
 	return op_rows[op->kind].effects & FX_DONE_MBAR ? touches(s, op, FX_AW) : NULL;
 }
 
-/* By wgmma, which is done when its group is. */
-static const Ix *reads(const Sync *s, const Op *op)
+const Ix *sync_read_at(const Sync *s, const Op *op)
 {
-	return op_rows[op->kind].effects & FX_DONE_WGMMA ? touches(s, op, FX_AR) : NULL;
-}
-
-/* By instructions, which are done in program order. */
-static const Ix *reads_at_once(const Sync *s, const Op *op)
-{
-	return touches(s, op, FX_R);
+	return touches(s, op, FX_R | FX_AR);
 }
 
 static int64_t bytes_written(const Op *op)
@@ -67,24 +45,17 @@ static int64_t bytes_written(const Op *op)
 }
 
 /* ------------------------------------------------------------------ ops */
-static Op *barrier_op(Kernel *k, OpKind kind, Loc loc, Val *barrier, const Ix *at)
+Op *sync_barrier_op(Kernel *k, OpKind kind, Loc loc, Val *barrier, const Ix *at)
 {
 	Op *op = op_new(k, kind, loc);
 	op_in(k, op, barrier, at);
 	return op;
 }
 
-static Op *wait_op(Kernel *k, Loc loc, Val *barrier, const Ix *at, int lap)
+Op *sync_wait(Kernel *k, Loc loc, Val *barrier, const Ix *at, int lap)
 {
-	Op *op = barrier_op(k, OP_MBAR_WAIT, loc, barrier, at);
+	Op *op = sync_barrier_op(k, OP_MBAR_WAIT, loc, barrier, at);
 	op_int(k, op, A_LAP, lap);
-	return op;
-}
-
-static Op *wgmma_wait_op(Kernel *k, Loc loc, int groups)
-{
-	Op *op = op_new(k, OP_WGMMA_WAIT, loc);
-	op_int(k, op, A_N, groups);
 	return op;
 }
 
@@ -94,9 +65,9 @@ static Op *wgmma_wait_op(Kernel *k, Loc loc, int groups)
 static Op *write_run(const Sync *s, Op *op, int64_t *bytes)
 {
 	Op *last = op;
-	const Ix *at = writes(s, op);
+	const Ix *at = sync_write_at(s, op);
 	for (*bytes = 0; op; op = op->next) {
-		const Ix *here = writes(s, op);
+		const Ix *here = sync_write_at(s, op);
 		if (here == at) {
 			*bytes += bytes_written(op);
 			last = op;
@@ -153,7 +124,7 @@ static void tell_others(const Sync *s, Op *first, const Ix *at)
 		if (!any)
 			continue;
 		Op *some = op_before(k, first, OP_IF);
-		Op *arrive = barrier_op(k, OP_MBAR_ARRIVE, first->loc, s->full, at);
+		Op *arrive = sync_barrier_op(k, OP_MBAR_ARRIVE, first->loc, s->full, at);
 		op_ix(k, some, ix_of_sets(c, tell, s->into->n));
 		op_ix(k, arrive, ix_int(k, to));
 		block_append(op_body(k, some), arrive);
@@ -164,177 +135,22 @@ static void sync_writes(const Sync *s, Op *first)
 {
 	Kernel *k = s->k;
 	int64_t bytes;
-	const Ix *at = writes(s, first);
+	const Ix *at = sync_write_at(s, first);
 	Op *last = write_run(s, first, &bytes), *begin;
-	Op *expect = begin = barrier_op(k, OP_MBAR_EXPECT, first->loc, s->full, at);
+	Op *expect = begin = sync_barrier_op(k, OP_MBAR_EXPECT, first->loc, s->full, at);
 	op_int(k, expect, A_BYTES, bytes);
 	op_insert_before(first, expect);
 	if (s->paced)
 		tell_others(s, first, at);
 	if (s->empty && !on_first_lap(k, at, s->slots)) {
-		begin = wait_op(k, first->loc, s->empty, at, LAP_BEFORE);
+		begin = sync_wait(k, first->loc, s->empty, at, LAP_BEFORE);
 		op_insert_before(expect, begin);
 	}
 	for (Op *op = first; op != last->next; op = op->next)
-		if (writes(s, op))
+		if (sync_write_at(s, op))
 			op_in(k, op, s->full, at);
 	if (!is_elected(first))
 		by_one_thread(k, begin, last);
-}
-
-/* ------------------------------------------------------------------ reads */
-static bool ring_goes_on(const Op *loop)
-{
-	for (const Op *op = op_parent(loop); op; op = op_parent(op))
-		if (op->kind == OP_FOR)
-			return true;
-	return false;
-}
-
-static const Ix *set_of_rank(Ctx *c, const Attr *sets)
-{
-	uint16_t set[CLUSTER_CTAS];
-	for (int r = 0; r < sets->n; r++)
-		set[r] = (uint16_t)sets->i[r];
-	return ix_of_sets(c, set, sets->n);
-}
-
-/* Whether `set` has the bit x; of one without gaps from bit 0 on, a comparison says so. */
-static const Ix *in_set(Ctx *c, const Ix *x, const Ix *set)
-{
-	int64_t bits;
-	if (ix_is_const(set, &bits) && bits > 0 && (bits & (bits + 1)) == 0)
-		return ix_new(c, IX_LT, x, ix_const(c, __builtin_popcountll((uint64_t)bits)));
-	return ix_mod(c, ix_new(c, IX_SHR, set, x), ix_const(c, 2));
-}
-
-/* On the barrier of every CTA that fills this one's slots: lane l on that of rank l. */
-static Op *arrive_on_all(const Sync *s, Loc loc, const Ix *at)
-{
-	Kernel *k = s->k;
-	Ctx *c = k->ctx;
-	const Ix *lane = ix_sym(c, "lane"), *from = set_of_rank(c, s->from);
-	Op *some = op_new(k, OP_IF, loc),
-	   *arrive = barrier_op(k, OP_MBAR_ARRIVE, loc, s->empty, at);
-	op_ix(k, some, in_set(c, lane, from));
-	op_ix(k, arrive, lane);
-	block_append(op_body(k, some), arrive);
-	return some;
-}
-
-static Op *arrive_op(const Sync *s, Loc loc, const Ix *at)
-{
-	if (s->from)
-		return arrive_on_all(s, loc, at);
-	Op *elect = op_new(s->k, OP_ELECT, loc);
-	block_append(op_body(s->k, elect), barrier_op(s->k, OP_MBAR_ARRIVE, loc, s->empty, at));
-	return elect;
-}
-
-/* Whether anyone waits until position at has been read. */
-static bool is_filled_again(const Sync *s, const Ix *at)
-{
-	int64_t lo, last, other;
-	ix_range(at, kernel_facts(s->k), &lo, &other);
-	for (const Op *op = kernel_first(s->k); op; op = op_next(op)) {
-		if (!writes(s, op))
-			continue;
-		ix_range(writes(s, op), kernel_facts(s->k), &other, &last);
-		if (last >= s->slots && last - s->slots >= lo)
-			return true;
-	}
-	return false;
-}
-
-/* Before and after the run of reads that `first` begins. What fills the slot again writes through
- * the async proxy: each lane orders its own reads before that, then the lanes meet, and one of them
- * speaks for all (PTX ISA, async proxy; docs/verification.md says what happens without). */
-static void sync_reads_at_once(const Sync *s, Op *first)
-{
-	Kernel *k = s->k;
-	const Ix *at = reads_at_once(s, first);
-	Op *last = first;
-	while (last->next && reads_at_once(s, last->next) == at)
-		last = last->next;
-	op_insert_before(first, wait_op(k, first->loc, s->full, at, LAP_SAME));
-	if (!s->empty || !is_filled_again(s, at))
-		return;
-	Op *fence = op_after(k, last, OP_FENCE_ASYNC), *meet = op_after(k, fence, OP_BAR_WARP);
-	op_insert_after(meet, arrive_op(s, last->loc, at));
-}
-
-/* Groups retire in order: once at most n are left, the one of n iterations ago is done with its
- * slot. */
-static Op *release_op(const Sync *s, Loc loc, const Ix *at, const Ix *iteration)
-{
-	Kernel *k = s->k;
-	const Ix *n = ix_int(k, s->inflight);
-	if (!s->inflight)
-		return arrive_op(s, loc, at);
-	Op *some = op_new(k, OP_IF, loc);
-	op_ix(k, some, ix_new(k->ctx, IX_LE, n, iteration));
-	block_append(op_body(k, some), arrive_op(s, loc, ix_sub(k->ctx, at, n)));
-	return some;
-}
-
-/* What gives another warpgroup its turn need not wait for this one's groups. */
-static bool is_signal(const Op *op)
-{
-	return op && op->kind == OP_IF && op->body->first && op->body->first->kind == OP_BAR_ARRIVE;
-}
-
-/* After the loop: what is still in flight ends, and, if the ring goes on, its slots are given
- * back. */
-static void drain(const Sync *s, Op *loop, const Ix *at)
-{
-	Kernel *k = s->k;
-	if (!s->inflight)
-		return;
-	Op *last = loop, *wait = wgmma_wait_op(k, loop->loc, 0);
-	while (is_signal(last->next))
-		last = last->next;
-	op_insert_after(last, wait);
-	if (!s->empty || !ring_goes_on(loop))
-		return;
-	const Ix *trips = ix_sub(k->ctx, loop->ix[1], loop->ix[0]);
-	for (int back = 1; back <= s->inflight; back++) {
-		const Ix *n = ix_int(k, back), *there = ix_sub(k->ctx, loop->ix[1], n);
-		Op *some = op_after(k, wait, OP_IF);
-		op_ix(k, some, ix_new(k->ctx, IX_LE, n, trips));
-		block_append(op_body(k, some),
-			     arrive_op(s, loop->loc, ix_subst(k->ctx, at, loop->sym[0], there)));
-	}
-}
-
-static bool is_read_later(const Sync *s, const Op *last, const Ix *at)
-{
-	for (const Op *op = last->next; op; op = op->next)
-		if (reads(s, op) == at)
-			return true;
-	return false;
-}
-
-static void sync_reads(const Sync *ring, Op *first)
-{
-	Sync run = *ring, *s = &run;
-	Kernel *k = s->k;
-	const Ix *at = reads(s, first);
-	Op *last = first, *loop = op_parent(first);
-	while (last->next && reads(s, last->next) == at)
-		last = last->next;
-	bool in_loop = loop && loop->kind == OP_FOR, gives_back = !is_read_later(s, last, at);
-	run.inflight = in_loop ? group_inflight(loop, first, last, ring->inflight) : 0;
-	op_insert_before(first, wait_op(k, first->loc, s->full, at, LAP_SAME));
-	op_before(k, first, OP_WGMMA_FENCE);
-	Op *commit = op_after(k, last, OP_WGMMA_COMMIT);
-	Op *wait = wgmma_wait_op(k, last->loc, s->inflight);
-	op_insert_after(commit, wait);
-	const Ix *iteration =
-		in_loop ? ix_sub(k->ctx, ix_sym(k->ctx, loop->sym[0]), loop->ix[0]) : at;
-	if (s->empty && gives_back)
-		op_insert_after(wait, release_op(s, last->loc, at, iteration));
-	if (in_loop && gives_back)
-		drain(s, loop, at);
 }
 
 /* ------------------------------------------------------------------ rings */
@@ -345,7 +161,7 @@ static int reading_warps(const Sync *s)
 	int warps = 0;
 	for (const Op *op = kernel_first(s->k); op; op = op_next(op)) {
 		const Op *role = op_role(op);
-		if ((!reads(s, op) && !reads_at_once(s, op)) || role == seen)
+		if ((!sync_read_at(s, op)) || role == seen)
 			continue;
 		seen = role;
 		warps += (int)(attrs_int(&role->attrs, A_ACTIVE, 0) /
@@ -384,23 +200,14 @@ static Val *barrier_new(Kernel *k, const Op *ring, const char *what, int count)
 static bool slots_are_reused(const Sync *s)
 {
 	for (const Op *op = kernel_first(s->k); op; op = op_next(op))
-		if (writes(s, op) && !on_first_lap(s->k, writes(s, op), s->slots))
+		if (sync_write_at(s, op) && !on_first_lap(s->k, sync_write_at(s, op), s->slots))
 			return true;
 	return false;
 }
 
-static bool is_waited_for(const Sync *s, const Op *op)
+static void sync_ring(Kernel *k, Op *ring, const Groups *groups)
 {
-	const Op *before = op->prev;
-	return before && (reads_at_once(s, before) ||
-			  (before->kind == OP_MBAR_WAIT && before->in[0].val == s->full));
-}
-
-static void sync_ring(Kernel *k, Op *ring)
-{
-	Sync s = {.k = k,
-		  .ring = ring->sym[0],
-		  .inflight = (int)attrs_int(&k->attrs, A_INFLIGHT, 0)};
+	Sync s = {.k = k, .ring = ring->sym[0]};
 	s.slots = attrs_int(&ring->attrs, A_SLOTS, 0);
 	s.into = attrs_get(&ring->attrs, A_INTO);
 	s.from = attrs_get(&ring->attrs, A_FROM);
@@ -408,15 +215,10 @@ static void sync_ring(Kernel *k, Op *ring)
 	s.full = barrier_new(k, ring, "full", s.paced ? most_ctas(s.from) : 1);
 	if (slots_are_reused(&s))
 		s.empty = barrier_new(k, ring, "empty", reading_warps(&s) * most_ctas(s.into));
-	for (Op *op = kernel_first(k); op; op = op_next(op)) {
-		if (writes(&s, op) && op->nin == 3)
+	for (Op *op = kernel_first(k); op; op = op_next(op))
+		if (sync_write_at(&s, op) && op->nin == 3)
 			sync_writes(&s, op);
-		else if (reads(&s, op) &&
-			 !(op->prev && (op->prev->kind == OP_WGMMA_FENCE || reads(&s, op->prev))))
-			sync_reads(&s, op);
-		else if (reads_at_once(&s, op) && !is_waited_for(&s, op))
-			sync_reads_at_once(&s, op);
-	}
+	sync_reads(&s, groups);
 }
 
 /* Whether bytes from global memory arrive on the barrier. */
@@ -455,7 +257,8 @@ static void init_ring(Kernel *k, Block *b, const Op *barrier)
 	op_ix(k, loop, ix_int(k, 0));
 	op_ix(k, loop, ix_int(k, attrs_int(&barrier->attrs, A_SLOTS, 0)));
 	op_int(k, loop, A_UNROLL, 1);
-	Op *init = barrier_op(k, OP_MBAR_INIT, barrier->loc, barrier->out, ix_sym(k->ctx, name));
+	Op *init =
+		sync_barrier_op(k, OP_MBAR_INIT, barrier->loc, barrier->out, ix_sym(k->ctx, name));
 	op_int(k, init, A_COUNT, attrs_int(&barrier->attrs, A_COUNT, 1));
 	if (count)
 		op_ix(k, init, count);
@@ -581,9 +384,10 @@ static void overlap_launches(Kernel *k)
 
 void pass_sync(Kernel *k)
 {
+	Groups groups = sync_groups(k);
 	for (Op *ring = kernel_find(k, OP_RING); ring; ring = op_find_next(ring, OP_RING)) {
 		if (ring_filled_by_tma(k, ring))
-			sync_ring(k, ring);
+			sync_ring(k, ring, &groups);
 		else
 			sync_staging(k, ring);
 	}

@@ -3,13 +3,51 @@
 #ifndef DSL_SYNC_H
 #define DSL_SYNC_H
 
-#include "passes/pass.h"
+#include "passes/rings.h"
+#include "passes/share.h"
+
+/* A ring that an mbarrier tells of. */
+typedef struct {
+	Kernel *k;
+	const char *ring;
+	Val *full, *empty; /* no empty: no slot is filled twice */
+	int64_t slots;
+	const Attr *into, *from; /* where CTAs fill each other's slots */
+	bool paced;
+} Sync;
+
+enum { LAP_SAME = 0, LAP_BEFORE = 1 };
+
+Op *sync_barrier_op(Kernel *k, OpKind kind, Loc loc, Val *barrier, const Ix *at);
+Op *sync_wait(Kernel *k, Loc loc, Val *barrier, const Ix *at, int lap);
+/* The position that op fills, or reads; NULL: none. */
+const Ix *sync_write_at(const Sync *s, const Op *op);
+const Ix *sync_read_at(const Sync *s, const Op *op);
+
+/* sync_groups.c: ops of the async proxy that complete in wgmma groups */
+typedef struct {
+	Op *fence, *first, *last, *wait;
+	Op *loop;  /* in which groups stay in flight from iteration to iteration; NULL: none */
+	int index; /* among those of one iteration */
+} Group;
+typedef struct {
+	Op *loop, *drain; /* behind it all groups have ended: the wait; NULL: they have anyway */
+	int groups;       /* of one iteration */
+} GroupLoop;
+typedef struct {
+	VEC(Group) at;
+	VEC(GroupLoop) loops;
+	int inflight;
+} Groups;
+Groups sync_groups(Kernel *k);
+const Group *group_of(const Groups *all, const Op *op); /* NULL: in none */
+const GroupLoop *group_loop(const Groups *all, const Op *loop);
+
+/* sync_reads.c: waits for what is read, and gives its slots back */
+void sync_reads(const Sync *s, const Groups *groups);
 
 void sync_staging(Kernel *k, const Op *ring);
 /* Whether the position is one of the first `slots`: every slot is free then. */
 bool on_first_lap(const Kernel *k, const Ix *at, int64_t slots);
-
-/* groups.c: of those `inflight`, how many the group from first to last may leave in the loop */
-int group_inflight(const Op *loop, const Op *first, const Op *last, int inflight);
 
 #endif

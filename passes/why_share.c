@@ -101,7 +101,8 @@ static void keep(Kernel *k, const ReasonShare *w)
 	k->whys.at[k->whys.n - 1].share = w;
 }
 
-void why_share(Kernel *k, const Op *load, const Same *same, const Share *s, Issue wanted, int parts)
+void why_share(Kernel *k, const Op *load, const Same *same, const Share *s, Issue wanted, int parts,
+	       bool apart)
 {
 	const char *buffer = load->in[0].val->name;
 	ReasonShare *w = NEW(ctx_arena(k->ctx), ReasonShare);
@@ -126,7 +127,8 @@ void why_share(Kernel *k, const Op *load, const Same *same, const Share *s, Issu
 			       "by slices: %s", against_slices(k, same, parts));
 	kernel_why(k, REASON_MULTICAST, buffer,
 		   s->issue == ISSUE_EACH ? 1 : most(same->ever, same->ranks), "%s",
-		   sentence(k, same, s, against ? ISSUE_AUTO : wanted));
+		   apart ? "each CTA for itself: its loops run as often as its own tile says"
+			 : sentence(k, same, s, against ? ISSUE_AUTO : wanted));
 	keep(k, w);
 }
 

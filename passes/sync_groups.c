@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* sync_groups.c - wgmma: a run of instructions that read the same slots is a group, committed and
+ * waited for. In a loop whose own instructions alone need the results, `inflight` groups stay under
+ * way from iteration to iteration, and behind it all end; elsewhere each is waited for at once.
+ *     for k { mma.wgmma %acc, %sA[k], %sB[k] }
+ * ->  for k { wgmma.fence; mma.wgmma ...; wgmma.commit; wgmma.wait n=1 }  wgmma.wait n=0 */
+#include "passes/sync.h"
+
+static bool is_group_op(const Op *op)
+{
+	return op && (op_rows[op->kind].effects & FX_DONE_WGMMA);
+}
+
+static bool reads_slot(const Op *op, const Operand *of)
+{
+	const char *ring = attrs_str(&of->val->def->attrs, A_RING, "");
+	for (int i = 0; i < op->nin; i++)
+		if (op->in[i].at == of->at && operand_on_ring(&op->in[i], ring))
+			return true;
+	return false;
+}
+
+/* Whether op reads no slot that the first of the run does not. */
+static bool joins(const Op *first, const Op *op)
+{
+	for (int i = 0; i < op->nin; i++)
+		if (op->in[i].val->type->kind == TY_TILE &&
+		    op->in[i].val->type->space == SP_SHARED && !reads_slot(first, &op->in[i]))
+			return false;
+	return true;
+}
+
+static Op *wait_new(Kernel *k, Loc loc, int groups)
+{
+	Op *op = op_new(k, OP_WGMMA_WAIT, loc);
+	op_int(k, op, A_N, groups);
+	return op;
+}
+
+/* What gives another warpgroup its turn need not wait for this one's groups. */
+static bool is_signal(const Op *op)
+{
+	return op && op->kind == OP_IF && op->body->first && op->body->first->kind == OP_BAR_ARRIVE;
+}
+
+static Op *drain(Kernel *k, Op *loop)
+{
+	Op *last = loop, *wait = wait_new(k, loop->loc, 0);
+	while (is_signal(last->next))
+		last = last->next;
+	op_insert_after(last, wait);
+	return wait;
+}
+
+static GroupLoop *loop_of(Kernel *k, Groups *all, Op *loop)
+{
+	for (int i = 0; i < all->loops.n; i++)
+		if (all->loops.at[i].loop == loop)
+			return &all->loops.at[i];
+	vec_push(ctx_arena(k->ctx), &all->loops, ((GroupLoop){.loop = loop}));
+	return &all->loops.at[all->loops.n - 1];
+}
+
+static void add_group(Kernel *k, Groups *all, Op *first)
+{
+	Op *up = op_parent(first);
+	Group g = {.first = first, .last = first, .loop = up && loop_keeps_groups(up) ? up : NULL};
+	while (is_group_op(g.last->next) && joins(first, g.last->next))
+		g.last = g.last->next;
+	if (g.loop)
+		g.index = loop_of(k, all, g.loop)->groups++;
+	vec_push(ctx_arena(k->ctx), &all->at, g);
+}
+
+static void put_group(Kernel *k, const Groups *all, Group *g)
+{
+	g->fence = op_before(k, g->first, OP_WGMMA_FENCE);
+	Op *commit = op_after(k, g->last, OP_WGMMA_COMMIT);
+	g->wait = wait_new(k, g->last->loc, g->loop ? all->inflight : 0);
+	op_insert_after(commit, g->wait);
+}
+
+Groups sync_groups(Kernel *k)
+{
+	Groups all = {.inflight = (int)attrs_int(&k->attrs, A_INFLIGHT, 0)};
+	for (Op *op = kernel_first(k); op; op = op_next(op))
+		if (is_group_op(op) && !group_of(&all, op))
+			add_group(k, &all, op);
+	for (int i = 0; i < all.at.n; i++)
+		put_group(k, &all, &all.at.at[i]);
+	for (int i = 0; i < all.loops.n && all.inflight; i++)
+		all.loops.at[i].drain = drain(k, all.loops.at[i].loop);
+	return all;
+}
+
+const Group *group_of(const Groups *all, const Op *op)
+{
+	for (int i = 0; i < all->at.n; i++)
+		for (const Op *in = all->at.at[i].first; in; in = in->next) {
+			if (in == op)
+				return &all->at.at[i];
+			if (in == all->at.at[i].last)
+				break;
+		}
+	return NULL;
+}
+
+const GroupLoop *group_loop(const Groups *all, const Op *loop)
+{
+	for (int i = 0; i < all->loops.n; i++)
+		if (all->loops.at[i].loop == loop)
+			return &all->loops.at[i];
+	return NULL;
+}
