@@ -136,11 +136,8 @@ static bool operand_fits(Sema *s, const Value *v, const AtomRow *r, int64_t rows
 		diag(s->ctx, v->loc, D_E0303,
 		     "'%s' is %" PRId64 " deep, not a multiple of the mma's K, %d", o.name, o.depth,
 		     r->k);
-	else if (v->kind == V_BUFFER && v->buffer->filled.src < 0 && !v->buffer->broken)
-		diag(s->ctx, v->loc, D_E0305, "'%s' is read before it is filled in this loop",
-		     o.name);
 	else
-		return true;
+		return v->kind != V_BUFFER || fill_is_seen(s, v->buffer, v->loc);
 	return false;
 }
 
@@ -236,6 +233,7 @@ void stmt_accumulate(Sema *s, const Node *n)
 {
 	const Node *fast, *call = without_fast(n->kids.at[1], &fast);
 	Value v[4] = {eval(s, n->kids.at[0])};
+	s->work_loc = n->loc;
 	if (!want(s, &v[0], V_ACC, "what += adds to"))
 		return;
 	if (call->kind != N_CALL || call->kids.n != 3 || call->kids.at[0]->kind != N_NAME) {
@@ -251,10 +249,8 @@ void stmt_accumulate(Sema *s, const Node *n)
 	v[3] = eval(s, call->kids.at[2]);
 	if (v[2].kind == V_BAD || v[3].kind == V_BAD)
 		return;
-	if (s->place != AT_LOOP)
-		not_yet(s, n->loc, "an mma outside the loop over k");
-	else if (sum_is_meant(s, call, fast, &atom_rows[v[1].mma->atom.id]) &&
-		 mma_fits(s, &v[0], &v[1], &v[2], &v[3]))
+	if (sum_is_meant(s, call, fast, &atom_rows[v[1].mma->atom.id]) &&
+	    mma_fits(s, &v[0], &v[1], &v[2], &v[3]))
 		mma_build(s, n, v);
 }
 

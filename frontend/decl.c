@@ -178,7 +178,8 @@ static void decl_buffer(Sema *s, Node *n)
 	if (!name_is_free(s, n->name, n->name_loc))
 		return;
 	Buffer *b = NEW(s->arena, Buffer);
-	*b = (Buffer){.name = n->name, .decl = n, .is_auto = is_auto, .filled = NOLOC};
+	*b = (Buffer){
+		.name = n->name, .decl = n, .is_auto = is_auto, .filled = NOLOC, .ever = NOLOC};
 	b->type = type_tile(s->ctx, SP_SHARED, e, l);
 	vec_push(s->arena, &s->buffers, b);
 	v.buffer = b;
@@ -307,43 +308,55 @@ void decl_pipeline(Sema *s, const Node *n)
 	     r->slots ? ctx_strf(s->ctx, "%" PRId64, r->slots) : NULL);
 	if (!name_is_free(s, n->name, n->name_loc))
 		return;
-	if (s->rings.n == 1)
-		not_yet(s, n->name_loc, "more than one pipeline");
 	vec_push(s->arena, &s->rings, r);
 	v.ring = r;
 	scope_add(s, n, v);
 }
 
 /* ------------------------------------------------------------------ to the IR */
+/* Before the grid; while it is read, too. */
+static Op *declare(Sema *s, OpKind kind, Loc loc)
+{
+	Op *op = op_new(s->kernel, kind, loc);
+	if (s->grid_op)
+		op_insert_before(s->grid_op, op);
+	else
+		block_append(s->block, op);
+	return op;
+}
+
 static void buffer_build(Sema *s, Buffer *b)
 {
-	Op *op = build(s, OP_SHARED, b->decl->loc);
+	Op *op = declare(s, OP_SHARED, b->decl->loc);
 	op_str(s->kernel, op, A_RING, b->ring->name);
 	if (b->is_auto)
 		op_int(s->kernel, op, A_AUTO, 1);
 	b->val = op_result(s->kernel, op, b->name, b->type);
 }
 
+void ring_build(Sema *s, const Ring *r)
+{
+	Op *op = declare(s, OP_RING, r->loc);
+	op_sym(s->kernel, op, r->name);
+	op_int(s->kernel, op, A_SLOTS, r->slots);
+	for (int j = 0; j < r->buffers.n; j++)
+		buffer_build(s, r->buffers.at[j]);
+}
+
 void buffers_build(Sema *s)
 {
-	for (int i = 0; i < s->rings.n; i++) {
-		const Ring *r = s->rings.at[i];
-		Op *op = build(s, OP_RING, r->loc);
-		op_sym(s->kernel, op, r->name);
-		op_int(s->kernel, op, A_SLOTS, r->slots);
-		for (int j = 0; j < r->buffers.n; j++)
-			buffer_build(s, r->buffers.at[j]);
-	}
+	for (int i = 0; i < s->rings.n; i++)
+		ring_build(s, s->rings.at[i]);
 }
 
 void buffers_check(Sema *s)
 {
 	for (int i = 0; i < s->buffers.n; i++) {
 		const Buffer *b = s->buffers.at[i];
-		if (b->ring && !b->read && b->filled.src >= 0)
-			diag(s->ctx, b->filled, D_E0305, "'%s' is filled here and never read",
+		if (b->ring && !b->read && b->ever.src >= 0)
+			diag(s->ctx, b->ever, D_E0305, "'%s' is filled here and never read",
 			     b->name);
-		else if (b->ring && b->filled.src < 0)
+		else if (b->ring && b->ever.src < 0)
 			diag(s->ctx, b->decl->name_loc, D_E0305,
 			     "'%s' is in a pipeline and never filled", b->name);
 	}

@@ -440,7 +440,9 @@ static void kernel_reset(Sema *s, const Node *n)
 	s->tensors.n = s->buffers.n = s->rings.n = 0;
 	s->mma = NULL;
 	s->grid = NULL;
-	s->grid_loc = s->loop_loc = NOLOC;
+	s->grid_loc = s->work_loc = NOLOC;
+	s->grid_op = NULL;
+	s->regions.n = 0;
 	s->schedule = (Schedule){.loc = NOLOC, .consumers_loc = NOLOC};
 }
 

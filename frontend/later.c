@@ -35,20 +35,13 @@ static const struct {
 	{"load", "write sA <- gA[m,k]; how it is copied is derived"},
 	{"store", "write gD[m,n] <- bf16(acc); how it is stored is derived"},
 	{"cache policies", "leave it out: built are loads without one"},
-	{"more than one pipeline", "put all buffers into one pipeline"},
 	{"kernels without an mma", "built are kernels with mma mm = wgmma<64,128,16>(bf16, bf16, "
 				   "f32) and acc += mm(sA, sB)"},
 	{"arguments with modes", "write plain modes, as (M,K):(lda,1)"},
 	{"tilers with modes", "write plain extents, as A / (128,64)"},
 	{"a second grid", "write a kernel for each grid: a file holds several"},
-	{"a second loop", "built is one loop over k, with one acc += mm(sA, sB) in it"},
-	{"loops in the loop", "built is one loop over k, with one acc += mm(sA, sB) in it"},
 	{"adding anything", "compute after the loop: gD[m,n] <- bf16(alpha * acc)"},
-	{"an mma outside", "write for k in gA[m] { ... acc += mm(sA, sB); }"},
-	{"filling a pipeline outside", "write for k in gA[m] { sA <- gA[m,k]; ... }"},
-	{"writing the output before",
-	 "write for k in gA[m] { ... } before it: kernels without that "
-	 "loop are not built"},
+	{"writing the output before", "write acc += mm(sA, sB); before it"},
 	{"copying and reading", "read it with the accumulator: gD[m,n] <- bf16(acc + gC[m,n])"},
 	{"assignment", "write sA <- gA[m,k] for a copy, acc += mm(sA, sB) for a product, acc <- "
 		       "0.5 * acc for what changes, let y = alpha * acc for a value"},

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* loops.c - the grid over the tiles of an output, and the loop over k in it.
- *     for (m,n) in gD { for k in gA[m] { ... } }
+/* loops.c - the grid over the tiles of an output, and the loops in it, over tiles or a range.
+ *     for (m,n) in gD { for k in gA[m] { ... } for k in 0 .. m + 1 { ... } }
  *  -> grid m, n ((M + 127) / 128, (N + 255) / 256) {
- *       for k (0, (K + 63) / 64) { ... } } */
+ *       for k (0, (K + 63) / 64) { ... }
+ *       for k.1 (0, m + 1) { ... } } */
 #include "frontend/sema.h"
 
 #include <string.h>
 
-static void add_coord(Sema *s, const Node *name, const Tiling *t, int mode)
+/* `sym` is its name in the IR. */
+static void add_coord(Sema *s, const Node *name, const char *sym, const Tiling *t, int mode)
 {
-	Value v = value_ix(ix_sym(s->ctx, name->name));
+	Value v = value_ix(ix_sym(s->ctx, sym));
 	Coord *c = NEW(s->arena, Coord);
 	const Layout *l = layout_mode(s->ctx, t->tensor->layout, mode);
 	*c = (Coord){name->name, layout_size(s->ctx, l), t->extent[mode]};
@@ -45,7 +47,9 @@ static void body(Sema *s, const Node *block, Op *op, Place place)
 	Place before = s->place;
 	s->block = op_body(s->kernel, op);
 	s->place = place;
+	region_enter(s);
 	sema_block(s, block);
+	region_leave(s);
 	s->block = outer;
 	s->place = before;
 }
@@ -109,7 +113,7 @@ static void grid_name(Sema *s, Op *op, const Node *name, const Tiling *t, int mo
 		return;
 	op_sym(s->kernel, op, name->name);
 	op_ix(s->kernel, op, tiles_count(s, t, mode));
-	add_coord(s, name, t, mode);
+	add_coord(s, name, name->name, t, mode);
 	s->grid_at[mode] = ix_sym(s->ctx, name->name);
 }
 
@@ -123,7 +127,7 @@ static void grid(Sema *s, const Node *n)
 	s->grid_loc = n->loc;
 	s->grid = v.tiling;
 	buffers_build(s);
-	Op *op = build(s, OP_GRID, n->loc);
+	Op *op = s->grid_op = build(s, OP_GRID, n->loc);
 	for (int i = 0; i < names->kids.n; i++)
 		grid_name(s, op, names->kids.at[i], v.tiling, i);
 	if (!op->nsym) { /* one tile in all */
@@ -134,6 +138,14 @@ static void grid(Sema *s, const Node *n)
 	scope_leave(s, mark);
 	if (diag_errors(s->ctx) == s->errors_before_kernel)
 		buffers_check(s);
+}
+
+static bool one_name(Sema *s, const Node *names)
+{
+	if (names->kids.n == 1)
+		return names_fit(s, names);
+	diag(s->ctx, names->loc, D_E0206, "%d names for one mode", names->kids.n);
+	return false;
 }
 
 /* gA[m] in `for k in gA[m]`: all modes but one are given */
@@ -152,34 +164,57 @@ static bool loop_fits(Sema *s, const Node *n, const Value *v)
 			    "give all but one: for k in gA[m], or gA[m,_,l]");
 	else if (!open)
 		diag(s->ctx, v->loc, D_E0307, "this leaves no mode to run over");
-	else if (names->kids.n != 1)
-		diag(s->ctx, names->loc, D_E0206, "%d names for one mode", names->kids.n);
-	else if (s->loop_loc.src >= 0)
-		not_yet(s, n->loc, "a second loop over k in one grid");
 	else
-		return names_fit(s, names);
+		return one_name(s, names);
 	return false;
+}
+
+/* Loops in sequence may use one name; in the IR each has its own. */
+static Op *loop_new(Sema *s, const Node *n, const Ix *from, const Ix *to)
+{
+	const Node *name = n->kids.at[0]->kids.at[0];
+	Op *op = build(s, OP_FOR, n->loc);
+	op_sym(s->kernel, op, kernel_fresh(s->kernel, name->name));
+	op_ix(s->kernel, op, from);
+	op_ix(s->kernel, op, to);
+	return op;
+}
+
+static void loop_over_tiles(Sema *s, const Node *n)
+{
+	Value v = eval(s, n->kids.at[1]);
+	int mode = 0;
+	if (v.kind == V_BAD || !loop_fits(s, n, &v))
+		return;
+	const Tiling *t = v.kind == V_TILES ? v.tiling : v.tile->tiling;
+	if (v.kind == V_TILE)
+		tile_open(v.tile, &mode);
+	Op *op = loop_new(s, n, ix_const(s->ctx, 0), tiles_count(s, t, mode));
+	add_coord(s, n->kids.at[0]->kids.at[0], op->sym[0], t, mode);
+	body(s, n->kids.at[2], op, AT_LOOP);
+}
+
+/* for k in lo .. hi: from lo on, below hi */
+static void loop_over_range(Sema *s, const Node *n)
+{
+	const Node *range = n->kids.at[1];
+	Value lo = eval(s, range->kids.at[0]), hi = eval(s, range->kids.at[1]);
+	if (!want(s, &lo, V_INT, "where a range begins") ||
+	    !want(s, &hi, V_INT, "where a range ends") || !one_name(s, n->kids.at[0]))
+		return;
+	Op *op = loop_new(s, n, lo.ix, hi.ix);
+	scope_add(s, n->kids.at[0]->kids.at[0], value_ix(ix_sym(s->ctx, op->sym[0])));
+	body(s, n->kids.at[2], op, AT_LOOP);
 }
 
 static void loop(Sema *s, const Node *n)
 {
-	const Node *name = n->kids.at[0]->kids.at[0];
-	Value v = eval(s, n->kids.at[1]);
 	int mark = scope_mark(s);
-	bool fits = v.kind != V_BAD && loop_fits(s, n, &v);
-	s->loop_loc = n->loc;
-	if (!fits)
-		return;
-	const Tiling *t = v.kind == V_TILES ? v.tiling : v.tile->tiling;
-	int mode = 0;
-	if (v.kind == V_TILE)
-		tile_open(v.tile, &mode);
-	Op *op = build(s, OP_FOR, n->loc);
-	op_sym(s->kernel, op, name->name);
-	op_ix(s->kernel, op, ix_const(s->ctx, 0));
-	op_ix(s->kernel, op, tiles_count(s, t, mode));
-	add_coord(s, name, t, mode);
-	body(s, n->kids.at[2], op, AT_LOOP);
+	s->work_loc = n->loc;
+	if (n->kids.at[1]->kind == N_RANGE)
+		loop_over_range(s, n);
+	else
+		loop_over_tiles(s, n);
 	scope_leave(s, mark);
 }
 
@@ -187,8 +222,6 @@ void stmt_for(Sema *s, const Node *n)
 {
 	if (s->place == AT_KERNEL)
 		grid(s, n);
-	else if (s->place == AT_GRID)
-		loop(s, n);
 	else
-		not_yet(s, n->loc, "loops in the loop over k");
+		loop(s, n);
 }

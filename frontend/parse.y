@@ -121,6 +121,11 @@ stmt:
   binding
 | check
 | FOR names IN expr block       { $$ = node3(p, N_FOR, @$, $2, $4, $5); }
+| FOR names IN sum DOTDOT sum block
+	{
+		Node *range = node3(p, N_RANGE, loc_join(@4, @6), $4, $6, none(p, @5));
+		$$ = node3(p, N_FOR, @$, $2, range, $7);
+	}
 | FOR error block               { $$ = node_new(p, N_ERROR, @$); yyerrok; }
 | NAME ':' type '=' expr ';'
 	{ $$ = node_add(p, node_add(p, node_named(p, N_DECL, @$, $1), $3), $5); }
@@ -425,7 +430,7 @@ static bool is_behind(const Src *s, int at, const char *word)
 static const struct {
 	const char *token, *before, *missing, *help;
 } habits[] = {
-	{"'..'", NULL, NULL, "write for k in gA[m]: a loop takes the tiles of a mode"},
+	{"'..'", NULL, NULL, "a range stands behind in: for k in 0 .. n"},
 	{"'o'", NULL, NULL, "o composes layouts: take another name"},
 	{NULL, "if", NULL, "there is no if: edges are guarded, min, max and relu choose"},
 	{NULL, "while", NULL, "the loops are for (m,n) in gD and for k in gA[m]"},

@@ -70,7 +70,10 @@ struct Buffer {
 	Ring *ring;
 	const TmaLoad *load; /* named in its pipeline, or NULL */
 	Val *val;
-	Loc filled;        /* the copy of this iteration; NOLOC before it */
+	Loc filled;       /* the copy whose elements a read would see; NOLOC: none */
+	Loc ever;         /* the first copy into it */
+	const char *gone; /* what became of what filled it, where that is not to be seen any more */
+	int used;         /* regions around the reads of it: the one inside that of the copy */
 	bool read, broken; /* broken: a copy into it was wrong, and reported */
 };
 
@@ -78,6 +81,8 @@ struct Ring {
 	const char *name;
 	Loc loc;
 	int64_t slots; /* 0: derived */
+	bool own;      /* of a buffer that the program puts in no pipeline */
+	int depth;     /* of the region in which it was filled last; 0: nowhere */
 	VEC(Buffer *) buffers;
 };
 
@@ -138,7 +143,10 @@ typedef struct {
 	const Mma *mma; /* the first that an mma op used: all have as many warpgroups */
 	const Tiling *grid;
 	const Ix *grid_at[RANK_MAX]; /* 0 where `_` is the name of the one tile */
-	Loc grid_loc, loop_loc;
+	Loc grid_loc, work_loc;      /* of the grid; of the first loop or += in it */
+	Op *grid_op;
+	VEC(int) regions; /* the grid and the loops around here, each with a number of its own */
+	int last_region;
 	Schedule schedule;
 	Loc stmt;        /* being read */
 	bool free_names; /* a name that nothing binds stands for a positive number */
@@ -250,6 +258,7 @@ void decl_pipeline(Sema *s, const Node *n);
 void decl_mma(Sema *s, const Node *n);
 void buffers_build(Sema *s);
 void buffers_check(Sema *s);
+void ring_build(Sema *s, const Ring *r);
 Value mma_template(Sema *s, const Node *template, Value *args, int n);
 Value mma_arrange(Sema *s, Loc loc, const Value *mma, const Value *arrangement);
 Value mma_shape(Sema *s, const Node *call); /* mm.C(bM,bN) */
@@ -265,6 +274,14 @@ void sched_finish(Sema *s);
 bool sched_word(const char *name);
 const char *sched_multicast(Sema *s, const Node *word); /* interned; NULL after a message */
 void sched_suggest(Suggest *g);
+/* fills.c: which copy a read of a buffer sees */
+void region_enter(Sema *s);
+void region_leave(Sema *s);
+bool fill_fits(Sema *s, const Buffer *b, Loc loc); /* reports */
+void fill(Sema *s, Buffer *b, Loc loc);
+void fill_needs_elements(Sema *s, const Tensor *t, Loc loc);
+bool fill_is_seen(Sema *s, Buffer *b, Loc loc); /* by a read here; reports */
+
 /* later.c: what the language has and this version does not build */
 bool later_function(const char *name);
 bool later_elem(const char *name);

@@ -69,36 +69,42 @@ static bool load_fits(Sema *s, const Value *to, const Value *from)
 	const Tiling *t = from->tile->tiling;
 	if (!is_whole_tile(s, from))
 		return false;
-	if (!b->ring)
-		diag_remedy(s->ctx,
-			    diag(s->ctx, to->loc, D_E0305, "'%s' is in no pipeline", b->name),
-			    "declare one: pipeline ab(4) { %s }", b->name);
-	else if (b->type->elem != t->tensor->elem)
+	if (b->type->elem != t->tensor->elem)
 		diag(s->ctx, from->loc, D_E0205, "'%s' holds %s, '%s' has %s", b->name,
 		     elem_rows[b->type->elem].name, t->tensor->name,
 		     elem_rows[t->tensor->elem].name);
 	else if (!shape_same(s, b->type->layout, tiling_shape(s, t)))
 		diag(s->ctx, from->loc, D_E0204, "a tile of %s does not fill '%s' of %s",
 		     shape_str(s, tiling_shape(s, t)), b->name, shape_str(s, b->type->layout));
-	else if (s->place != AT_LOOP)
-		not_yet(s, to->loc, "filling a pipeline outside the loop over k");
-	else if (b->filled.src >= 0)
-		diag_note(s->ctx,
-			  diag(s->ctx, to->loc, D_E0305, "'%s' is filled twice in one iteration",
-			       b->name),
-			  b->filled, "the first time is here");
 	else if (b->load && b->load->tensor != t->tensor)
 		diag(s->ctx, from->loc, D_E0312,
 		     "'%s' is filled by a tma load of '%s', not of '%s'", b->name,
 		     b->load->tensor->name, t->tensor->name);
 	else
-		return has_fast_mode(s, from);
+		return has_fast_mode(s, from) && fill_fits(s, b, to->loc);
 	return false;
+}
+
+/* Of one buffer, which the program puts in no pipeline. */
+static void own_ring(Sema *s, Buffer *b)
+{
+	Ring *r = NEW(s->arena, Ring);
+	*r = (Ring){.name = kernel_fresh(s->kernel, ctx_strf(s->ctx, "%s.once", b->name)),
+		    .slots = 1,
+		    .loc = b->decl->name_loc,
+		    .own = true};
+	vec_push(s->arena, &r->buffers, b);
+	vec_push(s->arena, &s->rings, r);
+	b->ring = r;
+	ring_build(s, r);
 }
 
 static void load(Sema *s, const Node *n, const Value *to, const Value *from)
 {
-	to->buffer->filled = n->loc;
+	if (!to->buffer->ring)
+		own_ring(s, to->buffer);
+	fill(s, to->buffer, n->loc);
+	fill_needs_elements(s, from->tile->tiling->tensor, n->loc);
 	Val *t = tile_build(s, from->tile, from->loc);
 	Op *copy = build(s, OP_COPY, n->loc);
 	build_in(s, build_in(s, copy, to->buffer->val), t);
@@ -183,8 +189,8 @@ static bool store_fits(Sema *s, const Value *to)
 		     t->name);
 	else if (t->writes)
 		diag(s->ctx, to->loc, D_E0306, "'%s' is written twice", t->name);
-	else if (s->loop_loc.src < 0)
-		not_yet(s, to->loc, "writing the output before the loop over k");
+	else if (s->work_loc.src < 0)
+		not_yet(s, to->loc, "writing the output before an mma");
 	else if (!has_lines(s, tiling))
 		not_yet(s, to->loc,
 			"this layout of '%s': rows or columns must be contiguous, as (M,N):(N,1) "

@@ -110,9 +110,11 @@ static bool origin_fits(Sema *s, const Tiling *t, int mode, const Value *at)
 		diag_remedy(s->ctx, report_other_extent(s, t, mode, at, D_E0211),
 			    "write the indices in the order of the modes of '%s'", t->tensor->name);
 	else
-		diag(s->ctx, at->loc, D_E0211,
-		     "this tile may begin outside 0..2147483647 of mode %d of '%s'", mode,
-		     t->tensor->name);
+		diag_remedy(s->ctx,
+			    diag(s->ctx, at->loc, D_E0211,
+				 "this tile may begin outside 0..2147483647 of mode %d of '%s'",
+				 mode, t->tensor->name),
+			    "an index counts tiles, here of %" PRId64 " elements", t->extent[mode]);
 	return false;
 }
 
