@@ -412,6 +412,26 @@ void emit_FRAG(Cg *g, const Op *op)
 		cg_set_reg(g, v, i, LLVMGetUndef(v->type));
 }
 
+/* Whether wgmma reads the registers behind the fill: constants would move behind its fence. */
+static bool is_accumulated(const Op *fill)
+{
+	for (const Op *op = op_next(fill); op; op = op_next(op))
+		if (op->kind == OP_WGMMA && op->in[0].val == fill->in[0].val)
+			return true;
+	return false;
+}
+
+/* x in a register, from here on. */
+static LLVMValueRef settled(Cg *g, LLVMValueRef x)
+{
+	static const char text[] = "mov.b32 $0, $1;";
+	LLVMTypeRef from = LLVMTypeOf(x), type = LLVMFunctionType(from, &from, 1, false);
+	const char *ties = from == g->m->i32 ? "=r,r" : "=f,f";
+	LLVMValueRef f = LLVMGetInlineAsm(type, text, sizeof text - 1, ties, strlen(ties), true,
+					  false, LLVMInlineAsmDialectATT, false);
+	return LLVMBuildCall2(g->b, type, f, &x, 1, "");
+}
+
 void emit_FILL(Cg *g, const Op *op)
 {
 	const Attr *a = attrs_get(&op->attrs, A_VALUE);
@@ -420,8 +440,9 @@ void emit_FILL(Cg *g, const Op *op)
 	LLVMValueRef value = elem_is_float(op->in[0].val->type->elem)
 				     ? LLVMConstReal(v->type, x)
 				     : LLVMConstInt(v->type, (uint64_t)(int64_t)x, true);
+	bool settles = is_accumulated(op);
 	for (int i = 0; i < v->n; i++)
-		cg_set_reg(g, v, i, value);
+		cg_set_reg(g, v, i, settles ? settled(g, value) : value);
 }
 
 int cg_first_register(Cg *g, const Operand *regs)

@@ -39,7 +39,7 @@ static bool is_used_beside(const Op *op, const Val *v)
 	const Op *up = op_parent(op);
 	while (up && up->kind != OP_FOR && up->kind != OP_FOR_RING && up->kind != OP_ROLE)
 		up = op_parent(up);
-	return up && up->kind != OP_ROLE && is_used_in(up->body, v);
+	return up && is_used_in(up->body, v);
 }
 
 /* Registers that pass through the instruction: accumulators as they are, operands as words. */
