@@ -145,6 +145,46 @@ static bool allocate(Problem *p, const char **why)
 }
 
 /* ------------------------------------------------------------------ how much work it is */
+/* x with the sizes in place of their names. */
+static const Ix *sized(const Problem *p, const Ix *x)
+{
+	for (int i = 0; i < p->nsyms; i++)
+		x = ix_subst(p->ctx, x, p->syms[i].name, ix_const(p->ctx, p->syms[i].value));
+	return x;
+}
+
+typedef VEC(IxFact) Ranges;
+
+/* Of the names of the loops and the grid around op, from the outermost inwards. */
+static void add_ranges(const Problem *p, const Op *op, Ranges *v)
+{
+	if (!op)
+		return;
+	add_ranges(p, op_parent(op), v);
+	bool loop = op->kind == OP_FOR;
+	for (int i = 0; i < op->nsym && (op->kind == OP_GRID || (loop && !i)); i++) {
+		IxFacts known = {.at = v->at, .n = v->n};
+		IxFact f = {.name = op->sym[i], .div = 1};
+		int64_t other;
+		if (loop)
+			ix_range(sized(p, op->ix[0]), known, &f.lo, &other);
+		ix_range(sized(p, op->ix[loop ? 1 : i]), known, &other, &f.hi);
+		f.hi = f.hi > f.lo ? f.hi - 1 : f.lo;
+		vec_push(ctx_arena(p->ctx), v, f);
+	}
+}
+
+/* The most that a tile has. */
+static int64_t most_trips(const Problem *p, const Op *loop)
+{
+	Ranges v = {0};
+	int64_t lo, hi;
+	add_ranges(p, op_parent(loop), &v);
+	ix_range(sized(p, ix_sub(p->ctx, loop->ix[1], loop->ix[0])),
+		 (IxFacts){.at = v.at, .n = v.n}, &lo, &hi);
+	return hi < 0 ? 0 : hi;
+}
+
 /* Beside the multiplications of a tile: what its sums may be off by, see compare.c. */
 static int64_t tile_work(Problem *p, const Op *mma)
 {
@@ -154,10 +194,7 @@ static int64_t tile_work(Problem *p, const Op *mma)
 	bool fits = true;
 	for (const Op *up = op_parent(mma); up; up = op_parent(up))
 		if (up->kind == OP_FOR)
-			fits &= !__builtin_mul_overflow(trips,
-							problem_eval(p, up->ix[1]) -
-								problem_eval(p, up->ix[0]),
-							&trips);
+			fits &= !__builtin_mul_overflow(trips, most_trips(p, up), &trips);
 	fits &= !__builtin_mul_overflow(trips, k, &trips) &&
 		!__builtin_mul_overflow(trips, layout_size_int(acc), &macs) && macs < MOST_ELEMENTS;
 	p->units += fits ? ldexp((double)trips / SUM_STEPS, 23 - row->fraction) : 0;
