@@ -74,8 +74,7 @@ static Value eval_name(Sema *s, const Node *n)
 		v.str = n->name;
 		return v;
 	}
-	if (elt_by_name(n->name) || row_function(n->name) || !strcmp(n->name, "rows") ||
-	    layout_op_find(n->name) >= 0) {
+	if (elt_by_name(n->name) || row_function(n->name) || layout_op_find(n->name) >= 0) {
 		diag(s->ctx, n->loc, D_E0203, "'%s' is a function: %s(...)", n->name, n->name);
 		return value_bad();
 	}
