@@ -49,12 +49,13 @@ typedef struct {
 	bool moves; /* registers, by setmaxnreg */
 } FactRole;
 
-/* The instruction that multiplies, and the fragment that it adds to. */
+/* Instructions that multiply alike, and the fragment that they add to. */
 typedef struct {
-	const char *atom, *role, *ring; /* NULL: none; ring of its operands */
+	const char *atom, *role, *ring; /* ring of its operands */
 	const Layout *tv;               /* (thread of the role, register) -> place in the tile */
 	int instructions;               /* of a warpgroup, a stage */
 	int64_t lbo[2], sbo[2];         /* of the descriptors of A and B */
+	bool a_in_registers;            /* which has no descriptor */
 } FactMma;
 
 typedef struct {
@@ -82,7 +83,7 @@ typedef struct {
 	FactClause clause[CLAUSE_COUNT];
 	bool serpentine;
 	const char *along;
-	int64_t threads, launch_regs, acc_regs, smem, smem_limit;
+	int64_t threads, launch_regs, acc_regs, accs, smem, smem_limit;
 	const char *grid; /* CTAs, a formula of the arguments */
 	VEC(FactRing) rings;
 	VEC(FactBuffer) buffers;
@@ -93,7 +94,7 @@ typedef struct {
 	VEC(FactNamed) named;
 	VEC(FactCheck) checks; /* explain.c's, from the manifest */
 	TextVec tile;          /* explain.c's: which tile a CTA computes, "m = ..." */
-	FactMma mma;
+	VEC(FactMma) mmas;
 	int direct_stores; /* store instructions from registers, in the text */
 	int copied_stores; /* from staging buffers, where TMA cannot take the tensor */
 } Facts;

@@ -49,7 +49,7 @@ bool facts_has_one_source(const Facts *f, const char *buffer)
 
 const FactRing *facts_main_ring(const Facts *f)
 {
-	return f->mma.ring ? facts_ring(f, f->mma.ring) : NULL;
+	return f->mmas.n ? facts_ring(f, f->mmas.at[0].ring) : NULL;
 }
 
 const char *facts_text(Ctx *c, const Ix *x)
@@ -206,24 +206,49 @@ static void take_store(Facts *f, const Op *op)
 }
 
 /* ------------------------------------------------------------------ mma and meetings */
-static void take_wgmma(Facts *f, const Op *op)
+static FactMma mma_of(Facts *f, const Op *op)
 {
 	const Attr *lbo = attrs_get(&op->attrs, A_LBO), *sbo = attrs_get(&op->attrs, A_SBO);
 	Buf atom = {0};
-	if (f->mma.atom)
-		return;
 	atom_print(attrs_get(&op->attrs, A_ATOM)->atom, &atom);
-	f->mma = (FactMma){.atom = ctx_str(f->k->ctx, atom.s),
-			   .role = role_name(op),
-			   .ring = attrs_str(&op->in[1].val->def->attrs, A_RING, ""),
-			   .tv = op->in[0].val->type->tv};
+	FactMma m = {.atom = ctx_str(f->k->ctx, atom.s),
+		     .role = role_name(op),
+		     .ring = attrs_str(&op->in[2].val->def->attrs, A_RING, ""),
+		     .tv = op->in[0].val->type->tv,
+		     .a_in_registers = op->in[1].val->type->space == SP_REG};
 	buf_free(&atom);
-	for (const Op *o = op; o; o = o->next)
-		f->mma.instructions += o->kind == OP_WGMMA;
 	for (int i = 0; i < 2; i++) {
-		f->mma.lbo[i] = lbo && i < lbo->n ? lbo->i[i] : 0;
-		f->mma.sbo[i] = sbo && i < sbo->n ? sbo->i[i] : 0;
+		m.lbo[i] = lbo && i < lbo->n ? lbo->i[i] : 0;
+		m.sbo[i] = sbo && i < sbo->n ? sbo->i[i] : 0;
 	}
+	return m;
+}
+
+static bool is_alike(const FactMma *a, const FactMma *b)
+{
+	return a->atom == b->atom && a->tv == b->tv && a->a_in_registers == b->a_in_registers &&
+	       !memcmp(a->lbo, b->lbo, sizeof a->lbo) && !memcmp(a->sbo, b->sbo, sizeof a->sbo);
+}
+
+/* Accumulators and row vectors are; what comes from memory is not. */
+static bool is_filled(const Kernel *k, const Val *frag)
+{
+	for (const Op *op = kernel_first(k); op; op = op_next(op))
+		if ((op->kind == OP_FILL || op->kind == OP_WGMMA || op->kind == OP_MOVE) &&
+		    op->in[0].val == frag)
+			return true;
+	return false;
+}
+
+static void take_wgmma(Facts *f, const Op *op)
+{
+	FactMma m = mma_of(f, op);
+	int i = 0;
+	while (i < f->mmas.n && !is_alike(&f->mmas.at[i], &m))
+		i++;
+	if (i == f->mmas.n)
+		vec_push(arena_of(f), &f->mmas, m);
+	f->mmas.at[i].instructions++;
 }
 
 static void take_named(Facts *f, const Op *op)
@@ -280,8 +305,10 @@ static void take(Facts *f, const Op *op)
 		f->clause[CLAUSE_PDL].v[0] = 1;
 		break;
 	case OP_FRAG:
-		if (op->out->type->tv && !f->acc_regs)
-			f->acc_regs = type_regs(op->out->type);
+		if (op->out->type->tv && is_filled(f->k, op->out)) {
+			f->acc_regs += type_regs(op->out->type);
+			f->accs++;
+		}
 		break;
 	default:
 		break;

@@ -212,18 +212,26 @@ static void put_named(json_object *k, const Facts *f)
 	}
 }
 
-static void put_mma(json_object *k, const Facts *f)
+static void put_mma(json_object *o, const Facts *f, const FactMma *m)
 {
-	const FactMma *m = &f->mma;
-	if (!m->atom)
-		return;
-	json_object *o = json_put_object(k, "mma");
 	json_put_text(o, "atom", m->atom);
 	json_put_text(o, "role", m->role);
 	json_put_int(o, "instructions", m->instructions);
 	put_ints(o, "leading_bytes", m->lbo, 2);
 	put_ints(o, "stride_bytes", m->sbo, 2);
 	json_put_text(o, "thread_values", m->tv ? layout_str(f->k->ctx, m->tv) : NULL);
+	if (m->a_in_registers)
+		json_put_bool(o, "a_in_registers", true);
+}
+
+/* The first by itself, and where there are others, all. */
+static void put_mmas(json_object *k, const Facts *f)
+{
+	if (f->mmas.n)
+		put_mma(json_put_object(k, "mma"), f, &f->mmas.at[0]);
+	json_object *all = f->mmas.n > 1 ? json_put_array(k, "mmas") : NULL;
+	for (int i = 0; i < f->mmas.n && all; i++)
+		put_mma(json_add_object(all), f, &f->mmas.at[i]);
 }
 
 static void put_decisions(json_object *k, const Facts *f)
@@ -269,7 +277,7 @@ static void put_kernel(json_object *array, const SaidVec *said, const Facts *f)
 	put_copies(k, f);
 	put_barriers(k, f);
 	put_named(k, f);
-	put_mma(k, f);
+	put_mmas(k, f);
 	put_decisions(k, f);
 }
 

@@ -46,23 +46,34 @@ static void note_checks(const Facts *f, Buf *out)
 	}
 }
 
+static void note_descriptors(const FactMma *m, Buf *out)
+{
+	note_head(out, "");
+	if (m->a_in_registers)
+		buf_printf(out,
+			   "A in registers; descriptor: leading bytes %" PRId64
+			   ", stride bytes %" PRId64 " of B\n",
+			   m->lbo[1], m->sbo[1]);
+	else
+		buf_printf(out,
+			   "descriptors: leading bytes %" PRId64 " and %" PRId64
+			   ", stride bytes %" PRId64 " and %" PRId64 " of A and B\n",
+			   m->lbo[0], m->lbo[1], m->sbo[0], m->sbo[1]);
+}
+
 static void note_mma(const Facts *f, Buf *out)
 {
-	const FactMma *m = &f->mma;
-	if (!m->atom)
-		return;
-	note_head(out, "mma");
-	buf_printf(out, "%d x %s a stage and warpgroup, by %s\n", m->instructions, m->atom,
-		   m->role);
-	note_head(out, "");
-	buf_printf(out,
-		   "descriptors: leading bytes %" PRId64 " and %" PRId64 ", stride bytes %" PRId64
-		   " and %" PRId64 " of A and B\n",
-		   m->lbo[0], m->lbo[1], m->sbo[0], m->sbo[1]);
-	if (m->tv) {
-		note_head(out, "");
-		buf_printf(out, "accumulator: (thread, register) -> %s\n",
-			   layout_str(f->k->ctx, m->tv));
+	for (int i = 0; i < f->mmas.n; i++) {
+		const FactMma *m = &f->mmas.at[i];
+		note_head(out, i ? "" : "mma");
+		buf_printf(out, "%d x %s a stage and warpgroup, by %s\n", m->instructions, m->atom,
+			   m->role);
+		note_descriptors(m, out);
+		if (m->tv) {
+			note_head(out, "");
+			buf_printf(out, "accumulator: (thread, register) -> %s\n",
+				   layout_str(f->k->ctx, m->tv));
+		}
 	}
 }
 
@@ -83,9 +94,10 @@ static void note_roles(const Facts *f, Buf *out)
 		buf_printf(out, "\n");
 	}
 	note_head(out, "");
-	buf_printf(out,
-		   "%" PRId64 " registers a thread at launch; the accumulator takes %" PRId64 "\n",
-		   f->launch_regs, f->acc_regs);
+	buf_printf(out, "%" PRId64 " registers a thread at launch; the %s %" PRId64 "\n",
+		   f->launch_regs,
+		   f->accs > 1 ? "accumulators and row vectors take" : "accumulator takes",
+		   f->acc_regs);
 }
 
 static void note_copy(const Facts *f, const FactCopy *c, const char *title, Buf *out)

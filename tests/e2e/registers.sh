@@ -5,7 +5,7 @@
 #   // not SCHEDULE: reason
 # whose kernel must then be refused. Where the loop uses an accumulator, which a line
 #   // used in the loop
-# says, the verifier refutes the kernel without its wait, and without its fence.
+# says, the verifier refutes the kernel without its wait, and without its fence. "// explained: TEXT" is of dslc explain.
 #   registers.sh DSLC SCRATCH FILE SIZES
 set -eu
 dslc=$1 scratch=$2 file=$3 sizes=$4
@@ -46,6 +46,11 @@ refuted()
 	! "$dslc" check "$scratch/changed.ir" >"$scratch/out" 2>"$scratch/err" || fail "not refuted"
 	grep -q 'error\[E0412\]' "$scratch/err" || fail "another error"
 }
+name=explain
+"$dslc" explain "$file" -o "$scratch/explained" 2>"$scratch/err" || fail "not explained"
+sed -n 's/^\/\/ explained: //p' "$file" | while read -r line; do
+	grep -qF "$line" "$scratch/explained" || fail "no '$line'"
+done
 grep -q '^// used in the loop' "$file" || exit 0
 "$dslc" "$file" -DR=none --emit=ir -o "$scratch/k.ir"
 refuted "without the wait" -e '0,/wgmma.wait n=0/s//wgmma.wait n=1/'
