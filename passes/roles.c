@@ -15,7 +15,8 @@ enum {
 	WARP_THREADS = 32,
 	OVERHEAD = 26, /* registers beside the accumulator */
 	TWO_WAYS = 16, /* more, where results leave by TMA or without it */
-	TURNS = 2
+	TURNS = 2,
+	MOST_GROUPS = 3 /* of consumers */
 };
 
 typedef VEC(const char *) RingNames;
@@ -182,7 +183,16 @@ static void too_many_tiles(Kernel *k, TiledMma t, Loc loc, Needs n, int limit)
 			  "warpgroup%s; with %d for addresses that is more than the %d available",
 			  n.tiles, n.read ? "with what the epilogue reads " : "", n.acc + n.read,
 			  groups, groups > 1 ? "s" : "", OVERHEAD, limit);
-	diag_remedy(k->ctx, m, "take smaller tiles, or more warpgroups: * (%d,1,1)", groups + 1);
+	if (kernel_pingpong(k))
+		diag_remedy(
+			k->ctx, m,
+			"take smaller tiles, or roles cooperative: under pingpong each warpgroup "
+			"multiplies a whole one");
+	else if (groups < MOST_GROUPS)
+		diag_remedy(k->ctx, m, "take smaller tiles, or more warpgroups: * (%d,1,1)",
+			    groups + 1);
+	else
+		diag_remedy(k->ctx, m, "take smaller tiles");
 }
 
 static void too_large_tile(Kernel *k, TiledMma t, Loc loc, Needs n, int limit)
