@@ -64,10 +64,13 @@ static void say_pipeline(const Facts *f, const char *name, Buf *out)
 static void say_mma(const Facts *f, const char *name, Buf *out)
 {
 	(void)name;
-	if (!f->mma.atom)
+	for (int i = 0; i < f->mmas.n; i++) {
+		const FactMma *m = &f->mmas.at[i];
+		buf_printf(out, "- %s, %d a stage for each warpgroup, by the role %s\n", m->atom,
+			   m->instructions, m->role);
+	}
+	if (!f->mmas.n)
 		return;
-	buf_printf(out, "- %s, %d a stage for each warpgroup, by the role %s\n", f->mma.atom,
-		   f->mma.instructions, f->mma.role);
 	buf_printf(out, "- %" PRId64 " registers a thread for the accumulators\n", f->acc_regs);
 }
 
