@@ -197,7 +197,7 @@ static int64_t tile_work(Problem *p, const Op *mma)
 			fits &= !__builtin_mul_overflow(trips, most_trips(p, up), &trips);
 	fits &= !__builtin_mul_overflow(trips, k, &trips) &&
 		!__builtin_mul_overflow(trips, layout_size_int(acc), &macs) && macs < MOST_ELEMENTS;
-	p->units += fits ? ldexp((double)trips / SUM_STEPS, 23 - row->fraction) : 0;
+	p->units += fits ? ldexp((double)trips / (double)SUM_STEPS, 23 - row->fraction) : 0;
 	p->integral &= !elem_is_float(row->c);
 	return fits ? macs : -MOST_ELEMENTS;
 }

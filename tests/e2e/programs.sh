@@ -13,8 +13,8 @@ for file; do
 		said=$("$dslc" -v "$file" $flags -S -o /dev/null 2>&1) || true
 		case $said in
 		*": verified for "*) cell=proved ;;
-		*"error[E041"*) cell="right, refuted" ;;
-		*"[W0411]"*) cell="right, not decided" ;;
+		*"error[E0415]"*) cell="right, not decided" ;;
+		*"error[E041"*) cell=refuted ;;
 		*) cell="refused: $(echo "$said" | sed -n 's/.*error\[\(E[0-9]*\)\].*/\1/p' | head -n 1)" ;;
 		esac
 		row="$row | $cell"
