@@ -266,6 +266,7 @@ static void compare_both(Grid *g, const Case *c, Problem *p, dsl_module *const *
 	if (ran && kind == DATA_NORMAL && !problem_reference(p, kind, &why)) {
 		failed(g, c, label, why);
 	} else if (ran) {
+		memset(d->wrote, true, (size_t)d->count * sizeof *d->wrote);
 		d->ref = host;
 		d->host = first;
 		count_equal(g, d);

@@ -50,6 +50,7 @@ static Outcome compile(Trial *t)
 			  .ir_after = AFTER_LAST,
 			  .stop_after = AFTER_LAST,
 			  .only = -1,
+			  .unproved = true,
 			  .cg = {.opt_level = 2}};
 	Buf text = {0};
 	t->ctx = ctx_new();
