@@ -333,7 +333,7 @@ static double random_normal(uint64_t seed, int64_t i)
 /* A prime number of elements, which repeat: so no row of a large tensor is another one. */
 static void fill(Tensor *t, DataKind kind, uint64_t seed)
 {
-	double spread = elem_is_float(t->elem) ? 1 : SPREAD;
+	double spread = elem_is_float(t->elem) ? 1 : (double)SPREAD;
 	int64_t drawn = t->count < PERIOD ? t->count : PERIOD;
 	size_t done = (size_t)drawn * elem_bytes(t->elem), n;
 	for (int64_t i = 0; i < drawn; i++)
