@@ -369,9 +369,9 @@ static bool judge_mutants(Judge *j, double start)
 	for (; n < j->mutants && now() - start < j->seconds; n++)
 		j->total[one_mutant(j, n)]++;
 	print_total(j, n, now() - start);
-	/* Most mutants are kernels, and both judges have their say on many. A refutation at sizes where
-	 * the stepper sees nothing fail is a fault of one of them, known and rare; a proof of what fails
-	 * is never one. */
+	/* Most mutants are kernels, and both judges have their say on many. A refutation at sizes
+	 * where the stepper sees nothing fail is a fault of one of them, known and rare; a proof of
+	 * what fails is never one. */
 	return !j->total[WRONG] && 100 * j->total[DISPUTED] <= n && 5 * j->total[PROVED] >= n / 2 &&
 	       5 * j->total[REFUTED] >= n / 2;
 }
