@@ -3,7 +3,8 @@
 # a tree of links that holds the room itself and the public headers of the rooms it may see;
 # any other project header is not found.
 #   dsl_room(target room)                the target is (a part or a test of) that room
-set(DSL_PUBLIC_ir ir.h base.h layout.h ix.h ptrmap.h schedule.h)
+set(DSL_PUBLIC_layout base.h layout.h ix.h ptrmap.h)
+set(DSL_PUBLIC_ir ir.h schedule.h)
 set(DSL_PUBLIC_frontend frontend.h)
 set(DSL_PUBLIC_passes passes.h check/check.h)
 set(DSL_PUBLIC_codegen codegen.h json.h spawn.h)
@@ -11,12 +12,13 @@ set(DSL_PUBLIC_runtime dsl.h desc.h kdesc.h elem.h number.h tensors.h watch.h gp
 set(DSL_PUBLIC_driver dslc.h)
 
 set(DSL_ELEMS runtime/elem.h runtime/elems.def runtime/number.h)
-set(DSL_SEES_ir ${DSL_ELEMS})
-set(DSL_SEES_frontend ir ${DSL_ELEMS})
-set(DSL_SEES_passes ir ${DSL_ELEMS})
-set(DSL_SEES_codegen ir runtime/kdesc.h ${DSL_ELEMS})
+set(DSL_SEES_layout)
+set(DSL_SEES_ir layout layout/ctx.h ${DSL_ELEMS})
+set(DSL_SEES_frontend layout ir ${DSL_ELEMS})
+set(DSL_SEES_passes layout ir ${DSL_ELEMS})
+set(DSL_SEES_codegen layout ir runtime/kdesc.h ${DSL_ELEMS})
 set(DSL_SEES_runtime)
-set(DSL_SEES_driver ir frontend passes codegen runtime)
+set(DSL_SEES_driver layout ir frontend passes codegen runtime)
 set(DSL_SEES_python driver runtime)
 
 # A header that does not exist yet is linked all the same, so that adding it needs no configure.
@@ -62,7 +64,7 @@ function(dsl_host_root)
 	file(CREATE_LINK "${PROJECT_SOURCE_DIR}/driver/dslc.h" "${root}/dslc.h" SYMBOLIC)
 endfunction()
 
-foreach(room IN ITEMS ir frontend passes codegen runtime driver python)
+foreach(room IN ITEMS layout ir frontend passes codegen runtime driver python)
 	dsl_room_root(${room})
 endforeach()
 dsl_host_root()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Tests in C: one cmocka program is one ctest, named room.noun.
-#   dsl_test(ir.layout SOURCES layout.c LIBS dsl_ir)           sees what the room sees
+#   dsl_test(ir.text SOURCES text.c LIBS dsl_ir)               sees what the room sees
 #   dsl_test(e2e.run ROOM driver SOURCES run.c LIBS dslc_lib)  sees what another room sees
 #   dsl_quick(SLOW)                 the folder's tests have the label "quick", but for those that SLOW matches
 #   dsl_fuzzer(ir ROOM ir SOURCES fuzz_ir.c LIBS dsl_ir CORPUS tests/ir)   a fuzz entry point

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* algebra.c - layouts in expressions: tuples, shape:stride, the chain of o, swizzles, and the
- * functions of the algebra, which are the rows of ir/layout_ops.def.
+ * functions of the algebra, which are the rows of layout/layout_ops.def.
  *     tile_to_shape(Sw<3,3,3> o (8,64):(64,1), (128,64))
  *  -> Sw<3,3,3> o ((8,16),(64,1)):((64,512),(1,0)) */
 #include "frontend/sema.h"

@@ -5,7 +5,7 @@
 #ifndef DSL_AST_H
 #define DSL_AST_H
 
-#include "ir/base.h"
+#include "layout/base.h"
 
 typedef enum {
 #define NODE(id, text) N_##id,

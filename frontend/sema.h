@@ -7,7 +7,7 @@
 
 #include "frontend/ast.h"
 #include "frontend/frontend.h"
-#include "ir/ptrmap.h"
+#include "layout/ptrmap.h"
 
 typedef enum {
 #define VALUE(id, text) V_##id,
@@ -206,7 +206,7 @@ Value eval(Sema *s, const Node *n);
 /* arith.c: integers */
 Value int_binary(Sema *s, Loc loc, const char *op, const Value *a, const Value *b);
 
-/* algebra.c: layouts; functions are the rows of ir/layout_ops.def */
+/* algebra.c: layouts; functions are the rows of layout/layout_ops.def */
 bool is_layoutish(const Value *v);              /* what those functions take */
 bool to_alg(Sema *s, const Value *v, Alg *out); /* false, reported: no such operand */
 Value layout_call(Sema *s, Loc loc, int op, const Value *args, int n);

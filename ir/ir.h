@@ -8,7 +8,7 @@
 #ifndef DSL_IR_H
 #define DSL_IR_H
 
-#include "layout.h"
+#include "layout/layout.h"
 #include "runtime/elem.h"
 
 typedef struct Type Type;

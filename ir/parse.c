@@ -3,7 +3,7 @@
  * Needs no list of ops or attributes beyond their tables, and leaves every rule about them to
  * verify.c. Mistakes in the text become diagnostics; after one the rest of the line is skipped. */
 #include "ir/ir.h"
-#include "ir/ptrmap.h"
+#include "layout/ptrmap.h"
 #include "ir/verify.h"
 
 #include <errno.h>

@@ -6,7 +6,7 @@
 #ifndef DSL_JUDGE_H
 #define DSL_JUDGE_H
 
-#include "ir/ix.h"
+#include "layout/ix.h"
 
 typedef enum { JUDGED_NO, JUDGED_YES, JUDGED_UNKNOWN } Verdict;
 

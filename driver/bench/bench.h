@@ -7,7 +7,7 @@
 #define DSL_DRIVER_BENCH_H
 
 #include "driver/progress.h"
-#include "ir/base.h"
+#include "layout/base.h"
 
 /* Back to back under load, where power is the limit; or after a rest, at full clock. */
 typedef enum { STEADY, BURST, REGIMES } Regime;

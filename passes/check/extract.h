@@ -3,7 +3,7 @@
 #ifndef DSL_CHECK_EXTRACT_H
 #define DSL_CHECK_EXTRACT_H
 
-#include "ir/ptrmap.h"
+#include "layout/ptrmap.h"
 #include "passes/check/num.h"
 #include "passes/check/words.h"
 

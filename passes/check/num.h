@@ -5,7 +5,7 @@
 #ifndef DSL_CHECK_NUM_H
 #define DSL_CHECK_NUM_H
 
-#include "ir/ix.h"
+#include "layout/ix.h"
 
 /* lo..hi and = res (mod mod); exact when mod is 0, of any residue when it is 1. */
 typedef struct {

@@ -4,7 +4,7 @@
  *     wgmma %acc[0] ; %v = part %acc[0]  ->  "uses a register that a wgmma in flight writes" */
 #include "stepper.h"
 
-#include "ir/ptrmap.h"
+#include "layout/ptrmap.h"
 
 typedef struct {
 	const Val *val;

@@ -5,7 +5,7 @@
  *     ->  wait %full[0], parity 0; wait %full[1], parity 0 */
 #include "stepper.h"
 
-#include "ir/ptrmap.h"
+#include "layout/ptrmap.h"
 
 #include <stdlib.h>
 #include <string.h>

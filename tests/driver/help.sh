@@ -54,6 +54,6 @@ has all "dslc sim FILE" "dslc help [COMMAND]"
 # every code, once
 expect 0 --explain=all
 cut -d' ' -f1 out >codes
-sed -n 's/^DIAG(\([A-Z][0-9]*\),.*/\1/p' "$root"/ir/diags_*.def >want
+sed -n 's/^DIAG(\([A-Z][0-9]*\),.*/\1/p' "$root"/layout/diags_*.def >want
 sort codes >codes.sorted
 sort want | cmp -s - codes.sorted || fail "--explain=all differs from the tables"

@@ -112,7 +112,7 @@ expect 0 --help=layout
 has out '--banks' "dslc layout ['EXPR' ...]"
 
 # docs/layouts.md has each operation in the words of the table.
-sed -n 's/^LAYOUT_OP(\([a-z_0-9]*\),.*"\(.*\)")$/\1 \2/p' "$root/ir/layout_ops.def" >table
+sed -n 's/^LAYOUT_OP(\([a-z_0-9]*\),.*"\(.*\)")$/\1 \2/p' "$root/layout/layout_ops.def" >table
 [ "$(wc -l <table)" -ge 60 ] || fail "the table was not read"
 while read -r name text; do
 	grep -F "\`$name(" "$root/docs/layouts.md" | grep -qF "| $text |" || fail "docs/layouts.md differs on $name: $text"

@@ -23,21 +23,23 @@ expect()
 	done
 }
 
-ir='ir/ir.h ir/base.h ir/layout.h ir/ix.h ir/ptrmap.h ir/schedule.h ir/ops.def'
+layout='layout/base.h layout/layout.h layout/ix.h layout/ptrmap.h layout/layout_ops.def'
+ir='ir/ir.h ir/schedule.h ir/ops.def'
 rest='frontend/frontend.h passes/passes.h codegen/codegen.h codegen/json.h codegen/spawn.h'
 # shellcheck disable=SC2086
 {
 	for room in frontend passes codegen driver; do
-		expect $room yes $ir
+		expect $room yes $layout $ir
 	done
 	expect driver yes $rest runtime/dsl.h runtime/kdesc.h
 	expect codegen yes runtime/kdesc.h codegen/codegen.h
-	expect ir yes runtime/number.h runtime/elem.h
-	expect ir no $rest runtime/dsl.h runtime/kdesc.h driver/dslc.h
+	expect layout no $ir $rest runtime/number.h runtime/elem.h runtime/dsl.h
+	expect ir yes $layout layout/ctx.h runtime/number.h runtime/elem.h
+	expect ir no layout/ixp.h layout/layoutp.h $rest runtime/dsl.h runtime/kdesc.h driver/dslc.h
 	expect frontend no passes/passes.h codegen/codegen.h runtime/dsl.h driver/dslc.h
-	expect passes no frontend/frontend.h codegen/codegen.h runtime/dsl.h driver/dslc.h
+	expect passes no layout/ctx.h frontend/frontend.h codegen/codegen.h runtime/dsl.h driver/dslc.h
 	expect codegen no frontend/frontend.h passes/passes.h runtime/dsl.h driver/dslc.h
-	expect runtime no $ir $rest driver/dslc.h
+	expect runtime no $layout $ir $rest driver/dslc.h
 	expect passes no $(cd "$root" && ls frontend/*.h codegen/*.h driver/*.h)
 	expect driver no $(cd "$root" && ls frontend/*.h passes/*.h codegen/*.h runtime/*.h |
 		grep -v -e frontend.h -e passes.h -e codegen.h -e json.h -e spawn.h \

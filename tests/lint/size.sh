@@ -27,7 +27,7 @@ tests/check/stepper_trace.c trace_step 60: a case for each op
 tests/fuzz/ir_mutants.c change_number 50: a case for each change
 tests/runtime/manifest.c each_wrong_entry_is_named 50: a row for each entry
 '
-find ir frontend passes codegen runtime driver examples tests -path tests/lint/bad -prune -o \
+find layout ir frontend passes codegen runtime driver examples tests -path tests/lint/bad -prune -o \
 	\( -name '*.[chly]' -o -name '*.def' \) -print 2>/dev/null | sort | xargs awk -v longer="$longer" '
 BEGIN {
 	n = split(longer, row, "\n")

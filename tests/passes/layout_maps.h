@@ -7,7 +7,7 @@
 #ifndef DSL_TEST_LAYOUT_MAPS_H
 #define DSL_TEST_LAYOUT_MAPS_H
 
-#include "ir/layout.h"
+#include "layout/layout.h"
 #include "passes/judge.h"
 
 typedef struct isl_ctx Maps;

@@ -1,1 +1,3 @@
 #include "passes/passes.h"
+#include "layout/ctx.h"
+#include "layout/ixp.h"

@@ -5,4 +5,4 @@
 #include "ir/private.h"
 #include "passes/passes.h"
 #include <llvm-c/Core.h>
-#include <ir/layout.h>
+#include <layout/layout.h>

@@ -1,3 +1,3 @@
-#include "ir/base.h"
+#include "layout/base.h"
 #include "runtime/kdesc.h"
 #include <cuda.h>

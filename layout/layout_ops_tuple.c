@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* layout_ops_tuple.c - operations by name on integer tuples and coordinates.
+ *     idx2crd(9, (4,8)) = (1,2)        ceil_div((8,10,6), (3,4)) = (3,3,6) */
+#include "layout/layoutops.h"
+
+typedef const Tup *(*OfTuples)(Ctx *c, const Tup *a, const Tup *b);
+
+static bool of_tuples(Call *k, OfTuples f)
+{
+	const Tup *a = arg_shape(k, 0), *b = a ? arg_shape(k, 1) : NULL;
+	return b && give_tup(k, f(k->c, a, b));
+}
+
+bool alg_tuple_add(Call *k)
+{
+	return of_tuples(k, tup_add);
+}
+
+bool alg_tuple_sub(Call *k)
+{
+	return of_tuples(k, tup_sub);
+}
+
+/* By a layout: by its size, of the whole. */
+bool alg_ceil_div(Call *k)
+{
+	const Tup *a = arg_shape(k, 0);
+	if (!a || !is_layout(k, 1))
+		return a && of_tuples(k, tup_ceil_div);
+	const Layout *by = arg_layout(k, 1);
+	if (!by)
+		return false;
+	const Ix *size = layout_size(k->c, by);
+	return give_ix(k, ix_ceil_div(k->c, tup_product(k->c, a), size));
+}
+
+bool alg_shape_div(Call *k)
+{
+	const Tup *a = arg_shape(k, 0), *b = a ? arg_shape(k, 1) : NULL;
+	const Tup *q = b ? tup_shape_div(k->c, a, b) : NULL;
+	if (b && !q)
+		return call_refuse(k, "%s and %s do not divide each other", tup_text(k->c, a),
+				   tup_text(k->c, b));
+	return b && give_tup(k, q);
+}
+
+bool alg_product(Call *k)
+{
+	const Tup *t = arg_shape(k, 0);
+	return t && give_ix(k, tup_product(k->c, t));
+}
+
+bool alg_product_each(Call *k)
+{
+	const Tup *t = arg_shape(k, 0);
+	return t && give_tup(k, tup_product_each(k->c, t));
+}
+
+/* ------------------------------------------------------------------ coordinates */
+bool alg_idx2crd(Call *k)
+{
+	const Tup *at = arg_tup(k, 0), *shape = at ? arg_shape(k, 1) : NULL;
+	return shape && give_tup(k, tup_crd2crd(k->c, at, shape));
+}
+
+bool alg_increment_coord(Call *k)
+{
+	const Tup *at = arg_tup(k, 0), *shape = at ? arg_shape(k, 1) : NULL;
+	return shape && give_tup(k, tup_increment(k->c, at, shape));
+}
+
+/* ------------------------------------------------------------------ comparisons */
+/* As a condition, where names may decide. */
+static const Ix *same(Ctx *c, const Tup *a, const Tup *b)
+{
+	if (a->n != b->n || a->basis != b->basis)
+		return ix_const(c, 0);
+	if (tup_is_leaf(a))
+		return ix_plain(c, ix_new(c, IX_EQ, a->leaf, b->leaf));
+	const Ix *all = ix_const(c, 1);
+	for (int i = 0; i < a->n; i++)
+		all = ix_new(c, IX_AND, all, same(c, a->at[i], b->at[i]));
+	return all;
+}
+
+static bool give_truth(Call *k, bool truth)
+{
+	return give_tup(k, tup_int(k->c, truth));
+}
+
+bool alg_elem_less(Call *k)
+{
+	const Tup *a = arg_tup(k, 0), *b = a ? arg_shape(k, 1) : NULL;
+	const Ix *x = b ? tup_elem_less(k->c, a, b) : NULL;
+	return b && give_tup(k, x ? tup_leaf(k->c, x) : NULL);
+}
+
+bool alg_equal(Call *k)
+{
+	if (k->arg[0].kind == ALG_TUP && k->arg[1].kind == ALG_TUP)
+		return give_ix(k, same(k->c, k->arg[0].tup, k->arg[1].tup));
+	const Layout *a = arg_layout(k, 0), *b = a ? arg_layout(k, 1) : NULL;
+	if (!b || !layout_is_plain(a) || !layout_is_plain(b))
+		return b && give_truth(k, a == b);
+	return give_ix(k, ix_new(k->c, IX_AND, same(k->c, a->shape, b->shape),
+				 same(k->c, a->stride, b->stride)));
+}
+
+bool alg_congruent(Call *k)
+{
+	const Tup *a = arg_shape(k, 0), *b = a ? arg_shape(k, 1) : NULL;
+	return b && give_truth(k, tup_congruent(a, b));
+}
+
+bool alg_weakly_congruent(Call *k)
+{
+	const Tup *a = arg_shape(k, 0), *b = a ? arg_shape(k, 1) : NULL;
+	return b && give_truth(k, tup_weakly_congruent(a, b));
+}
+
+bool alg_compatible(Call *k)
+{
+	const Tup *a = arg_shape(k, 0), *b = a ? arg_shape(k, 1) : NULL;
+	return b && give_truth(k, tup_compatible(k->c, a, b));
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* layoutp.h - private to layout*.c and tup*.c: layouts as flat lists of modes, trees of basis
+ * elements, and how operations refuse. Lists live in ctx_tmp: whoever is called from outside marks
+ * and releases it. */
+#ifndef DSL_LAYOUTP_H
+#define DSL_LAYOUTP_H
+
+#include "layout/ctx.h"
+#include "layout/ixp.h"
+#include "layout/layout.h"
+
+typedef struct {
+	const Ix *shape, *stride;
+	uint64_t basis; /* of the stride */
+} Mode;
+typedef VEC(Mode) Modes;
+
+/* layout.c */
+void layout_flatten(Ctx *c, const Layout *l, Modes *out);
+const Layout *layout_of_modes(Ctx *c, const Modes *m); /* one mode: a leaf; none: 1:0 */
+const Layout *layout_outer(Ctx *c, const Layout *l);   /* without swizzle, offset and inner */
+/* `outer` behind all that stands in front of l's own */
+const Layout *layout_wrap(Ctx *c, const Layout *l, const Layout *outer);
+const Layout *layout_shift(Ctx *c, const Layout *l, const Tup *more);
+const Layout *layout_behind(Ctx *c, const Layout *inner, const Layout *l); /* l may be swizzled */
+const Layout *layout_leaf(Ctx *c, const Ix *shape, const Ix *stride);
+const Ix *ix_plain(Ctx *c, const Ix *x); /* simplified with what is assumed */
+IxFacts layout_facts(Ctx *c);
+
+/* basis.c: something for each basis element of a coordinate space; places between that no path
+ * names are asked for too. NULL where one path is part of another, or `leaf` gives NULL. */
+typedef const void *(*BasisLeaf)(Ctx *c, void *user, uint64_t basis);
+typedef const void *(*BasisJoin)(Ctx *c, void *user, const void *const *at, int n);
+const void *basis_tree(Ctx *c, const uint64_t *paths, int n, BasisLeaf leaf, BasisJoin join,
+		       void *user);
+int basis_outermost(uint64_t basis);   /* the last number behind @ */
+uint64_t basis_inside(uint64_t basis); /* the path without it */
+
+/* layout_algebra.c */
+const void *refuse(Ctx *c, const char **why, const char *fmt, ...) PRINTF(3, 4); /* NULL */
+const char *ix_text(Ctx *c, const Ix *x);
+const char *tup_text(Ctx *c, const Tup *t);
+bool layout_usable(Ctx *c, const char *operation, const Layout *l, const char **why);
+bool ix_divides(Ctx *c, const Ix *a, const Ix *b, const Ix **q); /* a = q * b, surely */
+int ix_at_most(Ctx *c, const Ix *a, const Ix *b);                /* 1 yes, 0 no, -1 unknown */
+void modes_join(Ctx *c, Modes *out, Mode m);
+void modes_join_all(Ctx *c, Modes *out, const Modes *m);
+const Layout *layout_complement_in(Ctx *c, const Layout *a, const Tup *shape, const char **why);
+/* with a tail that has no end: of extent 2 at least */
+const Layout *layout_complement_open(Ctx *c, const Layout *a, const Ix *cotarget, const char **why);
+
+#endif
