@@ -6,7 +6,7 @@
 
 #include "codegen/codegen.h"
 #include "frontend/frontend.h"
-#include "passes/check/check.h"
+#include "verify/check.h"
 #include "passes/passes.h"
 
 /* What can be written; EMIT_BIT(EMIT_CUBIN) is DSLC_CUBIN and so on. */

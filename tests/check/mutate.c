@@ -10,7 +10,7 @@
  * harmless for a reason in the table below; anything else fails. Prints a line for each kind:
  *     drop | mbar.wait | 14 refuted | 0 harmless |
  */
-#include "passes/check/check.h"
+#include "verify/check.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -136,7 +136,7 @@ static void print_different(Runs *r, Source s, int number, const Judged *j)
 	static const char *const whys[] = {
 		"",
 #define WHY(id, code, text) #id,
-#include "passes/check/whys.def"
+#include "verify/whys.def"
 	};
 	printf("program %d, %d trips: the verifier says %s %s, the interleavings do not %s\n",
 	       number, j->trips, j->refuted ? "refuted" : "proved", whys[j->why.id], j->runs);

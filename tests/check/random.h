@@ -5,7 +5,7 @@
 #ifndef DSL_TESTS_CHECK_RANDOM_H
 #define DSL_TESTS_CHECK_RANDOM_H
 
-#include "passes/check/words.h"
+#include "verify/words.h"
 
 enum {
 	ROLES = 4,

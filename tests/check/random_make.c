@@ -574,7 +574,7 @@ void source_print(const Source *s)
 {
 	static const char *const texts[] = {
 #define STEP(id, text) #id,
-#include "passes/check/steps.def"
+#include "verify/steps.def"
 	};
 	static const char *const parts[] = {"pre", "loop", "post"};
 	static const char *const barriers[] = {"full", "empty", "named"};

@@ -6,7 +6,7 @@
  * What is proved fails in none of 200 interleavings at five sizes; what is refuted by a run fails
  * at the sizes that are shown. Mutant i of a seed is the same in every call. */
 #include "stepper_change.h"
-#include "passes/check/check.h"
+#include "verify/check.h"
 #include "stepper.h"
 
 #include <stdio.h>

@@ -4,7 +4,7 @@
  * For many sizes, clusters and tiles, the values of all masks and conditions together are those of
  * one of the ways that are proved, and each way that a refutation may show is seen.
  */
-#include "passes/check/extract.h"
+#include "verify/extract.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* fuzz_check - any bytes as textual IR, and what parses at the ptx stage goes to the pipeline
  * verifier: it proves, or it says why not. */
-#include "passes/check/check.h"
+#include "verify/check.h"
 
 #include <stdlib.h>
 

@@ -25,10 +25,10 @@ expect()
 
 layout='layout/base.h layout/layout.h layout/ix.h layout/ptrmap.h layout/layout_ops.def'
 ir='ir/ir.h ir/schedule.h ir/ops.def'
-rest='frontend/frontend.h passes/passes.h codegen/codegen.h codegen/json.h codegen/spawn.h'
+rest='frontend/frontend.h passes/passes.h verify/check.h codegen/codegen.h codegen/json.h codegen/spawn.h'
 # shellcheck disable=SC2086
 {
-	for room in frontend passes codegen driver; do
+	for room in frontend passes verify codegen driver; do
 		expect $room yes $layout $ir
 	done
 	expect driver yes $rest runtime/dsl.h runtime/kdesc.h
@@ -36,13 +36,14 @@ rest='frontend/frontend.h passes/passes.h codegen/codegen.h codegen/json.h codeg
 	expect layout no $ir $rest runtime/number.h runtime/elem.h runtime/dsl.h
 	expect ir yes $layout layout/ctx.h runtime/number.h runtime/elem.h
 	expect ir no layout/ixp.h layout/layoutp.h $rest runtime/dsl.h runtime/kdesc.h driver/dslc.h
-	expect frontend no passes/passes.h codegen/codegen.h runtime/dsl.h driver/dslc.h
-	expect passes no layout/ctx.h frontend/frontend.h codegen/codegen.h runtime/dsl.h driver/dslc.h
-	expect codegen no frontend/frontend.h passes/passes.h runtime/dsl.h driver/dslc.h
+	expect frontend no passes/passes.h verify/check.h codegen/codegen.h runtime/dsl.h driver/dslc.h
+	expect passes no verify/check.h layout/ctx.h frontend/frontend.h codegen/codegen.h runtime/dsl.h driver/dslc.h
+	expect verify no $(cd "$root" && ls layout/ctx.h passes/*.h frontend/*.h codegen/*.h runtime/dsl.h driver/*.h)
+	expect codegen no verify/check.h frontend/frontend.h passes/passes.h runtime/dsl.h driver/dslc.h
 	expect runtime no $layout $ir $rest driver/dslc.h
 	expect passes no $(cd "$root" && ls frontend/*.h codegen/*.h driver/*.h)
-	expect driver no $(cd "$root" && ls frontend/*.h passes/*.h codegen/*.h runtime/*.h |
-		grep -v -e frontend.h -e passes.h -e codegen.h -e json.h -e spawn.h \
+	expect driver no $(cd "$root" && ls frontend/*.h passes/*.h verify/*.h codegen/*.h runtime/*.h |
+		grep -v -e frontend.h -e passes.h -e verify/check.h -e codegen.h -e json.h -e spawn.h \
 			-e runtime/dsl.h -e desc.h -e number.h -e elem.h -e tensors.h -e watch.h -e gpu.h)
 }
 exit $status

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* branch.c - one loop of one role, as a loop of the tree: its trips so far and to come have names,
+ * and so has how often it runs, wherever the role speaks of that.
+ *     for.ring k, slot, phase (0, (K + 63) / 64, t * ((K + 63) / 64))
+ * ->  own1, slot = (t * count0 + own1) % 4; within, (K + 63) / 64 is own1 + rest1
+ */
+#include "verify/read.h"
+#include "verify/tree.h"
+
+const char *branch_own(Ctx *c, int loop)
+{
+	return ctx_str(c, ctx_strf(c, "#own%d", loop));
+}
+
+const char *branch_rest(Ctx *c, int loop)
+{
+	return ctx_str(c, ctx_strf(c, "#rest%d", loop));
+}
+
+const char *branch_count(Ctx *c, int count)
+{
+	return ctx_str(c, ctx_strf(c, "#count%d", count));
+}
+
+/* ------------------------------------------------------------------ how often loops run */
+/* With the names of loops put in, and counts as they are. */
+static const Ix *bare(Reader *r, const Ix *x)
+{
+	View v = r->view;
+	v.counts.n = 0;
+	return stage(&v, stage(&r->lets, x));
+}
+
+static const Ix *trip_of(Reader *r, const Op *loop, const Ix **raw)
+{
+	Ctx *c = r->p->k->ctx;
+	*raw = ix_sub(c, bare(r, loop->ix[1]), bare(r, loop->ix[0]));
+	return ix_simplify(c, *raw, r->p->tree->facts);
+}
+
+static int count_of(Reader *r, const Ix *trip)
+{
+	RoleCounts *of = &r->p->tree->of_role[r->agent];
+	for (int i = 0; i < of->n; i++)
+		if (of->at[i] == trip)
+			return i;
+	vec_push(r->p->arena, of, trip);
+	return of->n - 1;
+}
+
+static bool is_counted(const View *v, const Ix *core)
+{
+	for (int i = 0; i < v->counts.n; i++)
+		if (v->counts.at[i].core == core)
+			return true;
+	return false;
+}
+
+/* trip = core + more is `n`. */
+static void put_count(Reader *r, const Ix *trip, const Ix *n, bool again)
+{
+	int64_t more;
+	const Ix *core = read_core(trip, &more);
+	if (!core || (!again && is_counted(&r->view, core)))
+		return;
+	const Ix *by = ix_add(r->p->k->ctx, n, ix_const(r->p->k->ctx, -more));
+	vec_push(r->p->arena, &r->view.counts, ((Counted){core, by}));
+}
+
+static bool is_within(const Op *op, const Op *outer)
+{
+	while (op && op != outer)
+		op = op_parent(op);
+	return op == outer;
+}
+
+/* Whether names of loops are left in it. */
+static bool uses_loops(const Reader *r, const Ix *x)
+{
+	for (int i = 0; i < r->loops.n; i++)
+		for (int j = 0; j < r->loops.at[i].op->nsym; j++)
+			if (ix_uses(x, r->loops.at[i].op->sym[j]))
+				return true;
+	return false;
+}
+
+/* In the forms of other roles too. */
+static void put_forms(Reader *r, const Ix *trip, const Ix *n)
+{
+	const Tree *t = r->p->tree;
+	for (int i = 0; i < t->forms.n; i++)
+		if (t->forms.at[i] != trip && ix_same(r->p->k->ctx, t->forms.at[i], trip, t->facts))
+			put_count(r, t->forms.at[i], n, false);
+}
+
+void read_counts_in(Reader *r, const Op *loop)
+{
+	Ctx *c = r->p->k->ctx;
+	for (int i = 0; i < r->loops.n; i++) {
+		const Op *op = r->loops.at[i].op;
+		const Ix *raw, *trip = trip_of(r, op, &raw);
+		if (op == loop || (loop && !is_within(op, loop)) || uses_loops(r, raw))
+			continue;
+		const Ix *n = ix_sym(c, branch_count(c, count_of(r, trip)));
+		put_count(r, trip, n, false);
+		put_count(r, raw, n, false);
+		put_forms(r, trip, n);
+	}
+}
+
+/* ------------------------------------------------------------------ one loop */
+static uint64_t touched(const Reader *r, const Op *loop)
+{
+	uint64_t set = 0;
+	for (const Op *op = loop->body->first; op; op = op->next) {
+		for (int i = 0; i < op->nin; i++)
+			for (int j = 0; j < r->places.n; j++)
+				set |= (uint64_t)(r->places.at[j].val == op->in[i].val) << (j & 63);
+		set |= op->body ? touched(r, op) : 0;
+	}
+	return set;
+}
+
+static bool put_counters(Reader *r, const Op *op, Shared *sh, int loop)
+{
+	Ctx *c = r->p->k->ctx;
+	int n = op->kind == OP_FOR ? op->nsym - 1 : 0;
+	if (n > MAX_COUNTERS)
+		return read_problem(r, D_W0411, op->loc,
+				    "a loop that carries more than 4 counters");
+	for (int i = 0; i < n; i++) {
+		sh->counter[i] = ctx_str(c, ctx_strf(c, "#counter%d.%d", loop, i));
+		sh->start[i] = read_expr(r, op->ix[2 + 2 * i]);
+	}
+	for (int i = 0; i < n; i++)
+		read_put_name(r, op->sym[1 + i], ix_sym(c, sh->counter[i]));
+	sh->counters = n;
+	return true;
+}
+
+static void put_names(Reader *r, const Op *op, const Shared *sh)
+{
+	Ctx *c = r->p->k->ctx;
+	const Ix *own = ix_sym(c, sh->own);
+	if (op->kind == OP_FOR_RING)
+		read_put_ring(r, op, ix_add(c, read_expr(r, op->ix[2]), own));
+	read_put_name(r, op->sym[0], ix_add(c, read_expr(r, op->ix[0]), own));
+	const Ix *passed = ix_add(c, ix_mul(c, own, ix_const(c, sh->turns)), ix_const(c, sh->turn));
+	const Ix *all = ix_add(c, passed, ix_sym(c, sh->rest));
+	put_count(r, sh->turns > 1 ? r->p->tree->turn_of[r->agent] : sh->trip, all, true);
+	if (sh->turns == 1)
+		put_count(r, sh->raw, all, true);
+	r->view.total = sh->trip->kind == IX_CONST && sh->turns == 1 ? sh->trip : NULL;
+	r->view.passed = own;
+	r->view.rest = ix_sym(c, sh->rest);
+}
+
+bool read_branch(Reader *r, const Op *op)
+{
+	Ctx *c = r->p->k->ctx;
+	View out = r->view;
+	int loop = r->nshared++;
+	Item *it = read_item(r, ITEM_SHARED, op);
+	Shared *sh = NEW(r->p->arena, Shared);
+	if (loop == MAX_BRANCHES)
+		return read_problem(r, D_W0411, op->loc, "a role with more than 16 loops");
+	bool outer = read_outer_loop(op) == NULL;
+	*sh = (Shared){.op = op, .turns = outer ? r->s->turns : 1, .turn = outer ? r->s->turn : 0};
+	sh->own = ctx_str(c, branch_own(c, loop));
+	sh->rest = ctx_str(c, branch_rest(c, loop));
+	sh->trip = trip_of(r, op, &sh->raw);
+	sh->count = count_of(r, sh->trip);
+	sh->touches = touched(r, op);
+	it->shared = sh;
+	it->from = read_expr(r, op->ix[0]);
+	it->to = read_expr(r, op->ix[1]);
+	if (r->p->tree->of_role[r->agent].n > MAX_COUNTS)
+		return read_problem(r, D_W0411, op->loc, "a role with more than 16 trip counts");
+	if (!put_counters(r, op, sh, loop))
+		return false;
+	put_names(r, op, sh);
+	read_counts_in(r, op);
+	if (!read_into(r, &it->body, op->body))
+		return false;
+	for (int i = 0; i < sh->counters; i++) {
+		sh->more[i] = bare(r, op->ix[3 + 2 * i]);
+		sh->step[i] = ix_add(c, ix_sym(c, sh->counter[i]), read_expr(r, op->ix[3 + 2 * i]));
+	}
+	out.names = r->view.names;
+	r->view = out;
+	vec_push(r->p->arena, r->list, it);
+	return true;
+}

@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* check.c - the verifier's table of contents: read the kernel, prove it for all words, and for
+ * what is refuted find the shortest run that shows it.
+ *     schedules.gemm, cooperative, 4 stages  ->  CHECK_PROVED, 83 states
+ */
+#include "verify/check.h"
+#include "verify/extract.h"
+#include "verify/report.h"
+#include "verify/tree.h"
+
+#include <string.h>
+#include <time.h>
+
+enum {
+	FAST_STATES = 20000,
+	FULL_STATES = 400000,
+	MAX_PERIOD = 512,
+	MAX_CLAMP = 64,
+	MOST_LAPS = 4,
+	LEAST_TRIPS = -8,
+	ANY_STATES = 400
+};
+
+static double now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ------------------------------------------------------------------ what must be told apart */
+typedef struct {
+	Program *p;
+	const Script *s;
+	int seg;
+	int64_t tile, trip; /* periods */
+} Needs;
+
+static void need(void *user, const char *name, int64_t q)
+{
+	Needs *n = user;
+	Program *p = n->p;
+	if (name == p->tile) {
+		n->tile = lcm(n->tile, q * n->s->turns);
+		p->uses[n->seg] |= 1;
+	} else if (name == p->left) {
+		p->words.uses_left = true;
+		p->uses[n->seg] |= 2;
+	} else if (name == p->trip) {
+		n->trip = lcm(n->trip, q);
+		p->uses[n->seg] |= q > 1 ? 4 : 0;
+	} else if (name == p->position) {
+		n->trip = lcm(n->trip, q);
+	} else if (name == p->trips) {
+		n->trip = lcm(n->trip, q);
+		p->uses[n->seg] |= 8;
+	}
+}
+
+static void need_x(Needs *n, const Ix *x, int64_t q)
+{
+	if (x)
+		ix_needs(x, q, need, n);
+}
+
+/* The largest constant that a trip or a tile is compared with: what is beyond acts alike. */
+static int64_t reach(const Ix *x)
+{
+	int64_t v, a, b;
+	if (ix_is_const(x, &v))
+		return v > MAX_CLAMP || v < -MAX_CLAMP ? MAX_CLAMP : v < 0 ? -v : v;
+	if (x->kind == IX_SYM)
+		return 0;
+	a = reach(x->a);
+	b = reach(x->b);
+	return a > b ? a : b;
+}
+
+static void reach_of(Program *p, const Ix *x)
+{
+	if (ix_is_const(x, NULL))
+		return;
+	int64_t far = reach(x) + 1;
+	far = far > MAX_CLAMP ? 2 : far;
+	bool tile = ix_uses(x, p->tile) || ix_uses(x, p->left);
+	Clamps *least = &p->least;
+	int64_t *at = tile ? &least->tile : &least->trip;
+	*at = far > *at ? far : *at;
+	least->rest = least->trips = least->trip;
+}
+
+static void need_items(Needs *n, const Items *items)
+{
+	for (int i = 0; i < items->n; i++) {
+		const Item *it = items->at[i];
+		const Ix *at[] = {it->at_key,  it->at_cell, it->at_cell2,
+				  it->at_byte, it->number,  it->from};
+		for (size_t j = 0; j < COUNTOF(at); j++)
+			need_x(n, at[j], 1);
+		need_x(n, it->to, 1);
+		if (it->to)
+			reach_of(n->p, it->to);
+		n->p->uses[n->seg] |= it->ways ? 16 : 0;
+		for (int j = 0; j < it->nconds; j++) {
+			need_x(n, it->conds[j], 1);
+			reach_of(n->p, it->conds[j]);
+		}
+		need_items(n, &it->body);
+	}
+}
+
+/* A modulus far beyond the period says no more than what they have in common. */
+static void few_residues(Words *w)
+{
+	if (w->trips_mod <= MOST_LAPS * w->trip_period)
+		return;
+	w->trips_mod = num_gcd(w->trips_mod, w->trip_period);
+	w->trips_res %= w->trips_mod;
+}
+
+static void find_periods(Program *p)
+{
+	Needs n = {.p = p, .tile = 1, .trip = 1};
+	p->least = (Clamps){1, 1, 1, 1};
+	for (int a = 0; a < p->m.na; a++)
+		for (n.seg = 0; n.seg < SEG_COUNT; n.seg++) {
+			n.s = &p->scripts[a];
+			n.tile = lcm(n.tile, n.s->turns);
+			need_items(&n, &n.s->seg[n.seg]);
+		}
+	n.seg = SEG_TILE;
+	for (int a = 0; a < p->m.na; a++)
+		for (int i = 0; i < p->words.inner; i++) {
+			n.s = &p->scripts[a];
+			need_x(&n, n.s->base[i], n.trip);
+		}
+	p->words.tile_period = n.tile;
+	p->words.trip_period = n.trip;
+	few_residues(&p->words);
+	for (int i = 0; i < p->m.nk; i++)
+		if (p->m.keys[i].slots && n.trip % (2 * p->m.keys[i].slots))
+			p->m.keys[i].slots = 0;
+	for (int i = 0; i < p->m.nc; i++)
+		if (p->m.cells[i].slots && n.trip % p->m.cells[i].slots)
+			p->m.cells[i].slots = 0;
+}
+
+/* A loop of fewer than no trips has none: which, matters only where the count is used outside. */
+static bool counts_near_zero(Program *p)
+{
+	Words *w = &p->words;
+	int used = 0;
+	for (int seg = 0; seg < SEG_INNER; seg++)
+		used |= p->uses[seg] & 8;
+	w->trips_lo = used || w->trips_lo > 0 ? w->trips_lo : 0;
+	return w->trips_lo >= LEAST_TRIPS;
+}
+
+/* ------------------------------------------------------------------ answers */
+/* What is not followed, and where. */
+typedef struct {
+	Loc loc;
+	const char *text;
+} Open;
+
+static CheckVerdict unknown(Program *p, CheckResult *out, Loc loc, const char *limit)
+{
+	Ctx *c = p->k->ctx;
+	out->why = limit;
+	DiagMsg *m = diag(c, loc, out->unproved ? D_W0411 : D_E0415,
+			  "%s is neither proved nor refuted: %s", p->k->name, limit);
+	if (!out->unproved)
+		diag_remedy(c, m, "--unproved compiles it all the same, with a warning");
+	return CHECK_UNKNOWN;
+}
+
+static CheckVerdict cannot_read(Program *p, CheckResult *out)
+{
+	out->why = p->problem;
+	if (p->code == D_E0414) {
+		const char *open = report_differ(p, out);
+		return open ? unknown(p, out, p->loc, open) : CHECK_REFUTED;
+	}
+	if (p->code == D_W0411)
+		return unknown(p, out, p->loc,
+			       ctx_strf(p->k->ctx, "the verifier does not follow %s", p->problem));
+	diag(p->k->ctx, p->loc, p->code, "%s", p->problem);
+	return CHECK_REFUTED;
+}
+
+/* What it is that is not followed. */
+static void open_words(Program *p, const WordsResult *w, Open *open)
+{
+	Ctx *c = p->k->ctx;
+	if (w->verdict == WORDS_UNDECIDED) {
+		open->loc = p->loc;
+		open->text = ctx_strf(c, "the verifier does not follow %s", program_vague(p));
+	} else if (why_is_open(w->why.id)) {
+		open->loc = w->why.step ? w->why.step->op->loc : p->k->loc;
+		open->text = report_why(p, &w->why);
+	} else {
+		open->text = ctx_strf(c, "it takes more than %d states or %d trip counts",
+				      w->states, (int)w->trips);
+	}
+}
+
+static CheckVerdict answer(Program *p, const WordsResult *w, CheckResult *out, Open *open)
+{
+	out->states = w->states;
+	out->trips = w->trips;
+	if (w->verdict == WORDS_PROVED)
+		return CHECK_PROVED;
+	if (w->verdict == WORDS_REFUTED)
+		open->text = report_refuted(p, w, out);
+	else
+		open_words(p, w, open);
+	return open->text ? CHECK_UNKNOWN : CHECK_REFUTED;
+}
+
+static int most_states(const CheckOpt *opt)
+{
+	return opt && opt->level == VERIFY_FULL ? FULL_STATES : FAST_STATES;
+}
+
+/* By joining states. False, and what is not followed, if that is known already. */
+static bool prove_joined(Program *p, const CheckOpt *opt, CheckResult *out, Open *open)
+{
+	WordsResult w;
+	find_periods(p);
+	if (p->words.tile_period > MAX_PERIOD || p->words.trip_period > MAX_PERIOD)
+		open->text = "slots recur after more than 512 iterations";
+	else if (!counts_near_zero(p))
+		open->text = "the verifier does not follow a main loop whose trip count may be "
+			     "far below 0";
+	if (open->text)
+		return false;
+	machine_overlaps(&p->m);
+	program_even(p);
+	return words_cover(&p->m, &p->words, most_states(opt), &w) &&
+	       answer(p, &w, out, open) == CHECK_PROVED;
+}
+
+/* State by state. */
+static CheckVerdict prove_words(Program *p, const CheckOpt *opt, CheckResult *out, Open *open)
+{
+	WordsResult w;
+	WordsLimits limits = {p->least, most_states(opt)};
+	do {
+		words_prove(&p->m, &p->words, limits, &w);
+		if (w.verdict != WORDS_UNDECIDED)
+			break;
+		limits.clamp.trip *= 2;
+		limits.clamp.rest = limits.clamp.trips = limits.clamp.trip;
+		limits.clamp.tile += 1;
+	} while (limits.clamp.trip <= MAX_CLAMP);
+	if (w.verdict == WORDS_REFUTED && !p->m.exact) {
+		p->m.exact = true;
+		machine_layout(&p->m);
+		p->turns = NULL;
+		words_prove(&p->m, &p->words, limits, &w);
+	}
+	return answer(p, &w, out, open);
+}
+
+/* ------------------------------------------------------------------ what the launch decides */
+/* Names that are 0 or 1 in a launch, the same for all its threads. */
+static int find_choices(const Kernel *k, const char **names)
+{
+	int n = 0;
+	for (const Op *op = kernel_first(k); op; op = op_next(op))
+		for (int i = 0; op->kind == OP_TMAP && i < op->nsym && n < MAX_CHOICES; i++)
+			names[n++] = op->sym[i];
+	return n;
+}
+
+static Program *program_new(const Kernel *k, int rank, const char **names, int n, unsigned values)
+{
+	Program *p = NEW(ctx_arena(k->ctx), Program);
+	p->rank = rank;
+	for (int i = 0; i < n; i++)
+		p->choices[i] = (Named){names[i], ix_const(k->ctx, values >> i & 1)};
+	p->nchoices = n;
+	return p;
+}
+
+/* ------------------------------------------------------------------ loops in any way */
+/* What a run knows of who arrived is followed where it takes that only. */
+static bool prove_tree(Program *p, const CheckOpt *opt, CheckResult *out, TourResult *w)
+{
+	find_units(p->tree);
+	tree_tour(p->tree, most_states(opt), w);
+	out->states += w->states;
+	if (!w->proved && !w->limit) {
+		p->m.exact = true;
+		machine_layout(&p->m);
+		tree_tour(p->tree, most_states(opt), w);
+		out->states += w->states;
+	}
+	return w->proved;
+}
+
+static CheckVerdict open_tour(Program *p, const TourResult *w, CheckResult *out, Open *open)
+{
+	*open = (Open){p->k->loc, report_tree(p, w->limit == NULL, out)};
+	if (!open->text)
+		return CHECK_REFUTED;
+	if (why_is_open(w->why.id)) {
+		open->loc = w->why.step ? w->why.step->op->loc : p->k->loc;
+		open->text = report_why(p, &w->why);
+	} else if (w->limit) {
+		open->text = ctx_strf(p->k->ctx, "the verifier does not follow %s", w->limit);
+	}
+	return CHECK_UNKNOWN;
+}
+
+/* Counts that do not agree by name may do where equal sizes have one. */
+static bool read_words(Program **p, const Kernel *k)
+{
+	if (program_read(*p, k))
+		return true;
+	if ((*p)->code != D_E0414)
+		return false;
+	Program *q = NEW(ctx_arena(k->ctx), Program);
+	q->rank = (*p)->rank;
+	q->nchoices = (*p)->nchoices;
+	memcpy(q->choices, (*p)->choices, sizeof q->choices);
+	q->equal = true;
+	bool ok = program_read(q, k);
+	*p = ok ? q : *p;
+	return ok;
+}
+
+/* First by the words of one main loop in one loop over tiles, then by the tree of all loops. */
+static CheckVerdict prove_launch(const Kernel *k, int rank, const char **names, int n,
+				 unsigned values, const CheckOpt *opt, CheckResult *out)
+{
+	Program *p = program_new(k, rank, names, n, values);
+	Program *q = program_new(k, rank, names, n, values);
+	Open open = {k->loc, NULL}, first = open;
+	TourResult w;
+	CheckVerdict v = CHECK_UNKNOWN;
+	bool words = read_words(&p, k);
+	if (words && prove_joined(p, opt, out, &first))
+		return CHECK_PROVED;
+	if (words && !first.text && !p->words.tiles)
+		v = prove_words(p, opt, out, &first);
+	if (v != CHECK_UNKNOWN)
+		return v;
+	if (!words && p->shaped)
+		return cannot_read(p, out);
+	q->equal = true;
+	q->tree = NEW(ctx_arena(k->ctx), Tree);
+	bool tree = program_read(q, k);
+	if (tree && prove_tree(q, opt, out, &w))
+		return CHECK_PROVED;
+	if (!words && !tree)
+		return cannot_read(q, out);
+	if (words && !first.text && p->words.tiles)
+		v = prove_words(p, opt, out, &first);
+	if (v == CHECK_UNKNOWN && tree)
+		v = open_tour(q, &w, out, &open);
+	open = words ? first : open;
+	return v == CHECK_UNKNOWN ? unknown(words ? p : q, out, open.loc, open.text) : v;
+}
+
+/* Each of the ways that a launch can choose is a kernel of its own; so is each CTA where they are
+ * apart. */
+CheckVerdict check_kernel(const Kernel *k, const CheckOpt *opt, CheckResult *out)
+{
+	double start = now();
+	const char *names[MAX_CHOICES];
+	int ctas, together = program_peers(k, &ctas), n = find_choices(k, names);
+	*out = (CheckResult){.verdict = CHECK_PROVED};
+	for (int rank = 0; rank < ctas; rank += together)
+		for (unsigned v = 0; v < 1u << n && out->verdict == CHECK_PROVED; v++) {
+			CheckResult one = {.unproved = opt && opt->unproved};
+			out->verdict = prove_launch(k, rank, names, n, v, opt, &one);
+			out->states += one.states;
+			out->trips = one.trips > out->trips ? one.trips : out->trips;
+			out->why = one.why;
+		}
+	out->seconds = now() - start;
+	return out->verdict;
+}

@@ -1,0 +1,638 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* extract.c - from a kernel to a machine: barriers and buffers by slot, warps that behave alike
+ * as one agent, and each agent's steps with the loops that all share as the words' structure.
+ *     role consumer { for.ring k (0, T) { mbar.wait %full[slot] (phase) } }
+ *  -> agent "consumer warps 0-7", inner loop: wait full[position % 4], parity position / 4 % 2
+ */
+#include "verify/read.h"
+
+#include <string.h>
+
+enum { WARP_REGS_UNIT = 8, SM_REGS = 65536, NAMED_BARRIERS = 16, SHORT_TRIPS = 16, MAX_ACCS = 32 };
+
+bool read_problem(Reader *r, DiagId code, Loc loc, const char *text)
+{
+	if (!r->p->problem) {
+		r->p->code = code;
+		r->p->loc = loc;
+		r->p->problem = text;
+	}
+	return false;
+}
+
+/* ------------------------------------------------------------------ what counts */
+static bool is_acc(const Reader *r, const Val *v)
+{
+	for (int i = 0; i < r->accs.n; i++)
+		if (r->accs.at[i] == v)
+			return true;
+	return false;
+}
+
+/* A part is the registers that it is of. */
+static const Val *whole_of(const Val *v)
+{
+	while (v->def && v->def->kind == OP_PART)
+		v = v->def->in[0].val;
+	return v;
+}
+
+uint32_t read_acc_mask(const Reader *r, const Op *op)
+{
+	uint32_t mask = 0;
+	for (int i = 0; i < r->accs.n; i++) {
+		mask |= op->out && op->out == r->accs.at[i] ? 1u << i : 0;
+		for (int j = 0; j < op->nin; j++)
+			mask |= whole_of(op->in[j].val) == r->accs.at[i] ? 1u << i : 0;
+	}
+	return mask;
+}
+
+static bool is_tile(const Val *v, Space s)
+{
+	return v->type->kind == TY_TILE && v->type->space == s;
+}
+
+/* A let that stays where it stands is an exchange between all lanes. */
+bool read_is_aligned(const Op *op)
+{
+	return op_rows[op->kind].flags & OPF_ALIGNED ||
+	       (op->kind == OP_LET && attrs_get(&op->attrs, A_HERE));
+}
+
+bool read_counts(const Reader *r, const Op *op)
+{
+	const OpRow *row = &op_rows[op->kind];
+	if (row->flags & OPF_DECL)
+		return false;
+	if (read_is_aligned(op))
+		return true;
+	if (row->effects & FX_SYNC)
+		return op->kind != OP_GRID_LAUNCH;
+	for (int i = 0; i < op->nin; i++)
+		if (op_effect(op, i) &&
+		    (is_tile(op->in[i].val, SP_SHARED) || is_tile(op->in[i].val, SP_GLOBAL)))
+			return true;
+	if (read_acc_mask(r, op))
+		return true;
+	for (const Op *in = op->body ? op->body->first : NULL; in; in = in->next)
+		if (read_counts(r, in))
+			return true;
+	return false;
+}
+
+/* Registers that an operation in flight reads or writes, each of its operands. */
+static bool find_accs(Reader *r)
+{
+	for (const Op *op = kernel_first(r->p->k); op; op = op_next(op))
+		for (int i = 0; op_rows[op->kind].effects & FX_DONE_WGMMA && i < op->nin; i++) {
+			const Val *v = whole_of(op->in[i].val);
+			if (!is_tile(v, SP_REG) || !(op_effect(op, i) & (FX_AR | FX_AW)) ||
+			    is_acc(r, v))
+				continue;
+			if (r->accs.n == MAX_ACCS)
+				return read_problem(r, D_W0411, op->loc,
+						    "more than 32 accumulators");
+			vec_push(r->p->arena, &r->accs, v);
+		}
+	return true;
+}
+
+static bool few_choices(Reader *r)
+{
+	int n = 0;
+	for (const Op *op = kernel_first(r->p->k); op; op = op_next(op)) {
+		n += op->kind == OP_TMAP ? op->nsym : 0;
+		if (n > MAX_CHOICES)
+			return read_problem(r, D_W0411, op->loc,
+					    "more than 3 tensor maps that a launch may lack");
+	}
+	return true;
+}
+
+/* ------------------------------------------------------------------ keys and cells */
+enum { MOST_COPIES = 1 << 16, MOST_KEYS = 1024 };
+
+static int64_t copies(const Op *decl)
+{
+	int64_t n = attrs_int(&decl->attrs, A_SLOTS, 1) * attrs_int(&decl->attrs, A_GROUPS, 1);
+	return n < MOST_COPIES ? n : MOST_COPIES;
+}
+
+static void add_place(Reader *r, const Op *decl, int first)
+{
+	vec_push(r->p->arena, &r->places, ((Place){decl->out, first, copies(decl)}));
+}
+
+static bool find_keys(Reader *r)
+{
+	Machine *m = &r->p->m;
+	for (const Op *op = kernel_first(r->p->k); op; op = op_next(op))
+		r->cta_keys += op->kind == OP_MBARRIER ? (int)copies(op) : 0;
+	if (r->cta_keys >= MOST_KEYS / m->ranks)
+		return read_problem(r, D_W0411, r->p->k->loc, "more than 1024 barriers");
+	m->keys = NEWN(r->p->arena, Key, (r->cta_keys + NAMED_BARRIERS) * m->ranks + 1);
+	for (int rank = 0; rank < m->ranks; rank++)
+		for (const Op *op = kernel_first(r->p->k); op; op = op_next(op)) {
+			if (op->kind != OP_MBARRIER)
+				continue;
+			if (!rank)
+				add_place(r, op, m->nk);
+			for (int i = 0; i < copies(op); i++)
+				m->keys[m->nk++] =
+					(Key){.name = op->out->name, .slot = i, .rank = rank};
+		}
+	r->first_named = m->nk;
+	return true;
+}
+
+static bool find_cells(Reader *r)
+{
+	Machine *m = &r->p->m;
+	for (const Op *op = kernel_first(r->p->k); op; op = op_next(op))
+		r->cta_cells += op->kind == OP_SHARED ? (int)copies(op) : 0;
+	if (r->cta_cells > MAX_CELLS)
+		return read_problem(r, D_W0411, r->p->k->loc, "more than 128 slots of buffers");
+	m->cells = NEWN(r->p->arena, Cell, r->cta_cells * m->ranks + 1);
+	for (int rank = 0; rank < m->ranks; rank++)
+		for (const Op *op = kernel_first(r->p->k); op; op = op_next(op)) {
+			if (op->kind != OP_SHARED)
+				continue;
+			if (!rank)
+				add_place(r, op, m->nc);
+			for (int i = 0; i < copies(op); i++)
+				m->cells[m->nc++] =
+					(Cell){.name = op->out->name, .slot = i, .rank = rank};
+		}
+	return true;
+}
+
+int read_first(const Reader *r, const Place *at, int rank)
+{
+	bool barrier = at->val->type->kind == TY_MBAR;
+	return at->first + (barrier ? r->cta_keys : r->cta_cells) * (rank - r->p->rank);
+}
+
+const Place *read_place(const Reader *r, const Val *v)
+{
+	for (int i = 0; i < r->places.n; i++)
+		if (r->places.at[i].val == v)
+			return &r->places.at[i];
+	panic("%s is neither a barrier nor a buffer", v->name);
+}
+
+/* A barrier with a number is made when it is first used. */
+int read_named(Reader *r, int64_t id, int warps, int rank)
+{
+	Machine *m = &r->p->m;
+	for (int i = r->first_named; i < m->nk; i++)
+		if (r->named_ids[i - r->first_named] == id && m->keys[i].rank == rank)
+			return i;
+	r->named_ids[m->nk - r->first_named] = (int)id;
+	m->keys[m->nk] = (Key){.slot = -1, .named = true, .warps = warps, .rank = rank};
+	m->keys[m->nk].name = rank < 0 ? "the cluster's barrier"
+			      : id     ? ctx_strf(r->p->k->ctx, "barrier %d", (int)id)
+				       : "the CTA's barrier";
+	return m->nk++;
+}
+
+/* ------------------------------------------------------------------ agents */
+static const Op *role_of_warp(const Kernel *k, int warp)
+{
+	for (const Op *op = kernel_first(k); op; op = op->next) {
+		int64_t first = attrs_int(&op->attrs, A_FIRST, 0);
+		if (op->kind == OP_ROLE && warp >= first &&
+		    warp < first + attrs_int(&op->attrs, A_WARPS, 0))
+			return op;
+	}
+	return NULL;
+}
+
+/* What the launch decides for all, in this program, and what facts do. */
+static void put_choices(Reader *r, View *v)
+{
+	read_put_equals(r, v);
+	for (int i = 0; i < r->p->nchoices; i++)
+		vec_push(r->p->arena, &v->names, r->p->choices[i]);
+	for (int i = 0; i < r->p->nsizes; i++)
+		vec_push(r->p->arena, &v->names, r->p->sizes[i]);
+}
+
+static void look_at(Reader *r, const Ix *x, bool open)
+{
+	x = stage(&r->lets, x);
+	if (!ix_uses(x, r->warp) && !ix_uses(x, r->tid))
+		return;
+	for (int i = 0; i < r->by_warp.n; i++)
+		if (r->by_warp.at[i].x == x && r->by_warp.at[i].open == open)
+			return;
+	vec_push(r->p->arena, &r->by_warp, ((ByWarp){x, open}));
+}
+
+/* Nothing in it is written but registers and global memory, nor waited for. */
+bool read_only_reads(const Op *op)
+{
+	for (const Op *in = op->body->first; in; in = in->next) {
+		for (int i = 0; i < in->nin; i++)
+			if (op_effect(in, i) & FX_W && is_tile(in->in[i].val, SP_SHARED))
+				return false;
+		if (in->body && !read_only_reads(in))
+			return false;
+	}
+	return read_is_plain(op);
+}
+
+/* What tells warps apart: every condition, bound, slot, barrier number, parity, count and rank
+ * that has the warp in it. */
+static void find_by_warp(Reader *r)
+{
+	put_choices(r, &r->lets);
+	for (const Op *op = kernel_first(r->p->k); op; op = op_next(op)) {
+		if (op->kind == OP_LET) {
+			Named n = {op->sym[0], stage(&r->lets, op->ix[0])};
+			vec_push(r->p->arena, &r->lets.names, n);
+		}
+		if (op->kind == OP_LET || op->kind == OP_ROLE || !read_counts(r, op))
+			continue;
+		for (int i = 0; i < op->nin; i++)
+			if (op->in[i].at && op->in[i].val->type->space != SP_REG)
+				look_at(r, op->in[i].at, false);
+		if (!op->nin || op_rows[op->kind].effects & (FX_SYNC | FX_DONE_MBAR))
+			for (int i = 0; i < op->nix; i++)
+				look_at(r, op->ix[i], op->kind == OP_IF && read_only_reads(op));
+	}
+}
+
+static void put_warp(Reader *r, View *v, int warp)
+{
+	Ctx *c = r->p->k->ctx;
+	const Ix *lane = ix_sym(c, ctx_str(c, "lane"));
+	const Ix *tid = ix_add(c, lane, ix_const(c, 32 * warp));
+	vec_push(r->p->arena, &v->names, ((Named){r->warp, ix_const(c, warp)}));
+	vec_push(r->p->arena, &v->names, ((Named){r->tid, tid}));
+}
+
+/* Whether each lane of one warp sees the number that it sees in the other. */
+static bool same_by_lane(Reader *r, const Ix *x, const Ix *y)
+{
+	Ctx *c = r->p->k->ctx;
+	const char *lane = ctx_str(c, "lane");
+	bool same = ix_uses(x, lane) || ix_uses(y, lane);
+	for (int i = 0; i < 32 && same; i++) {
+		const Ix *at = ix_const(c, i), *a = ix_subst(c, x, lane, at);
+		same = a == ix_subst(c, y, lane, at) && ix_is_const(a, NULL);
+	}
+	return same;
+}
+
+/* Whether the thread alone decides it, in each lane of a warp. */
+static bool is_decided(Reader *r, const Ix *x)
+{
+	Ctx *c = r->p->k->ctx;
+	bool known = true;
+	for (int i = 0; i < 32 && known; i++)
+		known = ix_is_const(ix_subst(c, x, ctx_str(c, "lane"), ix_const(c, i)), NULL);
+	return known;
+}
+
+/* What the expressions of by_warp are for all threads of a warp, for each warp of a CTA. */
+static const Ix **of_warps(Reader *r, int rank, int warps)
+{
+	int n = r->by_warp.n, all = warps * n;
+	Ctx *c = r->p->k->ctx;
+	const Ix **of = NEWN(r->p->arena, const Ix *, all + 1);
+	for (int w = 0; w < warps; w++) {
+		View v = {.ctx = c};
+		put_warp(r, &v, w);
+		vec_push(r->p->arena, &v.names, ((Named){ctx_str(c, "rank"), ix_const(c, rank)}));
+		for (int i = 0; i < n; i++)
+			of[w * n + i] = stage(&v, r->by_warp.at[i].x);
+	}
+	return of;
+}
+
+static bool alike(Reader *r, const Ix **of, int v, int w)
+{
+	int n = r->by_warp.n;
+	if (role_of_warp(r->p->k, v) != role_of_warp(r->p->k, w))
+		return false;
+	for (int i = 0; i < n; i++) {
+		const Ix *x = of[v * n + i], *y = of[w * n + i];
+		if (x == y || same_by_lane(r, x, y))
+			continue;
+		if (!r->by_warp.at[i].open || is_decided(r, x) || is_decided(r, y))
+			return false;
+	}
+	return true;
+}
+
+static const char *agent_name(Reader *r, int agent, int warps)
+{
+	Ctx *c = r->p->k->ctx;
+	const Script *s = &r->p->scripts[agent];
+	const char *role = s->role ? s->role->sym[0] : "outside", *list = "";
+	const int *of = r->p->agent_of_warp[s->rank - r->p->rank];
+	for (int w = 0; w < warps; w++) {
+		int end = w;
+		if (of[w] != agent)
+			continue;
+		while (end + 1 < warps && of[end + 1] == agent)
+			end++;
+		const char *comma = *list ? "," : "";
+		list = end > w ? ctx_strf(c, "%s%s%d-%d", list, comma, w, end)
+			       : ctx_strf(c, "%s%s%d", list, comma, w);
+		w = end;
+	}
+	const char *name = ctx_strf(c, "%s %s %s", role,
+				    r->p->m.agents[agent].warps > 1 ? "warps" : "warp", list);
+	return r->p->m.ranks > 1 ? ctx_strf(c, "%s@%d", name, s->rank) : name;
+}
+
+static bool find_agents_of(Reader *r, int cta, int warps)
+{
+	Program *p = r->p;
+	int first = p->m.na;
+	const Ix **of = of_warps(r, p->rank + cta, warps);
+	for (int w = 0; w < warps; w++) {
+		int a = first;
+		while (a < p->m.na && !alike(r, of, p->scripts[a].warp, w))
+			a++;
+		p->agent_of_warp[cta][w] = a;
+		if (a == MAX_AGENTS)
+			return read_problem(r, D_W0411, p->k->loc,
+					    ctx_strf(p->k->ctx, "%smore than %d kinds of warps",
+						     p->m.ranks > 1 ? "clusters with " : "",
+						     MAX_AGENTS));
+		if (a == p->m.na) {
+			p->scripts[a] = (Script){.warp = w, .turns = 1, .rank = p->rank + cta};
+			p->scripts[a].role = role_of_warp(p->k, w);
+			p->m.agents[a].rank = cta;
+			p->m.na++;
+		}
+		p->m.agents[a].warps++;
+	}
+	return true;
+}
+
+static bool find_agents(Reader *r)
+{
+	Program *p = r->p;
+	int64_t threads = attrs_int(&p->k->attrs, A_BLOCK, 0);
+	int warps = (int)(threads / 32);
+	if (threads <= 0 || threads % 32 || warps > MAX_WARPS)
+		return read_problem(r, D_W0411, p->k->loc,
+				    "a CTA of 32 to 1024 threads is expected");
+	int regs = (int)(SM_REGS / threads / WARP_REGS_UNIT * WARP_REGS_UNIT);
+	for (int cta = 0; cta < p->m.ranks; cta++)
+		if (!find_agents_of(r, cta, warps))
+			return false;
+	for (int a = 0; a < p->m.na; a++) {
+		p->m.agents[a].regs = regs;
+		p->m.agents[a].name = agent_name(r, a, warps);
+	}
+	return true;
+}
+
+/* ------------------------------------------------------------------ loops that all share */
+/* Run in full wherever it stands: a number of trips, or a number at most. */
+static bool is_short(const Ix *trip, int64_t hi)
+{
+	return hi <= SHORT_TRIPS && (trip->kind == IX_CONST || trip->kind == IX_MIN);
+}
+
+/* Reads, writes and arithmetic only: straight-line code, however often it runs. */
+bool read_is_plain(const Op *op)
+{
+	for (const Op *in = op->body ? op->body->first : NULL; in; in = in->next)
+		if ((op_rows[in->kind].effects & FX_SYNC && in->kind != OP_BAR_WARP) ||
+		    op_rows[in->kind].effects & (FX_DONE_MBAR | FX_DONE_WGMMA | FX_DONE_BULK) ||
+		    !read_is_plain(in))
+			return false;
+	return true;
+}
+
+Simple read_simple(Reader *r, const Ix *x)
+{
+	for (int i = 0; i < r->simple.n; i++)
+		if (r->simple.at[i].of == x)
+			return r->simple.at[i];
+	Simple s = {x, ix_simplify(r->p->k->ctx, x, r->facts), 0, 0};
+	ix_range(s.x, r->facts, &s.lo, &s.hi);
+	vec_push(r->p->arena, &r->simple, s);
+	return s;
+}
+
+static void note_loop(Reader *r, Loops *at, const Op *op, int depth)
+{
+	if (read_is_plain(op) || r->p->sized)
+		return;
+	const Ix *from = stage(&r->lets, op->ix[0]), *to = stage(&r->lets, op->ix[1]);
+	Simple trip = read_simple(r, ix_sub(r->p->k->ctx, to, from));
+	if (!is_short(trip.x, trip.hi))
+		vec_push(r->p->arena, at, ((Loop){op, trip.x, depth, trip.lo, trip.hi}));
+}
+
+/* A loop of few trips with others in it, from the n-th on, is one of a tree too. */
+static void note_outer(Reader *r, const Op *op, int depth, int n)
+{
+	if (!r->p->tree || r->loops.n == n || r->loops.at[n].op == op)
+		return;
+	for (int i = n; i < r->loops.n; i++)
+		r->loops.at[i].depth++;
+	vec_push(r->p->arena, &r->loops, ((Loop){op, r->loops.at[n].trip, depth, 0, 0}));
+}
+
+bool read_is_shared_loop(const Reader *r, const Op *op)
+{
+	for (int i = 0; i < r->loops.n; i++)
+		if (r->loops.at[i].op == op)
+			return true;
+	return false;
+}
+
+/* Whether this agent leaves the if out. */
+static bool never(const Reader *r, const Op *op)
+{
+	for (int i = 0; op->kind == OP_IF && i < op->nix; i++)
+		if (ix_is(stage(&r->lets, op->ix[i]), 0))
+			return true;
+	return false;
+}
+
+static void find_loops(Reader *r, const Block *b, int depth)
+{
+	for (const Op *op = b->first; op; op = op->next) {
+		int n = r->loops.n;
+		if (op->kind == OP_LET) {
+			Named let = {op->sym[0], stage(&r->lets, op->ix[0])};
+			vec_push(r->p->arena, &r->lets.names, let);
+		}
+		if (!op->body || (op->kind == OP_ROLE && op != r->s->role) || !read_counts(r, op) ||
+		    never(r, op))
+			continue;
+		if (op->kind == OP_FOR || op->kind == OP_FOR_RING)
+			note_loop(r, &r->loops, op, depth);
+		find_loops(r, op->body, depth + (r->loops.n > n));
+		if (op->kind == OP_FOR || op->kind == OP_FOR_RING)
+			note_outer(r, op, depth, n);
+	}
+}
+
+static void read_put_rank(Reader *r, View *v, int rank)
+{
+	Ctx *c = r->p->k->ctx;
+	const Ix *ctas = ix_const(c, r->p->ctas), *at = ix_const(c, rank);
+	if (r->p->ctas == 1)
+		return;
+	const Ix *cluster = stage(v, ix_sym(c, ctx_str(c, "cluster")));
+	const Ix *cta = ix_add(c, ix_mul(c, cluster, ctas), at);
+	vec_push(r->p->arena, &v->names, ((Named){ctx_str(c, "rank"), at}));
+	vec_push(r->p->arena, &v->names, ((Named){ctx_str(c, "cta"), cta}));
+}
+
+void read_begin(Reader *r, Script *s)
+{
+	r->s = s;
+	r->lets.names.n = 0;
+	put_choices(r, &r->lets);
+	r->loops.n = 0;
+	put_warp(r, &r->lets, s->warp);
+	read_put_rank(r, &r->lets, s->rank);
+	find_loops(r, &r->p->k->body, 0);
+}
+
+/* ------------------------------------------------------------------ the whole */
+int program_peers(const Kernel *k, int *ctas)
+{
+	const Attr *cluster = attrs_get(&k->attrs, A_CLUSTER);
+	*ctas = 1;
+	for (int i = 0; cluster && i < cluster->n; i++)
+		*ctas *= (int)cluster->i[i];
+	for (const Op *op = kernel_first(k); op; op = op_next(op))
+		if (op->kind == OP_BAR_CLUSTER || (op->kind == OP_MBAR_ARRIVE && op->nix) ||
+		    attrs_int(&op->attrs, A_SHARED, 0))
+			return *ctas;
+	return 1;
+}
+
+static bool is_loop(const Op *op)
+{
+	return op->kind == OP_FOR || op->kind == OP_FOR_RING;
+}
+
+const Op *read_outer_loop(const Op *op)
+{
+	const Op *loop = NULL;
+	for (const Op *up = op_parent(op); up; up = op_parent(up))
+		loop = is_loop(up) ? up : loop;
+	return loop;
+}
+
+/* The lets of the kernel, as each CTA sees them; outer loops count tiles. */
+static void find_lets(Reader *r)
+{
+	for (int i = 0; i < r->p->m.ranks; i++) {
+		View *v = &r->of_rank[i];
+		v->ctx = r->p->k->ctx;
+		put_choices(r, v);
+		read_put_rank(r, v, r->p->rank + i);
+		for (const Op *op = kernel_first(r->p->k); op; op = op_next(op))
+			if (op->kind == OP_LET)
+				vec_push(r->p->arena, &v->names,
+					 ((Named){op->sym[0], stage(v, op->ix[0])}));
+			else if (is_loop(op) && !read_outer_loop(op))
+				vec_push(r->p->arena, &v->names,
+					 ((Named){op->sym[0], ix_add(v->ctx, stage(v, op->ix[0]),
+								     ix_sym(v->ctx, r->p->tile))}));
+		v->before = NEW(r->p->arena, PtrMap);
+		v->before->arena = r->p->arena;
+	}
+}
+
+/* Where a name stands does not matter to those who look one up. */
+static bool names_differ(Reader *r)
+{
+	VEC(const char *) names = {0};
+	for (const Op *op = kernel_first(r->p->k); op; op = op_next(op))
+		for (int i = 0; (op->kind == OP_LET || is_loop(op)) && i < op->nsym; i++) {
+			for (int j = 0; j < names.n; j++)
+				if (names.at[j] == op->sym[i])
+					return read_problem(r, D_W0411, op->loc,
+							    ctx_strf(r->p->k->ctx,
+								     "a kernel with two things "
+								     "called %s",
+								     op->sym[i]));
+			vec_push(r->p->arena, &names, op->sym[i]);
+		}
+	return true;
+}
+
+/* What is the same for all sizes was read before. */
+static bool read_same(Reader *r)
+{
+	Program *p = r->p;
+	if (!p->sized)
+		return read_ways(r) && read_statics(r);
+	p->words.ways = 1;
+	p->way_period = 1;
+	for (int i = 0; i < p->sized->nparts; i++)
+		vec_push(p->arena, &r->parts, p->sized->parts[i]);
+	return true;
+}
+
+static bool read_scripts(Reader *r)
+{
+	Program *p = r->p;
+	for (const Op *op = kernel_first(p->k); op; op = op_next(op))
+		p->m.pdl |= op->kind == OP_GRID_WAIT;
+	for (int a = 0; a < p->m.na; a++)
+		if (!read_script(r, a))
+			return false;
+	return read_groups(r) && read_registers(r);
+}
+
+bool program_read(Program *p, const Kernel *k)
+{
+	Reader r = {.p = p};
+	Ctx *c = k->ctx;
+	p->k = k;
+	p->m.arena = p->arena = ctx_arena(c);
+	p->tile = ctx_str(c, "#tile");
+	p->left = ctx_str(c, "#left");
+	p->trip = ctx_str(c, "#trip");
+	p->rest = ctx_str(c, "#rest");
+	p->trips = ctx_str(c, "#trips");
+	p->position = ctx_str(c, "#position");
+	r.warp = ctx_str(c, "warp");
+	r.tid = ctx_str(c, "tid");
+	r.lets.ctx = c;
+	r.facts = kernel_facts(k);
+	read_equals(&r);
+	p->m.ranks = program_peers(k, &p->ctas);
+	if (p->ctas > MAX_RANKS)
+		return read_problem(&r, D_W0411, k->loc, "clusters of more than 16 CTAs");
+	find_lets(&r);
+	p->shaped = true;
+	if (!find_accs(&r) || !few_choices(&r) || !names_differ(&r) || !find_keys(&r) ||
+	    !find_cells(&r) || !read_same(&r))
+		return false;
+	p->parts = r.parts.at;
+	p->nparts = r.parts.n;
+	find_by_warp(&r);
+	if (!find_agents(&r))
+		return false;
+	p->shaped = false;
+	if (!(p->tree ? read_tree(&r) : read_shape(&r)))
+		return false;
+	p->shaped = true;
+	p->of_tiles = r.tiles;
+	p->of_trips = r.trips;
+	if (!read_scripts(&r) || (p->tree && !read_merge(&r)))
+		return false;
+	machine_layout(&p->m);
+	p->words.user = p;
+	p->words.letter = program_letter;
+	p->words.frame = program_frame;
+	p->words.way_of = program_way_of;
+	return true;
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* extract.h - private to verify/: a kernel at the ptx stage as a machine and its words. */
+#ifndef DSL_CHECK_EXTRACT_H
+#define DSL_CHECK_EXTRACT_H
+
+#include "layout/ptrmap.h"
+#include "verify/num.h"
+#include "verify/words.h"
+
+typedef struct {
+	const char *name;
+	const Ix *by;
+} Named;
+enum { MAX_CHOICES = 3, MAX_WAYS = 1024 };
+
+/* An expression that the way of a tile decides: its value in each. */
+typedef struct {
+	const Ix *x;
+	int64_t *value;
+} Decided;
+typedef uint64_t WaySet[MAX_WAYS / 64];
+static inline bool way_in(const uint64_t *set, int way)
+{
+	return set[way / 64] >> (way % 64) & 1;
+}
+static inline void way_add(uint64_t *set, int way)
+{
+	set[way / 64] |= (uint64_t)1 << (way % 64);
+}
+
+typedef struct Item Item;
+typedef VEC(Item *) Items;
+typedef enum { ITEM_STEP, ITEM_IF, ITEM_LOOP, ITEM_SHARED } ItemKind;
+typedef struct Shared Shared;
+
+/* A step whose slots are still expressions, or what stays structured: conditions and short
+ * loops. */
+struct Item {
+	ItemKind kind;
+	const Op *op;
+	Step step;                                      /* key, cell, cell2: of slot 0 */
+	const Ix *at_key, *at_cell, *at_cell2, *number; /* NULL: none; number goes to step.n */
+	int64_t key_slots, cell_slots, cell2_slots;
+	const Ix *at_byte; /* of the slot; NULL: not asked */
+	int64_t last_byte; /* that it may be */
+	uint32_t which;    /* lanes that do it; 0: the one that elect takes */
+	const Ix **conds;
+	int nconds;
+	const uint64_t *ways; /* in which it happens; NULL: all */
+	const Ix *from, *to;  /* ITEM_LOOP */
+	Items body;
+	Shared *shared; /* ITEM_SHARED: a loop of the tree */
+};
+
+/* A load into CTAs that the way of a tile decides. */
+typedef struct {
+	const Op *op;
+	int rank;
+	const int64_t *mask; /* by way */
+	WaySet in;           /* in which it happens */
+} WayLoad;
+
+typedef struct {
+	const Val *buffer;
+	int64_t offset, bytes;
+	int rank; /* into whose slots */
+} BoxPart;
+
+/* One agent: its steps by segment. */
+typedef struct {
+	int warp; /* the first of the agent's warps: what it does, all do */
+	int rank; /* of its CTA; where CTAs are apart, the one that is looked at */
+	const Op *role;
+	bool loops;
+	int64_t turns, turn;       /* takes tiles turn, turn + turns, .. */
+	const Ix *base[MAX_INNER]; /* position of the inner loop's first trip; NULL: a plain loop */
+	Items seg[SEG_COUNT];
+} Script;
+
+typedef struct {
+	uint64_t hash;
+	Letter letter;
+} Made;
+typedef struct {
+	uint64_t hash;
+	const uint32_t *key; /* what the point says */
+	int n, id;           /* id: of the letter, from 1 */
+} Cached;
+
+typedef struct Program Program;
+struct Program {
+	const Kernel *k;
+	Arena *arena;
+	Machine m;
+	Words words;
+	Script scripts[MAX_AGENTS];
+	int agent_of_warp[MAX_RANKS][MAX_WARPS];
+	int ctas;                   /* of the cluster */
+	int rank;                   /* the first of m.ranks: 0, or where CTAs are apart any */
+	Clamps least;               /* that the constants of guards ask for */
+	Named choices[MAX_CHOICES]; /* what the launch decides, as it does in these runs */
+	int nchoices;
+	VEC(Decided) decided;
+	VEC(WayLoad) way_loads;
+	int64_t way_period; /* residues of the tile's number, which decide ways */
+	int *way_of;        /* residue: its way; -1: one of several that are not told apart */
+	bool steps_freely;  /* the tile's number may grow by any step from any start */
+	/* names that stand for where a run is */
+	const char *tile, *left, *trip, *rest, *trips, *position;
+	VEC(Made) letters;
+	VEC(Step) steps; /* of the letter that is being made */
+	Cached *cache;
+	int cache_cap, ncache;
+	Turn **turns;              /* by frame */
+	int64_t bases[MAX_AGENTS]; /* of the inner loop that is running */
+	/* of tile (1), left (2), trip (4) as such, trips (8), ways (16) */
+	int uses[SEG_COUNT];
+	const Ix *vague_x; /* an expression that a point does not decide */
+	const char *vague; /* or something else */
+	int lacks;         /* LACKS_*: the clamps that were too low for it */
+	/* refuted or unknown before anything ran */
+	DiagId code;
+	Loc loc;
+	const char *problem;
+	bool shaped;      /* it is not about which loops there are */
+	bool equal;       /* sizes that facts say are equal have one name */
+	const Ix *differ; /* E0414: counts that are not known to agree, where it is not 0 */
+	/* trip counts that all share, of one CTA or cluster; NULL: no such loop */
+	const Ix *of_tiles, *of_trips;
+	const BoxPart *parts;
+	int nparts;
+	/* a replay: this program with numbers for its sizes; NULL: for all sizes */
+	const Program *sized;
+	const Named *sizes;
+	int nsizes;
+	struct Tree *tree; /* of loops; NULL: words as Words has them */
+};
+
+/* CTAs of a cluster that has anything to do with each other; else 1, and each is a program. */
+int program_peers(const Kernel *k, int *ctas);
+
+/* The CTAs from p->rank on. False with code, loc and problem set. */
+bool program_read(Program *p, const Kernel *k);
+
+/* ways.c */
+const int64_t *ways_value(const Program *p, const Ix *x); /* by way; NULL: not decided */
+void ways_all(const Program *p, WaySet set);
+bool ways_keep(const Program *p, WaySet set, const Ix *x, int64_t bits); /* x & bits */
+bool ways_none(const WaySet set);
+bool way_is_real(const Program *p, int way); /* there are tiles that go it */
+int program_way_of(void *program, int64_t run, int64_t tile);
+
+/* What names slots in a tree of loops: of a place, from the number of its first on. 1: so; 0: it
+ * has its own name; -1: it is not known. */
+typedef struct {
+	void *user;
+	int (*slot)(void *user, const Env *env, int first, bool barrier, const Ix *at,
+		    const Ix *parity, int64_t *slot, int64_t *phase);
+} Framer;
+/* The steps of items, behind those of p->steps; false: p->vague says what is not decided. */
+bool program_make(Program *p, const Env *env, int way, const Items *items, const Framer *framer);
+bool items_are_mild(const Items *items);
+const char *program_vague(const Program *p); /* what was not decided, in a user's words */
+const Letter *program_letter(void *program, const Point *at, int *id); /* letters.c */
+void program_even(Program *p); /* even.c: sets words.tile_repeat and trip_repeat */
+bool program_one_base(Program *p, const Point *at);
+int64_t program_frame(void *program, const Point *at);
+
+/* stage.c: expressions with lets and the warp put in */
+typedef struct {
+	const Ix *core, *by;
+} Counted;
+typedef struct {
+	Ctx *ctx;
+	PtrMap *before; /* what was made of expressions; NULL: names are still put in */
+	VEC(Named) names;
+	bool compares;                   /* comparisons become 0 <= .. */
+	const Ix *total, *passed, *rest; /* total = passed + rest, where total is a constant */
+	const Ix *core, *core_by;        /* tiles - something, wherever it occurs */
+	const Ix *trips, *trips_by;
+	VEC(Counted) counts; /* the same, of loops of a tree: the last first */
+} View;
+const Ix *stage(const View *s, const Ix *x);
+
+#endif

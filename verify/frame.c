@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* frame.c - where rings stand: in each segment, the position of its next use is 0, and its slots
+ * are named from there. From one segment to another a ring turns by how far its next use is from
+ * the last one's, which must be a number: so its uses follow each other.
+ *     wait full[(t * T + k) % 4], then full[(t * T + k + 1) % 4]   ->   full[0], turned by 1
+ */
+#include "verify/tree.h"
+
+#include <string.h>
+
+/* ------------------------------------------------------------------ names */
+static const Ix *count_ix(const Tree *t, const int32_t *class, int i)
+{
+	const Count *n = &t->counts[i];
+	return class[i] >= CLASS_EXACT   ? ix_const(t->p->k->ctx, class[i] - CLASS_EXACT)
+	       : class[i] == CLASS_BELOW ? n->none
+					 : n->by;
+}
+
+/* Of another trip, as far as is known. */
+static const Ix *count_in(const Tree *t, const Scope *s, int i)
+{
+	Ctx *c = t->p->k->ctx;
+	return s->gone[i] && t->counts[i].by->kind == IX_SYM
+		       ? ix_sym(c, ctx_str(c, ctx_strf(c, "#gone%d", i)))
+		       : count_ix(t, s->count, i);
+}
+
+static const Ix *trips_done(const Tree *t, const Scope *s, const Branch *b)
+{
+	Ctx *c = t->p->k->ctx;
+	return ix_add(c, ix_mul(c, s->u[b->id], ix_const(c, b->period)),
+		      ix_const(c, s->residue[b->id]));
+}
+
+void scope_at(const Tree *t, const Where *at, Scope *s)
+{
+	Ctx *c = t->p->k->ctx;
+	for (int i = 0; i < t->loops.n; i++) {
+		const Branch *b = t->loops.at[i];
+		const Trip *trip = &at->trip[i];
+		s->u[i] = NULL;
+		if (trip->kind == TRIP_NONE)
+			continue;
+		bool exact = trip->kind == TRIP_EXACT;
+		s->u[i] = exact ? ix_const(c, trip->n / b->period) : ix_sym(c, b->name);
+		s->residue[i] = exact ? trip->n % b->period : trip->residue;
+	}
+	for (int i = 0; i < t->ncarried; i++)
+		s->carried[i] = ix_sym(c, t->carried[i].name);
+	for (int i = 0; i < t->ncounts; i++) {
+		const Branch *home = t->counts[i].home;
+		s->count[i] = at->count[i];
+		s->gone[i] = home && !s->u[home->id];
+	}
+}
+
+static void put(const Tree *t, View *v, const char *name, const Ix *by)
+{
+	vec_push(t->arena, &v->names, ((Named){name, by}));
+}
+
+/* A role's names of loops in those of the tree. */
+void scope_view(const Tree *t, const Scope *s, int agent, View *v)
+{
+	Ctx *c = t->p->k->ctx;
+	v->ctx = c;
+	for (int i = 0; i < t->loops.n; i++) {
+		const Branch *b = t->loops.at[i];
+		const Shared *sh = b->of[agent];
+		if (!sh || !s->u[i])
+			continue;
+		const Ix *each = ix_const(c, b->period / sh->turns);
+		int64_t more = (s->residue[i] - sh->turn) / sh->turns;
+		put(t, v, sh->own, ix_add(c, ix_mul(c, s->u[i], each), ix_const(c, more)));
+		const Ix *all = count_in(t, s, (int)(b->count - t->counts));
+		put(t, v, sh->rest, ix_sub(c, all, trips_done(t, s, b)));
+		for (int j = 0; j < sh->counters; j++)
+			put(t, v, sh->counter[j], s->carried[b->counter[agent][j]]);
+	}
+	for (int i = 0; i < t->of_role[agent].n; i++)
+		if (t->count_of[agent][i])
+			put(t, v, branch_count(c, i),
+			    count_in(t, s, (int)(t->count_of[agent][i] - t->counts)));
+}
+
+static const Ix *in_scope(const Tree *t, const Scope *s, int agent, const Ix *x)
+{
+	View v = {.ctx = t->p->k->ctx};
+	if (!x || x->kind == IX_CONST)
+		return x;
+	scope_view(t, s, agent, &v);
+	return stage(&v, x);
+}
+
+static bool is_of(const Branch *in, const Scope *s, int agent)
+{
+	for (; in; in = in->up) {
+		const Shared *sh = in->of[agent];
+		if (!sh || s->residue[in->id] % sh->turns != sh->turn)
+			return false;
+	}
+	return true;
+}
+
+bool takes_part(const Branch *in, const Where *at, int agent)
+{
+	for (; in; in = in->up) {
+		const Shared *sh = in->of[agent];
+		const Trip *trip = &at->trip[in->id];
+		int64_t done = trip->kind == TRIP_EXACT ? trip->n : trip->residue;
+		if (!sh || done % sh->turns != sh->turn)
+			return false;
+	}
+	return true;
+}
+
+/* ------------------------------------------------------------------ positions */
+/* Where a use finds its ring, in slots from the first; NULL: it does not say. */
+static const Ix *position_of(const Tree *t, const Scope *s, const Use *use, int *group)
+{
+	Ctx *c = t->p->k->ctx;
+	int64_t slots = t->units[use->unit].slots;
+	Position p = position_in(use->at, 1);
+	*group = group_in(t, use->unit, use->at, &p);
+	if (!p.x && use->parity && !ix_is_const(use->parity, NULL))
+		p = position_in(use->parity, slots);
+	if (p.x)
+		return ix_mul(c, in_scope(t, s, use->agent, p.x), ix_const(c, p.each));
+	return ix_is_const(use->at, NULL) && slots > 1 ? use->at : NULL;
+}
+
+typedef struct {
+	Tree *t;
+	int unit;     /* that is looked for */
+	bool guarded; /* on conditions too */
+} Finder;
+
+/* Where it hangs on a count of another trip, nothing. */
+static void note_gone(void *user, const char *name)
+{
+	bool *gone = user;
+	*gone |= !strncmp(name, "#gone", 5);
+}
+
+static const Ix *known(const Ix *x)
+{
+	bool gone = false;
+	ix_names(x, note_gone, &gone);
+	return gone ? NULL : x;
+}
+
+/* What happens on a condition says less: its position may be another's where that does not hold. */
+static const Ix *first_in(Finder *f, const Segment *g, const Scope *s)
+{
+	const Tree *t = f->t;
+	int group, first = f->unit - t->units[f->unit].group;
+	const Uses *uses = &g->uses[first];
+	for (int i = 0; i < uses->n; i++) {
+		const Use *use = &uses->at[i];
+		if (use->guarded > f->guarded || !is_of(g->in, s, use->agent))
+			continue;
+		const Ix *x = position_of(t, s, use, &group);
+		if (x && group == t->units[f->unit].group)
+			return known(x);
+	}
+	return NULL;
+}
+
+static void forget_counts(const Tree *t, const Branch *home, Scope *s)
+{
+	for (int i = 0; i < t->ncounts; i++)
+		if (t->counts[i].home == home && home) {
+			s->count[i] = CLASS_NONE;
+			s->gone[i] = true;
+		}
+}
+
+static void begin(const Tree *t, const Branch *b, const Scope *from, Scope *to)
+{
+	*to = *from;
+	to->u[b->id] = ix_const(t->p->k->ctx, 0);
+	to->residue[b->id] = 0;
+	for (int i = 0; i < t->ncarried; i++) {
+		const Carried *k = &t->carried[i];
+		if (k->of == b)
+			to->carried[i] =
+				in_scope(t, from, k->agent, b->of[k->agent]->start[k->number]);
+	}
+	forget_counts(t, b, to);
+}
+
+static void go_on(const Tree *t, const Branch *b, const Scope *from, Scope *to)
+{
+	Ctx *c = t->p->k->ctx;
+	*to = *from;
+	if (++to->residue[b->id] == b->period) {
+		to->residue[b->id] = 0;
+		to->u[b->id] = ix_add(c, from->u[b->id], ix_const(c, 1));
+	}
+	for (int i = 0; i < t->ncarried; i++) {
+		const Carried *k = &t->carried[i];
+		const Shared *sh = k->of == b ? b->of[k->agent] : NULL;
+		if (sh && from->residue[b->id] % sh->turns == sh->turn)
+			to->carried[i] = in_scope(t, from, k->agent, sh->step[k->number]);
+	}
+	forget_counts(t, b, to);
+}
+
+static const Ix *next_in(Finder *f, const Sequence *q, int from, const Scope *s)
+{
+	for (int i = from; i <= q->loops.n; i++) {
+		const Ix *x = first_in(f, q->parts.at[i], s);
+		if (x || i == q->loops.n)
+			return x;
+		Scope in;
+		begin(f->t, q->loops.at[i], s, &in);
+		x = next_in(f, &q->loops.at[i]->body, 0, &in);
+		if (x)
+			return x;
+	}
+	return NULL;
+}
+
+/* In the next trips of a loop, as many as there are residues. */
+static const Ix *next_round(Finder *f, const Branch *b, const Scope *s)
+{
+	Scope now = *s, then;
+	const Ix *x = NULL;
+	for (int64_t i = 0; i < b->period && !x; i++) {
+		go_on(f->t, b, &now, &then);
+		x = next_in(f, &b->body, 0, &then);
+		now = then;
+	}
+	return x;
+}
+
+static const Ix *next_use(Finder *f, const Segment *g, const Scope *at)
+{
+	const Sequence *q = g->in ? &g->in->body : &f->t->root;
+	const Ix *x = next_in(f, q, g->at, at);
+	Scope s = *at;
+	for (const Branch *b = g->in; b && !x; b = b->up) {
+		x = next_round(f, b, &s);
+		if (x)
+			return x;
+		s.u[b->id] = NULL;
+		forget_counts(f->t, b, &s);
+		x = next_in(f, b->up ? &b->up->body : &f->t->root, b->at + 1, &s);
+	}
+	return x;
+}
+
+void scope_open(const Segment *g, const Where *at, Where *open)
+{
+	memset(open, 0, sizeof *open);
+	for (const Branch *b = g->in; b; b = b->up) {
+		const Trip *trip = &at->trip[b->id];
+		bool exact = trip->kind == TRIP_EXACT;
+		int64_t residue = exact ? trip->n % b->period : trip->residue;
+		open->trip[b->id] = (Trip){TRIP_STEADY, 0, (int32_t)residue};
+	}
+}
+
+struct OpenRefs {
+	Where at;
+	Refs refs, bare; /* where no count is below 0; as they are made */
+};
+
+static bool compares(const Ix *x)
+{
+	return x->kind == IX_MIN || x->kind == IX_MAX ||
+	       (x->kind != IX_CONST && x->kind != IX_SYM && (compares(x->a) || compares(x->b)));
+}
+
+static const Ix *simple(const Tree *t, const Ix *x)
+{
+	return x && compares(x) ? ix_simplify(t->p->k->ctx, x, t->facts) : x;
+}
+
+static const struct OpenRefs *open_refs(Tree *t, const Segment *g, const Where *at)
+{
+	struct OpenRefs *new = NEW(t->arena, struct OpenRefs);
+	Scope s;
+	scope_open(g, at, &new->at);
+	for (int i = 0; i < g->refs.n; i++)
+		if (!memcmp(&g->refs.at[i]->at, &new->at, sizeof new->at))
+			return g->refs.at[i];
+	scope_at(t, &new->at, &s);
+	for (int i = 0; i < t->nunits; i++) {
+		Finder f = {t, i, !t->units[i].surely};
+		new->bare.of[i] = t->units[i].plain ? NULL : next_use(&f, g, &s);
+		new->refs.of[i] = simple(t, new->bare.of[i]);
+	}
+	vec_push(t->arena, &((Segment *)(uintptr_t)g)->refs, new);
+	return new;
+}
+
+const Refs *refs_open(Tree *t, const Segment *g, const Where *at)
+{
+	return &open_refs(t, g, at)->refs;
+}
+
+void refs_at(Tree *t, const Segment *g, const Where *at, Refs *refs)
+{
+	const Refs *open = &open_refs(t, g, at)->bare;
+	Ctx *c = t->p->k->ctx;
+	View v = {.ctx = c};
+	for (const Branch *b = g->in; b; b = b->up)
+		if (at->trip[b->id].kind == TRIP_EXACT)
+			put(t, &v, b->name, ix_const(c, at->trip[b->id].n / b->period));
+	for (int i = 0; i < t->ncounts; i++)
+		if (t->counts[i].by->kind == IX_SYM && at->count[i] != CLASS_NONE)
+			put(t, &v, t->counts[i].by->name, count_ix(t, at->count, i));
+	for (int i = 0; i < t->nunits; i++)
+		refs->of[i] = open->of[i] ? simple(t, stage(&v, open->of[i])) : NULL;
+}
+
+/* ------------------------------------------------------------------ from segment to segment */
+/* Names of the second segment in those of the first. */
+static void put_then(const Move *m, const Scope *from, View *v)
+{
+	const Tree *t = m->t;
+	Ctx *c = t->p->k->ctx;
+	const Branch *b = m->into ? m->into : m->next;
+	Scope to;
+	if (!b)
+		return;
+	if (m->into)
+		begin(t, b, from, &to);
+	else
+		go_on(t, b, from, &to);
+	const Trip *trip = &m->to->trip[b->id];
+	if (trip->kind == TRIP_STEADY || trip->kind == TRIP_LAST)
+		put(t, v, b->name, to.u[b->id]);
+	for (int i = 0; i < t->ncarried; i++)
+		if (t->carried[i].of == b)
+			put(t, v, t->carried[i].name, to.carried[i]);
+	for (int i = 0; i < t->ncounts; i++)
+		if (t->counts[i].home == b && t->counts[i].by->kind == IX_SYM)
+			put(t, v, t->counts[i].by->name, ix_sym(c, ctx_str(c, "#then")));
+}
+
+/* What is known behind the last trip of a loop: which it was, or how many there were; and which
+ * number counts are that go on. */
+static void put_known(const Move *m, View *v)
+{
+	const Tree *t = m->t;
+	Ctx *c = t->p->k->ctx;
+	const Branch *b = m->out;
+	for (int i = 0; i < t->ncounts; i++) {
+		const Count *n = &t->counts[i];
+		bool same = !n->home || (n->home != m->next && n->home != m->into);
+		const int32_t *class =
+			m->from->count[i] != CLASS_NONE || !same ? m->from->count : m->to->count;
+		if (n->by->kind == IX_SYM && count_ix(t, class, i) != n->by)
+			put(t, v, n->by->name, count_ix(t, class, i));
+	}
+	if (!b)
+		return;
+	const Trip *trip = &m->from->trip[b->id];
+	const Ix *all = count_ix(t, m->from->count, (int)(b->count - t->counts));
+	if (trip->kind == TRIP_EXACT && all->kind == IX_SYM)
+		put(t, v, all->name, ix_const(c, trip->n + 1));
+	if (trip->kind != TRIP_EXACT && b->period == 1)
+		put(t, v, b->name, ix_sub(c, all, ix_const(c, 1)));
+}
+
+static bool apart(const Tree *t, const Ix *y, const Ix *x, int64_t lap, int64_t *by)
+{
+	*by = 0;
+	return x == y || ix_apart_by(t->p->k->ctx, y, x, t->facts, lap, by);
+}
+
+bool move_turns(const Move *m, int64_t *by)
+{
+	Tree *t = m->t;
+	Ctx *c = t->p->k->ctx;
+	Scope from;
+	View then = {.ctx = c}, known_by = {.ctx = c};
+	scope_at(t, m->from, &from);
+	put_then(m, &from, &then);
+	put_known(m, &known_by);
+	for (int i = 0; i < t->nunits; i++) {
+		const Ix *x = m->before->of[i], *y = m->after->of[i];
+		by[i] = 0;
+		if (t->units[i].plain || !y)
+			continue;
+		t->open = i;
+		y = stage(&then, y);
+		int64_t lap = 2 * t->units[i].slots;
+		if (!x || !apart(t, stage(&known_by, y), stage(&known_by, x), lap, &by[i]))
+			return false;
+		by[i] = (by[i] % lap + lap) % lap;
+	}
+	t->open = -1;
+	return true;
+}

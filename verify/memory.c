@@ -1,0 +1,571 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* memory.c - loads, reads, writes and stores of shared-memory slots, the groups that complete
+ * them, fences between the proxies, and accumulators in flight. An access is right if all that
+ * it depends on is known to be over.
+ *     load sA[0] while consumer's wgmma may still read it  ->  WHY_OVERWRITE
+ */
+#include "verify/run.h"
+
+#include <string.h>
+
+static int fact_of(const Run *r, const int *facts, int cell, int agent)
+{
+	return facts[cell * r->m->na + agent];
+}
+
+static bool knows(const Run *r, int fact)
+{
+	return fact_known(r->m, r->s, r->agent, fact);
+}
+
+static void forget_all(Run *r, const int *facts, int cell, AgentSet agents)
+{
+	facts_forget(r->m, r->s, facts + cell * r->m->na, agents);
+}
+
+/* The first of `agents` of whom a fact is not known; -1: none. */
+static int unknown_of(const Run *r, const int *facts, int cell, AgentSet agents)
+{
+	for (AgentSet left = agents; left; left &= left - 1)
+		if (!knows(r, fact_of(r, facts, cell, agent_first(left))))
+			return agent_first(left);
+	return -1;
+}
+
+static bool global_ok(Run *r)
+{
+	return !r->m->pdl || knows(r, r->m->f_grid) || run_wrong(r, WHY_GRID, -1, -1, -1);
+}
+
+/* ------------------------------------------------------------------ writes */
+/* Reads of what was there are over; readers stay on record for other writers of the same
+ * content. */
+static bool may_overwrite(Run *r, int cell)
+{
+	const CellState *c = cell_of(r->m, r->s, cell);
+	int reader = unknown_of(r, r->m->f_read, cell, c->readers);
+	return reader < 0 || run_wrong(r, WHY_OVERWRITE, -1, cell, reader);
+}
+
+/* A copy writes through the async proxy: who read through the generic one has fenced that. */
+static bool readers_fenced(Run *r, int cell, WhyId why)
+{
+	const CellState *c = cell_of(r->m, r->s, cell);
+	int reader = unknown_of(r, r->m->f_left, cell, c->readers);
+	return reader < 0 || run_wrong(r, why, -1, cell, reader);
+}
+
+/* What had a byte in common with the cell was read and its reads are over; from now on it is no
+ * more. */
+static bool take_bytes(Run *r, int cell, bool async)
+{
+	const Cell *c = &r->m->cells[cell];
+	const uint64_t *over = r->m->physical ? c->over : c->over_turned;
+	int first = r->m->ranks > 1 ? r->m->nc / r->m->ranks * c->rank : 0;
+	for (int w = 0; w < MAX_CELLS / 64; w++)
+		for (uint64_t bits = over[w]; bits; bits &= bits - 1) {
+			int i = first + 64 * w + __builtin_ctzll(bits);
+			CellState *o = cell_of(r->m, r->s, i);
+			if (o->mode == CELL_WRITTEN)
+				return run_wrong(r, WHY_OVER_UNREAD, -1, i, -1);
+			int reader = unknown_of(r, r->m->f_read, i, o->readers);
+			if (reader >= 0)
+				return run_wrong(r, WHY_OVER_READ, -1, i, reader);
+			if (async && !readers_fenced(r, i, WHY_OVER_PROXY))
+				return false;
+			o->gone = 1;
+		}
+	return true;
+}
+
+static void new_content(Run *r, int cell)
+{
+	CellState *c = cell_of(r->m, r->s, cell);
+	fact_forget(r->m, r->s, r->m->f_wrote[cell]);
+	forget_all(r, r->m->f_made, cell, c->writers);
+	forget_all(r, r->m->f_fenced, cell, c->writers);
+	c->mode = CELL_WRITTEN;
+	c->gone = 0;
+	c->mask = 0;
+	c->writers = 0;
+}
+
+static bool load_starts(Run *r, const Step *st)
+{
+	CellState *c = cell_of(r->m, r->s, st->cell);
+	if (c->pending >= 0 && c->pending != st->key)
+		return run_wrong(r, WHY_UNORDERED, -1, st->cell, -1);
+	if (c->mode != CELL_WRITTEN) {
+		new_content(r, st->cell);
+		return true;
+	}
+	if (c->pending < 0 && c->mask && !knows(r, r->m->f_wrote[st->cell]))
+		return run_wrong(r, WHY_UNORDERED, -1, st->cell, -1);
+	int writer = unknown_of(r, r->m->f_made, st->cell, c->writers);
+	if (writer >= 0)
+		return run_wrong(r, WHY_UNORDERED, -1, st->cell, -1);
+	writer = unknown_of(r, r->m->f_fenced, st->cell, c->writers);
+	if (writer >= 0)
+		return run_wrong(r, WHY_WROTE_PROXY, -1, st->cell, writer);
+	if (c->mask & st->mask && c->pending >= 0)
+		return run_wrong(r, WHY_TWICE, -1, st->cell, -1);
+	if (c->mask & st->mask) /* that has landed, and nobody wanted it */
+		new_content(r, st->cell);
+	fact_forget(r->m, r->s, r->m->f_wrote[st->cell]);
+	return true;
+}
+
+/* It lands at once; what depends on when it does is ordered by the barrier alone. */
+static bool load(Run *r, const Step *st)
+{
+	CellState *c = cell_of(r->m, r->s, st->cell);
+	if (st->lanes != 1 || r->m->agents[r->agent].warps != 1)
+		return run_wrong(r, WHY_LANES, -1, st->cell, -1);
+	if (!run_can_arrive(r, st->key) || !global_ok(r) || !may_overwrite(r, st->cell) ||
+	    !readers_fenced(r, st->cell, WHY_READ_PROXY) || !take_bytes(r, st->cell, true) ||
+	    !load_starts(r, st))
+		return false;
+	c->pending = st->key;
+	c->mask |= st->mask;
+	key_of(r->m, r->s, st->key)->loads = 1;
+	facts_add_of(r->m, r->s, knows_next(r->m, st->key), knows_agent(r->m, r->agent),
+		     r->m->timely);
+	return run_count_bytes(r, st->key, -st->n) && run_complete(r, st->key);
+}
+
+static void cell_put(uint64_t *cells, int cell, bool in)
+{
+	uint64_t bit = (uint64_t)1 << (cell % 64);
+	cells[cell / 64] = in ? cells[cell / 64] | bit : cells[cell / 64] & ~bit;
+}
+
+static bool cell_in(const uint64_t *cells, int cell)
+{
+	return cells[cell / 64] >> (cell % 64) & 1;
+}
+
+/* Whether it fenced what it wrote there, and nothing since. */
+static bool fenced_own(Run *r, int cell)
+{
+	const AgentState *a = agent_of(r->m, r->s, r->agent);
+	int fact = fact_of(r, r->m->f_fenced, cell, r->agent);
+	return knows(r, fact) || fact_in(r->m, r->s, knows_own(r->m, r->agent), fact) ||
+	       cell_in(a->fenced, cell - cells_of(r->m, r->agent));
+}
+
+/* By all lanes of a warp it is over for all of them when they have met. */
+static void made(Run *r, const Step *st)
+{
+	AgentState *a = agent_of(r->m, r->s, r->agent);
+	int own = st->cell - cells_of(r->m, r->agent);
+	int fact = fact_of(r, r->m->f_made, st->cell, r->agent);
+	fact_forget(r->m, r->s, fact);
+	fact_forget(r->m, r->s, fact_of(r, r->m->f_fenced, st->cell, r->agent));
+	bool apart = st->lanes > 1 || cell_in(a->wrote, own);
+	cell_put(a->fenced, own, false);
+	cell_put(a->wrote, own, apart);
+	if (!apart)
+		fact_make(r->m, r->s, r->agent, fact);
+}
+
+static bool write(Run *r, const Step *st)
+{
+	CellState *c = cell_of(r->m, r->s, st->cell);
+	if (!may_overwrite(r, st->cell) || !take_bytes(r, st->cell, false))
+		return false;
+	if (c->mode == CELL_WRITTEN && fenced_own(r, st->cell))
+		return run_wrong(r, WHY_UNREAD, -1, st->cell, -1);
+	if (c->mode != CELL_WRITTEN)
+		new_content(r, st->cell);
+	else if (c->mask && !knows(r, r->m->f_wrote[st->cell]))
+		return run_wrong(r, WHY_UNORDERED, -1, st->cell, -1);
+	c->writers |= AGENT(r->agent);
+	made(r, st);
+	return true;
+}
+
+/* ------------------------------------------------------------------ reads */
+static bool in_groups(const Group *g, int n, const Group *open, int cell)
+{
+	uint64_t some = open->cells[cell / 64];
+	for (int i = 0; i < n; i++)
+		some |= g[i].cells[cell / 64];
+	return some >> (cell % 64) & 1;
+}
+
+static bool reads_still(Run *r, int cell)
+{
+	const AgentState *a = agent_of(r->m, r->s, r->agent);
+	return in_groups(a->mma, a->nmma, &a->mma_open, cell) ||
+	       in_groups(a->bulk, a->nbulk, &a->bulk_open, cell) || cell_in(a->loose, cell);
+}
+
+static bool content_there(Run *r, int cell, bool async)
+{
+	const Machine *m = r->m;
+	const CellState *c = cell_of(m, r->s, cell);
+	if (c->gone)
+		return run_wrong(r, WHY_OVER_GONE, -1, cell, -1);
+	if (c->pending >= 0 || (!c->mask && !c->writers) ||
+	    (c->mask && !knows(r, m->f_wrote[cell])))
+		return run_wrong(r, WHY_READ_EARLY, -1, cell, -1);
+	if (c->mask && (c->mask & m->cells[cell].full) != m->cells[cell].full)
+		return run_wrong(r, WHY_PARTLY, -1, cell, -1);
+	int writer = unknown_of(r, m->f_made, cell, c->writers);
+	if (writer >= 0)
+		return run_wrong(r, WHY_READ_WRITE, -1, cell, writer);
+	writer = async ? unknown_of(r, m->f_fenced, cell, c->writers) : -1;
+	return writer < 0 || run_wrong(r, WHY_PROXY, -1, cell, writer);
+}
+
+static bool read_starts(Run *r, int cell, bool async)
+{
+	CellState *c = cell_of(r->m, r->s, cell);
+	if (!content_there(r, cell, async))
+		return false;
+	if (c->mode == CELL_WRITTEN) {
+		forget_all(r, r->m->f_read, cell, c->readers);
+		forget_all(r, r->m->f_left, cell, c->readers);
+		c->readers = 0;
+		c->mode = CELL_READ;
+	}
+	bool goes_on =
+		c->readers >> r->agent & 1 && reads_still(r, cell - cells_of(r->m, r->agent));
+	c->readers |= AGENT(r->agent);
+	if (!goes_on) {
+		fact_forget(r->m, r->s, fact_of(r, r->m->f_read, cell, r->agent));
+		fact_forget(r->m, r->s, fact_of(r, r->m->f_left, cell, r->agent));
+	}
+	return true;
+}
+
+/* ------------------------------------------------------------------ groups */
+static bool group_empty(const Group *g)
+{
+	return !g->cells[0] && !g->cells[1] && !g->acc;
+}
+
+/* Reads through the generic proxy that the async proxy may not see before its writes. */
+static bool bars_copies(const Owed *o, int cell)
+{
+	return cell_in(o->bare, cell) || cell_in(o->bare_one, cell) || cell_in(o->shut, cell);
+}
+
+/* Reads of these cells by the agent end, but where others of its reads go on. */
+static void reads_end(Run *r, const uint64_t *cells)
+{
+	const Owed *owed = &agent_of(r->m, r->s, r->agent)->owed;
+	int first = cells_of(r->m, r->agent);
+	for (int w = 0; w < MAX_CELLS / 64; w++)
+		for (uint64_t bits = cells[w]; bits; bits &= bits - 1) {
+			int cell = 64 * w + __builtin_ctzll(bits);
+			if (reads_still(r, cell))
+				continue;
+			fact_make(r->m, r->s, r->agent,
+				  fact_of(r, r->m->f_read, first + cell, r->agent));
+			if (!bars_copies(owed, cell))
+				fact_make(r->m, r->s, r->agent,
+					  fact_of(r, r->m->f_left, first + cell, r->agent));
+		}
+}
+
+static void writes_end(Run *r, uint64_t *cells, const int *facts)
+{
+	int first = cells_of(r->m, r->agent);
+	for (int w = 0; w < MAX_CELLS / 64; w++)
+		for (; cells[w]; cells[w] &= cells[w] - 1) {
+			int cell = first + 64 * w + __builtin_ctzll(cells[w]);
+			fact_make(r->m, r->s, r->agent, fact_of(r, facts, cell, r->agent));
+		}
+}
+
+void run_meet(Run *r)
+{
+	AgentState *a = agent_of(r->m, r->s, r->agent);
+	uint64_t over[MAX_CELLS / 64];
+	for (int w = 0; w < MAX_CELLS / 64; w++) {
+		over[w] = a->loose[w] | a->owed.shut[w];
+		a->loose[w] = a->owed.shut[w] = 0;
+	}
+	reads_end(r, over);
+	writes_end(r, a->wrote, r->m->f_made);
+	writes_end(r, a->fenced, r->m->f_fenced);
+}
+
+/* By all lanes of a warp it is over for all of them when they have met. */
+static bool read(Run *r, const Step *st)
+{
+	AgentState *a = agent_of(r->m, r->s, r->agent);
+	if (!read_starts(r, st->cell, false))
+		return false;
+	int cell = st->cell - cells_of(r->m, r->agent);
+	uint64_t cells[MAX_CELLS / 64] = {0};
+	cell_put(cells, cell, true);
+	if (st->lanes == 1) {
+		cell_put(a->owed.bare_one, cell, true);
+		reads_end(r, cells);
+	} else {
+		cell_put(a->owed.bare, cell, true);
+		cell_put(a->loose, cell, true);
+	}
+	return true;
+}
+
+/* Of nothing: what is there counts as read. What is not is nobody's concern. */
+static bool pass(Run *r, const Step *st)
+{
+	Why none, *why = r->why;
+	r->why = &none;
+	bool there = content_there(r, st->cell, false);
+	r->why = why;
+	return !there || read(r, st);
+}
+
+/* Each lane orders what it read itself: for all of them it is done when they have met. */
+static void fence_reads(Run *r)
+{
+	Owed *owed = &agent_of(r->m, r->s, r->agent)->owed;
+	uint64_t one[MAX_CELLS / 64];
+	for (int w = 0; w < MAX_CELLS / 64; w++) {
+		owed->shut[w] |= owed->bare[w];
+		one[w] = owed->bare_one[w];
+		owed->bare[w] = owed->bare_one[w] = 0;
+	}
+	reads_end(r, one);
+}
+
+/* What it knows to be written through the generic proxy, the async proxy sees from now on. */
+static void fence_writes(Run *r)
+{
+	const Machine *m = r->m;
+	AgentState *a = agent_of(m, r->s, r->agent);
+	int who[] = {knows_agent(m, r->agent), knows_own(m, r->agent)};
+	memcpy(a->fenced, a->wrote, sizeof a->fenced);
+	for (int i = 0; i < m->nmade; i++)
+		for (int j = 0; j < 2; j++)
+			if (fact_in(m, r->s, who[j], m->made[i]))
+				fact_set(m, r->s, who[j], m->fenced[i]);
+}
+
+/* Whether it wrote, or knows of a write, that is not fenced; or one of its lanes read. */
+static bool has_unfenced(Run *r)
+{
+	const AgentState *a = agent_of(r->m, r->s, r->agent);
+	uint64_t some = 0;
+	for (int w = 0; w < MAX_CELLS / 64; w++)
+		some |= (a->wrote[w] & ~a->fenced[w]) | a->owed.bare_one[w];
+	for (int i = 0; i < r->m->nmade && !some; i++)
+		some = knows(r, r->m->made[i]) && !knows(r, r->m->fenced[i]);
+	return some != 0;
+}
+
+/* By some lanes it orders nothing that others read; mask: these are all that read and write. */
+static bool fence(Run *r, const Step *st)
+{
+	AgentState *a = agent_of(r->m, r->s, r->agent);
+	if (st->lanes < WARP_LANES && st->mask) {
+		fence_reads(r);
+		memcpy(a->fenced, a->wrote, sizeof a->fenced);
+	}
+	if (st->lanes < WARP_LANES)
+		return !has_unfenced(r) || run_wrong(r, WHY_FENCE_LANES, -1, -1, -1);
+	fence_reads(r);
+	fence_writes(r);
+	return true;
+}
+
+static bool commit(Run *r, Group *g, uint8_t *n, Group *open)
+{
+	if (*n == MAX_GROUPS)
+		return run_wrong(r, WHY_LIMIT, -1, -1, -1);
+	if (!*n && group_empty(open))
+		return true; /* nothing before it to be told apart from */
+	memcpy(&g[(*n)++], open, sizeof *open);
+	memset(open, 0, sizeof *open);
+	return true;
+}
+
+/* All but the last `left` groups are over: so are their reads, unless a later group reads too. */
+static void retire(Run *r, Group *g, uint8_t *n, int left)
+{
+	int gone = *n > left ? *n - left : 0;
+	Group old[MAX_GROUPS];
+	memcpy(old, g, sizeof old);
+	for (int i = 0; i < MAX_GROUPS; i++)
+		if (i + gone < MAX_GROUPS)
+			memcpy(&g[i], &old[i + gone], sizeof *g);
+		else
+			memset(&g[i], 0, sizeof *g);
+	*n = (uint8_t)(*n - gone);
+	for (int i = 0; i < gone; i++)
+		reads_end(r, old[i].cells);
+}
+
+static uint32_t busy(const AgentState *a)
+{
+	uint32_t acc = a->mma_open.acc;
+	for (int i = 0; i < a->nmma; i++)
+		acc |= a->mma[i].acc;
+	return acc;
+}
+
+static bool mma(Run *r, const Step *st)
+{
+	AgentState *a = agent_of(r->m, r->s, r->agent);
+	if (a->owed.dirty & (uint32_t)st->mask)
+		return run_wrong(r, WHY_ACC_FENCE, -1, -1, -1);
+	for (int i = 0; i < 2; i++) {
+		int cell = i ? st->cell2 : st->cell;
+		if (cell < 0)
+			continue;
+		if (!read_starts(r, cell, true))
+			return false;
+		cell -= cells_of(r->m, r->agent);
+		a->mma_open.cells[cell / 64] |= (uint64_t)1 << (cell % 64);
+	}
+	a->mma_open.acc |= (uint32_t)st->mask;
+	return true;
+}
+
+static bool touch(Run *r, const Step *st)
+{
+	AgentState *a = agent_of(r->m, r->s, r->agent);
+	if (busy(a) & (uint32_t)st->mask)
+		return run_wrong(r, WHY_ACC, -1, -1, -1);
+	a->owed.dirty |= (uint32_t)st->mask;
+	return true;
+}
+
+static bool store(Run *r, const Step *st)
+{
+	AgentState *a = agent_of(r->m, r->s, r->agent);
+	if (st->lanes != 1)
+		return run_wrong(r, WHY_LANES, -1, st->cell, -1);
+	if (!global_ok(r) || !read_starts(r, st->cell, true))
+		return false;
+	int cell = st->cell - cells_of(r->m, r->agent);
+	a->bulk_open.cells[cell / 64] |= (uint64_t)1 << (cell % 64);
+	return true;
+}
+
+/* The cluster's barrier does not wait for warps that have exited. */
+static bool leave_cluster(Run *r)
+{
+	int key = r->m->meet - 1;
+	if (key < 0)
+		return true;
+	KeyState *k = key_of(r->m, r->s, key);
+	k->need -= r->m->agents[r->agent].warps;
+	return !k->arrived || run_complete(r, key);
+}
+
+static bool leave(Run *r)
+{
+	AgentState *a = agent_of(r->m, r->s, r->agent);
+	for (int i = -1; i < a->nbulk; i++) {
+		const Group *g = i < 0 ? &a->bulk_open : &a->bulk[i];
+		for (int c = 0; c < MAX_CELLS; c++)
+			if (g->cells[c / 64] >> (c % 64) & 1)
+				return run_wrong(r, WHY_EXIT_BULK, -1, cells_of(r->m, r->agent) + c,
+						 -1);
+	}
+	if (busy(a))
+		return run_wrong(r, WHY_EXIT_MMA, -1, -1, -1);
+	a->gone = 1;
+	return leave_cluster(r);
+}
+
+bool run_memory(Run *r, const Step *st)
+{
+	AgentState *a = agent_of(r->m, r->s, r->agent);
+	switch ((StepKind)st->kind) {
+	case STEP_LOAD:
+		return load(r, st);
+	case STEP_READ:
+		return read(r, st);
+	case STEP_PASS:
+		return pass(r, st);
+	case STEP_WRITE:
+		return write(r, st);
+	case STEP_FENCE:
+		return fence(r, st);
+	case STEP_MMA:
+		return mma(r, st);
+	case STEP_MMA_FENCE:
+		a->owed.dirty = 0;
+		return true;
+	case STEP_MMA_COMMIT:
+		return commit(r, a->mma, &a->nmma, &a->mma_open);
+	case STEP_MMA_WAIT:
+		retire(r, a->mma, &a->nmma, st->n);
+		return true;
+	case STEP_TOUCH:
+		return touch(r, st);
+	case STEP_STORE:
+		return store(r, st);
+	case STEP_BULK_COMMIT:
+		return commit(r, a->bulk, &a->nbulk, &a->bulk_open);
+	case STEP_BULK_READ:
+	case STEP_BULK_WAIT:
+		retire(r, a->bulk, &a->nbulk, st->n);
+		return true;
+	case STEP_GRID_WAIT:
+		fact_set(r->m, r->s, knows_agent(r->m, r->agent), r->m->f_grid);
+		return true;
+	case STEP_GLOBAL:
+		return global_ok(r);
+	case STEP_EXIT:
+		return leave(r);
+	default:
+		panic("step %d", st->kind);
+	}
+}
+
+/* ------------------------------------------------------------------ the end */
+/* That a warp of this CTA knows it, so that the CTA was there until then. */
+static bool known_in(const Machine *m, const State *s, int rank, int fact)
+{
+	for (int a = 0; a < m->na; a++)
+		if (m->agents[a].rank == rank && fact_known(m, s, a, fact))
+			return true;
+	return false;
+}
+
+static bool peers_done(const Machine *m, const State *s, Why *why)
+{
+	for (int rank = 0; rank < MAX_RANKS; rank++)
+		for (int a = 0; a < m->na; a++)
+			if (m->senders[rank] >> a & 1 &&
+			    !known_in(m, s, rank, m->f_sent[rank * m->na + a])) {
+				*why = (Why){WHY_EXIT_PEER,   a, -1, -1, -1, rank, 0, 0,
+					     m->sent[rank][a]};
+				return false;
+			}
+	return true;
+}
+
+bool state_finish(const Machine *m, const State *state, Why *why)
+{
+	State *s = (State *)(uintptr_t)state;
+	for (int i = 0; i < m->nk; i++) {
+		const KeyState *k = key_of(m, s, i);
+		if (k->tx) {
+			*why = (Why){WHY_BYTES, -1, -1, i, -1, 0, 0, k->tx, NULL};
+			return false;
+		}
+	}
+	for (int i = 0; i < m->nc; i++) {
+		const CellState *c = cell_of(m, s, i);
+		bool seen = c->mode != CELL_WRITTEN || !c->mask ||
+			    known_in(m, s, m->cells[i].rank, m->f_wrote[i]);
+		if (c->mode == CELL_WRITTEN && c->writers) {
+			*why = (Why){WHY_UNREAD, -1, -1, -1, i, 0, 0, 0, NULL};
+			return false;
+		}
+		if (!seen) {
+			*why = (Why){WHY_EXIT_LOAD, -1, -1, -1, i, 0, 0, 0, NULL};
+			return false;
+		}
+	}
+	return peers_done(m, s, why);
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* own.c - what is a thread's own in one agent's steps: bulk groups, fences, what one lane reads and
+ * writes. Needs all of them, as other steps of the agent say which lanes count.
+ *     if (lane == 0) { tma.store .. }   if (lane == 1) { bulk.commit }   ->   no commit
+ */
+#include "verify/read.h"
+
+typedef struct {
+	uint32_t mask;
+	bool elected; /* the one that elect takes */
+} Lanes;
+
+static bool is_partial(const Item *it, uint64_t kinds)
+{
+	return it->kind == ITEM_STEP && kinds >> it->step.kind & 1 && it->which != ~0u;
+}
+
+static void lanes_of_kinds(const Items *items, uint64_t kinds, Lanes *who)
+{
+	for (int i = 0; i < items->n; i++) {
+		const Item *it = items->at[i];
+		bool is = is_partial(it, kinds);
+		who->mask |= is ? it->which : 0;
+		who->elected |= is && !it->which;
+		lanes_of_kinds(&it->body, kinds, who);
+	}
+}
+
+static Lanes lanes_that(const Script *s, uint64_t kinds)
+{
+	Lanes who = {0};
+	for (int seg = 0; seg < SEG_COUNT; seg++)
+		lanes_of_kinds(&s->seg[seg], kinds, &who);
+	return who;
+}
+
+static bool does_for(const Item *it, const Lanes *who)
+{
+	if (it->which == ~0u || !it->which)
+		return it->which || !who->mask;
+	return !who->elected && !(who->mask & ~it->which);
+}
+
+static void leave_out(Items *items, uint64_t kinds, const Lanes *who)
+{
+	int n = 0;
+	for (int i = 0; i < items->n; i++) {
+		Item *it = items->at[i];
+		leave_out(&it->body, kinds, who);
+		if (it->kind != ITEM_STEP || !(kinds >> it->step.kind & 1) || does_for(it, who))
+			items->at[n++] = it;
+	}
+	items->n = n;
+}
+
+/* Bulk groups and the fence of inits are those of the threads that stored and that made barriers:
+ * what other lanes of the warp do does nothing for them. */
+static void keep_own(Script *s)
+{
+	static const struct {
+		uint64_t of, kinds;
+	} own[] = {
+		{1u << STEP_STORE,
+		 1u << STEP_BULK_COMMIT | 1u << STEP_BULK_READ | 1u << STEP_BULK_WAIT},
+		{1u << STEP_INIT, 1u << STEP_FENCE_INIT},
+	};
+	for (size_t i = 0; i < COUNTOF(own); i++) {
+		Lanes who = lanes_that(s, own[i].of);
+		for (int seg = 0; seg < SEG_COUNT; seg++)
+			leave_out(&s->seg[seg], own[i].kinds, &who);
+	}
+}
+
+static void for_the_warp(Items *items, uint64_t kinds)
+{
+	for (int i = 0; i < items->n; i++) {
+		Item *it = items->at[i];
+		if (is_partial(it, kinds))
+			it->step.lanes = 32;
+		for_the_warp(&it->body, kinds);
+	}
+}
+
+/* What one lane reads and writes is over for its own arrivals at once; where another lane arrives,
+ * as what all lanes do, it is when they have met. */
+static void touch_apart(Script *s)
+{
+	uint64_t touches = 1u << STEP_READ | 1u << STEP_PASS | 1u << STEP_WRITE;
+	Lanes who = lanes_that(s, touches | 1u << STEP_ARRIVE | 1u << STEP_EXPECT);
+	if (who.elected ? who.mask : who.mask & (who.mask - 1))
+		for (int seg = 0; seg < SEG_COUNT; seg++)
+			for_the_warp(&s->seg[seg], touches);
+}
+
+static bool is_of_all(const Items *items, uint64_t kinds)
+{
+	for (int i = 0; i < items->n; i++) {
+		const Item *it = items->at[i];
+		bool is = it->kind == ITEM_STEP && kinds >> it->step.kind & 1 && it->which == ~0u;
+		if (is || is_of_all(&it->body, kinds))
+			return true;
+	}
+	return false;
+}
+
+static void fence_for(Items *items, const Lanes *who, int lanes)
+{
+	for (int i = 0; i < items->n; i++) {
+		Item *it = items->at[i];
+		if (is_partial(it, 1u << STEP_FENCE) && does_for(it, who)) {
+			it->step.lanes = (int8_t)lanes;
+			it->step.mask = 1;
+		}
+		fence_for(&it->body, who, lanes);
+	}
+}
+
+static void fence_where(Script *s, uint64_t kinds, int lanes)
+{
+	Lanes who = lanes_that(s, kinds);
+	bool by_all = false;
+	for (int seg = 0; seg < SEG_COUNT; seg++)
+		by_all |= is_of_all(&s->seg[seg], kinds);
+	for (int seg = 0; seg < SEG_COUNT && !by_all; seg++)
+		fence_for(&s->seg[seg], &who, lanes);
+}
+
+/* A fence by those lanes that read and write is one for all that the warp read and wrote; by those
+ * that do all that the warp does to memory it is as good as one by all. */
+static void fence_apart(Script *s)
+{
+	uint64_t touches = 1u << STEP_READ | 1u << STEP_PASS | 1u << STEP_WRITE;
+	uint64_t others = 1u << STEP_MMA | 1u << STEP_STORE | 1u << STEP_LOAD | 1u << STEP_ARRIVE |
+			  1u << STEP_EXPECT;
+	fence_where(s, touches, 1);
+	fence_where(s, touches | others, 32);
+}
+
+void read_own(Script *s)
+{
+	keep_own(s);
+	touch_apart(s);
+	fence_apart(s);
+}

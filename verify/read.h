@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* read.h - private to extract.c, shape.c, script.c and statics.c: a kernel being read. */
+#ifndef DSL_CHECK_READ_H
+#define DSL_CHECK_READ_H
+
+#include "verify/extract.h"
+
+typedef struct {
+	const Val *val;
+	int first; /* key or cell of slot 0 in the first CTA */
+	int64_t slots;
+} Place;
+typedef struct {
+	const Op *op;
+	const Ix *trip;
+	int depth;
+	int64_t lo, hi;
+} Loop;
+typedef VEC(Loop) Loops;
+/* An expression that tells warps apart. Of an open one, a condition of what only reads, it matters
+ * only whether it is decided for the warp: else a run may go either way. */
+typedef struct {
+	const Ix *x;
+	bool open;
+} ByWarp;
+
+/* What the kernel's facts make of an expression, and within which bounds it is. */
+typedef struct {
+	const Ix *of, *x;
+	int64_t lo, hi;
+} Simple;
+
+typedef struct {
+	Program *p;
+	IxFacts facts;
+	VEC(Named) equals;  /* sizes that facts say are another */
+	VEC(Simple) simple; /* asked for before: agents have much in common */
+	const char *warp, *tid;
+	VEC(const Val *) accs;
+	VEC(Place) places;
+	VEC(ByWarp) by_warp;
+	VEC(BoxPart) parts;
+	int first_named, named_ids[16 * MAX_RANKS + 1];
+	int cta_keys, cta_cells; /* of one CTA */
+	View of_rank[MAX_RANKS]; /* the kernel's lets, with the rank put in */
+	/* of the agent that is being read */
+	Script *s;
+	View lets;   /* with its warp put in */
+	Loops loops; /* its shared loops, in order */
+	/* script.c */
+	View view; /* of the segment that is being filled */
+	int agent, seg, inner, lanes;
+	uint32_t which; /* lanes; 0: one that elect chooses */
+	bool parted;    /* lanes may go another way, and which is not known */
+	bool certain;   /* not within a condition that a run decides */
+	bool outside;   /* a copy's elements, none of which lies within its tensor */
+	Items *list;
+	const Ix *tiles, *trips; /* trip counts that all share; NULL: no such loop */
+	int nshared;             /* loops of a tree, of this role so far */
+} Reader;
+
+Simple read_simple(Reader *r, const Ix *x);
+bool read_problem(Reader *r, DiagId code, Loc loc, const char *text); /* false */
+bool read_counts(const Reader *r, const Op *op);                      /* does anything here */
+bool read_is_aligned(const Op *op);                                   /* asks for whole warps */
+uint32_t read_acc_mask(const Reader *r, const Op *op);
+const Place *read_place(const Reader *r, const Val *v);
+int read_named(Reader *r, int64_t id, int warps, int rank);  /* rank -1: the cluster's */
+int read_first(const Reader *r, const Place *at, int rank);  /* key or cell of slot 0 */
+void read_begin(Reader *r, Script *s);                       /* its lets and shared loops */
+const Ix *read_seen(const Reader *r, const Ix *x, int rank); /* with the kernel's lets */
+bool read_only_reads(const Op *op);      /* nothing in it waits or writes shared memory */
+const Op *read_outer_loop(const Op *op); /* NULL: it is in none */
+bool read_is_plain(const Op *op);        /* no barrier in it, nothing asynchronous */
+bool read_is_shared_loop(const Reader *r, const Op *op);
+
+/* clauses.c: what facts say of sizes */
+void read_equals(Reader *r);
+void read_put_equals(Reader *r, View *v);
+Num read_number(Reader *r, const Ix *x); /* of sizes */
+
+bool read_statics(Reader *r);         /* statics.c: storage, boxes, counts */
+int64_t read_box_bytes(const Op *op); /* of its tensor map; 0: it has none */
+PartSet read_part(const Reader *r, const Op *op, int from, int to, int64_t *bytes);
+/* The ways in which a CTA's load goes to another; false: none. */
+bool read_goes_to(const Reader *r, const Op *op, int rank, int to, WaySet ways);
+bool read_ways(Reader *r);  /* ways.c: what tiles decide */
+bool read_shape(Reader *r); /* shape.c: trip counts, turns */
+void read_counts_of(Reader *r, const Ix *trip, const Ix *n, const Ix **core, const Ix **by);
+bool read_script(Reader *r, int agent); /* script.c: steps */
+const Ix *read_expr(Reader *r, const Ix *x);
+void read_put_name(Reader *r, const char *name, const Ix *by);
+void read_put_ring(Reader *r, const Op *op, const Ix *position); /* slot and phase of its loop */
+Item *read_item(Reader *r, ItemKind kind, const Op *op);
+bool read_into(Reader *r, Items *to, const Block *b);
+/* tree.c, branch.c: loops in any way */
+bool read_tree(Reader *r);                      /* who takes which turn */
+bool read_branch(Reader *r, const Op *op);      /* a loop in a role */
+void read_counts_in(Reader *r, const Op *loop); /* how often loops in it run; NULL: all */
+bool read_merge(Reader *r);                     /* the loops of all roles */
+bool read_takes_turns(Reader *r, Script *s, const Ix *tiles, const Ix *trip); /* shape.c */
+/* E0414, where sizes make them differ */
+bool read_differ(Reader *r, int a, const Op *at, const Ix *x, int b, const Ix *y);
+const Ix *read_core(const Ix *trip, int64_t *more); /* + more */
+bool read_repeats(StepKind kind);                   /* repeat.c: once may be as good as often */
+bool read_said(const Machine *m, const Items *list, const Item *it);
+void read_own(Script *s);       /* own.c: what other lanes do does nothing */
+bool read_groups(Reader *r);    /* groups.c: warpgroups go together */
+bool read_registers(Reader *r); /* registers.c: roles have what they need */
+
+#endif

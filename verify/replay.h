@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* replay.h - private to verify/: one launch, with numbers for all sizes, stepped through the
+ * IR itself: no words, no letters, no loops that stand for others.
+ *     M 128, N 128, K 64, 1 CTA  ->  every step of every warp in order, and what is wrong there
+ */
+#ifndef DSL_CHECK_REPLAY_H
+#define DSL_CHECK_REPLAY_H
+
+#include "verify/sizes.h"
+
+typedef struct {
+	const Program *p; /* that was refuted, or could not be read to its end */
+	Sizes sizes;
+	Program *own; /* with these sizes */
+	Why why;
+} Replay;
+
+/* Whether the launch with r->sizes fails; then own and why are set. False says nothing: what it
+ * takes more than numbers of sizes to know, or too many steps, is not stepped through. */
+bool replay_fails(Replay *r);
+/* The same run, which fails, step by step. */
+void replay_trace(const Replay *r, StepSeen *seen, void *user);
+
+#endif

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* ring.c - rings of slots, who uses them, and which slot a use is of as seen from its ring's
+ * position.
+ *     full[(t * T + k + 3) % 4], with the ring at t * T + k   ->   full[3]
+ */
+#include "verify/tree.h"
+
+/* ------------------------------------------------------------------ rings */
+static void add_units(Tree *t, const Op *decl, int first)
+{
+	int64_t slots = attrs_int(&decl->attrs, A_SLOTS, 1);
+	int64_t groups = attrs_int(&decl->attrs, A_GROUPS, 1);
+	bool barrier = decl->kind == OP_MBARRIER;
+	int *of = barrier ? t->unit_of_key : t->unit_of_cell;
+	for (int g = 0; g < groups; g++) {
+		bool room = t->nunits < MAX_UNITS;
+		Unit u = {first + g * (int)slots, (int)slots, g, barrier, false, false};
+		for (int i = 0; i < slots; i++)
+			of[u.first + i] = room ? t->nunits : -1;
+		if (room)
+			t->units[t->nunits++] = u;
+	}
+}
+
+void find_units(Tree *t)
+{
+	int keys = 0, cells = 0;
+	t->unit_of_key = NEWN(t->p->arena, int, t->cta_keys + 1);
+	t->unit_of_cell = NEWN(t->p->arena, int, t->cta_cells + 1);
+	for (const Op *op = kernel_first(t->p->k); op; op = op_next(op)) {
+		int64_t n = attrs_int(&op->attrs, A_SLOTS, 1) * attrs_int(&op->attrs, A_GROUPS, 1);
+		if (op->kind == OP_MBARRIER) {
+			add_units(t, op, keys);
+			keys += (int)n;
+		} else if (op->kind == OP_SHARED) {
+			add_units(t, op, cells);
+			cells += (int)n;
+		}
+	}
+}
+
+static int unit_of(const Tree *t, int first, bool barrier)
+{
+	if (barrier)
+		return first < t->cta_keys * t->p->m.ranks ? t->unit_of_key[first % t->cta_keys]
+							   : -1;
+	return t->unit_of_cell[first % t->cta_cells];
+}
+
+static void add_use(Tree *t, Segment *g, int agent, int first, bool barrier, const Ix *at,
+		    const Ix *parity, bool guarded)
+{
+	int unit = first < 0 || !at ? -1 : unit_of(t, first, barrier);
+	if (unit < 0)
+		return;
+	Uses *of = &g->uses[unit];
+	for (int i = 0; i < of->n; i++)
+		if (of->at[i].at == at && of->at[i].parity == parity && of->at[i].agent == agent &&
+		    of->at[i].guarded == guarded)
+			return;
+	vec_push(t->arena, of, ((Use){agent, unit, at, parity, guarded}));
+}
+
+/* Of short loops, the first turn. */
+static void add_uses(Tree *t, Segment *g, int agent, const Items *items, View *v, bool guarded)
+{
+	for (int i = 0; i < items->n; i++) {
+		const Item *it = items->at[i];
+		const Step *s = &it->step;
+		int names = v->names.n;
+		if (it->kind == ITEM_STEP) {
+			bool waits = s->kind == STEP_WAIT;
+			const Ix *at[] = {it->at_key, it->at_cell, it->at_cell2};
+			for (int j = 0; j < 3; j++)
+				at[j] = at[j] ? stage(v, at[j]) : NULL;
+			add_use(t, g, agent, s->key, true, at[0],
+				waits ? stage(v, it->number) : NULL, guarded);
+			add_use(t, g, agent, s->cell, false, at[1], NULL, guarded);
+			add_use(t, g, agent, s->cell2, false, at[2], NULL, guarded);
+		}
+		if (it->kind == ITEM_LOOP)
+			vec_push(t->arena, &v->names,
+				 ((Named){it->op->sym[0], stage(v, it->from)}));
+		add_uses(t, g, agent, &it->body, v, guarded || it->kind == ITEM_IF);
+		v->names.n = names;
+	}
+}
+
+void find_uses(Tree *t)
+{
+	for (int i = 0; i < t->segments.n; i++) {
+		Segment *g = t->segments.at[i];
+		g->uses = NEWN(t->arena, Uses, t->nunits + 1);
+		for (int turns = 0; turns < 2; turns++)
+			for (int a = 0; a < t->p->m.na; a++) {
+				View v = {.ctx = t->p->k->ctx};
+				if ((t->p->scripts[a].turns > 1) == turns)
+					add_uses(t, g, a, &g->of[a], &v, false);
+			}
+	}
+}
+
+/* ------------------------------------------------------------------ positions */
+static const Ix *stripped(const Ix *x, int64_t *each)
+{
+	int64_t m;
+	for (;;) {
+		if (x->kind == IX_ADD && ix_is_const(x->b, NULL))
+			x = x->a;
+		else if (x->kind == IX_MUL && ix_is_const(x->b, &m) && m > 0) {
+			*each *= m;
+			x = x->a;
+		} else
+			return x;
+	}
+}
+
+/* The dividend that stands innermost. */
+Position position_in(const Ix *x, int64_t each)
+{
+	Position at = {NULL, 0};
+	int64_t d;
+	for (;;) {
+		x = stripped(x, &each);
+		bool divides = x->kind == IX_DIV || x->kind == IX_MOD;
+		if (!divides || !ix_is_const(x->b, &d) || d < 1 || (x->kind == IX_DIV && each % d))
+			return at;
+		each = x->kind == IX_DIV ? each / d : each;
+		x = x->a;
+		at = (Position){x, each};
+	}
+}
+
+static const Ix *replaced(Ctx *c, const Ix *x, const Ix *old, const Ix *by)
+{
+	if (x == old)
+		return by;
+	if (x->kind == IX_CONST || x->kind == IX_SYM)
+		return x;
+	const Ix *a = replaced(c, x->a, old, by), *b = replaced(c, x->b, old, by);
+	return a == x->a && b == x->b ? x : ix_new(c, x->kind, a, b);
+}
+
+static int groups_of(const Tree *t, int unit)
+{
+	int n = 1;
+	while (unit + n < t->nunits && t->units[unit + n].group)
+		n++;
+	return n;
+}
+
+/* Which of a declaration's groups a slot is of; below 0: it is not known. */
+int group_in(const Tree *t, int unit, const Ix *at, const Position *p)
+{
+	Ctx *c = t->p->k->ctx;
+	int64_t v;
+	if (groups_of(t, unit) == 1)
+		return 0;
+	if (p->x)
+		at = replaced(c, at, p->x, ix_const(c, 0));
+	if (!ix_is_const(at, &v) || v < 0)
+		return -1;
+	return (int)(v / t->units[unit].slots);
+}
+
+/* ------------------------------------------------------------------ slots in their frame */
+typedef struct {
+	Tree *t;
+	Ctx *c;
+	const Ix *ref, *sym;      /* which stands for it */
+	int64_t slots, lap, step; /* step: the ref is a multiple of it */
+} Rewrite;
+
+/* With all that is apart from the ref by a number made of it. */
+static const Ix *rewritten(Rewrite *w, const Ix *x)
+{
+	int64_t by;
+	if (x->kind == IX_CONST)
+		return x;
+	for (int64_t m = 1; m <= w->slots; m++) {
+		if (w->slots % m || !ix_apart(x, m, w->ref, w->lap, &by) || by % m)
+			continue;
+		w->step = lcm(w->step, m);
+		const Ix *y = ix_add(w->c, w->sym, ix_const(w->c, by));
+		return m == 1 ? y : ix_div(w->c, y, ix_const(w->c, m));
+	}
+	if (x->kind == IX_SYM)
+		return x;
+	const Ix *a = rewritten(w, x->a), *b = rewritten(w, x->b);
+	return a == x->a && b == x->b ? x : ix_new(w->c, x->kind, a, b);
+}
+
+static void take_need(void *user, const char *name, int64_t q)
+{
+	int64_t *need = user;
+	(void)name;
+	*need = lcm(*need, q);
+}
+
+/* It says the same wherever the ring has gone once or twice round. */
+static bool recurs(const Rewrite *w, const Ix *x)
+{
+	int64_t need = 1;
+	if (!x)
+		return true;
+	ix_needs(x, 1, take_need, &need);
+	return w->lap % need == 0;
+}
+
+static bool value_at(const Rewrite *w, const Ix *x, int64_t at, int64_t *v)
+{
+	*v = 0;
+	return !x || ix_is_const(ix_subst(w->c, x, w->sym->name, ix_const(w->c, at)), v);
+}
+
+/* slot and phase of the ring that stands at `at`, as seen from there. Below 0: there are none. */
+static int64_t seen_from(const Rewrite *w, const Ix *slot, const Ix *phase, int64_t at)
+{
+	int64_t s, v, S = w->slots, group;
+	if (!value_at(w, slot, at, &s) || !value_at(w, phase, at, &v) || s < 0 || v < 0 || v > 1)
+		return -1;
+	group = s / S;
+	s %= S;
+	int64_t own = at % S, lap = at / S;
+	int64_t place = (s - own + S) % S;
+	v = phase ? (v + lap + (s < own)) & 1 : 0;
+	return (group * S + place) * 2 + v;
+}
+
+static bool is_out(const Rewrite *w, const Ix *slot, const Ix *phase, int64_t at, int64_t most)
+{
+	int64_t s, v;
+	return value_at(w, slot, at, &s) && value_at(w, phase, at, &v) &&
+	       (s < 0 || s >= most || v < 0 || v > 1);
+}
+
+int frame_use(Tree *t, const Refs *refs, const View *v, int first, bool barrier, const Ix *at,
+	      const Ix *parity, int64_t *slot, int64_t *phase)
+{
+	Ctx *c = t->p->k->ctx;
+	int unit = unit_of(t, first, barrier);
+	if (unit < 0)
+		return 0;
+	at = stage(v, at);
+	parity = parity ? stage(v, parity) : NULL;
+	Position p = position_in(at, 1);
+	int group = group_in(t, unit, at, &p), groups = groups_of(t, unit);
+	if (group < 0 || group >= groups || t->units[unit + group].plain)
+		return 0;
+	Rewrite w = {t,
+		     c,
+		     refs->of[unit + group],
+		     ix_sym(c, ctx_str(c, "#ref")),
+		     t->units[unit].slots,
+		     2 * t->units[unit].slots,
+		     1};
+	int64_t from = 0, here;
+	t->open = unit + group;
+	if (!w.ref)
+		w.ref = ix_sym(c, ctx_str(c, "#nowhere"));
+	if (ix_is_const(w.ref, &from)) {
+		from = (from % w.lap + w.lap) % w.lap;
+	} else {
+		at = rewritten(&w, at);
+		parity = parity ? rewritten(&w, parity) : NULL;
+	}
+	if (!recurs(&w, at) || !recurs(&w, parity) ||
+	    is_out(&w, at, parity, from, (int64_t)groups * w.slots))
+		return -1;
+	here = seen_from(&w, at, parity, from);
+	for (int64_t i = w.step; i < w.lap && here >= 0 && !ix_is_const(w.ref, NULL); i += w.step)
+		if (seen_from(&w, at, parity, i) != here)
+			return -1;
+	if (here < 0)
+		return -1;
+	t->open = -1;
+	*slot = here / 2;
+	*phase = here & 1;
+	return 1;
+}

@@ -1,0 +1,820 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* script.c - one agent's steps, segment by segment. What an op does is asked of its row in
+ * ops.def.
+ *     if (warp % 4 == 0) { elect { tma.store %sD[slot] } }  ->  warp 4: store sD[position % 4]
+ */
+#include "verify/read.h"
+
+#include <string.h>
+
+/* ------------------------------------------------------------------ expressions */
+const Ix *read_expr(Reader *r, const Ix *x)
+{
+	return stage(&r->view, stage(&r->lets, x));
+}
+
+void read_put_name(Reader *r, const char *name, const Ix *by)
+{
+	vec_push(r->p->arena, &r->view.names, ((Named){name, by}));
+}
+
+/* slot and phase of a ring's loop at a position */
+void read_put_ring(Reader *r, const Op *op, const Ix *position)
+{
+	Ctx *c = r->p->k->ctx;
+	const Ix *slots = ix_const(c, attrs_int(&op->attrs, A_SLOTS, 1));
+	if (op->kind != OP_FOR_RING)
+		return;
+	read_put_name(r, op->sym[1], ix_mod(c, position, slots));
+	read_put_name(r, op->sym[2], ix_mod(c, ix_div(c, position, slots), ix_const(c, 2)));
+}
+
+/* ------------------------------------------------------------------ items */
+Item *read_item(Reader *r, ItemKind kind, const Op *op)
+{
+	Item *it = NEW(r->p->arena, Item);
+	it->kind = kind;
+	it->op = op;
+	it->step.op = op;
+	it->step.key = it->step.cell = it->step.cell2 = -1;
+	it->step.lanes = (int8_t)r->lanes;
+	it->which = r->which;
+	return it;
+}
+
+static void put(Reader *r, Item *it, StepKind kind)
+{
+	it->step.kind = (int8_t)kind;
+	if (!read_repeats(kind) || !read_said(&r->p->m, r->list, it))
+		vec_push(r->p->arena, r->list, it);
+}
+
+static void mark_agents(Reader *r, const Place *at, int rank, StepKind kind)
+{
+	Machine *m = &r->p->m;
+	AgentSet me = AGENT(r->agent);
+	int first = read_first(r, at, rank);
+	for (int i = first; i < first + at->slots; i++) {
+		if (kind == STEP_WAIT)
+			m->keys[i].waiters |= me;
+		else if (kind == STEP_ARRIVE || kind == STEP_EXPECT)
+			m->keys[i].arrivers |= me;
+		else if (kind == STEP_WRITE)
+			m->cells[i].writers |= me;
+		else if (kind == STEP_READ || kind == STEP_PASS || kind == STEP_MMA ||
+			 kind == STEP_STORE)
+			m->cells[i].readers |= me;
+	}
+}
+
+/* A ring whose slots go with the main loop's position. */
+static bool turns(Reader *r, const Place *at, const Ix *x)
+{
+	return ix_uses(x, r->p->position) && attrs_int(&at->val->def->attrs, A_GROUPS, 1) == 1;
+}
+
+static void set_key(Reader *r, Item *it, const Operand *in, int rank, StepKind kind)
+{
+	const Place *at = read_place(r, in->val);
+	int first = read_first(r, at, rank);
+	it->step.key = (int16_t)first;
+	it->key_slots = at->slots;
+	it->at_key = in->at ? read_expr(r, in->at) : ix_const(r->p->k->ctx, 0);
+	for (int i = 0; i < at->slots && turns(r, at, it->at_key); i++) {
+		r->p->m.keys[first + i].first = first;
+		r->p->m.keys[first + i].slots = (int)at->slots;
+	}
+	mark_agents(r, at, rank, kind);
+}
+
+static void set_cell(Reader *r, Item *it, const Operand *in, int rank, StepKind kind)
+{
+	const Place *at = read_place(r, in->val);
+	const Ix *x = in->at ? read_expr(r, in->at) : ix_const(r->p->k->ctx, 0);
+	int first = read_first(r, at, rank);
+	mark_agents(r, at, rank, kind);
+	for (int i = 0; i < at->slots && turns(r, at, x); i++) {
+		r->p->m.cells[first + i].first = first;
+		r->p->m.cells[first + i].slots = (int)at->slots;
+	}
+	if (it->step.cell < 0) {
+		it->step.cell = (int16_t)first;
+		it->cell_slots = at->slots;
+		it->at_cell = x;
+	} else {
+		it->step.cell2 = (int16_t)first;
+		it->cell2_slots = at->slots;
+		it->at_cell2 = x;
+	}
+}
+
+/* ------------------------------------------------------------------ what tiles decide */
+/* A way is of one tile of a loop that takes all. */
+static bool in_tile(const Reader *r, const Op *op)
+{
+	const Op *loop = read_outer_loop(op);
+	return r->p->words.tiles && r->s->turns == 1 && loop && read_is_shared_loop(r, loop);
+}
+
+static const uint64_t *some_ways(const Reader *r, const WaySet in)
+{
+	WaySet all;
+	ways_all(r->p, all);
+	if (!memcmp(all, in, sizeof all))
+		return NULL;
+	uint64_t *own = NEWN(r->p->arena, uint64_t, COUNTOF(all));
+	memcpy(own, in, sizeof all);
+	return own;
+}
+
+/* ------------------------------------------------------------------ ops that order */
+static bool put_barrier(Reader *r, const Op *op, StepKind kind, int64_t id, int64_t threads)
+{
+	Item *it = read_item(r, ITEM_STEP, op);
+	if (id < 0 || id > 15 || threads <= 0 || threads % 32)
+		return read_problem(
+			r, D_E0411, op->loc,
+			"a named barrier has a number 0..15 and threads in whole warps");
+	it->step.n = (int32_t)(threads / 32);
+	it->step.key = (int16_t)read_named(r, id, it->step.n, r->s->rank - r->p->rank);
+	r->p->m.keys[it->step.key].arrivers |= AGENT(r->agent);
+	put(r, it, kind);
+	return true;
+}
+
+static bool put_named(Reader *r, const Op *op, StepKind kind)
+{
+	int64_t id;
+	if (!ix_is_const(read_expr(r, op->ix[0]), &id))
+		return read_problem(r, D_W0411, op->loc, "a barrier whose number a run decides");
+	return put_barrier(r, op, kind, id, attrs_int(&op->attrs, A_THREADS, 0));
+}
+
+static void to_segment(Reader *r, int seg)
+{
+	r->seg = seg;
+	r->list = &r->s->seg[seg];
+}
+
+/* A role beside those with loops, which waits: what it waits for may come behind their loops. */
+static void wait_for_loops(Reader *r)
+{
+	const Words *w = &r->p->words;
+	if (r->certain && r->seg == SEG_START && !r->s->loops && w->inner)
+		to_segment(r, w->tiles ? SEG_END : SEG_TILE + w->inner);
+}
+
+/* All warps of the cluster. */
+static bool put_cluster(Reader *r, const Op *op)
+{
+	Machine *m = &r->p->m;
+	Item *it = read_item(r, ITEM_STEP, op);
+	it->step.n = (int32_t)(attrs_int(&r->p->k->attrs, A_BLOCK, 0) / 32 * m->ranks);
+	it->step.key = (int16_t)read_named(r, 0, it->step.n, -1);
+	m->meet = it->step.key + 1;
+	put(r, it, attrs_int(&op->attrs, A_RELAXED, 0) ? STEP_BAR_RELAXED : STEP_BAR);
+	return true;
+}
+
+/* How many lanes arrive at each rank's barrier. */
+static bool count_arrivals(Reader *r, const Op *op, int *lanes)
+{
+	Ctx *c = r->p->k->ctx;
+	const char *lane = ctx_str(c, "lane");
+	const Ix *to = read_expr(r, op->ix[0]);
+	if (!r->which && ix_uses(to, lane))
+		return read_problem(
+			r, D_W0411, op->loc,
+			"an arrival at a rank that depends on the lane that elect takes");
+	for (int i = 0; i < 32; i++) {
+		int64_t rank;
+		if (!(r->which ? r->which >> i & 1 : !i))
+			continue;
+		if (!ix_is_const(ix_subst(c, to, lane, ix_const(c, i)), &rank))
+			return read_problem(r, D_W0411, op->loc,
+					    "an arrival at a rank that a run decides");
+		if (rank < 0 || rank >= r->p->ctas)
+			return read_problem(
+				r, D_E0411, op->loc,
+				ctx_strf(c, "an arrival at rank %d of a cluster of %d CTAs",
+					 (int)rank, r->p->ctas));
+		lanes[rank]++;
+	}
+	return true;
+}
+
+/* Lanes that arrive at barriers of CTAs by rank, their own among them. */
+static bool put_arrivals(Reader *r, const Op *op, int64_t n)
+{
+	int lanes[MAX_RANKS] = {0};
+	if (!count_arrivals(r, op, lanes))
+		return false;
+	for (int to = 0; to < r->p->ctas; to++) {
+		Item *it = read_item(r, ITEM_STEP, op);
+		if (!lanes[to])
+			continue;
+		it->step.n = (int32_t)n;
+		it->step.lanes = (int8_t)lanes[to];
+		set_key(r, it, &op->in[0], to, STEP_ARRIVE);
+		put(r, it, STEP_ARRIVE);
+		if (to == r->s->rank)
+			continue;
+		r->p->m.senders[to] |= AGENT(r->agent);
+		r->p->m.sent[to][r->agent] = &it->step;
+	}
+	return true;
+}
+
+static bool put_mbar(Reader *r, const Op *op, StepKind kind, int64_t n)
+{
+	Item *it = read_item(r, ITEM_STEP, op);
+	if (op->kind == OP_MBAR_ARRIVE && op->nix)
+		return put_arrivals(r, op, n);
+	it->step.n = (int32_t)n;
+	if (kind == STEP_WAIT)
+		wait_for_loops(r);
+	set_key(r, it, &op->in[0], r->s->rank, kind);
+	if (kind == STEP_WAIT || (kind == STEP_INIT && op->nix))
+		it->number = read_expr(r, op->ix[0]);
+	put(r, it, kind);
+	return true;
+}
+
+static bool put_plain(Reader *r, const Op *op, StepKind kind)
+{
+	Item *it = read_item(r, ITEM_STEP, op);
+	it->step.n = (int32_t)attrs_int(&op->attrs, kind == STEP_REGS ? A_REGS : A_N, 0);
+	put(r, it, kind);
+	return true;
+}
+
+static bool put_sync(Reader *r, const Op *op)
+{
+	int64_t block = attrs_int(&r->p->k->attrs, A_BLOCK, 0);
+	switch (op->kind) {
+	case OP_MBAR_INIT:
+		return put_mbar(r, op, STEP_INIT, attrs_int(&op->attrs, A_COUNT, 1));
+	case OP_MBAR_EXPECT:
+		return put_mbar(r, op, STEP_EXPECT, attrs_int(&op->attrs, A_BYTES, 0));
+	case OP_MBAR_ARRIVE:
+		return put_mbar(r, op, STEP_ARRIVE, attrs_int(&op->attrs, A_COUNT, 1));
+	case OP_MBAR_WAIT:
+		return put_mbar(r, op, STEP_WAIT, 0);
+	case OP_BAR_CTA:
+		return put_barrier(r, op, STEP_BAR, 0, block);
+	case OP_BAR_CLUSTER:
+		return put_cluster(r, op);
+	case OP_BAR_SYNC:
+		return put_named(r, op, STEP_BAR);
+	case OP_BAR_ARRIVE:
+		return put_named(r, op, STEP_BAR_ARRIVE);
+	case OP_BAR_WARP:
+		return put_plain(r, op, STEP_WARP);
+	case OP_FENCE_INIT:
+		return put_plain(r, op, STEP_FENCE_INIT);
+	case OP_FENCE_ASYNC:
+		return put_plain(r, op, STEP_FENCE);
+	case OP_WGMMA_FENCE:
+		return put_plain(r, op, STEP_MMA_FENCE);
+	case OP_WGMMA_COMMIT:
+		return put_plain(r, op, STEP_MMA_COMMIT);
+	case OP_WGMMA_WAIT:
+		return put_plain(r, op, STEP_MMA_WAIT);
+	case OP_BULK_COMMIT:
+		return put_plain(r, op, STEP_BULK_COMMIT);
+	case OP_BULK_WAIT_READ:
+		return put_plain(r, op, STEP_BULK_READ);
+	case OP_BULK_WAIT:
+		return put_plain(r, op, STEP_BULK_WAIT);
+	case OP_GRID_WAIT:
+		return put_plain(r, op, STEP_GRID_WAIT);
+	case OP_SETMAXNREG:
+		return put_plain(r, op, STEP_REGS);
+	default:
+		return read_problem(r, D_W0411, op->loc,
+				    ctx_strf(r->p->k->ctx, "the op %s", op_rows[op->kind].name));
+	}
+}
+
+/* ------------------------------------------------------------------ ops that access */
+static bool in_space(const Operand *in, Space s)
+{
+	return in->val->type->kind == TY_TILE && in->val->type->space == s;
+}
+
+static bool put_load_to(Reader *r, const Op *op, int to, const WaySet ways)
+{
+	Item *it = read_item(r, ITEM_STEP, op);
+	int64_t bytes = 0;
+	for (int i = 0; i < op->nin; i++) {
+		if (op_effect(op, i) & FX_AW)
+			set_cell(r, it, &op->in[i], to, STEP_LOAD);
+		else if (op->in[i].val->type->kind == TY_MBAR)
+			set_key(r, it, &op->in[i], to, STEP_LOAD);
+	}
+	it->step.mask = read_part(r, op, r->s->rank, to, &bytes);
+	it->step.n = (int32_t)bytes;
+	if (!it->step.mask || it->step.cell < 0 || it->step.key < 0)
+		return read_problem(r, D_W0411, op->loc, "a load into a place that a run decides");
+	it->ways = some_ways(r, ways);
+	if (it->ways && !in_tile(r, op))
+		return read_problem(r, D_W0411, op->loc,
+				    "a load into CTAs that are known only at run time");
+	put(r, it, STEP_LOAD);
+	return true;
+}
+
+/* The same of a replay, where the mask is a number. */
+static bool put_sized_load(Reader *r, const Op *op)
+{
+	WaySet all;
+	int64_t mask = INT64_C(1) << r->s->rank;
+	bool shared = attrs_int(&op->attrs, A_SHARED, 0) != 0;
+	if (shared && !ix_is_const(read_expr(r, op->ix[op->nix - 1]), &mask))
+		return read_problem(r, D_W0411, op->loc, "a mask that sizes do not decide");
+	ways_all(r->p, all);
+	for (int to = 0; to < r->p->ctas; to++)
+		if (mask >> to & 1 && !put_load_to(r, op, to, all))
+			return false;
+	return true;
+}
+
+/* One into each CTA that it goes to. */
+static bool put_load(Reader *r, const Op *op)
+{
+	WaySet ways;
+	if (r->p->sized)
+		return put_sized_load(r, op);
+	for (int to = 0; to < r->p->ctas; to++)
+		if (read_goes_to(r, op, r->s->rank, to, ways) && !put_load_to(r, op, to, ways))
+			return false;
+	return true;
+}
+
+static bool box_beyond(Reader *r, const Op *op, int64_t first)
+{
+	return read_problem(r, D_E0412, op->loc,
+			    ctx_strf(r->p->k->ctx,
+				     "a box of %d bytes from byte %lld of a slot of %%%s, which "
+				     "has %d",
+				     (int)read_box_bytes(op), (long long)first, op->in[0].val->name,
+				     (int)type_slot_bytes(op->in[0].val->type)));
+}
+
+/* Where the lane decides it: each that may do it is within the slot. */
+static bool lanes_within(Reader *r, const Item *it)
+{
+	Ctx *c = r->p->k->ctx;
+	for (int i = 0; i < 32; i++) {
+		int64_t v;
+		if (it->which && !(it->which >> i & 1))
+			continue;
+		const Ix *x = ix_subst(c, it->at_byte, ctx_str(c, "lane"), ix_const(c, i));
+		if (!ix_is_const(x, &v) || (!it->which && (v < 0 || v > it->last_byte)))
+			return read_problem(r, D_W0411, it->op->loc,
+					    "a box from a place in its slot that the lane decides");
+		if (v < 0 || v > it->last_byte)
+			return box_beyond(r, it->op, v);
+	}
+	return true;
+}
+
+/* What a copy takes from a slot lies within it: here, or as letters are made. */
+static bool put_within(Reader *r, Item *it, const Op *op)
+{
+	int64_t bytes = read_box_bytes(op), v;
+	if (!bytes || !op->nix)
+		return read_problem(r, D_W0411, op->loc, "a copy of a box that no map describes");
+	it->at_byte = read_expr(r, op->ix[0]);
+	it->last_byte = type_slot_bytes(op->in[0].val->type) - bytes;
+	if (ix_uses(it->at_byte, ctx_str(r->p->k->ctx, "lane"))) {
+		bool ok = lanes_within(r, it);
+		it->at_byte = NULL;
+		return ok;
+	}
+	if (!r->p->sized && ix_is_const(it->at_byte, &v) && (v < 0 || v > it->last_byte))
+		return box_beyond(r, op, v);
+	return true;
+}
+
+static bool put_group_read(Reader *r, const Op *op, StepKind kind)
+{
+	Item *it = read_item(r, ITEM_STEP, op);
+	for (int i = 0; i < op->nin; i++)
+		if (op_effect(op, i) & FX_AR && in_space(&op->in[i], SP_SHARED))
+			set_cell(r, it, &op->in[i], r->s->rank, kind);
+	if (kind == STEP_STORE && !put_within(r, it, op))
+		return false;
+	it->step.mask = kind == STEP_MMA ? read_acc_mask(r, op) : 0;
+	put(r, it, kind);
+	return true;
+}
+
+static bool put_generic(Reader *r, const Op *op)
+{
+	for (int i = 0; i < op->nin; i++) {
+		int fx = op_effect(op, i);
+		Item *it = read_item(r, ITEM_STEP, op);
+		if (!fx)
+			continue;
+		if (in_space(&op->in[i], SP_SHARED)) {
+			StepKind kind = fx & FX_W ? STEP_WRITE : r->outside ? STEP_PASS : STEP_READ;
+			set_cell(r, it, &op->in[i], r->s->rank, kind);
+			put(r, it, kind);
+		} else if (in_space(&op->in[i], SP_GLOBAL) && !r->outside) {
+			put(r, it, STEP_GLOBAL);
+		}
+	}
+	Item *it = read_item(r, ITEM_STEP, op);
+	it->step.mask = read_acc_mask(r, op);
+	if (it->step.mask && !r->outside)
+		put(r, it, STEP_TOUCH);
+	return true;
+}
+
+static bool by_whole_warps(Reader *r, const Op *op)
+{
+	if (!read_is_aligned(op) || (r->lanes == 32 && !r->parted))
+		return true;
+	return read_problem(r, D_E0411, op->loc,
+			    ctx_strf(r->p->k->ctx,
+				     "%s is for whole warps, and some lanes go past it",
+				     op->kind == OP_LET ? "a let with here=1"
+							: op_rows[op->kind].name));
+}
+
+static bool put_op(Reader *r, const Op *op)
+{
+	int fx = op_rows[op->kind].effects;
+	if (fx & FX_SYNC)
+		return put_sync(r, op);
+	if (fx & FX_DONE_MBAR)
+		return put_load(r, op);
+	if (fx & FX_DONE_WGMMA)
+		return put_group_read(r, op, STEP_MMA);
+	if (fx & FX_DONE_BULK)
+		return put_group_read(r, op, STEP_STORE);
+	return put_generic(r, op);
+}
+
+/* ------------------------------------------------------------------ structure */
+static bool walk(Reader *r, const Block *b);
+
+static bool walk_tiles(Reader *r, const Op *op)
+{
+	Ctx *c = r->p->k->ctx;
+	const Ix *tile = ix_sym(c, r->p->tile), *left = ix_sym(c, r->p->left);
+	const Ix *passed =
+		ix_add(c, ix_mul(c, tile, ix_const(c, r->s->turns)), ix_const(c, r->s->turn));
+	View out = r->view;
+	if (op->kind == OP_FOR_RING)
+		read_put_ring(r, op, ix_add(c, read_expr(r, op->ix[2]), tile));
+	read_put_name(r, op->sym[0], ix_add(c, read_expr(r, op->ix[0]), tile));
+	read_counts_of(r, r->tiles, ix_add(c, passed, left), &r->view.core, &r->view.core_by);
+	bool inner = false;
+	for (int i = 0; i < r->loops.n; i++)
+		inner |= r->loops.at[i].depth > 0;
+	to_segment(r, SEG_TILE + (inner ? 0 : r->p->words.inner));
+	bool ok = walk(r, op->body);
+	out.names = r->view.names; /* names are the kernel's: none is used outside its loop */
+	r->view = out;
+	to_segment(r, SEG_END);
+	return ok;
+}
+
+static bool walk_trips(Reader *r, const Op *op)
+{
+	Ctx *c = r->p->k->ctx;
+	const Ix *trip = ix_sym(c, r->p->trip), *rest = ix_sym(c, r->p->rest);
+	View out = r->view;
+	int n = r->inner++;
+	r->s->base[n] = op->kind == OP_FOR_RING ? read_expr(r, op->ix[2]) : NULL;
+	read_put_ring(r, op, ix_sym(c, r->p->position));
+	read_put_name(r, op->sym[0], ix_add(c, read_expr(r, op->ix[0]), trip));
+	read_counts_of(r, r->trips, ix_add(c, trip, rest), &r->view.trips, &r->view.trips_by);
+	r->view.total = r->trips->kind == IX_CONST ? r->trips : NULL;
+	r->view.passed = trip;
+	r->view.rest = rest;
+	to_segment(r, SEG_INNER + n);
+	bool ok = walk(r, op->body);
+	out.names = r->view.names;
+	r->view = out;
+	to_segment(r, SEG_TILE + n + 1);
+	return ok;
+}
+
+static bool walk_shared(Reader *r, const Op *op)
+{
+	int depth = 0;
+	for (int i = 0; i < r->loops.n; i++)
+		if (r->loops.at[i].op == op)
+			depth = r->loops.at[i].depth;
+	if (!r->certain)
+		return read_problem(r, D_W0411, op->loc,
+				    "a loop in a condition that a run decides");
+	if (r->p->tree)
+		return read_branch(r, op);
+	return r->p->words.tiles && !depth ? walk_tiles(r, op) : walk_trips(r, op);
+}
+
+bool read_into(Reader *r, Items *to, const Block *b)
+{
+	Items *list = r->list;
+	r->list = to;
+	bool ok = walk(r, b);
+	r->list = list;
+	return ok;
+}
+
+/* Walks the body into an item of its own, which is still to be put. */
+static bool walk_into(Reader *r, Item *it, const Block *b)
+{
+	Items *list = r->list;
+	bool certain = r->certain;
+	r->list = &it->body;
+	r->certain = false;
+	bool ok = walk(r, b);
+	r->list = list;
+	r->certain = certain;
+	return ok;
+}
+
+static void put_all(Reader *r, const Items *items)
+{
+	for (int i = 0; i < items->n; i++) {
+		Item *it = items->at[i];
+		bool again = it->kind == ITEM_STEP && read_repeats((StepKind)it->step.kind);
+		if (!again || !read_said(&r->p->m, r->list, it))
+			vec_push(r->p->arena, r->list, it);
+	}
+}
+
+/* Whether once is as good as all turns of the loop. */
+static bool only_repeats(const Item *loop)
+{
+	int64_t from, to;
+	bool runs = ix_is_const(loop->from, &from) && ix_is_const(loop->to, &to) && from < to;
+	for (int i = 0; i < loop->body.n; i++)
+		runs &= loop->body.at[i]->kind == ITEM_STEP &&
+			read_repeats((StepKind)loop->body.at[i]->step.kind);
+	return runs || items_are_mild(&loop->body);
+}
+
+static bool slots_use(const Items *items, const char *name)
+{
+	for (int i = 0; i < items->n; i++) {
+		const Item *it = items->at[i];
+		if ((it->at_cell && ix_uses(it->at_cell, name)) || slots_use(&it->body, name))
+			return true;
+	}
+	return false;
+}
+
+static bool of_lane(const Reader *r, const Ix *x)
+{
+	return ix_uses(x, ctx_str(r->p->k->ctx, "lane"));
+}
+
+enum { MAX_STEPS = 1 << 17 };
+
+/* A replay: turn by turn. */
+static bool walk_turns(Reader *r, const Op *op, int64_t from, int64_t to)
+{
+	Ctx *c = r->p->k->ctx;
+	const Ix *first = op->kind == OP_FOR_RING ? read_expr(r, op->ix[2]) : NULL;
+	int names = r->view.names.n, counters = op->kind == OP_FOR ? op->nsym - 1 : 0;
+	const Ix **carried = NEWN(r->p->arena, const Ix *, counters + 1);
+	for (int j = 0; j < counters; j++)
+		carried[j] = read_expr(r, op->ix[2 + 2 * j]);
+	for (int64_t i = from; i < to; i++) {
+		read_put_name(r, op->sym[0], ix_const(c, i));
+		for (int j = 0; j < counters; j++)
+			read_put_name(r, op->sym[1 + j], carried[j]);
+		if (first)
+			read_put_ring(r, op, ix_add(c, first, ix_const(c, i - from)));
+		if (r->list->n > MAX_STEPS || to - from > MAX_STEPS)
+			return read_problem(r, D_W0411, op->loc, "so many steps");
+		if (!walk(r, op->body))
+			return false;
+		for (int j = 0; j < counters; j++)
+			carried[j] = ix_add(c, carried[j], read_expr(r, op->ix[3 + 2 * j]));
+		r->view.names.n = names;
+	}
+	return true;
+}
+
+/* Elements that a condition leaves out. */
+static bool has_guard(const Op *op)
+{
+	for (const Op *in = op->body->first; in; in = in->next)
+		if (in->kind == OP_IF || (in->body && has_guard(in)))
+			return true;
+	return false;
+}
+
+static bool walk_loop(Reader *r, const Op *op)
+{
+	int64_t from, to;
+	Item *it = read_item(r, ITEM_LOOP, op);
+	if (read_is_shared_loop(r, op))
+		return walk_shared(r, op);
+	it->from = read_expr(r, op->ix[0]);
+	it->to = read_expr(r, op->ix[1]);
+	bool unroll = !read_is_plain(op) || has_guard(op);
+	if (r->p->sized && unroll && ix_is_const(it->from, &from) && ix_is_const(it->to, &to))
+		return walk_turns(r, op, from, to);
+	if (op->kind == OP_FOR_RING) {
+		const Ix *done = ix_sub(r->p->k->ctx, ix_sym(r->p->k->ctx, op->sym[0]), it->from);
+		read_put_ring(r, op, ix_add(r->p->k->ctx, read_expr(r, op->ix[2]), done));
+	}
+	bool parted = r->parted;
+	r->parted |= of_lane(r, it->from) || of_lane(r, it->to);
+	bool ok = walk_into(r, it, op->body);
+	r->parted = parted;
+	if (!ok)
+		return false;
+	if (only_repeats(it) && !slots_use(&it->body, op->sym[0]))
+		put_all(r, &it->body);
+	else
+		vec_push(r->p->arena, r->list, it);
+	return true;
+}
+
+/* Of which lanes a condition on the lane alone holds; false: it is about more. */
+static bool lanes_of(Reader *r, const Ix *x, uint32_t *which)
+{
+	const char *lane = ctx_str(r->p->k->ctx, "lane");
+	*which = 0;
+	if (!of_lane(r, x))
+		return false;
+	for (int i = 0; i < 32; i++) {
+		int64_t v;
+		if (!ix_is_const(ix_subst(r->p->k->ctx, x, lane, ix_const(r->p->k->ctx, i)), &v))
+			return false;
+		*which |= v ? 1u << i : 0;
+	}
+	return true;
+}
+
+/* As one lane that elect takes. */
+static bool walk_elect(Reader *r, const Block *b)
+{
+	int lanes = r->lanes;
+	uint32_t which = r->which;
+	r->lanes = 1;
+	r->which = 0;
+	bool ok = walk(r, b);
+	r->lanes = lanes;
+	r->which = which;
+	return ok;
+}
+
+static bool is_of_run(const Reader *r, const Ix *x)
+{
+	const Program *p = r->p;
+	const char *names[] = {p->tile, p->left, p->trip, p->rest, p->trips, p->position};
+	if (x->kind == IX_SYM) {
+		for (size_t i = 0; i < COUNTOF(names); i++)
+			if (x->name == names[i])
+				return true;
+		return false;
+	}
+	return x->kind == IX_CONST || (is_of_run(r, x->a) && is_of_run(r, x->b));
+}
+
+/* Conditions that sizes or the thread decide: that they hold asks for more. */
+static void leave_open(Reader *r, Item *it)
+{
+	int n = 0;
+	for (int i = 0; i < it->nconds; i++)
+		if (is_of_run(r, it->conds[i]))
+			it->conds[n++] = it->conds[i];
+	it->nconds = n;
+}
+
+static bool walk_part(Reader *r, Item *it, const Block *b)
+{
+	if (!walk_into(r, it, b))
+		return false;
+	if (items_are_mild(&it->body))
+		leave_open(r, it);
+	if (it->nconds || it->ways)
+		vec_push(r->p->arena, r->list, it);
+	else
+		put_all(r, &it->body);
+	return true;
+}
+
+/* Whether ways decide a condition; keeps those in which it holds. */
+static bool decides(const Reader *r, const Op *op, int i, WaySet ways)
+{
+	return in_tile(r, op) && ways_keep(r->p, ways, read_seen(r, op->ix[i], r->s->rank), -1);
+}
+
+/* Threads copy elements of a buffer into a tensor there. */
+static bool copies_out(const Op *op)
+{
+	for (const Op *in = op->body->first; in; in = in->next)
+		if (in->kind == OP_ST_STAGED)
+			return read_only_reads(op);
+	return false;
+}
+
+/* Of which lanes the conditions hold, and which a run decides; of the lane that elect takes it is
+ * not known which it is. False: one never holds, and it is not what keeps a copy in its tensor. */
+static bool conditions(Reader *r, Item *it, const Op *op, WaySet ways)
+{
+	uint32_t some;
+	for (int i = 0; i < op->nix; i++) {
+		int64_t v;
+		const Ix *x = read_expr(r, op->ix[i]);
+		bool lanes = lanes_of(r, x, &some);
+		bool none = lanes ? !some || (r->which && !(r->which & some))
+				  : ix_is_const(x, &v) && !v;
+		if (none && !copies_out(op))
+			return false;
+		if (none)
+			r->outside = true;
+		else if (lanes && (r->which || some == ~0u)) {
+			r->which &= some;
+		} else if (!ix_is_const(x, NULL) && !decides(r, op, i, ways)) {
+			it->conds[it->nconds++] = x;
+			r->parted |= of_lane(r, x);
+		}
+	}
+	return true;
+}
+
+static bool walk_if(Reader *r, const Op *op)
+{
+	Item *it = read_item(r, ITEM_IF, op);
+	int lanes = r->lanes;
+	bool parted = r->parted, outside = r->outside;
+	uint32_t which = r->which;
+	WaySet ways;
+	ways_all(r->p, ways);
+	it->conds = NEWN(r->p->arena, const Ix *, op->nix + 1);
+	bool some = conditions(r, it, op, ways);
+	if (which)
+		r->lanes = __builtin_popcount(r->which);
+	it->ways = some_ways(r, ways);
+	bool part = it->nconds || it->ways;
+	bool ok = !some || !r->lanes || (part ? walk_part(r, it, op->body) : walk(r, op->body));
+	r->lanes = lanes;
+	r->which = which;
+	r->parted = parted;
+	r->outside = outside;
+	return ok;
+}
+
+static bool walk(Reader *r, const Block *b)
+{
+	for (const Op *op = b->first; op; op = op->next) {
+		bool ok = true;
+		if (!read_counts(r, op) || (op->kind == OP_ROLE && op != r->s->role))
+			continue;
+		if (!by_whole_warps(r, op))
+			return false;
+		if (op->kind == OP_ROLE)
+			ok = walk(r, op->body);
+		else if (op->kind == OP_ELECT)
+			ok = walk_elect(r, op->body);
+		else if (op->kind == OP_IF)
+			ok = walk_if(r, op);
+		else if (op->kind == OP_FOR || op->kind == OP_FOR_RING)
+			ok = walk_loop(r, op);
+		else if (op->kind != OP_LET)
+			ok = put_op(r, op);
+		if (!ok)
+			return false;
+	}
+	return true;
+}
+
+bool read_script(Reader *r, int agent)
+{
+	Ctx *c = r->p->k->ctx;
+	Script *s = &r->p->scripts[agent];
+	read_begin(r, s);
+	r->agent = agent;
+	r->inner = 0;
+	r->lanes = 32;
+	r->which = ~0u;
+	r->parted = false;
+	r->certain = true;
+	r->outside = false;
+	r->view = (View){.ctx = c, .compares = true};
+	read_counts_of(r, r->trips, ix_sym(c, r->p->trips), &r->view.trips, &r->view.trips_by);
+	to_segment(r, SEG_START);
+	r->nshared = 0;
+	if (r->p->tree)
+		read_counts_in(r, NULL);
+	if (!walk(r, &r->p->k->body))
+		return false;
+	read_own(s);
+	/* with the last steps of others, who may wait for it at the cluster's barrier */
+	if (!r->p->tree)
+		to_segment(r, r->p->words.tiles ? SEG_END : SEG_TILE + r->p->words.inner);
+	put(r, read_item(r, ITEM_STEP, s->role), STEP_EXIT);
+	return true;
+}

@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* sizes.c - looks for concrete sizes by trying: each name has some values that could matter, made
+ * of the numbers in the conditions; a condition is asked as soon as all its names have values. */
+#include "verify/sizes.h"
+
+#include <stdlib.h>
+
+enum {
+	BOUND = 5, /* names that the hardware or the launch binds */
+	MAX_CONDS = 96,
+	MAX_VALUES = 48, /* of a name */
+	MAX_NUMBERS = 14,
+	USUAL = 8, /* extents that people have are multiples of it */
+	MAX_FACTOR = 1 << 20,
+	MAX_TRIED = 300000,
+	SOME_SMS = 12,
+	SOME_CTAS = 24
+};
+
+typedef struct {
+	const char *name;
+	int64_t lo, hi, div;
+	const Ix *is; /* what it is; NULL: one of its values */
+	bool few;     /* all of them are tried */
+	int64_t values[MAX_VALUES];
+	int n;
+	int64_t value;
+	bool set;
+} Size;
+
+typedef struct {
+	const Kernel *k;
+	Ctx *ctx;
+	const Wishes *w;
+	Size sizes[MAX_SIZES];
+	int n;
+	const Ix *conds[MAX_CONDS];
+	int last[MAX_CONDS]; /* the last size that it needs */
+	int nconds;
+	int64_t numbers[MAX_NUMBERS]; /* that conditions name */
+	int nnumbers;
+	int tried, seen;
+	SizesSeen *see;
+	void *user;
+} Search;
+
+void wish(Wishes *w, const Ix *cond)
+{
+	if (w->n < MAX_WISHES)
+		w->cond[w->n++] = cond;
+}
+
+void wish_near(Wishes *w, int64_t n)
+{
+	if (w->nnear < MAX_WISHES && n > 1)
+		w->near[w->nnear++] = n;
+}
+
+const Ix *sizes_of(const Sizes *s, const char *name)
+{
+	for (int i = 0; i < s->n; i++)
+		if (s->at[i].name == name)
+			return s->at[i].by;
+	return NULL;
+}
+
+/* ------------------------------------------------------------------ names */
+static Size *size_of(Search *s, const char *name)
+{
+	for (int i = 0; i < s->n; i++)
+		if (s->sizes[i].name == name)
+			return &s->sizes[i];
+	return NULL;
+}
+
+static Size *add_size(Search *s, const char *name, int64_t lo, int64_t hi, int64_t div)
+{
+	name = ctx_str(s->ctx, name);
+	Size *of = size_of(s, name);
+	if (of || s->n == MAX_SIZES)
+		return of ? of : &s->sizes[MAX_SIZES - 1];
+	s->sizes[s->n] = (Size){.name = name, .lo = lo, .hi = hi, .div = div < 1 ? 1 : div};
+	return &s->sizes[s->n++];
+}
+
+static void add_of_kernel(void *user, const char *name)
+{
+	Search *s = user;
+	const IxFact *f = NULL;
+	for (int i = 0; i < s->k->syms.n; i++)
+		f = s->k->syms.at[i].name == name ? &s->k->syms.at[i] : f;
+	if (f)
+		add_size(s, name, f->lo, f->hi, f->div);
+}
+
+static const Op *launch_of(const Kernel *k)
+{
+	for (const Op *op = kernel_first(k); op; op = op->next)
+		if (op->kind == OP_LAUNCH)
+			return op;
+	return NULL;
+}
+
+/* Sizes in the order in which conditions ask for them, then what the launch makes of them. */
+static void find_sizes(Search *s, int ctas)
+{
+	Ctx *c = s->ctx;
+	const Op *launch = launch_of(s->k);
+	const Ix *each = ix_const(c, ctas), *all = ix_sym(c, ctx_str(c, "ctas"));
+	for (int i = 0; i < s->w->n; i++)
+		ix_names(s->w->cond[i], add_of_kernel, s);
+	for (int i = 0; i < s->k->facts.n; i++)
+		ix_names(s->k->facts.at[i].cond, add_of_kernel, s);
+	for (int i = 0; i < s->k->syms.n; i++)
+		add_of_kernel(s, s->k->syms.at[i].name);
+	add_size(s, "sms", 1, SOME_SMS * ctas, 1)->few = true;
+	Size *of = add_size(s, "ctas", ctas, launch ? INT32_MAX : SOME_CTAS * ctas, ctas);
+	of->is = launch ? launch->ix[0] : NULL;
+	of->few = true;
+	add_size(s, "clusters", 1, INT32_MAX, 1)->is = ix_div(c, all, each);
+	add_size(s, "cluster", 0, SOME_CTAS, 1)->few = true;
+	if (ctas == 1)
+		add_size(s, "cta", 0, INT32_MAX, 1)->is = ix_sym(c, ctx_str(c, "cluster"));
+}
+
+/* ------------------------------------------------------------------ conditions */
+static bool get(void *user, const char *name, int64_t *v)
+{
+	const Size *of = size_of(user, name);
+	if (!of || !of->set)
+		return false;
+	*v = of->value;
+	return true;
+}
+
+typedef struct {
+	Search *s;
+	int last;
+} Last;
+
+static void note_last(void *user, const char *name)
+{
+	Last *l = user;
+	const Size *of = size_of(l->s, name);
+	int at = of ? (int)(of - l->s->sizes) : MAX_SIZES;
+	l->last = at > l->last ? at : l->last;
+}
+
+static void add_number(Search *s, int64_t v)
+{
+	v = v < 0 ? -v : v;
+	if (v < 1 || v > MAX_FACTOR || s->nnumbers == MAX_NUMBERS)
+		return;
+	for (int i = 0; i < s->nnumbers; i++)
+		if (s->numbers[i] == v)
+			return;
+	s->numbers[s->nnumbers++] = v;
+}
+
+/* What is divided by, or all. */
+static void add_numbers(Search *s, const Ix *x, bool divisors)
+{
+	if (x->kind == IX_CONST || x->kind == IX_SYM)
+		return;
+	bool divides = x->kind == IX_DIV || x->kind == IX_MOD;
+	if (x->b->kind == IX_CONST && (divides || !divisors))
+		add_number(s, x->b->value);
+	add_numbers(s, x->a, divisors);
+	add_numbers(s, x->b, divisors);
+}
+
+/* One that names what is no size is left out: it is about a thread. */
+static void add_cond(Search *s, const Ix *x)
+{
+	Last l = {s, 0};
+	ix_names(x, note_last, &l);
+	if (l.last == MAX_SIZES || s->nconds == MAX_CONDS)
+		return;
+	s->conds[s->nconds] = x;
+	s->last[s->nconds++] = l.last;
+}
+
+static void find_conds(Search *s)
+{
+	Ctx *c = s->ctx;
+	const Op *launch = launch_of(s->k);
+	const Ix *one = ix_const(c, 1);
+	for (int i = 0; i < s->w->n; i++)
+		add_cond(s, s->w->cond[i]);
+	for (int i = 0; i < s->k->facts.n; i++)
+		add_cond(s, s->k->facts.at[i].cond);
+	for (int i = 0; launch && i < launch->nix; i++)
+		add_cond(s, ix_new(c, IX_LE, one, launch->ix[i]));
+	add_cond(s, ix_new(c, IX_LT, ix_sym(c, ctx_str(c, "cluster")),
+			   ix_sym(c, ctx_str(c, "clusters"))));
+	for (int i = 0; i < s->nconds; i++)
+		add_numbers(s, s->conds[i], true);
+	for (int i = 0; i < s->nconds; i++)
+		add_numbers(s, s->conds[i], false);
+}
+
+static bool holds(Search *s, int at)
+{
+	for (int i = 0; i < s->nconds; i++) {
+		int64_t v;
+		if (s->last[i] != at)
+			continue;
+		s->tried++;
+		if (!ix_eval(s->conds[i], get, s, &v) || !v)
+			return false;
+	}
+	return true;
+}
+
+/* ------------------------------------------------------------------ values */
+static void add_value(Size *of, int64_t v)
+{
+	v = v < of->lo ? of->lo : v;
+	v = (v + of->div - 1) / of->div * of->div;
+	if (of->n == MAX_VALUES || v > of->hi || v < of->lo)
+		return;
+	for (int i = 0; i < of->n; i++)
+		if (of->values[i] == v)
+			return;
+	of->values[of->n++] = v;
+}
+
+/* Conditions on this name alone. */
+static bool alone(Search *s, Size *of, int64_t v)
+{
+	bool ok = true;
+	of->value = v;
+	of->set = true;
+	for (int i = 0; i < s->nconds && ok; i++) {
+		int64_t holds;
+		if (s->last[i] == of - s->sizes && ix_eval(s->conds[i], get, s, &holds))
+			ok = holds != 0;
+	}
+	of->set = false;
+	return ok;
+}
+
+static void try_value(Search *s, Size *of, int64_t v)
+{
+	int n = of->n;
+	add_value(of, v);
+	if (of->n > n && !alone(s, of, of->values[n]))
+		of->n = n;
+}
+
+static void try_multiples(Search *s, Size *of, int64_t by, int64_t more)
+{
+	for (int i = 0; i < s->nnumbers; i++)
+		try_value(s, of, s->numbers[i] * by + more);
+}
+
+static int by_value(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+	return (x > y) - (x < y);
+}
+
+/* Multiples of what conditions divide by, in order; a little more or less, and sums of such. */
+static void find_values(Search *s, Size *of)
+{
+	int64_t near[MAX_WISHES + 3] = {1, 2, 3};
+	int n = 3;
+	for (int i = 0; i < s->w->nnear; i++)
+		near[n++] = s->w->near[i];
+	for (int j = 0; j < s->nnumbers; j++)
+		for (int i = 0; i < n && s->numbers[j] % USUAL == 0; i++)
+			try_value(s, of, s->numbers[j] * near[i]);
+	qsort(of->values, (size_t)of->n, sizeof *of->values, by_value);
+	try_value(s, of, of->lo > 0 ? of->lo : 1);
+	try_value(s, of, 0);
+	for (int i = 0; i < n; i++) {
+		try_multiples(s, of, near[i], 0);
+		try_multiples(s, of, near[i], -1);
+		try_multiples(s, of, near[i], 1);
+	}
+	for (int j = 0; j < s->nnumbers; j++)
+		for (int i = 0; i < n; i++)
+			try_multiples(s, of, near[i], s->numbers[j]);
+	if (of->hi < MAX_FACTOR)
+		try_value(s, of, of->hi);
+}
+
+/* All, from the least on; of what nothing asks for, one. */
+static void find_few(Search *s, Size *of, int most)
+{
+	int64_t v = (of->lo + of->div - 1) / of->div * of->div;
+	for (v = !v && most == 1 ? of->div : v; v <= of->hi && of->n < most; v += of->div)
+		if (alone(s, of, v))
+			of->values[of->n++] = v;
+}
+
+/* ------------------------------------------------------------------ search */
+static bool found(Search *s)
+{
+	Sizes all = {.n = s->n};
+	for (int i = 0; i < s->n; i++)
+		all.at[i] = (Named){s->sizes[i].name, ix_const(s->ctx, s->sizes[i].value)};
+	s->seen++;
+	return s->see(s->user, &all);
+}
+
+static bool search(Search *s, int at);
+
+static bool with(Search *s, int at, int64_t v)
+{
+	Size *of = &s->sizes[at];
+	if (v < of->lo || v > of->hi || v % of->div)
+		return false;
+	of->value = v;
+	of->set = true;
+	bool ok = holds(s, at) && search(s, at + 1);
+	of->set = false;
+	return ok;
+}
+
+static bool is_over(const Search *s)
+{
+	return s->tried > MAX_TRIED || s->seen >= s->w->most;
+}
+
+static bool is_value(const Size *of, int64_t v)
+{
+	for (int i = 0; i < of->n; i++)
+		if (of->values[i] == v)
+			return true;
+	return false;
+}
+
+/* Another size's value may be the one: of two that are equal, of a stride that is an extent. */
+static bool search_others(Search *s, int at)
+{
+	for (int i = 0; i < at; i++)
+		if (!is_value(&s->sizes[at], s->sizes[i].value) && with(s, at, s->sizes[i].value))
+			return true;
+	return false;
+}
+
+static bool search(Search *s, int at)
+{
+	const Size *of = &s->sizes[at];
+	int64_t v;
+	if (at == s->n)
+		return found(s);
+	if (of->is)
+		return ix_eval(of->is, get, s, &v) && with(s, at, v);
+	int seen = s->seen;
+	for (int i = 0; i < of->n && !is_over(s); i++) {
+		if (of->few && s->w->apart && s->seen > seen)
+			return false;
+		if (with(s, at, of->values[i]))
+			return true;
+	}
+	return !of->few && !is_over(s) && search_others(s, at);
+}
+
+static void find_all_values(Search *s)
+{
+	for (int i = 0; i < s->n; i++) {
+		Size *of = &s->sizes[i];
+		bool asked = false;
+		for (int j = 0; j < s->nconds; j++)
+			asked |= ix_uses(s->conds[j], of->name);
+		if (of->few || !asked)
+			find_few(s, of, asked ? MAX_VALUES : 1);
+		else
+			find_values(s, of);
+		of->few |= !asked;
+	}
+}
+
+bool sizes_find(const Kernel *k, int ctas, const Wishes *w, SizesSeen *seen, void *user)
+{
+	if (k->syms.n > MAX_SIZES - BOUND || ctas < 1)
+		return false;
+	Search *s = NEW(ctx_arena(k->ctx), Search);
+	*s = (Search){.k = k, .ctx = k->ctx, .w = w, .see = seen, .user = user};
+	find_sizes(s, ctas);
+	find_conds(s);
+	find_all_values(s);
+	return search(s, 0);
+}

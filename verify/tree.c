@@ -1,0 +1,575 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* tree.c - the loops of all roles as one tree: those that run equally often and use the same
+ * barriers are one.
+ *     producer: for k { fill a }  for j { fill b }     reader: for k { read a }  for j { read b }
+ * ->  for k { fill a | read a }  for j { fill b | read b }
+ */
+#include "verify/read.h"
+#include "verify/tree.h"
+
+enum { MAX_LOOPS = 32 /* in a row */ };
+
+/* ------------------------------------------------------------------ who takes which turn */
+/* Of a loop that no other stands around. */
+static bool root_loop_fits(Reader *r, Script *s, const Ix *trip, const Loops *of)
+{
+	int64_t turns = s->turns, turn = s->turn;
+	for (int i = 0; i < of->n; i++) {
+		const Ix *all = of->at[i].trip;
+		if (of->at[i].depth)
+			continue;
+		s->turns = 1;
+		s->turn = 0;
+		if (!ix_same(r->p->k->ctx, all, trip, r->p->tree->facts) &&
+		    !read_takes_turns(r, s, all, trip))
+			continue;
+		r->p->tree->turn_of[s - r->p->scripts] = all;
+		return turns < 0 || (turns == s->turns && turn == s->turn);
+	}
+	return false;
+}
+
+/* Whether all loops of a role are those of another, or every second one of its trips, .. */
+static const Loop *misfit(Reader *r, int agent, const Loops *own, const Loops *of)
+{
+	Script *s = &r->p->scripts[agent];
+	s->turns = -1;
+	for (int i = 0; i < own->n; i++)
+		if (!own->at[i].depth && !root_loop_fits(r, s, own->at[i].trip, of))
+			return &own->at[i];
+	s->turns = s->turns < 0 ? 1 : s->turns;
+	return NULL;
+}
+
+static bool lanes_together(Reader *r, const Loops *l)
+{
+	const char *lane = ctx_str(r->p->k->ctx, "lane");
+	for (int i = 0; i < l->n; i++)
+		if (ix_uses(l->at[i].trip, lane))
+			return read_problem(r, D_W0411, l->at[i].op->loc,
+					    "a loop whose length depends on the lane");
+	return true;
+}
+
+static int count_roots(const Loops *l)
+{
+	int n = 0;
+	for (int i = 0; i < l->n; i++)
+		n += !l->at[i].depth;
+	return n;
+}
+
+static bool all_fit(Reader *r, const Loops *all, int spine)
+{
+	for (int a = 0; a < r->p->m.na; a++)
+		if (misfit(r, a, &all[a], &all[spine]))
+			return false;
+	return true;
+}
+
+static void no_turns(Program *p)
+{
+	for (int a = 0; a < p->m.na; a++) {
+		p->scripts[a].turns = 1;
+		p->scripts[a].turn = 0;
+	}
+}
+
+static const char *trips_name(Ctx *c, int count, bool some)
+{
+	return ctx_str(c, ctx_strf(c, some ? "#trips%d" : "#below%d", count));
+}
+
+static void put_facts(Reader *r)
+{
+	Program *p = r->p;
+	Ctx *c = p->k->ctx;
+	VEC(IxFact) all = {0};
+	for (int i = 0; i < r->facts.n; i++)
+		vec_push(p->arena, &all, r->facts.at[i]);
+	for (int i = 0; i < MAX_BRANCHES; i++) {
+		vec_push(p->arena, &all, ((IxFact){branch_own(c, i), 0, INT64_MAX, 1}));
+		vec_push(p->arena, &all, ((IxFact){branch_rest(c, i), 1, INT64_MAX, 1}));
+	}
+	for (int i = 0; i < MAX_COUNTS; i++) {
+		const char *some = trips_name(c, i, true), *none = trips_name(c, i, false);
+		vec_push(p->arena, &all, ((IxFact){some, 1, INT64_MAX, 1}));
+		vec_push(p->arena, &all, ((IxFact){none, INT64_MIN, -1, 1}));
+	}
+	p->tree->facts = (IxFacts){.at = all.at, .n = all.n};
+}
+
+static void add_form(Tree *t, Arena *a, const Ix *x)
+{
+	for (int i = 0; i < t->forms.n; i++)
+		if (t->forms.at[i] == x)
+			return;
+	vec_push(a, &t->forms, x);
+}
+
+/* Those that hang on loops are compared where they are read. */
+static void add_forms(Reader *r, const Loops *l)
+{
+	for (int i = 0; i < l->n; i++) {
+		const Op *op = l->at[i].op;
+		bool of_loops = l->at[i].trip->kind == IX_CONST;
+		for (int j = 0; j < l->n; j++)
+			for (int s = 0; s < l->at[j].op->nsym; s++)
+				of_loops |= ix_uses(l->at[i].trip, l->at[j].op->sym[s]);
+		if (of_loops)
+			continue;
+		add_form(r->p->tree, r->p->arena, l->at[i].trip);
+		add_form(r->p->tree, r->p->arena,
+			 ix_sub(r->p->k->ctx, stage(&r->lets, op->ix[1]),
+				stage(&r->lets, op->ix[0])));
+	}
+}
+
+/* Turns are those of one role that all loops without another around them fit. */
+bool read_tree(Reader *r)
+{
+	Program *p = r->p;
+	Loops all[MAX_AGENTS];
+	int most = 0;
+	put_facts(r);
+	for (int a = 0; a < p->m.na; a++) {
+		read_begin(r, &p->scripts[a]);
+		all[a] = r->loops;
+		r->loops = (Loops){0};
+		most = count_roots(&all[a]) > most ? count_roots(&all[a]) : most;
+		p->words.tiles |= all[a].n > 0;
+		if (!lanes_together(r, &all[a]))
+			return false;
+		add_forms(r, &all[a]);
+	}
+	for (int a = p->m.na - 1; a >= 0; a--)
+		if (count_roots(&all[a]) == most && all_fit(r, all, a))
+			return true;
+	no_turns(p);
+	return true;
+}
+
+/* ------------------------------------------------------------------ equal loops */
+typedef struct {
+	Item *at[MAX_LOOPS];
+	int n;
+	int as[MAX_LOOPS]; /* which of the common ones */
+} Row;
+
+typedef struct {
+	Reader *r;
+	Program *p;
+	Tree *t;
+	Ctx *c;
+} Merger;
+
+/* In names that two roles share, of which one may take some of the other's trips only. */
+static const Ix *in_common(const Merger *m, const Branch *up, int agent, int other, const Ix *x)
+{
+	Ctx *c = m->c;
+	for (; up; up = up->up) {
+		const Shared *own = up->of[agent], *of = up->of[other];
+		const Ix *trip = ix_sym(c, up->name);
+		if (!own)
+			continue;
+		if (of && own->turns == 1 && of->turns > 1)
+			trip = ix_add(c, ix_mul(c, trip, ix_const(c, of->turns)),
+				      ix_const(c, of->turn));
+		x = ix_subst(c, x, own->own, trip);
+		for (int i = 0; i < own->counters; i++)
+			x = ix_subst(c, x, own->counter[i],
+				     ix_sym(c, m->t->carried[up->counter[agent][i]].name));
+	}
+	return x;
+}
+
+static bool comparable(const Branch *up, int a, int b)
+{
+	for (; up; up = up->up) {
+		const Shared *x = up->of[a], *y = up->of[b];
+		if (!x || !y ||
+		    (x->turns > 1 && y->turns > 1 && (x->turns != y->turns || x->turn != y->turn)))
+			return false;
+	}
+	return true;
+}
+
+/* Of roles that never take the same trip, where no loop around decides it. */
+static bool same_in(const Merger *m, const Branch *up, int a, const Ix *x, int b, const Ix *y)
+{
+	const Ix *p = in_common(m, up, a, b, x), *q = in_common(m, up, b, a, y);
+	return (comparable(up, a, b) || (p == x && q == y)) && ix_same(m->c, p, q, m->t->facts);
+}
+
+/* Whether a role's loop is one of another: of all its trips, or of some in turn. */
+static bool is_one(const Merger *m, const Branch *up, int a, const Shared *x, int b,
+		   const Shared *y)
+{
+	if (x->turns == y->turns && x->turn == y->turn)
+		return same_in(m, up, a, x->trip, b, y->trip);
+	Script s = {.turns = 1};
+	if (up || (x->turns > 1 && y->turns > 1))
+		return false;
+	return x->turns > 1 ? read_takes_turns(m->r, &s, y->trip, x->trip)
+			    : read_takes_turns(m->r, &s, x->trip, y->trip);
+}
+
+static int bits_of(uint64_t set)
+{
+	return __builtin_popcountll(set);
+}
+
+/* How well a role's loop goes with one of the tree; 0: it is another. */
+static int likeness(const Merger *m, const Branch *b, int agent, const Shared *sh)
+{
+	int common = 0;
+	for (int a = 0; a < m->p->m.na; a++) {
+		const Shared *of = b->of[a];
+		if (!of || (of->turns > 1 && sh->turns > 1 && of->turn != sh->turn))
+			continue; /* that is seen when one takes all */
+		if (!is_one(m, b->up, agent, sh, a, of))
+			return 0;
+		common += 2 * bits_of(of->touches & sh->touches);
+	}
+	return 1 + common;
+}
+
+/* ------------------------------------------------------------------ the order of loops */
+/* Which of the tree's loops each of a role's is, in order, so that the likeness is the most. */
+static void align(const Merger *m, const Sequence *q, int agent, Row *row)
+{
+	int best[MAX_LOOPS + 1][MAX_LOOPS + 1] = {{0}}, like[MAX_LOOPS][MAX_LOOPS];
+	int n = q->loops.n, i = 0, j = 0;
+	for (i = row->n - 1; i >= 0; i--)
+		for (j = n - 1; j >= 0; j--) {
+			int both = likeness(m, q->loops.at[j], agent, row->at[i]->shared);
+			like[i][j] = both;
+			int skip =
+				best[i + 1][j] > best[i][j + 1] ? best[i + 1][j] : best[i][j + 1];
+			both = both ? both + best[i + 1][j + 1] : 0;
+			best[i][j] = both > skip ? both : skip;
+		}
+	for (i = j = 0; i < row->n;) {
+		row->as[i] = -1;
+		if (j < n && like[i][j] && best[i][j] == like[i][j] + best[i + 1][j + 1])
+			row->as[i++] = j++;
+		else if (j < n && best[i][j] == best[i][j + 1])
+			j++;
+		else
+			i++;
+	}
+}
+
+static Branch *branch_new(Merger *m, Branch *up)
+{
+	Tree *t = m->t;
+	Branch *b = NEW(m->p->arena, Branch);
+	b->id = t->loops.n;
+	b->up = up;
+	b->name = ctx_str(m->c, ctx_strf(m->c, "#trip%d", b->id));
+	b->period = b->first = b->last = 1;
+	vec_push(m->p->arena, &t->loops, b);
+	return b;
+}
+
+static void insert(Merger *m, Sequence *q, int at, Branch *b)
+{
+	vec_push(m->p->arena, &q->loops, b);
+	for (int i = q->loops.n - 1; i > at; i--)
+		q->loops.at[i] = q->loops.at[i - 1];
+	q->loops.at[at] = b;
+}
+
+/* A loop that uses what another does, and runs more or less often. */
+static bool contradicts(Merger *m, const Sequence *q, int agent, const Item *loop)
+{
+	for (int i = 0; i < q->loops.n; i++)
+		for (int a = 0; a < m->p->m.na; a++) {
+			const Branch *b = q->loops.at[i];
+			const Shared *of = b->of[a], *own = loop->shared;
+			if (!of || !(of->touches & own->touches) || b->of[agent] ||
+			    !comparable(b->up, agent, a) || is_one(m, b->up, agent, own, a, of))
+				continue;
+			read_differ(m->r, a, of->op, of->raw, agent, own->raw);
+			return true;
+		}
+	return false;
+}
+
+static bool put_row(Merger *m, Sequence *q, Branch *up, int agent, Row *row)
+{
+	int at = 0;
+	align(m, q, agent, row);
+	for (int i = 0; i < row->n; i++) {
+		if (row->as[i] < 0 && contradicts(m, q, agent, row->at[i]))
+			return false;
+		if (row->as[i] < 0) {
+			insert(m, q, at, branch_new(m, up));
+			for (int j = i + 1; j < row->n; j++)
+				row->as[j] += row->as[j] >= 0;
+			row->as[i] = at;
+		}
+		at = row->as[i] + 1;
+		q->loops.at[row->as[i]]->of[agent] = row->at[i]->shared;
+	}
+	return m->t->loops.n <= MAX_BRANCHES && q->loops.n <= MAX_LOOPS
+		       ? true
+		       : read_problem(m->r, D_W0411, m->p->k->loc, "more than 16 loops");
+}
+
+/* ------------------------------------------------------------------ counts and counters */
+static bool names_of(const Shared *sh, const Ix *x)
+{
+	bool uses = ix_uses(x, sh->own);
+	for (int i = 0; i < sh->counters; i++)
+		uses |= ix_uses(x, sh->counter[i]);
+	return uses;
+}
+
+static Branch *home_of(const Branch *b, int agent, const Ix *trip)
+{
+	for (Branch *up = b->up; up; up = up->up)
+		if (up->of[agent] && names_of(up->of[agent], trip))
+			return up;
+	return NULL;
+}
+
+static Count *count_new(Merger *m, const Branch *b, int agent)
+{
+	Tree *t = m->t;
+	Count *n = &t->counts[t->ncounts++];
+	const Ix *trip = b->of[agent]->trip;
+	Num is = read_number(m->r, trip);
+	*n = (Count){.trip = trip, .agent = agent, .home = home_of(b, agent, trip)};
+	ix_range(trip, t->facts, &n->lo, &n->hi);
+	n->lo = is.lo > n->lo ? is.lo : n->lo;
+	n->hi = is.hi < n->hi && is.hi < INT32_MAX / 4 ? is.hi : n->hi;
+	n->mod = is.mod > 1 ? is.mod : 1;
+	n->res = is.mod > 1 ? is.res : 0;
+	n->below = n->lo < 0;
+	n->by = trip->kind == IX_CONST ? trip
+				       : ix_sym(m->c, trips_name(m->c, t->ncounts - 1, true));
+	n->none = ix_sym(m->c, trips_name(m->c, t->ncounts - 1, false));
+	return n;
+}
+
+/* All trips, not some in turn: of who takes all. */
+static int teller(const Merger *m, const Branch *b)
+{
+	int best = -1;
+	for (int a = m->p->m.na - 1; a >= 0; a--) {
+		const Branch *root = b;
+		while (root->up)
+			root = root->up;
+		if (b->of[a] && (best < 0 || root->of[a]->turns == 1))
+			best = a;
+	}
+	return best;
+}
+
+/* Whatever was taken for one loop is one. */
+static bool is_right(const Merger *m, const Branch *b, int first)
+{
+	bool right = true;
+	for (int a = 0; a < m->p->m.na && right; a++)
+		right = !b->of[a] || (b->of[first]->turns == 1 &&
+				      is_one(m, b->up, a, b->of[a], first, b->of[first]));
+	return right;
+}
+
+static bool put_counts(Merger *m, Branch *b)
+{
+	Tree *t = m->t;
+	int first = teller(m, b);
+	if (!is_right(m, b, first))
+		return read_problem(m->r, D_W0411, b->of[first]->op->loc,
+				    "loops that roles take in turn");
+	Count **of = &t->count_of[first][b->of[first]->count];
+	if (!*of && t->ncounts == MAX_COUNTS)
+		return read_problem(m->r, D_W0411, b->of[first]->op->loc,
+				    "more than 16 trip counts");
+	*of = *of ? *of : count_new(m, b, first);
+	b->count = *of;
+	for (int a = 0; a < m->p->m.na; a++) {
+		if (!b->of[a] || b->of[a]->turns > 1)
+			continue;
+		Count **own = &t->count_of[a][b->of[a]->count];
+		if (*own && *own != b->count)
+			return read_problem(m->r, D_W0411, b->of[a]->op->loc,
+					    "loops of which a role does not say that they run "
+					    "equally often");
+		*own = b->count;
+	}
+	return true;
+}
+
+/* Counters that begin alike and go on alike are one. */
+static int counter_like(Merger *m, const Branch *b, int agent, int i)
+{
+	const Shared *sh = b->of[agent];
+	Tree *t = m->t;
+	int of = 0;
+	for (; of < t->ncarried; of++) {
+		const Carried *k = &t->carried[of];
+		const Shared *old = k->of == b ? b->of[k->agent] : NULL;
+		if (old && sh->turns == 1 && old->turns == 1 &&
+		    same_in(m, b->up, agent, sh->start[i], k->agent, old->start[k->number]) &&
+		    same_in(m, b, agent, sh->more[i], k->agent, old->more[k->number]))
+			return of;
+	}
+	if (of == MAX_CARRIED)
+		return -1;
+	const char *name = ctx_str(m->c, ctx_strf(m->c, "#carried%d", of));
+	t->carried[t->ncarried++] = (Carried){name, b, agent, i};
+	return of;
+}
+
+static bool put_counters(Merger *m, Branch *b)
+{
+	for (int a = 0; a < m->p->m.na; a++)
+		for (int i = 0; b->of[a] && i < b->of[a]->counters; i++) {
+			int of = counter_like(m, b, a, i);
+			if (of < 0)
+				return read_problem(m->r, D_W0411, b->of[a]->op->loc,
+						    "more than 32 counters that loops carry");
+			b->counter[a][i] = of;
+		}
+	return true;
+}
+
+/* ------------------------------------------------------------------ what stands between */
+/* As early as they may be: what waits there for who comes later is put off (tour.c). */
+static void put_between(Merger *m, Sequence *q, int agent, const Items *list, const Row *row)
+{
+	int at = 0, next = 0;
+	for (int i = 0; i < list->n; i++) {
+		Item *it = list->at[i];
+		bool exits = it->kind == ITEM_STEP && it->step.kind == STEP_EXIT;
+		if (it->kind == ITEM_SHARED)
+			at = row->as[next++] + 1;
+		else
+			vec_push(m->p->arena, &q->parts.at[exits ? q->loops.n : at]->of[agent], it);
+	}
+}
+
+static bool put_parts(Merger *m, Sequence *q, Branch *in)
+{
+	for (int i = 0; i <= q->loops.n; i++) {
+		Segment *g = NEW(m->p->arena, Segment);
+		g->id = m->t->segments.n;
+		g->in = in;
+		g->at = i;
+		vec_push(m->p->arena, &q->parts, g);
+		vec_push(m->p->arena, &m->t->segments, g);
+	}
+	return true;
+}
+
+typedef struct {
+	const Items *of[MAX_AGENTS];
+} Lists;
+
+static bool merge(Merger *m, Sequence *q, Branch *in, const Lists *lists);
+
+static bool merge_body(Merger *m, Branch *b, const Row *rows)
+{
+	Lists *in = NEW(m->p->arena, Lists);
+	for (int a = 0; a < m->p->m.na; a++)
+		for (int i = 0; b->of[a] && i < rows[a].n; i++)
+			if (rows[a].at[i]->shared == b->of[a])
+				in->of[a] = &rows[a].at[i]->body;
+	return put_counters(m, b) && put_counts(m, b) && merge(m, &b->body, b, in);
+}
+
+static bool find_row(Merger *m, const Items *list, Row *row)
+{
+	for (int i = 0; list && i < list->n; i++) {
+		if (list->at[i]->kind != ITEM_SHARED)
+			continue;
+		if (row->n == MAX_LOOPS)
+			return read_problem(m->r, D_W0411, list->at[i]->op->loc,
+					    "more than 32 loops in a row");
+		row->at[row->n++] = list->at[i];
+	}
+	return true;
+}
+
+static bool takes_all(const Branch *in, int agent)
+{
+	for (; in; in = in->up)
+		if (in->of[agent] && in->of[agent]->turns > 1)
+			return false;
+	return true;
+}
+
+/* Those with the most loops first: of those who take all trips before the others, or of all. */
+static bool put_rows(Merger *m, Sequence *q, Branch *in, Row *rows, bool of_all)
+{
+	int na = m->p->m.na;
+	for (int first = of_all ? 2 : 1; first != (of_all ? 1 : -1); first--)
+		for (int n = MAX_LOOPS; n > 0; n--)
+			for (int a = 0; a < na; a++)
+				if (rows[a].n == n &&
+				    (first == 2 || takes_all(in, a) == (first == 1)) &&
+				    !put_row(m, q, in, a, &rows[a]))
+					return false;
+	return true;
+}
+
+/* In the order that makes fewer loops of them. */
+static bool order_rows(Merger *m, Sequence *q, Branch *in, Row *rows)
+{
+	int before = m->t->loops.n, made[2], most = 0;
+	for (int a = 0; a < m->p->m.na; a++)
+		most = rows[a].n > most ? rows[a].n : most;
+	for (int how = 0; how < 3; how++) {
+		bool of_all = how == 1 || (how == 2 && made[1] < made[0]);
+		m->t->loops.n = before;
+		q->loops.n = 0;
+		bool ok = put_rows(m, q, in, rows, of_all);
+		if (how == 2 || (ok && q->loops.n == most))
+			return ok;
+		made[how] = ok ? q->loops.n : MAX_LOOPS + 1;
+		m->p->problem = NULL;
+	}
+	return false;
+}
+
+static bool merge(Merger *m, Sequence *q, Branch *in, const Lists *lists)
+{
+	int na = m->p->m.na;
+	Row *rows = NEWN(m->p->arena, Row, na);
+	for (int a = 0; a < na; a++)
+		if (!find_row(m, lists->of[a], &rows[a]))
+			return false;
+	if (!order_rows(m, q, in, rows))
+		return false;
+	for (int a = 0; a < na; a++) /* loops that came later have moved them */
+		for (int i = 0; i < rows[a].n; i++)
+			for (int j = 0; j < q->loops.n; j++)
+				if (q->loops.at[j]->of[a] == rows[a].at[i]->shared)
+					rows[a].as[i] = j;
+	for (int i = 0; i < q->loops.n; i++)
+		q->loops.at[i]->at = i;
+	put_parts(m, q, in);
+	for (int a = 0; a < na; a++)
+		if (lists->of[a])
+			put_between(m, q, a, lists->of[a], &rows[a]);
+	for (int i = 0; i < q->loops.n; i++)
+		if (!merge_body(m, q->loops.at[i], rows))
+			return false;
+	return true;
+}
+
+bool read_merge(Reader *r)
+{
+	Merger m = {r, r->p, r->p->tree, r->p->k->ctx};
+	Lists *all = NEW(r->p->arena, Lists);
+	m.t->p = r->p;
+	m.t->cta_keys = r->cta_keys;
+	m.t->cta_cells = r->cta_cells;
+	m.t->open = -1;
+	for (int a = 0; a < r->p->m.na; a++)
+		all->of[a] = &r->p->scripts[a].seg[SEG_START];
+	return merge(&m, &m.t->root, NULL, all);
+}

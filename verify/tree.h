@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* tree.h - private to verify/: a kernel whose loops are nested and follow each other in any
+ * way. All roles go through one tree of loops; between two loops stands a segment, in which each
+ * role has straight-line steps.
+ *     for t { for k (0, T) .. for j (0, U) .. }  ->  s0 (s1 (s2)^T s3 (s4)^U s5)^N s6
+ */
+#ifndef DSL_CHECK_TREE_H
+#define DSL_CHECK_TREE_H
+
+#include "verify/extract.h"
+
+enum {
+	MAX_BRANCHES = 16, /* loops of the tree */
+	MAX_COUNTS = 16,
+	MAX_COUNTERS = 4, /* carried by one loop */
+	MAX_CARRIED = 32,
+	MAX_UNITS = 64 /* rings of slots */
+};
+
+typedef struct Branch Branch;
+
+/* How often loops run: those of one number have one, which is chosen where all its names are. */
+typedef struct {
+	const Ix *trip; /* of the role that is asked first */
+	int agent;
+	Branch *home;   /* in each of whose trips it is chosen; NULL: once */
+	const Ix *by;   /* what stands for it: a name, or its number */
+	const Ix *none; /* the same where it is below 0 */
+	int64_t lo, hi, mod, res;
+	bool below;     /* it may be below 0, and is used beside as the number of trips */
+	uint8_t *lives; /* in which segments it must be chosen */
+	int begins;     /* the first of them */
+} Count;
+
+/* A loop in one role. */
+struct Shared {
+	const Op *op;
+	const Ix *trip, *raw;   /* in the names of the role's outer loops */
+	const char *own, *rest; /* trips of this role so far; trips to come of all */
+	int64_t turns, turn;    /* it takes trips turn, turn + turns, .. */
+	int counters;
+	const char *counter[MAX_COUNTERS];
+	const Ix *start[MAX_COUNTERS], *step[MAX_COUNTERS];
+	const Ix *more[MAX_COUNTERS]; /* what is added, with no name for counts */
+	int count;                    /* of the role's */
+	uint64_t touches;             /* barriers and buffers, by place */
+};
+
+/* A step that names a slot, in a segment. */
+typedef struct {
+	int agent, unit; /* of the declaration's first group */
+	const Ix *at, *parity;
+	bool guarded; /* by a condition that is not known */
+} Use;
+typedef VEC(Use) Uses;
+
+typedef struct {
+	Items of[MAX_AGENTS];
+	int id;
+	Branch *in; /* NULL: in none */
+	int at;     /* in its sequence */
+	Uses *uses; /* by unit of a declaration's first group */
+	VEC(struct OpenRefs *) refs;
+} Segment;
+
+typedef struct {
+	VEC(Branch *) loops;
+	VEC(Segment *) parts; /* one more */
+} Sequence;
+
+struct Branch {
+	int id;
+	Branch *up;
+	int at; /* in the sequence that it stands in */
+	Count *count;
+	Sequence body;
+	const Shared *of[MAX_AGENTS];          /* NULL: the role does not have it */
+	const char *name;                      /* of its trips so far, by the period */
+	int counter[MAX_AGENTS][MAX_COUNTERS]; /* of the tree's: what each role's are */
+	int64_t period;                        /* residues of trips that are told apart */
+	int64_t first, last; /* trips at its ends that are told apart: 1, or more */
+};
+
+/* A counter that a loop carries: those of roles that begin and go on alike are one. */
+typedef struct {
+	const char *name;
+	const Branch *of;
+	int agent, number; /* who says so */
+} Carried;
+
+/* Slots that are used in turn; in each CTA of the cluster alike. */
+typedef struct {
+	int first, slots; /* key or cell of the first CTA */
+	int group;        /* of its declaration's */
+	bool barrier;
+	bool surely; /* its position is that of uses that hang on no condition */
+	bool plain;  /* slots have their own names: they are not known to go in turn */
+} Unit;
+
+typedef VEC(const char *) Asked;    /* names that conditions of a role ask for */
+typedef VEC(const Ix *) RoleCounts; /* trip counts of a role, in its names */
+
+typedef struct Tree Tree;
+struct Tree {
+	Arena *arena; /* of a tour */
+	Asked *asked; /* by segment and role */
+	RoleCounts of_role[MAX_AGENTS];
+	Program *p;
+	IxFacts facts;
+	RoleCounts forms; /* in which roles write trip counts that sizes decide */
+	Sequence root;
+	VEC(Branch *) loops;
+	VEC(Segment *) segments;
+	Count counts[MAX_COUNTS];
+	int ncounts;
+	Carried carried[MAX_CARRIED];
+	int ncarried;
+	Count *count_of[MAX_AGENTS][MAX_COUNTS]; /* what a role's count is */
+	Unit units[MAX_UNITS];
+	int nunits;
+	int *unit_of_key, *unit_of_cell; /* -1: none */
+	int cta_keys, cta_cells;
+	int open;                      /* a unit that is found not to go in turn; -1: none */
+	const Ix *turn_of[MAX_AGENTS]; /* the trip count of which a role takes some in turn */
+};
+
+/* branch.c: names of a role's loops, as its expressions have them */
+const char *branch_own(Ctx *c, int loop);
+const char *branch_rest(Ctx *c, int loop);
+const char *branch_count(Ctx *c, int count);
+
+/* poly.c: whether times a - b is a number, modulo mod where that is not 0; by what facts say too */
+bool ix_apart(const Ix *a, int64_t times, const Ix *b, int64_t mod, int64_t *by);
+bool ix_apart_by(Ctx *c, const Ix *a, const Ix *b, IxFacts facts, int64_t mod, int64_t *by);
+bool ix_same(Ctx *c, const Ix *a, const Ix *b, IxFacts facts);
+
+/* Where a run is: in which trip of each loop, and how often loops run. */
+typedef enum { TRIP_NONE, TRIP_EXACT, TRIP_STEADY, TRIP_LAST } TripKind;
+typedef struct {
+	int32_t kind;
+	int32_t n;       /* exact: trips done; last: trips to do */
+	int32_t residue; /* of trips done */
+} Trip;
+typedef enum { CLASS_NONE, CLASS_BELOW, CLASS_LONG, CLASS_EXACT /* and its number */ } Class;
+typedef struct {
+	Trip trip[MAX_BRANCHES];
+	int32_t count[MAX_COUNTS]; /* class */
+	int32_t way;
+} Where;
+
+/* ring.c */
+typedef struct {
+	const Ix *x;  /* of which a slot or a parity is made; NULL: of none */
+	int64_t each; /* slots for each 1 of x */
+} Position;
+Position position_in(const Ix *x, int64_t each);
+/* Which of a declaration's groups a slot is of; below 0: it is not known. */
+int group_in(const Tree *t, int unit, const Ix *at, const Position *p);
+
+/* frame.c: where rings stand. Trips done are period * u + residue. */
+typedef struct {
+	const Ix *u[MAX_BRANCHES]; /* NULL: not in it */
+	int64_t residue[MAX_BRANCHES];
+	const Ix *carried[MAX_CARRIED];
+	int32_t count[MAX_COUNTS];
+	bool gone[MAX_COUNTS]; /* it has another value there, which is not known */
+} Scope;
+typedef struct {
+	const Ix *of[MAX_UNITS]; /* NULL: it is not used again */
+} Refs;
+void find_units(Tree *t);
+void find_uses(Tree *t);
+void scope_at(const Tree *t, const Where *at, Scope *s);
+bool takes_part(const Branch *in, const Where *at, int agent);
+/* Where all that is not a residue is open. */
+void scope_open(const Segment *g, const Where *at, Where *open);
+/* The position of each ring from which its slots are named in a segment: anywhere in its loops,
+ * and where a run is. */
+const Refs *refs_open(Tree *t, const Segment *g, const Where *at);
+void refs_at(Tree *t, const Segment *g, const Where *at, Refs *refs);
+/* How far rings turn from one segment to another; in the second, names are `then` in those of the
+ * first. False: it is not known of t->open. */
+typedef struct {
+	Tree *t;
+	const Branch *into, *next, *out; /* what is begun, what goes on, what is left; NULL: none */
+	const Where *from, *to;
+	const Refs *before, *after;
+} Move;
+bool move_turns(const Move *m, int64_t *by_unit);
+/* A use in its frame. 1: done; 0: its unit is plain; -1: it is not known */
+int frame_use(Tree *t, const Refs *refs, const View *v, int first, bool barrier, const Ix *at,
+	      const Ix *parity, int64_t *slot, int64_t *phase);
+void scope_view(const Tree *t, const Scope *s, int agent, View *v);
+
+/* late.c: steps of roles that are stuck in a segment go behind the next loop, which they leave out;
+ * false: there are none. */
+bool put_off(Tree *t, const Segment *g, State *s, const Letter *letter);
+
+/* count.c */
+int64_t long_from(const Tree *t, const Count *n);
+bool put_numbers(const Tree *t, const Segment *g, const Where *at, int agent, Env *e);
+Num trips_at(const Count *n, const Where *at); /* where it is chosen */
+
+/* span.c */
+bool find_residues(Tree *t); /* false: some recur too late */
+void find_spans(Tree *t, bool once);
+void name_slots(Tree *t);
+
+/* tour.c: all runs through the tree */
+typedef struct {
+	bool proved;
+	int states;
+	const char *limit; /* NULL: a run seems to fail, or is not followed */
+	Why why;
+} TourResult;
+void tree_tour(Tree *t, int max_states, TourResult *out);
+
+#endif
