@@ -8,7 +8,7 @@
 #include "driver/progress.h"
 #include "driver/problem.h"
 #include "driver/tool.h"
-#include "runtime/watch.h"
+#include "sim/watch.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
 /* Any text as PTX: it is refused with a line and a reason, or decoded, and then its kernels run for
  * a while: the first parameters are the address of one array, a tensor map of it follows at 64, the
  * rest is zeros. Never a crash, whatever is reported. */
-#include "runtime/sim/sim.h"
+#include "sim/sim.h"
 
 #include <stdlib.h>
 

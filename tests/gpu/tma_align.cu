@@ -1,6 +1,6 @@
 // tma_align.cu - where along its innermost dimension may a tensor copy start? Loads, stores,
 // reductions and prefetches of bf16 boxes, each copy in a process of its own, since a fault is the end
-// of a context. What it prints belongs in runtime/sim/tma_starts.def.
+// of a context. What it prints belongs in sim/tma_starts.def.
 //   nvcc -std=c++17 -O2 -gencode arch=compute_90a,code=sm_90a -o tma_align tma_align.cu
 //   tma_align            the table
 //   tma_align COPY SWIZZLE COORDINATE      one copy, e.g. load 128 4

@@ -31,7 +31,7 @@ rest='frontend/frontend.h passes/passes.h verify/check.h codegen/codegen.h codeg
 	for room in frontend passes verify codegen driver; do
 		expect $room yes $layout $ir
 	done
-	expect driver yes $rest runtime/dsl.h runtime/kdesc.h
+	expect driver yes $rest sim/watch.h runtime/dsl.h runtime/kdesc.h
 	expect codegen yes runtime/kdesc.h codegen/codegen.h
 	expect layout no $ir $rest runtime/number.h runtime/elem.h runtime/dsl.h
 	expect ir yes $layout layout/ctx.h runtime/number.h runtime/elem.h
@@ -40,10 +40,12 @@ rest='frontend/frontend.h passes/passes.h verify/check.h codegen/codegen.h codeg
 	expect passes no verify/check.h layout/ctx.h frontend/frontend.h codegen/codegen.h runtime/dsl.h driver/dslc.h
 	expect verify no $(cd "$root" && ls layout/ctx.h passes/*.h frontend/*.h codegen/*.h runtime/dsl.h driver/*.h)
 	expect codegen no verify/check.h frontend/frontend.h passes/passes.h runtime/dsl.h driver/dslc.h
-	expect runtime no $layout $ir $rest driver/dslc.h
+	expect runtime no $layout $ir $rest sim/watch.h sim/sim.h driver/dslc.h
+	expect sim yes runtime/rt.h runtime/dsl.h runtime/number.h
+	expect sim no $layout $ir $rest runtime/cu.h driver/dslc.h
 	expect passes no $(cd "$root" && ls frontend/*.h codegen/*.h driver/*.h)
-	expect driver no $(cd "$root" && ls frontend/*.h passes/*.h verify/*.h codegen/*.h runtime/*.h |
+	expect driver no $(cd "$root" && ls frontend/*.h passes/*.h verify/*.h codegen/*.h runtime/*.h sim/*.h |
 		grep -v -e frontend.h -e passes.h -e verify/check.h -e codegen.h -e json.h -e spawn.h \
-			-e runtime/dsl.h -e desc.h -e number.h -e elem.h -e tensors.h -e watch.h -e gpu.h)
+			-e runtime/dsl.h -e desc.h -e number.h -e elem.h -e tensors.h -e sim/watch.h -e gpu.h)
 }
 exit $status

@@ -5,20 +5,20 @@
 #   includes.sh ROOT        prints each forbidden include as file:line: room may not include header
 set -eu
 cd "$1"
-find layout ir frontend passes verify codegen runtime driver python -name '*.[chly]' -o -name '*.def' 2>/dev/null |
+find layout ir frontend passes verify codegen runtime sim driver python -name '*.[chly]' -o -name '*.def' 2>/dev/null |
 	sort | xargs awk '
 function public(header)
 {
 	return header ~ /^(layout\/(base|layout|ix|ptrmap)\.h|ir\/(ir|schedule)\.h|(layout|ir)\/[a-z_]*\.def)$/ ||
 		header ~ /^(frontend\/frontend|passes\/passes|verify\/check|codegen\/(codegen|json|spawn)|driver\/dslc)\.h$/ ||
-		header ~ /^runtime\/((dsl|desc|kdesc|elem|number|tensors|watch|gpu)\.h|elems\.def)$/ || header ~ /^(frontend\/words|(passes|verify)\/[a-z_]*)\.def$/
+		header ~ /^runtime\/((dsl|desc|kdesc|elem|number|tensors|gpu)\.h|elems\.def)$|^sim\/watch\.h$/ || header ~ /^(frontend\/words|(passes|verify)\/[a-z_]*)\.def$/
 }
 
 function allowed(from, to, header)
 {
 	if (from == to)
 		return 1
-	if (from == "ir" && header == "layout/ctx.h")
+	if ((from == "ir" && header == "layout/ctx.h") || (from == "sim" && header == "runtime/rt.h"))
 		return 1
 	if (public(header) && from == "python")
 		return to == "driver" || to == "runtime"
@@ -28,6 +28,8 @@ function allowed(from, to, header)
 		return 1
 	if (header ~ /^runtime\/(elem\.h|elems\.def|number\.h)$/ && from ~ /^(ir|frontend|passes|verify|codegen)$/)
 		return 1
+	if (from == "sim")
+		return to == "runtime"
 	if (from ~ /^(layout|ir)$/)
 		return from == "ir" && to == "layout"
 	if (from == "codegen" && header == "runtime/kdesc.h")
@@ -55,14 +57,14 @@ function complain(what)
 	sub(/\/.*/, "", target)
 	if (header ~ /(^|\/)\.\.\//)
 		complain("no include may climb: " header)
-	else if (target ~ /^(layout|ir|frontend|passes|verify|codegen|runtime|driver|python)$/ && header ~ /\// &&
+	else if (target ~ /^(layout|ir|frontend|passes|verify|codegen|runtime|sim|driver|python)$/ && header ~ /\// &&
 		 !allowed(room, target, header))
 		complain(room " may not include " header)
 	else if (header ~ /^llvm/ && room != "codegen")
 		complain("only codegen may include " header)
 	else if (header == "cuda.h" && room != "runtime")
 		complain("only runtime may include " header)
-	else if (system_form && header ~ /^(layout|ir|frontend|passes|verify|codegen|runtime|driver)\//)
+	else if (system_form && header ~ /^(layout|ir|frontend|passes|verify|codegen|runtime|sim|driver)\//)
 		complain("project headers take quotes: " header)
 }
 

@@ -12,22 +12,22 @@ ir/parse.c 700: one grammar, read from top to bottom
 ir/verify_ops.c 850: one table, the rules of all ops, each rule beside its row
 verify/extract.c 650: one reading of a kernel, which agents, barriers and loops share
 verify/script.c 850: what each effect of an op adds to one script
-runtime/sim/async.c 650: all copies share groups, barriers and the order of completion
+sim/async.c 650: all copies share groups, barriers and the order of completion
 tests/check/random_make.c 650: the moves of random programs, each a protocol
 tests/check/random_run.c 720: one state of a program, and all that moves it
 tests/check/stepper_change.c 720: one table of changes, each change beside its row
 tests/check/stepper_run.c 720: one state of a cluster, and all that moves it
 tests/check/stepper_trace.c 760: what each op of the ptx stage does, in one place
 driver/explain_facts.c take 60: a case for each op that is told of
-runtime/sim/exec.c sreg_value 80: a case for each special register
-runtime/sim/warp.c split_step 50: one instruction, from its fetch to its end
+sim/exec.c sreg_value 80: a case for each special register
+sim/warp.c split_step 50: one instruction, from its fetch to its end
 tests/check/random_run.c advance 50: a case for each step
 tests/check/stepper_run.c step 65: a case for each step
 tests/check/stepper_trace.c trace_step 60: a case for each op
 tests/fuzz/ir_mutants.c change_number 50: a case for each change
 tests/runtime/manifest.c each_wrong_entry_is_named 50: a row for each entry
 '
-find layout ir frontend passes verify codegen runtime driver examples tests -path tests/lint/bad -prune -o \
+find layout ir frontend passes verify codegen runtime sim driver examples tests -path tests/lint/bad -prune -o \
 	\( -name '*.[chly]' -o -name '*.def' \) -print 2>/dev/null | sort | xargs awk -v longer="$longer" '
 BEGIN {
 	n = split(longer, row, "\n")

@@ -6,7 +6,7 @@
  *   random_ptx SECONDS SEED        as many as there is time for
  *   random_ptx --print SEED        one program */
 #include "ptx.h"
-#include "runtime/sim/sim.h"
+#include "sim/sim.h"
 
 #include <math.h>
 #include <signal.h>

@@ -3,7 +3,7 @@
  * that prevents it: the hangs and races that people met in the wild, and what else it watches for.
  * "@" stands before the lines that make the kernel right; the case without them must be refuted,
  * with them it must run clean under many orders. */
-#include "runtime/sim/sim.h"
+#include "sim/sim.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Each form of forms.def as a kernel of its own: it loads, and nothing of it is unknown.
  *   test_sim_forms --ptx      prints one module of them all, which ptxas has to take */
-#include "runtime/sim/sim.h"
+#include "sim/sim.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Each row of insns.def as a kernel of its own: operands from memory, the result back to it. And
  * texts that must be refused, each with its line and a reason. */
-#include "runtime/sim/sim.h"
+#include "sim/sim.h"
 
 #include <stdio.h>
 #include <stdlib.h>

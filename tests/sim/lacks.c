@@ -2,7 +2,7 @@
 /* PTX that is right and not simulated costs only the kernels that reach it: each instruction of the
  * table stands in a kernel that does and in one that branches around it, beside one without it. And
  * tensor maps that a kernel changes, which it may also spoil. */
-#include "runtime/sim/sim.h"
+#include "sim/sim.h"
 
 #include <stdio.h>
 #include <setjmp.h>

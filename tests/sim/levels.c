@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Errors and notes of portability: which is what, what each does to a launch, where it stops. */
-#include "runtime/sim/sim.h"
+#include "sim/sim.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* How much shared memory a kernel takes: the variables that it and the functions that it calls
  * name, and no others of its module. */
-#include "runtime/sim/sim.h"
+#include "sim/sim.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 /* Where a tensor copy may start: loads, stores and reductions of bf16 boxes at coordinates of their
  * innermost dimension, with and without a swizzle, against the rows of tma_starts.def. What an H200
  * was seen to refuse is also written out here. */
-#include "runtime/sim/sim.h"
+#include "sim/sim.h"
 
 #include <stdio.h>
 #include <setjmp.h>
@@ -14,7 +14,7 @@ static const struct {
 	bool below_zero;
 } rows[KINDS] = {
 #define TMA_START(what, bytes, below_zero) [what] = {bytes, below_zero},
-#include "runtime/sim/tma_starts.def"
+#include "sim/tma_starts.def"
 };
 
 static const char *const copies[KINDS] = {

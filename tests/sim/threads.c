@@ -3,7 +3,7 @@
  * own right by copies, sets and launches while others allocate, free, load and unload. Under ASan
  * and TSan this is where a look at memory that another thread moves shows. Then modules that are
  * unloaded twice, files without an end, variables of modules, and who watches a launch. */
-#include "runtime/watch.h"
+#include "sim/watch.h"
 
 #include <pthread.h>
 #include <string.h>

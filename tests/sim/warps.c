@@ -2,7 +2,7 @@
 /* Threads of a warp that part and meet: operations by member mask over the threads that a mask
  * names (ptx/masks.cu), waiting for those that are elsewhere (ptx/parted.cu), and small kernels in
  * PTX. Lines behind "@ " make a kernel right; without them it must be reported. */
-#include "runtime/sim/sim.h"
+#include "sim/sim.h"
 
 #include <stdio.h>
 #include <stdlib.h>

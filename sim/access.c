@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* access.c - loads, stores, atomics and address arithmetic of threads (PTX ISA: ld, st, atom, red,
+ * cvta, isspacep, mapa, getctarank). Shared accesses are shown to the checks; global atomics are
+ * atomic between host threads too. */
+#include "sim/lanes.h"
+#include "sim/number.h"
+
+enum { STORE_BYTES = 8 * 16 }; /* at most, by one thread */
+
+void prepare_vector(Pool *a, Ins *in)
+{
+	int want = has(in, M_V2) ? 2 : has(in, M_V4) ? 4 : has(in, M_V8) ? 8 : 1;
+	for (int i = 0; i < in->nargs; i++)
+		if (in->args[i].kind == A_VEC && in->args[i].n != want)
+			refuse(a, in,
+			       "the number of elements between braces is not that of the opcode");
+}
+
+/* stored: what will be written; NULL: a read. */
+static void touch(Warp *w, const Ins *in, u32 lane, const Place *p, u32 bytes, const void *stored)
+{
+	bool strong = is_strong(in), write = stored;
+	if (write)
+		w->cluster->progress = w->cluster->steps;
+	if (p->cta && w->cluster->job->opt->checks) {
+		if (strong && write)
+			flag_write(w, in, p->cta, p->offset, false);
+		else if (strong)
+			flag_read(w, in, p->cta, p->offset);
+		shadow_touch(p->cta, p->offset, bytes,
+			     &(Access){.w = w,
+				       .in = in,
+				       .lane = lane,
+				       .write = write,
+				       .what = strong ? strong_access : NULL,
+				       .stored = stored});
+	} else if (p->global) {
+		grid_check(w, in, lane);
+	}
+}
+
+void grid_check(Warp *w, const Ins *in, u32 lane)
+{
+	Cluster *c = w->cluster;
+	if (!c->job->l->dependent || !checked(c, CHECK_GRID) ||
+	    clock_of(&w->know.seen, c->grid_actor))
+		return;
+	report(w, in, (s32)lane, SIM_GRID,
+	       "%s touches global memory that the previous kernel may still use: nothing orders it "
+	       "after a griddepcontrol.wait",
+	       in->text);
+}
+
+static u64 widened(Type t, u64 v)
+{
+	switch (t) {
+	case T_S8:
+		return (u64)(s64)(s8)v;
+	case T_S16:
+		return (u64)(s64)(s16)v;
+	case T_S32:
+		return (u64)(s64)(s32)v;
+	default:
+		return v;
+	}
+}
+
+static Run load(Warp *w, const Ins *in, u32 mask, Space space)
+{
+	const Arg *v = &in->args[0];
+	Type t = in->type[0];
+	u32 each = type_bytes[t], bytes = each * v->n;
+	Place p;
+	EACH_LANE(l, mask)
+	{
+		if (!place_at(w, in, l, space, mem_address(w, &in->args[1], l), bytes, bytes, &p))
+			return RUN_FAIL;
+		touch(w, in, l, &p, bytes, NULL);
+		for (u32 i = 0; i < v->n; i++) {
+			const Arg *to = &v->list[i];
+			u64 x = 0;
+			if (each == 16) {
+				memcpy(w->file + to->slot + l * 16, p.host + i * 16, 16);
+				continue;
+			}
+			memcpy(&x, p.host + i * each, each);
+			if (to->kind == A_SLOT)
+				arg_set(w, to, l, widened(t, x));
+		}
+	}
+	return RUN_NEXT;
+}
+
+Run run_ld(Warp *w, const Ins *in, u32 mask)
+{
+	return load(w, in, mask, mem_space(in));
+}
+
+Run run_ld_param(Warp *w, const Ins *in, u32 mask)
+{
+	return load(w, in, mask, SP_PARAM);
+}
+
+Run run_st(Warp *w, const Ins *in, u32 mask)
+{
+	const Arg *v = &in->args[1];
+	u32 each = type_bytes[in->type[0]], bytes = each * v->n;
+	Space space = mem_space(in);
+	u8 value[STORE_BYTES];
+	Place p;
+	EACH_LANE(l, mask)
+	{
+		if (!place_at(w, in, l, space, mem_address(w, &in->args[0], l), bytes, bytes, &p))
+			return RUN_FAIL;
+		for (u32 i = 0; i < v->n; i++) {
+			u64 x = each == 16 ? 0 : arg_get(w, &v->list[i], l);
+			const void *from =
+				each == 16 ? w->file + v->list[i].slot + l * 16 : (u8 *)&x;
+			memcpy(value + i * each, from, each);
+		}
+		touch(w, in, l, &p, bytes, value);
+		memcpy(p.host, value, bytes);
+	}
+	return RUN_NEXT;
+}
+
+void prepare_atom(Pool *a, Ins *in)
+{
+	bool cas = has(in, M_CAS);
+	if (cas != (in->args[3].kind != A_NONE) && !in->args[0].list && in->args[0].kind != A_MEM)
+		refuse(a, in, cas ? "cas needs two values" : "there are too many operands");
+	if (in->type[0] == T_B128)
+		lack(in, "128-bit atomics are not simulated");
+}
+
+static u64 half_pair(const Ins *in, u64 old, u64 v, NumFormat f, bool pair)
+{
+	u64 r = 0;
+	for (int i = 0; i <= pair; i++) {
+		u32 x = (u32)(old >> (16 * i)) & 0xffff, y = (u32)(v >> (16 * i)) & 0xffff;
+		f64 a = num_unpack(x, f), b = num_unpack(y, f);
+		f64 s = has(in, M_ADD) ? a + b : (a < b) == has(in, M_MIN) ? a : b;
+		r |= (u64)num_pack(s, f) << (16 * i);
+	}
+	return r;
+}
+
+static u64 float_op(const Ins *in, u64 old, u64 v)
+{
+	f32 s;
+	switch (in->type[0]) {
+	case T_F32:
+		s = f32_of((u32)old) + f32_of((u32)v);
+		return f32_bits(has(in, M_ADD) ? s
+				: (f32_of((u32)old) < f32_of((u32)v)) == has(in, M_MIN)
+					? f32_of((u32)old)
+					: f32_of((u32)v));
+	case T_F64:
+		return num_bits64(num_double(old) + num_double(v));
+	case T_BF16:
+	case T_BF16X2:
+		return half_pair(in, old, v, NUM_BF16, in->type[0] == T_BF16X2);
+	default:
+		return half_pair(in, old, v, NUM_F16, in->type[0] == T_F16X2);
+	}
+}
+
+static bool below(const Ins *in, u64 a, u64 b)
+{
+	if (in->type[0] == T_S32)
+		return (s32)a < (s32)b;
+	return in->type[0] == T_S64 ? (s64)a < (s64)b : a < b;
+}
+
+/* What the operation makes of the old value; b is the second value of cas. */
+u64 atom_result(const Ins *in, u64 old, u64 v, u64 b)
+{
+	if (has(in, M_EXCH))
+		return v;
+	if (has(in, M_CAS))
+		return old == v ? b : old;
+	if (has(in, M_AND))
+		return old & v;
+	if (has(in, M_OR))
+		return old | v;
+	if (has(in, M_XOR))
+		return old ^ v;
+	if (type_class[in->type[0]] == 'F')
+		return float_op(in, old, v);
+	if (has(in, M_ADD))
+		return old + v;
+	if (has(in, M_INC))
+		return old >= v ? 0 : old + 1;
+	if (has(in, M_DEC))
+		return old == 0 || old > v ? v : old - 1;
+	return below(in, old, v) == has(in, M_MIN) ? old : v;
+}
+
+static u64 exchange(const Ins *in, u8 *at, u64 v, u64 b)
+{
+	u64 old = 0, next;
+	u32 bytes = type_bytes[in->type[0]];
+	u32 old32;
+	u16 old16;
+	switch (bytes) {
+	case 2:
+		old16 = __atomic_load_n((u16 *)(void *)at, __ATOMIC_SEQ_CST);
+		do
+			next = atom_result(in, old16, v, b);
+		while (!__atomic_compare_exchange_n((u16 *)(void *)at, &old16, (u16)next, false,
+						    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
+		return old16;
+	case 4:
+		old32 = __atomic_load_n((u32 *)(void *)at, __ATOMIC_SEQ_CST);
+		do
+			next = atom_result(in, old32, v & 0xffffffff, b);
+		while (!__atomic_compare_exchange_n((u32 *)(void *)at, &old32, (u32)next, false,
+						    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
+		return old32;
+	default:
+		old = __atomic_load_n((u64 *)(void *)at, __ATOMIC_SEQ_CST);
+		do
+			next = atom_result(in, old, v, b);
+		while (!__atomic_compare_exchange_n((u64 *)(void *)at, &old, next, false,
+						    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
+		return old;
+	}
+}
+
+/* atom d, [a], b{, c}; red [a], b */
+Run run_atom(Warp *w, const Ins *in, u32 mask)
+{
+	bool red = in->args[0].kind == A_MEM;
+	int k = red ? 0 : 1;
+	u32 bytes = type_bytes[in->type[0]];
+	Space space = mem_space(in);
+	Place p;
+	EACH_LANE(l, mask)
+	{
+		if (!place_at(w, in, l, space, mem_address(w, &in->args[k], l), bytes, bytes, &p))
+			return RUN_FAIL;
+		w->cluster->progress = w->cluster->steps;
+		if (p.global)
+			grid_check(w, in, l);
+		if (p.cta && w->cluster->job->opt->checks) {
+			flag_read(w, in, p.cta, p.offset);
+			flag_write(w, in, p.cta, p.offset, true);
+			shadow_touch(p.cta, p.offset, bytes,
+				     &(Access){.w = w,
+					       .in = in,
+					       .lane = l,
+					       .write = true,
+					       .what = strong_access});
+		}
+		u64 b = in->args[k + 2].kind ? arg_get(w, &in->args[k + 2], l) : 0;
+		u64 old = exchange(in, p.host, arg_get(w, &in->args[k + 1], l), b);
+		if (!red)
+			arg_set(w, &in->args[0], l, old);
+	}
+	return RUN_NEXT;
+}
+
+Run run_red_vector(Warp *w, const Ins *in, u32 mask)
+{
+	const Arg *v = &in->args[1];
+	u32 each = type_bytes[in->type[0]];
+	Place p;
+	EACH_LANE(l, mask)
+	{
+		if (!place_at(w, in, l, mem_space(in), mem_address(w, &in->args[0], l), each * v->n,
+			      each * v->n, &p))
+			return RUN_FAIL;
+		for (u32 i = 0; i < v->n; i++)
+			exchange(in, p.host + i * each, arg_get(w, &v->list[i], l), 0);
+	}
+	return RUN_NEXT;
+}
+
+/* atom d, [a], {..}: each element is atomic by itself. */
+Run run_atom_vector(Warp *w, const Ins *in, u32 mask)
+{
+	const Arg *to = &in->args[0], *v = &in->args[2];
+	u32 each = type_bytes[in->type[0]], bytes = each * v->n;
+	Place p;
+	EACH_LANE(l, mask)
+	{
+		if (!place_at(w, in, l, mem_space(in), mem_address(w, &in->args[1], l), bytes,
+			      bytes, &p))
+			return RUN_FAIL;
+		grid_check(w, in, l);
+		w->cluster->progress = w->cluster->steps;
+		for (u32 i = 0; i < v->n; i++) {
+			u64 old = exchange(in, p.host + i * each, arg_get(w, &v->list[i], l), 0);
+			if (to->list[i].kind == A_SLOT)
+				arg_set(w, &to->list[i], l, old);
+		}
+	}
+	return RUN_NEXT;
+}
+
+static u64 window_of(const Ins *in)
+{
+	if (has(in, M_SHARED) || has(in, M_SHARED_CTA) || has(in, M_SHARED_CLUSTER))
+		return GEN_SHARED;
+	if (has(in, M_LOCAL))
+		return GEN_LOCAL;
+	return has(in, M_PARAM) ? GEN_PARAM : 0;
+}
+
+Run run_cvta(Warp *w, const Ins *in, u32 mask)
+{
+	u64 base = window_of(in);
+	if (has(in, M_TO))
+		base = 0 - base;
+	OP1(u64, x[l] + base);
+	return RUN_NEXT;
+}
+
+Run run_isspacep(Warp *w, const Ins *in, u32 mask)
+{
+	u64 base = window_of(in);
+	u32 r = 0;
+	EACH_LANE(l, mask)
+	{
+		u64 a = arg_get(w, &in->args[1], l);
+		bool global = a - GEN_SHARED >= GEN_WINDOW && a - GEN_LOCAL >= GEN_WINDOW &&
+			      a - GEN_PARAM >= GEN_WINDOW;
+		bool cta = !has(in, M_SHARED_CTA) && !has(in, M_SHARED)
+				   ? true
+				   : !((a - GEN_SHARED) >> RANK_SHIFT);
+		r |= (u32)(base ? a - base < GEN_WINDOW && cta : global) << l;
+	}
+	pred_set(w, &in->args[0], mask, r);
+	return RUN_NEXT;
+}
+
+/* A shared address of the own CTA as the same place in CTA rank of the cluster. */
+Run run_mapa(Warp *w, const Ins *in, u32 mask)
+{
+	u64 base = has(in, M_SHARED_CLUSTER) ? 0 : GEN_SHARED;
+	EACH_LANE(l, mask)
+	{
+		u64 a = arg_get(w, &in->args[1], l) - base;
+		u64 rank = (u32)arg_get(w, &in->args[2], l);
+		if (rank >= w->cluster->nctas) {
+			report(w, in, (s32)l, SIM_BOUNDS, "the cluster has no CTA of rank %llu",
+			       (unsigned long long)rank);
+			return RUN_FAIL;
+		}
+		u64 offset = a & ((UINT64_C(1) << RANK_SHIFT) - 1);
+		arg_set(w, &in->args[0], l, base + ((rank + 1) << RANK_SHIFT) + offset);
+	}
+	return RUN_NEXT;
+}
+
+Run run_getctarank(Warp *w, const Ins *in, u32 mask)
+{
+	u64 base = has(in, M_SHARED_CLUSTER) ? 0 : GEN_SHARED;
+	EACH_LANE(l, mask)
+	{
+		u32 rank = (u32)((arg_get(w, &in->args[1], l) - base) >> RANK_SHIFT) & 0xff;
+		arg_set(w, &in->args[0], l, rank ? rank - 1 : w->cta->rank);
+	}
+	return RUN_NEXT;
+}
+
+Run run_nop(Warp *w, const Ins *in, u32 mask)
+{
+	(void)w;
+	(void)in;
+	(void)mask;
+	return RUN_NEXT;
+}
+
+Run run_policy(Warp *w, const Ins *in, u32 mask)
+{
+	EACH_LANE(l, mask)
+	arg_set(w, &in->args[0], l, UINT64_C(0x1000000000000000));
+	return RUN_NEXT;
+}

@@ -1,0 +1,2 @@
+#include "runtime/rt.h"
+#include "ir/ir.h"
