@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """A session with the language server, as an editor has it.  session.py DSLC ROOT"""
+import pathlib
 import sys
 
 from client import Client, applied, at, frame, place
@@ -162,6 +163,13 @@ def test_options():
     assert ["W0201"] == [d["code"] for d in got if d["severity"] == 1 and "nowhere" in d["message"]]
     assert got[0]["range"]["start"] == {"line": 0, "character": 0}
     c.end()
+    # a kernel that is neither proved nor refuted, as long as the verifier does not follow it
+    text = pathlib.Path(root, "tests/e2e/loops/growing.gemm").read_text(encoding="ascii")
+    for options, code in ([], "E0415"), (["--unproved"], "W0411"):
+        c = Client(dslc, *options)
+        c.start()
+        assert [d["code"] for d in c.open(URI, text)] == [code] * ("// not decided" in text)
+        c.end()
 
 
 def test_completion():
