@@ -157,9 +157,21 @@ run_soak()
 	return $code
 }
 
+# Where dslc bench does not find cuBLASLt by itself, PyTorch's.
+find_cublaslt()
+{
+	ldconfig -p | grep -q 'libcublasLt.so.1[23]' && return
+	for lib in /usr/local/cuda/lib64/libcublasLt.so.1[23] "$(python3 -c 'import glob, site
+for folder in site.getsitepackages():
+    print(*glob.glob(folder + "/nvidia/*/lib/libcublasLt.so.1[23]"), sep="\n")' | head -n 1)"; do
+		[ ! -f "$lib" ] || { export DSLC_CUBLASLT="$lib"; return; }
+	done
+}
+
 run_times()
 {
 	bad=0
+	[ -n "${DSLC_CUBLASLT:-}" ] || find_cublaslt
 	for n in ${SIZES:-4096 8192}; do
 		"$dir/dslc" bench "$root/examples/gemm/gemm.gemm" --size M=$n,N=$n,K=$n --against cublaslt \
 			--schedules "$root/examples/gemm/schedules.txt" --rounds "${ROUNDS:-30}" \
@@ -170,12 +182,10 @@ run_times()
 
 run_python()
 {
-	python3 -m pip install -q --no-index --no-deps --target "$results/site" "$dir"/dslc-*.whl || return 1
-	PYTHONPATH=$results/site python3 "$here/python_speed.py" --launch-overhead "$dir/launch_overhead" \
+	site=$(mktemp -d)
+	python3 -m pip install -q --no-index --no-deps --no-cache-dir --target "$site" "$dir"/dslc-*.whl || return 1
+	PYTHONPATH=$site PYTHONUNBUFFERED=1 python3 "$here/python_speed.py" --launch-overhead "$dir/launch_overhead" \
 		"$dir/bench/gemm.cubin"
-	code=$?
-	rm -rf "$results/site"
-	return $code
 }
 
 step()
