@@ -66,6 +66,9 @@ static bool read_options(Ctx *c, const dslc_options *given, dslc_options *o)
 		     given->size, sizeof *o);
 	else
 		memcpy(o, given, covered(given->size));
+	if (o->opt_level < -1 || o->opt_level > 3)
+		diag(c, NOLOC, D_E0611, "dslc_options.opt_level is %d, it must be in -1..3",
+		     o->opt_level);
 	return !diag_errors(c);
 }
 

@@ -37,6 +37,8 @@ static int64_t stride_of(const TensorView *v, int dim)
 /* "128 x 64" */
 static void shape_line(const TensorView *v, Line *out)
 {
+	if (v->rank == 0)
+		line_add(out, "none");
 	for (int d = 0; d < v->rank; d++)
 		line_add(out, "%s%lld", d ? " x " : "", (long long)v->extent[d]);
 }

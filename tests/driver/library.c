@@ -121,6 +121,18 @@ static void test_wrong_size(void **state)
 	dslc_result_free(r);
 }
 
+static void test_wrong_level(void **state)
+{
+	(void)state;
+	for (int level = -2; level <= 4; level++) {
+		dslc_options o = {.size = sizeof o, .opt_level = level, .emit = DSLC_MANIFEST};
+		dslc_result *r = compile(source_text(), &o);
+		const char *said = strstr(dslc_diagnostics(r, 0), "E0611]: dslc_options.opt_level");
+		assert_int_equal(level < -1 || level > 3, said != NULL);
+		dslc_result_free(r);
+	}
+}
+
 /* Text of the inner stages that passes cannot take comes back as a message; the host lives. */
 static void test_ir_refused(void **state)
 {
@@ -315,12 +327,19 @@ static void test_threads(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_outputs),       cmocka_unit_test(test_defaults),
-		cmocka_unit_test(test_short_options), cmocka_unit_test(test_cut_options),
-		cmocka_unit_test(test_wrong_size),    cmocka_unit_test(test_ir_refused),
-		cmocka_unit_test(test_unproved),      cmocka_unit_test(test_errors),
-		cmocka_unit_test(test_panic),         cmocka_unit_test(test_json),
-		cmocka_unit_test(test_settings),      cmocka_unit_test(test_ir),
+		cmocka_unit_test(test_outputs),
+		cmocka_unit_test(test_defaults),
+		cmocka_unit_test(test_short_options),
+		cmocka_unit_test(test_cut_options),
+		cmocka_unit_test(test_wrong_size),
+		cmocka_unit_test(test_wrong_level),
+		cmocka_unit_test(test_ir_refused),
+		cmocka_unit_test(test_unproved),
+		cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_panic),
+		cmocka_unit_test(test_json),
+		cmocka_unit_test(test_settings),
+		cmocka_unit_test(test_ir),
 		cmocka_unit_test(test_threads),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
