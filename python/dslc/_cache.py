@@ -16,7 +16,7 @@ import threading
 
 from . import _dslc
 
-Request = collections.namedtuple("Request", "text name target defines emit opt_level ptxas ptxas_args")
+Request = collections.namedtuple("Request", "text name target defines emit opt_level ptxas ptxas_args unproved")
 
 _memory = {}
 _lock = threading.Lock()
@@ -56,7 +56,7 @@ def _program(path):
 def key(r):
     h = hashlib.sha256()
     for part in (_dslc.version, _build(), r.text, r.name, r.target, *r.defines, "", r.emit,
-                 str(r.opt_level), _program(r.ptxas), *r.ptxas_args):
+                 str(r.opt_level), str(r.unproved), _program(r.ptxas), *r.ptxas_args):
         data = part if isinstance(part, bytes) else part.encode()
         h.update(b"%d:" % len(data))
         h.update(data)

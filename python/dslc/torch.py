@@ -70,6 +70,7 @@ def custom_op(name, kernel):
 
     def run(*values):
         made = outputs(kernel, *tensors_of(values))
+        values = [v.detach() if w == "Tensor" else v for v, w in zip(values, words)]  # __dlpack__ wants that
         kernel(*values, out=made[0] if count == 1 else made)
         return give(made)
 

@@ -34,6 +34,7 @@ typedef struct {
 } Kernel;
 
 static PyObject *word_out, *word_stream, *word_sms;
+static PyObject *no_stream; /* for __dlpack__: nothing waits */
 
 /* ------------------------------------------------------------------ where */
 /* Number of a device among devices; -1 with an exception. */
@@ -117,6 +118,7 @@ typedef struct {
 	PyObject *stream_word; /* for __dlpack__; NULL: none */
 	dsl_stream stream;
 	bool stream_known;
+	Library own; /* whose current stream it is */
 	dsl_launch_opts opts;
 	TensorCall c;
 } Call;
@@ -155,7 +157,21 @@ static bool give_outputs(Call *c, PyObject *o)
 static bool give_stream(Call *c, PyObject *o)
 {
 	c->stream_known = true;
-	c->stream = o == Py_None ? NULL : PyLong_AsVoidPtr(o);
+	c->stream = PyLong_Check(o) ? PyLong_AsVoidPtr(o) : NULL;
+	if (!PyLong_Check(o) && o != Py_None)
+		PyErr_Format(PyExc_TypeError,
+			     "stream is the address of a CUDA stream, an integer (of torch: "
+			     "s.cuda_stream; of CuPy: s.ptr), not %R",
+			     (PyObject *)Py_TYPE(o));
+	return !PyErr_Occurred();
+}
+
+static bool give_sms(Call *c, PyObject *o)
+{
+	long n = PyLong_AsLong(o);
+	c->opts.sms = (int)n;
+	if (!PyErr_Occurred() && n != c->opts.sms)
+		PyErr_Format(PyExc_OverflowError, "sms is %ld", n);
 	return !PyErr_Occurred();
 }
 
@@ -175,10 +191,8 @@ static bool give_word(Call *c, PyObject *key, PyObject *o)
 			return give(c, i, o);
 	if (is_word(key, word_stream))
 		return give_stream(c, o);
-	if (is_word(key, word_sms)) {
-		c->opts.sms = (int)PyLong_AsLong(o);
-		return !PyErr_Occurred();
-	}
+	if (is_word(key, word_sms))
+		return give_sms(c, o);
 	PyErr_Format(PyExc_TypeError,
 		     "kernel %s has no argument %U; it has its tensors, scalars and "
 		     "sizes, out, stream and sms",
@@ -224,12 +238,22 @@ static bool find_stream(Call *c, PyObject *o, DLDevice d)
 {
 	if (!is_gpu(d))
 		return true;
-	if (!c->stream_known && !tensor_stream(o, d, &c->stream))
-		return false;
+	if (!c->stream_known) {
+		if (!tensor_stream(o, d, &c->stream))
+			return false;
+		c->own = tensor_library(o);
+	}
 	c->stream_known = true;
 	if (!c->stream_word && !tensor_api(o))
 		c->stream_word = PyLong_FromVoidPtr(c->stream ? c->stream : (void *)1);
 	return c->stream_word || tensor_api(o);
+}
+
+/* A library whose own stream it is need not make its data ready: that takes torch 3 us a tensor. */
+static PyObject *stream_told(const Call *c, PyObject *o)
+{
+	bool own = c->stream_word && c->own != LIB_OTHER && tensor_library(o) == c->own;
+	return own ? no_stream : c->stream_word;
 }
 
 static bool take(Call *c, int slot)
@@ -240,7 +264,7 @@ static bool take(Call *c, int slot)
 	DLDevice d = {0, 0};
 	if (!table && !c->stream_word && (!tensor_device(o, &d) || !find_stream(c, o, d)))
 		return false;
-	if (!tensor_take(t, o, c->stream_word))
+	if (!tensor_take(t, o, stream_told(c, o)))
 		return false;
 	return !table || c->stream_known || find_stream(c, o, t->t.device);
 }
@@ -400,6 +424,7 @@ static PyObject *kernel_call(PyObject *self, PyObject *args, PyObject *words)
 	c.stream = NULL;
 	c.stream_word = NULL;
 	c.stream_known = false;
+	c.own = LIB_OTHER;
 	c.opts = (dsl_launch_opts){.size = sizeof c.opts};
 	bool ok = give_all(&c, args, words) && read_all(&c) && launch(&c);
 	for (int i = 0; i < c.k->desc->nargs; i++)
@@ -545,7 +570,8 @@ int kernel_init(PyObject *module)
 	word_out = PyUnicode_InternFromString("out");
 	word_stream = PyUnicode_InternFromString("stream");
 	word_sms = PyUnicode_InternFromString("sms");
-	if (!type || !word_out || !word_stream || !word_sms)
+	no_stream = PyLong_FromLong(-1);
+	if (!type || !word_out || !word_stream || !word_sms || !no_stream)
 		return -1;
 	return PyModule_AddObject(module, "Kernel", type);
 }

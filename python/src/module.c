@@ -63,11 +63,13 @@ static PyObject *compile(PyObject *self, PyObject *args)
 	const char *text;
 	Py_ssize_t size;
 	PyObject *defines, *ptxas_args, *keep[2] = {NULL, NULL};
+	int unproved;
 	dslc_options o = {.size = sizeof o};
 	(void)self;
-	if (!PyArg_ParseTuple(args, "y#szOzOii", &text, &size, &o.name, &o.target, &defines,
-			      &o.ptxas_path, &ptxas_args, &o.opt_level, &o.emit))
+	if (!PyArg_ParseTuple(args, "y#szOzOiip", &text, &size, &o.name, &o.target, &defines,
+			      &o.ptxas_path, &ptxas_args, &o.opt_level, &o.emit, &unproved))
 		return NULL;
+	o.unproved = (size_t)unproved;
 	const char **d = texts(defines, &keep[0], &o.ndefines);
 	const char **p = d ? texts(ptxas_args, &keep[1], &o.nptxas_args) : NULL;
 	PyObject *pair = NULL;
@@ -88,8 +90,8 @@ static PyObject *compile(PyObject *self, PyObject *args)
 
 static PyMethodDef functions[] = {
 	{"compile", compile, METH_VARARGS,
-	 "compile(text, name, target, defines, ptxas, ptxas_args, opt_level, emit) -> (output, "
-	 "messages)"},
+	 "compile(text, name, target, defines, ptxas, ptxas_args, opt_level, emit, unproved) -> "
+	 "(output, messages)"},
 	{NULL, NULL, 0, NULL},
 };
 

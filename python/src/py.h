@@ -15,7 +15,9 @@ extern PyObject *py_error;
 /* Sets the exception of a failed call of the runtime; NULL for the caller to return. */
 PyObject *py_fail(dsl_status st);
 
-/* tensor.c: an argument while a call lasts. */
+/* tensor.c: libraries whose current stream can be asked for. */
+typedef enum { LIB_OTHER, LIB_TORCH, LIB_CUPY } Library;
+/* An argument while a call lasts. */
 typedef struct {
 	DLTensor t;
 	bool read_only;
@@ -24,6 +26,7 @@ typedef struct {
 } Tensor;
 /* The table of the object's type, or NULL. */
 const DLExchange *tensor_api(PyObject *object);
+Library tensor_library(PyObject *object);
 /* By __dlpack_device__; false with an exception. */
 bool tensor_device(PyObject *object, DLDevice *out);
 /* stream: what __dlpack__ is told, NULL for nothing. False with an exception. */

@@ -15,6 +15,7 @@ typedef struct {
 	PyTypeObject *type;
 	const DLExchange *api;
 	bool versioned; /* __dlpack__ takes max_version */
+	Library library;
 } Known;
 static Known known[TYPES_MAX];
 static int nknown;
@@ -52,6 +53,21 @@ static const DLExchange *api_of(PyTypeObject *type)
 	return api && api->tensor ? api : NULL;
 }
 
+/* By the first word of the type's module. */
+static Library library_of(PyTypeObject *type)
+{
+	PyObject *name = PyObject_GetAttrString((PyObject *)type, "__module__");
+	PyObject *utf8 = name && PyUnicode_Check(name) ? PyUnicode_AsUTF8String(name) : NULL;
+	const char *text = utf8 ? PyBytes_AsString(utf8) : "";
+	Library is = strncmp(text, "torch", 5) == 0  ? LIB_TORCH
+		     : strncmp(text, "cupy", 4) == 0 ? LIB_CUPY
+						     : LIB_OTHER;
+	Py_XDECREF(name);
+	Py_XDECREF(utf8);
+	PyErr_Clear();
+	return is;
+}
+
 static const Known *known_of(PyObject *object)
 {
 	static Known other;
@@ -60,7 +76,7 @@ static const Known *known_of(PyObject *object)
 		if (known[i].type == type)
 			return &known[i];
 	Known *k = nknown < TYPES_MAX ? &known[nknown++] : &other;
-	*k = (Known){type, api_of(type), true};
+	*k = (Known){type, api_of(type), true, library_of(type)};
 	if (k != &other)
 		Py_INCREF(type);
 	return k;
@@ -102,6 +118,11 @@ static bool read_capsule(Tensor *t)
 const DLExchange *tensor_api(PyObject *object)
 {
 	return known_of(object)->api;
+}
+
+Library tensor_library(PyObject *object)
+{
+	return known_of(object)->library;
 }
 
 static bool not_a_tensor(PyObject *object)
@@ -201,18 +222,6 @@ static bool stream_of_cupy(dsl_stream *out)
 	return ptr && !PyErr_Occurred();
 }
 
-/* Does the type's module begin with this word? */
-static bool is_of(PyObject *object, const char *library)
-{
-	PyObject *name = PyObject_GetAttrString((PyObject *)Py_TYPE(object), "__module__");
-	PyObject *utf8 = name && PyUnicode_Check(name) ? PyUnicode_AsUTF8String(name) : NULL;
-	bool yes = utf8 && strncmp(PyBytes_AsString(utf8), library, strlen(library)) == 0;
-	Py_XDECREF(name);
-	Py_XDECREF(utf8);
-	PyErr_Clear();
-	return yes;
-}
-
 /* Libraries that have no streams (jax) make their data ready for the one that __dlpack__ is told
  * of: the default stream. */
 bool tensor_stream(PyObject *object, DLDevice device, dsl_stream *out)
@@ -221,7 +230,12 @@ bool tensor_stream(PyObject *object, DLDevice device, dsl_stream *out)
 	*out = NULL;
 	if (api && api->stream)
 		return api->stream(device.type, device.id, out) == 0;
-	if (is_of(object, "torch"))
+	switch (tensor_library(object)) {
+	case LIB_TORCH:
 		return stream_of_torch(device.id, out);
-	return is_of(object, "cupy") ? stream_of_cupy(out) : true;
+	case LIB_CUPY:
+		return stream_of_cupy(out);
+	default:
+		return true;
+	}
 }

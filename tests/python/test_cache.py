@@ -17,7 +17,7 @@ TEXT = SMALL.read_bytes()
 
 
 def request(**change):
-    r = _cache.Request(TEXT, "small.gemm", "sm_90a", ("bN=64",), "cubin", 0, _cache.find_ptxas(), ())
+    r = _cache.Request(TEXT, "small.gemm", "sm_90a", ("bN=64",), "cubin", 0, _cache.find_ptxas(), (), False)
     return r._replace(**change)
 
 
@@ -56,7 +56,7 @@ class Cache(unittest.TestCase):
         self.count(1)
         for change in ({"text": TEXT + b"\n"}, {"name": "x"}, {"defines": ("bN=32",)}, {"defines": ()},
                        {"target": "sm_90"}, {"emit": "ptx"}, {"opt_level": 1}, {"ptxas": "/bin/true"},
-                       {"ptxas_args": ("-v",)}):
+                       {"ptxas_args": ("-v",)}, {"unproved": True}):
             with self.subTest(change):
                 self.assertEqual(self.count(1, **change), 1)
 

@@ -5,7 +5,9 @@ import os
 import resource
 import sys
 import threading
+import types
 import unittest
+import unittest.mock
 
 import fake_tensor
 import numpy as np
@@ -47,6 +49,11 @@ class Slow:
     def __dlpack__(self, stream=None, max_version=None):
         self.told.append(stream)
         return fake_tensor.capsule(self.fast, self.flags)
+
+
+class Torch(Slow):
+    """A tensor of torch before 2.10: no table, and a function that gives the current stream."""
+    __module__ = "torch"
 
 
 class Old(Slow):
@@ -99,6 +106,21 @@ class Gpu(unittest.TestCase):
             self.right()
             self.assertEqual([s.told for s in slow], [[0x7000]] * 3)
         self.assertEqual(fake_tensor.lent(), 0)
+
+    def test_own_stream(self):
+        """A library in whose own stream the launch goes is told that nothing need wait; another one is told the stream."""
+        torch_c = types.ModuleType("torch._C")
+        torch_c._cuda_getCurrentRawStream = lambda device: 0x5000
+        with unittest.mock.patch.dict(sys.modules, {"torch": types.ModuleType("torch"), "torch._C": torch_c}):
+            kinds = Torch, Slow, Torch
+            slow = [kind(self.x.fast(n)) for kind, n in zip(kinds, "ABD")]
+            self.k(*slow[:2], out=slow[2])
+            self.right()
+            self.assertEqual([s.told for s in slow], [[-1], [0x5000], [-1]])
+            self.assertEqual(self.driver.fake_gpu_stream(), 0x5000)
+            self.k(*slow[:2], out=slow[2], stream=0x7000)
+            self.right()
+            self.assertEqual([s.told[1] for s in slow], [0x7000] * 3)
 
     def test_both_in_one_call(self):
         x = self.x

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Kernels on the simulator, with arrays of NumPy and tensors of PyTorch on the host."""
+import sys
+import threading
 import unittest
+import warnings
 
 import numpy as np
 import torch
@@ -11,6 +14,18 @@ from common import PRODUCT, ROOT, SMALL, refused
 
 def numbers(*shape, dtype=np.float16):
     return np.random.default_rng(shape[0]).integers(-3, 4, shape).astype(dtype)
+
+
+UNPROVED = """kernel k ptx sm_90a block=32 smem=0 after=simplify {
+  sym M 0..2147483647
+  launch (M, 1, 1)
+  role main warps=1 first=0 {
+    if (M <= 7) {
+      bar.sync (1) threads=32
+    }
+  }
+}
+"""
 
 
 class NumPy(unittest.TestCase):
@@ -50,6 +65,7 @@ class NumPy(unittest.TestCase):
             (lambda: k(a, b[:, :64], out=d), r"tensor B .*extent 1 is 64, .*K = 72", "SHAPE"),
             (lambda: k(a, b, out=d[:, ::2]), r"tensor D .*extent 1 is 20, .*N = 40", "SHAPE"),
             (lambda: k(a, numbers(40, 144)[:, ::2], out=d), r"tensor B .*stride 0 is 144", "SHAPE"),
+            (lambda: k(np.array(a[0, 0]), b, out=d), r"tensor A .*2 dimensions \(M, K\); got none", "SHAPE"),
             (lambda: k(a[0], b, out=d), r"tensor A .*2 dimensions \(M, K\); got 72", "SHAPE"),
             (lambda: k(a, b, out=d, M=7), r"tensor A .*extent 0 is 100, .*M = 7", "SHAPE"),
             (lambda: k(a.astype(np.float32), b, out=d), r"tensor A .*is f16; got f32", "ARG_TYPE"),
@@ -71,9 +87,42 @@ class NumPy(unittest.TestCase):
             (lambda: k(a, b, out=(d, d)), "writes 1 tensors"),
             (lambda: k(a, b, out=d, Q=1), "no argument Q"),
             (lambda: k(a, 3, out=d), "expected a tensor .*'int'"),
+            (lambda: k(a, b, out=None), "expected a tensor .*'NoneType'"),
+            (lambda: k(a, b, out=d, stream="x"), "stream is the address of a CUDA stream.*'str'"),
+            (lambda: k(a, b, out=d, M=100.0), "'float' object"),
         ):
             with self.subTest(words):
                 refused(self, call, words, TypeError)
+
+    def test_numbers_out_of_range(self):
+        for words in ({"sms": 1 << 40}, {"sms": 1 << 70}, {"M": 1 << 70}):
+            with self.subTest(words):
+                refused(self, lambda: self.k(self.a, self.b, out=self.d, **words), "", OverflowError)
+        refused(self, lambda: self.k(self.a, self.b, out=self.d, sms=-1), "sms is -1", status="INVALID")
+
+    def test_four_threads(self):
+        """Launches of several threads do not disturb each other, and leave nothing."""
+        wrong, wanted = [], self.a.astype(np.float32) @ self.b.astype(np.float32).T
+
+        def work(count):
+            d = np.zeros_like(self.d)
+            for _ in range(count):
+                d[:] = np.nan
+                self.k(self.a, self.b, out=d)
+                if not np.array_equal(d, wanted):
+                    wrong.append(d)
+
+        def all_threads(count):
+            threads = [threading.Thread(target=work, args=(count,)) for _ in range(4)]
+            for t in threads:
+                t.start()
+            for t in threads:
+                t.join()
+            return sys.getallocatedblocks()
+        all_threads(5)
+        before = all_threads(5)
+        self.assertLess(all_threads(40) - before, 500)
+        self.assertEqual(wrong, [])
 
     def test_batches(self):
         """Matrices of a batch, and one that all of them are multiplied by, which is a stride of 0."""
@@ -141,11 +190,39 @@ class Sources(unittest.TestCase):
         refused(self, lambda: dslc.loads("kernel", name="x.gemm"), "x.gemm:1:1: error.E0105", dslc.CompileError)
         refused(self, lambda: dslc.load(PRODUCT, bM=63), "E0303.*nearest is 64", dslc.CompileError)
 
+    def test_wrong_arguments(self):
+        text = PRODUCT.read_text()
+        for call, words, error in (
+            (lambda: dslc.loads(None), "source text .*NoneType", TypeError),
+            (lambda: dslc.loads(5), "source text .*int", TypeError),
+            (lambda: dslc.compile(text, emit="sass"), "emit is 'sass', not one of cubin, ptx", ValueError),
+            (lambda: dslc.compile(text, ptxas_args="-v"), r"list of arguments: \['-v'\]", TypeError),
+            (lambda: dslc.compile(text, opt_level=9), "E0611.*opt_level is 9", dslc.CompileError),
+            (lambda: dslc.compile(text, target="sm_80"), "E0301", dslc.CompileError),
+            (lambda: dslc.compile(text, ptxas="/nowhere"), "E0501", dslc.CompileError),
+            (lambda: dslc.Kernel(b"x"), "ELF", dslc.Error),
+        ):
+            with self.subTest(words):
+                refused(self, call, words, error)
+        with self.assertWarnsRegex(dslc.CompileWarning, "W0201.*bQ"):
+            dslc.load(PRODUCT, bQ=3)
+
     def test_texts(self):
         text = PRODUCT.read_text()
         self.assertIn(".target sm_90a", dslc.compile(text, emit="ptx"))
         self.assertIn('"kernels"', dslc.compile(text, emit="manifest"))
         self.assertEqual(dslc.compile(text, name="p")[:4], b"\x7fELF")
+
+    def test_unproved(self):
+        """What is neither proved nor refuted is an error, or a warning at the line that asked for it."""
+        refused(self, lambda: dslc.compile(UNPROVED, name="open.ir", emit="ptx"), "E0415", dslc.CompileError)
+        with self.assertWarnsRegex(dslc.CompileWarning, "W0411") as caught:
+            ptx = dslc.compile(UNPROVED, name="open.ir", emit="ptx", unproved=True)
+        self.assertIn(".target sm_90a", ptx)
+        self.assertEqual(caught.filename, __file__)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            dslc.load(PRODUCT, bN=64, unproved=True)  # is proved: no warning
 
     def test_two_kernels(self):
         text = PRODUCT.read_text()
