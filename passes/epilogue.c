@@ -10,46 +10,40 @@
 #include "passes/epilogue.h"
 #include "passes/why.h"
 
-enum {
-	MOST_COLS = 64, /* of a chunk of a tensor with contiguous columns */
-	ALIGN = 1024,
-	LEAST_SWIZZLE = 32 /* bytes */
-};
-
-typedef enum { TMA_NEVER, TMA_ALWAYS, TMA_ASK } Legal;
+enum { ALIGN = 1024 };
 
 /* ------------------------------------------------------------------ chunks */
 /* Columns of a chunk, at most: as the schedule says. */
 static int most_columns(const Epilogue *e)
 {
-	int most = MOST_COLS * 2 / e->bytes, given = (int)attrs_int(&e->k->attrs, A_SUBTILE, most);
+	int most = SWIZZLE_WIDEST / e->bytes, given = (int)attrs_int(&e->k->attrs, A_SUBTILE, most);
 	return given < most ? given : most;
 }
 
-/* Rows of the widest swizzle of 128, 64 or 32 bytes that divides the columns of one atom. */
+/* Rows of the widest swizzle that divides the columns of one atom. */
 static bool chunk_of_rows(Epilogue *e)
 {
-	for (int w = 128; w >= LEAST_SWIZZLE; w /= 2) {
+	for (int w = slot_swizzle(e->t.atom.n * e->bytes); w >= SWIZZLE_LEAST; w /= 2) {
 		e->cols = w / e->bytes;
 		e->chunk = (SlotForm){1, ROWS, e->cols, e->cols, w};
-		if (e->t.atom.n * e->bytes % w == 0 && e->cols <= most_columns(e))
+		if (e->cols <= most_columns(e))
 			return true;
 	}
 	return false;
 }
 
-/* The most columns in eights that divide those of one atom, each of 64 elements in spans of 128
- * bytes. */
+/* The most columns in eights that divide those of one atom, each of 64 elements in spans of the
+ * widest swizzle. */
 static bool chunk_of_columns(Epilogue *e)
 {
 	for (e->cols = most_columns(e) / 8 * 8; e->t.atom.n % e->cols; e->cols -= 8)
 		;
-	e->chunk = (SlotForm){1, e->cols, ROWS, 128 / e->bytes, 128};
+	e->chunk = (SlotForm){1, e->cols, ROWS, SWIZZLE_WIDEST / e->bytes, SWIZZLE_WIDEST};
 	return true;
 }
 
 /* Whether so many elements are whole units of TMA; *bytes gets their number, for a message. */
-static Legal whole_units(const Epilogue *e, const Ix *elements, const Ix **bytes)
+static Fit whole_units(const Epilogue *e, const Ix *elements, const Ix **bytes)
 {
 	Ctx *c = e->k->ctx;
 	IxFacts facts = kernel_facts(e->k);
@@ -58,8 +52,8 @@ static Legal whole_units(const Epilogue *e, const Ix *elements, const Ix **bytes
 	const Ix *holds = ix_simplify(c, ix_new(c, IX_EQ, rest, ix_int(e->k, 0)), facts);
 	int64_t v;
 	if (!ix_is_const(holds, &v))
-		return TMA_ASK;
-	return v ? TMA_ALWAYS : TMA_NEVER;
+		return FIT_LAUNCH;
+	return v ? FIT_YES : FIT_NO;
 }
 
 static const char *text_of(const Kernel *k, const Ix *x)
@@ -71,21 +65,21 @@ static const char *text_of(const Kernel *k, const Ix *x)
 	return s;
 }
 
-static Legal both(Legal a, Legal b)
+static Fit both(Fit a, Fit b)
 {
-	return a == TMA_NEVER || b == TMA_NEVER ? TMA_NEVER : a == TMA_ASK ? a : b;
+	return a == FIT_NO || b == FIT_NO ? FIT_NO : a == FIT_LAUNCH ? a : b;
 }
 
 /* Whether rows, and matrices of a batch, are whole units apart. */
-static Legal strides_legal(const Epilogue *e, const char **why)
+static Fit strides_legal(const Epilogue *e, const char **why)
 {
 	const Layout *l = e->tile->in[0].val->type->layout;
 	ModeList modes = layout_map_modes(l);
-	Legal all = TMA_ALWAYS;
+	Fit all = FIT_YES;
 	for (int i = 1; i < modes.n; i++) {
 		const Ix *apart;
-		Legal one = whole_units(e, tup_get(l->stride, modes.at[i])->leaf, &apart);
-		if (one == TMA_NEVER && !*why)
+		Fit one = whole_units(e, tup_get(l->stride, modes.at[i])->leaf, &apart);
+		if (one == FIT_NO && !*why)
 			*why = ctx_strf(e->k->ctx,
 					"its stride of %s bytes is not a multiple of 16 (PTX ISA, "
 					"tensor maps)",
@@ -97,12 +91,12 @@ static Legal strides_legal(const Epilogue *e, const char **why)
 
 /* Whether TMA can store the tensor: rows are whole units apart, and whole units long, since what a
  * unit holds behind a row's end is written too (tests/gpu/tma_edge.cu). *why where it never can. */
-static Legal legal(const Epilogue *e, const char **why)
+static Fit legal(const Epilogue *e, const char **why)
 {
 	const Ix *length;
-	Legal strides = strides_legal(e, why);
-	Legal row = whole_units(e, tile_extent(e->k, e->tile->out, !e->m_fast), &length);
-	if (row == TMA_NEVER && !*why)
+	Fit strides = strides_legal(e, why);
+	Fit row = whole_units(e, tile_extent(e->k, e->tile->out, !e->m_fast), &length);
+	if (row == FIT_NO && !*why)
 		*why = ctx_strf(e->k->ctx,
 				"its rows of %s bytes are not a multiple of 16, which TMA stores "
 				"whole",
@@ -168,17 +162,49 @@ static int staging_slots(Epilogue *e)
 }
 
 /* ------------------------------------------------------------------ which way */
-static void by_tma(Epilogue *e, int slots, bool ask)
+/* What a chunk of the tile is; why there is none. */
+static const char *cut(Epilogue *e)
+{
+	Ctx *c = e->k->ctx;
+	int most = most_columns(e) * e->bytes;
+	if (!e->m_fast && most < SWIZZLE_LEAST)
+		return ctx_strf(c,
+				"subtile %d is %d bytes of a row, and the narrowest swizzle has %d",
+				most_columns(e), most, SWIZZLE_LEAST);
+	if (!(e->m_fast ? chunk_of_columns(e) : chunk_of_rows(e)))
+		return ctx_strf(c,
+				"the %d columns of an mma are not a multiple of %d bytes, the "
+				"narrowest swizzle",
+				e->t.atom.n, SWIZZLE_LEAST);
+	e->chunks = e->t.repeat_m * e->t.repeat_n * (e->t.atom.n / e->cols);
+	return NULL;
+}
+
+/* What lies in registers as an accumulator goes through shared memory in chunks of whole rows of a
+ * swizzle, if the tensor's rows are what TMA can store and there is room. */
+Fit fits_chunks(Copying *c, Refusal *why)
+{
+	Epilogue *e = c->e;
+	Fit tma = given_slots(e) == 0 ? FIT_NO : legal(e, &why->text);
+	if (tma == FIT_NO || (why->text = cut(e)))
+		return FIT_NO;
+	find_sources(e, c->op->in[1].val);
+	e->slots = staging_slots(e);
+	if (!e->slots)
+		why->text = "no shared memory is left besides the stages";
+	return e->slots ? tma : FIT_NO;
+}
+
+static void by_tma(Epilogue *e)
 {
 	Kernel *k = e->k;
-	const Val *tensor = e->tile->in[0].val;
 	Op *map = kernel_map(k, e->store->loc, e->tile->out, e->chunk);
-	if (ask) {
-		e->name = kernel_fresh(k, ctx_strf(k->ctx, "%s_by_tma", tensor->name));
+	if (e->way.other != WAY_COUNT) {
+		e->name = kernel_fresh(k, ctx_strf(k->ctx, "%s_by_tma", e->tile->in[0].val->name));
 		op_sym(k, map, e->name);
 	}
 	why_subtile(k, e->cols);
-	by_chunks(e, slots);
+	by_chunks(e);
 }
 
 static void store(Kernel *k, Op *op)
@@ -187,35 +213,15 @@ static void store(Kernel *k, Op *op)
 	if (!mma)
 		return;
 	Epilogue e = {.k = k, .store = op, .tile = op->in[0].val->def, .t = op_tiled_mma(mma)};
-	const char *never = NULL;
 	e.bytes = elem_rows[op->in[1].val->type->elem].bits / 8;
 	e.warpgroups = kernel_pingpong(k) ? 2 : tiled_mma_warpgroups(e.t);
 	e.m_fast = ix_is(tile_stride(k, e.tile->out, 0), 1);
-	Legal tma = legal(&e, &never);
-	if (given_slots(&e) == 0)
-		return;
-	if (tma == TMA_NEVER) {
-		direct(&e, never);
-	} else if (!e.m_fast && most_columns(&e) * e.bytes < LEAST_SWIZZLE) {
-		direct(&e,
-		       ctx_strf(k->ctx,
-				"subtile %d is %d bytes of a row, and the narrowest swizzle has "
-				"32",
-				most_columns(&e), most_columns(&e) * e.bytes));
-	} else if (!(e.m_fast ? chunk_of_columns(&e) : chunk_of_rows(&e))) {
-		direct(&e, ctx_strf(k->ctx,
-				    "the %d columns of an mma are not a multiple of 32 bytes, the "
-				    "narrowest swizzle",
-				    e.t.atom.n));
-	} else {
-		e.chunks = e.t.repeat_m * e.t.repeat_n * (e.t.atom.n / e.cols);
-		find_sources(&e, op->in[1].val);
-		int slots = staging_slots(&e);
-		if (slots)
-			by_tma(&e, slots, tma == TMA_ASK);
-		else
-			direct(&e, "no shared memory is left besides the stages");
-	}
+	Copying c = {.k = k, .op = op, .e = &e};
+	e.way = way_choose(&c);
+	if (way_has_map(e.way.way))
+		by_tma(&e);
+	else if (e.way.why[0].text)
+		direct(&e, e.way.why[0].text);
 }
 
 /* What came chunk by chunk is not loaded as a whole too. */

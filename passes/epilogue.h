@@ -4,16 +4,18 @@
 #define DSL_EPILOGUE_H
 
 #include "passes/rings.h"
+#include "passes/ways.h"
 
 enum { ROWS = 64, MOST_SLOTS = 4 };
 
 /* A tile of a tensor that the value is computed from: `load %c, %t`. */
 typedef struct {
 	Op *load;
+	WayId way;
 	Val *buffer, *map;
 } Source;
 
-typedef struct {
+struct Epilogue {
 	Kernel *k;
 	Op *store;
 	const Op *tile;
@@ -27,12 +29,14 @@ typedef struct {
 	int chunks;       /* times that a warpgroup fills a slot for one tile */
 	VEC(Source) sources;
 	int source_slots; /* of the ring that each source comes through */
-} Epilogue;
+	int slots;        /* of the ring of staging buffers */
+	WayChoice way;
+};
 
 /* epilogue_chunks.c */
 void find_sources(Epilogue *e, const Val *v); /* those that v is computed from and TMA can bring */
 int64_t source_bytes(const Epilogue *e);      /* a slot of every source */
-void by_chunks(Epilogue *e, int slots);       /* takes the store's place */
+void by_chunks(Epilogue *e);                  /* takes the store's place */
 bool one_tile(const Epilogue *e);             /* a CTA computes one, and all its loops are done */
 
 #endif

@@ -156,12 +156,21 @@ static bool strides_fit(const Val *tile)
 
 /* Rows are contiguous, in whole spans of a swizzle, and lie where TMA can take them; one copy
  * serves all warpgroups where these lie side by side along m. */
-static bool source_fits(const Epilogue *e, const Val *tile)
+Fit fits_source(Copying *c, Refusal *why)
 {
+	const Epilogue *e = c->e;
+	const Val *tile = c->op->in[1].val;
 	int bytes = elem_rows[tile->type->elem].bits / 8, row = e->cols * bytes;
-	return e->t.along_n == 1 && ix_is(tile_stride(e->k, tile, 1), 1) &&
-	       tma_takes_stride(tile_stride(e->k, tile, 0), bytes) && strides_fit(tile) &&
-	       (row % 128 == 0 || row == 64 || row == 32);
+	int w = slot_swizzle(row);
+	if (e->t.along_n != 1)
+		why->text = "warpgroups lie side by side along n";
+	else if (!ix_is(tile_stride(e->k, tile, 1), 1))
+		why->text = "its rows are not contiguous";
+	else if (!tma_takes_stride(tile_stride(e->k, tile, 0), bytes) || !strides_fit(tile))
+		why->text = "its strides are not multiples of 16 bytes";
+	else if (w != row && w != SWIZZLE_WIDEST)
+		why->text = "a chunk's rows are not whole spans of a swizzle";
+	return why->text ? FIT_NO : FIT_YES;
 }
 
 /* Whether anything between the value and the store, or in a loop around either, assigns to the tile
@@ -195,14 +204,21 @@ static bool may_wait(const Epilogue *e, const Val *v)
 	       !any_changes(e, v->def, v);
 }
 
+static void add_source(Epilogue *e, Op *load)
+{
+	Copying c = {.k = e->k, .op = load, .e = e};
+	WayChoice w = way_choose(&c);
+	if (way_has_map(w.way))
+		vec_push(ctx_arena(e->k->ctx), &e->sources, ((Source){.load = load, .way = w.way}));
+}
+
 void find_sources(Epilogue *e, const Val *v)
 {
 	if (!v->def || v->type->kind != TY_TILE)
 		return;
 	for (Op *op = kernel_find(e->k, OP_LOAD); op; op = op_find_next(op, OP_LOAD))
-		if (op->in[0].val == v && e->sources.n < MOST_SOURCES && !source_of(e, v) &&
-		    source_fits(e, op->in[1].val))
-			vec_push(ctx_arena(e->k->ctx), &e->sources, ((Source){.load = op}));
+		if (op->in[0].val == v && e->sources.n < MOST_SOURCES && !source_of(e, v))
+			add_source(e, op);
 	for (int i = 0; i < v->def->nin && v->def->kind != OP_FRAG && may_wait(e, v); i++)
 		find_sources(e, v->def->in[i].val);
 }
@@ -225,8 +241,8 @@ static void source_buffer(const Epilogue *e, Source *s)
 {
 	Kernel *k = e->k;
 	const Val *tensor = s->load->in[1].val->def->in[0].val;
-	int bytes = elem_rows[tensor->type->elem].bits / 8, row = e->cols * bytes;
-	int swizzle = row > 128 ? 128 : row;
+	int bytes = elem_rows[tensor->type->elem].bits / 8;
+	int swizzle = slot_swizzle(e->cols * bytes);
 	SlotForm m = {1, ROWS * e->t.along_m, e->cols, swizzle / bytes, swizzle};
 	s->buffer = buffer_new(k, s->load->loc, tensor, ctx_strf(k->ctx, "%s.in", tensor->name), m,
 			       e->source_slots);
@@ -242,7 +258,7 @@ static void source_load(const Epilogue *e, const Source *s, Op *at, Chunk c)
 	const Ix *zero = ix_int(k, 0);
 	Val *t = part_tile(e, at, tile, chunk_row(e, c, tile, zero), chunk_col(e, c, tile, zero),
 			   ROWS * e->t.along_m);
-	Op *load = op_before(k, at, OP_LOAD_TMA);
+	Op *load = op_before(k, at, way_rows[s->way].first);
 	op_in(k, load, s->buffer, position(e, c));
 	op_in(k, load, t, NULL);
 	op_in(k, load, s->map, NULL);
@@ -252,7 +268,8 @@ static void source_load(const Epilogue *e, const Source *s, Op *at, Chunk c)
 static Val *source_chunk(const Epilogue *e, const Source *s, const Chunk *all, Chunk c)
 {
 	Kernel *k = e->k;
-	Op *frag = op_before(k, e->store, OP_FRAG), *read = op_before(k, e->store, OP_LOAD_SHARED);
+	Op *frag = op_before(k, e->store, OP_FRAG);
+	Op *read = op_before(k, e->store, way_rows[s->way].last);
 	op_result(k, frag, "c", chunk_type(e, s->load->in[0].val));
 	op_in(k, read, frag->out, ix_int(k, 0));
 	op_in(k, read, s->buffer, position(e, c));
@@ -307,15 +324,25 @@ static Val *part_new(Parts *p, Val *v)
 }
 
 /* ------------------------------------------------------------------ chunk by chunk */
-/* An op that runs where the name of the map has that value, or always where the map has none. */
-static Op *where_tma(const Epilogue *e, OpKind kind, int64_t is)
+/* The last step of a way, where the name of the map has that value, or always where the map has
+ * none. */
+static Op *last_step(const Epilogue *e, WayId way, int64_t is)
 {
 	Kernel *k = e->k;
 	if (!e->name)
-		return op_before(k, e->store, kind);
+		return op_before(k, e->store, way_rows[way].last);
 	Op *some = op_before(k, e->store, OP_IF);
 	op_ix(k, some, ix_new(k->ctx, IX_EQ, ix_sym(k->ctx, e->name), ix_int(k, is)));
-	return op_append(k, op_body(k, some), kind, e->store->loc);
+	return op_append(k, op_body(k, some), way_rows[way].last, e->store->loc);
+}
+
+static void put_last(const Epilogue *e, WayId way, Val *tile, Chunk c, Val *buffer, Val *map)
+{
+	Op *out = last_step(e, way, way_has_map(way));
+	op_in(e->k, out, tile, NULL);
+	op_in(e->k, out, buffer, position(e, c));
+	if (way_has_map(way))
+		op_in(e->k, out, map, NULL);
 }
 
 static void put_chunk(Epilogue *e, const Chunk *all, Chunk c, Val *buffer, Val *map)
@@ -326,22 +353,16 @@ static void put_chunk(Epilogue *e, const Chunk *all, Chunk c, Val *buffer, Val *
 	const Ix *wn = e->t.along_n == 1 ? zero : ix_div(k->ctx, wg, m);
 	Parts parts = {.e = e, .all = all, .c = c};
 	Val *v = part_of(&parts, e->store->in[1].val);
-	Op *put = op_before(k, e->store, OP_STORE_SHARED);
+	Op *put = op_before(k, e->store, way_rows[e->way.way].first);
 	op_in(k, put, buffer, position(e, c));
 	op_in(k, put, v, zero);
 	if (e->m_fast)
 		op_int(k, put, A_TRANS, 1);
 	Val *tile = part_tile(e, e->store, e->tile, chunk_row(e, c, e->tile, wm),
 			      chunk_col(e, c, e->tile, wn), ROWS);
-	Op *out = where_tma(e, OP_STORE_TMA, 1);
-	op_in(k, out, tile, NULL);
-	op_in(k, out, buffer, position(e, c));
-	op_in(k, out, map, NULL);
-	if (!e->name)
-		return;
-	Op *copy = where_tma(e, OP_STORE_STAGED, 0);
-	op_in(k, copy, tile, NULL);
-	op_in(k, copy, buffer, position(e, c));
+	put_last(e, e->way.way, tile, c, buffer, map);
+	if (e->way.other != WAY_COUNT)
+		put_last(e, e->way.other, tile, c, buffer, map);
 }
 
 /* The op beside the store that holds the main loop. */
@@ -353,13 +374,13 @@ static Op *main_loop(const Epilogue *e)
 	return up;
 }
 
-static Val *staging(const Epilogue *e, int slots)
+static Val *staging(const Epilogue *e)
 {
 	Kernel *k = e->k;
 	const Val *tensor = e->tile->in[0].val;
 	const char *loads = kernel_find(k, OP_RING)->sym[0];
 	Val *buffer = buffer_new(k, e->store->loc, tensor, ctx_strf(k->ctx, "%s.out", tensor->name),
-				 e->chunk, slots);
+				 e->chunk, e->slots);
 	op_int(k, buffer->def, A_GROUPS, e->warpgroups);
 	if (!one_tile(e))
 		return buffer;
@@ -381,10 +402,10 @@ static Chunk *chunks(const Epilogue *e)
 	return all;
 }
 
-void by_chunks(Epilogue *e, int slots)
+void by_chunks(Epilogue *e)
 {
 	const Chunk *all = chunks(e);
-	Val *buffer = staging(e, slots);
+	Val *buffer = staging(e);
 	Val *map = kernel_map(e->k, e->store->loc, e->tile->out, e->chunk)->out;
 	if (!e->source_slots)
 		e->sources.n = 0; /* read by each thread */

@@ -4,6 +4,7 @@
  * tiles get the thread-value layout of the accumulator. What the hardware cannot do is an error.
  *     copy %sA, %t           ->   %A.map = tmap %A box=(64,128) swizzle=128
  *                                 load.tma %sA, %t, %A.map */
+#include "passes/ways.h"
 #include "passes/why.h"
 
 #include <string.h>
@@ -14,14 +15,6 @@ static Op *tile_of(const Val *v)
 }
 
 /* ------------------------------------------------------------------ buffers */
-static int widest_swizzle(int row_bytes)
-{
-	for (int w = 128; w >= 32; w /= 2)
-		if (row_bytes % w == 0)
-			return w;
-	return 0;
-}
-
 /* The mode of the buffer along which its source has neighbours side by side: k unless it is known
  * to be the other one. */
 static int fast_mode(const Kernel *k, const Val *buffer)
@@ -52,7 +45,7 @@ static void layout_auto(Kernel *k, Op *op)
 	int bytes = elem_rows[t->elem].bits / 8, fast = fast_mode(k, op->out);
 	int rows = val_extent(op->out, 1 - fast), cols = val_extent(op->out, fast);
 	int side = fast == 0 ? rows_of_mma(k, op->out) : cols;
-	int swizzle = widest_swizzle(side * bytes);
+	int swizzle = slot_swizzle(side * bytes);
 	if (!swizzle || rows % 8 || cols % side) {
 		diag_remedy(
 			k->ctx,
@@ -111,108 +104,13 @@ static void operands(Kernel *k)
 	}
 }
 
-/* ------------------------------------------------------------------ loads */
-static bool box_fits(Kernel *k, const Op *copy, SlotForm m)
-{
-	int max = target_by_name(k->target)->box_max;
-	if (m.rows <= max)
-		return true;
-	diag_remedy(
-		k->ctx,
-		diag(k->ctx, copy->loc, D_E0403,
-		     "the TMA box of %s would have %d rows; a box has at most %d elements a mode",
-		     copy->in[0].val->name, m.rows, max),
-		"use a tile of at most %d rows", max);
-	return false;
-}
-
-/* Rows, or matrices of a batch, a number apart that no launch could take. */
-static bool rows_fit(Kernel *k, const Op *copy, const Val *tile)
-{
-	const Val *tensor = tile->def->in[0].val;
-	const Layout *l = tensor->type->layout;
-	int bytes = elem_rows[tensor->type->elem].bits / 8;
-	ModeList modes = layout_map_modes(l);
-	for (int i = 1; i < modes.n; i++) {
-		int mode = modes.at[i];
-		const Ix *stride = tup_get(l->stride, mode)->leaf;
-		bool row = mode == tile_mode(k, tile, 0) || mode == tile_mode(k, tile, 1);
-		int64_t v = 0;
-		if (tma_takes_stride(stride, bytes))
-			continue;
-		ix_is_const(stride, &v);
-		diag_remedy(k->ctx,
-			    diag(k->ctx, copy->loc, D_E0405,
-				 "%s of %s are %lld bytes apart, and TMA takes multiples of %d "
-				 "above 0",
-				 row ? "rows" : ctx_strf(k->ctx, "matrices along mode %d", mode),
-				 tensor->name, (long long)v * bytes, TMA_STRIDE),
-			    "give it %s that are a multiple of %d elements apart",
-			    row ? "rows" : "matrices", TMA_STRIDE / bytes);
-		return false;
-	}
-	return true;
-}
-
-/* Along which the map's box is wide: a mode of stride 0 is in no map. */
-static bool modes_fit(Kernel *k, const Op *copy, const Val *tile)
-{
-	for (int i = 0; i < 2; i++) {
-		if (!ix_is(tile_stride(k, tile, i), 0))
-			continue;
-		diag_remedy(k->ctx,
-			    diag(k->ctx, copy->loc, D_E0405,
-				 "rows of %s are 0 bytes apart, and TMA takes multiples of %d "
-				 "above 0",
-				 tile->def->in[0].val->name, TMA_STRIDE),
-			    "give it rows that are a multiple of %d elements apart",
-			    TMA_STRIDE * 8 / elem_rows[tile->type->elem].bits);
-		return false;
-	}
-	return true;
-}
-
-static void load(Kernel *k, Op *copy, Op *tile)
-{
-	SlotForm m;
-	if (slot_form(k->ctx, copy->in[0].val->type, &m) || !box_fits(k, copy, m) ||
-	    !modes_fit(k, copy, tile->out) || !rows_fit(k, copy, tile->out))
-		return;
-	if (!ix_is(tile_stride(k, tile->out, m.fast), 1)) {
-		diag_remedy(
-			k->ctx,
-			diag(k->ctx, copy->loc, D_E0404,
-			     "%s has neighbours along %s side by side, %s has not, and TMA cannot "
-			     "transpose",
-			     copy->in[0].val->name, m.fast ? "k" : "m or n", tile->in[0].val->name),
-			"give the buffer's extents alone; its layout follows the tensor's");
-		return;
-	}
-	Op *map = kernel_map(k, copy->loc, tile->out, m);
-	Op *op = op_before(k, copy, OP_LOAD_TMA);
-	op_in(k, op, copy->in[0].val, copy->in[0].at);
-	op_in(k, op, copy->in[1].val, NULL);
-	op_in(k, op, map->out, NULL);
-	if (attrs_get(&copy->attrs, A_MULTICAST))
-		op_str(k, op, A_MULTICAST, attrs_str(&copy->attrs, A_MULTICAST, ""));
-	op_remove(copy);
-}
-
+/* ------------------------------------------------------------------ copies */
 /* Where warpgroups take tiles by turns, each multiplies a whole one. */
 static void turns(Kernel *k)
 {
 	for (Op *op = kernel_find(k, OP_MMA); op && kernel_pingpong(k);
 	     op = op_find_next(op, OP_MMA))
 		op_ints(k, op, A_ARRANGE, (const int64_t[]){1, 1, 1}, 3);
-}
-
-/* Between registers and a tensor: each thread its own elements. */
-static void between(Kernel *k, Op *copy, OpKind kind)
-{
-	Op *op = op_before(k, copy, kind);
-	op_in(k, op, copy->in[0].val, NULL);
-	op_in(k, op, copy->in[1].val, NULL);
-	op_remove(copy);
 }
 
 /* The same place of the same tensor, which nothing writes. */
@@ -247,24 +145,34 @@ static void merge_reads(Kernel *k)
 	kernel_sweep(k);
 }
 
+/* The copy as its way has it: through a tensor map of what lies in global memory, or as it is. */
+static void put(Kernel *k, Op *copy, WayId way)
+{
+	SlotForm form;
+	Op *map = NULL, *op = op_before(k, copy, way_rows[way].first);
+	if (way_has_map(way) && !slot_form(k->ctx, copy->in[0].val->type, &form))
+		map = kernel_map(k, copy->loc, copy->in[1].val, form);
+	op_in(k, op, copy->in[0].val, copy->in[0].at);
+	op_in(k, op, copy->in[1].val, copy->in[1].at);
+	if (map)
+		op_in(k, op, map->out, NULL);
+	if (attrs_get(&copy->attrs, A_MULTICAST))
+		op_str(k, op, A_MULTICAST, attrs_str(&copy->attrs, A_MULTICAST, ""));
+	op_remove(copy);
+}
+
 static void copies(Kernel *k)
 {
 	for (Op *op = kernel_first(k), *next; op; op = next) {
 		next = op_next(op);
 		if (op->kind != OP_COPY)
 			continue;
-		Val *dst = op->in[0].val, *src = op->in[1].val;
-		if (dst->type->space == SP_SHARED && tile_of(src))
-			load(k, op, tile_of(src));
-		else if (dst->type->space == SP_REG && tile_of(src))
-			between(k, op, OP_LOAD);
-		else if (tile_of(dst) && src->type->space == SP_REG)
-			between(k, op, OP_STORE);
-		else if (dst->type->space == SP_REG && src->type->space == SP_REG)
-			between(k, op, OP_MOVE);
+		Copying c = {.k = k, .op = op};
+		WayChoice w = way_choose(&c);
+		if (w.way == WAY_COUNT)
+			way_none(&c, &w);
 		else
-			diag(k->ctx, op->loc, D_E0405, "no atom of %s copies %s to %s", k->target,
-			     space_names[src->type->space], space_names[dst->type->space]);
+			put(k, op, w.way);
 	}
 }
 

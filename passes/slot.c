@@ -31,6 +31,14 @@ static int log2_of(int x)
 }
 
 /* ------------------------------------------------------------------ rows behind a swizzle */
+int slot_swizzle(int row_bytes)
+{
+	for (int w = SWIZZLE_WIDEST; w >= SWIZZLE_LEAST; w /= 2)
+		if (row_bytes % w == 0)
+			return w;
+	return 0;
+}
+
 /* Of eight rows; then all rows before the next span. */
 const Layout *slot_layout(Ctx *c, SlotForm f, Elem e)
 {

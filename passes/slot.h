@@ -14,6 +14,10 @@ typedef struct {
 	int swizzle;          /* bytes: 32, 64, 128 */
 } SlotForm;
 
+enum { SWIZZLE_WIDEST = 128, SWIZZLE_LEAST = 32 }; /* bytes */
+/* The widest swizzle that divides so many bytes; 0: none. */
+int slot_swizzle(int row_bytes);
+
 /* NULL, or why the layout of t is not of that form. */
 const char *slot_form(Ctx *c, const Type *t, SlotForm *out);
 const Layout *slot_layout(Ctx *c, SlotForm f, Elem e);
