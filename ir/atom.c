@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* atom.c - rows of atoms.def, with an N: wgmma.m64n256k16.f32.bf16.bf16. */
+/* atom.c - rows of atoms.def; those of an mma with an N: wgmma.m64n256k16.f32.bf16.bf16. */
 #include "ir/ir.h"
 
 #include <stdio.h>
@@ -18,6 +18,12 @@ static bool has_SIXTEENS(int n)
 const AtomRow atom_rows[ATOM_COUNT] = {
 #define MMA(id, name, m, n, k, a, b, c, immediates, fraction, tv, tv_a) \
 	[ATOM_##id] = {name, m, has_##n, k, EL_##a, EL_##b, EL_##c, immediates, fraction, tv, tv_a},
+#include "ir/atoms.def"
+};
+
+const CopyRow copy_rows[COPY_COUNT] = {
+#define COPY(id, of, op, bits, n, trans, regs, columns, tv) \
+	[COPY_##id] = {OP_##of, OP_##op, bits, n, trans, regs, columns, tv},
 #include "ir/atoms.def"
 };
 
@@ -59,6 +65,11 @@ static const Layout *tv_of_row(Ctx *c, const char *row, int n)
 	if (!l)
 		panic("atoms.def: %s: %s", row, why);
 	return l;
+}
+
+const Layout *copy_tv(Ctx *c, const CopyRow *row)
+{
+	return tv_of_row(c, row->tv, 1);
 }
 
 const Layout *atom_tv_c(Ctx *c, Atom a)

@@ -100,6 +100,22 @@ bool atom_parse(const char *s, size_t n, Atom *out);
 const Layout *atom_tv_c(Ctx *c, Atom a);
 const Layout *atom_tv_a(Ctx *c, Atom a);
 
+/* Copies between registers and memory. */
+typedef enum {
+#define COPY(id, ...) COPY_##id,
+#include "atoms.def"
+	COPY_COUNT
+} CopyId;
+typedef struct {
+	int of, op; /* OpKind: of the warp stage, and the instruction */
+	int bits;   /* of an element; 0: any */
+	int n, trans;
+	int regs, columns; /* that lie side by side, in each row of a part */
+	const char *tv;    /* (thread, value) of a part -> column + row * columns */
+} CopyRow;
+extern const CopyRow copy_rows[COPY_COUNT];
+const Layout *copy_tv(Ctx *c, const CopyRow *row);
+
 /* Whether one conversion does it, rounded once: what f32 holds exactly becomes anything, integers
  * of 32 bits become f32 or integers. */
 static inline bool elem_converts(Elem from, Elem to)

@@ -236,32 +236,45 @@ static Place vector_place(Kernel *k, Op *op, const Ix *reg)
 	return p;
 }
 
-/* Whether a multiple of two along the fast mode is one in memory, and no row ends in a pair. */
-static bool in_pairs(const Kernel *k, const Val *tile, int fast)
+/* Whether a multiple of n along the fast mode is one in memory, and no row ends within n. */
+static bool in_vectors(const Kernel *k, const Val *tile, int fast, int n)
 {
 	const Layout *tensor = tile->def->in[0].val->type->layout;
 	IxFacts facts = kernel_facts(k);
 	for (int m = 0; m < tup_rank(tensor->stride); m++)
-		if (m != fast && ix_divisor(tup_get(tensor->stride, m)->leaf, facts) % 2)
+		if (m != fast && ix_divisor(tup_get(tensor->stride, m)->leaf, facts) % n)
 			return false;
-	return ix_divisor(tup_get(tensor->shape, fast)->leaf, facts) % 2 == 0;
+	return ix_divisor(tup_get(tensor->shape, fast)->leaf, facts) % n == 0;
 }
 
-/* How many neighbouring registers of a thread are neighbours in memory too, begin at a multiple of
- * their width and are inside the tensor together: two along n in the wgmma accumulator, if n is the
- * fast mode of the tensor, and the length of rows and their distance are known to be even. */
-static int vector_width(const Kernel *k, const Op *op)
+/* How many registers of a thread follow each other along the tile's mode `fast`. */
+static int neighbours(Kernel *k, const Op *op, int fast)
 {
+	Ctx *c = k->ctx;
+	const char *why = NULL;
 	const Type *frag = reg_side(op)->type;
+	int rows = val_extent(reg_side(op), 0), cols = val_extent(reg_side(op), 1);
+	const Layout *tensor = layout_2d(c, rows, cols, fast ? cols : 1, fast ? 1 : rows);
+	const Layout *at = layout_composition(c, tensor, frag->tv, &why);
+	const Layout *one = at ? layout_left(c, tup_int(c, type_regs(frag))) : NULL;
+	const Layout *run = one ? layout_max_common(c, layout_mode(c, at, 1), one, &why) : NULL;
+	return run ? (int)layout_size_int(run) : 1;
+}
+
+/* The first atom whose registers are neighbours in memory too, begin at a multiple of their number
+ * and are inside the tensor together. */
+static const CopyRow *vector_of(Kernel *k, const Op *op)
+{
 	const Val *tile = tile_side(op);
-	int64_t rows = val_extent(reg_side(op), 0);
-	const Tup *shape = tup_get(frag->tv->shape, 1), *stride = tup_get(frag->tv->stride, 1);
-	bool fast_n = ix_is(tile_stride(k, tile, 1), 1);
-	return fast_n && in_pairs(k, tile, tile_mode(k, tile, 1)) &&
-			       leaf_int(tup_get(shape, 0)) == 2 &&
-			       leaf_int(tup_get(stride, 0)) == rows
-		       ? 2
-		       : 1;
+	for (int id = 0; id < COPY_COUNT; id++)
+		for (int fast = 0; fast < 2 && copy_rows[id].of == (int)op->kind; fast++) {
+			int n = copy_rows[id].regs;
+			if (n == 1 || (ix_is(tile_stride(k, tile, fast), 1) &&
+				       neighbours(k, op, fast) % n == 0 &&
+				       in_vectors(k, tile, tile_mode(k, tile, fast), n)))
+				return &copy_rows[id];
+		}
+	panic("no atom of %s", op_rows[op->kind].name);
 }
 
 const Ix *op_inside_tensor(Kernel *k, Op *guard, const Val *tensor, const Ix *const *at)
@@ -279,7 +292,8 @@ const Ix *op_inside_tensor(Kernel *k, Op *guard, const Val *tensor, const Ix *co
 static void lower_vectors(Kernel *k, Op *op)
 {
 	Ctx *c = k->ctx;
-	int width = vector_width(k, op), regs = type_regs(reg_side(op)->type);
+	const CopyRow *atom = vector_of(k, op);
+	int width = atom->regs, regs = type_regs(reg_side(op)->type);
 	const char *name = kernel_fresh(k, "r");
 	const Ix *reg = ix_mul(c, ix_sym(c, name), ix_int(k, width));
 	Place p = vector_place(k, op, reg);
@@ -292,11 +306,11 @@ static void lower_vectors(Kernel *k, Op *op)
 	bool reads = op->kind == OP_LOAD;
 	Val *tensor = tile_side(op)->def->in[0].val, *frag = reg_side(op);
 	const Ix *offset = op_inside_tensor(k, inside, tensor, p.at);
-	Op *vector = op_append(k, op_body(k, inside), reads ? OP_LD_GLOBAL : OP_ST_GLOBAL, op->loc);
+	Op *vector = op_append(k, op_body(k, inside), (OpKind)atom->op, op->loc);
 	op_in(k, vector, reads ? frag : tensor, reads ? reg : NULL);
 	op_in(k, vector, reads ? tensor : frag, reads ? NULL : reg);
 	op_ix(k, vector, offset);
-	op_int(k, vector, A_N, width);
+	op_int(k, vector, A_N, atom->n);
 	op_remove(op);
 }
 
