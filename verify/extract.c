@@ -422,12 +422,21 @@ Simple read_simple(Reader *r, const Ix *x)
 	return s;
 }
 
+/* to - from, of the smaller of two the smaller difference. */
+const Ix *read_trips(Reader *r, const Ix *from, const Ix *to)
+{
+	Ctx *c = r->p->k->ctx;
+	if (to->kind != IX_MIN)
+		return ix_sub(c, to, from);
+	return ix_new(c, IX_MIN, read_trips(r, from, to->a), read_trips(r, from, to->b));
+}
+
 static void note_loop(Reader *r, Loops *at, const Op *op, int depth)
 {
 	if (read_is_plain(op) || r->p->sized)
 		return;
 	const Ix *from = stage(&r->lets, op->ix[0]), *to = stage(&r->lets, op->ix[1]);
-	Simple trip = read_simple(r, ix_sub(r->p->k->ctx, to, from));
+	Simple trip = read_simple(r, read_trips(r, from, to));
 	if (!is_short(trip.x, trip.hi))
 		vec_push(r->p->arena, at, ((Loop){op, trip.x, depth, trip.lo, trip.hi}));
 }

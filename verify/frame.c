@@ -33,28 +33,6 @@ static const Ix *trips_done(const Tree *t, const Scope *s, const Branch *b)
 		      ix_const(c, s->residue[b->id]));
 }
 
-void scope_at(const Tree *t, const Where *at, Scope *s)
-{
-	Ctx *c = t->p->k->ctx;
-	for (int i = 0; i < t->loops.n; i++) {
-		const Branch *b = t->loops.at[i];
-		const Trip *trip = &at->trip[i];
-		s->u[i] = NULL;
-		if (trip->kind == TRIP_NONE)
-			continue;
-		bool exact = trip->kind == TRIP_EXACT;
-		s->u[i] = exact ? ix_const(c, trip->n / b->period) : ix_sym(c, b->name);
-		s->residue[i] = exact ? trip->n % b->period : trip->residue;
-	}
-	for (int i = 0; i < t->ncarried; i++)
-		s->carried[i] = ix_sym(c, t->carried[i].name);
-	for (int i = 0; i < t->ncounts; i++) {
-		const Branch *home = t->counts[i].home;
-		s->count[i] = at->count[i];
-		s->gone[i] = home && !s->u[home->id];
-	}
-}
-
 static void put(const Tree *t, View *v, const char *name, const Ix *by)
 {
 	vec_push(t->arena, &v->names, ((Named){name, by}));
@@ -103,6 +81,48 @@ static bool is_of(const Branch *in, const Scope *s, int agent)
 	return true;
 }
 
+/* What a counter is in a trip whose number is known, if numbers were added in those before. */
+static const Ix *carried_in(const Tree *t, const Scope *s, int i, const Trip *trip)
+{
+	const Carried *k = &t->carried[i];
+	const Shared *sh = k->of->of[k->agent];
+	int64_t sum = 0, v;
+	if (trip->kind != TRIP_EXACT || sh->turns > 1 || !is_of(k->of->up, s, k->agent))
+		return s->carried[i];
+	for (int64_t n = 0; n < trip->n; n++) {
+		const Ix *own = ix_const(t->p->k->ctx, n);
+		if (!ix_is_const(ix_subst(t->p->k->ctx, sh->more[k->number], sh->own, own), &v))
+			return s->carried[i];
+		sum += v;
+	}
+	return ix_add(t->p->k->ctx, in_scope(t, s, k->agent, sh->start[k->number]),
+		      ix_const(t->p->k->ctx, sum));
+}
+
+void scope_at(const Tree *t, const Where *at, Scope *s)
+{
+	Ctx *c = t->p->k->ctx;
+	for (int i = 0; i < t->loops.n; i++) {
+		const Branch *b = t->loops.at[i];
+		const Trip *trip = &at->trip[i];
+		s->u[i] = NULL;
+		if (trip->kind == TRIP_NONE)
+			continue;
+		bool exact = trip->kind == TRIP_EXACT;
+		s->u[i] = exact ? ix_const(c, trip->n / b->period) : ix_sym(c, b->name);
+		s->residue[i] = exact ? trip->n % b->period : trip->residue;
+	}
+	for (int i = 0; i < t->ncarried; i++)
+		s->carried[i] = ix_sym(c, t->carried[i].name);
+	for (int i = 0; i < t->ncounts; i++) {
+		const Branch *home = t->counts[i].home;
+		s->count[i] = at->count[i];
+		s->gone[i] = home && !s->u[home->id];
+	}
+	for (int i = 0; i < t->ncarried; i++)
+		s->carried[i] = carried_in(t, s, i, &at->trip[t->carried[i].of->id]);
+}
+
 bool takes_part(const Branch *in, const Where *at, int agent)
 {
 	for (; in; in = in->up) {
@@ -132,8 +152,8 @@ static const Ix *position_of(const Tree *t, const Scope *s, const Use *use, int 
 
 typedef struct {
 	Tree *t;
-	int unit;     /* that is looked for */
-	bool guarded; /* on conditions too */
+	int unit; /* that is looked for */
+	int trust;
 } Finder;
 
 /* Where it hangs on a count of another trip, nothing. */
@@ -151,6 +171,13 @@ static const Ix *known(const Ix *x)
 }
 
 /* What happens on a condition says less: its position may be another's where that does not hold. */
+static bool is_trusted(const Finder *f, const Segment *g, const Use *use)
+{
+	const Shared *sh = g->in ? g->in->of[use->agent] : NULL;
+	bool goes = sh && ix_uses(use->at, sh->own);
+	return !use->guarded || f->trust == TRUST_ALL || (f->trust == TRUST_GOING && goes);
+}
+
 static const Ix *first_in(Finder *f, const Segment *g, const Scope *s)
 {
 	const Tree *t = f->t;
@@ -158,7 +185,7 @@ static const Ix *first_in(Finder *f, const Segment *g, const Scope *s)
 	const Uses *uses = &g->uses[first];
 	for (int i = 0; i < uses->n; i++) {
 		const Use *use = &uses->at[i];
-		if (use->guarded > f->guarded || !is_of(g->in, s, use->agent))
+		if (!is_trusted(f, g, use) || !is_of(g->in, s, use->agent))
 			continue;
 		const Ix *x = position_of(t, s, use, &group);
 		if (x && group == t->units[f->unit].group)
@@ -176,6 +203,14 @@ static void forget_counts(const Tree *t, const Branch *home, Scope *s)
 		}
 }
 
+/* In a trip of an outer loop that the role leaves to others, nothing. */
+static const Ix *said_by(const Tree *t, const Scope *s, const Carried *k, const Ix *x)
+{
+	Ctx *c = t->p->k->ctx;
+	return is_of(k->of->up, s, k->agent) ? in_scope(t, s, k->agent, x)
+					     : ix_sym(c, ctx_str(c, "#gone"));
+}
+
 static void begin(const Tree *t, const Branch *b, const Scope *from, Scope *to)
 {
 	*to = *from;
@@ -184,8 +219,7 @@ static void begin(const Tree *t, const Branch *b, const Scope *from, Scope *to)
 	for (int i = 0; i < t->ncarried; i++) {
 		const Carried *k = &t->carried[i];
 		if (k->of == b)
-			to->carried[i] =
-				in_scope(t, from, k->agent, b->of[k->agent]->start[k->number]);
+			to->carried[i] = said_by(t, from, k, b->of[k->agent]->start[k->number]);
 	}
 	forget_counts(t, b, to);
 }
@@ -202,7 +236,7 @@ static void go_on(const Tree *t, const Branch *b, const Scope *from, Scope *to)
 		const Carried *k = &t->carried[i];
 		const Shared *sh = k->of == b ? b->of[k->agent] : NULL;
 		if (sh && from->residue[b->id] % sh->turns == sh->turn)
-			to->carried[i] = in_scope(t, from, k->agent, sh->step[k->number]);
+			to->carried[i] = said_by(t, from, k, sh->step[k->number]);
 	}
 	forget_counts(t, b, to);
 }
@@ -288,7 +322,7 @@ static const struct OpenRefs *open_refs(Tree *t, const Segment *g, const Where *
 			return g->refs.at[i];
 	scope_at(t, &new->at, &s);
 	for (int i = 0; i < t->nunits; i++) {
-		Finder f = {t, i, !t->units[i].surely};
+		Finder f = {t, i, t->units[i].trust};
 		new->bare.of[i] = t->units[i].plain ? NULL : next_use(&f, g, &s);
 		new->refs.of[i] = simple(t, new->bare.of[i]);
 	}
@@ -306,9 +340,13 @@ void refs_at(Tree *t, const Segment *g, const Where *at, Refs *refs)
 	const Refs *open = &open_refs(t, g, at)->bare;
 	Ctx *c = t->p->k->ctx;
 	View v = {.ctx = c};
+	Scope s;
+	scope_at(t, at, &s);
 	for (const Branch *b = g->in; b; b = b->up)
 		if (at->trip[b->id].kind == TRIP_EXACT)
 			put(t, &v, b->name, ix_const(c, at->trip[b->id].n / b->period));
+	for (int i = 0; i < t->ncarried; i++)
+		put(t, &v, t->carried[i].name, s.carried[i]);
 	for (int i = 0; i < t->ncounts; i++)
 		if (t->counts[i].by->kind == IX_SYM && at->count[i] != CLASS_NONE)
 			put(t, &v, t->counts[i].by->name, count_ix(t, at->count, i));

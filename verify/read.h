@@ -73,6 +73,7 @@ bool read_only_reads(const Op *op);      /* nothing in it waits or writes shared
 const Op *read_outer_loop(const Op *op); /* NULL: it is in none */
 bool read_is_plain(const Op *op);        /* no barrier in it, nothing asynchronous */
 bool read_is_shared_loop(const Reader *r, const Op *op);
+const Ix *read_trips(Reader *r, const Ix *from, const Ix *to);
 
 /* clauses.c: what facts say of sizes */
 void read_equals(Reader *r);

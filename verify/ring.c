@@ -14,7 +14,7 @@ static void add_units(Tree *t, const Op *decl, int first)
 	int *of = barrier ? t->unit_of_key : t->unit_of_cell;
 	for (int g = 0; g < groups; g++) {
 		bool room = t->nunits < MAX_UNITS;
-		Unit u = {first + g * (int)slots, (int)slots, g, barrier, false, false};
+		Unit u = {first + g * (int)slots, (int)slots, g, barrier, TRUST_ALL, false};
 		for (int i = 0; i < slots; i++)
 			of[u.first + i] = room ? t->nunits : -1;
 		if (room)

@@ -612,6 +612,23 @@ static bool has_guard(const Op *op)
 	return false;
 }
 
+/* A short loop counts from a number. */
+static void put_short(Reader *r, Item *it)
+{
+	Ctx *c = r->p->k->ctx;
+	const Op *op = it->op;
+	const Ix *name = ix_sym(c, op->sym[0]), *done = ix_sub(c, name, it->from);
+	if (!ix_is_const(it->from, NULL)) {
+		read_put_name(r, op->sym[0], ix_add(c, it->from, name));
+		it->to = stage(&r->view, read_trips(r, stage(&r->lets, op->ix[0]),
+						    stage(&r->lets, op->ix[1])));
+		it->from = ix_const(c, 0);
+		done = name;
+	}
+	if (op->kind == OP_FOR_RING)
+		read_put_ring(r, op, ix_add(c, read_expr(r, op->ix[2]), done));
+}
+
 static bool walk_loop(Reader *r, const Op *op)
 {
 	int64_t from, to;
@@ -623,10 +640,7 @@ static bool walk_loop(Reader *r, const Op *op)
 	bool unroll = !read_is_plain(op) || has_guard(op);
 	if (r->p->sized && unroll && ix_is_const(it->from, &from) && ix_is_const(it->to, &to))
 		return walk_turns(r, op, from, to);
-	if (op->kind == OP_FOR_RING) {
-		const Ix *done = ix_sub(r->p->k->ctx, ix_sym(r->p->k->ctx, op->sym[0]), it->from);
-		read_put_ring(r, op, ix_add(r->p->k->ctx, read_expr(r, op->ix[2]), done));
-	}
+	put_short(r, it);
 	bool parted = r->parted;
 	r->parted |= of_lane(r, it->from) || of_lane(r, it->to);
 	bool ok = walk_into(r, it, op->body);

@@ -26,13 +26,38 @@ static bool of_sizes(const Ix *x)
 	return some;
 }
 
-/* x = core + e or e - core, where only names of the verifier are in e. */
+/* x = core + e or e - core, where only names of the verifier are in e, and others in core. */
 static const Ix *in_sum(const View *s, Counted of, const Ix *x)
 {
+	if (!of_sizes(of.core))
+		return NULL;
 	const Ix *less = ix_sub(s->ctx, x, of.core), *more = ix_add(s->ctx, x, of.core);
 	if (!of_sizes(less))
 		return ix_add(s->ctx, less, of.by);
 	return of_sizes(more) ? NULL : ix_sub(s->ctx, more, of.by);
+}
+
+/* The same modulo d, with no remainders that d makes needless. */
+static const Ix *modulo(Ctx *c, const Ix *x, int64_t d)
+{
+	int64_t q;
+	if (x->kind == IX_ADD)
+		return ix_add(c, modulo(c, x->a, d), modulo(c, x->b, d));
+	if (x->kind == IX_MUL && ix_is_const(x->b, NULL))
+		return ix_mul(c, modulo(c, x->a, d), x->b);
+	bool needless = x->kind == IX_MOD && ix_is_const(x->b, &q) && q > 0 && q % d == 0;
+	return needless ? modulo(c, x->a, d) : x;
+}
+
+/* x = (core + e) % d */
+static const Ix *in_remainder(const View *s, Counted of, const Ix *x)
+{
+	Ctx *c = s->ctx;
+	int64_t d;
+	if (!ix_is_const(x->b, &d) || d < 1)
+		return NULL;
+	const Ix *less = ix_sub(c, modulo(c, x->a, d), modulo(c, of.core, d));
+	return of_sizes(less) ? NULL : ix_mod(c, ix_add(c, less, of.by), x->b);
 }
 
 static const Ix *as_sum(const View *s, Counted of, const Ix *x)
@@ -107,9 +132,11 @@ static const Ix *staged(const View *s, const Ix *x)
 		return x;
 	x = ix_new(s->ctx, x->kind, a, b);
 	const Ix *by = counted(s, x);
-	for (int i = s->counts.n - 1; i >= 0 && !by && x->kind == IX_ADD && of_sizes(x); i--)
+	bool sum = x->kind == IX_ADD || (x->kind == IX_MOD && x->a->kind == IX_ADD);
+	for (int i = s->counts.n - 1; i >= 0 && !by && sum && of_sizes(x); i--)
 		if (s->counts.at[i].core->kind == IX_ADD)
-			by = in_sum(s, s->counts.at[i], x);
+			by = x->kind == IX_ADD ? in_sum(s, s->counts.at[i], x)
+					       : in_remainder(s, s->counts.at[i], x);
 	return by ? by : x;
 }
 

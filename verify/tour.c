@@ -168,8 +168,9 @@ static bool cannot_make(Tour *u, int agent)
 {
 	Tree *t = u->t;
 	if (t->open >= 0) {
-		t->units[t->open].plain = t->units[t->open].surely;
-		t->units[t->open].surely = true;
+		Unit *unit = &t->units[t->open];
+		unit->plain = unit->trust == TRUST_SURE;
+		unit->trust += !unit->plain;
 		t->open = -1;
 		u->again = true;
 		return false;
@@ -321,6 +322,7 @@ static bool choose(Tour *u, Stop *s, const Segment *g, Where *at, Move move, int
 	int64_t all = long_from(t, n);
 	bool ok = true;
 	Num is = trips_at(n, at);
+	all = is.lo == is.hi && is.lo >= all && is.lo <= FEW_TRIPS ? is.lo + 1 : all;
 	is.lo = n->lo > is.lo ? n->lo : is.lo;
 	is.hi = n->hi < is.hi ? n->hi : is.hi;
 	for (int64_t v = is.lo > 0 ? is.lo : 0; v < all && v <= is.hi && ok; v++) {

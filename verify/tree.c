@@ -4,8 +4,7 @@
  *     producer: for k { fill a }  for j { fill b }     reader: for k { read a }  for j { read b }
  * ->  for k { fill a | read a }  for j { fill b | read b }
  */
-#include "verify/read.h"
-#include "verify/tree.h"
+#include "verify/merge.h"
 
 enum { MAX_LOOPS = 32 /* in a row */ };
 
@@ -156,13 +155,6 @@ typedef struct {
 	int as[MAX_LOOPS]; /* which of the common ones */
 } Row;
 
-typedef struct {
-	Reader *r;
-	Program *p;
-	Tree *t;
-	Ctx *c;
-} Merger;
-
 /* In names that two roles share, of which one may take some of the other's trips only. */
 static const Ix *in_common(const Merger *m, const Branch *up, int agent, int other, const Ix *x)
 {
@@ -195,7 +187,7 @@ static bool comparable(const Branch *up, int a, int b)
 }
 
 /* Of roles that never take the same trip, where no loop around decides it. */
-static bool same_in(const Merger *m, const Branch *up, int a, const Ix *x, int b, const Ix *y)
+bool merge_same_in(const Merger *m, const Branch *up, int a, const Ix *x, int b, const Ix *y)
 {
 	const Ix *p = in_common(m, up, a, b, x), *q = in_common(m, up, b, a, y);
 	return (comparable(up, a, b) || (p == x && q == y)) && ix_same(m->c, p, q, m->t->facts);
@@ -206,7 +198,7 @@ static bool is_one(const Merger *m, const Branch *up, int a, const Shared *x, in
 		   const Shared *y)
 {
 	if (x->turns == y->turns && x->turn == y->turn)
-		return same_in(m, up, a, x->trip, b, y->trip);
+		return merge_same_in(m, up, a, x->trip, b, y->trip);
 	Script s = {.turns = 1};
 	if (up || (x->turns > 1 && y->turns > 1))
 		return false;
@@ -219,6 +211,15 @@ static int bits_of(uint64_t set)
 	return __builtin_popcountll(set);
 }
 
+/* Of two that never take the same trip, one that takes all sees whether they are one. */
+static bool is_seen(const Merger *m, const Branch *b, int agent, int other)
+{
+	for (int a = 0; a < m->p->m.na; a++)
+		if (b->of[a] && comparable(b->up, agent, a) && comparable(b->up, other, a))
+			return true;
+	return false;
+}
+
 /* How well a role's loop goes with one of the tree; 0: it is another. */
 static int likeness(const Merger *m, const Branch *b, int agent, const Shared *sh)
 {
@@ -227,6 +228,8 @@ static int likeness(const Merger *m, const Branch *b, int agent, const Shared *s
 		const Shared *of = b->of[a];
 		if (!of || (of->turns > 1 && sh->turns > 1 && of->turn != sh->turn))
 			continue; /* that is seen when one takes all */
+		if (!comparable(b->up, agent, a) && is_seen(m, b, agent, a))
+			continue;
 		if (!is_one(m, b->up, agent, sh, a, of))
 			return 0;
 		common += 2 * bits_of(of->touches & sh->touches);
@@ -317,7 +320,7 @@ static bool put_row(Merger *m, Sequence *q, Branch *up, int agent, Row *row)
 		       : read_problem(m->r, D_W0411, m->p->k->loc, "more than 16 loops");
 }
 
-/* ------------------------------------------------------------------ counts and counters */
+/* ------------------------------------------------------------------ counts */
 static bool names_of(const Shared *sh, const Ix *x)
 {
 	bool uses = ix_uses(x, sh->own);
@@ -403,40 +406,6 @@ static bool put_counts(Merger *m, Branch *b)
 	return true;
 }
 
-/* Counters that begin alike and go on alike are one. */
-static int counter_like(Merger *m, const Branch *b, int agent, int i)
-{
-	const Shared *sh = b->of[agent];
-	Tree *t = m->t;
-	int of = 0;
-	for (; of < t->ncarried; of++) {
-		const Carried *k = &t->carried[of];
-		const Shared *old = k->of == b ? b->of[k->agent] : NULL;
-		if (old && sh->turns == 1 && old->turns == 1 &&
-		    same_in(m, b->up, agent, sh->start[i], k->agent, old->start[k->number]) &&
-		    same_in(m, b, agent, sh->more[i], k->agent, old->more[k->number]))
-			return of;
-	}
-	if (of == MAX_CARRIED)
-		return -1;
-	const char *name = ctx_str(m->c, ctx_strf(m->c, "#carried%d", of));
-	t->carried[t->ncarried++] = (Carried){name, b, agent, i};
-	return of;
-}
-
-static bool put_counters(Merger *m, Branch *b)
-{
-	for (int a = 0; a < m->p->m.na; a++)
-		for (int i = 0; b->of[a] && i < b->of[a]->counters; i++) {
-			int of = counter_like(m, b, a, i);
-			if (of < 0)
-				return read_problem(m->r, D_W0411, b->of[a]->op->loc,
-						    "more than 32 counters that loops carry");
-			b->counter[a][i] = of;
-		}
-	return true;
-}
-
 /* ------------------------------------------------------------------ what stands between */
 /* As early as they may be: what waits there for who comes later is put off (tour.c). */
 static void put_between(Merger *m, Sequence *q, int agent, const Items *list, const Row *row)
@@ -478,7 +447,7 @@ static bool merge_body(Merger *m, Branch *b, const Row *rows)
 		for (int i = 0; b->of[a] && i < rows[a].n; i++)
 			if (rows[a].at[i]->shared == b->of[a])
 				in->of[a] = &rows[a].at[i]->body;
-	return put_counters(m, b) && put_counts(m, b) && merge(m, &b->body, b, in);
+	return merge_counters(m, b) && put_counts(m, b) && merge(m, &b->body, b, in);
 }
 
 static bool find_row(Merger *m, const Items *list, Row *row)
@@ -494,14 +463,6 @@ static bool find_row(Merger *m, const Items *list, Row *row)
 	return true;
 }
 
-static bool takes_all(const Branch *in, int agent)
-{
-	for (; in; in = in->up)
-		if (in->of[agent] && in->of[agent]->turns > 1)
-			return false;
-	return true;
-}
-
 /* Those with the most loops first: of those who take all trips before the others, or of all. */
 static bool put_rows(Merger *m, Sequence *q, Branch *in, Row *rows, bool of_all)
 {
@@ -510,7 +471,7 @@ static bool put_rows(Merger *m, Sequence *q, Branch *in, Row *rows, bool of_all)
 		for (int n = MAX_LOOPS; n > 0; n--)
 			for (int a = 0; a < na; a++)
 				if (rows[a].n == n &&
-				    (first == 2 || takes_all(in, a) == (first == 1)) &&
+				    (first == 2 || merge_takes_all(in, a) == (first == 1)) &&
 				    !put_row(m, q, in, a, &rows[a]))
 					return false;
 	return true;

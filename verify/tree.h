@@ -88,13 +88,17 @@ typedef struct {
 	int agent, number; /* who says so */
 } Carried;
 
+/* Which uses of a ring tell where it stands: all; of those on a condition, the ones whose slot goes
+ * with their loop; those on no condition. */
+enum { TRUST_ALL, TRUST_GOING, TRUST_SURE };
+
 /* Slots that are used in turn; in each CTA of the cluster alike. */
 typedef struct {
 	int first, slots; /* key or cell of the first CTA */
 	int group;        /* of its declaration's */
 	bool barrier;
-	bool surely; /* its position is that of uses that hang on no condition */
-	bool plain;  /* slots have their own names: they are not known to go in turn */
+	int trust;  /* of which uses its position is */
+	bool plain; /* slots have their own names: they are not known to go in turn */
 } Unit;
 
 typedef VEC(const char *) Asked;    /* names that conditions of a role ask for */

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* counter.c - counters that a loop of several roles carries: which of them are one.
+ *     producer for t, n (0, T, 0, f(t))   reader for u, m (0, T, 0, f(u))   ->   n and m are one
+ */
+#include "verify/merge.h"
+
+bool merge_takes_all(const Branch *in, int agent)
+{
+	for (; in; in = in->up)
+		if (in->of[agent] && in->of[agent]->turns > 1)
+			return false;
+	return true;
+}
+
+static bool uses_counters(const Shared *sh, const Ix *x)
+{
+	bool uses = false;
+	for (int i = 0; i < sh->counters; i++)
+		uses |= ix_uses(x, sh->counter[i]);
+	return uses;
+}
+
+/* A role that takes trips turn, turn + turns, .. of all carries what one that takes all has there:
+ *     for t, n (0, T, 0, f(t))   for j, m (0, .., f(0), f(2 * j + 1) + f(2 * j + 2)), t = 2 * j + 1
+ */
+static bool counts_in_turn(const Merger *m, const Branch *b, const Shared *sh, int i,
+			   const Shared *all, int of)
+{
+	Ctx *c = m->c;
+	const Ix *start = all->start[of], *more = ix_const(c, 0);
+	const Ix *first = ix_add(c, ix_mul(c, ix_sym(c, sh->own), ix_const(c, sh->turns)),
+				 ix_const(c, sh->turn));
+	if (b->up || uses_counters(all, all->more[of]) || uses_counters(sh, sh->more[i]))
+		return false;
+	for (int64_t n = 0; n < sh->turn; n++)
+		start = ix_add(c, start, ix_subst(c, all->more[of], all->own, ix_const(c, n)));
+	for (int64_t n = 0; n < sh->turns; n++)
+		more = ix_add(c, more,
+			      ix_subst(c, all->more[of], all->own,
+				       ix_add(c, first, ix_const(c, n))));
+	return ix_same(c, start, sh->start[i], m->t->facts) &&
+	       ix_same(c, more, sh->more[i], m->t->facts);
+}
+
+static bool counter_is(const Merger *m, const Branch *b, int agent, int i, const Carried *k)
+{
+	const Shared *sh = b->of[agent], *old = k->of == b ? b->of[k->agent] : NULL;
+	if (!old || old->turns > 1)
+		return false;
+	if (sh->turns > 1)
+		return counts_in_turn(m, b, sh, i, old, k->number);
+	return merge_same_in(m, b->up, agent, sh->start[i], k->agent, old->start[k->number]) &&
+	       merge_same_in(m, b, agent, sh->more[i], k->agent, old->more[k->number]);
+}
+
+/* Counters that begin alike and go on alike are one. */
+static int counter_like(Merger *m, const Branch *b, int agent, int i)
+{
+	Tree *t = m->t;
+	int of = 0;
+	for (; of < t->ncarried; of++)
+		if (counter_is(m, b, agent, i, &t->carried[of]))
+			return of;
+	if (of == MAX_CARRIED)
+		return -1;
+	const char *name = ctx_str(m->c, ctx_strf(m->c, "#carried%d", of));
+	t->carried[t->ncarried++] = (Carried){name, b, agent, i};
+	return of;
+}
+
+/* Of roles that take all trips first. */
+bool merge_counters(Merger *m, Branch *b)
+{
+	for (int turns = 0; turns < 2; turns++)
+		for (int a = 0; a < m->p->m.na; a++)
+			for (int i = 0; b->of[a] && i < b->of[a]->counters; i++) {
+				if (merge_takes_all(b, a) == turns)
+					continue;
+				int of = counter_like(m, b, a, i);
+				if (of < 0)
+					return read_problem(m->r, D_W0411, b->of[a]->op->loc,
+							    "more than 32 counters that loops "
+							    "carry");
+				b->counter[a][i] = of;
+			}
+	return true;
+}
