@@ -166,12 +166,16 @@ enum {
 /* Effects: four bits for each of four operands, then how it completes and who issues it. */
 enum { FX_R = 1, FX_W = 2, FX_AR = 4, FX_AW = 8 };
 #define FX_OF(fx, i) (((fx) >> (4 * (i))) & 15)
+typedef enum {
+#define DONE(id, ...) DONE_##id,
+#include "completes.def"
+	DONE_COUNT
+} DoneId;
 enum {
-	FX_DONE_MBAR = 1 << 16,
-	FX_DONE_WGMMA = 1 << 17,
-	FX_DONE_BULK = 1 << 18,
-	FX_ONE = 1 << 19,
-	FX_SYNC = 1 << 20
+#define DONE(id, ...) FX_DONE_##id = 1 << (16 + DONE_##id),
+#include "completes.def"
+	FX_ONE = 1 << (16 + DONE_COUNT),
+	FX_SYNC = FX_ONE << 1
 };
 
 typedef enum {
@@ -184,6 +188,16 @@ typedef struct {
 	int stages, in_lo, in_hi, nix, nout, flags, effects;
 } OpRow;
 extern const OpRow op_rows[OP_COUNT];
+
+/* How asynchronous operands are completed: rows of completes.def. */
+typedef enum { DONE_BY_BARRIER, DONE_BY_WARPGROUP, DONE_BY_THREAD } DoneHow;
+typedef struct {
+	DoneHow how;
+	OpKind fence, commit, wait_read, wait; /* OP_COUNT: there is none */
+} DoneRow;
+const DoneRow *op_done(const Op *op); /* NULL: program order */
+bool op_done_by(const Op *op, DoneHow how);
+const DoneRow *done_of_wait(OpKind kind); /* whose groups an op commits or waits for; or NULL */
 
 /* Elementwise rows, for those who need the arity, the infix or the meaning. */
 typedef struct {

@@ -14,9 +14,6 @@ enum {
 	ALIGNED = OPF_ALIGNED,
 	ELT = OPF_ELT,
 	NAME = OPF_NAME,
-	DONE_MBAR = FX_DONE_MBAR,
-	DONE_WGMMA = FX_DONE_WGMMA,
-	DONE_BULK = FX_DONE_BULK,
 	ONE = FX_ONE,
 	SYNC = FX_SYNC
 };
@@ -24,12 +21,44 @@ enum {
 #define W(i)  (FX_W << 4 * (i))
 #define AR(i) (FX_AR << 4 * (i))
 #define AW(i) (FX_AW << 4 * (i))
+#define BY(x) FX_DONE_##x
 
 const OpRow op_rows[OP_COUNT] = {
 #define OP(id, name, stages, lo, hi, nix, nout, flags, fx) \
 	[OP_##id] = {name, stages, lo, hi, nix, nout, flags, fx},
 #include "ir/ops.def"
 };
+
+#define OP_NOTHING OP_COUNT
+
+static const DoneRow done_rows[DONE_COUNT] = {
+#define DONE(id, how, fence, commit, wait_read, wait) \
+	[DONE_##id] = {DONE_BY_##how, OP_##fence, OP_##commit, OP_##wait_read, OP_##wait},
+#include "ir/completes.def"
+};
+
+const DoneRow *op_done(const Op *op)
+{
+	for (int id = 0; id < DONE_COUNT; id++)
+		if (op_rows[op->kind].effects & FX_DONE_MBAR << id)
+			return &done_rows[id];
+	return NULL;
+}
+
+bool op_done_by(const Op *op, DoneHow how)
+{
+	const DoneRow *row = op_done(op);
+	return row && row->how == how;
+}
+
+const DoneRow *done_of_wait(OpKind kind)
+{
+	for (int id = 0; id < DONE_COUNT; id++)
+		if (kind == done_rows[id].commit || kind == done_rows[id].wait ||
+		    kind == done_rows[id].wait_read)
+			return &done_rows[id];
+	return NULL;
+}
 
 const AttrRow attr_rows[ATTR_COUNT] = {
 #define ATTR(id, name, kind, help) [A_##id] = {name, AK_##kind, help},

@@ -7,7 +7,7 @@
 
 static bool is_group_op(const Op *op)
 {
-	return op_rows[op->kind].effects & FX_DONE_WGMMA;
+	return op_done_by(op, DONE_BY_WARPGROUP);
 }
 
 /* Whether op must wait until the group has done with its operand i. */

@@ -127,7 +127,7 @@ static bool is_released_late(const Kernel *k, const char *ring)
 	for (const Op *op = kernel_first(k); op; op = op_next(op)) {
 		const Op *loop = op_parent(op);
 		for (int i = 0; i < op->nin && loop && loop_keeps_groups(loop); i++)
-			if ((op_rows[op->kind].effects & FX_DONE_WGMMA) &&
+			if (op_done_by(op, DONE_BY_WARPGROUP) &&
 			    operand_on_ring(&op->in[i], ring) && varies_in(op->in[i].at, loop))
 				return true;
 	}

@@ -27,7 +27,7 @@ static const Ix *touches(const Sync *s, const Op *op, int effects)
 
 const Ix *sync_write_at(const Sync *s, const Op *op)
 {
-	return op_rows[op->kind].effects & FX_DONE_MBAR ? touches(s, op, FX_AW) : NULL;
+	return op_done_by(op, DONE_BY_BARRIER) ? touches(s, op, FX_AW) : NULL;
 }
 
 const Ix *sync_read_at(const Sync *s, const Op *op)
@@ -225,7 +225,7 @@ static void sync_ring(Kernel *k, Op *ring, const Groups *groups)
 static bool announces_loads(const Kernel *k, const Val *barrier)
 {
 	for (const Op *op = kernel_first(k); op; op = op_next(op))
-		for (int i = 0; i < op->nin && (op_rows[op->kind].effects & FX_DONE_MBAR); i++)
+		for (int i = 0; i < op->nin && op_done_by(op, DONE_BY_BARRIER); i++)
 			if (op->in[i].val == barrier)
 				return true;
 	return false;

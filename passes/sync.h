@@ -29,10 +29,12 @@ typedef struct {
 	Op *fence, *first, *last, *wait;
 	Op *loop;  /* in which groups stay in flight from iteration to iteration; NULL: none */
 	int index; /* among those of one iteration */
+	const DoneRow *done;
 } Group;
 typedef struct {
 	Op *loop, *drain; /* behind it all groups have ended: the wait; NULL: they have anyway */
 	int groups;       /* of one iteration */
+	const DoneRow *done;
 } GroupLoop;
 typedef struct {
 	VEC(Group) at;

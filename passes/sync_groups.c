@@ -8,7 +8,7 @@
 
 static bool is_group_op(const Op *op)
 {
-	return op && (op_rows[op->kind].effects & FX_DONE_WGMMA);
+	return op && op_done_by(op, DONE_BY_WARPGROUP);
 }
 
 static bool reads_slot(const Op *op, const Operand *of)
@@ -30,9 +30,9 @@ static bool joins(const Op *first, const Op *op)
 	return true;
 }
 
-static Op *wait_new(Kernel *k, Loc loc, int groups)
+static Op *wait_new(Kernel *k, const DoneRow *done, Loc loc, int groups)
 {
-	Op *op = op_new(k, OP_WGMMA_WAIT, loc);
+	Op *op = op_new(k, done->wait, loc);
 	op_int(k, op, A_N, groups);
 	return op;
 }
@@ -43,21 +43,21 @@ static bool is_signal(const Op *op)
 	return op && op->kind == OP_IF && op->body->first && op->body->first->kind == OP_BAR_ARRIVE;
 }
 
-static Op *drain(Kernel *k, Op *loop)
+static Op *drain(Kernel *k, const GroupLoop *l)
 {
-	Op *last = loop, *wait = wait_new(k, loop->loc, 0);
+	Op *last = l->loop, *wait = wait_new(k, l->done, l->loop->loc, 0);
 	while (is_signal(last->next))
 		last = last->next;
 	op_insert_after(last, wait);
 	return wait;
 }
 
-static GroupLoop *loop_of(Kernel *k, Groups *all, Op *loop)
+static GroupLoop *loop_of(Kernel *k, Groups *all, Op *loop, const DoneRow *done)
 {
 	for (int i = 0; i < all->loops.n; i++)
 		if (all->loops.at[i].loop == loop)
 			return &all->loops.at[i];
-	vec_push(ctx_arena(k->ctx), &all->loops, ((GroupLoop){.loop = loop}));
+	vec_push(ctx_arena(k->ctx), &all->loops, ((GroupLoop){.loop = loop, .done = done}));
 	return &all->loops.at[all->loops.n - 1];
 }
 
@@ -65,18 +65,19 @@ static void add_group(Kernel *k, Groups *all, Op *first)
 {
 	Op *up = op_parent(first);
 	Group g = {.first = first, .last = first, .loop = up && loop_keeps_groups(up) ? up : NULL};
+	g.done = op_done(first);
 	while (is_group_op(g.last->next) && joins(first, g.last->next))
 		g.last = g.last->next;
 	if (g.loop)
-		g.index = loop_of(k, all, g.loop)->groups++;
+		g.index = loop_of(k, all, g.loop, g.done)->groups++;
 	vec_push(ctx_arena(k->ctx), &all->at, g);
 }
 
 static void put_group(Kernel *k, const Groups *all, Group *g)
 {
-	g->fence = op_before(k, g->first, OP_WGMMA_FENCE);
-	Op *commit = op_after(k, g->last, OP_WGMMA_COMMIT);
-	g->wait = wait_new(k, g->last->loc, g->loop ? all->inflight : 0);
+	g->fence = op_before(k, g->first, g->done->fence);
+	Op *commit = op_after(k, g->last, g->done->commit);
+	g->wait = wait_new(k, g->done, g->last->loc, g->loop ? all->inflight : 0);
 	op_insert_after(commit, g->wait);
 }
 
@@ -89,7 +90,7 @@ Groups sync_groups(Kernel *k)
 	for (int i = 0; i < all.at.n; i++)
 		put_group(k, &all, &all.at.at[i]);
 	for (int i = 0; i < all.loops.n && all.inflight; i++)
-		all.loops.at[i].drain = drain(k, all.loops.at[i].loop);
+		all.loops.at[i].drain = drain(k, &all.loops.at[i]);
 	return all;
 }
 

@@ -113,7 +113,7 @@ static Op *anchor_of(Op *op, const Ix *at)
 static void add_read(const Sync *s, Regions *all, Op *op, const Ix *at)
 {
 	Op *anchor = anchor_of(op, at);
-	bool at_once = !(op_rows[op->kind].effects & FX_DONE_WGMMA);
+	bool at_once = !op_done_by(op, DONE_BY_WARPGROUP);
 	for (int i = 0; i < all->n; i++) {
 		Region *r = &all->at[i];
 		if (r->at != at || r->first->block != anchor->block)

@@ -51,11 +51,11 @@ static Op *wait_groups(Kernel *k, OpKind kind, Loc loc, int64_t n)
 	return only;
 }
 
-static void sync_write(Kernel *k, Op *op, const char *ring, int64_t slots)
+static void sync_write(Kernel *k, Op *op, const char *ring, const DoneRow *done, int64_t slots)
 {
 	Operand to = on_ring(op, ring);
 	if (!on_first_lap(k, to.at, slots)) {
-		op_insert_before(op, wait_groups(k, OP_BULK_WAIT_READ, op->loc, slots - 1));
+		op_insert_before(op, wait_groups(k, done->wait_read, op->loc, slots - 1));
 		op_insert_before(op, meet(k, op->loc));
 	}
 	Op *fence = op_after(k, op, OP_FENCE_ASYNC);
@@ -68,7 +68,7 @@ static void sync_read(Kernel *k, Op *op)
 	op_insert_before(op, one_of_group(k, op->loc, &body));
 	op_remove(op);
 	block_append(body, op);
-	op_append(k, body, OP_BULK_COMMIT, op->loc);
+	op_append(k, body, op_done(op)->commit, op->loc);
 }
 
 /* The condition of the arguments that a commit stands under, behind that of its thread; or NULL. */
@@ -90,14 +90,14 @@ static bool together(const Op *a, const Op *b)
 
 /* Where no slot is written twice, nobody counts groups: the last group of a block takes in those
  * before it. */
-static void join_groups(const Kernel *k)
+static void join_groups(const Kernel *k, const DoneRow *done)
 {
 	Op *before = NULL;
 	for (Op *op = kernel_first(k); op; op = op_next(op))
-		if (op->kind == OP_BULK_WAIT_READ)
+		if (op->kind == done->wait_read)
 			return;
 	for (Op *op = kernel_first(k); op; op = op_next(op)) {
-		if (op->kind != OP_BULK_COMMIT)
+		if (op->kind != done->commit)
 			continue;
 		if (before && together(before, op))
 			op_remove(before);
@@ -117,23 +117,34 @@ static void take_over(Kernel *k, Op *op, const char *ring)
 	op_int(k, all, A_THREADS, 32 * attrs_int(&op_role(op)->attrs, A_ACTIVE, 0));
 }
 
+/* How what reads the ring for the threads that fill it is completed; NULL: nothing does. */
+static const DoneRow *done_of(const Kernel *k, const char *ring)
+{
+	for (const Op *op = kernel_first(k); op; op = op_next(op))
+		if (op_touches(op, ring, FX_AR) && op_done_by(op, DONE_BY_THREAD))
+			return op_done(op);
+	return NULL;
+}
+
 void sync_staging(Kernel *k, const Op *ring)
 {
 	const char *name = ring->sym[0];
+	const DoneRow *done = done_of(k, name);
 	int64_t slots = attrs_int(&ring->attrs, A_SLOTS, 1);
 	Op *role = NULL;
-	for (Op *op = kernel_first(k), *next; op; op = next) {
+	for (Op *op = done ? kernel_first(k) : NULL, *next; op; op = next) {
 		next = op_next(op);
 		if (op_touches(op, name, FX_W)) {
 			if (!role)
 				take_over(k, op, name);
-			sync_write(k, op, name, slots);
+			sync_write(k, op, name, done, slots);
 		} else if (op_touches(op, name, FX_AR)) {
 			role = (Op *)(uintptr_t)op_role(op);
 			sync_read(k, op);
 		}
 	}
-	join_groups(k);
+	if (done)
+		join_groups(k, done);
 	if (role)
-		block_append(role->body, wait_groups(k, OP_BULK_WAIT, role->loc, 0));
+		block_append(role->body, wait_groups(k, done->wait, role->loc, 0));
 }
