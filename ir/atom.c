@@ -16,8 +16,9 @@ static bool has_SIXTEENS(int n)
 }
 
 const AtomRow atom_rows[ATOM_COUNT] = {
-#define MMA(id, name, m, n, k, a, b, c, immediates, fraction, tv, tv_a) \
-	[ATOM_##id] = {name, m, has_##n, k, EL_##a, EL_##b, EL_##c, immediates, fraction, tv, tv_a},
+#define MMA(id, warp, op, name, m, n, k, a, b, c, immediates, fraction, tv, tv_a)      \
+	[ATOM_##id] = {OP_##warp, OP_##op, name,       m,        has_##n, k,   EL_##a, \
+		       EL_##b,    EL_##c,  immediates, fraction, tv,      tv_a},
 #include "ir/atoms.def"
 };
 
@@ -65,6 +66,14 @@ static const Layout *tv_of_row(Ctx *c, const char *row, int n)
 	if (!l)
 		panic("atoms.def: %s: %s", row, why);
 	return l;
+}
+
+const CopyRow *copy_row_of(int op)
+{
+	for (int id = 0; id < COPY_COUNT; id++)
+		if (copy_rows[id].of == op)
+			return &copy_rows[id];
+	return NULL;
 }
 
 const Layout *copy_tv(Ctx *c, const CopyRow *row)

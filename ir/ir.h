@@ -78,6 +78,7 @@ typedef enum {
 	ATOM_COUNT
 } AtomId;
 typedef struct {
+	int warp, op;     /* OpKind: of the warp stage, and the instruction */
 	const char *name; /* "wgmma" */
 	int m;
 	bool (*has_n)(int n); /* 1 .. ATOM_N */
@@ -100,7 +101,7 @@ bool atom_parse(const char *s, size_t n, Atom *out);
 const Layout *atom_tv_c(Ctx *c, Atom a);
 const Layout *atom_tv_a(Ctx *c, Atom a);
 
-/* Copies between registers and memory. */
+/* Copies from home to home. */
 typedef enum {
 #define COPY(id, ...) COPY_##id,
 #include "atoms.def"
@@ -115,6 +116,7 @@ typedef struct {
 } CopyRow;
 extern const CopyRow copy_rows[COPY_COUNT];
 const Layout *copy_tv(Ctx *c, const CopyRow *row);
+const CopyRow *copy_row_of(int op); /* the first for that OpKind of the warp stage; NULL: none */
 
 /* Whether one conversion does it, rounded once: what f32 holds exactly becomes anything, integers
  * of 32 bits become f32 or integers. */

@@ -49,6 +49,24 @@ Op *kernel_find(const Kernel *k, OpKind kind)
 	return !op || op->kind == kind ? op : op_find_next(op, kind);
 }
 
+bool op_is_mma(const Op *op)
+{
+	return attrs_get(&op->attrs, A_ATOM);
+}
+
+bool op_is_atom(const Op *op)
+{
+	return copy_row_of(op->kind) || (op_is_mma(op) && op_rows[op->kind].stages == ST_WARP);
+}
+
+Op *kernel_mma(const Kernel *k, const Op *after)
+{
+	Op *op = after ? op_next(after) : kernel_first(k);
+	while (op && !op_is_mma(op))
+		op = op_next(op);
+	return op;
+}
+
 Op *kernel_ring(const Kernel *k, const char *name)
 {
 	for (Op *r = kernel_find(k, OP_RING); r; r = op_find_next(r, OP_RING))
@@ -246,7 +264,7 @@ int tiled_mma_a(Ctx *c, TiledMma t, const Type *a, int i, int col)
 	const AtomRow *row = &atom_rows[t.atom.id];
 	TvModes tv = tv_a_modes(c, t);
 	int64_t first = (int64_t)i * row->m * t.along_m + (int64_t)col * t.m;
-	int regs = row->m * row->k / 128, at = tv_register_at(a, first);
+	int regs = row->m * row->k / GROUP_THREADS, at = tv_register_at(a, first);
 	const Layout *values = layout_new(c, tup_ints(c, tv.shape[1], tv.n[1]),
 					  tup_ints(c, tv.stride[1], tv.n[1]));
 	if (tup_get(a->tv->shape, 0) != tup_ints(c, tv.shape[0], tv.n[0]) ||
@@ -273,8 +291,7 @@ bool tiled_mma_reads(Ctx *c, TiledMma t, const Type *a)
 const Op *mma_spread_as(const Kernel *k, const Val *v)
 {
 	for (const Op *op = kernel_first(k); op; op = op_next(op))
-		if ((op->kind == OP_MMA || op->kind == OP_MMA_WGMMA) &&
-		    op->in[0].val->type->tv == v->type->tv)
+		if (op_is_mma(op) && op->in[0].val->type->tv == v->type->tv)
 			return op;
 	return NULL;
 }

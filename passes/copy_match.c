@@ -6,8 +6,6 @@
  *     lanes ((4,8)):((128,1)), values ((2,2)):((64,8))   ->   stmatrix.trans; single elements */
 #include "passes/place.h"
 
-enum { WARP_THREADS = 32 };
-
 static const Layout *compose(Ctx *c, const Layout *a, const Layout *b)
 {
 	const char *why = NULL;

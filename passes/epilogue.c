@@ -25,7 +25,7 @@ static bool chunk_of_rows(Epilogue *e)
 {
 	for (int w = slot_swizzle(e->t.atom.n * e->bytes); w >= SWIZZLE_LEAST; w /= 2) {
 		e->cols = w / e->bytes;
-		e->chunk = (SlotForm){1, ROWS, e->cols, e->cols, w};
+		e->chunk = (SlotForm){1, e->rows, e->cols, e->cols, w};
 		if (e->cols <= most_columns(e))
 			return true;
 	}
@@ -38,7 +38,7 @@ static bool chunk_of_columns(Epilogue *e)
 {
 	for (e->cols = most_columns(e) / 8 * 8; e->t.atom.n % e->cols; e->cols -= 8)
 		;
-	e->chunk = (SlotForm){1, e->cols, ROWS, SWIZZLE_WIDEST / e->bytes, SWIZZLE_WIDEST};
+	e->chunk = (SlotForm){1, e->cols, e->rows, SWIZZLE_WIDEST / e->bytes, SWIZZLE_WIDEST};
 	return true;
 }
 
@@ -141,7 +141,7 @@ static int slots_in(int64_t bytes, int64_t slot, int64_t most)
 static int staging_slots(Epilogue *e)
 {
 	int64_t all = target_by_name(e->k->target)->smem_bytes, left = all - rings_bytes(e->k);
-	int64_t one = round_up((int64_t)ROWS * e->cols * e->bytes, ALIGN) * e->warpgroups;
+	int64_t one = round_up((int64_t)e->rows * e->cols * e->bytes, ALIGN) * e->warpgroups;
 	int64_t most = rings_are_given(e->k) ? MOST_SLOTS : MOST_SLOTS / 2, read = source_bytes(e);
 	int64_t given = given_slots(e);
 	if (one_tile(e)) {
@@ -213,6 +213,7 @@ static void store(Kernel *k, Op *op)
 	if (!mma)
 		return;
 	Epilogue e = {.k = k, .store = op, .tile = op->in[0].val->def, .t = op_tiled_mma(mma)};
+	e.rows = atom_rows[e.t.atom.id].m;
 	e.bytes = elem_rows[op->in[1].val->type->elem].bits / 8;
 	e.warpgroups = kernel_pingpong(k) ? 2 : tiled_mma_warpgroups(e.t);
 	e.m_fast = ix_is(tile_stride(k, e.tile->out, 0), 1);

@@ -6,7 +6,7 @@
 #include "passes/rings.h"
 #include "passes/ways.h"
 
-enum { ROWS = 64, MOST_SLOTS = 4 };
+enum { MOST_SLOTS = 4 };
 
 /* A tile of a tensor that the value is computed from: `load %c, %t`. */
 typedef struct {
@@ -23,6 +23,7 @@ struct Epilogue {
 	const char *name; /* 1 where TMA can take the tensor; NULL: it always can */
 	bool m_fast;      /* the tensor's columns are contiguous, not its rows */
 	SlotForm chunk;   /* of the staging buffer; its rows are columns of the tile where m_fast */
+	int rows;         /* of a warpgroup: of one atom */
 	int cols;         /* of the tile in a chunk */
 	int bytes;        /* of an element */
 	int warpgroups;   /* each with slots of its own */

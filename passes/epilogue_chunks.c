@@ -74,14 +74,15 @@ static const Ix *position(const Epilogue *e, Chunk c)
 /* The first register of the chunk, of a tile or of its rows. */
 static int chunk_reg(const Epilogue *e, Chunk c, const Type *t)
 {
-	int first = (c.i + e->t.repeat_m * c.j) * (ROWS * e->t.atom.n / 128) + c.col * ROWS / 128;
+	int first = (c.i + e->t.repeat_m * c.j) * (e->rows * e->t.atom.n / GROUP_THREADS) +
+		    c.col * e->rows / GROUP_THREADS;
 	return tv_source(e->store->in[1].val->type, first, t);
 }
 
 static const Ix *chunk_row(const Epilogue *e, Chunk c, const Op *tile, const Ix *group)
 {
 	const Ix *at = tile_at(e->k, tile->out, 0);
-	return plus(e, at, group, ROWS, (int64_t)c.i * ROWS * e->t.along_m);
+	return plus(e, at, group, e->rows, (int64_t)c.i * e->rows * e->t.along_m);
 }
 
 static const Ix *chunk_col(const Epilogue *e, Chunk c, const Op *tile, const Ix *group)
@@ -123,7 +124,7 @@ static const Type *chunk_type(const Epilogue *e, const Val *v)
 	TiledMma t = e->t;
 	Elem elem = v->type->elem;
 	bool rows = val_extent(v, 1) == 1;
-	t.m = ROWS * t.along_m;
+	t.m = e->rows * t.along_m;
 	t.n = e->cols * t.along_n;
 	t.atom.n = e->cols;
 	t.repeat_m = t.repeat_n = 1;
@@ -226,7 +227,7 @@ void find_sources(Epilogue *e, const Val *v)
 static int64_t source_slot(const Epilogue *e, const Source *s)
 {
 	int bytes = elem_rows[s->load->in[0].val->type->elem].bits / 8;
-	return (int64_t)ROWS * e->t.along_m * e->cols * bytes;
+	return (int64_t)e->rows * e->t.along_m * e->cols * bytes;
 }
 
 int64_t source_bytes(const Epilogue *e)
@@ -243,7 +244,7 @@ static void source_buffer(const Epilogue *e, Source *s)
 	const Val *tensor = s->load->in[1].val->def->in[0].val;
 	int bytes = elem_rows[tensor->type->elem].bits / 8;
 	int swizzle = slot_swizzle(e->cols * bytes);
-	SlotForm m = {1, ROWS * e->t.along_m, e->cols, swizzle / bytes, swizzle};
+	SlotForm m = {1, e->rows * e->t.along_m, e->cols, swizzle / bytes, swizzle};
 	s->buffer = buffer_new(k, s->load->loc, tensor, ctx_strf(k->ctx, "%s.in", tensor->name), m,
 			       e->source_slots);
 	s->map = kernel_map(k, s->load->loc, s->load->in[1].val, m)->out;
@@ -257,7 +258,7 @@ static void source_load(const Epilogue *e, const Source *s, Op *at, Chunk c)
 	const Op *tile = s->load->in[1].val->def;
 	const Ix *zero = ix_int(k, 0);
 	Val *t = part_tile(e, at, tile, chunk_row(e, c, tile, zero), chunk_col(e, c, tile, zero),
-			   ROWS * e->t.along_m);
+			   e->rows * e->t.along_m);
 	Op *load = op_before(k, at, way_rows[s->way].first);
 	op_in(k, load, s->buffer, position(e, c));
 	op_in(k, load, t, NULL);
@@ -359,7 +360,7 @@ static void put_chunk(Epilogue *e, const Chunk *all, Chunk c, Val *buffer, Val *
 	if (e->m_fast)
 		op_int(k, put, A_TRANS, 1);
 	Val *tile = part_tile(e, e->store, e->tile, chunk_row(e, c, e->tile, wm),
-			      chunk_col(e, c, e->tile, wn), ROWS);
+			      chunk_col(e, c, e->tile, wn), e->rows);
 	put_last(e, e->way.way, tile, c, buffer, map);
 	if (e->way.other != WAY_COUNT)
 		put_last(e, e->way.other, tile, c, buffer, map);
@@ -368,7 +369,7 @@ static void put_chunk(Epilogue *e, const Chunk *all, Chunk c, Val *buffer, Val *
 /* The op beside the store that holds the main loop. */
 static Op *main_loop(const Epilogue *e)
 {
-	Op *up = kernel_find(e->k, OP_MMA_WGMMA);
+	Op *up = kernel_mma(e->k, NULL);
 	while (op_parent(up) && op_parent(up) != op_parent(e->store))
 		up = (Op *)(uintptr_t)op_parent(up);
 	return up;

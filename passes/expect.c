@@ -25,20 +25,17 @@ static bool is_plain_tile(const Val *v)
 	       is_flat(l->stride);
 }
 
-static const char *tile_first(const Kernel *k, const Op *op)
+static const char *plain_tiles(const Kernel *k, const Op *op)
 {
-	(void)k;
-	return is_plain_tile(op->in[0].val)
-		       ? NULL
-		       : "operand 1 is a tile of a matrix argument, made by the op tile";
-}
-
-static const char *tile_second(const Kernel *k, const Op *op)
-{
-	(void)k;
-	return is_plain_tile(op->in[1].val)
-		       ? NULL
-		       : "operand 2 is a tile of a matrix argument, made by the op tile";
+	for (int i = 0; i < op->nin; i++) {
+		const Type *t = op->in[i].val->type;
+		if (t->kind == TY_TILE && t->space == SP_GLOBAL && !is_plain_tile(op->in[i].val))
+			return ctx_strf(k->ctx,
+					"operand %d is a tile of a matrix argument, made by the op "
+					"tile",
+					i + 1);
+	}
+	return NULL;
 }
 
 static const char *on_barrier(const Kernel *k, const Op *op)
@@ -83,7 +80,7 @@ static const char *spread(const Kernel *k, const Op *op)
 static const char *arranged(const Kernel *k, const Op *op)
 {
 	const Attr *a = attrs_get(&op->attrs, A_ARRANGE);
-	int most = target_by_name(k->target)->max_threads / 128;
+	int most = target_by_name(k->target)->max_threads / GROUP_THREADS;
 	if (!a || a->n != 3 || a->i[0] < 1 || a->i[1] < 1 || a->i[2] != 1 ||
 	    a->i[0] * a->i[1] > most)
 		return ctx_strf(k->ctx,
@@ -114,44 +111,37 @@ static const char *made_here(const Kernel *k, const Op *op)
 }
 
 /* ------------------------------------------------------------------ the table */
+static bool is_load(const Op *op)
+{
+	return op_is_atom(op) && op_done_by(op, DONE_BY_BARRIER);
+}
+
+static bool is_threads_group(const Op *op)
+{
+	const DoneRow *row = done_of_wait(op->kind);
+	return row && row->how == DONE_BY_THREAD;
+}
+
+static bool is_role(const Op *op)
+{
+	return op->kind == OP_ROLE;
+}
+
 typedef struct {
 	PassId from, to;
-	OpKind kind;
+	bool (*of)(const Op *op);
 	const char *(*rule)(const Kernel *k, const Op *op);
 } Row;
 
 static const Row rows[] = {
-	{PASS_tiles, PASS_lower, OP_MMA, arranged},
-	{PASS_tiles, PASS_lower, OP_MMA_WGMMA, arranged},
-	{PASS_multicast, PASS_lower, OP_LOAD_TMA, tile_second},
-	{PASS_multicast, PASS_lower, OP_LOAD_TMA, swizzled_buffer},
-	{PASS_lower, PASS_lower, OP_LOAD_TMA, on_barrier},
-	{PASS_epilogue, PASS_lower, OP_MMA_WGMMA, swizzled_buffer},
-	{PASS_epilogue, PASS_lower, OP_MMA_WGMMA, spread},
-	{PASS_epilogue, PASS_lower, OP_STORE, tile_first},
-	{PASS_epilogue, PASS_lower, OP_STORE, spread},
-	{PASS_epilogue, PASS_lower, OP_LOAD, tile_second},
-	{PASS_epilogue, PASS_lower, OP_LOAD, spread},
-	{PASS_rings, PASS_lower, OP_STORE_TMA, tile_first},
-	{PASS_rings, PASS_lower, OP_STORE_TMA, swizzled_buffer},
-	{PASS_rings, PASS_lower, OP_STORE_STAGED, tile_first},
-	{PASS_rings, PASS_lower, OP_STORE_STAGED, swizzled_buffer},
-	{PASS_rings, PASS_lower, OP_STORE_SHARED, swizzled_buffer},
-	{PASS_rings, PASS_lower, OP_STORE_SHARED, spread},
-	{PASS_rings, PASS_lower, OP_LOAD_SHARED, swizzled_buffer},
-	{PASS_rings, PASS_lower, OP_LOAD_SHARED, spread},
-	{PASS_sync, PASS_sync, OP_BULK_COMMIT, made_here},
-	{PASS_sync, PASS_sync, OP_BULK_WAIT, made_here},
-	{PASS_sync, PASS_sync, OP_BULK_WAIT_READ, made_here},
-	{PASS_pipeline, PASS_lower, OP_ROLE, whole_role},
-	{PASS_pipeline, PASS_lower, OP_LOAD_TMA, in_role},
-	{PASS_pipeline, PASS_lower, OP_MMA_WGMMA, in_role},
-	{PASS_pipeline, PASS_lower, OP_STORE, in_role},
-	{PASS_pipeline, PASS_lower, OP_LOAD, in_role},
-	{PASS_pipeline, PASS_lower, OP_STORE_TMA, in_role},
-	{PASS_pipeline, PASS_lower, OP_STORE_SHARED, in_role},
-	{PASS_pipeline, PASS_lower, OP_STORE_STAGED, in_role},
-	{PASS_pipeline, PASS_lower, OP_LOAD_SHARED, in_role},
+	{PASS_tiles, PASS_lower, op_is_mma, arranged},
+	{PASS_lower, PASS_lower, is_load, on_barrier},
+	{PASS_epilogue, PASS_lower, op_is_atom, plain_tiles},
+	{PASS_epilogue, PASS_lower, op_is_atom, swizzled_buffer},
+	{PASS_epilogue, PASS_lower, op_is_atom, spread},
+	{PASS_sync, PASS_sync, is_threads_group, made_here},
+	{PASS_pipeline, PASS_lower, is_role, whole_role},
+	{PASS_pipeline, PASS_lower, op_is_atom, in_role},
 };
 
 /* ------------------------------------------------------------------ whole kernels */
@@ -192,7 +182,7 @@ const char *pass_expects(const Kernel *k, PassId id, const Op **where)
 			why = kernel_rows[i].rule(k);
 	for (const Op *op = kernel_first(k); op && !why; op = op_next(op))
 		for (size_t i = 0; i < COUNTOF(rows) && !why; i++)
-			if (rows[i].kind == op->kind && rows[i].from <= id && id <= rows[i].to &&
+			if (rows[i].of(op) && rows[i].from <= id && id <= rows[i].to &&
 			    (why = rows[i].rule(k, op)))
 				*where = op;
 	return why;

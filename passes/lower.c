@@ -25,7 +25,7 @@ static void lower_box(Kernel *k, Op *op, Op *at, SlotForm f, int col)
 	const Ix *part = op->nix ? op->ix[1] : ix_int(k, 0);
 	int64_t step = rows < f.rows ? box_byte(k, op, f, rows, 0) : 0;
 	const Ix *byte = ix_mul(c, part, ix_int(k, step));
-	Op *load = op_before(k, at, OP_TMA_LOAD);
+	Op *load = op_before(k, at, (OpKind)copy_row_of(op->kind)->op);
 	op_in(k, load, op->in[0].val, op->in[0].at);
 	op_in(k, load, op->in[2].val, NULL);
 	op_in(k, load, op->in[3].val, op->in[3].at);
@@ -117,14 +117,14 @@ static void operand_a(Kernel *k, const Op *op, Op *mma, const MmaPlan *p, int i,
 		     : ix_int(k, 0));
 }
 
-static void wgmma(Kernel *k, Op *op, const MmaPlan *p, int i, int j, int col)
+static void instruction(Kernel *k, Op *op, const MmaPlan *p, int i, int j, int col)
 {
 	const AtomRow *row = &atom_rows[p->t.atom.id];
-	int regs = row->m * p->t.atom.n / 128;
+	int regs = row->m * p->t.atom.n / GROUP_THREADS;
 	int64_t lbo[2] = {p->a.lbo, p->b.lbo}, sbo[2] = {p->a.sbo, p->b.sbo};
 	int64_t swizzles[2] = {p->a.swizzle, p->b.swizzle};
 	int64_t mn_major[2] = {p->a.mn_major, p->b.mn_major};
-	Op *mma = op_before(k, op, OP_WGMMA);
+	Op *mma = op_before(k, op, (OpKind)row->op);
 	op_in(k, mma, op->in[0].val, ix_int(k, (i + p->t.repeat_m * j) * regs));
 	operand_a(k, op, mma, p, i, col);
 	op_in(k, mma, op->in[2].val, op->in[2].at);
@@ -147,7 +147,7 @@ static void lower_mma(Kernel *k, Op *op)
 	for (int j = 0; j < p.t.repeat_n; j++)
 		for (int col = 0; col < p.t.k; col += atom_rows[p.t.atom.id].k)
 			for (int i = 0; i < p.t.repeat_m; i++)
-				wgmma(k, op, &p, i, j, col);
+				instruction(k, op, &p, i, j, col);
 	op_remove(op);
 }
 
@@ -342,23 +342,29 @@ static void drop_rings(Kernel *k)
 	}
 }
 
+/* A copy by its homes: registers to or from what, or boxes of a tensor map to or from a buffer. */
+static void lower_copy(Kernel *k, Op *op)
+{
+	bool map = op->nin > 2, to_shared = op->in[0].val->type->space == SP_SHARED;
+	bool shared = to_shared || op->in[1].val->type->space == SP_SHARED;
+	bool regs = op->in[0].val->type->space == SP_REG || op->in[1].val->type->space == SP_REG;
+	if (map)
+		(to_shared ? lower_load : lower_store_tma)(k, op);
+	else if (!regs)
+		lower_store_staged(k, op);
+	else
+		(shared ? lower_shared : lower_vectors)(k, op);
+}
+
 void pass_lower(Kernel *k)
 {
 	lower_rings(k);
 	for (Op *op = kernel_first(k), *next; op; op = next) {
 		next = op_next(op);
-		if (op->kind == OP_LOAD_TMA)
-			lower_load(k, op);
-		else if (op->kind == OP_MMA_WGMMA)
+		if (copy_row_of(op->kind))
+			lower_copy(k, op);
+		else if (op_is_atom(op))
 			lower_mma(k, op);
-		else if (op->kind == OP_STORE || op->kind == OP_LOAD)
-			lower_vectors(k, op);
-		else if (op->kind == OP_STORE_SHARED || op->kind == OP_LOAD_SHARED)
-			lower_shared(k, op);
-		else if (op->kind == OP_STORE_TMA)
-			lower_store_tma(k, op);
-		else if (op->kind == OP_STORE_STAGED)
-			lower_store_staged(k, op);
 	}
 	prefetch_maps(k);
 	drop_rings(k);

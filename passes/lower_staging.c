@@ -7,8 +7,6 @@
 #include "passes/lower.h"
 #include "passes/place.h"
 
-enum { GROUP_THREADS = 128 };
-
 /* ------------------------------------------------------------------ registers */
 /* n= registers of the op's from reg on, or to them. */
 static void copy_at(Kernel *k, Op *op, const CopyRow *row, int regs, int reg, const Ix *byte)
@@ -77,7 +75,7 @@ void lower_store_tma(Kernel *k, Op *op)
 	int fast = fast_mode(k, tile);
 	for (int col = 0; col < f.cols; col += f.span) {
 		const Ix *more[2] = {ix_int(k, 0), ix_int(k, 0)};
-		Op *st = op_before(k, op, OP_TMA_STORE);
+		Op *st = op_before(k, op, (OpKind)copy_row_of(op->kind)->op);
 		op_in(k, st, op->in[1].val, op->in[1].at);
 		op_in(k, st, op->in[2].val, NULL);
 		op_ix(k, st, ix_int(k, slot_byte(k->ctx, op->in[1].val->type, 0, col)));
@@ -103,7 +101,7 @@ static void copy_one(Kernel *k, const Op *op, Block *to, const Ix *row, const Ix
 		at[tile_mode(k, tile, m)] = ix_add(k->ctx, tile_at(k, tile, m), of_mode[m]);
 	Val *tensor = tile->def->in[0].val;
 	const Ix *offset = op_inside_tensor(k, inside, tensor, at);
-	Op *st = op_append(k, op_body(k, inside), OP_ST_STAGED, op->loc);
+	Op *st = op_append(k, op_body(k, inside), (OpKind)copy_row_of(op->kind)->op, op->loc);
 	op_in(k, st, tensor, NULL);
 	op_in(k, st, op->in[1].val, op->in[1].at);
 	op_ix(k, st, offset);

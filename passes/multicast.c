@@ -94,8 +94,8 @@ static void share_ring(Kernel *k, Judge *judge, Op *ring)
 	Releases all = {0};
 	int64_t into[CLUSTER_CTAS], from[CLUSTER_CTAS];
 	bool shared = false, paced = false, apart = goes_by_rank(k, ring->sym[0]);
-	for (Op *op = kernel_find(k, OP_LOAD_TMA); op; op = op_find_next(op, OP_LOAD_TMA))
-		if (operand_on_ring(&op->in[0], ring->sym[0]))
+	for (Op *op = kernel_first(k); op; op = op_next(op))
+		if (op_done_by(op, DONE_BY_BARRIER) && operand_on_ring(&op->in[0], ring->sym[0]))
 			paced |= share_load_op(k, judge, op, apart, &all);
 	for (int r = 0; r < all.ranks; r++) {
 		into[r] = all.into[r];

@@ -16,10 +16,12 @@ enum {
 	P_ROLES = 8,
 	P_PIPELINED = 16,
 	P_PLACED = 32,
-	P_SYNCED = 64,
-	P_LOWERED = 128,
+	P_SYNCED = 1 << 6,
+	P_LOWERED = 1 << 7,
 	P_SHARED = 1024
 };
+
+enum { WARP_THREADS = 32, GROUP_WARPS = 4, GROUP_THREADS = WARP_THREADS * GROUP_WARPS };
 
 #define PASS(id, ...) void pass_##id(Kernel *k);
 #include "passes/passes.def"
@@ -36,6 +38,9 @@ Op *op_append(Kernel *k, Block *b, OpKind kind, Loc loc);
 const Ix *ix_int(const Kernel *k, int64_t v);
 Op *kernel_find(const Kernel *k, OpKind kind);      /* the first, or NULL */
 Op *op_find_next(const Op *op, OpKind kind);        /* the next of that kind after op */
+bool op_is_mma(const Op *op);                       /* of any stage */
+bool op_is_atom(const Op *op);                      /* of the warp stage: mma or copy of tiles */
+Op *kernel_mma(const Kernel *k, const Op *after);   /* the next; after NULL: the first */
 Op *kernel_ring(const Kernel *k, const char *name); /* its ring op */
 bool kernel_pingpong(const Kernel *k);
 bool operand_on_ring(const Operand *in, const char *ring);

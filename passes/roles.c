@@ -11,8 +11,6 @@
 #include <string.h>
 
 enum {
-	WARPS = 4,
-	WARP_THREADS = 32,
 	OVERHEAD = 26, /* registers beside the accumulator */
 	TWO_WAYS = 16, /* more, where results leave by TMA or without it */
 	TURNS = 2,
@@ -66,7 +64,7 @@ typedef struct {
 static const Val *source_of(const Kernel *k, const Val *frag)
 {
 	for (const Op *op = kernel_first(k); op; op = op_next(op)) {
-		if ((op->kind != OP_LOAD && op->kind != OP_LOAD_SHARED) || op->in[0].val != frag)
+		if (!copy_row_of(op->kind) || op->in[0].val != frag)
 			continue;
 		const Val *from = op->in[1].val;
 		return from->def->kind == OP_TILE ? from->def->in[0].val : from;
@@ -94,7 +92,7 @@ static bool is_largest(const Kernel *k, const Op *op, const Val *from)
 /* Of values that are an mma's operand: a register holds two elements of 16 bits. */
 static int operand_regs(const Op *op)
 {
-	const Type *t = op->kind == OP_MMA_WGMMA ? op->in[1].val->type : NULL;
+	const Type *t = op_is_mma(op) ? op->in[1].val->type : NULL;
 	return t && t->space == SP_REG ? type_regs(t) * elem_rows[t->elem].bits / 32 : 0;
 }
 
@@ -167,7 +165,7 @@ static int budget_alike(const Kernel *k, int threads)
 /* The most columns that fit. What is read in chunks does not grow with the tile. */
 static int most_columns(TiledMma t, Needs n, int limit)
 {
-	int threads = WARPS * WARP_THREADS * tiled_mma_warpgroups(t);
+	int threads = GROUP_THREADS * tiled_mma_warpgroups(t);
 	int free = limit - OVERHEAD - (n.read < n.acc ? n.read : 0), each = n.acc;
 	each += n.read < n.acc ? 0 : n.read;
 	int columns = free * n.acc / each * threads / t.m / 8 * 8;
@@ -226,7 +224,7 @@ static void check_registers(Kernel *k, TiledMma t, Loc loc, Needs n, int limit)
  * pool of a CTA has what its warps gave back, not what is left of the SM. PTX ISA: setmaxnreg */
 static void check_given(Kernel *k, Budget b, int warpgroups, Loc loc)
 {
-	int group = WARPS * WARP_THREADS, threads = group * (warpgroups + 1);
+	int group = GROUP_THREADS, threads = group * (warpgroups + 1);
 	int total = (b.producer + b.consumer * warpgroups) * group;
 	int entry = budget_alike(k, threads);
 	if (!b.producer)
@@ -307,7 +305,7 @@ static void loaders(Kernel *k, Op *producer, const Block *body)
 		if (block_fills(body, ring->sym[0]))
 			vec_push(ctx_arena(k->ctx), &all, ring->sym[0]);
 	for (int i = 0; i < all.n; warps++) {
-		RingNames some = {.at = all.at + i, .n = warps == WARPS - 1 ? all.n - i : 1};
+		RingNames some = {.at = all.at + i, .n = warps == GROUP_WARPS - 1 ? all.n - i : 1};
 		loader(k, producer, body, first + warps, &some);
 		i += some.n;
 	}
@@ -317,14 +315,15 @@ static void loaders(Kernel *k, Op *producer, const Block *body)
 static void cooperative(Kernel *k, int warpgroups, Budget b)
 {
 	Block body = program(k);
-	int warps = WARPS * warpgroups;
-	Op *producer = role_new(k, "producer", warps, WARPS, 1, b.producer ? b.producer : b.limit);
+	int warps = GROUP_WARPS * warpgroups;
+	Op *producer =
+		role_new(k, "producer", warps, GROUP_WARPS, 1, b.producer ? b.producer : b.limit);
 	move_registers(k, producer, b.producer, false);
 	loaders(k, producer, &body);
 	Op *consumer = role_new(k, "consumer", 0, warps, warps, b.consumer ? b.consumer : b.limit);
 	move_registers(k, consumer, b.consumer, true);
 	block_copy(k, &body, consumer->body, NULL, 0, is_consumers, NULL);
-	kernel_int(k, A_BLOCK, (warps + WARPS) * WARP_THREADS);
+	kernel_int(k, A_BLOCK, (warps + GROUP_WARPS) * WARP_THREADS);
 }
 
 /* ------------------------------------------------------------------ turns */
@@ -333,7 +332,7 @@ static Op *turn_op(Kernel *k, OpKind kind, const Ix *cond, const Ix *which, Loc 
 	Op *some = op_new(k, OP_IF, loc), *bar = op_new(k, kind, loc);
 	op_ix(k, some, cond);
 	op_ix(k, bar, which);
-	op_int(k, bar, A_THREADS, (int64_t)TURNS * WARPS * WARP_THREADS);
+	op_int(k, bar, A_THREADS, (int64_t)TURNS * GROUP_THREADS);
 	block_append(op_body(k, some), bar);
 	return some;
 }
@@ -517,7 +516,7 @@ static void pingpong(Kernel *k, Budget b)
 static void alike(Kernel *k, int warpgroups, int regs)
 {
 	Block body = program(k);
-	int warps = WARPS * warpgroups;
+	int warps = GROUP_WARPS * warpgroups;
 	Op *role = role_new(k, "main", 0, warps, warps, regs);
 	block_copy(k, &body, role->body, NULL, 0, NULL, NULL);
 	kernel_int(k, A_BLOCK, warps * WARP_THREADS);
@@ -548,7 +547,7 @@ static bool check_threads(Kernel *k, int threads, Loc loc)
 
 void pass_roles(Kernel *k)
 {
-	const Op *mma = kernel_find(k, OP_MMA_WGMMA);
+	const Op *mma = kernel_mma(k, NULL);
 	if (!check_schedule(k, mma))
 		return;
 	TiledMma t = op_tiled_mma(mma);
@@ -557,7 +556,7 @@ void pass_roles(Kernel *k)
 	int warpgroups = turns ? TURNS : tiled_mma_warpgroups(t);
 	Needs needs = find_needs(k);
 	int tiles = needs.acc + needs.read;
-	int threads = (warpgroups + split) * WARPS * WARP_THREADS;
+	int threads = (warpgroups + split) * GROUP_THREADS;
 	if (!check_threads(k, threads, mma->loc))
 		return;
 	Budget b = budget_cooperative(k, warpgroups, tiles);

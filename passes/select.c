@@ -29,7 +29,7 @@ static int fast_mode(const Kernel *k, const Val *buffer)
  * number of swizzles. */
 static int rows_of_mma(const Kernel *k, const Val *buffer)
 {
-	for (const Op *op = kernel_find(k, OP_MMA); op; op = op_find_next(op, OP_MMA)) {
+	for (const Op *op = kernel_mma(k, NULL); op; op = kernel_mma(k, op)) {
 		TiledMma t = op_tiled_mma(op);
 		if (op->in[1].val == buffer)
 			return atom_rows[t.atom.id].m;
@@ -97,7 +97,7 @@ static void check_operand(Kernel *k, const Op *mma, int i, int rows)
 
 static void operands(Kernel *k)
 {
-	for (const Op *op = kernel_find(k, OP_MMA); op; op = op_find_next(op, OP_MMA)) {
+	for (const Op *op = kernel_mma(k, NULL); op; op = kernel_mma(k, op)) {
 		Atom atom = op_tiled_mma(op).atom;
 		check_operand(k, op, 1, atom_rows[atom.id].m);
 		check_operand(k, op, 2, atom.n);
@@ -108,8 +108,7 @@ static void operands(Kernel *k)
 /* Where warpgroups take tiles by turns, each multiplies a whole one. */
 static void turns(Kernel *k)
 {
-	for (Op *op = kernel_find(k, OP_MMA); op && kernel_pingpong(k);
-	     op = op_find_next(op, OP_MMA))
+	for (Op *op = kernel_mma(k, NULL); op && kernel_pingpong(k); op = kernel_mma(k, op))
 		op_ints(k, op, A_ARRANGE, (const int64_t[]){1, 1, 1}, 3);
 }
 
@@ -203,7 +202,7 @@ static Op *first_mma(Op *fill, Op **loop)
 	*loop = next && next->kind == OP_FOR ? next : NULL;
 	if (*loop)
 		next = next_touching(next->body->first, acc);
-	bool begins = next && next->kind == OP_MMA_WGMMA && !next->nix && next->in[0].val == acc &&
+	bool begins = next && op_is_mma(next) && !next->nix && next->in[0].val == acc &&
 		      next->in[1].val != acc;
 	return begins ? next : NULL;
 }
@@ -238,8 +237,8 @@ static void zeros(Kernel *k)
 
 static void mmas(Kernel *k)
 {
-	for (Op *op = kernel_find(k, OP_MMA); op; op = op_find_next(op, OP_MMA))
-		op->kind = OP_MMA_WGMMA;
+	for (Op *op = kernel_mma(k, NULL); op; op = kernel_mma(k, op))
+		op->kind = (OpKind)atom_rows[op_tiled_mma(op).atom.id].warp;
 }
 
 void pass_select(Kernel *k)

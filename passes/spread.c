@@ -74,7 +74,7 @@ static void pass_on_all(Kernel *k)
 static bool adopt(Kernel *k, Val *v)
 {
 	const Layout *tv = NULL;
-	for (const Op *op = kernel_find(k, OP_MMA); op && !tv; op = op_find_next(op, OP_MMA))
+	for (const Op *op = kernel_mma(k, NULL); op && !tv; op = kernel_mma(k, op))
 		tv = spread_beside(k, op->in[0].val->type, v->type);
 	if (tv)
 		v->type = type_frag(k->ctx, v->type->elem, v->type->layout, tv);
@@ -87,7 +87,7 @@ static void adopt_rest(Kernel *k)
 		if (op->kind != OP_FRAG || op->out->type->tv)
 			continue;
 		if (!adopt(k, op->out)) {
-			const Op *mma = kernel_find(k, OP_MMA);
+			const Op *mma = kernel_mma(k, NULL);
 			const Layout *acc = mma ? mma->in[0].val->type->layout : NULL;
 			diag_remedy(k->ctx,
 				    diag(k->ctx, op->loc, D_E0405,
@@ -161,7 +161,7 @@ static void check_operand(Kernel *k, const Op *mma)
 
 void spread_registers(Kernel *k)
 {
-	for (Op *op = kernel_find(k, OP_MMA); op; op = op_find_next(op, OP_MMA)) {
+	for (Op *op = kernel_mma(k, NULL); op; op = kernel_mma(k, op)) {
 		Val *acc = op->in[0].val;
 		acc->type = type_frag(k->ctx, acc->type->elem, acc->type->layout,
 				      tiled_mma_tv(k->ctx, op_tiled_mma(op)));
@@ -173,7 +173,7 @@ void spread_registers(Kernel *k)
 			check_alike(k, op);
 		if (op->kind == OP_REDUCE && !pass_failed(k))
 			check_rows(k, op);
-		if (op->kind == OP_MMA && !pass_failed(k))
+		if (op_is_mma(op) && !pass_failed(k))
 			check_operand(k, op);
 	}
 }

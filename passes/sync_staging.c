@@ -13,8 +13,6 @@
  *     store.tma; bulk.commit */
 #include "passes/sync.h"
 
-enum { GROUP_THREADS = 128 };
-
 static Operand on_ring(const Op *op, const char *ring)
 {
 	for (int i = 0; i < op->nin; i++)

@@ -179,7 +179,7 @@ static void let_mode(Here h, const Plane *p, int mode, const Ix *block, const Ix
 static int64_t group_of_square(const Kernel *k, int grouped)
 {
 	const Attr *cluster = attrs_get(&k->attrs, A_CLUSTER);
-	const Op *mma = kernel_find(k, OP_MMA);
+	const Op *mma = kernel_mma(k, NULL);
 	int64_t at_once = target_by_name(k->target)->sms, side[2], group = 1;
 	for (int i = 0; i < 2; i++) {
 		int64_t ctas = cluster && i < cluster->n ? cluster->i[i] : 1;

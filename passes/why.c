@@ -8,7 +8,7 @@
 
 void why_swizzle(Kernel *k, const char *buffer, int row_bytes, int swizzle, int fast)
 {
-	for (int w = 128; w > swizzle; w /= 2)
+	for (int w = SWIZZLE_WIDEST; w > swizzle; w /= 2)
 		kernel_why_not(k, REASON_SWIZZLE, buffer, w,
 			       "a row of %d bytes is not a multiple of %d", row_bytes, w);
 	kernel_why(k, REASON_SWIZZLE, buffer, swizzle,

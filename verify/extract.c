@@ -85,7 +85,7 @@ bool read_counts(const Reader *r, const Op *op)
 static bool find_accs(Reader *r)
 {
 	for (const Op *op = kernel_first(r->p->k); op; op = op_next(op))
-		for (int i = 0; op_rows[op->kind].effects & FX_DONE_WGMMA && i < op->nin; i++) {
+		for (int i = 0; op_done_by(op, DONE_BY_WARPGROUP) && i < op->nin; i++) {
 			const Val *v = whole_of(op->in[i].val);
 			if (!is_tile(v, SP_REG) || !(op_effect(op, i) & (FX_AR | FX_AW)) ||
 			    is_acc(r, v))
@@ -257,7 +257,8 @@ static void find_by_warp(Reader *r)
 		for (int i = 0; i < op->nin; i++)
 			if (op->in[i].at && op->in[i].val->type->space != SP_REG)
 				look_at(r, op->in[i].at, false);
-		if (!op->nin || op_rows[op->kind].effects & (FX_SYNC | FX_DONE_MBAR))
+		if (!op->nin || op_rows[op->kind].effects & FX_SYNC ||
+		    op_done_by(op, DONE_BY_BARRIER))
 			for (int i = 0; i < op->nix; i++)
 				look_at(r, op->ix[i], op->kind == OP_IF && read_only_reads(op));
 	}
@@ -405,8 +406,7 @@ bool read_is_plain(const Op *op)
 {
 	for (const Op *in = op->body ? op->body->first : NULL; in; in = in->next)
 		if ((op_rows[in->kind].effects & FX_SYNC && in->kind != OP_BAR_WARP) ||
-		    op_rows[in->kind].effects & (FX_DONE_MBAR | FX_DONE_WGMMA | FX_DONE_BULK) ||
-		    !read_is_plain(in))
+		    op_done(in) || !read_is_plain(in))
 			return false;
 	return true;
 }

@@ -248,6 +248,14 @@ static bool put_plain(Reader *r, const Op *op, StepKind kind)
 	return true;
 }
 
+static const struct {
+	OpKind of;
+	StepKind step;
+} plain_steps[] = {
+#define PLAIN(of, step) {OP_##of, STEP_##step},
+#include "verify/steps.def"
+};
+
 static bool put_sync(Reader *r, const Op *op)
 {
 	int64_t block = attrs_int(&r->p->k->attrs, A_BLOCK, 0);
@@ -268,32 +276,14 @@ static bool put_sync(Reader *r, const Op *op)
 		return put_named(r, op, STEP_BAR);
 	case OP_BAR_ARRIVE:
 		return put_named(r, op, STEP_BAR_ARRIVE);
-	case OP_BAR_WARP:
-		return put_plain(r, op, STEP_WARP);
-	case OP_FENCE_INIT:
-		return put_plain(r, op, STEP_FENCE_INIT);
-	case OP_FENCE_ASYNC:
-		return put_plain(r, op, STEP_FENCE);
-	case OP_WGMMA_FENCE:
-		return put_plain(r, op, STEP_MMA_FENCE);
-	case OP_WGMMA_COMMIT:
-		return put_plain(r, op, STEP_MMA_COMMIT);
-	case OP_WGMMA_WAIT:
-		return put_plain(r, op, STEP_MMA_WAIT);
-	case OP_BULK_COMMIT:
-		return put_plain(r, op, STEP_BULK_COMMIT);
-	case OP_BULK_WAIT_READ:
-		return put_plain(r, op, STEP_BULK_READ);
-	case OP_BULK_WAIT:
-		return put_plain(r, op, STEP_BULK_WAIT);
-	case OP_GRID_WAIT:
-		return put_plain(r, op, STEP_GRID_WAIT);
-	case OP_SETMAXNREG:
-		return put_plain(r, op, STEP_REGS);
 	default:
-		return read_problem(r, D_W0411, op->loc,
-				    ctx_strf(r->p->k->ctx, "the op %s", op_rows[op->kind].name));
+		break;
 	}
+	for (size_t i = 0; i < COUNTOF(plain_steps); i++)
+		if (plain_steps[i].of == op->kind)
+			return put_plain(r, op, plain_steps[i].step);
+	return read_problem(r, D_W0411, op->loc,
+			    ctx_strf(r->p->k->ctx, "the op %s", op_rows[op->kind].name));
 }
 
 /* ------------------------------------------------------------------ ops that access */
@@ -448,11 +438,11 @@ static bool put_op(Reader *r, const Op *op)
 	int fx = op_rows[op->kind].effects;
 	if (fx & FX_SYNC)
 		return put_sync(r, op);
-	if (fx & FX_DONE_MBAR)
+	if (op_done_by(op, DONE_BY_BARRIER))
 		return put_load(r, op);
-	if (fx & FX_DONE_WGMMA)
+	if (op_done_by(op, DONE_BY_WARPGROUP))
 		return put_group_read(r, op, STEP_MMA);
-	if (fx & FX_DONE_BULK)
+	if (op_done_by(op, DONE_BY_THREAD))
 		return put_group_read(r, op, STEP_STORE);
 	return put_generic(r, op);
 }
@@ -729,7 +719,8 @@ static bool decides(const Reader *r, const Op *op, int i, WaySet ways)
 static bool copies_out(const Op *op)
 {
 	for (const Op *in = op->body->first; in; in = in->next)
-		if (in->kind == OP_ST_STAGED)
+		if (in->nin == 2 && in_space(&in->in[0], SP_GLOBAL) &&
+		    in_space(&in->in[1], SP_SHARED))
 			return read_only_reads(op);
 	return false;
 }

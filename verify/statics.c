@@ -87,7 +87,7 @@ int64_t read_box_bytes(const Op *op)
 
 static bool is_load(const Op *op)
 {
-	return op_rows[op->kind].effects & FX_DONE_MBAR && op->nix;
+	return op_done_by(op, DONE_BY_BARRIER) && op->nix;
 }
 
 const Ix *read_seen(const Reader *r, const Ix *x, int rank)

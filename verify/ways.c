@@ -133,7 +133,7 @@ static void ask_all(Finder *f)
 	for (const Op *op = kernel_first(f->p->k); op; op = op_next(op)) {
 		for (int i = 0; op->kind == OP_IF && !read_only_reads(op) && i < op->nix; i++)
 			ask(f, op->ix[i]);
-		if (op->kind == OP_TMA_LOAD && attrs_int(&op->attrs, A_SHARED, 0))
+		if (op_done_by(op, DONE_BY_BARRIER) && attrs_int(&op->attrs, A_SHARED, 0))
 			ask(f, op->ix[op->nix - 1]);
 	}
 }

@@ -83,7 +83,12 @@ END {
 
 # ------------------------------------------------------------------ rows
 # shellcheck disable=SC2086,SC2046
-find $rooms -name '*.[chly]' -exec cat {} + | tr -cs 'A-Za-z0-9_' '\n' | sort -u >"$scratch/words"
+{
+	find $rooms -name '*.[chly]' -exec cat {} + | tr -cs 'A-Za-z0-9_' '\n'
+	# An operation that a row of another table has is used by who reads that row.
+	find $rooms -name '*.def' -exec sed -nE 's/^(MMA|COPY|DONE|WAY)\(//p' {} + |
+		tr -cs 'A-Z0-9_' '\n' | sed 's/^/OP_/'
+} | sort -u >"$scratch/words"
 awk -v words="$scratch/words" '
 BEGIN {
 	while ((getline word < words) > 0)

@@ -1,0 +1,102 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# passes/ and verify/ name no instruction where a column of a table would do: no operation of a row of
+# ir/atoms.def or ir/completes.def, and no way of completion; they take no mma for the only one, and no
+# 64 or 128 for granted. Tables (.def), comments and strings may. What is left is named below with its
+# number and the reason; what is no longer there leaves the list, so that it only gets shorter.
+#   atoms.sh ROOT
+set -eu
+cd "$1"
+left='
+passes/epilogue_chunks.c the first mma 1: the loop that sources are loaded before is the first of the kernel
+passes/judge.c 128 1: the length of a name
+passes/roles.c 128 1: a table, registers of a thread by warpgroups
+passes/roles.c the first mma 1: all mma of a kernel are arranged alike, over the warpgroups of the role
+passes/slot.h 128 1: the widest swizzle, where it gets its name
+passes/spread.c the first mma 1: a message shows one accumulator of several
+passes/tiles.c the first mma 1: the tile of the order of tiles, which all of them share
+passes/why_share.c 64 1: how many sentences of reasons
+verify/core.h 128 2: agents and cells of a proof
+'
+# LOAD and STORE are tiles whose way is still open (passes/ways.def).
+names=$(sed -nE 's/^(MMA|COPY)\([^,]*, *([A-Z0-9_]+), *([A-Z0-9_]+),.*/\2 \3/p
+	s/^DONE\(([A-Z0-9_]+), *[A-Z]+, *([A-Z0-9_]+), *([A-Z0-9_]+), *([A-Z0-9_]+), *([A-Z0-9_]+)\).*/\2 \3 \4 \5/p' \
+	ir/atoms.def ir/completes.def | tr ' ' '\n' | sort -u | grep -vxE 'LOAD|STORE|NOTHING' | tr '\n' ' ')
+find passes verify -name '*.[ch]' 2>/dev/null | sort | xargs awk -v left="$left" -v names="$names" '
+BEGIN {
+	n = split(left, row, "\n")
+	for (i = 1; i <= n; i++) {
+		if (row[i] == "")
+			continue
+		split(row[i], part, ": ")
+		key = part[1]
+		sub(/ [0-9]+$/, "", key)
+		allowed[key] = substr(part[1], length(key) + 2) + 0
+	}
+	n = split(names, name, " ")
+	for (i = 1; i <= n; i++)
+		bad["OP_" name[i]] = 1
+	bad["RANK_MAX"] = bad["128"] = 1
+}
+
+# code(line): without strings and comments
+function code(line,   out, at)
+{
+	gsub(/\\./, "", line)
+	gsub(/"[^"]*"/, "", line)
+	out = ""
+	while (line != "") {
+		if (within) {
+			at = index(line, "*/")
+			if (!at)
+				return out
+			line = substr(line, at + 2)
+			within = 0
+		} else {
+			at = index(line, "/*")
+			if (!at)
+				return out line
+			out = out substr(line, 1, at - 1) " "
+			line = substr(line, at + 2)
+			within = 1
+		}
+	}
+	return out
+}
+
+function seen(what,   key)
+{
+	key = FILENAME " " what
+	if (++count[key] > allowed[key])
+		complain[++complaints] = FILENAME ":" FNR ": " what
+}
+
+FNR == 1 {
+	within = 0
+	read_it[FILENAME] = 1
+	files++
+}
+
+{
+	text = code($0)
+	if (text ~ /kernel_find\([^,]*, OP_MMA/ || (text ~ /kernel_mma\([^,]*, NULL\)/ && text !~ /for \(/))
+		seen("the first mma")
+	n = split(text, word, /[^A-Za-z0-9_]+/)
+	for (i = 1; i <= n; i++)
+		if (word[i] in bad || word[i] ~ /^FX_DONE_/ || (word[i] == "64" && FILENAME ~ /^passes/))
+			seen(word[i])
+}
+
+END {
+	for (i = 1; i <= complaints; i++)
+		print complain[i]
+	for (key in allowed) {
+		file = key
+		sub(/ .*/, "", file)
+		if (count[key] < allowed[key] && (file in read_it || files > 20)) {
+			print key ": atoms.sh need not allow " allowed[key]
+			complaints++
+		}
+	}
+	exit complaints > 0
+}'
