@@ -14,6 +14,10 @@ function(dslc_add_kernels target)
 		message(FATAL_ERROR "dslc_add_kernels(target SOURCES a.gemm ... [DEFINES NAME=VALUE ...] "
 			"[OPTIONS ...])")
 	endif()
+	get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
+	if(NOT "C" IN_LIST languages)
+		message(FATAL_ERROR "dslc_add_kernels: the cubin is an array in C: project(... LANGUAGES C CXX)")
+	endif()
 	set(folder "${CMAKE_CURRENT_BINARY_DIR}/${target}_kernels")
 	file(MAKE_DIRECTORY "${folder}")
 	list(TRANSFORM K_DEFINES PREPEND "-D")
@@ -21,6 +25,11 @@ function(dslc_add_kernels target)
 		get_filename_component(source "${source}" ABSOLUTE)
 		get_filename_component(name "${source}" NAME_WE)
 		set(out "${folder}/${name}")
+		get_target_property(already ${target} SOURCES)
+		if("${out}.c" IN_LIST already)
+			message(FATAL_ERROR "dslc_add_kernels: ${target} has a kernel file ${name} already; "
+				"${name}.h and ${name}_cubin are called after it: give the other one another name")
+		endif()
 		add_custom_command(OUTPUT "${out}.h" "${out}.c"
 			COMMAND dslc::dslc -q --emit=header,c ${K_DEFINES} ${K_OPTIONS}
 				-MF "${out}.d" -MT "${out}.h" -o "${out}" "${source}"

@@ -27,6 +27,19 @@ try cmake --build build
 readelf -d build/product | grep -q 'NEEDED.*dsl' && fail "the static program needs libdsl_runtime.so"
 try build/product sim
 
+# Two files of one name, or one file twice, are one array.
+cp CMakeLists.txt kept
+echo 'dslc_add_kernels(product SOURCES ./product.gemm DEFINES bN=128)' >>CMakeLists.txt
+cmake -S . -B build >"$scratch/log" 2>&1 && fail "one name was taken twice"
+said 'product has a kernel file product already'
+
+# The array is C.
+sed 's/ C)/ CXX)/; s/main\.c/main.cpp/' kept >CMakeLists.txt
+echo 'int main() {}' >main.cpp
+cmake -S . -B build.cxx -DCMAKE_PREFIX_PATH="$prefix" >"$scratch/log" 2>&1 && fail "a project without C was taken"
+said 'LANGUAGES C CXX'
+mv kept CMakeLists.txt
+
 # What is missing is said.
 sed -i 's/COMPONENTS compiler/COMPONENTS painter compiler/' CMakeLists.txt
 cmake -S . -B build >"$scratch/log" 2>&1 && fail "a component that does not exist was found"
