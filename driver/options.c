@@ -49,6 +49,14 @@ static void set_int(Parse *p, const char *arg, int64_t lo, int64_t hi, const cha
 		       (long long)hi, arg);
 }
 
+static const char *listed(Arena *a, const char *const *words, int n)
+{
+	const char *all = words[0];
+	for (int i = 1; i < n; i++)
+		all = arena_printf(a, "%s, %s", all, words[i]);
+	return all;
+}
+
 /* Number of `arg` among the words, else -1 with a reason. */
 static int set_word(Parse *p, const char *arg, const char *const *words, int n, const char *what)
 {
@@ -59,7 +67,8 @@ static int set_word(Parse *p, const char *arg, const char *const *words, int n, 
 	if (near)
 		refuse(p, "%s does not accept '%s'; did you mean '%s'?", what, arg, near);
 	else
-		refuse(p, "%s does not accept '%s'", what, arg);
+		refuse(p, "%s does not accept '%s'; it takes %s", what, arg,
+		       listed(p->o->arena, words, n));
 	return -1;
 }
 

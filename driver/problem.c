@@ -136,8 +136,10 @@ static bool allocate(Problem *p, const char **why)
 		t->flushed = t->is_out && p->flushes ? malloc(t->bytes + 1) : NULL;
 		if (!t->host || (t->is_out && (!t->ref || !t->amount || !t->wrote)) ||
 		    (t->is_out && p->flushes && !t->flushed)) {
-			*why = ctx_strf(p->ctx, "tensor %s needs %zu bytes of host memory", t->name,
-					t->bytes);
+			*why = ctx_strf(
+				p->ctx,
+				"tensor %s needs %zu bytes of host memory: pass smaller sizes",
+				t->name, t->bytes);
 			return false;
 		}
 	}
