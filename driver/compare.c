@@ -151,7 +151,7 @@ bool guards_intact(const char *name, const uint8_t *before, const uint8_t *behin
 			continue;
 		snprintf(wrong, n, "byte %zu %s %s was overwritten",
 			 before[i] != POISON ? GUARD - i : i,
-			 before[i] != POISON ? "before" : "behind", name);
+			 before[i] != POISON ? "before" : "after", name);
 		return false;
 	}
 	return true;

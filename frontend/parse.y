@@ -430,7 +430,7 @@ static bool is_behind(const Src *s, int at, const char *word)
 static const struct {
 	const char *token, *before, *missing, *help;
 } habits[] = {
-	{"'..'", NULL, NULL, "a range stands behind in: for k in 0 .. n"},
+	{"'..'", NULL, NULL, "a range follows 'in': for k in 0 .. n"},
 	{"'o'", NULL, NULL, "o composes layouts: take another name"},
 	{NULL, "if", NULL, "there is no if: edges are guarded, min, max and relu choose"},
 	{NULL, "while", NULL, "the loops are for (m,n) in gD and for k in gA[m]"},

@@ -104,7 +104,7 @@ static bool read_block(Reader *r)
 	} while (depth > 0);
 	r->line.block = ctx_strn(r->ctx, from, (size_t)(r->at - from));
 	skip_blanks(r);
-	return r->at == r->end || wrong(r, word(r), "nothing may stand behind the schedule block");
+	return r->at == r->end || wrong(r, word(r), "nothing may follow the schedule block");
 }
 
 static bool read_line(Reader *r)

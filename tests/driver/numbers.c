@@ -358,7 +358,7 @@ static void wrong_lines(void **state)
 		{"schedule { roles none;", "the schedule block is not closed on its line"},
 		{"schedule", "neither -DNAME=VALUE nor a schedule block"},
 		{"schedule }", "the schedule block is not closed on its line"},
-		{"schedule { } -Dx=1", "tries.txt:1:14: error[E0630]: nothing may stand behind"},
+		{"schedule { } -Dx=1", "tries.txt:1:14: error[E0630]: nothing may follow"},
 		{"schedules { }", "neither -DNAME=VALUE nor a schedule block"},
 		{"good:", "candidate 'good' is there twice"},
 	};

@@ -86,7 +86,7 @@ behave before 1
 has err "byte 6 before D was overwritten"
 ends "small: WRONG: byte 6 before D was overwritten"
 behave behind 1
-has err "byte 10 behind D was overwritten"
+has err "byte 10 after D was overwritten"
 behave refused 1
 has err "error[E0606]"
 ends "small: not checked: "
