@@ -37,7 +37,8 @@ void emit_LDMATRIX(Cg *g, const Op *op)
 	int n = (int)attrs_int(&op->attrs, A_N, 4), first = cg_first_register(g, &op->in[0]);
 	LLVMValueRef from = cg_smem_ptr(g, op->in[1], op->ix[0]);
 	char name[64];
-	snprintf(name, sizeof name, "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x%d.b16", n);
+	snprintf(name, sizeof name, "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x%d%s.b16", n,
+		 attrs_int(&op->attrs, A_TRANS, 0) ? ".trans" : "");
 	LLVMValueRef all = cg_call(g, name, g->m->p3, &from, 1);
 	for (int i = 0; i < n; i++) {
 		LLVMValueRef bits =

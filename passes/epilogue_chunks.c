@@ -143,6 +143,12 @@ static Source *source_of(Epilogue *e, const Val *frag)
 	return NULL;
 }
 
+/* Columns that each thread can load from anywhere go by TMA only where it is sure to take them. */
+static bool is_sure(const Kernel *k, const Ix *stride, int bytes)
+{
+	return ix_divisor(stride, kernel_facts(k)) * bytes % TMA_STRIDE == 0;
+}
+
 /* Matrices of a batch lie where TMA can take them. */
 static bool strides_fit(const Val *tile)
 {
@@ -155,21 +161,33 @@ static bool strides_fit(const Val *tile)
 	return true;
 }
 
-/* Rows are contiguous, in whole spans of a swizzle, and lie where TMA can take them; one copy
- * serves all warpgroups where these lie side by side along m. */
+/* A chunk of the source in a slot, for all warpgroups: as its neighbours lie in memory. */
+static SlotForm source_form(const Epilogue *e, const Val *tile)
+{
+	int bytes = elem_rows[tile->type->elem].bits / 8;
+	int fast = !ix_is(tile_stride(e->k, tile, 0), 1), n[2] = {e->rows * e->t.along_m, e->cols};
+	int swizzle = slot_swizzle(n[fast] * bytes);
+	return (SlotForm){fast, n[1 - fast], n[fast], swizzle / bytes, swizzle};
+}
+
+/* Neighbours are contiguous, in whole spans of a swizzle, and rows of them lie where TMA can take
+ * them; one copy serves all warpgroups where these lie side by side along m. */
 Fit fits_source(Copying *c, Refusal *why)
 {
 	const Epilogue *e = c->e;
 	const Val *tile = c->op->in[1].val;
-	int bytes = elem_rows[tile->type->elem].bits / 8, row = e->cols * bytes;
-	int w = slot_swizzle(row);
+	int bytes = elem_rows[tile->type->elem].bits / 8;
+	SlotForm f = source_form(e, tile);
 	if (e->t.along_n != 1)
 		why->text = "warpgroups lie side by side along n";
-	else if (!ix_is(tile_stride(e->k, tile, 1), 1))
-		why->text = "its rows are not contiguous";
-	else if (!tma_takes_stride(tile_stride(e->k, tile, 0), bytes) || !strides_fit(tile))
+	else if (!ix_is(tile_stride(e->k, tile, f.fast), 1))
+		why->text = "neither its rows nor its columns are contiguous";
+	else if (!tma_takes_stride(tile_stride(e->k, tile, 1 - f.fast), bytes) ||
+		 !strides_fit(tile))
 		why->text = "its strides are not multiples of 16 bytes";
-	else if (w != row && w != SWIZZLE_WIDEST)
+	else if (f.fast == 0 && !is_sure(e->k, tile_stride(e->k, tile, 1), bytes))
+		why->text = "only the launch knows whether TMA takes its columns";
+	else if (f.span != f.cols && f.swizzle != SWIZZLE_WIDEST)
 		why->text = "a chunk's rows are not whole spans of a swizzle";
 	return why->text ? FIT_NO : FIT_YES;
 }
@@ -241,13 +259,11 @@ int64_t source_bytes(const Epilogue *e)
 static void source_buffer(const Epilogue *e, Source *s)
 {
 	Kernel *k = e->k;
-	const Val *tensor = s->load->in[1].val->def->in[0].val;
-	int bytes = elem_rows[tensor->type->elem].bits / 8;
-	int swizzle = slot_swizzle(e->cols * bytes);
-	SlotForm m = {1, e->rows * e->t.along_m, e->cols, swizzle / bytes, swizzle};
-	s->buffer = buffer_new(k, s->load->loc, tensor, ctx_strf(k->ctx, "%s.in", tensor->name), m,
+	const Val *tile = s->load->in[1].val, *tensor = tile->def->in[0].val;
+	SlotForm f = source_form(e, tile);
+	s->buffer = buffer_new(k, s->load->loc, tensor, ctx_strf(k->ctx, "%s.in", tensor->name), f,
 			       e->source_slots);
-	s->map = kernel_map(k, s->load->loc, s->load->in[1].val, m)->out;
+	s->map = kernel_map(k, s->load->loc, tile, f)->out;
 	op_int(k, kernel_ring(k, attrs_str(&s->buffer->def->attrs, A_RING, "")), A_EARLY, 1);
 }
 

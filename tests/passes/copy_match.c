@@ -24,6 +24,7 @@ static const Case cases[] = {
 	{EL_BF16, OP_STORE_SHARED, false, 64, 64, 128, COPY_STMATRIX_4, COPY_STMATRIX_4},
 	{EL_BF16, OP_LOAD_SHARED, false, 64, 32, 64, COPY_LDMATRIX_4, COPY_LDMATRIX_4},
 	{EL_BF16, OP_STORE_SHARED, true, 64, 40, 128, COPY_STMATRIX_T4, COPY_STMATRIX_T2},
+	{EL_BF16, OP_LOAD_SHARED, true, 64, 40, 128, COPY_LDMATRIX_T4, COPY_LDMATRIX_T2},
 	{EL_F32, OP_STORE_SHARED, false, 64, 32, 128, COPY_ST_SHARED_2, COPY_ST_SHARED_2},
 	{EL_F32, OP_LOAD_SHARED, false, 64, 64, 128, COPY_LD_SHARED_2, COPY_LD_SHARED_2},
 	{EL_F32, OP_STORE_SHARED, true, 64, 24, 128, COPY_ST_SHARED_1, COPY_ST_SHARED_1},
@@ -122,7 +123,7 @@ static void what_is_not_contained(void **state)
 	k->target = "sm_90a";
 	t.columns = true;
 	Spread h = spread_in_slot(k, buffer_of(c, &t), accumulator(c, &t), true);
-	CopyMatches all = copy_matches(k, &h, OP_LOAD_SHARED, 16);
+	CopyMatches all = copy_matches(k, &h, OP_LOAD_SHARED, 8);
 	assert_ptr_equal(copy_first(&all, &h, 0, 32)->row, &copy_rows[COPY_LD_SHARED_1]);
 	ctx_free(c);
 }
