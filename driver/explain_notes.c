@@ -139,6 +139,10 @@ static void note_copies(const Facts *f, Buf *out)
 	}
 	for (int i = 0; i < f->k->whys.n; i++) {
 		const Reason *w = &f->k->whys.at[i];
+		if (w->id == REASON_SOURCE) {
+			note_head(out, "");
+			buf_printf(out, "%s by each thread: %s\n", w->subject, w->text);
+		}
 		if (w->id != REASON_AHEAD)
 			continue;
 		note_head(out, "");

@@ -6,6 +6,7 @@
  * ->  %p = part %acc[0] ; load.shared %c.1, %sC[e] ; %x.1 = mul %c.1, %p
  *     store.shared %sD[e], %x.1 ... */
 #include "passes/epilogue.h"
+#include "passes/why.h"
 
 enum { MOST_SOURCES = 3 }; /* each has a warp of the producer, and so has the main loop */
 
@@ -229,6 +230,8 @@ static void add_source(Epilogue *e, Op *load)
 	WayChoice w = way_choose(&c);
 	if (way_has_map(w.way))
 		vec_push(ctx_arena(e->k->ctx), &e->sources, ((Source){.load = load, .way = w.way}));
+	else
+		why_no_source(e->k, load->in[1].val->def->in[0].val, w.why[0].text);
 }
 
 void find_sources(Epilogue *e, const Val *v)

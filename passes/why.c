@@ -54,6 +54,12 @@ void why_direct(Kernel *k, const Val *tensor, const char *why)
 	kernel_why(k, REASON_STAGING, tensor->name, 0, "from registers: %s", why);
 }
 
+void why_no_source(Kernel *k, const Val *tensor, const char *why)
+{
+	if (!kernel_why_find(k, REASON_SOURCE, tensor->name))
+		kernel_why(k, REASON_SOURCE, tensor->name, 0, "not by TMA: %s", why);
+}
+
 void why_stages(Kernel *k, const char *ring, int stages, int64_t one, int64_t left, int most)
 {
 	if (stages < most)

@@ -15,6 +15,7 @@ void why_group(Kernel *k, int64_t group);
 /* slots of `one` byte each in `left`; 0: why_direct says it */
 void why_subtile(Kernel *k, int columns);
 void why_staging(Kernel *k, const Val *tensor, int slots, int most, int64_t one, int64_t left);
+void why_no_source(Kernel *k, const Val *tensor, const char *why); /* once */
 void why_direct(Kernel *k, const Val *tensor, const char *why);
 void why_stages(Kernel *k, const char *ring, int stages, int64_t one, int64_t left, int most);
 void why_registers(Kernel *k, int producer, int consumer, int accumulators, int overhead);
