@@ -6,13 +6,11 @@
  *     lanes ((4,8)):((128,1)), values ((2,2)):((64,8))   ->   stmatrix.trans; single elements */
 #include "passes/place.h"
 
+/* NULL: there is no such layout. */
 static const Layout *compose(Ctx *c, const Layout *a, const Layout *b)
 {
 	const char *why = NULL;
-	const Layout *l = layout_composition(c, a, b, &why);
-	if (!l)
-		panic("%s", why);
-	return l;
+	return a && b ? layout_composition(c, a, b, &why) : NULL;
 }
 
 /* extent elements, so far apart */
@@ -29,31 +27,41 @@ static const Layout *both(Ctx *c, const Layout *a, const Layout *b)
 
 /* ------------------------------------------------------------------ what threads hold */
 /* The slot as the tile sees it: of a tile of several warpgroups each has a slot of its own, so what
- * is beyond the slot's extents is there again. */
+ * is beyond the slot's extents is there again. NULL: no whole number of times. */
 static const Layout *slot_of_tile(Ctx *c, const Type *buffer, const Type *frag, bool columns)
 {
 	const Layout *plain = layout_new(c, buffer->layout->shape, buffer->layout->stride);
 	const Layout *modes[2];
 	for (int i = 0; i < 2; i++) {
-		int64_t all = layout_size_int(layout_mode(c, frag->layout, i));
+		int64_t all = layout_size_int(layout_mode(c, frag->layout, i)), one;
 		modes[i] = layout_mode(c, plain, columns ? 1 - i : i);
-		modes[i] = both(c, modes[i], run(c, all / layout_size_int(modes[i]), 0));
+		one = layout_size_int(modes[i]);
+		if (all < one || all % one)
+			return NULL;
+		modes[i] = both(c, modes[i], run(c, all / one, 0));
 	}
 	return layout_cat(c, modes, 2);
 }
 
-Spread spread_in_slot(Kernel *k, const Type *buffer, const Type *frag, bool columns)
+const char *spread_in_slot(Kernel *k, const Type *buffer, const Type *frag, bool columns,
+			   Spread *out)
 {
 	Ctx *c = k->ctx;
 	const Layout *at = compose(c, slot_of_tile(c, buffer, frag, columns), frag->tv);
-	const Layout *threads = layout_mode(c, at, 0);
-	int64_t warps = layout_size_int(threads) / WARP_THREADS;
+	const Layout *threads = at ? layout_mode(c, at, 0) : NULL;
+	int64_t warps = at ? layout_size_int(threads) / WARP_THREADS : 0;
 	const Layout *others = run(c, target_by_name(k->target)->max_threads, 0);
-	Spread h = {.lanes = compose(c, threads, run(c, WARP_THREADS, 1)),
-		    .warps = compose(c, threads, run(c, warps, WARP_THREADS)),
-		    .values = layout_coalesce(c, layout_mode(c, at, 1))};
-	h.warps = layout_coalesce(c, both(c, h.warps, others));
-	return h;
+	if (!at)
+		return "the tile in registers is no whole number of the buffer's";
+	if (warps < 1 || layout_size_int(threads) % WARP_THREADS)
+		return "the tile in registers is not spread over whole warps";
+	*out = (Spread){.lanes = compose(c, threads, run(c, WARP_THREADS, 1)),
+			.warps = compose(c, threads, run(c, warps, WARP_THREADS)),
+			.values = layout_coalesce(c, layout_mode(c, at, 1))};
+	if (!out->lanes || !out->warps)
+		return "the tile in registers is not spread alike over all warps";
+	out->warps = layout_coalesce(c, both(c, out->warps, others));
+	return NULL;
 }
 
 int spread_values(Ctx *c, const Spread *h)
@@ -97,7 +105,8 @@ static const Layout *addresses(Ctx *c, const CopyRow *row, const Layout *form, c
 	const Layout *first = compose(c, holders(c, form), run(c, rows, row->columns));
 	const Layout *more = run(c, parts, WARP_THREADS * size / threads);
 	const Layout *again = run(c, WARP_THREADS / (rows * parts), 0);
-	return layout_coalesce(c, both(c, compose(c, held, both(c, first, more)), again));
+	const Layout *rows_at = first ? compose(c, held, both(c, first, more)) : NULL;
+	return rows_at ? layout_coalesce(c, both(c, rows_at, again)) : NULL;
 }
 
 static bool match(Ctx *c, const CopyRow *row, const Spread *h, CopyMatch *out)
@@ -107,10 +116,11 @@ static bool match(Ctx *c, const CopyRow *row, const Spread *h, CopyMatch *out)
 		return false;
 	const Layout *part = compose(c, held, holders(c, form));
 	for (int i = 0; i < row->columns; i++)
-		if (layout_at_int(part, i) != i)
+		if (!part || layout_at_int(part, i) != i)
 			return false;
 	*out = (CopyMatch){row, addresses(c, row, form, h, held)};
-	return all_divide(c, out->lanes, row->columns) && all_divide(c, h->warps, row->columns);
+	return out->lanes && all_divide(c, out->lanes, row->columns) &&
+	       all_divide(c, h->warps, row->columns);
 }
 
 CopyMatches copy_matches(Kernel *k, const Spread *h, OpKind of, int bits)

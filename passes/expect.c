@@ -3,7 +3,7 @@
  * leave is so; text that a person wrote may not be, and is refused here.
  *     load.tma %sA, %A, %A.map   ->   "operand 2 is a tile of an argument, made by the op tile"
  * A row says from which pass to which it holds. */
-#include "passes/pass.h"
+#include "passes/place.h"
 
 #include <string.h>
 
@@ -76,6 +76,20 @@ static const char *spread(const Kernel *k, const Op *op)
 	return NULL;
 }
 
+/* Registers and the slot that they are copied to or from. */
+static const char *of_slot(const Kernel *k, const Op *op)
+{
+	const Operand *to = &op->in[0], *from = &op->in[1];
+	bool loads = to->val->type->space == SP_REG && from->val->type->space == SP_SHARED;
+	bool stores = from->val->type->space == SP_REG && to->val->type->space == SP_SHARED;
+	Spread unused;
+	if (op_is_mma(op) || (!loads && !stores))
+		return NULL;
+	return spread_in_slot((Kernel *)(uintptr_t)k, (loads ? from : to)->val->type,
+			      (loads ? to : from)->val->type, attrs_int(&op->attrs, A_TRANS, 0),
+			      &unused);
+}
+
 /* ------------------------------------------------------------------ mma */
 static const char *arranged(const Kernel *k, const Op *op)
 {
@@ -139,6 +153,7 @@ static const Row rows[] = {
 	{PASS_epilogue, PASS_lower, op_is_atom, plain_tiles},
 	{PASS_epilogue, PASS_lower, op_is_atom, swizzled_buffer},
 	{PASS_epilogue, PASS_lower, op_is_atom, spread},
+	{PASS_lower, PASS_lower, op_is_atom, of_slot},
 	{PASS_sync, PASS_sync, is_threads_group, made_here},
 	{PASS_pipeline, PASS_lower, is_role, whole_role},
 	{PASS_pipeline, PASS_lower, op_is_atom, in_role},

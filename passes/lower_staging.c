@@ -37,7 +37,11 @@ void lower_shared(Kernel *k, Op *op)
 {
 	int regs = op->in[0].val->type->space != SP_REG;
 	const Val *buffer = op->in[1 - regs].val, *frag = op->in[regs].val;
-	Spread h = spread_in_slot(k, buffer->type, frag->type, attrs_int(&op->attrs, A_TRANS, 0));
+	Spread h;
+	const char *why =
+		spread_in_slot(k, buffer->type, frag->type, attrs_int(&op->attrs, A_TRANS, 0), &h);
+	if (why)
+		panic("%%%s: %s", frag->name, why);
 	CopyMatches atoms = copy_matches(k, &h, op->kind, elem_rows[buffer->type->elem].bits);
 	int n = spread_values(k->ctx, &h);
 	for (int reg = 0; reg < n;) {

@@ -22,7 +22,9 @@ const Ix *place_byte(const Place *p);
 typedef struct {
 	const Layout *lanes, *warps, *values; /* warps: again from the first where all had a turn */
 } Spread;
-Spread spread_in_slot(Kernel *k, const Type *buffer, const Type *frag, bool columns);
+/* NULL, or why the registers are not of such a slot. */
+const char *spread_in_slot(Kernel *k, const Type *buffer, const Type *frag, bool columns,
+			   Spread *out);
 int spread_values(Ctx *c, const Spread *h); /* registers of a thread */
 
 /* An atom that copies registers that are so held. */

@@ -98,7 +98,8 @@ static void every_element_has_its_place(void **state)
 		const Case *t = &cases[i];
 		Kernel *k = kernel_new(module_new(c), "k", (Loc){0});
 		k->target = "sm_90a";
-		Spread h = spread_in_slot(k, buffer_of(c, t), accumulator(c, t), t->columns);
+		Spread h;
+		assert_null(spread_in_slot(k, buffer_of(c, t), accumulator(c, t), t->columns, &h));
 		CopyMatches all = copy_matches(k, &h, t->of, elem_rows[t->elem].bits);
 		const CopyMatch *m = NULL;
 		int n = spread_values(c, &h);
@@ -122,9 +123,16 @@ static void what_is_not_contained(void **state)
 	(void)state;
 	k->target = "sm_90a";
 	t.columns = true;
-	Spread h = spread_in_slot(k, buffer_of(c, &t), accumulator(c, &t), true);
+	Spread h;
+	assert_null(spread_in_slot(k, buffer_of(c, &t), accumulator(c, &t), true, &h));
 	CopyMatches all = copy_matches(k, &h, OP_LOAD_SHARED, 8);
 	assert_ptr_equal(copy_first(&all, &h, 0, 32)->row, &copy_rows[COPY_LD_SHARED_1]);
+	t.columns = false;
+	t.rows = 128;
+	const Type *larger = buffer_of(c, &t);
+	t.rows = 64;
+	assert_string_equal(spread_in_slot(k, larger, accumulator(c, &t), false, &h),
+			    "the tile in registers is no whole number of the buffer's");
 	ctx_free(c);
 }
 
