@@ -136,6 +136,11 @@ static bool is_threads_group(const Op *op)
 	return row && row->how == DONE_BY_THREAD;
 }
 
+static bool is_barrier(const Op *op)
+{
+	return op->kind == OP_MBARRIER;
+}
+
 static bool is_role(const Op *op)
 {
 	return op->kind == OP_ROLE;
@@ -155,6 +160,7 @@ static const Row rows[] = {
 	{PASS_epilogue, PASS_lower, op_is_atom, spread},
 	{PASS_lower, PASS_lower, op_is_atom, of_slot},
 	{PASS_sync, PASS_sync, is_threads_group, made_here},
+	{PASS_sync, PASS_sync, is_barrier, made_here},
 	{PASS_pipeline, PASS_lower, is_role, whole_role},
 	{PASS_pipeline, PASS_lower, op_is_atom, in_role},
 };
