@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # A program of several loops or rings: right on the simulator against the interpreter under every schedule, with
 # several tiles a CTA, at each of the sizes of its line "// sizes: ...". All are proved.
-#   loops.sh DSLC FILE
+#   loops.sh DSLC FILE      [DEVICE=cuda:0]
 set -eu
 dslc=$1 file=$2
 ran=0
@@ -10,7 +10,7 @@ for schedule in "none -DR=none" "none-persistent -DR=none -DP=on" "cooperative -
 	"persistent -DR=cooperative -DP=on" "cluster -DR=cooperative -DCM=2" "cluster-persistent -DR=cooperative -DP=on -DCN=2"; do
 	name=${schedule%% *} flags=${schedule#* }
 	for sizes in $(sed -n 's/^\/\/ sizes: //p' "$file"); do
-		out=$("$dslc" run "$file" $flags --size "$sizes" --device sim --sms 2 2>&1) ||
+		out=$("$dslc" run "$file" $flags --size "$sizes" --device "${DEVICE:-sim}" --sms 2 2>&1) ||
 			{ echo "$file: $name, $sizes:"; echo "$out"; exit 1; }
 		ran=$((ran + 1))
 	done

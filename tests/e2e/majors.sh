@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # A and B contiguous along K or along M, N, in all four ways and both 16-bit types: right results on the simulator
 # under every schedule, with swizzles of 128, 64 and 32 bytes, in clusters that share by slices and by leaders.
-#   majors.sh DSLC SCRATCH FILE
+#   majors.sh DSLC SCRATCH FILE      [DEVICE=cuda:0]
 set -eu
 dslc=$1 scratch=$2 file=$3
 rm -rf "$scratch"
 mkdir -p "$scratch"
 run()
 {
-	"$dslc" run "$scratch/$name.gemm" "$@" --size "$sizes" --device sim >"$scratch/out" 2>&1 ||
+	"$dslc" run "$scratch/$name.gemm" "$@" --size "$sizes" --device "${DEVICE:-sim}" >"$scratch/out" 2>&1 ||
 		{ echo "$name $*:"; cat "$scratch/out"; exit 1; }
 }
 

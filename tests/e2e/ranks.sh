@@ -3,7 +3,7 @@
 # Tensors of rank 3 to 5 and grids of three to five names: proved, and right on the simulator against the reference
 # interpreter, under every kind of schedule, with residues along every mode, and with strides of a batch that are 0 or
 # that TMA cannot take.
-#   ranks.sh DSLC FOLDER SCRATCH
+#   ranks.sh DSLC FOLDER SCRATCH      [DEVICE=cuda:0]
 set -eu
 dslc=$1 folder=$2 scratch=$3
 rm -rf "$scratch"
@@ -13,7 +13,7 @@ run()
 {
 	n=$((n + 1))
 	"$dslc" -v "$folder/$name.gemm" "$@" -o "$scratch/$n.cubin" 2>"$scratch/err" &&
-		"$dslc" run "$folder/$name.gemm" "$@" --size "$sizes" --device sim --sms 4 >"$scratch/out" 2>&1 ||
+		"$dslc" run "$folder/$name.gemm" "$@" --size "$sizes" --device "${DEVICE:-sim}" --sms 4 >"$scratch/out" 2>&1 ||
 		{ echo "$name $*:"; cat "$scratch/err" "$scratch/out"; exit 1; }
 	grep -q ': verified ' "$scratch/err" && ! grep -qE '(warning|error)\[' "$scratch/err" ||
 		{ echo "$name $* is not proved:"; cat "$scratch/err"; exit 1; }

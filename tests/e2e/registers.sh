@@ -6,7 +6,7 @@
 # whose kernel must then be refused. Where the loop uses an accumulator, which a line
 #   // used in the loop
 # says, the verifier refutes the kernel without its wait, and without its fence. "// explained: TEXT" is of dslc explain.
-#   registers.sh DSLC SCRATCH FILE SIZES
+#   registers.sh DSLC SCRATCH FILE SIZES      [DEVICE=cuda:0]
 set -eu
 dslc=$1 scratch=$2 file=$3 sizes=$4
 rm -rf "$scratch"
@@ -31,7 +31,7 @@ for schedule in "none -DR=none" "cooperative -DR=cooperative" "pingpong -DR=ping
 	"$dslc" -v "$file" $flags -o "$scratch/k" 2>"$scratch/err" || fail "refused"
 	! grep -qE '(warning|error)\[' "$scratch/err" || fail "another message"
 	grep -q ': verified ' "$scratch/err" || fail "not proved"
-	"$dslc" run "$file" $flags --size "$sizes" --device sim --schedules 2 >"$scratch/out" 2>&1 || fail "wrong"
+	"$dslc" run "$file" $flags --size "$sizes" --device ${DEVICE:-sim --schedules 2} >"$scratch/out" 2>&1 || fail "wrong"
 	ran=$((ran + 1))
 done
 [ $ran -ge 4 ]

@@ -20,6 +20,7 @@
 #   times      dslc bench: the example's schedules beside cuBLASLt, at SIZES (default 4096 and 8192)
 #   python     the wheel: what must hold, and host time (python_speed.py)
 #   ptxas12    cubins of ptxas 12.9
+#   programs   the programs of tests/e2e, compiled there, under every schedule (programs.sh)
 # The exit code is the number of steps that failed; a step that cannot run here is a failure.
 set -u
 here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)
@@ -207,6 +208,7 @@ step()
 	times) run_times ;;
 	python) run_python ;;
 	ptxas12) "$here/ptxas12.sh" "$dir/dslc" "$dir/ptxas12" "$root" ;;
+	programs) "$here/programs.sh" "$dir/dslc" "$root" "$results/programs" ;;
 	*) echo "no such step"; false ;;
 	esac >"$results/$1.log" 2>&1
 	code=$?

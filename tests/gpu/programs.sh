@@ -1,0 +1,29 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# The programs of tests/e2e under every schedule, compiled where the GPU is and run on it, against the reference interpreter:
+# loops, registers, ranks, types, majors. A line for each; what fails prints what it said.
+#   programs.sh DSLC ROOT SCRATCH
+set -eu
+dslc=$1 e2e=$2/tests/e2e scratch=$3
+export DEVICE="${DEVICE:-cuda:0}"
+rm -rf "$scratch"
+mkdir -p "$scratch"
+# NAME COMMAND...: a job
+job()
+{
+	name=$1
+	shift
+	printf '%s\n' "\"\$@\" >$scratch/$name.out 2>&1 && echo '$name: right' || { echo '$name: WRONG'; cat $scratch/$name.out; exit 1; }" >"$scratch/$name.sh"
+	echo "sh $scratch/$name.sh $*" >>"$scratch/jobs"
+}
+for file in "$e2e"/loops/*.gemm; do
+	job "loops.$(basename "$file" .gemm)" "$e2e/loops.sh" "$dslc" "$file"
+done
+sed -n 's/^e2e_registers(\(.*\) \(.*\))/\1 \2/p' "$e2e/CMakeLists.txt" >"$scratch/registers"
+while read -r name sizes; do
+	job "registers.$name" "$e2e/registers.sh" "$dslc" "$scratch/r.$name" "$e2e/registers/$name.gemm" "$sizes"
+done <"$scratch/registers"
+job ranks "$e2e/ranks.sh" "$dslc" "$e2e/ranks" "$scratch/k"
+job types "$e2e/types.sh" "$dslc" "$scratch/t" "$e2e/types.gemm"
+job majors "$e2e/majors.sh" "$dslc" "$scratch/m" "$e2e/majors.gemm"
+xargs -P "$(nproc)" -I{} sh -c '{}' <"$scratch/jobs"
