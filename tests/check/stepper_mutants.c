@@ -50,6 +50,7 @@ typedef struct {
 	size_t size;
 	int slots;
 	Ctx *c;
+	int npool;
 	Sizes pool[POOL];
 	bool good[POOL];
 } Base;
@@ -97,9 +98,10 @@ static void print_sizes(const Sizes *s)
 }
 
 /* Small, large and odd: at most one lap, several, none. */
-static void make_sizes(Base *b, const Kernel *k, uint64_t seed)
+static void make_sizes(Base *b, const Kernel *k, uint64_t seed, int n)
 {
-	for (int i = 0; i < POOL; i++) {
+	b->npool = n;
+	for (int i = 0; i < n; i++) {
 		Random r = {seed * 977 + (uint64_t)i};
 		random_under(&r, 2);
 		int tiles = 1 + random_under(&r, 6);
@@ -110,17 +112,17 @@ static void make_sizes(Base *b, const Kernel *k, uint64_t seed)
 
 static bool some_sizes(const Kernel *k, const Base *b, int i, Sizes *out)
 {
-	*out = b->pool[i % POOL];
+	*out = b->pool[i % b->npool];
 	for (int n = 0; n < out->n; n++)
 		out->at[n].name = ctx_str(k->ctx, out->at[n].name);
-	return b->good[i % POOL];
+	return b->good[i % b->npool];
 }
 
 static bool fails_somewhere(Judge *j, const Kernel *k, const Base *b, uint64_t seed, Sizes *at,
 			    Finding *out)
 {
 	for (int i = 0; i < SIZES; i++)
-		if (some_sizes(k, b, (int)(seed % POOL) + i, at) &&
+		if (some_sizes(k, b, (int)(seed % (unsigned)b->npool) + i, at) &&
 		    fails_at(j, k, at, j->unchanged ? FEW : INTERLEAVINGS,
 			     seed + (uint64_t)(i * INTERLEAVINGS), out))
 			return true;
@@ -314,7 +316,7 @@ static bool read_base(Judge *j, const char *file)
 	Kernel *k = read_kernel(b->c, b);
 	if (k) {
 		b->slots = most_slots(k);
-		make_sizes(b, k, j->seed);
+		make_sizes(b, k, j->seed, j->unchanged ? SIZES : POOL);
 	}
 	j->kernels++;
 	return true;

@@ -100,45 +100,73 @@ static bool apply(IxKind kind, int64_t a, int64_t b, int64_t *out)
 	}
 }
 
+/* One value for all lanes is that of lane 0 until somebody asks for each. */
+static void set_one(LaneValue *v, int64_t x, uint32_t bad)
+{
+	v->at[0] = x;
+	v->bad = bad;
+	v->varies = false;
+}
+
+static void spread(LaneValue *v)
+{
+	for (int i = 1; i < LANES; i++)
+		v->at[i] = v->at[0];
+}
+
 static void eval_leaf(const LaneNames *n, const Ix *x, LaneValue *out)
 {
 	const LaneValue *v = x->kind == IX_SYM ? ptrmap_get(&n->map, x->name) : NULL;
-	if (v) {
+	if (!v)
+		set_one(out, x->value, x->kind == IX_SYM ? ALL_LANES : 0);
+	else if (v->varies)
 		*out = *v;
-	} else {
-		set_all(out, x->value);
-		out->bad = x->kind == IX_SYM ? ALL_LANES : 0;
-	}
+	else
+		set_one(out, v->at[0], v->bad);
 }
 
-void names_eval(const LaneNames *n, const Ix *x, LaneValue *out)
+static void eval_each(const Ix *x, LaneValue *a, LaneValue *b)
+{
+	if (!a->varies)
+		spread(a);
+	if (!b->varies)
+		spread(b);
+	a->varies = true;
+	a->bad |= b->bad;
+	for (int i = 0; i < LANES; i++)
+		if (!apply(x->kind, a->at[i], b->at[i], &a->at[i]))
+			a->bad |= 1u << i;
+}
+
+static void eval(const LaneNames *n, const Ix *x, LaneValue *out)
 {
 	if (!x->a) {
 		eval_leaf(n, x, out);
 		return;
 	}
 	LaneValue b;
-	names_eval(n, x->a, out);
-	names_eval(n, x->b, &b);
-	out->varies |= b.varies;
-	out->bad |= b.bad;
-	if (!out->varies) {
-		int64_t v = 0;
-		bool ok = apply(x->kind, out->at[0], b.at[0], &v);
-		uint32_t bad = out->bad;
-		set_all(out, v);
-		out->bad = ok ? bad : ALL_LANES;
-		return;
-	}
-	for (int i = 0; i < LANES; i++)
-		if (!apply(x->kind, out->at[i], b.at[i], &out->at[i]))
-			out->bad |= 1u << i;
+	int64_t v = 0;
+	eval(n, x->a, out);
+	eval(n, x->b, &b);
+	if (out->varies || b.varies)
+		eval_each(x, out, &b);
+	else if (apply(x->kind, out->at[0], b.at[0], &v))
+		set_one(out, v, out->bad | b.bad);
+	else
+		set_one(out, v, ALL_LANES);
+}
+
+void names_eval(const LaneNames *n, const Ix *x, LaneValue *out)
+{
+	eval(n, x, out);
+	if (!out->varies)
+		spread(out);
 }
 
 bool names_int(const LaneNames *n, const Ix *x, int64_t *out)
 {
 	LaneValue v;
-	names_eval(n, x, &v);
+	eval(n, x, &v);
 	*out = v.at[0];
 	return !v.bad && !v.varies;
 }

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { TRIES = 400, MOST_SIZE = 1536, FAR = 1 << 20 };
+enum { TRIES = 400, PATIENCE = 50, MOST_SIZE = 1536, FAR = 1 << 20 };
 
 typedef struct {
 	const Kernel *k;
@@ -159,11 +159,12 @@ bool stepper_sizes(const Kernel *k, uint64_t seed, int tiles, int trips, bool ex
 	memset(out, 0, sizeof *out);
 	choose(&c, out);
 	int far = judge(&c, out, tiles, trips);
-	for (int i = 0; i < TRIES && far; i++) {
+	for (int i = 0, better = 0; i < TRIES && i < better + PATIENCE && far; i++) {
 		Sizes s = *out;
 		change(&c, &s);
 		int now = judge(&c, &s, tiles, trips);
 		if (now <= far) {
+			better = now < far ? i : better;
 			far = now;
 			*out = s;
 		}
