@@ -43,6 +43,11 @@ static void count_loop(Count *c, const Op *op, int depth)
 	int *most = c->nested && !depth ? &c->tiles : &c->trips;
 	*most = turns > *most ? turns : *most;
 	names_bind_int(c->names, op->sym[0], from);
+	for (int i = 1; op->kind == OP_FOR && i < op->nsym; i++) {
+		int64_t start = 0;
+		names_int(c->names, op->ix[2 * i], &start);
+		names_bind_int(c->names, op->sym[i], start);
+	}
 	if (op->kind == OP_FOR_RING) {
 		names_bind_int(c->names, op->sym[1], 0);
 		names_bind_int(c->names, op->sym[2], 0);

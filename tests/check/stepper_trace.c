@@ -10,7 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_STEPS = 60000, MOST_TURNS = 4096, MOST_COUNT = (1 << 20) - 1, TABLE = 1 << 14 };
+enum {
+	MOST_STEPS = 60000,
+	MOST_TURNS = 4096,
+	MOST_COUNTERS = 8,
+	MOST_COUNT = (1 << 20) - 1,
+	TABLE = 1 << 14
+};
 
 typedef struct {
 	PtxTrace *t;
@@ -502,9 +508,40 @@ static void look(Tracer *r, const Op *op, uint32_t lanes)
 	}
 }
 
+/* for t, n (from, to, start, step): what a loop carries in its symbols behind the first. */
+static int counters_of(const Op *op)
+{
+	return op->kind == OP_FOR ? op->nsym - 1 : 0;
+}
+
+static void start_counters(Tracer *r, const Op *op)
+{
+	for (int i = 0; i < counters_of(op); i++) {
+		LaneValue v;
+		names_eval(r->names, op->ix[2 + 2 * i], &v);
+		names_bind(r->names, op->sym[1 + i], &v);
+	}
+}
+
+/* All steps are of the turn that ends, whatever each counter becomes. */
+static void step_counters(Tracer *r, const Op *op)
+{
+	LaneValue next[MOST_COUNTERS];
+	int n = counters_of(op);
+	if (n > MOST_COUNTERS)
+		r->give_up = "a loop carries too much";
+	for (int i = 0; i < n && !r->give_up; i++) {
+		const Ix *now = ix_sym(r->c, op->sym[1 + i]);
+		names_eval(r->names, ix_add(r->c, now, op->ix[3 + 2 * i]), &next[i]);
+	}
+	for (int i = 0; i < n && !r->give_up; i++)
+		names_bind(r->names, op->sym[1 + i], &next[i]);
+}
+
 static void walk_loop(Tracer *r, const Op *op, uint32_t lanes)
 {
 	LaneValue from, to, base = {0};
+	start_counters(r, op);
 	names_eval(r->names, op->ix[0], &from);
 	names_eval(r->names, op->ix[1], &to);
 	if (op->kind == OP_FOR_RING)
@@ -524,6 +561,7 @@ static void walk_loop(Tracer *r, const Op *op, uint32_t lanes)
 			r->give_up = "a loop without a number of turns";
 		else
 			walk_turn(r, op, &from, &base, turn, on);
+		step_counters(r, op);
 	}
 }
 
