@@ -5,7 +5,7 @@
 #   programs.sh DSLC ROOT SCRATCH
 set -eu
 dslc=$1 e2e=$2/tests/e2e scratch=$3
-export DEVICE="${DEVICE:-cuda:0}"
+export DEVICE="${DEVICE:-cuda:0}" EVERY=1
 rm -rf "$scratch"
 mkdir -p "$scratch"
 # NAME COMMAND...: a job
