@@ -32,9 +32,13 @@ if [ "$how_many" = all ]; then
 fi
 # What is shared differs by tile.
 file=$(dirname "$schedules")/boxes.gemm
-for shape in "2 1 3 1" "1 2 1 3" "2 2 3 1" "2 2 3 2"; do
+boxes="2,1,3,1 1,2,1,3 2,2,3,1 2,2,3,2"
+[ "$how_many" = all ] || boxes="2,1,3,1 2,2,3,2"
+for shape in $boxes; do
+	IFS=,
 	# shellcheck disable=SC2086
 	set -- $shape
+	unset IFS
 	for how in auto slice leader; do
 		proved -DCM="$1" -DCN="$2" -DBM="$3" -DBN="$4" -DX="$how"
 	done
