@@ -17,7 +17,7 @@ tests/check/random_make.c 650: the moves of random programs, each a protocol
 tests/check/random_run.c 720: one state of a program, and all that moves it
 tests/check/stepper_change.c 720: one table of changes, each change beside its row
 tests/check/stepper_run.c 720: one state of a cluster, and all that moves it
-tests/check/stepper_trace.c 760: what each op of the ptx stage does, in one place
+tests/check/stepper_trace.c 800: what each op of the ptx stage does, in one place
 driver/explain_facts.c take 60: a case for each op that is told of
 sim/exec.c sreg_value 80: a case for each special register
 sim/warp.c split_step 50: one instruction, from its fetch to its end
