@@ -428,6 +428,8 @@ static bool order_matters(const Run *r)
 bool letter_run(const Machine *m, State *s, const Letter *l, StepSeen *seen, void *user, Why *why)
 {
 	Run r = {.m = m, .s = s, .letter = l, .why = why, .seen = seen, .user = user};
+	if (m->fills)
+		fills_begin(m->fills);
 	for (int a = 0; a < m->na; a++)
 		r.pool[m->agents[a].rank] -=
 			(agent_of(m, s, a)->regs - m->agents[a].regs) * 32 * m->agents[a].warps;

@@ -45,7 +45,7 @@ static inline int agent_first(AgentSet set)
 /* Zeroed in full before it is filled: letters are compared by their bytes. */
 typedef struct {
 	const Op *op;
-	PartSet mask; /* LOAD: parts of the slot; MMA, TOUCH: accumulators */
+	PartSet mask; /* LOAD: parts of the slot; MMA, TOUCH: accumulators; WRITE: Foot */
 	int32_t n;    /* count, bytes, parity, groups left, warps that meet, registers */
 	int16_t key, cell, cell2; /* barrier; buffer slots; -1: none */
 	int8_t kind, lanes;       /* lanes of each warp that do it: 1 or 32 */
@@ -106,6 +106,7 @@ typedef struct {
 	uint64_t *inits;  /* f_init: what a relaxed barrier carries */
 	uint64_t *abroad; /* all but generic writes: what an arrival at another CTA carries */
 	size_t off_keys, off_cells, off_facts, bytes;
+	struct Fills *fills; /* of a replay: which bytes are written; NULL: slots alone */
 } Machine;
 
 typedef struct {
@@ -170,6 +171,13 @@ typedef void StepSeen(void *user, int agent, const Step *step, bool stuck);
 void machine_layout(Machine *m); /* after agents, keys and cells are filled */
 State *state_new(const Machine *m, Arena *a);
 void machine_overlaps(Machine *m); /* after the rings that turn are known */
+
+/* foot.c */
+void fills_begin(struct Fills *f);
+/* False: to bytes that the agent has written and fenced, and that nobody has read. */
+bool fills_write(struct Fills *f, int agent, const Step *st);
+void fills_fence(struct Fills *f, int agent);
+void fills_read(struct Fills *f, int cell);
 
 /* Runs each agent's steps to the end, in place. False with *why for what is wrong. */
 bool letter_run(const Machine *m, State *s, const Letter *l, StepSeen *seen, void *user, Why *why);

@@ -87,6 +87,7 @@ typedef struct {
 	int n, id;           /* id: of the letter, from 1 */
 } Cached;
 
+typedef struct Foot Foot; /* bytes that a warp writes */
 typedef struct Program Program;
 struct Program {
 	const Kernel *k;
@@ -133,9 +134,13 @@ struct Program {
 	const Program *sized;
 	const Named *sizes;
 	int nsizes;
+	VEC(Foot) feet;    /* of its writes: of step.mask - 1 */
 	struct Tree *tree; /* of loops; NULL: words as Words has them */
 };
 
+/* foot.c: of a replay's write, 1 + its number among p->feet; 0: it is not known. */
+int foot_make(Program *p, const Op *op, const Ix *byte, uint32_t lanes, Env *e);
+struct Fills *fills_new(Program *p); /* no writes */
 /* CTAs of a cluster that has anything to do with each other; else 1, and each is a program. */
 int program_peers(const Kernel *k, int *ctas);
 

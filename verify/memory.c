@@ -81,6 +81,8 @@ static bool take_bytes(Run *r, int cell, bool async)
 static void new_content(Run *r, int cell)
 {
 	CellState *c = cell_of(r->m, r->s, cell);
+	if (r->m->fills)
+		fills_read(r->m->fills, cell);
 	fact_forget(r->m, r->s, r->m->f_wrote[cell]);
 	forget_all(r, r->m->f_made, cell, c->writers);
 	forget_all(r, r->m->f_fenced, cell, c->writers);
@@ -168,12 +170,20 @@ static void made(Run *r, const Step *st)
 		fact_make(r->m, r->s, r->agent, fact);
 }
 
+/* What it fenced it hands on: to fill it anew it must have been read. */
+static bool fills_again(Run *r, const Step *st)
+{
+	if (r->m->fills)
+		return !fills_write(r->m->fills, r->agent, st);
+	return cell_of(r->m, r->s, st->cell)->mode == CELL_WRITTEN && fenced_own(r, st->cell);
+}
+
 static bool write(Run *r, const Step *st)
 {
 	CellState *c = cell_of(r->m, r->s, st->cell);
 	if (!may_overwrite(r, st->cell) || !take_bytes(r, st->cell, false))
 		return false;
-	if (c->mode == CELL_WRITTEN && fenced_own(r, st->cell))
+	if (fills_again(r, st))
 		return run_wrong(r, WHY_UNREAD, -1, st->cell, -1);
 	if (c->mode != CELL_WRITTEN)
 		new_content(r, st->cell);
@@ -223,6 +233,8 @@ static bool read_starts(Run *r, int cell, bool async)
 	CellState *c = cell_of(r->m, r->s, cell);
 	if (!content_there(r, cell, async))
 		return false;
+	if (r->m->fills)
+		fills_read(r->m->fills, cell);
 	if (c->mode == CELL_WRITTEN) {
 		forget_all(r, r->m->f_read, cell, c->readers);
 		forget_all(r, r->m->f_left, cell, c->readers);
@@ -363,6 +375,8 @@ static bool has_unfenced(Run *r)
 static bool fence(Run *r, const Step *st)
 {
 	AgentState *a = agent_of(r->m, r->s, r->agent);
+	if (r->m->fills)
+		fills_fence(r->m->fills, r->agent);
 	if (st->lanes < WARP_LANES && st->mask) {
 		fence_reads(r);
 		memcpy(a->fenced, a->wrote, sizeof a->fenced);

@@ -39,7 +39,8 @@ bool read_said(const Machine *m, const Items *list, const Item *it)
 			return false;
 		bool same = old->step.kind == it->step.kind;
 		if (same && old->at_cell == it->at_cell && old->step.cell == it->step.cell &&
-		    old->step.mask == it->step.mask && old->which == it->which)
+		    old->step.mask == it->step.mask && old->which == it->which &&
+		    old->at_byte == it->at_byte)
 			return true;
 		if (!same && may_write(old, it) && may_share(m, old, it))
 			return false;

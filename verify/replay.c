@@ -35,6 +35,7 @@ bool replay_fails(Replay *r)
 	take_cells(own, p);
 	own->m.exact = true;
 	own->m.physical = true;
+	own->m.fills = fills_new(own);
 	machine_layout(&own->m);
 	own->words.tile_period = own->words.trip_period = 1;
 	r->own = own;

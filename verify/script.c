@@ -410,6 +410,8 @@ static bool put_generic(Reader *r, const Op *op)
 		if (in_space(&op->in[i], SP_SHARED)) {
 			StepKind kind = fx & FX_W ? STEP_WRITE : r->outside ? STEP_PASS : STEP_READ;
 			set_cell(r, it, &op->in[i], r->s->rank, kind);
+			if (kind == STEP_WRITE && r->p->sized)
+				it->at_byte = read_expr(r, op->ix[0]);
 			put(r, it, kind);
 		} else if (in_space(&op->in[i], SP_GLOBAL) && !r->outside) {
 			put(r, it, STEP_GLOBAL);
@@ -554,7 +556,8 @@ static bool slots_use(const Items *items, const char *name)
 {
 	for (int i = 0; i < items->n; i++) {
 		const Item *it = items->at[i];
-		if ((it->at_cell && ix_uses(it->at_cell, name)) || slots_use(&it->body, name))
+		if ((it->at_cell && ix_uses(it->at_cell, name)) ||
+		    (it->at_byte && ix_uses(it->at_byte, name)) || slots_use(&it->body, name))
 			return true;
 	}
 	return false;
@@ -719,8 +722,9 @@ static bool decides(const Reader *r, const Op *op, int i, WaySet ways)
 static bool copies_out(const Op *op)
 {
 	for (const Op *in = op->body->first; in; in = in->next)
-		if (in->nin == 2 && in_space(&in->in[0], SP_GLOBAL) &&
-		    in_space(&in->in[1], SP_SHARED))
+		if ((in->nin == 2 && in_space(&in->in[0], SP_GLOBAL) &&
+		     in_space(&in->in[1], SP_SHARED)) ||
+		    (in->kind == OP_IF && copies_out(in)))
 			return read_only_reads(op);
 	return false;
 }

@@ -42,12 +42,25 @@ static const char *race_name(const Touch *before, const Touch *after, Clock by)
 			     : "race: a write behind a read";
 }
 
-static bool write_cell(Run *r, CellNow *c, const Touch *t, int slot)
+/* Who fenced what he wrote, or waited for a load, has it read before he writes there again. */
+static bool fills_anew(const CellNow *c, Clock by, const Touch *t)
 {
-	bool unread = c->written && c->loaded && t->op->kind != OP_TMA_LOAD &&
-		      r->slots[c->slot].read < c->written;
-	if (unread)
-		return run_fail(r, "what was loaded is overwritten before anyone read the slot",
+	if (c->loaded || !t->generic)
+		return c->loaded && t->generic;
+	for (int i = 0; i < c->n; i++)
+		if (c->at[i].write && c->at[i].part == t->part && by.own[t->part] > c->at[i].time)
+			return true;
+	return false;
+}
+
+static bool write_cell(Run *r, CellNow *c, Clock by, const Touch *t, int slot)
+{
+	bool unread = c->written && r->slots[c->slot].read < c->written;
+	if (unread && fills_anew(c, by, t))
+		return run_fail(r,
+				c->loaded
+					? "what was loaded is overwritten before anyone read it"
+					: "what was written is written again before anyone read it",
 				t->op, NULL);
 	c->n = 0;
 	add(c, t);
@@ -65,7 +78,7 @@ static bool touch_cell(Run *r, CellNow *c, Clock by, const Touch *t, int slot)
 			return run_fail(r, race_name(b, t, by), t->op, b->op);
 	}
 	if (t->write)
-		return write_cell(r, c, t, slot);
+		return write_cell(r, c, by, t, slot);
 	if (!c->written && !r->slots[slot].by_threads) /* those need not fill a slot whole */
 		return run_fail(r, "a read of what nobody wrote", t->op, NULL);
 	add(c, t);
