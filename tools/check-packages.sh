@@ -71,7 +71,7 @@ inside 'dpkg -i /root/libdsl-runtime1_*.deb /root/libdslc1_*.deb >/dev/null; /tm
 say "development: the examples as projects"
 inside 'apt-get update -qq >/dev/null 2>&1
 	apt-get install -y -qq --no-install-recommends gcc libc6-dev make cmake pkg-config >/dev/null 2>&1
-	dpkg -i /root/*.deb >/dev/null
+	apt-get install -y -qq --no-install-recommends /root/*.deb >/dev/null 2>&1
 	cp -r /usr/share/doc/dslc/examples /root/
 	cd /root/examples/with-cmake
 	cmake -S . -B build >/dev/null

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# Sources that people read are formatted: those of examples/, and each program, a block with a line
+# Sources that people read are formatted: those of examples/, those that the documents name, and each program, a block with a line
 # "kernel NAME(...", of README.md and docs/*.md; but for docs/explain.md, which shows what explain prints.
 #   format.sh DSLC ROOT SCRATCH
 set -eu
@@ -21,6 +21,6 @@ for page in README.md docs/*.md; do
 	[ "$page" = docs/explain.md ] || blocks "$page"
 done
 # shellcheck disable=SC2046
-set -- $(find "$scratch" examples -name '*.gemm')
-[ $# -ge 5 ] || { echo "only $# programs were found"; exit 1; }
+set -- $(find "$scratch" examples tests/e2e/loops tests/e2e/registers tests/gpu -name '*.gemm')
+[ $# -ge 20 ] || { echo "only $# programs were found"; exit 1; }
 "$dslc" fmt --check "$@" || { echo "are not formatted: dslc fmt"; exit 1; }
