@@ -54,6 +54,10 @@ def outputs(kernel, *tensors):
 
 def custom_op(name, kernel):
     """The kernel as torch.ops operator NAME ("library::op"): tensors and scalars in, new tensors out."""
+    if not hasattr(torch.library, "custom_op"):
+        raise RuntimeError(f"operators need PyTorch 2.4 or later, this is {torch.__version__}")
+    if not re.fullmatch(r"\w+::\w+", name):
+        raise ValueError(f"an operator is called library::name, not {name!r}")
     args = [a for a in describe(kernel)["args"] if not (a["kind"] == "tensor" and a["dir"] == "out")]
     if any(a["dir"] == "inout" for a in args if a["kind"] == "tensor"):
         raise TypeError(f"kernel {kernel.name} changes an input in place: call it as it is")

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 import dslc
+import dslc.torch
 from common import PRODUCT, ROOT, SMALL, refused
 
 
@@ -183,6 +184,17 @@ class Torch(unittest.TestCase):
         k(**tensors, alpha=2.0, beta=-1.0, out=out)
         wanted = 2 * tensors["A"].float() @ tensors["B"].float().T - tensors["C"].float()
         self.assertTrue(torch.equal(out, wanted.to(out.dtype)))
+
+    def test_operator(self):
+        """Debian's PyTorch has no operators yet; python_speed.py tries them."""
+        k = dslc.load(PRODUCT, bN=64)
+        if not hasattr(torch.library, "custom_op"):
+            refused(self, lambda: dslc.torch.custom_op("mine::product", k), "2.4 or later, this is 1", RuntimeError)
+            return
+        refused(self, lambda: dslc.torch.custom_op("product", k), "library::name, not 'product'", ValueError)
+        a, b = torch.randint(-3, 4, (100, 72)).half(), torch.randint(-3, 4, (40, 72)).half()
+        d = dslc.torch.custom_op("mine::product", k)(a, b.clone().requires_grad_())
+        self.assertTrue(torch.equal(d, a.float() @ b.float().T))
 
 
 class Sources(unittest.TestCase):
