@@ -23,14 +23,30 @@ static void copy_at(Kernel *k, Op *op, const CopyRow *row, int regs, int reg, co
 		op_int(k, copy, A_TRANS, 1);
 }
 
-static const Ix *byte_of(Kernel *k, const Val *buffer, const Spread *h, const CopyMatch *m, int reg)
+/* Where the atom's lanes are, of a thread's first registers. */
+static Place lanes_place(Kernel *k, const Val *buffer, const Spread *h, const CopyMatch *m)
 {
-	Ctx *c = k->ctx;
-	Place p = place_in(c, buffer->type);
-	place_add(&p, h->warps, ix_sym(c, "warp"));
-	place_add(&p, m->lanes, ix_sym(c, "lane"));
-	place_add(&p, h->values, ix_int(k, reg));
-	return place_byte(&p);
+	Place p = place_in(k->ctx, buffer->type);
+	place_add(&p, h->warps, ix_sym(k->ctx, "warp"));
+	place_add(&p, m->lanes, ix_sym(k->ctx, "lane"));
+	return p;
+}
+
+/* The instructions that copy the registers from `reg` on; how many registers they took. */
+static int copy_run(Kernel *k, Op *op, const Spread *h, const CopyMatches *all, int reg, int n)
+{
+	int regs = op->in[0].val->type->space != SP_REG, first = reg;
+	const CopyMatch *m = copy_first(all, h, reg, n);
+	if (!m)
+		panic("no atom of %s takes register %d of %%%s", op_rows[op->kind].name, reg,
+		      op->in[regs].val->name);
+	Place lanes = lanes_place(k, op->in[1 - regs].val, h, m);
+	for (; copy_first(all, h, reg, n) == m; reg += m->row->regs) {
+		Place p = lanes;
+		place_step(&p, layout_at_int(h->values, reg));
+		copy_at(k, op, m->row, regs, reg, place_byte(&p));
+	}
+	return reg - first;
 }
 
 void lower_shared(Kernel *k, Op *op)
@@ -44,14 +60,8 @@ void lower_shared(Kernel *k, Op *op)
 		panic("%%%s: %s", frag->name, why);
 	CopyMatches atoms = copy_matches(k, &h, op->kind, elem_rows[buffer->type->elem].bits);
 	int n = spread_values(k->ctx, &h);
-	for (int reg = 0; reg < n;) {
-		const CopyMatch *m = copy_first(&atoms, &h, reg, n);
-		if (!m)
-			panic("no atom of %s takes register %d of %%%s", op_rows[op->kind].name,
-			      reg, frag->name);
-		copy_at(k, op, m->row, regs, reg, byte_of(k, buffer, &h, m, reg));
-		reg += m->row->regs;
-	}
+	for (int reg = 0; reg < n;)
+		reg += copy_run(k, op, &h, &atoms, reg, n);
 	op_remove(op);
 }
 

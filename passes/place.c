@@ -10,13 +10,18 @@ Place place_in(Ctx *c, const Type *buffer)
 	return (Place){c, buffer, ix_const(c, 0), ix_const(c, 0)};
 }
 
+/* Elements that the swizzle exchanges among each other. */
+static int64_t row_of(const Type *buffer)
+{
+	return INT64_C(1) << (buffer->layout->swizzle.m + buffer->layout->swizzle.b);
+}
+
 /* l in front of the coordinates (element of a row, row): what crosses rows is cut there. */
 static const Layout *by_rows(const Place *p, const Layout *l)
 {
 	Ctx *c = p->c;
-	Swizzle sw = p->buffer->layout->swizzle;
 	const char *why = NULL;
-	int64_t row = INT64_C(1) << (sw.m + sw.b), all = layout_cosize_int(p->buffer->layout);
+	int64_t row = row_of(p->buffer), all = layout_cosize_int(p->buffer->layout);
 	const Tup *extents[2] = {tup_int(c, row), tup_int(c, all / row)};
 	const Layout *at =
 		layout_composition(c, layout_identity(c, tup_new(c, extents, 2)), l, &why);
@@ -35,13 +40,20 @@ void place_add(Place *p, const Layout *l, const Ix *x)
 		p->row = ix_add(p->c, p->row, tup_get(at, 1)->leaf);
 }
 
+void place_step(Place *p, int64_t elements)
+{
+	int64_t row = row_of(p->buffer);
+	p->row = ix_add(p->c, p->row, ix_const(p->c, elements / row));
+	p->col = ix_add(p->c, p->col, ix_const(p->c, elements % row));
+}
+
 const Ix *place_byte(const Place *p)
 {
 	Ctx *c = p->c;
 	Swizzle sw = p->buffer->layout->swizzle;
 	const Ix *bytes = ix_const(c, elem_rows[p->buffer->elem].bits / 8);
 	const Ix *unit = ix_const(c, INT64_C(1) << sw.m), *units = ix_const(c, INT64_C(1) << sw.b);
-	const Ix *row = ix_const(c, INT64_C(1) << (sw.m + sw.b));
+	const Ix *row = ix_const(c, row_of(p->buffer));
 	const Ix *turn = ix_const(c, INT64_C(1) << (sw.s - sw.b)); /* rows of one turn */
 	const Ix *moved = ix_new(c, IX_XOR, ix_div(c, p->col, unit),
 				 ix_mod(c, ix_div(c, p->row, turn), units));

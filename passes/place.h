@@ -16,6 +16,7 @@ typedef struct {
 
 Place place_in(Ctx *c, const Type *buffer);
 void place_add(Place *p, const Layout *l, const Ix *x); /* l(x) elements further */
+void place_step(Place *p, int64_t elements);
 const Ix *place_byte(const Place *p);
 
 /* copy_match.c: how threads hold a slot, and what moves it. Offsets in elements of the slot. */
