@@ -123,50 +123,60 @@ void kernel_freeze(Kernel *k)
 	k->frozen = true;
 }
 
+static void facts_add(Facts *v, Arena *a, IxFact f)
+{
+	vec_push(a, v, f);
+	if (v->places)
+		ptrmap_set(v->places, f.name, (void *)(intptr_t)v->n);
+}
+
 void facts_of_op(const Op *op, Facts *v, Arena *a)
 {
-	IxFacts known = {.at = v->at, .n = v->n};
+	IxFacts known = {.at = v->at, .n = v->n, .places = v->places};
 	int64_t lo, hi, from, to;
 	for (int i = 0; i < op->nsym; i++) {
 		if (op->kind == OP_FOR) {
 			if (i) { /* carried: it may grow */
-				vec_push(a, v, ((IxFact){op->sym[i], INT64_MIN, INT64_MAX, 1}));
+				facts_add(v, a, (IxFact){op->sym[i], INT64_MIN, INT64_MAX, 1});
 				continue;
 			}
 			ix_range(op->ix[0], known, &from, &hi);
 			ix_range(op->ix[1], known, &lo, &to);
-			vec_push(a, v, ((IxFact){op->sym[i], from, to > from ? to - 1 : from, 1}));
+			facts_add(v, a, (IxFact){op->sym[i], from, to > from ? to - 1 : from, 1});
 		} else if (op->kind == OP_FOR_RING) {
 			int64_t last[3] = {0, attrs_int(&op->attrs, A_SLOTS, 1) - 1, 1};
 			ix_range(op->ix[0], known, &from, &hi);
 			ix_range(op->ix[1], known, &lo, &to);
 			last[0] = to > from ? to - 1 : from;
-			vec_push(a, v, ((IxFact){op->sym[i], i ? 0 : from, last[i], 1}));
+			facts_add(v, a, (IxFact){op->sym[i], i ? 0 : from, last[i], 1});
 		} else if (op->kind == OP_GRID) {
 			ix_range(op->ix[i], known, &lo, &to);
-			vec_push(a, v, ((IxFact){op->sym[i], 0, to > 0 ? to - 1 : 0, 1}));
+			facts_add(v, a, (IxFact){op->sym[i], 0, to > 0 ? to - 1 : 0, 1});
 		} else if (op->kind == OP_LET) {
 			int64_t div = ix_divisor(op->ix[0], known);
 			ix_range(op->ix[0], known, &lo, &hi);
-			vec_push(a, v, ((IxFact){op->sym[i], lo, hi, div ? div : 1}));
+			facts_add(v, a, (IxFact){op->sym[i], lo, hi, div ? div : 1});
 		} else if (op->kind == OP_TMAP) {
-			vec_push(a, v, ((IxFact){op->sym[i], 0, 1, 1}));
+			facts_add(v, a, (IxFact){op->sym[i], 0, 1, 1});
 		}
 	}
 }
 
+/* Each name once: those of a kernel differ. */
 IxFacts kernel_facts(const Kernel *k)
 {
 	Arena *a = ctx_arena(k->ctx);
-	Facts v = {0};
+	PtrMap *places = NEW(a, PtrMap);
+	Facts v = {.places = places};
+	places->arena = a;
 	for (int i = 0; i < k->syms.n; i++)
-		vec_push(a, &v, k->syms.at[i]);
+		facts_add(&v, a, k->syms.at[i]);
 #define SYM(id, text, low, high, reg) \
-	vec_push(a, &v, ((IxFact){ctx_str(k->ctx, text), low, high, 1}));
+	facts_add(&v, a, (IxFact){ctx_str(k->ctx, text), low, high, 1});
 #include "ir/syms.def"
 	for (const Op *op = kernel_first(k); op; op = op_next(op))
 		facts_of_op(op, &v, a);
-	return (IxFacts){.at = v.at, .n = v.n};
+	return (IxFacts){.at = v.at, .n = v.n, .places = v.places};
 }
 
 /* ------------------------------------------------------------------ ops */

@@ -7,7 +7,11 @@
 
 /* What holds at an op: what is known of the names that are bound there, and the conditions of the
  * bodies that it stands in. */
-typedef VEC(IxFact) Facts;
+typedef struct {
+	IxFact *at;
+	int n, cap;
+	struct PtrMap *places; /* as in IxFacts; NULL: none are kept */
+} Facts;
 typedef struct {
 	Facts facts;
 	VEC(const Ix *) guards;

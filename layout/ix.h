@@ -34,6 +34,8 @@ typedef struct {
 	const IxFact *at;
 	int n;
 	struct PtrMap *bounds; /* scratch: what was found with these facts; NULL: none is kept */
+	const struct PtrMap
+		*places; /* of each name, from 1; NULL: not known, a name may be there twice */
 } IxFacts;
 
 const Ix *ix_const(Ctx *c, int64_t v);

@@ -100,14 +100,28 @@ static Range range_power(Range b)
 	return (Range){INT64_C(1) << least(lo, 62), INT64_C(1) << hi};
 }
 
+/* The next fact of the name from i on; NULL: there is none. */
+static const IxFact *fact_of(const char *name, IxFacts facts, int *i)
+{
+	if (facts.places) {
+		int place = *i ? 0 : (int)(intptr_t)ptrmap_get(facts.places, name);
+		*i = facts.n;
+		return place && place <= facts.n ? &facts.at[place - 1] : NULL;
+	}
+	while (*i < facts.n) {
+		const IxFact *f = &facts.at[(*i)++];
+		if (f->name == name || !strcmp(f->name, name))
+			return f;
+	}
+	return NULL;
+}
+
 static Range range_sym(const Ix *x, IxFacts facts)
 {
 	Range r = everything;
-	for (int i = 0; i < facts.n; i++) {
-		const IxFact *f = &facts.at[i];
-		if (f->name == x->name || !strcmp(f->name, x->name))
-			r = (Range){most(r.lo, f->lo), least(r.hi, f->hi)};
-	}
+	int i = 0;
+	for (const IxFact *f; (f = fact_of(x->name, facts, &i));)
+		r = (Range){most(r.lo, f->lo), least(r.hi, f->hi)};
 	return r.lo <= r.hi ? r : everything;
 }
 
@@ -205,11 +219,12 @@ static int64_t divisor_sym(const Ix *x, IxFacts facts)
 {
 	int64_t d = 1;
 	Range r = range_sym(x, facts);
+	int i = 0;
 	if (r.lo == r.hi)
 		return gcd64(r.lo, 0);
-	for (int i = 0; i < facts.n; i++)
-		if (!strcmp(facts.at[i].name, x->name) && facts.at[i].div > 1)
-			d = lcm_or(d, facts.at[i].div);
+	for (const IxFact *f; (f = fact_of(x->name, facts, &i));)
+		if (f->div > 1)
+			d = lcm_or(d, f->div);
 	return d;
 }
 
