@@ -46,29 +46,28 @@ bool val_used(const Kernel *k, const Val *v)
 
 /* ------------------------------------------------------------------ copy */
 typedef struct {
-	Val *from, *to;
-} ValSub;
-typedef struct {
 	Kernel *k;
-	VEC(SymSub) syms;
-	VEC(ValSub) vals;
+	PtrMap syms, vals; /* name -> Ix, Val -> Val */
 	bool (*keep)(void *user, const Op *op);
 	void *user;
 } Copier;
 
 static const Ix *copy_ix(const Copier *c, const Ix *x)
 {
-	for (int i = 0; x && i < c->syms.n; i++)
-		x = ix_subst(c->k->ctx, x, c->syms.at[i].name, c->syms.at[i].by);
-	return x;
+	if (!x || x->kind == IX_CONST)
+		return x;
+	if (x->kind == IX_SYM) {
+		const Ix *to = ptrmap_get(&c->syms, x->name);
+		return to ? to : x;
+	}
+	const Ix *a = copy_ix(c, x->a), *b = copy_ix(c, x->b);
+	return a == x->a && b == x->b ? x : ix_new(c->k->ctx, x->kind, a, b);
 }
 
 static Val *copy_val(const Copier *c, Val *v)
 {
-	for (int i = c->vals.n; i-- > 0;)
-		if (c->vals.at[i].from == v)
-			return c->vals.at[i].to;
-	return v;
+	Val *to = ptrmap_get(&c->vals, v);
+	return to ? to : v;
 }
 
 static void copy_syms(Copier *c, const Op *op, Op *new)
@@ -78,8 +77,8 @@ static void copy_syms(Copier *c, const Op *op, Op *new)
 		const char *name = op->sym[i];
 		if (defines) {
 			name = kernel_fresh(c->k, name);
-			SymSub sub = {op->sym[i], ix_sym(c->k->ctx, name)};
-			vec_push(ctx_arena(c->k->ctx), &c->syms, sub);
+			ptrmap_set(&c->syms, op->sym[i],
+				   (void *)(uintptr_t)ix_sym(c->k->ctx, name));
 		}
 		op_sym(c->k, new, name);
 	}
@@ -95,10 +94,8 @@ static Op *copy_op(Copier *c, const Op *op)
 	for (int i = 0; i < op->attrs.n; i++)
 		attrs_set(c->k->ctx, &new->attrs, op->attrs.at[i]);
 	copy_syms(c, op, new);
-	if (op->out) {
-		ValSub sub = {op->out, op_result(c->k, new, op->out->name, op->out->type)};
-		vec_push(ctx_arena(c->k->ctx), &c->vals, sub);
-	}
+	if (op->out)
+		ptrmap_set(&c->vals, op->out, op_result(c->k, new, op->out->name, op->out->type));
 	return new;
 }
 
@@ -120,10 +117,12 @@ static void copy_block(Copier *c, const Block *from, Block *to)
 void block_copy(Kernel *k, const Block *from, Block *to, const SymSub *sub, int nsub,
 		bool (*keep)(void *user, const Op *op), void *user)
 {
-	Copier c = {.k = k, .keep = keep, .user = user};
+	Arena *a = arena_new();
+	Copier c = {.k = k, .syms.arena = a, .vals.arena = a, .keep = keep, .user = user};
 	for (int i = 0; i < nsub; i++)
-		vec_push(ctx_arena(k->ctx), &c.syms, sub[i]);
+		ptrmap_set(&c.syms, sub[i].name, (void *)(uintptr_t)sub[i].by);
 	copy_block(&c, from, to);
+	arena_free(a);
 }
 
 /* ------------------------------------------------------------------ sweep */
