@@ -158,7 +158,8 @@ static bool run_passes(Compile *c)
 		      .only = c->opt->only,
 		      .given = c->source->is_ir,
 		      .after = after_pass,
-		      .user = c};
+		      .user = c,
+		      .compares = c->opt->after != NULL};
 	module_print(c->module, &c->out->reference);
 	for (int i = 0; i < c->module->kernels.n; i++) {
 		Kernel *k = c->module->kernels.at[i];

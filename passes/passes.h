@@ -29,6 +29,7 @@ typedef struct {
 	 * be NULL. An error that it reports ends the run. */
 	void (*after)(void *user, const Kernel *k, PassId pass, bool changed, double seconds);
 	void *user;
+	bool compares; /* whether a pass changed the text is found out; else it is said to have */
 } PassOpt;
 
 /* Runs the pipeline from the kernel's stage on. False after a user error (reported). Verifies after

@@ -73,7 +73,7 @@ static bool run_one(Kernel *k, PassId id, const PassOpt *opt)
 	Buf before = {0}, after = {0};
 	if (!expect(k, id, opt))
 		return false;
-	if (opt->after)
+	if (opt->compares)
 		kernel_print(k, &before);
 	double start = now();
 	k->errors_before = diag_errors(k->ctx);
@@ -90,9 +90,11 @@ static bool run_one(Kernel *k, PassId id, const PassOpt *opt)
 		k->stage = (Stage)p->to;
 	kernel_str(k, A_AFTER, p->name);
 	bool ok = verify(k, p, opt);
-	if (ok && opt->after) {
+	if (ok && opt->compares)
 		kernel_print(k, &after);
-		opt->after(opt->user, k, id, strcmp(before.s, after.s) != 0, seconds);
+	if (ok && opt->after) {
+		bool changed = !opt->compares || strcmp(before.s, after.s) != 0;
+		opt->after(opt->user, k, id, changed, seconds);
 		ok = !pass_failed(k);
 	}
 	buf_free(&before);
