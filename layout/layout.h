@@ -176,6 +176,8 @@ void alg_print(const Alg *v, Buf *out);
 /* Offset of a linear index, leftmost mode fastest. These panic where strides carry a basis. */
 const Ix *layout_at(Ctx *c, const Layout *l, const Ix *linear);
 int64_t layout_at_int(const Layout *l, int64_t linear); /* static; swizzle and offset applied */
+/* Of a linear index for each mode of the rank; static; before the swizzle, without offset. */
+int64_t layout_plain_at(const Layout *l, const int64_t *at);
 /* Any coordinate, any layout: a number or coordinates; NULL where the forms differ. */
 const Tup *layout_eval(Ctx *c, const Layout *l, const Tup *at);
 int64_t swizzle_apply(Swizzle sw, int64_t x);

@@ -109,6 +109,16 @@ int64_t layout_at_int(const Layout *l, int64_t linear)
 	return l->inner ? layout_at_int(l->inner, offset) : offset;
 }
 
+int64_t layout_plain_at(const Layout *l, const int64_t *at)
+{
+	int64_t sum = 0;
+	for (int i = 0; i < l->shape->n; i++) {
+		int64_t linear = at[i];
+		sum += int_at(l->shape->at[i], l->stride->at[i], &linear, true);
+	}
+	return sum;
+}
+
 /* ------------------------------------------------------------------ coordinates */
 /* What coordinate `at` of shape moves, as (number, basis) pairs; `last` takes all that is left. */
 static bool gather(Ctx *c, const Tup *at, const Tup *shape, const Tup *stride, Modes *out)

@@ -188,7 +188,7 @@ Fit fits_chunks(Copying *c, Refusal *why)
 	Fit tma = given_slots(e) == 0 ? FIT_NO : legal(e, &why->text);
 	if (tma == FIT_NO || (why->text = cut(e)))
 		return FIT_NO;
-	find_sources(e, c->op->in[1].val);
+	find_sources(e);
 	e->slots = staging_slots(e);
 	if (!e->slots)
 		why->text = "no shared memory is left besides the stages";
@@ -217,12 +217,14 @@ static void store(Kernel *k, Op *op)
 	e.bytes = elem_rows[op->in[1].val->type->elem].bits / 8;
 	e.warpgroups = kernel_pingpong(k) ? 2 : tiled_mma_warpgroups(e.t);
 	e.m_fast = ix_is(tile_stride(k, e.tile->out, 0), 1);
+	e.origins.arena = arena_new();
 	Copying c = {.k = k, .op = op, .e = &e};
 	e.way = way_choose(&c);
 	if (way_has_map(e.way.way))
 		by_tma(&e);
 	else if (e.way.why[0].text)
 		direct(&e, e.way.why[0].text);
+	arena_free(e.origins.arena);
 }
 
 /* What came chunk by chunk is not loaded as a whole too. */

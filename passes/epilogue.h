@@ -3,6 +3,7 @@
 #ifndef DSL_EPILOGUE_H
 #define DSL_EPILOGUE_H
 
+#include "layout/ptrmap.h"
 #include "passes/rings.h"
 #include "passes/ways.h"
 
@@ -28,6 +29,8 @@ struct Epilogue {
 	int bytes;        /* of an element */
 	int warpgroups;   /* each with slots of its own */
 	int chunks;       /* times that a warpgroup fills a slot for one tile */
+	PtrMap origins;   /* of values before the store; find_sources makes it */
+	const Layout *tv; /* of a chunk's registers; NULL: not asked yet */
 	VEC(Source) sources;
 	int source_slots; /* of the ring that each source comes through */
 	int slots;        /* of the ring of staging buffers */
@@ -35,9 +38,9 @@ struct Epilogue {
 };
 
 /* epilogue_chunks.c */
-void find_sources(Epilogue *e, const Val *v); /* those that v is computed from and TMA can bring */
-int64_t source_bytes(const Epilogue *e);      /* a slot of every source */
-void by_chunks(Epilogue *e);                  /* takes the store's place */
-bool one_tile(const Epilogue *e);             /* a CTA computes one, and all its loops are done */
+void find_sources(Epilogue *e); /* those that the value is computed from and TMA can bring */
+int64_t source_bytes(const Epilogue *e); /* a slot of every source */
+void by_chunks(Epilogue *e);             /* takes the store's place */
+bool one_tile(const Epilogue *e);        /* a CTA computes one, and all its loops are done */
 
 #endif

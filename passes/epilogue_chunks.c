@@ -119,20 +119,19 @@ static Val *part_tile(const Epilogue *e, Op *at, const Op *tile, const Ix *row, 
 
 /* Registers of one chunk of a tile, spread over all warpgroups as the accumulator is, or of its
  * rows. */
-static const Type *chunk_type(const Epilogue *e, const Val *v)
+static const Type *chunk_type(Epilogue *e, const Val *v)
 {
 	Ctx *c = e->k->ctx;
 	TiledMma t = e->t;
 	Elem elem = v->type->elem;
-	bool rows = val_extent(v, 1) == 1;
 	t.m = e->rows * t.along_m;
 	t.n = e->cols * t.along_n;
 	t.atom.n = e->cols;
 	t.repeat_m = t.repeat_n = 1;
 	const Layout *tile = layout_2d(c, t.m, t.n, 1, t.m), *part = layout_2d(c, t.m, 1, 1, 0);
-	const Layout *tv = tiled_mma_tv(c, t);
-	return rows ? type_frag(c, elem, part, tv_of_part(c, tv, tile, part))
-		    : type_frag(c, elem, tile, tv);
+	e->tv = e->tv ? e->tv : tiled_mma_tv(c, t);
+	return val_extent(v, 1) == 1 ? type_frag(c, elem, part, tv_of_part(c, e->tv, tile, part))
+				     : type_frag(c, elem, tile, e->tv);
 }
 
 /* ------------------------------------------------------------------ sources */
@@ -193,35 +192,64 @@ Fit fits_source(Copying *c, Refusal *why)
 	return why->text ? FIT_NO : FIT_YES;
 }
 
-/* Whether anything between the value and the store, or in a loop around either, assigns to the tile
- * or adds to it. */
-static bool changes(const Epilogue *e, const Op *from, const Val *frag)
+/* Of a value: where it stands in the text, counted from 1; where what it is computed from is last
+ * assigned or added to before the store; the first load that brings it. */
+typedef struct {
+	int at, changed;
+	Op *load;
+	bool asked; /* by find_sources */
+} Origin;
+
+static Origin *origin_of(const Epilogue *e, const Val *v)
 {
-	for (const Op *op = op_next(from); op && op != e->store; op = op_next(op))
-		for (int i = 0; i < op->nin; i++)
-			if (op->in[i].val == frag && (op_effect(op, i) & (FX_W | FX_AW)))
-				return true;
-	return false;
+	return v->type->kind == TY_TILE ? ptrmap_get(&e->origins, v) : NULL;
 }
 
-static bool any_changes(const Epilogue *e, const Op *from, const Val *v)
+static void note_writes(Epilogue *e, Op *op, int at)
 {
-	if (!v->def || v->type->kind != TY_TILE)
-		return false;
-	if (v->def->kind == OP_FRAG)
-		return changes(e, from, v);
-	for (int i = 0; i < v->def->nin; i++)
-		if (any_changes(e, from, v->def->in[i].val))
-			return true;
-	return false;
+	for (int i = 0; i < op->nin; i++) {
+		Origin *o = origin_of(e, op->in[i].val);
+		if (!o || op->in[i].val->def->kind != OP_FRAG)
+			continue;
+		if (op_effect(op, i) & (FX_W | FX_AW))
+			o->changed = at;
+		if (op->kind == OP_LOAD && i == 0 && !o->load)
+			o->load = op;
+	}
+}
+
+static void join_changes(Epilogue *e, const Op *op)
+{
+	Origin *o = op->out && op->kind != OP_FRAG ? origin_of(e, op->out) : NULL;
+	for (int i = 0; o && i < op->nin; i++) {
+		const Origin *in = origin_of(e, op->in[i].val);
+		if (in && in->changed > o->changed)
+			o->changed = in->changed;
+	}
+}
+
+static void find_origins(Epilogue *e)
+{
+	Op *op = kernel_first(e->k);
+	for (int at = 1; op && op != e->store; op = op_next(op), at++) {
+		if (op->out) {
+			Origin *o = NEW(e->origins.arena, Origin);
+			o->at = at;
+			ptrmap_set(&e->origins, op->out, o);
+		}
+		note_writes(e, op, at);
+	}
+	for (op = kernel_first(e->k); op && op != e->store; op = op_next(op))
+		join_changes(e, op);
 }
 
 /* Whether the value may be computed where it is stored, from what it is computed from: that is
  * still the same there. */
 static bool may_wait(const Epilogue *e, const Val *v)
 {
+	const Origin *o = origin_of(e, v);
 	return op_rows[v->def->kind].flags & OPF_ELT && op_parent(v->def) == op_parent(e->store) &&
-	       !any_changes(e, v->def, v);
+	       o->changed < o->at;
 }
 
 static void add_source(Epilogue *e, Op *load)
@@ -234,15 +262,23 @@ static void add_source(Epilogue *e, Op *load)
 		why_no_source(e->k, load->in[1].val->def->in[0].val, w.why[0].text);
 }
 
-void find_sources(Epilogue *e, const Val *v)
+static void find_from(Epilogue *e, const Val *v)
 {
-	if (!v->def || v->type->kind != TY_TILE)
+	Origin *o = origin_of(e, v);
+	if (!o || o->asked)
 		return;
-	for (Op *op = kernel_find(e->k, OP_LOAD); op; op = op_find_next(op, OP_LOAD))
-		if (op->in[0].val == v && e->sources.n < MOST_SOURCES && !source_of(e, v))
+	o->asked = true;
+	for (Op *op = o->load; op && !source_of(e, v); op = op_find_next(op, OP_LOAD))
+		if (op->in[0].val == v && e->sources.n < MOST_SOURCES)
 			add_source(e, op);
 	for (int i = 0; i < v->def->nin && v->def->kind != OP_FRAG && may_wait(e, v); i++)
-		find_sources(e, v->def->in[i].val);
+		find_from(e, v->def->in[i].val);
+}
+
+void find_sources(Epilogue *e)
+{
+	find_origins(e);
+	find_from(e, e->store->in[1].val);
 }
 
 static int64_t source_slot(const Epilogue *e, const Source *s)
@@ -285,7 +321,7 @@ static void source_load(const Epilogue *e, const Source *s, Op *at, Chunk c)
 }
 
 /* Its registers, read where they are first needed; the slot then takes the chunk of a lap later. */
-static Val *source_chunk(const Epilogue *e, const Source *s, const Chunk *all, Chunk c)
+static Val *source_chunk(Epilogue *e, const Source *s, const Chunk *all, Chunk c)
 {
 	Kernel *k = e->k;
 	Op *frag = op_before(k, e->store, OP_FRAG);
@@ -299,13 +335,11 @@ static Val *source_chunk(const Epilogue *e, const Source *s, const Chunk *all, C
 }
 
 /* ------------------------------------------------------------------ values */
-typedef VEC(Val *) Vals;
-
 typedef struct {
 	Epilogue *e;
 	const Chunk *all;
 	Chunk c;
-	Vals whole, part; /* values of the tile, and what of them is in this chunk */
+	PtrMap part; /* of a value of the tile: what of it is in this chunk */
 } Parts;
 
 static Val *part_new(Parts *p, Val *v);
@@ -314,12 +348,11 @@ static Val *part_of(Parts *p, Val *v)
 {
 	if (v->type->kind != TY_TILE)
 		return v;
-	for (int i = 0; i < p->whole.n; i++)
-		if (p->whole.at[i] == v)
-			return p->part.at[i];
-	Val *part = part_new(p, v);
-	vec_push(ctx_arena(p->e->k->ctx), &p->whole, v);
-	vec_push(ctx_arena(p->e->k->ctx), &p->part, part);
+	Val *part = ptrmap_get(&p->part, v);
+	if (!part) {
+		part = part_new(p, v);
+		ptrmap_set(&p->part, v, part);
+	}
 	return part;
 }
 
@@ -371,7 +404,7 @@ static void put_chunk(Epilogue *e, const Chunk *all, Chunk c, Val *buffer, Val *
 	const Ix *wg = ix_warpgroup(k), *zero = ix_int(k, 0), *m = ix_int(k, e->t.along_m);
 	const Ix *wm = e->t.along_m == 1 ? zero : ix_mod(k->ctx, wg, m);
 	const Ix *wn = e->t.along_n == 1 ? zero : ix_div(k->ctx, wg, m);
-	Parts parts = {.e = e, .all = all, .c = c};
+	Parts parts = {.e = e, .all = all, .c = c, .part.arena = e->origins.arena};
 	Val *v = part_of(&parts, e->store->in[1].val);
 	Op *put = op_before(k, e->store, way_rows[e->way.way].first);
 	op_in(k, put, buffer, position(e, c));

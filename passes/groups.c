@@ -3,6 +3,7 @@
  * its accumulators and what it reads as A, are its own until it is done, whatever else the loop
  * wants of them. Groups that add to one accumulator follow each other by themselves.
  *     for k { move %acc, %x ; mma.wgmma %acc, .. }   ->   none: %acc is assigned to */
+#include "layout/ptrmap.h"
 #include "passes/pass.h"
 
 static bool is_group_op(const Op *op)
@@ -10,41 +11,56 @@ static bool is_group_op(const Op *op)
 	return op_done_by(op, DONE_BY_WARPGROUP);
 }
 
-/* Whether op must wait until the group has done with its operand i. */
-static bool wants(const Op *op, const Op *group, int i)
+enum { READ = 1, ADDED_TO = 2 };
+
+static int use_of(const Op *group, int i)
 {
-	const Val *v = group->in[i].val;
-	int writes = op_effect(group, i) & FX_AW;
-	if (op->out == v)
+	return op_effect(group, i) & FX_AW ? ADDED_TO : READ;
+}
+
+/* What the groups of the loop's own body do with registers. */
+static bool find_uses(const Op *loop, PtrMap *uses)
+{
+	bool issues = false;
+	for (const Op *g = loop->body->first; g; g = g->next) {
+		issues |= is_group_op(g);
+		for (int i = 0; i < g->nin && is_group_op(g); i++) {
+			const Val *v = g->in[i].val;
+			intptr_t use = (intptr_t)ptrmap_get(uses, v) | use_of(g, i);
+			if (v->type->space == SP_REG && op_effect(g, i))
+				ptrmap_set(uses, v, (void *)use);
+		}
+	}
+	return issues;
+}
+
+/* Whether op must wait until some group has done with its registers. */
+static bool wants_registers(const Op *op, const PtrMap *uses)
+{
+	if (op->out && ptrmap_get(uses, op->out))
 		return true;
-	for (int j = 0; j < op->nin; j++)
-		if (op->in[j].val == v &&
-		    (!is_group_op(op) || writes != (op_effect(op, j) & FX_AW)))
+	for (int i = 0; i < op->nin; i++) {
+		intptr_t use = (intptr_t)ptrmap_get(uses, op->in[i].val);
+		if (use && (!is_group_op(op) || use != use_of(op, i)))
 			return true;
+	}
 	return false;
 }
 
-static bool wants_registers(const Op *op, const Op *group)
+static bool keeps(const Op *loop, PtrMap *uses)
 {
-	for (int i = 0; i < group->nin; i++)
-		if (group->in[i].val->type->space == SP_REG && op_effect(group, i) &&
-		    wants(op, group, i))
-			return true;
-	return false;
+	if (!find_uses(loop, uses))
+		return false;
+	for (const Op *op = loop->body->first; op && op_inside(op, loop); op = op_next(op))
+		if ((is_group_op(op) && op_parent(op) != loop) || wants_registers(op, uses))
+			return false;
+	return true;
 }
 
 bool loop_keeps_groups(const Op *loop)
 {
-	bool issues = false;
-	if (loop->kind != OP_FOR)
-		return false;
-	for (const Op *op = loop->body->first; op && op_inside(op, loop); op = op_next(op)) {
-		if (is_group_op(op) && op_parent(op) != loop)
-			return false;
-		for (const Op *g = loop->body->first; g; g = g->next)
-			if (is_group_op(g) && wants_registers(op, g))
-				return false;
-		issues |= is_group_op(op);
-	}
-	return issues;
+	PtrMap uses = {.arena = loop->kind == OP_FOR ? arena_new() : NULL};
+	bool kept = uses.arena && keeps(loop, &uses);
+	arena_free(uses.arena);
+	return kept;
 }

@@ -8,12 +8,12 @@
 
 /* ------------------------------------------------------------------ loads */
 /* The byte in the slot of the element `row` rows down and `col` along a row. */
-static int64_t box_byte(Kernel *k, const Op *op, SlotForm f, int64_t row, int64_t col)
+static int64_t box_byte(const Op *op, SlotForm f, int64_t row, int64_t col)
 {
 	int64_t at[2];
 	at[f.fast] = col;
 	at[1 - f.fast] = row;
-	return slot_byte(k->ctx, op->in[0].val->type, at[0], at[1]);
+	return slot_byte(op->in[0].val->type, at[0], at[1]);
 }
 
 /* One box of a load that may go to several CTAs, and be a part of the tile. */
@@ -23,13 +23,13 @@ static void lower_box(Kernel *k, Op *op, Op *at, SlotForm f, int col)
 	const Ix *more[2];
 	int64_t rows = f.rows / attrs_int(&op->attrs, A_SLICES, 1);
 	const Ix *part = op->nix ? op->ix[1] : ix_int(k, 0);
-	int64_t step = rows < f.rows ? box_byte(k, op, f, rows, 0) : 0;
+	int64_t step = rows < f.rows ? box_byte(op, f, rows, 0) : 0;
 	const Ix *byte = ix_mul(c, part, ix_int(k, step));
 	Op *load = op_before(k, at, (OpKind)copy_row_of(op->kind)->op);
 	op_in(k, load, op->in[0].val, op->in[0].at);
 	op_in(k, load, op->in[2].val, NULL);
 	op_in(k, load, op->in[3].val, op->in[3].at);
-	op_ix(k, load, ix_add(c, byte, ix_int(k, box_byte(k, op, f, 0, col))));
+	op_ix(k, load, ix_add(c, byte, ix_int(k, box_byte(op, f, 0, col))));
 	more[f.fast] = ix_int(k, col);
 	more[1 - f.fast] = ix_mul(c, part, ix_int(k, rows));
 	op_box(k, load, op->in[1].val, more);
@@ -66,19 +66,20 @@ typedef struct {
 } MmaPlan;
 
 /* Of an operand in registers there is none. */
-static SlotDesc operand_desc(Kernel *k, const Op *op, int i, int rows)
+static SlotDesc operand_desc(Kernel *k, SlotsAsked *asked, const Op *op, int i, int rows)
 {
 	SlotDesc d = {0};
 	const Val *v = op->in[i].val;
 	int depth = atom_rows[op_tiled_mma(op).atom.id].k;
-	const char *why =
-		v->type->space == SP_REG ? NULL : slot_desc(k->ctx, v->type, rows, depth, &d);
+	const char *why = v->type->space == SP_REG
+				  ? NULL
+				  : slot_desc_once(k->ctx, asked, v->type, rows, depth, &d);
 	if (why)
 		panic("%s: %s", v->name, why);
 	return d;
 }
 
-static MmaPlan mma_plan(Kernel *k, const Op *op)
+static MmaPlan mma_plan(Kernel *k, SlotsAsked *asked, const Op *op)
 {
 	Ctx *c = k->ctx;
 	MmaPlan p = {.t = op_tiled_mma(op)};
@@ -86,8 +87,8 @@ static MmaPlan mma_plan(Kernel *k, const Op *op)
 	const Ix *warp =
 		ix_sub(c, ix_sym(c, "warp"), ix_int(k, attrs_int(&role->attrs, A_FIRST, 0)));
 	const Ix *group = ix_div(c, warp, ix_int(k, 4));
-	p.a = operand_desc(k, op, 1, atom_rows[p.t.atom.id].m);
-	p.b = operand_desc(k, op, 2, p.t.atom.n);
+	p.a = operand_desc(k, asked, op, 1, atom_rows[p.t.atom.id].m);
+	p.b = operand_desc(k, asked, op, 2, p.t.atom.n);
 	p.along_m = p.t.along_m == 1 ? ix_int(k, 0) : ix_mod(c, group, ix_int(k, p.t.along_m));
 	p.along_n = p.t.along_n == 1 ? ix_int(k, 0) : ix_div(c, group, ix_int(k, p.t.along_m));
 	return p;
@@ -98,8 +99,8 @@ static MmaPlan mma_plan(Kernel *k, const Op *op)
 static const Ix *operand_bytes(Kernel *k, const Val *v, const Ix *group, int64_t rows, int64_t row,
 			       int64_t col)
 {
-	int64_t step = ix_is(group, 0) ? 0 : slot_byte(k->ctx, v->type, rows, 0),
-		base = slot_byte(k->ctx, v->type, row, col);
+	int64_t step = ix_is(group, 0) ? 0 : slot_byte(v->type, rows, 0),
+		base = slot_byte(v->type, row, col);
 	return ix_add(k->ctx, ix_mul(k->ctx, group, ix_int(k, step)), ix_int(k, base));
 }
 
@@ -141,9 +142,9 @@ static void instruction(Kernel *k, Op *op, const MmaPlan *p, int i, int j, int c
 		op_ints(k, mma, A_MN_MAJOR, mn_major, 2);
 }
 
-static void lower_mma(Kernel *k, Op *op)
+static void lower_mma(Kernel *k, SlotsAsked *asked, Op *op)
 {
-	MmaPlan p = mma_plan(k, op);
+	MmaPlan p = mma_plan(k, asked, op);
 	for (int j = 0; j < p.t.repeat_n; j++)
 		for (int col = 0; col < p.t.k; col += atom_rows[p.t.atom.id].k)
 			for (int i = 0; i < p.t.repeat_m; i++)
@@ -358,13 +359,14 @@ static void lower_copy(Kernel *k, Op *op)
 
 void pass_lower(Kernel *k)
 {
+	SlotsAsked asked = {0};
 	lower_rings(k);
 	for (Op *op = kernel_first(k), *next; op; op = next) {
 		next = op_next(op);
 		if (copy_row_of(op->kind))
 			lower_copy(k, op);
 		else if (op_is_atom(op))
-			lower_mma(k, op);
+			lower_mma(k, &asked, op);
 	}
 	prefetch_maps(k);
 	drop_rings(k);

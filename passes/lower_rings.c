@@ -4,6 +4,7 @@
  * position.
  *     for k (0, T) { mbar.wait %full[t * T + k] lap=0 }
  * ->  for.ring k, slot, phase (0, T, t * T) slots=4 { mbar.wait %full[slot] (phase) } */
+#include "layout/ptrmap.h"
 #include "passes/lower.h"
 
 /* A loop's ring: position `start` is slot, phase of its names in the first iteration. */
@@ -13,7 +14,10 @@ typedef struct {
 	int64_t slots;
 } Cursor;
 
-typedef VEC(Cursor) Cursors;
+typedef struct {
+	VEC(Cursor) at;
+	PtrMap of; /* of each loop: its number, from 1 */
+} Cursors;
 
 static int64_t slots_of(const Val *v)
 {
@@ -41,38 +45,37 @@ static bool runs_along(Kernel *k, const Op *loop, const Ix *at)
 	return !ix_uses(ix_sub(k->ctx, at, k0), loop->sym[0]) && ix_uses(at, loop->sym[0]);
 }
 
-static Cursor *cursor_of(Cursors *all, const Op *loop)
+static const Cursor *cursor_of(const Cursors *all, const Op *loop)
 {
-	for (int i = 0; i < all->n; i++)
-		if (all->at[i].loop == loop)
-			return &all->at[i];
-	return NULL;
+	intptr_t at = (intptr_t)ptrmap_get(&all->of, loop);
+	return at ? &all->at.at[at - 1] : NULL;
 }
 
 /* Every loop takes the first ring that it runs along. */
 static Cursors find_cursors(Kernel *k)
 {
-	Cursors all = {0};
+	Cursors all = {.of.arena = ctx_arena(k->ctx)};
 	for (Op *op = kernel_first(k); op; op = op_next(op))
 		for (int i = 0; i < op->nin; i++) {
 			Op *loop = loop_around(op);
 			if (!is_position(op, i) || !loop || cursor_of(&all, loop) ||
 			    !runs_along(k, loop, op->in[i].at))
 				continue;
-			vec_push(ctx_arena(k->ctx), &all,
+			vec_push(ctx_arena(k->ctx), &all.at,
 				 ((Cursor){loop, op->in[i].at, slots_of(op->in[i].val)}));
+			ptrmap_set(&all.of, loop, (void *)(intptr_t)all.at.n);
 		}
 	return all;
 }
 
-static void carry(Kernel *k, const Cursor *c)
+static void carry(Kernel *k, const Cursor *c, IxFacts facts)
 {
 	Op *loop = (Op *)(uintptr_t)c->loop;
 	const Ix *base = ix_subst(k->ctx, c->position, loop->sym[0], loop->ix[0]);
 	loop->kind = OP_FOR_RING;
 	op_sym(k, loop, kernel_fresh(k, "slot"));
 	op_sym(k, loop, kernel_fresh(k, "phase"));
-	op_ix(k, loop, ix_simplify(k->ctx, base, kernel_facts(k)));
+	op_ix(k, loop, ix_simplify(k->ctx, base, facts));
 	op_int(k, loop, A_SLOTS, c->slots);
 }
 
@@ -93,7 +96,7 @@ static Place place_near(Kernel *k, const Cursor *c, int64_t distance)
 		       ix_add(x, ix_add(x, phase, ix_div(x, moved, n)), ix_int(k, back))};
 }
 
-static Place place_of(Kernel *k, Cursors *all, const Op *op, const Operand *in)
+static Place place_of(Kernel *k, const Cursors *all, const Op *op, const Operand *in)
 {
 	Ctx *x = k->ctx;
 	int64_t distance;
@@ -116,7 +119,7 @@ static const Ix *own_slot(Kernel *k, const Val *v, const Ix *slot)
 	return ix_add(c, ix_mul(c, ix_warpgroup(k), ix_int(k, slots_of(v))), slot);
 }
 
-static void lower_op(Kernel *k, Cursors *all, Op *op)
+static void lower_op(Kernel *k, const Cursors *all, Op *op)
 {
 	for (int i = 0; i < op->nin; i++) {
 		Operand *in = &op->in[i];
@@ -135,8 +138,9 @@ static void lower_op(Kernel *k, Cursors *all, Op *op)
 void lower_rings(Kernel *k)
 {
 	Cursors all = find_cursors(k);
-	for (int i = 0; i < all.n; i++)
-		carry(k, &all.at[i]);
+	IxFacts facts = kernel_facts(k);
+	for (int i = 0; i < all.at.n; i++)
+		carry(k, &all.at.at[i], facts);
 	for (Op *op = kernel_first(k); op; op = op_next(op))
 		lower_op(k, &all, op);
 }

@@ -92,7 +92,7 @@ void lower_store_tma(Kernel *k, Op *op)
 		Op *st = op_before(k, op, (OpKind)copy_row_of(op->kind)->op);
 		op_in(k, st, op->in[1].val, op->in[1].at);
 		op_in(k, st, op->in[2].val, NULL);
-		op_ix(k, st, ix_int(k, slot_byte(k->ctx, op->in[1].val->type, 0, col)));
+		op_ix(k, st, ix_int(k, slot_byte(op->in[1].val->type, 0, col)));
 		more[fast] = ix_int(k, col);
 		op_box(k, st, tile, more);
 	}

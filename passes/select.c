@@ -78,14 +78,14 @@ static void buffers(Kernel *k)
 }
 
 /* Whether instructions of `rows` can read the operand as it lies. */
-static void check_operand(Kernel *k, const Op *mma, int i, int rows)
+static void check_operand(Kernel *k, SlotsAsked *asked, const Op *mma, int i, int rows)
 {
 	const Val *v = mma->in[i].val;
 	SlotDesc d;
 	const AtomRow *atom = &atom_rows[attrs_get(&mma->attrs, A_ATOM)->atom.id];
 	const char *why = v->type->space == SP_REG /* spread.c's question */
 				  ? NULL
-				  : slot_desc(k->ctx, v->type, rows, atom->k, &d);
+				  : slot_desc_once(k->ctx, asked, v->type, rows, atom->k, &d);
 	if (!why)
 		return;
 	diag_remedy(k->ctx,
@@ -97,10 +97,11 @@ static void check_operand(Kernel *k, const Op *mma, int i, int rows)
 
 static void operands(Kernel *k)
 {
+	SlotsAsked asked = {0};
 	for (const Op *op = kernel_mma(k, NULL); op; op = kernel_mma(k, op)) {
 		Atom atom = op_tiled_mma(op).atom;
-		check_operand(k, op, 1, atom_rows[atom.id].m);
-		check_operand(k, op, 2, atom.n);
+		check_operand(k, &asked, op, 1, atom_rows[atom.id].m);
+		check_operand(k, &asked, op, 2, atom.n);
 	}
 }
 

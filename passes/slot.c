@@ -70,6 +70,25 @@ static bool same_places(const Layout *a, const Layout *b)
 	return true;
 }
 
+/* Whether that is so by the modes: slot_layout's places, each mode's alone, behind its swizzle. */
+static bool is_plainly(const Type *t, SlotForm f)
+{
+	const Layout *l = t->layout;
+	int64_t at[2] = {0}, of_row = f.span, of_span = (int64_t)f.rows * f.span;
+	bool same = !l->inner && ix_is(l->offset, 0) && l->swizzle.s == 3 &&
+		    l->swizzle.m == log2_of(UNIT / elem_size(t->elem));
+	for (int i = 0; i < f.rows && same; i++) {
+		at[1 - f.fast] = i;
+		same = layout_plain_at(l, at) == i * of_row;
+	}
+	at[1 - f.fast] = 0;
+	for (int i = 0; i < f.cols && same; i++) {
+		at[f.fast] = i;
+		same = layout_plain_at(l, at) == i % f.span + i / f.span * of_span;
+	}
+	return same;
+}
+
 const char *slot_form(Ctx *c, const Type *t, SlotForm *out)
 {
 	const Layout *l = t->layout;
@@ -85,17 +104,16 @@ const char *slot_form(Ctx *c, const Type *t, SlotForm *out)
 				  .span = swizzle / elem_size(t->elem),
 				  .swizzle = swizzle};
 		if (out->rows % EIGHT == 0 && out->cols % out->span == 0 &&
-		    same_places(l, slot_layout(c, *out, t->elem)))
+		    (is_plainly(t, *out) || same_places(l, slot_layout(c, *out, t->elem))))
 			return NULL;
 	}
 	*out = (SlotForm){0};
 	return "it is not rows of the swizzle's width, one after the other";
 }
 
-int64_t slot_byte(Ctx *c, const Type *t, int64_t i, int64_t j)
+int64_t slot_byte(const Type *t, int64_t i, int64_t j)
 {
-	const Layout *plain = layout_new(c, t->layout->shape, t->layout->stride);
-	return layout_at_int(plain, i + j * extent(c, t->layout, 0)) * elem_size(t->elem);
+	return layout_plain_at(t->layout, (const int64_t[]){i, j}) * elem_size(t->elem);
 }
 
 /* ------------------------------------------------------------------ matrix descriptors */
@@ -110,13 +128,16 @@ static int64_t desc_byte(const SlotDesc *d, int size, int mn, int k)
 	return mn / EIGHT * d->sbo + mn % EIGHT * (int64_t)d->swizzle + (int64_t)k * size;
 }
 
-static bool desc_holds(Ctx *c, const Type *t, const SlotDesc *d, int mn, int k)
+/* Both are sums of what each mode says, so that each mode is asked alone. */
+static bool desc_holds(const Type *t, const SlotDesc *d, int mn, int k)
 {
 	int size = elem_size(t->elem);
 	for (int i = 0; i < mn; i++)
-		for (int j = 0; j < k; j++)
-			if (slot_byte(c, t, i, j) != desc_byte(d, size, i, j))
-				return false;
+		if (slot_byte(t, i, 0) != desc_byte(d, size, i, 0))
+			return false;
+	for (int j = 0; j < k; j++)
+		if (slot_byte(t, 0, j) != desc_byte(d, size, 0, j))
+			return false;
 	return true;
 }
 
@@ -133,12 +154,28 @@ const char *slot_desc(Ctx *c, const Type *t, int mn, int k, SlotDesc *out)
 	if (out->mn_major && elem_size(t->elem) != 2)
 		return "wgmma takes only elements of 16 bits with neighbours along m or n";
 	if (out->mn_major)
-		out->sbo = slot_byte(c, t, 0, EIGHT);
+		out->sbo = slot_byte(t, 0, EIGHT);
 	else if (mn > EIGHT)
-		out->sbo = slot_byte(c, t, EIGHT, 0);
+		out->sbo = slot_byte(t, EIGHT, 0);
 	if (out->mn_major && mn > f.span)
-		out->lbo = slot_byte(c, t, f.span, 0);
-	return desc_holds(c, t, out, mn, k)
+		out->lbo = slot_byte(t, f.span, 0);
+	return desc_holds(t, out, mn, k)
 		       ? NULL
 		       : "an instruction's rows are not a multiple of its swizzle's width";
+}
+
+const char *slot_desc_once(Ctx *c, SlotsAsked *asked, const Type *t, int mn, int k, SlotDesc *out)
+{
+	SlotAsked now = {.type = t, .mn = mn, .k = k};
+	for (int i = 0; i < asked->n; i++) {
+		const SlotAsked *a = &asked->at[i];
+		if (a->type == t && a->mn == mn && a->k == k) {
+			*out = a->desc;
+			return a->why;
+		}
+	}
+	now.why = slot_desc(c, t, mn, k, &now.desc);
+	vec_push(ctx_arena(c), asked, now);
+	*out = now.desc;
+	return now.why;
 }

@@ -22,7 +22,7 @@ int slot_swizzle(int row_bytes);
 const char *slot_form(Ctx *c, const Type *t, SlotForm *out);
 const Layout *slot_layout(Ctx *c, SlotForm f, Elem e);
 /* The byte of element (i, j) of the tile in a slot, before the swizzle. */
-int64_t slot_byte(Ctx *c, const Type *t, int64_t i, int64_t j);
+int64_t slot_byte(const Type *t, int64_t i, int64_t j);
 
 /* A matrix descriptor of a slot, whose modes are (mn, k) (PTX ISA: matrix descriptor, strides). */
 typedef struct {
@@ -33,5 +33,15 @@ typedef struct {
 
 /* For instructions of mn by k elements; NULL, or what of the layout no descriptor says. */
 const char *slot_desc(Ctx *c, const Type *t, int mn, int k, SlotDesc *out);
+
+/* What was asked before. */
+typedef struct {
+	const Type *type;
+	int mn, k;
+	SlotDesc desc;
+	const char *why;
+} SlotAsked;
+typedef VEC(SlotAsked) SlotsAsked;
+const char *slot_desc_once(Ctx *c, SlotsAsked *asked, const Type *t, int mn, int k, SlotDesc *out);
 
 #endif

@@ -25,7 +25,7 @@ static const Ix *touches(const Sync *s, const Op *op, int effects)
 	return NULL;
 }
 
-const Ix *sync_write_at(const Sync *s, const Op *op)
+static const Ix *write_at(const Sync *s, const Op *op)
 {
 	return op_done_by(op, DONE_BY_BARRIER) ? touches(s, op, FX_AW) : NULL;
 }
@@ -65,9 +65,9 @@ Op *sync_wait(Kernel *k, Loc loc, Val *barrier, const Ix *at, int lap)
 static Op *write_run(const Sync *s, Op *op, int64_t *bytes)
 {
 	Op *last = op;
-	const Ix *at = sync_write_at(s, op);
+	const Ix *at = write_at(s, op);
 	for (*bytes = 0; op; op = op->next) {
-		const Ix *here = sync_write_at(s, op);
+		const Ix *here = write_at(s, op);
 		if (here == at) {
 			*bytes += bytes_written(op);
 			last = op;
@@ -102,10 +102,10 @@ static void by_one_thread(Kernel *k, Op *first, Op *last)
 	}
 }
 
-bool on_first_lap(const Kernel *k, const Ix *at, int64_t slots)
+bool on_first_lap(IxFacts facts, const Ix *at, int64_t slots)
 {
 	int64_t lo, hi;
-	ix_range(at, kernel_facts(k), &lo, &hi);
+	ix_range(at, facts, &lo, &hi);
 	return lo >= 0 && hi < slots;
 }
 
@@ -135,19 +135,19 @@ static void sync_writes(const Sync *s, Op *first)
 {
 	Kernel *k = s->k;
 	int64_t bytes;
-	const Ix *at = sync_write_at(s, first);
+	const Ix *at = write_at(s, first);
 	Op *last = write_run(s, first, &bytes), *begin;
 	Op *expect = begin = sync_barrier_op(k, OP_MBAR_EXPECT, first->loc, s->full, at);
 	op_int(k, expect, A_BYTES, bytes);
 	op_insert_before(first, expect);
 	if (s->paced)
 		tell_others(s, first, at);
-	if (s->empty && !on_first_lap(k, at, s->slots)) {
+	if (s->empty && !on_first_lap(s->facts, at, s->slots)) {
 		begin = sync_wait(k, first->loc, s->empty, at, LAP_BEFORE);
 		op_insert_before(expect, begin);
 	}
 	for (Op *op = first; op != last->next; op = op->next)
-		if (sync_write_at(s, op))
+		if (write_at(s, op))
 			op_in(k, op, s->full, at);
 	if (!is_elected(first))
 		by_one_thread(k, begin, last);
@@ -197,26 +197,39 @@ static Val *barrier_new(Kernel *k, const Op *ring, const char *what, int count)
 	return op_result(k, op, ctx_strf(k->ctx, "%s.%s", ring->sym[0], what), type_mbar(k->ctx));
 }
 
+static int64_t last_write(const Sync *s)
+{
+	int64_t last = -1, lo, hi;
+	for (const Op *op = kernel_first(s->k); op; op = op_next(op)) {
+		if (!write_at(s, op))
+			continue;
+		ix_range(write_at(s, op), s->facts, &lo, &hi);
+		last = hi > last ? hi : last;
+	}
+	return last;
+}
+
 static bool slots_are_reused(const Sync *s)
 {
 	for (const Op *op = kernel_first(s->k); op; op = op_next(op))
-		if (sync_write_at(s, op) && !on_first_lap(s->k, sync_write_at(s, op), s->slots))
+		if (write_at(s, op) && !on_first_lap(s->facts, write_at(s, op), s->slots))
 			return true;
 	return false;
 }
 
 static void sync_ring(Kernel *k, Op *ring, const Groups *groups)
 {
-	Sync s = {.k = k, .ring = ring->sym[0]};
+	Sync s = {.k = k, .ring = ring->sym[0], .facts = kernel_facts(k)};
 	s.slots = attrs_int(&ring->attrs, A_SLOTS, 0);
 	s.into = attrs_get(&ring->attrs, A_INTO);
 	s.from = attrs_get(&ring->attrs, A_FROM);
 	s.paced = attrs_int(&ring->attrs, A_PACED, 0);
+	s.last = last_write(&s);
 	s.full = barrier_new(k, ring, "full", s.paced ? most_ctas(s.from) : 1);
 	if (slots_are_reused(&s))
 		s.empty = barrier_new(k, ring, "empty", reading_warps(&s) * most_ctas(s.into));
 	for (Op *op = kernel_first(k); op; op = op_next(op))
-		if (sync_write_at(&s, op) && op->nin == 3)
+		if (write_at(&s, op) && op->nin == 3)
 			sync_writes(&s, op);
 	sync_reads(&s, groups);
 }

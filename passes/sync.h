@@ -3,6 +3,7 @@
 #ifndef DSL_SYNC_H
 #define DSL_SYNC_H
 
+#include "layout/ptrmap.h"
 #include "passes/rings.h"
 #include "passes/share.h"
 
@@ -14,14 +15,15 @@ typedef struct {
 	int64_t slots;
 	const Attr *into, *from; /* where CTAs fill each other's slots */
 	bool paced;
+	IxFacts facts;
+	int64_t last; /* position that is written; -1: none */
 } Sync;
 
 enum { LAP_SAME = 0, LAP_BEFORE = 1 };
 
 Op *sync_barrier_op(Kernel *k, OpKind kind, Loc loc, Val *barrier, const Ix *at);
 Op *sync_wait(Kernel *k, Loc loc, Val *barrier, const Ix *at, int lap);
-/* The position that op fills, or reads; NULL: none. */
-const Ix *sync_write_at(const Sync *s, const Op *op);
+/* The position that op reads; NULL: none. */
 const Ix *sync_read_at(const Sync *s, const Op *op);
 
 /* sync_groups.c: ops of the async proxy that complete in wgmma groups */
@@ -39,6 +41,7 @@ typedef struct {
 typedef struct {
 	VEC(Group) at;
 	VEC(GroupLoop) loops;
+	PtrMap of; /* of each op of a group: its number, from 1 */
 	int inflight;
 } Groups;
 Groups sync_groups(Kernel *k);
@@ -50,6 +53,6 @@ void sync_reads(const Sync *s, const Groups *groups);
 
 void sync_staging(Kernel *k, const Op *ring);
 /* Whether the position is one of the first `slots`: every slot is free then. */
-bool on_first_lap(const Kernel *k, const Ix *at, int64_t slots);
+bool on_first_lap(IxFacts facts, const Ix *at, int64_t slots);
 
 #endif

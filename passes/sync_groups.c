@@ -64,13 +64,18 @@ static GroupLoop *loop_of(Kernel *k, Groups *all, Op *loop, const DoneRow *done)
 static void add_group(Kernel *k, Groups *all, Op *first)
 {
 	Op *up = op_parent(first);
-	Group g = {.first = first, .last = first, .loop = up && loop_keeps_groups(up) ? up : NULL};
+	const Group *before = all->at.n ? &all->at.at[all->at.n - 1] : NULL;
+	bool keeps = before && op_parent(before->first) == up ? before->loop != NULL
+							      : up && loop_keeps_groups(up);
+	Group g = {.first = first, .last = first, .loop = keeps ? up : NULL};
 	g.done = op_done(first);
 	while (is_group_op(g.last->next) && joins(first, g.last->next))
 		g.last = g.last->next;
 	if (g.loop)
 		g.index = loop_of(k, all, g.loop, g.done)->groups++;
 	vec_push(ctx_arena(k->ctx), &all->at, g);
+	for (const Op *op = first; op != g.last->next; op = op->next)
+		ptrmap_set(&all->of, op, (void *)(intptr_t)all->at.n);
 }
 
 static void put_group(Kernel *k, const Groups *all, Group *g)
@@ -83,7 +88,8 @@ static void put_group(Kernel *k, const Groups *all, Group *g)
 
 Groups sync_groups(Kernel *k)
 {
-	Groups all = {.inflight = (int)attrs_int(&k->attrs, A_INFLIGHT, 0)};
+	Groups all = {.inflight = (int)attrs_int(&k->attrs, A_INFLIGHT, 0),
+		      .of.arena = ctx_arena(k->ctx)};
 	for (Op *op = kernel_first(k); op; op = op_next(op))
 		if (is_group_op(op) && !group_of(&all, op))
 			add_group(k, &all, op);
@@ -96,14 +102,8 @@ Groups sync_groups(Kernel *k)
 
 const Group *group_of(const Groups *all, const Op *op)
 {
-	for (int i = 0; i < all->at.n; i++)
-		for (const Op *in = all->at.at[i].first; in; in = in->next) {
-			if (in == op)
-				return &all->at.at[i];
-			if (in == all->at.at[i].last)
-				break;
-		}
-	return NULL;
+	intptr_t at = (intptr_t)ptrmap_get(&all->of, op);
+	return at ? &all->at.at[at - 1] : NULL;
 }
 
 const GroupLoop *group_loop(const Groups *all, const Op *loop)

@@ -64,16 +64,9 @@ static Op *arrive_if(const Sync *s, Loc loc, const Ix *cond, const Ix *at)
 /* Whether anyone waits until position at has been read. */
 static bool is_filled_again(const Sync *s, const Ix *at)
 {
-	int64_t lo, last, other;
-	ix_range(at, kernel_facts(s->k), &lo, &other);
-	for (const Op *op = kernel_first(s->k); op; op = op_next(op)) {
-		if (!sync_write_at(s, op))
-			continue;
-		ix_range(sync_write_at(s, op), kernel_facts(s->k), &other, &last);
-		if (last >= s->slots && last - s->slots >= lo)
-			return true;
-	}
-	return false;
+	int64_t lo, hi;
+	ix_range(at, s->facts, &lo, &hi);
+	return s->last >= s->slots && s->last - s->slots >= lo;
 }
 
 /* Whether the ring goes on behind the loop: in a loop around it, or in what follows. */

@@ -49,10 +49,11 @@ static Op *wait_groups(Kernel *k, OpKind kind, Loc loc, int64_t n)
 	return only;
 }
 
-static void sync_write(Kernel *k, Op *op, const char *ring, const DoneRow *done, int64_t slots)
+static void sync_write(Kernel *k, Op *op, const char *ring, const DoneRow *done, int64_t slots,
+		       IxFacts facts)
 {
 	Operand to = on_ring(op, ring);
-	if (!on_first_lap(k, to.at, slots)) {
+	if (!on_first_lap(facts, to.at, slots)) {
 		op_insert_before(op, wait_groups(k, done->wait_read, op->loc, slots - 1));
 		op_insert_before(op, meet(k, op->loc));
 	}
@@ -129,13 +130,14 @@ void sync_staging(Kernel *k, const Op *ring)
 	const char *name = ring->sym[0];
 	const DoneRow *done = done_of(k, name);
 	int64_t slots = attrs_int(&ring->attrs, A_SLOTS, 1);
+	IxFacts facts = kernel_facts(k);
 	Op *role = NULL;
 	for (Op *op = done ? kernel_first(k) : NULL, *next; op; op = next) {
 		next = op_next(op);
 		if (op_touches(op, name, FX_W)) {
 			if (!role)
 				take_over(k, op, name);
-			sync_write(k, op, name, done, slots);
+			sync_write(k, op, name, done, slots, facts);
 		} else if (op_touches(op, name, FX_AR)) {
 			role = (Op *)(uintptr_t)op_role(op);
 			sync_read(k, op);
