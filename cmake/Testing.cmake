@@ -2,6 +2,7 @@
 # Tests in C: one cmocka program is one ctest, named room.noun.
 #   dsl_test(ir.text SOURCES text.c LIBS dsl_ir)               sees what the room sees
 #   dsl_test(e2e.run ROOM driver SOURCES run.c LIBS dslc_lib)  sees what another room sees
+#   dsl_bad(e2e.bad a.gemm ... OPTIONS --only=rings)   each is refused as its comments say (tests/bad.sh)
 #   dsl_quick(SLOW)                 the folder's tests have the label "quick", but for those that SLOW matches
 #   dsl_fuzzer(ir ROOM ir SOURCES fuzz_ir.c LIBS dsl_ir CORPUS tests/ir)   a fuzz entry point
 find_library(DSLC_CMOCKA cmocka REQUIRED)
@@ -19,6 +20,15 @@ function(dsl_test name)
 	target_compile_definitions(${target} PRIVATE DSL_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 	add_test(NAME ${name} COMMAND ${target} WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
 	set_tests_properties(${name} PROPERTIES TIMEOUT 120)
+endfunction()
+
+function(dsl_bad prefix)
+	cmake_parse_arguments(B "" "" "OPTIONS" ${ARGN})
+	foreach(file IN LISTS B_UNPARSED_ARGUMENTS)
+		get_filename_component(name ${file} NAME_WE)
+		add_test(NAME ${prefix}.${name} COMMAND "${PROJECT_SOURCE_DIR}/tests/bad.sh"
+			$<TARGET_FILE:dslc> "${file}" ${B_OPTIONS})
+	endforeach()
 endfunction()
 
 # In the fuzz preset a libFuzzer program and its seeds; elsewhere a test that replays the seeds.

@@ -164,69 +164,6 @@ static void test_loose_form(void **state)
 	ctx_free(c);
 }
 
-/* ------------------------------------------------------------------ bad texts */
-typedef struct {
-	int line;
-	char code[8], text[256];
-} Expected;
-typedef VEC(Expected) ExpectedVec;
-
-static ExpectedVec expectations(Arena *a, const char *s)
-{
-	ExpectedVec v = {0};
-	for (int line = 1; *s; line++) {
-		size_t n = strcspn(s, "\n");
-		Expected e = {.line = line};
-		char *copy = arena_strndup(a, s, n), *at = strstr(copy, "# error ");
-		for (; at; at = strstr(at + 1, "# error ")) {
-			assert_int_equal(sscanf(at, "# error %5[A-Z0-9]: %255[^#]", e.code, e.text),
-					 2);
-			for (size_t len = strlen(e.text); len && e.text[len - 1] == ' ';)
-				e.text[--len] = 0;
-			vec_push(a, &v, e);
-		}
-		s += n + (s[n] == '\n');
-	}
-	return v;
-}
-
-static int check_bad(Arena *a, const char *path)
-{
-	Buf text = read_file(path);
-	Ctx *c = ctx_new();
-	ExpectedVec want = expectations(a, text.s);
-	assert_true(want.n > 0);
-	assert_null(parse(c, path, text.s));
-	const DiagMsg *m = diag_first(c);
-	for (int i = 0; i < want.n; i++, m = m->next) {
-		int line, col;
-		if (!m)
-			fail_msg("%s:%d: no error %s: %s", path, want.at[i].line, want.at[i].code,
-				 want.at[i].text);
-		loc_line(c, m->loc, &line, &col);
-		if (line != want.at[i].line || strcmp(diag_rows[m->id].code, want.at[i].code) ||
-		    !strstr(m->text, want.at[i].text))
-			complain(c, path);
-	}
-	if (m)
-		complain(c, path);
-	ctx_free(c);
-	buf_free(&text);
-	return want.n;
-}
-
-static void test_bad(void **state)
-{
-	(void)state;
-	Arena *a = arena_new();
-	Names names = files(a, "tests/ir/bad");
-	int messages = 0;
-	for (int i = 0; i < names.n; i++)
-		messages += check_bad(a, names.at[i]);
-	assert_true(messages >= 100);
-	arena_free(a);
-}
-
 /* ------------------------------------------------------------------ limits */
 static void expect_error(const char *text, size_t size, DiagId id)
 {
@@ -302,7 +239,6 @@ int main(void)
 		cmocka_unit_test(test_elementwise_rows),
 		cmocka_unit_test(test_tables_are_covered),
 		cmocka_unit_test(test_loose_form),
-		cmocka_unit_test(test_bad),
 		cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_truncated),
 		cmocka_unit_test(test_nul),
