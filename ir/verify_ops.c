@@ -6,9 +6,8 @@
  *   m  mbarrier   p  tensor map
  * and up to four attributes that the op must have from a stage on. */
 #include "ir/schedule.h"
-#include "ir/verify.h"
+#include "ir/verify_rules.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 enum { MAX_TILE = 1 << 24 };
@@ -141,59 +140,7 @@ static const char *check_attrs(const Kernel *k, const Attrs *attrs)
 	return NULL;
 }
 
-static int ints_count(const Op *op, AttrId id)
-{
-	const Attr *a = attrs_get(&op->attrs, id);
-	return a ? a->n : 0;
-}
-
-static const char *check_pair(const Kernel *k, const Op *op, AttrId id)
-{
-	return ints_count(op, id) == 2 ? NULL
-				       : ctx_strf(k->ctx, "'%s' has two numbers, of A and of B",
-						  attr_rows[id].name);
-}
-
-/* Each a swizzle that TMA and wgmma have, in bytes; 0: none. */
-static const char *check_swizzles(const Op *op, AttrId id)
-{
-	const Attr *a = attrs_get(&op->attrs, id);
-	for (int i = 0; a && i < a->n; i++)
-		if (a->i[i] != 0 && a->i[i] != 32 && a->i[i] != 64 && a->i[i] != 128)
-			return "a swizzle has 0, 32, 64 or 128 bytes";
-	return NULL;
-}
-
-/* ------------------------------------------------------------------ shapes */
-static const Ix *mode_size(Ctx *c, const Type *t, int i)
-{
-	return tup_product(c, tup_get(t->layout->shape, i));
-}
-
-/* A tile of a batch and a matrix are alike. */
-static bool same_shape(Ctx *c, const Type *a, const Type *b)
-{
-	ModeList x = type_modes(c, a), y = type_modes(c, b);
-	if (x.n != y.n || x.n > MODES_MOST)
-		return false;
-	for (int i = 0; i < x.n; i++)
-		if (mode_size(c, a, x.at[i]) != mode_size(c, b, y.at[i]))
-			return false;
-	return true;
-}
-
-static const char *rule_alike(const Kernel *k, const Op *op)
-{
-	const Type *a = op->in[0].val->type, *b = op->in[1].val->type;
-	if (!same_shape(k->ctx, a, b))
-		return ctx_strf(k->ctx, "the shapes %s and %s differ",
-				layout_str(k->ctx, a->layout), layout_str(k->ctx, b->layout));
-	if (a->elem != b->elem)
-		return ctx_strf(k->ctx, "the element types %s and %s differ",
-				elem_rows[a->elem].name, elem_rows[b->elem].name);
-	return NULL;
-}
-
+/* ------------------------------------------------------------------ tiles */
 /* Multiplies *size by the extents of a tuple; where strides are given, adds their reach to
  * *last. */
 static bool tuple_fits(const Tup *shape, const Tup *stride, int64_t *size, int64_t *last)
@@ -380,117 +327,6 @@ static const char *rule_tile(const Kernel *k, const Op *op)
 	return NULL;
 }
 
-static const char *check_atom(const Kernel *k, const Op *op)
-{
-	const AtomRow *r = &atom_rows[attrs_get(&op->attrs, A_ATOM)->atom.id];
-	const Elem want[] = {r->c, r->a, r->b};
-	for (int i = 0; i < 3; i++)
-		if (op->in[i].val->type->elem != want[i])
-			return ctx_strf(k->ctx, "operand %d is %s for this atom", i + 1,
-					elem_rows[want[i]].name);
-	if (is_kind(op->in[1].val->type, 'r') && !*r->tv_a)
-		return "this atom reads A from shared memory";
-	return NULL;
-}
-
-static const char *check_divides(const Kernel *k, const Type *t, int mode, int64_t by,
-				 const char *what)
-{
-	int64_t size;
-	if (by > 0 && ix_is_const(mode_size(k->ctx, t, mode), &size) && size % by == 0)
-		return NULL;
-	return ctx_strf(k->ctx, "the tile's %s is not a multiple of %" PRId64, what, by);
-}
-
-/* C (M,N) += A (M,K) * B (N,K) */
-static const char *rule_mma(const Kernel *k, const Op *op)
-{
-	const Type *c = op->in[0].val->type, *a = op->in[1].val->type, *b = op->in[2].val->type;
-	const Attr *at = attrs_get(&op->attrs, A_ARRANGE);
-	int64_t arrange[3] = {1, 1, 1};
-	const char *why;
-	for (int i = 0; at && i < at->n && i < 3; i++)
-		arrange[i] = at->i[i];
-	if (layout_rank(c->layout) != 2 || layout_rank(a->layout) != 2 ||
-	    layout_rank(b->layout) != 2)
-		return "an mma's operands have two modes";
-	if (mode_size(k->ctx, c, 0) != mode_size(k->ctx, a, 0) ||
-	    mode_size(k->ctx, c, 1) != mode_size(k->ctx, b, 0) ||
-	    mode_size(k->ctx, a, 1) != mode_size(k->ctx, b, 1))
-		return "an mma's operands are (M,N), (M,K) and (N,K)";
-	if ((why = check_atom(k, op)))
-		return why;
-	Atom atom = attrs_get(&op->attrs, A_ATOM)->atom;
-	const AtomRow *r = &atom_rows[atom.id];
-	if ((why = check_divides(k, c, 0, r->m * arrange[0], "M")) ||
-	    (why = check_divides(k, c, 1, atom.n * arrange[1], "N")))
-		return why;
-	return check_divides(k, a, 1, r->k * arrange[2], "K");
-}
-
-static const char *check_box(const Kernel *k, const Attr *box, int modes)
-{
-	int max = target_by_name(k->target)->box_max;
-	if (box && box->n != modes)
-		return ctx_strf(k->ctx, "the box of a map of %d modes has %d numbers", modes,
-				modes);
-	for (int i = 0; box && i < box->n; i++)
-		if (box->i[i] < 1 || box->i[i] > max)
-			return ctx_strf(k->ctx, "a box has 1 to %d elements along a mode", max);
-	return NULL;
-}
-
-static const char *rule_tmap(const Kernel *k, const Op *op)
-{
-	const Layout *layout = op->in[0].val->type->layout;
-	if (op->in[0].val->arg < 0)
-		return "a tensor map describes an argument";
-	if (tup_rank(layout_flat(k->ctx, layout)->shape) != layout_rank(layout))
-		return "a tensor map describes plain modes, none of several";
-	ModeList modes = layout_map_modes(layout);
-	if (!modes.n)
-		return "a tensor map needs a mode of stride 1";
-	if (modes.n > MODES_MOST)
-		return ctx_strf(k->ctx, "a tensor map has at most %d modes", MODES_MOST);
-	const char *why = check_box(k, attrs_get(&op->attrs, A_BOX), modes.n);
-	return why ? why : check_swizzles(op, A_SWIZZLE);
-}
-
-/* Modes of the map; those that the op has coordinates for, where there is none to ask. */
-static int map_rank(const Op *map, int otherwise)
-{
-	return map && map->nin ? layout_map_modes(map->in[0].val->type->layout).n : otherwise;
-}
-
-static const char *rule_tma_load(const Kernel *k, const Op *op)
-{
-	int rank = map_rank(op->in[1].val->def, op->nix - 1);
-	bool shared = attrs_int(&op->attrs, A_SHARED, 0);
-	return op->nix == 1 + rank + shared ? NULL
-					    : ctx_strf(k->ctx,
-						       "a load of rank %d takes the byte in the "
-						       "slot and %d coordinates%s",
-						       rank, rank, shared ? ", and a mask" : "");
-}
-
-static const char *rule_tma_store(const Kernel *k, const Op *op)
-{
-	int rank = map_rank(op->in[1].val->def, op->nix - 1);
-	return op->nix == 1 + rank && rank > 0
-		       ? NULL
-		       : ctx_strf(
-				 k->ctx,
-				 "a store of rank %d takes the byte in the slot and %d coordinates",
-				 rank, rank);
-}
-
-static const char *rule_load_tma(const Kernel *k, const Op *op)
-{
-	if (op->nix != 0 && op->nix != 3)
-		return "a load for several CTAs takes mask, part and whether this CTA issues";
-	return rule_alike(k, op);
-}
-
 static const char *rule_init(const Kernel *k, const Op *op)
 {
 	(void)k;
@@ -539,116 +375,6 @@ static const char *rule_role(const Kernel *k, const Op *op)
 	return rule_unique(k, op);
 }
 
-enum { MAX_LOOPS = 16, WG_THREADS = 128 };
-
-typedef struct {
-	const IxFact *at;
-	int n;
-	bool all; /* names that were seen are of these loops */
-} Turns;
-
-static void check_turn(void *user, const char *name)
-{
-	Turns *t = user;
-	bool some = false;
-	for (int i = 0; i < t->n; i++)
-		some |= t->at[i].name == name;
-	t->all &= some;
-}
-
-/* n registers of a tile; the first is a number, or in an unrolled loop one in each turn. */
-static const char *check_registers(const Kernel *k, const Op *op, const Operand *regs, int64_t n)
-{
-	IxFact turns[MAX_LOOPS];
-	int loops = 0;
-	int64_t lo, hi, from, to, all = type_regs(regs->val->type);
-	if (!regs->at)
-		return "the operand names its first register";
-	for (const Op *up = op_parent(op); up && loops < MAX_LOOPS; up = op_parent(up))
-		if (up->kind == OP_FOR && attrs_int(&up->attrs, A_UNROLL, 0) &&
-		    ix_is_const(up->ix[0], &from) && ix_is_const(up->ix[1], &to) && from < to)
-			turns[loops++] = (IxFact){up->sym[0], from, to - 1, 1};
-	ix_range(regs->at, (IxFacts){.at = turns, .n = loops}, &lo, &hi);
-	Turns of = {turns, loops, true};
-	ix_names(regs->at, check_turn, &of);
-	if (!of.all)
-		return "a register is a number, or one in each turn of an unrolled loop";
-	if (lo < 0 || hi > all - n)
-		return ctx_strf(k->ctx, "registers %lld to %lld of %d", (long long)lo,
-				(long long)(hi < all ? hi + n - 1 : hi), (int)all);
-	return NULL;
-}
-
-/* Only operands of 16 bits may have neighbours along m or n (PTX ISA, wgmma: imm-trans). */
-static const char *check_mn_major(const Kernel *k, const Op *op)
-{
-	const Attr *a = attrs_get(&op->attrs, A_MN_MAJOR);
-	const char *why = a ? check_pair(k, op, A_MN_MAJOR) : NULL;
-	for (int i = 0; a && !why && i < 2; i++)
-		if (a->i[i] != 0 && a->i[i] != 1)
-			why = "'mn_major' has 0 or 1 for each operand";
-		else if (a->i[i] && elem_rows[op->in[1 + i].val->type->elem].bits != 16)
-			why = "only elements of 16 bits have neighbours along m or n side by side";
-	return why;
-}
-
-static const char *rule_wgmma(const Kernel *k, const Op *op)
-{
-	const char *why = check_atom(k, op);
-	Atom atom = attrs_get(&op->attrs, A_ATOM)->atom;
-	if (!why && (op->nix < 2 || op->nix > 3))
-		why = "wgmma takes the bytes in A's and B's slot, and perhaps a scale";
-	if (why || (why = check_pair(k, op, A_LBO)) || (why = check_pair(k, op, A_SBO)) ||
-	    (why = check_pair(k, op, A_SWIZZLES)) || (why = check_swizzles(op, A_SWIZZLES)) ||
-	    (why = check_mn_major(k, op)))
-		return why;
-	const AtomRow *r = &atom_rows[atom.id];
-	if (is_kind(op->in[1].val->type, 'r') &&
-	    (why = check_registers(k, op, &op->in[1], r->m * r->k / WG_THREADS)))
-		return why;
-	return check_registers(k, op, &op->in[0], r->m * atom.n / WG_THREADS);
-}
-
-/* Between registers and a tensor or a buffer: one vector, of equal elements. */
-static const char *rule_vector(const Kernel *k, const Op *op)
-{
-	const Operand *regs = &op->in[is_kind(op->in[0].val->type, 'r') ? 0 : 1];
-	int64_t n = attrs_int(&op->attrs, A_N, 1), bits = n * elem_rows[regs->val->type->elem].bits;
-	if (op->in[0].val->type->elem != op->in[1].val->type->elem)
-		return "the tensor's and the registers' element types differ";
-	if (n < 1 || n > 16 || (n & (n - 1)) || bits > 128)
-		return ctx_strf(k->ctx, "a vector has 1, 2, 4 or 8 elements and at most 16 bytes");
-	return check_registers(k, op, regs, n);
-}
-
-/* Between registers and a buffer: matrices of 8 x 8, of each two registers. */
-static const char *rule_matrices(const Kernel *k, const Op *op)
-{
-	const Operand *regs = &op->in[is_kind(op->in[0].val->type, 'r') ? 0 : 1];
-	int64_t n = attrs_int(&op->attrs, A_N, 4);
-	if (op->in[0].val->type->elem != op->in[1].val->type->elem ||
-	    elem_rows[regs->val->type->elem].bits != 16)
-		return "matrices have elements of 16 bits, in the buffer and in registers alike";
-	if (n != 1 && n != 2 && n != 4)
-		return "an instruction moves 1, 2 or 4 matrices";
-	return check_registers(k, op, regs, 2 * n);
-}
-
-/* Registers of a larger tile, as many as the result has. */
-static const char *rule_part(const Kernel *k, const Op *op)
-{
-	const Type *from = op->in[0].val->type, *to = op->out->type;
-	int64_t first;
-	if (from->elem != to->elem || !from->tv || !to->tv)
-		return "a part and the whole are spread tiles of equal elements";
-	if (!op->in[0].at || !ix_is_const(op->in[0].at, &first))
-		return "the operand names its first register, a constant";
-	if (first < 0 || first > type_regs(from) - type_regs(to))
-		return ctx_strf(k->ctx, "%d registers from %lld of %d", type_regs(to),
-				(long long)first, type_regs(from));
-	return NULL;
-}
-
 static const char *rule_setmaxnreg(const Kernel *k, const Op *op)
 {
 	int64_t regs = attrs_int(&op->attrs, A_REGS, 0);
@@ -657,15 +383,6 @@ static const char *rule_setmaxnreg(const Kernel *k, const Op *op)
 		return "setmaxnreg takes a multiple of 8 from 24 to 256";
 	return attrs_int(&op->attrs, A_N, 0) <= 1 ? NULL
 						  : "n is 1 where registers are added, else 0";
-}
-
-/* One element of a buffer to one of a tensor, at either stage. */
-static const char *rule_staged(const Kernel *k, const Op *op)
-{
-	(void)k;
-	return op->in[0].val->type->elem == op->in[1].val->type->elem
-		       ? NULL
-		       : "the tensor's and the buffer's element types differ";
 }
 
 static const Rule rules[OP_COUNT] = {

@@ -9,7 +9,6 @@ cd "$1"
 longer='
 driver/options.c 900: one setter for each row of options.def
 ir/parse.c 700: one grammar, read from top to bottom
-ir/verify_ops.c 850: one table, the rules of all ops, each rule beside its row
 verify/extract.c 650: one reading of a kernel, which agents, barriers and loops share
 verify/script.c 850: what each effect of an op adds to one script
 sim/async.c 650: all copies share groups, barriers and the order of completion

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* verify_rules.h - private to verify_ops.c and verify_atoms.c: rules of single ops that do not fit
+ * in a row; each gives what the op breaks, or NULL. */
+#ifndef DSL_VERIFY_RULES_H
+#define DSL_VERIFY_RULES_H
+
+#include "ir/verify.h"
+
+/* verify_atoms.c */
+const char *rule_alike(const Kernel *k, const Op *op); /* operands of one shape and type */
+const char *rule_mma(const Kernel *k, const Op *op);
+const char *rule_tmap(const Kernel *k, const Op *op);
+const char *rule_tma_load(const Kernel *k, const Op *op);
+const char *rule_tma_store(const Kernel *k, const Op *op);
+const char *rule_load_tma(const Kernel *k, const Op *op);
+const char *rule_wgmma(const Kernel *k, const Op *op);
+const char *rule_vector(const Kernel *k, const Op *op);
+const char *rule_matrices(const Kernel *k, const Op *op);
+const char *rule_part(const Kernel *k, const Op *op);
+const char *rule_staged(const Kernel *k, const Op *op);
+
+#endif
