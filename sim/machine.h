@@ -345,6 +345,11 @@ void cta_left(Warp *w);
 Async *async_new(Warp *w, const Ins *in, AsyncKind kind, u32 lane);
 void async_run(Cluster *c, bool idle);
 void async_drop(Cluster *c);
+/* Whether a lane's bulk groups, or a warp's groups of cp.async, up to this one are on their way. */
+bool bulk_pending(const Warp *w, u32 lane, u32 group);
+bool cp_pending(const Warp *w, u32 group);
+
+/* copies.c */
 Groups *bulk_groups(Warp *w, u32 lane);
 /* The barrier of a copy: live, and its initialisation visible to the async proxy. */
 Mbar *copy_barrier(Warp *w, const Ins *in, u32 lane, Cta *cta, u32 offset);

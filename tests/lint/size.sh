@@ -11,7 +11,6 @@ driver/options.c 900: one setter for each row of options.def
 ir/parse.c 700: one grammar, read from top to bottom
 verify/extract.c 650: one reading of a kernel, which agents, barriers and loops share
 verify/script.c 850: what each effect of an op adds to one script
-sim/async.c 650: all copies share groups, barriers and the order of completion
 tests/check/random_make.c 650: the moves of random programs, each a protocol
 tests/check/random_run.c 720: one state of a program, and all that moves it
 tests/check/stepper_change.c 720: one table of changes, each change beside its row

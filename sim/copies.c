@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* copies.c - instructions that start asynchronous work, and those that wait for it: cp.async, bulk
+ * copies and their groups, st.async (PTX ISA: Data Movement and Conversion Instructions:
+ * Asynchronous copy).
+ *   cp.async.bulk.shared::cluster.global [%r1], [%rd1], 64, [%r2]
+ *   ->  Async {BULK_LOAD, 64 bytes to %r1 of this CTA, then the barrier at %r2} */
+#include "sim/lanes.h"
+
+#include <stdlib.h>
+
+Groups *bulk_groups(Warp *w, u32 lane)
+{
+	if (!w->bulk)
+		w->bulk = calloc(LANES, sizeof *w->bulk);
+	if (!w->bulk)
+		return NULL;
+	if (!w->bulk[lane].actor)
+		w->bulk[lane].actor = actor_new(w->cluster);
+	return &w->bulk[lane];
+}
+
+Mbar *copy_barrier(Warp *w, const Ins *in, u32 lane, Cta *cta, u32 offset)
+{
+	Mbar *b = mbar_find(w, in, lane, cta, offset, in->text);
+	if (!b)
+		return NULL;
+	if (checked(w->cluster, CHECK_RACE) && !mbar_init_known(w, b))
+		report(w, in, (s32)lane, SIM_RACE,
+		       "the copy's mbarrier is used, not ordered after its initialisation at line "
+		       "%u",
+		       b->init_line);
+	else if (checked(w->cluster, CHECK_RACE) && !b->fenced)
+		report(w, in, (s32)lane, SIM_INIT,
+		       "the copy's mbarrier was initialised at line %u without fence.mbarrier_init "
+		       "or "
+		       "fence.proxy.async",
+		       b->init_line);
+	return b;
+}
+
+bool copy_operand(Warp *w, const Ins *in, const Arg *a, u32 lane, bool cluster, u32 align, Place *p)
+{
+	u64 addr = mem_address(w, a, lane);
+	if (addr >> 32 && addr - GEN_SHARED < GEN_WINDOW)
+		addr -= GEN_SHARED;
+	return place_at(w, in, lane, cluster ? SP_CLUSTER : SP_SHARED, addr, 1, align, p);
+}
+
+Rec *copy_touch(Warp *w, const Ins *in, u32 lane, Cta *cta, u32 offset, u32 bytes, bool write,
+		u32 actor, u32 clock, const char *what)
+{
+	if (!w->cluster->job->opt->checks)
+		return NULL;
+	return shadow_touch(cta, offset, bytes,
+			    &(Access){.w = w,
+				      .in = in,
+				      .lane = lane,
+				      .write = write,
+				      .async = in->run != run_cp_async && in->run != run_st_async,
+				      .actor = actor,
+				      .clock = clock,
+				      .what = what});
+}
+
+/* A copy that ends in shared memory and completes on an mbarrier there. */
+static bool lands(Warp *w, const Ins *in, Async *as, Cta *cta, u32 offset, u32 bytes, u32 bar,
+		  const char *what)
+{
+	Mbar *b = copy_barrier(w, in, as->lane, cta, bar);
+	if (!b || !shared_span(w, in, as->lane, cta, offset, bytes, 16, what))
+		return false;
+	as->cta = as->bar_cta = cta;
+	as->offset = offset;
+	as->bytes = bytes;
+	as->bar_offset = bar;
+	as->rec = copy_touch(w, in, as->lane, cta, offset, bytes, true, b->actor, UINT32_MAX, what);
+	if (cta != w->cta)
+		shadow_remote(w, in, as->lane, cta, b->actor, (u32)b->phase + 1);
+	cta->inbound++;
+	return true;
+}
+
+void prepare_bulk(Pool *a, Ins *in)
+{
+	int k = in->run == run_tma_load ? 3 : 4;
+	if (!has(in, M_MULTICAST_CLUSTER) && has(in, M_L2_CACHE_HINT) && !in->args[k + 1].kind) {
+		in->args[k + 1] = in->args[k];
+		in->args[k] = (Arg){0};
+	}
+	if (has(in, M_MULTICAST_CLUSTER) != (in->args[k].kind != A_NONE))
+		refuse(a, in, "the CTA mask and .multicast::cluster go together");
+	if (has(in, M_L2_CACHE_HINT) != (in->args[k + 1].kind != A_NONE))
+		refuse(a, in, "the cache policy and .L2::cache_hint go together");
+}
+
+/* Calls start for each CTA that the copy goes to. */
+bool copy_targets(Warp *w, const Ins *in, u32 lane, const Arg *mask_arg, const Place *dst,
+		  const Place *bar, CopyStart start, void *ctx)
+{
+	if (mask_arg->kind == A_NONE) {
+		if (bar->cta != dst->cta) {
+			report(w, in, (s32)lane, SIM_OPERAND,
+			       "destination and mbarrier are in different CTAs, ranks %u and %u",
+			       dst->cta->rank, bar->cta->rank);
+			return false;
+		}
+		return start(w, in, lane, dst->cta, ctx);
+	}
+	u32 ranks = (u32)arg_get(w, mask_arg, lane);
+	if (!ranks || ranks >> w->cluster->nctas) {
+		report(w, in, (s32)lane, SIM_BOUNDS,
+		       "the multicast mask 0x%x has a bit for a rank outside the cluster of %u",
+		       ranks, w->cluster->nctas);
+		return false;
+	}
+	for (u32 r = 0; r < w->cluster->nctas; r++)
+		if (ranks >> r & 1 && !start(w, in, lane, &w->cluster->ctas[r], ctx))
+			return false;
+	return true;
+}
+
+typedef struct {
+	u32 offset, bytes, bar;
+	u64 global;
+} Bulk;
+
+static bool bulk_start(Warp *w, const Ins *in, u32 lane, Cta *cta, void *ctx)
+{
+	const Bulk *b = ctx;
+	Async *as = async_new(w, in, AS_BULK_LOAD, lane);
+	if (!as)
+		return false;
+	as->global = b->global;
+	return lands(w, in, as, cta, b->offset, b->bytes, b->bar, "bulk copy");
+}
+
+static bool bulk_size(Warp *w, const Ins *in, u32 lane, u32 bytes)
+{
+	if (bytes % 16 == 0)
+		return true;
+	report(w, in, (s32)lane, SIM_ALIGN, "a bulk copy of %u bytes: a multiple of 16 is needed",
+	       bytes);
+	return false;
+}
+
+/* [dst], [src], size, [mbar]{, mask}{, policy} */
+Run run_bulk_load(Warp *w, const Ins *in, u32 mask)
+{
+	Place dst, bar;
+	EACH_LANE(l, mask)
+	{
+		Bulk b = {.bytes = (u32)arg_get(w, &in->args[2], l),
+			  .global = mem_address(w, &in->args[1], l)};
+		if (!bulk_size(w, in, l, b.bytes) ||
+		    !copy_operand(w, in, &in->args[0], l, true, 16, &dst) ||
+		    !copy_operand(w, in, &in->args[3], l, true, 8, &bar))
+			return RUN_FAIL;
+		b.offset = dst.offset;
+		b.bar = bar.offset;
+		if (b.global % 16) {
+			report(w, in, (s32)l, SIM_ALIGN,
+			       "global address 0x%llx is not a multiple of 16",
+			       (unsigned long long)b.global);
+			return RUN_FAIL;
+		}
+		grid_check(w, in, l);
+		if (!global_at(w, in, l, b.global, b.bytes, "bulk copy") ||
+		    !copy_targets(w, in, l, &in->args[4], &dst, &bar, bulk_start, &b))
+			return RUN_FAIL;
+	}
+	return RUN_NEXT;
+}
+
+/* [dst in the cluster], [src in the CTA], size, [mbar] */
+Run run_bulk_dsmem(Warp *w, const Ins *in, u32 mask)
+{
+	Place dst, src, bar;
+	EACH_LANE(l, mask)
+	{
+		u32 bytes = (u32)arg_get(w, &in->args[2], l);
+		if (!bulk_size(w, in, l, bytes) ||
+		    !copy_operand(w, in, &in->args[0], l, true, 16, &dst) ||
+		    !copy_operand(w, in, &in->args[1], l, false, 16, &src) ||
+		    !copy_operand(w, in, &in->args[3], l, true, 8, &bar) ||
+		    !shared_span(w, in, l, src.cta, src.offset, bytes, 16, "bulk copy"))
+			return RUN_FAIL;
+		Async *as = async_new(w, in, AS_DSMEM, l);
+		if (!as)
+			return RUN_FAIL;
+		as->from = src.cta;
+		as->from_offset = src.offset;
+		if (bar.cta != dst.cta) {
+			report(w, in, (s32)l, SIM_OPERAND,
+			       "destination and mbarrier are in different CTAs");
+			return RUN_FAIL;
+		}
+		if (!lands(w, in, as, dst.cta, dst.offset, bytes, bar.offset, "bulk copy"))
+			return RUN_FAIL;
+		Mbar *b = mbar_at(bar.cta, bar.offset);
+		as->rec_read = copy_touch(w, in, l, src.cta, src.offset, bytes, false, b->actor,
+					  UINT32_MAX, "bulk copy");
+		src.cta->outbound++;
+	}
+	return RUN_NEXT;
+}
+
+/* [dst], [src], size{, policy}; with reduction too */
+Run run_bulk_store(Warp *w, const Ins *in, u32 mask)
+{
+	Place src;
+	EACH_LANE(l, mask)
+	{
+		u32 bytes = (u32)arg_get(w, &in->args[2], l);
+		u64 global = mem_address(w, &in->args[0], l);
+		Groups *g = bulk_groups(w, l);
+		if (!g || !bulk_size(w, in, l, bytes) ||
+		    !copy_operand(w, in, &in->args[1], l, false, 16, &src) ||
+		    !shared_span(w, in, l, src.cta, src.offset, bytes, 16, "bulk copy") ||
+		    !global_at(w, in, l, global, bytes, "bulk copy"))
+			return RUN_FAIL;
+		Async *as = async_new(w, in, AS_BULK_STORE, l);
+		if (!as)
+			return RUN_FAIL;
+		grid_check(w, in, l);
+		as->global = global;
+		as->cta = src.cta;
+		as->offset = src.offset;
+		as->bytes = bytes;
+		as->group = g->committed + 1;
+		g->open++;
+		g->used = g->committed + 1;
+		src.cta->outbound++;
+		as->rec = copy_touch(w, in, l, src.cta, src.offset, bytes, false, g->actor,
+				     as->group, "bulk store");
+	}
+	return RUN_NEXT;
+}
+
+Run run_bulk_commit(Warp *w, const Ins *in, u32 mask)
+{
+	(void)in;
+	EACH_LANE(l, mask)
+	{
+		Groups *g = bulk_groups(w, l);
+		if (!g)
+			return RUN_FAIL;
+		g->committed++;
+		g->open = 0;
+	}
+	return RUN_NEXT;
+}
+
+Run run_bulk_wait(Warp *w, const Ins *in, u32 mask)
+{
+	u32 keep = (u32)in->args[0].imm;
+	EACH_LANE(l, mask)
+	{
+		Groups *g = bulk_groups(w, l);
+		u32 need = g && g->committed > keep ? g->committed - keep : 0;
+		if (!need)
+			continue;
+		if (bulk_pending(w, l, need))
+			return wait_for(w, in, (Wait){.kind = W_BULK, .lane = l, .phase = need});
+		if (w->cluster->job->opt->checks)
+			clock_raise(&w->know.seen, g->actor, need);
+		g->waited = need > g->waited ? need : g->waited;
+	}
+	return RUN_NEXT;
+}
+
+/* Bytes that a lane reads: the operand is their number, or a predicate that says none. */
+static u32 cp_source(Warp *w, const Ins *in, u32 lane, u32 size)
+{
+	const Arg *a = &in->args[3];
+	if (!a->kind)
+		return size;
+	if (a->width == 1)
+		return pred_get(w, a) >> lane & 1 ? 0 : size;
+	return (u32)arg_get(w, a, lane);
+}
+
+/* [dst], [src], cp-size{, src-size or predicate}: one operation for the warp. */
+Run run_cp_async(Warp *w, const Ins *in, u32 mask)
+{
+	u32 size = (u32)in->args[2].imm;
+	Place p;
+	Async *as = async_new(w, in, AS_CP, lane_first(mask));
+	if (!as || !(as->globals = calloc(1, sizeof *as->globals)))
+		return RUN_FAIL;
+	if (!w->cp.actor)
+		w->cp.actor = actor_new(w->cluster);
+	as->cta = w->cta;
+	as->bytes = size;
+	as->group = ++w->cp.seq;
+	as->mask = mask;
+	EACH_LANE(l, mask)
+	{
+		u64 addr = mem_address(w, &in->args[0], l);
+		u32 src = cp_source(w, in, l, size);
+		u64 global = mem_address(w, &in->args[1], l);
+		if (src > size)
+			src = size;
+		if (!place_at(w, in, l, SP_SHARED, addr, size, size, &p) ||
+		    (src && (global % size || !global_at(w, in, l, global, src, "cp.async")))) {
+			if (src && global % size)
+				report(w, in, (s32)l, SIM_ALIGN,
+				       "global address 0x%llx is not a multiple of %u",
+				       (unsigned long long)global, size);
+			return RUN_FAIL;
+		}
+		grid_check(w, in, l);
+		(*as->globals)[l] = global;
+		as->offsets[l] = p.offset;
+		as->sizes[l] = src;
+		copy_touch(w, in, l, w->cta, p.offset, size, true, w->cp.actor, as->group,
+			   "cp.async");
+	}
+	w->cta->outbound++;
+	return RUN_NEXT;
+}
+
+Run run_cp_commit(Warp *w, const Ins *in, u32 mask)
+{
+	(void)in;
+	(void)mask;
+	w->cp.committed++;
+	w->cp.last[w->cp.committed % SIM_COUNT(w->cp.last)] = w->cp.seq;
+	return RUN_NEXT;
+}
+
+Run run_cp_wait(Warp *w, const Ins *in, u32 mask)
+{
+	bool all = in->args[0].kind == A_NONE;
+	u32 keep = all ? 0 : (u32)in->args[0].imm, need = w->cp.seq;
+	(void)mask;
+	if (!all) {
+		if (keep >= w->cp.committed)
+			return RUN_NEXT;
+		need = w->cp.last[(w->cp.committed - keep) % SIM_COUNT(w->cp.last)];
+	}
+	if (cp_pending(w, need))
+		return wait_for(w, in, (Wait){.kind = W_CP, .phase = need});
+	if (w->cp.actor && w->cluster->job->opt->checks)
+		clock_raise(&w->know.seen, w->cp.actor, need);
+	return RUN_NEXT;
+}
+
+Run run_cp_arrive(Warp *w, const Ins *in, u32 mask)
+{
+	Place p;
+	EACH_LANE(l, mask)
+	{
+		if (!place_at(w, in, l, mem_space(in), mem_address(w, &in->args[0], l), 8, 8, &p) ||
+		    !p.cta)
+			return RUN_FAIL;
+		Mbar *b = mbar_find(w, in, l, p.cta, p.offset, in->text);
+		Async *as = b ? async_new(w, in, AS_CP_ARRIVE, l) : NULL;
+		if (!as)
+			return RUN_FAIL;
+		if (!has(in, M_NOINC))
+			b->pending++;
+		as->bar_cta = p.cta;
+		as->bar_offset = p.offset;
+		as->group = w->cp.seq;
+	}
+	return RUN_NEXT;
+}
+
+/* [dst], value(s), [mbar] */
+Run run_st_async(Warp *w, const Ins *in, u32 mask)
+{
+	const Arg *v = &in->args[1];
+	u32 each = type_bytes[in->type[0]], bytes = each * v->n;
+	Place dst, bar;
+	EACH_LANE(l, mask)
+	{
+		if (!copy_operand(w, in, &in->args[0], l, true, bytes, &dst) ||
+		    !copy_operand(w, in, &in->args[2], l, true, 8, &bar) || bar.cta != dst.cta)
+			return RUN_FAIL;
+		Mbar *b = mbar_find(w, in, l, bar.cta, bar.offset, in->text);
+		Async *as = b ? async_new(w, in, AS_ST, l) : NULL;
+		if (!as)
+			return RUN_FAIL;
+		for (u32 i = 0; i < v->n; i++) {
+			u64 x = arg_get(w, &v->list[i], l);
+			memcpy(as->data + i * each, &x, each);
+		}
+		as->cta = as->bar_cta = dst.cta;
+		as->offset = dst.offset;
+		as->bytes = bytes;
+		as->bar_offset = bar.offset;
+		as->rec = copy_touch(w, in, l, dst.cta, dst.offset, bytes, true, b->actor,
+				     UINT32_MAX, "st.async");
+		if (dst.cta != w->cta)
+			shadow_remote(w, in, l, dst.cta, b->actor, (u32)b->phase + 1);
+		dst.cta->inbound++;
+	}
+	return RUN_NEXT;
+}
