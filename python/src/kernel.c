@@ -256,17 +256,19 @@ static PyObject *stream_told(const Call *c, PyObject *o)
 	return own ? no_stream : c->stream_word;
 }
 
+/* Where it is the library that knows the stream, the tensor is taken first, and says which device that is on. */
 static bool take(Call *c, int slot)
 {
 	PyObject *o = c->object[slot];
 	Tensor *t = &c->tensor[slot];
 	bool table = tensor_api(o) != NULL;
+	bool own = !table && !c->stream_known && tensor_library(o) != LIB_OTHER;
 	DLDevice d = {0, 0};
-	if (!table && !c->stream_word && (!tensor_device(o, &d) || !find_stream(c, o, d)))
+	if (!table && !own && !c->stream_word && (!tensor_device(o, &d) || !find_stream(c, o, d)))
 		return false;
-	if (!tensor_take(t, o, stream_told(c, o)))
+	if (!tensor_take(t, o, own ? no_stream : stream_told(c, o)))
 		return false;
-	return !table || c->stream_known || find_stream(c, o, t->t.device);
+	return !(table || own) || c->stream_known || find_stream(c, o, t->t.device);
 }
 
 static bool view(Call *c, int slot)

@@ -54,6 +54,11 @@ class Slow:
 class Torch(Slow):
     """A tensor of torch before 2.10: no table, and a function that gives the current stream."""
     __module__ = "torch"
+    asked = 0
+
+    def __dlpack_device__(self):
+        Torch.asked += 1
+        return super().__dlpack_device__()
 
 
 class Old(Slow):
@@ -117,6 +122,7 @@ class Gpu(unittest.TestCase):
             self.k(*slow[:2], out=slow[2])
             self.right()
             self.assertEqual([s.told for s in slow], [[-1], [0x5000], [-1]])
+            self.assertEqual(Torch.asked, 0)  # the capsule says where it is
             self.assertEqual(self.driver.fake_gpu_stream(), 0x5000)
             self.k(*slow[:2], out=slow[2], stream=0x7000)
             self.right()
