@@ -163,15 +163,19 @@ typedef struct {
 	const char *text;
 } Open;
 
-static CheckVerdict unknown(Program *p, CheckResult *out, Loc loc, const char *limit)
+static CheckVerdict unknown(CheckResult *out, Loc loc, const char *limit)
 {
-	Ctx *c = p->k->ctx;
 	out->why = limit;
-	DiagMsg *m = diag(c, loc, out->unproved ? D_W0411 : D_E0415,
-			  "%s is neither proved nor refuted: %s", p->k->name, limit);
-	if (!out->unproved)
-		diag_remedy(c, m, "--unproved compiles it all the same, with a warning");
+	out->at = loc;
 	return CHECK_UNKNOWN;
+}
+
+static void say_unknown(const Kernel *k, const CheckResult *r)
+{
+	DiagMsg *m = diag(k->ctx, r->at, r->unproved ? D_W0411 : D_E0415,
+			  "%s is neither proved nor refuted: %s", k->name, r->why);
+	if (!r->unproved)
+		diag_remedy(k->ctx, m, "--unproved compiles it all the same, with a warning");
 }
 
 static CheckVerdict cannot_read(Program *p, CheckResult *out)
@@ -179,10 +183,10 @@ static CheckVerdict cannot_read(Program *p, CheckResult *out)
 	out->why = p->problem;
 	if (p->code == D_E0414) {
 		const char *open = report_differ(p, out);
-		return open ? unknown(p, out, p->loc, open) : CHECK_REFUTED;
+		return open ? unknown(out, p->loc, open) : CHECK_REFUTED;
 	}
 	if (p->code == D_W0411)
-		return unknown(p, out, p->loc,
+		return unknown(out, p->loc,
 			       ctx_strf(p->k->ctx, "the verifier does not follow %s", p->problem));
 	diag(p->k->ctx, p->loc, p->code, "%s", p->problem);
 	return CHECK_REFUTED;
@@ -360,7 +364,20 @@ static CheckVerdict prove_launch(const Kernel *k, int rank, const char **names, 
 	if (v == CHECK_UNKNOWN && tree)
 		v = open_tour(q, &w, out, &open);
 	open = words ? first : open;
-	return v == CHECK_UNKNOWN ? unknown(words ? p : q, out, open.loc, open.text) : v;
+	return v == CHECK_UNKNOWN ? unknown(out, open.loc, open.text) : v;
+}
+
+/* The first that is not proved, or one that is refuted. */
+static void take_worse(CheckResult *out, const CheckResult *one)
+{
+	out->states += one->states;
+	out->trips = one->trips > out->trips ? one->trips : out->trips;
+	if (one->verdict != CHECK_REFUTED &&
+	    (one->verdict == CHECK_PROVED || out->verdict != CHECK_PROVED))
+		return;
+	out->verdict = one->verdict;
+	out->why = one->why;
+	out->at = one->at;
 }
 
 /* Each of the ways that a launch can choose is a kernel of its own; so is each CTA where they are
@@ -370,15 +387,16 @@ CheckVerdict check_kernel(const Kernel *k, const CheckOpt *opt, CheckResult *out
 	double start = now();
 	const char *names[MAX_CHOICES];
 	int ctas, together = program_peers(k, &ctas), n = find_choices(k, names);
-	*out = (CheckResult){.verdict = CHECK_PROVED};
+	bool unproved = opt && opt->unproved;
+	*out = (CheckResult){.verdict = CHECK_PROVED, .unproved = unproved};
 	for (int rank = 0; rank < ctas; rank += together)
-		for (unsigned v = 0; v < 1u << n && out->verdict == CHECK_PROVED; v++) {
-			CheckResult one = {.unproved = opt && opt->unproved};
-			out->verdict = prove_launch(k, rank, names, n, v, opt, &one);
-			out->states += one.states;
-			out->trips = one.trips > out->trips ? one.trips : out->trips;
-			out->why = one.why;
+		for (unsigned v = 0; v < 1u << n && out->verdict != CHECK_REFUTED; v++) {
+			CheckResult one = {.unproved = unproved};
+			one.verdict = prove_launch(k, rank, names, n, v, opt, &one);
+			take_worse(out, &one);
 		}
+	if (out->verdict == CHECK_UNKNOWN)
+		say_unknown(k, out);
 	out->seconds = now() - start;
 	return out->verdict;
 }

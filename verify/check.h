@@ -22,6 +22,7 @@ typedef struct {
 	int states;    /* distinct states that were explored */
 	double seconds;
 	int64_t trips; /* main-loop trips 0..trips were run; longer ones repeat what these showed */
+	Loc at;        /* unknown: what is not followed */
 	const char *why; /* refuted, unknown: what is wrong, in the Ctx; else NULL */
 } CheckResult;
 
