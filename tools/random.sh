@@ -14,6 +14,7 @@ kernels | dev | random_kernels | $build/random/random_kernels $seconds $seed
 ir | dev | ir_mutants | $build/fuzz/ir_mutants -s $seconds $seed 0 $(cat $build/fuzz/ir_mutants.kernels)
 ptx | dev | random_ptx | RANDOM_PTX_PTXAS=$(command -v ptxas || true) $build/random/random_ptx $seconds $seed
 roles | release | check_random | end=$(($(date +%s) + seconds)); while [ "$(date +%s)" -lt "$end" ]; do echo "seed $seed"; $build/check/check_random 4000 $seed; seed=$((seed + 1)); done
+judged | release | check_stepper_roles | end=$(($(date +%s) + seconds)); while [ "$(date +%s)" -lt "$end" ]; do echo "seed $seed"; $build/check/check_stepper_roles 10000 $seed; seed=$((seed + 1)); done
 mutants | release | dslc check_stepper_mutants | tests/check/stepper_mutants.sh build/release/dslc $build/check/check_stepper_mutants . build/mutants all -n 1000000 -s $seconds -r $seed
 '
 

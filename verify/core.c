@@ -95,6 +95,16 @@ bool run_count_bytes(Run *r, int key, int64_t more)
 	return false;
 }
 
+/* Of a slot it is known that it was loaded, not which parts: who learns it of the last one must
+ * have been told of the others at the same barrier. */
+bool run_parts_apart(const Run *r, const Step *st)
+{
+	const CellState *c = cell_of(r->m, r->s, st->cell);
+	bool told = fact_in(r->m, r->s, knows_next(r->m, st->key), r->m->f_wrote[st->cell]);
+	return !r->m->alike && c->mode == CELL_WRITTEN && c->mask && !(c->mask & st->mask) &&
+	       (c->pending >= 0 ? c->pending != st->key : !told);
+}
+
 bool run_complete(Run *r, int key)
 {
 	const Machine *m = r->m;
@@ -158,8 +168,12 @@ static bool arrive(Run *r, int key, int64_t n)
 	bool alone = k->from == AGENT(r->agent) && !k->loads && m->agents[r->agent].warps == 1;
 	if (!run_complete(r, key))
 		return false;
-	if (alone && !k->from) /* it need not wait to know that the phase is over */
-		facts_add(m, r->s, knows_agent(m, r->agent), knows_past(m, key));
+	/* It need not wait to know that the phase is over; what its other lanes did each lane does
+	 * not know. */
+	bool each = r->step->kind == STEP_ARRIVE && r->step->lanes > 1 && !m->alike;
+	if (alone && !k->from)
+		facts_add_of(m, r->s, knows_agent(m, r->agent), knows_past(m, key),
+			     each ? m->timely : m->all);
 	return true;
 }
 
@@ -185,6 +199,7 @@ static bool wait(Run *r, const Step *st)
 	}
 	k->waited |= AGENT(r->agent);
 	facts_add(m, r->s, knows_agent(m, r->agent), knows_past(m, st->key));
+	run_learn(r, knows_past(m, st->key));
 	fact_forget(m, r->s, m->f_seen[st->key * m->na + r->agent]); /* of an earlier wait */
 	fact_make(m, r->s, r->agent, m->f_seen[st->key * m->na + r->agent]);
 	return true;
@@ -201,6 +216,8 @@ static bool meet(Run *r, const Step *st)
 		return wrong_count(r, WHY_THREADS, st->key, st->n, k->need);
 	k->meeting |= me;
 	run_meet(r);
+	if (st->kind == STEP_BAR)
+		run_join(r);
 	if (!arrive(r, st->key, 1))
 		return false;
 	r->moved = true;
@@ -304,11 +321,14 @@ static bool barrier_step(Run *r, const Step *st)
 	case STEP_WAIT:
 		return wait(r, st);
 	case STEP_WARP:
+		run_join(r);
 		run_meet(r);
 		return true;
 	case STEP_ARRIVE:
-		if (st->lanes == WARP_LANES)
-			run_meet(r); /* each for itself */
+		if (st->lanes == WARP_LANES && r->m->alike)
+			run_meet(r);
+		else if (st->lanes == WARP_LANES)
+			run_each_arrives(r, st->key);
 		return arrive(r, st->key, (int64_t)st->n * st->lanes);
 	case STEP_EXPECT:
 		return run_count_bytes(r, st->key,

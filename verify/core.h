@@ -106,6 +106,7 @@ typedef struct {
 	uint64_t *inits;  /* f_init: what a relaxed barrier carries */
 	uint64_t *abroad; /* all but generic writes: what an arrival at another CTA carries */
 	size_t off_keys, off_cells, off_facts, bytes;
+	bool alike;          /* what one lane knows all know: by time alone it is so */
 	struct Fills *fills; /* of a replay: which bytes are written; NULL: slots alone */
 } Machine;
 
@@ -118,7 +119,11 @@ typedef struct {
 	/* Read through the generic proxy and not fenced since: by all lanes, by one; fenced by
 	 * all, which have not met since. */
 	uint64_t bare[MAX_CELLS / 64], bare_one[MAX_CELLS / 64], shut[MAX_CELLS / 64];
-	uint32_t dirty, none; /* accumulators used since the last wgmma.fence */
+	/* Read by one lane, or stored from by one that waited for that; written by one: the others
+	 * have not met it since. */
+	uint64_t read_one[MAX_CELLS / 64], wrote_one[MAX_CELLS / 64];
+	uint64_t told[MAX_CELLS / 64]; /* read by all, each of which has arrived since for itself */
+	uint32_t dirty, none;          /* accumulators used since the last wgmma.fence */
 } Owed;
 typedef struct {
 	Group mma[MAX_GROUPS], mma_open; /* committed, oldest first; since the last commit. Cells

@@ -95,6 +95,8 @@ static void new_content(Run *r, int cell)
 static bool load_starts(Run *r, const Step *st)
 {
 	CellState *c = cell_of(r->m, r->s, st->cell);
+	if (run_parts_apart(r, st))
+		return run_wrong(r, WHY_PARTS, -1, st->cell, -1);
 	if (c->pending >= 0 && c->pending != st->key)
 		return run_wrong(r, WHY_UNORDERED, -1, st->cell, -1);
 	if (c->mode != CELL_WRITTEN) {
@@ -123,10 +125,11 @@ static bool load(Run *r, const Step *st)
 	CellState *c = cell_of(r->m, r->s, st->cell);
 	if (st->lanes != 1 || r->m->agents[r->agent].warps != 1)
 		return run_wrong(r, WHY_LANES, -1, st->cell, -1);
-	if (!run_can_arrive(r, st->key) || !global_ok(r) || !may_overwrite(r, st->cell) ||
-	    !readers_fenced(r, st->cell, WHY_READ_PROXY) || !take_bytes(r, st->cell, true) ||
-	    !load_starts(r, st))
+	if (!run_can_arrive(r, st->key) || !global_ok(r) || !run_knows_lanes(r, st, st->cell) ||
+	    !may_overwrite(r, st->cell) || !readers_fenced(r, st->cell, WHY_READ_PROXY) ||
+	    !take_bytes(r, st->cell, true) || !load_starts(r, st))
 		return false;
+	run_overwritten(r, st->cell, -1);
 	c->pending = st->key;
 	c->mask |= st->mask;
 	key_of(r->m, r->s, st->key)->loads = 1;
@@ -181,15 +184,19 @@ static bool fills_again(Run *r, const Step *st)
 static bool write(Run *r, const Step *st)
 {
 	CellState *c = cell_of(r->m, r->s, st->cell);
-	if (!may_overwrite(r, st->cell) || !take_bytes(r, st->cell, false))
+	if (!may_overwrite(r, st->cell) || !run_knows_lanes(r, st, st->cell) ||
+	    !take_bytes(r, st->cell, false))
 		return false;
 	if (fills_again(r, st))
 		return run_wrong(r, WHY_UNREAD, -1, st->cell, -1);
+	if (c->mode != CELL_WRITTEN)
+		run_overwritten(r, st->cell, r->agent);
 	if (c->mode != CELL_WRITTEN)
 		new_content(r, st->cell);
 	else if (c->mask && !knows(r, r->m->f_wrote[st->cell]))
 		return run_wrong(r, WHY_UNORDERED, -1, st->cell, -1);
 	c->writers |= AGENT(r->agent);
+	run_lane_did(r, st);
 	made(r, st);
 	return true;
 }
@@ -241,8 +248,8 @@ static bool read_starts(Run *r, int cell, bool async)
 		c->readers = 0;
 		c->mode = CELL_READ;
 	}
-	bool goes_on =
-		c->readers >> r->agent & 1 && reads_still(r, cell - cells_of(r->m, r->agent));
+	bool goes_on = c->readers >> r->agent & 1 && !run_reads_anew(r, cell) &&
+		       reads_still(r, cell - cells_of(r->m, r->agent));
 	c->readers |= AGENT(r->agent);
 	if (!goes_on) {
 		fact_forget(r->m, r->s, fact_of(r, r->m->f_read, cell, r->agent));
@@ -308,13 +315,14 @@ void run_meet(Run *r)
 static bool read(Run *r, const Step *st)
 {
 	AgentState *a = agent_of(r->m, r->s, r->agent);
-	if (!read_starts(r, st->cell, false))
+	if (!run_knows_lanes(r, st, st->cell) || !read_starts(r, st->cell, false))
 		return false;
 	int cell = st->cell - cells_of(r->m, r->agent);
 	uint64_t cells[MAX_CELLS / 64] = {0};
 	cell_put(cells, cell, true);
 	if (st->lanes == 1) {
 		cell_put(a->owed.bare_one, cell, true);
+		run_lane_did(r, st);
 		reads_end(r, cells);
 	} else {
 		cell_put(a->owed.bare, cell, true);
@@ -399,9 +407,12 @@ static bool commit(Run *r, Group *g, uint8_t *n, Group *open)
 	return true;
 }
 
-/* All but the last `left` groups are over: so are their reads, unless a later group reads too. */
+/* All but the last `left` groups are over: so are their reads, unless a later group reads too. Of
+ * stores only the lane knows it that stored. */
 static void retire(Run *r, Group *g, uint8_t *n, int left)
 {
+	AgentState *a = agent_of(r->m, r->s, r->agent);
+	bool apart = g == a->bulk && !r->m->alike;
 	int gone = *n > left ? *n - left : 0;
 	Group old[MAX_GROUPS];
 	memcpy(old, g, sizeof old);
@@ -411,8 +422,11 @@ static void retire(Run *r, Group *g, uint8_t *n, int left)
 		else
 			memset(&g[i], 0, sizeof *g);
 	*n = (uint8_t)(*n - gone);
-	for (int i = 0; i < gone; i++)
+	for (int i = 0; i < gone; i++) {
+		for (int w = 0; w < MAX_CELLS / 64 && apart; w++)
+			a->owed.read_one[w] |= old[i].cells[w];
 		reads_end(r, old[i].cells);
+	}
 }
 
 static uint32_t busy(const AgentState *a)
@@ -432,7 +446,7 @@ static bool mma(Run *r, const Step *st)
 		int cell = i ? st->cell2 : st->cell;
 		if (cell < 0)
 			continue;
-		if (!read_starts(r, cell, true))
+		if (!run_knows_lanes(r, st, cell) || !read_starts(r, cell, true))
 			return false;
 		cell -= cells_of(r->m, r->agent);
 		a->mma_open.cells[cell / 64] |= (uint64_t)1 << (cell % 64);
@@ -455,7 +469,7 @@ static bool store(Run *r, const Step *st)
 	AgentState *a = agent_of(r->m, r->s, r->agent);
 	if (st->lanes != 1)
 		return run_wrong(r, WHY_LANES, -1, st->cell, -1);
-	if (!global_ok(r) || !read_starts(r, st->cell, true))
+	if (!global_ok(r) || !run_knows_lanes(r, st, st->cell) || !read_starts(r, st->cell, true))
 		return false;
 	int cell = st->cell - cells_of(r->m, r->agent);
 	a->bulk_open.cells[cell / 64] |= (uint64_t)1 << (cell % 64);

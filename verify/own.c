@@ -81,12 +81,13 @@ static void for_the_warp(Items *items, uint64_t kinds)
 	}
 }
 
-/* What one lane reads and writes is over for its own arrivals at once; where another lane arrives,
- * as what all lanes do, it is when they have met. */
+/* What one lane reads and writes is over for its own arrivals at once; where another lane arrives
+ * or stores, as what all lanes do, it is when they have met. */
 static void touch_apart(Script *s)
 {
 	uint64_t touches = 1u << STEP_READ | 1u << STEP_PASS | 1u << STEP_WRITE;
-	Lanes who = lanes_that(s, touches | 1u << STEP_ARRIVE | 1u << STEP_EXPECT);
+	Lanes who =
+		lanes_that(s, touches | 1u << STEP_ARRIVE | 1u << STEP_EXPECT | 1u << STEP_STORE);
 	if (who.elected ? who.mask : who.mask & (who.mask - 1))
 		for (int seg = 0; seg < SEG_COUNT; seg++)
 			for_the_warp(&s->seg[seg], touches);

@@ -30,4 +30,18 @@ bool run_complete(Run *r, int key);                  /* the phase, if nothing la
 void run_meet(Run *r);                               /* the lanes of a warp: all have read */
 bool run_memory(Run *r, const Step *st);             /* memory.c */
 
+/* A load of a part, when others of the slot reach, or reached, another barrier. */
+bool run_parts_apart(const Run *r, const Step *st);
+/* lanes.c */
+/* Who reads or writes there knows what other lanes of the warp did. */
+bool run_knows_lanes(Run *r, const Step *st, int cell);
+/* All lanes, each for itself: they tell that barrier, not each other. */
+void run_each_arrives(Run *r, int key);
+bool run_reads_anew(Run *r, int cell); /* what they told is of an earlier read */
+void run_lane_did(Run *r, const Step *st);
+/* By what is ordered behind it, of which lanes learn otherwise; but: an agent's own lane. */
+void run_overwritten(Run *r, int cell, int but);
+void run_join(Run *r);              /* the lanes of a warp meet: all know what each did */
+void run_learn(Run *r, int holder); /* what is told there all know */
+
 #endif

@@ -172,6 +172,9 @@ static void turn_agent(const Turn *t, int first, AgentState *a)
 	turn_cells(t, first, a->owed.bare);
 	turn_cells(t, first, a->owed.bare_one);
 	turn_cells(t, first, a->owed.shut);
+	turn_cells(t, first, a->owed.read_one);
+	turn_cells(t, first, a->owed.wrote_one);
+	turn_cells(t, first, a->owed.told);
 }
 
 void turn_state(const Machine *m, const Turn *t, const State *old, State *to)

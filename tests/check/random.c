@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* LAPS: a barrier that no one waits for and that gets one arrival of 4 a trip recurs in so many. */
-enum { MOST_STATES = 3000, FEW_STATES = 300, LAPS = 12 };
+enum { MOST_STATES = 3000, FEW_STATES = 300 };
 typedef enum { AGREE_PROVED, AGREE_REFUTED, LEFT_OPEN, TOO_LARGE, DIFFERENT, VERDICTS } Verdict;
 typedef struct {
 	Verdict verdict;
@@ -20,45 +19,6 @@ typedef struct {
 	bool refuted, joined;
 	const char *runs;
 } Judged;
-
-/* Interleavings know no order that is weaker than time: here a load orders what went before, and
- * an arrival at another CTA also what was written. */
-static void lay_out(Machine *m, bool exact)
-{
-	m->exact = exact;
-	machine_layout(m);
-	memset(m->timely, 0xff, sizeof *m->timely * (size_t)m->words);
-	memset(m->abroad, 0xff, sizeof *m->abroad * (size_t)m->words);
-}
-
-static bool prove_by_joining(Prog *p)
-{
-	WordsResult w;
-	p->words.trip_repeat = PERIOD;
-	for (int exact = 0; exact < 2; exact++) {
-		lay_out(&p->m, exact);
-		if (words_cover(&p->m, &p->words, 20000, &w))
-			return true;
-	}
-	return false;
-}
-
-static void prove(Prog *p, WordsResult *w)
-{
-	WordsLimits limits = {{1, 1, 1, 1}, 20000};
-	Machine *m = &p->m;
-	for (int exact = 0; exact < 2; exact++) {
-		lay_out(m, exact);
-		for (int laps = 1; laps <= LAPS; laps *= LAPS) {
-			p->words.trip_repeat = laps * PERIOD;
-			words_prove(m, &p->words, limits, w);
-			if (w->verdict != WORDS_LIMIT)
-				break;
-		}
-		if (w->verdict != WORDS_REFUTED)
-			return;
-	}
-}
 
 /* Whether a proved program is worth exploring with more trips: up to 3, small ones up to 7. */
 static bool goes_on(const Runs *r, const Prog *p, int trips)
@@ -71,14 +31,12 @@ static bool goes_on(const Runs *r, const Prog *p, int trips)
 static Judged judge(Runs *r, Prog *p)
 {
 	WordsResult w;
-	bool joined = prove_by_joining(p);
-	prove(p, &w);
+	bool joined = prog_joins(p), decided = prog_prove(p, BY_TIME, &w);
 	Judged j = {.refuted = w.verdict == WORDS_REFUTED,
 		    .trips = (int)w.at.trips,
 		    .why = w.why,
 		    .joined = joined};
-	if (w.verdict > WORDS_REFUTED ||
-	    (j.refuted && words_run(&p->m, &p->words, 1, j.trips, 0, NULL, NULL, &j.why))) {
+	if (!decided) {
 		j.verdict = LEFT_OPEN; /* only the ends of letters are in the way: unknown */
 		return j;
 	}
@@ -114,21 +72,15 @@ static bool differs(Runs *r, const Source *s, bool refuted)
 	return j.verdict == DIFFERENT && j.refuted == refuted;
 }
 
-/* Without one move after another, as long as it differs. */
-static void shrink(Runs *r, Source *s, bool refuted)
+typedef struct {
+	Runs *runs;
+	bool refuted;
+} Like;
+
+static bool differs_alike(void *user, const Source *s)
 {
-	for (int a = 0; a < s->roles; a++)
-		for (int part = 0; part < PARTS; part++)
-			for (int i = 0; i < s->role[a].part[part].n;) {
-				Source less = *s;
-				Body *b = &less.role[a].part[part];
-				memmove(&b->at[i], &b->at[i + 1],
-					sizeof *b->at * (size_t)(b->n-- - i - 1));
-				if (differs(r, &less, refuted))
-					*s = less;
-				else
-					i++;
-			}
+	const Like *as = user;
+	return differs(as->runs, s, as->refuted);
 }
 
 static void print_different(Runs *r, Source s, int number, const Judged *j)
@@ -140,7 +92,7 @@ static void print_different(Runs *r, Source s, int number, const Judged *j)
 	};
 	printf("program %d, %d trips: the verifier says %s %s, the interleavings do not %s\n",
 	       number, j->trips, j->refuted ? "refuted" : "proved", whys[j->why.id], j->runs);
-	shrink(r, &s, j->refuted);
+	source_shrink(&s, differs_alike, &(Like){r, j->refuted});
 	source_print(&s);
 }
 

@@ -86,6 +86,16 @@ bool source_loads_abroad(const Source *s);
 bool source_sends(const Source *s, int role); /* arrives at barriers of another CTA */
 Prog *prog_build(Arena *arena, const Source *s);
 
+/* What the verifier says of it. By time, a load orders what its issuer did before; by knowledge it
+ * does not. In neither case is what an arrival at another CTA hands on less than what it knows. */
+typedef enum { BY_TIME, BY_KNOWLEDGE } Order;
+bool prog_prove(Prog *p, Order order, WordsResult *w); /* false: open, or the run does not fail */
+bool prog_joins(Prog *p);                              /* proved by joining states */
+
+/* Takes one move after another from a source, as long as it differs. */
+typedef bool SourceDiffers(void *user, const Source *s);
+void source_shrink(Source *s, SourceDiffers *differs, void *user);
+
 /* All interleavings of one trip count. */
 typedef struct Runs Runs;
 Runs *runs_new(void);

@@ -160,3 +160,17 @@ void source_change(Source *s)
 	else
 		change_move(s);
 }
+
+void source_shrink(Source *s, SourceDiffers *differs, void *user)
+{
+	for (int a = 0; a < s->roles; a++)
+		for (int part = 0; part < PARTS; part++)
+			for (int i = 0; i < s->role[a].part[part].n;) {
+				Source less = *s;
+				drop(&less.role[a].part[part], i);
+				if (differs(user, &less))
+					*s = less;
+				else
+					i++;
+			}
+}

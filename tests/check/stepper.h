@@ -38,7 +38,7 @@ typedef struct {
 } Foot;
 
 /* A kind is an OpKind or one of these. */
-enum { STEP_TOGETHER = OP_COUNT, STEP_LOOK, STEP_EXIT };
+enum { PTX_TOGETHER = OP_COUNT, PTX_LOOK, PTX_EXIT };
 typedef struct {
 	int kind;
 	const Op *op;
@@ -97,6 +97,9 @@ bool stepper_run(PtxTrace *t, uint64_t seed, Finding *out);
 /* stepper_sizes.c: random sizes that the kernel's facts allow, with about as many tiles and trips;
  * exact: only those. */
 bool stepper_sizes(const Kernel *k, uint64_t seed, int tiles, int trips, bool exact, Sizes *out);
+
+/* Whether sizes have a part in a condition: what the thread alone decides guards no tensor. */
+bool sizes_decide(const Kernel *k, const Op *op);
 
 /* Private to stepper_*.c */
 typedef struct {

@@ -31,6 +31,28 @@ static void add(CellNow *c, const Touch *t)
 	c->at[c->n++] = *t;
 }
 
+/* For a copy it is not enough that others wrote or read behind a read of what was there before. */
+static void grow_old(CellNow *c, bool reads)
+{
+	int n = 0;
+	for (int i = 0; i < c->n; i++) {
+		c->at[i].old = true;
+		if (reads && c->at[i].generic && !c->at[i].write)
+			c->at[n++] = c->at[i];
+	}
+	c->n = n;
+}
+
+/* Who reads what is there now stands for all who read before, but not for his own warp. */
+static void forget_old(CellNow *c, const Touch *t)
+{
+	int n = 0;
+	for (int i = 0; i < c->n; i++)
+		if (!c->at[i].old || (t->generic && c->at[i].warp == t->warp))
+			c->at[n++] = c->at[i];
+	c->n = n;
+}
+
 static const char *race_name(const Touch *before, const Touch *after, Clock by)
 {
 	if (by.known[before->part] >= before->time)
@@ -42,11 +64,11 @@ static const char *race_name(const Touch *before, const Touch *after, Clock by)
 			     : "race: a write behind a read";
 }
 
-/* Who fenced what he wrote, or waited for a load, has it read before he writes there again. */
+/* Who fenced what he wrote has it read before he writes there again. */
 static bool fills_anew(const CellNow *c, Clock by, const Touch *t)
 {
 	if (c->loaded || !t->generic)
-		return c->loaded && t->generic;
+		return false;
 	for (int i = 0; i < c->n; i++)
 		if (c->at[i].write && c->at[i].part == t->part && by.own[t->part] > c->at[i].time)
 			return true;
@@ -57,16 +79,13 @@ static bool write_cell(Run *r, CellNow *c, Clock by, const Touch *t, int slot)
 {
 	bool unread = c->written && r->slots[c->slot].read < c->written;
 	if (unread && fills_anew(c, by, t))
-		return run_fail(r,
-				c->loaded
-					? "what was loaded is overwritten before anyone read it"
-					: "what was written is written again before anyone read it",
-				t->op, NULL);
-	c->n = 0;
+		return run_fail(r, "what was written is written again before anyone read it", t->op,
+				NULL);
+	grow_old(c, t->generic);
 	add(c, t);
 	c->written = r->now;
 	c->slot = slot;
-	c->loaded = t->op->kind == OP_TMA_LOAD;
+	c->loaded = !t->generic;
 	return true;
 }
 
@@ -81,6 +100,9 @@ static bool touch_cell(Run *r, CellNow *c, Clock by, const Touch *t, int slot)
 		return write_cell(r, c, by, t, slot);
 	if (!c->written && !r->slots[slot].by_threads) /* those need not fill a slot whole */
 		return run_fail(r, "a read of what nobody wrote", t->op, NULL);
+	if (c->loaded && c->slot == slot && c->written < r->slots[slot].filled)
+		return run_fail(r, "a read of a slot of which a part was not loaded", t->op, NULL);
+	forget_old(c, t);
 	add(c, t);
 	return true;
 }
@@ -105,6 +127,8 @@ static bool write_slot(Run *r, int cta, int slot, const Touch *t)
 		all[i].gone = true;
 	}
 	all[slot].gone = false;
+	if (all[slot].read > all[slot].written || !all[slot].written)
+		all[slot].filled = r->now;
 	all[slot].by_threads |= t->generic;
 	all[slot].written = r->now;
 	return true;

@@ -14,8 +14,9 @@ enum { CLOCKS = 4 };
 
 /* A read or a write of a cell that no later write is ordered behind. */
 typedef struct {
-	int part, time;
-	bool write, generic;
+	int part, time, warp; /* warp: of what is generic */
+	bool write, generic,
+		old; /* old: a read through the generic proxy of what was there before */
 	const Op *op;
 } Touch;
 typedef struct {
@@ -29,6 +30,7 @@ typedef struct {
 /* A slot, not its bytes: whole slots are what is filled and read. */
 typedef struct {
 	uint64_t written, read; /* when last; 0: never */
+	uint64_t filled;        /* since when: the first write after a read */
 	bool by_threads;        /* threads have written to it */
 	bool gone;              /* another buffer was written over it since */
 } SlotNow;

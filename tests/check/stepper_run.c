@@ -75,6 +75,16 @@ static void give(Run *r, int w, uint32_t lanes, Clock to)
 	clock_join(r, to, clock_of(r, w, c));
 }
 
+/* What each lane knows. */
+static void give_common(Run *r, int w, Clock to)
+{
+	clock_copy(r, to, clock_of(r, w, 0));
+	for (int c = 1; c < warp_of(r, w)->nclasses; c++)
+		for (int i = 0; i < CLOCKS * r->t->parts; i++)
+			if (clock_of(r, w, c).known[i] < to.known[i])
+				to.known[i] = clock_of(r, w, c).known[i];
+}
+
 static void take(Run *r, int w, uint32_t lanes, Clock from)
 {
 	EACH_CLASS(c, warp_of(r, w), lanes)
@@ -248,6 +258,7 @@ static bool generic(Run *r, int w, const PtxStep *s)
 	{
 		Touch t = {.part = warp_of(r, w)->first_part + c,
 			   .time = r->warp[w].at + 1,
+			   .warp = w,
 			   .write = write,
 			   .generic = true,
 			   .op = s->op};
@@ -260,8 +271,7 @@ static bool generic(Run *r, int w, const PtxStep *s)
 static bool wgmma(Run *r, int w, const PtxStep *s)
 {
 	Touch t = {.part = warp_of(r, w)->mma_part, .time = r->warp[w].groups + 1, .op = s->op};
-	memset(r->scratch.known, 0, sizeof(int) * (size_t)(CLOCKS * r->t->parts));
-	give(r, w, ALL_LANES, r->scratch);
+	give_common(r, w, r->scratch);
 	return memory_touch(r, s->cta, &r->t->feet.at[s->foot], 0, r->scratch, t, s->slot) &&
 	       memory_touch(r, s->cta, &r->t->feet.at[s->foot2], 0, r->scratch, t, s->n);
 }
@@ -486,9 +496,9 @@ static bool step(Run *r, int w, const PtxStep *s)
 		return wait(r, w, s);
 	case OP_SETMAXNREG:
 		return set_registers(r, w, s);
-	case STEP_EXIT:
+	case PTX_EXIT:
 		return leave(r, w);
-	case STEP_LOOK:
+	case PTX_LOOK:
 		EACH_CLASS(c, warp_of(r, w), s->lanes)
 		memory_look(r, s->cta, s->slot, clock_of(r, w, c));
 		return true;
@@ -508,7 +518,7 @@ static bool step(Run *r, int w, const PtxStep *s)
 	case OP_BAR_WARP:
 		come_together(r, w);
 		return true;
-	case STEP_TOGETHER:
+	case PTX_TOGETHER:
 		take(r, w, ALL_LANES, r->warp[w].waited);
 		return true;
 	case OP_FENCE_INIT:

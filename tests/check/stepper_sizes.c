@@ -116,6 +116,15 @@ static int judge(Count *c, Sizes *s, int tiles, int trips)
 	return far;
 }
 
+bool sizes_decide(const Kernel *k, const Op *op)
+{
+	for (int i = 0; i < op->nix; i++)
+		for (int n = 0; n < k->syms.n; n++)
+			if (ix_uses(op->ix[i], k->syms.at[n].name))
+				return true;
+	return false;
+}
+
 /* ------------------------------------------------------------------ choosing */
 static int64_t some_value(Count *c, const IxFact *f)
 {

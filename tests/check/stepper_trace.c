@@ -503,7 +503,7 @@ static void look(Tracer *r, const Op *op, uint32_t lanes)
 		names_eval(r->names, in->in[1].at ? in->in[1].at : ix_const(r->c, 0), &v);
 		int64_t slot = v.at[__builtin_ctz(lanes)];
 		if (slot >= 0 && slot < slots_of(in->in[1].val))
-			push(r, in, STEP_LOOK, lanes)->slot =
+			push(r, in, PTX_LOOK, lanes)->slot =
 				number_of(&r->first_slot, in->in[1].val) + (int)slot;
 	}
 }
@@ -568,7 +568,7 @@ static void walk_loop(Tracer *r, const Op *op, uint32_t lanes)
 static void come_together(Tracer *r, const Op *op, uint32_t part, uint32_t lanes)
 {
 	if (part && part != lanes && !r->give_up)
-		push(r, op, STEP_TOGETHER, lanes);
+		push(r, op, PTX_TOGETHER, lanes);
 }
 
 static uint32_t where_true(Tracer *r, const Op *op, uint32_t lanes)
@@ -617,7 +617,7 @@ static void walk_op(Tracer *r, const Op *op, uint32_t lanes)
 		return;
 	case OP_IF:
 		part = where_true(r, op, lanes);
-		if (part != lanes && !(op->nix && is_of_launch(r, op->ix[0])))
+		if (part != lanes && sizes_decide(r->t->k, op) && !is_of_launch(r, op->ix[0]))
 			look(r, op, lanes);
 		if (part)
 			walk(r, op->body, part);
@@ -671,7 +671,7 @@ static void trace_warp(Tracer *r, int warp)
 	r->regs_left = target_entry_regs(target_by_name(t->k->target), t->cta_warps * LANES);
 	names_of_warp(r->names, r->c, r->w->number);
 	walk(r, &t->k->body, ALL_LANES);
-	push(r, NULL, STEP_EXIT, ALL_LANES);
+	push(r, NULL, PTX_EXIT, ALL_LANES);
 	const char *why = registers_exit(r->regs);
 	if (why)
 		wrong(r, NULL, why);

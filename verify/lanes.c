@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* lanes.c - what one lane of a warp does to a slot, and the others do not know of: not until they
+ * have met it, or waited at a barrier at which it arrived.
+ *     elect { st.shared sA[0] }  ld.shared sA[0] by all  ->  WHY_READ_WRITE: a bar.warp is missing
+ */
+#include "verify/run.h"
+
+#include <string.h>
+
+static Owed *owed_by(Run *r)
+{
+	return &agent_of(r->m, r->s, r->agent)->owed;
+}
+
+static bool is_in(const uint64_t *cells, int cell)
+{
+	return cells[cell / 64] >> (cell % 64) & 1;
+}
+
+bool run_knows_lanes(Run *r, const Step *st, int cell)
+{
+	const Owed *o = owed_by(r);
+	bool write = st->kind == STEP_WRITE || st->kind == STEP_LOAD;
+	bool all = st->lanes > 1 || st->kind == STEP_MMA;
+	int own = cell - cells_of(r->m, r->agent);
+	if (r->m->alike || r->m->cells[cell].rank != r->m->agents[r->agent].rank)
+		return true;
+	if (all && is_in(write ? o->read_one : o->wrote_one, own))
+		return run_wrong(r, write ? WHY_OVERWRITE : WHY_READ_WRITE, -1, cell, r->agent);
+	return true;
+}
+
+static void forget(uint64_t *cells, int cell)
+{
+	cells[cell / 64] &= ~((uint64_t)1 << (cell % 64));
+}
+
+static void tell(Run *r, int key, const uint64_t *cells, const int *facts)
+{
+	const Machine *m = r->m;
+	int first = cells_of(m, r->agent);
+	bool abroad = m->keys[key].rank != m->agents[r->agent].rank;
+	for (int i = 0; i < MAX_CELLS; i++) {
+		int fact = is_in(cells, i) ? facts[(first + i) * m->na + r->agent] : NO_FACT;
+		if (fact != NO_FACT && (!abroad || m->abroad[fact >> 6] & fact_bit(fact)))
+			fact_set(m, r->s, knows_next(m, key), fact);
+	}
+}
+
+void run_each_arrives(Run *r, int key)
+{
+	const AgentState *a = agent_of(r->m, r->s, r->agent);
+	uint64_t read[MAX_CELLS / 64], left[MAX_CELLS / 64];
+	for (int w = 0; w < MAX_CELLS / 64; w++) {
+		read[w] = a->loose[w] | a->owed.shut[w];
+		left[w] = read[w] & ~(a->owed.bare[w] | a->owed.bare_one[w]);
+		owed_by(r)->told[w] |= read[w];
+	}
+	tell(r, key, read, r->m->f_read);
+	tell(r, key, left, r->m->f_left);
+	tell(r, key, a->wrote, r->m->f_made);
+	tell(r, key, a->fenced, r->m->f_fenced);
+}
+
+bool run_reads_anew(Run *r, int cell)
+{
+	int own = cell - cells_of(r->m, r->agent);
+	bool told = is_in(owed_by(r)->told, own);
+	forget(owed_by(r)->told, own);
+	return told;
+}
+
+void run_lane_did(Run *r, const Step *st)
+{
+	uint64_t *done = st->kind == STEP_WRITE ? owed_by(r)->wrote_one : owed_by(r)->read_one;
+	int cell = st->cell - cells_of(r->m, r->agent);
+	if (st->lanes == 1 && !r->m->alike)
+		done[cell / 64] |= (uint64_t)1 << (cell % 64);
+}
+
+void run_join(Run *r)
+{
+	Owed *o = owed_by(r);
+	memset(o->read_one, 0, sizeof o->read_one);
+	memset(o->wrote_one, 0, sizeof o->wrote_one);
+}
+
+void run_overwritten(Run *r, int cell, int but)
+{
+	const Machine *m = r->m;
+	for (int a = 0; a < m->na; a++) {
+		Owed *owed = &agent_of(m, r->s, a)->owed;
+		int own = cell - cells_of(m, a);
+		if (a == but || m->agents[a].rank != m->cells[cell].rank)
+			continue;
+		forget(owed->read_one, own);
+		forget(owed->wrote_one, own);
+	}
+}
+
+static void learn(Run *r, uint64_t *cells, const int *facts, int holder)
+{
+	int first = cells_of(r->m, r->agent);
+	for (int w = 0; w < MAX_CELLS / 64; w++)
+		for (uint64_t bits = cells[w]; bits; bits &= bits - 1) {
+			int cell = first + 64 * w + __builtin_ctzll(bits);
+			int fact = facts[cell * r->m->na + r->agent];
+			if (fact != NO_FACT && fact_in(r->m, r->s, holder, fact))
+				cells[w] &= ~(bits & -bits);
+		}
+}
+
+void run_learn(Run *r, int holder)
+{
+	AgentState *a = agent_of(r->m, r->s, r->agent);
+	uint64_t left[MAX_CELLS / 64];
+	if (r->m->alike)
+		return;
+	memcpy(left, a->owed.told, sizeof left);
+	learn(r, a->owed.read_one, r->m->f_read, holder);
+	learn(r, a->owed.wrote_one, r->m->f_made, holder);
+	learn(r, a->owed.told, r->m->f_read, holder);
+	learn(r, a->wrote, r->m->f_made, holder);
+	learn(r, a->owed.shut, r->m->f_left, holder);
+	for (int w = 0; w < MAX_CELLS / 64; w++)
+		a->loose[w] &= ~(left[w] & ~a->owed.told[w]);
+}
