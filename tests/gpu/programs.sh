@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # The programs of tests/e2e under every schedule, compiled where the GPU is and run on it, against the reference interpreter:
-# loops, registers, ranks, types, majors. A line for each; what fails prints what it said.
+# loops, registers, ranks, types, majors, and the outputs of tests/sim. A line for each; what fails prints what it said.
 #   programs.sh DSLC ROOT SCRATCH
 set -eu
 dslc=$1 e2e=$2/tests/e2e scratch=$3
@@ -23,6 +23,11 @@ sed -n 's/^e2e_registers(\(.*\) \(.*\))/\1 \2/p' "$e2e/CMakeLists.txt" >"$scratc
 while read -r name sizes; do
 	job "registers.$name" "$e2e/registers.sh" "$dslc" "$scratch/r.$name" "$e2e/registers/$name.gemm" "$sizes"
 done <"$scratch/registers"
+sed -n 's/^sim_output(\([^ ]*\) \([^ ]*\) \([^)]*\))/\1 \2 \3/p' "$e2e/../sim/CMakeLists.txt" >"$scratch/outputs"
+while read -r name file flags; do
+	# shellcheck disable=SC2086
+	job "outputs.$name" "$e2e/../sim/outputs.sh" "$dslc" "$e2e/../sim/outputs/$file.gemm" $flags
+done <"$scratch/outputs"
 job ranks "$e2e/ranks.sh" "$dslc" "$e2e/ranks" "$scratch/k"
 job types "$e2e/types.sh" "$dslc" "$scratch/t" "$e2e/types.gemm"
 job majors "$e2e/majors.sh" "$dslc" "$scratch/m" "$e2e/majors.gemm"

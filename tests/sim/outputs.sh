@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # One output on the simulator, with TMA and without: sizes whose rows and columns are multiples of 16
 # bytes, one of both, neither; a leading dimension of its own where the source has one.
-#   outputs.sh DSLC SOURCE SCHEDULES -D...
+#   outputs.sh DSLC SOURCE SCHEDULES -D...      [DEVICE=cuda:0]
 set -eu
 dslc=$1 source=$2 turns=$3
 shift 3
 run()
 {
-	"$dslc" run "$source" "$@" --device sim --schedules "$turns" --sms 2
+	"$dslc" run "$source" "$@" --device ${DEVICE:-sim --schedules "$turns"} --sms 2
 }
 for size in 136,200,72 133,200,64 136,77,200 65,133,8; do
 	m=${size%%,*} k=${size##*,} n=${size#*,}
