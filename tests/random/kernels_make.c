@@ -191,7 +191,7 @@ static void batch_strides(Make *k, char tensor, int64_t matrix, int least, bool 
 		apart += (int64_t)least * (chance(k, 50) ? 0 : within(k, 0, 9));
 		int64_t v = !output && chance(k, 20) ? 0 : apart;
 		strcpy(out[i], "0");
-		if (v || chance(k, 50)) {
+		if (v || output || chance(k, 50)) {
 			snprintf(out[i], sizeof out[i], "s%c%s", tensor, batch_names[i]);
 			add_size(k, out[i], v);
 		}
