@@ -21,7 +21,7 @@ static double unit_in_last_place(Elem e, double v)
 	return ldexp(1, (exponent < row->exponent ? row->exponent : exponent) - row->mantissa);
 }
 
-static bool is_poison(const void *data, size_t size, int64_t i)
+bool is_poison(const void *data, size_t size, int64_t i)
 {
 	const uint8_t *s = (const uint8_t *)data + (size_t)i * size;
 	for (size_t k = 0; k < size; k++)

@@ -76,6 +76,8 @@ typedef struct {
 	double allowed;  /* at the element looked at last */
 	char wrong[256];
 } Verdict;
+/* Whether element i still is what outputs are filled with before a launch. */
+bool is_poison(const void *data, size_t size, int64_t i);
 Verdict compare(const Problem *p, const Tensor *t, DataKind kind);
 /* What lies outside the output, read back from the device, is as it was before. */
 bool guards_intact(const char *name, const uint8_t *before, const uint8_t *behind, char *wrong,

@@ -266,7 +266,8 @@ static void compare_both(Grid *g, const Case *c, Problem *p, dsl_module *const *
 	if (ran && kind == DATA_NORMAL && !problem_reference(p, kind, &why)) {
 		failed(g, c, label, why);
 	} else if (ran) {
-		memset(d->wrote, true, (size_t)d->count * sizeof *d->wrote);
+		for (int64_t i = 0; i < d->count; i++)
+			d->wrote[i] = !is_poison(host, elem_bytes(d->elem), i);
 		d->ref = host;
 		d->host = first;
 		count_equal(g, d);
