@@ -131,6 +131,7 @@ static bool put_counters(Reader *r, const Op *op, Shared *sh, int loop)
 	for (int i = 0; i < n; i++) {
 		sh->counter[i] = ctx_str(c, ctx_strf(c, "#counter%d.%d", loop, i));
 		sh->start[i] = read_expr(r, op->ix[2 + 2 * i]);
+		sh->begin[i] = bare(r, op->ix[2 + 2 * i]);
 	}
 	for (int i = 0; i < n; i++)
 		read_put_name(r, op->sym[1 + i], ix_sym(c, sh->counter[i]));

@@ -27,7 +27,7 @@ static bool counts_in_turn(const Merger *m, const Branch *b, const Shared *sh, i
 			   const Shared *all, int of)
 {
 	Ctx *c = m->c;
-	const Ix *start = all->start[of], *more = ix_const(c, 0);
+	const Ix *start = all->begin[of], *more = ix_const(c, 0);
 	const Ix *first = ix_add(c, ix_mul(c, ix_sym(c, sh->own), ix_const(c, sh->turns)),
 				 ix_const(c, sh->turn));
 	if (b->up || uses_counters(all, all->more[of]) || uses_counters(sh, sh->more[i]))
@@ -38,7 +38,7 @@ static bool counts_in_turn(const Merger *m, const Branch *b, const Shared *sh, i
 		more = ix_add(c, more,
 			      ix_subst(c, all->more[of], all->own,
 				       ix_add(c, first, ix_const(c, n))));
-	return ix_same(c, start, sh->start[i], m->t->facts) &&
+	return ix_same(c, start, sh->begin[i], m->t->facts) &&
 	       ix_same(c, more, sh->more[i], m->t->facts);
 }
 

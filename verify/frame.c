@@ -9,21 +9,33 @@
 #include <string.h>
 
 /* ------------------------------------------------------------------ names */
+static const Ix *named(const Tree *t, const char *form, int i)
+{
+	Ctx *c = t->p->k->ctx;
+	return ix_sym(c, ctx_str(c, ctx_strf(c, form, i)));
+}
+
+/* What stands for it where its class is not known: no fact holds of that. */
+static const Ix *any_count(const Tree *t, int i)
+{
+	const Ix *by = t->counts[i].by;
+	return by->kind == IX_SYM ? named(t, "#any%d", i) : by;
+}
+
 static const Ix *count_ix(const Tree *t, const int32_t *class, int i)
 {
 	const Count *n = &t->counts[i];
 	return class[i] >= CLASS_EXACT   ? ix_const(t->p->k->ctx, class[i] - CLASS_EXACT)
 	       : class[i] == CLASS_BELOW ? n->none
-					 : n->by;
+	       : class[i] == CLASS_LONG  ? n->by
+					 : any_count(t, i);
 }
 
 /* Of another trip, as far as is known. */
 static const Ix *count_in(const Tree *t, const Scope *s, int i)
 {
-	Ctx *c = t->p->k->ctx;
-	return s->gone[i] && t->counts[i].by->kind == IX_SYM
-		       ? ix_sym(c, ctx_str(c, ctx_strf(c, "#gone%d", i)))
-		       : count_ix(t, s->count, i);
+	return s->gone[i] && t->counts[i].by->kind == IX_SYM ? named(t, "#gone%d", i)
+							     : count_ix(t, s->count, i);
 }
 
 static const Ix *trips_done(const Tree *t, const Scope *s, const Branch *b)
@@ -141,13 +153,14 @@ static const Ix *position_of(const Tree *t, const Scope *s, const Use *use, int 
 {
 	Ctx *c = t->p->k->ctx;
 	int64_t slots = t->units[use->unit].slots;
-	Position p = position_in(use->at, 1);
+	Position p = position_in(use->at, 1), by = {NULL, 0};
 	*group = group_in(t, use->unit, use->at, &p);
-	if (!p.x && use->parity && !ix_is_const(use->parity, NULL))
-		p = position_in(use->parity, slots);
+	if (use->parity)
+		by = position_in(use->parity, slots);
+	p = by.x ? by : p; /* which has not lost what is a multiple of slots */
 	if (p.x)
 		return ix_mul(c, in_scope(t, s, use->agent, p.x), ix_const(c, p.each));
-	return ix_is_const(use->at, NULL) && slots > 1 ? use->at : NULL;
+	return slots > 1 ? in_scope(t, s, use->agent, use->at) : NULL;
 }
 
 typedef struct {
@@ -174,8 +187,9 @@ static const Ix *known(const Ix *x)
 static bool is_trusted(const Finder *f, const Segment *g, const Use *use)
 {
 	const Shared *sh = g->in ? g->in->of[use->agent] : NULL;
-	bool goes = sh && ix_uses(use->at, sh->own);
-	return !use->guarded || f->trust == TRUST_ALL || (f->trust == TRUST_GOING && goes);
+	bool goes = sh && ix_uses(use->at, sh->own), inner = sh && !g->in->body.loops.n;
+	return !use->guarded || f->trust == TRUST_ALL || (goes && f->trust == TRUST_GOING) ||
+	       (goes && inner && f->trust == TRUST_INNER);
 }
 
 static const Ix *first_in(Finder *f, const Segment *g, const Scope *s)
@@ -269,13 +283,15 @@ static const Ix *next_round(Finder *f, const Branch *b, const Scope *s)
 	return x;
 }
 
-static const Ix *next_use(Finder *f, const Segment *g, const Scope *at)
+/* Behind the last trip of a loop there is no other: `ends` is where a run is, or NULL. */
+static const Ix *use_behind(Finder *f, const Segment *g, const Where *ends, const Scope *at)
 {
 	const Sequence *q = g->in ? &g->in->body : &f->t->root;
 	const Ix *x = next_in(f, q, g->at, at);
 	Scope s = *at;
 	for (const Branch *b = g->in; b && !x; b = b->up) {
-		x = next_round(f, b, &s);
+		bool last = ends && ends->trip[b->id].kind == TRIP_LAST;
+		x = last ? NULL : next_round(f, b, &s);
 		if (x)
 			return x;
 		s.u[b->id] = NULL;
@@ -285,14 +301,23 @@ static const Ix *next_use(Finder *f, const Segment *g, const Scope *at)
 	return x;
 }
 
-void scope_open(const Segment *g, const Where *at, Where *open)
+/* For uses here that are not trusted, where there is none, as if there were another trip. */
+static const Ix *next_use(Finder *f, const Segment *g, const Where *where, const Scope *at)
+{
+	const Ix *x = use_behind(f, g, where, at);
+	bool here = g->uses[f->unit - f->t->units[f->unit].group].n > 0;
+	return x || !here ? x : use_behind(f, g, NULL, at);
+}
+
+void scope_open(const Tree *t, const Segment *g, const Where *at, Where *open)
 {
 	memset(open, 0, sizeof *open);
 	for (const Branch *b = g->in; b; b = b->up) {
 		const Trip *trip = &at->trip[b->id];
 		bool exact = trip->kind == TRIP_EXACT;
+		bool last = exact && at->count[b->count - t->counts] == CLASS_EXACT + trip->n + 1;
 		int64_t residue = exact ? trip->n % b->period : trip->residue;
-		open->trip[b->id] = (Trip){TRIP_STEADY, 0, (int32_t)residue};
+		open->trip[b->id] = (Trip){last ? TRIP_LAST : TRIP_STEADY, last, (int32_t)residue};
 	}
 }
 
@@ -307,7 +332,7 @@ static bool compares(const Ix *x)
 	       (x->kind != IX_CONST && x->kind != IX_SYM && (compares(x->a) || compares(x->b)));
 }
 
-static const Ix *simple(const Tree *t, const Ix *x)
+const Ix *frame_simple(const Tree *t, const Ix *x)
 {
 	return x && compares(x) ? ix_simplify(t->p->k->ctx, x, t->facts) : x;
 }
@@ -316,15 +341,15 @@ static const struct OpenRefs *open_refs(Tree *t, const Segment *g, const Where *
 {
 	struct OpenRefs *new = NEW(t->arena, struct OpenRefs);
 	Scope s;
-	scope_open(g, at, &new->at);
+	scope_open(t, g, at, &new->at);
 	for (int i = 0; i < g->refs.n; i++)
 		if (!memcmp(&g->refs.at[i]->at, &new->at, sizeof new->at))
 			return g->refs.at[i];
 	scope_at(t, &new->at, &s);
 	for (int i = 0; i < t->nunits; i++) {
 		Finder f = {t, i, t->units[i].trust};
-		new->bare.of[i] = t->units[i].plain ? NULL : next_use(&f, g, &s);
-		new->refs.of[i] = simple(t, new->bare.of[i]);
+		new->bare.of[i] = t->units[i].plain ? NULL : next_use(&f, g, &new->at, &s);
+		new->refs.of[i] = frame_simple(t, new->bare.of[i]);
 	}
 	vec_push(t->arena, &((Segment *)(uintptr_t)g)->refs, new);
 	return new;
@@ -349,9 +374,9 @@ void refs_at(Tree *t, const Segment *g, const Where *at, Refs *refs)
 		put(t, &v, t->carried[i].name, s.carried[i]);
 	for (int i = 0; i < t->ncounts; i++)
 		if (t->counts[i].by->kind == IX_SYM && at->count[i] != CLASS_NONE)
-			put(t, &v, t->counts[i].by->name, count_ix(t, at->count, i));
+			put(t, &v, any_count(t, i)->name, count_ix(t, at->count, i));
 	for (int i = 0; i < t->nunits; i++)
-		refs->of[i] = open->of[i] ? simple(t, stage(&v, open->of[i])) : NULL;
+		refs->of[i] = open->of[i] ? frame_simple(t, stage(&v, open->of[i])) : NULL;
 }
 
 /* ------------------------------------------------------------------ from segment to segment */
@@ -359,7 +384,6 @@ void refs_at(Tree *t, const Segment *g, const Where *at, Refs *refs)
 static void put_then(const Move *m, const Scope *from, View *v)
 {
 	const Tree *t = m->t;
-	Ctx *c = t->p->k->ctx;
 	const Branch *b = m->into ? m->into : m->next;
 	Scope to;
 	if (!b)
@@ -375,8 +399,11 @@ static void put_then(const Move *m, const Scope *from, View *v)
 		if (t->carried[i].of == b)
 			put(t, v, t->carried[i].name, to.carried[i]);
 	for (int i = 0; i < t->ncounts; i++)
-		if (t->counts[i].home == b && t->counts[i].by->kind == IX_SYM)
-			put(t, v, t->counts[i].by->name, ix_sym(c, ctx_str(c, "#then")));
+		if (t->counts[i].home == b && t->counts[i].by->kind == IX_SYM) {
+			put(t, v, t->counts[i].by->name, named(t, "#then%d", i));
+			put(t, v, t->counts[i].none->name, named(t, "#then_below%d", i));
+			put(t, v, any_count(t, i)->name, named(t, "#then_any%d", i));
+		}
 }
 
 /* What is known behind the last trip of a loop: which it was, or how many there were; and which
@@ -386,22 +413,24 @@ static void put_known(const Move *m, View *v)
 	const Tree *t = m->t;
 	Ctx *c = t->p->k->ctx;
 	const Branch *b = m->out;
+	const Trip *trip = b ? &m->from->trip[b->id] : NULL;
 	for (int i = 0; i < t->ncounts; i++) {
 		const Count *n = &t->counts[i];
 		bool same = !n->home || (n->home != m->next && n->home != m->into);
 		const int32_t *class =
 			m->from->count[i] != CLASS_NONE || !same ? m->from->count : m->to->count;
-		if (n->by->kind == IX_SYM && count_ix(t, class, i) != n->by)
-			put(t, v, n->by->name, count_ix(t, class, i));
+		const Ix *is = count_ix(t, class, i);
+		if (n->by->kind != IX_SYM || class[i] == CLASS_NONE)
+			continue;
+		if (b && b->count == n && trip->kind == TRIP_EXACT)
+			is = ix_const(c, trip->n + 1);
+		put(t, v, n->by->name, is);
+		put(t, v, any_count(t, i)->name, is);
 	}
-	if (!b)
-		return;
-	const Trip *trip = &m->from->trip[b->id];
-	const Ix *all = count_ix(t, m->from->count, (int)(b->count - t->counts));
-	if (trip->kind == TRIP_EXACT && all->kind == IX_SYM)
-		put(t, v, all->name, ix_const(c, trip->n + 1));
-	if (trip->kind != TRIP_EXACT && b->period == 1)
-		put(t, v, b->name, ix_sub(c, all, ix_const(c, 1)));
+	if (b && trip->kind != TRIP_EXACT && b->period == 1)
+		put(t, v, b->name,
+		    ix_sub(c, count_ix(t, m->from->count, (int)(b->count - t->counts)),
+			   ix_const(c, 1)));
 }
 
 static bool apart(const Tree *t, const Ix *y, const Ix *x, int64_t lap, int64_t *by)
@@ -427,7 +456,8 @@ bool move_turns(const Move *m, int64_t *by)
 		t->open = i;
 		y = stage(&then, y);
 		int64_t lap = 2 * t->units[i].slots;
-		if (!x || !apart(t, stage(&known_by, y), stage(&known_by, x), lap, &by[i]))
+		if (!x || !apart(t, frame_simple(t, stage(&known_by, y)),
+				 frame_simple(t, stage(&known_by, x)), lap, &by[i]))
 			return false;
 		by[i] = (by[i] % lap + lap) % lap;
 	}

@@ -234,28 +234,13 @@ static bool is_out(const Rewrite *w, const Ix *slot, const Ix *phase, int64_t at
 	       (s < 0 || s >= most || v < 0 || v > 1);
 }
 
-int frame_use(Tree *t, const Refs *refs, const View *v, int first, bool barrier, const Ix *at,
-	      const Ix *parity, int64_t *slot, int64_t *phase)
+/* A slot and phase as seen from where the ring stands; below 0: not known. */
+static int64_t seen_in(Tree *t, const Refs *refs, int unit, int groups, const Ix *at,
+		       const Ix *parity)
 {
 	Ctx *c = t->p->k->ctx;
-	int unit = unit_of(t, first, barrier);
-	if (unit < 0)
-		return 0;
-	at = stage(v, at);
-	parity = parity ? stage(v, parity) : NULL;
-	Position p = position_in(at, 1);
-	int group = group_in(t, unit, at, &p), groups = groups_of(t, unit);
-	if (group < 0 || group >= groups || t->units[unit + group].plain)
-		return 0;
-	Rewrite w = {t,
-		     c,
-		     refs->of[unit + group],
-		     ix_sym(c, ctx_str(c, "#ref")),
-		     t->units[unit].slots,
-		     2 * t->units[unit].slots,
-		     1};
-	int64_t from = 0, here;
-	t->open = unit + group;
+	int64_t slots = t->units[unit].slots, from = 0;
+	Rewrite w = {t, c, refs->of[unit], ix_sym(c, ctx_str(c, "#ref")), slots, 2 * slots, 1};
 	if (!w.ref)
 		w.ref = ix_sym(c, ctx_str(c, "#nowhere"));
 	if (ix_is_const(w.ref, &from)) {
@@ -267,10 +252,28 @@ int frame_use(Tree *t, const Refs *refs, const View *v, int first, bool barrier,
 	if (!recurs(&w, at) || !recurs(&w, parity) ||
 	    is_out(&w, at, parity, from, (int64_t)groups * w.slots))
 		return -1;
-	here = seen_from(&w, at, parity, from);
+	int64_t here = seen_from(&w, at, parity, from);
 	for (int64_t i = w.step; i < w.lap && here >= 0 && !ix_is_const(w.ref, NULL); i += w.step)
 		if (seen_from(&w, at, parity, i) != here)
 			return -1;
+	return here;
+}
+
+int frame_use(Tree *t, const Refs *refs, const View *v, int first, bool barrier, const Ix *at,
+	      const Ix *parity, int64_t *slot, int64_t *phase)
+{
+	int unit = unit_of(t, first, barrier);
+	if (unit < 0)
+		return 0;
+	at = frame_simple(t, stage(v, at));
+	parity = parity ? frame_simple(t, stage(v, parity)) : NULL;
+	Position p = position_in(at, 1);
+	int group = group_in(t, unit, at, &p), groups = groups_of(t, unit);
+	int64_t here;
+	if (group < 0 || group >= groups || t->units[unit + group].plain)
+		return 0;
+	t->open = unit + group;
+	here = seen_in(t, refs, unit + group, groups, at, parity);
 	if (here < 0)
 		return -1;
 	t->open = -1;

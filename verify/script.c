@@ -501,6 +501,7 @@ static bool walk_shared(Reader *r, const Op *op)
 	for (int i = 0; i < r->loops.n; i++)
 		if (r->loops.at[i].op == op)
 			depth = r->loops.at[i].depth;
+	r->p->shaped &= r->certain || r->p->tree != NULL; /* else a tree may have it */
 	if (!r->certain)
 		return read_problem(r, D_W0411, op->loc,
 				    "a loop in a condition that a run decides");

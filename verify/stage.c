@@ -26,15 +26,22 @@ static bool of_sizes(const Ix *x)
 	return some;
 }
 
-/* x = core + e or e - core, where only names of the verifier are in e, and others in core. */
+enum { MOST_TIMES = 4 };
+
+/* x = e + n * core, where only names of the verifier are in e, and others in core. */
 static const Ix *in_sum(const View *s, Counted of, const Ix *x)
 {
+	Ctx *c = s->ctx;
 	if (!of_sizes(of.core))
 		return NULL;
-	const Ix *less = ix_sub(s->ctx, x, of.core), *more = ix_add(s->ctx, x, of.core);
-	if (!of_sizes(less))
-		return ix_add(s->ctx, less, of.by);
-	return of_sizes(more) ? NULL : ix_sub(s->ctx, more, of.by);
+	for (int64_t n = 1; n <= MOST_TIMES; n++)
+		for (int64_t sign = 1; sign >= -1; sign -= 2) {
+			const Ix *times = ix_const(c, n * sign);
+			const Ix *less = ix_sub(c, x, ix_mul(c, of.core, times));
+			if (!of_sizes(less))
+				return ix_add(c, less, ix_mul(c, of.by, times));
+		}
+	return NULL;
 }
 
 /* The same modulo d, with no remainders that d makes needless. */
@@ -60,12 +67,54 @@ static const Ix *in_remainder(const View *s, Counted of, const Ix *x)
 	return of_sizes(less) ? NULL : ix_mod(c, ix_add(c, less, of.by), x->b);
 }
 
-static const Ix *as_sum(const View *s, Counted of, const Ix *x)
+/* core = X / q, x = (X + n * q) / (q * m) */
+static const Ix *in_quotient(const View *s, Counted of, const Ix *x)
+{
+	Ctx *c = s->ctx;
+	int64_t d, q, more;
+	if (of.core->kind != IX_DIV || !ix_is_const(x->b, &d) || !ix_is_const(of.core->b, &q) ||
+	    q < 1 || d % q || !ix_is_const(ix_sub(c, x->a, of.core->a), &more) || more % q)
+		return NULL;
+	return ix_div(c, ix_add(c, of.by, ix_const(c, more / q)), ix_const(c, d / q));
+}
+
+/* What is made of a count in another way than its own. */
+static const Ix *in_whole(const View *s, Counted of, const Ix *x)
+{
+	bool sum = of.core->kind == IX_ADD;
+	if (x->kind == IX_DIV)
+		return in_quotient(s, of, x);
+	if (x->kind == IX_MOD)
+		return sum || of.core->kind == IX_MOD ? in_remainder(s, of, x) : NULL;
+	return sum ? in_sum(s, of, x) : NULL;
+}
+
+static const Ix *uncounted(const View *s, const Ix *x)
 {
 	View bare = *s;
 	bare.core = bare.trips = NULL;
+	bare.before = NULL;
 	bare.counts.n = 0;
-	return in_sum(s, of, stage(&bare, x));
+	return stage(&bare, x);
+}
+
+static const Ix *as_sum(const View *s, Counted of, const Ix *x)
+{
+	return in_sum(s, of, uncounted(s, x));
+}
+
+/* x = core + e, before counts whose core is a part of this core are put in. */
+static const Ix *as_own_sum(const View *s, const Ix *x)
+{
+	if (x->kind != IX_ADD || !s->counts.n)
+		return NULL;
+	x = uncounted(s, x);
+	for (int i = s->counts.n - 1; i >= 0 && of_sizes(x); i--) {
+		const Ix *less = ix_sub(s->ctx, x, s->counts.at[i].core);
+		if (of_sizes(s->counts.at[i].core) && !of_sizes(less))
+			return ix_add(s->ctx, less, s->counts.at[i].by);
+	}
+	return NULL;
 }
 
 /* trips = X / d: of `x >= 0` with x = X + e or e - X, what it says of trips; NULL: nothing. */
@@ -127,16 +176,15 @@ static const Ix *staged(const View *s, const Ix *x)
 {
 	if (s->compares && (x->kind == IX_LT || x->kind == IX_LE))
 		return compared(s, x);
+	const Ix *own = as_own_sum(s, x);
+	if (own)
+		return own;
 	const Ix *a = stage(s, x->a), *b = stage(s, x->b);
-	if (a == x->a && b == x->b)
-		return x;
-	x = ix_new(s->ctx, x->kind, a, b);
+	x = a == x->a && b == x->b ? x : ix_new(s->ctx, x->kind, a, b);
 	const Ix *by = counted(s, x);
-	bool sum = x->kind == IX_ADD || (x->kind == IX_MOD && x->a->kind == IX_ADD);
-	for (int i = s->counts.n - 1; i >= 0 && !by && sum && of_sizes(x); i--)
-		if (s->counts.at[i].core->kind == IX_ADD)
-			by = x->kind == IX_ADD ? in_sum(s, s->counts.at[i], x)
-					       : in_remainder(s, s->counts.at[i], x);
+	bool known = x->kind == IX_ADD || x->kind == IX_MOD || x->kind == IX_DIV;
+	for (int i = s->counts.n - 1; i >= 0 && !by && known && of_sizes(x); i--)
+		by = in_whole(s, s->counts.at[i], x);
 	return by ? by : x;
 }
 

@@ -193,7 +193,7 @@ static void numbers_asked(const Tour *u, const Stop *s, int agent, const Env *en
 	const Asked *asked = &u->t->asked[s->seg->id * u->m->na + agent];
 	memset(key, 0, sizeof *key);
 	key->agent = agent;
-	scope_open(s->seg, &s->at, &key->open);
+	scope_open(u->t, s->seg, &s->at, &key->open);
 	key->open.way = s->at.way;
 	for (int i = 0; i < asked->n; i++)
 		for (int j = 0; j < env->n; j++)

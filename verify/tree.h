@@ -41,9 +41,10 @@ struct Shared {
 	int counters;
 	const char *counter[MAX_COUNTERS];
 	const Ix *start[MAX_COUNTERS], *step[MAX_COUNTERS];
-	const Ix *more[MAX_COUNTERS]; /* what is added, with no name for counts */
-	int count;                    /* of the role's */
-	uint64_t touches;             /* barriers and buffers, by place */
+	const Ix *begin[MAX_COUNTERS]; /* the start, and what is added, with no name for counts */
+	const Ix *more[MAX_COUNTERS];
+	int count;        /* of the role's */
+	uint64_t touches; /* barriers and buffers, by place */
 };
 
 /* A step that names a slot, in a segment. */
@@ -89,8 +90,8 @@ typedef struct {
 } Carried;
 
 /* Which uses of a ring tell where it stands: all; of those on a condition, the ones whose slot goes
- * with their loop; those on no condition. */
-enum { TRUST_ALL, TRUST_GOING, TRUST_SURE };
+ * with their loop; of these, the ones in loops without others; those on no condition. */
+enum { TRUST_ALL, TRUST_GOING, TRUST_INNER, TRUST_SURE };
 
 /* Slots that are used in turn; in each CTA of the cluster alike. */
 typedef struct {
@@ -161,6 +162,8 @@ Position position_in(const Ix *x, int64_t each);
 /* Which of a declaration's groups a slot is of; below 0: it is not known. */
 int group_in(const Tree *t, int unit, const Ix *at, const Position *p);
 
+/* With what facts say of what is compared in it; NULL stays. */
+const Ix *frame_simple(const Tree *t, const Ix *x);
 /* frame.c: where rings stand. Trips done are period * u + residue. */
 typedef struct {
 	const Ix *u[MAX_BRANCHES]; /* NULL: not in it */
@@ -177,7 +180,7 @@ void find_uses(Tree *t);
 void scope_at(const Tree *t, const Where *at, Scope *s);
 bool takes_part(const Branch *in, const Where *at, int agent);
 /* Where all that is not a residue is open. */
-void scope_open(const Segment *g, const Where *at, Where *open);
+void scope_open(const Tree *t, const Segment *g, const Where *at, Where *open);
 /* The position of each ring from which its slots are named in a segment: anywhere in its loops,
  * and where a run is. */
 const Refs *refs_open(Tree *t, const Segment *g, const Where *at);
