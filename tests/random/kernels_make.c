@@ -4,6 +4,7 @@
  * may not do, of which most choices leave enough.
  *     seed 7  ->  kernel random(A : f16 (M,K):(lda,1), ...) where lda % 8 == 0, N % 2 == 0 { ... }
  *                 M = 129, N = 46, K = 72, lda = 88 */
+#include "chance.h"
 #include "kernels.h"
 
 #include <stdio.h>
@@ -38,23 +39,15 @@ typedef struct {
 } Make;
 
 /* ------------------------------------------------------------------ chance */
-static uint64_t next(Make *k)
-{
-	uint64_t z = k->state += 0x9e3779b97f4a7c15u;
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-	return z ^ z >> 31;
-}
-
 /* lo .. hi */
 static int within(Make *k, int lo, int hi)
 {
-	return lo + (int)(next(k) % (uint64_t)(hi - lo + 1));
+	return chance_within(&k->state, lo, hi);
 }
 
 static bool chance(Make *k, int percent)
 {
-	return within(k, 0, 99) < percent;
+	return chance_of(&k->state, percent);
 }
 
 static const char *one_word(Make *k, const char *const *words, int n)

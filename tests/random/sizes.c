@@ -5,6 +5,7 @@
  *     random_sizes --count N [SEED]    until N are proved
  *     random_sizes --show SEED         the program
  * Program i has the seed SEED + i. What is not proved is printed, with what was said of it. */
+#include "chance.h"
 #include "driver/compile.h"
 
 #include <stdio.h>
@@ -22,22 +23,14 @@ typedef struct {
 } Make;
 
 /* ------------------------------------------------------------------ chance */
-static uint64_t next(Make *k)
-{
-	uint64_t z = k->state += 0x9e3779b97f4a7c15u;
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-	return z ^ z >> 31;
-}
-
 static int within(Make *k, int lo, int hi)
 {
-	return lo + (int)(next(k) % (uint64_t)(hi - lo + 1));
+	return chance_within(&k->state, lo, hi);
 }
 
 static bool chance(Make *k, int percent)
 {
-	return within(k, 0, 99) < percent;
+	return chance_of(&k->state, percent);
 }
 
 static int one_of(Make *k, const int *numbers, int n)
