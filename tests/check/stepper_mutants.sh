@@ -23,7 +23,12 @@ for schedule in none-off none-on cooperative-off cooperative-on pingpong-on; do
 	ir "$schedule-64" schedules -DR="$roles" -DP="$persistent" -DW=1 -DbM=64 -DbN=64 -DS=6 -DI=2
 done
 ir pingpong-slice schedules -DR=pingpong -DP=on -DbN=64 -DS=3 -DCM=2 -DX=slice
+ir triangular loops/triangular -DR=pingpong -DP=on
+ir gaps loops/gaps -DR=none
+ir outer loops/outer -DR=cooperative -DI=0
 if [ "$how" = all ]; then
+	ir growing loops/growing -DR=pingpong -DP=on
+	ir nested loops/nested -DR=none -DP=on
 	ir cooperative-32 schedules -DR=cooperative -DP=on -DbN=64 -DbK=32 -DS=8
 	ir cooperative-leader schedules -DR=cooperative -DP=off -DbN=64 -DS=3 -DCN=2 -DX=leader
 	ir cooperative-four schedules -DR=cooperative -DP=on -DbN=64 -DS=3 -DCM=2 -DCN=2 -DX=leader
