@@ -455,7 +455,7 @@ bool move_turns(const Move *m, int64_t *by)
 			continue;
 		t->open = i;
 		y = stage(&then, y);
-		int64_t lap = 2 * t->units[i].slots;
+		int64_t lap = (t->units[i].barrier ? 2 : 1) * t->units[i].slots;
 		if (!x || !apart(t, frame_simple(t, stage(&known_by, y)),
 				 frame_simple(t, stage(&known_by, x)), lap, &by[i]))
 			return false;

@@ -259,6 +259,17 @@ static int64_t seen_in(Tree *t, const Refs *refs, int unit, int groups, const Ix
 	return here;
 }
 
+/* The same of a slot that has lost what is a multiple of slots: x % slots, or a number. */
+static int64_t slot_in(const Ix *ref, int64_t slots, const Ix *at)
+{
+	int64_t v, by;
+	bool number = ix_is_const(at, &v) && v >= 0 && v < slots;
+	bool turns = at->kind == IX_MOD && ix_is_const(at->b, &v) && v == slots;
+	if (!ref || (!number && !turns) || !ix_apart(number ? at : at->a, 1, ref, slots, &by))
+		return -1;
+	return (by % slots + slots) % slots * 2;
+}
+
 int frame_use(Tree *t, const Refs *refs, const View *v, int first, bool barrier, const Ix *at,
 	      const Ix *parity, int64_t *slot, int64_t *phase)
 {
@@ -274,6 +285,8 @@ int frame_use(Tree *t, const Refs *refs, const View *v, int first, bool barrier,
 		return 0;
 	t->open = unit + group;
 	here = seen_in(t, refs, unit + group, groups, at, parity);
+	if (here < 0 && !parity && groups == 1)
+		here = slot_in(refs->of[unit], t->units[unit].slots, at);
 	if (here < 0)
 		return -1;
 	t->open = -1;
