@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Runs every random generator for an hour each, on many cores, also where there is no compiler:
 #   tools/hours.sh pack              on this machine: build/hours.tar.xz, with the release preset's binaries
-#   sh hours.sh run SECONDS CORES [SEED]    beside what that unpacks to (tar -xJf hours.tar.xz; cd hours)
-# Each generator gets all cores for SECONDS, a seed of its own on each. What it printed is NAME.CORE.log;
+#   sh hours.sh run SECONDS CORES [SEED [NAME...]]   beside what that unpacks to (tar -xJf hours.tar.xz; cd hours)
+# Each generator, or each that is named, gets all cores for SECONDS, a seed of its own on each. What it printed is NAME.CORE.log;
 # the last line of each and what failed are printed, and the exit code is 1 if anything failed.
 set -eu
 
@@ -12,16 +12,18 @@ pack()
 	root=$(cd "$(dirname -- "$0")/.." && pwd) out=$root/build/hours build=$root/build/release/tests
 	cd "$root"
 	cmake --preset release >/dev/null
-	cmake --build --preset release --target dslc random_sizes random_kernels random_ptx ir_mutants check_random \
+	cmake --build --preset release --target dslc random_sizes random_kernels random_programs random_ptx ir_mutants check_random \
 		check_stepper_mutants check_stepper_roles
 	rm -rf "$out"
 	mkdir -p "$out/texts" "$out/ir"
-	for binary in random/random_sizes random/random_kernels random/random_ptx fuzz/ir_mutants check/check_random \
+	for binary in random/random_sizes random/random_kernels random/random_programs random/random_ptx fuzz/ir_mutants check/check_random \
 		check/check_stepper_mutants check/check_stepper_roles; do
 		strip -o "$out/${binary##*/}" "$build/$binary"
 	done
-	# shellcheck disable=SC2046
-	cp $(cat "$build/fuzz/ir_mutants.kernels") "$out/texts"
+	for text in $(cat "$build/fuzz/ir_mutants.kernels"); do # FILE[:CONST=VALUE,...]
+		cp "${text%%:*}" "$out/texts"
+		echo "texts/${text##*/}"
+	done >"$out/kernels"
 	tests/check/stepper_mutants.sh "$root/build/release/dslc" true "$root" "$out/ir" all
 	cp "$0" "$out"
 	tar -C "$root/build" -cJf "$out.tar.xz" hours
@@ -34,8 +36,9 @@ generator()
 	case $1 in
 	sizes) ./random_sizes "$2" "$3" ;;
 	kernels) ./random_kernels "$2" "$3" ;;
+	programs) ./random_programs "$2" "$3" ;;
 	ptx) ./random_ptx "$2" "$3" ;;
-	ir) ./ir_mutants -s "$2" "$3" 0 texts/* ;;
+	ir) ./ir_mutants -s "$2" "$3" 0 $(cat kernels) ;;
 	mutants) ./check_stepper_mutants -n 100000000 -s "$2" -r "$3" ir/*.ir ;;
 	roles) again "$2" "$3" ./check_random 4000 ;;
 	judged) again "$2" "$3" ./check_stepper_roles 10000 ;;
@@ -56,7 +59,9 @@ again()
 run()
 {
 	seconds=$1 cores=$2 first=${3:-1} failed=0
-	for name in sizes kernels ptx ir mutants roles judged; do
+	[ $# -ge 3 ] && shift 3 || set --
+	[ $# -gt 0 ] || set -- sizes kernels programs ptx ir mutants roles judged
+	for name; do
 		core=0
 		while [ "$core" -lt "$cores" ]; do
 			(generator "$name" "$seconds" $((first + core)) >"$name.$core.log" 2>&1 ||
