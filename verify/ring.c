@@ -190,6 +190,17 @@ static const Ix *rewritten(Rewrite *w, const Ix *x)
 	return a == x->a && b == x->b ? x : ix_new(w->c, x->kind, a, b);
 }
 
+/* A place is a number, and not one modulo something: what is rewritten is below a remainder. */
+static const Ix *placed(Rewrite *w, const Ix *x)
+{
+	if (x->kind == IX_MOD)
+		return rewritten(w, x);
+	if (!x->a)
+		return x;
+	const Ix *a = placed(w, x->a), *b = placed(w, x->b);
+	return a == x->a && b == x->b ? x : ix_new(w->c, x->kind, a, b);
+}
+
 static void take_need(void *user, const char *name, int64_t q)
 {
 	int64_t *need = user;
@@ -246,8 +257,8 @@ static int64_t seen_in(Tree *t, const Refs *refs, int unit, int groups, const Ix
 	if (ix_is_const(w.ref, &from)) {
 		from = (from % w.lap + w.lap) % w.lap;
 	} else {
-		at = rewritten(&w, at);
-		parity = parity ? rewritten(&w, parity) : NULL;
+		at = placed(&w, at);
+		parity = parity ? placed(&w, parity) : NULL;
 	}
 	if (!recurs(&w, at) || !recurs(&w, parity) ||
 	    is_out(&w, at, parity, from, (int64_t)groups * w.slots))
