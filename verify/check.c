@@ -389,7 +389,7 @@ CheckVerdict check_kernel(const Kernel *k, const CheckOpt *opt, CheckResult *out
 	int ctas, together = program_peers(k, &ctas), n = find_choices(k, names);
 	bool unproved = opt && opt->unproved;
 	*out = (CheckResult){.verdict = CHECK_PROVED, .unproved = unproved};
-	for (int rank = 0; rank < ctas; rank += together)
+	for (int rank = 0; rank < ctas && out->verdict == CHECK_PROVED; rank += together)
 		for (unsigned v = 0; v < 1u << n && out->verdict != CHECK_REFUTED; v++) {
 			CheckResult one = {.unproved = unproved};
 			one.verdict = prove_launch(k, rank, names, n, v, opt, &one);
