@@ -39,9 +39,10 @@ static PtxStep *push(Tracer *r, int kind, bool all)
 	return &r->w->steps.at[r->w->steps.n - 1];
 }
 
+/* A named barrier, whose number may be beyond those of the rings, has none. */
 static int slots_of(const Source *s, int ring)
 {
-	return s->ring[ring].slots ? s->ring[ring].slots : 1;
+	return ring < RINGS && s->ring[ring].slots ? s->ring[ring].slots : 1;
 }
 
 /* ------------------------------------------------------------------ barriers */

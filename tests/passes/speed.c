@@ -143,7 +143,7 @@ static void large_kernels_are_quick(void **state)
 		printf("%6.1f ms, %5d ops, %.1f us an op (of %d: %.1f): %s, roles %s\n", all, ops,
 		       1e3 * each, few, 1e3 * before, s->name, roles);
 		assert_true(ops >= OPS);
-		slow |= all > MILLISECONDS || each > GROWS * before;
+		slow |= all > MILLISECONDS || each > (double)GROWS * before;
 	}
 	assert_false(slow);
 }
