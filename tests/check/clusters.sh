@@ -69,7 +69,9 @@ grep -q 'E0415.*does not follow slots that more than 64 boxes fill' "$scratch/ou
 	cat "$scratch/out"
 	exit 1
 }
-for kernel in slice-2,1 leader-1,2 slice-2,2; do
+kernels="slice-2,1 leader-1,2 slice-2,2"
+[ "$how_many" = all ] || kernels=slice-2,1
+for kernel in $kernels; do
 	shape=${kernel#*-}
 	"$dslc" -q --emit=ir -o "$scratch/$kernel.ir" "$file" -DR=cooperative -DP=on \
 		-DX="${kernel%-*}" -DCM="${shape%,*}" -DCN="${shape#*,}" -DbN=64 -DS=3
