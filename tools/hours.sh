@@ -3,7 +3,7 @@
 # Runs every random generator for an hour each, on many cores, also where there is no compiler:
 #   tools/hours.sh pack              on this machine: build/hours.tar.xz, with the release preset's binaries
 #   sh hours.sh run SECONDS CORES [SEED [NAME...]]   beside what that unpacks to (tar -xJf hours.tar.xz; cd hours)
-# Each generator, or each that is named, gets all cores for SECONDS, a seed of its own on each. What it printed is NAME.CORE.log;
+# Each generator, or each that is named, gets all cores for SECONDS, seeds of its own on each. What it printed is NAME.CORE.log;
 # the last line of each and what failed are printed, and the exit code is 1 if anything failed.
 set -eu
 
@@ -45,10 +45,10 @@ generator()
 	esac
 }
 
-# One seed after another, of which each core has a thousand.
+# One seed after another.
 again()
 {
-	end=$(($(date +%s) + $1)) seed=$(($2 * 1000))
+	end=$(($(date +%s) + $1)) seed=$2
 	shift 2
 	while [ "$(date +%s)" -lt "$end" ]; do
 		"$@" "$seed" || { echo "FAILED: $* $seed"; return 1; }
@@ -64,8 +64,8 @@ run()
 	for name; do
 		core=0
 		while [ "$core" -lt "$cores" ]; do
-			(generator "$name" "$seconds" $((first + core)) >"$name.$core.log" 2>&1 ||
-				echo "FAILED: $name, seed $((first + core))" >>"$name.$core.log") &
+			(generator "$name" "$seconds" $(((first + core) * 100000)) >"$name.$core.log" 2>&1 ||
+				echo "FAILED: $name, seed $(((first + core) * 100000))" >>"$name.$core.log") &
 			core=$((core + 1))
 		done
 		wait
