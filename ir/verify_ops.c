@@ -263,6 +263,31 @@ static const char *rule_unique(const Kernel *k, const Op *op)
 		       : ctx_strf(k->ctx, "there are two of the name '%s'", op->sym[0]);
 }
 
+/* Sets of CTAs of the cluster, one for each rank. */
+static bool are_sets(const Kernel *k, const Attr *sets)
+{
+	const Attr *cluster = attrs_get(&k->attrs, A_CLUSTER);
+	int64_t ctas = 1;
+	for (int i = 0; cluster && i < cluster->n; i++)
+		ctas *= cluster->i[i];
+	if (!sets)
+		return true;
+	for (int r = 0; r < sets->n; r++)
+		if (sets->i[r] < 0 || sets->i[r] >> ctas)
+			return false;
+	return sets->n == ctas;
+}
+
+static const char *rule_ring(const Kernel *k, const Op *op)
+{
+	const Attr *into = attrs_get(&op->attrs, A_INTO), *from = attrs_get(&op->attrs, A_FROM);
+	if (!into != !from || (attrs_int(&op->attrs, A_PACED, 0) && !into))
+		return "a ring that CTAs share has into= and from=; paced=1 needs both";
+	if (!are_sets(k, into) || !are_sets(k, from))
+		return "into= and from= have a set for each rank, of CTAs of the cluster";
+	return rule_unique(k, op);
+}
+
 /* Where a buffer begins, in bytes: TMA writes whole lines of 128, and a swizzle is of addresses, so
  * that it must be at its beginning there. */
 static int64_t shared_align(const Type *t)
@@ -396,7 +421,7 @@ static const Rule rules[OP_COUNT] = {
 		       .rule = rule_shared,
 		       .needs = {{A_SLOTS, ST_PTX}, {A_OFFSET, ST_PTX}}},
 	[OP_GRID] = {.kinds = "", .rule = rule_some},
-	[OP_RING] = {.kinds = "", .rule = rule_unique},
+	[OP_RING] = {.kinds = "", .rule = rule_ring},
 	[OP_TILE] = {.kinds = "g=g", .rule = rule_tile},
 	[OP_COPY] = {.kinds = "tt", .rule = rule_alike},
 	[OP_MMA] = {.kinds = "ras", .rule = rule_mma, .needs = {{A_ATOM, ST_ANY}}},
