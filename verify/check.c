@@ -18,6 +18,7 @@ enum {
 	MAX_CLAMP = 64,
 	MOST_LAPS = 4,
 	LEAST_TRIPS = -8,
+	MOST_TRIPS = 1000,
 	ANY_STATES = 400
 };
 
@@ -156,6 +157,16 @@ static bool counts_near_zero(Program *p)
 	return w->trips_lo >= LEAST_TRIPS;
 }
 
+/* Runs of more trips than that are proved as those of any number from there on: the least is gone
+ * through, so it must be near. */
+static void trips_in_reach(Words *w)
+{
+	if (w->trips_lo <= MOST_TRIPS)
+		return;
+	w->trips_lo = MOST_TRIPS;
+	w->trips_hi = INT64_MAX;
+}
+
 /* ------------------------------------------------------------------ answers */
 /* What is not followed, and where. */
 typedef struct {
@@ -238,6 +249,7 @@ static bool prove_joined(Program *p, const CheckOpt *opt, CheckResult *out, Open
 			     "far below 0";
 	if (open->text)
 		return false;
+	trips_in_reach(&p->words);
 	machine_overlaps(&p->m);
 	program_even(p);
 	return words_cover(&p->m, &p->words, most_states(opt), &w) &&
