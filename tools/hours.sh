@@ -21,8 +21,10 @@ pack()
 		strip -o "$out/${binary##*/}" "$build/$binary"
 	done
 	for text in $(cat "$build/fuzz/ir_mutants.kernels"); do # FILE[:CONST=VALUE,...]
-		cp "${text%%:*}" "$out/texts"
-		echo "texts/${text##*/}"
+		file=${text%%:*} consts=${text#"${text%%:*}"}
+		name=$(echo "${file#"$root"/}" | tr / _) # two of one name are in two folders
+		cp "$file" "$out/texts/$name"
+		echo "texts/$name$consts"
 	done >"$out/kernels"
 	tests/check/stepper_mutants.sh "$root/build/release/dslc" true "$root" "$out/ir" all
 	cp "$0" "$out"

@@ -504,6 +504,7 @@ int main(int argc, char **argv)
 		alarm(HANG_SECONDS);
 		if (show)
 			fputs(text, stdout);
+		fflush(stdout);
 		failed += !survives(seed + done, text);
 		arena_free(arena);
 	}
