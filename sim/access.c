@@ -51,20 +51,6 @@ void grid_check(Warp *w, const Ins *in, u32 lane)
 	       in->text);
 }
 
-static u64 widened(Type t, u64 v)
-{
-	switch (t) {
-	case T_S8:
-		return (u64)(s64)(s8)v;
-	case T_S16:
-		return (u64)(s64)(s16)v;
-	case T_S32:
-		return (u64)(s64)(s32)v;
-	default:
-		return v;
-	}
-}
-
 static Run load(Warp *w, const Ins *in, u32 mask, Space space)
 {
 	const Arg *v = &in->args[0];
@@ -85,7 +71,7 @@ static Run load(Warp *w, const Ins *in, u32 mask, Space space)
 			}
 			memcpy(&x, p.host + i * each, each);
 			if (to->kind == A_SLOT)
-				arg_set(w, to, l, widened(t, x));
+				arg_set(w, to, l, extended(t, x));
 		}
 	}
 	return RUN_NEXT;

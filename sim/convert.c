@@ -4,7 +4,7 @@
 #include "sim/lanes.h"
 #include "sim/number.h"
 
-static u64 extended(Type t, u64 v)
+u64 extended(Type t, u64 v)
 {
 	switch (t) {
 	case T_S8:

@@ -395,6 +395,7 @@ static inline u32 lane_first(u32 mask)
 
 /* The value of an argument in one lane, zero-extended. */
 u64 arg_get(Warp *w, const Arg *a, u32 lane);
+u64 extended(Type t, u64 v); /* to 64 bits, by the sign of t */
 void arg_set(Warp *w, const Arg *a, u32 lane, u64 value);
 u32 pred_get(Warp *w, const Arg *a); /* the mask, negation applied */
 void pred_set(Warp *w, const Arg *a, u32 mask, u32 value);
