@@ -7,8 +7,6 @@
 set -eu
 cd "$1"
 longer='
-driver/options.c 900: one setter for each row of options.def
-ir/parse.c 700: one grammar, read from top to bottom
 verify/extract.c 650: one reading of a kernel, which agents, barriers and loops share
 verify/script.c 850: what each effect of an op adds to one script
 tests/check/random_make.c 650: the moves of random programs, each a protocol
