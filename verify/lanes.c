@@ -12,11 +12,6 @@ static Owed *owed_by(Run *r)
 	return &agent_of(r->m, r->s, r->agent)->owed;
 }
 
-static bool is_in(const uint64_t *cells, int cell)
-{
-	return cells[cell / 64] >> (cell % 64) & 1;
-}
-
 bool run_knows_lanes(Run *r, const Step *st, int cell)
 {
 	const Owed *o = owed_by(r);
@@ -25,14 +20,9 @@ bool run_knows_lanes(Run *r, const Step *st, int cell)
 	int own = cell - cells_of(r->m, r->agent);
 	if (r->m->alike || r->m->cells[cell].rank != r->m->agents[r->agent].rank)
 		return true;
-	if (all && is_in(write ? o->read_one : o->wrote_one, own))
+	if (all && cell_in(write ? o->read_one : o->wrote_one, own))
 		return run_wrong(r, write ? WHY_OVERWRITE : WHY_READ_WRITE, -1, cell, r->agent);
 	return true;
-}
-
-static void forget(uint64_t *cells, int cell)
-{
-	cells[cell / 64] &= ~((uint64_t)1 << (cell % 64));
 }
 
 static void tell(Run *r, int key, const uint64_t *cells, const int *facts)
@@ -41,7 +31,7 @@ static void tell(Run *r, int key, const uint64_t *cells, const int *facts)
 	int first = cells_of(m, r->agent);
 	bool abroad = m->keys[key].rank != m->agents[r->agent].rank;
 	for (int i = 0; i < MAX_CELLS; i++) {
-		int fact = is_in(cells, i) ? facts[(first + i) * m->na + r->agent] : NO_FACT;
+		int fact = cell_in(cells, i) ? facts[(first + i) * m->na + r->agent] : NO_FACT;
 		if (fact != NO_FACT && (!abroad || m->abroad[fact >> 6] & fact_bit(fact)))
 			fact_set(m, r->s, knows_next(m, key), fact);
 	}
@@ -65,8 +55,8 @@ void run_each_arrives(Run *r, int key)
 bool run_reads_anew(Run *r, int cell)
 {
 	int own = cell - cells_of(r->m, r->agent);
-	bool told = is_in(owed_by(r)->told, own);
-	forget(owed_by(r)->told, own);
+	bool told = cell_in(owed_by(r)->told, own);
+	cell_put(owed_by(r)->told, own, false);
 	return told;
 }
 
@@ -75,7 +65,7 @@ void run_lane_did(Run *r, const Step *st)
 	uint64_t *done = st->kind == STEP_WRITE ? owed_by(r)->wrote_one : owed_by(r)->read_one;
 	int cell = st->cell - cells_of(r->m, r->agent);
 	if (st->lanes == 1 && !r->m->alike)
-		done[cell / 64] |= (uint64_t)1 << (cell % 64);
+		cell_put(done, cell, true);
 }
 
 void run_join(Run *r)
@@ -93,8 +83,8 @@ void run_overwritten(Run *r, int cell, int but)
 		int own = cell - cells_of(m, a);
 		if (a == but || m->agents[a].rank != m->cells[cell].rank)
 			continue;
-		forget(owed->read_one, own);
-		forget(owed->wrote_one, own);
+		cell_put(owed->read_one, own, false);
+		cell_put(owed->wrote_one, own, false);
 	}
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* run.h - private to core.c and memory.c: a letter on its way. */
+/* run.h - private to core.c, memory.c, write.c and lanes.c: a letter on its way. */
 #ifndef DSL_CHECK_RUN_H
 #define DSL_CHECK_RUN_H
 
@@ -29,6 +29,30 @@ bool run_count_bytes(Run *r, int key, int64_t more); /* announced; < 0: delivere
 bool run_complete(Run *r, int key);                  /* the phase, if nothing lacks */
 void run_meet(Run *r);                               /* the lanes of a warp: all have read */
 bool run_memory(Run *r, const Step *st);             /* memory.c */
+
+/* Cells are counted from the first of the agent's CTA. */
+static inline bool cell_in(const uint64_t *cells, int cell)
+{
+	return cells[cell / 64] >> (cell % 64) & 1;
+}
+static inline void cell_put(uint64_t *cells, int cell, bool in)
+{
+	uint64_t bit = (uint64_t)1 << (cell % 64);
+	cells[cell / 64] = in ? cells[cell / 64] | bit : cells[cell / 64] & ~bit;
+}
+
+static inline int fact_of(const Run *r, const int *facts, int cell, int agent)
+{
+	return facts[cell * r->m->na + agent];
+}
+bool run_knows(const Run *r, int fact);
+/* The first of `agents` of whom a fact is not known; -1: none. */
+int run_unknown_of(const Run *r, const int *facts, int cell, AgentSet agents);
+void run_forget_all(Run *r, const int *facts, int cell, AgentSet agents);
+bool run_global_ok(Run *r);
+/* write.c */
+bool run_load(Run *r, const Step *st);
+bool run_write(Run *r, const Step *st);
 
 /* A load of a part, when others of the slot reach, or reached, another barrier. */
 bool run_parts_apart(const Run *r, const Step *st);

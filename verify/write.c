@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* write.c - loads and writes of slots: what was there is over, and what is written by several
+ * parts, or several warps, is one content.
+ *     load sA[0] while consumer's wgmma may still read it  ->  WHY_OVERWRITE
+ */
+#include "verify/run.h"
+
+#include <string.h>
+
+/* ------------------------------------------------------------------ writes */
+/* Reads of what was there are over; readers stay on record for other writers of the same
+ * content. */
+static bool may_overwrite(Run *r, int cell)
+{
+	const CellState *c = cell_of(r->m, r->s, cell);
+	int reader = run_unknown_of(r, r->m->f_read, cell, c->readers);
+	return reader < 0 || run_wrong(r, WHY_OVERWRITE, -1, cell, reader);
+}
+
+/* A copy writes through the async proxy: who read through the generic one has fenced that. */
+static bool readers_fenced(Run *r, int cell, WhyId why)
+{
+	const CellState *c = cell_of(r->m, r->s, cell);
+	int reader = run_unknown_of(r, r->m->f_left, cell, c->readers);
+	return reader < 0 || run_wrong(r, why, -1, cell, reader);
+}
+
+/* What had a byte in common with the cell was read and its reads are over; from now on it is no
+ * more. */
+static bool take_bytes(Run *r, int cell, bool async)
+{
+	const Cell *c = &r->m->cells[cell];
+	const uint64_t *over = r->m->physical ? c->over : c->over_turned;
+	int first = r->m->ranks > 1 ? r->m->nc / r->m->ranks * c->rank : 0;
+	for (int w = 0; w < MAX_CELLS / 64; w++)
+		for (uint64_t bits = over[w]; bits; bits &= bits - 1) {
+			int i = first + 64 * w + __builtin_ctzll(bits);
+			CellState *o = cell_of(r->m, r->s, i);
+			if (o->mode == CELL_WRITTEN)
+				return run_wrong(r, WHY_OVER_UNREAD, -1, i, -1);
+			int reader = run_unknown_of(r, r->m->f_read, i, o->readers);
+			if (reader >= 0)
+				return run_wrong(r, WHY_OVER_READ, -1, i, reader);
+			if (async && !readers_fenced(r, i, WHY_OVER_PROXY))
+				return false;
+			o->gone = 1;
+		}
+	return true;
+}
+
+static void new_content(Run *r, int cell)
+{
+	CellState *c = cell_of(r->m, r->s, cell);
+	if (r->m->fills)
+		fills_read(r->m->fills, cell);
+	fact_forget(r->m, r->s, r->m->f_wrote[cell]);
+	run_forget_all(r, r->m->f_made, cell, c->writers);
+	run_forget_all(r, r->m->f_fenced, cell, c->writers);
+	c->mode = CELL_WRITTEN;
+	c->gone = 0;
+	c->mask = 0;
+	c->writers = 0;
+}
+
+static bool load_starts(Run *r, const Step *st)
+{
+	CellState *c = cell_of(r->m, r->s, st->cell);
+	if (run_parts_apart(r, st))
+		return run_wrong(r, WHY_PARTS, -1, st->cell, -1);
+	if (c->pending >= 0 && c->pending != st->key)
+		return run_wrong(r, WHY_UNORDERED, -1, st->cell, -1);
+	if (c->mode != CELL_WRITTEN) {
+		new_content(r, st->cell);
+		return true;
+	}
+	if (c->pending < 0 && c->mask && !run_knows(r, r->m->f_wrote[st->cell]))
+		return run_wrong(r, WHY_UNORDERED, -1, st->cell, -1);
+	int writer = run_unknown_of(r, r->m->f_made, st->cell, c->writers);
+	if (writer >= 0)
+		return run_wrong(r, WHY_UNORDERED, -1, st->cell, -1);
+	writer = run_unknown_of(r, r->m->f_fenced, st->cell, c->writers);
+	if (writer >= 0)
+		return run_wrong(r, WHY_WROTE_PROXY, -1, st->cell, writer);
+	if (c->mask & st->mask && c->pending >= 0)
+		return run_wrong(r, WHY_TWICE, -1, st->cell, -1);
+	if (c->mask & st->mask) /* that has landed, and nobody wanted it */
+		new_content(r, st->cell);
+	fact_forget(r->m, r->s, r->m->f_wrote[st->cell]);
+	return true;
+}
+
+/* It lands at once; what depends on when it does is ordered by the barrier alone. */
+bool run_load(Run *r, const Step *st)
+{
+	CellState *c = cell_of(r->m, r->s, st->cell);
+	if (st->lanes != 1 || r->m->agents[r->agent].warps != 1)
+		return run_wrong(r, WHY_LANES, -1, st->cell, -1);
+	if (!run_can_arrive(r, st->key) || !run_global_ok(r) || !run_knows_lanes(r, st, st->cell) ||
+	    !may_overwrite(r, st->cell) || !readers_fenced(r, st->cell, WHY_READ_PROXY) ||
+	    !take_bytes(r, st->cell, true) || !load_starts(r, st))
+		return false;
+	run_overwritten(r, st->cell, -1);
+	c->pending = st->key;
+	c->mask |= st->mask;
+	key_of(r->m, r->s, st->key)->loads = 1;
+	facts_add_of(r->m, r->s, knows_next(r->m, st->key), knows_agent(r->m, r->agent),
+		     r->m->timely);
+	return run_count_bytes(r, st->key, -st->n) && run_complete(r, st->key);
+}
+
+/* Whether it fenced what it wrote there, and nothing since. */
+static bool fenced_own(Run *r, int cell)
+{
+	const AgentState *a = agent_of(r->m, r->s, r->agent);
+	int fact = fact_of(r, r->m->f_fenced, cell, r->agent);
+	return run_knows(r, fact) || fact_in(r->m, r->s, knows_own(r->m, r->agent), fact) ||
+	       cell_in(a->fenced, cell - cells_of(r->m, r->agent));
+}
+
+/* By all lanes of a warp it is over for all of them when they have met. */
+static void made(Run *r, const Step *st)
+{
+	AgentState *a = agent_of(r->m, r->s, r->agent);
+	int own = st->cell - cells_of(r->m, r->agent);
+	int fact = fact_of(r, r->m->f_made, st->cell, r->agent);
+	fact_forget(r->m, r->s, fact);
+	fact_forget(r->m, r->s, fact_of(r, r->m->f_fenced, st->cell, r->agent));
+	bool apart = st->lanes > 1 || cell_in(a->wrote, own);
+	cell_put(a->fenced, own, false);
+	cell_put(a->wrote, own, apart);
+	if (!apart)
+		fact_make(r->m, r->s, r->agent, fact);
+}
+
+/* What it fenced it hands on: to fill it anew it must have been read. */
+static bool fills_again(Run *r, const Step *st)
+{
+	if (r->m->fills)
+		return !fills_write(r->m->fills, r->agent, st);
+	return cell_of(r->m, r->s, st->cell)->mode == CELL_WRITTEN && fenced_own(r, st->cell);
+}
+
+bool run_write(Run *r, const Step *st)
+{
+	CellState *c = cell_of(r->m, r->s, st->cell);
+	if (!may_overwrite(r, st->cell) || !run_knows_lanes(r, st, st->cell) ||
+	    !take_bytes(r, st->cell, false))
+		return false;
+	if (fills_again(r, st))
+		return run_wrong(r, WHY_UNREAD, -1, st->cell, -1);
+	if (c->mode != CELL_WRITTEN)
+		run_overwritten(r, st->cell, r->agent);
+	if (c->mode != CELL_WRITTEN)
+		new_content(r, st->cell);
+	else if (c->mask && !run_knows(r, r->m->f_wrote[st->cell]))
+		return run_wrong(r, WHY_UNORDERED, -1, st->cell, -1);
+	c->writers |= AGENT(r->agent);
+	run_lane_did(r, st);
+	made(r, st);
+	return true;
+}
