@@ -139,9 +139,7 @@ static void tell(Run *r, int key)
 	int known = knows_agent(m, r->agent), own = knows_own(m, r->agent);
 	const uint64_t *carried = r->step->kind == STEP_BAR_RELAXED ? m->inits : m->all;
 	if (rank >= 0 && rank != m->agents[r->agent].rank) {
-		int fact = m->f_sent[rank * m->na + r->agent];
-		fact_forget(m, r->s, fact); /* known of earlier ones only */
-		fact_make(m, r->s, r->agent, fact);
+		run_sends(r, key);
 		carried = m->abroad;
 	}
 	facts_add_of(m, r->s, next, known, carried);

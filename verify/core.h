@@ -45,7 +45,8 @@ static inline int agent_first(AgentSet set)
 /* Zeroed in full before it is filled: letters are compared by their bytes. */
 typedef struct {
 	const Op *op;
-	PartSet mask; /* LOAD: parts of the slot; MMA, TOUCH: accumulators; WRITE: Foot */
+	PartSet mask; /* LOAD: parts of the slot; MMA, TOUCH: accumulators; WRITE: Foot; ARRIVE: 1
+		       * if at other times other lanes arrive at the other CTA */
 	int32_t n;    /* count, bytes, parity, groups left, warps that meet, registers */
 	int16_t key, cell, cell2; /* barrier; buffer slots; -1: none */
 	int8_t kind, lanes;       /* lanes of each warp that do it: 1 or 32 */
@@ -91,14 +92,15 @@ typedef struct {
 	int ranks;      /* CTAs of the cluster; their keys and cells are alike, rank by rank */
 	int meet;       /* key of the cluster's barrier, which exits count for, plus 1; 0: none */
 	bool regs_late; /* registers are taken behind the start */
-	AgentSet setters;                        /* that set their registers more than once */
-	AgentSet mates[MAX_AGENTS];              /* with warps of the same warpgroups, itself too */
-	AgentSet senders[MAX_RANKS];             /* that arrive at barriers of another CTA */
-	const Step *sent[MAX_RANKS][MAX_AGENTS]; /* by such a step */
+	AgentSet setters;            /* that set their registers more than once */
+	AgentSet mates[MAX_AGENTS];  /* with warps of the same warpgroups, itself too */
+	AgentSet senders[MAX_RANKS]; /* that arrive at barriers of another CTA */
+	/* by such a step: of one lane, the same each time; of others */
+	const Step *sent[MAX_RANKS][MAX_AGENTS], *sent_each[MAX_RANKS][MAX_AGENTS];
 	/* layout: made by machine_layout */
 	int words, nfacts, holders; /* of a set of facts; who may know one */
 	int *f_init, *f_done, *f_prev, *f_seen, *f_came, *f_came_last, *f_wrote, *f_read, *f_left,
-		*f_made, *f_fenced, *f_sent, *f_set, *f_set_before;
+		*f_made, *f_fenced, *f_sent, *f_sent_each, *f_set, *f_set_before;
 	int *made, *fenced, nmade; /* those of f_made and f_fenced that there are */
 	int f_grid;                /* earlier launches are over */
 	uint64_t *all;
@@ -123,7 +125,8 @@ typedef struct {
 	 * have not met it since. */
 	uint64_t read_one[MAX_CELLS / 64], wrote_one[MAX_CELLS / 64];
 	uint64_t told[MAX_CELLS / 64]; /* read by all, each of which has arrived since for itself */
-	uint32_t dirty, none;          /* accumulators used since the last wgmma.fence */
+	uint32_t dirty;                /* accumulators used since the last wgmma.fence */
+	uint32_t sent; /* CTAs at which lanes arrived each for itself, which have not met since */
 } Owed;
 typedef struct {
 	Group mma[MAX_GROUPS], mma_open; /* committed, oldest first; since the last commit. Cells

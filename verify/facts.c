@@ -110,6 +110,7 @@ void machine_layout(Machine *m)
 	m->f_made = facts_where(m, m->nc, writers);
 	m->f_fenced = facts_where(m, m->nc, writers);
 	m->f_sent = facts_where(m, MAX_RANKS, m->senders);
+	m->f_sent_each = facts_where(m, MAX_RANKS, m->senders);
 	m->f_set = facts_where(m, 1, &m->setters);
 	m->f_set_before = facts_where(m, 1, &m->setters);
 	m->words = (m->nfacts + 63) / 64;
@@ -196,8 +197,10 @@ State *state_new(const Machine *m, Arena *a)
 	}
 	for (int i = 0; i < m->nc; i++)
 		never_written(m, s, i);
-	for (int i = 0; i < MAX_RANKS * m->na; i++)
-		all_know(m, s, m->f_sent[i]); /* nothing was sent yet */
+	for (int i = 0; i < MAX_RANKS * m->na; i++) { /* nothing was sent yet */
+		all_know(m, s, m->f_sent[i]);
+		all_know(m, s, m->f_sent_each[i]);
+	}
 	for (int i = 0; i < m->na; i++) {
 		all_know(m, s, m->f_set[i]);
 		all_know(m, s, m->f_set_before[i]);

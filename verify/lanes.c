@@ -12,6 +12,11 @@ static Owed *owed_by(Run *r)
 	return &agent_of(r->m, r->s, r->agent)->owed;
 }
 
+static int sent_each(const Run *r, int rank)
+{
+	return r->m->f_sent_each[rank * r->m->na + r->agent];
+}
+
 bool run_knows_lanes(Run *r, const Step *st, int cell)
 {
 	const Owed *o = owed_by(r);
@@ -52,6 +57,26 @@ void run_each_arrives(Run *r, int key)
 	tell(r, key, a->fenced, r->m->f_fenced);
 }
 
+/* Who knows of one lane's last arrival knows of those before. Of lanes that arrive each for itself
+ * that barrier alone knows that all did, until they have met; and not even that one if at other
+ * times other lanes did. */
+void run_sends(Run *r, int key)
+{
+	const Machine *m = r->m;
+	const Step *st = r->step;
+	int rank = m->keys[key].rank, to = rank * m->na + r->agent;
+	bool each = st->kind == STEP_ARRIVE && (st->lanes > 1 || st->mask) && !m->alike;
+	int fact = each ? m->f_sent_each[to] : m->f_sent[to];
+	fact_forget(m, r->s, fact); /* known of earlier ones only */
+	if (!each) {
+		fact_make(m, r->s, r->agent, fact);
+		return;
+	}
+	owed_by(r)->sent |= 1u << rank;
+	if (st->lanes == WARP_LANES || !st->mask)
+		fact_set(m, r->s, knows_next(m, key), fact);
+}
+
 bool run_reads_anew(Run *r, int cell)
 {
 	int own = cell - cells_of(r->m, r->agent);
@@ -71,6 +96,8 @@ void run_lane_did(Run *r, const Step *st)
 void run_join(Run *r)
 {
 	Owed *o = owed_by(r);
+	for (; o->sent; o->sent &= o->sent - 1)
+		fact_make(r->m, r->s, r->agent, sent_each(r, __builtin_ctz(o->sent)));
 	memset(o->read_one, 0, sizeof o->read_one);
 	memset(o->wrote_one, 0, sizeof o->wrote_one);
 }
@@ -106,6 +133,9 @@ void run_learn(Run *r, int holder)
 	uint64_t left[MAX_CELLS / 64];
 	if (r->m->alike)
 		return;
+	for (uint32_t left_to = a->owed.sent; left_to; left_to &= left_to - 1)
+		if (fact_in(r->m, r->s, holder, sent_each(r, __builtin_ctz(left_to))))
+			a->owed.sent &= ~(left_to & -left_to);
 	memcpy(left, a->owed.told, sizeof left);
 	learn(r, a->owed.read_one, r->m->f_read, holder);
 	learn(r, a->owed.wrote_one, r->m->f_made, holder);

@@ -393,13 +393,15 @@ static bool known_in(const Machine *m, const State *s, int rank, int fact)
 static bool peers_done(const Machine *m, const State *s, Why *why)
 {
 	for (int rank = 0; rank < MAX_RANKS; rank++)
-		for (int a = 0; a < m->na; a++)
-			if (m->senders[rank] >> a & 1 &&
-			    !known_in(m, s, rank, m->f_sent[rank * m->na + a])) {
-				*why = (Why){WHY_EXIT_PEER,   a, -1, -1, -1, rank, 0, 0,
-					     m->sent[rank][a]};
-				return false;
-			}
+		for (AgentSet left = m->senders[rank]; left; left &= left - 1) {
+			int a = agent_first(left), to = rank * m->na + a;
+			bool one = known_in(m, s, rank, m->f_sent[to]);
+			if (one && known_in(m, s, rank, m->f_sent_each[to]))
+				continue;
+			const Step *by = (one ? m->sent_each : m->sent)[rank][a];
+			*why = (Why){WHY_EXIT_PEER, a, -1, -1, -1, rank, 0, 0, by};
+			return false;
+		}
 	return true;
 }
 

@@ -137,8 +137,39 @@ static void fence_apart(Script *s)
 	fence_where(s, touches | others, 32);
 }
 
-void read_own(Script *s)
+/* Lanes that arrive at another CTA, by rank; the second time, it is noted where those that do are
+ * not all that ever do. */
+static void lanes_sent(Machine *m, int agent, Items *items, Lanes *who, bool note)
 {
+	for (int i = 0; i < items->n; i++) {
+		Item *it = items->at[i];
+		lanes_sent(m, agent, &it->body, who, note);
+		if (!is_partial(it, 1u << STEP_ARRIVE))
+			continue;
+		int rank = m->keys[it->step.key].rank;
+		Lanes *to = &who[rank];
+		if (note) {
+			uint32_t others = to->elected ? to->mask : to->mask & ~it->which;
+			it->step.mask = others && rank != m->agents[agent].rank;
+			if (it->step.mask)
+				m->sent_each[rank][agent] = &it->step;
+		}
+		to->mask |= it->which;
+		to->elected |= !it->which;
+	}
+}
+
+static void sends_apart(Reader *r, Script *s)
+{
+	Lanes who[MAX_RANKS] = {{0}};
+	for (int note = 0; note < 2; note++)
+		for (int seg = 0; seg < SEG_COUNT; seg++)
+			lanes_sent(&r->p->m, r->agent, &s->seg[seg], who, note);
+}
+
+void read_own(Reader *r, Script *s)
+{
+	sends_apart(r, s);
 	keep_own(s);
 	touch_apart(s);
 	fence_apart(s);

@@ -105,8 +105,8 @@ bool read_differ(Reader *r, int a, const Op *at, const Ix *x, int b, const Ix *y
 const Ix *read_core(const Ix *trip, int64_t *more); /* + more */
 bool read_repeats(StepKind kind);                   /* repeat.c: once may be as good as often */
 bool read_said(const Machine *m, const Items *list, const Item *it);
-void read_own(Script *s);       /* own.c: what other lanes do does nothing */
-bool read_groups(Reader *r);    /* groups.c: warpgroups go together */
-bool read_registers(Reader *r); /* registers.c: roles have what they need */
+void read_own(Reader *r, Script *s); /* own.c: what other lanes do does nothing */
+bool read_groups(Reader *r);         /* groups.c: warpgroups go together */
+bool read_registers(Reader *r);      /* registers.c: roles have what they need */
 
 #endif

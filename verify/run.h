@@ -65,6 +65,7 @@ bool run_reads_anew(Run *r, int cell); /* what they told is of an earlier read *
 void run_lane_did(Run *r, const Step *st);
 /* By what is ordered behind it, of which lanes learn otherwise; but: an agent's own lane. */
 void run_overwritten(Run *r, int cell, int but);
+void run_sends(Run *r, int key);    /* an arrival at another CTA */
 void run_join(Run *r);              /* the lanes of a warp meet: all know what each did */
 void run_learn(Run *r, int holder); /* what is told there all know */
 

@@ -176,8 +176,8 @@ static bool put_cluster(Reader *r, const Op *op)
 	return true;
 }
 
-/* How many lanes arrive at each rank's barrier. */
-static bool count_arrivals(Reader *r, const Op *op, int *lanes)
+/* Which lanes arrive at each rank's barrier. */
+static bool find_arrivals(Reader *r, const Op *op, uint32_t *lanes)
 {
 	Ctx *c = r->p->k->ctx;
 	const char *lane = ctx_str(c, "lane");
@@ -198,7 +198,7 @@ static bool count_arrivals(Reader *r, const Op *op, int *lanes)
 				r, D_E0411, op->loc,
 				ctx_strf(c, "an arrival at rank %d of a cluster of %d CTAs",
 					 (int)rank, r->p->ctas));
-		lanes[rank]++;
+		lanes[rank] |= 1u << i;
 	}
 	return true;
 }
@@ -206,21 +206,25 @@ static bool count_arrivals(Reader *r, const Op *op, int *lanes)
 /* Lanes that arrive at barriers of CTAs by rank, their own among them. */
 static bool put_arrivals(Reader *r, const Op *op, int64_t n)
 {
-	int lanes[MAX_RANKS] = {0};
-	if (!count_arrivals(r, op, lanes))
+	uint32_t lanes[MAX_RANKS] = {0};
+	if (!find_arrivals(r, op, lanes))
 		return false;
 	for (int to = 0; to < r->p->ctas; to++) {
 		Item *it = read_item(r, ITEM_STEP, op);
 		if (!lanes[to])
 			continue;
 		it->step.n = (int32_t)n;
-		it->step.lanes = (int8_t)lanes[to];
+		it->step.lanes = (int8_t)__builtin_popcount(lanes[to]);
+		it->which = r->which ? lanes[to] : 0;
 		set_key(r, it, &op->in[0], to, STEP_ARRIVE);
 		put(r, it, STEP_ARRIVE);
 		if (to == r->s->rank)
 			continue;
 		r->p->m.senders[to] |= AGENT(r->agent);
-		r->p->m.sent[to][r->agent] = &it->step;
+		if (it->step.lanes == 1)
+			r->p->m.sent[to][r->agent] = &it->step;
+		else
+			r->p->m.sent_each[to][r->agent] = &it->step;
 	}
 	return true;
 }
@@ -821,7 +825,7 @@ bool read_script(Reader *r, int agent)
 		read_counts_in(r, NULL);
 	if (!walk(r, &r->p->k->body))
 		return false;
-	read_own(s);
+	read_own(r, s);
 	/* with the last steps of others, who may wait for it at the cluster's barrier */
 	if (!r->p->tree)
 		to_segment(r, r->p->words.tiles ? SEG_END : SEG_TILE + r->p->words.inner);

@@ -96,8 +96,10 @@ Turn *turned_by(const Machine *m, Arena *a, const int64_t *keys, const int64_t *
 	rename_where(m, m->f_made, m->nc, t->cell, fact);
 	rename_where(m, m->f_fenced, m->nc, t->cell, fact);
 	for (int i = 0; i < MAX_RANKS * m->na; i++)
-		if (m->f_sent[i] != NO_FACT)
+		if (m->f_sent[i] != NO_FACT) {
 			fact[m->f_sent[i]] = m->f_sent[i];
+			fact[m->f_sent_each[i]] = m->f_sent_each[i];
+		}
 	for (int i = 0; i < m->na; i++)
 		if (m->f_set[i] != NO_FACT) {
 			fact[m->f_set[i]] = m->f_set[i];

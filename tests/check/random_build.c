@@ -204,7 +204,7 @@ static void find_senders(Prog *p)
 		if (!source_sends(&p->src, a))
 			continue;
 		p->m.senders[to] |= AGENT(a);
-		p->m.sent[to][a] = &none;
+		p->m.sent[to][a] = p->m.sent_each[to][a] = &none;
 	}
 }
 

@@ -140,11 +140,8 @@ static bool all_know_init(Run *r, int w, const PtxStep *s, const BarNow *b)
 static bool arrive(Run *r, int w, const PtxStep *s, int n, int64_t bytes)
 {
 	BarNow *b = bar_of(r, s->cta, s->bar);
-	int class = 0;
 	if (!all_know_init(r, w, s, b))
 		return false;
-	EACH_CLASS(c, warp_of(r, w), s->lanes)
-	class = c;
 	if (!same_phase(r, seen_of(r, w), b->phase, s->op))
 		return false;
 	give(r, w, s->lanes, b->sum);
@@ -155,8 +152,8 @@ static bool arrive(Run *r, int w, const PtxStep *s, int n, int64_t bytes)
 	if (b->tx > MOST_TX)
 		return run_fail(r, "more bytes than a barrier counts", s->op, NULL);
 	if (s->cta != warp_of(r, w)->cta)
-		r->sent[s->cta * r->t->parts + warp_of(r, w)->first_part + class] =
-			r->warp[w].at + 1;
+		EACH_CLASS(c, warp_of(r, w), s->lanes)
+	r->sent[s->cta * r->t->parts + warp_of(r, w)->first_part + c] = r->warp[w].at + 1;
 	complete(r, s->cta, s->bar);
 	return true;
 }
