@@ -124,6 +124,8 @@ typedef struct {
 	/* Read by one lane, or stored from by one that waited for that; written by one: the others
 	 * have not met it since. */
 	uint64_t read_one[MAX_CELLS / 64], wrote_one[MAX_CELLS / 64];
+	/* Written by one lane and fenced before the others knew of that: their fence was none. */
+	uint64_t fenced_one[MAX_CELLS / 64];
 	uint64_t told[MAX_CELLS / 64]; /* read by all, each of which has arrived since for itself */
 	uint32_t dirty;                /* accumulators used since the last wgmma.fence */
 	uint32_t sent; /* CTAs at which lanes arrived each for itself, which have not met since */

@@ -27,6 +27,8 @@ bool run_knows_lanes(Run *r, const Step *st, int cell)
 		return true;
 	if (all && cell_in(write ? o->read_one : o->wrote_one, own))
 		return run_wrong(r, write ? WHY_OVERWRITE : WHY_READ_WRITE, -1, cell, r->agent);
+	if (st->kind == STEP_MMA && cell_in(o->fenced_one, own))
+		return run_wrong(r, WHY_PROXY, -1, cell, r->agent);
 	return true;
 }
 
@@ -89,8 +91,11 @@ void run_lane_did(Run *r, const Step *st)
 {
 	uint64_t *done = st->kind == STEP_WRITE ? owed_by(r)->wrote_one : owed_by(r)->read_one;
 	int cell = st->cell - cells_of(r->m, r->agent);
-	if (st->lanes == 1 && !r->m->alike)
-		cell_put(done, cell, true);
+	if (st->lanes != 1 || r->m->alike)
+		return;
+	cell_put(done, cell, true);
+	if (st->kind == STEP_WRITE)
+		cell_put(owed_by(r)->fenced_one, cell, false);
 }
 
 void run_join(Run *r)
@@ -100,6 +105,7 @@ void run_join(Run *r)
 		fact_make(r->m, r->s, r->agent, sent_each(r, __builtin_ctz(o->sent)));
 	memset(o->read_one, 0, sizeof o->read_one);
 	memset(o->wrote_one, 0, sizeof o->wrote_one);
+	memset(o->fenced_one, 0, sizeof o->fenced_one);
 }
 
 void run_overwritten(Run *r, int cell, int but)
@@ -112,6 +118,7 @@ void run_overwritten(Run *r, int cell, int but)
 			continue;
 		cell_put(owed->read_one, own, false);
 		cell_put(owed->wrote_one, own, false);
+		cell_put(owed->fenced_one, own, false);
 	}
 }
 
@@ -139,6 +146,7 @@ void run_learn(Run *r, int holder)
 	memcpy(left, a->owed.told, sizeof left);
 	learn(r, a->owed.read_one, r->m->f_read, holder);
 	learn(r, a->owed.wrote_one, r->m->f_made, holder);
+	learn(r, a->owed.fenced_one, r->m->f_fenced, holder);
 	learn(r, a->owed.told, r->m->f_read, holder);
 	learn(r, a->wrote, r->m->f_made, holder);
 	learn(r, a->owed.shut, r->m->f_left, holder);

@@ -191,6 +191,7 @@ static void fence_writes(Run *r)
 	AgentState *a = agent_of(m, r->s, r->agent);
 	int who[] = {knows_agent(m, r->agent), knows_own(m, r->agent)};
 	memcpy(a->fenced, a->wrote, sizeof a->fenced);
+	memcpy(a->owed.fenced_one, a->owed.wrote_one, sizeof a->owed.fenced_one);
 	for (int i = 0; i < m->nmade; i++)
 		for (int j = 0; j < 2; j++)
 			if (fact_in(m, r->s, who[j], m->made[i]))

@@ -176,6 +176,7 @@ static void turn_agent(const Turn *t, int first, AgentState *a)
 	turn_cells(t, first, a->owed.shut);
 	turn_cells(t, first, a->owed.read_one);
 	turn_cells(t, first, a->owed.wrote_one);
+	turn_cells(t, first, a->owed.fenced_one);
 	turn_cells(t, first, a->owed.told);
 }
 
