@@ -168,7 +168,8 @@ static bool arrive(Run *r, int key, int64_t n)
 		return false;
 	/* It need not wait to know that the phase is over; what its other lanes did each lane does
 	 * not know. */
-	bool each = r->step->kind == STEP_ARRIVE && r->step->lanes > 1 && !m->alike;
+	bool each = !m->alike && (r->step->kind == STEP_BAR_ARRIVE ||
+				  (r->step->kind == STEP_ARRIVE && r->step->lanes > 1));
 	if (alone && !k->from)
 		facts_add_of(m, r->s, knows_agent(m, r->agent), knows_past(m, key),
 			     each ? m->timely : m->all);
@@ -227,7 +228,10 @@ static bool signal(Run *r, const Step *st)
 	KeyState *k = key_of(r->m, r->s, st->key);
 	if (st->n != k->need)
 		return wrong_count(r, WHY_THREADS, st->key, st->n, k->need);
-	run_meet(r);
+	if (r->m->alike)
+		run_meet(r);
+	else
+		run_each_arrives(r, st->key);
 	return arrive(r, st->key, 1);
 }
 
