@@ -99,8 +99,8 @@ typedef struct {
 	const Step *sent[MAX_RANKS][MAX_AGENTS], *sent_each[MAX_RANKS][MAX_AGENTS];
 	/* layout: made by machine_layout */
 	int words, nfacts, holders; /* of a set of facts; who may know one */
-	int *f_init, *f_done, *f_prev, *f_seen, *f_came, *f_came_last, *f_wrote, *f_read, *f_left,
-		*f_made, *f_fenced, *f_sent, *f_sent_each, *f_set, *f_set_before;
+	int *f_init, *f_done, *f_prev, *f_seen, *f_came, *f_came_last, *f_wrote, *f_under, *f_read,
+		*f_left, *f_made, *f_fenced, *f_sent, *f_sent_each, *f_set, *f_set_before;
 	int *made, *fenced, nmade; /* those of f_made and f_fenced that there are */
 	int f_grid;                /* earlier launches are over */
 	uint64_t *all;
@@ -126,6 +126,7 @@ typedef struct {
 	uint64_t read_one[MAX_CELLS / 64], wrote_one[MAX_CELLS / 64];
 	/* Written by one lane and fenced before the others knew of that: their fence was none. */
 	uint64_t fenced_one[MAX_CELLS / 64];
+	uint64_t handed[MAX_CELLS / 64]; /* written, and fenced by who wrote */
 	uint64_t told[MAX_CELLS / 64]; /* read by all, each of which has arrived since for itself */
 	uint32_t dirty;                /* accumulators used since the last wgmma.fence */
 	uint32_t sent; /* CTAs at which lanes arrived each for itself, which have not met since */
@@ -155,6 +156,8 @@ typedef struct {
 	int16_t pending; /* barrier that the load will reach, -1: none */
 	uint8_t mode;
 	uint8_t gone; /* its bytes were written by way of another cell */
+	uint8_t over; /* what is there is over content that nobody read */
+	uint8_t late; /* threads wrote when parts were loaded already */
 } CellState;
 typedef struct State State; /* Machine.bytes bytes; equal states are equal bytes */
 
@@ -224,6 +227,7 @@ int head_join(const Machine *m, Arena *a, Head *h, int most, State *s, uint64_t 
 
 /* The first cell of an agent's CTA, of m->nc / m->ranks. */
 int cells_of(const Machine *m, int agent);
+int cells_end(const Machine *m, int agent); /* behind the last */
 
 AgentState *agent_of(const Machine *m, State *s, int agent);
 KeyState *key_of(const Machine *m, State *s, int key);

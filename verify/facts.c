@@ -30,6 +30,17 @@ static int *facts_where(Machine *m, int n, const AgentSet *agents)
 	return f;
 }
 
+/* Of cells that several may write before anyone reads. */
+static int *facts_under(Machine *m)
+{
+	int *f = NEWN(m->arena, int, m->nc + 1);
+	for (int i = 0; i < m->nc; i++) {
+		const Cell *c = &m->cells[i];
+		f[i] = c->writers || c->full & (c->full - 1) ? m->nfacts++ : NO_FACT;
+	}
+	return f;
+}
+
 /* Few agents write few cells. */
 static void list_made(Machine *m)
 {
@@ -102,6 +113,7 @@ void machine_layout(Machine *m)
 	m->f_done = facts_new(m, m->nk);
 	m->f_prev = facts_new(m, m->nk);
 	m->f_wrote = facts_new(m, m->nc);
+	m->f_under = facts_under(m);
 	m->f_seen = facts_where(m, m->nk, waiters);
 	m->f_came = facts_where(m, m->nk, arrivers);
 	m->f_came_last = facts_where(m, m->nk, arrivers);
@@ -211,6 +223,11 @@ State *state_new(const Machine *m, Arena *a)
 int cells_of(const Machine *m, int agent)
 {
 	return m->ranks > 1 ? m->nc / m->ranks * m->agents[agent].rank : 0;
+}
+
+int cells_end(const Machine *m, int agent)
+{
+	return cells_of(m, agent) + (m->ranks > 1 ? m->nc / m->ranks : m->nc);
 }
 
 AgentState *agent_of(const Machine *m, State *s, int agent)

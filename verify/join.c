@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* join.c - one state that stands for several: it knows what all of them know and owes what any of
  * them owes. What is right for it is right for each, since to know more or to owe less forbids
- * nothing, but for a write to what was fenced and not read; see state_alike.
+ * nothing.
  *     {read of sA[0] over, known} + {sA[0] never read}  ->  {read of sA[0] over, known} */
 #include "verify/core.h"
 
@@ -21,8 +21,8 @@ static void put_all(uint64_t *set, const int *of_agent, AgentSet agents)
 	}
 }
 
-/* Facts about a reader that there is not, or about a wait that was not: they forbid nothing, and
- * are forgotten when there is one. */
+/* Facts about a reader that there is not, about a wait that was not, about what nothing lies over:
+ * they forbid nothing, and are forgotten, or set anew, when there is one. */
 static void idle_facts(const Machine *m, const State *s, uint64_t *set)
 {
 	memset(set, 0, sizeof *set * (size_t)m->words);
@@ -30,6 +30,8 @@ static void idle_facts(const Machine *m, const State *s, uint64_t *set)
 		AgentSet none = m->cells[i].readers & ~cell_of(m, loose(s), i)->readers;
 		put_all(set, m->f_read + i * m->na, none);
 		put_all(set, m->f_left + i * m->na, none);
+		if (!cell_of(m, loose(s), i)->over && m->f_under[i] != NO_FACT)
+			set[m->f_under[i] >> 6] |= fact_bit(m->f_under[i]);
 	}
 	for (int i = 0; i < m->nk; i++)
 		put_all(set, m->f_seen + i * m->na,
@@ -74,31 +76,17 @@ static bool keys_alike(const Machine *m, const State *x, const State *y)
 	return true;
 }
 
-static bool fences_alike(const Machine *m, const State *x, const State *y, int cell)
-{
-	for (int a = 0; a < m->na; a++) {
-		int fact = m->f_fenced[cell * m->na + a];
-		for (int h = 0; fact != NO_FACT && h < m->holders; h++)
-			if (fact_in(m, x, h, fact) != fact_in(m, y, h, fact))
-				return false;
-	}
-	return true;
-}
-
 static bool cells_alike(const Machine *m, const State *x, const State *y)
 {
 	for (int i = 0; i < m->nc; i++) {
 		const CellState *p = cell_of(m, loose(x), i), *q = cell_of(m, loose(y), i);
 		if (!same_but(p, q, sizeof *p, offsetof(CellState, readers), sizeof(AgentSet)))
 			return false;
-		if (p->mode == CELL_WRITTEN && p->writers && !fences_alike(m, x, y, i))
-			return false;
 	}
 	return true;
 }
 
-/* All but facts, and what they are owed for. A second write finds fault with what is known of the
- * first, so that this is equal too where it matters. */
+/* All but facts, and what they are owed for. */
 static bool state_alike(const Machine *m, const State *x, const State *y)
 {
 	return agents_alike(m, x, y) && keys_alike(m, x, y) && cells_alike(m, x, y);

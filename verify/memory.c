@@ -198,6 +198,14 @@ static void fence_writes(Run *r)
 				fact_set(m, r->s, who[j], m->fenced[i]);
 }
 
+/* Who has fenced what he wrote hands it on. */
+static void hand_on(Run *r)
+{
+	int first = cells_of(r->m, r->agent), last = cells_end(r->m, r->agent);
+	for (int i = first; i < last; i++)
+		cell_put(agent_of(r->m, r->s, r->agent)->owed.handed, i - first, run_wrote(r, i));
+}
+
 /* Whether it wrote, or knows of a write, that is not fenced; or one of its lanes read. */
 static bool has_unfenced(Run *r)
 {
@@ -205,6 +213,9 @@ static bool has_unfenced(Run *r)
 	uint64_t some = 0;
 	for (int w = 0; w < MAX_CELLS / 64; w++)
 		some |= (a->wrote[w] & ~a->fenced[w]) | a->owed.bare_one[w];
+	int first = cells_of(r->m, r->agent), last = cells_end(r->m, r->agent);
+	for (int i = first; i < last && !some; i++)
+		some = run_wrote(r, i) && !cell_in(a->owed.handed, i - first);
 	for (int i = 0; i < r->m->nmade && !some; i++)
 		some = run_knows(r, r->m->made[i]) && !run_knows(r, r->m->fenced[i]);
 	return some != 0;
@@ -218,12 +229,14 @@ static bool fence(Run *r, const Step *st)
 		fills_fence(r->m->fills, r->agent);
 	if (st->lanes < WARP_LANES && st->mask) {
 		fence_reads(r);
+		hand_on(r);
 		memcpy(a->fenced, a->wrote, sizeof a->fenced);
 	}
 	if (st->lanes < WARP_LANES)
 		return !has_unfenced(r) || run_wrong(r, WHY_FENCE_LANES, -1, -1, -1);
 	fence_reads(r);
 	fence_writes(r);
+	hand_on(r);
 	return true;
 }
 

@@ -53,6 +53,7 @@ bool run_global_ok(Run *r);
 /* write.c */
 bool run_load(Run *r, const Step *st);
 bool run_write(Run *r, const Step *st);
+bool run_wrote(const Run *r, int cell); /* what is there, or a part of it */
 
 /* A load of a part, when others of the slot reach, or reached, another barrier. */
 bool run_parts_apart(const Run *r, const Step *st);

@@ -87,6 +87,8 @@ Turn *turned_by(const Machine *m, Arena *a, const int64_t *keys, const int64_t *
 		Renamed r = renamed(i, m->cells[i].first, m->cells[i].slots, cells[i]);
 		t->cell[i] = (int16_t)r.number;
 		fact[m->f_wrote[i]] = m->f_wrote[r.number];
+		if (m->f_under[i] != NO_FACT)
+			fact[m->f_under[i]] = m->f_under[r.number];
 	}
 	rename_where(m, m->f_seen, m->nk, t->key, fact);
 	rename_where(m, m->f_came, m->nk, t->key, fact);
@@ -177,6 +179,7 @@ static void turn_agent(const Turn *t, int first, AgentState *a)
 	turn_cells(t, first, a->owed.read_one);
 	turn_cells(t, first, a->owed.wrote_one);
 	turn_cells(t, first, a->owed.fenced_one);
+	turn_cells(t, first, a->owed.handed);
 	turn_cells(t, first, a->owed.told);
 }
 

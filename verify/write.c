@@ -57,9 +57,45 @@ static void new_content(Run *r, int cell)
 	run_forget_all(r, r->m->f_made, cell, c->writers);
 	run_forget_all(r, r->m->f_fenced, cell, c->writers);
 	c->mode = CELL_WRITTEN;
-	c->gone = 0;
+	c->gone = c->over = c->late = 0;
 	c->mask = 0;
 	c->writers = 0;
+}
+
+static bool knows_over(const Run *r, int holder, int cell)
+{
+	const Machine *m = r->m;
+	const CellState *c = cell_of(m, r->s, cell);
+	bool all = (!c->mask || fact_in(m, r->s, holder, m->f_wrote[cell])) &&
+		   (!c->over || fact_in(m, r->s, holder, m->f_under[cell]));
+	for (AgentSet left = c->writers; left && all; left &= left - 1) {
+		int a = agent_first(left);
+		all = fact_in(m, r->s, holder, fact_of(r, m->f_made, cell, a)) &&
+		      fact_in(m, r->s, holder, fact_of(r, m->f_fenced, cell, a));
+	}
+	return all;
+}
+
+/* Nobody read what is there. Who writes over it knows that it is over, and so must who writes
+ * beside it. */
+static void write_over(Run *r, int cell)
+{
+	const Machine *m = r->m;
+	int under = m->f_under[cell];
+	for (int h = 0; under != NO_FACT && h < 2 * (m->na + m->nk); h++) {
+		uint64_t *facts = &facts_word(m, r->s, under >> 6)[h];
+		bool over = knows_over(r, h, cell);
+		*facts = over ? *facts | fact_bit(under) : *facts & ~fact_bit(under);
+	}
+	new_content(r, cell);
+	cell_of(m, r->s, cell)->over = under != NO_FACT;
+}
+
+/* What others wrote beside it lies over the same, which is over. */
+static bool under_over(Run *r, int cell)
+{
+	return !cell_of(r->m, r->s, cell)->over || run_knows(r, r->m->f_under[cell]) ||
+	       run_wrong(r, WHY_UNORDERED, -1, cell, -1);
 }
 
 static bool load_starts(Run *r, const Step *st)
@@ -73,6 +109,8 @@ static bool load_starts(Run *r, const Step *st)
 		new_content(r, st->cell);
 		return true;
 	}
+	if (!under_over(r, st->cell))
+		return false;
 	if (c->pending < 0 && c->mask && !run_knows(r, r->m->f_wrote[st->cell]))
 		return run_wrong(r, WHY_UNORDERED, -1, st->cell, -1);
 	int writer = run_unknown_of(r, r->m->f_made, st->cell, c->writers);
@@ -84,9 +122,21 @@ static bool load_starts(Run *r, const Step *st)
 	if (c->mask & st->mask && c->pending >= 0)
 		return run_wrong(r, WHY_TWICE, -1, st->cell, -1);
 	if (c->mask & st->mask) /* that has landed, and nobody wanted it */
-		new_content(r, st->cell);
+		write_over(r, st->cell);
 	fact_forget(r->m, r->s, r->m->f_wrote[st->cell]);
 	return true;
+}
+
+/* What threads wrote lies under the parts of a slot that is loaded whole since. */
+static void cover(Run *r, int cell)
+{
+	CellState *c = cell_of(r->m, r->s, cell);
+	PartSet full = r->m->cells[cell].full;
+	if (!c->writers || c->late || !full || (c->mask & full) != full)
+		return;
+	if (r->m->fills)
+		fills_read(r->m->fills, cell);
+	c->writers = 0;
 }
 
 /* It lands at once; what depends on when it does is ordered by the barrier alone. */
@@ -102,19 +152,11 @@ bool run_load(Run *r, const Step *st)
 	run_overwritten(r, st->cell, -1);
 	c->pending = st->key;
 	c->mask |= st->mask;
+	cover(r, st->cell);
 	key_of(r->m, r->s, st->key)->loads = 1;
 	facts_add_of(r->m, r->s, knows_next(r->m, st->key), knows_agent(r->m, r->agent),
 		     r->m->timely);
 	return run_count_bytes(r, st->key, -st->n) && run_complete(r, st->key);
-}
-
-/* Whether it fenced what it wrote there, and nothing since. */
-static bool fenced_own(Run *r, int cell)
-{
-	const AgentState *a = agent_of(r->m, r->s, r->agent);
-	int fact = fact_of(r, r->m->f_fenced, cell, r->agent);
-	return run_knows(r, fact) || fact_in(r->m, r->s, knows_own(r->m, r->agent), fact) ||
-	       cell_in(a->fenced, cell - cells_of(r->m, r->agent));
 }
 
 /* By all lanes of a warp it is over for all of them when they have met. */
@@ -128,8 +170,15 @@ static void made(Run *r, const Step *st)
 	bool apart = st->lanes > 1 || cell_in(a->wrote, own);
 	cell_put(a->fenced, own, false);
 	cell_put(a->wrote, own, apart);
+	cell_put(a->owed.handed, own, false);
 	if (!apart)
 		fact_make(r->m, r->s, r->agent, fact);
+}
+
+bool run_wrote(const Run *r, int cell)
+{
+	const CellState *c = cell_of(r->m, r->s, cell);
+	return c->mode == CELL_WRITTEN && c->writers >> r->agent & 1;
 }
 
 /* What it fenced it hands on: to fill it anew it must have been read. */
@@ -137,7 +186,8 @@ static bool fills_again(Run *r, const Step *st)
 {
 	if (r->m->fills)
 		return !fills_write(r->m->fills, r->agent, st);
-	return cell_of(r->m, r->s, st->cell)->mode == CELL_WRITTEN && fenced_own(r, st->cell);
+	return run_wrote(r, st->cell) && cell_in(agent_of(r->m, r->s, r->agent)->owed.handed,
+						 st->cell - cells_of(r->m, r->agent));
 }
 
 bool run_write(Run *r, const Step *st)
@@ -146,14 +196,18 @@ bool run_write(Run *r, const Step *st)
 	if (!may_overwrite(r, st->cell) || !run_knows_lanes(r, st, st->cell) ||
 	    !take_bytes(r, st->cell, false))
 		return false;
+	bool fresh = c->mode != CELL_WRITTEN;
+	if (fresh) {
+		run_overwritten(r, st->cell, r->agent);
+		new_content(r, st->cell);
+	}
 	if (fills_again(r, st))
 		return run_wrong(r, WHY_UNREAD, -1, st->cell, -1);
-	if (c->mode != CELL_WRITTEN)
-		run_overwritten(r, st->cell, r->agent);
-	if (c->mode != CELL_WRITTEN)
-		new_content(r, st->cell);
-	else if (c->mask && !run_knows(r, r->m->f_wrote[st->cell]))
+	if (!fresh && !under_over(r, st->cell))
+		return false;
+	if (!fresh && c->mask && !run_knows(r, r->m->f_wrote[st->cell]))
 		return run_wrong(r, WHY_UNORDERED, -1, st->cell, -1);
+	c->late = c->mask != 0;
 	c->writers |= AGENT(r->agent);
 	run_lane_did(r, st);
 	made(r, st);

@@ -17,6 +17,7 @@ enum { WORD = 512, CELLS = 16, KEYS = 48, WALKS = 32, MOST_BYTES = 96 << 20, MAD
 enum {
 	GENERIC = 4, /* fresh: parts loaded, or warps of the writing role, from this bit */
 	WAS_READ = 1,
+	LATE = 2, /* warps wrote when parts were loaded */
 	FENCED_ALL = 12,
 	READ_BY = 16, /* marks: warps that read through the generic proxy, from this bit */
 	READERS = 240,
@@ -33,7 +34,7 @@ typedef struct {
 typedef struct {
 	uint16_t content[2]; /* of each part: 1 + warp * WORD + step that wrote it; 0: none */
 	uint8_t coming, fresh;
-	uint8_t marks; /* WAS_READ, of fresh the warps whose writes are fenced, READERS */
+	uint8_t marks; /* WAS_READ, LATE, of fresh the warps whose writes are fenced, READERS */
 	uint8_t to;    /* barrier of what is coming */
 } CellNow;
 typedef union {
@@ -56,6 +57,7 @@ struct Runs {
 	uint32_t loose[WARPS][WORD + 1];  /* cells that its lanes may still read */
 	uint32_t wrote[WARPS][WORD + 1];  /* .. write */
 	uint32_t bare[WARPS][WORD + 1];   /* .. read, with no fence for the async proxy since */
+	uint32_t handed[WARPS][WORD + 1]; /* .. wrote, and the warp fenced since */
 	int length[WARPS], need[KEYS];
 	int saw[WARPS][WORD][3];     /* 1 + what was seen */
 	uint8_t filled[WARPS][WORD]; /* a write met unread content: fenced 1, not 2 */
@@ -183,6 +185,13 @@ static bool is_read_bare(const Runs *r, const Now *s, int cell, int marks, int a
 	return some;
 }
 
+/* All parts are loaded, this one with them: what warps wrote lies under them. */
+static bool is_whole(const Runs *r, const CellNow *c, const Step *st)
+{
+	uint64_t full = r->p->m.cells[st->cell].full;
+	return ((c->fresh % GENERIC | c->coming | st->mask) & full) == full;
+}
+
 /* Both parts, or what all warps of the writing role write. */
 static uint32_t whole(const Runs *r, const CellNow *c, int cell)
 {
@@ -226,8 +235,10 @@ static void write(Runs *r, Now *s, int a, int i, const Step *st)
 	wrong(r, is_in_flight(r, s, st->cell, a, i), "a write over what a group reads");
 	int copy = r->copy[a], bit = GENERIC << copy;
 	see(r, a, i, 0, c->content[copy]);
-	r->filled[a][i] |= !(c->marks & WAS_READ) && c->marks & bit ? 1 : 2;
+	bool again = r->handed[a][i] >> st->cell & 1 && c->fresh & bit;
+	r->filled[a][i] |= !(c->marks & WAS_READ) && again ? 1 : 2;
 	renew(c);
+	c->marks |= c->fresh % GENERIC ? LATE : 0;
 	c->content[copy] = (uint16_t)(1 + a * WORD + i);
 	c->fresh |= (uint8_t)bit;
 	c->marks &= (uint8_t)~bit;
@@ -247,10 +258,14 @@ static void load(Runs *r, Now *s, int a, int i, const Step *st)
 	renew(c);
 	wrong(r, c->fresh >= GENERIC && (c->marks & FENCED_ALL) != (c->fresh & FENCED_ALL),
 	      "a load over what was written through the other proxy");
-	c->fresh &= GENERIC - 1;
 	wrong(r, c->coming & st->mask, "a load over what is coming");
 	see(r, a, i, 0, c->content[part]);
-	c->fresh &= (uint8_t)(c->fresh & st->mask ? 0 : ~0u); /* what landed may go unread */
+	if (c->fresh & st->mask) { /* what landed may go unread */
+		c->fresh = 0;
+		c->marks &= READERS;
+	}
+	if (!(c->marks & LATE) && is_whole(r, c, st))
+		c->fresh &= GENERIC - 1;
 	c->content[part] = (uint16_t)(1 + a * WORD + i);
 	c->coming |= (uint8_t)st->mask;
 	c->to = (uint8_t)st->key;
@@ -608,6 +623,24 @@ static void find_bare(Runs *r, int a)
 	r->bare[a][r->length[a]] = bare | one | shut;
 }
 
+/* What a warp wrote and has fenced since, itself. */
+static void find_handed(Runs *r, int a)
+{
+	uint32_t wrote = 0;
+	for (int i = 0; i < r->length[a]; i++) {
+		const Step *st = &r->word[a][i];
+		r->handed[a][i + 1] = r->handed[a][i];
+		if (st->kind == STEP_WRITE) {
+			wrote |= 1u << st->cell;
+			r->handed[a][i + 1] &= ~(1u << st->cell);
+		}
+		if (st->kind != STEP_FENCE)
+			continue;
+		r->handed[a][i + 1] |= wrote;
+		wrote = 0;
+	}
+}
+
 /* Registers are the role's alone: no wgmma in flight has those it uses, and a fence comes first. */
 static void check_registers(Runs *r, int a)
 {
@@ -648,6 +681,7 @@ bool runs_wrong(Runs *r, const Prog *p, int trips)
 		find_flight(r, a, STEP_STORE, STEP_BULK_COMMIT, STEP_BULK_READ);
 		find_loose(r, a);
 		find_bare(r, a);
+		find_handed(r, a);
 		check_registers(r, a);
 	}
 	for (int i = 0; i < WALKS && !r->wrong; i++)

@@ -10,7 +10,7 @@ longer='
 verify/extract.c 650: one reading of a kernel, which agents, barriers and loops share
 verify/script.c 850: what each effect of an op adds to one script
 tests/check/random_make.c 650: the moves of random programs, each a protocol
-tests/check/random_run.c 720: one state of a program, and all that moves it
+tests/check/random_run.c 750: one state of a program, and all that moves it
 tests/check/stepper_change.c 720: one table of changes, each change beside its row
 tests/check/stepper_run.c 720: one state of a cluster, and all that moves it
 tests/check/stepper_trace.c 800: what each op of the ptx stage does, in one place
