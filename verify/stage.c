@@ -81,7 +81,7 @@ static const Ix *in_quotient(const View *s, Counted of, const Ix *x)
 /* What is made of a count in another way than its own. */
 static const Ix *in_whole(const View *s, Counted of, const Ix *x)
 {
-	bool sum = of.core->kind == IX_ADD;
+	bool sum = of.core->kind == IX_ADD || of.core->kind == IX_MUL;
 	if (x->kind == IX_DIV)
 		return in_quotient(s, of, x);
 	if (x->kind == IX_MOD)
@@ -103,12 +103,28 @@ static const Ix *as_sum(const View *s, Counted of, const Ix *x)
 	return in_sum(s, of, uncounted(s, x));
 }
 
-/* x = core + e, before counts whose core is a part of this core are put in. */
+/* What stands for a count of trips; NULL: it is none. */
+static const Ix *counted(const View *s, const Ix *x)
+{
+	if (x == s->core)
+		return s->core_by;
+	if (x == s->trips)
+		return s->trips_by;
+	for (int i = s->counts.n - 1; i >= 0; i--)
+		if (s->counts.at[i].core == x)
+			return s->counts.at[i].by;
+	return NULL;
+}
+
+/* x = core + e or a remainder, before counts whose core is a part of this one are put in. */
 static const Ix *as_own_sum(const View *s, const Ix *x)
 {
-	if (x->kind != IX_ADD || !s->counts.n)
+	if ((x->kind != IX_ADD && x->kind != IX_MOD) || !s->counts.n)
 		return NULL;
 	x = uncounted(s, x);
+	const Ix *whole = counted(s, x);
+	if (whole || x->kind != IX_ADD)
+		return whole;
 	for (int i = s->counts.n - 1; i >= 0 && of_sizes(x); i--) {
 		const Ix *less = ix_sub(s->ctx, x, s->counts.at[i].core);
 		if (of_sizes(s->counts.at[i].core) && !of_sizes(less))
@@ -140,19 +156,6 @@ static const Ix *as_trips(const View *s, const Ix *x)
 	return y;
 }
 
-/* What stands for a count of trips; NULL: it is none. */
-static const Ix *counted(const View *s, const Ix *x)
-{
-	if (x == s->core)
-		return s->core_by;
-	if (x == s->trips)
-		return s->trips_by;
-	for (int i = s->counts.n - 1; i >= 0; i--)
-		if (s->counts.at[i].core == x)
-			return s->counts.at[i].by;
-	return NULL;
-}
-
 /* Of a loop whose trip count is a number: total - passed is what is left. */
 static const Ix *of_rest(const View *s, const Ix *x)
 {
@@ -182,7 +185,8 @@ static const Ix *staged(const View *s, const Ix *x)
 	const Ix *a = stage(s, x->a), *b = stage(s, x->b);
 	x = a == x->a && b == x->b ? x : ix_new(s->ctx, x->kind, a, b);
 	const Ix *by = counted(s, x);
-	bool known = x->kind == IX_ADD || x->kind == IX_MOD || x->kind == IX_DIV;
+	bool known = x->kind == IX_ADD || x->kind == IX_MOD || x->kind == IX_DIV ||
+		     (x->kind == IX_MUL && x->b->kind == IX_CONST);
 	for (int i = s->counts.n - 1; i >= 0 && !by && known && of_sizes(x); i--)
 		by = in_whole(s, s->counts.at[i], x);
 	return by ? by : x;
