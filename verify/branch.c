@@ -22,6 +22,11 @@ const char *branch_count(Ctx *c, int count)
 	return ctx_str(c, ctx_strf(c, "#count%d", count));
 }
 
+const char *branch_trips(Ctx *c, int count, bool some)
+{
+	return ctx_str(c, ctx_strf(c, some ? "#trips%d" : "#below%d", count));
+}
+
 /* ------------------------------------------------------------------ how often loops run */
 /* With the names of loops put in, and counts as they are. */
 static const Ix *bare(Reader *r, const Ix *x)
@@ -40,7 +45,7 @@ static const Ix *trip_of(Reader *r, const Op *loop, const Ix **raw)
 
 static int count_of(Reader *r, const Ix *trip)
 {
-	RoleCounts *of = &r->p->tree->of_role[r->agent];
+	RoleCounts *of = r->p->tree->of_role[r->agent];
 	for (int i = 0; i < of->n; i++)
 		if (of->at[i] == trip)
 			return i;
@@ -109,16 +114,26 @@ void read_counts_in(Reader *r, const Op *loop)
 }
 
 /* ------------------------------------------------------------------ one loop */
-static uint64_t touched(const Reader *r, const Op *loop)
+/* Where CTAs go apart, a role touches its own CTA's of what no other reaches. */
+static void touch(const Reader *r, int place, Shared *sh)
 {
-	uint64_t set = 0;
+	int own = r->s->rank - r->p->rank;
+	bool local = r->p->tree->apart && program_is_local(r->p->k, r->places.at[place].val);
+	for (int rank = 0; rank < r->p->m.ranks; rank++)
+		if (!local || rank == own)
+			sh->touches[rank] |= (uint64_t)1 << (place & 63);
+}
+
+static void find_touched(const Reader *r, const Op *loop, Shared *sh)
+{
 	for (const Op *op = loop->body->first; op; op = op->next) {
 		for (int i = 0; i < op->nin; i++)
 			for (int j = 0; j < r->places.n; j++)
-				set |= (uint64_t)(r->places.at[j].val == op->in[i].val) << (j & 63);
-		set |= op->body ? touched(r, op) : 0;
+				if (r->places.at[j].val == op->in[i].val)
+					touch(r, j, sh);
+		if (op->body)
+			find_touched(r, op, sh);
 	}
-	return set;
 }
 
 static bool put_counters(Reader *r, const Op *op, Shared *sh, int loop)
@@ -156,14 +171,28 @@ static void put_names(Reader *r, const Op *op, const Shared *sh)
 	r->view.rest = ix_sym(c, sh->rest);
 }
 
+/* A loop's number in its role: the same for all warps of the role. */
+static int number_of(Reader *r, const Op *op)
+{
+	Tree *t = r->p->tree;
+	int n = 0;
+	for (int i = 0; i < t->numbered.n; i++) {
+		if (t->numbered.at[i].op == op)
+			return n;
+		n += t->numbered.at[i].role == r->s->role;
+	}
+	vec_push(r->p->arena, &t->numbered, ((Numbered){op, r->s->role}));
+	return n;
+}
+
 bool read_branch(Reader *r, const Op *op)
 {
 	Ctx *c = r->p->k->ctx;
 	View out = r->view;
-	int loop = r->nshared++;
+	int loop = number_of(r, op);
 	Item *it = read_item(r, ITEM_SHARED, op);
 	Shared *sh = NEW(r->p->arena, Shared);
-	if (loop == MAX_BRANCHES)
+	if (loop >= MAX_BRANCHES)
 		return read_problem(r, D_W0411, op->loc, "a role with more than 16 loops");
 	bool outer = read_outer_loop(op) == NULL;
 	*sh = (Shared){.op = op, .turns = outer ? r->s->turns : 1, .turn = outer ? r->s->turn : 0};
@@ -171,11 +200,11 @@ bool read_branch(Reader *r, const Op *op)
 	sh->rest = ctx_str(c, branch_rest(c, loop));
 	sh->trip = trip_of(r, op, &sh->raw);
 	sh->count = count_of(r, sh->trip);
-	sh->touches = touched(r, op);
+	find_touched(r, op, sh);
 	it->shared = sh;
 	it->from = read_expr(r, op->ix[0]);
 	it->to = read_expr(r, op->ix[1]);
-	if (r->p->tree->of_role[r->agent].n > MAX_COUNTS)
+	if (r->p->tree->of_role[r->agent]->n > MAX_COUNTS)
 		return read_problem(r, D_W0411, op->loc, "a role with more than 16 trip counts");
 	if (!put_counters(r, op, sh, loop))
 		return false;

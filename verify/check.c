@@ -292,6 +292,7 @@ static int find_choices(const Kernel *k, const char **names)
 static Program *program_new(const Kernel *k, int rank, const char **names, int n, unsigned values)
 {
 	Program *p = NEW(ctx_arena(k->ctx), Program);
+	p->k = k;
 	p->rank = rank;
 	for (int i = 0; i < n; i++)
 		p->choices[i] = (Named){names[i], ix_const(k->ctx, values >> i & 1)};
@@ -329,6 +330,17 @@ static CheckVerdict open_tour(Program *p, const TourResult *w, CheckResult *out,
 	return CHECK_UNKNOWN;
 }
 
+static Program *program_like(const Program *p)
+{
+	Program *q = NEW(ctx_arena(p->k->ctx), Program);
+	q->k = p->k;
+	q->rank = p->rank;
+	q->nchoices = p->nchoices;
+	memcpy(q->choices, p->choices, sizeof q->choices);
+	q->equal = true;
+	return q;
+}
+
 /* Counts that do not agree by name may do where equal sizes have one. */
 static bool read_words(Program **p, const Kernel *k)
 {
@@ -336,12 +348,26 @@ static bool read_words(Program **p, const Kernel *k)
 		return true;
 	if ((*p)->code != D_E0414)
 		return false;
-	Program *q = NEW(ctx_arena(k->ctx), Program);
-	q->rank = (*p)->rank;
-	q->nchoices = (*p)->nchoices;
-	memcpy(q->choices, (*p)->choices, sizeof q->choices);
-	q->equal = true;
+	Program *q = program_like(*p);
 	bool ok = program_read(q, k);
+	*p = ok ? q : *p;
+	return ok;
+}
+
+static bool read_tree_of(Program *p, const Kernel *k, bool apart)
+{
+	p->tree = NEW(ctx_arena(k->ctx), Tree);
+	p->tree->apart = apart;
+	return program_read(p, k);
+}
+
+/* Loops of CTAs that are not known to agree may still go apart. */
+static bool read_loops(Program **p, const Kernel *k)
+{
+	Program *q = program_like(*p);
+	if (read_tree_of(*p, k, false))
+		return true;
+	bool ok = (*p)->code == D_E0414 && (*p)->m.ranks > 1 && read_tree_of(q, k, true);
 	*p = ok ? q : *p;
 	return ok;
 }
@@ -351,7 +377,7 @@ static CheckVerdict prove_launch(const Kernel *k, int rank, const char **names, 
 				 unsigned values, const CheckOpt *opt, CheckResult *out)
 {
 	Program *p = program_new(k, rank, names, n, values);
-	Program *q = program_new(k, rank, names, n, values);
+	Program *q = program_like(p);
 	Open open = {k->loc, NULL}, first = open;
 	TourResult w;
 	CheckVerdict v = CHECK_UNKNOWN;
@@ -364,9 +390,7 @@ static CheckVerdict prove_launch(const Kernel *k, int rank, const char **names, 
 		return v;
 	if (!words && p->shaped)
 		return cannot_read(p, out);
-	q->equal = true;
-	q->tree = NEW(ctx_arena(k->ctx), Tree);
-	bool tree = program_read(q, k);
+	bool tree = read_loops(&q, k);
 	if (tree && prove_tree(q, opt, out, &w))
 		return CHECK_PROVED;
 	if (!words && !tree)

@@ -65,7 +65,7 @@ bool put_numbers(const Tree *t, const Segment *g, const Where *at, int agent, En
 		env_put(e, sh->own, own_num(b, sh, &at->trip[b->id]));
 		env_put(e, sh->rest, rest_num(t, b, at));
 	}
-	for (int i = 0; i < t->of_role[agent].n; i++) {
+	for (int i = 0; i < t->of_role[agent]->n; i++) {
 		const Count *n = t->count_of[agent][i];
 		if (n && e->n > NUM_NAMES - 10)
 			return false;

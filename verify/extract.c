@@ -5,6 +5,7 @@
  *  -> agent "consumer warps 0-7", inner loop: wait full[position % 4], parity position / 4 % 2
  */
 #include "verify/read.h"
+#include "verify/tree.h"
 
 #include <string.h>
 
@@ -431,13 +432,30 @@ const Ix *read_trips(Reader *r, const Ix *from, const Ix *to)
 	return ix_new(c, IX_MIN, read_trips(r, from, to->a), read_trips(r, from, to->b));
 }
 
+static bool is_in_role(const Op *op)
+{
+	while (op && op->kind != OP_ROLE)
+		op = op_parent(op);
+	return op != NULL;
+}
+
+/* Whether a loop of so few trips is one of the tree in some role, as others are in it. */
+static bool is_outer(const Reader *r, const Op *op, const Ix *trip, int depth)
+{
+	const Tree *t = r->p->tree;
+	for (int i = 0; t && i < t->outer.n; i++)
+		if (t->outer.at[i].trip == trip && t->outer.at[i].depth == depth)
+			return is_in_role(op);
+	return false;
+}
+
 static void note_loop(Reader *r, Loops *at, const Op *op, int depth)
 {
 	if (read_is_plain(op) || r->p->sized)
 		return;
 	const Ix *from = stage(&r->lets, op->ix[0]), *to = stage(&r->lets, op->ix[1]);
 	Simple trip = read_simple(r, read_trips(r, from, to));
-	if (!is_short(trip.x, trip.hi))
+	if (!is_short(trip.x, trip.hi) || is_outer(r, op, trip.x, depth))
 		vec_push(r->p->arena, at, ((Loop){op, trip.x, depth, trip.lo, trip.hi}));
 }
 
@@ -446,9 +464,13 @@ static void note_outer(Reader *r, const Op *op, int depth, int n)
 {
 	if (!r->p->tree || r->loops.n == n || r->loops.at[n].op == op)
 		return;
+	const Ix *from = stage(&r->lets, op->ix[0]), *to = stage(&r->lets, op->ix[1]);
+	Simple trip = read_simple(r, read_trips(r, from, to));
 	for (int i = n; i < r->loops.n; i++)
 		r->loops.at[i].depth++;
-	vec_push(r->p->arena, &r->loops, ((Loop){op, r->loops.at[n].trip, depth, 0, 0}));
+	vec_push(r->p->arena, &r->loops, ((Loop){op, trip.x, depth, trip.lo, trip.hi}));
+	if (!is_outer(r, op, trip.x, depth) && trip.x->kind == IX_CONST)
+		vec_push(r->p->arena, &r->p->tree->outer, r->loops.at[r->loops.n - 1]);
 }
 
 bool read_is_shared_loop(const Reader *r, const Op *op)
@@ -511,19 +533,6 @@ void read_begin(Reader *r, Script *s)
 }
 
 /* ------------------------------------------------------------------ the whole */
-int program_peers(const Kernel *k, int *ctas)
-{
-	const Attr *cluster = attrs_get(&k->attrs, A_CLUSTER);
-	*ctas = 1;
-	for (int i = 0; cluster && i < cluster->n; i++)
-		*ctas *= (int)cluster->i[i];
-	for (const Op *op = kernel_first(k); op; op = op_next(op))
-		if (op->kind == OP_BAR_CLUSTER || (op->kind == OP_MBAR_ARRIVE && op->nix) ||
-		    attrs_int(&op->attrs, A_SHARED, 0))
-			return *ctas;
-	return 1;
-}
-
 static bool is_loop(const Op *op)
 {
 	return op->kind == OP_FOR || op->kind == OP_FOR_RING;

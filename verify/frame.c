@@ -68,7 +68,7 @@ void scope_view(const Tree *t, const Scope *s, int agent, View *v)
 		for (int j = 0; j < sh->counters; j++)
 			put(t, v, sh->counter[j], s->carried[b->counter[agent][j]]);
 	}
-	for (int i = 0; i < t->of_role[agent].n; i++)
+	for (int i = 0; i < t->of_role[agent]->n; i++)
 		if (t->count_of[agent][i])
 			put(t, v, branch_count(c, i),
 			    count_in(t, s, (int)(t->count_of[agent][i] - t->counts)));
@@ -188,24 +188,34 @@ static bool is_trusted(const Finder *f, const Segment *g, const Use *use)
 {
 	const Shared *sh = g->in ? g->in->of[use->agent] : NULL;
 	bool goes = sh && ix_uses(use->at, sh->own), inner = sh && !g->in->body.loops.n;
+	if (f->trust == TRUST_TESTING)
+		return use->parity && (!use->guarded || goes);
 	return !use->guarded || f->trust == TRUST_ALL || (goes && f->trust == TRUST_GOING) ||
 	       (goes && inner && f->trust == TRUST_INNER);
 }
 
-static const Ix *first_in(Finder *f, const Segment *g, const Scope *s)
+/* Of those that test a phase first: the others may have lost what is a multiple of slots. */
+static const Ix *first_of(Finder *f, const Segment *g, const Scope *s, bool tests)
 {
 	const Tree *t = f->t;
 	int group, first = f->unit - t->units[f->unit].group;
 	const Uses *uses = &g->uses[first];
 	for (int i = 0; i < uses->n; i++) {
 		const Use *use = &uses->at[i];
-		if (!is_trusted(f, g, use) || !is_of(g->in, s, use->agent))
+		if ((use->parity != NULL) != tests || !is_trusted(f, g, use) ||
+		    !is_of(g->in, s, use->agent))
 			continue;
 		const Ix *x = position_of(t, s, use, &group);
 		if (x && group == t->units[f->unit].group)
 			return known(x);
 	}
 	return NULL;
+}
+
+static const Ix *first_in(Finder *f, const Segment *g, const Scope *s)
+{
+	const Ix *x = f->t->units[f->unit].barrier ? first_of(f, g, s, true) : NULL;
+	return x ? x : first_of(f, g, s, false);
 }
 
 static void forget_counts(const Tree *t, const Branch *home, Scope *s)
@@ -456,8 +466,12 @@ bool move_turns(const Move *m, int64_t *by)
 		t->open = i;
 		y = stage(&then, y);
 		int64_t lap = (t->units[i].barrier ? 2 : 1) * t->units[i].slots;
-		if (!x || !apart(t, frame_simple(t, stage(&known_by, y)),
-				 frame_simple(t, stage(&known_by, x)), lap, &by[i]))
+		if (!x)
+			return false;
+		x = frame_simple(t, stage(&known_by, x));
+		y = frame_simple(t, stage(&known_by, y));
+		t->unclear = apart(t, y, x, lap, &by[i]) ? NULL : ix_sub(c, y, x);
+		if (t->unclear)
 			return false;
 		by[i] = (by[i] % lap + lap) % lap;
 	}

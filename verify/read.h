@@ -56,7 +56,6 @@ typedef struct {
 	bool outside;   /* a copy's elements, none of which lies within its tensor */
 	Items *list;
 	const Ix *tiles, *trips; /* trip counts that all share; NULL: no such loop */
-	int nshared;             /* loops of a tree, of this role so far */
 } Reader;
 
 Simple read_simple(Reader *r, const Ix *x);

@@ -6,34 +6,45 @@
 #include "verify/tree.h"
 
 /* ------------------------------------------------------------------ rings */
-static void add_units(Tree *t, const Op *decl, int first)
+/* Of so many CTAs, from one of which `first` is. */
+static void add_units(Tree *t, const Op *decl, int first, int ctas)
 {
 	int64_t slots = attrs_int(&decl->attrs, A_SLOTS, 1);
 	int64_t groups = attrs_int(&decl->attrs, A_GROUPS, 1);
 	bool barrier = decl->kind == OP_MBARRIER;
 	int *of = barrier ? t->unit_of_key : t->unit_of_cell;
+	int each = barrier ? t->cta_keys : t->cta_cells;
 	for (int g = 0; g < groups; g++) {
 		bool room = t->nunits < MAX_UNITS;
 		Unit u = {first + g * (int)slots, (int)slots, g, barrier, TRUST_ALL, false};
-		for (int i = 0; i < slots; i++)
-			of[u.first + i] = room ? t->nunits : -1;
+		for (int i = 0; i < slots * ctas; i++)
+			of[u.first + i % slots + i / slots * each] = room ? t->nunits : -1;
 		if (room)
 			t->units[t->nunits++] = u;
 	}
 }
 
+static void add_rings(Tree *t, const Op *decl, int first)
+{
+	int ranks = t->p->m.ranks;
+	int each = decl->kind == OP_MBARRIER ? t->cta_keys : t->cta_cells;
+	bool apart = t->apart && program_is_local(t->p->k, decl->out);
+	for (int rank = 0; rank < (apart ? ranks : 1); rank++)
+		add_units(t, decl, first + rank * each, apart ? 1 : ranks);
+}
+
 void find_units(Tree *t)
 {
 	int keys = 0, cells = 0;
-	t->unit_of_key = NEWN(t->p->arena, int, t->cta_keys + 1);
-	t->unit_of_cell = NEWN(t->p->arena, int, t->cta_cells + 1);
+	t->unit_of_key = NEWN(t->p->arena, int, t->cta_keys * t->p->m.ranks + 1);
+	t->unit_of_cell = NEWN(t->p->arena, int, t->p->m.nc + 1);
 	for (const Op *op = kernel_first(t->p->k); op; op = op_next(op)) {
 		int64_t n = attrs_int(&op->attrs, A_SLOTS, 1) * attrs_int(&op->attrs, A_GROUPS, 1);
 		if (op->kind == OP_MBARRIER) {
-			add_units(t, op, keys);
+			add_rings(t, op, keys);
 			keys += (int)n;
 		} else if (op->kind == OP_SHARED) {
-			add_units(t, op, cells);
+			add_rings(t, op, cells);
 			cells += (int)n;
 		}
 	}
@@ -42,9 +53,38 @@ void find_units(Tree *t)
 static int unit_of(const Tree *t, int first, bool barrier)
 {
 	if (barrier)
-		return first < t->cta_keys * t->p->m.ranks ? t->unit_of_key[first % t->cta_keys]
-							   : -1;
-	return t->unit_of_cell[first % t->cta_cells];
+		return first < t->cta_keys * t->p->m.ranks ? t->unit_of_key[first] : -1;
+	return t->unit_of_cell[first];
+}
+
+/* The same modulo lap, without remainders of its multiples. */
+static const Ix *unwrapped(Ctx *c, const Ix *x, int64_t lap)
+{
+	int64_t q;
+	if (x->kind == IX_ADD)
+		return ix_add(c, unwrapped(c, x->a, lap), unwrapped(c, x->b, lap));
+	bool wraps = x->kind == IX_MOD && ix_is_const(x->b, &q) && q > 0 && q % lap == 0;
+	return wraps ? unwrapped(c, x->a, lap) : x;
+}
+
+/* Sums with a quotient are one quotient: what is made of a position is then seen.
+ *     i + n / 2   ->   (2 * i + n) / 2;   (n / 3 % 2 + (n % 3 + 2) / 3) % 2   ->   (n + 2) / 3 % 2 */
+static const Ix *gathered(const Tree *t, const Ix *x)
+{
+	Ctx *c = t->p->k->ctx;
+	int64_t d, m;
+	if (x->kind == IX_CONST || x->kind == IX_SYM)
+		return x;
+	const Ix *a = gathered(t, x->a), *b = gathered(t, x->b);
+	const Ix *of = a->kind == IX_DIV ? a : b, *more = of == a ? b : a;
+	if (x->kind == IX_ADD && of->kind == IX_DIV && of->b->kind == IX_CONST)
+		return ix_div(c, ix_add(c, of->a, ix_mul(c, more, of->b)), of->b);
+	if (x->kind == IX_MOD && a->kind == IX_DIV && ix_is_const(a->b, &d) && ix_is_const(b, &m) &&
+	    a->a->kind == IX_ADD) {
+		const Ix *all = unwrapped(c, ix_simplify(c, a->a, t->facts), d * m);
+		return ix_mod(c, ix_div(c, all, a->b), b);
+	}
+	return a == x->a && b == x->b ? x : ix_new(c, x->kind, a, b);
 }
 
 static void add_use(Tree *t, Segment *g, int agent, int first, bool barrier, const Ix *at,
@@ -74,7 +114,7 @@ static void add_uses(Tree *t, Segment *g, int agent, const Items *items, View *v
 			for (int j = 0; j < 3; j++)
 				at[j] = at[j] ? stage(v, at[j]) : NULL;
 			add_use(t, g, agent, s->key, true, at[0],
-				waits ? stage(v, it->number) : NULL, guarded);
+				waits ? gathered(t, stage(v, it->number)) : NULL, guarded);
 			add_use(t, g, agent, s->cell, false, at[1], NULL, guarded);
 			add_use(t, g, agent, s->cell2, false, at[2], NULL, guarded);
 		}
@@ -169,6 +209,7 @@ typedef struct {
 	Ctx *c;
 	const Ix *ref, *sym;      /* which stands for it */
 	int64_t slots, lap, step; /* step: the ref is a multiple of it */
+	int64_t mod, res;         /* and res modulo mod */
 } Rewrite;
 
 /* With all that is apart from the ref by a number made of it. */
@@ -245,40 +286,69 @@ static bool is_out(const Rewrite *w, const Ix *slot, const Ix *phase, int64_t at
 	       (s < 0 || s >= most || v < 0 || v > 1);
 }
 
+/* A slot that has lost what is a multiple of slots, x % slots or a number, with the ref in it; NULL:
+ * it is not known. */
+static const Ix *turned(const Rewrite *w, const Ix *at)
+{
+	int64_t v, by;
+	bool number = ix_is_const(at, &v) && v >= 0 && v < w->slots;
+	bool turns = at->kind == IX_MOD && ix_is_const(at->b, &v) && v == w->slots;
+	if ((!number && !turns) || !ix_apart(number ? at : at->a, 1, w->ref, w->slots, &by))
+		return NULL;
+	return ix_mod(w->c, ix_add(w->c, w->sym, ix_const(w->c, by)), ix_const(w->c, w->slots));
+}
+
+/* What the ref is modulo a lap, whatever its names are. */
+static void find_residue(Rewrite *w, IxFacts facts)
+{
+	const Ix *core = w->ref;
+	int64_t more = 0;
+	if (core->kind == IX_ADD && ix_is_const(core->b, &more))
+		core = core->a;
+	if (ix_is_const(core, &more))
+		w->mod = w->lap;
+	else
+		w->mod = num_gcd(ix_divisor(core, facts), w->lap);
+	w->res = (more % w->mod + w->mod) % w->mod;
+}
+
 /* A slot and phase as seen from where the ring stands; below 0: not known. */
+static int64_t seen_with(const Rewrite *w, int groups, const Ix *at, const Ix *parity)
+{
+	int64_t here = -1;
+	if (!recurs(w, at) || !recurs(w, parity))
+		return -1;
+	for (int64_t i = w->res; i < w->lap; i += w->mod) {
+		if (i % w->step)
+			continue;
+		if (is_out(w, at, parity, i, (int64_t)groups * w->slots))
+			return -1;
+		int64_t seen = seen_from(w, at, parity, i);
+		if (seen < 0 || (here >= 0 && seen != here))
+			return -1;
+		here = seen;
+	}
+	return here;
+}
+
 static int64_t seen_in(Tree *t, const Refs *refs, int unit, int groups, const Ix *at,
 		       const Ix *parity)
 {
 	Ctx *c = t->p->k->ctx;
-	int64_t slots = t->units[unit].slots, from = 0;
-	Rewrite w = {t, c, refs->of[unit], ix_sym(c, ctx_str(c, "#ref")), slots, 2 * slots, 1};
+	int64_t slots = t->units[unit].slots, here;
+	Rewrite w = {t, c, refs->of[unit], ix_sym(c, ctx_str(c, "#ref")), slots, 2 * slots, 1,
+		     1, 0};
+	const Ix *slot = at;
 	if (!w.ref)
 		w.ref = ix_sym(c, ctx_str(c, "#nowhere"));
-	if (ix_is_const(w.ref, &from)) {
-		from = (from % w.lap + w.lap) % w.lap;
-	} else {
-		at = placed(&w, at);
+	find_residue(&w, t->facts);
+	if (!ix_is_const(w.ref, NULL)) {
+		slot = placed(&w, at);
 		parity = parity ? placed(&w, parity) : NULL;
 	}
-	if (!recurs(&w, at) || !recurs(&w, parity) ||
-	    is_out(&w, at, parity, from, (int64_t)groups * w.slots))
-		return -1;
-	int64_t here = seen_from(&w, at, parity, from);
-	for (int64_t i = w.step; i < w.lap && here >= 0 && !ix_is_const(w.ref, NULL); i += w.step)
-		if (seen_from(&w, at, parity, i) != here)
-			return -1;
-	return here;
-}
-
-/* The same of a slot that has lost what is a multiple of slots: x % slots, or a number. */
-static int64_t slot_in(const Ix *ref, int64_t slots, const Ix *at)
-{
-	int64_t v, by;
-	bool number = ix_is_const(at, &v) && v >= 0 && v < slots;
-	bool turns = at->kind == IX_MOD && ix_is_const(at->b, &v) && v == slots;
-	if (!ref || (!number && !turns) || !ix_apart(number ? at : at->a, 1, ref, slots, &by))
-		return -1;
-	return (by % slots + slots) % slots * 2;
+	here = seen_with(&w, groups, slot, parity);
+	slot = here < 0 && groups == 1 ? turned(&w, at) : NULL;
+	return slot ? seen_with(&w, groups, slot, parity) : here;
 }
 
 int frame_use(Tree *t, const Refs *refs, const View *v, int first, bool barrier, const Ix *at,
@@ -288,7 +358,7 @@ int frame_use(Tree *t, const Refs *refs, const View *v, int first, bool barrier,
 	if (unit < 0)
 		return 0;
 	at = frame_simple(t, stage(v, at));
-	parity = parity ? frame_simple(t, stage(v, parity)) : NULL;
+	parity = parity ? gathered(t, frame_simple(t, stage(v, parity))) : NULL;
 	Position p = position_in(at, 1);
 	int group = group_in(t, unit, at, &p), groups = groups_of(t, unit);
 	int64_t here;
@@ -296,8 +366,6 @@ int frame_use(Tree *t, const Refs *refs, const View *v, int first, bool barrier,
 		return 0;
 	t->open = unit + group;
 	here = seen_in(t, refs, unit + group, groups, at, parity);
-	if (here < 0 && !parity && groups == 1)
-		here = slot_in(refs->of[unit], t->units[unit].slots, at);
 	if (here < 0)
 		return -1;
 	t->open = -1;

@@ -820,7 +820,6 @@ bool read_script(Reader *r, int agent)
 	r->view = (View){.ctx = c, .compares = true};
 	read_counts_of(r, r->trips, ix_sym(c, r->p->trips), &r->view.trips, &r->view.trips_by);
 	to_segment(r, SEG_START);
-	r->nshared = 0;
 	if (r->p->tree)
 		read_counts_in(r, NULL);
 	if (!walk(r, &r->p->k->body))

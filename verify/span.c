@@ -47,7 +47,8 @@ static void need_x(Needs *n, const Ix *x)
 static bool is_plain(const Tree *t, int first, bool barrier)
 {
 	const int *of = barrier ? t->unit_of_key : t->unit_of_cell;
-	int i = first < 0 ? -1 : of[first % (barrier ? t->cta_keys : t->cta_cells)];
+	int keys = t->cta_keys * t->p->m.ranks;
+	int i = first < 0 || (barrier && first >= keys) ? -1 : of[first];
 	bool plain = i < 0;
 	for (; i >= 0 && i < t->nunits && !plain; i++) {
 		plain |= t->units[i].plain;
@@ -144,7 +145,7 @@ static bool asks_for(const Tree *t, int seg, const Count *n)
 {
 	int na = t->p->m.na;
 	for (int a = 0; a < na; a++)
-		for (int i = 0; i < t->of_role[a].n; i++) {
+		for (int i = 0; i < t->of_role[a]->n; i++) {
 			const Asked *asked = &t->asked[seg * na + a];
 			const char *name = branch_count(t->p->k->ctx, i);
 			for (int j = 0; t->count_of[a][i] == n && j < asked->n; j++)
@@ -185,21 +186,30 @@ void find_spans(Tree *t, bool once)
 		find_span(t, &t->counts[i], once);
 }
 
+static const Unit *unit_at(const Tree *t, int of)
+{
+	return of < 0 ? NULL : &t->units[of];
+}
+
+/* Slot 0, in the CTA of the i-th. */
+static int first_at(const Unit *unit, int i, int each)
+{
+	return i / each * each + unit->first % each;
+}
+
 /* Slots of rings that turn are named by frames. */
 void name_slots(Tree *t)
 {
 	Machine *m = &t->p->m;
 	for (int i = 0; i < t->cta_keys * m->ranks; i++) {
-		int of = t->unit_of_key[i % t->cta_keys], cta = i / t->cta_keys * t->cta_keys;
-		const Unit *unit = of < 0 ? NULL : &t->units[of];
+		const Unit *unit = unit_at(t, t->unit_of_key[i]);
 		m->keys[i].slots = unit && !unit->plain ? unit->slots : 0;
-		m->keys[i].first = unit ? cta + unit->first : 0;
+		m->keys[i].first = unit ? first_at(unit, i, t->cta_keys) : 0;
 	}
 	for (int i = 0; i < m->nc; i++) {
-		int of = t->unit_of_cell[i % t->cta_cells], cta = i / t->cta_cells * t->cta_cells;
-		const Unit *unit = of < 0 ? NULL : &t->units[of];
+		const Unit *unit = unit_at(t, t->unit_of_cell[i]);
 		m->cells[i].slots = unit && !unit->plain ? unit->slots : 0;
-		m->cells[i].first = unit ? cta + unit->first : 0;
+		m->cells[i].first = unit ? first_at(unit, i, t->cta_cells) : 0;
 	}
 	machine_overlaps(m);
 }

@@ -164,13 +164,32 @@ static bool tell_apart(Tour *u, int agent)
 	return more;
 }
 
+/* All numbers of trips of which there are few, where a ring's way hangs on one. */
+static bool tell_counts(Tree *t)
+{
+	bool more = false;
+	for (int i = 0; t->unclear && i < t->loops.n; i++) {
+		Branch *b = t->loops.at[i];
+		const Count *n = b->count;
+		bool few = n->by->kind == IX_SYM && n->hi < MAX_ENDS && b->first <= n->hi;
+		if (!few || !ix_uses(t->unclear, n->by->name))
+			continue;
+		b->first = n->hi + 1;
+		more = true;
+	}
+	t->unclear = NULL;
+	return more;
+}
+
 static bool cannot_make(Tour *u, int agent)
 {
 	Tree *t = u->t;
 	if (t->open >= 0) {
 		Unit *unit = &t->units[t->open];
-		unit->plain = unit->trust == TRUST_SURE;
-		unit->trust += !unit->plain;
+		int last = unit->barrier ? TRUST_TESTING : TRUST_SURE;
+		bool told = tell_counts(t);
+		unit->plain = !told && unit->trust == last;
+		unit->trust += !told && !unit->plain;
 		t->open = -1;
 		u->again = true;
 		return false;
@@ -280,13 +299,11 @@ static const Turn *turn_with(Tour *u, const int64_t *by)
 	int64_t *keys = NEWN(u->arena, int64_t, m->nk + 1);
 	int64_t *cells = NEWN(u->arena, int64_t, m->nc + 1);
 	for (int i = 0; i < m->nk; i++) {
-		int unit = i < t->cta_keys * m->ranks ? t->unit_of_key[i % t->cta_keys] : -1;
+		int unit = i < t->cta_keys * m->ranks ? t->unit_of_key[i] : -1;
 		keys[i] = unit < 0 ? 0 : by[unit];
 	}
 	for (int i = 0; i < m->nc; i++)
-		cells[i] = t->unit_of_cell[i % t->cta_cells] < 0
-				   ? 0
-				   : by[t->unit_of_cell[i % t->cta_cells]];
+		cells[i] = t->unit_of_cell[i] < 0 ? 0 : by[t->unit_of_cell[i]];
 	Turned new = {.turn = turned_by(m, u->arena, keys, cells)};
 	memcpy(new.by, by, sizeof new.by);
 	vec_push(u->arena, &u->turns, new);

@@ -8,146 +8,6 @@
 
 enum { MAX_LOOPS = 32 /* in a row */ };
 
-/* ------------------------------------------------------------------ who takes which turn */
-/* Of a loop that no other stands around. */
-static bool root_loop_fits(Reader *r, Script *s, const Ix *trip, const Loops *of)
-{
-	int64_t turns = s->turns, turn = s->turn;
-	for (int i = 0; i < of->n; i++) {
-		const Ix *all = of->at[i].trip;
-		if (of->at[i].depth)
-			continue;
-		s->turns = 1;
-		s->turn = 0;
-		if (!ix_same(r->p->k->ctx, all, trip, r->p->tree->facts) &&
-		    !read_takes_turns(r, s, all, trip))
-			continue;
-		r->p->tree->turn_of[s - r->p->scripts] = all;
-		return turns < 0 || (turns == s->turns && turn == s->turn);
-	}
-	return false;
-}
-
-/* Whether all loops of a role are those of another, or every second one of its trips, .. */
-static const Loop *misfit(Reader *r, int agent, const Loops *own, const Loops *of)
-{
-	Script *s = &r->p->scripts[agent];
-	s->turns = -1;
-	for (int i = 0; i < own->n; i++)
-		if (!own->at[i].depth && !root_loop_fits(r, s, own->at[i].trip, of))
-			return &own->at[i];
-	s->turns = s->turns < 0 ? 1 : s->turns;
-	return NULL;
-}
-
-static bool lanes_together(Reader *r, const Loops *l)
-{
-	const char *lane = ctx_str(r->p->k->ctx, "lane");
-	for (int i = 0; i < l->n; i++)
-		if (ix_uses(l->at[i].trip, lane))
-			return read_problem(r, D_W0411, l->at[i].op->loc,
-					    "a loop whose length depends on the lane");
-	return true;
-}
-
-static int count_roots(const Loops *l)
-{
-	int n = 0;
-	for (int i = 0; i < l->n; i++)
-		n += !l->at[i].depth;
-	return n;
-}
-
-static bool all_fit(Reader *r, const Loops *all, int spine)
-{
-	for (int a = 0; a < r->p->m.na; a++)
-		if (misfit(r, a, &all[a], &all[spine]))
-			return false;
-	return true;
-}
-
-static void no_turns(Program *p)
-{
-	for (int a = 0; a < p->m.na; a++) {
-		p->scripts[a].turns = 1;
-		p->scripts[a].turn = 0;
-	}
-}
-
-static const char *trips_name(Ctx *c, int count, bool some)
-{
-	return ctx_str(c, ctx_strf(c, some ? "#trips%d" : "#below%d", count));
-}
-
-static void put_facts(Reader *r)
-{
-	Program *p = r->p;
-	Ctx *c = p->k->ctx;
-	VEC(IxFact) all = {0};
-	for (int i = 0; i < r->facts.n; i++)
-		vec_push(p->arena, &all, r->facts.at[i]);
-	for (int i = 0; i < MAX_BRANCHES; i++) {
-		vec_push(p->arena, &all, ((IxFact){branch_own(c, i), 0, INT64_MAX, 1}));
-		vec_push(p->arena, &all, ((IxFact){branch_rest(c, i), 1, INT64_MAX, 1}));
-	}
-	for (int i = 0; i < MAX_COUNTS; i++) {
-		const char *some = trips_name(c, i, true), *none = trips_name(c, i, false);
-		vec_push(p->arena, &all, ((IxFact){some, 1, INT64_MAX, 1}));
-		vec_push(p->arena, &all, ((IxFact){none, INT64_MIN, -1, 1}));
-	}
-	p->tree->facts = (IxFacts){.at = all.at, .n = all.n};
-}
-
-static void add_form(Tree *t, Arena *a, const Ix *x)
-{
-	for (int i = 0; i < t->forms.n; i++)
-		if (t->forms.at[i] == x)
-			return;
-	vec_push(a, &t->forms, x);
-}
-
-/* Those that hang on loops are compared where they are read. */
-static void add_forms(Reader *r, const Loops *l)
-{
-	for (int i = 0; i < l->n; i++) {
-		const Op *op = l->at[i].op;
-		bool of_loops = l->at[i].trip->kind == IX_CONST;
-		for (int j = 0; j < l->n; j++)
-			for (int s = 0; s < l->at[j].op->nsym; s++)
-				of_loops |= ix_uses(l->at[i].trip, l->at[j].op->sym[s]);
-		if (of_loops)
-			continue;
-		add_form(r->p->tree, r->p->arena, l->at[i].trip);
-		add_form(r->p->tree, r->p->arena,
-			 ix_sub(r->p->k->ctx, stage(&r->lets, op->ix[1]),
-				stage(&r->lets, op->ix[0])));
-	}
-}
-
-/* Turns are those of one role that all loops without another around them fit. */
-bool read_tree(Reader *r)
-{
-	Program *p = r->p;
-	Loops all[MAX_AGENTS];
-	int most = 0;
-	put_facts(r);
-	for (int a = 0; a < p->m.na; a++) {
-		read_begin(r, &p->scripts[a]);
-		all[a] = r->loops;
-		r->loops = (Loops){0};
-		most = count_roots(&all[a]) > most ? count_roots(&all[a]) : most;
-		p->words.tiles |= all[a].n > 0;
-		if (!lanes_together(r, &all[a]))
-			return false;
-		add_forms(r, &all[a]);
-	}
-	for (int a = p->m.na - 1; a >= 0; a--)
-		if (count_roots(&all[a]) == most && all_fit(r, all, a))
-			return true;
-	no_turns(p);
-	return true;
-}
-
 /* ------------------------------------------------------------------ equal loops */
 typedef struct {
 	Item *at[MAX_LOOPS];
@@ -206,9 +66,13 @@ static bool is_one(const Merger *m, const Branch *up, int a, const Shared *x, in
 			    : read_takes_turns(m->r, &s, x->trip, y->trip);
 }
 
-static int bits_of(uint64_t set)
+/* Barriers and buffers that two loops touch. */
+static int both_touch(const Shared *x, const Shared *y)
 {
-	return __builtin_popcountll(set);
+	int n = 0;
+	for (int rank = 0; rank < MAX_RANKS; rank++)
+		n += __builtin_popcountll(x->touches[rank] & y->touches[rank]);
+	return n;
 }
 
 /* Of two that never take the same trip, one that takes all sees whether they are one. */
@@ -232,7 +96,7 @@ static int likeness(const Merger *m, const Branch *b, int agent, const Shared *s
 			continue;
 		if (!is_one(m, b->up, agent, sh, a, of))
 			return 0;
-		common += 2 * bits_of(of->touches & sh->touches);
+		common += 2 * both_touch(of, sh);
 	}
 	return 1 + common;
 }
@@ -290,7 +154,7 @@ static bool contradicts(Merger *m, const Sequence *q, int agent, const Item *loo
 		for (int a = 0; a < m->p->m.na; a++) {
 			const Branch *b = q->loops.at[i];
 			const Shared *of = b->of[a], *own = loop->shared;
-			if (!of || !(of->touches & own->touches) || b->of[agent] ||
+			if (!of || !both_touch(of, own) || b->of[agent] ||
 			    !comparable(b->up, agent, a) || is_one(m, b->up, agent, own, a, of))
 				continue;
 			read_differ(m->r, a, of->op, of->raw, agent, own->raw);
@@ -351,8 +215,8 @@ static Count *count_new(Merger *m, const Branch *b, int agent)
 	n->res = is.mod > 1 ? is.res : 0;
 	n->below = n->lo < 0;
 	n->by = trip->kind == IX_CONST ? trip
-				       : ix_sym(m->c, trips_name(m->c, t->ncounts - 1, true));
-	n->none = ix_sym(m->c, trips_name(m->c, t->ncounts - 1, false));
+				       : ix_sym(m->c, branch_trips(m->c, t->ncounts - 1, true));
+	n->none = ix_sym(m->c, branch_trips(m->c, t->ncounts - 1, false));
 	return n;
 }
 
@@ -463,34 +327,67 @@ static bool find_row(Merger *m, const Items *list, Row *row)
 	return true;
 }
 
-/* Those with the most loops first: of those who take all trips before the others, or of all. */
-static bool put_rows(Merger *m, Sequence *q, Branch *in, Row *rows, bool of_all)
+/* Whose loops are put first: of who takes all trips; of all; of the role with the most and those who
+ * take the same trips, then of who takes all. */
+typedef enum { OF_ALL_TRIPS, OF_ALL, OF_LEADER, ORDERS } Order;
+
+static int place_of(const Branch *in, Order order, int leader, int agent)
 {
-	int na = m->p->m.na;
-	for (int first = of_all ? 2 : 1; first != (of_all ? 1 : -1); first--)
+	bool all = merge_takes_all(in, agent);
+	if (order == OF_ALL)
+		return 0;
+	if (order == OF_LEADER && !all && comparable(in, leader, agent))
+		return 0;
+	return all ? 1 : 2;
+}
+
+/* Of those, who has the most first. */
+static bool put_rows(Merger *m, Sequence *q, Branch *in, Row *rows, Order order)
+{
+	int na = m->p->m.na, leader = 0;
+	for (int a = 0; a < na; a++)
+		leader = rows[a].n > rows[leader].n ? a : leader;
+	for (int place = 0; place <= 2; place++)
 		for (int n = MAX_LOOPS; n > 0; n--)
 			for (int a = 0; a < na; a++)
-				if (rows[a].n == n &&
-				    (first == 2 || merge_takes_all(in, a) == (first == 1)) &&
+				if (rows[a].n == n && place_of(in, order, leader, a) == place &&
 				    !put_row(m, q, in, a, &rows[a]))
 					return false;
 	return true;
 }
 
-/* In the order that makes fewer loops of them. */
+/* What roles touch in one loop. */
+static int in_common_of(const Merger *m, const Sequence *q)
+{
+	int n = 0;
+	for (int i = 0; i < q->loops.n; i++)
+		for (int a = 0; a < m->p->m.na; a++)
+			for (int b = 0; b < a && q->loops.at[i]->of[a]; b++)
+				if (q->loops.at[i]->of[b])
+					n += both_touch(q->loops.at[i]->of[a],
+							q->loops.at[i]->of[b]);
+	return n;
+}
+
+/* In the order that makes the fewest loops of them, and of those with the most in common. */
 static bool order_rows(Merger *m, Sequence *q, Branch *in, Row *rows)
 {
-	int before = m->t->loops.n, made[2], most = 0;
+	int before = m->t->loops.n, least = MAX_LOOPS + 1, common = -1, most = 0;
+	Order best = OF_ALL_TRIPS;
 	for (int a = 0; a < m->p->m.na; a++)
 		most = rows[a].n > most ? rows[a].n : most;
-	for (int how = 0; how < 3; how++) {
-		bool of_all = how == 1 || (how == 2 && made[1] < made[0]);
+	for (Order order = 0; order <= ORDERS; order++) {
 		m->t->loops.n = before;
 		q->loops.n = 0;
-		bool ok = put_rows(m, q, in, rows, of_all);
-		if (how == 2 || (ok && q->loops.n == most))
+		bool ok = put_rows(m, q, in, rows, order == ORDERS ? best : order);
+		if (order == ORDERS || (ok && most == 1 && q->loops.n == 1))
 			return ok;
-		made[how] = ok ? q->loops.n : MAX_LOOPS + 1;
+		int both = in_common_of(m, q);
+		if (ok && (q->loops.n < least || (q->loops.n == least && both > common))) {
+			best = order;
+			least = q->loops.n;
+			common = both;
+		}
 		m->p->problem = NULL;
 	}
 	return false;

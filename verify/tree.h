@@ -7,7 +7,7 @@
 #ifndef DSL_CHECK_TREE_H
 #define DSL_CHECK_TREE_H
 
-#include "verify/extract.h"
+#include "verify/read.h"
 
 enum {
 	MAX_BRANCHES = 16, /* loops of the tree */
@@ -43,8 +43,8 @@ struct Shared {
 	const Ix *start[MAX_COUNTERS], *step[MAX_COUNTERS];
 	const Ix *begin[MAX_COUNTERS]; /* the start, and what is added, with no name for counts */
 	const Ix *more[MAX_COUNTERS];
-	int count;        /* of the role's */
-	uint64_t touches; /* barriers and buffers, by place */
+	int count;                   /* of the role's */
+	uint64_t touches[MAX_RANKS]; /* barriers and buffers, by place */
 };
 
 /* A step that names a slot, in a segment. */
@@ -90,12 +90,13 @@ typedef struct {
 } Carried;
 
 /* Which uses of a ring tell where it stands: all; of those on a condition, the ones whose slot goes
- * with their loop; of these, the ones in loops without others; those on no condition. */
-enum { TRUST_ALL, TRUST_GOING, TRUST_INNER, TRUST_SURE };
+ * with their loop; of these, the ones in loops without others; those on no condition; of a barrier's,
+ * those that test a phase, on no condition or in slots that go with their loop. */
+enum { TRUST_ALL, TRUST_GOING, TRUST_INNER, TRUST_SURE, TRUST_TESTING };
 
-/* Slots that are used in turn; in each CTA of the cluster alike. */
+/* Slots that are used in turn; in each CTA of the cluster alike, or in one. */
 typedef struct {
-	int first, slots; /* key or cell of the first CTA */
+	int first, slots; /* key or cell of the first CTA, or of that one */
 	int group;        /* of its declaration's */
 	bool barrier;
 	int trust;  /* of which uses its position is */
@@ -105,14 +106,20 @@ typedef struct {
 typedef VEC(const char *) Asked;    /* names that conditions of a role ask for */
 typedef VEC(const Ix *) RoleCounts; /* trip counts of a role, in its names */
 
+typedef struct {
+	const Op *op, *role;
+} Numbered;
+
 typedef struct Tree Tree;
 struct Tree {
-	Arena *arena; /* of a tour */
-	Asked *asked; /* by segment and role */
-	RoleCounts of_role[MAX_AGENTS];
+	Arena *arena;                    /* of a tour */
+	Asked *asked;                    /* by segment and role */
+	RoleCounts *of_role[MAX_AGENTS]; /* one for those of a role who take the same turns */
 	Program *p;
 	IxFacts facts;
-	RoleCounts forms; /* in which roles write trip counts that sizes decide */
+	RoleCounts forms;       /* in which roles write trip counts that sizes decide */
+	VEC(Numbered) numbered; /* loops, in each role from 0 on */
+	VEC(Loop) outer;        /* loops of few trips with others in them */
 	Sequence root;
 	VEC(Branch *) loops;
 	VEC(Segment *) segments;
@@ -123,9 +130,11 @@ struct Tree {
 	Count *count_of[MAX_AGENTS][MAX_COUNTS]; /* what a role's count is */
 	Unit units[MAX_UNITS];
 	int nunits;
-	int *unit_of_key, *unit_of_cell; /* -1: none */
+	int *unit_of_key, *unit_of_cell; /* of all CTAs; -1: none */
 	int cta_keys, cta_cells;
-	int open;                      /* a unit that is found not to go in turn; -1: none */
+	bool apart; /* loops of CTAs may differ: what no other CTA reaches is a ring of each */
+	int open;   /* a unit that is found not to go in turn; -1: none */
+	const Ix *unclear;             /* by how far it goes then; NULL: it is not that */
 	const Ix *turn_of[MAX_AGENTS]; /* the trip count of which a role takes some in turn */
 };
 
@@ -133,6 +142,8 @@ struct Tree {
 const char *branch_own(Ctx *c, int loop);
 const char *branch_rest(Ctx *c, int loop);
 const char *branch_count(Ctx *c, int count);
+/* Of a count of the tree, where it is above 0, or below */
+const char *branch_trips(Ctx *c, int count, bool some);
 
 /* poly.c: whether times a - b is a number, modulo mod where that is not 0; by what facts say too */
 bool ix_apart(const Ix *a, int64_t times, const Ix *b, int64_t mod, int64_t *by);

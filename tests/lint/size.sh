@@ -7,7 +7,7 @@
 set -eu
 cd "$1"
 longer='
-verify/extract.c 650: one reading of a kernel, which agents, barriers and loops share
+verify/extract.c 660: one reading of a kernel, which agents, barriers and loops share
 verify/script.c 850: what each effect of an op adds to one script
 tests/check/random_make.c 650: the moves of random programs, each a protocol
 tests/check/random_run.c 750: one state of a program, and all that moves it
