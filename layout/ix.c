@@ -342,3 +342,23 @@ bool ix_eval(const Ix *x, bool (*get)(void *user, const char *name, int64_t *v),
 		return *out = a != 0, true;
 	return ix_eval(x->b, get, user, &b) && ix_fold(x->kind, a, b, out);
 }
+
+typedef struct {
+	const char *name;
+	int64_t at;
+} OneName;
+
+static bool get_one(void *user, const char *name, int64_t *v)
+{
+	const OneName *one = user;
+	*v = one->at;
+	return !strcmp(name, one->name);
+}
+
+/* Nothing is made where this name is the only one. */
+bool ix_value_at(Ctx *c, const Ix *x, const char *name, int64_t at, int64_t *out)
+{
+	OneName one = {name, at};
+	return ix_eval(x, get_one, &one, out) ||
+	       ix_is_const(ix_subst(c, x, name, ix_const(c, at)), out);
+}

@@ -369,7 +369,7 @@ static bool add_slots(Ctx *c, const Ix *at, const char *t, int64_t slots, uint64
 	if (!ix_is_const(ix_sub(c, ix_subst(c, at, t, next), at), &step) || step % slots)
 		return false;
 	for (int turn = 0; turn < TURNS; turn++) {
-		if (!ix_is_const(ix_subst(c, at, t, ix_const(c, turn)), &first))
+		if (!ix_value_at(c, at, t, turn, &first))
 			return false;
 		by_turn[turn] |= (uint64_t)1 << first % slots;
 	}

@@ -281,8 +281,8 @@ static bool same_by_lane(Reader *r, const Ix *x, const Ix *y)
 	const char *lane = ctx_str(c, "lane");
 	bool same = ix_uses(x, lane) || ix_uses(y, lane);
 	for (int i = 0; i < 32 && same; i++) {
-		const Ix *at = ix_const(c, i), *a = ix_subst(c, x, lane, at);
-		same = a == ix_subst(c, y, lane, at) && ix_is_const(a, NULL);
+		int64_t a, b;
+		same = ix_value_at(c, x, lane, i, &a) && ix_value_at(c, y, lane, i, &b) && a == b;
 	}
 	return same;
 }
@@ -291,9 +291,11 @@ static bool same_by_lane(Reader *r, const Ix *x, const Ix *y)
 static bool is_decided(Reader *r, const Ix *x)
 {
 	Ctx *c = r->p->k->ctx;
+	const char *lane = ctx_str(c, "lane");
 	bool known = true;
+	int64_t v;
 	for (int i = 0; i < 32 && known; i++)
-		known = ix_is_const(ix_subst(c, x, ctx_str(c, "lane"), ix_const(c, i)), NULL);
+		known = ix_value_at(c, x, lane, i, &v);
 	return known;
 }
 
@@ -525,11 +527,14 @@ void read_begin(Reader *r, Script *s)
 {
 	r->s = s;
 	r->lets.names.n = 0;
+	r->lets.before = NULL;
 	put_choices(r, &r->lets);
 	r->loops.n = 0;
 	put_warp(r, &r->lets, s->warp);
 	read_put_rank(r, &r->lets, s->rank);
 	find_loops(r, &r->p->k->body, 0);
+	r->lets.before = NEW(r->p->arena, PtrMap);
+	r->lets.before->arena = r->p->arena;
 }
 
 /* ------------------------------------------------------------------ the whole */

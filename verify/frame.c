@@ -102,8 +102,7 @@ static const Ix *carried_in(const Tree *t, const Scope *s, int i, const Trip *tr
 	if (trip->kind != TRIP_EXACT || sh->turns > 1 || !is_of(k->of->up, s, k->agent))
 		return s->carried[i];
 	for (int64_t n = 0; n < trip->n; n++) {
-		const Ix *own = ix_const(t->p->k->ctx, n);
-		if (!ix_is_const(ix_subst(t->p->k->ctx, sh->more[k->number], sh->own, own), &v))
+		if (!ix_value_at(t->p->k->ctx, sh->more[k->number], sh->own, n, &v))
 			return s->carried[i];
 		sum += v;
 	}

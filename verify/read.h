@@ -35,6 +35,7 @@ typedef struct {
 	IxFacts facts;
 	VEC(Named) equals;  /* sizes that facts say are another */
 	VEC(Simple) simple; /* asked for before: agents have much in common */
+	PtrMap lanes_of;    /* as well: a condition, to what find_lanes says */
 	const char *warp, *tid;
 	VEC(const Val *) accs;
 	VEC(Place) places;

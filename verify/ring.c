@@ -262,7 +262,7 @@ static bool recurs(const Rewrite *w, const Ix *x)
 static bool value_at(const Rewrite *w, const Ix *x, int64_t at, int64_t *v)
 {
 	*v = 0;
-	return !x || ix_is_const(ix_subst(w->c, x, w->sym->name, ix_const(w->c, at)), v);
+	return !x || ix_value_at(w->c, x, w->sym->name, at, v);
 }
 
 /* slot and phase of the ring that stands at `at`, as seen from there. Below 0: there are none. */

@@ -8,9 +8,25 @@
 #include <string.h>
 
 /* ------------------------------------------------------------------ expressions */
+static bool get_named(void *user, const char *name, int64_t *v)
+{
+	const View *s = user;
+	for (int i = s->names.n - 1; i >= 0; i--)
+		if (s->names.at[i].name == name)
+			return ix_is_const(s->names.at[i].by, v);
+	return false;
+}
+
+/* In a replay most are numbers, of which no expression need be made. */
 const Ix *read_expr(Reader *r, const Ix *x)
 {
-	return stage(&r->view, stage(&r->lets, x));
+	View *v = &r->view;
+	int64_t value;
+	x = stage(&r->lets, x);
+	if (r->p->sized && !v->core && !v->trips && !v->counts.n &&
+	    ix_eval(x, get_named, v, &value))
+		return ix_const(v->ctx, value);
+	return stage(v, x);
 }
 
 void read_put_name(Reader *r, const char *name, const Ix *by)
@@ -190,7 +206,7 @@ static bool find_arrivals(Reader *r, const Op *op, uint32_t *lanes)
 		int64_t rank;
 		if (!(r->which ? r->which >> i & 1 : !i))
 			continue;
-		if (!ix_is_const(ix_subst(c, to, lane, ix_const(c, i)), &rank))
+		if (!ix_value_at(c, to, lane, i, &rank))
 			return read_problem(r, D_W0411, op->loc,
 					    "an arrival at a rank that a run decides");
 		if (rank < 0 || rank >= r->p->ctas)
@@ -359,12 +375,13 @@ static bool box_beyond(Reader *r, const Op *op, int64_t first)
 static bool lanes_within(Reader *r, const Item *it)
 {
 	Ctx *c = r->p->k->ctx;
+	const char *lane = ctx_str(c, "lane");
 	for (int i = 0; i < 32; i++) {
 		int64_t v;
 		if (it->which && !(it->which >> i & 1))
 			continue;
-		const Ix *x = ix_subst(c, it->at_byte, ctx_str(c, "lane"), ix_const(c, i));
-		if (!ix_is_const(x, &v) || (!it->which && (v < 0 || v > it->last_byte)))
+		if (!ix_value_at(c, it->at_byte, lane, i, &v) ||
+		    (!it->which && (v < 0 || v > it->last_byte)))
 			return read_problem(r, D_W0411, it->op->loc,
 					    "a box from a place in its slot that the lane decides");
 		if (v < 0 || v > it->last_byte)
@@ -652,20 +669,36 @@ static bool walk_loop(Reader *r, const Op *op)
 	return true;
 }
 
+enum { LANES_KNOWN = 1, LANES_MORE = 2 };
+
+/* The lanes in which a condition holds << 2 | LANES_KNOWN, or LANES_MORE: the lane alone does not
+ * decide it. */
+static uintptr_t find_lanes(Reader *r, const Ix *x)
+{
+	const char *lane = ctx_str(r->p->k->ctx, "lane");
+	uint64_t which = 0;
+	if (!of_lane(r, x))
+		return LANES_MORE;
+	for (int i = 0; i < 32; i++) {
+		int64_t v;
+		if (!ix_value_at(r->p->k->ctx, x, lane, i, &v))
+			return LANES_MORE;
+		which |= (uint64_t)(v != 0) << i;
+	}
+	return which << 2 | LANES_KNOWN;
+}
+
 /* Of which lanes a condition on the lane alone holds; false: it is about more. */
 static bool lanes_of(Reader *r, const Ix *x, uint32_t *which)
 {
-	const char *lane = ctx_str(r->p->k->ctx, "lane");
-	*which = 0;
-	if (!of_lane(r, x))
-		return false;
-	for (int i = 0; i < 32; i++) {
-		int64_t v;
-		if (!ix_is_const(ix_subst(r->p->k->ctx, x, lane, ix_const(r->p->k->ctx, i)), &v))
-			return false;
-		*which |= v ? 1u << i : 0;
+	uintptr_t found = (uintptr_t)ptrmap_get(&r->lanes_of, x);
+	if (!found) {
+		found = find_lanes(r, x);
+		r->lanes_of.arena = r->p->arena;
+		ptrmap_set(&r->lanes_of, x, (void *)found);
 	}
-	return true;
+	*which = (uint32_t)(found >> 2);
+	return found & LANES_KNOWN;
 }
 
 /* As one lane that elect takes. */

@@ -251,6 +251,11 @@ static void test_names(void **state)
 			 read_ix(c, "6 * b / b + min(6 * b, 3)"));
 	assert_ptr_equal(ix_subst(c, x, "c", read_ix(c, "1")), x);
 	assert_string_equal(show(c, ix_subst(c, x, "b", ix_const(c, 0))), "min(a, 3) + a / 0");
+	int64_t v;
+	assert_true(ix_value_at(c, read_ix(c, "a * 3 + 1"), "a", 5, &v) && v == 16);
+	assert_true(ix_value_at(c, read_ix(c, "a * b + 1"), "a", 0, &v) && v == 1);
+	assert_false(ix_value_at(c, read_ix(c, "a * b + 1"), "a", 2, &v));
+	assert_false(ix_value_at(c, read_ix(c, "3 / a"), "a", 0, &v));
 	ctx_free(c);
 }
 
