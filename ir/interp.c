@@ -279,7 +279,7 @@ static bool run_copy(Interp *in, const Op *op)
 static bool run_mma(Interp *in, const Op *op)
 {
 	Slot *c = operand(in, op, 0), *a = operand(in, op, 1), *b = operand(in, op, 2);
-	int64_t need = b->n;
+	int64_t need = a->n + b->n;
 	if (need > in->nwide) {
 		in->wide = NEWN(in->arena, double, need);
 		in->nwide = need;

@@ -41,7 +41,7 @@ void tensor_load(const Slot *tile, double *out, Arena *scratch);
 void tensor_store(const Slot *tile, const double *from, Arena *scratch);
 
 /* interp_mma.c: c[m][n] += sum over k of a[m][k] * b[n][k], in f64.
- * scratch: n * k doubles; m and n are multiples of 4 */
+ * scratch: (m + n) * k doubles; m and n are multiples of 4 */
 void mma_f64(double *c, const double *a, const double *b, int64_t m, int64_t n, int64_t k,
 	     double *scratch);
 
