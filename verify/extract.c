@@ -274,31 +274,6 @@ static void put_warp(Reader *r, View *v, int warp)
 	vec_push(r->p->arena, &v->names, ((Named){r->tid, tid}));
 }
 
-/* Whether each lane of one warp sees the number that it sees in the other. */
-static bool same_by_lane(Reader *r, const Ix *x, const Ix *y)
-{
-	Ctx *c = r->p->k->ctx;
-	const char *lane = ctx_str(c, "lane");
-	bool same = ix_uses(x, lane) || ix_uses(y, lane);
-	for (int i = 0; i < 32 && same; i++) {
-		int64_t a, b;
-		same = ix_value_at(c, x, lane, i, &a) && ix_value_at(c, y, lane, i, &b) && a == b;
-	}
-	return same;
-}
-
-/* Whether the thread alone decides it, in each lane of a warp. */
-static bool is_decided(Reader *r, const Ix *x)
-{
-	Ctx *c = r->p->k->ctx;
-	const char *lane = ctx_str(c, "lane");
-	bool known = true;
-	int64_t v;
-	for (int i = 0; i < 32 && known; i++)
-		known = ix_value_at(c, x, lane, i, &v);
-	return known;
-}
-
 /* What the expressions of by_warp are for all threads of a warp, for each warp of a CTA. */
 static const Ix **of_warps(Reader *r, int rank, int warps)
 {
@@ -322,9 +297,9 @@ static bool alike(Reader *r, const Ix **of, int v, int w)
 		return false;
 	for (int i = 0; i < n; i++) {
 		const Ix *x = of[v * n + i], *y = of[w * n + i];
-		if (x == y || same_by_lane(r, x, y))
+		if (x == y || read_same_by_lane(r, x, y))
 			continue;
-		if (!r->by_warp.at[i].open || is_decided(r, x) || is_decided(r, y))
+		if (!r->by_warp.at[i].open || read_is_by_lane(r, x) || read_is_by_lane(r, y))
 			return false;
 	}
 	return true;

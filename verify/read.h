@@ -75,6 +75,17 @@ bool read_is_plain(const Op *op);        /* no barrier in it, nothing asynchrono
 bool read_is_shared_loop(const Reader *r, const Op *op);
 const Ix *read_trips(Reader *r, const Ix *from, const Ix *to);
 
+/* expr.c: with lets and names put in */
+const Ix *read_expr(Reader *r, const Ix *x);
+void read_put_name(Reader *r, const char *name, const Ix *by);
+void read_put_ring(Reader *r, const Op *op, const Ix *position); /* slot and phase of its loop */
+bool read_of_lane(const Reader *r, const Ix *x);
+/* Of which lanes a condition on the lane alone holds; false: it is about more. */
+bool read_lanes_of(Reader *r, const Ix *x, uint32_t *which);
+bool read_is_by_lane(Reader *r, const Ix *x); /* the thread alone decides it, in each lane */
+/* Whether each lane of one warp sees the number that it sees in the other. */
+bool read_same_by_lane(Reader *r, const Ix *x, const Ix *y);
+
 /* clauses.c: what facts say of sizes */
 void read_equals(Reader *r);
 void read_put_equals(Reader *r, View *v);
@@ -89,9 +100,6 @@ bool read_ways(Reader *r);  /* ways.c: what tiles decide */
 bool read_shape(Reader *r); /* shape.c: trip counts, turns */
 void read_counts_of(Reader *r, const Ix *trip, const Ix *n, const Ix **core, const Ix **by);
 bool read_script(Reader *r, int agent); /* script.c: steps */
-const Ix *read_expr(Reader *r, const Ix *x);
-void read_put_name(Reader *r, const char *name, const Ix *by);
-void read_put_ring(Reader *r, const Op *op, const Ix *position); /* slot and phase of its loop */
 Item *read_item(Reader *r, ItemKind kind, const Op *op);
 bool read_into(Reader *r, Items *to, const Block *b);
 /* tree.c, branch.c: loops in any way */

@@ -7,44 +7,6 @@
 
 #include <string.h>
 
-/* ------------------------------------------------------------------ expressions */
-static bool get_named(void *user, const char *name, int64_t *v)
-{
-	const View *s = user;
-	for (int i = s->names.n - 1; i >= 0; i--)
-		if (s->names.at[i].name == name)
-			return ix_is_const(s->names.at[i].by, v);
-	return false;
-}
-
-/* In a replay most are numbers, of which no expression need be made. */
-const Ix *read_expr(Reader *r, const Ix *x)
-{
-	View *v = &r->view;
-	int64_t value;
-	x = stage(&r->lets, x);
-	if (r->p->sized && !v->core && !v->trips && !v->counts.n &&
-	    ix_eval(x, get_named, v, &value))
-		return ix_const(v->ctx, value);
-	return stage(v, x);
-}
-
-void read_put_name(Reader *r, const char *name, const Ix *by)
-{
-	vec_push(r->p->arena, &r->view.names, ((Named){name, by}));
-}
-
-/* slot and phase of a ring's loop at a position */
-void read_put_ring(Reader *r, const Op *op, const Ix *position)
-{
-	Ctx *c = r->p->k->ctx;
-	const Ix *slots = ix_const(c, attrs_int(&op->attrs, A_SLOTS, 1));
-	if (op->kind != OP_FOR_RING)
-		return;
-	read_put_name(r, op->sym[1], ix_mod(c, position, slots));
-	read_put_name(r, op->sym[2], ix_mod(c, ix_div(c, position, slots), ix_const(c, 2)));
-}
-
 /* ------------------------------------------------------------------ items */
 Item *read_item(Reader *r, ItemKind kind, const Op *op)
 {
@@ -585,11 +547,6 @@ static bool slots_use(const Items *items, const char *name)
 	return false;
 }
 
-static bool of_lane(const Reader *r, const Ix *x)
-{
-	return ix_uses(x, ctx_str(r->p->k->ctx, "lane"));
-}
-
 enum { MAX_STEPS = 1 << 17 };
 
 /* A replay: turn by turn. */
@@ -657,7 +614,7 @@ static bool walk_loop(Reader *r, const Op *op)
 		return walk_turns(r, op, from, to);
 	put_short(r, it);
 	bool parted = r->parted;
-	r->parted |= of_lane(r, it->from) || of_lane(r, it->to);
+	r->parted |= read_of_lane(r, it->from) || read_of_lane(r, it->to);
 	bool ok = walk_into(r, it, op->body);
 	r->parted = parted;
 	if (!ok)
@@ -667,38 +624,6 @@ static bool walk_loop(Reader *r, const Op *op)
 	else
 		vec_push(r->p->arena, r->list, it);
 	return true;
-}
-
-enum { LANES_KNOWN = 1, LANES_MORE = 2 };
-
-/* The lanes in which a condition holds << 2 | LANES_KNOWN, or LANES_MORE: the lane alone does not
- * decide it. */
-static uintptr_t find_lanes(Reader *r, const Ix *x)
-{
-	const char *lane = ctx_str(r->p->k->ctx, "lane");
-	uint64_t which = 0;
-	if (!of_lane(r, x))
-		return LANES_MORE;
-	for (int i = 0; i < 32; i++) {
-		int64_t v;
-		if (!ix_value_at(r->p->k->ctx, x, lane, i, &v))
-			return LANES_MORE;
-		which |= (uint64_t)(v != 0) << i;
-	}
-	return which << 2 | LANES_KNOWN;
-}
-
-/* Of which lanes a condition on the lane alone holds; false: it is about more. */
-static bool lanes_of(Reader *r, const Ix *x, uint32_t *which)
-{
-	uintptr_t found = (uintptr_t)ptrmap_get(&r->lanes_of, x);
-	if (!found) {
-		found = find_lanes(r, x);
-		r->lanes_of.arena = r->p->arena;
-		ptrmap_set(&r->lanes_of, x, (void *)found);
-	}
-	*which = (uint32_t)(found >> 2);
-	return found & LANES_KNOWN;
 }
 
 /* As one lane that elect takes. */
@@ -775,7 +700,7 @@ static bool conditions(Reader *r, Item *it, const Op *op, WaySet ways)
 	for (int i = 0; i < op->nix; i++) {
 		int64_t v;
 		const Ix *x = read_expr(r, op->ix[i]);
-		bool lanes = lanes_of(r, x, &some);
+		bool lanes = read_lanes_of(r, x, &some);
 		bool none = lanes ? !some || (r->which && !(r->which & some))
 				  : ix_is_const(x, &v) && !v;
 		if (none && !copies_out(op))
@@ -786,7 +711,7 @@ static bool conditions(Reader *r, Item *it, const Op *op, WaySet ways)
 			r->which &= some;
 		} else if (!ix_is_const(x, NULL) && !decides(r, op, i, ways)) {
 			it->conds[it->nconds++] = x;
-			r->parted |= of_lane(r, x);
+			r->parted |= read_of_lane(r, x);
 		}
 	}
 	return true;
