@@ -97,7 +97,7 @@ static bool skips_without(const Sema *s, const char *extent)
 			if (op->kind == OP_FOR)
 				n = ix_sub(s->ctx, n, op->ix[0]);
 			n = ix_simplify(s->ctx, ix_subst(s->ctx, n, extent, zero),
-					kernel_facts(s->kernel));
+					facts_seen(&s->facts));
 			if (ix_is_const(n, &trips) && trips <= 0)
 				return true;
 		}

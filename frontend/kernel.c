@@ -487,6 +487,7 @@ void sema_kernel(Sema *s, const Node *n)
 	said_kernel(s, n);
 	symbols_have_values(s, n);
 	layout_assume(s->ctx, kernel_facts(s->kernel));
+	s->facts = facts_begin(s->kernel);
 	sema_block(s, n->kids.at[2]);
 	sched_finish(s);
 	if (diag_errors(s->ctx) == s->errors_before_kernel)
@@ -507,6 +508,7 @@ void sema_query(Sema *s, const Node *query, Value *out)
 		clauses(s, conditions);
 	symbols_have_values(s, query);
 	layout_assume(s->ctx, kernel_facts(s->kernel));
+	s->facts = facts_begin(s->kernel);
 	*out = diag_errors(s->ctx) > s->errors_before ? value_bad() : eval(s, query->kids.at[0]);
 	layout_assume(s->ctx, (IxFacts){0});
 	s->kernel = NULL;

@@ -134,6 +134,7 @@ static void grid(Sema *s, const Node *n)
 		op_sym(s->kernel, op, kernel_fresh(s->kernel, "one"));
 		op_ix(s->kernel, op, ix_const(s->ctx, 1));
 	}
+	facts_of_op(op, &s->facts, ctx_arena(s->ctx));
 	body(s, n->kids.at[2], op, AT_GRID);
 	scope_leave(s, mark);
 	if (diag_errors(s->ctx) == s->errors_before_kernel)
@@ -177,6 +178,7 @@ static Op *loop_new(Sema *s, const Node *n, const Ix *from, const Ix *to)
 	op_sym(s->kernel, op, kernel_fresh(s->kernel, name->name));
 	op_ix(s->kernel, op, from);
 	op_ix(s->kernel, op, to);
+	facts_of_op(op, &s->facts, ctx_arena(s->ctx));
 	return op;
 }
 

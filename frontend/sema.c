@@ -29,7 +29,7 @@ static void stmt_assert(Sema *s, const Node *n)
 	if (!want(s, &v, V_INT, "a condition"))
 		return;
 	if (s->kernel)
-		v.ix = ix_simplify(s->ctx, v.ix, kernel_facts(s->kernel));
+		v.ix = ix_simplify(s->ctx, v.ix, facts_seen(&s->facts));
 	if (!ix_is_const(v.ix, &known)) {
 		DiagMsg *m = diag(s->ctx, v.loc, D_E0208, "this is known only at run time");
 		diag_remedy(s->ctx, m, "a where clause is checked at launch");

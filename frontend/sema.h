@@ -135,6 +135,7 @@ typedef struct {
 	int errors_before_kernel;
 	/* of the kernel being read */
 	Kernel *kernel;
+	FactList facts; /* of its names, as far as it has been read */
 	Loc kernel_loc;
 	Block *block;
 	VEC(Tensor *) tensors;

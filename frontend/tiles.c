@@ -103,7 +103,7 @@ static bool origin_fits(Sema *s, const Tiling *t, int mode, const Value *at)
 {
 	int64_t lo, hi;
 	const Ix *origin = ix_mul(s->ctx, at->ix, ix_const(s->ctx, t->extent[mode]));
-	ix_range(origin, kernel_facts(s->kernel), &lo, &hi);
+	ix_range(origin, facts_seen(&s->facts), &lo, &hi);
 	if (lo >= 0 && hi <= INT32_MAX)
 		return true;
 	if (counts_others(s, t, mode, at->coord))

@@ -123,16 +123,16 @@ void kernel_freeze(Kernel *k)
 	k->frozen = true;
 }
 
-static void facts_add(Facts *v, Arena *a, IxFact f)
+static void facts_add(FactList *v, Arena *a, IxFact f)
 {
 	vec_push(a, v, f);
 	if (v->places)
 		ptrmap_set(v->places, f.name, (void *)(intptr_t)v->n);
 }
 
-void facts_of_op(const Op *op, Facts *v, Arena *a)
+void facts_of_op(const Op *op, FactList *v, Arena *a)
 {
-	IxFacts known = {.at = v->at, .n = v->n, .places = v->places};
+	IxFacts known = facts_seen(v);
 	int64_t lo, hi, from, to;
 	for (int i = 0; i < op->nsym; i++) {
 		if (op->kind == OP_FOR) {
@@ -163,20 +163,31 @@ void facts_of_op(const Op *op, Facts *v, Arena *a)
 }
 
 /* Each name once: those of a kernel differ. */
-IxFacts kernel_facts(const Kernel *k)
+FactList facts_begin(const Kernel *k)
 {
 	Arena *a = ctx_arena(k->ctx);
 	PtrMap *places = NEW(a, PtrMap);
-	Facts v = {.places = places};
+	FactList v = {.places = places};
 	places->arena = a;
 	for (int i = 0; i < k->syms.n; i++)
 		facts_add(&v, a, k->syms.at[i]);
 #define SYM(id, text, low, high, reg) \
 	facts_add(&v, a, (IxFact){ctx_str(k->ctx, text), low, high, 1});
 #include "ir/syms.def"
+	return v;
+}
+
+IxFacts facts_seen(const FactList *v)
+{
+	return (IxFacts){.at = v->at, .n = v->n, .places = v->places};
+}
+
+IxFacts kernel_facts(const Kernel *k)
+{
+	FactList v = facts_begin(k);
 	for (const Op *op = kernel_first(k); op; op = op_next(op))
-		facts_of_op(op, &v, a);
-	return (IxFacts){.at = v.at, .n = v.n, .places = v.places};
+		facts_of_op(op, &v, ctx_arena(k->ctx));
+	return facts_seen(&v);
 }
 
 /* ------------------------------------------------------------------ ops */

@@ -336,6 +336,15 @@ void kernel_sym(Kernel *k, const char *name, int64_t lo, int64_t hi,
 		int64_t div); /* adds or narrows */
 void kernel_fact(Kernel *k, const Ix *cond, const char *text, const char *rule, Loc loc);
 IxFacts kernel_facts(const Kernel *k); /* what is known of every name: arguments, hardware, loops */
+/* The same while a kernel grows: at first of all but its ops, then of each op that is added. */
+typedef struct {
+	IxFact *at;
+	int n, cap;
+	struct PtrMap *places; /* as in IxFacts; NULL: none are kept */
+} FactList;
+FactList facts_begin(const Kernel *k);
+void facts_of_op(const Op *op, FactList *v, Arena *a); /* of the names that op binds */
+IxFacts facts_seen(const FactList *v);                 /* until the next op */
 void kernel_freeze(Kernel *k);
 const char *kernel_fresh(Kernel *k, const char *stem); /* a name no Val and no sym of k has */
 

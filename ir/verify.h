@@ -8,17 +8,9 @@
 /* What holds at an op: what is known of the names that are bound there, and the conditions of the
  * bodies that it stands in. */
 typedef struct {
-	IxFact *at;
-	int n, cap;
-	struct PtrMap *places; /* as in IxFacts; NULL: none are kept */
-} Facts;
-typedef struct {
-	Facts facts;
+	FactList facts;
 	VEC(const Ix *) guards;
 } Scope;
-
-/* build.c: adds what is known of the names that op binds */
-void facts_of_op(const Op *op, Facts *v, Arena *a);
 
 /* verify_ops.c: the rule that the op breaks, or NULL. Counts and names are right already. */
 const char *op_rule(const Kernel *k, const Op *op);
