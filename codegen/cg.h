@@ -68,7 +68,7 @@ typedef struct {
 	const char *complaint; /* LLVM's first error; in the ctx's arena */
 	LLVMMetadataRef file;
 	LLVMValueRef smem; /* dynamic shared memory, [0 x i8] */
-	LLVMTypeRef tvoid, i1, i8, i16, i32, i64, f32, bf16, f16, p0, p1, p3, p7;
+	LLVMTypeRef tvoid, i1, i8, i16, i32, i64, f32, p0, p1, p3, p7;
 } CgMod;
 
 typedef struct {

@@ -302,19 +302,24 @@ static LLVMValueRef as_i32(Cg *g, LLVMValueRef pair)
 	return LLVMBuildBitCast(g->b, pair, g->m->i32, "");
 }
 
+/* Two of them side by side are a register. */
+static bool halves(const Bound *v)
+{
+	return elem_rows[v->val->type->elem].bits == 16;
+}
+
 LLVMValueRef cg_vector(Cg *g, const Bound *v, int first, int n)
 {
-	bool halves = v->type == g->m->bf16 || v->type == g->m->f16;
 	if (n == 1)
 		return cg_reg(g, v, first);
-	int step = halves ? 2 : 1;
-	if (halves && n == 2)
+	int step = halves(v) ? 2 : 1;
+	if (halves(v) && n == 2)
 		return as_i32(g, pair_of(g, v, first));
-	LLVMTypeRef unit = halves ? g->m->i32 : v->type;
+	LLVMTypeRef unit = halves(v) ? g->m->i32 : v->type;
 	LLVMValueRef out = LLVMGetPoison(LLVMVectorType(unit, (unsigned)(n / step)));
 	for (int i = 0; i < n; i += step) {
 		LLVMValueRef x =
-			halves ? as_i32(g, pair_of(g, v, first + i)) : cg_reg(g, v, first + i);
+			halves(v) ? as_i32(g, pair_of(g, v, first + i)) : cg_reg(g, v, first + i);
 		out = LLVMBuildInsertElement(g->b, out, x, cg_int32(g, i / step), "");
 	}
 	return out;
@@ -346,8 +351,7 @@ static void set_pair(Cg *g, const Bound *v, int first, LLVMValueRef bits)
 
 void cg_set_vector(Cg *g, const Bound *v, int first, int n, LLVMValueRef x)
 {
-	bool halves = v->type == g->m->bf16 || v->type == g->m->f16;
-	int step = halves && n > 1 ? 2 : 1;
+	int step = halves(v) && n > 1 ? 2 : 1;
 	for (int i = 0; i < n; i += step) {
 		LLVMValueRef unit =
 			n == step ? x : LLVMBuildExtractElement(g->b, x, cg_int32(g, i / step), "");
@@ -360,9 +364,8 @@ void cg_set_vector(Cg *g, const Bound *v, int first, int n, LLVMValueRef x)
 
 LLVMTypeRef cg_vector_type(const Cg *g, const Bound *v, int n)
 {
-	bool halves = v->type == g->m->bf16 || v->type == g->m->f16;
-	LLVMTypeRef unit = halves && n > 1 ? g->m->i32 : v->type;
-	int units = halves && n > 1 ? n / 2 : n;
+	LLVMTypeRef unit = halves(v) && n > 1 ? g->m->i32 : v->type;
+	int units = halves(v) && n > 1 ? n / 2 : n;
 	return units == 1 ? unit : LLVMVectorType(unit, (unsigned)units);
 }
 

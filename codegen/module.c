@@ -55,8 +55,6 @@ static void types_open(CgMod *m)
 	m->i32 = LLVMInt32TypeInContext(m->lc);
 	m->i64 = LLVMInt64TypeInContext(m->lc);
 	m->f32 = LLVMFloatTypeInContext(m->lc);
-	m->f16 = LLVMHalfTypeInContext(m->lc);
-	m->bf16 = LLVMBFloatTypeInContext(m->lc);
 	m->p0 = LLVMPointerTypeInContext(m->lc, 0);
 	m->p1 = LLVMPointerTypeInContext(m->lc, 1);
 	m->p3 = LLVMPointerTypeInContext(m->lc, 3);
