@@ -46,9 +46,11 @@ program u8 u8 s32 bf16 "bf16(f32(acc) * 0.01)"
 run "equal in every bit" -DR=none -DbN=192
 program s8 s8 s32 f16 "f16(relu(f32(acc)) * 0.001)"
 run "equal in every bit" -DR=cooperative -DbK=32 -DS=6
+program u8 s8 s32 s16 "s16(acc)"
+run "equal in every bit" -DR=cooperative -DP=on
 # f32 in memory, whose low bits are random: rounded on the way in, whatever the way.
 program tf32 tf32 f32 f32 acc 8
 run "within bounds" -DR=none -DbN=96 -DbK=32
 program tf32 tf32 f32 tf32 "tf32(acc)" 8
 run "within bounds" -DR=pingpong -DP=on -DbK=16 -DbN=64
-[ $number = 11 ]
+[ $number = 12 ]
