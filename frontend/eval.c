@@ -39,9 +39,12 @@ static Value unknown_name(Sema *s, const char *name, Loc loc)
 		not_yet(s, loc, "%s", name);
 		return value_bad();
 	}
+	DiagMsg *m = diag(s->ctx, loc, D_E0201, "unknown name '%s'", name);
+	if (help_habit(s, name, m))
+		return value_bad();
 	suggest_names(s, &g);
 	sched_suggest(&g);
-	suggest_end(s, &g, diag(s->ctx, loc, D_E0201, "unknown name '%s'", name));
+	suggest_end(s, &g, m);
 	return value_bad();
 }
 

@@ -32,16 +32,16 @@ bool elem_by_name(Sema *s, const char *name, Loc loc, Elem *out)
 		not_yet(s, loc, "the element type %s", name);
 		return false;
 	}
-	if (elem_elsewhere(name)) {
-		DiagMsg *m = diag(s->ctx, loc, D_E0210, "unknown element type '%s'", name);
-		diag_remedy(s->ctx, m, "write %s", elem_elsewhere(name));
-		diag_fix(s->ctx, m, loc, "%s", elem_elsewhere(name));
+	DiagMsg *m = diag(s->ctx, loc, D_E0210, "unknown element type '%s'", name);
+	if (help_habit(s, name, m))
 		return false;
-	}
 	for (int e = 0; e < EL_COUNT; e++)
 		if (elem_rows[e].spoken)
 			suggest_try(&g, elem_rows[e].name);
-	suggest_end(s, &g, diag(s->ctx, loc, D_E0210, "unknown element type '%s'", name));
+	if (g.best)
+		suggest_end(s, &g, m);
+	else
+		diag_remedy(s->ctx, m, "%s", elems_built(s->ctx));
 	return false;
 }
 
@@ -178,12 +178,24 @@ static void arg_scalar(Sema *s, const Node *n, Elem e)
 	scope_add(s, n, v);
 }
 
+/* Its sizes are names all the same, and it is no unknown one. */
+static void arg_bad(Sema *s, const Node *n)
+{
+	const Node *shape = n->kids.at[0]->kids.at[0];
+	if (shape->kind != N_NONE)
+		arg_layout(s, shape);
+	if (name_is_free(s, n->name, n->name_loc))
+		scope_add(s, n, value_bad());
+}
+
 static void arg(Sema *s, const Node *n)
 {
 	const Node *type = n->kids.at[0];
 	Elem e;
-	if (!elem_by_name(s, type->name, type->name_loc, &e))
+	if (!elem_by_name(s, type->name, type->name_loc, &e)) {
+		arg_bad(s, n);
 		return;
+	}
 	if (type->kids.at[0]->kind == N_NONE)
 		arg_scalar(s, n, e);
 	else

@@ -25,6 +25,8 @@ bool later_elem(const char *name)
 	return false;
 }
 
+static const char an_elem[] = "the element type ";
+
 /* What is built in the place of what is not: by how the message begins. */
 static const struct {
 	const char *head, *built;
@@ -45,21 +47,31 @@ static const struct {
 	{"copying and reading", "read it with the accumulator: gD[m,n] <- bf16(acc + gC[m,n])"},
 	{"assignment", "write sA <- gA[m,k] for a copy, acc += mm(sA, sB) for a product, acc <- "
 		       "0.5 * acc for what changes, let y = alpha * acc for a value"},
-	{"the element type", "built are bf16, f16 and f32"},
 	{"'split_k'", "built are persistent, persistent group(8) and one tile for each CTA"},
 	{"schedule auto",
 	 "leave the schedule out, or parts of it: what it does not say is derived"},
 };
 
+const char *elems_built(Ctx *c)
+{
+	Buf b = {0};
+	for (int e = 0; e < EL_COUNT; e++)
+		if (elem_rows[e].spoken)
+			buf_printf(&b, "%s%s", b.n ? ", " : "built are ", elem_rows[e].name);
+	const char *all = ctx_str(c, b.s);
+	buf_free(&b);
+	return all;
+}
+
 /* A function or an element type by its name alone has what is built of its kind. */
 static const char *built_instead(Ctx *c, const char *what)
 {
 	Buf b = {0};
+	if (later_elem(what) || !strncmp(what, an_elem, strlen(an_elem)))
+		return elems_built(c);
 	for (size_t i = 0; i < COUNTOF(instead); i++)
 		if (!strncmp(what, instead[i].head, strlen(instead[i].head)))
 			return instead[i].built;
-	if (later_elem(what))
-		return "built are bf16, f16 and f32";
 	if (!later_function(what))
 		return NULL;
 	for (int op = 0; op < OP_COUNT; op++)
@@ -90,14 +102,37 @@ DiagMsg *not_yet(Sema *s, Loc loc, const char *fmt, ...)
 static const struct {
 	const char *name, *ours;
 } elsewhere[] = {
-	{"float", "f32"},     {"float32", "f32"}, {"fp32", "f32"},    {"single", "f32"},
-	{"bfloat16", "bf16"}, {"half", "f16"},    {"float16", "f16"}, {"fp16", "f16"},
+	{"float", "f32"},        {"float32", "f32"},   {"fp32", "f32"},
+	{"single", "f32"},       {"bfloat16", "bf16"}, {"half", "f16"},
+	{"float16", "f16"},      {"fp16", "f16"},      {"int", "s32"},
+	{"int32", "s32"},        {"int8", "s8"},       {"uint8", "u8"},
+	{"long", "s64"},         {"int64", "s64"},     {"float8_e4m3fn", "e4m3"},
+	{"float8_e5m2", "e5m2"},
 };
 
-const char *elem_elsewhere(const char *name)
+static const char *elem_elsewhere(const char *name)
 {
 	for (size_t i = 0; i < COUNTOF(elsewhere); i++)
 		if (!strcmp(elsewhere[i].name, name))
 			return elsewhere[i].ours;
+	return NULL;
+}
+
+static const struct {
+	const char *name, *help;
+} habits[] = {
+	{"range", "a loop runs over tiles, for k in gA[m], or over a range, for k in 0 .. n"},
+};
+
+DiagMsg *help_habit(Sema *s, const char *name, DiagMsg *m)
+{
+	const char *ours = elem_elsewhere(name);
+	if (ours) {
+		diag_remedy(s->ctx, m, "write %s", ours);
+		return diag_fix(s->ctx, m, m->loc, "%s", ours);
+	}
+	for (size_t i = 0; i < COUNTOF(habits); i++)
+		if (!strcmp(habits[i].name, name))
+			return diag_remedy(s->ctx, m, "%s", habits[i].help);
 	return NULL;
 }

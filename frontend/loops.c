@@ -156,7 +156,13 @@ static bool loop_fits(Sema *s, const Node *n, const Value *v)
 	int mode, open = v->kind == V_TILES  ? v->tiling->rank
 			 : v->kind == V_TILE ? tile_open(v->tile, &mode)
 					     : 1;
-	if (v->kind != V_TILES && !want(s, v, V_TILE, "what a loop runs over"))
+	if (v->kind == V_INT)
+		diag_remedy(s->ctx,
+			    diag(s->ctx, v->loc, D_E0203,
+				 "what a loop runs over is a tile of a tensor, this is an integer"),
+			    "write for k in gA[m], or a range: for k in 0 .. n");
+	if (v->kind == V_INT ||
+	    (v->kind != V_TILES && !want(s, v, V_TILE, "what a loop runs over")))
 		return false;
 	if (open > 1)
 		diag_remedy(s->ctx,

@@ -11,6 +11,7 @@
 %code {
 #include "ir/ir.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -115,6 +116,7 @@ stmts:
 | stmts stmt                    { $$ = node_add(p, $1, $2); }
 | stmts ';'
 | stmts error ';'               { yyerrok; }
+| stmts error block             { yyerrok; }
 ;
 
 stmt:
@@ -419,10 +421,11 @@ static void print_expected(const yysymbol_kind_t *at, int n, Buf *out)
 static bool is_behind(const Src *s, int at, const char *word)
 {
 	int n = (int)strlen(word);
-	while (at > 0 && s->text[at - 1] == ' ')
+	while (at > 0 && isspace((unsigned char)s->text[at - 1]))
 		at--;
-	return at >= n && !strncmp(s->text + at - n, word, (size_t)n) &&
-	       (at == n || s->text[at - n - 1] == ' ' || s->text[at - n - 1] == '\n');
+	int begin = at - n - 1;
+	return begin >= -1 && !strncmp(s->text + begin + 1, word, (size_t)n) &&
+	       (begin < 0 || s->text[begin] == '(' || isspace((unsigned char)s->text[begin]));
 }
 
 /* What is meant where other languages have it so: the token, the word before it, or a token that is
@@ -433,6 +436,11 @@ static const struct {
 	{"'..'", NULL, NULL, "a range follows 'in': for k in 0 .. n"},
 	{"'o'", NULL, NULL, "o composes layouts: take another name"},
 	{NULL, "if", NULL, "there is no if: edges are guarded, min, max and relu choose"},
+	{NULL, "else", NULL, "there is no else: edges are guarded, min, max and relu choose"},
+	{NULL, "int", NULL, "the loops are for (m,n) in gD and for k in gA[m]"},
+	{"'by'", NULL, NULL, "a range counts by 1: for k in 0 .. n, and k * step where it is used"},
+	{NULL, "schedule auto", "';'", "leave schedule auto out: what no schedule says is derived"},
+	{"'='", "schedule", NULL, "write schedule { roles cooperative; }, or leave it out"},
 	{NULL, "while", NULL, "the loops are for (m,n) in gD and for k in gA[m]"},
 	{"';'", NULL, "'='", "an accumulator begins with a number: write = 0"},
 };
@@ -444,6 +452,14 @@ static void add_missing(Parser *p, DiagMsg *m, const char *help)
 	if (text)
 		diag_fix(p->ctx, m, (Loc){m->loc.src, m->loc.begin, m->loc.begin}, "%s",
 			 text + strlen("write"));
+}
+
+/* A word of the language where only a name can stand. */
+static bool is_taken(const char *token, yysymbol_kind_t kind, const yysymbol_kind_t *at, int n)
+{
+	return isalpha((unsigned char)token[1]) && !strcmp(token, yysymbol_name(kind)) &&
+	       is_expected(at, n, "a name") && !is_expected(at, n, "a number") &&
+	       !is_expected(at, n, "'}'");
 }
 
 static void add_habit(Parser *p, DiagMsg *m, const char *token, const yysymbol_kind_t *at, int n)
@@ -475,6 +491,8 @@ static int yyreport_syntax_error(const yypcontext_t *at, Scanner scanner, Parser
 	const char *token = token_text(p, yypcontext_token(at), loc);
 	DiagMsg *m = diag(p->ctx, loc, D_E0105, "unexpected %s%s", token, wanted.n ? wanted.s : "");
 	add_habit(p, m, token, expected, n);
+	if (!m->remedy && is_taken(token, yypcontext_token(at), expected, n))
+		diag_remedy(p->ctx, m, "%s is a word of the language: take another name", token);
 	buf_free(&wanted);
 	return 0;
 }

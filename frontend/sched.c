@@ -385,7 +385,12 @@ static void clause_unknown(Sema *s, const Node *n)
 	for (int i = 0; i < CLAUSE_COUNT; i++)
 		if (clause_rows[i].form != CF_PART)
 			suggest_try(&g, clause_rows[i].word);
-	suggest_end(s, &g, diag(s->ctx, n->name_loc, D_E0308, "the schedule has no '%s'", n->name));
+	DiagMsg *m = diag(s->ctx, n->name_loc, D_E0308, "the schedule has no '%s'", n->name);
+	if (!strcmp(n->name, "auto"))
+		diag_remedy(s->ctx, m, "%s",
+			    "leave it out: what a schedule does not say is derived");
+	else
+		suggest_end(s, &g, m);
 }
 
 static void clause(Sema *s, const Node *n)

@@ -111,6 +111,16 @@ static bool comes_too_late(const Sema *s, const Node *n)
 	return decl && s->grid_loc.src >= 0;
 }
 
+static void misplaced(Sema *s, const Node *n)
+{
+	int places = rows[n->kind].places;
+	DiagMsg *m = diag(s->ctx, n->loc, D_E0309, "%s belongs %s", rows[n->kind].what,
+			  place_text(places));
+	if (s->place == AT_KERNEL && places & AT_GRID)
+		diag_remedy(s->ctx, m,
+			    "write it in the loop over the output's tiles: for (m,n) in gD { .. }");
+}
+
 static void sema_stmt(Sema *s, const Node *n)
 {
 	if (n->kind == N_ERROR)
@@ -118,8 +128,7 @@ static void sema_stmt(Sema *s, const Node *n)
 	if (!rows[n->kind].read)
 		panic("a statement of kind %d", n->kind);
 	if (!(rows[n->kind].places & s->place))
-		diag(s->ctx, n->loc, D_E0309, "%s belongs %s", rows[n->kind].what,
-		     place_text(rows[n->kind].places));
+		misplaced(s, n);
 	else if (comes_too_late(s, n))
 		diag(s->ctx, n->loc, D_E0309, "%s belongs before the grid", rows[n->kind].what);
 	else {

@@ -286,7 +286,9 @@ bool fill_is_seen(Sema *s, Buffer *b, Loc loc); /* by a read here; reports */
 /* later.c: what the language has and this version does not build */
 bool later_function(const char *name);
 bool later_elem(const char *name);
-const char *elem_elsewhere(const char *name); /* "float" -> "f32"; NULL: nowhere a type */
+const char *elems_built(Ctx *c); /* "built are s8, u8, .." */
+/* Says what a name of other languages is here; NULL: it is none. */
+DiagMsg *help_habit(Sema *s, const char *name, DiagMsg *m);
 
 Op *build(Sema *s, OpKind kind, Loc loc);
 Op *build_in(Sema *s, Op *op, Val *v);

@@ -98,6 +98,22 @@ static DiagMsg *report_other_extent(Sema *s, const Tiling *t, int mode, const Va
 	return m;
 }
 
+/* The name that counts these tiles, where the index counts others. */
+static void report_swapped(Sema *s, const Tiling *t, int mode, const Value *at)
+{
+	DiagMsg *m = report_other_extent(s, t, mode, at, D_W0203);
+	for (int i = s->symbols.n; i-- > 0;) {
+		const Symbol *sym = &s->symbols.at[i];
+		const Coord *c = sym->value.kind == V_INT ? sym->value.coord : NULL;
+		if (!c || counts_others(s, t, mode, c))
+			continue;
+		diag_fix(s->ctx, diag_remedy(s->ctx, m, "did you mean '%s'?", sym->name), m->loc,
+			 "%s", sym->name);
+		return;
+	}
+	diag_remedy(s->ctx, m, "if this is meant, -Wno-W0203 silences it");
+}
+
 /* Origins are 32-bit for TMA, whatever the expression. */
 static bool origin_fits(Sema *s, const Tiling *t, int mode, const Value *at)
 {
@@ -136,7 +152,7 @@ Value tiles_index(Sema *s, Loc loc, const Value *tiles, Value *at, int n)
 		if (!s->kernel || !origin_fits(s, t->tiling, i, &at[i]))
 			return value_bad();
 		if (counts_others(s, t->tiling, i, at[i].coord))
-			report_other_extent(s, t->tiling, i, &at[i], D_W0203);
+			report_swapped(s, t->tiling, i, &at[i]);
 		t->at[i] = at[i].ix;
 	}
 	v.tile = t;
