@@ -1,0 +1,4 @@
+# A wgmma knows what each lane did.
+# edits verify/*.c
+# found by judged 2
+s/st->lanes > 1 || st->kind == STEP_MMA/st->lanes > 1/
