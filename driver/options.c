@@ -157,6 +157,16 @@ static void refuse_command(Parse *p, const char *word)
 		       word);
 }
 
+static bool refuse_unbuilt(Parse *p, const char *word)
+{
+	bool is = false;
+	for (size_t i = 0; i < COUNTOF(unbuilt); i++)
+		is |= strcmp(word, unbuilt[i]) == 0;
+	if (is)
+		refuse(p, "dslc %s is not built yet", word);
+	return is;
+}
+
 /* dslc help [COMMAND] */
 static void take_help(Parse *p, int argc, char *const *argv)
 {
@@ -166,7 +176,7 @@ static void take_help(Parse *p, int argc, char *const *argv)
 			p->o->command = command_rows[i].id;
 	if (argc > 3)
 		refuse(p, "dslc help takes one command");
-	else if (argc == 3 && p->o->command == CMD_COMPILE)
+	else if (argc == 3 && p->o->command == CMD_COMPILE && !refuse_unbuilt(p, argv[2]))
 		refuse_command(p, argv[2]);
 }
 
@@ -178,9 +188,8 @@ static int take_command(Parse *p, int argc, char *const *argv)
 		take_help(p, argc, argv);
 		return argc - 1;
 	}
-	for (size_t i = 0; argc > 1 && i < COUNTOF(unbuilt); i++)
-		if (strcmp(argv[1], unbuilt[i]) == 0)
-			refuse(p, "dslc %s is not built yet", argv[1]);
+	if (argc > 1)
+		refuse_unbuilt(p, argv[1]);
 	for (int i = 1; argc > 1 && i < COMMAND_COUNT; i++)
 		if (strcmp(argv[1], command_rows[i].word) == 0)
 			p->o->command = command_rows[i].id;

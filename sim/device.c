@@ -243,7 +243,8 @@ static dsl_status run(SimDevice *s, const SimLaunch *l)
 	bool ok = sim_run(s->memory, l, &s->opt, &result, why, sizeof why);
 	pthread_mutex_unlock(&s->run);
 	dsl_status st = ok ? result_status(s, &result)
-			   : detail_fail(DSL_ERR_RESOURCES, "%s: %s", l->kernel, why);
+			   : detail_fail(result.no_trace ? DSL_ERR_FILE : DSL_ERR_RESOURCES,
+					 "%s: %s", l->kernel, why);
 	sim_result_free(&result);
 	return st;
 }

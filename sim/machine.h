@@ -468,7 +468,7 @@ void records_free(Cluster *c);
 
 /* trace.c */
 struct Trace *trace_open(const char *path);
-void trace_close(struct Trace *t);
+bool trace_close(struct Trace *t); /* false, with errno: not all was written */
 void trace_span(const Cluster *c, const Warp *w, const char *name, const char *kind, u64 from,
 		u64 to);
 

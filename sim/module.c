@@ -5,8 +5,10 @@
 #include "sim/decode.h"
 #include "sim/machine.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void value_put(SimModule *m, const PtxVar *v, const PtxOperand *o, u8 *at, u32 size)
 {
@@ -301,11 +303,15 @@ bool sim_run(struct Memory *m, const SimLaunch *l, const SimOptions *o, SimResul
 	*result = (SimResult){0};
 	if (!job_prepare(&j, why, room))
 		return false;
-	if (o->trace && !(j.trace = trace_open(o->trace)))
-		return refused(why, room, "%s cannot be written", o->trace);
+	result->no_trace = o->trace && !(j.trace = trace_open(o->trace));
+	if (result->no_trace)
+		return refused(why, room, "%s cannot be written: %s", o->trace, strerror(errno));
 	pthread_mutex_init(&j.lock, NULL);
 	bool ok = job_run(&j);
 	pthread_mutex_destroy(&j.lock);
-	trace_close(j.trace);
+	bool written = trace_close(j.trace);
+	result->no_trace = ok && !written;
+	if (result->no_trace)
+		return refused(why, room, "%s cannot be written: %s", o->trace, strerror(errno));
 	return ok ? true : refused(why, room, "no memory to simulate a cluster");
 }

@@ -74,10 +74,11 @@ enum { SIM_TIMES = 10000 };
 typedef struct {
 	SimReport *reports;
 	u32 n, cap;
-	u32 errors;   /* of those that are no notes */
-	u64 times;    /* that one was seen */
-	u64 steps;    /* instructions of warps */
-	u64 clusters; /* that were run */
+	u32 errors;    /* of those that are no notes */
+	u64 times;     /* that one was seen */
+	u64 steps;     /* instructions of warps */
+	u64 clusters;  /* that were run */
+	bool no_trace; /* the file of options cannot be written */
 } SimResult;
 
 /* memory.c. The device's memory; addresses are the simulator's own, 256-byte aligned. */

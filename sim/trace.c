@@ -26,13 +26,15 @@ struct Trace *trace_open(const char *path)
 	return t;
 }
 
-void trace_close(struct Trace *t)
+bool trace_close(struct Trace *t)
 {
 	if (!t)
-		return;
+		return true;
 	fputs("\n]}\n", t->file);
-	fclose(t->file);
+	bool ok = !ferror(t->file);
+	ok = fclose(t->file) == 0 && ok;
 	free(t);
+	return ok;
 }
 
 void trace_span(const Cluster *c, const Warp *w, const char *name, const char *kind, u64 from,

@@ -34,6 +34,10 @@ has out "(all 4 of 4 tiles) equal in every bit"
 ends "small: right: integers and normal numbers, 3 schedules, 4 of 4 tiles, largest error"
 [ "$(grep -c right out)" = 1 ] || fail "more than one summary"
 grep -q '"ph":"X"' t.json || fail "the trace has no spans"
+expect 1 run small.gemm --size M=64,N=64,K=64 --device sim --trace /dev/full
+has err "the file cannot be read or written: small: /dev/full cannot be written: No space left on device"
+expect 1 run small.gemm --size M=64,N=64,K=64 --device sim --trace nowhere/t.json
+has err "nowhere/t.json cannot be written: No such file or directory"
 expect 1 run small.gemm --size M=64,N=64,K=64 --device sim --checks=everything
 has err "error[E0608]: cannot open device sim:" "checks="
 expect 1 run two.gemm --kernel first --size M=64,N=64,K=64 --device cuda:1

@@ -198,3 +198,14 @@ EOF
 	fi
 	[ "$(values level.npy d4)" = "1 7" ] || fail "the result is lost"
 done
+
+# Files without an end, and devices without room.
+expect 1 sim /dev/zero --grid 1 --block 32
+has err "/dev/zero: more than 256 MiB"
+# shellcheck disable=SC2086
+{
+	expect 1 sim $tensor $maps --arg f32:3 --trace /dev/full
+	has err "/dev/full cannot be written: No space left on device"
+	expect 1 sim ${tensor%y.npy}/dev/full $maps --arg f32:3
+	has err "/dev/full: No space left on device"
+}
