@@ -7,7 +7,7 @@
 #   tools/faults.sh table                       writes the rows of all runs into docs/verification.md
 # A fault is a sed script, tests/faults/NAME.sed, with lines before it that say what it is, "# edits PATTERN...", and what
 # looks for it: "# found by GENERATOR SEED" of tools/random.sh, or "# found by test REGEX: TARGET...".
-# A generator gets 5 seconds, then 60, then SECONDS (600): the row says within which of these it found the fault.
+# A generator gets 5 seconds, then 60, 200 and SECONDS (600): the row says within which of these it found the fault.
 # e.g. tools/faults.sh run -s 60 parity_beyond
 #   | A parity beyond 1 is accepted. | `roles`, seed 1 | found within 5 s |
 set -eu
@@ -101,7 +101,7 @@ look_test()
 look_random()
 {
 	RANDOM_BUILD=1 RANDOM_PRESET=release tools/random.sh "$1" 1 1 >"$log" 2>&1 || return 3
-	for took in 5 60 "$seconds"; do
+	for took in 5 60 200 "$seconds"; do
 		[ "$took" -le "$seconds" ] || continue
 		code=0
 		RANDOM_PRESET=release timeout $((took + 60)) tools/random.sh "$1" "$took" "$2" >"$log" 2>&1 || code=$?

@@ -9,6 +9,10 @@ empty err
 expect 0 -v small.gemm
 has err "small: verified for all M, K and N: no hang, no race on slots, bytes as announced"
 tail -n 1 err | grep -q ": verified " || fail "what was proved is not said last"
+sed 's/\bM\b/Rows/g; s/\bN\b/Cols/g; s/\bK\b/Depth/g' small.gemm >names.gemm
+expect 0 check names.gemm
+has err "small: verified for all Rows, Depth and Cols: "
+rm names.gemm
 expect 1 -v small.gemm -o nowhere/x.cubin
 lacks err ": verified "
 expect 0 -q small.gemm

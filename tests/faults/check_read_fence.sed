@@ -2,5 +2,4 @@
 # edits verify/*.c
 # found by roles 7
 # found by judged 1
-# found by mutants 7
 /^static bool readers_fenced(/,/^}/s/^{$/{ if (r) return true;/

@@ -336,6 +336,8 @@ static void same_bytes_are_one_module(void **state)
 	assert_int_equal(f->modules, 2);
 	assert_status(dsl_module_unload(b), DSL_OK);
 	assert_int_equal(f->modules, 1);
+	assert_status(dsl_module_unload(b), DSL_ERR_INVALID);
+	assert_int_equal(f->modules, 1);
 	assert_status(dsl_module_unload(NULL), DSL_OK);
 	dsl_device_close(dev);
 	assert_int_equal(f->modules, 0);
