@@ -2,9 +2,11 @@
 /* flow.c - where the threads of a warp that a branch parts come together again: the branch's
  * immediate postdominator, found on basic blocks with the dominator algorithm of Cooper, Harvey
  * and Kennedy run backwards. Where that is the end, since some threads may end on the way, it is
- * the one place by which both sides enter what they have in common.
+ * the one place by which both sides enter what they have in common, or else the postdominator of
+ * those threads that go on.
  *   if (p) A else B; C   ->  the branch of the if reconverges at the first instruction of C
- *   if (p) { if (q) return; A } C   ->  the branch on p at C, the branch on q nowhere */
+ *   if (p) { if (q) return; A } C   ->  the branch on p at C, the branch on q nowhere
+ *   while (p) { if (q) trap; A } C  ->  the branch on p at C */
 #include "sim/handlers.h"
 
 typedef struct {
@@ -21,7 +23,8 @@ typedef struct {
 	u8 *sides;
 	s32 *seen, *stack; /* blocks that one reaches; to be visited */
 	s32 nseen;
-	s64 left; /* visits before no more is looked for */
+	s64 left;   /* visits before no more is looked for */
+	bool alive; /* no edges to where threads end that others go past */
 } Flow;
 
 enum { BOTH_SIDES = 3, VISITS = 50000000 };
@@ -53,6 +56,15 @@ static void blocks_find(Flow *f)
 	f->block_of[c->nins] = f->n;
 }
 
+/* Whether a thread that comes to block b ends there: at once, or in a trap. */
+static bool ends_in(const Flow *f, s32 b)
+{
+	const Ins *last = b == f->n ? NULL : &f->c->ins[f->first[b + 1] - 1];
+	bool alone = last && f->first[b] + 1 == f->first[b + 1];
+	return !last || (!last->guarded && last->run != run_bra && ends_block(last) &&
+			 (alone || last->run == run_trap));
+}
+
 /* The one or two blocks that may follow b. */
 static int successors(const Flow *f, s32 b, s32 out[2])
 {
@@ -64,6 +76,10 @@ static int successors(const Flow *f, s32 b, s32 out[2])
 		out[n++] = f->n;
 	if (!n || last->guarded)
 		out[n++] = f->block_of[f->first[b + 1]];
+	if (f->alive && n == 2 && ends_in(f, out[0]) != ends_in(f, out[1])) {
+		out[0] = out[ends_in(f, out[0])];
+		n = 1;
+	}
 	return n;
 }
 
@@ -222,18 +238,43 @@ static void branch_reconverge(Flow *f, Ins *in, s32 block)
 	in->reconv = p >= 0 ? (s32)f->first[p] : -1;
 }
 
+static void graph_find(Flow *f)
+{
+	preds_find(f);
+	order_find(f);
+	ipdom_find(f);
+}
+
+/* Of loops that some threads may end in: both sides have nothing in common but the loop. */
+static void rest_reconverge(Flow *f, Code *c)
+{
+	s32 next[2];
+	f->alive = true;
+	graph_find(f);
+	for (u32 i = 0; i < c->nins; i++) {
+		Ins *in = &c->ins[i];
+		s32 block = f->block_of[i], p = f->ipdom[block];
+		bool rest = in->run == run_bra && in->flags & F_SOFT && in->reconv < 0;
+		if (rest && successors(f, block, next) == 2 && p >= 0 && !ends_in(f, p))
+			in->reconv = (s32)f->first[p];
+	}
+}
+
 void code_reconverge(Pool *a, Code *c)
 {
 	Flow f = {.a = a, .c = c, .left = VISITS};
+	bool rest = false;
 	blocks_find(&f);
-	preds_find(&f);
-	order_find(&f);
-	ipdom_find(&f);
+	graph_find(&f);
 	f.sides = pool_new(a, (size_t)f.n + 1);
 	f.seen = pool_new(a, ((size_t)f.n + 1) * sizeof *f.seen);
 	f.stack = pool_new(a, ((size_t)f.n + 1) * sizeof *f.stack);
 	for (u32 i = 0; i < c->nins; i++) {
-		if (c->ins[i].run == run_bra && c->ins[i].guarded)
-			branch_reconverge(&f, &c->ins[i], f.block_of[i]);
+		if (c->ins[i].run != run_bra || !c->ins[i].guarded)
+			continue;
+		branch_reconverge(&f, &c->ins[i], f.block_of[i]);
+		rest |= c->ins[i].reconv < 0;
 	}
+	if (rest)
+		rest_reconverge(&f, c);
 }

@@ -60,15 +60,16 @@ static void meet_leave(Warp *w, s32 at)
 	meet_check(w, at);
 }
 
-/* A meeting is a convenience: who is waited for elsewhere need not wait in it for ever. */
-static bool warp_release(Warp *w)
+/* A meeting is a convenience: who is waited for elsewhere need not wait in it for ever; in a soft
+ * one, whose others may end, nobody need. */
+static bool warp_release(Warp *w, bool soft)
 {
 	u32 missing = members_missing(w);
 	bool any = false;
 	for (s32 i = 0; i < (s32)SIM_COUNT(w->meets); i++) {
 		const Meet *m = &w->meets[i];
 		u32 arrived = m->parent == -2 ? 0 : m->arrived & w->live;
-		if (!arrived || (!m->soft && !(arrived & missing)))
+		if (!arrived || !(soft ? m->soft : arrived & missing))
 			continue;
 		meet_leave(w, i);
 		any = true;
@@ -79,8 +80,9 @@ static bool warp_release(Warp *w)
 bool meets_release(Cluster *c)
 {
 	bool any = false;
-	for (u32 i = 0; i < c->nwarps; i++)
-		any |= c->warps[i].live && warp_release(&c->warps[i]);
+	for (int soft = 0; soft < 2 && !any; soft++)
+		for (u32 i = 0; i < c->nwarps; i++)
+			any |= c->warps[i].live && warp_release(&c->warps[i], soft);
 	return any;
 }
 

@@ -29,7 +29,7 @@ typedef struct {
 	uint64_t sums[ACCUMULATORS];
 } Data;
 
-typedef enum { ST_OP, ST_IF, ST_LOOP, ST_SHARED, ST_WARP, ST_SUM, ST_MEMORY } StmtKind;
+typedef enum { ST_OP, ST_IF, ST_MEET, ST_LOOP, ST_SHARED, ST_WARP, ST_SUM, ST_MEMORY } StmtKind;
 typedef enum { SPACE_GLOBAL, SPACE_GENERIC, SPACE_LOCAL, SPACE_SHARED } MemSpace;
 typedef enum {
 	WARP_BALLOT,
@@ -60,7 +60,11 @@ struct Stmt {
 	int to, from[3];
 	int guard; /* a predicate, or -1 */
 	bool guard_not;
-	Stmt *body, *other;  /* ST_IF, ST_LOOP */
+	Stmt *body, *other;  /* ST_IF, ST_LOOP, ST_MEET */
+	Stmt *meet;          /* ST_MEET: both sides do it together, */
+	Stmt *then, *or;     /* and go on with these */
+	bool twice;          /* ST_MEET: as two branches, one behind the other */
+	const char *never;   /* ST_IF: ends a thread, and never does; or NULL */
 	int turns;           /* ST_LOOP; -1: the low two bits of register from[0] */
 	int width;           /* ST_WARP: lanes of a group that votes alone */
 	int lanes, clamp;    /* shfl */

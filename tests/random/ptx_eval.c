@@ -273,6 +273,12 @@ static void warp_eval(Thread *t, const bool *here, const Stmt *s)
 /* ------------------------------------------------------------------ statements */
 static void block_eval(Cta *c, const Stmt *s, const bool *here);
 
+static void warps_eval(Cta *c, const Stmt *s, const bool *here)
+{
+	for (int w = 0; w < c->threads; w += 32)
+		warp_eval(c->t + w, here + w, s);
+}
+
 static void if_eval(Cta *c, const Stmt *s, const bool *here)
 {
 	bool yes[MOST_THREADS], no[MOST_THREADS];
@@ -283,6 +289,11 @@ static void if_eval(Cta *c, const Stmt *s, const bool *here)
 	}
 	block_eval(c, s->body, yes);
 	block_eval(c, s->other, no);
+	if (!s->meet)
+		return;
+	warps_eval(c, s->meet, here);
+	block_eval(c, s->then, yes);
+	block_eval(c, s->or, no);
 }
 
 static void loop_eval(Cta *c, const Stmt *s, const bool *here)
@@ -323,15 +334,14 @@ static void each_eval(Cta *c, const Stmt *s, const bool *here)
 static void block_eval(Cta *c, const Stmt *s, const bool *here)
 {
 	for (; s; s = s->next) {
-		if (s->kind == ST_IF)
+		if (s->kind == ST_IF || s->kind == ST_MEET)
 			if_eval(c, s, here);
 		else if (s->kind == ST_LOOP)
 			loop_eval(c, s, here);
 		else if (s->kind == ST_SHARED)
 			shared_eval(c, s);
 		else if (s->kind == ST_WARP)
-			for (int w = 0; w < c->threads; w += 32)
-				warp_eval(c->t + w, here + w, s);
+			warps_eval(c, s, here);
 		else
 			each_eval(c, s, here);
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* ptx_make.c - a random program. Barriers stand at the top only; threads of a warp that go apart
- * vote and shuffle by the mask of those who are there; what other threads may see at any time is
- * only added to, each accumulator by one operation.
+ * vote and shuffle by the mask of those who are there, or across the sides of a branch; what other
+ * threads may see at any time is only added to, each accumulator by one operation.
  *   if (p1) { r3 = r1 + r2; r4 = ballot(p0) } sums[2] max= r4; sm[tid] = r4; sync; r5 = sm[..] */
 #include "ptx.h"
 
@@ -140,15 +140,39 @@ static void warp_make(Maker *m, Stmt *s, bool whole)
 
 static Stmt *block_make(Maker *m, int most, int depth);
 
+static void if_make(Maker *m, Stmt *s, int depth)
+{
+	static const char *const ends[] = {"ret", "trap", "brkpt", "exit"};
+	s->kind = ST_IF;
+	s->from[0] = reg(m, KIND_P);
+	s->never = pick(m, 4) ? NULL : ends[pick(m, 4)];
+	s->body = block_make(m, 6, depth + 1);
+	s->other = pick(m, 2) ? block_make(m, 6, depth + 1) : NULL;
+}
+
+static void meet_make(Maker *m, Stmt *s, int depth)
+{
+	s->kind = ST_MEET;
+	s->from[0] = reg(m, KIND_P);
+	s->twice = pick(m, 2);
+	s->body = block_make(m, 3, depth + 1);
+	s->other = block_make(m, 3, depth + 1);
+	s->meet = calloc(1, sizeof *s->meet);
+	s->meet->kind = ST_WARP;
+	s->meet->guard = -1;
+	warp_make(m, s->meet, false);
+	s->then = block_make(m, 3, depth + 1);
+	s->or = block_make(m, 3, depth + 1);
+}
+
 static void stmt_make(Maker *m, Stmt *s, int depth)
 {
-	int what = pick(m, 32);
+	int what = pick(m, 33);
 	s->kind = ST_OP;
-	if (what < 4 && depth < 3) {
-		s->kind = ST_IF;
-		s->from[0] = reg(m, KIND_P);
-		s->body = block_make(m, 6, depth + 1);
-		s->other = pick(m, 2) ? block_make(m, 6, depth + 1) : NULL;
+	if (what == 32 && depth < 3) {
+		meet_make(m, s, depth);
+	} else if (what < 4 && depth < 3) {
+		if_make(m, s, depth);
 	} else if (what < 6 && depth < 3) {
 		s->kind = ST_LOOP;
 		s->turns = pick(m, 2) ? 1 + pick(m, 4) : -1;
@@ -205,6 +229,9 @@ static void block_free(Stmt *s)
 		Stmt *next = s->next;
 		block_free(s->body);
 		block_free(s->other);
+		block_free(s->meet);
+		block_free(s->then);
+		block_free(s->or);
 		free(s);
 		s = next;
 	}

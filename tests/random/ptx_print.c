@@ -35,16 +35,48 @@ static void op_print(const Stmt *s, FILE *f)
 	fputs(";\n", f);
 }
 
-static void if_print(const Stmt *s, int mask, FILE *f)
+static void warp_print(const Stmt *s, int mask, FILE *f);
+
+static void sides_print(const Stmt *s, int mask, FILE *f)
 {
 	int n = s->number;
 	fprintf(f, "vote.sync.ballot.b32 %%m%d, %%p%d, %%m%d;\n", 2 * n + 1, s->from[0], mask);
 	fprintf(f, "xor.b32 %%m%d, %%m%d, %%m%d;\n", 2 * n + 2, 2 * n + 1, mask);
+}
+
+static void if_print(const Stmt *s, int mask, FILE *f)
+{
+	int n = s->number;
+	sides_print(s, mask, f);
 	fprintf(f, "@!%%p%d bra ELSE%d;\n", s->from[0], n);
+	if (s->never)
+		fprintf(f, "setp.eq.u32 %%q%d, %%me, %%me;\n@%%q%d bra OVER%d;\n%s;\nOVER%d:\n", n,
+			n, n, s->never, n);
 	block_print(s->body, 2 * n + 1, f);
 	fprintf(f, "bra END%d;\nELSE%d:\n", n, n);
 	block_print(s->other, 2 * n + 2, f);
 	fprintf(f, "END%d:\n", n);
+}
+
+/* The threads of one side are waited for by those of the other, wherever these are; in the end all
+ * go on as one. */
+static void meet_print(const Stmt *s, int mask, FILE *f)
+{
+	int n = s->number;
+	sides_print(s, mask, f);
+	fprintf(f, "and.pred %%q%d, %%p%d, %%p%d;\n@!%%q%d bra ELSE%d;\n", n, s->from[0],
+		s->from[0], n, n);
+	block_print(s->body, 2 * n + 1, f);
+	warp_print(s->meet, mask, f);
+	block_print(s->then, 2 * n + 1, f);
+	if (s->twice)
+		fprintf(f, "ELSE%d:\n@%%q%d bra END%d;\n", n, n, n);
+	else
+		fprintf(f, "bra END%d;\nELSE%d:\n", n, n);
+	block_print(s->other, 2 * n + 2, f);
+	warp_print(s->meet, mask, f);
+	block_print(s->or, 2 * n + 2, f);
+	fprintf(f, "END%d:\nbar.warp.sync %%m%d;\n", n, mask);
 }
 
 /* The mask is made anew each turn, by those of the turn before. */
@@ -139,6 +171,8 @@ static void block_print(const Stmt *s, int mask, FILE *f)
 			op_print(s, f);
 		else if (s->kind == ST_IF)
 			if_print(s, mask, f);
+		else if (s->kind == ST_MEET)
+			meet_print(s, mask, f);
 		else if (s->kind == ST_LOOP)
 			loop_print(s, mask, f);
 		else if (s->kind == ST_SHARED)

@@ -249,7 +249,35 @@ static s32 zero(s32 l)
 	return 0;
 }
 
+static s32 turns(s32 l)
+{
+	return l & 3;
+}
+
+static s32 lower_neighbour(s32 l)
+{
+	return l < 16 ? l ^ 1 : 0;
+}
+
+/* Some go past the barrier, but in the right kernel all come to it. */
+#define BARRIER                                                    \
+	"setp.lt.u32 %p5, %r0, 7;\n@ setp.eq.u32 %p5, %r0, %r0;\n" \
+	"@!%p5 bra END;\nbar.sync 0;\nEND: "
+
 static const Case cases[] = {
+	{"a loop of other lengths in which a thread may trap", 32, SIM_DIVERGED,
+	 "all must run bar.sync together", turns,
+	 "and.b32 %r3, %r0, 3;\nmov.u32 %r6, 0;\nL: setp.ge.u32 %p1, %r6, %r3;\n@%p1 bra OUT;\n"
+	 "setp.gt.u32 %p2, %r6, 40;\n@!%p2 bra OK;\ntrap;\nOK: add.u32 %r6, %r6, 1;\nbra L;\n"
+	 "OUT: " BARRIER PUT("%r6")},
+	/* The upper half waits at ON, the odd lanes at B, and the even ones for those alone. */
+	{"a shuffle of two branches, in one that may trap", 32, SIM_DIVERGED,
+	 "all must run bar.sync together", lower_neighbour,
+	 "mov.u32 %r6, 0;\nsetp.lt.u32 %p3, %r0, 16;\n@!%p3 bra ON;\nsetp.gt.u32 %p2, %r0, 40;\n"
+	 "@!%p2 bra OK;\ntrap;\nOK: and.b32 %r3, %r0, 1;\nsetp.eq.u32 %p1, %r3, 0;\n"
+	 "@!%p1 bra B;\nshfl.sync.bfly.b32 %r6, %r0, 1, 31, 0xffff;\n"
+	 "B: @%p1 bra C;\nshfl.sync.bfly.b32 %r6, %r0, 1, 31, 0xffff;\n"
+	 "C: bar.warp.sync 0xffff;\nON: " BARRIER PUT("%r6")},
 	{"a member that never comes", 32, SIM_DEADLOCK, "threads 0x00000008 of its member mask",
 	 all_of_them,
 	 "mov.u32 %r5, 1;\nsetp.eq.u32 %p1, %r0, 3;\n@ setp.ne.u32 %p1, %r0, %r0;\n"
