@@ -132,10 +132,9 @@ static bool allocate(Problem *p, const char **why)
 		t->host = malloc(t->bytes + 1);
 		t->ref = t->is_out ? malloc(t->bytes + 1) : NULL;
 		t->wrote = t->is_out ? calloc((size_t)t->count + 1, sizeof(bool)) : NULL;
-		t->amount = t->is_out ? malloc(t->bytes + 1) : NULL;
-		t->flushed = t->is_out && p->flushes ? malloc(t->bytes + 1) : NULL;
-		if (!t->host || (t->is_out && (!t->ref || !t->amount || !t->wrote)) ||
-		    (t->is_out && p->flushes && !t->flushed)) {
+		t->lo = t->is_out ? malloc(t->bytes + 1) : NULL;
+		t->hi = t->is_out ? malloc(t->bytes + 1) : NULL;
+		if (!t->host || (t->is_out && (!t->ref || !t->lo || !t->hi || !t->wrote))) {
 			*why = ctx_strf(
 				p->ctx,
 				"tensor %s needs %zu bytes of host memory: pass smaller sizes",
@@ -187,7 +186,7 @@ static int64_t most_trips(const Problem *p, const Op *loop)
 	return hi < 0 ? 0 : hi;
 }
 
-/* Beside the multiplications of a tile: what its sums may be off by, see compare.c. */
+/* The multiplications of a tile. */
 static int64_t tile_work(Problem *p, const Op *mma)
 {
 	const AtomRow *row = &atom_rows[attrs_get(&mma->attrs, A_ATOM)->atom.id];
@@ -199,7 +198,6 @@ static int64_t tile_work(Problem *p, const Op *mma)
 			fits &= !__builtin_mul_overflow(trips, most_trips(p, up), &trips);
 	fits &= !__builtin_mul_overflow(trips, k, &trips) &&
 		!__builtin_mul_overflow(trips, layout_size_int(acc), &macs) && macs < MOST_ELEMENTS;
-	p->units += fits ? ldexp((double)trips / (double)SUM_STEPS, 23 - row->fraction) : 0;
 	p->integral &= !elem_is_float(row->c);
 	return fits ? macs : -MOST_ELEMENTS;
 }
@@ -218,8 +216,7 @@ static bool find_work(Problem *p, const char **why)
 		if (op->kind == OP_MMA)
 			p->tile_macs += tile_work(p, op);
 		const EltRow *row = elt_by_op(op->kind);
-		p->ulps += row ? row->ulps : 0;
-		p->flushes |= row && row->flushes;
+		p->approximate |= row && (row->error.ulps > 0 || row->flushes);
 	}
 	if (!fits || p->tile_macs < 0)
 		*why = "the problem has more tiles or steps than can be counted";
@@ -300,9 +297,9 @@ void problem_close(Problem *p)
 	for (int i = 0; i < p->nt; i++) {
 		free(p->t[i].host);
 		free(p->t[i].ref);
-		free(p->t[i].amount);
+		free(p->t[i].lo);
+		free(p->t[i].hi);
 		free(p->t[i].wrote);
-		free(p->t[i].flushed);
 	}
 	free(p->chosen);
 	if (p->dev)
@@ -404,13 +401,21 @@ static bool tile_wanted(void *user, int64_t tile)
 }
 
 /* ------------------------------------------------------------------ reference */
-typedef enum { AS_IT_IS, FLUSHED, MAGNITUDES } Way;
-
-static bool interpret(Problem *p, const InterpArg *args, Way way, const char **why)
+bool problem_reference(Problem *p, DataKind kind, const char **why)
 {
-	bool *wrote[COUNTOF(p->t)];
-	for (int i = 0; i < p->nt; i++)
-		wrote[i] = p->t[i].wrote;
+	InterpArg args[COUNTOF(p->t)];
+	bool *wrote[COUNTOF(p->t)], exact = problem_exact(p, kind);
+	void *lo[COUNTOF(p->t)], *hi[COUNTOF(p->t)];
+	for (int i = 0; i < p->nt; i++) {
+		Tensor *t = &p->t[i];
+		void *in = t->is_scalar ? (void *)&t->scalar : t->host;
+		args[i] = (InterpArg){t->name, t->is_out ? t->ref : in};
+		wrote[i] = t->wrote;
+		lo[i] = t->lo;
+		hi[i] = t->hi;
+		if (t->is_out)
+			memset(t->ref, POISON, t->bytes);
+	}
 	InterpRun run = {.args = args,
 			 .nargs = p->nt,
 			 .wrote = wrote,
@@ -418,59 +423,12 @@ static bool interpret(Problem *p, const InterpArg *args, Way way, const char **w
 			 .nsyms = p->nsyms,
 			 .tile = tile_wanted,
 			 .user = p,
-			 .magnitudes = way == MAGNITUDES,
-			 .flush = way == FLUSHED};
-	return kernel_interp(p->k, &run, why);
-}
-
-static void make_absolute(Tensor *t)
-{
-	for (int64_t i = 0; i < t->count; i++)
-		elem_put(t->elem, t->host, i, fabs(elem_get(t->elem, t->host, i)));
-}
-
-/* Where outputs go: to one of their references. */
-static void give_outputs(Problem *p, InterpArg *args, Way way)
-{
-	for (int i = 0; i < p->nt; i++) {
-		const Tensor *t = &p->t[i];
-		if (!t->is_out)
-			continue;
-		args[i].data = way == AS_IT_IS ? t->ref : way == FLUSHED ? t->flushed : t->amount;
-		if (way != MAGNITUDES)
-			memset(args[i].data, POISON, t->bytes);
-	}
-}
-
-/* Changes the inputs: the device must have them before. */
-bool problem_reference(Problem *p, DataKind kind, const char **why)
-{
-	InterpArg args[COUNTOF(p->t)];
-	for (int i = 0; i < p->nt; i++) {
-		Tensor *t = &p->t[i];
-		args[i] = (InterpArg){t->name, t->is_scalar ? &t->scalar : t->host};
-	}
+			 .lo = exact ? NULL : lo,
+			 .hi = exact ? NULL : hi,
+			 .exact_sums = kind == DATA_INTEGERS || p->integral};
 	p->ended = 0;
-	p->awaited = p->nchosen * (1 + p->flushes + !problem_exact(p, kind));
-	give_outputs(p, args, AS_IT_IS);
-	if (!interpret(p, args, AS_IT_IS, why))
-		return false;
-	if (p->flushes) {
-		give_outputs(p, args, FLUSHED);
-		if (!interpret(p, args, FLUSHED, why))
-			return false;
-	}
-	if (problem_exact(p, kind))
-		return true;
-	for (int i = 0; i < p->nt; i++) {
-		Tensor *t = &p->t[i];
-		if (t->is_scalar)
-			t->scalar = fabs(t->scalar);
-		else if (!t->is_out)
-			make_absolute(t);
-	}
-	give_outputs(p, args, MAGNITUDES);
-	return interpret(p, args, MAGNITUDES, why);
+	p->awaited = p->nchosen;
+	return kernel_interp(p->k, &run, why);
 }
 
 /* ------------------------------------------------------------------ device */

@@ -24,8 +24,7 @@ typedef struct {
 	void *host;     /* inputs: what the kernel reads; outputs: what it wrote */
 	void *ref;      /* outputs: by the reference interpreter */
 	bool *wrote;    /* outputs: which elements it stored */
-	void *flushed;  /* the same with zeros for what may be flushed; NULL: nothing may */
-	void *amount;   /* outputs: the same with the absolute values of all inputs */
+	void *lo, *hi;  /* outputs: the least and the most that is right; NULL: ref alone */
 	dsl_addr alloc; /* on the device: GUARD bytes, the data, at least GUARD bytes */
 } Tensor;
 
@@ -38,10 +37,8 @@ typedef struct {
 	int nt;
 	int64_t grid;      /* output tiles */
 	int64_t tile_macs; /* multiply-adds of one */
-	double units;      /* of 2^-23 of the magnitudes: what sums of that length may be off by */
 	bool integral;     /* all products are of integers, so that sums are exact */
-	int ulps;          /* errors of the functions in the epilogue, added up */
-	bool flushes;      /* one of them may give a zero for a subnormal number */
+	bool approximate;  /* a function may be off by what its row says */
 	uint8_t *chosen;   /* per tile: check it; NULL: all */
 	int64_t nchosen;
 	int64_t ended; /* tiles that the reference interpreter began, of `awaited` */
@@ -72,8 +69,7 @@ int64_t problem_eval(const Problem *p, const Ix *x); /* coordinates count as 0 *
 typedef struct {
 	int64_t checked; /* elements */
 	double ulps;     /* largest error, in units in the last place of the output's type */
-	double share;    /* largest error as a part of what is allowed there */
-	double allowed;  /* at the element looked at last */
+	double lo, hi;   /* what is right for the element looked at last */
 	char wrong[256];
 } Verdict;
 /* Whether element i still is what outputs are filled with before a launch. */

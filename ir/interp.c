@@ -78,6 +78,24 @@ static void slot_shape(Slot *s, Ctx *c)
 	}
 }
 
+static Elements elements_new(Interp *in, int64_t n)
+{
+	Elements e = {.f = NEWN(in->arena, double, n)};
+	if (in->run->lo) {
+		e.lo = NEWN(in->arena, double, n);
+		e.hi = NEWN(in->arena, double, n);
+	}
+	return e;
+}
+
+/* Element i is exactly v. */
+static void element_is(const Elements *e, int64_t i, double v)
+{
+	e->f[i] = v;
+	if (e->lo)
+		e->lo[i] = e->hi[i] = v;
+}
+
 /* Made when the value is first defined; later rounds of a loop use it again. */
 static Slot *slot_of(Interp *in, const Val *v)
 {
@@ -87,7 +105,7 @@ static Slot *slot_of(Interp *in, const Val *v)
 	s = NEW(in->arena, Slot);
 	s->type = v->type;
 	slot_shape(s, in->k->ctx);
-	s->f = NEWN(in->arena, double, s->n);
+	s->at = elements_new(in, s->n);
 	ptrmap_set(&in->slots, v, s);
 	return s;
 }
@@ -102,27 +120,51 @@ static double sum_round(Elem e, double x)
 	return elem_rows[e].cls == 'S' ? x - turn * range : x - floor(x / range) * range;
 }
 
-static const double *slot_read(Interp *in, Slot *s)
+static void sums_round(Elem e, double *to, const double *from, int64_t n)
 {
-	if (s->tensor && s->n) {
-		if (!s->f)
-			s->f = NEWN(in->arena, double, s->n);
-		tensor_load(s, s->f, in->scratch);
-	}
-	for (int64_t i = 0; s->wide && i < s->n; i++)
-		s->f[i] = sum_round(s->type->elem, s->wide[i]);
-	return s->f;
+	for (int64_t i = 0; i < n && to; i++)
+		to[i] = sum_round(e, from[i]);
 }
 
-static void slot_write(Interp *in, const Slot *s, const double *from)
+static Slot *slot_read(Interp *in, Slot *s)
+{
+	if (s->tensor && s->n) {
+		if (!s->at.f)
+			s->at = elements_new(in, s->n);
+		tensor_load(s, s->at.f, in->scratch);
+		for (int64_t i = 0; i < s->n && s->at.lo; i++)
+			element_is(&s->at, i, s->at.f[i]);
+	}
+	if (s->wide.f) {
+		Elem e = s->type->elem;
+		sums_round(e, s->at.f, s->wide.f, s->n);
+		sums_round(e, s->at.lo, s->wide.lo, s->n);
+		sums_round(e, s->at.hi, s->wide.hi, s->n);
+	}
+	return s;
+}
+
+static void copy_all(double *to, const double *from, int64_t n)
+{
+	if (to)
+		memmove(to, from, (size_t)n * sizeof *from);
+}
+
+static void elements_copy(const Elements *to, const Elements *from, int64_t n)
+{
+	copy_all(to->f, from->f, n);
+	copy_all(to->lo, from->lo, n);
+	copy_all(to->hi, from->hi, n);
+}
+
+static void slot_write(Interp *in, const Slot *s, const Elements *from)
 {
 	if (s->tensor && s->n)
 		tensor_store(s, from, in->scratch);
-	else if (s->wide)
-		for (int64_t i = 0; i < s->n; i++)
-			s->wide[i] = from[i];
 	else
-		memmove(s->f, from, (size_t)s->n * sizeof *from);
+		elements_copy(s->wide.f ? &s->wide : &s->at, from, s->n);
+	for (int64_t i = 0; s->amount && i < s->n; i++)
+		s->amount[i] = fmax(fabs(from->lo[i]), fabs(from->hi[i]));
 }
 
 static Slot *operand(Interp *in, const Op *op, int i)
@@ -227,24 +269,26 @@ static bool run_shared(Interp *in, const Op *op)
 {
 	Slot *s = slot_of(in, op->out);
 	for (int64_t i = 0; i < s->n; i++)
-		s->f[i] = NAN;
+		element_is(&s->at, i, NAN);
 	return true;
 }
 
 static bool run_frag(Interp *in, const Op *op)
 {
 	Slot *s = slot_of(in, op->out);
-	if (!s->wide)
-		s->wide = NEWN(in->arena, double, s->n);
+	if (!s->wide.f) {
+		s->wide = elements_new(in, s->n);
+		s->amount = in->run->lo ? NEWN(in->arena, double, s->n) : NULL;
+	}
 	for (int64_t i = 0; i < s->n; i++)
-		s->wide[i] = NAN;
+		element_is(&s->wide, i, NAN);
 	return true;
 }
 
 static bool run_const(Interp *in, const Op *op)
 {
-	slot_of(in, op->out)->f[0] =
-		elem_round(op->out->type->elem, attrs_get(&op->attrs, A_VALUE)->real);
+	element_is(&slot_of(in, op->out)->at, 0,
+		   elem_round(op->out->type->elem, attrs_get(&op->attrs, A_VALUE)->real));
 	return true;
 }
 
@@ -253,7 +297,9 @@ static bool run_fill(Interp *in, const Op *op)
 	Slot *s = operand(in, op, 0);
 	double v = elem_round(s->type->elem, attrs_get(&op->attrs, A_VALUE)->real);
 	for (int64_t i = 0; i < s->n; i++)
-		s->wide[i] = v;
+		element_is(&s->wide, i, v);
+	for (int64_t i = 0; s->amount && i < s->n; i++)
+		s->amount[i] = fabs(v);
 	return true;
 }
 
@@ -272,107 +318,45 @@ static bool run_tile(Interp *in, const Op *op)
 
 static bool run_copy(Interp *in, const Op *op)
 {
-	slot_write(in, operand(in, op, 0), slot_read(in, operand(in, op, 1)));
+	slot_write(in, operand(in, op, 0), &slot_read(in, operand(in, op, 1))->at);
 	return true;
 }
 
 static bool run_mma(Interp *in, const Op *op)
 {
 	Slot *c = operand(in, op, 0), *a = operand(in, op, 1), *b = operand(in, op, 2);
+	const AtomRow *atom = &atom_rows[attrs_get(&op->attrs, A_ATOM)->atom.id];
 	int64_t need = a->n + b->n;
 	if (need > in->nwide) {
 		in->wide = NEWN(in->arena, double, need);
 		in->nwide = need;
 	}
-	mma_f64(c->wide, slot_read(in, a), slot_read(in, b), c->dim[0], c->dim[1], a->dim[1],
-		in->wide);
+	slot_read(in, a);
+	slot_read(in, b);
+	mma_f64(c->wide.f, a->at.f, b->at.f, c->dim[0], c->dim[1], a->dim[1], in->wide);
+	if (in->run->lo)
+		mma_bounds(c, a, b, in->run->exact_sums ? 0 : atom->fraction, in->scratch);
 	return true;
 }
 
 static bool run_cvt(Interp *in, const Op *op)
 {
-	Slot *out = slot_of(in, op->out);
-	const double *x = slot_read(in, operand(in, op, 0));
-	for (int64_t i = 0; i < out->n; i++)
-		out->f[i] = elem_round(out->type->elem, x[i]);
+	cvt_run(slot_of(in, op->out), slot_read(in, operand(in, op, 0)));
 	return true;
 }
 
-/* How large a result can be, of operands of which that is known. */
-static float magnitude(const EltRow *row, float x, float y, float z)
-{
-	x = fabsf(x);
-	y = fabsf(y);
-	z = fabsf(z);
-	if (row->op == OP_SUB)
-		return x + y;
-	return row->op == OP_MIN ? fmaxf(x, y) : fabsf(row->value(x, y, z));
-}
-
-static float result(const InterpRun *run, const EltRow *row, float x, float y, float z)
-{
-	float v = row->value(x, y, z);
-	if (run->magnitudes)
-		return magnitude(row, x, y, z);
-	return run->flush && row->flushes && fpclassify(v) == FP_SUBNORMAL ? copysignf(0, v) : v;
-}
-
-/* How far an operand's elements lie apart along each mode of the result: 0 where it has one for
- * all, as a scalar has. */
-static void steps_of(const Slot *s, const Slot *out, int64_t *step)
-{
-	int64_t before = 1;
-	for (int m = out->rank; m-- > 0;) {
-		bool one = s->type->kind != TY_TILE || s->dim[m] == 1;
-		step[m] = one ? 0 : before;
-		before *= one ? 1 : s->dim[m];
-	}
-}
-
-/* The next place of the result, last mode fastest; at[] are the operands' elements there. */
-static void step_on(const Slot *out, int64_t *x, int64_t (*step)[MAX_RANK], int64_t *at, int n)
-{
-	for (int m = out->rank; m-- > 0;) {
-		bool end = ++x[m] == out->dim[m];
-		for (int i = 0; i < n; i++)
-			at[i] += end ? (1 - out->dim[m]) * step[i][m] : step[i][m];
-		if (!end)
-			return;
-		x[m] = 0;
-	}
-}
-
-/* A scalar operand stands for a tile of equal elements, a row vector for one of equal columns. */
 static bool run_elementwise(Interp *in, const Op *op, const EltRow *row)
 {
-	Slot *out = slot_of(in, op->out);
-	const double *v[3] = {out->f, out->f, out->f};
-	int64_t step[3][MAX_RANK] = {{0}}, at[3] = {0}, x[MAX_RANK] = {0};
-	for (int i = 0; i < op->nin; i++) {
-		Slot *s = operand(in, op, i);
-		v[i] = slot_read(in, s);
-		steps_of(s, out, step[i]);
-	}
-	for (int64_t i = 0; i < out->n; i++) {
-		float a = (float)v[0][at[0]], b = (float)v[1][at[1]], c = (float)v[2][at[2]];
-		out->f[i] = (double)result(in->run, row, a, b, c);
-		step_on(out, x, step, at, op->nin);
-	}
+	Slot *operands[3] = {NULL};
+	for (int i = 0; i < op->nin; i++)
+		operands[i] = slot_read(in, operand(in, op, i));
+	elt_run(row, slot_of(in, op->out), operands, op->nin);
 	return true;
 }
 
-/* Each row by itself; nothing is rounded before its end. */
 static bool run_reduce(Interp *in, const Op *op)
 {
-	Slot *out = slot_of(in, op->out), *from = operand(in, op, 0);
-	const CombineRow *row = combine_of(op);
-	const double *v = slot_read(in, from);
-	for (int64_t i = 0; i < out->n; i++) {
-		double sum = v[i * from->dim[1]];
-		for (int64_t j = 1; j < from->dim[1]; j++)
-			sum = row->value(sum, v[i * from->dim[1] + j]);
-		out->f[i] = elem_round(out->type->elem, sum);
-	}
+	reduce_run(combine_of(op), slot_of(in, op->out), slot_read(in, operand(in, op, 0)));
 	return true;
 }
 
@@ -538,6 +522,8 @@ static bool bind_tensor(Interp *in, const Val *v, int i)
 	Slot *s = NEW(in->arena, Slot);
 	*t = (Tensor){.elem = v->type->elem,
 		      .data = data,
+		      .lo = in->run->lo ? in->run->lo[i] : NULL,
+		      .hi = in->run->hi ? in->run->hi[i] : NULL,
 		      .wrote = in->run->wrote ? in->run->wrote[i] : NULL,
 		      .rank = layout_rank(l)};
 	*s = (Slot){.type = v->type, .rank = t->rank, .tensor = t};
@@ -561,7 +547,8 @@ static bool bind_arg(Interp *in, const Val *v)
 			return bind_tensor(in, v, i);
 		if (!data)
 			return fail(in, ctx_strf(c, "the scalar '%s' has no value", v->name));
-		slot_of(in, v)->f[0] = elem_round(v->type->elem, *(const double *)data);
+		element_is(&slot_of(in, v)->at, 0,
+			   elem_round(v->type->elem, *(const double *)data));
 		return true;
 	}
 	return fail(in, ctx_strf(c, "the argument '%s' is missing", v->name));

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* interp.h - private to ir/: what the parts of the reference interpreter share.
  * A tile is held dense, last mode fastest, whatever its layout: layouts are where things lie, not
- * what they are. Tensors of the caller are read through their layout, element by element. */
+ * what they are. Tensors of the caller are read through their layout, element by element.
+ * Where bounds are asked for, each element comes with the least and the most that a device may
+ * compute in its place. -inf and inf: anything, also what is no number. */
 #ifndef DSL_INTERP_H
 #define DSL_INTERP_H
 
@@ -19,30 +21,45 @@ typedef struct {
 typedef struct {
 	Elem elem;
 	void *data;
-	bool *wrote; /* of each element, whether it was stored; or NULL */
+	void *lo, *hi; /* bounds of what is stored, or NULL */
+	bool *wrote;   /* of each element, whether it was stored; or NULL */
 	int rank;
 	int64_t offset;
 	Mode mode[MAX_RANK];
 } Tensor;
+
+/* Elements, and where bounds are asked for what they lie between; else lo and hi are NULL. */
+typedef struct {
+	double *f, *lo, *hi;
+} Elements;
 
 /* What a value holds while the kernel runs. */
 typedef struct {
 	const Type *type;
 	int rank;
 	int64_t dim[MAX_RANK], n; /* n elements; a scalar has 1 */
-	double *f;                /* its elements, each a value of the element type */
-	double *wide;             /* a frag's elements; f is then a copy for readers */
+	Elements at;              /* each a value of the element type */
+	Elements wide;            /* a frag's elements; `at` is then a copy for readers */
+	double *amount;           /* with bounds, of a frag: the size of all that was added up */
 	const Tensor *tensor;     /* a tile of a tensor at an origin */
 	int64_t origin[MAX_RANK];
 } Slot;
 
 /* interp_tensor.c: elements out of range read as 0 and are not written */
 void tensor_load(const Slot *tile, double *out, Arena *scratch);
-void tensor_store(const Slot *tile, const double *from, Arena *scratch);
+void tensor_store(const Slot *tile, const Elements *from, Arena *scratch);
+
+/* interp_elt.c: of operands that were read */
+void elt_run(const EltRow *row, const Slot *out, Slot *const *in, int n);
+void reduce_run(const CombineRow *row, const Slot *out, const Slot *in);
+void cvt_run(const Slot *out, const Slot *in);
 
 /* interp_mma.c: c[m][n] += sum over k of a[m][k] * b[n][k], in f64.
  * scratch: (m + n) * k doubles; m and n are multiples of 4 */
 void mma_f64(double *c, const double *a, const double *b, int64_t m, int64_t n, int64_t k,
 	     double *scratch);
+/* The same for the bounds of c, where products are rounded to so many bits of all that is added up;
+ * fraction 0: to none. */
+void mma_bounds(const Slot *c, const Slot *a, const Slot *b, int fraction, Arena *scratch);
 
 #endif

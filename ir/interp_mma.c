@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* interp_mma.c - the one loop of the interpreter that has to be quick: blocks of 4 x 4 sums that
- * stay in registers, a packed in panels of 4 rows and b in panels of 4 columns.
+ * stay in registers, a packed in panels of 4 rows and b in panels of 4 columns; and what a tensor
+ * core may make of them.
  *     row 0..3 of a, column x  ->  Four{a[0][x], a[1][x], a[2][x], a[3][x]}
  */
 #include "ir/interp.h"
+
+#include <math.h>
 
 enum { SIDE = 4 };
 
@@ -46,4 +49,50 @@ void mma_f64(double *c, const double *a, const double *b, int64_t m, int64_t n, 
 	for (int64_t j = 0; j < n / SIDE; j++)
 		for (int64_t i = 0; i < m / SIDE; i++)
 			block(c + (i * n + j) * SIDE, n, rows + i * k, columns + j * k, k);
+}
+
+/* ------------------------------------------------------------------ bounds */
+enum { SUM_STEPS = 4 }; /* products that a tensor core adds up before it rounds, at least */
+
+static double *sizes(const Slot *s, Arena *scratch)
+{
+	double *to = NEWN(scratch, double, s->n);
+	for (int64_t i = 0; i < s->n; i++)
+		to[i] = fmax(fabs(s->at.lo[i]), fabs(s->at.hi[i]));
+	return to;
+}
+
+/* How far from an element its bounds are. NULL: nowhere. */
+static double *errors(const Slot *s, Arena *scratch)
+{
+	double *to = NEWN(scratch, double, s->n);
+	bool some = false;
+	for (int64_t i = 0; i < s->n; i++) {
+		to[i] = fmax(s->at.hi[i] - s->at.f[i], s->at.f[i] - s->at.lo[i]);
+		some |= to[i] != 0;
+	}
+	return some ? to : NULL;
+}
+
+void mma_bounds(const Slot *c, const Slot *a, const Slot *b, int fraction, Arena *scratch)
+{
+	int64_t m = c->dim[0], n = c->dim[1], k = a->dim[1];
+	double *room = NEWN(scratch, double, a->n + b->n), *sum = NEWN(scratch, double, c->n);
+	double *off = NEWN(scratch, double, c->n), *of_a = errors(a, scratch),
+	       *of_b = errors(b, scratch);
+	const double *size_a = sizes(a, scratch), *size_b = sizes(b, scratch);
+	for (int64_t i = 0; i < c->n; i++)
+		sum[i] = off[i] = 0;
+	mma_f64(sum, a->at.f, b->at.f, m, n, k, room);
+	mma_f64(c->amount, size_a, size_b, m, n, k, room);
+	if (of_a)
+		mma_f64(off, of_a, size_b, m, n, k, room);
+	if (of_b)
+		mma_f64(off, size_a, of_b, m, n, k, room);
+	double steps = fraction ? ldexp((double)k / SUM_STEPS, -fraction) : 0;
+	for (int64_t i = 0; i < c->n; i++) {
+		c->wide.lo[i] += sum[i] - off[i] - steps * c->amount[i];
+		c->wide.hi[i] += sum[i] + off[i] + steps * c->amount[i];
+	}
+	arena_reset(scratch);
 }

@@ -72,24 +72,28 @@ void tensor_load(const Slot *t, double *out, Arena *scratch)
 	arena_reset(scratch);
 }
 
-static void put(const Tensor *t, int64_t at, double x)
+static void put(const Tensor *t, int64_t at, const Elements *from, int64_t i)
 {
-	elem_put(t->elem, t->data, at, x);
+	elem_put(t->elem, t->data, at, from->f[i]);
+	if (t->lo && from->lo) {
+		elem_put(t->elem, t->lo, at, from->lo[i]);
+		elem_put(t->elem, t->hi, at, from->hi[i]);
+	}
 	if (t->wrote)
 		t->wrote[at] = true;
 }
 
-void tensor_store(const Slot *t, const double *from, Arena *scratch)
+void tensor_store(const Slot *t, const Elements *from, Arena *scratch)
 {
 	Rows r = {.t = t};
-	int64_t width = t->dim[t->rank - 1];
+	int64_t width = t->dim[t->rank - 1], n = 0;
 	tile_offsets(t, r.at, scratch);
 	const int64_t *last = r.at[t->rank - 1];
 	do {
 		int64_t base = rows_base(&r);
-		for (int64_t i = 0; i < width; i++, from++)
+		for (int64_t i = 0; i < width; i++, n++)
 			if (base >= 0 && last[i] >= 0)
-				put(t->tensor, base + last[i], *from);
+				put(t->tensor, base + last[i], from, n);
 	} while (rows_next(&r));
 	arena_reset(scratch);
 }

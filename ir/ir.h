@@ -206,7 +206,11 @@ typedef struct {
 	OpKind op;
 	const char *name, *infix;
 	int arity;
-	int ulps;     /* error, in units in the last place; 0: correctly rounded */
+	struct {
+		bool rounds;       /* ulps 0: as IEEE 754 has it */
+		double ulps, of_x; /* units in the last place of the result; and 2^-23 of x */
+	} error;
+	bool turns;   /* grows here and falls there */
 	bool flushes; /* a zero may stand for a subnormal result */
 	float (*value)(float x, float y, float z);
 } EltRow;
@@ -434,10 +438,12 @@ typedef struct {
 	/* Which grid tiles to run, by linear index (first coordinate fastest); NULL: all. */
 	bool (*tile)(void *user, int64_t tile);
 	void *user;
-	/* Not values, but how large what is added up can be: inputs without their signs, sums for
-	 * differences. */
-	bool magnitudes;
-	bool flush; /* zeros for subnormal results, of the operations that may give them */
+	/* Of an argument, as data: for each element of an output the least and the most that a
+	 * device may compute in its place, with what sums of products and functions are rounded to.
+	 * -inf and inf: anything. NULL: not asked for, of any. exact_sums: products and sums of them
+	 * are exact on the device too. */
+	void *const *lo, *const *hi;
+	bool exact_sums;
 } InterpRun;
 bool kernel_interp(const Kernel *k, const InterpRun *run, const char **why);
 

@@ -65,19 +65,23 @@ const AttrRow attr_rows[ATTR_COUNT] = {
 #include "ir/attrs.def"
 };
 
-#define ELT(id, name, n, infix, ulps, small, value)        \
-	static float value_##id(float x, float y, float z) \
-	{                                                  \
-		(void)x, (void)y, (void)z;                 \
-		return value;                              \
+#define ELT(id, name, n, infix, error, shape, small, value) \
+	static float value_##id(float x, float y, float z)  \
+	{                                                   \
+		(void)x, (void)y, (void)z;                  \
+		return value;                               \
 	}
 #include "ir/elementwise.def"
 
-enum { KEPT, MAYBE_0 };
+enum { KEPT, MAYBE_0, STEADY, TURNS };
+#define EXACT          {false, 0, 0}
+#define ROUNDED        {true, 0, 0}
+#define ULPS(n)        {true, n, 0}
+#define ULPS_AND(n, m) {true, n, m}
 
 static const EltRow elt_rows[] = {
-#define ELT(id, name, n, infix, ulps, small, value) \
-	{OP_##id, name, infix, n, ulps, small == MAYBE_0, value_##id},
+#define ELT(id, name, n, infix, error, shape, small, value) \
+	{OP_##id, name, infix, n, error, shape == TURNS, small == MAYBE_0, value_##id},
 #include "ir/elementwise.def"
 };
 

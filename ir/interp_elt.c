@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* interp_elt.c - elementwise operations, conversions and reductions of whole values, and between
+ * which bounds what a kernel computes in their place may lie: an operation is looked at where its
+ * operands' bounds are, and its row says what it may itself be off by.
+ *     x in 3.9 .. 4.1  ->  sqrt(x) in 1.9748 .. 2.0249 */
+#include "ir/interp.h"
+
+#include <float.h>
+#include <math.h>
+
+enum { OPERANDS = 3, POINTS = 5 };
+
+/* ------------------------------------------------------------------ bounds of one element */
+typedef struct {
+	double v, lo, hi;
+} Range;
+
+static const Range anything = {NAN, -INFINITY, INFINITY};
+
+static void take(Range *r, double v)
+{
+	r->lo = fmin(r->lo, v);
+	r->hi = fmax(r->hi, v);
+}
+
+/* A point of x: its bounds, and between them. */
+static float point(Range x, int i)
+{
+	return (float)(i == 0   ? x.lo
+		       : i == 1 ? x.hi
+				: x.lo + (x.hi - x.lo) * (i - 1) / (POINTS - 1));
+}
+
+/* False where the row has no value there. */
+static bool look_at(const EltRow *row, Range *r, float x, float y, float z)
+{
+	double v = (double)row->value(x, y, z);
+	take(r, v);
+	return !isnan(v);
+}
+
+/* At the corners of what the operands may be. A function of one operand may turn between them: so
+ * a few places more, and as much as it may turn between those. */
+static bool look_around(const EltRow *row, Range *r, const Range *x)
+{
+	bool ok = true;
+	for (int i = 0; i < 1 << row->arity && ok; i++)
+		ok = look_at(row, r, point(x[0], i & 1), point(x[1], i >> 1 & 1),
+			     point(x[2], i >> 2 & 1));
+	for (int i = 2; i < POINTS && ok && row->arity == 1; i++)
+		ok = look_at(row, r, point(x[0], i), 0, 0);
+	double turn = row->turns ? (r->hi - r->lo) / POINTS : 0;
+	r->lo -= turn;
+	r->hi += turn;
+	return ok;
+}
+
+static double ulp_of(double v)
+{
+	return ldexp(1, (v == 0 || ilogb(v) < FLT_MIN_EXP - 1 ? FLT_MIN_EXP - 1 : ilogb(v)) -
+				(FLT_MANT_DIG - 1));
+}
+
+/* By the operation's own error. What is rounded once may be not rounded at all, where the result
+ * goes into a sum (fma). */
+static void widen(const EltRow *row, Range *r, Range x)
+{
+	double of_x = row->error.of_x * ldexp(fmax(fabs(x.lo), fabs(x.hi)), -(FLT_MANT_DIG - 1));
+	double ulps = row->error.ulps > 0 || !row->error.rounds ? row->error.ulps : 1;
+	if (isfinite(r->lo))
+		r->lo -= ulps * ulp_of(r->lo) + of_x;
+	if (isfinite(r->hi))
+		r->hi += ulps * ulp_of(r->hi) + of_x;
+	if (row->flushes && r->lo > 0 && r->lo < (double)FLT_MIN)
+		r->lo = 0;
+	if (row->flushes && r->hi < 0 && r->hi > -(double)FLT_MIN)
+		r->hi = 0;
+}
+
+static Range bounds_of(const EltRow *row, double v, const Range *x)
+{
+	Range r = {v, v, v};
+	for (int i = 0; i < row->arity; i++)
+		if (isinf(x[i].lo) && isinf(x[i].hi) && x[i].lo < x[i].hi)
+			return anything;
+	bool points = true;
+	for (int i = 0; i < row->arity; i++)
+		points &= !(x[i].lo < x[i].hi);
+	if (isnan(v))
+		return points ? r : anything;
+	if (!points && !look_around(row, &r, x))
+		return anything;
+	widen(row, &r, x[0]);
+	return r;
+}
+
+/* ------------------------------------------------------------------ elementwise */
+/* How far an operand's elements lie apart along each mode of the result: 0 where it has one for
+ * all, as a scalar has. */
+static void steps_of(const Slot *s, const Slot *out, int64_t *step)
+{
+	int64_t before = 1;
+	for (int m = out->rank; m-- > 0;) {
+		bool one = s->type->kind != TY_TILE || s->dim[m] == 1;
+		step[m] = one ? 0 : before;
+		before *= one ? 1 : s->dim[m];
+	}
+}
+
+/* The next place of the result, last mode fastest; at[] are the operands' elements there. */
+static void step_on(const Slot *out, int64_t *x, int64_t (*step)[MAX_RANK], int64_t *at, int n)
+{
+	for (int m = out->rank; m-- > 0;) {
+		bool end = ++x[m] == out->dim[m];
+		for (int i = 0; i < n; i++)
+			at[i] += end ? (1 - out->dim[m]) * step[i][m] : step[i][m];
+		if (!end)
+			return;
+		x[m] = 0;
+	}
+}
+
+static void put(const Elements *out, int64_t i, const EltRow *row, Slot *const *in,
+		const int64_t *at)
+{
+	Range x[OPERANDS] = {{0, 0, 0}};
+	for (int o = 0; o < row->arity; o++) {
+		const Elements *e = &in[o]->at;
+		double v = e->f[at[o]];
+		x[o] = e->lo ? (Range){v, e->lo[at[o]], e->hi[at[o]]} : (Range){v, v, v};
+	}
+	double v = (double)row->value((float)x[0].v, (float)x[1].v, (float)x[2].v);
+	out->f[i] = v;
+	if (!out->lo)
+		return;
+	Range r = bounds_of(row, v, x);
+	out->lo[i] = r.lo;
+	out->hi[i] = r.hi;
+}
+
+/* A scalar operand stands for a tile of equal elements, a row vector for one of equal columns. */
+void elt_run(const EltRow *row, const Slot *out, Slot *const *in, int n)
+{
+	int64_t step[OPERANDS][MAX_RANK] = {{0}}, at[OPERANDS] = {0}, x[MAX_RANK] = {0};
+	for (int i = 0; i < n; i++)
+		steps_of(in[i], out, step[i]);
+	for (int64_t i = 0; i < out->n; i++) {
+		put(&out->at, i, row, in, at);
+		step_on(out, x, step, at, n);
+	}
+}
+
+/* ------------------------------------------------------------------ conversions, reductions */
+static void round_all(Elem e, double *to, const double *from, int64_t n)
+{
+	for (int64_t i = 0; i < n && to; i++)
+		to[i] = elem_round(e, from[i]);
+}
+
+/* Rounding keeps order, so bounds stay bounds. */
+void cvt_run(const Slot *out, const Slot *in)
+{
+	Elem e = out->type->elem;
+	round_all(e, out->at.f, in->at.f, out->n);
+	round_all(e, out->at.lo, in->at.lo, out->n);
+	round_all(e, out->at.hi, in->at.hi, out->n);
+}
+
+static void join(const CombineRow *row, double *out, const double *in, const Slot *from, int64_t n)
+{
+	for (int64_t i = 0; i < n && out; i++) {
+		double sum = in[i * from->dim[1]];
+		for (int64_t j = 1; j < from->dim[1]; j++)
+			sum = row->value(sum, in[i * from->dim[1] + j]);
+		out[i] = sum;
+	}
+}
+
+/* What sums of a row in any order may be off by, rounded at each step. */
+static double row_error(const Slot *in, int64_t row)
+{
+	double size = 0;
+	for (int64_t j = 0; j < in->dim[1]; j++)
+		size += fmax(fabs(in->at.lo[row * in->dim[1] + j]),
+			     fabs(in->at.hi[row * in->dim[1] + j]));
+	return (double)in->dim[1] * ldexp(size, -FLT_MANT_DIG);
+}
+
+/* Each row by itself; nothing is rounded before its end. */
+void reduce_run(const CombineRow *row, const Slot *out, const Slot *in)
+{
+	const Elements *o = &out->at;
+	join(row, o->f, in->at.f, in, out->n);
+	join(row, o->lo, in->at.lo, in, out->n);
+	join(row, o->hi, in->at.hi, in, out->n);
+	for (int64_t i = 0; i < out->n && o->lo && elt_by_op(row->op)->error.rounds; i++) {
+		double error = row_error(in, i);
+		o->lo[i] -= isfinite(error) ? error : 0;
+		o->hi[i] += isfinite(error) ? error : 0;
+	}
+	cvt_run(out, out);
+}

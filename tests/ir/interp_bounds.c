@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* ir.interp_bounds - between which bounds a device's results are right: errors that functions state,
+ * what is computed from them, zeros for subnormal numbers, sums of products. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include <math.h>
+
+#include "ir/ir.h"
+#include "runtime/number.h"
+
+static Kernel *kernel_of(Ctx *c, const char *text)
+{
+	Module *m = module_parse(c, ctx_src(c, "test", text, strlen(text)));
+	Buf b = {0};
+	diag_text(c, &b, false);
+	if (!m)
+		fail_msg("%s\n%s", b.s, text);
+	buf_free(&b);
+	return m->kernels.at[0];
+}
+
+static void run_ok(const Kernel *k, const InterpRun *run)
+{
+	const char *why = NULL;
+	if (!kernel_interp(k, run, &why))
+		fail_msg("%s", why);
+}
+
+static void check_bounds(const char *ops, double want, double least, double most)
+{
+	Ctx *c = ctx_new();
+	double one = 1;
+	float d = 0, lo = 0, hi = 0;
+	const InterpArg args[] = {{"one", &one}, {"D", &d}};
+	void *los[] = {NULL, &lo}, *his[] = {NULL, &hi};
+	run_ok(kernel_of(c, arena_printf(ctx_arena(c),
+					 "kernel s tile sm_90a {\n  arg %%one : f32\n"
+					 "  arg out %%D : global f32 (1):(1)\n"
+					 "  %%x = frag : reg f32 (1)\n  fill %%x value=1\n"
+					 "%s  copy %%D, %%r\n}\n",
+					 ops)),
+	       &(InterpRun){.args = args, .nargs = 2, .lo = los, .hi = his});
+	if ((double)d != want || (double)lo != least || (double)hi != most)
+		fail_msg("%s%a from %a to %a", ops, (double)d, (double)lo, (double)hi);
+	ctx_free(c);
+}
+
+/* A function may be off by what its row says, and what is computed from it by what that makes. */
+static void test_bounds(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *ops;
+		double want, least, most;
+	} cases[] = {
+		{"  %r = neg %x : reg f32 (1)\n", -1, -1, -1},
+		{"  %r = exp2 %x : reg f32 (1)\n", 2, 2 - 0x1p-21, 2 + 0x1p-21},
+		{"  %e = exp2 %x : reg f32 (1)\n  %r = neg %e : reg f32 (1)\n", -2, -2 - 0x1p-21,
+		 -2 + 0x1p-21},
+		{"  %e = exp2 %x : reg f32 (1)\n  %r = mul %e, %e : reg f32 (1)\n", 4,
+		 4 - 0x1p-19 - 0x1p-22, 4 + 0x1p-19 + 0x1p-21},
+	};
+	for (size_t i = 0; i < COUNTOF(cases); i++)
+		check_bounds(cases[i].ops, cases[i].want, cases[i].least, cases[i].most);
+	check_bounds("  %f = exp2 %x : reg f32 (1)\n  %g = cvt %f : reg bf16 (1)\n"
+		     "  %r = cvt %g : reg f32 (1)\n",
+		     2, 2, 2);
+	check_bounds("  %e = exp2 %x : reg f32 (1)\n  %h = sub %e, %x : reg f32 (1)\n"
+		     "  %g = sub %h, %x : reg f32 (1)\n  %r = rsqrt %g : reg f32 (1)\n",
+		     INFINITY, -INFINITY, INFINITY);
+}
+
+/* Subnormal results that may be zeros. */
+static void test_bounds_small(void **state)
+{
+	(void)state;
+	float d = 0, lo = 1, hi = 0;
+	double x = -88;
+	Ctx *c = ctx_new();
+	const InterpArg args[] = {{"x", &x}, {"D", &d}};
+	void *los[] = {NULL, &lo}, *his[] = {NULL, &hi};
+	run_ok(kernel_of(c, "kernel s tile sm_90a {\n  arg %x : f32\n"
+			    "  arg out %D : global f32 (1):(1)\n"
+			    "  %f = frag : reg f32 (1)\n  fill %f value=0\n"
+			    "  %g = add %f, %x : reg f32 (1)\n"
+			    "  %r = sigmoid %g : reg f32 (1)\n  copy %D, %r\n}\n"),
+	       &(InterpRun){.args = args, .nargs = 2, .lo = los, .hi = his});
+	assert_true(d > 0 && fpclassify(d) == FP_SUBNORMAL && lo <= 0 && hi >= d);
+	ctx_free(c);
+}
+
+/* 3 - 3 by an mma: what is added up is 6, and that is what the sum is rounded to parts of. */
+static void test_bounds_sums(void **state)
+{
+	(void)state;
+	uint16_t a[16] = {bf16_from_f32(3), bf16_from_f32(-3)};
+	uint16_t b[16] = {bf16_from_f32(1), bf16_from_f32(1)};
+	float d = 1, lo = 0, hi = 0;
+	const InterpArg args[] = {{"A", a}, {"B", b}, {"D", &d}};
+	static const char name[] = "wgmma.m64n8k16.f32.bf16.bf16";
+	Atom atom;
+	assert_true(atom_parse(name, strlen(name), &atom));
+	void *los[] = {NULL, NULL, &lo}, *his[] = {NULL, NULL, &hi};
+	for (int exact = 0; exact < 2; exact++) {
+		Ctx *c = ctx_new();
+		const Kernel *k =
+			kernel_of(c, "kernel s tile sm_90a {\n  arg %A : global bf16 (4,4):(4,1)\n"
+				     "  arg %B : global bf16 (4,4):(4,1)\n"
+				     "  arg out %D : global f32 (1,1):(1,1)\n"
+				     "  %s = shared : shared bf16 (64,16):(16,1)\n"
+				     "  %o = shared : shared bf16 (8,16):(16,1)\n"
+				     "  %a = tile %A (0, 0) : global bf16 (64,16):(4,1)\n"
+				     "  %b = tile %B (0, 0) : global bf16 (8,16):(4,1)\n"
+				     "  copy %s, %a\n  copy %o, %b\n"
+				     "  %x = frag : reg f32 (64,8)\n  fill %x value=0\n"
+				     "  mma %x, %s, %o atom=wgmma.m64n8k16.f32.bf16.bf16\n"
+				     "  %t = tile %D (0, 0) : global f32 (64,8):(1,1)\n"
+				     "  copy %t, %x\n}\n");
+		run_ok(k, &(InterpRun){.args = args,
+				       .nargs = 3,
+				       .lo = los,
+				       .hi = his,
+				       .exact_sums = exact});
+		double off = exact ? 0 : 6 * 16 / 4 * ldexp(1, -atom_rows[atom.id].fraction);
+		assert_true(d == 0 && (double)hi == off && (double)lo == -off);
+		ctx_free(c);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_bounds_small),
+		cmocka_unit_test(test_bounds_sums),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
