@@ -155,4 +155,8 @@ bool cg_order_behind(Cg *g, const Op *wait, const char *text);  /* what the grou
 #define OP(id, ...) void emit_##id(Cg *g, const Op *op);
 #include "ir/ops.def"
 
+/* emit_elt.c, emit_math.c: one function of scalars for each row of elementwise.def */
+#define ELT(id, ...) LLVMValueRef value_##id(Cg *g, LLVMValueRef *x);
+#include "ir/elementwise.def"
+
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* emit_elt.c - elementwise operations: each row of elementwise.def has one function value_ROW of
- * scalars; the framework applies it register by register. Conversions to 16 bits go by pairs, as
- * the hardware has them (PTX ISA: cvt.rn.bf16x2.f32).
+ * scalars in emit_math.c, which is applied register by register. Conversions to 16 bits go by
+ * pairs, as the hardware has them (PTX ISA: cvt.rn.bf16x2.f32).
  *     %c = add %a, %b : reg f32 ...   ->   one fadd a register */
 #include "codegen/cg.h"
 
@@ -28,84 +28,6 @@ static void elementwise(Cg *g, const Op *op, Value value)
 			x[i] = cg_reg(g, &in[i], register_of(op, i, r));
 		out->reg[r] = value(g, x);
 	}
-}
-
-static LLVMValueRef value_NEG(Cg *g, LLVMValueRef *x)
-{
-	return LLVMBuildFNeg(g->b, x[0], "");
-}
-
-static LLVMValueRef value_ABS(Cg *g, LLVMValueRef *x)
-{
-	return cg_call(g, "llvm.fabs", g->m->f32, x, 1);
-}
-
-static LLVMValueRef value_ADD(Cg *g, LLVMValueRef *x)
-{
-	return LLVMBuildFAdd(g->b, x[0], x[1], "");
-}
-
-static LLVMValueRef value_SUB(Cg *g, LLVMValueRef *x)
-{
-	return LLVMBuildFSub(g->b, x[0], x[1], "");
-}
-
-static LLVMValueRef value_MUL(Cg *g, LLVMValueRef *x)
-{
-	return LLVMBuildFMul(g->b, x[0], x[1], "");
-}
-
-static LLVMValueRef value_DIV(Cg *g, LLVMValueRef *x)
-{
-	return LLVMBuildFDiv(g->b, x[0], x[1], "");
-}
-
-static LLVMValueRef value_MIN(Cg *g, LLVMValueRef *x)
-{
-	return cg_call(g, "llvm.minnum", g->m->f32, x, 2);
-}
-
-static LLVMValueRef value_MAX(Cg *g, LLVMValueRef *x)
-{
-	return cg_call(g, "llvm.maxnum", g->m->f32, x, 2);
-}
-
-static LLVMValueRef value_FMA(Cg *g, LLVMValueRef *x)
-{
-	return cg_call(g, "llvm.fma", g->m->f32, x, 3);
-}
-
-static LLVMValueRef value_SQRT(Cg *g, LLVMValueRef *x)
-{
-	return cg_call(g, "llvm.nvvm.sqrt.rn.f", NULL, x, 1);
-}
-
-static LLVMValueRef value_RSQRT(Cg *g, LLVMValueRef *x)
-{
-	return cg_call(g, "llvm.nvvm.rsqrt.approx.f", NULL, x, 1);
-}
-
-static LLVMValueRef value_EXP2(Cg *g, LLVMValueRef *x)
-{
-	return cg_call(g, "llvm.nvvm.ex2.approx", g->m->f32, x, 1);
-}
-
-/* max.f32 gives the operand that is a number, and 0 of the two zeros that is not negative. */
-static LLVMValueRef value_RELU(Cg *g, LLVMValueRef *x)
-{
-	LLVMValueRef in[2] = {x[0], LLVMConstReal(g->m->f32, 0)};
-	return cg_call(g, "llvm.maxnum", g->m->f32, in, 2);
-}
-
-/* 1 / (1 + 2^(-x log2 e)), both steps approximate */
-static LLVMValueRef value_SIGMOID(Cg *g, LLVMValueRef *x)
-{
-	LLVMTypeRef f32 = g->m->f32;
-	LLVMValueRef scale = LLVMConstReal(f32, -1.44269504), one = LLVMConstReal(f32, 1);
-	LLVMValueRef power = LLVMBuildFMul(g->b, x[0], scale, "");
-	power = cg_call(g, "llvm.nvvm.ex2.approx", f32, &power, 1);
-	LLVMValueRef sum = LLVMBuildFAdd(g->b, power, one, "");
-	return cg_call(g, "llvm.nvvm.rcp.approx.ftz.f", NULL, &sum, 1);
 }
 
 #define ELT(id, ...)                            \

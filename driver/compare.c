@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* compare.c - is the output right? Integers: every bit, unless a function is approximate. Else: it
  * lies between the bounds that the reference interpreter gives, of what sums may be rounded to
- * (atoms.def: fraction) and of what functions may be off by (elementwise.def). What was never written
- * still has the poison's bits, and so have the guards. */
+ * (atoms.def: fraction) and of what functions may be off by (elementwise.def). What was never
+ * written still has the poison's bits, and so have the guards. */
 #include "driver/problem.h"
 
 #include <math.h>

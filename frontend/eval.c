@@ -251,14 +251,12 @@ static Value call_named(Sema *s, const Node *call, const Node *callee, Value *ar
 		return call_value(s, call, &sym->value);
 	if (elem_is(callee->name, &e))
 		return call_cast(s, call, e, args, n);
-	if (row)
+	if (row && !(op >= 0 && n && is_layoutish(&args[0])))
 		return call_elementwise(s, call, row, args, n);
 	if (row_function(callee->name))
 		return counts(s, call->loc, callee->name, n, 1, 1)
 			       ? elt_reduce(s, call, row_function(callee->name), &args[0])
 			       : value_bad();
-	if (op >= 0 && later_function(callee->name) && n && !is_layoutish(&args[0]))
-		op = -1;
 	if (op >= 0)
 		return counts(s, call->loc, callee->name, n, layout_op_rows[op].lo,
 			      layout_op_rows[op].hi)
@@ -284,8 +282,7 @@ static Value eval_call(Sema *s, const Node *n)
 	const Node *callee = n->kids.at[0];
 	int count = n->kids.n - 1;
 	if (callee->kind == N_NAME && !scope_find(s, callee->name) &&
-	    later_function(callee->name) && !elt_by_name(callee->name) &&
-	    layout_op_find(callee->name) < 0)
+	    later_function(callee->name) && !elt_by_name(callee->name))
 		return unknown_name(s, callee->name, callee->loc);
 	if (callee->kind == N_NAME && !strcmp(callee->name, "rows") && !scope_find(s, "rows"))
 		return elt_rows(s, n);

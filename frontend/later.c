@@ -6,8 +6,8 @@
 #include <string.h>
 
 static const char *const functions[] = {
-	"pick", "promote", "colmax", "colsum", "colmin", "simt", "threads", "values", "select",
-	"exp",  "log",     "tanh",   "erf",    "gelu",   "silu", "load",    "store",
+	"pick", "promote", "colmax", "colsum", "colmin",
+	"simt", "threads", "values", "load",   "store",
 };
 bool later_function(const char *name)
 {

@@ -8,7 +8,7 @@
 #include <float.h>
 #include <math.h>
 
-enum { OPERANDS = 3, POINTS = 5 };
+enum { OPERANDS = 3, POINTS = 5 }; /* bounds, and places between them */
 
 /* ------------------------------------------------------------------ bounds of one element */
 typedef struct {
@@ -28,7 +28,7 @@ static float point(Range x, int i)
 {
 	return (float)(i == 0   ? x.lo
 		       : i == 1 ? x.hi
-				: x.lo + (x.hi - x.lo) * (i - 1) / (POINTS - 1));
+				: x.lo + (x.hi - x.lo) * (double)(i - 1) / (double)(POINTS - 1));
 }
 
 /* False where the row has no value there. */
@@ -49,7 +49,7 @@ static bool look_around(const EltRow *row, Range *r, const Range *x)
 			     point(x[2], i >> 2 & 1));
 	for (int i = 2; i < POINTS && ok && row->arity == 1; i++)
 		ok = look_at(row, r, point(x[0], i), 0, 0);
-	double turn = row->turns ? (r->hi - r->lo) / POINTS : 0;
+	double turn = row->turns ? (r->hi - r->lo) / (double)POINTS : 0;
 	r->lo -= turn;
 	r->hi += turn;
 	return ok;

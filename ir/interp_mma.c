@@ -89,7 +89,7 @@ void mma_bounds(const Slot *c, const Slot *a, const Slot *b, int fraction, Arena
 		mma_f64(off, of_a, size_b, m, n, k, room);
 	if (of_b)
 		mma_f64(off, size_a, of_b, m, n, k, room);
-	double steps = fraction ? ldexp((double)k / SUM_STEPS, -fraction) : 0;
+	double steps = fraction ? ldexp((double)k / (double)SUM_STEPS, -fraction) : 0;
 	for (int64_t i = 0; i < c->n; i++) {
 		c->wide.lo[i] += sum[i] - off[i] - steps * c->amount[i];
 		c->wide.hi[i] += sum[i] + off[i] + steps * c->amount[i];

@@ -439,9 +439,9 @@ typedef struct {
 	bool (*tile)(void *user, int64_t tile);
 	void *user;
 	/* Of an argument, as data: for each element of an output the least and the most that a
-	 * device may compute in its place, with what sums of products and functions are rounded to.
-	 * -inf and inf: anything. NULL: not asked for, of any. exact_sums: products and sums of them
-	 * are exact on the device too. */
+	 * device may compute in its place, with what sums of products and functions are rounded
+	 * to. -inf and inf: anything. NULL: not asked for, of any. exact_sums: products and sums
+	 * of them are exact on the device too. */
 	void *const *lo, *const *hi;
 	bool exact_sums;
 } InterpRun;

@@ -2,6 +2,7 @@
 /* op.c - the tables of ops.def, elementwise.def, attrs.def and target facts, as data. */
 #include "ir/ir.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -64,6 +65,62 @@ const AttrRow attr_rows[ATTR_COUNT] = {
 #define ATTR(id, name, kind, help) [A_##id] = {name, AK_##kind, help},
 #include "ir/attrs.def"
 };
+
+/* ------------------------------------------------------------------ what functions are */
+/* Of a number and what is none, the number. */
+static float least_of(float x, float y)
+{
+	if (x == y)
+		return signbit(x) ? x : y;
+	return isnan(x) || y < x ? y : x;
+}
+
+static float largest_of(float x, float y)
+{
+	if (x == y)
+		return signbit(x) ? y : x;
+	return isnan(x) || y > x ? y : x;
+}
+
+/* Where a factor of an infinite one vanishes, it vanishes sooner. */
+static double times(double x, double factor)
+{
+	return factor == 0 ? copysign(0, x) : x * factor;
+}
+
+static double finite(float x)
+{
+	return isinf(x) ? copysign((double)FLT_MAX, (double)x) : (double)x;
+}
+
+static double logistic(double x)
+{
+	return x < 0 ? exp(x) / (1 + exp(x)) : 1 / (1 + exp(-x));
+}
+
+static double normal(double x)
+{
+	return 0.5 * erfc(-x * 0.70710678118654752440);
+}
+
+static double density(double x)
+{
+	return 0.39894228040143267794 * exp(-0.5 * x * x);
+}
+
+/* Hendrycks and Gimpel, 2016: gelu by tanh(sqrt(2 / pi) (x + 0.044715 x^3)) */
+static const double gelu_scale = 2 * 0.79788456080286535588, gelu_cube = 0.044715;
+
+static double gelu_argument(double x)
+{
+	return gelu_scale * (x + gelu_cube * x * x * x);
+}
+
+static double gelu_tanh_slope(double x)
+{
+	double w = gelu_argument(x), slope = gelu_scale * (1 + 3 * gelu_cube * x * x);
+	return logistic(w) * (1 + x * slope * logistic(-w));
+}
 
 #define ELT(id, name, n, infix, error, shape, small, value) \
 	static float value_##id(float x, float y, float z)  \

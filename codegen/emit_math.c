@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* emit_math.c - the functions of elementwise.def, with the errors that it states. What no one
+ * instruction computes is made of ex2.approx, rcp.approx, fma and polynomials, fitted to the least
+ * relative error (tests/functions/fit.py) over the range that each names.
+ *     exp(x) = 2^t (1 + h ln 2),  t = x log2 e rounded, h what that leaves */
+#include "codegen/cg.h"
+
+#include <math.h>
+
+typedef LLVMValueRef V;
+
+enum { COEFFICIENTS = 10 };
+
+typedef struct {
+	double at[COEFFICIENTS]; /* of x^0, x^1, ... */
+	int n;
+} Poly;
+
+/* (log(1 + x) - x + x^2 / 2) / x^3 on -1/3 .. 1/3 */
+static const Poly log_poly = {{0x1.555558p-2, -0x1.ffff0ep-3, 0x1.9995f6p-3, -0x1.55993ap-3,
+			       0x1.25207ap-3, -0x1.f384cep-4, 0x1.b4b0e8p-4, -0x1.071bf0p-3,
+			       0x1.fa2da0p-4},
+			      9};
+/* (tanh(x) - x) / x^3, of x^2 on 0 .. 0.36 */
+static const Poly tanh_poly = {{-0x1.55553ep-2, 0x1.1109dcp-3, -0x1.b89ed8p-5, 0x1.54e016p-6,
+				-0x1.830beep-8},
+			       5};
+/* log(1 + x) / x on 0 .. 1 */
+static const Poly log1p_poly = {{0x1.000000p+0, -0x1.ffffbep-2, 0x1.554c80p-2, -0x1.ff0f86p-3,
+				 0x1.92f68ep-3, -0x1.39754cp-3, 0x1.b25316p-4, -0x1.d29c38p-5,
+				 0x1.453e72p-6, -0x1.a93252p-9},
+				10};
+/* erf(x) / x, of x^2 on 0 .. 0.81 */
+static const Poly erf_poly = {{0x1.20dd76p+0, -0x1.812744p-2, 0x1.ce2e54p-4, -0x1.b81524p-6,
+			       0x1.550a44p-8, -0x1.aca392p-11, 0x1.6510c0p-14},
+			      7};
+/* P(normal > t) exp(t^2 / 2) / u, of u = 1 / (1 + 0.3 t) where t is 0 .. 14.5 */
+static const Poly tail_poly = {{0x1.ea3ca6p-4, 0x1.e9c312p-4, 0x1.c38ef0p-4, 0x1.40eda4p-4,
+				0x1.8a4c46p-4, -0x1.461da4p-4, 0x1.893da4p-3, -0x1.d3b8aap-3,
+				0x1.ccd14ep-4, -0x1.5218c4p-6},
+			       10};
+
+static const double log2_e = 0x1.715476p+0, log2_e_low = 0x1.4ae0cp-26; /* their sum is log2 e */
+static const double ln_2 = 0x1.62e43p-1, ln_2_low = -0x1.05c61p-29, most = 0x1.fffffep+127;
+
+/* ------------------------------------------------------------------ words */
+static V num(Cg *g, double x)
+{
+	return LLVMConstReal(g->m->f32, x);
+}
+
+static V add(Cg *g, V a, V b)
+{
+	return LLVMBuildFAdd(g->b, a, b, "");
+}
+
+static V sub(Cg *g, V a, V b)
+{
+	return LLVMBuildFSub(g->b, a, b, "");
+}
+
+static V mul(Cg *g, V a, V b)
+{
+	return LLVMBuildFMul(g->b, a, b, "");
+}
+
+static V neg(Cg *g, V a)
+{
+	return LLVMBuildFNeg(g->b, a, "");
+}
+
+static V fma_of(Cg *g, V a, V b, V c)
+{
+	V x[3] = {a, b, c};
+	return cg_call(g, "llvm.fma", g->m->f32, x, 3);
+}
+
+static V least(Cg *g, V a, V b)
+{
+	V x[2] = {a, b};
+	return cg_call(g, "llvm.minnum", g->m->f32, x, 2);
+}
+
+static V largest(Cg *g, V a, V b)
+{
+	V x[2] = {a, b};
+	return cg_call(g, "llvm.maxnum", g->m->f32, x, 2);
+}
+
+static V size_of(Cg *g, V a)
+{
+	return cg_call(g, "llvm.fabs", g->m->f32, &a, 1);
+}
+
+static V signed_as(Cg *g, V size, V sign)
+{
+	V x[2] = {size, sign};
+	return cg_call(g, "llvm.copysign", g->m->f32, x, 2);
+}
+
+static V power_of_2(Cg *g, V a)
+{
+	return cg_call(g, "llvm.nvvm.ex2.approx", g->m->f32, &a, 1);
+}
+
+static V inverse(Cg *g, V a)
+{
+	return cg_call(g, "llvm.nvvm.rcp.approx.ftz.f", NULL, &a, 1);
+}
+
+static V is(Cg *g, LLVMRealPredicate how, V a, V b)
+{
+	return LLVMBuildFCmp(g->b, how, a, b, "");
+}
+
+static V either(Cg *g, V some, V then, V otherwise)
+{
+	return LLVMBuildSelect(g->b, some, then, otherwise, "");
+}
+
+/* x, where a factor vanishes as x goes to an end: the product does too */
+static V finite(Cg *g, V x)
+{
+	return largest(g, least(g, x, num(g, most)), num(g, -most));
+}
+
+static V poly(Cg *g, const Poly *p, V x)
+{
+	V sum = num(g, p->at[p->n - 1]);
+	for (int i = p->n - 2; i >= 0; i--)
+		sum = fma_of(g, sum, x, num(g, p->at[i]));
+	return sum;
+}
+
+/* ------------------------------------------------------------------ instructions */
+V value_NEG(Cg *g, V *x)
+{
+	return neg(g, x[0]);
+}
+
+V value_ABS(Cg *g, V *x)
+{
+	return size_of(g, x[0]);
+}
+
+V value_ADD(Cg *g, V *x)
+{
+	return add(g, x[0], x[1]);
+}
+
+V value_SUB(Cg *g, V *x)
+{
+	return sub(g, x[0], x[1]);
+}
+
+V value_MUL(Cg *g, V *x)
+{
+	return mul(g, x[0], x[1]);
+}
+
+V value_DIV(Cg *g, V *x)
+{
+	return LLVMBuildFDiv(g->b, x[0], x[1], "");
+}
+
+V value_MIN(Cg *g, V *x)
+{
+	return least(g, x[0], x[1]);
+}
+
+V value_MAX(Cg *g, V *x)
+{
+	return largest(g, x[0], x[1]);
+}
+
+V value_FMA(Cg *g, V *x)
+{
+	return fma_of(g, x[0], x[1], x[2]);
+}
+
+V value_SQRT(Cg *g, V *x)
+{
+	return cg_call(g, "llvm.nvvm.sqrt.rn.f", NULL, x, 1);
+}
+
+V value_RSQRT(Cg *g, V *x)
+{
+	return cg_call(g, "llvm.nvvm.rsqrt.approx.f", NULL, x, 1);
+}
+
+V value_EXP2(Cg *g, V *x)
+{
+	return power_of_2(g, x[0]);
+}
+
+/* max.f32 gives the operand that is a number, and 0 of the two zeros that is not negative. */
+V value_RELU(Cg *g, V *x)
+{
+	return largest(g, x[0], num(g, 0));
+}
+
+/* ------------------------------------------------------------------ exponentials */
+/* 2^(t + h), where h is what t was rounded by. For infinite t, h is no number: 1 does as well. */
+static V power_of_2_sum(Cg *g, V t, V h)
+{
+	V y = power_of_2(g, t);
+	h = largest(g, least(g, h, num(g, 1)), num(g, -1));
+	return fma_of(g, least(g, y, num(g, most)), mul(g, h, num(g, ln_2)), y);
+}
+
+static V exp_of(Cg *g, V x)
+{
+	V t = mul(g, x, num(g, log2_e));
+	V h = fma_of(g, x, num(g, log2_e), neg(g, t));
+	return power_of_2_sum(g, t, fma_of(g, x, num(g, log2_e_low), h));
+}
+
+/* 1 / (1 + exp(-x)) and 1 / (1 + exp(x)), neither with cancellation */
+typedef struct {
+	V of_x, of_minus_x;
+} Logistic;
+
+static Logistic logistic(Cg *g, V x)
+{
+	V e = exp_of(g, neg(g, size_of(g, x)));
+	V large = inverse(g, add(g, num(g, 1), e)), small = mul(g, e, large);
+	V below = is(g, LLVMRealOLT, x, num(g, 0));
+	return (Logistic){either(g, below, small, large), either(g, below, large, small)};
+}
+
+V value_EXP(Cg *g, V *x)
+{
+	return exp_of(g, x[0]);
+}
+
+V value_SIGMOID(Cg *g, V *x)
+{
+	return logistic(g, x[0]).of_x;
+}
+
+V value_DSIGMOID(Cg *g, V *x)
+{
+	Logistic s = logistic(g, x[0]);
+	return mul(g, s.of_x, s.of_minus_x);
+}
+
+V value_SILU(Cg *g, V *x)
+{
+	return mul(g, largest(g, x[0], num(g, -most)), logistic(g, x[0]).of_x);
+}
+
+V value_DSILU(Cg *g, V *x)
+{
+	Logistic s = logistic(g, x[0]);
+	return mul(g, s.of_x, fma_of(g, finite(g, x[0]), s.of_minus_x, num(g, 1)));
+}
+
+V value_TANH(Cg *g, V *x)
+{
+	V size = size_of(g, x[0]), square = mul(g, x[0], x[0]);
+	V small = fma_of(g, mul(g, x[0], square), poly(g, &tanh_poly, square), x[0]);
+	V e = exp_of(g, mul(g, size, num(g, 2)));
+	V large = fma_of(g, num(g, -2), inverse(g, add(g, e, num(g, 1))), num(g, 1));
+	V near = is(g, LLVMRealOLT, size, num(g, 0.55));
+	return either(g, near, small, signed_as(g, large, x[0]));
+}
+
+V value_TANH_APPROX(Cg *g, V *x)
+{
+	V y = cg_call(g, "llvm.tanh", g->m->f32, x, 1);
+	LLVMSetFastMathFlags(y, LLVMFastMathApproxFunc);
+	return y;
+}
+
+/* 4 s(2x) s(-2x) */
+V value_DTANH(Cg *g, V *x)
+{
+	Logistic s = logistic(g, mul(g, x[0], num(g, 2)));
+	return mul(g, mul(g, num(g, 4), s.of_x), s.of_minus_x);
+}
+
+V value_SOFTPLUS(Cg *g, V *x)
+{
+	V e = exp_of(g, neg(g, size_of(g, x[0])));
+	V above = either(g, is(g, LLVMRealOLT, x[0], num(g, 0)), num(g, 0), x[0]);
+	return fma_of(g, e, poly(g, &log1p_poly, e), above);
+}
+
+/* ------------------------------------------------------------------ logarithms */
+/* x = 2^power (1 + rest) with 1 + rest in 2/3 .. 4/3; log: of 1 + rest */
+typedef struct {
+	V power, log;
+} Parts;
+
+static Parts parts_of(Cg *g, V x)
+{
+	LLVMTypeRef i32 = g->m->i32;
+	V tiny = is(g, LLVMRealOLT, x, num(g, 0x1p-126));
+	x = either(g, tiny, mul(g, x, num(g, 0x1p23)), x);
+	V bits = LLVMBuildBitCast(g->b, x, i32, "");
+	V above = LLVMBuildSub(g->b, bits, LLVMConstInt(i32, 0x3f2aaaab, false), "");
+	V power = LLVMBuildAnd(g->b, above, LLVMConstInt(i32, 0xff800000, false), "");
+	V one = LLVMBuildBitCast(g->b, LLVMBuildSub(g->b, bits, power, ""), g->m->f32, "");
+	V f = sub(g, one, num(g, 1)), square = mul(g, f, f);
+	V q = fma_of(g, poly(g, &log_poly, f), f, num(g, -0.5));
+	V n = LLVMBuildSIToFP(g->b, power, g->m->f32, "");
+	n = fma_of(g, n, num(g, 0x1p-23), either(g, tiny, num(g, -23), num(g, 0)));
+	return (Parts){n, fma_of(g, q, square, f)};
+}
+
+/* -inf at 0, inf at inf, no number below 0 */
+static V log_at_ends(Cg *g, V x, V log)
+{
+	V inf = LLVMConstReal(g->m->f32, INFINITY), zero = num(g, 0);
+	log = either(g, is(g, LLVMRealOLT, x, inf), log, x);
+	log = either(g, is(g, LLVMRealOGE, x, zero), log, LLVMConstReal(g->m->f32, NAN));
+	return either(g, is(g, LLVMRealOEQ, x, zero), LLVMConstReal(g->m->f32, -INFINITY), log);
+}
+
+V value_LOG(Cg *g, V *x)
+{
+	Parts p = parts_of(g, x[0]);
+	V log = fma_of(g, p.power, num(g, ln_2_low), p.log);
+	return log_at_ends(g, x[0], fma_of(g, p.power, num(g, ln_2), log));
+}
+
+V value_LOG2(Cg *g, V *x)
+{
+	Parts p = parts_of(g, x[0]);
+	V log = fma_of(g, p.log, num(g, log2_e_low), mul(g, p.log, num(g, log2_e)));
+	return log_at_ends(g, x[0], add(g, p.power, log));
+}
+
+/* ------------------------------------------------------------------ the normal distribution */
+/* P(normal > t) and exp(-t^2 / 2) for t of 0 and more */
+typedef struct {
+	V above, density;
+} Tail;
+
+static Tail tail_of(Cg *g, V t)
+{
+	V square = mul(g, t, t), left = fma_of(g, t, t, neg(g, square));
+	V half = num(g, -0.5 * log2_e), power = mul(g, square, half);
+	V h = fma_of(g, square, half, neg(g, power));
+	h = fma_of(g, square, num(g, -0.5 * log2_e_low), h);
+	V density = power_of_2_sum(g, power, fma_of(g, left, half, h));
+	V u = inverse(g, fma_of(g, t, num(g, 0.3), num(g, 1)));
+	return (Tail){mul(g, mul(g, u, poly(g, &tail_poly, u)), density), density};
+}
+
+V value_GELU(Cg *g, V *x)
+{
+	V part = mul(g, finite(g, x[0]), tail_of(g, size_of(g, x[0])).above);
+	return either(g, is(g, LLVMRealOLT, x[0], num(g, 0)), part, sub(g, x[0], part));
+}
+
+V value_DGELU(Cg *g, V *x)
+{
+	Tail t = tail_of(g, size_of(g, x[0]));
+	V below = is(g, LLVMRealOLT, x[0], num(g, 0));
+	V p = either(g, below, t.above, sub(g, num(g, 1), t.above));
+	return fma_of(g, finite(g, x[0]), mul(g, t.density, num(g, 0x1.988454p-2)), p);
+}
+
+/* Far out, 1 is near enough: 8 is far. */
+V value_ERF(Cg *g, V *x)
+{
+	V size = size_of(g, x[0]), near = is(g, LLVMRealOLT, size, num(g, 0.9));
+	V small = mul(g, x[0], poly(g, &erf_poly, mul(g, x[0], x[0])));
+	V t = mul(g, least(g, size, num(g, 8)), num(g, 0x1.6a09e6p+0));
+	V large = fma_of(g, num(g, -2), tail_of(g, t).above, num(g, 1));
+	V some = is(g, LLVMRealUNO, size, size);
+	return either(g, near, small, either(g, some, x[0], signed_as(g, large, x[0])));
+}
+
+/* x s(w), w = 2 sqrt(2 / pi) (x + 0.044715 x^3) */
+static const double gelu_1 = 0x1.988454p+0, gelu_3 = 0x1.2444f2p-4;
+
+static V gelu_argument(Cg *g, V x, double more)
+{
+	return fma_of(g, mul(g, x, x), num(g, more * gelu_3), num(g, gelu_1));
+}
+
+V value_GELU_TANH(Cg *g, V *x)
+{
+	V w = mul(g, x[0], gelu_argument(g, x[0], 1));
+	return mul(g, largest(g, x[0], num(g, -most)), logistic(g, w).of_x);
+}
+
+/* s (1 + x w' s(-w)); x w' grows without end, where s(-w) is 0 */
+V value_DGELU_TANH(Cg *g, V *x)
+{
+	V w = mul(g, x[0], gelu_argument(g, x[0], 1));
+	V d = mul(g, x[0], gelu_argument(g, x[0], 3));
+	Logistic s = logistic(g, w);
+	return mul(g, s.of_x, fma_of(g, finite(g, d), s.of_minus_x, num(g, 1)));
+}
+
+/* ------------------------------------------------------------------ pieces */
+V value_HARDSWISH(Cg *g, V *x)
+{
+	V part = fma_of(g, x[0], num(g, 0x1.555556p-3), num(g, 0.5));
+	V above = mul(g, x[0], least(g, part, num(g, 1)));
+	return either(g, is(g, LLVMRealOLE, x[0], num(g, -3)), num(g, -0.0), above);
+}
+
+V value_LEAKY_RELU(Cg *g, V *x)
+{
+	return either(g, is(g, LLVMRealOGT, x[0], num(g, 0)), x[0], mul(g, x[0], x[1]));
+}
+
+V value_DRELU(Cg *g, V *x)
+{
+	return either(g, is(g, LLVMRealOGT, x[0], num(g, 0)), num(g, 1), num(g, 0));
+}
+
+V value_SQUARE(Cg *g, V *x)
+{
+	return mul(g, x[0], x[0]);
+}
+
+V value_CLAMP(Cg *g, V *x)
+{
+	return least(g, largest(g, x[0], x[1]), x[2]);
+}
+
+V value_SELECT(Cg *g, V *x)
+{
+	return either(g, is(g, LLVMRealUNE, x[0], num(g, 0)), x[1], x[2]);
+}
+
+#define COMPARISON(id, how)                                                     \
+	V value_##id(Cg *g, V *x)                                               \
+	{                                                                       \
+		return either(g, is(g, how, x[0], x[1]), num(g, 1), num(g, 0)); \
+	}
+COMPARISON(LT, LLVMRealOLT)
+COMPARISON(LE, LLVMRealOLE)
+COMPARISON(GT, LLVMRealOGT)
+COMPARISON(GE, LLVMRealOGE)
+COMPARISON(EQ, LLVMRealOEQ)
+COMPARISON(NE, LLVMRealUNE)
