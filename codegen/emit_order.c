@@ -120,12 +120,32 @@ static void order(Cg *g, const char *text, const Vals *accs, const Vals *operand
 	buf_free(&t.ties);
 }
 
+static bool overwrites(const Op *op)
+{
+	return op->nix == 3 && ix_is(op->ix[2], 0);
+}
+
+/* Between the wait of the group before and the fence, what was computed from registers that this
+ * group overwrites: were that moved behind the group, the registers would be copied, in flight. */
+static void add_readers(Cg *g, Vals *v, const Op *fence, const Val *acc)
+{
+	const Op *wait = fence->prev;
+	bool read = false;
+	for (; wait && wait->kind != OP_WGMMA_WAIT; wait = wait->prev)
+		read |= names(wait, acc);
+	for (const Op *op = wait; read && op && op != fence; op = op->next)
+		if (op->kind == OP_MOVE)
+			add(g, v, op->in[0].val);
+}
+
 bool cg_order_before(Cg *g, const Op *fence, const char *text)
 {
 	Vals accs = {0}, operands = {0};
 	for (const Op *op = fence->next; op && op->kind == OP_WGMMA; op = op->next) {
 		if (is_used_beside(op, op->in[0].val))
 			add(g, &accs, op->in[0].val);
+		if (overwrites(op))
+			add_readers(g, &accs, fence, op->in[0].val);
 		if (op->in[1].val->type->space == SP_REG)
 			add(g, &operands, op->in[1].val);
 	}

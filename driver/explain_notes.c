@@ -61,6 +61,18 @@ static void note_descriptors(const FactMma *m, Buf *out)
 			   m->lbo[0], m->lbo[1], m->sbo[0], m->sbo[1]);
 }
 
+static void note_promotions(const Facts *f, Buf *out)
+{
+	for (int i = 0; i < f->k->whys.n; i++) {
+		const Reason *w = &f->k->whys.at[i];
+		if (w->id != REASON_PROMOTE)
+			continue;
+		note_head(out, "");
+		buf_printf(out, "%s takes the sums of %" PRId64 " elements of K, in f32: %s\n",
+			   w->subject, w->value, w->text);
+	}
+}
+
 static void note_mma(const Facts *f, Buf *out)
 {
 	for (int i = 0; i < f->mmas.n; i++) {
@@ -75,6 +87,7 @@ static void note_mma(const Facts *f, Buf *out)
 				   layout_str(f->k->ctx, m->tv));
 		}
 	}
+	note_promotions(f, out);
 }
 
 static void note_roles(const Facts *f, Buf *out)

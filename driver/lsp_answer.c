@@ -221,7 +221,8 @@ static void add_functions(json_object *list)
 		add_item(list, layout_op_rows[i].name, ITEM_FUNCTION, layout_op_rows[i].doc);
 #define ELT(id, name, ...) add_item(list, name, ITEM_FUNCTION, "an elementwise operation");
 #include "ir/elementwise.def"
-#define TEMPLATE(text, what) add_item(list, text, ITEM_FUNCTION, what);
+#define TEMPLATE(text, what)         add_item(list, text, ITEM_FUNCTION, what);
+#define SUM(text, form, every, what) add_item(list, text, ITEM_FUNCTION, what);
 #include "frontend/words.def"
 }
 

@@ -137,9 +137,10 @@ typedef struct {
 	const char *text, *what;
 } Word;
 static const Word words[] = {
-#define KEYWORD(id, text, what) {text, what},
-#define TEMPLATE(text, what)    {text, what},
-#define INNER(text, what)       {text, what},
+#define KEYWORD(id, text, what)      {text, what},
+#define TEMPLATE(text, what)         {text, what},
+#define INNER(text, what)            {text, what},
+#define SUM(text, form, every, what) {text, what},
 #include "frontend/words.def"
 };
 

@@ -186,17 +186,25 @@ static int64_t most_trips(const Problem *p, const Op *loop)
 	return hi < 0 ? 0 : hi;
 }
 
+/* Columns of the operands that an mma multiplies. */
+static int64_t mma_depth(const Problem *p, const Op *mma)
+{
+	const Attr *part = attrs_get(&mma->attrs, A_DEPTH);
+	const Layout *a = mma->in[1].val->type->layout;
+	return part ? part->i[1] - part->i[0] : layout_size_int(layout_mode(p->ctx, a, 1));
+}
+
 /* The multiplications of a tile. */
 static int64_t tile_work(Problem *p, const Op *mma)
 {
 	const AtomRow *row = &atom_rows[attrs_get(&mma->attrs, A_ATOM)->atom.id];
-	const Layout *a = mma->in[1].val->type->layout, *acc = mma->in[0].val->type->layout;
-	int64_t k = layout_size_int(layout_mode(p->ctx, a, 1)), trips = 1, macs;
+	const Layout *acc = mma->in[0].val->type->layout;
+	int64_t trips = 1, macs;
 	bool fits = true;
 	for (const Op *up = op_parent(mma); up; up = op_parent(up))
 		if (up->kind == OP_FOR)
 			fits &= !__builtin_mul_overflow(trips, most_trips(p, up), &trips);
-	fits &= !__builtin_mul_overflow(trips, k, &trips) &&
+	fits &= !__builtin_mul_overflow(trips, mma_depth(p, mma), &trips) &&
 		!__builtin_mul_overflow(trips, layout_size_int(acc), &macs) && macs < MOST_ELEMENTS;
 	p->integral &= !elem_is_float(row->c);
 	return fits ? macs : -MOST_ELEMENTS;

@@ -9,6 +9,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+enum { PROMOTED_EVERY = 128 /* elements of K, where nothing is said */, PROMOTED_MOST = 1 << 24 };
+
 static bool acc_shape(Sema *s, const Node *type, Value *shape)
 {
 	Elem e;
@@ -82,14 +84,7 @@ void stmt_acc(Sema *s, const Node *n)
 }
 
 /* ------------------------------------------------------------------ products */
-/* What an operand of mma is made of, in shared memory or in registers. */
-typedef struct {
-	const char *name;
-	Elem elem;
-	int64_t rows, depth;
-} MmaOperand;
-
-static MmaOperand mma_operand(Sema *s, const Value *v)
+MmaOperand mma_operand(Sema *s, const Value *v)
 {
 	bool shared = v->kind == V_BUFFER;
 	const Type *t = shared ? v->buffer->type : v->val->type;
@@ -185,10 +180,10 @@ static bool mma_fits(Sema *s, const Value *acc, const Value *mma, const Value *a
 	return depth[0] == depth[1];
 }
 
-static void mma_build(Sema *s, const Node *n, const Value *v)
+Op *mma_build(Sema *s, const Node *n, const Value *v, Val *acc)
 {
 	Kernel *k = s->kernel;
-	Op *op = build_in(s, build(s, OP_MMA, n->loc), v[0].val);
+	Op *op = build_in(s, build(s, OP_MMA, n->loc), acc);
 	for (int i = 2; i < 4; i++) {
 		bool shared = v[i].kind == V_BUFFER;
 		build_in(s, op, shared ? v[i].buffer->val : v[i].val);
@@ -198,44 +193,80 @@ static void mma_build(Sema *s, const Node *n, const Value *v)
 	op_atom(k, op, v[1].mma->atom);
 	op_ints(k, op, A_ARRANGE, v[1].mma->arrange, 3);
 	s->mma = s->mma ? s->mma : v[1].mma;
+	return op;
 }
 
-/* mm(sA, sB) of fast(mm(sA, sB)): *fast gets where that stands. */
-static const Node *without_fast(const Node *n, const Node **fast)
+/* What += adds: how long the tensor core adds up by itself is a matter of sums that lose bits. */
+typedef struct {
+	const Node *call;   /* mm(sA, sB) */
+	const SumRow *word; /* around it; NULL: none */
+	const Node *at;     /* the word's */
+	const Node *every;  /* every n; NULL: not written */
+} Product;
+
+static bool product_of(Sema *s, const Node *n, Product *p)
 {
-	bool is = n->kind == N_CALL && n->kids.n == 2 && n->kids.at[0]->kind == N_NAME &&
-		  !strcmp(n->kids.at[0]->name, "fast");
-	*fast = is ? n : NULL;
-	return is ? n->kids.at[1] : n;
+	const Node *name = n->kind == N_CALL ? n->kids.at[0] : NULL;
+	*p = (Product){.call = n, .at = n};
+	p->word = name && name->kind == N_NAME ? sum_by_name(name->name) : NULL;
+	if (!p->word)
+		return true;
+	int args = n->kids.n - 1;
+	p->every = args > 1 ? n->kids.at[2] : NULL;
+	if (args == 1 + p->word->every &&
+	    (!p->every ||
+	     (p->every->kind == N_PHRASE && !strcmp(p->every->kids.at[0]->name, "every")))) {
+		p->call = n->kids.at[1];
+		return true;
+	}
+	diag_remedy(s->ctx,
+		    diag(s->ctx, n->loc, D_E0206, "%s takes a product%s", p->word->name,
+			 p->word->every ? " and how many elements of K it is added up over" : ""),
+		    "write %s", p->word->form);
+	return false;
 }
 
-/* Sums of 8-bit floats lose bits in the tensor core: who takes that says so. */
-static bool sum_is_meant(Sema *s, const Node *call, const Node *fast, const AtomRow *r)
+/* Who adds up a sum of 8-bit floats: the tensor core loses bits of long ones. *every gets how many
+ * elements of K at most it adds up by itself; 0: all. */
+static bool sum_is_meant(Sema *s, const Product *p, const AtomRow *r, int64_t *every)
 {
 	bool loses = r->fraction && r->fraction < elem_rows[r->c].mantissa;
-	if (loses && !fast)
+	*every = loses && !p->word ? PROMOTED_EVERY : 0;
+	if (!loses && p->word)
 		diag_remedy(s->ctx,
-			    not_yet(s, call->loc,
-				    "sums of %s that are added up in f32 between instructions",
-				    elem_rows[r->a].name),
-			    "write fast(mm(sA, sB)), which keeps about %d bits of a sum",
-			    r->fraction);
-	else if (!loses && fast)
-		diag_remedy(s->ctx,
-			    diag(s->ctx, fast->loc, D_E0203,
-				 "fast is for sums that lose bits, and those of %s do not",
-				 elem_rows[r->a].name),
+			    diag(s->ctx, p->at->loc, D_E0203,
+				 "%s is for sums that lose bits, and those of %s in %s do not",
+				 p->word->name, elem_rows[r->a].name, elem_rows[r->c].name),
 			    "write mm(sA, sB)");
-	return loses == (fast != NULL);
+	if (!p->every || !loses)
+		return loses || !p->word;
+	Value v = eval(s, p->every->kids.at[1]);
+	if (!want_int(s, &v, 1, PROMOTED_MOST, "how often sums are promoted", every))
+		return false;
+	if (*every % r->k) {
+		int64_t below = *every / r->k * r->k;
+		DiagMsg *m = diag(s->ctx, v.loc, D_E0303,
+				  "sums are promoted every %" PRId64
+				  " elements of K, which is not a multiple of the mma's K, %d",
+				  *every, r->k);
+		if (below)
+			diag_remedy(s->ctx, m, "the nearest are %" PRId64 " and %" PRId64, below,
+				    below + r->k);
+		else
+			diag_remedy(s->ctx, m, "the nearest is %d", r->k);
+	}
+	return *every % r->k == 0;
 }
 
 void stmt_accumulate(Sema *s, const Node *n)
 {
-	const Node *fast, *call = without_fast(n->kids.at[1], &fast);
+	Product p;
 	Value v[4] = {eval(s, n->kids.at[0])};
+	int64_t every;
 	s->work_loc = n->loc;
-	if (!want(s, &v[0], V_ACC, "what += adds to"))
+	if (!want(s, &v[0], V_ACC, "what += adds to") || !product_of(s, n->kids.at[1], &p))
 		return;
+	const Node *call = p.call;
 	if (call->kind != N_CALL || call->kids.n != 3 || call->kids.at[0]->kind != N_NAME) {
 		Value other = eval(s, call);
 		if (other.kind != V_BAD)
@@ -247,11 +278,14 @@ void stmt_accumulate(Sema *s, const Node *n)
 		return;
 	v[2] = eval(s, call->kids.at[1]);
 	v[3] = eval(s, call->kids.at[2]);
-	if (v[2].kind == V_BAD || v[3].kind == V_BAD)
+	if (v[2].kind == V_BAD || v[3].kind == V_BAD ||
+	    !sum_is_meant(s, &p, &atom_rows[v[1].mma->atom.id], &every) ||
+	    !mma_fits(s, &v[0], &v[1], &v[2], &v[3]))
 		return;
-	if (sum_is_meant(s, call, fast, &atom_rows[v[1].mma->atom.id]) &&
-	    mma_fits(s, &v[0], &v[1], &v[2], &v[3]))
-		mma_build(s, n, v);
+	if (every)
+		promote_build(s, n, v, every);
+	else
+		mma_build(s, n, v, v[0].val);
 }
 
 /* ------------------------------------------------------------------ assignment */

@@ -6,8 +6,7 @@
 #include <string.h>
 
 static const char *const functions[] = {
-	"pick", "promote", "colmax", "colsum", "colmin",
-	"simt", "threads", "values", "load",   "store",
+	"pick", "colmax", "colsum", "colmin", "simt", "threads", "values", "load", "store",
 };
 bool later_function(const char *name)
 {

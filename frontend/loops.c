@@ -200,6 +200,8 @@ static void loop_over_tiles(Sema *s, const Node *n)
 	Op *op = loop_new(s, n, ix_const(s->ctx, 0), tiles_count(s, t, mode));
 	add_coord(s, n->kids.at[0]->kids.at[0], op->sym[0], t, mode);
 	body(s, n->kids.at[2], op, AT_LOOP);
+	const Layout *l = layout_mode(s->ctx, t->tensor->layout, mode);
+	promote_group(s, op, &(LoopMode){layout_size(s->ctx, l), t->extent[mode]});
 }
 
 /* for k in lo .. hi: from lo on, below hi */
@@ -213,6 +215,7 @@ static void loop_over_range(Sema *s, const Node *n)
 	Op *op = loop_new(s, n, lo.ix, hi.ix);
 	scope_add(s, n->kids.at[0]->kids.at[0], value_ix(ix_sym(s->ctx, op->sym[0])));
 	body(s, n->kids.at[2], op, AT_LOOP);
+	promote_group(s, op, NULL);
 }
 
 static void loop(Sema *s, const Node *n)

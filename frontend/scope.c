@@ -30,7 +30,7 @@ static bool is_builtin(const char *name)
 	return elem_is(name, &e) || !strcmp(name, "_") || !strcmp(name, "inf") ||
 	       row_function(name) || elt_by_name(name) || layout_op_find(name) >= 0 ||
 	       swizzle_named(name, NULL) || later_function(name) || later_elem(name) ||
-	       is_template(name);
+	       is_template(name) || sum_by_name(name);
 }
 
 bool name_is_free(Sema *s, const char *name, Loc loc)

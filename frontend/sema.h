@@ -114,6 +114,16 @@ typedef struct {
 	int named; /* its place in opt->names */
 } Symbol;
 
+/* part <- 0; part += mm(sA, sB); acc <- acc + part; where `trips` iterations may come before the
+ * last step. */
+typedef struct {
+	Op *fill, *add, *copy;
+	Val *part;
+	const Val *acc;
+	const Block *block;
+	int64_t trips, depth; /* elements of K in one */
+} Promotion;
+
 /* Where a statement may stand. */
 typedef enum { AT_FILE = 1, AT_KERNEL = 2, AT_GRID = 4, AT_LOOP = 8, AT_ANY = 15 } Place;
 
@@ -141,7 +151,9 @@ typedef struct {
 	VEC(Tensor *) tensors;
 	VEC(Buffer *) buffers;
 	VEC(Ring *) rings;
-	const Mma *mma; /* the first that an mma op used: all have as many warpgroups */
+	VEC(Promotion) promotions; /* that may go over several iterations of the loop around */
+	PtrMap parts;              /* what sums are promoted from -> their accumulators */
+	const Mma *mma;            /* the first that an mma op used: all have as many warpgroups */
 	const Tiling *grid;
 	const Ix *grid_at[RANK_MAX]; /* 0 where `_` is the name of the one tile */
 	Loc grid_loc, work_loc;      /* of the grid; of the first loop or += in it */
@@ -269,6 +281,28 @@ void stmt_acc(Sema *s, const Node *n);
 void stmt_copy(Sema *s, const Node *n);
 void stmt_accumulate(Sema *s, const Node *n);
 void acc_assign(Sema *s, const Node *n, const Value *to);
+/* What an operand of mma is made of, in shared memory or in registers. */
+typedef struct {
+	const char *name;
+	Elem elem;
+	int64_t rows, depth;
+} MmaOperand;
+MmaOperand mma_operand(Sema *s, const Value *v);
+Op *mma_build(Sema *s, const Node *n, const Value *v, Val *acc); /* v: acc, mma, A, B */
+/* promote.c: acc += mm(sA, sB) of which the tensor core adds up at most so many elements of K */
+void promote_build(Sema *s, const Node *n, const Value *v, int64_t every);
+/* What a loop over tiles runs over; of another loop nothing is known. */
+typedef struct {
+	const Ix *extent;
+	int64_t tile;
+} LoopMode;
+void promote_group(Sema *s, Op *loop, const LoopMode *over); /* over: NULL of a range */
+/* Words around a product: rows SUM of words.def. */
+typedef struct {
+	const char *name, *form;
+	int every; /* 1: a second operand, every n */
+} SumRow;
+const SumRow *sum_by_name(const char *name);            /* NULL: none */
 bool via_fits(Sema *s, const Node *n, const Value *to); /* what stands behind via, or nothing */
 void sched_block(Sema *s, const Node *n);
 void sched_finish(Sema *s);

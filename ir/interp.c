@@ -333,9 +333,12 @@ static bool run_mma(Interp *in, const Op *op)
 	}
 	slot_read(in, a);
 	slot_read(in, b);
-	mma_f64(c->wide.f, a->at.f, b->at.f, c->dim[0], c->dim[1], a->dim[1], in->wide);
+	const Attr *depth = attrs_get(&op->attrs, A_DEPTH);
+	int64_t from = depth ? depth->i[0] : 0, k = depth ? depth->i[1] - from : a->dim[1];
+	mma_f64(c->wide.f, a->at.f + from, b->at.f + from, c->dim[0], c->dim[1], k, a->dim[1],
+		in->wide);
 	if (in->run->lo)
-		mma_bounds(c, a, b, in->run->exact_sums ? 0 : atom->fraction, in->scratch);
+		mma_bounds(c, a, b, from, k, in->run->exact_sums ? 0 : atom->fraction, in->scratch);
 	return true;
 }
 

@@ -54,12 +54,13 @@ void elt_run(const EltRow *row, const Slot *out, Slot *const *in, int n);
 void reduce_run(const CombineRow *row, const Slot *out, const Slot *in);
 void cvt_run(const Slot *out, const Slot *in);
 
-/* interp_mma.c: c[m][n] += sum over k of a[m][k] * b[n][k], in f64.
- * scratch: (m + n) * k doubles; m and n are multiples of 4 */
+/* interp_mma.c: c[m][n] += sum over k of a[m][k] * b[n][k], in f64, of a and b whose rows are
+ * `step` apart. scratch: (m + n) * k doubles; m and n are multiples of 4 */
 void mma_f64(double *c, const double *a, const double *b, int64_t m, int64_t n, int64_t k,
-	     double *scratch);
-/* The same for the bounds of c, where products are rounded to so many bits of all that is added up;
- * fraction 0: to none. */
-void mma_bounds(const Slot *c, const Slot *a, const Slot *b, int fraction, Arena *scratch);
+	     int64_t step, double *scratch);
+/* The same of k columns from one on for the bounds of c, where products are rounded to so many bits
+ * of all that is added up; fraction 0: to none. */
+void mma_bounds(const Slot *c, const Slot *a, const Slot *b, int64_t from, int64_t k, int fraction,
+		Arena *scratch);
 
 #endif

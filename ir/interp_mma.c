@@ -14,12 +14,13 @@ enum { SIDE = 4 };
 typedef double Four
 	__attribute__((vector_size(SIDE * sizeof(double)), aligned(sizeof(double)), may_alias));
 
-/* from[n][k] to panels [n / 4][k][4] */
-static void pack(const double *from, Four *to, int64_t n, int64_t k)
+/* from[n][step], of which k columns count, to panels [n / 4][k][4] */
+static void pack(const double *from, Four *to, int64_t n, int64_t k, int64_t step)
 {
-	for (int64_t p = 0; p < n; p += SIDE, from += SIDE * k)
+	for (int64_t p = 0; p < n; p += SIDE, from += SIDE * step)
 		for (int64_t x = 0; x < k; x++)
-			*to++ = (Four){from[x], from[k + x], from[2 * k + x], from[3 * k + x]};
+			*to++ = (Four){from[x], from[step + x], from[2 * step + x],
+				       from[3 * step + x]};
 }
 
 static void block(double *c, int64_t n, const Four *a, const Four *b, int64_t k)
@@ -41,11 +42,11 @@ static void block(double *c, int64_t n, const Four *a, const Four *b, int64_t k)
 }
 
 void mma_f64(double *c, const double *a, const double *b, int64_t m, int64_t n, int64_t k,
-	     double *scratch)
+	     int64_t step, double *scratch)
 {
 	Four *rows = (Four *)scratch, *columns = rows + m / SIDE * k;
-	pack(a, rows, m, k);
-	pack(b, columns, n, k);
+	pack(a, rows, m, k, step);
+	pack(b, columns, n, k, step);
 	for (int64_t j = 0; j < n / SIDE; j++)
 		for (int64_t i = 0; i < m / SIDE; i++)
 			block(c + (i * n + j) * SIDE, n, rows + i * k, columns + j * k, k);
@@ -74,21 +75,22 @@ static double *errors(const Slot *s, Arena *scratch)
 	return some ? to : NULL;
 }
 
-void mma_bounds(const Slot *c, const Slot *a, const Slot *b, int fraction, Arena *scratch)
+void mma_bounds(const Slot *c, const Slot *a, const Slot *b, int64_t from, int64_t k, int fraction,
+		Arena *scratch)
 {
-	int64_t m = c->dim[0], n = c->dim[1], k = a->dim[1];
+	int64_t m = c->dim[0], n = c->dim[1], step = a->dim[1];
 	double *room = NEWN(scratch, double, a->n + b->n), *sum = NEWN(scratch, double, c->n);
 	double *off = NEWN(scratch, double, c->n), *of_a = errors(a, scratch),
 	       *of_b = errors(b, scratch);
 	const double *size_a = sizes(a, scratch), *size_b = sizes(b, scratch);
 	for (int64_t i = 0; i < c->n; i++)
 		sum[i] = off[i] = 0;
-	mma_f64(sum, a->at.f, b->at.f, m, n, k, room);
-	mma_f64(c->amount, size_a, size_b, m, n, k, room);
+	mma_f64(sum, a->at.f + from, b->at.f + from, m, n, k, step, room);
+	mma_f64(c->amount, size_a + from, size_b + from, m, n, k, step, room);
 	if (of_a)
-		mma_f64(off, of_a, size_b, m, n, k, room);
+		mma_f64(off, of_a + from, size_b + from, m, n, k, step, room);
 	if (of_b)
-		mma_f64(off, size_a, of_b, m, n, k, room);
+		mma_f64(off, size_a + from, of_b + from, m, n, k, step, room);
 	double steps = fraction ? ldexp((double)k / (double)SUM_STEPS, -fraction) : 0;
 	for (int64_t i = 0; i < c->n; i++) {
 		c->wide.lo[i] += sum[i] - off[i] - steps * c->amount[i];

@@ -88,6 +88,23 @@ static const char *check_divides(const Kernel *k, const Type *t, int mode, int64
 	return ctx_strf(k->ctx, "the tile's %s is not a multiple of %" PRId64, what, by);
 }
 
+/* Columns from .. to of the operands, in steps of the atom's K. */
+static const char *check_depth(const Kernel *k, const Op *op, int64_t by)
+{
+	const Attr *d = attrs_get(&op->attrs, A_DEPTH);
+	int64_t size;
+	if (!d)
+		return NULL;
+	if (d->n != 2)
+		return "'depth' has two numbers, the first column and the one behind the last";
+	if (d->i[0] < 0 || d->i[0] >= d->i[1] || d->i[0] % by || d->i[1] % by ||
+	    !ix_is_const(mode_size(k->ctx, op->in[1].val->type, 1), &size) || d->i[1] > size)
+		return ctx_strf(
+			k->ctx,
+			"'depth' is of columns that the operands have, in steps of %" PRId64, by);
+	return NULL;
+}
+
 /* C (M,N) += A (M,K) * B (N,K) */
 const char *rule_mma(const Kernel *k, const Op *op)
 {
@@ -111,7 +128,8 @@ const char *rule_mma(const Kernel *k, const Op *op)
 	if ((why = check_divides(k, c, 0, r->m * arrange[0], "M")) ||
 	    (why = check_divides(k, c, 1, atom.n * arrange[1], "N")))
 		return why;
-	return check_divides(k, a, 1, r->k * arrange[2], "K");
+	why = check_divides(k, a, 1, r->k * arrange[2], "K");
+	return why ? why : check_depth(k, op, r->k * arrange[2]);
 }
 
 static const char *check_box(const Kernel *k, const Attr *box, int modes)

@@ -162,13 +162,16 @@ int val_extent(const Val *v, int mode)
 TiledMma op_tiled_mma(const Op *mma)
 {
 	const Attr *atom = attrs_get(&mma->attrs, A_ATOM),
-		   *arrange = attrs_get(&mma->attrs, A_ARRANGE);
+		   *arrange = attrs_get(&mma->attrs, A_ARRANGE),
+		   *depth = attrs_get(&mma->attrs, A_DEPTH);
 	TiledMma t = {.atom = atom->atom,
 		      .along_m = (int)arrange->i[0],
 		      .along_n = (int)arrange->i[1]};
 	t.m = val_extent(mma->in[0].val, 0);
 	t.n = val_extent(mma->in[0].val, 1);
 	t.k = val_extent(mma->in[1].val, 1);
+	t.from = depth ? (int)depth->i[0] : 0;
+	t.to = depth ? (int)depth->i[1] : t.k;
 	t.repeat_m = t.m / (atom_rows[t.atom.id].m * t.along_m);
 	t.repeat_n = t.n / (t.atom.n * t.along_n);
 	return t;

@@ -132,7 +132,7 @@ static void instruction(Kernel *k, Op *op, const MmaPlan *p, int i, int j, int c
 	op_ix(k, mma,
 	      operand_bytes(k, op->in[2].val, p->along_n, p->t.atom.n,
 			    (int64_t)j * p->t.atom.n * p->t.along_n, col));
-	if (col == 0 && op->nix)
+	if (col == p->t.from && op->nix)
 		op_ix(k, mma, op->ix[0]);
 	op_atom(k, mma, p->t.atom);
 	op_ints(k, mma, A_LBO, lbo, 2);
@@ -146,7 +146,7 @@ static void lower_mma(Kernel *k, SlotsAsked *asked, Op *op)
 {
 	MmaPlan p = mma_plan(k, asked, op);
 	for (int j = 0; j < p.t.repeat_n; j++)
-		for (int col = 0; col < p.t.k; col += atom_rows[p.t.atom.id].k)
+		for (int col = p.t.from; col < p.t.to; col += atom_rows[p.t.atom.id].k)
 			for (int i = 0; i < p.t.repeat_m; i++)
 				instruction(k, op, &p, i, j, col);
 	op_remove(op);

@@ -85,6 +85,7 @@ void op_box(Kernel *k, Op *op, const Val *tile, const Ix *const more[2]);
 typedef struct {
 	Atom atom;
 	int m, n, k;            /* of the tile */
+	int from, to;           /* of k, what is multiplied */
 	int along_m, along_n;   /* warpgroups */
 	int repeat_m, repeat_n; /* atoms a warpgroup repeats */
 } TiledMma;

@@ -11,9 +11,10 @@ static void say(const char *class, const char *word)
 
 int main(void)
 {
-#define KEYWORD(id, text, what) say("keyword", text);
-#define TEMPLATE(text, what)    say("template", text);
-#define INNER(text, what)       say("inner", text);
+#define KEYWORD(id, text, what)      say("keyword", text);
+#define TEMPLATE(text, what)         say("template", text);
+#define INNER(text, what)            say("inner", text);
+#define SUM(text, form, every, what) say("sum", text);
 #include "frontend/words.def"
 	for (int i = 0; i < CLAUSE_COUNT; i++)
 		say("clause", clause_rows[i].word);

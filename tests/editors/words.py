@@ -13,7 +13,7 @@ for line in subprocess.run([program], capture_output=True, text=True, check=True
     kind, word = line.split()
     table.setdefault(kind, set()).add(word)
 for kind, least in {"keyword": 19, "template": 4, "inner": 10, "clause": 14, "word": 9, "type": 6,
-                    "layout": 40, "elementwise": 14}.items():
+                    "layout": 40, "elementwise": 14, "sum": 2}.items():
     assert len(table[kind]) >= least, (kind, table[kind])
 failed = []
 
@@ -66,6 +66,7 @@ textmate = [
     ("type", {"storage.type.gemm"}),
     ("layout", {"support.function.layout.gemm"}),
     ("elementwise", {"support.function.elementwise.gemm"}),
+    ("sum", {"support.function.sum.gemm"}),
 ]
 for kind, names in textmate:
     compare(f"editors/gemm.tmLanguage.json: {', '.join(sorted(names))}",
@@ -83,7 +84,7 @@ for kinds, names in [
         ({"keyword"}, {"gemmDeclaration", "gemmControl", "gemmCheck", "gemmCompose", "gemmSchedule"}),
         ({"template"}, {"gemmTemplate"}), ({"inner"}, {"gemmInner"}), ({"clause"}, {"gemmClause"}),
         ({"word"}, {"gemmWord"}), ({"type"}, {"gemmType"}),
-        ({"layout", "elementwise"}, {"gemmFunction"})]:
+        ({"layout", "elementwise", "sum"}, {"gemmFunction"})]:
     compare(f"editors/vim/syntax/gemm.vim: {', '.join(sorted(names))}",
             set().union(*(groups.pop(n, set()) for n in names)),
             set().union(*(table[k] for k in kinds)))

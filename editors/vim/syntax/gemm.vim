@@ -34,7 +34,7 @@ syn keyword gemmFunction zipped_product tiled_product flat_product blocked_produ
 syn keyword gemmFunction raked_product tile_to_shape local_tile local_partition
 syn keyword gemmFunction recast_layout upcast downcast ceil_div shape_div tuple_add
 syn keyword gemmFunction tuple_sub product product_each elem_less equal congruent
-syn keyword gemmFunction weakly_congruent compatible
+syn keyword gemmFunction weakly_congruent compatible fast promote
 
 " Words of a schedule are names elsewhere.
 syn keyword gemmSchedule schedule nextgroup=gemmClauses skipwhite skipempty
@@ -43,7 +43,7 @@ syn region gemmClauses start="{" end="}" contained extend
 syn keyword gemmClause contained cluster multicast persistent box raster group roles
 syn keyword gemmClause contained stages inflight staging subtile pdl split_k stream_k
 syn keyword gemmInner contained along serpentine producer consumer warp warps warpgroup
-syn keyword gemmInner contained warpgroups regs load
+syn keyword gemmInner contained warpgroups regs load every
 syn keyword gemmWord contained none cooperative pingpong stream_k auto slice leader off
 syn keyword gemmWord contained on
 
