@@ -35,7 +35,8 @@ typedef struct {
 		*bits; /* all of them as words of 32 bits, which a fence has ordered; or NULL */
 	int n;
 	bool mutable;
-	LLVMTypeRef type; /* of one register */
+	bool packed; /* reg holds words of 32 bits, of two elements each, as an accumulator has them */
+	LLVMTypeRef type; /* of one element */
 } Bound;
 
 /* What a name stands for, and an index expression that was computed. */
@@ -110,6 +111,11 @@ Bound *cg_bind(Cg *g, const Val *v, int n, LLVMTypeRef type);
 Bound *cg_val(Cg *g, const Val *v);
 LLVMValueRef cg_reg(Cg *g, const Bound *v, int i);             /* reads; a scalar at any i */
 void cg_set_reg(Cg *g, const Bound *v, int i, LLVMValueRef x); /* of mutable storage */
+/* An accumulator's registers as the hardware has them, of 32 bits */
+int cg_words(const Bound *v);
+LLVMTypeRef cg_word_type(const Cg *g, const Bound *v);
+LLVMValueRef cg_word(Cg *g, const Bound *v, int i);
+void cg_set_word(Cg *g, const Bound *v, int i, LLVMValueRef x);
 
 /* index.c: index expressions. A value is 32 bits wide where its range allows it. */
 LLVMValueRef cg_i32(Cg *g, const Ix *x);

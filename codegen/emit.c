@@ -398,18 +398,29 @@ void emit_CONST(Cg *g, const Op *op)
 }
 
 /* One variable a register, all in the entry block, so that they become registers. */
+/* Two elements of 16 bits in a register, where an mma accumulates in it. */
+static bool is_packed(const Op *frag)
+{
+	bool half = elem_rows[frag->out->type->elem].bits == 16;
+	for (const Op *op = half ? frag : NULL; op; op = op_next(op))
+		if (op->kind == OP_WGMMA && op->in[0].val == frag->out)
+			return true;
+	return false;
+}
+
 void emit_FRAG(Cg *g, const Op *op)
 {
 	Bound *v =
 		cg_bind(g, op->out, type_regs(op->out->type), cg_elem(g->m, op->out->type->elem));
 	LLVMBasicBlockRef here = LLVMGetInsertBlock(g->b);
+	v->packed = is_packed(op);
 	LLVMPositionBuilderAtEnd(g->b, g->entry);
-	for (int i = 0; i < v->n; i++)
-		v->reg[i] = LLVMBuildAlloca(g->b, v->type, "");
+	for (int i = 0; i < cg_words(v); i++)
+		v->reg[i] = LLVMBuildAlloca(g->b, cg_word_type(g, v), "");
 	v->mutable = true;
 	LLVMPositionBuilderAtEnd(g->b, here);
-	for (int i = 0; i < v->n; i++) /* nothing is left of an earlier iteration's */
-		cg_set_reg(g, v, i, LLVMGetUndef(v->type));
+	for (int i = 0; i < cg_words(v); i++) /* nothing is left of an earlier iteration's */
+		cg_set_word(g, v, i, LLVMGetUndef(cg_word_type(g, v)));
 }
 
 /* Whether wgmma reads the registers behind the fill: constants would move behind its fence. */
@@ -441,8 +452,12 @@ void emit_FILL(Cg *g, const Op *op)
 				     ? LLVMConstReal(v->type, x)
 				     : LLVMConstInt(v->type, (uint64_t)(int64_t)x, true);
 	bool settles = is_accumulated(op);
-	for (int i = 0; i < v->n; i++)
-		cg_set_reg(g, v, i, settles ? settled(g, value) : value);
+	if (v->packed) {
+		LLVMValueRef two[2] = {value, value};
+		value = LLVMConstBitCast(LLVMConstVector(two, 2), g->m->i32);
+	}
+	for (int i = 0; i < cg_words(v); i++)
+		cg_set_word(g, v, i, settles ? settled(g, value) : value);
 }
 
 int cg_first_register(Cg *g, const Operand *regs)

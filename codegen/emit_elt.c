@@ -253,6 +253,8 @@ LLVMValueRef cg_packed(Cg *g, const Bound *v, int word)
 	LLVMValueRef all = NULL;
 	if (v->bits)
 		return v->bits[word];
+	if (v->packed)
+		return cg_word(g, v, word);
 	if (bits == 16)
 		return cg_vector(g, v, word * per, per);
 	for (int i = 0; i < per; i++) {

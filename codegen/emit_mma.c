@@ -68,7 +68,7 @@ static int a_registers(const Op *op)
 /* Those that follow each other on the same registers. */
 typedef struct {
 	const Op *first;
-	int ops, regs; /* instructions; registers of the accumulator */
+	int ops, regs; /* instructions; registers of the accumulator, of 32 bits */
 	int a, each;   /* registers of A; operands of one instruction beside the accumulator */
 	bool scaled;
 } Piece;
@@ -77,9 +77,10 @@ static Piece piece_of(const Op *first, int ops)
 {
 	Atom atom = attrs_get(&first->attrs, A_ATOM)->atom;
 	int a = a_registers(first);
+	const AtomRow *row = &atom_rows[atom.id];
 	return (Piece){.first = first,
 		       .ops = ops,
-		       .regs = atom_rows[atom.id].m * atom.n / 128,
+		       .regs = row->m * atom.n / 128 * elem_rows[row->c].bits / 32,
 		       .a = a,
 		       .each = (a ? a : 1) + 1,
 		       .scaled = is_scaled(first)};
@@ -120,7 +121,7 @@ static void spell(const Piece *p, Buf *text, Buf *ties)
 	}
 	buf_printf(text, "\t}");
 	for (int i = 0; i < n; i++)
-		buf_printf(ties, elem_is_float(row->c) ? "=f," : "=r,");
+		buf_printf(ties, row->c == EL_F32 ? "=f," : "=r,");
 	for (int i = 0; i < n; i++)
 		buf_printf(ties, "%d,", i);
 	for (int op = 0; op < p->ops; op++) {
@@ -171,14 +172,15 @@ static void operands(Cg *g, const Op *op, const Piece *p, LLVMTypeRef *in, LLVMV
 static void piece(Cg *g, const Piece *p)
 {
 	const Op *op = p->first, *one = op;
-	int n = p->regs, first = cg_first_register(g, &op->in[0]);
+	int n = p->regs, each = 32 / elem_rows[op->in[0].val->type->elem].bits;
+	int first = cg_first_register(g, &op->in[0]) / each;
 	int all = n + p->each * p->ops + p->scaled;
 	const Bound *acc = cg_val(g, op->in[0].val);
 	LLVMTypeRef *in = NEWN(g->arena, LLVMTypeRef, all);
 	LLVMValueRef *args = NEWN(g->arena, LLVMValueRef, all);
 	for (int i = 0; i < n; i++) {
-		in[i] = acc->type;
-		args[i] = cg_reg(g, acc, first + i);
+		in[i] = cg_word_type(g, acc);
+		args[i] = cg_word(g, acc, first + i);
 	}
 	for (int i = 0; i < p->ops; i++, one = one->next)
 		operands(g, one, p, in + n + i * p->each, args + n + i * p->each);
@@ -190,7 +192,7 @@ static void piece(Cg *g, const Piece *p)
 	LLVMTypeRef type = LLVMFunctionType(out, in, (unsigned)all, false);
 	LLVMValueRef r = LLVMBuildCall2(g->b, type, inline_asm(type, p), args, (unsigned)all, "");
 	for (int i = 0; i < n; i++)
-		cg_set_reg(g, acc, first + i, LLVMBuildExtractValue(g->b, r, (unsigned)i, ""));
+		cg_set_word(g, acc, first + i, LLVMBuildExtractValue(g->b, r, (unsigned)i, ""));
 }
 
 /* Those that follow each other on the same registers are one piece of inline PTX: LLVM's time is in

@@ -66,7 +66,7 @@ static int count(Cg *g, const Vals *v)
 {
 	int n = 0;
 	for (int i = 0; i < v->n; i++)
-		n += cg_val(g, v->at[i])->n;
+		n += cg_words(cg_val(g, v->at[i]));
 	return n;
 }
 
@@ -76,8 +76,8 @@ static void pass_all(Cg *g, Through *t, const Vals *accs, const Vals *operands)
 	t->at = NEWN(g->arena, LLVMValueRef, n + 1);
 	t->type = NEWN(g->arena, LLVMTypeRef, n + 1);
 	for (int i = 0; i < accs->n; i++)
-		for (int r = 0; r < cg_val(g, accs->at[i])->n; r++)
-			pass(g, t, cg_reg(g, cg_val(g, accs->at[i]), r));
+		for (int r = 0; r < cg_words(cg_val(g, accs->at[i])); r++)
+			pass(g, t, cg_word(g, cg_val(g, accs->at[i]), r));
 	for (int i = 0; i < operands->n; i++)
 		for (int w = 0; w < words_of(cg_val(g, operands->at[i])); w++)
 			pass(g, t, cg_packed(g, cg_val(g, operands->at[i]), w));
@@ -88,10 +88,10 @@ static void take(Cg *g, LLVMValueRef result, int n, const Vals *accs, const Vals
 {
 	int at = 0;
 	for (int i = 0; i < accs->n; i++)
-		for (int r = 0; r < cg_val(g, accs->at[i])->n; r++, at++)
-			cg_set_reg(g, cg_val(g, accs->at[i]), r,
-				   n == 1 ? result
-					  : LLVMBuildExtractValue(g->b, result, (unsigned)at, ""));
+		for (int r = 0; r < cg_words(cg_val(g, accs->at[i])); r++, at++)
+			cg_set_word(g, cg_val(g, accs->at[i]), r,
+				    n == 1 ? result
+					   : LLVMBuildExtractValue(g->b, result, (unsigned)at, ""));
 	for (int i = 0; i < operands->n; i++) {
 		Bound *v = cg_val(g, operands->at[i]);
 		v->bits = NEWN(g->arena, LLVMValueRef, words_of(v));

@@ -74,8 +74,41 @@ static LLVMValueRef *reg_place(const Bound *v, int i)
 	return &v->reg[i];
 }
 
+/* ------------------------------------------------------------------ words */
+int cg_words(const Bound *v)
+{
+	return v->packed ? v->n / 2 : v->n;
+}
+
+LLVMTypeRef cg_word_type(const Cg *g, const Bound *v)
+{
+	return v->packed ? g->m->i32 : v->type;
+}
+
+LLVMValueRef cg_word(Cg *g, const Bound *v, int i)
+{
+	return v->packed ? LLVMBuildLoad2(g->b, g->m->i32, v->reg[i], "") : cg_reg(g, v, i);
+}
+
+void cg_set_word(Cg *g, const Bound *v, int i, LLVMValueRef x)
+{
+	if (v->packed)
+		LLVMBuildStore(g->b, x, v->reg[i]);
+	else
+		cg_set_reg(g, v, i, x);
+}
+
+static LLVMValueRef halves(Cg *g, const Bound *v, int i)
+{
+	LLVMTypeRef two = LLVMVectorType(v->type, 2);
+	return LLVMBuildBitCast(g->b, cg_word(g, v, i / 2), two, "");
+}
+
+/* ------------------------------------------------------------------ elements */
 LLVMValueRef cg_reg(Cg *g, const Bound *v, int i)
 {
+	if (v->packed)
+		return LLVMBuildExtractElement(g->b, halves(g, v, i), cg_int32(g, i % 2), "");
 	LLVMValueRef r = *reg_place(v, i);
 	return v->mutable ? LLVMBuildLoad2(g->b, v->type, r, "") : r;
 }
@@ -84,5 +117,10 @@ void cg_set_reg(Cg *g, const Bound *v, int i, LLVMValueRef x)
 {
 	if (!v->mutable)
 		panic("%%%s is not storage", v->val->name);
-	LLVMBuildStore(g->b, x, *reg_place(v, i));
+	if (v->packed) {
+		x = LLVMBuildInsertElement(g->b, halves(g, v, i), x, cg_int32(g, i % 2), "");
+		cg_set_word(g, v, i / 2, LLVMBuildBitCast(g->b, x, g->m->i32, ""));
+	} else {
+		LLVMBuildStore(g->b, x, *reg_place(v, i));
+	}
 }

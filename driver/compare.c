@@ -92,7 +92,7 @@ static void complain(const Problem *p, const Tensor *t, int64_t i, Verdict *v)
 
 bool problem_exact(const Problem *p, DataKind kind)
 {
-	return (kind == DATA_INTEGERS || p->integral) && !p->approximate;
+	return (kind == DATA_INTEGERS || p->integral) && !p->approximate && !p->narrow;
 }
 
 /* Bounds of all that there is mean that anything is right, also what is no number. */

@@ -306,7 +306,7 @@ static void take(Facts *f, const Op *op)
 		break;
 	case OP_FRAG:
 		if (op->out->type->tv && is_filled(f->k, op->out)) {
-			f->acc_regs += type_regs(op->out->type);
+			f->acc_regs += type_words(op->out->type);
 			f->accs++;
 		}
 		break;

@@ -207,6 +207,8 @@ static int64_t tile_work(Problem *p, const Op *mma)
 	fits &= !__builtin_mul_overflow(trips, mma_depth(p, mma), &trips) &&
 		!__builtin_mul_overflow(trips, layout_size_int(acc), &macs) && macs < MOST_ELEMENTS;
 	p->integral &= !elem_is_float(row->c);
+	p->narrow |=
+		elem_is_float(row->c) && elem_rows[row->c].mantissa < elem_rows[EL_F32].mantissa;
 	return fits ? macs : -MOST_ELEMENTS;
 }
 
@@ -433,7 +435,7 @@ bool problem_reference(Problem *p, DataKind kind, const char **why)
 			 .user = p,
 			 .lo = exact ? NULL : lo,
 			 .hi = exact ? NULL : hi,
-			 .exact_sums = kind == DATA_INTEGERS || p->integral};
+			 .integers = kind == DATA_INTEGERS || p->integral};
 	p->ended = 0;
 	p->awaited = p->nchosen;
 	return kernel_interp(p->k, &run, why);

@@ -38,6 +38,7 @@ typedef struct {
 	int64_t grid;      /* output tiles */
 	int64_t tile_macs; /* multiply-adds of one */
 	bool integral;     /* all products are of integers, so that sums are exact */
+	bool narrow;       /* an accumulator of fewer bits than f32 has */
 	bool approximate;  /* a function may be off by what its row says */
 	uint8_t *chosen;   /* per tile: check it; NULL: all */
 	int64_t nchosen;

@@ -123,6 +123,12 @@ static bool operand_fits(Sema *s, const Value *v, const AtomRow *r, int64_t rows
 	if (o.elem != e)
 		diag(s->ctx, v->loc, D_E0205, "the mma reads %s, '%s' holds %s", elem_rows[e].name,
 		     o.name, elem_rows[o.elem].name);
+	else if (v->kind == V_ACC)
+		diag_remedy(s->ctx,
+			    diag(s->ctx, v->loc, D_E0203,
+				 "operand %c is a value, and '%s' is what an mma writes", which,
+				 o.name),
+			    "write %s(f32(%s))", elem_rows[e].name, o.name);
 	else if (o.rows != rows)
 		diag(s->ctx, v->loc, D_E0204,
 		     "operand %c has %" PRId64 " rows, the accumulator asks for %" PRId64, which,

@@ -338,7 +338,9 @@ static bool run_mma(Interp *in, const Op *op)
 	mma_f64(c->wide.f, a->at.f + from, b->at.f + from, c->dim[0], c->dim[1], k, a->dim[1],
 		in->wide);
 	if (in->run->lo)
-		mma_bounds(c, a, b, from, k, in->run->exact_sums ? 0 : atom->fraction, in->scratch);
+		mma_bounds(c, a, b, from, k, atom->fraction,
+			   in->run->integers ? ldexp(2, elem_rows[atom->c].mantissa) : 0,
+			   in->scratch);
 	return true;
 }
 

@@ -76,7 +76,7 @@ static double *errors(const Slot *s, Arena *scratch)
 }
 
 void mma_bounds(const Slot *c, const Slot *a, const Slot *b, int64_t from, int64_t k, int fraction,
-		Arena *scratch)
+		double exact, Arena *scratch)
 {
 	int64_t m = c->dim[0], n = c->dim[1], step = a->dim[1];
 	double *room = NEWN(scratch, double, a->n + b->n), *sum = NEWN(scratch, double, c->n);
@@ -93,8 +93,9 @@ void mma_bounds(const Slot *c, const Slot *a, const Slot *b, int64_t from, int64
 		mma_f64(off, size_a + from, of_b + from, m, n, k, step, room);
 	double steps = fraction ? ldexp((double)k / (double)SUM_STEPS, -fraction) : 0;
 	for (int64_t i = 0; i < c->n; i++) {
-		c->wide.lo[i] += sum[i] - off[i] - steps * c->amount[i];
-		c->wide.hi[i] += sum[i] + off[i] + steps * c->amount[i];
+		off[i] += c->amount[i] > exact ? steps * c->amount[i] : 0;
+		c->wide.lo[i] += sum[i] - off[i];
+		c->wide.hi[i] += sum[i] + off[i];
 	}
 	arena_reset(scratch);
 }

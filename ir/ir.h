@@ -47,6 +47,7 @@ void type_print(const Type *t, Buf *out);
 const Type *type_parse(Ctx *c, const char **s, const char **why);
 int64_t type_slot_bytes(const Type *t); /* of a static tile: cosize in bytes */
 int type_regs(const Type *t);           /* elements a thread holds of a distributed register tile */
+int type_words(const Type *t);          /* the same as registers of 32 bits */
 /* Whether a tile of one has elements for those of the other: its extents are the same, or 1. */
 bool type_broadcasts(Ctx *c, const Type *part, const Type *whole);
 
@@ -440,10 +441,10 @@ typedef struct {
 	void *user;
 	/* Of an argument, as data: for each element of an output the least and the most that a
 	 * device may compute in its place, with what sums of products and functions are rounded
-	 * to. -inf and inf: anything. NULL: not asked for, of any. exact_sums: products and sums
-	 * of them are exact on the device too. */
+	 * to. -inf and inf: anything. NULL: not asked for, of any. integers: all operands are,
+	 * so that sums are exact as far as accumulators hold integers. */
 	void *const *lo, *const *hi;
-	bool exact_sums;
+	bool integers;
 } InterpRun;
 bool kernel_interp(const Kernel *k, const InterpRun *run, const char **why);
 

@@ -172,6 +172,11 @@ int type_regs(const Type *t)
 	return (int)n;
 }
 
+int type_words(const Type *t)
+{
+	return (type_regs(t) * elem_rows[t->elem].bits + 31) / 32;
+}
+
 bool type_broadcasts(Ctx *c, const Type *part, const Type *whole)
 {
 	if (layout_rank(part->layout) != layout_rank(whole->layout))

@@ -66,6 +66,15 @@ const char *rule_alike(const Kernel *k, const Op *op)
 }
 
 /* ------------------------------------------------------------------ mma and tensor maps */
+static bool accumulates(const Kernel *k, const Val *v)
+{
+	bool storage = v->def && v->def->kind == OP_FRAG;
+	for (const Op *op = storage ? kernel_first(k) : NULL; op; op = op_next(op))
+		if (attrs_get(&op->attrs, A_ATOM) && op->in[0].val == v)
+			return true;
+	return false;
+}
+
 static const char *check_atom(const Kernel *k, const Op *op)
 {
 	const AtomRow *r = &atom_rows[attrs_get(&op->attrs, A_ATOM)->atom.id];
@@ -76,6 +85,8 @@ static const char *check_atom(const Kernel *k, const Op *op)
 					elem_rows[want[i]].name);
 	if (is_reg(op->in[1].val->type) && !*r->tv_a)
 		return "this atom reads A from shared memory";
+	if (accumulates(k, op->in[1].val))
+		return "what an mma accumulates in is no operand of one: cvt makes a value of it";
 	return NULL;
 }
 

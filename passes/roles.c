@@ -89,11 +89,12 @@ static bool is_largest(const Kernel *k, const Op *op, const Val *from)
 	return true;
 }
 
-/* Of values that are an mma's operand: a register holds two elements of 16 bits. */
+/* Of values that are an mma's operand, and no accumulator. */
 static int operand_regs(const Op *op)
 {
 	const Type *t = op_is_mma(op) ? op->in[1].val->type : NULL;
-	return t && t->space == SP_REG ? type_regs(t) * elem_rows[t->elem].bits / 32 : 0;
+	bool own = t && t->space == SP_REG && op->in[1].val->def->kind != OP_FRAG;
+	return own ? type_words(t) : 0;
 }
 
 static Needs find_needs(const Kernel *k)
@@ -105,7 +106,7 @@ static Needs find_needs(const Kernel *k)
 		n.tiles += (regs && !from) || operand_regs(op);
 		n.acc += operand_regs(op);
 		if (!from)
-			n.acc += regs;
+			n.acc += regs ? type_words(op->out->type) : 0;
 		else if (is_largest(k, op, from))
 			n.read += regs;
 	}
@@ -165,10 +166,9 @@ static int budget_alike(const Kernel *k, int threads)
 /* The most columns that fit. What is read in chunks does not grow with the tile. */
 static int most_columns(TiledMma t, Needs n, int limit)
 {
-	int threads = GROUP_THREADS * tiled_mma_warpgroups(t);
 	int free = limit - OVERHEAD - (n.read < n.acc ? n.read : 0), each = n.acc;
 	each += n.read < n.acc ? 0 : n.read;
-	int columns = free * n.acc / each * threads / t.m / 8 * 8;
+	int columns = t.n * free / each / 8 * 8;
 	return columns < t.n ? columns : t.n - 8;
 }
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Operands of 8 bits, floating point and integers, mixed freely, tf32, and outputs of each type: right on the simulator
-# under every schedule, with swizzles of 128, 64 and 32 bytes; integers in every bit, normal numbers too.
+# under every schedule, fast and promoted, with swizzles of 128, 64 and 32 bytes; integers in every bit, normal numbers too.
 #   types.sh DSLC SCRATCH FILE      [DEVICE=cuda:0]
 set -eu
 dslc=$1 scratch=$2 file=$3
@@ -13,7 +13,7 @@ number=0
 program()
 {
 	name=$1-$2-$4
-	case $1-$3 in e*-f32) product='fast(mm(sA, sB))' ;; *) product='mm(sA, sB)' ;; esac
+	case $1-$3 in e4*-f32) product='fast(mm(sA, sB))' ;; *) product='mm(sA, sB)' ;; esac
 	sed -e "s/bN,32>/bN,${6:-32}>/; s/\<TA\>/$1/g; s/\<TB\>/$2/g; s/\<TC\>/$3/g; s/\<TD\>/$4/g; s/PRODUCT/$product/; s/VALUE/$5/" "$file" >"$scratch/$name.gemm"
 }
 
@@ -33,7 +33,7 @@ run "within bounds" -DR=none -DbN=96 -DS=2
 program e4m3 e5m2 f32 bf16 "bf16(acc)"
 run "within bounds" -DR=cooperative -DP=on
 program e5m2 e4m3 f32 e4m3 "e4m3(acc * 50)"
-run "within bounds" -DR=pingpong -DP=on -DbK=64
+run "within bounds" -DR=pingpong -DP=on -DbK=64 -DbN=64
 program e5m2 e5m2 f32 e5m2 "e5m2(acc)"
 run "within bounds" -DR=cooperative -DCM=2 -DX=slice -DbK=32
 program s8 s8 s32 s32 acc
@@ -53,4 +53,13 @@ program tf32 tf32 f32 f32 acc 8
 run "within bounds" -DR=none -DbN=96 -DbK=32
 program tf32 tf32 f32 tf32 "tf32(acc)" 8
 run "within bounds" -DR=pingpong -DP=on -DbK=16 -DbN=64
-[ $number = 12 ]
+# Accumulators of f16, two of which share a register: exact up to 2048, in half the registers.
+program f16 f16 f16 f16 acc 16
+run "within bounds" -DR=none -DbK=64 -DbN=256
+program f16 f16 f16 f32 "f32(acc)" 16
+run "within bounds" -DR=pingpong -DP=on -DbK=64 -DbN=72
+program e4m3 e5m2 f16 f16 "f16(relu(f32(acc)))"
+run "within bounds" -DR=cooperative -DP=on -DbM=256 -DbN=256 -DS=2
+program e5m2 e5m2 f16 e4m3 "e4m3(f32(acc))"
+run "within bounds" -DR=cooperative -DbN=24
+[ $number = 15 ]

@@ -126,7 +126,7 @@ static void test_bounds_sums(void **state)
 				       .nargs = 3,
 				       .lo = los,
 				       .hi = his,
-				       .exact_sums = exact});
+				       .integers = exact});
 		double off = exact ? 0 : 6 * 16 / 4 * ldexp(1, -atom_rows[atom.id].fraction);
 		assert_true(d == 0 && (double)hi == off && (double)lo == -off);
 		ctx_free(c);
