@@ -35,7 +35,7 @@ typedef struct {
 		*bits; /* all of them as words of 32 bits, which a fence has ordered; or NULL */
 	int n;
 	bool mutable;
-	bool packed; /* reg holds words of 32 bits, of two elements each, as an accumulator has them */
+	bool packed;      /* reg holds words of two elements, as wgmma has accumulators */
 	LLVMTypeRef type; /* of one element */
 } Bound;
 
