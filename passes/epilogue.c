@@ -32,13 +32,14 @@ static bool chunk_of_rows(Epilogue *e)
 	return false;
 }
 
-/* The most columns in eights that divide those of one atom, each of 64 elements in spans of the
- * widest swizzle. */
+/* The most columns in eights that divide those of one atom, each of 64 elements in spans of a
+ * swizzle. */
 static bool chunk_of_columns(Epilogue *e)
 {
 	for (e->cols = most_columns(e) / 8 * 8; e->t.atom.n % e->cols; e->cols -= 8)
 		;
-	e->chunk = (SlotForm){1, e->cols, e->rows, SWIZZLE_WIDEST / e->bytes, SWIZZLE_WIDEST};
+	int swizzle = slot_swizzle(e->rows * e->bytes);
+	e->chunk = (SlotForm){1, e->cols, e->rows, swizzle / e->bytes, swizzle};
 	return true;
 }
 
