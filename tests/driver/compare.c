@@ -3,6 +3,7 @@
  * whatever order these step through memory. */
 #include "driver/problem.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -54,8 +55,54 @@ static void elements_have_names(void **state)
 	assert_named("1,3,16", 2 * 1 + 4 * 3 + 6 * 16, "D[2, 4, 6]");
 }
 
+/* One element of the type: what it is, should be, and may be. */
+static void assert_judged(Elem e, double is, double ref, double lo, double hi, const char *wrong)
+{
+	char ir[128];
+	const char *why = NULL;
+	Problem p;
+	Arena *a = arena_new();
+	Options o = {.arena = a};
+	snprintf(ir, sizeof ir, "kernel k tile sm_90a {\n  arg out %%D : global %s (1):(1)\n}\n",
+		 elem_rows[e].name);
+	assert_true(problem_open(&p, ir, &o, &why));
+	p.integral = false;
+	p.t[0].wrote[0] = true;
+	elem_put(e, p.t[0].host, 0, is);
+	elem_put(e, p.t[0].ref, 0, ref);
+	elem_put(e, p.t[0].lo, 0, lo);
+	elem_put(e, p.t[0].hi, 0, hi);
+	Verdict v = compare(&p, &p.t[0], DATA_NORMAL);
+	if (!*wrong != !*v.wrong || !strstr(v.wrong, wrong))
+		fail_msg("%s: '%s', not '%s'", elem_rows[e].name, v.wrong, wrong);
+	problem_close(&p);
+	arena_free(a);
+}
+
+static void bounds_decide(void **state)
+{
+	(void)state;
+	assert_judged(EL_F16, 1001, 1000, 1000, 1000, "D[0] is 1001, should be 1000");
+	assert_judged(EL_F16, 1001, 1000, 999, 1001, "");
+	assert_judged(EL_F16, 1002, 1000, 999, 1001, "from 999 to 1001");
+	assert_judged(EL_E4M3, 416, 448, -448, 448, "");
+	assert_judged(EL_F32, NAN, 1, -INFINITY, INFINITY, "");
+	assert_judged(EL_F32, NAN, 1, 0, INFINITY, "should be 1");
+}
+
+/* -1 is what memory holds that nothing was written to. */
+static void integers_may_be_poison(void **state)
+{
+	(void)state;
+	assert_judged(EL_I8, -1, 0, -1, 1, "");
+	assert_judged(EL_I8, -1, 2, 1, 3, "D[0] was never written");
+	assert_judged(EL_I32, -1, 0, -1, 1, "");
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(elements_have_names)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(elements_have_names),
+					   cmocka_unit_test(bounds_decide),
+					   cmocka_unit_test(integers_may_be_poison)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

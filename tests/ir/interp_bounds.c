@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -95,42 +96,63 @@ static void test_bounds_small(void **state)
 	ctx_free(c);
 }
 
-/* 3 - 3 by an mma: what is added up is 6, and that is what the sum is rounded to parts of. */
+/* x - x by an mma in sums of `acc`: what is added up is 2 x, and that is what the sum is rounded to
+ * parts of, if it is not of integers that the accumulator holds. */
+static void check_sums(Elem in, Elem acc, double x, bool integers, bool exact)
+{
+	uint16_t a[16] = {0}, b[16] = {0}, half[3] = {1};
+	float single[3] = {1};
+	char name[64];
+	Atom atom;
+	elem_put(in, a, 0, x);
+	elem_put(in, a, 1, -x);
+	elem_put(in, b, 0, 1);
+	elem_put(in, b, 1, 1);
+	snprintf(name, sizeof name, "wgmma.m64n8k16.%s.%s.%s", elem_rows[acc].name,
+		 elem_rows[in].name, elem_rows[in].name);
+	assert_true(atom_parse(name, strlen(name), &atom));
+	bool wide = acc == EL_F32;
+	void *out[3];
+	for (int i = 0; i < 3; i++)
+		out[i] = wide ? (void *)&single[i] : (void *)&half[i];
+	const InterpArg args[] = {{"A", a}, {"B", b}, {"D", out[0]}};
+	void *los[] = {NULL, NULL, out[1]}, *his[] = {NULL, NULL, out[2]};
+	Ctx *c = ctx_new();
+	const char *from = elem_rows[in].name, *to = elem_rows[acc].name;
+	const char *text =
+		arena_printf(ctx_arena(c),
+			     "kernel s tile sm_90a {\n  arg %%A : global %s (4,4):(4,1)\n"
+			     "  arg %%B : global %s (4,4):(4,1)\n"
+			     "  arg out %%D : global %s (1,1):(1,1)\n"
+			     "  %%s = shared : shared %s (64,16):(16,1)\n"
+			     "  %%o = shared : shared %s (8,16):(16,1)\n"
+			     "  %%a = tile %%A (0, 0) : global %s (64,16):(4,1)\n"
+			     "  %%b = tile %%B (0, 0) : global %s (8,16):(4,1)\n"
+			     "  copy %%s, %%a\n  copy %%o, %%b\n"
+			     "  %%x = frag : reg %s (64,8)\n  fill %%x value=0\n"
+			     "  mma %%x, %%s, %%o atom=%s\n"
+			     "  %%t = tile %%D (0, 0) : global %s (64,8):(1,1)\n"
+			     "  copy %%t, %%x\n}\n",
+			     from, from, to, from, from, from, from, to, name, to);
+	run_ok(kernel_of(c, text),
+	       &(InterpRun){.args = args, .nargs = 3, .lo = los, .hi = his, .integers = integers});
+	double off = exact ? 0 : 2 * x * 16 / 4 * ldexp(1, -atom_rows[atom.id].fraction);
+	off = elem_round(acc, off);
+	if (elem_get(acc, out[0], 0) != 0 || elem_get(acc, out[1], 0) != -off ||
+	    elem_get(acc, out[2], 0) != off)
+		fail_msg("%s, %g: from %g to %g", name, x, elem_get(acc, out[1], 0),
+			 elem_get(acc, out[2], 0));
+	ctx_free(c);
+}
+
 static void test_bounds_sums(void **state)
 {
 	(void)state;
-	uint16_t a[16] = {bf16_from_f32(3), bf16_from_f32(-3)};
-	uint16_t b[16] = {bf16_from_f32(1), bf16_from_f32(1)};
-	float d = 1, lo = 0, hi = 0;
-	const InterpArg args[] = {{"A", a}, {"B", b}, {"D", &d}};
-	static const char name[] = "wgmma.m64n8k16.f32.bf16.bf16";
-	Atom atom;
-	assert_true(atom_parse(name, strlen(name), &atom));
-	void *los[] = {NULL, NULL, &lo}, *his[] = {NULL, NULL, &hi};
-	for (int exact = 0; exact < 2; exact++) {
-		Ctx *c = ctx_new();
-		const Kernel *k =
-			kernel_of(c, "kernel s tile sm_90a {\n  arg %A : global bf16 (4,4):(4,1)\n"
-				     "  arg %B : global bf16 (4,4):(4,1)\n"
-				     "  arg out %D : global f32 (1,1):(1,1)\n"
-				     "  %s = shared : shared bf16 (64,16):(16,1)\n"
-				     "  %o = shared : shared bf16 (8,16):(16,1)\n"
-				     "  %a = tile %A (0, 0) : global bf16 (64,16):(4,1)\n"
-				     "  %b = tile %B (0, 0) : global bf16 (8,16):(4,1)\n"
-				     "  copy %s, %a\n  copy %o, %b\n"
-				     "  %x = frag : reg f32 (64,8)\n  fill %x value=0\n"
-				     "  mma %x, %s, %o atom=wgmma.m64n8k16.f32.bf16.bf16\n"
-				     "  %t = tile %D (0, 0) : global f32 (64,8):(1,1)\n"
-				     "  copy %t, %x\n}\n");
-		run_ok(k, &(InterpRun){.args = args,
-				       .nargs = 3,
-				       .lo = los,
-				       .hi = his,
-				       .integers = exact});
-		double off = exact ? 0 : 6 * 16 / 4 * ldexp(1, -atom_rows[atom.id].fraction);
-		assert_true(d == 0 && (double)hi == off && (double)lo == -off);
-		ctx_free(c);
-	}
+	check_sums(EL_BF16, EL_F32, 3, false, false);
+	check_sums(EL_BF16, EL_F32, 3, true, true);
+	check_sums(EL_F16, EL_F16, 3, false, false);
+	check_sums(EL_F16, EL_F16, 1000, true, true);
+	check_sums(EL_F16, EL_F16, 1500, true, false);
 }
 
 int main(void)
