@@ -62,4 +62,4 @@ program e4m3 e5m2 f16 f16 "f16(relu(f32(acc)))"
 run "within bounds" -DR=cooperative -DP=on -DbM=256 -DbN=256 -DS=2
 program e5m2 e5m2 f16 e4m3 "e4m3(f32(acc))"
 run "within bounds" -DR=cooperative -DbN=24
-[ $number = 15 ]
+[ $number = 16 ]

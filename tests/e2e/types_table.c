@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* types_table.c - what the tables say of each combination of types, homes and orders in memory: as
+ * docs/types.md, or as one line each, of all or of enough that each pair of properties is in one.
+ *     types_table page     the page
+ *     types_table pairs    e4m3 e5m2 f32 bf16 k k shared rows 32 works
+ *     types_table all      e4m3 e5m2 f32 bf16 mn k shared rows 32 E0404
+ * Columns: A, B, accumulator, output, orders of A and of B, home of A, order of the output, K of an
+ * instruction (0: there is none), and what the compiler answers. */
+#include "ir/ir.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BINARY = 4, KINDS = 2 + BINARY }; /* atom, output; then A mn, B mn, A registers, columns */
+
+typedef struct {
+	int of[KINDS]; /* row of atoms.def, Elem, four times 0 or 1 */
+} Case;
+
+static const AtomRow *row_of(const Case *c)
+{
+	return &atom_rows[c->of[0]];
+}
+
+/* ------------------------------------------------------------------ what is legal */
+typedef struct {
+	const char *code, *reason;
+	bool (*breaks)(const Case *c);
+} Rule;
+
+static bool in_registers(const Case *c)
+{
+	return c->of[4];
+}
+
+static bool a_turned(const Case *c)
+{
+	return c->of[2] && !in_registers(c) && elem_rows[row_of(c)->a].bits != 16;
+}
+
+static bool b_turned(const Case *c)
+{
+	return c->of[3] && elem_rows[row_of(c)->b].bits != 16;
+}
+
+static bool no_registers(const Case *c)
+{
+	return in_registers(c) && !*row_of(c)->tv_a;
+}
+
+static bool other_registers(const Case *c)
+{
+	return in_registers(c) && *row_of(c)->tv_a && elem_rows[row_of(c)->a].bits != 16;
+}
+
+static bool no_output(const Case *c)
+{
+	return elem_rows[c->of[1]].bits > 32;
+}
+
+/* In the order in which the compiler finds them. */
+static const Rule rules[] = {
+	{"E0203", "this instruction reads A from shared memory", no_registers},
+	{"E0301", "types of more than 32 bits are no outputs", no_output},
+	{"E0404", "A of 8 or 32 bits is read along K only", a_turned},
+	{"E0404", "B of 8 or 32 bits is read along K only", b_turned},
+	{"E0405", "a value of 8 bits does not lie in registers as A does", other_registers},
+};
+enum { RULES = sizeof rules / sizeof *rules };
+
+static int broken(const Case *c, int *first)
+{
+	int n = 0;
+	for (int i = RULES; i-- > 0;)
+		if (rules[i].breaks(c)) {
+			*first = i;
+			n++;
+		}
+	return n;
+}
+
+/* ------------------------------------------------------------------ lines */
+static void say(const Case *c)
+{
+	const AtomRow *r = row_of(c);
+	int rule;
+	printf("%s %s %s %s %s %s %s %s %d %s\n", elem_rows[r->a].name, elem_rows[r->b].name,
+	       elem_rows[r->c].name, elem_rows[c->of[1]].name, c->of[2] ? "mn" : "k",
+	       c->of[3] ? "mn" : "k", c->of[4] ? "registers" : "shared",
+	       c->of[5] ? "columns" : "rows", r->k, broken(c, &rule) ? rules[rule].code : "works");
+}
+
+static Case *cases;
+static int ncases;
+
+static void add_cases(void)
+{
+	cases = calloc((size_t)ATOM_COUNT * EL_COUNT << BINARY, sizeof *cases);
+	for (int atom = 0; cases && atom < ATOM_COUNT; atom++)
+		for (int d = 0; d < EL_COUNT; d++)
+			for (int bits = 0; bits < 1 << BINARY && elem_rows[d].spoken; bits++) {
+				Case *c = &cases[ncases++];
+				c->of[0] = atom;
+				c->of[1] = d;
+				for (int i = 0; i < BINARY; i++)
+					c->of[2 + i] = bits >> i & 1;
+				if (in_registers(c) && c->of[2])
+					ncases--; /* it has no order in memory */
+			}
+}
+
+/* Of two properties, whether some case has had these values of them. */
+enum { VALUES = (int)ATOM_COUNT + (int)EL_COUNT };
+static bool seen[KINDS][KINDS][VALUES][VALUES];
+
+static int news(const Case *c, bool take)
+{
+	int n = 0;
+	for (int i = 0; i < KINDS; i++)
+		for (int j = 0; j < i; j++) {
+			bool *s = &seen[i][j][c->of[i]][c->of[j]];
+			n += !*s;
+			*s |= take;
+		}
+	return n;
+}
+
+/* Those that work, until each pair that some of them has is in one that is taken. */
+static void say_pairs(void)
+{
+	int rule, most = 1;
+	while (most) {
+		const Case *best = NULL;
+		most = 0;
+		for (int i = 0; i < ncases; i++) {
+			int n = broken(&cases[i], &rule) ? 0 : news(&cases[i], false);
+			if (n > most) {
+				most = n;
+				best = &cases[i];
+			}
+		}
+		if (!best)
+			break;
+		news(best, true);
+		say(best);
+	}
+}
+
+/* Of each instruction, each rule that it can break, alone. */
+static void say_illegal(void)
+{
+	bool said[ATOM_COUNT][RULES] = {{false}};
+	for (int i = 0; i < ncases; i++) {
+		int rule = 0;
+		if (broken(&cases[i], &rule) != 1 || said[cases[i].of[0]][rule])
+			continue;
+		said[cases[i].of[0]][rule] = true;
+		say(&cases[i]);
+	}
+}
+
+static const AtomRow *find_atom(Elem a, Elem b, Elem c)
+{
+	for (int i = 0; i < ATOM_COUNT; i++)
+		if (atom_rows[i].a == a && atom_rows[i].b == b && atom_rows[i].c == c)
+			return &atom_rows[i];
+	return NULL;
+}
+
+/* Types that no instruction takes: as operands alone. */
+static void say_none(void)
+{
+	for (int a = 0; a < EL_COUNT; a++)
+		for (int b = 0; b < EL_COUNT; b++)
+			for (int c = 0; c < EL_COUNT; c++)
+				if (elem_rows[a].spoken && elem_rows[b].spoken &&
+				    elem_rows[c].spoken && !find_atom((Elem)a, (Elem)b, (Elem)c))
+					printf("%s %s %s - - - - - 0 E0301\n", elem_rows[a].name,
+					       elem_rows[b].name, elem_rows[c].name);
+}
+
+/* ------------------------------------------------------------------ the page */
+static const char *columns_of(const AtomRow *r)
+{
+	return r->has_n(40) ? "8, 16, ... 256" : "8, 16, 24, 32, 48, ... 256";
+}
+
+static void say_products(void)
+{
+	printf("| A | B | accumulator | K | N | bits kept of a sum | A in registers | A and B in "
+	       "memory |\n|---|---|---|---|---|---|---|---|\n");
+	for (int i = 0; i < ATOM_COUNT; i++) {
+		const AtomRow *r = &atom_rows[i];
+		Case c = {.of = {i, r->c, 0, 0, 1, 0}};
+		int rule;
+		printf("| `%s` | `%s` | `%s` | %d | %s | ", elem_rows[r->a].name,
+		       elem_rows[r->b].name, elem_rows[r->c].name, r->k, columns_of(r));
+		if (r->fraction)
+			printf("%d%s | ", r->fraction,
+			       r->fraction < elem_rows[r->c].mantissa ? ": promoted, or `fast`"
+								      : "");
+		else
+			printf("all | ");
+		printf("%s | ", broken(&c, &rule) ? rules[rule].code : "works");
+		printf("%s |\n", elem_rows[r->a].bits == 16 ? "along K, M or N" : "along K");
+	}
+}
+
+static void say_outputs(void)
+{
+	printf("| accumulator |");
+	for (int d = 0; d < EL_COUNT; d++)
+		if (elem_rows[d].spoken)
+			printf(" `%s` |", elem_rows[d].name);
+	printf("\n|---|");
+	for (int d = 0; d < EL_COUNT; d++)
+		printf("%s", elem_rows[d].spoken ? "---|" : "");
+	for (int c = 0; c < EL_COUNT; c++) {
+		bool is = false;
+		for (int i = 0; i < ATOM_COUNT; i++)
+			is |= atom_rows[i].c == (Elem)c;
+		if (is)
+			printf("\n| `%s` |", elem_rows[c].name);
+		for (int d = 0; d < EL_COUNT && is; d++)
+			if (elem_rows[d].spoken)
+				printf(" %s |", elem_rows[d].bits > 32 ? "E0301"
+						: c == d               ? "as it is"
+						: elem_converts((Elem)c, (Elem)d)
+							? "one rounding"
+							: "by way of `f32`");
+	}
+	printf("\n");
+}
+
+static void say_elements(void)
+{
+	static const double asked[] = {1e30, -1e30, 0x1p-30, 1.0 / 3};
+	printf("| type | bits | 1e30 becomes | -1e30 | 2^-30 | 1/3 | NaN "
+	       "|\n|---|---|---|---|---|---|---|\n");
+	for (int e = 0; e < EL_COUNT; e++) {
+		if (!elem_rows[e].spoken || elem_rows[e].bits > 32)
+			continue;
+		printf("| `%s` | %d |", elem_rows[e].name, elem_rows[e].bits);
+		for (int i = 0; i < 4; i++)
+			printf(" %.9g |", elem_round((Elem)e, asked[i]));
+		double nan = elem_round((Elem)e, strtod("nan", NULL));
+		printf(nan == nan ? " %.9g |\n" : " NaN |\n", nan);
+	}
+}
+
+static void say_page(void)
+{
+	printf("# Types\n\n<!-- Written by tests/e2e/types_table.c from ir/atoms.def and "
+	       "runtime/elems.def; "
+	       "e2e.types.page compares. -->\n\n"
+	       "A combination of types, homes and orders in memory works if each of the tables "
+	       "below "
+	       "says so of its part; what they do\nnot list is refused with the error that stands "
+	       "there. `tests/e2e/types_walk.py` compiles combinations and runs those that work "
+	       "on\n"
+	       "the simulator, or on a GPU: enough that each pair of properties is in one, in the "
+	       "suite; all of them, if asked.\n\n"
+	       "## Products\n\nOther types of A, B and the accumulator are E0301: there is no such "
+	       "instruction.\n\n");
+	say_products();
+	printf("\nA in registers is a value computed from an accumulator. What is refused, and "
+	       "why:\n\n"
+	       "| error | reason |\n|---|---|\n");
+	for (int i = 0; i < RULES; i++)
+		printf("| %s | %s |\n", rules[i].code, rules[i].reason);
+	printf("\nSums of K products are within `(K / 8 * 2^-bits) * sum |a b|` of the exact "
+	       "ones, "
+	       "with the bits of the table; promoted ones\nwithin that of the elements that are "
+	       "added "
+	       "up in the tensor core, and 2^-23 more for each time. Sums that the\naccumulator "
+	       "holds "
+	       "exactly are exact: those of integers up to 2^24 in `f32`, 2048 in `f16`.\n\n"
+	       "## Outputs\n\nRows or columns may be contiguous, in any type. *By way of `f32`*, "
+	       "`bf16(f32(acc))`, rounds twice.\n\n");
+	say_outputs();
+	printf("\n## Conversions\n\nTo nearest, ties to even. Each type widens to `f32` exactly, "
+	       "but "
+	       "`s32`, which is rounded.\n\n");
+	say_elements();
+}
+
+int main(int argc, char **argv)
+{
+	add_cases();
+	if (argc != 2 || !ncases)
+		return 2;
+	if (!strcmp(argv[1], "page"))
+		say_page();
+	for (int i = 0; i < ncases && !strcmp(argv[1], "all"); i++)
+		say(&cases[i]);
+	if (!strcmp(argv[1], "pairs")) {
+		say_pairs();
+		say_illegal();
+	}
+	if (!strcmp(argv[1], "all") || !strcmp(argv[1], "pairs"))
+		say_none();
+	free(cases);
+	return 0;
+}

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Combinations of types, homes and orders in memory, as types_table lists them: what works is right on the simulator, what
+does not is refused with the error that the table says.
+   types_walk.py DSLC TABLE SCRATCH pairs|all [DEVICE] [PART/PARTS]"""
+import concurrent.futures
+import os
+import re
+import subprocess
+import sys
+
+dslc, table, scratch, which = sys.argv[1:5]
+device = sys.argv[5] if len(sys.argv) > 5 else "sim"
+part, parts = map(int, (sys.argv[6] if len(sys.argv) > 6 else "0/1").split("/"))
+os.makedirs(scratch, exist_ok=True)
+BITS = {"s8": 8, "u8": 8, "s32": 32, "s64": 64, "f16": 16, "bf16": 16, "tf32": 32, "f32": 32, "e4m3": 8, "e5m2": 8}
+FEW = 16  # errors that one compilation reports
+DEEP = {8: 64, 16: 64, 32: 32}
+
+SHARED = """kernel types(A : {a} {A}, B : {b} {B}, D : out {d} {D}) where {where} {{
+    let gA = A / (64,{deep}), gB = B / (32,{deep}), gD = D / (64,32);
+    mma mm = wgmma<64,32,{k}>({a}, {b}, {c});
+    smem sA : {a} (64,{deep}), sB : {b} (32,{deep});
+    pipeline ab(2) {{ sA, sB }}
+    for (m,n) in gD {{
+        acc : {c} mm.C(64,32) = 0;
+        for k in gA[m] {{ sA <- gA[m,k]; sB <- gB[n,k]; acc += mm(sA, sB); }}
+        gD[m,n] <- {value};
+    }}
+}}
+"""
+REGISTERS = """kernel types(P : {a} (M,L):(L,1), Q : {a} (K,L):(L,1), B : {b} {B}, D : out {d} {D})
+    where {where}, L % 16 == 0, L <= {deep} {{
+    let gP = P / (64,{deep}), gQ = Q / ({deep},{deep}), gB = B / (32,{deep}), gD = D / (64,32);
+    mma pq = wgmma<64,32,{k}>({a}, {a}, {s}), mm = wgmma<64,32,{k}>({a}, {b}, {c});
+    smem sP : {a} (64,{deep}), sQ : {a} ({deep},{deep}), sB : {b} (32,{deep});
+    pipeline ab(2) {{ sP, sQ, sB }}
+    for (m,n) in gD {{
+        acc : {c} mm.C(64,32) = 0;
+        for k in gB[n] {{
+            sP <- gP[m,0]; sQ <- gQ[k,0]; sB <- gB[n,k];
+            s : {s} pq.C(64,{deep}) = 0;
+            s += {first};
+            acc += mm({a}(s), sB);
+        }}
+        gD[m,n] <- {value};
+    }}
+}}
+"""
+
+
+def program(a, b, c, d, a_order, b_order, home, d_order, k):
+    order = {"k": "({0},K):(K,1)", "mn": "({0},K):(1,{0})"}
+    whole = a in ("s8", "u8")
+    double = c == "s32" and d in ("f16", "bf16", "tf32", "e4m3", "e5m2")
+    return (REGISTERS if home == "registers" else SHARED).format(
+        a=a, b=b, c=c, d=d, k=k, deep=DEEP[BITS[a]], A=order[a_order].format("M"), B=order[b_order].format("N"),
+        D="(M,N):(N,1)" if d_order == "rows" else "(M,N):(1,M)", s="s32" if whole else "f32",
+        first="fast(pq(sP, sQ))" if a[0] == "e" else "pq(sP, sQ)",
+        where="K % 16 == 0, M % 8 == 0, N % 8 == 0",
+        value="acc" if c == d else f"{d}(f32(acc))" if double else f"{d}(acc)")
+
+
+def walk(number, words):
+    name = f"{scratch}/{number}.gemm"
+    verdict = words[-1]
+    with open(name, "w", encoding="ascii") as f:
+        f.write(program(*words[:-1]))
+    sizes = "M=72,N=40,K=80" + (",L=32" if words[6] == "registers" else "")
+    command = [dslc, "run", name, "--size", sizes, "--device", device] if verdict == "works" else \
+        [dslc, name, "-o", f"{name}.cubin"]
+    got = subprocess.run(command, capture_output=True, text=True, check=False)
+    if verdict == "works":
+        good = got.returncode == 0 and "right: integers and normal numbers" in got.stdout
+    else:
+        good = got.returncode == 1 and re.findall(r"error\[(E\d+)\]", got.stderr)[:1] == [verdict]
+    if good:
+        os.remove(name)
+    return "" if good else f"{' '.join(words)}: {name}\n{got.stdout}{got.stderr}"
+
+
+def none(number, lines):
+    """Operands that no instruction takes, each in a line of one file."""
+    name = f"{scratch}/none{number}.gemm"
+    with open(name, "w", encoding="ascii") as f:
+        for i, words in enumerate(lines):
+            f.write(f"mma m{i} = wgmma<64,32,16>({words[0]}, {words[1]}, {words[2]});\n")
+    got = subprocess.run([dslc, "-fsyntax-only", name], capture_output=True, text=True, check=False)
+    refused = {int(n) for n in re.findall(r":(\d+):\d+: error\[E0301\]", got.stderr)}
+    return [f"{' '.join(words)}: not refused\n" for i, words in enumerate(lines) if i + 1 not in refused]
+
+
+lines = [line.split() for line in
+         subprocess.run([table, which], capture_output=True, text=True, check=True).stdout.splitlines()]
+some = [words for words in lines if words[3] != "-"]
+without = [words for words in lines if words[3] == "-"]
+mine = [(i, words) for i, words in enumerate(some) if i % parts == part]
+wrong = [w for i in range(0, len(without), FEW) for w in none(i, without[i:i + FEW])]
+with concurrent.futures.ThreadPoolExecutor(2) as pool:
+    wrong += [w for w in pool.map(lambda at: walk(*at), mine) if w]
+print("".join(wrong), end="")
+works = sum(words[-1] == "works" for _, words in mine)
+print(f"{works} work, {len(mine) - works} are refused, and {len(without)} of no instruction: {len(wrong)} wrong")
+sys.exit(bool(wrong) or works < 100 // parts)
