@@ -68,8 +68,10 @@ static bool read_tile(Sema *s, Value *v, bool widen)
 	const Tiling *t = v->tile->tiling;
 	if (!may_read(s, v))
 		return false;
-	Val *from = tile_build(s, v->tile, v->loc);
-	const Layout *shape = tiling_shape(s, t);
+	const Layout *shape;
+	Val *from = vector_read(s, v, &shape);
+	if (!from)
+		return false;
 	Op *frag = build(s, OP_FRAG, v->loc);
 	Val *to = op_result(s->kernel, frag, t->tensor->name, type_like(s, t->tensor->elem, shape));
 	build_in(s, build_in(s, build(s, OP_COPY, v->loc), to), from);
@@ -133,11 +135,26 @@ static const Layout *rows_shape(Sema *s, const Layout *tile)
 	return layout_2d(s->ctx, rows, 1, 1, 0);
 }
 
-/* The larger shape of two, of which the other is a row vector, or the same; NULL: neither. */
-static const Layout *larger(Sema *s, const Layout *a, const Layout *b)
+static int64_t extent_of(const Layout *l, int mode)
 {
-	const Layout *rows = a == b ? a : rows_shape(s, a);
-	return rows == b ? a : rows_shape(s, b) == a ? b : NULL;
+	return tup_get(l->shape, mode)->leaf->value;
+}
+
+/* The shape of both together, each of which has the other's extents, or 1; NULL: there is none. */
+static const Layout *joined(Sema *s, const Layout *a, const Layout *b)
+{
+	const Tup *both[BUFFER_RANK];
+	if (a == b)
+		return a;
+	if (layout_rank(a) != BUFFER_RANK || layout_rank(b) != BUFFER_RANK)
+		return NULL;
+	for (int i = 0; i < BUFFER_RANK; i++) {
+		int64_t x = extent_of(a, i), y = extent_of(b, i);
+		if (x != y && x != 1 && y != 1)
+			return NULL;
+		both[i] = tup_int(s->ctx, x > y ? x : y);
+	}
+	return layout_left(s->ctx, tup_new(s->ctx, both, BUFFER_RANK));
 }
 
 static bool operands_fit(Sema *s, const EltRow *row, const Value *args, const Layout **shape)
@@ -148,7 +165,7 @@ static bool operands_fit(Sema *s, const EltRow *row, const Value *args, const La
 		if (is_number(&args[i]) || args[i].val->type->kind != TY_TILE)
 			continue;
 		const Layout *l = args[i].val->type->layout,
-			     *both = *shape ? larger(s, *shape, l) : l;
+			     *both = *shape ? joined(s, *shape, l) : l;
 		if (!both) {
 			diag(s->ctx, args[i].loc, D_E0204, "a tile of %s and a tile of %s",
 			     shape_str(s, *shape), shape_str(s, l));
@@ -215,6 +232,16 @@ const CombineRow *row_function(const char *name)
 	return strncmp(name, "row", 3) ? NULL : combine_by_name(name + 3);
 }
 
+/* What has one row for all of the tile has none of its own. */
+static bool has_rows(Sema *s, const char *what, const Value *v)
+{
+	if (extent_of(v->val->type->layout, 0) > 1)
+		return true;
+	diag(s->ctx, v->loc, D_E0203,
+	     "%s is of the rows of a tile, and this has one element for each column", what);
+	return false;
+}
+
 Value elt_reduce(Sema *s, const Node *call, const CombineRow *row, Value *arg)
 {
 	if (!is_elementwise(arg) || is_number(arg) || arg->kind == V_SCALAR) {
@@ -222,8 +249,8 @@ Value elt_reduce(Sema *s, const Node *call, const CombineRow *row, Value *arg)
 		     value_texts[arg->kind]);
 		return value_bad();
 	}
-	if (!read_tiles(s, arg, 1) || !is_f32(s, call->kids.at[0]->name, arg) ||
-	    !elt_place(s, call->loc))
+	if (!read_tiles(s, arg, 1) || !has_rows(s, call->kids.at[0]->name, arg) ||
+	    !is_f32(s, call->kids.at[0]->name, arg) || !elt_place(s, call->loc))
 		return value_bad();
 	Op *op = build_in(s, build(s, OP_REDUCE, call->loc), arg->val);
 	op_str(s->kernel, op, A_COMBINE, row->name);
@@ -241,7 +268,7 @@ Value elt_rows(Sema *s, const Node *call)
 	else if (of.kind != V_BAD && of.kind != V_ACC && of.kind != V_FRAG)
 		diag(s->ctx, of.loc, D_E0203, "rows takes an accumulator, this is %s",
 		     value_texts[of.kind]);
-	if (of.kind != V_ACC && of.kind != V_FRAG)
+	if ((of.kind != V_ACC && of.kind != V_FRAG) || !has_rows(s, "rows", &of))
 		return value_bad();
 	v.layout = rows_shape(s, of.val->type->layout);
 	v.elem = EL_F32;

@@ -119,8 +119,12 @@ static bool is_algebra(const Value *v)
 
 static Value no_operator(Sema *s, const Node *n, const Value *a, const Value *b)
 {
-	diag(s->ctx, n->loc, D_E0203, "%s and %s have no '%s'", value_texts[a->kind],
-	     value_texts[b->kind], n->name);
+	const Value *tensor = a->kind == V_TENSOR ? a : b;
+	DiagMsg *m = diag(s->ctx, n->loc, D_E0203, "%s and %s have no '%s'", value_texts[a->kind],
+			  value_texts[b->kind], n->name);
+	if (tensor->kind == V_TENSOR && layout_rank(tensor->tensor->layout) == 1)
+		diag_remedy(s->ctx, m, "write %s[n], with a name of the grid",
+			    tensor->tensor->name);
 	return value_bad();
 }
 
@@ -324,19 +328,21 @@ static Value eval_index(Sema *s, const Node *n)
 	int count = n->kids.n - 1;
 	if (v.kind == V_BAD)
 		return v;
+	if (count > ARGS_MAX) {
+		diag(s->ctx, n->loc, D_E0206, "%d indices; no tensor has more than %d modes", count,
+		     RANK_MAX);
+		return value_bad();
+	}
+	if (!eval_all(s, n->kids.at + 1, count, at))
+		return value_bad();
+	if (v.kind == V_TENSOR && is_vector_index(s, v.tensor, at, count))
+		return vector_index(s, n->loc, &v, at, count);
 	if (v.kind == V_TENSOR || v.kind == V_LAYOUT || v.kind == V_TUPLE) {
 		not_yet(s, n->loc, "indexing %s; tiled tensors are indexed", value_texts[v.kind]);
 		return value_bad();
 	}
-	if (!want(s, &v, V_TILES, "what is indexed"))
-		return value_bad();
-	if (count > ARGS_MAX) {
-		diag(s->ctx, n->loc, D_E0206, "%d indices for a tensor of rank %d", count,
-		     v.tiling->rank);
-		return value_bad();
-	}
-	return eval_all(s, n->kids.at + 1, count, at) ? tiles_index(s, n->loc, &v, at, count)
-						      : value_bad();
+	return want(s, &v, V_TILES, "what is indexed") ? tiles_index(s, n->loc, &v, at, count)
+						       : value_bad();
 }
 
 static Value eval_field(Sema *s, const Node *n)

@@ -253,6 +253,12 @@ const Layout *tiling_shape(Sema *s, const Tiling *t); /* of its matrix */
 const Tup *tiling_stride(Sema *s, const Tiling *t, int mode);
 int tile_open(const Tile *t, int *mode); /* how many modes are open; the first */
 
+/* vector.c: bias[n] */
+bool is_vector_index(Sema *s, const Tensor *t, const Value *at, int n);
+Value vector_index(Sema *s, Loc loc, const Value *tensor, Value *at, int n);
+/* The tile of v, a vector as a matrix of one row or column; and its shape. NULL: reported. */
+Val *vector_read(Sema *s, const Value *v, const Layout **shape);
+
 /* kernel.c */
 void sema_kernel(Sema *s, const Node *n);
 void sema_query(Sema *s, const Node *query, Value *out);          /* LIST of parse_query */

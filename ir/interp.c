@@ -15,7 +15,7 @@ typedef struct {
 	int64_t value;
 } Bound;
 
-typedef struct {
+struct Interp {
 	const Kernel *k;
 	const InterpRun *run;
 	Arena *arena, *scratch;
@@ -24,12 +24,17 @@ typedef struct {
 	double *wide;   /* scratch of mma */
 	int64_t nwide;
 	const char *why;
-} Interp;
+};
 
-static bool fail(Interp *in, const char *why)
+bool interp_fail(Interp *in, const char *why)
 {
 	in->why = why;
 	return false;
+}
+
+static bool fail(Interp *in, const char *why)
+{
+	return interp_fail(in, why);
 }
 
 /* ------------------------------------------------------------------ names */
@@ -61,6 +66,11 @@ static bool eval(Interp *in, const Ix *x, int64_t *v)
 			  b.s));
 	buf_free(&b);
 	return false;
+}
+
+bool interp_eval(Interp *in, const Ix *x, int64_t *v)
+{
+	return eval(in, x, v);
 }
 
 /* ------------------------------------------------------------------ values */
@@ -303,6 +313,29 @@ static bool run_fill(Interp *in, const Op *op)
 	return true;
 }
 
+/* Its slot is the whole tensor as one tile. */
+static bool bind_tensor(Interp *in, const Val *v, Tensor of)
+{
+	Tensor *t = NEW(in->arena, Tensor);
+	Slot *s = NEW(in->arena, Slot);
+	*t = of;
+	t->elem = v->type->elem;
+	t->rank = layout_rank(v->type->layout);
+	*s = (Slot){.type = v->type, .rank = t->rank, .tensor = t};
+	ptrmap_set(&in->slots, v, s);
+	return tensor_bind(in, v->type->layout, t, s) &&
+	       (t->data || !s->n ||
+		fail(in, ctx_strf(in->k->ctx, "the tensor '%s' has no data", v->name)));
+}
+
+/* Of the same memory. */
+static bool run_view(Interp *in, const Op *op)
+{
+	const Tensor *t = operand(in, op, 0)->tensor;
+	Tensor of = {.data = t->data, .lo = t->lo, .hi = t->hi, .wrote = t->wrote};
+	return bind_tensor(in, op->out, of);
+}
+
 static bool run_tile(Interp *in, const Op *op)
 {
 	Slot *s = slot_of(in, op->out), *from = operand(in, op, 0);
@@ -377,6 +410,7 @@ static bool (*const runs[OP_COUNT])(Interp *, const Op *) = {
 	[OP_CVT] = run_cvt,        [OP_SHARED] = run_shared, [OP_GRID] = run_grid,
 	[OP_RING] = run_nothing,   [OP_TILE] = run_tile,     [OP_COPY] = run_copy,
 	[OP_LAUNCH] = run_nothing, [OP_MMA] = run_mma,       [OP_REDUCE] = run_reduce,
+	[OP_VIEW] = run_view,
 };
 
 static bool run_op(Interp *in, const Op *op)
@@ -469,76 +503,12 @@ static bool check_fact(Interp *in, const Fact *f)
 	return holds || fail(in, ctx_strf(in->k->ctx, "'%s' does not hold (%s)", f->text, f->rule));
 }
 
-static bool bind_leaves(Interp *in, const Tup *shape, const Tup *stride, Mode *m)
+static Tensor tensor_of(const InterpRun *run, int i)
 {
-	int64_t extent, step;
-	for (int i = 0; !tup_is_leaf(shape) && i < shape->n; i++)
-		if (!bind_leaves(in, shape->at[i], stride->at[i], m))
-			return false;
-	if (!tup_is_leaf(shape))
-		return true;
-	if (m->n == MAX_LEAVES)
-		return fail(in, "a mode of a tensor has more than 16 factors");
-	if (!eval(in, shape->leaf, &extent) || !eval(in, stride->leaf, &step))
-		return false;
-	if (extent < 0 || step < 0)
-		return fail(in, "extents and strides are not negative");
-	if (__builtin_mul_overflow(m->size, extent, &m->size))
-		return fail(in, "a tensor has more than 2^63 elements");
-	m->extent[m->n] = extent;
-	m->stride[m->n++] = step;
-	return true;
-}
-
-/* The last offset of a tensor must be a 64-bit number of bytes. */
-static bool check_offsets(Interp *in, const Tensor *t)
-{
-	int64_t last = t->offset, term;
-	for (int i = 0; i < t->rank; i++)
-		for (int j = 0; j < t->mode[i].n; j++)
-			if (__builtin_mul_overflow(t->mode[i].extent[j], t->mode[i].stride[j],
-						   &term) ||
-			    __builtin_add_overflow(last, term, &last) || last > INT64_MAX / 8)
-				return fail(in, "a tensor has more than 2^63 bytes");
-	return true;
-}
-
-/* Its slot is the whole tensor as one tile. */
-static bool bind_modes(Interp *in, const Layout *l, Tensor *t, Slot *s)
-{
-	s->n = 1;
-	for (int i = 0; i < t->rank; i++) {
-		Mode *m = &t->mode[i];
-		m->size = 1;
-		if (!bind_leaves(in, tup_get(l->shape, i), tup_get(l->stride, i), m))
-			return false;
-		s->dim[i] = m->size;
-		if (__builtin_mul_overflow(s->n, m->size, &s->n))
-			return fail(in, "a tensor has more than 2^63 elements");
-	}
-	return true;
-}
-
-static bool bind_tensor(Interp *in, const Val *v, int i)
-{
-	const Layout *l = v->type->layout;
-	void *data = in->run->args[i].data;
-	Tensor *t = NEW(in->arena, Tensor);
-	Slot *s = NEW(in->arena, Slot);
-	*t = (Tensor){.elem = v->type->elem,
-		      .data = data,
-		      .lo = in->run->lo ? in->run->lo[i] : NULL,
-		      .hi = in->run->hi ? in->run->hi[i] : NULL,
-		      .wrote = in->run->wrote ? in->run->wrote[i] : NULL,
-		      .rank = layout_rank(l)};
-	*s = (Slot){.type = v->type, .rank = t->rank, .tensor = t};
-	ptrmap_set(&in->slots, v, s);
-	if (t->rank > MAX_RANK || l->swizzle.b)
-		return fail(in, "a tensor has at most five modes and no swizzle");
-	if (!bind_modes(in, l, t, s) || !eval(in, l->offset, &t->offset) || !check_offsets(in, t))
-		return false;
-	return data || !s->n ||
-	       fail(in, ctx_strf(in->k->ctx, "the tensor '%s' has no data", v->name));
+	return (Tensor){.data = run->args[i].data,
+			.lo = run->lo ? run->lo[i] : NULL,
+			.hi = run->hi ? run->hi[i] : NULL,
+			.wrote = run->wrote ? run->wrote[i] : NULL};
 }
 
 static bool bind_arg(Interp *in, const Val *v)
@@ -549,7 +519,7 @@ static bool bind_arg(Interp *in, const Val *v)
 		if (strcmp(in->run->args[i].name, v->name) != 0)
 			continue;
 		if (v->type->kind == TY_TILE)
-			return bind_tensor(in, v, i);
+			return bind_tensor(in, v, tensor_of(in->run, i));
 		if (!data)
 			return fail(in, ctx_strf(c, "the scalar '%s' has no value", v->name));
 		element_is(&slot_of(in, v)->at, 0,

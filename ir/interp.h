@@ -11,6 +11,10 @@
 
 enum { MAX_RANK = 5, MAX_LEAVES = 16 };
 
+typedef struct Interp Interp;
+bool interp_fail(Interp *in, const char *why); /* false */
+bool interp_eval(Interp *in, const Ix *x, int64_t *v);
+
 /* One top-level mode of a tensor: extents and strides of its leaves, leftmost fastest. */
 typedef struct {
 	int n;
@@ -45,7 +49,9 @@ typedef struct {
 	int64_t origin[MAX_RANK];
 } Slot;
 
-/* interp_tensor.c: elements out of range read as 0 and are not written */
+/* interp_tensor.c: a tensor's modes, and the dims of its slot, from what the caller binds */
+bool tensor_bind(Interp *in, const Layout *l, Tensor *t, Slot *whole);
+/* elements out of range read as 0 and are not written */
 void tensor_load(const Slot *tile, double *out, Arena *scratch);
 void tensor_store(const Slot *tile, const Elements *from, Arena *scratch);
 

@@ -97,3 +97,61 @@ void tensor_store(const Slot *t, const Elements *from, Arena *scratch)
 	} while (rows_next(&r));
 	arena_reset(scratch);
 }
+
+/* ------------------------------------------------------------------ sizes */
+static bool bind_leaves(Interp *in, const Tup *shape, const Tup *stride, Mode *m)
+{
+	int64_t extent, step;
+	for (int i = 0; !tup_is_leaf(shape) && i < shape->n; i++)
+		if (!bind_leaves(in, shape->at[i], stride->at[i], m))
+			return false;
+	if (!tup_is_leaf(shape))
+		return true;
+	if (m->n == MAX_LEAVES)
+		return interp_fail(in, "a mode of a tensor has more than 16 factors");
+	if (!interp_eval(in, shape->leaf, &extent) || !interp_eval(in, stride->leaf, &step))
+		return false;
+	if (extent < 0 || step < 0)
+		return interp_fail(in, "extents and strides are not negative");
+	if (__builtin_mul_overflow(m->size, extent, &m->size))
+		return interp_fail(in, "a tensor has more than 2^63 elements");
+	m->extent[m->n] = extent;
+	m->stride[m->n++] = step;
+	return true;
+}
+
+/* The last offset of a tensor must be a 64-bit number of bytes. */
+static bool check_offsets(Interp *in, const Tensor *t)
+{
+	int64_t last = t->offset, term;
+	for (int i = 0; i < t->rank; i++)
+		for (int j = 0; j < t->mode[i].n; j++)
+			if (__builtin_mul_overflow(t->mode[i].extent[j], t->mode[i].stride[j],
+						   &term) ||
+			    __builtin_add_overflow(last, term, &last) || last > INT64_MAX / 8)
+				return interp_fail(in, "a tensor has more than 2^63 bytes");
+	return true;
+}
+
+static bool bind_modes(Interp *in, const Layout *l, Tensor *t, Slot *s)
+{
+	s->n = 1;
+	for (int i = 0; i < t->rank; i++) {
+		Mode *m = &t->mode[i];
+		m->size = 1;
+		if (!bind_leaves(in, tup_get(l->shape, i), tup_get(l->stride, i), m))
+			return false;
+		s->dim[i] = m->size;
+		if (__builtin_mul_overflow(s->n, m->size, &s->n))
+			return interp_fail(in, "a tensor has more than 2^63 elements");
+	}
+	return true;
+}
+
+bool tensor_bind(Interp *in, const Layout *l, Tensor *t, Slot *s)
+{
+	if (t->rank > MAX_RANK || l->swizzle.b)
+		return interp_fail(in, "a tensor has at most five modes and no swizzle");
+	return bind_modes(in, l, t, s) && interp_eval(in, l->offset, &t->offset) &&
+	       check_offsets(in, t);
+}

@@ -352,6 +352,40 @@ static const char *rule_tile(const Kernel *k, const Op *op)
 	return NULL;
 }
 
+/* Whether each mode of `some` that is longer than 1 is one of `all`. */
+static bool modes_among(const Layout *some, const Layout *all)
+{
+	uint64_t taken = 0;
+	for (int i = 0; i < layout_rank(some); i++) {
+		const Tup *n = tup_get(some->shape, i), *d = tup_get(some->stride, i);
+		int j = 0;
+		while (j < layout_rank(all) && (taken >> j & 1 || tup_get(all->shape, j) != n ||
+						tup_get(all->stride, j) != d))
+			j++;
+		if (j < layout_rank(all))
+			taken |= UINT64_C(1) << j;
+		else if (!tup_is_leaf(n) || !ix_is(n->leaf, 1))
+			return false;
+	}
+	return true;
+}
+
+static const char *rule_view(const Kernel *k, const Op *op)
+{
+	const Type *of = op->in[0].val->type, *to = op->out->type;
+	(void)k;
+	if (op->in[0].val->arg < 0)
+		return "a view is of an argument";
+	if (of->elem != to->elem)
+		return "a view has its tensor's element type";
+	if (layout_rank(of->layout) > MODES_MOST || layout_rank(to->layout) > MODES_MOST ||
+	    of->layout->offset != to->layout->offset || of->layout->swizzle.b ||
+	    to->layout->swizzle.b || !modes_among(of->layout, to->layout) ||
+	    !modes_among(to->layout, of->layout))
+		return "a view has its tensor's modes, and else modes of one element";
+	return NULL;
+}
+
 static const char *rule_init(const Kernel *k, const Op *op)
 {
 	(void)k;
@@ -422,6 +456,7 @@ static const Rule rules[OP_COUNT] = {
 		       .needs = {{A_SLOTS, ST_PTX}, {A_OFFSET, ST_PTX}}},
 	[OP_GRID] = {.kinds = "", .rule = rule_some},
 	[OP_RING] = {.kinds = "", .rule = rule_ring},
+	[OP_VIEW] = {.kinds = "g=g", .rule = rule_view},
 	[OP_TILE] = {.kinds = "g=g", .rule = rule_tile},
 	[OP_COPY] = {.kinds = "tt", .rule = rule_alike},
 	[OP_MMA] = {.kinds = "ras", .rule = rule_mma, .needs = {{A_ATOM, ST_ANY}}},
@@ -538,7 +573,7 @@ const char *op_rule(const Kernel *k, const Op *op)
 		return "the attribute 'shared' is of tma.load";
 	if (r->kinds && (why = check_kinds(k, op, r->kinds)))
 		return why;
-	if (op->out && (why = check_tile_type(op->out->type)))
+	if (op->out && op->kind != OP_VIEW && (why = check_tile_type(op->out->type)))
 		return why;
 	if (op->out && is_kind(op->out->type, 'r') && (why = reg_type_rule(k, op->out->type)))
 		return why;

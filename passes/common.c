@@ -300,6 +300,12 @@ const Op *mma_spread_as(const Kernel *k, const Val *v)
 }
 
 /* ------------------------------------------------------------------ tiles of tensors */
+Val *tensor_arg(const Val *tensor)
+{
+	const Op *def = tensor->def;
+	return def && def->kind == OP_VIEW ? def->in[0].val : (Val *)(uintptr_t)tensor;
+}
+
 int tile_mode(const Kernel *k, const Val *tile, int mode)
 {
 	ModeList m = type_modes(k->ctx, tile->type);
@@ -340,8 +346,8 @@ static Op *map_find(const Kernel *k, const Val *tensor, const int64_t *box, int 
 
 Op *kernel_map(Kernel *k, Loc loc, const Val *tile, SlotForm f)
 {
-	Val *tensor = tile->def->in[0].val;
-	ModeList modes = layout_map_modes(tensor->type->layout);
+	Val *view = tile->def->in[0].val, *tensor = tensor_arg(view);
+	ModeList modes = layout_map_modes(view->type->layout);
 	int64_t box[MODES_MOST];
 	for (int i = 0; i < modes.n; i++) {
 		bool matrix = modes.at[i] == tile_mode(k, tile, 0) ||

@@ -225,19 +225,26 @@ static void store(Kernel *k, Op *op)
 		by_tma(&e);
 	else if (e.way.why[0].text)
 		direct(&e, e.way.why[0].text);
+	if (!way_has_map(e.way.way) && e.t.along_n == 1 && reads_columns(&e))
+		by_pieces(&e);
 	arena_free(e.origins.arena);
+}
+
+static bool is_read(const Kernel *k, const Val *frag)
+{
+	for (const Op *op = kernel_first(k); op; op = op_next(op))
+		for (int i = 0; i < op->nin; i++)
+			if (op->in[i].val == frag && (op_effect(op, i) & (FX_R | FX_AR)))
+				return true;
+	return false;
 }
 
 /* What came chunk by chunk is not loaded as a whole too. */
 static void drop_unread(Kernel *k)
 {
-	for (Op *op = kernel_find(k, OP_LOAD), *next; op; op = next) {
-		next = op_find_next(op, OP_LOAD);
-		bool read = false;
-		for (const Op *user = kernel_first(k); user; user = op_next(user))
-			for (int i = 0; i < user->nin; i++)
-				read |= user != op && user->in[i].val == op->in[0].val;
-		if (!read)
+	for (Op *op = kernel_first(k), *next; op; op = next) {
+		next = op_next(op);
+		if ((op->kind == OP_LOAD || op->kind == OP_FILL) && !is_read(k, op->in[0].val))
 			op_remove(op);
 	}
 }

@@ -41,6 +41,8 @@ struct Epilogue {
 void find_sources(Epilogue *e); /* those that the value is computed from and TMA can bring */
 int64_t source_bytes(const Epilogue *e); /* a slot of every source */
 void by_chunks(Epilogue *e);             /* takes the store's place */
-bool one_tile(const Epilogue *e);        /* a CTA computes one, and all its loops are done */
+bool reads_columns(Epilogue *e);         /* of tensors that have an element for each */
+void by_pieces(Epilogue *e);      /* takes the store's place, from registers; after reads_columns */
+bool one_tile(const Epilogue *e); /* a CTA computes one, and all its loops are done */
 
 #endif

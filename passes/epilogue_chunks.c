@@ -95,6 +95,7 @@ static const Ix *chunk_col(const Epilogue *e, Chunk c, const Op *tile, const Ix 
 static Val *part_tile(const Epilogue *e, Op *at, const Op *tile, const Ix *row, const Ix *col,
 		      int rows)
 {
+	int cols = val_extent(tile->out, tile_mode(e->k, tile->out, 1)) == 1 ? 1 : e->cols;
 	Kernel *k = e->k;
 	Ctx *c = k->ctx;
 	const Tup *shape[MODES_MOST];
@@ -107,7 +108,7 @@ static Val *part_tile(const Epilogue *e, Op *at, const Op *tile, const Ix *row, 
 	}
 	for (int m = 0; m < 2; m++) {
 		int mode = tile_mode(k, tile->out, m);
-		shape[mode] = tup_int(c, m ? e->cols : rows);
+		shape[mode] = tup_int(c, m ? cols : rows);
 		begin[mode] = m ? col : row;
 	}
 	for (int i = 0; i < tile->nix; i++)
@@ -117,8 +118,8 @@ static Val *part_tile(const Epilogue *e, Op *at, const Op *tile, const Ix *row, 
 	return op_result(k, part, "t", type_tile(c, SP_GLOBAL, tile->out->type->elem, l));
 }
 
-/* Registers of one chunk of a tile, spread over all warpgroups as the accumulator is, or of its
- * rows. */
+/* Registers of one chunk of a tile, spread over all warpgroups as the accumulator is, or of what
+ * has one element for each of its rows or columns. */
 static const Type *chunk_type(Epilogue *e, const Val *v)
 {
 	Ctx *c = e->k->ctx;
@@ -128,10 +129,12 @@ static const Type *chunk_type(Epilogue *e, const Val *v)
 	t.n = e->cols * t.along_n;
 	t.atom.n = e->cols;
 	t.repeat_m = t.repeat_n = 1;
-	const Layout *tile = layout_2d(c, t.m, t.n, 1, t.m), *part = layout_2d(c, t.m, 1, 1, 0);
+	const Layout *tile = layout_2d(c, t.m, t.n, 1, t.m);
+	const Layout *part = val_extent(v, 1) == 1   ? layout_2d(c, t.m, 1, 1, 0)
+			     : val_extent(v, 0) == 1 ? layout_2d(c, 1, t.n, 0, 1)
+						     : tile;
 	e->tv = e->tv ? e->tv : tiled_mma_tv(c, t);
-	return val_extent(v, 1) == 1 ? type_frag(c, elem, part, tv_of_part(c, e->tv, tile, part))
-				     : type_frag(c, elem, tile, e->tv);
+	return type_frag(c, elem, part, part == tile ? e->tv : tv_of_part(c, e->tv, tile, part));
 }
 
 /* ------------------------------------------------------------------ sources */
@@ -178,7 +181,9 @@ Fit fits_source(Copying *c, Refusal *why)
 	const Val *tile = c->op->in[1].val;
 	int bytes = elem_rows[tile->type->elem].bits / 8;
 	SlotForm f = source_form(e, tile);
-	if (e->t.along_n != 1)
+	if (val_extent(c->op->in[0].val, 0) == 1 || val_extent(c->op->in[0].val, 1) == 1)
+		why->text = "it has one element for each row or column, a few for each thread";
+	else if (e->t.along_n != 1)
 		why->text = "warpgroups lie side by side along n";
 	else if (!ix_is(tile_stride(e->k, tile, f.fast), 1))
 		why->text = "neither its rows nor its columns are contiguous";
@@ -259,7 +264,7 @@ static void add_source(Epilogue *e, Op *load)
 	if (way_has_map(w.way))
 		vec_push(ctx_arena(e->k->ctx), &e->sources, ((Source){.load = load, .way = w.way}));
 	else
-		why_no_source(e->k, load->in[1].val->def->in[0].val, w.why[0].text);
+		why_no_source(e->k, tensor_arg(load->in[1].val->def->in[0].val), w.why[0].text);
 }
 
 static void find_from(Epilogue *e, const Val *v)
@@ -334,6 +339,58 @@ static Val *source_chunk(Epilogue *e, const Source *s, const Chunk *all, Chunk c
 	return frag->out;
 }
 
+/* ------------------------------------------------------------------ vectors */
+static bool is_vector(const Val *v)
+{
+	return val_extent(v, 0) == 1 || val_extent(v, 1) == 1;
+}
+
+/* What brings an element for each row or column, and nothing else changes it; NULL: v is something
+ * else. */
+static Op *vector_load(const Epilogue *e, const Val *v)
+{
+	const Origin *o = origin_of(e, v);
+	Op *load = o && is_vector(v) ? o->load : NULL;
+	if (!load || op_parent(load) != op_parent(e->store))
+		return NULL;
+	for (const Op *op = kernel_first(e->k); op; op = op_next(op))
+		for (int i = 0; i < op->nin; i++)
+			if (op != load && op->kind != OP_FILL && op->in[i].val == v &&
+			    (op_effect(op, i) & (FX_W | FX_AW)))
+				return NULL;
+	return load;
+}
+
+bool reads_columns(Epilogue *e)
+{
+	bool any = false;
+	find_origins(e);
+	for (const Op *op = kernel_find(e->k, OP_LOAD); op; op = op_find_next(op, OP_LOAD))
+		any |= vector_load(e, op->in[0].val) == op && val_extent(op->in[0].val, 0) == 1;
+	return any;
+}
+
+/* Those of the chunk, loaded where they are needed: of the whole tile they would take registers
+ * all the time. */
+static Val *vector_chunk(Epilogue *e, const Op *whole, Chunk c)
+{
+	Kernel *k = e->k;
+	const Op *tile = whole->in[1].val->def;
+	bool columns = val_extent(whole->in[0].val, 0) == 1;
+	const Ix *zero = ix_int(k, 0);
+	const Ix *row = columns ? tile_at(k, tile->out, 0) : chunk_row(e, c, tile, zero);
+	const Ix *col = columns ? chunk_col(e, c, tile, zero) : tile_at(k, tile->out, 1);
+	Op *frag = op_before(k, e->store, OP_FRAG);
+	op_result(k, frag, "c", chunk_type(e, whole->in[0].val));
+	Val *t = part_tile(e, e->store, tile, row, col, columns ? 1 : e->rows * e->t.along_m);
+	Op *none = op_before(k, e->store, OP_FILL), *load = op_before(k, e->store, OP_LOAD);
+	op_real(k, none, A_VALUE, 0);
+	op_in(k, none, frag->out, NULL);
+	op_in(k, load, frag->out, NULL);
+	op_in(k, load, t, NULL);
+	return frag->out;
+}
+
 /* ------------------------------------------------------------------ values */
 typedef struct {
 	Epilogue *e;
@@ -362,8 +419,11 @@ static Val *part_new(Parts *p, Val *v)
 	Kernel *k = p->e->k;
 	const Source *s = source_of(p->e, v);
 	const Op *def = v->def;
+	const Op *vector = vector_load(p->e, v);
 	if (s)
 		return source_chunk(p->e, s, p->all, p->c);
+	if (vector)
+		return vector_chunk(p->e, vector, p->c);
 	Val *in[3] = {0};
 	bool computed = may_wait(p->e, v);
 	for (int i = 0; i < def->nin && computed; i++)
@@ -469,5 +529,29 @@ void by_chunks(Epilogue *e)
 	}
 	for (int i = 0; i < e->chunks; i++)
 		put_chunk(e, all, all[i], buffer, map);
+	op_remove(e->store);
+}
+
+/* ------------------------------------------------------------------ from registers */
+enum { PIECE = 16 /* columns, at most */ };
+
+void by_pieces(Epilogue *e)
+{
+	Kernel *k = e->k;
+	const Ix *zero = ix_int(k, 0);
+	for (e->cols = PIECE; e->t.atom.n % e->cols; e->cols -= 8)
+		;
+	e->chunks = e->t.repeat_m * e->t.repeat_n * (e->t.atom.n / e->cols);
+	e->sources.n = 0;
+	const Chunk *all = chunks(e);
+	for (int i = 0; i < e->chunks; i++) {
+		Parts parts = {.e = e, .all = all, .c = all[i], .part.arena = e->origins.arena};
+		Val *v = part_of(&parts, e->store->in[1].val);
+		Val *t = part_tile(e, e->store, e->tile, chunk_row(e, all[i], e->tile, zero),
+				   chunk_col(e, all[i], e->tile, zero), e->rows * e->t.along_m);
+		Op *store = op_before(k, e->store, OP_STORE);
+		op_in(k, store, t, NULL);
+		op_in(k, store, v, NULL);
+	}
 	op_remove(e->store);
 }

@@ -16,13 +16,13 @@ static bool is_flat(const Tup *t)
 	return true;
 }
 
-/* A tile of an argument: rows and columns, whose strides are one number each. */
+/* A tile of an argument, or of a view of one: rows and columns, whose strides are one number each. */
 static bool is_plain_tile(const Val *v)
 {
 	const Op *def = v->def;
 	const Layout *l = def && def->kind == OP_TILE ? def->in[0].val->type->layout : NULL;
-	return l && def->in[0].val->arg >= 0 && layout_rank(l) == 2 && is_flat(l->shape) &&
-	       is_flat(l->stride);
+	return l && tensor_arg(def->in[0].val)->arg >= 0 && layout_rank(l) == 2 &&
+	       is_flat(l->shape) && is_flat(l->stride);
 }
 
 static const char *plain_tiles(const Kernel *k, const Op *op)

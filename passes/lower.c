@@ -307,6 +307,7 @@ static void lower_vectors(Kernel *k, Op *op)
 	bool reads = op->kind == OP_LOAD;
 	Val *tensor = tile_side(op)->def->in[0].val, *frag = reg_side(op);
 	const Ix *offset = op_inside_tensor(k, inside, tensor, p.at);
+	tensor = tensor_arg(tensor);
 	Op *vector = op_append(k, op_body(k, inside), (OpKind)atom->op, op->loc);
 	op_in(k, vector, reads ? frag : tensor, reads ? reg : NULL);
 	op_in(k, vector, reads ? tensor : frag, reads ? NULL : reg);
@@ -334,11 +335,12 @@ static void prefetch_maps(Kernel *k)
 	}
 }
 
+/* Rings, and views of arguments, which have places and offsets now. */
 static void drop_rings(Kernel *k)
 {
 	for (Op *op = kernel_first(k), *next; op; op = next) {
 		next = op_next(op);
-		if (op->kind == OP_RING)
+		if (op->kind == OP_RING || op->kind == OP_VIEW)
 			op_remove(op);
 	}
 }
@@ -369,6 +371,6 @@ void pass_lower(Kernel *k)
 			lower_mma(k, &asked, op);
 	}
 	prefetch_maps(k);
-	drop_rings(k);
 	kernel_sweep(k);
+	drop_rings(k);
 }

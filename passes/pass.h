@@ -70,6 +70,7 @@ int64_t round_up(int64_t x, int64_t to);
 enum { TMA_STRIDE = 16 }; /* bytes that a tensor's strides and address are multiples of */
 bool tma_takes_stride(const Ix *stride, int bytes); /* false: it is a number that TMA never takes */
 
+Val *tensor_arg(const Val *tensor); /* that it is a view of; itself else */
 /* A tile of a tensor as its matrix: modes of the tensor. */
 int tile_mode(const Kernel *k, const Val *tile, int mode);
 const Ix *tile_at(const Kernel *k, const Val *tile, int mode); /* where it begins */

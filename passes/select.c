@@ -145,10 +145,24 @@ static void merge_reads(Kernel *k)
 	kernel_sweep(k);
 }
 
+/* Elements of a vector that are outside it are 0, as the language says: threads that load none of
+ * them would keep what was there before, in a register that is never free. */
+static void zero_vector(Kernel *k, Op *copy)
+{
+	const Val *to = copy->in[0].val;
+	if (!tile_of(copy->in[1].val) || to->type->space != SP_REG ||
+	    (val_extent(to, 0) > 1 && val_extent(to, 1) > 1))
+		return;
+	Op *none = op_before(k, copy, OP_FILL);
+	op_in(k, none, copy->in[0].val, NULL);
+	op_real(k, none, A_VALUE, 0);
+}
+
 /* The copy as its way has it: through a tensor map of what lies in global memory, or as it is. */
 static void put(Kernel *k, Op *copy, WayId way)
 {
 	SlotForm form;
+	zero_vector(k, copy);
 	Op *map = NULL, *op = op_before(k, copy, way_rows[way].first);
 	if (way_has_map(way) && !slot_form(k->ctx, copy->in[0].val->type, &form))
 		map = kernel_map(k, copy->loc, copy->in[1].val, form);

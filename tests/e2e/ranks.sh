@@ -37,6 +37,10 @@ name=batch sizes=L=2,M=72,N=132,K=72,sA=5184,sB=0,sC=0,sD=9504,ldd=132
 every
 name=behind sizes=L=3,M=136,N=72,K=72
 every
+name=vectors sizes=L=3,M=136,N=72,K=72,sN=1,sL=72
+every
+name=vectors sizes=L=2,M=70,N=75,K=72,sN=3,sL=0
+every
 name=five sizes=X=2,Y=2,Z=2,M=136,N=72,K=72,sZ=39168,sC=144,sX=39168,sD=19584
 every
 name=one_tile sizes=H=2,J=3,M=136,K=72,sJ=19584,sH=48,ldd=96,sD=13056

@@ -76,11 +76,17 @@ __global__ void product(const bf16 *A, const bf16 *B, int *acc, int M, int N, in
 }
 
 // ------------------------------------------------------------------ the epilogues of soak_cases.sh
-enum Epilogue { ACC, C, BLEND, RELU, CMAX, TWICE, EPILOGUES };
-static const char *const epilogue_names[] = {"acc", "c", "blend", "relu", "cmax", "twice"};
+enum Epilogue { ACC, C, BLEND, RELU, CMAX, TWICE, BIAS, VECTORS, EPILOGUES };
+static const char *const epilogue_names[] = {"acc", "c", "blend", "relu", "cmax", "twice", "bias", "vectors"};
 static const float alpha = 2, beta = -3;
 
-__device__ inline float epilogue(int what, float acc, float c)
+// Whether C is read as a matrix; else its first elements are the vectors.
+__host__ __device__ inline bool reads_c(int what)
+{
+	return what != ACC && what != BIAS && what != VECTORS;
+}
+
+__device__ inline float epilogue(int what, float acc, float c, float scale)
 {
 	switch (what) {
 	case C: return acc + c;
@@ -88,6 +94,8 @@ __device__ inline float epilogue(int what, float acc, float c)
 	case RELU: return fmaxf(acc + c, 0.0f);
 	case CMAX: return fmaxf(acc, c);
 	case TWICE: return (acc + c) * 2 - c;
+	case BIAS: return acc + c;
+	case VECTORS: return scale * acc + c;
 	default: return acc;
 	}
 }
@@ -105,14 +113,15 @@ __device__ inline bool equal(const void *d, size_t i, int type, float want)
 	return ((const unsigned *)d)[i] == __float_as_uint(want);
 }
 
-__global__ void compare(const int *acc, const bf16 *c, const void *d, size_t n, int what, int type,
+__global__ void compare(const int *acc, const bf16 *c, const void *d, size_t n, int columns, int what, int type,
 			unsigned long long *bad)
 {
 	size_t step = size_t(gridDim.x) * blockDim.x;
 	unsigned long long wrong = 0;
 	for (size_t i = size_t(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += step) {
-		float x = what == ACC ? 0 : __bfloat162float(c[i]);
-		wrong += !equal(d, i, type, epilogue(what, float(acc[i]), x));
+		float x = __bfloat162float(c[reads_c(what) ? i : i % columns]);
+		float row = __bfloat162float(c[i / columns]);
+		wrong += !equal(d, i, type, epilogue(what, float(acc[i]), x, row));
 	}
 	if (wrong)
 		atomicAdd(bad, wrong);
@@ -224,8 +233,12 @@ static dsl_status launch(const Kernel &k, const Problem &p)
 		args[n++] = dsl_arg_int("lda", pitch(p.n.M));
 	if (n_major)
 		args[n++] = dsl_arg_int("ldb", pitch(p.n.N));
-	if (k.what != ACC)
+	if (reads_c(k.what))
 		args[n++] = dsl_arg_ptr("C", (dsl_addr)p.C);
+	if (k.what == BIAS || k.what == VECTORS)
+		args[n++] = dsl_arg_ptr("bias", (dsl_addr)p.C);
+	if (k.what == VECTORS)
+		args[n++] = dsl_arg_ptr("scale", (dsl_addr)p.C);
 	if (k.what == BLEND) {
 		args[n++] = dsl_arg_float("alpha", alpha);
 		args[n++] = dsl_arg_float("beta", beta);
@@ -250,7 +263,7 @@ static void run(Kernel &k, const Problem &p, int launches, unsigned long long *b
 		CUDA(cudaMemsetAsync(p.out, 0xff, bytes + 2 * guard));
 		if (launch(k, p))
 			die(k.name.c_str(), dsl_detail());
-		compare<<<2048, 256>>>(p.acc, p.C, p.out + guard, p.count, k.what, k.type, bad);
+		compare<<<2048, 256>>>(p.acc, p.C, p.out + guard, p.count, p.n.N, k.what, k.type, bad);
 		guards<<<(guard + 255) / 256, 256>>>(p.out, bytes, guard, bad);
 		CUDA(cudaDeviceSynchronize());
 		k.launches++;
@@ -300,7 +313,7 @@ int main(int argc, char **argv)
 	for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
 		Problem p = make_problem(sizes[s], int(s));
 		for (auto &k : kernels)
-			if (k.what == ACC || p.n.N % 8 == 0)
+			if (!reads_c(k.what) || p.n.N % 8 == 0)
 				run(k, p, launches, bad);
 		drop_problem(p);
 		std::fflush(stdout);

@@ -29,7 +29,7 @@ draw()
 			cluster = pick("1,1 1,1 1,1 2,1 1,2 2,2 4,1")
 			split(cluster, c, ",")
 			words = pick("_ _ _ _ staging_2; staging_3; staging_4; subtile_16; subtile_32; staging_0;")
-			epilogue = pick("acc c c c blend blend relu cmax twice")
+			epilogue = pick("acc c c c blend blend relu cmax twice bias vectors")
 			to = pick("bf16 bf16 bf16 f32 f16")
 			majors = pick("kk kk kk mk kn mn")
 			printf "s%d %s %s %s %s -DW=%d -DbN=%d -DbK=%d -DS=%d -DR=%s -DP=%s -DG=%d -DI=%d -DCM=%d -DCN=%d -DX=%s\n", i,
@@ -48,6 +48,8 @@ source_of()
 	blend) text='alpha * acc + beta * gC[m,n]' scalars=', alpha : f32, beta : f32' ;;
 	relu) text='max(acc + gC[m,n], 0)' ;;
 	cmax) text='max(acc, gC[m,n])' ;;
+	bias) text='acc + bias[n]' args=', bias : bf16 (N)' tiles='' where='' ;;
+	vectors) text='scale[m] * acc + bias[n]' args=', bias : bf16 (N), scale : bf16 (M)' tiles='' where='' ;;
 	twice) text='(acc + gC[m,n]) * 2 - gC[m,n]' ;;
 	esac
 	cast=$2 a='(K,1)' b='(K,1)'

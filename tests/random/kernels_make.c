@@ -13,10 +13,18 @@
 
 enum { MODE_M, MODE_N, MODE_K };
 enum { MOST_BATCHES = 2, MOST_MODES = 2 + MOST_BATCHES };
+enum { MOST_VECTORS = 2 };
 enum { MOST_WORK = 12000000 }; /* multiply-adds */
 
 static const char *const mode_names[] = {"M", "N", "K"};
 static const char *const batch_names[] = {"L", "J"};
+
+/* p, q : an element for each row (MODE_M) or column, of each batch or of all; indexed itself, or
+ * its tiles. */
+typedef struct {
+	int mode;
+	bool batched, tiled;
+} Vector;
 
 /* In which order a tensor has its modes: rows, columns, then batches. */
 typedef struct {
@@ -36,6 +44,8 @@ typedef struct {
 	int sources;                       /* tensors beside the accumulator: C, E */
 	int batches, of_batch[MOST_BATCHES];
 	Order a, b, d, source[2];
+	int vectors;
+	Vector vector[MOST_VECTORS];
 } Make;
 
 /* ------------------------------------------------------------------ chance */
@@ -286,6 +296,20 @@ static void source(Make *k, int number, bool columns, Step ldd)
 	buf_printf(&k->m->text, ", ");
 }
 
+static void vector(Make *k, int number)
+{
+	Vector *v = &k->vector[number];
+	*v = (Vector){.mode = chance(k, 65) ? MODE_N : MODE_M,
+		      .batched = k->batches && chance(k, 30),
+		      .tiled = chance(k, 25)};
+	const char *n = k->extent[v->mode];
+	buf_printf(&k->m->text, "%c : %s ", "pq"[number], WORD(k, "f32", "f32", "bf16", "f16"));
+	if (v->batched)
+		buf_printf(&k->m->text, "(L,%s):(%s,1), ", n, n);
+	else
+		buf_printf(&k->m->text, "(%s), ", n);
+}
+
 static void write_arguments(Make *k)
 {
 	bool columns = chance(k, 20), own_a = chance(k, 30), own_b = chance(k, 30);
@@ -302,6 +326,8 @@ static void write_arguments(Make *k)
 	operand(k, 'B', MODE_N, own_b ? stride(k, "ldb", k->size[MODE_K], 8) : packed(k, MODE_K));
 	for (int i = 0; i < k->sources; i++)
 		source(k, i, columns, ldd);
+	for (int i = 0; i < k->vectors; i++)
+		vector(k, i);
 	k->d = some_order(k, true);
 	result(k, 'D', k->d, k->out, columns, ldd);
 	buf_printf(&k->m->text, "%s)%s\n{\n", k->scalars ? ", alpha : f32, beta : f32" : "",
@@ -329,9 +355,21 @@ static void tile(Make *k, char tensor, const char *row, const char *col)
 	buf_printf(&k->m->text, "]");
 }
 
+/* p[n], gq[l,m] */
+static void vector_read(Make *k, int number)
+{
+	const Vector *v = &k->vector[number];
+	buf_printf(&k->m->text, "%s%c[%s%s]", v->tiled ? "g" : "", "pq"[number],
+		   v->batched ? "l," : "", v->mode == MODE_M ? "m" : "n");
+}
+
 static void leaf(Make *k)
 {
 	int of = within(k, 0, 5);
+	if (k->vectors && chance(k, 35)) {
+		vector_read(k, within(k, 0, k->vectors - 1));
+		return;
+	}
 	if (of == 0 && k->scalars)
 		buf_printf(&k->m->text, "%s", WORD(k, "alpha", "beta"));
 	else if (of == 1)
@@ -406,6 +444,11 @@ static void write_tensors(Make *k)
 	tiler(k, 'D', k->bm, k->bn);
 	for (int i = 0; i < k->sources; i++)
 		tiler(k, "CE"[i], k->bm, k->bn);
+	for (int i = 0; i < k->vectors; i++)
+		if (k->vector[i].tiled)
+			buf_printf(&k->m->text, ", g%c = %c / (%s%d,)", "pq"[i], "pq"[i],
+				   k->vector[i].batched ? "1," : "",
+				   k->vector[i].mode == MODE_M ? k->bm : k->bn);
 	buf_printf(&k->m->text, ";\n");
 }
 
@@ -502,6 +545,7 @@ void kernel_make(uint64_t seed, Made *m)
 	k.out = WORD(&k, "bf16", "f16", "f32");
 	k.sources = NUMBER(&k, 0, 0, 1, 1, 2);
 	k.scalars = chance(&k, 40);
+	k.vectors = NUMBER(&k, 0, 0, 1, 1, 2);
 	choose_roles(&k);
 	choose_tile(&k);
 	write_arguments(&k);

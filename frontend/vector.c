@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* vector.c - tensors that have one element for each row or column of the output. The name of the
+ * grid that indexes one says along which mode of the accumulator it lies; along the other it is the
+ * same everywhere.
+ *     bias : f32 (N);  bias[n]
+ *  -> %bias.n = view %bias : global f32 (1,N):(0,1)
+ *     %t = tile %bias.n (0, n * 256) : global f32 (1,256):(0,1) */
+#include "frontend/sema.h"
+
+/* ------------------------------------------------------------------ names of the grid */
+/* Which mode of the output the index counts tiles of; -1: none by name. */
+static int grid_mode(const Sema *s, const Ix *at)
+{
+	for (int i = 0; s->grid && at && at->kind == IX_SYM && i < s->grid->rank; i++)
+		if (s->grid_at[i] == at)
+			return i;
+	return -1;
+}
+
+/* 0: of the accumulator's rows, 1: of its columns; -1: of neither. */
+static int side_of(Sema *s, const Ix *at)
+{
+	int mode = grid_mode(s, at);
+	ModeList matrix = mode < 0 ? (ModeList){0} : tiling_modes(s, s->grid);
+	for (int i = 0; i < matrix.n; i++)
+		if (matrix.at[i] == mode)
+			return i;
+	return -1;
+}
+
+static const Ix *extent_at(Sema *s, const Tensor *t, int mode)
+{
+	return layout_size(s->ctx, layout_mode(s->ctx, t->layout, mode));
+}
+
+/* ------------------------------------------------------------------ bias[n] */
+static bool report_no_name(Sema *s, const Tensor *t, const Value *at)
+{
+	diag_remedy(s->ctx,
+		    diag(s->ctx, at->loc, D_E0203,
+			 "'%s' has an element for each row or column of the output, and this is "
+			 "not the grid's name for these",
+			 t->name),
+		    "index it with the name that for (m,n) in ... gives these: %s[n] or %s[m]",
+		    t->name, t->name);
+	return false;
+}
+
+static bool report_other_length(Sema *s, const Tensor *t, int mode, const Value *at)
+{
+	Buf here = {0}, there = {0};
+	ix_print(extent_at(s, t, mode), &here);
+	ix_print(extent_at(s, s->grid->tensor, grid_mode(s, at->ix)), &there);
+	diag_remedy(s->ctx,
+		    diag(s->ctx, at->loc, D_E0211,
+			 "'%s' has %s elements along mode %d, and the index counts tiles of %s",
+			 t->name, here.s, mode, there.s),
+		    "give it the extent of the output: %s", there.s);
+	buf_free(&here);
+	buf_free(&there);
+	return false;
+}
+
+/* Its extent of a tile, as the output's tiles have it. */
+static bool index_fits(Sema *s, Tiling *t, int mode, const Value *at)
+{
+	int of = at->kind == V_INT ? grid_mode(s, at->ix) : -1;
+	if (of < 0)
+		return report_no_name(s, t->tensor, at);
+	if (extent_at(s, t->tensor, mode) != extent_at(s, s->grid->tensor, of))
+		return report_other_length(s, t->tensor, mode, at);
+	t->extent[mode] = s->grid->extent[of];
+	return true;
+}
+
+bool is_vector_index(Sema *s, const Tensor *t, const Value *at, int n)
+{
+	int sides = 0, batches = 0;
+	for (int i = 0; i < n; i++) {
+		int of = at[i].kind == V_INT ? grid_mode(s, at[i].ix) : -1;
+		bool side = of >= 0 && side_of(s, at[i].ix) >= 0;
+		sides += side;
+		batches += of >= 0 && !side;
+	}
+	return layout_rank(t->layout) == 1 || (sides == 1 && sides + batches == n);
+}
+
+Value vector_index(Sema *s, Loc loc, const Value *tensor, Value *at, int n)
+{
+	Value tiles = value_of(V_TILES);
+	Tiling *t = NEW(s->arena, Tiling);
+	*t = (Tiling){.tensor = tensor->tensor, .rank = layout_rank(tensor->tensor->layout)};
+	if (n != t->rank) {
+		diag(s->ctx, loc, D_E0206, "%d ind%s for '%s', which has rank %d", n,
+		     n == 1 ? "ex" : "ices", t->tensor->name, t->rank);
+		return value_bad();
+	}
+	for (int i = 0; i < n; i++)
+		if (!index_fits(s, t, i, &at[i]))
+			return value_bad();
+	tiles.tiling = t;
+	return tiles_index(s, loc, &tiles, at, n);
+}
+
+/* ------------------------------------------------------------------ as a matrix */
+/* The mode along which the tile is longer than 1, where there is just one. */
+static int long_mode(const Tiling *t)
+{
+	int mode = -1;
+	for (int i = 0; i < t->rank; i++) {
+		if (t->extent[i] == 1)
+			continue;
+		if (mode >= 0)
+			return -1;
+		mode = i;
+	}
+	return mode;
+}
+
+static const Layout *one_of(Ctx *c, int side, const Tup *shape, const Tup *stride)
+{
+	const Layout *modes[2];
+	modes[side] = layout_new(c, shape, stride);
+	modes[1 - side] = layout_new(c, tup_int(c, 1), tup_int(c, 0));
+	return layout_cat(c, modes, 2);
+}
+
+static const Layout *vector_shape(Sema *s, int side, int64_t n)
+{
+	return one_of(s->ctx, side, tup_int(s->ctx, n), tup_int(s->ctx, 1));
+}
+
+/* The tensor's modes as a view has them: the others in their order, then the matrix. */
+static int others_of(const Tiling *t, int *at)
+{
+	int n = 0, along = long_mode(t);
+	for (int i = 0; i < t->rank; i++)
+		if (i != along)
+			at[n++] = i;
+	return n;
+}
+
+static const Layout *view_layout(Sema *s, const Tiling *t, int side, bool tile)
+{
+	Ctx *c = s->ctx;
+	int others[RANK_MAX], n = others_of(t, others), along = long_mode(t);
+	const Layout *modes[RANK_MAX + 1], *l = t->tensor->layout;
+	for (int i = 0; i <= n; i++) {
+		int mode = i < n ? others[i] : along;
+		const Layout *m = layout_mode(c, l, mode);
+		modes[i] = tile ? layout_new(c, tup_int(c, t->extent[mode]), m->stride) : m;
+	}
+	const Layout *matrix = one_of(c, side, modes[n]->shape, modes[n]->stride);
+	modes[n] = layout_mode(c, matrix, 0);
+	modes[n + 1] = layout_mode(c, matrix, 1);
+	return layout_cat(c, modes, n + 2);
+}
+
+/* One for each tensor and each layout. */
+static Val *view_of(Sema *s, const Tensor *t, const Layout *l, int side)
+{
+	const Type *type = type_tile(s->ctx, SP_GLOBAL, t->elem, l);
+	for (const Op *op = s->kernel->body.first; op; op = op->next)
+		if (op->kind == OP_VIEW && op->in[0].val == t->val && op->out->type == type)
+			return op->out;
+	Op *op = op_new(s->kernel, OP_VIEW, t->decl->loc);
+	op_insert_before(s->grid_op, op);
+	op_in(s->kernel, op, t->val, NULL);
+	return op_result(s->kernel, op, ctx_strf(s->ctx, "%s.%c", t->name, "mn"[side]), type);
+}
+
+static Val *build_view(Sema *s, const Tile *t, int side, Loc loc)
+{
+	Ctx *c = s->ctx;
+	const Tiling *g = t->tiling;
+	int others[RANK_MAX], n = others_of(g, others), along = long_mode(g);
+	Val *view = view_of(s, g->tensor, view_layout(s, g, side, false), side);
+	Op *op = build_in(s, build(s, OP_TILE, loc), view);
+	for (int i = 0; i < n; i++)
+		op_ix(s->kernel, op, t->at[others[i]] ? t->at[others[i]] : ix_const(c, 0));
+	for (int i = 0; i < 2; i++)
+		op_ix(s->kernel, op,
+		      i == side ? ix_mul(c, t->at[along], ix_const(c, g->extent[along]))
+				: ix_const(c, 0));
+	const Type *type = type_tile(c, SP_GLOBAL, g->tensor->elem, view_layout(s, g, side, true));
+	return op_result(s->kernel, op, "t", type);
+}
+
+/* Of the output's extent along its side. */
+static bool length_fits(Sema *s, const Value *v, int mode)
+{
+	const Tile *t = v->tile;
+	Value at = {.kind = V_INT, .loc = v->loc, .ix = t->at[mode]};
+	const Tensor *out = s->grid->tensor;
+	if (extent_at(s, t->tiling->tensor, mode) == extent_at(s, out, grid_mode(s, at.ix)))
+		return true;
+	return report_other_length(s, t->tiling->tensor, mode, &at);
+}
+
+Val *vector_read(Sema *s, const Value *v, const Layout **shape)
+{
+	const Tiling *t = v->tile->tiling;
+	int mode = long_mode(t), side = mode < 0 ? -1 : side_of(s, v->tile->at[mode]);
+	*shape = tiling_shape(s, t);
+	if (side < 0 && t->rank == 1) {
+		report_no_name(s, t->tensor, v);
+		return NULL;
+	}
+	if (side < 0 || *shape == vector_shape(s, side, t->extent[mode]))
+		return tile_build(s, v->tile, v->loc);
+	*shape = vector_shape(s, side, t->extent[mode]);
+	if (!length_fits(s, v, mode))
+		return NULL;
+	if (t->rank < RANK_MAX)
+		return build_view(s, v->tile, side, v->loc);
+	not_yet(s, v->loc, "vectors of rank %d", t->rank);
+	return NULL;
+}
