@@ -42,6 +42,8 @@ static const char *kind_text(dsl_kind kind)
 		return "an integer (dsl_arg_int)";
 	case DSL_FLOAT:
 		return "a float (dsl_arg_float)";
+	case DSL_PACKED:
+		return "what dsl_pack made";
 	}
 	return "of no kind that dsl.h knows";
 }
@@ -58,6 +60,16 @@ static dsl_status kind_fail(const Why *w, const KDesc *k, int slot, dsl_kind wan
 			slot_name(k, slot), k->name, l.at, kind_text(wants), kind_text(got));
 }
 
+/* What dsl_pack made takes the place of a tensor that is read through TMA only. */
+static bool packed_set(Launch *l, int slot, const dsl_arg *arg)
+{
+	if (arg->kind != DSL_PACKED || slot >= l->plan->k->nargs || pack_map(l->plan->k, slot) < 0)
+		return false;
+	l->packed[slot] = true;
+	l->value[slot] = arg->v.ptr;
+	return true;
+}
+
 static dsl_status slot_set(const Why *w, Launch *l, int slot, const dsl_arg *arg)
 {
 	const KDesc *k = l->plan->k;
@@ -65,7 +77,7 @@ static dsl_status slot_set(const Why *w, Launch *l, int slot, const dsl_arg *arg
 	bool real = a && a->kind == KA_SCALAR && elem_is_float(a->elem);
 	dsl_kind wants = a && a->kind == KA_TENSOR ? DSL_PTR : real ? DSL_FLOAT : DSL_INT;
 	if (arg->kind != wants)
-		return kind_fail(w, k, slot, wants, arg->kind);
+		return packed_set(l, slot, arg) ? DSL_OK : kind_fail(w, k, slot, wants, arg->kind);
 	if (!a)
 		l->env[slot - k->nargs] = arg->v.i;
 	else if (wants == DSL_PTR)
@@ -87,11 +99,10 @@ static dsl_status missing_fail(const Why *w, const KDesc *k, uint64_t seen)
 	return why_fail(w, DSL_ERR_ARG_MISSING, "kernel %s was not given %s", k->name, l.at);
 }
 
-dsl_status launch_bind(const Why *w, Launch *l, const dsl_arg *args, size_t n)
+dsl_status launch_bind_some(const Why *w, Launch *l, const dsl_arg *args, size_t n, uint64_t *seen)
 {
 	const KDesc *k = l->plan->k;
-	int slots = k->nargs + k->nsyms;
-	uint64_t seen = 0, all = slots < 64 ? (UINT64_C(1) << slots) - 1 : UINT64_MAX;
+	*seen = 0;
 	for (size_t i = 0; i < n; i++) {
 		if (!args[i].name)
 			return why_fail(w, DSL_ERR_INVALID, "argument %zu of kernel %s has no name",
@@ -99,13 +110,22 @@ dsl_status launch_bind(const Why *w, Launch *l, const dsl_arg *args, size_t n)
 		int slot = slot_find(k, args[i].name, i);
 		if (slot < 0)
 			return name_fail(w, k, args[i].name);
-		if (seen >> slot & 1)
+		if (*seen >> slot & 1)
 			return why_fail(w, DSL_ERR_ARG_TWICE, "kernel %s was given %s twice",
 					k->name, args[i].name);
-		seen |= UINT64_C(1) << slot;
+		*seen |= UINT64_C(1) << slot;
 		dsl_status st = slot_set(w, l, slot, &args[i]);
 		if (st)
 			return st;
 	}
-	return seen == all ? DSL_OK : missing_fail(w, k, seen);
+	return DSL_OK;
+}
+
+dsl_status launch_bind(const Why *w, Launch *l, const dsl_arg *args, size_t n)
+{
+	const KDesc *k = l->plan->k;
+	int slots = k->nargs + k->nsyms;
+	uint64_t seen, all = slots < 64 ? (UINT64_C(1) << slots) - 1 : UINT64_MAX;
+	dsl_status st = launch_bind_some(w, l, args, n, &seen);
+	return st ? st : seen == all ? DSL_OK : missing_fail(w, k, seen);
 }

@@ -258,7 +258,14 @@ static dsl_status map_dim(const Why *w, const Launch *l, int i, int d, MapGeom *
 			l->plan->k->args[m->arg].name, named_value(m->dims[d], v).at);
 }
 
-static dsl_status map_stride(const Why *w, const Launch *l, int i, int d, MapGeom *g)
+/* What a copy would mend. */
+static const char *copy_hint(const KMap *m)
+{
+	return m->copy ? "; a launch that is given workspace copies it first" : "";
+}
+
+/* What a copy mends is no refusal where copied says so: *copied instead. */
+static dsl_status map_stride(const Why *w, const Launch *l, int i, int d, MapGeom *g, bool *copied)
 {
 	const KMap *m = &l->plan->k->maps[i];
 	int64_t v;
@@ -268,16 +275,20 @@ static dsl_status map_stride(const Why *w, const Launch *l, int i, int d, MapGeo
 	g->strides[d] = (uint64_t)v;
 	/* All matrices of a batch that is read may be one, and so is the one of a batch of one. */
 	bool batch = m->box[d + 1] == 1 && (!m->store || g->dims[d + 1] == 1);
-	const char *rule = v % 16                ? "not a multiple of 16"
+	bool uneven = v % 16;
+	const char *rule = uneven && !copied     ? "not a multiple of 16"
 			   : v < !batch          ? "not positive"
 			   : v >= max_map_stride ? "not under 2^40"
 						 : NULL;
+	if (copied)
+		*copied = *copied || uneven;
 	if (!rule)
 		return DSL_OK;
-	return why_fail(
-		w, DSL_ERR_STRIDE,
-		"tensor %s: stride of %s bytes is %s, as TMA requires (PTX ISA, tensor maps)",
-		l->plan->k->args[m->arg].name, named_value(m->strides[d], v).at, rule);
+	return why_fail(w, DSL_ERR_STRIDE,
+			"tensor %s: stride of %s bytes is %s, as TMA requires (PTX ISA, tensor "
+			"maps)%s",
+			l->plan->k->args[m->arg].name, named_value(m->strides[d], v).at, rule,
+			uneven ? copy_hint(m) : "");
 }
 
 /* What a unit of 16 bytes holds behind a row's end is written too (tests/gpu/tma_edge.cu). */
@@ -294,21 +305,55 @@ static dsl_status map_row(const Why *w, const Launch *l, int i, const MapGeom *g
 			named_value(m->dims[0], (int64_t)g->dims[0]).at, (unsigned long long)bytes);
 }
 
+/* The address is that of a copy already, whose rows lie as dsl_pack put them. */
+static dsl_status packed_geom(const Why *w, Launch *l, int i)
+{
+	Copy c;
+	uint64_t bytes, base = l->maps[i].base;
+	dsl_status st = copy_of(w, l, i, &c, &bytes);
+	l->maps[i] = c.to;
+	l->maps[i].base = base;
+	return st;
+}
+
 static dsl_status map_check(const Why *w, Launch *l, int i)
 {
 	const KMap *m = &l->plan->k->maps[i];
 	MapGeom *g = &l->maps[i];
+	l->copied[i] = -1;
 	if (l->empty[m->arg]) {
 		*g = empty_geom(l);
 		return DSL_OK;
 	}
 	g->base = l->value[m->arg];
-	dsl_status st = address_check(w, l, m->arg, 16, "TMA");
+	bool able = m->copy && (l->copying || l->packed[m->arg]);
+	bool copied = able && g->base % 16 && !l->packed[m->arg];
+	dsl_status st = copied ? DSL_OK : address_check(w, l, m->arg, 16, "TMA");
 	for (int d = 0; d < m->rank && !st; d++)
 		st = map_dim(w, l, i, d, g);
 	for (int d = 0; d < m->rank - 1 && !st; d++)
-		st = map_stride(w, l, i, d, g);
+		st = map_stride(w, l, i, d, g, able ? &copied : NULL);
+	if (!st && l->packed[m->arg])
+		return packed_geom(w, l, i);
+	if (!st && copied)
+		return copy_add(w, l, i);
 	return st ? st : map_row(w, l, i, g);
+}
+
+dsl_status map_measure(const Why *w, Launch *l, int i)
+{
+	const KMap *m = &l->plan->k->maps[i];
+	bool any = false;
+	l->maps[i].base = l->value[m->arg];
+	dsl_status st = tensor_check(w, l, m->arg);
+	if (st || l->empty[m->arg])
+		return st;
+	st = address_check(w, l, m->arg, elem_rows[m->elem].bits / 8, "its element type");
+	for (int d = 0; d < m->rank && !st; d++)
+		st = map_dim(w, l, i, d, &l->maps[i]);
+	for (int d = 0; d < m->rank - 1 && !st; d++)
+		st = map_stride(w, l, i, d, &l->maps[i], &any);
+	return st;
 }
 
 /* What TMA cannot take, the kernel stores without it. */

@@ -134,6 +134,18 @@ static dsl_status cuda_stream_sync(dsl_device *dev, dsl_stream stream)
 	IN_CONTEXT(dev, StreamSynchronize, (stream));
 }
 
+static dsl_status cuda_stream_capturing(dsl_device *dev, dsl_stream stream, bool *out)
+{
+	CUstreamCaptureStatus now = CU_STREAM_CAPTURE_STATUS_NONE;
+	Scope s;
+	dsl_status st = cuda_scope_enter(&s, cuda_of(dev));
+	if (st)
+		return st;
+	CUresult r = s.d->cu.StreamIsCapturing(stream, &now);
+	*out = now != CU_STREAM_CAPTURE_STATUS_NONE;
+	return scope_end(&s, "cuStreamIsCapturing", r);
+}
+
 static dsl_status cuda_stream_destroy(dsl_device *dev, dsl_stream stream)
 {
 	IN_CONTEXT(dev, StreamDestroy, (stream));
@@ -185,6 +197,7 @@ static const DevOps cuda_ops = {
 	.sync = cuda_sync,
 	.stream_create = cuda_stream_create,
 	.stream_sync = cuda_stream_sync,
+	.stream_capturing = cuda_stream_capturing,
 	.stream_destroy = cuda_stream_destroy,
 	.event_create = cuda_event_create,
 	.event_record = cuda_event_record,

@@ -24,13 +24,26 @@ static CUresult params_find(CudaDevice *d, CUfunction f, const dsl_raw *raw, voi
 	return CUDA_ERROR_INVALID_VALUE;
 }
 
-static CUresult raw_call(CudaDevice *d, CUfunction f, const dsl_raw *raw)
+static unsigned raw_attributes(const dsl_raw *raw, bool pdl, CUlaunchAttribute *a)
+{
+	unsigned n = 0;
+	if (raw->cluster[0]) {
+		a[n].id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+		a[n].value.clusterDim.x = raw->cluster[0];
+		a[n].value.clusterDim.y = raw->cluster[1];
+		a[n++].value.clusterDim.z = raw->cluster[2];
+	}
+	if (pdl) {
+		a[n].id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+		a[n++].value.programmaticStreamSerializationAllowed = 1;
+	}
+	return n;
+}
+
+static CUresult raw_call(CudaDevice *d, CUfunction f, const dsl_raw *raw, bool pdl)
 {
 	void *params[KD_MAX_PARAMS + 1] = {NULL};
-	CUlaunchAttribute cluster = {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION};
-	cluster.value.clusterDim.x = raw->cluster[0];
-	cluster.value.clusterDim.y = raw->cluster[1];
-	cluster.value.clusterDim.z = raw->cluster[2];
+	CUlaunchAttribute attributes[2];
 	CUlaunchConfig config = {
 		.gridDimX = raw->grid[0],
 		.gridDimY = raw->grid[1],
@@ -40,8 +53,8 @@ static CUresult raw_call(CudaDevice *d, CUfunction f, const dsl_raw *raw)
 		.blockDimZ = raw->block[2],
 		.sharedMemBytes = raw->smem,
 		.hStream = raw->stream,
-		.attrs = &cluster,
-		.numAttrs = raw->cluster[0] != 0,
+		.attrs = attributes,
+		.numAttrs = raw_attributes(raw, pdl, attributes),
 	};
 	CUresult r = params_find(d, f, raw, params);
 	if (r == CUDA_SUCCESS)
@@ -50,7 +63,8 @@ static CUresult raw_call(CudaDevice *d, CUfunction f, const dsl_raw *raw)
 	return r == CUDA_SUCCESS ? d->cu.LaunchKernelEx(&config, f, params, NULL) : r;
 }
 
-dsl_status cuda_launch_raw(dsl_device *dev, dsl_module *mod, const char *kernel, const dsl_raw *raw)
+dsl_status cuda_launch_raw(dsl_device *dev, dsl_module *mod, const char *kernel, const dsl_raw *raw,
+			   bool pdl)
 {
 	Scope s;
 	CUfunction f = NULL;
@@ -59,7 +73,7 @@ dsl_status cuda_launch_raw(dsl_device *dev, dsl_module *mod, const char *kernel,
 		return st;
 	CUresult r = s.d->cu.ModuleGetFunction(&f, mod->handle, kernel);
 	if (r == CUDA_SUCCESS)
-		r = raw_call(s.d, f, raw);
+		r = raw_call(s.d, f, raw, pdl);
 	else if (r == CUDA_ERROR_NOT_FOUND)
 		st = detail_fail(DSL_ERR_KERNEL_NAME, "the module has no entry %.80s", kernel);
 	cuda_scope_leave(&s);

@@ -104,8 +104,9 @@ DSL_API dsl_status dsl_cubin_section(const void *bytes, size_t size, const char 
 				     const char **data, size_t *data_size);
 
 /* Arguments are passed by name, in any order; the order of the manifest (args, then sizes) is
- * fastest. A tensor takes PTR, a size INT, a scalar INT or FLOAT, depending on its type. */
-typedef enum { DSL_PTR = 1, DSL_INT, DSL_FLOAT } dsl_kind;
+ * fastest. A tensor takes PTR (or what dsl_pack made, PACKED), a size INT, a scalar INT or FLOAT,
+ * depending on its type. */
+typedef enum { DSL_PTR = 1, DSL_INT, DSL_FLOAT, DSL_PACKED } dsl_kind;
 typedef struct dsl_arg {
 	const char *name;
 	dsl_kind kind;
@@ -141,21 +142,55 @@ typedef struct dsl_launch_opts {
 	size_t size; /* sizeof(dsl_launch_opts): later versions add members at the end */
 	int sms;     /* SMs that a persistent kernel may fill; 0: all of the device */
 	int pdl;     /* 0: start while the previous launch ends, if compiled so; -1: never */
+	/* after 0.2.0: */
+	dsl_addr workspace;    /* device memory that the launch may use, a multiple of 128 */
+	size_t workspace_size; /* bytes; at least what dsl_workspace_size says */
 } dsl_launch_opts;
 
 /* launch.c: checks arguments, sizes, facts and the rules of TMA, encodes the tensor maps and
  * launches. It does not allocate, load or wait, so it is safe while a stream is captured. opts may
- * be NULL. A problem without output (M = 0) launches nothing and is OK. */
+ * be NULL. A problem without output (M = 0) launches nothing and is OK.
+ * TMA takes tensors whose address and strides are multiples of 16 bytes. Of inputs that are not,
+ * the launch makes copies in the workspace first, in the stream and at each launch; if that is too
+ * small, DSL_ERR_WORKSPACE says how many bytes are needed. Launches that may run at the same time
+ * must not share it; those of one stream may. Without opts, or with those of 0.2, which have no
+ * workspace, such inputs are refused, as in 0.2: DSL_ERR_STRIDE or DSL_ERR_ALIGN. */
 DSL_API dsl_status dsl_launch(dsl_module *mod, const char *kernel, const dsl_arg *args, size_t n,
 			      dsl_stream stream, const dsl_launch_opts *opts);
-/* The same checks without a launch. why (may be NULL) receives the sentence, cut to len bytes
- * including its NUL. */
+/* Bytes of workspace that the launch needs: 0 where TMA takes every tensor as it lies. Loads what
+ * makes the copies, once on each device: a launch does not, so call this before a capture. */
+DSL_API dsl_status dsl_workspace_size(dsl_module *mod, const char *kernel, const dsl_arg *args,
+				      size_t n, size_t *bytes);
+/* The same checks without a launch, and without workspace. why (may be NULL) receives the
+ * sentence, cut to len bytes including its NUL. */
 DSL_API dsl_status dsl_can_run(const dsl_module *mod, const char *kernel, const dsl_arg *args,
 			       size_t n, char *why, size_t len);
 /* Without a device, from the text of a manifest (dsl_module_manifest, --emit=manifest, or the one
  * in a generated launcher); a persistent kernel is assumed to have one SM. */
 DSL_API dsl_status dsl_manifest_can_run(const void *manifest, size_t size, const char *kernel,
 					const dsl_arg *args, size_t n, char *why, size_t len);
+/* pool.c: workspace that launches of one stream share. It grows when a launch needs more, except
+ * while the stream is captured (DSL_ERR_WORKSPACE then): launch or reserve before. What it once
+ * gave, it keeps until it is destroyed, so graphs replay for as long. Not for several threads at
+ * once. dsl_pool_launch is dsl_launch in the pool's stream; opts may be NULL, its workspace is not
+ * looked at. Wait for the stream, and for its graphs, before destroying. */
+typedef struct dsl_pool dsl_pool;
+DSL_API dsl_status dsl_pool_create(dsl_device *dev, dsl_stream stream, dsl_pool **out);
+DSL_API dsl_status dsl_pool_reserve(dsl_pool *pool, size_t bytes);
+DSL_API dsl_status dsl_pool_launch(dsl_pool *pool, dsl_module *mod, const char *kernel,
+				   const dsl_arg *args, size_t n, const dsl_launch_opts *opts);
+DSL_API dsl_status dsl_pool_destroy(dsl_pool *pool);
+
+/* pack.c: the copy of one input, made once, in the caller's memory (a multiple of 128): for weights
+ * that many launches read. args needs that tensor and the sizes that its extents and strides name.
+ * *packed is the argument to pass instead of the tensor, as long as the memory stays as it is, with
+ * the same sizes. A launch does not see whether the tensor has changed since. */
+DSL_API dsl_status dsl_pack_size(dsl_module *mod, const char *kernel, const char *tensor,
+				 const dsl_arg *args, size_t n, size_t *bytes);
+DSL_API dsl_status dsl_pack(dsl_module *mod, const char *kernel, const char *tensor,
+			    const dsl_arg *args, size_t n, dsl_addr memory, size_t size,
+			    dsl_stream stream, dsl_arg *packed);
+
 /* A kernel of any compiler, by the name of its entry: the caller passes the parameters in the
  * layout of the kernel (each at its own alignment). cluster 0, 0, 0: what the kernel states. */
 typedef struct dsl_raw {
@@ -165,6 +200,8 @@ typedef struct dsl_raw {
 	const void *params;
 	size_t param_bytes;
 	dsl_stream stream;
+	/* after 0.2.0: */
+	int pdl; /* 1: may start while the previous launch ends: it executes griddepcontrol.wait */
 } dsl_raw;
 DSL_API dsl_status dsl_launch_raw(dsl_module *mod, const char *kernel, const dsl_raw *raw);
 /* A tensor map for such a kernel: 128 bytes in the device's own format, tiled, zero fill.

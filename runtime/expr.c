@@ -167,6 +167,15 @@ static ExprResult op_eval(int op, int64_t a, int64_t b, int64_t *out)
 	return EXPR_OVERFLOW;
 }
 
+int expr_unknown(Expr e, uint64_t known)
+{
+	for (int i = 0; i < e.n; i++)
+		if (e.ins[i].op == EX_SYM && e.ins[i].sym != EXPR_SMS &&
+		    !(known >> e.ins[i].sym & 1))
+			return e.ins[i].sym;
+	return -1;
+}
+
 bool expr_is_sym(Expr e)
 {
 	return e.n == 1 && e.ins->op == EX_SYM;

@@ -70,6 +70,8 @@ typedef struct {
 	int store;                         /* 1: the kernel writes through it */
 	int optional; /* 1: a tensor that TMA cannot take gets no map, and the kernel is told by a
 			 parameter of kind MADE */
+	int copy; /* 1: of a tensor that TMA cannot take the launcher makes a copy that it can, in
+			 workspace */
 } KMap;
 
 /* Kernel parameters in order. index is into maps (TMAP; MADE: s64, 1 where the map was made), args

@@ -7,6 +7,7 @@
 
 /* The structs of 0.2, the shortest that callers can have; what a later version adds is read only
  * where the caller's size covers it. */
+#define COVERS(s, type, member) ((s)->size >= offsetof(type, member) + sizeof(s)->member)
 enum {
 	OPTS_0_2 = offsetof(dsl_launch_opts, pdl) + sizeof(int),
 	RAW_0_2 = offsetof(dsl_raw, stream) + sizeof(dsl_stream),
@@ -21,19 +22,30 @@ static const KDesc *desc_find(const KModuleDesc *d, const char *name)
 	return NULL;
 }
 
-static Plan *plan_find(const dsl_module *mod, const char *name)
+Plan *plan_find(const dsl_module *mod, const char *name)
 {
 	const KDesc *k = desc_find(mod->desc, name);
 	return k ? &mod->plans[k - mod->desc->kernels] : NULL;
 }
 
-static dsl_status kernel_fail(const Why *w, const KModuleDesc *d, const char *name)
+dsl_status kernel_fail(const Why *w, const KModuleDesc *d, const char *name)
 {
 	Line l = {.n = 0};
 	for (int i = 0; i < d->nkernels; i++)
 		line_add(&l, "%s%s", i ? ", " : "", d->kernels[i].name);
 	return why_fail(w, DSL_ERR_KERNEL_NAME, "%s has no kernel %.60s; it has %s", d->source,
 			name, l.at);
+}
+
+dsl_status launch_opts_read(const dsl_launch_opts *given, dsl_launch_opts *out)
+{
+	dsl_status st = size_check("dsl_launch_opts", given->size, OPTS_0_2);
+	size_t known = given->size < sizeof *out ? given->size : sizeof *out;
+	*out = (dsl_launch_opts){.size = 0};
+	if (!st)
+		memcpy(out, given, known);
+	out->size = sizeof *out;
+	return st;
 }
 
 /* Of the SMs that may be filled, those that clusters can fill; one cluster at least. */
@@ -46,11 +58,15 @@ static int whole_clusters(const Plan *p, int sms)
 
 /* Only what is read before it is written is cleared: the rest of a Launch is large. */
 static dsl_status prepare(const Why *w, Launch *l, const Plan *p, const dsl_arg *args, size_t n,
-			  int sms)
+			  int sms, bool copying)
 {
 	l->plan = p;
 	l->nothing = false;
+	l->copying = copying;
+	l->ncopies = 0;
+	l->workspace = 0;
 	memset(l->empty, 0, sizeof l->empty);
+	memset(l->packed, 0, sizeof l->packed);
 	l->env[EXPR_SMS] = whole_clusters(p, sms);
 	dsl_status st = launch_bind(w, l, args, n);
 	return st ? st : launch_check(w, l);
@@ -59,12 +75,34 @@ static dsl_status prepare(const Why *w, Launch *l, const Plan *p, const dsl_arg 
 static dsl_status sms_of(const Why *w, const dsl_device *dev, const dsl_launch_opts *opts, int *sms)
 {
 	*sms = dev->sms;
-	if (!opts || opts->sms == 0)
+	if (opts->sms == 0)
 		return DSL_OK;
 	if (opts->sms < 0)
 		return why_fail(w, DSL_ERR_INVALID, "dsl_launch_opts: sms is %d", opts->sms);
 	*sms = opts->sms < dev->sms ? opts->sms : dev->sms;
 	return DSL_OK;
+}
+
+/* The copies that the launch needs first, in the caller's workspace. */
+static dsl_status copies_make(const Why *w, dsl_device *dev, Launch *l, const dsl_launch_opts *opts)
+{
+	const char *name = l->plan->k->name;
+	if (opts->workspace_size < l->workspace)
+		return why_fail(w, DSL_ERR_WORKSPACE,
+				"kernel %s: %llu bytes of workspace are needed, for what TMA "
+				"cannot take where it lies (tensor %s); %zu were given",
+				name, (unsigned long long)l->workspace,
+				l->plan->k->args[l->copies[0].arg].name, opts->workspace_size);
+	if (!opts->workspace || opts->workspace % WORKSPACE_ALIGN)
+		return why_fail(w, DSL_ERR_ALIGN,
+				"kernel %s: workspace 0x%llx is not a multiple of %d bytes above 0",
+				name, (unsigned long long)opts->workspace, WORKSPACE_ALIGN);
+	if (!dev->repack)
+		return why_fail(w, DSL_ERR_WORKSPACE,
+				"kernel %s: what makes copies is not loaded on this device, and a "
+				"launch loads nothing: call dsl_workspace_size once before",
+				name);
+	return repack_launch(dev, l, opts->workspace, opts->pdl >= 0);
 }
 
 dsl_status dsl_launch(dsl_module *mod, const char *kernel, const dsl_arg *args, size_t n,
@@ -75,19 +113,45 @@ dsl_status dsl_launch(dsl_module *mod, const char *kernel, const dsl_arg *args, 
 	Why w = why_thread();
 	Launch l;
 	int sms;
+	dsl_launch_opts o = {.size = sizeof o};
+	bool knows = opts && COVERS(opts, dsl_launch_opts, workspace_size); /* of 0.2 does not */
 	const Plan *p = plan_find(mod, kernel);
 	if (!p)
 		return kernel_fail(&w, mod->desc, kernel);
-	dsl_status st = opts ? size_check("dsl_launch_opts", opts->size, OPTS_0_2) : DSL_OK;
+	dsl_status st = opts ? launch_opts_read(opts, &o) : DSL_OK;
 	if (!st)
-		st = sms_of(&w, mod->dev, opts, &sms);
+		st = sms_of(&w, mod->dev, &o, &sms);
 	if (!st)
-		st = prepare(&w, &l, p, args, n, sms);
+		st = prepare(&w, &l, p, args, n, sms, knows);
 	if (st || l.nothing)
 		return st;
 	l.stream = stream;
-	l.pdl = p->k->pdl && !(opts && opts->pdl < 0);
-	return mod->dev->ops->launch(mod->dev, &l);
+	l.pdl = p->k->pdl && o.pdl >= 0;
+	if (l.ncopies)
+		st = copies_make(&w, mod->dev, &l, &o);
+	return st ? st : mod->dev->ops->launch(mod->dev, &l);
+}
+
+dsl_status dsl_workspace_size(dsl_module *mod, const char *kernel, const dsl_arg *args, size_t n,
+			      size_t *bytes)
+{
+	if (!mod || !kernel || (!args && n) || !bytes)
+		return detail_null("dsl_workspace_size", !mod      ? "mod"
+							 : !kernel ? "kernel"
+							 : !bytes  ? "bytes"
+								   : "args");
+	Why w = why_thread();
+	Launch l;
+	*bytes = 0;
+	const Plan *p = plan_find(mod, kernel);
+	if (!p)
+		return kernel_fail(&w, mod->desc, kernel);
+	dsl_status st = prepare(&w, &l, p, args, n, mod->dev->sms, true);
+	if (!st && l.workspace)
+		st = repack_load(mod->dev);
+	if (!st)
+		*bytes = (size_t)l.workspace;
+	return st;
 }
 
 dsl_status dsl_launch_raw(dsl_module *mod, const char *kernel, const dsl_raw *raw)
@@ -98,6 +162,7 @@ dsl_status dsl_launch_raw(dsl_module *mod, const char *kernel, const dsl_raw *ra
 						     : !raw    ? "raw"
 							       : "params");
 	dsl_status st = size_check("dsl_raw", raw->size, RAW_0_2);
+	bool pdl = !st && COVERS(raw, dsl_raw, pdl) && raw->pdl;
 	if (st)
 		return st;
 	for (int i = 0; i < 3; i++)
@@ -106,7 +171,7 @@ dsl_status dsl_launch_raw(dsl_module *mod, const char *kernel, const dsl_raw *ra
 				DSL_ERR_GRID,
 				"grid, block and cluster need three components above 0; a "
 				"cluster may be 0, 0, 0");
-	return mod->dev->ops->launch_raw(mod->dev, mod, kernel, raw);
+	return mod->dev->ops->launch_raw(mod->dev, mod, kernel, raw, pdl);
 }
 
 dsl_status dsl_tensor_map(dsl_device *dev, const dsl_map *map, void *out)
@@ -130,7 +195,8 @@ dsl_status dsl_can_run(const dsl_module *mod, const char *kernel, const dsl_arg 
 					  : "args");
 	Launch l;
 	const Plan *p = plan_find(mod, kernel);
-	return p ? prepare(&w, &l, p, args, n, mod->dev->sms) : kernel_fail(&w, mod->desc, kernel);
+	return p ? prepare(&w, &l, p, args, n, mod->dev->sms, false)
+		 : kernel_fail(&w, mod->desc, kernel);
 }
 
 dsl_status dsl_desc_can_run(const KDesc *kernel, const dsl_arg *args, size_t n, char *why,
@@ -145,7 +211,7 @@ dsl_status dsl_desc_can_run(const KDesc *kernel, const dsl_arg *args, size_t n, 
 	dsl_status st = plan_init(&w, &p, kernel);
 	if (st)
 		return st;
-	st = prepare(&w, &l, &p, args, n, 1);
+	st = prepare(&w, &l, &p, args, n, 1, false);
 	plan_free(&p);
 	return st;
 }

@@ -56,7 +56,8 @@ enum { EXPR_SMS = KD_MAX_SYMS, EXPR_ENV };                     /* slots of the e
 int expr_compile(const char *text, const char *const *syms, int nsyms, ExprIns *ins,
 		 const char **reason);
 ExprResult expr_eval(Expr e, const int64_t env[EXPR_ENV], int64_t *out);
-bool expr_is_sym(Expr e); /* nothing but a symbol, ins->sym */
+bool expr_is_sym(Expr e);                 /* nothing but a symbol, ins->sym */
+int expr_unknown(Expr e, uint64_t known); /* a symbol whose bit is not set, or -1 */
 /* As a person writes it: "M 127 + 128 /" is "(M + 127) / 128". */
 void expr_infix(const char *text, Line *out);
 
@@ -92,6 +93,11 @@ typedef struct {
 	uint64_t dims[KD_MAX_RANK];        /* elements, at least 1 */
 	uint64_t strides[KD_MAX_RANK - 1]; /* bytes, of dims 1 .. */
 } MapGeom;
+/* A tensor that TMA cannot take, and where in the workspace its copy lies, which it can. */
+typedef struct {
+	MapGeom from, to; /* to.base counts from the beginning of the workspace */
+	int arg, rank, bits;
+} Copy;
 typedef struct {
 	const Plan *plan;
 	int64_t env[EXPR_ENV];       /* syms, then $sms */
@@ -101,15 +107,44 @@ typedef struct {
 	bool nothing; /* a grid component is 0 */
 	MapGeom maps[KD_MAX_MAPS];
 	int64_t made[KD_MAX_MAPS]; /* 0: an optional map that TMA's rules forbid */
+	bool packed[KD_MAX_ARGS];  /* tensors whose address is that of a copy */
+	bool copying; /* tensors that TMA cannot take are copied; else they are refused */
+	int ncopies, copied[KD_MAX_MAPS]; /* the copy that a map is of, or -1 */
+	Copy copies[KD_MAX_MAPS];
+	uint64_t workspace; /* bytes of all copies */
 	dsl_stream stream;
 	bool pdl;
 } Launch;
 
-/* bind.c: arguments by name into values and env. */
+/* bind.c: arguments by name into values and env; all of them, or some, whose slots get a bit (those
+ * of the args, then of the syms). */
 dsl_status launch_bind(const Why *w, Launch *l, const dsl_arg *args, size_t n);
+dsl_status launch_bind_some(const Why *w, Launch *l, const dsl_arg *args, size_t n, uint64_t *seen);
 /* check.c: extents, facts, grid, addresses and map geometry, in this order; the last two only when
  * something is launched. */
 dsl_status launch_check(const Why *w, Launch *l);
+/* Of the tensor behind map i alone: its geometry, whatever TMA says of it. pack_map gave i. */
+dsl_status map_measure(const Why *w, Launch *l, int i);
+
+/* repack.c: copies of tensors whose rows, matrices or address are no multiples of 16 bytes. */
+/* The copy behind map i, whose geometry is that of the tensor, at offset 0, and its bytes. */
+dsl_status copy_of(const Why *w, const Launch *l, int i, Copy *out, uint64_t *bytes);
+/* Adds it to the launch, unless there is one of that tensor. */
+dsl_status copy_add(const Why *w, Launch *l, int i);
+/* The map of a tensor that a copy can stand for: it is read, and only through maps; else -1. */
+int pack_map(const KDesc *k, int arg);
+/* Loads what copies need, where it is not loaded. */
+dsl_status repack_load(dsl_device *dev);
+/* Enqueues the copies and points the maps at them. */
+dsl_status repack_launch(dsl_device *dev, Launch *l, dsl_addr workspace, bool pdl);
+extern const char repack_ptx[]; /* repack.ptx */
+
+/* launch.c */
+enum { WORKSPACE_ALIGN = 128 };
+/* What the caller's struct says, with the defaults of what it does not have. */
+dsl_status launch_opts_read(const dsl_launch_opts *given, dsl_launch_opts *out);
+Plan *plan_find(const dsl_module *mod, const char *name); /* NULL: there is none */
+dsl_status kernel_fail(const Why *w, const KModuleDesc *d, const char *name);
 
 /* A device. ops is what differs between devices; the rest is kept by device.c and module.c. */
 typedef struct DevOps DevOps;
@@ -119,6 +154,7 @@ struct dsl_device {
 	int cc_major, cc_minor, sms, driver;
 	pthread_mutex_t lock; /* of modules and their use counts */
 	dsl_module *modules;
+	dsl_module *_Atomic repack; /* one of modules; NULL: not loaded yet */
 };
 struct dsl_module {
 	dsl_device *dev;
@@ -148,6 +184,7 @@ struct DevOps {
 	dsl_status (*sync)(dsl_device *dev);
 	dsl_status (*stream_create)(dsl_device *dev, dsl_stream *out);
 	dsl_status (*stream_sync)(dsl_device *dev, dsl_stream stream);
+	dsl_status (*stream_capturing)(dsl_device *dev, dsl_stream stream, bool *out);
 	dsl_status (*stream_destroy)(dsl_device *dev, dsl_stream stream);
 	dsl_status (*event_create)(dsl_device *dev, void **out);
 	dsl_status (*event_record)(dsl_device *dev, void *event, dsl_stream stream);
@@ -157,7 +194,7 @@ struct DevOps {
 	void (*module_unload)(dsl_device *dev, dsl_module *mod);
 	dsl_status (*launch)(dsl_device *dev, const Launch *l);
 	dsl_status (*launch_raw)(dsl_device *dev, dsl_module *mod, const char *kernel,
-				 const dsl_raw *raw);
+				 const dsl_raw *raw, bool pdl);
 	dsl_status (*global)(dsl_device *dev, dsl_module *mod, const char *name, dsl_addr *addr,
 			     size_t *size);
 	dsl_status (*map)(dsl_device *dev, const dsl_map *m, void *out);

@@ -120,6 +120,14 @@ static dsl_status sim_stream_sync(dsl_device *dev, dsl_stream stream)
 	return DSL_OK;
 }
 
+static dsl_status sim_stream_capturing(dsl_device *dev, dsl_stream stream, bool *out)
+{
+	(void)dev;
+	(void)stream;
+	*out = false;
+	return DSL_OK;
+}
+
 static dsl_status sim_stream_destroy(dsl_device *dev, dsl_stream stream)
 {
 	(void)dev;
@@ -338,10 +346,11 @@ static dsl_status sim_launch(dsl_device *dev, const Launch *l)
 }
 
 static dsl_status sim_launch_raw(dsl_device *dev, dsl_module *mod, const char *kernel,
-				 const dsl_raw *raw)
+				 const dsl_raw *raw, bool pdl)
 {
 	SimLaunch s = {.module = mod->handle,
 		       .kernel = kernel,
+		       .dependent = pdl,
 		       .params = raw->params,
 		       .param_bytes = raw->param_bytes,
 		       .dynamic_bytes = raw->smem};
@@ -392,6 +401,7 @@ static const DevOps sim_ops = {
 	.sync = sim_sync,
 	.stream_create = sim_stream_create,
 	.stream_sync = sim_stream_sync,
+	.stream_capturing = sim_stream_capturing,
 	.stream_destroy = sim_stream_destroy,
 	.event_create = sim_event_create,
 	.event_record = sim_event_record,

@@ -163,7 +163,7 @@ static CUresult fake_ModuleLoadData(CUmodule *out, const void *image)
 {
 	IN_CONTEXT();
 	CALL("cuModuleLoadData");
-	if (memcmp(image, "\177ELF", 4) != 0)
+	if (memcmp(image, "\177ELF", 4) != 0 && memcmp(image, ".version", 8) != 0)
 		return CUDA_ERROR_INVALID_IMAGE;
 	*out = (CUmodule)(void *)&the_module;
 	count(&state.modules, 1);
@@ -279,10 +279,12 @@ static CUresult fake_LaunchKernelEx(const CUlaunchConfig *c, CUfunction f, void 
 	if (extra || c->numAttrs > 4)
 		return CUDA_ERROR_INVALID_VALUE;
 	pthread_mutex_lock(&lock);
+	if (state.launches < FAKE_LAUNCHES)
+		state.launch[state.launches] = *c;
 	state.launches++;
 	state.config = *c;
 	memcpy(state.attributes, c->attrs, sizeof *c->attrs * c->numAttrs);
-	for (unsigned i = 0; i < state.kernel_params && i < FAKE_PARAMS; i++) {
+	for (unsigned i = 0; i < state.kernel_params && i < FAKE_PARAMS && params[i]; i++) {
 		memcpy(&state.params[i], params[i], 8);
 		if ((int)i < state.nmaps)
 			memcpy(&state.map_word[i], (char *)params[i] + 8, 8);

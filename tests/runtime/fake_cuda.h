@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { FAKE_PARAMS = 16, FAKE_MAPS = 8 };
+enum { FAKE_PARAMS = 16, FAKE_MAPS = 8, FAKE_LAUNCHES = 8 };
 
 /* What cuTensorMapEncodeTiled was told. */
 typedef struct {
@@ -38,10 +38,11 @@ typedef struct {
 	FakeMap maps[FAKE_MAPS];
 	CUlaunchConfig config;
 	CUlaunchAttribute attributes[4];
-	uint64_t params[FAKE_PARAMS];   /* first 8 bytes of each */
-	uint64_t map_word[FAKE_PARAMS]; /* second 64-bit word, of maps */
-	int smem_set, cluster_set;      /* function attributes; -1 is not set */
-	int clusters_lost;              /* that the SMs have no room for */
+	CUlaunchConfig launch[FAKE_LAUNCHES]; /* the first ones */
+	uint64_t params[FAKE_PARAMS];         /* first 8 bytes of each */
+	uint64_t map_word[FAKE_PARAMS];       /* second 64-bit word, of maps */
+	int smem_set, cluster_set;            /* function attributes; -1 is not set */
+	int clusters_lost;                    /* that the SMs have no room for */
 } Fake;
 
 /* The state of the loaded library. */

@@ -70,6 +70,23 @@ static void events(void **state)
 	dsl_device_close(dev);
 }
 
+static void pools(void **state)
+{
+	(void)state;
+	dsl_pool *p = NULL;
+	fake_reset();
+	dsl_device *dev = device_open();
+	assert_status(dsl_pool_create(dev, NULL, &p), DSL_OK); /* what it loads is there then */
+	assert_status(dsl_pool_destroy(p), DSL_OK);
+	p = NULL;
+	countdown = 0;
+	dsl_status st = dsl_pool_create(dev, NULL, &p);
+	countdown = -1;
+	assert_status(st, DSL_ERR_MEMORY);
+	assert_null(p);
+	dsl_device_close(dev);
+}
+
 /* Every allocation of a load fails in turn, until none is left to fail. The JSON library takes a
  * failed allocation of its own for a missing entry, so the manifest may be blamed; some it can do
  * without. */
@@ -127,10 +144,8 @@ static void files(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(opening),
-		cmocka_unit_test(events),
-		cmocka_unit_test(loading),
-		cmocka_unit_test(files),
+		cmocka_unit_test(opening), cmocka_unit_test(events), cmocka_unit_test(pools),
+		cmocka_unit_test(loading), cmocka_unit_test(files),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

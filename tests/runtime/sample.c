@@ -36,9 +36,9 @@ static void fill_gemm(KDesc *k)
 			   {KP_SYM, 0},
 			   {KP_SYM, 1},
 			   {KP_SYM, 2}},
-		.maps = {{0, EL_BF16, 2, {"K", "M"}, {"K 2 *"}, {64, 128}, 128, 0, 0},
-			 {1, EL_BF16, 2, {"K", "N"}, {"K 2 *"}, {64, 256}, 128, 0, 0},
-			 {2, EL_BF16, 2, {"N", "M"}, {"N 2 *"}, {32, 64}, 64, 1, 0}},
+		.maps = {{0, EL_BF16, 2, {"K", "M"}, {"K 2 *"}, {64, 128}, 128, 0, 0, 0},
+			 {1, EL_BF16, 2, {"K", "N"}, {"K 2 *"}, {64, 256}, 128, 0, 0, 0},
+			 {2, EL_BF16, 2, {"N", "M"}, {"N 2 *"}, {32, 64}, 64, 1, 0, 0}},
 		.grid = {"M 127 + 128 / N 255 + 256 / *", "1", "1"},
 		.cluster = {1, 1, 1},
 		.block = 384,
@@ -101,6 +101,12 @@ void sample_two_ways(Sample *s)
 	k->args[GEMM_D].align = 4;
 	k->maps[2].optional = 1;
 	k->params[k->nparams++] = (KParam){KP_MADE, 2};
+}
+
+void sample_copies(Sample *s)
+{
+	s->kernel[0].maps[0].copy = s->kernel[0].maps[1].copy = 1;
+	s->kernel[0].pdl = 1;
 }
 
 void sample_elf(int machine, Buf *out)

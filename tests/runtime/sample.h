@@ -24,6 +24,8 @@ typedef struct {
 void sample_fill(Sample *s);
 /* gemm stores D with TMA or without, two elements at once: one parameter more. */
 void sample_two_ways(Sample *s);
+/* Of A and B the launcher may make copies; the kernel waits for grids. */
+void sample_copies(Sample *s);
 
 /* An ELF as small as can be, for machine `machine` (190 is CUDA). */
 void sample_elf(int machine, Buf *out);
