@@ -198,7 +198,7 @@ static void map_facts(Fill *f, const KMap *map, const Ix *const *dims, const Ix 
 		add_fact(f, multiple(f->c, row, 16), NULL, name,
 			 "TMA stores whole units of 16 bytes, even beyond the end of a row");
 	for (int i = 0; i + 1 < map->rank; i++) {
-		if (ix_divisor(bytes[i], facts) % 16)
+		if (ix_divisor(bytes[i], facts) % 16 && !map->copy)
 			add_fact(f, multiple(f->c, bytes[i], 16), NULL, name,
 				 "TMA byte strides are multiples of 16 (PTX ISA, tensor maps)");
 		ix_range(bytes[i], facts, &lo, &hi);
@@ -248,6 +248,7 @@ static void fill_map(Fill *f, const Op *op)
 		      .swizzle = (int)attrs_int(&op->attrs, A_SWIZZLE, 0),
 		      .store = is_stored(f->k, op->out),
 		      .optional = op->nsym > 0};
+	map->copy = !map->store && !map->optional && f->d->args[map->arg].dir == KD_IN;
 	if (!room(f, map->rank - 1, KD_MAX_RANK, "modes in an argument"))
 		return;
 	if (!box || box->n != map->rank)

@@ -104,6 +104,8 @@ static void write_map(json_object *o, const KDesc *k, const KMap *m)
 	json_put_int(o, "swizzle", m->swizzle);
 	json_put_bool(o, "store", m->store);
 	json_put_bool(o, "optional", m->optional);
+	if (m->copy)
+		json_put_bool(o, "copy", m->copy);
 }
 
 static void write_smem(json_object *o, const KSmem *s)

@@ -41,6 +41,9 @@ typedef struct {
 	int64_t box[BOX_MAX], swizzle, bytes;
 	int64_t tile_bytes; /* of a slot; what one CTA issues is less where it loads a part */
 	const Reason *why;  /* of a load: how the CTAs of a cluster share it; NULL: of one CTA */
+	/* of a load: the launcher copies the tensor first where one of these formulas or its
+	 * address is no multiple of 16; "" where only the address may be none. NULL: never */
+	const char *uneven;
 } FactCopy;
 
 typedef struct {

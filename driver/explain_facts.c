@@ -176,6 +176,26 @@ static bool is_known(const Facts *f, const char *buffer, const char *map)
 	return false;
 }
 
+/* "K * 2, lda * 2": the distances in bytes along the map's modes that may be no multiples of 16. */
+static const char *uneven_of(const Facts *f, const Val *tensor)
+{
+	Ctx *ctx = f->k->ctx;
+	const Layout *l = tensor->type->layout;
+	ModeList modes = layout_map_modes(l);
+	const char *all = "";
+	for (int i = 0; i < f->k->args.n; i++)
+		if (f->k->args.at[i].val == tensor && f->k->args.at[i].is_out)
+			return NULL;
+	for (int i = 1; i < modes.n; i++) {
+		const Ix *bytes = ix_mul(ctx, tup_get(l->stride, modes.at[i])->leaf,
+					 ix_const(ctx, elem_rows[tensor->type->elem].bits / 8));
+		if (ix_divisor(bytes, kernel_facts(f->k)) % 16)
+			all = ctx_strf(ctx, "%s%s%s", all, *all ? ", " : "",
+				       facts_text(ctx, bytes));
+	}
+	return all;
+}
+
 /* The first block that fills a slot through a map says how many copies a slot takes. */
 static void take_load(Facts *f, const Op *op)
 {
@@ -188,6 +208,7 @@ static void take_load(Facts *f, const Op *op)
 		c.bytes *= c.copies;
 		c.tile_bytes = facts_buffer(f, c.buffer)->bytes;
 		c.why = kernel_why_find(f->k, REASON_MULTICAST, c.buffer);
+		c.uneven = uneven_of(f, op->in[1].val->def->in[0].val);
 		vec_push(arena_of(f), &f->loads, c);
 	}
 }

@@ -171,6 +171,8 @@ static void put_copy(json_object *array, const Facts *f, const FactCopy *c)
 		return;
 	}
 	json_put_text(o, "barrier", c->barrier);
+	json_put_bool(o, "copied", c->uneven);
+	json_put_text(o, "uneven", c->uneven);
 	put_multicast(o, f, c);
 }
 

@@ -113,6 +113,18 @@ static void note_roles(const Facts *f, Buf *out)
 		   f->acc_regs);
 }
 
+/* The second way of a tensor: of the conditions, those that no where clause has settled. */
+static void note_uneven(const FactCopy *c, Buf *out)
+{
+	if (!c->uneven)
+		return;
+	note_head(out, "");
+	buf_printf(out,
+		   "where %s%sthe address of %s is no multiple of 16 bytes, the launcher copies it "
+		   "into workspace first\n",
+		   c->uneven, *c->uneven ? " or " : "", c->tensor);
+}
+
 static void note_copy(const Facts *f, const FactCopy *c, const char *title, Buf *out)
 {
 	note_head(out, title);
@@ -136,6 +148,7 @@ static void note_copy(const Facts *f, const FactCopy *c, const char *title, Buf 
 	}
 	buf_printf(out, "%d a stage, %" PRId64 " bytes, by one thread of %s, on %s\n", c->copies,
 		   c->bytes, c->role, c->barrier);
+	note_uneven(c, out);
 	share_note(f, c, out);
 }
 

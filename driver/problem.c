@@ -295,6 +295,8 @@ bool problem_open(Problem *p, const char *ir, const Options *o, const char **why
 
 void problem_free_device(Problem *p)
 {
+	dsl_pool_destroy(p->pool);
+	p->pool = NULL;
 	for (int i = 0; i < p->nt && p->dev; i++) {
 		dsl_mem_free(p->dev, p->t[i].alloc);
 		p->t[i].alloc = 0;
@@ -481,8 +483,11 @@ dsl_status problem_launch(Problem *p, dsl_module *mod)
 	dsl_status st = DSL_OK;
 	for (int i = 0; i < p->nt && !st; i++)
 		st = copy_in(p, &p->t[i]);
+	if (!st && !p->pool)
+		st = dsl_pool_create(p->dev, NULL, &p->pool);
 	if (!st)
-		st = dsl_launch(mod, p->k->name, args, (size_t)problem_args(p, args), NULL, &opts);
+		st = dsl_pool_launch(p->pool, mod, p->k->name, args, (size_t)problem_args(p, args),
+				     &opts);
 	if (!st)
 		st = dsl_sync(p->dev);
 	for (int i = 0; i < p->nt && !st; i++)

@@ -48,6 +48,7 @@ typedef struct {
 	void *watcher;
 	int sms; /* that a persistent kernel may fill; 0: all */
 	dsl_device *dev;
+	dsl_pool *pool; /* for copies of tensors that TMA cannot take */
 } Problem;
 
 /* Sizes, scalars and room for data. False with *why for what the user left out or misspelt. */

@@ -46,6 +46,7 @@ typedef struct {
 	GpuFacts facts;
 	Nvml nvml;
 	dsl_addr slab;                /* all buffers */
+	dsl_pool *pool;               /* of the stream */
 	int sets;                     /* of buffers, that take turns */
 	size_t set_bytes, read_bytes; /* of one set; of its inputs */
 	size_t offset[32];            /* of each tensor in its set */

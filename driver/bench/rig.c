@@ -65,6 +65,8 @@ dsl_status rig_open(Rig *r, dsl_device *dev, Problem *p)
 	if (!st)
 		st = dsl_stream_create(dev, &r->stream);
 	if (!st)
+		st = dsl_pool_create(dev, r->stream, &r->pool);
+	if (!st)
 		st = dsl_event_create(dev, &r->from);
 	if (!st)
 		st = dsl_event_create(dev, &r->to);
@@ -79,6 +81,7 @@ void rig_close(Rig *r)
 	if (!r->dev)
 		return;
 	nvml_close(&r->nvml);
+	dsl_pool_destroy(r->pool);
 	dsl_event_destroy(r->from);
 	dsl_event_destroy(r->to);
 	dsl_stream_destroy(r->dev, r->stream);
@@ -95,7 +98,7 @@ dsl_status runner_ours(const Runner *x, const Rig *r, int set)
 	for (int i = 0; i < r->p->nt; i++)
 		if (!r->p->t[i].is_scalar)
 			args[i].v.ptr = rig_tensor(r, set, i);
-	return dsl_launch(x->self, x->kernel, args, (size_t)n, r->stream, &opts);
+	return dsl_pool_launch(r->pool, x->self, x->kernel, args, (size_t)n, &opts);
 }
 
 static dsl_status poison(Rig *r)
