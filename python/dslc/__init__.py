@@ -5,7 +5,7 @@
     k = dslc.load("gemm.gemm", bN=128)
     k(a, b, out=d)                # torch, CuPy, JAX on a GPU; NumPy and host tensors on the simulator
 
-Inputs go by position or name, outputs by ``out=``; sizes follow from the tensors. Nothing is copied on a GPU;
+Inputs go by position or name, outputs by ``out=``; sizes follow from the tensors. On a GPU the kernel works on their memory;
 the launch goes into the stream in which the tensors' library works (``stream=`` names another).
 """
 import json

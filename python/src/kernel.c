@@ -369,9 +369,14 @@ static dsl_status simulate(Call *c, dsl_device *dev, const Loaded *l, size_t n)
 		c->c.args[i].v.ptr = at[i];
 	}
 	if (!st)
+		st = dsl_workspace_size(l->mod, k->name, c->c.args, n, &c->opts.workspace_size);
+	if (!st)
+		st = dsl_mem_alloc(dev, c->opts.workspace_size, &c->opts.workspace);
+	if (!st)
 		st = dsl_launch(l->mod, k->name, c->c.args, n, NULL, &c->opts);
 	if (!st)
 		st = dsl_sync(dev);
+	dsl_mem_free(dev, c->opts.workspace);
 	for (int i = 0; i < k->nargs; i++) {
 		if (!st && at[i] && k->args[i].dir != KD_IN)
 			st = dsl_copy_out(dev, (void *)(uintptr_t)c->c.view[i].base, at[i],
@@ -399,6 +404,10 @@ static bool launch(Call *c)
 	st = is_gpu(where) ? dsl_launch(l->mod, l->desc->name, c->c.args, n, c->stream, &c->opts)
 			   : simulate(c, devices[device].dev, l, n);
 	PyEval_RestoreThread(other);
+	if (st == DSL_ERR_WORKSPACE)
+		return space_launch(devices[device].dev, where.id, c->own,
+				    &(SpaceLaunch){l->mod, l->desc->name, c->c.args, n, c->stream,
+						   &c->opts});
 	if (st)
 		py_fail(st);
 	return !st;

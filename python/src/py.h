@@ -38,6 +38,18 @@ bool tensor_elem(const DLTensor *t, Elem *out);
 bool tensor_stream(PyObject *object, DLDevice device, dsl_stream *out);
 int tensor_init(PyObject *module);
 
+/* space.c: a launch that needs workspace, in a stream whose library is own. False with an exception.
+ * */
+typedef struct {
+	dsl_module *mod;
+	const char *kernel;
+	const dsl_arg *args;
+	size_t n;
+	dsl_stream stream;
+	const dsl_launch_opts *opts;
+} SpaceLaunch;
+bool space_launch(dsl_device *dev, int id, Library own, const SpaceLaunch *l);
+
 /* kernel.c: types Module and Kernel. */
 int kernel_init(PyObject *module);
 

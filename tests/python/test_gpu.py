@@ -75,6 +75,7 @@ class Gpu(unittest.TestCase):
 
     def setUp(self):
         self.x = Arrays(24, 16, 8)
+        Torch.asked = 0
         fake_tensor.stream(0)
 
     def right(self):
@@ -136,6 +137,57 @@ class Gpu(unittest.TestCase):
         self.right()
         self.assertEqual(d.told, [0x5000])
 
+    def test_pools(self):
+        """What TMA cannot take is copied into a pool's memory, one pool for each stream."""
+        x = self.x
+        for stream in 0x5000, 0x7000, 0x5000:
+            self.k(x.fast("A"), x.fast("B"), out=x.fast("D"), stream=stream)
+            self.right()
+            for _ in range(2):
+                self.k(self.moved(2), x.fast("B"), out=x.fast("D"), stream=stream)
+                self.right()
+                self.assertEqual(self.driver.fake_gpu_stream(), stream)
+
+    def moved(self, by):
+        """A two bytes further on, in the gap behind it."""
+        x = self.x
+        at = x.address["A"] + by
+        flat = np.frombuffer((ctypes.c_uint16 * (x.view["A"].size)).from_address(at), np.uint16)
+        flat[:] = 0x3f80
+        return fake_tensor.Fast(at, x.shapes["A"], BF16, 16, CUDA, 0)
+
+    def test_memory_of_torch(self):
+        """In torch's own stream it is torch's memory, dropped after the launch; torch's failure is the call's."""
+        x, made = self.x, []
+
+        class Memory:
+            def __init__(self, size, dtype, device):
+                made.append((size, dtype, device))
+                self.bytes = np.zeros(size + 256, np.uint8)
+
+            def data_ptr(self):
+                return -(-self.bytes.ctypes.data // 256) * 256
+
+        def full(size, dtype, device):
+            raise MemoryError("no memory of torch")
+
+        torch, torch_c = types.ModuleType("torch"), types.ModuleType("torch._C")
+        torch.empty, torch.uint8 = Memory, "uint8"
+        torch_c._cuda_getCurrentRawStream = lambda device: 0x5000
+        with unittest.mock.patch.dict(sys.modules, {"torch": torch, "torch._C": torch_c}):
+            tensors = [Torch(t) for t in (self.moved(2), x.fast("B"), x.fast("D"))]
+            self.k(*tensors[:2], out=tensors[2])
+            self.right()
+            self.assertEqual(made, [(24 * 128, "uint8", "cuda:0")])
+            self.k(Torch(x.fast("A")), tensors[1], out=tensors[2])  # needs none
+            self.right()
+            self.k(*tensors[:2], out=tensors[2], stream=0x7000)  # not torch's stream: a pool
+            self.right()
+            self.assertEqual(len(made), 1)
+            torch.empty = full
+            with self.assertRaisesRegex(MemoryError, "no memory of torch"):
+                self.k(*tensors[:2], out=tensors[2])
+
     def test_refused(self):
         x, host = self.x, np.zeros((16, 8), np.uint16)
         a, b, d = (x.fast(n) for n in "ABD")
@@ -144,8 +196,8 @@ class Gpu(unittest.TestCase):
         refused(self, lambda: self.k(a, b, out=Slow(d, flags=1)), "D .*is written, but .*read-only")
         one = [x.fast(n, device=7) for n in "ABD"]
         refused(self, lambda: self.k(*one[:2], out=one[2]), "cuda:7", status="NO_DEVICE")
-        odd = fake_tensor.Fast(x.address["B"] + 2, x.shapes["B"], BF16, 16, CUDA, 0)
-        refused(self, lambda: self.k(a, odd, out=d), "tensor B: address .*not a multiple of 16", status="ALIGN")
+        odd = fake_tensor.Fast(x.address["D"] + 2, x.shapes["D"], BF16, 16, CUDA, 0)
+        refused(self, lambda: self.k(a, b, out=odd), "tensor D: address .*not a multiple of 16", status="ALIGN")
         other = fake_tensor.Fast(x.address["B"], x.shapes["B"], BF16, 16, 10, 0)
         refused(self, lambda: self.k(other, b, out=d), "device")
         self.assertEqual(fake_tensor.lent(), 0)
