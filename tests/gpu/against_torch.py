@@ -9,7 +9,7 @@ the tensors are and what torch does for the same result. Every line of the table
 of about 4 ms, over buffers that together exceed four times the L2, in fresh random order each round; before the
 first round everything runs for two seconds, so that the card is at its power cap. Reported: the median time, and
 the median over the rounds of torch's time divided by ours. "again" is torch's first entry a second time: what it differs from
-itself by is noise. Each of our results is compared with a product in f32 before it is timed: off by what
+itself by is noise. Where a work names a neighbour, the same kernel on tensors that TMA takes as they lie, it is an entry too, LABEL.aligned. Each of our results is compared with a product in f32 before it is timed: off by what
 bf16 and sums in f32 explain, or by no more than a quarter above what torch's own is (sums of 8-bit floats lose bits).
 """
 import argparse
@@ -34,7 +34,14 @@ class Arg(ctypes.Structure):
     _fields_ = [("name", ctypes.c_char_p), ("kind", ctypes.c_int), ("v", V)]
 
 
+class Opts(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), ("sms", ctypes.c_int), ("pdl", ctypes.c_int), ("workspace", ctypes.c_uint64),
+                ("workspace_size", ctypes.c_size_t)]
+
+
 def arg(name, x):
+    if isinstance(x, Arg):
+        return x
     if isinstance(x, torch.Tensor):
         return Arg(name.encode(), 1, Arg.V(ptr=x.data_ptr()))
     if isinstance(x, int):
@@ -48,24 +55,49 @@ class Runtime:
         self.lib.dsl_detail.restype = ctypes.c_char_p
         self.dev = ctypes.c_void_p()
         self.check(self.lib.dsl_device_open(b"cuda:0", ctypes.byref(self.dev)))
+        self.spaces = [torch.empty(0, device=DEV, dtype=torch.uint8)]
 
     def check(self, status):
         if status:
             raise RuntimeError(self.lib.dsl_detail().decode())
 
+    def space(self, size):
+        """Workspace that all launches share, since all are in one stream at a time; what was given before stays."""
+        if self.spaces[-1].nbytes < size:
+            self.spaces.append(torch.empty(size, device=DEV, dtype=torch.uint8))
+        return self.spaces[-1].data_ptr()
+
     def kernel(self, path):
-        """A function from arguments by name to a function that launches in torch's current stream."""
+        """A function from arguments by name to a function that launches in torch's current stream; pack names
+        tensors that are packed once, before."""
         mod = ctypes.c_void_p()
         self.check(self.lib.dsl_module_load(self.dev, path.encode(), ctypes.byref(mod)))
         self.lib.dsl_module_manifest.restype = ctypes.c_char_p
         name = json.loads(self.lib.dsl_module_manifest(mod))["kernels"][0]["name"].encode()
 
-        def bind(**args):
-            c = (Arg * len(args))(*(arg(n, x) for n, x in args.items()))
+        def stream():
+            return ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
+
+        def packed(tensor, c, n):
+            size, made = ctypes.c_size_t(), Arg()
+            self.check(self.lib.dsl_pack_size(mod, name, tensor, c, n, ctypes.byref(size)))
+            self.spaces.insert(0, torch.empty(size.value, device=DEV, dtype=torch.uint8))
+            at = ctypes.c_uint64(self.spaces[0].data_ptr())
+            self.check(self.lib.dsl_pack(mod, name, tensor, c, n, at, size, stream(), ctypes.byref(made)))
+            return made
+
+        def bind(pack=(), space=None, **args):
+            n, size = ctypes.c_size_t(len(args)), ctypes.c_size_t()
+            c = (Arg * len(args))(*(arg(x, y) for x, y in args.items()))
+            for tensor in pack:
+                c[list(args).index(tensor)] = packed(tensor.encode(), c, n)
+            self.check(self.lib.dsl_workspace_size(mod, name, c, n, ctypes.byref(size)))
+            at = (space or self.space)(size.value) if size.value else 0
+            opts = Opts(ctypes.sizeof(Opts), 0, 0, at, size.value)
 
             def launch():
-                stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
-                self.check(self.lib.dsl_launch(mod, name, c, ctypes.c_size_t(len(args)), stream, None))
+                self.check(self.lib.dsl_launch(mod, name, c, n, stream(), ctypes.byref(opts)))
+            launch.opts = opts
             return launch
         return bind
 
@@ -148,8 +180,28 @@ def bmm_one(L, M, N, K):
                        "mm": lambda: torch.mm(t["A"].view(-1, K), t["B"].t(), out=t["D"].view(-1, N))})
 
 
+def apart(rows, cols, step):
+    """A matrix whose rows are step elements apart."""
+    return normal(rows, step)[:, :cols]
+
+
+def odd(more_a, more_b, pack=()):
+    """mm of operands whose rows are so many elements longer than K, the packed ones copied once; beside the next
+    multiples of 64 with dense rows."""
+    def work(M, N, K):
+        A, B = apart(M, K, K + more_a), apart(N, K, K + more_b)
+        D = torch.full((M, N), float("nan"), device=DEV, dtype=torch.bfloat16)
+        m, n, k = (round(x / 64) * 64 for x in (M, N, K))
+        t = matrices(m, n, k)
+        return dict(args=dict(A=A, B=B, D=D, M=M, N=N, K=K, lda=K + more_a, ldb=K + more_b, ldd=N, pack=pack),
+                    aligned=dict(t, M=m, N=n, K=k, lda=k, ldb=k, ldd=n), want=lambda: A.float() @ B.float().t(), out=D,
+                    torch={"mm": lambda: torch.mm(A, B.t(), out=D)})
+    return work
+
+
 WORKS = dict(e4m3=floats8, s8=integers8, mm=mm, residual=residual, bmm=bmm, bmm_one=bmm_one,
-             kk=majors("k", "k"), mk=majors("m", "k"), kn=majors("k", "n"), mn=majors("m", "n"))
+             kk=majors("k", "k"), mk=majors("m", "k"), kn=majors("k", "n"), mn=majors("m", "n"),
+             odd=odd(0, 0), odd_lda=odd(1, 1), odd_once=odd(0, 1, ("B",)))
 
 
 # ---------------------------------------------------------------- timing
@@ -210,6 +262,8 @@ def measure(runtime, work, size, ours, rounds):
         if not error <= max(1, 1.25 * theirs):
             print(f"WRONG {work} {'x'.join(map(str, size))} {label}: {error:g} times what is allowed", flush=True)
         entries.append(Entry(label, calls))
+        if "aligned" in sets[0]:
+            entries.append(Entry(label + ".aligned", [bind(**s["aligned"]) for s in sets]))
     for e in entries:
         e.capture()
     burst = {e.name: e.sample() for e in entries}
@@ -234,7 +288,9 @@ def report(work, size, entries, names, burst):
         for n in names:
             row[n] = round(statistics.median(t / u for t, u in zip(by["torch." + n].us, e.us)), 4)
         rows.append(row)
-        ratios = "  ".join(f"{n} / this {row[n]:.3f}" for n in names)
+        if e.name + ".aligned" in by:
+            row["aligned"] = round(statistics.median(t / u for t, u in zip(by[e.name + ".aligned"].us, e.us)), 4)
+        ratios = "  ".join(f"{n} / this {row[n]:.3f}" for n in [*names, "aligned"] if n in row)
         print(f"{work:10} {'x'.join(map(str, size)):18} {e.name:28} {us:9.2f} us {row['tflops']:7.1f} TF/s  {ratios}",
               flush=True)
     return rows

@@ -3,8 +3,8 @@
 # Gathers what tests/gpu/all.sh takes to a machine with a GPU:
 #   pack.sh BUILD OUT        e.g. pack.sh build/release build/gpu; what travels is build/gpu.tar.gz
 # BUILD is a release build (LLVM linked statically, so that dslc starts anywhere).
-#   OUT/dslc gpu_check launch_overhead libdsl_runtime.so host embed
-#   OUT/cases  OUT/bench  OUT/ranks  OUT/works  OUT/random  OUT/soak    OUT.tar.gz
+#   OUT/dslc gpu_check launch_overhead test_runtime_repack libdsl_runtime.so host embed
+#   OUT/cases  OUT/bench  OUT/ranks  OUT/works  OUT/ways  OUT/random  OUT/soak    OUT.tar.gz
 # SOAK kernels drawn from SEED go into the soak.
 set -eu
 root=$(CDPATH= cd -- "$(dirname -- "$0")/../.." && pwd)
@@ -28,12 +28,14 @@ copy libdsl_runtime.so libdsl_runtime.so.1
 copy example_gemm_host host
 copy example_embed embed
 copy launch_overhead
+copy test_runtime_repack
 "$root/tests/gpu/build_cases.sh" "$out/dslc" "$root" "$out/cases"
 rm -rf "$out/bench"
 mv "$out/cases/bench" "$out/bench"
 "$out/dslc" "$root/examples/gemm/gemm.gemm" -o "$out/bench/gemm.cubin"
 rm -rf "$out/cases/src" "$out/cases/jobs.txt"
 "$root/tests/gpu/batch_cases.sh" "$out/dslc" "$root" "$out"
+"$root/tests/gpu/ways_cases.sh" "$out/dslc" "$root" "$out"
 mkdir -p "$out/random"
 "$(find "$build" -name random_kernels -type f -perm -u+x)" --write "$out/random" "${RANDOM_KERNELS:-500}" "${SEED:-1}"
 "$root/tests/gpu/soak_cases.sh" "$out/dslc" "$root" "$out/soak" "${SOAK:-300}" "${SEED:-1}"
