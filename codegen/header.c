@@ -3,7 +3,8 @@
  * A launcher holds the manifest of its kernel, so NAME_can_run needs no device, and it passes
  * arguments in the order in which dsl_launch finds them fastest.
  *   kernel gemm(A : bf16 (M,K):(K,1), ...)  ->  gemm_args {dsl_addr A; ... int64_t M; ...},
- *   gemm_can_run(&args, why, len), gemm_launch(mod, &args, stream, opts)
+ *   gemm_can_run(&args, why, len), gemm_workspace_size(mod, &args, &bytes),
+ *   gemm_launch(mod, &args, stream, opts)
  * The text is C99 and C++11, and every symbol in it starts with the kernel's name. */
 #include "codegen/artifact.h"
 
@@ -117,6 +118,13 @@ static void write_calls(Buf *b, const KDesc *k)
 		"\treturn dsl_manifest_can_run(%s_manifest, sizeof %s_manifest, \"%s\", v, %d,\n"
 		"\t\t\t\t    why, len) == DSL_OK;\n}\n\n",
 		name, name, room, name, name, name, name, n);
+	buf_printf(b,
+		   "/* Bytes of workspace that the launch needs, for opts. */\n"
+		   "static inline dsl_status %s_workspace_size(dsl_module *mod, const %s_args *a, "
+		   "size_t *bytes)\n"
+		   "{\n\tdsl_arg v[%d];\n\t%s_bind(a, v);\n"
+		   "\treturn dsl_workspace_size(mod, \"%s\", v, %d, bytes);\n}\n\n",
+		   name, name, room, name, name, n);
 	buf_printf(b,
 		   "static inline dsl_status %s_launch(dsl_module *mod, const %s_args *a, "
 		   "dsl_stream stream,\n"

@@ -248,10 +248,15 @@ static bool map_box_ok(Reader *r, const KMap *m)
 	       fail(r, "box row of %d bytes is wider than swizzle %d", bytes, m->swizzle);
 }
 
-/* Manifests of 0.2.0 do not have it. */
-static bool get_copy(Reader *r, json_object *o, KMap *m)
+/* Manifests of 0.2.0 do not have it. What a kernel writes is not read from a copy. */
+static bool get_copy(Reader *r, json_object *o, const KDesc *k, KMap *m)
 {
-	return !json_object_object_get(o, "copy") || get_bool(r, o, "copy", &m->copy);
+	if (!json_object_object_get(o, "copy"))
+		return true;
+	if (!get_bool(r, o, "copy", &m->copy))
+		return false;
+	bool input = !m->store && !m->optional && k->args[m->arg].dir == KD_IN;
+	return !m->copy || input || fail(r, "copy is true of what is no input");
 }
 
 static bool read_map(Reader *r, json_object *o, KDesc *k, int i)
@@ -263,7 +268,7 @@ static bool read_map(Reader *r, json_object *o, KDesc *k, int i)
 	    !get_texts(r, o, "strides", m->rank - 1, m->rank - 1, m->strides, &n) ||
 	    !get_ints(r, o, "box", m->rank, 256, m->box) ||
 	    !get_int(r, o, "swizzle", 0, 128, &m->swizzle) || !get_bool(r, o, "store", &m->store) ||
-	    !get_bool(r, o, "optional", &m->optional) || !get_copy(r, o, m))
+	    !get_bool(r, o, "optional", &m->optional) || !get_copy(r, o, k, m))
 		return false;
 	if (m->swizzle != 0 && m->swizzle != 32 && m->swizzle != 64 && m->swizzle != 128)
 		return fail(r, "swizzle is %d, not 0, 32, 64 or 128", m->swizzle);

@@ -26,6 +26,23 @@ static void launches(void **state)
 	dsl_device_close(dev);
 }
 
+static void asks_for_workspace(void **state)
+{
+	(void)state;
+	size_t bytes = 1;
+	fake_reset();
+	dsl_device *dev = device_open();
+	dsl_module *mod;
+	gemm_args a = good;
+	assert_status(dsl_module_load_data(dev, sample_cubin, sample_cubin_size, &mod), DSL_OK);
+	assert_status(gemm_workspace_size(mod, &a, &bytes), DSL_OK);
+	assert_int_equal(bytes, 0);
+	a.K = 263;
+	assert_status(gemm_workspace_size(mod, &a, &bytes), DSL_OK);
+	assert_int_equal(bytes, (500 + 520) * 640); /* rows of 526 bytes */
+	dsl_device_close(dev);
+}
+
 static void can_run_needs_no_device(void **state)
 {
 	(void)state;
@@ -70,6 +87,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(launches),
+		cmocka_unit_test(asks_for_workspace),
 		cmocka_unit_test(can_run_needs_no_device),
 		cmocka_unit_test(holds_the_same_kernel),
 	};

@@ -46,7 +46,7 @@ static void same_launch(const KDesc *a, const KDesc *b)
 		const KMap *p = &a->maps[i], *q = &b->maps[i];
 		assert_true(p->arg == q->arg && p->elem == q->elem && p->rank == q->rank &&
 			    p->swizzle == q->swizzle && p->store == q->store &&
-			    p->optional == q->optional);
+			    p->optional == q->optional && p->copy == q->copy);
 		same_texts(p->dims, q->dims, KD_MAX_RANK);
 		same_texts(p->strides, q->strides, KD_MAX_RANK - 1);
 		assert_memory_equal(p->box, q->box, sizeof p->box);
@@ -89,6 +89,7 @@ static void there_and_back(void **state)
 	sample_fill(&s);
 	s.module.source = "odd \"name\"\\ \xc3\xa9\n.gemm";
 	sample_two_ways(&s);
+	sample_copies(&s);
 	manifest_write(&s.module, &json);
 	assert_status(dsl_desc_parse(json.s, json.n, &d), DSL_OK);
 	assert_int_equal(d->abi, KDESC_ABI);
@@ -127,6 +128,7 @@ static dsl_status parse_with(const char *old, const char *new)
 	KModuleDesc *d = NULL;
 	sample_fill(&s);
 	sample_two_ways(&s);
+	sample_copies(&s);
 	manifest_write(&s.module, &json);
 	const char *at = strstr(json.s, old);
 	if (!at)
@@ -167,6 +169,8 @@ static void each_wrong_entry_is_named(void **state)
 		{"\"swizzle\":64", "\"swizzle\":32", "wider", "maps 2"},
 		{"\"store\":true", "\"store\":1", "store", "maps 2"},
 		{"\"optional\":false", "\"optional\":0", "optional", "maps 0"},
+		{"\"copy\":true", "\"copy\":1", "copy", "maps 0"},
+		{"\"optional\":true", "\"optional\":true,\"copy\":true", "no input", "maps 2"},
 		{"\"kind\":\"made\",\n          \"map\":2",
 		 "\"kind\":\"made\",\n          \"map\":3", "map", "params 6"},
 		{"\"align\":4", "\"align\":17", "align", "args 2"},

@@ -14,6 +14,7 @@ int main(int argc, char **argv)
 	if (argc != 3)
 		return 2;
 	sample_fill(&s);
+	sample_copies(&s);
 	s.kernel[0].args[0].name = "class"; /* no member name in C++ */
 	s.kernel[0].schedule = "odd \"quotes\" \\ and ?"
 			       "?/ trigraphs";
