@@ -183,6 +183,45 @@ static void many_units(void **state)
 	dsl_device_close(dev);
 }
 
+static uint32_t draw(uint32_t n)
+{
+	static uint32_t state = 7;
+	state = state * 1664525 + 1013904223;
+	return (state >> 8) % n;
+}
+
+/* Any rank, extents, distances and address: rows that touch, lie apart, overlap or stand still. */
+static Case any_case(void)
+{
+	Case c = {.bits = 8 << draw(3), .rank = 1 + (int)draw(5)};
+	uint64_t bytes = (uint64_t)c.bits / 8, reach;
+	c.offset = (int)(draw(16) / bytes * bytes);
+	c.dims[0] = 1 + draw(draw(2) ? 300 : 20);
+	reach = c.dims[0] * bytes;
+	for (int d = 1; d < c.rank; d++) {
+		c.dims[d] = 1 + draw(c.rank > 3 ? 5 : 12);
+		c.strides[d - 1] = draw(8) == 0   ? 0
+				   : draw(8) == 0 ? bytes
+						  : reach + draw(3) * bytes;
+		reach += (c.dims[d] - 1) * c.strides[d - 1];
+	}
+	return c;
+}
+
+static void any_places(void **state)
+{
+	dsl_device *dev = open_device();
+	(void)state;
+	for (int i = 0; i < 400; i++) {
+		Case some[6];
+		int n = 1 + (int)draw(6);
+		for (int j = 0; j < n; j++)
+			some[j] = any_case();
+		run(dev, some, n);
+	}
+	dsl_device_close(dev);
+}
+
 static void too_large(void **state)
 {
 	static const Case rows[] = {
@@ -210,6 +249,7 @@ int main(void)
 		cmocka_unit_test(every_offset_and_length),
 		cmocka_unit_test(ranks_and_batches),
 		cmocka_unit_test(many_units),
+		cmocka_unit_test(any_places),
 		cmocka_unit_test(too_large),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

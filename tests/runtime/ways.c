@@ -3,6 +3,8 @@
  * of its workspace, what it enqueues, what pools and packed tensors do. */
 #include "sample.h"
 
+#include "runtime/gpu.h"
+
 #include <string.h>
 
 enum { M = 128, N = 256, K = 67, PITCH = 256, A_BYTES = M * PITCH, B_BYTES = N * PITCH };
@@ -287,6 +289,39 @@ static void pools_in_captures(void **state)
 	assert_status(dsl_pool_destroy(p), DSL_OK);
 }
 
+/* What a graph was given stays, whatever the pool gives later; two streams have two pools. */
+static void pools_outlive_graphs(void **state)
+{
+	Bench *b = *state;
+	dsl_arg args[GEMM_ARGS];
+	dsl_pool *p[2] = {NULL, NULL};
+	void *graph = NULL;
+	int streams[2]; /* of which only the addresses count */
+	sample_args(args, M, N, K);
+	for (int i = 0; i < 2; i++) {
+		assert_status(dsl_pool_create(b->dev, &streams[i], &p[i]), DSL_OK);
+		assert_status(dsl_pool_launch(p[i], b->mod, "gemm", args, GEMM_ARGS, NULL), DSL_OK);
+		assert_ptr_equal(b->fake->config.hStream, &streams[i]);
+	}
+	assert_int_equal(b->fake->allocs, 2);
+	assert_true(b->fake->maps[0].address != b->fake->maps[3].address);
+	b->fake->nmaps = 0;
+	assert_status(gpu_capture(b->dev, &streams[0]), DSL_OK);
+	assert_status(dsl_pool_launch(p[0], b->mod, "gemm", args, GEMM_ARGS, NULL), DSL_OK);
+	assert_status(gpu_captured(b->dev, &streams[0], &graph), DSL_OK);
+	uint64_t given = b->fake->maps[0].address;
+	args[GEMM_M].v.i = 8 * M;
+	assert_status(dsl_pool_launch(p[0], b->mod, "gemm", args, GEMM_ARGS, NULL), DSL_OK);
+	assert_int_equal(b->fake->allocs, 3); /* none was freed */
+	assert_true(b->fake->maps[3].address != given);
+	for (int i = 0; i < 100; i++)
+		assert_status(gpu_replay(b->dev, graph, &streams[0]), DSL_OK);
+	assert_int_equal(b->fake->allocs, 3);
+	assert_status(gpu_forget(b->dev, graph), DSL_OK);
+	for (int i = 0; i < 2; i++)
+		assert_status(dsl_pool_destroy(p[i]), DSL_OK);
+}
+
 /* ------------------------------------------------------------------ packed once */
 static void packed_is_read_where_it_lies(void **state)
 {
@@ -365,6 +400,7 @@ int main(void)
 		TEST(a_copy_that_the_driver_refuses),
 		TEST(pools_grow),
 		TEST(pools_in_captures),
+		TEST(pools_outlive_graphs),
 		TEST(packed_is_read_where_it_lies),
 		TEST(what_cannot_be_packed),
 	};
