@@ -54,6 +54,7 @@ void cuda_map_repair(const CudaDevice *d, CUtensorMap *t, uint64_t bytes);
 /* cuda_raw.c */
 dsl_status cuda_launch_raw(dsl_device *dev, dsl_module *mod, const char *kernel, const dsl_raw *raw,
 			   bool pdl);
+dsl_status cuda_ready(dsl_device *dev, dsl_module *mod, const char *kernel);
 dsl_status cuda_global(dsl_device *dev, dsl_module *mod, const char *name, dsl_addr *addr,
 		       size_t *size);
 dsl_status cuda_map(dsl_device *dev, const dsl_map *m, void *out);

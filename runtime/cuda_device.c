@@ -207,6 +207,7 @@ static const DevOps cuda_ops = {
 	.module_unload = cuda_module_unload,
 	.launch = cuda_launch,
 	.launch_raw = cuda_launch_raw,
+	.ready = cuda_ready,
 	.global = cuda_global,
 	.map = cuda_map,
 };

@@ -63,6 +63,20 @@ static CUresult raw_call(CudaDevice *d, CUfunction f, const dsl_raw *raw, bool p
 	return r == CUDA_SUCCESS ? d->cu.LaunchKernelEx(&config, f, params, NULL) : r;
 }
 
+/* The driver loads functions when they are first asked for, which a capture may not allow. */
+dsl_status cuda_ready(dsl_device *dev, dsl_module *mod, const char *kernel)
+{
+	Scope s;
+	CUfunction f = NULL;
+	dsl_status st = cuda_scope_enter(&s, cuda_of(dev));
+	if (st)
+		return st;
+	CUresult r = s.d->cu.ModuleGetFunction(&f, mod->handle, kernel);
+	if (r == CUDA_SUCCESS)
+		r = s.d->cu.FuncSetAttribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 0);
+	return scope_end(&s, "cuModuleGetFunction", r);
+}
+
 dsl_status cuda_launch_raw(dsl_device *dev, dsl_module *mod, const char *kernel, const dsl_raw *raw,
 			   bool pdl)
 {

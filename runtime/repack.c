@@ -10,6 +10,8 @@
 enum { PITCH = 128, UNIT = 16, THREADS = 256, CTAS_PER_SM = 5, ROW_MODES = 4, JOBS = 4 };
 static const uint64_t most_rows = UINT64_C(1) << 31, most_bytes = UINT64_C(1) << 40;
 
+#define ENTRY "dsl_repack"
+
 /* As repack.ptx has it. */
 typedef struct {
 	uint64_t src, dst, end, len, pitch, total, stride[ROW_MODES];
@@ -88,6 +90,8 @@ dsl_status repack_load(dsl_device *dev)
 	if (!m)
 		st = dsl_module_load_data(dev, repack_ptx, strlen(repack_ptx), &m);
 	if (!st)
+		st = dev->ops->ready(dev, m, ENTRY);
+	if (!st)
 		dev->repack = m;
 	return st;
 }
@@ -164,7 +168,7 @@ static dsl_status jobs_launch(dsl_device *dev, Job *jobs, int n, dsl_stream stre
 		       .pdl = pdl};
 	raw.grid[0] = jobs_share(dev, jobs, n);
 	raw.grid[1] = raw.grid[2] = 1;
-	return dsl_launch_raw(dev->repack, "dsl_repack", &raw);
+	return dsl_launch_raw(dev->repack, ENTRY, &raw);
 }
 
 dsl_status repack_launch(dsl_device *dev, Launch *l, dsl_addr workspace, bool pdl)

@@ -195,6 +195,8 @@ struct DevOps {
 	dsl_status (*launch)(dsl_device *dev, const Launch *l);
 	dsl_status (*launch_raw)(dsl_device *dev, dsl_module *mod, const char *kernel,
 				 const dsl_raw *raw, bool pdl);
+	/* An entry is on the device from here on: its first launch loads nothing. */
+	dsl_status (*ready)(dsl_device *dev, dsl_module *mod, const char *kernel);
 	dsl_status (*global)(dsl_device *dev, dsl_module *mod, const char *name, dsl_addr *addr,
 			     size_t *size);
 	dsl_status (*map)(dsl_device *dev, const dsl_map *m, void *out);

@@ -345,6 +345,14 @@ static dsl_status sim_launch(dsl_device *dev, const Launch *l)
 	return run(sim_of(dev), &s);
 }
 
+static dsl_status sim_ready(dsl_device *dev, dsl_module *mod, const char *kernel)
+{
+	(void)dev;
+	return sim_kernel_find(mod->handle, kernel)
+		       ? DSL_OK
+		       : detail_fail(DSL_ERR_KERNEL_NAME, "the module has no entry %.80s", kernel);
+}
+
 static dsl_status sim_launch_raw(dsl_device *dev, dsl_module *mod, const char *kernel,
 				 const dsl_raw *raw, bool pdl)
 {
@@ -354,8 +362,9 @@ static dsl_status sim_launch_raw(dsl_device *dev, dsl_module *mod, const char *k
 		       .params = raw->params,
 		       .param_bytes = raw->param_bytes,
 		       .dynamic_bytes = raw->smem};
-	if (!sim_kernel_find(s.module, kernel))
-		return detail_fail(DSL_ERR_KERNEL_NAME, "the module has no entry %.80s", kernel);
+	dsl_status st = sim_ready(dev, mod, kernel);
+	if (st)
+		return st;
 	for (int i = 0; i < 3; i++) {
 		s.grid[i] = raw->grid[i];
 		s.block[i] = raw->block[i];
@@ -411,6 +420,7 @@ static const DevOps sim_ops = {
 	.module_unload = sim_module_unload,
 	.launch = sim_launch,
 	.launch_raw = sim_launch_raw,
+	.ready = sim_ready,
 	.global = sim_variable,
 	.map = sim_map,
 };

@@ -192,6 +192,12 @@ static void a_launch_loads_nothing(void **state)
 	assert_status(launch(b, args, space, 1 << 20, 0), DSL_ERR_WORKSPACE);
 	assert_says(dsl_detail(), "dsl_workspace_size", "not loaded", NULL);
 	assert_int_equal(b->fake->modules, modules);
+	b->fake->fail = "cuFuncSetAttribute"; /* which has the function loaded, too */
+	b->fake->code = CUDA_ERROR_UNKNOWN;
+	b->fake->after = 0;
+	size_t bytes;
+	assert_status(dsl_workspace_size(b->mod, "gemm", args, GEMM_ARGS, &bytes), DSL_ERR_CUDA);
+	b->fake->fail = NULL;
 	asked(b, args);
 	assert_int_equal(b->fake->modules, modules + 1);
 	asked(b, args);
