@@ -160,14 +160,10 @@ bool items_are_mild(const Items *items)
 
 static void make_if(Maker *mk, const Item *it)
 {
-	bool mild = items_are_mild(&it->body);
 	for (int i = 0; i < it->nconds; i++) {
-		Num n = num_eval(it->conds[i], &mk->env);
-		int64_t v;
-		if (num_is_exact(n, &v) && !v)
+		int64_t v = value(mk, it->conds[i], it->op);
+		if (!mk->vague && !v)
 			return;
-		if (!num_is_exact(n, &v) && !mild)
-			value(mk, it->conds[i], it->op);
 	}
 	if (!mk->vague)
 		make_items(mk, &it->body);

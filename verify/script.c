@@ -639,25 +639,20 @@ static bool walk_elect(Reader *r, const Block *b)
 	return ok;
 }
 
-static bool is_of_run(const Reader *r, const Ix *x)
+/* Of where a run is alone: such names begin with #. */
+static bool is_of_run(const Ix *x)
 {
-	const Program *p = r->p;
-	const char *names[] = {p->tile, p->left, p->trip, p->rest, p->trips, p->position};
-	if (x->kind == IX_SYM) {
-		for (size_t i = 0; i < COUNTOF(names); i++)
-			if (x->name == names[i])
-				return true;
-		return false;
-	}
-	return x->kind == IX_CONST || (is_of_run(r, x->a) && is_of_run(r, x->b));
+	if (x->kind == IX_SYM)
+		return x->name[0] == '#';
+	return x->kind == IX_CONST || (is_of_run(x->a) && is_of_run(x->b));
 }
 
 /* Conditions that sizes or the thread decide: that they hold asks for more. */
-static void leave_open(Reader *r, Item *it)
+static void leave_open(Item *it)
 {
 	int n = 0;
 	for (int i = 0; i < it->nconds; i++)
-		if (is_of_run(r, it->conds[i]))
+		if (is_of_run(it->conds[i]))
 			it->conds[n++] = it->conds[i];
 	it->nconds = n;
 }
@@ -667,7 +662,7 @@ static bool walk_part(Reader *r, Item *it, const Block *b)
 	if (!walk_into(r, it, b))
 		return false;
 	if (items_are_mild(&it->body))
-		leave_open(r, it);
+		leave_open(it);
 	if (it->nconds || it->ways)
 		vec_push(r->p->arena, r->list, it);
 	else
