@@ -51,13 +51,30 @@ static void set(Left *l, const Op *op, int64_t n, bool certain)
 	l->may_set |= !certain;
 }
 
+/* A loop between numbers. */
+static bool is_counted(const Item *it, bool *some)
+{
+	int64_t from, to;
+	bool is = it->kind == ITEM_LOOP && ix_is_const(it->from, &from) && ix_is_const(it->to, &to);
+	*some = !is || from < to;
+	return is;
+}
+
+/* Whether each run goes through it, and not once for each tile or trip. */
+static bool is_straight(const Program *p, int seg)
+{
+	return seg == SEG_START || seg == SEG_END || (seg < SEG_INNER && !p->words.tiles);
+}
+
 static void set_all(Left *l, const Items *items, bool certain)
 {
 	for (int i = 0; i < items->n; i++) {
 		const Item *it = items->at[i];
+		bool some, counted = is_counted(it, &some);
 		if (it->kind == ITEM_STEP && it->step.kind == STEP_REGS)
 			set(l, it->op, it->step.n, certain && !it->ways);
-		set_all(l, &it->body, certain && it->kind != ITEM_IF);
+		if (some)
+			set_all(l, &it->body, certain && counted);
 	}
 }
 
@@ -67,7 +84,7 @@ static Left left_of(const Program *p, int agent)
 	int64_t regs = p->m.agents[agent].regs;
 	Left l = {.role = s->role, .enters = regs < REGS_MAX ? regs : REGS_MAX};
 	for (int seg = 0; seg < SEG_COUNT; seg++)
-		set_all(&l, &s->seg[seg], true);
+		set_all(&l, &s->seg[seg], is_straight(p, seg));
 	return l;
 }
 
