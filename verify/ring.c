@@ -68,7 +68,8 @@ static const Ix *unwrapped(Ctx *c, const Ix *x, int64_t lap)
 }
 
 /* Sums with a quotient are one quotient: what is made of a position is then seen.
- *     i + n / 2   ->   (2 * i + n) / 2;   (n / 3 % 2 + (n % 3 + 2) / 3) % 2   ->   (n + 2) / 3 % 2 */
+ *     i + n / 2                           ->   (2 * i + n) / 2
+ *     (n / 3 % 2 + (n % 3 + 2) / 3) % 2   ->   (n + 2) / 3 % 2 */
 static const Ix *gathered(const Tree *t, const Ix *x)
 {
 	Ctx *c = t->p->k->ctx;
@@ -286,8 +287,8 @@ static bool is_out(const Rewrite *w, const Ix *slot, const Ix *phase, int64_t at
 	       (s < 0 || s >= most || v < 0 || v > 1);
 }
 
-/* A slot that has lost what is a multiple of slots, x % slots or a number, with the ref in it; NULL:
- * it is not known. */
+/* A slot that has lost what is a multiple of slots, x % slots or a number, with the ref in it.
+ * NULL: it is not known. */
 static const Ix *turned(const Rewrite *w, const Ix *at)
 {
 	int64_t v, by;

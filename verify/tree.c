@@ -327,8 +327,8 @@ static bool find_row(Merger *m, const Items *list, Row *row)
 	return true;
 }
 
-/* Whose loops are put first: of who takes all trips; of all; of the role with the most and those who
- * take the same trips, then of who takes all. */
+/* Whose loops are put first: of who takes all trips; of all; of the role with the most and those
+ * who take the same trips, then of who takes all. */
 typedef enum { OF_ALL_TRIPS, OF_ALL, OF_LEADER, ORDERS } Order;
 
 static int place_of(const Branch *in, Order order, int leader, int agent)

@@ -90,8 +90,8 @@ typedef struct {
 } Carried;
 
 /* Which uses of a ring tell where it stands: all; of those on a condition, the ones whose slot goes
- * with their loop; of these, the ones in loops without others; those on no condition; of a barrier's,
- * those that test a phase, on no condition or in slots that go with their loop. */
+ * with their loop; of these, the ones in loops without others; those on no condition; of a
+ * barrier's, those that test a phase, on no condition or in slots that go with their loop. */
 enum { TRUST_ALL, TRUST_GOING, TRUST_INNER, TRUST_SURE, TRUST_TESTING };
 
 /* Slots that are used in turn; in each CTA of the cluster alike, or in one. */
