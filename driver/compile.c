@@ -298,7 +298,7 @@ static bool run_codegen(Compile *c)
 static int code_of(const Ctx *c)
 {
 	for (const DiagMsg *m = diag_first(c); m; m = m->next)
-		if (m->severity == SEV_ERROR && m->id != D_E0415)
+		if (m->severity == SEV_ERROR && m->id != D_E0415 && m->id != D_E0416)
 			return EXIT_DIAGS;
 	return diag_errors(c) ? EXIT_UNPROVED : EXIT_DIAGS;
 }

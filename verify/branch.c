@@ -141,8 +141,7 @@ static bool put_counters(Reader *r, const Op *op, Shared *sh, int loop)
 	Ctx *c = r->p->k->ctx;
 	int n = op->kind == OP_FOR ? op->nsym - 1 : 0;
 	if (n > MAX_COUNTERS)
-		return read_problem(r, D_W0411, op->loc,
-				    "a loop that carries more than 4 counters");
+		return read_limit(r, LIMIT_COUNTERS, op->loc);
 	for (int i = 0; i < n; i++) {
 		sh->counter[i] = ctx_str(c, ctx_strf(c, "#counter%d.%d", loop, i));
 		sh->start[i] = read_expr(r, op->ix[2 + 2 * i]);
@@ -193,7 +192,7 @@ bool read_branch(Reader *r, const Op *op)
 	Item *it = read_item(r, ITEM_SHARED, op);
 	Shared *sh = NEW(r->p->arena, Shared);
 	if (loop >= MAX_BRANCHES)
-		return read_problem(r, D_W0411, op->loc, "a role with more than 16 loops");
+		return read_limit(r, LIMIT_BRANCHES, op->loc);
 	bool outer = read_outer_loop(op) == NULL;
 	*sh = (Shared){.op = op, .turns = outer ? r->s->turns : 1, .turn = outer ? r->s->turn : 0};
 	sh->own = ctx_str(c, branch_own(c, loop));
@@ -205,7 +204,7 @@ bool read_branch(Reader *r, const Op *op)
 	it->from = read_expr(r, op->ix[0]);
 	it->to = read_expr(r, op->ix[1]);
 	if (r->p->tree->of_role[r->agent]->n > MAX_COUNTS)
-		return read_problem(r, D_W0411, op->loc, "a role with more than 16 trip counts");
+		return read_limit(r, LIMIT_COUNTS, op->loc);
 	if (!put_counters(r, op, sh, loop))
 		return false;
 	put_names(r, op, sh);

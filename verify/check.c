@@ -11,16 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-enum {
-	FAST_STATES = 20000,
-	FULL_STATES = 400000,
-	MAX_PERIOD = 512,
-	MAX_CLAMP = 64,
-	MOST_LAPS = 4,
-	LEAST_TRIPS = -8,
-	MOST_TRIPS = 1000,
-	ANY_STATES = 400
-};
+enum { MAX_CLAMP = 64, MOST_LAPS = 4, LEAST_TRIPS = -8, MOST_TRIPS = 1000, ANY_STATES = 400 };
 
 static double now(void)
 {
@@ -172,19 +163,24 @@ static void trips_in_reach(Words *w)
 typedef struct {
 	Loc loc;
 	const char *text;
+	bool limited; /* as it is more than a limit */
 } Open;
 
-static CheckVerdict unknown(CheckResult *out, Loc loc, const char *limit)
+static CheckVerdict unknown(CheckResult *out, Open open)
 {
-	out->why = limit;
-	out->at = loc;
+	out->why = open.text;
+	out->at = open.loc;
+	out->limited = open.limited;
 	return CHECK_UNKNOWN;
 }
 
 static void say_unknown(const Kernel *k, const CheckResult *r)
 {
-	DiagMsg *m = diag(k->ctx, r->at, r->unproved ? D_W0411 : D_E0415,
-			  "%s is neither proved nor refuted: %s", k->name, r->why);
+	static const DiagId ids[2][2] = {{D_E0415, D_E0416}, {D_W0411, D_W0412}};
+	DiagMsg *m =
+		diag(k->ctx, r->at, ids[r->unproved][r->limited], "%s is %s: %s", k->name,
+		     r->limited ? "not decided within the limit" : "neither proved nor refuted",
+		     r->why);
 	if (!r->unproved)
 		diag_remedy(k->ctx, m, "--unproved compiles it all the same, with a warning");
 }
@@ -194,11 +190,15 @@ static CheckVerdict cannot_read(Program *p, CheckResult *out)
 	out->why = p->problem;
 	if (p->code == D_E0414) {
 		const char *open = report_differ(p, out);
-		return open ? unknown(out, p->loc, open) : CHECK_REFUTED;
+		return open ? unknown(out, (Open){p->loc, open, false}) : CHECK_REFUTED;
 	}
+	if (p->limit)
+		return unknown(out, (Open){p->loc, p->problem, true});
 	if (p->code == D_W0411)
-		return unknown(out, p->loc,
-			       ctx_strf(p->k->ctx, "the verifier does not follow %s", p->problem));
+		return unknown(out, (Open){p->loc,
+					   ctx_strf(p->k->ctx, "the verifier does not follow %s",
+						    p->problem),
+					   false});
 	diag(p->k->ctx, p->loc, p->code, "%s", p->problem);
 	return CHECK_REFUTED;
 }
@@ -213,9 +213,12 @@ static void open_words(Program *p, const WordsResult *w, Open *open)
 	} else if (why_is_open(w->why.id)) {
 		open->loc = w->why.step ? w->why.step->op->loc : p->k->loc;
 		open->text = report_why(p, &w->why);
+		open->limited = why_is_limit(w->why.id);
 	} else {
-		open->text = ctx_strf(c, "it takes more than %d states or %d trip counts",
-				      w->states, (int)w->trips);
+		open->text =
+			w->limit ? limit_text(c, w->limit)
+				 : ctx_strf(c, "it takes more than %d trip counts", (int)w->trips);
+		open->limited = true;
 	}
 }
 
@@ -234,7 +237,7 @@ static CheckVerdict answer(Program *p, const WordsResult *w, CheckResult *out, O
 
 static int most_states(const CheckOpt *opt)
 {
-	return opt && opt->level == VERIFY_FULL ? FULL_STATES : FAST_STATES;
+	return opt && opt->level == VERIFY_FULL ? MAX_FULL_STATES : MAX_STATES;
 }
 
 /* By joining states. False, and what is not followed, if that is known already. */
@@ -243,7 +246,7 @@ static bool prove_joined(Program *p, const CheckOpt *opt, CheckResult *out, Open
 	WordsResult w;
 	find_periods(p);
 	if (p->words.tile_period > MAX_PERIOD || p->words.trip_period > MAX_PERIOD)
-		open->text = "slots recur after more than 512 iterations";
+		*open = (Open){open->loc, limit_text(p->k->ctx, LIMIT_PERIOD), true};
 	else if (!counts_near_zero(p))
 		open->text = "the verifier does not follow a main loop whose trip count may be "
 			     "far below 0";
@@ -318,14 +321,18 @@ static bool prove_tree(Program *p, const CheckOpt *opt, CheckResult *out, TourRe
 
 static CheckVerdict open_tour(Program *p, const TourResult *w, CheckResult *out, Open *open)
 {
-	*open = (Open){p->k->loc, report_tree(p, w->limit == NULL, out)};
+	*open = (Open){p->k->loc, report_tree(p, w->limit == NULL, out), false};
 	if (!open->text)
 		return CHECK_REFUTED;
 	if (why_is_open(w->why.id)) {
 		open->loc = w->why.step ? w->why.step->op->loc : p->k->loc;
 		open->text = report_why(p, &w->why);
+		open->limited = why_is_limit(w->why.id);
 	} else if (w->limit) {
-		open->text = ctx_strf(p->k->ctx, "the verifier does not follow %s", w->limit);
+		open->limited = w->met != LIMIT_NONE;
+		open->text = open->limited ? w->limit
+					   : ctx_strf(p->k->ctx, "the verifier does not follow %s",
+						      w->limit);
 	}
 	return CHECK_UNKNOWN;
 }
@@ -378,7 +385,7 @@ static CheckVerdict prove_launch(const Kernel *k, int rank, const char **names, 
 {
 	Program *p = program_new(k, rank, names, n, values);
 	Program *q = program_like(p);
-	Open open = {k->loc, NULL}, first = open;
+	Open open = {k->loc, NULL, false}, first = open;
 	TourResult w;
 	CheckVerdict v = CHECK_UNKNOWN;
 	bool words = read_words(&p, k);
@@ -400,7 +407,7 @@ static CheckVerdict prove_launch(const Kernel *k, int rank, const char **names, 
 	if (v == CHECK_UNKNOWN && tree)
 		v = open_tour(q, &w, out, &open);
 	open = words ? first : open;
-	return v == CHECK_UNKNOWN ? unknown(out, open.loc, open.text) : v;
+	return v == CHECK_UNKNOWN ? unknown(out, open) : v;
 }
 
 /* The first that is not proved, or one that is refuted. */
@@ -414,6 +421,7 @@ static void take_worse(CheckResult *out, const CheckResult *one)
 	out->verdict = one->verdict;
 	out->why = one->why;
 	out->at = one->at;
+	out->limited = one->limited;
 }
 
 /* Each of the ways that a launch can choose is a kernel of its own; so is each CTA where they are

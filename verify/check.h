@@ -23,11 +23,12 @@ typedef struct {
 	double seconds;
 	int64_t trips; /* main-loop trips 0..trips were run; longer ones repeat what these showed */
 	Loc at;        /* unknown: what is not followed */
+	bool limited;  /* unknown, as a limit was met */
 	const char *why; /* refuted, unknown: what is wrong, in the Ctx; else NULL */
 } CheckResult;
 
-/* Reports what it finds as a diagnostic: E0411.. for what is refuted, E0415 or, where that is
- * allowed, W0411 for what is unknown. */
+/* Reports what it finds as a diagnostic: E0411.. for what is refuted; for what is unknown E0415,
+ * or E0416 where a limit was met; where that is allowed, the warnings W0411 and W0412. */
 CheckVerdict check_kernel(const Kernel *k, const CheckOpt *opt, CheckResult *out);
 
 #endif

@@ -7,10 +7,15 @@
 
 #include <string.h>
 
+bool why_is_limit(WhyId id)
+{
+	return id == WHY_LIMIT;
+}
+
 bool why_is_open(WhyId id)
 {
 	static const bool open[WHY_COUNT] = {
-#define WHY(id, code, text) [WHY_##id] = D_##code == D_W0411,
+#define WHY(id, code, text) [WHY_##id] = D_##code == D_W0411 || D_##code == D_W0412,
 #include "verify/whys.def"
 	};
 	return open[id];

@@ -7,6 +7,7 @@
 #ifndef DSL_CHECK_CORE_H
 #define DSL_CHECK_CORE_H
 
+#include "verify/limits.h"
 #include "ir/ir.h"
 
 typedef enum {
@@ -22,18 +23,13 @@ typedef enum {
 } WhyId;
 
 enum {
-	MAX_WARPS = 32, /* of a CTA */
-	MAX_RANKS = 16,
-	MAX_AGENTS = 128,
-	MAX_CELLS = 128, /* of a CTA */
-	MAX_GROUPS = 10,
+	MAX_WARPS = 32,            /* of a CTA */
 	MBAR_MOST = (1 << 20) - 1, /* arrivals, and bytes, that an mbarrier counts */
 	NO_FACT = -1
 };
 __extension__ typedef unsigned __int128 AgentSet;
 #define AGENT(a) ((AgentSet)1 << (a))
 typedef uint64_t PartSet; /* boxes of a slot, in the order in which they are found */
-enum { MAX_PARTS = 64 };
 
 /* The first of some. All of them: for (AgentSet left = set; left; left &= left - 1) */
 static inline int agent_first(AgentSet set)
@@ -161,7 +157,8 @@ typedef struct {
 } CellState;
 typedef struct State State; /* Machine.bytes bytes; equal states are equal bytes */
 
-bool why_is_open(WhyId id); /* the verifier does not follow it: unknown, not wrong */
+bool why_is_open(WhyId id);
+bool why_is_limit(WhyId id); /* the verifier does not follow it: unknown, not wrong */
 
 typedef struct {
 	WhyId id;

@@ -78,9 +78,7 @@ bool merge_counters(Merger *m, Branch *b)
 					continue;
 				int of = counter_like(m, b, a, i);
 				if (of < 0)
-					return read_problem(m->r, D_W0411, b->of[a]->op->loc,
-							    "more than 32 counters that loops "
-							    "carry");
+					return read_limit(m->r, LIMIT_CARRIED, b->of[a]->op->loc);
 				b->counter[a][i] = of;
 			}
 	return true;

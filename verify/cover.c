@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { MAX_ALIKE = 12, MAX_TOLD = 40 };
+enum { FEW_ALIKE = 12, MAX_TOLD = 40 };
 
 typedef struct {
 	const Machine *m;
@@ -36,7 +36,7 @@ static void go_from(Cover *c, const State *s)
 
 static int stand(Cover *c, Head *h)
 {
-	return head_join(c->m, c->arena, h, MAX_ALIKE, c->now, c->facts);
+	return head_join(c->m, c->arena, h, FEW_ALIKE, c->now, c->facts);
 }
 
 /* One letter. */

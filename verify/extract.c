@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { WARP_REGS_UNIT = 8, SM_REGS = 65536, NAMED_BARRIERS = 16, SHORT_TRIPS = 16, MAX_ACCS = 32 };
+enum { WARP_REGS_UNIT = 8, SM_REGS = 65536, NAMED_BARRIERS = 16, SHORT_TRIPS = 16 };
 
 bool read_problem(Reader *r, DiagId code, Loc loc, const char *text)
 {
@@ -19,6 +19,13 @@ bool read_problem(Reader *r, DiagId code, Loc loc, const char *text)
 		r->p->problem = text;
 	}
 	return false;
+}
+
+bool read_limit(Reader *r, LimitId limit, Loc loc)
+{
+	if (!r->p->problem)
+		r->p->limit = limit;
+	return read_problem(r, D_W0412, loc, limit_text(r->p->k->ctx, limit));
 }
 
 /* ------------------------------------------------------------------ what counts */
@@ -92,8 +99,7 @@ static bool find_accs(Reader *r)
 			    is_acc(r, v))
 				continue;
 			if (r->accs.n == MAX_ACCS)
-				return read_problem(r, D_W0411, op->loc,
-						    "more than 32 accumulators");
+				return read_limit(r, LIMIT_ACCS, op->loc);
 			vec_push(r->p->arena, &r->accs, v);
 		}
 	return true;
@@ -105,14 +111,13 @@ static bool few_choices(Reader *r)
 	for (const Op *op = kernel_first(r->p->k); op; op = op_next(op)) {
 		n += op->kind == OP_TMAP ? op->nsym : 0;
 		if (n > MAX_CHOICES)
-			return read_problem(r, D_W0411, op->loc,
-					    "more than 3 tensor maps that a launch may lack");
+			return read_limit(r, LIMIT_CHOICES, op->loc);
 	}
 	return true;
 }
 
 /* ------------------------------------------------------------------ keys and cells */
-enum { MOST_COPIES = 1 << 16, MOST_KEYS = 1024 };
+enum { MOST_COPIES = 1 << 16 };
 
 static int64_t copies(const Op *decl)
 {
@@ -130,8 +135,8 @@ static bool find_keys(Reader *r)
 	Machine *m = &r->p->m;
 	for (const Op *op = kernel_first(r->p->k); op; op = op_next(op))
 		r->cta_keys += op->kind == OP_MBARRIER ? (int)copies(op) : 0;
-	if (r->cta_keys >= MOST_KEYS / m->ranks)
-		return read_problem(r, D_W0411, r->p->k->loc, "more than 1024 barriers");
+	if (r->cta_keys >= MAX_KEYS / m->ranks)
+		return read_limit(r, LIMIT_KEYS, r->p->k->loc);
 	m->keys = NEWN(r->p->arena, Key, (r->cta_keys + NAMED_BARRIERS) * m->ranks + 1);
 	for (int rank = 0; rank < m->ranks; rank++)
 		for (const Op *op = kernel_first(r->p->k); op; op = op_next(op)) {
@@ -153,7 +158,7 @@ static bool find_cells(Reader *r)
 	for (const Op *op = kernel_first(r->p->k); op; op = op_next(op))
 		r->cta_cells += op->kind == OP_SHARED ? (int)copies(op) : 0;
 	if (r->cta_cells > MAX_CELLS)
-		return read_problem(r, D_W0411, r->p->k->loc, "more than 128 slots of buffers");
+		return read_limit(r, LIMIT_CELLS, r->p->k->loc);
 	m->cells = NEWN(r->p->arena, Cell, r->cta_cells * m->ranks + 1);
 	for (int rank = 0; rank < m->ranks; rank++)
 		for (const Op *op = kernel_first(r->p->k); op; op = op_next(op)) {
@@ -338,10 +343,7 @@ static bool find_agents_of(Reader *r, int cta, int warps)
 			a++;
 		p->agent_of_warp[cta][w] = a;
 		if (a == MAX_AGENTS)
-			return read_problem(r, D_W0411, p->k->loc,
-					    ctx_strf(p->k->ctx, "%smore than %d kinds of warps",
-						     p->m.ranks > 1 ? "clusters with " : "",
-						     MAX_AGENTS));
+			return read_limit(r, LIMIT_AGENTS, p->k->loc);
 		if (a == p->m.na) {
 			p->scripts[a] = (Script){.warp = w, .turns = 1, .rank = p->rank + cta};
 			p->scripts[a].role = role_of_warp(p->k, w);
@@ -608,7 +610,7 @@ bool program_read(Program *p, const Kernel *k)
 	read_equals(&r);
 	p->m.ranks = program_peers(k, &p->ctas);
 	if (p->ctas > MAX_RANKS)
-		return read_problem(&r, D_W0411, k->loc, "clusters of more than 16 CTAs");
+		return read_limit(&r, LIMIT_RANKS, k->loc);
 	find_lets(&r);
 	p->shaped = true;
 	if (!find_accs(&r) || !few_choices(&r) || !names_differ(&r) || !find_keys(&r) ||

@@ -11,7 +11,6 @@ typedef struct {
 	const char *name;
 	const Ix *by;
 } Named;
-enum { MAX_CHOICES = 3, MAX_WAYS = 1024 };
 
 /* An expression that the way of a tile decides: its value in each. */
 typedef struct {
@@ -123,6 +122,7 @@ struct Program {
 	DiagId code;
 	Loc loc;
 	const char *problem;
+	LimitId limit;    /* that was met; LIMIT_NONE: it is something else */
 	bool shaped;      /* it is not about which loops there are */
 	bool equal;       /* sizes that facts say are equal have one name */
 	const Ix *differ; /* E0414: counts that are not known to agree, where it is not 0 */

@@ -242,8 +242,11 @@ static bool fence(Run *r, const Step *st)
 
 static bool commit(Run *r, Group *g, uint8_t *n, Group *open)
 {
-	if (*n == MAX_GROUPS)
-		return run_wrong(r, WHY_LIMIT, -1, -1, -1);
+	if (*n == MAX_GROUPS) {
+		run_wrong(r, WHY_LIMIT, -1, -1, -1);
+		r->why->n = MAX_GROUPS;
+		return false;
+	}
 	if (!*n && group_empty(open))
 		return true; /* nothing before it to be told apart from */
 	memcpy(&g[(*n)++], open, sizeof *open);

@@ -6,12 +6,13 @@
 #define DSL_CHECK_NUM_H
 
 #include "layout/ix.h"
+#include "verify/limits.h"
 
 /* lo..hi and = res (mod mod); exact when mod is 0, of any residue when it is 1. */
 typedef struct {
 	int64_t lo, hi, mod, res;
 } Num;
-enum { NUM_NAMES = 40 };
+enum { NUM_NAMES = MAX_NAMES };
 typedef struct {
 	const char *name[NUM_NAMES];
 	Num value[NUM_NAMES];

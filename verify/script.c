@@ -547,8 +547,6 @@ static bool slots_use(const Items *items, const char *name)
 	return false;
 }
 
-enum { MAX_STEPS = 1 << 17 };
-
 /* A replay: turn by turn. */
 static bool walk_turns(Reader *r, const Op *op, int64_t from, int64_t to)
 {
@@ -565,7 +563,7 @@ static bool walk_turns(Reader *r, const Op *op, int64_t from, int64_t to)
 		if (first)
 			read_put_ring(r, op, ix_add(c, first, ix_const(c, i - from)));
 		if (r->list->n > MAX_STEPS || to - from > MAX_STEPS)
-			return read_problem(r, D_W0411, op->loc, "so many steps");
+			return read_limit(r, LIMIT_STEPS, op->loc);
 		if (!walk(r, op->body))
 			return false;
 		for (int j = 0; j < counters; j++)

@@ -12,7 +12,9 @@ enum {
 	MAX_NUMBERS = 14,
 	USUAL = 8, /* extents that people have are multiples of it */
 	MAX_FACTOR = 1 << 20,
-	MAX_TRIED = 300000,
+	MAX_TRIED = 20000000, /* of parts of conditions */
+	MAX_SPENT = 300000000,
+	MAX_PARTS_OF = 1 << 16,
 	SOME_SMS = 12,
 	SOME_CTAS = 24
 };
@@ -36,6 +38,7 @@ typedef struct {
 	int n;
 	const Ix *conds[MAX_CONDS];
 	int last[MAX_CONDS]; /* the last size that it needs */
+	int parts[MAX_CONDS];
 	int nconds;
 	int64_t numbers[MAX_NUMBERS]; /* that conditions name */
 	int nnumbers;
@@ -169,6 +172,15 @@ static void add_numbers(Search *s, const Ix *x, bool divisors)
 	add_numbers(s, x->b, divisors);
 }
 
+/* As often as they are evaluated. */
+static int parts_of(const Ix *x, int most)
+{
+	if (!x->a || most <= 0)
+		return 1;
+	int n = parts_of(x->a, most);
+	return 1 + n + parts_of(x->b, most - n);
+}
+
 /* One that names what is no size is left out: it is about a thread. */
 static void add_cond(Search *s, const Ix *x)
 {
@@ -177,6 +189,7 @@ static void add_cond(Search *s, const Ix *x)
 	if (l.last == MAX_SIZES || s->nconds == MAX_CONDS)
 		return;
 	s->conds[s->nconds] = x;
+	s->parts[s->nconds] = parts_of(x, MAX_PARTS_OF);
 	s->last[s->nconds++] = l.last;
 }
 
@@ -205,7 +218,8 @@ static bool holds(Search *s, int at)
 		int64_t v;
 		if (s->last[i] != at)
 			continue;
-		s->tried++;
+		s->tried += s->parts[i];
+		*s->w->spent += s->parts[i];
 		if (!ix_eval(s->conds[i], get, s, &v) || !v)
 			return false;
 	}
@@ -320,7 +334,7 @@ static bool with(Search *s, int at, int64_t v)
 
 static bool is_over(const Search *s)
 {
-	return s->tried > MAX_TRIED || s->seen >= s->w->most;
+	return s->tried > MAX_TRIED || *s->w->spent > MAX_SPENT || s->seen >= s->w->most;
 }
 
 static bool is_value(const Size *of, int64_t v)

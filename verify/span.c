@@ -5,8 +5,6 @@
  */
 #include "verify/tree.h"
 
-enum { MAX_PERIOD = 64 };
-
 /* ------------------------------------------------------------------ what is told apart */
 typedef struct {
 	Tree *t;
@@ -34,7 +32,7 @@ static void need(void *user, const char *name, int64_t q)
 		const Shared *sh = b->of[n->agent];
 		if (sh && sh->own == name)
 			b->period = lcm(b->period, q * sh->turns);
-		n->far |= b->period > MAX_PERIOD;
+		n->far |= b->period > MAX_TRIP_PERIOD;
 	}
 }
 

@@ -250,8 +250,7 @@ static bool boxes_fill(Reader *r, int rank)
 		if (op->kind != OP_SHARED)
 			continue;
 		if (count_parts(r, op, rank) > MAX_PARTS)
-			return read_problem(r, D_W0411, op->loc,
-					    "slots that more than 64 boxes fill");
+			return read_limit(r, LIMIT_PARTS, op->loc);
 		bool fill = parts_fill(r, op, rank, &full);
 		if (!fill && boxes_vary(r, op))
 			return read_problem(r, D_W0411, op->loc,

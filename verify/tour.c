@@ -9,14 +9,7 @@
 
 #include <string.h>
 
-enum {
-	MAX_ENDS = 8,
-	MAX_STOPS = 20000,
-	MAX_AGAIN = 100,
-	MAX_ALIKE = 100,
-	FEW_COUNTS = 2,
-	FEW_TRIPS = 16
-};
+enum { MAX_ENDS = 8, MAX_AGAIN = 100, FEW_COUNTS = 2, FEW_TRIPS = 16 };
 
 typedef struct Stop Stop;
 typedef struct {
@@ -58,6 +51,13 @@ typedef struct {
 	bool again; /* something was raised: from the start */
 	bool once;  /* counts that sizes decide are chosen once */
 } Tour;
+
+static bool met(Tour *u, LimitId limit)
+{
+	u->out->met = limit;
+	u->out->limit = limit_text(u->p->k->ctx, limit);
+	return false;
+}
 
 /* ------------------------------------------------------------------ stops */
 static uint64_t hash_of(const Segment *g, const Where *at)
@@ -195,7 +195,9 @@ static bool cannot_make(Tour *u, int agent)
 		return false;
 	}
 	u->again = tell_apart(u, agent);
-	u->out->limit = u->p->vague_x || u->p->vague ? program_vague(u->p) : "so many names";
+	if (!u->p->vague_x && !u->p->vague)
+		return met(u, LIMIT_NAMES);
+	u->out->limit = program_vague(u->p);
 	return false;
 }
 
@@ -441,8 +443,7 @@ static bool arrive(Tour *u, Stop *s)
 {
 	int i = head_join(u->m, u->arena, &s->head, MAX_ALIKE, u->now, u->facts);
 	if (i < 0) {
-		u->out->limit = "states that are not alike in one place";
-		return false;
+		return met(u, LIMIT_ALIKE);
 	}
 	if (s->head.at[i].version != s->head.at[i].done && !s->queued) {
 		s->queued = true;
@@ -479,10 +480,10 @@ static bool run_one(Tour *u, Stop *s, int i)
 	bool ends = !s->seg->in && s->seg->at == u->t->root.loops.n;
 	s->head.at[i].done = s->head.at[i].version;
 	memcpy(after, s->head.at[i].state, u->m->bytes);
-	if (++u->out->states > u->max_states || u->stops.n > MAX_STOPS) {
-		u->out->limit = ctx_strf(u->p->k->ctx, "%d states", u->max_states);
-		return false;
-	}
+	if (++u->out->states > u->max_states)
+		return met(u, u->max_states == MAX_STATES ? LIMIT_STATES : LIMIT_FULL_STATES);
+	if (u->stops.n > MAX_STOPS)
+		return met(u, LIMIT_STOPS);
 	if ((!s->made && !make_letter(u, s)) || (!s->walked && !find_ways(u, s)))
 		return false;
 	if (!letter_run(u->m, after, &s->letter, NULL, NULL, &u->out->why))
@@ -523,6 +524,7 @@ static bool tour_once(Tour *u)
 	u->cap = 0;
 	u->again = false;
 	u->out->limit = NULL;
+	u->out->met = LIMIT_NONE;
 	u->out->why = (Why){.id = WHY_NONE};
 	u->now = arena_alloc(u->arena, m->bytes);
 	u->other = arena_alloc(u->arena, m->bytes);
@@ -534,8 +536,7 @@ static bool tour_once(Tour *u)
 	find_uses(u->t);
 	name_slots(u->t);
 	if (!find_residues(u->t)) {
-		u->out->limit = "slots that recur after more than 64 iterations";
-		return false;
+		return met(u, LIMIT_TRIP_PERIOD);
 	}
 	find_spans(u->t, u->once);
 	return start(u) && run_all(u);

@@ -6,13 +6,11 @@
  */
 #include "verify/merge.h"
 
-enum { MAX_LOOPS = 32 /* in a row */ };
-
 /* ------------------------------------------------------------------ equal loops */
 typedef struct {
-	Item *at[MAX_LOOPS];
+	Item *at[MAX_ROW];
 	int n;
-	int as[MAX_LOOPS]; /* which of the common ones */
+	int as[MAX_ROW]; /* which of the common ones */
 } Row;
 
 /* In names that two roles share, of which one may take some of the other's trips only. */
@@ -105,7 +103,7 @@ static int likeness(const Merger *m, const Branch *b, int agent, const Shared *s
 /* Which of the tree's loops each of a role's is, in order, so that the likeness is the most. */
 static void align(const Merger *m, const Sequence *q, int agent, Row *row)
 {
-	int best[MAX_LOOPS + 1][MAX_LOOPS + 1] = {{0}}, like[MAX_LOOPS][MAX_LOOPS];
+	int best[MAX_ROW + 1][MAX_ROW + 1] = {{0}}, like[MAX_ROW][MAX_ROW];
 	int n = q->loops.n, i = 0, j = 0;
 	for (i = row->n - 1; i >= 0; i--)
 		for (j = n - 1; j >= 0; j--) {
@@ -179,9 +177,7 @@ static bool put_row(Merger *m, Sequence *q, Branch *up, int agent, Row *row)
 		at = row->as[i] + 1;
 		q->loops.at[row->as[i]]->of[agent] = row->at[i]->shared;
 	}
-	return m->t->loops.n <= MAX_BRANCHES && q->loops.n <= MAX_LOOPS
-		       ? true
-		       : read_problem(m->r, D_W0411, m->p->k->loc, "more than 16 loops");
+	return m->t->loops.n <= MAX_BRANCHES || read_limit(m->r, LIMIT_BRANCHES, m->p->k->loc);
 }
 
 /* ------------------------------------------------------------------ counts */
@@ -253,8 +249,7 @@ static bool put_counts(Merger *m, Branch *b)
 				    "loops that roles take in turn");
 	Count **of = &t->count_of[first][b->of[first]->count];
 	if (!*of && t->ncounts == MAX_COUNTS)
-		return read_problem(m->r, D_W0411, b->of[first]->op->loc,
-				    "more than 16 trip counts");
+		return read_limit(m->r, LIMIT_COUNTS, b->of[first]->op->loc);
 	*of = *of ? *of : count_new(m, b, first);
 	b->count = *of;
 	for (int a = 0; a < m->p->m.na; a++) {
@@ -319,9 +314,8 @@ static bool find_row(Merger *m, const Items *list, Row *row)
 	for (int i = 0; list && i < list->n; i++) {
 		if (list->at[i]->kind != ITEM_SHARED)
 			continue;
-		if (row->n == MAX_LOOPS)
-			return read_problem(m->r, D_W0411, list->at[i]->op->loc,
-					    "more than 32 loops in a row");
+		if (row->n == MAX_ROW)
+			return read_limit(m->r, LIMIT_ROW, list->at[i]->op->loc);
 		row->at[row->n++] = list->at[i];
 	}
 	return true;
@@ -348,7 +342,7 @@ static bool put_rows(Merger *m, Sequence *q, Branch *in, Row *rows, Order order)
 	for (int a = 0; a < na; a++)
 		leader = rows[a].n > rows[leader].n ? a : leader;
 	for (int place = 0; place <= 2; place++)
-		for (int n = MAX_LOOPS; n > 0; n--)
+		for (int n = MAX_ROW; n > 0; n--)
 			for (int a = 0; a < na; a++)
 				if (rows[a].n == n && place_of(in, order, leader, a) == place &&
 				    !put_row(m, q, in, a, &rows[a]))
@@ -372,7 +366,7 @@ static int in_common_of(const Merger *m, const Sequence *q)
 /* In the order that makes the fewest loops of them, and of those with the most in common. */
 static bool order_rows(Merger *m, Sequence *q, Branch *in, Row *rows)
 {
-	int before = m->t->loops.n, least = MAX_LOOPS + 1, common = -1, most = 0;
+	int before = m->t->loops.n, least = MAX_ROW + 1, common = -1, most = 0;
 	Order best = OF_ALL_TRIPS;
 	for (int a = 0; a < m->p->m.na; a++)
 		most = rows[a].n > most ? rows[a].n : most;

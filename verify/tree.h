@@ -10,10 +10,6 @@
 #include "verify/read.h"
 
 enum {
-	MAX_BRANCHES = 16, /* loops of the tree */
-	MAX_COUNTS = 16,
-	MAX_COUNTERS = 4, /* carried by one loop */
-	MAX_CARRIED = 32,
 	MAX_UNITS = 64 /* rings of slots */
 };
 
@@ -229,6 +225,7 @@ typedef struct {
 	bool proved;
 	int states;
 	const char *limit; /* NULL: a run seems to fail, or is not followed */
+	LimitId met;       /* LIMIT_NONE: the limit is something that is not followed */
 	Why why;
 } TourResult;
 void tree_tour(Tree *t, int max_states, TourResult *out);

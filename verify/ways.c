@@ -394,9 +394,7 @@ static void make_ways(Finder *f)
 
 static bool too_many(Finder *f)
 {
-	return read_problem(f->r, D_W0411, f->p->k->loc,
-			    ctx_strf(f->c, "tiles whose CTAs share in more than %d ways",
-				     MAX_WAYS));
+	return read_limit(f->r, LIMIT_WAYS, f->p->k->loc);
 }
 
 bool read_ways(Reader *r)

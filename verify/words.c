@@ -239,7 +239,8 @@ static int go(Explorer *e, int node, const Point *p)
 	if (*v)
 		return *v - 1;
 	if (e->nodes.n >= e->limits.max_states) {
-		e->out->limit = "states";
+		e->out->limit =
+			e->limits.max_states == MAX_STATES ? LIMIT_STATES : LIMIT_FULL_STATES;
 		return fail(e, WORDS_LIMIT, p);
 	}
 	int next = run_letter(e, node, l, p);
@@ -355,7 +356,6 @@ static void explore(Explorer *e)
 		if (!words_take(w, t))
 			continue;
 		if (t > most) {
-			e->out->limit = "trip counts";
 			fail(e, WORDS_LIMIT, &p);
 			return;
 		}

@@ -72,7 +72,7 @@ typedef struct {
 	Point at; /* refuted, undecided: where */
 	int states;
 	int64_t trips; /* trip counts 0..trips were run */
-	const char *limit;
+	LimitId limit; /* that was met; LIMIT_NONE: so many trip counts */
 } WordsResult;
 
 typedef struct {

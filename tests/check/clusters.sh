@@ -59,13 +59,13 @@ file=$schedules
 # More kinds of warps than there is room for: eight of each CTA are those of three consumers.
 "$dslc" check "$(dirname "$schedules")/blend.gemm" -DP=off -DR=cooperative -DCM=4 -DCN=4 \
 	-DW=3 -DbM=192 -DbN=64 >"$scratch/out" 2>&1 || [ $? = 4 ]
-grep -q 'E0415.*does not follow clusters with more than 128 kinds of warps' "$scratch/out" || {
+grep -q 'E0416.*not decided within the limit: it has more than 128 kinds of warps' "$scratch/out" || {
 	cat "$scratch/out"
 	exit 1
 }
 # More boxes in a slot: five of each of 16 CTAs.
 "$dslc" check "$schedules" -DP=off -DR=cooperative -DCM=16 -DbK=80 -DS=2 >"$scratch/out" 2>&1 || [ $? = 4 ]
-grep -q 'E0415.*does not follow slots that more than 64 boxes fill' "$scratch/out" || {
+grep -q 'E0416.*not decided within the limit: more than 64 boxes fill a slot' "$scratch/out" || {
 	cat "$scratch/out"
 	exit 1
 }

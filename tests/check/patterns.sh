@@ -2,19 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # patterns.sh DSLC FILE: what dslc check says of a kernel. The file, as pattern.sh makes it, holds
 # "# error CODE: text" lines, exactly the messages that must come, or "# verified", or
-# "# warning W0411: text": what comes with --unproved, and is an error without.
+# "# warning W0411: text" or W0412: what comes with --unproved, and is E0415 or E0416 without.
 set -u
 dslc=$1 file=$2
 out=$(mktemp) && trap 'rm -f "$out"' EXIT
 fail() { echo "$file: $1"; cat "$out"; exit 1; }
 
-if grep -q '^# warning W0411' "$file"; then
+if grep -q '^# warning W041[12]' "$file"; then
 	"$dslc" check --unproved "$file" >"$out" 2>&1 || fail "--unproved does not let it pass"
 	[ "$(grep -cE '(error|warning)\[' "$out")" -eq 1 ] || fail "one warning is expected"
-	grep -qF -- "$(sed -n 's/^# warning W0411/warning[W0411]/p' "$file")" "$out" || fail "the warning is missing"
+	grep -qF -- "$(sed -nE 's/^# warning (W041[12])/warning[\1]/p' "$file")" "$out" || fail "the warning is missing"
 	"$dslc" check "$file" >"$out" 2>&1
 	[ $? -eq 4 ] || fail "it is not exit code 4"
-	grep -qF -- "$(sed -n 's/^# warning W0411/error[E0415]/p' "$file")" "$out" || fail "the error is missing"
+	error=$(sed -n 's/^# warning W0411/error[E0415]/p; s/^# warning W0412/error[E0416]/p' "$file")
+	grep -qF -- "$error" "$out" || fail "the error is missing"
 	grep -q -- '--unproved compiles it all the same' "$out" || fail "no remedy is named"
 	! grep -q verified "$out" || fail "it must not be verified"
 	exit 0

@@ -16,7 +16,6 @@ passes/slot.h 128 1: the widest swizzle, where it gets its name
 passes/spread.c the first mma 1: a message shows one accumulator of several
 passes/tiles.c the first mma 1: the tile of the order of tiles, which all of them share
 passes/why_share.c 64 1: how many sentences of reasons
-verify/core.h 128 2: agents and cells of a proof
 '
 # LOAD and STORE are tiles whose way is still open (passes/ways.def).
 names=$(sed -nE 's/^(MMA|COPY)\([^,]*, *([A-Z0-9_]+), *([A-Z0-9_]+),.*/\2 \3/p

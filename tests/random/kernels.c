@@ -49,7 +49,7 @@ static bool may_be_refused(const Ctx *c)
 static void said_open(Trial *t)
 {
 	for (const DiagMsg *m = diag_first(t->ctx); m; m = m->next)
-		if (m->id == D_W0411)
+		if (m->id == D_W0411 || m->id == D_W0412)
 			snprintf(t->why, sizeof t->why, "%s", m->text);
 }
 
