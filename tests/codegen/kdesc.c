@@ -174,7 +174,27 @@ static void test_two_ways(void **state)
 	assert_true(!d->maps[0].optional && d->maps[1].optional && d->maps[1].store);
 	assert_true(d->args[0].align == 4 && d->args[1].align == 4);
 	assert_int_equal(d->nsyms, 1);
-	assert_true(has_fact(d, "N 2 * 16 % 0 ==")); /* for A */
+	assert_true(d->maps[0].copy && !d->maps[1].copy);
+	assert_false(has_fact(d, "N 2 * 16 % 0 ==")); /* of A the launcher makes a copy */
+	ctx_free(c);
+}
+
+/* Of what is stored through a map nothing is copied: it lies where TMA can take it. */
+static void test_stored(void **state)
+{
+	static const char text[] = "kernel s ptx sm_90a roles=none block=128 smem=128 {\n"
+				   "  sym N 0..65535\n"
+				   "  arg out %D : global bf16 (8,N):(N,1)\n"
+				   "  launch (1, 1, 1)\n"
+				   "  %D.map = tmap %D box=(8,8) swizzle=0 : tmap\n"
+				   "  %sD = shared slots=1 offset=0 : shared bf16 (8,8):(8,1)\n"
+				   "  tma.store %sD, %D.map (0, 0, 0)\n"
+				   "}\n";
+	Ctx *c = ctx_new();
+	const KDesc *d = describe(c, text).kernels;
+	(void)state;
+	assert_true(d->maps[0].store && !d->maps[0].copy);
+	assert_true(has_fact(d, "N 2 * 16 % 0 =="));
 	ctx_free(c);
 }
 
@@ -205,7 +225,7 @@ int main(void)
 		cmocka_unit_test(test_module),   cmocka_unit_test(test_params),
 		cmocka_unit_test(test_map),      cmocka_unit_test(test_launch),
 		cmocka_unit_test(test_facts),    cmocka_unit_test(test_limit),
-		cmocka_unit_test(test_two_ways),
+		cmocka_unit_test(test_two_ways), cmocka_unit_test(test_stored),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
