@@ -27,7 +27,8 @@ static const Layout *both(Ctx *c, const Layout *a, const Layout *b)
 
 /* ------------------------------------------------------------------ what threads hold */
 /* The slot as the tile sees it: of a tile of several warpgroups each has a slot of its own, so what
- * is beyond the slot's extents is there again. NULL: no whole number of times. */
+ * is beyond the slot's extents is there again; of a vector's slot it may be a part. NULL: no
+ * whole number of times. */
 static const Layout *slot_of_tile(Ctx *c, const Type *buffer, const Type *frag, bool columns)
 {
 	const Layout *plain = layout_new(c, buffer->layout->shape, buffer->layout->stride);
@@ -36,9 +37,11 @@ static const Layout *slot_of_tile(Ctx *c, const Type *buffer, const Type *frag, 
 		int64_t all = layout_size_int(layout_mode(c, frag->layout, i)), one;
 		modes[i] = layout_mode(c, plain, columns ? 1 - i : i);
 		one = layout_size_int(modes[i]);
-		if (all < one || all % one)
+		bool first = all < one && !buffer->layout->swizzle.b;
+		if (all < one ? !first || one % all : all % one)
 			return NULL;
-		modes[i] = both(c, modes[i], run(c, all / one, 0));
+		modes[i] = all < one ? compose(c, modes[i], run(c, all, 1))
+				     : both(c, modes[i], run(c, all / one, 0));
 	}
 	return layout_cat(c, modes, 2);
 }

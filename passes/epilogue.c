@@ -141,7 +141,8 @@ static int slots_in(int64_t bytes, int64_t slot, int64_t most)
  * asks for leave them. */
 static int staging_slots(Epilogue *e)
 {
-	int64_t all = target_by_name(e->k->target)->smem_bytes, left = all - rings_bytes(e->k);
+	int64_t all = target_by_name(e->k->target)->smem_bytes - vector_bytes(e);
+	int64_t left = all - rings_bytes(e->k);
 	int64_t one = round_up((int64_t)e->rows * e->cols * e->bytes, ALIGN) * e->warpgroups;
 	int64_t most = rings_are_given(e->k) ? MOST_SLOTS : MOST_SLOTS / 2, read = source_bytes(e);
 	int64_t given = given_slots(e);
@@ -160,6 +161,18 @@ static int staging_slots(Epilogue *e)
 	int slots = slots_in(left, one, most);
 	why_staging(e->k, e->tile->in[0].val, slots, (int)most, one, left);
 	return slots;
+}
+
+/* Whether so many bytes leave two slots of each warpgroup and source, or as many as there are
+ * without. */
+static bool has_room(const Epilogue *e, int64_t bytes)
+{
+	enum { ENOUGH = 2 };
+	int64_t left = target_by_name(e->k->target)->smem_bytes - rings_bytes(e->k);
+	int64_t one = round_up((int64_t)e->rows * e->cols * e->bytes, ALIGN) * e->warpgroups +
+		      source_bytes(e);
+	int64_t slots = given_slots(e) > ENOUGH ? given_slots(e) : ENOUGH;
+	return slots_in(left - bytes, one, slots) >= slots_in(left, one, slots);
 }
 
 /* ------------------------------------------------------------------ which way */
@@ -190,6 +203,8 @@ Fit fits_chunks(Copying *c, Refusal *why)
 	if (tma == FIT_NO || (why->text = cut(e)))
 		return FIT_NO;
 	find_sources(e);
+	if (!has_room(e, vector_bytes(e)))
+		drop_sources(e, true);
 	e->slots = staging_slots(e);
 	if (!e->slots)
 		why->text = "no shared memory is left besides the stages";

@@ -13,8 +13,22 @@ enum { MOST_SLOTS = 4 };
 typedef struct {
 	Op *load;
 	WayId way;
+	bool vector; /* of an element for each row or column, whole in a slot */
 	Val *buffer, *map;
 } Source;
+
+/* Of a value: where it stands in the text, counted from 1; where what it is computed from is last
+ * assigned or added to before the store; the first load that brings it. */
+typedef struct {
+	int at, changed;
+	Op *load;
+	int asked; /* by find_sources: for a matrix, for vectors */
+} Origin;
+
+typedef struct {
+	int n;         /* its number */
+	int i, j, col; /* repeat along m and n, column in the atom */
+} Chunk;
 
 struct Epilogue {
 	Kernel *k;
@@ -39,10 +53,34 @@ struct Epilogue {
 
 /* epilogue_chunks.c */
 void find_sources(Epilogue *e); /* those that the value is computed from and TMA can bring */
-int64_t source_bytes(const Epilogue *e); /* a slot of every source */
+int64_t source_bytes(const Epilogue *e); /* a slot of every source that comes chunk by chunk */
 void by_chunks(Epilogue *e);             /* takes the store's place */
-bool reads_columns(Epilogue *e);         /* of tensors that have an element for each */
 void by_pieces(Epilogue *e);      /* takes the store's place, from registers; after reads_columns */
 bool one_tile(const Epilogue *e); /* a CTA computes one, and all its loops are done */
+
+void find_origins(Epilogue *e);
+Origin *origin_of(const Epilogue *e, const Val *v);
+const Ix *turn_of(const Epilogue *e); /* the iteration of the loop over tiles */
+Val *buffer_new(Kernel *k, Loc loc, const Val *tensor, const char *ring_name, SlotForm m,
+		int slots);
+bool is_sure(const Kernel *k, const Ix *stride, int bytes);
+/* Of the chunk: where it begins in the tile of a tensor, its part of that, its registers of v. */
+const Ix *chunk_row(const Epilogue *e, Chunk c, const Op *tile, const Ix *group);
+const Ix *chunk_col(const Epilogue *e, Chunk c, const Op *tile, const Ix *group);
+Val *part_tile(const Epilogue *e, Op *at, const Op *tile, const Ix *row, const Ix *col, int rows);
+const Type *chunk_type(Epilogue *e, const Val *v);
+
+/* epilogue_vectors.c */
+bool is_vector(const Val *v); /* of registers: one row or one column */
+Fit fits_vector(Copying *c, Refusal *why);
+bool reads_columns(Epilogue *e); /* of tensors that have an element for each */
+/* What brings a vector, and nothing else changes it; NULL: v is something else. */
+Op *vector_load(const Epilogue *e, const Val *v);
+Val *vector_chunk(Epilogue *e, const Op *whole, Chunk c); /* loaded by each thread */
+Val *vector_part(Epilogue *e, const Source *s, Chunk c);  /* out of its slot */
+void vector_buffer(const Epilogue *e, Source *s,
+		   Op *main_loop);            /* its slots, and what fills them */
+int64_t vector_bytes(const Epilogue *e);      /* of all slots of vectors */
+void drop_sources(Epilogue *e, bool vectors); /* these, or those that come chunk by chunk */
 
 #endif

@@ -30,8 +30,7 @@ bool one_tile(const Epilogue *e)
 }
 
 /* A ring of `slots` buffers beside the main loop's. */
-static Val *buffer_new(Kernel *k, Loc loc, const Val *tensor, const char *ring_name, SlotForm m,
-		       int slots)
+Val *buffer_new(Kernel *k, Loc loc, const Val *tensor, const char *ring_name, SlotForm m, int slots)
 {
 	Op *ring = op_new(k, OP_RING, loc), *op = op_new(k, OP_SHARED, loc);
 	const char *name = kernel_fresh(k, ring_name);
@@ -48,7 +47,7 @@ static Val *buffer_new(Kernel *k, Loc loc, const Val *tensor, const char *ring_n
 }
 
 /* The iteration of the loop over tiles that the store stands in. */
-static const Ix *turn(const Epilogue *e)
+const Ix *turn_of(const Epilogue *e)
 {
 	const Op *up = op_parent(e->store);
 	return up && up->kind == OP_FOR ? ix_sym(e->k->ctx, up->sym[0]) : ix_int(e->k, 0);
@@ -61,15 +60,10 @@ static const Ix *plus(const Epilogue *e, const Ix *a, const Ix *group, int64_t s
 }
 
 /* ------------------------------------------------------------------ places of a chunk */
-typedef struct {
-	int n;         /* its number */
-	int i, j, col; /* repeat along m and n, column in the atom */
-} Chunk;
-
 /* Its position in a ring: chunks follow each other, tile after tile. */
 static const Ix *position(const Epilogue *e, Chunk c)
 {
-	return plus(e, ix_int(e->k, c.n), turn(e), e->chunks, 0);
+	return plus(e, ix_int(e->k, c.n), turn_of(e), e->chunks, 0);
 }
 
 /* The first register of the chunk, of a tile or of its rows. */
@@ -80,20 +74,19 @@ static int chunk_reg(const Epilogue *e, Chunk c, const Type *t)
 	return tv_source(e->store->in[1].val->type, first, t);
 }
 
-static const Ix *chunk_row(const Epilogue *e, Chunk c, const Op *tile, const Ix *group)
+const Ix *chunk_row(const Epilogue *e, Chunk c, const Op *tile, const Ix *group)
 {
 	const Ix *at = tile_at(e->k, tile->out, 0);
 	return plus(e, at, group, e->rows, (int64_t)c.i * e->rows * e->t.along_m);
 }
 
-static const Ix *chunk_col(const Epilogue *e, Chunk c, const Op *tile, const Ix *group)
+const Ix *chunk_col(const Epilogue *e, Chunk c, const Op *tile, const Ix *group)
 {
 	return plus(e, tile_at(e->k, tile->out, 1), group, e->t.atom.n,
 		    (int64_t)c.j * e->t.atom.n * e->t.along_n + c.col);
 }
 
-static Val *part_tile(const Epilogue *e, Op *at, const Op *tile, const Ix *row, const Ix *col,
-		      int rows)
+Val *part_tile(const Epilogue *e, Op *at, const Op *tile, const Ix *row, const Ix *col, int rows)
 {
 	int cols = val_extent(tile->out, tile_mode(e->k, tile->out, 1)) == 1 ? 1 : e->cols;
 	Kernel *k = e->k;
@@ -120,7 +113,7 @@ static Val *part_tile(const Epilogue *e, Op *at, const Op *tile, const Ix *row, 
 
 /* Registers of one chunk of a tile, spread over all warpgroups as the accumulator is, or of what
  * has one element for each of its rows or columns. */
-static const Type *chunk_type(Epilogue *e, const Val *v)
+const Type *chunk_type(Epilogue *e, const Val *v)
 {
 	Ctx *c = e->k->ctx;
 	TiledMma t = e->t;
@@ -147,7 +140,7 @@ static Source *source_of(Epilogue *e, const Val *frag)
 }
 
 /* Columns that each thread can load from anywhere go by TMA only where it is sure to take them. */
-static bool is_sure(const Kernel *k, const Ix *stride, int bytes)
+bool is_sure(const Kernel *k, const Ix *stride, int bytes)
 {
 	return ix_divisor(stride, kernel_facts(k)) * bytes % TMA_STRIDE == 0;
 }
@@ -181,9 +174,9 @@ Fit fits_source(Copying *c, Refusal *why)
 	const Val *tile = c->op->in[1].val;
 	int bytes = elem_rows[tile->type->elem].bits / 8;
 	SlotForm f = source_form(e, tile);
-	if (val_extent(c->op->in[0].val, 0) == 1 || val_extent(c->op->in[0].val, 1) == 1)
-		why->text = "it has one element for each row or column, a few for each thread";
-	else if (e->t.along_n != 1)
+	if (is_vector(c->op->in[0].val))
+		return fits_vector(c, why);
+	if (e->t.along_n != 1)
 		why->text = "warpgroups lie side by side along n";
 	else if (!ix_is(tile_stride(e->k, tile, f.fast), 1))
 		why->text = "neither its rows nor its columns are contiguous";
@@ -197,15 +190,7 @@ Fit fits_source(Copying *c, Refusal *why)
 	return why->text ? FIT_NO : FIT_YES;
 }
 
-/* Of a value: where it stands in the text, counted from 1; where what it is computed from is last
- * assigned or added to before the store; the first load that brings it. */
-typedef struct {
-	int at, changed;
-	Op *load;
-	bool asked; /* by find_sources */
-} Origin;
-
-static Origin *origin_of(const Epilogue *e, const Val *v)
+Origin *origin_of(const Epilogue *e, const Val *v)
 {
 	return v->type->kind == TY_TILE ? ptrmap_get(&e->origins, v) : NULL;
 }
@@ -233,7 +218,7 @@ static void join_changes(Epilogue *e, const Op *op)
 	}
 }
 
-static void find_origins(Epilogue *e)
+void find_origins(Epilogue *e)
 {
 	Op *op = kernel_first(e->k);
 	for (int at = 1; op && op != e->store; op = op_next(op), at++) {
@@ -262,28 +247,33 @@ static void add_source(Epilogue *e, Op *load)
 	Copying c = {.k = e->k, .op = load, .e = e};
 	WayChoice w = way_choose(&c);
 	if (way_has_map(w.way))
-		vec_push(ctx_arena(e->k->ctx), &e->sources, ((Source){.load = load, .way = w.way}));
+		vec_push(ctx_arena(e->k->ctx), &e->sources,
+			 ((Source){.load = load,
+				   .way = w.way,
+				   .vector = is_vector(load->in[0].val)}));
 	else
 		why_no_source(e->k, tensor_arg(load->in[1].val->def->in[0].val), w.why[0].text);
 }
 
-static void find_from(Epilogue *e, const Val *v)
+static void find_from(Epilogue *e, const Val *v, bool vectors)
 {
 	Origin *o = origin_of(e, v);
-	if (!o || o->asked)
+	if (!o || o->asked == 1 + vectors)
 		return;
-	o->asked = true;
+	o->asked = 1 + vectors;
 	for (Op *op = o->load; op && !source_of(e, v); op = op_find_next(op, OP_LOAD))
-		if (op->in[0].val == v && e->sources.n < MOST_SOURCES)
+		if (op->in[0].val == v && is_vector(v) == vectors && e->sources.n < MOST_SOURCES)
 			add_source(e, op);
 	for (int i = 0; i < v->def->nin && v->def->kind != OP_FRAG && may_wait(e, v); i++)
-		find_from(e, v->def->in[i].val);
+		find_from(e, v->def->in[i].val, vectors);
 }
 
+/* What takes more registers comes first. */
 void find_sources(Epilogue *e)
 {
 	find_origins(e);
-	find_from(e, e->store->in[1].val);
+	find_from(e, e->store->in[1].val, false);
+	find_from(e, e->store->in[1].val, true);
 }
 
 static int64_t source_slot(const Epilogue *e, const Source *s)
@@ -296,7 +286,8 @@ int64_t source_bytes(const Epilogue *e)
 {
 	int64_t bytes = 0;
 	for (int i = 0; i < e->sources.n; i++)
-		bytes += source_slot(e, &e->sources.at[i]);
+		if (!e->sources.at[i].vector)
+			bytes += source_slot(e, &e->sources.at[i]);
 	return bytes;
 }
 
@@ -339,58 +330,6 @@ static Val *source_chunk(Epilogue *e, const Source *s, const Chunk *all, Chunk c
 	return frag->out;
 }
 
-/* ------------------------------------------------------------------ vectors */
-static bool is_vector(const Val *v)
-{
-	return val_extent(v, 0) == 1 || val_extent(v, 1) == 1;
-}
-
-/* What brings an element for each row or column, and nothing else changes it; NULL: v is something
- * else. */
-static Op *vector_load(const Epilogue *e, const Val *v)
-{
-	const Origin *o = origin_of(e, v);
-	Op *load = o && is_vector(v) ? o->load : NULL;
-	if (!load || op_parent(load) != op_parent(e->store))
-		return NULL;
-	for (const Op *op = kernel_first(e->k); op; op = op_next(op))
-		for (int i = 0; i < op->nin; i++)
-			if (op != load && op->kind != OP_FILL && op->in[i].val == v &&
-			    (op_effect(op, i) & (FX_W | FX_AW)))
-				return NULL;
-	return load;
-}
-
-bool reads_columns(Epilogue *e)
-{
-	bool any = false;
-	find_origins(e);
-	for (const Op *op = kernel_find(e->k, OP_LOAD); op; op = op_find_next(op, OP_LOAD))
-		any |= vector_load(e, op->in[0].val) == op && val_extent(op->in[0].val, 0) == 1;
-	return any;
-}
-
-/* Those of the chunk, loaded where they are needed: of the whole tile they would take registers
- * all the time. */
-static Val *vector_chunk(Epilogue *e, const Op *whole, Chunk c)
-{
-	Kernel *k = e->k;
-	const Op *tile = whole->in[1].val->def;
-	bool columns = val_extent(whole->in[0].val, 0) == 1;
-	const Ix *zero = ix_int(k, 0);
-	const Ix *row = columns ? tile_at(k, tile->out, 0) : chunk_row(e, c, tile, zero);
-	const Ix *col = columns ? chunk_col(e, c, tile, zero) : tile_at(k, tile->out, 1);
-	Op *frag = op_before(k, e->store, OP_FRAG);
-	op_result(k, frag, "c", chunk_type(e, whole->in[0].val));
-	Val *t = part_tile(e, e->store, tile, row, col, columns ? 1 : e->rows * e->t.along_m);
-	Op *none = op_before(k, e->store, OP_FILL), *load = op_before(k, e->store, OP_LOAD);
-	op_real(k, none, A_VALUE, 0);
-	op_in(k, none, frag->out, NULL);
-	op_in(k, load, frag->out, NULL);
-	op_in(k, load, t, NULL);
-	return frag->out;
-}
-
 /* ------------------------------------------------------------------ values */
 typedef struct {
 	Epilogue *e;
@@ -421,7 +360,7 @@ static Val *part_new(Parts *p, Val *v)
 	const Op *def = v->def;
 	const Op *vector = vector_load(p->e, v);
 	if (s)
-		return source_chunk(p->e, s, p->all, p->c);
+		return s->vector ? vector_part(p->e, s, p->c) : source_chunk(p->e, s, p->all, p->c);
 	if (vector)
 		return vector_chunk(p->e, vector, p->c);
 	Val *in[3] = {0};
@@ -521,11 +460,16 @@ void by_chunks(Epilogue *e)
 	Val *buffer = staging(e);
 	Val *map = kernel_map(e->k, e->store->loc, e->tile->out, e->chunk)->out;
 	if (!e->source_slots)
-		e->sources.n = 0; /* read by each thread */
+		drop_sources(e, false); /* read by each thread */
 	for (int s = 0; s < e->sources.n; s++) {
-		source_buffer(e, &e->sources.at[s]);
+		Source *source = &e->sources.at[s];
+		if (source->vector) {
+			vector_buffer(e, source, main_loop(e));
+			continue;
+		}
+		source_buffer(e, source);
 		for (int i = 0; i < e->source_slots && i < e->chunks; i++)
-			source_load(e, &e->sources.at[s], main_loop(e), all[i]);
+			source_load(e, source, main_loop(e), all[i]);
 	}
 	for (int i = 0; i < e->chunks; i++)
 		put_chunk(e, all, all[i], buffer, map);

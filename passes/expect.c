@@ -16,7 +16,7 @@ static bool is_flat(const Tup *t)
 	return true;
 }
 
-/* A tile of an argument, or of a view of one: rows and columns, whose strides are one number each. */
+/* A tile of an argument, or of a view of one: rows and columns, each with one number as stride. */
 static bool is_plain_tile(const Val *v)
 {
 	const Op *def = v->def;
@@ -82,9 +82,14 @@ static const char *of_slot(const Kernel *k, const Op *op)
 	const Operand *to = &op->in[0], *from = &op->in[1];
 	bool loads = to->val->type->space == SP_REG && from->val->type->space == SP_SHARED;
 	bool stores = from->val->type->space == SP_REG && to->val->type->space == SP_SHARED;
+	int64_t skip = attrs_int(&op->attrs, A_SKIP, 0);
 	Spread unused;
 	if (op_is_mma(op) || (!loads && !stores))
 		return NULL;
+	if (skip && (stores || from->val->type->layout->swizzle.b ||
+		     skip + layout_size_int(to->val->type->layout) >
+			     layout_size_int(from->val->type->layout)))
+		return "skip= is of loads out of a slot of one row, and what they read lies in it";
 	return spread_in_slot((Kernel *)(uintptr_t)k, (loads ? from : to)->val->type,
 			      (loads ? to : from)->val->type, attrs_int(&op->attrs, A_TRANS, 0),
 			      &unused);

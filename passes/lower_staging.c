@@ -43,7 +43,7 @@ static int copy_run(Kernel *k, Op *op, const Spread *h, const CopyMatches *all, 
 	Place lanes = lanes_place(k, op->in[1 - regs].val, h, m);
 	for (; copy_first(all, h, reg, n) == m; reg += m->row->regs) {
 		Place p = lanes;
-		place_step(&p, layout_at_int(h->values, reg));
+		place_step(&p, layout_at_int(h->values, reg) + attrs_int(&op->attrs, A_SKIP, 0));
 		copy_at(k, op, m->row, regs, reg, place_byte(&p));
 	}
 	return reg - first;

@@ -10,9 +10,11 @@ Place place_in(Ctx *c, const Type *buffer)
 	return (Place){c, buffer, ix_const(c, 0), ix_const(c, 0)};
 }
 
-/* Elements that the swizzle exchanges among each other. */
+/* Elements that the swizzle exchanges among each other; without one, all are one row. */
 static int64_t row_of(const Type *buffer)
 {
+	if (!buffer->layout->swizzle.b)
+		return layout_cosize_int(buffer->layout);
 	return INT64_C(1) << (buffer->layout->swizzle.m + buffer->layout->swizzle.b);
 }
 

@@ -44,6 +44,8 @@ const Layout *slot_layout(Ctx *c, SlotForm f, Elem e)
 {
 	const char *why = NULL;
 	int64_t rows_at = f.span, span_at = 1;
+	if (!f.swizzle)
+		return f.fast == 1 ? layout_2d(c, 1, f.cols, 0, 1) : layout_2d(c, f.cols, 1, 1, 0);
 	Swizzle sw = {log2_of(f.swizzle / UNIT), log2_of(UNIT / elem_size(e)), 3};
 	const Layout *rows = f.fast == 1 ? layout_2d(c, EIGHT, f.span, rows_at, span_at)
 					 : layout_2d(c, f.span, EIGHT, span_at, rows_at);
@@ -89,11 +91,25 @@ static bool is_plainly(const Type *t, SlotForm f)
 	return same;
 }
 
+/* One row of neighbours needs no swizzle. */
+static bool is_one_row(Ctx *c, const Type *t, SlotForm *out)
+{
+	for (int fast = 1; fast >= 0; fast--) {
+		int n = extent(c, t->layout, fast);
+		*out = (SlotForm){fast, 1, n, n, 0};
+		if (t->layout == slot_layout(c, *out, t->elem))
+			return true;
+	}
+	return false;
+}
+
 const char *slot_form(Ctx *c, const Type *t, SlotForm *out)
 {
 	const Layout *l = t->layout;
 	if (!layout_is_static(l) || layout_rank(l) != 2)
 		return "it is not a matrix of known extents";
+	if (is_one_row(c, t, out))
+		return NULL;
 	if (l->swizzle.b < 1 || l->swizzle.b > 3)
 		return "it has no swizzle of 32, 64 or 128 bytes";
 	int n[2] = {extent(c, l, 0), extent(c, l, 1)}, swizzle = UNIT << l->swizzle.b;

@@ -11,7 +11,7 @@
 typedef struct {
 	int fast;             /* the mode of the tile whose neighbours lie side by side */
 	int rows, cols, span; /* elements: of the other mode, of the fast one, of the swizzle */
-	int swizzle;          /* bytes: 32, 64, 128 */
+	int swizzle;          /* bytes: 32, 64, 128; 0: one row, as it is */
 } SlotForm;
 
 enum { SWIZZLE_WIDEST = 128, SWIZZLE_LEAST = 32 }; /* bytes */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { M = 300, N = 392, K = 136 }; /* no multiples of the 128 x 128 x 64 tile */
+enum { M = 300, N = 392, K = 136 }; /* no multiples of the 128 x 192 x 64 tile */
 
 static uint16_t a[M * K], b[N * K], d[M * N]; /* bf16: the upper half of an f32 */
 static float bias[N], scale[M];
