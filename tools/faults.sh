@@ -50,11 +50,13 @@ check()
 	return $bad
 }
 
-# The tree as it is; what is newer is built, and nothing else.
+# The tree as it is, also where an earlier run was killed; what is the same is not built anew.
 copy_tree()
 {
 	mkdir -p "$tree" "$results"
-	(cd "$root" && git ls-files -z --cached --others --exclude-standard | xargs -0 cp -p --parents -u -t "$tree")
+	(cd "$root" && git ls-files --cached --others --exclude-standard | while read -r file; do
+		cmp -s "$file" "$tree/$file" || cp --parents "$file" "$tree"
+	done)
 	[ -d "$root/build/cuda" ] && [ ! -e "$tree/build/cuda" ] && mkdir -p "$tree/build" &&
 		ln -s "$root/build/cuda" "$tree/build/cuda"
 	return 0
@@ -81,6 +83,7 @@ put_back()
 # 0: nothing was found; 1: the fault was; 3: the copy does not build.
 look()
 {
+	took=0
 	log=$results/$1.$(echo "$2" | tr -c 'a-z0-9_\n' .).log
 	cd "$tree"
 	case $2 in
@@ -123,6 +126,7 @@ run_one()
 {
 	put_in "$name"
 	trap 'put_back' EXIT
+	trap 'exit 1' INT TERM HUP
 	found=1
 	looked "$name" | while read -r by; do
 		code=0

@@ -6,7 +6,7 @@
  *     ir_mutants -p SEED KERNEL.gemm...      print the mutant of this seed
  * A kernel may be followed by consts: schedules.gemm:R=pingpong,P=on
  * Each kernel is compiled, and the text after each pass is what mutants are made of: up to three
- * changes of a number, name, attribute, statement or block; statements come from others too. */
+ * changes of a number, name, list, attribute, statement or block, which come from others too. */
 #include "driver/compile.h"
 
 #include <ctype.h>
@@ -272,6 +272,23 @@ static void add_attribute(Lines *l)
 		l->at[i] = arena_printf(arena, "%s%s", s, more);
 }
 
+/* What stands before a comma once less or once more. */
+static void change_list(Lines *l)
+{
+	int i = below(l->n), comma = -1, seen = 0, depth = 0;
+	const char *s = l->at[i];
+	for (int k = 0; s[k]; k++)
+		if (s[k] == ',' && below(++seen) == 0)
+			comma = k;
+	int from = comma;
+	for (; from > 0 && (depth || (s[from - 1] != '(' && s[from - 1] != ',')); from--)
+		depth += (s[from - 1] == ')') - (s[from - 1] == '(');
+	Word w = {from, comma + 1 - from};
+	const char *item = comma < 0 ? "" : arena_printf(arena, "%.*s", w.n, s + from);
+	if (comma >= 0)
+		replace(l, i, w, below(2) ? "" : arena_printf(arena, "%s%s", item, item));
+}
+
 static void drop_statement(Lines *l)
 {
 	int i = pick(l);
@@ -304,7 +321,7 @@ static void move_statement(Lines *l, const Lines *from, bool keep)
 static void change(Lines *l)
 {
 	Lines other;
-	switch (below(14)) {
+	switch (below(15)) {
 	case 0:
 	case 1:
 	case 2:
@@ -337,6 +354,9 @@ static void change(Lines *l)
 		break;
 	case 12:
 		move_statement(l, l, true);
+		break;
+	case 13:
+		change_list(l);
 		break;
 	default:
 		other = lines_of(texts[below(ntexts)]);
