@@ -44,6 +44,9 @@ static const struct {
 	{"adding anything", "compute after the loop: gD[m,n] <- bf16(alpha * acc)"},
 	{"writing the output before", "write acc += mm(sA, sB); before it"},
 	{"copying and reading", "read it with the accumulator: gD[m,n] <- bf16(acc + gC[m,n])"},
+	{"an operand of mma in global", "write sA <- gA[m,k], and multiply sA"},
+	{"this layout",
+	 "built are contiguous rows or columns of the tile: (M,K):(lda,1), (M,K):(1,lda)"},
 	{"assignment", "write sA <- gA[m,k] for a copy, acc += mm(sA, sB) for a product, acc <- "
 		       "0.5 * acc for what changes, let y = alpha * acc for a value"},
 	{"'split_k'", "built are persistent, persistent group(8) and one tile for each CTA"},
