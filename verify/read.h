@@ -103,6 +103,14 @@ void read_counts_of(Reader *r, const Ix *trip, const Ix *n, const Ix **core, con
 bool read_script(Reader *r, int agent); /* script.c: steps */
 Item *read_item(Reader *r, ItemKind kind, const Op *op);
 bool read_into(Reader *r, Items *to, const Block *b);
+/* script_op.c */
+void read_put(Reader *r, Item *it, StepKind kind);
+bool read_in_tile(const Reader *r, const Op *op);
+const uint64_t *read_some_ways(const Reader *r, const WaySet in);
+void read_to_segment(Reader *r, int seg);
+bool read_in_space(const Operand *in, Space s);
+bool read_by_whole_warps(Reader *r, const Op *op);
+bool read_op(Reader *r, const Op *op);
 /* tree.c, branch.c: loops in any way */
 bool read_tree(Reader *r);                      /* who takes which turn */
 bool read_branch(Reader *r, const Op *op);      /* a loop in a role */

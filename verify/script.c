@@ -1,436 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* script.c - one agent's steps, segment by segment. What an op does is asked of its row in
- * ops.def.
+/* script.c - one agent's steps, segment by segment: conditions, loops, lanes. What one op adds is
+ * script_op.c's.
  *     if (warp % 4 == 0) { elect { tma.store %sD[slot] } }  ->  warp 4: store sD[position % 4]
  */
 #include "verify/read.h"
 
 #include <string.h>
-
-/* ------------------------------------------------------------------ items */
-Item *read_item(Reader *r, ItemKind kind, const Op *op)
-{
-	Item *it = NEW(r->p->arena, Item);
-	it->kind = kind;
-	it->op = op;
-	it->step.op = op;
-	it->step.key = it->step.cell = it->step.cell2 = -1;
-	it->step.lanes = (int8_t)r->lanes;
-	it->which = r->which;
-	return it;
-}
-
-static void put(Reader *r, Item *it, StepKind kind)
-{
-	it->step.kind = (int8_t)kind;
-	if (!read_repeats(kind) || !read_said(&r->p->m, r->list, it))
-		vec_push(r->p->arena, r->list, it);
-}
-
-static void mark_agents(Reader *r, const Place *at, int rank, StepKind kind)
-{
-	Machine *m = &r->p->m;
-	AgentSet me = AGENT(r->agent);
-	int first = read_first(r, at, rank);
-	for (int i = first; i < first + at->slots; i++) {
-		if (kind == STEP_WAIT)
-			m->keys[i].waiters |= me;
-		else if (kind == STEP_ARRIVE || kind == STEP_EXPECT)
-			m->keys[i].arrivers |= me;
-		else if (kind == STEP_WRITE)
-			m->cells[i].writers |= me;
-		else if (kind == STEP_READ || kind == STEP_PASS || kind == STEP_MMA ||
-			 kind == STEP_STORE)
-			m->cells[i].readers |= me;
-	}
-}
-
-/* A ring whose slots go with the main loop's position. */
-static bool turns(Reader *r, const Place *at, const Ix *x)
-{
-	return ix_uses(x, r->p->position) && attrs_int(&at->val->def->attrs, A_GROUPS, 1) == 1;
-}
-
-static void set_key(Reader *r, Item *it, const Operand *in, int rank, StepKind kind)
-{
-	const Place *at = read_place(r, in->val);
-	int first = read_first(r, at, rank);
-	it->step.key = (int16_t)first;
-	it->key_slots = at->slots;
-	it->at_key = in->at ? read_expr(r, in->at) : ix_const(r->p->k->ctx, 0);
-	for (int i = 0; i < at->slots && turns(r, at, it->at_key); i++) {
-		r->p->m.keys[first + i].first = first;
-		r->p->m.keys[first + i].slots = (int)at->slots;
-	}
-	mark_agents(r, at, rank, kind);
-}
-
-static void set_cell(Reader *r, Item *it, const Operand *in, int rank, StepKind kind)
-{
-	const Place *at = read_place(r, in->val);
-	const Ix *x = in->at ? read_expr(r, in->at) : ix_const(r->p->k->ctx, 0);
-	int first = read_first(r, at, rank);
-	mark_agents(r, at, rank, kind);
-	for (int i = 0; i < at->slots && turns(r, at, x); i++) {
-		r->p->m.cells[first + i].first = first;
-		r->p->m.cells[first + i].slots = (int)at->slots;
-	}
-	if (it->step.cell < 0) {
-		it->step.cell = (int16_t)first;
-		it->cell_slots = at->slots;
-		it->at_cell = x;
-	} else {
-		it->step.cell2 = (int16_t)first;
-		it->cell2_slots = at->slots;
-		it->at_cell2 = x;
-	}
-}
-
-/* ------------------------------------------------------------------ what tiles decide */
-/* A way is of one tile of a loop that takes all. */
-static bool in_tile(const Reader *r, const Op *op)
-{
-	const Op *loop = read_outer_loop(op);
-	return r->p->words.tiles && r->s->turns == 1 && loop && read_is_shared_loop(r, loop);
-}
-
-static const uint64_t *some_ways(const Reader *r, const WaySet in)
-{
-	WaySet all;
-	ways_all(r->p, all);
-	if (!memcmp(all, in, sizeof all))
-		return NULL;
-	uint64_t *own = NEWN(r->p->arena, uint64_t, COUNTOF(all));
-	memcpy(own, in, sizeof all);
-	return own;
-}
-
-/* ------------------------------------------------------------------ ops that order */
-static bool put_barrier(Reader *r, const Op *op, StepKind kind, int64_t id, int64_t threads)
-{
-	Item *it = read_item(r, ITEM_STEP, op);
-	if (id < 0 || id > 15 || threads <= 0 || threads % 32)
-		return read_problem(
-			r, D_E0411, op->loc,
-			"a named barrier has a number 0..15 and threads in whole warps");
-	it->step.n = (int32_t)(threads / 32);
-	it->step.key = (int16_t)read_named(r, id, it->step.n, r->s->rank - r->p->rank);
-	r->p->m.keys[it->step.key].arrivers |= AGENT(r->agent);
-	put(r, it, kind);
-	return true;
-}
-
-static bool put_named(Reader *r, const Op *op, StepKind kind)
-{
-	int64_t id;
-	if (!ix_is_const(read_expr(r, op->ix[0]), &id))
-		return read_problem(r, D_W0411, op->loc, "a barrier whose number a run decides");
-	return put_barrier(r, op, kind, id, attrs_int(&op->attrs, A_THREADS, 0));
-}
-
-static void to_segment(Reader *r, int seg)
-{
-	r->seg = seg;
-	r->list = &r->s->seg[seg];
-}
-
-/* A role beside those with loops, which waits: what it waits for may come behind their loops. */
-static void wait_for_loops(Reader *r)
-{
-	const Words *w = &r->p->words;
-	if (r->certain && r->seg == SEG_START && !r->s->loops && w->inner)
-		to_segment(r, w->tiles ? SEG_END : SEG_TILE + w->inner);
-}
-
-/* All warps of the cluster. */
-static bool put_cluster(Reader *r, const Op *op)
-{
-	Machine *m = &r->p->m;
-	Item *it = read_item(r, ITEM_STEP, op);
-	it->step.n = (int32_t)(attrs_int(&r->p->k->attrs, A_BLOCK, 0) / 32 * m->ranks);
-	it->step.key = (int16_t)read_named(r, 0, it->step.n, -1);
-	m->meet = it->step.key + 1;
-	put(r, it, attrs_int(&op->attrs, A_RELAXED, 0) ? STEP_BAR_RELAXED : STEP_BAR);
-	return true;
-}
-
-/* Which lanes arrive at each rank's barrier. */
-static bool find_arrivals(Reader *r, const Op *op, uint32_t *lanes)
-{
-	Ctx *c = r->p->k->ctx;
-	const char *lane = ctx_str(c, "lane");
-	const Ix *to = read_expr(r, op->ix[0]);
-	if (!r->which && ix_uses(to, lane))
-		return read_problem(
-			r, D_W0411, op->loc,
-			"an arrival at a rank that depends on the lane that elect takes");
-	for (int i = 0; i < 32; i++) {
-		int64_t rank;
-		if (!(r->which ? r->which >> i & 1 : !i))
-			continue;
-		if (!ix_value_at(c, to, lane, i, &rank))
-			return read_problem(r, D_W0411, op->loc,
-					    "an arrival at a rank that a run decides");
-		if (rank < 0 || rank >= r->p->ctas)
-			return read_problem(
-				r, D_E0411, op->loc,
-				ctx_strf(c, "an arrival at rank %d of a cluster of %d CTAs",
-					 (int)rank, r->p->ctas));
-		lanes[rank] |= 1u << i;
-	}
-	return true;
-}
-
-/* Lanes that arrive at barriers of CTAs by rank, their own among them. */
-static bool put_arrivals(Reader *r, const Op *op, int64_t n)
-{
-	uint32_t lanes[MAX_RANKS] = {0};
-	if (!find_arrivals(r, op, lanes))
-		return false;
-	for (int to = 0; to < r->p->ctas; to++) {
-		Item *it = read_item(r, ITEM_STEP, op);
-		if (!lanes[to])
-			continue;
-		it->step.n = (int32_t)n;
-		it->step.lanes = (int8_t)__builtin_popcount(lanes[to]);
-		it->which = r->which ? lanes[to] : 0;
-		set_key(r, it, &op->in[0], to, STEP_ARRIVE);
-		put(r, it, STEP_ARRIVE);
-		if (to == r->s->rank)
-			continue;
-		r->p->m.senders[to] |= AGENT(r->agent);
-		if (it->step.lanes == 1)
-			r->p->m.sent[to][r->agent] = &it->step;
-		else
-			r->p->m.sent_each[to][r->agent] = &it->step;
-	}
-	return true;
-}
-
-static bool put_mbar(Reader *r, const Op *op, StepKind kind, int64_t n)
-{
-	Item *it = read_item(r, ITEM_STEP, op);
-	if (op->kind == OP_MBAR_ARRIVE && op->nix)
-		return put_arrivals(r, op, n);
-	it->step.n = (int32_t)n;
-	if (kind == STEP_WAIT)
-		wait_for_loops(r);
-	set_key(r, it, &op->in[0], r->s->rank, kind);
-	if (kind == STEP_WAIT || (kind == STEP_INIT && op->nix))
-		it->number = read_expr(r, op->ix[0]);
-	put(r, it, kind);
-	return true;
-}
-
-static bool put_plain(Reader *r, const Op *op, StepKind kind)
-{
-	Item *it = read_item(r, ITEM_STEP, op);
-	it->step.n = (int32_t)attrs_int(&op->attrs, kind == STEP_REGS ? A_REGS : A_N, 0);
-	put(r, it, kind);
-	return true;
-}
-
-static const struct {
-	OpKind of;
-	StepKind step;
-} plain_steps[] = {
-#define PLAIN(of, step) {OP_##of, STEP_##step},
-#include "verify/steps.def"
-};
-
-static bool put_sync(Reader *r, const Op *op)
-{
-	int64_t block = attrs_int(&r->p->k->attrs, A_BLOCK, 0);
-	switch (op->kind) {
-	case OP_MBAR_INIT:
-		return put_mbar(r, op, STEP_INIT, attrs_int(&op->attrs, A_COUNT, 1));
-	case OP_MBAR_EXPECT:
-		return put_mbar(r, op, STEP_EXPECT, attrs_int(&op->attrs, A_BYTES, 0));
-	case OP_MBAR_ARRIVE:
-		return put_mbar(r, op, STEP_ARRIVE, attrs_int(&op->attrs, A_COUNT, 1));
-	case OP_MBAR_WAIT:
-		return put_mbar(r, op, STEP_WAIT, 0);
-	case OP_BAR_CTA:
-		return put_barrier(r, op, STEP_BAR, 0, block);
-	case OP_BAR_CLUSTER:
-		return put_cluster(r, op);
-	case OP_BAR_SYNC:
-		return put_named(r, op, STEP_BAR);
-	case OP_BAR_ARRIVE:
-		return put_named(r, op, STEP_BAR_ARRIVE);
-	default:
-		break;
-	}
-	for (size_t i = 0; i < COUNTOF(plain_steps); i++)
-		if (plain_steps[i].of == op->kind)
-			return put_plain(r, op, plain_steps[i].step);
-	return read_problem(r, D_W0411, op->loc,
-			    ctx_strf(r->p->k->ctx, "the op %s", op_rows[op->kind].name));
-}
-
-/* ------------------------------------------------------------------ ops that access */
-static bool in_space(const Operand *in, Space s)
-{
-	return in->val->type->kind == TY_TILE && in->val->type->space == s;
-}
-
-static bool put_load_to(Reader *r, const Op *op, int to, const WaySet ways)
-{
-	Item *it = read_item(r, ITEM_STEP, op);
-	int64_t bytes = 0;
-	for (int i = 0; i < op->nin; i++) {
-		if (op_effect(op, i) & FX_AW)
-			set_cell(r, it, &op->in[i], to, STEP_LOAD);
-		else if (op->in[i].val->type->kind == TY_MBAR)
-			set_key(r, it, &op->in[i], to, STEP_LOAD);
-	}
-	it->step.mask = read_part(r, op, r->s->rank, to, &bytes);
-	it->step.n = (int32_t)bytes;
-	if (!it->step.mask || it->step.cell < 0 || it->step.key < 0)
-		return read_problem(r, D_W0411, op->loc, "a load into a place that a run decides");
-	it->ways = some_ways(r, ways);
-	if (it->ways && !in_tile(r, op))
-		return read_problem(r, D_W0411, op->loc,
-				    "a load into CTAs that are known only at run time");
-	put(r, it, STEP_LOAD);
-	return true;
-}
-
-/* The same of a replay, where the mask is a number. */
-static bool put_sized_load(Reader *r, const Op *op)
-{
-	WaySet all;
-	int64_t mask = INT64_C(1) << r->s->rank;
-	bool shared = attrs_int(&op->attrs, A_SHARED, 0) != 0;
-	if (shared && !ix_is_const(read_expr(r, op->ix[op->nix - 1]), &mask))
-		return read_problem(r, D_W0411, op->loc, "a mask that sizes do not decide");
-	ways_all(r->p, all);
-	for (int to = 0; to < r->p->ctas; to++)
-		if (mask >> to & 1 && !put_load_to(r, op, to, all))
-			return false;
-	return true;
-}
-
-/* One into each CTA that it goes to. */
-static bool put_load(Reader *r, const Op *op)
-{
-	WaySet ways;
-	if (r->p->sized)
-		return put_sized_load(r, op);
-	for (int to = 0; to < r->p->ctas; to++)
-		if (read_goes_to(r, op, r->s->rank, to, ways) && !put_load_to(r, op, to, ways))
-			return false;
-	return true;
-}
-
-static bool box_beyond(Reader *r, const Op *op, int64_t first)
-{
-	return read_problem(r, D_E0412, op->loc,
-			    ctx_strf(r->p->k->ctx,
-				     "a box of %d bytes from byte %lld of a slot of %%%s, which "
-				     "has %d",
-				     (int)read_box_bytes(op), (long long)first, op->in[0].val->name,
-				     (int)type_slot_bytes(op->in[0].val->type)));
-}
-
-/* Where the lane decides it: each that may do it is within the slot. */
-static bool lanes_within(Reader *r, const Item *it)
-{
-	Ctx *c = r->p->k->ctx;
-	const char *lane = ctx_str(c, "lane");
-	for (int i = 0; i < 32; i++) {
-		int64_t v;
-		if (it->which && !(it->which >> i & 1))
-			continue;
-		if (!ix_value_at(c, it->at_byte, lane, i, &v) ||
-		    (!it->which && (v < 0 || v > it->last_byte)))
-			return read_problem(r, D_W0411, it->op->loc,
-					    "a box from a place in its slot that the lane decides");
-		if (v < 0 || v > it->last_byte)
-			return box_beyond(r, it->op, v);
-	}
-	return true;
-}
-
-/* What a copy takes from a slot lies within it: here, or as letters are made. */
-static bool put_within(Reader *r, Item *it, const Op *op)
-{
-	int64_t bytes = read_box_bytes(op), v;
-	if (!bytes || !op->nix)
-		return read_problem(r, D_W0411, op->loc, "a copy of a box that no map describes");
-	it->at_byte = read_expr(r, op->ix[0]);
-	it->last_byte = type_slot_bytes(op->in[0].val->type) - bytes;
-	if (ix_uses(it->at_byte, ctx_str(r->p->k->ctx, "lane"))) {
-		bool ok = lanes_within(r, it);
-		it->at_byte = NULL;
-		return ok;
-	}
-	if (!r->p->sized && ix_is_const(it->at_byte, &v) && (v < 0 || v > it->last_byte))
-		return box_beyond(r, op, v);
-	return true;
-}
-
-static bool put_group_read(Reader *r, const Op *op, StepKind kind)
-{
-	Item *it = read_item(r, ITEM_STEP, op);
-	for (int i = 0; i < op->nin; i++)
-		if (op_effect(op, i) & FX_AR && in_space(&op->in[i], SP_SHARED))
-			set_cell(r, it, &op->in[i], r->s->rank, kind);
-	if (kind == STEP_STORE && !put_within(r, it, op))
-		return false;
-	it->step.mask = kind == STEP_MMA ? read_acc_mask(r, op) : 0;
-	put(r, it, kind);
-	return true;
-}
-
-static bool put_generic(Reader *r, const Op *op)
-{
-	for (int i = 0; i < op->nin; i++) {
-		int fx = op_effect(op, i);
-		Item *it = read_item(r, ITEM_STEP, op);
-		if (!fx)
-			continue;
-		if (in_space(&op->in[i], SP_SHARED)) {
-			StepKind kind = fx & FX_W ? STEP_WRITE : r->outside ? STEP_PASS : STEP_READ;
-			set_cell(r, it, &op->in[i], r->s->rank, kind);
-			if (kind == STEP_WRITE && r->p->sized)
-				it->at_byte = read_expr(r, op->ix[0]);
-			put(r, it, kind);
-		} else if (in_space(&op->in[i], SP_GLOBAL) && !r->outside) {
-			put(r, it, STEP_GLOBAL);
-		}
-	}
-	Item *it = read_item(r, ITEM_STEP, op);
-	it->step.mask = read_acc_mask(r, op);
-	if (it->step.mask && !r->outside)
-		put(r, it, STEP_TOUCH);
-	return true;
-}
-
-static bool by_whole_warps(Reader *r, const Op *op)
-{
-	if (!read_is_aligned(op) || (r->lanes == 32 && !r->parted))
-		return true;
-	return read_problem(r, D_E0411, op->loc,
-			    ctx_strf(r->p->k->ctx,
-				     "%s is for whole warps, and some lanes go past it",
-				     op->kind == OP_LET ? "a let with here=1"
-							: op_rows[op->kind].name));
-}
-
-static bool put_op(Reader *r, const Op *op)
-{
-	int fx = op_rows[op->kind].effects;
-	if (fx & FX_SYNC)
-		return put_sync(r, op);
-	if (op_done_by(op, DONE_BY_BARRIER))
-		return put_load(r, op);
-	if (op_done_by(op, DONE_BY_WARPGROUP))
-		return put_group_read(r, op, STEP_MMA);
-	if (op_done_by(op, DONE_BY_THREAD))
-		return put_group_read(r, op, STEP_STORE);
-	return put_generic(r, op);
-}
 
 /* ------------------------------------------------------------------ structure */
 static bool walk(Reader *r, const Block *b);
@@ -449,11 +24,11 @@ static bool walk_tiles(Reader *r, const Op *op)
 	bool inner = false;
 	for (int i = 0; i < r->loops.n; i++)
 		inner |= r->loops.at[i].depth > 0;
-	to_segment(r, SEG_TILE + (inner ? 0 : r->p->words.inner));
+	read_to_segment(r, SEG_TILE + (inner ? 0 : r->p->words.inner));
 	bool ok = walk(r, op->body);
 	out.names = r->view.names; /* names are the kernel's: none is used outside its loop */
 	r->view = out;
-	to_segment(r, SEG_END);
+	read_to_segment(r, SEG_END);
 	return ok;
 }
 
@@ -470,11 +45,11 @@ static bool walk_trips(Reader *r, const Op *op)
 	r->view.total = r->trips->kind == IX_CONST ? r->trips : NULL;
 	r->view.passed = trip;
 	r->view.rest = rest;
-	to_segment(r, SEG_INNER + n);
+	read_to_segment(r, SEG_INNER + n);
 	bool ok = walk(r, op->body);
 	out.names = r->view.names;
 	r->view = out;
-	to_segment(r, SEG_TILE + n + 1);
+	read_to_segment(r, SEG_TILE + n + 1);
 	return ok;
 }
 
@@ -671,15 +246,16 @@ static bool walk_part(Reader *r, Item *it, const Block *b)
 /* Whether ways decide a condition; keeps those in which it holds. */
 static bool decides(const Reader *r, const Op *op, int i, WaySet ways)
 {
-	return in_tile(r, op) && ways_keep(r->p, ways, read_seen(r, op->ix[i], r->s->rank), -1);
+	return read_in_tile(r, op) &&
+	       ways_keep(r->p, ways, read_seen(r, op->ix[i], r->s->rank), -1);
 }
 
 /* Threads copy elements of a buffer into a tensor there. */
 static bool copies_out(const Op *op)
 {
 	for (const Op *in = op->body->first; in; in = in->next)
-		if ((in->nin == 2 && in_space(&in->in[0], SP_GLOBAL) &&
-		     in_space(&in->in[1], SP_SHARED)) ||
+		if ((in->nin == 2 && read_in_space(&in->in[0], SP_GLOBAL) &&
+		     read_in_space(&in->in[1], SP_SHARED)) ||
 		    (in->kind == OP_IF && copies_out(in)))
 			return read_only_reads(op);
 	return false;
@@ -722,7 +298,7 @@ static bool walk_if(Reader *r, const Op *op)
 	bool some = conditions(r, it, op, ways);
 	if (which)
 		r->lanes = __builtin_popcount(r->which);
-	it->ways = some_ways(r, ways);
+	it->ways = read_some_ways(r, ways);
 	bool part = it->nconds || it->ways;
 	bool ok = !some || !r->lanes || (part ? walk_part(r, it, op->body) : walk(r, op->body));
 	r->lanes = lanes;
@@ -738,7 +314,7 @@ static bool walk(Reader *r, const Block *b)
 		bool ok = true;
 		if (!read_counts(r, op) || (op->kind == OP_ROLE && op != r->s->role))
 			continue;
-		if (!by_whole_warps(r, op))
+		if (!read_by_whole_warps(r, op))
 			return false;
 		if (op->kind == OP_ROLE)
 			ok = walk(r, op->body);
@@ -749,7 +325,7 @@ static bool walk(Reader *r, const Block *b)
 		else if (op->kind == OP_FOR || op->kind == OP_FOR_RING)
 			ok = walk_loop(r, op);
 		else if (op->kind != OP_LET)
-			ok = put_op(r, op);
+			ok = read_op(r, op);
 		if (!ok)
 			return false;
 	}
@@ -770,7 +346,7 @@ bool read_script(Reader *r, int agent)
 	r->outside = false;
 	r->view = (View){.ctx = c, .compares = true};
 	read_counts_of(r, r->trips, ix_sym(c, r->p->trips), &r->view.trips, &r->view.trips_by);
-	to_segment(r, SEG_START);
+	read_to_segment(r, SEG_START);
 	if (r->p->tree)
 		read_counts_in(r, NULL);
 	if (!walk(r, &r->p->k->body))
@@ -778,7 +354,7 @@ bool read_script(Reader *r, int agent)
 	read_own(r, s);
 	/* with the last steps of others, who may wait for it at the cluster's barrier */
 	if (!r->p->tree)
-		to_segment(r, r->p->words.tiles ? SEG_END : SEG_TILE + r->p->words.inner);
-	put(r, read_item(r, ITEM_STEP, s->role), STEP_EXIT);
+		read_to_segment(r, r->p->words.tiles ? SEG_END : SEG_TILE + r->p->words.inner);
+	read_put(r, read_item(r, ITEM_STEP, s->role), STEP_EXIT);
 	return true;
 }
