@@ -77,6 +77,25 @@ int random_below(int n);
 bool chance(int percent);
 void random_seed(uint64_t seed);
 
+/* random_make.c: one move behind those of a part */
+Move *move_put(Source *s, int role, BodyPart part, Move m);
+Move move_on(StepKind kind, Barrier barrier, int ring, int rank);
+Move move_plain(StepKind kind, int n);
+/* random_read.c */
+typedef enum { BY_READ, BY_MMA, BY_STORE } Way;
+typedef struct {
+	int ring, by; /* whose slots; whose barrier says that they are full */
+	Way way;
+	bool each;       /* lane gives the slot back for itself */
+	bool late;       /* gives the slot back one trip later */
+	bool fences;     /* the reader does */
+	bool free[CTAS]; /* at whose barriers */
+} Reader;
+Way way_random(bool groups);
+void reading_generic(Source *s, int role, int ring, int lanes, bool each);
+void reading_put(Source *s, int role, const Reader *r);
+void reader_put(Source *s, int role, const Reader *r);
+
 Source source_make(void);
 void source_change(Source *s);
 void source_print(const Source *s);

@@ -27,7 +27,7 @@ bool chance(int percent)
 }
 
 /* ------------------------------------------------------------------ moves */
-static Move *put(Source *s, int role, BodyPart part, Move m)
+Move *move_put(Source *s, int role, BodyPart part, Move m)
 {
 	Body *b = &s->role[role].part[part];
 	if (b->n == MOVES)
@@ -36,7 +36,7 @@ static Move *put(Source *s, int role, BodyPart part, Move m)
 	return &b->at[b->n++];
 }
 
-static Move on(StepKind kind, Barrier barrier, int ring, int rank)
+Move move_on(StepKind kind, Barrier barrier, int ring, int rank)
 {
 	Move m = {.kind = kind, .barrier = barrier, .ring = ring, .by = ring};
 	m.rank = rank;
@@ -46,7 +46,7 @@ static Move on(StepKind kind, Barrier barrier, int ring, int rank)
 	return m;
 }
 
-static Move plain(StepKind kind, int n)
+Move move_plain(StepKind kind, int n)
 {
 	return (Move){.kind = kind, .n = n};
 }
@@ -109,99 +109,15 @@ static int new_named(Source *s, int rank, int warps)
 
 static void put_named(Source *s, int role, BodyPart part, StepKind kind, int id)
 {
-	Move m = on(kind, AT_NAMED, id, s->role[role].rank);
+	Move m = move_on(kind, AT_NAMED, id, s->role[role].rank);
 	m.n = s->barrier[id].warps;
-	put(s, role, part, m);
-}
-
-/* ------------------------------------------------------------------ readers */
-typedef enum { BY_READ, BY_MMA, BY_STORE } Way;
-typedef struct {
-	int ring, by; /* whose slots; whose barrier says that they are full */
-	Way way;
-	bool each;       /* lane gives the slot back for itself */
-	bool late;       /* gives the slot back one trip later */
-	bool fences;     /* the reader does */
-	bool free[CTAS]; /* at whose barriers */
-} Reader;
-
-static Way some_way(bool groups)
-{
-	return groups && chance(75) ? (Way)(1 + random_below(2)) : BY_READ;
-}
-
-static void put_frees(Source *s, int role, const Reader *r, BodyPart part)
-{
-	for (int rank = 0; rank < s->ctas; rank++) {
-		Move m = on(STEP_ARRIVE, AT_EMPTY, r->ring, rank);
-		m.off = r->late ? -1 : 0;
-		m.late = r->late;
-		m.lanes = r->each ? 32 : 1;
-		if (r->free[rank])
-			put(s, role, part, m);
-	}
-}
-
-/* What loads fill again, its readers fence. */
-static void put_generic_read(Source *s, int role, int ring, int lanes, bool each)
-{
-	bool meets = lanes > 1 && !each;
-	put(s, role, LOOP, on(STEP_READ, AT_FULL, ring, s->role[role].rank))->lanes = lanes;
-	if (meets && chance(20))
-		put(s, role, LOOP, plain(STEP_WARP, 0));
-	if (s->ring[ring].parts || chance(20))
-		put(s, role, LOOP, plain(STEP_FENCE, 0));
-	if (meets)
-		put(s, role, LOOP, plain(STEP_WARP, 0));
-}
-
-/* The read, to its end but for a late one. */
-static void put_read(Source *s, int role, const Reader *r)
-{
-	int rank = s->role[role].rank;
-	StepKind read[] = {STEP_READ, STEP_MMA, STEP_STORE};
-	bool mma = r->way == BY_MMA;
-	if (r->fences)
-		put(s, role, LOOP, plain(STEP_FENCE, 0));
-	if (mma)
-		put(s, role, LOOP, plain(STEP_MMA_FENCE, 0));
-	if (r->way == BY_READ) {
-		int lanes = r->each || chance(40) ? 32 : 1;
-		put_generic_read(s, role, r->ring, lanes, r->each);
-		return;
-	}
-	StepKind wait = mma ? STEP_MMA_WAIT : chance(50) ? STEP_BULK_READ : STEP_BULK_WAIT;
-	int groups = 1 + chance(15) + chance(15); /* which may be empty */
-	for (int i = 0; i < groups; i++) {
-		if (!i || chance(50))
-			put(s, role, LOOP, on(read[r->way], AT_FULL, r->ring, rank));
-		put(s, role, LOOP, plain(mma ? STEP_MMA_COMMIT : STEP_BULK_COMMIT, 0));
-	}
-	put(s, role, LOOP, plain(wait, r->late ? groups : 0));
-	if (r->late)
-		put(s, role, POST, plain(wait, 0));
-	if (mma && chance(40))
-		put(s, role, r->late ? POST : LOOP, on(STEP_TOUCH, AT_FULL, r->ring, rank));
-}
-
-static void put_reader(Source *s, int role, const Reader *r)
-{
-	int rank = s->role[role].rank;
-	Ring *ring = &s->ring[r->ring];
-	put(s, role, LOOP, on(STEP_WAIT, AT_FULL, r->by, rank));
-	put_read(s, role, r);
-	put_frees(s, role, r, LOOP);
-	if (r->late)
-		put_frees(s, role, r, POST);
-	for (int to = 0; to < s->ctas; to++)
-		ring->count[AT_EMPTY][to] +=
-			r->free[to] ? s->role[role].warps * (r->each ? 32 : 1) : 0;
+	move_put(s, role, part, m);
 }
 
 /* ------------------------------------------------------------------ rings */
 static Reader new_reader(const Source *s, int ring, bool groups)
 {
-	Reader r = {.ring = ring, .by = ring, .way = some_way(groups)};
+	Reader r = {.ring = ring, .by = ring, .way = way_random(groups)};
 	r.each = r.way == BY_READ && chance(20);
 	r.late = r.way != BY_READ && s->ring[ring].slots > 1 && chance(50);
 	return r;
@@ -211,28 +127,28 @@ static void put_loads(Source *s, int role, int ring, const bool *to, uint32_t pa
 {
 	for (int rank = 0; rank < s->ctas; rank++)
 		for (uint32_t bit = 1; bit <= parts; bit <<= 1) {
-			Move m = on(STEP_LOAD, AT_FULL, ring, rank);
+			Move m = move_on(STEP_LOAD, AT_FULL, ring, rank);
 			m.n = LOAD_BYTES;
 			m.part = bit;
 			if (to[rank] && parts & bit)
-				put(s, role, LOOP, m);
+				move_put(s, role, LOOP, m);
 		}
 }
 
 static void put_expect(Source *s, int role, int ring)
 {
-	Move m = on(STEP_EXPECT, AT_FULL, ring, s->role[role].rank);
+	Move m = move_on(STEP_EXPECT, AT_FULL, ring, s->role[role].rank);
 	m.n = LOAD_BYTES * s->ring[ring].parts / s->role[role].warps;
-	put(s, role, LOOP, m);
+	move_put(s, role, LOOP, m);
 	s->ring[ring].count[AT_FULL][m.rank] = s->role[role].warps;
 }
 
 static void put_turn(Source *s, int role, int ring)
 {
 	int rank = s->role[role].rank;
-	put(s, role, LOOP, on(STEP_WAIT, AT_EMPTY, ring, rank));
+	move_put(s, role, LOOP, move_on(STEP_WAIT, AT_EMPTY, ring, rank));
 	for (int i = 0; s->drains && i < s->ring[ring].slots; i++)
-		put(s, role, POST, on(STEP_WAIT, AT_EMPTY, ring, rank))->off = i;
+		move_put(s, role, POST, move_on(STEP_WAIT, AT_EMPTY, ring, rank))->off = i;
 }
 
 /* One or more roles of the rank, which are not `not`, where there are others. */
@@ -248,7 +164,7 @@ static void put_readers(Source *s, int rank, Reader r, int not, bool groups)
 		memcpy(mine.free, r.free, sizeof mine.free);
 		mine.by = r.by;
 		mine.fences = r.fences && mine.way != BY_READ;
-		put_reader(s, a, &mine);
+		reader_put(s, a, &mine);
 		n++;
 	}
 }
@@ -257,11 +173,12 @@ static void put_readers(Source *s, int rank, Reader r, int not, bool groups)
 static void put_write(Source *s, int role, int ring, bool fences, bool meets)
 {
 	int lanes = chance(50) ? 32 : 1;
-	put(s, role, LOOP, on(STEP_WRITE, AT_FULL, ring, s->role[role].rank))->lanes = lanes;
+	move_put(s, role, LOOP, move_on(STEP_WRITE, AT_FULL, ring, s->role[role].rank))->lanes =
+		lanes;
 	if (fences)
-		put(s, role, LOOP, plain(STEP_FENCE, 0));
+		move_put(s, role, LOOP, move_plain(STEP_FENCE, 0));
 	if (lanes > 1 && !meets)
-		put(s, role, LOOP, plain(STEP_WARP, 0));
+		move_put(s, role, LOOP, move_plain(STEP_WARP, 0));
 }
 
 static void add_local(Source *s, int ring, bool groups)
@@ -276,7 +193,7 @@ static void add_local(Source *s, int ring, bool groups)
 		put_loads(s, producer, ring, here, s->ring[ring].parts == 2 ? 3 : 1);
 	} else {
 		put_write(s, producer, ring, fences, false);
-		put(s, producer, LOOP, on(STEP_ARRIVE, AT_FULL, ring, rank));
+		move_put(s, producer, LOOP, move_on(STEP_ARRIVE, AT_FULL, ring, rank));
 		s->ring[ring].count[AT_FULL][rank] = s->role[producer].warps;
 	}
 	Reader r = {.ring = ring,
@@ -336,7 +253,7 @@ static void add_relay(Source *s, int ring, bool groups)
 	put_turn(s, a, ring);
 	put_expect(s, a, ring);
 	put_loads(s, a, ring, here, 1);
-	put(s, b, LOOP, on(STEP_WAIT, AT_FULL, ring, rank));
+	move_put(s, b, LOOP, move_on(STEP_WAIT, AT_FULL, ring, rank));
 	put_expect(s, b, ring + 1);
 	put_loads(s, b, ring, here, 2);
 	Body *body = &s->role[b].part[LOOP];
@@ -354,7 +271,7 @@ static void add_refill(Source *s, int ring, bool groups)
 	s->ring[ring].parts = 1;
 	put_turn(s, a, ring);
 	put_write(s, a, ring, chance(30), false);
-	put_generic_read(s, a, ring, chance(50) ? 32 : 1, false);
+	reading_generic(s, a, ring, chance(50) ? 32 : 1, false);
 	put_expect(s, a, ring);
 	put_loads(s, a, ring, here, 1);
 	Reader r = {.ring = ring, .by = ring, .free = {here[0], here[1]}};
@@ -370,9 +287,9 @@ static void add_tokens(Source *s, int ring)
 	while (b == a);
 	int from = s->role[a].rank, to = s->role[b].rank;
 	put_turn(s, a, ring);
-	put(s, a, LOOP, on(STEP_ARRIVE, AT_FULL, ring, to));
-	put(s, b, LOOP, on(STEP_WAIT, AT_FULL, ring, to));
-	put(s, b, LOOP, on(STEP_ARRIVE, AT_EMPTY, ring, from));
+	move_put(s, a, LOOP, move_on(STEP_ARRIVE, AT_FULL, ring, to));
+	move_put(s, b, LOOP, move_on(STEP_WAIT, AT_FULL, ring, to));
+	move_put(s, b, LOOP, move_on(STEP_ARRIVE, AT_EMPTY, ring, from));
 	s->ring[ring].count[AT_FULL][to] = s->role[a].warps;
 	s->ring[ring].count[AT_EMPTY][from] = s->role[b].warps;
 }
@@ -383,11 +300,11 @@ static void add_own_staging(Source *s, int ring)
 {
 	int rank = random_below(s->ctas), a = loader_of_rank(s, rank);
 	int slots = s->ring[ring].slots;
-	put(s, a, LOOP, plain(STEP_BULK_READ, slots - 1));
+	move_put(s, a, LOOP, move_plain(STEP_BULK_READ, slots - 1));
 	put_write(s, a, ring, true, false);
-	put(s, a, LOOP, on(STEP_STORE, AT_FULL, ring, rank));
-	put(s, a, LOOP, plain(STEP_BULK_COMMIT, 0));
-	put(s, a, POST, plain(chance(50) ? STEP_BULK_READ : STEP_BULK_WAIT, 0));
+	move_put(s, a, LOOP, move_on(STEP_STORE, AT_FULL, ring, rank));
+	move_put(s, a, LOOP, move_plain(STEP_BULK_COMMIT, 0));
+	move_put(s, a, POST, move_plain(chance(50) ? STEP_BULK_READ : STEP_BULK_WAIT, 0));
 }
 
 /* A buffer that goes from a to b and back by named barriers: both meet, or one goes on. */
@@ -398,7 +315,7 @@ static void add_staging(Source *s, int ring, int a, bool groups)
 	int full = new_named(s, rank, warps), empty = new_named(s, rank, warps);
 	bool meet = chance(40), fences = chance(50);
 	StepKind signal = meet ? STEP_BAR : STEP_BAR_ARRIVE;
-	Reader r = {.ring = ring, .way = some_way(groups)};
+	Reader r = {.ring = ring, .way = way_random(groups)};
 	s->ring[ring].slots = 0;
 	r.fences = !fences && r.way != BY_READ;
 	if (!meet) {
@@ -410,7 +327,7 @@ static void add_staging(Source *s, int ring, int a, bool groups)
 	if (meet)
 		put_named(s, a, LOOP, STEP_BAR, empty);
 	put_named(s, b, LOOP, STEP_BAR, full);
-	put_read(s, b, &r);
+	reading_put(s, b, &r);
 	put_named(s, b, LOOP, signal, empty);
 }
 
@@ -441,7 +358,7 @@ static void add_watcher(Source *s)
 	int a = random_below(s->roles), ring = random_below(s->rings), rank = s->role[a].rank;
 	StepKind kinds[] = {STEP_WAIT, STEP_READ};
 	for (int i = 0; s->ring[ring].slots && i < 1 + chance(50); i++) {
-		Move *m = put(s, a, POST, on(kinds[i], AT_FULL, ring, rank));
+		Move *m = move_put(s, a, POST, move_on(kinds[i], AT_FULL, ring, rank));
 		m->off = -1;
 		m->late = true;
 	}

@@ -3,7 +3,7 @@
  * some lanes or in a loop; numbers, slots, parities, barriers, masks, bounds and conditions
  * changed; writes and reads put where there were none; a trip peeled off a loop. The table of
  * changes is at the end. */
-#include "stepper_change.h"
+#include "stepper_place.h"
 
 #include <string.h>
 
@@ -13,239 +13,6 @@ int random_under(Random *r, int n)
 {
 	r->state = r->state * 6364136223846793005u + 1442695040888963407u;
 	return (int)((r->state >> 33) % (uint64_t)n);
-}
-
-typedef struct {
-	Kernel *k;
-	Random *r;
-} Change;
-
-/* ------------------------------------------------------------------ places */
-typedef bool (*Wanted)(const Op *op);
-
-static Op *pick(Change *c, Wanted wanted)
-{
-	int n = 0;
-	Op *found = NULL;
-	for (Op *op = kernel_first(c->k); op; op = op_next(op))
-		if (wanted(op) && random_under(c->r, ++n) == 0)
-			found = op;
-	return found;
-}
-
-static bool orders(const Op *op)
-{
-	switch ((int)op->kind) {
-	case OP_MBAR_INIT:
-	case OP_MBAR_EXPECT:
-	case OP_MBAR_ARRIVE:
-	case OP_MBAR_WAIT:
-	case OP_FENCE_INIT:
-	case OP_FENCE_ASYNC:
-	case OP_BAR_CTA:
-	case OP_BAR_CLUSTER:
-	case OP_BAR_WARP:
-	case OP_BAR_SYNC:
-	case OP_BAR_ARRIVE:
-	case OP_WGMMA_FENCE:
-	case OP_WGMMA_COMMIT:
-	case OP_WGMMA_WAIT:
-	case OP_BULK_COMMIT:
-	case OP_BULK_WAIT:
-	case OP_BULK_WAIT_READ:
-	case OP_GRID_WAIT:
-	case OP_SETMAXNREG:
-		return true;
-	default:
-		return false;
-	}
-}
-
-static bool accesses(const Op *op)
-{
-	return op->kind == OP_TMA_LOAD || op->kind == OP_TMA_STORE || op->kind == OP_WGMMA ||
-	       op->kind == OP_LDMATRIX || op->kind == OP_STMATRIX || op->kind == OP_LD_SHARED ||
-	       op->kind == OP_ST_SHARED || op->kind == OP_ST_STAGED;
-}
-
-static bool acts(const Op *op)
-{
-	return orders(op) || accesses(op);
-}
-
-static bool is_statement(const Op *op)
-{
-	return (acts(op) || op->kind == OP_IF || op->kind == OP_ELECT || op->kind == OP_FOR ||
-		op->kind == OP_FOR_RING || op->kind == OP_CVT || op->kind == OP_FILL) &&
-	       op_parent(op);
-}
-
-static bool has_slot(const Op *op)
-{
-	for (int i = 0; i < op->nin; i++)
-		if (op->in[i].at && op->in[i].val->def &&
-		    attrs_int(&op->in[i].val->def->attrs, A_SLOTS, 0) > 1)
-			return true;
-	return false;
-}
-
-static bool is_wait(const Op *op)
-{
-	return op->kind == OP_MBAR_WAIT;
-}
-
-static bool is_arrive(const Op *op)
-{
-	return op->kind == OP_MBAR_ARRIVE;
-}
-
-static bool is_loop(const Op *op)
-{
-	return op->kind == OP_FOR_RING || (op->kind == OP_FOR && !attrs_get(&op->attrs, A_UNROLL));
-}
-
-static bool is_if(const Op *op)
-{
-	return op->kind == OP_IF;
-}
-
-static bool is_branch(const Op *op)
-{
-	return (op->kind == OP_IF || op->kind == OP_ELECT) && op->body->first &&
-	       op->body->first == op->body->last;
-}
-
-static bool is_named(const Op *op)
-{
-	return op->kind == OP_BAR_SYNC || op->kind == OP_BAR_ARRIVE;
-}
-
-static bool is_tma(const Op *op)
-{
-	return op->kind == OP_TMA_LOAD || op->kind == OP_TMA_STORE;
-}
-
-static bool is_fill(const Op *op)
-{
-	return op->kind == OP_STMATRIX || op->kind == OP_ST_SHARED;
-}
-
-static bool is_read(const Op *op)
-{
-	return op->kind == OP_LDMATRIX || op->kind == OP_LD_SHARED || op->kind == OP_ST_STAGED;
-}
-
-static bool is_cvt(const Op *op)
-{
-	return op->kind == OP_CVT && op->in[0].val->def && op->in[0].val->def->kind == OP_PART;
-}
-
-static bool is_mma_step(const Op *op)
-{
-	return op->kind == OP_WGMMA || op->kind == OP_WGMMA_COMMIT || op->kind == OP_WGMMA_WAIT;
-}
-
-static bool is_meeting(const Op *op)
-{
-	return op->kind == OP_BAR_SYNC || op->kind == OP_BAR_CTA || op->kind == OP_BAR_CLUSTER ||
-	       op->kind == OP_BAR_WARP;
-}
-
-static bool is_shared_load(const Op *op)
-{
-	return op->kind == OP_TMA_LOAD && attrs_int(&op->attrs, A_SHARED, 0);
-}
-
-static bool has_number(const Op *op)
-{
-	return attrs_get(&op->attrs, A_COUNT) || attrs_get(&op->attrs, A_BYTES) ||
-	       (orders(op) && attrs_get(&op->attrs, A_N)) || attrs_get(&op->attrs, A_THREADS);
-}
-
-/* ------------------------------------------------------------------ tools */
-static const Ix *num(Change *c, int64_t v)
-{
-	return ix_const(c->k->ctx, v);
-}
-
-static const Ix *plus(Change *c, const Ix *x, int64_t v)
-{
-	return ix_add(c->k->ctx, x, num(c, v));
-}
-
-static const Ix *name(Change *c, const char *s)
-{
-	return ix_sym(c->k->ctx, ctx_str(c->k->ctx, s));
-}
-
-static Op *copy_of(Change *c, const Op *op)
-{
-	Op *o = op_new(c->k, op->kind, op->loc);
-	for (int i = 0; i < op->nin; i++)
-		op_in(c->k, o, op->in[i].val, op->in[i].at);
-	for (int i = 0; i < op->nix; i++)
-		op_ix(c->k, o, op->ix[i]);
-	for (int i = 0; i < op->attrs.n; i++)
-		attrs_set(c->k->ctx, &o->attrs, op->attrs.at[i]);
-	if (op->out)
-		op_result(c->k, o, kernel_fresh(c->k, op->out->name), op->out->type);
-	return o;
-}
-
-/* The statement that holds op alone. */
-static Op *statement(Op *op)
-{
-	for (Op *up = op_parent(op);
-	     up && !op->prev && !op->next && (up->kind == OP_IF || up->kind == OP_ELECT);
-	     up = op_parent(op))
-		op = up;
-	return op;
-}
-
-/* The enclosing loop's variable, a size, or a warp's number. */
-static const Ix *something(Change *c, const Op *op)
-{
-	static const char *const names[] = {"warp", "lane", "tid"};
-	const Op *up = op_parent(op);
-	for (int skip = random_under(c->r, 3); up; up = op_parent(up))
-		if ((up->kind == OP_FOR || up->kind == OP_FOR_RING) && skip-- <= 0)
-			return ix_sym(c->k->ctx, up->sym[0]);
-	return name(c, names[random_under(c->r, (int)COUNTOF(names))]);
-}
-
-static const Ix *some_lanes(Change *c)
-{
-	Ctx *x = c->k->ctx;
-	const Ix *lane = name(c, "lane"), *warp = name(c, "warp"), *tid = name(c, "tid");
-	switch (random_under(c->r, 6)) {
-	case 0:
-		return ix_new(x, IX_EQ, lane, num(c, 0));
-	case 1:
-		return ix_new(x, IX_LT, lane, num(c, 1 + random_under(c->r, 31)));
-	case 2:
-		return ix_new(x, IX_EQ, ix_mod(x, warp, num(c, 4)), num(c, random_under(c->r, 4)));
-	case 3:
-		return ix_new(x, IX_EQ, ix_mod(x, tid, num(c, 128)), num(c, 0));
-	case 4:
-		return ix_new(x, IX_NE, lane, num(c, random_under(c->r, 32)));
-	default:
-		return ix_new(x, IX_LT, num(c, random_under(c->r, 4)), name(c, "warp"));
-	}
-}
-
-static Op *branch_before(Change *c, Op *at, const Ix *cond)
-{
-	Op *branch = op_new(c->k, OP_IF, at->loc);
-	op_ix(c->k, branch, cond);
-	op_insert_before(at, branch);
-	return branch;
-}
-
-static void put_into(Change *c, Op *region, Op *op)
-{
-	if (op->block)
-		op_remove(op);
-	block_append(op_body(c->k, region), op);
 }
 
 /* ------------------------------------------------------------------ changes */
@@ -326,23 +93,23 @@ static bool slot(Change *c, Op *op)
 	Ctx *x = c->k->ctx;
 	switch (random_under(c->r, 5)) {
 	case 0:
-		in->at = ix_mod(x, plus(c, in->at, 1 + random_under(c->r, (int)slots)),
-				num(c, slots));
+		in->at = ix_mod(x, ix_plus(c, in->at, 1 + random_under(c->r, (int)slots)),
+				ix_num(c, slots));
 		return true;
 	case 1:
-		in->at = plus(c, in->at, random_under(c->r, 2) ? 1 : -1);
+		in->at = ix_plus(c, in->at, random_under(c->r, 2) ? 1 : -1);
 		return true;
 	case 2: /* the modulo is left out, or is another */
 		if (in->at->kind != IX_MOD)
 			return false;
-		in->at =
-			random_under(c->r, 2) ? in->at->a : ix_mod(x, in->at->a, num(c, slots - 1));
+		in->at = random_under(c->r, 2) ? in->at->a
+					       : ix_mod(x, in->at->a, ix_num(c, slots - 1));
 		return true;
 	case 3:
-		in->at = num(c, random_under(c->r, (int)slots));
+		in->at = ix_num(c, random_under(c->r, (int)slots));
 		return true;
 	default:
-		in->at = ix_mod(x, ix_add(x, in->at, something(c, op)), num(c, slots));
+		in->at = ix_mod(x, ix_add(x, in->at, something(c, op)), ix_num(c, slots));
 		return true;
 	}
 }
@@ -353,23 +120,23 @@ static bool parity(Change *c, Op *op)
 	const Ix *p = op->ix[0];
 	switch (random_under(c->r, 7)) {
 	case 0:
-		op->ix[0] = num(c, random_under(c->r, 4));
+		op->ix[0] = ix_num(c, random_under(c->r, 4));
 		break;
 	case 1:
-		op->ix[0] = plus(c, p, 1 + random_under(c->r, 2));
+		op->ix[0] = ix_plus(c, p, 1 + random_under(c->r, 2));
 		break;
 	case 2:
-		op->ix[0] =
-			p->kind == IX_MOD ? ix_mod(x, p->a, num(c, 4)) : ix_mul(x, p, num(c, 2));
+		op->ix[0] = p->kind == IX_MOD ? ix_mod(x, p->a, ix_num(c, 4))
+					      : ix_mul(x, p, ix_num(c, 2));
 		break;
 	case 3:
-		op->ix[0] = p->kind == IX_MOD ? p->a : plus(c, ix_mul(x, p, num(c, -1)), 1);
+		op->ix[0] = p->kind == IX_MOD ? p->a : ix_plus(c, ix_mul(x, p, ix_num(c, -1)), 1);
 		break;
 	case 4:
-		op->ix[0] = ix_mod(x, ix_add(x, p, something(c, op)), num(c, 2));
+		op->ix[0] = ix_mod(x, ix_add(x, p, something(c, op)), ix_num(c, 2));
 		break;
 	default:
-		op->ix[0] = ix_mod(x, plus(c, p, 1), num(c, 2));
+		op->ix[0] = ix_mod(x, ix_plus(c, p, 1), ix_num(c, 2));
 	}
 	return true;
 }
@@ -416,8 +183,8 @@ static bool count(Change *c, Op *op)
 
 static bool barrier(Change *c, Op *op)
 {
-	op->ix[0] = random_under(c->r, 3) ? plus(c, op->ix[0], random_under(c->r, 2) ? 1 : -1)
-					  : num(c, random_under(c->r, 16));
+	op->ix[0] = random_under(c->r, 3) ? ix_plus(c, op->ix[0], random_under(c->r, 2) ? 1 : -1)
+					  : ix_num(c, random_under(c->r, 16));
 	return true;
 }
 
@@ -449,13 +216,14 @@ static bool mask(Change *c, Op *op)
 {
 	const Ix **x = &op->ix[op->nix - 1];
 	Ctx *k = c->k->ctx;
-	*x = random_under(c->r, 2) ? ix_mul(k, *x, num(c, 2)) : num(c, 1 + random_under(c->r, 15));
+	*x = random_under(c->r, 2) ? ix_mul(k, *x, ix_num(c, 2))
+				   : ix_num(c, 1 + random_under(c->r, 15));
 	return true;
 }
 
 static bool rank(Change *c, Op *op)
 {
-	const Ix *ranks[] = {num(c, 0), num(c, 1), name(c, "rank"), name(c, "lane")};
+	const Ix *ranks[] = {ix_num(c, 0), ix_num(c, 1), ix_name(c, "rank"), ix_name(c, "lane")};
 	if (!attrs_get(&c->k->attrs, A_CLUSTER))
 		return false;
 	if (op->nix)
@@ -488,19 +256,19 @@ static bool condition(Change *c, Op *op)
 	Ctx *k = c->k->ctx;
 	switch (random_under(c->r, 4)) {
 	case 0:
-		*x = ix_new(k, IX_EQ, *x, num(c, 0));
+		*x = ix_new(k, IX_EQ, *x, ix_num(c, 0));
 		break;
 	case 1:
 		if (!(*x)->a)
 			return false;
-		*x = ix_new(k, (*x)->kind, plus(c, (*x)->a, random_under(c->r, 2) ? 1 : -1),
+		*x = ix_new(k, (*x)->kind, ix_plus(c, (*x)->a, random_under(c->r, 2) ? 1 : -1),
 			    (*x)->b);
 		break;
 	case 2:
 		*x = some_lanes(c);
 		break;
 	default:
-		*x = ix_new(k, IX_LE, num(c, 1), something(c, op));
+		*x = ix_new(k, IX_LE, ix_num(c, 1), something(c, op));
 	}
 	return true;
 }
@@ -509,7 +277,7 @@ static bool bounds(Change *c, Op *op)
 {
 	int i = random_under(c->r, op->nix);
 	int by = random_under(c->r, 4) ? (random_under(c->r, 2) ? 1 : -1) : 2;
-	op->ix[i] = plus(c, op->ix[i], by);
+	op->ix[i] = ix_plus(c, op->ix[i], by);
 	return true;
 }
 
@@ -518,12 +286,12 @@ static bool loop(Change *c, Op *op)
 {
 	Op *s = statement(op), *f = op_new(c->k, OP_FOR, op->loc);
 	static const int turns[] = {0, 2, 3, 33};
-	const Ix *n = num(c, turns[random_under(c->r, 4)]);
+	const Ix *n = ix_num(c, turns[random_under(c->r, 4)]);
 	const IxFact *size = c->k->syms.n ? &c->k->syms.at[random_under(c->r, c->k->syms.n)] : NULL;
 	if (size && random_under(c->r, 2))
-		n = ix_ceil_div(c->k->ctx, ix_sym(c->k->ctx, size->name), num(c, 64));
+		n = ix_ceil_div(c->k->ctx, ix_sym(c->k->ctx, size->name), ix_num(c, 64));
 	op_sym(c->k, f, kernel_fresh(c->k, "again"));
-	op_ix(c->k, f, num(c, 0));
+	op_ix(c->k, f, ix_num(c, 0));
 	op_ix(c->k, f, n);
 	op_insert_before(s, f);
 	put_into(c, f, s);
@@ -540,17 +308,17 @@ static bool keep_all(void *user, const Op *op)
 static bool peel(Change *c, Op *op)
 {
 	Ctx *k = c->k->ctx;
-	const Ix *last = plus(c, op->ix[1], -1), *at, *n;
+	const Ix *last = ix_plus(c, op->ix[1], -1), *at, *n;
 	SymSub sub[3] = {{op->sym[0], last}};
 	int nsub = 1;
 	if (op->kind == OP_FOR_RING) {
 		at = ix_sub(k, ix_add(k, op->ix[2], last), op->ix[0]);
-		n = num(c, attrs_int(&op->attrs, A_SLOTS, 1));
+		n = ix_num(c, attrs_int(&op->attrs, A_SLOTS, 1));
 		sub[nsub++] = (SymSub){op->sym[1], ix_mod(k, at, n)};
-		sub[nsub++] = (SymSub){op->sym[2], ix_mod(k, ix_div(k, at, n), num(c, 2))};
+		sub[nsub++] = (SymSub){op->sym[2], ix_mod(k, ix_div(k, at, n), ix_num(c, 2))};
 	}
 	Op *branch = op_new(c->k, OP_IF, op->loc);
-	op_ix(c->k, branch, num(c, 1));
+	op_ix(c->k, branch, ix_num(c, 1));
 	op_insert_after(op, branch);
 	block_copy(c->k, op->body, op_body(c->k, branch), sub, nsub, keep_all, NULL);
 	op->ix[1] = last;
@@ -567,7 +335,7 @@ static bool peel(Change *c, Op *op)
 static bool offset(Change *c, Op *op)
 {
 	static const int steps[] = {16, 128, 1024, 2048, 4096};
-	const Ix *by = num(c, steps[random_under(c->r, 5)]);
+	const Ix *by = ix_num(c, steps[random_under(c->r, 5)]);
 	if (random_under(c->r, 2))
 		by = ix_mul(c->k->ctx, by, something(c, op));
 	op->ix[0] = ix_add(c->k->ctx, op->ix[0], by);
@@ -590,7 +358,7 @@ static bool write_there(Change *c, Op *op)
 	if (!at || !load || load->in[0].val->type->elem != op->in[0].val->type->elem)
 		return false;
 	o->in[0].val = load->in[0].val;
-	o->in[0].at = at->nin && at->in[0].at ? at->in[0].at : num(c, 0);
+	o->in[0].at = at->nin && at->in[0].at ? at->in[0].at : ix_num(c, 0);
 	op_insert_before(statement(at), o);
 	return true;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* stepper_memory.h - private to stepper_run.c and stepper_memory.c: one interleaving on its way. */
+/* stepper_memory.h - private to stepper_run.c, stepper_clock.c and stepper_memory.c: one
+ * interleaving on its way. */
 #ifndef DSL_TESTS_CHECK_STEPPER_MEMORY_H
 #define DSL_TESTS_CHECK_STEPPER_MEMORY_H
 
@@ -84,9 +85,25 @@ typedef struct {
 	int alive;
 } Run;
 
+#define EACH_CLASS(c, w, lanes_)                \
+	for (int c = 0; c < (w)->nclasses; c++) \
+		if ((w)->classes[c] & (lanes_))
+
+/* stepper_clock.c */
 bool run_fail(Run *r, const char *what, const Op *op, const Op *other); /* false */
 void clock_join(const Run *r, Clock to, Clock from);
 Clock clock_new(Run *r);
+void clock_free(Clock c);
+void clock_copy(const Run *r, Clock to, Clock from);
+const PtxWarp *run_warp(const Run *r, int w);
+Clock run_clock(const Run *r, int w, int class);
+void run_give(Run *r, int w, uint32_t lanes, Clock to);
+void run_give_common(Run *r, int w, Clock to);
+void run_take(Run *r, int w, uint32_t lanes, Clock from);
+bool run_same_phase(Run *r, int *seen, int phase, const Op *op);
+int *run_seen(const Run *r, int w);
+
+/* stepper_memory.c */
 /* One access of cells; `generic`: through that proxy. */
 bool memory_touch(Run *r, int cta, const Foot *f, int class, Clock by, Touch touch, int slot);
 void memory_look(Run *r, int cta, int slot, Clock by);

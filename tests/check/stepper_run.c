@@ -11,100 +11,6 @@
 
 enum { MOST_TX = (1 << 20) - 1 };
 
-/* ------------------------------------------------------------------ clocks */
-bool run_fail(Run *r, const char *what, const Op *op, const Op *other)
-{
-	Buf a = {0}, b = {0};
-	if (r->wrong)
-		return false;
-	r->wrong = true;
-	r->out->what = what;
-	r->out->op = op;
-	r->out->other = other;
-	if (op)
-		op_print(op, &a);
-	if (other)
-		op_print(other, &b);
-	snprintf(r->out->text, sizeof r->out->text, "%.70s%s%.70s", op ? a.s : "",
-		 other ? " | " : "", other ? b.s : "");
-	buf_free(&a);
-	buf_free(&b);
-	return false;
-}
-
-Clock clock_new(Run *r)
-{
-	int n = r->t->parts;
-	int *at = calloc((size_t)(n * CLOCKS), sizeof *at);
-	return (Clock){at, at + n, at + 2 * n, at + 3 * n};
-}
-
-static void clock_free(Clock c)
-{
-	free(c.known);
-}
-
-void clock_join(const Run *r, Clock to, Clock from)
-{
-	for (int i = 0; i < CLOCKS * r->t->parts; i++)
-		to.known[i] = to.known[i] > from.known[i] ? to.known[i] : from.known[i];
-}
-
-static void clock_copy(const Run *r, Clock to, Clock from)
-{
-	memcpy(to.known, from.known, sizeof *to.known * (size_t)(CLOCKS * r->t->parts));
-}
-
-#define EACH_CLASS(c, w, lanes_)                \
-	for (int c = 0; c < (w)->nclasses; c++) \
-		if ((w)->classes[c] & (lanes_))
-
-static const PtxWarp *warp_of(const Run *r, int w)
-{
-	return &r->t->warp[w];
-}
-
-static Clock clock_of(const Run *r, int w, int class)
-{
-	return r->clock[warp_of(r, w)->first_part + class];
-}
-
-static void give(Run *r, int w, uint32_t lanes, Clock to)
-{
-	EACH_CLASS(c, warp_of(r, w), lanes)
-	clock_join(r, to, clock_of(r, w, c));
-}
-
-/* What each lane knows. */
-static void give_common(Run *r, int w, Clock to)
-{
-	clock_copy(r, to, clock_of(r, w, 0));
-	for (int c = 1; c < warp_of(r, w)->nclasses; c++)
-		for (int i = 0; i < CLOCKS * r->t->parts; i++)
-			if (clock_of(r, w, c).known[i] < to.known[i])
-				to.known[i] = clock_of(r, w, c).known[i];
-}
-
-static void take(Run *r, int w, uint32_t lanes, Clock from)
-{
-	EACH_CLASS(c, warp_of(r, w), lanes)
-	clock_join(r, clock_of(r, w, c), from);
-}
-
-/* ------------------------------------------------------------------ what hangs on the order */
-static bool same_phase(Run *r, int *seen, int phase, const Op *op)
-{
-	if (*seen && *seen != phase + 1)
-		return run_fail(r, "the phase that a step meets depends on the order", op, NULL);
-	*seen = phase + 1;
-	return true;
-}
-
-static int *seen_of(const Run *r, int w)
-{
-	return &warp_of(r, w)->seen[r->warp[w].at * r->t->ctas];
-}
-
 /* ------------------------------------------------------------------ mbarriers */
 static BarNow *bar_of(const Run *r, int cta, int bar)
 {
@@ -131,8 +37,8 @@ static void complete(Run *r, int cta, int bar)
 
 static bool all_know_init(Run *r, int w, const PtxStep *s, const BarNow *b)
 {
-	EACH_CLASS(c, warp_of(r, w), s->lanes)
-	if (!is_made(r, b, clock_of(r, w, c), s->op))
+	EACH_CLASS(c, run_warp(r, w), s->lanes)
+	if (!is_made(r, b, run_clock(r, w, c), s->op))
 		return false;
 	return true;
 }
@@ -142,18 +48,18 @@ static bool arrive(Run *r, int w, const PtxStep *s, int n, int64_t bytes)
 	BarNow *b = bar_of(r, s->cta, s->bar);
 	if (!all_know_init(r, w, s, b))
 		return false;
-	if (!same_phase(r, seen_of(r, w), b->phase, s->op))
+	if (!run_same_phase(r, run_seen(r, w), b->phase, s->op))
 		return false;
-	give(r, w, s->lanes, b->sum);
+	run_give(r, w, s->lanes, b->sum);
 	b->pending -= n;
 	b->tx += bytes;
 	if (b->pending < 0)
 		return run_fail(r, "more arrivals than the barrier counts", s->op, NULL);
 	if (b->tx > MOST_TX)
 		return run_fail(r, "more bytes than a barrier counts", s->op, NULL);
-	if (s->cta != warp_of(r, w)->cta)
-		EACH_CLASS(c, warp_of(r, w), s->lanes)
-	r->sent[s->cta * r->t->parts + warp_of(r, w)->first_part + c] = r->warp[w].at + 1;
+	if (s->cta != run_warp(r, w)->cta)
+		EACH_CLASS(c, run_warp(r, w), s->lanes)
+	r->sent[s->cta * r->t->parts + run_warp(r, w)->first_part + c] = r->warp[w].at + 1;
 	complete(r, s->cta, s->bar);
 	return true;
 }
@@ -166,8 +72,8 @@ static bool init(Run *r, int w, const PtxStep *s)
 	b->made = true;
 	b->count = b->pending = s->n;
 	b->when = r->warp[w].at + 1;
-	EACH_CLASS(c, warp_of(r, w), s->lanes)
-	b->by = warp_of(r, w)->first_part + c;
+	EACH_CLASS(c, run_warp(r, w), s->lanes)
+	b->by = run_warp(r, w)->first_part + c;
 	return true;
 }
 
@@ -177,9 +83,9 @@ static bool wait(Run *r, int w, const PtxStep *s)
 	BarNow *b = bar_of(r, s->cta, s->bar);
 	if (!all_know_init(r, w, s, b) || (b->phase & 1) == s->n)
 		return false;
-	if (!same_phase(r, seen_of(r, w), b->phase, s->op))
+	if (!run_same_phase(r, run_seen(r, w), b->phase, s->op))
 		return false;
-	take(r, w, s->lanes, b->done);
+	run_take(r, w, s->lanes, b->done);
 	clock_join(r, r->warp[w].waited, b->done);
 	return true;
 }
@@ -189,8 +95,8 @@ static bool global_ok(Run *r, int w, const PtxStep *s)
 {
 	if (!s->global || !r->t->waits_for_grid)
 		return true;
-	EACH_CLASS(c, warp_of(r, w), s->lanes)
-	if (!clock_of(r, w, c).known[r->t->grid_part])
+	EACH_CLASS(c, run_warp(r, w), s->lanes)
+	if (!run_clock(r, w, c).known[r->t->grid_part])
 		return run_fail(r, "global memory before earlier launches are over", s->op, NULL);
 	return true;
 }
@@ -198,20 +104,20 @@ static bool global_ok(Run *r, int w, const PtxStep *s)
 static bool issue(Run *r, int w, const PtxStep *s)
 {
 	int class = 0;
-	EACH_CLASS(c, warp_of(r, w), s->lanes)
+	EACH_CLASS(c, run_warp(r, w), s->lanes)
 	class = c;
 	for (int cta = 0; cta < r->t->ctas; cta++) {
 		if (!(s->cta >> cta & 1))
 			continue;
-		if (!is_made(r, bar_of(r, cta, s->bar), clock_of(r, w, class), s->op))
+		if (!is_made(r, bar_of(r, cta, s->bar), run_clock(r, w, class), s->op))
 			return false;
 		if (r->nloads == r->cap_loads) {
 			r->cap_loads = r->cap_loads ? 2 * r->cap_loads : 16;
 			r->loads = realloc(r->loads, sizeof *r->loads * (size_t)r->cap_loads);
 		}
 		LoadNow *l = &r->loads[r->nloads++];
-		*l = (LoadNow){s, cta, w, r->warp[w].at, seen_of(r, w) + cta, clock_new(r)};
-		clock_copy(r, l->clock, clock_of(r, w, class));
+		*l = (LoadNow){s, cta, w, r->warp[w].at, run_seen(r, w) + cta, clock_new(r)};
+		clock_copy(r, l->clock, run_clock(r, w, class));
 	}
 	return true;
 }
@@ -235,7 +141,7 @@ static bool land(Run *r, int i)
 	r->loads[i] = r->loads[--r->nloads];
 	bool ok = !is_gone(r, l.cta) ||
 		  run_fail(r, "a load lands in a CTA that has exited", l.step->op, NULL);
-	ok = ok && same_phase(r, l.seen, b->phase, l.step->op) &&
+	ok = ok && run_same_phase(r, l.seen, b->phase, l.step->op) &&
 	     memory_touch(r, l.cta, &r->t->feet.at[l.step->foot], 0, l.clock, t, l.step->slot);
 	b->tx -= l.step->bytes;
 	b->landed = b->phase + 1;
@@ -251,15 +157,15 @@ static bool generic(Run *r, int w, const PtxStep *s)
 {
 	const Foot *f = &r->t->feet.at[s->foot];
 	bool write = s->kind == OP_STMATRIX || s->kind == OP_ST_SHARED;
-	EACH_CLASS(c, warp_of(r, w), s->lanes)
+	EACH_CLASS(c, run_warp(r, w), s->lanes)
 	{
-		Touch t = {.part = warp_of(r, w)->first_part + c,
+		Touch t = {.part = run_warp(r, w)->first_part + c,
 			   .time = r->warp[w].at + 1,
 			   .warp = w,
 			   .write = write,
 			   .generic = true,
 			   .op = s->op};
-		if (!memory_touch(r, s->cta, f, c, clock_of(r, w, c), t, s->slot))
+		if (!memory_touch(r, s->cta, f, c, run_clock(r, w, c), t, s->slot))
 			return false;
 	}
 	return true;
@@ -267,21 +173,21 @@ static bool generic(Run *r, int w, const PtxStep *s)
 
 static bool wgmma(Run *r, int w, const PtxStep *s)
 {
-	Touch t = {.part = warp_of(r, w)->mma_part, .time = r->warp[w].groups + 1, .op = s->op};
-	give_common(r, w, r->scratch);
+	Touch t = {.part = run_warp(r, w)->mma_part, .time = r->warp[w].groups + 1, .op = s->op};
+	run_give_common(r, w, r->scratch);
 	return memory_touch(r, s->cta, &r->t->feet.at[s->foot], 0, r->scratch, t, s->slot) &&
 	       memory_touch(r, s->cta, &r->t->feet.at[s->foot2], 0, r->scratch, t, s->n);
 }
 
 static bool bulk_store(Run *r, int w, const PtxStep *s)
 {
-	EACH_CLASS(c, warp_of(r, w), s->lanes)
+	EACH_CLASS(c, run_warp(r, w), s->lanes)
 	{
-		Touch t = {.part = warp_of(r, w)->bulk_part[c],
+		Touch t = {.part = run_warp(r, w)->bulk_part[c],
 			   .time = r->warp[w].bulk[c] + 1,
 			   .op = s->op};
 		r->warp[w].last_bulk[c] = t.time;
-		if (!memory_touch(r, s->cta, &r->t->feet.at[s->foot], 0, clock_of(r, w, c), t,
+		if (!memory_touch(r, s->cta, &r->t->feet.at[s->foot], 0, run_clock(r, w, c), t,
 				  s->slot))
 			return false;
 	}
@@ -290,30 +196,30 @@ static bool bulk_store(Run *r, int w, const PtxStep *s)
 
 static void bulk_wait(Run *r, int w, const PtxStep *s)
 {
-	EACH_CLASS(c, warp_of(r, w), s->lanes)
+	EACH_CLASS(c, run_warp(r, w), s->lanes)
 	{
-		int part = warp_of(r, w)->bulk_part[c], done = r->warp[w].bulk[c] - s->n;
+		int part = run_warp(r, w)->bulk_part[c], done = r->warp[w].bulk[c] - s->n;
 		if (part >= 0 && done > r->warp[w].bulk_done[c])
-			clock_of(r, w, c).known[part] = r->warp[w].bulk_done[c] = done;
+			run_clock(r, w, c).known[part] = r->warp[w].bulk_done[c] = done;
 	}
 }
 
 static void mma_wait(Run *r, int w, const PtxStep *s)
 {
-	int part = warp_of(r, w)->mma_part, done = r->warp[w].groups - s->n;
+	int part = run_warp(r, w)->mma_part, done = r->warp[w].groups - s->n;
 	if (part < 0 || done <= r->warp[w].groups_done)
 		return;
 	r->warp[w].groups_done = done;
-	EACH_CLASS(c, warp_of(r, w), ALL_LANES)
-	clock_of(r, w, c).known[part] = done;
+	EACH_CLASS(c, run_warp(r, w), ALL_LANES)
+	run_clock(r, w, c).known[part] = done;
 }
 
 static void fence(Run *r, int w, const PtxStep *s)
 {
-	EACH_CLASS(c, warp_of(r, w), s->lanes)
+	EACH_CLASS(c, run_warp(r, w), s->lanes)
 	{
-		Clock k = clock_of(r, w, c);
-		k.own[warp_of(r, w)->first_part + c] = r->warp[w].at + 1;
+		Clock k = run_clock(r, w, c);
+		k.own[run_warp(r, w)->first_part + c] = r->warp[w].at + 1;
 		for (int i = 0; i < r->t->parts; i++)
 			k.fenced[i] = k.known[i] > k.fenced[i] ? k.known[i] : k.fenced[i];
 	}
@@ -323,21 +229,21 @@ static void fence(Run *r, int w, const PtxStep *s)
 static void come_together(Run *r, int w)
 {
 	memset(r->scratch.known, 0, sizeof(int) * (size_t)(CLOCKS * r->t->parts));
-	give(r, w, ALL_LANES, r->scratch);
-	take(r, w, ALL_LANES, r->scratch);
+	run_give(r, w, ALL_LANES, r->scratch);
+	run_take(r, w, ALL_LANES, r->scratch);
 }
 
 /* All who stand there go on, and know what all knew. */
 static void release(Run *r, MeetNow *m, int kind_of_cluster, int cta, int bar)
 {
 	for (int w = 0; w < r->t->warps; w++) {
-		const PtxStep *s = &warp_of(r, w)->steps.at[r->warp[w].at];
+		const PtxStep *s = &run_warp(r, w)->steps.at[r->warp[w].at];
 		bool here = kind_of_cluster
 				    ? s->kind == OP_BAR_CLUSTER
 				    : s->cta == cta && s->bar == bar && s->kind != OP_BAR_CLUSTER;
 		if (!here || r->warp[w].standing != m->phase + 1)
 			continue;
-		take(r, w, ALL_LANES, m->sum);
+		run_take(r, w, ALL_LANES, m->sum);
 		r->warp[w].standing = 0;
 		r->warp[w].at++;
 	}
@@ -352,11 +258,11 @@ static bool meet(Run *r, int w, const PtxStep *s, bool stay)
 		return false;
 	if (m->arrived && m->threads != s->n)
 		return run_fail(r, "warps meet at one barrier with other counts", s->op, NULL);
-	if (!same_phase(r, seen_of(r, w), m->phase, s->op))
+	if (!run_same_phase(r, run_seen(r, w), m->phase, s->op))
 		return false;
 	m->threads = s->n;
 	m->arrived += LANES;
-	give(r, w, ALL_LANES, m->sum);
+	run_give(r, w, ALL_LANES, m->sum);
 	if (stay)
 		r->warp[w].standing = m->phase + 1;
 	else
@@ -376,13 +282,13 @@ static bool meet_cluster(Run *r, int w, const PtxStep *s)
 {
 	if (r->warp[w].standing)
 		return false;
-	if (!same_phase(r, seen_of(r, w), r->cluster.phase, s->op))
+	if (!run_same_phase(r, run_seen(r, w), r->cluster.phase, s->op))
 		return false;
 	r->warp[w].standing = r->cluster.phase + 1;
 	r->cluster.arrived++;
-	EACH_CLASS(c, warp_of(r, w), ALL_LANES)
+	EACH_CLASS(c, run_warp(r, w), ALL_LANES)
 	{
-		Clock k = clock_of(r, w, c), sum = r->cluster.sum;
+		Clock k = run_clock(r, w, c), sum = r->cluster.sum;
 		if (!s->relaxed)
 			clock_join(r, sum, k);
 		for (int i = 0; i < r->t->parts; i++)
@@ -396,12 +302,12 @@ static bool meet_cluster(Run *r, int w, const PtxStep *s)
 /* The other warps of its warpgroup are known to be through with the last one. */
 static bool others_have_set(Run *r, int w)
 {
-	int first = w - warp_of(r, w)->number % GROUP_WARPS;
+	int first = w - run_warp(r, w)->number % GROUP_WARPS;
 	for (int i = first; i < first + GROUP_WARPS && r->warp[w].sets; i++) {
-		int part = warp_of(r, i)->first_part;
+		int part = run_warp(r, i)->first_part;
 		if (i != w && (r->warp[i].sets < r->warp[w].sets ||
 			       (r->warp[i].sets == r->warp[w].sets &&
-				clock_of(r, w, 0).known[part] < r->warp[i].set_at)))
+				run_clock(r, w, 0).known[part] < r->warp[i].set_at)))
 			return false;
 	}
 	return true;
@@ -428,7 +334,7 @@ static bool set_registers(Run *r, int w, const PtxStep *s)
 static bool leave(Run *r, int w)
 {
 	WarpNow *now = &r->warp[w];
-	EACH_CLASS(c, warp_of(r, w), ALL_LANES)
+	EACH_CLASS(c, run_warp(r, w), ALL_LANES)
 	if (now->last_bulk[c] > now->bulk_done[c])
 		return run_fail(r, "exits while a store still reads", NULL, NULL);
 	now->gone = true;
@@ -440,8 +346,8 @@ static bool leave(Run *r, int w)
 static bool is_known_in(const Run *r, int cta, int part, int time)
 {
 	for (int w = cta * r->t->cta_warps; w < (cta + 1) * r->t->cta_warps; w++)
-		EACH_CLASS(c, warp_of(r, w), ALL_LANES)
-	if (clock_of(r, w, c).known[part] >= time)
+		EACH_CLASS(c, run_warp(r, w), ALL_LANES)
+	if (run_clock(r, w, c).known[part] >= time)
 		return true;
 	return false;
 }
@@ -496,8 +402,8 @@ static bool step(Run *r, int w, const PtxStep *s)
 	case PTX_EXIT:
 		return leave(r, w);
 	case PTX_LOOK:
-		EACH_CLASS(c, warp_of(r, w), s->lanes)
-		memory_look(r, s->cta, s->slot, clock_of(r, w, c));
+		EACH_CLASS(c, run_warp(r, w), s->lanes)
+		memory_look(r, s->cta, s->slot, run_clock(r, w, c));
 		return true;
 	case OP_FENCE_ASYNC:
 		fence(r, w, s);
@@ -516,20 +422,20 @@ static bool step(Run *r, int w, const PtxStep *s)
 		come_together(r, w);
 		return true;
 	case PTX_TOGETHER:
-		take(r, w, ALL_LANES, r->warp[w].waited);
+		run_take(r, w, ALL_LANES, r->warp[w].waited);
 		return true;
 	case OP_FENCE_INIT:
-		EACH_CLASS(c, warp_of(r, w), s->lanes)
-		clock_of(r, w, c).inits[warp_of(r, w)->first_part + c] = r->warp[w].at + 1;
+		EACH_CLASS(c, run_warp(r, w), s->lanes)
+		run_clock(r, w, c).inits[run_warp(r, w)->first_part + c] = r->warp[w].at + 1;
 		return true;
 	case OP_BULK_COMMIT:
-		EACH_CLASS(c, warp_of(r, w), s->lanes)
+		EACH_CLASS(c, run_warp(r, w), s->lanes)
 		r->warp[w].bulk[c]++;
 		return true;
 	case OP_GRID_WAIT:
 		r->warp[w].waited.known[r->t->grid_part] = 1;
-		EACH_CLASS(c, warp_of(r, w), s->lanes)
-		clock_of(r, w, c).known[r->t->grid_part] = 1;
+		EACH_CLASS(c, run_warp(r, w), s->lanes)
+		run_clock(r, w, c).known[r->t->grid_part] = 1;
 		return true;
 	default:
 		return true;
@@ -540,13 +446,13 @@ static bool step(Run *r, int w, const PtxStep *s)
 static bool advance(Run *r, int w)
 {
 	WarpNow *now = &r->warp[w];
-	const PtxStep *s = &warp_of(r, w)->steps.at[now->at];
+	const PtxStep *s = &run_warp(r, w)->steps.at[now->at];
 	if (now->gone)
 		return false;
-	EACH_CLASS(c, warp_of(r, w), s->lanes)
+	EACH_CLASS(c, run_warp(r, w), s->lanes)
 	{
-		int part = warp_of(r, w)->first_part + c;
-		clock_of(r, w, c).known[part] = now->at + 1;
+		int part = run_warp(r, w)->first_part + c;
+		run_clock(r, w, c).known[part] = now->at + 1;
 	}
 	if (s->kind == OP_BAR_CTA || s->kind == OP_BAR_SYNC || s->kind == OP_BAR_ARRIVE)
 		return meet(r, w, s, s->kind != OP_BAR_ARRIVE);
@@ -603,7 +509,7 @@ static void walk(Run *r)
 	free(order);
 	for (int w = 0; w < r->t->warps && !r->wrong; w++)
 		if (!r->warp[w].gone)
-			run_fail(r, "hang", warp_of(r, w)->steps.at[r->warp[w].at].op, NULL);
+			run_fail(r, "hang", run_warp(r, w)->steps.at[r->warp[w].at].op, NULL);
 	if (!r->wrong && bars_end(r))
 		memory_end(r);
 }

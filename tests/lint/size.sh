@@ -8,18 +8,13 @@ set -eu
 cd "$1"
 longer='
 verify/extract.c 660: one reading of a kernel, which agents, barriers and loops share
-verify/script.c 850: what each effect of an op adds to one script
-tests/check/random_make.c 650: the moves of random programs, each a protocol
 tests/check/random_run.c 750: one state of a program, and all that moves it
-tests/check/stepper_change.c 720: one table of changes, each change beside its row
-tests/check/stepper_run.c 720: one state of a cluster, and all that moves it
-tests/check/stepper_trace.c 800: what each op of the ptx stage does, in one place
 driver/explain_facts.c take 60: a case for each op that is told of
 sim/exec.c sreg_value 80: a case for each special register
 sim/warp.c split_step 50: one instruction, from its fetch to its end
 tests/check/random_run.c advance 50: a case for each step
 tests/check/stepper_run.c step 65: a case for each step
-tests/check/stepper_trace.c trace_step 60: a case for each op
+tests/check/stepper_trace_op.c trace_step 60: a case for each op
 tests/fuzz/ir_mutants.c change_number 50: a case for each change
 tests/runtime/manifest.c each_wrong_entry_is_named 50: a row for each entry
 '
