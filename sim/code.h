@@ -23,7 +23,7 @@ typedef enum {
 } Mod;
 
 typedef enum {
-#define SREG(id, word, bytes) SR_##id,
+#define SREG(id, word, bytes, value) SR_##id,
 #include "sim/sregs.def"
 	SR_COUNT
 } Sreg;

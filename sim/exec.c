@@ -32,75 +32,13 @@ Run wait_for(Warp *w, const Ins *in, Wait wait)
 static u32 sreg_value(const Cluster *c, const Cta *cta, const Warp *w, Sreg s, u32 l)
 {
 	const SimLaunch *L = c->job->l;
-	u32 t = w->id * LANES + l, xy = L->block[0] * L->block[1], r = cta->rank,
-	    *k = c->job->cluster;
+	const u32 *k = c->job->cluster;
+	u32 t = w->id * LANES + l, r = cta->rank;
 	switch (s) {
-	case SR_TID_X:
-		return t % L->block[0];
-	case SR_TID_Y:
-		return t / L->block[0] % L->block[1];
-	case SR_TID_Z:
-		return t / xy;
-	case SR_NTID_X:
-	case SR_NTID_Y:
-	case SR_NTID_Z:
-		return L->block[s - SR_NTID_X];
-	case SR_CTAID_X:
-	case SR_CTAID_Y:
-	case SR_CTAID_Z:
-		return cta->id[s - SR_CTAID_X];
-	case SR_NCTAID_X:
-	case SR_NCTAID_Y:
-	case SR_NCTAID_Z:
-		return L->grid[s - SR_NCTAID_X];
-	case SR_LANEID:
-		return l;
-	case SR_WARPID:
-		return w->id;
-	case SR_NWARPID:
-		return 64;
-	case SR_SMID:
-		return c->index * c->nctas % c->job->opt->sms + r;
-	case SR_NSMID:
-		return c->job->opt->sms;
-	case SR_CLUSTERID_X:
-	case SR_CLUSTERID_Y:
-	case SR_CLUSTERID_Z:
-		return c->id[s - SR_CLUSTERID_X];
-	case SR_NCLUSTERID_X:
-	case SR_NCLUSTERID_Y:
-	case SR_NCLUSTERID_Z:
-		return L->grid[s - SR_NCLUSTERID_X] / k[s - SR_NCLUSTERID_X];
-	case SR_CLUSTER_CTAID_X:
-		return r % k[0];
-	case SR_CLUSTER_CTAID_Y:
-		return r / k[0] % k[1];
-	case SR_CLUSTER_CTAID_Z:
-		return r / (k[0] * k[1]);
-	case SR_CLUSTER_NCTAID_X:
-	case SR_CLUSTER_NCTAID_Y:
-	case SR_CLUSTER_NCTAID_Z:
-		return k[s - SR_CLUSTER_NCTAID_X];
-	case SR_CLUSTER_CTARANK:
-		return r;
-	case SR_CLUSTER_NCTARANK:
-		return c->nctas;
-	case SR_IS_EXPLICIT_CLUSTER:
-		return c->job->code->has_cluster || c->nctas > 1;
-	case SR_LANEMASK_EQ:
-		return 1u << l;
-	case SR_LANEMASK_LE:
-		return (2u << l) - 1;
-	case SR_LANEMASK_LT:
-		return (1u << l) - 1;
-	case SR_LANEMASK_GE:
-		return ~((1u << l) - 1);
-	case SR_LANEMASK_GT:
-		return ~((2u << l) - 1);
-	case SR_DYNAMIC_SMEM_SIZE:
-		return L->dynamic_bytes;
-	case SR_TOTAL_SMEM_SIZE:
-		return cta->smem_end;
+#define SREG(id, word, bytes, value) \
+	case SR_##id:                \
+		return value;
+#include "sim/sregs.def"
 	default:
 		return 0;
 	}

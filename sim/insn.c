@@ -19,7 +19,7 @@ const char type_class[T_COUNT] = {
 #include "sim/types.def"
 };
 const u8 sreg_bytes[SR_COUNT] = {
-#define SREG(id, word, bytes) [SR_##id] = bytes,
+#define SREG(id, word, bytes, value) [SR_##id] = bytes,
 #include "sim/sregs.def"
 };
 

@@ -111,7 +111,7 @@ static bool constant(Dec *d, Arg *out, u32 width, u64 bits)
 }
 
 static const char *const sreg_words[SR_COUNT] = {
-#define SREG(id, word, bytes) [SR_##id] = word,
+#define SREG(id, word, bytes, value) [SR_##id] = word,
 #include "sim/sregs.def"
 };
 

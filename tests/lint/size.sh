@@ -10,7 +10,6 @@ longer='
 verify/extract.c 660: one reading of a kernel, which agents, barriers and loops share
 tests/check/random_run.c 750: one state of a program, and all that moves it
 driver/explain_facts.c take 60: a case for each op that is told of
-sim/exec.c sreg_value 80: a case for each special register
 sim/warp.c split_step 50: one instruction, from its fetch to its end
 tests/check/random_run.c advance 50: a case for each step
 tests/check/stepper_run.c step 65: a case for each step
