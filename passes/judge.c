@@ -5,7 +5,6 @@
 #include "passes/judge.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,12 +86,12 @@ static bool named(const char *list, const char *name)
 
 static void write_name(Writer *w, const char *name)
 {
-	char param[128];
-	if (snprintf(param, sizeof param, "n_%s", name) >= (int)sizeof param)
-		w->fits = false;
-	buf_printf(&w->text, "%s", param);
-	if (!named(w->params.s, param))
-		buf_printf(&w->params, "%s%s", w->params.n ? "," : "", param);
+	Buf param = {0};
+	buf_printf(&param, "n_%s", name);
+	buf_printf(&w->text, "%s", param.s);
+	if (!named(w->params.s, param.s))
+		buf_printf(&w->params, "%s%s", w->params.n ? "," : "", param.s);
+	buf_free(&param);
 }
 
 /* Quotients and remainders by constants, products with one. */

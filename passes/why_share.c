@@ -24,9 +24,12 @@ static const char *named(Kernel *k, const char *theorem)
 /* Theorems of the rules that were applied, then the procedures that decided what they did not. */
 static void keep_proofs(Kernel *k, const Same *same, ReasonShare *w)
 {
-	enum { RULES = 64, OTHERS = 3 };
-	w->proofs = NEWN(ctx_arena(k->ctx), const char *, RULES + OTHERS);
-	for (int i = 0; i < RULES && ix_rule_theorem(i); i++)
+	enum { OTHERS = 3 };
+	int rules = 0;
+	while (ix_rule_theorem(rules))
+		rules++;
+	w->proofs = NEWN(ctx_arena(k->ctx), const char *, rules + OTHERS);
+	for (int i = 0; i < rules; i++)
 		if (same->rules >> i & 1)
 			w->proofs[w->nproofs++] = named(k, ix_rule_theorem(i));
 	if (same->by_period)

@@ -9,13 +9,11 @@ set -eu
 cd "$1"
 left='
 passes/epilogue_chunks.c the first mma 1: the loop that sources are loaded before is the first of the kernel
-passes/judge.c 128 1: the length of a name
 passes/roles.c 128 1: a table, registers of a thread by warpgroups
 passes/roles.c the first mma 1: all mma of a kernel are arranged alike, over the warpgroups of the role
 passes/slot.h 128 1: the widest swizzle, where it gets its name
 passes/spread.c the first mma 1: a message shows one accumulator of several
 passes/tiles.c the first mma 1: the tile of the order of tiles, which all of them share
-passes/why_share.c 64 1: how many sentences of reasons
 '
 # LOAD and STORE are tiles whose way is still open (passes/ways.def).
 names=$(sed -nE 's/^(MMA|COPY)\([^,]*, *([A-Z0-9_]+), *([A-Z0-9_]+),.*/\2 \3/p
