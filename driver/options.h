@@ -77,6 +77,10 @@ typedef struct {
 	double value;
 } ScalarArg;
 
+typedef struct {
+	const char *name, *file;
+} FileArg;
+
 typedef enum { WHEN_AUTO, WHEN_ALWAYS, WHEN_NEVER } When;
 typedef enum { X_BY_ENDING, X_GEMM, X_IR } SourceLang;
 
@@ -106,6 +110,7 @@ typedef struct {
 	/* run */
 	VEC(SizeArg) sizes;
 	VEC(ScalarArg) scalars;
+	VEC(FileArg) arrays_in, arrays_out;
 	const char *device, *kernel; /* device NULL: not said */
 	uint64_t seed;
 	int64_t tiles; /* -1: all, 0: not said */

@@ -420,6 +420,20 @@ static void set_ARG(Parse *p, const char *arg)
 	vec_push(p->o->arena, &p->o->scalars, s);
 }
 
+static void set_ARRAY_IN(Parse *p, const char *arg)
+{
+	FileArg f = {0};
+	f.name = split_name(p, arg, "--in", &f.file);
+	vec_push(p->o->arena, &p->o->arrays_in, f);
+}
+
+static void set_ARRAY_OUT(Parse *p, const char *arg)
+{
+	FileArg f = {0};
+	f.name = split_name(p, arg, "--out", &f.file);
+	vec_push(p->o->arena, &p->o->arrays_out, f);
+}
+
 static void set_SEED(Parse *p, const char *arg)
 {
 	int64_t seed = 0;

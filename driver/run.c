@@ -5,6 +5,7 @@
  *     gemm: integers: D: 262144 elements (all 8 of 8 tiles) equal in every bit
  *     ...
  *     gemm: right: integers and normal numbers, 8 of 8 tiles, largest error 1 ulp */
+#include "driver/arrays.h"
 #include "driver/progress.h"
 #include "driver/problem.h"
 #include "driver/tool.h"
@@ -20,6 +21,7 @@ typedef struct {
 	Ctx *ctx;
 	CompileOut out;
 	Problem p;
+	GivenArrays given; /* by --in */
 	dsl_module *mod;
 	Progress bar;
 	int turn;          /* of --schedules */
@@ -29,9 +31,9 @@ typedef struct {
 	char verdict[512]; /* the last line of stdout; "" when nothing was launched */
 } Run;
 
-static const char *kind_word(DataKind kind)
+static const char *kind_word(const Run *r, DataKind kind)
 {
-	return kind == DATA_INTEGERS ? "integers" : "normal";
+	return r->given.n ? "given" : kind == DATA_INTEGERS ? "integers" : "normal";
 }
 
 /* The first thing that is wrong is the summary. */
@@ -51,8 +53,9 @@ static void say_right(Run *r)
 	if (r->turn)
 		snprintf(more, sizeof more, "%d schedules, ", r->turn + 1);
 	snprintf(r->verdict, sizeof r->verdict,
-		 "right: integers and normal numbers, %s%lld of %lld tiles, largest error %.3g ulp",
-		 more, (long long)r->p.nchosen, (long long)r->p.grid, r->ulps);
+		 "right: %s, %s%lld of %lld tiles, largest error %.3g ulp",
+		 r->given.n ? "the given numbers" : "integers and normal numbers", more,
+		 (long long)r->p.nchosen, (long long)r->p.grid, r->ulps);
 }
 
 static void show_progress(void *user, int64_t done, int64_t all)
@@ -133,9 +136,9 @@ static bool load(Run *r)
 static void print_right(Run *r, const Tensor *t, DataKind kind, const Verdict *v)
 {
 	progress_hide(&r->bar);
-	printf("%s: %s: %s: %lld elements (%s%lld of %lld tiles) ", r->p.k->name, kind_word(kind),
-	       t->name, (long long)v->checked, r->p.chosen ? "" : "all ", (long long)r->p.nchosen,
-	       (long long)r->p.grid);
+	printf("%s: %s: %s: %lld elements (%s%lld of %lld tiles) ", r->p.k->name,
+	       kind_word(r, kind), t->name, (long long)v->checked, r->p.chosen ? "" : "all ",
+	       (long long)r->p.nchosen, (long long)r->p.grid);
 	if (problem_exact(&r->p, kind))
 		printf("equal in every bit\n");
 	else
@@ -151,8 +154,11 @@ static bool check_output(Run *r, const Tensor *t, DataKind kind)
 		return true;
 	}
 	diag(r->ctx, NOLOC, D_E0607, "%s, %s inputs, seed %llu: %s", r->p.k->name,
-	     kind == DATA_INTEGERS ? "integer" : "normal", (unsigned long long)r->o->seed, v.wrong);
-	say_wrong(r, "WRONG: %s: %s", kind_word(kind), v.wrong);
+	     r->given.n              ? "given"
+	     : kind == DATA_INTEGERS ? "integer"
+				     : "normal",
+	     (unsigned long long)r->o->seed, v.wrong);
+	say_wrong(r, "WRONG: %s: %s", kind_word(r, kind), v.wrong);
 	return false;
 }
 
@@ -174,7 +180,7 @@ static bool launch(Run *r, DataKind kind)
 	dsl_status st = problem_launch(&r->p, r->mod);
 	progress_next(&r->bar);
 	if (st == DSL_ERR_SIM)
-		say_wrong(r, "WRONG: %s: %s", kind_word(kind), dsl_status_text(st));
+		say_wrong(r, "WRONG: %s: %s", kind_word(r, kind), dsl_status_text(st));
 	else if (st)
 		say_wrong(r, "not checked: %s", dsl_status_text(st));
 	return runtime_ok(r, st);
@@ -197,6 +203,7 @@ static bool check_kind(Run *r, DataKind kind)
 {
 	bool ok = true;
 	problem_fill(&r->p, kind, r->o->seed);
+	arrays_give(&r->p, &r->given);
 	if (!launch(r, kind) || !refer(r, kind))
 		return false;
 	for (int i = 0; i < r->p.nt; i++)
@@ -210,27 +217,55 @@ static bool check_all(Run *r)
 	problem_choose(&r->p, r->o);
 	r->p.watch = show_progress;
 	r->p.watcher = r;
-	bool ok = check_kind(r, DATA_INTEGERS);
+	bool ok = r->given.n || check_kind(r, DATA_INTEGERS);
 	return !r->lost && check_kind(r, DATA_NORMAL) && ok;
+}
+
+static void say_given(const Run *r)
+{
+	for (int i = 0; i < r->given.n && r->turn == 0; i++) {
+		const GivenArray *g = &r->given.at[i];
+		const char *to = elem_rows[r->p.t[g->at].elem].name;
+		if (g->type)
+			printf("%s: %s: %s rounded to %s\n", r->p.k->name, g->name, g->type, to);
+		else
+			printf("%s: %s: bits of %s\n", r->p.k->name, g->name, to);
+	}
+}
+
+/* What the device computed, right or wrong. */
+static bool write_outputs(Run *r)
+{
+	const char *why;
+	if (r->lost || arrays_write(&r->p, r->o, &why))
+		return true;
+	diag(r->ctx, NOLOC, D_E0603, "%s", why);
+	return false;
 }
 
 /* ------------------------------------------------------------------ the command */
 static bool run_once(Run *r, int *code)
 {
 	const char *why = NULL;
-	bool opened = problem_open(&r->p, r->out.reference.s, r->o, &why);
+	bool opened = problem_open(&r->p, r->out.reference.s, r->o, &why) &&
+		      arrays_read(&r->p, r->o, &r->given, &why);
 	if (!opened)
 		tool_usage("%s", why);
 	else
 		r->name = ctx_str(r->ctx, r->p.k->name);
 	r->verdict[0] = 0;
-	bool ok = opened && open_device(r) && load(r) && check_all(r);
+	bool began = opened && open_device(r) && load(r);
+	if (began)
+		say_given(r);
+	bool ok = began && check_all(r);
+	ok = (!began || write_outputs(r)) && ok;
 	progress_hide(&r->bar);
 	if (ok)
 		say_right(r);
 	if (r->mod)
 		dsl_module_unload(r->mod);
 	r->mod = NULL;
+	arrays_free(&r->given);
 	problem_close(&r->p);
 	r->p = (Problem){0};
 	*code = !opened ? EXIT_USAGE : ok ? EXIT_OK : EXIT_DIAGS;

@@ -47,6 +47,51 @@ has err "error[E0608]: cannot open device gpu"
 expect 1 run --time-report --diagnostics=json small.gemm --size M=64,N=64,K=64 --device cuda:0
 has err '"code":"E0608"' "ptxas"
 
+# Arrays: bits, or floats that are rounded, in a tensor of any strides; what was computed goes to a file.
+# npy FILE CODE SHAPE <raw
+npy()
+{
+	printf "\\223NUMPY\\001\\000\\166\\000%-117s\\n" "{'descr': '$2', 'fortran_order': False, 'shape': ($3), }" >"$1"
+	cat >>"$1"
+}
+# COUNT BYTES: these, each in octal, so often
+repeat()
+{
+	n=$1
+	while [ "$n" -gt 0 ]; do
+		# shellcheck disable=SC2059
+		printf "$2"
+		n=$((n - 1))
+	done
+}
+sed 's/B : bf16 (N,K):(K,1)/B : bf16 (N,K):(1,N)/' small.gemm >turned.gemm
+repeat 64 '\000\100' | npy a.npy '<u2' '1, 64, '
+repeat 1024 '\000\000\000\077' >half
+repeat 1024 '\001\000\200\077' >one
+cat half one | npy b.npy '<f4' '32, 64, '
+expect 0 run turned.gemm --size M=1,N=32,K=64 --device sim --in A=a.npy --in B=b.npy --out D=d.npy
+has out "small: A: bits of bf16" "small: B: f32 rounded to bf16" "given: D: 32 elements"
+ends "small: right: the given numbers, 1 of 1 tiles"
+[ "$(od -An -v -tx2 -j128 d.npy | tr -s ' \n' '\n' | grep . | sort | uniq -c | tr -s ' ' | tr '\n' ';')" = " 16 4280; 16 4300;" ] ||
+	fail "d.npy is not 16 sums of 64 and 16 of 128"
+[ "$(od -An -v -tx2 -j128 -N4 d.npy)" = " 4280 4280" ] || fail "the first rows of B are not halves"
+has d.npy "'descr': '<u2'" "(1, 32,)"
+expect 2 run turned.gemm --size M=1,N=32,K=64 --device sim --in A=b.npy
+has err "b.npy has another shape than A, which is (1,64)"
+repeat 64 '\000\000\000\000' | npy i.npy '<i4' '1, 64, '
+expect 2 run turned.gemm --size M=1,N=32,K=64 --device sim --in A=i.npy
+has err "i.npy has elements of '<i4': A takes '<u2', the bits of bf16, or floats, which are rounded"
+expect 2 run turned.gemm --size M=1,N=32,K=64 --device sim --in D=a.npy
+has err "kernel small has no input tensor D"
+expect 2 run turned.gemm --size M=1,N=32,K=64 --device sim --out A=d.npy
+has err "kernel small has no output A"
+expect 2 run turned.gemm --size M=1,N=32,K=64 --device sim --in A=none.npy
+has err "none.npy"
+expect 2 run turned.gemm --size M=1,N=32,K=64 --device sim --in A=
+has err "--in takes NAME=VALUE, not 'A='"
+expect 1 run turned.gemm --size M=1,N=32,K=64 --device sim --out D=nowhere/d.npy
+has err "error[E0603]: " "nowhere/d.npy"
+
 # What only the simulator sees: a CTA that runs out of its steps.
 expect 1 run small.gemm --size M=64,N=64,K=64 --device sim:steps=50
 has err "error[E0606]"
