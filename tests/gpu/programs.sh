@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # The programs of tests/e2e under every schedule, compiled where the GPU is and run on it, against the reference interpreter:
-# loops, registers, ranks, types, majors, and the outputs of tests/sim. A line for each; what fails prints what it said.
+# loops, registers, ranks, types, majors, promoted sums, and the outputs of tests/sim. A line for each; what fails prints what it said.
 #   programs.sh DSLC ROOT SCRATCH
 set -eu
 dslc=$1 e2e=$2/tests/e2e scratch=$3
@@ -31,4 +31,12 @@ done <"$scratch/outputs"
 job ranks "$e2e/ranks.sh" "$dslc" "$e2e/ranks" "$scratch/k"
 job types "$e2e/types.sh" "$dslc" "$scratch/t" "$e2e/types.gemm"
 job majors "$e2e/majors.sh" "$dslc" "$scratch/m" "$e2e/majors.gemm"
+job promote "$e2e/promote.sh" "$dslc" "$scratch/p" "$e2e/promote.gemm"
+# All that docs/types.md says, in four parts, and each conversion of each pattern, with what pack_tool.sh gathers beside dslc.
+table=$(dirname "$dslc")/types_table
+for part in 0/4 1/4 2/4 3/4; do
+	[ ! -x "$table" ] || job "walk.${part%/4}" python3 "$e2e/types_walk.py" "$dslc" "$table" "$scratch/w${part%/4}" all "$DEVICE" "$part"
+done
+conversions=$(dirname "$dslc")/test_e2e_conversions
+[ ! -x "$conversions" ] || job conversions env "DSL_TEST_DEVICE=$DEVICE" "$conversions"
 xargs -P "$(nproc)" -I{} sh -c '{}' <"$scratch/jobs"
