@@ -60,8 +60,8 @@ void run_each_arrives(Run *r, int key)
 }
 
 /* Who knows of one lane's last arrival knows of those before. Of lanes that arrive each for itself
- * that barrier alone knows that all did, until they have met; and not even that one if at other
- * times other lanes did. */
+ * that barrier alone knows that all did, until they have met; and not even that one if since they
+ * met other lanes did. */
 void run_sends(Run *r, int key)
 {
 	const Machine *m = r->m;
@@ -74,8 +74,9 @@ void run_sends(Run *r, int key)
 		fact_make(m, r->s, r->agent, fact);
 		return;
 	}
+	bool met = !(owed_by(r)->sent >> rank & 1);
 	owed_by(r)->sent |= 1u << rank;
-	if (st->lanes == WARP_LANES || !st->mask)
+	if (st->lanes == WARP_LANES || !st->mask || met)
 		fact_set(m, r->s, knows_next(m, key), fact);
 }
 

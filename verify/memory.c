@@ -416,7 +416,16 @@ static bool peers_done(const Machine *m, const State *s, Why *why)
 			if (one && known_in(m, s, rank, m->f_sent_each[to]))
 				continue;
 			const Step *by = (one ? m->sent_each : m->sent)[rank][a];
-			*why = (Why){WHY_EXIT_PEER, a, -1, -1, -1, rank, 0, 0, by};
+			bool open = by && by->mask;
+			*why = (Why){open ? WHY_SENT_LANES : WHY_EXIT_PEER,
+				     a,
+				     -1,
+				     -1,
+				     -1,
+				     rank,
+				     0,
+				     0,
+				     by};
 			return false;
 		}
 	return true;
