@@ -416,6 +416,96 @@ static bool sets_registers(const Op *op)
 	return op->kind == OP_SETMAXNREG;
 }
 
+/* By some warps of each warpgroup, or again with no meeting between. */
+static bool registers_apart(Change *c, Op *op)
+{
+	Ctx *x = c->k->ctx;
+	const Ix *warp = ix_mod(x, name(c, "warp"), num(c, 4));
+	if (random_under(c->r, 2))
+		return twice(c, op);
+	put_into(c, branch_before(c, op, ix_new(x, IX_LT, warp, num(c, 1 + random_under(c->r, 3)))),
+		 op);
+	return true;
+}
+
+static bool is_proxy_fence(const Op *op)
+{
+	return op->kind == OP_FENCE_ASYNC;
+}
+
+static bool half_a_fence(Change *c, Op *op)
+{
+	Ctx *x = c->k->ctx;
+	const Ix *lane = name(c, "lane"), *half = num(c, 16);
+	bool low = random_under(c->r, 2);
+	put_into(c,
+		 branch_before(c, op,
+			       low ? ix_new(x, IX_LT, lane, half) : ix_new(x, IX_LE, half, lane)),
+		 op);
+	return true;
+}
+
+static bool is_read_of_lanes(const Op *op)
+{
+	return op->kind == OP_LDMATRIX || op->kind == OP_LD_SHARED;
+}
+
+/* One lane reads the slot before all do, and they do not meet behind that. */
+static bool one_reads_first(Change *c, Op *op)
+{
+	Op *one = op_new(c->k, OP_LD_SHARED, op->loc), *meeting = op;
+	op_in(c->k, one, op->in[0].val, op->in[0].at);
+	op_in(c->k, one, op->in[1].val, op->in[1].at);
+	op_ix(c->k, one, num(c, 0));
+	op_int(c->k, one, A_N, 2);
+	Op *by = op_new(c->k, OP_ELECT, op->loc);
+	op_insert_before(op, by);
+	put_into(c, by, one);
+	while (meeting && meeting->kind != OP_BAR_WARP)
+		meeting = meeting->next;
+	if (meeting)
+		op_remove(meeting);
+	return meeting != NULL;
+}
+
+static bool is_role_of_warps(const Op *op)
+{
+	return op->kind == OP_ROLE && attrs_int(&op->attrs, A_WARPS, 0) > 1;
+}
+
+static void meet_in_loop(Change *c, Op *role, const Ix *who, int barrier)
+{
+	static const int turns[] = {0, 2, 33};
+	const IxFact *size = c->k->syms.n ? &c->k->syms.at[random_under(c->r, c->k->syms.n)] : NULL;
+	Op *branch = op_new(c->k, OP_IF, role->loc), *f = op_new(c->k, OP_FOR, role->loc);
+	Op *bar = op_new(c->k, OP_BAR_SYNC, role->loc);
+	const Ix *n = num(c, turns[random_under(c->r, 3)]);
+	if (size && random_under(c->r, 2))
+		n = ix_ceil_div(c->k->ctx, ix_sym(c->k->ctx, size->name), num(c, 64));
+	op_ix(c->k, branch, who);
+	op_sym(c->k, f, kernel_fresh(c->k, "again"));
+	op_ix(c->k, f, num(c, 0));
+	op_ix(c->k, f, n);
+	op_ix(c->k, bar, num(c, barrier));
+	op_int(c->k, bar, A_THREADS, 32 * attrs_int(&role->attrs, A_WARPS, 0));
+	block_append(op_body(c->k, role), branch);
+	put_into(c, branch, f);
+	put_into(c, f, bar);
+}
+
+/* Behind all else, two parts of a role meet in loops of their own, as long or not. */
+static bool two_loops(Change *c, Op *role)
+{
+	Ctx *x = c->k->ctx;
+	int64_t first = attrs_int(&role->attrs, A_FIRST, 0);
+	int64_t half = first + attrs_int(&role->attrs, A_WARPS, 0) / 2;
+	const Ix *warp = name(c, "warp"), *from = num(c, half);
+	int barrier = 8 + random_under(c->r, 8);
+	meet_in_loop(c, role, ix_new(x, IX_LT, warp, from), barrier);
+	meet_in_loop(c, role, ix_new(x, IX_LE, from, warp), barrier);
+	return true;
+}
+
 static const struct {
 	const char *what;
 	Wanted wanted;
@@ -449,17 +539,28 @@ static const struct {
 	{"put elsewhere too", orders, insert, 4},
 	{"exchanged", acts, exchange, 2},
 	{"other registers", sets_registers, registers, 1},
+	{"registers set apart, or again", sets_registers, registers_apart, 2},
+	{"fenced by half of the lanes", is_proxy_fence, half_a_fence, 2},
+	{"read by one lane before, unmet", is_read_of_lanes, one_reads_first, 2},
+	{"two more loops of meetings", is_role_of_warps, two_loops, 2},
 };
 
-bool change_random(Kernel *k, Random *r, Buf *text)
+static int often(size_t row, const char *kind)
+{
+	return !kind || strstr(changes[row].what, kind) ? changes[row].often : 0;
+}
+
+bool change_random(Kernel *k, Random *r, const char *kind, Buf *text)
 {
 	Change c = {k, r};
 	int all = 0, n;
 	size_t i = 0;
 	for (size_t j = 0; j < COUNTOF(changes); j++)
-		all += changes[j].often;
-	for (n = random_under(r, all); n >= changes[i].often; i++)
-		n -= changes[i].often;
+		all += often(j, kind);
+	if (!all)
+		return false;
+	for (n = random_under(r, all); n >= often(i, kind); i++)
+		n -= often(i, kind);
 	Op *op = pick(&c, changes[i].wanted);
 	if (!op)
 		return false;

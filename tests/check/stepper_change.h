@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* stepper_change.h - random changes of a ptx-stage kernel: what a wrong pass or a hand could write.
- *     change_random(k, &r, text)  ->  "slot without modulo: mbar.arrive %ab.empty[slot - 1]"
+ *     change_random(k, &r, "slot", text)  ->  "slot without modulo: mbar.arrive %ab.empty[slot - 1]"
  */
 #ifndef DSL_TESTS_CHECK_STEPPER_CHANGE_H
 #define DSL_TESTS_CHECK_STEPPER_CHANGE_H
@@ -12,7 +12,8 @@ typedef struct {
 } Random;
 int random_under(Random *r, int n);
 
-/* false: there is no such place; text says what was changed. */
-bool change_random(Kernel *k, Random *r, Buf *text);
+/* One of those whose name has `kind` in it, NULL: of all. false: there is no such place; text says
+ * what was changed. */
+bool change_random(Kernel *k, Random *r, const char *kind, Buf *text);
 
 #endif

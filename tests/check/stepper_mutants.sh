@@ -36,4 +36,8 @@ if [ "$how" = all ]; then
 	ir cooperative-boxes boxes -DR=cooperative -DBM=3 -DCM=2
 	ir none-boxes boxes -DR=none -DBM=2 -DCM=2
 fi
+# Small ones by hand: threads that read what TMA loads, lanes that arrive abroad, lanes that write, named barriers.
+for base in relay tokens handed signal; do
+	cp "$root/tests/check/patterns/bases/$base.ir" "$scratch/$base.ir"
+done
 "$mutants" "$@" "$scratch"/*.ir
