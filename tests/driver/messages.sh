@@ -94,15 +94,21 @@ expect 1 -S bad.ir -o bad.ptx
 absent bad.ptx
 "$root/tests/check/pattern.sh" "$root/tests/check/patterns/maps_many.edit" >guard.ir
 expect 4 check guard.ir
-has err "error[E0415]: schedules is neither proved nor refuted: the verifier does not follow" \
+has err "error[E0416]: schedules is not decided within the limit: a launch may lack more than 3 tensor maps" \
 	"help: --unproved compiles it all the same, with a warning"
 expect 4 -S guard.ir -o guard.ptx
 absent guard.ptx
 expect 0 check --unproved guard.ir
-has err "warning[W0411]: schedules is neither proved nor refuted"
+has err "warning[W0412]: schedules is not decided within the limit"
 expect 0 -S --unproved guard.ir -o guard.ptx
-expect 1 check --unproved -Werror=W0411 guard.ir
-expect 0 check -q --unproved -Wno-W0411 guard.ir
+expect 1 check --unproved -Werror=W0412 guard.ir
+expect 0 check -q --unproved -Wno-W0412 guard.ir
+empty err
+"$root/tests/check/pattern.sh" "$root/tests/check/patterns/name_twice.edit" >twice.ir
+expect 4 check twice.ir
+has err "error[E0415]: schedules is neither proved nor refuted: the verifier does not follow a kernel with two things"
+expect 1 check --unproved -Werror=W0411 twice.ir
+expect 0 check -q --unproved -Wno-W0411 twice.ir
 empty err
 expect 0 check -q --verify=off guard.ir
 expect 1 check bad.ir guard.ir

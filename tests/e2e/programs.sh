@@ -13,7 +13,7 @@ for file; do
 		said=$("$dslc" -v "$file" $flags -S -o /dev/null 2>&1) || true
 		case $said in
 		*": verified for "*) cell=proved ;;
-		*"error[E0415]"*) cell="right, not decided" ;;
+		*"error[E0415]"* | *"error[E0416]"*) cell="right, not decided" ;;
 		*"error[E041"*) cell=refuted ;;
 		*) cell="refused: $(echo "$said" | sed -n 's/.*error\[\(E[0-9]*\)\].*/\1/p' | head -n 1)" ;;
 		esac

@@ -179,7 +179,7 @@ def test_options():
     assert got[0]["range"]["start"] == {"line": 0, "character": 0}
     c.end()
     # a kernel that is neither proved nor refuted: its cluster has more kinds of warps than the verifier follows
-    for options, code in ([], "E0415"), (["--unproved"], "W0411"):
+    for options, code in ([], "E0416"), (["--unproved"], "W0412"):
         c = Client(dslc, *options)
         c.start()
         assert [d["code"] for d in c.open(URI, UNDECIDED)] == [code]
