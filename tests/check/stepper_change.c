@@ -420,10 +420,11 @@ static bool sets_registers(const Op *op)
 static bool registers_apart(Change *c, Op *op)
 {
 	Ctx *x = c->k->ctx;
-	const Ix *warp = ix_mod(x, name(c, "warp"), num(c, 4));
+	const Ix *warp = ix_mod(x, ix_name(c, "warp"), ix_num(c, 4));
 	if (random_under(c->r, 2))
 		return twice(c, op);
-	put_into(c, branch_before(c, op, ix_new(x, IX_LT, warp, num(c, 1 + random_under(c->r, 3)))),
+	put_into(c,
+		 branch_before(c, op, ix_new(x, IX_LT, warp, ix_num(c, 1 + random_under(c->r, 3)))),
 		 op);
 	return true;
 }
@@ -436,7 +437,7 @@ static bool is_proxy_fence(const Op *op)
 static bool half_a_fence(Change *c, Op *op)
 {
 	Ctx *x = c->k->ctx;
-	const Ix *lane = name(c, "lane"), *half = num(c, 16);
+	const Ix *lane = ix_name(c, "lane"), *half = ix_num(c, 16);
 	bool low = random_under(c->r, 2);
 	put_into(c,
 		 branch_before(c, op,
@@ -456,7 +457,7 @@ static bool one_reads_first(Change *c, Op *op)
 	Op *one = op_new(c->k, OP_LD_SHARED, op->loc), *meeting = op;
 	op_in(c->k, one, op->in[0].val, op->in[0].at);
 	op_in(c->k, one, op->in[1].val, op->in[1].at);
-	op_ix(c->k, one, num(c, 0));
+	op_ix(c->k, one, ix_num(c, 0));
 	op_int(c->k, one, A_N, 2);
 	Op *by = op_new(c->k, OP_ELECT, op->loc);
 	op_insert_before(op, by);
@@ -479,14 +480,14 @@ static void meet_in_loop(Change *c, Op *role, const Ix *who, int barrier)
 	const IxFact *size = c->k->syms.n ? &c->k->syms.at[random_under(c->r, c->k->syms.n)] : NULL;
 	Op *branch = op_new(c->k, OP_IF, role->loc), *f = op_new(c->k, OP_FOR, role->loc);
 	Op *bar = op_new(c->k, OP_BAR_SYNC, role->loc);
-	const Ix *n = num(c, turns[random_under(c->r, 3)]);
+	const Ix *n = ix_num(c, turns[random_under(c->r, 3)]);
 	if (size && random_under(c->r, 2))
-		n = ix_ceil_div(c->k->ctx, ix_sym(c->k->ctx, size->name), num(c, 64));
+		n = ix_ceil_div(c->k->ctx, ix_sym(c->k->ctx, size->name), ix_num(c, 64));
 	op_ix(c->k, branch, who);
 	op_sym(c->k, f, kernel_fresh(c->k, "again"));
-	op_ix(c->k, f, num(c, 0));
+	op_ix(c->k, f, ix_num(c, 0));
 	op_ix(c->k, f, n);
-	op_ix(c->k, bar, num(c, barrier));
+	op_ix(c->k, bar, ix_num(c, barrier));
 	op_int(c->k, bar, A_THREADS, 32 * attrs_int(&role->attrs, A_WARPS, 0));
 	block_append(op_body(c->k, role), branch);
 	put_into(c, branch, f);
@@ -499,7 +500,7 @@ static bool two_loops(Change *c, Op *role)
 	Ctx *x = c->k->ctx;
 	int64_t first = attrs_int(&role->attrs, A_FIRST, 0);
 	int64_t half = first + attrs_int(&role->attrs, A_WARPS, 0) / 2;
-	const Ix *warp = name(c, "warp"), *from = num(c, half);
+	const Ix *warp = ix_name(c, "warp"), *from = ix_num(c, half);
 	int barrier = 8 + random_under(c->r, 8);
 	meet_in_loop(c, role, ix_new(x, IX_LT, warp, from), barrier);
 	meet_in_loop(c, role, ix_new(x, IX_LE, from, warp), barrier);
