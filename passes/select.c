@@ -145,13 +145,27 @@ static void merge_reads(Kernel *k)
 	kernel_sweep(k);
 }
 
-/* Elements of a vector that are outside it are 0, as the language says: threads that load none of
- * them would keep what was there before, in a register that is never free. */
-static void zero_vector(Kernel *k, Op *copy)
+/* Whether elements of a tile come to bear on others: what is outside a tensor on what is inside. */
+static bool joins_elements(const Kernel *k)
+{
+	for (const Op *op = kernel_mma(k, NULL); op; op = kernel_mma(k, op))
+		if (op->in[1].val->type->space == SP_REG)
+			return true;
+	return kernel_find(k, OP_REDUCE);
+}
+
+static bool is_vector(const Val *v)
+{
+	return val_extent(v, 0) == 1 || val_extent(v, 1) == 1;
+}
+
+/* Elements outside a tensor are 0, as the language says: threads that load none of them would keep
+ * what was there before. Of a vector, a register that is not always set is never free. */
+static void zero_outside(Kernel *k, Op *copy)
 {
 	const Val *to = copy->in[0].val;
 	if (!tile_of(copy->in[1].val) || to->type->space != SP_REG ||
-	    (val_extent(to, 0) > 1 && val_extent(to, 1) > 1))
+	    (!is_vector(to) && !joins_elements(k)))
 		return;
 	Op *none = op_before(k, copy, OP_FILL);
 	op_in(k, none, copy->in[0].val, NULL);
@@ -162,7 +176,7 @@ static void zero_vector(Kernel *k, Op *copy)
 static void put(Kernel *k, Op *copy, WayId way)
 {
 	SlotForm form;
-	zero_vector(k, copy);
+	zero_outside(k, copy);
 	Op *map = NULL, *op = op_before(k, copy, way_rows[way].first);
 	if (way_has_map(way) && !slot_form(k->ctx, copy->in[0].val->type, &form))
 		map = kernel_map(k, copy->loc, copy->in[1].val, form);
