@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* stepper_change.h - random changes of a ptx-stage kernel: what a wrong pass or a hand could write.
- *     change_random(k, &r, "slot", text)  ->  "slot without modulo: mbar.arrive %ab.empty[slot - 1]"
+ *     change_random(k, &r, "slot", text)
+ *     ->  "another slot: mbar.arrive %ab.empty[slot - 1]"
  */
 #ifndef DSL_TESTS_CHECK_STEPPER_CHANGE_H
 #define DSL_TESTS_CHECK_STEPPER_CHANGE_H
