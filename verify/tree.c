@@ -240,6 +240,18 @@ static bool is_right(const Merger *m, const Branch *b, int first)
 	return right;
 }
 
+/* That of another loop, of which a role says that it runs as often. */
+static Count *count_known(const Merger *m, const Branch *b)
+{
+	for (int a = 0; a < m->p->m.na; a++) {
+		const Shared *sh = b->of[a];
+		Count *n = sh && sh->turns == 1 ? m->t->count_of[a][sh->count] : NULL;
+		if (n)
+			return n;
+	}
+	return NULL;
+}
+
 static bool put_counts(Merger *m, Branch *b)
 {
 	Tree *t = m->t;
@@ -247,11 +259,10 @@ static bool put_counts(Merger *m, Branch *b)
 	if (!is_right(m, b, first))
 		return read_problem(m->r, D_W0411, b->of[first]->op->loc,
 				    "loops that roles take in turn");
-	Count **of = &t->count_of[first][b->of[first]->count];
-	if (!*of && t->ncounts == MAX_COUNTS)
+	b->count = count_known(m, b);
+	if (!b->count && t->ncounts == MAX_COUNTS)
 		return read_limit(m->r, LIMIT_COUNTS, b->of[first]->op->loc);
-	*of = *of ? *of : count_new(m, b, first);
-	b->count = *of;
+	b->count = b->count ? b->count : count_new(m, b, first);
 	for (int a = 0; a < m->p->m.na; a++) {
 		if (!b->of[a] || b->of[a]->turns > 1)
 			continue;
