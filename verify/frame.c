@@ -415,6 +415,30 @@ static void put_then(const Move *m, const Scope *from, View *v)
 		}
 }
 
+/* A count that is c + t or c - t in trip t of a loop says which trip it is, or is said by it. */
+static const Ix *with_trip(const Move *m, View *v, const Count *n, const Ix *is)
+{
+	Ctx *c = m->t->p->k->ctx;
+	const Branch *home = n->home;
+	int64_t more, at, sign = 1;
+	bool steady = home && home != m->next && home != m->into && home != m->out &&
+		      home->period == 1 && m->from->trip[home->id].kind > TRIP_EXACT;
+	const Shared *sh = steady ? home->of[n->agent] : NULL;
+	if (!sh || sh->turns > 1)
+		return is;
+	const Ix *own = ix_sym(c, sh->own), *trip = ix_sym(c, home->name);
+	if (!ix_is_const(ix_sub(c, n->trip, own), &more)) {
+		sign = -1;
+		if (!ix_is_const(ix_add(c, n->trip, own), &more))
+			return is;
+	}
+	if (is == n->by)
+		return ix_add(c, ix_mul(c, trip, ix_const(c, sign)), ix_const(c, more));
+	if (ix_is_const(is, &at))
+		put(m->t, v, home->name, ix_const(c, (at - more) * sign));
+	return is;
+}
+
 /* What is known behind the last trip of a loop: which it was, or how many there were; and which
  * number counts are that go on. */
 static void put_known(const Move *m, View *v)
@@ -423,6 +447,7 @@ static void put_known(const Move *m, View *v)
 	Ctx *c = t->p->k->ctx;
 	const Branch *b = m->out;
 	const Trip *trip = b ? &m->from->trip[b->id] : NULL;
+	const Ix *all = b ? count_ix(t, m->from->count, (int)(b->count - t->counts)) : NULL;
 	for (int i = 0; i < t->ncounts; i++) {
 		const Count *n = &t->counts[i];
 		bool same = !n->home || (n->home != m->next && n->home != m->into);
@@ -433,13 +458,13 @@ static void put_known(const Move *m, View *v)
 			continue;
 		if (b && b->count == n && trip->kind == TRIP_EXACT)
 			is = ix_const(c, trip->n + 1);
+		is = with_trip(m, v, n, is);
 		put(t, v, n->by->name, is);
 		put(t, v, any_count(t, i)->name, is);
+		all = b && b->count == n ? is : all;
 	}
 	if (b && trip->kind != TRIP_EXACT && b->period == 1)
-		put(t, v, b->name,
-		    ix_sub(c, count_ix(t, m->from->count, (int)(b->count - t->counts)),
-			   ix_const(c, 1)));
+		put(t, v, b->name, ix_sub(c, all, ix_const(c, 1)));
 }
 
 static bool apart(const Tree *t, const Ix *y, const Ix *x, int64_t lap, int64_t *by)
