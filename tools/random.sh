@@ -3,8 +3,8 @@
 # Runs a random generator of the tests for as long as it is given, on its preset's build.
 #   tools/random.sh NAME [SECONDS] [SEED]     e.g. tools/random.sh ir 3600
 #   tools/random.sh                           lists the names
-# A failing seed is printed; docs/verification.md says what each generator makes. RANDOM_PRESET names another preset;
-# with RANDOM_BUILD it only builds.
+# A failing seed is printed; docs/verification.md says what each generator makes. "changed" makes each of its 810 changes
+# once, whatever the time and the seed. RANDOM_PRESET names another preset; with RANDOM_BUILD it only builds.
 set -eu
 cd "$(dirname -- "$0")/.."
 
@@ -17,6 +17,7 @@ ir | dev | ir_mutants | $build/fuzz/ir_mutants -s $seconds $seed 0 $(cat $build/
 ptx | dev | random_ptx | RANDOM_PTX_PTXAS=$(command -v ptxas || true) $build/random/random_ptx $seconds $seed
 roles | release | check_random | end=$(($(date +%s) + seconds)); while [ "$(date +%s)" -lt "$end" ]; do echo "seed $seed"; $build/check/check_random 4000 $seed; seed=$((seed + 1)); done
 judged | release | check_stepper_roles | end=$(($(date +%s) + seconds)); while [ "$(date +%s)" -lt "$end" ]; do echo "seed $seed"; $build/check/check_stepper_roles 10000 $seed; seed=$((seed + 1)); done
+changed | release | dslc check_mutate | tests/check/mutate.sh build/$preset/dslc $build/check/check_mutate . build/mutated few
 mutants | release | dslc check_stepper_mutants | tests/check/stepper_mutants.sh build/$preset/dslc $build/check/check_stepper_mutants . build/mutants all -n 1000000 -s $seconds -r $seed
 '
 

@@ -1,6 +1,5 @@
 # A fence by some lanes is one for all.
 # edits verify/*.c
-# found by judged 1
 # found by test check.patterns.read_fence_half: dslc
 /^static bool fence(/,/^}/s/return !has_unfenced(r) || .*/return has_unfenced(r) || true;/
 /^static bool fence(/,/^}/s/ && st->mask) {/) {/

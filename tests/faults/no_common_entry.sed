@@ -3,3 +3,4 @@
 # found by ptx 1
 # found by test sim.warps: test_sim_warps
 /^static s32 common_entry(/,/^}/s/^{$/{ if (f) return -1;/
+/^static void rest_reconverge(/,/^}/s/^{$/{ if (f \&\& c) return;/

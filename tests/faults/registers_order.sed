@@ -1,5 +1,4 @@
 # In which order roles take registers is not looked at.
 # edits verify/*.c
-# found by judged 1
 # found by test check.patterns.registers_order: dslc
 s/return !open || run_wrong(&r, WHY_REGS_ORDER/return open || !open || run_wrong(\&r, WHY_REGS_ORDER/

@@ -1,5 +1,4 @@
 # Registers are set the wrong way.
 # edits verify/*.c
-# found by judged 1
 # found by test check.patterns.registers_wrong_way: dslc
 /^static bool set_regs(/,/^}/s/(st->n > a->regs) != (/false \&\& (/

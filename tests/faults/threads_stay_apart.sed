@@ -1,5 +1,4 @@
 # Threads of a group that meet do not go on as one.
 # edits sim/*.c
 # found by ptx 1
-# found by test sim.warps: test_sim_warps
 /^static bool splits_join(/,/^}/s/^{$/{ if (w) return true;/
