@@ -76,6 +76,13 @@ bool read_is_plain(const Op *op);        /* no barrier in it, nothing asynchrono
 bool read_is_shared_loop(const Reader *r, const Op *op);
 const Ix *read_trips(Reader *r, const Ix *from, const Ix *to);
 
+/* agents.c: warps that are alike */
+void read_put_choices(Reader *r, View *v);
+void read_by_warp(Reader *r);
+void read_put_warp(Reader *r, View *v, int warp);
+bool read_agents(Reader *r);
+bool read_is_tile(const Val *v, Space s); /* extract.c */
+
 /* expr.c: with lets and names put in */
 const Ix *read_expr(Reader *r, const Ix *x);
 void read_put_name(Reader *r, const char *name, const Ix *by);
