@@ -360,7 +360,7 @@ static bool judge_mutants(Judge *j, double start)
 	for (; n < j->mutants && now() - start < j->seconds; n++)
 		j->total[one_mutant(j, n)]++;
 	print_total(j, n, now() - start);
-	/* Most mutants are kernels, and both judges have their say on many, where there are many. */
+	/* Most mutants are kernels, and both judges have their say on many of many. */
 	bool both = 5 * j->total[PROVED] >= n / 2 && 5 * j->total[REFUTED] >= n / 2;
 	return !j->total[WRONG] && (both || j->kind || n < MANY);
 }

@@ -72,10 +72,11 @@ static double best_of(int loops)
 static void a_loop_costs_the_same(void **state)
 {
 	(void)state;
-	double each = best_of(LOOPS) / LOOPS, before = best_of(LOOPS / FEWER) / (LOOPS / FEWER);
-	printf("%d loops: %.1f us each, %d loops: %.1f us each\n", LOOPS, 1e3 * each, LOOPS / FEWER,
+	const int few = LOOPS / FEWER;
+	double each = best_of(LOOPS) / (double)LOOPS, before = best_of(few) / (double)few;
+	printf("%d loops: %.1f us each, %d loops: %.1f us each\n", LOOPS, 1e3 * each, few,
 	       1e3 * before);
-	assert_true(each <= GROWS * before);
+	assert_true(each <= (double)GROWS * before);
 }
 
 int main(void)
