@@ -171,6 +171,15 @@ static const char *text_of(const Access *a, const Ix *x)
 	return s;
 }
 
+/* Under a condition that never holds. */
+static bool is_dead(const Scope *s)
+{
+	for (int i = 0; i < s->guards.n; i++)
+		if (ix_is(s->guards.at[i], 0))
+			return true;
+	return false;
+}
+
 const char *access_rule(Ctx *c, const Scope *s, const Op *op)
 {
 	const Operand *tensor = &op->in[op->kind == OP_LD_GLOBAL];
@@ -178,7 +187,7 @@ const char *access_rule(Ctx *c, const Scope *s, const Op *op)
 	Access a = {.c = c, .s = s, .shape = l->shape, .stride = l->stride};
 	a.n = attrs_int(&op->attrs, A_N, 1);
 	const Ix *offset = op->ix[0];
-	if (a.n == 1)
+	if (a.n == 1 || is_dead(s))
 		return NULL;
 	if (!find_fast(&a))
 		return "a vector goes along a mode of stride 1, of at most 5 modes";
