@@ -69,7 +69,8 @@ static double *errors(const Slot *s, Arena *scratch)
 	double *to = NEWN(scratch, double, s->n);
 	bool some = false;
 	for (int64_t i = 0; i < s->n; i++) {
-		to[i] = fmax(s->at.hi[i] - s->at.f[i], s->at.f[i] - s->at.lo[i]);
+		bool point = s->at.lo[i] == s->at.hi[i];
+		to[i] = point ? 0 : fmax(s->at.hi[i] - s->at.f[i], s->at.f[i] - s->at.lo[i]);
 		some |= to[i] != 0;
 	}
 	return some ? to : NULL;
@@ -94,8 +95,8 @@ void mma_bounds(const Slot *c, const Slot *a, const Slot *b, int64_t from, int64
 	double steps = fraction ? ldexp((double)k / (double)SUM_STEPS, -fraction) : 0;
 	for (int64_t i = 0; i < c->n; i++) {
 		off[i] += c->amount[i] > exact ? steps * c->amount[i] : 0;
-		c->wide.lo[i] += sum[i] - off[i];
-		c->wide.hi[i] += sum[i] + off[i];
+		c->wide.lo[i] += isnan(off[i]) ? -INFINITY : sum[i] - off[i];
+		c->wide.hi[i] += isnan(off[i]) ? INFINITY : sum[i] + off[i];
 	}
 	arena_reset(scratch);
 }

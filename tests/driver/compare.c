@@ -88,6 +88,34 @@ static void bounds_decide(void **state)
 	assert_judged(EL_E4M3, 416, 448, -448, 448, "");
 	assert_judged(EL_F32, NAN, 1, -INFINITY, INFINITY, "");
 	assert_judged(EL_F32, NAN, 1, 0, INFINITY, "should be 1");
+	assert_judged(EL_F32, 1, NAN, NAN, NAN, "D[0] is 1, should be nan");
+}
+
+/* 0x7fff and 0xffc0 are no numbers; 0xffff is what memory holds that nothing was written to. */
+static void any_nan_is_one(void **state)
+{
+	static const struct {
+		uint16_t is, should;
+		bool right;
+	} rows[] = {{0x7fff, 0xffc0, true},
+		    {0xffff, 0x7fc0, false},
+		    {0x7fff, 0x3f80, false},
+		    {0x3f80, 0x7fff, false}};
+	static const char ir[] = "kernel k tile sm_90a {\n  arg out %D : global bf16 (1):(1)\n}\n";
+	(void)state;
+	for (size_t i = 0; i < COUNTOF(rows); i++) {
+		const char *why = NULL;
+		Problem p;
+		Arena *a = arena_new();
+		Options o = {.arena = a};
+		assert_true(problem_open(&p, ir, &o, &why));
+		p.t[0].wrote[0] = true;
+		memcpy(p.t[0].host, &rows[i].is, sizeof rows[i].is);
+		memcpy(p.t[0].ref, &rows[i].should, sizeof rows[i].should);
+		assert_true(!*compare(&p, &p.t[0], DATA_INTEGERS).wrong == rows[i].right);
+		problem_close(&p);
+		arena_free(a);
+	}
 }
 
 /* -1 is what memory holds that nothing was written to. */
@@ -103,6 +131,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(elements_have_names),
 					   cmocka_unit_test(bounds_decide),
+					   cmocka_unit_test(any_nan_is_one),
 					   cmocka_unit_test(integers_may_be_poison)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
