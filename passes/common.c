@@ -159,6 +159,11 @@ int val_extent(const Val *v, int mode)
 	return (int)tup_extent(tup_get(v->type->layout->shape, mode));
 }
 
+bool val_is_vector(const Val *v)
+{
+	return val_extent(v, 0) == 1 || val_extent(v, 1) == 1;
+}
+
 TiledMma op_tiled_mma(const Op *mma)
 {
 	const Attr *atom = attrs_get(&mma->attrs, A_ATOM),

@@ -71,7 +71,6 @@ Val *part_tile(const Epilogue *e, Op *at, const Op *tile, const Ix *row, const I
 const Type *chunk_type(Epilogue *e, const Val *v);
 
 /* epilogue_vectors.c */
-bool is_vector(const Val *v); /* of registers: one row or one column */
 Fit fits_vector(Copying *c, Refusal *why);
 bool reads_columns(Epilogue *e); /* of tensors that have an element for each */
 /* What brings a vector, and nothing else changes it; NULL: v is something else. */

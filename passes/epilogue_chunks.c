@@ -174,7 +174,7 @@ Fit fits_source(Copying *c, Refusal *why)
 	const Val *tile = c->op->in[1].val;
 	int bytes = elem_rows[tile->type->elem].bits / 8;
 	SlotForm f = source_form(e, tile);
-	if (is_vector(c->op->in[0].val))
+	if (val_is_vector(c->op->in[0].val))
 		return fits_vector(c, why);
 	if (e->t.along_n != 1)
 		why->text = "warpgroups lie side by side along n";
@@ -250,7 +250,7 @@ static void add_source(Epilogue *e, Op *load)
 		vec_push(ctx_arena(e->k->ctx), &e->sources,
 			 ((Source){.load = load,
 				   .way = w.way,
-				   .vector = is_vector(load->in[0].val)}));
+				   .vector = val_is_vector(load->in[0].val)}));
 	else
 		why_no_source(e->k, tensor_arg(load->in[1].val->def->in[0].val), w.why[0].text);
 }
@@ -262,7 +262,8 @@ static void find_from(Epilogue *e, const Val *v, bool vectors)
 		return;
 	o->asked = 1 + vectors;
 	for (Op *op = o->load; op && !source_of(e, v); op = op_find_next(op, OP_LOAD))
-		if (op->in[0].val == v && is_vector(v) == vectors && e->sources.n < MOST_SOURCES)
+		if (op->in[0].val == v && val_is_vector(v) == vectors &&
+		    e->sources.n < MOST_SOURCES)
 			add_source(e, op);
 	for (int i = 0; i < v->def->nin && v->def->kind != OP_FRAG && may_wait(e, v); i++)
 		find_from(e, v->def->in[i].val, vectors);

@@ -9,11 +9,6 @@
 /* In bytes; a box begins with a line of shared memory, as long as the widest swizzle. */
 enum { LINE = SWIZZLE_WIDEST, ALIGN = 1024, BARRIER = 8 };
 
-bool is_vector(const Val *v)
-{
-	return val_extent(v, 0) == 1 || val_extent(v, 1) == 1;
-}
-
 /* The mode along which it lies. */
 static int mode_of(const Val *v)
 {
@@ -23,7 +18,7 @@ static int mode_of(const Val *v)
 Op *vector_load(const Epilogue *e, const Val *v)
 {
 	const Origin *o = origin_of(e, v);
-	Op *load = o && is_vector(v) ? o->load : NULL;
+	Op *load = o && val_is_vector(v) ? o->load : NULL;
 	if (!load || op_parent(load) != op_parent(e->store))
 		return NULL;
 	for (const Op *op = kernel_first(e->k); op; op = op_next(op))

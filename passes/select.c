@@ -154,18 +154,13 @@ static bool joins_elements(const Kernel *k)
 	return kernel_find(k, OP_REDUCE);
 }
 
-static bool is_vector(const Val *v)
-{
-	return val_extent(v, 0) == 1 || val_extent(v, 1) == 1;
-}
-
 /* Elements outside a tensor are 0, as the language says: threads that load none of them would keep
  * what was there before. Of a vector, a register that is not always set is never free. */
 static void zero_outside(Kernel *k, Op *copy)
 {
 	const Val *to = copy->in[0].val;
 	if (!tile_of(copy->in[1].val) || to->type->space != SP_REG ||
-	    (!is_vector(to) && !joins_elements(k)))
+	    (!val_is_vector(to) && !joins_elements(k)))
 		return;
 	Op *none = op_before(k, copy, OP_FILL);
 	op_in(k, none, copy->in[0].val, NULL);
