@@ -7,67 +7,11 @@
  * A wgmma or a store reads until its role's wait for the group at the latest. That is when these
  * reads end here: an earlier end lets others do nothing that they could not do before. For the
  * same reason steps that only the role itself sees are taken with its next step. */
-#include "random.h"
+#include "random_run.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { WORD = 512, CELLS = 16, KEYS = 48, WALKS = 32, MOST_BYTES = 96 << 20, MADE = 1, FENCED = 2 };
-enum {
-	GENERIC = 4, /* fresh: parts loaded, or warps of the writing role, from this bit */
-	WAS_READ = 1,
-	LATE = 2, /* warps wrote when parts were loaded */
-	FENCED_ALL = 12,
-	READ_BY = 16, /* marks: warps that read through the generic proxy, from this bit */
-	READERS = 240,
-	ACC = 24 /* bits of flight for registers */
-};
-
-typedef struct {
-	int16_t tx;
-	uint8_t arrived, phase;
-	uint8_t standing; /* warps */
-	uint8_t init;
-	uint8_t pad[2];
-} KeyNow;
-typedef struct {
-	uint16_t content[2]; /* of each part: 1 + warp * WORD + step that wrote it; 0: none */
-	uint8_t coming, fresh;
-	uint8_t marks; /* WAS_READ, LATE, of fresh the warps whose writes are fenced, READERS */
-	uint8_t to;    /* barrier of what is coming */
-} CellNow;
-typedef union {
-	uint16_t at[WARPS];
-	KeyNow key;
-	CellNow cell;
-	uint64_t bits;
-} Unit;
-/* Roles, then keys, then cells. */
-typedef struct {
-	Unit u[1 + KEYS + CELLS];
-} Now;
-
-struct Runs {
-	const Prog *p;
-	int nk, nc, units;
-	int warps, role[WARPS], rank[WARPS], copy[WARPS]; /* of a role: 0, 1 */
-	Step word[WARPS][WORD];
-	uint32_t flight[WARPS][WORD + 1]; /* cells, registers of its groups before a step */
-	uint32_t loose[WARPS][WORD + 1];  /* cells that its lanes may still read */
-	uint32_t wrote[WARPS][WORD + 1];  /* .. write */
-	uint32_t bare[WARPS][WORD + 1];   /* .. read, with no fence for the async proxy since */
-	uint32_t handed[WARPS][WORD + 1]; /* .. wrote, and the warp fenced since */
-	int length[WARPS], need[KEYS];
-	int saw[WARPS][WORD][3];     /* 1 + what was seen */
-	uint8_t filled[WARPS][WORD]; /* a write met unread content: fenced 1, not 2 */
-	Unit *states;
-	uint32_t *table; /* 1 + number of a state */
-	int n, cap, table_size;
-	uint64_t random;
-	bool wrong, full;
-	const char *why;
-};
 
 static KeyNow *key_in(Now *s, int key)
 {
@@ -77,15 +21,6 @@ static KeyNow *key_in(Now *s, int key)
 static CellNow *cell_in(const Runs *r, Now *s, int cell)
 {
 	return &s->u[1 + r->nk + cell].cell;
-}
-
-static bool wrong(Runs *r, bool is, const char *why)
-{
-	if (is && !r->wrong) {
-		r->wrong = true;
-		r->why = why;
-	}
-	return is;
 }
 
 static void see(Runs *r, int a, int i, int what, int value)
@@ -524,147 +459,12 @@ static void walk(Runs *r, const Now *first, bool steady)
 }
 
 /* ------------------------------------------------------------------ a program */
-static void append(Runs *r, int a, const Letter *l)
-{
-	const Part *part = &l->of[r->role[a]];
-	if (r->length[a] + part->n > WORD)
-		panic("a role of more than %d steps", WORD);
-	for (int i = 0; i < part->n; i++)
-		r->word[a][r->length[a]++] = part->steps[i];
-}
-
-static void find_words(Runs *r, int trips)
-{
-	const Prog *p = r->p;
-	r->warps = 0;
-	for (int role = 0; role < p->src.roles; role++)
-		for (int i = 0; i < p->src.role[role].warps; i++) {
-			r->role[r->warps] = role;
-			r->rank[r->warps] = p->src.role[role].rank;
-			r->copy[r->warps++] = i;
-		}
-	for (int a = 0; a < r->warps; a++) {
-		r->length[a] = 0;
-		append(r, a, &p->letters[L_START]);
-		for (int k = 0; k < trips; k++)
-			append(r, a, &p->letters[k ? L_TRIP + k % PERIOD : L_FIRST]);
-		append(r, a, &p->letters[trips ? L_END + trips % PERIOD : L_NONE]);
-		for (int i = 0; i < r->length[a]; i++)
-			if (r->word[a][i].kind == STEP_INIT)
-				r->need[r->word[a][i].key] = r->word[a][i].n;
-	}
-	for (int k = 0; k < p->m.nk; k++)
-		if (p->m.keys[k].named)
-			r->need[k] = p->m.keys[k].warps;
-}
-
-/* Which slots the groups of a role read before each of its steps: `wait n` leaves the last n. */
-static void find_flight(Runs *r, int a, StepKind reads, StepKind commit, StepKind wait)
-{
-	uint32_t group[WORD + 1] = {0}; /* the last one is open */
-	int first = 0, n = 0;
-	for (int i = 0; i <= r->length[a]; i++) {
-		const Step *st = &r->word[a][i];
-		for (int g = first; g <= n; g++)
-			r->flight[a][i] |= group[g];
-		if (i == r->length[a])
-			return;
-		if (st->kind == (int)reads)
-			group[n] |= 1u << st->cell | (uint32_t)st->mask << ACC;
-		else if (st->kind == (int)commit)
-			n++;
-		else if (st->kind == (int)wait ||
-			 (wait == STEP_BULK_READ && st->kind == STEP_BULK_WAIT))
-			first = n - st->n > first ? n - st->n : first;
-	}
-}
-
-static bool meets(const Step *st)
-{
-	int kind = st->kind;
-	return kind == STEP_WARP || kind == STEP_BAR || kind == STEP_BAR_RELAXED ||
-	       kind == STEP_BAR_ARRIVE || (kind == STEP_ARRIVE && st->lanes == 32);
-}
-
-/* What all lanes of a warp read is read until they meet; so is what they write written. */
-static void find_loose(Runs *r, int a)
-{
-	uint32_t loose = 0, wrote = 0;
-	for (int i = 0; i < r->length[a]; i++) {
-		const Step *st = &r->word[a][i];
-		r->loose[a][i] = loose;
-		r->wrote[a][i] = wrote;
-		if (meets(st))
-			loose = wrote = 0;
-		if (st->kind == STEP_READ && st->lanes == 32)
-			loose |= 1u << st->cell;
-		if (st->kind == STEP_WRITE && st->lanes == 32)
-			wrote |= 1u << st->cell;
-	}
-}
-
-/* What a warp read through the generic proxy, until its lanes have fenced that and met; what one
- * lane read, until it has fenced that. */
-static void find_bare(Runs *r, int a)
-{
-	uint32_t bare = 0, one = 0, shut = 0;
-	for (int i = 0; i < r->length[a]; i++) {
-		const Step *st = &r->word[a][i];
-		r->bare[a][i] = bare | one | shut;
-		if (meets(st))
-			shut = 0;
-		if (st->kind == STEP_READ)
-			*(st->lanes == 32 ? &bare : &one) |= 1u << st->cell;
-		if (st->kind != STEP_FENCE)
-			continue;
-		shut |= bare;
-		bare = one = 0;
-	}
-	r->bare[a][r->length[a]] = bare | one | shut;
-}
-
-/* What a warp wrote and has fenced since, itself. */
-static void find_handed(Runs *r, int a)
-{
-	uint32_t wrote = 0;
-	for (int i = 0; i < r->length[a]; i++) {
-		const Step *st = &r->word[a][i];
-		r->handed[a][i + 1] = r->handed[a][i];
-		if (st->kind == STEP_WRITE) {
-			wrote |= 1u << st->cell;
-			r->handed[a][i + 1] &= ~(1u << st->cell);
-		}
-		if (st->kind != STEP_FENCE)
-			continue;
-		r->handed[a][i + 1] |= wrote;
-		wrote = 0;
-	}
-}
-
-/* Registers are the role's alone: no wgmma in flight has those it uses, and a fence comes first. */
-static void check_registers(Runs *r, int a)
-{
-	uint32_t used = ~0u;
-	for (int i = 0; i < r->length[a]; i++) {
-		const Step *st = &r->word[a][i];
-		if (st->kind == STEP_MMA_FENCE)
-			used = 0;
-		if (st->kind == STEP_TOUCH)
-			used |= (uint32_t)st->mask;
-		wrong(r, st->kind == STEP_TOUCH && r->flight[a][i] >> ACC & st->mask, "in use");
-		wrong(r, st->kind == STEP_MMA && used & st->mask, "no wgmma fence");
-	}
-}
-
 bool runs_wrong(Runs *r, const Prog *p, int trips)
 {
 	Now first;
 	memset(&first, 0, sizeof first);
 	memset(r->saw, 0, sizeof r->saw);
 	memset(r->filled, 0, sizeof r->filled);
-	memset(r->flight, 0, sizeof r->flight);
-	memset(r->loose, 0, sizeof r->loose);
-	memset(r->wrote, 0, sizeof r->wrote);
 	memset(r->table, 0, sizeof *r->table * (size_t)r->table_size);
 	r->p = p;
 	r->nk = p->m.nk;
@@ -675,15 +475,7 @@ bool runs_wrong(Runs *r, const Prog *p, int trips)
 	r->wrong = r->full = false;
 	r->why = "";
 	r->random = 1;
-	find_words(r, trips);
-	for (int a = 0; a < r->warps; a++) {
-		find_flight(r, a, STEP_MMA, STEP_MMA_COMMIT, STEP_MMA_WAIT);
-		find_flight(r, a, STEP_STORE, STEP_BULK_COMMIT, STEP_BULK_READ);
-		find_loose(r, a);
-		find_bare(r, a);
-		find_handed(r, a);
-		check_registers(r, a);
-	}
+	runs_read(r, trips);
 	for (int i = 0; i < WALKS && !r->wrong; i++)
 		walk(r, &first, i % 2);
 	if (!r->wrong)

@@ -7,7 +7,6 @@
 set -eu
 cd "$1"
 longer='
-tests/check/random_run.c 750: one state of a program, and all that moves it
 driver/explain_facts.c take 60: a case for each op that is told of
 sim/warp.c split_step 50: one instruction, from its fetch to its end
 tests/check/random_run.c advance 50: a case for each step
