@@ -12,26 +12,8 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "ir/ir.h"
+#include "kernels.h"
 #include "runtime/number.h"
-
-static Kernel *kernel_of(Ctx *c, const char *text)
-{
-	Module *m = module_parse(c, ctx_src(c, "test", text, strlen(text)));
-	Buf b = {0};
-	diag_text(c, &b, false);
-	if (!m)
-		fail_msg("%s\n%s", b.s, text);
-	buf_free(&b);
-	return m->kernels.at[0];
-}
-
-static void run_ok(const Kernel *k, const InterpRun *run)
-{
-	const char *why = NULL;
-	if (!kernel_interp(k, run, &why))
-		fail_msg("%s", why);
-}
 
 /* ------------------------------------------------------------------ GEMM */
 typedef struct {
