@@ -248,12 +248,12 @@ static bool is_in_role(const Op *op)
 }
 
 /* Whether a loop of so few trips is one of the tree in some role, as others are in it. */
-static bool is_outer(const Reader *r, const Op *op, const Ix *trip, int depth)
+static bool is_outer(const Reader *r, const Ix *trip, int depth)
 {
 	const Tree *t = r->p->tree;
 	for (int i = 0; t && i < t->outer.n; i++)
 		if (t->outer.at[i].trip == trip && t->outer.at[i].depth == depth)
-			return is_in_role(op);
+			return true;
 	return false;
 }
 
@@ -263,7 +263,7 @@ static void note_loop(Reader *r, Loops *at, const Op *op, int depth)
 		return;
 	const Ix *from = stage(&r->lets, op->ix[0]), *to = stage(&r->lets, op->ix[1]);
 	Simple trip = read_simple(r, read_trips(r, from, to));
-	if (!is_short(trip.x, trip.hi) || is_outer(r, op, trip.x, depth))
+	if (!is_short(trip.x, trip.hi) || (is_in_role(op) && is_outer(r, trip.x, depth)))
 		vec_push(r->p->arena, at, ((Loop){op, trip.x, depth, trip.lo, trip.hi}));
 }
 
@@ -277,7 +277,7 @@ static void note_outer(Reader *r, const Op *op, int depth, int n)
 	for (int i = n; i < r->loops.n; i++)
 		r->loops.at[i].depth++;
 	vec_push(r->p->arena, &r->loops, ((Loop){op, trip.x, depth, trip.lo, trip.hi}));
-	if (!is_outer(r, op, trip.x, depth) && trip.x->kind == IX_CONST)
+	if (!is_outer(r, trip.x, depth) && trip.x->kind == IX_CONST)
 		vec_push(r->p->arena, &r->p->tree->outer, r->loops.at[r->loops.n - 1]);
 }
 
