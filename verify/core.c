@@ -101,11 +101,13 @@ bool run_count_bytes(Run *r, int key, int64_t more)
 }
 
 /* Of a slot it is known that it was loaded, not which parts: who learns it of the last one must
- * have been told of the others at the same barrier. */
+ * have been told of the others at the same barrier, and who loads that one know of them. Parts have
+ * no byte in common, so that it is not wrong otherwise: it is not followed. */
 bool run_parts_apart(const Run *r, const Step *st)
 {
 	const CellState *c = cell_of(r->m, r->s, st->cell);
-	bool told = fact_in(r->m, r->s, knows_next(r->m, st->key), r->m->f_wrote[st->cell]);
+	int wrote = r->m->f_wrote[st->cell];
+	bool told = fact_in(r->m, r->s, knows_next(r->m, st->key), wrote) && run_knows(r, wrote);
 	return !r->m->alike && c->mode == CELL_WRITTEN && c->mask && !(c->mask & st->mask) &&
 	       (c->pending >= 0 ? c->pending != st->key : !told);
 }
