@@ -52,13 +52,15 @@ typedef struct {
 	bool verbose, unchanged;
 	Base base[KERNELS];
 	int total[VERDICTS];
-	int skipped; /* sizes that give no run */
+	int skipped;           /* sizes that give no run */
+	double proof, slowest; /* processor time of the verifier: of the last, of the slowest one */
+	int slowest_number;
 } Judge;
 
-static double now(void)
+static double now(clockid_t clock)
 {
 	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(clock, &t);
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
@@ -205,7 +207,10 @@ static Verdict judge(Judge *j, const Kernel *k, const Base *b, uint64_t seed, Si
 		     Finding *out, const char **why)
 {
 	CheckResult r;
-	switch (check_kernel(k, NULL, &r)) {
+	double start = now(CLOCK_PROCESS_CPUTIME_ID);
+	CheckVerdict verdict = check_kernel(k, NULL, &r);
+	j->proof = now(CLOCK_PROCESS_CPUTIME_ID) - start;
+	switch (verdict) {
 	case CHECK_PROVED:
 		*why = "proved, and fails";
 		return fails_somewhere(j, k, b, seed, at, out) ? WRONG : PROVED;
@@ -251,12 +256,19 @@ static Verdict one(Judge *j, const Base *b, int number, Random *r)
 		ok = change_random(k, r, j->kind, &text);
 	Sizes at = {0};
 	Finding found = {0};
+	j->proof = 0;
+	if (j->only >= 0 && ok)
+		print_kernel(k, "mutant.ir"); /* also of one that takes for ever */
 	if (ok && kernel_verify(k, &why))
 		v = judge(j, k, b, r->state >> 8, &at, &found, &why);
+	if (j->proof > j->slowest) {
+		j->slowest = j->proof;
+		j->slowest_number = number;
+	}
 	if (v == WRONG || j->verbose)
-		printf("%s mutant %d of seed %llu, %s: %s: %s\n", v == WRONG ? "WRONG" : "     ",
-		       number, (unsigned long long)j->seed, b->file, verdict_names[v],
-		       text.n ? text.s : "as it stands");
+		printf("%s mutant %d of seed %llu, %.2f s, %s: %s: %s\n",
+		       v == WRONG ? "WRONG" : "     ", number, (unsigned long long)j->seed,
+		       j->proof, b->file, verdict_names[v], text.n ? text.s : "as it stands");
 	if (v == WRONG) {
 		printf("  %s: %s %s; at", why, found.what ? found.what : "and nothing fails",
 		       found.what ? found.text : "");
@@ -264,8 +276,6 @@ static Verdict one(Judge *j, const Base *b, int number, Random *r)
 		printf("\n");
 		fflush(stdout);
 	}
-	if (j->only >= 0)
-		print_kernel(k, "mutant.ir");
 	buf_free(&text);
 	ctx_free(c);
 	return v;
@@ -324,7 +334,7 @@ static void print_total(const Judge *j, int n, double seconds)
 	       seconds);
 	for (int v = 0; v < VERDICTS; v++)
 		printf("%s %d %s", v ? "," : "", j->total[v], verdict_names[v]);
-	printf("\n");
+	printf("; the slowest proof, of %d, took %.1f s\n", j->slowest_number, j->slowest);
 }
 
 static bool read_options(Judge *j, int argc, char **argv)
@@ -357,9 +367,9 @@ static bool judge_mutants(Judge *j, double start)
 	if (!judge_bases(j))
 		return false;
 	memset(j->total, 0, sizeof j->total);
-	for (; n < j->mutants && now() - start < j->seconds; n++)
+	for (; n < j->mutants && now(CLOCK_MONOTONIC) - start < j->seconds; n++)
 		j->total[one_mutant(j, n)]++;
-	print_total(j, n, now() - start);
+	print_total(j, n, now(CLOCK_MONOTONIC) - start);
 	/* Most mutants are kernels, and both judges have their say on many of many. */
 	bool both = 5 * j->total[PROVED] >= n / 2 && 5 * j->total[REFUTED] >= n / 2;
 	return !j->total[WRONG] && (both || j->kind || n < MANY);
@@ -368,7 +378,8 @@ static bool judge_mutants(Judge *j, double start)
 int main(int argc, char **argv)
 {
 	static Judge j = {.mutants = 1000, .seed = 1, .only = -1, .seconds = 1e9};
-	double start = now();
+	double start = now(CLOCK_MONOTONIC);
+	setvbuf(stdout, NULL, _IOLBF, 0); /* so that one that takes long is the next */
 	bool good = read_options(&j, argc, argv);
 	if (good && j.only >= 0)
 		good = one_mutant(&j, j.only) != WRONG;
@@ -376,7 +387,7 @@ int main(int argc, char **argv)
 		good = judge_mutants(&j, start);
 	else if (good) {
 		judge_bases(&j);
-		print_total(&j, j.kernels, now() - start);
+		print_total(&j, j.kernels, now(CLOCK_MONOTONIC) - start);
 		good = !j.total[WRONG] && 4 * j.total[PROVED] >= j.kernels / 2 &&
 		       4 * j.total[REFUTED] >= j.kernels / 2;
 	}

@@ -263,7 +263,7 @@ static void walk_loop(Tracer *r, const Op *op, uint32_t lanes)
 			look(r, op, lanes);
 		if (!on)
 			return;
-		if (base.bad & on || turn == MOST_TURNS)
+		if (base.bad & on || turn == MOST_TURNS || ++r->turns > MOST_STEPS)
 			r->give_up = "a loop without a number of turns";
 		else
 			walk_turn(r, op, &from, &base, turn, on);

@@ -8,8 +8,8 @@
 #include "layout/ptrmap.h"
 
 enum {
-	MOST_STEPS = 60000,
-	MOST_TURNS = 4096,
+	MOST_STEPS = 60000, /* of all warps, and turns of their loops */
+	MOST_TURNS = 4096,  /* of one loop */
 	MOST_COUNTERS = 8,
 	MOST_COUNT = (1 << 20) - 1,
 	TABLE = 1 << 14
@@ -25,7 +25,7 @@ typedef struct {
 	PtrMap first_bar, first_slot, buffer_end; /* Val -> 1 + number of slot 0 */
 	VEC(uint32_t) masks;
 	const char *give_up;
-	int total;
+	int total, turns;
 	uint64_t together; /* what the warps of a warpgroup must do alike */
 	uint64_t registers;
 	int64_t regs_left;        /* of a thread */
