@@ -165,7 +165,7 @@ static void put_names(Reader *r, const Op *op, const Shared *sh)
 	put_count(r, sh->turns > 1 ? r->p->tree->turn_of[r->agent] : sh->trip, all, true);
 	if (sh->turns == 1)
 		put_count(r, sh->raw, all, true);
-	r->view.total = sh->trip->kind == IX_CONST && sh->turns == 1 ? sh->trip : NULL;
+	r->view.total = sh->turns == 1 && !stage_of_sizes(sh->trip) ? sh->trip : NULL;
 	r->view.passed = own;
 	r->view.rest = ix_sym(c, sh->rest);
 }

@@ -21,7 +21,7 @@ int64_t long_from(const Tree *t, const Count *n)
 	return most;
 }
 
-static Num count_num(const Tree *t, const Count *n, int32_t class)
+Num count_num(const Tree *t, const Count *n, int32_t class)
 {
 	int64_t v;
 	if (ix_is_const(n->trip, &v))

@@ -182,11 +182,14 @@ typedef struct {
 	PtrMap *before; /* what was made of expressions; NULL: names are still put in */
 	VEC(Named) names;
 	bool compares;                   /* comparisons become 0 <= .. */
-	const Ix *total, *passed, *rest; /* total = passed + rest, where total is a constant */
+	const Ix *total, *passed, *rest; /* total = passed + rest, where total is of no size */
 	const Ix *core, *core_by;        /* tiles - something, wherever it occurs */
 	const Ix *trips, *trips_by;
 	VEC(Counted) counts; /* the same, of loops of a tree: the last first */
 } View;
 const Ix *stage(const View *s, const Ix *x);
+bool stage_of_sizes(const Ix *x); /* whether it has names that are not the verifier's */
+/* The same modulo d, with no remainders that d makes needless. */
+const Ix *stage_modulo(Ctx *c, const Ix *x, int64_t d);
 
 #endif

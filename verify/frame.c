@@ -22,7 +22,7 @@ static const Ix *any_count(const Tree *t, int i)
 	return by->kind == IX_SYM ? named(t, "#any%d", i) : by;
 }
 
-static const Ix *count_ix(const Tree *t, const int32_t *class, int i)
+const Ix *count_is(const Tree *t, const int32_t *class, int i)
 {
 	const Count *n = &t->counts[i];
 	return class[i] >= CLASS_EXACT   ? ix_const(t->p->k->ctx, class[i] - CLASS_EXACT)
@@ -34,11 +34,12 @@ static const Ix *count_ix(const Tree *t, const int32_t *class, int i)
 /* Of another trip, as far as is known. */
 static const Ix *count_in(const Tree *t, const Scope *s, int i)
 {
-	return s->gone[i] && t->counts[i].by->kind == IX_SYM ? named(t, "#gone%d", i)
-							     : count_ix(t, s->count, i);
+	if (s->gone[i] && t->counts[i].by->kind == IX_SYM)
+		return named(t, "#gone%d", i);
+	return s->said[i] ? s->said[i] : count_is(t, s->count, i);
 }
 
-static const Ix *trips_done(const Tree *t, const Scope *s, const Branch *b)
+const Ix *scope_trips(const Tree *t, const Scope *s, const Branch *b)
 {
 	Ctx *c = t->p->k->ctx;
 	return ix_add(c, ix_mul(c, s->u[b->id], ix_const(c, b->period)),
@@ -64,7 +65,9 @@ void scope_view(const Tree *t, const Scope *s, int agent, View *v)
 		int64_t more = (s->residue[i] - sh->turn) / sh->turns;
 		put(t, v, sh->own, ix_add(c, ix_mul(c, s->u[i], each), ix_const(c, more)));
 		const Ix *all = count_in(t, s, (int)(b->count - t->counts));
-		put(t, v, sh->rest, ix_sub(c, all, trips_done(t, s, b)));
+		if (s->ahead[i] && b->count->below)
+			all = ix_new(c, IX_MAX, all, ix_const(c, 0));
+		put(t, v, sh->rest, ix_sub(c, all, scope_trips(t, s, b)));
 		for (int j = 0; j < sh->counters; j++)
 			put(t, v, sh->counter[j], s->carried[b->counter[agent][j]]);
 	}
@@ -74,7 +77,7 @@ void scope_view(const Tree *t, const Scope *s, int agent, View *v)
 			    count_in(t, s, (int)(t->count_of[agent][i] - t->counts)));
 }
 
-static const Ix *in_scope(const Tree *t, const Scope *s, int agent, const Ix *x)
+const Ix *scope_put(const Tree *t, const Scope *s, int agent, const Ix *x)
 {
 	View v = {.ctx = t->p->k->ctx};
 	if (!x || x->kind == IX_CONST)
@@ -83,7 +86,7 @@ static const Ix *in_scope(const Tree *t, const Scope *s, int agent, const Ix *x)
 	return stage(&v, x);
 }
 
-static bool is_of(const Branch *in, const Scope *s, int agent)
+bool is_in_turn(const Branch *in, const Scope *s, int agent)
 {
 	for (; in; in = in->up) {
 		const Shared *sh = in->of[agent];
@@ -93,26 +96,53 @@ static bool is_of(const Branch *in, const Scope *s, int agent)
 	return true;
 }
 
+/* What was added in trips 0 to u - 1, where n * own + more is added in each:
+ *     n * u * (u - 1) / 2 + more * u */
+static const Ix *added(Ctx *c, const Shared *sh, const Ix *more, const Ix *u)
+{
+	int64_t first, n;
+	const Ix *own = ix_sym(c, sh->own), *one = ix_const(c, 1);
+	const Ix *next = ix_subst(c, more, sh->own, ix_add(c, own, one));
+	if (!ix_value_at(c, more, sh->own, 0, &first) || !ix_apart(next, 1, more, 0, &n))
+		return NULL;
+	const Ix *half = ix_div(c, ix_mul(c, u, ix_sub(c, u, one)), ix_const(c, 2));
+	return ix_add(c, ix_mul(c, half, ix_const(c, n)), ix_mul(c, u, ix_const(c, first)));
+}
+
+/* What a counter is in any trip, where that follows from its number. */
+static const Ix *carried_by(const Tree *t, const Scope *s, const Carried *k)
+{
+	Ctx *c = t->p->k->ctx;
+	const Shared *sh = k->of->of[k->agent];
+	const Ix *all = added(c, sh, sh->more[k->number], scope_trips(t, s, k->of));
+	return all ? ix_add(c, scope_put(t, s, k->agent, sh->start[k->number]), all)
+		   : ix_sym(c, k->name);
+}
+
 /* What a counter is in a trip whose number is known, if numbers were added in those before. */
 static const Ix *carried_in(const Tree *t, const Scope *s, int i, const Trip *trip)
 {
 	const Carried *k = &t->carried[i];
 	const Shared *sh = k->of->of[k->agent];
 	int64_t sum = 0, v;
-	if (trip->kind != TRIP_EXACT || sh->turns > 1 || !is_of(k->of->up, s, k->agent))
+	if (trip->kind == TRIP_NONE || sh->turns > 1 || !is_in_turn(k->of->up, s, k->agent))
 		return s->carried[i];
+	if (trip->kind != TRIP_EXACT)
+		return carried_by(t, s, k);
 	for (int64_t n = 0; n < trip->n; n++) {
 		if (!ix_value_at(t->p->k->ctx, sh->more[k->number], sh->own, n, &v))
 			return s->carried[i];
 		sum += v;
 	}
-	return ix_add(t->p->k->ctx, in_scope(t, s, k->agent, sh->start[k->number]),
+	return ix_add(t->p->k->ctx, scope_put(t, s, k->agent, sh->start[k->number]),
 		      ix_const(t->p->k->ctx, sum));
 }
 
 void scope_at(const Tree *t, const Where *at, Scope *s)
 {
 	Ctx *c = t->p->k->ctx;
+	memset(s->ahead, 0, sizeof s->ahead);
+	memset(s->said, 0, sizeof s->said);
 	for (int i = 0; i < t->loops.n; i++) {
 		const Branch *b = t->loops.at[i];
 		const Trip *trip = &at->trip[i];
@@ -158,8 +188,8 @@ static const Ix *position_of(const Tree *t, const Scope *s, const Use *use, int 
 		by = position_in(use->parity, slots);
 	p = by.x ? by : p; /* which has not lost what is a multiple of slots */
 	if (p.x)
-		return ix_mul(c, in_scope(t, s, use->agent, p.x), ix_const(c, p.each));
-	return slots > 1 ? in_scope(t, s, use->agent, use->at) : NULL;
+		return ix_mul(c, scope_put(t, s, use->agent, p.x), ix_const(c, p.each));
+	return slots > 1 ? scope_put(t, s, use->agent, use->at) : NULL;
 }
 
 typedef struct {
@@ -202,7 +232,7 @@ static const Ix *first_of(Finder *f, const Segment *g, const Scope *s, bool test
 	for (int i = 0; i < uses->n; i++) {
 		const Use *use = &uses->at[i];
 		if ((use->parity != NULL) != tests || !is_trusted(f, g, use) ||
-		    !is_of(g->in, s, use->agent))
+		    !is_in_turn(g->in, s, use->agent))
 			continue;
 		const Ix *x = position_of(t, s, use, &group);
 		if (x && group == t->units[f->unit].group)
@@ -230,8 +260,8 @@ static void forget_counts(const Tree *t, const Branch *home, Scope *s)
 static const Ix *said_by(const Tree *t, const Scope *s, const Carried *k, const Ix *x)
 {
 	Ctx *c = t->p->k->ctx;
-	return is_of(k->of->up, s, k->agent) ? in_scope(t, s, k->agent, x)
-					     : ix_sym(c, ctx_str(c, "#gone"));
+	return is_in_turn(k->of->up, s, k->agent) ? scope_put(t, s, k->agent, x)
+						  : ix_sym(c, ctx_str(c, "#gone"));
 }
 
 static void begin(const Tree *t, const Branch *b, const Scope *from, Scope *to)
@@ -239,6 +269,7 @@ static void begin(const Tree *t, const Branch *b, const Scope *from, Scope *to)
 	*to = *from;
 	to->u[b->id] = ix_const(t->p->k->ctx, 0);
 	to->residue[b->id] = 0;
+	to->ahead[b->id] = true;
 	for (int i = 0; i < t->ncarried; i++) {
 		const Carried *k = &t->carried[i];
 		if (k->of == b)
@@ -335,15 +366,17 @@ struct OpenRefs {
 	Refs refs, bare; /* where no count is below 0; as they are made */
 };
 
-static bool compares(const Ix *x)
-{
-	return x->kind == IX_MIN || x->kind == IX_MAX ||
-	       (x->kind != IX_CONST && x->kind != IX_SYM && (compares(x->a) || compares(x->b)));
-}
-
+/* No more than that: of what it is a remainder is still seen.
+ *     (2 * max(T, 0) + 5) % 4, T > 0   ->   (2 * T + 5) % 4, not T % 2 * 2 + 1 */
 const Ix *frame_simple(const Tree *t, const Ix *x)
 {
-	return x && compares(x) ? ix_simplify(t->p->k->ctx, x, t->facts) : x;
+	Ctx *c = t->p->k->ctx;
+	if (!x || x->kind == IX_CONST || x->kind == IX_SYM)
+		return x;
+	if (x->kind == IX_MIN || x->kind == IX_MAX)
+		return ix_simplify(c, x, t->facts);
+	const Ix *a = frame_simple(t, x->a), *b = frame_simple(t, x->b);
+	return a == x->a && b == x->b ? x : ix_new(c, x->kind, a, b);
 }
 
 static const struct OpenRefs *open_refs(Tree *t, const Segment *g, const Where *at)
@@ -376,14 +409,16 @@ void refs_at(Tree *t, const Segment *g, const Where *at, Refs *refs)
 	View v = {.ctx = c};
 	Scope s;
 	scope_at(t, at, &s);
+	scope_say(t, &s);
+	refs->at = at;
 	for (const Branch *b = g->in; b; b = b->up)
 		if (at->trip[b->id].kind == TRIP_EXACT)
 			put(t, &v, b->name, ix_const(c, at->trip[b->id].n / b->period));
 	for (int i = 0; i < t->ncarried; i++)
 		put(t, &v, t->carried[i].name, s.carried[i]);
 	for (int i = 0; i < t->ncounts; i++)
-		if (t->counts[i].by->kind == IX_SYM && at->count[i] != CLASS_NONE)
-			put(t, &v, any_count(t, i)->name, count_ix(t, at->count, i));
+		if (t->counts[i].by->kind == IX_SYM && (at->count[i] != CLASS_NONE || s.said[i]))
+			put(t, &v, any_count(t, i)->name, count_in(t, &s, i));
 	for (int i = 0; i < t->nunits; i++)
 		refs->of[i] = open->of[i] ? frame_simple(t, stage(&v, open->of[i])) : NULL;
 }
@@ -441,24 +476,26 @@ static const Ix *with_trip(const Move *m, View *v, const Count *n, const Ix *is)
 
 /* What is known behind the last trip of a loop: which it was, or how many there were; and which
  * number counts are that go on. */
-static void put_known(const Move *m, View *v)
+static void put_known(const Move *m, const Scope *from, View *v)
 {
 	const Tree *t = m->t;
 	Ctx *c = t->p->k->ctx;
 	const Branch *b = m->out;
 	const Trip *trip = b ? &m->from->trip[b->id] : NULL;
-	const Ix *all = b ? count_ix(t, m->from->count, (int)(b->count - t->counts)) : NULL;
+	const Ix *all = b ? count_is(t, m->from->count, (int)(b->count - t->counts)) : NULL;
 	for (int i = 0; i < t->ncounts; i++) {
 		const Count *n = &t->counts[i];
 		bool same = !n->home || (n->home != m->next && n->home != m->into);
 		const int32_t *class =
 			m->from->count[i] != CLASS_NONE || !same ? m->from->count : m->to->count;
-		const Ix *is = count_ix(t, class, i);
+		const Ix *is = count_is(t, class, i);
 		if (n->by->kind != IX_SYM || class[i] == CLASS_NONE)
 			continue;
 		if (b && b->count == n && trip->kind == TRIP_EXACT)
 			is = ix_const(c, trip->n + 1);
 		is = with_trip(m, v, n, is);
+		if (b && b->count == n && b->period > 1 && is == n->by)
+			is = ix_add(c, scope_trips(t, from, b), ix_const(c, 1));
 		put(t, v, n->by->name, is);
 		put(t, v, any_count(t, i)->name, is);
 		all = b && b->count == n ? is : all;
@@ -469,8 +506,10 @@ static void put_known(const Move *m, View *v)
 
 static bool apart(const Tree *t, const Ix *y, const Ix *x, int64_t lap, int64_t *by)
 {
+	Ctx *c = t->p->k->ctx;
 	*by = 0;
-	return x == y || ix_apart_by(t->p->k->ctx, y, x, t->facts, lap, by);
+	return x == y || ix_apart_by(c, y, x, t->facts, lap, by) ||
+	       ix_apart(stage_modulo(c, y, lap), 1, stage_modulo(c, x, lap), lap, by);
 }
 
 bool move_turns(const Move *m, int64_t *by)
@@ -481,7 +520,7 @@ bool move_turns(const Move *m, int64_t *by)
 	View then = {.ctx = c}, known_by = {.ctx = c};
 	scope_at(t, m->from, &from);
 	put_then(m, &from, &then);
-	put_known(m, &known_by);
+	put_known(m, &from, &known_by);
 	for (int i = 0; i < t->nunits; i++) {
 		const Ix *x = m->before->of[i], *y = m->after->of[i];
 		by[i] = 0;
@@ -494,7 +533,10 @@ bool move_turns(const Move *m, int64_t *by)
 			return false;
 		x = frame_simple(t, stage(&known_by, x));
 		y = frame_simple(t, stage(&known_by, y));
-		t->unclear = apart(t, y, x, lap, &by[i]) ? NULL : ix_sub(c, y, x);
+		t->unclear = ix_sub(c, y, x);
+		if (apart(t, y, x, lap, &by[i]) ||
+		    apart_by_sizes(t, &from, &known_by, t->unclear, lap, &by[i]))
+			t->unclear = NULL;
 		if (t->unclear)
 			return false;
 		by[i] = (by[i] % lap + lap) % lap;

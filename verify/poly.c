@@ -66,11 +66,35 @@ static void add_product(Sum *to, const Sum *a, const Sum *b)
 	to->many |= a->many || b->many;
 }
 
+static bool has_even_pair(const Ix *x, const Ix *of)
+{
+	int64_t by;
+	if (of->kind == IX_MUL)
+		return has_even_pair(x, of->a) || has_even_pair(x, of->b);
+	return ix_apart(x, 1, of, 0, &by) && by % 2;
+}
+
+/* One of two numbers that follow each other is even. */
+static bool is_even(const Ix *x)
+{
+	int64_t v;
+	if (x->kind != IX_MUL)
+		return ix_is_const(x, &v) && v % 2 == 0;
+	return is_even(x->a) || is_even(x->b) || has_even_pair(x->b, x->a);
+}
+
+bool ix_is_half(const Ix *x)
+{
+	return x->kind == IX_DIV && ix_is(x->b, 2) && is_even(x->a);
+}
+
 /* n times x */
 static void add_sum(Sum *s, const Ix *x, int64_t n)
 {
 	Term t = {.times = n};
-	if (x->kind == IX_ADD) {
+	if (n % 2 == 0 && ix_is_half(x)) {
+		add_sum(s, x->a, n / 2);
+	} else if (x->kind == IX_ADD) {
 		add_sum(s, x->a, n);
 		add_sum(s, x->b, n);
 	} else if (x->kind == IX_MUL) {
@@ -103,14 +127,31 @@ static bool is_number(const Sum *s, int64_t mod, int64_t *v)
 	return !s->many;
 }
 
-bool ix_apart(const Ix *a, int64_t times, const Ix *b, int64_t mod, int64_t *by)
+/* Whether n times that is a number; halves are whole where n is 2. */
+static bool are_apart(const Ix *a, int64_t times, const Ix *b, int64_t n, int64_t mod, int64_t *by)
 {
 	Sum s;
 	s.n = 0;
 	s.many = false;
-	add_sum(&s, a, times);
-	add_sum(&s, b, -1);
-	return is_number(&s, mod, by);
+	add_sum(&s, a, n * times);
+	add_sum(&s, b, -n);
+	return is_number(&s, n * mod, by);
+}
+
+static bool has_half(const Ix *x)
+{
+	return ix_is_half(x) ||
+	       ((x->kind == IX_ADD || x->kind == IX_MUL) && (has_half(x->a) || has_half(x->b)));
+}
+
+bool ix_apart(const Ix *a, int64_t times, const Ix *b, int64_t mod, int64_t *by)
+{
+	if (are_apart(a, times, b, 1, mod, by))
+		return true;
+	if ((!has_half(a) && !has_half(b)) || !are_apart(a, times, b, 2, mod, by) || *by % 2)
+		return false;
+	*by /= 2;
+	return true;
 }
 
 bool ix_apart_by(Ctx *c, const Ix *a, const Ix *b, IxFacts facts, int64_t mod, int64_t *by)

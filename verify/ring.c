@@ -67,6 +67,12 @@ static const Ix *unwrapped(Ctx *c, const Ix *x, int64_t lap)
 	return wraps ? unwrapped(c, x->a, lap) : x;
 }
 
+/* Not a whole number of its own: no position is divided there. */
+static bool is_quotient(const Ix *x)
+{
+	return x->kind == IX_DIV && x->b->kind == IX_CONST && !ix_is_half(x);
+}
+
 /* Sums with a quotient are one quotient: what is made of a position is then seen.
  *     i + n / 2                           ->   (2 * i + n) / 2
  *     (n / 3 % 2 + (n % 3 + 2) / 3) % 2   ->   (n + 2) / 3 % 2 */
@@ -77,8 +83,8 @@ static const Ix *gathered(const Tree *t, const Ix *x)
 	if (x->kind == IX_CONST || x->kind == IX_SYM)
 		return x;
 	const Ix *a = gathered(t, x->a), *b = gathered(t, x->b);
-	const Ix *of = a->kind == IX_DIV ? a : b, *more = of == a ? b : a;
-	if (x->kind == IX_ADD && of->kind == IX_DIV && of->b->kind == IX_CONST)
+	const Ix *of = is_quotient(a) ? a : b, *more = of == a ? b : a;
+	if (x->kind == IX_ADD && is_quotient(of))
 		return ix_div(c, ix_add(c, of->a, ix_mul(c, more, of->b)), of->b);
 	if (x->kind == IX_MOD && a->kind == IX_DIV && ix_is_const(a->b, &d) && ix_is_const(b, &m) &&
 	    a->a->kind == IX_ADD) {
@@ -228,6 +234,11 @@ static const Ix *rewritten(Rewrite *w, const Ix *x)
 	}
 	if (x->kind == IX_SYM)
 		return x;
+	int64_t n;
+	bool wraps = x->kind == IX_MOD && ix_is_const(x->b, &n) && n > 0;
+	if (wraps &&
+	    ix_apart(stage_modulo(w->c, x->a, n), 1, stage_modulo(w->c, w->ref, n), n, &by))
+		return ix_mod(w->c, ix_add(w->c, w->sym, ix_const(w->c, by)), x->b);
 	const Ix *a = rewritten(w, x->a), *b = rewritten(w, x->b);
 	return a == x->a && b == x->b ? x : ix_new(w->c, x->kind, a, b);
 }
@@ -289,12 +300,15 @@ static bool is_out(const Rewrite *w, const Ix *slot, const Ix *phase, int64_t at
 
 /* A slot that has lost what is a multiple of slots, x % slots or a number, with the ref in it.
  * NULL: it is not known. */
-static const Ix *turned(const Rewrite *w, const Ix *at)
+static const Ix *turned(const Rewrite *w, const Where *where, const Ix *at)
 {
 	int64_t v, by;
 	bool number = ix_is_const(at, &v) && v >= 0 && v < w->slots;
 	bool turns = at->kind == IX_MOD && ix_is_const(at->b, &v) && v == w->slots;
-	if ((!number && !turns) || !ix_apart(number ? at : at->a, 1, w->ref, w->slots, &by))
+	at = number ? at : at->a;
+	if ((!number && !turns) ||
+	    (!ix_apart(at, 1, w->ref, w->slots, &by) &&
+	     !apart_at(w->t, where, ix_sub(w->c, at, w->ref), w->slots, &by)))
 		return NULL;
 	return ix_mod(w->c, ix_add(w->c, w->sym, ix_const(w->c, by)), ix_const(w->c, w->slots));
 }
@@ -348,7 +362,7 @@ static int64_t seen_in(Tree *t, const Refs *refs, int unit, int groups, const Ix
 		parity = parity ? placed(&w, parity) : NULL;
 	}
 	here = seen_with(&w, groups, slot, parity);
-	slot = here < 0 && groups == 1 ? turned(&w, at) : NULL;
+	slot = here < 0 && groups == 1 ? turned(&w, refs->at, at) : NULL;
 	return slot ? seen_with(&w, groups, slot, parity) : here;
 }
 
@@ -363,6 +377,8 @@ int frame_use(Tree *t, const Refs *refs, const View *v, int first, bool barrier,
 	Position p = position_in(at, 1);
 	int group = group_in(t, unit, at, &p), groups = groups_of(t, unit);
 	int64_t here;
+	parity = parity ? frame_within(t, parity, 2) : NULL;
+	at = groups == 1 ? frame_within(t, at, t->units[unit].slots) : at;
 	if (group < 0 || group >= groups || t->units[unit + group].plain)
 		return 0;
 	t->open = unit + group;

@@ -19,7 +19,7 @@ static void note_size(void *user, const char *name)
 	*some |= *name != '#';
 }
 
-static bool of_sizes(const Ix *x)
+bool stage_of_sizes(const Ix *x)
 {
 	bool some = false;
 	ix_names(x, note_size, &some);
@@ -32,28 +32,28 @@ enum { MOST_TIMES = 4 };
 static const Ix *in_sum(const View *s, Counted of, const Ix *x)
 {
 	Ctx *c = s->ctx;
-	if (!of_sizes(of.core))
+	if (!stage_of_sizes(of.core))
 		return NULL;
 	for (int64_t n = 1; n <= MOST_TIMES; n++)
 		for (int64_t sign = 1; sign >= -1; sign -= 2) {
 			const Ix *times = ix_const(c, n * sign);
 			const Ix *less = ix_sub(c, x, ix_mul(c, of.core, times));
-			if (!of_sizes(less))
+			if (!stage_of_sizes(less))
 				return ix_add(c, less, ix_mul(c, of.by, times));
 		}
 	return NULL;
 }
 
 /* The same modulo d, with no remainders that d makes needless. */
-static const Ix *modulo(Ctx *c, const Ix *x, int64_t d)
+const Ix *stage_modulo(Ctx *c, const Ix *x, int64_t d)
 {
 	int64_t q;
 	if (x->kind == IX_ADD)
-		return ix_add(c, modulo(c, x->a, d), modulo(c, x->b, d));
+		return ix_add(c, stage_modulo(c, x->a, d), stage_modulo(c, x->b, d));
 	if (x->kind == IX_MUL && ix_is_const(x->b, NULL))
-		return ix_mul(c, modulo(c, x->a, d), x->b);
+		return ix_mul(c, stage_modulo(c, x->a, d), x->b);
 	bool needless = x->kind == IX_MOD && ix_is_const(x->b, &q) && q > 0 && q % d == 0;
-	return needless ? modulo(c, x->a, d) : x;
+	return needless ? stage_modulo(c, x->a, d) : x;
 }
 
 /* x = (core + e) % d */
@@ -63,8 +63,8 @@ static const Ix *in_remainder(const View *s, Counted of, const Ix *x)
 	int64_t d;
 	if (!ix_is_const(x->b, &d) || d < 1)
 		return NULL;
-	const Ix *less = ix_sub(c, modulo(c, x->a, d), modulo(c, of.core, d));
-	return of_sizes(less) ? NULL : ix_mod(c, ix_add(c, less, of.by), x->b);
+	const Ix *less = ix_sub(c, stage_modulo(c, x->a, d), stage_modulo(c, of.core, d));
+	return stage_of_sizes(less) ? NULL : ix_mod(c, ix_add(c, less, of.by), x->b);
 }
 
 /* core = X / q, x = (X + n * q) / (q * m) */
@@ -125,9 +125,9 @@ static const Ix *as_own_sum(const View *s, const Ix *x)
 	const Ix *whole = counted(s, x);
 	if (whole || x->kind != IX_ADD)
 		return whole;
-	for (int i = s->counts.n - 1; i >= 0 && of_sizes(x); i--) {
+	for (int i = s->counts.n - 1; i >= 0 && stage_of_sizes(x); i--) {
 		const Ix *less = ix_sub(s->ctx, x, s->counts.at[i].core);
-		if (of_sizes(s->counts.at[i].core) && !of_sizes(less))
+		if (stage_of_sizes(s->counts.at[i].core) && !stage_of_sizes(less))
 			return ix_add(s->ctx, less, s->counts.at[i].by);
 	}
 	return NULL;
@@ -151,19 +151,34 @@ static const Ix *as_trips(const View *s, const Ix *x)
 	const Ix *y = as_count(s, (Counted){s->trips, s->trips_by}, x);
 	for (int i = s->counts.n - 1; i >= 0 && !y; i--)
 		y = as_count(s, s->counts.at[i], x);
-	for (int i = s->counts.n - 1; i >= 0 && !y && of_sizes(x); i--)
+	for (int i = s->counts.n - 1; i >= 0 && !y && stage_of_sizes(x); i--)
 		y = as_sum(s, s->counts.at[i], x);
 	return y;
 }
 
-/* Of a loop whose trip count is a number: total - passed is what is left. */
+typedef struct {
+	const Ix *x;
+	const char *rest;
+	bool more; /* names than those in x and the trips to come */
+} Fewer;
+
+static void note_more(void *user, const char *name)
+{
+	Fewer *f = user;
+	f->more |= name != f->rest && !ix_uses(f->x, name);
+}
+
+/* Of a loop whose trip count is a number, or trips of others say it: total - passed is what is
+ * left. */
 static const Ix *of_rest(const View *s, const Ix *x)
 {
 	if (!s->total || !ix_uses(x, s->passed->name))
 		return x;
 	const Ix *y =
 		ix_sub(s->ctx, ix_add(s->ctx, ix_add(s->ctx, x, s->passed), s->rest), s->total);
-	return ix_uses(y, s->passed->name) ? x : y;
+	Fewer f = {x, s->rest->name, false};
+	ix_names(y, note_more, &f);
+	return ix_uses(y, s->passed->name) || f.more ? x : y;
 }
 
 static const Ix *compared(const View *s, const Ix *x)
@@ -187,7 +202,7 @@ static const Ix *staged(const View *s, const Ix *x)
 	const Ix *by = counted(s, x);
 	bool known = x->kind == IX_ADD || x->kind == IX_MOD || x->kind == IX_DIV ||
 		     (x->kind == IX_MUL && x->b->kind == IX_CONST);
-	for (int i = s->counts.n - 1; i >= 0 && !by && known && of_sizes(x); i--)
+	for (int i = s->counts.n - 1; i >= 0 && !by && known && stage_of_sizes(x); i--)
 		by = in_whole(s, s->counts.at[i], x);
 	return by ? by : x;
 }

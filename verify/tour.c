@@ -102,7 +102,7 @@ static Stop *stop_at(Tour *u, const Segment *g, const Where *at)
 	Stop *s = NEW(u->arena, Stop);
 	s->seg = g;
 	s->at = *at;
-	refs_at(u->t, g, at, &s->refs);
+	refs_at(u->t, g, &s->at, &s->refs);
 	vec_push(u->arena, &u->stops, s);
 	*to = u->stops.n;
 	return s;
@@ -245,6 +245,7 @@ static bool make_part(Tour *u, Stop *s, int agent, const Env *env, RolePart *key
 	scope_at(u->t, &key->open, &scope);
 	scope_view(u->t, &scope, agent, &f.view);
 	scope_at(u->t, &s->at, &scope);
+	scope_say(u->t, &scope);
 	scope_view(u->t, &scope, agent, &f.own);
 	p->steps.n = 0;
 	if (!program_make(p, env, s->at.way, &s->seg->of[agent], &framer))
@@ -336,7 +337,7 @@ static bool choose(Tour *u, Stop *s, const Segment *g, Where *at, Move move, int
 	       (t->counts[from].begins != g->id || at->count[from] != CLASS_NONE))
 		from++;
 	if (from == t->ncounts)
-		return add_way(u, s, g, at, move);
+		return !counts_agree(t, at->count) || add_way(u, s, g, at, move);
 	const Count *n = &t->counts[from];
 	int64_t all = long_from(t, n);
 	bool ok = true;
@@ -565,6 +566,8 @@ void tree_tour(Tree *t, int max_states, TourResult *out)
 	for (int i = 0; i < t->ncounts; i++)
 		few += !t->counts[i].home && t->counts[i].by->kind == IX_SYM;
 	*out = (TourResult){.proved = false};
+	find_said(t);
+	find_bounds(t);
 	u.once = few <= FEW_COUNTS;
 	tour_with(&u);
 	u.once = !u.once;

@@ -23,6 +23,8 @@ typedef struct {
 	const Ix *by;   /* what stands for it: a name, or its number */
 	const Ix *none; /* the same where it is below 0 */
 	int64_t lo, hi, mod, res;
+	int of;         /* another one that says it; -1: none does */
+	const Ix *as;   /* in the name of that one */
 	bool below;     /* it may be below 0, and is used beside as the number of trips */
 	uint8_t *lives; /* in which segments it must be chosen */
 	int begins;     /* the first of them */
@@ -142,9 +144,12 @@ const char *branch_count(Ctx *c, int count);
 const char *branch_trips(Ctx *c, int count, bool some);
 
 /* poly.c: whether times a - b is a number, modulo mod where that is not 0; by what facts say too */
+bool ix_is_half(const Ix *x); /* of what is even whatever its names are: n * (n - 1) / 2 */
 bool ix_apart(const Ix *a, int64_t times, const Ix *b, int64_t mod, int64_t *by);
 bool ix_apart_by(Ctx *c, const Ix *a, const Ix *b, IxFacts facts, int64_t mod, int64_t *by);
 bool ix_same(Ctx *c, const Ix *a, const Ix *b, IxFacts facts);
+
+const Ix *read_core(const Ix *trip, int64_t *more); /* + more */
 
 /* Where a run is: in which trip of each loop, and how often loops run. */
 typedef enum { TRIP_NONE, TRIP_EXACT, TRIP_STEADY, TRIP_LAST } TripKind;
@@ -177,10 +182,13 @@ typedef struct {
 	int64_t residue[MAX_BRANCHES];
 	const Ix *carried[MAX_CARRIED];
 	int32_t count[MAX_COUNTS];
-	bool gone[MAX_COUNTS]; /* it has another value there, which is not known */
+	const Ix *said[MAX_COUNTS]; /* by the trip that a run is in; NULL: by its class alone */
+	bool gone[MAX_COUNTS];      /* it has another value there, which is not known */
+	bool ahead[MAX_BRANCHES];   /* not in it yet, and it may have no trip */
 } Scope;
 typedef struct {
 	const Ix *of[MAX_UNITS]; /* NULL: it is not used again */
+	const Where *at;         /* NULL: anywhere */
 } Refs;
 void find_units(Tree *t);
 void find_uses(Tree *t);
@@ -206,12 +214,31 @@ int frame_use(Tree *t, const Refs *refs, const View *v, int first, bool barrier,
 	      const Ix *parity, int64_t *slot, int64_t *phase);
 void scope_view(const Tree *t, const Scope *s, int agent, View *v);
 
+/* A count of a class; trips of a loop so far. */
+const Ix *count_is(const Tree *t, const int32_t *class, int i);
+const Ix *scope_trips(const Tree *t, const Scope *s, const Branch *b);
+/* What a role says in names of the tree; whether it takes part in a trip of a loop. */
+const Ix *scope_put(const Tree *t, const Scope *s, int agent, const Ix *x);
+bool is_in_turn(const Branch *in, const Scope *s, int agent);
+
+/* said.c: counts that trips of outer loops say, where a scope is not open; that others say. */
+void scope_say(const Tree *t, Scope *s);
+void find_said(Tree *t);
+bool counts_agree(const Tree *t, const int32_t *class); /* there is a run with these */
+/* Whether x is a number modulo mod, with sizes for counts, and what those say that are numbers. */
+bool apart_by_sizes(const Tree *t, const Scope *s, const View *known, const Ix *x, int64_t mod,
+		    int64_t *by);
+bool apart_at(const Tree *t, const Where *at, const Ix *x, int64_t mod, int64_t *by);
+void find_bounds(Tree *t);
+const Ix *frame_within(const Tree *t, const Ix *x, int64_t n); /* as a remainder, if it is one */
+
 /* late.c: steps of roles that are stuck in a segment go behind the next loop, which they leave out;
  * false: there are none. */
 bool put_off(Tree *t, const Segment *g, State *s, const Letter *letter);
 
 /* count.c */
 int64_t long_from(const Tree *t, const Count *n);
+Num count_num(const Tree *t, const Count *n, int32_t class);
 bool put_numbers(const Tree *t, const Segment *g, const Where *at, int agent, Env *e);
 Num trips_at(const Count *n, const Where *at); /* where it is chosen */
 

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* said.c - counts that are not on their own: one that the trip of an outer loop says, and one that
+ * another count says.
+ *     for i (0, 3) { for j (i, 3) .. }        ->   in trip i the second runs 3 - i times
+ *     m + 1 trips, and then m * 2 % 3 + 1     ->   the second is (n * 2 - 2) % 3 + 1, of the first
+ */
+#include "verify/tree.h"
+
+/* ------------------------------------------------------------------ by the trip */
+typedef struct {
+	const Branch *in;
+	int agent;
+	bool other; /* a name that is not of a loop that a run is in */
+} Names;
+
+static void note_name(void *user, const char *name)
+{
+	Names *n = user;
+	bool own = false;
+	for (const Branch *b = n->in; b && !own; b = b->up)
+		own = b->of[n->agent] && b->of[n->agent]->turns == 1 &&
+		      b->of[n->agent]->own == name;
+	n->other |= !own;
+}
+
+/* How often a loop runs where the trip of its home is known and says it; NULL: it is not so. */
+static const Ix *by_trip(const Tree *t, const Scope *s, const Count *n)
+{
+	Ctx *c = t->p->k->ctx;
+	View v = {.ctx = c};
+	Names all = {n->home, n->agent, false};
+	ix_names(n->trip, note_name, &all);
+	if (!n->home || !s->u[n->home->id] || all.other)
+		return NULL;
+	for (const Branch *b = n->home; b; b = b->up)
+		if (b->of[n->agent])
+			vec_push(t->arena, &v.names,
+				 ((Named){b->of[n->agent]->own, scope_trips(t, s, b)}));
+	return stage(&v, n->trip);
+}
+
+void scope_say(const Tree *t, Scope *s)
+{
+	for (int i = 0; i < t->ncounts; i++)
+		if (s->count[i] == CLASS_NONE && !s->gone[i])
+			s->said[i] = by_trip(t, s, &t->counts[i]);
+}
+
+/* ------------------------------------------------------------------ by another count */
+static void note_any(void *user, const char *name)
+{
+	(void)name;
+	*(bool *)user = true;
+}
+
+/* With a name for the other one. */
+static const Ix *by_count(const Tree *t, const Count *n, const Count *of, const Ix *name)
+{
+	Ctx *c = t->p->k->ctx;
+	View v = {.ctx = c};
+	int64_t more;
+	bool some = false;
+	const Ix *core = read_core(of->trip, &more);
+	if (!core || n->agent != of->agent || n->home != of->home)
+		return NULL;
+	vec_push(t->p->arena, &v.counts, ((Counted){core, ix_add(c, name, ix_const(c, -more))}));
+	const Ix *x = ix_subst(c, stage(&v, n->trip), name->name, ix_const(c, 0));
+	ix_names(x, note_any, &some);
+	return some ? NULL : stage(&v, n->trip);
+}
+
+/* What says another is said by none. */
+void find_said(Tree *t)
+{
+	bool says[MAX_COUNTS] = {false};
+	for (int i = 0; i < t->ncounts; i++) {
+		Count *n = &t->counts[i];
+		n->of = -1;
+		for (int j = 0; j < t->ncounts && n->of < 0 && !says[i]; j++) {
+			const Count *of = &t->counts[j];
+			if (i == j || n->by->kind != IX_SYM || of->by->kind != IX_SYM ||
+			    (j < i && of->of >= 0))
+				continue;
+			n->as = by_count(t, n, of, of->by);
+			n->of = n->as ? j : -1;
+			says[j] |= n->as != NULL;
+		}
+	}
+}
+
+bool counts_agree(const Tree *t, const int32_t *class)
+{
+	for (int i = 0; i < t->ncounts; i++) {
+		const Count *n = &t->counts[i];
+		Env e = {.n = 0};
+		if (n->of < 0 || class[i] == CLASS_NONE || class[n->of] == CLASS_NONE)
+			continue;
+		const Count *of = &t->counts[n->of];
+		env_put(&e, of->by->name, count_num(t, of, class[n->of]));
+		Num is = num_eval(n->as, &e), all = count_num(t, n, class[i]);
+		int64_t v;
+		if (is.lo > all.hi || is.hi < all.lo)
+			return false;
+		if (num_is_exact(all, &v) && is.mod > 1 && (v - is.res) % is.mod)
+			return false;
+	}
+	return true;
+}
+
+/* Trip counts as sizes have them, in the trip that a run is in. */
+static void put_sizes(const Tree *t, const Scope *s, const View *known, View *sizes)
+{
+	static const int32_t any[MAX_COUNTS] = {CLASS_NONE};
+	for (int i = 0; i < t->ncounts; i++) {
+		const Count *n = &t->counts[i];
+		bool here = n->by->kind == IX_SYM && !s->gone[i] && stage(known, n->by) == n->by;
+		if (!here || (n->home && !is_in_turn(n->home, s, n->agent)))
+			continue;
+		const Ix *is = scope_put(t, s, n->agent, n->trip);
+		vec_push(t->arena, &sizes->names, ((Named){n->by->name, is}));
+		vec_push(t->arena, &sizes->names, ((Named){count_is(t, any, i)->name, is}));
+	}
+}
+
+/* What is 0 where a count is a number; NULL: it is none. */
+static const Ix *zero_of(const Tree *t, const Scope *s, const View *known, const Count *n)
+{
+	Ctx *c = t->p->k->ctx;
+	int64_t v;
+	bool here = n->by->kind == IX_SYM && !s->gone[n - t->counts];
+	if (!here || !ix_is_const(stage(known, n->by), &v) ||
+	    (n->home && !is_in_turn(n->home, s, n->agent)))
+		return NULL;
+	const Ix *zero = ix_sub(c, scope_put(t, s, n->agent, n->trip), ix_const(c, v));
+	return ix_is_const(zero, NULL) ? NULL : zero;
+}
+
+bool apart_by_sizes(const Tree *t, const Scope *s, const View *known, const Ix *x, int64_t mod,
+		    int64_t *by)
+{
+	Ctx *c = t->p->k->ctx;
+	View sizes = {.ctx = c};
+	put_sizes(t, s, known, &sizes);
+	x = stage(&sizes, x);
+	if (ix_apart(stage_modulo(c, x, mod), 1, ix_const(c, 0), mod, by))
+		return true;
+	for (int i = 0; i < t->ncounts; i++) {
+		const Ix *zero = zero_of(t, s, known, &t->counts[i]);
+		for (int64_t n = 1; zero && n < mod; n++) {
+			const Ix *y = ix_add(c, x, ix_mul(c, zero, ix_const(c, n)));
+			if (ix_apart(stage_modulo(c, y, mod), 1, ix_const(c, 0), mod, by))
+				return true;
+		}
+	}
+	return false;
+}
+
+bool apart_at(const Tree *t, const Where *at, const Ix *x, int64_t mod, int64_t *by)
+{
+	View known = {.ctx = t->p->k->ctx};
+	Scope s;
+	if (!at)
+		return false;
+	scope_at(t, at, &s);
+	for (int i = 0; i < t->ncounts; i++)
+		if (at->count[i] >= CLASS_EXACT && t->counts[i].by->kind == IX_SYM)
+			vec_push(t->arena, &known.names,
+				 ((Named){t->counts[i].by->name, count_is(t, at->count, i)}));
+	return apart_by_sizes(t, &s, &known, x, mod, by);
+}
+
+/* ------------------------------------------------------------------ within bounds */
+/* Facts of counts, where they are above 0 and where nothing is known of them. */
+void find_bounds(Tree *t)
+{
+	VEC(IxFact) all = {0};
+	int32_t any[MAX_COUNTS] = {CLASS_NONE};
+	for (int i = 0; i < t->facts.n; i++)
+		vec_push(t->p->arena, &all, t->facts.at[i]);
+	for (int i = 0; i < t->ncounts; i++) {
+		const Count *n = &t->counts[i];
+		for (int j = 0; j < all.n && n->by->kind == IX_SYM; j++)
+			if (all.at[j].name == n->by->name && n->hi > 0)
+				all.at[j].hi = n->hi;
+		if (n->by->kind == IX_SYM)
+			vec_push(t->p->arena, &all,
+				 ((IxFact){count_is(t, any, i)->name, n->lo, n->hi, 1}));
+	}
+	for (int i = 0; i < t->loops.n; i++) {
+		const Branch *b = t->loops.at[i];
+		vec_push(t->p->arena, &all, ((IxFact){b->name, 0, INT64_MAX, 1}));
+	}
+	t->facts = (IxFacts){.at = all.at, .n = all.n};
+}
+
+/* x % n, which is x; where it is not known to be that, x. */
+const Ix *frame_within(const Tree *t, const Ix *x, int64_t n)
+{
+	int64_t lo, hi;
+	if (x->kind == IX_CONST || x->kind == IX_MOD)
+		return x;
+	ix_range(x, t->facts, &lo, &hi);
+	return lo >= 0 && hi < n ? ix_mod(t->p->k->ctx, x, ix_const(t->p->k->ctx, n)) : x;
+}
