@@ -4,7 +4,9 @@
 # named beside each look for it: what finds nothing proves nothing.
 #   tools/faults.sh check                       every file of tests/faults still changes what it names; builds nothing
 #   tools/faults.sh run [-s SECONDS] NAME...    all: every fault; a row for each, rc 1 if one is not found
-#   tools/faults.sh table                       writes the rows of all runs into docs/verification.md
+#   tools/faults.sh pack [NAME...]              build/faults.tar.xz: the generators of these faults, built here, run elsewhere
+#                                               by what tools/faults_there.sh says
+#   tools/faults.sh table                       writes the rows of all runs into docs/verification.md; others stay
 # A fault is a sed script, tests/faults/NAME.sed, with lines before it that say what it is, "# edits PATTERN...", and what
 # looks for it: "# found by GENERATOR SEED" of tools/random.sh, or "# found by test REGEX: TARGET...".
 # A generator gets 5 seconds, then 60, 200 and SECONDS (600): the row says within which of these it found the fault.
@@ -19,6 +21,9 @@ wanted() { sed -n 's/^# edits *//p' "$faults/$1.sed"; }
 looked() { sed -n 's/^# found by //p' "$faults/$1.sed"; }
 text_of() { sed -n '1s/^# //p' "$faults/$1.sed"; }
 names() { ls "$faults" | sed 's/\.sed$//'; }
+row_of() { echo "$results/$1.$(echo "$2" | tr -c 'a-z0-9_\n' .).row"; }
+# What the ir generator finds may need a sanitizer; the others only need time.
+preset_of() { [ "$1" = ir ] && echo dev || echo release; }
 
 # Which files of a tree match the patterns of a fault and are changed by it.
 edits()
@@ -103,11 +108,12 @@ look_test()
 
 look_random()
 {
-	RANDOM_BUILD=1 RANDOM_PRESET=release tools/random.sh "$1" 1 1 >"$log" 2>&1 || return 3
+	preset=$(preset_of "$1")
+	RANDOM_BUILD=1 RANDOM_PRESET=$preset tools/random.sh "$1" 1 1 >"$log" 2>&1 || return 3
 	for took in 5 60 200 "$seconds"; do
 		[ "$took" -le "$seconds" ] || continue
 		code=0
-		RANDOM_PRESET=release timeout $((took + 60)) tools/random.sh "$1" "$took" "$2" >"$log" 2>&1 || code=$?
+		RANDOM_PRESET=$preset timeout $((took + 60)) tools/random.sh "$1" "$took" "$2" >"$log" 2>&1 || code=$?
 		[ $code = 0 ] || [ $code = 124 ] || return 1
 	done
 	return 0
@@ -141,9 +147,8 @@ run_one()
 		0*) said="not found in $took s" ;;
 		*) said="did not build" found=2 ;;
 		esac
-		echo "| $(text_of "$name") | $(called "$by") | $said |"
-	done <"$scratch/looked" >"$results/$name.rows"
-	cat "$results/$name.rows"
+		echo "| $(text_of "$name") | $(called "$by") | $said |" | tee "$(row_of "$name" "$by")"
+	done <"$scratch/looked"
 	put_back
 	trap - EXIT
 }
@@ -162,6 +167,89 @@ run()
 	return $missed
 }
 
+# A shared library of what the generators need of LLVM, in the place of the whole one: it is sent once, and the rest is small.
+pack_llvm()
+{
+	wanted=$(nm -u "$tree"/build/shared/*/*.a | sed -n 's/^ *U \(LLVM.*\)/-Wl,-u,\1/p' | sort -u)
+	echo 'LLVM_22.1 { global: LLVM*; local: *; };' >"$scratch/llvm.map"
+	# shellcheck disable=SC2046,SC2086
+	c++ -shared -o "$out/libLLVM.so.22.1" -Wl,-soname,libLLVM.so.22.1 -Wl,--version-script="$scratch/llvm.map" \
+		-Wl,--gc-sections $wanted -static-libstdc++ -static-libgcc \
+		$(/usr/lib/llvm-22/bin/llvm-config --link-static --libfiles core analysis passes bitwriter target nvptx) \
+		-l:libz.a -l:libzstd.a -ldl -lm -lpthread
+	strip "$out/libLLVM.so.22.1"
+}
+
+binary_of()
+{
+	case $1 in
+	sizes | kernels | programs | ptx) echo "random/random_$1" ;;
+	ir) echo fuzz/ir_mutants ;;
+	roles) echo check/check_random ;;
+	judged) echo check/check_stepper_roles ;;
+	mutants) echo check/check_stepper_mutants ;;
+	changed) echo check/check_mutate ;;
+	esac
+}
+
+# The generators of a fault, from the tree as it is.
+pack_one()
+{
+	looked "$1" | { grep -v ^test || true; } | while read -r generator seed; do
+		binary=$(binary_of "$generator")
+		build=build/$([ "$(preset_of "$generator")" = dev ] && echo sanitized || echo shared)
+		cmake --build "$build" --target "${binary##*/}" >"$scratch/log" 2>&1 ||
+			{ echo "$1 does not build: see $scratch/log" >&2; exit 1; }
+		mkdir -p "$out/$1"
+		strip -o "$out/$1/${binary##*/}" "$build/tests/$binary"
+		echo "$1|$generator|$seed|$(text_of "$1")" >>"$out/rows"
+	done
+}
+
+# What is the same for all: the kernels' texts, and their IR.
+pack_common()
+{
+	mkdir -p "$out/texts" "$out/ir" "$out/mutated"
+	for text in $(cat build/shared/tests/fuzz/ir_mutants.kernels); do # FILE[:CONST=VALUE,...]
+		file=${text%%:*} consts=${text#"${text%%:*}"}
+		cp "$file" "$out/texts/$(echo "${file#"$tree"/}" | tr / _)"
+		echo "texts/$(echo "${file#"$tree"/}" | tr / _)$consts"
+	done >"$out/kernels"
+	cmake --build build/shared --target dslc >/dev/null
+	tests/check/stepper_mutants.sh build/shared/dslc true . "$out/ir" all
+	tests/check/mutate.sh build/shared/dslc true . "$out/mutated" few
+	cp tools/hours.sh tools/faults_there.sh "$out"
+}
+
+pack()
+{
+	out=$scratch/faults
+	[ $# -gt 0 ] || set -- $(names)
+	copy_tree
+	rm -rf "$out"
+	cd "$tree"
+	cmake --preset release -B build/shared -DDSLC_LLVM_STATIC=OFF >/dev/null
+	cmake --preset dev -B build/sanitized -DCMAKE_EXE_LINKER_FLAGS="-static-libasan -static-libubsan" >/dev/null
+	pack_common
+	pack_llvm
+	trap 'put_back' EXIT
+	trap 'exit 1' INT TERM HUP
+	for name; do
+		put_in "$name"
+		pack_one "$name"
+		put_back
+	done
+	trap - EXIT
+	tar -C "$scratch" -c faults | xz -T2 -6 >"$root/build/faults.tar.xz"
+	ls -l "$root/build/faults.tar.xz"
+}
+
+# What a row said before, where it was not looked at since.
+row_before()
+{
+	grep -F "| $(text_of "$1") | $(called "$2") | " "$doc" || true
+}
+
 table()
 {
 	doc=$root/docs/verification.md
@@ -169,7 +257,9 @@ table()
 		sed '/^<!-- faults -->$/q' "$doc"
 		printf '\n| fault | looked for by | |\n|---|---|---|\n'
 		for name in $(names); do
-			[ ! -f "$results/$name.rows" ] || cat "$results/$name.rows"
+			looked "$name" | while read -r by; do
+				cat "$(row_of "$name" "$by")" 2>/dev/null || row_before "$name" "$by"
+			done
 		done
 		echo
 		sed -n '/^<!-- end of faults -->$/,$p' "$doc"
@@ -178,6 +268,6 @@ table()
 }
 
 case ${1:-} in
-check | run | table) "$@" ;;
+check | run | pack | table) "$@" ;;
 *) sed -n '3,/^set/{/^set/d;s/^# //p}' "$0" >&2; exit 2 ;;
 esac

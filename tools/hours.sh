@@ -42,6 +42,7 @@ generator()
 	ptx) ./random_ptx "$2" "$3" ;;
 	ir) ./ir_mutants -s "$2" "$3" 0 $(cat kernels) ;;
 	mutants) ./check_stepper_mutants -n 100000000 -s "$2" -r "$3" ir/*.ir ;;
+	changed) ./check_mutate mutated/*.ir ;;
 	roles) again "$2" "$3" ./check_random 4000 ;;
 	judged) again "$2" "$3" ./check_stepper_roles 10000 ;;
 	esac
