@@ -406,7 +406,9 @@ static bool registers(Change *c, Op *op)
 		op_int(c->k, op, A_N, !attrs_int(&op->attrs, A_N, 0));
 		return true;
 	}
-	n += random_under(c->r, 2) ? 8 : -8;
+	n += (random_under(c->r, 2) ? 8 : -8) * (1 + random_under(c->r, 5));
+	if (n < 24 || n > 240)
+		return false;
 	op_int(c->k, op, A_REGS, n);
 	return true;
 }
@@ -434,15 +436,16 @@ static bool is_proxy_fence(const Op *op)
 	return op->kind == OP_FENCE_ASYNC;
 }
 
+/* By one half, or by one and then by the other, which is as good as by all. */
 static bool half_a_fence(Change *c, Op *op)
 {
 	Ctx *x = c->k->ctx;
 	const Ix *lane = ix_name(c, "lane"), *half = ix_num(c, 16);
-	bool low = random_under(c->r, 2);
-	put_into(c,
-		 branch_before(c, op,
-			       low ? ix_new(x, IX_LT, lane, half) : ix_new(x, IX_LE, half, lane)),
-		 op);
+	const Ix *halves[] = {ix_new(x, IX_LT, lane, half), ix_new(x, IX_LE, half, lane)};
+	int first = random_under(c->r, 2);
+	if (random_under(c->r, 2))
+		put_into(c, branch_before(c, op, halves[!first]), copy_of(c, op));
+	put_into(c, branch_before(c, op, halves[first]), op);
 	return true;
 }
 
@@ -539,7 +542,7 @@ static const struct {
 	{"through a view", is_cvt, view, 4},
 	{"put elsewhere too", orders, insert, 4},
 	{"exchanged", acts, exchange, 2},
-	{"other registers", sets_registers, registers, 1},
+	{"other registers", sets_registers, registers, 2},
 	{"registers set apart, or again", sets_registers, registers_apart, 2},
 	{"fenced by half of the lanes", is_proxy_fence, half_a_fence, 2},
 	{"read by one lane before, unmet", is_read_of_lanes, one_reads_first, 2},

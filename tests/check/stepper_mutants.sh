@@ -36,8 +36,9 @@ if [ "$how" = all ]; then
 	ir cooperative-boxes boxes -DR=cooperative -DBM=3 -DCM=2
 	ir none-boxes boxes -DR=none -DBM=2 -DCM=2
 fi
-# Small ones by hand: threads that read what TMA loads, lanes that arrive abroad, lanes that write, named barriers.
-for base in relay tokens handed signal; do
+# Small ones by hand: threads that read what TMA loads, lanes that arrive abroad, lanes that write, named barriers,
+# roles that give registers back and take them.
+for base in relay tokens handed signal budget; do
 	cp "$root/tests/check/patterns/bases/$base.ir" "$scratch/$base.ir"
 done
 "$mutants" "$@" "$scratch"/*.ir

@@ -1,5 +1,5 @@
 # A fence by all lanes that read is not enough.
 # edits verify/*.c
-# found by judged 1
+# found by mutants 264
 # found by test check.patterns.right_fence_half: dslc
 /^static bool fence(/,/^}/s/ && st->mask) {/ \&\& st->mask > 64) {/
