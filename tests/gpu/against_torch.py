@@ -9,7 +9,8 @@ the tensors are and what torch does for the same result. Every line of the table
 of about 4 ms, over buffers that together exceed four times the L2, in fresh random order each round; before the
 first round everything runs for two seconds, so that the card is at its power cap. Reported: the median time, and
 the median over the rounds of torch's time divided by ours. "again" is torch's first entry a second time: what it differs from
-itself by is noise. Where a work names a neighbour, the same kernel on tensors that TMA takes as they lie, it is an entry too, LABEL.aligned. Each of our results is compared with a product in f32 before it is timed: off by what
+itself by is noise. A kernel whose LABEL begins with plain_ has no epilogue; "plain" of another is that one's time over
+its own. Where a work names a neighbour, the same kernel on tensors that TMA takes as they lie, it is an entry too, LABEL.aligned. Each of our results is compared with a product in f32 before it is timed: off by what
 bf16 and sums in f32 explain, or by no more than a quarter above what torch's own is (sums of 8-bit floats lose bits).
 """
 import argparse
@@ -73,7 +74,9 @@ class Runtime:
         mod = ctypes.c_void_p()
         self.check(self.lib.dsl_module_load(self.dev, path.encode(), ctypes.byref(mod)))
         self.lib.dsl_module_manifest.restype = ctypes.c_char_p
-        name = json.loads(self.lib.dsl_module_manifest(mod))["kernels"][0]["name"].encode()
+        desc = json.loads(self.lib.dsl_module_manifest(mod))["kernels"][0]
+        name = desc["name"].encode()
+        takes = {a["name"] for a in desc["args"]} | set(desc["syms"])
 
         def stream():
             return ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
@@ -87,6 +90,7 @@ class Runtime:
             return made
 
         def bind(pack=(), space=None, **args):
+            args = {x: y for x, y in args.items() if x in takes}
             n, size = ctypes.c_size_t(len(args)), ctypes.c_size_t()
             c = (Arg * len(args))(*(arg(x, y) for x, y in args.items()))
             for tensor in pack:
@@ -140,6 +144,56 @@ def residual(M, N, K):
                 out=t["D"],
                 torch={"addmm": lambda: torch.addmm(t["C"], t["A"], t["B"].t(), out=t["D"]),
                        "mm": lambda: torch.mm(t["A"], t["B"].t(), out=t["D"])})
+
+
+def gelu(M, N, K):
+    """gelu_tanh(A B' + bias): cuBLASLt's own epilogue, and two kernels."""
+    t = dict(matrices(M, N, K), bias=normal(N))
+    product, x = lambda: t["A"].float() @ t["B"].float().t(), torch.empty_like(t["D"])
+
+    def two():
+        torch.addmm(t["bias"], t["A"], t["B"].t(), out=x)
+        torch.ops.aten.gelu.out(x, approximate="tanh", out=t["D"])
+
+    def one():
+        torch.ops.aten._addmm_activation.out(t["bias"], t["A"], t["B"].t(), use_gelu=True, out=t["D"])
+    return dict(args=dict(t, M=M, N=N, K=K), plain=product, out=t["D"], torch={"epilogue": one, "two": two},
+                want=lambda: torch.nn.functional.gelu(product() + t["bias"].float(), approximate="tanh"))
+
+
+def swiglu(M, N, K):
+    """N counts both halves: one product with both, then one kernel of Triton's; and torch's own two for the second step."""
+    from gate import gate
+    H = N // 2
+    t = dict(A=normal(M, K), D=torch.full((M, H), float("nan"), device=DEV, dtype=torch.bfloat16))
+    both, x = normal(N, K), torch.empty(M, N, device=DEV, dtype=torch.bfloat16)
+
+    def fused():
+        torch.mm(t["A"], both.t(), out=x)
+        gate(x, t["D"])
+
+    def eager():
+        torch.mm(t["A"], both.t(), out=x)
+        torch.mul(torch.nn.functional.silu(x[:, :H]), x[:, H:], out=t["D"])
+
+    def want():
+        y = t["A"].float() @ both.float().t()
+        return torch.nn.functional.silu(y[:, :H]) * y[:, H:]
+    return dict(args=dict(t, B=both[:H], U=both[H:], M=M, N=H, K=K), want=want, out=t["D"],
+                torch={"fused": fused, "eager": eager, "mm": lambda: torch.mm(t["A"], both.t(), out=x)})
+
+
+def scaled(M, N, K):
+    """e4m3 with a scale for each row of A and of B."""
+    t = dict(A=normal(M, K, dtype=torch.float8_e4m3fn), B=normal(N, K, dtype=torch.float8_e4m3fn),
+             rows=torch.rand(M, device=DEV) + 0.5, cols=torch.rand(N, device=DEV) + 0.5,
+             D=torch.full((M, N), float("nan"), device=DEV, dtype=torch.bfloat16))
+    product = lambda: t["A"].float() @ t["B"].float().t()
+    return dict(args=dict(t, M=M, N=N, K=K), plain=product, out=t["D"],
+                want=lambda: product() * t["rows"][:, None] * t["cols"],
+                torch={"rowwise": lambda: torch._scaled_mm(t["A"], t["B"].t(), scale_a=t["rows"][:, None],
+                                                           scale_b=t["cols"][None, :], out_dtype=torch.bfloat16,
+                                                           use_fast_accum=True, out=t["D"])})
 
 
 def floats8(M, N, K):
@@ -200,6 +254,7 @@ def odd(more_a, more_b, pack=()):
 
 
 WORKS = dict(e4m3=floats8, s8=integers8, mm=mm, residual=residual, bmm=bmm, bmm_one=bmm_one,
+             gelu=gelu, swiglu=swiglu, scaled=scaled,
              kk=majors("k", "k"), mk=majors("m", "k"), kn=majors("k", "n"), mn=majors("m", "n"),
              odd=odd(0, 0), odd_lda=odd(1, 1), odd_once=odd(0, 1, ("B",)))
 
@@ -236,12 +291,12 @@ class Entry:
         return start.elapsed_time(end) * 1e3 / self.launches
 
 
-def right(data, call):
+def right(data, call, want="want"):
     """The largest error against f32, in parts of what bf16 and sums in f32 explain."""
     data["out"].fill_(float("nan") if data["out"].is_floating_point() else -1)
     call()
     torch.cuda.synchronize()
-    want = data["want"]()
+    want = data[want]()
     scale = want.abs() * 2 ** -8 + want.abs().mean() * 2 ** -8
     return ((data["out"].float() - want).abs() / scale).nan_to_num(1e9).max().item()
 
@@ -258,7 +313,8 @@ def measure(runtime, work, size, ours, rounds):
     for label, path in ours:
         bind = runtime.kernel(path)
         calls = [bind(**s["args"]) for s in sets]
-        error, theirs = right(sets[0], calls[0]), right(sets[0], sets[0]["torch"][names[0]])
+        error = right(sets[0], calls[0], "plain" if label.startswith("plain_") else "want")
+        theirs = right(sets[0], sets[0]["torch"][names[0]])
         if not error <= max(1, 1.25 * theirs):
             print(f"WRONG {work} {'x'.join(map(str, size))} {label}: {error:g} times what is allowed", flush=True)
         entries.append(Entry(label, calls))
@@ -277,20 +333,31 @@ def measure(runtime, work, size, ours, rounds):
     return entries, names, burst
 
 
+def over(e, other):
+    """The time of another entry over this one's, round by round."""
+    return round(statistics.median(t / u for t, u in zip(other.us, e.us)), 4)
+
+
 def report(work, size, entries, names, burst):
     rows = []
     by = {e.name: e for e in entries}
+    plain = min((e for e in entries if e.name.startswith("plain_")), key=lambda e: statistics.median(e.us), default=None)
     flops = 2.0 * math.prod(size)
     for e in entries:
         us = statistics.median(e.us)
         row = dict(work=work, size=size, entry=e.name, us=round(us, 2), tflops=round(flops / us / 1e6, 1),
                    burst_us=round(burst[e.name], 2))
         for n in names:
-            row[n] = round(statistics.median(t / u for t, u in zip(by["torch." + n].us, e.us)), 4)
+            row[n] = over(e, by["torch." + n])
         rows.append(row)
         if e.name + ".aligned" in by:
-            row["aligned"] = round(statistics.median(t / u for t, u in zip(by[e.name + ".aligned"].us, e.us)), 4)
-        ratios = "  ".join(f"{n} / this {row[n]:.3f}" for n in [*names, "aligned"] if n in row)
+            row["aligned"] = over(e, by[e.name + ".aligned"])
+        twin = "plain_" + e.name.removeprefix("approx_")
+        if twin in by:
+            row["plain"] = over(e, by[twin])
+        if plain:
+            row["best plain"] = over(e, plain)
+        ratios = "  ".join(f"{n} / this {row[n]:.3f}" for n in [*names, "aligned", "plain", "best plain"] if n in row)
         print(f"{work:10} {'x'.join(map(str, size)):18} {e.name:28} {us:9.2f} us {row['tflops']:7.1f} TF/s  {ratios}",
               flush=True)
     return rows
@@ -310,7 +377,10 @@ def main():
             if not o.works or work in o.works.split(","):
                 kernels.setdefault((work, *map(int, size)), []).append((label, os.path.join(o.dir, cubin)))
     for (work, *size), ours in kernels.items():
-        rows += report(work, tuple(size), *measure(runtime, work, size, ours, o.rounds))
+        try:
+            rows += report(work, tuple(size), *measure(runtime, work, size, ours, o.rounds))
+        except (RuntimeError, NotImplementedError) as e:
+            print(f"WRONG {work} {'x'.join(map(str, size))}: {e}", flush=True)
         torch.cuda.empty_cache()
     if o.out:
         with open(o.out, "w") as f:

@@ -16,6 +16,7 @@
 #   soak       random schedules and epilogues at real sizes, launched again and again, whole outputs bit for bit
 #   torch      DIR/works.txt beside torch, interleaved (against_torch.py); not among the default steps
 #   ways       operands that TMA cannot take where they lie (ways.sh); not among the default steps
+#   epilogues  bias + GELU, SwiGLU, residual and scales beside torch (epilogues.sh); not among the default steps
 #   bench      TFLOP/s beside cuBLASLt and the plug-ins in DIR/yard or .yard
 # and, only when asked for, with what tests/gpu/pack_tool.sh gathered:
 #   times      dslc bench: the example's schedules beside cuBLASLt, at SIZES (default 4096 and 8192)
@@ -206,6 +207,7 @@ step()
 	soak) run_soak ;;
 	torch) python3 "$here/against_torch.py" "$dir" --rounds "${ROUNDS:-30}" ;;
 	ways) "$here/ways.sh" "$dir" "$results" "${ROUNDS:-30}" ;;
+	epilogues) "$here/epilogues.sh" "$dir" "$results" "${ROUNDS:-30}" ;;
 	bench) run_bench ;;
 	times) run_times ;;
 	python) run_python ;;
