@@ -103,6 +103,12 @@ static V power_of_2(Cg *g, V a)
 	return cg_call(g, "llvm.nvvm.ex2.approx", g->m->f32, &a, 1);
 }
 
+/* 0 in place of what is subnormal */
+static V normal_power_of_2(Cg *g, V a)
+{
+	return cg_call(g, "llvm.nvvm.ex2.approx.ftz", g->m->f32, &a, 1);
+}
+
 static V inverse(Cg *g, V a)
 {
 	return cg_call(g, "llvm.nvvm.rcp.approx.ftz.f", NULL, &a, 1);
@@ -381,10 +387,14 @@ static V gelu_argument(Cg *g, V x, double more)
 	return fma_of(g, mul(g, x, x), num(g, more * gelu_3), num(g, gelu_1));
 }
 
+/* x / (1 + 2^t), t = -w log2 e. What t is rounded by counts for less and less of x the further out x
+ * is: |t| / (1 + 2^t) is at most 0.41. */
 V value_GELU_TANH(Cg *g, V *x)
 {
-	V w = mul(g, x[0], gelu_argument(g, x[0], 1));
-	return mul(g, largest(g, x[0], num(g, -most)), logistic(g, w).of_x);
+	V factor =
+		fma_of(g, mul(g, x[0], x[0]), num(g, -log2_e * gelu_3), num(g, -log2_e * gelu_1));
+	V e = normal_power_of_2(g, mul(g, x[0], factor));
+	return mul(g, largest(g, x[0], num(g, -most)), inverse(g, add(g, num(g, 1), e)));
 }
 
 /* s (1 + x w' s(-w)); x w' grows without end, where s(-w) is 0 */
