@@ -69,6 +69,8 @@ void ix_names(const Ix *x, void (*visit)(void *user, const char *name), void *us
  * well on overflow and on division by zero or less. */
 bool ix_eval(const Ix *x, bool (*get)(void *user, const char *name, int64_t *v), void *user,
 	     int64_t *out);
+/* Of one operation on numbers; false on overflow and where a divisor is zero or less. */
+bool ix_fold(IxKind kind, int64_t a, int64_t b, int64_t *out);
 /* ix_subst by a number; false if what comes of it is no number. */
 bool ix_value_at(Ctx *c, const Ix *x, const char *name, int64_t at, int64_t *out);
 

@@ -22,7 +22,6 @@ extern const struct IxRow {
 	int prec;
 } ix_rows[IX_COUNT];
 bool ix_is_comparison(IxKind kind);
-bool ix_fold(IxKind kind, int64_t a, int64_t b, int64_t *out); /* false: overflow, divisor <= 0 */
 
 /* ix_sum.c: normal forms of + and *, min and max */
 IxTerm ix_term(const Ix *x);

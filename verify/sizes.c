@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include "verify/conds.h"
+
 enum {
 	BOUND = 5, /* names that the hardware or the launch binds */
 	MAX_CONDS = 96,
@@ -40,9 +42,11 @@ typedef struct {
 	int last[MAX_CONDS]; /* the last size that it needs */
 	int parts[MAX_CONDS];
 	int nconds;
+	Conds *steps;                 /* the same, where they are completed */
 	int64_t numbers[MAX_NUMBERS]; /* that conditions name */
 	int nnumbers;
 	int tried, seen;
+	uint64_t why; /* which sizes must differ for what failed last to hold, as bits */
 	SizesSeen *see;
 	void *user;
 } Search;
@@ -212,18 +216,32 @@ static void find_conds(Search *s)
 		add_numbers(s, s->conds[i], false);
 }
 
+static int number_of(void *user, const char *name)
+{
+	const Search *s = user;
+	const Size *of = size_of(user, name);
+	return of ? (int)(of - s->sizes) : -1;
+}
+
+static void order_conds(Search *s)
+{
+	s->steps = conds_new(s->ctx, s->n, number_of, s);
+	for (int at = 0; at < s->n; at++) {
+		if (s->sizes[at].is)
+			conds_want(s->steps, s->sizes[at].is);
+		for (int i = 0; i < s->nconds; i++)
+			if (s->last[i] == at)
+				conds_add(s->steps, s->conds[i], at, s->parts[i]);
+	}
+}
+
 static bool holds(Search *s, int at)
 {
-	for (int i = 0; i < s->nconds; i++) {
-		int64_t v;
-		if (s->last[i] != at)
-			continue;
-		s->tried += s->parts[i];
-		*s->w->spent += s->parts[i];
-		if (!ix_eval(s->conds[i], get, s, &v) || !v)
-			return false;
-	}
-	return true;
+	int spent = 0;
+	s->why = conds_hold(s->steps, at, s->sizes[at].value, &spent);
+	s->tried += spent;
+	*s->w->spent += spent;
+	return !s->why;
 }
 
 /* ------------------------------------------------------------------ values */
@@ -315,21 +333,25 @@ static bool found(Search *s)
 	for (int i = 0; i < s->n; i++)
 		all.at[i] = (Named){s->sizes[i].name, ix_const(s->ctx, s->sizes[i].value)};
 	s->seen++;
+	s->why = UINT64_MAX;
 	return s->see(s->user, &all);
 }
 
 static bool search(Search *s, int at);
 
+static uint64_t bit(int at)
+{
+	return UINT64_C(1) << at;
+}
+
 static bool with(Search *s, int at, int64_t v)
 {
 	Size *of = &s->sizes[at];
+	s->why = bit(at);
 	if (v < of->lo || v > of->hi || v % of->div)
 		return false;
 	of->value = v;
-	of->set = true;
-	bool ok = holds(s, at) && search(s, at + 1);
-	of->set = false;
-	return ok;
+	return holds(s, at) && search(s, at + 1);
 }
 
 static bool is_over(const Search *s)
@@ -345,31 +367,64 @@ static bool is_value(const Size *of, int64_t v)
 	return false;
 }
 
-/* Another size's value may be the one: of two that are equal, of a stride that is an extent. */
-static bool search_others(Search *s, int at)
+/* One value after another, until what fails does not depend on it: then no other helps. */
+typedef struct {
+	Search *s;
+	int at;
+	uint64_t why; /* the values that failed so far */
+	bool taken;
+} Trial;
+
+/* Whether the search at this size goes on. */
+static bool goes_on(Trial *t, int64_t v)
 {
-	for (int i = 0; i < at; i++)
-		if (!is_value(&s->sizes[at], s->sizes[i].value) && with(s, at, s->sizes[i].value))
-			return true;
-	return false;
+	t->taken = with(t->s, t->at, v);
+	bool helps = (t->s->why & bit(t->at)) != 0;
+	t->why = helps ? t->why | (t->s->why & ~bit(t->at)) : t->s->why;
+	return !t->taken && helps && !is_over(t->s);
+}
+
+/* Another size's value may be the one: of two that are equal, of a stride that is an extent. */
+static void search_others(Trial *t)
+{
+	Search *s = t->s;
+	bool on = true;
+	for (int i = 0; i < t->at && on; i++)
+		on = is_value(&s->sizes[t->at], s->sizes[i].value) || goes_on(t, s->sizes[i].value);
+	if (on)
+		t->why |= bit(t->at) - 1;
+}
+
+/* The only value, or the values of its own. Whether the search at this size goes on. */
+static bool search_own(Trial *t)
+{
+	Search *s = t->s;
+	const Size *of = &s->sizes[t->at];
+	int64_t v;
+	int seen = s->seen;
+	bool on = true;
+	if (of->is) {
+		t->why = conds_names(s->steps, of->is);
+		if (conds_value(s->steps, of->is, t->at, &v))
+			goes_on(t, v);
+		return false;
+	}
+	for (int i = 0; i < of->n && on; i++)
+		on = !(of->few && s->w->apart && s->seen > seen) && goes_on(t, of->values[i]);
+	return on && !of->few;
 }
 
 static bool search(Search *s, int at)
 {
-	const Size *of = &s->sizes[at];
-	int64_t v;
 	if (at == s->n)
 		return found(s);
-	if (of->is)
-		return ix_eval(of->is, get, s, &v) && with(s, at, v);
-	int seen = s->seen;
-	for (int i = 0; i < of->n && !is_over(s); i++) {
-		if (of->few && s->w->apart && s->seen > seen)
-			return false;
-		if (with(s, at, of->values[i]))
-			return true;
-	}
-	return !of->few && !is_over(s) && search_others(s, at);
+	if (is_over(s))
+		return false;
+	Trial t = {.s = s, .at = at};
+	if (search_own(&t))
+		search_others(&t);
+	s->why = t.why;
+	return t.taken;
 }
 
 static void find_all_values(Search *s)
@@ -396,5 +451,6 @@ bool sizes_find(const Kernel *k, int ctas, const Wishes *w, SizesSeen *seen, voi
 	find_sizes(s, ctas);
 	find_conds(s);
 	find_all_values(s);
+	order_conds(s);
 	return search(s, 0);
 }
