@@ -44,8 +44,10 @@ void clock_free(Clock c)
 
 void clock_join(const Run *r, Clock to, Clock from)
 {
-	for (int i = 0; i < CLOCKS * r->t->parts; i++)
-		to.known[i] = to.known[i] > from.known[i] ? to.known[i] : from.known[i];
+	int n = CLOCKS * r->t->parts;
+	for (int i = 0; i < n; i++)
+		if (from.known[i] > to.known[i])
+			to.known[i] = from.known[i];
 }
 
 void clock_copy(const Run *r, Clock to, Clock from)
@@ -72,11 +74,14 @@ void run_give(Run *r, int w, uint32_t lanes, Clock to)
 /* What each lane knows. */
 void run_give_common(Run *r, int w, Clock to)
 {
+	int n = CLOCKS * r->t->parts;
 	clock_copy(r, to, run_clock(r, w, 0));
-	for (int c = 1; c < run_warp(r, w)->nclasses; c++)
-		for (int i = 0; i < CLOCKS * r->t->parts; i++)
-			if (run_clock(r, w, c).known[i] < to.known[i])
-				to.known[i] = run_clock(r, w, c).known[i];
+	for (int c = 1; c < run_warp(r, w)->nclasses; c++) {
+		const int *known = run_clock(r, w, c).known;
+		for (int i = 0; i < n; i++)
+			if (known[i] < to.known[i])
+				to.known[i] = known[i];
+	}
 }
 
 void run_take(Run *r, int w, uint32_t lanes, Clock from)
