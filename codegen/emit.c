@@ -398,13 +398,17 @@ void emit_CONST(Cg *g, const Op *op)
 }
 
 /* One variable a register, all in the entry block, so that they become registers. */
-/* Two elements of 16 bits in a register, where an mma accumulates in it. */
+/* Two elements of 16 bits in a register, where an mma accumulates in it or a warp's reads it. */
 static bool is_packed(const Op *frag)
 {
 	bool half = elem_rows[frag->out->type->elem].bits == 16;
 	for (const Op *op = half ? frag : NULL; op; op = op_next(op))
-		if (op->kind == OP_WGMMA && op->in[0].val == frag->out)
-			return true;
+		for (int i = 0; i < (op->kind == OP_WGMMA      ? 1
+				     : op->kind == OP_MMA_SYNC ? 3
+							       : 0);
+		     i++)
+			if (op->in[i].val == frag->out)
+				return true;
 	return false;
 }
 

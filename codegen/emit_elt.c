@@ -268,6 +268,10 @@ LLVMValueRef cg_packed(Cg *g, const Bound *v, int word)
 static void set_pair(Cg *g, const Bound *v, int first, LLVMValueRef bits)
 {
 	LLVMValueRef pair = LLVMBuildBitCast(g->b, bits, LLVMVectorType(v->type, 2), "");
+	if (v->packed) {
+		cg_set_word(g, v, first / 2, bits);
+		return;
+	}
 	for (int i = 0; i < 2; i++)
 		cg_set_reg(g, v, first + i,
 			   LLVMBuildExtractElement(g->b, pair, cg_int32(g, i), ""));

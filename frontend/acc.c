@@ -142,22 +142,17 @@ static bool operand_fits(Sema *s, const Value *v, const AtomRow *r, int64_t rows
 	return false;
 }
 
-static int64_t warpgroups(const Mma *m)
-{
-	return m->arrange[0] * m->arrange[1] * m->arrange[2];
-}
-
 /* All mma of a kernel are of the same warpgroups: each runs the whole body. */
 static bool warpgroups_fit(Sema *s, const Value *mma)
 {
-	if (!s->mma || warpgroups(s->mma) == warpgroups(mma->mma))
+	if (!s->mma || mma_warpgroups(s, s->mma) == mma_warpgroups(s, mma->mma))
 		return true;
 	DiagMsg *m =
 		diag(s->ctx, mma->loc, D_E0204,
 		     "this mma is arranged over %" PRId64 " warpgroup%s, another of the kernel "
 		     "over %" PRId64 ", and each warpgroup runs the whole body",
-		     warpgroups(mma->mma), warpgroups(mma->mma) == 1 ? "" : "s",
-		     warpgroups(s->mma));
+		     mma_warpgroups(s, mma->mma), mma_warpgroups(s, mma->mma) == 1 ? "" : "s",
+		     mma_warpgroups(s, s->mma));
 	diag_remedy(s->ctx, diag_note(s->ctx, m, s->mma->loc, "the other one is here"),
 		    "arrange both alike, * (%" PRId64 ",%" PRId64 ",%" PRId64 ")",
 		    s->mma->arrange[0], s->mma->arrange[1], s->mma->arrange[2]);

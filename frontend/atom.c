@@ -10,29 +10,38 @@
 
 enum { MMA_EXTENT_MAX = 1 << 20 };
 
-static void types_exist(Sema *s, DiagMsg *m)
+static void types_exist(Sema *s, const char *name, DiagMsg *m)
 {
 	Buf b = {0};
 	for (int i = 0; i < ATOM_COUNT; i++) {
 		const AtomRow *r = &atom_rows[i];
-		buf_printf(&b, "%s(%s, %s, %s)", i ? ", " : "", elem_rows[r->a].name,
-			   elem_rows[r->b].name, elem_rows[r->c].name);
+		if (!strcmp(r->name, name))
+			buf_printf(&b, "%s(%s, %s, %s)", b.n ? ", " : "", elem_rows[r->a].name,
+				   elem_rows[r->b].name, elem_rows[r->c].name);
 	}
 	diag_remedy(s->ctx, m, "built are %s", b.s);
 	buf_free(&b);
 }
 
-static const AtomRow *row_by_types(Sema *s, const Node *at, const Value *types)
+/* Of those types the one of that K, or the first. */
+static const AtomRow *row_by_types(Sema *s, const Node *at, const Value *types, int64_t k)
 {
+	const AtomRow *first = NULL;
 	for (int i = 0; i < ATOM_COUNT; i++) {
 		const AtomRow *r = &atom_rows[i];
-		if (!strcmp(r->name, at->name) && r->a == types[0].elem && r->b == types[1].elem &&
-		    r->c == types[2].elem)
+		if (strcmp(r->name, at->name) || r->a != types[0].elem || r->b != types[1].elem ||
+		    r->c != types[2].elem)
+			continue;
+		if (r->k == k)
 			return r;
+		first = first ? first : r;
 	}
-	types_exist(s, not_yet(s, at->loc, "%s of (%s, %s, %s)", at->name,
-			       elem_rows[types[0].elem].name, elem_rows[types[1].elem].name,
-			       elem_rows[types[2].elem].name));
+	if (first)
+		return first;
+	types_exist(s, at->name,
+		    not_yet(s, at->loc, "%s of (%s, %s, %s)", at->name,
+			    elem_rows[types[0].elem].name, elem_rows[types[1].elem].name,
+			    elem_rows[types[2].elem].name));
 	return NULL;
 }
 
@@ -67,6 +76,25 @@ static bool shape_exists(Sema *s, const Node *at, const AtomRow *r, const int64_
 	return false;
 }
 
+/* Atoms that the warps of a warpgroup make. */
+static int64_t atoms_of_group(Sema *s, const Mma *m)
+{
+	return 128 / atom_threads(s->ctx, m->atom);
+}
+
+int64_t mma_warpgroups(Sema *s, const Mma *m)
+{
+	return m->arrange[0] * m->arrange[1] * m->arrange[2] / atoms_of_group(s, m);
+}
+
+bool mma_exists(const char *name)
+{
+	for (int i = 0; i < ATOM_COUNT; i++)
+		if (!strcmp(atom_rows[i].name, name))
+			return true;
+	return false;
+}
+
 Value mma_template(Sema *s, const Node *at, Value *types, int n)
 {
 	static const char *const what[] = {"M of an mma", "N of an mma", "K of an mma"};
@@ -84,11 +112,12 @@ Value mma_template(Sema *s, const Node *at, Value *types, int n)
 		    !want(s, &types[i], V_ELEM, "an operand of an mma"))
 			return value_bad();
 	}
-	const AtomRow *r = row_by_types(s, at, types);
+	const AtomRow *r = row_by_types(s, at, types, shape[2]);
 	if (!r || !shape_exists(s, at, r, shape))
 		return value_bad();
 	Mma *m = NEW(s->arena, Mma);
 	*m = (Mma){{(AtomId)(r - atom_rows), (int)shape[1]}, {1, 1, 1}, at->loc};
+	m->arrange[0] = atoms_of_group(s, m);
 	v.mma = m;
 	return v;
 }
@@ -110,10 +139,12 @@ Value mma_arrange(Sema *s, Loc loc, const Value *mma, const Value *by)
 		if (!want_int(s, &e, 1, 1024, "an arrangement's extent", &m->arrange[i]))
 			return value_bad();
 	}
-	if (m->arrange[0] > 3 || m->arrange[1] > 1 || m->arrange[2] > 1) {
-		not_yet(s, by->loc,
-			"this arrangement of warpgroups; (1,1,1), (2,1,1) and (3,1,1) "
-			"are");
+	int64_t group = atoms_of_group(s, m);
+	if (m->arrange[0] > 3 * group || m->arrange[0] % group || m->arrange[1] > 1 ||
+	    m->arrange[2] > 1) {
+		not_yet(s, by->loc, "this arrangement of %s; (%d,1,1), (%d,1,1) and (%d,1,1) are",
+			group == 1 ? "warpgroups" : "warps", (int)group, 2 * (int)group,
+			3 * (int)group);
 		return value_bad();
 	}
 	v.mma = m;

@@ -271,12 +271,9 @@ static Value call_named(Sema *s, const Node *call, const Node *callee, Value *ar
 
 static Value call_template(Sema *s, const Node *call, const Node *callee, Value *args, int n)
 {
-	if (!strcmp(callee->name, "wgmma"))
+	if (mma_exists(callee->name))
 		return mma_template(s, callee, args, n);
-	if (!strcmp(callee->name, "mma_sync"))
-		not_yet(s, call->loc, "mma_sync; wgmma is");
-	else
-		diag(s->ctx, call->loc, D_E0203, "a swizzle cannot be called");
+	diag(s->ctx, call->loc, D_E0203, "a swizzle cannot be called");
 	return value_bad();
 }
 

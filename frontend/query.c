@@ -5,7 +5,7 @@
  * An mma stands for the thread-value layout of its accumulator. */
 #include "frontend/sema.h"
 
-/* Warpgroups along M take rows of their own: one more mode of threads. */
+/* Warps or warpgroups along M take rows of their own: one more mode of threads. */
 static const Layout *mma_tv(Ctx *c, const Mma *m, int64_t *rows, int64_t *cols)
 {
 	const AtomRow *r = &atom_rows[m->atom.id];

@@ -458,7 +458,7 @@ void sched_finish(Sema *s)
 		kernel_str(s->kernel, A_ROLES, "none");
 	if (!s->mma || !d->consumers)
 		return;
-	int64_t has = s->mma->arrange[0] * s->mma->arrange[1] * s->mma->arrange[2];
+	int64_t has = mma_warpgroups(s, s->mma);
 	if (!strcmp(attrs_str(&s->kernel->attrs, A_ROLES, ""), "pingpong")) {
 		if (d->consumers != PINGPONG)
 			diag(s->ctx, d->consumers_loc, D_E0308,

@@ -278,6 +278,8 @@ void decl_mma(Sema *s, const Node *n);
 void buffers_build(Sema *s);
 void buffers_check(Sema *s);
 void ring_build(Sema *s, const Ring *r);
+bool mma_exists(const char *name); /* wgmma, ... */
+int64_t mma_warpgroups(Sema *s, const Mma *m);
 Value mma_template(Sema *s, const Node *template, Value *args, int n);
 Value mma_arrange(Sema *s, Loc loc, const Value *mma, const Value *arrangement);
 Value mma_shape(Sema *s, const Node *call); /* mm.C(bM,bN) */

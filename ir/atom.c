@@ -5,6 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
+static bool has_EIGHT(int n)
+{
+	return n == 8;
+}
+
 static bool has_EIGHTS(int n)
 {
 	return n >= 8 && n <= ATOM_N && n % 8 == 0;
@@ -16,9 +21,9 @@ static bool has_SIXTEENS(int n)
 }
 
 const AtomRow atom_rows[ATOM_COUNT] = {
-#define MMA(id, warp, op, name, m, n, k, a, b, c, immediates, fraction, tv, tv_a)      \
-	[ATOM_##id] = {OP_##warp, OP_##op, name,       m,        has_##n, k,   EL_##a, \
-		       EL_##b,    EL_##c,  immediates, fraction, tv,      tv_a},
+#define MMA(id, warp, op, name, m, n, k, a, b, c, immediates, fraction, tv, tv_a, tv_b) \
+	[ATOM_##id] = {OP_##warp, OP_##op, name,       m,        has_##n, k,    EL_##a, \
+		       EL_##b,    EL_##c,  immediates, fraction, tv,      tv_a, tv_b},
 #include "ir/atoms.def"
 };
 
@@ -90,4 +95,15 @@ const Layout *atom_tv_a(Ctx *c, Atom a)
 {
 	const char *row = atom_rows[a.id].tv_a;
 	return *row ? tv_of_row(c, row, a.n) : NULL;
+}
+
+const Layout *atom_tv_b(Ctx *c, Atom a)
+{
+	const char *row = atom_rows[a.id].tv_b;
+	return *row ? tv_of_row(c, row, a.n) : NULL;
+}
+
+int atom_threads(Ctx *c, Atom a)
+{
+	return (int)layout_size_int(layout_mode(c, atom_tv_c(c, a), 0));
 }

@@ -87,7 +87,7 @@ typedef struct {
 	Elem a, b, c;
 	int immediates; /* 4: signs, transposes of A and B; 2: signs; 0 */
 	int fraction;   /* bits of a sum below its largest product that are kept; 0: exact */
-	const char *tv, *tv_a;
+	const char *tv, *tv_a, *tv_b;
 } AtomRow;
 enum { ATOM_N = 256 };
 extern const AtomRow atom_rows[ATOM_COUNT];
@@ -97,10 +97,12 @@ typedef struct {
 } Atom; /* prints as wgmma.m64n256k16.f32.bf16.bf16 */
 void atom_print(Atom a, Buf *out);
 bool atom_parse(const char *s, size_t n, Atom *out);
-/* (thread, value) -> offset in the tile, column-major: of the accumulator, M x N; of A in
- * registers, M x K, NULL where it cannot lie there */
+/* (thread, value) -> offset in the tile, column-major: of the accumulator, M x N; of A and B in
+ * registers, M x K and N x K, NULL where they cannot lie there */
 const Layout *atom_tv_c(Ctx *c, Atom a);
 const Layout *atom_tv_a(Ctx *c, Atom a);
+const Layout *atom_tv_b(Ctx *c, Atom a);
+int atom_threads(Ctx *c, Atom a); /* 32: a warp; 128: a warpgroup */
 
 /* Copies from home to home. */
 typedef enum {

@@ -277,6 +277,20 @@ const char *rule_wgmma(const Kernel *k, const Op *op)
 	return check_registers(k, op, &op->in[0], r->m * atom.n / WG_THREADS);
 }
 
+const char *rule_mma_sync(const Kernel *k, const Op *op)
+{
+	const char *why = check_atom(k, op);
+	Atom atom = attrs_get(&op->attrs, A_ATOM)->atom;
+	const AtomRow *r = &atom_rows[atom.id];
+	int regs[] = {r->m * atom.n, r->m * r->k, atom.n * r->k},
+	    threads = atom_threads(k->ctx, atom);
+	if (!why && !*r->tv_b)
+		why = "this atom reads B from shared memory";
+	for (int i = 0; i < 3 && !why; i++)
+		why = check_registers(k, op, &op->in[i], regs[i] / threads);
+	return why;
+}
+
 /* Between registers and a tensor or a buffer: one vector, of equal elements. */
 const char *rule_vector(const Kernel *k, const Op *op)
 {

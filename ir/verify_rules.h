@@ -13,6 +13,7 @@ const char *rule_tmap(const Kernel *k, const Op *op);
 const char *rule_tma_load(const Kernel *k, const Op *op);
 const char *rule_tma_store(const Kernel *k, const Op *op);
 const char *rule_load_tma(const Kernel *k, const Op *op);
+const char *rule_mma_sync(const Kernel *k, const Op *op);
 const char *rule_wgmma(const Kernel *k, const Op *op);
 const char *rule_vector(const Kernel *k, const Op *op);
 const char *rule_matrices(const Kernel *k, const Op *op);

@@ -164,7 +164,18 @@ bool val_is_vector(const Val *v)
 	return val_extent(v, 0) == 1 || val_extent(v, 1) == 1;
 }
 
-TiledMma op_tiled_mma(const Op *mma)
+/* Atoms of a warp: those of a warpgroup lie along m, and the tile's columns are one block. */
+static void find_block(Ctx *c, TiledMma *t)
+{
+	int threads = atom_threads(c, t->atom);
+	bool alone = threads == GROUP_THREADS;
+	t->warps = GROUP_THREADS / threads;
+	t->rows = atom_rows[t->atom.id].m * t->warps;
+	t->cols = alone ? t->atom.n : t->n / t->along_n;
+	t->steps = t->cols / t->atom.n;
+}
+
+TiledMma op_tiled_mma(Ctx *c, const Op *mma)
 {
 	const Attr *atom = attrs_get(&mma->attrs, A_ATOM),
 		   *arrange = attrs_get(&mma->attrs, A_ARRANGE),
@@ -177,9 +188,27 @@ TiledMma op_tiled_mma(const Op *mma)
 	t.k = val_extent(mma->in[1].val, 1);
 	t.from = depth ? (int)depth->i[0] : 0;
 	t.to = depth ? (int)depth->i[1] : t.k;
-	t.repeat_m = t.m / (atom_rows[t.atom.id].m * t.along_m);
-	t.repeat_n = t.n / (t.atom.n * t.along_n);
+	find_block(c, &t);
+	t.along_m /= t.warps;
+	t.repeat_m = t.m / (t.rows * t.along_m);
+	t.repeat_n = t.n / (t.cols * t.along_n);
 	return t;
+}
+
+TiledMma tiled_mma_part(TiledMma t, int cols)
+{
+	t.m = t.rows * t.along_m;
+	t.n = cols * t.along_n;
+	t.cols = cols;
+	t.atom.n = t.steps > 1 ? t.atom.n : cols;
+	t.steps = cols / t.atom.n;
+	t.repeat_m = t.repeat_n = 1;
+	return t;
+}
+
+int tiled_mma_registers(TiledMma t)
+{
+	return t.rows * t.cols / GROUP_THREADS;
 }
 
 int tiled_mma_warpgroups(TiledMma t)
@@ -224,55 +253,82 @@ static int64_t leaf(const Tup *t)
 	return v;
 }
 
-/* The accumulator's layout: the atom's, restrided from its own 64 x N tile to the whole tile, then
- * warpgroups and repeats. */
-const Layout *tiled_mma_tv(Ctx *c, TiledMma t)
+/* The atom's form, restrided from its own tile of `rows` to the whole one of so many. */
+static TvModes tv_of_atom(const Layout *atom, int64_t rows, int64_t all)
 {
-	const Layout *atom = atom_tv_c(c, t.atom);
-	int64_t am = atom_rows[t.atom.id].m;
 	TvModes tv = {0};
 	for (int w = 0; w < 2; w++) {
 		const Tup *shape = tup_get(atom->shape, w), *stride = tup_get(atom->stride, w);
 		for (int i = 0; i < tup_rank(shape); i++) {
 			int64_t d = leaf(tup_get(stride, i));
-			tv_mode(&tv, w, leaf(tup_get(shape, i)), d % am + d / am * t.m);
+			tv_mode(&tv, w, leaf(tup_get(shape, i)), d % rows + d / rows * all);
 		}
 	}
-	tv_mode(&tv, 0, t.along_m, am);
-	tv_mode(&tv, 0, t.along_n, (int64_t)t.atom.n * t.m);
-	tv_mode(&tv, 1, t.repeat_m, am * t.along_m);
-	tv_mode(&tv, 1, t.repeat_n, (int64_t)t.atom.n * t.along_n * t.m);
+	return tv;
+}
+
+static const Layout *tv_layout(Ctx *c, const TvModes *tv)
+{
 	const Tup *shape[2], *stride[2];
 	for (int w = 0; w < 2; w++) {
-		shape[w] = tup_ints(c, tv.shape[w], tv.n[w]);
-		stride[w] = tup_ints(c, tv.stride[w], tv.n[w]);
+		shape[w] = tup_ints(c, tv->shape[w], tv->n[w]);
+		stride[w] = tup_ints(c, tv->stride[w], tv->n[w]);
 	}
 	return layout_new(c, tup_new(c, shape, 2), tup_new(c, stride, 2));
 }
 
-/* The atom's form of A, restrided from its own 64 x K tile to the whole tile of t.m rows. */
+/* Atoms side by side are a block; then warpgroups and repeats. */
+const Layout *tiled_mma_tv(Ctx *c, TiledMma t)
+{
+	int64_t am = atom_rows[t.atom.id].m;
+	TvModes tv = tv_of_atom(atom_tv_c(c, t.atom), am, t.m);
+	tv_mode(&tv, 0, t.warps, am);
+	tv_mode(&tv, 1, t.steps, (int64_t)t.atom.n * t.m);
+	tv_mode(&tv, 0, t.along_m, t.rows);
+	tv_mode(&tv, 0, t.along_n, (int64_t)t.cols * t.m);
+	tv_mode(&tv, 1, t.repeat_m, (int64_t)t.rows * t.along_m);
+	tv_mode(&tv, 1, t.repeat_n, (int64_t)t.cols * t.along_n * t.m);
+	return tv_layout(c, &tv);
+}
+
+/* A of all rows of a warpgroup's block, and of one K of the atom. */
 static TvModes tv_a_modes(Ctx *c, TiledMma t)
 {
-	const Layout *atom = atom_tv_a(c, t.atom);
 	int64_t am = atom_rows[t.atom.id].m;
-	TvModes tv = {0};
-	for (int w = 0; w < 2; w++) {
-		const Tup *shape = tup_get(atom->shape, w), *stride = tup_get(atom->stride, w);
-		for (int i = 0; i < tup_rank(shape); i++) {
-			int64_t d = leaf(tup_get(stride, i));
-			tv_mode(&tv, w, leaf(tup_get(shape, i)), d % am + d / am * t.m);
-		}
-	}
-	tv_mode(&tv, 0, t.along_m, am);
+	TvModes tv = tv_of_atom(atom_tv_a(c, t.atom), am, t.m);
+	tv_mode(&tv, 0, t.warps, am);
+	tv_mode(&tv, 0, t.along_m, t.rows);
 	return tv;
+}
+
+const Layout *tiled_mma_tv_a(Ctx *c, TiledMma t)
+{
+	int64_t k = atom_rows[t.atom.id].k;
+	TvModes tv = tv_a_modes(c, t);
+	tv_mode(&tv, 1, t.repeat_m, (int64_t)t.rows * t.along_m);
+	tv_mode(&tv, 1, t.k / k, k * t.m);
+	return tv_layout(c, &tv);
+}
+
+/* All warps along m hold the same of B. */
+const Layout *tiled_mma_tv_b(Ctx *c, TiledMma t)
+{
+	int64_t k = atom_rows[t.atom.id].k;
+	TvModes tv = tv_of_atom(atom_tv_b(c, t.atom), t.atom.n, t.n);
+	tv_mode(&tv, 0, (int64_t)t.warps * t.along_m, 0);
+	tv_mode(&tv, 1, t.steps, t.atom.n);
+	tv_mode(&tv, 0, t.along_n, t.cols);
+	tv_mode(&tv, 1, t.repeat_n, (int64_t)t.cols * t.along_n);
+	tv_mode(&tv, 1, t.k / k, k * t.n);
+	return tv_layout(c, &tv);
 }
 
 int tiled_mma_a(Ctx *c, TiledMma t, const Type *a, int i, int col)
 {
 	const AtomRow *row = &atom_rows[t.atom.id];
 	TvModes tv = tv_a_modes(c, t);
-	int64_t first = (int64_t)i * row->m * t.along_m + (int64_t)col * t.m;
-	int regs = row->m * row->k / GROUP_THREADS, at = tv_register_at(a, first);
+	int64_t first = (int64_t)i * t.rows * t.along_m + (int64_t)col * t.m;
+	int regs = t.rows * row->k / GROUP_THREADS, at = tv_register_at(a, first);
 	const Layout *values = layout_new(c, tup_ints(c, tv.shape[1], tv.n[1]),
 					  tup_ints(c, tv.stride[1], tv.n[1]));
 	if (tup_get(a->tv->shape, 0) != tup_ints(c, tv.shape[0], tv.n[0]) ||
@@ -282,6 +338,12 @@ int tiled_mma_a(Ctx *c, TiledMma t, const Type *a, int i, int col)
 		if (tv_register_offset(a->tv, at + r) != first + layout_at_int(values, r))
 			return -1;
 	return at;
+}
+
+int tiled_mma_b(TiledMma t, const Type *b, int j, int step, int col)
+{
+	int64_t row = (int64_t)j * t.cols * t.along_n + (int64_t)step * t.atom.n;
+	return tv_register_at(b, row + (int64_t)col * t.n);
 }
 
 bool tiled_mma_reads(Ctx *c, TiledMma t, const Type *a)

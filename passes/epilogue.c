@@ -23,7 +23,7 @@ static int most_columns(const Epilogue *e)
 /* Rows of the widest swizzle that divides the columns of one atom. */
 static bool chunk_of_rows(Epilogue *e)
 {
-	for (int w = slot_swizzle(e->t.atom.n * e->bytes); w >= SWIZZLE_LEAST; w /= 2) {
+	for (int w = slot_swizzle(e->t.cols * e->bytes); w >= SWIZZLE_LEAST; w /= 2) {
 		e->cols = w / e->bytes;
 		e->chunk = (SlotForm){1, e->rows, e->cols, e->cols, w};
 		if (e->cols <= most_columns(e))
@@ -36,7 +36,7 @@ static bool chunk_of_rows(Epilogue *e)
  * swizzle. */
 static bool chunk_of_columns(Epilogue *e)
 {
-	for (e->cols = most_columns(e) / 8 * 8; e->t.atom.n % e->cols; e->cols -= 8)
+	for (e->cols = most_columns(e) / 8 * 8; e->t.cols % e->cols; e->cols -= 8)
 		;
 	int swizzle = slot_swizzle(e->rows * e->bytes);
 	e->chunk = (SlotForm){1, e->cols, e->rows, swizzle / e->bytes, swizzle};
@@ -189,8 +189,8 @@ static const char *cut(Epilogue *e)
 		return ctx_strf(c,
 				"the %d columns of an mma are not a multiple of %d bytes, the "
 				"narrowest swizzle",
-				e->t.atom.n, SWIZZLE_LEAST);
-	e->chunks = e->t.repeat_m * e->t.repeat_n * (e->t.atom.n / e->cols);
+				e->t.cols, SWIZZLE_LEAST);
+	e->chunks = e->t.repeat_m * e->t.repeat_n * (e->t.cols / e->cols);
 	return NULL;
 }
 
@@ -228,8 +228,11 @@ static void store(Kernel *k, Op *op)
 	const Op *mma = mma_spread_as(k, op->in[1].val);
 	if (!mma)
 		return;
-	Epilogue e = {.k = k, .store = op, .tile = op->in[0].val->def, .t = op_tiled_mma(mma)};
-	e.rows = atom_rows[e.t.atom.id].m;
+	Epilogue e = {.k = k,
+		      .store = op,
+		      .tile = op->in[0].val->def,
+		      .t = op_tiled_mma(k->ctx, mma)};
+	e.rows = e.t.rows;
 	e.bytes = elem_rows[op->in[1].val->type->elem].bits / 8;
 	e.warpgroups = kernel_pingpong(k) ? 2 : tiled_mma_warpgroups(e.t);
 	e.m_fast = ix_is(tile_stride(k, e.tile->out, 0), 1);

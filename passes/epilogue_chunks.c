@@ -69,7 +69,7 @@ static const Ix *position(const Epilogue *e, Chunk c)
 /* The first register of the chunk, of a tile or of its rows. */
 static int chunk_reg(const Epilogue *e, Chunk c, const Type *t)
 {
-	int first = (c.i + e->t.repeat_m * c.j) * (e->rows * e->t.atom.n / GROUP_THREADS) +
+	int first = (c.i + e->t.repeat_m * c.j) * tiled_mma_registers(e->t) +
 		    c.col * e->rows / GROUP_THREADS;
 	return tv_source(e->store->in[1].val->type, first, t);
 }
@@ -82,8 +82,8 @@ const Ix *chunk_row(const Epilogue *e, Chunk c, const Op *tile, const Ix *group)
 
 const Ix *chunk_col(const Epilogue *e, Chunk c, const Op *tile, const Ix *group)
 {
-	return plus(e, tile_at(e->k, tile->out, 1), group, e->t.atom.n,
-		    (int64_t)c.j * e->t.atom.n * e->t.along_n + c.col);
+	return plus(e, tile_at(e->k, tile->out, 1), group, e->t.cols,
+		    (int64_t)c.j * e->t.cols * e->t.along_n + c.col);
 }
 
 Val *part_tile(const Epilogue *e, Op *at, const Op *tile, const Ix *row, const Ix *col, int rows)
@@ -116,12 +116,8 @@ Val *part_tile(const Epilogue *e, Op *at, const Op *tile, const Ix *row, const I
 const Type *chunk_type(Epilogue *e, const Val *v)
 {
 	Ctx *c = e->k->ctx;
-	TiledMma t = e->t;
+	TiledMma t = tiled_mma_part(e->t, e->cols);
 	Elem elem = v->type->elem;
-	t.m = e->rows * t.along_m;
-	t.n = e->cols * t.along_n;
-	t.atom.n = e->cols;
-	t.repeat_m = t.repeat_n = 1;
 	const Layout *tile = layout_2d(c, t.m, t.n, 1, t.m);
 	const Layout *part = val_extent(v, 1) == 1   ? layout_2d(c, t.m, 1, 1, 0)
 			     : val_extent(v, 0) == 1 ? layout_2d(c, 1, t.n, 0, 1)
@@ -447,7 +443,7 @@ static Val *staging(const Epilogue *e)
 static Chunk *chunks(const Epilogue *e)
 {
 	Chunk *all = NEWN(ctx_arena(e->k->ctx), Chunk, e->chunks);
-	int per_atom = e->t.atom.n / e->cols, n = 0;
+	int per_atom = e->t.cols / e->cols, n = 0;
 	for (int j = 0; j < e->t.repeat_n; j++)
 		for (int q = 0; q < per_atom; q++)
 			for (int i = 0; i < e->t.repeat_m; i++, n++)
@@ -484,9 +480,9 @@ void by_pieces(Epilogue *e)
 {
 	Kernel *k = e->k;
 	const Ix *zero = ix_int(k, 0);
-	for (e->cols = PIECE; e->t.atom.n % e->cols; e->cols -= 8)
+	for (e->cols = PIECE; e->t.cols % e->cols; e->cols -= 8)
 		;
-	e->chunks = e->t.repeat_m * e->t.repeat_n * (e->t.atom.n / e->cols);
+	e->chunks = e->t.repeat_m * e->t.repeat_n * (e->t.cols / e->cols);
 	e->sources.n = 0;
 	const Chunk *all = chunks(e);
 	for (int i = 0; i < e->chunks; i++) {

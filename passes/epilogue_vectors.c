@@ -149,7 +149,7 @@ Val *vector_part(Epilogue *e, const Source *s, Chunk c)
 {
 	Kernel *k = e->k;
 	const Val *v = s->load->in[0].val;
-	int64_t skip = mode_of(v) == 1 ? (int64_t)c.j * e->t.atom.n * e->t.along_n + c.col
+	int64_t skip = mode_of(v) == 1 ? (int64_t)c.j * e->t.cols * e->t.along_n + c.col
 				       : (int64_t)c.i * e->rows * e->t.along_m;
 	Op *frag = op_before(k, e->store, OP_FRAG);
 	Op *read = op_before(k, e->store, way_rows[s->way].last);

@@ -70,7 +70,7 @@ static SlotDesc operand_desc(Kernel *k, SlotsAsked *asked, const Op *op, int i, 
 {
 	SlotDesc d = {0};
 	const Val *v = op->in[i].val;
-	int depth = atom_rows[op_tiled_mma(op).atom.id].k;
+	int depth = atom_rows[op_tiled_mma(k->ctx, op).atom.id].k;
 	const char *why = v->type->space == SP_REG
 				  ? NULL
 				  : slot_desc_once(k->ctx, asked, v->type, rows, depth, &d);
@@ -82,13 +82,13 @@ static SlotDesc operand_desc(Kernel *k, SlotsAsked *asked, const Op *op, int i, 
 static MmaPlan mma_plan(Kernel *k, SlotsAsked *asked, const Op *op)
 {
 	Ctx *c = k->ctx;
-	MmaPlan p = {.t = op_tiled_mma(op)};
+	MmaPlan p = {.t = op_tiled_mma(k->ctx, op)};
 	const Op *role = op_role(op);
 	const Ix *warp =
 		ix_sub(c, ix_sym(c, "warp"), ix_int(k, attrs_int(&role->attrs, A_FIRST, 0)));
 	const Ix *group = ix_div(c, warp, ix_int(k, 4));
-	p.a = operand_desc(k, asked, op, 1, atom_rows[p.t.atom.id].m);
-	p.b = operand_desc(k, asked, op, 2, p.t.atom.n);
+	p.a = operand_desc(k, asked, op, 1, p.t.rows);
+	p.b = operand_desc(k, asked, op, 2, p.t.cols);
 	p.along_m = p.t.along_m == 1 ? ix_int(k, 0) : ix_mod(c, group, ix_int(k, p.t.along_m));
 	p.along_n = p.t.along_n == 1 ? ix_int(k, 0) : ix_div(c, group, ix_int(k, p.t.along_m));
 	return p;
@@ -104,42 +104,62 @@ static const Ix *operand_bytes(Kernel *k, const Val *v, const Ix *group, int64_t
 	return ix_add(k->ctx, ix_mul(k->ctx, group, ix_int(k, step)), ix_int(k, base));
 }
 
-/* A: its slot and the byte in it, or its first register, and no byte. */
-static void operand_a(Kernel *k, const Op *op, Op *mma, const MmaPlan *p, int i, int col)
+/* Atom `step` of block (i,j), at column col of the operands. */
+typedef struct {
+	int i, j, step, col;
+} AtomAt;
+
+/* Its slot and the byte in it, or its first register, and no byte. */
+static void operand_a(Kernel *k, const Op *op, Op *mma, const MmaPlan *p, AtomAt at)
 {
-	const AtomRow *row = &atom_rows[p->t.atom.id];
 	Val *a = op->in[1].val;
+	int64_t row = (int64_t)at.i * p->t.rows * p->t.along_m;
 	bool shared = a->type->space == SP_SHARED;
 	op_in(k, mma, a,
-	      shared ? op->in[1].at : ix_int(k, tiled_mma_a(k->ctx, p->t, a->type, i, col)));
-	op_ix(k, mma,
-	      shared ? operand_bytes(k, a, p->along_m, row->m, (int64_t)i * row->m * p->t.along_m,
-				     col)
-		     : ix_int(k, 0));
+	      shared ? op->in[1].at : ix_int(k, tiled_mma_a(k->ctx, p->t, a->type, at.i, at.col)));
+	if (op_rows[mma->kind].nix)
+		op_ix(k, mma,
+		      shared ? operand_bytes(k, a, p->along_m, p->t.rows, row, at.col)
+			     : ix_int(k, 0));
 }
 
-static void instruction(Kernel *k, Op *op, const MmaPlan *p, int i, int j, int col)
+static void operand_b(Kernel *k, const Op *op, Op *mma, const MmaPlan *p, AtomAt at)
 {
-	const AtomRow *row = &atom_rows[p->t.atom.id];
-	int regs = row->m * p->t.atom.n / GROUP_THREADS;
+	Val *b = op->in[2].val;
+	int64_t row = (int64_t)at.j * p->t.cols * p->t.along_n;
+	bool shared = b->type->space == SP_SHARED;
+	op_in(k, mma, b,
+	      shared ? op->in[2].at : ix_int(k, tiled_mma_b(p->t, b->type, at.j, at.step, at.col)));
+	if (shared)
+		op_ix(k, mma, operand_bytes(k, b, p->along_n, p->t.cols, row, at.col));
+}
+
+static void descriptors(Kernel *k, Op *mma, const MmaPlan *p)
+{
 	int64_t lbo[2] = {p->a.lbo, p->b.lbo}, sbo[2] = {p->a.sbo, p->b.sbo};
 	int64_t swizzles[2] = {p->a.swizzle, p->b.swizzle};
 	int64_t mn_major[2] = {p->a.mn_major, p->b.mn_major};
-	Op *mma = op_before(k, op, (OpKind)row->op);
-	op_in(k, mma, op->in[0].val, ix_int(k, (i + p->t.repeat_m * j) * regs));
-	operand_a(k, op, mma, p, i, col);
-	op_in(k, mma, op->in[2].val, op->in[2].at);
-	op_ix(k, mma,
-	      operand_bytes(k, op->in[2].val, p->along_n, p->t.atom.n,
-			    (int64_t)j * p->t.atom.n * p->t.along_n, col));
-	if (col == p->t.from && op->nix)
-		op_ix(k, mma, op->ix[0]);
-	op_atom(k, mma, p->t.atom);
 	op_ints(k, mma, A_LBO, lbo, 2);
 	op_ints(k, mma, A_SBO, sbo, 2);
 	op_ints(k, mma, A_SWIZZLES, swizzles, 2);
 	if (mn_major[0] || mn_major[1])
 		op_ints(k, mma, A_MN_MAJOR, mn_major, 2);
+}
+
+static void instruction(Kernel *k, Op *op, const MmaPlan *p, AtomAt at)
+{
+	const AtomRow *row = &atom_rows[p->t.atom.id];
+	int block = tiled_mma_registers(p->t), step = block / p->t.steps;
+	Op *mma = op_before(k, op, (OpKind)row->op);
+	op_in(k, mma, op->in[0].val,
+	      ix_int(k, (at.i + p->t.repeat_m * at.j) * block + at.step * step));
+	operand_a(k, op, mma, p, at);
+	operand_b(k, op, mma, p, at);
+	if (at.col == p->t.from && op->nix)
+		op_ix(k, mma, op->ix[0]);
+	op_atom(k, mma, p->t.atom);
+	if (!*row->tv_b)
+		descriptors(k, mma, p);
 }
 
 static void lower_mma(Kernel *k, SlotsAsked *asked, Op *op)
@@ -148,7 +168,8 @@ static void lower_mma(Kernel *k, SlotsAsked *asked, Op *op)
 	for (int j = 0; j < p.t.repeat_n; j++)
 		for (int col = p.t.from; col < p.t.to; col += atom_rows[p.t.atom.id].k)
 			for (int i = 0; i < p.t.repeat_m; i++)
-				instruction(k, op, &p, i, j, col);
+				for (int step = 0; step < p.t.steps; step++)
+					instruction(k, op, &p, (AtomAt){i, j, step, col});
 	op_remove(op);
 }
 

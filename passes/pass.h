@@ -88,18 +88,29 @@ typedef struct {
 	Atom atom;
 	int m, n, k;            /* of the tile */
 	int from, to;           /* of k, what is multiplied */
+	int rows, cols;         /* what a warpgroup's atoms beside each other cover, a block */
+	int warps, steps;       /* atoms of a block: each a warp's, along m; along n */
 	int along_m, along_n;   /* warpgroups */
-	int repeat_m, repeat_n; /* atoms a warpgroup repeats */
+	int repeat_m, repeat_n; /* blocks of a warpgroup */
 } TiledMma;
-TiledMma op_tiled_mma(const Op *mma);
+TiledMma op_tiled_mma(Ctx *c, const Op *mma);
+/* Of its blocks the part of so many columns, as a tile. */
+TiledMma tiled_mma_part(TiledMma t, int cols);
 int tiled_mma_warpgroups(TiledMma t);
-const Layout *tiled_mma_tv(Ctx *c, TiledMma t); /* thread-value layout of its accumulator */
+int tiled_mma_registers(TiledMma t); /* elements that a thread holds of a block */
+/* Thread-value layouts: of the accumulator; of A and B as atoms read them from registers. */
+const Layout *tiled_mma_tv(Ctx *c, TiledMma t);
+const Layout *tiled_mma_tv_a(Ctx *c, TiledMma t);
+const Layout *tiled_mma_tv_b(Ctx *c, TiledMma t);
 /* Register of A where the atom of repeat i along m finds column col, of A as it lies in registers;
  * -1: it does not lie as the atom reads it. */
 int tiled_mma_a(Ctx *c, TiledMma t, const Type *a, int i, int col);
-bool tiled_mma_reads(Ctx *c, TiledMma t, const Type *a); /* all of it */
+int tiled_mma_b(TiledMma t, const Type *b, int j, int step, int col); /* of B as tv_b has it */
+bool tiled_mma_reads(Ctx *c, TiledMma t, const Type *a);              /* all of it */
 /* The first mma, of either stage, whose accumulator is spread as v is; NULL: none. */
 const Op *mma_spread_as(const Kernel *k, const Val *v);
+void put_fragments(
+	Kernel *k); /* fragments.c: operands into registers, for atoms that read them there */
 void spread_registers(Kernel *k); /* spread.c: a thread-value layout for every register tile */
 
 #endif

@@ -72,9 +72,15 @@ static const Val *source_of(const Kernel *k, const Val *frag)
 	return NULL;
 }
 
-static int frag_regs(const Op *op)
+/* What an mma reads lies there in pairs; of what an epilogue reads, each element takes one. */
+static int frag_regs(const Kernel *k, const Op *op)
 {
-	return op->kind == OP_FRAG && op->out->type->tv ? type_regs(op->out->type) : 0;
+	if (op->kind != OP_FRAG || !op->out->type->tv)
+		return 0;
+	for (const Op *mma = kernel_mma(k, NULL); mma; mma = kernel_mma(k, mma))
+		if (mma->in[1].val == op->out || mma->in[2].val == op->out)
+			return type_words(op->out->type);
+	return type_regs(op->out->type);
 }
 
 /* Whether op is the first of the largest tiles that are read from there. */
@@ -83,7 +89,8 @@ static bool is_largest(const Kernel *k, const Op *op, const Val *from)
 	bool before = true;
 	for (const Op *other = kernel_first(k); other; other = op_next(other)) {
 		before &= other != op;
-		if (frag_regs(other) >= frag_regs(op) + !before && source_of(k, other->out) == from)
+		if (frag_regs(k, other) >= frag_regs(k, op) + !before &&
+		    source_of(k, other->out) == from)
 			return false;
 	}
 	return true;
@@ -101,7 +108,7 @@ static Needs find_needs(const Kernel *k)
 {
 	Needs n = {0};
 	for (const Op *op = kernel_first(k); op; op = op_next(op)) {
-		int regs = frag_regs(op);
+		int regs = frag_regs(k, op);
 		const Val *from = regs ? source_of(k, op->out) : NULL;
 		n.tiles += (regs && !from) || operand_regs(op);
 		n.acc += operand_regs(op);
@@ -550,7 +557,7 @@ void pass_roles(Kernel *k)
 	const Op *mma = kernel_mma(k, NULL);
 	if (!check_schedule(k, mma))
 		return;
-	TiledMma t = op_tiled_mma(mma);
+	TiledMma t = op_tiled_mma(k->ctx, mma);
 	bool turns = kernel_pingpong(k);
 	bool split = strcmp(attrs_str(&k->attrs, A_ROLES, "none"), "none") != 0;
 	int warpgroups = turns ? TURNS : tiled_mma_warpgroups(t);

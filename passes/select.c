@@ -30,11 +30,11 @@ static int fast_mode(const Kernel *k, const Val *buffer)
 static int rows_of_mma(const Kernel *k, const Val *buffer)
 {
 	for (const Op *op = kernel_mma(k, NULL); op; op = kernel_mma(k, op)) {
-		TiledMma t = op_tiled_mma(op);
-		if (op->in[1].val == buffer)
-			return atom_rows[t.atom.id].m;
-		if (op->in[2].val == buffer)
-			return t.atom.n;
+		TiledMma t = op_tiled_mma(k->ctx, op);
+		if (op->in[1].val == buffer && !*atom_rows[t.atom.id].tv_b)
+			return t.rows;
+		if (op->in[2].val == buffer && !*atom_rows[t.atom.id].tv_b)
+			return t.cols;
 	}
 	return val_extent(buffer, 0);
 }
@@ -99,9 +99,9 @@ static void operands(Kernel *k)
 {
 	SlotsAsked asked = {0};
 	for (const Op *op = kernel_mma(k, NULL); op; op = kernel_mma(k, op)) {
-		Atom atom = op_tiled_mma(op).atom;
-		check_operand(k, &asked, op, 1, atom_rows[atom.id].m);
-		check_operand(k, &asked, op, 2, atom.n);
+		TiledMma t = op_tiled_mma(k->ctx, op);
+		check_operand(k, &asked, op, 1, t.rows);
+		check_operand(k, &asked, op, 2, t.cols);
 	}
 }
 
@@ -110,7 +110,8 @@ static void operands(Kernel *k)
 static void turns(Kernel *k)
 {
 	for (Op *op = kernel_mma(k, NULL); op && kernel_pingpong(k); op = kernel_mma(k, op))
-		op_ints(k, op, A_ARRANGE, (const int64_t[]){1, 1, 1}, 3);
+		op_ints(k, op, A_ARRANGE, (const int64_t[]){op_tiled_mma(k->ctx, op).warps, 1, 1},
+			3);
 }
 
 /* The same place of the same tensor, which nothing writes. */
@@ -238,7 +239,7 @@ static Op *first_mma(Op *fill, Op **loop)
 static void overwrite_first(Kernel *k, Op *fill)
 {
 	Op *loop, *mma = first_mma(fill, &loop);
-	if (!mma || attrs_get(&fill->attrs, A_VALUE)->real != 0)
+	if (!mma || !op_rows[mma->kind].nix || attrs_get(&fill->attrs, A_VALUE)->real != 0)
 		return;
 	const Ix *zero = ix_const(k->ctx, 0);
 	op_ix(k, mma, loop ? ix_sub(k->ctx, ix_sym(k->ctx, loop->sym[0]), loop->ix[0]) : zero);
@@ -262,7 +263,7 @@ static void zeros(Kernel *k)
 static void mmas(Kernel *k)
 {
 	for (Op *op = kernel_mma(k, NULL); op; op = kernel_mma(k, op))
-		op->kind = (OpKind)atom_rows[op_tiled_mma(op).atom.id].warp;
+		op->kind = (OpKind)atom_rows[op_tiled_mma(k->ctx, op).atom.id].warp;
 }
 
 void pass_select(Kernel *k)
@@ -271,6 +272,7 @@ void pass_select(Kernel *k)
 	if (pass_failed(k))
 		return;
 	turns(k);
+	put_fragments(k);
 	operands(k);
 	if (pass_failed(k))
 		return;

@@ -149,7 +149,7 @@ static void check_rows(Kernel *k, const Op *op)
 static void check_operand(Kernel *k, const Op *mma)
 {
 	Val *a = mma->in[1].val;
-	if (!is_registers(a) || tiled_mma_reads(k->ctx, op_tiled_mma(mma), a->type))
+	if (!is_registers(a) || tiled_mma_reads(k->ctx, op_tiled_mma(k->ctx, mma), a->type))
 		return;
 	diag_remedy(k->ctx,
 		    diag(k->ctx, mma->loc, D_E0405,
@@ -164,7 +164,7 @@ void spread_registers(Kernel *k)
 	for (Op *op = kernel_mma(k, NULL); op; op = kernel_mma(k, op)) {
 		Val *acc = op->in[0].val;
 		acc->type = type_frag(k->ctx, acc->type->elem, acc->type->layout,
-				      tiled_mma_tv(k->ctx, op_tiled_mma(op)));
+				      tiled_mma_tv(k->ctx, op_tiled_mma(k->ctx, op)));
 	}
 	pass_on_all(k);
 	adopt_rest(k);

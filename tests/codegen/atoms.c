@@ -42,6 +42,28 @@ static void kernel_text(const AtomRow *row, int n, Buf *out)
 	buf_printf(out, "    st.global %%D, %%acc[r * 2] (tid * %d + r * 2) n=2\n  }\n}\n", regs);
 }
 
+/* All operands in registers, filled with 1, of one warp. */
+static void sync_text(const AtomRow *row, int n, Buf *out)
+{
+	const char *a = elem_rows[row->a].name, *b = elem_rows[row->b].name;
+	const char *c = elem_rows[row->c].name;
+	int regs = row->m * n / 32;
+	buf_printf(out, "kernel %s_%s_%s_k%d ptx sm_90a block=32 {\n", row->name, a, b, row->k);
+	buf_printf(out, "  arg out %%D : global %s (65536):(1)\n  launch (1, 1, 1)\n", c);
+	buf_printf(out, "  %%acc = frag : reg %s (%d,%d):(1,%d) tv %s\n", c, row->m, n, row->m,
+		   row->tv);
+	buf_printf(out, "  %%a = frag : reg %s (%d,%d):(1,%d) tv %s\n", a, row->m, row->k, row->m,
+		   row->tv_a);
+	buf_printf(out, "  %%b = frag : reg %s (%d,%d):(1,%d) tv %s\n", b, n, row->k, n, row->tv_b);
+	buf_printf(out, "  fill %%acc value=0\n  fill %%a value=1\n  fill %%b value=1\n");
+	buf_printf(out,
+		   "  for k (0, 8) {\n    mma.sync %%acc[0], %%a[0], %%b[0] "
+		   "atom=%s.m%dn%dk%d.%s.%s.%s\n  }\n",
+		   row->name, row->m, n, row->k, c, a, b);
+	buf_printf(out, "  for r (0, %d) unroll=1 {\n", regs / 2);
+	buf_printf(out, "    st.global %%D, %%acc[r * 2] (tid * %d + r * 2) n=2\n  }\n}\n", regs);
+}
+
 static bool is_tried(const AtomRow *row, int n)
 {
 	long turn = row - atom_rows;
@@ -54,9 +76,10 @@ static void expect_shapes(const AtomRow *row, const char *ptx)
 	for (int n = 1; n <= ATOM_N; n++) {
 		if (!is_tried(row, n))
 			continue;
-		snprintf(shape, sizeof shape, "wgmma.mma_async.sync.aligned.m%dn%dk%d.%s.%s.%s {",
-			 row->m, n, row->k, elem_rows[row->c].name, elem_rows[row->a].name,
-			 elem_rows[row->b].name);
+		snprintf(shape, sizeof shape, "%s.sync.aligned.m%dn%dk%d.%s%s.%s.%s",
+			 *row->tv_b ? "mma" : "wgmma.mma_async", row->m, n, row->k,
+			 *row->tv_b ? "row.col." : "", elem_rows[row->c].name,
+			 elem_rows[row->a].name, elem_rows[row->b].name);
 		if (!strstr(ptx, shape))
 			fail_msg("no %s", shape);
 	}
@@ -71,7 +94,7 @@ static void check_row(const AtomRow *row)
 	int shapes = 0;
 	for (int n = 1; n <= ATOM_N; n++)
 		if (is_tried(row, n)) {
-			kernel_text(row, n, &text);
+			(*row->tv_b ? sync_text : kernel_text)(row, n, &text);
 			shapes++;
 		}
 	Module *m = load_text(c, "atoms", text.s);

@@ -2,10 +2,10 @@
 /* types_table.c - what the tables say of each combination of types, homes and orders in memory: as
  * docs/types.md, or as one line each, of all or of enough that each pair of properties is in one.
  *     types_table page     the page
- *     types_table pairs    e4m3 e5m2 f32 bf16 k k shared rows 32 works
- *     types_table all      e4m3 e5m2 f32 bf16 mn k shared rows 32 E0404
- * Columns: A, B, accumulator, output, orders of A and of B, home of A, order of the output, K of an
- * instruction (0: there is none), and what the compiler answers. */
+ *     types_table pairs    wgmma e4m3 e5m2 f32 bf16 k k shared rows 32 works
+ *     types_table all      wgmma e4m3 e5m2 f32 bf16 mn k shared rows 32 E0404
+ * Columns: instruction, A, B, accumulator, output, orders of A and of B, home of A, order of the
+ * output, K of an instruction (0: there is none), and what the compiler answers. */
 #include "ir/ir.h"
 
 #include <stdio.h>
@@ -85,9 +85,9 @@ static void say(const Case *c)
 {
 	const AtomRow *r = row_of(c);
 	int rule;
-	printf("%s %s %s %s %s %s %s %s %d %s\n", elem_rows[r->a].name, elem_rows[r->b].name,
-	       elem_rows[r->c].name, elem_rows[c->of[1]].name, c->of[2] ? "mn" : "k",
-	       c->of[3] ? "mn" : "k", c->of[4] ? "registers" : "shared",
+	printf("%s %s %s %s %s %s %s %s %s %d %s\n", r->name, elem_rows[r->a].name,
+	       elem_rows[r->b].name, elem_rows[r->c].name, elem_rows[c->of[1]].name,
+	       c->of[2] ? "mn" : "k", c->of[3] ? "mn" : "k", c->of[4] ? "registers" : "shared",
 	       c->of[5] ? "columns" : "rows", r->k, broken(c, &rule) ? rules[rule].code : "works");
 }
 
@@ -176,26 +176,28 @@ static void say_none(void)
 			for (int c = 0; c < EL_COUNT; c++)
 				if (elem_rows[a].spoken && elem_rows[b].spoken &&
 				    elem_rows[c].spoken && !find_atom((Elem)a, (Elem)b, (Elem)c))
-					printf("%s %s %s - - - - - 0 E0301\n", elem_rows[a].name,
+					printf("- %s %s %s - - - - - 0 E0301\n", elem_rows[a].name,
 					       elem_rows[b].name, elem_rows[c].name);
 }
 
 /* ------------------------------------------------------------------ the page */
 static const char *columns_of(const AtomRow *r)
 {
-	return r->has_n(40) ? "8, 16, ... 256" : "8, 16, 24, 32, 48, ... 256";
+	return !r->has_n(16) ? "8" : r->has_n(40) ? "8, 16, ... 256" : "8, 16, 24, 32, 48, ... 256";
 }
 
 static void say_products(void)
 {
-	printf("| A | B | accumulator | K | N | bits kept of a sum | A in registers | A and B in "
-	       "memory |\n|---|---|---|---|---|---|---|---|\n");
+	printf("| instruction | A | B | accumulator | M | K | N | bits kept of a sum | A in "
+	       "registers | "
+	       "A and B in memory |\n|---|---|---|---|---|---|---|---|---|---|\n");
 	for (int i = 0; i < ATOM_COUNT; i++) {
 		const AtomRow *r = &atom_rows[i];
 		Case c = {.of = {i, r->c, 0, 0, 1, 0}};
 		int rule;
-		printf("| `%s` | `%s` | `%s` | %d | %s | ", elem_rows[r->a].name,
-		       elem_rows[r->b].name, elem_rows[r->c].name, r->k, columns_of(r));
+		printf("| `%s` | `%s` | `%s` | `%s` | %d | %d | %s | ", r->name,
+		       elem_rows[r->a].name, elem_rows[r->b].name, elem_rows[r->c].name, r->m, r->k,
+		       columns_of(r));
 		if (r->fraction)
 			printf("%d%s | ", r->fraction,
 			       r->fraction < elem_rows[r->c].mantissa ? ": promoted, or `fast`"

@@ -13,12 +13,13 @@ device = sys.argv[5] if len(sys.argv) > 5 else "sim"
 part, parts = map(int, (sys.argv[6] if len(sys.argv) > 6 else "0/1").split("/"))
 os.makedirs(scratch, exist_ok=True)
 BITS = {"s8": 8, "u8": 8, "s32": 32, "s64": 64, "f16": 16, "bf16": 16, "tf32": 32, "f32": 32, "e4m3": 8, "e5m2": 8}
+ATOMS = {"wgmma": "wgmma<64,32,{}>", "mma_sync": "mma_sync<16,8,{}>"}
 FEW = 16  # errors that one compilation reports
 DEEP = {8: 64, 16: 64, 32: 32}
 
 SHARED = """kernel types(A : {a} {A}, B : {b} {B}, D : out {d} {D}) where {where} {{
     let gA = A / (64,{deep}), gB = B / (32,{deep}), gD = D / (64,32);
-    mma mm = wgmma<64,32,{k}>({a}, {b}, {c});
+    mma mm = {atom}({a}, {b}, {c});
     smem sA : {a} (64,{deep}), sB : {b} (32,{deep});
     pipeline ab(2) {{ sA, sB }}
     for (m,n) in gD {{
@@ -31,7 +32,7 @@ SHARED = """kernel types(A : {a} {A}, B : {b} {B}, D : out {d} {D}) where {where
 REGISTERS = """kernel types(P : {a} (M,L):(L,1), Q : {a} (K,L):(L,1), B : {b} {B}, D : out {d} {D})
     where {where}, L % 16 == 0, L <= {deep} {{
     let gP = P / (64,{deep}), gQ = Q / ({deep},{deep}), gB = B / (32,{deep}), gD = D / (64,32);
-    mma pq = wgmma<64,32,{k}>({a}, {a}, {s}), mm = wgmma<64,32,{k}>({a}, {b}, {c});
+    mma pq = {atom}({a}, {a}, {s}), mm = {atom}({a}, {b}, {c});
     smem sP : {a} (64,{deep}), sQ : {a} ({deep},{deep}), sB : {b} (32,{deep});
     pipeline ab(2) {{ sP, sQ, sB }}
     for (m,n) in gD {{
@@ -48,12 +49,12 @@ REGISTERS = """kernel types(P : {a} (M,L):(L,1), Q : {a} (K,L):(L,1), B : {b} {B
 """
 
 
-def program(a, b, c, d, a_order, b_order, home, d_order, k):
+def program(atom, a, b, c, d, a_order, b_order, home, d_order, k):
     order = {"k": "({0},K):(K,1)", "mn": "({0},K):(1,{0})"}
     whole = a in ("s8", "u8")
     double = c == "s32" and d in ("f16", "bf16", "tf32", "e4m3", "e5m2")
     return (REGISTERS if home == "registers" else SHARED).format(
-        a=a, b=b, c=c, d=d, k=k, deep=DEEP[BITS[a]], A=order[a_order].format("M"), B=order[b_order].format("N"),
+        atom=ATOMS[atom].format(k), a=a, b=b, c=c, d=d, deep=DEEP[BITS[a]], A=order[a_order].format("M"), B=order[b_order].format("N"),
         D="(M,N):(N,1)" if d_order == "rows" else "(M,N):(1,M)", s="s32" if whole else "f32",
         first="fast(pq(sP, sQ))" if a[0] == "e" else "pq(sP, sQ)",
         where="K % 16 == 0, M % 8 == 0, N % 8 == 0",
@@ -65,7 +66,7 @@ def walk(number, words):
     verdict = words[-1]
     with open(name, "w", encoding="ascii") as f:
         f.write(program(*words[:-1]))
-    sizes = "M=72,N=40,K=80" + (",L=32" if words[6] == "registers" else "")
+    sizes = "M=72,N=40,K=80" + (",L=32" if words[7] == "registers" else "")
     command = [dslc, "run", name, "--size", sizes, "--device", device] if verdict == "works" else \
         [dslc, name, "-o", f"{name}.cubin"]
     got = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -83,7 +84,7 @@ def none(number, lines):
     name = f"{scratch}/none{number}.gemm"
     with open(name, "w", encoding="ascii") as f:
         for i, words in enumerate(lines):
-            f.write(f"mma m{i} = wgmma<64,32,16>({words[0]}, {words[1]}, {words[2]});\n")
+            f.write(f"mma m{i} = wgmma<64,32,16>({words[1]}, {words[2]}, {words[3]});\n")
     got = subprocess.run([dslc, "-fsyntax-only", name], capture_output=True, text=True, check=False)
     refused = {int(n) for n in re.findall(r":(\d+):\d+: error\[E0301\]", got.stderr)}
     return [f"{' '.join(words)}: not refused\n" for i, words in enumerate(lines) if i + 1 not in refused]
@@ -91,8 +92,8 @@ def none(number, lines):
 
 lines = [line.split() for line in
          subprocess.run([table, which], capture_output=True, text=True, check=True).stdout.splitlines()]
-some = [words for words in lines if words[3] != "-"]
-without = [words for words in lines if words[3] == "-"]
+some = [words for words in lines if words[0] != "-"]
+without = [words for words in lines if words[0] == "-"]
 mine = [(i, words) for i, words in enumerate(some) if i % parts == part]
 wrong = [w for i in range(0, len(without), FEW) for w in none(i, without[i:i + FEW])]
 with concurrent.futures.ThreadPoolExecutor(2) as pool:

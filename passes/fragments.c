@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* fragments.c - operands of atoms that read them from registers are copied there, spread as the
+ * atom's row of atoms.def says; the ways of copies do the rest.
+ *     mma %acc, %sA, %sB
+ * ->  %a = frag : reg bf16 (64,32):(1,64) tv ...  copy %a, %sA ; ...  mma %acc, %a, %b */
+#include "passes/place.h"
+#include "passes/ways.h"
+
+static Val *fragment(Kernel *k, Op *mma, int i, const char *name, const Layout *tv)
+{
+	const Operand *from = &mma->in[i];
+	Op *frag = op_before(k, mma, OP_FRAG), *copy = op_before(k, mma, OP_COPY);
+	int rows = val_extent(from->val, 0), cols = val_extent(from->val, 1);
+	Val *to = op_result(k, frag, name,
+			    type_frag(k->ctx, from->val->type->elem,
+				      layout_2d(k->ctx, rows, cols, 1, rows), tv));
+	op_in(k, copy, to, ix_const(k->ctx, 0));
+	op_in(k, copy, from->val, from->at);
+	return to;
+}
+
+static void operands(Kernel *k, Op *mma)
+{
+	TiledMma t = op_tiled_mma(k->ctx, mma);
+	if (mma->in[1].val->type->space != SP_REG)
+		mma->in[1] = (Operand){fragment(k, mma, 1, "a", tiled_mma_tv_a(k->ctx, t)), NULL};
+	mma->in[2] = (Operand){fragment(k, mma, 2, "b", tiled_mma_tv_b(k->ctx, t)), NULL};
+}
+
+void put_fragments(Kernel *k)
+{
+	for (Op *op = kernel_mma(k, NULL); op; op = kernel_mma(k, op))
+		if (*atom_rows[op_tiled_mma(k->ctx, op).atom.id].tv_b)
+			operands(k, op);
+}
+
+/* Whether rows of LOAD_SHARED bring each register of the tile from where it lies in the slot. */
+Fit fits_held(Copying *c, Refusal *why)
+{
+	Kernel *k = c->k;
+	const Type *frag = c->op->in[0].val->type, *slot = c->op->in[1].val->type;
+	Spread h;
+	why->text = spread_in_slot(k, slot, frag, false, &h);
+	if (why->text)
+		return FIT_NO;
+	OpKind load = way_rows[WAY_FRAGMENT].last;
+	CopyMatches all = copy_matches(k, &h, load, elem_rows[frag->elem].bits);
+	int n = spread_values(k->ctx, &h);
+	for (int reg = 0; reg < n;) {
+		const CopyMatch *m = copy_first(&all, &h, reg, n);
+		if (!m) {
+			why->text = "no load brings its elements into the registers that read them";
+			return FIT_NO;
+		}
+		reg += m->row->regs;
+	}
+	return FIT_YES;
+}
