@@ -35,6 +35,13 @@ if [ "$how" = all ]; then
 	ir pingpong-blend-slice blend -DR=pingpong -DP=on -DbN=96 -DS=3 -DCM=2
 	ir cooperative-boxes boxes -DR=cooperative -DBM=3 -DCM=2
 	ir none-boxes boxes -DR=none -DBM=2 -DCM=2
+	# Registers as operands, vectors, accumulators that are added up.
+	ir attention registers/attention -DR=none -DP=on
+	ir attention-pingpong registers/attention -DR=pingpong -DP=on
+	ir chain registers/chain -DR=cooperative -DP=off
+	ir vectors registers/vectors_in_loop -DR=pingpong -DP=on
+	ir two-outputs registers/two_outputs -DR=none -DP=off
+	ir promote promote -DR=cooperative -DP=on
 fi
 # Small ones by hand: threads that read what TMA loads, lanes that arrive abroad, lanes that write, named barriers,
 # roles that give registers back and take them.

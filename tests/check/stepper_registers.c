@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* stepper_registers.c - a warp's registers in program order: which a wgmma in flight writes, which
- * were used since the last wgmma.fence. Views are the registers that they view.
- *     wgmma %acc[0] ; %v = part %acc[0]  ->  "uses a register that a wgmma in flight writes" */
+/* stepper_registers.c - a warp's registers in program order: which a wgmma in flight writes, or
+ * reads as its A, which were used since the last wgmma.fence. Views are the registers that they view.
+ *     wgmma %acc[0] ; %v = part %acc[0]  ->  "uses a register of a wgmma in flight" */
 #include "stepper.h"
 
 #include "layout/ptrmap.h"
@@ -9,7 +9,7 @@
 typedef struct {
 	const Val *val;
 	int n;
-	int *group; /* of the last wgmma that writes it, from 1 */
+	int *group; /* of the last wgmma that has it, from 1 */
 	bool *used;
 } Storage;
 typedef struct {
@@ -65,8 +65,6 @@ static Place place_of(PtxRegisters *r, const Val *v, const Ix *at, const LaneNam
 		Place p = place_of(r, v->def->in[0].val, v->def->in[0].at, n);
 		return (Place){p.of, p.first + (int)first, type_regs(v->type) - (int)first};
 	}
-	if (v->def->kind != OP_FRAG)
-		return none;
 	return (Place){storage_of(r, v), (int)first, type_regs(v->type) - (int)first};
 }
 
@@ -74,21 +72,27 @@ static const char *use(PtxRegisters *r, Place p)
 {
 	for (int i = p.first; p.of && i < p.first + p.n && i < p.of->n; i++) {
 		if (p.of->group[i] > r->done)
-			return "uses a register that a wgmma in flight writes";
+			return "uses a register of a wgmma in flight";
 		p.of->used[i] = true;
 	}
 	return NULL;
 }
 
+/* The accumulator, and A where it is in registers; what lies in shared memory has no place. */
 static const char *start(PtxRegisters *r, const Op *op, const LaneNames *n)
 {
-	Place p = place_of(r, op->in[0].val, op->in[0].at, n);
 	const Attr *a = attrs_get(&op->attrs, A_ATOM);
-	int regs = a ? atom_rows[a->atom.id].m * a->atom.n / (GROUP_WARPS * LANES) : p.n;
-	for (int i = p.first; p.of && i < p.first + regs && i < p.of->n; i++) {
-		if (p.of->used[i])
-			return "starts a wgmma on registers used since its last wgmma.fence";
-		p.of->group[i] = r->committed + 1;
+	int m = a ? atom_rows[a->atom.id].m : 0;
+	int columns[] = {a ? a->atom.n : 0, a ? atom_rows[a->atom.id].k : 0};
+	for (int which = 0; which < 2; which++) {
+		Place p = place_of(r, op->in[which].val, op->in[which].at, n);
+		int regs = a ? m * columns[which] / (GROUP_WARPS * LANES) : p.n;
+		for (int i = p.first; p.of && i < p.first + regs && i < p.of->n; i++) {
+			if (p.of->used[i])
+				return "starts a wgmma on registers used since its last "
+				       "wgmma.fence";
+			p.of->group[i] = r->committed + 1;
+		}
 	}
 	r->last = r->committed + 1;
 	return NULL;
@@ -115,7 +119,8 @@ static const char *use_all(PtxRegisters *r, const Op *op, const LaneNames *n)
 		p.n = regs < p.n ? regs : p.n;
 		why = use(r, p);
 	}
-	return why;
+	bool made = op->out && op->kind != OP_PART && !why;
+	return made ? use(r, place_of(r, op->out, NULL, n)) : why;
 }
 
 const char *registers_step(PtxRegisters *r, const Op *op, const LaneNames *n)

@@ -175,7 +175,8 @@ static bool wgmma(Run *r, int w, const PtxStep *s)
 {
 	Touch t = {.part = run_warp(r, w)->mma_part, .time = r->warp[w].groups + 1, .op = s->op};
 	run_give_common(r, w, r->scratch);
-	return memory_touch(r, s->cta, &r->t->feet.at[s->foot], 0, r->scratch, t, s->slot) &&
+	return (s->foot < 0 ||
+		memory_touch(r, s->cta, &r->t->feet.at[s->foot], 0, r->scratch, t, s->slot)) &&
 	       memory_touch(r, s->cta, &r->t->feet.at[s->foot2], 0, r->scratch, t, s->n);
 }
 

@@ -80,16 +80,17 @@ static int operand_foot(Tracer *r, const Op *op, int i, int slot, int rows)
 static void trace_wgmma(Tracer *r, const Op *op)
 {
 	Atom atom = attrs_get(&op->attrs, A_ATOM)->atom;
-	int a = trace_slot(r, op, &op->in[1], ALL_LANES),
+	bool in_registers = op->in[1].val->type->space == SP_REG; /* see stepper_registers.c */
+	int a = in_registers ? 0 : trace_slot(r, op, &op->in[1], ALL_LANES),
 	    b = trace_slot(r, op, &op->in[2], ALL_LANES);
 	if (a < 0 || b < 0)
 		return;
-	int foot = operand_foot(r, op, 0, a, atom_rows[atom.id].m);
+	int foot = in_registers ? -1 : operand_foot(r, op, 0, a, atom_rows[atom.id].m);
 	int foot2 = operand_foot(r, op, 1, b, atom.n);
 	PtxStep *s = trace_push(r, op, op->kind, ALL_LANES);
 	s->foot = foot;
 	s->foot2 = foot2;
-	s->slot = trace_number(&r->first_slot, op->in[1].val) + a;
+	s->slot = in_registers ? -1 : trace_number(&r->first_slot, op->in[1].val) + a;
 	s->n = trace_number(&r->first_slot, op->in[2].val) + b;
 	r->together = trace_mix(r->together, (uint64_t)(uintptr_t)op);
 	r->together = trace_mix(r->together, trace_mix((uint64_t)foot, (uint64_t)foot2));
