@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* stepper_registers.c - a warp's registers in program order: which a wgmma in flight writes, or
- * reads as its A, which were used since the last wgmma.fence. Views are the registers that they view.
+ * reads as its A, which were used since the last wgmma.fence. Views are what they view.
  *     wgmma %acc[0] ; %v = part %acc[0]  ->  "uses a register of a wgmma in flight" */
 #include "stepper.h"
 
