@@ -21,8 +21,19 @@ bool why_is_open(WhyId id)
 	return open[id];
 }
 
+/* Which may be right where lanes that access a slot are those that arrive, or wait. */
+static bool is_rough(const Run *r, WhyId id, int other)
+{
+	AgentSet who = AGENT(r->agent) | (other >= 0 ? AGENT(other) : 0);
+	bool order = id == WHY_OVERWRITE || id == WHY_OVER_READ || id == WHY_READ_WRITE ||
+		     id == WHY_PROXY || id == WHY_READ_PROXY || id == WHY_OVER_PROXY ||
+		     id == WHY_WROTE_PROXY || id == WHY_UNORDERED;
+	return order && r->m->rough & who;
+}
+
 bool run_wrong(Run *r, WhyId id, int key, int cell, int other)
 {
+	id = is_rough(r, id, other) ? WHY_SOME_LANES : id;
 	*r->why = (Why){.id = id, .agent = r->agent, .other = other, .key = key, .cell = cell};
 	r->why->step = r->step;
 	return false;

@@ -88,6 +88,7 @@ typedef struct {
 	int ranks;      /* CTAs of the cluster; their keys and cells are alike, rank by rank */
 	int meet;       /* key of the cluster's barrier, which exits count for, plus 1; 0: none */
 	bool regs_late; /* registers are taken behind the start */
+	AgentSet rough; /* who accesses slots by some lanes, as if all did, and arrives by these */
 	AgentSet setters;            /* that set their registers more than once */
 	AgentSet mates[MAX_AGENTS];  /* with warps of the same warpgroups, itself too */
 	AgentSet senders[MAX_RANKS]; /* that arrive at barriers of another CTA */

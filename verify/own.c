@@ -81,16 +81,44 @@ static void for_the_warp(Items *items, uint64_t kinds)
 	}
 }
 
+/* Whether lanes that access slots may be among those of a step. */
+static bool are_among(const Items *items, uint64_t kinds, const Item *of)
+{
+	for (int i = 0; i < items->n; i++) {
+		const Item *it = items->at[i];
+		bool among = of->which ? it->which && !(it->which & ~of->which) : !it->which;
+		if ((is_partial(it, kinds) && among) || are_among(&it->body, kinds, of))
+			return true;
+	}
+	return false;
+}
+
+static bool act_for(const Script *s, const Items *items, uint64_t acts, uint64_t touches)
+{
+	bool some = false;
+	for (int i = 0; i < items->n && !some; i++) {
+		const Item *it = items->at[i];
+		for (int seg = 0; seg < SEG_COUNT && is_partial(it, acts) && !some; seg++)
+			some = are_among(&s->seg[seg], touches, it);
+		some |= act_for(s, &it->body, acts, touches);
+	}
+	return some;
+}
+
 /* What one lane reads and writes is over for its own arrivals at once; where another lane arrives
  * or stores, as what all lanes do, it is when they have met. */
-static void touch_apart(Script *s)
+static void touch_apart(Reader *r, Script *s)
 {
 	uint64_t touches = 1u << STEP_READ | 1u << STEP_PASS | 1u << STEP_WRITE;
-	Lanes who =
-		lanes_that(s, touches | 1u << STEP_ARRIVE | 1u << STEP_EXPECT | 1u << STEP_STORE);
-	if (who.elected ? who.mask : who.mask & (who.mask - 1))
-		for (int seg = 0; seg < SEG_COUNT; seg++)
-			for_the_warp(&s->seg[seg], touches);
+	uint64_t acts = 1u << STEP_ARRIVE | 1u << STEP_EXPECT | 1u << STEP_STORE;
+	Lanes who = lanes_that(s, touches | acts);
+	if (who.elected ? !who.mask : !(who.mask & (who.mask - 1)))
+		return;
+	for (int seg = 0; seg < SEG_COUNT; seg++)
+		if (act_for(s, &s->seg[seg], acts, touches))
+			r->p->m.rough |= AGENT(r->agent);
+	for (int seg = 0; seg < SEG_COUNT; seg++)
+		for_the_warp(&s->seg[seg], touches);
 }
 
 static bool is_of_all(const Items *items, uint64_t kinds)
@@ -171,6 +199,6 @@ void read_own(Reader *r, Script *s)
 {
 	sends_apart(r, s);
 	keep_own(s);
-	touch_apart(s);
+	touch_apart(r, s);
 	fence_apart(s);
 }
