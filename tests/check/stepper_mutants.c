@@ -123,12 +123,12 @@ static bool fails_somewhere(Judge *j, const Kernel *k, const Base *b, uint64_t s
 /* ------------------------------------------------------------------ the verifier's word */
 /* The note of a refutation: "the shortest run that shows it has 3 tiles of 2 trips, D_by_tma is 0,
  * with M = 64, K = 128, 2 CTAs, in cluster 1"; of several loops "a run that shows it, with M = 64,
- * ..". */
+ * ..", of trip counts that differ "so no role can go on: .., with M = 64, ..". */
 static const char *run_of(const Ctx *c)
 {
 	for (const DiagMsg *m = diag_first(c); m; m = m->next)
 		for (const DiagMsg *n = m->notes; n; n = n->next)
-			if (strstr(n->text, "run that shows it"))
+			if (strstr(n->text, "run that shows it") || !strncmp(n->text, "so ", 3))
 				return n->text;
 	return NULL;
 }
@@ -136,17 +136,19 @@ static const char *run_of(const Ctx *c)
 /* The number behind "name" and `is` in the note's first line, or otherwise. */
 static int64_t number_in(const char *note, const char *name, const char *is, int64_t otherwise)
 {
-	size_t n = strlen(name), m = strlen(is), end = strcspn(note, ":");
+	size_t n = strlen(name), m = strlen(is), end = strcspn(note, "\n");
 	for (const char *s = note; s + n + m < note + end; s++)
 		if (s[0] == ' ' && !strncmp(s + 1, name, n) && !strncmp(s + 1 + n, is, m))
 			return atoll(s + 1 + n + m);
 	return otherwise;
 }
 
-/* The number before a word. */
+/* The number before a word, where that comes last in the first line. */
 static int64_t number_before(const char *note, const char *word)
 {
-	const char *s = strstr(note, word);
+	const char *s = NULL, *end = note + strcspn(note, "\n"), *at = strstr(note, word);
+	for (; at && at < end; at = strstr(at + 1, word))
+		s = at;
 	while (s && s > note && s[-1] >= '0' && s[-1] <= '9')
 		s--;
 	return s ? atoll(s) : 0;
