@@ -272,7 +272,16 @@ static void add_attribute(Lines *l)
 		l->at[i] = arena_printf(arena, "%s%s", s, more);
 }
 
-/* What stands before a comma once less or once more. */
+/* From a comma to the end of its list. */
+static int rest_of_list(const char *s)
+{
+	int n = 0;
+	for (int depth = 0; s[n] && (depth || s[n] != ')'); n++)
+		depth += (s[n] == '(') - (s[n] == ')');
+	return n;
+}
+
+/* What stands before a comma once less, once more or many times more, or nothing behind it. */
 static void change_list(Lines *l)
 {
 	int i = below(l->n), comma = -1, seen = 0, depth = 0;
@@ -285,8 +294,13 @@ static void change_list(Lines *l)
 		depth += (s[from - 1] == ')') - (s[from - 1] == '(');
 	Word w = {from, comma + 1 - from};
 	const char *item = comma < 0 ? "" : arena_printf(arena, "%.*s", w.n, s + from);
-	if (comma >= 0)
-		replace(l, i, w, below(2) ? "" : arena_printf(arena, "%s%s", item, item));
+	const char *instead[] = {"", arena_printf(arena, "%s%s", item, item),
+				 arena_printf(arena, "%s%s%s%s%s", item, item, item, item, item)};
+	int how = below(4);
+	if (comma >= 0 && how == 3)
+		replace(l, i, (Word){comma, rest_of_list(s + comma)}, "");
+	else if (comma >= 0)
+		replace(l, i, w, instead[how]);
 }
 
 static void drop_statement(Lines *l)

@@ -380,11 +380,14 @@ static void leaf(Make *k)
 		buf_printf(&k->m->text, "acc");
 }
 
-/* name(value, text value, ...): "1" stands for a value, all else for itself */
+/* name(#, text #, ...): # stands for a value, @ for a tile of a tensor beside the accumulator, all
+ * else for itself */
 static void call(Make *k, const char *form, int depth)
 {
 	for (const char *s = form; *s; s++)
-		if (*s == '#')
+		if (*s == '@' && k->sources)
+			tile(k, "CE"[within(k, 0, k->sources - 1)], "m", "n");
+		else if (*s == '#' || *s == '@')
 			value(k, depth - 1);
 		else
 			buf_add(&k->m->text, s, 1);
@@ -406,10 +409,12 @@ static void value(Make *k, int depth)
 	call(k, plain ? linear : other, depth);
 }
 
+/* Also zeros of both signs, of which min and max take one, and tiles that are named many times. */
 static void write_value(Make *k)
 {
 	const char *form = WORD(k, "acc", "acc", "alpha * acc", "alpha * acc + beta * #", "acc + #",
-				"max(acc + #, 0)", "min(#, acc)");
+				"max(acc + #, 0)", "min(#, acc)", "min(-relu(#), relu(acc))",
+				"max(relu(acc), -relu(#))", "acc + ((@ + @) - (@ - abs(@)))");
 	if (!k->scalars && strstr(form, "alpha"))
 		form = "acc + #";
 	k->m->linear = true;
