@@ -13,6 +13,7 @@
 enum {
 	OVERHEAD = 26, /* registers beside the accumulator */
 	TWO_WAYS = 16, /* more, where results leave by TMA or without it */
+	DIVIDES = 8,   /* more, where ptxas calls what divides, or takes roots, of rare numbers */
 	TURNS = 2,
 	MOST_GROUPS = 3 /* of consumers */
 };
@@ -131,7 +132,8 @@ static bool leaves_two_ways(const Kernel *k)
 /* Registers of a consumer beside the accumulator. */
 static int registers_beside(const Kernel *k)
 {
-	return OVERHEAD + (leaves_two_ways(k) ? TWO_WAYS : 0);
+	bool divides = kernel_find(k, OP_DIV) || kernel_find(k, OP_SQRT);
+	return OVERHEAD + (leaves_two_ways(k) ? TWO_WAYS : 0) + (divides ? DIVIDES : 0);
 }
 
 static bool is_paced(const Kernel *k)
