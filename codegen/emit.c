@@ -477,6 +477,12 @@ int cg_first_register(Cg *g, const Operand *regs)
 /* %regs[first] .. + n to or from tensor + element offset, as one access. */
 void emit_ST_GLOBAL(Cg *g, const Op *op)
 {
+	if (combine_of(op)) {
+		LLVMValueRef v =
+			cg_reg(g, cg_val(g, op->in[1].val), cg_first_register(g, &op->in[1]));
+		cg_join(g, combine_of(op), global_address(g, op), v);
+		return;
+	}
 	const Bound *from = cg_val(g, op->in[1].val);
 	int n = (int)attrs_int(&op->attrs, A_N, 1), first = cg_first_register(g, &op->in[1]);
 	LLVMValueRef st = LLVMBuildStore(g->b, cg_vector(g, from, first, n), global_address(g, op));

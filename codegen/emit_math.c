@@ -387,8 +387,8 @@ static V gelu_argument(Cg *g, V x, double more)
 	return fma_of(g, mul(g, x, x), num(g, more * gelu_3), num(g, gelu_1));
 }
 
-/* x / (1 + 2^t), t = -w log2 e. What t is rounded by counts for less and less of x the further out x
- * is: |t| / (1 + 2^t) is at most 0.41. */
+/* x / (1 + 2^t), t = -w log2 e. What t is rounded by counts for less and less of x the further out
+ * x is: |t| / (1 + 2^t) is at most 0.41. */
 V value_GELU_TANH(Cg *g, V *x)
 {
 	V factor =

@@ -137,6 +137,15 @@ static int widest_access(const Kernel *k, const Val *v)
 	return n > 1 ? (int)n * elem_rows[v->type->elem].bits / 8 : 0;
 }
 
+/* Results are joined to what the caller put there. */
+static bool is_joined(const Kernel *k, const Val *v)
+{
+	for (const Op *op = kernel_first(k); op; op = op_next(op))
+		if (op->kind == OP_ST_GLOBAL && op->in[0].val == v && combine_of(op))
+			return true;
+	return false;
+}
+
 static void fill_arg(Fill *f, const Arg *a)
 {
 	KDesc *d = f->d;
@@ -148,7 +157,9 @@ static void fill_arg(Fill *f, const Arg *a)
 	*to = (KArg){.name = a->val->name,
 		     .kind = t->kind == TY_ELEM ? KA_SCALAR : KA_TENSOR,
 		     .elem = t->elem,
-		     .dir = a->is_out ? KD_OUT : KD_IN};
+		     .dir = !a->is_out                ? KD_IN
+			    : is_joined(f->k, a->val) ? KD_INOUT
+						      : KD_OUT};
 	if (t->kind == TY_ELEM)
 		return;
 	to->align = widest_access(f->k, a->val);

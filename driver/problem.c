@@ -104,6 +104,18 @@ static bool measure(const Problem *p, const Tup *shape, const Tup *stride, int64
 	return true;
 }
 
+static bool is_joined(const Problem *p, const Val *arg)
+{
+	for (const Op *op = kernel_first(p->k); op; op = op_next(op)) {
+		const Val *to = op->kind == OP_COPY && combine_of(op) ? op->in[0].val : NULL;
+		while (to && to->def)
+			to = to->def->in[0].val;
+		if (to == arg)
+			return true;
+	}
+	return false;
+}
+
 static bool open_arg(Problem *p, const Arg *arg, const char **why)
 {
 	const Type *type = arg->val->type;
@@ -112,6 +124,7 @@ static bool open_arg(Problem *p, const Arg *arg, const char **why)
 	*t = (Tensor){.name = arg->val->name,
 		      .elem = type->elem,
 		      .is_out = arg->is_out,
+		      .is_joined = is_joined(p, arg->val),
 		      .is_scalar = type->kind == TY_ELEM};
 	if (t->is_scalar)
 		return true;
@@ -131,10 +144,12 @@ static bool allocate(Problem *p, const char **why)
 		Tensor *t = &p->t[i];
 		t->host = malloc(t->bytes + 1);
 		t->ref = t->is_out ? malloc(t->bytes + 1) : NULL;
+		t->start = t->is_joined ? malloc(t->bytes + 1) : NULL;
 		t->wrote = t->is_out ? calloc((size_t)t->count + 1, sizeof(bool)) : NULL;
 		t->lo = t->is_out ? malloc(t->bytes + 1) : NULL;
 		t->hi = t->is_out ? malloc(t->bytes + 1) : NULL;
-		if (!t->host || (t->is_out && (!t->ref || !t->lo || !t->hi || !t->wrote))) {
+		if (!t->host || (t->is_joined && !t->start) ||
+		    (t->is_out && (!t->ref || !t->lo || !t->hi || !t->wrote))) {
 			*why = ctx_strf(
 				p->ctx,
 				"tensor %s needs %zu bytes of host memory: pass smaller sizes",
@@ -227,6 +242,7 @@ static bool find_work(Problem *p, const char **why)
 			p->tile_macs += tile_work(p, op);
 		const EltRow *row = elt_by_op(op->kind);
 		p->approximate |= row && (row->error.ulps > 0 || row->flushes);
+		p->joins |= op->kind == OP_COPY && combine_of(op);
 	}
 	if (!fits || p->tile_macs < 0)
 		*why = "the problem has more tiles or steps than can be counted";
@@ -309,6 +325,7 @@ void problem_close(Problem *p)
 	for (int i = 0; i < p->nt; i++) {
 		free(p->t[i].host);
 		free(p->t[i].ref);
+		free(p->t[i].start);
 		free(p->t[i].lo);
 		free(p->t[i].hi);
 		free(p->t[i].wrote);
@@ -342,18 +359,18 @@ static double random_normal(uint64_t seed, int64_t i)
 }
 
 /* A prime number of elements, which repeat: so no row of a large tensor is another one. */
-static void fill(Tensor *t, DataKind kind, uint64_t seed)
+static void fill(const Tensor *t, void *data, DataKind kind, uint64_t seed)
 {
 	double spread = elem_is_float(t->elem) ? 1 : (double)SPREAD;
 	int64_t drawn = t->count < PERIOD ? t->count : PERIOD;
 	size_t done = (size_t)drawn * elem_bytes(t->elem), n;
 	for (int64_t i = 0; i < drawn; i++)
-		elem_put(t->elem, t->host, i,
+		elem_put(t->elem, data, i,
 			 kind == DATA_INTEGERS ? random_integer(seed, i)
 					       : spread * random_normal(seed, i));
 	for (; done < t->bytes; done += n) {
 		n = t->bytes - done < done ? t->bytes - done : done;
-		memcpy((char *)t->host + done, t->host, n);
+		memcpy((char *)data + done, data, n);
 	}
 }
 
@@ -367,8 +384,8 @@ void problem_fill(Problem *p, DataKind kind, uint64_t seed)
 		else if (t->is_scalar)
 			t->scalar = kind == DATA_INTEGERS ? random_integer(own, 0)
 							  : random_normal(own, 0);
-		else if (!t->is_out)
-			fill(t, kind, own);
+		else if (!t->is_out || t->is_joined)
+			fill(t, t->is_joined ? t->start : t->host, kind, own);
 	}
 }
 
@@ -383,7 +400,8 @@ static void choose(Problem *p, int64_t tile)
 	}
 }
 
-/* All when that is quick; else the ends of the grid and random ones. */
+/* All when that is quick, or elements come from several; else the ends of the grid and random ones.
+ */
 void problem_choose(Problem *p, const Options *o)
 {
 	int64_t per_tile = p->tile_macs > 0 ? p->tile_macs : 1, n = ALL_MACS / per_tile;
@@ -392,7 +410,7 @@ void problem_choose(Problem *p, const Options *o)
 	if (o->tiles)
 		n = o->tiles;
 	p->nchosen = p->grid;
-	if (n < 0 || n >= p->grid)
+	if (n < 0 || n >= p->grid || (p->joins && !o->tiles))
 		return;
 	p->chosen = calloc((size_t)p->grid, 1);
 	if (!p->chosen)
@@ -425,7 +443,9 @@ bool problem_reference(Problem *p, DataKind kind, const char **why)
 		wrote[i] = t->wrote;
 		lo[i] = t->lo;
 		hi[i] = t->hi;
-		if (t->is_out)
+		if (t->is_joined)
+			memcpy(t->ref, t->start, t->bytes);
+		else if (t->is_out)
 			memset(t->ref, POISON, t->bytes);
 	}
 	InterpRun run = {.args = args,
@@ -471,8 +491,9 @@ static dsl_status copy_in(Problem *p, Tensor *t)
 		st = dsl_mem_alloc(p->dev, whole, &t->alloc);
 	if (!st)
 		st = dsl_mem_set(p->dev, t->alloc, POISON, whole);
-	if (!st && !t->is_out && t->bytes)
-		st = dsl_copy_in(p->dev, t->alloc + GUARD, t->host, t->bytes);
+	if (!st && (!t->is_out || t->is_joined) && t->bytes)
+		st = dsl_copy_in(p->dev, t->alloc + GUARD, t->is_joined ? t->start : t->host,
+				 t->bytes);
 	return st;
 }
 

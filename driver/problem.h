@@ -15,6 +15,7 @@ typedef struct {
 	const char *name;
 	Elem elem;
 	bool is_out, is_scalar;
+	bool is_joined; /* results are joined to what an output holds */
 	double scalar;
 	bool given; /* by --arg */
 	double given_value;
@@ -22,6 +23,7 @@ typedef struct {
 	size_t bytes;
 	bool dense;     /* every offset is an element */
 	void *host;     /* inputs: what the kernel reads; outputs: what it wrote */
+	void *start;    /* outputs that results are joined to: what was there before; else NULL */
 	void *ref;      /* outputs: by the reference interpreter */
 	bool *wrote;    /* outputs: which elements it stored */
 	void *lo, *hi;  /* outputs: the least and the most that is right; NULL: ref alone */
@@ -40,6 +42,7 @@ typedef struct {
 	bool integral;     /* all products are of integers, so that sums are exact */
 	bool narrow;       /* an accumulator of fewer bits than f32 has */
 	bool approximate;  /* a function may be off by what its row says */
+	bool joins;        /* elements of an output come from several tiles */
 	uint8_t *chosen;   /* per tile: check it; NULL: all */
 	int64_t nchosen;
 	int64_t ended; /* tiles that the reference interpreter began, of `awaited` */

@@ -264,6 +264,10 @@ void stmt_accumulate(Sema *s, const Node *n)
 	Product p;
 	Value v[4] = {eval(s, n->kids.at[0])};
 	int64_t every;
+	if (v[0].kind == V_TILE) {
+		stmt_add(s, n, &v[0]);
+		return;
+	}
 	s->work_loc = n->loc;
 	if (!want(s, &v[0], V_ACC, "what += adds to") || !product_of(s, n->kids.at[1], &p))
 		return;

@@ -288,6 +288,10 @@ void say_conversion(Sema *s, DiagMsg *m, Loc loc, Elem e); /* help: bf16(...) ar
 void stmt_acc(Sema *s, const Node *n);
 void stmt_copy(Sema *s, const Node *n);
 void stmt_accumulate(Sema *s, const Node *n);
+bool may_write(Sema *s, const Value *to); /* a tile of an output, here */
+/* join.c: S[m] += x; S[m] <- max(S[m], x), where it is that */
+void stmt_add(Sema *s, const Node *n, const Value *to);
+bool stmt_joins(Sema *s, const Node *n, const Value *to);
 void acc_assign(Sema *s, const Node *n, const Value *to);
 /* What an operand of mma is made of, in shared memory or in registers. */
 typedef struct {

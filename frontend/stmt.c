@@ -123,6 +123,18 @@ static bool mode_at_grid(Sema *s, const Tile *to, int i)
 	return at == s->grid_at[i] && a == b && t->extent[i] == g->extent[i];
 }
 
+static void say_index(Sema *s, DiagMsg *m, const Value *to)
+{
+	const char *name = to->tile->tiling->tensor->name;
+	if (to->tile->tiling->rank < s->grid->rank)
+		diag_remedy(s->ctx, m,
+			    "all tiles of a row have these elements: join them, %s[m] += ... or "
+			    "%s[m] <- max(%s[m], ...)",
+			    name, name, name);
+	else
+		diag_remedy(s->ctx, m, "index it with the names of the grid, in their order");
+}
+
 static bool store_at_grid(Sema *s, const Value *to)
 {
 	for (int i = 0; i < to->tile->tiling->rank; i++) {
@@ -132,7 +144,7 @@ static bool store_at_grid(Sema *s, const Value *to)
 				  "each tile of '%s' must be written once: index %d is not the "
 				  "grid's name for that mode",
 				  to->tile->tiling->tensor->name, i);
-		diag_remedy(s->ctx, m, "index it with the names of the grid, in their order");
+		say_index(s, m, to);
 		return false;
 	}
 	return true;
@@ -176,10 +188,9 @@ static bool store_value_fits(Sema *s, const Value *to, const Value *v)
 	return false;
 }
 
-static bool store_fits(Sema *s, const Value *to)
+bool may_write(Sema *s, const Value *to)
 {
-	const Tiling *tiling = to->tile->tiling;
-	Tensor *t = tiling->tensor;
+	Tensor *t = to->tile->tiling->tensor;
 	if (!t->is_out)
 		say_out(s, diag(s->ctx, to->loc, D_E0213, "'%s' is an input", t->name), t);
 	else if (s->place != AT_GRID)
@@ -191,13 +202,22 @@ static bool store_fits(Sema *s, const Value *to)
 		diag(s->ctx, to->loc, D_E0306, "'%s' is written twice", t->name);
 	else if (s->work_loc.src < 0)
 		not_yet(s, to->loc, "writing the output before an mma");
-	else if (!has_lines(s, tiling))
-		not_yet(s, to->loc,
-			"this layout of '%s': rows or columns must be contiguous, as (M,N):(N,1) "
-			"or (M,N):(1,M)",
-			t->name);
 	else
+		return true;
+	return false;
+}
+
+static bool store_fits(Sema *s, const Value *to)
+{
+	const Tiling *tiling = to->tile->tiling;
+	if (!may_write(s, to))
+		return false;
+	if (has_lines(s, tiling))
 		return is_whole_tile(s, to) && store_at_grid(s, to);
+	not_yet(s, to->loc,
+		"this layout of '%s': rows or columns must be contiguous, as (M,N):(N,1) or "
+		"(M,N):(1,M)",
+		tiling->tensor->name);
 	return false;
 }
 
@@ -249,7 +269,7 @@ static void copy_to_buffer(Sema *s, const Node *n, const Value *to)
 
 static void copy_to_tile(Sema *s, const Node *n, const Value *to)
 {
-	if (!store_fits(s, to))
+	if (stmt_joins(s, n, to) || !store_fits(s, to))
 		return;
 	Value from = eval(s, n->kids.at[1]);
 	if (from.kind == V_TILE)

@@ -19,7 +19,7 @@ struct Interp {
 	const Kernel *k;
 	const InterpRun *run;
 	Arena *arena, *scratch;
-	PtrMap slots;
+	PtrMap slots, joined;
 	VEC(Bound) env; /* innermost last */
 	double *wide;   /* scratch of mma */
 	int64_t nwide;
@@ -351,7 +351,12 @@ static bool run_tile(Interp *in, const Op *op)
 
 static bool run_copy(Interp *in, const Op *op)
 {
-	slot_write(in, operand(in, op, 0), &slot_read(in, operand(in, op, 1))->at);
+	const Slot *to = operand(in, op, 0), *from = slot_read(in, operand(in, op, 1));
+	const Joining j = {combine_of(op), &in->joined, in->run->integers};
+	if (j.by && to->n)
+		tensor_join(&j, to, &from->at, in->scratch);
+	else
+		slot_write(in, to, &from->at);
 	return true;
 }
 
@@ -549,7 +554,12 @@ static bool bind_all(Interp *in)
 bool kernel_interp(const Kernel *k, const InterpRun *run, const char **why)
 {
 	Arena *a = arena_new(), *scratch = arena_new();
-	Interp in = {.k = k, .run = run, .arena = a, .scratch = scratch, .slots.arena = a};
+	Interp in = {.k = k,
+		     .run = run,
+		     .arena = a,
+		     .scratch = scratch,
+		     .slots.arena = a,
+		     .joined.arena = a};
 	bool ok = bind_all(&in) && run_kernel(&in);
 	arena_free(scratch);
 	arena_free(a);

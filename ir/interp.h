@@ -8,6 +8,7 @@
 #define DSL_INTERP_H
 
 #include "ir/ir.h"
+#include "layout/ptrmap.h"
 
 enum { MAX_RANK = 5, MAX_LEAVES = 16 };
 
@@ -54,6 +55,15 @@ bool tensor_bind(Interp *in, const Layout *l, Tensor *t, Slot *whole);
 /* elements out of range read as 0 and are not written */
 void tensor_load(const Slot *tile, double *out, Arena *scratch);
 void tensor_store(const Slot *tile, const Elements *from, Arena *scratch);
+
+/* interp_join.c: joins element i to what the tensor holds */
+typedef struct {
+	const CombineRow *by;
+	PtrMap *seen;  /* of each element that was joined to, where bounds are asked for */
+	bool integers; /* whose sums round nothing while they are small */
+} Joining;
+void tensor_join(const Joining *j, const Slot *tile, const Elements *from, Arena *scratch);
+void element_join(const Joining *j, const Tensor *t, int64_t at, const Elements *from, int64_t i);
 
 /* interp_elt.c: of operands that were read */
 void elt_run(const EltRow *row, const Slot *out, Slot *const *in, int n);

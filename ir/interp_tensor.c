@@ -83,7 +83,8 @@ static void put(const Tensor *t, int64_t at, const Elements *from, int64_t i)
 		t->wrote[at] = true;
 }
 
-void tensor_store(const Slot *t, const Elements *from, Arena *scratch)
+/* j NULL: each takes the place of what the tensor holds */
+static void tensor_put(const Joining *j, const Slot *t, const Elements *from, Arena *scratch)
 {
 	Rows r = {.t = t};
 	int64_t width = t->dim[t->rank - 1], n = 0;
@@ -92,10 +93,22 @@ void tensor_store(const Slot *t, const Elements *from, Arena *scratch)
 	do {
 		int64_t base = rows_base(&r);
 		for (int64_t i = 0; i < width; i++, n++)
-			if (base >= 0 && last[i] >= 0)
+			if (base >= 0 && last[i] >= 0 && j)
+				element_join(j, t->tensor, base + last[i], from, n);
+			else if (base >= 0 && last[i] >= 0)
 				put(t->tensor, base + last[i], from, n);
 	} while (rows_next(&r));
 	arena_reset(scratch);
+}
+
+void tensor_store(const Slot *t, const Elements *from, Arena *scratch)
+{
+	tensor_put(NULL, t, from, scratch);
+}
+
+void tensor_join(const Joining *j, const Slot *t, const Elements *from, Arena *scratch)
+{
+	tensor_put(j, t, from, scratch);
 }
 
 /* ------------------------------------------------------------------ sizes */

@@ -228,7 +228,8 @@ typedef struct {
 	double (*value)(double x, double y);
 } CombineRow;
 const CombineRow *combine_by_name(const char *name); /* NULL: none */
-const CombineRow *combine_of(const Op *reduce);
+const CombineRow *combine_by_op(OpKind op);          /* that joins two; NULL: none */
+const CombineRow *combine_of(const Op *op);          /* its combine=; NULL: it has none */
 
 struct Val {
 	const char *name; /* without %, unique in its kernel, interned */

@@ -186,6 +186,14 @@ const CombineRow *combine_by_name(const char *name)
 	return NULL;
 }
 
+const CombineRow *combine_by_op(OpKind op)
+{
+	for (size_t i = 0; i < COUNTOF(combine_rows); i++)
+		if (combine_rows[i].op == op)
+			return &combine_rows[i];
+	return NULL;
+}
+
 const CombineRow *combine_of(const Op *reduce)
 {
 	return combine_by_name(attrs_str(&reduce->attrs, A_COMBINE, ""));

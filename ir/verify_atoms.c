@@ -65,6 +65,18 @@ const char *rule_alike(const Kernel *k, const Op *op)
 	return NULL;
 }
 
+/* `combine` joins a value for each row, in f32, to what a tensor holds. */
+const char *rule_store(const Kernel *k, const Op *op)
+{
+	const Type *to = op->in[0].val->type;
+	const char *why = k->stage == ST_PTX ? rule_vector(k, op) : rule_alike(k, op);
+	if (why || !combine_of(op))
+		return why;
+	if (to->space != SP_GLOBAL || to->elem != EL_F32)
+		return "what is joined to is f32 in global memory";
+	return attrs_int(&op->attrs, A_N, 1) == 1 ? NULL : "elements are joined one by one";
+}
+
 /* ------------------------------------------------------------------ mma and tensor maps */
 static bool accumulates(const Kernel *k, const Val *v)
 {

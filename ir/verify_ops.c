@@ -458,7 +458,7 @@ static const Rule rules[OP_COUNT] = {
 	[OP_RING] = {.kinds = "", .rule = rule_ring},
 	[OP_VIEW] = {.kinds = "g=g", .rule = rule_view},
 	[OP_TILE] = {.kinds = "g=g", .rule = rule_tile},
-	[OP_COPY] = {.kinds = "tt", .rule = rule_alike},
+	[OP_COPY] = {.kinds = "tt", .rule = rule_store},
 	[OP_MMA] = {.kinds = "ras", .rule = rule_mma, .needs = {{A_ATOM, ST_ANY}}},
 	[OP_ROLE] = {.kinds = "",
 		     .rule = rule_role,
@@ -469,7 +469,7 @@ static const Rule rules[OP_COUNT] = {
 	[OP_LOAD_TMA] = {.kinds = "sgpm", .rule = rule_load_tma},
 	[OP_MMA_WGMMA] = {.kinds = "ras", .rule = rule_mma, .needs = {{A_ATOM, ST_ANY}}},
 	[OP_MMA_WARP] = {.kinds = "rrr", .rule = rule_mma, .needs = {{A_ATOM, ST_ANY}}},
-	[OP_STORE] = {.kinds = "gr", .rule = rule_alike},
+	[OP_STORE] = {.kinds = "gr", .rule = rule_store},
 	[OP_MBARRIER] = {.kinds = "=m",
 			 .rule = rule_mbarrier,
 			 .needs = {{A_SLOTS, ST_PTX}, {A_OFFSET, ST_PTX}, {A_COUNT, ST_PTX}}},
@@ -502,7 +502,7 @@ static const Rule rules[OP_COUNT] = {
 				{A_SBO, ST_PTX},
 				{A_SWIZZLES, ST_PTX}}},
 	[OP_MMA_SYNC] = {.kinds = "rrr", .rule = rule_mma_sync, .needs = {{A_ATOM, ST_PTX}}},
-	[OP_ST_GLOBAL] = {.kinds = "gr", .rule = rule_vector, .needs = {{A_N, ST_PTX}}},
+	[OP_ST_GLOBAL] = {.kinds = "gr", .rule = rule_store, .needs = {{A_N, ST_PTX}}},
 	[OP_LD_GLOBAL] = {.kinds = "rg", .rule = rule_vector, .needs = {{A_N, ST_PTX}}},
 	[OP_LDMATRIX] = {.kinds = "rs", .rule = rule_matrices, .needs = {{A_N, ST_PTX}}},
 	[OP_LD_SHARED] = {.kinds = "rs", .rule = rule_vector, .needs = {{A_N, ST_PTX}}},
@@ -514,18 +514,19 @@ static const Rule rules[OP_COUNT] = {
 };
 
 /* ------------------------------------------------------------------ what every op obeys */
-static const Val *tensor_of(const Val *v)
+static const Val *tensor_of(const Val *v, bool joined)
 {
-	while (v->def && v->def->kind == OP_TILE)
+	while (v->def && (v->def->kind == OP_TILE || (joined && v->def->kind == OP_VIEW)))
 		v = v->def->in[0].val;
 	return v;
 }
 
-/* Only frags, shared memory and outputs change. */
+/* Only frags, shared memory and outputs change; what has an element for each row of an output is
+ * joined to. */
 static const char *check_writes(const Kernel *k, const Op *op)
 {
 	for (int i = 0; i < op->nin; i++) {
-		const Val *v = op->in[i].val, *tensor = tensor_of(v);
+		const Val *v = op->in[i].val, *tensor = tensor_of(v, combine_of(op));
 		if (!(op_effect(op, i) & (FX_W | FX_AW)))
 			continue;
 		if (is_kind(v->type, 'r') && v->def->kind != OP_FRAG)

@@ -7,6 +7,7 @@
 #include "ir/verify.h"
 
 /* verify_atoms.c */
+const char *rule_store(const Kernel *k, const Op *op); /* and of what combine= joins to */
 const char *rule_alike(const Kernel *k, const Op *op); /* operands of one shape and type */
 const char *rule_mma(const Kernel *k, const Op *op);
 const char *rule_tmap(const Kernel *k, const Op *op);

@@ -226,7 +226,7 @@ static void by_tma(Epilogue *e)
 static void store(Kernel *k, Op *op)
 {
 	const Op *mma = mma_spread_as(k, op->in[1].val);
-	if (!mma)
+	if (!mma || combine_of(op))
 		return;
 	Epilogue e = {.k = k,
 		      .store = op,

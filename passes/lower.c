@@ -291,7 +291,7 @@ static const CopyRow *vector_of(Kernel *k, const Op *op)
 	for (int id = 0; id < COPY_COUNT; id++)
 		for (int fast = 0; fast < 2 && copy_rows[id].of == (int)op->kind; fast++) {
 			int n = copy_rows[id].regs;
-			if (n == 1 || (ix_is(tile_stride(k, tile, fast), 1) &&
+			if (n == 1 || (!combine_of(op) && ix_is(tile_stride(k, tile, fast), 1) &&
 				       neighbours(k, op, fast) % n == 0 &&
 				       in_vectors(k, tile, tile_mode(k, tile, fast), n)))
 				return &copy_rows[id];
@@ -309,6 +309,23 @@ const Ix *op_inside_tensor(Kernel *k, Op *guard, const Val *tensor, const Ix *co
 		offset = ix_add(c, offset, ix_mul(c, at[m], tup_get(l->stride, m)->leaf));
 	}
 	return offset;
+}
+
+/* Of the threads that hold the same elements, the first. */
+static void one_of_alike(Kernel *k, const Op *op, Op *guard)
+{
+	Ctx *c = k->ctx;
+	const Layout *tv = reg_side(op)->type->tv;
+	const Tup *shape = tup_get(tv->shape, 0), *stride = tup_get(tv->stride, 0);
+	const Ix *thread = thread_of_tile(k, op, tv);
+	int64_t before = 1;
+	for (int i = 0; i < tup_rank(shape); i++) {
+		int64_t n = leaf_int(tup_get(shape, i));
+		const Ix *at = ix_mod(c, ix_div(c, thread, ix_int(k, before)), ix_int(k, n));
+		if (n > 1 && !leaf_int(tup_get(stride, i)))
+			op_ix(k, guard, ix_new(c, IX_EQ, at, ix_int(k, 0)));
+		before *= n;
+	}
 }
 
 static void lower_vectors(Kernel *k, Op *op)
@@ -334,6 +351,10 @@ static void lower_vectors(Kernel *k, Op *op)
 	op_in(k, vector, reads ? tensor : frag, reads ? NULL : reg);
 	op_ix(k, vector, offset);
 	op_int(k, vector, A_N, atom->n);
+	if (combine_of(op)) {
+		one_of_alike(k, op, inside);
+		op_str(k, vector, A_COMBINE, combine_of(op)->name);
+	}
 	op_remove(op);
 }
 

@@ -85,7 +85,7 @@ static void plane_names(const Kernel *k, const Op *grid, int name[2])
 		name[i] = i < grid->nsym ? i : NONE;
 	for (const Op *op = kernel_find(k, OP_COPY); op; op = op_find_next(op, OP_COPY)) {
 		const Val *to = op->in[0].val;
-		if (!to->def || to->def->kind != OP_TILE)
+		if (!to->def || to->def->kind != OP_TILE || combine_of(op))
 			continue;
 		for (int i = 0; i < 2; i++)
 			name[i] = name_of(grid, tile_at(k, to, i));

@@ -59,6 +59,40 @@ static void test_bounds(void **state)
 		     INFINITY, -INFINITY, INFINITY);
 }
 
+/* first, and twice `more`, added up in whatever order */
+static void check_joined(const char *how, bool integers, float first, float more, double least,
+			 double most)
+{
+	Ctx *c = ctx_new();
+	float s = first, lo = first, hi = first;
+	const InterpArg args[] = {{"S", &s}};
+	void *los[] = {&lo}, *his[] = {&hi};
+	run_ok(kernel_of(c,
+			 arena_printf(ctx_arena(c),
+				      "kernel s tile sm_90a {\n"
+				      "  arg out %%S : global f32 (1):(1)\n"
+				      "  %%x = frag : reg f32 (1)\n  fill %%x value=%.9g\n"
+				      "  copy %%S, %%x combine=%s\n  copy %%S, %%x combine=%s\n}\n",
+				      (double)more, how, how)),
+	       &(InterpRun){.args = args, .nargs = 1, .lo = los, .hi = his, .integers = integers});
+	if ((double)lo != least || (double)hi != most || !(lo <= s && s <= hi))
+		fail_msg("%s: %a from %a to %a", how, (double)s, (double)lo, (double)hi);
+	ctx_free(c);
+}
+
+/* 1 + 2^-24 + 2^-24 is 1 in that order and 1 + 2^-23 in another. What is compared rounds nothing,
+ * and neither do integers. */
+static void test_bounds_joined(void **state)
+{
+	(void)state;
+	check_joined("sum", false, 1, 0x1p-24f, 1, 1 + 0x1p-22);
+	check_joined("sum", true, 3, 5, 13, 13);
+	check_joined("sum", false, 3, 5, 13 - 0x1p-19, 13 + 0x1p-19);
+	check_joined("sum", true, 0x1p24f, 1, 0x1p24, 0x1p24 + 4);
+	check_joined("max", false, -3, -2, -2, -2);
+	check_joined("min", false, -3, -2, -3, -3);
+}
+
 /* Subnormal results that may be zeros. */
 static void test_bounds_small(void **state)
 {
@@ -141,6 +175,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_bounds_joined),
 		cmocka_unit_test(test_bounds_small),
 		cmocka_unit_test(test_bounds_sums),
 	};

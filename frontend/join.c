@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* join.c - a value for each row of each tile, joined to what a vector of the output's rows holds:
+ * of all tiles of a row, in any order.
+ *     S[m] += rowsum(x);              ->   copy %t, %r combine=sum
+ *     S[m] <- max(S[m], rowmax(x));   ->   copy %t, %r combine=max */
+#include "frontend/sema.h"
+
+#include <string.h>
+
+static bool node_same(const Node *a, const Node *b)
+{
+	bool same = a->kind == b->kind && a->num == b->num && a->kids.n == b->kids.n &&
+		    (a->name ? b->name && !strcmp(a->name, b->name) : !b->name);
+	for (int i = 0; i < a->kids.n && same; i++)
+		same = node_same(a->kids.at[i], b->kids.at[i]);
+	return same;
+}
+
+/* max(S[m], x) where S[m] is the place that is written. */
+static const CombineRow *joined_by(const Node *to, const Node *from)
+{
+	bool call = from->kind == N_CALL && from->kids.n == 3 && from->kids.at[0]->kind == N_NAME &&
+		    node_same(to, from->kids.at[1]);
+	const EltRow *row = call ? elt_by_name(from->kids.at[0]->name) : NULL;
+	return row ? combine_by_op(row->op) : NULL;
+}
+
+/* Of f32, with the value's rows. */
+static bool value_fits(Sema *s, const Value *to, const Value *v, const Layout *shape)
+{
+	const Tensor *t = to->tile->tiling->tensor;
+	if (v->kind != V_FRAG || v->val->type->layout != shape) {
+		diag_remedy(
+			s->ctx,
+			diag(s->ctx, v->loc, D_E0203,
+			     "what is joined to '%s' is a value for each row of the tile, this is "
+			     "%s",
+			     t->name,
+			     v->kind == V_FRAG ? shape_str(s, v->val->type->layout)
+					       : value_texts[v->kind]),
+			"write %s[m] += rowsum(x), and index it with the grid's name of the rows",
+			t->name);
+		return false;
+	}
+	if (t->elem != EL_F32)
+		diag_remedy(s->ctx,
+			    diag(s->ctx, to->loc, D_E0205,
+				 "'%s' holds %s, and tiles are joined in f32", t->name,
+				 elem_rows[t->elem].name),
+			    "declare it out f32");
+	return t->elem == EL_F32;
+}
+
+static void join(Sema *s, const Node *n, const Value *to, const CombineRow *by, const Node *from)
+{
+	const Layout *shape;
+	if (!may_write(s, to) || !is_whole_tile(s, to))
+		return;
+	Value v = eval(s, from);
+	Val *t = v.kind == V_BAD ? NULL : vector_read(s, to, &shape);
+	if (!t || !value_fits(s, to, &v, shape))
+		return;
+	Op *op = build_in(s, build_in(s, build(s, OP_COPY, n->loc), t), v.val);
+	op_str(s->kernel, op, A_COMBINE, by->name);
+	to->tile->tiling->tensor->writes++;
+}
+
+void stmt_add(Sema *s, const Node *n, const Value *to)
+{
+	join(s, n, to, combine_by_op(OP_ADD), n->kids.at[1]);
+}
+
+bool stmt_joins(Sema *s, const Node *n, const Value *to)
+{
+	const CombineRow *by = joined_by(n->kids.at[0], n->kids.at[1]);
+	if (by)
+		join(s, n, to, by, n->kids.at[1]->kids.at[2]);
+	return by;
+}

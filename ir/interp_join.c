@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* interp_join.c - values that are joined to what a tensor holds, tile after tile, in an order that
+ * nobody knows: red.global adds one after the other, rounds each time and takes subnormal numbers
+ * for 0 (PTX ISA, red).
+ *     S[m] 3; 0.1, 0.2 are added  ->  3.3, from 3.2999997 to 3.3000007 */
+#include "ir/interp.h"
+
+#include <float.h>
+#include <math.h>
+
+/* What an element was joined from: where the exact result lies, how many, the sum of their sizes.
+ */
+typedef struct {
+	double lo, hi, amount;
+	int64_t n;
+} Joined;
+
+static const double tiny = FLT_MIN;
+
+static Joined *joined_of(const Joining *j, const Tensor *t, int64_t at)
+{
+	const char *key = (const char *)t->data + at * (elem_rows[t->elem].bits / 8);
+	Joined *e = ptrmap_get(j->seen, key);
+	if (e)
+		return e;
+	double v = elem_get(t->elem, t->data, at);
+	e = NEW(j->seen->arena, Joined);
+	*e = (Joined){.lo = v, .hi = v, .amount = fabs(v)};
+	ptrmap_set(j->seen, key, e);
+	return e;
+}
+
+/* In whatever order: none of the sums on the way is larger than all sizes together. */
+static double sum_error(const Joining *j, const Joined *e)
+{
+	if (!elt_by_op(j->by->op)->error.rounds ||
+	    (j->integers && e->amount <= ldexp(1, FLT_MANT_DIG)))
+		return 0;
+	double error = (double)e->n * (ldexp(e->amount, -FLT_MANT_DIG) + tiny);
+	return isfinite(error) ? error : 0;
+}
+
+void element_join(const Joining *j, const Tensor *t, int64_t at, const Elements *from, int64_t i)
+{
+	bool bounds = t->lo && from->lo;
+	Joined *e = bounds ? joined_of(j, t, at) : NULL;
+	double v = elem_get(t->elem, t->data, at);
+	elem_put(t->elem, t->data, at, j->by->value(v, from->f[i]));
+	if (t->wrote)
+		t->wrote[at] = true;
+	if (!bounds)
+		return;
+	e->lo = j->by->value(e->lo, from->lo[i]);
+	e->hi = j->by->value(e->hi, from->hi[i]);
+	e->amount += fmax(fabs(from->lo[i]), fabs(from->hi[i]));
+	e->n++;
+	double error = sum_error(j, e);
+	elem_put(t->elem, t->lo, at, e->lo - error);
+	elem_put(t->elem, t->hi, at, e->hi + error);
+}
