@@ -19,6 +19,7 @@ import json
 import math
 import os
 import random
+import re
 import statistics
 import sys
 import time
@@ -196,6 +197,15 @@ def scaled(M, N, K):
                                                            use_fast_accum=True, out=t["D"])})
 
 
+def joined(M, N, K):
+    """A value for each row of D beside D: joins of the kernel whose label begins with sum or max."""
+    t = dict(matrices(M, N, K), row=torch.zeros(M, device=DEV))
+    product = lambda: t["A"].float() @ t["B"].float().t()
+    rows = {"sum": lambda: product().square().sum(1), "max": lambda: product().abs().amax(1)}
+    return dict(args=dict(t, M=M, N=N, K=K), want=product, plain=product, out=t["D"], row=t["row"], rows=rows,
+                torch={"mm": lambda: torch.mm(t["A"], t["B"].t(), out=t["D"])})
+
+
 def floats8(M, N, K):
     """e4m3, sums as the tensor core has them (use_fast_accum), scales of 1."""
     t = dict(A=normal(M, K, dtype=torch.float8_e4m3fn), B=normal(N, K, dtype=torch.float8_e4m3fn),
@@ -254,7 +264,7 @@ def odd(more_a, more_b, pack=()):
 
 
 WORKS = dict(e4m3=floats8, s8=integers8, mm=mm, residual=residual, bmm=bmm, bmm_one=bmm_one,
-             gelu=gelu, swiglu=swiglu, scaled=scaled,
+             gelu=gelu, swiglu=swiglu, scaled=scaled, joined=joined,
              kk=majors("k", "k"), mk=majors("m", "k"), kn=majors("k", "n"), mn=majors("m", "n"),
              odd=odd(0, 0), odd_lda=odd(1, 1), odd_once=odd(0, 1, ("B",)))
 
@@ -301,6 +311,14 @@ def right(data, call, want="want"):
     return ((data["out"].float() - want).abs() / scale).nan_to_num(1e9).max().item()
 
 
+def right_rows(data, call, label):
+    """Of what rows are joined to, in the same parts; sums in f32 and their order explain a 2^-12."""
+    data["row"].zero_()
+    call()
+    want = data["rows"][label.partition("_")[0]]()
+    return ((data["row"] - want).abs() / (want * 2 ** -12)).nan_to_num(1e9).max().item()
+
+
 def measure(runtime, work, size, ours, rounds):
     l2 = torch.cuda.get_device_properties(0).L2_cache_size
     torch.backends.cuda.matmul.allow_tf32 = False
@@ -314,6 +332,8 @@ def measure(runtime, work, size, ours, rounds):
         bind = runtime.kernel(path)
         calls = [bind(**s["args"]) for s in sets]
         error = right(sets[0], calls[0], "plain" if label.startswith("plain_") else "want")
+        if "rows" in sets[0] and not label.startswith("plain_"):
+            error = max(error, right_rows(sets[0], calls[0], label))
         theirs = right(sets[0], sets[0]["torch"][names[0]])
         if not error <= max(1, 1.25 * theirs):
             print(f"WRONG {work} {'x'.join(map(str, size))} {label}: {error:g} times what is allowed", flush=True)
@@ -352,7 +372,7 @@ def report(work, size, entries, names, burst):
         rows.append(row)
         if e.name + ".aligned" in by:
             row["aligned"] = over(e, by[e.name + ".aligned"])
-        twin = "plain_" + e.name.removeprefix("approx_")
+        twin = "plain_" + re.sub("^(approx|sum|max)_", "", e.name)
         if twin in by:
             row["plain"] = over(e, by[twin])
         if plain:

@@ -20,7 +20,7 @@ kernel()
 	[ "$in" = bf16 ] || bytes=1
 	name=$work-$label
 	sed -e "s/@IN@/$in/g; s/@ARGS@/$args/g; s|@TILES@|$tiles|; s/@PRODUCT@/$product/; s/@BYTES@/$bytes/g" \
-		-e "s|@VALUE@|$value|g" "$root/tests/gpu/epilogue.gemm.in" >"$out/epilogues/$name.gemm"
+		-e "s|@VALUE@|$value|g; s/@JOIN@/${join-}/" "$root/tests/gpu/epilogue.gemm.in" >"$out/epilogues/$name.gemm"
 	build "$work" "$label" "$name" "$sizes" "$@"
 }
 
@@ -100,4 +100,20 @@ scaled ping_128_c2x1 -DS=6 -DCM=2
 scaled ping_192_c2x1 -DbN=192 -DS=4 -DCM=2
 scaled ping_192_g4 -DbN=192 -DS=4 -DG=4
 scaled coop_256_c2x1 -DR=cooperative -DbN=256 -DS=4 -DCM=2
+
+# What rows are joined to: sums of squares, the largest sizes, nothing.
+joined()
+{
+	label=$1 sizes=$2 vector=', row : out f32 (M)'
+	shift 2
+	join=' row[m] += rowsum(square(acc));'
+	kernel joined "sum_$label" bf16 "$vector" '' "$mm" acc "$sizes" "$@"
+	join=' row[m] <- max(row[m], rowmax(abs(acc)));'
+	kernel joined "max_$label" bf16 "$vector" '' "$mm" acc "$sizes" "$@"
+	join=
+	kernel joined "plain_$label" bf16 '' '' "$mm" acc "$sizes" "$@"
+}
+joined ping_128_g8 "$wide;$small;$cube"
+joined ping_160_g8 "$wide" -DbN=160 -DS=5
+joined ping_192_c2x1 "$wide" -DbN=192 -DS=4 -DCM=2 -DG=4
 echo "$(grep -c . "$out/works.txt") works"
