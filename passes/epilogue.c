@@ -13,11 +13,42 @@
 enum { ALIGN = 1024 };
 
 /* ------------------------------------------------------------------ chunks */
-/* Columns of a chunk, at most: as the schedule says. */
+/* Registers of a thread that hold accumulators. */
+static int accumulated(const Kernel *k)
+{
+	int regs = 0;
+	for (const Op *op = kernel_first(k); op; op = op_next(op)) {
+		bool sums = false;
+		for (const Op *mma = kernel_mma(k, NULL); mma && op->kind == OP_FRAG && !sums;
+		     mma = kernel_mma(k, mma))
+			sums = mma->in[0].val == op->out;
+		regs += sums ? type_regs(op->out->type) : 0;
+	}
+	return regs;
+}
+
+/* Of many instructions, several of whose values ptxas computes at a time. */
+static bool has_functions(const Kernel *k)
+{
+	bool some = false;
+	for (const Op *op = kernel_first(k); op && !some; op = op_next(op))
+		some = elt_by_op(op->kind) && elt_by_op(op->kind)->error.ulps > 0;
+	return some;
+}
+
+static bool is_crowded(const Kernel *k)
+{
+	enum { CROWDED = 192 };
+	return accumulated(k) >= CROWDED && has_functions(k);
+}
+
+/* Columns of a chunk, at most: as the schedule says, else half of the widest where functions would
+ * spill beside so many accumulators: bias and GELU of 128x192 under pingpong did. */
 static int most_columns(const Epilogue *e)
 {
-	int most = SWIZZLE_WIDEST / e->bytes, given = (int)attrs_int(&e->k->attrs, A_SUBTILE, most);
-	return given < most ? given : most;
+	int widest = SWIZZLE_WIDEST / e->bytes;
+	int given = (int)attrs_int(&e->k->attrs, A_SUBTILE, is_crowded(e->k) ? widest / 2 : widest);
+	return given < widest ? given : widest;
 }
 
 /* Rows of the widest swizzle that divides the columns of one atom. */
@@ -219,7 +250,7 @@ static void by_tma(Epilogue *e)
 		e->name = kernel_fresh(k, ctx_strf(k->ctx, "%s_by_tma", e->tile->in[0].val->name));
 		op_sym(k, map, e->name);
 	}
-	why_subtile(k, e->cols);
+	why_subtile(k, e->cols, is_crowded(k));
 	by_chunks(e);
 }
 

@@ -25,12 +25,14 @@ void why_group(Kernel *k, int64_t group)
 		   "A and of B");
 }
 
-void why_subtile(Kernel *k, int columns)
+void why_subtile(Kernel *k, int columns, bool half)
 {
 	kernel_why(k, REASON_SUBTILE, NULL, columns,
 		   attrs_get(&k->attrs, A_SUBTILE) ? "the widest up to the schedule's limit"
-						   : "the widest that divides the columns of an "
-						     "mma: whole lines of 128 bytes");
+		   : half ? "half of the widest: functions of more columns at a time would "
+			    "spill beside so many accumulators"
+			  : "the widest that divides the columns of an "
+			    "mma: whole lines of 128 bytes");
 }
 
 void why_staging(Kernel *k, const Val *tensor, int slots, int most, int64_t one, int64_t left)

@@ -13,7 +13,7 @@ void why_swizzle(Kernel *k, const char *buffer, int row_bytes, int swizzle,
 		 int fast); /* widest first */
 void why_group(Kernel *k, int64_t group);
 /* slots of `one` byte each in `left`; 0: why_direct says it */
-void why_subtile(Kernel *k, int columns);
+void why_subtile(Kernel *k, int columns, bool half); /* half: as many would spill */
 void why_staging(Kernel *k, const Val *tensor, int slots, int most, int64_t one, int64_t left);
 void why_no_source(Kernel *k, const Val *tensor, const char *why); /* once */
 void why_direct(Kernel *k, const Val *tensor, const char *why);
