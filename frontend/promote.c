@@ -226,8 +226,8 @@ void promote_group(Sema *s, Op *loop, const LoopMode *over)
 	for (int i = 0; i < n; i++)
 		most = waiting[i].trips < most ? waiting[i].trips : most;
 	const Ix *trips = ix_const(s->ctx, most);
-	bool may = divides(s, loop, trips) || may_go_on(s->ctx, loop, over, waiting, n);
-	Op *group = n && may ? group_new(s, loop, trips) : NULL;
+	bool may = n && (divides(s, loop, trips) || may_go_on(s->ctx, loop, over, waiting, n));
+	Op *group = may ? group_new(s, loop, trips) : NULL;
 	for (int i = 0; i < n; i++) {
 		if (group)
 			widen(&waiting[i], loop, group);
