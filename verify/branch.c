@@ -79,14 +79,24 @@ static bool is_within(const Op *op, const Op *outer)
 	return op == outer;
 }
 
-/* Whether names of loops are left in it. */
-static bool uses_loops(const Reader *r, const Ix *x)
+typedef struct {
+	const Loops *loops;
+	bool found;
+} OfLoops;
+
+static void find_loop(void *user, const char *name)
 {
-	for (int i = 0; i < r->loops.n; i++)
-		for (int j = 0; j < r->loops.at[i].op->nsym; j++)
-			if (ix_uses(x, r->loops.at[i].op->sym[j]))
-				return true;
-	return false;
+	OfLoops *of = user;
+	for (int i = 0; i < of->loops->n && !of->found; i++)
+		for (int j = 0; j < of->loops->at[i].op->nsym; j++)
+			of->found |= of->loops->at[i].op->sym[j] == name;
+}
+
+bool read_names_loops(const Loops *loops, const Ix *x)
+{
+	OfLoops of = {loops, false};
+	ix_names(x, find_loop, &of);
+	return of.found;
 }
 
 /* In the forms of other roles too. */
@@ -103,8 +113,10 @@ void read_counts_in(Reader *r, const Op *loop)
 	Ctx *c = r->p->k->ctx;
 	for (int i = 0; i < r->loops.n; i++) {
 		const Op *op = r->loops.at[i].op;
+		if (op == loop || (loop && !is_within(op, loop)))
+			continue;
 		const Ix *raw, *trip = trip_of(r, op, &raw);
-		if (op == loop || (loop && !is_within(op, loop)) || uses_loops(r, raw))
+		if (read_names_loops(&r->loops, raw))
 			continue;
 		const Ix *n = ix_sym(c, branch_count(c, count_of(r, trip)));
 		put_count(r, trip, n, false);

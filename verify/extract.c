@@ -381,17 +381,15 @@ static void find_lets(Reader *r)
 /* Where a name stands does not matter to those who look one up. */
 static bool names_differ(Reader *r)
 {
-	VEC(const char *) names = {0};
+	PtrMap names = {.arena = r->p->arena};
 	for (const Op *op = kernel_first(r->p->k); op; op = op_next(op))
 		for (int i = 0; (op->kind == OP_LET || is_loop(op)) && i < op->nsym; i++) {
-			for (int j = 0; j < names.n; j++)
-				if (names.at[j] == op->sym[i])
-					return read_problem(r, D_W0411, op->loc,
-							    ctx_strf(r->p->k->ctx,
-								     "a kernel with two things "
-								     "called %s",
-								     op->sym[i]));
-			vec_push(r->p->arena, &names, op->sym[i]);
+			if (ptrmap_get(&names, op->sym[i]))
+				return read_problem(r, D_W0411, op->loc,
+						    ctx_strf(r->p->k->ctx,
+							     "a kernel with two things called %s",
+							     op->sym[i]));
+			ptrmap_set(&names, op->sym[i], (void *)(uintptr_t)op);
 		}
 	return true;
 }

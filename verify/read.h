@@ -119,10 +119,11 @@ bool read_in_space(const Operand *in, Space s);
 bool read_by_whole_warps(Reader *r, const Op *op);
 bool read_op(Reader *r, const Op *op);
 /* tree.c, branch.c: loops in any way */
-bool read_tree(Reader *r);                      /* who takes which turn */
-bool read_branch(Reader *r, const Op *op);      /* a loop in a role */
-void read_counts_in(Reader *r, const Op *loop); /* how often loops in it run; NULL: all */
-bool read_merge(Reader *r);                     /* the loops of all roles */
+bool read_tree(Reader *r);                              /* who takes which turn */
+bool read_branch(Reader *r, const Op *op);              /* a loop in a role */
+bool read_names_loops(const Loops *loops, const Ix *x); /* whether it has names that they bind */
+void read_counts_in(Reader *r, const Op *loop);         /* how often loops in it run; NULL: all */
+bool read_merge(Reader *r);                             /* the loops of all roles */
 bool read_takes_turns(Reader *r, Script *s, const Ix *tiles, const Ix *trip); /* shape.c */
 /* E0414, where sizes make them differ */
 bool read_differ(Reader *r, int a, const Op *at, const Ix *x, int b, const Ix *y);

@@ -75,7 +75,9 @@ static void put_facts(Reader *r)
 {
 	Program *p = r->p;
 	Ctx *c = p->k->ctx;
+	PtrMap *places = NEW(p->arena, PtrMap);
 	VEC(IxFact) all = {0};
+	places->arena = p->arena;
 	for (int i = 0; i < r->facts.n; i++)
 		vec_push(p->arena, &all, r->facts.at[i]);
 	for (int i = 0; i < MAX_BRANCHES; i++) {
@@ -87,7 +89,9 @@ static void put_facts(Reader *r)
 		vec_push(p->arena, &all, ((IxFact){some, 1, INT64_MAX, 1}));
 		vec_push(p->arena, &all, ((IxFact){none, INT64_MIN, -1, 1}));
 	}
-	p->tree->facts = (IxFacts){.at = all.at, .n = all.n};
+	for (int i = 0; i < all.n; i++)
+		ptrmap_set(places, all.at[i].name, (void *)(intptr_t)(i + 1));
+	p->tree->facts = (IxFacts){.at = all.at, .n = all.n, .places = places};
 }
 
 static void add_form(Tree *t, Arena *a, const Ix *x)
@@ -103,11 +107,7 @@ static void add_forms(Reader *r, const Loops *l)
 {
 	for (int i = 0; i < l->n; i++) {
 		const Op *op = l->at[i].op;
-		bool of_loops = l->at[i].trip->kind == IX_CONST;
-		for (int j = 0; j < l->n; j++)
-			for (int s = 0; s < l->at[j].op->nsym; s++)
-				of_loops |= ix_uses(l->at[i].trip, l->at[j].op->sym[s]);
-		if (of_loops)
+		if (l->at[i].trip->kind == IX_CONST || read_names_loops(l, l->at[i].trip))
 			continue;
 		add_form(r->p->tree, r->p->arena, l->at[i].trip);
 		add_form(r->p->tree, r->p->arena,
