@@ -65,9 +65,18 @@ static bool known_done(Run *r, int key)
 	return true;
 }
 
+/* Of barriers that a lane of their warp made, others know when they have met it. */
+static bool lanes_know_init(Run *r, int key)
+{
+	bool unmet = r->step->others && agent_of(r->m, r->s, r->agent)->owed.made;
+	return !unmet || r->m->alike || run_wrong(r, WHY_INIT_LANES, key, -1, -1);
+}
+
 bool run_can_arrive(Run *r, int key)
 {
 	const Machine *m = r->m;
+	if (!m->keys[key].named && !lanes_know_init(r, key))
+		return false;
 	if (!m->keys[key].named && !fact_known(m, r->s, r->agent, m->f_init[key]))
 		return run_wrong(r, WHY_NO_INIT, key, -1, -1);
 	return known_done(r, key) || run_wrong(r, WHY_PHASE, key, -1, -1);
@@ -203,6 +212,8 @@ static bool wait(Run *r, const Step *st)
 	bool last = known_done(r, st->key);
 	if (!fact_known(m, r->s, r->agent, m->f_init[st->key]))
 		return run_wrong(r, WHY_NO_INIT, st->key, -1, -1);
+	if (!lanes_know_init(r, st->key))
+		return false;
 	if (st->n != 0 && st->n != 1)
 		return wrong_count(r, WHY_NO_PARITY, st->key, st->n, 0);
 	if (!last && !fact_known(m, r->s, r->agent, m->f_prev[st->key]))
@@ -232,6 +243,7 @@ static bool meet(Run *r, const Step *st)
 	if (st->n != k->need && r->m->keys[st->key].rank >= 0)
 		return wrong_count(r, WHY_THREADS, st->key, st->n, k->need);
 	k->meeting |= me;
+	agent_of(r->m, r->s, r->agent)->owed.made = 0;
 	run_meet(r);
 	if (st->kind == STEP_BAR)
 		run_join(r);
@@ -275,6 +287,7 @@ static void fence_init(Run *r)
 		if (r->m->keys[i].named || !(k->meeting >> r->agent & 1))
 			continue;
 		k->meeting = 0;
+		agent_of(r->m, r->s, r->agent)->owed.made = 1;
 		fact_make(r->m, r->s, r->agent, r->m->f_init[i]);
 	}
 }

@@ -46,7 +46,7 @@ typedef struct {
 	int32_t n;    /* count, bytes, parity, groups left, warps that meet, registers */
 	int16_t key, cell, cell2; /* barrier; buffer slots; -1: none */
 	int8_t kind, lanes;       /* lanes of each warp that do it: 1 or 32 */
-	int32_t none;             /* 0, so that each byte is a member's */
+	int32_t others; /* 1: lanes do it that made no barrier, where another of the warp did */
 } Step;
 
 /* Warps of a CTA that behave alike are one agent. */
@@ -127,6 +127,7 @@ typedef struct {
 	uint64_t told[MAX_CELLS / 64]; /* read by all, each of which has arrived since for itself */
 	uint32_t dirty;                /* accumulators used since the last wgmma.fence */
 	uint32_t sent; /* CTAs at which lanes arrived each for itself, which have not met since */
+	uint64_t made; /* 1: one lane made barriers, and the others have not met it since */
 } Owed;
 typedef struct {
 	Group mma[MAX_GROUPS], mma_open; /* committed, oldest first; since the last commit. Cells

@@ -104,6 +104,7 @@ void run_join(Run *r)
 	Owed *o = owed_by(r);
 	for (; o->sent; o->sent &= o->sent - 1)
 		fact_make(r->m, r->s, r->agent, sent_each(r, __builtin_ctz(o->sent)));
+	o->made = 0;
 	memset(o->read_one, 0, sizeof o->read_one);
 	memset(o->wrote_one, 0, sizeof o->wrote_one);
 	memset(o->fenced_one, 0, sizeof o->fenced_one);

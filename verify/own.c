@@ -195,8 +195,30 @@ static void sends_apart(Reader *r, Script *s)
 			lanes_sent(&r->p->m, r->agent, &s->seg[seg], who, note);
 }
 
+static void mark_others(Items *items, uint64_t kinds, const Lanes *makers)
+{
+	for (int i = 0; i < items->n; i++) {
+		Item *it = items->at[i];
+		bool same = it->which ? !makers->elected && it->which == makers->mask
+				      : makers->elected && !makers->mask;
+		if (it->kind == ITEM_STEP && kinds >> it->step.kind & 1)
+			it->step.others = !same;
+		mark_others(&it->body, kinds, makers);
+	}
+}
+
+/* Who uses barriers and is not who made some. */
+static void inits_apart(Script *s)
+{
+	uint64_t uses = 1u << STEP_WAIT | 1u << STEP_ARRIVE | 1u << STEP_EXPECT | 1u << STEP_LOAD;
+	Lanes makers = lanes_that(s, 1u << STEP_INIT);
+	for (int seg = 0; seg < SEG_COUNT && (makers.mask || makers.elected); seg++)
+		mark_others(&s->seg[seg], uses, &makers);
+}
+
 void read_own(Reader *r, Script *s)
 {
+	inits_apart(s);
 	sends_apart(r, s);
 	keep_own(s);
 	touch_apart(r, s);
