@@ -100,7 +100,8 @@ static bool touch_cell(Run *r, CellNow *c, Clock by, const Touch *t, int slot)
 		return write_cell(r, c, by, t, slot);
 	if (!c->written && !r->slots[slot].by_threads) /* those need not fill a slot whole */
 		return run_fail(r, "a read of what nobody wrote", t->op, NULL);
-	if (c->loaded && c->slot == slot && c->written < r->slots[slot].filled)
+	const SlotNow *now = &r->slots[slot]; /* filled by threads alone it need not be whole */
+	if (c->loaded && c->slot == slot && c->written < now->filled && now->loaded >= now->filled)
 		return run_fail(r, "a read of a slot of which a part was not loaded", t->op, NULL);
 	forget_old(c, t);
 	add(c, t);
@@ -130,6 +131,7 @@ static bool write_slot(Run *r, int cta, int slot, const Touch *t)
 	if (all[slot].read > all[slot].written || !all[slot].written)
 		all[slot].filled = r->now;
 	all[slot].by_threads |= t->generic;
+	all[slot].loaded = t->generic ? all[slot].loaded : r->now;
 	all[slot].written = r->now;
 	return true;
 }

@@ -32,6 +32,7 @@ typedef struct {
 typedef struct {
 	uint64_t written, read; /* when last; 0: never */
 	uint64_t filled;        /* since when: the first write after a read */
+	uint64_t loaded;        /* when a load last wrote there */
 	bool by_threads;        /* threads have written to it */
 	bool gone;              /* another buffer was written over it since */
 } SlotNow;
