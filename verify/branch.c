@@ -126,11 +126,11 @@ void read_counts_in(Reader *r, const Op *loop)
 }
 
 /* ------------------------------------------------------------------ one loop */
-/* Where CTAs go apart, a role touches its own CTA's of what no other reaches. */
-static void touch(const Reader *r, int place, Shared *sh)
+/* Where CTAs go apart, an op that does not reach another CTA touches its own's. */
+static void touch(const Reader *r, const Op *op, int place, Shared *sh)
 {
 	int own = r->s->rank - r->p->rank;
-	bool local = r->p->tree->apart && program_is_local(r->p->k, r->places.at[place].val);
+	bool local = r->p->tree->apart && !program_goes_out(op);
 	for (int rank = 0; rank < r->p->m.ranks; rank++)
 		if (!local || rank == own)
 			sh->touches[rank] |= (uint64_t)1 << (place & 63);
@@ -142,7 +142,7 @@ static void find_touched(const Reader *r, const Op *loop, Shared *sh)
 		for (int i = 0; i < op->nin; i++)
 			for (int j = 0; j < r->places.n; j++)
 				if (r->places.at[j].val == op->in[i].val)
-					touch(r, j, sh);
+					touch(r, op, j, sh);
 		if (op->body)
 			find_touched(r, op, sh);
 	}

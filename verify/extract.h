@@ -143,6 +143,7 @@ int foot_make(Program *p, const Op *op, const Ix *byte, uint32_t lanes, Env *e);
 struct Fills *fills_new(Program *p); /* no writes */
 /* CTAs of a cluster that has anything to do with each other; else 1, and each is a program. */
 int program_peers(const Kernel *k, int *ctas);
+bool program_goes_out(const Op *op); /* it reaches another CTA's barrier or buffer */
 /* Whether no CTA reaches another's of it: a barrier or a buffer. */
 bool program_is_local(const Kernel *k, const Val *v);
 

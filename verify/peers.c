@@ -4,7 +4,7 @@
  */
 #include "verify/extract.h"
 
-static bool goes_out(const Op *op)
+bool program_goes_out(const Op *op)
 {
 	return (op->kind == OP_MBAR_ARRIVE && op->nix) || attrs_int(&op->attrs, A_SHARED, 0);
 }
@@ -12,7 +12,7 @@ static bool goes_out(const Op *op)
 bool program_is_local(const Kernel *k, const Val *v)
 {
 	for (const Op *op = kernel_first(k); op; op = op_next(op))
-		for (int i = 0; goes_out(op) && i < op->nin; i++)
+		for (int i = 0; program_goes_out(op) && i < op->nin; i++)
 			if (op->in[i].val == v)
 				return false;
 	return true;
@@ -25,7 +25,7 @@ int program_peers(const Kernel *k, int *ctas)
 	for (int i = 0; cluster && i < cluster->n; i++)
 		*ctas *= (int)cluster->i[i];
 	for (const Op *op = kernel_first(k); op; op = op_next(op))
-		if (op->kind == OP_BAR_CLUSTER || goes_out(op))
+		if (op->kind == OP_BAR_CLUSTER || program_goes_out(op))
 			return *ctas;
 	return 1;
 }
