@@ -34,9 +34,8 @@ const Ix *count_is(const Tree *t, const int32_t *class, int i)
 /* Of another trip, as far as is known. */
 static const Ix *count_in(const Tree *t, const Scope *s, int i)
 {
-	if (s->gone[i] && t->counts[i].by->kind == IX_SYM)
-		return named(t, "#gone%d", i);
-	return s->said[i] ? s->said[i] : count_is(t, s->count, i);
+	return s->gone[i] && t->counts[i].by->kind == IX_SYM ? named(t, "#gone%d", i)
+							     : count_is(t, s->count, i);
 }
 
 const Ix *scope_trips(const Tree *t, const Scope *s, const Branch *b)
@@ -142,7 +141,6 @@ void scope_at(const Tree *t, const Where *at, Scope *s)
 {
 	Ctx *c = t->p->k->ctx;
 	memset(s->ahead, 0, sizeof s->ahead);
-	memset(s->said, 0, sizeof s->said);
 	for (int i = 0; i < t->loops.n; i++) {
 		const Branch *b = t->loops.at[i];
 		const Trip *trip = &at->trip[i];
@@ -341,12 +339,16 @@ static const Ix *use_behind(Finder *f, const Segment *g, const Where *ends, cons
 	return x;
 }
 
-/* For uses here that are not trusted, where there is none, as if there were another trip. */
+/* For uses here or behind that are not trusted, where there is none, as if there were another
+ * trip. */
 static const Ix *next_use(Finder *f, const Segment *g, const Where *where, const Scope *at)
 {
 	const Ix *x = use_behind(f, g, where, at);
-	bool here = g->uses[f->unit - f->t->units[f->unit].group].n > 0;
-	return x || !here ? x : use_behind(f, g, NULL, at);
+	Finder any = {f->t, f->unit, TRUST_ALL};
+	bool used = g->uses[f->unit - f->t->units[f->unit].group].n > 0;
+	if (x || (!used && (f->trust == TRUST_ALL || !use_behind(&any, g, where, at))))
+		return x;
+	return use_behind(f, g, NULL, at);
 }
 
 void scope_open(const Tree *t, const Segment *g, const Where *at, Where *open)
@@ -409,7 +411,6 @@ void refs_at(Tree *t, const Segment *g, const Where *at, Refs *refs)
 	View v = {.ctx = c};
 	Scope s;
 	scope_at(t, at, &s);
-	scope_say(t, &s);
 	refs->at = at;
 	for (const Branch *b = g->in; b; b = b->up)
 		if (at->trip[b->id].kind == TRIP_EXACT)
@@ -417,8 +418,8 @@ void refs_at(Tree *t, const Segment *g, const Where *at, Refs *refs)
 	for (int i = 0; i < t->ncarried; i++)
 		put(t, &v, t->carried[i].name, s.carried[i]);
 	for (int i = 0; i < t->ncounts; i++)
-		if (t->counts[i].by->kind == IX_SYM && (at->count[i] != CLASS_NONE || s.said[i]))
-			put(t, &v, any_count(t, i)->name, count_in(t, &s, i));
+		if (t->counts[i].by->kind == IX_SYM && at->count[i] != CLASS_NONE)
+			put(t, &v, any_count(t, i)->name, count_is(t, at->count, i));
 	for (int i = 0; i < t->nunits; i++)
 		refs->of[i] = open->of[i] ? frame_simple(t, stage(&v, open->of[i])) : NULL;
 }
@@ -444,9 +445,10 @@ static void put_then(const Move *m, const Scope *from, View *v)
 			put(t, v, t->carried[i].name, to.carried[i]);
 	for (int i = 0; i < t->ncounts; i++)
 		if (t->counts[i].home == b && t->counts[i].by->kind == IX_SYM) {
-			put(t, v, t->counts[i].by->name, named(t, "#then%d", i));
-			put(t, v, t->counts[i].none->name, named(t, "#then_below%d", i));
-			put(t, v, any_count(t, i)->name, named(t, "#then_any%d", i));
+			const Ix *is = scope_said(t, &to, &t->counts[i]);
+			put(t, v, t->counts[i].by->name, is ? is : named(t, "#then%d", i));
+			put(t, v, t->counts[i].none->name, is ? is : named(t, "#then_below%d", i));
+			put(t, v, any_count(t, i)->name, is ? is : named(t, "#then_any%d", i));
 		}
 }
 
@@ -474,6 +476,23 @@ static const Ix *with_trip(const Move *m, View *v, const Count *n, const Ix *is)
 	return is;
 }
 
+/* Where it is known how often a loop runs that goes on. */
+static const int32_t *classes_in(const Move *m, int i)
+{
+	const Branch *home = m->t->counts[i].home;
+	bool same = !home || (home != m->next && home != m->into);
+	return m->from->count[i] != CLASS_NONE || !same ? m->from->count : m->to->count;
+}
+
+static void put_classes(const Move *m, View *v)
+{
+	for (int i = 0; i < m->t->ncounts; i++) {
+		const int32_t *class = classes_in(m, i);
+		if (m->t->counts[i].by->kind == IX_SYM && class[i] != CLASS_NONE)
+			put(m->t, v, any_count(m->t, i)->name, count_is(m->t, class, i));
+	}
+}
+
 /* What is known behind the last trip of a loop: which it was, or how many there were; and which
  * number counts are that go on. */
 static void put_known(const Move *m, const Scope *from, View *v)
@@ -485,10 +504,11 @@ static void put_known(const Move *m, const Scope *from, View *v)
 	const Ix *all = b ? count_is(t, m->from->count, (int)(b->count - t->counts)) : NULL;
 	for (int i = 0; i < t->ncounts; i++) {
 		const Count *n = &t->counts[i];
-		bool same = !n->home || (n->home != m->next && n->home != m->into);
-		const int32_t *class =
-			m->from->count[i] != CLASS_NONE || !same ? m->from->count : m->to->count;
+		const int32_t *class = classes_in(m, i);
 		const Ix *is = count_is(t, class, i);
+		if (n->by->kind == IX_SYM && class[i] == CLASS_NONE &&
+		    (is = scope_said(t, from, n)))
+			put(t, v, any_count(t, i)->name, is);
 		if (n->by->kind != IX_SYM || class[i] == CLASS_NONE)
 			continue;
 		if (b && b->count == n && trip->kind == TRIP_EXACT)
@@ -517,9 +537,10 @@ bool move_turns(const Move *m, int64_t *by)
 	Tree *t = m->t;
 	Ctx *c = t->p->k->ctx;
 	Scope from;
-	View then = {.ctx = c}, known_by = {.ctx = c};
+	View then = {.ctx = c}, classes = {.ctx = c}, known_by = {.ctx = c};
 	scope_at(t, m->from, &from);
 	put_then(m, &from, &then);
+	put_classes(m, &classes);
 	put_known(m, &from, &known_by);
 	for (int i = 0; i < t->nunits; i++) {
 		const Ix *x = m->before->of[i], *y = m->after->of[i];
@@ -531,8 +552,8 @@ bool move_turns(const Move *m, int64_t *by)
 		int64_t lap = (t->units[i].barrier ? 2 : 1) * t->units[i].slots;
 		if (!x)
 			return false;
-		x = frame_simple(t, stage(&known_by, x));
-		y = frame_simple(t, stage(&known_by, y));
+		x = frame_simple(t, stage(&known_by, frame_simple(t, stage(&classes, x))));
+		y = frame_simple(t, stage(&known_by, frame_simple(t, stage(&classes, y))));
 		t->unclear = ix_sub(c, y, x);
 		if (apart(t, y, x, lap, &by[i]) ||
 		    apart_by_sizes(t, &from, &known_by, t->unclear, lap, &by[i]))

@@ -71,6 +71,10 @@ static bool has_even_pair(const Ix *x, const Ix *of)
 	int64_t by;
 	if (of->kind == IX_MUL)
 		return has_even_pair(x, of->a) || has_even_pair(x, of->b);
+	if (of->kind == IX_MAX && ix_is(of->b, 0)) /* it is that, or 0 */
+		return has_even_pair(x, of->a);
+	if (x->kind == IX_MAX && ix_is(x->b, 0))
+		return has_even_pair(x->a, of);
 	return ix_apart(x, 1, of, 0, &by) && by % 2;
 }
 

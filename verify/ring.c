@@ -57,16 +57,6 @@ static int unit_of(const Tree *t, int first, bool barrier)
 	return t->unit_of_cell[first];
 }
 
-/* The same modulo lap, without remainders of its multiples. */
-static const Ix *unwrapped(Ctx *c, const Ix *x, int64_t lap)
-{
-	int64_t q;
-	if (x->kind == IX_ADD)
-		return ix_add(c, unwrapped(c, x->a, lap), unwrapped(c, x->b, lap));
-	bool wraps = x->kind == IX_MOD && ix_is_const(x->b, &q) && q > 0 && q % lap == 0;
-	return wraps ? unwrapped(c, x->a, lap) : x;
-}
-
 /* Not a whole number of its own: no position is divided there. */
 static bool is_quotient(const Ix *x)
 {
@@ -88,8 +78,8 @@ static const Ix *gathered(const Tree *t, const Ix *x)
 		return ix_div(c, ix_add(c, of->a, ix_mul(c, more, of->b)), of->b);
 	if (x->kind == IX_MOD && a->kind == IX_DIV && ix_is_const(a->b, &d) && ix_is_const(b, &m) &&
 	    a->a->kind == IX_ADD) {
-		const Ix *all = unwrapped(c, ix_simplify(c, a->a, t->facts), d * m);
-		return ix_mod(c, ix_div(c, all, a->b), b);
+		const Ix *all = stage_modulo(c, ix_simplify(c, a->a, t->facts), d * m);
+		return ix_mod(c, ix_div(c, ix_simplify(c, all, t->facts), a->b), b);
 	}
 	return a == x->a && b == x->b ? x : ix_new(c, x->kind, a, b);
 }
@@ -214,10 +204,55 @@ int group_in(const Tree *t, int unit, const Ix *at, const Position *p)
 typedef struct {
 	Tree *t;
 	Ctx *c;
-	const Ix *ref, *sym;      /* which stands for it */
-	int64_t slots, lap, step; /* step: the ref is a multiple of it */
-	int64_t mod, res;         /* and res modulo mod */
+	const Ix *ref, *sym; /* which stands for it */
+	int64_t slots, lap;
+	int64_t step, off; /* the ref is off modulo step */
+	int64_t mod, res;  /* and res modulo mod */
+	int64_t lo, hi;    /* and within that */
 } Rewrite;
+
+/* x % n where x is apart from the ref by a number modulo n; NULL: it is not. */
+static const Ix *wrapped(const Rewrite *w, const Ix *x)
+{
+	Ctx *c = w->c;
+	int64_t n, by;
+	if (x->kind != IX_MOD || !ix_is_const(x->b, &n) || n < 1 ||
+	    !ix_apart(stage_modulo(c, x->a, n), 1, stage_modulo(c, w->ref, n), n, &by))
+		return NULL;
+	return ix_mod(c, ix_add(c, w->sym, ix_const(c, by)), x->b);
+}
+
+typedef struct {
+	const char *sym;
+	bool some;
+} Others;
+
+static void note_other(void *user, const char *name)
+{
+	Others *o = user;
+	o->some |= name != o->sym;
+}
+
+/* Whether there are names in it beside the ref's. */
+static bool others(const Rewrite *w, const Ix *x)
+{
+	Others o = {w->sym->name, false};
+	ix_names(x, note_other, &o);
+	return o.some;
+}
+
+/* The ref is `off` modulo m too; false: it cannot be. */
+static bool steps(Rewrite *w, int64_t m, int64_t off)
+{
+	int64_t all = lcm(w->step, m);
+	for (int64_t i = 0; i < all; i++)
+		if (i % w->step == w->off && (i - off) % m == 0) {
+			w->step = all;
+			w->off = i;
+			return true;
+		}
+	return false;
+}
 
 /* With all that is apart from the ref by a number made of it. */
 static const Ix *rewritten(Rewrite *w, const Ix *x)
@@ -226,20 +261,16 @@ static const Ix *rewritten(Rewrite *w, const Ix *x)
 	if (x->kind == IX_CONST)
 		return x;
 	for (int64_t m = 1; m <= w->slots; m++) {
-		if (w->slots % m || !ix_apart(x, m, w->ref, w->lap, &by) || by % m)
+		if (w->slots % m || !ix_apart(x, m, w->ref, w->lap, &by) || !steps(w, m, -by))
 			continue;
-		w->step = lcm(w->step, m);
 		const Ix *y = ix_add(w->c, w->sym, ix_const(w->c, by));
 		return m == 1 ? y : ix_div(w->c, y, ix_const(w->c, m));
 	}
 	if (x->kind == IX_SYM)
 		return x;
-	int64_t n;
-	bool wraps = x->kind == IX_MOD && ix_is_const(x->b, &n) && n > 0;
-	if (wraps &&
-	    ix_apart(stage_modulo(w->c, x->a, n), 1, stage_modulo(w->c, w->ref, n), n, &by))
-		return ix_mod(w->c, ix_add(w->c, w->sym, ix_const(w->c, by)), x->b);
-	const Ix *a = rewritten(w, x->a), *b = rewritten(w, x->b);
+	const Ix *a = rewritten(w, x->a), *b = rewritten(w, x->b), *y = wrapped(w, x);
+	if (y && others(w, a))
+		return y;
 	return a == x->a && b == x->b ? x : ix_new(w->c, x->kind, a, b);
 }
 
@@ -325,6 +356,22 @@ static void find_residue(Rewrite *w, IxFacts facts)
 	else
 		w->mod = num_gcd(ix_divisor(core, facts), w->lap);
 	w->res = (more % w->mod + w->mod) % w->mod;
+	for (int64_t m = w->lap; m > w->mod; m--)
+		if (w->lap % m == 0 && ix_apart(w->ref, 1, ix_const(w->c, 0), m, &more)) {
+			w->mod = m;
+			w->res = (more % m + m) % m;
+		}
+	ix_range(w->ref, facts, &w->lo, &w->hi);
+}
+
+/* Whether the ref may be that modulo a lap. */
+static bool may_be(const Rewrite *w, int64_t at)
+{
+	int64_t least;
+	if (w->lo < 0 || w->hi > INT64_MAX / 2)
+		return true;
+	least = (w->lo - at + w->lap - 1) / w->lap * w->lap + at;
+	return least <= w->hi;
 }
 
 /* A slot and phase as seen from where the ring stands; below 0: not known. */
@@ -334,7 +381,7 @@ static int64_t seen_with(const Rewrite *w, int groups, const Ix *at, const Ix *p
 	if (!recurs(w, at) || !recurs(w, parity))
 		return -1;
 	for (int64_t i = w->res; i < w->lap; i += w->mod) {
-		if (i % w->step)
+		if (i % w->step != w->off || !may_be(w, i))
 			continue;
 		if (is_out(w, at, parity, i, (int64_t)groups * w->slots))
 			return -1;
@@ -351,8 +398,9 @@ static int64_t seen_in(Tree *t, const Refs *refs, int unit, int groups, const Ix
 {
 	Ctx *c = t->p->k->ctx;
 	int64_t slots = t->units[unit].slots, here;
-	Rewrite w = {t, c, refs->of[unit], ix_sym(c, ctx_str(c, "#ref")), slots, 2 * slots, 1,
-		     1, 0};
+	Rewrite w = {
+		t, c, refs->of[unit], ix_sym(c, ctx_str(c, "#ref")), slots, 2 * slots, 1, 0, 1, 0,
+		0, 0};
 	const Ix *slot = at;
 	if (!w.ref)
 		w.ref = ix_sym(c, ctx_str(c, "#nowhere"));

@@ -24,7 +24,7 @@ static void note_name(void *user, const char *name)
 }
 
 /* How often a loop runs where the trip of its home is known and says it; NULL: it is not so. */
-static const Ix *by_trip(const Tree *t, const Scope *s, const Count *n)
+const Ix *scope_said(const Tree *t, const Scope *s, const Count *n)
 {
 	Ctx *c = t->p->k->ctx;
 	View v = {.ctx = c};
@@ -37,13 +37,6 @@ static const Ix *by_trip(const Tree *t, const Scope *s, const Count *n)
 			vec_push(t->arena, &v.names,
 				 ((Named){b->of[n->agent]->own, scope_trips(t, s, b)}));
 	return stage(&v, n->trip);
-}
-
-void scope_say(const Tree *t, Scope *s)
-{
-	for (int i = 0; i < t->ncounts; i++)
-		if (s->count[i] == CLASS_NONE && !s->gone[i])
-			s->said[i] = by_trip(t, s, &t->counts[i]);
 }
 
 /* ------------------------------------------------------------------ by another count */
@@ -72,18 +65,17 @@ static const Ix *by_count(const Tree *t, const Count *n, const Count *of, const 
 /* What says another is said by none. */
 void find_said(Tree *t)
 {
-	bool says[MAX_COUNTS] = {false};
 	for (int i = 0; i < t->ncounts; i++) {
 		Count *n = &t->counts[i];
 		n->of = -1;
-		for (int j = 0; j < t->ncounts && n->of < 0 && !says[i]; j++) {
-			const Count *of = &t->counts[j];
+		for (int j = 0; j < t->ncounts && n->of < 0 && !n->says; j++) {
+			Count *of = &t->counts[j];
 			if (i == j || n->by->kind != IX_SYM || of->by->kind != IX_SYM ||
 			    (j < i && of->of >= 0))
 				continue;
 			n->as = by_count(t, n, of, of->by);
 			n->of = n->as ? j : -1;
-			says[j] |= n->as != NULL;
+			of->says |= n->as != NULL;
 		}
 	}
 }
@@ -105,6 +97,19 @@ bool counts_agree(const Tree *t, const int32_t *class)
 			return false;
 	}
 	return true;
+}
+
+/* With products of sums as sums of products, also within what is none. */
+static const Ix *expanded(Ctx *c, const Ix *x)
+{
+	if (x->kind == IX_CONST || x->kind == IX_SYM)
+		return x;
+	const Ix *a = expanded(c, x->a), *b = expanded(c, x->b);
+	const Ix *sum = a->kind == IX_ADD ? a : b, *by = sum == a ? b : a;
+	if (x->kind == IX_MUL && sum->kind == IX_ADD)
+		return ix_add(c, expanded(c, ix_mul(c, sum->a, by)),
+			      expanded(c, ix_mul(c, sum->b, by)));
+	return a == x->a && b == x->b ? x : ix_new(c, x->kind, a, b);
 }
 
 /* Trip counts as sizes have them, in the trip that a run is in. */
@@ -131,7 +136,8 @@ static const Ix *zero_of(const Tree *t, const Scope *s, const View *known, const
 	if (!here || !ix_is_const(stage(known, n->by), &v) ||
 	    (n->home && !is_in_turn(n->home, s, n->agent)))
 		return NULL;
-	const Ix *zero = ix_sub(c, scope_put(t, s, n->agent, n->trip), ix_const(c, v));
+	const Ix *is = expanded(c, scope_put(t, s, n->agent, n->trip));
+	const Ix *zero = ix_sub(c, is, ix_const(c, v));
 	return ix_is_const(zero, NULL) ? NULL : zero;
 }
 
@@ -141,7 +147,7 @@ bool apart_by_sizes(const Tree *t, const Scope *s, const View *known, const Ix *
 	Ctx *c = t->p->k->ctx;
 	View sizes = {.ctx = c};
 	put_sizes(t, s, known, &sizes);
-	x = stage(&sizes, x);
+	x = expanded(c, stage(&sizes, x));
 	if (ix_apart(stage_modulo(c, x, mod), 1, ix_const(c, 0), mod, by))
 		return true;
 	for (int i = 0; i < t->ncounts; i++) {
@@ -170,6 +176,12 @@ bool apart_at(const Tree *t, const Where *at, const Ix *x, int64_t mod, int64_t 
 }
 
 /* ------------------------------------------------------------------ within bounds */
+int64_t most_trip(const Branch *b)
+{
+	int64_t hi = b->count->hi;
+	return hi == INT64_MAX ? hi : hi > 0 ? hi - 1 : 0;
+}
+
 /* Facts of counts, where they are above 0 and where nothing is known of them. */
 void find_bounds(Tree *t)
 {
@@ -188,7 +200,7 @@ void find_bounds(Tree *t)
 	}
 	for (int i = 0; i < t->loops.n; i++) {
 		const Branch *b = t->loops.at[i];
-		vec_push(t->p->arena, &all, ((IxFact){b->name, 0, INT64_MAX, 1}));
+		vec_push(t->p->arena, &all, ((IxFact){b->name, 0, most_trip(b), 1}));
 	}
 	t->facts = (IxFacts){.at = all.at, .n = all.n};
 }

@@ -50,8 +50,8 @@ const Ix *stage_modulo(Ctx *c, const Ix *x, int64_t d)
 	int64_t q;
 	if (x->kind == IX_ADD)
 		return ix_add(c, stage_modulo(c, x->a, d), stage_modulo(c, x->b, d));
-	if (x->kind == IX_MUL && ix_is_const(x->b, NULL))
-		return ix_mul(c, stage_modulo(c, x->a, d), x->b);
+	if (x->kind == IX_MUL && ix_is_const(x->b, &q) && q != 0)
+		return ix_mul(c, stage_modulo(c, x->a, d / num_gcd(d, q)), x->b);
 	bool needless = x->kind == IX_MOD && ix_is_const(x->b, &q) && q > 0 && q % d == 0;
 	return needless ? stage_modulo(c, x->a, d) : x;
 }

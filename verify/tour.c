@@ -172,12 +172,27 @@ static bool tell_counts(Tree *t)
 		Branch *b = t->loops.at[i];
 		const Count *n = b->count;
 		bool few = n->by->kind == IX_SYM && n->hi < MAX_ENDS && b->first <= n->hi;
-		if (!few || !ix_uses(t->unclear, n->by->name))
+		if (!few || (!ix_uses(t->unclear, n->by->name) && !ix_uses(t->unclear, b->name)))
 			continue;
 		b->first = n->hi + 1;
 		more = true;
 	}
 	t->unclear = NULL;
+	return more;
+}
+
+/* All numbers of trips of which there are few, where a run seems to fail: it may have more. */
+static bool tell_few(Tree *t)
+{
+	bool more = false;
+	for (int i = 0; i < t->loops.n; i++) {
+		Branch *b = t->loops.at[i];
+		const Count *n = b->count;
+		if (n->by->kind != IX_SYM || n->hi >= MAX_ENDS || b->first > n->hi)
+			continue;
+		b->first = n->hi + 1;
+		more = true;
+	}
 	return more;
 }
 
@@ -245,7 +260,6 @@ static bool make_part(Tour *u, Stop *s, int agent, const Env *env, RolePart *key
 	scope_at(u->t, &key->open, &scope);
 	scope_view(u->t, &scope, agent, &f.view);
 	scope_at(u->t, &s->at, &scope);
-	scope_say(u->t, &scope);
 	scope_view(u->t, &scope, agent, &f.own);
 	p->steps.n = 0;
 	if (!program_make(p, env, s->at.way, &s->seg->of[agent], &framer))
@@ -389,6 +403,9 @@ static bool leave(Tour *u, Stop *s, const Branch *b, Where at)
 {
 	const Tree *t = u->t;
 	const Sequence *q = b->up ? &b->up->body : &t->root;
+	int32_t *class = &at.count[b->count - t->counts];
+	if (at.trip[b->id].kind == TRIP_EXACT && (b->count->of >= 0 || b->count->says))
+		*class = CLASS_EXACT + at.trip[b->id].n + 1;
 	at.trip[b->id] = (Trip){TRIP_NONE, 0, 0};
 	at.way = b->up ? at.way : 0;
 	return go_to(u, s, q->parts.at[b->at + 1], &at, (Move){.out = b});
@@ -472,6 +489,7 @@ static bool failed(Tour *u, Stop *s, int i)
 {
 	memcpy(u->now, s->head.at[i].state, u->m->bytes);
 	u->again |= u->out->why.id == WHY_DEADLOCK && put_off(u->t, s->seg, u->now, &s->letter);
+	u->again |= tell_few(u->t);
 	return false;
 }
 

@@ -197,6 +197,20 @@ static Branch *home_of(const Branch *b, int agent, const Ix *trip)
 	return NULL;
 }
 
+/* What is known where the loops around it have no more trips than they may. */
+static IxFacts facts_in(const Merger *m, const Branch *b, int agent)
+{
+	VEC(IxFact) all = {0};
+	for (int i = 0; i < m->t->facts.n; i++) {
+		IxFact f = m->t->facts.at[i];
+		for (const Branch *up = b->up; up; up = up->up)
+			if (up->of[agent] && up->of[agent]->own == f.name)
+				f.hi = most_trip(up);
+		vec_push(m->p->arena, &all, f);
+	}
+	return (IxFacts){.at = all.at, .n = all.n};
+}
+
 static Count *count_new(Merger *m, const Branch *b, int agent)
 {
 	Tree *t = m->t;
@@ -204,7 +218,7 @@ static Count *count_new(Merger *m, const Branch *b, int agent)
 	const Ix *trip = b->of[agent]->trip;
 	Num is = read_number(m->r, trip);
 	*n = (Count){.trip = trip, .agent = agent, .home = home_of(b, agent, trip)};
-	ix_range(trip, t->facts, &n->lo, &n->hi);
+	ix_range(trip, facts_in(m, b, agent), &n->lo, &n->hi);
 	n->lo = is.lo > n->lo ? is.lo : n->lo;
 	n->hi = is.hi < n->hi && is.hi < INT32_MAX / 4 ? is.hi : n->hi;
 	n->mod = is.mod > 1 ? is.mod : 1;

@@ -25,6 +25,7 @@ typedef struct {
 	int64_t lo, hi, mod, res;
 	int of;         /* another one that says it; -1: none does */
 	const Ix *as;   /* in the name of that one */
+	bool says;      /* it says others */
 	bool below;     /* it may be below 0, and is used beside as the number of trips */
 	uint8_t *lives; /* in which segments it must be chosen */
 	int begins;     /* the first of them */
@@ -182,9 +183,8 @@ typedef struct {
 	int64_t residue[MAX_BRANCHES];
 	const Ix *carried[MAX_CARRIED];
 	int32_t count[MAX_COUNTS];
-	const Ix *said[MAX_COUNTS]; /* by the trip that a run is in; NULL: by its class alone */
-	bool gone[MAX_COUNTS];      /* it has another value there, which is not known */
-	bool ahead[MAX_BRANCHES];   /* not in it yet, and it may have no trip */
+	bool gone[MAX_COUNTS];    /* it has another value there, which is not known */
+	bool ahead[MAX_BRANCHES]; /* not in it yet, and it may have no trip */
 } Scope;
 typedef struct {
 	const Ix *of[MAX_UNITS]; /* NULL: it is not used again */
@@ -221,14 +221,15 @@ const Ix *scope_trips(const Tree *t, const Scope *s, const Branch *b);
 const Ix *scope_put(const Tree *t, const Scope *s, int agent, const Ix *x);
 bool is_in_turn(const Branch *in, const Scope *s, int agent);
 
-/* said.c: counts that trips of outer loops say, where a scope is not open; that others say. */
-void scope_say(const Tree *t, Scope *s);
+/* said.c: counts that trips of outer loops say, and that others say. */
+const Ix *scope_said(const Tree *t, const Scope *s, const Count *n); /* NULL: none says it */
 void find_said(Tree *t);
 bool counts_agree(const Tree *t, const int32_t *class); /* there is a run with these */
 /* Whether x is a number modulo mod, with sizes for counts, and what those say that are numbers. */
 bool apart_by_sizes(const Tree *t, const Scope *s, const View *known, const Ix *x, int64_t mod,
 		    int64_t *by);
 bool apart_at(const Tree *t, const Where *at, const Ix *x, int64_t mod, int64_t *by);
+int64_t most_trip(const Branch *b); /* of a loop that has any: the number of its last */
 void find_bounds(Tree *t);
 const Ix *frame_within(const Tree *t, const Ix *x, int64_t n); /* as a remainder, if it is one */
 
