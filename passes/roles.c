@@ -47,13 +47,16 @@ typedef struct {
 	int limit;              /* registers that a consumer thread may have */
 } Budget;
 
-/* Producer and consumer registers by number of consumer warpgroups; the sum over the CTA fits 64
- * Ki. With three, ptxas compiles for the 128 registers that 512 threads start with. */
-static const Budget shares[] = {{0, 0, 255}, {40, 232, 232}, {24, 240, 240}, {32, 160, 128}};
-
-/* Where the producer finds in each iteration who loads the same: of up to 4 CTAs, of more. */
-static const Budget paced_shares[] = {{56, 224, 224}, {104, 200, 200}};
-enum { FEW_CTAS = 4 };
+static const struct Share {
+	int warpgroups;
+	bool paced;
+	int ctas;
+	Budget is;
+} shares[] = {
+#define BUDGET(warpgroups, paced, ctas, producer, consumer, limit) \
+	{warpgroups, paced, ctas, {producer, consumer, limit}},
+#include "passes/budgets.def"
+};
 
 typedef struct {
 	int tiles; /* accumulators, and others that the program assigns to */
@@ -144,17 +147,23 @@ static bool is_paced(const Kernel *k)
 	return false;
 }
 
-static Budget budget_two(Kernel *k, int needed)
+static Budget budget_shared(Kernel *k, int warpgroups, int needed)
 {
 	const Attr *cluster = attrs_get(&k->attrs, A_CLUSTER);
-	bool few = !cluster || cluster->i[0] * cluster->i[1] <= FEW_CTAS;
-	for (int i = is_paced(k) ? !few : -1; i >= 0; i--)
-		if (needed <= paced_shares[i].limit)
-			return paced_shares[i];
-	if (needed <= shares[1].limit)
-		return shares[1];
-	why_few_registers(k, shares[1].consumer, needed);
-	return shares[2];
+	int64_t ctas = cluster ? cluster->i[0] * cluster->i[1] : 1;
+	const struct Share *refused = NULL;
+	for (const struct Share *s = shares; s < shares + COUNTOF(shares); s++) {
+		if (s->warpgroups != warpgroups || ctas < s->ctas || (s->paced && !is_paced(k)))
+			continue;
+		if (refused && !refused->paced)
+			why_few_registers(k, refused->is.consumer, needed);
+		if (needed <= s->is.limit)
+			return s->is;
+		refused = s;
+	}
+	if (!refused)
+		panic("no registers for %d warpgroups", warpgroups);
+	return refused->is;
 }
 
 static Budget budget_cooperative(Kernel *k, int warpgroups, int tiles)
@@ -162,9 +171,7 @@ static Budget budget_cooperative(Kernel *k, int warpgroups, int tiles)
 	const Attr *given = attrs_get(&k->attrs, A_ROLE_REGS);
 	if (given)
 		return (Budget){(int)given->i[0], (int)given->i[1], (int)given->i[1]};
-	if (warpgroups == 1)
-		return shares[0];
-	return warpgroups == 2 ? budget_two(k, tiles + registers_beside(k)) : shares[warpgroups];
+	return budget_shared(k, warpgroups, tiles + registers_beside(k));
 }
 
 static int budget_alike(const Kernel *k, int threads)

@@ -9,7 +9,6 @@ set -eu
 cd "$1"
 left='
 passes/epilogue_chunks.c the first mma 1: the loop that sources are loaded before is the first of the kernel
-passes/roles.c 128 1: a table, registers of a thread by warpgroups
 passes/roles.c the first mma 1: all mma of a kernel are arranged alike, over the warpgroups of the role
 passes/slot.h 128 1: the widest swizzle, where it gets its name
 passes/spread.c the first mma 1: a message shows one accumulator of several
