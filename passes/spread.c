@@ -5,6 +5,7 @@
  *     mma %acc, %sA, %sB ; copy %c, %t ; %x = add %acc, %c
  * ->  %acc, %c, %x : reg f32 (64,256):(1,64) tv ((4,8,4),(2,2,32)):((128,1,16),(64,8,512))
  *     %r = reduce %x combine=max   ->   reg f32 (64,1):(1,0) tv ((4,8,4),(2)):((0,1,16),(8)) */
+#include "layout/ptrmap.h"
 #include "passes/pass.h"
 
 static bool is_registers(const Val *v)
@@ -81,19 +82,32 @@ static bool adopt(Kernel *k, Val *v)
 	return tv;
 }
 
+/* Their layouts, each once. */
+static const char *accumulators_str(const Kernel *k)
+{
+	const char *all = NULL;
+	PtrMap seen = {.arena = ctx_arena(k->ctx)};
+	for (const Op *op = kernel_mma(k, NULL); op; op = kernel_mma(k, op)) {
+		const Layout *l = op->in[0].val->type->layout;
+		const char *text = ctx_str(k->ctx, layout_str(k->ctx, l));
+		if (!ptrmap_get(&seen, text))
+			all = all ? ctx_strf(k->ctx, "%s, %s", all, text) : text;
+		ptrmap_set(&seen, text, (void *)(uintptr_t)text);
+	}
+	return all ? all : "none";
+}
+
 static void adopt_rest(Kernel *k)
 {
 	for (Op *op = kernel_first(k); op; op = op_next(op)) {
 		if (op->kind != OP_FRAG || op->out->type->tv)
 			continue;
 		if (!adopt(k, op->out)) {
-			const Op *mma = kernel_mma(k, NULL);
-			const Layout *acc = mma ? mma->in[0].val->type->layout : NULL;
 			diag_remedy(k->ctx,
 				    diag(k->ctx, op->loc, D_E0405,
 					 "a tile of %s is read, the accumulator's is %s",
 					 layout_str(k->ctx, op->out->type->layout),
-					 acc ? layout_str(k->ctx, acc) : "none"),
+					 accumulators_str(k)),
 				    "an epilogue reads tiles of the accumulator's shape");
 			return;
 		}
