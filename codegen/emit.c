@@ -398,18 +398,23 @@ void emit_CONST(Cg *g, const Op *op)
 }
 
 /* One variable a register, all in the entry block, so that they become registers. */
-/* Two elements of 16 bits in a register, where an mma accumulates in it or a warp's reads it. */
-static bool is_packed(const Op *frag)
+/* Whether the mma's registers are words: of wgmma the accumulator's, of a warp's all. */
+static bool takes_words(const Op *op, const Val *v)
 {
-	bool half = elem_rows[frag->out->type->elem].bits == 16;
-	for (const Op *op = half ? frag : NULL; op; op = op_next(op))
-		for (int i = 0; i < (op->kind == OP_WGMMA      ? 1
-				     : op->kind == OP_MMA_SYNC ? 3
-							       : 0);
-		     i++)
-			if (op->in[i].val == frag->out)
-				return true;
+	int n = op->kind == OP_WGMMA ? 1 : op->kind == OP_MMA_SYNC ? op->nin : 0;
+	for (int i = 0; i < n; i++)
+		if (op->in[i].val == v)
+			return true;
 	return false;
+}
+
+static int elements_of_word(const Op *frag)
+{
+	int per = 32 / elem_rows[frag->out->type->elem].bits;
+	for (const Op *op = per > 1 ? frag : NULL; op; op = op_next(op))
+		if (takes_words(op, frag->out))
+			return per;
+	return 0;
 }
 
 void emit_FRAG(Cg *g, const Op *op)
@@ -417,7 +422,7 @@ void emit_FRAG(Cg *g, const Op *op)
 	Bound *v =
 		cg_bind(g, op->out, type_regs(op->out->type), cg_elem(g->m, op->out->type->elem));
 	LLVMBasicBlockRef here = LLVMGetInsertBlock(g->b);
-	v->packed = is_packed(op);
+	v->packed = elements_of_word(op);
 	LLVMPositionBuilderAtEnd(g->b, g->entry);
 	for (int i = 0; i < cg_words(v); i++)
 		v->reg[i] = LLVMBuildAlloca(g->b, cg_word_type(g, v), "");
@@ -457,8 +462,8 @@ void emit_FILL(Cg *g, const Op *op)
 				     : LLVMConstInt(v->type, (uint64_t)(int64_t)x, true);
 	bool settles = is_accumulated(op);
 	if (v->packed) {
-		LLVMValueRef two[2] = {value, value};
-		value = LLVMConstBitCast(LLVMConstVector(two, 2), g->m->i32);
+		LLVMValueRef all[] = {value, value, value, value};
+		value = LLVMConstBitCast(LLVMConstVector(all, (unsigned)v->packed), g->m->i32);
 	}
 	for (int i = 0; i < cg_words(v); i++)
 		cg_set_word(g, v, i, settles ? settled(g, value) : value);

@@ -257,6 +257,8 @@ LLVMValueRef cg_packed(Cg *g, const Bound *v, int word)
 		return cg_word(g, v, word);
 	if (bits == 16)
 		return cg_vector(g, v, word * per, per);
+	if (bits == 32)
+		return LLVMBuildBitCast(g->b, cg_reg(g, v, word), g->m->i32, "");
 	for (int i = 0; i < per; i++) {
 		LLVMValueRef x = LLVMBuildZExt(g->b, cg_reg(g, v, word * per + i), g->m->i32, "");
 		x = LLVMBuildShl(g->b, x, cg_int32(g, (int64_t)i * bits), "");
@@ -265,16 +267,17 @@ LLVMValueRef cg_packed(Cg *g, const Bound *v, int word)
 	return all;
 }
 
-static void set_pair(Cg *g, const Bound *v, int first, LLVMValueRef bits)
+void cg_set_bits(Cg *g, const Bound *v, int first, LLVMValueRef bits)
 {
-	LLVMValueRef pair = LLVMBuildBitCast(g->b, bits, LLVMVectorType(v->type, 2), "");
+	int per = 32 / elem_rows[v->val->type->elem].bits;
 	if (v->packed) {
-		cg_set_word(g, v, first / 2, bits);
+		cg_set_word(g, v, first / per, bits);
 		return;
 	}
-	for (int i = 0; i < 2; i++)
-		cg_set_reg(g, v, first + i,
-			   LLVMBuildExtractElement(g->b, pair, cg_int32(g, i), ""));
+	LLVMTypeRef type = LLVMVectorType(v->type, (unsigned)per);
+	LLVMValueRef all = LLVMBuildBitCast(g->b, bits, type, "");
+	for (int i = 0; i < per; i++)
+		cg_set_reg(g, v, first + i, LLVMBuildExtractElement(g->b, all, cg_int32(g, i), ""));
 }
 
 void cg_set_vector(Cg *g, const Bound *v, int first, int n, LLVMValueRef x)
@@ -284,7 +287,7 @@ void cg_set_vector(Cg *g, const Bound *v, int first, int n, LLVMValueRef x)
 		LLVMValueRef unit =
 			n == step ? x : LLVMBuildExtractElement(g->b, x, cg_int32(g, i / step), "");
 		if (step == 2)
-			set_pair(g, v, first + i, unit);
+			cg_set_bits(g, v, first + i, unit);
 		else
 			cg_set_reg(g, v, first + i, unit);
 	}

@@ -39,11 +39,12 @@ void emit_LDMATRIX(Cg *g, const Op *op)
 	char name[64];
 	snprintf(name, sizeof name, "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x%d%s.b16", n,
 		 attrs_int(&op->attrs, A_TRANS, 0) ? ".trans" : "");
+	int each = 32 / elem_rows[op->in[0].val->type->elem].bits;
 	LLVMValueRef all = cg_call(g, name, g->m->p3, &from, 1);
 	for (int i = 0; i < n; i++) {
 		LLVMValueRef bits =
 			n == 1 ? all : LLVMBuildExtractValue(g->b, all, (unsigned)i, "");
-		cg_set_vector(g, to, first + 2 * i, 2, bits);
+		cg_set_bits(g, to, first + each * i, bits);
 	}
 }
 

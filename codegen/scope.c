@@ -77,7 +77,7 @@ static LLVMValueRef *reg_place(const Bound *v, int i)
 /* ------------------------------------------------------------------ words */
 int cg_words(const Bound *v)
 {
-	return v->packed ? v->n / 2 : v->n;
+	return v->packed ? v->n / v->packed : v->n;
 }
 
 LLVMTypeRef cg_word_type(const Cg *g, const Bound *v)
@@ -98,17 +98,19 @@ void cg_set_word(Cg *g, const Bound *v, int i, LLVMValueRef x)
 		cg_set_reg(g, v, i, x);
 }
 
-static LLVMValueRef halves(Cg *g, const Bound *v, int i)
+/* The word that holds element i, as its elements. */
+static LLVMValueRef elements(Cg *g, const Bound *v, int i)
 {
-	LLVMTypeRef two = LLVMVectorType(v->type, 2);
-	return LLVMBuildBitCast(g->b, cg_word(g, v, i / 2), two, "");
+	LLVMTypeRef type = LLVMVectorType(v->type, (unsigned)v->packed);
+	return LLVMBuildBitCast(g->b, cg_word(g, v, i / v->packed), type, "");
 }
 
 /* ------------------------------------------------------------------ elements */
 LLVMValueRef cg_reg(Cg *g, const Bound *v, int i)
 {
 	if (v->packed)
-		return LLVMBuildExtractElement(g->b, halves(g, v, i), cg_int32(g, i % 2), "");
+		return LLVMBuildExtractElement(g->b, elements(g, v, i), cg_int32(g, i % v->packed),
+					       "");
 	LLVMValueRef r = *reg_place(v, i);
 	return v->mutable ? LLVMBuildLoad2(g->b, v->type, r, "") : r;
 }
@@ -118,8 +120,9 @@ void cg_set_reg(Cg *g, const Bound *v, int i, LLVMValueRef x)
 	if (!v->mutable)
 		panic("%%%s is not storage", v->val->name);
 	if (v->packed) {
-		x = LLVMBuildInsertElement(g->b, halves(g, v, i), x, cg_int32(g, i % 2), "");
-		cg_set_word(g, v, i / 2, LLVMBuildBitCast(g->b, x, g->m->i32, ""));
+		x = LLVMBuildInsertElement(g->b, elements(g, v, i), x, cg_int32(g, i % v->packed),
+					   "");
+		cg_set_word(g, v, i / v->packed, LLVMBuildBitCast(g->b, x, g->m->i32, ""));
 	} else {
 		LLVMBuildStore(g->b, x, *reg_place(v, i));
 	}

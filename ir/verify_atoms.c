@@ -320,12 +320,15 @@ const char *rule_matrices(const Kernel *k, const Op *op)
 {
 	const Operand *regs = &op->in[is_reg(op->in[0].val->type) ? 0 : 1];
 	int64_t n = attrs_int(&op->attrs, A_N, 4);
-	if (op->in[0].val->type->elem != op->in[1].val->type->elem ||
-	    elem_rows[regs->val->type->elem].bits != 16)
-		return "matrices have elements of 16 bits, in the buffer and in registers alike";
+	int bits = elem_rows[regs->val->type->elem].bits;
+	bool bytes = bits == 8 && op->kind == OP_LDMATRIX && !attrs_int(&op->attrs, A_TRANS, 0);
+	if (op->in[0].val->type->elem != op->in[1].val->type->elem || (bits != 16 && !bytes))
+		return "matrices have elements of 16 bits, in the buffer and in registers alike, "
+		       "or are "
+		       "loaded as rows of bytes";
 	if (n != 1 && n != 2 && n != 4)
 		return "an instruction moves 1, 2 or 4 matrices";
-	return check_registers(k, op, regs, 2 * n);
+	return check_registers(k, op, regs, 32 / bits * n);
 }
 
 /* Registers of a larger tile, as many as the result has. */

@@ -102,7 +102,8 @@ static const char *start(PtxRegisters *r, const Op *op, const LaneNames *n)
 static int access_regs(const Op *op)
 {
 	int n = (int)attrs_int(&op->attrs, A_N, 1);
-	return op->kind == OP_LDMATRIX || op->kind == OP_STMATRIX ? 2 * n : n;
+	int word = 32 / elem_rows[op->in[0].val->type->elem].bits;
+	return op->kind == OP_LDMATRIX || op->kind == OP_STMATRIX ? word * n : n;
 }
 
 static const char *use_all(PtxRegisters *r, const Op *op, const LaneNames *n)
