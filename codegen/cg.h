@@ -153,7 +153,7 @@ int cg_first_register(Cg *g, const Operand *regs); /* %tile[constant] */
 
 /* emit_elt.c: registers first .. first + n as one value to store; pairs of 16 bits as i32 */
 LLVMValueRef cg_vector(Cg *g, const Bound *v, int first, int n);
-void cg_set_bits(Cg *g, const Bound *v, int first, LLVMValueRef bits); /* of one word */
+void cg_set_bits(Cg *g, const Bound *v, int first, LLVMValueRef bits);       /* of one word */
 void cg_set_vector(Cg *g, const Bound *v, int first, int n, LLVMValueRef x); /* the reverse */
 LLVMTypeRef cg_vector_type(const Cg *g, const Bound *v, int n);
 LLVMValueRef cg_packed(Cg *g, const Bound *v, int word); /* so many registers as an i32 */
