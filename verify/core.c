@@ -65,11 +65,14 @@ static bool known_done(Run *r, int key)
 	return true;
 }
 
-/* Of barriers that a lane of their warp made, others know when they have met it. */
+/* Of barriers that a lane of their warp made, others know when they have met it. Of all lanes, some
+ * have not made them; of one lane, it may be the one that did. */
 static bool lanes_know_init(Run *r, int key)
 {
+	enum { ALL_LANES = 32 };
 	bool unmet = r->step->others && agent_of(r->m, r->s, r->agent)->owed.made;
-	return !unmet || r->m->alike || run_wrong(r, WHY_INIT_LANES, key, -1, -1);
+	WhyId id = r->step->lanes == ALL_LANES ? WHY_NO_INIT : WHY_INIT_LANES;
+	return !unmet || r->m->alike || run_wrong(r, id, key, -1, -1);
 }
 
 bool run_can_arrive(Run *r, int key)
