@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* groups.c - whether groups may stay in flight from iteration to iteration: a group's registers,
  * its accumulators and what it reads as A, are its own until it is done, whatever else the loop
- * wants of them. Groups that add to one accumulator follow each other by themselves.
+ * wants of them. Groups that add to one accumulator follow each other by themselves. Nor do they
+ * where threads read the same ring: a slot is given back when both have read it.
  *     for k { move %acc, %x ; mma.wgmma %acc, .. }   ->   none: %acc is assigned to */
 #include "layout/ptrmap.h"
 #include "passes/pass.h"
@@ -47,12 +48,34 @@ static bool wants_registers(const Op *op, const PtrMap *uses)
 	return false;
 }
 
+/* Whether the groups of the loop's own body read slots of the ring. */
+static bool groups_read(const Op *loop, const char *ring)
+{
+	for (const Op *g = loop->body->first; g; g = g->next)
+		if (is_group_op(g) && op_touches(g, ring, FX_AR))
+			return true;
+	return false;
+}
+
+/* Whether op reads slots of a ring that groups read, too: these are given back once for both. */
+static bool shares_ring(const Op *op, const Op *loop)
+{
+	for (int i = 0; i < op->nin && !is_group_op(op); i++) {
+		const Op *def = op->in[i].val->def;
+		const char *ring = def ? attrs_str(&def->attrs, A_RING, NULL) : NULL;
+		if (ring && (op_effect(op, i) & FX_R) && groups_read(loop, ring))
+			return true;
+	}
+	return false;
+}
+
 static bool keeps(const Op *loop, PtrMap *uses)
 {
 	if (!find_uses(loop, uses))
 		return false;
 	for (const Op *op = loop->body->first; op && op_inside(op, loop); op = op_next(op))
-		if ((is_group_op(op) && op_parent(op) != loop) || wants_registers(op, uses))
+		if ((is_group_op(op) && op_parent(op) != loop) || wants_registers(op, uses) ||
+		    shares_ring(op, loop))
 			return false;
 	return true;
 }
