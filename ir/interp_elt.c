@@ -65,7 +65,8 @@ static double ulp_of(double v)
  * goes into a sum (fma). */
 static void widen(const EltRow *row, Range *r, Range x)
 {
-	double of_x = row->error.of_x * ldexp(fmax(fabs(x.lo), fabs(x.hi)), -(FLT_MANT_DIG - 1));
+	double size = ldexp(fmax(fabs(x.lo), fabs(x.hi)), -(FLT_MANT_DIG - 1));
+	double of_x = row->error.of_x > 0 ? row->error.of_x * size : 0; /* 0 * inf is NaN */
 	double ulps = row->error.ulps > 0 || !row->error.rounds ? row->error.ulps : 1;
 	if (isfinite(r->lo))
 		r->lo -= ulps * ulp_of(r->lo) + of_x;

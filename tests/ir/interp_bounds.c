@@ -48,6 +48,9 @@ static void test_bounds(void **state)
 		 -2 + 0x1p-21},
 		{"  %e = exp2 %x : reg f32 (1)\n  %r = mul %e, %e : reg f32 (1)\n", 4,
 		 4 - 0x1p-19 - 0x1p-22, 4 + 0x1p-19 + 0x1p-21},
+		{"  %m = frag : reg f32 (1)\n  fill %m value=-inf\n"
+		 "  %e = exp2 %x : reg f32 (1)\n  %r = max %m, %e : reg f32 (1)\n",
+		 2, 2 - 0x1p-21, 2 + 0x1p-21},
 	};
 	for (size_t i = 0; i < COUNTOF(cases); i++)
 		check_bounds(cases[i].ops, cases[i].want, cases[i].least, cases[i].most);
