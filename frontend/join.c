@@ -25,11 +25,17 @@ static const CombineRow *joined_by(const Node *to, const Node *from)
 	return row ? combine_by_op(row->op) : NULL;
 }
 
+static bool is_column(const Layout *shape)
+{
+	return tup_get(shape->shape, 1)->leaf->value == 1;
+}
+
 /* Of f32, with the value's rows. */
 static bool value_fits(Sema *s, const Value *to, const Value *v, const Layout *shape)
 {
 	const Tensor *t = to->tile->tiling->tensor;
-	if (v->kind != V_FRAG || v->val->type->layout != shape) {
+	bool held = v->kind == V_FRAG || v->kind == V_ACC;
+	if (!held || v->val->type->layout != shape || !is_column(shape)) {
 		diag_remedy(
 			s->ctx,
 			diag(s->ctx, v->loc, D_E0203,

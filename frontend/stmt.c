@@ -195,8 +195,7 @@ bool may_write(Sema *s, const Value *to)
 		say_out(s, diag(s->ctx, to->loc, D_E0213, "'%s' is an input", t->name), t);
 	else if (s->place != AT_GRID)
 		diag(s->ctx, to->loc, D_E0306,
-		     "'%s' is written in the loop over k: each tile must "
-		     "be written once, after it",
+		     "'%s' is written in a loop: each tile must be written once, after it",
 		     t->name);
 	else if (t->writes)
 		diag(s->ctx, to->loc, D_E0306, "'%s' is written twice", t->name);
