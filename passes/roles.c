@@ -6,6 +6,7 @@
  *     for k { load.tma; mma.wgmma } store
  * ->  role producer { for k { load.tma } }
  *     role consumer { for k { mma.wgmma } store } */
+#include "passes/needs.h"
 #include "passes/why.h"
 
 #include <string.h>
@@ -57,72 +58,6 @@ static const struct Share {
 	{warpgroups, paced, ctas, {producer, consumer, limit}},
 #include "passes/budgets.def"
 };
-
-typedef struct {
-	int tiles; /* accumulators, and others that the program assigns to */
-	int acc;   /* their registers */
-	int read;  /* of the tiles that the epilogue reads, of each tensor one at a time */
-} Needs;
-
-/* The tensor, or its buffer, that a register tile is read from; NULL: it accumulates. */
-static const Val *source_of(const Kernel *k, const Val *frag)
-{
-	for (const Op *op = kernel_first(k); op; op = op_next(op)) {
-		if (!copy_row_of(op->kind) || op->in[0].val != frag)
-			continue;
-		const Val *from = op->in[1].val;
-		return from->def->kind == OP_TILE ? from->def->in[0].val : from;
-	}
-	return NULL;
-}
-
-/* What an mma reads lies there in pairs; of what an epilogue reads, each element takes one. */
-static int frag_regs(const Kernel *k, const Op *op)
-{
-	if (op->kind != OP_FRAG || !op->out->type->tv)
-		return 0;
-	for (const Op *mma = kernel_mma(k, NULL); mma; mma = kernel_mma(k, mma))
-		if (mma->in[1].val == op->out || mma->in[2].val == op->out)
-			return type_words(op->out->type);
-	return type_regs(op->out->type);
-}
-
-/* Whether op is the first of the largest tiles that are read from there. */
-static bool is_largest(const Kernel *k, const Op *op, const Val *from)
-{
-	bool before = true;
-	for (const Op *other = kernel_first(k); other; other = op_next(other)) {
-		before &= other != op;
-		if (frag_regs(k, other) >= frag_regs(k, op) + !before &&
-		    source_of(k, other->out) == from)
-			return false;
-	}
-	return true;
-}
-
-/* Of values that are an mma's operand, and no accumulator. */
-static int operand_regs(const Op *op)
-{
-	const Type *t = op_is_mma(op) ? op->in[1].val->type : NULL;
-	bool own = t && t->space == SP_REG && op->in[1].val->def->kind != OP_FRAG;
-	return own ? type_words(t) : 0;
-}
-
-static Needs find_needs(const Kernel *k)
-{
-	Needs n = {0};
-	for (const Op *op = kernel_first(k); op; op = op_next(op)) {
-		int regs = frag_regs(k, op);
-		const Val *from = regs ? source_of(k, op->out) : NULL;
-		n.tiles += (regs && !from) || operand_regs(op);
-		n.acc += operand_regs(op);
-		if (!from)
-			n.acc += regs ? type_words(op->out->type) : 0;
-		else if (is_largest(k, op, from))
-			n.read += regs;
-	}
-	return n;
-}
 
 static bool leaves_two_ways(const Kernel *k)
 {
@@ -179,10 +114,18 @@ static int budget_alike(const Kernel *k, int threads)
 	return target_entry_regs(target_by_name(k->target), threads);
 }
 
-/* The most columns that fit. What is read in chunks does not grow with the tile. */
+static const char *what_beside(Needs n)
+{
+	if (!n.a && !n.b)
+		return n.read ? "with what the epilogue reads " : "";
+	return n.read ? "with the mma's operands and what the epilogue reads "
+		      : "with the mma's operands ";
+}
+
+/* The most columns that fit. What is read in chunks does not grow with the tile, nor does A. */
 static int most_columns(TiledMma t, Needs n, int limit)
 {
-	int free = limit - OVERHEAD - (n.read < n.acc ? n.read : 0), each = n.acc;
+	int free = limit - OVERHEAD - n.a - (n.read < n.acc ? n.read : 0), each = n.acc + n.b;
 	each += n.read < n.acc ? 0 : n.read;
 	int columns = t.n * free / each / 8 * 8;
 	return columns < t.n ? columns : t.n - 8;
@@ -195,8 +138,8 @@ static void too_many_tiles(Kernel *k, TiledMma t, Loc loc, Needs n, int limit)
 	DiagMsg *m = diag(k->ctx, loc, D_E0402,
 			  "the %d tiles in registers %stake %d registers a thread on %d "
 			  "warpgroup%s; with %d for addresses that is more than the %d available",
-			  n.tiles, n.read ? "with what the epilogue reads " : "", n.acc + n.read,
-			  groups, groups > 1 ? "s" : "", OVERHEAD, limit);
+			  n.tiles, what_beside(n), needs_all(n), groups, groups > 1 ? "s" : "",
+			  OVERHEAD, limit);
 	if (kernel_pingpong(k))
 		diag_remedy(
 			k->ctx, m,
@@ -215,10 +158,12 @@ static void too_large_tile(Kernel *k, TiledMma t, Loc loc, Needs n, int limit)
 	DiagMsg *m = diag(k->ctx, loc, D_E0402,
 			  "the accumulator of %d x %d %stakes %d registers a thread on %d "
 			  "warpgroup%s; with %d for addresses that is more than the %d available",
-			  t.m, t.n, n.read ? "with what the epilogue reads " : "", n.acc + n.read,
-			  groups, groups > 1 ? "s" : "", OVERHEAD, limit);
+			  t.m, t.n, what_beside(n), needs_all(n), groups, groups > 1 ? "s" : "",
+			  OVERHEAD, limit);
 	if (columns <= 0)
 		diag_remedy(k->ctx, m, "no tile of %d rows fits: take fewer", t.m);
+	else if (n.read && n.b) /* other columns may be read, and leave, in other ways */
+		diag_remedy(k->ctx, m, "take a tile of fewer columns");
 	else if (n.read < n.acc)
 		diag_remedy(k->ctx, m, "the largest tile of %d rows that fits is %d x %d", t.m, t.m,
 			    columns);
@@ -228,7 +173,7 @@ static void too_large_tile(Kernel *k, TiledMma t, Loc loc, Needs n, int limit)
 
 static void check_registers(Kernel *k, TiledMma t, Loc loc, Needs n, int limit)
 {
-	if (n.acc + n.read + OVERHEAD <= limit)
+	if (needs_all(n) + OVERHEAD <= limit)
 		return;
 	if (n.tiles > 1)
 		too_many_tiles(k, t, loc, n, limit);
@@ -570,8 +515,8 @@ void pass_roles(Kernel *k)
 	bool turns = kernel_pingpong(k);
 	bool split = strcmp(attrs_str(&k->attrs, A_ROLES, "none"), "none") != 0;
 	int warpgroups = turns ? TURNS : tiled_mma_warpgroups(t);
-	Needs needs = find_needs(k);
-	int tiles = needs.acc + needs.read;
+	Needs needs = needs_of(k);
+	int tiles = needs_all(needs);
 	int threads = (warpgroups + split) * GROUP_THREADS;
 	if (!check_threads(k, threads, mma->loc))
 		return;

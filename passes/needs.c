@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* needs.c - how many registers of a thread the tiles of a program take, of each buffer that is read
+ * the largest one at a time.
+ *     acc (64,64) f32 in 128 threads, B (64,32) bf16 for mma.sync  ->  acc 32, b 32 */
+#include "passes/needs.h"
+
+/* The tensor, or its buffer, that a register tile is read from; NULL: it accumulates. */
+static const Val *source_of(const Kernel *k, const Val *frag)
+{
+	for (const Op *op = kernel_first(k); op; op = op_next(op)) {
+		if (!copy_row_of(op->kind) || op->in[0].val != frag)
+			continue;
+		const Val *from = op->in[1].val;
+		return from->def->kind == OP_TILE ? from->def->in[0].val : from;
+	}
+	return NULL;
+}
+
+/* 1: A of an mma, 2: B; 0: neither. */
+static int operand_of_mma(const Kernel *k, const Val *v)
+{
+	for (const Op *mma = kernel_mma(k, NULL); mma; mma = kernel_mma(k, mma))
+		for (int i = 1; i <= 2; i++)
+			if (mma->in[i].val == v)
+				return i;
+	return 0;
+}
+
+/* What an mma reads lies there in words; of what an epilogue reads, each element takes one. */
+static int frag_regs(const Kernel *k, const Op *op)
+{
+	if (op->kind != OP_FRAG || !op->out->type->tv)
+		return 0;
+	return operand_of_mma(k, op->out) ? type_words(op->out->type) : type_regs(op->out->type);
+}
+
+/* Whether op is the first of the largest tiles that are read from there. */
+static bool is_largest(const Kernel *k, const Op *op, const Val *from)
+{
+	bool before = true;
+	for (const Op *other = kernel_first(k); other; other = op_next(other)) {
+		before &= other != op;
+		if (frag_regs(k, other) >= frag_regs(k, op) + !before &&
+		    source_of(k, other->out) == from)
+			return false;
+	}
+	return true;
+}
+
+/* Of values that are an mma's operand, and no accumulator. */
+static int operand_regs(const Op *op)
+{
+	const Type *t = op_is_mma(op) ? op->in[1].val->type : NULL;
+	bool own = t && t->space == SP_REG && op->in[1].val->def->kind != OP_FRAG;
+	return own ? type_words(t) : 0;
+}
+
+Needs needs_of(const Kernel *k)
+{
+	Needs n = {0};
+	for (const Op *op = kernel_first(k); op; op = op_next(op)) {
+		int regs = frag_regs(k, op);
+		const Val *from = regs ? source_of(k, op->out) : NULL;
+		n.tiles += (regs && !from) || operand_regs(op);
+		n.acc += operand_regs(op);
+		if (!from)
+			n.acc += regs ? type_words(op->out->type) : 0;
+		else if (is_largest(k, op, from))
+			*(int *[]){&n.read, &n.a, &n.b}[operand_of_mma(k, op->out)] += regs;
+	}
+	return n;
+}
+
+int needs_all(Needs n)
+{
+	return n.acc + n.read + n.a + n.b;
+}

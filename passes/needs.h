@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* needs.h - private to passes/: the registers of a thread that its tiles take. */
+#ifndef DSL_PASSES_NEEDS_H
+#define DSL_PASSES_NEEDS_H
+
+#include "passes/pass.h"
+
+typedef struct {
+	int tiles; /* accumulators, and others that the program assigns to */
+	int acc;   /* their registers */
+	int read;  /* of the tiles that the epilogue reads, of each tensor one at a time */
+	int a, b;  /* of an mma's operands that are copied into registers */
+} Needs;
+
+Needs needs_of(const Kernel *k);
+int needs_all(Needs n); /* registers */
+
+#endif
