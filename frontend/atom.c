@@ -6,16 +6,29 @@
 #include "frontend/sema.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MMA_EXTENT_MAX = 1 << 20 };
+
+/* Whether a row before has the same name and types: its K is another. */
+static bool is_named_before(int row)
+{
+	const AtomRow *r = &atom_rows[row];
+	for (int i = 0; i < row; i++) {
+		const AtomRow *o = &atom_rows[i];
+		if (!strcmp(o->name, r->name) && o->a == r->a && o->b == r->b && o->c == r->c)
+			return true;
+	}
+	return false;
+}
 
 static void types_exist(Sema *s, const char *name, DiagMsg *m)
 {
 	Buf b = {0};
 	for (int i = 0; i < ATOM_COUNT; i++) {
 		const AtomRow *r = &atom_rows[i];
-		if (!strcmp(r->name, name))
+		if (!strcmp(r->name, name) && !is_named_before(i))
 			buf_printf(&b, "%s(%s, %s, %s)", b.n ? ", " : "", elem_rows[r->a].name,
 				   elem_rows[r->b].name, elem_rows[r->c].name);
 	}
@@ -23,21 +36,20 @@ static void types_exist(Sema *s, const char *name, DiagMsg *m)
 	buf_free(&b);
 }
 
-/* Of those types the one of that K, or the first. */
+/* Of those types the one whose K is nearest. */
 static const AtomRow *row_by_types(Sema *s, const Node *at, const Value *types, int64_t k)
 {
-	const AtomRow *first = NULL;
+	const AtomRow *best = NULL;
 	for (int i = 0; i < ATOM_COUNT; i++) {
 		const AtomRow *r = &atom_rows[i];
 		if (strcmp(r->name, at->name) || r->a != types[0].elem || r->b != types[1].elem ||
 		    r->c != types[2].elem)
 			continue;
-		if (r->k == k)
-			return r;
-		first = first ? first : r;
+		if (!best || llabs(r->k - k) < llabs(best->k - k))
+			best = r;
 	}
-	if (first)
-		return first;
+	if (best)
+		return best;
 	types_exist(s, at->name,
 		    not_yet(s, at->loc, "%s of (%s, %s, %s)", at->name,
 			    elem_rows[types[0].elem].name, elem_rows[types[1].elem].name,
