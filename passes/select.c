@@ -72,7 +72,7 @@ static void buffers(Kernel *k)
 			layout_auto(k, op);
 		else if ((why = slot_form(k->ctx, op->out->type, &f)))
 			diag(k->ctx, op->loc, D_E0404,
-			     "%s: TMA and wgmma cannot use the layout %s: %s", op->out->name,
+			     "%s: TMA and the mma cannot use the layout %s: %s", op->out->name,
 			     layout_str(k->ctx, op->out->type->layout), why);
 	}
 }

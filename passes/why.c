@@ -12,7 +12,7 @@ void why_swizzle(Kernel *k, const char *buffer, int row_bytes, int swizzle, int 
 		kernel_why_not(k, REASON_SWIZZLE, buffer, w,
 			       "a row of %d bytes is not a multiple of %d", row_bytes, w);
 	kernel_why(k, REASON_SWIZZLE, buffer, swizzle,
-		   "the widest that divides a row of %d bytes: TMA writes it and wgmma reads it, "
+		   "the widest that divides a row of %d bytes: TMA writes it and the mma reads it, "
 		   "%s-major",
 		   row_bytes, fast == 1 ? "K" : "MN");
 }
