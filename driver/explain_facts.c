@@ -49,7 +49,10 @@ bool facts_has_one_source(const Facts *f, const char *buffer)
 
 const FactRing *facts_main_ring(const Facts *f)
 {
-	return f->mmas.n ? facts_ring(f, f->mmas.at[0].ring) : NULL;
+	for (int i = 0; i < f->mmas.n; i++)
+		if (!f->mmas.at[i].b_in_registers)
+			return facts_ring(f, f->mmas.at[i].ring);
+	return NULL;
 }
 
 const char *facts_text(Ctx *c, const Ix *x)
@@ -236,7 +239,8 @@ static FactMma mma_of(Facts *f, const Op *op)
 		     .role = role_name(op),
 		     .ring = attrs_str(&op->in[2].val->def->attrs, A_RING, ""),
 		     .tv = op->in[0].val->type->tv,
-		     .a_in_registers = op->in[1].val->type->space == SP_REG};
+		     .a_in_registers = op->in[1].val->type->space == SP_REG,
+		     .b_in_registers = op->in[2].val->type->space == SP_REG};
 	buf_free(&atom);
 	for (int i = 0; i < 2; i++) {
 		m.lbo[i] = lbo && i < lbo->n ? lbo->i[i] : 0;
@@ -261,7 +265,7 @@ static bool is_filled(const Kernel *k, const Val *frag)
 	return false;
 }
 
-static void take_wgmma(Facts *f, const Op *op)
+static void take_mma(Facts *f, const Op *op)
 {
 	FactMma m = mma_of(f, op);
 	int i = 0;
@@ -310,7 +314,8 @@ static void take(Facts *f, const Op *op)
 		take_store(f, op);
 		break;
 	case OP_WGMMA:
-		take_wgmma(f, op);
+	case OP_MMA_SYNC:
+		take_mma(f, op);
 		break;
 	case OP_BAR_SYNC:
 	case OP_BAR_ARRIVE:

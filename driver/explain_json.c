@@ -224,6 +224,8 @@ static void put_mma(json_object *o, const Facts *f, const FactMma *m)
 	json_put_text(o, "thread_values", m->tv ? layout_str(f->k->ctx, m->tv) : NULL);
 	if (m->a_in_registers)
 		json_put_bool(o, "a_in_registers", true);
+	if (m->b_in_registers)
+		json_put_bool(o, "b_in_registers", true);
 }
 
 /* The first by itself, and where there are others, all. */

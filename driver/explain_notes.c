@@ -49,7 +49,9 @@ static void note_checks(const Facts *f, Buf *out)
 static void note_descriptors(const FactMma *m, Buf *out)
 {
 	note_head(out, "");
-	if (m->a_in_registers)
+	if (m->b_in_registers)
+		buf_printf(out, "A and B in registers\n");
+	else if (m->a_in_registers)
 		buf_printf(out,
 			   "A in registers; descriptor: leading bytes %" PRId64
 			   ", stride bytes %" PRId64 " of B\n",
@@ -78,8 +80,8 @@ static void note_mma(const Facts *f, Buf *out)
 	for (int i = 0; i < f->mmas.n; i++) {
 		const FactMma *m = &f->mmas.at[i];
 		note_head(out, i ? "" : "mma");
-		buf_printf(out, "%d x %s a stage and warpgroup, by %s\n", m->instructions, m->atom,
-			   m->role);
+		buf_printf(out, "%d x %s a stage and %s, by %s\n", m->instructions, m->atom,
+			   m->b_in_registers ? "warp" : "warpgroup", m->role);
 		note_descriptors(m, out);
 		if (m->tv) {
 			note_head(out, "");

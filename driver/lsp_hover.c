@@ -66,8 +66,8 @@ static void say_mma(const Facts *f, const char *name, Buf *out)
 	(void)name;
 	for (int i = 0; i < f->mmas.n; i++) {
 		const FactMma *m = &f->mmas.at[i];
-		buf_printf(out, "- %s, %d a stage for each warpgroup, by the role %s\n", m->atom,
-			   m->instructions, m->role);
+		buf_printf(out, "- %s, %d a stage for each %s, by the role %s\n", m->atom,
+			   m->instructions, m->b_in_registers ? "warp" : "warpgroup", m->role);
 	}
 	if (!f->mmas.n)
 		return;
