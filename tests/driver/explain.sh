@@ -44,6 +44,12 @@ has out 'registers 232 rejected: 250 are needed' 'regs 240'
 expect 0 explain "$schedules" -DR=none
 has out 'roles none;' 'the first 3 before the loop: the stages minus the wgmma groups left in flight'
 
+# An mma.sync has its line too, and no buffer is said to be read by what the kernel has not.
+expect 0 explain "$root/tests/sim/outputs/sync_beside.gemm"
+has out '2 x wgmma.m64n64k16.f32.bf16.bf16 a stage and warpgroup, by main' \
+	'16 x mma_sync.m16n8k16.f32.bf16.bf16 a stage and warp, by main' 'A and B in registers' \
+	'TMA writes it and the mma reads it'
+
 # Clusters: who loads the same, proved how, and who issues for whom; or why nobody does.
 expect 0 explain "$schedules" -DCM=2 -DCN=2 --json cluster.json -o -
 has out 'tma ldA = load(A, sA, multicast slice);' 'load the same: {0,2} {1,3}; exact' \

@@ -71,6 +71,9 @@ has out '((4,8,4),(2,2,2)):((128,1,16),(64,8,512))'
 grep -q '^ 8 |  *T0V2  *T0V3  *T1V2' out || fail "row 8 of the fragment"
 expect 0 layout --tv 'wgmma<64,16,16>(bf16, bf16, f32) * (2,1,1)'
 grep -q '^ 64 | T128V0' out || fail "the second warpgroup begins at row 64"
+expect 0 layout --tv 'mma_sync<16,8,8>(tf32, tf32, f32) * (8,1,1)'
+has out '(((4,8),8),(2,2)):(((256,1),16),(128,8))'
+grep -q '^ 16 |  *T32V0' out || fail "the second warp begins at row 16"
 expect 0 layout --tv 'make_layout_tv((4,8):(8,1), (2,2):(2,1))'
 grep -q '^7 | T24V2 T24V3' out || fail "the last row of a tiled copy"
 expect 0 layout --tv '(2,2):(2,1)'
