@@ -58,7 +58,7 @@ typedef struct {
 	const Layout *tv;               /* (thread of the role, register) -> place in the tile */
 	int instructions;               /* of a warpgroup, a stage */
 	int64_t lbo[2], sbo[2];         /* of the descriptors of A and B */
-	bool a_in_registers, b_in_registers;            /* which has no descriptor */
+	bool a_in_registers, b_in_registers; /* which have no descriptors */
 } FactMma;
 
 typedef struct {
