@@ -4,13 +4,91 @@
  */
 #include "verify/read.h"
 
-static bool get_named(void *user, const char *name, int64_t *v)
+/* What stands for a name; NULL: itself. */
+static const Ix *bound(const View *s, const char *name)
 {
-	const View *s = user;
 	for (int i = s->names.n - 1; i >= 0; i--)
 		if (s->names.at[i].name == name)
-			return ix_is_const(s->names.at[i].by, v);
-	return false;
+			return s->names.at[i].by;
+	return NULL;
+}
+
+static bool get_named(void *user, const char *name, int64_t *v)
+{
+	const Ix *by = bound(user, name);
+	return by && ix_is_const(by, v);
+}
+
+/* ------------------------------------------------------------------ made before */
+/* Expressions are the context's, and what is kept of one is a matter of it alone. */
+void read_recall(Reader *r)
+{
+	Program *p = r->p;
+	if (p->sized)
+		p->recall = p->sized->recall;
+	if (!p->recall) {
+		p->recall = NEW(p->arena, Recall);
+		*p->recall =
+			(Recall){{.arena = p->arena}, {.arena = p->arena}, {.arena = p->arena}};
+	}
+}
+
+typedef VEC(const char *) Names;
+typedef struct {
+	Arena *arena;
+	Names *names;
+} Noted;
+
+static void note_name(void *user, const char *name)
+{
+	Noted *in = user;
+	for (int i = 0; i < in->names->n; i++)
+		if (in->names->at[i] == name)
+			return;
+	vec_push(in->arena, in->names, name);
+}
+
+/* The names in an expression, each once. */
+static const Names *names_in(Reader *r, const Ix *x)
+{
+	Names *names = ptrmap_get(&r->p->recall->names_in, x);
+	if (names)
+		return names;
+	names = NEW(r->p->arena, Names);
+	ix_names(x, note_name, &(Noted){r->p->arena, names});
+	ptrmap_set(&r->p->recall->names_in, x, names);
+	return names;
+}
+
+static PtrMap *map_in(PtrMap *m, const void *key)
+{
+	PtrMap *in = ptrmap_get(m, key);
+	if (!in) {
+		in = NEW(m->arena, PtrMap);
+		in->arena = m->arena;
+		ptrmap_set(m, key, in);
+	}
+	return in;
+}
+
+/* In a replay what the lane decides is met turn by turn, mostly with what was put in before: from
+ * the expression, then from what stands for each of its names, to what was made of it. */
+static const Ix *stage_once(Reader *r, const Ix *x)
+{
+	const Names *names = names_in(r, x);
+	PtrMap *m = &r->p->recall->made;
+	const void *key = x;
+	for (int i = 0; i < names->n; i++) {
+		const Ix *by = bound(&r->view, names->at[i]);
+		m = map_in(m, key);
+		key = by ? (const void *)by : names->at[i];
+	}
+	Ix *made = ptrmap_get(m, key);
+	if (!made) {
+		made = (Ix *)(uintptr_t)stage(&r->view, x);
+		ptrmap_set(m, key, made);
+	}
+	return made;
 }
 
 /* In a replay most are numbers, of which no expression need be made. */
@@ -19,10 +97,9 @@ const Ix *read_expr(Reader *r, const Ix *x)
 	View *v = &r->view;
 	int64_t value;
 	x = stage(&r->lets, x);
-	if (r->p->sized && !v->core && !v->trips && !v->counts.n &&
-	    ix_eval(x, get_named, v, &value))
-		return ix_const(v->ctx, value);
-	return stage(v, x);
+	if (!r->p->sized || v->core || v->trips || v->counts.n || v->total)
+		return stage(v, x);
+	return ix_eval(x, get_named, v, &value) ? ix_const(v->ctx, value) : stage_once(r, x);
 }
 
 void read_put_name(Reader *r, const char *name, const Ix *by)
@@ -67,11 +144,10 @@ static uintptr_t find_lanes(Reader *r, const Ix *x)
 
 bool read_lanes_of(Reader *r, const Ix *x, uint32_t *which)
 {
-	uintptr_t found = (uintptr_t)ptrmap_get(&r->lanes_of, x);
+	uintptr_t found = (uintptr_t)ptrmap_get(&r->p->recall->lanes_of, x);
 	if (!found) {
 		found = find_lanes(r, x);
-		r->lanes_of.arena = r->p->arena;
-		ptrmap_set(&r->lanes_of, x, (void *)found);
+		ptrmap_set(&r->p->recall->lanes_of, x, (void *)found);
 	}
 	*which = (uint32_t)(found >> 2);
 	return found & LANES_KNOWN;

@@ -424,6 +424,7 @@ bool program_read(Program *p, const Kernel *k)
 	Ctx *c = k->ctx;
 	p->k = k;
 	p->m.arena = p->arena = ctx_arena(c);
+	read_recall(&r);
 	p->tile = ctx_str(c, "#tile");
 	p->left = ctx_str(c, "#left");
 	p->trip = ctx_str(c, "#trip");

@@ -132,6 +132,7 @@ struct Program {
 	int nparts;
 	/* a replay: this program with numbers for its sizes; NULL: for all sizes */
 	const Program *sized;
+	struct Recall *recall; /* expr.c: what it made of expressions, its replays with it */
 	const Named *sizes;
 	int nsizes;
 	VEC(Foot) feet;    /* of its writes: of step.mask - 1 */

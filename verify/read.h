@@ -30,12 +30,18 @@ typedef struct {
 	int64_t lo, hi;
 } Simple;
 
+/* What was made of expressions before, whichever program, agent or turn asked. */
+typedef struct Recall {
+	PtrMap lanes_of; /* a condition, to what find_lanes says */
+	PtrMap names_in; /* an expression, to its names */
+	PtrMap made;     /* of replays: stage_once's */
+} Recall;
+
 typedef struct {
 	Program *p;
 	IxFacts facts;
 	VEC(Named) equals;  /* sizes that facts say are another */
 	VEC(Simple) simple; /* asked for before: agents have much in common */
-	PtrMap lanes_of;    /* as well: a condition, to what find_lanes says */
 	const char *warp, *tid;
 	VEC(const Val *) accs;
 	VEC(Place) places;
@@ -84,6 +90,7 @@ bool read_agents(Reader *r);
 bool read_is_tile(const Val *v, Space s); /* extract.c */
 
 /* expr.c: with lets and names put in */
+void read_recall(Reader *r);
 const Ix *read_expr(Reader *r, const Ix *x);
 void read_put_name(Reader *r, const char *name, const Ix *by);
 void read_put_ring(Reader *r, const Op *op, const Ix *position); /* slot and phase of its loop */
