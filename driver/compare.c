@@ -101,6 +101,12 @@ static bool is_within(double x, double lo, double hi)
 	return (lo <= x && x <= hi) || (isinf(lo) && isinf(hi) && lo < hi);
 }
 
+/* Of integers the poison is -1, which may be right. */
+static bool is_unwritten(const Tensor *t, int64_t i)
+{
+	return elem_is_float(t->elem) && is_poison(t->host, elem_bytes(t->elem), i);
+}
+
 static bool check_element(const Problem *p, const Tensor *t, DataKind kind, int64_t i, Verdict *v)
 {
 	size_t size = elem_bytes(t->elem);
@@ -108,8 +114,7 @@ static bool check_element(const Problem *p, const Tensor *t, DataKind kind, int6
 	v->lo = v->hi = 0;
 	if (memcmp(got, (const char *)t->ref + (size_t)i * size, size) == 0)
 		return true;
-	/* Of integers the poison is -1, which may be right. */
-	if (elem_is_float(t->elem) && is_poison(t->host, size, i))
+	if (is_unwritten(t, i))
 		return false;
 	double x = elem_get(t->elem, t->host, i), r = elem_get(t->elem, t->ref, i);
 	if (isnan(x) && isnan(r)) /* of any bits: IEEE 754 does not say which */
@@ -136,7 +141,8 @@ Verdict compare(const Problem *p, const Tensor *t, DataKind kind)
 			t->is_joined ? memcmp((const char *)t->host + (size_t)i * size,
 					      (const char *)t->start + (size_t)i * size, size) != 0
 				     : !is_poison(t->host, size, i);
-		if (has_ref ? !check_element(p, t, kind, i, &v) : t->dense && !written)
+		if (has_ref ? !check_element(p, t, kind, i, &v)
+			    : t->dense && !t->is_joined && is_unwritten(t, i))
 			complain(p, t, i, &v);
 		else if (!has_ref && !t->dense && !p->chosen && written)
 			complain_beside(t, i, &v);

@@ -127,11 +127,37 @@ static void integers_may_be_poison(void **state)
 	assert_judged(EL_I32, -1, 0, -1, 1, "");
 }
 
+/* Elements of tiles that the reference does not compute, filled as they were before the launch. */
+static void unknown_integers_may_be_poison(void **state)
+{
+	static const struct {
+		Elem e;
+		const char *wrong;
+	} rows[] = {{EL_I8, ""}, {EL_I32, ""}, {EL_BF16, "D[0] was never written"}};
+	(void)state;
+	for (size_t i = 0; i < COUNTOF(rows); i++) {
+		const char *why = NULL;
+		char ir[128];
+		Problem p;
+		Arena *a = arena_new();
+		Options o = {.arena = a};
+		snprintf(ir, sizeof ir,
+			 "kernel k tile sm_90a {\n  arg out %%D : global %s (1):(1)\n}\n",
+			 elem_rows[rows[i].e].name);
+		assert_true(problem_open(&p, ir, &o, &why));
+		memset(p.t[0].host, 0xff, p.t[0].bytes);
+		assert_string_equal(compare(&p, &p.t[0], DATA_NORMAL).wrong, rows[i].wrong);
+		problem_close(&p);
+		arena_free(a);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(elements_have_names),
 					   cmocka_unit_test(bounds_decide),
 					   cmocka_unit_test(any_nan_is_one),
-					   cmocka_unit_test(integers_may_be_poison)};
+					   cmocka_unit_test(integers_may_be_poison),
+					   cmocka_unit_test(unknown_integers_may_be_poison)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
