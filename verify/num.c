@@ -239,9 +239,9 @@ void ix_needs(const Ix *x, int64_t q, void (*needs)(void *user, const char *name
 	if (x->kind == IX_SHR) { /* never decided but by exact numbers */
 		ix_needs(x->a, FAR / 2, needs, user);
 		ix_needs(x->b, FAR / 2, needs, user);
-	} else if (x->kind == IX_DIV && ix_is_const(x->b, &c) && c < FAR / q) {
+	} else if (x->kind == IX_DIV && ix_is_const(x->b, &c) && c > 0 && c < FAR / q) {
 		ix_needs(x->a, q * c, needs, user);
-	} else if (x->kind == IX_MOD && ix_is_const(x->b, &c)) {
+	} else if (x->kind == IX_MOD && ix_is_const(x->b, &c) && c > 0) {
 		ix_needs(x->a, c, needs, user);
 	} else if (x->kind == IX_MUL && ix_is_const(x->b, &c) && c) {
 		ix_needs(x->a, q / num_gcd(q, c), needs, user);
