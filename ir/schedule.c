@@ -36,6 +36,16 @@ static const char *int_rule(const Kernel *k, const ClauseRow *row, const Attr *a
 			(long long)row->least, (long long)row->most);
 }
 
+static const char *ctas_rule(const Kernel *k)
+{
+	const Attr *a = attrs_get(&k->attrs, A_CLUSTER);
+	const Target *t = target_by_name(k->target);
+	if (!a || !t || a->i[0] * a->i[1] <= t->cluster_max)
+		return NULL;
+	return ctx_strf(k->ctx, "a cluster of %lld x %lld CTAs is more than the maximum of %d",
+			(long long)a->i[0], (long long)a->i[1], t->cluster_max);
+}
+
 const char *schedule_rule(const Kernel *k)
 {
 	const char *why = NULL;
@@ -47,5 +57,5 @@ const char *schedule_rule(const Kernel *k)
 		else if (a && row->form == CF_INT)
 			why = int_rule(k, row, a);
 	}
-	return why;
+	return why ? why : ctas_rule(k);
 }

@@ -211,15 +211,14 @@ const char *rule_tma_store(const Kernel *k, const Op *op)
 				 rank, rank);
 }
 
-enum { MOST_CTAS = 16 }; /* of a cluster */
-
 const char *rule_load_tma(const Kernel *k, const Op *op)
 {
 	int64_t slices = attrs_int(&op->attrs, A_SLICES, 1), size;
 	if (op->nix != 0 && op->nix != 3)
 		return "a load for several CTAs takes mask, part and whether this CTA issues";
-	if (slices < 1 || slices > MOST_CTAS)
-		return ctx_strf(k->ctx, "slices= is 1 to %d, one of each CTA", MOST_CTAS);
+	int most = target_by_name(k->target)->cluster_max;
+	if (slices < 1 || slices > most)
+		return ctx_strf(k->ctx, "slices= is 1 to %d, one of each CTA", most);
 	if (!ix_is_const(layout_size(k->ctx, op->in[0].val->type->layout), &size) || size % slices)
 		return "slices= divides the buffer";
 	return rule_alike(k, op);

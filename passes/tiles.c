@@ -381,18 +381,6 @@ static void check_modes(Kernel *k, const Plane *p)
 		     "one");
 }
 
-static bool check_cluster(Kernel *k, const Plane *p)
-{
-	int most = target_by_name(k->target)->cluster_max;
-	if (p->ctas > most)
-		diag(k->ctx, p->grid->loc, D_E0407,
-		     "a cluster of %d x %d CTAs is more than the maximum of %d", (int)p->cluster[0],
-		     (int)p->cluster[1], most);
-	else
-		check_modes(k, p);
-	return !pass_failed(k);
-}
-
 void pass_tiles(Kernel *k)
 {
 	Op *grid = kernel_find(k, OP_GRID);
@@ -400,7 +388,8 @@ void pass_tiles(Kernel *k)
 		panic("kernel %s has no grid", k->name);
 	Here h = {k, grid};
 	Plane p = plane_of(k, grid);
-	if (!check_cluster(k, &p))
+	check_modes(k, &p);
+	if (pass_failed(k))
 		return;
 	if (attrs_int(&k->attrs, A_PERSISTENT, 0)) {
 		persistent(h, &p, grid);
