@@ -426,6 +426,8 @@ static const char *rule_role(const Kernel *k, const Op *op)
 		return "a role may stand only at the top level of a kernel";
 	if (attrs_int(&op->attrs, A_WARPS, 1) < 1)
 		return "a role has at least one warp";
+	if (attrs_int(&op->attrs, A_TURNS, 1) < 1)
+		return "at least one warpgroup of a role takes turns";
 	if (end * 32 > attrs_int(&k->attrs, A_BLOCK, INT64_MAX))
 		return "the role ends beyond the CTA's last warp";
 	for (const Op *old = kernel_first(k); old != op; old = op_next(old))
