@@ -171,11 +171,21 @@ static const Row rows[] = {
 };
 
 /* ------------------------------------------------------------------ whole kernels */
+static bool never_counts(const Kernel *k, const Ix *tiles)
+{
+	int64_t lo, hi;
+	ix_range(tiles, kernel_facts(k), &lo, &hi);
+	return hi < 1;
+}
+
 static const char *one_grid(const Kernel *k)
 {
 	const Op *grid = kernel_find(k, OP_GRID);
 	if (!grid || op_find_next(grid, OP_GRID) || op_parent(grid))
 		return "a kernel has one grid, around its program";
+	for (int i = 0; i < grid->nix; i++)
+		if (never_counts(k, grid->ix[i]))
+			return "a grid has tiles along each of its modes, for some sizes";
 	return kernel_find(k, OP_LAUNCH) ? "a kernel with a grid has no launch" : NULL;
 }
 
