@@ -432,6 +432,8 @@ static void find_all_values(Search *s)
 	for (int i = 0; i < s->n; i++) {
 		Size *of = &s->sizes[i];
 		bool asked = false;
+		if (of->is)
+			continue;
 		for (int j = 0; j < s->nconds; j++)
 			asked |= ix_uses(s->conds[j], of->name);
 		if (of->few || !asked)
