@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MMA_EXTENT_MAX = 1 << 20 };
+enum { MMA_EXTENT_MAX = 1 << 20, MOST_GROUPS = 3 };
 
 /* Whether a row before has the same name and types: its K is another. */
 static bool is_named_before(int row)
@@ -91,7 +91,7 @@ static bool shape_exists(Sema *s, const Node *at, const AtomRow *r, const int64_
 /* Atoms that the warps of a warpgroup make. */
 static int64_t atoms_of_group(Sema *s, const Mma *m)
 {
-	return 128 / atom_threads(s->ctx, m->atom);
+	return GROUP_THREADS / atom_threads(s->ctx, m->atom);
 }
 
 int64_t mma_warpgroups(Sema *s, const Mma *m)
@@ -152,7 +152,7 @@ Value mma_arrange(Sema *s, Loc loc, const Value *mma, const Value *by)
 			return value_bad();
 	}
 	int64_t group = atoms_of_group(s, m);
-	if (m->arrange[0] > 3 * group || m->arrange[0] % group || m->arrange[1] > 1 ||
+	if (m->arrange[0] > MOST_GROUPS * group || m->arrange[0] % group || m->arrange[1] > 1 ||
 	    m->arrange[2] > 1) {
 		not_yet(s, by->loc, "this arrangement of %s; (%d,1,1), (%d,1,1) and (%d,1,1) are",
 			group == 1 ? "warpgroups" : "warps", (int)group, 2 * (int)group,

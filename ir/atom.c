@@ -103,6 +103,11 @@ const Layout *atom_tv_b(Ctx *c, Atom a)
 	return *row ? tv_of_row(c, row, a.n) : NULL;
 }
 
+bool atom_holds_b(Atom a)
+{
+	return *atom_rows[a.id].tv_b;
+}
+
 int atom_threads(Ctx *c, Atom a)
 {
 	return (int)layout_size_int(layout_mode(c, atom_tv_c(c, a), 0));

@@ -90,6 +90,7 @@ typedef struct {
 	const char *tv, *tv_a, *tv_b;
 } AtomRow;
 enum { ATOM_N = 256 };
+enum { GROUP_THREADS = 128 }; /* of a warpgroup */
 extern const AtomRow atom_rows[ATOM_COUNT];
 typedef struct {
 	AtomId id;
@@ -102,7 +103,8 @@ bool atom_parse(const char *s, size_t n, Atom *out);
 const Layout *atom_tv_c(Ctx *c, Atom a);
 const Layout *atom_tv_a(Ctx *c, Atom a);
 const Layout *atom_tv_b(Ctx *c, Atom a);
-int atom_threads(Ctx *c, Atom a); /* 32: a warp; 128: a warpgroup */
+int atom_threads(Ctx *c, Atom a); /* of a warp, or of a warpgroup */
+bool atom_holds_b(Atom a);        /* reads B from registers, not from shared memory */
 
 /* Copies from home to home. */
 typedef enum {

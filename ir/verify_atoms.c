@@ -225,7 +225,7 @@ const char *rule_load_tma(const Kernel *k, const Op *op)
 }
 
 /* ------------------------------------------------------------------ registers */
-enum { MAX_LOOPS = 16, WG_THREADS = 128 };
+enum { MAX_LOOPS = 16 };
 
 typedef struct {
 	const IxFact *at;
@@ -290,9 +290,9 @@ const char *rule_wgmma(const Kernel *k, const Op *op)
 		return why;
 	const AtomRow *r = &atom_rows[atom.id];
 	if (is_reg(op->in[1].val->type) &&
-	    (why = check_registers(k, op, &op->in[1], r->m * r->k / WG_THREADS)))
+	    (why = check_registers(k, op, &op->in[1], r->m * r->k / GROUP_THREADS)))
 		return why;
-	return check_registers(k, op, &op->in[0], r->m * atom.n / WG_THREADS);
+	return check_registers(k, op, &op->in[0], r->m * atom.n / GROUP_THREADS);
 }
 
 const char *rule_mma_sync(const Kernel *k, const Op *op)
@@ -302,7 +302,7 @@ const char *rule_mma_sync(const Kernel *k, const Op *op)
 	const AtomRow *r = &atom_rows[atom.id];
 	int regs[] = {r->m * atom.n, r->m * r->k, atom.n * r->k},
 	    threads = atom_threads(k->ctx, atom);
-	if (!why && !*r->tv_b)
+	if (!why && !atom_holds_b(atom))
 		why = "this atom reads B from shared memory";
 	for (int i = 0; i < 3 && !why; i++)
 		why = check_registers(k, op, &op->in[i], regs[i] / threads);

@@ -30,7 +30,7 @@ static void operands(Kernel *k, Op *mma)
 void put_fragments(Kernel *k)
 {
 	for (Op *op = kernel_mma(k, NULL); op; op = kernel_mma(k, op))
-		if (*atom_rows[op_tiled_mma(k->ctx, op).atom.id].tv_b)
+		if (atom_holds_b(op_tiled_mma(k->ctx, op).atom))
 			operands(k, op);
 }
 

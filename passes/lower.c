@@ -148,9 +148,8 @@ static void descriptors(Kernel *k, Op *mma, const MmaPlan *p)
 
 static void instruction(Kernel *k, Op *op, const MmaPlan *p, AtomAt at)
 {
-	const AtomRow *row = &atom_rows[p->t.atom.id];
 	int block = tiled_mma_registers(p->t), step = block / p->t.steps;
-	Op *mma = op_before(k, op, (OpKind)row->op);
+	Op *mma = op_before(k, op, (OpKind)atom_rows[p->t.atom.id].op);
 	op_in(k, mma, op->in[0].val,
 	      ix_int(k, (at.i + p->t.repeat_m * at.j) * block + at.step * step));
 	operand_a(k, op, mma, p, at);
@@ -158,7 +157,7 @@ static void instruction(Kernel *k, Op *op, const MmaPlan *p, AtomAt at)
 	if (at.col == p->t.from && op->nix)
 		op_ix(k, mma, op->ix[0]);
 	op_atom(k, mma, p->t.atom);
-	if (!*row->tv_b)
+	if (!atom_holds_b(p->t.atom))
 		descriptors(k, mma, p);
 }
 

@@ -21,7 +21,7 @@ enum {
 	P_SHARED = 1024
 };
 
-enum { WARP_THREADS = 32, GROUP_WARPS = 4, GROUP_THREADS = WARP_THREADS * GROUP_WARPS };
+enum { WARP_THREADS = 32, GROUP_WARPS = GROUP_THREADS / WARP_THREADS };
 
 #define PASS(id, ...) void pass_##id(Kernel *k);
 #include "passes/passes.def"

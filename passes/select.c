@@ -31,9 +31,9 @@ static int rows_of_mma(const Kernel *k, const Val *buffer)
 {
 	for (const Op *op = kernel_mma(k, NULL); op; op = kernel_mma(k, op)) {
 		TiledMma t = op_tiled_mma(k->ctx, op);
-		if (op->in[1].val == buffer && !*atom_rows[t.atom.id].tv_b)
+		if (op->in[1].val == buffer && !atom_holds_b(t.atom))
 			return t.rows;
-		if (op->in[2].val == buffer && !*atom_rows[t.atom.id].tv_b)
+		if (op->in[2].val == buffer && !atom_holds_b(t.atom))
 			return t.cols;
 	}
 	return val_extent(buffer, 0);
