@@ -98,20 +98,30 @@ static DiagMsg *report_other_extent(Sema *s, const Tiling *t, int mode, const Va
 	return m;
 }
 
-/* The name that counts these tiles, where the index counts others. */
-static void report_swapped(Sema *s, const Tiling *t, int mode, const Value *at)
+static const Symbol *name_that_counts(Sema *s, const Tiling *t, int mode)
 {
-	DiagMsg *m = report_other_extent(s, t, mode, at, D_W0203);
 	for (int i = s->symbols.n; i-- > 0;) {
 		const Symbol *sym = &s->symbols.at[i];
 		const Coord *c = sym->value.kind == V_INT ? sym->value.coord : NULL;
-		if (!c || counts_others(s, t, mode, c))
-			continue;
+		if (c && !counts_others(s, t, mode, c))
+			return sym;
+	}
+	return NULL;
+}
+
+/* The index counts other tiles. An element for each of these is meant, where no name counts the
+ * elements: a scale of each 128 columns. */
+static void report_swapped(Sema *s, const Tiling *t, int mode, const Value *at)
+{
+	const Symbol *sym = name_that_counts(s, t, mode);
+	if (!sym && t->extent[mode] == 1)
+		return;
+	DiagMsg *m = report_other_extent(s, t, mode, at, D_W0203);
+	if (sym)
 		diag_fix(s->ctx, diag_remedy(s->ctx, m, "did you mean '%s'?", sym->name), m->loc,
 			 "%s", sym->name);
-		return;
-	}
-	diag_remedy(s->ctx, m, "if this is meant, -Wno-W0203 silences it");
+	else
+		diag_remedy(s->ctx, m, "if this is meant, -Wno-W0203 silences it");
 }
 
 /* Origins are 32-bit for TMA, whatever the expression. */
