@@ -282,6 +282,7 @@ void pass_select(Kernel *k)
 	spread_registers(k);
 	if (pass_failed(k))
 		return;
+	read_early(k);
 	copies(k);
 	mmas(k);
 	zeros(k);
