@@ -111,6 +111,7 @@ bool tiled_mma_reads(Ctx *c, TiledMma t, const Type *a);              /* all of 
 const Op *mma_spread_as(const Kernel *k, const Val *v);
 void put_fragments(
 	Kernel *k); /* fragments.c: operands into registers, for atoms that read them there */
+void fuse_products(Kernel *k);    /* products.c: that are only added, with their sums */
 void read_early(Kernel *k);       /* early.c: vectors of a loop, an iteration ahead */
 void spread_registers(Kernel *k); /* spread.c: a thread-value layout for every register tile */
 

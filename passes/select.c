@@ -283,6 +283,7 @@ void pass_select(Kernel *k)
 	if (pass_failed(k))
 		return;
 	read_early(k);
+	fuse_products(k);
 	copies(k);
 	mmas(k);
 	zeros(k);
