@@ -78,12 +78,38 @@ static void add_group(Kernel *k, Groups *all, Op *first)
 		ptrmap_set(&all->of, op, (void *)(intptr_t)all->at.n);
 }
 
+/* Brings something into registers that no group has to do with. */
+static bool is_apart(const Op *op, const Group *g)
+{
+	if (op->kind == OP_TILE || op->kind == OP_FRAG)
+		return true;
+	if (op->kind != OP_FILL && !copy_row_of(op->kind))
+		return false;
+	const Val *to = op->in[0].val;
+	bool apart = to->def && to->def->kind == OP_FRAG;
+	for (int i = 1; i < op->nin; i++)
+		apart &= op->in[i].val->type->space == SP_GLOBAL;
+	for (const Op *of = g->first; apart && of != g->last->next; of = of->next)
+		for (int i = 0; i < of->nin; i++)
+			apart &= of->in[i].val != to;
+	return apart;
+}
+
+/* A group that is waited for at once leaves time for what is read just behind it. */
+static void put_wait(Kernel *k, const Groups *all, Group *g, Op *commit)
+{
+	Op *at = commit;
+	while (!g->loop && at->next && is_apart(at->next, g))
+		at = at->next;
+	g->wait = wait_new(k, g->done, g->last->loc, g->loop ? all->inflight : 0);
+	op_insert_after(at, g->wait);
+}
+
 static void put_group(Kernel *k, const Groups *all, Group *g)
 {
 	g->fence = op_before(k, g->first, g->done->fence);
 	Op *commit = op_after(k, g->last, g->done->commit);
-	g->wait = wait_new(k, g->done, g->last->loc, g->loop ? all->inflight : 0);
-	op_insert_after(commit, g->wait);
+	put_wait(k, all, g, commit);
 }
 
 Groups sync_groups(Kernel *k)
