@@ -40,6 +40,7 @@ if [ "$how" = all ]; then
 	ir attention-pingpong registers/attention -DR=pingpong -DP=on
 	ir chain registers/chain -DR=cooperative -DP=off
 	ir vectors registers/vectors_in_loop -DR=pingpong -DP=on
+	ir blocks registers/blocks -DR=cooperative -DP=on
 	ir two-outputs registers/two_outputs -DR=none -DP=off
 	ir promote promote -DR=cooperative -DP=on
 fi

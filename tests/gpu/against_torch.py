@@ -197,6 +197,37 @@ def scaled(M, N, K):
                                                            use_fast_accum=True, out=t["D"])})
 
 
+def blocks(M, N, K):
+    """e4m3 with a scale for each 128 elements of K of each row of A, and for each 128 x 128 of B; torch has that since 2.8,
+    and one scale for the whole tensor, summed by the tensor core, before that."""
+    KB, NB = -(-K // 128), -(-N // 128)
+    t = dict(A=normal(M, K, dtype=torch.float8_e4m3fn), B=normal(N, K, dtype=torch.float8_e4m3fn),
+             rows=(torch.rand(KB, M, device=DEV) + 0.5), cols=torch.rand(NB, KB, device=DEV) + 0.5,
+             D=torch.full((M, N), float("nan"), device=DEV, dtype=torch.bfloat16))
+    one = torch.ones((), device=DEV)
+
+    def product():
+        return t["A"].float() @ t["B"].float().t()
+
+    def want():
+        a = t["A"].float() * t["rows"].t().repeat_interleave(128, 1)[:, :K]
+        b = t["B"].float() * t["cols"].repeat_interleave(128, 0).repeat_interleave(128, 1)[:N, :K]
+        return a @ b.t()
+
+    def whole():
+        torch._scaled_mm(t["A"], t["B"].t(), scale_a=one, scale_b=one, out_dtype=torch.bfloat16, use_fast_accum=True, out=t["D"])
+
+    def scaled():
+        torch._scaled_mm(t["A"], t["B"].t(), scale_a=t["rows"].t(), scale_b=t["cols"].t(), out_dtype=torch.bfloat16, out=t["D"])
+    theirs = {"fast": whole}
+    try:
+        scaled()
+        theirs["blocks"] = scaled
+    except (RuntimeError, ValueError) as e:
+        print(f"torch {torch.__version__} has no scales of blocks: {str(e).splitlines()[0]}", flush=True)
+    return dict(args=dict(t, M=M, N=N, K=K, KB=KB, NB=NB), want=want, plain=product, out=t["D"], torch=theirs)
+
+
 def joined(M, N, K):
     """A value for each row of D beside D: joins of the kernel whose label begins with sum or max."""
     t = dict(matrices(M, N, K), row=torch.zeros(M, device=DEV))
@@ -264,7 +295,7 @@ def odd(more_a, more_b, pack=()):
 
 
 WORKS = dict(e4m3=floats8, s8=integers8, mm=mm, residual=residual, bmm=bmm, bmm_one=bmm_one,
-             gelu=gelu, swiglu=swiglu, scaled=scaled, joined=joined,
+             gelu=gelu, swiglu=swiglu, scaled=scaled, joined=joined, blocks=blocks,
              kk=majors("k", "k"), mk=majors("m", "k"), kn=majors("k", "n"), mn=majors("m", "n"),
              odd=odd(0, 0), odd_lda=odd(1, 1), odd_once=odd(0, 1, ("B",)))
 

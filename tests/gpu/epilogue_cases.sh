@@ -101,6 +101,29 @@ scaled ping_192_c2x1 -DbN=192 -DS=4 -DCM=2
 scaled ping_192_g4 -DbN=192 -DS=4 -DG=4
 scaled coop_256_c2x1 -DR=cooperative -DbN=256 -DS=4 -DCM=2
 
+# Scales of 128 elements of K, and one product of the tensor core's.
+blocks()
+{
+	label=$1
+	shift
+	cp "$root/tests/gpu/blocks.gemm" "$out/epilogues/blocks-$label.gemm"
+	build blocks "$label" "blocks-$label" "$blocks" "$@"
+}
+blocks="4096 7168 2048;4096 2112 7168;8192 8192 8192"
+blocks coop_128_s5 -DS=5
+blocks coop_128_s6 -DS=6
+blocks coop_128_c2x1 -DS=6 -DCM=2
+blocks coop_128_c1x2 -DS=6 -DCN=2
+plain()
+{
+	label=plain_$1
+	shift
+	kernel blocks "$label" e4m3 '' '' "fast($mm)" acc "$blocks" "$@"
+}
+plain ping_128_g8 -DS=6
+plain ping_128_c2x1 -DS=6 -DCM=2
+plain coop_256_c2x1 -DR=cooperative -DbN=256 -DS=4 -DCM=2
+
 # What rows are joined to: sums of squares, the largest sizes, nothing.
 joined()
 {
