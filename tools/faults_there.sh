@@ -12,8 +12,8 @@ look()
 {
 	name=$1 generator=$2 seed=$3 text=$4 seconds=$5 said= code=0
 	row=$name.$generator.$seed.row
-	mkdir -p "$here/work/$name.$generator"
-	cd "$here/work/$name.$generator"
+	mkdir -p "$here/looks/$name.$generator"
+	cd "$here/looks/$name.$generator"
 	ln -sf "$here/texts" "$here/ir" "$here/mutated" "$here/kernels" "$here/$name/"* .
 	for took in 5 60 "$seconds"; do
 		[ "$took" -le "$seconds" ] || continue
