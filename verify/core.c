@@ -21,19 +21,27 @@ bool why_is_open(WhyId id)
 	return open[id];
 }
 
+static bool is_of_proxies(WhyId id)
+{
+	return id == WHY_PROXY || id == WHY_READ_PROXY || id == WHY_OVER_PROXY ||
+	       id == WHY_WROTE_PROXY;
+}
+
 /* Which may be right where lanes that access a slot are those that arrive, or wait. */
 static bool is_rough(const Run *r, WhyId id, int other)
 {
 	AgentSet who = AGENT(r->agent) | (other >= 0 ? AGENT(other) : 0);
 	bool order = id == WHY_OVERWRITE || id == WHY_OVER_READ || id == WHY_READ_WRITE ||
-		     id == WHY_PROXY || id == WHY_READ_PROXY || id == WHY_OVER_PROXY ||
-		     id == WHY_WROTE_PROXY || id == WHY_UNORDERED;
+		     id == WHY_UNORDERED || is_of_proxies(id);
 	return order && r->m->rough & who;
 }
 
 bool run_wrong(Run *r, WhyId id, int key, int cell, int other)
 {
-	id = is_rough(r, id, other) ? WHY_SOME_LANES : id;
+	if (is_rough(r, id, other))
+		id = WHY_SOME_LANES;
+	else if (r->m->in_turns && is_of_proxies(id))
+		id = WHY_FENCE_LANES;
 	*r->why = (Why){.id = id, .agent = r->agent, .other = other, .key = key, .cell = cell};
 	r->why->step = r->step;
 	return false;

@@ -89,6 +89,7 @@ typedef struct {
 	int meet;       /* key of the cluster's barrier, which exits count for, plus 1; 0: none */
 	bool regs_late; /* registers are taken behind the start */
 	AgentSet rough; /* who accesses slots by some lanes, as if all did, and arrives by these */
+	bool in_turns;  /* lanes of a warp fence for the async proxy at different places */
 	AgentSet setters;            /* that set their registers more than once */
 	AgentSet mates[MAX_AGENTS];  /* with warps of the same warpgroups, itself too */
 	AgentSet senders[MAX_RANKS]; /* that arrive at barriers of another CTA */

@@ -154,13 +154,60 @@ static void fence_where(Script *s, uint64_t kinds, int lanes)
 		fence_for(&s->seg[seg], &who, lanes);
 }
 
+static bool is_fence_of_some(const Item *it)
+{
+	return is_partial(it, 1u << STEP_FENCE) && it->which;
+}
+
+/* Fences with nothing between them are one, by the lanes of each. */
+static void fences_as_one(Items *items)
+{
+	int n = 0;
+	for (int i = 0; i < items->n; i++) {
+		Item *it = items->at[i], *last = n ? items->at[n - 1] : NULL;
+		fences_as_one(&it->body);
+		if (last && is_fence_of_some(it) && is_fence_of_some(last)) {
+			it->which |= last->which;
+			it->step.lanes = (int8_t)__builtin_popcount(it->which);
+			n--;
+		}
+		items->at[n++] = it;
+	}
+	items->n = n;
+}
+
+static bool leaves_out(const Items *items, uint32_t lanes)
+{
+	for (int i = 0; i < items->n; i++) {
+		const Item *it = items->at[i];
+		if ((is_fence_of_some(it) && lanes & ~it->which) || leaves_out(&it->body, lanes))
+			return true;
+	}
+	return false;
+}
+
+/* Whether those that access slots fence at different places. */
+static bool fences_in_turns(const Script *s, uint64_t touches)
+{
+	uint32_t touch = lanes_that(s, touches).mask, fence = lanes_that(s, 1u << STEP_FENCE).mask;
+	bool some = false;
+	for (int seg = 0; seg < SEG_COUNT; seg++)
+		touch |= is_of_all(&s->seg[seg], touches) ? ~0u : 0;
+	for (int seg = 0; seg < SEG_COUNT; seg++)
+		some |= leaves_out(&s->seg[seg], touch);
+	return some && !(touch & ~fence);
+}
+
 /* A fence by those lanes that read and write is one for all that the warp read and wrote; by those
  * that do all that the warp does to memory it is as good as one by all. */
-static void fence_apart(Script *s)
+static void fence_apart(Reader *r, Script *s)
 {
 	uint64_t touches = 1u << STEP_READ | 1u << STEP_PASS | 1u << STEP_WRITE;
 	uint64_t others = 1u << STEP_MMA | 1u << STEP_STORE | 1u << STEP_LOAD | 1u << STEP_ARRIVE |
 			  1u << STEP_EXPECT;
+	for (int seg = 0; seg < SEG_COUNT; seg++)
+		fences_as_one(&s->seg[seg]);
+	r->p->m.in_turns |= fences_in_turns(s, touches);
 	fence_where(s, touches, 1);
 	fence_where(s, touches | others, 32);
 }
@@ -222,5 +269,5 @@ void read_own(Reader *r, Script *s)
 	sends_apart(r, s);
 	keep_own(s);
 	touch_apart(r, s);
-	fence_apart(s);
+	fence_apart(r, s);
 }
