@@ -98,8 +98,9 @@ bool stepper_run(PtxTrace *t, uint64_t seed, Finding *out);
  * exact: only those. */
 bool stepper_sizes(const Kernel *k, uint64_t seed, int tiles, int trips, bool exact, Sizes *out);
 
-/* Whether sizes have a part in a condition: what the thread alone decides guards no tensor. */
+/* Whether sizes have a part in a condition; whether the thread does, and no loop. */
 bool sizes_decide(const Kernel *k, const Op *op);
+bool thread_decides(const Op *op);
 
 /* Private to stepper_*.c */
 typedef struct {

@@ -125,6 +125,20 @@ bool sizes_decide(const Kernel *k, const Op *op)
 	return false;
 }
 
+bool thread_decides(const Op *op)
+{
+	static const char *const names[] = {"warp", "lane", "tid"};
+	bool some = false;
+	for (int i = 0; i < op->nix; i++)
+		for (size_t n = 0; n < COUNTOF(names); n++)
+			some |= ix_uses(op->ix[i], names[n]);
+	for (const Op *up = op_parent(op); up && some; up = op_parent(up))
+		for (int i = 0; i < op->nix; i++)
+			for (int n = 0; n < up->nsym; n++)
+				some &= !ix_uses(op->ix[i], up->sym[n]);
+	return some;
+}
+
 /* ------------------------------------------------------------------ choosing */
 static int64_t some_value(Count *c, const IxFact *f)
 {

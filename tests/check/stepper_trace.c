@@ -197,14 +197,16 @@ static bool is_of_launch(const Tracer *r, const Ix *x)
 	return false;
 }
 
-/* Reads that a guard keeps some lanes from count as made: how many there are hangs on sizes. */
-static void look(Tracer *r, const Op *op, uint32_t lanes)
+/* Reads that a guard keeps some lanes from count as made: how many there are hangs on sizes. Copies
+ * to a tensor do so by any guard of theirs: of a tensor whose sizes are numbers it is the thread
+ * alone that a guard asks about. */
+static void look(Tracer *r, const Op *op, uint32_t lanes, bool copies)
 {
 	for (const Op *in = op->body->first; in; in = in->next) {
 		LaneValue v;
-		if (in->body)
-			look(r, in, lanes);
-		if (in->kind != OP_ST_STAGED && in->kind != OP_LD_SHARED)
+		if (in->body && (!copies || in->kind == OP_IF))
+			look(r, in, lanes, copies);
+		if (in->kind != OP_ST_STAGED && (copies || in->kind != OP_LD_SHARED))
 			continue;
 		names_eval(r->names, in->in[1].at ? in->in[1].at : ix_const(r->c, 0), &v);
 		int64_t slot = v.at[__builtin_ctz(lanes)];
@@ -212,6 +214,13 @@ static void look(Tracer *r, const Op *op, uint32_t lanes)
 			trace_push(r, in, PTX_LOOK, lanes)->slot =
 				trace_number(&r->first_slot, in->in[1].val) + (int)slot;
 	}
+}
+
+static void look_past(Tracer *r, const Op *op, uint32_t lanes)
+{
+	bool sizes = sizes_decide(r->t->k, op);
+	if (sizes || thread_decides(op))
+		look(r, op, lanes, !sizes);
 }
 
 /* for t, n (from, to, start, step): what a loop carries in its symbols behind the first. */
@@ -260,7 +269,7 @@ static void walk_loop(Tracer *r, const Op *op, uint32_t lanes)
 			on |= (uint32_t)(from.at[i] + turn < to.at[i]) << i;
 		on &= lanes;
 		if (!on && !turn)
-			look(r, op, lanes);
+			look(r, op, lanes, false);
 		if (!on)
 			return;
 		if (base.bad & on || turn == MOST_TURNS || ++r->turns > MOST_STEPS)
@@ -323,8 +332,8 @@ static void walk_op(Tracer *r, const Op *op, uint32_t lanes)
 		return;
 	case OP_IF:
 		part = where_true(r, op, lanes);
-		if (part != lanes && sizes_decide(r->t->k, op) && !is_of_launch(r, op->ix[0]))
-			look(r, op, lanes);
+		if (part != lanes && !is_of_launch(r, op->ix[0]))
+			look_past(r, op, lanes);
 		if (part)
 			walk(r, op->body, part);
 		come_together(r, op, part, lanes);
