@@ -143,13 +143,18 @@ static int64_t number_in(const char *note, const char *name, const char *is, int
 	return otherwise;
 }
 
-/* The number before a word, where that comes last in the first line. */
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* The number before a word, where that comes last behind one in the first line. */
 static int64_t number_before(const char *note, const char *word)
 {
 	const char *s = NULL, *end = note + strcspn(note, "\n"), *at = strstr(note, word);
 	for (; at && at < end; at = strstr(at + 1, word))
-		s = at;
-	while (s && s > note && s[-1] >= '0' && s[-1] <= '9')
+		s = at > note && is_digit(at[-1]) ? at : s;
+	while (s && s > note && is_digit(s[-1]))
 		s--;
 	return s ? atoll(s) : 0;
 }
