@@ -154,9 +154,10 @@ typedef struct {
 	PartSet mask;    /* parts loaded */
 	int16_t pending; /* barrier that the load will reach, -1: none */
 	uint8_t mode;
-	uint8_t gone; /* its bytes were written by way of another cell */
-	uint8_t over; /* what is there is over content that nobody read */
-	uint8_t late; /* threads wrote when parts were loaded already */
+	uint8_t gone;   /* its bytes were written by way of another cell */
+	uint8_t over;   /* what is there is over content that nobody read */
+	uint8_t late;   /* threads wrote when parts were loaded already */
+	uint8_t parted; /* parts were loaded when others had landed already */
 } CellState;
 typedef struct State State; /* Machine.bytes bytes; equal states are equal bytes */
 

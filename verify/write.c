@@ -57,7 +57,7 @@ static void new_content(Run *r, int cell)
 	run_forget_all(r, r->m->f_made, cell, c->writers);
 	run_forget_all(r, r->m->f_fenced, cell, c->writers);
 	c->mode = CELL_WRITTEN;
-	c->gone = c->over = c->late = 0;
+	c->gone = c->over = c->late = c->parted = 0;
 	c->mask = 0;
 	c->writers = 0;
 }
@@ -120,7 +120,8 @@ static bool load_starts(Run *r, const Step *st)
 	if (writer >= 0)
 		return run_wrong(r, WHY_WROTE_PROXY, -1, st->cell, writer);
 	if (c->mask & st->mask && c->pending >= 0)
-		return run_wrong(r, WHY_TWICE, -1, st->cell, -1);
+		return run_wrong(r, c->parted ? WHY_PARTS : WHY_TWICE, -1, st->cell, -1);
+	c->parted |= c->mask && c->pending < 0;
 	if (c->mask & st->mask) /* that has landed, and nobody wanted it */
 		write_over(r, st->cell);
 	fact_forget(r->m, r->s, r->m->f_wrote[st->cell]);
