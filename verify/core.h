@@ -43,7 +43,8 @@ typedef struct {
 	const Op *op;
 	PartSet mask; /* LOAD: parts of the slot; MMA, TOUCH: accumulators; WRITE: Foot; ARRIVE: 1
 		       * if at other times other lanes arrive at the other CTA */
-	int32_t n;    /* count, bytes, parity, groups left, warps that meet, registers */
+	int32_t n;    /* count, bytes, parity, groups left, warps that meet, registers; READ, FENCE:
+		       * 1: by lanes that the warp has fences for, by these */
 	int16_t key, cell, cell2; /* barrier; buffer slots; -1: none */
 	int8_t kind, lanes;       /* lanes of each warp that do it: 1 or 32 */
 	int32_t others; /* 1: lanes do it that made no barrier, where another of the warp did */
@@ -89,7 +90,7 @@ typedef struct {
 	int meet;       /* key of the cluster's barrier, which exits count for, plus 1; 0: none */
 	bool regs_late; /* registers are taken behind the start */
 	AgentSet rough; /* who accesses slots by some lanes, as if all did, and arrives by these */
-	bool in_turns;  /* lanes of a warp fence for the async proxy at different places */
+	bool in_turns;  /* other lanes of a warp fence for the async proxy at other places */
 	AgentSet setters;            /* that set their registers more than once */
 	AgentSet mates[MAX_AGENTS];  /* with warps of the same warpgroups, itself too */
 	AgentSet senders[MAX_RANKS]; /* that arrive at barriers of another CTA */
@@ -116,9 +117,11 @@ typedef struct {
 } Group;
 /* What stands in an agent's way, more of which forbids more: states that are joined have both. */
 typedef struct {
-	/* Read through the generic proxy and not fenced since: by all lanes, by one; fenced by
-	 * all, which have not met since. */
-	uint64_t bare[MAX_CELLS / 64], bare_one[MAX_CELLS / 64], shut[MAX_CELLS / 64];
+	/* Read through the generic proxy and not fenced since: by all lanes, by one, by those for
+	 * which the warp has fences of their own; fenced by all that read, which have not met
+	 * since. */
+	uint64_t bare[MAX_CELLS / 64], bare_one[MAX_CELLS / 64], bare_some[MAX_CELLS / 64],
+		shut[MAX_CELLS / 64];
 	/* Read by one lane, or stored from by one that waited for that; written by one: the others
 	 * have not met it since. */
 	uint64_t read_one[MAX_CELLS / 64], wrote_one[MAX_CELLS / 64];

@@ -50,7 +50,7 @@ void run_each_arrives(Run *r, int key)
 	uint64_t read[MAX_CELLS / 64], left[MAX_CELLS / 64];
 	for (int w = 0; w < MAX_CELLS / 64; w++) {
 		read[w] = a->loose[w] | a->owed.shut[w];
-		left[w] = read[w] & ~(a->owed.bare[w] | a->owed.bare_one[w]);
+		left[w] = read[w] & ~(a->owed.bare[w] | a->owed.bare_one[w] | a->owed.bare_some[w]);
 		owed_by(r)->told[w] |= read[w];
 	}
 	tell(r, key, read, r->m->f_read);

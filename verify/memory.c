@@ -97,7 +97,8 @@ static bool group_empty(const Group *g)
 /* Reads through the generic proxy that the async proxy may not see before its writes. */
 static bool bars_copies(const Owed *o, int cell)
 {
-	return cell_in(o->bare, cell) || cell_in(o->bare_one, cell) || cell_in(o->shut, cell);
+	return cell_in(o->bare, cell) || cell_in(o->bare_one, cell) ||
+	       cell_in(o->bare_some, cell) || cell_in(o->shut, cell);
 }
 
 /* Reads of these cells by the agent end, but where others of its reads go on. */
@@ -155,7 +156,7 @@ static bool read(Run *r, const Step *st)
 		run_lane_did(r, st);
 		reads_end(r, cells);
 	} else {
-		cell_put(a->owed.bare, cell, true);
+		cell_put(st->n ? a->owed.bare_some : a->owed.bare, cell, true);
 		cell_put(a->loose, cell, true);
 	}
 	return true;
@@ -171,11 +172,21 @@ static bool pass(Run *r, const Step *st)
 	return !there || read(r, st);
 }
 
+static void fence_some(Run *r)
+{
+	Owed *owed = &agent_of(r->m, r->s, r->agent)->owed;
+	for (int w = 0; w < MAX_CELLS / 64; w++) {
+		owed->shut[w] |= owed->bare_some[w];
+		owed->bare_some[w] = 0;
+	}
+}
+
 /* Each lane orders what it read itself: for all of them it is done when they have met. */
 static void fence_reads(Run *r)
 {
 	Owed *owed = &agent_of(r->m, r->s, r->agent)->owed;
 	uint64_t one[MAX_CELLS / 64];
+	fence_some(r);
 	for (int w = 0; w < MAX_CELLS / 64; w++) {
 		owed->shut[w] |= owed->bare[w];
 		one[w] = owed->bare_one[w];
@@ -221,12 +232,15 @@ static bool has_unfenced(Run *r)
 	return some != 0;
 }
 
-/* By some lanes it orders nothing that others read; mask: these are all that read and write. */
+/* By some lanes it orders nothing that others read; n: what these alone read; mask: these are all
+ * that read and write. */
 static bool fence(Run *r, const Step *st)
 {
 	AgentState *a = agent_of(r->m, r->s, r->agent);
 	if (r->m->fills)
 		fills_fence(r->m->fills, r->agent);
+	if (st->n)
+		fence_some(r);
 	if (st->lanes < WARP_LANES && st->mask) {
 		fence_reads(r);
 		hand_on(r);

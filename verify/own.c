@@ -176,26 +176,40 @@ static void fences_as_one(Items *items)
 	items->n = n;
 }
 
-static bool leaves_out(const Items *items, uint32_t lanes)
+/* The lanes of all such fences, where these are the same; *differ: they are not. */
+static void lanes_of_fences(const Items *items, uint32_t *lanes, bool *differ)
 {
 	for (int i = 0; i < items->n; i++) {
 		const Item *it = items->at[i];
-		if ((is_fence_of_some(it) && lanes & ~it->which) || leaves_out(&it->body, lanes))
-			return true;
+		if (is_fence_of_some(it)) {
+			*differ |= *lanes && *lanes != it->which;
+			*lanes = it->which;
+		}
+		lanes_of_fences(&it->body, lanes, differ);
 	}
-	return false;
 }
 
-/* Whether those that access slots fence at different places. */
-static bool fences_in_turns(const Script *s, uint64_t touches)
+static void mark_among(Items *items, uint64_t kinds, uint32_t lanes)
 {
-	uint32_t touch = lanes_that(s, touches).mask, fence = lanes_that(s, 1u << STEP_FENCE).mask;
-	bool some = false;
+	for (int i = 0; i < items->n; i++) {
+		Item *it = items->at[i];
+		if (is_partial(it, kinds) && it->which && !(it->which & ~lanes))
+			it->step.n = 1;
+		mark_among(&it->body, kinds, lanes);
+	}
+}
+
+/* What lanes read that have fences of their own, these order, whatever other lanes do. */
+static void fence_for_own(Reader *r, Script *s)
+{
+	uint64_t kinds = 1u << STEP_READ | 1u << STEP_PASS | 1u << STEP_FENCE;
+	uint32_t lanes = 0;
+	bool differ = false;
 	for (int seg = 0; seg < SEG_COUNT; seg++)
-		touch |= is_of_all(&s->seg[seg], touches) ? ~0u : 0;
-	for (int seg = 0; seg < SEG_COUNT; seg++)
-		some |= leaves_out(&s->seg[seg], touch);
-	return some && !(touch & ~fence);
+		lanes_of_fences(&s->seg[seg], &lanes, &differ);
+	for (int seg = 0; seg < SEG_COUNT && !differ; seg++)
+		mark_among(&s->seg[seg], kinds, lanes);
+	r->p->m.in_turns |= differ;
 }
 
 /* A fence by those lanes that read and write is one for all that the warp read and wrote; by those
@@ -207,7 +221,7 @@ static void fence_apart(Reader *r, Script *s)
 			  1u << STEP_EXPECT;
 	for (int seg = 0; seg < SEG_COUNT; seg++)
 		fences_as_one(&s->seg[seg]);
-	r->p->m.in_turns |= fences_in_turns(s, touches);
+	fence_for_own(r, s);
 	fence_where(s, touches, 1);
 	fence_where(s, touches | others, 32);
 }

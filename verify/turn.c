@@ -175,6 +175,7 @@ static void turn_agent(const Turn *t, int first, AgentState *a)
 	turn_cells(t, first, a->fenced);
 	turn_cells(t, first, a->owed.bare);
 	turn_cells(t, first, a->owed.bare_one);
+	turn_cells(t, first, a->owed.bare_some);
 	turn_cells(t, first, a->owed.shut);
 	turn_cells(t, first, a->owed.read_one);
 	turn_cells(t, first, a->owed.wrote_one);
