@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* stepper_change.c - one random change of a kernel: ops dropped, doubled, moved, put in a branch of
  * some lanes or in a loop; numbers, slots, parities, barriers, masks, bounds and conditions
- * changed; writes and reads put where there were none; a trip peeled off a loop. The table of
- * changes is at the end. */
-#include "stepper_place.h"
+ * changed; writes and reads put where there were none; a trip peeled off a loop. Changes of several
+ * ops at once are stepper_forms.c's. The table of changes is at the end. */
+#include "stepper_forms.h"
 
 #include <string.h>
 
@@ -118,7 +118,7 @@ static bool parity(Change *c, Op *op)
 {
 	Ctx *x = c->k->ctx;
 	const Ix *p = op->ix[0];
-	switch (random_under(c->r, 7)) {
+	switch (random_under(c->r, 4)) {
 	case 0:
 		op->ix[0] = ix_num(c, random_under(c->r, 4));
 		break;
@@ -126,13 +126,6 @@ static bool parity(Change *c, Op *op)
 		op->ix[0] = ix_plus(c, p, 1 + random_under(c->r, 2));
 		break;
 	case 2:
-		op->ix[0] = p->kind == IX_MOD ? ix_mod(x, p->a, ix_num(c, 4))
-					      : ix_mul(x, p, ix_num(c, 2));
-		break;
-	case 3:
-		op->ix[0] = p->kind == IX_MOD ? p->a : ix_plus(c, ix_mul(x, p, ix_num(c, -1)), 1);
-		break;
-	case 4:
 		op->ix[0] = ix_mod(x, ix_add(x, p, something(c, op)), ix_num(c, 2));
 		break;
 	default:
@@ -281,6 +274,19 @@ static bool bounds(Change *c, Op *op)
 	return true;
 }
 
+/* That is the right one in the first lap, and is none later. */
+static bool parity_of_laps(Change *c, Op *op)
+{
+	Ctx *x = c->k->ctx;
+	const Ix *p = op->ix[0];
+	bool of_two = p->kind == IX_MOD;
+	if (random_under(c->r, 2))
+		op->ix[0] = of_two ? p->a : ix_plus(c, ix_mul(x, p, ix_num(c, -1)), 1);
+	else
+		op->ix[0] = of_two ? ix_mod(x, p->a, ix_num(c, 4)) : ix_mul(x, p, ix_num(c, 2));
+	return true;
+}
+
 /* A loop around what was done once. */
 static bool loop(Change *c, Op *op)
 {
@@ -413,103 +419,6 @@ static bool registers(Change *c, Op *op)
 	return true;
 }
 
-static bool sets_registers(const Op *op)
-{
-	return op->kind == OP_SETMAXNREG;
-}
-
-/* By some warps of each warpgroup, or again with no meeting between. */
-static bool registers_apart(Change *c, Op *op)
-{
-	Ctx *x = c->k->ctx;
-	const Ix *warp = ix_mod(x, ix_name(c, "warp"), ix_num(c, 4));
-	if (random_under(c->r, 2))
-		return twice(c, op);
-	put_into(c,
-		 branch_before(c, op, ix_new(x, IX_LT, warp, ix_num(c, 1 + random_under(c->r, 3)))),
-		 op);
-	return true;
-}
-
-static bool is_proxy_fence(const Op *op)
-{
-	return op->kind == OP_FENCE_ASYNC;
-}
-
-/* By one half, or by one and then by the other, which is as good as by all. */
-static bool half_a_fence(Change *c, Op *op)
-{
-	Ctx *x = c->k->ctx;
-	const Ix *lane = ix_name(c, "lane"), *half = ix_num(c, 16);
-	const Ix *halves[] = {ix_new(x, IX_LT, lane, half), ix_new(x, IX_LE, half, lane)};
-	int first = random_under(c->r, 2);
-	if (random_under(c->r, 2))
-		put_into(c, branch_before(c, op, halves[!first]), copy_of(c, op));
-	put_into(c, branch_before(c, op, halves[first]), op);
-	return true;
-}
-
-static bool is_read_of_lanes(const Op *op)
-{
-	return op->kind == OP_LDMATRIX || op->kind == OP_LD_SHARED;
-}
-
-/* One lane reads the slot before all do, and they do not meet behind that. */
-static bool one_reads_first(Change *c, Op *op)
-{
-	Op *one = op_new(c->k, OP_LD_SHARED, op->loc), *meeting = op;
-	op_in(c->k, one, op->in[0].val, op->in[0].at);
-	op_in(c->k, one, op->in[1].val, op->in[1].at);
-	op_ix(c->k, one, ix_num(c, 0));
-	op_int(c->k, one, A_N, 2);
-	Op *by = op_new(c->k, OP_ELECT, op->loc);
-	op_insert_before(op, by);
-	put_into(c, by, one);
-	while (meeting && meeting->kind != OP_BAR_WARP)
-		meeting = meeting->next;
-	if (meeting)
-		op_remove(meeting);
-	return meeting != NULL;
-}
-
-static bool is_role_of_warps(const Op *op)
-{
-	return op->kind == OP_ROLE && attrs_int(&op->attrs, A_WARPS, 0) > 1;
-}
-
-static void meet_in_loop(Change *c, Op *role, const Ix *who, int barrier)
-{
-	static const int turns[] = {0, 2, 33};
-	const IxFact *size = c->k->syms.n ? &c->k->syms.at[random_under(c->r, c->k->syms.n)] : NULL;
-	Op *branch = op_new(c->k, OP_IF, role->loc), *f = op_new(c->k, OP_FOR, role->loc);
-	Op *bar = op_new(c->k, OP_BAR_SYNC, role->loc);
-	const Ix *n = ix_num(c, turns[random_under(c->r, 3)]);
-	if (size && random_under(c->r, 2))
-		n = ix_ceil_div(c->k->ctx, ix_sym(c->k->ctx, size->name), ix_num(c, 64));
-	op_ix(c->k, branch, who);
-	op_sym(c->k, f, kernel_fresh(c->k, "again"));
-	op_ix(c->k, f, ix_num(c, 0));
-	op_ix(c->k, f, n);
-	op_ix(c->k, bar, ix_num(c, barrier));
-	op_int(c->k, bar, A_THREADS, 32 * attrs_int(&role->attrs, A_WARPS, 0));
-	block_append(op_body(c->k, role), branch);
-	put_into(c, branch, f);
-	put_into(c, f, bar);
-}
-
-/* Behind all else, two parts of a role meet in loops of their own, as long or not. */
-static bool two_loops(Change *c, Op *role)
-{
-	Ctx *x = c->k->ctx;
-	int64_t first = attrs_int(&role->attrs, A_FIRST, 0);
-	int64_t half = first + attrs_int(&role->attrs, A_WARPS, 0) / 2;
-	const Ix *warp = ix_name(c, "warp"), *from = ix_num(c, half);
-	int barrier = 8 + random_under(c->r, 8);
-	meet_in_loop(c, role, ix_new(x, IX_LT, warp, from), barrier);
-	meet_in_loop(c, role, ix_new(x, IX_LE, from, warp), barrier);
-	return true;
-}
-
 static const struct {
 	const char *what;
 	Wanted wanted;
@@ -521,7 +430,8 @@ static const struct {
 	{"moved", is_statement, move, 10},
 	{"moved out or in", is_statement, lift, 5},
 	{"another slot", has_slot, slot, 12},
-	{"another parity", is_wait, parity, 8},
+	{"another parity", is_wait, parity, 5},
+	{"another parity, of laps", is_wait, parity_of_laps, 5},
 	{"another number", has_number, number, 6},
 	{"another count", is_arrive, count, 3},
 	{"another barrier", is_named, barrier, 3},
@@ -547,6 +457,7 @@ static const struct {
 	{"fenced by half of the lanes", is_proxy_fence, half_a_fence, 2},
 	{"read by one lane before, unmet", is_read_of_lanes, one_reads_first, 2},
 	{"two more loops of meetings", is_role_of_warps, two_loops, 2},
+	{"read by threads, too", is_wait, read_by_threads, 6},
 };
 
 static int often(size_t row, const char *kind)
