@@ -41,9 +41,9 @@ static inline int agent_first(AgentSet set)
 /* Zeroed in full before it is filled: letters are compared by their bytes. */
 typedef struct {
 	const Op *op;
-	PartSet mask; /* LOAD: parts of the slot; MMA, TOUCH: accumulators; WRITE: Foot; ARRIVE: 1
+	PartSet mask; /* LOAD: parts of the slot; MMA, TOUCH: accumulators; WRITE, READ: Foot; ARRIVE: 1
 		       * if at other times other lanes arrive at the other CTA */
-	int32_t n;    /* count, bytes, parity, groups left, warps that meet, registers; READ, FENCE:
+	int32_t n; /* count, bytes, parity, groups left, warps that meet, registers; READ, FENCE:
 		       * 1: by lanes that the warp has fences for, by these */
 	int16_t key, cell, cell2; /* barrier; buffer slots; -1: none */
 	int8_t kind, lanes;       /* lanes of each warp that do it: 1 or 32 */
@@ -195,6 +195,9 @@ void fills_begin(struct Fills *f);
 bool fills_write(struct Fills *f, int agent, const Step *st);
 void fills_fence(struct Fills *f, int agent);
 void fills_read(struct Fills *f, int cell);
+void fills_meet(struct Fills *f, int agent); /* the lanes of its warp */
+/* Whether lanes read nothing that others of their warp wrote and they have not met since. */
+bool fills_own(const struct Fills *f, int agent, const Step *st);
 
 /* Runs each agent's steps to the end, in place. False with *why for what is wrong. */
 bool letter_run(const Machine *m, State *s, const Letter *l, StepSeen *seen, void *user, Why *why);

@@ -86,7 +86,7 @@ typedef struct {
 	int n, id;           /* id: of the letter, from 1 */
 } Cached;
 
-typedef struct Foot Foot; /* bytes that a warp writes */
+typedef struct Foot Foot; /* bytes that a warp writes or reads */
 typedef struct Program Program;
 struct Program {
 	const Kernel *k;
@@ -135,11 +135,11 @@ struct Program {
 	struct Recall *recall; /* expr.c: what it made of expressions, its replays with it */
 	const Named *sizes;
 	int nsizes;
-	VEC(Foot) feet;    /* of its writes: of step.mask - 1 */
+	VEC(Foot) feet;    /* of its writes and reads: of step.mask - 1 */
 	struct Tree *tree; /* of loops; NULL: words as Words has them */
 };
 
-/* foot.c: of a replay's write, 1 + its number among p->feet; 0: it is not known. */
+/* foot.c: of a replay's write or read, 1 + its number among p->feet; 0: it is not known. */
 int foot_make(Program *p, const Op *op, const Ix *byte, uint32_t lanes, Env *e);
 struct Fills *fills_new(Program *p); /* no writes */
 /* CTAs of a cluster that has anything to do with each other; else 1, and each is a program. */

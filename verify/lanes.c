@@ -17,6 +17,12 @@ static int sent_each(const Run *r, int rank)
 	return r->m->f_sent_each[rank * r->m->na + r->agent];
 }
 
+bool run_reads_own(const Run *r)
+{
+	return r->m->fills && r->m->agents[r->agent].warps == 1 &&
+	       fills_own(r->m->fills, r->agent, r->step);
+}
+
 bool run_knows_lanes(Run *r, const Step *st, int cell)
 {
 	const Owed *o = owed_by(r);
@@ -25,7 +31,8 @@ bool run_knows_lanes(Run *r, const Step *st, int cell)
 	int own = cell - cells_of(r->m, r->agent);
 	if (r->m->alike || r->m->cells[cell].rank != r->m->agents[r->agent].rank)
 		return true;
-	if (all && cell_in(write ? o->read_one : o->wrote_one, own))
+	bool other = cell_in(write ? o->read_one : o->wrote_one, own);
+	if (all && other && !run_reads_own(r))
 		return run_wrong(r, write ? WHY_OVERWRITE : WHY_READ_WRITE, -1, cell, r->agent);
 	if (st->kind == STEP_MMA && cell_in(o->fenced_one, own))
 		return run_wrong(r, WHY_PROXY, -1, cell, r->agent);
@@ -102,6 +109,8 @@ void run_lane_did(Run *r, const Step *st)
 void run_join(Run *r)
 {
 	Owed *o = owed_by(r);
+	if (r->m->fills)
+		fills_meet(r->m->fills, r->agent);
 	for (; o->sent; o->sent &= o->sent - 1)
 		fact_make(r->m, r->s, r->agent, sent_each(r, __builtin_ctz(o->sent)));
 	o->made = 0;

@@ -58,7 +58,8 @@ static bool content_there(Run *r, int cell, bool async)
 		return run_wrong(r, WHY_READ_EARLY, -1, cell, -1);
 	if (c->mask && (c->mask & m->cells[cell].full) != m->cells[cell].full)
 		return run_wrong(r, WHY_PARTLY, -1, cell, -1);
-	int writer = run_unknown_of(r, m->f_made, cell, c->writers);
+	AgentSet own = !async && run_reads_own(r) ? AGENT(r->agent) : 0;
+	int writer = run_unknown_of(r, m->f_made, cell, c->writers & ~own);
 	if (writer >= 0)
 		return run_wrong(r, WHY_READ_WRITE, -1, cell, writer);
 	writer = async ? run_unknown_of(r, m->f_fenced, cell, c->writers) : -1;

@@ -60,6 +60,8 @@ bool run_parts_apart(const Run *r, const Step *st);
 /* lanes.c */
 /* Who reads or writes there knows what other lanes of the warp did. */
 bool run_knows_lanes(Run *r, const Step *st, int cell);
+/* What of its warp's lanes may be there yet, each lane of this read wrote itself. */
+bool run_reads_own(const Run *r);
 /* All lanes, each for itself: they tell that barrier, not each other. */
 void run_each_arrives(Run *r, int key);
 bool run_reads_anew(Run *r, int cell); /* what they told is of an earlier read */

@@ -393,8 +393,10 @@ static bool put_generic(Reader *r, const Op *op)
 		if (read_in_space(&op->in[i], SP_SHARED)) {
 			StepKind kind = fx & FX_W ? STEP_WRITE : r->outside ? STEP_PASS : STEP_READ;
 			set_cell(r, it, &op->in[i], r->s->rank, kind);
-			if (kind == STEP_WRITE && r->p->sized)
-				it->at_byte = read_expr(r, op->ix[0]);
+			bool bytes =
+				kind == STEP_WRITE || (kind == STEP_READ && !read_is_aligned(op));
+			if (bytes && r->p->sized && op->nix)
+				it->at_byte = read_expr(r, op->ix[op->nix - 1]);
 			read_put(r, it, kind);
 		} else if (read_in_space(&op->in[i], SP_GLOBAL) && !r->outside) {
 			read_put(r, it, STEP_GLOBAL);

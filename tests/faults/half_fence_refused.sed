@@ -3,3 +3,4 @@
 # found by mutants 264
 # found by test check.patterns.right_fence_half: dslc
 /^static bool fence(/,/^}/s/ && st->mask) {/ \&\& st->mask > 64) {/
+/^static bool fence(/,/^}/s/if (st->n)$/if (st->n > 64)/
