@@ -10,34 +10,11 @@
 #include <cmocka.h>
 
 #include <stdio.h>
-#include <time.h>
 
 #include "frontend/frontend.h"
+#include "loops.h"
 
 enum { LOOPS = 400, RUNS = 5, FEWER = 8, GROWS = 3 };
-
-static void put_kernel(Buf *b, int loops)
-{
-	buf_printf(b, "kernel many(A : bf16 (M,K):(K,1), B : bf16 (N,K):(K,1), "
-		      "D : out bf16 (M,N):(N,1))\n{\n"
-		      "    let gA = A / (64,64), gB = B / (64,64), gD = D / (64,64);\n"
-		      "    mma mm = wgmma<64,64,16>(bf16, bf16, f32) * (1,1,1);\n"
-		      "    smem sA : bf16 (64,64), sB : bf16 (64,64);\n"
-		      "    pipeline ab(3) { sA, sB }\n"
-		      "    for (m,n) in gD {\n        acc : f32 mm.C(64,64) = 0;\n");
-	for (int i = 0; i < loops; i++)
-		buf_printf(b, "        for k in gA[m] {\n            sA <- gA[m,k];\n"
-			      "            sB <- gB[n,k];\n            acc += mm(sA, sB);\n"
-			      "        }\n");
-	buf_printf(b, "        gD[m,n] <- bf16(acc);\n    }\n    schedule { roles none; }\n}\n");
-}
-
-static double now(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
-}
 
 static int count_loops(const Kernel *k)
 {
@@ -51,7 +28,7 @@ static double best_of(int loops)
 {
 	double best = 1e9;
 	Buf text = {0};
-	put_kernel(&text, loops);
+	put_loops(&text, loops);
 	for (int run = 0; run < RUNS; run++) {
 		FrontendOpt opt = {0};
 		Ctx *c = ctx_new();
