@@ -108,7 +108,8 @@ typedef struct {
 	bool time_report;
 	bool report_resources;
 	/* run */
-	VEC(SizeArg) sizes;
+	VEC(SizeArg) sizes; /* of all problems: of one name the last holds */
+	VEC(int) then;      /* how many of these the problems have that others follow */
 	VEC(ScalarArg) scalars;
 	VEC(FileArg) arrays_in, arrays_out;
 	const char *device, *kernel; /* device NULL: not said */

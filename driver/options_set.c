@@ -381,6 +381,12 @@ static void set_SIZE(Parse *p, const char *arg)
 	each_piece(p, arg, take_size);
 }
 
+static void set_THEN(Parse *p, const char *arg)
+{
+	vec_push(p->o->arena, &p->o->then, p->o->sizes.n);
+	each_piece(p, arg, take_size);
+}
+
 static void set_DEVICE(Parse *p, const char *arg)
 {
 	p->o->device = arg;

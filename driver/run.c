@@ -4,7 +4,8 @@
  *     dslc run gemm.gemm --size M=512,N=512,K=512
  *     gemm: integers: D: 262144 elements (all 8 of 8 tiles) equal in every bit
  *     ...
- *     gemm: right: integers and normal numbers, 8 of 8 tiles, largest error 1 ulp */
+ *     gemm: right: integers and normal numbers, 8 of 8 tiles, largest error 1 ulp
+ *     dslc run gemm.gemm --size M=512,N=512,K=512 --then K=8       compiled once, run at both */
 #include "driver/arrays.h"
 #include "driver/progress.h"
 #include "driver/problem.h"
@@ -17,7 +18,7 @@
 #include <string.h>
 
 typedef struct {
-	const Options *o;
+	const Options *o; /* those of one problem */
 	Ctx *ctx;
 	CompileOut out;
 	Problem p;
@@ -233,6 +234,18 @@ static void say_given(const Run *r)
 	}
 }
 
+/* Which of several problems it is. */
+static void say_sizes(const Run *r)
+{
+	if (!r->o->then.n || r->turn)
+		return;
+	printf("%s:", r->p.k->name);
+	for (int i = 0; i < r->p.nsyms; i++)
+		printf("%s%s=%lld", i ? "," : " ", r->p.syms[i].name,
+		       (long long)r->p.syms[i].value);
+	printf("\n");
+}
+
 /* What the device computed, right or wrong. */
 static bool write_outputs(Run *r)
 {
@@ -255,8 +268,10 @@ static bool run_once(Run *r, int *code)
 		r->name = ctx_str(r->ctx, r->p.k->name);
 	r->verdict[0] = 0;
 	bool began = opened && open_device(r) && load(r);
-	if (began)
+	if (began) {
+		say_sizes(r);
 		say_given(r);
+	}
 	bool ok = began && check_all(r);
 	ok = (!began || write_outputs(r)) && ok;
 	progress_hide(&r->bar);
@@ -274,17 +289,33 @@ static bool run_once(Run *r, int *code)
 
 enum { PARTS = 4 }; /* launch and reference, twice */
 
-static int run(Run *r, Buf *text, Buf *log)
+/* One problem, in each order of warps. */
+static int run_turns(Run *r)
+{
+	int code = EXIT_OK, turns = r->o->schedules > 1 ? r->o->schedules : 1;
+	progress_start(&r->bar, PARTS * turns);
+	r->ulps = 0;
+	for (r->turn = 0; r->turn < turns && run_once(r, &code);)
+		r->turn++;
+	if (r->verdict[0])
+		printf("%s: %s\n", r->name, r->verdict);
+	return code;
+}
+
+/* The problems, up to the first that is wrong. */
+static int run(Run *r, const Options *all, Buf *text, Buf *log)
 {
 	int code = EXIT_OK;
 	if (!compile(r, text, log))
 		return r->out.exit_code ? r->out.exit_code : EXIT_DIAGS;
-	int turns = r->o->schedules > 1 ? r->o->schedules : 1;
-	progress_start(&r->bar, PARTS * turns);
-	while (r->turn < turns && run_once(r, &code))
-		r->turn++;
-	if (r->verdict[0])
-		printf("%s: %s\n", r->name, r->verdict);
+	for (int i = 0; i <= all->then.n && code == EXIT_OK; i++) {
+		Options one = *all;
+		if (i < all->then.n)
+			one.sizes.n = all->then.at[i];
+		r->o = &one;
+		code = run_turns(r);
+	}
+	r->o = all;
 	return code;
 }
 
@@ -299,7 +330,7 @@ int tool_run(const Options *o)
 {
 	Run r = {.o = o, .ctx = tool_ctx(o)};
 	Buf text = {0}, log = {0}, times = {0};
-	int code = run(&r, &text, &log);
+	int code = run(&r, o, &text, &log);
 	int lost = fflush(stdout) == 0 ? 0 : errno;
 	print_log(&r.out.printed);
 	print_log(&log);

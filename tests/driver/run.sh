@@ -92,6 +92,21 @@ has err "--in takes NAME=VALUE, not 'A='"
 expect 1 run turned.gemm --size M=1,N=32,K=64 --device sim --out D=nowhere/d.npy
 has err "error[E0603]: " "nowhere/d.npy"
 
+# Several problems of one kernel, compiled once; the first that is wrong ends it.
+printf '#!/bin/sh\ncase "$*" in *.ptx*) echo >>%s/assembled ;; esac\nexec "%s" "$@"\n' "$PWD" "$DSLC_PTXAS" >counts
+chmod +x counts
+expect 0 run small.gemm --size M=65,N=72,K=40 --then K=8 --then M=1,N=8 --device sim --ptxas-path="$PWD/counts"
+[ "$(grep -c '^small: right' out)" = 3 ] || fail "not three summaries"
+[ "$(grep '^small: M=' out | tr '\n' ' ')" = "small: M=65,K=40,N=72 small: M=65,K=8,N=72 small: M=1,K=8,N=8 " ] ||
+	fail "other problems"
+has out "D: 4680 elements (all 4 of 4 tiles)" "D: 8 elements (all 1 of 1 tiles)"
+[ "$(wc -l <assembled)" = 1 ] || fail "not compiled once"
+expect 2 run small.gemm --size M=64,N=72 --then K=40 --device sim
+has err "--size does not give K"
+expect 1 run small.gemm --size M=1,N=8,K=8 --then K=640 --then K=8 --device sim:steps=1500
+ends "small: WRONG: integers: "
+[ "$(grep -c '^small: [MrW]' out)" = 4 ] || fail "not one right and one wrong"
+
 # What only the simulator sees: a CTA that runs out of its steps.
 expect 1 run small.gemm --size M=64,N=64,K=64 --device sim:steps=50
 has err "error[E0606]"

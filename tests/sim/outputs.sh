@@ -6,9 +6,10 @@
 set -eu
 dslc=$1 source=$2 turns=$3
 shift 3
-run()
+sizes=
+at()
 {
-	"$dslc" run "$source" "$@" --device ${DEVICE:-sim --schedules "$turns"} --sms 2
+	sizes="$sizes ${sizes:+--then} $size${1:-}"
 }
 for size in 136,200,72 133,200,64 136,77,200 65,133,8; do
 	m=${size%%,*} k=${size##*,} n=${size#*,}
@@ -19,9 +20,11 @@ for size in 136,200,72 133,200,64 136,77,200 65,133,8; do
 	if grep -q ldd "$source"; then
 		beside=3
 		grep -q 'ldd % 2' "$source" && beside=$((6 + ${n%,*} % 2))
-		run "$@" --size "$size,ldd=$((${n%,*} + beside))"
-		run "$@" --size "$size,ldd=208"
+		at ",ldd=$((${n%,*} + beside))"
+		at ",ldd=208"
 	else
-		run "$@" --size "$size"
+		at
 	fi
 done
+# shellcheck disable=SC2086
+"$dslc" run "$source" "$@" --device ${DEVICE:-sim --schedules "$turns"} --sms 2 --size $sizes

@@ -8,8 +8,10 @@ dslc=$1 source=$2 turns=$3
 shift 3
 odd=65,133,72
 grep -q ' C : ' "$source" && odd=65,136,72 # TMA reads C: rows of a multiple of 16 bytes
+sizes=
 for size in 128,128,64 1,8,8 130,136,200 64,264,0 257,72,520 $odd; do
 	m=${size%%,*} k=${size##*,} n=${size#*,}
-	"$dslc" run "$source" "$@" --device sim --schedules "$turns" --sms 2 \
-		--size "M=$m,N=${n%,*},K=$k"
+	sizes="$sizes ${sizes:+--then} M=$m,N=${n%,*},K=$k"
 done
+# shellcheck disable=SC2086
+"$dslc" run "$source" "$@" --device sim --schedules "$turns" --sms 2 --size $sizes
