@@ -6,6 +6,7 @@
 #   tools/faults.sh run [-s SECONDS] NAME...    all: every fault; a row for each, rc 1 if one is not found
 #   tools/faults.sh pack [NAME...]              build/faults.tar.xz: the generators of these faults, built here, run elsewhere
 #                                               by what tools/faults_there.sh says
+#   tools/faults.sh tree                        makes the copy, without a fault, and says where it is
 #   tools/faults.sh table                       writes the rows of all runs into docs/verification.md; others stay
 # A fault is a sed script, tests/faults/NAME.sed, with lines before it that say what it is, "# edits PATTERN...", and what
 # looks for it: "# found by GENERATOR SEED" of tools/random.sh, or "# found by test REGEX: TARGET...".
@@ -65,6 +66,12 @@ copy_tree()
 	[ -d "$root/build/cuda" ] && [ ! -e "$tree/build/cuda" ] && mkdir -p "$tree/build" &&
 		ln -s "$root/build/cuda" "$tree/build/cuda"
 	return 0
+}
+
+tree()
+{
+	copy_tree
+	echo "$tree"
 }
 
 put_in()
@@ -268,6 +275,6 @@ table()
 }
 
 case ${1:-} in
-check | run | pack | table) "$@" ;;
+check | run | pack | table | tree) "$@" ;;
 *) sed -n '3,/^set/{/^set/d;s/^# //p}' "$0" >&2; exit 2 ;;
 esac

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # The release build needs glibc alone, and compiles the example to the same bytes as this build.
 #   release.sh SOURCE SCRATCH DSLC
+# It is built in the copy of the tree that faults are put into (tools/faults.sh), for which it is built anyway.
 set -eu
 source=$1 scratch=$2 dslc=$3
 example=$source/examples/gemm/gemm.gemm
@@ -13,11 +14,13 @@ fail()
 }
 
 mkdir -p "$scratch"
-cd "$source"
-cmake --preset release -B "$scratch/build" >"$scratch/log" 2>&1 || fail "$(cat "$scratch/log")"
-cmake --build "$scratch/build" --target dslc >"$scratch/log" 2>&1 || fail "$(cat "$scratch/log")"
+tree=$("$source/tools/faults.sh" tree)
+cd "$tree"
+cmake --preset release >"$scratch/log" 2>&1 || fail "$(cat "$scratch/log")"
+cmake --build --preset release --target dslc >"$scratch/log" 2>&1 || fail "$(cat "$scratch/log")"
+release=$tree/build/release/dslc
 
-needed=$(readelf -d "$scratch/build/dslc" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
+needed=$(readelf -d "$release" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
 [ -n "$needed" ] || fail "no dynamic section was read"
 for library in $needed; do
 	case $library in
@@ -26,6 +29,6 @@ for library in $needed; do
 	esac
 done
 
-"$scratch/build/dslc" "$example" -o "$scratch/release.cubin" || fail "the example does not compile"
+"$release" "$example" -o "$scratch/release.cubin" || fail "the example does not compile"
 "$dslc" "$example" -o "$scratch/this.cubin" || fail "this build does not compile the example"
 cmp "$scratch/release.cubin" "$scratch/this.cubin" || fail "two builds, two cubins"
