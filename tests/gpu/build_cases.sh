@@ -8,7 +8,7 @@
 #     OUT/NAME.cubin  OUT/NAME.frontend.ir (what the reference interpreter reads)
 #     OUT/bench/NAME.cubin
 # EMIT=ptx writes OUT/NAME.ptx with its manifest, NAME.json, and OUT/bench/NAME.ptx instead, without ptxas: what
-# tests/gpu/same_ptx.sh compares.
+# tests/gpu/same_ptx.sh compares. EMIT=ir writes OUT/NAME.ir, which tests/check/times.c times the proofs of.
 # The grid: bf16 and f16 inputs, bf16, f16 and f32 outputs, 1 to 3 atoms along m, five schedules (.p:
 # persistent), and for each of these 90 four choices of N tile (8..256), K tile (16..128: all
 # swizzles), stages (2..8), groups in flight (0..2), raster (along m, along n, serpentine; 1..5); then
@@ -17,7 +17,7 @@ set -eu
 dslc=$1 root=$2 out=$3
 jobs=${JOBS:-$(nproc)}
 emit=${EMIT:-cubin}
-case $emit in ptx) grid_emit=ptx,manifest suffix=ptx ;; *) grid_emit=cubin,ir:frontend suffix=cubin ;; esac
+case $emit in ptx) grid_emit=ptx,manifest suffix=ptx ;; ir) grid_emit=ir suffix=ir ;; *) grid_emit=cubin,ir:frontend suffix=cubin ;; esac
 mkdir -p "$out/src" "$out/bench"
 : >"$out/cases.txt"
 : >"$out/jobs.txt"
