@@ -3,6 +3,8 @@
 #include "layout/ptrmap.h"
 #include "layout/ctx.h"
 
+#include <string.h>
+
 static PtrMapRow *row_of(const PtrMap *m, const void *key)
 {
 	size_t i = hash_mix(0, (uintptr_t)key) & (m->cap - 1);
@@ -33,4 +35,11 @@ void ptrmap_set(PtrMap *m, const void *key, void *value)
 	PtrMapRow *row = row_of(m, key);
 	m->n += !row->key;
 	*row = (PtrMapRow){key, value};
+}
+
+void ptrmap_clear(PtrMap *m)
+{
+	if (m->n)
+		memset(m->at, 0, sizeof *m->at * m->cap);
+	m->n = 0;
 }

@@ -18,5 +18,6 @@ typedef struct PtrMap {
 
 void *ptrmap_get(const PtrMap *m, const void *key);
 void ptrmap_set(PtrMap *m, const void *key, void *value);
+void ptrmap_clear(PtrMap *m); /* keeps its room */
 
 #endif

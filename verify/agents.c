@@ -90,7 +90,8 @@ static const Ix **of_warps(Reader *r, int rank, int warps)
 	Ctx *c = r->p->k->ctx;
 	const Ix **of = NEWN(r->p->arena, const Ix *, all + 1);
 	for (int w = 0; w < warps; w++) {
-		View v = {.ctx = c};
+		View v = {.ctx = c, .before = &r->made};
+		ptrmap_clear(&r->made);
 		read_put_warp(r, &v, w);
 		vec_push(r->p->arena, &v.names, ((Named){ctx_str(c, "rank"), ix_const(c, rank)}));
 		for (int i = 0; i < n; i++)

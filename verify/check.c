@@ -292,14 +292,25 @@ static int find_choices(const Kernel *k, const char **names)
 	return n;
 }
 
-static Program *program_new(const Kernel *k, int rank, const char **names, int n, unsigned values)
+typedef struct {
+	const Kernel *k;
+	const CheckOpt *opt;
+	struct Recall *recall;
+	int rank; /* the first CTA */
+	const char *names[MAX_CHOICES];
+	int n;
+	unsigned values; /* of names, a bit each */
+} Launch;
+
+static Program *program_new(const Launch *l)
 {
-	Program *p = NEW(ctx_arena(k->ctx), Program);
-	p->k = k;
-	p->rank = rank;
-	for (int i = 0; i < n; i++)
-		p->choices[i] = (Named){names[i], ix_const(k->ctx, values >> i & 1)};
-	p->nchoices = n;
+	Program *p = NEW(ctx_arena(l->k->ctx), Program);
+	p->k = l->k;
+	p->rank = l->rank;
+	p->recall = l->recall;
+	for (int i = 0; i < l->n; i++)
+		p->choices[i] = (Named){l->names[i], ix_const(l->k->ctx, l->values >> i & 1)};
+	p->nchoices = l->n;
 	return p;
 }
 
@@ -342,6 +353,7 @@ static Program *program_like(const Program *p)
 	Program *q = NEW(ctx_arena(p->k->ctx), Program);
 	q->k = p->k;
 	q->rank = p->rank;
+	q->recall = p->recall;
 	q->nchoices = p->nchoices;
 	memcpy(q->choices, p->choices, sizeof q->choices);
 	q->equal = true;
@@ -380,11 +392,11 @@ static bool read_loops(Program **p, const Kernel *k)
 }
 
 /* First by the words of one main loop in one loop over tiles, then by the tree of all loops. */
-static CheckVerdict prove_launch(const Kernel *k, int rank, const char **names, int n,
-				 unsigned values, const CheckOpt *opt, CheckResult *out)
+static CheckVerdict prove_launch(const Launch *l, CheckResult *out)
 {
-	Program *p = program_new(k, rank, names, n, values);
-	Program *q = program_like(p);
+	const Kernel *k = l->k;
+	const CheckOpt *opt = l->opt;
+	Program *p = program_new(l), *q;
 	Open open = {k->loc, NULL, false}, first = open;
 	TourResult w;
 	CheckVerdict v = CHECK_UNKNOWN;
@@ -397,6 +409,7 @@ static CheckVerdict prove_launch(const Kernel *k, int rank, const char **names, 
 		return v;
 	if (!words && p->shaped)
 		return cannot_read(p, out);
+	q = program_like(p);
 	bool tree = read_loops(&q, k);
 	if (tree && prove_tree(q, opt, out, &w))
 		return CHECK_PROVED;
@@ -429,14 +442,16 @@ static void take_worse(CheckResult *out, const CheckResult *one)
 CheckVerdict check_kernel(const Kernel *k, const CheckOpt *opt, CheckResult *out)
 {
 	double start = now();
-	const char *names[MAX_CHOICES];
-	int ctas, together = program_peers(k, &ctas), n = find_choices(k, names);
+	Launch l = {.k = k, .opt = opt, .recall = recall_new(ctx_arena(k->ctx))};
+	int ctas, together = program_peers(k, &ctas);
 	bool unproved = opt && opt->unproved;
+	l.n = find_choices(k, l.names);
 	*out = (CheckResult){.verdict = CHECK_PROVED, .unproved = unproved};
-	for (int rank = 0; rank < ctas && out->verdict == CHECK_PROVED; rank += together)
-		for (unsigned v = 0; v < 1u << n && out->verdict != CHECK_REFUTED; v++) {
+	for (; l.rank < ctas && out->verdict == CHECK_PROVED; l.rank += together)
+		for (l.values = 0; l.values < 1u << l.n && out->verdict != CHECK_REFUTED;
+		     l.values++) {
 			CheckResult one = {.unproved = unproved};
-			one.verdict = prove_launch(k, rank, names, n, v, opt, &one);
+			one.verdict = prove_launch(&l, &one);
 			take_worse(out, &one);
 		}
 	if (out->verdict == CHECK_UNKNOWN)

@@ -4,6 +4,8 @@
  */
 #include "verify/read.h"
 
+#include <string.h>
+
 /* What stands for a name; NULL: itself. */
 static const Ix *bound(const View *s, const char *name)
 {
@@ -20,17 +22,11 @@ static bool get_named(void *user, const char *name, int64_t *v)
 }
 
 /* ------------------------------------------------------------------ made before */
-/* Expressions are the context's, and what is kept of one is a matter of it alone. */
-void read_recall(Reader *r)
+Recall *recall_new(Arena *a)
 {
-	Program *p = r->p;
-	if (p->sized)
-		p->recall = p->sized->recall;
-	if (!p->recall) {
-		p->recall = NEW(p->arena, Recall);
-		*p->recall =
-			(Recall){{.arena = p->arena}, {.arena = p->arena}, {.arena = p->arena}};
-	}
+	Recall *of = NEW(a, Recall);
+	of->by_lane.arena = of->names_in.arena = of->made.arena = a;
+	return of;
 }
 
 typedef VEC(const char *) Names;
@@ -91,6 +87,20 @@ static const Ix *stage_once(Reader *r, const Ix *x)
 	return made;
 }
 
+/* With what the view says, which names and counts that are put in change: what was made before
+ * stands until then. */
+static const Ix *stage_here(Reader *r, const Ix *x)
+{
+	View v = r->view;
+	Here here = {v.names.n, v.counts.n, v.total, v.passed,  v.rest,
+		     v.core,    v.core_by,  v.trips, v.trips_by};
+	if (memcmp(&here, &r->here, sizeof here) != 0)
+		ptrmap_clear(&r->seen);
+	r->here = here;
+	v.before = &r->seen;
+	return stage(&v, x);
+}
+
 /* In a replay most are numbers, of which no expression need be made. */
 const Ix *read_expr(Reader *r, const Ix *x)
 {
@@ -98,7 +108,7 @@ const Ix *read_expr(Reader *r, const Ix *x)
 	int64_t value;
 	x = stage(&r->lets, x);
 	if (!r->p->sized || v->core || v->trips || v->counts.n || v->total)
-		return stage(v, x);
+		return stage_here(r, x);
 	return ix_eval(x, get_named, v, &value) ? ix_const(v->ctx, value) : stage_once(r, x);
 }
 
@@ -118,60 +128,50 @@ void read_put_ring(Reader *r, const Op *op, const Ix *position)
 }
 
 /* ------------------------------------------------------------------ lanes */
-bool read_of_lane(const Reader *r, const Ix *x)
+bool read_of_lane(Reader *r, const Ix *x)
 {
-	return ix_uses(x, ctx_str(r->p->k->ctx, "lane"));
+	const Names *names = names_in(r, x);
+	for (int i = 0; i < names->n; i++)
+		if (names->at[i] == r->lane)
+			return true;
+	return false;
 }
 
-enum { LANES_KNOWN = 1, LANES_MORE = 2 };
-
-/* The lanes in which a condition holds << 2 | LANES_KNOWN, or LANES_MORE: the lane alone does not
- * decide it. */
-static uintptr_t find_lanes(Reader *r, const Ix *x)
+const ByLane *read_by_lane(const Program *p, const Ix *x)
 {
-	const char *lane = ctx_str(r->p->k->ctx, "lane");
-	uint64_t which = 0;
-	if (!read_of_lane(r, x))
-		return LANES_MORE;
-	for (int i = 0; i < 32; i++) {
-		int64_t v;
-		if (!ix_value_at(r->p->k->ctx, x, lane, i, &v))
-			return LANES_MORE;
-		which |= (uint64_t)(v != 0) << i;
+	Ctx *c = p->k->ctx;
+	ByLane *b = ptrmap_get(&p->recall->by_lane, x);
+	if (b)
+		return b;
+	const char *lane = ctx_str(c, "lane");
+	b = NEW(p->arena, ByLane);
+	b->known = true;
+	for (int i = 0; i < LANES && b->known; i++) {
+		b->known = ix_value_at(c, x, lane, i, &b->value[i]);
+		b->which |= (uint32_t)(b->value[i] != 0) << i;
 	}
-	return which << 2 | LANES_KNOWN;
+	ptrmap_set(&p->recall->by_lane, x, b);
+	return b;
 }
 
 bool read_lanes_of(Reader *r, const Ix *x, uint32_t *which)
 {
-	uintptr_t found = (uintptr_t)ptrmap_get(&r->p->recall->lanes_of, x);
-	if (!found) {
-		found = find_lanes(r, x);
-		ptrmap_set(&r->p->recall->lanes_of, x, (void *)found);
-	}
-	*which = (uint32_t)(found >> 2);
-	return found & LANES_KNOWN;
+	if (!read_of_lane(r, x))
+		return false;
+	const ByLane *b = read_by_lane(r->p, x);
+	*which = b->which;
+	return b->known;
 }
 
 bool read_same_by_lane(Reader *r, const Ix *x, const Ix *y)
 {
-	Ctx *c = r->p->k->ctx;
-	const char *lane = ctx_str(c, "lane");
-	bool same = ix_uses(x, lane) || ix_uses(y, lane);
-	for (int i = 0; i < 32 && same; i++) {
-		int64_t a, b;
-		same = ix_value_at(c, x, lane, i, &a) && ix_value_at(c, y, lane, i, &b) && a == b;
-	}
-	return same;
+	if (!read_of_lane(r, x) && !read_of_lane(r, y))
+		return false;
+	const ByLane *a = read_by_lane(r->p, x), *b = read_by_lane(r->p, y);
+	return a->known && b->known && memcmp(a->value, b->value, sizeof a->value) == 0;
 }
 
 bool read_is_by_lane(Reader *r, const Ix *x)
 {
-	Ctx *c = r->p->k->ctx;
-	const char *lane = ctx_str(c, "lane");
-	bool known = true;
-	int64_t v;
-	for (int i = 0; i < 32 && known; i++)
-		known = ix_value_at(c, x, lane, i, &v);
-	return known;
+	return read_by_lane(r->p, x)->known;
 }

@@ -333,14 +333,13 @@ void read_begin(Reader *r, Script *s)
 {
 	r->s = s;
 	r->lets.names.n = 0;
-	r->lets.before = NULL;
+	r->lets.before = &r->made; /* no name is used before it is put in */
+	ptrmap_clear(&r->made);
 	read_put_choices(r, &r->lets);
 	r->loops.n = 0;
 	read_put_warp(r, &r->lets, s->warp);
 	read_put_rank(r, &r->lets, s->rank);
 	find_loops(r, &r->p->k->body, 0);
-	r->lets.before = NEW(r->p->arena, PtrMap);
-	r->lets.before->arena = r->p->arena;
 }
 
 /* ------------------------------------------------------------------ the whole */
@@ -424,7 +423,7 @@ bool program_read(Program *p, const Kernel *k)
 	Ctx *c = k->ctx;
 	p->k = k;
 	p->m.arena = p->arena = ctx_arena(c);
-	read_recall(&r);
+	p->recall = p->recall ? p->recall : recall_new(p->arena);
 	p->tile = ctx_str(c, "#tile");
 	p->left = ctx_str(c, "#left");
 	p->trip = ctx_str(c, "#trip");
@@ -433,7 +432,9 @@ bool program_read(Program *p, const Kernel *k)
 	p->position = ctx_str(c, "#position");
 	r.warp = ctx_str(c, "warp");
 	r.tid = ctx_str(c, "tid");
+	r.lane = ctx_str(c, "lane");
 	r.lets.ctx = c;
+	r.made.arena = r.seen.arena = p->arena;
 	r.facts = kernel_facts(k);
 	read_equals(&r);
 	p->m.ranks = program_peers(k, &p->ctas);

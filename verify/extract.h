@@ -132,7 +132,7 @@ struct Program {
 	int nparts;
 	/* a replay: this program with numbers for its sizes; NULL: for all sizes */
 	const Program *sized;
-	struct Recall *recall; /* expr.c: what it made of expressions, its replays with it */
+	struct Recall *recall; /* of all programs of a kernel */
 	const Named *sizes;
 	int nsizes;
 	VEC(Foot) feet;    /* of its writes and reads: of step.mask - 1 */
@@ -148,6 +148,7 @@ bool program_goes_out(const Op *op); /* it reaches another CTA's barrier or buff
 /* Whether no CTA reaches another's of it: a barrier or a buffer. */
 bool program_is_local(const Kernel *k, const Val *v);
 
+struct Recall *recall_new(Arena *a); /* expr.c: what is made of expressions */
 /* The CTAs from p->rank on. False with code, loc and problem set. */
 bool program_read(Program *p, const Kernel *k);
 

@@ -6,7 +6,7 @@
  */
 #include "verify/read.h"
 
-enum { LANES = 32, MATRIX = 8, MATRIX_ROW = 16 };
+enum { MATRIX = 8, MATRIX_ROW = 16 };
 
 /* By matrix the lanes say where, and others have part in what is there. */
 struct Foot {
@@ -15,13 +15,19 @@ struct Foot {
 	bool elected, matrix;
 };
 
-static bool is_known(const Ix *x, Env *e, Foot *f, const char *lane)
+static bool is_known(const Program *p, const Ix *x, Env *e, Foot *f)
 {
+	const char *lane = ctx_str(p->k->ctx, "lane");
+	const ByLane *b = read_by_lane(p, x);
 	int names = e->n;
 	bool known = true;
 	for (int i = 0; i < LANES && known; i++) {
 		if (!(f->lanes >> i & 1))
 			continue;
+		if (b->known) {
+			f->at[i] = b->value[i];
+			continue;
+		}
 		env_put(e, lane, num_exact(i));
 		known = num_is_exact(num_eval(x, e), &f->at[i]);
 		e->n = names;
@@ -40,7 +46,7 @@ int foot_make(Program *p, const Op *op, const Ix *byte, uint32_t lanes, Env *e)
 		f.lanes &= (1u << MATRIX * n) - 1;
 	if (!f.matrix)
 		f.bytes = n * elem_rows[op->in[0].val->type->elem].bits / 8;
-	if (!is_known(byte, e, &f, ctx_str(p->k->ctx, "lane")))
+	if (!is_known(p, byte, e, &f))
 		return 0;
 	vec_push(p->arena, &p->feet, f);
 	return p->feet.n;

@@ -30,19 +30,36 @@ typedef struct {
 	int64_t lo, hi;
 } Simple;
 
-/* What was made of expressions before, whichever program, agent or turn asked. */
+enum { LANES = 32 };
+
+/* What each lane of a warp sees of an expression. */
+typedef struct {
+	bool known;     /* the thread alone decides it, in each lane */
+	uint32_t which; /* lanes in which it is not 0 */
+	int64_t value[LANES];
+} ByLane;
+
+/* What was made of expressions before, whichever program, agent or turn asked: they are the
+ * context's, and what is kept of one is a matter of it alone. */
 typedef struct Recall {
-	PtrMap lanes_of; /* a condition, to what find_lanes says */
+	PtrMap by_lane;  /* an expression, to what each lane sees of it */
 	PtrMap names_in; /* an expression, to its names */
 	PtrMap made;     /* of replays: stage_once's */
 } Recall;
+
+/* Which view it is. Of one agent no two have all of these in common: names stay when their loop
+ * ends. */
+typedef struct {
+	int names, counts;
+	const Ix *total, *passed, *rest, *core, *core_by, *trips, *trips_by;
+} Here;
 
 typedef struct {
 	Program *p;
 	IxFacts facts;
 	VEC(Named) equals;  /* sizes that facts say are another */
 	VEC(Simple) simple; /* asked for before: agents have much in common */
-	const char *warp, *tid;
+	const char *warp, *tid, *lane;
 	VEC(const Val *) accs;
 	VEC(Place) places;
 	VEC(ByWarp) by_warp;
@@ -53,9 +70,12 @@ typedef struct {
 	/* of the agent that is being read */
 	Script *s;
 	View lets;   /* with its warp put in */
+	PtrMap made; /* what was made of expressions with them; before, with one warp put in */
 	Loops loops; /* its shared loops, in order */
 	/* script.c */
-	View view; /* of the segment that is being filled */
+	View view;   /* of the segment that is being filled */
+	Here here;   /* which view it is */
+	PtrMap seen; /* what was made of expressions with it */
 	int agent, seg, inner, lanes;
 	uint32_t which; /* lanes; 0: one that elect chooses */
 	bool parted;    /* lanes may go another way, and which is not known */
@@ -90,11 +110,11 @@ bool read_agents(Reader *r);
 bool read_is_tile(const Val *v, Space s); /* extract.c */
 
 /* expr.c: with lets and names put in */
-void read_recall(Reader *r);
 const Ix *read_expr(Reader *r, const Ix *x);
 void read_put_name(Reader *r, const char *name, const Ix *by);
 void read_put_ring(Reader *r, const Op *op, const Ix *position); /* slot and phase of its loop */
-bool read_of_lane(const Reader *r, const Ix *x);
+const ByLane *read_by_lane(const Program *p, const Ix *x);
+bool read_of_lane(Reader *r, const Ix *x);
 /* Of which lanes a condition on the lane alone holds; false: it is about more. */
 bool read_lanes_of(Reader *r, const Ix *x, uint32_t *which);
 bool read_is_by_lane(Reader *r, const Ix *x); /* the thread alone decides it, in each lane */

@@ -28,6 +28,7 @@ bool replay_fails(Replay *r)
 	for (int i = 0; i < p->nchoices; i++)
 		own->choices[i] = p->choices[i];
 	own->sized = p;
+	own->recall = p->recall;
 	own->sizes = r->sizes.at;
 	own->nsizes = r->sizes.n;
 	if (!program_read(own, p->k))

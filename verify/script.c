@@ -345,6 +345,7 @@ bool read_script(Reader *r, int agent)
 	r->certain = true;
 	r->outside = false;
 	r->view = (View){.ctx = c, .compares = true};
+	ptrmap_clear(&r->seen);
 	read_counts_of(r, r->trips, ix_sym(c, r->p->trips), &r->view.trips, &r->view.trips_by);
 	read_to_segment(r, SEG_START);
 	if (r->p->tree)
