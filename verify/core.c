@@ -156,6 +156,8 @@ bool run_complete(Run *r, int key)
 	}
 	if (m->exact && k->last && !k->last_loads)
 		facts_settle(m, r->s, key, k->last);
+	if (k->loads)
+		land(r, key);
 	k->waited = 0;
 	k->arrived = 0;
 	k->last = m->exact ? k->from : 0;
@@ -163,7 +165,6 @@ bool run_complete(Run *r, int key)
 	k->from = 0;
 	k->loads = 0;
 	k->parity ^= 1;
-	land(r, key);
 	facts_advance(m, r->s, key);
 	release(r, k, key);
 	return true;
@@ -324,7 +325,7 @@ static void note_set(Run *r)
 	if (!(m->setters >> r->agent & 1))
 		return;
 	agent_of(m, r->s, r->agent)->sets ^= 1;
-	fact_move(m, r->s, m->f_set[r->agent], m->f_set_before[r->agent]);
+	fact_age(m, r->s, m->f_set[r->agent]);
 	fact_make(m, r->s, r->agent, m->f_set[r->agent]);
 }
 

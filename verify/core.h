@@ -96,16 +96,20 @@ typedef struct {
 	AgentSet senders[MAX_RANKS]; /* that arrive at barriers of another CTA */
 	/* by such a step: of one lane, the same each time; of others */
 	const Step *sent[MAX_RANKS][MAX_AGENTS], *sent_each[MAX_RANKS][MAX_AGENTS];
-	/* layout: made by machine_layout */
+	/* Layout: made by machine_layout. Of what is one of two the second is the bit behind the
+	 * first: done and prev, came and came_last, read and left, made and fenced, set and
+	 * set_before. */
 	int words, nfacts, holders; /* of a set of facts; who may know one */
 	int *f_init, *f_done, *f_prev, *f_seen, *f_came, *f_came_last, *f_wrote, *f_under, *f_read,
 		*f_left, *f_made, *f_fenced, *f_sent, *f_sent_each, *f_set, *f_set_before;
-	int *made, *fenced, nmade; /* those of f_made and f_fenced that there are */
-	int f_grid;                /* earlier launches are over */
+	int f_grid; /* earlier launches are over */
 	uint64_t *all;
+	uint64_t *made;   /* f_made */
 	uint64_t *timely; /* facts about what happened, not about memory: loads carry them */
 	uint64_t *inits;  /* f_init: what a relaxed barrier carries */
 	uint64_t *abroad; /* all but generic writes: what an arrival at another CTA carries */
+	int cells_each;   /* of a CTA */
+	uint64_t (*written)[MAX_CELLS / 64]; /* by agent: those of its CTA that it writes to */
 	size_t off_keys, off_cells, off_facts, bytes;
 	bool alike;          /* what one lane knows all know: by time alone it is so */
 	struct Fills *fills; /* of a replay: which bytes are written; NULL: slots alone */
@@ -232,13 +236,24 @@ typedef VEC(Stand) Head; /* states, no two of which are alike */
  * so many that are not alike. Scratch is room for a set of facts. */
 int head_join(const Machine *m, Arena *a, Head *h, int most, State *s, uint64_t *scratch);
 
-/* The first cell of an agent's CTA, of m->nc / m->ranks. */
-int cells_of(const Machine *m, int agent);
-int cells_end(const Machine *m, int agent); /* behind the last */
-
-AgentState *agent_of(const Machine *m, State *s, int agent);
-KeyState *key_of(const Machine *m, State *s, int key);
-CellState *cell_of(const Machine *m, State *s, int cell);
+/* The first cell of an agent's CTA, of m->cells_each. */
+static inline int cells_of(const Machine *m, int agent)
+{
+	return m->cells_each * m->agents[agent].rank;
+}
+static inline AgentState *agent_of(const Machine *m, State *s, int agent)
+{
+	(void)m;
+	return (AgentState *)(void *)s + agent;
+}
+static inline KeyState *key_of(const Machine *m, State *s, int key)
+{
+	return (KeyState *)(void *)((char *)s + m->off_keys) + key;
+}
+static inline CellState *cell_of(const Machine *m, State *s, int cell)
+{
+	return (CellState *)(void *)((char *)s + m->off_cells) + cell;
+}
 
 /* facts.c: who knows what. A holder is a number: an agent, each of its warps, of all; an agent,
  * each warp of itself only; a key, given by its last phase; a key, gathered by this one. */
@@ -277,13 +292,17 @@ static inline void fact_set(const Machine *m, State *s, int holder, int fact)
 {
 	facts_word(m, s, fact >> 6)[holder] |= fact_bit(fact);
 }
-bool fact_known(const Machine *m, const State *s, int agent, int fact);
+static inline bool fact_known(const Machine *m, const State *s, int agent, int fact)
+{
+	return fact != NO_FACT && fact_in(m, s, knows_agent(m, agent), fact);
+}
 void fact_make(const Machine *m, State *s, int agent, int fact); /* by the agent, of itself */
 void fact_forget(const Machine *m, State *s, int fact);          /* by everyone */
-void facts_forget(const Machine *m, State *s, const int *of_agent, AgentSet agents);
+void pair_forget(const Machine *m, State *s, int fact);          /* and the one behind it */
+void pairs_forget(const Machine *m, State *s, const int *of_agent, AgentSet agents);
 void facts_add(const Machine *m, State *s, int to, int from);
 void facts_add_of(const Machine *m, State *s, int to, int from, const uint64_t *set);
-void fact_move(const Machine *m, State *s, int from, int to); /* what was `from` is `to` */
+void fact_age(const Machine *m, State *s, int fact); /* what it was is the one behind it */
 /* Who knows that all of `last` arrived in a key's last phase knows that it is over. */
 void facts_settle(const Machine *m, State *s, int key, AgentSet last);
 /* A phase is done: what was, is past, and what the key has gathered it gives. */

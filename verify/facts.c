@@ -30,6 +30,34 @@ static int *facts_where(Machine *m, int n, const AgentSet *agents)
 	return f;
 }
 
+/* Two of each, which are in one word. */
+static int *pairs_where(Machine *m, int n, const AgentSet *agents, int **behind)
+{
+	int *f = NEWN(m->arena, int, n * m->na + 1);
+	int *g = NEWN(m->arena, int, n * m->na + 1);
+	m->nfacts += m->nfacts & 1;
+	for (int i = 0; i < n * m->na; i++) {
+		bool is = agents[i / m->na] >> (i % m->na) & 1;
+		f[i] = is ? m->nfacts : NO_FACT;
+		g[i] = is ? m->nfacts + 1 : NO_FACT;
+		m->nfacts += is ? 2 : 0;
+	}
+	*behind = g;
+	return f;
+}
+
+static int *pairs_new(Machine *m, int n, int **behind)
+{
+	int *f = NEWN(m->arena, int, n + 1), *g = NEWN(m->arena, int, n + 1);
+	m->nfacts += m->nfacts & 1;
+	for (int i = 0; i < n; i++) {
+		f[i] = m->nfacts++;
+		g[i] = m->nfacts++;
+	}
+	*behind = g;
+	return f;
+}
+
 /* Of cells that several may write before anyone reads. */
 static int *facts_under(Machine *m)
 {
@@ -42,16 +70,14 @@ static int *facts_under(Machine *m)
 }
 
 /* Few agents write few cells. */
-static void list_made(Machine *m)
+static void find_written(Machine *m)
 {
-	int n = m->nc * m->na;
-	m->made = NEWN(m->arena, int, n + 1);
-	m->fenced = NEWN(m->arena, int, n + 1);
-	m->nmade = 0;
-	for (int i = 0; i < n; i++)
-		if (m->f_made[i] != NO_FACT) {
-			m->made[m->nmade] = m->f_made[i];
-			m->fenced[m->nmade++] = m->f_fenced[i];
+	m->cells_each = m->ranks > 1 ? m->nc / m->ranks : m->nc;
+	m->written = arena_alloc(m->arena, sizeof *m->written * (size_t)(m->na + 1));
+	for (int a = 0; a < m->na; a++)
+		for (int i = 0; i < m->cells_each; i++) {
+			uint64_t is = m->cells[cells_of(m, a) + i].writers >> a & 1;
+			m->written[a][i / 64] |= is << (i % 64);
 		}
 }
 
@@ -86,6 +112,8 @@ static void carried_sets(Machine *m)
 	set_all(m->timely, m->f_came, m->nk * m->na);
 	set_all(m->timely, m->f_came_last, m->nk * m->na);
 	set_all(m->inits, m->f_init, m->nk);
+	m->made = NEWN(m->arena, uint64_t, m->words);
+	set_all(m->made, m->f_made, m->nc * m->na);
 	set_all(generic, m->f_made, m->nc * m->na);
 	set_all(generic, m->f_fenced, m->nc * m->na);
 	memset(m->all, 0xff, sizeof *m->all * (size_t)m->words);
@@ -110,24 +138,19 @@ void machine_layout(Machine *m)
 	m->nfacts = 0;
 	m->f_grid = m->nfacts++;
 	m->f_init = facts_new(m, m->nk);
-	m->f_done = facts_new(m, m->nk);
-	m->f_prev = facts_new(m, m->nk);
+	m->f_done = pairs_new(m, m->nk, &m->f_prev);
 	m->f_wrote = facts_new(m, m->nc);
 	m->f_under = facts_under(m);
 	m->f_seen = facts_where(m, m->nk, waiters);
-	m->f_came = facts_where(m, m->nk, arrivers);
-	m->f_came_last = facts_where(m, m->nk, arrivers);
-	m->f_read = facts_where(m, m->nc, readers);
-	m->f_left = facts_where(m, m->nc, readers);
-	m->f_made = facts_where(m, m->nc, writers);
-	m->f_fenced = facts_where(m, m->nc, writers);
+	m->f_came = pairs_where(m, m->nk, arrivers, &m->f_came_last);
+	m->f_read = pairs_where(m, m->nc, readers, &m->f_left);
+	m->f_made = pairs_where(m, m->nc, writers, &m->f_fenced);
 	m->f_sent = facts_where(m, MAX_RANKS, m->senders);
 	m->f_sent_each = facts_where(m, MAX_RANKS, m->senders);
-	m->f_set = facts_where(m, 1, &m->setters);
-	m->f_set_before = facts_where(m, 1, &m->setters);
+	m->f_set = pairs_where(m, 1, &m->setters, &m->f_set_before);
 	m->words = (m->nfacts + 63) / 64;
 	carried_sets(m);
-	list_made(m);
+	find_written(m);
 	m->off_keys = aligned(sizeof(AgentState) * (size_t)m->na);
 	m->off_cells = m->off_keys + aligned(sizeof(KeyState) * (size_t)m->nk);
 	m->off_facts = m->off_cells + aligned(sizeof(CellState) * (size_t)m->nc);
@@ -220,38 +243,7 @@ State *state_new(const Machine *m, Arena *a)
 	return s;
 }
 
-int cells_of(const Machine *m, int agent)
-{
-	return m->ranks > 1 ? m->nc / m->ranks * m->agents[agent].rank : 0;
-}
-
-int cells_end(const Machine *m, int agent)
-{
-	return cells_of(m, agent) + (m->ranks > 1 ? m->nc / m->ranks : m->nc);
-}
-
-AgentState *agent_of(const Machine *m, State *s, int agent)
-{
-	(void)m;
-	return (AgentState *)(void *)s + agent;
-}
-
-KeyState *key_of(const Machine *m, State *s, int key)
-{
-	return (KeyState *)(void *)((char *)s + m->off_keys) + key;
-}
-
-CellState *cell_of(const Machine *m, State *s, int cell)
-{
-	return (CellState *)(void *)((char *)s + m->off_cells) + cell;
-}
-
 /* ------------------------------------------------------------------ sets */
-bool fact_known(const Machine *m, const State *s, int agent, int fact)
-{
-	return fact != NO_FACT && fact_in(m, s, knows_agent(m, agent), fact);
-}
-
 void fact_make(const Machine *m, State *s, int agent, int fact)
 {
 	bool alone = m->agents[agent].warps == 1;
@@ -272,8 +264,14 @@ void fact_forget(const Machine *m, State *s, int fact)
 		forget(m, s, fact >> 6, fact_bit(fact));
 }
 
+void pair_forget(const Machine *m, State *s, int fact)
+{
+	if (fact != NO_FACT)
+		forget(m, s, fact >> 6, fact_bit(fact) | fact_bit(fact + 1));
+}
+
 /* Facts of one kind about agents have numbers that follow each other: few words. */
-void facts_forget(const Machine *m, State *s, const int *of_agent, AgentSet agents)
+static void forget_each(const Machine *m, State *s, const int *of_agent, AgentSet agents, int both)
 {
 	uint64_t facts = 0;
 	int w = 0;
@@ -286,23 +284,24 @@ void facts_forget(const Machine *m, State *s, const int *of_agent, AgentSet agen
 			facts = 0;
 		}
 		w = fact >> 6;
-		facts |= fact_bit(fact);
+		facts |= fact_bit(fact) | fact_bit(fact) << both;
 	}
 	if (facts)
 		forget(m, s, w, facts);
 }
 
-/* What was `from` is `to`, for each holder. */
-void fact_move(const Machine *m, State *s, int from, int to)
+void pairs_forget(const Machine *m, State *s, const int *of_agent, AgentSet agents)
 {
-	if (from == NO_FACT)
+	forget_each(m, s, of_agent, agents, 1);
+}
+
+void fact_age(const Machine *m, State *s, int fact)
+{
+	if (fact == NO_FACT)
 		return;
-	uint64_t *was = facts_word(m, s, from >> 6), *is = facts_word(m, s, to >> 6);
-	for (int i = 0; i < m->holders; i++) {
-		uint64_t knew = was[i] >> (from & 63) & 1;
-		was[i] &= ~fact_bit(from);
-		is[i] = (is[i] & ~fact_bit(to)) | knew << (to & 63);
-	}
+	uint64_t *at = facts_word(m, s, fact >> 6), bit = fact_bit(fact);
+	for (int i = 0; i < m->holders; i++)
+		at[i] = (at[i] & ~(bit | bit << 1)) | (at[i] & bit) << 1;
 }
 
 static bool knows_all(const Machine *m, const State *s, int holder, const int *of_agent,
@@ -337,12 +336,10 @@ static void give(const Machine *m, State *s, int past, int next)
 void facts_advance(const Machine *m, State *s, int key)
 {
 	const Key *k = &m->keys[key];
-	fact_move(m, s, m->f_done[key], m->f_prev[key]);
-	for (AgentSet left = m->exact ? k->arrivers : 0; left; left &= left - 1) {
-		int i = key * m->na + agent_first(left);
-		fact_move(m, s, m->f_came[i], m->f_came_last[i]);
-	}
-	facts_forget(m, s, m->f_seen + key * m->na, k->waiters);
+	fact_age(m, s, m->f_done[key]);
+	for (AgentSet left = m->exact ? k->arrivers : 0; left; left &= left - 1)
+		fact_age(m, s, m->f_came[key * m->na + agent_first(left)]);
+	forget_each(m, s, m->f_seen + key * m->na, k->waiters, 0);
 	give(m, s, knows_past(m, key), knows_next(m, key));
 	fact_set(m, s, knows_past(m, key), m->f_done[key]);
 	fact_set(m, s, knows_past(m, key), m->f_prev[key]);

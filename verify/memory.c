@@ -15,7 +15,7 @@ bool run_knows(const Run *r, int fact)
 
 void run_forget_all(Run *r, const int *facts, int cell, AgentSet agents)
 {
-	facts_forget(r->m, r->s, facts + cell * r->m->na, agents);
+	pairs_forget(r->m, r->s, facts + cell * r->m->na, agents);
 }
 
 int run_unknown_of(const Run *r, const int *facts, int cell, AgentSet agents)
@@ -75,17 +75,14 @@ static bool read_starts(Run *r, int cell, bool async)
 		fills_read(r->m->fills, cell);
 	if (c->mode == CELL_WRITTEN) {
 		run_forget_all(r, r->m->f_read, cell, c->readers);
-		run_forget_all(r, r->m->f_left, cell, c->readers);
 		c->readers = 0;
 		c->mode = CELL_READ;
 	}
 	bool goes_on = c->readers >> r->agent & 1 && !run_reads_anew(r, cell) &&
 		       reads_still(r, cell - cells_of(r->m, r->agent));
 	c->readers |= AGENT(r->agent);
-	if (!goes_on) {
-		fact_forget(r->m, r->s, fact_of(r, r->m->f_read, cell, r->agent));
-		fact_forget(r->m, r->s, fact_of(r, r->m->f_left, cell, r->agent));
-	}
+	if (!goes_on)
+		pair_forget(r->m, r->s, fact_of(r, r->m->f_read, cell, r->agent));
 	return true;
 }
 
@@ -201,35 +198,42 @@ static void fence_writes(Run *r)
 {
 	const Machine *m = r->m;
 	AgentState *a = agent_of(m, r->s, r->agent);
-	int who[] = {knows_agent(m, r->agent), knows_own(m, r->agent)};
+	int known = knows_agent(m, r->agent), own = knows_own(m, r->agent);
 	memcpy(a->fenced, a->wrote, sizeof a->fenced);
 	memcpy(a->owed.fenced_one, a->owed.wrote_one, sizeof a->owed.fenced_one);
-	for (int i = 0; i < m->nmade; i++)
-		for (int j = 0; j < 2; j++)
-			if (fact_in(m, r->s, who[j], m->made[i]))
-				fact_set(m, r->s, who[j], m->fenced[i]);
+	for (int w = 0; w < m->words; w++) {
+		uint64_t *at = facts_word(m, r->s, w);
+		at[known] |= (at[known] & m->made[w]) << 1;
+		at[own] |= (at[own] & m->made[w]) << 1;
+	}
 }
 
 /* Who has fenced what he wrote hands it on. */
 static void hand_on(Run *r)
 {
-	int first = cells_of(r->m, r->agent), last = cells_end(r->m, r->agent);
-	for (int i = first; i < last; i++)
-		cell_put(agent_of(r->m, r->s, r->agent)->owed.handed, i - first, run_wrote(r, i));
+	Owed *owed = &agent_of(r->m, r->s, r->agent)->owed;
+	for (int w = 0; w < MAX_CELLS / 64; w++)
+		for (uint64_t bits = r->m->written[r->agent][w]; bits; bits &= bits - 1) {
+			int cell = 64 * w + __builtin_ctzll(bits);
+			cell_put(owed->handed, cell, run_wrote(r, cells_of(r->m, r->agent) + cell));
+		}
 }
 
 /* Whether it wrote, or knows of a write, that is not fenced; or one of its lanes read. */
 static bool has_unfenced(Run *r)
 {
-	const AgentState *a = agent_of(r->m, r->s, r->agent);
+	const Machine *m = r->m;
+	const AgentState *a = agent_of(m, r->s, r->agent);
 	uint64_t some = 0;
 	for (int w = 0; w < MAX_CELLS / 64; w++)
 		some |= (a->wrote[w] & ~a->fenced[w]) | a->owed.bare_one[w];
-	int first = cells_of(r->m, r->agent), last = cells_end(r->m, r->agent);
-	for (int i = first; i < last && !some; i++)
-		some = run_wrote(r, i) && !cell_in(a->owed.handed, i - first);
-	for (int i = 0; i < r->m->nmade && !some; i++)
-		some = run_knows(r, r->m->made[i]) && !run_knows(r, r->m->fenced[i]);
+	int first = cells_of(m, r->agent);
+	for (int i = 0; i < m->cells_each && !some; i++)
+		some = run_wrote(r, first + i) && !cell_in(a->owed.handed, i);
+	for (int w = 0; w < m->words && !some; w++) {
+		uint64_t known = facts_word(m, r->s, w)[knows_agent(m, r->agent)];
+		some = known & m->made[w] & ~(known >> 1);
+	}
 	return some != 0;
 }
 
@@ -275,8 +279,10 @@ static void retire(Run *r, Group *g, uint8_t *n, int left)
 {
 	AgentState *a = agent_of(r->m, r->s, r->agent);
 	bool apart = g == a->bulk && !r->m->alike;
-	int gone = *n > left ? *n - left : 0;
+	int gone = *n - left;
 	Group old[MAX_GROUPS];
+	if (gone <= 0)
+		return;
 	memcpy(old, g, sizeof old);
 	for (int i = 0; i < MAX_GROUPS; i++)
 		if (i + gone < MAX_GROUPS)

@@ -48,6 +48,7 @@ static inline int fact_of(const Run *r, const int *facts, int cell, int agent)
 bool run_knows(const Run *r, int fact);
 /* The first of `agents` of whom a fact is not known; -1: none. */
 int run_unknown_of(const Run *r, const int *facts, int cell, AgentSet agents);
+/* With those behind them. */
 void run_forget_all(Run *r, const int *facts, int cell, AgentSet agents);
 bool run_global_ok(Run *r);
 /* write.c */

@@ -55,7 +55,6 @@ static void new_content(Run *r, int cell)
 		fills_read(r->m->fills, cell);
 	fact_forget(r->m, r->s, r->m->f_wrote[cell]);
 	run_forget_all(r, r->m->f_made, cell, c->writers);
-	run_forget_all(r, r->m->f_fenced, cell, c->writers);
 	c->mode = CELL_WRITTEN;
 	c->gone = c->over = c->late = c->parted = 0;
 	c->mask = 0;
@@ -166,8 +165,7 @@ static void made(Run *r, const Step *st)
 	AgentState *a = agent_of(r->m, r->s, r->agent);
 	int own = st->cell - cells_of(r->m, r->agent);
 	int fact = fact_of(r, r->m->f_made, st->cell, r->agent);
-	fact_forget(r->m, r->s, fact);
-	fact_forget(r->m, r->s, fact_of(r, r->m->f_fenced, st->cell, r->agent));
+	pair_forget(r->m, r->s, fact);
 	bool apart = st->lanes > 1 || cell_in(a->wrote, own);
 	cell_put(a->fenced, own, false);
 	cell_put(a->wrote, own, apart);
