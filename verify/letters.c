@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+enum { LAST = 16 };
+
 /* What a point says, in words of 32 bits. */
 typedef struct {
 	uint32_t at[MAX_AGENTS + 32];
@@ -21,6 +23,10 @@ typedef struct {
 	bool vague;
 	const Framer *framer;
 	bool framed; /* this step's phase is */
+	struct {
+		const Ix *x;
+		Num is;
+	} last[LAST]; /* that were evaluated with these names */
 } Maker;
 
 /* ------------------------------------------------------------------ values */
@@ -63,10 +69,27 @@ const char *program_vague(const Program *p)
 	return text;
 }
 
+static void put_name(Maker *mk, const char *name, Num v)
+{
+	env_put(&mk->env, name, v);
+	memset(mk->last, 0, sizeof mk->last);
+}
+
+/* Steps have much in common. */
+static Num eval(Maker *mk, const Ix *x)
+{
+	int at = (int)(x->id % LAST);
+	if (mk->last[at].x != x) {
+		mk->last[at].x = x;
+		mk->last[at].is = num_eval(x, &mk->env);
+	}
+	return mk->last[at].is;
+}
+
 static int64_t value(Maker *mk, const Ix *x, const Op *op)
 {
 	int64_t v = 0;
-	if (!num_is_exact(num_eval(x, &mk->env), &v) && !mk->vague) {
+	if (!num_is_exact(eval(mk, x), &v) && !mk->vague) {
 		mk->vague = true;
 		mk->p->vague = NULL;
 		mk->p->vague_x = x;
@@ -110,7 +133,7 @@ static int16_t place(Maker *mk, const Item *it, int16_t first, int64_t slots, co
 /* What a copy takes from a slot lies within it. */
 static void check_byte(Maker *mk, const Item *it, Step *st)
 {
-	Num n = num_eval(it->at_byte, &mk->env);
+	Num n = eval(mk, it->at_byte);
 	if (st->kind == STEP_NOWHERE || (n.lo >= 0 && n.hi <= it->last_byte))
 		return;
 	int64_t v = value(mk, it->at_byte, it->op);
@@ -173,14 +196,15 @@ static void make_loop(Maker *mk, const Item *it)
 {
 	int names = mk->env.n;
 	int64_t from = value(mk, it->from, it->op);
-	if (!mk->vague && num_eval(it->to, &mk->env).hi <= from)
+	if (!mk->vague && eval(mk, it->to).hi <= from)
 		return;
 	int64_t to = value(mk, it->to, it->op);
 	for (int64_t i = from; i < to && !mk->vague; i++) {
-		env_put(&mk->env, it->op->sym[0], num_exact(i));
+		put_name(mk, it->op->sym[0], num_exact(i));
 		make_items(mk, &it->body);
 		mk->env.n = names;
 	}
+	memset(mk->last, 0, sizeof mk->last);
 }
 
 static void make_items(Maker *mk, const Items *items)
@@ -344,6 +368,7 @@ static int make(Program *p, const Point *at, const int64_t *base)
 		if (!takes_part(s, at))
 			continue;
 		mk.env.n = 0;
+		memset(mk.last, 0, sizeof mk.last);
 		put_names(p, s, at, base[a], &mk.env);
 		make_items(&mk, &s->seg[at->seg]);
 	}
@@ -376,7 +401,19 @@ static void put_int(PointKey *to, int64_t v)
 /* As Num clamped says: a number, or that or more with a residue. */
 static void put_clamped(PointKey *to, int64_t v, int64_t clamp, int64_t period)
 {
-	put_int(to, v < clamp ? v : clamp + v % period);
+	put_int(to, v < clamp ? v : v % period);
+	put_int(to, v < clamp ? -1 : clamp);
+}
+
+/* Who takes part outside the main loop, and where the rings stand there. */
+static void put_place(Program *p, const Point *at, PointKey *to)
+{
+	AgentSet who = 0;
+	for (int a = 0; a < p->m.na; a++)
+		who |= takes_part(&p->scripts[a], at) ? AGENT(a) : 0;
+	put_int(to, (int64_t)(uint64_t)who);
+	put_int(to, (int64_t)(uint64_t)(who >> 64));
+	put_int(to, program_frame(p, at));
 }
 
 static void put_bases(const Program *p, const Point *at, const int64_t *base, PointKey *to)
@@ -390,26 +427,24 @@ static void put_bases(const Program *p, const Point *at, const int64_t *base, Po
 }
 
 /* All that decides the letter. */
-static void put_point(const Program *p, const Point *at, const int64_t *base, PointKey *to)
+static void put_point(Program *p, const Point *at, const int64_t *base, PointKey *to)
 {
 	const Words *w = &p->words;
-	int uses = p->uses[at->seg] | (at->seg < SEG_INNER ? 1 | 2 | 8 : 0);
+	int uses = p->uses[at->seg];
 	const Clamps *clamp = &at->clamp;
 	put_int(to, at->seg * 2 + at->absolute);
-	put_int(to, clamp->tile);
-	put_int(to, clamp->trip);
-	put_int(to, clamp->rest);
-	put_int(to, clamp->trips);
 	if (uses & 1)
 		put_clamped(to, at->tile, clamp->tile, w->tile_period);
 	if (uses & 2)
-		put_int(to, at->left >= clamp->tile ? STEADY : at->left);
+		put_clamped(to, at->left == STEADY ? clamp->tile : at->left, clamp->tile, 1);
 	if (uses & 8)
 		put_clamped(to, at->trips, clamp->trips, w->trip_period);
 	if (uses & 16)
 		put_int(to, at->way);
-	if (at->seg < SEG_INNER)
+	if (at->seg < SEG_INNER) {
+		put_place(p, at, to);
 		return;
+	}
 	put_clamped(to, at->trip, clamp->trip, uses & 4 ? w->trip_period : 1);
 	put_clamped(to, at->trips - at->trip, clamp->rest, 1);
 	put_bases(p, at, base, to);
