@@ -21,6 +21,7 @@ typedef struct {
 	bool longer; /* trip counts from steady_trips on, not one */
 	Head *starts, *loops;
 	int nstarts, nloops;
+	ArenaMark mark; /* behind them: what stands there is of one trip count */
 	Turn *turn;
 	State *fresh;
 	State *now;   /* that is being followed */
@@ -228,6 +229,7 @@ static bool cover_trips(Cover *c, int64_t trips)
 	Point p = {SEG_START, 0, STEADY, 0, trips, c->clamp, false, 0};
 	memset(c->starts, 0, sizeof *c->starts * (size_t)c->nstarts);
 	memset(c->loops, 0, sizeof *c->loops * (size_t)c->nloops);
+	arena_release(c->arena, c->mark);
 	go_from(c, c->fresh);
 	return stands_on(c, p) && step(c, &p) && arrive(c, 0, c->w->tiles ? STEADY : 1) &&
 	       settle_all(c, p);
@@ -265,6 +267,7 @@ static bool cover_all(Cover *c)
 	c->starts = NEWN(c->arena, Head, c->nstarts);
 	c->nloops = c->nstarts * w->ways * MAX_INNER * (int)w->trip_repeat;
 	c->loops = NEWN(c->arena, Head, c->nloops);
+	c->mark = arena_mark(c->arena);
 	if (w->inner && w->trips_hi >= steady && !cover_long(c, steady))
 		return false;
 	for (int64_t t = w->trips_lo; t <= w->trips_hi; t++) {
