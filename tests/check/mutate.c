@@ -355,56 +355,69 @@ static void judge(const char *file, const char *text, const char *op, Mutation h
 	       past ? past : "", r->verdict == CHECK_PROVED ? "proved" : r->why);
 }
 
-/* As it stands it is proved: of another kernel mutants say nothing. */
-static void judge_whole(const char *file, const char *text, size_t size)
+typedef struct {
+	const char *file, *text;
+	size_t size;
+	Ctx *c;
+	Kernel *k; /* as the text has it; NULL: it has none */
+} Source;
+
+static void read_anew(Source *s)
 {
-	Ctx *c = ctx_new();
-	Module *m = module_parse(c, ctx_src(c, file, text, size));
-	CheckResult r = {.verdict = CHECK_UNKNOWN, .why = "no kernel"};
-	if (m && m->kernels.n)
-		check_kernel(m->kernels.at[0], NULL, &r);
-	nfailed += r.verdict != CHECK_PROVED;
-	if (r.verdict != CHECK_PROVED)
-		printf("FAILED %s: as it is: %s\n", file, r.why);
-	ctx_free(c);
+	ctx_free(s->c);
+	s->c = ctx_new();
+	Module *m = module_parse(s->c, ctx_src(s->c, s->file, s->text, s->size));
+	s->k = m && m->kernels.n ? m->kernels.at[0] : NULL;
 }
 
-/* One mutant; false when there is no such op. */
-static bool one(const char *file, const char *text, size_t size, int n, Mutation how)
+/* As it stands it is proved: of another kernel mutants say nothing. */
+static void judge_whole(const Source *s)
 {
-	Ctx *c = ctx_new();
-	Module *m = module_parse(c, ctx_src(c, file, text, size));
-	Op *op = m && m->kernels.n ? candidate(m->kernels.at[0], n) : NULL;
+	CheckResult r = {.verdict = CHECK_UNKNOWN, .why = "no kernel"};
+	if (s->k)
+		check_kernel(s->k, NULL, &r);
+	nfailed += r.verdict != CHECK_PROVED;
+	if (r.verdict != CHECK_PROVED)
+		printf("FAILED %s: as it is: %s\n", s->file, r.why);
+}
+
+/* One mutant; false when there is no such op. A change that there is not leaves all as it was. */
+static bool one(Source *s, int n, Mutation how)
+{
+	Op *op = s->k ? candidate(s->k, n) : NULL;
 	const char *past = NULL;
-	if (op) {
-		Kernel *k = m->kernels.at[0];
-		const char *name = op_rows[op->kind].name;
-		Buf line = {0};
-		CheckResult r;
-		op_print(op, &line);
-		if (mutate(k, op, how, &past)) {
-			check_kernel(k, NULL, &r);
-			judge(file, line.s, name, how, past, &r);
-		}
-		buf_free(&line);
+	if (!op)
+		return false;
+	const char *name = op_rows[op->kind].name;
+	Buf line = {0};
+	CheckResult r;
+	op_print(op, &line);
+	if (mutate(s->k, op, how, &past)) {
+		check_kernel(s->k, NULL, &r);
+		judge(s->file, line.s, name, how, past, &r);
+		read_anew(s);
 	}
-	ctx_free(c);
-	return op != NULL;
+	buf_free(&line);
+	return true;
 }
 
 static bool run_file(const char *file)
 {
 	static char text[1 << 20];
+	Source s = {.file = file, .text = text};
 	FILE *f = fopen(file, "r");
 	if (!f)
 		return false;
-	size_t size = fread(text, 1, sizeof text - 1, f);
+	s.size = fread(text, 1, sizeof text - 1, f);
 	fclose(f);
-	text[size] = 0;
-	judge_whole(file, text, size);
+	text[s.size] = 0;
+	read_anew(&s);
+	judge_whole(&s);
+	read_anew(&s);
 	for (int how = 0; how < M_COUNT; how++)
-		for (int n = 0; one(file, text, size, n, (Mutation)how); n++)
+		for (int n = 0; one(&s, n, (Mutation)how); n++)
 			;
+	ctx_free(s.c);
 	return true;
 }
 
