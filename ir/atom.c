@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* atom.c - rows of atoms.def; those of an mma with an N: wgmma.m64n256k16.f32.bf16.bf16. */
 #include "ir/ir.h"
+#include "layout/ctx.h"
+#include "layout/ptrmap.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -62,7 +64,7 @@ bool atom_parse(const char *s, size_t n, Atom *out)
 }
 
 /* The row's text has one letter, N, standing in N/8: the number of 8-column steps. */
-static const Layout *tv_of_row(Ctx *c, const char *row, int n)
+static const Layout *read_tv(Ctx *c, const char *row, int n)
 {
 	const char *at = strstr(row, "N/8"), *why = NULL, *text = row;
 	if (at)
@@ -71,6 +73,24 @@ static const Layout *tv_of_row(Ctx *c, const char *row, int n)
 	if (!l)
 		panic("atoms.def: %s: %s", row, why);
 	return l;
+}
+
+/* A row's text is read once for each N in a context. */
+static const Layout *tv_of_row(Ctx *c, const char *row, int n)
+{
+	void **slot = ctx_slot(c, CTX_ATOM);
+	if (!*slot) {
+		PtrMap *rows = *slot = NEW(ctx_arena(c), PtrMap);
+		rows->arena = ctx_arena(c);
+	}
+	const Layout **of_n = ptrmap_get(*slot, row);
+	if (!of_n) {
+		of_n = NEWN(ctx_arena(c), const Layout *, ATOM_N + 1);
+		ptrmap_set(*slot, row, of_n);
+	}
+	if (!of_n[n])
+		of_n[n] = read_tv(c, row, n);
+	return of_n[n];
 }
 
 const CopyRow *copy_row_of(int op)

@@ -6,7 +6,7 @@
 
 #include "layout/base.h"
 
-typedef enum { CTX_STR, CTX_IX, CTX_TUP, CTX_LAYOUT, CTX_TYPE, CTX_SLOTS } CtxSlot;
+typedef enum { CTX_STR, CTX_IX, CTX_TUP, CTX_LAYOUT, CTX_TYPE, CTX_ATOM, CTX_SLOTS } CtxSlot;
 
 /* An open-addressing set of pointers; equality is the caller's. */
 typedef struct InternSet InternSet;
