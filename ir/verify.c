@@ -15,6 +15,7 @@ typedef struct {
 	PtrMap vals;  /* visible: Val -> itself */
 	PtrMap names; /* visible: name -> itself */
 	PtrMap taken; /* every value's name */
+	PtrMap right; /* types of results that were found right */
 	Arena *arena;
 	Scope scope;
 	const char *why;
@@ -221,7 +222,7 @@ static bool check_op(Verifier *v, const Op *op)
 	const char *why = NULL;
 	if (!check_counts(v, op) || !check_uses(v, op))
 		return false;
-	if ((why = op_rule(v->k, op)))
+	if ((why = op_rule(v->k, op, &v->right)))
 		return broken(v, op, "%s", why);
 	bool binds = op_rows[op->kind].flags & OPF_SYMS;
 	for (int i = 0; binds && i < op->nsym; i++)
@@ -317,6 +318,7 @@ bool kernel_check(const Kernel *k, const char **why, Loc *where)
 		      .vals.arena = a,
 		      .names.arena = a,
 		      .taken.arena = a,
+		      .right.arena = a,
 		      .arena = a};
 	know_kernel(&v);
 	bool ok = check_signature(&v) && bind_hardware(&v) && check_block(&v, &k->body);

@@ -12,8 +12,9 @@ typedef struct {
 	VEC(const Ix *) guards;
 } Scope;
 
-/* verify_ops.c: the rule that the op breaks, or NULL. Counts and names are right already. */
-const char *op_rule(const Kernel *k, const Op *op);
+/* verify_ops.c: the rule that the op breaks, or NULL. Counts and names are right already. `right`:
+ * types of results that were found to be right at this stage. */
+const char *op_rule(const Kernel *k, const Op *op, struct PtrMap *right);
 const char *kernel_rule(const Kernel *k); /* of its attributes */
 
 /* verify_regs.c: register tiles: where distributed, every element is in one register; what is

@@ -5,6 +5,7 @@
  *   e  scalar   v  register tile or scalar   a  tile in registers or shared memory
  *   m  mbarrier   p  tensor map
  * and up to four attributes that the op must have from a stage on. */
+#include "layout/ptrmap.h"
 #include "ir/schedule.h"
 #include "ir/verify_rules.h"
 
@@ -528,9 +529,9 @@ static const Val *tensor_of(const Val *v, bool joined)
 static const char *check_writes(const Kernel *k, const Op *op)
 {
 	for (int i = 0; i < op->nin; i++) {
-		const Val *v = op->in[i].val, *tensor = tensor_of(v, combine_of(op));
 		if (!(op_effect(op, i) & (FX_W | FX_AW)))
 			continue;
+		const Val *v = op->in[i].val, *tensor = tensor_of(v, combine_of(op));
 		if (is_kind(v->type, 'r') && v->def->kind != OP_FRAG)
 			return ctx_strf(k->ctx, "'%%%s' is a value, not a frag: it cannot change",
 					v->name);
@@ -568,7 +569,20 @@ const char *kernel_rule(const Kernel *k)
 	return NULL;
 }
 
-const char *op_rule(const Kernel *k, const Op *op)
+/* Of the type alone; a view's may be of sizes. */
+static const char *check_out(const Kernel *k, const Op *op, PtrMap *right)
+{
+	const Type *t = op->out->type;
+	bool known = ptrmap_get(right, t) != NULL, view = op->kind == OP_VIEW;
+	const char *why = known || view ? NULL : check_tile_type(t);
+	if (!why && !known && is_kind(t, 'r'))
+		why = reg_type_rule(k, t);
+	if (!why && !view)
+		ptrmap_set(right, t, (void *)(uintptr_t)t);
+	return why;
+}
+
+const char *op_rule(const Kernel *k, const Op *op, PtrMap *right)
 {
 	const Rule *r = &rules[op->kind];
 	const char *why;
@@ -578,9 +592,7 @@ const char *op_rule(const Kernel *k, const Op *op)
 		return "the attribute 'shared' is of tma.load";
 	if (r->kinds && (why = check_kinds(k, op, r->kinds)))
 		return why;
-	if (op->out && op->kind != OP_VIEW && (why = check_tile_type(op->out->type)))
-		return why;
-	if (op->out && is_kind(op->out->type, 'r') && (why = reg_type_rule(k, op->out->type)))
+	if (op->out && (why = check_out(k, op, right)))
 		return why;
 	if ((why = check_writes(k, op)) || (why = check_slots(k, op)))
 		return why;

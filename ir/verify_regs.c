@@ -64,7 +64,8 @@ static const char *operand_rule(const Kernel *k, const Op *op, int i)
 		return ctx_strf(k->ctx, "operand %d is f32: convert it", i + 1);
 	if (!is_tile(in) || !is_tile(out))
 		return NULL;
-	if (!type_broadcasts(k->ctx, in, out) || !spread_as_part(k, in, out))
+	bool fits = in->layout == out->layout || type_broadcasts(k->ctx, in, out);
+	if (!fits || !spread_as_part(k, in, out))
 		return ctx_strf(k->ctx, "operand %d is not spread as the result is", i + 1);
 	return NULL;
 }
@@ -73,6 +74,10 @@ static const char *operand_rule(const Kernel *k, const Op *op, int i)
 static bool is_as_large(const Kernel *k, const Op *op)
 {
 	Ctx *c = k->ctx;
+	for (int i = 0; i < op->nin; i++)
+		if (is_tile(op->in[i].val->type) &&
+		    op->in[i].val->type->layout == op->out->type->layout)
+			return true;
 	for (int m = 0; m < layout_rank(op->out->type->layout); m++) {
 		const Ix *n = tup_product(c, tup_get(op->out->type->layout->shape, m));
 		bool found = false;
