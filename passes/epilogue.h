@@ -75,11 +75,10 @@ Fit fits_vector(Copying *c, Refusal *why);
 bool reads_columns(Epilogue *e); /* of tensors that have an element for each */
 /* What brings a vector, and nothing else changes it; NULL: v is something else. */
 Op *vector_load(const Epilogue *e, const Val *v);
-Val *vector_chunk(Epilogue *e, const Op *whole, Chunk c); /* loaded by each thread */
-Val *vector_part(Epilogue *e, const Source *s, Chunk c);  /* out of its slot */
-void vector_buffer(const Epilogue *e, Source *s,
-		   Op *main_loop);            /* its slots, and what fills them */
-int64_t vector_bytes(const Epilogue *e);      /* of all slots of vectors */
+Val *vector_chunk(Epilogue *e, const Op *whole, Chunk c);     /* loaded by each thread */
+Val *vector_part(Epilogue *e, const Source *s, Chunk c);      /* out of its slot */
+void vector_buffer(const Epilogue *e, Source *s, Op *reader); /* its slots, and what fills them */
+int64_t vector_bytes(const Epilogue *e);                      /* of all slots of vectors */
 void drop_sources(Epilogue *e, bool vectors); /* these, or those that come chunk by chunk */
 
 #endif

@@ -414,13 +414,27 @@ static void put_chunk(Epilogue *e, const Chunk *all, Chunk c, Val *buffer, Val *
 		put_last(e, e->way.other, tile, c, buffer, map);
 }
 
-/* The op beside the store that holds the main loop. */
-static Op *main_loop(const Epilogue *e)
+/* Whether op, or what it holds, reads shared memory. */
+static bool reads_shared(const Op *op)
 {
-	Op *up = kernel_mma(e->k, NULL);
-	while (op_parent(up) && op_parent(up) != op_parent(e->store))
-		up = (Op *)(uintptr_t)op_parent(up);
-	return up;
+	for (const Op *in = op; in && op_inside(in, op); in = op_next(in))
+		for (int i = 0; i < in->nin; i++)
+			if (in->in[i].val->type->space == SP_SHARED &&
+			    (op_effect(in, i) & (FX_R | FX_AR)))
+				return true;
+	return false;
+}
+
+/* The first op beside the store that waits for what is loaded, or the store: what is loaded before
+ * it is on its way while everything that leads to the store is computed. */
+static Op *first_reader(const Epilogue *e)
+{
+	Op *op = e->store;
+	while (op->prev)
+		op = op->prev;
+	while (op != e->store && !reads_shared(op))
+		op = op->next;
+	return op;
 }
 
 static Val *staging(const Epilogue *e)
@@ -454,6 +468,7 @@ static Chunk *chunks(const Epilogue *e)
 void by_chunks(Epilogue *e)
 {
 	const Chunk *all = chunks(e);
+	Op *reader = first_reader(e);
 	Val *buffer = staging(e);
 	Val *map = kernel_map(e->k, e->store->loc, e->tile->out, e->chunk)->out;
 	if (!e->source_slots)
@@ -461,12 +476,12 @@ void by_chunks(Epilogue *e)
 	for (int s = 0; s < e->sources.n; s++) {
 		Source *source = &e->sources.at[s];
 		if (source->vector) {
-			vector_buffer(e, source, main_loop(e));
+			vector_buffer(e, source, reader);
 			continue;
 		}
 		source_buffer(e, source);
 		for (int i = 0; i < e->source_slots && i < e->chunks; i++)
-			source_load(e, source, main_loop(e), all[i]);
+			source_load(e, source, reader, all[i]);
 	}
 	for (int i = 0; i < e->chunks; i++)
 		put_chunk(e, all, all[i], buffer, map);

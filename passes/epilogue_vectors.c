@@ -124,7 +124,7 @@ void drop_sources(Epilogue *e, bool vectors)
 	e->sources.n = n;
 }
 
-void vector_buffer(const Epilogue *e, Source *s, Op *main_loop)
+void vector_buffer(const Epilogue *e, Source *s, Op *reader)
 {
 	Kernel *k = e->k;
 	Val *tile = s->load->in[1].val;
@@ -134,8 +134,7 @@ void vector_buffer(const Epilogue *e, Source *s, Op *main_loop)
 			       slots_of(e));
 	s->map = kernel_map(k, s->load->loc, tile, f)->out;
 	op_int(k, kernel_ring(k, attrs_str(&s->buffer->def->attrs, A_RING, "")), A_EARLY, 1);
-	Op *t = op_before(k, main_loop, OP_TILE),
-	   *load = op_before(k, main_loop, way_rows[s->way].first);
+	Op *t = op_before(k, reader, OP_TILE), *load = op_before(k, reader, way_rows[s->way].first);
 	op_in(k, t, tile->def->in[0].val, NULL);
 	for (int i = 0; i < tile->def->nix; i++)
 		op_ix(k, t, tile->def->ix[i]);
