@@ -96,16 +96,31 @@ static const char *of_slot(const Kernel *k, const Op *op)
 }
 
 /* ------------------------------------------------------------------ mma */
-static const char *arranged(const Kernel *k, const Op *op)
+/* Threads that run it; 0: it does not say. */
+static int64_t threads_of_mma(const Kernel *k, const Op *op)
 {
 	const Attr *a = attrs_get(&op->attrs, A_ARRANGE);
-	int most = target_by_name(k->target)->max_threads / GROUP_THREADS;
-	if (!a || a->n != 3 || a->i[0] < 1 || a->i[1] < 1 || a->i[2] != 1 ||
-	    a->i[0] * a->i[1] > most)
+	if (!a || a->n != 3 || a->i[0] < 1 || a->i[1] < 1 || a->i[2] != 1)
+		return 0;
+	return a->i[0] * a->i[1] * atom_threads(k->ctx, attrs_get(&op->attrs, A_ATOM)->atom);
+}
+
+static const char *arranged(const Kernel *k, const Op *op)
+{
+	int64_t threads = threads_of_mma(k, op);
+	int most = target_by_name(k->target)->max_threads;
+	if (!threads || threads > most || threads % GROUP_THREADS)
 		return ctx_strf(k->ctx,
-				"arrange= is the warpgroups along m, n and k, at most %d, and 1 "
-				"along k",
-				most);
+				"arrange= is the atoms along m, n and k, 1 along k, and their "
+				"threads are whole warpgroups, at most %d",
+				most / GROUP_THREADS);
+	for (const Op *mma = kernel_mma(k, NULL); mma != op; mma = kernel_mma(k, mma))
+		if (threads_of_mma(k, mma) != threads)
+			return ctx_strf(k->ctx,
+					"it is arranged over %d warpgroups, an mma before it over "
+					"%d, and each warpgroup runs the whole body",
+					(int)threads / GROUP_THREADS,
+					(int)threads_of_mma(k, mma) / GROUP_THREADS);
 	return NULL;
 }
 

@@ -506,15 +506,25 @@ static bool check_threads(Kernel *k, int threads, Loc loc)
 	return threads <= most;
 }
 
+/* The mma whose tile takes the most registers: what is said of too many is said of it. */
+static const Op *largest_mma(const Kernel *k)
+{
+	const Op *most = NULL;
+	for (const Op *mma = kernel_mma(k, NULL); mma; mma = kernel_mma(k, mma))
+		if (!most || type_regs(mma->in[0].val->type) > type_regs(most->in[0].val->type))
+			most = mma;
+	return most;
+}
+
 void pass_roles(Kernel *k)
 {
-	const Op *mma = kernel_mma(k, NULL);
+	const Op *mma = largest_mma(k);
 	if (!check_schedule(k, mma))
 		return;
 	TiledMma t = op_tiled_mma(k->ctx, mma);
 	bool turns = kernel_pingpong(k);
 	bool split = strcmp(attrs_str(&k->attrs, A_ROLES, "none"), "none") != 0;
-	int warpgroups = turns ? TURNS : tiled_mma_warpgroups(t);
+	int warpgroups = turns ? TURNS : tiled_mma_warpgroups(t); /* expect.c: of every mma */
 	Needs needs = needs_of(k);
 	int tiles = needs_all(needs);
 	int threads = (warpgroups + split) * GROUP_THREADS;

@@ -8,7 +8,6 @@
 set -eu
 cd "$1"
 left='
-passes/roles.c the first mma 1: all mma of a kernel are arranged alike, over the warpgroups of the role
 passes/slot.h 128 1: the widest swizzle, where it gets its name
 passes/tiles.c the first mma 1: the tile of the order of tiles, which all of them share
 '
