@@ -52,6 +52,7 @@ static const Ix *below(const Kernel *k, const Ix *x, const Ix *extent)
 typedef struct {
 	const Op *grid;
 	int name[2];              /* of the grid's: along m, n; NONE: one tile */
+	int64_t tile[2];          /* elements of an output's tile */
 	int64_t cluster[2], ctas; /* CTAs of a cluster along m, n; all */
 	int64_t block[2];
 	bool boxed;          /* blocks are not what a cluster computes at a time */
@@ -78,21 +79,28 @@ static int name_of_one(const Op *grid, int other)
 	return NONE;
 }
 
-/* Along the modes of the output's matrix; where nothing is stored, along the first. */
-static void plane_names(const Kernel *k, const Op *grid, int name[2])
+/* The first tile that is written whole; NULL: none is. */
+static const Val *output_tile(const Kernel *k)
 {
-	for (int i = 0; i < 2; i++)
-		name[i] = i < grid->nsym ? i : NONE;
 	for (const Op *op = kernel_find(k, OP_COPY); op; op = op_find_next(op, OP_COPY)) {
 		const Val *to = op->in[0].val;
-		if (!to->def || to->def->kind != OP_TILE || combine_of(op))
-			continue;
-		for (int i = 0; i < 2; i++)
-			name[i] = name_of(grid, tile_at(k, to, i));
-		for (int i = 0; i < 2; i++)
-			name[i] = name[i] == NONE ? name_of_one(grid, name[1 - i]) : name[i];
-		return;
+		if (to->def && to->def->kind == OP_TILE && !combine_of(op))
+			return to;
 	}
+	return NULL;
+}
+
+/* Along the modes of the output's matrix; where nothing is stored, along the first. */
+static void plane_tile(const Kernel *k, Plane *p)
+{
+	const Val *to = output_tile(k);
+	int *name = p->name;
+	for (int i = 0; i < 2; i++) {
+		name[i] = to ? name_of(p->grid, tile_at(k, to, i)) : i < p->grid->nsym ? i : NONE;
+		p->tile[i] = to ? val_extent(to, tile_mode(k, to, i)) : 1;
+	}
+	for (int i = 0; i < 2 && to; i++)
+		name[i] = name[i] == NONE ? name_of_one(p->grid, name[1 - i]) : name[i];
 }
 
 static bool in_plane(const Plane *p, int name)
@@ -135,7 +143,7 @@ static void plane_extents(Kernel *k, Plane *p)
 static Plane plane_of(Kernel *k, const Op *grid)
 {
 	Plane p = {.grid = grid, .blocks = ix_int(k, 1), .all = ix_int(k, 1)};
-	plane_names(k, grid, p.name);
+	plane_tile(k, &p);
 	shape_attr(k, A_CLUSTER, p.cluster);
 	shape_attr(k, A_CLUSTER, p.block);
 	if (attrs_get(&k->attrs, A_TILE_BOX))
@@ -176,15 +184,12 @@ static void let_mode(Here h, const Plane *p, int mode, const Ix *block, const Ix
 /* ------------------------------------------------------------------ orders */
 /* Unless the schedule says: so many tiles (or blocks of a cluster) high that what all SMs compute
  * at one time is about a square, which reads the fewest rows of A and of B together. */
-static int64_t group_of_square(const Kernel *k, int grouped)
+static int64_t group_of_square(const Kernel *k, const Plane *p, int grouped)
 {
-	const Attr *cluster = attrs_get(&k->attrs, A_CLUSTER);
-	const Op *mma = kernel_mma(k, NULL);
 	int64_t at_once = target_by_name(k->target)->sms, side[2], group = 1;
 	for (int i = 0; i < 2; i++) {
-		int64_t ctas = cluster && i < cluster->n ? cluster->i[i] : 1;
-		side[i] = ctas * (mma ? val_extent(mma->in[0].val, i) : 1);
-		at_once /= ctas;
+		side[i] = p->cluster[i] * p->tile[i];
+		at_once /= p->cluster[i];
 	}
 	while ((group + 1) * (group + 1) * side[grouped] <= at_once * side[1 - grouped])
 		group++;
@@ -200,7 +205,7 @@ static void raster_2d(Here h, const Plane *p, const Ix *tile, const Ix *in)
 	int64_t g = attrs_int(schedule, A_GROUP, 0);
 	int grouped = !strcmp(attrs_str(schedule, A_ALONG, "m"), "n"), swept = 1 - grouped;
 	if (!g) {
-		g = group_of_square(h.k, grouped);
+		g = group_of_square(h.k, p, grouped);
 		why_group(h.k, g);
 	}
 	const Ix *group = ix_int(h.k, g);

@@ -9,7 +9,6 @@ set -eu
 cd "$1"
 left='
 passes/slot.h 128 1: the widest swizzle, where it gets its name
-passes/tiles.c the first mma 1: the tile of the order of tiles, which all of them share
 '
 # LOAD and STORE are tiles whose way is still open (passes/ways.def).
 names=$(sed -nE 's/^(MMA|COPY)\([^,]*, *([A-Z0-9_]+), *([A-Z0-9_]+),.*/\2 \3/p
