@@ -13,7 +13,8 @@ set(DSL_PUBLIC_runtime dsl.h desc.h kdesc.h elem.h number.h tensors.h gpu.h)
 set(DSL_PUBLIC_sim watch.h)
 set(DSL_PUBLIC_driver dslc.h)
 
-set(DSL_ELEMS runtime/elem.h runtime/elems.def runtime/number.h)
+set(DSL_ELEMS runtime/elem.h runtime/elems.def runtime/number.h runtime/swizzle.h
+	runtime/swizzles.def)
 set(DSL_SEES_layout)
 set(DSL_SEES_ir layout layout/ctx.h ${DSL_ELEMS})
 set(DSL_SEES_frontend layout ir ${DSL_ELEMS})

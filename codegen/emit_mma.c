@@ -3,25 +3,18 @@
  * intrinsic for it, so the instruction is inline PTX whose accumulator registers are tied to its
  * inputs; a scale of 0 overwrites them (scale-d), else it accumulates.
  * Descriptor (PTX ISA: matrix descriptor): bits 0-13 address / 16, 16-29 leading byte offset / 16,
- * 32-45 stride byte offset / 16, 62-63 swizzle: 0 none, 1 128 bytes, 2 64 bytes, 3 32 bytes. */
+ * 32-45 stride byte offset / 16, 62-63 swizzle, as runtime/swizzles.def has it. */
 #include "codegen/cg.h"
+#include "runtime/swizzle.h"
 
 #include <stdio.h>
 
 static uint64_t swizzle_code(int64_t bytes)
 {
-	switch (bytes) {
-	case 0:
-		return 0;
-	case 128:
-		return 1;
-	case 64:
-		return 2;
-	case 32:
-		return 3;
-	default:
+	const SwizzleRow *row = swizzle_row(bytes);
+	if (!row)
 		panic("a swizzle of %d bytes", (int)bytes);
-	}
+	return row->code;
 }
 
 static int64_t per_operand(const Op *op, AttrId id, int i)

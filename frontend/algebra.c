@@ -4,6 +4,7 @@
  *     tile_to_shape(Sw<3,3,3> o (8,64):(64,1), (128,64))
  *  -> Sw<3,3,3> o ((8,16),(64,1)):((64,512),(1,0)) */
 #include "frontend/sema.h"
+#include "runtime/swizzle.h"
 
 #include <string.h>
 
@@ -206,14 +207,10 @@ Value swizzle_template(Sema *s, Loc loc, Value *args, int n)
 
 bool swizzle_named(const char *name, int *bytes)
 {
-	static const struct {
-		const char *name;
-		int bytes;
-	} rows[] = {{"swizzle32", 32}, {"swizzle64", 64}, {"swizzle128", 128}};
-	for (size_t i = 0; i < COUNTOF(rows); i++)
-		if (!strcmp(name, rows[i].name)) {
+	for (size_t i = 0; i < COUNTOF(swizzle_rows); i++)
+		if (swizzle_rows[i].bytes && !strcmp(name, swizzle_rows[i].name)) {
 			if (bytes)
-				*bytes = rows[i].bytes;
+				*bytes = swizzle_rows[i].bytes;
 			return true;
 		}
 	return false;
@@ -222,7 +219,7 @@ bool swizzle_named(const char *name, int *bytes)
 /* In bytes the swizzle of 16 << B bytes is Sw<B,4,3>; M counts down by log2 of the element. */
 Value swizzle_bytes(Sema *s, Loc loc, int bytes)
 {
-	int b = bytes == 32 ? 1 : bytes == 64 ? 2 : 3, m = 4;
+	int b = swizzle_row(bytes)->bits, m = 4;
 	if (!s->has_elem) {
 		DiagMsg *d =
 			diag(s->ctx, loc, D_E0203,

@@ -4,6 +4,7 @@
  *     mma %acc, %sA, %sB    of (128,256), (128,64), (256,32)    "(M,N), (M,K) and (N,K)"
  *     ld.global %c[15], %A (0) n=2     of 16 registers          "registers 15 to 16 of 16" */
 #include "ir/verify_rules.h"
+#include "runtime/swizzle.h"
 
 #include <inttypes.h>
 
@@ -30,7 +31,7 @@ static const char *check_swizzles(const Op *op, AttrId id)
 {
 	const Attr *a = attrs_get(&op->attrs, id);
 	for (int i = 0; a && i < a->n; i++)
-		if (a->i[i] != 0 && a->i[i] != 32 && a->i[i] != 64 && a->i[i] != 128)
+		if (!swizzle_row(a->i[i]))
 			return "a swizzle has 0, 32, 64 or 128 bytes";
 	return NULL;
 }

@@ -5,6 +5,7 @@
 #define DSL_SLOT_H
 
 #include "passes/passes.h"
+#include "runtime/swizzle.h"
 
 /* Rows of `span` elements behind a swizzle: `rows` of them lie one behind the other, then come
  * those of the next `span` elements of the fast mode, until `cols`. */
@@ -14,7 +15,6 @@ typedef struct {
 	int swizzle;          /* bytes: 32, 64, 128; 0: one row, as it is */
 } SlotForm;
 
-enum { SWIZZLE_WIDEST = 128, SWIZZLE_LEAST = 32 }; /* bytes */
 /* The widest swizzle that divides so many bytes; 0: none. */
 int slot_swizzle(int row_bytes);
 

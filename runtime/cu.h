@@ -51,6 +51,8 @@ dsl_status cuda_launch(dsl_device *dev, const Launch *l);
 /* Drivers up to CUDA 13.1 set a bit for large tensors in the maps of small ones too. */
 void cuda_map_repair(const CudaDevice *d, CUtensorMap *t, uint64_t bytes);
 
+CUtensorMapSwizzle cuda_map_swizzle(uint32_t bytes); /* runtime/swizzles.def */
+
 /* cuda_raw.c */
 dsl_status cuda_launch_raw(dsl_device *dev, dsl_module *mod, const char *kernel, const dsl_raw *raw,
 			   bool pdl);

@@ -125,12 +125,16 @@ static CUtensorMapDataType map_type(Elem e)
 	return types[e];
 }
 
-static CUtensorMapSwizzle map_swizzle(int bytes)
+CUtensorMapSwizzle cuda_map_swizzle(uint32_t bytes)
 {
-	return bytes == 128  ? CU_TENSOR_MAP_SWIZZLE_128B
-	       : bytes == 64 ? CU_TENSOR_MAP_SWIZZLE_64B
-	       : bytes == 32 ? CU_TENSOR_MAP_SWIZZLE_32B
-			     : CU_TENSOR_MAP_SWIZZLE_NONE;
+	switch (bytes) {
+#define SWIZZLE(id, bytes, bits, code, tma) \
+	case bytes:                         \
+		return CU_TENSOR_MAP_SWIZZLE_##tma;
+#include "runtime/swizzles.def"
+	default:
+		return CU_TENSOR_MAP_SWIZZLE_NONE;
+	}
 }
 
 /* The bit is bit 21 of the second 64-bit word and belongs to tensors of 128 KiB and more. */
@@ -194,12 +198,12 @@ static dsl_status map_encode(const CudaDevice *d, const Launch *l, int i, CUtens
 		strides[j] = j < m->rank - 1 ? g->strides[j] : 0;
 		box[j] = (cuuint32_t)m->box[j];
 	}
-	CUresult r =
-		d->cu.TensorMapEncodeTiled(out, map_type(m->elem), (cuuint32_t)m->rank,
-					   (void *)(uintptr_t)g->base, dims, strides, box, ones,
-					   CU_TENSOR_MAP_INTERLEAVE_NONE, map_swizzle(m->swizzle),
-					   CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
-					   CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+	CUresult r = d->cu.TensorMapEncodeTiled(out, map_type(m->elem), (cuuint32_t)m->rank,
+						(void *)(uintptr_t)g->base, dims, strides, box,
+						ones, CU_TENSOR_MAP_INTERLEAVE_NONE,
+						cuda_map_swizzle((uint32_t)m->swizzle),
+						CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+						CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
 	if (r != CUDA_SUCCESS)
 		return encode_fail(d, l, i, r);
 	cuda_map_repair(d, out, map_bytes(m, g));

@@ -118,13 +118,10 @@ static CUresult raw_encode(const CudaDevice *d, const dsl_map *m, CUtensorMapDat
 		strides[i] = i + 1 < m->rank ? m->strides[i] : 0;
 		box[i] = m->box[i];
 	}
-	CUtensorMapSwizzle swizzle = m->swizzle == 128  ? CU_TENSOR_MAP_SWIZZLE_128B
-				     : m->swizzle == 64 ? CU_TENSOR_MAP_SWIZZLE_64B
-				     : m->swizzle == 32 ? CU_TENSOR_MAP_SWIZZLE_32B
-							: CU_TENSOR_MAP_SWIZZLE_NONE;
 	return d->cu.TensorMapEncodeTiled(out, type, m->rank, (void *)(uintptr_t)m->base, dims,
 					  strides, box, ones, CU_TENSOR_MAP_INTERLEAVE_NONE,
-					  swizzle, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+					  cuda_map_swizzle(m->swizzle),
+					  CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
 					  CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
 }
 

@@ -3,6 +3,7 @@
  * value is checked for type, range and reference, because the file may come from anywhere.
  * Strings of the description point into the JSON tree, which is kept with it. */
 #include "runtime/rt.h"
+#include "runtime/swizzle.h"
 
 #include <json-c/json.h>
 #include <stdio.h>
@@ -267,10 +268,11 @@ static bool read_map(Reader *r, json_object *o, KDesc *k, int i)
 	    !get_texts(r, o, "dims", 1, KD_MAX_RANK, m->dims, &m->rank) ||
 	    !get_texts(r, o, "strides", m->rank - 1, m->rank - 1, m->strides, &n) ||
 	    !get_ints(r, o, "box", m->rank, 256, m->box) ||
-	    !get_int(r, o, "swizzle", 0, 128, &m->swizzle) || !get_bool(r, o, "store", &m->store) ||
-	    !get_bool(r, o, "optional", &m->optional) || !get_copy(r, o, k, m))
+	    !get_int(r, o, "swizzle", 0, SWIZZLE_WIDEST, &m->swizzle) ||
+	    !get_bool(r, o, "store", &m->store) || !get_bool(r, o, "optional", &m->optional) ||
+	    !get_copy(r, o, k, m))
 		return false;
-	if (m->swizzle != 0 && m->swizzle != 32 && m->swizzle != 64 && m->swizzle != 128)
+	if (!swizzle_row(m->swizzle))
 		return fail(r, "swizzle is %d, not 0, 32, 64 or 128", m->swizzle);
 	return map_box_ok(r, m);
 }

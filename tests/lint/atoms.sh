@@ -2,29 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # passes/ and verify/ name no instruction where a column of a table would do: no operation of a row of
 # ir/atoms.def or ir/completes.def, and no way of completion; they take no mma for the only one, and no
-# 64 or 128 for granted. Tables (.def), comments and strings may. What is left is named below with its
-# number and the reason; what is no longer there leaves the list, so that it only gets shorter.
+# 64 or 128 for granted. Tables (.def), comments and strings may.
 #   atoms.sh ROOT
 set -eu
 cd "$1"
-left='
-passes/slot.h 128 1: the widest swizzle, where it gets its name
-'
 # LOAD and STORE are tiles whose way is still open (passes/ways.def).
 names=$(sed -nE 's/^(MMA|COPY)\([^,]*, *([A-Z0-9_]+), *([A-Z0-9_]+),.*/\2 \3/p
 	s/^DONE\(([A-Z0-9_]+), *[A-Z]+, *([A-Z0-9_]+), *([A-Z0-9_]+), *([A-Z0-9_]+), *([A-Z0-9_]+)\).*/\2 \3 \4 \5/p' \
 	ir/atoms.def ir/completes.def | tr ' ' '\n' | sort -u | grep -vxE 'LOAD|STORE|NOTHING' | tr '\n' ' ')
-find passes verify -name '*.[ch]' 2>/dev/null | sort | xargs awk -v left="$left" -v names="$names" '
+find passes verify -name '*.[ch]' 2>/dev/null | sort | xargs awk -v names="$names" '
 BEGIN {
-	n = split(left, row, "\n")
-	for (i = 1; i <= n; i++) {
-		if (row[i] == "")
-			continue
-		split(row[i], part, ": ")
-		key = part[1]
-		sub(/ [0-9]+$/, "", key)
-		allowed[key] = substr(part[1], length(key) + 2) + 0
-	}
 	n = split(names, name, " ")
 	for (i = 1; i <= n; i++)
 		bad["OP_" name[i]] = 1
@@ -56,17 +43,14 @@ function code(line,   out, at)
 	return out
 }
 
-function seen(what,   key)
+function seen(what)
 {
-	key = FILENAME " " what
-	if (++count[key] > allowed[key])
-		complain[++complaints] = FILENAME ":" FNR ": " what
+	print FILENAME ":" FNR ": " what
+	complaints++
 }
 
 FNR == 1 {
 	within = 0
-	read_it[FILENAME] = 1
-	files++
 }
 
 {
@@ -80,15 +64,5 @@ FNR == 1 {
 }
 
 END {
-	for (i = 1; i <= complaints; i++)
-		print complain[i]
-	for (key in allowed) {
-		file = key
-		sub(/ .*/, "", file)
-		if (count[key] < allowed[key] && (file in read_it || files > 20)) {
-			print key ": atoms.sh need not allow " allowed[key]
-			complaints++
-		}
-	}
 	exit complaints > 0
 }'

@@ -22,11 +22,11 @@ function allowed(from, to, header)
 		return 1
 	if (public(header) && from == "python")
 		return to == "driver" || to == "runtime"
+	if (header ~ /^runtime\/(elem\.h|elems\.def|number\.h|swizzle\.h|swizzles\.def)$/ && from ~ /^(ir|frontend|passes|verify|codegen)$/)
+		return 1
 	if (!public(header) || to == "driver")
 		return 0
 	if (from == "driver")
-		return 1
-	if (header ~ /^runtime\/(elem\.h|elems\.def|number\.h)$/ && from ~ /^(ir|frontend|passes|verify|codegen)$/)
 		return 1
 	if (from == "sim")
 		return to == "runtime"
