@@ -25,6 +25,15 @@ static bool is_plain_tile(const Val *v)
 	       is_flat(l->shape) && is_flat(l->stride);
 }
 
+static const char *plain_modes(const Kernel *k, const Op *op)
+{
+	const Layout *l = op->in[0].val->type->layout;
+	(void)k;
+	return is_flat(l->shape) && is_flat(l->stride)
+		       ? NULL
+		       : "modes have no parts: pass modes makes them modes of their own";
+}
+
 static const char *plain_tiles(const Kernel *k, const Op *op)
 {
 	for (int i = 0; i < op->nin; i++) {
@@ -150,6 +159,11 @@ static bool is_load(const Op *op)
 	return op_is_atom(op) && op_done_by(op, DONE_BY_BARRIER);
 }
 
+static bool is_of_tensor(const Op *op)
+{
+	return op->kind == OP_TILE || op->kind == OP_VIEW;
+}
+
 static bool is_threads_group(const Op *op)
 {
 	const DoneRow *row = done_of_wait(op->kind);
@@ -174,6 +188,7 @@ typedef struct {
 
 static const Row rows[] = {
 	{PASS_tiles, PASS_lower, op_is_mma, arranged},
+	{PASS_select, PASS_lower, is_of_tensor, plain_modes},
 	{PASS_lower, PASS_lower, is_load, on_barrier},
 	{PASS_epilogue, PASS_lower, op_is_atom, plain_tiles},
 	{PASS_epilogue, PASS_lower, op_is_atom, swizzled_buffer},

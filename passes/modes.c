@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* modes.c - modes inside modes become modes of their own. A coordinate counts along the parts of a
+ * mode, the first fastest, so that it is one in each; a tile lies in the first part, and has one
+ * element along the others, as along the mode of a batch.
+ *     arg %B : global bf16 ((64,H),K):((1,K * 64),64)
+ *     tile %B (n * 32, k * 64) : global bf16 (32,64):(1,64)
+ * ->  arg %B : global bf16 (64,H,K):(1,K * 64,64)
+ *     tile %B (n % 2 * 32, n / 2, k * 64) : global bf16 (32,1,64):(1,K * 64,64) */
+#include "passes/pass.h"
+
+static bool is_flat(const Layout *l)
+{
+	for (int i = 0; i < tup_rank(l->shape); i++)
+		if (!tup_is_leaf(tup_get(l->shape, i)))
+			return false;
+	return true;
+}
+
+/* A tile of the tensor as it will be. */
+typedef struct {
+	Kernel *k;
+	const Op *of;
+	IxFacts facts;
+	int n;
+	const Ix *at[MODES_MOST];
+	const Tup *extent[MODES_MOST];
+} Flat;
+
+static void add(Flat *f, const Ix *at, int64_t extent)
+{
+	f->at[f->n] = ix_simplify(f->k->ctx, at, f->facts);
+	f->extent[f->n++] = tup_int(f->k->ctx, extent);
+}
+
+static bool is_multiple(const Flat *f, const Ix *x, int64_t of)
+{
+	return ix_divisor(x, f->facts) % of == 0;
+}
+
+static void crosses(const Flat *f, int mode, int64_t extent, const Ix *part)
+{
+	Buf b = {0};
+	int64_t v;
+	ix_print(part, &b);
+	DiagMsg *m = diag(f->k->ctx, f->of->loc, D_E0405,
+			  "a tile of %lld along mode %d of %s may lie in two parts of %s elements, "
+			  "each of which is a mode of its own to TMA",
+			  (long long)extent, mode, f->of->in[0].val->name, b.s);
+	if (ix_is_const(part, &v))
+		diag_remedy(f->k->ctx, m, "take a tile whose extent divides %s", b.s);
+	else
+		diag_remedy(f->k->ctx, m, "state it: where %s %% %lld == 0", b.s,
+			    (long long)extent);
+	buf_free(&b);
+}
+
+/* Coordinates are divided by it. */
+static void check_some(const Flat *f, int mode, const Ix *part)
+{
+	int64_t lo, hi;
+	ix_range(part, f->facts, &lo, &hi);
+	if (lo < 1)
+		diag(f->k->ctx, f->of->loc, D_E0405, "a part of mode %d of %s may have no element",
+		     mode, f->of->in[0].val->name);
+}
+
+/* The parts of one mode, whose coordinate is x. */
+static void split(Flat *f, int mode, const Tup *shape, const Ix *x, int64_t extent)
+{
+	Ctx *c = f->k->ctx;
+	const Layout *parts = layout_flat(c, layout_left(c, shape));
+	int n = tup_rank(parts->shape);
+	const Ix *first = tup_get(parts->shape, 0)->leaf;
+	if (n > 1 && (!is_multiple(f, first, extent) || !is_multiple(f, x, extent)))
+		crosses(f, mode, extent, first);
+	for (int i = 0; i + 1 < n; i++)
+		check_some(f, mode, tup_get(parts->shape, i)->leaf);
+	for (int i = 0; i < n; i++) {
+		const Ix *part = tup_get(parts->shape, i)->leaf;
+		add(f, i + 1 < n ? ix_mod(c, x, part) : x, i ? 1 : extent);
+		x = ix_div(c, x, part);
+	}
+}
+
+static void flatten_tile(Kernel *k, Op *op)
+{
+	const Val *tensor = op->in[0].val;
+	const Layout *l = tensor->type->layout, *all = layout_flat(k->ctx, l);
+	Flat f = {.k = k, .of = op, .facts = kernel_facts(k)};
+	for (int i = 0; i < op->nix; i++)
+		split(&f, i, tup_get(l->shape, i), op->ix[i], val_extent(op->out, i));
+	op->nix = 0;
+	for (int i = 0; i < f.n; i++)
+		op_ix(k, op, f.at[i]);
+	const Layout *tile = layout_new(k->ctx, tup_new(k->ctx, f.extent, f.n), all->stride);
+	op->out->type = type_tile(k->ctx, SP_GLOBAL, tensor->type->elem, tile);
+}
+
+void pass_modes(Kernel *k)
+{
+	for (Op *op = kernel_find(k, OP_TILE); op; op = op_find_next(op, OP_TILE))
+		if (!is_flat(op->in[0].val->type->layout))
+			flatten_tile(k, op);
+	for (int i = 0; i < k->args.n; i++) {
+		Val *v = k->args.at[i].val;
+		if (v->type->kind == TY_TILE && !is_flat(v->type->layout))
+			v->type = type_tile(k->ctx, SP_GLOBAL, v->type->elem,
+					    layout_flat(k->ctx, v->type->layout));
+	}
+}
