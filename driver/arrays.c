@@ -12,7 +12,8 @@
 
 enum { WHY = 512 };
 
-/* The modes of a tensor, and where the next element of the array is in it: the last mode first. */
+/* The modes of a tensor, parts of modes as modes of their own, and where the next element of the
+ * array is in it: the last mode first. */
 typedef struct {
 	int n;
 	int64_t extent[MODES_MOST], step[MODES_MOST], at[MODES_MOST], offset;
@@ -20,11 +21,9 @@ typedef struct {
 
 static bool walk_begin(const Problem *p, int tensor, Walk *w)
 {
-	const Layout *l = p->k->args.at[tensor].val->type->layout;
+	const Layout *l = layout_flat(p->ctx, p->k->args.at[tensor].val->type->layout);
 	*w = (Walk){.n = layout_rank(l)};
 	for (int i = 0; i < w->n && w->n <= MODES_MOST; i++) {
-		if (!tup_is_leaf(tup_get(l->shape, i)))
-			return false;
 		w->extent[i] = problem_eval(p, tup_get(l->shape, i)->leaf);
 		w->step[i] = problem_eval(p, tup_get(l->stride, i)->leaf);
 	}

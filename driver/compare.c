@@ -36,8 +36,7 @@ static int64_t extent_of(const Problem *p, const Layout *l, int mode)
 
 static int64_t step_of(const Problem *p, const Layout *l, int mode)
 {
-	const Tup *stride = tup_get(l->stride, mode);
-	return tup_is_leaf(stride) ? problem_eval(p, stride->leaf) : 1;
+	return problem_eval(p, tup_get(l->stride, mode)->leaf);
 }
 
 /* What the modes with larger steps leave, in steps of this one. */
@@ -57,10 +56,10 @@ static int64_t coordinate(const Problem *p, const Layout *l, int mode, int64_t o
 	return offset / step;
 }
 
-/* "D[17, 3]": the coordinate of an offset in the tensor's own modes. */
+/* "D[17, 3]": the coordinate of an offset in the tensor's own modes, and in parts of these. */
 static void name_element(const Problem *p, const Tensor *t, int64_t offset, char *out, size_t n)
 {
-	const Layout *l = p->k->args.at[t - p->t].val->type->layout;
+	const Layout *l = layout_flat(p->ctx, p->k->args.at[t - p->t].val->type->layout);
 	int at = snprintf(out, n, "%s[", t->name);
 	for (int i = 0; i < layout_rank(l); i++)
 		at += snprintf(out + at, n - (size_t)at, "%s%lld", i ? ", " : "",
