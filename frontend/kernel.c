@@ -97,10 +97,6 @@ static bool is_plain(Sema *s, const Node *n, bool stride)
 		return false;
 	}
 	for (int i = 0; i < n->kids.n; i++) {
-		if (n->kids.at[i]->kind == N_TUPLE) {
-			not_yet(s, n->kids.at[i]->loc, "arguments with modes inside modes");
-			return false;
-		}
 		if (!is_plain(s, n->kids.at[i], stride))
 			return false;
 	}
@@ -124,11 +120,16 @@ static const Layout *arg_layout(Sema *s, const Node *n)
 	return v.kind == V_BAD ? NULL : value_layout(s, &v);
 }
 
+/* Modes inside modes are modes of their own to TMA and to the launcher. */
 static bool rank_is_built(Sema *s, const Node *n, const Layout *l)
 {
-	if (layout_rank(l) <= RANK_MAX)
+	int parts = layout_rank(layout_flat(s->ctx, l));
+	if (parts <= RANK_MAX)
 		return true;
-	not_yet(s, n->loc, "arguments of rank %d; rank 1 to %d is", layout_rank(l), RANK_MAX);
+	if (parts > layout_rank(l))
+		not_yet(s, n->loc, "arguments of %d parts of modes; 1 to %d are", parts, RANK_MAX);
+	else
+		not_yet(s, n->loc, "arguments of rank %d; rank 1 to %d is", parts, RANK_MAX);
 	return false;
 }
 
@@ -137,12 +138,31 @@ static bool extents_fit(Sema *s, const Node *n, const Layout *l)
 {
 	for (int i = 0; i < layout_rank(l); i++) {
 		int64_t v;
-		if (!ix_is_const(tup_get(l->shape, i)->leaf, &v) || v <= INT32_MAX)
+		if (!ix_is_const(layout_size(s->ctx, layout_mode(s->ctx, l, i)), &v) ||
+		    v <= INT32_MAX)
 			continue;
 		diag(s->ctx, n->loc, D_E0211, "an extent of an argument is at most 2147483647");
 		return false;
 	}
 	return true;
+}
+
+/* Of a mode with parts all but the last divide coordinates, and are not 0; where one name is
+ * unknown, it is so small that all of the mode is counted in 32 bits. */
+static void narrow_parts(Sema *s, const Tup *mode)
+{
+	const Layout *parts = layout_flat(s->ctx, layout_left(s->ctx, mode));
+	int last = tup_rank(parts->shape) - 1;
+	int64_t before = 1, v;
+	for (int i = 0; i < last; i++) {
+		const Ix *x = tup_get(parts->shape, i)->leaf;
+		if (x->kind == IX_SYM)
+			kernel_sym(s->kernel, x->name, 1, INT32_MAX, 1);
+		before = ix_is_const(x, &v) ? before * v : 0;
+	}
+	const Ix *x = tup_get(parts->shape, last)->leaf;
+	if (last && before && x->kind == IX_SYM)
+		kernel_sym(s->kernel, x->name, 0, INT32_MAX / before, 1);
 }
 
 static void arg_tensor(Sema *s, const Node *n, Elem e)
@@ -156,6 +176,8 @@ static void arg_tensor(Sema *s, const Node *n, Elem e)
 	Tensor *t = NEW(s->arena, Tensor);
 	*t = (Tensor){.name = n->name, .decl = (Node *)(uintptr_t)n, .elem = e, .layout = l};
 	t->is_out = n->num;
+	for (int i = 0; i < layout_rank(l); i++)
+		narrow_parts(s, tup_get(l->shape, i));
 	vec_push(s->arena, &s->tensors, t);
 	v.tensor = t;
 	scope_add(s, n, v);
@@ -249,11 +271,13 @@ static void rows_apart(Sema *s, const Tensor *t)
 /* Of more modes the order of the strides is the launcher's to find. */
 static void elements_apart(Sema *s, const Tensor *t)
 {
-	int rank = layout_rank(t->layout);
+	Tensor flat = *t;
+	flat.layout = layout_flat(s->ctx, t->layout);
+	int rank = layout_rank(flat.layout);
 	if (t->is_out && rank == 2)
-		rows_apart(s, t);
+		rows_apart(s, &flat);
 	for (int i = 0; i < rank && t->is_out && rank != 2; i++)
-		if (!has_places(s, t, i, ctx_strf(s->ctx, "elements along mode %d", i)))
+		if (!has_places(s, &flat, i, ctx_strf(s->ctx, "elements along mode %d", i)))
 			return;
 }
 

@@ -248,9 +248,9 @@ Value tiles_divide(Sema *s, Loc loc, const Value *tensor, const Value *tiler);
 Value tiles_index(Sema *s, Loc loc, const Value *tiles, Value *at, int n);
 const Ix *tiles_count(Sema *s, const Tiling *t, int mode);
 Val *tile_build(Sema *s, const Tile *t, Loc loc);
-ModeList tiling_modes(Sema *s, const Tiling *t);      /* those of its matrix */
-const Layout *tiling_shape(Sema *s, const Tiling *t); /* of its matrix */
-const Tup *tiling_stride(Sema *s, const Tiling *t, int mode);
+ModeList tiling_modes(Sema *s, const Tiling *t);              /* those of its matrix */
+const Layout *tiling_shape(Sema *s, const Tiling *t);         /* of its matrix */
+const Tup *tiling_stride(Sema *s, const Tiling *t, int mode); /* of parts, the first's */
 int tile_open(const Tile *t, int *mode); /* how many modes are open; the first */
 
 /* vector.c: bias[n] */

@@ -181,7 +181,10 @@ int tile_open(const Tile *t, int *mode)
 /* ------------------------------------------------------------------ one tile */
 const Tup *tiling_stride(Sema *s, const Tiling *t, int mode)
 {
-	return layout_mode(s->ctx, t->tensor->layout, mode)->stride;
+	const Tup *stride = layout_mode(s->ctx, t->tensor->layout, mode)->stride;
+	while (!tup_is_leaf(stride))
+		stride = tup_get(stride, 0);
+	return stride;
 }
 
 /* shape:stride of one tile: its extents, the tensor's strides */

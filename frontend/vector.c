@@ -85,10 +85,20 @@ bool is_vector_index(Sema *s, const Tensor *t, const Value *at, int n)
 	return layout_rank(t->layout) == 1 || (sides == 1 && sides + batches == n);
 }
 
+static bool is_plain(Sema *s, const Tensor *t, Loc loc)
+{
+	if (layout_rank(layout_flat(s->ctx, t->layout)) == layout_rank(t->layout))
+		return true;
+	not_yet(s, loc, "vectors with modes inside modes");
+	return false;
+}
+
 Value vector_index(Sema *s, Loc loc, const Value *tensor, Value *at, int n)
 {
 	Value tiles = value_of(V_TILES);
 	Tiling *t = NEW(s->arena, Tiling);
+	if (!is_plain(s, tensor->tensor, loc))
+		return value_bad();
 	*t = (Tiling){.tensor = tensor->tensor, .rank = layout_rank(tensor->tensor->layout)};
 	if (n != t->rank) {
 		diag(s->ctx, loc, D_E0206, "%d ind%s for '%s', which has rank %d", n,
@@ -209,7 +219,7 @@ Val *vector_read(Sema *s, const Value *v, const Layout **shape)
 	if (side < 0 || *shape == vector_shape(s, side, t->extent[mode]))
 		return tile_build(s, v->tile, v->loc);
 	*shape = vector_shape(s, side, t->extent[mode]);
-	if (!length_fits(s, v, mode))
+	if (!length_fits(s, v, mode) || !is_plain(s, t->tensor, v->loc))
 		return NULL;
 	if (t->rank < RANK_MAX)
 		return build_view(s, v->tile, side, v->loc);

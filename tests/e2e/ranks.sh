@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# Tensors of rank 3 to 5 and grids of three to five names: proved (else it is an error), and right on the simulator against the reference
+# Tensors of rank 3 to 5, grids of three to five names, and modes inside modes: proved (else it is an error), and right on the simulator against the reference
 # interpreter, under every kind of schedule, with residues along every mode, and with strides of a batch that are 0 or
 # that TMA cannot take.
 #   ranks.sh DSLC FOLDER SCRATCH      [DEVICE=cuda:0 EVERY=1]
@@ -45,4 +45,12 @@ name=five sizes=X=2,Y=2,Z=2,M=136,N=72,K=72,sZ=39168,sC=144,sX=39168,sD=19584
 every
 name=one_tile sizes=H=2,J=3,M=136,K=72,sJ=19584,sH=48,ldd=96,sD=13056
 every
+name=heads sizes=M=200,H=3,K=72,sB=4608,sD=12800
+every
+run -DR=cooperative -DP=on -DCN=2 -DbN=32
+name=heads sizes=M=70,H=3,K=72,sB=4616,sD=4487 # D by threads: TMA takes no such stride
+every
+name=parts sizes=G=128,Q=3,T=2,H=5,gA=8192,pA=24576,pB=10240,hC=160,gC=20480,gD=4096,hD=12288
+every
+run -DbM=64 -DW=1 -DbN=16 -DbK=32 -DR=none
 echo "$n runs"
