@@ -38,7 +38,6 @@ static const struct {
 	{"cache policies", "leave it out: built are loads without one"},
 	{"kernels without an mma", "built are kernels with mma mm = wgmma<64,128,16>(bf16, bf16, "
 				   "f32) and acc += mm(sA, sB)"},
-	{"vectors with modes", "write a plain mode, as (N)"},
 	{"tilers with modes", "write plain extents, as A / (128,64)"},
 	{"a second grid", "write a kernel for each grid: a file holds several"},
 	{"adding anything", "compute after the loop: gD[m,n] <- bf16(alpha * acc)"},

@@ -7,6 +7,8 @@
  *     %t = tile %bias.n (0, n * 256) : global f32 (1,256):(0,1) */
 #include "frontend/sema.h"
 
+#include <inttypes.h>
+
 /* ------------------------------------------------------------------ names of the grid */
 /* Which mode of the output the index counts tiles of; -1: none by name. */
 static int grid_mode(const Sema *s, const Ix *at)
@@ -85,20 +87,10 @@ bool is_vector_index(Sema *s, const Tensor *t, const Value *at, int n)
 	return layout_rank(t->layout) == 1 || (sides == 1 && sides + batches == n);
 }
 
-static bool is_plain(Sema *s, const Tensor *t, Loc loc)
-{
-	if (layout_rank(layout_flat(s->ctx, t->layout)) == layout_rank(t->layout))
-		return true;
-	not_yet(s, loc, "vectors with modes inside modes");
-	return false;
-}
-
 Value vector_index(Sema *s, Loc loc, const Value *tensor, Value *at, int n)
 {
 	Value tiles = value_of(V_TILES);
 	Tiling *t = NEW(s->arena, Tiling);
-	if (!is_plain(s, tensor->tensor, loc))
-		return value_bad();
 	*t = (Tiling){.tensor = tensor->tensor, .rank = layout_rank(tensor->tensor->layout)};
 	if (n != t->rank) {
 		diag(s->ctx, loc, D_E0206, "%d ind%s for '%s', which has rank %d", n,
@@ -179,6 +171,56 @@ static Val *view_of(Sema *s, const Tensor *t, const Layout *l, int side)
 	return op_result(s->kernel, op, ctx_strf(s->ctx, "%s.%c", t->name, "mn"[side]), type);
 }
 
+static bool report_parts(Sema *s, const Tiling *t, int mode, const Ix *first, Loc loc)
+{
+	Buf b = {0};
+	ix_print(first, &b);
+	diag_remedy(s->ctx,
+		    diag(s->ctx, loc, D_E0211,
+			 "a tile of %" PRId64 " of '%s' may lie in two parts of its mode %d",
+			 t->extent[mode], t->tensor->name, mode),
+		    "a tile's extent divides the first part, %s", b.s);
+	buf_free(&b);
+	return false;
+}
+
+/* The parts of one mode as modes of f: the tile lies in the first, of which it is a whole part. */
+static bool split_mode(Sema *s, const Tile *t, int mode, Tile *f, Tiling *g, Loc loc)
+{
+	Ctx *c = s->ctx;
+	const Layout *parts = layout_flat(c, layout_mode(c, t->tiling->tensor->layout, mode));
+	int n = layout_rank(parts);
+	int64_t extent = t->tiling->extent[mode];
+	const Ix *x = t->at[mode] ? t->at[mode] : ix_const(c, 0);
+	const Ix *first = tup_get(parts->shape, 0)->leaf;
+	if (n > 1 && ix_divisor(first, facts_seen(&s->facts)) % extent)
+		return report_parts(s, t->tiling, mode, first, loc);
+	for (int i = 0; i < n; i++) {
+		const Ix *part = tup_get(parts->shape, i)->leaf;
+		part = i ? part : ix_div(c, part, ix_const(c, extent));
+		g->extent[g->rank] = i ? 1 : extent;
+		f->at[g->rank++] = i + 1 < n ? ix_mod(c, x, part) : x;
+		x = i + 1 < n ? ix_div(c, x, part) : x;
+	}
+	return true;
+}
+
+/* The same tile of the tensor whose modes are the parts; NULL: reported. */
+static const Tile *flat_tile(Sema *s, const Tile *t, Loc loc)
+{
+	Tile *f = NEW(s->arena, Tile);
+	Tiling *g = NEW(s->arena, Tiling);
+	Tensor *flat = NEW(s->arena, Tensor);
+	*flat = *t->tiling->tensor;
+	flat->layout = layout_flat(s->ctx, flat->layout);
+	*g = (Tiling){.tensor = flat};
+	*f = (Tile){.tiling = g};
+	for (int i = 0; i < t->tiling->rank; i++)
+		if (!split_mode(s, t, i, f, g, loc))
+			return NULL;
+	return f;
+}
+
 static Val *build_view(Sema *s, const Tile *t, int side, Loc loc)
 {
 	Ctx *c = s->ctx;
@@ -219,10 +261,11 @@ Val *vector_read(Sema *s, const Value *v, const Layout **shape)
 	if (side < 0 || *shape == vector_shape(s, side, t->extent[mode]))
 		return tile_build(s, v->tile, v->loc);
 	*shape = vector_shape(s, side, t->extent[mode]);
-	if (!length_fits(s, v, mode) || !is_plain(s, t->tensor, v->loc))
+	const Tile *tile = length_fits(s, v, mode) ? flat_tile(s, v->tile, v->loc) : NULL;
+	if (!tile)
 		return NULL;
-	if (t->rank < RANK_MAX)
-		return build_view(s, v->tile, side, v->loc);
-	not_yet(s, v->loc, "vectors of rank %d", t->rank);
+	if (tile->tiling->rank < RANK_MAX)
+		return build_view(s, tile, side, v->loc);
+	not_yet(s, v->loc, "vectors of rank %d", tile->tiling->rank);
 	return NULL;
 }

@@ -374,15 +374,15 @@ static bool modes_among(const Layout *some, const Layout *all)
 static const char *rule_view(const Kernel *k, const Op *op)
 {
 	const Type *of = op->in[0].val->type, *to = op->out->type;
-	(void)k;
+	const Layout *modes = layout_flat(k->ctx, of->layout);
 	if (op->in[0].val->arg < 0)
 		return "a view is of an argument";
 	if (of->elem != to->elem)
 		return "a view has its tensor's element type";
-	if (layout_rank(of->layout) > MODES_MOST || layout_rank(to->layout) > MODES_MOST ||
+	if (layout_rank(modes) > MODES_MOST || layout_rank(to->layout) > MODES_MOST ||
 	    of->layout->offset != to->layout->offset || of->layout->swizzle.b ||
-	    to->layout->swizzle.b || !modes_among(of->layout, to->layout) ||
-	    !modes_among(to->layout, of->layout))
+	    to->layout->swizzle.b || !modes_among(modes, to->layout) ||
+	    !modes_among(to->layout, modes))
 		return "a view has its tensor's modes, and else modes of one element";
 	return NULL;
 }

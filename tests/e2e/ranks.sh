@@ -45,12 +45,12 @@ name=five sizes=X=2,Y=2,Z=2,M=136,N=72,K=72,sZ=39168,sC=144,sX=39168,sD=19584
 every
 name=one_tile sizes=H=2,J=3,M=136,K=72,sJ=19584,sH=48,ldd=96,sD=13056
 every
-name=heads sizes=M=200,H=3,K=72,sB=4608,sD=12800
+name=heads sizes=M=200,H=3,K=72,sB=4608,sD=12800,sV=64
 every
 run -DR=cooperative -DP=on -DCN=2 -DbN=32
-name=heads sizes=M=70,H=3,K=72,sB=4616,sD=4487 # D by threads: TMA takes no such stride
+name=heads sizes=M=70,H=3,K=72,sB=4616,sD=4487,sV=67 # D by threads: TMA takes no such stride
 every
-name=parts sizes=G=128,Q=3,T=2,H=5,gA=8192,pA=24576,pB=10240,hC=160,gC=20480,gD=4096,hD=12288
+name=parts sizes=G=128,Q=3,T=2,H=5,gA=8192,pA=24576,pB=10240,hC=160,gC=20480,gD=4096,hD=12288,qS=128
 every
 run -DbM=64 -DW=1 -DbN=16 -DbK=32 -DR=none
 echo "$n runs"
