@@ -41,9 +41,9 @@ static inline int agent_first(AgentSet set)
 /* Zeroed in full before it is filled: letters are compared by their bytes. */
 typedef struct {
 	const Op *op;
-	PartSet mask; /* LOAD: parts of the slot; MMA, TOUCH: accumulators; WRITE, READ: Foot; ARRIVE: 1
-		       * if at other times other lanes arrive at the other CTA */
-	int32_t n; /* count, bytes, parity, groups left, warps that meet, registers; READ, FENCE:
+	PartSet mask; /* LOAD: parts of the slot; MMA, TOUCH: accumulators; WRITE, READ: Foot;
+		       * ARRIVE: 1 if at other times other lanes arrive at the other CTA */
+	int32_t n;    /* count, bytes, parity, groups left, warps that meet, registers; READ, FENCE:
 		       * 1: by lanes that the warp has fences for, by these */
 	int16_t key, cell, cell2; /* barrier; buffer slots; -1: none */
 	int8_t kind, lanes;       /* lanes of each warp that do it: 1 or 32 */

@@ -114,11 +114,21 @@ static bool slot(Change *c, Op *op)
 	}
 }
 
+/* With another modulo, or with none: right in the first lap at most. */
+static const Ix *of_laps(Change *c, const Ix *p, bool none)
+{
+	Ctx *x = c->k->ctx;
+	if (none)
+		return p->kind == IX_MOD ? p->a : ix_plus(c, ix_mul(x, p, ix_num(c, -1)), 1);
+	return p->kind == IX_MOD ? ix_mod(x, p->a, ix_num(c, 4)) : ix_mul(x, p, ix_num(c, 2));
+}
+
 static bool parity(Change *c, Op *op)
 {
 	Ctx *x = c->k->ctx;
 	const Ix *p = op->ix[0];
-	switch (random_under(c->r, 4)) {
+	int how = random_under(c->r, 7);
+	switch (how) {
 	case 0:
 		op->ix[0] = ix_num(c, random_under(c->r, 4));
 		break;
@@ -126,11 +136,21 @@ static bool parity(Change *c, Op *op)
 		op->ix[0] = ix_plus(c, p, 1 + random_under(c->r, 2));
 		break;
 	case 2:
+	case 3:
+		op->ix[0] = of_laps(c, p, how == 3);
+		break;
+	case 4:
 		op->ix[0] = ix_mod(x, ix_add(x, p, something(c, op)), ix_num(c, 2));
 		break;
 	default:
 		op->ix[0] = ix_mod(x, ix_plus(c, p, 1), ix_num(c, 2));
 	}
+	return true;
+}
+
+static bool parity_of_laps(Change *c, Op *op)
+{
+	op->ix[0] = of_laps(c, op->ix[0], random_under(c->r, 2));
 	return true;
 }
 
@@ -274,19 +294,6 @@ static bool bounds(Change *c, Op *op)
 	return true;
 }
 
-/* That is the right one in the first lap, and is none later. */
-static bool parity_of_laps(Change *c, Op *op)
-{
-	Ctx *x = c->k->ctx;
-	const Ix *p = op->ix[0];
-	bool of_two = p->kind == IX_MOD;
-	if (random_under(c->r, 2))
-		op->ix[0] = of_two ? p->a : ix_plus(c, ix_mul(x, p, ix_num(c, -1)), 1);
-	else
-		op->ix[0] = of_two ? ix_mod(x, p->a, ix_num(c, 4)) : ix_mul(x, p, ix_num(c, 2));
-	return true;
-}
-
 /* A loop around what was done once. */
 static bool loop(Change *c, Op *op)
 {
@@ -423,59 +430,61 @@ static const struct {
 	const char *what;
 	Wanted wanted;
 	bool (*change)(Change *c, Op *op);
-	int often;
+	int often, form; /* of all changes; of those that are a form */
 } changes[] = {
-	{"dropped", acts, drop, 6},
-	{"twice", acts, twice, 4},
-	{"moved", is_statement, move, 10},
-	{"moved out or in", is_statement, lift, 5},
-	{"another slot", has_slot, slot, 12},
-	{"another parity", is_wait, parity, 5},
-	{"another parity, of laps", is_wait, parity_of_laps, 5},
-	{"another number", has_number, number, 6},
-	{"another count", is_arrive, count, 3},
-	{"another barrier", is_named, barrier, 3},
-	{"another buffer or barrier", acts, retarget, 4},
-	{"another mask", is_shared_load, mask, 3},
-	{"another rank", is_arrive, rank, 2},
-	{"for some lanes", is_statement, lanes, 8},
-	{"for all lanes", is_branch, unbranch, 4},
-	{"another condition", is_if, condition, 6},
-	{"other bounds", is_loop, bounds, 4},
-	{"in a loop", acts, loop, 3},
-	{"meetings in a loop", is_meeting, loop, 3},
-	{"last trip peeled", is_loop, peel, 4},
-	{"elsewhere in its slot", is_tma, offset, 4},
-	{"by some lanes before", is_read, by_some, 3},
-	{"by some lanes before", acts, by_some, 2},
-	{"written by threads", is_fill, write_there, 4},
-	{"through a view", is_cvt, view, 4},
-	{"put elsewhere too", orders, insert, 4},
-	{"exchanged", acts, exchange, 2},
-	{"other registers", sets_registers, registers, 2},
-	{"registers set apart, or again", sets_registers, registers_apart, 2},
-	{"fenced by half of the lanes", is_proxy_fence, half_a_fence, 2},
-	{"read by one lane before, unmet", is_read_of_lanes, one_reads_first, 2},
-	{"two more loops of meetings", is_role_of_warps, two_loops, 2},
-	{"read by threads, too", is_wait, read_by_threads, 6},
+	{"dropped", acts, drop, 6, 0},
+	{"twice", acts, twice, 4, 0},
+	{"moved", is_statement, move, 10, 0},
+	{"moved out or in", is_statement, lift, 5, 0},
+	{"another slot", has_slot, slot, 12, 0},
+	{"another parity", is_wait, parity, 8, 0},
+	{"another parity, of laps", is_wait, parity_of_laps, 0, 4},
+	{"another number", has_number, number, 6, 0},
+	{"another count", is_arrive, count, 3, 0},
+	{"another barrier", is_named, barrier, 3, 0},
+	{"another buffer or barrier", acts, retarget, 4, 0},
+	{"another mask", is_shared_load, mask, 3, 0},
+	{"another rank", is_arrive, rank, 2, 0},
+	{"for some lanes", is_statement, lanes, 8, 0},
+	{"for all lanes", is_branch, unbranch, 4, 0},
+	{"another condition", is_if, condition, 6, 0},
+	{"other bounds", is_loop, bounds, 4, 0},
+	{"in a loop", acts, loop, 3, 0},
+	{"meetings in a loop", is_meeting, loop, 3, 0},
+	{"last trip peeled", is_loop, peel, 4, 0},
+	{"elsewhere in its slot", is_tma, offset, 4, 0},
+	{"by some lanes before", is_read, by_some, 3, 0},
+	{"by some lanes before", acts, by_some, 2, 0},
+	{"written by threads", is_fill, write_there, 4, 0},
+	{"through a view", is_cvt, view, 4, 0},
+	{"put elsewhere too", orders, insert, 4, 0},
+	{"exchanged", acts, exchange, 2, 0},
+	{"other registers", sets_registers, registers, 2, 0},
+	{"registers set apart, or again", sets_registers, registers_apart, 2, 2},
+	{"fenced by half of the lanes", is_proxy_fence, half_a_fence, 2, 2},
+	{"read by one lane before, unmet", is_read_of_lanes, one_reads_first, 2, 1},
+	{"two more loops of meetings", is_role_of_warps, two_loops, 2, 1},
+	{"read by threads, too", is_load, read_by_threads, 0, 4},
 };
 
-static int often(size_t row, const char *kind)
+static int often(size_t row, const char *kind, bool form)
 {
-	return !kind || strstr(changes[row].what, kind) ? changes[row].often : 0;
+	if (kind)
+		return strstr(changes[row].what, kind) ? changes[row].often + changes[row].form : 0;
+	return form ? changes[row].form : changes[row].often;
 }
 
-bool change_random(Kernel *k, Random *r, const char *kind, Buf *text)
+bool change_random(Kernel *k, Random *r, const char *kind, bool form, Buf *text)
 {
 	Change c = {k, r};
 	int all = 0, n;
 	size_t i = 0;
 	for (size_t j = 0; j < COUNTOF(changes); j++)
-		all += often(j, kind);
+		all += often(j, kind, form);
 	if (!all)
 		return false;
-	for (n = random_under(r, all); n >= often(i, kind); i++)
-		n -= often(i, kind);
+	for (n = random_under(r, all); n >= often(i, kind, form); i++)
+		n -= often(i, kind, form);
 	Op *op = pick(&c, changes[i].wanted);
 	if (!op)
 		return false;

@@ -13,8 +13,8 @@ typedef struct {
 } Random;
 int random_under(Random *r, int n);
 
-/* One of those whose name has `kind` in it, NULL: of all. false: there is no such place; text says
- * what was changed. */
-bool change_random(Kernel *k, Random *r, const char *kind, Buf *text);
+/* One of those whose name has `kind` in it; NULL: of all, or of those that are of several ops and
+ * come up too rarely. false: there is no such place; text says what was changed. */
+bool change_random(Kernel *k, Random *r, const char *kind, bool form, Buf *text);
 
 #endif

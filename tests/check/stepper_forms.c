@@ -106,14 +106,18 @@ bool two_loops(Change *c, Op *role)
 	return true;
 }
 
-/* A load whose barrier is waited for here. */
-static Op *load_of(Change *c, const Op *wait)
+bool is_load(const Op *op)
+{
+	return op->kind == OP_TMA_LOAD;
+}
+
+/* One that waits for what is loaded. */
+static Op *wait_of(Change *c, const Op *load)
 {
 	int n = 0;
 	Op *found = NULL;
 	for (Op *op = kernel_first(c->k); op; op = op_next(op))
-		if (op->kind == OP_TMA_LOAD && op->in[2].val == wait->in[0].val &&
-		    random_under(c->r, ++n) == 0)
+		if (is_wait(op) && op->in[0].val == load->in[2].val && random_under(c->r, ++n) == 0)
 			found = op;
 	return found;
 }
@@ -147,15 +151,15 @@ static void read_here(Change *c, Op *region, const Op *load, const Op *wait, Val
 }
 
 /* Some lanes read what TMA loaded; they, or others, or none, or all fence; they meet, or not. */
-bool read_by_threads(Change *c, Op *wait)
+bool read_by_threads(Change *c, Op *load)
 {
 	Ctx *x = c->k->ctx;
-	const Op *load = load_of(c, wait);
+	Op *wait = wait_of(c, load);
 	const Ix *lane = ix_name(c, "lane"), *n = ix_num(c, 1 + random_under(c->r, 32));
 	const Ix *who[] = {ix_new(x, IX_LT, lane, n), ix_new(x, IX_LE, n, lane), ix_num(c, 1)};
 	const Ix *read = who[random_under(c->r, 3)];
 	int how = random_under(c->r, 8);
-	if (!load || !wait->next)
+	if (!wait || !wait->next)
 		return false;
 	Val *to = new_registers(c, load->in[0].val->type->elem, wait);
 	if (!to)

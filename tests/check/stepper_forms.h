@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* stepper_forms.h - private to stepper_change.c and stepper_forms.c: changes of several ops, and what
- * each is about. False: they cannot be made there. */
+/* stepper_forms.h - private to stepper_change.c and stepper_forms.c: changes of several ops, and
+ * what each is about. False: they cannot be made there. */
 #ifndef DSL_TESTS_CHECK_STEPPER_FORMS_H
 #define DSL_TESTS_CHECK_STEPPER_FORMS_H
 
@@ -14,6 +14,7 @@ bool is_read_of_lanes(const Op *op);
 bool one_reads_first(Change *c, Op *op);
 bool is_role_of_warps(const Op *op);
 bool two_loops(Change *c, Op *op);
-bool read_by_threads(Change *c, Op *wait);
+bool is_load(const Op *op);
+bool read_by_threads(Change *c, Op *load);
 
 #endif

@@ -20,6 +20,7 @@ enum {
 	FEW = 4, /* where another test looks at more */
 	POOL = 24,
 	REPLAYS = 1000,
+	FORMS = 8, /* one mutant in so many is of a form */
 	MOST_SMS = 4096,
 	KERNELS = 256,
 	MOST_SLOTS = 9,
@@ -261,7 +262,7 @@ static Verdict one(Judge *j, const Base *b, int number, Random *r)
 	const char *why = NULL;
 	bool ok = k != NULL;
 	for (int i = number < 0 ? 0 : random_under(r, 4) ? 1 : 2; i > 0 && ok; i--)
-		ok = change_random(k, r, j->kind, &text);
+		ok = change_random(k, r, j->kind, number % FORMS == FORMS - 1, &text);
 	Sizes at = {0};
 	Finding found = {0};
 	j->proof = 0;
