@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # The road of a machine that has no CUDA: setup.sh fetches ptxas and cuda.h, a second run fetches
-# nothing, the runtime is built with that cuda.h, and dslc compiles the example with that ptxas.
+# nothing, what of the runtime sees CUDA's headers compiles with these, and dslc compiles the example with that ptxas.
 #   no_cuda.sh SOURCE SCRATCH DSLC
 # Every other CUDA is hidden: by the environment and PATH, by DSLC_IGNORE_SYSTEM_CUDA, and, where
 # a mount namespace can be had, by an empty file system over /usr/local.
@@ -43,8 +43,15 @@ cmake -S "$source" -B "$scratch/build" -G Ninja -DCMAKE_BUILD_TYPE=Debug \
 	-DDSLC_LOCAL_CUDA="$scratch/cuda" >"$scratch/log" || fail "configure: $(cat "$scratch/log")"
 grep -q "ptxas $scratch/cuda/bin/ptxas, cuda.h in $scratch/cuda/include" "$scratch/log" ||
 	fail "configure took another CUDA: $(grep ptxas "$scratch/log")"
-cmake --build "$scratch/build" --target dsl_runtime >"$scratch/log" 2>&1 ||
-	fail "build: $(cat "$scratch/log")"
+seen=$(cd "$source/runtime" && grep -lE '"runtime/cu\.h"|<cuda' ./*.c | sed 's|^\./\(.*\)|runtime/CMakeFiles/dsl_runtime.dir/\1.o|')
+[ -n "$seen" ] || fail "nothing of the runtime sees cuda.h"
+cd "$scratch/build"
+mkdir -p runtime/CMakeFiles/dsl_runtime.dir
+for object in $seen; do # alone: the rest of the runtime, the simulator, sees nothing of CUDA
+	sh -c "$(ninja -t commands -s "$object")" >"$scratch/log" 2>&1 || fail "build: $(cat "$scratch/log")"
+	tr ' ' '\n' <"$object.d" | grep -qx "$scratch/cuda/include/cuda\.h" ||
+		fail "$object was not compiled with the cuda.h of setup.sh"
+done
 
 DSLC_PTXAS="$scratch/cuda/bin/ptxas" "$dslc" "$source/examples/gemm/gemm.gemm" \
 	-o "$scratch/gemm.cubin" || fail "dslc did not compile the example"
