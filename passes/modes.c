@@ -87,6 +87,11 @@ static void flatten_tile(Kernel *k, Op *op)
 	const Val *tensor = op->in[0].val;
 	const Layout *l = tensor->type->layout, *all = layout_flat(k->ctx, l);
 	Flat f = {.k = k, .of = op, .facts = kernel_facts(k)};
+	if (layout_rank(all) > MODES_MOST) {
+		diag(k->ctx, op->loc, D_E0405, "%s has %d parts of modes, at most %d are taken",
+		     tensor->name, layout_rank(all), MODES_MOST);
+		return;
+	}
 	for (int i = 0; i < op->nix; i++)
 		split(&f, i, tup_get(l->shape, i), op->ix[i], val_extent(op->out, i));
 	op->nix = 0;
