@@ -16,13 +16,14 @@ static bool is_flat(const Tup *t)
 	return true;
 }
 
-/* A tile of an argument, or of a view of one: rows and columns, each with one number as stride. */
-static bool is_plain_tile(const Val *v)
+/* A tile of an argument, or of a view of one: rows and columns, each with one number as stride, and
+ * of other modes one element. */
+static bool is_plain_tile(Ctx *c, const Val *v)
 {
 	const Op *def = v->def;
 	const Layout *l = def && def->kind == OP_TILE ? def->in[0].val->type->layout : NULL;
-	return l && tensor_arg(def->in[0].val)->arg >= 0 && layout_rank(l) == 2 &&
-	       is_flat(l->shape) && is_flat(l->stride);
+	return l && tensor_arg(def->in[0].val)->arg >= 0 && layout_rank(l) <= MODES_MOST &&
+	       is_flat(l->shape) && is_flat(l->stride) && type_modes(c, v->type).n == 2;
 }
 
 static const char *plain_modes(const Kernel *k, const Op *op)
@@ -38,7 +39,8 @@ static const char *plain_tiles(const Kernel *k, const Op *op)
 {
 	for (int i = 0; i < op->nin; i++) {
 		const Type *t = op->in[i].val->type;
-		if (t->kind == TY_TILE && t->space == SP_GLOBAL && !is_plain_tile(op->in[i].val))
+		if (t->kind == TY_TILE && t->space == SP_GLOBAL &&
+		    !is_plain_tile(k->ctx, op->in[i].val))
 			return ctx_strf(k->ctx,
 					"operand %d is a tile of a matrix argument, made by the op "
 					"tile",
