@@ -33,6 +33,7 @@ static const Ix *bare(Reader *r, const Ix *x)
 {
 	View v = r->view;
 	v.counts.n = 0;
+	v.bare = true;
 	return stage(&v, stage(&r->lets, x));
 }
 
@@ -172,6 +173,8 @@ static void put_names(Reader *r, const Op *op, const Shared *sh)
 	if (op->kind == OP_FOR_RING)
 		read_put_ring(r, op, ix_add(c, read_expr(r, op->ix[2]), own));
 	read_put_name(r, op->sym[0], ix_add(c, read_expr(r, op->ix[0]), own));
+	vec_push(r->p->arena, &r->view.bares,
+		 ((Named){op->sym[0], ix_add(c, bare(r, op->ix[0]), own)}));
 	const Ix *passed = ix_add(c, ix_mul(c, own, ix_const(c, sh->turns)), ix_const(c, sh->turn));
 	const Ix *all = ix_add(c, passed, ix_sym(c, sh->rest));
 	put_count(r, sh->turns > 1 ? r->p->tree->turn_of[r->agent] : sh->trip, all, true);

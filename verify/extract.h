@@ -122,10 +122,11 @@ struct Program {
 	DiagId code;
 	Loc loc;
 	const char *problem;
-	LimitId limit;    /* that was met; LIMIT_NONE: it is something else */
-	bool shaped;      /* it is not about which loops there are */
-	bool equal;       /* sizes that facts say are equal have one name */
-	const Ix *differ; /* E0414: counts that are not known to agree, where it is not 0 */
+	LimitId limit;     /* that was met; LIMIT_NONE: it is something else */
+	bool shaped;       /* it is not about which loops there are */
+	bool equal;        /* sizes that facts say are equal have one name */
+	const Ix *differ;  /* E0414: counts that are not known to agree, where it is not 0 */
+	bool differ_apart; /* in different CTAs */
 	/* trip counts that all share, of one CTA or cluster; NULL: no such loop */
 	const Ix *of_tiles, *of_trips;
 	const BoxPart *parts;
@@ -184,7 +185,9 @@ typedef struct {
 	Ctx *ctx;
 	PtrMap *before; /* what was made of expressions; NULL: names are still put in */
 	VEC(Named) names;
-	bool compares;                   /* comparisons become 0 <= .. */
+	bool compares; /* comparisons become 0 <= .. */
+	bool bare;     /* no count is put in: names are bares first */
+	VEC(Named) bares;
 	const Ix *total, *passed, *rest; /* total = passed + rest, where total is of no size */
 	const Ix *core, *core_by;        /* tiles - something, wherever it occurs */
 	const Ix *trips, *trips_by;

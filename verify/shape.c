@@ -78,8 +78,10 @@ bool read_differ(Reader *r, int a, const Op *at, const Ix *x, int b, const Ix *y
 {
 	const Machine *m = &r->p->m;
 	Ctx *c = r->p->k->ctx;
-	if (!r->p->problem)
+	if (!r->p->problem) {
+		r->p->differ_apart = r->p->scripts[a].rank != r->p->scripts[b].rank;
 		r->p->differ = a == b ? ix_const(c, 1) : ix_new(c, IX_NE, x, y);
+	}
 	return read_problem(r, D_E0414, at->loc,
 			    ctx_strf(r->p->k->ctx,
 				     "the loop of %s runs %s times, and that of %s runs %s times",

@@ -7,6 +7,9 @@
 
 static const Ix *named(const View *s, const Ix *x)
 {
+	for (int i = s->bares.n - 1; i >= 0 && s->bare; i--)
+		if (s->bares.at[i].name == x->name)
+			return s->bares.at[i].by;
 	for (int i = s->names.n - 1; i >= 0; i--)
 		if (s->names.at[i].name == x->name)
 			return s->names.at[i].by;
@@ -26,7 +29,30 @@ bool stage_of_sizes(const Ix *x)
 	return some;
 }
 
-enum { MOST_TIMES = 4 };
+enum { MOST_TIMES = 4, FEW = 4 };
+
+typedef struct {
+	const char *name[FEW];
+	int n;
+} FewNames;
+
+static void note_name(void *user, const char *name)
+{
+	FewNames *f = user;
+	int i = 0;
+	while (i < f->n && f->name[i] != name)
+		i++;
+	if (i == f->n && i < FEW)
+		f->name[f->n++] = name;
+}
+
+/* Of how many names it is made, or FEW. */
+static int few_names(const Ix *x)
+{
+	FewNames f = {.n = 0};
+	ix_names(x, note_name, &f);
+	return f.n;
+}
 
 /* x = e + n * core, where only names of the verifier are in e, and others in core. */
 static const Ix *in_sum(const View *s, Counted of, const Ix *x)
@@ -95,6 +121,7 @@ static const Ix *uncounted(const View *s, const Ix *x)
 	bare.core = bare.trips = NULL;
 	bare.before = NULL;
 	bare.counts.n = 0;
+	bare.bare = true;
 	return stage(&bare, x);
 }
 
@@ -181,17 +208,25 @@ static const Ix *of_rest(const View *s, const Ix *x)
 	return ix_uses(y, s->passed->name) || f.more ? x : y;
 }
 
+/* Without counts, where sizes cancel and there are fewer names: i - m with i = m + own. */
+static const Ix *plainer(const View *s, const Ix *x, const Ix *staged)
+{
+	const Ix *plain = s->counts.n ? uncounted(s, x) : staged;
+	return !stage_of_sizes(plain) && few_names(plain) < few_names(staged) ? plain : staged;
+}
+
 static const Ix *compared(const View *s, const Ix *x)
 {
 	const Ix *one = ix_const(s->ctx, x->kind == IX_LT ? -1 : 0);
 	const Ix *gap = ix_add(s->ctx, ix_sub(s->ctx, x->b, x->a), one);
 	const Ix *trips = as_trips(s, gap);
-	return ix_new(s->ctx, IX_LE, ix_const(s->ctx, 0),
-		      trips ? trips : of_rest(s, stage(s, gap)));
+	const Ix *left = trips ? trips : of_rest(s, stage(s, gap));
+	return ix_new(s->ctx, IX_LE, ix_const(s->ctx, 0), plainer(s, gap, left));
 }
 
 static const Ix *staged(const View *s, const Ix *x)
 {
+	const Ix *from = x;
 	if (s->compares && (x->kind == IX_LT || x->kind == IX_LE))
 		return compared(s, x);
 	const Ix *own = as_own_sum(s, x);
@@ -204,7 +239,8 @@ static const Ix *staged(const View *s, const Ix *x)
 		     (x->kind == IX_MUL && x->b->kind == IX_CONST);
 	for (int i = s->counts.n - 1; i >= 0 && !by && known && stage_of_sizes(x); i--)
 		by = in_whole(s, s->counts.at[i], x);
-	return by ? by : x;
+	x = by ? by : x;
+	return known && x->kind == IX_ADD ? plainer(s, from, x) : x;
 }
 
 const Ix *stage(const View *s, const Ix *x)
