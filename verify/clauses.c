@@ -27,6 +27,53 @@ static void each_fact(Reader *r, Saw *saw, void *user)
 		each_of(r, k->facts.at[i].cond, saw, user);
 }
 
+/* ------------------------------------------------------------------ what a launch says */
+typedef struct {
+	IxFact *at;
+	int n;
+	IxFacts facts; /* before */
+} Least;
+
+static bool is_natural(const Least *l, const Ix *x)
+{
+	int64_t lo, hi;
+	ix_range(x, l->facts, &lo, &hi);
+	return lo >= 0;
+}
+
+/* x is n or more, n > 0. */
+static void put_least(Least *l, const Ix *x, int64_t n)
+{
+	int64_t v;
+	bool by = x->b && ix_is_const(x->b, &v) && v > 0 && v <= MAX_MODULUS;
+	for (int i = 0; i < l->n && x->kind == IX_SYM; i++)
+		if (l->at[i].name == x->name && l->at[i].lo < n && n <= l->at[i].hi)
+			l->at[i].lo = n;
+	if (x->kind == IX_MIN ||
+	    (x->kind == IX_MUL && is_natural(l, x->a) && is_natural(l, x->b))) {
+		int64_t each = x->kind == IX_MIN ? n : 1;
+		put_least(l, x->a, each);
+		put_least(l, x->b, each);
+	} else if (x->kind == IX_DIV && by) {
+		put_least(l, x->a, n * v);
+	} else if (x->kind == IX_ADD && by && n > v) {
+		put_least(l, x->a, n - v);
+	}
+}
+
+/* Where a CTA runs, the grid has one: launch ((M + 63) / 64, 1, 1)   ->   M is 1 or more */
+void read_launched(Reader *r)
+{
+	Least l = {NULL, r->facts.n, r->facts};
+	l.at = NEWN(r->p->arena, IxFact, l.n + 1);
+	for (int i = 0; i < l.n; i++)
+		l.at[i] = r->facts.at[i];
+	for (const Op *op = kernel_first(r->p->k); op; op = op_next(op))
+		for (int i = 0; op->kind == OP_LAUNCH && i < op->nix; i++)
+			put_least(&l, op->ix[i], 1);
+	r->facts = (IxFacts){.at = l.at, .n = l.n};
+}
+
 /* ------------------------------------------------------------------ equal sizes */
 static const char *name_of(const Reader *r, const char *name)
 {

@@ -436,6 +436,8 @@ bool program_read(Program *p, const Kernel *k)
 	r.lets.ctx = c;
 	r.made.arena = r.seen.arena = p->arena;
 	r.facts = kernel_facts(k);
+	if (p->tree)
+		read_launched(&r);
 	read_equals(&r);
 	p->m.ranks = program_peers(k, &p->ctas);
 	if (p->ctas > MAX_RANKS)
