@@ -189,8 +189,11 @@ static CheckVerdict cannot_read(Program *p, CheckResult *out)
 {
 	out->why = p->problem;
 	if (p->code == D_E0414) {
+		Ctx *c = p->k->ctx;
 		const char *open = report_differ(p, out);
-		return open ? unknown(out, (Open){p->loc, open, false}) : CHECK_REFUTED;
+		if (open && p->differ_apart)
+			open = ctx_strf(c, "%s: %s", limit_text(c, LIMIT_CTA_COUNTS), open);
+		return open ? unknown(out, (Open){p->loc, open, p->differ_apart}) : CHECK_REFUTED;
 	}
 	if (p->limit)
 		return unknown(out, (Open){p->loc, p->problem, true});
@@ -332,7 +335,7 @@ static bool prove_tree(Program *p, const CheckOpt *opt, CheckResult *out, TourRe
 
 static CheckVerdict open_tour(Program *p, const TourResult *w, CheckResult *out, Open *open)
 {
-	*open = (Open){p->k->loc, report_tree(p, w->limit == NULL, out), false};
+	*open = (Open){p->k->loc, report_tree(p, w->limit == NULL, out), w->limit == NULL};
 	if (!open->text)
 		return CHECK_REFUTED;
 	if (why_is_open(w->why.id)) {
@@ -373,10 +376,11 @@ static bool read_words(Program **p, const Kernel *k)
 	return ok;
 }
 
-static bool read_tree_of(Program *p, const Kernel *k, bool apart)
+static bool read_tree_of(Program *p, const Kernel *k, bool apart, bool among)
 {
 	p->tree = NEW(ctx_arena(k->ctx), Tree);
 	p->tree->apart = apart;
+	p->tree->among = among;
 	return program_read(p, k);
 }
 
@@ -384,11 +388,19 @@ static bool read_tree_of(Program *p, const Kernel *k, bool apart)
 static bool read_loops(Program **p, const Kernel *k)
 {
 	Program *q = program_like(*p);
-	if (read_tree_of(*p, k, false))
+	if (read_tree_of(*p, k, false, false))
 		return true;
-	bool ok = (*p)->code == D_E0414 && (*p)->m.ranks > 1 && read_tree_of(q, k, true);
+	bool ok = (*p)->code == D_E0414 && (*p)->m.ranks > 1 && read_tree_of(q, k, true, false);
 	*p = ok ? q : *p;
 	return ok;
+}
+
+/* With loops of CTAs that go apart in another order. */
+static bool prove_among(const Program *p, const CheckOpt *opt, CheckResult *out)
+{
+	Program *q = program_like(p);
+	TourResult w;
+	return p->tree->apart && read_tree_of(q, p->k, true, true) && prove_tree(q, opt, out, &w);
 }
 
 /* First by the words of one main loop in one loop over tiles, then by the tree of all loops. */
@@ -411,7 +423,7 @@ static CheckVerdict prove_launch(const Launch *l, CheckResult *out)
 		return cannot_read(p, out);
 	q = program_like(p);
 	bool tree = read_loops(&q, k);
-	if (tree && prove_tree(q, opt, out, &w))
+	if (tree && (prove_tree(q, opt, out, &w) || prove_among(q, opt, out)))
 		return CHECK_PROVED;
 	if (!words && !tree)
 		return cannot_read(q, out);

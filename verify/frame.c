@@ -95,48 +95,6 @@ bool is_in_turn(const Branch *in, const Scope *s, int agent)
 	return true;
 }
 
-/* What was added in trips 0 to u - 1, where n * own + more is added in each:
- *     n * u * (u - 1) / 2 + more * u */
-static const Ix *added(Ctx *c, const Shared *sh, const Ix *more, const Ix *u)
-{
-	int64_t first, n;
-	const Ix *own = ix_sym(c, sh->own), *one = ix_const(c, 1);
-	const Ix *next = ix_subst(c, more, sh->own, ix_add(c, own, one));
-	if (!ix_value_at(c, more, sh->own, 0, &first) || !ix_apart(next, 1, more, 0, &n))
-		return NULL;
-	const Ix *half = ix_div(c, ix_mul(c, u, ix_sub(c, u, one)), ix_const(c, 2));
-	return ix_add(c, ix_mul(c, half, ix_const(c, n)), ix_mul(c, u, ix_const(c, first)));
-}
-
-/* What a counter is in any trip, where that follows from its number. */
-static const Ix *carried_by(const Tree *t, const Scope *s, const Carried *k)
-{
-	Ctx *c = t->p->k->ctx;
-	const Shared *sh = k->of->of[k->agent];
-	const Ix *all = added(c, sh, sh->more[k->number], scope_trips(t, s, k->of));
-	return all ? ix_add(c, scope_put(t, s, k->agent, sh->start[k->number]), all)
-		   : ix_sym(c, k->name);
-}
-
-/* What a counter is in a trip whose number is known, if numbers were added in those before. */
-static const Ix *carried_in(const Tree *t, const Scope *s, int i, const Trip *trip)
-{
-	const Carried *k = &t->carried[i];
-	const Shared *sh = k->of->of[k->agent];
-	int64_t sum = 0, v;
-	if (trip->kind == TRIP_NONE || sh->turns > 1 || !is_in_turn(k->of->up, s, k->agent))
-		return s->carried[i];
-	if (trip->kind != TRIP_EXACT)
-		return carried_by(t, s, k);
-	for (int64_t n = 0; n < trip->n; n++) {
-		if (!ix_value_at(t->p->k->ctx, sh->more[k->number], sh->own, n, &v))
-			return s->carried[i];
-		sum += v;
-	}
-	return ix_add(t->p->k->ctx, scope_put(t, s, k->agent, sh->start[k->number]),
-		      ix_const(t->p->k->ctx, sum));
-}
-
 void scope_at(const Tree *t, const Where *at, Scope *s)
 {
 	Ctx *c = t->p->k->ctx;
@@ -159,7 +117,7 @@ void scope_at(const Tree *t, const Where *at, Scope *s)
 		s->gone[i] = home && !s->u[home->id];
 	}
 	for (int i = 0; i < t->ncarried; i++)
-		s->carried[i] = carried_in(t, s, i, &at->trip[t->carried[i].of->id]);
+		s->carried[i] = scope_carried(t, s, i, &at->trip[t->carried[i].of->id]);
 }
 
 bool takes_part(const Branch *in, const Where *at, int agent)
@@ -180,10 +138,10 @@ static const Ix *position_of(const Tree *t, const Scope *s, const Use *use, int 
 {
 	Ctx *c = t->p->k->ctx;
 	int64_t slots = t->units[use->unit].slots;
-	Position p = position_in(use->at, 1), by = {NULL, 0};
+	Position p = position_in(c, use->at, 1), by = {NULL, 0};
 	*group = group_in(t, use->unit, use->at, &p);
 	if (use->parity)
-		by = position_in(use->parity, slots);
+		by = position_in(c, use->parity, slots);
 	p = by.x ? by : p; /* which has not lost what is a multiple of slots */
 	if (p.x)
 		return ix_mul(c, scope_put(t, s, use->agent, p.x), ix_const(c, p.each));
@@ -339,6 +297,38 @@ static const Ix *use_behind(Finder *f, const Segment *g, const Where *ends, cons
 	return x;
 }
 
+/* In the trip that a loop would have next when it has ended. */
+static const Ix *next_of(Finder *f, const Branch *b, const Scope *at)
+{
+	const Tree *t = f->t;
+	Ctx *c = t->p->k->ctx;
+	const Ix *all = count_in(t, at, (int)(b->count - t->counts));
+	Scope s = *at;
+	if (b->period > 1)
+		return NULL;
+	s.u[b->id] = b->count->below ? ix_new(c, IX_MAX, all, ix_const(c, 0)) : all;
+	s.residue[b->id] = 0;
+	forget_counts(t, b, &s);
+	return next_in(f, &b->body, 0, &s);
+}
+
+/* Where all uses are in loops that have ended. */
+static const Ix *use_beyond(Finder *f, const Segment *g, const Scope *at)
+{
+	const Branch *in = g->in;
+	const Ix *x = NULL;
+	int n = g->at;
+	for (;;) {
+		const Sequence *q = in ? &in->body : &f->t->root;
+		for (int i = n - 1; i >= 0 && !x; i--)
+			x = next_of(f, q->loops.at[i], at);
+		if (x || !in)
+			return x;
+		n = in->at;
+		in = in->up;
+	}
+}
+
 /* For uses here or behind that are not trusted, where there is none, as if there were another
  * trip. */
 static const Ix *next_use(Finder *f, const Segment *g, const Where *where, const Scope *at)
@@ -348,7 +338,8 @@ static const Ix *next_use(Finder *f, const Segment *g, const Where *where, const
 	bool used = g->uses[f->unit - f->t->units[f->unit].group].n > 0;
 	if (x || (!used && (f->trust == TRUST_ALL || !use_behind(&any, g, where, at))))
 		return x;
-	return use_behind(f, g, NULL, at);
+	x = use_behind(f, g, NULL, at);
+	return x ? x : use_beyond(f, g, at);
 }
 
 void scope_open(const Tree *t, const Segment *g, const Where *at, Where *open)
@@ -532,6 +523,28 @@ static bool apart(const Tree *t, const Ix *y, const Ix *x, int64_t lap, int64_t 
 	       ix_apart(stage_modulo(c, y, lap), 1, stage_modulo(c, x, lap), lap, by);
 }
 
+/* In trips that are not among the first of their loops. */
+static bool apart_later(const Move *m, const Ix *x, int64_t lap, int64_t *by)
+{
+	Tree *t = m->t;
+	VEC(IxFact) all = {0};
+	bool some = false;
+	for (int i = 0; i < t->facts.n; i++) {
+		IxFact f = t->facts.at[i];
+		for (int j = 0; j < t->loops.n; j++) {
+			const Branch *b = t->loops.at[j];
+			bool later = m->from->trip[j].kind > TRIP_EXACT && b->period == 1 &&
+				     b->name == f.name && f.lo < b->first && b->first <= f.hi;
+			f.lo = later ? b->first : f.lo;
+			some |= later && ix_uses(x, b->name);
+		}
+		vec_push(t->arena, &all, f);
+	}
+	IxFacts facts = {.at = all.at, .n = all.n};
+	return some &&
+	       ix_apart(ix_simplify(t->p->k->ctx, x, facts), 1, ix_const(t->p->k->ctx, 0), lap, by);
+}
+
 bool move_turns(const Move *m, int64_t *by)
 {
 	Tree *t = m->t;
@@ -556,7 +569,8 @@ bool move_turns(const Move *m, int64_t *by)
 		y = frame_simple(t, stage(&known_by, frame_simple(t, stage(&classes, y))));
 		t->unclear = ix_sub(c, y, x);
 		if (apart(t, y, x, lap, &by[i]) ||
-		    apart_by_sizes(t, &from, &known_by, t->unclear, lap, &by[i]))
+		    apart_by_sizes(t, &from, &known_by, t->unclear, lap, &by[i]) ||
+		    apart_later(m, t->unclear, lap, &by[i]))
 			t->unclear = NULL;
 		if (t->unclear)
 			return false;

@@ -82,6 +82,8 @@ static bool has_even_pair(const Ix *x, const Ix *of)
 static bool is_even(const Ix *x)
 {
 	int64_t v;
+	if (x->kind == IX_ADD)
+		return is_even(x->a) && is_even(x->b);
 	if (x->kind != IX_MUL)
 		return ix_is_const(x, &v) && v % 2 == 0;
 	return is_even(x->a) || is_even(x->b) || has_even_pair(x->b, x->a);

@@ -117,7 +117,6 @@ enum {
 	MAX_RUNS = 256,  /* of one length, that go their tiles in different ways */
 	SOME_TRIPS = 10, /* more than there are slots */
 	MAX_SEARCHES = 48,
-	TREE_SEARCHES = 200,
 	MAX_REPLAYS = 4, /* of one run */
 	MAX_APART = 96,  /* of all runs, each at other sizes */
 	SOME_COUNTS = 6
@@ -460,7 +459,8 @@ static bool tree_fails_at(Refuted *f, const int64_t *v)
 	for (int i = 0, j = 0; i < t->ncounts && j < MAX_WISHES / 2; i++)
 		if (!t->counts[i].home && t->counts[i].trip->kind != IX_CONST)
 			wish_count(f->p, &w, t->counts[i].trip, v[j++]);
-	return ++f->searches <= TREE_SEARCHES && sizes_find(f->p->k, f->p->ctas, &w, try_sizes, f);
+	return ++f->searches <= MAX_TREE_SEARCHES &&
+	       sizes_find(f->p->k, f->p->ctas, &w, try_sizes, f);
 }
 
 static bool tree_fails(Refuted *f)
@@ -493,7 +493,7 @@ const char *report_tree(Program *p, bool fails, CheckResult *out)
 	Refuted f = {.p = p, .fails = fails};
 	Buf text = {0};
 	if (!tree_fails(&f))
-		return why_not(&f);
+		return fails ? limit_text(c, LIMIT_TREE_SEARCHES) : why_not(&f);
 	const Why *why = &f.replay.why;
 	put_why(&f.replay.own->m, why, &text);
 	out->why = ctx_str(c, text.s);

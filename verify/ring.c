@@ -152,16 +152,28 @@ static const Ix *stripped(const Ix *x, int64_t *each)
 	}
 }
 
+/* Of a whole half, what is divided: n * (n + 1) / 4 is n * (n + 1) / 2 / 2. */
+static Position half_in(Ctx *c, const Ix *x, int64_t each, Position other)
+{
+	int64_t d = x->b->value;
+	if (each < 2 || d != 2 * each)
+		return other;
+	const Ix *half = ix_div(c, x->a, ix_const(c, 2));
+	return ix_is_half(half) ? (Position){half, 1} : other;
+}
+
 /* The dividend that stands innermost. */
-Position position_in(const Ix *x, int64_t each)
+Position position_in(Ctx *c, const Ix *x, int64_t each)
 {
 	Position at = {NULL, 0};
 	int64_t d;
 	for (;;) {
 		x = stripped(x, &each);
 		bool divides = x->kind == IX_DIV || x->kind == IX_MOD;
-		if (!divides || !ix_is_const(x->b, &d) || d < 1 || (x->kind == IX_DIV && each % d))
+		if (!divides || !ix_is_const(x->b, &d) || d < 1)
 			return at;
+		if (x->kind == IX_DIV && each % d)
+			return half_in(c, x, each, at);
 		each = x->kind == IX_DIV ? each / d : each;
 		x = x->a;
 		at = (Position){x, each};
@@ -393,6 +405,46 @@ static int64_t seen_with(const Rewrite *w, int groups, const Ix *at, const Ix *p
 	return here;
 }
 
+typedef struct {
+	const Rewrite *w;
+	const Where *at;
+	bool turns; /* a phase is asked for */
+	int64_t here;
+} Tried;
+
+static bool see(void *user, const int64_t *v)
+{
+	Tried *s = user;
+	int64_t S = s->w->slots, own = v[0] % S, place = (v[1] - own + S) % S;
+	int64_t phase = s->turns ? (v[2] + v[0] / S + (v[1] < own)) & 1 : 0;
+	bool same = s->here < 0 || s->here == place * 2 + phase;
+	s->here = place * 2 + phase;
+	return same;
+}
+
+/* A remainder or a number: x is that modulo n. */
+static bool is_below(const Ix *x, int64_t n)
+{
+	int64_t v;
+	if (x->kind == IX_MOD)
+		return ix_is_const(x->b, &v) && v == n;
+	return ix_is_const(x, &v) && v >= 0 && v < n;
+}
+
+/* By all residues that names may have there. */
+static int64_t seen_tried(const Rewrite *w, const Where *where, const Ix *at, const Ix *parity)
+{
+	Tried s = {w, where, parity != NULL, -1};
+	Zeros z;
+	if (!is_below(at, w->slots) || (parity && !is_below(parity, 2)))
+		return -1;
+	zeros_at(w->t, where, &z);
+	Residue of[] = {{stage(&z.sizes, w->ref), parity ? w->lap : w->slots},
+			{stage(&z.sizes, at), w->slots},
+			{parity ? stage(&z.sizes, parity) : NULL, 2}};
+	return residues_try(of, parity ? 3 : 2, &z, see, &s) ? s.here : -1;
+}
+
 static int64_t seen_in(Tree *t, const Refs *refs, int unit, int groups, const Ix *at,
 		       const Ix *parity)
 {
@@ -401,7 +453,7 @@ static int64_t seen_in(Tree *t, const Refs *refs, int unit, int groups, const Ix
 	Rewrite w = {
 		t, c, refs->of[unit], ix_sym(c, ctx_str(c, "#ref")), slots, 2 * slots, 1, 0, 1, 0,
 		0, 0};
-	const Ix *slot = at;
+	const Ix *slot = at, *whole = parity;
 	if (!w.ref)
 		w.ref = ix_sym(c, ctx_str(c, "#nowhere"));
 	find_residue(&w, t->facts);
@@ -411,7 +463,8 @@ static int64_t seen_in(Tree *t, const Refs *refs, int unit, int groups, const Ix
 	}
 	here = seen_with(&w, groups, slot, parity);
 	slot = here < 0 && groups == 1 ? turned(&w, refs->at, at) : NULL;
-	return slot ? seen_with(&w, groups, slot, parity) : here;
+	here = slot ? seen_with(&w, groups, slot, parity) : here;
+	return here < 0 && groups == 1 ? seen_tried(&w, refs->at, at, whole) : here;
 }
 
 int frame_use(Tree *t, const Refs *refs, const View *v, int first, bool barrier, const Ix *at,
@@ -422,7 +475,7 @@ int frame_use(Tree *t, const Refs *refs, const View *v, int first, bool barrier,
 		return 0;
 	at = frame_simple(t, stage(v, at));
 	parity = parity ? gathered(t, frame_simple(t, stage(v, parity))) : NULL;
-	Position p = position_in(at, 1);
+	Position p = position_in(t->p->k->ctx, at, 1);
 	int group = group_in(t, unit, at, &p), groups = groups_of(t, unit);
 	int64_t here;
 	parity = parity ? frame_within(t, parity, 2) : NULL;

@@ -127,6 +127,25 @@ static void put_sizes(const Tree *t, const Scope *s, const View *known, View *si
 	}
 }
 
+/* What another count says that is a number. */
+static void put_said(const Tree *t, const Scope *s, View *sizes)
+{
+	static const int32_t any[MAX_COUNTS] = {CLASS_NONE};
+	Ctx *c = t->p->k->ctx;
+	for (int i = 0; i < t->ncounts; i++) {
+		const Count *n = &t->counts[i];
+		int64_t v;
+		if (n->of < 0 || s->count[i] != CLASS_NONE || s->gone[i] || s->gone[n->of] ||
+		    s->count[n->of] < CLASS_EXACT ||
+		    !ix_value_at(c, n->as, t->counts[n->of].by->name, s->count[n->of] - CLASS_EXACT,
+				 &v))
+			continue;
+		vec_push(t->arena, &sizes->names, ((Named){n->by->name, ix_const(c, v)}));
+		vec_push(t->arena, &sizes->names,
+			 ((Named){count_is(t, any, i)->name, ix_const(c, v)}));
+	}
+}
+
 /* What is 0 where a count is a number; NULL: it is none. */
 static const Ix *zero_of(const Tree *t, const Scope *s, const View *known, const Count *n)
 {
@@ -141,38 +160,75 @@ static const Ix *zero_of(const Tree *t, const Scope *s, const View *known, const
 	return ix_is_const(zero, NULL) ? NULL : zero;
 }
 
-bool apart_by_sizes(const Tree *t, const Scope *s, const View *known, const Ix *x, int64_t mod,
-		    int64_t *by)
+static void find_zeros(const Tree *t, const Scope *s, const View *known, Zeros *z)
 {
-	Ctx *c = t->p->k->ctx;
-	View sizes = {.ctx = c};
-	put_sizes(t, s, known, &sizes);
-	x = expanded(c, stage(&sizes, x));
-	if (ix_apart(stage_modulo(c, x, mod), 1, ix_const(c, 0), mod, by))
-		return true;
+	z->n = 0;
+	z->sizes = (View){.ctx = t->p->k->ctx};
+	put_sizes(t, s, known, &z->sizes);
+	put_said(t, s, &z->sizes);
 	for (int i = 0; i < t->ncounts; i++) {
 		const Ix *zero = zero_of(t, s, known, &t->counts[i]);
-		for (int64_t n = 1; zero && n < mod; n++) {
-			const Ix *y = ix_add(c, x, ix_mul(c, zero, ix_const(c, n)));
-			if (ix_apart(stage_modulo(c, y, mod), 1, ix_const(c, 0), mod, by))
-				return true;
-		}
+		if (zero)
+			z->at[z->n++] = zero;
 	}
-	return false;
 }
 
-bool apart_at(const Tree *t, const Where *at, const Ix *x, int64_t mod, int64_t *by)
+void zeros_at(const Tree *t, const Where *at, Zeros *z)
 {
 	View known = {.ctx = t->p->k->ctx};
 	Scope s;
+	*z = (Zeros){.sizes = known};
 	if (!at)
-		return false;
+		return;
 	scope_at(t, at, &s);
 	for (int i = 0; i < t->ncounts; i++)
 		if (at->count[i] >= CLASS_EXACT && t->counts[i].by->kind == IX_SYM)
 			vec_push(t->arena, &known.names,
 				 ((Named){t->counts[i].by->name, count_is(t, at->count, i)}));
-	return apart_by_sizes(t, &s, &known, x, mod, by);
+	find_zeros(t, &s, &known, z);
+}
+
+typedef struct {
+	bool some;
+	int64_t by;
+} Only;
+
+static bool is_only(void *user, const int64_t *v)
+{
+	Only *o = user;
+	bool same = !o->some || o->by == v[0];
+	*o = (Only){true, v[0]};
+	return same;
+}
+
+static bool apart_by_zeros(const Zeros *z, const Ix *x, int64_t mod, int64_t *by)
+{
+	Ctx *c = z->sizes.ctx;
+	Only only = {false, 0};
+	Residue of = {expanded(c, stage(&z->sizes, x)), mod};
+	if (ix_apart(stage_modulo(c, of.x, mod), 1, ix_const(c, 0), mod, by))
+		return true;
+	if (!residues_try(&of, 1, z, is_only, &only))
+		return false;
+	*by = only.by;
+	return true;
+}
+
+bool apart_by_sizes(const Tree *t, const Scope *s, const View *known, const Ix *x, int64_t mod,
+		    int64_t *by)
+{
+	Zeros z;
+	find_zeros(t, s, known, &z);
+	return apart_by_zeros(&z, x, mod, by);
+}
+
+bool apart_at(const Tree *t, const Where *at, const Ix *x, int64_t mod, int64_t *by)
+{
+	Zeros z;
+	if (!at)
+		return false;
+	zeros_at(t, at, &z);
+	return apart_by_zeros(&z, x, mod, by);
 }
 
 /* ------------------------------------------------------------------ within bounds */

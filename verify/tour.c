@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { MAX_ENDS = 8, MAX_AGAIN = 100, FEW_COUNTS = 2, FEW_TRIPS = 16 };
+enum { MAX_AGAIN = 100, FEW_COUNTS = 2, FEW_TRIPS = 16 };
 
 typedef struct Stop Stop;
 typedef struct {
@@ -145,60 +145,10 @@ static int frame_slot(void *user, const Env *env, int first, bool barrier, const
 	return frame_with(f, &f->s->refs, &f->own, env, first, barrier, at, parity, slot, phase);
 }
 
-/* What a condition hangs on is told apart further from the ends of its loop. */
-static bool tell_apart(Tour *u, int agent)
-{
-	const Ix *x = u->p->vague_x;
-	Tree *t = u->t;
-	bool more = false;
-	for (int i = 0; x && i < t->loops.n; i++) {
-		Branch *b = t->loops.at[i];
-		const Shared *sh = b->of[agent];
-		bool counts = sh && (ix_uses(x, branch_count(u->p->k->ctx, sh->count)));
-		bool first = sh && (ix_uses(x, sh->own) || counts),
-		     last = sh && ix_uses(x, sh->rest);
-		more |= (first && b->first < MAX_ENDS) || (last && b->last < MAX_ENDS);
-		b->first += first && b->first < MAX_ENDS;
-		b->last += last && b->last < MAX_ENDS;
-	}
-	return more;
-}
-
-/* All numbers of trips of which there are few, where a ring's way hangs on one. */
-static bool tell_counts(Tree *t)
-{
-	bool more = false;
-	for (int i = 0; t->unclear && i < t->loops.n; i++) {
-		Branch *b = t->loops.at[i];
-		const Count *n = b->count;
-		bool few = n->by->kind == IX_SYM && n->hi < MAX_ENDS && b->first <= n->hi;
-		if (!few || (!ix_uses(t->unclear, n->by->name) && !ix_uses(t->unclear, b->name)))
-			continue;
-		b->first = n->hi + 1;
-		more = true;
-	}
-	t->unclear = NULL;
-	return more;
-}
-
-/* All numbers of trips of which there are few, where a run seems to fail: it may have more. */
-static bool tell_few(Tree *t)
-{
-	bool more = false;
-	for (int i = 0; i < t->loops.n; i++) {
-		Branch *b = t->loops.at[i];
-		const Count *n = b->count;
-		if (n->by->kind != IX_SYM || n->hi >= MAX_ENDS || b->first > n->hi)
-			continue;
-		b->first = n->hi + 1;
-		more = true;
-	}
-	return more;
-}
-
 static bool cannot_make(Tour *u, int agent)
 {
 	Tree *t = u->t;
+	bool ends = false;
 	if (t->open >= 0) {
 		Unit *unit = &t->units[t->open];
 		int last = unit->barrier ? TRUST_TESTING : TRUST_SURE;
@@ -209,10 +159,14 @@ static bool cannot_make(Tour *u, int agent)
 		u->again = true;
 		return false;
 	}
-	u->again = tell_apart(u, agent);
+	u->again = tell_apart(t, u->p->vague_x, agent, &ends);
 	if (!u->p->vague_x && !u->p->vague)
 		return met(u, LIMIT_NAMES);
 	u->out->limit = program_vague(u->p);
+	u->out->met = ends && !u->again ? LIMIT_ENDS : LIMIT_NONE;
+	if (u->out->met)
+		u->out->limit = ctx_strf(u->p->k->ctx, "%s, which leaves open %s",
+					 limit_text(u->p->k->ctx, LIMIT_ENDS), u->out->limit);
 	return false;
 }
 
@@ -351,7 +305,8 @@ static bool choose(Tour *u, Stop *s, const Segment *g, Where *at, Move move, int
 	       (t->counts[from].begins != g->id || at->count[from] != CLASS_NONE))
 		from++;
 	if (from == t->ncounts)
-		return !counts_agree(t, at->count) || add_way(u, s, g, at, move);
+		return !counts_agree(t, at->count) || !residues_agree(t, at) ||
+		       add_way(u, s, g, at, move);
 	const Count *n = &t->counts[from];
 	int64_t all = long_from(t, n);
 	bool ok = true;
@@ -364,7 +319,7 @@ static bool choose(Tour *u, Stop *s, const Segment *g, Where *at, Move move, int
 		if ((v - n->res) % n->mod == 0)
 			ok = choose(u, s, g, at, move, from + 1);
 	}
-	at->count[from] = CLASS_LONG;
+	at->count[from] = is.hi == all ? CLASS_EXACT + (int32_t)all : CLASS_LONG;
 	if (ok && is.hi >= all)
 		ok = choose(u, s, g, at, move, from + 1);
 	at->count[from] = CLASS_BELOW;
@@ -585,6 +540,7 @@ void tree_tour(Tree *t, int max_states, TourResult *out)
 		few += !t->counts[i].home && t->counts[i].by->kind == IX_SYM;
 	*out = (TourResult){.proved = false};
 	find_said(t);
+	find_rests(t);
 	find_bounds(t);
 	u.once = few <= FEW_COUNTS;
 	tour_with(&u);

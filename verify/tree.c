@@ -161,6 +161,28 @@ static bool contradicts(Merger *m, const Sequence *q, int agent, const Item *loo
 	return false;
 }
 
+/* Of two that stand in one block. */
+static bool stands_before(const Op *a, const Op *b)
+{
+	while (a && a != b)
+		a = a->next;
+	return a == b;
+}
+
+/* In the same code as another warp's, it stands behind what comes first there; before `end`. */
+static int place_among(const Merger *m, const Sequence *q, int agent, const Op *loop, int at,
+		       int end)
+{
+	int place = at;
+	for (int i = at; i < end; i++)
+		for (int a = 0; a < m->p->m.na; a++) {
+			const Shared *of = q->loops.at[i]->of[a];
+			bool same = m->p->scripts[a].role == m->p->scripts[agent].role;
+			place = of && same && stands_before(of->op, loop) ? i + 1 : place;
+		}
+	return place;
+}
+
 static bool put_row(Merger *m, Sequence *q, Branch *up, int agent, Row *row)
 {
 	int at = 0;
@@ -169,6 +191,12 @@ static bool put_row(Merger *m, Sequence *q, Branch *up, int agent, Row *row)
 		if (row->as[i] < 0 && contradicts(m, q, agent, row->at[i]))
 			return false;
 		if (row->as[i] < 0) {
+			int next = i + 1;
+			while (next < row->n && row->as[next] < 0)
+				next++;
+			at = !m->t->among ? at
+					  : place_among(m, q, agent, row->at[i]->shared->op, at,
+							next < row->n ? row->as[next] : q->loops.n);
 			insert(m, q, at, branch_new(m, up));
 			for (int j = i + 1; j < row->n; j++)
 				row->as[j] += row->as[j] >= 0;
@@ -211,6 +239,24 @@ static IxFacts facts_in(const Merger *m, const Branch *b, int agent)
 	return (IxFacts){.at = all.at, .n = all.n};
 }
 
+/* Within which bounds it is, also where the trips to come say how many there were. */
+static void range_in(const Merger *m, const Branch *b, int agent, int64_t *lo, int64_t *hi)
+{
+	const Ix *x = b->of[agent]->trip;
+	IxFacts facts = facts_in(m, b, agent);
+	ix_range(x, facts, lo, hi);
+	for (const Branch *up = b->up; up; up = up->up) {
+		const Shared *sh = up->of[agent];
+		int64_t least, most;
+		if (!sh || sh->turns > 1 || !ix_uses(x, sh->own))
+			continue;
+		const Ix *by = ix_sub(m->c, sh->trip, ix_sym(m->c, sh->rest));
+		ix_range(ix_subst(m->c, x, sh->own, by), facts, &least, &most);
+		*lo = least > *lo ? least : *lo;
+		*hi = most < *hi ? most : *hi;
+	}
+}
+
 static Count *count_new(Merger *m, const Branch *b, int agent)
 {
 	Tree *t = m->t;
@@ -218,7 +264,7 @@ static Count *count_new(Merger *m, const Branch *b, int agent)
 	const Ix *trip = b->of[agent]->trip;
 	Num is = read_number(m->r, trip);
 	*n = (Count){.trip = trip, .agent = agent, .home = home_of(b, agent, trip)};
-	ix_range(trip, facts_in(m, b, agent), &n->lo, &n->hi);
+	range_in(m, b, agent, &n->lo, &n->hi);
 	n->lo = is.lo > n->lo ? is.lo : n->lo;
 	n->hi = is.hi < n->hi && is.hi < INT32_MAX / 4 ? is.hi : n->hi;
 	n->mod = is.mod > 1 ? is.mod : 1;

@@ -26,6 +26,7 @@ typedef struct {
 	int of;         /* another one that says it; -1: none does */
 	const Ix *as;   /* in the name of that one */
 	bool says;      /* it says others */
+	bool rests;     /* it is made of remainders by numbers */
 	bool below;     /* it may be below 0, and is used beside as the number of trips */
 	uint8_t *lives; /* in which segments it must be chosen */
 	int begins;     /* the first of them */
@@ -132,6 +133,7 @@ struct Tree {
 	int *unit_of_key, *unit_of_cell; /* of all CTAs; -1: none */
 	int cta_keys, cta_cells;
 	bool apart; /* loops of CTAs may differ: what no other CTA reaches is a ring of each */
+	bool among; /* those of one role's code go one after the other, whosever they are */
 	int open;   /* a unit that is found not to go in turn; -1: none */
 	const Ix *unclear;             /* by how far it goes then; NULL: it is not that */
 	const Ix *turn_of[MAX_AGENTS]; /* the trip count of which a role takes some in turn */
@@ -171,7 +173,7 @@ typedef struct {
 	const Ix *x;  /* of which a slot or a parity is made; NULL: of none */
 	int64_t each; /* slots for each 1 of x */
 } Position;
-Position position_in(const Ix *x, int64_t each);
+Position position_in(Ctx *c, const Ix *x, int64_t each);
 /* Which of a declaration's groups a slot is of; below 0: it is not known. */
 int group_in(const Tree *t, int unit, const Ix *at, const Position *p);
 
@@ -221,6 +223,14 @@ const Ix *scope_trips(const Tree *t, const Scope *s, const Branch *b);
 const Ix *scope_put(const Tree *t, const Scope *s, int agent, const Ix *x);
 bool is_in_turn(const Branch *in, const Scope *s, int agent);
 
+/* carried.c: what the i-th counter of the tree is, in a trip of its loop. */
+const Ix *scope_carried(const Tree *t, const Scope *s, int i, const Trip *trip);
+
+/* tell.c: false where nothing more is told apart. `ends`: x hangs on trips. */
+bool tell_apart(Tree *t, const Ix *x, int agent, bool *ends);
+bool tell_counts(Tree *t);
+bool tell_few(Tree *t);
+
 /* said.c: counts that trips of outer loops say, and that others say. */
 const Ix *scope_said(const Tree *t, const Scope *s, const Count *n); /* NULL: none says it */
 void find_said(Tree *t);
@@ -229,9 +239,28 @@ bool counts_agree(const Tree *t, const int32_t *class); /* there is a run with t
 bool apart_by_sizes(const Tree *t, const Scope *s, const View *known, const Ix *x, int64_t mod,
 		    int64_t *by);
 bool apart_at(const Tree *t, const Where *at, const Ix *x, int64_t mod, int64_t *by);
+/* What is 0 where a run is; NULL: anywhere. */
+typedef struct {
+	const Ix *at[MAX_COUNTS];
+	int n;
+	View sizes; /* counts as sizes have them */
+} Zeros;
+void zeros_at(const Tree *t, const Where *at, Zeros *z);
 int64_t most_trip(const Branch *b); /* of a loop that has any: the number of its last */
 void find_bounds(Tree *t);
 const Ix *frame_within(const Tree *t, const Ix *x, int64_t n); /* as a remainder, if it is one */
+
+/* residue.c: all that expressions can be modulo something where others are 0; false: `seen` says
+ * no, or there is too much to try. */
+enum { MAX_RESIDUES = 3 };
+typedef struct {
+	const Ix *x;
+	int64_t mod;
+} Residue;
+typedef bool ResiduesSeen(void *user, const int64_t *v);
+void find_rests(Tree *t);
+bool residues_agree(const Tree *t, const Where *at); /* counts that are numbers there */
+bool residues_try(const Residue *of, int n, const Zeros *z, ResiduesSeen *seen, void *user);
 
 /* late.c: steps of roles that are stuck in a segment go behind the next loop, which they leave out;
  * false: there are none. */
