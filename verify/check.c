@@ -376,21 +376,21 @@ static bool read_words(Program **p, const Kernel *k)
 	return ok;
 }
 
-static bool read_tree_of(Program *p, const Kernel *k, bool apart, bool among)
+static bool read_tree_as(Program *p, const Kernel *k, Tree as)
 {
 	p->tree = NEW(ctx_arena(k->ctx), Tree);
-	p->tree->apart = apart;
-	p->tree->among = among;
+	*p->tree = as;
 	return program_read(p, k);
 }
 
 /* Loops of CTAs that are not known to agree may still go apart. */
-static bool read_loops(Program **p, const Kernel *k)
+static bool read_loops(Program **p, const Kernel *k, bool launched)
 {
 	Program *q = program_like(*p);
-	if (read_tree_of(*p, k, false, false))
+	if (read_tree_as(*p, k, (Tree){.launched = launched}))
 		return true;
-	bool ok = (*p)->code == D_E0414 && (*p)->m.ranks > 1 && read_tree_of(q, k, true, false);
+	bool ok = (*p)->code == D_E0414 && (*p)->m.ranks > 1 &&
+		  read_tree_as(q, k, (Tree){.apart = true, .launched = launched});
 	*p = ok ? q : *p;
 	return ok;
 }
@@ -400,7 +400,24 @@ static bool prove_among(const Program *p, const CheckOpt *opt, CheckResult *out)
 {
 	Program *q = program_like(p);
 	TourResult w;
-	return p->tree->apart && read_tree_of(q, p->k, true, true) && prove_tree(q, opt, out, &w);
+	Tree as = {.apart = true, .among = true, .launched = p->tree->launched};
+	return p->tree->apart && read_tree_as(q, p->k, as) && prove_tree(q, opt, out, &w);
+}
+
+/* Without what the launch says of sizes, which only some need, then with it. */
+static bool prove_loops(Program **p, const CheckOpt *opt, CheckResult *out, TourResult *w,
+			bool *read)
+{
+	const Kernel *k = (*p)->k;
+	Program *q = program_like(*p);
+	*read = read_loops(p, k, false);
+	if (*read && prove_tree(*p, opt, out, w))
+		return true;
+	if (!read_loops(&q, k, true))
+		return false;
+	*p = q;
+	*read = true;
+	return prove_tree(q, opt, out, w) || prove_among(q, opt, out);
 }
 
 /* First by the words of one main loop in one loop over tiles, then by the tree of all loops. */
@@ -422,8 +439,8 @@ static CheckVerdict prove_launch(const Launch *l, CheckResult *out)
 	if (!words && p->shaped)
 		return cannot_read(p, out);
 	q = program_like(p);
-	bool tree = read_loops(&q, k);
-	if (tree && (prove_tree(q, opt, out, &w) || prove_among(q, opt, out)))
+	bool tree;
+	if (prove_loops(&q, opt, out, &w, &tree))
 		return CHECK_PROVED;
 	if (!words && !tree)
 		return cannot_read(q, out);

@@ -417,6 +417,20 @@ static bool read_scripts(Reader *r)
 	return read_groups(r) && read_registers(r);
 }
 
+static void take_names(Reader *r, Ctx *c)
+{
+	Program *p = r->p;
+	p->tile = ctx_str(c, "#tile");
+	p->left = ctx_str(c, "#left");
+	p->trip = ctx_str(c, "#trip");
+	p->rest = ctx_str(c, "#rest");
+	p->trips = ctx_str(c, "#trips");
+	p->position = ctx_str(c, "#position");
+	r->warp = ctx_str(c, "warp");
+	r->tid = ctx_str(c, "tid");
+	r->lane = ctx_str(c, "lane");
+}
+
 bool program_read(Program *p, const Kernel *k)
 {
 	Reader r = {.p = p};
@@ -424,19 +438,11 @@ bool program_read(Program *p, const Kernel *k)
 	p->k = k;
 	p->m.arena = p->arena = ctx_arena(c);
 	p->recall = p->recall ? p->recall : recall_new(p->arena);
-	p->tile = ctx_str(c, "#tile");
-	p->left = ctx_str(c, "#left");
-	p->trip = ctx_str(c, "#trip");
-	p->rest = ctx_str(c, "#rest");
-	p->trips = ctx_str(c, "#trips");
-	p->position = ctx_str(c, "#position");
-	r.warp = ctx_str(c, "warp");
-	r.tid = ctx_str(c, "tid");
-	r.lane = ctx_str(c, "lane");
+	take_names(&r, c);
 	r.lets.ctx = c;
 	r.made.arena = r.seen.arena = p->arena;
 	r.facts = kernel_facts(k);
-	if (p->tree)
+	if (p->tree && p->tree->launched)
 		read_launched(&r);
 	read_equals(&r);
 	p->m.ranks = program_peers(k, &p->ctas);

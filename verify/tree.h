@@ -132,9 +132,10 @@ struct Tree {
 	int nunits;
 	int *unit_of_key, *unit_of_cell; /* of all CTAs; -1: none */
 	int cta_keys, cta_cells;
-	bool apart; /* loops of CTAs may differ: what no other CTA reaches is a ring of each */
-	bool among; /* those of one role's code go one after the other, whosever they are */
-	int open;   /* a unit that is found not to go in turn; -1: none */
+	bool apart;    /* loops of CTAs may differ: what no other CTA reaches is a ring of each */
+	bool launched; /* what the launch says of sizes counts */
+	bool among;    /* those of one role's code go one after the other, whosever they are */
+	int open;      /* a unit that is found not to go in turn; -1: none */
 	const Ix *unclear;             /* by how far it goes then; NULL: it is not that */
 	const Ix *turn_of[MAX_AGENTS]; /* the trip count of which a role takes some in turn */
 };
