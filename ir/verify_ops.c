@@ -437,16 +437,6 @@ static const char *rule_role(const Kernel *k, const Op *op)
 	return rule_unique(k, op);
 }
 
-static const char *rule_setmaxnreg(const Kernel *k, const Op *op)
-{
-	int64_t regs = attrs_int(&op->attrs, A_REGS, 0);
-	(void)k;
-	if (regs < 24 || regs > 256 || regs % 8)
-		return "setmaxnreg takes a multiple of 8 from 24 to 256";
-	return attrs_int(&op->attrs, A_N, 0) <= 1 ? NULL
-						  : "n is 1 where registers are added, else 0";
-}
-
 static const Rule rules[OP_COUNT] = {
 	[OP_FOR] = {.kinds = "", .rule = rule_for},
 	[OP_IF] = {.kinds = "", .rule = rule_some},

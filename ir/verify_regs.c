@@ -4,6 +4,7 @@
  *     %x = sub %S, %m : reg f32 (64,32):(1,64)     right where %m is (64,32) or (64,1)
  *     %r = reduce %S combine=max : reg f32 (64,2):(1,64)   "a reduction leaves one column" */
 #include "ir/verify.h"
+#include "ir/verify_rules.h"
 
 #include <inttypes.h>
 
@@ -143,4 +144,15 @@ const char *move_rule(const Kernel *k, const Op *op)
 	const Type *to = op->in[0].val->type, *from = op->in[1].val->type;
 	(void)k;
 	return to == from ? NULL : "a move is between tiles of one type";
+}
+
+/* ------------------------------------------------------------------ how many a thread has */
+const char *rule_setmaxnreg(const Kernel *k, const Op *op)
+{
+	int64_t regs = attrs_int(&op->attrs, A_REGS, 0);
+	(void)k;
+	if (regs < 24 || regs > 256 || regs % 8)
+		return "setmaxnreg takes a multiple of 8 from 24 to 256";
+	return attrs_int(&op->attrs, A_N, 0) <= 1 ? NULL
+						  : "n is 1 where registers are added, else 0";
 }

@@ -16,6 +16,7 @@ const char *rule_tma_store(const Kernel *k, const Op *op);
 const char *rule_load_tma(const Kernel *k, const Op *op);
 const char *rule_mma_sync(const Kernel *k, const Op *op);
 const char *rule_wgmma(const Kernel *k, const Op *op);
+const char *rule_setmaxnreg(const Kernel *k, const Op *op);
 const char *rule_vector(const Kernel *k, const Op *op);
 const char *rule_matrices(const Kernel *k, const Op *op);
 const char *rule_part(const Kernel *k, const Op *op);
