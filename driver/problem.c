@@ -227,10 +227,36 @@ static int64_t tile_work(Problem *p, const Op *mma)
 	return fits ? macs : -MOST_ELEMENTS;
 }
 
+/* Of integers: quotients, roots, parts. */
+static bool makes_fractions(const Op *op)
+{
+	const double parts = 1024; /* exact in products of small integers */
+	const EltRow *row = elt_by_op(op->kind);
+	if (op->kind == OP_CONST)
+		return rint(attrs_get(&op->attrs, A_VALUE)->real * parts) !=
+		       attrs_get(&op->attrs, A_VALUE)->real * parts;
+	bool whole = op->kind == OP_ADD || op->kind == OP_SUB || op->kind == OP_MUL ||
+		     op->kind == OP_FMA || op->kind == OP_SQUARE;
+	return row && row->error.rounds && !whole;
+}
+
+/* In a loop, a product with such may be rounded before it is added, or not. */
+static bool leaves_rounding_open(const Kernel *k)
+{
+	bool adds = false, fractions = false;
+	for (const Op *op = kernel_first(k); op; op = op_next(op)) {
+		const Op *up = op_parent(op);
+		adds |= (op->kind == OP_ADD || op->kind == OP_SUB) && up && up->kind == OP_FOR;
+		fractions |= makes_fractions(op);
+	}
+	return adds && fractions;
+}
+
 /* False: more than can be counted. */
 static bool find_work(Problem *p, const char **why)
 {
 	bool fits = true;
+	p->approximate = leaves_rounding_open(p->k);
 	p->grid = 1;
 	p->integral = true;
 	for (const Op *op = kernel_first(p->k); op; op = op_next(op)) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* products.c - a product that is only added to something is one operation with the sum: it is
- * rounded once, which the language leaves open, and issued once.
+/* products.c - in a loop that multiplies tiles, a product that is only added to something is one
+ * operation with the sum: it is rounded once, which the language leaves open, and issued once.
  *     %x = mul %a, %b ; %y = add %c, %x   ->   %y = fma %a, %b, %c
  *     %x = mul %a, %b ; %y = sub %c, %x   ->   %n = neg %a ; %y = fma %n, %b, %c */
 #include "layout/ptrmap.h"
@@ -38,6 +38,20 @@ static int product_of(const Op *sum, const PtrMap *uses)
 	return -1;
 }
 
+/* Whether it stands in a loop beside an mma: elsewhere it is computed once a tile. */
+static bool is_repeated(const Op *sum)
+{
+	const Op *loop = op_parent(sum);
+	bool found = false;
+	for (const Op *op = loop && loop->kind == OP_FOR ? loop->body->first : NULL; op;
+	     op = op->next) {
+		if (op->kind == OP_LET)
+			return false;
+		found |= op_is_mma(op);
+	}
+	return found;
+}
+
 static Operand negated(Kernel *k, Op *sum, Operand x)
 {
 	Op *neg = op_before(k, sum, OP_NEG);
@@ -67,7 +81,7 @@ void fuse_products(Kernel *k)
 	count_uses(k, &uses);
 	for (Op *op = kernel_first(k); op; op = op_next(op)) {
 		int at = op->kind == OP_ADD || op->kind == OP_SUB ? product_of(op, &uses) : -1;
-		if (at >= 0)
+		if (at >= 0 && is_repeated(op))
 			fuse(k, op, at);
 	}
 	kernel_sweep(k);
