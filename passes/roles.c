@@ -96,9 +96,11 @@ static Budget budget_shared(Kernel *k, int warpgroups, int needed)
 			return s->is;
 		refused = s;
 	}
-	if (!refused)
-		panic("no registers for %d warpgroups", warpgroups);
-	return refused->is;
+	if (refused)
+		return refused->is;
+	diag(k->ctx, k->loc, D_E0402, "no registers are shared among %d warpgroups that consume",
+	     warpgroups);
+	return (Budget){0};
 }
 
 static Budget budget_cooperative(Kernel *k, int warpgroups, int tiles)
