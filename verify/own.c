@@ -81,28 +81,39 @@ static void for_the_warp(Items *items, uint64_t kinds)
 	}
 }
 
-/* Whether lanes that access slots may be among those of a step. */
-static bool are_among(const Items *items, uint64_t kinds, const Item *of)
+/* The lanes of each step of these kinds that not all do, each once; 0: the one that elect takes. */
+typedef VEC(uint32_t) LaneSets;
+
+static void sets_of(Arena *a, const Items *items, uint64_t kinds, LaneSets *sets)
 {
 	for (int i = 0; i < items->n; i++) {
 		const Item *it = items->at[i];
-		bool among = of->which ? it->which && !(it->which & ~of->which) : !it->which;
-		if ((is_partial(it, kinds) && among) || are_among(&it->body, kinds, of))
-			return true;
+		bool is_new = is_partial(it, kinds);
+		for (int j = 0; j < sets->n && is_new; j++)
+			is_new = sets->at[j] != it->which;
+		if (is_new)
+			vec_push(a, sets, it->which);
+		sets_of(a, &it->body, kinds, sets);
 	}
-	return false;
 }
 
-static bool act_for(const Script *s, const Items *items, uint64_t acts, uint64_t touches)
+static LaneSets sets_that(Arena *a, const Script *s, uint64_t kinds)
 {
-	bool some = false;
-	for (int i = 0; i < items->n && !some; i++) {
-		const Item *it = items->at[i];
-		for (int seg = 0; seg < SEG_COUNT && is_partial(it, acts) && !some; seg++)
-			some = are_among(&s->seg[seg], touches, it);
-		some |= act_for(s, &it->body, acts, touches);
-	}
-	return some;
+	LaneSets sets = {0};
+	for (int seg = 0; seg < SEG_COUNT; seg++)
+		sets_of(a, &s->seg[seg], kinds, &sets);
+	return sets;
+}
+
+/* Whether lanes that access slots may be among those that act. */
+static bool act_for(Arena *a, const Script *s, uint64_t acts, uint64_t touches)
+{
+	LaneSets by = sets_that(a, s, acts), of = sets_that(a, s, touches);
+	for (int i = 0; i < by.n; i++)
+		for (int j = 0; j < of.n; j++)
+			if (by.at[i] ? of.at[j] && !(of.at[j] & ~by.at[i]) : !of.at[j])
+				return true;
+	return false;
 }
 
 /* What one lane reads and writes is over for its own arrivals at once; where another lane arrives
@@ -114,9 +125,8 @@ static void touch_apart(Reader *r, Script *s)
 	Lanes who = lanes_that(s, touches | acts);
 	if (who.elected ? !who.mask : !(who.mask & (who.mask - 1)))
 		return;
-	for (int seg = 0; seg < SEG_COUNT; seg++)
-		if (act_for(s, &s->seg[seg], acts, touches))
-			r->p->m.rough |= AGENT(r->agent);
+	if (act_for(r->p->arena, s, acts, touches))
+		r->p->m.rough |= AGENT(r->agent);
 	for (int seg = 0; seg < SEG_COUNT; seg++)
 		for_the_warp(&s->seg[seg], touches);
 }
