@@ -19,6 +19,15 @@ static void take_cells(Program *own, const Program *p)
 	machine_overlaps(&own->m);
 }
 
+static int64_t steps_of(const Program *p)
+{
+	int64_t n = 0;
+	for (int i = 0; i < p->m.na; i++)
+		for (int seg = 0; seg < SEG_COUNT; seg++)
+			n += p->scripts[i].seg[seg].n;
+	return n;
+}
+
 bool replay_fails(Replay *r)
 {
 	const Program *p = r->p;
@@ -31,7 +40,9 @@ bool replay_fails(Replay *r)
 	own->recall = p->recall;
 	own->sizes = r->sizes.at;
 	own->nsizes = r->sizes.n;
-	if (!program_read(own, p->k))
+	bool read = program_read(own, p->k);
+	r->steps = steps_of(own);
+	if (!read)
 		return false;
 	take_cells(own, p);
 	own->m.exact = true;

@@ -13,10 +13,12 @@ typedef struct {
 	Sizes sizes;
 	Program *own; /* with these sizes */
 	Why why;
+	int64_t steps; /* that all agents have */
 } Replay;
 
 /* Whether the launch with r->sizes fails; then own and why are set. False says nothing: what it
- * takes more than numbers of sizes to know, or too many steps, is not stepped through. */
+ * takes more than numbers of sizes to know, or too many steps, is not stepped through. Sets steps
+ * in any case. */
 bool replay_fails(Replay *r);
 /* The same run, which fails, step by step. */
 void replay_trace(const Replay *r, StepSeen *seen, void *user);

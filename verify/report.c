@@ -119,7 +119,8 @@ enum {
 	MAX_SEARCHES = 48,
 	MAX_REPLAYS = 4, /* of one run */
 	MAX_APART = 96,  /* of all runs, each at other sizes */
-	SOME_COUNTS = 6
+	SOME_COUNTS = 6,
+	REPLAYED = 300 /* parts of conditions that take as long as a step of a replay */
 };
 
 /* A run that fails, and sizes with which there is one. */
@@ -127,7 +128,8 @@ typedef struct {
 	Program *p;
 	int64_t tiles, trips, run;
 	Why why;
-	int searches, spent;
+	int searches;
+	int64_t spent;
 	bool fails; /* some run does, whether or not sizes were found */
 	bool apart; /* runs at sizes that differ: a guard may ask for large ones */
 	int replays;
@@ -139,9 +141,10 @@ static bool try_sizes(void *user, const Sizes *s)
 	Refuted *f = user;
 	f->replay = (Replay){.p = f->p, .sizes = *s};
 	f->replays++;
+	bool fails = replay_fails(&f->replay);
+	f->spent += f->replay.steps * REPLAYED;
 	/* rows beyond the last are written to a slot, and not read */
-	return replay_fails(&f->replay) &&
-	       (f->replay.why.id != WHY_UNREAD || f->why.id == WHY_UNREAD);
+	return fails && (f->replay.why.id != WHY_UNREAD || f->why.id == WHY_UNREAD);
 }
 
 /* name % period == of */

@@ -15,9 +15,9 @@ typedef struct {
 	int n;
 	int64_t near[MAX_WISHES]; /* numbers that sizes may be multiples by */
 	int nnear;
-	int most;   /* launches to look at */
-	int *spent; /* parts of conditions that all searches have evaluated */
-	bool apart; /* which differ in the kernel's own sizes: one for each choice of these */
+	int most;       /* launches to look at */
+	int64_t *spent; /* parts of conditions that all searches have evaluated */
+	bool apart;     /* which differ in the kernel's own sizes: one for each choice of these */
 } Wishes;
 void wish(Wishes *w, const Ix *cond);
 void wish_near(Wishes *w, int64_t n);
