@@ -25,6 +25,8 @@ static const Poly log_poly = {{0x1.555558p-2, -0x1.ffff0ep-3, 0x1.9995f6p-3, -0x
 static const Poly tanh_poly = {{-0x1.55553ep-2, 0x1.1109dcp-3, -0x1.b89ed8p-5, 0x1.54e016p-6,
 				-0x1.830beep-8},
 			       5};
+/* (atanh(s) - s - s^3 / 3) / s^5, of s^2 on 0 .. 0.04 */
+static const Poly atanh_poly = {{0x1.999996p-3, 0x1.24954ap-3, 0x1.c5ac0ap-4, 0x1.98c33ep-4}, 4};
 /* log(1 + x) / x on 0 .. 1 */
 static const Poly log1p_poly = {{0x1.000000p+0, -0x1.ffffbep-2, 0x1.554c80p-2, -0x1.ff0f86p-3,
 				 0x1.92f68ep-3, -0x1.39754cp-3, 0x1.b25316p-4, -0x1.d29c38p-5,
@@ -41,6 +43,7 @@ static const Poly tail_poly = {{0x1.ea3ca6p-4, 0x1.e9c312p-4, 0x1.c38ef0p-4, 0x1
 			       10};
 
 static const double log2_e = 0x1.715476p+0, log2_e_low = 0x1.4ae0cp-26; /* their sum is log2 e */
+static const double third = 0x1.555556p-2, third_low = -0x1.555556p-27;
 static const double ln_2 = 0x1.62e43p-1, ln_2_low = -0x1.05c61p-29, most = 0x1.fffffep+127;
 
 /* ------------------------------------------------------------------ words */
@@ -293,9 +296,9 @@ V value_SOFTPLUS(Cg *g, V *x)
 }
 
 /* ------------------------------------------------------------------ logarithms */
-/* x = 2^power (1 + rest) with 1 + rest in 2/3 .. 4/3; log: of 1 + rest */
+/* x = 2^power (1 + rest) with 1 + rest in 2/3 .. 4/3 */
 typedef struct {
-	V power, log;
+	V power, rest;
 } Parts;
 
 static Parts parts_of(Cg *g, V x)
@@ -307,11 +310,16 @@ static Parts parts_of(Cg *g, V x)
 	V above = LLVMBuildSub(g->b, bits, LLVMConstInt(i32, 0x3f2aaaab, false), "");
 	V power = LLVMBuildAnd(g->b, above, LLVMConstInt(i32, 0xff800000, false), "");
 	V one = LLVMBuildBitCast(g->b, LLVMBuildSub(g->b, bits, power, ""), g->m->f32, "");
-	V f = sub(g, one, num(g, 1)), square = mul(g, f, f);
-	V q = fma_of(g, poly(g, &log_poly, f), f, num(g, -0.5));
 	V n = LLVMBuildSIToFP(g->b, power, g->m->f32, "");
 	n = fma_of(g, n, num(g, 0x1p-23), either(g, tiny, num(g, -23), num(g, 0)));
-	return (Parts){n, fma_of(g, q, square, f)};
+	return (Parts){n, sub(g, one, num(g, 1))};
+}
+
+/* log(1 + f) */
+static V log_of_rest(Cg *g, V f)
+{
+	V q = fma_of(g, poly(g, &log_poly, f), f, num(g, -0.5));
+	return fma_of(g, q, mul(g, f, f), f);
 }
 
 /* -inf at 0, inf at inf, no number below 0 */
@@ -326,15 +334,101 @@ static V log_at_ends(Cg *g, V x, V log)
 V value_LOG(Cg *g, V *x)
 {
 	Parts p = parts_of(g, x[0]);
-	V log = fma_of(g, p.power, num(g, ln_2_low), p.log);
+	V log = fma_of(g, p.power, num(g, ln_2_low), log_of_rest(g, p.rest));
 	return log_at_ends(g, x[0], fma_of(g, p.power, num(g, ln_2), log));
 }
 
 V value_LOG2(Cg *g, V *x)
 {
 	Parts p = parts_of(g, x[0]);
-	V log = fma_of(g, p.log, num(g, log2_e_low), mul(g, p.log, num(g, log2_e)));
+	V log = log_of_rest(g, p.rest);
+	log = fma_of(g, log, num(g, log2_e_low), mul(g, log, num(g, log2_e)));
 	return log_at_ends(g, x[0], add(g, p.power, log));
+}
+
+/* ------------------------------------------------------------------ powers */
+/* A number as a sum: low is what high was rounded by (Dekker, 1971). */
+typedef struct {
+	V high, low;
+} Pair;
+
+static Pair product(Cg *g, V a, V b)
+{
+	V high = mul(g, a, b);
+	return (Pair){high, fma_of(g, a, b, neg(g, high))};
+}
+
+/* Where a is 0, or no smaller than b */
+static Pair sum_of(Cg *g, V a, V b)
+{
+	V high = add(g, a, b);
+	return (Pair){high, sub(g, b, sub(g, high, a))};
+}
+
+/* f / (2 + f) */
+static Pair atanh_argument(Cg *g, V f)
+{
+	Pair below = sum_of(g, num(g, 2), f);
+	V part = inverse(g, below.high), s = mul(g, f, part);
+	V left = fma_of(g, neg(g, s), below.high, f);
+	return (Pair){s, mul(g, fma_of(g, neg(g, s), below.low, left), part)};
+}
+
+/* atanh(s) = s + s^3 / 3 + .., within 2^-33 of it */
+static Pair atanh_of(Cg *g, Pair s)
+{
+	Pair square = product(g, s.high, s.high), cube = product(g, square.high, num(g, third));
+	V low = fma_of(g, mul(g, num(g, 2), s.high), s.low, square.low);
+	V more = mul(g, square.high, poly(g, &atanh_poly, square.high));
+	V rest = fma_of(g, square.high, add(g, more, num(g, third_low)), cube.low);
+	rest = fma_of(g, low, num(g, third), rest);
+	Pair p = product(g, s.high, cube.high), sum = sum_of(g, s.high, p.high);
+	low = add(g, fma_of(g, s.high, rest, p.low), fma_of(g, s.low, cube.high, s.low));
+	return (Pair){sum.high, add(g, sum.low, low)};
+}
+
+/* log2(x), of x that is not negative; low is finite */
+static Pair log2_of(Cg *g, V x)
+{
+	Parts p = parts_of(g, x);
+	Pair half = atanh_of(g, atanh_argument(g, p.rest));
+	Pair log = product(g, half.high, num(g, 2 * log2_e));
+	V low = fma_of(g, half.low, num(g, 2 * log2_e), log.low);
+	low = fma_of(g, half.high, num(g, 2 * log2_e_low), low);
+	Pair sum = sum_of(g, p.power, log.high);
+	sum = sum_of(g, sum.high, add(g, sum.low, low));
+	return (Pair){log_at_ends(g, x, sum.high), sum.low};
+}
+
+static V is_whole(Cg *g, V x)
+{
+	return is(g, LLVMRealOEQ, cg_call(g, "llvm.floor", g->m->f32, &x, 1), x);
+}
+
+/* |x|^y, of y that is finite */
+static V power_of_size(Cg *g, V x, V y)
+{
+	Pair log = log2_of(g, size_of(g, x));
+	Pair t = product(g, y, log.high);
+	return power_of_2_sum(g, t.high, fma_of(g, y, log.low, t.low));
+}
+
+/* As C has it (ISO C F.10.4.4): 1 where x is 1 or y is 0, whatever the other is; of x below 0,
+ * the sign is x's where y is odd, and there is no power where y is not whole. */
+V value_POW(Cg *g, V *x)
+{
+	V y = x[1], one = num(g, 1), none = LLVMConstReal(g->m->f32, NAN);
+	V size = power_of_size(g, x[0], finite(g, y));
+	V whole = is_whole(g, y), even = is_whole(g, mul(g, y, num(g, 0.5)));
+	V odd = LLVMBuildAnd(g->b, whole, LLVMBuildNot(g->b, even, ""), "");
+	V power = either(g, odd, signed_as(g, size, x[0]), size);
+	V below = is(g, LLVMRealOLT, x[0], num(g, 0)), first = is(g, LLVMRealOEQ, x[0], one);
+	V some = is(g, LLVMRealOGE, x[0], num(g, -most));
+	V lacks = LLVMBuildAnd(g->b, LLVMBuildAnd(g->b, below, some, ""),
+			       LLVMBuildNot(g->b, whole, ""), "");
+	lacks = LLVMBuildOr(g->b, lacks, is(g, LLVMRealUNO, y, y), "");
+	V always = LLVMBuildOr(g->b, first, is(g, LLVMRealOEQ, y, num(g, 0)), "");
+	return either(g, always, one, either(g, lacks, none, power));
 }
 
 /* ------------------------------------------------------------------ the normal distribution */

@@ -39,16 +39,17 @@ static bool look_at(const EltRow *row, Range *r, float x, float y, float z)
 	return !isnan(v);
 }
 
-/* At the corners of what the operands may be. A function of one operand may turn between them: so
- * a few places more, and as much as it may turn between those. */
+/* At the corners of what the operands may be. A function may turn between them, as its first
+ * operand grows: so a few places more, and as much as it may turn between those. */
 static bool look_around(const EltRow *row, Range *r, const Range *x)
 {
 	bool ok = true;
 	for (int i = 0; i < 1 << row->arity && ok; i++)
 		ok = look_at(row, r, point(x[0], i & 1), point(x[1], i >> 1 & 1),
 			     point(x[2], i >> 2 & 1));
-	for (int i = 2; i < POINTS && ok && row->arity == 1; i++)
-		ok = look_at(row, r, point(x[0], i), 0, 0);
+	bool between = row->arity == 1 || row->turns;
+	for (int i = 0; i < 2 * (POINTS - 2) && ok && between; i++)
+		ok = look_at(row, r, point(x[0], 2 + i / 2), point(x[1], i % 2), 0);
 	double turn = row->turns ? (r->hi - r->lo) / (double)POINTS : 0;
 	r->lo -= turn;
 	r->hi += turn;

@@ -35,6 +35,13 @@ def tanh_rest(s):
     return (math.tanh(x) - x) / x**3
 
 
+def atanh_rest(a):
+    s = math.sqrt(a)
+    if a < 1e-2:
+        return sum(a**i / (5 + 2 * i) for i in range(8))
+    return (math.atanh(s) - s - s * a / 3) / (s * a * a)
+
+
 def log1p_part(e):
     return 1 - e / 2 + e * e / 3 - e**3 / 4 if e < 1e-4 else math.log1p(e) / e
 
@@ -57,6 +64,7 @@ def tail_part(u):
 for name, f, a, b, degree, weight in (
     ("log_poly", log_rest, -1 / 3, 1 / 3, 8, lambda f: f * f + 1e-9),
     ("tanh_poly", tanh_rest, 0, 0.36, 4, lambda s: s + 1e-9),
+    ("atanh_poly", atanh_rest, 0, 0.04, 3, lambda a: a * a + 1e-9),
     ("log1p_poly", log1p_part, 0, 1, 9, lambda e: 1 / log1p_part(e)),
     ("erf_poly", erf_part, 0, 0.81, 6, lambda s: 1 / erf_part(s)),
     ("tail_poly", tail_part, 1 / (1 + 0.3 * 14.5), 1, 9, lambda u: 1 / tail_part(u)),

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* functions - every row of elementwise.def on a device, within the error that it states:
  *     functions names                    a line for each function: its name, operands
- *     functions FOLDER DEVICE [SAMPLES]  FOLDER/NAME.cubin on all bf16 numbers, and on SAMPLES of
- *                                        all f32 numbers (default 0)
- * Operands that are not the first are drawn from few numbers, infinities and NaN among them. */
+ *     functions FOLDER DEVICE [SAMPLES [NAME]]
+ *                        FOLDER/NAME.cubin on all bf16 numbers, and on SAMPLES of all f32 numbers
+ *                        (default 0), of each function or of the one that is named
+ * Operands that are not the first are drawn from few numbers, infinities and NaN among them, and
+ * with SAMPLES every other time from numbers of any size up to 2^8 and down to 2^-24. */
 #include "ir/ir.h"
 #include "runtime/dsl.h"
 
@@ -15,8 +17,8 @@
 
 enum { ROWS = 256, COLS = 256, COUNT = ROWS * COLS, DEPTH = 16 };
 
-static const float others[] = {0.0f, -0.0f, 1.0f,     -1.0f,    0.25f,
-			       2.0f, -3.5f, 0x1p100f, INFINITY, NAN};
+static const float others[] = {0.0f, -0.0f, 1.0f,  -1.0f,    0.25f,    2.0f,
+			       3.0f, -5.0f, -3.5f, 0x1p100f, INFINITY, NAN};
 
 typedef struct {
 	dsl_device *dev;
@@ -103,14 +105,22 @@ static uint64_t next(uint64_t *state)
 	return z ^ z >> 31;
 }
 
+static float other(bool any, uint64_t *state)
+{
+	uint64_t r = next(state);
+	if (!any || r & 1)
+		return others[(r >> 1) % COUNTOF(others)];
+	return (float)ldexp((double)(int32_t)(r >> 32), (int)(r >> 1 & 31) - 54);
+}
+
 /* Round 0 has each bf16 number once; later rounds are of all f32 numbers. */
 static void fill(long long round, uint64_t *state)
 {
 	for (uint32_t i = 0; i < COUNT; i++) {
 		uint32_t bits = round ? (uint32_t)next(state) : i << 16;
 		memcpy(&in[0][i], &bits, sizeof bits);
-		in[1][i] = others[next(state) % COUNTOF(others)];
-		in[2][i] = others[next(state) % COUNTOF(others)];
+		in[1][i] = other(round > 0, state);
+		in[2][i] = other(round > 0, state);
 	}
 }
 
@@ -148,7 +158,7 @@ int main(int argc, char **argv)
 		const EltRow *row = elt_by_op((OpKind)op);
 		if (row && names)
 			printf("%s %d\n", row->name, row->arity);
-		else if (row)
+		else if (row && (argc < 5 || !strcmp(argv[4], row->name)))
 			right &= test(&d, argv[1], row, argc > 3 ? atoll(argv[3]) : 0);
 	}
 	if (d.dev)

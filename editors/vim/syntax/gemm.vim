@@ -18,7 +18,7 @@ syn keyword gemmTemplate Sw Swizzle wgmma mma_sync
 syn keyword gemmType s8 i8 u8 s16 i16 u16 s32 i32 u32 s64 i64 u64 f16 bf16 tf32 f32 f64 e4m3 e5m2
 syn keyword gemmFunction neg abs add sub mul div min max fma sqrt rsqrt exp2
 syn keyword gemmFunction relu square clamp lt le gt ge eq ne select exp log
-syn keyword gemmFunction log2 sigmoid tanh tanh_approx erf softplus silu gelu
+syn keyword gemmFunction log2 pow sigmoid tanh tanh_approx erf softplus silu gelu
 syn keyword gemmFunction gelu_tanh hardswish leaky_relu drelu dsigmoid dtanh
 syn keyword gemmFunction dsilu dgelu dgelu_tanh
 syn keyword gemmFunction make_layout make_layout_left make_layout_right
