@@ -164,6 +164,11 @@ bool val_is_vector(const Val *v)
 	return val_extent(v, 0) == 1 || val_extent(v, 1) == 1;
 }
 
+bool val_is_one(const Val *v)
+{
+	return val_extent(v, 0) == 1 && val_extent(v, 1) == 1;
+}
+
 /* Atoms of a warp: those of a warpgroup lie along m, and the tile's columns are one block. */
 static void find_block(Ctx *c, TiledMma *t)
 {

@@ -339,7 +339,7 @@ static Val *part_new(Parts *p, Val *v);
 
 static Val *part_of(Parts *p, Val *v)
 {
-	if (v->type->kind != TY_TILE)
+	if (v->type->kind != TY_TILE || val_is_one(v))
 		return v;
 	Val *part = ptrmap_get(&p->part, v);
 	if (!part) {

@@ -67,6 +67,7 @@ void op_unwrap(Op *region); /* its body takes its place */
 const Ix *ix_warpgroup(const Kernel *k);
 int val_extent(const Val *v, int mode); /* of a static tile */
 bool val_is_vector(const Val *v);       /* one row or one column of it */
+bool val_is_one(const Val *v);          /* a scalar that a tensor holds */
 int64_t round_up(int64_t x, int64_t to);
 
 enum { TMA_STRIDE = 16 }; /* bytes that a tensor's strides and address are multiples of */
