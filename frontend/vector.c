@@ -67,6 +67,9 @@ static bool report_other_length(Sema *s, const Tensor *t, int mode, const Value 
 static bool index_fits(Sema *s, Tiling *t, int mode, const Value *at)
 {
 	int of = at->kind == V_INT ? grid_mode(s, at->ix) : -1;
+	t->extent[mode] = 1;
+	if (at->kind == V_INT && ix_is(at->ix, 0) && ix_is(extent_at(s, t->tensor, mode), 1))
+		return true;
 	if (of < 0)
 		return report_no_name(s, t->tensor, at);
 	if (extent_at(s, t->tensor, mode) != extent_at(s, s->grid->tensor, of))
@@ -105,14 +108,14 @@ Value vector_index(Sema *s, Loc loc, const Value *tensor, Value *at, int n)
 }
 
 /* ------------------------------------------------------------------ as a matrix */
-/* The mode along which the tile is longer than 1, where there is just one. */
+/* The mode along which the tile is longer than 1, where there is just one; of one mode, that. */
 static int long_mode(const Tiling *t)
 {
-	int mode = -1;
+	int mode = t->rank == 1 ? 0 : -1;
 	for (int i = 0; i < t->rank; i++) {
 		if (t->extent[i] == 1)
 			continue;
-		if (mode >= 0)
+		if (mode >= 0 && mode != i)
 			return -1;
 		mode = i;
 	}
@@ -253,6 +256,8 @@ Val *vector_read(Sema *s, const Value *v, const Layout **shape)
 {
 	const Tiling *t = v->tile->tiling;
 	int mode = long_mode(t), side = mode < 0 ? -1 : side_of(s, v->tile->at[mode]);
+	bool one = t->rank == 1 && t->extent[0] == 1;
+	side = one ? 0 : side;
 	*shape = tiling_shape(s, t);
 	if (side < 0 && t->rank == 1) {
 		report_no_name(s, t->tensor, v);
@@ -261,7 +266,8 @@ Val *vector_read(Sema *s, const Value *v, const Layout **shape)
 	if (side < 0 || *shape == vector_shape(s, side, t->extent[mode]))
 		return tile_build(s, v->tile, v->loc);
 	*shape = vector_shape(s, side, t->extent[mode]);
-	const Tile *tile = length_fits(s, v, mode) ? flat_tile(s, v->tile, v->loc) : NULL;
+	bool fits = one || length_fits(s, v, mode);
+	const Tile *tile = fits ? flat_tile(s, v->tile, v->loc) : NULL;
 	if (!tile)
 		return NULL;
 	if (tile->tiling->rank < RANK_MAX)
