@@ -53,12 +53,12 @@ static LLVMValueRef combined(Cg *g, Value value, LLVMValueRef *x, int n)
 	return value(g, half);
 }
 
-/* With the threads that hold the rest of the row. */
+/* With the lanes that hold the rest of the row or column; what other warps hold is theirs. */
 static LLVMValueRef exchanged(Cg *g, const Op *op, Value value, LLVMValueRef x)
 {
-	enum { MOST = 8 };
+	enum { MOST = 8, LANES = 32 };
 	int step[MOST], n = tv_exchanges(op->in[0].val->type->tv, op->out->type->tv, step, MOST);
-	for (int i = 0; i < n; i++) {
+	for (int i = 0; i < n && step[i] < LANES; i++) {
 		LLVMValueRef args[4] = {cg_int32(g, -1), x, cg_int32(g, step[i]), cg_int32(g, 31)};
 		LLVMValueRef both[2] = {x,
 					cg_call(g, "llvm.nvvm.shfl.sync.bfly.f32", NULL, args, 4)};

@@ -128,16 +128,16 @@ static bool is_f32(Sema *s, const char *what, const Value *v)
 	return false;
 }
 
-/* That of a value for each row. */
-static const Layout *rows_shape(Sema *s, const Layout *tile)
-{
-	int64_t rows = tup_get(tile->shape, 0)->leaf->value;
-	return layout_2d(s->ctx, rows, 1, 1, 0);
-}
-
 static int64_t extent_of(const Layout *l, int mode)
 {
 	return tup_get(l->shape, mode)->leaf->value;
+}
+
+const Layout *reduced_shape(Sema *s, const Layout *tile, int kept)
+{
+	int64_t rows = kept == 0 ? extent_of(tile, 0) : 1,
+		cols = kept == 1 ? extent_of(tile, 1) : 1;
+	return layout_2d(s->ctx, rows, cols, kept == 1 ? 0 : 1, kept == 1);
 }
 
 /* The shape of both together, each of which has the other's extents, or 1; NULL: there is none. */
@@ -227,9 +227,22 @@ Value elt_cast(Sema *s, Loc loc, Elem to, Value *arg)
 }
 
 /* ------------------------------------------------------------------ row vectors */
-const CombineRow *row_function(const char *name)
+bool reduction_named(const char *name, Reduction *r)
 {
-	return strncmp(name, "row", 3) ? NULL : combine_by_name(name + 3);
+	static const struct {
+		const char *head;
+		int kept;
+	} heads[] = {{"row", 0}, {"col", 1}, {"tile", -1}};
+	for (size_t i = 0; i < COUNTOF(heads); i++) {
+		size_t n = strlen(heads[i].head);
+		const CombineRow *by =
+			strncmp(name, heads[i].head, n) ? NULL : combine_by_name(name + n);
+		if (by && r)
+			*r = (Reduction){by, heads[i].kept};
+		if (by)
+			return true;
+	}
+	return false;
 }
 
 /* What has one row for all of the tile has none of its own. */
@@ -242,19 +255,42 @@ static bool has_rows(Sema *s, const char *what, const Value *v)
 	return false;
 }
 
-Value elt_reduce(Sema *s, const Node *call, const CombineRow *row, Value *arg)
+bool elt_reducible(Sema *s, const Node *call, Value *arg)
 {
+	const char *name = call->kids.at[0]->name;
 	if (!is_elementwise(arg) || is_number(arg) || arg->kind == V_SCALAR) {
-		diag(s->ctx, arg->loc, D_E0203, "row%s takes a tile, this is %s", row->name,
+		diag(s->ctx, arg->loc, D_E0203, "%s takes a tile, this is %s", name,
 		     value_texts[arg->kind]);
-		return value_bad();
+		return false;
 	}
-	if (!read_tiles(s, arg, 1) || !has_rows(s, call->kids.at[0]->name, arg) ||
-	    !is_f32(s, call->kids.at[0]->name, arg) || !elt_place(s, call->loc))
+	return read_tiles(s, arg, 1) && has_rows(s, name, arg) && is_f32(s, name, arg) &&
+	       elt_place(s, call->loc);
+}
+
+/* Columns lie across warps, which meet in what they are joined to. */
+static Value report_joined_only(Sema *s, const Node *call, const Reduction *r)
+{
+	const char *name = call->kids.at[0]->name, *to = r->kept == 1 ? "S[n]" : "S[0]";
+	const char *what = r->kept == 1 ? "each column" : "all elements";
+	DiagMsg *m = diag(s->ctx, call->loc, D_E0203,
+			  "the %s of %s is joined to an output, and has no other use", r->by->name,
+			  what);
+	if (r->by->op == OP_ADD)
+		diag_remedy(s->ctx, m, "write %s += %s(x)", to, name);
+	else
+		diag_remedy(s->ctx, m, "write %s <- %s(%s, %s(x))", to, r->by->name, to, name);
+	return value_bad();
+}
+
+Value elt_reduce(Sema *s, const Node *call, const Reduction *r, Value *arg)
+{
+	if (r->kept != 0)
+		return report_joined_only(s, call, r);
+	if (!elt_reducible(s, call, arg))
 		return value_bad();
 	Op *op = build_in(s, build(s, OP_REDUCE, call->loc), arg->val);
-	op_str(s->kernel, op, A_COMBINE, row->name);
-	const Layout *rows = rows_shape(s, arg->val->type->layout);
+	op_str(s->kernel, op, A_COMBINE, r->by->name);
+	const Layout *rows = reduced_shape(s, arg->val->type->layout, 0);
 	return result(op_result(s->kernel, op, "r", type_like(s, EL_F32, rows)));
 }
 
@@ -270,7 +306,7 @@ Value elt_rows(Sema *s, const Node *call)
 		     value_texts[of.kind]);
 	if ((of.kind != V_ACC && of.kind != V_FRAG) || !has_rows(s, "rows", &of))
 		return value_bad();
-	v.layout = rows_shape(s, of.val->type->layout);
+	v.layout = reduced_shape(s, of.val->type->layout, 0);
 	v.elem = EL_F32;
 	return v;
 }

@@ -77,7 +77,8 @@ static Value eval_name(Sema *s, const Node *n)
 		v.str = n->name;
 		return v;
 	}
-	if (elt_by_name(n->name) || row_function(n->name) || layout_op_find(n->name) >= 0) {
+	if (elt_by_name(n->name) || reduction_named(n->name, NULL) ||
+	    layout_op_find(n->name) >= 0) {
 		diag(s->ctx, n->loc, D_E0203, "'%s' is a function: %s(...)", n->name, n->name);
 		return value_bad();
 	}
@@ -248,6 +249,7 @@ static Value call_value(Sema *s, const Node *call, const Value *callee)
 static Value call_named(Sema *s, const Node *call, const Node *callee, Value *args, int n)
 {
 	Elem e;
+	Reduction by;
 	const EltRow *row = elt_by_name(callee->name);
 	int op = layout_op_find(callee->name);
 	const Symbol *sym = scope_find(s, callee->name);
@@ -257,9 +259,9 @@ static Value call_named(Sema *s, const Node *call, const Node *callee, Value *ar
 		return call_cast(s, call, e, args, n);
 	if (row && !(op >= 0 && n && is_layoutish(&args[0])))
 		return call_elementwise(s, call, row, args, n);
-	if (row_function(callee->name))
+	if (reduction_named(callee->name, &by))
 		return counts(s, call->loc, callee->name, n, 1, 1)
-			       ? elt_reduce(s, call, row_function(callee->name), &args[0])
+			       ? elt_reduce(s, call, &by, &args[0])
 			       : value_bad();
 	if (op >= 0)
 		return counts(s, call->loc, callee->name, n, layout_op_rows[op].lo,

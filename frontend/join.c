@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* join.c - a value for each row of each tile, joined to what a vector of the output's rows holds:
- * of all tiles of a row, in any order.
+/* join.c - values of each tile, joined to what an output holds for each row, each column or all of
+ * them: of all tiles, in any order.
  *     S[m] += rowsum(x);              ->   copy %t, %r combine=sum
- *     S[m] <- max(S[m], rowmax(x));   ->   copy %t, %r combine=max */
+ *     S[m] <- max(S[m], rowmax(x));   ->   copy %t, %r combine=max
+ *     S[n] += colsum(x);              ->   copy %t, %x combine=sum, %t is (1,N) */
 #include "frontend/sema.h"
 
 #include <string.h>
@@ -30,24 +31,45 @@ static bool is_column(const Layout *shape)
 	return tup_get(shape->shape, 1)->leaf->value == 1;
 }
 
-/* Of f32, with the value's rows. */
-static bool value_fits(Sema *s, const Value *to, const Value *v, const Layout *shape)
+static bool report_no_row(Sema *s, const Tensor *t, const Value *v)
+{
+	diag_remedy(s->ctx,
+		    diag(s->ctx, v->loc, D_E0203,
+			 "what is joined to '%s' is a value for each row of the tile, this is %s",
+			 t->name,
+			 v->kind == V_FRAG ? shape_str(s, v->val->type->layout)
+					   : value_texts[v->kind]),
+		    "write %s[m] += rowsum(x), and index it with the grid's name of the rows",
+		    t->name);
+	return false;
+}
+
+/* Of a value for each row; or where all of a tile is reduced on its way, of what that leaves. */
+static bool shape_fits(Sema *s, const Tensor *t, const Value *v, const Layout *to,
+		       const Reduction *r)
+{
+	bool held = v->kind == V_FRAG || v->kind == V_ACC;
+	if (!r)
+		return (held && v->val->type->layout == to && is_column(to)) ||
+		       report_no_row(s, t, v);
+	if (reduced_shape(s, v->val->type->layout, r->kept) == to)
+		return true;
+	diag_remedy(s->ctx,
+		    diag(s->ctx, v->loc, D_E0203, "'%s' has %s, and %s is what a tile leaves of it",
+			 t->name, shape_str(s, to),
+			 shape_str(s, reduced_shape(s, v->val->type->layout, r->kept))),
+		    "%s",
+		    r->kept == 1 ? "index it with the grid's name of the columns"
+				 : "declare it out f32 (1), and index it with 0");
+	return false;
+}
+
+static bool value_fits(Sema *s, const Value *to, const Value *v, const Layout *shape,
+		       const Reduction *r)
 {
 	const Tensor *t = to->tile->tiling->tensor;
-	bool held = v->kind == V_FRAG || v->kind == V_ACC;
-	if (!held || v->val->type->layout != shape || !is_column(shape)) {
-		diag_remedy(
-			s->ctx,
-			diag(s->ctx, v->loc, D_E0203,
-			     "what is joined to '%s' is a value for each row of the tile, this is "
-			     "%s",
-			     t->name,
-			     v->kind == V_FRAG ? shape_str(s, v->val->type->layout)
-					       : value_texts[v->kind]),
-			"write %s[m] += rowsum(x), and index it with the grid's name of the rows",
-			t->name);
+	if (!shape_fits(s, t, v, shape, r))
 		return false;
-	}
 	if (t->elem != EL_F32)
 		diag_remedy(s->ctx,
 			    diag(s->ctx, to->loc, D_E0205,
@@ -57,14 +79,32 @@ static bool value_fits(Sema *s, const Value *to, const Value *v, const Layout *s
 	return t->elem == EL_F32;
 }
 
+/* colsum(x), tilesum(x): what a tile is reduced by on its way. */
+static bool is_reduced(Sema *s, const Node *from, const CombineRow *by, Reduction *r)
+{
+	const Node *callee = from->kind == N_CALL && from->kids.n == 2 ? from->kids.at[0] : NULL;
+	return callee && callee->kind == N_NAME && !scope_find(s, callee->name) &&
+	       reduction_named(callee->name, r) && r->kept != 0 && r->by == by;
+}
+
+static Value joined_value(Sema *s, const Node *from, bool reduced)
+{
+	Value v = eval(s, reduced ? from->kids.at[1] : from);
+	if (reduced && v.kind != V_BAD && !elt_reducible(s, from, &v))
+		return value_bad();
+	return v;
+}
+
 static void join(Sema *s, const Node *n, const Value *to, const CombineRow *by, const Node *from)
 {
 	const Layout *shape;
+	Reduction r;
 	if (!may_write(s, to) || !is_whole_tile(s, to))
 		return;
-	Value v = eval(s, from);
+	bool reduced = is_reduced(s, from, by, &r);
+	Value v = joined_value(s, from, reduced);
 	Val *t = v.kind == V_BAD ? NULL : vector_read(s, to, &shape);
-	if (!t || !value_fits(s, to, &v, shape))
+	if (!t || !value_fits(s, to, &v, shape, reduced ? &r : NULL))
 		return;
 	Op *op = build_in(s, build_in(s, build(s, OP_COPY, n->loc), t), v.val);
 	op_str(s->kernel, op, A_COMBINE, by->name);

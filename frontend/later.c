@@ -6,7 +6,7 @@
 #include <string.h>
 
 static const char *const functions[] = {
-	"pick", "colmax", "colsum", "colmin", "simt", "threads", "values", "load", "store",
+	"pick", "simt", "threads", "values", "load", "store",
 };
 bool later_function(const char *name)
 {

@@ -28,7 +28,7 @@ static bool is_builtin(const char *name)
 {
 	Elem e;
 	return elem_is(name, &e) || !strcmp(name, "_") || !strcmp(name, "inf") ||
-	       row_function(name) || elt_by_name(name) || layout_op_find(name) >= 0 ||
+	       reduction_named(name, NULL) || elt_by_name(name) || layout_op_find(name) >= 0 ||
 	       swizzle_named(name, NULL) || later_function(name) || later_elem(name) ||
 	       is_template(name) || sum_by_name(name);
 }

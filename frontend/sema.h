@@ -239,8 +239,15 @@ bool is_elementwise(const Value *v);
 Value elt_apply(Sema *s, Loc loc, const EltRow *row, Value *args);
 Value elt_cast(Sema *s, Loc loc, Elem to, Value *arg);
 
-const CombineRow *row_function(const char *name); /* rowmax: max; NULL: no such */
-Value elt_reduce(Sema *s, const Node *call, const CombineRow *row, Value *arg);
+/* rowmax, colmax, tilemax: what elements are reduced by, and the mode of which each has a value. */
+typedef struct {
+	const CombineRow *by;
+	int kept; /* 0: rows, 1: columns, -1: neither */
+} Reduction;
+bool reduction_named(const char *name, Reduction *r);
+Value elt_reduce(Sema *s, const Node *call, const Reduction *r, Value *arg);
+bool elt_reducible(Sema *s, const Node *call, Value *arg); /* reads tiles, too */
+const Layout *reduced_shape(Sema *s, const Layout *tile, int kept);
 Value elt_rows(Sema *s, const Node *call);
 
 /* tiles.c */

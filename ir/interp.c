@@ -354,7 +354,7 @@ static bool run_copy(Interp *in, const Op *op)
 	const Slot *to = operand(in, op, 0), *from = slot_read(in, operand(in, op, 1));
 	const Joining j = {combine_of(op), &in->joined, in->run->integers};
 	if (j.by && to->n)
-		tensor_join(&j, to, &from->at, in->scratch);
+		tensor_join(&j, to, from, in->scratch);
 	else
 		slot_write(in, to, &from->at);
 	return true;

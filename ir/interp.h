@@ -62,7 +62,7 @@ typedef struct {
 	PtrMap *seen;  /* of each element that was joined to, where bounds are asked for */
 	bool integers; /* whose sums round nothing while they are small */
 } Joining;
-void tensor_join(const Joining *j, const Slot *tile, const Elements *from, Arena *scratch);
+void tensor_join(const Joining *j, const Slot *tile, const Slot *from, Arena *scratch);
 void element_join(const Joining *j, const Tensor *t, int64_t at, const Elements *from, int64_t i);
 
 /* interp_elt.c: of operands that were read */

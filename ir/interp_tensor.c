@@ -83,8 +83,22 @@ static void put(const Tensor *t, int64_t at, const Elements *from, int64_t i)
 		t->wrote[at] = true;
 }
 
-/* j NULL: each takes the place of what the tensor holds */
-static void tensor_put(const Joining *j, const Slot *t, const Elements *from, Arena *scratch)
+/* Which elements are joined to one: n, so far apart, from that of its number times each on. */
+typedef struct {
+	int64_t n, apart, each;
+} Group;
+
+static Group group_of(const Slot *to, const Slot *from)
+{
+	int64_t cols = from->dim[1], n = from->n / to->n;
+	if (n == 1)
+		return (Group){1, 0, 1};
+	return to->dim[to->rank - 1] == cols ? (Group){n, cols, 1} : (Group){n, 1, cols};
+}
+
+/* group NULL: each takes the place of what the tensor holds */
+static void tensor_put(const Joining *j, const Group *group, const Slot *t, const Elements *from,
+		       Arena *scratch)
 {
 	Rows r = {.t = t};
 	int64_t width = t->dim[t->rank - 1], n = 0;
@@ -93,8 +107,10 @@ static void tensor_put(const Joining *j, const Slot *t, const Elements *from, Ar
 	do {
 		int64_t base = rows_base(&r);
 		for (int64_t i = 0; i < width; i++, n++)
-			if (base >= 0 && last[i] >= 0 && j)
-				element_join(j, t->tensor, base + last[i], from, n);
+			if (base >= 0 && last[i] >= 0 && group)
+				for (int64_t e = 0; e < group->n; e++)
+					element_join(j, t->tensor, base + last[i], from,
+						     n * group->each + e * group->apart);
 			else if (base >= 0 && last[i] >= 0)
 				put(t->tensor, base + last[i], from, n);
 	} while (rows_next(&r));
@@ -103,12 +119,13 @@ static void tensor_put(const Joining *j, const Slot *t, const Elements *from, Ar
 
 void tensor_store(const Slot *t, const Elements *from, Arena *scratch)
 {
-	tensor_put(NULL, t, from, scratch);
+	tensor_put(NULL, NULL, t, from, scratch);
 }
 
-void tensor_join(const Joining *j, const Slot *t, const Elements *from, Arena *scratch)
+void tensor_join(const Joining *j, const Slot *t, const Slot *from, Arena *scratch)
 {
-	tensor_put(j, t, from, scratch);
+	Group group = group_of(t, from);
+	tensor_put(j, &group, t, &from->at, scratch);
 }
 
 /* ------------------------------------------------------------------ sizes */

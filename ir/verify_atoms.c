@@ -66,15 +66,33 @@ const char *rule_alike(const Kernel *k, const Op *op)
 	return NULL;
 }
 
-/* `combine` joins a value for each row, in f32, to what a tensor holds. */
+/* A tile is reduced along each mode of which the place has one element; its rows are by reduce. */
+static const char *rule_joined(const Kernel *k, const Op *op)
+{
+	Ctx *c = k->ctx;
+	const Type *to = op->in[0].val->type, *from = op->in[1].val->type;
+	int rank = layout_rank(from->layout), skip = layout_rank(to->layout) - rank;
+	if (rank != 2 || skip < 0 || !ix_is(mode_size(c, to, skip), 1))
+		return rule_alike(k, op);
+	for (int i = 0; i < rank; i++) {
+		const Ix *n = mode_size(c, to, skip + i);
+		if (!ix_is(n, 1) && n != mode_size(c, from, i))
+			return rule_alike(k, op);
+	}
+	return from->elem == EL_F32 ? NULL : "what is joined is f32";
+}
+
+/* `combine` joins a value for each row, or all of a tile, in f32, to what a tensor holds. */
 const char *rule_store(const Kernel *k, const Op *op)
 {
 	const Type *to = op->in[0].val->type;
-	const char *why = k->stage == ST_PTX ? rule_vector(k, op) : rule_alike(k, op);
+	if (combine_of(op) && (to->space != SP_GLOBAL || to->elem != EL_F32))
+		return "what is joined to is f32 in global memory";
+	const char *why = k->stage == ST_PTX ? rule_vector(k, op)
+			  : combine_of(op)   ? rule_joined(k, op)
+					     : rule_alike(k, op);
 	if (why || !combine_of(op))
 		return why;
-	if (to->space != SP_GLOBAL || to->elem != EL_F32)
-		return "what is joined to is f32 in global memory";
 	return attrs_int(&op->attrs, A_N, 1) == 1 ? NULL : "elements are joined one by one";
 }
 

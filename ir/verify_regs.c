@@ -126,17 +126,24 @@ static const char *exchange_rule(const Type *from, const Type *to)
 	return NULL;
 }
 
+static const Ix *extent(const Kernel *k, const Type *t, int mode)
+{
+	return layout_size(k->ctx, layout_mode(k->ctx, t->layout, mode));
+}
+
+/* In PTX, columns too, and all of a tile: what of them each warp has. */
 const char *reduce_rule(const Kernel *k, const Op *op)
 {
 	const Type *from = op->in[0].val->type, *to = op->out->type;
 	if (from->elem != EL_F32 || to->elem != EL_F32)
 		return "a reduction is of f32, and gives f32";
-	if (layout_rank(to->layout) != 2 ||
-	    !ix_is(layout_size(k->ctx, layout_mode(k->ctx, to->layout, 1)), 1))
+	bool plain = layout_rank(to->layout) == 2, rows = plain && !ix_is(extent(k, to, 0), 1);
+	if (!plain || (!ix_is(extent(k, to, 1), 1) && (rows || k->stage != ST_PTX)))
 		return "a reduction leaves one column";
 	if (!type_broadcasts(k->ctx, to, from) || !spread_as_part(k, to, from))
 		return "the result is spread as the rows of the operand";
-	return from->tv && from->tv != to->tv ? exchange_rule(from, to) : NULL;
+	bool meets = from->tv && from->tv != to->tv && (rows || k->stage != ST_PTX);
+	return meets ? exchange_rule(from, to) : NULL;
 }
 
 const char *move_rule(const Kernel *k, const Op *op)

@@ -310,15 +310,16 @@ const Ix *op_inside_tensor(Kernel *k, Op *guard, const Val *tensor, const Ix *co
 	return offset;
 }
 
-/* Of the threads that hold the same elements, the first. */
-static void one_of_alike(Kernel *k, const Op *op, Op *guard)
+/* Of the threads that hold the same elements, the first; those of other warps count where each warp
+ * has reduced its own. */
+static void one_of_alike(Kernel *k, const Op *op, bool by_warp, Op *guard)
 {
 	Ctx *c = k->ctx;
 	const Layout *tv = reg_side(op)->type->tv;
 	const Tup *shape = tup_get(tv->shape, 0), *stride = tup_get(tv->stride, 0);
 	const Ix *thread = thread_of_tile(k, op, tv);
 	int64_t before = 1;
-	for (int i = 0; i < tup_rank(shape); i++) {
+	for (int i = 0; i < tup_rank(shape) && (!by_warp || before < 32); i++) {
 		int64_t n = leaf_int(tup_get(shape, i));
 		const Ix *at = ix_mod(c, ix_div(c, thread, ix_int(k, before)), ix_int(k, n));
 		if (n > 1 && !leaf_int(tup_get(stride, i)))
@@ -327,9 +328,29 @@ static void one_of_alike(Kernel *k, const Op *op, Op *guard)
 	}
 }
 
+/* What each warp has of a tile that is joined to less. */
+static bool reduce_by_warp(Kernel *k, Op *op)
+{
+	Ctx *c = k->ctx;
+	const Type *from = reg_side(op)->type;
+	const Val *tile = tile_side(op);
+	int rows = val_extent(tile, tile_mode(k, tile, 0)),
+	    cols = val_extent(tile, tile_mode(k, tile, 1));
+	const Layout *part = layout_2d(c, rows, cols, 1, rows);
+	if (!combine_of(op) || layout_size_int(part) == layout_size_int(from->layout))
+		return false;
+	Op *reduce = op_before(k, op, OP_REDUCE);
+	op_in(k, reduce, op->in[1].val, NULL);
+	op_str(k, reduce, A_COMBINE, combine_of(op)->name);
+	const Layout *tv = tv_of_part(c, from->tv, from->layout, part);
+	op->in[1].val = op_result(k, reduce, "r", type_frag(c, EL_F32, part, tv));
+	return true;
+}
+
 static void lower_vectors(Kernel *k, Op *op)
 {
 	Ctx *c = k->ctx;
+	bool by_warp = reduce_by_warp(k, op);
 	const CopyRow *atom = vector_of(k, op);
 	int width = atom->regs, regs = type_regs(reg_side(op)->type);
 	const char *name = kernel_fresh(k, "r");
@@ -351,7 +372,7 @@ static void lower_vectors(Kernel *k, Op *op)
 	op_ix(k, vector, offset);
 	op_int(k, vector, A_N, atom->n);
 	if (combine_of(op)) {
-		one_of_alike(k, op, inside);
+		one_of_alike(k, op, by_warp, inside);
 		op_str(k, vector, A_COMBINE, combine_of(op)->name);
 	}
 	op_remove(op);
