@@ -257,7 +257,7 @@ static void by_tma(Epilogue *e)
 static void store(Kernel *k, Op *op)
 {
 	const Op *mma = mma_spread_as(k, op->in[1].val);
-	if (!mma || combine_of(op))
+	if (!mma)
 		return;
 	Epilogue e = {.k = k,
 		      .store = op,
@@ -300,11 +300,12 @@ static void drop_unread(Kernel *k)
 
 void pass_epilogue(Kernel *k)
 {
-	for (Op *op = kernel_first(k), *next; op; op = next) {
-		next = op_next(op);
-		if (op->kind == OP_STORE)
-			store(k, op);
-	}
+	VEC(Op *) stores = {0}; /* what is joined goes with them */
+	for (Op *op = kernel_first(k); op; op = op_next(op))
+		if (op->kind == OP_STORE && !combine_of(op))
+			vec_push(ctx_arena(k->ctx), &stores, op);
+	for (int i = 0; i < stores.n; i++)
+		store(k, stores.at[i]);
 	kernel_sweep(k);
 	drop_unread(k);
 	kernel_sweep(k);

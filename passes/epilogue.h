@@ -46,6 +46,7 @@ struct Epilogue {
 	PtrMap origins;   /* of values before the store; find_sources makes it */
 	const Layout *tv; /* of a chunk's registers; NULL: not asked yet */
 	VEC(Source) sources;
+	VEC(Op *) joins;  /* of tiles that are reduced as they are joined, behind the store */
 	int source_slots; /* of the ring that each source comes through */
 	int slots;        /* of the ring of staging buffers */
 	WayChoice way;

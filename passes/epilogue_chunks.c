@@ -394,6 +394,47 @@ static void put_last(const Epilogue *e, WayId way, Val *tile, Chunk c, Val *buff
 		op_in(e->k, out, map, NULL);
 }
 
+/* Reduced chunk by chunk too: of the whole tile, what is joined would take registers beside it. */
+static void put_join(Parts *p, const Op *join)
+{
+	Epilogue *e = p->e;
+	const Op *tile = join->in[0].val->def;
+	const Ix *row = tile_at(e->k, tile->out, 0), *zero = ix_int(e->k, 0);
+	bool columns = val_extent(tile->out, tile_mode(e->k, tile->out, 1)) > 1;
+	const Ix *col = columns ? chunk_col(e, p->c, tile, zero) : tile_at(e->k, tile->out, 1);
+	Val *v = part_of(p, join->in[1].val), *to = part_tile(e, e->store, tile, row, col, 1);
+	Op *op = op_before(e->k, e->store, OP_STORE);
+	op_in(e->k, op, to, NULL);
+	op_in(e->k, op, v, NULL);
+	op_str(e->k, op, A_COMBINE, combine_of(join)->name);
+}
+
+/* A value of the store's shape, that is there before the store. */
+static bool joins_tile(const Epilogue *e, const Op *op)
+{
+	if (op->kind != OP_STORE || !combine_of(op) || e->t.along_n != 1)
+		return false;
+	const Type *x = op->in[1].val->type, *v = e->store->in[1].val->type;
+	const Val *to = op->in[0].val;
+	return x->layout == v->layout && x->tv == v->tv && origin_of(e, op->in[1].val) &&
+	       val_extent(to, tile_mode(e->k, to, 0)) == 1;
+}
+
+static bool writes_registers(const Op *op)
+{
+	bool some = op->body;
+	for (int i = 0; i < op->nin; i++)
+		some |= op->in[i].val->type->space == SP_REG && (op_effect(op, i) & (FX_W | FX_AW));
+	return some;
+}
+
+static void find_joins(Epilogue *e)
+{
+	for (Op *op = e->store->next; op && !writes_registers(op); op = op->next)
+		if (joins_tile(e, op))
+			vec_push(ctx_arena(e->k->ctx), &e->joins, op);
+}
+
 static void put_chunk(Epilogue *e, const Chunk *all, Chunk c, Val *buffer, Val *map)
 {
 	Kernel *k = e->k;
@@ -412,6 +453,8 @@ static void put_chunk(Epilogue *e, const Chunk *all, Chunk c, Val *buffer, Val *
 	put_last(e, e->way.way, tile, c, buffer, map);
 	if (e->way.other != WAY_COUNT)
 		put_last(e, e->way.other, tile, c, buffer, map);
+	for (int i = 0; i < e->joins.n; i++)
+		put_join(&parts, e->joins.at[i]);
 }
 
 /* Whether op, or what it holds, reads shared memory. */
@@ -483,8 +526,11 @@ void by_chunks(Epilogue *e)
 		for (int i = 0; i < e->source_slots && i < e->chunks; i++)
 			source_load(e, source, reader, all[i]);
 	}
+	find_joins(e);
 	for (int i = 0; i < e->chunks; i++)
 		put_chunk(e, all, all[i], buffer, map);
+	for (int i = 0; i < e->joins.n; i++)
+		op_remove(e->joins.at[i]);
 	op_remove(e->store);
 }
 
