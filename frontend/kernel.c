@@ -245,15 +245,17 @@ static bool has_places(Sema *s, const Tensor *t, int mode, const char *what)
 	return false;
 }
 
-/* Two rows of an output never share an element, nor two columns where these are contiguous; what is
- * not plain is left to the launcher. */
+/* Two rows of an output never share an element, nor two columns where these are contiguous; one row
+ * shares none, whatever its stride. What is not plain is left to the launcher. */
 static void rows_apart(Sema *s, const Tensor *t)
 {
 	int64_t holds;
 	int fast = ix_is(stride_at(t, 1), 1) ? 1 : 0;
 	const char *lines = fast == 1 ? "rows" : "columns";
 	const Ix *row = stride_at(t, 1 - fast), *n = extent_at(t, fast);
-	if (row == n || !ix_is(stride_at(t, fast), 1) || !has_places(s, t, 1 - fast, lines))
+	bool is_one = ix_is(extent_at(t, 1 - fast), 1);
+	if (is_one || row == n || !ix_is(stride_at(t, fast), 1) ||
+	    !has_places(s, t, 1 - fast, lines))
 		return;
 	const Ix *apart = ix_new(s->ctx, IX_LE, n, row);
 	Buf text = {0};
