@@ -133,7 +133,10 @@ typedef struct {
 	uint64_t fenced_one[MAX_CELLS / 64];
 	uint64_t handed[MAX_CELLS / 64]; /* written, and fenced by who wrote */
 	uint64_t told[MAX_CELLS / 64]; /* read by all, each of which has arrived since for itself */
-	uint32_t dirty;                /* accumulators used since the last wgmma.fence */
+	/* So once, but that all have read does not say that each had fenced that before. */
+	uint64_t told_bare[MAX_CELLS / 64];
+	uint64_t again[MAX_CELLS / 64]; /* since then one lane read it: of the others it is lost */
+	uint32_t dirty;                 /* accumulators used since the last wgmma.fence */
 	uint32_t sent; /* CTAs at which lanes arrived each for itself, which have not met since */
 	uint64_t made; /* 1: one lane made barriers, and the others have not met it since */
 } Owed;

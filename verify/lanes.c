@@ -57,8 +57,10 @@ void run_each_arrives(Run *r, int key)
 	uint64_t read[MAX_CELLS / 64], left[MAX_CELLS / 64];
 	for (int w = 0; w < MAX_CELLS / 64; w++) {
 		read[w] = a->loose[w] | a->owed.shut[w];
-		left[w] = read[w] & ~(a->owed.bare[w] | a->owed.bare_one[w] | a->owed.bare_some[w]);
+		uint64_t bare = a->owed.bare[w] | a->owed.bare_some[w];
+		left[w] = read[w] & ~(bare | a->owed.bare_one[w]);
 		owed_by(r)->told[w] |= read[w];
+		owed_by(r)->told_bare[w] |= read[w] & (bare | ~a->loose[w]);
 	}
 	tell(r, key, read, r->m->f_read);
 	tell(r, key, left, r->m->f_left);
@@ -89,9 +91,11 @@ void run_sends(Run *r, int key)
 
 bool run_reads_anew(Run *r, int cell)
 {
+	Owed *o = owed_by(r);
 	int own = cell - cells_of(r->m, r->agent);
-	bool told = cell_in(owed_by(r)->told, own);
-	cell_put(owed_by(r)->told, own, false);
+	bool told = cell_in(o->told, own);
+	cell_put(o->told, own, false);
+	cell_put(o->again, own, r->step->lanes == 1 && (told || cell_in(o->again, own)));
 	return told;
 }
 
@@ -148,19 +152,23 @@ static void learn(Run *r, uint64_t *cells, const int *facts, int holder)
 void run_learn(Run *r, int holder)
 {
 	AgentState *a = agent_of(r->m, r->s, r->agent);
-	uint64_t left[MAX_CELLS / 64];
+	uint64_t over[MAX_CELLS / 64];
 	if (r->m->alike)
 		return;
 	for (uint32_t left_to = a->owed.sent; left_to; left_to &= left_to - 1)
 		if (fact_in(r->m, r->s, holder, sent_each(r, __builtin_ctz(left_to))))
 			a->owed.sent &= ~(left_to & -left_to);
-	memcpy(left, a->owed.told, sizeof left);
+	memcpy(over, a->owed.told, sizeof over);
 	learn(r, a->owed.read_one, r->m->f_read, holder);
 	learn(r, a->owed.wrote_one, r->m->f_made, holder);
 	learn(r, a->owed.fenced_one, r->m->f_fenced, holder);
 	learn(r, a->owed.told, r->m->f_read, holder);
 	learn(r, a->wrote, r->m->f_made, holder);
 	learn(r, a->owed.shut, r->m->f_left, holder);
-	for (int w = 0; w < MAX_CELLS / 64; w++)
-		a->loose[w] &= ~(left[w] & ~a->owed.told[w]);
+	for (int w = 0; w < MAX_CELLS / 64; w++) {
+		over[w] &= ~a->owed.told[w];
+		a->loose[w] &= ~over[w];
+		a->owed.shut[w] &= ~(over[w] & ~a->owed.told_bare[w]);
+	}
+	run_reads_end(r, over);
 }

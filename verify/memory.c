@@ -100,7 +100,7 @@ static bool bars_copies(const Owed *o, int cell)
 }
 
 /* Reads of these cells by the agent end, but where others of its reads go on. */
-static void reads_end(Run *r, const uint64_t *cells)
+void run_reads_end(Run *r, const uint64_t *cells)
 {
 	const Owed *owed = &agent_of(r->m, r->s, r->agent)->owed;
 	int first = cells_of(r->m, r->agent);
@@ -133,9 +133,9 @@ void run_meet(Run *r)
 	uint64_t over[MAX_CELLS / 64];
 	for (int w = 0; w < MAX_CELLS / 64; w++) {
 		over[w] = a->loose[w] | a->owed.shut[w];
-		a->loose[w] = a->owed.shut[w] = 0;
+		a->loose[w] = a->owed.shut[w] = a->owed.again[w] = 0;
 	}
-	reads_end(r, over);
+	run_reads_end(r, over);
 	writes_end(r, a->wrote, r->m->f_made);
 	writes_end(r, a->fenced, r->m->f_fenced);
 }
@@ -152,7 +152,7 @@ static bool read(Run *r, const Step *st)
 	if (st->lanes == 1) {
 		cell_put(a->owed.bare_one, cell, true);
 		run_lane_did(r, st);
-		reads_end(r, cells);
+		run_reads_end(r, cells);
 	} else {
 		cell_put(st->n ? a->owed.bare_some : a->owed.bare, cell, true);
 		cell_put(a->loose, cell, true);
@@ -190,7 +190,7 @@ static void fence_reads(Run *r)
 		one[w] = owed->bare_one[w];
 		owed->bare[w] = owed->bare_one[w] = 0;
 	}
-	reads_end(r, one);
+	run_reads_end(r, one);
 }
 
 /* What it knows to be written through the generic proxy, the async proxy sees from now on. */
@@ -293,7 +293,7 @@ static void retire(Run *r, Group *g, uint8_t *n, int left)
 	for (int i = 0; i < gone; i++) {
 		for (int w = 0; w < MAX_CELLS / 64 && apart; w++)
 			a->owed.read_one[w] |= old[i].cells[w];
-		reads_end(r, old[i].cells);
+		run_reads_end(r, old[i].cells);
 	}
 }
 

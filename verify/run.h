@@ -28,6 +28,7 @@ bool run_can_arrive(Run *r, int key);
 bool run_count_bytes(Run *r, int key, int64_t more); /* announced; < 0: delivered */
 bool run_complete(Run *r, int key);                  /* the phase, if nothing lacks */
 void run_meet(Run *r);                               /* the lanes of a warp: all have read */
+void run_reads_end(Run *r, const uint64_t *cells);   /* of the agent, where none goes on */
 bool run_memory(Run *r, const Step *st);             /* memory.c */
 
 /* Cells are counted from the first of the agent's CTA. */

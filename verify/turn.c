@@ -182,6 +182,8 @@ static void turn_agent(const Turn *t, int first, AgentState *a)
 	turn_cells(t, first, a->owed.fenced_one);
 	turn_cells(t, first, a->owed.handed);
 	turn_cells(t, first, a->owed.told);
+	turn_cells(t, first, a->owed.told_bare);
+	turn_cells(t, first, a->owed.again);
 }
 
 void turn_state(const Machine *m, const Turn *t, const State *old, State *to)

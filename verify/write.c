@@ -9,12 +9,15 @@
 
 /* ------------------------------------------------------------------ writes */
 /* Reads of what was there are over; readers stay on record for other writers of the same
- * content. */
+ * content. Where a lane read again before it writes, it may know of the others. */
 static bool may_overwrite(Run *r, int cell)
 {
 	const CellState *c = cell_of(r->m, r->s, cell);
+	const Owed *owed = &agent_of(r->m, r->s, r->agent)->owed;
 	int reader = run_unknown_of(r, r->m->f_read, cell, c->readers);
-	return reader < 0 || run_wrong(r, WHY_OVERWRITE, -1, cell, reader);
+	bool lost = reader == r->agent && r->step->lanes == 1 &&
+		    cell_in(owed->again, cell - cells_of(r->m, reader));
+	return reader < 0 || run_wrong(r, lost ? WHY_SOME_LANES : WHY_OVERWRITE, -1, cell, reader);
 }
 
 /* A copy writes through the async proxy: who read through the generic one has fenced that. */
