@@ -138,6 +138,7 @@ static void cluster_free(Cluster *c)
 	know_free(&c->bar_gather);
 	know_free(&c->bar_done);
 	records_free(c);
+	free(c->tiles);
 	free(c->bar_of);
 	free(c->warps);
 	free(c->ctas);

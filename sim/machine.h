@@ -218,6 +218,7 @@ struct Cluster {
 	u32 turn;
 	u32 grid_actor; /* of the kernel before this one */
 	struct Records *records;
+	struct Tiles *tiles; /* wgmma.c: NULL before the first wait */
 };
 
 typedef enum {

@@ -152,17 +152,50 @@ static void acc_store(const Wgmma *op, Warp *w, const f32 *acc)
 	}
 }
 
-typedef struct {
+/* Operands of one instruction. The four warps of a warpgroup mostly have the same B, which is kept
+ * from one to the next. */
+typedef struct Tiles {
 	_Alignas(64) f32 a[16 * 32];
 	_Alignas(64) f32 b[32 * 256];
 	_Alignas(64) f32 acc[16 * 256];
+	const Ins *b_of; /* NULL: none is held */
+	u64 b_desc;
 } Tiles;
+
+static Tiles *tiles_of(Cluster *c)
+{
+	if (!c->tiles)
+		c->tiles = aligned_alloc(64, sizeof *c->tiles);
+	return c->tiles;
+}
 
 static void scale(f32 *at, u32 n, s64 by)
 {
 	if (by == -1)
 		for (u32 i = 0; i < n; i++)
 			at[i] = -at[i];
+}
+
+static bool tiles_load(Wgmma *op, Warp *w, Tiles *t)
+{
+	const Ins *in = op->in;
+	if (in->args[1].n > 1)
+		operand_regs(op, w, t->a);
+	else if (!operand_load(op, w, op->a, OPERAND_A, w->id % 4 * 16, 16, t->a))
+		return false;
+	bool signs = in->type[0] != T_S32;
+	if (signs)
+		scale(t->a, 16 * 32, in->args[4].imm);
+	if (t->b_of == in && t->b_desc == op->b)
+		return true;
+	t->b_of = NULL;
+	if (!operand_load(op, w, op->b, OPERAND_B, 0, in->shape[1], t->b))
+		return false;
+	if (signs)
+		scale(t->b, 32 * 256, in->args[5].imm);
+	t->b_of = in;
+	t->b_desc = op->b;
+	return true;
 }
 
 static void integer_product(const Wgmma *op, Warp *w, Tiles *t)
@@ -185,33 +218,21 @@ static void integer_product(const Wgmma *op, Warp *w, Tiles *t)
 	}
 }
 
-static void execute(Warp *w, Wgmma *op)
+static void execute(Warp *w, Wgmma *op, Tiles *t)
 {
 	const Ins *in = op->in;
-	Tiles *t = aligned_alloc(64, sizeof *t);
-	u32 n = in->shape[1], k = in->shape[2];
-	if (!t)
+	if (!tiles_load(op, w, t))
 		return;
-	if (in->args[1].n > 1)
-		operand_regs(op, w, t->a);
-	else if (!operand_load(op, w, op->a, OPERAND_A, w->id % 4 * 16, 16, t->a))
-		goto out;
-	if (!operand_load(op, w, op->b, OPERAND_B, 0, n, t->b))
-		goto out;
 	if (in->type[0] == T_S32) {
 		integer_product(op, w, t);
-		goto out;
+		return;
 	}
-	scale(t->a, 16 * 32, in->args[4].imm);
-	scale(t->b, 32 * 256, in->args[5].imm);
 	if (op->scale)
 		acc_load(op, w, t->acc);
 	else
 		memset(t->acc, 0, sizeof t->acc);
-	matrix_product(t->acc, t->a, t->b, 16, n, k);
+	matrix_product(t->acc, t->a, t->b, 16, in->shape[1], in->shape[2]);
 	acc_store(op, w, t->acc);
-out:
-	free(t);
 }
 
 static void slots_mark(Warp *w, const Arg *v, u8 to)
@@ -220,14 +241,16 @@ static void slots_mark(Warp *w, const Arg *v, u8 to)
 		w->busy[v->list[i].slot >> 6] = to;
 }
 
-/* Finishes the operations of one warp up to a group. */
-static void queue_run(Warp *w, u32 group)
+/* Finishes the next operation of one warp up to a group. */
+static bool queue_step(Warp *w, u32 group, Tiles *t)
 {
 	WgmmaQueue *q = &w->wgmma;
-	while (q->head < q->n && q->ops[q->head].group <= group)
-		execute(w, &q->ops[q->head++]);
+	if (q->head == q->n || q->ops[q->head].group > group)
+		return false;
+	execute(w, &q->ops[q->head++], t);
 	if (q->head == q->n)
 		q->head = q->n = 0;
+	return true;
 }
 
 /* Which registers operations that are still in flight own, after a wait of the warp itself. */
@@ -257,12 +280,21 @@ static WgmmaQueue *reads_of(Warp *w)
 	return &(checked(w->cluster, CHECK_WARPS) ? w : group_first(w))->wgmma;
 }
 
-/* All four warps run their parts: what one waits for has happened in all. */
-static void wgmma_drain(Warp *w, u32 group)
+/* All four warps run their parts, an operation at a time: what one waits for has happened in
+ * all. */
+static bool wgmma_drain(Warp *w, u32 group)
 {
 	Warp *first = group_first(w);
-	for (u32 i = 0; i < 4; i++)
-		queue_run(&first[i], group);
+	Tiles *t = tiles_of(w->cluster);
+	if (!t)
+		return false;
+	t->b_of = NULL;
+	for (bool more = true; more;) {
+		more = false;
+		for (u32 i = 0; i < 4; i++)
+			more |= queue_step(&first[i], group, t);
+	}
+	return true;
 }
 
 void prepare_wgmma(Pool *a, Ins *in)
@@ -408,7 +440,8 @@ Run run_wgmma_wait(Warp *w, const Ins *in, u32 mask)
 	for (u32 i = 0; i < 4; i++)
 		if (first[i].wgmma.committed < need)
 			return wait_for(w, in, (Wait){.kind = W_WGMMA, .phase = need, .lane = i});
-	wgmma_drain(w, need);
+	if (!wgmma_drain(w, need))
+		return RUN_FAIL;
 	q->done = need;
 	busy_refresh(w);
 	if (reads_of(w)->actor)
