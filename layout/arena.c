@@ -63,12 +63,17 @@ void arena_free(Arena *a)
 	free(a);
 }
 
+/* The newest chunk is kept, so that a loop of the same work and a reset allocates nothing. */
 void arena_reset(Arena *a)
 {
-	chunks_free(a->chunks);
-	a->chunks = NULL;
-	a->next_size = FIRST_BLOCK;
 	a->handed = 0;
+	a->next_size = FIRST_BLOCK;
+	if (!a->chunks)
+		return;
+	chunks_free(a->chunks->next);
+	a->chunks->next = NULL;
+	memset(a->chunks->data, 0, a->chunks->used);
+	a->chunks->used = 0;
 }
 
 void *arena_alloc(Arena *a, size_t size)
