@@ -380,15 +380,21 @@ static u32 set_next(const Access *a, u32 reads, const Rec *me)
 	return r->memo.next;
 }
 
+/* The order of a after who wrote cell i. */
+static void write_before(const Cta *cta, u32 i, u8 m, const Access *a, const Rec *me, Memo *memo)
+{
+	u32 write = cta->cells[i].write;
+	if (!write || write == memo->write || write == me->id || !(cta->masks[i] & m))
+		return;
+	memo->write = write;
+	order_write(a, cta, SMEM_BASE + i * 2, a->w->cluster->records->recs[write], memo);
+}
+
 static void cell_touch(Cta *cta, u32 i, u8 m, const Access *a, const Rec *me, Memo *memo)
 {
 	Cell *cell = &cta->cells[i];
 	u32 offset = SMEM_BASE + i * 2;
-	if (cell->write && cell->write != memo->write && cell->write != me->id &&
-	    cta->masks[i] & m) {
-		memo->write = cell->write;
-		order_write(a, cta, offset, a->w->cluster->records->recs[cell->write], memo);
-	}
+	write_before(cta, i, m, a, me, memo);
 	if (a->write) {
 		if (cell->reads && cell->reads != memo->reads) {
 			memo->reads = cell->reads;
@@ -402,6 +408,39 @@ static void cell_touch(Cta *cta, u32 i, u8 m, const Access *a, const Rec *me, Me
 	cell->reads = set_next(a, cell->reads, me);
 }
 
+/* Whether all bytes of n cells were written. */
+static bool all_written(const Cta *cta, u32 first, u32 n)
+{
+	const u8 *at = cta->written + first;
+	u64 eight;
+	for (; n >= 8; n -= 8, at += 8) {
+		memcpy(&eight, at, sizeof eight);
+		if (eight != FULL_CELL * (UINT64_MAX / UINT8_MAX))
+			return false;
+	}
+	for (; n; n--)
+		if (*at++ != FULL_CELL)
+			return false;
+	return true;
+}
+
+/* Reads n cells whole, which were written: cell_touch for each. */
+static void cells_read(Cta *cta, u32 first, u32 n, const Access *a, const Rec *me, Memo *memo)
+{
+	Cell *cells = cta->cells + first, was = cells[0];
+	u32 next = set_next(a, was.reads, me);
+	for (u32 i = 0; i < n; i++) {
+		Cell now = cells[i];
+		if (now.write != was.write || !i)
+			write_before(cta, first + i, FULL_CELL, a, me, memo);
+		if (now.reads != was.reads)
+			next = set_next(a, now.reads, me);
+		if (now.reads != next)
+			cells[i].reads = next;
+		was = now;
+	}
+}
+
 Rec *shadow_touch(Cta *cta, u32 offset, u32 bytes, const Access *a)
 {
 	if (!bytes || offset < SMEM_BASE || offset + bytes > cta->smem_end)
@@ -410,11 +449,14 @@ Rec *shadow_touch(Cta *cta, u32 offset, u32 bytes, const Access *a)
 	if (!me)
 		return NULL;
 	u32 first = (offset - SMEM_BASE) / 2, last = (offset + bytes - 1 - SMEM_BASE) / 2;
-	bool missing = false;
+	u32 n = last + 1 - first;
+	bool missing = false, whole = bytes == n * 2 && !a->write && all_written(cta, first, n);
 	Memo memo = {.offset = offset, .bytes = bytes};
 	if (a->write && checked(cta->cluster, CHECK_MBAR))
 		storage_check(a, cta, offset, bytes);
-	for (u32 i = first; i <= last; i++) {
+	if (whole)
+		cells_read(cta, first, n, a, me, &memo);
+	for (u32 i = first; i <= last && !whole; i++) {
 		u8 m = cell_mask(i, first, last, offset, offset + bytes);
 		if (!a->write && !missing && (cta->written[i] & m) != m &&
 		    checked(cta->cluster, CHECK_UNINIT)) {
