@@ -110,7 +110,7 @@ static const IxFact *fact_of(const char *name, IxFacts facts, int *i)
 	}
 	while (*i < facts.n) {
 		const IxFact *f = &facts.at[(*i)++];
-		if (f->name == name || !strcmp(f->name, name))
+		if (f->name == name || (f->name[0] == name[0] && !strcmp(f->name, name)))
 			return f;
 	}
 	return NULL;
