@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* mutate - changes one thing in a kernel's synchronisation, for each thing, and asks the
  * verifier.
- *     mutate [-v] [-a] KERNEL.ir...     -a: these are all kernels; every row below is met
+ *     mutate [-v] [-a] [-e N] KERNEL.ir...     -a: these are all kernels; every row below is met;
+ *                                              -e: one mutant in N, not all
  * Every sync op, load and store is dropped, done twice, moved up and down by one statement;
  * every count, byte number, slot, parity and barrier number is changed by one, slots and parities
  * without the modulo too; every count of arrivals is made 0, every mask and rank of a cluster
@@ -67,6 +68,7 @@ typedef struct {
 static Row rows[512];
 static int nrows, nmutants, nfailed;
 static bool verbose;
+static int every = 1, turn; /* which mutants are judged */
 
 /* ------------------------------------------------------------------ places */
 static bool is_candidate(const Op *op)
@@ -388,6 +390,8 @@ static bool one(Source *s, int n, Mutation how)
 	const char *past = NULL;
 	if (!op)
 		return false;
+	if (turn++ % every)
+		return true;
 	const char *name = op_rows[op->kind].name;
 	Buf line = {0};
 	CheckResult r;
@@ -469,11 +473,13 @@ static void judge_reasons(void)
 int main(int argc, char **argv)
 {
 	bool all = false;
-	for (int i = 1; i < argc; i++) {
+	for (int i = 1; i < argc && every > 0; i++) {
 		if (strcmp(argv[i], "-v") == 0) {
 			verbose = true;
 		} else if (strcmp(argv[i], "-a") == 0) {
 			all = true;
+		} else if (strcmp(argv[i], "-e") == 0 && i + 1 < argc) {
+			every = atoi(argv[++i]);
 		} else if (!run_file(argv[i])) {
 			printf("%s cannot be read\n", argv[i]);
 			return 1;
