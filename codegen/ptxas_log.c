@@ -122,14 +122,14 @@ static int count_notes(const DiagMsg *d)
  * diagnostic, the next ones are its notes. */
 static bool read_code(Reader *r, const char *line)
 {
-	const char *code = strstr(line, "(C75"), *at = code ? strstr(code, "line ") : NULL;
+	const char *code = strstr(line, "(C75"), *at = code ? strstr(code, " line ") : NULL;
 	if (!code)
 		return false;
 	bool regs = strstr(code, "setmaxnreg") != NULL, fine = slow_is_fine(r);
 	const char *quoted = strstr(code, "function '");
 	if (quoted)
 		set_kernel(r, quoted);
-	Loc loc = at ? loc_of_ptx(r, atoi(at + 5)) : loc_of_kernel(r);
+	Loc loc = at ? loc_of_ptx(r, atoi(at + 6)) : loc_of_kernel(r);
 	DiagMsg **first = regs ? &r->registers : &r->slow;
 	if (!*first)
 		*first = diag(r->m->ctx, loc,

@@ -126,6 +126,11 @@ static void test_slow_code(void **state)
 	static const char serial[] = "echo \"ptxas info    : (C7510) Potential Performance Loss: "
 				     "wgmma.mma_async instructions are serialized due to x in "
 				     "function 'k'\"\n";
+	static const char defined[] =
+		"echo \"ptxas info    : (C7515) Potential Performance Loss: wgmma.mma_async "
+		"instructions are serialized due to non wgmma instructions defining accumulator "
+		"registers of a wgmma between start and end of the pipeline stage in the function "
+		"'k'\"\n";
 	static const char regs[] = "echo \"ptxas warning : (C7508) setmaxnreg ignored in function "
 				   "'k'\"\n";
 	static const char spill[] =
@@ -138,6 +143,7 @@ static void test_slow_code(void **state)
 		"bytes spill loads'\n";
 	(void)state;
 	expect(serial, plain, false, "E0505", "(C7510)", 1);
+	expect(defined, plain, false, "E0505", "(C7515)", 1);
 	expect(regs, plain, false, "E0506", "(C7508)", 1);
 	expect(spill, plain, false, "E0504", "32 bytes", 1);
 	expect(stack, plain, false, "E0507", "16 bytes", 1);
