@@ -17,11 +17,13 @@ static bool node_same(const Node *a, const Node *b)
 	return same;
 }
 
-/* max(S[m], x) where S[m] is the place that is written. */
-static const CombineRow *joined_by(const Node *to, const Node *from)
+enum { HELD = 1, JOINED = 2 }; /* max(S[m], x) */
+
+/* A call where S[m], the place that is written, is this operand. */
+static const CombineRow *joined_by(const Node *to, const Node *from, int held)
 {
 	bool call = from->kind == N_CALL && from->kids.n == 3 && from->kids.at[0]->kind == N_NAME &&
-		    node_same(to, from->kids.at[1]);
+		    node_same(to, from->kids.at[held]);
 	const EltRow *row = call ? elt_by_name(from->kids.at[0]->name) : NULL;
 	return row ? combine_by_op(row->op) : NULL;
 }
@@ -116,10 +118,25 @@ void stmt_add(Sema *s, const Node *n, const Value *to)
 	join(s, n, to, combine_by_op(OP_ADD), n->kids.at[1]);
 }
 
+static void say_order(Sema *s, const Node *from, const Value *to)
+{
+	const char *name = to->tile->tiling->tensor->name, *by = from->kids.at[0]->name;
+	diag_remedy(s->ctx,
+		    diag(s->ctx, from->kids.at[JOINED]->loc, D_E0306,
+			 "what '%s' holds is the first operand of the %s that joins tiles to it, "
+			 "this is the second",
+			 name, by),
+		    "swap them: %s(%s[...], x)", by, name);
+}
+
 bool stmt_joins(Sema *s, const Node *n, const Value *to)
 {
-	const CombineRow *by = joined_by(n->kids.at[0], n->kids.at[1]);
+	const Node *place = n->kids.at[0], *from = n->kids.at[1];
+	const CombineRow *by = joined_by(place, from, HELD);
+	bool swapped = !by && joined_by(place, from, JOINED);
 	if (by)
-		join(s, n, to, by, n->kids.at[1]->kids.at[2]);
-	return by;
+		join(s, n, to, by, from->kids.at[JOINED]);
+	else if (swapped)
+		say_order(s, from, to);
+	return by || swapped;
 }
