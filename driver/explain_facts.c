@@ -369,6 +369,15 @@ static void take_clause(Facts *f, ClauseId id)
 		to->word = attrs_str(&f->k->attrs, row->attr, first_word(id));
 }
 
+/* Groups in flight are those of wgmma; loads that a loop makes ahead leave out their slots. */
+static bool is_about_groups(const Kernel *k)
+{
+	for (const Op *op = kernel_first(k); op; op = op_next(op))
+		if (op->kind == OP_WGMMA)
+			return true;
+	return kernel_why_find(k, REASON_AHEAD, NULL);
+}
+
 /* What the code has, whatever was asked for: the slots and columns that results leave by. */
 /* One clause cannot say that outputs have other numbers of slots: these are derived again. */
 static void take_slots(Facts *f, int store)
@@ -400,6 +409,7 @@ static void take_schedule(Facts *f)
 	take_ways_out(f);
 	f->clause[CLAUSE_PDL].v[0] = pdl;
 	f->clause[CLAUSE_GROUP].there = f->clause[CLAUSE_GROUP].v[0] >= 0;
+	f->clause[CLAUSE_INFLIGHT].there = is_about_groups(k);
 	f->clause[CLAUSE_STAGES].there = false; /* pipelines say it */
 	f->serpentine = attrs_int(a, A_SERPENTINE, 0);
 	f->along = attrs_str(a, A_ALONG, "m");

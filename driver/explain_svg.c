@@ -218,9 +218,10 @@ static void legend(Draw *d)
 	words(d, LEFT, d->y + 8, "s",
 	      ctx_strf(d->f->k->ctx,
 		       "time runs to the right, schematic; a box is an iteration of the main loop, "
-		       "in "
-		       "the colour of its slot; inflight %d",
-		       d->inflight));
+		       "in the colour of its slot%s",
+		       d->f->clause[CLAUSE_INFLIGHT].there
+			       ? ctx_strf(d->f->k->ctx, "; inflight %d", d->inflight)
+			       : ""));
 	next_row(d, 12);
 }
 

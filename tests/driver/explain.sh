@@ -50,6 +50,12 @@ has out '2 x wgmma.m64n64k16.f32.bf16.bf16 a stage and warpgroup, by main' \
 	'16 x mma_sync.m16n8k16.f32.bf16.bf16 a stage and warp, by main' 'A and B in registers' \
 	'TMA writes it and the mma reads it'
 
+# No wgmma, none in flight: without a loop that loads ahead for itself, nothing comes of the clause.
+expect 0 explain "$root/tests/sim/outputs/sync.gemm" -DR=cooperative
+lacks out 'inflight'
+expect 0 explain "$root/tests/sim/outputs/sync.gemm"
+has out 'inflight 1;' 'the stages minus the wgmma groups left in flight'
+
 # Clusters: who loads the same, proved how, and who issues for whom; or why nobody does.
 expect 0 explain "$schedules" -DCM=2 -DCN=2 --json cluster.json -o -
 has out 'tma ldA = load(A, sA, multicast slice);' 'load the same: {0,2} {1,3}; exact' \
