@@ -22,7 +22,7 @@ enum {
 	REPLAYS = 1000,
 	FORMS = 8, /* one mutant in so many is of a form */
 	MOST_SMS = 4096,
-	KERNELS = 256,
+	KERNELS = 512,
 	MOST_SLOTS = 9,
 	MOST_WHYS = 8,
 	MANY = 100
@@ -314,8 +314,10 @@ static bool read_base(Judge *j, const char *file)
 	enum { MOST = 1 << 20 };
 	Base *b = &j->base[j->kernels];
 	FILE *f = j->kernels < KERNELS ? fopen(file, "r") : NULL;
-	if (!f)
+	if (!f) {
+		fprintf(stderr, "%s: not read; up to %d kernels are\n", file, KERNELS);
 		return false;
+	}
 	*b = (Base){.file = file, .text = malloc(MOST), .c = ctx_new()};
 	b->size = fread(b->text, 1, MOST - 1, f);
 	fclose(f);
