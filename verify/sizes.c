@@ -16,6 +16,7 @@ enum {
 	MAX_FACTOR = 1 << 20,
 	MAX_TRIED = 20000000, /* of parts of conditions */
 	MAX_SPENT = 300000000,
+	MAX_LOOKED = 1 << 16, /* at values of a name by itself */
 	MAX_PARTS_OF = 1 << 16,
 	SOME_SMS = 12,
 	SOME_CTAS = 24
@@ -317,11 +318,12 @@ static void find_values(Search *s, Size *of)
 		try_value(s, of, of->hi);
 }
 
-/* All, from the least on; of what nothing asks for, one. */
+/* All, from the least on; of what nothing asks for, one. What never holds is not asked for ever. */
 static void find_few(Search *s, Size *of, int most)
 {
 	int64_t v = (of->lo + of->div - 1) / of->div * of->div;
-	for (v = !v && most == 1 ? of->div : v; v <= of->hi && of->n < most; v += of->div)
+	v = !v && most == 1 ? of->div : v;
+	for (int i = 0; i < MAX_LOOKED && v <= of->hi && of->n < most; i++, v += of->div)
 		if (alone(s, of, v))
 			of->values[of->n++] = v;
 }

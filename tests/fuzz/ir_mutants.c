@@ -27,7 +27,7 @@ static const char *texts[TEXTS_MAX];
 static int ntexts;
 static Arena *arena; /* of one mutant */
 static uint64_t state;
-static volatile sig_atomic_t current;
+static volatile uint64_t current;
 
 /* ------------------------------------------------------------------ random numbers */
 static uint64_t next(void)
@@ -484,7 +484,8 @@ static void take_texts(char *path)
 static void on_end(int sig)
 {
 	char line[64];
-	int n = snprintf(line, sizeof line, "seed %ld: signal %d\n", (long)current, sig);
+	int n = snprintf(line, sizeof line, "seed %llu: signal %d\n", (unsigned long long)current,
+			 sig);
 	ssize_t w = write(STDOUT_FILENO, line, (size_t)n);
 	(void)w;
 	_exit(3);
@@ -533,7 +534,7 @@ int main(int argc, char **argv)
 	watch();
 	for (; (!count || done < count) && now_seconds() - start < limit; done++) {
 		arena = arena_new();
-		current = (sig_atomic_t)(seed + done);
+		current = seed + done;
 		const char *text = mutant(seed + done);
 		alarm(HANG_SECONDS);
 		if (show)
