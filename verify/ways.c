@@ -40,6 +40,7 @@ typedef struct {
 	const Ix *by;     /* what stands for it: period * #unit + residue */
 	VEC(IxFact) facts;
 	Equals eq;
+	int64_t lo, hi; /* of the unit */
 	int64_t *values, tried, residue;
 	bool finds; /* ways, no longer what is open */
 } Finder;
@@ -210,10 +211,11 @@ static void find_facts(Finder *f)
 		if (is_known(f, all.at[i].name))
 			vec_push(f->p->arena, &f->facts, all.at[i]);
 	vec_push(f->p->arena, &f->facts, tile);
-	int64_t lo = 0, hi;
+	f->hi = INT64_MAX;
 	if (f->unit)
-		ix_range(f->unit, (IxFacts){.at = f->facts.at, .n = f->facts.n}, &lo, &hi);
-	IxFact unit = {ctx_str(f->c, "#unit"), lo < 0 ? INT64_MIN : 0, INT64_MAX, 1};
+		ix_range(f->unit, (IxFacts){.at = f->facts.at, .n = f->facts.n}, &f->lo, &f->hi);
+	int64_t least = f->lo < 0 ? INT64_MIN : 0, periods = f->hi / f->p->way_period;
+	IxFact unit = {ctx_str(f->c, "#unit"), least, f->hi < INT64_MAX ? periods : f->hi, 1};
 	vec_push(f->p->arena, &f->facts, unit);
 }
 
@@ -363,7 +365,8 @@ static void look_at_all(Finder *f)
 {
 	f->tried = 0;
 	for (int64_t i = 0; i < f->p->way_period && !f->eq.many; i++)
-		look_at_residue(f, i);
+		if (f->lo < 0 || i <= f->hi) /* else no tile has this residue */
+			look_at_residue(f, i);
 }
 
 /* Without what stays open, which is not followed. */

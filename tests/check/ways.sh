@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# Every way that results leave and C comes is verified, under every schedule.
+# Every way that results leave and C comes is verified, under every schedule; and what tiles share in clusters.
 #   ways.sh DSLC TESTS
 set -eu
 dslc=$1 tests=$2
@@ -14,5 +14,8 @@ for file in "$tests/e2e/schedules.gemm" "$tests/e2e/blend.gemm" "$tests"/sim/out
 				{ echo "$file $schedule $tile:"; echo "$said"; exit 1; }
 		done
 	done
+done
+for file in "$tests"/check/ways/*.gemm; do
+	"$dslc" check "$file" 2>&1 | grep -q ': verified[: ]' || { echo "$file is not verified"; exit 1; }
 done
 [ $n -ge 90 ] || { echo "only $n kernels"; exit 1; }
