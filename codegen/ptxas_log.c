@@ -118,6 +118,16 @@ static int count_notes(const DiagMsg *d)
 	return n;
 }
 
+/* Where products stay in flight, ptxas may have to move an accumulator under them. */
+static void say_remedy(const Reader *r, DiagMsg *slow)
+{
+	const Kernel *k = kernel_at(r);
+	if (k && attrs_int(&k->attrs, A_INFLIGHT, 0) > 0)
+		diag_remedy(r->m->ctx, slow,
+			    "'inflight 0' in the schedule waits for each group of products "
+			    "before the next begins");
+}
+
 /* C7507 and C7508: setmaxnreg; other C75xx: wgmma in sequence. The first of a kernel is the
  * diagnostic, the next ones are its notes. */
 static bool read_code(Reader *r, const char *line)
@@ -131,13 +141,12 @@ static bool read_code(Reader *r, const char *line)
 		set_kernel(r, quoted);
 	Loc loc = at ? loc_of_ptx(r, atoi(at + 6)) : loc_of_kernel(r);
 	DiagMsg **first = regs ? &r->registers : &r->slow;
-	if (!*first)
-		*first = diag(r->m->ctx, loc,
-			      fine   ? D_W0503
-			      : regs ? D_E0506
-				     : D_E0505,
-			      "in %s ptxas reports %s", kernel_name(r), code);
-	else if (count_notes(*first) < NOTES_MAX)
+	if (!*first) {
+		DiagId id = fine ? D_W0503 : regs ? D_E0506 : D_E0505;
+		*first = diag(r->m->ctx, loc, id, "in %s ptxas reports %s", kernel_name(r), code);
+		if (!regs)
+			say_remedy(r, *first);
+	} else if (count_notes(*first) < NOTES_MAX)
 		diag_note(r->m->ctx, *first, loc, "%s", code);
 	r->errors += !fine;
 	return true;

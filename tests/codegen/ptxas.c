@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-static const char kernel[] = "kernel k ptx sm_90a block=32 smem=0 {\n"
+static const char kernel[] = "kernel k ptx sm_90a inflight=1 block=32 smem=0 {\n"
 			     "  arg out %D : global f32 (1024):(1)\n"
 			     "  launch (1, 1, 1)\n"
 			     "  %x = frag : reg f32 (32,1):(1,32) tv (32,1):(1,32)\n"
@@ -88,6 +88,8 @@ static void expect(const char *body, CgOpt opt, bool ok, const char *code, const
 	if (d->loc.src >= 0)
 		loc_line(f.c, d->loc, &got, &col);
 	assert_int_equal(got, line);
+	bool serial = d->id == D_E0505 || (d->id == D_W0503 && strstr(d->text, "C7510"));
+	assert_int_equal(d->remedy && strstr(d->remedy, "'inflight 0'"), serial);
 	assert_null(d->next);
 	fake_free(&f);
 }

@@ -67,7 +67,7 @@ static void note_registers(void *user, const Kernel *k, const char *pass, bool c
 		t->is_full = tiles + beside > r->value;
 }
 
-static Outcome compile(Trial *t)
+static Outcome compile_once(Trial *t)
 {
 	Source source = {"random.gemm", t->made.text.s, t->made.text.n, false};
 	CompileOpt opt = {.emit = EMIT_BIT(t->only_proved ? EMIT_PTX : EMIT_CUBIN),
@@ -93,6 +93,28 @@ static Outcome compile(Trial *t)
 	snprintf(t->why, sizeof t->why, "does not compile\n%s", text.s ? text.s : "");
 	buf_free(&text);
 	return WRONG;
+}
+
+/* ptxas cannot keep all products in flight; then the remedy that E0505 names must help. */
+static bool take_remedy(Trial *t)
+{
+	const DiagMsg *m = diag_first(t->ctx);
+	char *inflight = strstr(t->made.text.s, "inflight ");
+	while (m && m->id != D_E0505)
+		m = m->next;
+	if (!m || !inflight || inflight[9] == '0')
+		return false;
+	inflight[9] = '0';
+	compile_out_free(&t->out);
+	ctx_free(t->ctx);
+	t->out = (CompileOut){0};
+	return true;
+}
+
+static Outcome compile(Trial *t)
+{
+	Outcome outcome = compile_once(t);
+	return outcome == WRONG && take_remedy(t) ? compile_once(t) : outcome;
 }
 
 static Options trial_options(Arena *a, const Trial *t)
