@@ -452,6 +452,16 @@ static LLVMValueRef settled(Cg *g, LLVMValueRef x)
 	return LLVMBuildCall2(g->b, type, f, &x, 1, "");
 }
 
+/* The register that is named, where one of the conditions holds. */
+static void fill_where(Cg *g, const Op *op, const Bound *v, LLVMValueRef value)
+{
+	int reg = cg_first_register(g, &op->in[0]);
+	LLVMValueRef some = cg_cond(g, op->ix[0]);
+	for (int i = 1; i < op->nix; i++)
+		some = LLVMBuildOr(g->b, some, cg_cond(g, op->ix[i]), "");
+	cg_set_reg(g, v, reg, LLVMBuildSelect(g->b, some, value, cg_reg(g, v, reg), ""));
+}
+
 void emit_FILL(Cg *g, const Op *op)
 {
 	const Attr *a = attrs_get(&op->attrs, A_VALUE);
@@ -465,7 +475,9 @@ void emit_FILL(Cg *g, const Op *op)
 		LLVMValueRef all[] = {value, value, value, value};
 		value = LLVMConstBitCast(LLVMConstVector(all, (unsigned)v->packed), g->m->i32);
 	}
-	for (int i = 0; i < cg_words(v); i++)
+	if (op->in[0].at)
+		fill_where(g, op, v, value);
+	for (int i = 0; i < cg_words(v) && !op->in[0].at; i++)
 		cg_set_word(g, v, i, settles ? settled(g, value) : value);
 }
 

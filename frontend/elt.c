@@ -282,13 +282,30 @@ static Value report_joined_only(Sema *s, const Node *call, const Reduction *r)
 	return value_bad();
 }
 
+/* Of a tile like the output's, elements beyond its edge change nothing that is reduced. What is
+ * left for a row beyond it is of no use to anyone, and so for a column. */
+Val *elt_inside(Sema *s, Loc loc, Val *v, const Reduction *r)
+{
+	int64_t edges[2] = {r->kept != 0, r->kept != 1};
+	Tile tile = {.tiling = s->grid};
+	if (s->place != AT_GRID || v->type->layout != tiling_shape(s, s->grid))
+		return v;
+	memcpy(tile.at, s->grid_at, sizeof tile.at);
+	Val *place = tile_build(s, &tile, loc);
+	Op *op = build_in(s, build_in(s, build(s, OP_INSIDE, loc), v), place);
+	op_real(s->kernel, op, A_VALUE, r->by->neutral);
+	op_ints(s->kernel, op, A_EDGES, edges, 2);
+	return op_result(s->kernel, op, "x", v->type);
+}
+
 Value elt_reduce(Sema *s, const Node *call, const Reduction *r, Value *arg)
 {
 	if (r->kept != 0)
 		return report_joined_only(s, call, r);
 	if (!elt_reducible(s, call, arg))
 		return value_bad();
-	Op *op = build_in(s, build(s, OP_REDUCE, call->loc), arg->val);
+	Val *v = elt_inside(s, call->loc, arg->val, r);
+	Op *op = build_in(s, build(s, OP_REDUCE, call->loc), v);
 	op_str(s->kernel, op, A_COMBINE, r->by->name);
 	const Layout *rows = reduced_shape(s, arg->val->type->layout, 0);
 	return result(op_result(s->kernel, op, "r", type_like(s, EL_F32, rows)));

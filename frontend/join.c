@@ -108,7 +108,8 @@ static void join(Sema *s, const Node *n, const Value *to, const CombineRow *by, 
 	Val *t = v.kind == V_BAD ? NULL : vector_read(s, to, &shape);
 	if (!t || !value_fits(s, to, &v, shape, reduced ? &r : NULL))
 		return;
-	Op *op = build_in(s, build_in(s, build(s, OP_COPY, n->loc), t), v.val);
+	Val *x = reduced ? elt_inside(s, from->loc, v.val, &r) : v.val;
+	Op *op = build_in(s, build_in(s, build(s, OP_COPY, n->loc), t), x);
 	op_str(s->kernel, op, A_COMBINE, by->name);
 	to->tile->tiling->tensor->writes++;
 }

@@ -246,6 +246,7 @@ typedef struct {
 } Reduction;
 bool reduction_named(const char *name, Reduction *r);
 Value elt_reduce(Sema *s, const Node *call, const Reduction *r, Value *arg);
+Val *elt_inside(Sema *s, Loc loc, Val *v, const Reduction *r);
 bool elt_reducible(Sema *s, const Node *call, Value *arg); /* reads tiles, too */
 const Layout *reduced_shape(Sema *s, const Layout *tile, int kept);
 Value elt_rows(Sema *s, const Node *call);

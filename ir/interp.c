@@ -99,7 +99,7 @@ static Elements elements_new(Interp *in, int64_t n)
 }
 
 /* Element i is exactly v. */
-static void element_is(const Elements *e, int64_t i, double v)
+void element_is(const Elements *e, int64_t i, double v)
 {
 	e->f[i] = v;
 	if (e->lo)
@@ -403,6 +403,16 @@ static bool run_reduce(Interp *in, const Op *op)
 	return true;
 }
 
+static bool run_inside(Interp *in, const Op *op)
+{
+	const Slot *out = slot_of(in, op->out);
+	double v = elem_round(out->type->elem, attrs_get(&op->attrs, A_VALUE)->real);
+	cvt_run(out, slot_read(in, operand(in, op, 0)));
+	tensor_inside(operand(in, op, 1), &out->at, v, attrs_get(&op->attrs, A_EDGES)->i,
+		      in->scratch);
+	return true;
+}
+
 static bool run_nothing(Interp *in, const Op *op)
 {
 	(void)in, (void)op;
@@ -415,7 +425,7 @@ static bool (*const runs[OP_COUNT])(Interp *, const Op *) = {
 	[OP_CVT] = run_cvt,        [OP_SHARED] = run_shared, [OP_GRID] = run_grid,
 	[OP_RING] = run_nothing,   [OP_TILE] = run_tile,     [OP_COPY] = run_copy,
 	[OP_LAUNCH] = run_nothing, [OP_MMA] = run_mma,       [OP_REDUCE] = run_reduce,
-	[OP_VIEW] = run_view,
+	[OP_VIEW] = run_view,      [OP_INSIDE] = run_inside,
 };
 
 static bool run_op(Interp *in, const Op *op)

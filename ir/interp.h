@@ -50,11 +50,15 @@ typedef struct {
 	int64_t origin[MAX_RANK];
 } Slot;
 
+void element_is(const Elements *e, int64_t i, double v); /* interp.c: exactly */
+
 /* interp_tensor.c: a tensor's modes, and the dims of its slot, from what the caller binds */
 bool tensor_bind(Interp *in, const Layout *l, Tensor *t, Slot *whole);
 /* elements out of range read as 0 and are not written */
 void tensor_load(const Slot *tile, double *out, Arena *scratch);
 void tensor_store(const Slot *tile, const Elements *from, Arena *scratch);
+void tensor_inside(const Slot *tile, const Elements *of, double outside, const int64_t *edges,
+		   Arena *scratch); /* edges[i]: mode i's counts */
 
 /* interp_join.c: joins element i to what the tensor holds */
 typedef struct {

@@ -72,6 +72,22 @@ void tensor_load(const Slot *t, double *out, Arena *scratch)
 	arena_reset(scratch);
 }
 
+void tensor_inside(const Slot *t, const Elements *of, double outside, const int64_t *edges,
+		   Arena *scratch)
+{
+	Rows r = {.t = t};
+	int64_t width = t->dim[t->rank - 1], n = 0;
+	tile_offsets(t, r.at, scratch);
+	const int64_t *last = r.at[t->rank - 1];
+	do {
+		bool row = edges[0] && rows_base(&r) < 0;
+		for (int64_t i = 0; i < width; i++, n++)
+			if (row || (edges[1] && last[i] < 0))
+				element_is(of, n, outside);
+	} while (rows_next(&r));
+	arena_reset(scratch);
+}
+
 static void put(const Tensor *t, int64_t at, const Elements *from, int64_t i)
 {
 	elem_put(t->elem, t->data, at, from->f[i]);

@@ -226,7 +226,8 @@ const EltRow *elt_by_infix(const char *infix);
 /* What reduce joins a row's elements by: rows of combine.def. */
 typedef struct {
 	const char *name;
-	OpKind op; /* that joins two */
+	OpKind op;      /* that joins two */
+	double neutral; /* joined to what, changes nothing */
 	double (*value)(double x, double y);
 } CombineRow;
 const CombineRow *combine_by_name(const char *name); /* NULL: none */

@@ -166,7 +166,7 @@ const EltRow *elt_by_infix(const char *infix)
 	return NULL;
 }
 
-#define COMBINE(id, name, op, value)                   \
+#define COMBINE(id, name, op, neutral, value)          \
 	static double combine_##id(double x, double y) \
 	{                                              \
 		return value;                          \
@@ -174,7 +174,7 @@ const EltRow *elt_by_infix(const char *infix)
 #include "ir/combine.def"
 
 static const CombineRow combine_rows[] = {
-#define COMBINE(id, name, op, value) {name, OP_##op, combine_##id},
+#define COMBINE(id, name, op, neutral, value) {name, OP_##op, neutral, combine_##id},
 #include "ir/combine.def"
 };
 

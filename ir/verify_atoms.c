@@ -340,6 +340,33 @@ const char *rule_vector(const Kernel *k, const Op *op)
 	return check_registers(k, op, regs, n);
 }
 
+/* All registers, or one where a condition holds. */
+const char *rule_fill(const Kernel *k, const Op *op)
+{
+	if (!op->in[0].at)
+		return op->nix ? "conditions are of a register that is named" : NULL;
+	if (!op->nix || k->stage != ST_PTX)
+		return "a register that is named is one of a thread's, with a condition";
+	return check_registers(k, op, &op->in[0], 1);
+}
+
+/* The tile says only where the elements lie. */
+const char *rule_inside(const Kernel *k, const Op *op)
+{
+	const Type *v = op->in[0].val->type, *tile = op->in[1].val->type;
+	const Attr *edges = attrs_get(&op->attrs, A_EDGES);
+	if (edges->n != 2 || edges->i[0] + edges->i[1] < 1 || (edges->i[0] | edges->i[1]) != 1)
+		return "'edges' is (1,0), (0,1) or (1,1)";
+	if (op->out->type->layout != v->layout || op->out->type->elem != v->elem)
+		return "the result has the type of its first operand";
+	if (!op->in[1].val->def || op->in[1].val->def->kind != OP_TILE)
+		return "the second operand is a tile of a tensor";
+	return same_shape(k->ctx, v, tile)
+		       ? NULL
+		       : ctx_strf(k->ctx, "the shapes %s and %s differ",
+				  layout_str(k->ctx, v->layout), layout_str(k->ctx, tile->layout));
+}
+
 /* Between registers and a buffer: matrices of 8 x 8, of each two registers. */
 const char *rule_matrices(const Kernel *k, const Op *op)
 {

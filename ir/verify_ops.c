@@ -443,7 +443,10 @@ static const Rule rules[OP_COUNT] = {
 	[OP_CONST] = {.kinds = "=e", .needs = {{A_VALUE, ST_ANY}}},
 	[OP_LAUNCH] = {.kinds = "", .rule = rule_launch},
 	[OP_FRAG] = {.kinds = "=r"},
-	[OP_FILL] = {.kinds = "r", .needs = {{A_VALUE, ST_ANY}}},
+	[OP_FILL] = {.kinds = "r", .rule = rule_fill, .needs = {{A_VALUE, ST_ANY}}},
+	[OP_INSIDE] = {.kinds = "rg=r",
+		       .rule = rule_inside,
+		       .needs = {{A_VALUE, ST_ANY}, {A_EDGES, ST_ANY}}},
 	[OP_SHARED] = {.kinds = "=s",
 		       .rule = rule_shared,
 		       .needs = {{A_SLOTS, ST_PTX}, {A_OFFSET, ST_PTX}}},
@@ -586,7 +589,7 @@ const char *op_rule(const Kernel *k, const Op *op, PtrMap *right)
 		return why;
 	if ((why = check_writes(k, op)) || (why = check_slots(k, op)))
 		return why;
-	if (op_rows[op->kind].flags & OPF_ELT)
-		return elt_rule(k, op);
-	return r->rule ? r->rule(k, op) : NULL;
+	if (r->rule)
+		return r->rule(k, op);
+	return op_rows[op->kind].flags & OPF_ELT ? elt_rule(k, op) : NULL;
 }

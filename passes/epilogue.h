@@ -71,6 +71,19 @@ const Ix *chunk_col(const Epilogue *e, Chunk c, const Op *tile, const Ix *group)
 Val *part_tile(const Epilogue *e, Op *at, const Op *tile, const Ix *row, const Ix *col, int rows);
 const Type *chunk_type(Epilogue *e, const Val *v);
 
+typedef struct {
+	Epilogue *e;
+	const Chunk *all;
+	Chunk c;
+	PtrMap part; /* of a value of the tile: what of it is in this chunk */
+} Parts;
+Val *part_of(Parts *p, Val *v);
+
+/* epilogue_joins.c */
+bool writes_registers(const Op *op);
+void find_joins(Epilogue *e);
+void put_joins(Parts *p); /* of this chunk */
+
 /* epilogue_vectors.c */
 Fit fits_vector(Copying *c, Refusal *why);
 bool reads_columns(Epilogue *e); /* of tensors that have an element for each */

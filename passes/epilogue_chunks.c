@@ -214,18 +214,52 @@ static void join_changes(Epilogue *e, const Op *op)
 	}
 }
 
+static void set_origin(Epilogue *e, const Val *v, int at)
+{
+	Origin *o = NEW(e->origins.arena, Origin);
+	o->at = at;
+	ptrmap_set(&e->origins, v, o);
+}
+
+/* Of what is computed behind the store, nothing else comes from there. */
+static bool is_computed_before(const Epilogue *e, const Op *op)
+{
+	bool all = op_rows[op->kind].flags & OPF_ELT;
+	for (int i = 0; i < op->nin && all; i++) {
+		const Val *v = op->in[i].val;
+		bool place = v->type->kind == TY_TILE && v->type->space == SP_GLOBAL;
+		all = place || !v->def || ptrmap_get(&e->origins, v);
+	}
+	return all;
+}
+
+/* Numbers need nothing, and may stand before the store; so may values that need no more. */
+static void find_behind(Epilogue *e, int at)
+{
+	for (Op *op = e->store->next, *next; op && !writes_registers(op); op = next) {
+		next = op->next;
+		if (op->kind == OP_CONST) {
+			op_remove(op);
+			op_insert_before(e->store, op);
+		}
+		if (op->kind == OP_CONST || (op->out && is_computed_before(e, op)))
+			set_origin(e, op->out, at);
+	}
+}
+
 void find_origins(Epilogue *e)
 {
 	Op *op = kernel_first(e->k);
-	for (int at = 1; op && op != e->store; op = op_next(op), at++) {
-		if (op->out) {
-			Origin *o = NEW(e->origins.arena, Origin);
-			o->at = at;
-			ptrmap_set(&e->origins, op->out, o);
-		}
+	int at = 1;
+	for (; op && op != e->store; op = op_next(op), at++) {
+		if (op->out)
+			set_origin(e, op->out, at);
 		note_writes(e, op, at);
 	}
+	find_behind(e, at);
 	for (op = kernel_first(e->k); op && op != e->store; op = op_next(op))
+		join_changes(e, op);
+	for (op = e->store; op && !writes_registers(op); op = op->next)
 		join_changes(e, op);
 }
 
@@ -234,8 +268,10 @@ void find_origins(Epilogue *e)
 static bool may_wait(const Epilogue *e, const Val *v)
 {
 	const Origin *o = origin_of(e, v);
+	bool apart =
+		v->def->kind == OP_INSIDE && e->t.along_n != 1; /* no tile has a chunk's columns */
 	return op_rows[v->def->kind].flags & OPF_ELT && op_parent(v->def) == op_parent(e->store) &&
-	       o->changed < o->at;
+	       o->changed < o->at && !apart;
 }
 
 static void add_source(Epilogue *e, Op *load)
@@ -328,22 +364,24 @@ static Val *source_chunk(Epilogue *e, const Source *s, const Chunk *all, Chunk c
 }
 
 /* ------------------------------------------------------------------ values */
-typedef struct {
-	Epilogue *e;
-	const Chunk *all;
-	Chunk c;
-	PtrMap part; /* of a value of the tile: what of it is in this chunk */
-} Parts;
-
 static Val *part_new(Parts *p, Val *v);
 
-static Val *part_of(Parts *p, Val *v)
+/* Where the chunk lies in its tensor, of all warpgroups. */
+static Val *part_place(const Parts *p, const Op *tile)
+{
+	const Epilogue *e = p->e;
+	const Ix *zero = ix_int(e->k, 0);
+	return part_tile(e, e->store, tile, chunk_row(e, p->c, tile, zero),
+			 chunk_col(e, p->c, tile, zero), e->rows * e->t.along_m);
+}
+
+Val *part_of(Parts *p, Val *v)
 {
 	if (v->type->kind != TY_TILE || val_is_one(v))
 		return v;
 	Val *part = ptrmap_get(&p->part, v);
 	if (!part) {
-		part = part_new(p, v);
+		part = v->type->space == SP_GLOBAL ? part_place(p, v->def) : part_new(p, v);
 		ptrmap_set(&p->part, v, part);
 	}
 	return part;
@@ -369,6 +407,8 @@ static Val *part_new(Parts *p, Val *v)
 		op_in(k, op, in[i], NULL);
 	if (!computed)
 		op_in(k, op, v, ix_int(k, chunk_reg(p->e, p->c, v->type)));
+	for (int i = 0; i < def->attrs.n && computed; i++)
+		attrs_set(k->ctx, &op->attrs, def->attrs.at[i]);
 	return op_result(k, op, v->name, chunk_type(p->e, v));
 }
 
@@ -394,47 +434,6 @@ static void put_last(const Epilogue *e, WayId way, Val *tile, Chunk c, Val *buff
 		op_in(e->k, out, map, NULL);
 }
 
-/* Reduced chunk by chunk too: of the whole tile, what is joined would take registers beside it. */
-static void put_join(Parts *p, const Op *join)
-{
-	Epilogue *e = p->e;
-	const Op *tile = join->in[0].val->def;
-	const Ix *row = tile_at(e->k, tile->out, 0), *zero = ix_int(e->k, 0);
-	bool columns = val_extent(tile->out, tile_mode(e->k, tile->out, 1)) > 1;
-	const Ix *col = columns ? chunk_col(e, p->c, tile, zero) : tile_at(e->k, tile->out, 1);
-	Val *v = part_of(p, join->in[1].val), *to = part_tile(e, e->store, tile, row, col, 1);
-	Op *op = op_before(e->k, e->store, OP_STORE);
-	op_in(e->k, op, to, NULL);
-	op_in(e->k, op, v, NULL);
-	op_str(e->k, op, A_COMBINE, combine_of(join)->name);
-}
-
-/* A value of the store's shape, that is there before the store. */
-static bool joins_tile(const Epilogue *e, const Op *op)
-{
-	if (op->kind != OP_STORE || !combine_of(op) || e->t.along_n != 1)
-		return false;
-	const Type *x = op->in[1].val->type, *v = e->store->in[1].val->type;
-	const Val *to = op->in[0].val;
-	return x->layout == v->layout && x->tv == v->tv && origin_of(e, op->in[1].val) &&
-	       val_extent(to, tile_mode(e->k, to, 0)) == 1;
-}
-
-static bool writes_registers(const Op *op)
-{
-	bool some = op->body;
-	for (int i = 0; i < op->nin; i++)
-		some |= op->in[i].val->type->space == SP_REG && (op_effect(op, i) & (FX_W | FX_AW));
-	return some;
-}
-
-static void find_joins(Epilogue *e)
-{
-	for (Op *op = e->store->next; op && !writes_registers(op); op = op->next)
-		if (joins_tile(e, op))
-			vec_push(ctx_arena(e->k->ctx), &e->joins, op);
-}
-
 static void put_chunk(Epilogue *e, const Chunk *all, Chunk c, Val *buffer, Val *map)
 {
 	Kernel *k = e->k;
@@ -453,8 +452,7 @@ static void put_chunk(Epilogue *e, const Chunk *all, Chunk c, Val *buffer, Val *
 	put_last(e, e->way.way, tile, c, buffer, map);
 	if (e->way.other != WAY_COUNT)
 		put_last(e, e->way.other, tile, c, buffer, map);
-	for (int i = 0; i < e->joins.n; i++)
-		put_join(&parts, e->joins.at[i]);
+	put_joins(&parts);
 }
 
 /* Whether op, or what it holds, reads shared memory. */

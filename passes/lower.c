@@ -173,10 +173,10 @@ static void lower_mma(Kernel *k, SlotsAsked *asked, Op *op)
 }
 
 /* ------------------------------------------------------------------ vectors of a tensor */
-/* `store %tile, %regs` or `load %regs, %tile` */
+/* `store %tile, %regs`, `load %regs, %tile` or `inside %regs, %tile` */
 static Val *tile_side(const Op *op)
 {
-	return op->in[op->kind == OP_LOAD].val;
+	return op->in[op->kind != OP_STORE].val;
 }
 
 static Val *reg_side(const Op *op)
@@ -216,6 +216,8 @@ static const Ix *tv_coord(Kernel *k, const Layout *tv, int which, const Ix *x, i
 typedef struct {
 	int modes;                /* of the tensor */
 	const Ix *at[MODES_MOST]; /* of the element that the store begins with */
+	const Ix *from[2],
+		*step[2]; /* of the tile's modes: of the thread's first, and on from there */
 } Place;
 
 /* The thread's number among those over which the tile is spread. */
@@ -251,8 +253,9 @@ static Place vector_place(Kernel *k, Op *op, const Ix *reg)
 	for (int m = 0; m < 2; m++) {
 		int mode = tile_mode(k, tile, m);
 		const Ix *origin = ix_add(k->ctx, p.at[mode], tv_coord(k, tv, 0, thread, rows, m));
-		const Ix *base = let(k, op, names[m], origin);
-		p.at[mode] = ix_add(k->ctx, base, tv_coord(k, tv, 1, reg, rows, m));
+		p.from[m] = let(k, op, names[m], origin);
+		p.step[m] = tv_coord(k, tv, 1, reg, rows, m);
+		p.at[mode] = ix_add(k->ctx, p.from[m], p.step[m]);
 	}
 	return p;
 }
@@ -347,6 +350,17 @@ static bool reduce_by_warp(Kernel *k, Op *op)
 	return true;
 }
 
+/* Registers or vectors of them one by one: an unrolled loop. */
+static Op *each_register(Kernel *k, Op *at, const char *name, int n)
+{
+	Op *loop = op_before(k, at, OP_FOR);
+	op_sym(k, loop, name);
+	op_ix(k, loop, ix_int(k, 0));
+	op_ix(k, loop, ix_int(k, n));
+	op_int(k, loop, A_UNROLL, 1);
+	return loop;
+}
+
 static void lower_vectors(Kernel *k, Op *op)
 {
 	Ctx *c = k->ctx;
@@ -356,11 +370,7 @@ static void lower_vectors(Kernel *k, Op *op)
 	const char *name = kernel_fresh(k, "r");
 	const Ix *reg = ix_mul(c, ix_sym(c, name), ix_int(k, width));
 	Place p = vector_place(k, op, reg);
-	Op *loop = op_before(k, op, OP_FOR);
-	op_sym(k, loop, name);
-	op_ix(k, loop, ix_int(k, 0));
-	op_ix(k, loop, ix_int(k, regs / width));
-	op_int(k, loop, A_UNROLL, 1);
+	Op *loop = each_register(k, op, name, regs / width);
 	Op *inside = op_append(k, op_body(k, loop), OP_IF, op->loc);
 	bool reads = op->kind == OP_LOAD;
 	Val *tensor = tile_side(op)->def->in[0].val, *frag = reg_side(op);
@@ -375,6 +385,55 @@ static void lower_vectors(Kernel *k, Op *op)
 		one_of_alike(k, op, by_warp, inside);
 		op_str(k, vector, A_COMBINE, combine_of(op)->name);
 	}
+	op_remove(op);
+}
+
+/* Whole tiles fill the mode, and no CTA of a cluster has one behind the last. */
+static bool is_filled(const Kernel *k, const Val *tile, int mode)
+{
+	const Attr *cluster = attrs_get(&k->attrs, A_CLUSTER);
+	int64_t ctas = 1, n = val_extent(tile, mode);
+	IxFacts facts = kernel_facts(k);
+	const Ix *extent = tup_get(tile->def->in[0].val->type->layout->shape, mode)->leaf;
+	for (int i = 0; cluster && i < cluster->n; i++)
+		ctas *= cluster->i[i];
+	return ctas == 1 && ix_divisor(extent, facts) % n == 0 &&
+	       ix_divisor(tile->def->ix[mode], facts) % n == 0;
+}
+
+/* Where a register that begins at p lies beyond an edge: as many elements on as there are left. */
+static void edge_conditions(Kernel *k, const Op *op, Op *loop, Op *fill, const Place *p)
+{
+	const Val *tile = tile_side(op);
+	const Tup *shape = tile->def->in[0].val->type->layout->shape;
+	for (int i = 0; i < 2; i++) {
+		int m = tile_mode(k, tile, i);
+		if (!attrs_get(&op->attrs, A_EDGES)->i[i] || is_filled(k, tile, m))
+			continue;
+		const Ix *left = ix_sub(k->ctx, tup_get(shape, m)->leaf, p->from[i]);
+		op_ix(k, fill, ix_new(k->ctx, IX_LE, let(k, loop, "left", left), p->step[i]));
+	}
+}
+
+/* A copy of the registers, of which those change that lie beyond one of the tensor's edges. */
+static void lower_inside(Kernel *k, Op *op)
+{
+	Val *x = op->in[0].val;
+	Op *copy = op_before(k, op, OP_FRAG), *move = op_before(k, op, OP_MOVE);
+	Val *y = op_result(k, copy, "x", op->out->type);
+	const char *name = kernel_fresh(k, "r");
+	const Ix *reg = ix_sym(k->ctx, name);
+	Place p = vector_place(k, op, reg);
+	op_in(k, move, y, NULL);
+	op_in(k, move, x, NULL);
+	Op *loop = each_register(k, op, name, type_regs(x->type));
+	Op *fill = op_append(k, op_body(k, loop), OP_FILL, op->loc);
+	op_in(k, fill, y, reg);
+	op_real(k, fill, A_VALUE, attrs_get(&op->attrs, A_VALUE)->real);
+	edge_conditions(k, op, loop, fill, &p);
+	if (!fill->nix)
+		op_remove(loop);
+	kernel_replace(k, op->out, y);
 	op_remove(op);
 }
 
@@ -429,6 +488,8 @@ void pass_lower(Kernel *k)
 		next = op_next(op);
 		if (copy_row_of(op->kind))
 			lower_copy(k, op);
+		else if (op->kind == OP_INSIDE)
+			lower_inside(k, op);
 		else if (op_is_atom(op))
 			lower_mma(k, &asked, op);
 	}

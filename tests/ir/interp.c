@@ -350,6 +350,33 @@ static void test_rows(void **state)
 	check_rows("sum", (const float[]){7, -8, 2});
 }
 
+/* A tile of 4 x 4 of a tensor of 3 x 2: beyond the edges that count, and elsewhere. */
+static void check_inside(int rows, int cols)
+{
+	float a[6] = {0}, d[16] = {0};
+	Ctx *c = ctx_new();
+	const char *text =
+		"kernel inside tile sm_90a {\n"
+		"  arg %%A : global f32 (3,2):(2,1)\n  arg out %%D : global f32 (4,4):(4,1)\n"
+		"  %%s = frag : reg f32 (4,4)\n  fill %%s value=7\n"
+		"  %%t = tile %%A (0, 0) : global f32 (4,4):(2,1)\n"
+		"  %%x = inside %%s, %%t value=-inf edges=(%d,%d) : reg f32 (4,4)\n"
+		"  %%d = tile %%D (0, 0) : global f32 (4,4):(4,1)\n  copy %%d, %%x\n}\n";
+	const Kernel *k = kernel_of(c, arena_printf(ctx_arena(c), text, rows, cols));
+	const InterpArg args[] = {{"A", a}, {"D", d}};
+	run_ok(k, &(InterpRun){.args = args, .nargs = 2});
+	for (int i = 0; i < 16; i++)
+		assert_true(d[i] == ((rows && i / 4 >= 3) || (cols && i % 4 >= 2) ? -INFINITY : 7));
+	ctx_free(c);
+}
+
+static void test_inside(void **state)
+{
+	(void)state;
+	for (int edges = 1; edges < 4; edges++)
+		check_inside(edges & 1, edges >> 1);
+}
+
 /* Scalars on either side, scalars among themselves, rounding to 16 bits and back. */
 static void test_scalars(void **state)
 {
@@ -561,6 +588,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_gemm),        cmocka_unit_test(test_chosen_tiles),
 		cmocka_unit_test(test_elementwise), cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_inside),
 
 		cmocka_unit_test(test_scalars),     cmocka_unit_test(test_integers),
 		cmocka_unit_test(test_control),     cmocka_unit_test(test_nested_layout),
