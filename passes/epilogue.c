@@ -27,22 +27,24 @@ static int accumulated(const Kernel *k)
 	return regs;
 }
 
-/* Of many instructions, several of whose values ptxas computes at a time. */
-static bool has_functions(const Kernel *k)
+/* Functions of many instructions, or values that are joined to an output: ptxas computes several
+ * at a time. */
+static bool computes_much(const Kernel *k)
 {
 	bool some = false;
 	for (const Op *op = kernel_first(k); op && !some; op = op_next(op))
-		some = elt_by_op(op->kind) && elt_by_op(op->kind)->error.ulps > 0;
+		some = (elt_by_op(op->kind) && elt_by_op(op->kind)->error.ulps > 0) ||
+		       (op->kind == OP_STORE && combine_of(op));
 	return some;
 }
 
 static bool is_crowded(const Kernel *k)
 {
 	enum { CROWDED = 192 };
-	return accumulated(k) >= CROWDED && has_functions(k);
+	return accumulated(k) >= CROWDED && computes_much(k);
 }
 
-/* Columns of a chunk, at most: as the schedule says, else half of the widest where functions would
+/* Columns of a chunk, at most: as the schedule says, else half of the widest where these would
  * spill beside so many accumulators: bias and GELU of 128x192 under pingpong did. */
 static int most_columns(const Epilogue *e)
 {

@@ -229,11 +229,13 @@ def blocks(M, N, K):
 
 
 def joined(M, N, K):
-    """A value for each row of D beside D: joins of the kernel whose label begins with sum or max."""
-    t = dict(matrices(M, N, K), row=torch.zeros(M, device=DEV))
+    """A value for each row or column of D, or one for all, beside D: the kernel's label begins with which."""
+    t = dict(matrices(M, N, K), row=torch.zeros(M, device=DEV), col=torch.zeros(N, device=DEV),
+             all=torch.zeros(1, device=DEV))
     product = lambda: t["A"].float() @ t["B"].float().t()
-    rows = {"sum": lambda: product().square().sum(1), "max": lambda: product().abs().amax(1)}
-    return dict(args=dict(t, M=M, N=N, K=K), want=product, plain=product, out=t["D"], row=t["row"], rows=rows,
+    joins = {"sum": ("row", lambda: product().square().sum(1)), "max": ("row", lambda: product().abs().amax(1)),
+             "col": ("col", lambda: product().square().sum(0)), "amax": ("all", lambda: product().abs().amax())}
+    return dict(args=dict(t, M=M, N=N, K=K), want=product, plain=product, out=t["D"], joins=joins,
                 torch={"mm": lambda: torch.mm(t["A"], t["B"].t(), out=t["D"])})
 
 
@@ -342,12 +344,13 @@ def right(data, call, want="want"):
     return ((data["out"].float() - want).abs() / scale).nan_to_num(1e9).max().item()
 
 
-def right_rows(data, call, label):
-    """Of what rows are joined to, in the same parts; sums in f32 and their order explain a 2^-12."""
-    data["row"].zero_()
+def right_joins(data, call, label):
+    """Of what is joined to, in the same parts; sums in f32 and their order explain a 2^-12."""
+    name, wanted = data["joins"][label.partition("_")[0]]
+    data["args"][name].zero_()
     call()
-    want = data["rows"][label.partition("_")[0]]()
-    return ((data["row"] - want).abs() / (want * 2 ** -12)).nan_to_num(1e9).max().item()
+    want = wanted()
+    return ((data["args"][name] - want).abs() / (want * 2 ** -12)).nan_to_num(1e9).max().item()
 
 
 def measure(runtime, work, size, ours, rounds):
@@ -363,8 +366,8 @@ def measure(runtime, work, size, ours, rounds):
         bind = runtime.kernel(path)
         calls = [bind(**s["args"]) for s in sets]
         error = right(sets[0], calls[0], "plain" if label.startswith("plain_") else "want")
-        if "rows" in sets[0] and not label.startswith("plain_"):
-            error = max(error, right_rows(sets[0], calls[0], label))
+        if "joins" in sets[0] and not label.startswith("plain_"):
+            error = max(error, right_joins(sets[0], calls[0], label))
         theirs = right(sets[0], sets[0]["torch"][names[0]])
         if not error <= max(1, 1.25 * theirs):
             print(f"WRONG {work} {'x'.join(map(str, size))} {label}: {error:g} times what is allowed", flush=True)
@@ -403,7 +406,7 @@ def report(work, size, entries, names, burst):
         rows.append(row)
         if e.name + ".aligned" in by:
             row["aligned"] = over(e, by[e.name + ".aligned"])
-        twin = "plain_" + re.sub("^(approx|sum|max)_", "", e.name)
+        twin = "plain_" + re.sub("^(approx|sum|max|col|amax)_", "", e.name)
         if twin in by:
             row["plain"] = over(e, by[twin])
         if plain:

@@ -124,19 +124,23 @@ plain ping_128_g8 -DS=6
 plain ping_128_c2x1 -DS=6 -DCM=2
 plain coop_256_c2x1 -DR=cooperative -DbN=256 -DS=4 -DCM=2
 
-# What rows are joined to: sums of squares, the largest sizes, nothing.
+# What rows, columns and all are joined to: sums of squares, the largest sizes, nothing.
 joined()
 {
-	label=$1 sizes=$2 vector=', row : out f32 (M)'
+	schedule=$1 sizes=$2 vector=', row : out f32 (M)'
 	shift 2
 	join=' row[m] += rowsum(square(acc));'
-	kernel joined "sum_$label" bf16 "$vector" '' "$mm" acc "$sizes" "$@"
+	kernel joined "sum_$schedule" bf16 "$vector" '' "$mm" acc "$sizes" "$@"
 	join=' row[m] <- max(row[m], rowmax(abs(acc)));'
-	kernel joined "max_$label" bf16 "$vector" '' "$mm" acc "$sizes" "$@"
+	kernel joined "max_$schedule" bf16 "$vector" '' "$mm" acc "$sizes" "$@"
+	join=' col[n] += colsum(square(acc));'
+	kernel joined "col_$schedule" bf16 ', col : out f32 (N)' '' "$mm" acc "$sizes" "$@"
+	join=' all[0] <- max(all[0], tilemax(abs(acc)));'
+	kernel joined "amax_$schedule" bf16 ', all : out f32 (1)' '' "$mm" acc "$sizes" "$@"
 	join=
-	kernel joined "plain_$label" bf16 '' '' "$mm" acc "$sizes" "$@"
+	kernel joined "plain_$schedule" bf16 '' '' "$mm" acc "$sizes" "$@"
 }
 joined ping_128_g8 "$wide;$small;$cube"
 joined ping_160_g8 "$wide" -DbN=160 -DS=5
-joined ping_192_c2x1 "$wide" -DbN=192 -DS=4 -DCM=2 -DG=4
+joined ping_192_c2x1 "$wide" -DbN=192 -DS=4 -DT=32 -DCM=2 -DG=4
 echo "$(grep -c . "$out/works.txt") works"
