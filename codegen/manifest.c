@@ -64,6 +64,8 @@ static void write_arg(json_object *o, const KArg *a)
 	put_texts(o, "shape", a->shape, a->rank, KD_MAX_RANK);
 	put_texts(o, "stride", a->stride, a->rank, KD_MAX_RANK);
 	json_put_int(o, "align", a->align);
+	if (a->constant)
+		json_put_bool(o, "constant", a->constant);
 }
 
 static void write_fact(json_object *o, const KFact *f)

@@ -17,6 +17,17 @@ static const char *plural(int64_t n)
 	return n == 1 ? "" : "s";
 }
 
+static void note_constants(const Facts *f, Buf *out)
+{
+	for (int i = 0; i < f->k->whys.n; i++) {
+		const Reason *w = &f->k->whys.at[i];
+		if (w->id != REASON_CONSTANT)
+			continue;
+		note_head(out, "");
+		buf_printf(out, "constant %s: %s\n", w->subject, w->text);
+	}
+}
+
 static void note_grid(const Facts *f, Buf *out)
 {
 	note_head(out, "grid");
@@ -28,6 +39,7 @@ static void note_grid(const Facts *f, Buf *out)
 		   f->clause[CLAUSE_PDL].v[0]
 			   ? "on: grid.launch first, grid.wait before global memory is touched"
 			   : "off");
+	note_constants(f, out);
 }
 
 static void note_tile(const Facts *f, Buf *out)

@@ -32,6 +32,13 @@ Node *node_named(Parser *p, NodeKind kind, Loc loc, const Node *name)
 	return n;
 }
 
+Node *node_way(Parser *p, Loc loc, const char *name)
+{
+	Node *n = node_new(p, N_WAY, loc);
+	n->name = ctx_str(p->ctx, name);
+	return n;
+}
+
 static void cut(Parser *p, Node *n)
 {
 	if (parse_error_counts(p))
@@ -116,8 +123,6 @@ static void print_at(const Node *n, int indent, Buf *out)
 		buf_printf(out, " %lld", (long long)n->num);
 	if (n->kind == N_REAL)
 		buf_printf(out, " %.17g", n->real);
-	if (n->kind == N_ARG && n->num)
-		buf_printf(out, " out");
 	buf_printf(out, "\n");
 	for (int i = 0; i < n->kids.n; i++)
 		print_at(n->kids.at[i], indent + 2, out);

@@ -42,6 +42,7 @@ enum { AST_DEPTH_MAX = 200, PARSE_ERRORS_MAX = 20 };
 
 Node *node_new(Parser *p, NodeKind kind, Loc loc);
 Node *node_named(Parser *p, NodeKind kind, Loc loc, const Node *name); /* name: a NAME node */
+Node *node_way(Parser *p, Loc loc, const char *name);                  /* of an argument */
 Node *node_add(Parser *p, Node *parent, Node *kid);                    /* gives parent */
 Node *node_take(Parser *p, Node *parent, Node *list);                  /* adds all kids of list */
 Node *node1(Parser *p, NodeKind kind, Loc loc, Node *a);

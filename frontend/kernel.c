@@ -165,6 +165,33 @@ static void narrow_parts(Sema *s, const Tup *mode)
 		kernel_sym(s->kernel, x->name, 0, INT32_MAX / before, 1);
 }
 
+/* Where an argument says the word first, or NULL. */
+static const Node *said_way(const Node *n, const char *word)
+{
+	for (int i = 1; i < n->kids.n; i++)
+		if (!strcmp(n->kids.at[i]->name, word))
+			return n->kids.at[i];
+	return NULL;
+}
+
+/* Each word once, and one of them. */
+static bool ways_fit(Sema *s, const Node *n)
+{
+	if (n->kids.n < 3)
+		return true;
+	const Node *first = n->kids.at[1], *second = n->kids.at[2];
+	if (!strcmp(first->name, second->name)) {
+		DiagMsg *m = diag(s->ctx, second->loc, D_E0213, "'%s' is %s already", n->name,
+				  second->name);
+		diag_remedy(s->ctx, m, "say it once");
+	} else {
+		DiagMsg *m = diag(s->ctx, second->loc, D_E0213,
+				  "'%s' is written by the kernel, so it is not constant", n->name);
+		diag_remedy(s->ctx, m, "leave constant out: it is for inputs");
+	}
+	return false;
+}
+
 static void arg_tensor(Sema *s, const Node *n, Elem e)
 {
 	const Node *type = n->kids.at[0];
@@ -175,7 +202,7 @@ static void arg_tensor(Sema *s, const Node *n, Elem e)
 		return;
 	Tensor *t = NEW(s->arena, Tensor);
 	*t = (Tensor){.name = n->name, .decl = (Node *)(uintptr_t)n, .elem = e, .layout = l};
-	t->is_out = n->num;
+	t->is_out = said_way(n, "out");
 	for (int i = 0; i < layout_rank(l); i++)
 		narrow_parts(s, tup_get(l->shape, i));
 	vec_push(s->arena, &s->tensors, t);
@@ -186,8 +213,14 @@ static void arg_tensor(Sema *s, const Node *n, Elem e)
 static void arg_scalar(Sema *s, const Node *n, Elem e)
 {
 	Value v = value_of(V_SCALAR);
-	if (n->num) {
+	if (said_way(n, "out")) {
 		diag(s->ctx, n->loc, D_E0213, "a scalar cannot be out: give it a shape");
+		return;
+	}
+	if (said_way(n, "constant")) {
+		DiagMsg *m = diag(s->ctx, said_way(n, "constant")->loc, D_E0213,
+				  "a scalar is passed with the launch, so it is constant anyway");
+		diag_remedy(s->ctx, m, "leave constant out: it is for tensors");
 		return;
 	}
 	if (e != EL_F32) {
@@ -214,7 +247,7 @@ static void arg(Sema *s, const Node *n)
 {
 	const Node *type = n->kids.at[0];
 	Elem e;
-	if (!elem_by_name(s, type->name, type->name_loc, &e)) {
+	if (!elem_by_name(s, type->name, type->name_loc, &e) || !ways_fit(s, n)) {
 		arg_bad(s, n);
 		return;
 	}
@@ -291,6 +324,8 @@ static void build_tensor(Sema *s, const Node *n)
 	Tensor *t = sym->value.tensor;
 	t->val = kernel_arg(s->kernel, t->name, type_tile(s->ctx, SP_GLOBAL, t->elem, t->layout),
 			    t->is_out);
+	if (said_way(n, "constant"))
+		kernel_arg_constant(s->kernel, t->val);
 	elements_apart(s, t);
 }
 

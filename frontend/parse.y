@@ -40,7 +40,7 @@ static void yyerror(Loc *loc, Scanner scanner, Parser *p, const char *what);
 %token KERNEL "'kernel'" CONST "'const'" LET "'let'" LAYOUT "'layout'" MMA "'mma'" SMEM "'smem'"
 %token TMA "'tma'" COPY "'copy'" PIPELINE "'pipeline'" FOR "'for'" IN "'in'" OUT "'out'" VIA "'via'"
 %token WHERE "'where'" TARGET "'target'" SCHEDULE "'schedule'" ASSERT "'static_assert'"
-%token PRINT "'print'" O "'o'"
+%token CONSTANT "'constant'" PRINT "'print'" O "'o'"
 %token NAME "a name" TEMPLATE "a name with <...>" INT "an integer" REAL "a number" STR "a string"
 %token ARROW "'<-'" PLUSEQ "'+='" DOTDOT "'..'" AND "'&&'" OR "'||'" EQ "'=='" NE "'!='"
 %token LE "'<='" GE "'>='"
@@ -86,7 +86,18 @@ arg_list:
 
 arg:
   NAME ':' type                 { $$ = node_add(p, node_named(p, N_ARG, @$, $1), $3); }
-| NAME ':' OUT type             { $$ = node_add(p, node_named(p, N_ARG, @$, $1), $4); $$->num = 1; }
+| NAME ':' ways type
+	{ $$ = node_take(p, node_add(p, node_named(p, N_ARG, @$, $1), $4), $3); }
+;
+
+ways:
+  way                           { $$ = node1(p, N_LIST, @$, $1); }
+| ways way                      { $$ = node_add(p, $1, $2); }
+;
+
+way:
+  OUT                           { $$ = node_way(p, @$, "out"); }
+| CONSTANT                      { $$ = node_way(p, @$, "constant"); }
 ;
 
 type:

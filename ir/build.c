@@ -92,8 +92,13 @@ static Val *val_new(Kernel *k, const char *name, const Type *t, Op *def, int arg
 Val *kernel_arg(Kernel *k, const char *name, const Type *t, bool is_out)
 {
 	Val *v = val_new(k, name, t, NULL, k->args.n);
-	vec_push(open_arena(k), &k->args, ((Arg){v, is_out}));
+	vec_push(open_arena(k), &k->args, ((Arg){.val = v, .is_out = is_out}));
 	return v;
+}
+
+void kernel_arg_constant(Kernel *k, const Val *arg)
+{
+	k->args.at[arg->arg].is_constant = true;
 }
 
 void kernel_sym(Kernel *k, const char *name, int64_t lo, int64_t hi, int64_t div)

@@ -277,6 +277,7 @@ typedef struct {
 typedef struct {
 	Val *val;
 	bool is_out;
+	bool is_constant; /* its last write was over before the launch ahead of this one began */
 } Arg;
 
 /* Reason a pass decided as it did: rows of why.def. subject is a name of the kernel, or NULL. */
@@ -343,6 +344,7 @@ struct Module {
 Module *module_new(Ctx *c);
 Kernel *kernel_new(Module *m, const char *name, Loc loc);
 Val *kernel_arg(Kernel *k, const char *name, const Type *t, bool is_out);
+void kernel_arg_constant(Kernel *k, const Val *arg);
 void kernel_sym(Kernel *k, const char *name, int64_t lo, int64_t hi,
 		int64_t div); /* adds or narrows */
 void kernel_fact(Kernel *k, const Ix *cond, const char *text, const char *rule, Loc loc);

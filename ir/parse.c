@@ -290,13 +290,14 @@ static bool parse_fact(Parser *p)
 	return true;
 }
 
-/* arg [out] %name : type */
+/* arg [out | constant] %name : type */
 static bool parse_arg(Parser *p)
 {
 	line_skip_blanks(p);
 	const char *begin = p->s, *way = line_word(p);
-	if ((way && strcmp(way, "out") != 0) || !line_accept(p, '%'))
-		return line_expected(p, "[out] %name : type");
+	bool out = way && !strcmp(way, "out"), constant = way && !strcmp(way, "constant");
+	if ((way && !out && !constant) || !line_accept(p, '%'))
+		return line_expected(p, "[out | constant] %name : type");
 	const char *name = line_value_name(p);
 	if (!name || !line_expect(p, ':'))
 		return false;
@@ -305,8 +306,10 @@ static bool parse_arg(Parser *p)
 		return false;
 	if (ptrmap_get(&p->vals, name))
 		return line_duplicate(p, begin, "value", name);
-	Val *v = kernel_arg(p->k, name, t, way);
+	Val *v = kernel_arg(p->k, name, t, out);
 	v->name = name;
+	if (constant)
+		kernel_arg_constant(p->k, v);
 	ptrmap_set(&p->vals, name, v);
 	return true;
 }

@@ -169,7 +169,11 @@ void kernel_print(const Kernel *k, Buf *out)
 		print_fact(&k->facts.at[i], out);
 	for (int i = 0; i < k->args.n; i++) {
 		const Arg *a = &k->args.at[i];
-		buf_printf(out, "  arg %s%%%s : ", a->is_out ? "out " : "", a->val->name);
+		buf_printf(out, "  arg %s%%%s : ",
+			   a->is_out        ? "out "
+			   : a->is_constant ? "constant "
+					    : "",
+			   a->val->name);
 		type_print(a->val->type, out);
 		buf_printf(out, "\n");
 	}

@@ -279,8 +279,12 @@ static bool check_arg(Verifier *v, const Arg *a)
 		return broken(v, NULL,
 			      "the argument '%%%s' is neither a global tensor nor a scalar",
 			      a->val->name);
-	return !a->is_out || t->kind == TY_TILE ||
-	       broken(v, NULL, "the scalar '%%%s' cannot be an output", a->val->name);
+	if (t->kind == TY_TILE)
+		return !a->is_out || !a->is_constant ||
+		       broken(v, NULL, "the output '%%%s' cannot be constant", a->val->name);
+	return (!a->is_out && !a->is_constant) ||
+	       broken(v, NULL, "the scalar '%%%s' cannot be %s", a->val->name,
+		      a->is_out ? "an output" : "constant");
 }
 
 static bool check_signature(Verifier *v)

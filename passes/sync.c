@@ -234,22 +234,12 @@ static void sync_ring(Kernel *k, Op *ring, const Groups *groups)
 	sync_reads(&s, groups);
 }
 
-/* Whether bytes from global memory arrive on the barrier. */
-static bool announces_loads(const Kernel *k, const Val *barrier)
-{
-	for (const Op *op = kernel_first(k); op; op = op_next(op))
-		for (int i = 0; i < op->nin && op_done_by(op, DONE_BY_BARRIER); i++)
-			if (op->in[i].val == barrier)
-				return true;
-	return false;
-}
-
 /* ------------------------------------------------------------------ the start and the end */
 /* Arrivals of a phase where they differ by rank: of each CTA that the ring's loads go to. */
 static const Ix *count_by_rank(const Kernel *k, const Op *barrier)
 {
 	const Op *ring = kernel_ring(k, attrs_str(&barrier->attrs, A_RING, ""));
-	bool fills = announces_loads(k, barrier->out);
+	bool fills = sync_announces_loads(k, barrier->out);
 	const Attr *sets = attrs_get(&ring->attrs, fills ? A_FROM : A_INTO);
 	int64_t count = attrs_int(&barrier->attrs, A_COUNT, 1), most = most_ctas(sets);
 	int64_t counts[CLUSTER_CTAS];
@@ -289,7 +279,7 @@ static bool ctas_share(const Kernel *k)
 static bool waits_for_bytes(const Kernel *k, const Op *role)
 {
 	for (const Op *op = role->body->first; op && op_inside(op, role); op = op_next(op))
-		if (op->kind == OP_MBAR_WAIT && announces_loads(k, op->in[0].val))
+		if (op->kind == OP_MBAR_WAIT && sync_announces_loads(k, op->in[0].val))
 			return true;
 	return false;
 }
@@ -326,75 +316,6 @@ static void init_barriers(Kernel *k)
 		op_int(k, meet, A_RELAXED, 1); /* the fence is the release */
 }
 
-/* ------------------------------------------------------------------ launches that overlap */
-static bool touches_global(const Op *op)
-{
-	for (int i = 0; i < op->nin; i++) {
-		const Type *t = op->in[i].val->type;
-		if (op_effect(op, i) &&
-		    (t->kind == TY_TMAP || (t->kind == TY_TILE && t->space == SP_GLOBAL)))
-			return true;
-	}
-	return false;
-}
-
-/* Whether op always runs after a wait for loaded bytes: who loaded them has waited already. */
-static bool follows_loads(const Kernel *k, const Op *op)
-{
-	for (; op && op->kind != OP_ROLE; op = op_parent(op))
-		for (const Op *before = op->prev; before; before = before->prev)
-			if (before->kind == OP_MBAR_WAIT && announces_loads(k, before->in[0].val))
-				return true;
-	return false;
-}
-
-/* Whether op or what is in it must wait. */
-static bool must_wait(const Kernel *k, const Op *region)
-{
-	for (const Op *op = region; op == region || (op && op_inside(op, region)); op = op_next(op))
-		if (touches_global(op) && !follows_loads(k, op))
-			return true;
-	return false;
-}
-
-static bool has_loop(const Op *region)
-{
-	for (const Op *op = op_next(region); op && op_inside(op, region); op = op_next(op))
-		if (op->kind == OP_FOR)
-			return true;
-	return false;
-}
-
-/* Where a role waits: as late as one wait serves all that must, but outside of innermost loops.
- * Addresses of the first tile are computed before; later tiles wait for nothing. */
-static Op *place_of_wait(const Kernel *k, Op *region)
-{
-	Op *only = NULL;
-	for (Op *op = region->body->first; op; op = op->next) {
-		if (!must_wait(k, op))
-			continue;
-		if (only)
-			return only;
-		only = op;
-	}
-	return only && has_loop(only) ? place_of_wait(k, only) : only;
-}
-
-/* Programmatic dependent launch: a role waits for earlier launches before it reads or writes what
- * they may still write or read; everything before that, and the next launch's beginning, overlaps.
- */
-static void overlap_launches(Kernel *k)
-{
-	if (!attrs_int(&k->attrs, A_PDL, 1))
-		return;
-	for (Op *role = kernel_find(k, OP_ROLE); role; role = op_find_next(role, OP_ROLE)) {
-		Op *at = place_of_wait(k, role);
-		if (at)
-			op_before(k, at, OP_GRID_WAIT);
-	}
-	op_before(k, kernel_find(k, OP_ROLE), OP_GRID_LAUNCH);
-}
-
 void pass_sync(Kernel *k)
 {
 	Groups groups = sync_groups(k);
@@ -407,5 +328,5 @@ void pass_sync(Kernel *k)
 	init_barriers(k);
 	if (ctas_share(k))
 		leave_together(k);
-	overlap_launches(k);
+	sync_launches(k);
 }

@@ -26,6 +26,10 @@ Op *sync_wait(Kernel *k, Loc loc, Val *barrier, const Ix *at, int lap);
 /* The position that op reads; NULL: none. */
 const Ix *sync_read_at(const Sync *s, const Op *op);
 
+/* sync_launches.c: the waits for earlier launches; whether loads complete on a barrier */
+void sync_launches(Kernel *k);
+bool sync_announces_loads(const Kernel *k, const Val *barrier);
+
 /* sync_groups.c: ops of the async proxy that complete in wgmma groups */
 typedef struct {
 	Op *fence, *first, *last, *wait;

@@ -43,6 +43,8 @@ typedef struct {
 	int rank; /* tensors; 0 for a scalar */
 	const char *shape[KD_MAX_RANK];
 	const char *stride[KD_MAX_RANK];
+	int constant; /* tensors, 1: its last write was complete before the launch ahead began, and
+			 loads of it do not wait for that launch */
 	int align; /* tensors: bytes of the widest direct access, which divide the address; 0: none
 		      is wider than an element */
 } KArg;

@@ -192,6 +192,17 @@ static bool get_arg(Reader *r, json_object *o, const KDesc *k, KArgKind kind, in
 		}                                                                          \
 	} while (0)
 
+/* Older manifests do not have it. */
+static bool get_constant(Reader *r, json_object *o, KArg *a)
+{
+	if (!json_object_object_get(o, "constant"))
+		return true;
+	if (!get_bool(r, o, "constant", &a->constant))
+		return false;
+	return !a->constant || a->dir == KD_IN ||
+	       fail(r, "constant is true of tensor %s, which is no input", a->name);
+}
+
 static bool read_tensor(Reader *r, json_object *o, KArg *a)
 {
 	static const char *const dirs[] = {"in", "out", "inout"};
@@ -201,7 +212,7 @@ static bool read_tensor(Reader *r, json_object *o, KArg *a)
 		return false;
 	a->dir = (KDir)dir;
 	return get_texts(r, o, "stride", a->rank, a->rank, a->stride, &n) &&
-	       get_int(r, o, "align", 0, 16, &a->align);
+	       get_int(r, o, "align", 0, 16, &a->align) && get_constant(r, o, a);
 }
 
 static bool read_arg(Reader *r, json_object *o, KDesc *k, int i)

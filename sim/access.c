@@ -34,7 +34,7 @@ static void touch(Warp *w, const Ins *in, u32 lane, const Place *p, u32 bytes, c
 				       .write = write,
 				       .what = strong ? strong_access : NULL,
 				       .stored = stored});
-	} else if (p->global) {
+	} else if (p->global && write) {
 		grid_check(w, in, lane);
 	}
 }
@@ -51,6 +51,15 @@ void grid_check(Warp *w, const Ins *in, u32 lane)
 	       in->text);
 }
 
+void grid_check_read(Warp *w, const Ins *in, u32 lane, u64 addr)
+{
+	const SimLaunch *l = w->cluster->job->l;
+	for (u32 i = 0; i < l->nconstants; i++)
+		if (addr - l->constants[i].from < l->constants[i].bytes)
+			return;
+	grid_check(w, in, lane);
+}
+
 static Run load(Warp *w, const Ins *in, u32 mask, Space space)
 {
 	const Arg *v = &in->args[0];
@@ -59,9 +68,12 @@ static Run load(Warp *w, const Ins *in, u32 mask, Space space)
 	Place p;
 	EACH_LANE(l, mask)
 	{
-		if (!place_at(w, in, l, space, mem_address(w, &in->args[1], l), bytes, bytes, &p))
+		u64 addr = mem_address(w, &in->args[1], l);
+		if (!place_at(w, in, l, space, addr, bytes, bytes, &p))
 			return RUN_FAIL;
 		touch(w, in, l, &p, bytes, NULL);
+		if (p.global)
+			grid_check_read(w, in, l, addr);
 		for (u32 i = 0; i < v->n; i++) {
 			const Arg *to = &v->list[i];
 			u64 x = 0;

@@ -304,8 +304,53 @@ static dsl_status param_put(const Launch *l, int i, unsigned char *at, uint32_t 
 	return DSL_OK;
 }
 
+/* From the first byte of a tensor to its last: n modes, steps in bytes. */
+static SimRange range_of(uint64_t from, uint64_t bytes, const uint64_t *extent,
+			 const uint64_t *step, int n)
+{
+	for (int i = 0; i < n; i++)
+		bytes += extent[i] ? (extent[i] - 1) * step[i] : 0;
+	return (SimRange){from, bytes};
+}
+
+static SimRange range_of_map(const KMap *m, const MapGeom *g)
+{
+	uint64_t row = g->dims[0] * (uint64_t)elem_rows[m->elem].bits / 8;
+	return range_of(g->base, row, g->dims + 1, g->strides, m->rank - 1);
+}
+
+static SimRange range_of_arg(const Launch *l, int arg)
+{
+	const KArg *a = &l->plan->k->args[arg];
+	uint64_t extent[KD_MAX_RANK], step[KD_MAX_RANK];
+	uint64_t size = (uint64_t)elem_rows[a->elem].bits / 8;
+	for (int d = 0; d < a->rank; d++) {
+		int64_t n = 0, by = 0;
+		expr_eval(l->plan->shape[arg][d], l->env, &n);
+		expr_eval(l->plan->stride[arg][d], l->env, &by);
+		extent[d] = (uint64_t)n;
+		step[d] = (uint64_t)by * size;
+	}
+	return range_of(l->value[arg], l->empty[arg] ? 0 : size, extent, step, a->rank);
+}
+
+/* Where the kernel reads what is constant: through maps, or by address. */
+static uint32_t constants_of(const Launch *l, SimRange *out)
+{
+	const KDesc *k = l->plan->k;
+	uint32_t n = 0;
+	for (int i = 0; i < k->nmaps; i++)
+		if (k->args[k->maps[i].arg].constant)
+			out[n++] = range_of_map(&k->maps[i], &l->maps[i]);
+	for (int i = 0; i < k->nparams; i++)
+		if (k->params[i].kind == KP_PTR && k->args[k->params[i].index].constant)
+			out[n++] = range_of_arg(l, k->params[i].index);
+	return n;
+}
+
 static dsl_status sim_launch(dsl_device *dev, const Launch *l)
 {
+	SimRange constants[KD_MAX_MAPS + KD_MAX_PARAMS];
 	_Alignas(64) unsigned char params[4096] = {0};
 	const KDesc *k = l->plan->k;
 	const dsl_module *mod = l->plan->function;
@@ -318,7 +363,9 @@ static dsl_status sim_launch(dsl_device *dev, const Launch *l)
 		       .dynamic_bytes = (uint32_t)k->smem,
 		       .entry_regs = (uint32_t)k->entry_regs,
 		       .nareas = (uint32_t)k->nsmem,
-		       .dependent = l->pdl};
+		       .dependent = l->pdl,
+		       .constants = constants,
+		       .nconstants = constants_of(l, constants)};
 	if (sim_param_count(s.module, k->symbol) != (uint32_t)k->nparams)
 		return detail_fail(DSL_ERR_MANIFEST,
 				   "kernel %s: the PTX takes %u parameters, the manifest %d",

@@ -312,6 +312,8 @@ bool shared_span(Warp *w, const Ins *in, u32 lane, const Cta *cta, u32 offset, u
 
 /* access.c: global memory is the earlier kernel's until griddepcontrol.wait. */
 void grid_check(Warp *w, const Ins *in, u32 lane);
+/* Of a read: not where the launch says that nobody writes. */
+void grid_check_read(Warp *w, const Ins *in, u32 lane, u64 addr);
 
 /* exec.c */
 bool job_run(Job *job);

@@ -43,6 +43,11 @@ typedef struct {
 	u32 offset, bytes, slots; /* offset from the start of dynamic shared memory */
 } SimArea;
 
+/* Bytes of global memory. */
+typedef struct {
+	u64 from, bytes;
+} SimRange;
+
 typedef struct {
 	const struct SimModule *module;
 	const char *kernel;
@@ -53,7 +58,9 @@ typedef struct {
 	u32 entry_regs; /* registers a thread starts with; 0: what ptxas would give it */
 	const SimArea *areas;
 	u32 nareas;
-	bool dependent; /* it may start before the kernel ahead of it has ended */
+	bool dependent;            /* it may start before the kernel ahead of it has ended */
+	const SimRange *constants; /* which that kernel does not write, nor one still running */
+	u32 nconstants;
 } SimLaunch;
 
 typedef struct {

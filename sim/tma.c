@@ -251,7 +251,9 @@ static bool map_operand(Warp *w, const Ins *in, u32 lane, const Arg *a, Async *o
 		out->at[i] = (s32)arg_get(w, &a->list[i], lane);
 	if (!start_check(w, in, lane, out))
 		return false;
-	if (in->run != run_tma_prefetch)
+	if (in->run == run_tma_load)
+		grid_check_read(w, in, lane, out->map.base);
+	else if (in->run != run_tma_prefetch)
 		grid_check(w, in, lane);
 	return true;
 }

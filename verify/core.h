@@ -47,7 +47,8 @@ typedef struct {
 		       * 1: by lanes that the warp has fences for, by these */
 	int16_t key, cell, cell2; /* barrier; buffer slots; -1: none */
 	int8_t kind, lanes;       /* lanes of each warp that do it: 1 or 32 */
-	int32_t others; /* 1: lanes do it that made no barrier, where another of the warp did */
+	int16_t others;   /* 1: lanes do it that made no barrier, where another of the warp did */
+	int16_t constant; /* LOAD: 1: of a tensor that no launch ahead may still write */
 } Step;
 
 /* Warps of a CTA that behave alike are one agent. */

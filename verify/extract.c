@@ -69,6 +69,13 @@ bool read_is_aligned(const Op *op)
 	       (op->kind == OP_LET && attrs_get(&op->attrs, A_HERE));
 }
 
+/* Nothing writes it while the kernel runs, or while the launch ahead ran. */
+bool read_is_constant(const Kernel *k, const Operand *in)
+{
+	const Val *v = in->val->type->kind == TY_TMAP ? in->val->def->in[0].val : in->val;
+	return v->arg >= 0 && k->args.at[v->arg].is_constant;
+}
+
 bool read_counts(const Reader *r, const Op *op)
 {
 	const OpRow *row = &op_rows[op->kind];

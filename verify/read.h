@@ -88,8 +88,9 @@ typedef struct {
 Simple read_simple(Reader *r, const Ix *x);
 bool read_problem(Reader *r, DiagId code, Loc loc, const char *text); /* false */
 bool read_limit(Reader *r, LimitId limit, Loc loc);                   /* false: it was met */
-bool read_counts(const Reader *r, const Op *op);                      /* does anything here */
-bool read_is_aligned(const Op *op);                                   /* asks for whole warps */
+bool read_is_constant(const Kernel *k, const Operand *in); /* of what is constant, or its map */
+bool read_counts(const Reader *r, const Op *op);           /* does anything here */
+bool read_is_aligned(const Op *op);                        /* asks for whole warps */
 uint32_t read_acc_mask(const Reader *r, const Op *op);
 const Place *read_place(const Reader *r, const Val *v);
 int read_named(Reader *r, int64_t id, int warps, int rank);  /* rank -1: the cluster's */

@@ -286,6 +286,7 @@ static bool put_load_to(Reader *r, const Op *op, int to, const WaySet ways)
 	}
 	it->step.mask = read_part(r, op, r->s->rank, to, &bytes);
 	it->step.n = (int32_t)bytes;
+	it->step.constant = read_is_constant(r->p->k, &op->in[1]);
 	if (!it->step.mask || it->step.cell < 0 || it->step.key < 0)
 		return read_problem(r, D_W0411, op->loc, "a load into a place that a run decides");
 	it->ways = read_some_ways(r, ways);
@@ -398,7 +399,8 @@ static bool put_generic(Reader *r, const Op *op)
 			if (bytes && r->p->sized && op->nix)
 				it->at_byte = read_expr(r, op->ix[op->nix - 1]);
 			read_put(r, it, kind);
-		} else if (read_in_space(&op->in[i], SP_GLOBAL) && !r->outside) {
+		} else if (read_in_space(&op->in[i], SP_GLOBAL) && !r->outside &&
+			   !(fx == FX_R && read_is_constant(r->p->k, &op->in[i]))) {
 			read_put(r, it, STEP_GLOBAL);
 		}
 	}

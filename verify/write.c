@@ -148,9 +148,10 @@ bool run_load(Run *r, const Step *st)
 	CellState *c = cell_of(r->m, r->s, st->cell);
 	if (st->lanes != 1 || r->m->agents[r->agent].warps != 1)
 		return run_wrong(r, WHY_LANES, -1, st->cell, -1);
-	if (!run_can_arrive(r, st->key) || !run_global_ok(r) || !run_knows_lanes(r, st, st->cell) ||
-	    !may_overwrite(r, st->cell) || !readers_fenced(r, st->cell, WHY_READ_PROXY) ||
-	    !take_bytes(r, st->cell, true) || !load_starts(r, st))
+	if (!run_can_arrive(r, st->key) || !(st->constant || run_global_ok(r)) ||
+	    !run_knows_lanes(r, st, st->cell) || !may_overwrite(r, st->cell) ||
+	    !readers_fenced(r, st->cell, WHY_READ_PROXY) || !take_bytes(r, st->cell, true) ||
+	    !load_starts(r, st))
 		return false;
 	run_overwritten(r, st->cell, -1);
 	c->pending = st->key;

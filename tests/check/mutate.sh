@@ -58,6 +58,7 @@ for schedule in $schedules; do
 	roles=${schedule%-*} persistent=${schedule#*-}
 	ir "$schedule-96" schedules -DR="$roles" -DP="$persistent" -DbN=96 -DS=3
 	[ "$persistent" = off ] || ir "$schedule-blend" blend -DR="$roles" -DP=on -DbN=96 -DS=3
+	[ "$roles" = pingpong ] || ir "$schedule-constant" constant -DR="$roles" -DP="$persistent" -DbN=64 -DS=2
 	[ "$how" = all ] || continue
 	ir "$schedule-blend-160" blend -DR="$roles" -DP="$persistent" -DbN=160 -DS=2
 	tiles

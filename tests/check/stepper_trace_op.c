@@ -23,6 +23,13 @@ static void trace_generic(Tracer *r, const Op *op, uint32_t lanes)
 	s->slot = trace_number(&r->first_slot, op->in[buffer].val) + slot;
 }
 
+/* The launch ahead writes none of it. */
+static bool is_constant(const Tracer *r, const Val *v)
+{
+	const Val *tensor = v->def ? v->def->in[0].val : v;
+	return r->t->k->args.at[tensor->arg].is_constant;
+}
+
 static int64_t box_bytes(const Op *map, const Operand *in)
 {
 	const Attr *box = map ? attrs_get(&map->attrs, A_BOX) : NULL;
@@ -60,7 +67,7 @@ static void trace_tma(Tracer *r, const Op *op, uint32_t lane)
 	PtxStep *s = trace_push(r, op, op->kind, lane);
 	s->foot = foot;
 	s->bytes = bytes;
-	s->global = true;
+	s->global = !load || !is_constant(r, op->in[1].val);
 	s->slot = trace_number(&r->first_slot, op->in[0].val) + slot;
 	s->cta = load ? (int)mask : r->w->cta;
 	s->bar = load ? trace_number(&r->first_bar, op->in[2].val) + bar : -1;
@@ -186,7 +193,8 @@ static void trace_plain(Tracer *r, const Op *op, uint32_t lanes)
 	PtxStep *s = trace_push(r, op, op->kind, lanes);
 	s->n = (int)attrs_int(&op->attrs, A_N, 0);
 	s->relaxed = attrs_int(&op->attrs, A_RELAXED, 0);
-	s->global = op->kind == OP_LD_GLOBAL || op->kind == OP_ST_GLOBAL;
+	s->global = op->kind == OP_ST_GLOBAL ||
+		    (op->kind == OP_LD_GLOBAL && !is_constant(r, op->in[1].val));
 	if (op->kind == OP_SETMAXNREG) {
 		s->bytes = r->regs_left = attrs_int(&op->attrs, A_REGS, 0);
 		r->registers =

@@ -13,6 +13,7 @@
 static const char text[] = "kernel k tile sm_90a {\n"
 			   "  sym M 0..\n"
 			   "  arg %x : f32\n"
+			   "  arg out %D : global f32 (8,8):(8,1)\n"
 			   "  let i (M + 1)\n"
 			   "  if (i < 4) {\n"
 			   "    %y = neg %x : f32\n"
@@ -93,6 +94,13 @@ static void forget_the_target(Kernel *k)
 	k->target = ctx_str(k->ctx, "sm_80");
 }
 
+static void write_what_is_constant(Kernel *k)
+{
+	for (int i = 0; i < k->args.n; i++)
+		if (k->args.at[i].is_out)
+			kernel_arg_constant(k, k->args.at[i].val);
+}
+
 static void forget_a_result(Kernel *k)
 {
 	find(k, "w")->out = NULL;
@@ -112,6 +120,7 @@ static const struct {
 	{lose_the_last, "last op"},
 	{change_the_stage, "bar.cta is not an op of this stage"},
 	{forget_the_target, "unknown target 'sm_80'"},
+	{write_what_is_constant, "the output '%D' cannot be constant"},
 	{forget_a_result, "abs has a result"},
 };
 

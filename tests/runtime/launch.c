@@ -300,7 +300,7 @@ static void a_batch_may_stand_still(void **state)
 	char why[256];
 	KMap *a = &s.kernel[0].maps[0], *d = &s.kernel[0].maps[2];
 	s.kernel[0].args[0] =
-		(KArg){"A", KA_TENSOR, EL_BF16, KD_IN, 3, {"3", "M", "K"}, {"0", "K", "1"}, 0};
+		(KArg){"A", KA_TENSOR, EL_BF16, KD_IN, 3, {"3", "M", "K"}, {"0", "K", "1"}, 0, 0};
 	*a = (KMap){0, EL_BF16, 3, {"K", "3", "M"}, {"0", "K 2 *"}, {64, 1, 128}, 128, 0, 0, 0};
 	assert_status(run_desc(&s, 128, why, sizeof why), DSL_OK);
 	a->box[1] = 2;

@@ -25,7 +25,8 @@ static void same_interface(const KDesc *a, const KDesc *b)
 		const KArg *p = &a->args[i], *q = &b->args[i];
 		same_text(p->name, q->name);
 		assert_true(p->kind == q->kind && p->elem == q->elem && p->dir == q->dir &&
-			    p->rank == q->rank && p->align == q->align);
+			    p->rank == q->rank && p->align == q->align &&
+			    p->constant == q->constant);
 		same_texts(p->shape, q->shape, KD_MAX_RANK);
 		same_texts(p->stride, q->stride, KD_MAX_RANK);
 	}
@@ -90,6 +91,7 @@ static void there_and_back(void **state)
 	s.module.source = "odd \"name\"\\ \xc3\xa9\n.gemm";
 	sample_two_ways(&s);
 	sample_copies(&s);
+	sample_constant(&s);
 	manifest_write(&s.module, &json);
 	assert_status(dsl_desc_parse(json.s, json.n, &d), DSL_OK);
 	assert_int_equal(d->abi, KDESC_ABI);
@@ -129,6 +131,7 @@ static dsl_status parse_with(const char *old, const char *new)
 	sample_fill(&s);
 	sample_two_ways(&s);
 	sample_copies(&s);
+	sample_constant(&s);
 	manifest_write(&s.module, &json);
 	const char *at = strstr(json.s, old);
 	if (!at)
@@ -169,6 +172,8 @@ static void each_wrong_entry_is_named(void **state)
 		{"\"swizzle\":64", "\"swizzle\":32", "wider", "maps 2"},
 		{"\"store\":true", "\"store\":1", "store", "maps 2"},
 		{"\"optional\":false", "\"optional\":0", "optional", "maps 0"},
+		{"\"constant\":true", "\"constant\":1", "constant", "args 1"},
+		{"\"dir\":\"out\"", "\"dir\":\"out\",\"constant\":true", "no input", "tensor D"},
 		{"\"copy\":true", "\"copy\":1", "copy", "maps 0"},
 		{"\"optional\":true", "\"optional\":true,\"copy\":true", "no input", "maps 2"},
 		{"\"kind\":\"made\",\n          \"map\":2",

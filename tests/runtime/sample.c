@@ -9,7 +9,7 @@
 
 static KArg matrix(const char *name, KDir dir, const char *rows, const char *cols)
 {
-	return (KArg){name, KA_TENSOR, EL_BF16, dir, 2, {rows, cols}, {cols, "1"}, 0};
+	return (KArg){name, KA_TENSOR, EL_BF16, dir, 2, {rows, cols}, {cols, "1"}, 0, 0};
 }
 
 static void fill_gemm(KDesc *k)
@@ -60,10 +60,10 @@ static void fill_scale(KDesc *k)
 		.nsyms = 1,
 		.nfacts = 1,
 		.nparams = 5,
-		.args = {{"x", KA_TENSOR, EL_F32, KD_INOUT, 1, {"N"}, {"1"}, 0},
-			 {"alpha", KA_SCALAR, EL_F32, KD_IN, 0, {0}, {0}, 0},
-			 {"beta", KA_SCALAR, EL_BF16, KD_IN, 0, {0}, {0}, 0},
-			 {"n", KA_SCALAR, EL_I32, KD_IN, 0, {0}, {0}, 0}},
+		.args = {{"x", KA_TENSOR, EL_F32, KD_INOUT, 1, {"N"}, {"1"}, 0, 0},
+			 {"alpha", KA_SCALAR, EL_F32, KD_IN, 0, {0}, {0}, 0, 0},
+			 {"beta", KA_SCALAR, EL_BF16, KD_IN, 0, {0}, {0}, 0, 0},
+			 {"n", KA_SCALAR, EL_I32, KD_IN, 0, {0}, {0}, 0, 0}},
 		.syms = {"N"},
 		.facts = {{"N 8 % 0 ==", "N % 8 == 0", "N", "where clause"}},
 		.params =
@@ -107,6 +107,11 @@ void sample_copies(Sample *s)
 {
 	s->kernel[0].maps[0].copy = s->kernel[0].maps[1].copy = 1;
 	s->kernel[0].pdl = 1;
+}
+
+void sample_constant(Sample *s)
+{
+	s->kernel[0].args[GEMM_B].constant = 1;
 }
 
 void sample_elf(int machine, Buf *out)

@@ -26,6 +26,7 @@ void sample_fill(Sample *s);
 void sample_two_ways(Sample *s);
 /* Of A and B the launcher may make copies; the kernel waits for grids. */
 void sample_copies(Sample *s);
+void sample_constant(Sample *s); /* its B */
 
 /* An ELF as small as can be, for machine `machine` (190 is CUDA). */
 void sample_elf(int machine, Buf *out);

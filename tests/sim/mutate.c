@@ -195,16 +195,17 @@ int main(int argc, char **argv)
 		return 255;
 	}
 	m.ptx = m.cubin + (ptx - m.cubin);
-	if (refuted(&m, text, sizeof text)) {
+	bool wrong = refuted(&m, text, sizeof text);
+	if (wrong) {
 		printf("%s: refuted as it is: %s\n", argv[1], text);
-		return 255;
+	} else {
+		each_mutant(&m);
+		printf("%d of %d deletions refuted\n", m.refuted, m.mutants);
 	}
-	each_mutant(&m);
-	printf("%d of %d deletions refuted\n", m.refuted, m.mutants);
 	for (int i = 0; i < m.np; i++)
 		problem_close(&m.p[i]);
 	free(m.cubin);
 	free(ir);
 	arena_free(a);
-	return m.survived || !m.mutants;
+	return wrong ? 255 : m.survived || !m.mutants;
 }
