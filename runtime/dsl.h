@@ -154,7 +154,10 @@ typedef struct dsl_launch_opts {
  * the launch makes copies in the workspace first, in the stream and at each launch; if that is too
  * small, DSL_ERR_WORKSPACE says how many bytes are needed. Launches that may run at the same time
  * must not share it; those of one stream may. Without opts, or with those of 0.2, which have no
- * workspace, such inputs are refused, as in 0.2: DSL_ERR_STRIDE or DSL_ERR_ALIGN. */
+ * workspace, such inputs are refused, as in 0.2: DSL_ERR_STRIDE or DSL_ERR_ALIGN.
+ * A kernel may read inputs that it declares constant while the previous launch still runs: their
+ * last write was complete before that one began (docs/language.md). Where a copy of such an input
+ * is made, the launch begins after the copy, whatever opts say. */
 DSL_API dsl_status dsl_launch(dsl_module *mod, const char *kernel, const dsl_arg *args, size_t n,
 			      dsl_stream stream, const dsl_launch_opts *opts);
 /* Bytes of workspace that the launch needs: 0 where TMA takes every tensor as it lies. Loads what
@@ -184,7 +187,9 @@ DSL_API dsl_status dsl_pool_destroy(dsl_pool *pool);
 /* pack.c: the copy of one input, made once, in the caller's memory (a multiple of 128): for weights
  * that many launches read. args needs that tensor and the sizes that its extents and strides name.
  * *packed is the argument to pass instead of the tensor, as long as the memory stays as it is, with
- * the same sizes. A launch does not see whether the tensor has changed since. */
+ * the same sizes. A launch does not see whether the tensor has changed since. What is packed may be
+ * passed where the kernel declares its argument constant, at once: the copy lets no launch begin
+ * before it is complete, and an empty launch follows it. */
 DSL_API dsl_status dsl_pack_size(dsl_module *mod, const char *kernel, const char *tensor,
 				 const dsl_arg *args, size_t n, size_t *bytes);
 DSL_API dsl_status dsl_pack(dsl_module *mod, const char *kernel, const char *tensor,

@@ -105,6 +105,15 @@ static dsl_status copies_make(const Why *w, dsl_device *dev, Launch *l, const ds
 	return repack_launch(dev, l, opts->workspace, opts->pdl >= 0);
 }
 
+/* Whether the launch reads a copy, which the copying kernel ahead of it writes, without waiting. */
+static bool copies_constant(const Launch *l)
+{
+	for (int i = 0; i < l->ncopies; i++)
+		if (l->plan->k->args[l->copies[i].arg].constant)
+			return true;
+	return false;
+}
+
 dsl_status dsl_launch(dsl_module *mod, const char *kernel, const dsl_arg *args, size_t n,
 		      dsl_stream stream, const dsl_launch_opts *opts)
 {
@@ -126,7 +135,7 @@ dsl_status dsl_launch(dsl_module *mod, const char *kernel, const dsl_arg *args, 
 	if (st || l.nothing)
 		return st;
 	l.stream = stream;
-	l.pdl = p->k->pdl && o.pdl >= 0;
+	l.pdl = p->k->pdl && o.pdl >= 0 && !copies_constant(&l);
 	if (l.ncopies)
 		st = copies_make(&w, mod->dev, &l, &o);
 	return st ? st : mod->dev->ops->launch(mod->dev, &l);

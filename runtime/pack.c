@@ -124,7 +124,7 @@ dsl_status dsl_pack(dsl_module *mod, const char *kernel, const char *tensor, con
 	l.stream = stream;
 	st = l.ncopies ? repack_load(mod->dev) : DSL_OK;
 	if (!st)
-		st = repack_launch(mod->dev, &l, memory, true);
+		st = pack_launch(mod->dev, &l, memory);
 	*packed = dsl_arg_ptr(tensor, memory);
 	packed->kind = DSL_PACKED;
 	return st;

@@ -11,6 +11,7 @@ enum { PITCH = 128, UNIT = 16, THREADS = 256, CTAS_PER_SM = 5, ROW_MODES = 4, JO
 static const uint64_t most_rows = UINT64_C(1) << 31, most_bytes = UINT64_C(1) << 40;
 
 #define ENTRY "dsl_repack"
+#define LAST  "dsl_packed"
 
 /* As repack.ptx has it. */
 typedef struct {
@@ -21,7 +22,11 @@ typedef struct {
 	} mode[ROW_MODES - 1];
 	uint32_t step_last, step_rows, first, ctas;
 } Job;
-_Static_assert(sizeof(Job) == 128 && JOBS * sizeof(Job) == 512, "repack.ptx");
+typedef struct {
+	Job job[JOBS];
+	uint32_t early; /* 1: the launch behind may begin at once; it waits for the copies itself */
+} Params;
+_Static_assert(sizeof(Job) == 128 && offsetof(Params, early) == 512, "repack.ptx");
 
 /* ------------------------------------------------------------------ geometry */
 static uint64_t row_bytes(const Copy *c)
@@ -92,6 +97,8 @@ dsl_status repack_load(dsl_device *dev)
 	if (!st)
 		st = dev->ops->ready(dev, m, ENTRY);
 	if (!st)
+		st = dev->ops->ready(dev, m, LAST);
+	if (!st)
 		dev->repack = m;
 	return st;
 }
@@ -158,29 +165,47 @@ static uint32_t jobs_share(const dsl_device *dev, Job *jobs, int n)
 	return ctas;
 }
 
-static dsl_status jobs_launch(dsl_device *dev, Job *jobs, int n, dsl_stream stream, bool pdl)
+static dsl_status jobs_launch(dsl_device *dev, Params *p, int n, dsl_stream stream, bool pdl)
 {
 	dsl_raw raw = {.size = sizeof raw,
 		       .block = {THREADS, 1, 1},
-		       .params = jobs,
-		       .param_bytes = JOBS * sizeof *jobs,
+		       .params = p,
+		       .param_bytes = offsetof(Params, early) + sizeof p->early,
 		       .stream = stream,
 		       .pdl = pdl};
-	raw.grid[0] = jobs_share(dev, jobs, n);
+	raw.grid[0] = jobs_share(dev, p->job, n);
 	raw.grid[1] = raw.grid[2] = 1;
 	return dsl_launch_raw(dev->repack, ENTRY, &raw);
 }
 
-dsl_status repack_launch(dsl_device *dev, Launch *l, dsl_addr workspace, bool pdl)
+static dsl_status copies_launch(dsl_device *dev, const Launch *l, dsl_addr to, bool pdl, bool early)
 {
 	dsl_status st = DSL_OK;
 	for (int first = 0; first < l->ncopies && !st; first += JOBS) {
-		Job jobs[JOBS] = {{0}};
+		Params p = {.early = early};
 		int n = l->ncopies - first < JOBS ? l->ncopies - first : JOBS;
 		for (int i = 0; i < n; i++)
-			job_fill(&jobs[i], &l->copies[first + i], workspace);
-		st = jobs_launch(dev, jobs, n, l->stream, pdl);
+			job_fill(&p.job[i], &l->copies[first + i], to);
+		st = jobs_launch(dev, &p, n, l->stream, pdl);
 	}
+	return st;
+}
+
+/* A launch that may begin early does so while the one ahead runs: that is the empty one, which
+ * itself begins when the copies are complete. */
+dsl_status pack_launch(dsl_device *dev, Launch *l, dsl_addr memory)
+{
+	dsl_raw last = {.size = sizeof last,
+			.grid = {1, 1, 1},
+			.block = {1, 1, 1},
+			.stream = l->stream};
+	dsl_status st = copies_launch(dev, l, memory, true, false);
+	return st || !l->ncopies ? st : dsl_launch_raw(dev->repack, LAST, &last);
+}
+
+dsl_status repack_launch(dsl_device *dev, Launch *l, dsl_addr workspace, bool pdl)
+{
+	dsl_status st = copies_launch(dev, l, workspace, pdl, true);
 	for (int i = 0; i < l->plan->k->nmaps && !st; i++)
 		if (l->made[i] && l->copied[i] >= 0) {
 			l->maps[i] = l->copies[l->copied[i]].to;

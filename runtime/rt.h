@@ -137,6 +137,9 @@ int pack_map(const KDesc *k, int arg);
 dsl_status repack_load(dsl_device *dev);
 /* Enqueues the copies and points the maps at them. */
 dsl_status repack_launch(dsl_device *dev, Launch *l, dsl_addr workspace, bool pdl);
+/* The same for those who read the copies as constant: no launch behind it begins before they are
+ * complete. */
+dsl_status pack_launch(dsl_device *dev, Launch *l, dsl_addr memory);
 extern const char repack_ptx[]; /* repack.ptx */
 
 /* launch.c */

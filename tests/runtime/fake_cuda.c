@@ -12,7 +12,7 @@
 static Fake state;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local CUcontext current;
-static char the_context, the_module, the_function, a_stream, an_event, a_graph;
+static char the_context, the_module, the_function, no_params, a_stream, an_event, a_graph;
 
 __attribute__((visibility("default"))) Fake *fake_state(void);
 Fake *fake_state(void)
@@ -183,7 +183,7 @@ static CUresult fake_ModuleGetFunction(CUfunction *out, CUmodule m, const char *
 	CALL("cuModuleGetFunction");
 	if (strcmp(name, "absent") == 0)
 		return CUDA_ERROR_NOT_FOUND;
-	*out = (CUfunction)(void *)&the_function;
+	*out = (CUfunction)(strcmp(name, "dsl_packed") ? (void *)&the_function : &no_params);
 	return CUDA_SUCCESS;
 }
 
@@ -222,9 +222,8 @@ static CUresult fake_OccupancyMaxActiveClusters(int *clusters, CUfunction f,
 /* Two parameters of 8 bytes, behind the gap that an alignment of 128 makes. */
 static CUresult fake_FuncGetParamInfo(CUfunction f, size_t i, size_t *offset, size_t *size)
 {
-	(void)f;
 	CALL("cuFuncGetParamInfo");
-	if (i > 1)
+	if (i > 1 || f == (CUfunction)(void *)&no_params)
 		return CUDA_ERROR_INVALID_VALUE;
 	*offset = 112 + 8 * i;
 	*size = 8;

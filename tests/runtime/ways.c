@@ -338,14 +338,14 @@ static void packed_is_read_where_it_lies(void **state)
 	assert_status(dsl_pack_size(b->mod, "gemm", "B", of_b, 3, &bytes), DSL_OK);
 	assert_int_equal(bytes, B_BYTES);
 	assert_status(dsl_pack(b->mod, "gemm", "B", of_b, 3, space, bytes, NULL, &packed), DSL_OK);
-	assert_int_equal(b->fake->launches, 1);
+	assert_int_equal(b->fake->launches, 2); /* the copy, and an empty one behind it */
 	assert_true(packed.kind == DSL_PACKED && packed.v.ptr == space);
 	assert_string_equal(packed.name, "B");
 	sample_args(args, M, N, K);
 	args[GEMM_B] = packed;
 	assert_int_equal(asked(b, args), A_BYTES); /* that of A alone */
 	assert_status(launch(b, args, 0x200000, A_BYTES, 0), DSL_OK);
-	assert_int_equal(b->fake->launches, 3);
+	assert_int_equal(b->fake->launches, 4);
 	assert_true(b->fake->maps[1].address == space && b->fake->maps[1].strides[0] == PITCH);
 	assert_true(b->fake->maps[0].address == 0x200000);
 	args[GEMM_B].v.ptr = 0x20002;
@@ -357,7 +357,62 @@ static void packed_is_read_where_it_lies(void **state)
 		      DSL_ERR_ALIGN);
 	of_b[0].v.i = 0; /* no element: nothing to copy */
 	assert_status(dsl_pack(b->mod, "gemm", "B", of_b, 3, 0, 0, NULL, &packed), DSL_OK);
-	assert_int_equal(b->fake->launches, 3);
+	assert_int_equal(b->fake->launches, 4);
+}
+
+/* Behind dsl_pack, what may begin early does so when the copy is complete: the launch ahead of it
+ * is an empty one, which waits for the copy as ever. */
+static void packed_before_the_next_begins(void **state)
+{
+	Bench *b = *state;
+	dsl_arg packed,
+		of_b[] = {dsl_arg_int("K", K), dsl_arg_ptr("B", 0x20002), dsl_arg_int("N", N)};
+	const CUlaunchConfig *copy = &b->fake->launch[0], *last = &b->fake->launch[1];
+	assert_status(dsl_pack(b->mod, "gemm", "B", of_b, 3, space, B_BYTES, NULL, &packed),
+		      DSL_OK);
+	assert_int_equal(b->fake->launches, 2);
+	assert_true(copy->blockDimX == 256 && copy->numAttrs == 1);
+	assert_true(last->gridDimX == 1 && last->blockDimX == 1 && last->numAttrs == 0);
+	b->fake->fail = "cuLaunchKernelEx";
+	b->fake->code = CUDA_ERROR_UNKNOWN;
+	b->fake->after = 1; /* the empty one */
+	assert_status(dsl_pack(b->mod, "gemm", "B", of_b, 3, space, B_BYTES, NULL, &packed),
+		      DSL_ERR_CUDA);
+	b->fake->fail = NULL;
+}
+
+/* ------------------------------------------------------------------ constant */
+static const CUlaunchConfig *last_launch(const Bench *b)
+{
+	return &b->fake->launch[b->fake->launches - 1];
+}
+
+/* A kernel that reads B before it waits: not where B is a copy that the launch ahead makes. */
+static void constants_that_are_copied(void **state)
+{
+	Bench *b = *state;
+	dsl_arg args[GEMM_ARGS];
+	dsl_module *early;
+	sample_args(args, M, N, 64);
+	sample_constant(&b->sample);
+	early = module_open(b->dev, &b->sample.module);
+	dsl_module *other = b->mod;
+	b->mod = early;
+	args[GEMM_A].v.ptr = 0x10002;
+	size_t bytes = asked(b, args);
+	assert_status(launch(b, args, space, bytes, 0), DSL_OK);
+	assert_int_equal(last_launch(b)->numAttrs, 1); /* A is copied: it is waited for */
+	args[GEMM_A].v.ptr = 0x10000;
+	args[GEMM_B].v.ptr = 0x20002;
+	bytes = asked(b, args);
+	assert_status(launch(b, args, space, bytes, 0), DSL_OK);
+	assert_int_equal(b->fake->launches, 4);
+	assert_int_equal(last_launch(b)->numAttrs, 0);
+	assert_int_equal(b->fake->launch[2].numAttrs, 1); /* the copy itself waits */
+	b->mod = other;
+	assert_status(launch(b, args, space, bytes, 0), DSL_OK);
+	assert_int_equal(last_launch(b)->numAttrs, 1);
+	assert_status(dsl_module_unload(early), DSL_OK);
 }
 
 static void what_cannot_be_packed(void **state)
@@ -408,6 +463,8 @@ int main(void)
 		TEST(pools_in_captures),
 		TEST(pools_outlive_graphs),
 		TEST(packed_is_read_where_it_lies),
+		TEST(packed_before_the_next_begins),
+		TEST(constants_that_are_copied),
 		TEST(what_cannot_be_packed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
