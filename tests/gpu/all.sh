@@ -14,6 +14,7 @@
 #   random     random kernels and schedules on the GPU and on the simulator: integers, equal in every bit
 #   starts     where a tensor copy may start (tma_align.cu); only when asked for; edge: what it touches behind a row (tma_edge.cu)
 #   soak       random schedules and epilogues at real sizes, launched again and again, whole outputs bit for bit
+#   constant   weights read while the launch ahead still runs, 10,000 launches a chain, bit for bit (constant.cu)
 #   torch      DIR/works.txt beside torch, interleaved (against_torch.py); not among the default steps
 #   ways       operands that TMA cannot take where they lie (ways.sh); not among the default steps
 #   epilogues  bias + GELU, SwiGLU, residual and scales beside torch (epilogues.sh); not among the default steps
@@ -34,7 +35,7 @@ else
 	dir=$(CDPATH= cd -- "$1" && pwd)
 fi
 results=${2:-results}
-[ $# -gt 2 ] && shift 2 || set -- run host embed overhead grid both ranks random soak bench
+[ $# -gt 2 ] && shift 2 || set -- run host embed overhead grid both ranks random soak constant bench
 mkdir -p "$results"
 results=$(CDPATH= cd -- "$results" && pwd)
 failures=0
@@ -160,6 +161,16 @@ run_soak()
 	return $code
 }
 
+run_constant()
+{
+	nvcc -std=c++17 -O2 -gencode arch=compute_90a,code=sm_90a "$here/constant.cu" -I"$root/runtime" -L"$dir" \
+		-Xlinker -rpath -Xlinker "$dir" -ldsl_runtime -ldl -o "$results/constant" || return 1
+	"$results/constant" "$dir/constant" --launches "${LAUNCHES:-10000}"
+	code=$?
+	rm -f "$results/constant"
+	return $code
+}
+
 # Where dslc bench does not find cuBLASLt by itself, PyTorch's.
 find_cublaslt()
 {
@@ -205,6 +216,7 @@ step()
 	random) run_both random ;;
 	starts) run_starts ;;
 	soak) run_soak ;;
+	constant) run_constant ;;
 	torch) python3 "$here/against_torch.py" "$dir" --rounds "${ROUNDS:-30}" ;;
 	ways) "$here/ways.sh" "$dir" "$results" "${ROUNDS:-30}" ;;
 	epilogues) "$here/epilogues.sh" "$dir" "$results" "${ROUNDS:-30}" ;;

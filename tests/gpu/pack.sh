@@ -4,7 +4,8 @@
 #   pack.sh BUILD OUT        e.g. pack.sh build/release build/gpu; what travels is build/gpu.tar.gz
 # BUILD is a release build (LLVM linked statically, so that dslc starts anywhere).
 #   OUT/dslc gpu_check launch_overhead test_runtime_repack libdsl_runtime.so host embed
-#   OUT/cases  OUT/bench  OUT/ranks  OUT/works  OUT/ways  OUT/epilogues  OUT/random  OUT/soak    OUT.tar.gz
+#   OUT/cases  OUT/bench  OUT/ranks  OUT/works  OUT/ways  OUT/epilogues  OUT/random  OUT/soak  OUT/constant
+#   OUT.tar.gz
 # SOAK kernels drawn from SEED go into the soak.
 set -eu
 root=$(CDPATH= cd -- "$(dirname -- "$0")/../.." && pwd)
@@ -40,5 +41,9 @@ rm -rf "$out/cases/src" "$out/cases/jobs.txt"
 mkdir -p "$out/random"
 "$(find "$build" -name random_kernels -type f -perm -u+x)" --write "$out/random" "${RANDOM_KERNELS:-500}" "${SEED:-1}"
 "$root/tests/gpu/soak_cases.sh" "$out/dslc" "$root" "$out/soak" "${SOAK:-300}" "${SEED:-1}"
+mkdir -p "$out/constant"
+"$out/dslc" -q "$root/tests/e2e/constant.gemm" -DbN=64 -o "$out/constant/early.cubin"
+sed 's/: constant /: /' "$root/tests/e2e/constant.gemm" >"$out/constant/plain.gemm"
+"$out/dslc" -q "$out/constant/plain.gemm" -DbN=64 -o "$out/constant/plain.cubin"
 tar -C "$out" -czf "$out.tar.gz" .
 du -h "$out.tar.gz"
