@@ -515,6 +515,12 @@ void emit_LD_GLOBAL(Cg *g, const Op *op)
 	cg_set_vector(g, to, first, n, ld);
 }
 
+void emit_PREFETCH_GLOBAL(Cg *g, const Op *op)
+{
+	LLVMValueRef at = global_address(g, op);
+	cg_call(g, "llvm.nvvm.prefetch.global.L1", NULL, &at, 1);
+}
+
 /* One element of a buffer to tensor + element offset. */
 void emit_ST_STAGED(Cg *g, const Op *op)
 {

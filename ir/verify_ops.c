@@ -507,6 +507,8 @@ static const Rule rules[OP_COUNT] = {
 	[OP_REDUCE] = {.kinds = "r=r", .rule = reduce_rule, .needs = {{A_COMBINE, ST_ANY}}},
 	[OP_LOAD] = {.kinds = "rg", .rule = rule_alike},
 	[OP_LOAD_SHARED] = {.kinds = "rs"},
+	[OP_PREFETCH] = {.kinds = "rg", .rule = rule_alike},
+	[OP_PREFETCH_GLOBAL] = {.kinds = "g"},
 };
 
 /* ------------------------------------------------------------------ what every op obeys */

@@ -6,11 +6,16 @@
  *     for k (0, T) {
  *       %v = copy of %s (m, k + 1) ; mma %p, .. ; use of %x.next, %p
  *       %x = mul %v, %alpha ; copy %x.next, %x
- *     } */
+ *     }
+ * What takes one register, an element for many rows, is prefetched one iteration further on. */
 #include "layout/ptrmap.h"
 #include "passes/pass.h"
 
-enum { FEW = 8 }; /* registers: what is read ahead is there twice */
+enum {
+	FEW = 8,    /* registers: what is read ahead is there twice */
+	CACHED = 1, /* iterations that the cache is ahead of these reads */
+	ALIKE = 1   /* registers of what is cached: each costs an access, and one brings little */
+};
 
 typedef VEC(Op *) Ops;
 
@@ -124,15 +129,39 @@ static void behind_mma(Op *loop, Op *op)
 	to_mma(loop, op);
 }
 
+/* The place of the tile `by` iterations on. */
+static const Ix *place_later(const Ahead *a, const Op *tile, int i, int by)
+{
+	Ctx *c = a->k->ctx;
+	const char *name = a->loop->sym[0];
+	return ix_subst(c, tile->ix[i], name, ix_add(c, ix_sym(c, name), ix_const(c, by)));
+}
+
+/* What a read will take CACHED iterations later is on its way into the cache by then. */
+static void cache_later(Ahead *a, Op *copy)
+{
+	Kernel *k = a->k;
+	const Op *tile = copy->in[1].val->def;
+	Op *there = op_new(k, OP_TILE, copy->loc), *prefetch = op_new(k, OP_PREFETCH, copy->loc);
+	there->attrs = tile->attrs;
+	op_in(k, there, tile->in[0].val, NULL);
+	for (int i = 0; i < tile->nix; i++)
+		op_ix(k, there, place_later(a, tile, i, CACHED));
+	op_in(k, prefetch, copy->in[0].val, NULL);
+	op_in(k, prefetch, op_result(k, there, "t", tile->out->type), NULL);
+	op_insert_after(copy, prefetch);
+	op_insert_after(copy, there);
+}
+
 /* Reads come from the next iteration's place. */
 static void read_next(Ahead *a, Op *copy)
 {
 	Op *frag = copy->in[0].val->def, *tile = copy->in[1].val->def;
-	const char *name = a->loop->sym[0];
-	const Ix *next = ix_add(a->k->ctx, ix_sym(a->k->ctx, name), ix_const(a->k->ctx, 1));
 	for (int i = 0; i < tile->nix; i++)
-		tile->ix[i] = ix_subst(a->k->ctx, tile->ix[i], name, next);
+		tile->ix[i] = place_later(a, tile, i, 1);
 	behind_mma(a->loop, copy);
+	if (type_regs(frag->out->type) <= ALIKE)
+		cache_later(a, copy);
 	behind_mma(a->loop, frag);
 	behind_mma(a->loop, tile);
 }

@@ -173,7 +173,7 @@ static void lower_mma(Kernel *k, SlotsAsked *asked, Op *op)
 }
 
 /* ------------------------------------------------------------------ vectors of a tensor */
-/* `store %tile, %regs`, `load %regs, %tile` or `inside %regs, %tile` */
+/* `store %tile, %regs`, `load %regs, %tile`, `prefetch` and `inside` likewise */
 static Val *tile_side(const Op *op)
 {
 	return op->in[op->kind != OP_STORE].val;
@@ -361,6 +361,16 @@ static Op *each_register(Kernel *k, Op *at, const char *name, int n)
 	return loop;
 }
 
+/* Tensor and registers in the order of the op; of a prefetch, no registers. */
+static void vector_operands(Kernel *k, const Op *op, Op *vector, Val *tensor, const Ix *reg)
+{
+	if (op->kind == OP_LOAD)
+		op_in(k, vector, reg_side(op), reg);
+	op_in(k, vector, tensor, NULL);
+	if (op->kind == OP_STORE)
+		op_in(k, vector, reg_side(op), reg);
+}
+
 static void lower_vectors(Kernel *k, Op *op)
 {
 	Ctx *c = k->ctx;
@@ -372,15 +382,14 @@ static void lower_vectors(Kernel *k, Op *op)
 	Place p = vector_place(k, op, reg);
 	Op *loop = each_register(k, op, name, regs / width);
 	Op *inside = op_append(k, op_body(k, loop), OP_IF, op->loc);
-	bool reads = op->kind == OP_LOAD;
-	Val *tensor = tile_side(op)->def->in[0].val, *frag = reg_side(op);
+	Val *tensor = tile_side(op)->def->in[0].val;
 	const Ix *offset = op_inside_tensor(k, inside, tensor, p.at);
 	tensor = tensor_arg(tensor);
 	Op *vector = op_append(k, op_body(k, inside), (OpKind)atom->op, op->loc);
-	op_in(k, vector, reads ? frag : tensor, reads ? reg : NULL);
-	op_in(k, vector, reads ? tensor : frag, reads ? NULL : reg);
+	vector_operands(k, op, vector, tensor, reg);
 	op_ix(k, vector, offset);
-	op_int(k, vector, A_N, atom->n);
+	if (op->kind != OP_PREFETCH)
+		op_int(k, vector, A_N, atom->n);
 	if (combine_of(op)) {
 		one_of_alike(k, op, by_warp, inside);
 		op_str(k, vector, A_COMBINE, combine_of(op)->name);

@@ -370,6 +370,21 @@ Run run_nop(Warp *w, const Ins *in, u32 mask)
 	return RUN_NEXT;
 }
 
+/* Moves nothing here; of a line of global memory the address must be one. */
+Run run_prefetch(Warp *w, const Ins *in, u32 mask)
+{
+	EACH_LANE(l, mask)
+	{
+		u64 addr = mem_address(w, &in->args[0], l);
+		if (!has(in, M_GLOBAL))
+			continue;
+		if (!global_at(w, in, l, addr, 1, "prefetch"))
+			return RUN_FAIL;
+		grid_check_read(w, in, l, addr);
+	}
+	return RUN_NEXT;
+}
+
 Run run_policy(Warp *w, const Ins *in, u32 mask)
 {
 	EACH_LANE(l, mask)

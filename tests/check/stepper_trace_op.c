@@ -194,7 +194,8 @@ static void trace_plain(Tracer *r, const Op *op, uint32_t lanes)
 	s->n = (int)attrs_int(&op->attrs, A_N, 0);
 	s->relaxed = attrs_int(&op->attrs, A_RELAXED, 0);
 	s->global = op->kind == OP_ST_GLOBAL ||
-		    (op->kind == OP_LD_GLOBAL && !is_constant(r, op->in[1].val));
+		    (op->kind == OP_LD_GLOBAL && !is_constant(r, op->in[1].val)) ||
+		    (op->kind == OP_PREFETCH_GLOBAL && !is_constant(r, op->in[0].val));
 	if (op->kind == OP_SETMAXNREG) {
 		s->bytes = r->regs_left = attrs_int(&op->attrs, A_REGS, 0);
 		r->registers =
@@ -278,6 +279,7 @@ void trace_step(Tracer *r, const Op *op, uint32_t lanes)
 	case OP_SETMAXNREG:
 	case OP_LD_GLOBAL:
 	case OP_ST_GLOBAL:
+	case OP_PREFETCH_GLOBAL:
 		trace_plain(r, op, lanes);
 		break;
 	default:

@@ -165,7 +165,7 @@ run_constant()
 {
 	nvcc -std=c++17 -O2 -gencode arch=compute_90a,code=sm_90a "$here/constant.cu" -I"$root/runtime" -L"$dir" \
 		-Xlinker -rpath -Xlinker "$dir" -ldsl_runtime -ldl -o "$results/constant" || return 1
-	"$results/constant" "$dir/constant" --launches "${LAUNCHES:-10000}"
+	"$results/constant" "$dir/constant" --launches "${CHAINS:-10000}"
 	code=$?
 	rm -f "$results/constant"
 	return $code

@@ -361,6 +361,10 @@ static const Case cases[] = {
 	 "byte 4096 of an allocation of 4096",
 	 "mov.u64 %rd5, 4096;\n@ mov.u64 %rd5, 4092;\nadd.u64 %rd6, %rd2, %rd5;\nst.global.u32 "
 	 "[%rd6], 0;\n"},
+	{"a prefetch from behind an allocation", 1, 32, SIM_BOUNDS,
+	 "byte 4096 of an allocation of 4096",
+	 "mov.u64 %rd5, 4096;\n@ mov.u64 %rd5, 4095;\nadd.u64 %rd6, %rd2, %rd5;\n"
+	 "prefetch.global.L1 [%rd6];\n"},
 	{"a misaligned load", 1, 32, SIM_ALIGN, "not a multiple of 8",
 	 "mov.u64 %rd5, 4;\n@ mov.u64 %rd5, 8;\nadd.u64 %rd6, %rd2, %rd5;\nld.global.u64 %rd7, "
 	 "[%rd6];\n"},
