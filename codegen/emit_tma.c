@@ -33,6 +33,21 @@ static LLVMValueRef own_in_cluster(Cg *g, LLVMValueRef p)
 	return LLVMBuildIntToPtr(g->b, at, g->m->p7, "");
 }
 
+/* What L2 is to keep of a load; ptxas makes a constant of it. NULL: as it does by itself. */
+static LLVMValueRef cache_policy(Cg *g, const Op *op)
+{
+	const char *word = attrs_str(&op->attrs, A_CACHE, NULL);
+	char text[80];
+	if (!word)
+		return NULL;
+	size_t n = (size_t)snprintf(text, sizeof text,
+				    "createpolicy.fractional.L2::%s.b64 $0, 1.0;", word);
+	LLVMTypeRef type = LLVMFunctionType(g->m->i64, NULL, 0, false);
+	LLVMValueRef f = LLVMGetInlineAsm(type, text, n, "=l", 2, false, false,
+					  LLVMInlineAsmDialectATT, false);
+	return LLVMBuildCall2(g->b, type, f, NULL, 0, "policy");
+}
+
 void emit_TMA_LOAD(Cg *g, const Op *op)
 {
 	CgMod *m = g->m;
@@ -51,9 +66,10 @@ void emit_TMA_LOAD(Cg *g, const Op *op)
 	if (shared)
 		mask = cg_i32(g, op->ix[1 + rank]);
 	args[n++] = LLVMBuildTrunc(g->b, mask, m->i16, "");
-	args[n++] = LLVMConstInt(m->i64, 0, false); /* cache policy, not used */
+	LLVMValueRef policy = cache_policy(g, op);
+	args[n++] = policy ? policy : LLVMConstInt(m->i64, 0, false);
 	args[n++] = LLVMConstInt(m->i1, shared, false);
-	args[n++] = LLVMConstInt(m->i1, 0, false);
+	args[n++] = LLVMConstInt(m->i1, policy != NULL, false);
 	args[n++] = cg_int32(g, 0);
 	snprintf(name, sizeof name, "llvm.nvvm.cp.async.bulk.tensor.g2s.tile.%dd", rank);
 	cg_call(g, name, NULL, args, n);

@@ -199,6 +199,26 @@ static bool is_word(const Node *n, const char *word)
 	return n->kind == N_NAME && !strcmp(n->name, word);
 }
 
+static bool cache_option(Sema *s, const Node *n, const Node *word, TmaLoad *t)
+{
+	static const char *const words[] = {
+#define CACHE(id, name) name,
+#include "ir/cache.def"
+	};
+	for (size_t i = 0; i < COUNTOF(words) && !t->cache; i++)
+		if (is_word(word, words[i])) {
+			t->cache = ctx_str(s->ctx, words[i]);
+			return true;
+		}
+	if (t->cache)
+		diag(s->ctx, n->loc, D_E0308, "what L2 keeps of a load is said already: %s",
+		     t->cache);
+	else
+		diag(s->ctx, word->loc, D_E0308, "cache is %s, %s or %s", words[0], words[1],
+		     words[2]);
+	return false;
+}
+
 static bool tma_option(Sema *s, const Node *n, const char *copy, TmaLoad *t)
 {
 	const Node *key = n->kind == N_PHRASE ? n->kids.at[0] : n, *word = NULL;
@@ -210,9 +230,8 @@ static bool tma_option(Sema *s, const Node *n, const char *copy, TmaLoad *t)
 		return t->multicast != NULL;
 	}
 	if (word && is_word(key, "cache"))
-		not_yet(s, n->loc, "cache policies");
-	else
-		diag(s->ctx, n->loc, D_E0308, "a tma copy has the options multicast and cache");
+		return cache_option(s, n, word, t);
+	diag(s->ctx, n->loc, D_E0308, "a tma copy has the options multicast and cache");
 	return false;
 }
 

@@ -35,7 +35,6 @@ static const struct {
 	{"copy atoms", "write sA <- gA[m,k]; how it is copied is derived"},
 	{"load", "write sA <- gA[m,k]; how it is copied is derived"},
 	{"store", "write gD[m,n] <- bf16(acc); how it is stored is derived"},
-	{"cache policies", "leave it out: built are loads without one"},
 	{"kernels without an mma", "built are kernels with mma mm = wgmma<64,128,16>(bf16, bf16, "
 				   "f32) and acc += mm(sA, sB)"},
 	{"tilers with modes", "write plain extents, as A / (128,64)"},

@@ -60,6 +60,7 @@ typedef struct {
 	Tensor *tensor;
 	Buffer *buffer;
 	const char *multicast; /* NULL: as the schedule says */
+	const char *cache;     /* a row of cache.def, or NULL */
 } TmaLoad;
 
 struct Buffer {

@@ -110,6 +110,8 @@ static void load(Sema *s, const Node *n, const Value *to, const Value *from)
 	build_in(s, build_in(s, copy, to->buffer->val), t);
 	if (to->buffer->load && to->buffer->load->multicast)
 		op_str(s->kernel, copy, A_MULTICAST, to->buffer->load->multicast);
+	if (to->buffer->load && to->buffer->load->cache)
+		op_str(s->kernel, copy, A_CACHE, to->buffer->load->cache);
 }
 
 static bool mode_at_grid(Sema *s, const Tile *to, int i)

@@ -102,6 +102,11 @@ static const struct {
 	{A_ROLES, {"none", "cooperative", "pingpong"}},
 	{A_ALONG, {"m", "n"}},
 	{A_MULTICAST, {"auto", "slice", "leader", "off"}},
+	{A_CACHE,
+	 {
+#define CACHE(id, name) name,
+#include "ir/cache.def"
+	 }},
 	{A_COMBINE,
 	 {
 #define COMBINE(id, name, ...) name,

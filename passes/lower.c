@@ -33,6 +33,8 @@ static void lower_box(Kernel *k, Op *op, Op *at, SlotForm f, int col)
 	more[f.fast] = ix_int(k, col);
 	more[1 - f.fast] = ix_mul(c, part, ix_int(k, rows));
 	op_box(k, load, op->in[1].val, more);
+	if (attrs_get(&op->attrs, A_CACHE))
+		op_str(k, load, A_CACHE, attrs_str(&op->attrs, A_CACHE, ""));
 	if (op->nix) {
 		op_ix(k, load, op->ix[0]);
 		op_int(k, load, A_SHARED, 1);

@@ -182,6 +182,8 @@ static void put(Kernel *k, Op *copy, WayId way)
 		op_in(k, op, map->out, NULL);
 	if (attrs_get(&copy->attrs, A_MULTICAST))
 		op_str(k, op, A_MULTICAST, attrs_str(&copy->attrs, A_MULTICAST, ""));
+	if (attrs_get(&copy->attrs, A_CACHE))
+		op_str(k, op, A_CACHE, attrs_str(&copy->attrs, A_CACHE, ""));
 	if (combine_of(copy))
 		op_str(k, op, A_COMBINE, combine_of(copy)->name);
 	op_remove(copy);
