@@ -94,58 +94,6 @@ static const char *check_needs(const Kernel *k, const Op *op, const Rule *r)
 	return NULL;
 }
 
-/* Attributes that are one of few words. */
-static const struct {
-	AttrId id;
-	const char *words[5];
-} worded[] = {
-	{A_ROLES, {"none", "cooperative", "pingpong"}},
-	{A_ALONG, {"m", "n"}},
-	{A_MULTICAST, {"auto", "slice", "leader", "off"}},
-	{A_CACHE,
-	 {
-#define CACHE(id, name) name,
-#include "ir/cache.def"
-	 }},
-	{A_COMBINE,
-	 {
-#define COMBINE(id, name, ...) name,
-#include "ir/combine.def"
-	 }},
-};
-
-static const char *check_word(const Kernel *k, const Attr *a)
-{
-	for (size_t i = 0; i < COUNTOF(worded); i++) {
-		const char *const *word = worded[i].words;
-		if (worded[i].id != a->id)
-			continue;
-		while (*word && strcmp(*word, a->str))
-			word++;
-		if (!*word)
-			return ctx_strf(k->ctx, "the attribute '%s' has no word '%s'",
-					attr_rows[a->id].name, a->str);
-	}
-	return NULL;
-}
-
-/* No count, size or offset comes near 2^31, so that sums and products of them fit in 64 bits. */
-static const char *check_attrs(const Kernel *k, const Attrs *attrs)
-{
-	for (int i = 0; i < attrs->n; i++) {
-		const Attr *a = &attrs->at[i];
-		int n = attr_rows[a->id].kind == AK_INT ? 1 : a->n;
-		const char *why = check_word(k, a);
-		if (why)
-			return why;
-		for (int j = 0; j < n; j++)
-			if (a->i[j] < 0 || a->i[j] > INT32_MAX)
-				return ctx_strf(k->ctx, "the attribute '%s' is 0 to 2147483647",
-						attr_rows[a->id].name);
-	}
-	return NULL;
-}
-
 /* ------------------------------------------------------------------ tiles */
 /* Multiplies *size by the extents of a tuple; where strides are given, adds their reach to
  * *last. */
@@ -557,7 +505,7 @@ enum { MOST_THREADS = 1024 };
 
 const char *kernel_rule(const Kernel *k)
 {
-	const char *why = check_attrs(k, &k->attrs);
+	const char *why = attrs_rule(k, &k->attrs);
 	const Attr *regs = attrs_get(&k->attrs, A_ROLE_REGS);
 	int64_t threads = attrs_int(&k->attrs, A_BLOCK, 32);
 	if (why || (why = schedule_rule(k)))
@@ -586,7 +534,7 @@ const char *op_rule(const Kernel *k, const Op *op, PtrMap *right)
 {
 	const Rule *r = &rules[op->kind];
 	const char *why;
-	if ((why = check_attrs(k, &op->attrs)) || (why = check_needs(k, op, r)))
+	if ((why = attrs_rule(k, &op->attrs)) || (why = check_needs(k, op, r)))
 		return why;
 	if (attrs_get(&op->attrs, A_SHARED) && op->kind != OP_TMA_LOAD)
 		return "the attribute 'shared' is of tma.load";

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* verify_rules.h - private to verify_ops.c and verify_atoms.c: rules of single ops that do not fit
- * in a row; each gives what the op breaks, or NULL. */
+/* verify_rules.h - private to verify_*.c: rules that do not fit in a row; each gives what is
+ * broken, or NULL. */
 #ifndef DSL_VERIFY_RULES_H
 #define DSL_VERIFY_RULES_H
 
 #include "ir/verify.h"
+
+/* verify_attrs.c */
+const char *attrs_rule(const Kernel *k, const Attrs *attrs);
 
 /* verify_atoms.c */
 const char *rule_store(const Kernel *k, const Op *op); /* and of what combine= joins to */
