@@ -92,7 +92,9 @@ static void read_spills(Reader *r, int stack, int stores, int loads)
 		DiagMsg *d = diag(c, loc_of_kernel(r), fine ? D_W0502 : D_E0504,
 				  "%s spills %d bytes of registers a thread", kernel_name(r),
 				  stores > loads ? stores : loads);
-		diag_remedy(c, d, "a smaller subtile or tile, or more warpgroups");
+		diag_remedy(c, d,
+			    "a smaller subtile or tile, or more threads: warpgroups of the mma, or "
+			    "threads of the schedule");
 		r->errors += !fine;
 	} else if (stack && !fine) {
 		diag(c, loc_of_kernel(r), D_E0507, "%s keeps %d bytes a thread in local memory",

@@ -123,7 +123,9 @@ static void note_roles(const Facts *f, Buf *out)
 	note_head(out, "");
 	buf_printf(out, "%" PRId64 " registers a thread at launch; the %s %" PRId64 "\n",
 		   f->launch_regs,
-		   f->accs > 1 ? "accumulators and row vectors take" : "accumulator takes",
+		   !f->mmas.n    ? "tiles take"
+		   : f->accs > 1 ? "accumulators and row vectors take"
+				 : "accumulator takes",
 		   f->acc_regs);
 }
 

@@ -112,6 +112,8 @@ void decl_mma(Sema *s, const Node *n)
 	for (int i = 0; i < n->kids.n; i++) {
 		const Node *b = n->kids.at[i];
 		Value v = eval(s, b->kids.at[0]);
+		if (s->mma_loc.src < 0)
+			s->mma_loc = n->loc;
 		if (want(s, &v, V_MMA, "the value"))
 			said_mma(s, b, v.mma);
 		else

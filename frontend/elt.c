@@ -69,7 +69,7 @@ static bool read_tile(Sema *s, Value *v, bool widen)
 	if (!may_read(s, v))
 		return false;
 	const Layout *shape;
-	Val *from = vector_read(s, v, &shape);
+	Val *from = vector_tile(s, v, &shape);
 	if (!from)
 		return false;
 	Op *frag = build(s, OP_FRAG, v->loc);
@@ -83,6 +83,11 @@ static bool read_tile(Sema *s, Value *v, bool widen)
 	*v = result(to);
 	v->loc = loc;
 	return true;
+}
+
+bool elt_read(Sema *s, Value *v)
+{
+	return read_tile(s, v, false);
 }
 
 static bool read_tiles(Sema *s, Value *args, int n)

@@ -105,7 +105,7 @@ static void join(Sema *s, const Node *n, const Value *to, const CombineRow *by, 
 		return;
 	bool reduced = is_reduced(s, from, by, &r);
 	Value v = joined_value(s, from, reduced);
-	Val *t = v.kind == V_BAD ? NULL : vector_read(s, to, &shape);
+	Val *t = v.kind == V_BAD ? NULL : vector_tile(s, to, &shape);
 	if (!t || !value_fits(s, to, &v, shape, reduced ? &r : NULL))
 		return;
 	Val *x = reduced ? elt_inside(s, from->loc, v.val, &r) : v.val;

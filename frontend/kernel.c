@@ -501,8 +501,10 @@ static void outputs_written(Sema *s, const Node *n)
 			    diag(s->ctx, n->name_loc, D_E0306, "kernel '%s' has no output",
 				 n->name),
 			    "declare one: D : out bf16 (M,N):(N,1)");
-	else if (!s->mma)
-		not_yet(s, n->name_loc, "kernels without an mma");
+	else if (!s->mma && s->mma_loc.src >= 0)
+		diag_remedy(s->ctx,
+			    diag(s->ctx, s->mma_loc, D_E0309, "an mma is declared and never used"),
+			    "write acc += mm(sA, sB); or leave it out");
 }
 
 static void kernel_reset(Sema *s, const Node *n)
@@ -513,7 +515,7 @@ static void kernel_reset(Sema *s, const Node *n)
 	s->tensors.n = s->buffers.n = s->rings.n = s->promotions.n = 0;
 	s->mma = NULL;
 	s->grid = NULL;
-	s->grid_loc = s->work_loc = NOLOC;
+	s->mma_loc = s->grid_loc = s->work_loc = NOLOC;
 	s->grid_op = NULL;
 	s->regions.n = 0;
 	s->schedule = (Schedule){.loc = NOLOC, .consumers_loc = NOLOC};

@@ -96,9 +96,6 @@ static bool grid_fits(Sema *s, const Node *n, const Value *v)
 		diag(s->ctx, names->loc, D_E0206,
 		     "%d name%s for the tiles of '%s', which has rank %d", names->kids.n,
 		     names->kids.n == 1 ? "" : "s", t->name, v->tiling->rank);
-	else if (v->tiling->rank < BUFFER_RANK)
-		not_yet(s, v->loc, "outputs of rank %d; rank %d to %d is", v->tiling->rank,
-			BUFFER_RANK, RANK_MAX);
 	else if (s->grid_loc.src >= 0)
 		not_yet(s, n->loc, "a second grid in one kernel");
 	else

@@ -456,6 +456,12 @@ void sched_finish(Sema *s)
 	const Schedule *d = &s->schedule;
 	if (!attrs_get(&s->kernel->attrs, A_ROLES))
 		kernel_str(s->kernel, A_ROLES, "none");
+	if (s->mma && attrs_get(&s->kernel->attrs, A_BLOCK))
+		diag_remedy(
+			s->ctx,
+			diag(s->ctx, d->loc, D_E0308,
+			     "'threads' is of kernels without an mma: an mma's warpgroups decide"),
+			"leave it out, or arrange the mma over more: * (2,1,1)");
 	if (!s->mma || !d->consumers)
 		return;
 	int64_t has = mma_warpgroups(s, s->mma);

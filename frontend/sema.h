@@ -157,6 +157,7 @@ typedef struct {
 	const Mma *mma;            /* the first that an mma op used: all have as many warpgroups */
 	const Tiling *grid;
 	const Ix *grid_at[RANK_MAX]; /* 0 where `_` is the name of the one tile */
+	Loc mma_loc;                 /* of the first mma that the kernel declares */
 	Loc grid_loc, work_loc;      /* of the grid; of the first loop or += in it */
 	Op *grid_op;
 	VEC(int) regions; /* the grid and the loops around here, each with a number of its own */
@@ -238,6 +239,7 @@ Value swizzle_bytes(Sema *s, Loc loc, int bytes);
 bool is_whole_tile(Sema *s, const Value *v); /* else says that indices are missing */
 bool is_elementwise(const Value *v);
 Value elt_apply(Sema *s, Loc loc, const EltRow *row, Value *args);
+bool elt_read(Sema *s, Value *v); /* a tile, as it is */
 Value elt_cast(Sema *s, Loc loc, Elem to, Value *arg);
 
 /* rowmax, colmax, tilemax: what elements are reduced by, and the mode of which each has a value. */
@@ -266,7 +268,7 @@ int tile_open(const Tile *t, int *mode); /* how many modes are open; the first *
 bool is_vector_index(Sema *s, const Tensor *t, const Value *at, int n);
 Value vector_index(Sema *s, Loc loc, const Value *tensor, Value *at, int n);
 /* The tile of v, a vector as a matrix of one row or column; and its shape. NULL: reported. */
-Val *vector_read(Sema *s, const Value *v, const Layout **shape);
+Val *vector_tile(Sema *s, const Value *v, const Layout **shape);
 
 /* kernel.c */
 void sema_kernel(Sema *s, const Node *n);

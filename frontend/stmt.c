@@ -167,7 +167,7 @@ static void say_out(Sema *s, DiagMsg *m, const Tensor *t)
 	diag_fix(s->ctx, m, (Loc){type.src, type.begin, type.begin}, "out ");
 }
 
-static bool store_value_fits(Sema *s, const Value *to, const Value *v)
+static bool store_value_fits(Sema *s, const Value *to, const Layout *shape, const Value *v)
 {
 	const Tiling *t = to->tile->tiling;
 	Elem e = t->tensor->elem;
@@ -175,10 +175,9 @@ static bool store_value_fits(Sema *s, const Value *to, const Value *v)
 		want(s, v, V_FRAG, "what is written");
 		return false;
 	}
-	if (!shape_same(s, v->val->type->layout, tiling_shape(s, t)))
+	if (!shape_same(s, v->val->type->layout, shape))
 		diag(s->ctx, v->loc, D_E0204, "a tile of %s does not fit a tile of %s of '%s'",
-		     shape_str(s, v->val->type->layout), shape_str(s, tiling_shape(s, t)),
-		     t->tensor->name);
+		     shape_str(s, v->val->type->layout), shape_str(s, shape), t->tensor->name);
 	else if (v->val->type->elem != e)
 		say_conversion(s,
 			       diag(s->ctx, v->loc, D_E0205, "'%s' holds %s, this is %s",
@@ -201,7 +200,7 @@ bool may_write(Sema *s, const Value *to)
 		     t->name);
 	else if (t->writes)
 		diag(s->ctx, to->loc, D_E0306, "'%s' is written twice", t->name);
-	else if (s->work_loc.src < 0)
+	else if (s->mma_loc.src >= 0 && s->work_loc.src < 0)
 		not_yet(s, to->loc, "writing the output before an mma");
 	else
 		return true;
@@ -224,9 +223,10 @@ static bool store_fits(Sema *s, const Value *to)
 
 static void store(Sema *s, const Node *n, const Value *to, const Value *v)
 {
-	if (!store_value_fits(s, to, v))
+	const Layout *shape;
+	Val *t = vector_tile(s, to, &shape);
+	if (!t || !store_value_fits(s, to, shape, v))
 		return;
-	Val *t = tile_build(s, to->tile, to->loc);
 	build_in(s, build_in(s, build(s, OP_COPY, n->loc), t), v->val);
 	to->tile->tiling->tensor->writes++;
 }
@@ -273,9 +273,9 @@ static void copy_to_tile(Sema *s, const Node *n, const Value *to)
 	if (stmt_joins(s, n, to) || !store_fits(s, to))
 		return;
 	Value from = eval(s, n->kids.at[1]);
-	if (from.kind == V_TILE)
-		not_yet(s, from.loc, "copying and reading global tiles without a buffer");
-	else if (from.kind != V_BAD && via_fits(s, n->kids.at[2], to))
+	if (from.kind == V_TILE && !elt_read(s, &from))
+		return;
+	if (from.kind != V_BAD && via_fits(s, n->kids.at[2], to))
 		store(s, n, to, &from);
 }
 

@@ -252,7 +252,7 @@ static bool length_fits(Sema *s, const Value *v, int mode)
 	return report_other_length(s, t->tiling->tensor, mode, &at);
 }
 
-Val *vector_read(Sema *s, const Value *v, const Layout **shape)
+Val *vector_tile(Sema *s, const Value *v, const Layout **shape)
 {
 	const Tiling *t = v->tile->tiling;
 	int mode = long_mode(t), side = mode < 0 ? -1 : side_of(s, v->tile->at[mode]);

@@ -465,14 +465,25 @@ static const Rule rules[OP_COUNT] = {
 };
 
 /* ------------------------------------------------------------------ what every op obeys */
+/* Whether no mode of several elements has one for all. */
+static bool is_one_to_one(const Layout *l)
+{
+	for (int m = 0; m < tup_rank(l->shape); m++)
+		if (!tup_is_leaf(tup_get(l->stride, m)) || (!ix_is(tup_get(l->shape, m)->leaf, 1) &&
+							    ix_is(tup_get(l->stride, m)->leaf, 0)))
+			return false;
+	return true;
+}
+
 static const Val *tensor_of(const Val *v, bool joined)
 {
-	while (v->def && (v->def->kind == OP_TILE || (joined && v->def->kind == OP_VIEW)))
+	while (v->def && (v->def->kind == OP_TILE ||
+			  (v->def->kind == OP_VIEW && (joined || is_one_to_one(v->type->layout)))))
 		v = v->def->in[0].val;
 	return v;
 }
 
-/* Only frags, shared memory and outputs change; what has an element for each row of an output is
+/* Only frags, shared memory and outputs change; what has one element for several of a view is
  * joined to. */
 static const char *check_writes(const Kernel *k, const Op *op)
 {

@@ -67,6 +67,14 @@ Op *kernel_mma(const Kernel *k, const Op *after)
 	return op;
 }
 
+bool kernel_multiplies(const Kernel *k)
+{
+	const Op *op = kernel_first(k);
+	while (op && !op_is_mma(op))
+		op = op_next(op);
+	return op;
+}
+
 Op *kernel_ring(const Kernel *k, const char *name)
 {
 	for (Op *r = kernel_find(k, OP_RING); r; r = op_find_next(r, OP_RING))
@@ -167,6 +175,21 @@ bool val_is_vector(const Val *v)
 bool val_is_one(const Val *v)
 {
 	return val_extent(v, 0) == 1 && val_extent(v, 1) == 1;
+}
+
+/* Whether a multiple of n along the tile's mode `fast` is one in memory, and no row ends within
+ * n. */
+bool tile_in_vectors(const Kernel *k, const Val *tile, int fast, int n)
+{
+	const Layout *tensor = tile->def->in[0].val->type->layout;
+	IxFacts facts = kernel_facts(k);
+	int mode = tile_mode(k, tile, fast);
+	if (!ix_is(tile_stride(k, tile, fast), 1))
+		return false;
+	for (int m = 0; m < tup_rank(tensor->stride); m++)
+		if (m != mode && ix_divisor(tup_get(tensor->stride, m)->leaf, facts) % n)
+			return false;
+	return ix_divisor(tup_get(tensor->shape, mode)->leaf, facts) % n == 0;
 }
 
 /* Atoms of a warp: those of a warpgroup lie along m, and the tile's columns are one block. */

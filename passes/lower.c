@@ -262,17 +262,6 @@ static Place vector_place(Kernel *k, Op *op, const Ix *reg)
 	return p;
 }
 
-/* Whether a multiple of n along the fast mode is one in memory, and no row ends within n. */
-static bool in_vectors(const Kernel *k, const Val *tile, int fast, int n)
-{
-	const Layout *tensor = tile->def->in[0].val->type->layout;
-	IxFacts facts = kernel_facts(k);
-	for (int m = 0; m < tup_rank(tensor->stride); m++)
-		if (m != fast && ix_divisor(tup_get(tensor->stride, m)->leaf, facts) % n)
-			return false;
-	return ix_divisor(tup_get(tensor->shape, fast)->leaf, facts) % n == 0;
-}
-
 /* How many registers of a thread follow each other along the tile's mode `fast`. */
 static int neighbours(Kernel *k, const Op *op, int fast)
 {
@@ -295,9 +284,10 @@ static const CopyRow *vector_of(Kernel *k, const Op *op)
 	for (int id = 0; id < COPY_COUNT; id++)
 		for (int fast = 0; fast < 2 && copy_rows[id].of == (int)op->kind; fast++) {
 			int n = copy_rows[id].regs;
-			if (n == 1 || (!combine_of(op) && ix_is(tile_stride(k, tile, fast), 1) &&
-				       neighbours(k, op, fast) % n == 0 &&
-				       in_vectors(k, tile, tile_mode(k, tile, fast), n)))
+			if (n * elem_rows[tile->type->elem].bits > 8 * VECTOR_BYTES)
+				continue;
+			if (n == 1 || (!combine_of(op) && neighbours(k, op, fast) % n == 0 &&
+				       tile_in_vectors(k, tile, fast, n)))
 				return &copy_rows[id];
 		}
 	panic("no atom of %s", op_rows[op->kind].name);

@@ -23,6 +23,7 @@ enum {
 };
 
 enum { WARP_THREADS = 32, GROUP_WARPS = GROUP_THREADS / WARP_THREADS };
+enum { VECTOR_BYTES = 16 }; /* that a thread loads or stores at once */
 
 #define PASS(id, ...) void pass_##id(Kernel *k);
 #include "passes/passes.def"
@@ -41,6 +42,7 @@ Op *kernel_find(const Kernel *k, OpKind kind);      /* the first, or NULL */
 Op *op_find_next(const Op *op, OpKind kind);        /* the next of that kind after op */
 bool op_is_mma(const Op *op);                       /* of any stage */
 bool op_is_atom(const Op *op);                      /* of the warp stage: mma or copy of tiles */
+bool kernel_multiplies(const Kernel *k);            /* has an mma */
 Op *kernel_mma(const Kernel *k, const Op *after);   /* the next; after NULL: the first */
 Op *kernel_ring(const Kernel *k, const char *name); /* its ring op */
 bool kernel_pingpong(const Kernel *k);
@@ -78,6 +80,7 @@ Val *tensor_arg(const Val *tensor); /* that it is a view of; itself else */
 int tile_mode(const Kernel *k, const Val *tile, int mode);
 const Ix *tile_at(const Kernel *k, const Val *tile, int mode); /* where it begins */
 const Ix *tile_stride(const Kernel *k, const Val *tile, int mode);
+bool tile_in_vectors(const Kernel *k, const Val *tile, int fast, int n);
 const Ix *tile_extent(const Kernel *k, const Val *tile, int mode); /* the tensor's */
 /* A tensor map for tiles like this one whose box is a span of the slot's rows, which lie along the
  * map's first mode; made once. */
@@ -116,5 +119,6 @@ void put_fragments(
 void fuse_products(Kernel *k);    /* products.c: that are only added, with their sums */
 void read_early(Kernel *k);       /* early.c: vectors of a loop, an iteration ahead */
 void spread_registers(Kernel *k); /* spread.c: a thread-value layout for every register tile */
+Val *spread_simt(Kernel *k);      /* simt.c: the largest tile, where there is no mma */
 
 #endif

@@ -476,20 +476,27 @@ static void pingpong(Kernel *k, Budget b)
 		}
 }
 
-static void alike(Kernel *k, int warpgroups, int regs)
+static void alike(Kernel *k, int warps, int regs)
 {
 	Block body = program(k);
-	int warps = GROUP_WARPS * warpgroups;
 	Op *role = role_new(k, "main", 0, warps, warps, regs);
 	block_copy(k, &body, role->body, NULL, 0, NULL, NULL);
 	kernel_int(k, A_BLOCK, warps * WARP_THREADS);
 }
 
+static bool is_split(const Kernel *k)
+{
+	return strcmp(attrs_str(&k->attrs, A_ROLES, "none"), "none") != 0;
+}
+
 static bool check_schedule(Kernel *k, const Op *mma)
 {
-	if (!mma)
-		diag(k->ctx, k->loc, D_E0407,
-		     "kernel %s has no mma: elementwise kernels are not built yet", k->name);
+	if (!mma && is_split(k))
+		diag_remedy(k->ctx,
+			    diag(k->ctx, k->loc, D_E0407,
+				 "roles %s split loads from an mma, and kernel %s has none",
+				 attrs_str(&k->attrs, A_ROLES, ""), k->name),
+			    "write: roles none;");
 	else if (kernel_pingpong(k) && !attrs_int(&k->attrs, A_PERSISTENT, 0))
 		diag_remedy(
 			k->ctx,
@@ -518,14 +525,20 @@ static const Op *largest_mma(const Kernel *k)
 	return most;
 }
 
-void pass_roles(Kernel *k)
+/* As many threads as the tiles are spread over. */
+static void without_mma(Kernel *k)
 {
-	const Op *mma = largest_mma(k);
-	if (!check_schedule(k, mma))
-		return;
+	int threads = (int)attrs_int(&k->attrs, A_BLOCK, 0), tiles = needs_all(needs_of(k));
+	int limit = budget_alike(k, threads);
+	why_registers(k, 0, limit, tiles, registers_beside(k));
+	alike(k, threads / WARP_THREADS, limit);
+}
+
+static void with_mma(Kernel *k, const Op *mma)
+{
 	TiledMma t = op_tiled_mma(k->ctx, mma);
 	bool turns = kernel_pingpong(k);
-	bool split = strcmp(attrs_str(&k->attrs, A_ROLES, "none"), "none") != 0;
+	bool split = is_split(k);
 	int warpgroups = turns ? TURNS : tiled_mma_warpgroups(t); /* expect.c: of every mma */
 	Needs needs = needs_of(k);
 	int tiles = needs_all(needs);
@@ -545,6 +558,17 @@ void pass_roles(Kernel *k)
 	else if (split)
 		cooperative(k, warpgroups, b);
 	else
-		alike(k, warpgroups, b.limit);
+		alike(k, warpgroups * GROUP_WARPS, b.limit);
+}
+
+void pass_roles(Kernel *k)
+{
+	const Op *mma = largest_mma(k);
+	if (!check_schedule(k, mma))
+		return;
+	if (mma)
+		with_mma(k, mma);
+	else
+		without_mma(k);
 	kernel_sweep(k);
 }

@@ -71,44 +71,68 @@ static void pass_on_all(Kernel *k)
 	}
 }
 
-/* What has to do with no accumulator is spread beside the first that it can be. */
-static bool adopt(Kernel *k, Val *v)
+/* ------------------------------------------------------------------ what the others go by */
+typedef VEC(Val *) Tiles;
+
+/* The accumulators; without an mma, the largest tile. */
+static Tiles first_tiles(Kernel *k)
+{
+	Tiles t = {0};
+	for (Op *op = kernel_mma(k, NULL); op; op = kernel_mma(k, op)) {
+		Val *acc = op->in[0].val;
+		acc->type = type_frag(k->ctx, acc->type->elem, acc->type->layout,
+				      tiled_mma_tv(k->ctx, op_tiled_mma(k->ctx, op)));
+		vec_push(ctx_arena(k->ctx), &t, acc);
+	}
+	Val *largest = t.n ? NULL : spread_simt(k);
+	if (largest)
+		vec_push(ctx_arena(k->ctx), &t, largest);
+	return t;
+}
+
+/* What has to do with none of them is spread beside the first that it can be. */
+static bool adopt(Kernel *k, const Tiles *t, Val *v)
 {
 	const Layout *tv = NULL;
-	for (const Op *op = kernel_mma(k, NULL); op && !tv; op = kernel_mma(k, op))
-		tv = spread_beside(k, op->in[0].val->type, v->type);
+	for (int i = 0; i < t->n && !tv; i++)
+		tv = spread_beside(k, t->at[i]->type, v->type);
 	if (tv)
 		v->type = type_frag(k->ctx, v->type->elem, v->type->layout, tv);
 	return tv;
 }
 
 /* Their layouts, each once. */
-static const char *accumulators_str(const Kernel *k)
+static const char *tiles_str(const Kernel *k, const Tiles *t)
 {
-	const char *all = NULL;
+	const char *all = "";
 	PtrMap seen = {.arena = ctx_arena(k->ctx)};
-	for (const Op *op = kernel_mma(k, NULL); op; op = kernel_mma(k, op)) {
-		const Layout *l = op->in[0].val->type->layout;
-		const char *text = ctx_str(k->ctx, layout_str(k->ctx, l));
+	for (int i = 0; i < t->n; i++) {
+		const char *text = ctx_str(k->ctx, layout_str(k->ctx, t->at[i]->type->layout));
 		if (!ptrmap_get(&seen, text))
-			all = all ? ctx_strf(k->ctx, "%s, %s", all, text) : text;
+			all = *all ? ctx_strf(k->ctx, "%s, %s", all, text) : text;
 		ptrmap_set(&seen, text, (void *)(uintptr_t)text);
 	}
-	return all ? all : "none";
+	return all;
 }
 
-static void adopt_rest(Kernel *k)
+static void other_shape(Kernel *k, const Tiles *t, const Op *op)
+{
+	bool mma = kernel_multiplies(k);
+	diag_remedy(k->ctx,
+		    diag(k->ctx, op->loc, D_E0405, "a tile of %s is read, %s is %s",
+			 layout_str(k->ctx, op->out->type->layout),
+			 mma ? "the accumulator's" : "the largest", tiles_str(k, t)),
+		    mma ? "an epilogue reads tiles of the accumulator's shape"
+			: "read tiles of that shape, or of one row or one column of it");
+}
+
+static void adopt_rest(Kernel *k, const Tiles *t)
 {
 	for (Op *op = kernel_first(k); op; op = op_next(op)) {
 		if (op->kind != OP_FRAG || op->out->type->tv)
 			continue;
-		if (!adopt(k, op->out)) {
-			diag_remedy(k->ctx,
-				    diag(k->ctx, op->loc, D_E0405,
-					 "a tile of %s is read, the accumulator's is %s",
-					 layout_str(k->ctx, op->out->type->layout),
-					 accumulators_str(k)),
-				    "an epilogue reads tiles of the accumulator's shape");
+		if (!adopt(k, t, op->out)) {
+			other_shape(k, t, op);
 			return;
 		}
 		pass_on_all(k);
@@ -153,7 +177,9 @@ static void check_rows(Kernel *k, const Op *op)
 				     "the rows of %%%s lie in the registers of several warps, and "
 				     "shuffles exchange within one",
 				     op->in[0].val->name),
-				"arrange warpgroups along m: * (2,1,1)");
+				kernel_multiplies(k)
+					? "arrange warpgroups along m: * (2,1,1)"
+					: "give the tile more rows, or the CTA fewer threads");
 			return;
 		}
 }
@@ -175,13 +201,11 @@ static void check_operand(Kernel *k, const Op *mma)
 
 void spread_registers(Kernel *k)
 {
-	for (Op *op = kernel_mma(k, NULL); op; op = kernel_mma(k, op)) {
-		Val *acc = op->in[0].val;
-		acc->type = type_frag(k->ctx, acc->type->elem, acc->type->layout,
-				      tiled_mma_tv(k->ctx, op_tiled_mma(k->ctx, op)));
-	}
+	Tiles first = first_tiles(k);
+	if (pass_failed(k))
+		return;
 	pass_on_all(k);
-	adopt_rest(k);
+	adopt_rest(k, &first);
 	for (Op *op = kernel_first(k); op && !pass_failed(k); op = op_next(op)) {
 		if (spreads_alike(op))
 			check_alike(k, op);

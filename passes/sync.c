@@ -325,7 +325,8 @@ void pass_sync(Kernel *k)
 		else
 			sync_staging(k, ring);
 	}
-	init_barriers(k);
+	if (kernel_find(k, OP_MBARRIER))
+		init_barriers(k);
 	if (ctas_share(k))
 		leave_together(k);
 	sync_launches(k);

@@ -72,6 +72,12 @@ void why_stages(Kernel *k, const char *ring, int stages, int64_t one, int64_t le
 		   stages, (long long)one, (long long)left, most);
 }
 
+void why_threads(Kernel *k, int threads, int elements)
+{
+	kernel_why(k, REASON_THREADS, NULL, threads,
+		   "no mma says how many; each has %d elements of a tile", elements);
+}
+
 void why_registers(Kernel *k, int producer, int consumer, int accumulators, int overhead)
 {
 	if (producer)

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* simt.c - how tiles are spread over threads where no mma decides it: vectors of 16 bytes along the
+ * mode whose elements are neighbours in memory, the lanes of a warp beside each other along it as
+ * far as the tile goes, then along the other mode, warps behind lanes.
+ *     (64,256) of bf16, neighbours along n, 128 threads
+ * ->  ((32,4),(8,16)):((512,1),(64,4))       32 lanes of 8 columns are a row, a warp each row */
+#include "passes/why.h"
+
+typedef struct {
+	int64_t shape[2][4], stride[2][4];
+	int n[2];
+} Modes;
+
+static void mode(Modes *m, int which, int64_t extent, int64_t stride)
+{
+	if (extent == 1)
+		return;
+	m->shape[which][m->n[which]] = extent;
+	m->stride[which][m->n[which]++] = stride;
+}
+
+static int64_t at_most(int64_t of, int64_t most)
+{
+	int64_t n = 1;
+	while (n * 2 <= most && of % (n * 2) == 0)
+		n *= 2;
+	return n;
+}
+
+static const Tup *modes_tup(Ctx *c, const int64_t *v, int n)
+{
+	const Tup *at[4];
+	for (int i = 0; i < n; i++)
+		at[i] = tup_int(c, v[i]);
+	return tup_new(c, at, n);
+}
+
+static const Layout *tv_layout(Ctx *c, const Modes *m)
+{
+	const Tup *shape[2], *stride[2];
+	for (int w = 0; w < 2; w++) {
+		shape[w] = modes_tup(c, m->shape[w], m->n[w]);
+		stride[w] = modes_tup(c, m->stride[w], m->n[w]);
+	}
+	return layout_new(c, tup_new(c, shape, 2), tup_new(c, stride, 2));
+}
+
+/* Over which mode the elements of a tile are neighbours, and how many threads take vectors of
+ * how many of them. */
+typedef struct {
+	int fast;
+	int64_t vector, threads;
+} Simt;
+
+/* NULL: the threads are more than the tile's vectors. */
+static const Layout *simt_tv(Ctx *c, const int64_t extent[2], const Simt *s)
+{
+	const int64_t step[2] = {1, extent[0]};
+	int64_t side[2] = {extent[s->fast] / s->vector, extent[1 - s->fast]}, lanes[2], warps[2];
+	int64_t along = step[s->fast] * s->vector, across = step[1 - s->fast];
+	Modes m = {0};
+	lanes[0] = at_most(side[0], WARP_THREADS);
+	lanes[1] = at_most(side[1], WARP_THREADS / lanes[0]);
+	warps[1] = at_most(side[1] / lanes[1], s->threads / WARP_THREADS);
+	warps[0] = at_most(side[0] / lanes[0], s->threads / WARP_THREADS / warps[1]);
+	if (lanes[0] * lanes[1] * warps[0] * warps[1] != s->threads)
+		return NULL;
+	mode(&m, 0, lanes[0], along);
+	mode(&m, 0, lanes[1], across);
+	mode(&m, 0, warps[1], across * lanes[1]);
+	mode(&m, 0, warps[0], along * lanes[0]);
+	mode(&m, 1, s->vector, step[s->fast]);
+	mode(&m, 1, side[0] / lanes[0] / warps[0], along * lanes[0] * warps[0]);
+	mode(&m, 1, side[1] / lanes[1] / warps[1], across * lanes[1] * warps[1]);
+	return tv_layout(c, &m);
+}
+
+/* ------------------------------------------------------------------ of a kernel */
+static const Val *tile_of_copy(const Op *copy)
+{
+	for (int i = 0; i < 2; i++)
+		if (copy->in[i].val->type->space == SP_GLOBAL)
+			return copy->in[i].val;
+	return NULL;
+}
+
+/* Of the tile's neighbours along `fast`, as many as one instruction takes. */
+static int64_t vector_of(const Kernel *k, const Val *tile, int fast)
+{
+	int64_t n = 8 * VECTOR_BYTES / elem_rows[tile->type->elem].bits;
+	while (n > 1 && !tile_in_vectors(k, tile, fast, (int)n))
+		n /= 2;
+	return n;
+}
+
+/* The mode along which the first result has its neighbours. */
+static int fast_mode(const Kernel *k)
+{
+	for (const Op *op = kernel_find(k, OP_COPY); op; op = op_find_next(op, OP_COPY))
+		if (op->in[0].val->type->space == SP_GLOBAL)
+			return !ix_is(tile_stride(k, op->in[0].val, 0), 1);
+	return 1;
+}
+
+/* As the widest copy has them. */
+static int64_t widest_vector(const Kernel *k, int fast)
+{
+	int64_t most = 1;
+	for (const Op *op = kernel_find(k, OP_COPY); op; op = op_find_next(op, OP_COPY)) {
+		const Val *tile = tile_of_copy(op);
+		int64_t n = tile ? vector_of(k, tile, fast) : 1;
+		most = n > most ? n : most;
+	}
+	return most;
+}
+
+/* A few tens of elements each; where rows are reduced, each in one warp. */
+static int64_t threads_for(const Kernel *k, const Val *tile)
+{
+	enum { ELEMENTS = 32 };
+	int64_t rows = val_extent(tile, 0), most = target_by_name(k->target)->max_threads;
+	if (kernel_find(k, OP_REDUCE) && rows * WARP_THREADS < most)
+		most = rows * WARP_THREADS;
+	int64_t n = at_most(layout_size_int(tile->type->layout) / ELEMENTS, most);
+	return n > WARP_THREADS ? n : WARP_THREADS;
+}
+
+static const Layout *tile_tv(Kernel *k, const Val *v, Simt s)
+{
+	const int64_t extent[2] = {val_extent(v, 0), val_extent(v, 1)};
+	const Layout *tv = NULL;
+	if (extent[s.fast] == 1)
+		s.fast = 1 - s.fast;
+	for (s.vector = at_most(extent[s.fast], s.vector); s.vector && !tv; s.vector /= 2)
+		tv = simt_tv(k->ctx, extent, &s);
+	return tv;
+}
+
+static Op *largest_tile(Kernel *k)
+{
+	Op *most = NULL;
+	for (Op *op = kernel_find(k, OP_FRAG); op; op = op_find_next(op, OP_FRAG))
+		if (!most || layout_size_int(op->out->type->layout) >
+				     layout_size_int(most->out->type->layout))
+			most = op;
+	return most;
+}
+
+static void cannot_share(Kernel *k, const Op *op, int64_t threads)
+{
+	diag_remedy(k->ctx,
+		    diag(k->ctx, op->loc, D_E0405,
+			 "%d threads do not share a tile of %s: lanes and warps take powers of two "
+			 "of its rows and columns",
+			 (int)threads, layout_str(k->ctx, op->out->type->layout)),
+		    "give the tile extents like 64 and 128, or the schedule fewer threads: "
+		    "schedule { threads %d; }",
+		    WARP_THREADS);
+}
+
+/* As many threads as the schedule says, else as suit the tile and can share it. */
+static const Layout *share(Kernel *k, const Val *tile)
+{
+	const Attr *given = attrs_get(&k->attrs, A_BLOCK);
+	int fast = fast_mode(k);
+	Simt s = {fast, widest_vector(k, fast), given ? given->i[0] : threads_for(k, tile)};
+	const Layout *tv = tile_tv(k, tile, s);
+	for (; !tv && !given && s.threads > WARP_THREADS; tv = tile_tv(k, tile, s))
+		s.threads /= 2;
+	kernel_int(k, A_BLOCK, s.threads);
+	why_threads(k, (int)s.threads, (int)(layout_size_int(tile->type->layout) / s.threads));
+	return tv;
+}
+
+/* Gives the tile, spread; NULL: there is none, or it is reported. */
+Val *spread_simt(Kernel *k)
+{
+	Op *op = largest_tile(k);
+	const Layout *tv = op ? share(k, op->out) : NULL;
+	if (op && !tv)
+		cannot_share(k, op, attrs_int(&k->attrs, A_BLOCK, 0));
+	if (!tv)
+		return NULL;
+	op->out->type = type_frag(k->ctx, op->out->type->elem, op->out->type->layout, tv);
+	return op->out;
+}
