@@ -7,6 +7,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 enum { OPERANDS = 3, POINTS = 5 }; /* bounds, and places between them */
 
@@ -39,27 +40,43 @@ static bool look_at(const EltRow *row, Range *r, float x, float y, float z)
 	return !isnan(v);
 }
 
+/* A bit for each operand whose bounds are one point. */
+static int exact_ones(const Range *x)
+{
+	int exact = 0;
+	for (int o = 0; o < OPERANDS; o++)
+		exact |= (x[o].lo < x[o].hi ? 0 : 1) << o;
+	return exact;
+}
+
 /* At the corners of what the operands may be. A function may turn between them, as its first
  * operand grows: so a few places more, and as much as it may turn between those. */
 static bool look_around(const EltRow *row, Range *r, const Range *x)
 {
 	bool ok = true;
+	int exact = exact_ones(x), second = exact >> 1 & 1 ? 1 : 2;
 	for (int i = 0; i < 1 << row->arity && ok; i++)
-		ok = look_at(row, r, point(x[0], i & 1), point(x[1], i >> 1 & 1),
-			     point(x[2], i >> 2 & 1));
-	bool between = row->arity == 1 || row->turns;
-	for (int i = 0; i < 2 * (POINTS - 2) && ok && between; i++)
-		ok = look_at(row, r, point(x[0], 2 + i / 2), point(x[1], i % 2), 0);
+		ok = (i & exact) || look_at(row, r, point(x[0], i & 1), point(x[1], i >> 1 & 1),
+					    point(x[2], i >> 2 & 1));
+	bool between = (row->arity == 1 || row->turns) && !(exact & 1);
+	for (int i = 0; i < second * (POINTS - 2) && ok && between; i++)
+		ok = look_at(row, r, point(x[0], 2 + i / second), point(x[1], i % second), 0);
 	double turn = row->turns ? (r->hi - r->lo) / (double)POINTS : 0;
 	r->lo -= turn;
 	r->hi += turn;
 	return ok;
 }
 
+/* Of f32, of a finite v. */
 static double ulp_of(double v)
 {
-	return ldexp(1, (v == 0 || ilogb(v) < FLT_MIN_EXP - 1 ? FLT_MIN_EXP - 1 : ilogb(v)) -
-				(FLT_MANT_DIG - 1));
+	const uint64_t exponent = (uint64_t)0x7ff << (DBL_MANT_DIG - 1);
+	uint64_t bits;
+	v = fmax(fabs(v), (double)FLT_MIN);
+	memcpy(&bits, &v, sizeof v);
+	bits &= exponent;
+	memcpy(&v, &bits, sizeof v);
+	return v * (double)FLT_EPSILON;
 }
 
 /* By the operation's own error. What is rounded once may be not rounded at all, where the result

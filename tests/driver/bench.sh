@@ -129,61 +129,97 @@ as-is:
 five: schedule { roles none; stages 5; }
 coop: schedule { roles cooperative; stages 3; }
 EOF2
-bench 0 --size $size --rounds 5
-has out "small of small.gemm, M=100 " "Fake GPU, 132 SMs" "sets of buffers take turns" \
-	"each result is right in 4 of 4 tiles, on normal random numbers" "   1  as it is "
-lacks out "over this"
-lacks out "not known"
-empty err
+# Between two bursts dslc rests for 0.2 s; these parts rest at the same time.
+table()
+{
+	bench 0 --size $size --rounds 5
+	has out "small of small.gemm, M=100 " "Fake GPU, 132 SMs" "sets of buffers take turns" \
+		"each result is right in 4 of 4 tiles, on normal random numbers" "   1  as it is "
+	lacks out "over this"
+	lacks out "not known"
+	empty err
+}
 
-bench 0 --size $size --rounds 5 --schedules tries.txt --against cublaslt --csv o.csv --json o.json
-has out "cublaslt: version 130101, its heuristics' first: algorithm 60," "time of cublaslt over this" \
-	"   3  five " "   4  cublaslt " "steady: fastest as-is, coop: no difference above the noise of" \
-	"cublaslt a second time differs from itself by"
-empty err
-[ "$(wc -l <o.csv)" = 11 ] || fail "o.csv has $(wc -l <o.csv) lines"
-has o.csv ",five,schedule { roles none; stages 5; },steady,5,3,"
-has o.json '"schema":"dslc-bench/1"' '"line":3'
+against_cublaslt()
+{
+	bench 0 --size $size --rounds 5 --schedules tries.txt --against cublaslt --csv o.csv --json o.json
+	has out "cublaslt: version 130101, its heuristics' first: algorithm 60," "time of cublaslt over this" \
+		"   3  five " "   4  cublaslt " "steady: fastest as-is, coop: no difference above the noise of" \
+		"cublaslt a second time differs from itself by"
+	empty err
+	[ "$(wc -l <o.csv)" = 11 ] || fail "o.csv has $(wc -l <o.csv) lines"
+	has o.csv ",five,schedule { roles none; stages 5; },steady,5,3,"
+	has o.json '"schema":"dslc-bench/1"' '"line":3'
+}
 
-DSLC_CUBLASLT=/nowhere/libcublasLt.so DSLC_NVML=/nowhere/libnvidia-ml.so
-bench 1 --size $size --rounds 5 --against cublaslt --csv -
-has err "error[E0632]: cuBLASLt is not timed: libcublasLt.so.13 and .12 cannot be loaded"
-has out "small,M=100 " ",as it is,,steady,5,1,"
-lacks out "TFLOP/s" # the CSV is in the place of the table
-bench 0 --size $size --rounds 5
-has out "clock and power are not known: libnvidia-ml.so.1 cannot be loaded"
-DSLC_CUBLASLT=$FAKE_LIBRARIES DSLC_NVML=$FAKE_LIBRARIES
+no_libraries()
+{
+	DSLC_CUBLASLT=/nowhere/libcublasLt.so DSLC_NVML=/nowhere/libnvidia-ml.so
+	bench 1 --size $size --rounds 5 --against cublaslt --csv -
+	has err "error[E0632]: cuBLASLt is not timed: libcublasLt.so.13 and .12 cannot be loaded"
+	has out "small,M=100 " ",as it is,,steady,5,1,"
+	lacks out "TFLOP/s" # the CSV is in the place of the table
+	bench 0 --size $size --rounds 5
+	has out "clock and power are not known: libnvidia-ml.so.1 cannot be loaded"
+}
 
 # What is wrong is not timed; what becomes wrong loses its times.
-FAKE_GPU=wrong
-bench 1 --size $size --schedules tries.txt
-has err "error[E0607]: coop, normal inputs, seed 1: D[99, 71] is" \
-	"tries.txt:2:1: error[E0631]: candidate 'five' is not timed: its result is wrong"
-empty out
-FAKE_GPU=picky
-bench 1 --size $size --rounds 5 --schedules tries.txt
-has err "candidate 'five' is not timed: its result is wrong"
-has out "  as-is " "  coop "
-lacks out "  five "
-FAKE_GPU=tired
-bench 1 --size $size --rounds 5
-has err "the times of candidate 'as it is' count for nothing"
-empty out
-bench 1 --size $size --rounds 5 --against cublaslt
-has err "the times of candidate 'as it is' count for nothing"
-has out "   1  cublaslt "
-lacks out "as it is"
-FAKE_GPU=refused
-bench 1 --size $size --schedules tries.txt
-has err "error[E0606]" "candidate 'coop' is not timed: it could not be run"
-FAKE_GPU=lost
-bench 1 --size $size --schedules tries.txt
-has err "error[E0606]" "candidate 'as-is' is not timed"
-empty out
-FAKE_GPU=right FAKE_LT=wrong
-bench 1 --size $size --rounds 5 --against cublaslt
-has err "error[E0607]: cublaslt, normal inputs" "error[E0632]"
-has out "   1  as it is "
-FAKE_LT=
-bench 1 --size $size --rounds 5 --csv /nowhere/o.csv
-has err "error[E0603]"
+wrong()
+{
+	FAKE_GPU=wrong
+	bench 1 --size $size --schedules tries.txt
+	has err "error[E0607]: coop, normal inputs, seed 1: D[99, 71] is" \
+		"tries.txt:2:1: error[E0631]: candidate 'five' is not timed: its result is wrong"
+	empty out
+	FAKE_GPU=picky
+	bench 1 --size $size --rounds 5 --schedules tries.txt
+	has err "candidate 'five' is not timed: its result is wrong"
+	has out "  as-is " "  coop "
+	lacks out "  five "
+}
+
+tired()
+{
+	FAKE_GPU=tired
+	bench 1 --size $size --rounds 5
+	has err "the times of candidate 'as it is' count for nothing"
+	empty out
+	bench 1 --size $size --rounds 5 --against cublaslt
+	has err "the times of candidate 'as it is' count for nothing"
+	has out "   1  cublaslt "
+	lacks out "as it is"
+}
+
+refused()
+{
+	FAKE_GPU=refused
+	bench 1 --size $size --schedules tries.txt
+	has err "error[E0606]" "candidate 'coop' is not timed: it could not be run"
+	FAKE_GPU=lost
+	bench 1 --size $size --schedules tries.txt
+	has err "error[E0606]" "candidate 'as-is' is not timed"
+	empty out
+}
+
+wrong_cublaslt()
+{
+	FAKE_LT=wrong
+	bench 1 --size $size --rounds 5 --against cublaslt
+	has err "error[E0607]: cublaslt, normal inputs" "error[E0632]"
+	has out "   1  as it is "
+	FAKE_LT=
+	bench 1 --size $size --rounds 5 --csv /nowhere/o.csv
+	has err "error[E0603]"
+}
+
+parts=""
+for part in table against_cublaslt no_libraries wrong tired refused wrong_cublaslt; do
+	mkdir $part
+	cp small.gemm tries.txt $part
+	(cd $part && $part) &
+	parts="$parts $!"
+done
+for part in $parts; do
+	wait $part || said=1
+done
+[ -z "${said:-}" ]
