@@ -16,7 +16,8 @@ function(dsl_target_defaults target)
 	target_compile_options(${target} PRIVATE "$<$<CONFIG:Release>:-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=>"
 		"$<$<CONFIG:Release>:-ffile-prefix-map=${PROJECT_BINARY_DIR}/=>")
 	if(DSLC_SANITIZE)
-		target_compile_options(${target} PRIVATE -fsanitize=address,undefined
+		# ASan sees what these two look for, when it happens.
+		target_compile_options(${target} PRIVATE -fsanitize=address,undefined -fno-sanitize=null,object-size
 			-fno-sanitize-recover=all -fno-omit-frame-pointer)
 		target_link_options(${target} PUBLIC -fsanitize=address,undefined)
 	endif()
