@@ -4,7 +4,7 @@
 #   dsl_test(e2e.run ROOM driver SOURCES run.c LIBS dslc_lib)  sees what another room sees
 #   dsl_bad(e2e.bad a.gemm ... OPTIONS --only=rings)   each is refused as its comments say (tests/bad.sh)
 #   dsl_quick(SLOW)                 the folder's tests have the label "quick", but for those that SLOW matches
-#   dsl_no_leaks()                  the folder's tests do not look for leaks
+#   dsl_many_runs()                 the folder's tests do not look for leaks, and share what ptxas made
 #   dsl_fuzzer(ir ROOM ir SOURCES fuzz_ir.c LIBS dsl_ir CORPUS tests/ir)   a fuzz entry point
 find_library(DSLC_CMOCKA cmocka REQUIRED)
 find_program(DSLC_FILECHECK NAMES FileCheck-22 FileCheck HINTS ${LLVM_TOOLS_BINARY_DIR} REQUIRED)
@@ -51,13 +51,18 @@ function(dsl_fuzzer name)
 endfunction()
 
 # ctest -L quick: what says soon whether a change is right at all; under 30 s on two idle cores.
-# Looking for leaks takes 7 to 13 ms of each run of dslc. Folders that run it thousands of times leave that to the
-# others, whose tests run the same code.
-function(dsl_no_leaks)
+# For folders that run dslc thousands of times: they leave looking for leaks, which takes 7 to 13 ms of each run, to
+# the others, whose tests run the same code, and take from ptxas once what it makes of a PTX text.
+file(REMOVE_RECURSE "${PROJECT_BINARY_DIR}/ptxas_kept")
+file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/ptxas_kept")
+function(dsl_many_runs)
 	get_property(names DIRECTORY PROPERTY TESTS)
 	foreach(name IN LISTS names)
 		set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT_MODIFICATION
-			"ASAN_OPTIONS=string_append::detect_leaks=0")
+			"ASAN_OPTIONS=string_append::detect_leaks=0"
+			"DSLC_PTXAS=set:${PROJECT_SOURCE_DIR}/tests/ptxas_once.sh"
+			"DSLC_PTXAS_REAL=set:${DSLC_PTXAS_PROGRAM}"
+			"DSLC_PTXAS_KEPT=set:${PROJECT_BINARY_DIR}/ptxas_kept")
 	endforeach()
 endfunction()
 
