@@ -45,24 +45,29 @@ static const Layout *tv_layout(Ctx *c, const Modes *m)
 	return layout_new(c, tup_new(c, shape, 2), tup_new(c, stride, 2));
 }
 
-/* Over which mode the elements of a tile are neighbours, and how many threads take vectors of
- * how many of them. */
+/* Over which mode the elements of a tile are neighbours, how many threads take vectors of how many
+ * of them, and whether a row is to lie in one warp. */
 typedef struct {
 	int fast;
 	int64_t vector, threads;
+	bool whole_rows;
 } Simt;
 
 /* NULL: the threads are more than the tile's vectors. */
 static const Layout *simt_tv(Ctx *c, const int64_t extent[2], const Simt *s)
 {
-	const int64_t step[2] = {1, extent[0]};
-	int64_t side[2] = {extent[s->fast] / s->vector, extent[1 - s->fast]}, lanes[2], warps[2];
-	int64_t along = step[s->fast] * s->vector, across = step[1 - s->fast];
+	const int64_t step[2] = {1, extent[0]}, all = s->threads / WARP_THREADS;
+	int64_t side[2] = {extent[s->fast] / s->vector, extent[1 - s->fast]}, lanes[2];
+	int64_t warps[2] = {1, 1}, along = step[s->fast] * s->vector, across = step[1 - s->fast];
 	Modes m = {0};
-	lanes[0] = at_most(side[0], WARP_THREADS);
-	lanes[1] = at_most(side[1], WARP_THREADS / lanes[0]);
-	warps[1] = at_most(side[1] / lanes[1], s->threads / WARP_THREADS);
-	warps[0] = at_most(side[0] / lanes[0], s->threads / WARP_THREADS / warps[1]);
+	if (s->whole_rows) /* along m, which is side 0 where it is the fast one */
+		warps[s->fast] = at_most(side[s->fast], all);
+	lanes[0] = at_most(side[0] / warps[0], WARP_THREADS);
+	lanes[1] = at_most(side[1] / warps[1], WARP_THREADS / lanes[0]);
+	if (!s->whole_rows) {
+		warps[1] = at_most(side[1] / lanes[1], all);
+		warps[0] = at_most(side[0] / lanes[0], all / warps[1]);
+	}
 	if (lanes[0] * lanes[1] * warps[0] * warps[1] != s->threads)
 		return NULL;
 	mode(&m, 0, lanes[0], along);
@@ -93,12 +98,17 @@ static int64_t vector_of(const Kernel *k, const Val *tile, int fast)
 	return n;
 }
 
-/* The mode along which the first result has its neighbours. */
-static int fast_mode(const Kernel *k)
+/* The mode along which the first tensor has its neighbours that is written, or else read, in tiles
+ * of the shape. */
+static int fast_mode(const Kernel *k, const Layout *shape)
 {
-	for (const Op *op = kernel_find(k, OP_COPY); op; op = op_find_next(op, OP_COPY))
-		if (op->in[0].val->type->space == SP_GLOBAL)
-			return !ix_is(tile_stride(k, op->in[0].val, 0), 1);
+	for (int side = 0; side < 2; side++)
+		for (const Op *op = kernel_find(k, OP_COPY); op; op = op_find_next(op, OP_COPY)) {
+			const Val *tile = op->in[side].val;
+			if (tile->type->space == SP_GLOBAL &&
+			    op->in[1 - side].val->type->layout == shape)
+				return !ix_is(tile_stride(k, tile, 0), 1);
+		}
 	return 1;
 }
 
@@ -148,22 +158,26 @@ static Op *largest_tile(Kernel *k)
 
 static void cannot_share(Kernel *k, const Op *op, int64_t threads)
 {
-	diag_remedy(k->ctx,
-		    diag(k->ctx, op->loc, D_E0405,
-			 "%d threads do not share a tile of %s: lanes and warps take powers of two "
-			 "of its rows and columns",
-			 (int)threads, layout_str(k->ctx, op->out->type->layout)),
-		    "give the tile extents like 64 and 128, or the schedule fewer threads: "
-		    "schedule { threads %d; }",
-		    WARP_THREADS);
+	const char *rows = ", and a row that is reduced lies in one warp";
+	diag_remedy(
+		k->ctx,
+		diag(k->ctx, op->loc, D_E0405,
+		     "%d threads do not share a tile of %s: lanes and warps take powers of two "
+		     "of its rows and columns%s",
+		     (int)threads, layout_str(k->ctx, op->out->type->layout),
+		     kernel_find(k, OP_REDUCE) ? rows : ""),
+		threads > WARP_THREADS
+			? "give the tile extents like 64 and 128, or write schedule { threads 32; }"
+			: "give the tile extents like 64 and 128");
 }
 
 /* As many threads as the schedule says, else as suit the tile and can share it. */
 static const Layout *share(Kernel *k, const Val *tile)
 {
 	const Attr *given = attrs_get(&k->attrs, A_BLOCK);
-	int fast = fast_mode(k);
-	Simt s = {fast, widest_vector(k, fast), given ? given->i[0] : threads_for(k, tile)};
+	int fast = fast_mode(k, tile->type->layout);
+	Simt s = {fast, widest_vector(k, fast), given ? given->i[0] : threads_for(k, tile),
+		  kernel_find(k, OP_REDUCE)};
 	const Layout *tv = tile_tv(k, tile, s);
 	for (; !tv && !given && s.threads > WARP_THREADS; tv = tile_tv(k, tile, s))
 		s.threads /= 2;

@@ -177,9 +177,7 @@ static void check_rows(Kernel *k, const Op *op)
 				     "the rows of %%%s lie in the registers of several warps, and "
 				     "shuffles exchange within one",
 				     op->in[0].val->name),
-				kernel_multiplies(k)
-					? "arrange warpgroups along m: * (2,1,1)"
-					: "give the tile more rows, or the CTA fewer threads");
+				"arrange warpgroups along m: * (2,1,1)");
 			return;
 		}
 }

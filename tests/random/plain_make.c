@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* plain_make.c - writes a random kernel without an mma: tensors of one to three modes, row- or
+ * column-major, with what is known of their strides or not; tiles of powers of two; expressions of
+ * tiles, vectors and scalars, with sums and maxima of rows; one or two outputs, and values that are
+ * joined.
+ *     seed 3  ->  kernel random(X : bf16 (M,N):(ld,1), .. ) .. gD[m,n] <- f32(gX[m,n]) * gv[n]; */
+#include "chance.h"
+#include "kernels.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { DEPTH = 3 };
+
+typedef struct {
+	uint64_t state;
+	Made *m;
+	Buf args, lets, body;
+	int rank; /* 1: (N); 2: (M,N); 3: (L,M,N) */
+	int bm, bn;
+	bool known; /* the extents are multiples of 16 */
+	bool rows;  /* a tile holds whole rows, and joins them */
+	bool pads;  /* a leading dimension ld */
+	int inputs;
+	bool vector_m, vector_n, scalar;
+} Make;
+
+static bool chance(Make *k, int percent)
+{
+	return chance_of(&k->state, percent);
+}
+
+static const char *one_of(Make *k, const char *const *words, int n)
+{
+	return words[chance_within(&k->state, 0, n - 1)];
+}
+#define ONE_OF(k, ...)                                \
+	one_of(k, (const char *const[]){__VA_ARGS__}, \
+	       (int)(sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *)))
+
+/* ------------------------------------------------------------------ tensors */
+static const char *index_of(const Make *k)
+{
+	return k->rank == 1 ? "n" : k->rank == 2 ? "m,n" : "l,m,n";
+}
+
+static void tile_extents(const Make *k, Buf *b)
+{
+	if (k->rank == 1)
+		buf_printf(b, "%d", k->bn);
+	else
+		buf_printf(b, "(%s%d,%d)", k->rank == 3 ? "1," : "", k->bm, k->bn);
+}
+
+static const char *layout_of(Make *k, bool input)
+{
+	if (k->rank == 1)
+		return "(N)";
+	k->pads |= input;
+	if (k->rank == 3)
+		return input ? ONE_OF(k, "(L,M,N):(M * N,N,1)", "(L,M,N):(M * ld,ld,1)",
+				      "(L,M,N):(0,N,1)")
+			     : ONE_OF(k, "(L,M,N):(M * N,N,1)", "(L,M,N):(M * N,1,M)");
+	return input ? ONE_OF(k, "(M,N):(N,1)", "(M,N):(1,M)", "(M,N):(ld,1)", "(M,N):(0,1)")
+		     : ONE_OF(k, "(M,N):(N,1)", "(M,N):(1,M)");
+}
+
+static void tensor(Make *k, const char *name, const char *elem, bool input)
+{
+	buf_printf(&k->args, "%s%s : %s%s %s", k->args.n ? ", " : "", name, input ? "" : "out ",
+		   elem, layout_of(k, input));
+	buf_printf(&k->lets, "    let g%s = %s / ", name, name);
+	tile_extents(k, &k->lets);
+	buf_printf(&k->lets, ";\n");
+}
+
+static void vector(Make *k, char name, char mode, int extent, const char *word)
+{
+	buf_printf(&k->args, ", %c : %s (%c)", name, word, mode);
+	buf_printf(&k->lets, "    let g%c = %c / %d;\n", name, name, extent);
+}
+
+/* ------------------------------------------------------------------ expressions */
+static void expression(Make *k, int depth);
+
+static void leaf(Make *k)
+{
+	int pick = chance_within(&k->state, 0, 9);
+	if (pick == 0)
+		buf_printf(&k->body, "%d", chance_within(&k->state, 1, 3));
+	else if (pick == 1 && k->scalar)
+		buf_printf(&k->body, "a");
+	else if (pick == 2 && k->vector_n)
+		buf_printf(&k->body, "gv[n]");
+	else if (pick == 3 && k->vector_m)
+		buf_printf(&k->body, "gw[m]");
+	else if (pick == 4 && k->rows)
+		buf_printf(&k->body, "r");
+	else
+		buf_printf(&k->body, "f32(g%c[%s])",
+			   'X' + chance_within(&k->state, 0, k->inputs - 1), index_of(k));
+}
+
+static void call(Make *k, const char *form, int depth)
+{
+	for (const char *s = form; *s; s++) {
+		if (*s == '#')
+			expression(k, depth - 1);
+		else
+			buf_printf(&k->body, "%c", *s);
+	}
+}
+
+static void expression(Make *k, int depth)
+{
+	if (!depth || chance(k, 20)) {
+		leaf(k);
+		return;
+	}
+	call(k,
+	     ONE_OF(k, "(# + #)", "(# - #)", "-#", "abs(#)", "min(#, #)", "max(#, #)", "relu(#)",
+		    "select(# > #, #, #)", "(# * 0.5)"),
+	     depth);
+}
+
+/* ------------------------------------------------------------------ statements */
+static const char *other_elem(Make *k)
+{
+	return ONE_OF(k, "f32", "bf16", "f16", "e4m3", "s8");
+}
+
+static void output(Make *k, char name)
+{
+	const char *elem = other_elem(k), text[] = {name, 0};
+	tensor(k, text, elem, false);
+	buf_printf(&k->body, "        g%c[%s] <- %s(f32(gX[%s]) + ", name, index_of(k), elem,
+		   index_of(k));
+	expression(k, DEPTH);
+	buf_printf(&k->body, ");\n");
+}
+
+static void joined(Make *k)
+{
+	if (k->rank != 2 || !chance(k, 40))
+		return;
+	bool rows = chance(k, 50);
+	buf_printf(&k->args, ", S : out f32 (%s)", rows ? "M" : "N");
+	buf_printf(&k->lets, "    let gS = S / %d;\n", rows ? k->bm : k->bn);
+	buf_printf(&k->body, rows ? "        gS[m] <- max(gS[m], rowmax(f32(gX[m,n])));\n"
+				  : "        gS[n] <- min(gS[n], colmin(f32(gX[m,n])));\n");
+}
+
+static void statements(Make *k)
+{
+	if (k->rows)
+		buf_printf(&k->body, "        let r = %s(f32(gX[%s]));\n",
+			   ONE_OF(k, "rowmax", "rowmin", "rowsum"), index_of(k));
+	output(k, 'D');
+	if (chance(k, 30))
+		output(k, 'E');
+	joined(k);
+}
+
+static void write_schedule(Make *k, Buf *b)
+{
+	bool persistent = chance(k, 40);
+	int most = k->rows ? k->bm : 8;
+	buf_printf(b, "    schedule { %s%s", persistent ? "persistent; " : "",
+		   chance(k, 20) ? "pdl off; " : "");
+	if (k->rank > 1 && chance(k, 20))
+		buf_printf(b, "group(%d)%s; ", chance_within(&k->state, 1, 3),
+			   chance(k, 50) ? " along n" : "");
+	if (k->rank > 1 && chance(k, 15))
+		buf_printf(b, "cluster (%s); ", chance(k, 50) ? "2,1" : "1,2");
+	if (chance(k, 40) && k->bm * k->bn >= 32 * 16)
+		buf_printf(b, "threads %d; ", most >= 4 && k->bm * k->bn >= 2048 ? 128 : 32);
+	buf_printf(b, "}\n}\n");
+	k->m->sms = persistent ? chance_within(&k->state, 1, 3) : 0;
+}
+
+static int64_t add_size(Make *k, const char *name, int64_t v)
+{
+	snprintf(k->m->sizes[k->m->nsizes].name, sizeof k->m->sizes->name, "%s", name);
+	return k->m->sizes[k->m->nsizes++].value = v;
+}
+
+static void choose_sizes(Make *k)
+{
+	int unit = k->known ? 16 : 1, rows = k->rank > 1 ? 3 * k->bm : 1;
+	int64_t m = unit * chance_within(&k->state, 1, (rows + unit - 1) / unit);
+	int64_t n = unit * chance_within(&k->state, 1, (k->rows ? k->bn : 3 * k->bn) / unit);
+	add_size(k, "N", n);
+	if (k->rank > 1)
+		add_size(k, "M", m);
+	if (k->rank == 3)
+		add_size(k, "L", chance_within(&k->state, 1, 2));
+	if (strstr(k->args.s, "ld"))
+		add_size(k, "ld", n + unit * chance_within(&k->state, 0, 3));
+}
+
+static void choose(Make *k)
+{
+	k->rank = chance_within(&k->state, 0, 5) ? chance_within(&k->state, 2, 3) : 1;
+	k->bm = k->rank == 1 ? 1 : 1 << chance_within(&k->state, 2, 6);
+	k->bn = k->rank == 1 ? 1 << chance_within(&k->state, 6, 10)
+			     : 1 << chance_within(&k->state, 4, 7);
+	k->known = chance(k, 60);
+	k->rows = k->rank > 1 && chance(k, 40);
+	k->inputs = chance_within(&k->state, 1, 3);
+	k->vector_n = chance(k, 40);
+	k->vector_m = k->rank > 1 && chance(k, 40);
+	k->scalar = chance(k, 30);
+}
+
+static void write_inputs(Make *k)
+{
+	for (int i = 0; i < k->inputs; i++) {
+		const char name[] = {(char)('X' + i), 0};
+		tensor(k, name, other_elem(k), true);
+	}
+	if (k->vector_n)
+		vector(k, 'v', 'N', k->bn, ONE_OF(k, "f32", "bf16"));
+	if (k->vector_m)
+		vector(k, 'w', 'M', k->bm, ONE_OF(k, "f32", "f16"));
+	if (k->scalar)
+		buf_printf(&k->args, ", a : f32");
+}
+
+static void write_facts(const Make *k, Buf *b)
+{
+	const char *before = " where ";
+	if (k->known) {
+		buf_printf(b, "%sN %% 16 == 0%s%s", before, k->rank > 1 ? ", M % 16 == 0" : "",
+			   strstr(k->args.s, "ld") ? ", ld % 16 == 0" : "");
+		before = ", ";
+	}
+	if (k->rows)
+		buf_printf(b, "%sN <= %d", before, k->bn);
+}
+
+void kernel_make(uint64_t seed, Made *m)
+{
+	Make k = {.state = seed, .m = m};
+	*m = (Made){.linear = true};
+	choose(&k);
+	write_inputs(&k);
+	statements(&k);
+	Buf *b = &m->text;
+	buf_printf(b, "kernel random(%s)", k.args.s);
+	write_facts(&k, b);
+	buf_printf(b, "\n{\n%s    for %s%s%s in gD {\n%s    }\n", k.lets.s, k.rank > 1 ? "(" : "",
+		   index_of(&k), k.rank > 1 ? ")" : "", k.body.s);
+	write_schedule(&k, b);
+	choose_sizes(&k);
+	buf_free(&k.args);
+	buf_free(&k.lets);
+	buf_free(&k.body);
+}
+
+void kernel_made_free(Made *m)
+{
+	buf_free(&m->text);
+	*m = (Made){0};
+}
