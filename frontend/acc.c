@@ -114,6 +114,16 @@ static bool home_fits(Sema *s, const Value *v, const AtomRow *r, char which)
 	return false;
 }
 
+/* A buffer of A can be converted on its way through registers. */
+static void report_type(Sema *s, const Value *v, const MmaOperand *o, const AtomRow *r, char which)
+{
+	Elem e = which == 'A' ? r->a : r->b;
+	DiagMsg *m = diag(s->ctx, v->loc, D_E0205, "the mma reads %s, '%s' holds %s",
+			  elem_rows[e].name, o->name, elem_rows[o->elem].name);
+	if (which == 'A' && *r->tv_a && v->kind == V_BUFFER)
+		diag_remedy(s->ctx, m, "write %s(f32(%s))", elem_rows[e].name, o->name);
+}
+
 static bool operand_fits(Sema *s, const Value *v, const AtomRow *r, int64_t rows, char which)
 {
 	Elem e = which == 'A' ? r->a : r->b;
@@ -121,8 +131,7 @@ static bool operand_fits(Sema *s, const Value *v, const AtomRow *r, int64_t rows
 		return false;
 	MmaOperand o = mma_operand(s, v);
 	if (o.elem != e)
-		diag(s->ctx, v->loc, D_E0205, "the mma reads %s, '%s' holds %s", elem_rows[e].name,
-		     o.name, elem_rows[o.elem].name);
+		report_type(s, v, &o, r, which);
 	else if (v->kind == V_ACC)
 		diag_remedy(s->ctx,
 			    diag(s->ctx, v->loc, D_E0203,

@@ -90,6 +90,25 @@ bool elt_read(Sema *s, Value *v)
 	return read_tile(s, v, false);
 }
 
+/* A slot of a buffer comes into registers as it is; algebra on buffers is that of their layouts. */
+static bool read_buffer(Sema *s, Value *v)
+{
+	Buffer *b = v->buffer;
+	if (!elt_place(s, v->loc) || !fill_is_seen(s, b, v->loc))
+		return false;
+	Loc loc = v->loc;
+	Op *frag = build(s, OP_FRAG, loc);
+	Val *to = op_result(s->kernel, frag, b->name,
+			    type_like(s, b->type->elem, shape_of(s, b->type->layout)));
+	Op *copy = build(s, OP_COPY, loc);
+	op_in(s->kernel, copy, to, ix_const(s->ctx, 0));
+	build_in(s, copy, b->val);
+	b->read = true;
+	*v = result(to);
+	v->loc = loc;
+	return true;
+}
+
 static bool read_tiles(Sema *s, Value *args, int n)
 {
 	for (int i = 0; i < n; i++)
@@ -204,12 +223,14 @@ Value elt_apply(Sema *s, Loc loc, const EltRow *row, Value *args)
 
 Value elt_cast(Sema *s, Loc loc, Elem to, Value *arg)
 {
-	if (!is_elementwise(arg)) {
+	if (!is_elementwise(arg) && arg->kind != V_BUFFER) {
 		diag(s->ctx, arg->loc, D_E0203, "%s converts tiles and numbers, this is %s",
 		     elem_rows[to].name, value_texts[arg->kind]);
 		return value_bad();
 	}
 	if (arg->kind == V_TILE && !read_tile(s, arg, false))
+		return value_bad();
+	if (arg->kind == V_BUFFER && !read_buffer(s, arg))
 		return value_bad();
 	if (elem_of(arg) == to)
 		return *arg;

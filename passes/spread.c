@@ -197,12 +197,26 @@ static void check_operand(Kernel *k, const Op *mma)
 		    "along m as this one");
 }
 
+/* A that no accumulator has to do with, as a tile out of a buffer, is spread as its mma reads. */
+static void spread_operands(Kernel *k)
+{
+	for (Op *op = kernel_mma(k, NULL); op; op = kernel_mma(k, op)) {
+		Val *a = op->in[1].val;
+		if (!is_registers(a) || a->type->tv)
+			continue;
+		a->type = type_frag(k->ctx, a->type->elem, a->type->layout,
+				    tiled_mma_tv_a(k->ctx, op_tiled_mma(k->ctx, op)));
+		pass_on_all(k);
+	}
+}
+
 void spread_registers(Kernel *k)
 {
 	Tiles first = first_tiles(k);
 	if (pass_failed(k))
 		return;
 	pass_on_all(k);
+	spread_operands(k);
 	adopt_rest(k, &first);
 	for (Op *op = kernel_first(k); op && !pass_failed(k); op = op_next(op)) {
 		if (spreads_alike(op))

@@ -274,7 +274,8 @@ static void say_page(void)
 	       "## Products\n\nOther types of A, B and the accumulator are E0301: there is no such "
 	       "instruction.\n\n");
 	say_products();
-	printf("\nA in registers is a value computed from an accumulator. What is refused, and "
+	printf("\nA in registers is a value computed from an accumulator or a buffer. What is "
+	       "refused, and "
 	       "why:\n\n"
 	       "| error | reason |\n|---|---|\n");
 	for (int i = 0; i < RULES; i++)
