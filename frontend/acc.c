@@ -127,7 +127,7 @@ static void report_type(Sema *s, const Value *v, const MmaOperand *o, const Atom
 static bool operand_fits(Sema *s, const Value *v, const AtomRow *r, int64_t rows, char which)
 {
 	Elem e = which == 'A' ? r->a : r->b;
-	if (!home_fits(s, v, r, which))
+	if (!home_fits(s, v, r, which) || !elt_whole(s, v))
 		return false;
 	MmaOperand o = mma_operand(s, v);
 	if (o.elem != e)
@@ -310,6 +310,8 @@ static bool assigned_fits(Sema *s, const Value *to, const Value *v)
 		want(s, v, V_FRAG, "what is assigned");
 		return false;
 	}
+	if (!elt_whole(s, v))
+		return false;
 	if (v->val->type->layout != t->layout)
 		diag(s->ctx, v->loc, D_E0204, "a tile of %s does not fit '%s' of %s",
 		     shape_str(s, v->val->type->layout), to->val->name, shape_str(s, t->layout));

@@ -5,6 +5,7 @@
  *                              %c = cvt %x : reg bf16 (128,256):(1,128) */
 #include "frontend/sema.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 enum { ARITY_MAX = 3 };
@@ -50,6 +51,48 @@ static Value result(Val *val)
 	return v;
 }
 
+static const Layout *shape_of_frag(const Value *v)
+{
+	return v->wide ? v->wide : v->val->type->layout;
+}
+
+bool elt_whole(Sema *s, const Value *v)
+{
+	if (!v->wide)
+		return true;
+	diag_remedy(s->ctx,
+		    diag(s->ctx, v->loc, D_E0204,
+			 "each element of this tile of %s stands for several of one of %s",
+			 shape_str(s, v->val->type->layout), shape_str(s, v->wide)),
+		    "combine it with a tile that has all of them");
+	return false;
+}
+
+static int64_t extent_of(const Layout *l, int mode)
+{
+	return tup_get(l->shape, mode)->leaf->value;
+}
+
+/* A value whose elements stand for one of this shape. */
+static Value result_for(Val *val, const Layout *shape)
+{
+	Value v = result(val);
+	bool differs = false;
+	for (int i = 0; v.kind == V_FRAG && shape && i < BUFFER_RANK; i++)
+		differs |= extent_of(val->type->layout, i) != extent_of(shape, i);
+	v.wide = differs ? shape : NULL;
+	return v;
+}
+
+/* Whether each element of a tile of `part` stands for as many of `whole`. */
+static bool is_part(const Layout *part, const Layout *whole)
+{
+	if (layout_rank(part) != BUFFER_RANK || layout_rank(whole) != BUFFER_RANK)
+		return false;
+	return (extent_of(part, 0) == 1 || extent_of(part, 0) == extent_of(whole, 0)) &&
+	       extent_of(whole, 1) % extent_of(part, 1) == 0;
+}
+
 static bool may_read(Sema *s, const Value *v)
 {
 	const Tensor *t = v->tile->tiling->tensor;
@@ -79,8 +122,15 @@ static bool read_tile(Sema *s, Value *v, bool widen)
 		Op *op = build_in(s, build(s, OP_CVT, v->loc), to);
 		to = op_result(s->kernel, op, "x", type_like(s, EL_F32, shape));
 	}
+	const Layout *whole = tile_repeats(s, v->tile) ? tiling_shape(s, t) : NULL;
+	if (whole && !is_part(shape, whole)) {
+		not_yet(s, v->loc,
+			"elements that repeat here; those along a tile's columns may, "
+			"and along all of its rows");
+		return false;
+	}
 	Loc loc = v->loc;
-	*v = result(to);
+	*v = result_for(to, whole);
 	v->loc = loc;
 	return true;
 }
@@ -152,11 +202,6 @@ static bool is_f32(Sema *s, const char *what, const Value *v)
 	return false;
 }
 
-static int64_t extent_of(const Layout *l, int mode)
-{
-	return tup_get(l->shape, mode)->leaf->value;
-}
-
 const Layout *reduced_shape(Sema *s, const Layout *tile, int kept)
 {
 	int64_t rows = kept == 0 ? extent_of(tile, 0) : 1,
@@ -188,7 +233,7 @@ static bool operands_fit(Sema *s, const EltRow *row, const Value *args, const La
 			return false;
 		if (is_number(&args[i]) || args[i].val->type->kind != TY_TILE)
 			continue;
-		const Layout *l = args[i].val->type->layout,
+		const Layout *l = shape_of_frag(&args[i]),
 			     *both = *shape ? joined(s, *shape, l) : l;
 		if (!both) {
 			diag(s->ctx, args[i].loc, D_E0204, "a tile of %s and a tile of %s",
@@ -198,6 +243,35 @@ static bool operands_fit(Sema *s, const EltRow *row, const Value *args, const La
 		*shape = both;
 	}
 	return true;
+}
+
+static int64_t held_extent(const Value *v, int mode)
+{
+	bool tile = !is_number(v) && v->val->type->kind == TY_TILE;
+	return tile ? extent_of(v->val->type->layout, mode) : 1;
+}
+
+/* The extents of what is held: the most that an operand has, of which others have parts. NULL:
+ * reported. */
+static const Layout *held_shape(Sema *s, const EltRow *row, const Value *args, Loc loc)
+{
+	const Tup *both[BUFFER_RANK];
+	for (int m = 0; m < BUFFER_RANK; m++) {
+		int64_t most = 1, parts = 1;
+		for (int i = 0; i < row->arity; i++)
+			most = held_extent(&args[i], m) > most ? held_extent(&args[i], m) : most;
+		for (int i = 0; i < row->arity; i++)
+			parts = most % held_extent(&args[i], m) ? held_extent(&args[i], m) : parts;
+		if (parts > 1) {
+			diag(s->ctx, loc, D_E0204,
+			     "of %" PRId64 " groups and %" PRId64
+			     ", one is no multiple of the other",
+			     most, parts);
+			return NULL;
+		}
+		both[m] = tup_int(s->ctx, most);
+	}
+	return layout_left(s->ctx, tup_new(s->ctx, both, BUFFER_RANK));
 }
 
 Value elt_apply(Sema *s, Loc loc, const EltRow *row, Value *args)
@@ -213,12 +287,15 @@ Value elt_apply(Sema *s, Loc loc, const EltRow *row, Value *args)
 		return value_bad();
 	if (!operands_fit(s, row, args, &shape) || !elt_place(s, loc))
 		return value_bad();
+	const Layout *held = shape ? held_shape(s, row, args, loc) : NULL;
+	if (shape && !held)
+		return value_bad();
 	for (int i = 0; i < row->arity; i++)
 		in[i] = operand(s, &args[i]);
 	Op *op = build(s, row->op, loc);
 	for (int i = 0; i < row->arity; i++)
 		build_in(s, op, in[i]);
-	return result(op_result(s->kernel, op, "x", type_like(s, EL_F32, shape)));
+	return result_for(op_result(s->kernel, op, "x", type_like(s, EL_F32, held)), shape);
 }
 
 Value elt_cast(Sema *s, Loc loc, Elem to, Value *arg)
@@ -249,7 +326,8 @@ Value elt_cast(Sema *s, Loc loc, Elem to, Value *arg)
 	if (!elt_place(s, loc))
 		return value_bad();
 	Op *op = build_in(s, build(s, OP_CVT, loc), arg->val);
-	return result(op_result(s->kernel, op, "c", type_like(s, to, arg->val->type->layout)));
+	return result_for(op_result(s->kernel, op, "c", type_like(s, to, arg->val->type->layout)),
+			  arg->wide);
 }
 
 /* ------------------------------------------------------------------ row vectors */
@@ -289,8 +367,8 @@ bool elt_reducible(Sema *s, const Node *call, Value *arg)
 		     value_texts[arg->kind]);
 		return false;
 	}
-	return read_tiles(s, arg, 1) && has_rows(s, name, arg) && is_f32(s, name, arg) &&
-	       elt_place(s, call->loc);
+	return read_tiles(s, arg, 1) && elt_whole(s, arg) && has_rows(s, name, arg) &&
+	       is_f32(s, name, arg) && elt_place(s, call->loc);
 }
 
 /* Columns lie across warps, which meet in what they are joined to. */

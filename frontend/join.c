@@ -51,6 +51,8 @@ static bool shape_fits(Sema *s, const Tensor *t, const Value *v, const Layout *t
 		       const Reduction *r)
 {
 	bool held = v->kind == V_FRAG || v->kind == V_ACC;
+	if (held && !elt_whole(s, v))
+		return false;
 	if (!r)
 		return (held && v->val->type->layout == to && is_column(to)) ||
 		       report_no_row(s, t, v);

@@ -98,6 +98,7 @@ typedef struct {
 	const Layout *layout; /* LAYOUT, SWIZZLE (of 1:0), SHAPE: of a fragment */
 	Elem elem;            /* ELEM, SHAPE */
 	Val *val;             /* ACC, SCALAR, FRAG */
+	const Layout *wide;   /* FRAG: the shape that it stands for, where its elements repeat */
 	Tensor *tensor;       /* TENSOR */
 	const Tiling *tiling; /* TILES */
 	const Tile *tile;     /* TILE */
@@ -250,6 +251,7 @@ typedef struct {
 bool reduction_named(const char *name, Reduction *r);
 Value elt_reduce(Sema *s, const Node *call, const Reduction *r, Value *arg);
 Val *elt_inside(Sema *s, Loc loc, Val *v, const Reduction *r);
+bool elt_whole(Sema *s, const Value *v);                   /* else says that elements repeat */
 bool elt_reducible(Sema *s, const Node *call, Value *arg); /* reads tiles, too */
 const Layout *reduced_shape(Sema *s, const Layout *tile, int kept);
 Value elt_rows(Sema *s, const Node *call);
@@ -262,13 +264,16 @@ Val *tile_build(Sema *s, const Tile *t, Loc loc);
 ModeList tiling_modes(Sema *s, const Tiling *t);              /* those of its matrix */
 const Layout *tiling_shape(Sema *s, const Tiling *t);         /* of its matrix */
 const Tup *tiling_stride(Sema *s, const Tiling *t, int mode); /* of parts, the first's */
+bool tiling_repeats(Sema *s, const Tiling *t, int mode);      /* its first part has one element */
 int tile_open(const Tile *t, int *mode); /* how many modes are open; the first */
 
 /* vector.c: bias[n] */
 bool is_vector_index(Sema *s, const Tensor *t, const Value *at, int n);
 Value vector_index(Sema *s, Loc loc, const Value *tensor, Value *at, int n);
-/* The tile of v, a vector as a matrix of one row or column; and its shape. NULL: reported. */
+/* The tile of v, a vector as a matrix of one row or column, what repeats once; and its shape. NULL:
+ * reported. */
 Val *vector_tile(Sema *s, const Value *v, const Layout **shape);
+bool tile_repeats(Sema *s, const Tile *t); /* along some mode */
 
 /* kernel.c */
 void sema_kernel(Sema *s, const Node *n);

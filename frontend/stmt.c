@@ -175,6 +175,8 @@ static bool store_value_fits(Sema *s, const Value *to, const Layout *shape, cons
 		want(s, v, V_FRAG, "what is written");
 		return false;
 	}
+	if (!elt_whole(s, v))
+		return false;
 	if (!shape_same(s, v->val->type->layout, shape))
 		diag(s->ctx, v->loc, D_E0204, "a tile of %s does not fit a tile of %s of '%s'",
 		     shape_str(s, v->val->type->layout), shape_str(s, shape), t->tensor->name);

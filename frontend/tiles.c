@@ -77,9 +77,17 @@ const Ix *tiles_count(Sema *s, const Tiling *t, int mode)
 	return ix_ceil_div(s->ctx, extent(s, t, mode), ix_const(s->ctx, t->extent[mode]));
 }
 
+bool tiling_repeats(Sema *s, const Tiling *t, int mode)
+{
+	const Layout *parts = layout_mode(s->ctx, t->tensor->layout, mode);
+	return !tup_is_leaf(parts->stride) && ix_is(tiling_stride(s, t, mode)->leaf, 0);
+}
+
+/* Elements that repeat may be more than there are of others. */
 static bool counts_others(Sema *s, const Tiling *t, int mode, const Coord *c)
 {
-	return c && (c->extent != extent(s, t, mode) || c->tile != t->extent[mode]);
+	return c && (c->tile != t->extent[mode] ||
+		     (c->extent != extent(s, t, mode) && !tiling_repeats(s, t, mode)));
 }
 
 static DiagMsg *report_other_extent(Sema *s, const Tiling *t, int mode, const Value *at, DiagId id)

@@ -162,7 +162,7 @@ static const Layout *view_layout(Sema *s, const Tiling *t, int side, bool tile)
 }
 
 /* One for each tensor and each layout. */
-static Val *view_of(Sema *s, const Tensor *t, const Layout *l, int side)
+static Val *view_of(Sema *s, const Tensor *t, const Layout *l, const char *stem)
 {
 	const Type *type = type_tile(s->ctx, SP_GLOBAL, t->elem, l);
 	for (const Op *op = s->kernel->body.first; op; op = op->next)
@@ -171,7 +171,7 @@ static Val *view_of(Sema *s, const Tensor *t, const Layout *l, int side)
 	Op *op = op_new(s->kernel, OP_VIEW, t->decl->loc);
 	op_insert_before(s->grid_op, op);
 	op_in(s->kernel, op, t->val, NULL);
-	return op_result(s->kernel, op, ctx_strf(s->ctx, "%s.%c", t->name, "mn"[side]), type);
+	return op_result(s->kernel, op, ctx_strf(s->ctx, "%s.%s", t->name, stem), type);
 }
 
 static bool report_parts(Sema *s, const Tiling *t, int mode, const Ix *first, Loc loc)
@@ -187,21 +187,36 @@ static bool report_parts(Sema *s, const Tiling *t, int mode, const Ix *first, Lo
 	return false;
 }
 
+/* A first part that repeats has one element: the tile is of the other parts, so many elements of
+ * them, or lies in one. */
+static bool skip_repeated(Sema *s, const Layout *parts, int64_t *extent, const Ix **x)
+{
+	int64_t all;
+	if (!ix_is_const(tup_get(parts->shape, 0)->leaf, &all) || (*extent % all && all % *extent))
+		return false;
+	if (*extent < all)
+		*x = ix_div(s->ctx, *x, ix_const(s->ctx, all / *extent));
+	*extent = *extent < all ? 1 : *extent / all;
+	return true;
+}
+
 /* The parts of one mode as modes of f: the tile lies in the first, of which it is a whole part. */
 static bool split_mode(Sema *s, const Tile *t, int mode, Tile *f, Tiling *g, Loc loc)
 {
 	Ctx *c = s->ctx;
 	const Layout *parts = layout_flat(c, layout_mode(c, t->tiling->tensor->layout, mode));
-	int n = layout_rank(parts);
+	int n = layout_rank(parts), from = tiling_repeats(s, t->tiling, mode);
 	int64_t extent = t->tiling->extent[mode];
 	const Ix *x = t->at[mode] ? t->at[mode] : ix_const(c, 0);
-	const Ix *first = tup_get(parts->shape, 0)->leaf;
-	if (n > 1 && ix_divisor(first, facts_seen(&s->facts)) % extent)
+	const Ix *first = tup_get(parts->shape, from)->leaf;
+	if (from && !skip_repeated(s, parts, &extent, &x))
+		return report_parts(s, t->tiling, mode, tup_get(parts->shape, 0)->leaf, loc);
+	if (n > from + 1 && ix_divisor(first, facts_seen(&s->facts)) % extent)
 		return report_parts(s, t->tiling, mode, first, loc);
 	for (int i = 0; i < n; i++) {
-		const Ix *part = tup_get(parts->shape, i)->leaf;
-		part = i ? part : ix_div(c, part, ix_const(c, extent));
-		g->extent[g->rank] = i ? 1 : extent;
+		const Ix *part = i < from ? ix_const(c, 1) : tup_get(parts->shape, i)->leaf;
+		part = i == from ? ix_div(c, part, ix_const(c, extent)) : part;
+		g->extent[g->rank] = i == from ? extent : 1;
 		f->at[g->rank++] = i + 1 < n ? ix_mod(c, x, part) : x;
 		x = i + 1 < n ? ix_div(c, x, part) : x;
 	}
@@ -229,7 +244,7 @@ static Val *build_view(Sema *s, const Tile *t, int side, Loc loc)
 	Ctx *c = s->ctx;
 	const Tiling *g = t->tiling;
 	int others[RANK_MAX], n = others_of(g, others), along = long_mode(g);
-	Val *view = view_of(s, g->tensor, view_layout(s, g, side, false), side);
+	Val *view = view_of(s, g->tensor, view_layout(s, g, side, false), side ? "n" : "m");
 	Op *op = build_in(s, build(s, OP_TILE, loc), view);
 	for (int i = 0; i < n; i++)
 		op_ix(s->kernel, op, t->at[others[i]] ? t->at[others[i]] : ix_const(c, 0));
@@ -252,8 +267,38 @@ static bool length_fits(Sema *s, const Value *v, int mode)
 	return report_other_length(s, t->tiling->tensor, mode, &at);
 }
 
-Val *vector_tile(Sema *s, const Value *v, const Layout **shape)
+bool tile_repeats(Sema *s, const Tile *t)
 {
+	bool repeats = false;
+	for (int i = 0; i < t->tiling->rank; i++)
+		repeats |= tiling_repeats(s, t->tiling, i);
+	return repeats;
+}
+
+/* The tile itself, or as one of parts of which those that repeat have one element. */
+static const Tile *each_once(Sema *s, const Tile *t, Loc loc)
+{
+	return tile_repeats(s, t) ? flat_tile(s, t, loc) : t;
+}
+
+/* A tile of a tensor whose modes are the parts. */
+static Val *build_parts(Sema *s, const Tile *t, Loc loc)
+{
+	Tile tile = *t;
+	Tiling tiling = *t->tiling;
+	Tensor parts = *tiling.tensor;
+	parts.val = view_of(s, &parts, parts.layout, "parts");
+	tiling.tensor = &parts;
+	tile.tiling = &tiling;
+	return tile_build(s, &tile, loc);
+}
+
+Val *vector_tile(Sema *s, const Value *of, const Layout **shape)
+{
+	Value once = *of, *v = &once;
+	v->tile = each_once(s, of->tile, of->loc);
+	if (!v->tile)
+		return NULL;
 	const Tiling *t = v->tile->tiling;
 	int mode = long_mode(t), side = mode < 0 ? -1 : side_of(s, v->tile->at[mode]);
 	bool one = t->rank == 1 && t->extent[0] == 1;
@@ -264,7 +309,8 @@ Val *vector_tile(Sema *s, const Value *v, const Layout **shape)
 		return NULL;
 	}
 	if (side < 0 || *shape == vector_shape(s, side, t->extent[mode]))
-		return tile_build(s, v->tile, v->loc);
+		return v->tile == of->tile ? tile_build(s, v->tile, v->loc)
+					   : build_parts(s, v->tile, v->loc);
 	*shape = vector_shape(s, side, t->extent[mode]);
 	bool fits = one || length_fits(s, v, mode);
 	const Tile *tile = fits ? flat_tile(s, v->tile, v->loc) : NULL;

@@ -114,28 +114,35 @@ static Range bounds_of(const EltRow *row, double v, const Range *x)
 }
 
 /* ------------------------------------------------------------------ elementwise */
-/* How far an operand's elements lie apart along each mode of the result: 0 where it has one for
- * all, as a scalar has. */
-static void steps_of(const Slot *s, const Slot *out, int64_t *step)
+/* Where an operand's elements lie along each mode of the result: so far apart, each for so many
+ * neighbours of the result; a scalar is one for all. */
+typedef struct {
+	int64_t step[MAX_RANK], share[MAX_RANK];
+} Steps;
+
+static void steps_of(const Slot *s, const Slot *out, Steps *to)
 {
 	int64_t before = 1;
 	for (int m = out->rank; m-- > 0;) {
-		bool one = s->type->kind != TY_TILE || s->dim[m] == 1;
-		step[m] = one ? 0 : before;
-		before *= one ? 1 : s->dim[m];
+		int64_t n = s->type->kind == TY_TILE ? s->dim[m] : 1;
+		to->step[m] = before;
+		to->share[m] = out->dim[m] / n;
+		before *= n;
 	}
 }
 
 /* The next place of the result, last mode fastest; at[] are the operands' elements there. */
-static void step_on(const Slot *out, int64_t *x, int64_t (*step)[MAX_RANK], int64_t *at, int n)
+static void step_on(const Slot *out, int64_t *x, const Steps *steps, int64_t *at, int n)
 {
 	for (int m = out->rank; m-- > 0;) {
-		bool end = ++x[m] == out->dim[m];
-		for (int i = 0; i < n; i++)
-			at[i] += end ? (1 - out->dim[m]) * step[i][m] : step[i][m];
-		if (!end)
+		int64_t next = x[m] + 1 == out->dim[m] ? 0 : x[m] + 1;
+		for (int i = 0; i < n; i++) {
+			int64_t share = steps[i].share[m];
+			at[i] += (next / share - x[m] / share) * steps[i].step[m];
+		}
+		x[m] = next;
+		if (next)
 			return;
-		x[m] = 0;
 	}
 }
 
@@ -157,15 +164,17 @@ static void put(const Elements *out, int64_t i, const EltRow *row, Slot *const *
 	out->hi[i] = r.hi;
 }
 
-/* A scalar operand stands for a tile of equal elements, a row vector for one of equal columns. */
+/* A scalar operand stands for a tile of equal elements, a row vector for one of equal columns, a
+ * tile of fewer columns for one in which neighbours are equal. */
 void elt_run(const EltRow *row, const Slot *out, Slot *const *in, int n)
 {
-	int64_t step[OPERANDS][MAX_RANK] = {{0}}, at[OPERANDS] = {0}, x[MAX_RANK] = {0};
+	Steps steps[OPERANDS];
+	int64_t at[OPERANDS] = {0}, x[MAX_RANK] = {0};
 	for (int i = 0; i < n; i++)
-		steps_of(in[i], out, step[i]);
+		steps_of(in[i], out, &steps[i]);
 	for (int64_t i = 0; i < out->n; i++) {
 		put(&out->at, i, row, in, at);
-		step_on(out, x, step, at, n);
+		step_on(out, x, steps, at, n);
 	}
 }
 

@@ -48,11 +48,13 @@ const Type *type_parse(Ctx *c, const char **s, const char **why);
 int64_t type_slot_bytes(const Type *t); /* of a static tile: cosize in bytes */
 int type_regs(const Type *t);           /* elements a thread holds of a distributed register tile */
 int type_words(const Type *t);          /* the same as registers of 32 bits */
-/* Whether a tile of one has elements for those of the other: its extents are the same, or 1. */
+/* Whether a tile of one has elements for those of the other: its extents are the same, or 1; along
+ * columns they divide the other's, where each is for as many neighbours. */
 bool type_broadcasts(Ctx *c, const Type *part, const Type *whole);
 
 enum { TV_MODES = 16 /* of threads, or of registers */ };
-/* tv.c: thread-value layouts, flat and static. A part of a tile has the tile's extents, or 1. */
+/* tv.c: thread-value layouts, flat and static. A part is one as type_broadcasts has it.
+ * NULL: threads hold other neighbours than those that share an element of the part. */
 const Layout *tv_of_part(Ctx *c, const Layout *tv, const Layout *whole, const Layout *part);
 int64_t tv_register_offset(const Layout *tv, int reg); /* of thread 0 */
 int tv_register_at(const Type *t, int64_t offset);     /* the reverse; -1: none */

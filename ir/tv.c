@@ -3,7 +3,8 @@
  * register. The layout maps (thread, register) to the element's offset in the tile, column-major.
  *     a row vector of a tile: threads that hold the same rows hold the same elements of it
  *     (64,256) tv ((4,8,4),(2,2,32)):((128,1,16),(64,8,512))
- * ->  (64,1)   tv ((4,8,4),(2)):((0,1,16),(8)) */
+ * ->  (64,1)   tv ((4,8,4),(2)):((0,1,16),(8))
+ * ->  (64,4)   tv ((4,8,4),(2,4)):((0,1,16),(8,64)), where 64 columns share an element */
 #include "ir/ir.h"
 
 /* Modes of threads (0) or registers (1), flat and static. */
@@ -33,15 +34,15 @@ static Modes modes_of(const Layout *tv, int which)
 	return m;
 }
 
-/* Of an element at `offset` of the whole tile, that of the part that is broadcast to it: a mode of
- * which the part has one element has stride 0. */
+/* Of an element at `offset` of the whole tile, that of the part that is broadcast to it: neighbours
+ * along a mode share one, where the part has fewer. */
 static int64_t part_offset(const Layout *whole, const Layout *part, int64_t offset)
 {
 	int64_t at = 0;
 	for (int i = 0; i < layout_rank(whole); i++) {
-		int64_t n = number(tup_get(whole->shape, i));
-		if (number(tup_get(part->shape, i)) != 1)
-			at += offset % n * number(tup_get(part->stride, i));
+		int64_t n = number(tup_get(whole->shape, i)), of = number(tup_get(part->shape, i));
+		if (of != 1)
+			at += offset % n / (n / of) * number(tup_get(part->stride, i));
 		offset /= n;
 	}
 	return at;
@@ -68,16 +69,48 @@ static const Layout *layout_of(Ctx *c, const Modes *m)
 	return layout_new(c, tup_new(c, shape, 2), tup_new(c, stride, 2));
 }
 
+/* How many steps of a mode stay with one element of the part; 0: they leave it in between. */
+static int64_t steps_within(const Layout *whole, const Layout *part, int64_t extent, int64_t stride)
+{
+	int64_t within = extent;
+	for (int i = 0; i < layout_rank(whole); i++) {
+		int64_t n = number(tup_get(whole->shape, i)), of = number(tup_get(part->shape, i));
+		int64_t share = n / of, step = stride % n;
+		if (of != 1 && step && share % step && step % share)
+			return 0;
+		if (of != 1 && step)
+			within = step >= share ? 1 : share / step < within ? share / step : within;
+		stride /= n;
+	}
+	return extent % within ? 0 : within;
+}
+
+static bool push_part(Modes *to, bool thread, const Layout *whole, const Layout *part,
+		      int64_t extent, int64_t stride)
+{
+	int64_t within = steps_within(whole, part, extent, stride);
+	if (!within)
+		return false;
+	int64_t on = part_offset(whole, part, stride * within);
+	bool one = within == extent && extent > 1;
+	if (thread && within > 1 && !one)
+		push(to, within, 0);
+	if (one && thread)
+		push(to, extent, 0);
+	else if (!one && (thread || on))
+		push(to, extent / within, on);
+	return true;
+}
+
 const Layout *tv_of_part(Ctx *c, const Layout *tv, const Layout *whole, const Layout *part)
 {
 	Modes to[2] = {{.n = 0}, {.n = 0}};
 	for (int w = 0; w < 2; w++) {
 		Modes from = modes_of(tv, w);
-		for (int i = 0; i < from.n; i++) {
-			int64_t stride = part_offset(whole, part, from.stride[i]);
-			if (w == 0 || stride)
-				push(&to[w], from.extent[i], stride);
-		}
+		for (int i = 0; i < from.n; i++)
+			if (to[w].n + 2 > TV_MODES ||
+			    !push_part(&to[w], w == 0, whole, part, from.extent[i], from.stride[i]))
+				return NULL;
 	}
 	if (!to[1].n)
 		push(&to[1], 1, 0);

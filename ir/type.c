@@ -182,8 +182,10 @@ bool type_broadcasts(Ctx *c, const Type *part, const Type *whole)
 	if (layout_rank(part->layout) != layout_rank(whole->layout))
 		return false;
 	for (int i = 0; i < layout_rank(part->layout); i++) {
-		const Ix *n = tup_product(c, tup_get(part->layout->shape, i));
-		if (n != tup_product(c, tup_get(whole->layout->shape, i)) && !ix_is(n, 1))
+		int64_t n, all;
+		if (!ix_is_const(tup_product(c, tup_get(part->layout->shape, i)), &n) ||
+		    !ix_is_const(tup_product(c, tup_get(whole->layout->shape, i)), &all) ||
+		    (n != all && n != 1 && (i != 1 || all % n)))
 			return false;
 	}
 	return true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* early.c - what a loop reads of vectors, a few registers a thread, is read an iteration ahead, and
- * so is what is computed of these alone: it arrives while the iteration before multiplies.
+/* early.c - what a loop reads of vectors and groups, a few registers a thread, is read an iteration
+ * ahead, and so is what is computed of these alone: it arrives while the one before multiplies.
  *     for k (0, T) { mma %p, .. ; %v = copy of %s (m, k) ; %x = mul %v, %alpha ; use of %x, %p }
  * ->  %v.1 = copy of %s (m, 0) ; %x.next = mul %v.1, %alpha
  *     for k (0, T) {
@@ -32,10 +32,17 @@ static bool is_ahead(const Ahead *a, const Val *v)
 	return ptrmap_get(&a->first, v);
 }
 
+/* A vector, or an element for each of a few groups. */
+static bool is_small(const Val *v)
+{
+	const Type *t = v->type;
+	return val_is_vector(v) || (t->space == SP_REG && t->tv && type_regs(t) <= FEW);
+}
+
 /* The tile of a vector that a copy brings into registers of its own; NULL: another copy. */
 static Op *vector_read(const Op *copy)
 {
-	if (copy->kind != OP_COPY || !val_is_vector(copy->in[0].val))
+	if (copy->kind != OP_COPY || !is_small(copy->in[0].val))
 		return NULL;
 	Op *tile = copy->in[1].val->def, *frag = copy->in[0].val->def;
 	bool together = tile && frag && tile->next == frag && frag->next == copy;
@@ -99,7 +106,7 @@ static void compute_first(Ahead *a, const Op *op)
 static bool is_computed_ahead(const Ahead *a, const Op *op)
 {
 	bool any = false;
-	if (!(op_rows[op->kind].flags & OPF_ELT) || !val_is_vector(op->out))
+	if (!(op_rows[op->kind].flags & OPF_ELT) || !is_small(op->out))
 		return false;
 	for (int i = 0; i < op->nin; i++) {
 		const Val *v = op->in[i].val;

@@ -95,7 +95,8 @@ static bool adopt(Kernel *k, const Tiles *t, Val *v)
 {
 	const Layout *tv = NULL;
 	for (int i = 0; i < t->n && !tv; i++)
-		tv = spread_beside(k, t->at[i]->type, v->type);
+		if (val_is_vector(v) || v->type->layout == t->at[i]->type->layout)
+			tv = spread_beside(k, t->at[i]->type, v->type);
 	if (tv)
 		v->type = type_frag(k->ctx, v->type->elem, v->type->layout, tv);
 	return tv;
@@ -163,6 +164,27 @@ static void check_alike(Kernel *k, const Op *op)
 		}
 }
 
+/* Groups of columns whose edges are not those of what threads hold, as of 12. */
+static void check_groups(Kernel *k, const Op *op)
+{
+	Val *at[MOST_TILES];
+	int n = tiles_of(op, at);
+	for (int i = 0; i < n * n; i++) {
+		const Val *whole = at[i / n], *part = at[i % n];
+		if (!whole->type->tv || spread_beside(k, whole->type, part->type) ||
+		    !type_broadcasts(k->ctx, part->type, whole->type))
+			continue;
+		diag_remedy(k->ctx,
+			    diag(k->ctx, op->loc, D_E0405,
+				 "each element of %%%s is for %d columns of %%%s, which threads do "
+				 "not hold together",
+				 part->name, val_extent(whole, 1) / val_extent(part, 1),
+				 whole->name),
+			    "groups of 16, 32, 64 or 128 columns are");
+		return;
+	}
+}
+
 /* A row of the tile lies in the lanes of one warp, which can exchange registers. */
 static void check_rows(Kernel *k, const Op *op)
 {
@@ -217,7 +239,11 @@ void spread_registers(Kernel *k)
 		return;
 	pass_on_all(k);
 	spread_operands(k);
-	adopt_rest(k, &first);
+	for (Op *op = kernel_first(k); op && !pass_failed(k); op = op_next(op))
+		if (spreads_alike(op))
+			check_groups(k, op);
+	if (!pass_failed(k))
+		adopt_rest(k, &first);
 	for (Op *op = kernel_first(k); op && !pass_failed(k); op = op_next(op)) {
 		if (spreads_alike(op))
 			check_alike(k, op);
