@@ -35,7 +35,8 @@ typedef struct {
 		*bits; /* all of them as words of 32 bits, which a fence has ordered; or NULL */
 	int n;
 	bool mutable;
-	int packed;       /* elements of a word that reg holds, as an mma has them; 0: one each */
+	int packed;       /* elements of a word that reg holds, as an mma has them, or of a byte; 0:
+			     one each */
 	LLVMTypeRef type; /* of one element */
 } Bound;
 
@@ -111,7 +112,7 @@ Bound *cg_bind(Cg *g, const Val *v, int n, LLVMTypeRef type);
 Bound *cg_val(Cg *g, const Val *v);
 LLVMValueRef cg_reg(Cg *g, const Bound *v, int i);             /* reads; a scalar at any i */
 void cg_set_reg(Cg *g, const Bound *v, int i, LLVMValueRef x); /* of mutable storage */
-/* An accumulator's registers as the hardware has them, of 32 bits */
+/* An accumulator's registers as the hardware has them, of 32 bits; elements of 4 bits by bytes */
 int cg_words(const Bound *v);
 LLVMTypeRef cg_word_type(const Cg *g, const Bound *v);
 LLVMValueRef cg_word(Cg *g, const Bound *v, int i);

@@ -408,9 +408,12 @@ static bool takes_words(const Op *op, const Val *v)
 	return false;
 }
 
+/* 0: each is by itself. Elements of 4 bits are by pairs, as they are read. */
 static int elements_of_word(const Op *frag)
 {
 	int per = 32 / elem_rows[frag->out->type->elem].bits;
+	if (elem_rows[frag->out->type->elem].bits < 8)
+		return 8 / elem_rows[frag->out->type->elem].bits;
 	for (const Op *op = per > 1 ? frag : NULL; op; op = op_next(op))
 		if (takes_words(op, frag->out))
 			return per;
@@ -503,7 +506,7 @@ void emit_ST_GLOBAL(Cg *g, const Op *op)
 	const Bound *from = cg_val(g, op->in[1].val);
 	int n = (int)attrs_int(&op->attrs, A_N, 1), first = cg_first_register(g, &op->in[1]);
 	LLVMValueRef st = LLVMBuildStore(g->b, cg_vector(g, from, first, n), global_address(g, op));
-	LLVMSetAlignment(st, (unsigned)(n * elem_rows[op->in[0].val->type->elem].bits / 8));
+	LLVMSetAlignment(st, (unsigned)elem_span(op->in[0].val->type->elem, n));
 }
 
 void emit_LD_GLOBAL(Cg *g, const Op *op)
@@ -511,7 +514,7 @@ void emit_LD_GLOBAL(Cg *g, const Op *op)
 	const Bound *to = cg_val(g, op->in[0].val);
 	int n = (int)attrs_int(&op->attrs, A_N, 1), first = cg_first_register(g, &op->in[0]);
 	LLVMValueRef ld = LLVMBuildLoad2(g->b, cg_vector_type(g, to, n), global_address(g, op), "");
-	LLVMSetAlignment(ld, (unsigned)(n * elem_rows[op->in[1].val->type->elem].bits / 8));
+	LLVMSetAlignment(ld, (unsigned)elem_span(op->in[1].val->type->elem, n));
 	cg_set_vector(g, to, first, n, ld);
 }
 

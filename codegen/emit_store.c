@@ -28,7 +28,7 @@ void emit_ST_SHARED(Cg *g, const Op *op)
 	int n = (int)attrs_int(&op->attrs, A_N, 1);
 	LLVMValueRef v = cg_vector(g, from, cg_first_register(g, &op->in[1]), n);
 	LLVMValueRef st = LLVMBuildStore(g->b, v, cg_smem_ptr(g, op->in[0], op->ix[0]));
-	LLVMSetAlignment(st, (unsigned)(n * elem_rows[op->in[0].val->type->elem].bits / 8));
+	LLVMSetAlignment(st, (unsigned)elem_span(op->in[0].val->type->elem, n));
 }
 
 void emit_LDMATRIX(Cg *g, const Op *op)
@@ -54,7 +54,7 @@ void emit_LD_SHARED(Cg *g, const Op *op)
 	int n = (int)attrs_int(&op->attrs, A_N, 1);
 	LLVMValueRef from = cg_smem_ptr(g, op->in[1], op->ix[0]);
 	LLVMValueRef ld = LLVMBuildLoad2(g->b, cg_vector_type(g, to, n), from, "");
-	LLVMSetAlignment(ld, (unsigned)(n * elem_rows[op->in[1].val->type->elem].bits / 8));
+	LLVMSetAlignment(ld, (unsigned)elem_span(op->in[1].val->type->elem, n));
 	cg_set_vector(g, to, cg_first_register(g, &op->in[0]), n, ld);
 }
 

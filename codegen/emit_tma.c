@@ -54,6 +54,7 @@ void emit_TMA_LOAD(Cg *g, const Op *op)
 	LLVMValueRef args[3 + 5 + 5];
 	bool shared = attrs_int(&op->attrs, A_SHARED, 0);
 	int n = 0, rank = op->nix - 1 - shared;
+	Elem elem = op->in[0].val->type->elem; /* a map of those under 8 bits is of bytes */
 	char name[64];
 	if (rank < 1 || rank > 5)
 		panic("tma.load of rank %d", rank);
@@ -61,7 +62,9 @@ void emit_TMA_LOAD(Cg *g, const Op *op)
 	args[n++] = cg_smem_ptr(g, op->in[2], NULL);
 	args[n++] = cg_reg(g, cg_val(g, op->in[1].val), 0);
 	for (int i = 0; i < rank; i++)
-		args[n++] = cg_i32(g, op->ix[1 + i]);
+		args[n++] = cg_i32(g, i || elem_rows[elem].bits >= 8
+					      ? op->ix[1 + i]
+					      : elem_bytes_of(m->ctx, elem, op->ix[1]));
 	LLVMValueRef mask = cg_int32(g, 0);
 	if (shared)
 		mask = cg_i32(g, op->ix[1 + rank]);

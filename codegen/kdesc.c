@@ -228,18 +228,20 @@ static bool is_stored(const Kernel *k, const Val *map)
 	return false;
 }
 
-static void fill_modes(Fill *f, KMap *map, const Layout *l, const Attr *box)
+/* A map counts elements, or bytes, where elements are less. */
+static void fill_modes(Fill *f, KMap *map, Elem elem, const Layout *l, const Attr *box)
 {
 	ModeList modes = layout_map_modes(l);
 	const Ix *dims[KD_MAX_RANK], *bytes[KD_MAX_RANK];
-	const Ix *size = ix_const(f->c, elem_rows[map->elem].bits / 8);
 	for (int i = 0; i < map->rank; i++) {
+		bool whole = i || elem_rows[elem].bits >= 8;
 		dims[i] = tup_get(l->shape, modes.at[i])->leaf;
-		map->box[i] = (int)box->i[i];
+		dims[i] = whole ? dims[i] : elem_bytes_of(f->c, elem, dims[i]);
+		map->box[i] = (int)(whole ? box->i[i] : elem_span(elem, box->i[i]));
 		map->dims[i] = postfix(f->c, dims[i]);
 		if (!i)
 			continue;
-		bytes[i - 1] = ix_mul(f->c, tup_get(l->stride, modes.at[i])->leaf, size);
+		bytes[i - 1] = elem_bytes_of(f->c, elem, tup_get(l->stride, modes.at[i])->leaf);
 		map->strides[i - 1] = postfix(f->c, bytes[i - 1]);
 	}
 	if (!map->optional)
@@ -255,7 +257,7 @@ static void fill_map(Fill *f, const Op *op)
 		return;
 	KMap *map = &f->d->maps[f->d->nmaps++];
 	*map = (KMap){.arg = arg_index(f->k, arg),
-		      .elem = arg->type->elem,
+		      .elem = elem_rows[arg->type->elem].bits < 8 ? EL_U8 : arg->type->elem,
 		      .rank = layout_map_modes(l).n,
 		      .swizzle = (int)attrs_int(&op->attrs, A_SWIZZLE, 0),
 		      .store = is_stored(f->k, op->out),
@@ -265,7 +267,7 @@ static void fill_map(Fill *f, const Op *op)
 		return;
 	if (!box || box->n != map->rank)
 		panic("the box of %%%s does not have the rank of %%%s", op->out->name, arg->name);
-	fill_modes(f, map, l, box);
+	fill_modes(f, map, arg->type->elem, l, box);
 }
 
 /* ------------------------------------------------------------------ parameters, launch, memory */

@@ -63,6 +63,8 @@ static void types_open(CgMod *m)
 
 LLVMTypeRef cg_elem(const CgMod *m, Elem e)
 {
+	if (elem_rows[e].bits < 8)
+		return LLVMIntTypeInContext(m->lc, (unsigned)elem_rows[e].bits);
 	static LLVMTypeRef (*const types[EL_COUNT])(LLVMContextRef) = {
 #define ELEM(id, name, also, bits, cls, number, mantissa, exponent, tma, sim, llvm, ...) \
 	[EL_##id] = LLVM##llvm##TypeInContext,

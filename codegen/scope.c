@@ -82,12 +82,15 @@ int cg_words(const Bound *v)
 
 LLVMTypeRef cg_word_type(const Cg *g, const Bound *v)
 {
-	return v->packed ? g->m->i32 : v->type;
+	return !v->packed                                            ? v->type
+	       : v->packed * elem_rows[v->val->type->elem].bits == 8 ? g->m->i8
+								     : g->m->i32;
 }
 
 LLVMValueRef cg_word(Cg *g, const Bound *v, int i)
 {
-	return v->packed ? LLVMBuildLoad2(g->b, g->m->i32, v->reg[i], "") : cg_reg(g, v, i);
+	return v->packed ? LLVMBuildLoad2(g->b, cg_word_type(g, v), v->reg[i], "")
+			 : cg_reg(g, v, i);
 }
 
 void cg_set_word(Cg *g, const Bound *v, int i, LLVMValueRef x)
@@ -122,7 +125,7 @@ void cg_set_reg(Cg *g, const Bound *v, int i, LLVMValueRef x)
 	if (v->packed) {
 		x = LLVMBuildInsertElement(g->b, elements(g, v, i), x, cg_int32(g, i % v->packed),
 					   "");
-		cg_set_word(g, v, i / v->packed, LLVMBuildBitCast(g->b, x, g->m->i32, ""));
+		cg_set_word(g, v, i / v->packed, LLVMBuildBitCast(g->b, x, cg_word_type(g, v), ""));
 	} else {
 		LLVMBuildStore(g->b, x, *reg_place(v, i));
 	}

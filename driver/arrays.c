@@ -2,6 +2,7 @@
 /* arrays.c - a tensor and an array of its shape, element by element, whatever the tensor's strides:
  * the bits of its type, or floats, which are rounded to it.
  *     --in A=x.npy     A : bf16 (M,K):(1,M), x of '<u2' (M,K): bits; of '<f4': rounded
+ *                      A : s4 (M,K):(K,1), x of '|u1' (M,K): an element each in its low half
  *     --out D=d.npy    D : e4m3, d of '|u1' */
 #include "driver/arrays.h"
 #include "driver/npy.h"
@@ -58,7 +59,7 @@ static const NpyType *stored_type(Elem e)
 
 static bool is_bits(const NpyType *type, Elem e)
 {
-	const char *bits = elem_rows[e].bits == 8 ? "|u1" : elem_rows[e].bits == 16 ? "<u2" : "<u4";
+	const char *bits = elem_rows[e].bits <= 8 ? "|u1" : elem_rows[e].bits == 16 ? "<u2" : "<u4";
 	return !strcmp(type->code, stored_type(e)->code) || !strcmp(type->code, bits);
 }
 
@@ -105,7 +106,10 @@ static void place(const Tensor *t, const Npy *a, Walk *w, void *to)
 	size_t size = elem_bytes(t->elem);
 	Elem from = rounded_from(a->type);
 	for (size_t i = 0; i < a->count; i++, walk_on(w))
-		if (is_bits(a->type, t->elem))
+		if (is_bits(a->type, t->elem) && !size)
+			elem_put(t->elem, to, w->offset,
+				 elem_rows[t->elem].unpack(((const uint8_t *)a->data)[i]));
+		else if (is_bits(a->type, t->elem))
 			memcpy((char *)to + (size_t)w->offset * size, (char *)a->data + i * size,
 			       size);
 		else

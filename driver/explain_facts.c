@@ -163,11 +163,12 @@ static FactCopy copy_of(const Op *op, const Val *buffer, const Val *map)
 		      .rank = box->n,
 		      .copies = 1,
 		      .swizzle = attrs_int(&def->attrs, A_SWIZZLE, 0)};
-	c.bytes = elem_rows[c.elem].bits / 8;
+	int64_t n = 1;
 	for (int i = 0; i < box->n && i < BOX_MAX; i++) {
 		c.box[i] = box->i[i];
-		c.bytes *= box->i[i];
+		n *= box->i[i];
 	}
+	c.bytes = elem_span(c.elem, n);
 	return c;
 }
 
@@ -190,8 +191,8 @@ static const char *uneven_of(const Facts *f, const Val *tensor)
 		if (f->k->args.at[i].val == tensor && f->k->args.at[i].is_out)
 			return NULL;
 	for (int i = 1; i < modes.n; i++) {
-		const Ix *bytes = ix_mul(ctx, tup_get(l->stride, modes.at[i])->leaf,
-					 ix_const(ctx, elem_rows[tensor->type->elem].bits / 8));
+		const Ix *bytes = elem_bytes_of(ctx, tensor->type->elem,
+						tup_get(l->stride, modes.at[i])->leaf);
 		if (ix_divisor(bytes, kernel_facts(f->k)) % 16)
 			all = ctx_strf(ctx, "%s%s%s", all, *all ? ", " : "",
 				       facts_text(ctx, bytes));
@@ -446,7 +447,7 @@ const char *facts_layout(Ctx *c, const Type *t, const char *shape)
 {
 	const Layout *l = t->layout;
 	Swizzle sw = l->swizzle;
-	int bytes = elem_rows[t->elem].bits / 8, span = (16 << sw.b) / bytes;
+	int span = (int)elem_count(t->elem, 16 << sw.b);
 	const char *why = NULL;
 	const Layout *atom = layout_swizzled(c, sw, ix_const(c, 0), layout_2d(c, 8, span, span, 1));
 	const Tup *ext[2] = {tup_leaf(c, tup_product(c, tup_get(l->shape, 0))),

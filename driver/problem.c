@@ -134,7 +134,7 @@ static bool open_arg(Problem *p, const Arg *arg, const char **why)
 	}
 	t->count = size > 0 ? last + 1 : 0;
 	t->dense = t->count == size;
-	t->bytes = (size_t)t->count * elem_bytes(t->elem);
+	t->bytes = (size_t)elem_span(t->elem, t->count);
 	return true;
 }
 
@@ -387,9 +387,11 @@ static double random_normal(uint64_t seed, int64_t i)
 /* A prime number of elements, which repeat: so no row of a large tensor is another one. */
 static void fill(const Tensor *t, void *data, DataKind kind, uint64_t seed)
 {
-	double spread = elem_is_float(t->elem) ? 1 : (double)SPREAD;
+	double spread = elem_is_float(t->elem)        ? 1
+			: elem_rows[t->elem].bits < 8 ? 4
+						      : (double)SPREAD;
 	int64_t drawn = t->count < PERIOD ? t->count : PERIOD;
-	size_t done = (size_t)drawn * elem_bytes(t->elem), n;
+	size_t done = (size_t)elem_span(t->elem, drawn), n;
 	for (int64_t i = 0; i < drawn; i++)
 		elem_put(t->elem, data, i,
 			 kind == DATA_INTEGERS ? random_integer(seed, i)

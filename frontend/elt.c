@@ -111,6 +111,12 @@ static bool read_tile(Sema *s, Value *v, bool widen)
 	const Tiling *t = v->tile->tiling;
 	if (!may_read(s, v))
 		return false;
+	if (elem_rows[t->tensor->elem].bits < 8) {
+		not_yet(s, v->loc,
+			"elements of %s without a buffer; copy the tile to one: sQ <- %s[..]",
+			elem_rows[t->tensor->elem].name, t->tensor->name);
+		return false;
+	}
 	const Layout *shape;
 	Val *from = vector_tile(s, v, &shape);
 	if (!from)
@@ -311,7 +317,8 @@ Value elt_cast(Sema *s, Loc loc, Elem to, Value *arg)
 		return value_bad();
 	if (elem_of(arg) == to)
 		return *arg;
-	if (is_number(arg) || arg->val->type->kind != TY_TILE || elem_rows[to].bits > 32) {
+	if (is_number(arg) || arg->val->type->kind != TY_TILE || elem_rows[to].bits > 32 ||
+	    elem_rows[to].bits < 8) {
 		not_yet(s, loc, "converting %s to %s; tiles are, to types of 8, 16 and 32 bits",
 			value_texts[arg->kind], elem_rows[to].name);
 		return value_bad();

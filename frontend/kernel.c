@@ -203,6 +203,9 @@ static void arg_tensor(Sema *s, const Node *n, Elem e)
 	Tensor *t = NEW(s->arena, Tensor);
 	*t = (Tensor){.name = n->name, .decl = (Node *)(uintptr_t)n, .elem = e, .layout = l};
 	t->is_out = said_way(n, "out");
+	if (t->is_out && elem_rows[e].bits < 8)
+		not_yet(s, type->loc, "outputs of %s; those of 8, 16 and 32 bits are",
+			elem_rows[e].name);
 	for (int i = 0; i < layout_rank(l); i++)
 		narrow_parts(s, tup_get(l->shape, i));
 	vec_push(s->arena, &s->tensors, t);
@@ -257,65 +260,6 @@ static void arg(Sema *s, const Node *n)
 		arg_tensor(s, n, e);
 }
 
-static const Ix *extent_at(const Tensor *t, int mode)
-{
-	return tup_get(t->layout->shape, mode)->leaf;
-}
-
-static const Ix *stride_at(const Tensor *t, int mode)
-{
-	return tup_get(t->layout->stride, mode)->leaf;
-}
-
-/* Each of its elements lies in a place of its own; false, reported: surely not. */
-static bool has_places(Sema *s, const Tensor *t, int mode, const char *what)
-{
-	if (!ix_is(stride_at(t, mode), 0) || ix_is(extent_at(t, mode), 1))
-		return true;
-	diag(s->ctx, t->decl->loc, D_E0306,
-	     "the %s of '%s' overlap: its stride is 0, so that all lie in one place", what,
-	     t->name);
-	return false;
-}
-
-/* Two rows of an output never share an element, nor two columns where these are contiguous; one row
- * shares none, whatever its stride. What is not plain is left to the launcher. */
-static void rows_apart(Sema *s, const Tensor *t)
-{
-	int64_t holds;
-	int fast = ix_is(stride_at(t, 1), 1) ? 1 : 0;
-	const char *lines = fast == 1 ? "rows" : "columns";
-	const Ix *row = stride_at(t, 1 - fast), *n = extent_at(t, fast);
-	bool is_one = ix_is(extent_at(t, 1 - fast), 1);
-	if (is_one || row == n || !ix_is(stride_at(t, fast), 1) ||
-	    !has_places(s, t, 1 - fast, lines))
-		return;
-	const Ix *apart = ix_new(s->ctx, IX_LE, n, row);
-	Buf text = {0};
-	if (!ix_is_const(apart, &holds)) {
-		ix_print(apart, &text);
-		kernel_fact(s->kernel, apart, text.s,
-			    ctx_strf(s->ctx, "%s of '%s' must not overlap", lines, t->name),
-			    t->decl->loc);
-		buf_free(&text);
-	} else if (!holds) {
-		diag(s->ctx, t->decl->loc, D_E0306, "the %s of '%s' overlap", lines, t->name);
-	}
-}
-
-/* Of more modes the order of the strides is the launcher's to find. */
-static void elements_apart(Sema *s, const Tensor *t)
-{
-	Tensor flat = *t;
-	flat.layout = layout_flat(s->ctx, t->layout);
-	int rank = layout_rank(flat.layout);
-	if (t->is_out && rank == 2)
-		rows_apart(s, &flat);
-	for (int i = 0; i < rank && t->is_out && rank != 2; i++)
-		if (!has_places(s, &flat, i, ctx_strf(s->ctx, "elements along mode %d", i)))
-			return;
-}
-
 static void build_tensor(Sema *s, const Node *n)
 {
 	Symbol *sym = scope_find(s, n->name);
@@ -326,7 +270,7 @@ static void build_tensor(Sema *s, const Node *n)
 			    t->is_out);
 	if (said_way(n, "constant"))
 		kernel_arg_constant(s->kernel, t->val);
-	elements_apart(s, t);
+	tensor_places(s, t);
 }
 
 /* In the order of the file, scalars too: arguments keep their numbers. */

@@ -24,13 +24,14 @@ static bool is_template(const char *name)
 	return false;
 }
 
+/* Types of memory alone convert nothing, so that they are words only where a type stands. */
 static bool is_builtin(const char *name)
 {
 	Elem e;
-	return elem_is(name, &e) || !strcmp(name, "_") || !strcmp(name, "inf") ||
-	       reduction_named(name, NULL) || elt_by_name(name) || layout_op_find(name) >= 0 ||
-	       swizzle_named(name, NULL) || later_function(name) || later_elem(name) ||
-	       is_template(name) || sum_by_name(name);
+	return (elem_is(name, &e) && elem_rows[e].bits >= 8) || !strcmp(name, "_") ||
+	       !strcmp(name, "inf") || reduction_named(name, NULL) || elt_by_name(name) ||
+	       layout_op_find(name) >= 0 || swizzle_named(name, NULL) || later_function(name) ||
+	       later_elem(name) || is_template(name) || sum_by_name(name);
 }
 
 bool name_is_free(Sema *s, const char *name, Loc loc)

@@ -275,6 +275,9 @@ Value vector_index(Sema *s, Loc loc, const Value *tensor, Value *at, int n);
 Val *vector_tile(Sema *s, const Value *v, const Layout **shape);
 bool tile_repeats(Sema *s, const Tile *t); /* along some mode */
 
+/* places.c */
+void tensor_places(Sema *s, const Tensor *t); /* facts of its elements; reports what cannot be */
+
 /* kernel.c */
 void sema_kernel(Sema *s, const Node *n);
 void sema_query(Sema *s, const Node *query, Value *out);          /* LIST of parse_query */

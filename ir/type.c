@@ -151,9 +151,15 @@ const Type *type_parse(Ctx *c, const char **s, const char **why)
 	return NULL;
 }
 
+const Ix *elem_bytes_of(Ctx *c, Elem e, const Ix *n)
+{
+	int64_t bits = elem_rows[e].bits;
+	return bits < 8 ? ix_div(c, n, ix_const(c, 8 / bits)) : ix_mul(c, n, ix_const(c, bits / 8));
+}
+
 int64_t type_slot_bytes(const Type *t)
 {
-	return layout_cosize_int(t->layout) * elem_rows[t->elem].bits / 8;
+	return elem_span(t->elem, layout_cosize_int(t->layout));
 }
 
 int type_regs(const Type *t)

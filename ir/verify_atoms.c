@@ -335,6 +335,8 @@ const char *rule_vector(const Kernel *k, const Op *op)
 	int64_t n = attrs_int(&op->attrs, A_N, 1), bits = n * elem_rows[regs->val->type->elem].bits;
 	if (op->in[0].val->type->elem != op->in[1].val->type->elem)
 		return "the tensor's and the registers' element types differ";
+	if (bits % 8)
+		return "an access is of whole bytes";
 	if (n < 1 || n > 16 || (n & (n - 1)) || bits > 128)
 		return ctx_strf(k->ctx, "a vector has 1, 2, 4 or 8 elements and at most 16 bytes");
 	return check_registers(k, op, regs, n);

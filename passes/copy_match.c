@@ -132,7 +132,7 @@ CopyMatches copy_matches(Kernel *k, const Spread *h, OpKind of, int bits)
 	for (int id = 0; id < COPY_COUNT; id++) {
 		const CopyRow *row = &copy_rows[id];
 		if (row->of == (int)of && (!row->bits || row->bits == bits) &&
-		    match(k->ctx, row, h, &all.at[all.n]))
+		    row->regs * bits % 8 == 0 && match(k->ctx, row, h, &all.at[all.n]))
 			all.n++;
 	}
 	return all;

@@ -50,6 +50,11 @@ Fit fits_held(Copying *c, Refusal *why)
 		const CopyMatch *m = copy_first(&all, &h, reg, n);
 		if (!m) {
 			why->text = "no load brings its elements into the registers that read them";
+			why->remedy =
+				elem_rows[frag->elem].bits < 8
+					? "two elements that share a byte are neighbours along "
+					  "k: declare the tensor (M,K):(K,1)"
+					: NULL;
 			return FIT_NO;
 		}
 		reg += m->row->regs;

@@ -53,12 +53,11 @@ const Ix *place_byte(const Place *p)
 {
 	Ctx *c = p->c;
 	Swizzle sw = p->buffer->layout->swizzle;
-	const Ix *bytes = ix_const(c, elem_rows[p->buffer->elem].bits / 8);
 	const Ix *unit = ix_const(c, INT64_C(1) << sw.m), *units = ix_const(c, INT64_C(1) << sw.b);
 	const Ix *row = ix_const(c, row_of(p->buffer));
 	const Ix *turn = ix_const(c, INT64_C(1) << (sw.s - sw.b)); /* rows of one turn */
 	const Ix *moved = ix_new(c, IX_XOR, ix_div(c, p->col, unit),
 				 ix_mod(c, ix_div(c, p->row, turn), units));
 	const Ix *at = ix_add(c, ix_mul(c, moved, unit), ix_mod(c, p->col, unit));
-	return ix_mul(c, ix_add(c, ix_mul(c, p->row, row), at), bytes);
+	return elem_bytes_of(c, p->buffer->elem, ix_add(c, ix_mul(c, p->row, row), at));
 }

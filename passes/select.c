@@ -42,25 +42,25 @@ static int rows_of_mma(const Kernel *k, const Val *buffer)
 static void layout_auto(Kernel *k, Op *op)
 {
 	const Type *t = op->out->type;
-	int bytes = elem_rows[t->elem].bits / 8, fast = fast_mode(k, op->out);
+	int fast = fast_mode(k, op->out);
 	int rows = val_extent(op->out, 1 - fast), cols = val_extent(op->out, fast);
 	int side = fast == 0 ? rows_of_mma(k, op->out) : cols;
-	int swizzle = slot_swizzle(side * bytes);
+	int bytes = (int)elem_span(t->elem, side), swizzle = slot_swizzle(bytes);
 	if (!swizzle || rows % 8 || cols % side) {
 		diag_remedy(
 			k->ctx,
 			diag(k->ctx, op->loc, D_E0408,
 			     "%s: a row of %d %s is %d bytes, not a multiple of 32, the narrowest "
 			     "swizzle",
-			     op->out->name, side, elem_rows[t->elem].name, side * bytes),
+			     op->out->name, side, elem_rows[t->elem].name, bytes),
 			"make the tile's %s extent a multiple of %d", fast ? "k" : "m or n",
-			32 / bytes);
+			(int)elem_count(t->elem, 32));
 		return;
 	}
-	SlotForm f = {fast, rows, cols, swizzle / bytes, swizzle};
+	SlotForm f = {fast, rows, cols, (int)elem_count(t->elem, swizzle), swizzle};
 	op->out->type = type_tile(k->ctx, SP_SHARED, t->elem, slot_layout(k->ctx, f, t->elem));
 	attrs_drop(&op->attrs, A_AUTO);
-	why_swizzle(k, op->out->name, side * bytes, swizzle, fast);
+	why_swizzle(k, op->out->name, bytes, swizzle, fast);
 }
 
 static void buffers(Kernel *k)

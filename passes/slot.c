@@ -12,11 +12,6 @@ enum {
 	IGNORED_LBO = 16 /* of a K-major operand behind a swizzle */
 };
 
-static int elem_size(Elem e)
-{
-	return elem_rows[e].bits / 8;
-}
-
 static int extent(Ctx *c, const Layout *l, int mode)
 {
 	int64_t n;
@@ -46,7 +41,7 @@ const Layout *slot_layout(Ctx *c, SlotForm f, Elem e)
 	int64_t rows_at = f.span, span_at = 1;
 	if (!f.swizzle)
 		return f.fast == 1 ? layout_2d(c, 1, f.cols, 0, 1) : layout_2d(c, f.cols, 1, 1, 0);
-	Swizzle sw = {log2_of(f.swizzle / UNIT), log2_of(UNIT / elem_size(e)), 3};
+	Swizzle sw = {log2_of(f.swizzle / UNIT), log2_of((int)elem_count(e, UNIT)), 3};
 	const Layout *rows = f.fast == 1 ? layout_2d(c, EIGHT, f.span, rows_at, span_at)
 					 : layout_2d(c, f.span, EIGHT, span_at, rows_at);
 	const Tup *shape[2], *order[2] = {tup_int(c, f.fast == 0), tup_int(c, f.fast == 1)};
@@ -78,7 +73,7 @@ static bool is_plainly(const Type *t, SlotForm f)
 	const Layout *l = t->layout;
 	int64_t at[2] = {0}, of_row = f.span, of_span = (int64_t)f.rows * f.span;
 	bool same = !l->inner && ix_is(l->offset, 0) && l->swizzle.s == 3 &&
-		    l->swizzle.m == log2_of(UNIT / elem_size(t->elem));
+		    l->swizzle.m == log2_of((int)elem_count(t->elem, UNIT));
 	for (int i = 0; i < f.rows && same; i++) {
 		at[1 - f.fast] = i;
 		same = layout_plain_at(l, at) == i * of_row;
@@ -117,7 +112,7 @@ const char *slot_form(Ctx *c, const Type *t, SlotForm *out)
 		*out = (SlotForm){.fast = fast,
 				  .rows = n[1 - fast],
 				  .cols = n[fast],
-				  .span = swizzle / elem_size(t->elem),
+				  .span = (int)elem_count(t->elem, swizzle),
 				  .swizzle = swizzle};
 		if (out->rows % EIGHT == 0 && out->cols % out->span == 0 &&
 		    (is_plainly(t, *out) || same_places(l, slot_layout(c, *out, t->elem))))
@@ -129,7 +124,7 @@ const char *slot_form(Ctx *c, const Type *t, SlotForm *out)
 
 int64_t slot_byte(const Type *t, int64_t i, int64_t j)
 {
-	return layout_plain_at(t->layout, (const int64_t[]){i, j}) * elem_size(t->elem);
+	return elem_span(t->elem, layout_plain_at(t->layout, (const int64_t[]){i, j}));
 }
 
 /* ------------------------------------------------------------------ matrix descriptors */
@@ -147,7 +142,7 @@ static int64_t desc_byte(const SlotDesc *d, int size, int mn, int k)
 /* Both are sums of what each mode says, so that each mode is asked alone. */
 static bool desc_holds(const Type *t, const SlotDesc *d, int mn, int k)
 {
-	int size = elem_size(t->elem);
+	int size = (int)elem_span(t->elem, 1);
 	for (int i = 0; i < mn; i++)
 		if (slot_byte(t, i, 0) != desc_byte(d, size, i, 0))
 			return false;
@@ -167,7 +162,7 @@ const char *slot_desc(Ctx *c, const Type *t, int mn, int k, SlotDesc *out)
 			  .swizzle = f.swizzle,
 			  .lbo = IGNORED_LBO,
 			  .sbo = EIGHT * (int64_t)f.swizzle};
-	if (out->mn_major && elem_size(t->elem) != 2)
+	if (out->mn_major && elem_rows[t->elem].bits != 16)
 		return "wgmma takes only elements of 16 bits with neighbours along m or n";
 	if (out->mn_major)
 		out->sbo = slot_byte(t, 0, EIGHT);

@@ -216,7 +216,7 @@ static dsl_status addresses_check(const Why *w, const Launch *l)
 	const KDesc *k = l->plan->k;
 	for (int i = 0; i < k->nargs; i++) {
 		const KArg *a = &k->args[i];
-		int bytes = elem_rows[a->elem].bits / 8;
+		int bytes = (int)elem_span(a->elem, 1);
 		bool wide = a->align > bytes;
 		dsl_status st = DSL_OK;
 		if (a->kind == KA_TENSOR)

@@ -103,7 +103,9 @@ DSL_API dsl_status dsl_module_global(dsl_module *mod, const char *name, dsl_addr
 DSL_API dsl_status dsl_cubin_section(const void *bytes, size_t size, const char *name,
 				     const char **data, size_t *data_size);
 
-/* Arguments are passed by name, in any order; the order of the manifest (args, then sizes) is
+/* Elements of 4 bits (s4, u4, e2m1) lie two in a byte, the first in its low half; extents and
+ * strides count elements all the same.
+ * Arguments are passed by name, in any order; the order of the manifest (args, then sizes) is
  * fastest. A tensor takes PTR (or what dsl_pack made, PACKED), a size INT, a scalar INT or FLOAT,
  * depending on its type. */
 typedef enum { DSL_PTR = 1, DSL_INT, DSL_FLOAT, DSL_PACKED } dsl_kind;

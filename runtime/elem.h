@@ -55,20 +55,35 @@ static inline int elem_is_float(Elem e)
 	return elem_rows[e].cls == 'F';
 }
 
-/* Little-endian memory, elements of whole bytes. */
+/* Bytes of n elements side by side, and elements in so many bytes. Those of 4 bits lie two in a
+ * byte. */
+static inline int64_t elem_span(Elem e, int64_t n)
+{
+	return (n * elem_rows[e].bits + 7) / 8;
+}
+
+static inline int64_t elem_count(Elem e, int64_t bytes)
+{
+	return bytes * 8 / elem_rows[e].bits;
+}
+
+/* Little-endian memory; of two elements in a byte the first is the low half. */
 static inline double elem_get(Elem e, const void *data, int64_t i)
 {
 	uint64_t u = 0;
-	size_t size = (size_t)elem_rows[e].bits / 8;
-	memcpy(&u, (const char *)data + (size_t)i * size, size);
-	return elem_rows[e].unpack(u);
+	int64_t bit = i * elem_rows[e].bits;
+	memcpy(&u, (const char *)data + bit / 8, (size_t)elem_span(e, 1));
+	return elem_rows[e].unpack(u >> bit % 8);
 }
 
 static inline void elem_put(Elem e, void *data, int64_t i, double x)
 {
-	uint64_t u = elem_rows[e].pack(x);
-	size_t size = (size_t)elem_rows[e].bits / 8;
-	memcpy((char *)data + (size_t)i * size, &u, size);
+	int64_t bit = i * elem_rows[e].bits, low = bit % 8, size = elem_span(e, 1);
+	uint64_t u = elem_rows[e].pack(x) << low, old = 0;
+	memcpy(&old, (char *)data + bit / 8, (size_t)size);
+	if (size * 8 > elem_rows[e].bits)
+		u |= old & ~(((UINT64_C(1) << elem_rows[e].bits) - 1) << low);
+	memcpy((char *)data + bit / 8, &u, (size_t)size);
 }
 
 static inline double elem_round(Elem e, double x)

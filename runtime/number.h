@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* number.h - conversions between f32/f64 and stored numbers: the small float formats bf16, f16,
- * e4m3, e5m2, and integers. Narrowing rounds to nearest, ties to even, in one step; subnormals are
- * kept. NaN stays NaN, as the canonical one the hardware gives (0x7fff for 16 bits, 0x7f for 8).
- * Beyond the largest finite value bf16 and f16 give infinity, the 8-bit formats saturate (PTX ISA:
- * cvt.rn, .satfinite). Header only, no state; widening is exact.
+ * e4m3, e5m2, e2m1, and integers. Narrowing rounds to nearest, ties to even, in one step;
+ * subnormals are kept. NaN stays NaN, as the canonical one the hardware gives (0x7fff for 16 bits,
+ * 0x7f for 8); e2m1 has none, and its largest value stands there. Beyond the largest finite value
+ * bf16 and f16 give infinity, the formats of 8 and 4 bits saturate (PTX ISA: cvt.rn, .satfinite).
+ * Header only, no state; widening is exact.
  *   bf16_from_f32(1.00390625f) == 0x3f80,  f16_to_f32(0x0001) == 0x1p-24f */
 #ifndef DSL_RUNTIME_NUMBER_H
 #define DSL_RUNTIME_NUMBER_H
@@ -22,6 +23,9 @@ typedef struct {
 #define NUM_F16  ((NumFormat){5, 10, 0x7fff, 0x7bff, 0x7c00})
 #define NUM_E4M3 ((NumFormat){4, 3, 0x7f, 0x7e, 0x7e})
 #define NUM_E5M2 ((NumFormat){5, 2, 0x7f, 0x7b, 0x7b})
+#define NUM_E2M1 ((NumFormat){2, 1, 0x7, 0x7, 0x7})
+
+typedef uint8_t uint4_t; /* 0 .. 15: an element of 4 bits by itself */
 
 static inline uint64_t num_bits64(double x)
 {
@@ -259,5 +263,38 @@ NUM_INTEGER(s32, int32_t, uint32_t, INT32_MIN, 0x1p31)
 NUM_INTEGER(u32, uint32_t, uint32_t, 0, 0x1p32)
 NUM_INTEGER(s64, int64_t, uint64_t, INT64_MIN, 0x1p63)
 NUM_INTEGER(u64, uint64_t, uint64_t, 0, 0x1p64)
+
+/* Of 4 bits: as of 8, to nearest even, saturated; NaN gives 0 */
+static inline uint4_t u4_from_f64(double x)
+{
+	uint8_t u = u8_from_f64(x);
+	return u > 15 ? 15 : u;
+}
+
+static inline double u4_to_f64(uint4_t u)
+{
+	return (double)(u & 15);
+}
+
+static inline uint4_t s4_from_f64(double x)
+{
+	double v = s8_to_f64(s8_from_f64(x));
+	return (uint4_t)((int)(v < -8 ? -8 : v > 7 ? 7 : v) & 15);
+}
+
+static inline double s4_to_f64(uint4_t u)
+{
+	return (double)((u & 15) ^ 8) - 8;
+}
+
+static inline uint4_t e2m1_from_f64(double x)
+{
+	return (uint4_t)num_pack(x, NUM_E2M1);
+}
+
+static inline double e2m1_to_f64(uint4_t u)
+{
+	return num_unpack(u & 15, NUM_E2M1);
+}
 
 #endif

@@ -14,6 +14,8 @@ typedef struct {
 	const KDesc *k;
 	const Plan *plan;
 	TensorCall *c;
+	TensorView view[KD_MAX_ARGS]; /* in the kernel's elements */
+	int64_t extent[KD_MAX_ARGS][KD_MAX_RANK], stride[KD_MAX_ARGS][KD_MAX_RANK];
 	bool known[KD_MAX_SYMS];
 	int64_t env[EXPR_ENV];
 } Bind;
@@ -32,6 +34,25 @@ static int64_t stride_of(const TensorView *v, int dim)
 	for (int d = v->rank - 1; d > dim; d--)
 		stride *= v->extent[d];
 	return stride;
+}
+
+/* Elements of 4 bits are given by their bytes: of neighbours there are twice as many. */
+static void view_take(Bind *b, int i)
+{
+	const KArg *a = &b->k->args[i];
+	TensorView *v = &b->view[i];
+	int64_t per = elem_count(a->elem, 1);
+	*v = b->c->view[i];
+	if (per < 2 || v->elem != EL_U8 || v->rank != a->rank)
+		return;
+	for (int d = 0; d < v->rank; d++) {
+		bool fast = !strcmp(a->stride[d], "1");
+		b->extent[i][d] = v->extent[d] * (fast ? per : 1);
+		b->stride[i][d] = stride_of(v, d) * (fast ? 1 : per);
+	}
+	v->elem = a->elem;
+	v->extent = b->extent[i];
+	v->stride = b->stride[i];
 }
 
 /* "128 x 64" */
@@ -56,7 +77,7 @@ static bool elem_fits(Elem wants, Elem got)
 static dsl_status form_check(const Bind *b, int i)
 {
 	const KArg *a = &b->k->args[i];
-	const TensorView *v = &b->c->view[i];
+	const TensorView *v = &b->view[i];
 	Line l = {.n = 0};
 	if (!elem_fits(a->elem, v->elem))
 		return why_fail(b->w, DSL_ERR_ARG_TYPE, "tensor %s of kernel %s is %s; got %s",
@@ -85,12 +106,12 @@ static void learn(Bind *b, int sym, int64_t value)
 static void learn_extents(Bind *b, int i)
 {
 	for (int d = 0; d < b->k->args[i].rank; d++)
-		learn(b, lone_sym(b->plan->shape[i][d]), b->c->view[i].extent[d]);
+		learn(b, lone_sym(b->plan->shape[i][d]), b->view[i].extent[d]);
 }
 
 static void learn_strides(Bind *b, int i, bool real)
 {
-	const TensorView *v = &b->c->view[i];
+	const TensorView *v = &b->view[i];
 	for (int d = 0; d < b->k->args[i].rank; d++)
 		if (!real || v->extent[d] > 1)
 			learn(b, lone_sym(b->plan->stride[i][d]), stride_of(v, d));
@@ -122,7 +143,7 @@ static bool empty(const TensorView *v)
 static dsl_status dim_check(const Bind *b, int i, int d, bool stride)
 {
 	const KArg *a = &b->k->args[i];
-	const TensorView *v = &b->c->view[i];
+	const TensorView *v = &b->view[i];
 	int64_t wants, has = stride ? stride_of(v, d) : v->extent[d];
 	const char *text = stride ? a->stride[d] : a->shape[d];
 	if (stride && (v->extent[d] <= 1 || empty(v)))
@@ -175,6 +196,7 @@ dsl_status dsl_tensors_bind(const dsl_module *mod, const KDesc *k, TensorCall *c
 	for (int i = 0; i < k->nargs && !st; i++)
 		if (k->args[i].kind == KA_TENSOR) {
 			c->args[i] = dsl_arg_ptr(k->args[i].name, c->view[i].base);
+			view_take(&b, i);
 			st = form_check(&b, i);
 		}
 	if (st)

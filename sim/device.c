@@ -323,15 +323,16 @@ static SimRange range_of_arg(const Launch *l, int arg)
 {
 	const KArg *a = &l->plan->k->args[arg];
 	uint64_t extent[KD_MAX_RANK], step[KD_MAX_RANK];
-	uint64_t size = (uint64_t)elem_rows[a->elem].bits / 8;
+	uint64_t bits = (uint64_t)elem_rows[a->elem].bits;
 	for (int d = 0; d < a->rank; d++) {
 		int64_t n = 0, by = 0;
 		expr_eval(l->plan->shape[arg][d], l->env, &n);
 		expr_eval(l->plan->stride[arg][d], l->env, &by);
 		extent[d] = (uint64_t)n;
-		step[d] = (uint64_t)by * size;
+		step[d] = (uint64_t)by * bits;
 	}
-	return range_of(l->value[arg], l->empty[arg] ? 0 : size, extent, step, a->rank);
+	SimRange r = range_of(0, l->empty[arg] ? 0 : bits, extent, step, a->rank);
+	return (SimRange){l->value[arg], (r.bytes + 7) / 8};
 }
 
 /* Where the kernel reads what is constant: through maps, or by address. */

@@ -77,10 +77,10 @@ int64_t read_box_bytes(const Op *op)
 			map && map->kind == OP_TMAP ? attrs_get(&map->attrs, A_BOX) : NULL;
 		if (!box)
 			continue;
-		int64_t n = elem_rows[map->in[0].val->type->elem].bits / 8;
+		int64_t n = 1;
 		for (int j = 0; j < box->n; j++)
 			n *= box->i[j];
-		return n;
+		return elem_span(map->in[0].val->type->elem, n);
 	}
 	return 0;
 }

@@ -89,6 +89,16 @@ expect 2 run turned.gemm --size M=1,N=32,K=64 --device sim --in A=none.npy
 has err "none.npy"
 expect 2 run turned.gemm --size M=1,N=32,K=64 --device sim --in A=
 has err "--in takes NAME=VALUE, not 'A='"
+# Of elements that lie two in a byte, an array has one in a byte: the first 32 columns are -3, the others 2.
+sed 's/A : bf16/A : s4/; s/sA : bf16/sA : s4/; s/mm(sA, sB)/mm(bf16(f32(sA)), sB)/' small.gemm >nibbles.gemm
+for row in 1 2; do
+	repeat 32 '\015'
+	repeat 32 '\002'
+done | npy q.npy '|u1' '2, 64, '
+repeat 2048 '\200\077' | npy ones.npy '<u2' '32, 64, '
+expect 0 run nibbles.gemm --size M=2,N=32,K=64 --device sim --in A=q.npy --in B=ones.npy --out D=d.npy
+has out "small: A: bits of s4"
+[ "$(od -An -v -tx2 -j128 d.npy | tr -s ' \n' '\n' | grep . | sort | uniq -c | tr -s ' ')" = " 64 c200" ] || fail "d.npy is not 64 times -32"
 expect 1 run turned.gemm --size M=1,N=32,K=64 --device sim --out D=nowhere/d.npy
 has err "error[E0603]: " "nowhere/d.npy"
 

@@ -35,7 +35,7 @@ static const char head[] =
 
 static bool is_tried(int e)
 {
-	return elem_rows[e].spoken && elem_rows[e].bits <= 32;
+	return elem_rows[e].spoken && elem_rows[e].bits >= 8 && elem_rows[e].bits <= 32;
 }
 
 /* Whether it takes two steps, each rounded; or would be none. */

@@ -101,12 +101,18 @@ static void say(const Case *c)
 static Case *cases;
 static int ncases;
 
+/* Elements that share a byte are of buffers alone. */
+static bool is_output(int e)
+{
+	return elem_rows[e].spoken && elem_rows[e].bits >= 8;
+}
+
 static void add_cases(void)
 {
 	cases = calloc((size_t)ATOM_COUNT * EL_COUNT << BINARY, sizeof *cases);
 	for (int atom = 0; cases && atom < ATOM_COUNT; atom++)
 		for (int d = 0; d < EL_COUNT; d++)
-			for (int bits = 0; bits < 1 << BINARY && elem_rows[d].spoken; bits++) {
+			for (int bits = 0; bits < 1 << BINARY && is_output(d); bits++) {
 				Case *c = &cases[ncases++];
 				c->of[0] = atom;
 				c->of[1] = d;
@@ -221,11 +227,11 @@ static void say_outputs(void)
 {
 	printf("| accumulator |");
 	for (int d = 0; d < EL_COUNT; d++)
-		if (elem_rows[d].spoken)
+		if (is_output(d))
 			printf(" `%s` |", elem_rows[d].name);
 	printf("\n|---|");
 	for (int d = 0; d < EL_COUNT; d++)
-		printf("%s", elem_rows[d].spoken ? "---|" : "");
+		printf("%s", is_output(d) ? "---|" : "");
 	for (int c = 0; c < EL_COUNT; c++) {
 		bool is = false;
 		for (int i = 0; i < ATOM_COUNT; i++)
@@ -233,7 +239,7 @@ static void say_outputs(void)
 		if (is)
 			printf("\n| `%s` |", elem_rows[c].name);
 		for (int d = 0; d < EL_COUNT && is; d++)
-			if (elem_rows[d].spoken)
+			if (is_output(d))
 				printf(" %s |", elem_rows[d].bits > 32 ? "E0301"
 						: c == d               ? "as it is"
 						: elem_converts((Elem)c, (Elem)d)
@@ -274,9 +280,17 @@ static void say_page(void)
 	       "## Products\n\nOther types of A, B and the accumulator are E0301: there is no such "
 	       "instruction.\n\n");
 	say_products();
-	printf("\nA in registers is a value computed from an accumulator or a buffer. What is "
-	       "refused, and "
-	       "why:\n\n"
+	printf("\nA in registers is a value computed from an accumulator or a buffer: weights of "
+	       "any "
+	       "type become A of 16 bits so, scaled in groups.\nElements of");
+	for (int e = 0, n = 0; e < EL_COUNT; e++)
+		if (elem_rows[e].bits < 8)
+			printf("%s `%s`", n++ ? "," : "", elem_rows[e].name);
+	printf(" lie two in a byte, the first in its low half; they are in tensors that are read "
+	       "by "
+	       "way of buffers, and convert to\nother types there "
+	       "(`bf16(f32(sQ))`): no instruction multiplies them, and none is an output "
+	       "(E0301).\n\nWhat is refused, and why:\n\n"
 	       "| error | reason |\n|---|---|\n");
 	for (int i = 0; i < RULES; i++)
 		printf("| %s | %s |\n", rules[i].code, rules[i].reason);

@@ -150,6 +150,11 @@ static void integers_round_and_saturate(void **state)
 	assert_int_equal(elem_rows[EL_U8].pack(255.6), 255);
 	assert_int_equal(elem_rows[EL_I32].pack(0x1p31), 0x7fffffff);
 	assert_int_equal(elem_rows[EL_I32].pack(-INFINITY), 0x80000000);
+	assert_int_equal(elem_rows[EL_S4].pack(-2.5), 0xe);
+	assert_int_equal(elem_rows[EL_S4].pack(100), 0x7);
+	assert_int_equal(elem_rows[EL_S4].pack(-100), 0x8);
+	assert_int_equal(elem_rows[EL_U4].pack(15.5), 15);
+	assert_int_equal(elem_rows[EL_U4].pack(-1), 0);
 	assert_int_equal(elem_rows[EL_I64].pack(0x1p63), INT64_MAX);
 	assert_true(elem_rows[EL_U64].pack(0x1p64) == UINT64_MAX);
 	assert_int_equal(elem_rows[EL_I32].pack(NAN), 0);
@@ -166,8 +171,29 @@ static void elements_lie_side_by_side(void **state)
 			elem_put(e, data, i, i + 1);
 		for (int i = 0; i < 3; i++)
 			assert_true(elem_get(e, data, i) == i + 1);
-		assert_int_equal(data[3 * elem_rows[e].bits / 8], 0);
+		assert_int_equal(data[elem_span((Elem)e, 3)], 0);
 	}
+}
+
+/* The first in the low half; one is written beside the other. */
+static void two_lie_in_a_byte(void **state)
+{
+	(void)state;
+	unsigned char data[2] = {0, 0};
+	elem_put(EL_S4, data, 0, -3);
+	elem_put(EL_S4, data, 1, 5);
+	elem_put(EL_S4, data, 3, -8);
+	assert_int_equal(data[0], 0x5d);
+	assert_int_equal(data[1], 0x80);
+	elem_put(EL_S4, data, 0, 1);
+	assert_int_equal(data[0], 0x51);
+	assert_true(elem_get(EL_S4, data, 1) == 5 && elem_get(EL_S4, data, 3) == -8);
+	static const double values[] = {0, 0.5, 1, 1.5, 2, 3, 4, 6};
+	for (int i = 0; i < 16; i++)
+		assert_true(elem_rows[EL_E2M1].unpack((uint64_t)i) ==
+			    (i < 8 ? values[i] : -values[i - 8]));
+	assert_int_equal(elem_rows[EL_E2M1].pack(5), 6); /* 4 and 6 are as near: to even */
+	assert_int_equal(elem_rows[EL_E2M1].pack(-1e9), 0xf);
 }
 
 int main(void)
@@ -183,6 +209,7 @@ int main(void)
 		cmocka_unit_test(mantissa_and_exponent),
 		cmocka_unit_test(integers_round_and_saturate),
 		cmocka_unit_test(elements_lie_side_by_side),
+		cmocka_unit_test(two_lie_in_a_byte),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

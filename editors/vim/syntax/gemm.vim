@@ -15,7 +15,7 @@ syn keyword gemmControl for in out constant via where target
 syn keyword gemmCheck static_assert print
 syn keyword gemmCompose o
 syn keyword gemmTemplate Sw Swizzle wgmma mma_sync
-syn keyword gemmType s8 i8 u8 s16 i16 u16 s32 i32 u32 s64 i64 u64 f16 bf16 tf32 f32 f64 e4m3 e5m2
+syn keyword gemmType s8 i8 u8 s16 i16 u16 s32 i32 u32 s64 i64 u64 f16 bf16 tf32 f32 f64 e4m3 e5m2 s4 u4 e2m1
 syn keyword gemmFunction neg abs add sub mul div min max fma sqrt rsqrt exp2
 syn keyword gemmFunction relu square clamp lt le gt ge eq ne select exp log
 syn keyword gemmFunction log2 pow sigmoid tanh tanh_approx erf softplus silu gelu
