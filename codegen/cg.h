@@ -35,8 +35,8 @@ typedef struct {
 		*bits; /* all of them as words of 32 bits, which a fence has ordered; or NULL */
 	int n;
 	bool mutable;
-	int packed;       /* elements of a word that reg holds, as an mma has them, or of a byte; 0:
-			     one each */
+	int packed;       /* elements of a word that reg holds, as an mma has them or as they were
+			     loaded; 0: one each */
 	LLVMTypeRef type; /* of one element */
 } Bound;
 
@@ -112,7 +112,7 @@ Bound *cg_bind(Cg *g, const Val *v, int n, LLVMTypeRef type);
 Bound *cg_val(Cg *g, const Val *v);
 LLVMValueRef cg_reg(Cg *g, const Bound *v, int i);             /* reads; a scalar at any i */
 void cg_set_reg(Cg *g, const Bound *v, int i, LLVMValueRef x); /* of mutable storage */
-/* An accumulator's registers as the hardware has them, of 32 bits; elements of 4 bits by bytes */
+/* An accumulator's registers as the hardware has them, of 32 bits; pairs as loaded */
 int cg_words(const Bound *v);
 LLVMTypeRef cg_word_type(const Cg *g, const Bound *v);
 LLVMValueRef cg_word(Cg *g, const Bound *v, int i);
@@ -158,6 +158,12 @@ void cg_set_bits(Cg *g, const Bound *v, int first, LLVMValueRef bits);       /* 
 void cg_set_vector(Cg *g, const Bound *v, int first, int n, LLVMValueRef x); /* the reverse */
 LLVMTypeRef cg_vector_type(const Cg *g, const Bound *v, int n);
 LLVMValueRef cg_packed(Cg *g, const Bound *v, int word); /* so many registers as an i32 */
+
+const char *cg_unpack(Elem e); /* what makes a pair of e, 16 bits, one of f16 */
+
+/* widen.c: types that become f32 by pairs; all pairs of `from` */
+bool cg_widens(Elem e);
+Bound cg_widened(Cg *g, const Bound *from, Elem e);
 
 /* emit_order.c: the instruction with the registers that it orders; false: there are none */
 bool cg_order_before(Cg *g, const Op *fence, const char *text); /* what the group will use */

@@ -408,12 +408,24 @@ static bool takes_words(const Op *op, const Val *v)
 	return false;
 }
 
-/* 0: each is by itself. Elements of 4 bits are by pairs, as they are read. */
+/* Loaded by pairs and only converted: the conversion takes them from what was loaded. */
+static bool is_by_pairs(const Op *frag)
+{
+	Elem e = frag->out->type->elem;
+	bool pairs = cg_widens(e);
+	for (const Op *op = frag; op && pairs; op = op_next(op))
+		for (int i = 0; i < op->nin; i++)
+			pairs &= op->in[i].val != frag->out || op->kind == OP_CVT ||
+				 (op->kind == OP_LD_SHARED && attrs_int(&op->attrs, A_N, 1) == 2);
+	return pairs;
+}
+
+/* 0: each is by itself. */
 static int elements_of_word(const Op *frag)
 {
 	int per = 32 / elem_rows[frag->out->type->elem].bits;
-	if (elem_rows[frag->out->type->elem].bits < 8)
-		return 8 / elem_rows[frag->out->type->elem].bits;
+	if (is_by_pairs(frag))
+		return 2;
 	for (const Op *op = per > 1 ? frag : NULL; op; op = op_next(op))
 		if (takes_words(op, frag->out))
 			return per;

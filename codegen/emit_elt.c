@@ -5,8 +5,6 @@
  *     %c = add %a, %b : reg f32 ...   ->   one fadd a register */
 #include "codegen/cg.h"
 
-#include <math.h>
-
 typedef LLVMValueRef (*Value)(Cg *g, LLVMValueRef *x);
 
 /* Register of operand i for the result's register r: of a row vector, that of its row. */
@@ -106,6 +104,11 @@ static const struct {
 	[EL_E5M2] = {"llvm.nvvm.ff.to.e5m2x2.rn", "llvm.nvvm.e5m2x2.to.f16x2.rn"},
 };
 
+const char *cg_unpack(Elem e)
+{
+	return pairs[e].unpack;
+}
+
 /* The 10 bits of fraction that tf32 has, to nearest even: also of what is read as tf32. */
 static LLVMValueRef to_tf32(Cg *g, LLVMValueRef x)
 {
@@ -193,56 +196,10 @@ static void split_pair(Cg *g, Bound *to, int i, LLVMValueRef pair, Elem elem)
 	to->reg[i + 1] = LLVMBuildTrunc(g->b, LLVMBuildLShr(g->b, pair, eight, ""), to->type, "");
 }
 
-/* ------------------------------------------------------------------ of bytes, by pairs */
-/* x | or, without its bits that `mask` lacks, as a float, minus `less`: an integer in the low bits
- * of a large number's fraction is that number and the integer. Exact. */
-static LLVMValueRef from_fraction(Cg *g, LLVMValueRef x, uint32_t mask, uint32_t flip, double less)
+/* Loaded by pairs, two elements of 4 or 8 bits in a word. */
+static bool is_by_pairs(const Bound *v)
 {
-	x = LLVMBuildAnd(g->b, x, cg_int32(g, mask), "");
-	x = LLVMBuildXor(g->b, x, cg_int32(g, (int32_t)flip), "");
-	x = LLVMBuildBitCast(g->b, x, g->m->f32, "");
-	return LLVMBuildFSub(g->b, x, LLVMConstReal(g->m->f32, less), "");
-}
-
-/* The half of a byte whose lowest bit is `at`. */
-static LLVMValueRef half_of_U4(Cg *g, LLVMValueRef x, int at)
-{
-	uint32_t large = 0x4b000000u - ((uint32_t)at << 23); /* 2^(23 - at) */
-	return from_fraction(g, x, 15u << at, large, ldexp(1, 23 - at));
-}
-
-static LLVMValueRef half_of_S4(Cg *g, LLVMValueRef x, int at)
-{
-	uint32_t large = 0x4b000000u - ((uint32_t)at << 23);
-	return from_fraction(g, x, 15u << at, large | 8u << at, ldexp(1, 23 - at) + 8);
-}
-
-/* Sign to bit 31, exponent and fraction to bits 24 .. 22, and 2^126 times: subnormals, too. */
-static LLVMValueRef half_of_E2M1(Cg *g, LLVMValueRef x, int at)
-{
-	x = LLVMBuildShl(g->b, x, cg_int32(g, 28 - at), "");
-	x = LLVMBuildAShr(g->b, x, cg_int32(g, 6), "");
-	x = LLVMBuildAnd(g->b, x, cg_int32(g, (int32_t)0x81c00000u), "");
-	x = LLVMBuildBitCast(g->b, x, g->m->f32, "");
-	return LLVMBuildFMul(g->b, x, LLVMConstReal(g->m->f32, 0x1p126), "");
-}
-
-static LLVMValueRef (*const halves_of[EL_COUNT])(Cg *g, LLVMValueRef x, int at) = {
-	[EL_U4] = half_of_U4,
-	[EL_S4] = half_of_S4,
-	[EL_E2M1] = half_of_E2M1,
-};
-
-/* What lies two in a byte, as f32. */
-static Bound widened(Cg *g, const Bound *from, Elem elem)
-{
-	Bound to = {.val = from->val, .n = from->n, .type = g->m->f32};
-	to.reg = NEWN(g->arena, LLVMValueRef, to.n);
-	for (int i = 0; i < to.n; i++) {
-		LLVMValueRef x = LLVMBuildZExt(g->b, cg_word(g, from, i / 2), g->m->i32, "");
-		to.reg[i] = halves_of[elem](g, x, i % 2 * 4);
-	}
-	return to;
+	return v->packed && v->packed * elem_rows[v->val->type->elem].bits < 32;
 }
 
 void emit_CVT(Cg *g, const Op *op)
@@ -251,8 +208,8 @@ void emit_CVT(Cg *g, const Op *op)
 	Elem elem = op->in[0].val->type->elem;
 	int n = type->kind == TY_TILE ? type_regs(type) : 1, i = 0;
 	Bound from = *cg_val(g, op->in[0].val);
-	if (halves_of[elem]) {
-		from = widened(g, &from, elem);
+	if (is_by_pairs(&from) && cg_widens(elem)) {
+		from = cg_widened(g, &from, elem);
 		elem = EL_F32;
 	}
 	Bound *to = cg_bind(g, op->out, n, cg_elem(g->m, type->elem));
@@ -286,12 +243,6 @@ static LLVMValueRef as_i32(Cg *g, LLVMValueRef pair)
 static bool halves(const Bound *v)
 {
 	return elem_rows[v->val->type->elem].bits == 16;
-}
-
-/* Two of them side by side are a byte. */
-static bool is_small(const Bound *v)
-{
-	return elem_rows[v->val->type->elem].bits < 8;
 }
 
 LLVMValueRef cg_vector(Cg *g, const Bound *v, int first, int n)
@@ -346,7 +297,7 @@ void cg_set_bits(Cg *g, const Bound *v, int first, LLVMValueRef bits)
 
 void cg_set_vector(Cg *g, const Bound *v, int first, int n, LLVMValueRef x)
 {
-	if (is_small(v)) {
+	if (is_by_pairs(v)) {
 		cg_set_word(g, v, first / v->packed, x);
 		return;
 	}
@@ -363,7 +314,7 @@ void cg_set_vector(Cg *g, const Bound *v, int first, int n, LLVMValueRef x)
 
 LLVMTypeRef cg_vector_type(const Cg *g, const Bound *v, int n)
 {
-	if (is_small(v))
+	if (is_by_pairs(v))
 		return cg_word_type(g, v);
 	LLVMTypeRef unit = halves(v) && n > 1 ? g->m->i32 : v->type;
 	int units = halves(v) && n > 1 ? n / 2 : n;

@@ -82,9 +82,8 @@ int cg_words(const Bound *v)
 
 LLVMTypeRef cg_word_type(const Cg *g, const Bound *v)
 {
-	return !v->packed                                            ? v->type
-	       : v->packed * elem_rows[v->val->type->elem].bits == 8 ? g->m->i8
-								     : g->m->i32;
+	int bits = v->packed * elem_rows[v->val->type->elem].bits;
+	return v->packed ? LLVMIntTypeInContext(g->m->lc, (unsigned)bits) : v->type;
 }
 
 LLVMValueRef cg_word(Cg *g, const Bound *v, int i)

@@ -2,7 +2,7 @@
 /* places.c - where the elements of an argument lie in memory: those of an output apart, those that
  * share a byte within their line. What is not known here is a fact that the launcher checks.
  *     D : out bf16 (M,N):(ldd,1)   ->   fact (N <= ldd) "N <= ldd" "rows of 'D' must not overlap"
- *     W : s4 (M,K):(K,1)           ->   fact (K % 2 == 0) "K % 2 == 0" "elements of 'W' lie two .." */
+ *     W : s4 (M,K):(K,1)           ->   fact (K % 2 == 0) "K % 2 == 0" "elements of 'W' lie .." */
 #include "frontend/sema.h"
 
 static const Ix *extent_at(const Tensor *t, int mode)
