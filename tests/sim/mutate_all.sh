@@ -15,6 +15,9 @@ one()
 {
 	source=$1 schedule=$2 sizes=$3
 	shift 3
+	case $source in
+	*/weights.gemm) sizes=$(echo "$sizes" | sed 's/\(.*\),\(.*\),\(.*\),\(.*\)/\4,M=\1,N=\2,K=1152,KB=9/') ;;
+	esac
 	start=$(date +%s)
 	code=0
 	"$root/tests/sim/mutate.sh" "$dslc" "$mutate" "$source" "$scratch/kernel" "$sizes" \
