@@ -36,6 +36,7 @@ typedef struct {
 	Made *m;
 	Buf facts;
 	const char *in, *out, *roles;
+	const char *weights, *scaled; /* A's type, converted by threads; NULL: A is as B */
 	bool pingpong, persistent, scalars;
 	int w, bm, bn, bk, atom_n, stages; /* stages 0: the compiler's */
 	int64_t size[3];                   /* M, N, K */
@@ -106,6 +107,19 @@ static void choose_tile(Make *k)
 	k->bk = NUMBER(k, 16, 32, 64, 64, 64, 128);
 	int fit = 200000 / (2 * k->bk * (k->bm + k->bn));
 	k->stages = chance(k, 30) ? 0 : within(k, 2, at_most(at_least(fit, 2), 8));
+}
+
+/* By chances of their own: what a seed made before weights were there, it makes still. */
+static void choose_weights(Make *k, uint64_t seed)
+{
+	static const char *const types[] = {"s8", "u8", "e4m3", "e5m2", "s4", "u4", "e2m1"};
+	static const char *const forms[] = {"f32(sA)", "0.5 * f32(sA)", "f32(sA) - 1",
+					    "2 * (f32(sA) + 1)"};
+	uint64_t own = seed ^ 0x5851f42d4c957f2du;
+	if (!chance_of(&own, 15) || k->bk < 32)
+		return;
+	k->weights = types[chance_within(&own, 0, k->bk < 64 ? 3 : 6)];
+	k->scaled = forms[chance_within(&own, 0, (int)COUNTOF(forms) - 1)];
 }
 
 /* ------------------------------------------------------------------ sizes */
@@ -262,7 +276,8 @@ static void operand(Make *k, char name, int mode, Step ld)
 	const char *extent[2] = {k->extent[mode], k->extent[MODE_K]}, *step[2] = {ld.text, "1"};
 	Order *o = name == 'A' ? &k->a : &k->b;
 	*o = some_order(k, false);
-	tensor(k, name, k->in, *o, extent, step, k->size[mode] * ld.value, 8);
+	tensor(k, name, name == 'A' && k->weights ? k->weights : k->in, *o, extent, step,
+	       k->size[mode] * ld.value, k->weights ? 32 : 8);
 	buf_printf(&k->m->text, ", ");
 }
 
@@ -315,14 +330,16 @@ static void write_arguments(Make *k)
 	bool columns = chance(k, 20), own_a = chance(k, 30), own_b = chance(k, 30);
 	int along = columns ? MODE_M : MODE_N;
 	choose_batches(k);
-	choose_sizes(k, (const int[]){1, 1, own_a && own_b ? 1 : 8});
+	int least = k->weights ? 32 : 8, none = k->weights ? 2 : 1; /* of A: 16 bytes; whole ones */
+	choose_sizes(k, (const int[]){1, 1, own_a && own_b ? none : own_a ? 8 : least});
 	for (int i = 0; i < 3; i++)
 		declare_size(k, i);
 	for (int i = 0; i < k->batches; i++)
 		add_size(k, batch_names[i], k->of_batch[i]);
 	Step ldd = chance(k, 40) ? stride(k, "ldd", k->size[along], 1) : packed(k, along);
 	buf_printf(&k->m->text, "kernel random(");
-	operand(k, 'A', MODE_M, own_a ? stride(k, "lda", k->size[MODE_K], 8) : packed(k, MODE_K));
+	operand(k, 'A', MODE_M,
+		own_a ? stride(k, "lda", k->size[MODE_K], least) : packed(k, MODE_K));
 	operand(k, 'B', MODE_N, own_b ? stride(k, "ldb", k->size[MODE_K], 8) : packed(k, MODE_K));
 	for (int i = 0; i < k->sources; i++)
 		source(k, i, columns, ldd);
@@ -466,7 +483,10 @@ static void write_loop(Make *k)
 	tile(k, 'A', "m", "k");
 	buf_printf(b, ";\n            sB <- ");
 	tile(k, 'B', "n", "k");
-	buf_printf(b, ";\n            acc += mm(sA, sB);\n        }\n");
+	buf_printf(b, ";\n            acc += mm(");
+	if (k->weights)
+		buf_printf(b, "%s(%s)", k->in, k->scaled);
+	buf_printf(b, "%s, sB);\n        }\n", k->weights ? "" : "sA");
 }
 
 static void write_body(Make *k)
@@ -476,8 +496,8 @@ static void write_body(Make *k)
 	write_tensors(k);
 	buf_printf(b, "    mma mm = wgmma<64,%d,16>(%s, %s, f32) * (%d,1,1);\n", k->atom_n, k->in,
 		   k->in, k->w);
-	buf_printf(b, "    smem sA : %s (%d,%d), sB : %s (%d,%d);\n", k->in, k->bm, k->bk, k->in,
-		   k->bn, k->bk);
+	buf_printf(b, "    smem sA : %s (%d,%d), sB : %s (%d,%d);\n",
+		   k->weights ? k->weights : k->in, k->bm, k->bk, k->in, k->bn, k->bk);
 	buf_printf(b,
 		   k->stages ? "    pipeline ab(%d) { sA, sB }\n" : "    pipeline ab { sA, sB }\n",
 		   k->stages);
@@ -553,6 +573,7 @@ void kernel_make(uint64_t seed, Made *m)
 	k.vectors = NUMBER(&k, 0, 0, 1, 1, 2);
 	choose_roles(&k);
 	choose_tile(&k);
+	choose_weights(&k, seed);
 	write_arguments(&k);
 	write_body(&k);
 	write_schedule(&k);
