@@ -228,6 +228,20 @@ def blocks(M, N, K):
     return dict(args=dict(t, M=M, N=N, K=K, KB=KB, NB=NB), want=want, plain=product, out=t["D"], torch=theirs)
 
 
+def weights(M, N, K):
+    """M x K weights of 4 bits with a zero and a scale for each 128 elements of K of a row, times N rows of activations; torch has
+    them in bf16, four times the bytes."""
+    KB, G = -(-K // 128), 128
+    codes = torch.randint(0, 256, (M, K // 2), device=DEV, dtype=torch.uint8)
+    zeros = torch.randint(0, 16, (KB, M), device=DEV, dtype=torch.uint8)
+    scales, X = (torch.rand(KB, M, device=DEV) + 0.5).to(torch.bfloat16), normal(N, K)
+    D = torch.full((N, M), float("nan"), device=DEV, dtype=torch.bfloat16)
+    W = torch.stack((codes & 15, codes >> 4), 2).view(M, K).float()
+    W = ((W - zeros.t().repeat_interleave(G, 1)[:, :K]) * scales.t().repeat_interleave(G, 1)[:, :K]).to(torch.bfloat16)
+    return dict(args=dict(W=codes, A=codes, X=X, B=X, zeros=zeros, scales=scales, D=D, M=M, N=N, K=K, KB=KB), out=D,
+                want=lambda: X.float() @ W.float().t(), torch={"mm": lambda: torch.mm(X, W.t(), out=D)})
+
+
 def joined(M, N, K):
     """A value for each row or column of D, or one for all, beside D: the kernel's label begins with which."""
     t = dict(matrices(M, N, K), row=torch.zeros(M, device=DEV), col=torch.zeros(N, device=DEV),
@@ -297,7 +311,7 @@ def odd(more_a, more_b, pack=()):
 
 
 WORKS = dict(e4m3=floats8, s8=integers8, mm=mm, residual=residual, bmm=bmm, bmm_one=bmm_one,
-             gelu=gelu, swiglu=swiglu, scaled=scaled, joined=joined, blocks=blocks,
+             gelu=gelu, swiglu=swiglu, scaled=scaled, joined=joined, blocks=blocks, weights=weights,
              kk=majors("k", "k"), mk=majors("m", "k"), kn=majors("k", "n"), mn=majors("m", "n"),
              odd=odd(0, 0), odd_lda=odd(1, 1), odd_once=odd(0, 1, ("B",)))
 

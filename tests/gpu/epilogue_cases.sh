@@ -124,6 +124,20 @@ plain ping_128_g8 -DS=6
 plain ping_128_c2x1 -DS=6 -DCM=2
 plain coop_256_c2x1 -DR=cooperative -DbN=256 -DS=4 -DCM=2
 
+# Weights of 4 bits and batches of 1, 16 and 64.
+weights()
+{
+	label=$1 sizes=$2
+	shift 2
+	cp "$root/examples/weights/weights.gemm" "$out/epilogues/weights-$label.gemm"
+	build weights "$label" "weights-$label" "$sizes" "$@"
+}
+few="8192 16 8192;8192 1 8192" many="8192 64 8192"
+weights coop_64_k128 "$few"
+weights coop_64_k256 "$few" -DbK=256
+weights none_64_k128 "$few" -DR=none
+weights coop_64_64_k128 "$many" -DbN=64
+
 # What rows, columns and all are joined to: sums of squares, the largest sizes, nothing.
 joined()
 {
