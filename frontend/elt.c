@@ -112,9 +112,8 @@ static bool read_tile(Sema *s, Value *v, bool widen)
 	if (!may_read(s, v))
 		return false;
 	if (elem_rows[t->tensor->elem].bits < 8) {
-		not_yet(s, v->loc,
-			"elements of %s without a buffer; copy the tile to one: sQ <- %s[..]",
-			elem_rows[t->tensor->elem].name, t->tensor->name);
+		not_yet(s, v->loc, "elements of %s without a buffer",
+			elem_rows[t->tensor->elem].name);
 		return false;
 	}
 	const Layout *shape;

@@ -43,6 +43,7 @@ static const struct {
 	{"writing the output before", "write acc += mm(sA, sB); before it"},
 	{"copying and reading", "read it with the accumulator: gD[m,n] <- bf16(acc + gC[m,n])"},
 	{"an operand of mma in global", "write sA <- gA[m,k], and multiply sA"},
+	{"elements of", "built are tiles that a buffer holds: sQ <- gQ[m,k], and f32(sQ)"},
 	{"this layout",
 	 "built are contiguous rows or columns of the tile: (M,K):(lda,1), (M,K):(1,lda)"},
 	{"assignment", "write sA <- gA[m,k] for a copy, acc += mm(sA, sB) for a product, acc <- "

@@ -3,6 +3,7 @@
  * the largest one at a time.
  *     acc (64,64) f32 in 128 threads, B (64,32) bf16 for mma.sync  ->  acc 32, b 32 */
 #include "passes/needs.h"
+#include "passes/slot.h"
 
 /* The tensor, or its buffer, that a register tile is read from; NULL: it accumulates. */
 static const Val *source_of(const Kernel *k, const Val *frag)
@@ -26,12 +27,24 @@ static int operand_of_mma(const Kernel *k, const Val *v)
 	return 0;
 }
 
-/* What an mma reads lies there in words; of what an epilogue reads, each element takes one. */
+/* Small elements out of a buffer whose neighbours lie along k: each two are loaded as one. */
+static bool is_by_pairs(const Kernel *k, const Val *frag)
+{
+	SlotForm f;
+	const Val *from = elem_rows[frag->type->elem].bits <= 8 ? source_of(k, frag) : NULL;
+	return from && from->type->space == SP_SHARED && !slot_form(k->ctx, from->type, &f) &&
+	       f.fast == 1;
+}
+
+/* What an mma reads lies there in words; of what threads compute with, each element takes one. */
 static int frag_regs(const Kernel *k, const Op *op)
 {
 	if (op->kind != OP_FRAG || !op->out->type->tv)
 		return 0;
-	return operand_of_mma(k, op->out) ? type_words(op->out->type) : type_regs(op->out->type);
+	int regs = type_regs(op->out->type);
+	return operand_of_mma(k, op->out) ? type_words(op->out->type)
+	       : is_by_pairs(k, op->out)  ? (regs + 1) / 2
+					  : regs;
 }
 
 /* Whether op is the first of the largest tiles that are read from there. */
