@@ -33,10 +33,10 @@ static bool is_constant(const Tracer *r, const Val *v)
 static int64_t box_bytes(const Op *map, const Operand *in)
 {
 	const Attr *box = map ? attrs_get(&map->attrs, A_BOX) : NULL;
-	int64_t n = elem_rows[in->val->type->elem].bits / 8;
+	int64_t bits = elem_rows[in->val->type->elem].bits;
 	for (int i = 0; box && i < box->n; i++)
-		n *= box->i[i];
-	return n;
+		bits *= box->i[i];
+	return bits / 8;
 }
 
 static void check_map(Tracer *r, const Op *op)

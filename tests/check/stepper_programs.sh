@@ -1,0 +1,20 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Programs under several schedules, each as it stands: what the verifier proves, the stepper finds right.
+#   stepper_programs.sh DSLC MUTANTS SCRATCH FILE...
+set -eu
+dslc=$1 mutants=$2 scratch=$3
+shift 3
+rm -rf "$scratch"
+mkdir -p "$scratch"
+for file; do
+	for schedule in "none -DR=none" "pingpong -DR=pingpong -DP=on" "cluster -DR=cooperative -DCM=2"; do
+		"$dslc" -q -Wno-N0401 --emit=ir -o "$scratch/$(basename "$file" .gemm)-${schedule%% *}.ir" "$file" ${schedule#* }
+	done
+done
+for kernel in "$scratch"/*.ir; do
+	"$mutants" -u "$kernel" >"$scratch/said" 2>&1 && grep -q " 1 proved" "$scratch/said" || {
+		cat "$scratch/said"
+		exit 1
+	}
+done
