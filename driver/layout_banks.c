@@ -98,7 +98,9 @@ bool layout_banks(Ctx *c, const Layout *l, Elem elem, Buf *out, const char **why
 {
 	Access a = {.l = l, .bytes = elem_rows[elem].bits / 8};
 	int64_t size;
-	*why = "banks are of static layouts with threads in mode 0 and at most 65536 places";
+	*why = a.bytes < 1 ? "banks are of elements of whole bytes: count pairs of these as u8"
+			   : "banks are of static layouts with threads in mode 0 and at most 65536 "
+			     "places";
 	if (layout_rank(l) < 1 || !layout_is_static(l) || !ix_is_const(layout_size(c, l), &size) ||
 	    size < 1 || size > CELLS_MAX || a.bytes < 1)
 		return false;

@@ -93,6 +93,8 @@ has out 'no conflicts'
 expect 0 layout --banks --elem=f32 '(32,1):(0,1)'
 has out 'no conflicts'
 expect 1 layout --banks '(M,2)'
+expect 1 layout --banks --elem=s4 '(32,4):(4,1)'
+has err 'whole bytes'
 
 expect 0 layout --svg a.svg 'Sw<3,3,3> o (128,64):(64,1)'
 exists a.svg
