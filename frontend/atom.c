@@ -190,11 +190,22 @@ static bool shape_args(Sema *s, const Node *call, int64_t *v)
 	return true;
 }
 
+static Value report_method(Sema *s, const Node *call, const Value *v)
+{
+	diag_remedy(s->ctx,
+		    diag(s->ctx, call->loc, D_E0203, "%s has no functions of its own",
+			 value_texts[v->kind]),
+		    "functions stand in front of what they take: bf16(x), relu(x)");
+	return value_bad();
+}
+
 Value mma_shape(Sema *s, const Node *call)
 {
 	const Node *field = call->kids.at[0];
 	Value mma = eval(s, field->kids.at[0]), v = value_of(V_SHAPE);
 	int64_t e[2];
+	if (mma.kind == V_ACC || mma.kind == V_FRAG)
+		return report_method(s, call, &mma);
 	if (!want(s, &mma, V_MMA, "what has fragments"))
 		return value_bad();
 	if (strcmp(field->name, "C")) {

@@ -98,10 +98,19 @@ static bool may_read(Sema *s, const Value *v)
 	const Tensor *t = v->tile->tiling->tensor;
 	if (!is_whole_tile(s, v) || !elt_place(s, v->loc))
 		return false;
-	if (t->is_out)
-		diag(s->ctx, v->loc, D_E0213, "'%s' is an output: it is written, not read",
-		     t->name);
-	return !t->is_out;
+	if (!t->is_out)
+		return true;
+	DiagMsg *m = diag(s->ctx, v->loc, D_E0213, "'%s' is an output: it is written, not read",
+			  t->name);
+	if (layout_rank(t->layout) == 1)
+		diag_remedy(s->ctx, m,
+			    "what tiles are joined to is complete when the kernel has "
+			    "ended: the next one reads it");
+	else
+		diag_remedy(s->ctx, m,
+			    "what it held before is read as an input of the same shape, to which "
+			    "the caller passes the same address");
+	return false;
 }
 
 /* A tile of a tensor comes into registers, and, where it is computed with, to f32, which is exact.
@@ -241,8 +250,12 @@ static bool operands_fit(Sema *s, const EltRow *row, const Value *args, const La
 		const Layout *l = shape_of_frag(&args[i]),
 			     *both = *shape ? joined(s, *shape, l) : l;
 		if (!both) {
-			diag(s->ctx, args[i].loc, D_E0204, "a tile of %s and a tile of %s",
-			     shape_str(s, *shape), shape_str(s, l));
+			diag_remedy(s->ctx,
+				    diag(s->ctx, args[i].loc, D_E0204,
+					 "a tile of %s and a tile of %s", shape_str(s, *shape),
+					 shape_str(s, l)),
+				    "tiles that are combined are of one shape: divide tensors, and "
+				    "declare accumulators, as the output is divided");
 			return false;
 		}
 		*shape = both;
@@ -279,6 +292,20 @@ static const Layout *held_shape(Sema *s, const EltRow *row, const Value *args, L
 	return layout_left(s->ctx, tup_new(s->ctx, both, BUFFER_RANK));
 }
 
+/* clamp(x, 1, -1) would be -1 everywhere. */
+static bool bounds_fit(Sema *s, const EltRow *row, const Value *args)
+{
+	bool known = row->op == OP_CLAMP && is_number(&args[1]) && is_number(&args[2]);
+	double lo = known ? number(&args[1]) : 0, hi = known ? number(&args[2]) : 0;
+	if (lo <= hi)
+		return true;
+	diag_remedy(s->ctx,
+		    diag(s->ctx, args[1].loc, D_E0211,
+			 "the least that clamp leaves, %g, is above the largest, %g", lo, hi),
+		    "write clamp(x, %g, %g)", hi, lo);
+	return false;
+}
+
 Value elt_apply(Sema *s, Loc loc, const EltRow *row, Value *args)
 {
 	const Layout *shape = NULL;
@@ -288,7 +315,7 @@ Value elt_apply(Sema *s, Loc loc, const EltRow *row, Value *args)
 		numbers &= is_number(&args[i]);
 	if (numbers)
 		return fold(row, args);
-	if (!read_tiles(s, args, row->arity))
+	if (!bounds_fit(s, row, args) || !read_tiles(s, args, row->arity))
 		return value_bad();
 	if (!operands_fit(s, row, args, &shape) || !elt_place(s, loc))
 		return value_bad();
@@ -360,8 +387,23 @@ static bool has_rows(Sema *s, const char *what, const Value *v)
 {
 	if (extent_of(v->val->type->layout, 0) > 1)
 		return true;
-	diag(s->ctx, v->loc, D_E0203,
-	     "%s is of the rows of a tile, and this has one element for each column", what);
+	diag_remedy(s->ctx,
+		    diag(s->ctx, v->loc, D_E0203,
+			 "%s is of the rows of a tile, and this has one element for each column",
+			 what),
+		    "combine it with a tile first: %s(acc + bias[n])", what);
+	return false;
+}
+
+static bool has_columns(Sema *s, const Node *call, const Value *v)
+{
+	if (extent_of(v->val->type->layout, 1) > 1)
+		return true;
+	diag_remedy(s->ctx,
+		    diag(s->ctx, v->loc, D_E0203,
+			 "%s is of the elements of a row, and this has one for each row",
+			 call->kids.at[0]->name),
+		    "write the value itself");
 	return false;
 }
 
@@ -369,8 +411,12 @@ bool elt_reducible(Sema *s, const Node *call, Value *arg)
 {
 	const char *name = call->kids.at[0]->name;
 	if (!is_elementwise(arg) || is_number(arg) || arg->kind == V_SCALAR) {
-		diag(s->ctx, arg->loc, D_E0203, "%s takes a tile, this is %s", name,
-		     value_texts[arg->kind]);
+		DiagMsg *m = diag(s->ctx, arg->loc, D_E0203, "%s takes a tile, this is %s", name,
+				  value_texts[arg->kind]);
+		if (arg->kind == V_SCALAR || is_number(arg))
+			diag_remedy(s->ctx, m, "write the number itself");
+		else
+			help_value(s, m, arg);
 		return false;
 	}
 	return read_tiles(s, arg, 1) && elt_whole(s, arg) && has_rows(s, name, arg) &&
@@ -412,7 +458,7 @@ Value elt_reduce(Sema *s, const Node *call, const Reduction *r, Value *arg)
 {
 	if (r->kept != 0)
 		return report_joined_only(s, call, r);
-	if (!elt_reducible(s, call, arg))
+	if (!elt_reducible(s, call, arg) || !has_columns(s, call, arg))
 		return value_bad();
 	Val *v = elt_inside(s, call->loc, arg->val, r);
 	Op *op = build_in(s, build(s, OP_REDUCE, call->loc), v);

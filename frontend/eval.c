@@ -42,6 +42,10 @@ static Value unknown_name(Sema *s, const char *name, Loc loc)
 	DiagMsg *m = diag(s->ctx, loc, D_E0201, "unknown name '%s'", name);
 	if (help_habit(s, name, m))
 		return value_bad();
+	if (ptrmap_get(&s->left, name)) {
+		diag_remedy(s->ctx, m, "it ended with its block: declare it in front of that");
+		return value_bad();
+	}
 	suggest_names(s, &g);
 	sched_suggest(&g);
 	suggest_end(s, &g, m);
@@ -120,12 +124,10 @@ static bool is_algebra(const Value *v)
 
 static Value no_operator(Sema *s, const Node *n, const Value *a, const Value *b)
 {
-	const Value *tensor = a->kind == V_TENSOR ? a : b;
 	DiagMsg *m = diag(s->ctx, n->loc, D_E0203, "%s and %s have no '%s'", value_texts[a->kind],
 			  value_texts[b->kind], n->name);
-	if (tensor->kind == V_TENSOR && layout_rank(tensor->tensor->layout) == 1)
-		diag_remedy(s->ctx, m, "write %s[n], with a name of the grid",
-			    tensor->tensor->name);
+	if (is_elementwise(a) || is_elementwise(b))
+		help_operator(s, m, n->name, a, b);
 	return value_bad();
 }
 
@@ -142,6 +144,22 @@ static Value layout_binary(Sema *s, const Node *n, const Value *a, const Value *
 	return y ? value_int(s, (x == y) == equal) : value_bad();
 }
 
+static bool is_order(const Node *n)
+{
+	return n->kind == N_BINARY && (*n->name == '<' || *n->name == '>');
+}
+
+/* 0 < x < 1 would compare 1 or 0 with 1. */
+static Value report_chain(Sema *s, const Node *n)
+{
+	const char *op = n->name, *first = n->kids.at[0]->name;
+	diag_remedy(s->ctx,
+		    diag(s->ctx, n->loc, D_E0203, "'%s' would compare what '%s' gives, 1 or 0", op,
+			 first),
+		    "both hold where their product is 1: (x %s y) * (y %s z)", first, op);
+	return value_bad();
+}
+
 static Value eval_binary(Sema *s, const Node *n)
 {
 	Value v[2];
@@ -149,6 +167,8 @@ static Value eval_binary(Sema *s, const Node *n)
 		return value_bad();
 	const EltRow *row = elt_by_infix(n->name);
 	bool word = v[0].kind == V_WORD && v[1].kind == V_WORD;
+	if (is_order(n) && is_order(n->kids.at[0]) && v[0].kind == V_FRAG)
+		return report_chain(s, n);
 	if (v[0].kind == V_INT && v[1].kind == V_INT)
 		return int_binary(s, n->loc, n->name, &v[0], &v[1]);
 	if (v[0].kind == V_TENSOR && *n->name == '/')
@@ -177,7 +197,9 @@ static Value eval_unary(Sema *s, const Node *n)
 				       : int_binary(s, n->loc, "==", &v, &zero);
 	if (*n->name == '-' && is_elementwise(&v))
 		return elt_apply(s, n->loc, elt_by_name("neg"), &v);
-	diag(s->ctx, n->loc, D_E0203, "%s has no '%s'", value_texts[v.kind], n->name);
+	help_operator(s,
+		      diag(s->ctx, n->loc, D_E0203, "%s has no '%s'", value_texts[v.kind], n->name),
+		      n->name, &v, NULL);
 	return value_bad();
 }
 
@@ -200,8 +222,10 @@ static bool counts(Sema *s, Loc loc, const char *name, int n, int lo, int hi)
 	if (n >= lo && n <= hi)
 		return true;
 	if (lo == hi)
-		diag(s->ctx, loc, D_E0206, "%s takes %d argument%s, not %d", name, lo,
-		     lo == 1 ? "" : "s", n);
+		help_call(s,
+			  diag(s->ctx, loc, D_E0206, "%s takes %d argument%s, not %d", name, lo,
+			       lo == 1 ? "" : "s", n),
+			  name, n, lo);
 	else
 		diag(s->ctx, loc, D_E0206, "%s takes %d to %d arguments, not %d", name, lo, hi, n);
 	return false;
@@ -225,8 +249,11 @@ static Value call_elementwise(Sema *s, const Node *call, const EltRow *row, Valu
 		return int_binary(s, call->loc, row->name, &args[0], &args[1]);
 	for (int i = 0; i < n; i++)
 		if (!is_elementwise(&args[i])) {
-			diag(s->ctx, args[i].loc, D_E0203, "%s takes tiles and numbers, this is %s",
-			     row->name, value_texts[args[i].kind]);
+			help_value(s,
+				   diag(s->ctx, args[i].loc, D_E0203,
+					"%s takes tiles and numbers, this is %s", row->name,
+					value_texts[args[i].kind]),
+				   &args[i]);
 			return value_bad();
 		}
 	return elt_apply(s, call->loc, row, args);
@@ -241,9 +268,22 @@ static Value call_value(Sema *s, const Node *call, const Value *callee)
 			diag(s->ctx, call->loc, D_E0309, "an mma stands alone on the right of +=");
 		diag_remedy(s->ctx, m, "write acc += mm(sA, sB);");
 	} else {
-		diag(s->ctx, call->loc, D_E0203, "%s cannot be called", value_texts[callee->kind]);
+		DiagMsg *m = diag(s->ctx, call->loc, D_E0203, "%s cannot be called",
+				  value_texts[callee->kind]);
+		if (callee->kind == V_TENSOR || callee->kind == V_TILES)
+			diag_remedy(s->ctx, m, "indices stand in [ ]: write %s[...]",
+				    call->kids.at[0]->name);
 	}
 	return value_bad();
+}
+
+/* max, select and others are functions of layouts, too. */
+static bool all_layoutish(const Value *args, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (!is_layoutish(&args[i]))
+			return false;
+	return true;
 }
 
 static Value call_named(Sema *s, const Node *call, const Node *callee, Value *args, int n)
@@ -257,7 +297,7 @@ static Value call_named(Sema *s, const Node *call, const Node *callee, Value *ar
 		return call_value(s, call, &sym->value);
 	if (elem_is(callee->name, &e))
 		return call_cast(s, call, e, args, n);
-	if (row && !(op >= 0 && n && is_layoutish(&args[0])))
+	if (row && !(op >= 0 && n && all_layoutish(args, n)))
 		return call_elementwise(s, call, row, args, n);
 	if (reduction_named(callee->name, &by))
 		return counts(s, call->loc, callee->name, n, 1, 1)
@@ -337,11 +377,20 @@ static Value eval_index(Sema *s, const Node *n)
 	if (v.kind == V_TENSOR && is_vector_index(s, v.tensor, at, count))
 		return vector_index(s, n->loc, &v, at, count);
 	if (v.kind == V_TENSOR || v.kind == V_LAYOUT || v.kind == V_TUPLE) {
-		not_yet(s, n->loc, "indexing %s; tiled tensors are indexed", value_texts[v.kind]);
+		DiagMsg *m = not_yet(s, n->loc, "indexing %s; tiled tensors are indexed",
+				     value_texts[v.kind]);
+		if (v.kind == V_TENSOR)
+			help_value(s, m, &v);
 		return value_bad();
 	}
-	return want(s, &v, V_TILES, "what is indexed") ? tiles_index(s, n->loc, &v, at, count)
-						       : value_bad();
+	if (v.kind == V_TILES)
+		return tiles_index(s, n->loc, &v, at, count);
+	DiagMsg *m = diag(s->ctx, v.loc, D_E0203, "what is indexed is %s, this is %s",
+			  value_texts[V_TILES], value_texts[v.kind]);
+	if (is_elementwise(&v))
+		diag_remedy(s->ctx, m,
+			    "write it without an index: what is computed is of all elements");
+	return value_bad();
 }
 
 static Value eval_field(Sema *s, const Node *n)

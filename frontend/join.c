@@ -33,6 +33,20 @@ static bool is_column(const Layout *shape)
 	return tup_get(shape->shape, 1)->leaf->value == 1;
 }
 
+/* A tile as large as what is written: nothing of it is reduced. */
+static bool report_whole(Sema *s, const Tensor *t, const Value *v)
+{
+	diag_remedy(s->ctx,
+		    diag(s->ctx, v->loc, D_E0203,
+			 "what is joined to '%s' is a value for each row of the tile, this is a "
+			 "whole tile",
+			 t->name),
+		    "to add to what '%s' holds, read it as an input C of the same address: "
+		    "g%s[m,n] <- %s(x + gC[m,n])",
+		    t->name, t->name, elem_rows[t->elem].name);
+	return false;
+}
+
 static bool report_no_row(Sema *s, const Tensor *t, const Value *v)
 {
 	diag_remedy(s->ctx,
@@ -53,6 +67,8 @@ static bool shape_fits(Sema *s, const Tensor *t, const Value *v, const Layout *t
 	bool held = v->kind == V_FRAG || v->kind == V_ACC;
 	if (held && !elt_whole(s, v))
 		return false;
+	if (!r && held && shape_same(s, v->val->type->layout, to) && !is_column(to))
+		return report_whole(s, t, v);
 	if (!r)
 		return (held && v->val->type->layout == to && is_column(to)) ||
 		       report_no_row(s, t, v);
@@ -91,6 +107,26 @@ static bool is_reduced(Sema *s, const Node *from, const CombineRow *by, Reductio
 	       reduction_named(callee->name, r) && r->kept != 0 && r->by == by;
 }
 
+/* Sums of what max leaves of each tile, or the other way round, depend on how wide tiles are. */
+static bool same_word(Sema *s, const Node *from, const CombineRow *by)
+{
+	Reduction r;
+	const Node *callee = from->kind == N_CALL ? from->kids.at[0] : NULL;
+	if (!callee || callee->kind != N_NAME || scope_find(s, callee->name) ||
+	    !reduction_named(callee->name, &r) || r.by == by)
+		return true;
+	DiagMsg *m = diag(s->ctx, from->loc, D_E0203,
+			  "the %s over tiles of what %s leaves of each depends on how wide tiles "
+			  "are",
+			  by->name, callee->name);
+	if (r.by->op == OP_ADD)
+		diag_remedy(s->ctx, m, "write S[...] += %s(x)", callee->name);
+	else
+		diag_remedy(s->ctx, m, "write S[...] <- %s(S[...], %s(x))", r.by->name,
+			    callee->name);
+	return false;
+}
+
 static Value joined_value(Sema *s, const Node *from, bool reduced)
 {
 	Value v = eval(s, reduced ? from->kids.at[1] : from);
@@ -103,7 +139,7 @@ static void join(Sema *s, const Node *n, const Value *to, const CombineRow *by, 
 {
 	const Layout *shape;
 	Reduction r;
-	if (!may_write(s, to) || !is_whole_tile(s, to))
+	if (!may_write(s, to) || !is_whole_tile(s, to) || !same_word(s, from, by))
 		return;
 	bool reduced = is_reduced(s, from, by, &r);
 	Value v = joined_value(s, from, reduced);

@@ -217,7 +217,10 @@ static void arg_scalar(Sema *s, const Node *n, Elem e)
 {
 	Value v = value_of(V_SCALAR);
 	if (said_way(n, "out")) {
-		diag(s->ctx, n->loc, D_E0213, "a scalar cannot be out: give it a shape");
+		diag_remedy(s->ctx,
+			    diag(s->ctx, n->loc, D_E0213,
+				 "a scalar cannot be out: give it a shape"),
+			    "write out f32 (1), and index it with 0");
 		return;
 	}
 	if (said_way(n, "constant")) {
@@ -437,8 +440,12 @@ static void outputs_written(Sema *s, const Node *n)
 		const Tensor *t = s->tensors.at[i];
 		outs += t->is_out;
 		if (t->is_out && !t->writes)
-			diag(s->ctx, t->decl->name_loc, D_E0306, "'%s' is out, but never written",
-			     t->name);
+			diag_remedy(s->ctx,
+				    diag(s->ctx, t->decl->name_loc, D_E0306,
+					 "'%s' is out, but never written", t->name),
+				    "write a tile of it in the grid, behind the loops: g%s[m,n] <- "
+				    "%s(acc)",
+				    t->name, elem_rows[t->elem].name);
 	}
 	if (!outs)
 		diag_remedy(s->ctx,

@@ -6,7 +6,7 @@
 #include <string.h>
 
 static const char *const functions[] = {
-	"pick", "simt", "threads", "values", "load", "store",
+	"pick", "simt", "threads", "values", "load", "store", "argmax", "rowargmax", "argmin",
 };
 bool later_function(const char *name)
 {
@@ -31,6 +31,9 @@ static const struct {
 	const char *head, *built;
 } instead[] = {
 	{"pick", "write a const, whose value -D replaces"},
+	{"argm",
+	 "built are rowmax, colmax and tilemax, and min alike: the values, not their places"},
+	{"rowargm", "built are rowmax and rowmin: the values, not their places"},
 	{"ranges", "write a const, whose value -D replaces"},
 	{"copy atoms", "write sA <- gA[m,k]; how it is copied is derived"},
 	{"load", "write sA <- gA[m,k]; how it is copied is derived"},
@@ -39,7 +42,8 @@ static const struct {
 				   "f32) and acc += mm(sA, sB)"},
 	{"tilers with modes", "write plain extents, as A / (128,64)"},
 	{"a second grid", "write a kernel for each grid: a file holds several"},
-	{"adding anything", "compute after the loop: gD[m,n] <- bf16(alpha * acc)"},
+	{"adding anything",
+	 "write acc <- acc + x, or add where it is written: gD[m,n] <- bf16(acc + x)"},
 	{"writing the output before", "write acc += mm(sA, sB); before it"},
 	{"copying and reading", "read it with the accumulator: gD[m,n] <- bf16(acc + gC[m,n])"},
 	{"an operand of mma in global", "write sA <- gA[m,k], and multiply sA"},
@@ -97,43 +101,4 @@ DiagMsg *not_yet(Sema *s, Loc loc, const char *fmt, ...)
 		diag_remedy(s->ctx, m, "%s", built);
 	buf_free(&b);
 	return m;
-}
-
-/* As other languages call them. */
-static const struct {
-	const char *name, *ours;
-} elsewhere[] = {
-	{"float", "f32"},        {"float32", "f32"},   {"fp32", "f32"},
-	{"single", "f32"},       {"bfloat16", "bf16"}, {"half", "f16"},
-	{"float16", "f16"},      {"fp16", "f16"},      {"int", "s32"},
-	{"int32", "s32"},        {"int8", "s8"},       {"uint8", "u8"},
-	{"long", "s64"},         {"int64", "s64"},     {"float8_e4m3fn", "e4m3"},
-	{"float8_e5m2", "e5m2"},
-};
-
-static const char *elem_elsewhere(const char *name)
-{
-	for (size_t i = 0; i < COUNTOF(elsewhere); i++)
-		if (!strcmp(elsewhere[i].name, name))
-			return elsewhere[i].ours;
-	return NULL;
-}
-
-static const struct {
-	const char *name, *help;
-} habits[] = {
-	{"range", "a loop runs over tiles, for k in gA[m], or over a range, for k in 0 .. n"},
-};
-
-DiagMsg *help_habit(Sema *s, const char *name, DiagMsg *m)
-{
-	const char *ours = elem_elsewhere(name);
-	if (ours) {
-		diag_remedy(s->ctx, m, "write %s", ours);
-		return diag_fix(s->ctx, m, m->loc, "%s", ours);
-	}
-	for (size_t i = 0; i < COUNTOF(habits); i++)
-		if (!strcmp(habits[i].name, name))
-			return diag_remedy(s->ctx, m, "%s", habits[i].help);
-	return NULL;
 }

@@ -436,7 +436,8 @@ static bool is_behind(const Src *s, int at, const char *word)
 		at--;
 	int begin = at - n - 1;
 	return begin >= -1 && !strncmp(s->text + begin + 1, word, (size_t)n) &&
-	       (begin < 0 || s->text[begin] == '(' || isspace((unsigned char)s->text[begin]));
+	       (begin < 0 || !isalpha((unsigned char)*word) || s->text[begin] == '(' ||
+		isspace((unsigned char)s->text[begin]));
 }
 
 /* What is meant where other languages have it so: the token, the word before it, or a token that is
@@ -446,11 +447,23 @@ static const struct {
 } habits[] = {
 	{"'..'", NULL, NULL, "a range follows 'in': for k in 0 .. n"},
 	{"'o'", NULL, NULL, "o composes layouts: take another name"},
-	{NULL, "if", NULL, "there is no if: edges are guarded, min, max and relu choose"},
-	{NULL, "else", NULL, "there is no else: edges are guarded, min, max and relu choose"},
+	{NULL, "if", NULL, "there is no if: edges are guarded, select(c, x, y) chooses"},
+	{NULL, "else", NULL, "there is no else: edges are guarded, select(c, x, y) chooses"},
+	{NULL, "(if", NULL, "there is no if: select(c, x, y) is x where c is not 0, else y"},
+	{NULL, "(bf16)", NULL, "a type is a function: bf16(x)"},
+	{NULL, "(f16)", NULL, "a type is a function: f16(x)"},
+	{NULL, "(float)", NULL, "a type is a function: f32(x)"},
+	{NULL, "float", NULL, "what is computed is named by let: let y = 2 * acc;"},
+	{"'as'", NULL, NULL, "a type is a function: bf16(x)"},
+	{"'*'", "*", NULL, "there is no **: square(x), pow(x, 3)"},
+	{"'*'", NULL, "'<-'", "there is no *=: acc <- acc * x, or let y = acc * x"},
+	{"'/'", NULL, "'<-'", "there is no /=: acc <- acc / x, or let y = acc / x"},
+	{"'-'", NULL, "'<-'", "there is no -=: S[m] += -x, acc <- acc - x"},
+	{"'.'", NULL, "a number", "numbers have a digit in front of the point: 0.5"},
 	{NULL, "int", NULL, "the loops are for (m,n) in gD and for k in gA[m]"},
 	{"'by'", NULL, NULL, "a range counts by 1: for k in 0 .. n, and k * step where it is used"},
 	{NULL, "schedule auto", "';'", "leave schedule auto out: what no schedule says is derived"},
+	{NULL, "auto", NULL, "what is computed is named by let: let y = 2 * acc;"},
 	{"'='", "schedule", NULL, "write schedule { roles cooperative; }, or leave it out"},
 	{NULL, "while", NULL, "the loops are for (m,n) in gD and for k in gA[m]"},
 	{"';'", NULL, "'='", "an accumulator begins with a number: write = 0"},

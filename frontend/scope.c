@@ -45,6 +45,7 @@ bool name_is_free(Sema *s, const char *name, Loc loc)
 		return true;
 	DiagMsg *m = diag(s->ctx, loc, D_E0202, "'%s' is declared twice", name);
 	diag_note(s->ctx, m, old->loc, "the first one is here");
+	diag_remedy(s->ctx, m, "take another name: nothing is shadowed");
 	return false;
 }
 
@@ -80,6 +81,10 @@ int scope_mark(const Sema *s)
 
 void scope_leave(Sema *s, int mark)
 {
-	while (s->symbols.n > mark)
-		ptrmap_set(&s->places, s->symbols.at[--s->symbols.n].name, NULL);
+	s->left.arena = s->arena;
+	while (s->symbols.n > mark) {
+		const char *name = s->symbols.at[--s->symbols.n].name;
+		ptrmap_set(&s->places, name, NULL);
+		ptrmap_set(&s->left, name, (void *)(uintptr_t)name);
+	}
 }

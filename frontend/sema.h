@@ -142,6 +142,7 @@ typedef struct {
 	Module *module;
 	VEC(Symbol) symbols;
 	PtrMap places; /* name -> its place among them, from 1 */
+	PtrMap left;   /* names whose blocks have ended -> themselves */
 	Place place;
 	int errors_before; /* of the file; of the kernel */
 	int errors_before_kernel;
@@ -352,8 +353,12 @@ bool fill_is_seen(Sema *s, Buffer *b, Loc loc); /* by a read here; reports */
 bool later_function(const char *name);
 bool later_elem(const char *name);
 const char *elems_built(Ctx *c); /* "built are s8, u8, .." */
-/* Says what a name of other languages is here; NULL: it is none. */
-DiagMsg *help_habit(Sema *s, const char *name, DiagMsg *m);
+/* remedies.c: what to write instead; each adds a help to m, where it knows one, and returns m */
+DiagMsg *help_habit(Sema *s, const char *name, DiagMsg *m); /* NULL: no name of other languages */
+DiagMsg *help_value(Sema *s, DiagMsg *m, const Value *v);   /* which no tile is computed with */
+DiagMsg *help_operator(Sema *s, DiagMsg *m, const char *op, const Value *a, const Value *b);
+DiagMsg *help_call(Sema *s, DiagMsg *m, const char *name, int given, int takes);
+const char *tile_example(Sema *s, const char *tensor, int rank); /* gC[m,n] */
 
 Op *build(Sema *s, OpKind kind, Loc loc);
 Op *build_in(Sema *s, Op *op, Val *v);

@@ -30,8 +30,11 @@ bool is_whole_tile(Sema *s, const Value *v)
 	for (int i = 0; i < t->rank; i++)
 		open += !v->tile->at[i] && !ix_is(tiles_count(s, t, i), 1);
 	if (open)
-		diag(s->ctx, v->loc, D_E0206, "%d ind%s for '%s', which has rank %d", given,
-		     given == 1 ? "ex" : "ices", t->tensor->name, t->rank);
+		diag_remedy(s->ctx,
+			    diag(s->ctx, v->loc, D_E0206, "%d ind%s for '%s', which has rank %d",
+				 given, given == 1 ? "ex" : "ices", t->tensor->name, t->rank),
+			    "each mode has an index: %s",
+			    tile_example(s, t->tensor->name, t->rank));
 	return !open;
 }
 
@@ -197,11 +200,16 @@ bool may_write(Sema *s, const Value *to)
 	if (!t->is_out)
 		say_out(s, diag(s->ctx, to->loc, D_E0213, "'%s' is an input", t->name), t);
 	else if (s->place != AT_GRID)
-		diag(s->ctx, to->loc, D_E0306,
-		     "'%s' is written in a loop: each tile must be written once, after it",
-		     t->name);
+		diag_remedy(s->ctx,
+			    diag(s->ctx, to->loc, D_E0306,
+				 "'%s' is written in a loop: each tile must be written once, "
+				 "after it",
+				 t->name),
+			    "move the statement behind the loop");
 	else if (t->writes)
-		diag(s->ctx, to->loc, D_E0306, "'%s' is written twice", t->name);
+		diag_remedy(s->ctx,
+			    diag(s->ctx, to->loc, D_E0306, "'%s' is written twice", t->name),
+			    "write one expression, or a second output for the other");
 	else if (s->mma_loc.src >= 0 && s->work_loc.src < 0)
 		not_yet(s, to->loc, "writing the output before an mma");
 	else
@@ -281,6 +289,16 @@ static void copy_to_tile(Sema *s, const Node *n, const Value *to)
 		store(s, n, to, &from);
 }
 
+static void report_no_place(Sema *s, const Value *to)
+{
+	DiagMsg *m =
+		diag(s->ctx, to->loc, D_E0213, "%s cannot be written to", value_texts[to->kind]);
+	if (to->kind == V_TENSOR || to->kind == V_TILES)
+		help_value(s, m, to);
+	else if (is_elementwise(to))
+		diag_remedy(s->ctx, m, "a value keeps its name: let z = ... names another");
+}
+
 void stmt_copy(Sema *s, const Node *n)
 {
 	Value to = eval(s, n->kids.at[0]);
@@ -291,5 +309,5 @@ void stmt_copy(Sema *s, const Node *n)
 	else if (to.kind == V_ACC)
 		acc_assign(s, n, &to);
 	else if (to.kind != V_BAD)
-		diag(s->ctx, to.loc, D_E0213, "%s cannot be written to", value_texts[to.kind]);
+		report_no_place(s, &to);
 }

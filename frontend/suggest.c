@@ -4,6 +4,7 @@
 #include "frontend/sema.h"
 
 #include <string.h>
+#include <strings.h>
 
 enum { LONGEST = 32 };
 
@@ -44,7 +45,7 @@ void suggest_try(Suggest *g, const char *name)
 	int longer = (int)strlen(name) - (int)strlen(g->want);
 	if (longer >= g->distance || -longer >= g->distance)
 		return;
-	int d = distance(g->want, name);
+	int d = strcasecmp(g->want, name) ? distance(g->want, name) : 1;
 	if (d >= g->distance || d >= (int)strlen(g->want))
 		return;
 	g->distance = d;

@@ -158,8 +158,11 @@ Value tiles_index(Sema *s, Loc loc, const Value *tiles, Value *at, int n)
 	Tile *t = NEW(s->arena, Tile);
 	*t = (Tile){.tiling = tiles->tiling};
 	if (n > t->tiling->rank) {
-		diag(s->ctx, loc, D_E0206, "%d indices for '%s', which has rank %d", n,
-		     t->tiling->tensor->name, t->tiling->rank);
+		const char *name = t->tiling->tensor->name;
+		diag_remedy(s->ctx,
+			    diag(s->ctx, loc, D_E0206, "%d indices for '%s', which has rank %d", n,
+				 name, t->tiling->rank),
+			    "each mode has an index: %s", tile_example(s, name, t->tiling->rank));
 		return value_bad();
 	}
 	for (int i = 0; i < n; i++) {

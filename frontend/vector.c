@@ -96,8 +96,10 @@ Value vector_index(Sema *s, Loc loc, const Value *tensor, Value *at, int n)
 	Tiling *t = NEW(s->arena, Tiling);
 	*t = (Tiling){.tensor = tensor->tensor, .rank = layout_rank(tensor->tensor->layout)};
 	if (n != t->rank) {
-		diag(s->ctx, loc, D_E0206, "%d ind%s for '%s', which has rank %d", n,
-		     n == 1 ? "ex" : "ices", t->tensor->name, t->rank);
+		help_value(s,
+			   diag(s->ctx, loc, D_E0206, "%d ind%s for '%s', which has rank %d", n,
+				n == 1 ? "ex" : "ices", t->tensor->name, t->rank),
+			   tensor);
 		return value_bad();
 	}
 	for (int i = 0; i < n; i++)

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* remedies.c - what to write instead of what other languages have: by the name that nothing binds,
+ * by the kind of a value that no tile can be computed with, by the operator that tiles lack, and by
+ * the function whose arguments do not count up. */
+#include "frontend/sema.h"
+
+#include <string.h>
+#include <strings.h>
+
+/* As other languages call them. */
+static const struct {
+	const char *name, *ours;
+} elsewhere[] = {
+	{"float", "f32"},        {"float32", "f32"},   {"fp32", "f32"},
+	{"single", "f32"},       {"bfloat16", "bf16"}, {"half", "f16"},
+	{"float16", "f16"},      {"fp16", "f16"},      {"int", "s32"},
+	{"int32", "s32"},        {"int8", "s8"},       {"uint8", "u8"},
+	{"long", "s64"},         {"int64", "s64"},     {"float8_e4m3fn", "e4m3"},
+	{"float8_e5m2", "e5m2"}, {"fp8e4m3", "e4m3"},  {"fp8e5m2", "e5m2"},
+	{"float8_e4m3", "e4m3"}, {"fp8_e4m3", "e4m3"}, {"fp8_e5m2", "e5m2"},
+};
+
+static const char *elem_elsewhere(const char *name)
+{
+	for (size_t i = 0; i < COUNTOF(elsewhere); i++)
+		if (!strcmp(elsewhere[i].name, name))
+			return elsewhere[i].ours;
+	return NULL;
+}
+
+static const struct {
+	const char *name, *help;
+} habits[] = {
+#define HABIT(name, help) {name, help},
+#include "frontend/habits.def"
+};
+
+DiagMsg *help_habit(Sema *s, const char *name, DiagMsg *m)
+{
+	const char *ours = elem_elsewhere(name);
+	if (ours) {
+		diag_remedy(s->ctx, m, "write %s", ours);
+		return diag_fix(s->ctx, m, m->loc, "%s", ours);
+	}
+	for (size_t i = 0; i < COUNTOF(habits); i++)
+		if (!strcasecmp(habits[i].name, name))
+			return diag_remedy(s->ctx, m, "%s", habits[i].help);
+	return NULL;
+}
+
+/* ------------------------------------------------------------------ kinds of values */
+static void help_tensor(Sema *s, DiagMsg *m, const Tensor *t)
+{
+	bool one = layout_rank(t->layout) == 1 && ix_is(layout_size(s->ctx, t->layout), 1);
+	if (one)
+		diag_remedy(s->ctx, m, "write %s[0]", t->name);
+	else if (layout_rank(t->layout) == 1)
+		diag_remedy(s->ctx, m, "write %s[n], with a name of the grid", t->name);
+	else
+		diag_remedy(s->ctx, m,
+			    "divide it as the output is divided, let g%s = %s / (bM,bN), and name "
+			    "a tile: g%s[m,n]",
+			    t->name, t->name, t->name);
+}
+
+static const struct {
+	ValueKind kind;
+	const char *help;
+} kinds[] = {
+	{V_INT, "what is known only at run time is no number of tiles: take it as an argument, "
+		"x : f32"},
+	{V_BUFFER, "buffers are for mma: read the tile of the tensor, gC[m,n]"},
+	{V_MMA, "a product is added to an accumulator first: acc += mm(sA, sB);"},
+	{V_TUPLE, "tiles are computed one by one: write an expression for each"},
+	{V_WORD, "words of the schedule stand in the schedule"},
+	{V_ELEM, "a type is a function: bf16(x)"},
+	{V_STR, "strings are for static_assert and print"},
+};
+
+DiagMsg *help_value(Sema *s, DiagMsg *m, const Value *v)
+{
+	if (v->kind == V_TENSOR)
+		help_tensor(s, m, v->tensor);
+	if (v->kind == V_TILES)
+		diag_remedy(s->ctx, m, "name a tile of it: %s",
+			    tile_example(s, v->tiling->tensor->name, v->tiling->rank));
+	for (size_t i = 0; i < COUNTOF(kinds); i++)
+		if (kinds[i].kind == v->kind)
+			diag_remedy(s->ctx, m, "%s", kinds[i].help);
+	return m;
+}
+
+const char *tile_example(Sema *s, const char *tensor, int rank)
+{
+	static const char *const indices[] = {"", "[n]", "[m,n]", "[l,m,n]"};
+	return ctx_strf(s->ctx, "g%s%s", tensor,
+			rank < (int)COUNTOF(indices) ? indices[rank] : "[...]");
+}
+
+/* ------------------------------------------------------------------ operators, arguments */
+static const struct {
+	const char *name, *help;
+} operators[] = {
+	{"&&", "comparisons are 1 or 0: write (x > 0) * (x < 1)"},
+	{"||", "comparisons are 1 or 0: write max(x < 0, x > 1)"},
+	{"!", "comparisons are 1 or 0: write 1 - c, or the opposite comparison"},
+};
+
+DiagMsg *help_operator(Sema *s, DiagMsg *m, const char *op, const Value *a, const Value *b)
+{
+	const Value *v = is_elementwise(a) ? b : a;
+	if (v && !is_elementwise(v))
+		return help_value(s, m, v);
+	for (size_t i = 0; i < COUNTOF(operators); i++)
+		if (!strcmp(operators[i].name, op))
+			return diag_remedy(s->ctx, m, "%s", operators[i].help);
+	return *op == '%' ? diag_remedy(s->ctx, m, "tiles are of f32, and have + - * /") : m;
+}
+
+/* How functions of so many operands are called; of those that people take for others, what they
+ * mean. */
+static const struct {
+	const char *name;
+	int given;
+	const char *help;
+} calls[] = {
+	{"max", 1, "the largest of each row is rowmax(x)"},
+	{"min", 1, "the least of each row is rowmin(x)"},
+	{"max", 3, "write max(max(x, y), z)"},
+	{"min", 3, "write min(min(x, y), z)"},
+	{"clamp", 2, "write clamp(x, lo, hi), or min(x, hi)"},
+	{"select", 2, "write select(c, x, y): x where c is not 0, else y"},
+	{"rowsum", 2, "write rowsum(x): along which mode, the name says"},
+	{"rowmax", 2, "write rowmax(x): along which mode, the name says"},
+	{"rowmin", 2, "write rowmin(x): along which mode, the name says"},
+	{"leaky_relu", 1, "write leaky_relu(x, 0.01)"},
+};
+
+DiagMsg *help_call(Sema *s, DiagMsg *m, const char *name, int given, int takes)
+{
+	static const char *const forms[] = {"()", "(x)", "(x, y)", "(x, y, z)"};
+	for (size_t i = 0; i < COUNTOF(calls); i++)
+		if (calls[i].given == given && !strcmp(calls[i].name, name))
+			return diag_remedy(s->ctx, m, "%s", calls[i].help);
+	if (takes >= (int)COUNTOF(forms))
+		return m;
+	return diag_remedy(s->ctx, m, "write %s%s", name, forms[takes]);
+}
