@@ -389,9 +389,22 @@ static void take_slots(Facts *f, int store)
 	staging->v[0] = slots;
 }
 
+/* Of outputs with elements of different sizes, the most columns: others have fewer in 128 bytes. */
+static const Reason *widest_subtile(const Kernel *k)
+{
+	const Reason *widest = NULL;
+	for (int i = 0; i < k->whys.n; i++) {
+		const Reason *w = &k->whys.at[i];
+		if (w->id == REASON_SUBTILE && !w->rejected &&
+		    (!widest || w->value > widest->value))
+			widest = w;
+	}
+	return widest;
+}
+
 static void take_ways_out(Facts *f)
 {
-	const Reason *subtile = kernel_why_find(f->k, REASON_SUBTILE, NULL);
+	const Reason *subtile = widest_subtile(f->k);
 	f->clause[CLAUSE_STAGING].v[0] = 0;
 	for (int i = 0; i < f->stores.n; i++)
 		take_slots(f, i);

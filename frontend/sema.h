@@ -312,6 +312,8 @@ bool may_write(Sema *s, const Value *to); /* a tile of an output, here */
 /* join.c: S[m] += x; S[m] <- max(S[m], x), where it is that */
 void stmt_add(Sema *s, const Node *n, const Value *to);
 bool stmt_joins(Sema *s, const Node *n, const Value *to);
+/* quantise.c: a row in 8 bits whose scale is its own lies in one tile; reports */
+bool scale_sees_row(Sema *s, const Tensor *to, const Value *v);
 void acc_assign(Sema *s, const Node *n, const Value *to);
 /* What an operand of mma is made of, in shared memory or in registers. */
 typedef struct {
