@@ -140,10 +140,18 @@ static void say_index(Sema *s, DiagMsg *m, const Value *to)
 		diag_remedy(s->ctx, m, "index it with the names of the grid, in their order");
 }
 
+/* Of what holds a value for each row and each tile, the mode that counts tiles of columns. */
+static bool counts_tiles(Sema *s, const Tile *to, int i)
+{
+	ModeList matrix = tiling_modes(s, s->grid);
+	return to->tiling->rank == s->grid->rank && matrix.n == BUFFER_RANK && i == matrix.at[1] &&
+	       to->tiling->extent[i] == 1 && to->at[i] == s->grid_at[i];
+}
+
 static bool store_at_grid(Sema *s, const Value *to)
 {
 	for (int i = 0; i < to->tile->tiling->rank; i++) {
-		if (mode_at_grid(s, to->tile, i))
+		if (mode_at_grid(s, to->tile, i) || counts_tiles(s, to->tile, i))
 			continue;
 		DiagMsg *m = diag(s->ctx, to->loc, D_E0306,
 				  "each tile of '%s' must be written once: index %d is not the "

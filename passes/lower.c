@@ -382,10 +382,10 @@ static void lower_vectors(Kernel *k, Op *op)
 	op_ix(k, vector, offset);
 	if (op->kind != OP_PREFETCH)
 		op_int(k, vector, A_N, atom->n);
-	if (combine_of(op)) {
+	if (op->kind == OP_STORE)
 		one_of_alike(k, op, by_warp, inside);
+	if (combine_of(op))
 		op_str(k, vector, A_COMBINE, combine_of(op)->name);
-	}
 	op_remove(op);
 }
 

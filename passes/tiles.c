@@ -79,15 +79,19 @@ static int name_of_one(const Op *grid, int other)
 	return NONE;
 }
 
-/* The first tile that is written whole; NULL: none is. */
+/* The first tile that is written whole, or else a value for each row of it; NULL: none is. */
 static const Val *output_tile(const Kernel *k)
 {
+	const Val *first = NULL;
 	for (const Op *op = kernel_find(k, OP_COPY); op; op = op_find_next(op, OP_COPY)) {
 		const Val *to = op->in[0].val;
-		if (to->def && to->def->kind == OP_TILE && !combine_of(op))
+		if (!to->def || to->def->kind != OP_TILE || combine_of(op))
+			continue;
+		if (val_extent(to, tile_mode(k, to, 1)) > 1)
 			return to;
+		first = first ? first : to;
 	}
-	return NULL;
+	return first;
 }
 
 /* Along the modes of the output's matrix; where nothing is stored, along the first. */
