@@ -495,6 +495,8 @@ static bool option_set(SimDevice *s, const char *key, const char *value)
 		return false;
 	if (strcmp(key, "seed") == 0)
 		s->opt.seed = n;
+	else if (strcmp(key, "starts") == 0)
+		s->opt.starts = n;
 	else if (strcmp(key, "steps") == 0)
 		s->opt.max_steps = n;
 	else if (strcmp(key, "threads") == 0 && n <= 64)
@@ -562,7 +564,7 @@ dsl_status sim_open(const char *options, dsl_device **out)
 		pthread_mutex_destroy(&s->base.lock);
 		sim_close(&s->base);
 		return detail_fail(DSL_ERR_DEVICE_NAME,
-				   "%s \"%.60s\": options are seed=, checks=, threads=, "
+				   "%s \"%.60s\": options are seed=, starts=, checks=, threads=, "
 				   "steps=, reports=, sms= and trace=",
 				   env_ok ? "sim:" : "DSL_SIM", env_ok ? options : env);
 	}

@@ -280,12 +280,28 @@ static void cluster_end(Cluster *c)
 
 static bool next_cluster(Job *j, u32 *index)
 {
+	bool more = false;
 	pthread_mutex_lock(&j->lock);
-	*index = j->next;
-	bool more = *index < j->end && !j->no_memory;
-	j->next += more;
+	while (!more && j->next < j->nclusters && !j->no_memory) {
+		*index = j->order ? j->order[j->next] : j->next;
+		j->next++;
+		more = *index < j->end;
+	}
 	pthread_mutex_unlock(&j->lock);
 	return more;
+}
+
+/* Any order of clusters, each as likely as the others; false: no memory. */
+static bool shuffle_starts(Job *j)
+{
+	Rng rng = {.s = j->opt->starts * UINT64_C(0x9e3779b97f4a7c15)};
+	j->order = j->opt->starts ? malloc(j->nclusters * sizeof *j->order) : NULL;
+	for (u32 i = 0; j->order && i < j->nclusters; i++) {
+		u32 at = rng_below(&rng, i + 1);
+		j->order[i] = j->order[at];
+		j->order[at] = i;
+	}
+	return j->order || !j->opt->starts;
 }
 
 static void *worker(void *arg)
@@ -336,11 +352,13 @@ bool job_run(Job *j)
 	if (want > SIM_COUNT(threads))
 		want = SIM_COUNT(threads);
 	j->end = j->nclusters;
+	j->no_memory |= !shuffle_starts(j);
 	while (n + 1 < want && !pthread_create(&threads[n], NULL, worker, j))
 		n++;
 	worker(j);
 	while (n)
 		pthread_join(threads[--n], NULL);
 	drop_ended(j);
+	free(j->order);
 	return !j->no_memory;
 }

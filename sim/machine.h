@@ -283,7 +283,8 @@ struct Job {
 	struct Trace *trace;
 	_Atomic u32 end;      /* clusters from here on do not count: one before failed */
 	pthread_mutex_t lock; /* of all below */
-	u32 next;             /* cluster to start */
+	u32 *order;           /* in which clusters start; NULL: by index */
+	u32 next;             /* place in it of the cluster to start */
 	struct Ended *ended;  /* by index: clusters that wait for an earlier one to end */
 	u32 counted;          /* clusters before this one are in result */
 	bool no_memory;

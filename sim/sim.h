@@ -27,6 +27,7 @@ typedef enum {
 
 typedef struct {
 	u64 seed;          /* of the order of warps and of when asynchronous work completes */
+	u64 starts;        /* of the order in which clusters start; 0: by index */
 	u32 checks;        /* CHECK_* */
 	u32 threads;       /* host threads; 0: as many as there are processors, at most 16 */
 	u64 max_steps;     /* instructions of warps a cluster may run; 0: no limit */
