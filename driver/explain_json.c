@@ -29,6 +29,7 @@ static void put_schedule(json_object *k, const Facts *f)
 	json_put_int(o, "staging", c[CLAUSE_STAGING].v[0]);
 	json_put_int(o, "subtile", c[CLAUSE_SUBTILE].v[0]);
 	json_put_bool(o, "pdl", c[CLAUSE_PDL].v[0]);
+	json_put_bool(o, "deterministic", c[CLAUSE_DETERMINISTIC].v[0]);
 	put_ints(o, "cluster", c[CLAUSE_CLUSTER].v, 2);
 	json_put_text(o, "multicast", c[CLAUSE_MULTICAST].word);
 	put_ints(o, "tile_box", c[CLAUSE_BOX].v, c[CLAUSE_BOX].v[0] ? 2 : 0);

@@ -179,3 +179,44 @@ bool stmt_joins(Sema *s, const Node *n, const Value *to)
 		say_order(s, from, to);
 	return by || swapped;
 }
+
+/* ------------------------------------------------------------------ in an order */
+/* Of a sum of f32 the bits; each element of a row that one tile holds is added to once. */
+static bool needs_order(Sema *s, const Op *op)
+{
+	const CombineRow *by = op->kind == OP_COPY ? combine_of(op) : NULL;
+	return by && by->op == OP_ADD &&
+	       !(is_column(op->in[1].val->type->layout) && tile_holds_row(s));
+}
+
+/* The output that a tile of it, or of a view of it, belongs to. */
+static const char *joined_name(const Op *op)
+{
+	const Val *v = op->in[0].val;
+	while (v->def)
+		v = v->def->in[0].val;
+	return v->name;
+}
+
+void joins_in_order(Sema *s)
+{
+	for (const Op *op = kernel_first(s->kernel); op; op = op_next(op)) {
+		if (!needs_order(s, op))
+			continue;
+		const char *name = joined_name(op);
+		DiagMsg *m = diag(s->ctx, op->loc, D_E0308,
+				  "tiles add to '%s' in any order, and the schedule says "
+				  "deterministic",
+				  name);
+		if (is_column(op->in[1].val->type->layout))
+			diag_remedy(s->ctx, m,
+				    "write a value for each row and each tile, g%s[m,n] <- "
+				    "rowsum(x) of "
+				    "%s : out f32 (M,T), and add these up where they are read",
+				    name, name);
+		else
+			diag_remedy(s->ctx, m,
+				    "sums of columns and of all elements have no order yet: leave "
+				    "deterministic out, or join by max or min");
+	}
+}

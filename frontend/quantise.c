@@ -20,6 +20,12 @@ static bool one_tile_along(Sema *s, int mode)
 	return hi <= 1;
 }
 
+bool tile_holds_row(Sema *s)
+{
+	int mode = s->grid ? column_mode(s) : -1;
+	return mode >= 0 && one_tile_along(s, mode);
+}
+
 /* Whether op leaves a value for each row of a tile like the output's. */
 static bool reduces_rows(Sema *s, const Op *op)
 {

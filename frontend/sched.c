@@ -462,6 +462,8 @@ void sched_finish(Sema *s)
 			diag(s->ctx, d->loc, D_E0308,
 			     "'threads' is of kernels without an mma: an mma's warpgroups decide"),
 			"leave it out, or arrange the mma over more: * (2,1,1)");
+	if (attrs_int(&s->kernel->attrs, A_DETERMINISTIC, 0))
+		joins_in_order(s);
 	if (!s->mma || !d->consumers)
 		return;
 	int64_t has = mma_warpgroups(s, s->mma);

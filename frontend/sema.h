@@ -311,8 +311,10 @@ void stmt_accumulate(Sema *s, const Node *n);
 bool may_write(Sema *s, const Value *to); /* a tile of an output, here */
 /* join.c: S[m] += x; S[m] <- max(S[m], x), where it is that */
 void stmt_add(Sema *s, const Node *n, const Value *to);
+void joins_in_order(Sema *s); /* reports joins whose result depends on the order of tiles */
 bool stmt_joins(Sema *s, const Node *n, const Value *to);
 /* quantise.c: a row in 8 bits whose scale is its own lies in one tile; reports */
+bool tile_holds_row(Sema *s); /* of the grid's output */
 bool scale_sees_row(Sema *s, const Tensor *to, const Value *v);
 void acc_assign(Sema *s, const Node *n, const Value *to);
 /* What an operand of mma is made of, in shared memory or in registers. */
