@@ -150,7 +150,8 @@ LLVMBasicBlockRef cg_new_block(Cg *g, const char *name);
 void cg_goto(Cg *g, LLVMBasicBlockRef to); /* ends the block; goes on in `to` */
 LLVMValueRef cg_call(Cg *g, const char *intrinsic, LLVMTypeRef overload, LLVMValueRef *args, int n);
 LLVMValueRef cg_int32(const Cg *g, int64_t v);
-int cg_first_register(Cg *g, const Operand *regs); /* %tile[constant] */
+LLVMValueRef cg_global_ptr(Cg *g, const Val *tensor, const Ix *offset); /* in elements */
+int cg_first_register(Cg *g, const Operand *regs);                      /* %tile[constant] */
 
 /* emit_elt.c: registers first .. first + n as one value to store; pairs of 16 bits as i32 */
 LLVMValueRef cg_vector(Cg *g, const Bound *v, int first, int n);

@@ -78,16 +78,20 @@ void cg_block(Cg *g, const Block *b)
 }
 
 /* ------------------------------------------------------------------ control flow */
-static LLVMValueRef global_address(Cg *g, const Op *op)
+LLVMValueRef cg_global_ptr(Cg *g, const Val *tensor, const Ix *offset)
 {
-	const Val *tensor = op->in[op->kind == OP_LD_GLOBAL].val;
 	LLVMTypeRef elem = cg_elem(g->m, tensor->type->elem);
-	Sum s = cg_split(g, op->ix[0]);
+	Sum s = cg_split(g, offset);
 	LLVMValueRef p = cg_val(g, tensor)->reg[0], at = cg_sum(g, &s, 64);
 	if (at)
 		p = LLVMBuildGEP2(g->b, elem, p, &at, 1, "");
 	LLVMValueRef rest = LLVMConstInt(g->m->i64, (uint64_t)s.constant, true);
 	return s.constant ? LLVMBuildGEP2(g->b, elem, p, &rest, 1, "") : p;
+}
+
+static LLVMValueRef global_address(Cg *g, const Op *op)
+{
+	return cg_global_ptr(g, op->in[op->kind == OP_LD_GLOBAL].val, op->ix[0]);
 }
 
 static void body_if(Cg *g, LLVMValueRef cond, const Block *body)

@@ -75,6 +75,31 @@ void emit_TMA_STORE(Cg *g, const Op *op)
 	cg_call(g, name, NULL, args, n);
 }
 
+/* 16 bytes pass by L1; of zeros alone nothing is read, wherever the address is (PTX ISA: cp.async,
+ * src-size). */
+void emit_CP_ASYNC(Cg *g, const Op *op)
+{
+	int bytes = (int)(attrs_int(&op->attrs, A_N, 1) *
+			  elem_rows[op->in[0].val->type->elem].bits / 8);
+	LLVMValueRef args[3] = {cg_smem_ptr(g, op->in[0], op->ix[0]),
+				cg_global_ptr(g, op->in[1].val, op->ix[1])};
+	LLVMValueRef all = LLVMConstInt(g->m->i1, 1, false);
+	char name[64];
+	for (int i = 2; i < op->nix; i++)
+		all = LLVMBuildAnd(g->b, all, cg_cond(g, op->ix[i]), "");
+	if (op->nix > 2)
+		args[2] = LLVMBuildSelect(g->b, all, cg_int32(g, bytes), cg_int32(g, 0), "");
+	snprintf(name, sizeof name, "llvm.nvvm.cp.async.%s.shared.global.%d%s",
+		 bytes == 16 ? "cg" : "ca", bytes, op->nix > 2 ? ".s" : "");
+	cg_call(g, name, NULL, args, op->nix > 2 ? 3 : 2);
+}
+
+void emit_COPY_COMMIT(Cg *g, const Op *op)
+{
+	(void)op;
+	cg_call(g, "llvm.nvvm.cp.async.commit.group", NULL, NULL, 0);
+}
+
 void emit_BULK_COMMIT(Cg *g, const Op *op)
 {
 	(void)op;
@@ -95,4 +120,9 @@ void emit_BULK_WAIT_READ(Cg *g, const Op *op)
 void emit_BULK_WAIT(Cg *g, const Op *op)
 {
 	wait_groups(g, op, "llvm.nvvm.cp.async.bulk.wait.group");
+}
+
+void emit_COPY_WAIT(Cg *g, const Op *op)
+{
+	wait_groups(g, op, "llvm.nvvm.cp.async.wait.group");
 }

@@ -131,7 +131,8 @@ static int widest_access(const Kernel *k, const Val *v)
 	int64_t n = 0;
 	for (const Op *op = kernel_first(k); op; op = op_next(op))
 		if (((op->kind == OP_ST_GLOBAL && op->in[0].val == v) ||
-		     (op->kind == OP_LD_GLOBAL && op->in[1].val == v)) &&
+		     ((op->kind == OP_LD_GLOBAL || op->kind == OP_CP_ASYNC) &&
+		      op->in[1].val == v)) &&
 		    attrs_int(&op->attrs, A_N, 1) > n)
 			n = attrs_int(&op->attrs, A_N, 1);
 	return n > 1 ? (int)n * elem_rows[v->type->elem].bits / 8 : 0;

@@ -202,7 +202,7 @@ typedef struct {
 extern const OpRow op_rows[OP_COUNT];
 
 /* How asynchronous operands are completed: rows of completes.def. */
-typedef enum { DONE_BY_BARRIER, DONE_BY_WARPGROUP, DONE_BY_THREAD } DoneHow;
+typedef enum { DONE_BY_BARRIER, DONE_BY_WARPGROUP, DONE_BY_THREAD, DONE_BY_LANES } DoneHow;
 typedef struct {
 	DoneHow how;
 	OpKind fence, commit, wait_read, wait; /* OP_COUNT: there is none */

@@ -216,6 +216,19 @@ static void know_inside(Verifier *v, const Op *op)
 		know_warps(v, attrs_int(&op->attrs, A_FIRST, 0), attrs_int(&op->attrs, A_WARPS, 1));
 }
 
+/* What cp.async reads its own conditions guard. */
+static const char *check_vector(Verifier *v, const Op *op)
+{
+	int guards = v->scope.guards.n;
+	if (op->kind != OP_LD_GLOBAL && op->kind != OP_ST_GLOBAL && op->kind != OP_CP_ASYNC)
+		return NULL;
+	for (int i = 2; op->kind == OP_CP_ASYNC && i < op->nix; i++)
+		vec_push(v->arena, &v->scope.guards, op->ix[i]);
+	const char *why = access_rule(v->c, &v->scope, op);
+	v->scope.guards.n = guards;
+	return why;
+}
+
 /* A for binds inside its body only; a let from here to the end of its block. */
 static bool check_op(Verifier *v, const Op *op)
 {
@@ -228,8 +241,7 @@ static bool check_op(Verifier *v, const Op *op)
 	for (int i = 0; binds && i < op->nsym; i++)
 		if (!bind_name(v, op, op->sym[i]))
 			return false;
-	if ((op->kind == OP_LD_GLOBAL || op->kind == OP_ST_GLOBAL) &&
-	    (why = access_rule(v->c, &v->scope, op)))
+	if ((why = check_vector(v, op)))
 		return broken(v, op, "%s", why);
 	if ((op->kind == OP_TMA_LOAD || op->kind == OP_TMA_STORE) &&
 	    (why = box_rule(v->c, &v->scope, op)))

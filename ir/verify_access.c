@@ -182,11 +182,12 @@ static bool is_dead(const Scope *s)
 
 const char *access_rule(Ctx *c, const Scope *s, const Op *op)
 {
-	const Operand *tensor = &op->in[op->kind == OP_LD_GLOBAL];
+	bool store = op->kind == OP_ST_GLOBAL;
+	const Operand *tensor = &op->in[!store];
 	const Layout *l = layout_flat(c, tensor->val->type->layout);
 	Access a = {.c = c, .s = s, .shape = l->shape, .stride = l->stride};
 	a.n = attrs_int(&op->attrs, A_N, 1);
-	const Ix *offset = op->ix[0];
+	const Ix *offset = op->ix[op->kind == OP_CP_ASYNC];
 	if (a.n == 1 || is_dead(s))
 		return NULL;
 	if (!find_fast(&a))

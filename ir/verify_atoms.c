@@ -408,3 +408,44 @@ const char *rule_staged(const Kernel *k, const Op *op)
 		       ? NULL
 		       : "the tensor's and the buffer's element types differ";
 }
+
+const char *rule_load_async(const Kernel *k, const Op *op)
+{
+	int64_t bytes = attrs_int(&op->attrs, A_BYTES, 16);
+	if (bytes != 4 && bytes != 8 && bytes != 16)
+		return "cp.async copies 4, 8 or 16 bytes at a time";
+	return rule_staged(k, op);
+}
+
+const char *rule_cp_async(const Kernel *k, const Op *op)
+{
+	int64_t bits = attrs_int(&op->attrs, A_N, 1) * elem_rows[op->in[0].val->type->elem].bits;
+	if (op->nix < 2)
+		return "cp.async needs a byte in the slot and an element offset";
+	if (bits != 32 && bits != 64 && bits != 128)
+		return "cp.async copies 4, 8 or 16 bytes at a time";
+	return rule_staged(k, op);
+}
+
+static bool is_flat(const Tup *t)
+{
+	for (int i = 0; i < tup_rank(t); i++)
+		if (!tup_is_leaf(tup_get(t, i)))
+			return false;
+	return true;
+}
+
+const char *rule_tile(const Kernel *k, const Op *op)
+{
+	const Type *from = op->in[0].val->type, *to = op->out->type;
+	int rank = layout_rank(from->layout);
+	if (op->nix != rank || layout_rank(to->layout) != rank)
+		return ctx_strf(k->ctx, "a tile of a tensor of rank %d has %d indices and modes",
+				rank, rank);
+	if (from->elem != to->elem)
+		return "a tile has its tensor's element type";
+	if (is_flat(from->layout->stride) && is_flat(to->layout->stride) &&
+	    from->layout->stride != to->layout->stride)
+		return "a tile has its tensor's strides";
+	return NULL;
+}

@@ -283,29 +283,6 @@ static const char *rule_mbarrier(const Kernel *k, const Op *op)
 	return NULL;
 }
 
-static bool is_flat(const Tup *t)
-{
-	for (int i = 0; i < tup_rank(t); i++)
-		if (!tup_is_leaf(tup_get(t, i)))
-			return false;
-	return true;
-}
-
-static const char *rule_tile(const Kernel *k, const Op *op)
-{
-	const Type *from = op->in[0].val->type, *to = op->out->type;
-	int rank = layout_rank(from->layout);
-	if (op->nix != rank || layout_rank(to->layout) != rank)
-		return ctx_strf(k->ctx, "a tile of a tensor of rank %d has %d indices and modes",
-				rank, rank);
-	if (from->elem != to->elem)
-		return "a tile has its tensor's element type";
-	if (is_flat(from->layout->stride) && is_flat(to->layout->stride) &&
-	    from->layout->stride != to->layout->stride)
-		return "a tile has its tensor's strides";
-	return NULL;
-}
-
 /* Whether each mode of `some` that is longer than 1 is one of `all`. */
 static bool modes_among(const Layout *some, const Layout *all)
 {
@@ -462,6 +439,9 @@ static const Rule rules[OP_COUNT] = {
 	[OP_LOAD_SHARED] = {.kinds = "rs"},
 	[OP_PREFETCH] = {.kinds = "rg", .rule = rule_alike},
 	[OP_PREFETCH_GLOBAL] = {.kinds = "g"},
+	[OP_LOAD_ASYNC] = {.kinds = "sg", .rule = rule_load_async},
+	[OP_CP_ASYNC] = {.kinds = "sg", .rule = rule_cp_async, .needs = {{A_N, ST_PTX}}},
+	[OP_COPY_WAIT] = {.kinds = "", .needs = {{A_N, ST_ANY}}},
 };
 
 /* ------------------------------------------------------------------ what every op obeys */

@@ -26,5 +26,8 @@ const char *rule_inside(const Kernel *k, const Op *op);
 const char *rule_matrices(const Kernel *k, const Op *op);
 const char *rule_part(const Kernel *k, const Op *op);
 const char *rule_staged(const Kernel *k, const Op *op);
+const char *rule_tile(const Kernel *k, const Op *op);
+const char *rule_load_async(const Kernel *k, const Op *op);
+const char *rule_cp_async(const Kernel *k, const Op *op);
 
 #endif
