@@ -145,11 +145,14 @@ typedef struct {
 	Group mma[MAX_GROUPS], mma_open; /* committed, oldest first; since the last commit. Cells
 					  * are counted from the CTA's first */
 	Group bulk[MAX_GROUPS], bulk_open;
+	Group copies[MAX_GROUPS],
+		copies_open; /* writes of all lanes, each of which waits for its own */
 	/* Read, written, written and then fenced by its lanes, which have not met since. */
 	uint64_t loose[MAX_CELLS / 64], wrote[MAX_CELLS / 64], fenced[MAX_CELLS / 64];
 	Owed owed;
 	int32_t regs;
 	uint8_t nmma, nbulk, gone, sets; /* sets: setmaxnreg so far, modulo 2 */
+	uint8_t ncopies, pad[7];
 } AgentState;
 typedef struct {
 	int32_t need, arrived, tx;

@@ -217,12 +217,13 @@ static bool is_short(const Ix *trip, int64_t hi)
 	return hi <= SHORT_TRIPS && (trip->kind == IX_CONST || trip->kind == IX_MIN);
 }
 
-/* Reads, writes and arithmetic only: straight-line code, however often it runs. */
+/* Reads, writes, copies of one group and arithmetic only: straight-line code, however often it
+ * runs. */
 bool read_is_plain(const Op *op)
 {
 	for (const Op *in = op->body ? op->body->first : NULL; in; in = in->next)
 		if ((op_rows[in->kind].effects & FX_SYNC && in->kind != OP_BAR_WARP) ||
-		    op_done(in) || !read_is_plain(in))
+		    (op_done(in) && !op_done_by(in, DONE_BY_LANES)) || !read_is_plain(in))
 			return false;
 	return true;
 }

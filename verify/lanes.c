@@ -26,7 +26,7 @@ bool run_reads_own(const Run *r)
 bool run_knows_lanes(Run *r, const Step *st, int cell)
 {
 	const Owed *o = owed_by(r);
-	bool write = st->kind == STEP_WRITE || st->kind == STEP_LOAD;
+	bool write = st->kind == STEP_WRITE || st->kind == STEP_LOAD || st->kind == STEP_COPY;
 	bool all = st->lanes > 1 || st->kind == STEP_MMA;
 	int own = cell - cells_of(r->m, r->agent);
 	if (r->m->alike || r->m->cells[cell].rank != r->m->agents[r->agent].rank)

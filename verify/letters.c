@@ -153,7 +153,7 @@ static void make_step(Maker *mk, const Item *it)
 	st.cell2 = place(mk, it, st.cell2, it->cell2_slots, it->at_cell2, false, &st);
 	if (it->step.kind == STEP_PASS && st.kind == STEP_NOWHERE)
 		return;
-	if (it->at_byte && (st.kind == STEP_WRITE || st.kind == STEP_READ))
+	if (it->at_byte && (st.kind == STEP_WRITE || st.kind == STEP_COPY || st.kind == STEP_READ))
 		st.mask = (PartSet)foot_make(mk->p, it->op, it->at_byte, it->which, &mk->env);
 	else if (it->at_byte)
 		check_byte(mk, it, &st);

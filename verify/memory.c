@@ -92,6 +92,11 @@ static bool group_empty(const Group *g)
 	return !g->cells[0] && !g->cells[1] && !g->acc;
 }
 
+bool run_copies_to(const AgentState *a, int cell)
+{
+	return in_groups(a->copies, a->ncopies, &a->copies_open, cell);
+}
+
 /* Reads through the generic proxy that the async proxy may not see before its writes. */
 static bool bars_copies(const Owed *o, int cell)
 {
@@ -215,7 +220,9 @@ static void hand_on(Run *r)
 	for (int w = 0; w < MAX_CELLS / 64; w++)
 		for (uint64_t bits = r->m->written[r->agent][w]; bits; bits &= bits - 1) {
 			int cell = 64 * w + __builtin_ctzll(bits);
-			cell_put(owed->handed, cell, run_wrote(r, cells_of(r->m, r->agent) + cell));
+			bool over = !run_copies_to(agent_of(r->m, r->s, r->agent), cell);
+			cell_put(owed->handed, cell,
+				 over && run_wrote(r, cells_of(r->m, r->agent) + cell));
 		}
 }
 
@@ -297,6 +304,23 @@ static void retire(Run *r, Group *g, uint8_t *n, int left)
 	}
 }
 
+/* Their writes are over, each lane's for itself: those of a slot that no group on its way goes on
+ * writing. */
+static void copies_end(Run *r, int left)
+{
+	AgentState *a = agent_of(r->m, r->s, r->agent);
+	int gone = a->ncopies - left;
+	for (int i = 0; i < gone; i++) {
+		Group done = a->copies[0];
+		memmove(&a->copies[0], &a->copies[1], sizeof done * (MAX_GROUPS - 1));
+		memset(&a->copies[MAX_GROUPS - 1], 0, sizeof done);
+		a->ncopies--;
+		for (int cell = 0; cell < r->m->cells_each; cell++)
+			if (cell_in(done.cells, cell) && !run_copies_to(a, cell))
+				cell_put(a->wrote, cell, true);
+	}
+}
+
 static uint32_t busy(const AgentState *a)
 {
 	uint32_t acc = a->mma_open.acc;
@@ -372,6 +396,31 @@ static bool leave(Run *r)
 	return leave_cluster(r);
 }
 
+static bool groups(Run *r, const Step *st)
+{
+	AgentState *a = agent_of(r->m, r->s, r->agent);
+	switch ((StepKind)st->kind) {
+	case STEP_MMA_COMMIT:
+		return commit(r, a->mma, &a->nmma, &a->mma_open);
+	case STEP_MMA_WAIT:
+		retire(r, a->mma, &a->nmma, st->n);
+		return true;
+	case STEP_COPY_COMMIT:
+		return commit(r, a->copies, &a->ncopies, &a->copies_open);
+	case STEP_COPY_WAIT:
+		copies_end(r, st->n);
+		return true;
+	case STEP_BULK_COMMIT:
+		return commit(r, a->bulk, &a->nbulk, &a->bulk_open);
+	case STEP_BULK_READ:
+	case STEP_BULK_WAIT:
+		retire(r, a->bulk, &a->nbulk, st->n);
+		return true;
+	default:
+		panic("step %d", st->kind);
+	}
+}
+
 bool run_memory(Run *r, const Step *st)
 {
 	AgentState *a = agent_of(r->m, r->s, r->agent);
@@ -383,6 +432,7 @@ bool run_memory(Run *r, const Step *st)
 	case STEP_PASS:
 		return pass(r, st);
 	case STEP_WRITE:
+	case STEP_COPY:
 		return run_write(r, st);
 	case STEP_FENCE:
 		return fence(r, st);
@@ -391,21 +441,10 @@ bool run_memory(Run *r, const Step *st)
 	case STEP_MMA_FENCE:
 		a->owed.dirty = 0;
 		return true;
-	case STEP_MMA_COMMIT:
-		return commit(r, a->mma, &a->nmma, &a->mma_open);
-	case STEP_MMA_WAIT:
-		retire(r, a->mma, &a->nmma, st->n);
-		return true;
 	case STEP_TOUCH:
 		return touch(r, st);
 	case STEP_STORE:
 		return store(r, st);
-	case STEP_BULK_COMMIT:
-		return commit(r, a->bulk, &a->nbulk, &a->bulk_open);
-	case STEP_BULK_READ:
-	case STEP_BULK_WAIT:
-		retire(r, a->bulk, &a->nbulk, st->n);
-		return true;
 	case STEP_GRID_WAIT:
 		fact_set(r->m, r->s, knows_agent(r->m, r->agent), r->m->f_grid);
 		return true;
@@ -414,7 +453,7 @@ bool run_memory(Run *r, const Step *st)
 	case STEP_EXIT:
 		return leave(r);
 	default:
-		panic("step %d", st->kind);
+		return groups(r, st);
 	}
 }
 

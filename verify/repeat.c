@@ -6,8 +6,8 @@
 
 bool read_repeats(StepKind kind)
 {
-	return kind == STEP_READ || kind == STEP_PASS || kind == STEP_WRITE || kind == STEP_TOUCH ||
-	       kind == STEP_GLOBAL;
+	return kind == STEP_READ || kind == STEP_PASS || kind == STEP_WRITE || kind == STEP_COPY ||
+	       kind == STEP_TOUCH || kind == STEP_GLOBAL;
 }
 
 /* Whether slots of two buffers may have bytes in common. */
@@ -23,10 +23,14 @@ static bool may_share(const Machine *m, const Item *x, const Item *y)
 	return false;
 }
 
+static bool writes(const Item *it)
+{
+	return it->step.kind == STEP_WRITE || it->step.kind == STEP_COPY;
+}
+
 static bool may_write(const Item *x, const Item *y)
 {
-	return x->step.cell >= 0 && y->step.cell >= 0 &&
-	       (x->step.kind == STEP_WRITE || y->step.kind == STEP_WRITE);
+	return x->step.cell >= 0 && y->step.cell >= 0 && (writes(x) || writes(y));
 }
 
 /* Many stores to one slot by the same lanes are one, and so are many reads of it with no store to

@@ -30,6 +30,7 @@ bool run_complete(Run *r, int key);                  /* the phase, if nothing la
 void run_meet(Run *r);                               /* the lanes of a warp: all have read */
 void run_reads_end(Run *r, const uint64_t *cells);   /* of the agent, where none goes on */
 bool run_memory(Run *r, const Step *st);             /* memory.c */
+bool run_copies_to(const AgentState *a, int cell);   /* a group on its way does */
 
 /* Cells are counted from the first of the agent's CTA. */
 static inline bool cell_in(const uint64_t *cells, int cell)

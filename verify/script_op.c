@@ -37,7 +37,7 @@ static void mark_agents(Reader *r, const Place *at, int rank, StepKind kind)
 			m->keys[i].waiters |= me;
 		else if (kind == STEP_ARRIVE || kind == STEP_EXPECT)
 			m->keys[i].arrivers |= me;
-		else if (kind == STEP_WRITE)
+		else if (kind == STEP_WRITE || kind == STEP_COPY)
 			m->cells[i].writers |= me;
 		else if (kind == STEP_READ || kind == STEP_PASS || kind == STEP_MMA ||
 			 kind == STEP_STORE)
@@ -384,6 +384,20 @@ static bool put_group_read(Reader *r, const Op *op, StepKind kind)
 	return true;
 }
 
+static StepKind kind_of_access(const Reader *r, const Op *op, int fx)
+{
+	if (fx & FX_W)
+		return op_done_by(op, DONE_BY_LANES) ? STEP_COPY : STEP_WRITE;
+	return r->outside ? STEP_PASS : STEP_READ;
+}
+
+/* The index operand that is the byte in the slot: behind the tensor's element, but where conditions
+ * follow. */
+static int byte_of_access(const Op *op)
+{
+	return op_done_by(op, DONE_BY_LANES) ? 0 : op->nix - 1;
+}
+
 static bool put_generic(Reader *r, const Op *op)
 {
 	for (int i = 0; i < op->nin; i++) {
@@ -392,12 +406,11 @@ static bool put_generic(Reader *r, const Op *op)
 		if (!fx)
 			continue;
 		if (read_in_space(&op->in[i], SP_SHARED)) {
-			StepKind kind = fx & FX_W ? STEP_WRITE : r->outside ? STEP_PASS : STEP_READ;
+			StepKind kind = kind_of_access(r, op, fx);
 			set_cell(r, it, &op->in[i], r->s->rank, kind);
-			bool bytes =
-				kind == STEP_WRITE || (kind == STEP_READ && !read_is_aligned(op));
+			bool bytes = fx & FX_W || (kind == STEP_READ && !read_is_aligned(op));
 			if (bytes && r->p->sized && op->nix)
-				it->at_byte = read_expr(r, op->ix[op->nix - 1]);
+				it->at_byte = read_expr(r, op->ix[byte_of_access(op)]);
 			read_put(r, it, kind);
 		} else if (read_in_space(&op->in[i], SP_GLOBAL) && !r->outside &&
 			   !(fx == FX_R && read_is_constant(r->p->k, &op->in[i]))) {

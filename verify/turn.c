@@ -170,6 +170,9 @@ static void turn_agent(const Turn *t, int first, AgentState *a)
 		turn_cells(t, first, a->bulk[i].cells);
 	turn_cells(t, first, a->mma_open.cells);
 	turn_cells(t, first, a->bulk_open.cells);
+	for (int i = 0; i < a->ncopies; i++)
+		turn_cells(t, first, a->copies[i].cells);
+	turn_cells(t, first, a->copies_open.cells);
 	turn_cells(t, first, a->loose);
 	turn_cells(t, first, a->wrote);
 	turn_cells(t, first, a->fenced);

@@ -170,9 +170,11 @@ static void made(Run *r, const Step *st)
 	int own = st->cell - cells_of(r->m, r->agent);
 	int fact = fact_of(r, r->m->f_made, st->cell, r->agent);
 	pair_forget(r->m, r->s, fact);
-	bool apart = st->lanes > 1 || cell_in(a->wrote, own);
+	bool copies = st->kind == STEP_COPY;
+	bool apart = st->lanes > 1 || copies || cell_in(a->wrote, own);
 	cell_put(a->fenced, own, false);
-	cell_put(a->wrote, own, apart);
+	cell_put(a->copies_open.cells, own, copies || cell_in(a->copies_open.cells, own));
+	cell_put(a->wrote, own, apart && !run_copies_to(a, own));
 	cell_put(a->owed.handed, own, false);
 	if (!apart)
 		fact_make(r->m, r->s, r->agent, fact);
@@ -196,6 +198,8 @@ static bool fills_again(Run *r, const Step *st)
 bool run_write(Run *r, const Step *st)
 {
 	CellState *c = cell_of(r->m, r->s, st->cell);
+	if (st->kind == STEP_COPY && st->lanes != WARP_LANES)
+		return run_wrong(r, WHY_SOME_LANES, -1, st->cell, -1);
 	if (!may_overwrite(r, st->cell) || !run_knows_lanes(r, st, st->cell) ||
 	    !take_bytes(r, st->cell, false))
 		return false;

@@ -58,8 +58,8 @@ typedef struct {
 	VEC(PtxStep) steps;
 	int nclasses;
 	uint32_t classes[LANES]; /* lanes that always go together */
-	int first_part; /* of clocks: its classes, then their bulk groups, then its wgmmas */
-	int bulk_part[LANES], mma_part;
+	int first_part;          /* of clocks: its classes, then their groups, then its wgmmas */
+	int bulk_part[LANES], copy_part[LANES], mma_part;
 	int *seen; /* 1 + the phase that a step met, in any run before */
 } PtxWarp;
 

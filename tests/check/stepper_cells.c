@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* stepper_cells.c - what need not be told apart is one: bytes that the same steps touch are a cell,
  * lanes that always go together a class. A clock has a part for each class of each warp, for the
- * bulk groups of each that stores, for each warp's wgmmas, for each mbarrier, and for grid.wait. */
+ * groups of each that stores or copies, each warp's wgmmas, each mbarrier, and for grid.wait. */
 #include "stepper.h"
 
 #include <stdlib.h>
@@ -125,6 +125,8 @@ static void number_parts(PtxTrace *t)
 		t->parts += w->nclasses;
 		for (int c = 0; c < w->nclasses; c++)
 			w->bulk_part[c] = does(w, w->classes[c], OP_TMA_STORE) ? t->parts++ : -1;
+		for (int c = 0; c < w->nclasses; c++)
+			w->copy_part[c] = does(w, w->classes[c], OP_CP_ASYNC) ? t->parts++ : -1;
 		w->mma_part = does(w, ALL_LANES, OP_WGMMA) ? t->parts++ : -1;
 	}
 	t->bar_part = t->parts;

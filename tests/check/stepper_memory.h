@@ -64,6 +64,7 @@ typedef struct {
 	int sets, set_at;                                    /* registers */
 	int groups, groups_done;                             /* of wgmmas */
 	int bulk[LANES], bulk_done[LANES], last_bulk[LANES]; /* groups of each class */
+	int copies[LANES], copies_done[LANES];
 	int regs;
 } WarpNow;
 
@@ -103,6 +104,12 @@ void run_give_common(Run *r, int w, Clock to);
 void run_take(Run *r, int w, uint32_t lanes, Clock from);
 bool run_same_phase(Run *r, int *seen, int phase, const Op *op);
 int *run_seen(const Run *r, int w);
+
+/* stepper_groups.c */
+bool groups_copy(Run *r, int w, const PtxStep *s);
+void groups_copy_wait(Run *r, int w, const PtxStep *s);
+bool groups_bulk_store(Run *r, int w, const PtxStep *s);
+void groups_bulk_wait(Run *r, int w, const PtxStep *s);
 
 /* stepper_memory.c */
 /* One access of cells; `generic`: through that proxy. */

@@ -180,31 +180,6 @@ static bool wgmma(Run *r, int w, const PtxStep *s)
 	       memory_touch(r, s->cta, &r->t->feet.at[s->foot2], 0, r->scratch, t, s->n);
 }
 
-static bool bulk_store(Run *r, int w, const PtxStep *s)
-{
-	EACH_CLASS(c, run_warp(r, w), s->lanes)
-	{
-		Touch t = {.part = run_warp(r, w)->bulk_part[c],
-			   .time = r->warp[w].bulk[c] + 1,
-			   .op = s->op};
-		r->warp[w].last_bulk[c] = t.time;
-		if (!memory_touch(r, s->cta, &r->t->feet.at[s->foot], 0, run_clock(r, w, c), t,
-				  s->slot))
-			return false;
-	}
-	return true;
-}
-
-static void bulk_wait(Run *r, int w, const PtxStep *s)
-{
-	EACH_CLASS(c, run_warp(r, w), s->lanes)
-	{
-		int part = run_warp(r, w)->bulk_part[c], done = r->warp[w].bulk[c] - s->n;
-		if (part >= 0 && done > r->warp[w].bulk_done[c])
-			run_clock(r, w, c).known[part] = r->warp[w].bulk_done[c] = done;
-	}
-}
-
 static void mma_wait(Run *r, int w, const PtxStep *s)
 {
 	int part = run_warp(r, w)->mma_part, done = r->warp[w].groups - s->n;
@@ -221,6 +196,8 @@ static void fence(Run *r, int w, const PtxStep *s)
 	{
 		Clock k = run_clock(r, w, c);
 		k.own[run_warp(r, w)->first_part + c] = r->warp[w].at + 1;
+		if (run_warp(r, w)->copy_part[c] >= 0) /* behind the groups that are over */
+			k.own[run_warp(r, w)->copy_part[c]] = r->warp[w].copies_done[c] + 1;
 		for (int i = 0; i < r->t->parts; i++)
 			k.fenced[i] = k.known[i] > k.fenced[i] ? k.known[i] : k.fenced[i];
 	}
@@ -384,10 +361,19 @@ static bool step(Run *r, int w, const PtxStep *s)
 	case OP_ST_SHARED:
 	case OP_ST_STAGED:
 		return generic(r, w, s);
+	case OP_CP_ASYNC:
+		return groups_copy(r, w, s);
+	case OP_COPY_COMMIT:
+		EACH_CLASS(c, run_warp(r, w), s->lanes)
+		r->warp[w].copies[c]++;
+		return true;
+	case OP_COPY_WAIT:
+		groups_copy_wait(r, w, s);
+		return true;
 	case OP_TMA_LOAD:
 		return issue(r, w, s);
 	case OP_TMA_STORE:
-		return bulk_store(r, w, s);
+		return groups_bulk_store(r, w, s);
 	case OP_WGMMA:
 		return wgmma(r, w, s);
 	case OP_MBAR_INIT:
@@ -411,7 +397,7 @@ static bool step(Run *r, int w, const PtxStep *s)
 		return true;
 	case OP_BULK_WAIT:
 	case OP_BULK_WAIT_READ:
-		bulk_wait(r, w, s);
+		groups_bulk_wait(r, w, s);
 		return true;
 	case OP_WGMMA_WAIT:
 		mma_wait(r, w, s);

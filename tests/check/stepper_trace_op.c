@@ -7,9 +7,16 @@
 #include <string.h>
 
 /* ------------------------------------------------------------------ single ops */
+/* The launch ahead writes none of it. */
+static bool is_constant(const Tracer *r, const Val *v)
+{
+	const Val *tensor = v->def ? v->def->in[0].val : v;
+	return r->t->k->args.at[tensor->arg].is_constant;
+}
+
 static void trace_generic(Tracer *r, const Op *op, uint32_t lanes)
 {
-	bool staged = op->kind == OP_ST_STAGED;
+	bool staged = op->kind == OP_ST_STAGED, copies = op->kind == OP_CP_ASYNC;
 	int buffer = op->in[0].val->type->space == SP_SHARED ? 0 : 1;
 	int slot = trace_slot(r, op, &op->in[buffer], lanes);
 	if (trace_is_matrix(op) && lanes != ALL_LANES)
@@ -19,15 +26,8 @@ static void trace_generic(Tracer *r, const Op *op, uint32_t lanes)
 	int foot = trace_lanes_foot(r, op, &op->in[buffer], slot, op->ix[staged], lanes);
 	PtxStep *s = trace_push(r, op, op->kind, lanes);
 	s->foot = foot;
-	s->global = staged;
+	s->global = staged || (copies && !is_constant(r, op->in[1].val));
 	s->slot = trace_number(&r->first_slot, op->in[buffer].val) + slot;
-}
-
-/* The launch ahead writes none of it. */
-static bool is_constant(const Tracer *r, const Val *v)
-{
-	const Val *tensor = v->def ? v->def->in[0].val : v;
-	return r->t->k->args.at[tensor->arg].is_constant;
 }
 
 static int64_t box_bytes(const Op *map, const Operand *in)
@@ -235,6 +235,7 @@ void trace_step(Tracer *r, const Op *op, uint32_t lanes)
 	case OP_LD_SHARED:
 	case OP_ST_SHARED:
 	case OP_ST_STAGED:
+	case OP_CP_ASYNC:
 		trace_generic(r, op, lanes);
 		break;
 	case OP_TMA_LOAD:
@@ -272,6 +273,8 @@ void trace_step(Tracer *r, const Op *op, uint32_t lanes)
 	case OP_BAR_WARP:
 	case OP_WGMMA_COMMIT:
 	case OP_WGMMA_WAIT:
+	case OP_COPY_COMMIT:
+	case OP_COPY_WAIT:
 	case OP_BULK_COMMIT:
 	case OP_BULK_WAIT:
 	case OP_BULK_WAIT_READ:

@@ -10,7 +10,7 @@ longer='
 driver/explain_facts.c take 60: a case for each op that is told of
 sim/warp.c split_step 50: one instruction, from its fetch to its end
 tests/check/random_run.c advance 50: a case for each step
-tests/check/stepper_run.c step 65: a case for each step
+tests/check/stepper_run.c step 75: a case for each step
 tests/check/stepper_trace_op.c trace_step 60: a case for each op
 tests/fuzz/ir_mutants.c change_number 50: a case for each change
 tests/runtime/manifest.c each_wrong_entry_is_named 50: a row for each entry
