@@ -120,18 +120,37 @@ bool op_touches(const Op *op, const char *ring, int effects)
 	return false;
 }
 
+/* The effect by which op writes what others wait for. */
+static int filling(const Op *op)
+{
+	return op_done_by(op, DONE_BY_LANES) ? FX_W : FX_AW;
+}
+
+bool op_fills(const Op *op, const char *ring)
+{
+	return op_touches(op, ring, filling(op));
+}
+
 bool op_fills_shared(const Op *op)
 {
 	for (int i = 0; i < op->nin; i++)
-		if ((op_effect(op, i) & FX_AW) && op->in[i].val->type->space == SP_SHARED)
+		if ((op_effect(op, i) & filling(op)) && op->in[i].val->type->space == SP_SHARED)
 			return true;
 	return false;
 }
 
-bool ring_filled_by_tma(const Kernel *k, const Op *ring)
+bool ring_is_filled(const Kernel *k, const Op *ring)
 {
 	for (const Op *op = kernel_first(k); op; op = op_next(op))
-		if (op_touches(op, ring->sym[0], FX_AW))
+		if (op_fills(op, ring->sym[0]))
+			return true;
+	return false;
+}
+
+bool ring_filled_by_lanes(const Kernel *k, const char *ring)
+{
+	for (const Op *op = kernel_first(k); op; op = op_next(op))
+		if (op_fills(op, ring) && op_done_by(op, DONE_BY_LANES))
 			return true;
 	return false;
 }

@@ -476,7 +476,7 @@ static void lower_copy(Kernel *k, Op *op)
 	if (map)
 		(to_shared ? lower_load : lower_store_tma)(k, op);
 	else if (!regs)
-		lower_store_staged(k, op);
+		(to_shared ? lower_by_threads : lower_store_staged)(k, op);
 	else
 		(shared ? lower_shared : lower_vectors)(k, op);
 }

@@ -11,5 +11,6 @@ void lower_rings(Kernel *k);          /* lower_rings.c */
 void lower_shared(Kernel *k, Op *op); /* lower_staging.c */
 void lower_store_tma(Kernel *k, Op *op);
 void lower_store_staged(Kernel *k, Op *op);
+void lower_by_threads(Kernel *k, Op *op); /* lower_lanes.c */
 
 #endif

@@ -50,7 +50,7 @@ static bool runs_by_rank(const Kernel *k, const Op *loop, const char *ring)
 {
 	bool by_rank = false, fills = false;
 	for (const Op *op = loop->body->first; op && op_inside(op, loop); op = op_next(op))
-		fills |= op_touches(op, ring, FX_AW);
+		fills |= op_fills(op, ring);
 	for (int i = 0; i < 2 && fills; i++) {
 		const Ix *bound = same_resolve(k, loop, loop->ix[i]);
 		by_rank |= ix_uses(bound, "rank") || ix_uses(bound, "cta");
@@ -94,6 +94,8 @@ static void share_ring(Kernel *k, Judge *judge, Op *ring)
 	Releases all = {0};
 	int64_t into[CLUSTER_CTAS], from[CLUSTER_CTAS];
 	bool shared = false, paced = false, apart = goes_by_rank(k, ring->sym[0]);
+	apart |= ring_filled_by_lanes(
+		k, ring->sym[0]); /* of this CTA alone: nobody fills for another */
 	for (Op *op = kernel_first(k); op; op = op_next(op))
 		if (op_done_by(op, DONE_BY_BARRIER) && operand_on_ring(&op->in[0], ring->sym[0]))
 			paced |= share_load_op(k, judge, op, apart, &all);

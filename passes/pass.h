@@ -49,9 +49,12 @@ bool kernel_pingpong(const Kernel *k);
 bool operand_on_ring(const Operand *in, const char *ring);
 /* Whether op has one of `effects` on a buffer of the ring. */
 bool op_touches(const Op *op, const char *ring, int effects);
-bool op_fills_shared(const Op *op); /* through the async proxy */
-bool ring_filled_by_tma(const Kernel *k, const Op *ring);
-const Op *op_role(const Op *op); /* that it stands in; NULL outside */
+/* Whether op writes to the ring, or to any, what its row says is complete later. */
+bool op_fills(const Op *op, const char *ring);
+bool op_fills_shared(const Op *op);
+bool ring_is_filled(const Kernel *k, const Op *ring);         /* by some op */
+bool ring_filled_by_lanes(const Kernel *k, const char *ring); /* by one that threads issue */
+const Op *op_role(const Op *op);                              /* that it stands in; NULL outside */
 /* Named barriers: 0 is the whole CTA's. */
 enum {
 	NAMED_TURN = 1,

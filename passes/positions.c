@@ -137,7 +137,7 @@ static Place walk_loop(const Walk *w, Op *loop, Place p)
 static bool is_filled(const Walk *w, const Op *first, const Op *copy)
 {
 	for (const Op *op = first; op != copy; op = op->next)
-		if (op_touches(op, w->ring, FX_AW) && op->in[0].val == copy->in[0].val)
+		if (op_fills(op, w->ring) && op->in[0].val == copy->in[0].val)
 			return true;
 	return false;
 }
@@ -166,7 +166,7 @@ static Place walk_block(const Walk *w, Block *b, Place p)
 			p = walk_loop(w, op, p);
 		else if (op->body)
 			walk_block(w, op->body, (Place){p.before, p.at, NULL});
-		else if (op_touches(op, w->ring, FX_AW))
+		else if (op_fills(op, w->ring))
 			p = walk_fill(w, op, p);
 		else
 			set_positions(w, op, p.at ? p.at : p.before);
@@ -195,7 +195,7 @@ static void join_fills(Block *b, const char *ring)
 		next = op->next;
 		if (op->body)
 			join_fills(op->body, ring);
-		if (!op_touches(op, ring, FX_AW))
+		if (!op_fills(op, ring))
 			continue;
 		bool joins = last && last->in[0].at == op->in[0].at, near = joins;
 		for (const Op *between = last; near && between != op; between = between->next)

@@ -6,6 +6,7 @@
  *     for k { load.tma; mma.wgmma } store
  * ->  role producer { for k { load.tma } }
  *     role consumer { for k { mma.wgmma } store } */
+#include "passes/loaders.h"
 #include "passes/needs.h"
 #include "passes/why.h"
 
@@ -18,18 +19,6 @@ enum {
 	TURNS = 2,
 	MOST_GROUPS = 3 /* of consumers */
 };
-
-typedef VEC(const char *) RingNames;
-
-/* What fills one of the rings, and what says where from. */
-static bool is_loader(void *rings, const Op *op)
-{
-	const RingNames *r = rings;
-	bool fills = false;
-	for (int i = 0; i < r->n; i++)
-		fills |= op_touches(op, r->at[i], FX_AW);
-	return fills || (op_rows[op->kind].flags & (OPF_PURE | OPF_SYMS));
-}
 
 static bool is_consumers(void *user, const Op *op)
 {
@@ -241,40 +230,6 @@ static Block program(Kernel *k)
 	return b;
 }
 
-static bool block_fills(const Block *b, const char *ring)
-{
-	for (const Op *op = b->first; op; op = op->next)
-		if (op_touches(op, ring, FX_AW) || (op->body && block_fills(op->body, ring)))
-			return true;
-	return false;
-}
-
-static void loader(Kernel *k, Op *producer, const Block *body, int64_t warp, RingNames *rings)
-{
-	Op *only = op_append(k, producer->body, OP_IF, producer->loc);
-	op_ix(k, only, ix_new(k->ctx, IX_EQ, ix_sym(k->ctx, "warp"), ix_int(k, warp)));
-	Op *elect = op_append(k, op_body(k, only), OP_ELECT, producer->loc);
-	block_copy(k, body, op_body(k, elect), NULL, 0, is_loader, rings);
-}
-
-/* Each ring is filled by one lane of a warp of its own: none waits for the slots of another. Where
- * there are more, the last warp fills the rest in the order of the program, in which no fill waits
- * for a later one. */
-static void loaders(Kernel *k, Op *producer, const Block *body)
-{
-	int64_t first = attrs_int(&producer->attrs, A_FIRST, 0), warps = 0;
-	RingNames all = {0};
-	for (Op *ring = kernel_find(k, OP_RING); ring; ring = op_find_next(ring, OP_RING))
-		if (block_fills(body, ring->sym[0]))
-			vec_push(ctx_arena(k->ctx), &all, ring->sym[0]);
-	for (int i = 0; i < all.n; warps++) {
-		RingNames some = {.at = all.at + i, .n = warps == GROUP_WARPS - 1 ? all.n - i : 1};
-		loader(k, producer, body, first + warps, &some);
-		i += some.n;
-	}
-	op_int(k, producer, A_ACTIVE, warps);
-}
-
 static void cooperative(Kernel *k, int warpgroups, Budget b)
 {
 	Block body = program(k);
@@ -282,7 +237,7 @@ static void cooperative(Kernel *k, int warpgroups, Budget b)
 	Op *producer =
 		role_new(k, "producer", warps, GROUP_WARPS, 1, b.producer ? b.producer : b.limit);
 	move_registers(k, producer, b.producer, false);
-	loaders(k, producer, &body);
+	put_loaders(k, producer, &body);
 	Op *consumer = role_new(k, "consumer", 0, warps, warps, b.consumer ? b.consumer : b.limit);
 	move_registers(k, consumer, b.consumer, true);
 	block_copy(k, &body, consumer->body, NULL, 0, is_consumers, NULL);
@@ -481,6 +436,7 @@ static void alike(Kernel *k, int warps, int regs)
 	Block body = program(k);
 	Op *role = role_new(k, "main", 0, warps, warps, regs);
 	block_copy(k, &body, role->body, NULL, 0, NULL, NULL);
+	load_by_all(k, role, warps);
 	kernel_int(k, A_BLOCK, warps * WARP_THREADS);
 }
 

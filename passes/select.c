@@ -172,6 +172,7 @@ static void zero_outside(Kernel *k, Op *copy)
 static void put(Kernel *k, Op *copy, WayId way)
 {
 	SlotForm form;
+	Copying of = {.k = k, .op = copy};
 	zero_outside(k, copy);
 	Op *map = NULL, *op = op_before(k, copy, way_rows[way].first);
 	if (way_has_map(way) && !slot_form(k->ctx, copy->in[0].val->type, &form))
@@ -184,6 +185,8 @@ static void put(Kernel *k, Op *copy, WayId way)
 		op_str(k, op, A_MULTICAST, attrs_str(&copy->attrs, A_MULTICAST, ""));
 	if (attrs_get(&copy->attrs, A_CACHE))
 		op_str(k, op, A_CACHE, attrs_str(&copy->attrs, A_CACHE, ""));
+	if (op_done_by(op, DONE_BY_LANES))
+		op_int(k, op, A_BYTES, units_bytes(&of));
 	if (combine_of(copy))
 		op_str(k, op, A_COMBINE, combine_of(copy)->name);
 	op_remove(copy);

@@ -47,7 +47,7 @@ static int64_t barriers(const Kernel *k)
 {
 	int64_t bytes = 0;
 	for (const Op *r = kernel_find(k, OP_RING); r; r = op_find_next(r, OP_RING))
-		if (ring_filled_by_tma(k, r))
+		if (ring_is_filled(k, r))
 			bytes += 2 * BARRIER_BYTES * attrs_int(&r->attrs, A_SLOTS, 0);
 	return bytes;
 }

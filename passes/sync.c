@@ -30,6 +30,17 @@ static const Ix *write_at(const Sync *s, const Op *op)
 	return op_done_by(op, DONE_BY_BARRIER) ? touches(s, op, FX_AW) : NULL;
 }
 
+const Ix *sync_copy_at(const Sync *s, const Op *op)
+{
+	return op_done_by(op, DONE_BY_LANES) ? touches(s, op, FX_W) : NULL;
+}
+
+static const Ix *fill_at(const Sync *s, const Op *op)
+{
+	const Ix *at = write_at(s, op);
+	return at ? at : sync_copy_at(s, op);
+}
+
 const Ix *sync_read_at(const Sync *s, const Op *op)
 {
 	return touches(s, op, FX_R | FX_AR);
@@ -201,9 +212,9 @@ static int64_t last_write(const Sync *s)
 {
 	int64_t last = -1, lo, hi;
 	for (const Op *op = kernel_first(s->k); op; op = op_next(op)) {
-		if (!write_at(s, op))
+		if (!fill_at(s, op))
 			continue;
-		ix_range(write_at(s, op), s->facts, &lo, &hi);
+		ix_range(fill_at(s, op), s->facts, &lo, &hi);
 		last = hi > last ? hi : last;
 	}
 	return last;
@@ -212,9 +223,22 @@ static int64_t last_write(const Sync *s)
 static bool slots_are_reused(const Sync *s)
 {
 	for (const Op *op = kernel_first(s->k); op; op = op_next(op))
-		if (write_at(s, op) && !on_first_lap(s->facts, write_at(s, op), s->slots))
+		if (fill_at(s, op) && !on_first_lap(s->facts, fill_at(s, op), s->slots))
 			return true;
 	return false;
+}
+
+/* Arrivals of a phase: with the bytes of a load, and of each warp whose lanes copy. */
+static int filling_arrivals(const Sync *s)
+{
+	int announced = 0, warps = 0;
+	for (const Op *op = kernel_first(s->k); op; op = op_next(op)) {
+		if (write_at(s, op))
+			announced = s->paced ? most_ctas(s->from) : 1;
+		if (sync_copy_at(s, op))
+			warps = (int)attrs_int(&op->attrs, A_WARPS, 1);
+	}
+	return announced + warps;
 }
 
 static void sync_ring(Kernel *k, Op *ring, const Groups *groups)
@@ -225,12 +249,13 @@ static void sync_ring(Kernel *k, Op *ring, const Groups *groups)
 	s.from = attrs_get(&ring->attrs, A_FROM);
 	s.paced = attrs_int(&ring->attrs, A_PACED, 0);
 	s.last = last_write(&s);
-	s.full = barrier_new(k, ring, "full", s.paced ? most_ctas(s.from) : 1);
+	s.full = barrier_new(k, ring, "full", filling_arrivals(&s));
 	if (slots_are_reused(&s))
 		s.empty = barrier_new(k, ring, "empty", reading_warps(&s) * most_ctas(s.into));
 	for (Op *op = kernel_first(k); op; op = op_next(op))
 		if (write_at(&s, op) && op->nin == 3)
 			sync_writes(&s, op);
+	sync_copies(&s, groups->inflight);
 	sync_reads(&s, groups);
 }
 
@@ -320,7 +345,7 @@ void pass_sync(Kernel *k)
 {
 	Groups groups = sync_groups(k);
 	for (Op *ring = kernel_find(k, OP_RING); ring; ring = op_find_next(ring, OP_RING)) {
-		if (ring_filled_by_tma(k, ring))
+		if (ring_is_filled(k, ring))
 			sync_ring(k, ring, &groups);
 		else
 			sync_staging(k, ring);

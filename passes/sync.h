@@ -26,6 +26,11 @@ Op *sync_wait(Kernel *k, Loc loc, Val *barrier, const Ix *at, int lap);
 /* The position that op reads; NULL: none. */
 const Ix *sync_read_at(const Sync *s, const Op *op);
 
+const Ix *sync_copy_at(const Sync *s, const Op *op); /* that lanes fill; NULL: none */
+
+/* sync_copies.c: copies that complete in groups of each thread, which then tells of them */
+void sync_copies(const Sync *s, int inflight);
+
 /* sync_launches.c: the waits for earlier launches; whether loads complete on a barrier */
 void sync_launches(Kernel *k);
 bool sync_announces_loads(const Kernel *k, const Val *barrier);

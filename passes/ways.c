@@ -4,6 +4,8 @@
  *     copy global -> shared   ->   TMA_LOAD, where its box fits; else the reason of each row */
 #include "passes/ways.h"
 
+#include <string.h>
+
 static const Space home_spaces[HOME_COUNT] = {
 #define HOME(id, space, words) [HOME_##id] = SP_##space,
 #include "passes/ways.def"
@@ -42,14 +44,22 @@ static bool leads(const WayRow *row, const Op *op)
 	       is_home(row->to, op->in[0].val);
 }
 
+static bool is_named(const WayRow *row, const Op *op)
+{
+	const char *via = attrs_str(&op->attrs, A_VIA, NULL);
+	return !via || !strcmp(via, row->words);
+}
+
 WayChoice way_choose(Copying *c)
 {
 	WayChoice w = {.way = WAY_COUNT, .other = WAY_COUNT};
 	for (int id = 0; id < WAY_COUNT; id++) {
 		Refusal why = {.id = D_E0405};
-		if (!leads(&way_rows[id], c->op))
+		if (!leads(&way_rows[id], c->op) || !is_named(&way_rows[id], c->op))
 			continue;
 		Fit fit = way_rows[id].fits(c, &why);
+		if (fit == FIT_NO && !why.text && !c->e)
+			continue;
 		if (fit == FIT_NO) {
 			w.tried[w.refused] = (WayId)id;
 			w.why[w.refused++] = why;

@@ -60,6 +60,9 @@ void way_none(const Copying *c, const WayChoice *w);
 
 /* Conditions of rows that need more than the row: ways_map.c, epilogue_chunks.c, epilogue.c */
 Fit fits_box(Copying *c, Refusal *why);
+Fit fits_units(Copying *c, Refusal *why);
+/* Of a copy of threads: bytes that each moves at a time, as the program says or as fit; 0: none. */
+int units_bytes(const Copying *c);
 Fit fits_source(Copying *c, Refusal *why);
 Fit fits_held(Copying *c, Refusal *why); /* fragments.c */
 Fit fits_chunks(Copying *c, Refusal *why);

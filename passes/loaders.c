@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* loaders.c - which warps load. What one thread issues, one lane of a warp does for each ring; what
+ * all lanes issue, whole warps do, as many as share out each tile.
+ *     load.tma %sA[k]; load.async %sB[k]
+ * ->  if (warp == 8) { elect { load.tma %sA[k] } }
+ *     if (9 <= warp, warp < 11) { load.async %sB[k] first=9 warps=2 } */
+#include "passes/loaders.h"
+
+/* Rings, of which one thread issues the loads, or all lanes. */
+typedef struct {
+	VEC(const char *) of;
+	bool lanes;
+} Loads;
+
+static bool fills(const Op *op, const char *ring, bool lanes)
+{
+	return op_fills(op, ring) && op_done_by(op, DONE_BY_LANES) == lanes;
+}
+
+/* What fills one of the rings, and what says where from. */
+static bool is_loader(void *loads, const Op *op)
+{
+	const Loads *l = loads;
+	bool some = false;
+	for (int i = 0; i < l->of.n; i++)
+		some |= fills(op, l->of.at[i], l->lanes);
+	return some || (op_rows[op->kind].flags & (OPF_PURE | OPF_SYMS));
+}
+
+static bool block_fills(const Block *b, const char *ring, bool lanes)
+{
+	for (const Op *op = b->first; op; op = op->next)
+		if (fills(op, ring, lanes) || (op->body && block_fills(op->body, ring, lanes)))
+			return true;
+	return false;
+}
+
+static Loads loads_of(Kernel *k, const Block *body, bool lanes)
+{
+	Loads all = {.lanes = lanes};
+	for (Op *ring = kernel_find(k, OP_RING); ring; ring = op_find_next(ring, OP_RING))
+		if (block_fills(body, ring->sym[0], lanes))
+			vec_push(ctx_arena(k->ctx), &all.of, ring->sym[0]);
+	return all;
+}
+
+static void loader(Kernel *k, Op *producer, const Block *body, int64_t warp, Loads *loads)
+{
+	Op *only = op_append(k, producer->body, OP_IF, producer->loc);
+	op_ix(k, only, ix_new(k->ctx, IX_EQ, ix_sym(k->ctx, "warp"), ix_int(k, warp)));
+	Op *elect = op_append(k, op_body(k, only), OP_ELECT, producer->loc);
+	block_copy(k, body, op_body(k, elect), NULL, 0, is_loader, loads);
+}
+
+/* Each ring is filled by one lane of a warp of its own: none waits for the slots of another. Where
+ * there are more, the last warp fills the rest in the order of the program, in which no fill waits
+ * for a later one. Returns how many warps. */
+static int loaders(Kernel *k, Op *producer, const Block *body, int most)
+{
+	int64_t first = attrs_int(&producer->attrs, A_FIRST, 0);
+	int warps = 0;
+	Loads all = loads_of(k, body, false);
+	for (int i = 0; i < all.of.n; warps++) {
+		int n = warps == most - 1 ? all.of.n - i : 1;
+		Loads some = {.of = {.at = all.of.at + i, .n = n}};
+		loader(k, producer, body, first + warps, &some);
+		i += n;
+	}
+	return warps;
+}
+
+/* Of at most so many warps, as many as share out every tile that threads load: a power of 2. */
+static int lane_warps(const Kernel *k, const Block *body, int most)
+{
+	int warps = 1;
+	while (2 * warps <= most)
+		warps *= 2;
+	for (const Op *op = body->first; op; op = op->next) {
+		if (op->body)
+			warps = lane_warps(k, op->body, warps);
+		if (!op_fills_shared(op) || !op_done_by(op, DONE_BY_LANES))
+			continue;
+		int64_t units =
+			type_slot_bytes(op->in[0].val->type) / attrs_int(&op->attrs, A_BYTES, 1);
+		while (warps > 1 && units % ((int64_t)warps * WARP_THREADS))
+			warps /= 2;
+	}
+	return warps;
+}
+
+static void set_warps(Kernel *k, Block *b, int64_t first, int warps)
+{
+	for (Op *op = b->first; op; op = op->next) {
+		if (op->body)
+			set_warps(k, op->body, first, warps);
+		if (!op_fills_shared(op) || !op_done_by(op, DONE_BY_LANES))
+			continue;
+		op_int(k, op, A_FIRST, first);
+		op_int(k, op, A_WARPS, warps);
+	}
+}
+
+/* What all lanes load, whole warps do, behind those of which one lane does, in program order. */
+static int lane_loaders(Kernel *k, Op *producer, const Block *body, int before)
+{
+	Ctx *c = k->ctx;
+	Loads all = loads_of(k, body, true);
+	if (!all.of.n)
+		return 0;
+	int warps = lane_warps(k, body, GROUP_WARPS - before);
+	int64_t first = attrs_int(&producer->attrs, A_FIRST, 0) + before;
+	Op *only = op_append(k, producer->body, OP_IF, producer->loc);
+	op_ix(k, only, ix_new(c, IX_LE, ix_int(k, first), ix_sym(c, "warp")));
+	op_ix(k, only, ix_new(c, IX_LT, ix_sym(c, "warp"), ix_int(k, first + warps)));
+	block_copy(k, body, op_body(k, only), NULL, 0, is_loader, &all);
+	set_warps(k, only->body, first, warps);
+	return warps;
+}
+
+void put_loaders(Kernel *k, Op *producer, const Block *body)
+{
+	bool lanes = loads_of(k, body, true).of.n;
+	int warps = loaders(k, producer, body, lanes ? GROUP_WARPS - 1 : GROUP_WARPS);
+	warps += lane_loaders(k, producer, body, warps);
+	op_int(k, producer, A_ACTIVE, warps);
+}
+
+void load_by_all(Kernel *k, Op *role, int warps)
+{
+	if (loads_of(k, role->body, true).of.n && lane_warps(k, role->body, warps) != warps)
+		diag_remedy(k->ctx,
+			    diag(k->ctx, k->loc, D_E0407,
+				 "%d warps do not share out what threads load: each takes as much",
+				 warps),
+			    "write roles cooperative, in which warps of their own load");
+	set_warps(k, role->body, 0, warps);
+}

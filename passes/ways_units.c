@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* ways_units.c - whether threads can copy a tile into a buffer, and how many bytes at a time: so
+ * many lie side by side in both, begin at a multiple of their number, are in the tensor together.
+ *     rows of K elements of 2 bytes, K % 8 == 0   ->   yes, 16
+ *     nothing known of K                          ->   no: "rows of B are not known to be .." */
+#include "passes/ways.h"
+
+static Fit refuse(Refusal *why, DiagId id, const char *text, const char *remedy)
+{
+	*why = (Refusal){id, text, remedy};
+	return FIT_NO;
+}
+
+/* Whether rows begin, and end, at multiples of so many elements. */
+static bool in_units(const Kernel *k, const Val *tile, int fast, int n)
+{
+	const Layout *tensor = tile->def->in[0].val->type->layout;
+	IxFacts facts = kernel_facts(k);
+	for (int m = 0; m < tup_rank(tensor->stride); m++)
+		if (m != fast && ix_divisor(tup_get(tensor->stride, m)->leaf, facts) % n)
+			return false;
+	return ix_divisor(tup_get(tensor->shape, fast)->leaf, facts) % n == 0;
+}
+
+static bool moves(const Copying *c, const CopyRow *row, SlotForm f)
+{
+	const Val *tile = c->op->in[1].val;
+	int bits = elem_rows[tile->type->elem].bits,
+	    asked = (int)attrs_int(&c->op->attrs, A_BYTES, 0);
+	return row->n * 8 >= bits && (!asked || row->n == asked) &&
+	       in_units(c->k, tile, tile_mode(c->k, tile, f.fast), row->n * 8 / bits);
+}
+
+int units_bytes(const Copying *c)
+{
+	SlotForm f;
+	if (slot_form(c->k->ctx, c->op->in[0].val->type, &f))
+		return 0;
+	for (int id = 0; id < COPY_COUNT; id++)
+		if (copy_rows[id].of == (int)way_rows[WAY_CP_ASYNC].first &&
+		    moves(c, &copy_rows[id], f))
+			return copy_rows[id].n;
+	return 0;
+}
+
+static Fit not_in_units(const Copying *c, SlotForm f, Refusal *why)
+{
+	Ctx *ctx = c->k->ctx;
+	const Val *tile = c->op->in[1].val;
+	int asked = (int)attrs_int(&c->op->attrs, A_BYTES, 0);
+	int bytes = asked ? asked : 4, n = bytes * 8 / elem_rows[tile->type->elem].bits;
+	return refuse(why, D_E0405,
+		      ctx_strf(ctx,
+			       "%s of %s are not known to begin and end at multiples of %d bytes, "
+			       "which cp.async copies at a time",
+			       f.fast ? "rows" : "columns", tile->def->in[0].val->name, bytes),
+		      ctx_strf(ctx,
+			       "say in a where clause that the extent along them, and their "
+			       "distance, are multiples of %d, or leave the copy to TMA",
+			       n ? n : 1));
+}
+
+Fit fits_units(Copying *c, Refusal *why)
+{
+	SlotForm f;
+	const Val *tile = c->op->in[1].val;
+	const char *form = slot_form(c->k->ctx, c->op->in[0].val->type, &f);
+	if (!attrs_get(&c->op->attrs, A_VIA))
+		return FIT_NO; /* only where the program says so */
+	if (form)
+		return refuse(why, D_E0404, form, NULL);
+	if (!f.swizzle || !ix_is(tile_stride(c->k, tile, f.fast), 1))
+		return refuse(why, D_E0404,
+			      ctx_strf(c->k->ctx,
+				       "%s has neighbours along %s side by side, %s has not, and "
+				       "cp.async copies neighbours",
+				       c->op->in[0].val->name, f.fast ? "k" : "m or n",
+				       tile->def->in[0].val->name),
+			      "give the buffer's extents alone; its layout follows the tensor's");
+	return units_bytes(c) ? FIT_YES : not_in_units(c, f, why);
+}
