@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* decl.c - declarations: const (with -D from outside), let, layout, smem, tma, pipeline. Buffers
- * and rings are collected and built where the grid begins:
+/* decl.c - declarations: const (with -D from outside), let, layout, smem, tma, copy, pipeline.
+ * Buffers and rings are collected and built where the grid begins:
  *     smem sA : bf16 (128,64); pipeline ab(4) { sA }
  *  -> ring ab slots=4
  *     %sA = shared ring=ab auto=1 : shared bf16 (128,64):(1,128) */
@@ -237,21 +237,26 @@ static bool tma_option(Sema *s, const Node *n, const char *copy, TmaLoad *t)
 	return false;
 }
 
-static Value tma_load(Sema *s, const Node *call, const char *name)
+typedef bool LoadOption(Sema *s, const Node *n, const char *copy, TmaLoad *t);
+
+static Value load_of(Sema *s, const Node *call, const char *name, LoadOption *option)
 {
 	Value v = value_of(V_TMA);
+	const char *head = call->kids.at[0]->name;
 	if (call->kids.n < 3) {
-		diag(s->ctx, call->loc, D_E0206, "load takes a tensor and a buffer, load(A, sA)");
+		diag(s->ctx, call->loc, D_E0206, "%s takes a tensor and a buffer, %s(A, sA)", head,
+		     head);
 		return value_bad();
 	}
 	Value a = eval(s, call->kids.at[1]), b = eval(s, call->kids.at[2]);
 	if (!want(s, &a, V_TENSOR, "the source") || !want(s, &b, V_BUFFER, "the target"))
 		return value_bad();
-	said(s, SAID_LOAD, name, call->loc, b.buffer->name);
+	if (option == tma_option) /* what explain adds to */
+		said(s, SAID_LOAD, name, call->loc, b.buffer->name);
 	TmaLoad *t = NEW(s->arena, TmaLoad);
 	*t = (TmaLoad){.tensor = a.tensor, .buffer = b.buffer};
 	for (int i = 3; i < call->kids.n; i++)
-		if (!tma_option(s, call->kids.at[i], name, t))
+		if (!option(s, call->kids.at[i], name, t))
 			return value_bad();
 	v.load = t;
 	return v;
@@ -264,12 +269,47 @@ void decl_tma(Sema *s, const Node *n)
 		const Node *callee = call->kind == N_CALL ? call->kids.at[0] : call;
 		Value v = value_bad();
 		if (call->kind == N_CALL && is_word(callee, "load"))
-			v = tma_load(s, call, b->name);
+			v = load_of(s, call, b->name, tma_option);
 		else if (call->kind == N_CALL && is_word(callee, "store"))
 			not_yet(s, call->loc, "tma stores; load is");
 		else
 			diag(s->ctx, call->loc, D_E0203,
 			     "a tma copy is load(tensor, buffer) or store(buffer, tensor)");
+		scope_add(s, b, v);
+	}
+}
+
+/* ------------------------------------------------------------------ copy */
+static bool copy_option(Sema *s, const Node *n, const char *copy, TmaLoad *t)
+{
+	static const int64_t most = 16;
+	(void)copy;
+	if (n->kind == N_PHRASE && is_word(n->kids.at[0], "bytes")) {
+		Value v = eval(s, n->kids.at[1]);
+		if (!want_int(s, &v, 4, most, "bytes of a copy", &t->bytes))
+			return false;
+		if (!(t->bytes & (t->bytes - 1)))
+			return true;
+	}
+	diag_remedy(s->ctx,
+		    diag(s->ctx, n->loc, D_E0308,
+			 "a copy by cp_async has the option bytes, which is 4, 8 or 16"),
+		    "leave it out: as many are taken as lie side by side for all sizes");
+	return false;
+}
+
+void decl_copy(Sema *s, const Node *n)
+{
+	for (int i = 0; i < n->kids.n; i++) {
+		const Node *b = n->kids.at[i], *call = b->kids.at[0];
+		Value v = value_bad();
+		if (call->kind == N_CALL && is_word(call->kids.at[0], "cp_async")) {
+			v = load_of(s, call, b->name, copy_option);
+			if (v.kind == V_TMA)
+				((TmaLoad *)(uintptr_t)v.load)->via = ctx_str(s->ctx, "cp.async");
+		} else {
+			not_yet(s, call->loc, "copy atoms of your own");
+		}
 		scope_add(s, b, v);
 	}
 }

@@ -65,11 +65,6 @@ static void stmt_assign(Sema *s, const Node *n)
 	not_yet(s, n->loc, "assignment by =, which is for declarations");
 }
 
-static void stmt_copy_atom(Sema *s, const Node *n)
-{
-	not_yet(s, n->loc, "copy atoms of your own");
-}
-
 /* ------------------------------------------------------------------ statements */
 static const struct {
 	int places;
@@ -85,7 +80,7 @@ static const struct {
 	[N_MMA] = {AT_FILE | AT_KERNEL, "mma", decl_mma},
 	[N_SMEM] = {AT_KERNEL, "smem", decl_smem},
 	[N_TMA] = {AT_KERNEL, "tma", decl_tma},
-	[N_COPYATOM] = {AT_ANY, "copy", stmt_copy_atom},
+	[N_COPYATOM] = {AT_ANY, "copy", decl_copy},
 	[N_PIPELINE] = {AT_KERNEL, "pipeline", decl_pipeline},
 	[N_SCHEDULE] = {AT_KERNEL, "schedule", sched_block},
 	[N_FOR] = {AT_KERNEL | AT_GRID | AT_LOOP, "a loop", stmt_for},

@@ -61,6 +61,8 @@ typedef struct {
 	Buffer *buffer;
 	const char *multicast; /* NULL: as the schedule says */
 	const char *cache;     /* a row of cache.def, or NULL */
+	const char *via;       /* the way, in the words of ways.def; NULL: derived */
+	int64_t bytes;         /* that a thread copies at a time; 0: derived */
 } TmaLoad;
 
 struct Buffer {
@@ -293,6 +295,7 @@ void decl_let(Sema *s, const Node *n);
 void decl_layout(Sema *s, const Node *n);
 void decl_smem(Sema *s, const Node *n);
 void decl_tma(Sema *s, const Node *n);
+void decl_copy(Sema *s, const Node *n);
 void decl_pipeline(Sema *s, const Node *n);
 void decl_mma(Sema *s, const Node *n);
 void buffers_build(Sema *s);

@@ -115,6 +115,10 @@ static void load(Sema *s, const Node *n, const Value *to, const Value *from)
 		op_str(s->kernel, copy, A_MULTICAST, to->buffer->load->multicast);
 	if (to->buffer->load && to->buffer->load->cache)
 		op_str(s->kernel, copy, A_CACHE, to->buffer->load->cache);
+	if (to->buffer->load && to->buffer->load->via)
+		op_str(s->kernel, copy, A_VIA, to->buffer->load->via);
+	if (to->buffer->load && to->buffer->load->bytes)
+		op_int(s->kernel, copy, A_BYTES, to->buffer->load->bytes);
 }
 
 static bool mode_at_grid(Sema *s, const Tile *to, int i)
