@@ -310,7 +310,59 @@ def odd(more_a, more_b, pack=()):
     return work
 
 
-WORKS = dict(e4m3=floats8, s8=integers8, mm=mm, residual=residual, bmm=bmm, bmm_one=bmm_one,
+def streamed(args, want, moved, theirs):
+    """Work at the speed of memory: beside torch's, a copy of as many bytes as are read and written."""
+    a, b = (torch.empty(moved // 2, device=DEV, dtype=torch.uint8) for _ in range(2))
+    return dict(args=args, want=want, out=args["D"], moved=moved, torch=dict(theirs, copy=lambda: a.copy_(b)))
+
+
+def axpby(N):
+    x, y, z = (normal(N, dtype=torch.float16) for _ in range(3))
+
+    def two():
+        torch.mul(y, -0.75, out=z)
+        torch.add(z, x, alpha=1.5, out=z)
+    return streamed(dict(x=x, y=y, z=z, D=z, a=1.5, b=-0.75, N=N), lambda: 1.5 * x.float() - 0.75 * y.float(),
+                    3 * x.nbytes, {"two": two})
+
+
+def transpose(M, N):
+    X, D = normal(M, N), normal(N, M)
+    return streamed(dict(X=X, D=D, M=M, N=N), lambda: X.t().float(), 2 * X.nbytes, {"copy_": lambda: D.copy_(X.t())})
+
+
+def softmax(M, N):
+    X, D = normal(M, N), normal(M, N)
+    return streamed(dict(X=X, D=D, M=M, N=N), lambda: X.float().softmax(1), 2 * X.nbytes,
+                    {"softmax": lambda: torch.softmax(X, 1, out=D)})
+
+
+def norm(M, N):
+    """RMS norm with weights."""
+    X, w, D = normal(M, N), normal(N), normal(M, N)
+
+    def want():
+        return X.float() * torch.rsqrt(X.float().square().mean(1, keepdim=True) + 1e-6) * w.float()
+    return streamed(dict(X=X, w=w, D=D, eps=1e-6, M=M, N=N), want, 2 * X.nbytes,
+                    {"rms_norm": lambda: torch.nn.functional.rms_norm(X, (N,), w, 1e-6)})
+
+
+def residual_norm(M, N):
+    """The same of a sum, which goes on to the next layer."""
+    X, R, w, S, D = normal(M, N), normal(M, N), normal(N), normal(M, N), normal(M, N)
+
+    def want():
+        x = X.float() + R.float()
+        return x * torch.rsqrt(x.square().mean(1, keepdim=True) + 1e-6) * w.float()
+
+    def two():
+        torch.add(X, R, out=S)
+        return torch.nn.functional.rms_norm(S, (N,), w, 1e-6)
+    return streamed(dict(X=X, R=R, w=w, S=S, D=D, eps=1e-6, M=M, N=N), want, 4 * X.nbytes, {"two": two})
+
+
+WORKS = dict(axpby=axpby, transpose=transpose, softmax=softmax, norm=norm, residual_norm=residual_norm,
+             e4m3=floats8, s8=integers8, mm=mm, residual=residual, bmm=bmm, bmm_one=bmm_one,
              gelu=gelu, swiglu=swiglu, scaled=scaled, joined=joined, blocks=blocks, weights=weights,
              kk=majors("k", "k"), mk=majors("m", "k"), kn=majors("k", "n"), mn=majors("m", "n"),
              odd=odd(0, 0), odd_lda=odd(1, 1), odd_once=odd(0, 1, ("B",)))
@@ -371,7 +423,7 @@ def measure(runtime, work, size, ours, rounds):
     l2 = torch.cuda.get_device_properties(0).L2_cache_size
     torch.backends.cuda.matmul.allow_tf32 = False
     sets = [WORKS[work](*size)]
-    read = sum(sets[0]["args"][x].nbytes for x in "AB")
+    read = sets[0].get("moved") or sum(sets[0]["args"][x].nbytes for x in "AB")
     sets += [WORKS[work](*size) for _ in range(min(24, max(2, -(-4 * l2 // read))) - 1)]
     names = list(sets[0]["torch"])
     entries = [Entry("torch." + n, [s["torch"][n] for s in sets]) for n in names]
@@ -382,7 +434,7 @@ def measure(runtime, work, size, ours, rounds):
         error = right(sets[0], calls[0], "plain" if label.startswith("plain_") else "want")
         if "joins" in sets[0] and not label.startswith("plain_"):
             error = max(error, right_joins(sets[0], calls[0], label))
-        theirs = right(sets[0], sets[0]["torch"][names[0]])
+        theirs = 0 if "moved" in sets[0] else right(sets[0], sets[0]["torch"][names[0]])
         if not error <= max(1, 1.25 * theirs):
             print(f"WRONG {work} {'x'.join(map(str, size))} {label}: {error:g} times what is allowed", flush=True)
         entries.append(Entry(label, calls))
@@ -398,7 +450,7 @@ def measure(runtime, work, size, ours, rounds):
     for _ in range(rounds):
         for e in random.sample(entries, len(entries)):
             e.us.append(e.sample())
-    return entries, names, burst
+    return entries, names, burst, sets[0].get("moved")
 
 
 def over(e, other):
@@ -406,14 +458,14 @@ def over(e, other):
     return round(statistics.median(t / u for t, u in zip(other.us, e.us)), 4)
 
 
-def report(work, size, entries, names, burst):
+def report(work, size, entries, names, burst, moved):
     rows = []
     by = {e.name: e for e in entries}
     plain = min((e for e in entries if e.name.startswith("plain_")), key=lambda e: statistics.median(e.us), default=None)
-    flops = 2.0 * math.prod(size)
+    work_done, unit = (moved / 1e3, "GB/s") if moved else (2.0 * math.prod(size) / 1e6, "TF/s")
     for e in entries:
         us = statistics.median(e.us)
-        row = dict(work=work, size=size, entry=e.name, us=round(us, 2), tflops=round(flops / us / 1e6, 1),
+        row = dict(work=work, size=size, entry=e.name, us=round(us, 2), rate=round(work_done / us, 1), unit=unit,
                    burst_us=round(burst[e.name], 2))
         for n in names:
             row[n] = over(e, by["torch." + n])
@@ -426,7 +478,7 @@ def report(work, size, entries, names, burst):
         if plain:
             row["best plain"] = over(e, plain)
         ratios = "  ".join(f"{n} / this {row[n]:.3f}" for n in [*names, "aligned", "plain", "best plain"] if n in row)
-        print(f"{work:10} {'x'.join(map(str, size)):18} {e.name:28} {us:9.2f} us {row['tflops']:7.1f} TF/s  {ratios}",
+        print(f"{work:10} {'x'.join(map(str, size)):18} {e.name:28} {us:9.2f} us {row['rate']:7.1f} {unit}  {ratios}",
               flush=True)
     return rows
 
