@@ -3,7 +3,7 @@
 # Copies by threads under every schedule: each is verified, and right on the simulator where no size
 # is a multiple of a tile. What copies: A and B, or one of them with the other by TMA; 16, 8 and 4
 # bytes at a time; along k or along m and n.
-#   copies.sh DSLC FILE SCRATCH HOW...   HOW: a, b or ab, by threads
+#   copies.sh DSLC FILE SCRATCH HOW...   HOW: a, b or ab, by threads      [DEVICE=cuda:0]
 set -eu
 dslc=$1 file=$2 scratch=$3
 shift 3
@@ -12,7 +12,7 @@ mkdir -p "$scratch"
 sizes=M=200,N=136,K=328
 try()
 {
-	"$dslc" run "$scratch/k.gemm" "$@" --size "$sizes" --device sim >"$scratch/out" 2>&1 &&
+	"$dslc" run "$scratch/k.gemm" "$@" --size "$sizes" --device "${DEVICE:-sim}" >"$scratch/out" 2>&1 &&
 		grep -q 'gemm: right' "$scratch/out" || { echo "$how $*:"; cat "$scratch/out"; exit 1; }
 }
 for how; do

@@ -3,7 +3,7 @@
 # Gathers what tests/gpu/all.sh takes to a machine with a GPU:
 #   pack.sh BUILD OUT        e.g. pack.sh build/release build/gpu; what travels is build/gpu.tar.gz
 # BUILD is a release build (LLVM linked statically, so that dslc starts anywhere).
-#   OUT/dslc gpu_check launch_overhead test_runtime_repack libdsl_runtime.so host embed
+#   OUT/dslc gpu_check launch_overhead test_runtime_repack libdsl_runtime.so host embed epilogues_host
 #   OUT/cases  OUT/bench  OUT/ranks  OUT/works  OUT/ways  OUT/epilogues  OUT/random  OUT/soak  OUT/constant
 #   OUT.tar.gz
 # SOAK kernels drawn from SEED go into the soak.
@@ -28,6 +28,7 @@ copy libdsl_runtime.so
 copy libdsl_runtime.so libdsl_runtime.so.1
 copy example_gemm_host host
 copy example_embed embed
+copy example_epilogues_host epilogues_host
 copy launch_overhead
 copy test_runtime_repack
 "$root/tests/gpu/build_cases.sh" "$out/dslc" "$root" "$out/cases"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # The programs of tests/e2e under every schedule, compiled where the GPU is and run on it, against the reference interpreter:
-# loops, registers, ranks, types, majors, promoted sums, and the outputs of tests/sim. A line for each; what fails prints what it said.
+# loops, registers, ranks, types, majors, promoted sums, copies by threads, kernels without an mma, examples of epilogues, and the outputs of tests/sim. A line for each; what fails prints what it said.
 #   programs.sh DSLC ROOT SCRATCH
 set -eu
 dslc=$1 e2e=$2/tests/e2e scratch=$3
@@ -28,6 +28,18 @@ while read -r name file flags; do
 	# shellcheck disable=SC2086
 	job "outputs.$name" "$e2e/../sim/outputs.sh" "$dslc" "$e2e/../sim/outputs/$file.gemm" $flags
 done <"$scratch/outputs"
+sed -n 's/^e2e_plain(\([^ ]*\) \(.*\))/\1 \2/p' "$e2e/CMakeLists.txt" >"$scratch/plain"
+while read -r name sizes; do
+	job "plain.$name" "$e2e/plain.sh" "$dslc" "$scratch/p.$name" "$e2e/plain/$name.gemm" "$sizes"
+done <"$scratch/plain"
+for how in $(sed -n 's/^foreach(how \(.*\))$/\1/p' "$e2e/CMakeLists.txt"); do
+	job "copies.$how" "$e2e/copies.sh" "$dslc" "$e2e/copies.gemm" "$scratch/c.$how" "$how"
+done
+# The examples of epilogues by their host program, where that is beside dslc.
+host=$(dirname "$dslc")/epilogues_host
+for file in "$e2e"/../../examples/epilogues/*.gemm; do
+	[ ! -x "$host" ] || job "epilogues.$(basename "$file" .gemm)" "$e2e/epilogues.sh" "$dslc" "$host" "$file" "$scratch"
+done
 job ranks "$e2e/ranks.sh" "$dslc" "$e2e/ranks" "$scratch/k"
 job types "$e2e/types.sh" "$dslc" "$scratch/t" "$e2e/types.gemm"
 job majors "$e2e/majors.sh" "$dslc" "$scratch/m" "$e2e/majors.gemm"
