@@ -461,6 +461,7 @@ static const struct {
 	{"exchanged", acts, exchange, 2, 0},
 	{"other registers", sets_registers, registers, 2, 0},
 	{"registers set apart, or again", sets_registers, registers_apart, 2, 2},
+	{"more registers for all that take", sets_registers, registers_alike, 0, 4},
 	{"fenced by half of the lanes", is_proxy_fence, half_a_fence, 2, 2},
 	{"read by one lane before, unmet", is_read_of_lanes, one_reads_first, 2, 1},
 	{"two more loops of meetings", is_role_of_warps, two_loops, 2, 1},

@@ -27,6 +27,18 @@ bool registers_apart(Change *c, Op *op)
 	return true;
 }
 
+/* All that take registers take as many more: together they may do only in some order. */
+bool registers_alike(Change *c, Op *op)
+{
+	int64_t n = attrs_int(&op->attrs, A_REGS, 24) + (random_under(c->r, 5) + 1) * 8;
+	if (!attrs_int(&op->attrs, A_N, 0) || n > 240)
+		return false;
+	for (Op *o = kernel_first(c->k); o; o = op_next(o))
+		if (sets_registers(o) && attrs_int(&o->attrs, A_N, 0))
+			op_int(c->k, o, A_REGS, n);
+	return true;
+}
+
 bool is_proxy_fence(const Op *op)
 {
 	return op->kind == OP_FENCE_ASYNC;

@@ -8,6 +8,7 @@
 
 bool sets_registers(const Op *op);
 bool registers_apart(Change *c, Op *op);
+bool registers_alike(Change *c, Op *op);
 bool is_proxy_fence(const Op *op);
 bool half_a_fence(Change *c, Op *op);
 bool is_read_of_lanes(const Op *op);
