@@ -70,6 +70,26 @@ Op *sync_wait(Kernel *k, Loc loc, Val *barrier, const Ix *at, int lap)
 	return op;
 }
 
+/* All that is done to the ring. */
+static int effects_on(const Sync *s)
+{
+	int all = 0;
+	for (const Op *op = kernel_first(s->k); op; op = op_next(op))
+		for (int i = 0; i < op->nin; i++)
+			if (operand_on_ring(&op->in[i], s->ring))
+				all |= op_effect(op, i);
+	return all;
+}
+
+/* Where others go to the ring through the async proxy, each lane orders its own accesses before
+ * that (PTX ISA, async proxy; docs/verification.md says what happens without). */
+Op *sync_meet(const Sync *s, Op *behind, int others)
+{
+	if (s->effects & others)
+		behind = op_after(s->k, behind, OP_FENCE_ASYNC);
+	return op_after(s->k, behind, OP_BAR_WARP);
+}
+
 /* ------------------------------------------------------------------ writes */
 /* The last op of the run that starts at op: writes at one position, with what computes their
  * operands between. */
@@ -249,6 +269,7 @@ static void sync_ring(Kernel *k, Op *ring, const Groups *groups)
 	s.from = attrs_get(&ring->attrs, A_FROM);
 	s.paced = attrs_int(&ring->attrs, A_PACED, 0);
 	s.last = last_write(&s);
+	s.effects = effects_on(&s);
 	s.full = barrier_new(k, ring, "full", filling_arrivals(&s));
 	if (slots_are_reused(&s))
 		s.empty = barrier_new(k, ring, "empty", reading_warps(&s) * most_ctas(s.into));

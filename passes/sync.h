@@ -17,12 +17,15 @@ typedef struct {
 	bool paced;
 	IxFacts facts;
 	int64_t last; /* position that is written; -1: none */
+	int effects;  /* of all ops on it */
 } Sync;
 
 enum { LAP_SAME = 0, LAP_BEFORE = 1 };
 
 Op *sync_barrier_op(Kernel *k, OpKind kind, Loc loc, Val *barrier, const Ix *at);
 Op *sync_wait(Kernel *k, Loc loc, Val *barrier, const Ix *at, int lap);
+/* The lanes meet; first each fences, if others go to the ring by one of these effects. */
+Op *sync_meet(const Sync *s, Op *behind, int others);
 /* The position that op reads; NULL: none. */
 const Ix *sync_read_at(const Sync *s, const Op *op);
 

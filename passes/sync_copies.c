@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* sync_copies.c - what lanes copy into a slot: a run of copies is a group of each thread, which
- * waits for its own. Readers go through the async proxy, so each lane fences for it, the lanes of
+ * waits for its own. If readers go through the async proxy, each lane fences for it; the lanes of
  * the warp meet, and one arrives on the slot's barrier. In a loop, as many groups stay under way as
  * leave the readers a slot to go on with; behind it all end.
  *     for k (0, T) { load.async %sB[k] }
@@ -63,7 +63,7 @@ static Op *end_groups(const Sync *s, const Run *r, Op *behind, int left)
 	Kernel *k = s->k;
 	Op *wait = op_after(k, behind, r->done->wait);
 	op_int(k, wait, A_N, left);
-	return op_after(k, op_after(k, wait, OP_FENCE_ASYNC), OP_BAR_WARP);
+	return sync_meet(s, wait, FX_AR);
 }
 
 static Op *arrive(const Sync *s, Loc loc, const Ix *at)

@@ -159,17 +159,14 @@ static Op *end_of(const Groups *groups, const Region *r)
 	return l && l->drain ? l->drain : r->last;
 }
 
-/* What fills the slot again writes through the async proxy: where instructions have read, each lane
- * orders its own reads before that, then the lanes meet, and one of them speaks for all (PTX ISA,
- * async proxy; docs/verification.md says what happens without). */
+/* Where instructions have read, the lanes meet, and one of them speaks for all. */
 static void release(const Sync *s, const Groups *groups, const Region *r)
 {
-	Kernel *k = s->k;
 	Op *end = end_of(groups, r);
 	if (!is_filled_again(s, r->at))
 		return;
 	if (r->at_once)
-		end = op_after(k, op_after(k, end, OP_FENCE_ASYNC), OP_BAR_WARP);
+		end = sync_meet(s, end, FX_AW);
 	op_insert_after(end, arrive_op(s, r->last_read->loc, r->at));
 }
 
