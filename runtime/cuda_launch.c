@@ -92,7 +92,8 @@ dsl_status cuda_module_load(dsl_device *dev, dsl_module *mod)
 	dsl_status st = cuda_scope_enter(&s, cuda_of(dev));
 	if (st)
 		return st;
-	CUresult r = s.d->cu.ModuleLoadData(&module, mod->bytes);
+	const void *code = mod->from_ptx ? (const void *)mod->ptx : mod->bytes;
+	CUresult r = s.d->cu.ModuleLoadData(&module, code);
 	if (r != CUDA_SUCCESS) {
 		cuda_scope_leave(&s);
 		return load_status(s.d, mod, r);

@@ -84,7 +84,8 @@ DSL_API dsl_status dsl_event_destroy(dsl_event *event);
 /* module.c: a module is a cubin on one device, or PTX text, whose kernels dsl_launch_raw launches.
  * The bytes are copied. Loading the same bytes again on a device returns the same module; each load
  * is undone by one unload, and an unload too many is DSL_ERR_INVALID. Texts live as long as the
- * module. */
+ * module. A cubin for an older GPU than the device's, of a target without a letter, is loaded by
+ * the PTX that it holds, which the driver compiles. */
 DSL_API dsl_status dsl_module_load(dsl_device *dev, const char *path, dsl_module **out);
 DSL_API dsl_status dsl_module_load_data(dsl_device *dev, const void *bytes, size_t size,
 					dsl_module **out);

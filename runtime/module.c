@@ -118,11 +118,22 @@ static bool arch_runs(const char *target, int major, int minor)
 	return *end ? n % 10 == minor : n % 10 <= minor;
 }
 
-static dsl_status module_fits(const Why *w, const dsl_module *m)
+/* PTX of a plain target runs on all that came later. PTX ISA, .target */
+static bool ptx_runs(const dsl_module *m)
+{
+	char *end;
+	if (!m->ptx || strncmp(m->desc->target, "sm_", 3) != 0)
+		return false;
+	long n = strtol(m->desc->target + 3, &end, 10);
+	return n > 0 && !*end && n <= 10 * m->dev->cc_major + m->dev->cc_minor;
+}
+
+static dsl_status module_fits(const Why *w, dsl_module *m)
 {
 	const dsl_device *dev = m->dev;
 	const KModuleDesc *d = m->desc;
-	if (!arch_runs(d->target, dev->cc_major, dev->cc_minor))
+	m->from_ptx = !arch_runs(d->target, dev->cc_major, dev->cc_minor);
+	if (m->from_ptx && !ptx_runs(m))
 		return why_fail(w, DSL_ERR_ARCH, "%s was built for %s, this device is %s (%s)",
 				d->source, d->target, dev->arch, dev->name);
 	if (dev->driver < d->min_driver)

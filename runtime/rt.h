@@ -167,6 +167,7 @@ struct dsl_module {
 	size_t size;
 	const char *manifest, *ptx; /* in bytes */
 	size_t ptx_size;
+	bool from_ptx; /* the code is of an older GPU, and the driver compiles its PTX */
 	KModuleDesc *desc;
 	Plan *plans;  /* one per kernel */
 	void *handle; /* the device's own */

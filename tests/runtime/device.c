@@ -213,8 +213,8 @@ static void modules_that_do_not_fit(void **state)
 	sample_fill(&s);
 	s.module.min_driver = 13010;
 	assert_module_fails(dev, &s.module, DSL_ERR_DRIVER_OLD, "13.1", "13.0");
-	static const char *const other[] = {"sm_100a", "sm_89", "sm_91", "sm_91a",
-					    "90a",     "",      "sm_"};
+	static const char *const other[] = {"sm_100a", "sm_89a", "sm_91", "sm_91a",
+					    "90a",     "",       "sm_"};
 	for (size_t i = 0; i < COUNTOF(other); i++) {
 		sample_fill(&s);
 		s.module.target = other[i];
@@ -244,6 +244,26 @@ static void an_older_minor_runs_a_plain_target_only(void **state)
 	assert_module_fails(dev, &s.module, DSL_ERR_ARCH, "sm_90a", "sm_93");
 	s.module.target = "sm_90";
 	dsl_module_unload(module_open(dev, &s.module));
+	dsl_device_close(dev);
+}
+
+static void older_targets_run_by_their_ptx(void **state)
+{
+	static const struct {
+		const char *target;
+		bool text;
+	} cases[] = {{"sm_80", true}, {"sm_89", true}, {"sm_90", false}, {"sm_90a", false}};
+	(void)state;
+	Fake *f = fake_reset();
+	dsl_device *dev = device_open();
+	Sample s;
+	for (size_t i = 0; i < COUNTOF(cases); i++) {
+		sample_fill(&s);
+		s.module.target = cases[i].target;
+		dsl_module *mod = module_open(dev, &s.module);
+		assert_int_equal(f->text, cases[i].text);
+		dsl_module_unload(mod);
+	}
 	dsl_device_close(dev);
 }
 
@@ -353,7 +373,7 @@ static void modules_describe_themselves(void **state)
 	dsl_module *mod = module_open(dev, &s.module);
 	assert_string_equal(dsl_module_desc(mod)->kernels[1].name, "scale");
 	assert_non_null(strstr(dsl_module_manifest(mod), "\"gemm\""));
-	assert_string_equal(dsl_module_ptx(mod), "// PTX\n");
+	assert_string_equal(dsl_module_ptx(mod), ".version 8.7\n");
 	assert_null(dsl_module_desc(NULL));
 	assert_null(dsl_module_ptx(NULL));
 	assert_string_equal(dsl_module_manifest(NULL), "");
@@ -481,6 +501,7 @@ int main(void)
 		cmocka_unit_test(failing_calls),
 		cmocka_unit_test(modules_that_do_not_fit),
 		cmocka_unit_test(an_older_minor_runs_a_plain_target_only),
+		cmocka_unit_test(older_targets_run_by_their_ptx),
 		cmocka_unit_test(loads_that_the_driver_refuses),
 		cmocka_unit_test(a_large_cluster_is_allowed_at_load),
 		cmocka_unit_test(clusters_fill_the_sms_that_they_can),

@@ -166,6 +166,7 @@ static CUresult fake_ModuleLoadData(CUmodule *out, const void *image)
 	if (memcmp(image, "\177ELF", 4) != 0 && memcmp(image, ".version", 8) != 0)
 		return CUDA_ERROR_INVALID_IMAGE;
 	*out = (CUmodule)(void *)&the_module;
+	state.text = memcmp(image, ".version", 8) == 0;
 	count(&state.modules, 1);
 	return CUDA_SUCCESS;
 }

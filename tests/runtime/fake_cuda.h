@@ -33,6 +33,7 @@ typedef struct {
 	CUstreamCaptureStatus capture;
 	unsigned kernel_params; /* how many parameters the kernel of the cubin has */
 	/* records */
+	bool text; /* the last module was PTX */
 	int calls, allocs, modules, contexts, launches, syncs, nmaps, graphs;
 	int depth; /* contexts pushed */
 	FakeMap maps[FAKE_MAPS];

@@ -145,7 +145,7 @@ void sample_cubin_write(const KModuleDesc *m, Buf *out)
 	Buf elf = {0}, json = {0};
 	sample_elf(190, &elf);
 	manifest_write(m, &json);
-	assert_null(cubin_append(elf.s, elf.n, json.s, "// PTX\n", out));
+	assert_null(cubin_append(elf.s, elf.n, json.s, ".version 8.7\n", out));
 	buf_free(&elf);
 	buf_free(&json);
 }
