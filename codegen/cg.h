@@ -148,6 +148,8 @@ LLVMValueRef cg_smem16(Cg *g, Operand buffer, const Ix *byte, int64_t plus);
 void cg_block(Cg *g, const Block *b);
 LLVMBasicBlockRef cg_new_block(Cg *g, const char *name);
 void cg_goto(Cg *g, LLVMBasicBlockRef to); /* ends the block; goes on in `to` */
+LLVMValueRef cg_lane(Cg *g);               /* of the thread in its warp */
+bool cg_hopper(const Cg *g); /* the target is sm_90 or later: its forms of barriers, elect */
 LLVMValueRef cg_call(Cg *g, const char *intrinsic, LLVMTypeRef overload, LLVMValueRef *args, int n);
 LLVMValueRef cg_int32(const Cg *g, int64_t v);
 LLVMValueRef cg_global_ptr(Cg *g, const Val *tensor, const Ix *offset); /* in elements */

@@ -125,8 +125,13 @@ void emit_IF(Cg *g, const Op *op)
 
 void emit_ELECT(Cg *g, const Op *op)
 {
-	LLVMValueRef mask = cg_int32(g, -1);
-	LLVMValueRef r = cg_call(g, "llvm.nvvm.elect.sync", NULL, &mask, 1);
+	LLVMValueRef mask = cg_int32(g, -1), r;
+	if (!cg_hopper(g)) {
+		r = LLVMBuildICmp(g->b, LLVMIntEQ, cg_lane(g), cg_int32(g, 0), "");
+		body_if(g, r, op->body);
+		return;
+	}
+	r = cg_call(g, "llvm.nvvm.elect.sync", NULL, &mask, 1);
 	body_if(g, LLVMBuildExtractValue(g->b, r, 1, ""), op->body);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* emit_sync.c - barriers, fences and register budgets, each an intrinsic of LLVM. A wait spins on
- * try_wait; a remote arrive is the form without a scope, which needs no memory barrier before it.
- */
+ * try_wait, before sm_90 on test_wait; a remote arrive is the form without a scope, which needs no
+ * memory barrier before it. */
 #include "codegen/cg.h"
 
 static void plain(Cg *g, const char *intrinsic)
@@ -24,9 +24,21 @@ void emit_MBAR_EXPECT(Cg *g, const Op *op)
 	cg_call(g, "llvm.nvvm.mbarrier.arrive.expect.tx.scope.cta.space.cta", NULL, args, 2);
 }
 
+/* Before sm_90 a thread arrives once, and is told of the phase. */
+static void arrive_alone(Cg *g, const Op *op)
+{
+	LLVMValueRef barrier = cg_smem_ptr(g, op->in[0], NULL);
+	for (int64_t n = attrs_int(&op->attrs, A_COUNT, 1); n > 0; n--)
+		cg_call(g, "llvm.nvvm.mbarrier.arrive.shared", NULL, &barrier, 1);
+}
+
 void emit_MBAR_ARRIVE(Cg *g, const Op *op)
 {
 	const Ix *rank = op->nix ? op->ix[0] : NULL;
+	if (!cg_hopper(g)) {
+		arrive_alone(g, op);
+		return;
+	}
 	LLVMValueRef args[2] = {rank ? cg_smem_ptr_of(g, op->in[0], rank)
 				     : cg_smem_ptr(g, op->in[0], NULL),
 				cg_int32(g, attrs_int(&op->attrs, A_COUNT, 1))};
@@ -42,7 +54,10 @@ void emit_MBAR_WAIT(Cg *g, const Op *op)
 	LLVMBasicBlockRef wait = cg_new_block(g, "wait"), done = cg_new_block(g, "ready");
 	cg_goto(g, wait);
 	LLVMValueRef ok =
-		cg_call(g, "llvm.nvvm.mbarrier.try.wait.parity.scope.cta.space.cta", NULL, args, 2);
+		cg_call(g,
+			cg_hopper(g) ? "llvm.nvvm.mbarrier.try.wait.parity.scope.cta.space.cta"
+				     : "llvm.nvvm.mbarrier.test.wait.parity.scope.cta.space.cta",
+			NULL, args, 2);
 	LLVMBuildCondBr(g->b, ok, done, wait);
 	LLVMPositionBuilderAtEnd(g->b, done);
 }

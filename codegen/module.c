@@ -273,6 +273,16 @@ static LLVMValueRef thread_id(Cg *g)
 	return cg_call(g, "llvm.nvvm.read.ptx.sreg.tid.x", NULL, NULL, 0);
 }
 
+LLVMValueRef cg_lane(Cg *g)
+{
+	return LLVMBuildAnd(g->b, thread_id(g), cg_int32(g, 31), "");
+}
+
+bool cg_hopper(const Cg *g)
+{
+	return target_has(g->k->target, OP_TMA_LOAD);
+}
+
 /* All lanes have the same; read from lane 0, so that ptxas knows it too. */
 static LLVMValueRef warp_id(Cg *g)
 {
@@ -287,7 +297,7 @@ static LLVMValueRef hardware_value(Cg *g, const char *name, const char *sreg)
 	if (strcmp(name, "warp") == 0)
 		return warp_id(g);
 	if (strcmp(name, "lane") == 0)
-		return LLVMBuildAnd(g->b, thread_id(g), cg_int32(g, 31), "");
+		return cg_lane(g);
 	snprintf(intrinsic, sizeof intrinsic, "llvm.nvvm.read.ptx.sreg.%s",
 		 strcmp(sreg, "cluster_ctarank") == 0 ? "cluster.ctarank" : sreg);
 	return cg_call(g, intrinsic, NULL, NULL, 0);

@@ -210,13 +210,13 @@ static void set_LANG(Parse *p, const char *arg)
 
 static void set_TARGET(Parse *p, const char *arg)
 {
+	Buf names = {0};
 	p->o->target = arg;
 	if (target_by_name(arg))
 		return;
-	if (strcmp(arg, "sm_90") == 0)
-		refuse(p, "--target=sm_90 has no wgmma and no setmaxnreg: use --target=sm_90a");
-	else
-		refuse(p, "--target accepts sm_90a, not '%s'", arg);
+	target_names(&names);
+	refuse(p, "--target accepts %s, not '%s'", names.s, arg);
+	buf_free(&names);
 }
 
 static void set_LEVEL(Parse *p, const char *arg)

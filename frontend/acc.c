@@ -288,7 +288,10 @@ void stmt_accumulate(Sema *s, const Node *n)
 		return;
 	}
 	v[1] = eval(s, call->kids.at[0]);
-	if (!want(s, &v[1], V_MMA, "what is called"))
+	if (!want(s, &v[1], V_MMA, "what is called") ||
+	    !target_takes(s, v[1].mma->loc, atom_rows[v[1].mma->atom.id].warp,
+			  atom_rows[v[1].mma->atom.id].name,
+			  "multiply by mma_sync<16,8,16>, which all targets have"))
 		return;
 	v[2] = eval(s, call->kids.at[1]);
 	v[3] = eval(s, call->kids.at[2]);

@@ -268,7 +268,10 @@ void decl_tma(Sema *s, const Node *n)
 		const Node *b = n->kids.at[i], *call = b->kids.at[0];
 		const Node *callee = call->kind == N_CALL ? call->kids.at[0] : call;
 		Value v = value_bad();
-		if (call->kind == N_CALL && is_word(callee, "load"))
+		if (!target_takes(s, call->loc, OP_LOAD_TMA, "TMA",
+				  "write copy ld = cp_async(A, sA), or leave it out"))
+			;
+		else if (call->kind == N_CALL && is_word(callee, "load"))
 			v = load_of(s, call, b->name, tma_option);
 		else if (call->kind == N_CALL && is_word(callee, "store"))
 			not_yet(s, call->loc, "tma stores; load is");

@@ -52,6 +52,12 @@ static Value unknown_name(Sema *s, const char *name, Loc loc)
 	return value_bad();
 }
 
+static void known_elem(Sema *s, Loc loc, Elem e)
+{
+	if (s->kernel)
+		target_takes_elem(s, loc, e);
+}
+
 static Value eval_name(Sema *s, const Node *n)
 {
 	Value v;
@@ -70,6 +76,7 @@ static Value eval_name(Sema *s, const Node *n)
 	}
 	if (elem_is(n->name, &v.elem)) {
 		Elem e = v.elem;
+		known_elem(s, n->loc, e);
 		v = value_of(V_ELEM);
 		v.elem = e;
 		return v;
@@ -295,8 +302,10 @@ static Value call_named(Sema *s, const Node *call, const Node *callee, Value *ar
 	const Symbol *sym = scope_find(s, callee->name);
 	if (sym)
 		return call_value(s, call, &sym->value);
-	if (elem_is(callee->name, &e))
+	if (elem_is(callee->name, &e)) {
+		known_elem(s, callee->loc, e);
 		return call_cast(s, call, e, args, n);
+	}
 	if (row && !(op >= 0 && n && all_layoutish(args, n)))
 		return call_elementwise(s, call, row, args, n);
 	if (reduction_named(callee->name, &by))

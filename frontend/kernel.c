@@ -398,16 +398,41 @@ static void symbols_have_values(Sema *s, const Node *n)
 
 bool target_fits(Sema *s, const char *name, Loc loc)
 {
-	DiagMsg *m;
+	Buf names = {0};
 	if (target_by_name(name))
 		return true;
-	if (!strcmp(name, "sm_90"))
-		m = diag(s->ctx, loc, D_E0304,
-			 "sm_90 has no wgmma and no setmaxnreg: these are of sm_90a");
-	else
-		m = not_yet(s, loc, "the target '%s'", name);
-	diag_fix(s->ctx, diag_remedy(s->ctx, m, "write sm_90a"), loc, "sm_90a");
+	target_names(&names);
+	diag_remedy(s->ctx, not_yet(s, loc, "the target '%s'", name), "write %s", names.s);
+	buf_free(&names);
 	return false;
+}
+
+bool target_takes(Sema *s, Loc loc, OpKind kind, const char *what, const char *remedy)
+{
+	const char *target = s->kernel->target;
+	if (target_has(target, kind))
+		return true;
+	DiagMsg *m = diag(s->ctx, loc, D_E0304, "%s has no %s; %s has", target, what,
+			  target_of_op(kind)->name);
+	diag_remedy(s->ctx, m, "%s", remedy);
+	return false;
+}
+
+void target_takes_elem(Sema *s, Loc loc, Elem e)
+{
+	const char *target = s->kernel->target;
+	if (target_converts(target, e))
+		return;
+	diag_remedy(s->ctx,
+		    diag(s->ctx, loc, D_E0304, "%s does not convert %s; %s does", target,
+			 elem_rows[e].name, target_of_elem(e)->name),
+		    "store f16, bf16 or s8, or write target %s", target_of_elem(e)->name);
+}
+
+static void tensors_fit(Sema *s)
+{
+	for (int i = 0; i < s->tensors.n; i++)
+		target_takes_elem(s, s->tensors.at[i]->decl->loc, s->tensors.at[i]->elem);
 }
 
 static void target(Sema *s, const Node *n)
@@ -510,6 +535,7 @@ void sema_kernel(Sema *s, const Node *n)
 		s->kernel->target = ctx_str(s->ctx, s->opt->target);
 	args(s, n->kids.at[0]);
 	clauses(s, n->kids.at[1]);
+	tensors_fit(s);
 	said_kernel(s, n);
 	symbols_have_values(s, n);
 	layout_assume(s->ctx, kernel_facts(s->kernel));

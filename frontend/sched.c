@@ -101,6 +101,8 @@ static bool registers_fit(Sema *s, const Node *n, const Role *p, const Role *c)
 	    entry = t ? target_entry_regs(t, threads) : 0;
 	int64_t sum = THREADS_WG * (p->regs + c->count * c->regs);
 	DiagMsg *m = NULL;
+	if (p->regs && !target_takes(s, n->loc, OP_SETMAXNREG, "setmaxnreg", "leave regs out"))
+		return false;
 	if (!p->regs != !c->regs)
 		m = diag(s->ctx, n->loc, D_E0308, "regs are given for all roles or for none");
 	else if (p->regs && t && sum > entry * threads)
@@ -357,6 +359,8 @@ static void read_pair(Sema *s, const Node *n, const ClauseRow *row)
 		return;
 	const Attr *v = attrs_get(&s->kernel->attrs, row->attr);
 	if (v->i[0] * v->i[1] <= most)
+		return;
+	if (!target_takes(s, t->loc, OP_BAR_CLUSTER, "clusters", "write cluster (1,1)"))
 		return;
 	diag(s->ctx, t->loc, D_E0308,
 	     "a cluster of %" PRId64 " x %" PRId64 " has %" PRId64 " CTAs, and at most %" PRId64

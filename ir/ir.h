@@ -173,7 +173,9 @@ enum {
 	OPF_PURE = 8,
 	OPF_ALIGNED = 16,
 	OPF_ELT = 32,
-	OPF_NAME = 64
+	OPF_NAME = 64,
+	OPF_SM90 = 128, /* no target before sm_90 has it */
+	OPF_SM90A = 256 /* nor sm_90 */
 };
 /* Effects: four bits for each of four operands, then how it completes and who issues it. */
 enum { FX_R = 1, FX_W = 2, FX_AR = 4, FX_AW = 8 };
@@ -461,13 +463,18 @@ typedef struct {
 } InterpRun;
 bool kernel_interp(const Kernel *k, const InterpRun *run, const char **why);
 
-/* target.c */
+/* target.c: columns of targets.def */
 typedef struct {
 	const char *name, *ptx_version;
 	int smem_bytes, regs, max_regs_thread, max_threads, box_max, cluster_max;
-	int sms; /* that most devices of the target have: what a default is chosen for */
+	int sms;
 } Target;
-const Target *target_by_name(const char *name);
+const Target *target_by_name(const char *name); /* NULL: none */
+const Target *target_of_op(OpKind kind);        /* the first that has the operation */
+const Target *target_of_elem(Elem e);           /* the first that converts the type */
+bool target_has(const char *name, OpKind kind);
+bool target_converts(const char *name, Elem e);
+void target_names(Buf *out);                         /* of all, for messages */
 int target_entry_regs(const Target *t, int threads); /* that each thread of a CTA begins with */
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* op.c - the tables of ops.def, elementwise.def, attrs.def and target facts, as data. */
+/* op.c - the tables of ops.def, elementwise.def, attrs.def and completes.def, as data. */
 #include "ir/ir.h"
 
 #include <float.h>
@@ -15,6 +15,8 @@ enum {
 	ALIGNED = OPF_ALIGNED,
 	ELT = OPF_ELT,
 	NAME = OPF_NAME,
+	SM90 = OPF_SM90,
+	SM90A = OPF_SM90A,
 	ONE = FX_ONE,
 	SYNC = FX_SYNC
 };
@@ -202,31 +204,4 @@ const CombineRow *combine_of(const Op *reduce)
 int op_effect(const Op *op, int operand)
 {
 	return operand < 4 ? FX_OF(op_rows[op->kind].effects, operand) : 0;
-}
-
-static const Target targets[] = {
-	{.name = "sm_90a",
-	 .ptx_version = "8.7",
-	 .smem_bytes = 232448, /* 227 KiB a CTA: CUDA programming guide, compute capability 9.0 */
-	 .regs = 65536,
-	 .max_regs_thread = 255,
-	 .max_threads = 1024,
-	 .box_max = 256, /* PTX ISA, tensor maps; cuTensorMapEncodeTiled */
-	 .cluster_max = 16,
-	 .sms = 132} /* beyond 8 by an attribute of the function: programming guide */,
-};
-
-const Target *target_by_name(const char *name)
-{
-	for (size_t i = 0; i < COUNTOF(targets); i++)
-		if (!strcmp(targets[i].name, name))
-			return &targets[i];
-	return NULL;
-}
-
-/* As ptxas gives them: in eights, for all threads alike. */
-int target_entry_regs(const Target *t, int threads)
-{
-	int regs = t->regs / threads / 8 * 8;
-	return regs < t->max_regs_thread ? regs : t->max_regs_thread;
 }

@@ -381,7 +381,7 @@ static bool parse_target(Parser *p)
 		return false;
 	p->k->target = name;
 	return target_by_name(name) ||
-	       line_unknown(p, begin, p->s, "target", "the target is sm_90a");
+	       line_unknown(p, begin, p->s, "target", "targets are sm_80 to sm_90 and sm_90a");
 }
 
 static bool parse_header(Parser *p)

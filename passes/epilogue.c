@@ -157,7 +157,7 @@ static void direct(const Epilogue *e, const char *why)
 				 "staging %lld, but %s is stored from registers, without TMA: %s",
 				 (long long)given, tensor->name, why),
 			    "write staging 0");
-	else
+	else if (target_has(e->k->target, way_rows[WAY_STAGED_OUT].last))
 		diag(c, e->store->loc, D_N0401, "%s is stored from registers, without TMA: %s",
 		     tensor->name, why);
 }

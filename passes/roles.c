@@ -502,7 +502,7 @@ static void with_mma(Kernel *k, const Op *mma)
 	if (!check_threads(k, threads, mma->loc))
 		return;
 	Budget b = budget_cooperative(k, warpgroups, tiles);
-	if (!split)
+	if (!split || !target_has(k->target, OP_SETMAXNREG))
 		b = (Budget){0, 0, budget_alike(k, threads)};
 	why_registers(k, b.producer, b.consumer ? b.consumer : b.limit, tiles, registers_beside(k));
 	check_given(k, b, warpgroups, k->loc);

@@ -356,7 +356,8 @@ static void init_barriers(Kernel *k)
 	Op *elect = op_append(k, op_body(k, only), OP_ELECT, k->loc);
 	for (const Op *b = kernel_find(k, OP_MBARRIER); b; b = op_find_next(b, OP_MBARRIER))
 		init_ring(k, op_body(k, elect), b);
-	op_append(k, op_body(k, elect), OP_FENCE_INIT, k->loc);
+	if (target_has(k->target, OP_FENCE_INIT))
+		op_append(k, op_body(k, elect), OP_FENCE_INIT, k->loc);
 	Op *meet = op_before(k, first, ctas_share(k) ? OP_BAR_CLUSTER : OP_BAR_CTA);
 	if (meet->kind == OP_BAR_CLUSTER)
 		op_int(k, meet, A_RELAXED, 1); /* the fence is the release */

@@ -148,7 +148,7 @@ static void say_constants(Kernel *k)
 
 void sync_launches(Kernel *k)
 {
-	if (!attrs_int(&k->attrs, A_PDL, 1))
+	if (!attrs_int(&k->attrs, A_PDL, 1) || !target_has(k->target, OP_GRID_WAIT))
 		return;
 	for (Op *role = kernel_find(k, OP_ROLE); role; role = op_find_next(role, OP_ROLE)) {
 		Op *at = place_of_wait(k, role);

@@ -50,6 +50,18 @@ static bool is_named(const WayRow *row, const Op *op)
 	return !via || !strcmp(via, row->words);
 }
 
+static Fit fit(const WayRow *row, Copying *c, Refusal *why)
+{
+	const OpKind ops[] = {row->first, row->last};
+	for (int i = 0; i < 2; i++)
+		if (!target_has(c->k->target, ops[i])) {
+			why->text = ctx_strf(c->k->ctx, "%s has no %s; %s has", c->k->target,
+					     op_rows[ops[i]].name, target_of_op(ops[i])->name);
+			return FIT_NO;
+		}
+	return row->fits(c, why);
+}
+
 WayChoice way_choose(Copying *c)
 {
 	WayChoice w = {.way = WAY_COUNT, .other = WAY_COUNT};
@@ -57,16 +69,16 @@ WayChoice way_choose(Copying *c)
 		Refusal why = {.id = D_E0405};
 		if (!leads(&way_rows[id], c->op) || !is_named(&way_rows[id], c->op))
 			continue;
-		Fit fit = way_rows[id].fits(c, &why);
-		if (fit == FIT_NO && !why.text && !c->e)
+		Fit fits = fit(&way_rows[id], c, &why);
+		if (fits == FIT_NO && !why.text && !c->e)
 			continue;
-		if (fit == FIT_NO) {
+		if (fits == FIT_NO) {
 			w.tried[w.refused] = (WayId)id;
 			w.why[w.refused++] = why;
 			continue;
 		}
 		*(c->asked ? &w.other : &w.way) = (WayId)id;
-		if (fit == FIT_YES)
+		if (fits == FIT_YES)
 			break;
 		c->asked = true;
 	}

@@ -65,7 +65,8 @@ Fit fits_units(Copying *c, Refusal *why)
 	SlotForm f;
 	const Val *tile = c->op->in[1].val;
 	const char *form = slot_form(c->k->ctx, c->op->in[0].val->type, &f);
-	if (!attrs_get(&c->op->attrs, A_VIA))
+	if (!attrs_get(&c->op->attrs, A_VIA) &&
+	    target_has(c->k->target, way_rows[WAY_TMA_LOAD].first))
 		return FIT_NO; /* only where the program says so */
 	if (form)
 		return refuse(why, D_E0404, form, NULL);

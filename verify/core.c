@@ -278,6 +278,18 @@ static bool signal(Run *r, const Step *st)
 }
 
 /* ------------------------------------------------------------------ the start */
+static void fence_init(Run *r)
+{
+	for (int i = 0; i < r->m->nk; i++) {
+		KeyState *k = key_of(r->m, r->s, i);
+		if (r->m->keys[i].named || !(k->meeting >> r->agent & 1))
+			continue;
+		k->meeting = 0;
+		agent_of(r->m, r->s, r->agent)->owed.made = 1;
+		fact_make(r->m, r->s, r->agent, r->m->f_init[i]);
+	}
+}
+
 static bool init(Run *r, const Step *st)
 {
 	KeyState *k = key_of(r->m, r->s, st->key);
@@ -289,19 +301,9 @@ static bool init(Run *r, const Step *st)
 		return run_wrong(r, WHY_LANES, st->key, -1, -1);
 	k->need = st->n;
 	k->meeting = AGENT(r->agent); /* until it is fenced */
+	if (r->m->inits_plain)
+		fence_init(r);
 	return true;
-}
-
-static void fence_init(Run *r)
-{
-	for (int i = 0; i < r->m->nk; i++) {
-		KeyState *k = key_of(r->m, r->s, i);
-		if (r->m->keys[i].named || !(k->meeting >> r->agent & 1))
-			continue;
-		k->meeting = 0;
-		agent_of(r->m, r->s, r->agent)->owed.made = 1;
-		fact_make(r->m, r->s, r->agent, r->m->f_init[i]);
-	}
 }
 
 /* Between two times that a warpgroup sets its registers all its warps meet: the time before is over

@@ -112,7 +112,8 @@ typedef struct {
 	int cells_each;   /* of a CTA */
 	uint64_t (*written)[MAX_CELLS / 64]; /* by agent: those of its CTA that it writes to */
 	size_t off_keys, off_cells, off_facts, bytes;
-	bool alike;          /* what one lane knows all know: by time alone it is so */
+	bool alike;       /* what one lane knows all know: by time alone it is so */
+	bool inits_plain; /* the target has no fence of them, nor whom they would be fenced for */
 	struct Fills *fills; /* of a replay: which bytes are written; NULL: slots alone */
 } Machine;
 

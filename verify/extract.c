@@ -454,6 +454,7 @@ bool program_read(Program *p, const Kernel *k)
 		read_launched(&r);
 	read_equals(&r);
 	p->m.ranks = program_peers(k, &p->ctas);
+	p->m.inits_plain = !target_has(k->target, OP_FENCE_INIT);
 	if (p->ctas > MAX_RANKS)
 		return read_limit(&r, LIMIT_RANKS, k->loc);
 	find_lets(&r);

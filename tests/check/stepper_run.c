@@ -64,6 +64,12 @@ static bool arrive(Run *r, int w, const PtxStep *s, int n, int64_t bytes)
 	return true;
 }
 
+static void fence_inits(Run *r, int w, const PtxStep *s)
+{
+	EACH_CLASS(c, run_warp(r, w), s->lanes)
+	run_clock(r, w, c).inits[run_warp(r, w)->first_part + c] = r->warp[w].at + 1;
+}
+
 static bool init(Run *r, int w, const PtxStep *s)
 {
 	BarNow *b = bar_of(r, s->cta, s->bar);
@@ -74,6 +80,8 @@ static bool init(Run *r, int w, const PtxStep *s)
 	b->when = r->warp[w].at + 1;
 	EACH_CLASS(c, run_warp(r, w), s->lanes)
 	b->by = run_warp(r, w)->first_part + c;
+	if (strcmp(r->t->k->target, "sm_90") < 0) /* whom else there is knows by meeting */
+		fence_inits(r, w, s);
 	return true;
 }
 
@@ -412,8 +420,7 @@ static bool step(Run *r, int w, const PtxStep *s)
 		run_take(r, w, ALL_LANES, r->warp[w].waited);
 		return true;
 	case OP_FENCE_INIT:
-		EACH_CLASS(c, run_warp(r, w), s->lanes)
-		run_clock(r, w, c).inits[run_warp(r, w)->first_part + c] = r->warp[w].at + 1;
+		fence_inits(r, w, s);
 		return true;
 	case OP_BULK_COMMIT:
 		EACH_CLASS(c, run_warp(r, w), s->lanes)

@@ -29,7 +29,6 @@ static const struct {
 	{"kernel f(A : float (M,K), B : half (N,K)) { }",
 	 "kernel f(A : f32 (M,K), B : half (N,K)) { }"},
 	{"kernel f(A : bf61 (M,K)) { }", "kernel f(A : bf16 (M,K)) { }"},
-	{"kernel f(A : bf16 (M,K)) target sm_90 { }", "kernel f(A : bf16 (M,K)) target sm_90a { }"},
 	{"# why\nconst a = 1;", "// why\nconst a = 1;"},
 	{HEAD DECLS "for (m,n) in gD { acc : f32 mm.C(64,64); } }",
 	 HEAD DECLS "for (m,n) in gD { acc : f32 mm.C(64,64) = 0; } }"},

@@ -112,12 +112,12 @@ static void long_chains(void **state)
 
 static void targets(void **state)
 {
-	FrontendOpt old = {.target = "sm_90"}, other = {.target = "sm_80"}, right = {0};
+	FrontendOpt old = {.target = "sm_70"}, other = {.target = "sm_100a"}, right = {0};
 	Ctx *c = ctx_new();
 	(void)state;
 	right.target = "sm_90a";
 	right.syntax_only = true;
-	expect_first("", 0, &old, D_E0304, 0);
+	expect_first("", 0, &old, D_E0301, 0);
 	expect_first("", 0, &other, D_E0301, 0);
 	assert_non_null(compile(c, "", 0, &right));
 	ctx_free(c);

@@ -91,7 +91,7 @@ static void change_the_stage(Kernel *k)
 
 static void forget_the_target(Kernel *k)
 {
-	k->target = ctx_str(k->ctx, "sm_80");
+	k->target = ctx_str(k->ctx, "sm_70");
 }
 
 static void write_what_is_constant(Kernel *k)
@@ -119,7 +119,7 @@ static const struct {
 	{forget_the_block, "not linked"},
 	{lose_the_last, "last op"},
 	{change_the_stage, "bar.cta is not an op of this stage"},
-	{forget_the_target, "unknown target 'sm_80'"},
+	{forget_the_target, "unknown target 'sm_70'"},
 	{write_what_is_constant, "the output '%D' cannot be constant"},
 	{forget_a_result, "abs has a result"},
 };

@@ -246,7 +246,7 @@ class Sources(unittest.TestCase):
             (lambda: dslc.compile(text, emit="sass"), "emit is 'sass', not one of cubin, ptx", ValueError),
             (lambda: dslc.compile(text, ptxas_args="-v"), r"list of arguments: \['-v'\]", TypeError),
             (lambda: dslc.compile(text, opt_level=9), "E0611.*opt_level is 9", dslc.CompileError),
-            (lambda: dslc.compile(text, target="sm_80"), "E0301", dslc.CompileError),
+            (lambda: dslc.compile(text, target="sm_80"), "E0304", dslc.CompileError),
             (lambda: dslc.compile(text, ptxas="/nowhere"), "E0501", dslc.CompileError),
             (lambda: dslc.Kernel(b"x"), "ELF", dslc.Error),
         ):

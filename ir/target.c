@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* target.c - rows of targets.def, and which of them has an operation or converts a type: the first
+ * one does, and all behind it.
+ *     OP_WGMMA   ->   sm_90a
+ *     EL_E4M3    ->   sm_89 */
+#include "ir/ir.h"
+
+#include <string.h>
+
+typedef enum {
+#define TARGET(id, ...) id,
+#include "ir/targets.def"
+	TARGET_COUNT
+} TargetId;
+
+static const Target targets[TARGET_COUNT] = {
+#define TARGET(id, name, ptx, smem, regs, most, threads, box, cluster, sms) \
+	[id] = {name, ptx, smem, regs, most, threads, box, cluster, sms},
+#include "ir/targets.def"
+};
+
+static const struct {
+	Elem elem;
+	TargetId first;
+} converted[] = {
+#define CONVERTED(elem, first) {EL_##elem, first},
+#include "ir/targets.def"
+};
+
+const Target *target_by_name(const char *name)
+{
+	for (int id = 0; id < TARGET_COUNT; id++)
+		if (!strcmp(targets[id].name, name))
+			return &targets[id];
+	return NULL;
+}
+
+const Target *target_of_op(OpKind kind)
+{
+	int flags = op_rows[kind].flags;
+	return &targets[flags & OPF_SM90A ? SM90A : flags & OPF_SM90 ? SM90 : 0];
+}
+
+const Target *target_of_elem(Elem e)
+{
+	for (size_t i = 0; i < COUNTOF(converted); i++)
+		if (converted[i].elem == e)
+			return &targets[converted[i].first];
+	return &targets[0];
+}
+
+bool target_has(const char *name, OpKind kind)
+{
+	return target_by_name(name) >= target_of_op(kind);
+}
+
+bool target_converts(const char *name, Elem e)
+{
+	return target_by_name(name) >= target_of_elem(e);
+}
+
+void target_names(Buf *out)
+{
+	for (int id = 0; id < TARGET_COUNT; id++)
+		buf_printf(out, "%s%s",
+			   !id                     ? ""
+			   : id + 1 < TARGET_COUNT ? ", "
+						   : " or ",
+			   targets[id].name);
+}
+
+/* As ptxas gives them: in eights, for all threads alike. */
+int target_entry_regs(const Target *t, int threads)
+{
+	int regs = t->regs / threads / 8 * 8;
+	return regs < t->max_regs_thread ? regs : t->max_regs_thread;
+}

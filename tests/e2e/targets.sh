@@ -1,0 +1,43 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Programs for a target: proved, assembled without another message and without registers in memory, and right on the simulator: a GEMM by mma.sync
+# under every schedule (the two targets that differ from sm_80 in resources and conversions alone: under one), and the programs without an mma.
+#   targets.sh DSLC E2E SCRATCH TARGET      [DEVICE=cuda:0]
+set -eu
+dslc=$1 e2e=$2 scratch=$3 target=$4
+rm -rf "$scratch"
+mkdir -p "$scratch"
+fail()
+{
+	echo "$target $*"
+	cat "$scratch/out"
+	exit 1
+}
+# FILE SIZES -D...
+try()
+{
+	file=$1 sizes=$2
+	shift 2
+	"$dslc" "$file" --target="$target" "$@" --report=resources -o "$scratch/k.cubin" >"$scratch/out" 2>&1 || fail "$file $*: refused"
+	! grep -E 'warning|note|error|[1-9][0-9]* bytes of spill' "$scratch/out" || fail "$file $*: another message"
+	"$dslc" run "$file" --target="$target" "$@" --size "$sizes" --device ${DEVICE:-sim} >"$scratch/out" 2>&1 || fail "$file $*: wrong"
+}
+case $target in
+sm_86 | sm_89) hows="cooperative:on" ;;
+*) hows="none:off none:on cooperative:off cooperative:on pingpong:on" ;;
+esac
+for how in $hows; do
+	try "$e2e/targets/gemm.gemm" M=136,N=72,K=200 -DR="${how%:*}" -DP="${how#*:}"
+done
+try "$e2e/targets/gemm.gemm" M=200,N=136,K=328 -DbM=128 -DbN=32 -DbK=64 -DS=2 -DW=8 -DR=cooperative
+sed -n 's/^e2e_plain(\([^ ]*\) \([^ )]*\).*/\1 \2/p' "$e2e/CMakeLists.txt" >"$scratch/plain"
+while read -r name sizes; do
+	try "$e2e/plain/$name.gemm" "$sizes"
+done <"$scratch/plain"
+"$dslc" -S "$e2e/targets/gemm.gemm" --target="$target" -o "$scratch/k.ptx" >"$scratch/out" 2>&1
+grep -q "^\.target $target\$" "$scratch/k.ptx" || fail "another target"
+grep -q mma.sync.aligned "$scratch/k.ptx" || fail "no mma.sync"
+case $target in
+sm_8*) grep -q cp.async.c "$scratch/k.ptx" || fail "no cp.async" ;;
+*) grep -q cp.async.bulk.tensor "$scratch/k.ptx" || fail "no TMA" ;;
+esac
