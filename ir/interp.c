@@ -336,6 +336,15 @@ static bool run_view(Interp *in, const Op *op)
 	return bind_tensor(in, op->out, of);
 }
 
+static void name_coordinates(Interp *in, const Op *op, Slot *s)
+{
+	const Slot *indices = operand(in, op, 1);
+	if (!s->named)
+		s->named = NEWN(in->arena, double, indices->n);
+	tensor_names(indices, s->named, in->scratch);
+	s->gather = (int)attrs_int(&op->attrs, A_GATHER, 0);
+}
+
 static bool run_tile(Interp *in, const Op *op)
 {
 	Slot *s = slot_of(in, op->out), *from = operand(in, op, 0);
@@ -346,6 +355,8 @@ static bool run_tile(Interp *in, const Op *op)
 			return fail(in, "the origin of a tile overflows 64 bits");
 	}
 	s->tensor = from->tensor;
+	if (op->nin > 1)
+		name_coordinates(in, op, s);
 	return true;
 }
 

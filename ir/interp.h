@@ -48,6 +48,8 @@ typedef struct {
 	double *amount;           /* with bounds, of a frag: the size of all that was added up */
 	const Tensor *tensor;     /* a tile of a tensor at an origin */
 	int64_t origin[MAX_RANK];
+	double *named; /* along mode `gather`, the coordinates; -1: outside. NULL: none are */
+	int gather;
 } Slot;
 
 void element_is(const Elements *e, int64_t i, double v); /* interp.c: exactly */
@@ -56,6 +58,7 @@ void element_is(const Elements *e, int64_t i, double v); /* interp.c: exactly */
 bool tensor_bind(Interp *in, const Layout *l, Tensor *t, Slot *whole);
 /* elements out of range read as 0 and are not written */
 void tensor_load(const Slot *tile, double *out, Arena *scratch);
+void tensor_names(const Slot *tile, double *out, Arena *scratch); /* the same, but -1 there */
 void tensor_store(const Slot *tile, const Elements *from, Arena *scratch);
 void tensor_inside(const Slot *tile, const Elements *of, double outside, const int64_t *edges,
 		   Arena *scratch); /* edges[i]: mode i's counts */

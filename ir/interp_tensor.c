@@ -17,13 +17,19 @@ static int64_t mode_offset(const Mode *m, int64_t x)
 	return offset;
 }
 
+/* Coordinate x of the tile along mode i, as the tensor counts it. */
+static int64_t coordinate(const Slot *t, int i, int64_t x)
+{
+	return t->named && t->gather == i ? (int64_t)t->named[x] : t->origin[i] + x;
+}
+
 /* For every mode of the tile, the offset of each of its coordinates. */
 static void tile_offsets(const Slot *t, int64_t *at[MAX_RANK], Arena *scratch)
 {
 	for (int i = 0; i < t->rank; i++) {
 		at[i] = NEWN(scratch, int64_t, t->dim[i]);
 		for (int64_t x = 0; x < t->dim[i]; x++)
-			at[i][x] = mode_offset(&t->tensor->mode[i], t->origin[i] + x);
+			at[i][x] = mode_offset(&t->tensor->mode[i], coordinate(t, i, x));
 	}
 }
 
@@ -70,6 +76,14 @@ void tensor_load(const Slot *t, double *out, Arena *scratch)
 				       : elem_get(t->tensor->elem, t->tensor->data, base + last[i]);
 	} while (rows_next(&r));
 	arena_reset(scratch);
+}
+
+/* Where the tensor of indices ends, nothing is named. */
+void tensor_names(const Slot *t, double *out, Arena *scratch)
+{
+	Elements at = {.f = out};
+	tensor_load(t, out, scratch);
+	tensor_inside(t, &at, -1, (const int64_t[]){1, 1}, scratch);
 }
 
 void tensor_inside(const Slot *t, const Elements *of, double outside, const int64_t *edges,

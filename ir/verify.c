@@ -216,16 +216,29 @@ static void know_inside(Verifier *v, const Op *op)
 		know_warps(v, attrs_int(&op->attrs, A_FIRST, 0), attrs_int(&op->attrs, A_WARPS, 1));
 }
 
+/* An access by an index is where that is one of the tensor's coordinates. */
+static void know_index(Verifier *v, const Op *op)
+{
+	const Layout *l = op->in[1].val->type->layout;
+	int mode = (int)attrs_int(&op->attrs, A_GATHER, 0);
+	const Ix *index = access_index(v->c), *extent = tup_get(l->shape, mode)->leaf;
+	vec_push(v->arena, &v->scope.facts, ((IxFact){index->name, 0, INT32_MAX, 1}));
+	vec_push(v->arena, &v->scope.guards, ix_new(v->c, IX_LT, index, extent));
+}
+
 /* What cp.async reads its own conditions guard. */
 static const char *check_vector(Verifier *v, const Op *op)
 {
-	int guards = v->scope.guards.n;
+	int guards = v->scope.guards.n, facts = v->scope.facts.n;
 	if (op->kind != OP_LD_GLOBAL && op->kind != OP_ST_GLOBAL && op->kind != OP_CP_ASYNC)
 		return NULL;
 	for (int i = 2; op->kind == OP_CP_ASYNC && i < op->nix; i++)
 		vec_push(v->arena, &v->scope.guards, op->ix[i]);
+	if (attrs_get(&op->attrs, A_GATHER))
+		know_index(v, op);
 	const char *why = access_rule(v->c, &v->scope, op);
 	v->scope.guards.n = guards;
+	v->scope.facts.n = facts;
 	return why;
 }
 

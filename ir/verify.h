@@ -26,6 +26,7 @@ const char *move_rule(const Kernel *k, const Op *op);
 
 /* verify_access.c: whether all elements of an access to a tensor lie inside it; NULL, or why not */
 const char *access_rule(Ctx *c, const Scope *s, const Op *op);
+const Ix *access_index(Ctx *c); /* the name of what an access by an index has along gather= */
 
 /* verify_boxes.c: whether a TMA box starts where the hardware can start one; NULL, or why not */
 const char *box_rule(Ctx *c, const Scope *s, const Op *op);

@@ -180,6 +180,23 @@ static bool is_dead(const Scope *s)
 	return false;
 }
 
+/* No name of a program has a blank. */
+const Ix *access_index(Ctx *c)
+{
+	return ix_sym(c, "an index");
+}
+
+/* Where it begins, in elements. */
+static const Ix *offset_of(Ctx *c, const Op *op, const Layout *tensor)
+{
+	const Attr *gather = attrs_get(&op->attrs, A_GATHER);
+	const Ix *offset = op->ix[op->kind == OP_CP_ASYNC];
+	if (!gather)
+		return offset;
+	const Ix *step = tup_get(tensor->stride, (int)gather->i[0])->leaf;
+	return ix_add(c, offset, ix_mul(c, access_index(c), step));
+}
+
 const char *access_rule(Ctx *c, const Scope *s, const Op *op)
 {
 	bool store = op->kind == OP_ST_GLOBAL;
@@ -187,7 +204,7 @@ const char *access_rule(Ctx *c, const Scope *s, const Op *op)
 	const Layout *l = layout_flat(c, tensor->val->type->layout);
 	Access a = {.c = c, .s = s, .shape = l->shape, .stride = l->stride};
 	a.n = attrs_int(&op->attrs, A_N, 1);
-	const Ix *offset = op->ix[op->kind == OP_CP_ASYNC];
+	const Ix *offset = offset_of(c, op, tensor->val->type->layout);
 	if (a.n == 1 || is_dead(s))
 		return NULL;
 	if (!find_fast(&a))

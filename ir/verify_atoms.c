@@ -409,12 +409,30 @@ const char *rule_staged(const Kernel *k, const Op *op)
 		       : "the tensor's and the buffer's element types differ";
 }
 
+/* Registers that hold coordinates along gather=. */
+static const char *check_index(const Kernel *k, const Op *op)
+{
+	int64_t mode = attrs_int(&op->attrs, A_GATHER, -1);
+	const Layout *tensor = op->in[1].val->type->layout;
+	if (op->nin < 3)
+		return mode < 0 ? NULL : "gather= needs the register of an index";
+	if (op->in[2].val->type->elem != EL_I32)
+		return "an index is of s32";
+	if (k->stage != ST_PTX)
+		return NULL;
+	if (mode < 0 || mode >= layout_rank(tensor) ||
+	    !tup_is_leaf(tup_get(tensor->stride, (int)mode)))
+		return "an access by an index has gather=, a mode of the tensor";
+	return check_registers(k, op, &op->in[2], 1);
+}
+
 const char *rule_load_async(const Kernel *k, const Op *op)
 {
 	int64_t bytes = attrs_int(&op->attrs, A_BYTES, 16);
 	if (bytes != 4 && bytes != 8 && bytes != 16)
 		return "cp.async copies 4, 8 or 16 bytes at a time";
-	return rule_staged(k, op);
+	const char *why = check_index(k, op);
+	return why ? why : rule_staged(k, op);
 }
 
 const char *rule_cp_async(const Kernel *k, const Op *op)
@@ -424,7 +442,8 @@ const char *rule_cp_async(const Kernel *k, const Op *op)
 		return "cp.async needs a byte in the slot and an element offset";
 	if (bits != 32 && bits != 64 && bits != 128)
 		return "cp.async copies 4, 8 or 16 bytes at a time";
-	return rule_staged(k, op);
+	const char *why = check_index(k, op);
+	return why ? why : rule_staged(k, op);
 }
 
 static bool is_flat(const Tup *t)
@@ -433,6 +452,24 @@ static bool is_flat(const Tup *t)
 		if (!tup_is_leaf(tup_get(t, i)))
 			return false;
 	return true;
+}
+
+/* Where indices name the coordinates along a mode. */
+static const char *check_gather(const Kernel *k, const Op *op)
+{
+	int64_t mode = attrs_int(&op->attrs, A_GATHER, -1);
+	const Layout *to = op->out->type->layout;
+	const Val *names = op->nin > 1 ? op->in[1].val : NULL;
+	if (!names)
+		return mode < 0 ? NULL : "gather= needs a tile of indices";
+	if (mode < 0 || mode >= layout_rank(to))
+		return "a tile with indices has gather=, a mode of the tensor";
+	if (names->type->elem != EL_I32 || !names->def || names->def->kind != OP_TILE)
+		return "indices are a tile of an s32 tensor";
+	if (layout_size(k->ctx, layout_left(k->ctx, names->type->layout->shape)) !=
+	    layout_size(k->ctx, layout_mode(k->ctx, to, (int)mode)))
+		return "there is an index for each coordinate of the tile along gather=";
+	return ix_is(op->ix[mode], 0) ? NULL : "the tile begins at 0 along gather=";
 }
 
 const char *rule_tile(const Kernel *k, const Op *op)
@@ -447,5 +484,5 @@ const char *rule_tile(const Kernel *k, const Op *op)
 	if (is_flat(from->layout->stride) && is_flat(to->layout->stride) &&
 	    from->layout->stride != to->layout->stride)
 		return "a tile has its tensor's strides";
-	return NULL;
+	return check_gather(k, op);
 }

@@ -383,7 +383,7 @@ static const Rule rules[OP_COUNT] = {
 	[OP_GRID] = {.kinds = "", .rule = rule_some},
 	[OP_RING] = {.kinds = "", .rule = rule_ring},
 	[OP_VIEW] = {.kinds = "g=g", .rule = rule_view},
-	[OP_TILE] = {.kinds = "g=g", .rule = rule_tile},
+	[OP_TILE] = {.kinds = "gg=g", .rule = rule_tile},
 	[OP_COPY] = {.kinds = "tt", .rule = rule_store},
 	[OP_MMA] = {.kinds = "ras", .rule = rule_mma, .needs = {{A_ATOM, ST_ANY}}},
 	[OP_ROLE] = {.kinds = "",
@@ -439,8 +439,8 @@ static const Rule rules[OP_COUNT] = {
 	[OP_LOAD_SHARED] = {.kinds = "rs"},
 	[OP_PREFETCH] = {.kinds = "rg", .rule = rule_alike},
 	[OP_PREFETCH_GLOBAL] = {.kinds = "g"},
-	[OP_LOAD_ASYNC] = {.kinds = "sg", .rule = rule_load_async},
-	[OP_CP_ASYNC] = {.kinds = "sg", .rule = rule_cp_async, .needs = {{A_N, ST_PTX}}},
+	[OP_LOAD_ASYNC] = {.kinds = "sgr", .rule = rule_load_async},
+	[OP_CP_ASYNC] = {.kinds = "sgr", .rule = rule_cp_async, .needs = {{A_N, ST_PTX}}},
 	[OP_COPY_WAIT] = {.kinds = "", .needs = {{A_N, ST_ANY}}},
 };
 
