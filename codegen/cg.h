@@ -73,6 +73,15 @@ typedef struct {
 	LLVMTypeRef tvoid, i1, i8, i16, i32, i64, f32, p0, p1, p3, p7;
 } CgMod;
 
+/* Accesses by indices, one behind the other in a block: how many bytes coordinates are apart, and
+ * how many there are, both computed there. */
+typedef struct {
+	LLVMBasicBlockRef block;
+	const Val *tensor;
+	int mode;
+	LLVMValueRef step, extent;
+} Stepping;
+
 typedef struct {
 	CgMod *m;
 	const Kernel *k;
@@ -88,7 +97,8 @@ typedef struct {
 	VEC(Term) terms;
 	int *term_at; /* by Ix id: place in terms + 1 */
 	uint32_t nterm_at;
-	const Op *op; /* being emitted, for panics */
+	const Op *op;      /* being emitted, for panics */
+	Stepping stepping; /* of the last access by an index */
 } Cg;
 
 /* module.c */
@@ -151,6 +161,7 @@ void cg_goto(Cg *g, LLVMBasicBlockRef to); /* ends the block; goes on in `to` */
 LLVMValueRef cg_lane(Cg *g);               /* of the thread in its warp */
 bool cg_hopper(const Cg *g); /* the target is sm_90 or later: its forms of barriers, elect */
 LLVMValueRef cg_call(Cg *g, const char *intrinsic, LLVMTypeRef overload, LLVMValueRef *args, int n);
+LLVMValueRef cg_pinned(Cg *g, LLVMValueRef x); /* of 32 bits: computed where it stands */
 LLVMValueRef cg_int32(const Cg *g, int64_t v);
 LLVMValueRef cg_global_ptr(Cg *g, const Val *tensor, const Ix *offset); /* in elements */
 int cg_first_register(Cg *g, const Operand *regs);                      /* %tile[constant] */

@@ -362,7 +362,7 @@ void emit_ROLE(Cg *g, const Op *op)
 }
 
 /* x, from the lane that has it: what exchanges values between lanes is never moved. */
-static LLVMValueRef pinned(Cg *g, LLVMValueRef x)
+LLVMValueRef cg_pinned(Cg *g, LLVMValueRef x)
 {
 	LLVMValueRef lane = cg_call(g, "llvm.nvvm.read.ptx.sreg.laneid", NULL, NULL, 0);
 	LLVMValueRef args[4] = {cg_int32(g, -1), x, lane, cg_int32(g, 31)};
@@ -377,7 +377,7 @@ void emit_LET(Cg *g, const Op *op)
 	fact.div = fact.div > 0 ? fact.div : 1;
 	bool here = attrs_get(&op->attrs, A_HERE);
 	LLVMValueRef v = here || cg_fits32(g, x) ? cg_i32(g, x) : cg_i64(g, x);
-	cg_bind_name(g, op->sym[0], fact, here ? pinned(g, v) : v);
+	cg_bind_name(g, op->sym[0], fact, here ? cg_pinned(g, v) : v);
 }
 
 /* ------------------------------------------------------------------ storage */
