@@ -414,6 +414,12 @@ const Op *mma_spread_as(const Kernel *k, const Val *v)
 }
 
 /* ------------------------------------------------------------------ tiles of tensors */
+Val *tile_indices(const Val *tile)
+{
+	const Op *def = tile->def;
+	return def && def->kind == OP_TILE && def->nin > 1 ? def->in[1].val : NULL;
+}
+
 Val *tensor_arg(const Val *tensor)
 {
 	const Op *def = tensor->def;

@@ -5,6 +5,7 @@
  * ->  if (warp == 8) { elect { load.tma %sA[k] } }
  *     if (9 <= warp, warp < 11) { load.async %sB[k] first=9 warps=2 } */
 #include "passes/loaders.h"
+#include "passes/units.h"
 
 /* Rings, of which one thread issues the loads, or all lanes. */
 typedef struct {
@@ -69,6 +70,13 @@ static int loaders(Kernel *k, Op *producer, const Block *body, int most)
 	return warps;
 }
 
+/* What the threads share out alike: units, and where rows have indices, rows of one swizzle. */
+static int64_t to_share(const Kernel *k, const Op *op)
+{
+	Units u = units_of(k, op);
+	return tile_indices(op->in[1].val) ? u.f.rows * u.row : u.units;
+}
+
 /* Of at most so many warps, as many as share out every tile that threads load: a power of 2. */
 static int lane_warps(const Kernel *k, const Block *body, int most)
 {
@@ -80,8 +88,7 @@ static int lane_warps(const Kernel *k, const Block *body, int most)
 			warps = lane_warps(k, op->body, warps);
 		if (!op_fills_shared(op) || !op_done_by(op, DONE_BY_LANES))
 			continue;
-		int64_t units =
-			type_slot_bytes(op->in[0].val->type) / attrs_int(&op->attrs, A_BYTES, 1);
+		int64_t units = to_share(k, op);
 		while (warps > 1 && units % ((int64_t)warps * WARP_THREADS))
 			warps /= 2;
 	}

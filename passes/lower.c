@@ -227,7 +227,8 @@ static const Ix *thread_of_tile(Kernel *k, const Op *op, const Layout *tv)
 {
 	Ctx *c = k->ctx;
 	const Op *role = op_role(op);
-	const Ix *first = ix_int(k, 32 * attrs_int(&role->attrs, A_FIRST, 0));
+	int64_t warp = attrs_int(&op->attrs, A_FIRST, attrs_int(&role->attrs, A_FIRST, 0));
+	const Ix *first = ix_int(k, 32 * warp);
 	const Ix *threads = tup_product(c, tup_get(tv->shape, 0));
 	const Ix *thread = ix_sub(c, ix_sym(c, "tid"), first);
 	return attrs_get(&role->attrs, A_TURNS) ? ix_mod(c, thread, threads) : thread;
@@ -470,7 +471,8 @@ static void drop_rings(Kernel *k)
 /* A copy by its homes: registers to or from what, or boxes of a tensor map to or from a buffer. */
 static void lower_copy(Kernel *k, Op *op)
 {
-	bool map = op->nin > 2, to_shared = op->in[0].val->type->space == SP_SHARED;
+	bool map = op->nin > 2 && op->in[2].val->type->kind == TY_TMAP,
+	     to_shared = op->in[0].val->type->space == SP_SHARED;
 	bool shared = to_shared || op->in[1].val->type->space == SP_SHARED;
 	bool regs = op->in[0].val->type->space == SP_REG || op->in[1].val->type->space == SP_REG;
 	if (map)

@@ -9,16 +9,9 @@
  *     } */
 #include "passes/lower.h"
 #include "passes/place.h"
+#include "passes/units.h"
 
 enum { FEW = 2 };
-
-/* How threads share out a tile: units of n elements side by side, those of a row of the swizzle one
- * behind the other, so that neighbours read from, and write to, places side by side. */
-typedef struct {
-	SlotForm f;
-	int n;                       /* elements of a unit */
-	int64_t row, units, threads; /* units of a row of the swizzle; of the tile */
-} Units;
 
 static const CopyRow *unit_row(const Op *op)
 {
@@ -29,7 +22,7 @@ static const CopyRow *unit_row(const Op *op)
 	panic("no atom of %s", op_rows[op->kind].name);
 }
 
-static Units units_of(Kernel *k, const Op *op)
+Units units_of(const Kernel *k, const Op *op)
 {
 	Units u = {.n = unit_row(op)->n * 8 / elem_rows[op->in[0].val->type->elem].bits};
 	const char *why = slot_form(k->ctx, op->in[0].val->type, &u.f);
@@ -41,33 +34,60 @@ static Units units_of(Kernel *k, const Op *op)
 	return u;
 }
 
-/* The copy of unit x: where it lies in the slot, in the tensor, and what says that it is inside. */
-static void lower_unit(Kernel *k, Op *op, Op *loop, Units u, const Ix *x)
+/* Of the units of rows one swizzle wide; those of the next swizzles are of the same rows. */
+int64_t units_rows(const Units *u)
+{
+	return u->f.rows * u->row / u->threads;
+}
+
+/* Where the tile's element lies in the tensor that is so far into the tile. */
+static void unit_place(Kernel *k, const Val *tile, const Ix *const more[2], const Ix **at)
+{
+	for (int m = 0; m < tile->def->nix; m++)
+		at[m] = tile->def->ix[m];
+	for (int i = 0; i < 2; i++) {
+		int mode = tile_mode(k, tile, i);
+		at[mode] = ix_add(k->ctx, at[mode], more[i]);
+	}
+}
+
+/* The element that the copy begins with, and what says that it is inside. Along the mode that an
+ * index names, the copy itself says so. */
+static void from_tensor(Kernel *k, const Op *op, Op *copy, const Ix *const more[2], const Ix *reg)
+{
+	const Val *tile = op->in[1].val;
+	Val *tensor = tile->def->in[0].val;
+	const Ix *at[MODES_MOST];
+	int64_t gather = attrs_int(&tile->def->attrs, A_GATHER, -1);
+	Op *inside = op_new(k, OP_IF, op->loc);
+	unit_place(k, tile, more, at);
+	if (gather >= 0) {
+		at[gather] = ix_int(k, 0);
+		op_in(k, copy, op->in[2].val, reg);
+		op_int(k, copy, A_GATHER, gather);
+	}
+	op_ix(k, copy, op_inside_tensor(k, inside, tensor, at));
+	for (int i = 0; i < inside->nix; i++)
+		if (i != gather)
+			op_ix(k, copy, inside->ix[i]);
+}
+
+/* The copy of unit x, of the rows that reg is the index of, where there are indices. */
+static void lower_unit(Kernel *k, Op *op, Op *loop, Units u, const Ix *x, const Ix *reg)
 {
 	Ctx *c = k->ctx;
-	const Val *tile = op->in[1].val;
-	const Ix *at[MODES_MOST], *in_row = ix_mod(c, x, ix_int(k, u.row));
-	const Ix *line = ix_div(c, x, ix_int(k, u.row));
+	const Ix *in_row = ix_mod(c, x, ix_int(k, u.row)), *line = ix_div(c, x, ix_int(k, u.row));
 	const Ix *block = ix_div(c, line, ix_int(k, u.f.rows));
 	const Ix *more[2];
 	more[1 - u.f.fast] = ix_mod(c, line, ix_int(k, u.f.rows));
 	more[u.f.fast] =
 		ix_add(c, ix_mul(c, block, ix_int(k, u.f.span)), ix_mul(c, in_row, ix_int(k, u.n)));
-	for (int m = 0; m < tile->def->nix; m++)
-		at[m] = tile->def->ix[m];
-	for (int i = 0; i < 2; i++)
-		at[tile_mode(k, tile, i)] = ix_add(c, at[tile_mode(k, tile, i)], more[i]);
 	Op *copy = op_append(k, op_body(k, loop), (OpKind)unit_row(op)->op, op->loc);
-	Op *inside = op_new(k, OP_IF, op->loc);
-	Val *tensor = tile->def->in[0].val;
-	const Ix *offset = op_inside_tensor(k, inside, tensor, at);
 	Place p = {c, op->in[0].val->type, line, ix_mul(c, in_row, ix_int(k, u.n))};
 	op_in(k, copy, op->in[0].val, op->in[0].at);
-	op_in(k, copy, tensor_arg(tensor), NULL);
+	op_in(k, copy, tensor_arg(op->in[1].val->def->in[0].val), NULL);
 	op_ix(k, copy, place_byte(&p));
-	op_ix(k, copy, offset);
-	for (int i = 0; i < inside->nix; i++)
-		op_ix(k, copy, inside->ix[i]);
+	from_tensor(k, op, copy, more, reg);
 	op_int(k, copy, A_N, u.n);
 }
 
@@ -82,15 +102,11 @@ static Op *turns(Kernel *k, Op *loop, const char *name, int64_t n, int unroll)
 
 /* A few copies one behind the other; of more, their addresses would not fit into the registers of
  * who loads. */
-void lower_by_threads(Kernel *k, Op *op)
+static void few_by_few(Kernel *k, Op *op, Op *loop, Units u, const Ix *at)
 {
 	Ctx *c = k->ctx;
-	Units u = units_of(k, op);
 	int64_t all = u.units / u.threads, few = all % FEW ? 1 : FEW;
-	const Ix *first = ix_int(k, WARP_THREADS * attrs_int(&op->attrs, A_FIRST, 0));
-	const Ix *at = ix_sub(c, ix_sym(c, "tid"), first);
 	const char *name = kernel_fresh(k, "u");
-	Op *loop = op_before(k, op, OP_FOR);
 	if (all > FEW) {
 		const char *outer = kernel_fresh(k, "v");
 		turns(k, loop, outer, all / few, 0);
@@ -99,6 +115,29 @@ void lower_by_threads(Kernel *k, Op *op)
 		all = few;
 	}
 	turns(k, loop, name, all, 1);
-	lower_unit(k, op, loop, u, ix_add(c, at, ix_mul(c, ix_sym(c, name), ix_int(k, u.threads))));
+	at = ix_add(c, at, ix_mul(c, ix_sym(c, name), ix_int(k, u.threads)));
+	lower_unit(k, op, loop, u, at, NULL);
+}
+
+/* Of each row whose index a register holds, a copy for each width of the swizzle. */
+static void row_by_row(Kernel *k, Op *op, Op *loop, Units u, const Ix *at)
+{
+	Ctx *c = k->ctx;
+	const char *row = kernel_fresh(k, "r"), *block = kernel_fresh(k, "u");
+	turns(k, loop, row, units_rows(&u), 1);
+	Op *blocks = op_append(k, op_body(k, loop), OP_FOR, op->loc);
+	turns(k, blocks, block, u.f.cols / u.f.span, 1);
+	at = ix_mod(c, at, ix_int(k, u.threads));
+	at = ix_add(c, at, ix_mul(c, ix_sym(c, row), ix_int(k, u.threads)));
+	at = ix_add(c, at, ix_mul(c, ix_sym(c, block), ix_int(k, u.f.rows * u.row)));
+	lower_unit(k, op, blocks, u, at, ix_sym(c, row));
+}
+
+void lower_by_threads(Kernel *k, Op *op)
+{
+	const Ix *first = ix_int(k, WARP_THREADS * attrs_int(&op->attrs, A_FIRST, 0));
+	const Ix *at = ix_sub(k->ctx, ix_sym(k->ctx, "tid"), first);
+	Op *loop = op_before(k, op, OP_FOR);
+	(op->nin > 2 ? row_by_row : few_by_few)(k, op, loop, units_of(k, op), at);
 	op_remove(op);
 }

@@ -78,6 +78,7 @@ int64_t round_up(int64_t x, int64_t to);
 enum { TMA_STRIDE = 16 }; /* bytes that a tensor's strides and address are multiples of */
 bool tma_takes_stride(const Ix *stride, int bytes); /* false: it is a number that TMA never takes */
 
+Val *tile_indices(const Val *tile); /* what names its coordinates along gather=; NULL: nothing */
 Val *tensor_arg(const Val *tensor); /* that it is a view of; itself else */
 /* A tile of a tensor as its matrix: modes of the tensor. */
 int tile_mode(const Kernel *k, const Val *tile, int mode);
@@ -119,6 +120,7 @@ bool tiled_mma_reads(Ctx *c, TiledMma t, const Type *a);              /* all of 
 const Op *mma_spread_as(const Kernel *k, const Val *v);
 void put_fragments(
 	Kernel *k); /* fragments.c: operands into registers, for atoms that read them there */
+void put_indices(Kernel *k);      /* gathers.c: into the registers of who copies by them */
 void fuse_products(Kernel *k);    /* products.c: that are only added, with their sums */
 void read_early(Kernel *k);       /* early.c: vectors of a loop, an iteration ahead */
 void spread_registers(Kernel *k); /* spread.c: a thread-value layout for every register tile */

@@ -101,5 +101,6 @@ void pass_pipeline(Kernel *k)
 		if (ahead)
 			why_ahead(k, ring->sym[0], ahead);
 	}
+	put_indices(k);
 	kernel_sweep(k);
 }

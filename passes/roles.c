@@ -39,12 +39,12 @@ typedef struct {
 
 static const struct Share {
 	int warpgroups;
-	bool paced;
+	bool busy;
 	int ctas;
 	Budget is;
 } shares[] = {
-#define BUDGET(warpgroups, paced, ctas, producer, consumer, limit) \
-	{warpgroups, paced, ctas, {producer, consumer, limit}},
+#define BUDGET(warpgroups, busy, ctas, producer, consumer, limit) \
+	{warpgroups, busy, ctas, {producer, consumer, limit}},
 #include "passes/budgets.def"
 };
 
@@ -63,8 +63,13 @@ static int registers_beside(const Kernel *k)
 	return OVERHEAD + (leaves_two_ways(k) ? TWO_WAYS : 0) + (divides ? DIVIDES : 0);
 }
 
-static bool is_paced(const Kernel *k)
+/* Whether a producer computes in each iteration: who loads the same, or where rows lie by indices
+ * that it holds. */
+static bool is_busy(const Kernel *k)
 {
+	for (const Op *op = kernel_first(k); op; op = op_next(op))
+		if (op_fills_shared(op) && tile_indices(op->in[1].val))
+			return true;
 	for (const Op *ring = kernel_find(k, OP_RING); ring; ring = op_find_next(ring, OP_RING))
 		if (attrs_int(&ring->attrs, A_PACED, 0))
 			return true;
@@ -77,9 +82,9 @@ static Budget budget_shared(Kernel *k, int warpgroups, int needed)
 	int64_t ctas = cluster ? cluster->i[0] * cluster->i[1] : 1;
 	const struct Share *refused = NULL;
 	for (const struct Share *s = shares; s < shares + COUNTOF(shares); s++) {
-		if (s->warpgroups != warpgroups || ctas < s->ctas || (s->paced && !is_paced(k)))
+		if (s->warpgroups != warpgroups || ctas < s->ctas || (s->busy && !is_busy(k)))
 			continue;
-		if (refused && !refused->paced)
+		if (refused && !refused->busy)
 			why_few_registers(k, refused->is.consumer, needed);
 		if (needed <= s->is.limit)
 			return s->is;

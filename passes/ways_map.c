@@ -64,6 +64,8 @@ Fit fits_box(Copying *c, Refusal *why)
 {
 	SlotForm f;
 	const Val *tile = c->op->in[1].val;
+	if (tile_indices(tile))
+		return FIT_NO; /* a box is of rows one behind the other */
 	const char *form = slot_form(c->k->ctx, c->op->in[0].val->type, &f);
 	if (form)
 		return refuse(why, D_E0404, form, NULL);

@@ -56,8 +56,8 @@ static Fit not_in_units(const Copying *c, SlotForm f, Refusal *why)
 			       f.fast ? "rows" : "columns", tile->def->in[0].val->name, bytes),
 		      ctx_strf(ctx,
 			       "say in a where clause that the extent along them, and their "
-			       "distance, are multiples of %d, or leave the copy to TMA",
-			       n ? n : 1));
+			       "distance, are multiples of %d%s",
+			       n ? n : 1, tile_indices(tile) ? "" : ", or leave the copy to TMA"));
 }
 
 Fit fits_units(Copying *c, Refusal *why)
@@ -65,9 +65,9 @@ Fit fits_units(Copying *c, Refusal *why)
 	SlotForm f;
 	const Val *tile = c->op->in[1].val;
 	const char *form = slot_form(c->k->ctx, c->op->in[0].val->type, &f);
-	if (!attrs_get(&c->op->attrs, A_VIA) &&
+	if (!attrs_get(&c->op->attrs, A_VIA) && !tile_indices(tile) &&
 	    target_has(c->k->target, way_rows[WAY_TMA_LOAD].first))
-		return FIT_NO; /* only where the program says so */
+		return FIT_NO; /* only where the program says so, or nothing else can */
 	if (form)
 		return refuse(why, D_E0404, form, NULL);
 	if (!f.swizzle || !ix_is(tile_stride(c->k, tile, f.fast), 1))

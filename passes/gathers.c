@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* gathers.c - indices into registers: each thread that copies rows by indices holds those of its
+ * rows, which it loads where the tile's rows are known: before the loop along k.
+ *     for k (0, T) { %t = tile %A, %r (0, k * 64) gather=0 ; load.async %sA[k], %t warps=2 }
+ * ->  %i = frag : reg s32 (128,1) tv ((8,8),16):((0,1),8)
+ *     fill %i value=-1 ; load %i, %r first=9
+ *     for k (0, T) { .. load.async %sA[k], %t, %i first=9 warps=2 } */
+#include "passes/units.h"
+
+enum { NO_INDEX = -1 };
+
+static bool names_of_tile(const Op *tile, const char *name)
+{
+	for (int i = 0; i < tile->nix; i++)
+		if (ix_uses(tile->ix[i], name))
+			return true;
+	return false;
+}
+
+/* Whether in the region a name of the tile's indices is bound. */
+static bool binds_name(const Op *region, const Op *tile)
+{
+	for (const Op *op = region; op == region || (op && op_inside(op, region)); op = op_next(op))
+		for (int i = 0; i < op->nsym; i++)
+			if (names_of_tile(tile, op->sym[i]))
+				return true;
+	return false;
+}
+
+/* In front of what the loads stand for: the outermost loop in which they are the same. */
+static Op *place_of_load(Op *op, const Op *tile)
+{
+	Op *at = op;
+	for (Op *up = op_parent(op); up && up->kind != OP_ROLE && !binds_name(up, tile);
+	     up = op_parent(up))
+		if (up->kind == OP_FOR)
+			at = up;
+	return at;
+}
+
+static bool same_tile(const Op *a, const Op *b)
+{
+	bool same =
+		a->in[0].val == b->in[0].val && a->nix == b->nix && a->out->type == b->out->type;
+	for (int i = 0; i < a->nix && same; i++)
+		same = a->ix[i] == b->ix[i];
+	return same;
+}
+
+/* Row r of the tile is copied by u.row threads, rows one behind the other by the next; further
+ * registers are of rows further on. */
+static const Type *type_of_indices(Kernel *k, const Op *copy, const Val *indices)
+{
+	Ctx *c = k->ctx;
+	Units u = units_of(k, copy);
+	int rows = val_extent(indices, tile_mode(k, indices, 0)),
+	    cols = val_extent(indices, tile_mode(k, indices, 1));
+	int64_t apart = u.threads / u.row;
+	const Tup *lanes[2] = {tup_int(c, u.row), tup_int(c, apart)},
+		  *steps[2] = {tup_int(c, 0), tup_int(c, 1)};
+	const Layout *modes[2] = {layout_new(c, tup_new(c, lanes, 2), tup_new(c, steps, 2)),
+				  layout_new(c, tup_int(c, units_rows(&u)), tup_int(c, apart))};
+	return type_frag(c, EL_I32, layout_2d(c, rows, cols, 1, rows), layout_cat(c, modes, 2));
+}
+
+/* What an earlier copy of the same rows holds; NULL: nothing that is known here. */
+static Val *held(const Op *copy, const Op *at, const Op *tile)
+{
+	for (const Op *op = at->prev; op; op = op->prev)
+		if (op->kind == OP_LOAD && same_tile(op->in[1].val->def, tile) &&
+		    attrs_int(&op->attrs, A_FIRST, 0) == attrs_int(&copy->attrs, A_FIRST, 0))
+			return op->in[0].val;
+	return NULL;
+}
+
+static Val *load_indices(Kernel *k, const Op *copy, Op *at, const Op *tile)
+{
+	Op *t = op_before(k, at, OP_TILE), *frag = op_before(k, at, OP_FRAG),
+	   *none = op_before(k, at, OP_FILL), *load = op_before(k, at, OP_LOAD);
+	op_in(k, t, tile->in[0].val, NULL);
+	for (int i = 0; i < tile->nix; i++)
+		op_ix(k, t, tile->ix[i]);
+	op_result(k, t, "t", tile->out->type);
+	Val *to = op_result(k, frag, "rows", type_of_indices(k, copy, t->out));
+	op_in(k, none, to, NULL);
+	op_real(k, none, A_VALUE, NO_INDEX);
+	op_in(k, load, to, NULL);
+	op_in(k, load, t->out, NULL);
+	op_int(k, load, A_FIRST, attrs_int(&copy->attrs, A_FIRST, 0));
+	return to;
+}
+
+void put_indices(Kernel *k)
+{
+	for (Op *op = kernel_first(k); op; op = op_next(op)) {
+		const Val *indices = op_fills_shared(op) && op_done_by(op, DONE_BY_LANES)
+					     ? tile_indices(op->in[1].val)
+					     : NULL;
+		if (!indices || op->nin > 2)
+			continue;
+		Op *at = place_of_load(op, indices->def);
+		Val *has = held(op, at, indices->def);
+		op_in(k, op, has ? has : load_indices(k, op, at, indices->def), NULL);
+	}
+}
