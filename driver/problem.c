@@ -363,7 +363,7 @@ void problem_close(Problem *p)
 }
 
 /* ------------------------------------------------------------------ data */
-static uint64_t mix(uint64_t z)
+uint64_t problem_mix(uint64_t z)
 {
 	z += 0x9e3779b97f4a7c15u;
 	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -373,13 +373,13 @@ static uint64_t mix(uint64_t z)
 
 static double random_integer(uint64_t seed, int64_t i)
 {
-	return (double)((int)(mix(seed + (uint64_t)i) % 9) - 4);
+	return (double)((int)(problem_mix(seed + (uint64_t)i) % 9) - 4);
 }
 
 /* Box and Muller: two uniform numbers to a normal one. */
 static double random_normal(uint64_t seed, int64_t i)
 {
-	uint64_t h = mix(seed + (uint64_t)i);
+	uint64_t h = problem_mix(seed + (uint64_t)i);
 	float u = ((float)(h >> 40) + 0.5f) * 0x1p-24f, v = (float)(h & 0xffffff) * 0x1p-24f;
 	return (double)(sqrtf(-2 * logf(u)) * cosf(6.2831853f * v));
 }
@@ -406,12 +406,15 @@ void problem_fill(Problem *p, DataKind kind, uint64_t seed)
 {
 	for (int i = 0; i < p->nt; i++) {
 		Tensor *t = &p->t[i];
-		uint64_t own = mix(seed * 64 + (uint64_t)i * 2 + (kind == DATA_NORMAL));
+		Indices of;
+		uint64_t own = problem_mix(seed * 64 + (uint64_t)i * 2 + (kind == DATA_NORMAL));
 		if (t->given)
 			t->scalar = t->given_value;
 		else if (t->is_scalar)
 			t->scalar = kind == DATA_INTEGERS ? random_integer(own, 0)
 							  : random_normal(own, 0);
+		else if (indices_find(p, p->k->args.at[i].val, &of))
+			indices_fill(&of, t, t->host, kind == DATA_NORMAL, own);
 		else if (!t->is_out || t->is_joined)
 			fill(t, t->is_joined ? t->start : t->host, kind, own);
 	}
@@ -446,7 +449,7 @@ void problem_choose(Problem *p, const Options *o)
 	p->nchosen = 0;
 	choose(p, p->grid - 1);
 	for (uint64_t i = 0; p->nchosen < n; i++)
-		choose(p, i == 0 ? 0 : (int64_t)(mix(o->seed + i) % (uint64_t)p->grid));
+		choose(p, i == 0 ? 0 : (int64_t)(problem_mix(o->seed + i) % (uint64_t)p->grid));
 }
 
 static bool tile_wanted(void *user, int64_t tile)

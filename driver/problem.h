@@ -63,6 +63,15 @@ void problem_choose(Problem *p, const Options *o);
 bool problem_reference(Problem *p, DataKind kind, const char **why);
 bool problem_exact(const Problem *p, DataKind kind); /* whether results must agree in every bit */
 
+/* problem_indices.c: of a tensor of indices, the rows that there are; once: each is named once */
+typedef struct {
+	int64_t extent;
+	bool once;
+} Indices;
+bool indices_find(const Problem *p, const Val *arg, Indices *of);
+void indices_fill(const Indices *of, const Tensor *t, void *data, bool all, uint64_t seed);
+uint64_t problem_mix(uint64_t z); /* a hash */
+
 /* Copies in with all guards and outputs poisoned, launches, waits, copies out. */
 dsl_status problem_launch(Problem *p, dsl_module *mod);
 /* Whether all that lies around the tensors is untouched. */
