@@ -361,8 +361,22 @@ def residual_norm(M, N):
     return streamed(dict(X=X, R=R, w=w, S=S, D=D, eps=1e-6, M=M, N=N), want, 4 * X.nbytes, {"two": two})
 
 
+def gather(M, N, K, Q=65536):
+    """M rows of Q, picked by indices: torch copies them first. Of a kernel whose label begins with plain_, the first M rows."""
+    t = dict(A=normal(Q, K), B=normal(N, K), rows=torch.randperm(Q, device=DEV)[:M].to(torch.int32),
+             D=torch.full((M, N), float("nan"), device=DEV, dtype=torch.bfloat16))
+    index, picked = t["rows"].long(), torch.empty(M, K, device=DEV, dtype=torch.bfloat16)
+
+    def both():
+        torch.index_select(t["A"], 0, index, out=picked)
+        torch.mm(picked, t["B"].t(), out=t["D"])
+    return dict(args=dict(t, M=M, N=N, K=K, Q=Q), out=t["D"], plain=lambda: t["A"][:M].float() @ t["B"].float().t(),
+                want=lambda: t["A"][index].float() @ t["B"].float().t(),
+                torch={"select+mm": both, "mm": lambda: torch.mm(t["A"][:M], t["B"].t(), out=t["D"])})
+
+
 WORKS = dict(axpby=axpby, transpose=transpose, softmax=softmax, norm=norm, residual_norm=residual_norm,
-             e4m3=floats8, s8=integers8, mm=mm, residual=residual, bmm=bmm, bmm_one=bmm_one,
+             gather=gather, e4m3=floats8, s8=integers8, mm=mm, residual=residual, bmm=bmm, bmm_one=bmm_one,
              gelu=gelu, swiglu=swiglu, scaled=scaled, joined=joined, blocks=blocks, weights=weights,
              kk=majors("k", "k"), mk=majors("m", "k"), kn=majors("k", "n"), mn=majors("m", "n"),
              odd=odd(0, 0), odd_lda=odd(1, 1), odd_once=odd(0, 1, ("B",)))

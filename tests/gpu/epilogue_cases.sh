@@ -76,6 +76,22 @@ swiglu ping_80_g8 -DR=pingpong -DbN=80 -DS=5
 swiglu ping_96_g8 -DR=pingpong -DbN=96 -DS=4
 swiglu ping_96_c2x1 -DR=pingpong -DbN=96 -DS=4 -DCM=2 -DG=4
 
+# The label of rows as they lie begins with plain_: the bar of those by indices is 0.93 of it.
+gather()
+{
+	label=$1
+	shift
+	cp "$root/tests/gpu/gather.gemm" "$out/epilogues/gather-$label.gemm"
+	build gather "$label" "gather-$label" "8192 4096 4096" "$@"
+	sed 's/A : bf16 (Q,K)/A : bf16 (M,K)/; s/rows : s32 (M), //; s/rows\[m\]/m/' "$root/tests/gpu/gather.gemm" \
+		>"$out/epilogues/gather-plain_$label.gemm"
+	build gather "plain_$label" "gather-plain_$label" "8192 4096 4096" "$@"
+}
+gather ping_128_g8
+gather ping_128_g16 -DG=16
+gather coop_256_g8 -DR=cooperative -DbN=256 -DS=4
+gather coop_192_g8 -DR=cooperative -DbN=192 -DS=4
+
 residual()
 {
 	label=$1
