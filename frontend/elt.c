@@ -96,7 +96,7 @@ static bool is_part(const Layout *part, const Layout *whole)
 static bool may_read(Sema *s, const Value *v)
 {
 	const Tensor *t = v->tile->tiling->tensor;
-	if (!is_whole_tile(s, v) || !elt_place(s, v->loc))
+	if (!is_whole_tile(s, v) || !gathers_not(s, v, "an expression") || !elt_place(s, v->loc))
 		return false;
 	if (!t->is_out)
 		return true;

@@ -43,10 +43,13 @@ typedef struct {
 	int64_t tile;
 } Coord;
 
-typedef struct {
+typedef struct Tile Tile;
+struct Tile {
 	const Tiling *tiling;
 	const Ix *at[RANK_MAX]; /* coordinates, in tiles; NULL: open */
-} Tile;
+	const Tile *names;      /* an index for each coordinate along mode `gather`; NULL: none */
+	int gather;
+};
 
 typedef struct {
 	Atom atom;
@@ -268,6 +271,11 @@ ModeList tiling_modes(Sema *s, const Tiling *t);              /* those of its ma
 const Layout *tiling_shape(Sema *s, const Tiling *t);         /* of its matrix */
 const Tup *tiling_stride(Sema *s, const Tiling *t, int mode); /* of parts, the first's */
 bool tiling_repeats(Sema *s, const Tiling *t, int mode);      /* its first part has one element */
+/* gather.c: the tile's coordinates along a mode are what a tile of indices holds */
+bool tile_gathers(Sema *s, Tile *t, int mode, const Value *names);
+Val *gather_names(Sema *s, const Tile *t, Loc loc); /* NULL: reported */
+bool gather_fits(Sema *s, const Value *from, const Buffer *to);
+bool gathers_not(Sema *s, const Value *v, const char *what); /* else reported */
 int tile_open(const Tile *t, int *mode); /* how many modes are open; the first */
 
 /* vector.c: bias[n] */

@@ -84,7 +84,8 @@ static bool load_fits(Sema *s, const Value *to, const Value *from)
 		     "'%s' is filled by a tma load of '%s', not of '%s'", b->name,
 		     b->load->tensor->name, t->tensor->name);
 	else
-		return has_fast_mode(s, from) && fill_fits(s, b, to->loc);
+		return has_fast_mode(s, from) && gather_fits(s, from, b) &&
+		       fill_fits(s, b, to->loc);
 	return false;
 }
 
@@ -107,8 +108,11 @@ static void load(Sema *s, const Node *n, const Value *to, const Value *from)
 	if (!to->buffer->ring)
 		own_ring(s, to->buffer);
 	fill(s, to->buffer, n->loc);
-	fill_needs_elements(s, from->tile->tiling->tensor, n->loc);
+	if (!from->tile->names) /* no index names a row of none */
+		fill_needs_elements(s, from->tile->tiling->tensor, n->loc);
 	Val *t = tile_build(s, from->tile, from->loc);
+	if (!t)
+		return;
 	Op *copy = build(s, OP_COPY, n->loc);
 	build_in(s, build_in(s, copy, to->buffer->val), t);
 	if (to->buffer->load && to->buffer->load->multicast)
@@ -232,7 +236,7 @@ bool may_write(Sema *s, const Value *to)
 static bool store_fits(Sema *s, const Value *to)
 {
 	const Tiling *tiling = to->tile->tiling;
-	if (!may_write(s, to))
+	if (!may_write(s, to) || !gathers_not(s, to, "what is written"))
 		return false;
 	if (has_lines(s, tiling))
 		return is_whole_tile(s, to) && store_at_grid(s, to);

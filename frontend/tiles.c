@@ -168,6 +168,11 @@ Value tiles_index(Sema *s, Loc loc, const Value *tiles, Value *at, int n)
 	for (int i = 0; i < n; i++) {
 		if (at[i].kind == V_ANY)
 			continue;
+		if (at[i].kind == V_TILE) {
+			if (!tile_gathers(s, t, i, &at[i]))
+				return value_bad();
+			continue;
+		}
 		if (!want(s, &at[i], V_INT, "an index of a tile"))
 			return value_bad();
 		if (!s->kernel || !origin_fits(s, t->tiling, i, &at[i]))
@@ -227,7 +232,12 @@ Val *tile_build(Sema *s, const Tile *t, Loc loc)
 {
 	Kernel *k = s->kernel;
 	const Tiling *g = t->tiling;
+	Val *names = t->names ? gather_names(s, t, loc) : NULL;
 	Op *op = build_in(s, build(s, OP_TILE, loc), g->tensor->val);
+	if (names) {
+		build_in(s, op, names);
+		op_int(k, op, A_GATHER, t->gather);
+	}
 	for (int i = 0; i < g->rank; i++) {
 		const Ix *at = t->at[i] ? t->at[i] : ix_const(s->ctx, 0);
 		op_ix(k, op, ix_mul(s->ctx, at, ix_const(s->ctx, g->extent[i])));

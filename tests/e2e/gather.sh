@@ -1,0 +1,49 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Tiles gathered by indices under every schedule: each is verified, and right on the simulator where
+# no size is a multiple of a tile, and one index in sixteen is none of the tensor's.
+#   gather.sh DSLC FILE SCRATCH HOW...   HOW: rows of a, of b, of both (ab); of bytes (a8), of rows that are a
+#   distance apart (lda), 64 bytes wide (narrow, two swizzles wide), by indices of each matrix of a batch (batch)
+set -eu
+dslc=$1 file=$2 scratch=$3
+shift 3
+rm -rf "$scratch"
+mkdir -p "$scratch"
+a='s/B : bf16 (N,K)/B : bf16 (N,K)/'
+b='s/B : bf16 (N,K)/cols : s32 (N), B : bf16 (O,K)/; s/gB\[n,k\]/gB[cols[n],k]/'
+plain='s/A : bf16 (Q,K)/A : bf16 (M,K)/; s/rows : s32 (M), //; s/rows\[m\]/m/g'
+batch='s/A : bf16 (Q,K)/A : bf16 (Q,K)/; s/s32 (M)/s32 (L,M):(M,1)/; s/B : bf16 (N,K):(K,1)/B : bf16 (L,N,K):(N*K,K,1)/
+s/D : out bf16 (M,N):(N,1)/D : out bf16 (L,M,N):(M*N,N,1)/; s|B / (bN|B / (1,bN|; s|D / (bM|D / (1,bM|; s/(m,n) in/(l,m,n) in/
+s/rows\[m\]/rows[l,m]/g; s/gB\[n/gB[l,n/; s/gD\[m/gD[l,m/'
+bytes='s/A : bf16/A : e4m3/; s/B : bf16/B : e4m3/; s/,16>(bf16, bf16/,32>(e4m3, e4m3/; s/sA : bf16/sA : e4m3/; s/sB : bf16/sB : e4m3/; s/K % 8/K % 16/'
+try()
+{
+	"$dslc" run "$scratch/k.gemm" "$@" --size "$sizes" --device sim >"$scratch/out" 2>&1 &&
+		grep -q 'gemm: right' "$scratch/out" || { echo "$how $*:"; cat "$scratch/out"; exit 1; }
+}
+for how; do
+	sizes=M=200,N=136,K=328,Q=300 more=
+	case $how in
+	b) change="$plain; $b" sizes=M=200,N=136,K=328,O=300 ;;
+	ab) change=$b sizes=M=200,N=136,K=328,Q=70,O=300 ;;
+	a8) change=$bytes sizes=M=200,N=136,K=336,Q=300 ;;
+	lda) change='s/(Q,K):(K,1)/(Q,K):(lda,1)/; s/K % 8/lda % 8 == 0, K % 8/' sizes=M=200,N=136,K=328,Q=300,lda=344 ;;
+	narrow) change=$a more=-DbK=32 ;;
+	wide) change=$a more=-DbK=128 ;;
+	batch) change=$batch sizes=L=2,M=200,N=136,K=328,Q=300 ;;
+	*) change=$a ;;
+	esac
+	sed "$change" "$file" >"$scratch/k.gemm"
+	"$dslc" -S "$scratch/k.gemm" $more -o "$scratch/k.ptx"
+	grep -q "cp.async.cg.shared.global .*, 16" "$scratch/k.ptx" || { echo "$how: no copies of 16 bytes"; exit 1; }
+	try $more -DR=none -DS=3
+	try $more -DR=cooperative -DP=on -DS=3
+	case $how in a) ;; *) continue ;; esac
+	try -DR=none -DP=on -DS=2
+	try -DR=cooperative -DS=2
+	try -DR=pingpong -DP=on
+	try -DR=cooperative -DCM=2
+	sizes=M=1,N=1,K=8,Q=1 try -DR=cooperative
+	sizes=M=130,N=65,K=8,Q=0 try -DR=cooperative
+	sizes=M=130,N=65,K=0,Q=9 try -DR=none
+done
