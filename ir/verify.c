@@ -219,7 +219,7 @@ static void know_inside(Verifier *v, const Op *op)
 /* An access by an index is where that is one of the tensor's coordinates. */
 static void know_index(Verifier *v, const Op *op)
 {
-	const Layout *l = op->in[1].val->type->layout;
+	const Layout *l = op->in[op->kind == OP_CP_ASYNC].val->type->layout;
 	int mode = (int)attrs_int(&op->attrs, A_GATHER, 0);
 	const Ix *index = access_index(v->c), *extent = tup_get(l->shape, mode)->leaf;
 	vec_push(v->arena, &v->scope.facts, ((IxFact){index->name, 0, INT32_MAX, 1}));

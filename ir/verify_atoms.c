@@ -83,6 +83,25 @@ static const char *rule_joined(const Kernel *k, const Op *op)
 }
 
 /* `combine` joins a value for each row, or all of a tile, in f32, to what a tensor holds. */
+static const char *check_registers(const Kernel *k, const Op *op, const Operand *regs, int64_t n);
+
+/* Registers that hold coordinates along gather=. */
+static const char *check_index(const Kernel *k, const Op *op)
+{
+	int64_t mode = attrs_int(&op->attrs, A_GATHER, -1);
+	const Layout *tensor = op->in[op->in[0].val->type->space == SP_SHARED].val->type->layout;
+	if (op->nin < 3)
+		return mode < 0 ? NULL : "gather= needs the register of an index";
+	if (op->in[2].val->type->elem != EL_I32)
+		return "an index is of s32";
+	if (k->stage != ST_PTX)
+		return NULL;
+	if (mode < 0 || mode >= layout_rank(tensor) ||
+	    !tup_is_leaf(tup_get(tensor->stride, (int)mode)))
+		return "an access by an index has gather=, a mode of the tensor";
+	return check_registers(k, op, &op->in[2], 1);
+}
+
 const char *rule_store(const Kernel *k, const Op *op)
 {
 	const Type *to = op->in[0].val->type;
@@ -91,6 +110,8 @@ const char *rule_store(const Kernel *k, const Op *op)
 	const char *why = k->stage == ST_PTX ? rule_vector(k, op)
 			  : combine_of(op)   ? rule_joined(k, op)
 					     : rule_alike(k, op);
+	if (!why)
+		why = check_index(k, op);
 	if (why || !combine_of(op))
 		return why;
 	return attrs_int(&op->attrs, A_N, 1) == 1 ? NULL : "elements are joined one by one";
@@ -407,23 +428,6 @@ const char *rule_staged(const Kernel *k, const Op *op)
 	return op->in[0].val->type->elem == op->in[1].val->type->elem
 		       ? NULL
 		       : "the tensor's and the buffer's element types differ";
-}
-
-/* Registers that hold coordinates along gather=. */
-static const char *check_index(const Kernel *k, const Op *op)
-{
-	int64_t mode = attrs_int(&op->attrs, A_GATHER, -1);
-	const Layout *tensor = op->in[1].val->type->layout;
-	if (op->nin < 3)
-		return mode < 0 ? NULL : "gather= needs the register of an index";
-	if (op->in[2].val->type->elem != EL_I32)
-		return "an index is of s32";
-	if (k->stage != ST_PTX)
-		return NULL;
-	if (mode < 0 || mode >= layout_rank(tensor) ||
-	    !tup_is_leaf(tup_get(tensor->stride, (int)mode)))
-		return "an access by an index has gather=, a mode of the tensor";
-	return check_registers(k, op, &op->in[2], 1);
 }
 
 const char *rule_load_async(const Kernel *k, const Op *op)
