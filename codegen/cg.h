@@ -183,6 +183,9 @@ Bound cg_widened(Cg *g, const Bound *from, Elem e);
 bool cg_order_before(Cg *g, const Op *fence, const char *text); /* what the group will use */
 bool cg_order_behind(Cg *g, const Op *wait, const char *text);  /* what the group has written */
 
+/* emit_index.c: base from the coordinate on that op's index names; *some: the tensor has it */
+LLVMValueRef cg_index_ptr(Cg *g, const Op *op, LLVMValueRef base, LLVMValueRef *some);
+
 #define OP(id, ...) void emit_##id(Cg *g, const Op *op);
 #include "ir/ops.def"
 

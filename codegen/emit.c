@@ -515,6 +515,17 @@ int cg_first_register(Cg *g, const Operand *regs)
 	return (int)first;
 }
 
+/* What follows is done where the tensor has what the index names; the block behind that. */
+static LLVMBasicBlockRef where_index(Cg *g, const Op *op, LLVMValueRef *to)
+{
+	LLVMValueRef some;
+	LLVMBasicBlockRef yes = cg_new_block(g, "there"), after = cg_new_block(g, "after");
+	*to = cg_index_ptr(g, op, *to, &some);
+	LLVMBuildCondBr(g->b, some, yes, after);
+	LLVMPositionBuilderAtEnd(g->b, yes);
+	return after;
+}
+
 /* %regs[first] .. + n to or from tensor + element offset, as one access. */
 void emit_ST_GLOBAL(Cg *g, const Op *op)
 {
@@ -526,8 +537,12 @@ void emit_ST_GLOBAL(Cg *g, const Op *op)
 	}
 	const Bound *from = cg_val(g, op->in[1].val);
 	int n = (int)attrs_int(&op->attrs, A_N, 1), first = cg_first_register(g, &op->in[1]);
-	LLVMValueRef st = LLVMBuildStore(g->b, cg_vector(g, from, first, n), global_address(g, op));
-	LLVMSetAlignment(st, (unsigned)elem_span(op->in[0].val->type->elem, n));
+	LLVMValueRef v = cg_vector(g, from, first, n), to = global_address(g, op);
+	LLVMBasicBlockRef after = op->nin > 2 ? where_index(g, op, &to) : NULL;
+	LLVMSetAlignment(LLVMBuildStore(g->b, v, to),
+			 (unsigned)elem_span(op->in[0].val->type->elem, n));
+	if (after)
+		cg_goto(g, after);
 }
 
 void emit_LD_GLOBAL(Cg *g, const Op *op)

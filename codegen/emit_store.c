@@ -75,57 +75,11 @@ void emit_TMA_STORE(Cg *g, const Op *op)
 	cg_call(g, name, NULL, args, n);
 }
 
-static LLVMValueRef pinned_64(Cg *g, LLVMValueRef x)
-{
-	LLVMTypeRef i32 = g->m->i32, i64 = g->m->i64;
-	LLVMValueRef half = LLVMConstInt(i64, 32, false);
-	LLVMValueRef low = cg_pinned(g, LLVMBuildTrunc(g->b, x, i32, ""));
-	LLVMValueRef high =
-		cg_pinned(g, LLVMBuildTrunc(g->b, LLVMBuildLShr(g->b, x, half, ""), i32, ""));
-	return LLVMBuildOr(g->b, LLVMBuildZExt(g->b, low, i64, ""),
-			   LLVMBuildShl(g->b, LLVMBuildZExt(g->b, high, i64, ""), half, ""), "");
-}
-
-/* Bytes from one coordinate to the next, in 64 bits, of which 32 where they fit are pinned. */
-static LLVMValueRef step_bytes(Cg *g, const Val *tensor, int mode)
-{
-	int64_t lo, hi, bytes = elem_rows[tensor->type->elem].bits / 8;
-	const Ix *step = tup_get(tensor->type->layout->stride, mode)->leaf;
-	LLVMValueRef all = LLVMBuildMul(g->b, cg_i64(g, step),
-					LLVMConstInt(g->m->i64, (uint64_t)bytes, false), "");
-	cg_range(g, step, &lo, &hi);
-	if (lo < 0 || hi > UINT32_MAX / bytes)
-		return pinned_64(g, all);
-	LLVMValueRef low = cg_pinned(g, LLVMBuildTrunc(g->b, all, g->m->i32, ""));
-	return LLVMBuildZExt(g->b, low, g->m->i64, "");
-}
-
-/* Of the accesses in a block once, and there: what is computed of an index alone would be computed
- * before the loop around, and take registers, three for each row. */
-static const Stepping *stepping(Cg *g, const Val *tensor, int mode)
-{
-	Stepping *s = &g->stepping;
-	LLVMBasicBlockRef block = LLVMGetInsertBlock(g->b);
-	const Ix *extent = tup_get(tensor->type->layout->shape, mode)->leaf;
-	if (s->block == block && s->tensor == tensor && s->mode == mode)
-		return s;
-	*s = (Stepping){.block = block,
-			.tensor = tensor,
-			.mode = mode,
-			.step = step_bytes(g, tensor, mode),
-			.extent = cg_pinned(g, cg_i32(g, extent))};
-	return s;
-}
-
 /* From a coordinate on that an index names, as many bytes as args[2] says where there is such. */
 static void by_index(Cg *g, const Op *op, LLVMValueRef *args)
 {
-	LLVMValueRef index = cg_reg(g, cg_val(g, op->in[2].val), cg_first_register(g, &op->in[2]));
-	const Stepping *s = stepping(g, op->in[1].val, (int)attrs_int(&op->attrs, A_GATHER, 0));
-	LLVMValueRef at =
-		LLVMBuildMul(g->b, LLVMBuildZExt(g->b, index, g->m->i64, ""), s->step, "");
-	LLVMValueRef some = LLVMBuildICmp(g->b, LLVMIntULT, index, s->extent, "");
-	args[1] = LLVMBuildGEP2(g->b, g->m->i8, args[1], &at, 1, "");
+	LLVMValueRef some;
+	args[1] = cg_index_ptr(g, op, args[1], &some);
 	args[2] = LLVMBuildSelect(g->b, some, args[2], cg_int32(g, 0), "");
 }
 

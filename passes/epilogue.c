@@ -232,6 +232,10 @@ static const char *cut(Epilogue *e)
 Fit fits_chunks(Copying *c, Refusal *why)
 {
 	Epilogue *e = c->e;
+	if (tile_indices(e->tile->out)) {
+		why->text = "its rows lie where indices say";
+		return FIT_NO;
+	}
 	Fit tma = given_slots(e) == 0 ? FIT_NO : legal(e, &why->text);
 	if (tma == FIT_NO || (why->text = cut(e)))
 		return FIT_NO;
@@ -276,7 +280,8 @@ static void store(Kernel *k, Op *op)
 		by_tma(&e);
 	else if (e.way.why[0].text)
 		direct(&e, e.way.why[0].text);
-	if (!way_has_map(e.way.way) && e.t.along_n == 1 && reads_columns(&e))
+	if (!way_has_map(e.way.way) && e.t.along_n == 1 && reads_columns(&e) &&
+	    !tile_indices(e.tile->out))
 		by_pieces(&e);
 	arena_free(e.origins.arena);
 }

@@ -6,6 +6,7 @@
  *     fill %i value=-1 ; load %i, %r first=9
  *     for k (0, T) { .. load.async %sA[k], %t, %i first=9 warps=2 } */
 #include "passes/units.h"
+#include "passes/ways.h"
 
 enum { NO_INDEX = -1 };
 
@@ -73,7 +74,8 @@ static Val *held(const Op *copy, const Op *at, const Op *tile)
 	return NULL;
 }
 
-static Val *load_indices(Kernel *k, const Op *copy, Op *at, const Op *tile)
+/* `first`: where they belong to threads of a part of the role, its first warp. */
+static Val *load_indices(Kernel *k, const Type *type, const Attr *first, Op *at, const Op *tile)
 {
 	Op *t = op_before(k, at, OP_TILE), *frag = op_before(k, at, OP_FRAG),
 	   *none = op_before(k, at, OP_FILL), *load = op_before(k, at, OP_LOAD);
@@ -81,25 +83,48 @@ static Val *load_indices(Kernel *k, const Op *copy, Op *at, const Op *tile)
 	for (int i = 0; i < tile->nix; i++)
 		op_ix(k, t, tile->ix[i]);
 	op_result(k, t, "t", tile->out->type);
-	Val *to = op_result(k, frag, "rows", type_of_indices(k, copy, t->out));
+	Val *to = op_result(k, frag, "rows", type);
 	op_in(k, none, to, NULL);
 	op_real(k, none, A_VALUE, NO_INDEX);
 	op_in(k, load, to, NULL);
 	op_in(k, load, t->out, NULL);
-	op_int(k, load, A_FIRST, attrs_int(&copy->attrs, A_FIRST, 0));
+	if (first)
+		op_int(k, load, A_FIRST, first->i[0]);
 	return to;
+}
+
+/* Before the loops in which they are the same. */
+static void for_copy(Kernel *k, Op *op, const Val *indices)
+{
+	Op *at = place_of_load(op, indices->def);
+	Val *has = held(op, at, indices->def);
+	if (!has)
+		has = load_indices(k, type_of_indices(k, op, indices),
+				   attrs_get(&op->attrs, A_FIRST), at, indices->def);
+	op_in(k, op, has, NULL);
+}
+
+/* Those of the rows that a thread holds of what is written. */
+static void for_store(Kernel *k, Op *op, const Val *indices)
+{
+	Ctx *c = k->ctx;
+	const Type *of = op->in[1].val->type;
+	int rows = val_extent(indices, tile_mode(k, indices, 0)),
+	    cols = val_extent(indices, tile_mode(k, indices, 1));
+	const Layout *l = layout_2d(c, rows, cols, 1, rows);
+	const Type *type = type_frag(c, EL_I32, l, tv_of_part(c, of->tv, of->layout, l));
+	op_in(k, op, load_indices(k, type, NULL, op, indices->def), NULL);
 }
 
 void put_indices(Kernel *k)
 {
 	for (Op *op = kernel_first(k); op; op = op_next(op)) {
-		const Val *indices = op_fills_shared(op) && op_done_by(op, DONE_BY_LANES)
-					     ? tile_indices(op->in[1].val)
-					     : NULL;
-		if (!indices || op->nin > 2)
-			continue;
-		Op *at = place_of_load(op, indices->def);
-		Val *has = held(op, at, indices->def);
-		op_in(k, op, has ? has : load_indices(k, op, at, indices->def), NULL);
+		bool copies = op_fills_shared(op) && op_done_by(op, DONE_BY_LANES);
+		bool stores = way_rows[WAY_STORE].first == op->kind;
+		const Val *indices = copies   ? tile_indices(op->in[1].val)
+				     : stores ? tile_indices(op->in[0].val)
+					      : NULL;
+		if (indices && op->nin < 3)
+			(copies ? for_copy : for_store)(k, op, indices);
 	}
 }

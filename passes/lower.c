@@ -277,6 +277,12 @@ static int neighbours(Kernel *k, const Op *op, int fast)
 	return run ? (int)layout_size_int(run) : 1;
 }
 
+/* Whether indices name the coordinates along the tile's mode: neighbours then lie anywhere. */
+static bool is_named(const Kernel *k, const Val *tile, int mode)
+{
+	return tile_mode(k, tile, mode) == attrs_int(&tile->def->attrs, A_GATHER, -1);
+}
+
 /* The first atom whose registers are neighbours in memory too, begin at a multiple of their number
  * and are inside the tensor together. */
 static const CopyRow *vector_of(Kernel *k, const Op *op)
@@ -285,6 +291,8 @@ static const CopyRow *vector_of(Kernel *k, const Op *op)
 	for (int id = 0; id < COPY_COUNT; id++)
 		for (int fast = 0; fast < 2 && copy_rows[id].of == (int)op->kind; fast++) {
 			int n = copy_rows[id].regs;
+			if (n > 1 && is_named(k, tile, fast))
+				continue;
 			if (n * elem_rows[tile->type->elem].bits > 8 * VECTOR_BYTES)
 				continue;
 			if (n == 1 || (!combine_of(op) && neighbours(k, op, fast) % n == 0 &&
@@ -364,6 +372,43 @@ static void vector_operands(Kernel *k, const Op *op, Op *vector, Val *tensor, co
 		op_in(k, vector, reg_side(op), reg);
 }
 
+/* Of the registers that hold indices, that of the rows of register `reg` of the tile. */
+static const Ix *index_register(Kernel *k, const Op *op, const Ix *reg)
+{
+	Ctx *c = k->ctx;
+	const Type *index = op->in[2].val->type;
+	const Val *tile = tile_side(op);
+	const Ix *at = tv_coord(k, reg_side(op)->type->tv, 1, reg, val_extent(reg_side(op), 0),
+				is_named(k, tile, 1));
+	const Tup *shape = tup_get(index->tv->shape, 1), *stride = tup_get(index->tv->stride, 1);
+	const Ix *sum = ix_int(k, 0);
+	int64_t before = 1;
+	for (int i = 0; i < tup_rank(shape); i++) {
+		int64_t n = leaf_int(tup_get(shape, i)), step = leaf_int(tup_get(stride, i));
+		const Ix *one = step ? ix_mod(c, ix_div(c, at, ix_int(k, step)), ix_int(k, n))
+				     : ix_int(k, 0);
+		sum = ix_add(c, sum, ix_mul(c, one, ix_int(k, before)));
+		before *= n;
+	}
+	return sum;
+}
+
+/* Conditions and offset of an access whose row an index names: all but what the index says. */
+static const Ix *inside_by_index(Kernel *k, const Op *op, Op *guard, Place *p, Op *vector,
+				 const Ix *reg)
+{
+	int64_t mode = attrs_int(&tile_side(op)->def->attrs, A_GATHER, 0);
+	Op *all = op_new(k, OP_IF, op->loc);
+	p->at[mode] = ix_int(k, 0);
+	const Ix *offset = op_inside_tensor(k, all, tile_side(op)->def->in[0].val, p->at);
+	for (int i = 0; i < all->nix; i++)
+		if (i != mode)
+			op_ix(k, guard, all->ix[i]);
+	op_in(k, vector, op->in[2].val, index_register(k, op, reg));
+	op_int(k, vector, A_GATHER, mode);
+	return offset;
+}
+
 static void lower_vectors(Kernel *k, Op *op)
 {
 	Ctx *c = k->ctx;
@@ -376,10 +421,10 @@ static void lower_vectors(Kernel *k, Op *op)
 	Op *loop = each_register(k, op, name, regs / width);
 	Op *inside = op_append(k, op_body(k, loop), OP_IF, op->loc);
 	Val *tensor = tile_side(op)->def->in[0].val;
-	const Ix *offset = op_inside_tensor(k, inside, tensor, p.at);
-	tensor = tensor_arg(tensor);
 	Op *vector = op_append(k, op_body(k, inside), (OpKind)atom->op, op->loc);
-	vector_operands(k, op, vector, tensor, reg);
+	vector_operands(k, op, vector, tensor_arg(tensor), reg);
+	const Ix *offset = op->nin > 2 ? inside_by_index(k, op, inside, &p, vector, reg)
+				       : op_inside_tensor(k, inside, tensor, p.at);
 	op_ix(k, vector, offset);
 	if (op->kind != OP_PREFETCH)
 		op_int(k, vector, A_N, atom->n);

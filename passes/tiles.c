@@ -70,6 +70,18 @@ static int name_of(const Op *grid, const Ix *at)
 	return NONE;
 }
 
+/* The name that the tile goes along with: where indices name its rows, theirs does. */
+static int name_of_mode(const Kernel *k, const Op *grid, const Val *tile, int mode)
+{
+	const Val *names = tile_indices(tile);
+	int name = name_of(grid, tile_at(k, tile, mode));
+	if (!names || tile_mode(k, tile, mode) != attrs_int(&tile->def->attrs, A_GATHER, 0))
+		return name;
+	for (int i = 0; i < names->def->nix && name == NONE; i++)
+		name = name_of(grid, names->def->ix[i]);
+	return name;
+}
+
 /* A name that is known to be 0 is in no index any more: that of one tile, not of the other mode. */
 static int name_of_one(const Op *grid, int other)
 {
@@ -100,7 +112,7 @@ static void plane_tile(const Kernel *k, Plane *p)
 	const Val *to = output_tile(k);
 	int *name = p->name;
 	for (int i = 0; i < 2; i++) {
-		name[i] = to ? name_of(p->grid, tile_at(k, to, i)) : i < p->grid->nsym ? i : NONE;
+		name[i] = to ? name_of_mode(k, p->grid, to, i) : i < p->grid->nsym ? i : NONE;
 		p->tile[i] = to ? val_extent(to, tile_mode(k, to, i)) : 1;
 	}
 	for (int i = 0; i < 2 && to; i++)
