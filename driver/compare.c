@@ -68,10 +68,17 @@ static void name_element(const Problem *p, const Tensor *t, int64_t offset, char
 }
 
 /* Between the rows of an output lies what is not of it. */
-static void complain_beside(const Tensor *t, int64_t i, Verdict *v)
+static void complain_beside(const Problem *p, const Tensor *t, int64_t i, Verdict *v)
 {
-	snprintf(v->wrong, sizeof v->wrong,
-		 "%s has no element at offset %lld, which was overwritten", t->name, (long long)i);
+	char name[96];
+	name_element(p, t, i, name, sizeof name);
+	if (t->by_index)
+		snprintf(v->wrong, sizeof v->wrong, "%s was written, and no index names its row",
+			 name);
+	else
+		snprintf(v->wrong, sizeof v->wrong,
+			 "%s has no element at offset %lld, which was overwritten", t->name,
+			 (long long)i);
 }
 
 static void complain(const Problem *p, const Tensor *t, int64_t i, Verdict *v)
@@ -144,7 +151,7 @@ Verdict compare(const Problem *p, const Tensor *t, DataKind kind)
 			    : t->dense && !t->is_joined && is_unwritten(t, i))
 			complain(p, t, i, &v);
 		else if (!has_ref && !t->dense && !p->chosen && written)
-			complain_beside(t, i, &v);
+			complain_beside(p, t, i, &v);
 		v.checked += has_ref;
 	}
 	return v;

@@ -133,7 +133,8 @@ static bool open_arg(Problem *p, const Arg *arg, const char **why)
 		return false;
 	}
 	t->count = size > 0 ? last + 1 : 0;
-	t->dense = t->count == size;
+	t->by_index = indices_write(p, arg->val);
+	t->dense = t->count == size && !t->by_index;
 	t->bytes = (size_t)elem_span(t->elem, t->count);
 	return true;
 }
@@ -472,6 +473,8 @@ bool problem_reference(Problem *p, DataKind kind, const char **why)
 		void *in = t->is_scalar ? (void *)&t->scalar : t->host;
 		args[i] = (InterpArg){t->name, t->is_out ? t->ref : in};
 		wrote[i] = t->wrote;
+		if (t->wrote)
+			memset(t->wrote, 0, (size_t)t->count * sizeof(bool));
 		lo[i] = t->lo;
 		hi[i] = t->hi;
 		if (t->is_joined)

@@ -21,7 +21,8 @@ typedef struct {
 	double given_value;
 	int64_t count; /* elements from the first to the last, 0 when an extent is 0 */
 	size_t bytes;
-	bool dense;     /* every offset is an element */
+	bool by_index;  /* outputs: indices name the rows that are written */
+	bool dense;     /* every offset is an element, and all are written */
 	void *host;     /* inputs: what the kernel reads; outputs: what it wrote */
 	void *start;    /* outputs that results are joined to: what was there before; else NULL */
 	void *ref;      /* outputs: by the reference interpreter */
@@ -68,6 +69,7 @@ typedef struct {
 	int64_t extent;
 	bool once;
 } Indices;
+bool indices_write(const Problem *p, const Val *arg); /* rows of it */
 bool indices_find(const Problem *p, const Val *arg, Indices *of);
 void indices_fill(const Indices *of, const Tensor *t, void *data, bool all, uint64_t seed);
 uint64_t problem_mix(uint64_t z); /* a hash */

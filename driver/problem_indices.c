@@ -20,6 +20,15 @@ static const Val *argument_of(const Val *v)
 	return v;
 }
 
+bool indices_write(const Problem *p, const Val *arg)
+{
+	for (const Op *op = kernel_first(p->k); op; op = op_next(op))
+		if (op->kind == OP_TILE && op->nin > 1 && argument_of(op->in[0].val) == arg &&
+		    is_written(p, op->out))
+			return true;
+	return false;
+}
+
 bool indices_find(const Problem *p, const Val *arg, Indices *of)
 {
 	for (const Op *op = kernel_first(p->k); op; op = op_next(op)) {
