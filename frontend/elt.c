@@ -446,6 +446,8 @@ Val *elt_inside(Sema *s, Loc loc, Val *v, const Reduction *r)
 	Tile tile = {.tiling = s->grid};
 	if (s->place != AT_GRID || v->type->layout != tiling_shape(s, s->grid))
 		return v;
+	if (edges[0] && s->grid->names)
+		not_yet(s, loc, "indices of rows that are reduced to one");
 	memcpy(tile.at, s->grid_at, sizeof tile.at);
 	Val *place = tile_build(s, &tile, loc);
 	Op *op = build_in(s, build_in(s, build(s, OP_INSIDE, loc), v), place);

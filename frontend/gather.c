@@ -3,7 +3,10 @@
  *     sA <- gA[rows[m], k];                      rows : s32 (M), A : bf16 (R,K):(K,1)
  *  -> %r = tile %rows.m (m * 128, 0) : global s32 (128,1):(1,0)
  *     %t = tile %A, %r (0, k * 64) gather=0 : global bf16 (128,64):(K,1)
- * A row is zeros where rows ends, and where its index is none of the tensor's. */
+ *     for (m,n) in gD[rows,_] { .. gD[rows[m], n] <- bf16(acc); }      D : out bf16 (Q,N):(N,1)
+ *  -> grid m, n ((M + 127) / 128, ..) { .. %t = tile %D, %r (0, n * 64) gather=0 ; copy %t, %c }
+ * A row is zeros where rows ends, and where its index is none of the tensor's; none is written
+ * there. */
 #include "frontend/sema.h"
 
 #include <inttypes.h>
@@ -58,6 +61,92 @@ bool tile_gathers(Sema *s, Tile *t, int mode, const Value *names)
 		return true;
 	}
 	return false;
+}
+
+/* ------------------------------------------------------------------ all rows that indices name */
+Tensor *tiling_tensor(const Tiling *t)
+{
+	return t->of ? t->of : t->tensor;
+}
+
+static const Layout *with_extent(Ctx *c, const Layout *l, int mode, const Tup *extent)
+{
+	const Layout *modes[RANK_MAX];
+	for (int i = 0; i < layout_rank(l); i++) {
+		const Layout *m = layout_mode(c, l, i);
+		modes[i] = i == mode ? layout_new(c, extent, m->stride) : m;
+	}
+	return layout_rank(l) == 1 ? modes[0] : layout_cat(c, modes, layout_rank(l));
+}
+
+static bool is_list(Sema *s, const Tiling *t, const Value *names, int mode)
+{
+	const char *name = names->tensor->name;
+	if (names->tensor->elem != EL_I32 || layout_rank(names->tensor->layout) != 1)
+		diag_remedy(s->ctx,
+			    diag(s->ctx, names->loc, D_E0203,
+				 "'%s' is no list of rows of '%s': that has s32 and one mode", name,
+				 t->tensor->name),
+			    "declare it as %s : s32 (M)", name);
+	else if (!tup_is_leaf(layout_mode(s->ctx, t->tensor->layout, mode)->shape))
+		not_yet(s, names->loc, "indices along mode %d of '%s', which has parts", mode,
+			t->tensor->name);
+	else
+		return true;
+	return false;
+}
+
+Value tiles_by_indices(Sema *s, const Value *tiles, Value *at, int n)
+{
+	Value v = value_of(V_TILES);
+	const Tiling *t = tiles->tiling;
+	Tiling *g = NEW(s->arena, Tiling);
+	Tensor *rows = NEW(s->arena, Tensor);
+	int mode = 0;
+	while (mode < n && at[mode].kind != V_TENSOR)
+		mode++;
+	for (int i = 0; i < n; i++)
+		if (i != mode && !want(s, &at[i], V_ANY, "beside a list of rows an index"))
+			return value_bad();
+	if (!is_list(s, t, &at[mode], mode))
+		return value_bad();
+	*rows = *t->tensor;
+	rows->layout = with_extent(s->ctx, rows->layout, mode, at[mode].tensor->layout->shape);
+	*g = *t;
+	g->tensor = rows;
+	g->of = t->tensor;
+	g->names = at[mode].tensor;
+	g->gather = mode;
+	v.tiling = g;
+	return v;
+}
+
+bool tile_by_indices(Sema *s, Tile *t, Value *at, Loc loc)
+{
+	Value names = value_of(V_TENSOR);
+	names.loc = loc;
+	names.tensor = t->tiling->names;
+	Value v = vector_index(s, loc, &names, at, 1);
+	v.loc = loc;
+	return v.kind == V_TILE && tile_gathers(s, t, t->tiling->gather, &v);
+}
+
+/* Each row of a tile that is written has an index at the grid's place: once, if the list has no row
+ * twice. */
+bool scatter_fits(Sema *s, const Value *to)
+{
+	const Tile *t = to->tile, *names = t->names;
+	int i = t->gather;
+	bool fits = !names || (names->tiling->rank == 1 && names->at[0] == s->grid_at[i] &&
+			       t->tiling->extent[i] == s->grid->extent[i]);
+	if (!fits)
+		diag_remedy(s->ctx,
+			    diag(s->ctx, to->loc, D_E0306,
+				 "each row that the indices of '%s' name must be written once: "
+				 "index %d is not the grid's name for them",
+				 tiling_tensor(t->tiling)->name, i),
+			    "write for (m,n) in gD[rows,_], and gD[rows[m],n] <- ...");
+	return fits;
 }
 
 Val *gather_names(Sema *s, const Tile *t, Loc loc)

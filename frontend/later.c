@@ -36,7 +36,7 @@ static const struct {
 	{"rowargm", "built are rowmax and rowmin: the values, not their places"},
 	{"ranges", "write a const, whose value -D replaces"},
 	{"copy atoms", "built is copy ld = cp_async(A, sA); what names no copy is derived"},
-	{"indices", "built is sA <- gA[rows[m],k]: rows of the tile that fills a buffer"},
+	{"indices", "built is sA <- gA[rows[m],k] and gD[rows[m],n] <- ...: rows of a tile"},
 	{"load", "write sA <- gA[m,k]; how it is copied is derived"},
 	{"store", "write gD[m,n] <- bf16(acc); how it is stored is derived"},
 	{"kernels without an mma", "built are kernels with mma mm = wgmma<64,128,16>(bf16, bf16, "

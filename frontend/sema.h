@@ -15,7 +15,8 @@ typedef enum {
 	V_COUNT
 } ValueKind;
 
-typedef struct {
+typedef struct Tensor Tensor;
+struct Tensor {
 	const char *name;
 	Node *decl;
 	Val *val;
@@ -23,7 +24,7 @@ typedef struct {
 	const Layout *layout;
 	bool is_out;
 	int writes;
-} Tensor;
+};
 
 enum {
 	RANK_MAX = MODES_MOST,
@@ -34,6 +35,10 @@ typedef struct {
 	Tensor *tensor;
 	int rank;
 	int64_t extent[RANK_MAX]; /* of one tile */
+	/* Tiles of the rows that indices name, in their order: the tensor is then one of as many
+	 * rows as there are indices, `of` the one that these lie in. */
+	Tensor *names, *of;
+	int gather;
 } Tiling;
 
 /* A name that counts tiles: of which extent, and how long a tile is. */
@@ -273,6 +278,10 @@ const Tup *tiling_stride(Sema *s, const Tiling *t, int mode); /* of parts, the f
 bool tiling_repeats(Sema *s, const Tiling *t, int mode);      /* its first part has one element */
 /* gather.c: the tile's coordinates along a mode are what a tile of indices holds */
 bool tile_gathers(Sema *s, Tile *t, int mode, const Value *names);
+Value tiles_by_indices(Sema *s, const Value *tiles, Value *at, int n); /* gD[rows,_] */
+bool tile_by_indices(Sema *s, Tile *t, Value *at, Loc loc);            /* one of these */
+bool scatter_fits(Sema *s, const Value *to);        /* rows at the grid's place */
+Tensor *tiling_tensor(const Tiling *t);             /* that its rows lie in */
 Val *gather_names(Sema *s, const Tile *t, Loc loc); /* NULL: reported */
 bool gather_fits(Sema *s, const Value *from, const Buffer *to);
 bool gathers_not(Sema *s, const Value *v, const char *what); /* else reported */

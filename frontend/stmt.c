@@ -131,6 +131,8 @@ static bool mode_at_grid(Sema *s, const Tile *to, int i)
 	const Ix *at = to->at[i] ? to->at[i] : ix_const(s->ctx, 0);
 	if (t->rank != g->rank)
 		return false;
+	if (to->names && to->gather == i)
+		return true; /* scatter_fits */
 	const Ix *a = layout_size(s->ctx, layout_mode(s->ctx, t->tensor->layout, i));
 	const Ix *b = layout_size(s->ctx, layout_mode(s->ctx, g->tensor->layout, i));
 	return at == s->grid_at[i] && a == b && t->extent[i] == g->extent[i];
@@ -212,7 +214,7 @@ static bool store_value_fits(Sema *s, const Value *to, const Layout *shape, cons
 
 bool may_write(Sema *s, const Value *to)
 {
-	Tensor *t = to->tile->tiling->tensor;
+	Tensor *t = tiling_tensor(to->tile->tiling);
 	if (!t->is_out)
 		say_out(s, diag(s->ctx, to->loc, D_E0213, "'%s' is an input", t->name), t);
 	else if (s->place != AT_GRID)
@@ -236,10 +238,10 @@ bool may_write(Sema *s, const Value *to)
 static bool store_fits(Sema *s, const Value *to)
 {
 	const Tiling *tiling = to->tile->tiling;
-	if (!may_write(s, to) || !gathers_not(s, to, "what is written"))
+	if (!may_write(s, to))
 		return false;
 	if (has_lines(s, tiling))
-		return is_whole_tile(s, to) && store_at_grid(s, to);
+		return is_whole_tile(s, to) && scatter_fits(s, to) && store_at_grid(s, to);
 	not_yet(s, to->loc,
 		"this layout of '%s': rows or columns must be contiguous, as (M,N):(N,1) or "
 		"(M,N):(1,M)",
@@ -255,7 +257,7 @@ static void store(Sema *s, const Node *n, const Value *to, const Value *v)
 	    !scale_sees_row(s, to->tile->tiling->tensor, v))
 		return;
 	build_in(s, build_in(s, build(s, OP_COPY, n->loc), t), v->val);
-	to->tile->tiling->tensor->writes++;
+	tiling_tensor(to->tile->tiling)->writes++;
 }
 
 bool via_fits(Sema *s, const Node *n, const Value *to)

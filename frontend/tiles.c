@@ -165,9 +165,17 @@ Value tiles_index(Sema *s, Loc loc, const Value *tiles, Value *at, int n)
 			    "each mode has an index: %s", tile_example(s, name, t->tiling->rank));
 		return value_bad();
 	}
+	for (int i = 0; i < n; i++)
+		if (at[i].kind == V_TENSOR)
+			return tiles_by_indices(s, tiles, at, n);
 	for (int i = 0; i < n; i++) {
 		if (at[i].kind == V_ANY)
 			continue;
+		if (t->tiling->names && t->tiling->gather == i) {
+			if (!tile_by_indices(s, t, &at[i], at[i].loc))
+				return value_bad();
+			continue;
+		}
 		if (at[i].kind == V_TILE) {
 			if (!tile_gathers(s, t, i, &at[i]))
 				return value_bad();

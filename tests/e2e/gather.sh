@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Tiles gathered by indices under every schedule: each is verified, and right on the simulator where
 # no size is a multiple of a tile, and one index in sixteen is none of the tensor's.
-#   gather.sh DSLC FILE SCRATCH HOW...   HOW: rows of a, of b, of both (ab); of bytes (a8), of rows that are a
+#   gather.sh DSLC FILE SCRATCH HOW...   HOW: scatter: rows of D too; rows of a, of b, of both (ab); of bytes (a8), of rows that are a
 #   distance apart (lda), 64 bytes wide (narrow, two swizzles wide), by indices of each matrix of a batch (batch)
 set -eu
 dslc=$1 file=$2 scratch=$3
@@ -31,6 +31,8 @@ for how; do
 	narrow) change=$a more=-DbK=32 ;;
 	wide) change=$a more=-DbK=128 ;;
 	batch) change=$batch sizes=L=2,M=200,N=136,K=328,Q=300 ;;
+	scatter) change=$a sizes=M=200,N=137,K=328,Q=300,T=250 more=-Wno-N0401 ;;
+	scatter_even) change='s/K % 8/N % 2 == 0, K % 8/; s/bf16 (T,N)/f32 (T,N)/; s/bf16(acc)/acc/' sizes=M=300,N=138,K=328,Q=300,T=250 more=-Wno-N0401 ;;
 	*) change=$a ;;
 	esac
 	sed "$change" "$file" >"$scratch/k.gemm"
@@ -38,7 +40,7 @@ for how; do
 	grep -q "cp.async.cg.shared.global .*, 16" "$scratch/k.ptx" || { echo "$how: no copies of 16 bytes"; exit 1; }
 	try $more -DR=none -DS=3
 	try $more -DR=cooperative -DP=on -DS=3
-	case $how in a) ;; *) continue ;; esac
+	case $how in a) ;; scatter) try $more -DR=pingpong -DP=on; try $more -DR=cooperative -DCM=2; continue ;; *) continue ;; esac
 	try -DR=none -DP=on -DS=2
 	try -DR=cooperative -DS=2
 	try -DR=pingpong -DP=on
