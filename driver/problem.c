@@ -253,6 +253,11 @@ static bool leaves_rounding_open(const Kernel *k)
 	return adds && fractions;
 }
 
+static bool adds_up_row(const Op *op)
+{
+	return op->kind == OP_REDUCE && elt_by_op(combine_of(op)->op)->error.rounds;
+}
+
 /* False: more than can be counted. */
 static bool find_work(Problem *p, const char **why)
 {
@@ -269,6 +274,7 @@ static bool find_work(Problem *p, const char **why)
 			p->tile_macs += tile_work(p, op);
 		const EltRow *row = elt_by_op(op->kind);
 		p->approximate |= row && (row->error.ulps > 0 || row->flushes);
+		p->adds_rows |= adds_up_row(op);
 		p->joins |= op->kind == OP_COPY && combine_of(op);
 	}
 	if (!fits || p->tile_macs < 0)
