@@ -423,6 +423,8 @@ bool elt_reducible(Sema *s, const Node *call, Value *arg)
 	       is_f32(s, name, arg) && elt_place(s, call->loc);
 }
 
+enum { WARP_ROWS = 16 }; /* neighbours that one warp holds, of any accumulator */
+
 /* Columns lie across warps, which meet in what they are joined to. */
 static Value report_joined_only(Sema *s, const Node *call, const Reduction *r)
 {
@@ -432,9 +434,11 @@ static Value report_joined_only(Sema *s, const Node *call, const Reduction *r)
 			  "the %s of %s is joined to an output, and has no other use", r->by->name,
 			  what);
 	if (r->by->op == OP_ADD)
-		diag_remedy(s->ctx, m, "write %s += %s(x)", to, name);
+		diag_remedy(s->ctx, m, "write %s += %s(x), or %s(x, %d) for each %d rows", to, name,
+			    name, WARP_ROWS, WARP_ROWS);
 	else
-		diag_remedy(s->ctx, m, "write %s <- %s(%s, %s(x))", to, r->by->name, to, name);
+		diag_remedy(s->ctx, m, "write %s <- %s(%s, %s(x)), or %s(x, %d) for each %d rows",
+			    to, r->by->name, to, name, name, WARP_ROWS, WARP_ROWS);
 	return value_bad();
 }
 
@@ -456,17 +460,65 @@ Val *elt_inside(Sema *s, Loc loc, Val *v, const Reduction *r)
 	return op_result(s->kernel, op, "x", v->type);
 }
 
-Value elt_reduce(Sema *s, const Node *call, const Reduction *r, Value *arg)
+static Val *reduce(Sema *s, Loc loc, const Reduction *r, Val *v, const Layout *to)
 {
+	Op *op = build_in(s, build(s, OP_REDUCE, loc), v);
+	op_str(s->kernel, op, A_COMBINE, r->by->name);
+	return op_result(s->kernel, op, "r", type_like(s, EL_F32, to));
+}
+
+/* How many rows share a value: those of one warp, or fewer. */
+static bool rows_fit(Sema *s, const Node *call, const Value *given, int64_t rows, int64_t *n)
+{
+	const char *name = call->kids.at[0]->name;
+	if (s->mma_loc.src < 0) {
+		not_yet(s, call->loc,
+			"%s of some rows without an mma: rowsum, rowmax and rowmin are, of a "
+			"tensor whose modes are swapped",
+			name);
+		return false;
+	}
+	if (!want_int(s, given, 1, rows, "the rows that share a value", n))
+		return false;
+	if (WARP_ROWS % *n == 0 && rows % *n == 0)
+		return true;
+	diag_remedy(s->ctx,
+		    diag(s->ctx, given->loc, D_E0211,
+			 "%" PRId64 " rows lie in several warps, and each adds up its own: %d "
+			 "rows, or a half, a quarter .. of them",
+			 *n, WARP_ROWS),
+		    "write %s(x, %d), and a tile of the output with a row for each %d", name,
+		    WARP_ROWS, WARP_ROWS);
+	return false;
+}
+
+/* colsum(x, 16): of each column a value for each 16 rows; tilesum(x, 16): for each 16 rows. */
+static Value reduce_some(Sema *s, const Node *call, const Reduction *r, Value *args)
+{
+	int64_t n;
+	if (!elt_reducible(s, call, &args[0]))
+		return value_bad();
+	Val *v = args[0].val;
+	int64_t rows = extent_of(v->type->layout, 0), cols = extent_of(v->type->layout, 1);
+	if (!rows_fit(s, call, &args[1], rows, &n))
+		return value_bad();
+	v = elt_inside(s, call->loc, v, r);
+	if (r->kept < 0 && cols > 1)
+		v = reduce(s, call->loc, r, v, reduced_shape(s, v->type->layout, 0));
+	cols = r->kept < 0 ? 1 : cols;
+	return result(reduce(s, call->loc, r, v, layout_2d(s->ctx, rows / n, cols, 1, rows / n)));
+}
+
+Value elt_reduce(Sema *s, const Node *call, const Reduction *r, Value *args, int n)
+{
+	if (n > 1)
+		return reduce_some(s, call, r, args);
 	if (r->kept != 0)
 		return report_joined_only(s, call, r);
-	if (!elt_reducible(s, call, arg) || !has_columns(s, call, arg))
+	if (!elt_reducible(s, call, args) || !has_columns(s, call, args))
 		return value_bad();
-	Val *v = elt_inside(s, call->loc, arg->val, r);
-	Op *op = build_in(s, build(s, OP_REDUCE, call->loc), v);
-	op_str(s->kernel, op, A_COMBINE, r->by->name);
-	const Layout *rows = reduced_shape(s, arg->val->type->layout, 0);
-	return result(op_result(s->kernel, op, "r", type_like(s, EL_F32, rows)));
+	Val *v = elt_inside(s, call->loc, args->val, r);
+	return result(reduce(s, call->loc, r, v, reduced_shape(s, v->type->layout, 0)));
 }
 
 /* rows(acc), the shape of a value for each row of a tile. */

@@ -309,8 +309,8 @@ static Value call_named(Sema *s, const Node *call, const Node *callee, Value *ar
 	if (row && !(op >= 0 && n && all_layoutish(args, n)))
 		return call_elementwise(s, call, row, args, n);
 	if (reduction_named(callee->name, &by))
-		return counts(s, call->loc, callee->name, n, 1, 1)
-			       ? elt_reduce(s, call, &by, &args[0])
+		return counts(s, call->loc, callee->name, n, 1, by.kept ? 2 : 1)
+			       ? elt_reduce(s, call, &by, args, n)
 			       : value_bad();
 	if (op >= 0)
 		return counts(s, call->loc, callee->name, n, layout_op_rows[op].lo,

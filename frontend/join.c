@@ -198,6 +198,17 @@ static const char *joined_name(const Op *op)
 	return v->name;
 }
 
+/* Of columns, or of all elements: the parts that a warp has. */
+static void say_parts(Sema *s, DiagMsg *m, const Op *op, const char *name)
+{
+	const Layout *to = op->in[0].val->type->layout;
+	int64_t cols = tup_get(to->shape, layout_rank(to) - 1)->leaf->value;
+	diag_remedy(s->ctx, m,
+		    "write a value for each 16 rows, g%s[m,n] <- %s(x, 16) of %s : out f32 (R,%s) "
+		    "where R == (M + 15) / 16, and add these up where they are read",
+		    name, cols > 1 ? "colsum" : "tilesum", name, cols > 1 ? "N" : "T");
+}
+
 void joins_in_order(Sema *s)
 {
 	for (const Op *op = kernel_first(s->kernel); op; op = op_next(op)) {
@@ -215,8 +226,6 @@ void joins_in_order(Sema *s)
 				    "%s : out f32 (M,T), and add these up where they are read",
 				    name, name);
 		else
-			diag_remedy(s->ctx, m,
-				    "sums of columns and of all elements have no order yet: leave "
-				    "deterministic out, or join by max or min");
+			say_parts(s, m, op, name);
 	}
 }

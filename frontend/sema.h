@@ -260,7 +260,7 @@ typedef struct {
 	int kept; /* 0: rows, 1: columns, -1: neither */
 } Reduction;
 bool reduction_named(const char *name, Reduction *r);
-Value elt_reduce(Sema *s, const Node *call, const Reduction *r, Value *arg);
+Value elt_reduce(Sema *s, const Node *call, const Reduction *r, Value *args, int n);
 Val *elt_inside(Sema *s, Loc loc, Val *v, const Reduction *r);
 bool elt_whole(Sema *s, const Value *v);                   /* else says that elements repeat */
 bool elt_reducible(Sema *s, const Node *call, Value *arg); /* reads tiles, too */

@@ -125,6 +125,11 @@ static void load(Sema *s, const Node *n, const Value *to, const Value *from)
 		op_int(s->kernel, copy, A_BYTES, to->buffer->load->bytes);
 }
 
+static const Ix *mode_extent(Sema *s, const Tiling *t, int i)
+{
+	return layout_size(s->ctx, layout_mode(s->ctx, t->tensor->layout, i));
+}
+
 static bool mode_at_grid(Sema *s, const Tile *to, int i)
 {
 	const Tiling *t = to->tiling, *g = s->grid;
@@ -133,9 +138,8 @@ static bool mode_at_grid(Sema *s, const Tile *to, int i)
 		return false;
 	if (to->names && to->gather == i)
 		return true; /* scatter_fits */
-	const Ix *a = layout_size(s->ctx, layout_mode(s->ctx, t->tensor->layout, i));
-	const Ix *b = layout_size(s->ctx, layout_mode(s->ctx, g->tensor->layout, i));
-	return at == s->grid_at[i] && a == b && t->extent[i] == g->extent[i];
+	return at == s->grid_at[i] && mode_extent(s, t, i) == mode_extent(s, g, i) &&
+	       t->extent[i] == g->extent[i];
 }
 
 static void say_index(Sema *s, DiagMsg *m, const Value *to)
@@ -150,12 +154,18 @@ static void say_index(Sema *s, DiagMsg *m, const Value *to)
 		diag_remedy(s->ctx, m, "index it with the names of the grid, in their order");
 }
 
-/* Of what holds a value for each row and each tile, the mode that counts tiles of columns. */
+/* Of what holds a value for each row and each tile, the mode that counts tiles of columns; or of a
+ * value for each column and so many rows, that which counts these. */
 static bool counts_tiles(Sema *s, const Tile *to, int i)
 {
 	ModeList matrix = tiling_modes(s, s->grid);
-	return to->tiling->rank == s->grid->rank && matrix.n == BUFFER_RANK && i == matrix.at[1] &&
-	       to->tiling->extent[i] == 1 && to->at[i] == s->grid_at[i];
+	if (to->tiling->rank != s->grid->rank || matrix.n != BUFFER_RANK ||
+	    to->at[i] != s->grid_at[i])
+		return false;
+	int64_t extent = to->tiling->extent[i];
+	return (i == matrix.at[1] && extent == 1) ||
+	       (i == matrix.at[0] && s->grid->extent[i] % extent == 0 &&
+		mode_extent(s, to->tiling, i) != mode_extent(s, s->grid, i));
 }
 
 static bool store_at_grid(Sema *s, const Value *to)

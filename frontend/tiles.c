@@ -118,11 +118,14 @@ static const Symbol *name_that_counts(Sema *s, const Tiling *t, int mode)
 }
 
 /* The index counts other tiles. An element for each of these is meant, where no name counts the
- * elements: a scale of each 128 columns. */
+ * elements: a scale of each 128 columns; or one for so many elements: a sum of each 16 rows. */
 static void report_swapped(Sema *s, const Tiling *t, int mode, const Value *at)
 {
 	const Symbol *sym = name_that_counts(s, t, mode);
-	if (!sym && t->extent[mode] == 1)
+	const Coord *c = at->coord;
+	bool parts = t->tensor->is_out && c->tile % t->extent[mode] == 0 &&
+		     c->extent != extent(s, t, mode);
+	if (!sym && (parts || t->extent[mode] == 1))
 		return;
 	DiagMsg *m = report_other_extent(s, t, mode, at, D_W0203);
 	if (sym)

@@ -194,35 +194,55 @@ void cvt_run(const Slot *out, const Slot *in)
 	round_all(e, out->at.hi, in->at.hi, out->n);
 }
 
-static void join(const CombineRow *row, double *out, const double *in, const Slot *from, int64_t n)
+/* The elements of a tile that element i of a part is made of, rows x cols of them. */
+typedef struct {
+	int64_t first, rows, cols;
+} Group;
+
+static Group group_of(const Slot *out, const Slot *in, int64_t i)
 {
-	for (int64_t i = 0; i < n && out; i++) {
-		double sum = in[i * from->dim[1]];
-		for (int64_t j = 1; j < from->dim[1]; j++)
-			sum = row->value(sum, in[i * from->dim[1] + j]);
-		out[i] = sum;
+	Group g = {.rows = in->dim[0] / out->dim[0], .cols = in->dim[1] / out->dim[1]};
+	g.first = i / out->dim[1] * g.rows * in->dim[1] + i % out->dim[1] * g.cols;
+	return g;
+}
+
+/* The j-th of them, row by row. */
+static int64_t member(const Group *g, const Slot *in, int64_t j)
+{
+	return g->first + j / g->cols * in->dim[1] + j % g->cols;
+}
+
+static void join(const CombineRow *row, double *to, const double *of, const Slot *out,
+		 const Slot *in)
+{
+	for (int64_t i = 0; i < out->n && to; i++) {
+		Group g = group_of(out, in, i);
+		double sum = of[g.first];
+		for (int64_t j = 1; j < g.rows * g.cols; j++)
+			sum = row->value(sum, of[member(&g, in, j)]);
+		to[i] = sum;
 	}
 }
 
-/* What sums of a row in any order may be off by, rounded at each step. */
-static double row_error(const Slot *in, int64_t row)
+/* What sums of a group in any order may be off by, rounded at each step. */
+static double group_error(const Group *g, const Slot *in)
 {
 	double size = 0;
-	for (int64_t j = 0; j < in->dim[1]; j++)
-		size += fmax(fabs(in->at.lo[row * in->dim[1] + j]),
-			     fabs(in->at.hi[row * in->dim[1] + j]));
-	return (double)in->dim[1] * ldexp(size, -FLT_MANT_DIG);
+	for (int64_t j = 0; j < g->rows * g->cols; j++)
+		size += fmax(fabs(in->at.lo[member(g, in, j)]), fabs(in->at.hi[member(g, in, j)]));
+	return (double)(g->rows * g->cols) * ldexp(size, -FLT_MANT_DIG);
 }
 
-/* Each row by itself; nothing is rounded before its end. */
+/* Each row by itself, or each column of a few; nothing is rounded before its end. */
 void reduce_run(const CombineRow *row, const Slot *out, const Slot *in)
 {
 	const Elements *o = &out->at;
-	join(row, o->f, in->at.f, in, out->n);
-	join(row, o->lo, in->at.lo, in, out->n);
-	join(row, o->hi, in->at.hi, in, out->n);
+	join(row, o->f, in->at.f, out, in);
+	join(row, o->lo, in->at.lo, out, in);
+	join(row, o->hi, in->at.hi, out, in);
 	for (int64_t i = 0; i < out->n && o->lo && elt_by_op(row->op)->error.rounds; i++) {
-		double error = row_error(in, i);
+		Group g = group_of(out, in, i);
+		double error = group_error(&g, in);
 		o->lo[i] -= isfinite(error) ? error : 0;
 		o->hi[i] += isfinite(error) ? error : 0;
 	}

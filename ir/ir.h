@@ -48,8 +48,8 @@ const Type *type_parse(Ctx *c, const char **s, const char **why);
 int64_t type_slot_bytes(const Type *t); /* of a static tile: cosize in bytes */
 int type_regs(const Type *t);           /* elements a thread holds of a distributed register tile */
 int type_words(const Type *t);          /* the same as registers of 32 bits */
-/* Whether a tile of one has elements for those of the other: its extents are the same, or 1; along
- * columns they divide the other's, where each is for as many neighbours. */
+/* Whether a tile of one has elements for those of the other: its extents are the same, 1, or
+ * divide the other's, where each is for as many neighbours. */
 bool type_broadcasts(Ctx *c, const Type *part, const Type *whole);
 
 enum { TV_MODES = 16 /* of threads, or of registers */ };

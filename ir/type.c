@@ -191,7 +191,7 @@ bool type_broadcasts(Ctx *c, const Type *part, const Type *whole)
 		int64_t n, all;
 		if (!ix_is_const(tup_product(c, tup_get(part->layout->shape, i)), &n) ||
 		    !ix_is_const(tup_product(c, tup_get(whole->layout->shape, i)), &all) ||
-		    (n != all && n != 1 && (i != 1 || all % n)))
+		    (n != all && n != 1 && all % n))
 			return false;
 	}
 	return true;

@@ -2,7 +2,7 @@
 /* verify_regs.c - the rules of register tiles: how they are spread over threads, what may be
  * computed from which, row vectors.
  *     %x = sub %S, %m : reg f32 (64,32):(1,64)     right where %m is (64,32) or (64,1)
- *     %r = reduce %S combine=max : reg f32 (64,2):(1,64)   "a reduction leaves one column" */
+ *     %r = reduce %S combine=max : reg f32 (64,2):(1,64)   "a reduction leaves one column, .." */
 #include "ir/verify.h"
 #include "ir/verify_rules.h"
 
@@ -56,6 +56,17 @@ static bool spread_as_part(const Kernel *k, const Type *part, const Type *whole)
 	       part->tv == tv_of_part(k->ctx, whole->tv, whole->layout, part->layout);
 }
 
+static const Ix *extent(const Kernel *k, const Type *t, int mode)
+{
+	return layout_size(k->ctx, layout_mode(k->ctx, t->layout, mode));
+}
+
+/* Not for several: columns may share an element, rows do not. */
+static bool is_for_each_row(const Kernel *k, const Type *part, const Type *whole)
+{
+	return ix_is(extent(k, part, 0), 1) || extent(k, part, 0) == extent(k, whole, 0);
+}
+
 static const char *operand_rule(const Kernel *k, const Op *op, int i)
 {
 	const Type *out = op->out->type, *in = op->in[i].val->type;
@@ -65,7 +76,8 @@ static const char *operand_rule(const Kernel *k, const Op *op, int i)
 		return ctx_strf(k->ctx, "operand %d is f32: convert it", i + 1);
 	if (!is_tile(in) || !is_tile(out))
 		return NULL;
-	bool fits = in->layout == out->layout || type_broadcasts(k->ctx, in, out);
+	bool fits = in->layout == out->layout ||
+		    (type_broadcasts(k->ctx, in, out) && is_for_each_row(k, in, out));
 	if (!fits || !spread_as_part(k, in, out))
 		return ctx_strf(k->ctx, "operand %d is not spread as the result is", i + 1);
 	return NULL;
@@ -126,20 +138,16 @@ static const char *exchange_rule(const Type *from, const Type *to)
 	return NULL;
 }
 
-static const Ix *extent(const Kernel *k, const Type *t, int mode)
-{
-	return layout_size(k->ctx, layout_mode(k->ctx, t->layout, mode));
-}
-
-/* In PTX, columns too, and all of a tile: what of them each warp has. */
+/* Each row, or each column of so many rows. In PTX, of all rows too: what of them each warp has. */
 const char *reduce_rule(const Kernel *k, const Op *op)
 {
 	const Type *from = op->in[0].val->type, *to = op->out->type;
 	if (from->elem != EL_F32 || to->elem != EL_F32)
 		return "a reduction is of f32, and gives f32";
-	bool plain = layout_rank(to->layout) == 2, rows = plain && !ix_is(extent(k, to, 0), 1);
-	if (!plain || (!ix_is(extent(k, to, 1), 1) && (rows || k->stage != ST_PTX)))
-		return "a reduction leaves one column";
+	bool plain = layout_rank(to->layout) == 2 && layout_rank(from->layout) == 2;
+	bool rows = plain && !ix_is(extent(k, to, 0), 1);
+	if (!plain || (!ix_is(extent(k, to, 1), 1) && extent(k, to, 1) != extent(k, from, 1)))
+		return "a reduction leaves one column, or all of them";
 	if (!type_broadcasts(k->ctx, to, from) || !spread_as_part(k, to, from))
 		return "the result is spread as the rows of the operand";
 	bool meets = from->tv && from->tv != to->tv && (rows || k->stage != ST_PTX);

@@ -91,19 +91,22 @@ static int name_of_one(const Op *grid, int other)
 	return NONE;
 }
 
-/* The first tile that is written whole, or else a value for each row of it; NULL: none is. */
+/* The first of the tiles with most elements that are written: others hold a value for each row of
+ * it, or for so many; NULL: none is. */
 static const Val *output_tile(const Kernel *k)
 {
-	const Val *first = NULL;
+	const Val *most = NULL;
+	int64_t elements = 0;
 	for (const Op *op = kernel_find(k, OP_COPY); op; op = op_find_next(op, OP_COPY)) {
 		const Val *to = op->in[0].val;
 		if (!to->def || to->def->kind != OP_TILE || combine_of(op))
 			continue;
-		if (val_extent(to, tile_mode(k, to, 1)) > 1)
-			return to;
-		first = first ? first : to;
+		int64_t n = (int64_t)val_extent(to, tile_mode(k, to, 0)) *
+			    val_extent(to, tile_mode(k, to, 1));
+		most = n > elements ? to : most;
+		elements = n > elements ? n : elements;
 	}
-	return first;
+	return most;
 }
 
 /* Along the modes of the output's matrix; where nothing is stored, along the first. */

@@ -307,49 +307,7 @@ static void test_elementwise(void **state)
 	}
 }
 
-/* ------------------------------------------------------------------ row vectors */
-static const char rows_text[] = "kernel rows tile sm_90a {\n"
-				"  arg %%A : global f32 (3,4):(4,1)\n"
-				"  arg out %%D : global f32 (3,4):(4,1)\n"
-				"  %%s = frag : reg f32 (4,4)\n"
-				"  %%v = frag : reg f32 (4,1):(1,0)\n"
-				"  %%t = tile %%A (0, 0) : global f32 (4,4):(4,1)\n"
-				"  copy %%s, %%t\n"
-				"  fill %%v value=-inf\n"
-				"  %%r = reduce %%s combine=%s : reg f32 (4,1):(1,0)\n"
-				"  %%m = max %%v, %%r : reg f32 (4,1):(1,0)\n"
-				"  copy %%v, %%m\n"
-				"  %%x = sub %%s, %%v : reg f32 (4,4)\n"
-				"  copy %%s, %%x\n"
-				"  %%d = tile %%D (0, 0) : global f32 (4,4):(4,1)\n"
-				"  copy %%d, %%s\n"
-				"}\n";
-
-/* Each row less what it is reduced to; the sum of the last is kept in doubles to its end. */
-static void check_rows(const char *combine, const float *want)
-{
-	static const float in[12] = {1, 5, -2, 3, 0, -7, 0, -1, 0x1p24f, 1, 1, -0x1p24f};
-	float a[12], d[12] = {0};
-	memcpy(a, in, sizeof a);
-	Ctx *c = ctx_new();
-	const Kernel *k = kernel_of(c, arena_printf(ctx_arena(c), rows_text, combine));
-	InterpArg args[] = {{"A", a}, {"D", d}};
-	InterpRun run = {.args = args, .nargs = 2};
-	const char *why = NULL;
-	assert_true(kernel_interp(k, &run, &why));
-	for (int i = 0; i < 12; i++)
-		assert_true(d[i] == in[i] - want[i / 4]);
-	ctx_free(c);
-}
-
-static void test_rows(void **state)
-{
-	(void)state;
-	check_rows("max", (const float[]){5, 0, 0x1p24f});
-	check_rows("min", (const float[]){-2, -7, -0x1p24f});
-	check_rows("sum", (const float[]){7, -8, 2});
-}
-
+/* ------------------------------------------------------------------ beyond the edge */
 /* A tile of 4 x 4 of a tensor of 3 x 2: beyond the edges that count, and elsewhere. */
 static void check_inside(int rows, int cols)
 {
@@ -587,8 +545,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_gemm),        cmocka_unit_test(test_chosen_tiles),
-		cmocka_unit_test(test_elementwise), cmocka_unit_test(test_rows),
-		cmocka_unit_test(test_inside),
+		cmocka_unit_test(test_elementwise), cmocka_unit_test(test_inside),
 
 		cmocka_unit_test(test_scalars),     cmocka_unit_test(test_integers),
 		cmocka_unit_test(test_control),     cmocka_unit_test(test_nested_layout),
