@@ -114,7 +114,8 @@ const char *rule_store(const Kernel *k, const Op *op)
 		why = check_index(k, op);
 	if (why || !combine_of(op))
 		return why;
-	return attrs_int(&op->attrs, A_N, 1) == 1 ? NULL : "elements are joined one by one";
+	return attrs_int(&op->attrs, A_N, 1) == 1 ? rule_joins_in_order(k, op)
+						  : "elements are joined one by one";
 }
 
 /* ------------------------------------------------------------------ mma and tensor maps */

@@ -9,6 +9,9 @@
 /* verify_attrs.c */
 const char *attrs_rule(const Kernel *k, const Attrs *attrs);
 
+/* verify_joins.c */
+const char *rule_joins_in_order(const Kernel *k, const Op *op);
+
 /* verify_atoms.c */
 const char *rule_store(const Kernel *k, const Op *op); /* and of what combine= joins to */
 const char *rule_alike(const Kernel *k, const Op *op); /* operands of one shape and type */

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* verify_joins.c - a kernel that is deterministic adds to each element of an output once: what is
+ * added in any order differs in its last bits from run to run. Sums alone: max and min have one
+ * result. As long as the grid is a loop, and of what each warp has of a tile until it is reduced.
+ *     grid m, n (8, 4) {
+ *       %t = tile %S (m * 64, 0) : global f32 (64,1):(1,0)
+ *       copy %t, %r combine=sum      ->  tiles that differ in 'n' add to one element
+ *     } */
+#include "ir/verify_rules.h"
+
+static const Op *grid_around(const Op *op)
+{
+	const Op *up = op_parent(op);
+	while (up && up->kind != OP_GRID)
+		up = op_parent(up);
+	return up;
+}
+
+/* Whether the tile is another for each value of the name. */
+static bool tells_apart(const Kernel *k, const Op *tile, const char *name)
+{
+	Ctx *c = k->ctx;
+	const Layout *l = tile->out->type->layout;
+	bool found = false;
+	for (int i = 0; i < tile->nix && i < layout_rank(l); i++) {
+		const Ix *extent = layout_size(c, layout_mode(c, l, i));
+		found |= tile->ix[i] == ix_mul(c, ix_sym(c, name), extent);
+	}
+	return found;
+}
+
+/* The first name of the grid that has several values and does not; NULL: none. */
+static const char *shared_by(const Kernel *k, const Op *grid, const Op *tile)
+{
+	for (int i = 0; i < grid->nsym && i < grid->nix; i++) {
+		int64_t lo, hi;
+		ix_range(grid->ix[i], kernel_facts(k), &lo, &hi);
+		if (hi > 1 && !(tile && tells_apart(k, tile, grid->sym[i])))
+			return grid->sym[i];
+	}
+	return NULL;
+}
+
+static const Ix *elements(const Kernel *k, const Val *v)
+{
+	return layout_size(k->ctx, v->type->layout);
+}
+
+const char *rule_joins_in_order(const Kernel *k, const Op *op)
+{
+	const CombineRow *by = combine_of(op);
+	if (!by || k->stage == ST_PTX || !elt_by_op(by->op)->error.rounds ||
+	    !attrs_int(&k->attrs, A_DETERMINISTIC, 0))
+		return NULL;
+	const Val *to = op->in[0].val;
+	if (elements(k, to) != elements(k, op->in[1].val))
+		return "warps add to one element in any order, and the kernel is deterministic";
+	const Op *grid = grid_around(op);
+	bool tile = to->def && to->def->kind == OP_TILE;
+	const char *name = grid ? shared_by(k, grid, tile ? to->def : NULL) : NULL;
+	if (!name)
+		return NULL;
+	return ctx_strf(k->ctx,
+			"tiles that differ in '%s' add to one element in any order, and the kernel "
+			"is deterministic",
+			name);
+}
