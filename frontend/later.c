@@ -6,7 +6,8 @@
 #include <string.h>
 
 static const char *const functions[] = {
-	"pick", "simt", "threads", "values", "load", "store", "argmax", "rowargmax", "argmin",
+	"pick",  "simt",   "threads",   "values", "load",
+	"store", "argmax", "rowargmax", "argmin", "rowargmin",
 };
 bool later_function(const char *name)
 {
@@ -26,14 +27,22 @@ bool later_elem(const char *name)
 
 static const char an_elem[] = "the element type ";
 
+static const char place_of_max[] =
+	"where a tile holds the row, write rowmin(select(x == rowmax(x), column[n], inf)), with an "
+	"argument column : f32 (N) that holds 0, 1, 2, ..";
+static const char place_of_min[] =
+	"where a tile holds the row, write rowmin(select(x == rowmin(x), column[n], inf)), with an "
+	"argument column : f32 (N) that holds 0, 1, 2, ..";
+
 /* What is built in the place of what is not: by how the message begins. */
 static const struct {
 	const char *head, *built;
 } instead[] = {
 	{"pick", "write a const, whose value -D replaces"},
-	{"argm",
-	 "built are rowmax, colmax and tilemax, and min alike: the values, not their places"},
-	{"rowargm", "built are rowmax and rowmin: the values, not their places"},
+	{"argmax", place_of_max},
+	{"rowargmax", place_of_max},
+	{"argmin", place_of_min},
+	{"rowargmin", place_of_min},
 	{"ranges", "write a const, whose value -D replaces"},
 	{"copy atoms", "built is copy ld = cp_async(A, sA); what names no copy is derived"},
 	{"indices", "built is sA <- gA[rows[m],k] and gD[rows[m],n] <- ...: rows of a tile"},
