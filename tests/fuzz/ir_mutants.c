@@ -497,7 +497,7 @@ const char *__ubsan_default_options(void);
 
 const char *__asan_default_options(void)
 {
-	return "abort_on_error=1";
+	return "abort_on_error=1:handle_sigill=1";
 }
 
 const char *__ubsan_default_options(void)
