@@ -3,7 +3,7 @@
 # a tree of links that holds the room itself and the public headers of the rooms it may see;
 # any other project header is not found.
 #   dsl_room(target room)                the target is (a part or a test of) that room
-set(DSL_PUBLIC_layout base.h layout.h ix.h ptrmap.h)
+set(DSL_PUBLIC_layout base.h layout.h ix.h ptrmap.h banks.h)
 set(DSL_PUBLIC_ir ir.h schedule.h)
 set(DSL_PUBLIC_frontend frontend.h)
 set(DSL_PUBLIC_passes passes.h)

@@ -23,7 +23,7 @@ expect()
 	done
 }
 
-layout='layout/base.h layout/layout.h layout/ix.h layout/ptrmap.h layout/layout_ops.def'
+layout='layout/base.h layout/layout.h layout/ix.h layout/ptrmap.h layout/banks.h layout/layout_ops.def'
 ir='ir/ir.h ir/schedule.h ir/ops.def'
 rest='frontend/frontend.h passes/passes.h verify/check.h codegen/codegen.h codegen/json.h codegen/spawn.h'
 # shellcheck disable=SC2086

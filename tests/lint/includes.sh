@@ -9,7 +9,7 @@ find layout ir frontend passes verify codegen runtime sim driver python -name '*
 	sort | xargs awk '
 function public(header)
 {
-	return header ~ /^(layout\/(base|layout|ix|ptrmap)\.h|ir\/(ir|schedule)\.h|(layout|ir)\/[a-z_]*\.def)$/ ||
+	return header ~ /^(layout\/(base|layout|ix|ptrmap|banks)\.h|ir\/(ir|schedule)\.h|(layout|ir)\/[a-z_]*\.def)$/ ||
 		header ~ /^(frontend\/frontend|passes\/passes|verify\/check|codegen\/(codegen|json|spawn)|driver\/dslc)\.h$/ ||
 		header ~ /^runtime\/((dsl|desc|kdesc|elem|number|tensors|gpu)\.h|elems\.def)$|^sim\/watch\.h$/ || header ~ /^(frontend\/words|(passes|verify)\/[a-z_]*)\.def$/
 }
