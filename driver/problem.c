@@ -241,13 +241,21 @@ static bool makes_fractions(const Op *op)
 	return row && row->error.rounds && !whole;
 }
 
-/* In a loop, a product with such may be rounded before it is added, or not. */
+/* Of a row, in an order that is the kernel's. */
+static bool sums_row(const Op *op)
+{
+	return op->kind == OP_REDUCE && elt_by_op(combine_of(op)->op)->error.rounds;
+}
+
+/* In a loop, a product with such may be rounded before it is added, or not; sums of such are
+ * rounded in the order in which they are added. */
 static bool leaves_rounding_open(const Kernel *k)
 {
 	bool adds = false, fractions = false;
 	for (const Op *op = kernel_first(k); op; op = op_next(op)) {
 		const Op *up = op_parent(op);
 		adds |= (op->kind == OP_ADD || op->kind == OP_SUB) && up && up->kind == OP_FOR;
+		adds |= sums_row(op);
 		fractions |= makes_fractions(op);
 	}
 	return adds && fractions;
@@ -273,6 +281,7 @@ static bool find_work(Problem *p, const char **why)
 		if (op->kind == OP_MMA)
 			p->tile_macs += tile_work(p, op);
 		const EltRow *row = elt_by_op(op->kind);
+		p->integral &= !sums_row(op);
 		p->approximate |= row && (row->error.ulps > 0 || row->flushes);
 		p->adds_rows |= adds_up_row(op);
 		p->joins |= op->kind == OP_COPY && combine_of(op);
