@@ -168,6 +168,17 @@ static void note_copy(const Facts *f, const FactCopy *c, const char *title, Buf 
 	share_note(f, c, out);
 }
 
+static void note_exchanges(const Facts *f, Buf *out)
+{
+	for (int i = 0; i < f->k->whys.n; i++) {
+		const Reason *w = &f->k->whys.at[i];
+		if (w->id != REASON_EXCHANGE)
+			continue;
+		note_head(out, w->subject);
+		buf_printf(out, "%" PRId64 " warps %s\n", w->value, w->text);
+	}
+}
+
 static void note_copies(const Facts *f, Buf *out)
 {
 	for (int i = 0; i < f->loads.n; i++)
@@ -265,6 +276,7 @@ void notes_print(const Facts *f, Buf *out)
 	note_tile(f, out);
 	note_checks(f, out);
 	note_roles(f, out);
+	note_exchanges(f, out);
 	note_mma(f, out);
 	note_copies(f, out);
 	note_barriers(f, out);

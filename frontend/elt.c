@@ -227,7 +227,7 @@ const Layout *reduced_shape(Sema *s, const Layout *tile, int kept)
 static const Layout *joined(Sema *s, const Layout *a, const Layout *b)
 {
 	const Tup *both[BUFFER_RANK];
-	if (a == b)
+	if (shape_same(s, a, b))
 		return a;
 	if (layout_rank(a) != BUFFER_RANK || layout_rank(b) != BUFFER_RANK)
 		return NULL;
@@ -382,10 +382,11 @@ bool reduction_named(const char *name, Reduction *r)
 	return false;
 }
 
-/* What has one row for all of the tile has none of its own. */
+/* What has one row for all of the tile has none of its own; a tile of one row is the tile. */
 static bool has_rows(Sema *s, const char *what, const Value *v)
 {
-	if (extent_of(v->val->type->layout, 0) > 1)
+	const Layout *l = v->val->type->layout;
+	if (extent_of(l, 0) > 1 || (s->place == AT_GRID && l == tiling_shape(s, s->grid)))
 		return true;
 	diag_remedy(s->ctx,
 		    diag(s->ctx, v->loc, D_E0203,

@@ -70,7 +70,7 @@ static bool shape_fits(Sema *s, const Tensor *t, const Value *v, const Layout *t
 	if (!r && held && shape_same(s, v->val->type->layout, to) && !is_column(to))
 		return report_whole(s, t, v);
 	if (!r)
-		return (held && v->val->type->layout == to && is_column(to)) ||
+		return (held && shape_same(s, v->val->type->layout, to) && is_column(to)) ||
 		       report_no_row(s, t, v);
 	if (reduced_shape(s, v->val->type->layout, r->kept) == to)
 		return true;

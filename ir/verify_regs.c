@@ -146,7 +146,8 @@ const char *reduce_rule(const Kernel *k, const Op *op)
 		return "a reduction is of f32, and gives f32";
 	bool plain = layout_rank(to->layout) == 2 && layout_rank(from->layout) == 2;
 	bool rows = plain && !ix_is(extent(k, to, 0), 1);
-	if (!plain || (!ix_is(extent(k, to, 1), 1) && extent(k, to, 1) != extent(k, from, 1)))
+	if (!plain || (k->stage == ST_TILE && !ix_is(extent(k, to, 1), 1) &&
+		       extent(k, to, 1) != extent(k, from, 1)))
 		return "a reduction leaves one column, or all of them";
 	if (!type_broadcasts(k->ctx, to, from) || !spread_as_part(k, to, from))
 		return "the result is spread as the rows of the operand";

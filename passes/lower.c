@@ -183,7 +183,7 @@ static Val *tile_side(const Op *op)
 
 static Val *reg_side(const Op *op)
 {
-	return op->in[op->kind == OP_STORE].val;
+	return op->in[op->in[0].val->type->space != SP_REG].val;
 }
 
 static int64_t leaf_int(const Tup *t)
@@ -314,9 +314,7 @@ const Ix *op_inside_tensor(Kernel *k, Op *guard, const Val *tensor, const Ix *co
 	return offset;
 }
 
-/* Of the threads that hold the same elements, the first; those of other warps count where each warp
- * has reduced its own. */
-static void one_of_alike(Kernel *k, const Op *op, bool by_warp, Op *guard)
+void op_one_of_alike(Kernel *k, const Op *op, bool by_warp, Op *guard)
 {
 	Ctx *c = k->ctx;
 	const Layout *tv = reg_side(op)->type->tv;
@@ -429,7 +427,7 @@ static void lower_vectors(Kernel *k, Op *op)
 	if (op->kind != OP_PREFETCH)
 		op_int(k, vector, A_N, atom->n);
 	if (op->kind == OP_STORE)
-		one_of_alike(k, op, by_warp, inside);
+		op_one_of_alike(k, op, by_warp, inside);
 	if (combine_of(op))
 		op_str(k, vector, A_COMBINE, combine_of(op)->name);
 	op_remove(op);

@@ -49,6 +49,19 @@ static int copy_run(Kernel *k, Op *op, const Spread *h, const CopyMatches *all, 
 	return reg - first;
 }
 
+/* Where several threads hold the same elements, one of them stores these. */
+static void by_one_of_alike(Kernel *k, Op *op)
+{
+	Op *only = op_before(k, op, OP_IF);
+	op_one_of_alike(k, op, false, only);
+	if (!only->nix) {
+		op_remove(only);
+		return;
+	}
+	op_remove(op);
+	block_append(op_body(k, only), op);
+}
+
 void lower_shared(Kernel *k, Op *op)
 {
 	int regs = op->in[0].val->type->space != SP_REG;
@@ -60,6 +73,8 @@ void lower_shared(Kernel *k, Op *op)
 		panic("%%%s: %s", frag->name, why);
 	CopyMatches atoms = copy_matches(k, &h, op->kind, elem_rows[buffer->type->elem].bits);
 	int n = spread_values(k->ctx, &h);
+	if (regs)
+		by_one_of_alike(k, op);
 	for (int reg = 0; reg < n;)
 		reg += copy_run(k, op, &h, &atoms, reg, n);
 	op_remove(op);

@@ -125,5 +125,6 @@ void fuse_products(Kernel *k);    /* products.c: that are only added, with their
 void read_early(Kernel *k);       /* early.c: vectors of a loop, an iteration ahead */
 void spread_registers(Kernel *k); /* spread.c: a thread-value layout for every register tile */
 Val *spread_simt(Kernel *k);      /* simt.c: the largest tile, where there is no mma */
+void exchange_rows(Kernel *k);    /* exchange.c: of several warps, through shared memory */
 
 #endif

@@ -292,4 +292,5 @@ void pass_select(Kernel *k)
 	copies(k);
 	mmas(k);
 	zeros(k);
+	exchange_rows(k);
 }

@@ -46,37 +46,54 @@ static const Layout *tv_layout(Ctx *c, const Modes *m)
 }
 
 /* Over which mode the elements of a tile are neighbours, how many threads take vectors of how many
- * of them, and whether a row is to lie in one warp. */
+ * of them, and how rows lie that are reduced: in one warp each, or in several, which then hold
+ * neighbouring parts of it. */
+typedef enum { ROWS_ANY, ROWS_WHOLE, ROWS_PARTS } Rows;
 typedef struct {
 	int fast;
 	int64_t vector, threads;
-	bool whole_rows;
+	Rows rows;
 } Simt;
+
+/* Of a side of the tile: lanes, one unit apart, and behind them warps and the values of a thread,
+ * warps first unless each is to have neighbours. */
+static void steps_of(const Simt *s, int side, int64_t unit, int64_t lanes, int64_t warps,
+		     int64_t values, int64_t *warp, int64_t *value)
+{
+	bool parts = s->rows == ROWS_PARTS && side == (s->fast ? 0 : 1);
+	*warp = unit * lanes * (parts ? values : 1);
+	*value = unit * lanes * (parts ? 1 : warps);
+}
 
 /* NULL: the threads are more than the tile's vectors. */
 static const Layout *simt_tv(Ctx *c, const int64_t extent[2], const Simt *s)
 {
 	const int64_t step[2] = {1, extent[0]}, all = s->threads / WARP_THREADS;
-	int64_t side[2] = {extent[s->fast] / s->vector, extent[1 - s->fast]}, lanes[2];
-	int64_t warps[2] = {1, 1}, along = step[s->fast] * s->vector, across = step[1 - s->fast];
+	int64_t side[2] = {extent[s->fast] / s->vector, extent[1 - s->fast]}, lanes[2], values[2];
+	int64_t warps[2] = {1, 1}, unit[2] = {step[s->fast] * s->vector, step[1 - s->fast]};
+	int64_t warp[2], value[2];
 	Modes m = {0};
-	if (s->whole_rows) /* along m, which is side 0 where it is the fast one */
+	if (s->rows == ROWS_WHOLE) /* along m, which is side 0 where it is the fast one */
 		warps[s->fast] = at_most(side[s->fast], all);
 	lanes[0] = at_most(side[0] / warps[0], WARP_THREADS);
 	lanes[1] = at_most(side[1] / warps[1], WARP_THREADS / lanes[0]);
-	if (!s->whole_rows) {
+	if (s->rows != ROWS_WHOLE) {
 		warps[1] = at_most(side[1] / lanes[1], all);
 		warps[0] = at_most(side[0] / lanes[0], all / warps[1]);
 	}
 	if (lanes[0] * lanes[1] * warps[0] * warps[1] != s->threads)
 		return NULL;
-	mode(&m, 0, lanes[0], along);
-	mode(&m, 0, lanes[1], across);
-	mode(&m, 0, warps[1], across * lanes[1]);
-	mode(&m, 0, warps[0], along * lanes[0]);
+	for (int i = 0; i < 2; i++) {
+		values[i] = side[i] / lanes[i] / warps[i];
+		steps_of(s, i, unit[i], lanes[i], warps[i], values[i], &warp[i], &value[i]);
+	}
+	mode(&m, 0, lanes[0], unit[0]);
+	mode(&m, 0, lanes[1], unit[1]);
+	mode(&m, 0, warps[1], warp[1]);
+	mode(&m, 0, warps[0], warp[0]);
 	mode(&m, 1, s->vector, step[s->fast]);
-	mode(&m, 1, side[0] / lanes[0] / warps[0], along * lanes[0] * warps[0]);
-	mode(&m, 1, side[1] / lanes[1] / warps[1], across * lanes[1] * warps[1]);
+	mode(&m, 1, values[0], value[0]);
+	mode(&m, 1, values[1], value[1]);
 	return tv_layout(c, &m);
 }
 
@@ -124,13 +141,11 @@ static int64_t widest_vector(const Kernel *k, int fast)
 	return most;
 }
 
-/* A few tens of elements each; where rows are reduced, each in one warp. */
+/* A few tens of elements each. */
 static int64_t threads_for(const Kernel *k, const Val *tile)
 {
 	enum { ELEMENTS = 32 };
-	int64_t rows = val_extent(tile, 0), most = target_by_name(k->target)->max_threads;
-	if (kernel_find(k, OP_REDUCE) && rows * WARP_THREADS < most)
-		most = rows * WARP_THREADS;
+	int64_t most = target_by_name(k->target)->max_threads;
 	int64_t n = at_most(layout_size_int(tile->type->layout) / ELEMENTS, most);
 	return n > WARP_THREADS ? n : WARP_THREADS;
 }
@@ -141,8 +156,13 @@ static const Layout *tile_tv(Kernel *k, const Val *v, Simt s)
 	const Layout *tv = NULL;
 	if (extent[s.fast] == 1)
 		s.fast = 1 - s.fast;
-	for (s.vector = at_most(extent[s.fast], s.vector); s.vector && !tv; s.vector /= 2)
+	for (s.vector = at_most(extent[s.fast], s.vector); s.vector && !tv; s.vector /= 2) {
 		tv = simt_tv(k->ctx, extent, &s);
+		Simt parts = s;
+		parts.rows = ROWS_PARTS;
+		if (!tv && s.rows == ROWS_WHOLE)
+			tv = simt_tv(k->ctx, extent, &parts);
+	}
 	return tv;
 }
 
@@ -158,14 +178,12 @@ static Op *largest_tile(Kernel *k)
 
 static void cannot_share(Kernel *k, const Op *op, int64_t threads)
 {
-	const char *rows = ", and a row that is reduced lies in one warp";
 	diag_remedy(
 		k->ctx,
 		diag(k->ctx, op->loc, D_E0405,
 		     "%d threads do not share a tile of %s: lanes and warps take powers of two "
-		     "of its rows and columns%s",
-		     (int)threads, layout_str(k->ctx, op->out->type->layout),
-		     kernel_find(k, OP_REDUCE) ? rows : ""),
+		     "of its rows and columns",
+		     (int)threads, layout_str(k->ctx, op->out->type->layout)),
 		threads > WARP_THREADS
 			? "give the tile extents like 64 and 128, or write schedule { threads 32; }"
 			: "give the tile extents like 64 and 128");
@@ -177,7 +195,7 @@ static const Layout *share(Kernel *k, const Val *tile)
 	const Attr *given = attrs_get(&k->attrs, A_BLOCK);
 	int fast = fast_mode(k, tile->type->layout);
 	Simt s = {fast, widest_vector(k, fast), given ? given->i[0] : threads_for(k, tile),
-		  kernel_find(k, OP_REDUCE)};
+		  kernel_find(k, OP_REDUCE) ? ROWS_WHOLE : ROWS_ANY};
 	const Layout *tv = tile_tv(k, tile, s);
 	for (; !tv && !given && s.threads > WARP_THREADS; tv = tile_tv(k, tile, s))
 		s.threads /= 2;

@@ -185,7 +185,8 @@ static void check_groups(Kernel *k, const Op *op)
 	}
 }
 
-/* A row of the tile lies in the lanes of one warp, which can exchange registers. */
+/* Beside an mma a row lies in the lanes of one warp, which can exchange registers; without one,
+ * warps may exchange what they have of it (exchange.c). */
 static void check_rows(Kernel *k, const Op *op)
 {
 	enum { MOST = 16, LANES = 32 };
@@ -247,7 +248,7 @@ void spread_registers(Kernel *k)
 	for (Op *op = kernel_first(k); op && !pass_failed(k); op = op_next(op)) {
 		if (spreads_alike(op))
 			check_alike(k, op);
-		if (op->kind == OP_REDUCE && !pass_failed(k))
+		if (op->kind == OP_REDUCE && kernel_multiplies(k) && !pass_failed(k))
 			check_rows(k, op);
 		if (op_is_mma(op) && !pass_failed(k))
 			check_operand(k, op);

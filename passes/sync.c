@@ -369,8 +369,8 @@ void pass_sync(Kernel *k)
 	for (Op *ring = kernel_find(k, OP_RING); ring; ring = op_find_next(ring, OP_RING)) {
 		if (ring_is_filled(k, ring))
 			sync_ring(k, ring, &groups);
-		else
-			sync_staging(k, ring);
+		else if (!sync_staging(k, ring))
+			sync_exchange(k, ring);
 	}
 	if (kernel_find(k, OP_MBARRIER))
 		init_barriers(k);

@@ -63,7 +63,8 @@ const GroupLoop *group_loop(const Groups *all, const Op *loop);
 /* sync_reads.c: waits for what is read, and gives its slots back */
 void sync_reads(const Sync *s, const Groups *groups);
 
-void sync_staging(Kernel *k, const Op *ring);
+bool sync_staging(Kernel *k, const Op *ring); /* false: it is none */
+void sync_exchange(Kernel *k, const Op *ring);
 /* Whether the position is one of the first `slots`: every slot is free then. */
 bool on_first_lap(IxFacts facts, const Ix *at, int64_t slots);
 

@@ -125,7 +125,7 @@ static const DoneRow *done_of(const Kernel *k, const char *ring)
 	return NULL;
 }
 
-void sync_staging(Kernel *k, const Op *ring)
+bool sync_staging(Kernel *k, const Op *ring)
 {
 	const char *name = ring->sym[0];
 	const DoneRow *done = done_of(k, name);
@@ -147,4 +147,5 @@ void sync_staging(Kernel *k, const Op *ring)
 		join_groups(k, done);
 	if (role)
 		block_append(role->body, wait_groups(k, done->wait, role->loc, 0));
+	return done;
 }

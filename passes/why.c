@@ -78,6 +78,14 @@ void why_threads(Kernel *k, int threads, int elements)
 		   "no mma says how many; each has %d elements of a tile", elements);
 }
 
+void why_row_parts(Kernel *k, int warps, int times)
+{
+	kernel_why(k, REASON_EXCHANGE, "rows", warps,
+		   "hold a row together, which is too long for one; they exchange what each has of "
+		   "it through shared memory, %d time%s a tile",
+		   times, times > 1 ? "s" : "");
+}
+
 void why_registers(Kernel *k, int producer, int consumer, int accumulators, int overhead)
 {
 	if (producer)

@@ -19,6 +19,7 @@ void why_no_source(Kernel *k, const Val *tensor, const char *why); /* once */
 void why_direct(Kernel *k, const Val *tensor, const char *why);
 void why_stages(Kernel *k, const char *ring, int stages, int64_t one, int64_t left, int most);
 void why_threads(Kernel *k, int threads, int elements);
+void why_row_parts(Kernel *k, int warps, int times);
 void why_registers(Kernel *k, int producer, int consumer, int accumulators, int overhead);
 void why_few_registers(Kernel *k, int consumer, int needed); /* tried and not taken */
 /* why_share.c: wanted, and the parts that the tile could be cut into; before the load changes */

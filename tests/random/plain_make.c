@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* plain_make.c - writes a random kernel without an mma: tensors of one to three modes, row- or
  * column-major, with what is known of their strides or not; tiles of powers of two; expressions of
- * tiles, vectors and scalars, with sums and maxima of rows; one or two outputs, and values that are
- * joined.
+ * tiles, vectors and scalars, with sums and maxima of rows, of one warp or several; one or two
+ * outputs, and values that are joined.
  *     seed 3  ->  kernel random(X : bf16 (M,N):(ld,1), .. ) .. gD[m,n] <- f32(gX[m,n]) * gv[n]; */
 #include "chance.h"
 #include "kernels.h"
@@ -18,9 +18,10 @@ typedef struct {
 	Buf args, lets, body;
 	int rank; /* 1: (N); 2: (M,N); 3: (L,M,N) */
 	int bm, bn;
-	bool known; /* the extents are multiples of 16 */
-	bool rows;  /* a tile holds whole rows, and joins them */
-	bool pads;  /* a leading dimension ld */
+	bool known;  /* the extents are multiples of 16 */
+	bool rows;   /* a tile holds whole rows, and joins them */
+	bool across; /* rows of several warps */
+	bool pads;   /* a leading dimension ld */
 	int inputs;
 	bool vector_m, vector_n, scalar;
 } Make;
@@ -172,7 +173,9 @@ static void write_schedule(Make *k, Buf *b)
 			   chance(k, 50) ? " along n" : "");
 	if (k->rank > 1 && chance(k, 15))
 		buf_printf(b, "cluster (%s); ", chance(k, 50) ? "2,1" : "1,2");
-	if (chance(k, 40) && k->bm * k->bn >= 32 * 16)
+	if (k->across)
+		buf_printf(b, "threads %d; ", 32 << chance_within(&k->state, 0, 3));
+	else if (chance(k, 40) && k->bm * k->bn >= 32 * 16)
 		buf_printf(b, "threads %d; ", most >= 4 && k->bm * k->bn >= 2048 ? 128 : 32);
 	buf_printf(b, "}\n}\n");
 	k->m->sms = persistent ? chance_within(&k->state, 1, 3) : 0;
@@ -206,6 +209,11 @@ static void choose(Make *k)
 			     : 1 << chance_within(&k->state, 4, 7);
 	k->known = chance(k, 60);
 	k->rows = k->rank > 1 && chance(k, 40);
+	k->across = k->rows && chance(k, 50);
+	if (k->across) {
+		k->bm = 1 << chance_within(&k->state, 0, 3);
+		k->bn = 1 << chance_within(&k->state, 8, 10);
+	}
 	k->inputs = chance_within(&k->state, 1, 3);
 	k->vector_n = chance(k, 40);
 	k->vector_m = k->rank > 1 && chance(k, 40);
