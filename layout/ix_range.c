@@ -5,8 +5,6 @@
 #include "layout/ixp.h"
 #include "layout/ptrmap.h"
 
-#include <string.h>
-
 typedef struct {
 	int64_t lo, hi;
 } Range;
@@ -100,6 +98,18 @@ static Range range_power(Range b)
 	return (Range){INT64_C(1) << least(lo, 62), INT64_C(1) << hi};
 }
 
+/* strcmp for names that are mostly one pointer, or differ in the first letters */
+static bool is_same(const char *a, const char *b)
+{
+	if (a == b)
+		return true;
+	while (*a && *a == *b) {
+		a++;
+		b++;
+	}
+	return *a == *b;
+}
+
 /* The next fact of the name from i on; NULL: there is none. */
 static const IxFact *fact_of(const char *name, IxFacts facts, int *i)
 {
@@ -110,7 +120,7 @@ static const IxFact *fact_of(const char *name, IxFacts facts, int *i)
 	}
 	while (*i < facts.n) {
 		const IxFact *f = &facts.at[(*i)++];
-		if (f->name == name || (f->name[0] == name[0] && !strcmp(f->name, name)))
+		if (is_same(f->name, name))
 			return f;
 	}
 	return NULL;

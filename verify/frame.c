@@ -540,7 +540,7 @@ static bool apart_later(const Move *m, const Ix *x, int64_t lap, int64_t *by)
 		}
 		vec_push(t->arena, &all, f);
 	}
-	IxFacts facts = {.at = all.at, .n = all.n};
+	IxFacts facts = {.at = all.at, .n = all.n, .places = t->facts.places};
 	return some &&
 	       ix_apart(ix_simplify(t->p->k->ctx, x, facts), 1, ix_const(t->p->k->ctx, 0), lap, by);
 }

@@ -238,27 +238,46 @@ int64_t most_trip(const Branch *b)
 	return hi == INT64_MAX ? hi : hi > 0 ? hi - 1 : 0;
 }
 
+typedef VEC(IxFact) FactRows;
+
+/* What is known of a name beside what was known of it; each name has one row, at its place. */
+static void fact_put(Arena *a, IxFact f, FactRows *all, PtrMap *places)
+{
+	int place = (int)(intptr_t)ptrmap_get(places, f.name);
+	if (!place) {
+		vec_push(a, all, f);
+		ptrmap_set(places, f.name, (void *)(intptr_t)all->n);
+		return;
+	}
+	IxFact *was = &all->at[place - 1];
+	was->lo = f.lo > was->lo ? f.lo : was->lo;
+	was->hi = f.hi < was->hi ? f.hi : was->hi;
+}
+
 /* Facts of counts, where they are above 0 and where nothing is known of them. */
 void find_bounds(Tree *t)
 {
-	VEC(IxFact) all = {0};
+	Arena *a = t->p->arena;
+	FactRows all = {0};
+	PtrMap *places = NEW(a, PtrMap);
 	int32_t any[MAX_COUNTS] = {CLASS_NONE};
+	places->arena = a;
 	for (int i = 0; i < t->facts.n; i++)
-		vec_push(t->p->arena, &all, t->facts.at[i]);
+		fact_put(a, t->facts.at[i], &all, places);
 	for (int i = 0; i < t->ncounts; i++) {
 		const Count *n = &t->counts[i];
 		for (int j = 0; j < all.n && n->by->kind == IX_SYM; j++)
 			if (all.at[j].name == n->by->name && n->hi > 0)
 				all.at[j].hi = n->hi;
 		if (n->by->kind == IX_SYM)
-			vec_push(t->p->arena, &all,
-				 ((IxFact){count_is(t, any, i)->name, n->lo, n->hi, 1}));
+			fact_put(a, (IxFact){count_is(t, any, i)->name, n->lo, n->hi, 1}, &all,
+				 places);
 	}
 	for (int i = 0; i < t->loops.n; i++) {
 		const Branch *b = t->loops.at[i];
-		vec_push(t->p->arena, &all, ((IxFact){b->name, 0, most_trip(b), 1}));
+		fact_put(a, (IxFact){b->name, 0, most_trip(b), 1}, &all, places);
 	}
-	t->facts = (IxFacts){.at = all.at, .n = all.n};
+	t->facts = (IxFacts){.at = all.at, .n = all.n, .places = places};
 }
 
 /* x % n, which is x; where it is not known to be that, x. */

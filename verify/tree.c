@@ -236,7 +236,7 @@ static IxFacts facts_in(const Merger *m, const Branch *b, int agent)
 				f.hi = most_trip(up);
 		vec_push(m->p->arena, &all, f);
 	}
-	return (IxFacts){.at = all.at, .n = all.n};
+	return (IxFacts){.at = all.at, .n = all.n, .places = m->t->facts.places};
 }
 
 /* Within which bounds it is, also where the trips to come say how many there were. */
