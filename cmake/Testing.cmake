@@ -60,7 +60,7 @@ function(dsl_many_runs)
 	foreach(name IN LISTS names)
 		set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT_MODIFICATION
 			"ASAN_OPTIONS=string_append::detect_leaks=0"
-			"DSLC_PTXAS=set:${PROJECT_SOURCE_DIR}/tests/ptxas_once.sh"
+			"DSLC_PTXAS=set:$<TARGET_FILE:ptxas_once>"
 			"DSLC_PTXAS_REAL=set:${DSLC_PTXAS_PROGRAM}"
 			"DSLC_PTXAS_KEPT=set:${PROJECT_BINARY_DIR}/ptxas_kept")
 	endforeach()
