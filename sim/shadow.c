@@ -441,6 +441,24 @@ static void cells_read(Cta *cta, u32 first, u32 n, const Access *a, const Rec *m
 	}
 }
 
+/* Writes n cells whole: cell_touch for each. */
+static void cells_write(Cta *cta, u32 first, u32 n, const Access *a, const Rec *me, Memo *memo)
+{
+	Cell *cells = cta->cells + first;
+	for (u32 i = 0; i < n; i++) {
+		Cell was = cells[i];
+		if (was.write != memo->write)
+			write_before(cta, first + i, FULL_CELL, a, me, memo);
+		if (was.reads && was.reads != memo->reads) {
+			memo->reads = was.reads;
+			readers_order(a, cta, SMEM_BASE + (first + i) * 2, was.reads);
+		}
+		cells[i] = (Cell){.write = me->id};
+	}
+	memset(cta->masks + first, FULL_CELL, n);
+	memset(cta->written + first, FULL_CELL, n);
+}
+
 Rec *shadow_touch(Cta *cta, u32 offset, u32 bytes, const Access *a)
 {
 	if (!bytes || offset < SMEM_BASE || offset + bytes > cta->smem_end)
@@ -450,11 +468,13 @@ Rec *shadow_touch(Cta *cta, u32 offset, u32 bytes, const Access *a)
 		return NULL;
 	u32 first = (offset - SMEM_BASE) / 2, last = (offset + bytes - 1 - SMEM_BASE) / 2;
 	u32 n = last + 1 - first;
-	bool missing = false, whole = bytes == n * 2 && !a->write && all_written(cta, first, n);
+	bool missing = false, whole = bytes == n * 2 && (a->write || all_written(cta, first, n));
 	Memo memo = {.offset = offset, .bytes = bytes};
 	if (a->write && checked(cta->cluster, CHECK_MBAR))
 		storage_check(a, cta, offset, bytes);
-	if (whole)
+	if (whole && a->write)
+		cells_write(cta, first, n, a, me, &memo);
+	else if (whole)
 		cells_read(cta, first, n, a, me, &memo);
 	for (u32 i = first; i <= last && !whole; i++) {
 		u8 m = cell_mask(i, first, last, offset, offset + bytes);
