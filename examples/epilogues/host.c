@@ -291,23 +291,34 @@ static void launch(dsl_device *dev, const char *cubin)
 }
 
 /* ------------------------------------------------------------------ the reference */
-/* Of the tensor of that role, 0 where the kernel has none. */
+/* The number of the tensor of that role, -1 where the kernel has none. */
+static int of_role(Role role)
+{
+	for (int k = 0, n = tensors(); k < n; k++)
+		if (kernel->tensors[k].role == role)
+			return k;
+	return -1;
+}
+
+static double element_of(int k, int i, int j)
+{
+	const Tensor *t = &kernel->tensors[k];
+	return value(t->elem, data[k] + (size_t)(i * extents[t->role][1] + j) * bytes_of[t->elem]);
+}
+
+/* 0 where the kernel has none */
 static double at(Role role, int i, int j)
 {
-	for (int k = 0; k < tensors(); k++) {
-		const Tensor *t = &kernel->tensors[k];
-		if (t->role == role)
-			return value(t->elem, data[k] + (size_t)(i * extents[role][1] + j) *
-								bytes_of[t->elem]);
-	}
-	return 0;
+	int k = of_role(role);
+	return k < 0 ? 0 : element_of(k, i, j);
 }
 
 static double dot(Role right, int i, int j)
 {
+	int a = of_role(LEFT), b = of_role(right);
 	double sum = 0;
-	for (int k = 0; k < K; k++)
-		sum += at(LEFT, i, k) * at(right, j, k);
+	for (int k = 0; k < K && b >= 0; k++)
+		sum += element_of(a, i, k) * element_of(b, j, k);
 	return sum;
 }
 
