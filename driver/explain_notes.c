@@ -175,7 +175,7 @@ static void note_exchanges(const Facts *f, Buf *out)
 		if (w->id != REASON_EXCHANGE)
 			continue;
 		note_head(out, w->subject);
-		buf_printf(out, "%" PRId64 " warps %s\n", w->value, w->text);
+		buf_printf(out, "%" PRId64 " %s\n", w->value, w->text);
 	}
 }
 

@@ -5,6 +5,7 @@
  * ->  %p = reduce %x combine=max                     (2,4): one column of each warp
  *     store.shared %sR[t], %p ; load.shared %q, %sR[t]
  *     %r = reduce %q combine=max                     of a thread's own registers */
+#include "passes/exchange.h"
 #include "passes/ways.h"
 #include "passes/why.h"
 
@@ -48,12 +49,29 @@ static const Op *loop_over_tiles(const Op *at)
 	return up && up->kind == OP_FOR ? up : NULL;
 }
 
-static Val *exchange_buffer(Kernel *k, const Op *at, const char *ring, const Type *t, int64_t times)
+static int64_t slots_for(const Op *at, int64_t times)
+{
+	return loop_over_tiles(at) && times == 1 ? 2 : times;
+}
+
+bool exchange_fits(const Kernel *k, const Op *at, const Type *buffer)
+{
+	int64_t bytes = slots_for(at, 1) * type_slot_bytes(buffer);
+	for (const Op *op = kernel_find(k, OP_SHARED); op; op = op_find_next(op, OP_SHARED)) {
+		const Type *t = op->out->type;
+		bytes = round_up(bytes, buffer_align(t)) +
+			attrs_int(&op->attrs, A_SLOTS, 1) * type_slot_bytes(t);
+	}
+	bytes += buffer_align(buffer);
+	return bytes <= target_by_name(k->target)->smem_bytes;
+}
+
+Val *exchange_buffer(Kernel *k, const Op *at, const char *ring, const Type *t, int64_t times)
 {
 	Op *first = kernel_find(k, OP_SHARED), *decl = op_new(k, OP_RING, at->loc);
 	Op *op = op_new(k, OP_SHARED, at->loc);
 	const char *name = kernel_fresh(k, ring);
-	int64_t slots = loop_over_tiles(at) && times == 1 ? 2 : times;
+	int64_t slots = slots_for(at, times);
 	op_sym(k, decl, name);
 	op_int(k, decl, A_SLOTS, slots);
 	op_insert_before(first ? first : kernel_first(k), decl);
@@ -64,7 +82,7 @@ static Val *exchange_buffer(Kernel *k, const Op *at, const char *ring, const Typ
 	return op->out;
 }
 
-static const Ix *exchange_at(const Kernel *k, const Op *at, int64_t times, int64_t i)
+const Ix *exchange_at(const Kernel *k, const Op *at, int64_t times, int64_t i)
 {
 	const Op *loop = loop_over_tiles(at);
 	const Ix *turn = loop ? ix_sym(k->ctx, loop->sym[0]) : ix_int(k, 0);
@@ -95,8 +113,6 @@ static void exchange(Kernel *k, Op *op, Val *buffer, const Ix *at, int64_t warps
 	op->in[0].val = q;
 }
 
-/* Every exchange is a position of the ring. Of two slots or more each is written again only behind
- * the meeting of the next position, where all have read it; a loop over tiles has two at least. */
 void exchange_rows(Kernel *k)
 {
 	VEC(Op *) all = {0};

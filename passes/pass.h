@@ -66,6 +66,7 @@ enum {
 };
 /* Whether wgmma groups that a loop's body issues are left in flight from iteration to iteration. */
 bool loop_keeps_groups(const Op *loop);
+int64_t buffer_align(const Type *t); /* smem.c: bytes; a buffer begins at a multiple */
 bool op_inside(const Op *op, const Op *region);
 void op_unwrap(Op *region); /* its body takes its place */
 /* A warpgroup of the consumers, which are the first warps of the CTA. */
@@ -126,5 +127,8 @@ void read_early(Kernel *k);       /* early.c: vectors of a loop, an iteration ah
 void spread_registers(Kernel *k); /* spread.c: a thread-value layout for every register tile */
 Val *spread_simt(Kernel *k);      /* simt.c: the largest tile, where there is no mma */
 void exchange_rows(Kernel *k);    /* exchange.c: of several warps, through shared memory */
+void exchange_tiles(Kernel *k);   /* exchange_tiles.c: whose tensors lie the other way */
+/* simt.c: as one whose tensor has neighbours along the mode; NULL: the threads cannot share it */
+const Layout *simt_along(Kernel *k, const Val *v, const Val *tile, int fast);
 
 #endif

@@ -292,5 +292,6 @@ void pass_select(Kernel *k)
 	copies(k);
 	mmas(k);
 	zeros(k);
+	exchange_tiles(k);
 	exchange_rows(k);
 }

@@ -53,7 +53,12 @@ typedef struct {
 	int fast;
 	int64_t vector, threads;
 	Rows rows;
+	int64_t most_lanes; /* side by side along `fast`, where others of them lie across it */
 } Simt;
+
+/* Of 16 bytes: a line of memory. More of them side by side meet in the banks of a buffer through
+ * which tiles change threads. */
+enum { LANES_OF_LINE = 8 };
 
 /* Of a side of the tile: lanes, one unit apart, and behind them warps and the values of a thread,
  * warps first unless each is to have neighbours. */
@@ -75,7 +80,7 @@ static const Layout *simt_tv(Ctx *c, const int64_t extent[2], const Simt *s)
 	Modes m = {0};
 	if (s->rows == ROWS_WHOLE) /* along m, which is side 0 where it is the fast one */
 		warps[s->fast] = at_most(side[s->fast], all);
-	lanes[0] = at_most(side[0] / warps[0], WARP_THREADS);
+	lanes[0] = at_most(side[0] / warps[0], s->vector > 1 ? s->most_lanes : WARP_THREADS);
 	lanes[1] = at_most(side[1] / warps[1], WARP_THREADS / lanes[0]);
 	if (s->rows != ROWS_WHOLE) {
 		warps[1] = at_most(side[1] / lanes[1], all);
@@ -106,6 +111,11 @@ static const Val *tile_of_copy(const Op *copy)
 	return NULL;
 }
 
+static const Val *regs_of_copy(const Op *copy)
+{
+	return copy->in[copy->in[0].val->type->space == SP_GLOBAL].val;
+}
+
 /* Of the tile's neighbours along `fast`, as many as one instruction takes. */
 static int64_t vector_of(const Kernel *k, const Val *tile, int fast)
 {
@@ -127,6 +137,18 @@ static int fast_mode(const Kernel *k, const Layout *shape)
 				return !ix_is(tile_stride(k, tile, 0), 1);
 		}
 	return 1;
+}
+
+/* Whether no tensor has its neighbours along the other mode. */
+static bool lie_alike(const Kernel *k, int fast)
+{
+	for (const Op *op = kernel_find(k, OP_COPY); op; op = op_find_next(op, OP_COPY)) {
+		const Val *tile = tile_of_copy(op);
+		if (tile && !val_is_vector(regs_of_copy(op)) &&
+		    ix_is(tile_stride(k, tile, 1 - fast), 1))
+			return false;
+	}
+	return true;
 }
 
 /* As the widest copy has them. */
@@ -166,6 +188,12 @@ static const Layout *tile_tv(Kernel *k, const Val *v, Simt s)
 	return tv;
 }
 
+const Layout *simt_along(Kernel *k, const Val *v, const Val *tile, int fast)
+{
+	int64_t vector = vector_of(k, tile, fast), threads = attrs_int(&k->attrs, A_BLOCK, 0);
+	return tile_tv(k, v, (Simt){fast, vector, threads, ROWS_ANY, LANES_OF_LINE});
+}
+
 static Op *largest_tile(Kernel *k)
 {
 	Op *most = NULL;
@@ -195,7 +223,8 @@ static const Layout *share(Kernel *k, const Val *tile)
 	const Attr *given = attrs_get(&k->attrs, A_BLOCK);
 	int fast = fast_mode(k, tile->type->layout);
 	Simt s = {fast, widest_vector(k, fast), given ? given->i[0] : threads_for(k, tile),
-		  kernel_find(k, OP_REDUCE) ? ROWS_WHOLE : ROWS_ANY};
+		  kernel_find(k, OP_REDUCE) ? ROWS_WHOLE : ROWS_ANY,
+		  lie_alike(k, fast) ? WARP_THREADS : LANES_OF_LINE};
 	const Layout *tv = tile_tv(k, tile, s);
 	for (; !tv && !given && s.threads > WARP_THREADS; tv = tile_tv(k, tile, s))
 		s.threads /= 2;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* smem.c - where buffers lie in shared memory, and whether they fit. Swizzles repeat every 1024
- * bytes, so every buffer starts on a multiple of that; barriers, placed by sync, follow the
- * buffers. What lies over a ring begins where that ring does; sync keeps the two apart in time.
+/* smem.c - where buffers lie in shared memory, and whether they fit. Swizzles of TMA repeat every
+ * 1024 bytes, so every buffer starts on a multiple of that, or of what its own repeats after;
+ * barriers, placed by sync, follow the buffers. What lies over a ring begins where that ring does;
+ * sync keeps the two apart in time.
  *     %sA = shared slots=4   ->   %sA = shared slots=4 offset=0 */
 #include "passes/pass.h"
 
@@ -22,6 +23,14 @@ static Part part_of(const Kernel *k, const Op *buffer)
 	return declared && attrs_get(&declared->attrs, A_GIVES) ? GIVES : KEEPS;
 }
 
+/* A swizzle repeats after the highest of the bits by which it moves units. */
+int64_t buffer_align(const Type *t)
+{
+	Swizzle s = t->layout->swizzle;
+	int64_t period = s.b ? elem_span(t->elem, INT64_C(1) << (s.b + s.m + s.s)) : 1;
+	return period > ALIGN ? period : ALIGN;
+}
+
 /* The buffers of one part, one behind the other; gives their end. */
 static int64_t place_part(Kernel *k, Part part, int64_t at)
 {
@@ -30,6 +39,7 @@ static int64_t place_part(Kernel *k, Part part, int64_t at)
 		if (part_of(k, op) != part)
 			continue;
 		op_int(k, op, A_SLOTS, slots);
+		at = round_up(at, buffer_align(op->out->type));
 		op_int(k, op, A_OFFSET, at);
 		slots *= attrs_int(&op->attrs, A_GROUPS, 1);
 		at = round_up(at + slots * type_slot_bytes(op->out->type), ALIGN);

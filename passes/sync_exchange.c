@@ -23,6 +23,8 @@ void sync_exchange(Kernel *k, const Op *ring)
 			if (written)
 				op_before(k, op, OP_BAR_CTA);
 			written = false;
+		} else if (op->kind == OP_BAR_CTA) { /* of another ring */
+			written = false;
 		}
 	}
 }

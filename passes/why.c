@@ -78,10 +78,24 @@ void why_threads(Kernel *k, int threads, int elements)
 		   "no mma says how many; each has %d elements of a tile", elements);
 }
 
+void why_turned(Kernel *k, const char *tensor, const Layout *l, int64_t turns, int64_t least)
+{
+	const char *at = ctx_str(k->ctx, layout_str(k->ctx, l));
+	kernel_why(k, REASON_EXCHANGE, tensor, (int64_t)turns,
+		   turns > least
+			   ? "turns of the banks, %lld without conflicts: it lies along the other "
+			     "mode than the threads, which change through shared memory, %s"
+			   : "turns of the banks, %lld without conflicts, which is all: it lies "
+			     "along the other mode than the threads, which change through shared "
+			     "memory, %s",
+		   (long long)least, at);
+}
+
 void why_row_parts(Kernel *k, int warps, int times)
 {
 	kernel_why(k, REASON_EXCHANGE, "rows", warps,
-		   "hold a row together, which is too long for one; they exchange what each has of "
+		   "warps hold a row together, which is too long for one; they exchange what each "
+		   "has of "
 		   "it through shared memory, %d time%s a tile",
 		   times, times > 1 ? "s" : "");
 }
