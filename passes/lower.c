@@ -295,8 +295,9 @@ static const CopyRow *vector_of(Kernel *k, const Op *op)
 				continue;
 			if (n * elem_rows[tile->type->elem].bits > 8 * VECTOR_BYTES)
 				continue;
-			if (n == 1 || (!combine_of(op) && neighbours(k, op, fast) % n == 0 &&
-				       tile_in_vectors(k, tile, fast, n)))
+			if (n == 1 ||
+			    (!combine_of(op) && val_extent(reg_side(op), fast) % n == 0 &&
+			     neighbours(k, op, fast) % n == 0 && tile_in_vectors(k, tile, fast, n)))
 				return &copy_rows[id];
 		}
 	panic("no atom of %s", op_rows[op->kind].name);

@@ -222,6 +222,7 @@ static const Layout *share(Kernel *k, const Val *tile)
 {
 	const Attr *given = attrs_get(&k->attrs, A_BLOCK);
 	int fast = fast_mode(k, tile->type->layout);
+	fast = val_extent(tile, fast) == 1 ? 1 - fast : fast;
 	Simt s = {fast, widest_vector(k, fast), given ? given->i[0] : threads_for(k, tile),
 		  kernel_find(k, OP_REDUCE) ? ROWS_WHOLE : ROWS_ANY,
 		  lie_alike(k, fast) ? WARP_THREADS : LANES_OF_LINE};
