@@ -46,12 +46,6 @@ typedef struct {
 	const char *uneven;
 } FactCopy;
 
-/* A buffer that threads fill. */
-typedef struct {
-	const char *buffer, *tensor, *role;
-	int64_t bytes; /* at a time */
-} FactLanes;
-
 typedef struct {
 	const char *name;
 	int64_t first, warps, active, regs, turns;
@@ -99,7 +93,6 @@ typedef struct {
 	VEC(FactBarrier) barriers;
 	VEC(FactCopy) loads;
 	VEC(FactCopy) stores;
-	VEC(FactLanes) lanes;
 	VEC(FactRole) role;
 	VEC(FactNamed) named;
 	VEC(FactCheck) checks; /* explain.c's, from the manifest */
