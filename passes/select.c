@@ -185,8 +185,10 @@ static void put(Kernel *k, Op *copy, WayId way)
 		op_str(k, op, A_MULTICAST, attrs_str(&copy->attrs, A_MULTICAST, ""));
 	if (attrs_get(&copy->attrs, A_CACHE))
 		op_str(k, op, A_CACHE, attrs_str(&copy->attrs, A_CACHE, ""));
-	if (op_done_by(op, DONE_BY_LANES))
+	if (op_done_by(op, DONE_BY_LANES)) {
 		op_int(k, op, A_BYTES, units_bytes(&of));
+		why_copies(k, copy, units_bytes(&of));
+	}
 	if (combine_of(copy))
 		op_str(k, op, A_COMBINE, combine_of(copy)->name);
 	op_remove(copy);

@@ -17,6 +17,20 @@ void why_swizzle(Kernel *k, const char *buffer, int row_bytes, int swizzle, int 
 		   row_bytes, fast == 1 ? "K" : "MN");
 }
 
+void why_copies(Kernel *k, const Op *copy, int bytes)
+{
+	const Val *tile = copy->in[1].val, *indices = tile_indices(tile);
+	const char *tensor = tensor_arg(tile->def->in[0].val)->name;
+	if (indices)
+		kernel_why(k, REASON_COPIES, copy->in[0].val->name, bytes,
+			   "%s names the rows of %s, which no box of TMA does; so many bytes lie "
+			   "side by side",
+			   tensor_arg(indices->def->in[0].val)->name, tensor);
+	else
+		kernel_why(k, REASON_COPIES, copy->in[0].val->name, bytes,
+			   "as written; so many bytes of %s lie side by side", tensor);
+}
+
 void why_group(Kernel *k, int64_t group)
 {
 	kernel_why(k, REASON_GROUP, NULL, group,

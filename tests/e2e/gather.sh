@@ -38,6 +38,9 @@ for how; do
 	sed "$change" "$file" >"$scratch/k.gemm"
 	"$dslc" -S "$scratch/k.gemm" $more -o "$scratch/k.ptx"
 	grep -q "cp.async.cg.shared.global .*, 16" "$scratch/k.ptx" || { echo "$how: no copies of 16 bytes"; exit 1; }
+	case $how in b) said='sB: cp.async bytes 16: cols names the rows of B,' ;; *) said='sA: cp.async bytes 16: rows names the rows of A,' ;; esac
+	"$dslc" explain "$scratch/k.gemm" $more >"$scratch/explained" 2>/dev/null
+	grep -q "$said" "$scratch/explained" || { echo "$how: not explained: $said"; exit 1; }
 	try $more -DR=none -DS=3
 	try $more -DR=cooperative -DP=on -DS=3
 	case $how in a) ;; scatter) try $more -DR=pingpong -DP=on; try $more -DR=cooperative -DCM=2; continue ;; *) continue ;; esac
