@@ -43,7 +43,7 @@ for how; do
 	grep -q "$said" "$scratch/explained" || { echo "$how: not explained: $said"; exit 1; }
 	try $more -DR=none -DS=3
 	try $more -DR=cooperative -DP=on -DS=3
-	case $how in a) ;; scatter) try $more -DR=pingpong -DP=on; try $more -DR=cooperative -DCM=2; continue ;; *) continue ;; esac
+	case $how in a) try -DR=cooperative -DW=3 ;; scatter) try $more -DR=pingpong -DP=on; try $more -DR=cooperative -DCM=2; continue ;; *) continue ;; esac
 	try -DR=none -DP=on -DS=2
 	try -DR=cooperative -DS=2
 	try -DR=pingpong -DP=on
