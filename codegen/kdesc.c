@@ -158,9 +158,9 @@ static void fill_arg(Fill *f, const Arg *a)
 	*to = (KArg){.name = a->val->name,
 		     .kind = t->kind == TY_ELEM ? KA_SCALAR : KA_TENSOR,
 		     .elem = t->elem,
-		     .dir = !a->is_out                ? KD_IN
-			    : is_joined(f->k, a->val) ? KD_INOUT
-						      : KD_OUT};
+		     .dir = !a->is_out                               ? KD_IN
+			    : a->is_inout || is_joined(f->k, a->val) ? KD_INOUT
+								     : KD_OUT};
 	if (t->kind == TY_ELEM)
 		return;
 	to->constant = a->is_constant;

@@ -140,16 +140,16 @@ Verdict compare(const Problem *p, const Tensor *t, DataKind kind)
 {
 	Verdict v = {0};
 	size_t size = elem_bytes(t->elem);
-	if (t->is_joined && p->chosen) /* of some tiles only: not what the kernel has */
+	if (t->is_kept && p->chosen) /* of some tiles only: not what the kernel has */
 		return v;
 	for (int64_t i = 0; i < t->count && !v.wrong[0]; i++) {
 		bool has_ref = t->wrote[i];
 		bool written =
-			t->is_joined ? memcmp((const char *)t->host + (size_t)i * size,
-					      (const char *)t->start + (size_t)i * size, size) != 0
-				     : !is_poison(t->host, size, i);
+			t->is_kept ? memcmp((const char *)t->host + (size_t)i * size,
+					    (const char *)t->start + (size_t)i * size, size) != 0
+				   : !is_poison(t->host, size, i);
 		if (has_ref ? !check_element(p, t, kind, i, &v)
-			    : t->dense && !t->is_joined && is_unwritten(t, i))
+			    : t->dense && !t->is_kept && is_unwritten(t, i))
 			complain(p, t, i, &v);
 		else if (!has_ref && !t->dense && !p->chosen && written)
 			complain_beside(p, t, i, &v);

@@ -104,8 +104,11 @@ static bool measure(const Problem *p, const Tup *shape, const Tup *stride, int64
 	return true;
 }
 
-static bool is_joined(const Problem *p, const Val *arg)
+/* What an output held before the launch counts. */
+static bool is_kept(const Problem *p, const Val *arg)
 {
+	if (p->k->args.at[arg->arg].is_inout)
+		return true;
 	for (const Op *op = kernel_first(p->k); op; op = op_next(op)) {
 		const Val *to = op->kind == OP_COPY && combine_of(op) ? op->in[0].val : NULL;
 		while (to && to->def)
@@ -124,7 +127,7 @@ static bool open_arg(Problem *p, const Arg *arg, const char **why)
 	*t = (Tensor){.name = arg->val->name,
 		      .elem = type->elem,
 		      .is_out = arg->is_out,
-		      .is_joined = is_joined(p, arg->val),
+		      .is_kept = is_kept(p, arg->val),
 		      .is_scalar = type->kind == TY_ELEM};
 	if (t->is_scalar)
 		return true;
@@ -145,11 +148,11 @@ static bool allocate(Problem *p, const char **why)
 		Tensor *t = &p->t[i];
 		t->host = malloc(t->bytes + 1);
 		t->ref = t->is_out ? malloc(t->bytes + 1) : NULL;
-		t->start = t->is_joined ? malloc(t->bytes + 1) : NULL;
+		t->start = t->is_kept ? malloc(t->bytes + 1) : NULL;
 		t->wrote = t->is_out ? calloc((size_t)t->count + 1, sizeof(bool)) : NULL;
 		t->lo = t->is_out ? malloc(t->bytes + 1) : NULL;
 		t->hi = t->is_out ? malloc(t->bytes + 1) : NULL;
-		if (!t->host || (t->is_joined && !t->start) ||
+		if (!t->host || (t->is_kept && !t->start) ||
 		    (t->is_out && (!t->ref || !t->lo || !t->hi || !t->wrote))) {
 			*why = ctx_strf(
 				p->ctx,
@@ -431,8 +434,8 @@ void problem_fill(Problem *p, DataKind kind, uint64_t seed)
 							  : random_normal(own, 0);
 		else if (indices_find(p, p->k->args.at[i].val, &of))
 			indices_fill(&of, t, t->host, kind == DATA_NORMAL, own);
-		else if (!t->is_out || t->is_joined)
-			fill(t, t->is_joined ? t->start : t->host, kind, own);
+		else if (!t->is_out || t->is_kept)
+			fill(t, t->is_kept ? t->start : t->host, kind, own);
 	}
 }
 
@@ -492,7 +495,7 @@ bool problem_reference(Problem *p, DataKind kind, const char **why)
 			memset(t->wrote, 0, (size_t)t->count * sizeof(bool));
 		lo[i] = t->lo;
 		hi[i] = t->hi;
-		if (t->is_joined)
+		if (t->is_kept)
 			memcpy(t->ref, t->start, t->bytes);
 		else if (t->is_out)
 			memset(t->ref, POISON, t->bytes);
@@ -540,8 +543,8 @@ static dsl_status copy_in(Problem *p, Tensor *t)
 		st = dsl_mem_alloc(p->dev, whole, &t->alloc);
 	if (!st)
 		st = dsl_mem_set(p->dev, t->alloc, POISON, whole);
-	if (!st && (!t->is_out || t->is_joined) && t->bytes)
-		st = dsl_copy_in(p->dev, t->alloc + GUARD, t->is_joined ? t->start : t->host,
+	if (!st && (!t->is_out || t->is_kept) && t->bytes)
+		st = dsl_copy_in(p->dev, t->alloc + GUARD, t->is_kept ? t->start : t->host,
 				 t->bytes);
 	return st;
 }

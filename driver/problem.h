@@ -15,7 +15,7 @@ typedef struct {
 	const char *name;
 	Elem elem;
 	bool is_out, is_scalar;
-	bool is_joined; /* results are joined to what an output holds */
+	bool is_kept; /* what an output holds is read, or results are joined to it */
 	double scalar;
 	bool given; /* by --arg */
 	double given_value;

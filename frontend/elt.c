@@ -98,8 +98,8 @@ static bool may_read(Sema *s, const Value *v)
 	const Tensor *t = v->tile->tiling->tensor;
 	if (!is_whole_tile(s, v) || !gathers_not(s, v, "an expression") || !elt_place(s, v->loc))
 		return false;
-	if (!t->is_out)
-		return true;
+	if (!t->is_out || t->is_inout)
+		return !t->is_inout || reads_in_place(s, v);
 	DiagMsg *m = diag(s->ctx, v->loc, D_E0213, "'%s' is an output: it is written, not read",
 			  t->name);
 	if (layout_rank(t->layout) == 1)
@@ -107,9 +107,7 @@ static bool may_read(Sema *s, const Value *v)
 			    "what tiles are joined to is complete when the kernel has "
 			    "ended: the next one reads it");
 	else
-		diag_remedy(s->ctx, m,
-			    "what it held before is read as an input of the same shape, to which "
-			    "the caller passes the same address");
+		diag_remedy(s->ctx, m, "declare it inout to read what it held before");
 	return false;
 }
 

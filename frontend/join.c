@@ -144,7 +144,7 @@ static void join(Sema *s, const Node *n, const Value *to, const CombineRow *by, 
 	bool reduced = is_reduced(s, from, by, &r);
 	Value v = joined_value(s, from, reduced);
 	Val *t = v.kind == V_BAD ? NULL : vector_tile(s, to, &shape);
-	if (!t || !value_fits(s, to, &v, shape, reduced ? &r : NULL))
+	if (!t || !value_fits(s, to, &v, shape, reduced ? &r : NULL) || !reads_before(s, &v, v.val))
 		return;
 	Val *x = reduced ? elt_inside(s, from->loc, v.val, &r) : v.val;
 	Op *op = build_in(s, build_in(s, build(s, OP_COPY, n->loc), t), x);

@@ -184,6 +184,9 @@ static bool ways_fit(Sema *s, const Node *n)
 		DiagMsg *m = diag(s->ctx, second->loc, D_E0213, "'%s' is %s already", n->name,
 				  second->name);
 		diag_remedy(s->ctx, m, "say it once");
+	} else if (!said_way(n, "constant")) {
+		DiagMsg *m = diag(s->ctx, second->loc, D_E0213, "'%s' is out and inout", n->name);
+		diag_remedy(s->ctx, m, "inout says both: leave out out");
 	} else {
 		DiagMsg *m = diag(s->ctx, second->loc, D_E0213,
 				  "'%s' is written by the kernel, so it is not constant", n->name);
@@ -202,7 +205,8 @@ static void arg_tensor(Sema *s, const Node *n, Elem e)
 		return;
 	Tensor *t = NEW(s->arena, Tensor);
 	*t = (Tensor){.name = n->name, .decl = (Node *)(uintptr_t)n, .elem = e, .layout = l};
-	t->is_out = said_way(n, "out");
+	t->is_inout = said_way(n, "inout");
+	t->is_out = t->is_inout || said_way(n, "out");
 	if (t->is_out && elem_rows[e].bits < 8)
 		not_yet(s, type->loc, "outputs of %s; those of 8, 16 and 32 bits are",
 			elem_rows[e].name);
@@ -216,7 +220,7 @@ static void arg_tensor(Sema *s, const Node *n, Elem e)
 static void arg_scalar(Sema *s, const Node *n, Elem e)
 {
 	Value v = value_of(V_SCALAR);
-	if (said_way(n, "out")) {
+	if (said_way(n, "out") || said_way(n, "inout")) {
 		diag_remedy(s->ctx,
 			    diag(s->ctx, n->loc, D_E0213,
 				 "a scalar cannot be out: give it a shape"),
@@ -271,6 +275,8 @@ static void build_tensor(Sema *s, const Node *n)
 	Tensor *t = sym->value.tensor;
 	t->val = kernel_arg(s->kernel, t->name, type_tile(s->ctx, SP_GLOBAL, t->elem, t->layout),
 			    t->is_out);
+	if (t->is_inout)
+		kernel_arg_inout(s->kernel, t->val);
 	if (said_way(n, "constant"))
 		kernel_arg_constant(s->kernel, t->val);
 	tensor_places(s, t);
@@ -464,6 +470,11 @@ static void outputs_written(Sema *s, const Node *n)
 	for (int i = 0; i < s->tensors.n; i++) {
 		const Tensor *t = s->tensors.at[i];
 		outs += t->is_out;
+		if (t->is_inout && t->writes && !t->reads)
+			diag_remedy(s->ctx,
+				    diag(s->ctx, t->decl->name_loc, D_E0306,
+					 "'%s' is inout, but what it holds is never read", t->name),
+				    "declare it out");
 		if (t->is_out && !t->writes)
 			diag_remedy(s->ctx,
 				    diag(s->ctx, t->decl->name_loc, D_E0306,

@@ -72,7 +72,7 @@ int name_declared(Sema *s, const Node *at, const Value *v)
 		return 0;
 	buf_add(&text, "", 0);
 	if (v->kind == V_TENSOR && v->tensor->is_out)
-		buf_printf(&text, "out ");
+		buf_printf(&text, v->tensor->is_inout ? "inout " : "out ");
 	if (v->kind != V_BAD)
 		print_value(s, v, &text);
 	int row = add(s, (Named){.name = at->name,

@@ -40,7 +40,7 @@ static void yyerror(Loc *loc, Scanner scanner, Parser *p, const char *what);
 %token KERNEL "'kernel'" CONST "'const'" LET "'let'" LAYOUT "'layout'" MMA "'mma'" SMEM "'smem'"
 %token TMA "'tma'" COPY "'copy'" PIPELINE "'pipeline'" FOR "'for'" IN "'in'" OUT "'out'" VIA "'via'"
 %token WHERE "'where'" TARGET "'target'" SCHEDULE "'schedule'" ASSERT "'static_assert'"
-%token CONSTANT "'constant'" PRINT "'print'" O "'o'"
+%token INOUT "'inout'" CONSTANT "'constant'" PRINT "'print'" O "'o'"
 %token NAME "a name" TEMPLATE "a name with <...>" INT "an integer" REAL "a number" STR "a string"
 %token ARROW "'<-'" PLUSEQ "'+='" DOTDOT "'..'" AND "'&&'" OR "'||'" EQ "'=='" NE "'!='"
 %token LE "'<='" GE "'>='"
@@ -97,6 +97,7 @@ ways:
 
 way:
   OUT                           { $$ = node_way(p, @$, "out"); }
+| INOUT                         { $$ = node_way(p, @$, "inout"); }
 | CONSTANT                      { $$ = node_way(p, @$, "constant"); }
 ;
 

@@ -32,15 +32,15 @@ static bool reduces_rows(Sema *s, const Op *op)
 	return op->kind == OP_REDUCE && op->in[0].val->type->layout == tiling_shape(s, s->grid);
 }
 
-static void pass_on(PtrMap *from_row, Op *op)
+void pass_on(PtrMap *from, Op *op)
 {
 	bool any = false;
 	for (int i = 0; i < op->nin; i++)
-		any |= op->in[i].val && ptrmap_get(from_row, op->in[i].val);
+		any |= op->in[i].val && ptrmap_get(from, op->in[i].val);
 	if (any && op->out)
-		ptrmap_set(from_row, op->out, op);
+		ptrmap_set(from, op->out, op);
 	if (any && op->kind == OP_COPY)
-		ptrmap_set(from_row, op->in[0].val, op);
+		ptrmap_set(from, op->in[0].val, op);
 }
 
 /* What is computed from rows of the tile, behind the loops, as far as the program has been read. */

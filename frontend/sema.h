@@ -22,8 +22,8 @@ struct Tensor {
 	Val *val;
 	Elem elem;
 	const Layout *layout;
-	bool is_out;
-	int writes;
+	bool is_out, is_inout; /* inout is out, too */
+	int reads, writes;     /* reads: of what is inout */
 };
 
 enum {
@@ -248,7 +248,8 @@ bool swizzle_named(const char *name, int *bytes);
 Value swizzle_bytes(Sema *s, Loc loc, int bytes);
 
 /* elt.c: values on tiles and scalars */
-bool is_whole_tile(Sema *s, const Value *v); /* else says that indices are missing */
+bool mode_at_grid(Sema *s, const Tile *to, int i); /* the tile is the grid's along it */
+bool is_whole_tile(Sema *s, const Value *v);       /* else says that indices are missing */
 bool is_elementwise(const Value *v);
 Value elt_apply(Sema *s, Loc loc, const EltRow *row, Value *args);
 bool elt_read(Sema *s, Value *v); /* a tile, as it is */
@@ -266,6 +267,10 @@ bool elt_whole(Sema *s, const Value *v);                   /* else says that ele
 bool elt_reducible(Sema *s, const Node *call, Value *arg); /* reads tiles, too */
 const Layout *reduced_shape(Sema *s, const Layout *tile, int kept);
 Value elt_rows(Sema *s, const Node *call);
+
+/* inplace.c: tensors that are inout */
+bool reads_in_place(Sema *s, const Value *v);             /* else reports */
+bool reads_before(Sema *s, const Value *v, const Val *x); /* what is written is of no older tile */
 
 /* tiles.c */
 Value tiles_divide(Sema *s, Loc loc, const Value *tensor, const Value *tiler);
@@ -337,7 +342,8 @@ void stmt_add(Sema *s, const Node *n, const Value *to);
 void joins_in_order(Sema *s); /* reports joins whose result depends on the order of tiles */
 bool stmt_joins(Sema *s, const Node *n, const Value *to);
 /* quantise.c: a row in 8 bits whose scale is its own lies in one tile; reports */
-bool tile_holds_row(Sema *s); /* of the grid's output */
+bool tile_holds_row(Sema *s);       /* of the grid's output */
+void pass_on(PtrMap *from, Op *op); /* what is computed from what the map has is in it, too */
 bool scale_sees_row(Sema *s, const Tensor *to, const Value *v);
 void acc_assign(Sema *s, const Node *n, const Value *to);
 /* What an operand of mma is made of, in shared memory or in registers. */

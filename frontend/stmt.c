@@ -72,7 +72,13 @@ static bool load_fits(Sema *s, const Value *to, const Value *from)
 	const Tiling *t = from->tile->tiling;
 	if (!is_whole_tile(s, from))
 		return false;
-	if (b->type->elem != t->tensor->elem)
+	if (t->tensor->is_out)
+		diag_remedy(s->ctx,
+			    diag(s->ctx, from->loc, D_E0213,
+				 "'%s' is an output: no buffer is filled from it", t->tensor->name),
+			    "read it behind the loops, where it is inout: bf16(acc + g%s[m,n])",
+			    t->tensor->name);
+	else if (b->type->elem != t->tensor->elem)
 		diag(s->ctx, from->loc, D_E0205, "'%s' holds %s, '%s' has %s", b->name,
 		     elem_rows[b->type->elem].name, t->tensor->name,
 		     elem_rows[t->tensor->elem].name);
@@ -130,7 +136,7 @@ static const Ix *mode_extent(Sema *s, const Tiling *t, int i)
 	return layout_size(s->ctx, layout_mode(s->ctx, t->tensor->layout, i));
 }
 
-static bool mode_at_grid(Sema *s, const Tile *to, int i)
+bool mode_at_grid(Sema *s, const Tile *to, int i)
 {
 	const Tiling *t = to->tiling, *g = s->grid;
 	const Ix *at = to->at[i] ? to->at[i] : ix_const(s->ctx, 0);
@@ -264,7 +270,7 @@ static void store(Sema *s, const Node *n, const Value *to, const Value *v)
 	const Layout *shape;
 	Val *t = vector_tile(s, to, &shape);
 	if (!t || !store_value_fits(s, to, shape, v) ||
-	    !scale_sees_row(s, to->tile->tiling->tensor, v))
+	    !scale_sees_row(s, to->tile->tiling->tensor, v) || !reads_before(s, v, v->val))
 		return;
 	build_in(s, build_in(s, build(s, OP_COPY, n->loc), t), v->val);
 	tiling_tensor(to->tile->tiling)->writes++;

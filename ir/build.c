@@ -96,6 +96,11 @@ Val *kernel_arg(Kernel *k, const char *name, const Type *t, bool is_out)
 	return v;
 }
 
+void kernel_arg_inout(Kernel *k, const Val *arg)
+{
+	k->args.at[arg->arg].is_out = k->args.at[arg->arg].is_inout = true;
+}
+
 void kernel_arg_constant(Kernel *k, const Val *arg)
 {
 	k->args.at[arg->arg].is_constant = true;

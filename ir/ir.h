@@ -284,6 +284,7 @@ typedef struct {
 typedef struct {
 	Val *val;
 	bool is_out;
+	bool is_inout;    /* out, and what a tile of it holds is read before the tile is written */
 	bool is_constant; /* its last write was over before the launch ahead of this one began */
 } Arg;
 
@@ -351,6 +352,7 @@ struct Module {
 Module *module_new(Ctx *c);
 Kernel *kernel_new(Module *m, const char *name, Loc loc);
 Val *kernel_arg(Kernel *k, const char *name, const Type *t, bool is_out);
+void kernel_arg_inout(Kernel *k, const Val *arg);
 void kernel_arg_constant(Kernel *k, const Val *arg);
 void kernel_sym(Kernel *k, const char *name, int64_t lo, int64_t hi,
 		int64_t div); /* adds or narrows */

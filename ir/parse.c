@@ -290,14 +290,15 @@ static bool parse_fact(Parser *p)
 	return true;
 }
 
-/* arg [out | constant] %name : type */
+/* arg [out | inout | constant] %name : type */
 static bool parse_arg(Parser *p)
 {
 	line_skip_blanks(p);
 	const char *begin = p->s, *way = line_word(p);
 	bool out = way && !strcmp(way, "out"), constant = way && !strcmp(way, "constant");
-	if ((way && !out && !constant) || !line_accept(p, '%'))
-		return line_expected(p, "[out | constant] %name : type");
+	bool inout = way && !strcmp(way, "inout");
+	if ((way && !out && !inout && !constant) || !line_accept(p, '%'))
+		return line_expected(p, "[out | inout | constant] %name : type");
 	const char *name = line_value_name(p);
 	if (!name || !line_expect(p, ':'))
 		return false;
@@ -308,6 +309,8 @@ static bool parse_arg(Parser *p)
 		return line_duplicate(p, begin, "value", name);
 	Val *v = kernel_arg(p->k, name, t, out);
 	v->name = name;
+	if (inout)
+		kernel_arg_inout(p->k, v);
 	if (constant)
 		kernel_arg_constant(p->k, v);
 	ptrmap_set(&p->vals, name, v);

@@ -107,9 +107,12 @@ const char *rule_store(const Kernel *k, const Op *op)
 	const Type *to = op->in[0].val->type;
 	if (combine_of(op) && (to->space != SP_GLOBAL || to->elem != EL_F32))
 		return "what is joined to is f32 in global memory";
-	const char *why = k->stage == ST_PTX ? rule_vector(k, op)
-			  : combine_of(op)   ? rule_joined(k, op)
-					     : rule_alike(k, op);
+	const char *why = rule_in_place(k, op);
+	if (why)
+		return why;
+	why = k->stage == ST_PTX ? rule_vector(k, op)
+	      : combine_of(op)   ? rule_joined(k, op)
+				 : rule_alike(k, op);
 	if (!why)
 		why = check_index(k, op);
 	if (why || !combine_of(op))

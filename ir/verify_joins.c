@@ -41,6 +41,13 @@ static const char *shared_by(const Kernel *k, const Op *grid, const Op *tile)
 	return NULL;
 }
 
+const char *tiles_share(const Kernel *k, const Op *op, const Val *tile)
+{
+	const Op *grid = grid_around(op);
+	bool cut = tile->def && tile->def->kind == OP_TILE;
+	return grid ? shared_by(k, grid, cut ? tile->def : NULL) : NULL;
+}
+
 static const Ix *elements(const Kernel *k, const Val *v)
 {
 	return layout_size(k->ctx, v->type->layout);
@@ -55,9 +62,7 @@ const char *rule_joins_in_order(const Kernel *k, const Op *op)
 	const Val *to = op->in[0].val;
 	if (elements(k, to) != elements(k, op->in[1].val))
 		return "warps add to one element in any order, and the kernel is deterministic";
-	const Op *grid = grid_around(op);
-	bool tile = to->def && to->def->kind == OP_TILE;
-	const char *name = grid ? shared_by(k, grid, tile ? to->def : NULL) : NULL;
+	const char *name = tiles_share(k, op, to);
 	if (!name)
 		return NULL;
 	return ctx_strf(k->ctx,

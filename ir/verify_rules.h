@@ -11,6 +11,11 @@ const char *attrs_rule(const Kernel *k, const Attrs *attrs);
 
 /* verify_joins.c */
 const char *rule_joins_in_order(const Kernel *k, const Op *op);
+/* A name of the grid, of which several values have the same tile or parts of it; NULL: none. */
+const char *tiles_share(const Kernel *k, const Op *op, const Val *tile);
+
+/* verify_inout.c */
+const char *rule_in_place(const Kernel *k, const Op *op);
 
 /* verify_atoms.c */
 const char *rule_store(const Kernel *k, const Op *op); /* and of what combine= joins to */

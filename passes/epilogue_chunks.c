@@ -153,6 +153,22 @@ static bool strides_fit(const Val *tile)
 	return true;
 }
 
+/* What TMA does not take the launcher copies, but not what is read and written in one place: this
+ * is sure to lie where TMA can load and store it, or each thread loads its elements. */
+static bool stays_in_place(const Epilogue *e, const Val *tile, int fast)
+{
+	const Val *tensor = tile->def->in[0].val;
+	int bytes = elem_rows[tile->type->elem].bits / 8;
+	ModeList modes = layout_map_modes(tensor->type->layout);
+	if (tensor->arg < 0 || !e->k->args.at[tensor->arg].is_out)
+		return true;
+	bool sure = is_sure(e->k, tile_extent(e->k, tile, fast), bytes);
+	for (int i = 1; i < modes.n; i++)
+		sure &= is_sure(e->k, tup_get(tensor->type->layout->stride, modes.at[i])->leaf,
+				bytes);
+	return sure;
+}
+
 /* A chunk of the source in a slot, for all warpgroups: as its neighbours lie in memory. */
 static SlotForm source_form(const Epilogue *e, const Val *tile)
 {
@@ -181,6 +197,8 @@ Fit fits_source(Copying *c, Refusal *why)
 		why->text = "its strides are not multiples of 16 bytes";
 	else if (f.fast == 0 && !is_sure(e->k, tile_stride(e->k, tile, 1), bytes))
 		why->text = "only the launch knows whether TMA takes its columns";
+	else if (!stays_in_place(e, tile, f.fast))
+		why->text = "only the launch knows whether TMA takes its rows, and it is inout";
 	else if (f.span != f.cols && f.swizzle != SWIZZLE_WIDEST)
 		why->text = "a chunk's rows are not whole spans of a swizzle";
 	return why->text ? FIT_NO : FIT_YES;

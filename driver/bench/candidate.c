@@ -88,7 +88,11 @@ static const char *signature_of(Ctx *c, const Kernel *k)
 	Buf b = {0};
 	for (int i = 0; i < k->args.n; i++) {
 		const Arg *a = &k->args.at[i];
-		buf_printf(&b, "%s%s : ", a->is_out ? "out " : "", a->val->name);
+		buf_printf(&b, "%s%s : ",
+			   a->is_inout ? "inout "
+			   : a->is_out ? "out "
+				       : "",
+			   a->val->name);
 		type_print(a->val->type, &b);
 		buf_printf(&b, "; ");
 	}

@@ -105,7 +105,7 @@ static dsl_status poison(Rig *r)
 {
 	dsl_status st = DSL_OK;
 	for (int i = 0; i < r->p->nt && !st; i++)
-		if (r->p->t[i].is_joined && r->p->t[i].bytes)
+		if (r->p->t[i].is_kept && r->p->t[i].bytes)
 			st = dsl_copy_in(r->dev, rig_tensor(r, 0, i), r->p->t[i].start,
 					 r->p->t[i].bytes);
 		else if (r->p->t[i].is_out && r->p->t[i].bytes)

@@ -201,7 +201,7 @@ static bool is_right(Verb *v, Ctx *c, const char *name)
 {
 	for (int i = 0; i < v->p.nt; i++) {
 		Verdict verdict = {.checked = 0};
-		if (v->p.t[i].is_out && !v->p.t[i].is_joined)
+		if (v->p.t[i].is_out && !v->p.t[i].is_kept)
 			verdict = compare(&v->p, &v->p.t[i], DATA_NORMAL);
 		if (!verdict.wrong[0])
 			continue;

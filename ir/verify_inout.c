@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* verify_inout.c - an output is read in place or not at all: an argument that is inout, the tile
+ * that is written, in the iteration of the grid that writes it, before it is. The tiles of two
+ * iterations share no element, so nobody reads what another writes, in whatever order.
+ *     %t = tile %D (m * 64, n * 64) .. ; copy %c, %t ; .. ; copy %t.1, %x     right where the two
+ *     tiles are one */
+#include "ir/verify_rules.h"
+
+static const Val *root_of(const Val *v)
+{
+	while (v->def && v->def->nin)
+		v = v->def->in[0].val;
+	return v;
+}
+
+static bool same_tile(const Val *a, const Val *b)
+{
+	const Op *x = a->def, *y = b->def;
+	bool same = a->type == b->type && x && y && x->kind == OP_TILE && y->kind == OP_TILE &&
+		    x->in[0].val == y->in[0].val && x->nix == y->nix;
+	for (int i = 0; same && i < x->nix; i++)
+		same = x->ix[i] == y->ix[i];
+	return same;
+}
+
+/* The op that writes a tile of the argument: a kernel has one; NULL: none. */
+static const Op *writer_of(const Kernel *k, const Val *arg)
+{
+	const Op *found = NULL;
+	for (const Op *op = kernel_first(k); op && !found; op = op_next(op))
+		if (op->kind == OP_COPY && root_of(op->in[0].val) == arg)
+			found = op;
+	return found;
+}
+
+static bool comes_before(const Op *a, const Op *b)
+{
+	while (a && a != b)
+		a = a->next;
+	return a;
+}
+
+/* Whether each name of the grid that has several values says which tile it is. */
+static const char *check_place(const Kernel *k, const Op *read, const Op *write)
+{
+	const char *name;
+	if (write->block != read->block || !comes_before(read, write))
+		return "a tile that is inout is read before it is written, beside that";
+	if (!same_tile(read->in[1].val, write->in[0].val))
+		return "of a tensor that is inout, the tile is read that is written";
+	name = tiles_share(k, read, read->in[1].val);
+	return name ? ctx_strf(k->ctx, "tiles that differ in '%s' are one, and inout", name) : NULL;
+}
+
+const char *rule_in_place(const Kernel *k, const Op *op)
+{
+	const Val *from = op->in[1].val, *arg = root_of(from);
+	if (k->stage != ST_TILE || from->type->space != SP_GLOBAL || arg->arg < 0 ||
+	    !k->args.at[arg->arg].is_out)
+		return NULL;
+	if (!k->args.at[arg->arg].is_inout)
+		return ctx_strf(k->ctx, "'%%%s' is an output that is not inout: it is not read",
+				arg->name);
+	const Op *write = writer_of(k, arg);
+	return write ? check_place(k, op, write) : NULL;
+}
