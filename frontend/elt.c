@@ -472,7 +472,7 @@ static bool rows_fit(Sema *s, const Node *call, const Value *given, int64_t rows
 	const char *name = call->kids.at[0]->name;
 	if (s->mma_loc.src < 0) {
 		not_yet(s, call->loc,
-			"%s of some rows without an mma: rowsum, rowmax and rowmin are, of a "
+			"%s of some rows without an mma; rowsum, rowmax and rowmin are, of a "
 			"tensor whose modes are swapped",
 			name);
 		return false;

@@ -170,7 +170,8 @@ static bool counts_tiles(Sema *s, const Tile *to, int i)
 		return false;
 	int64_t extent = to->tiling->extent[i];
 	return (i == matrix.at[1] && extent == 1) ||
-	       (i == matrix.at[0] && s->grid->extent[i] % extent == 0 &&
+	       (i == matrix.at[0] && extent < s->grid->extent[i] &&
+		s->grid->extent[i] % extent == 0 &&
 		mode_extent(s, to->tiling, i) != mode_extent(s, s->grid, i));
 }
 
