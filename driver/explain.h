@@ -46,6 +46,12 @@ typedef struct {
 	const char *uneven;
 } FactCopy;
 
+/* A buffer that threads fill. */
+typedef struct {
+	const char *buffer, *tensor, *role;
+	int64_t bytes; /* at a time */
+} FactLanes;
+
 typedef struct {
 	const char *name;
 	int64_t first, warps, active, regs, turns;
@@ -93,6 +99,7 @@ typedef struct {
 	VEC(FactBarrier) barriers;
 	VEC(FactCopy) loads;
 	VEC(FactCopy) stores;
+	VEC(FactLanes) lanes;
 	VEC(FactRole) role;
 	VEC(FactNamed) named;
 	VEC(FactCheck) checks; /* explain.c's, from the manifest */

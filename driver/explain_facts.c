@@ -217,6 +217,19 @@ static void take_load(Facts *f, const Op *op)
 	}
 }
 
+static void take_lanes(Facts *f, const Op *op)
+{
+	const Type *tensor = op->in[1].val->type;
+	int64_t n = attrs_int(&op->attrs, A_N, 1);
+	FactLanes l = {op->in[0].val->name, op->in[1].val->name, role_name(op),
+		       elem_span(tensor->elem, n)};
+	for (int i = 0; i < f->lanes.n; i++)
+		if (!strcmp(f->lanes.at[i].buffer, l.buffer) &&
+		    !strcmp(f->lanes.at[i].tensor, l.tensor))
+			return;
+	vec_push(arena_of(f), &f->lanes, l);
+}
+
 static void take_store(Facts *f, const Op *op)
 {
 	for (int i = 0; i < f->stores.n; i++) {
@@ -310,6 +323,9 @@ static void take(Facts *f, const Op *op)
 		break;
 	case OP_TMA_LOAD:
 		take_load(f, op);
+		break;
+	case OP_CP_ASYNC:
+		take_lanes(f, op);
 		break;
 	case OP_TMA_STORE:
 		take_store(f, op);

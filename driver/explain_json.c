@@ -184,6 +184,15 @@ static void put_copies(json_object *k, const Facts *f)
 		put_copy(loads, f, &f->loads.at[i]);
 	for (int i = 0; i < f->stores.n; i++)
 		put_copy(stores, f, &f->stores.at[i]);
+	json_object *lanes = json_put_array(k, "copies");
+	for (int i = 0; i < f->lanes.n; i++) {
+		const FactLanes *l = &f->lanes.at[i];
+		json_object *o = json_add_object(lanes);
+		json_put_text(o, "buffer", l->buffer);
+		json_put_text(o, "tensor", l->tensor);
+		json_put_text(o, "role", l->role);
+		json_put_int(o, "bytes", l->bytes);
+	}
 	json_put_int(k, "copied_stores", f->copied_stores);
 	json_put_int(k, "direct_stores", f->direct_stores);
 }

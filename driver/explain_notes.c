@@ -179,10 +179,32 @@ static void note_exchanges(const Facts *f, Buf *out)
 	}
 }
 
+static void note_lanes(const FactLanes *l, const char *title, Buf *out)
+{
+	note_head(out, title);
+	buf_printf(out, "%s <- %s  by cp.async, %" PRId64 " bytes at a time, by threads of %s\n",
+		   l->buffer, l->tensor, l->bytes, l->role);
+}
+
+/* Loads that go before the loop that they belong to. */
+static void note_ahead(const Facts *f, Buf *out)
+{
+	for (int i = 0; i < f->k->whys.n; i++) {
+		const Reason *w = &f->k->whys.at[i];
+		if (w->id != REASON_AHEAD)
+			continue;
+		note_head(out, "");
+		buf_printf(out, "the first %" PRId64 " before the loop: %s\n", w->value, w->text);
+	}
+}
+
 static void note_copies(const Facts *f, Buf *out)
 {
 	for (int i = 0; i < f->loads.n; i++)
 		note_copy(f, &f->loads.at[i], i ? "" : "loads", out);
+	for (int i = 0; i < f->lanes.n; i++)
+		note_lanes(&f->lanes.at[i], f->loads.n + i ? "" : "loads", out);
+	note_ahead(f, out);
 	for (int i = 0; i < f->stores.n; i++)
 		note_copy(f, &f->stores.at[i], i ? "" : "stores", out);
 	if (f->direct_stores) {
@@ -196,10 +218,6 @@ static void note_copies(const Facts *f, Buf *out)
 			note_head(out, "");
 			buf_printf(out, "%s by each thread: %s\n", w->subject, w->text);
 		}
-		if (w->id != REASON_AHEAD)
-			continue;
-		note_head(out, "");
-		buf_printf(out, "the first %" PRId64 " before the loop: %s\n", w->value, w->text);
 	}
 }
 
@@ -218,6 +236,29 @@ static void note_arrivals(const Facts *f, const FactBarrier *b, Buf *out)
 	buf_printf(out, "\n");
 }
 
+/* Whether threads copy into slots of the ring. */
+static bool is_copied_into(const Facts *f, const char *ring)
+{
+	for (int i = 0; i < f->lanes.n; i++)
+		if (!strcmp(facts_buffer(f, f->lanes.at[i].buffer)->ring, ring))
+			return true;
+	return false;
+}
+
+/* A ring's first barrier tells of what fills it, the second of what has been read. */
+static const char *who_arrives(const Facts *f, const FactBarrier *b)
+{
+	const FactBarrier *first = f->barriers.at;
+	while (strcmp(first->ring, b->ring) != 0)
+		first++;
+	if (first == b && is_copied_into(f, b->ring))
+		return b->bytes ? "the CTA announces what lands in its slot, each warp that "
+				  "copies tells of its part"
+				: "each warp that copies into the slot tells of its part";
+	return b->bytes ? "the CTA announces what lands in its slot"
+			: "each warp that reads the slot releases it";
+}
+
 static void note_barriers(const Facts *f, Buf *out)
 {
 	for (int i = 0; i < f->barriers.n; i++) {
@@ -227,9 +268,7 @@ static void note_barriers(const Facts *f, Buf *out)
 			   b->count, plural(b->count));
 		if (b->bytes)
 			buf_printf(out, " and %" PRId64 " bytes", b->bytes);
-		buf_printf(out, " a phase: %s\n",
-			   b->bytes ? "the CTA announces what lands in its slot"
-				    : "each warp that reads the slot releases it");
+		buf_printf(out, " a phase: %s\n", who_arrives(f, b));
 		if (b->by_rank)
 			note_arrivals(f, b, out);
 	}
