@@ -28,7 +28,11 @@ void why_copies(Kernel *k, const Op *copy, int bytes)
 			   tensor_arg(indices->def->in[0].val)->name, tensor);
 	else
 		kernel_why(k, REASON_COPIES, copy->in[0].val->name, bytes,
-			   "as written; so many bytes of %s lie side by side", tensor);
+			   "%s; so many bytes of %s lie side by side",
+			   attrs_get(&copy->attrs, A_VIA)
+				   ? "as written"
+				   : ctx_strf(k->ctx, "%s has no TMA", k->target),
+			   tensor);
 }
 
 void why_group(Kernel *k, int64_t group)
