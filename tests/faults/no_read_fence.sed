@@ -1,4 +1,4 @@
 # No fence between the threads' reads of C and the release of its slot; the verifier refuses the kernel.
 # edits passes/*.c
 # found by kernels 1
-s/op_after(k, op_after(k, end, OP_FENCE_ASYNC), OP_BAR_WARP)/op_after(k, end, OP_BAR_WARP)/
+s/end = sync_meet(s, end, FX_AW)/end = op_after(s->k, end, OP_BAR_WARP)/
