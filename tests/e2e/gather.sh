@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Tiles gathered by indices under every schedule: each is verified, and right on the simulator where
-# no size is a multiple of a tile, and one index in sixteen is none of the tensor's.
+# no size is a multiple of a tile, and one index in sixteen is none of the tensor's.  [DEVICE=cuda:0]
 #   gather.sh DSLC FILE SCRATCH HOW...   HOW: scatter: rows of D too; rows of a, of b, of both (ab); of bytes (a8), of rows that are a
 #   distance apart (lda), 64 bytes wide (narrow, two swizzles wide), by indices of each matrix of a batch (batch)
 set -eu
@@ -18,7 +18,7 @@ s/rows\[m\]/rows[l,m]/g; s/gB\[n/gB[l,n/; s/gD\[m/gD[l,m/'
 bytes='s/A : bf16/A : e4m3/; s/B : bf16/B : e4m3/; s/,16>(bf16, bf16/,32>(e4m3, e4m3/; s/sA : bf16/sA : e4m3/; s/sB : bf16/sB : e4m3/; s/K % 8/K % 16/'
 try()
 {
-	"$dslc" run "$scratch/k.gemm" "$@" --size "$sizes" --device sim >"$scratch/out" 2>&1 &&
+	"$dslc" run "$scratch/k.gemm" "$@" --size "$sizes" --device "${DEVICE:-sim}" >"$scratch/out" 2>&1 &&
 		grep -q 'gemm: right' "$scratch/out" || { echo "$how $*:"; cat "$scratch/out"; exit 1; }
 }
 for how; do

@@ -35,6 +35,13 @@ done <"$scratch/plain"
 for how in $(sed -n 's/^foreach(how \(.*\))$/\1/p' "$e2e/CMakeLists.txt"); do
 	job "copies.$how" "$e2e/copies.sh" "$dslc" "$e2e/copies.gemm" "$scratch/c.$how" "$how"
 done
+for how in a b ab a8 lda narrow wide batch scatter scatter_even; do
+	case $how in scatter*) file=scatter ;; *) file=gather ;; esac
+	job "gather.$how" "$e2e/gather.sh" "$dslc" "$e2e/$file.gemm" "$scratch/g.$how" "$how"
+done
+for target in sm_80 sm_86 sm_89 sm_90; do
+	job "targets.$target" "$e2e/targets.sh" "$dslc" "$e2e" "$scratch/t.$target" "$target"
+done
 # The examples of epilogues by their host program, where that is beside dslc.
 host=$(dirname "$dslc")/epilogues_host
 for file in "$e2e"/../../examples/epilogues/*.gemm; do
