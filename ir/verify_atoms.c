@@ -436,7 +436,7 @@ const char *rule_staged(const Kernel *k, const Op *op)
 
 const char *rule_load_async(const Kernel *k, const Op *op)
 {
-	int64_t bytes = attrs_int(&op->attrs, A_BYTES, 16);
+	int64_t bytes = attrs_int(&op->attrs, A_BYTES, 0);
 	if (bytes != 4 && bytes != 8 && bytes != 16)
 		return "cp.async copies 4, 8 or 16 bytes at a time";
 	const char *why = check_index(k, op);

@@ -490,6 +490,15 @@ static const Op *largest_mma(const Kernel *k)
 static void without_mma(Kernel *k)
 {
 	int threads = (int)attrs_int(&k->attrs, A_BLOCK, 0), tiles = needs_all(needs_of(k));
+	if (threads < WARP_THREADS) {
+		diag_remedy(k->ctx,
+			    diag(k->ctx, k->loc, D_E0407,
+				 "kernel %s multiplies nothing, and nothing says how many threads "
+				 "it has",
+				 k->name),
+			    "write block=128 behind the kernel's name");
+		return;
+	}
 	int limit = budget_alike(k, threads);
 	why_registers(k, 0, limit, tiles, registers_beside(k));
 	alike(k, threads / WARP_THREADS, limit);
