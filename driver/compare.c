@@ -98,8 +98,7 @@ static void complain(const Problem *p, const Tensor *t, int64_t i, Verdict *v)
 
 bool problem_exact(const Problem *p, DataKind kind)
 {
-	return (kind == DATA_INTEGERS || (p->integral && !p->adds_rows)) && !p->approximate &&
-	       !p->narrow && !p->joins;
+	return (kind == DATA_INTEGERS || p->integral) && !p->approximate && !p->narrow && !p->joins;
 }
 
 /* Bounds of all that there is mean that anything is right, also what is no number. */

@@ -264,11 +264,6 @@ static bool leaves_rounding_open(const Kernel *k)
 	return adds && fractions;
 }
 
-static bool adds_up_row(const Op *op)
-{
-	return op->kind == OP_REDUCE && elt_by_op(combine_of(op)->op)->error.rounds;
-}
-
 /* False: more than can be counted. */
 static bool find_work(Problem *p, const char **why)
 {
@@ -286,7 +281,6 @@ static bool find_work(Problem *p, const char **why)
 		const EltRow *row = elt_by_op(op->kind);
 		p->integral &= !sums_row(op);
 		p->approximate |= row && (row->error.ulps > 0 || row->flushes);
-		p->adds_rows |= adds_up_row(op);
 		p->joins |= op->kind == OP_COPY && combine_of(op);
 	}
 	if (!fits || p->tile_macs < 0)

@@ -43,7 +43,6 @@ typedef struct {
 	bool integral;     /* all products are of integers, so that sums are exact */
 	bool narrow;       /* an accumulator of fewer bits than f32 has */
 	bool approximate;  /* a function may be off by what its row says */
-	bool adds_rows;    /* in an order that the language does not say */
 	bool joins;        /* elements of an output come from several tiles */
 	uint8_t *chosen;   /* per tile: check it; NULL: all */
 	int64_t nchosen;
