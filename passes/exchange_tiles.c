@@ -6,6 +6,7 @@
  * ->  load %y, %t ; store.shared %sX[t], %y ; load.shared %x, %sX[t] */
 #include "layout/banks.h"
 #include "passes/exchange.h"
+#include "passes/slot.h"
 #include "passes/ways.h"
 #include "passes/why.h"
 
@@ -18,11 +19,6 @@ typedef struct {
 	const Layout *best;
 	BankUse put_use, get_use;
 } Search;
-
-static int log2_of(int64_t x)
-{
-	return 63 - __builtin_clzll((unsigned long long)x);
-}
 
 static bool is_free(const Search *s)
 {

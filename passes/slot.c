@@ -20,9 +20,9 @@ static int extent(Ctx *c, const Layout *l, int mode)
 	return (int)n;
 }
 
-static int log2_of(int x)
+int log2_of(int64_t x)
 {
-	return 31 - __builtin_clz((unsigned)x);
+	return 63 - __builtin_clzll((unsigned long long)x);
 }
 
 /* ------------------------------------------------------------------ rows behind a swizzle */

@@ -43,5 +43,6 @@ typedef struct {
 } SlotAsked;
 typedef VEC(SlotAsked) SlotsAsked;
 const char *slot_desc_once(Ctx *c, SlotsAsked *asked, const Type *t, int mn, int k, SlotDesc *out);
+int log2_of(int64_t x); /* rounded down; x above 0 */
 
 #endif

@@ -50,6 +50,12 @@ static bool is_named(const WayRow *row, const Op *op)
 	return !via || !strcmp(via, row->words);
 }
 
+Fit way_refuse(Refusal *why, DiagId id, const char *text, const char *remedy)
+{
+	*why = (Refusal){id, text, remedy};
+	return FIT_NO;
+}
+
 static Fit fit(const WayRow *row, Copying *c, Refusal *why)
 {
 	const OpKind ops[] = {row->first, row->last};

@@ -58,6 +58,8 @@ bool way_has_map(WayId way); /* one of its homes is a tensor map */
 /* No way: what was tried, and why each would not do. */
 void way_none(const Copying *c, const WayChoice *w);
 
+Fit way_refuse(Refusal *why, DiagId id, const char *text, const char *remedy); /* FIT_NO */
+
 /* Conditions of rows that need more than the row: ways_map.c, epilogue_chunks.c, epilogue.c */
 Fit fits_box(Copying *c, Refusal *why);
 Fit fits_units(Copying *c, Refusal *why);

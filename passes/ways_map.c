@@ -6,19 +6,13 @@
  *     rows of K * 2 or 200 bytes   ->   yes */
 #include "passes/ways.h"
 
-static Fit refuse(Refusal *why, DiagId id, const char *text, const char *remedy)
-{
-	*why = (Refusal){id, text, remedy};
-	return FIT_NO;
-}
-
 static Fit box_fits(const Copying *c, SlotForm f, Refusal *why)
 {
 	Ctx *ctx = c->k->ctx;
 	int max = target_by_name(c->k->target)->box_max;
 	if (f.rows <= max)
 		return FIT_YES;
-	return refuse(
+	return way_refuse(
 		why, D_E0403,
 		ctx_strf(ctx,
 			 "the TMA box of %s would have %d rows; a box has at most %d elements a "
@@ -33,7 +27,7 @@ static Fit modes_fit(const Copying *c, const Val *tile, Refusal *why)
 	Ctx *ctx = c->k->ctx;
 	for (int i = 0; i < 2; i++)
 		if (ix_is(tile_stride(c->k, tile, i), 0))
-			return refuse(
+			return way_refuse(
 				why, D_E0405,
 				ctx_strf(ctx,
 					 "rows of %s are 0 bytes apart, which TMA does not take",
@@ -50,7 +44,7 @@ static Fit side_by_side(const Copying *c, const Val *tile, SlotForm f, Refusal *
 {
 	if (ix_is(tile_stride(c->k, tile, f.fast), 1))
 		return FIT_YES;
-	return refuse(
+	return way_refuse(
 		why, D_E0404,
 		ctx_strf(c->k->ctx,
 			 "%s has neighbours along %s side by side, %s has not, and TMA cannot "
@@ -68,7 +62,7 @@ Fit fits_box(Copying *c, Refusal *why)
 		return FIT_NO; /* a box is of rows one behind the other */
 	const char *form = slot_form(c->k->ctx, c->op->in[0].val->type, &f);
 	if (form)
-		return refuse(why, D_E0404, form, NULL);
+		return way_refuse(why, D_E0404, form, NULL);
 	Fit fit = box_fits(c, f, why);
 	if (fit)
 		fit = modes_fit(c, tile, why);

@@ -5,12 +5,6 @@
  *     nothing known of K                          ->   no: "rows of B are not known to be .." */
 #include "passes/ways.h"
 
-static Fit refuse(Refusal *why, DiagId id, const char *text, const char *remedy)
-{
-	*why = (Refusal){id, text, remedy};
-	return FIT_NO;
-}
-
 /* Whether rows begin, and end, at multiples of so many elements. */
 static bool in_units(const Kernel *k, const Val *tile, int fast, int n)
 {
@@ -49,15 +43,16 @@ static Fit not_in_units(const Copying *c, SlotForm f, Refusal *why)
 	const Val *tile = c->op->in[1].val;
 	int asked = (int)attrs_int(&c->op->attrs, A_BYTES, 0);
 	int bytes = asked ? asked : 4, n = bytes * 8 / elem_rows[tile->type->elem].bits;
-	return refuse(why, D_E0405,
-		      ctx_strf(ctx,
-			       "%s of %s are not known to begin and end at multiples of %d bytes, "
-			       "which cp.async copies at a time",
-			       f.fast ? "rows" : "columns", tile->def->in[0].val->name, bytes),
-		      ctx_strf(ctx,
-			       "say in a where clause that the extent along them, and their "
-			       "distance, are multiples of %d%s",
-			       n ? n : 1, tile_indices(tile) ? "" : ", or leave the copy to TMA"));
+	return way_refuse(
+		why, D_E0405,
+		ctx_strf(ctx,
+			 "%s of %s are not known to begin and end at multiples of %d bytes, "
+			 "which cp.async copies at a time",
+			 f.fast ? "rows" : "columns", tile->def->in[0].val->name, bytes),
+		ctx_strf(ctx,
+			 "say in a where clause that the extent along them, and their "
+			 "distance, are multiples of %d%s",
+			 n ? n : 1, tile_indices(tile) ? "" : ", or leave the copy to TMA"));
 }
 
 Fit fits_units(Copying *c, Refusal *why)
@@ -69,14 +64,15 @@ Fit fits_units(Copying *c, Refusal *why)
 	    target_has(c->k->target, way_rows[WAY_TMA_LOAD].first))
 		return FIT_NO; /* only where the program says so, or nothing else can */
 	if (form)
-		return refuse(why, D_E0404, form, NULL);
+		return way_refuse(why, D_E0404, form, NULL);
 	if (!f.swizzle || !ix_is(tile_stride(c->k, tile, f.fast), 1))
-		return refuse(why, D_E0404,
-			      ctx_strf(c->k->ctx,
-				       "%s has neighbours along %s side by side, %s has not, and "
-				       "cp.async copies neighbours",
-				       c->op->in[0].val->name, f.fast ? "k" : "m or n",
-				       tile->def->in[0].val->name),
-			      "give the buffer's extents alone; its layout follows the tensor's");
+		return way_refuse(
+			why, D_E0404,
+			ctx_strf(c->k->ctx,
+				 "%s has neighbours along %s side by side, %s has not, and "
+				 "cp.async copies neighbours",
+				 c->op->in[0].val->name, f.fast ? "k" : "m or n",
+				 tile->def->in[0].val->name),
+			"give the buffer's extents alone; its layout follows the tensor's");
 	return units_bytes(c) ? FIT_YES : not_in_units(c, f, why);
 }
