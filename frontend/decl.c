@@ -262,17 +262,21 @@ static Value load_of(Sema *s, const Node *call, const char *name, LoadOption *op
 	return v;
 }
 
+static Value tma_load(Sema *s, const Node *call, const char *name)
+{
+	bool has = target_takes(s, call->loc, OP_LOAD_TMA, "TMA",
+				"write copy ld = cp_async(A, sA), or leave it out");
+	return has ? load_of(s, call, name, tma_option) : value_bad();
+}
+
 void decl_tma(Sema *s, const Node *n)
 {
 	for (int i = 0; i < n->kids.n; i++) {
 		const Node *b = n->kids.at[i], *call = b->kids.at[0];
 		const Node *callee = call->kind == N_CALL ? call->kids.at[0] : call;
 		Value v = value_bad();
-		if (!target_takes(s, call->loc, OP_LOAD_TMA, "TMA",
-				  "write copy ld = cp_async(A, sA), or leave it out"))
-			;
-		else if (call->kind == N_CALL && is_word(callee, "load"))
-			v = load_of(s, call, b->name, tma_option);
+		if (call->kind == N_CALL && is_word(callee, "load"))
+			v = tma_load(s, call, b->name);
 		else if (call->kind == N_CALL && is_word(callee, "store"))
 			not_yet(s, call->loc, "tma stores; load is");
 		else
