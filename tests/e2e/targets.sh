@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# Programs for a target: proved, assembled without another message and without registers in memory, and right on the simulator: a GEMM by mma.sync
+# Programs for a target: proved, assembled without another message (registers in memory are error E0504 or E0507), and right on the simulator: a GEMM by mma.sync
 # under every schedule (the two targets that differ from sm_80 in resources and conversions alone: under one), and the programs without an mma.
 #   targets.sh DSLC E2E SCRATCH TARGET      [DEVICE=cuda:0]
 set -eu
@@ -18,8 +18,8 @@ try()
 {
 	file=$1 sizes=$2
 	shift 2
-	"$dslc" "$file" --target="$target" "$@" --report=resources -o "$scratch/k.cubin" >"$scratch/out" 2>&1 || fail "$file $*: refused"
-	! grep -E 'warning|note|error|[1-9][0-9]* bytes of spill' "$scratch/out" || fail "$file $*: another message"
+	"$dslc" "$file" --target="$target" "$@" -o "$scratch/k.cubin" >"$scratch/out" 2>&1 || fail "$file $*: refused"
+	! grep -E 'warning|note|error' "$scratch/out" || fail "$file $*: another message"
 	"$dslc" run "$file" --target="$target" "$@" --size "$sizes" --device ${DEVICE:-sim} >"$scratch/out" 2>&1 || fail "$file $*: wrong"
 }
 case $target in
