@@ -53,16 +53,39 @@ static int most_columns(const Epilogue *e)
 	return given < widest ? given : widest;
 }
 
-/* Rows of the widest swizzle that divides the columns of one atom. */
+/* Rows of an odd number of 16 bytes begin in different banks without a swizzle. */
+static bool is_plain(const Epilogue *e, int cols)
+{
+	int bytes = cols * e->bytes;
+	return e->t.cols % cols == 0 && cols <= target_by_name(e->k->target)->box_max &&
+	       bytes % TMA_STRIDE == 0 && bytes / TMA_STRIDE % 2;
+}
+
+/* The most columns up to the limit that need no swizzle; where these are a unit alone and the
+ * schedule gives no limit, the fewest beyond it; 0: none. */
+static int plain_columns(const Epilogue *e)
+{
+	bool limited = attrs_get(&e->k->attrs, A_SUBTILE);
+	int best = 0, unit = TMA_STRIDE / e->bytes;
+	for (int cols = unit; cols <= e->t.cols; cols += unit)
+		if (is_plain(e, cols) && (cols <= most_columns(e) || (best <= unit && !limited)))
+			best = cols;
+	return best;
+}
+
+/* Rows of the widest swizzle that divides the columns of one atom, or of what needs none. */
 static bool chunk_of_rows(Epilogue *e)
 {
-	for (int w = slot_swizzle(e->t.cols * e->bytes); w >= SWIZZLE_LEAST; w /= 2) {
+	int given = (int)attrs_int(&e->k->attrs, A_SUBTILE, 0);
+	bool fits = given && is_plain(e, given);
+	e->cols = fits ? given : 0;
+	for (int w = slot_swizzle(e->t.cols * e->bytes); w >= SWIZZLE_LEAST && !fits; w /= 2) {
 		e->cols = w / e->bytes;
-		e->chunk = (SlotForm){1, e->rows, e->cols, e->cols, w};
-		if (e->cols <= most_columns(e))
-			return true;
+		fits = e->cols <= most_columns(e);
 	}
-	return false;
+	e->cols = fits ? e->cols : plain_columns(e);
+	e->chunk = slot_rows(1, e->rows, e->cols, e->bytes);
+	return e->cols > 0;
 }
 
 /* The most columns in eights that divide those of one atom, each of 64 elements in spans of a
@@ -214,15 +237,15 @@ static const char *cut(Epilogue *e)
 {
 	Ctx *c = e->k->ctx;
 	int most = most_columns(e) * e->bytes;
-	if (!e->m_fast && most < SWIZZLE_LEAST)
+	if (!e->m_fast && most < TMA_STRIDE)
 		return ctx_strf(c,
-				"subtile %d is %d bytes of a row, and the narrowest swizzle has %d",
-				most_columns(e), most, SWIZZLE_LEAST);
+				"subtile %d is %d bytes of a row, and TMA stores whole units of %d",
+				most_columns(e), most, TMA_STRIDE);
 	if (!(e->m_fast ? chunk_of_columns(e) : chunk_of_rows(e)))
 		return ctx_strf(c,
-				"the %d columns of an mma are not a multiple of %d bytes, the "
-				"narrowest swizzle",
-				e->t.cols, SWIZZLE_LEAST);
+				"the %d columns of an mma are not a multiple of %d bytes, which "
+				"TMA stores whole",
+				e->t.cols, TMA_STRIDE);
 	e->chunks = e->t.repeat_m * e->t.repeat_n * (e->t.cols / e->cols);
 	return NULL;
 }
@@ -256,7 +279,7 @@ static void by_tma(Epilogue *e)
 		e->name = kernel_fresh(k, ctx_strf(k->ctx, "%s_by_tma", e->tile->in[0].val->name));
 		op_sym(k, map, e->name);
 	}
-	why_subtile(k, e->cols, is_crowded(k));
+	why_subtile(k, e->cols, e->chunk.swizzle, is_crowded(k));
 	by_chunks(e);
 }
 

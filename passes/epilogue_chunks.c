@@ -174,8 +174,7 @@ static SlotForm source_form(const Epilogue *e, const Val *tile)
 {
 	int bytes = elem_rows[tile->type->elem].bits / 8;
 	int fast = !ix_is(tile_stride(e->k, tile, 0), 1), n[2] = {e->rows * e->t.along_m, e->cols};
-	int swizzle = slot_swizzle(n[fast] * bytes);
-	return (SlotForm){fast, n[1 - fast], n[fast], swizzle / bytes, swizzle};
+	return slot_rows(fast, n[1 - fast], n[fast], bytes);
 }
 
 /* Neighbours are contiguous, in whole spans of a swizzle, and rows of them lie where TMA can take

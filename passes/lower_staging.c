@@ -158,14 +158,15 @@ void lower_store_staged(Kernel *k, Op *op)
 	Ctx *c = k->ctx;
 	SlotForm f = form_of(k, op->in[1].val);
 	Op *loop = op_before(k, op, OP_FOR);
-	int rows = GROUP_THREADS / f.cols;
 	const Ix *cols = ix_int(k, f.cols), *me = thread_here(k, loop);
 	const char *name = kernel_fresh(k, "e");
 	op_sym(k, loop, name);
 	op_ix(k, loop, ix_int(k, 0));
-	op_ix(k, loop, ix_int(k, f.rows / rows));
+	op_ix(k, loop, ix_int(k, f.rows * f.cols / GROUP_THREADS));
 	op_int(k, loop, A_UNROLL, 0);
-	const Ix *row = ix_mul(c, ix_sym(c, name), ix_int(k, rows));
-	copy_one(k, op, op_body(k, loop), ix_add(c, row, ix_div(c, me, cols)), ix_mod(c, me, cols));
+	const Ix *at = ix_add(c, ix_mul(c, ix_sym(c, name), ix_int(k, GROUP_THREADS)), me);
+	IxFacts facts = kernel_facts(k);
+	copy_one(k, op, op_body(k, loop), ix_simplify(c, ix_div(c, at, cols), facts),
+		 ix_simplify(c, ix_mod(c, at, cols), facts));
 	op_remove(op);
 }

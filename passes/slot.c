@@ -12,6 +12,8 @@ enum {
 	IGNORED_LBO = 16 /* of a K-major operand behind a swizzle */
 };
 
+static const char no_swizzle[] = "it has no swizzle of 32, 64 or 128 bytes";
+
 static int extent(Ctx *c, const Layout *l, int mode)
 {
 	int64_t n;
@@ -34,13 +36,27 @@ int slot_swizzle(int row_bytes)
 	return 0;
 }
 
+SlotForm slot_rows(int fast, int rows, int cols, int bytes)
+{
+	int swizzle = slot_swizzle(cols * bytes);
+	return (SlotForm){fast, rows, cols, swizzle ? swizzle / bytes : cols, swizzle};
+}
+
+/* One behind the other, as they are. */
+static const Layout *plain_rows(Ctx *c, SlotForm f)
+{
+	int apart = f.rows == 1 ? 0 : f.cols;
+	return f.fast == 1 ? layout_2d(c, f.rows, f.cols, apart, 1)
+			   : layout_2d(c, f.cols, f.rows, 1, apart);
+}
+
 /* Of eight rows; then all rows before the next span. */
 const Layout *slot_layout(Ctx *c, SlotForm f, Elem e)
 {
 	const char *why = NULL;
 	int64_t rows_at = f.span, span_at = 1;
 	if (!f.swizzle)
-		return f.fast == 1 ? layout_2d(c, 1, f.cols, 0, 1) : layout_2d(c, f.cols, 1, 1, 0);
+		return plain_rows(c, f);
 	Swizzle sw = {log2_of(f.swizzle / UNIT), log2_of((int)elem_count(e, UNIT)), 3};
 	const Layout *rows = f.fast == 1 ? layout_2d(c, EIGHT, f.span, rows_at, span_at)
 					 : layout_2d(c, f.span, EIGHT, span_at, rows_at);
@@ -86,13 +102,14 @@ static bool is_plainly(const Type *t, SlotForm f)
 	return same;
 }
 
-/* One row of neighbours needs no swizzle. */
-static bool is_one_row(Ctx *c, const Type *t, SlotForm *out)
+/* One row, or rows of whole units, which TMA takes without a swizzle. */
+static bool is_plain_rows(Ctx *c, const Type *t, SlotForm *out)
 {
 	for (int fast = 1; fast >= 0; fast--) {
-		int n = extent(c, t->layout, fast);
-		*out = (SlotForm){fast, 1, n, n, 0};
-		if (t->layout == slot_layout(c, *out, t->elem))
+		int n = extent(c, t->layout, fast), rows = extent(c, t->layout, 1 - fast);
+		*out = (SlotForm){fast, rows, n, n, 0};
+		if ((rows == 1 || elem_span(t->elem, n) % UNIT == 0) &&
+		    t->layout == slot_layout(c, *out, t->elem))
 			return true;
 	}
 	return false;
@@ -103,10 +120,10 @@ const char *slot_form(Ctx *c, const Type *t, SlotForm *out)
 	const Layout *l = t->layout;
 	if (!layout_is_static(l) || layout_rank(l) != 2)
 		return "it is not a matrix of known extents";
-	if (is_one_row(c, t, out))
+	if (is_plain_rows(c, t, out))
 		return NULL;
 	if (l->swizzle.b < 1 || l->swizzle.b > 3)
-		return "it has no swizzle of 32, 64 or 128 bytes";
+		return no_swizzle;
 	int n[2] = {extent(c, l, 0), extent(c, l, 1)}, swizzle = UNIT << l->swizzle.b;
 	for (int fast = 1; fast >= 0; fast--) {
 		*out = (SlotForm){.fast = fast,
@@ -156,6 +173,8 @@ const char *slot_desc(Ctx *c, const Type *t, int mn, int k, SlotDesc *out)
 {
 	SlotForm f;
 	const char *why = slot_form(c, t, &f);
+	if (!why && !f.swizzle)
+		why = no_swizzle;
 	if (why)
 		return why;
 	*out = (SlotDesc){.mn_major = f.fast == 0,

@@ -12,11 +12,14 @@
 typedef struct {
 	int fast;             /* the mode of the tile whose neighbours lie side by side */
 	int rows, cols, span; /* elements: of the other mode, of the fast one, of the swizzle */
-	int swizzle;          /* bytes: 32, 64, 128; 0: one row, as it is */
+	int swizzle;          /* bytes: 32, 64, 128; 0: rows as they are, a span each */
 } SlotForm;
 
 /* The widest swizzle that divides so many bytes; 0: none. */
 int slot_swizzle(int row_bytes);
+
+/* Rows behind the widest swizzle that divides them, as they are where none does. */
+SlotForm slot_rows(int fast, int rows, int cols, int bytes);
 
 /* NULL, or why the layout of t is not of that form. */
 const char *slot_form(Ctx *c, const Type *t, SlotForm *out);

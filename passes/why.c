@@ -43,10 +43,12 @@ void why_group(Kernel *k, int64_t group)
 		   "A and of B");
 }
 
-void why_subtile(Kernel *k, int columns, bool half)
+void why_subtile(Kernel *k, int columns, int swizzle, bool half)
 {
 	kernel_why(k, REASON_SUBTILE, NULL, columns,
-		   attrs_get(&k->attrs, A_SUBTILE) ? "the widest up to the schedule's limit"
+		   !swizzle ? "rows of an odd number of 16 bytes, which lie in different banks "
+			      "without a swizzle"
+		   : attrs_get(&k->attrs, A_SUBTILE) ? "the widest up to the schedule's limit"
 		   : half ? "half of the widest: functions of more columns at a time would "
 			    "spill beside so many accumulators"
 			  : "the widest that divides the columns of an "

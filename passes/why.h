@@ -14,7 +14,7 @@ void why_swizzle(Kernel *k, const char *buffer, int row_bytes, int swizzle,
 void why_copies(Kernel *k, const Op *copy, int bytes); /* by threads */
 void why_group(Kernel *k, int64_t group);
 /* slots of `one` byte each in `left`; 0: why_direct says it */
-void why_subtile(Kernel *k, int columns, bool half); /* half: as many would spill */
+void why_subtile(Kernel *k, int columns, int swizzle, bool half); /* half: as many would spill */
 void why_staging(Kernel *k, const Val *tensor, int slots, int most, int64_t one, int64_t left);
 void why_no_source(Kernel *k, const Val *tensor, const char *why); /* once */
 void why_direct(Kernel *k, const Val *tensor, const char *why);

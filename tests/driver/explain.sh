@@ -30,8 +30,11 @@ has again.gemm '//: as written'
 # What was tried: swizzles, stages, registers, ways out.
 expect 0 explain "$schedules" -DbK=32
 has out 'sA: swizzle 128 rejected: a row of 64 bytes is not a multiple of 128' 'sA: swizzle 64: the widest'
+sed 's/D : out bf16/D : out e4m3/; s/<- bf16(/<- e4m3(/' "$schedules" >bytes.gemm
+expect 0 explain bytes.gemm -DbN=24
+has out 'staging 0;' 'the 24 columns of an mma are not a multiple of 16 bytes' 'from registers, under a guard'
 expect 0 explain "$schedules" -DbN=24
-has out 'staging 0;' 'the 24 columns of an mma are not a multiple of 32' 'from registers, under a guard'
+has out 'subtile 24;' 'rows of an odd number of 16 bytes'
 expect 0 explain "$schedules" -DbN=256 -DbK=96 -DS=3 -DP=on
 has out 'staging 0;' 'from registers: no shared memory is left besides the stages'
 expect 0 explain "$schedules" -DbN=256 -DP=on
