@@ -48,6 +48,13 @@ void emit_MBAR_ARRIVE(Cg *g, const Op *op)
 		NULL, args, 2);
 }
 
+/* The barrier's count has these arrivals already (PTX ISA: cp.async.mbarrier.arrive, noinc). */
+void emit_COPY_ARRIVE(Cg *g, const Op *op)
+{
+	LLVMValueRef barrier = cg_smem_ptr(g, op->in[0], NULL);
+	cg_call(g, "llvm.nvvm.cp.async.mbarrier.arrive.noinc.shared", NULL, &barrier, 1);
+}
+
 void emit_MBAR_WAIT(Cg *g, const Op *op)
 {
 	LLVMValueRef args[2] = {cg_smem_ptr(g, op->in[0], NULL), cg_i32(g, op->ix[0])};

@@ -207,7 +207,7 @@ extern const OpRow op_rows[OP_COUNT];
 typedef enum { DONE_BY_BARRIER, DONE_BY_WARPGROUP, DONE_BY_THREAD, DONE_BY_LANES } DoneHow;
 typedef struct {
 	DoneHow how;
-	OpKind fence, commit, wait_read, wait; /* OP_COUNT: there is none */
+	OpKind fence, commit, wait_read, wait, arrive; /* OP_COUNT: there is none */
 } DoneRow;
 const DoneRow *op_done(const Op *op); /* NULL: program order */
 bool op_done_by(const Op *op, DoneHow how);

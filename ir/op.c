@@ -35,8 +35,9 @@ const OpRow op_rows[OP_COUNT] = {
 #define OP_NOTHING OP_COUNT
 
 static const DoneRow done_rows[DONE_COUNT] = {
-#define DONE(id, how, fence, commit, wait_read, wait) \
-	[DONE_##id] = {DONE_BY_##how, OP_##fence, OP_##commit, OP_##wait_read, OP_##wait},
+#define DONE(id, how, fence, commit, wait_read, wait, arrive)   \
+	[DONE_##id] = {DONE_BY_##how,  OP_##fence, OP_##commit, \
+		       OP_##wait_read, OP_##wait,  OP_##arrive},
 #include "ir/completes.def"
 };
 

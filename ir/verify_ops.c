@@ -442,6 +442,7 @@ static const Rule rules[OP_COUNT] = {
 	[OP_LOAD_ASYNC] = {.kinds = "sgr", .rule = rule_load_async},
 	[OP_CP_ASYNC] = {.kinds = "sgr", .rule = rule_cp_async, .needs = {{A_N, ST_PTX}}},
 	[OP_COPY_WAIT] = {.kinds = "", .needs = {{A_N, ST_ANY}}},
+	[OP_COPY_ARRIVE] = {.kinds = "m"},
 };
 
 /* ------------------------------------------------------------------ what every op obeys */

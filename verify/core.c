@@ -186,7 +186,7 @@ static void tell(Run *r, int key)
 }
 
 /* n arrivals by each warp of the agent */
-static bool arrive(Run *r, int key, int64_t n)
+static bool count(Run *r, int key, int64_t n)
 {
 	const Machine *m = r->m;
 	KeyState *k = key_of(m, r->s, key);
@@ -198,10 +198,35 @@ static bool arrive(Run *r, int key, int64_t n)
 	if (n > k->need)
 		return wrong_count(r, WHY_EXCESS, key, k->need, 0);
 	k->arrived = (int32_t)n;
+	k->from |= AGENT(r->agent);
 	fact_forget(m, r->s, m->f_came[key * m->na + r->agent]); /* known of the first only */
+	return true;
+}
+
+/* Each lane does when its copies are there, some time from now on: that it came, its agent does not
+ * know. It counts at once, since no phase is complete without it. Nothing but the copies is ordered
+ * by it, beside time (PTX ISA, cp.async.mbarrier.arrive). */
+static bool arrive_behind_copies(Run *r, const Step *st)
+{
+	const Machine *m = r->m;
+	int next = knows_next(m, st->key);
+	if (!count(r, st->key, st->lanes))
+		return false;
+	if (st->lanes == WARP_LANES)
+		run_tell_copies(r, st->key);
+	facts_add_of(m, r->s, next, knows_agent(m, r->agent), m->timely);
+	facts_add_of(m, r->s, next, knows_own(m, r->agent), m->timely);
+	return run_complete(r, st->key);
+}
+
+static bool arrive(Run *r, int key, int64_t n)
+{
+	const Machine *m = r->m;
+	KeyState *k = key_of(m, r->s, key);
+	if (!count(r, key, n))
+		return false;
 	fact_make(m, r->s, r->agent, m->f_came[key * m->na + r->agent]);
 	tell(r, key);
-	k->from |= AGENT(r->agent);
 	bool alone = k->from == AGENT(r->agent) && !k->loads && m->agents[r->agent].warps == 1;
 	if (!run_complete(r, key))
 		return false;
@@ -377,6 +402,8 @@ static bool barrier_step(Run *r, const Step *st)
 		else if (st->lanes == WARP_LANES)
 			run_each_arrives(r, st->key);
 		return arrive(r, st->key, (int64_t)st->n * st->lanes);
+	case STEP_COPY_ARRIVE:
+		return arrive_behind_copies(r, st);
 	case STEP_EXPECT:
 		return run_count_bytes(r, st->key,
 				       (int64_t)st->n * st->lanes * r->m->agents[r->agent].warps) &&

@@ -134,6 +134,7 @@ typedef struct {
 	/* Written by one lane and fenced before the others knew of that: their fence was none. */
 	uint64_t fenced_one[MAX_CELLS / 64];
 	uint64_t handed[MAX_CELLS / 64]; /* written, and fenced by who wrote */
+	uint64_t stored[MAX_CELLS / 64]; /* written other than by copies */
 	uint64_t told[MAX_CELLS / 64]; /* read by all, each of which has arrived since for itself */
 	/* So once, but that all have read does not say that each had fenced that before. */
 	uint64_t told_bare[MAX_CELLS / 64];

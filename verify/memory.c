@@ -66,6 +66,20 @@ static bool content_there(Run *r, int cell, bool async)
 	return writer < 0 || run_wrong(r, WHY_PROXY, -1, cell, writer);
 }
 
+/* Whose copies are known to be there has none under way to this cell. */
+static void copies_are_there(Run *r, int cell, AgentSet writers)
+{
+	for (AgentSet left = writers; left; left &= left - 1) {
+		int by = agent_first(left), own = cell - cells_of(r->m, by);
+		AgentState *a = agent_of(r->m, r->s, by);
+		if (!run_knows(r, fact_of(r, r->m->f_made, cell, by)))
+			continue;
+		cell_put(a->copies_open.cells, own, false);
+		for (int i = 0; i < a->ncopies; i++)
+			cell_put(a->copies[i].cells, own, false);
+	}
+}
+
 static bool read_starts(Run *r, int cell, bool async)
 {
 	CellState *c = cell_of(r->m, r->s, cell);
@@ -74,6 +88,7 @@ static bool read_starts(Run *r, int cell, bool async)
 	if (r->m->fills)
 		fills_read(r->m->fills, cell);
 	if (c->mode == CELL_WRITTEN) {
+		copies_are_there(r, cell, c->writers);
 		run_forget_all(r, r->m->f_read, cell, c->readers);
 		c->readers = 0;
 		c->mode = CELL_READ;
@@ -95,6 +110,18 @@ static bool group_empty(const Group *g)
 bool run_copies_to(const AgentState *a, int cell)
 {
 	return in_groups(a->copies, a->ncopies, &a->copies_open, cell);
+}
+
+/* Of a slot that lanes also stored to it is not known whether that is there. */
+void run_tell_copies(Run *r, int key)
+{
+	const AgentState *a = agent_of(r->m, r->s, r->agent);
+	int first = cells_of(r->m, r->agent);
+	for (int cell = 0; cell < r->m->cells_each; cell++) {
+		int fact = fact_of(r, r->m->f_made, first + cell, r->agent);
+		if (fact != NO_FACT && run_copies_to(a, cell) && !cell_in(a->owed.stored, cell))
+			fact_set(r->m, r->s, knows_next(r->m, key), fact);
+	}
 }
 
 /* Reads through the generic proxy that the async proxy may not see before its writes. */

@@ -281,7 +281,8 @@ static void mark_others(Items *items, uint64_t kinds, const Lanes *makers)
 /* Who uses barriers and is not who made some. */
 static void inits_apart(Script *s)
 {
-	uint64_t uses = 1u << STEP_WAIT | 1u << STEP_ARRIVE | 1u << STEP_EXPECT | 1u << STEP_LOAD;
+	uint64_t uses = 1u << STEP_WAIT | 1u << STEP_ARRIVE | 1u << STEP_EXPECT | 1u << STEP_LOAD |
+			1u << STEP_COPY_ARRIVE;
 	Lanes makers = lanes_that(s, 1u << STEP_INIT);
 	for (int seg = 0; seg < SEG_COUNT && (makers.mask || makers.elected); seg++)
 		mark_others(&s->seg[seg], uses, &makers);

@@ -31,6 +31,7 @@ void run_meet(Run *r);                               /* the lanes of a warp: all
 void run_reads_end(Run *r, const uint64_t *cells);   /* of the agent, where none goes on */
 bool run_memory(Run *r, const Step *st);             /* memory.c */
 bool run_copies_to(const AgentState *a, int cell);   /* a group on its way does */
+void run_tell_copies(Run *r, int key);               /* what copies of all lanes wrote */
 
 /* Cells are counted from the first of the agent's CTA. */
 static inline bool cell_in(const uint64_t *cells, int cell)

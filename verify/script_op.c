@@ -35,7 +35,7 @@ static void mark_agents(Reader *r, const Place *at, int rank, StepKind kind)
 	for (int i = first; i < first + at->slots; i++) {
 		if (kind == STEP_WAIT)
 			m->keys[i].waiters |= me;
-		else if (kind == STEP_ARRIVE || kind == STEP_EXPECT)
+		else if (kind == STEP_ARRIVE || kind == STEP_EXPECT || kind == STEP_COPY_ARRIVE)
 			m->keys[i].arrivers |= me;
 		else if (kind == STEP_WRITE || kind == STEP_COPY)
 			m->cells[i].writers |= me;
@@ -226,6 +226,8 @@ static bool put_plain(Reader *r, const Op *op, StepKind kind)
 {
 	Item *it = read_item(r, ITEM_STEP, op);
 	it->step.n = (int32_t)attrs_int(&op->attrs, kind == STEP_REGS ? A_REGS : A_N, 0);
+	if (op->nin)
+		set_key(r, it, &op->in[0], r->s->rank, kind);
 	read_put(r, it, kind);
 	return true;
 }

@@ -184,6 +184,7 @@ static void turn_agent(const Turn *t, int first, AgentState *a)
 	turn_cells(t, first, a->owed.wrote_one);
 	turn_cells(t, first, a->owed.fenced_one);
 	turn_cells(t, first, a->owed.handed);
+	turn_cells(t, first, a->owed.stored);
 	turn_cells(t, first, a->owed.told);
 	turn_cells(t, first, a->owed.told_bare);
 	turn_cells(t, first, a->owed.again);

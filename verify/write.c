@@ -164,7 +164,7 @@ bool run_load(Run *r, const Step *st)
 }
 
 /* By all lanes of a warp it is over for all of them when they have met. */
-static void made(Run *r, const Step *st)
+static void made(Run *r, const Step *st, bool fresh)
 {
 	AgentState *a = agent_of(r->m, r->s, r->agent);
 	int own = st->cell - cells_of(r->m, r->agent);
@@ -176,6 +176,7 @@ static void made(Run *r, const Step *st)
 	cell_put(a->copies_open.cells, own, copies || cell_in(a->copies_open.cells, own));
 	cell_put(a->wrote, own, apart && !run_copies_to(a, own));
 	cell_put(a->owed.handed, own, false);
+	cell_put(a->owed.stored, own, !copies || (!fresh && cell_in(a->owed.stored, own)));
 	if (!apart)
 		fact_make(r->m, r->s, r->agent, fact);
 }
@@ -217,6 +218,6 @@ bool run_write(Run *r, const Step *st)
 	c->late = c->mask != 0;
 	c->writers |= AGENT(r->agent);
 	run_lane_did(r, st);
-	made(r, st);
+	made(r, st, fresh);
 	return true;
 }

@@ -11,7 +11,7 @@
 typedef struct {
 	int *known, *fenced, *own, *inits;
 } Clock;
-enum { CLOCKS = 4 };
+enum { CLOCKS = 4, MOST_COMMITS = 16, MOST_TX = (1 << 20) - 1 };
 
 /* A read or a write of a cell that no later write is ordered behind. */
 typedef struct {
@@ -54,6 +54,7 @@ typedef struct {
 typedef struct {
 	const PtxStep *step;
 	int cta, warp, index, *seen;
+	int class, time; /* of an arrival behind copies: whose, and of which times */
 	Clock clock;
 } LoadNow;
 
@@ -64,7 +65,9 @@ typedef struct {
 	int sets, set_at;                                    /* registers */
 	int groups, groups_done;                             /* of wgmmas */
 	int bulk[LANES], bulk_done[LANES], last_bulk[LANES]; /* groups of each class */
-	int copies[LANES], copies_done[LANES];
+	/* Copies of each class: times that are over to begin with, that have ended; groups, and the
+	 * times that the last ones closed. */
+	int copies[LANES], copies_done[LANES], commits[LANES], closed[LANES][MOST_COMMITS];
 	int regs;
 } WarpNow;
 
@@ -105,9 +108,22 @@ void run_take(Run *r, int w, uint32_t lanes, Clock from);
 bool run_same_phase(Run *r, int *seen, int phase, const Op *op);
 int *run_seen(const Run *r, int w);
 
+/* stepper_run.c */
+BarNow *bar_now(const Run *r, int cta, int bar);
+bool bar_made(Run *r, const BarNow *b, Clock by, const Op *op);
+bool bar_known(Run *r, int w, const PtxStep *s, const BarNow *b); /* its init, by the lanes */
+void bar_complete(Run *r, int cta, int bar);                      /* if nothing lacks */
+
+/* stepper_loads.c */
+bool loads_issue(Run *r, int w, const PtxStep *s);
+bool loads_tell(Run *r, int w, const PtxStep *s);
+bool loads_land(Run *r, int i);
+
 /* stepper_groups.c */
 bool groups_copy(Run *r, int w, const PtxStep *s);
+void groups_copy_commit(Run *r, int w, const PtxStep *s);
 void groups_copy_wait(Run *r, int w, const PtxStep *s);
+void groups_copy_told(const Run *r, const LoadNow *l, Clock to); /* that they are there */
 bool groups_bulk_store(Run *r, int w, const PtxStep *s);
 void groups_bulk_wait(Run *r, int w, const PtxStep *s);
 

@@ -24,6 +24,9 @@ bool orders(const Op *op)
 	case OP_MBAR_EXPECT:
 	case OP_MBAR_ARRIVE:
 	case OP_MBAR_WAIT:
+	case OP_COPY_COMMIT:
+	case OP_COPY_WAIT:
+	case OP_COPY_ARRIVE:
 	case OP_FENCE_INIT:
 	case OP_FENCE_ASYNC:
 	case OP_BAR_CTA:

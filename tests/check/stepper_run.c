@@ -9,24 +9,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_TX = (1 << 20) - 1 };
-
 /* ------------------------------------------------------------------ mbarriers */
-static BarNow *bar_of(const Run *r, int cta, int bar)
+BarNow *bar_now(const Run *r, int cta, int bar)
 {
 	return &r->bars[cta * r->t->bars + bar];
 }
 
-static bool is_made(Run *r, const BarNow *b, Clock by, const Op *op)
+bool bar_made(Run *r, const BarNow *b, Clock by, const Op *op)
 {
 	if (b->made && by.inits[b->by] >= b->when)
 		return true;
 	return run_fail(r, "a barrier whose init is not known to be done and fenced", op, NULL);
 }
 
-static void complete(Run *r, int cta, int bar)
+void bar_complete(Run *r, int cta, int bar)
 {
-	BarNow *b = bar_of(r, cta, bar);
+	BarNow *b = bar_now(r, cta, bar);
 	if (b->pending || b->tx)
 		return;
 	b->phase++;
@@ -35,18 +33,18 @@ static void complete(Run *r, int cta, int bar)
 	b->done.known[r->t->bar_part + cta * r->t->bars + bar] = b->phase;
 }
 
-static bool all_know_init(Run *r, int w, const PtxStep *s, const BarNow *b)
+bool bar_known(Run *r, int w, const PtxStep *s, const BarNow *b)
 {
 	EACH_CLASS(c, run_warp(r, w), s->lanes)
-	if (!is_made(r, b, run_clock(r, w, c), s->op))
+	if (!bar_made(r, b, run_clock(r, w, c), s->op))
 		return false;
 	return true;
 }
 
 static bool arrive(Run *r, int w, const PtxStep *s, int n, int64_t bytes)
 {
-	BarNow *b = bar_of(r, s->cta, s->bar);
-	if (!all_know_init(r, w, s, b))
+	BarNow *b = bar_now(r, s->cta, s->bar);
+	if (!bar_known(r, w, s, b))
 		return false;
 	if (!run_same_phase(r, run_seen(r, w), b->phase, s->op))
 		return false;
@@ -60,7 +58,7 @@ static bool arrive(Run *r, int w, const PtxStep *s, int n, int64_t bytes)
 	if (s->cta != run_warp(r, w)->cta)
 		EACH_CLASS(c, run_warp(r, w), s->lanes)
 	r->sent[s->cta * r->t->parts + run_warp(r, w)->first_part + c] = r->warp[w].at + 1;
-	complete(r, s->cta, s->bar);
+	bar_complete(r, s->cta, s->bar);
 	return true;
 }
 
@@ -72,7 +70,7 @@ static void fence_inits(Run *r, int w, const PtxStep *s)
 
 static bool init(Run *r, int w, const PtxStep *s)
 {
-	BarNow *b = bar_of(r, s->cta, s->bar);
+	BarNow *b = bar_now(r, s->cta, s->bar);
 	if (b->made)
 		return run_fail(r, "a barrier that is made twice", s->op, NULL);
 	b->made = true;
@@ -88,8 +86,8 @@ static bool init(Run *r, int w, const PtxStep *s)
 /* false: not now, or wrong */
 static bool wait(Run *r, int w, const PtxStep *s)
 {
-	BarNow *b = bar_of(r, s->cta, s->bar);
-	if (!all_know_init(r, w, s, b) || (b->phase & 1) == s->n)
+	BarNow *b = bar_now(r, s->cta, s->bar);
+	if (!bar_known(r, w, s, b) || (b->phase & 1) == s->n)
 		return false;
 	if (!run_same_phase(r, run_seen(r, w), b->phase, s->op))
 		return false;
@@ -98,7 +96,7 @@ static bool wait(Run *r, int w, const PtxStep *s)
 	return true;
 }
 
-/* ------------------------------------------------------------------ loads */
+/* ------------------------------------------------------------------ other accesses */
 static bool global_ok(Run *r, int w, const PtxStep *s)
 {
 	if (!s->global || !r->t->waits_for_grid)
@@ -109,58 +107,6 @@ static bool global_ok(Run *r, int w, const PtxStep *s)
 	return true;
 }
 
-static bool issue(Run *r, int w, const PtxStep *s)
-{
-	int class = 0;
-	EACH_CLASS(c, run_warp(r, w), s->lanes)
-	class = c;
-	for (int cta = 0; cta < r->t->ctas; cta++) {
-		if (!(s->cta >> cta & 1))
-			continue;
-		if (!is_made(r, bar_of(r, cta, s->bar), run_clock(r, w, class), s->op))
-			return false;
-		if (r->nloads == r->cap_loads) {
-			r->cap_loads = r->cap_loads ? 2 * r->cap_loads : 16;
-			r->loads = realloc(r->loads, sizeof *r->loads * (size_t)r->cap_loads);
-		}
-		LoadNow *l = &r->loads[r->nloads++];
-		*l = (LoadNow){s, cta, w, r->warp[w].at, run_seen(r, w) + cta, clock_new(r)};
-		clock_copy(r, l->clock, run_clock(r, w, class));
-	}
-	return true;
-}
-
-static bool is_gone(const Run *r, int cta)
-{
-	for (int i = 0; i < r->t->cta_warps; i++)
-		if (!r->warp[cta * r->t->cta_warps + i].gone)
-			return false;
-	return true;
-}
-
-static bool land(Run *r, int i)
-{
-	LoadNow l = r->loads[i];
-	BarNow *b = bar_of(r, l.cta, l.step->bar);
-	Touch t = {.part = r->t->bar_part + l.cta * r->t->bars + l.step->bar,
-		   .time = b->phase + 1,
-		   .write = true,
-		   .op = l.step->op};
-	r->loads[i] = r->loads[--r->nloads];
-	bool ok = !is_gone(r, l.cta) ||
-		  run_fail(r, "a load lands in a CTA that has exited", l.step->op, NULL);
-	ok = ok && run_same_phase(r, l.seen, b->phase, l.step->op) &&
-	     memory_touch(r, l.cta, &r->t->feet.at[l.step->foot], 0, l.clock, t, l.step->slot);
-	b->tx -= l.step->bytes;
-	b->landed = b->phase + 1;
-	if (ok && b->tx < -MOST_TX)
-		ok = run_fail(r, "more bytes than a barrier counts", l.step->op, NULL);
-	complete(r, l.cta, l.step->bar);
-	clock_free(l.clock);
-	return ok;
-}
-
-/* ------------------------------------------------------------------ other accesses */
 static bool generic(Run *r, int w, const PtxStep *s)
 {
 	const Foot *f = &r->t->feet.at[s->foot];
@@ -372,14 +318,15 @@ static bool step(Run *r, int w, const PtxStep *s)
 	case OP_CP_ASYNC:
 		return groups_copy(r, w, s);
 	case OP_COPY_COMMIT:
-		EACH_CLASS(c, run_warp(r, w), s->lanes)
-		r->warp[w].copies[c]++;
+		groups_copy_commit(r, w, s);
 		return true;
+	case OP_COPY_ARRIVE:
+		return loads_tell(r, w, s);
 	case OP_COPY_WAIT:
 		groups_copy_wait(r, w, s);
 		return true;
 	case OP_TMA_LOAD:
-		return issue(r, w, s);
+		return loads_issue(r, w, s);
 	case OP_TMA_STORE:
 		return groups_bulk_store(r, w, s);
 	case OP_WGMMA:
@@ -483,7 +430,7 @@ static bool one_move(Run *r, int *order, int style)
 	if (style == RANDOM)
 		swap(r, order, 0, n);
 	for (int i = 0; i < n && !r->wrong; i++) {
-		if (order[i] == r->t->warps ? r->nloads && land(r, below(r, r->nloads))
+		if (order[i] == r->t->warps ? r->nloads && loads_land(r, below(r, r->nloads))
 					    : advance(r, order[i]))
 			return true;
 	}

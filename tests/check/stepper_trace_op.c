@@ -111,6 +111,13 @@ static PtxStep *push_at_bar(Tracer *r, const Op *op, uint32_t lanes)
 	return s;
 }
 
+static void trace_expect(Tracer *r, const Op *op, uint32_t lanes)
+{
+	for (int i = 0; i < LANES; i++)
+		if (lanes >> i & 1)
+			push_at_bar(r, op, 1u << i)->bytes = attrs_int(&op->attrs, A_BYTES, 0);
+}
+
 static void trace_wait(Tracer *r, const Op *op, uint32_t lanes)
 {
 	int64_t parity = trace_value(r, op, op->ix[0], lanes);
@@ -251,13 +258,13 @@ void trace_step(Tracer *r, const Op *op, uint32_t lanes)
 		trace_init(r, op, lanes);
 		break;
 	case OP_MBAR_EXPECT:
-		for (int i = 0; i < LANES; i++)
-			if (lanes >> i & 1)
-				push_at_bar(r, op, 1u << i)->bytes =
-					attrs_int(&op->attrs, A_BYTES, 0);
+		trace_expect(r, op, lanes);
 		break;
 	case OP_MBAR_ARRIVE:
 		trace_arrive(r, op, lanes);
+		break;
+	case OP_COPY_ARRIVE:
+		push_at_bar(r, op, lanes);
 		break;
 	case OP_MBAR_WAIT:
 		trace_wait(r, op, lanes);
