@@ -252,9 +252,9 @@ static const char *who_arrives(const Facts *f, const FactBarrier *b)
 	while (strcmp(first->ring, b->ring) != 0)
 		first++;
 	if (first == b && is_copied_into(f, b->ring))
-		return b->bytes ? "the CTA announces what lands in its slot, each warp that "
+		return b->bytes ? "the CTA announces what lands in its slot, each thread that "
 				  "copies tells of its part"
-				: "each warp that copies into the slot tells of its part";
+				: "each thread that copies into the slot tells of its part";
 	return b->bytes ? "the CTA announces what lands in its slot"
 			: "each warp that reads the slot releases it";
 }

@@ -23,8 +23,8 @@ static bool is_load(void *ring, const Op *op)
 }
 
 /* ------------------------------------------------------------------ one role */
-/* Whether the loop's body both fills the ring and waits, for what it reads there or for copies of
- * its own, and has no names or loops of its own: what an iteration loads is then known ahead. */
+/* Whether the loop's body both fills the ring and reads it, and has no names or loops of its own:
+ * what an iteration loads is then known ahead. */
 static bool is_mixed(const Op *loop, const char *ring)
 {
 	bool filled = false, read = false;
@@ -32,8 +32,7 @@ static bool is_mixed(const Op *loop, const char *ring)
 		if (op->kind == OP_FOR || op->kind == OP_LET)
 			return false;
 		filled |= fills(op, ring);
-		read |= op_touches(op, ring, FX_AR | FX_R) ||
-			(fills(op, ring) && op_done_by(op, DONE_BY_LANES));
+		read |= op_touches(op, ring, FX_AR | FX_R);
 	}
 	return filled && read;
 }

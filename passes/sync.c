@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* sync.c - all synchronisation, from the effects of ops.def and nothing else. For each ring:
- *   full[s]   one arrival that announces the bytes of one position's asynchronous writes
+ *   full[s]   one arrival that announces the bytes of one position's asynchronous writes, and one
+ *             of each lane that copies
  *   empty[s]  one arrival of every warp that reads
  * A run of asynchronous writes that complete on an mbarrier is preceded by a wait for the slot
  * (passed on the first lap) and the announcement; a run of asynchronous reads by a wait for its
@@ -79,15 +80,6 @@ static int effects_on(const Sync *s)
 			if (operand_on_ring(&op->in[i], s->ring))
 				all |= op_effect(op, i);
 	return all;
-}
-
-/* Where others go to the ring through the async proxy, each lane orders its own accesses before
- * that (PTX ISA, async proxy; docs/verification.md says what happens without). */
-Op *sync_meet(const Sync *s, Op *behind, int others)
-{
-	if (s->effects & others)
-		behind = op_after(s->k, behind, OP_FENCE_ASYNC);
-	return op_after(s->k, behind, OP_BAR_WARP);
 }
 
 /* ------------------------------------------------------------------ writes */
@@ -248,17 +240,17 @@ static bool slots_are_reused(const Sync *s)
 	return false;
 }
 
-/* Arrivals of a phase: with the bytes of a load, and of each warp whose lanes copy. */
+/* Arrivals of a phase: with the bytes of a load, and of each lane that copies. */
 static int filling_arrivals(const Sync *s)
 {
-	int announced = 0, warps = 0;
+	int announced = 0, lanes = 0;
 	for (const Op *op = kernel_first(s->k); op; op = op_next(op)) {
 		if (write_at(s, op))
 			announced = s->paced ? most_ctas(s->from) : 1;
 		if (sync_copy_at(s, op))
-			warps = (int)attrs_int(&op->attrs, A_WARPS, 1);
+			lanes = WARP_THREADS * (int)attrs_int(&op->attrs, A_WARPS, 1);
 	}
-	return announced + warps;
+	return announced + lanes;
 }
 
 static void sync_ring(Kernel *k, Op *ring, const Groups *groups)
@@ -276,7 +268,7 @@ static void sync_ring(Kernel *k, Op *ring, const Groups *groups)
 	for (Op *op = kernel_first(k); op; op = op_next(op))
 		if (write_at(&s, op) && op->nin == 3)
 			sync_writes(&s, op);
-	sync_copies(&s, groups->inflight);
+	sync_copies(&s);
 	sync_reads(&s, groups);
 }
 

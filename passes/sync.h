@@ -24,15 +24,13 @@ enum { LAP_SAME = 0, LAP_BEFORE = 1 };
 
 Op *sync_barrier_op(Kernel *k, OpKind kind, Loc loc, Val *barrier, const Ix *at);
 Op *sync_wait(Kernel *k, Loc loc, Val *barrier, const Ix *at, int lap);
-/* The lanes meet; first each fences, if others go to the ring by one of these effects. */
-Op *sync_meet(const Sync *s, Op *behind, int others);
 /* The position that op reads; NULL: none. */
 const Ix *sync_read_at(const Sync *s, const Op *op);
 
 const Ix *sync_copy_at(const Sync *s, const Op *op); /* that lanes fill; NULL: none */
 
-/* sync_copies.c: copies that complete in groups of each thread, which then tells of them */
-void sync_copies(const Sync *s, int inflight);
+/* sync_copies.c: copies of each thread, which has the barrier told of them */
+void sync_copies(const Sync *s);
 
 /* sync_launches.c: the waits for earlier launches; whether loads complete on a barrier */
 void sync_launches(Kernel *k);

@@ -159,6 +159,15 @@ static Op *end_of(const Groups *groups, const Region *r)
 	return l && l->drain ? l->drain : r->last;
 }
 
+/* The lanes meet. Where the ring is filled through the async proxy, each first orders its own reads
+ * before that (PTX ISA, async proxy; docs/verification.md says what happens without). */
+static Op *meet(const Sync *s, Op *behind)
+{
+	if (s->effects & FX_AW)
+		behind = op_after(s->k, behind, OP_FENCE_ASYNC);
+	return op_after(s->k, behind, OP_BAR_WARP);
+}
+
 /* Where instructions have read, the lanes meet, and one of them speaks for all. */
 static void release(const Sync *s, const Groups *groups, const Region *r)
 {
@@ -166,15 +175,24 @@ static void release(const Sync *s, const Groups *groups, const Region *r)
 	if (!is_filled_again(s, r->at))
 		return;
 	if (r->at_once)
-		end = sync_meet(s, end, FX_AW);
+		end = meet(s, end);
 	op_insert_after(end, arrive_op(s, r->last_read->loc, r->at));
+}
+
+/* What lanes copy comes through the generic proxy: who reads it through the async one fences, once
+ * told that it is there. A fence anywhere between the two orders them (PTX ISA, causality order);
+ * where lanes copy, it would have to wait for what is under way. */
+static void await(const Sync *s, const Region *r, Op *before)
+{
+	op_insert_before(before, sync_wait(s->k, r->first_read->loc, s->full, r->at, LAP_SAME));
+	if (s->effects & FX_W && s->effects & FX_AR)
+		op_before(s->k, before, OP_FENCE_ASYNC);
 }
 
 static void sync_region(const Sync *s, const Groups *groups, const Region *r)
 {
 	const Group *first = group_of(groups, r->first), *last = group_of(groups, r->last);
-	op_insert_before(first ? first->fence : r->first,
-			 sync_wait(s->k, r->first_read->loc, s->full, r->at, LAP_SAME));
+	await(s, r, first ? first->fence : r->first);
 	if (!s->empty)
 		return;
 	if (last && last->loop && !r->at_once)

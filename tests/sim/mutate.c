@@ -31,6 +31,7 @@ static const char *const ops[] = {
 	"wgmma.fence",
 	"wgmma.commit_group",
 	"wgmma.wait_group",
+	"cp.async.mbarrier.",
 	"cp.async.bulk.commit_group",
 	"cp.async.bulk.wait_group",
 	"setmaxnreg.dec",
