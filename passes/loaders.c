@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* loaders.c - which warps load. What one thread issues, one lane of a warp does for each ring; what
- * all lanes issue, whole warps do, as many as share out each tile.
- *     load.tma %sA[k]; load.async %sB[k]
- * ->  if (warp == 8) { elect { load.tma %sA[k] } }
- *     if (9 <= warp, warp < 11) { load.async %sB[k] first=9 warps=2 } */
+ * all lanes issue, whole warps do, as many as share out each tile, and one lane of theirs what one
+ * thread issues for the same ring.
+ *     load.tma %sA[k]; load.async %sB[k]; load.tma %sD[k]
+ * ->  if (8 <= warp, warp < 10) { load.tma %sA[k]; load.async %sB[k] first=8 warps=2 }
+ *     if (warp == 10) { elect { load.tma %sD[k] } } */
 #include "passes/loaders.h"
 #include "passes/units.h"
 
-/* Rings, of which one thread issues the loads, or all lanes. */
+/* Rings that lanes fill, or that they do not. */
 typedef struct {
 	VEC(const char *) of;
-	bool lanes;
 } Loads;
 
-static bool fills(const Op *op, const char *ring, bool lanes)
+static bool fills_by_lanes(const Op *op, const char *ring)
 {
-	return op_fills(op, ring) && op_done_by(op, DONE_BY_LANES) == lanes;
+	return op_fills(op, ring) && op_done_by(op, DONE_BY_LANES);
 }
 
 /* What fills one of the rings, and what says where from. */
@@ -24,23 +24,25 @@ static bool is_loader(void *loads, const Op *op)
 	const Loads *l = loads;
 	bool some = false;
 	for (int i = 0; i < l->of.n; i++)
-		some |= fills(op, l->of.at[i], l->lanes);
+		some |= op_fills(op, l->of.at[i]);
 	return some || (op_rows[op->kind].flags & (OPF_PURE | OPF_SYMS));
 }
 
-static bool block_fills(const Block *b, const char *ring, bool lanes)
+static bool block_fills(const Block *b, const char *ring,
+			bool (*how)(const Op *op, const char *ring))
 {
 	for (const Op *op = b->first; op; op = op->next)
-		if (fills(op, ring, lanes) || (op->body && block_fills(op->body, ring, lanes)))
+		if (how(op, ring) || (op->body && block_fills(op->body, ring, how)))
 			return true;
 	return false;
 }
 
 static Loads loads_of(Kernel *k, const Block *body, bool lanes)
 {
-	Loads all = {.lanes = lanes};
+	Loads all = {0};
 	for (Op *ring = kernel_find(k, OP_RING); ring; ring = op_find_next(ring, OP_RING))
-		if (block_fills(body, ring->sym[0], lanes))
+		if (block_fills(body, ring->sym[0], op_fills) &&
+		    block_fills(body, ring->sym[0], fills_by_lanes) == lanes)
 			vec_push(ctx_arena(k->ctx), &all.of, ring->sym[0]);
 	return all;
 }
@@ -56,11 +58,10 @@ static void loader(Kernel *k, Op *producer, const Block *body, int64_t warp, Loa
 /* Each ring is filled by one lane of a warp of its own: none waits for the slots of another. Where
  * there are more, the last warp fills the rest in the order of the program, in which no fill waits
  * for a later one. Returns how many warps. */
-static int loaders(Kernel *k, Op *producer, const Block *body, int most)
+static int loaders(Kernel *k, Op *producer, const Block *body, Loads all, int before)
 {
-	int64_t first = attrs_int(&producer->attrs, A_FIRST, 0);
-	int warps = 0;
-	Loads all = loads_of(k, body, false);
+	int64_t first = attrs_int(&producer->attrs, A_FIRST, 0) + before;
+	int warps = 0, most = GROUP_WARPS - before;
 	for (int i = 0; i < all.of.n; warps++) {
 		int n = warps == most - 1 ? all.of.n - i : 1;
 		Loads some = {.of = {.at = all.of.at + i, .n = n}};
@@ -107,15 +108,15 @@ static void set_warps(Kernel *k, Block *b, int64_t first, int warps)
 	}
 }
 
-/* What all lanes load, whole warps do, behind those of which one lane does, in program order. */
-static int lane_loaders(Kernel *k, Op *producer, const Block *body, int before)
+/* What all lanes load, whole warps do, in program order with the rest of these rings. */
+static int lane_loaders(Kernel *k, Op *producer, const Block *body, int others)
 {
 	Ctx *c = k->ctx;
 	Loads all = loads_of(k, body, true);
 	if (!all.of.n)
 		return 0;
-	int warps = lane_warps(k, body, GROUP_WARPS - before);
-	int64_t first = attrs_int(&producer->attrs, A_FIRST, 0) + before;
+	int warps = lane_warps(k, body, others < GROUP_WARPS ? GROUP_WARPS - others : 1);
+	int64_t first = attrs_int(&producer->attrs, A_FIRST, 0);
 	Op *only = op_append(k, producer->body, OP_IF, producer->loc);
 	op_ix(k, only, ix_new(c, IX_LE, ix_int(k, first), ix_sym(c, "warp")));
 	op_ix(k, only, ix_new(c, IX_LT, ix_sym(c, "warp"), ix_int(k, first + warps)));
@@ -126,9 +127,9 @@ static int lane_loaders(Kernel *k, Op *producer, const Block *body, int before)
 
 void put_loaders(Kernel *k, Op *producer, const Block *body)
 {
-	bool lanes = loads_of(k, body, true).of.n;
-	int warps = loaders(k, producer, body, lanes ? GROUP_WARPS - 1 : GROUP_WARPS);
-	warps += lane_loaders(k, producer, body, warps);
+	Loads alone = loads_of(k, body, false);
+	int warps = lane_loaders(k, producer, body, alone.of.n);
+	warps += loaders(k, producer, body, alone, warps);
 	op_int(k, producer, A_ACTIVE, warps);
 }
 

@@ -36,7 +36,7 @@ const Ix *sync_copy_at(const Sync *s, const Op *op)
 	return op_done_by(op, DONE_BY_LANES) ? touches(s, op, FX_W) : NULL;
 }
 
-static const Ix *fill_at(const Sync *s, const Op *op)
+const Ix *sync_fill_at(const Sync *s, const Op *op)
 {
 	const Ix *at = write_at(s, op);
 	return at ? at : sync_copy_at(s, op);
@@ -154,6 +154,15 @@ static void tell_others(const Sync *s, Op *first, const Ix *at)
 	}
 }
 
+/* Lanes copy beside it, and all of them have waited for the slot. */
+static bool lanes_fill(const Sync *s, const Block *b, const Ix *at)
+{
+	bool some = false;
+	for (const Op *op = b->first; op && !some; op = op->next)
+		some = sync_copy_at(s, op) == at;
+	return some;
+}
+
 static void sync_writes(const Sync *s, Op *first)
 {
 	Kernel *k = s->k;
@@ -165,7 +174,7 @@ static void sync_writes(const Sync *s, Op *first)
 	op_insert_before(first, expect);
 	if (s->paced)
 		tell_others(s, first, at);
-	if (s->empty && !on_first_lap(s->facts, at, s->slots)) {
+	if (s->empty && !on_first_lap(s->facts, at, s->slots) && !lanes_fill(s, first->block, at)) {
 		begin = sync_wait(k, first->loc, s->empty, at, LAP_BEFORE);
 		op_insert_before(expect, begin);
 	}
@@ -224,9 +233,9 @@ static int64_t last_write(const Sync *s)
 {
 	int64_t last = -1, lo, hi;
 	for (const Op *op = kernel_first(s->k); op; op = op_next(op)) {
-		if (!fill_at(s, op))
+		if (!sync_fill_at(s, op))
 			continue;
-		ix_range(fill_at(s, op), s->facts, &lo, &hi);
+		ix_range(sync_fill_at(s, op), s->facts, &lo, &hi);
 		last = hi > last ? hi : last;
 	}
 	return last;
@@ -235,7 +244,7 @@ static int64_t last_write(const Sync *s)
 static bool slots_are_reused(const Sync *s)
 {
 	for (const Op *op = kernel_first(s->k); op; op = op_next(op))
-		if (fill_at(s, op) && !on_first_lap(s->facts, fill_at(s, op), s->slots))
+		if (sync_fill_at(s, op) && !on_first_lap(s->facts, sync_fill_at(s, op), s->slots))
 			return true;
 	return false;
 }
@@ -265,10 +274,10 @@ static void sync_ring(Kernel *k, Op *ring, const Groups *groups)
 	s.full = barrier_new(k, ring, "full", filling_arrivals(&s));
 	if (slots_are_reused(&s))
 		s.empty = barrier_new(k, ring, "empty", reading_warps(&s) * most_ctas(s.into));
+	sync_copies(&s);
 	for (Op *op = kernel_first(k); op; op = op_next(op))
 		if (write_at(&s, op) && op->nin == 3)
 			sync_writes(&s, op);
-	sync_copies(&s);
 	sync_reads(&s, groups);
 }
 

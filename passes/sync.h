@@ -28,6 +28,7 @@ Op *sync_wait(Kernel *k, Loc loc, Val *barrier, const Ix *at, int lap);
 const Ix *sync_read_at(const Sync *s, const Op *op);
 
 const Ix *sync_copy_at(const Sync *s, const Op *op); /* that lanes fill; NULL: none */
+const Ix *sync_fill_at(const Sync *s, const Op *op); /* that anyone does */
 
 /* sync_copies.c: copies of each thread, which has the barrier told of them */
 void sync_copies(const Sync *s);

@@ -20,6 +20,15 @@ static Op *copy_run(const Sync *s, Op *op)
 	return last;
 }
 
+/* Of those at one position in the block: what one thread loads there goes behind the same wait. */
+static Op *first_fill(const Sync *s, const Block *b, const Ix *at)
+{
+	Op *op = b->first;
+	while (sync_fill_at(s, op) != at)
+		op = op->next;
+	return op;
+}
+
 void sync_copies(const Sync *s)
 {
 	Kernel *k = s->k;
@@ -29,7 +38,8 @@ void sync_copies(const Sync *s)
 		if (!at)
 			continue;
 		if (s->empty && !on_first_lap(s->facts, at, s->slots))
-			op_insert_before(op, sync_wait(k, op->loc, s->empty, at, LAP_BEFORE));
+			op_insert_before(first_fill(s, op->block, at),
+					 sync_wait(k, op->loc, s->empty, at, LAP_BEFORE));
 		last = copy_run(s, op);
 		Op *told = sync_barrier_op(k, op_done(op)->arrive, op->loc, s->full, at);
 		op_insert_after(last, told);
