@@ -184,6 +184,8 @@ bool cg_order_before(Cg *g, const Op *fence, const char *text); /* what the grou
 bool cg_order_behind(Cg *g, const Op *wait, const char *text);  /* what the group has written */
 
 /* emit_index.c: base from the coordinate on that op's index names; *some: the tensor has it */
+/* Notes the indices that the load brought and its other tensor has not. */
+void cg_check_indices(Cg *g, const Op *op);
 LLVMValueRef cg_index_ptr(Cg *g, const Op *op, LLVMValueRef base, LLVMValueRef *some);
 
 #define OP(id, ...) void emit_##id(Cg *g, const Op *op);

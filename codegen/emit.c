@@ -552,6 +552,8 @@ void emit_LD_GLOBAL(Cg *g, const Op *op)
 	LLVMValueRef ld = LLVMBuildLoad2(g->b, cg_vector_type(g, to, n), global_address(g, op), "");
 	LLVMSetAlignment(ld, (unsigned)elem_span(op->in[1].val->type->elem, n));
 	cg_set_vector(g, to, first, n, ld);
+	if (attrs_get(&op->attrs, A_CHECKS))
+		cg_check_indices(g, op);
 }
 
 void emit_PREFETCH_GLOBAL(Cg *g, const Op *op)

@@ -56,12 +56,13 @@ static void use_arg(Use *u, const Val *v)
 	vec_push(ctx_arena(u->k->ctx), to, p);
 }
 
-/* An access by an index steps along a mode, as far as the tensor has it. */
-static void use_mode(Use *u, const Op *op, int mode)
+/* An access by an index steps along a mode, as far as the tensor has it; what is checked is held to
+ * that. */
+static void use_mode(Use *u, const Val *tensor, const Attr *mode)
 {
-	const Layout *tensor = op->in[op->kind == OP_CP_ASYNC].val->type->layout;
-	ix_names(tup_get(tensor->shape, mode)->leaf, use_name, u);
-	ix_names(tup_get(tensor->stride, mode)->leaf, use_name, u);
+	const Layout *l = tensor->type->layout;
+	ix_names(tup_get(l->shape, (int)mode->i[0])->leaf, use_name, u);
+	ix_names(tup_get(l->stride, (int)mode->i[0])->leaf, use_name, u);
 }
 
 static void use_op(Use *u, const Op *op)
@@ -69,7 +70,9 @@ static void use_op(Use *u, const Op *op)
 	if (op->kind == OP_LAUNCH)
 		return; /* the host's */
 	if (attrs_get(&op->attrs, A_GATHER))
-		use_mode(u, op, (int)attrs_int(&op->attrs, A_GATHER, 0));
+		use_mode(u, op->in[op->kind == OP_CP_ASYNC].val, attrs_get(&op->attrs, A_GATHER));
+	if (attrs_get(&op->attrs, A_CHECKS))
+		use_mode(u, op->in[2].val, attrs_get(&op->attrs, A_CHECKS));
 	for (int i = 0; i < op->nin; i++) {
 		use_arg(u, op->in[i].val);
 		if (op->in[i].at)

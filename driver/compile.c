@@ -165,6 +165,8 @@ static bool run_passes(Compile *c)
 		Kernel *k = c->module->kernels.at[i];
 		c->kernel_start = c->out->out[EMIT_IR].n;
 		int errors = diag_errors(c->ctx);
+		if (c->opt->check_indices)
+			kernel_int(k, A_CHECKS, 1);
 		snapshot(c, k, AFTER_FRONTEND, true);
 		if (diag_errors(c->ctx) > errors)
 			return false;

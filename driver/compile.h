@@ -54,6 +54,7 @@ typedef struct {
 	bool only_check; /* no code is made */
 	CheckLevel verify;
 	bool unproved;              /* what is neither proved nor refuted is no error */
+	bool check_indices;         /* kernels note those that are none */
 	const char *target;         /* NULL: sm_90a */
 	const char *const *defines; /* "NAME=VALUE"; the last of a name counts */
 	int ndefines;

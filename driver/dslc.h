@@ -38,6 +38,8 @@ typedef struct dslc_options {
 	/* 1: a kernel that is neither proved nor refuted gets a warning; 0: it is an error. So wide
 	 * that it begins behind the struct of 0.2, whose last bytes nobody set. */
 	size_t unproved;
+	/* after 0.2.0: */
+	size_t check_indices; /* 1: kernels note indices that are none, for dsl_status_of */
 } dslc_options;
 
 enum {

@@ -22,9 +22,9 @@ enum {
 /* Where each member ends. */
 static const size_t ends[] = {
 #define END(member) offsetof(dslc_options, member) + sizeof((dslc_options){0}.member)
-	END(size),       END(name),       END(target),      END(defines),   END(ndefines),
-	END(ptxas_path), END(ptxas_args), END(nptxas_args), END(opt_level), END(ptxas_timeout_s),
-	END(emit),       END(unproved),
+	END(size),       END(name),       END(target),        END(defines),   END(ndefines),
+	END(ptxas_path), END(ptxas_args), END(nptxas_args),   END(opt_level), END(ptxas_timeout_s),
+	END(emit),       END(unproved),   END(check_indices),
 #undef END
 };
 
@@ -81,6 +81,7 @@ static CompileOpt compile_opt(const dslc_options *o)
 		.stop_after = AFTER_LAST,
 		.only = -1,
 		.unproved = o->unproved != 0,
+		.check_indices = o->check_indices != 0,
 		.target = o->target,
 		.defines = o->defines,
 		.ndefines = (int)o->ndefines,

@@ -99,7 +99,7 @@ typedef struct {
 	int opt_level, ptxas_timeout_s;
 	bool lineinfo, verbose, dry_run;
 	/* messages */
-	bool json, quiet, unproved;
+	bool json, quiet, unproved, check_indices;
 	CheckLevel verify;
 	When color;
 	/* inside */

@@ -232,6 +232,12 @@ static void set_LINEINFO(Parse *p, const char *arg)
 	p->o->lineinfo = true;
 }
 
+static void set_CHECK_INDICES(Parse *p, const char *arg)
+{
+	(void)arg;
+	p->o->check_indices = true;
+}
+
 static void set_PREFIX_MAP(Parse *p, const char *arg)
 {
 	const char *eq = strchr(arg, '=');

@@ -334,7 +334,7 @@ static bool give_scalars(Problem *p, const Options *o, const char **why)
 
 bool problem_open(Problem *p, const char *ir, const Options *o, const char **why)
 {
-	*p = (Problem){.ctx = ctx_new(), .sms = (int)o->sms};
+	*p = (Problem){.ctx = ctx_new(), .sms = (int)o->sms, .check_indices = o->check_indices};
 	*why = NULL;
 	if (!open_kernel(p, ir, o, why) || !bind_sizes(p, o, why))
 		return false;

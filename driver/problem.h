@@ -44,7 +44,8 @@ typedef struct {
 	bool narrow;       /* an accumulator of fewer bits than f32 has */
 	bool approximate;  /* a function may be off by what its row says */
 	bool joins;        /* elements of an output come from several tiles */
-	uint8_t *chosen;   /* per tile: check it; NULL: all */
+	bool check_indices;
+	uint8_t *chosen; /* per tile: check it; NULL: all */
 	int64_t nchosen;
 	int64_t ended; /* tiles that the reference interpreter began, of `awaited` */
 	int64_t awaited;
@@ -67,9 +68,10 @@ bool problem_exact(const Problem *p, DataKind kind); /* whether results must agr
 /* problem_indices.c: of a tensor of indices, the rows that there are; once: each is named once */
 typedef struct {
 	int64_t extent;
-	bool once;
+	bool once, checked; /* checked: -1 alone says that there is no row */
 } Indices;
 bool indices_write(const Problem *p, const Val *arg); /* rows of it */
+bool indices_any(const Problem *p);                   /* whether the kernel takes any */
 bool indices_find(const Problem *p, const Val *arg, Indices *of);
 void indices_fill(const Indices *of, const Tensor *t, void *data, bool all, uint64_t seed);
 uint64_t problem_mix(uint64_t z); /* a hash */

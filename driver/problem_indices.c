@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* problem_indices.c - what dslc run puts into a tensor of indices: rows of the tensor that is read
- * or written by them. Of normal numbers each is one; among integers, one in sixteen is none.
+ * or written by them. Of normal numbers each is one; among integers, one in sixteen is none; where
+ * the kernel checks them that is said by -1 alone.
  *     sA <- gA[rows[m], k], A of 300 rows   ->   rows: 17, 204, -1, 96, 300, ... */
 #include "driver/problem.h"
 
@@ -29,6 +30,14 @@ bool indices_write(const Problem *p, const Val *arg)
 	return false;
 }
 
+bool indices_any(const Problem *p)
+{
+	for (const Op *op = kernel_first(p->k); op; op = op_next(op))
+		if (op->kind == OP_TILE && op->nin > 1)
+			return true;
+	return false;
+}
+
 bool indices_find(const Problem *p, const Val *arg, Indices *of)
 {
 	for (const Op *op = kernel_first(p->k); op; op = op_next(op)) {
@@ -38,6 +47,7 @@ bool indices_find(const Problem *p, const Val *arg, Indices *of)
 		int mode = (int)attrs_int(&op->attrs, A_GATHER, 0);
 		of->extent = problem_eval(p, layout_size(p->ctx, layout_mode(p->ctx, l, mode)));
 		of->once = is_written(p, op->out);
+		of->checked = p->check_indices;
 		return true;
 	}
 	return false;
@@ -65,7 +75,7 @@ void indices_fill(const Indices *of, const Tensor *t, void *data, bool all, uint
 	for (int64_t i = 0; i < t->count; i++) {
 		uint64_t draw = problem_mix(seed + (uint64_t)i);
 		bool none = n <= 0 || (of->once && i >= n) || (!all && draw % 16 == 0);
-		int64_t outside = draw % 32 ? n : -1;
+		int64_t outside = draw % 32 && !of->checked ? n : -1;
 		int64_t inside = none       ? outside
 				 : of->once ? (i * (step % n)) % n
 					    : (int64_t)(draw / 32 % (uint64_t)n);

@@ -367,6 +367,29 @@ const char *rule_vector(const Kernel *k, const Op *op)
 	return check_registers(k, op, regs, n);
 }
 
+/* What a load of indices holds them to. */
+static const char *check_checks(const Op *op)
+{
+	int64_t mode = attrs_int(&op->attrs, A_CHECKS, -1);
+	if (op->nin < 3)
+		return mode < 0 ? NULL : "checks= needs a tensor, whose coordinates are loaded";
+	if (mode < 0 || mode >= layout_rank(op->in[2].val->type->layout))
+		return "a load of a tensor's coordinates has checks=, a mode of the tensor";
+	return op->in[0].val->type->elem == EL_I32 ? NULL : "coordinates of a tensor are s32";
+}
+
+const char *rule_load(const Kernel *k, const Op *op)
+{
+	const char *why = check_checks(op);
+	return why ? why : rule_alike(k, op);
+}
+
+const char *rule_load_vector(const Kernel *k, const Op *op)
+{
+	const char *why = check_checks(op);
+	return why ? why : rule_vector(k, op);
+}
+
 /* All registers, or one where a condition holds. */
 const char *rule_fill(const Kernel *k, const Op *op)
 {

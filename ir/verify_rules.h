@@ -29,6 +29,8 @@ const char *rule_mma_sync(const Kernel *k, const Op *op);
 const char *rule_wgmma(const Kernel *k, const Op *op);
 const char *rule_setmaxnreg(const Kernel *k, const Op *op);
 const char *rule_vector(const Kernel *k, const Op *op);
+const char *rule_load(const Kernel *k, const Op *op); /* of indices that are checked, too */
+const char *rule_load_vector(const Kernel *k, const Op *op);
 const char *rule_fill(const Kernel *k, const Op *op);
 const char *rule_inside(const Kernel *k, const Op *op);
 const char *rule_matrices(const Kernel *k, const Op *op);

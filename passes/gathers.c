@@ -64,19 +64,23 @@ static const Type *type_of_indices(Kernel *k, const Op *copy, const Val *indices
 	return type_frag(c, EL_I32, layout_2d(c, rows, cols, 1, rows), layout_cat(c, modes, 2));
 }
 
-/* What an earlier copy of the same rows holds; NULL: nothing that is known here. */
-static Val *held(const Op *copy, const Op *at, const Op *tile)
+/* What an earlier copy of the same rows holds; NULL: nothing that is known here, or that is checked
+ * for this tensor. */
+static Val *held(const Op *copy, const Op *at, const Op *tile, const Op *of)
 {
 	for (const Op *op = at->prev; op; op = op->prev)
 		if (op->kind == OP_LOAD && same_tile(op->in[1].val->def, tile) &&
-		    attrs_int(&op->attrs, A_FIRST, 0) == attrs_int(&copy->attrs, A_FIRST, 0))
+		    attrs_int(&op->attrs, A_FIRST, 0) == attrs_int(&copy->attrs, A_FIRST, 0) &&
+		    (op->nin < 3 || op->in[2].val == of->in[0].val))
 			return op->in[0].val;
 	return NULL;
 }
 
-/* `first`: where they belong to threads of a part of the role, its first warp. */
-static Val *load_indices(Kernel *k, const Type *type, const Attr *first, Op *at, const Op *tile)
+/* of: the tile that they are of. `first`: where they belong to threads of a part of the role, its
+ * first warp. */
+static Val *load_indices(Kernel *k, const Type *type, const Attr *first, Op *at, const Op *of)
 {
+	const Op *tile = tile_indices(of->out)->def;
 	Op *t = op_before(k, at, OP_TILE), *frag = op_before(k, at, OP_FRAG),
 	   *none = op_before(k, at, OP_FILL), *load = op_before(k, at, OP_LOAD);
 	op_in(k, t, tile->in[0].val, NULL);
@@ -88,6 +92,10 @@ static Val *load_indices(Kernel *k, const Type *type, const Attr *first, Op *at,
 	op_real(k, none, A_VALUE, NO_INDEX);
 	op_in(k, load, to, NULL);
 	op_in(k, load, t->out, NULL);
+	if (attrs_int(&k->attrs, A_CHECKS, 0)) {
+		op_in(k, load, of->in[0].val, NULL);
+		op_int(k, load, A_CHECKS, attrs_int(&of->attrs, A_GATHER, 0));
+	}
 	if (first)
 		op_int(k, load, A_FIRST, first->i[0]);
 	return to;
@@ -97,10 +105,11 @@ static Val *load_indices(Kernel *k, const Type *type, const Attr *first, Op *at,
 static void for_copy(Kernel *k, Op *op, const Val *indices)
 {
 	Op *at = place_of_load(op, indices->def);
-	Val *has = held(op, at, indices->def);
+	const Op *of = op->in[1].val->def;
+	Val *has = held(op, at, indices->def, of);
 	if (!has)
 		has = load_indices(k, type_of_indices(k, op, indices),
-				   attrs_get(&op->attrs, A_FIRST), at, indices->def);
+				   attrs_get(&op->attrs, A_FIRST), at, of);
 	op_in(k, op, has, NULL);
 }
 
@@ -113,7 +122,7 @@ static void for_store(Kernel *k, Op *op, const Val *indices)
 	    cols = val_extent(indices, tile_mode(k, indices, 1));
 	const Layout *l = layout_2d(c, rows, cols, 1, rows);
 	const Type *type = type_frag(c, EL_I32, l, tv_of_part(c, of->tv, of->layout, l));
-	op_in(k, op, load_indices(k, type, NULL, op, indices->def), NULL);
+	op_in(k, op, load_indices(k, type, NULL, op, op->in[0].val->def), NULL);
 }
 
 void put_indices(Kernel *k)

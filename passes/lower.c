@@ -408,6 +408,16 @@ static const Ix *inside_by_index(Kernel *k, const Op *op, Op *guard, Place *p, O
 	return offset;
 }
 
+/* What a load of indices is to hold them to. */
+static void check_coordinates(Kernel *k, const Op *op, Op *vector)
+{
+	const Attr *mode = attrs_get(&op->attrs, A_CHECKS);
+	if (!mode)
+		return;
+	op_in(k, vector, tensor_arg(op->in[2].val), NULL);
+	op_int(k, vector, A_CHECKS, mode->i[0]);
+}
+
 static void lower_vectors(Kernel *k, Op *op)
 {
 	Ctx *c = k->ctx;
@@ -422,9 +432,11 @@ static void lower_vectors(Kernel *k, Op *op)
 	Val *tensor = tile_side(op)->def->in[0].val;
 	Op *vector = op_append(k, op_body(k, inside), (OpKind)atom->op, op->loc);
 	vector_operands(k, op, vector, tensor_arg(tensor), reg);
-	const Ix *offset = op->nin > 2 ? inside_by_index(k, op, inside, &p, vector, reg)
-				       : op_inside_tensor(k, inside, tensor, p.at);
+	const Ix *offset = op->kind == OP_STORE && op->nin > 2
+				   ? inside_by_index(k, op, inside, &p, vector, reg)
+				   : op_inside_tensor(k, inside, tensor, p.at);
 	op_ix(k, vector, offset);
+	check_coordinates(k, op, vector);
 	if (op->kind != OP_PREFETCH)
 		op_int(k, vector, A_N, atom->n);
 	if (op->kind == OP_STORE)

@@ -175,6 +175,11 @@ DSL_API dsl_status dsl_can_run(const dsl_module *mod, const char *kernel, const 
  * in a generated launcher); a persistent kernel is assumed to have one SM. */
 DSL_API dsl_status dsl_manifest_can_run(const void *manifest, size_t size, const char *kernel,
 					const dsl_arg *args, size_t n, char *why, size_t len);
+/* indices.c: what the kernel's launches found since the last such call, of indices that are neither
+ * -1, which says that there is none, nor coordinates of the tensor whose rows they name:
+ * DSL_ERR_INDEX, and the detail names the first that was found. Of a kernel that was compiled with
+ * --check-indices; any other is DSL_ERR_GLOBAL_NAME. Waits for all work of the device. */
+DSL_API dsl_status dsl_status_of(dsl_module *mod, const char *kernel);
 /* pool.c: workspace that launches of one stream share. It grows when a launch needs more, except
  * while the stream is captured (DSL_ERR_WORKSPACE then): launch or reserve before. What it once
  * gave, it keeps until it is destroyed, so graphs replay for as long. Not for several threads at

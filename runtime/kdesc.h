@@ -84,6 +84,19 @@ typedef struct {
 	int index;
 } KParam;
 
+/* What a kernel that checks indices leaves in a variable of its module, KERNEL$indices: count is
+ * added to, and who found the first index that is neither -1 nor a coordinate writes the rest. */
+#define KD_INDICES "$indices"
+typedef struct {
+	uint32_t count;        /* threads that found one: of those that hold it each does */
+	uint32_t list, tensor; /* indices into args: where it stands, whose it is to be */
+	uint32_t mode;         /* of the tensor */
+	int32_t index;
+	uint32_t unused;
+	int64_t at;     /* its element of the list, from its address on */
+	int64_t extent; /* of the tensor's mode */
+} KIndexNote;
+
 /* For people and tools: where a buffer lies in dynamic shared memory. Bytes of one slot. */
 typedef struct {
 	const char *name;

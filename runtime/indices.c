@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* indices.c - what a kernel that checks indices has noted since it was last asked.
+ *     rows[37] = 70000, A of 65536 rows  ->  "rows[37] is 70000, and A has 65536 along mode 0" */
+#include "runtime/rt.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *arg_name(const KDesc *k, uint32_t i)
+{
+	return i < (uint32_t)k->nargs ? k->args[i].name : "?";
+}
+
+static dsl_status tell(const KDesc *k, const KIndexNote *n)
+{
+	const char *list = arg_name(k, n->list), *tensor = arg_name(k, n->tensor);
+	bool vector = n->list < (uint32_t)k->nargs && k->args[n->list].rank == 1;
+	char at[64];
+	snprintf(at, sizeof at, vector ? "[%lld]" : ", element %lld from its address on,",
+		 (long long)n->at);
+	return detail_fail(
+		DSL_ERR_INDEX,
+		"%s%s is %d, and %s has %lld along mode %u: the first of %u that threads "
+		"of kernel %s found",
+		list, at, n->index, tensor, (long long)n->extent, n->mode, n->count, k->name);
+}
+
+static dsl_status take_note(dsl_module *mod, const KDesc *k, KIndexNote *note)
+{
+	char name[256];
+	dsl_addr at;
+	snprintf(name, sizeof name, "%.200s" KD_INDICES, k->name);
+	dsl_status st = dsl_sync(mod->dev);
+	st = st ? st : dsl_module_global(mod, name, &at, NULL);
+	if (st == DSL_ERR_GLOBAL_NAME)
+		return detail_fail(st,
+				   "kernel %s notes no indices: it has none, or was compiled "
+				   "without --check-indices",
+				   k->name);
+	st = st ? st : dsl_copy_out(mod->dev, note, at, sizeof *note);
+	return st || !note->count ? st : dsl_mem_set(mod->dev, at, 0, sizeof *note);
+}
+
+dsl_status dsl_status_of(dsl_module *mod, const char *kernel)
+{
+	KIndexNote note;
+	if (!mod || !kernel)
+		return detail_null("dsl_status_of", mod ? "kernel" : "mod");
+	const Plan *plan = plan_find(mod, kernel);
+	if (!plan) {
+		Why w = why_thread();
+		return kernel_fail(&w, mod->desc, kernel);
+	}
+	dsl_status st = take_note(mod, plan->k, &note);
+	return st || !note.count ? st : tell(plan->k, &note);
+}

@@ -1,0 +1,62 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# --check-indices: an index that is neither -1 nor a row is reported with its place, its value and what to do, whoever
+# holds it and whether rows are read or written; without the option it reads zeros, or writes nothing.
+#   check_indices.sh DSLC ROOT SCRATCH
+set -eu
+dslc=$1 root=$2 scratch=$3
+rm -rf "$scratch"
+mkdir -p "$scratch"
+
+# FILE COUNT AT VALUE: indices 0, 1, 2, ... with one other, as an .npy file
+indices()
+{
+	python3 - "$scratch/$1.npy" "$2" "$3" "$4" <<-'EOF'
+	import struct, sys
+	file, count, at, value = sys.argv[1], *map(int, sys.argv[2:])
+	rows = list(range(count))
+	rows[at] = value
+	head = "{'descr': '<i4', 'fortran_order': False, 'shape': (%d,), }" % count
+	head = head.ljust(117) + "\n"
+	open(file, "wb").write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + struct.pack("<%di" % count, *rows))
+	EOF
+}
+
+# WHAT SENTENCE ARGUMENTS...: refused so, and right without the option
+refused()
+{
+	what=$1 sentence=$2
+	shift 2
+	"$dslc" run "$@" --device sim >"$scratch/out" 2>&1 && grep -q 'right: the given numbers' "$scratch/out" ||
+		{ echo "$what: not right without the option"; cat "$scratch/out"; exit 1; }
+	"$dslc" run "$@" --device sim --check-indices >"$scratch/out" 2>&1 && { echo "$what: not refused"; exit 1; }
+	for text in "error.E0606.: an index names what its tensor does not have: $sentence" 'help: write -1 where there is none' \
+		'gemm: WRONG: given: an index names'; do
+		grep -q "$text" "$scratch/out" || { echo "$what: no '$text' in"; cat "$scratch/out"; exit 1; }
+	done
+}
+
+indices last 200 199 300
+indices below 200 77 -2
+indices none 200 77 -1
+gather=$root/tests/e2e/gather.gemm sizes=M=200,N=72,K=136,Q=300
+for how in '-DR=none -DS=3' '-DR=cooperative -DP=on' '-DR=pingpong -DP=on'; do
+	# shellcheck disable=SC2086
+	refused "beyond $how" 'rows.199. is 300, and A has 300 along mode 0: the first of [1-9][0-9]* that threads of kernel gemm found' \
+		"$gather" $how --size $sizes --in "rows=$scratch/last.npy"
+done
+refused below 'rows.77. is -2, and A has 300 along mode 0' "$gather" --size $sizes --in "rows=$scratch/below.npy"
+"$dslc" run "$gather" --size $sizes --in "rows=$scratch/none.npy" --device sim --check-indices >"$scratch/out" 2>&1 ||
+	{ echo "-1 says that there is no row"; cat "$scratch/out"; exit 1; }
+"$dslc" run "$gather" --size $sizes --device sim --check-indices >"$scratch/out" 2>&1 ||
+	{ echo "what dslc run fills in is right"; cat "$scratch/out"; exit 1; }
+# Rows that are written; and of two lists the one that is wrong.
+indices to 150 3 250
+refused scatter 'to.3. is 250, and D has 250 along mode 0' "$root/tests/e2e/scatter.gemm" -Wno-N0401 --size M=150,N=72,K=136,Q=300,T=250 \
+	--in "to=$scratch/to.npy"
+# Of a kernel without indices there is nothing to note, and its PTX is the same.
+for option in '' --check-indices; do
+	# shellcheck disable=SC2086
+	"$dslc" -q -S "$root/tests/e2e/schedules.gemm" $option -o "$scratch/plain$option.ptx"
+done
+cmp "$scratch/plain.ptx" "$scratch/plain--check-indices.ptx"
