@@ -75,6 +75,16 @@ static void note_descriptors(const FactMma *m, Buf *out)
 			   m->lbo[0], m->lbo[1], m->sbo[0], m->sbo[1]);
 }
 
+/* Whose A and B are those of the instruction. */
+static void note_swap(const Facts *f, Buf *out)
+{
+	const Reason *w = kernel_why_find(f->k, REASON_SWAP, NULL);
+	if (!w)
+		return;
+	note_head(out, "");
+	buf_printf(out, "swap: %s\n", w->text);
+}
+
 static void note_promotions(const Facts *f, Buf *out)
 {
 	for (int i = 0; i < f->k->whys.n; i++) {
@@ -101,6 +111,7 @@ static void note_mma(const Facts *f, Buf *out)
 				   layout_str(f->k->ctx, m->tv));
 		}
 	}
+	note_swap(f, out);
 	note_promotions(f, out);
 }
 

@@ -93,8 +93,33 @@ MmaOperand mma_operand(Sema *s, const Value *v)
 			    shape->shape->at[0]->leaf->value, shape->shape->at[1]->leaf->value};
 }
 
+/* Operands are called A and B as the program has them. */
+typedef struct {
+	const AtomRow *row;
+	char which;
+	bool first; /* of the atom: swap makes it the second */
+} OperandOf;
+
+static Elem elem_of(const OperandOf *o)
+{
+	return o->first ? o->row->a : o->row->b;
+}
+
+static void not_in_registers(Sema *s, const Value *v, const OperandOf *o)
+{
+	bool swap = o->first != (o->which == 'A');
+	DiagMsg *m = diag(s->ctx, v->loc, D_E0203,
+			  "operand %c of %s is read from shared memory (PTX ISA, "
+			  "wgmma.mma_async), this is in registers",
+			  o->which, o->row->name);
+	diag_remedy(s->ctx, m,
+		    swap ? "swap makes B the atom's first operand, which alone may be in "
+			   "registers: write mm(sA, P), or leave swap out"
+			 : "A alone may be in registers: write mm(P, sB)");
+}
+
 /* Where an operand may lie: B in a buffer, A in registers too where the atom's row says so. */
-static bool home_fits(Sema *s, const Value *v, const AtomRow *r, char which)
+static bool home_fits(Sema *s, const Value *v, const OperandOf *o)
 {
 	bool in_registers = v->kind == V_FRAG || v->kind == V_ACC;
 	if (v->kind == V_TILE || v->kind == V_TENSOR) {
@@ -103,49 +128,44 @@ static bool home_fits(Sema *s, const Value *v, const AtomRow *r, char which)
 	}
 	if (!in_registers)
 		return want(s, v, V_BUFFER, "an operand of mma");
-	if (which == 'A' && *r->tv_a)
+	if (o->first && *o->row->tv_a)
 		return true;
-	diag_remedy(s->ctx,
-		    diag(s->ctx, v->loc, D_E0203,
-			 "operand %c of %s is read from shared memory (PTX ISA, wgmma.mma_async), "
-			 "this is in registers",
-			 which, r->name),
-		    "A alone may be in registers: write mm(P, sB)");
+	not_in_registers(s, v, o);
 	return false;
 }
 
 /* A buffer of A can be converted on its way through registers. */
-static void report_type(Sema *s, const Value *v, const MmaOperand *o, const AtomRow *r, char which)
+static void report_type(Sema *s, const Value *v, const MmaOperand *o, const OperandOf *of)
 {
-	Elem e = which == 'A' ? r->a : r->b;
+	Elem e = elem_of(of);
 	DiagMsg *m = diag(s->ctx, v->loc, D_E0205, "the mma reads %s, '%s' holds %s",
 			  elem_rows[e].name, o->name, elem_rows[o->elem].name);
-	if (which == 'A' && *r->tv_a && v->kind == V_BUFFER)
+	if (of->first && *of->row->tv_a && v->kind == V_BUFFER)
 		diag_remedy(s->ctx, m, "write %s(f32(%s))", elem_rows[e].name, o->name);
 }
 
-static bool operand_fits(Sema *s, const Value *v, const AtomRow *r, int64_t rows, char which)
+static bool operand_fits(Sema *s, const Value *v, const OperandOf *of, int64_t rows)
 {
-	Elem e = which == 'A' ? r->a : r->b;
-	if (!home_fits(s, v, r, which) || !elt_whole(s, v))
+	Elem e = elem_of(of);
+	if (!home_fits(s, v, of) || !elt_whole(s, v))
 		return false;
 	MmaOperand o = mma_operand(s, v);
 	if (o.elem != e)
-		report_type(s, v, &o, r, which);
+		report_type(s, v, &o, of);
 	else if (v->kind == V_ACC)
 		diag_remedy(s->ctx,
 			    diag(s->ctx, v->loc, D_E0203,
-				 "operand %c is a value, and '%s' is what an mma writes", which,
+				 "operand %c is a value, and '%s' is what an mma writes", of->which,
 				 o.name),
 			    "write %s(f32(%s))", elem_rows[e].name, o.name);
 	else if (o.rows != rows)
 		diag(s->ctx, v->loc, D_E0204,
-		     "operand %c has %" PRId64 " rows, the accumulator asks for %" PRId64, which,
-		     o.rows, rows);
-	else if (o.depth % r->k)
+		     "operand %c has %" PRId64 " rows, the accumulator asks for %" PRId64,
+		     of->which, o.rows, rows);
+	else if (o.depth % of->row->k)
 		diag(s->ctx, v->loc, D_E0303,
 		     "'%s' is %" PRId64 " deep, not a multiple of the mma's K, %d", o.name, o.depth,
-		     r->k);
+		     of->row->k);
 	else
 		return v->kind != V_BUFFER || fill_is_seen(s, v->buffer, v->loc);
 	return false;
@@ -179,8 +199,8 @@ static bool mma_fits(Sema *s, const Value *acc, const Value *mma, const Value *a
 	}
 	if (!warpgroups_fit(s, mma))
 		return false;
-	bool good = operand_fits(s, a, r, m, 'A');
-	good &= operand_fits(s, b, r, n, 'B');
+	bool swap = mma->mma->swap, good = operand_fits(s, a, &(OperandOf){r, 'A', !swap}, m);
+	good &= operand_fits(s, b, &(OperandOf){r, 'B', swap}, n);
 	if (!good)
 		return false;
 	int64_t depth[2] = {mma_operand(s, a).depth, mma_operand(s, b).depth};
@@ -194,12 +214,16 @@ Op *mma_build(Sema *s, const Node *n, const Value *v, Val *acc)
 {
 	Kernel *k = s->kernel;
 	Op *op = build_in(s, build(s, OP_MMA, n->loc), acc);
-	for (int i = 2; i < 4; i++) {
-		bool shared = v[i].kind == V_BUFFER;
-		build_in(s, op, shared ? v[i].buffer->val : v[i].val);
+	bool swap = v[1].mma->swap;
+	for (int i = 0; i < 2; i++) {
+		const Value *operand = &v[2 + (i ^ swap)];
+		bool shared = operand->kind == V_BUFFER;
+		build_in(s, op, shared ? operand->buffer->val : operand->val);
 		if (shared)
-			v[i].buffer->read = true;
+			operand->buffer->read = true;
 	}
+	if (swap)
+		op_int(k, op, A_SWAP, 1);
 	op_atom(k, op, v[1].mma->atom);
 	op_ints(k, op, A_ARRANGE, v[1].mma->arrange, 3);
 	s->mma = s->mma ? s->mma : v[1].mma;

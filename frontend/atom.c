@@ -36,14 +36,16 @@ static void types_exist(Sema *s, const char *name, DiagMsg *m)
 	buf_free(&b);
 }
 
-/* Of those types the one whose K is nearest. */
+/* Of those types the one whose K is nearest. They are the program's: swap exchanges the first
+ * two. */
 static const AtomRow *row_by_types(Sema *s, const Node *at, const Value *types, int64_t k)
 {
 	const AtomRow *best = NULL;
+	bool swap = sched_swaps(s);
 	for (int i = 0; i < ATOM_COUNT; i++) {
 		const AtomRow *r = &atom_rows[i];
-		if (strcmp(r->name, at->name) || r->a != types[0].elem || r->b != types[1].elem ||
-		    r->c != types[2].elem)
+		if (strcmp(r->name, at->name) || r->a != types[swap].elem ||
+		    r->b != types[!swap].elem || r->c != types[2].elem)
 			continue;
 		if (!best || llabs(r->k - k) < llabs(best->k - k))
 			best = r;
@@ -128,7 +130,7 @@ Value mma_template(Sema *s, const Node *at, Value *types, int n)
 	if (!r || !shape_exists(s, at, r, shape))
 		return value_bad();
 	Mma *m = NEW(s->arena, Mma);
-	*m = (Mma){{(AtomId)(r - atom_rows), (int)shape[1]}, {1, 1, 1}, at->loc};
+	*m = (Mma){{(AtomId)(r - atom_rows), (int)shape[1]}, {1, 1, 1}, at->loc, sched_swaps(s)};
 	m->arrange[0] = atoms_of_group(s, m);
 	v.mma = m;
 	return v;
@@ -164,15 +166,23 @@ Value mma_arrange(Sema *s, Loc loc, const Value *mma, const Value *by)
 }
 
 /* ------------------------------------------------------------------ mm.C(bM,bN) */
-static bool divisible(Sema *s, const Node *at, int64_t v, int64_t step, const char *mode)
+/* The tile's extent along its mode, of which swap makes the other of the mma. */
+static bool divisible(Sema *s, const Node *call, const Mma *m, int mode, int64_t v)
 {
+	static const char names[2][2] = {"M", "N"};
+	bool along_n = m->swap != (mode == 1);
+	int64_t step =
+		along_n ? m->atom.n * m->arrange[1] : atom_rows[m->atom.id].m * m->arrange[0];
 	if (v % step == 0)
 		return true;
-	DiagMsg *m = diag(s->ctx, at->loc, D_E0303,
-			  "the tile's %s is %" PRId64 ", not a multiple of the %" PRId64
-			  " that the mma covers",
-			  mode, v, step);
-	diag_remedy(s->ctx, m, "the nearest is %" PRId64, nearest(v, step));
+	DiagMsg *msg = diag(s->ctx, call->kids.at[mode + 1]->loc, D_E0303,
+			    "the tile's %s is %" PRId64 ", not a multiple of the %" PRId64
+			    " that the mma covers%s",
+			    names[mode], v, step,
+			    !m->swap  ? ""
+			    : along_n ? " with its N (swap)"
+				      : " with its M (swap)");
+	diag_remedy(s->ctx, msg, "the nearest is %" PRId64, nearest(v, step));
 	return false;
 }
 
@@ -219,9 +229,8 @@ Value mma_shape(Sema *s, const Node *call)
 	}
 	const Mma *m = mma.mma;
 	const AtomRow *r = &atom_rows[m->atom.id];
-	if (!shape_args(s, call, e) ||
-	    !divisible(s, call->kids.at[1], e[0], r->m * m->arrange[0], "M") ||
-	    !divisible(s, call->kids.at[2], e[1], m->atom.n * m->arrange[1], "N"))
+	if (!shape_args(s, call, e) || !divisible(s, call, m, 0, e[0]) ||
+	    !divisible(s, call, m, 1, e[1]))
 		return value_bad();
 	v.layout = layout_2d(s->ctx, e[0], e[1], 1, e[0]);
 	v.elem = r->c;

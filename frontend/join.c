@@ -186,7 +186,7 @@ static bool needs_order(Sema *s, const Op *op)
 {
 	const CombineRow *by = op->kind == OP_COPY ? combine_of(op) : NULL;
 	return by && by->op == OP_ADD &&
-	       !(is_column(op->in[1].val->type->layout) && tile_holds_row(s));
+	       !(is_column(op->in[1].val->type->layout) && tile_holds_row(s) && !sched_swaps(s));
 }
 
 /* The output that a tile of it, or of a view of it, belongs to. */
@@ -219,7 +219,11 @@ void joins_in_order(Sema *s)
 				  "tiles add to '%s' in any order, and the schedule says "
 				  "deterministic",
 				  name);
-		if (is_column(op->in[1].val->type->layout))
+		if (is_column(op->in[1].val->type->layout) && tile_holds_row(s))
+			diag_remedy(s->ctx, m,
+				    "leave swap out: a row lies in several warps with it, which "
+				    "add to it one after the other");
+		else if (is_column(op->in[1].val->type->layout))
 			diag_remedy(s->ctx, m,
 				    "write a value for each row and each tile, g%s[m,n] <- "
 				    "rowsum(x) of "

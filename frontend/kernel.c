@@ -551,6 +551,7 @@ void sema_kernel(Sema *s, const Node *n)
 	symbols_have_values(s, n);
 	layout_assume(s->ctx, kernel_facts(s->kernel));
 	s->facts = facts_begin(s->kernel);
+	sched_ahead(s, n->kids.at[2]);
 	sema_block(s, n->kids.at[2]);
 	sched_finish(s);
 	if (diag_errors(s->ctx) == s->errors_before_kernel)

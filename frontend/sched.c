@@ -300,10 +300,11 @@ static void read_int(Sema *s, const Node *n, const ClauseRow *row)
 		kernel_int(s->kernel, row->attr, v);
 }
 
+/* The word alone is on. */
 static void read_switch(Sema *s, const Node *n, const ClauseRow *row)
 {
-	bool on;
-	if (on_or_off(s, n->kids.at[0], &on))
+	bool on = true;
+	if (!n->kids.n || on_or_off(s, n->kids.at[0], &on))
 		kernel_int(s->kernel, row->attr, on);
 }
 
@@ -409,7 +410,7 @@ static void clause(Sema *s, const Node *n)
 		not_yet(s, n->loc, "'%s' in a schedule", n->name);
 	else if (clause_rows[i].form == CF_OWN)
 		read_own[i](s, n);
-	else if (n->kids.n != 1)
+	else if (n->kids.n != 1 && (n->kids.n || clause_rows[i].form != CF_SWITCH))
 		bad_form(s, n, clause_rows[i].example);
 	else
 		read_form[clause_rows[i].form](s, n, &clause_rows[i]);
@@ -455,6 +456,45 @@ void sched_block(Sema *s, const Node *n)
 			clause(s, n->kids.at[i]);
 }
 
+/* ------------------------------------------------------------------ what declarations ask */
+void sched_ahead(Sema *s, const Node *body)
+{
+	for (int i = 0; i < body->kids.n; i++) {
+		const Node *block = body->kids.at[i];
+		for (int j = 0; block->kind == N_SCHEDULE && j < block->kids.n; j++)
+			if (block->kids.at[j]->kind == N_CLAUSE &&
+			    !strcmp(block->kids.at[j]->name, clause_rows[CLAUSE_SWAP].word))
+				s->schedule.swap = block->kids.at[j];
+	}
+}
+
+bool sched_swaps(Sema *s)
+{
+	const Node *n = s->schedule.swap, *word = n ? word_at(n, 0) : NULL;
+	const Symbol *sym = word && word->kind == N_NAME ? scope_find(s, word->name) : NULL;
+	if (!word)
+		return n;
+	return sym ? sym->value.kind == V_WORD && !strcmp(sym->value.str, "on")
+		   : is_word(word, "on");
+}
+
+static void swap_fits(Sema *s)
+{
+	const Node *n = s->schedule.swap;
+	if (!attrs_int(&s->kernel->attrs, A_SWAP, 0))
+		return;
+	if (s->mma_loc.src < 0)
+		diag_remedy(s->ctx,
+			    diag(s->ctx, n->loc, D_E0308,
+				 "'swap' is of kernels with an mma, whose operands it exchanges"),
+			    "leave it out");
+	else if (s->mma && !s->mma->swap)
+		diag_remedy(s->ctx,
+			    diag(s->ctx, n->loc, D_E0308,
+				 "the constant that 'swap' is given by is declared behind the mma"),
+			    "declare it before the mma");
+}
+
 void sched_finish(Sema *s)
 {
 	const Schedule *d = &s->schedule;
@@ -466,6 +506,7 @@ void sched_finish(Sema *s)
 			diag(s->ctx, d->loc, D_E0308,
 			     "'threads' is of kernels without an mma: an mma's warpgroups decide"),
 			"leave it out, or arrange the mma over more: * (2,1,1)");
+	swap_fits(s);
 	if (attrs_int(&s->kernel->attrs, A_DETERMINISTIC, 0))
 		joins_in_order(s);
 	if (!s->mma || !d->consumers)

@@ -60,6 +60,7 @@ typedef struct {
 	Atom atom;
 	int64_t arrange[3];
 	Loc loc;
+	bool swap; /* its M is along the rows of the second operand */
 } Mma;
 
 typedef struct Ring Ring;
@@ -143,6 +144,7 @@ typedef struct {
 	Loc loc; /* NOLOC: not written */
 	int64_t consumers;
 	Loc consumers_loc;
+	const Node *swap; /* its clause; NULL: not written */
 } Schedule;
 
 typedef struct {
@@ -371,6 +373,8 @@ const SumRow *sum_by_name(const char *name);            /* NULL: none */
 bool via_fits(Sema *s, const Node *n, const Value *to); /* what stands behind via, or nothing */
 void sched_block(Sema *s, const Node *n);
 void sched_finish(Sema *s);
+void sched_ahead(Sema *s, const Node *body); /* finds what declarations depend on */
+bool sched_swaps(Sema *s);                   /* as far as constants are declared */
 bool sched_word(const char *name);
 const char *sched_multicast(Sema *s, const Node *word); /* interned; NULL after a message */
 void sched_suggest(Suggest *g);

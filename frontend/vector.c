@@ -277,6 +277,17 @@ bool tile_repeats(Sema *s, const Tile *t)
 	return repeats;
 }
 
+/* Of the accumulator, or of a tile whose elements repeat: as this has it. It may be of an operand,
+ * whose rows lie along the accumulator's columns. */
+static int side_of_tile(Sema *s, const Tile *t, const Ix *at)
+{
+	ModeList matrix = tiling_modes(s, t->tiling);
+	for (int i = 0; i < matrix.n && tile_repeats(s, t); i++)
+		if (!tiling_repeats(s, t->tiling, matrix.at[i]))
+			return i;
+	return side_of(s, at);
+}
+
 /* The tile itself, or as one of parts of which those that repeat have one element. */
 static const Tile *each_once(Sema *s, const Tile *t, Loc loc)
 {
@@ -302,7 +313,8 @@ Val *vector_tile(Sema *s, const Value *of, const Layout **shape)
 	if (!v->tile)
 		return NULL;
 	const Tiling *t = v->tile->tiling;
-	int mode = long_mode(t), side = mode < 0 ? -1 : side_of(s, v->tile->at[mode]);
+	int mode = long_mode(t),
+	    side = mode < 0 ? -1 : side_of_tile(s, of->tile, v->tile->at[mode]);
 	bool one = t->rank == 1 && t->extent[0] == 1;
 	side = one ? 0 : side;
 	*shape = tiling_shape(s, t);

@@ -373,7 +373,9 @@ static bool run_copy(Interp *in, const Op *op)
 
 static bool run_mma(Interp *in, const Op *op)
 {
-	Slot *c = operand(in, op, 0), *a = operand(in, op, 1), *b = operand(in, op, 2);
+	bool swap = attrs_int(&op->attrs, A_SWAP, 0);
+	Slot *c = operand(in, op, 0), *a = operand(in, op, 1 + swap),
+	     *b = operand(in, op, 2 - swap);
 	const AtomRow *atom = &atom_rows[attrs_get(&op->attrs, A_ATOM)->atom.id];
 	int64_t need = a->n + b->n;
 	if (need > in->nwide) {

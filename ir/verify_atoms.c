@@ -172,7 +172,7 @@ static const char *check_depth(const Kernel *k, const Op *op, int64_t by)
 	return NULL;
 }
 
-/* C (M,N) += A (M,K) * B (N,K) */
+/* C (M,N) += A (M,K) * B (N,K); with swap, C (N,M) */
 const char *rule_mma(const Kernel *k, const Op *op)
 {
 	const Type *c = op->in[0].val->type, *a = op->in[1].val->type, *b = op->in[2].val->type;
@@ -184,16 +184,21 @@ const char *rule_mma(const Kernel *k, const Op *op)
 	if (layout_rank(c->layout) != 2 || layout_rank(a->layout) != 2 ||
 	    layout_rank(b->layout) != 2)
 		return "an mma's operands have two modes";
-	if (mode_size(k->ctx, c, 0) != mode_size(k->ctx, a, 0) ||
-	    mode_size(k->ctx, c, 1) != mode_size(k->ctx, b, 0) ||
+	bool swap = attrs_int(&op->attrs, A_SWAP, 0);
+	if (swap && k->stage != ST_TILE)
+		return "an accumulator is transposed at the tile stage";
+	if (mode_size(k->ctx, c, swap) != mode_size(k->ctx, a, 0) ||
+	    mode_size(k->ctx, c, !swap) != mode_size(k->ctx, b, 0) ||
 	    mode_size(k->ctx, a, 1) != mode_size(k->ctx, b, 1))
-		return "an mma's operands are (M,N), (M,K) and (N,K)";
+		return swap ? "an mma's operands are (M,N), (M,K) and (N,K); with swap the "
+			      "accumulator is (N,M)"
+			    : "an mma's operands are (M,N), (M,K) and (N,K)";
 	if ((why = check_atom(k, op)))
 		return why;
 	Atom atom = attrs_get(&op->attrs, A_ATOM)->atom;
 	const AtomRow *r = &atom_rows[atom.id];
-	if ((why = check_divides(k, c, 0, r->m * arrange[0], "M")) ||
-	    (why = check_divides(k, c, 1, atom.n * arrange[1], "N")))
+	if ((why = check_divides(k, c, swap, r->m * arrange[0], "M")) ||
+	    (why = check_divides(k, c, !swap, atom.n * arrange[1], "N")))
 		return why;
 	why = check_divides(k, a, 1, r->k * arrange[2], "K");
 	return why ? why : check_depth(k, op, r->k * arrange[2]);

@@ -171,7 +171,7 @@ static int64_t given_slots(const Epilogue *e)
 static void direct(const Epilogue *e, const char *why)
 {
 	Ctx *c = e->k->ctx;
-	const Val *tensor = e->tile->in[0].val;
+	const Val *tensor = tensor_arg(e->tile->in[0].val);
 	int64_t given = given_slots(e);
 	why_direct(e->k, tensor, why);
 	if (given > 0)
@@ -215,7 +215,7 @@ static int staging_slots(Epilogue *e)
 	if (given >= 0)
 		return (int)given;
 	int slots = slots_in(left, one, most);
-	why_staging(e->k, e->tile->in[0].val, slots, (int)most, one, left);
+	why_staging(e->k, tensor_arg(e->tile->in[0].val), slots, (int)most, one, left);
 	return slots;
 }
 
@@ -276,7 +276,8 @@ static void by_tma(Epilogue *e)
 	Kernel *k = e->k;
 	Op *map = kernel_map(k, e->store->loc, e->tile->out, e->chunk);
 	if (e->way.other != WAY_COUNT) {
-		e->name = kernel_fresh(k, ctx_strf(k->ctx, "%s_by_tma", e->tile->in[0].val->name));
+		e->name = kernel_fresh(k, ctx_strf(k->ctx, "%s_by_tma",
+						   tensor_arg(e->tile->in[0].val)->name));
 		op_sym(k, map, e->name);
 	}
 	why_subtile(k, e->cols, e->chunk.swizzle, is_crowded(k));

@@ -157,10 +157,10 @@ static bool strides_fit(const Val *tile)
  * is sure to lie where TMA can load and store it, or each thread loads its elements. */
 static bool stays_in_place(const Epilogue *e, const Val *tile, int fast)
 {
-	const Val *tensor = tile->def->in[0].val;
+	const Val *tensor = tile->def->in[0].val, *arg = tensor_arg(tensor);
 	int bytes = elem_rows[tile->type->elem].bits / 8;
 	ModeList modes = layout_map_modes(tensor->type->layout);
-	if (tensor->arg < 0 || !e->k->args.at[tensor->arg].is_out)
+	if (!e->k->args.at[arg->arg].is_out)
 		return true;
 	bool sure = is_sure(e->k, tile_extent(e->k, tile, fast), bytes);
 	for (int i = 1; i < modes.n; i++)
@@ -344,7 +344,7 @@ int64_t source_bytes(const Epilogue *e)
 static void source_buffer(const Epilogue *e, Source *s)
 {
 	Kernel *k = e->k;
-	const Val *tile = s->load->in[1].val, *tensor = tile->def->in[0].val;
+	const Val *tile = s->load->in[1].val, *tensor = tensor_arg(tile->def->in[0].val);
 	SlotForm f = source_form(e, tile);
 	s->buffer = buffer_new(k, s->load->loc, tensor, ctx_strf(k->ctx, "%s.in", tensor->name), f,
 			       e->source_slots);
@@ -498,7 +498,7 @@ static Op *first_reader(const Epilogue *e)
 static Val *staging(const Epilogue *e)
 {
 	Kernel *k = e->k;
-	const Val *tensor = e->tile->in[0].val;
+	const Val *tensor = tensor_arg(e->tile->in[0].val);
 	const char *loads = kernel_find(k, OP_RING)->sym[0];
 	Val *buffer = buffer_new(k, e->store->loc, tensor, ctx_strf(k->ctx, "%s.out", tensor->name),
 				 e->chunk, e->slots);

@@ -135,6 +135,22 @@ static const char *arranged(const Kernel *k, const Op *op)
 	return NULL;
 }
 
+/* Until its accumulator is transposed. */
+static const char *swapped_alike(const Kernel *k, const Op *op)
+{
+	int64_t swap = attrs_int(&op->attrs, A_SWAP, 0);
+	for (const Op *mma = kernel_mma(k, NULL); mma != op; mma = kernel_mma(k, mma))
+		if (attrs_int(&mma->attrs, A_SWAP, 0) != swap)
+			return "all mma of a kernel have swap=1, or none";
+	return NULL;
+}
+
+static const char *matrix_of_registers(const Kernel *k, const Op *op)
+{
+	(void)k;
+	return layout_rank(op->out->type->layout) == 2 ? NULL : "a register tile has two modes";
+}
+
 /* ------------------------------------------------------------------ roles */
 static const char *in_role(const Kernel *k, const Op *op)
 {
@@ -159,6 +175,11 @@ static const char *made_here(const Kernel *k, const Op *op)
 static bool is_load(const Op *op)
 {
 	return op_is_atom(op) && op_done_by(op, DONE_BY_BARRIER);
+}
+
+static bool is_of_registers(const Op *op)
+{
+	return op->out && op->out->type->kind == TY_TILE && op->out->type->space == SP_REG;
 }
 
 static bool is_of_tensor(const Op *op)
@@ -190,7 +211,9 @@ typedef struct {
 
 static const Row rows[] = {
 	{PASS_tiles, PASS_lower, op_is_mma, arranged},
-	{PASS_select, PASS_lower, is_of_tensor, plain_modes},
+	{PASS_swap, PASS_lower, is_of_tensor, plain_modes},
+	{PASS_swap, PASS_swap, is_of_registers, matrix_of_registers},
+	{PASS_swap, PASS_lower, op_is_mma, swapped_alike},
 	{PASS_lower, PASS_lower, is_load, on_barrier},
 	{PASS_epilogue, PASS_lower, op_is_atom, plain_tiles},
 	{PASS_epilogue, PASS_lower, op_is_atom, swizzled_buffer},

@@ -131,7 +131,7 @@ static void copy_one(Kernel *k, const Op *op, Block *to, const Ix *row, const Ix
 	Val *tensor = tile->def->in[0].val;
 	const Ix *offset = op_inside_tensor(k, inside, tensor, at);
 	Op *st = op_append(k, op_body(k, inside), (OpKind)copy_row_of(op->kind)->op, op->loc);
-	op_in(k, st, tensor, NULL);
+	op_in(k, st, tensor_arg(tensor), NULL);
 	op_in(k, st, op->in[1].val, op->in[1].at);
 	op_ix(k, st, offset);
 	place_add(&p, layout_mode(k->ctx, buffer->layout, 0), row);

@@ -35,6 +35,11 @@ void why_copies(Kernel *k, const Op *copy, int bytes)
 			   tensor);
 }
 
+void why_swap(Kernel *k)
+{
+	kernel_why(k, REASON_SWAP, NULL, 1, "rows of B are the M of an mma, rows of A its N");
+}
+
 void why_group(Kernel *k, int64_t group)
 {
 	kernel_why(k, REASON_GROUP, NULL, group,

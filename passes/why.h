@@ -12,6 +12,7 @@
 void why_swizzle(Kernel *k, const char *buffer, int row_bytes, int swizzle,
 		 int fast);                            /* widest first */
 void why_copies(Kernel *k, const Op *copy, int bytes); /* by threads */
+void why_swap(Kernel *k);
 void why_group(Kernel *k, int64_t group);
 /* slots of `one` byte each in `left`; 0: why_direct says it */
 void why_subtile(Kernel *k, int columns, int swizzle, bool half); /* half: as many would spill */
