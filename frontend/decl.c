@@ -5,6 +5,7 @@
  *  -> ring ab slots=4
  *     %sA = shared ring=ab auto=1 : shared bf16 (128,64):(1,128) */
 #include "frontend/sema.h"
+#include "ir/schedule.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -322,8 +323,6 @@ void decl_copy(Sema *s, const Node *n)
 }
 
 /* ------------------------------------------------------------------ pipeline */
-enum { SLOTS_MIN = 2, SLOTS_MAX = 8 };
-
 static void member_via(Sema *s, const Node *n, Buffer *b)
 {
 	if (n->kind == N_NONE)
@@ -364,8 +363,9 @@ void decl_pipeline(Sema *s, const Node *n)
 	Ring *r = NEW(s->arena, Ring);
 	*r = (Ring){.name = n->name, .loc = n->name_loc};
 	if (slots->kind != N_NONE) {
+		const ClauseRow *row = &clause_rows[CLAUSE_STAGES];
 		Value e = eval(s, slots);
-		want_int(s, &e, SLOTS_MIN, SLOTS_MAX, "the number of slots of a pipeline",
+		want_int(s, &e, row->least, row->most, "the number of slots of a pipeline",
 			 &r->slots);
 	}
 	for (int i = 0; i < members->kids.n; i++)

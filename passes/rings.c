@@ -7,7 +7,14 @@
 #include "passes/rings.h"
 #include "passes/why.h"
 
-enum { MOST_STAGES = 8, BARRIER_BYTES = 8, ALIGN = 1024, TURNS = 2 };
+enum {
+	MOST_STAGES = 8, /* of large slots: more in flight gain nothing, and take room */
+	MOST_SMALL = 16,
+	SMALL = 16384, /* bytes of a slot */
+	BARRIER_BYTES = 8,
+	ALIGN = 1024,
+	TURNS = 2
+};
 
 /* ------------------------------------------------------------------ what is given */
 static int64_t slot_bytes(const Kernel *k, const Op *ring)
@@ -106,9 +113,11 @@ static Room room_of(const Kernel *k)
 
 static int stages_that_fit(Kernel *k, const char *ring, Room r)
 {
+	bool small = r.one <= SMALL || attrs_int(&k->attrs, A_SWAP, 0);
+	int most = small ? MOST_SMALL : MOST_STAGES;
 	int64_t fit = r.left / r.one;
-	int stages = fit > MOST_STAGES ? MOST_STAGES : fit < 1 ? 1 : (int)fit;
-	why_stages(k, ring, stages, r.one, r.left, MOST_STAGES);
+	int stages = fit > most ? most : fit < 1 ? 1 : (int)fit;
+	why_stages(k, ring, stages, r.one, r.left, most);
 	return stages;
 }
 

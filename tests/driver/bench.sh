@@ -88,7 +88,7 @@ bench 1 --size $size --schedules tries.txt
 has err "tries.txt:3:1: error[E0630]: neither -DNAME=VALUE nor a schedule block" \
 	"error[W0201]: -DbQ=3: no const of this name" \
 	"tries.txt:4:1: error[E0631]: candidate 'typo' is not timed: it does not compile" \
-	"small.gemm:19:35: error[E0211]: 'stages' is 40; it must be in 2..8" \
+	"small.gemm:19:35: error[E0211]: 'stages' is 40; it must be in 2..16" \
 	"tries.txt:5:1: error[E0631]: candidate 'many' is not timed: it does not compile" \
 	"tries.txt:6:1: error[E0631]: candidate 'large' is not timed" \
 	"3 of 6 candidates compiled; none was timed"

@@ -36,7 +36,15 @@ roles)
 	run M=33,N=201,K=136 -DbM=40 -DR=pingpong -DP=on -DbN=64 -DW=1
 	run M=33,N=200,K=136 -DbM=48 -DaN=16 -DbN=192 -DW=3
 	run M=50,N=328,K=136 -DbM=32 -DR=pingpong -DP=on
-	[ $ran = 7 ]
+	run M=5,N=72,K=600 -DS=16 -DbK=16 -DbN=64 -DW=1 -DR=none -DP=on
+	run M=5,N=72,K=600 -DS=16 -DbK=16 -DbN=64 -DW=1 -DI=3
+	run M=5,N=72,K=600 -DS=13 -DbK=16 -DbN=64 -DW=1 -DR=pingpong -DP=on
+	# stages that are derived: more of small slots, and with swap
+	sed -i 's/ab(S)/ab/' "$scratch/k.gemm"
+	for want in "12 -DT=on" "8 -DT=off -DbM=128 -DbK=32" "16 -DT=off -DbM=64 -DbN=32 -DW=1"; do
+		"$dslc" explain "$scratch/k.gemm" ${want#* } -DaN=16 | grep -q "pipeline ab(${want%% *}) " || { echo "stages: not $want"; exit 1; }
+	done
+	[ $ran = 10 ]
 	;;
 clusters)
 	cp "$file" "$scratch/k.gemm"

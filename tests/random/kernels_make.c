@@ -37,7 +37,7 @@ typedef struct {
 	Buf facts;
 	const char *in, *out, *roles;
 	const char *weights, *scaled; /* A's type, converted by threads; NULL: A is as B */
-	bool pingpong, persistent, scalars;
+	bool pingpong, persistent, scalars, swap;
 	int w, bm, bn, bk, atom_n, stages; /* stages 0: the compiler's */
 	int64_t size[3];                   /* M, N, K */
 	int of[3];                         /* that divides them */
@@ -120,6 +120,17 @@ static void choose_weights(Make *k, uint64_t seed)
 		return;
 	k->weights = types[chance_within(&own, 0, k->bk < 64 ? 3 : 6)];
 	k->scaled = forms[chance_within(&own, 0, (int)COUNTOF(forms) - 1)];
+}
+
+/* The rows of the tile are the mma's N then; and small slots may be many. As above. */
+static void choose_swap(Make *k, uint64_t seed)
+{
+	uint64_t own = seed ^ 0x2545f4914f6cdd1du;
+	int bm = k->bm, fit = at_most(200000 / (2 * k->bk * (k->bm + k->bn)), 16);
+	k->swap = chance_of(&own, 20) && !k->weights;
+	if (k->swap)
+		k->bm = k->bn, k->bn = bm;
+	k->stages = fit > 8 && chance_of(&own, 10) ? chance_within(&own, 9, fit) : k->stages;
 }
 
 /* ------------------------------------------------------------------ sizes */
@@ -557,8 +568,8 @@ static void write_schedule(Make *k)
 		buf_printf(b, "        subtile %d;\n", 8 * within(k, 1, 8));
 	if (chance(k, 20))
 		buf_printf(b, "        staging %d;\n", NUMBER(k, 0, 0, 1, 2, 3));
-	if (chance(k, 20))
-		buf_printf(b, "        pdl off;\n");
+	buf_printf(b, "%s%s", chance(k, 20) ? "        pdl off;\n" : "",
+		   k->swap ? "        swap;\n" : "");
 	buf_printf(b, "    }\n}\n");
 }
 
@@ -574,6 +585,7 @@ void kernel_make(uint64_t seed, Made *m)
 	choose_roles(&k);
 	choose_tile(&k);
 	choose_weights(&k, seed);
+	choose_swap(&k, seed);
 	write_arguments(&k);
 	write_body(&k);
 	write_schedule(&k);
