@@ -150,7 +150,8 @@ LLVMValueRef cg_sum(Cg *g, const Sum *s, int bits); /* without the constant; NUL
 
 /* smem.c: addresses in shared memory; `byte` may be NULL */
 LLVMValueRef cg_smem_ptr(Cg *g, Operand buffer, const Ix *byte);
-LLVMValueRef cg_smem_ptr_of(Cg *g, Operand buffer, const Ix *rank); /* of another CTA */
+/* of another CTA */
+LLVMValueRef cg_smem_ptr_of(Cg *g, Operand buffer, const Ix *rank, const Ix *byte);
 /* (address & 0x3ffff) / 16 + plus */
 LLVMValueRef cg_smem16(Cg *g, Operand buffer, const Ix *byte, int64_t plus);
 

@@ -87,8 +87,9 @@ void emit_REDUCE(Cg *g, const Op *op)
 void emit_MOVE(Cg *g, const Op *op)
 {
 	const Bound *to = cg_val(g, op->in[0].val), *from = cg_val(g, op->in[1].val);
-	for (int i = 0; i < to->n; i++)
-		cg_set_reg(g, to, i, cg_reg(g, from, i));
+	int first = op->in[0].at ? cg_first_register(g, &op->in[0]) : 0;
+	for (int i = 0; i < from->n; i++)
+		cg_set_reg(g, to, first + i, cg_reg(g, from, i));
 }
 
 /* ------------------------------------------------------------------ conversions */

@@ -48,14 +48,23 @@ void emit_LDMATRIX(Cg *g, const Op *op)
 	}
 }
 
-void emit_LD_SHARED(Cg *g, const Op *op)
+static void load_vector(Cg *g, const Op *op, LLVMValueRef from)
 {
 	const Bound *to = cg_val(g, op->in[0].val);
 	int n = (int)attrs_int(&op->attrs, A_N, 1);
-	LLVMValueRef from = cg_smem_ptr(g, op->in[1], op->ix[0]);
 	LLVMValueRef ld = LLVMBuildLoad2(g->b, cg_vector_type(g, to, n), from, "");
 	LLVMSetAlignment(ld, (unsigned)elem_span(op->in[1].val->type->elem, n));
 	cg_set_vector(g, to, cg_first_register(g, &op->in[0]), n, ld);
+}
+
+void emit_LD_SHARED(Cg *g, const Op *op)
+{
+	load_vector(g, op, cg_smem_ptr(g, op->in[1], op->ix[0]));
+}
+
+void emit_LD_PEER(Cg *g, const Op *op)
+{
+	load_vector(g, op, cg_smem_ptr_of(g, op->in[1], op->ix[0], op->ix[1]));
 }
 
 void emit_TMA_STORE(Cg *g, const Op *op)

@@ -39,7 +39,7 @@ void emit_MBAR_ARRIVE(Cg *g, const Op *op)
 		arrive_alone(g, op);
 		return;
 	}
-	LLVMValueRef args[2] = {rank ? cg_smem_ptr_of(g, op->in[0], rank)
+	LLVMValueRef args[2] = {rank ? cg_smem_ptr_of(g, op->in[0], rank, NULL)
 				     : cg_smem_ptr(g, op->in[0], NULL),
 				cg_int32(g, attrs_int(&op->attrs, A_COUNT, 1))};
 	cg_call(g,

@@ -48,9 +48,9 @@ static LLVMValueRef mapa(Cg *g, LLVMValueRef rank)
 	return LLVMBuildIntToPtr(g->b, LLVMBuildCall2(g->b, type, f, args, 2, ""), m->p7, "");
 }
 
-LLVMValueRef cg_smem_ptr_of(Cg *g, Operand buffer, const Ix *rank)
+LLVMValueRef cg_smem_ptr_of(Cg *g, Operand buffer, const Ix *rank, const Ix *byte)
 {
-	return ptr_from(g, mapa(g, cg_i32(g, rank)), buffer, NULL);
+	return ptr_from(g, mapa(g, cg_i32(g, rank)), buffer, byte);
 }
 
 LLVMValueRef cg_smem16(Cg *g, Operand buffer, const Ix *byte, int64_t plus)

@@ -468,7 +468,7 @@ static bool run_ctas(Interp *in, const Op *launch)
 {
 	Ctx *c = in->k->ctx;
 	const Attr *a = attrs_get(&in->k->attrs, A_CLUSTER);
-	int64_t ctas = 1, cluster = 1;
+	int64_t ctas = 1, cluster = 1, tiles = a ? a->i[0] * a->i[1] : 1;
 	for (int i = 0; i < launch->nix; i++) {
 		int64_t n;
 		if (!eval(in, launch->ix[i], &n))
@@ -480,6 +480,8 @@ static bool run_ctas(Interp *in, const Op *launch)
 	int n = in->env.n;
 	bool ok = true;
 	for (int64_t cta = 0; cta < ctas && ok; cta++) {
+		if (cta % cluster >= tiles) /* of the same tile, which is whole at this stage */
+			continue;
 		if (!wanted(in, cta))
 			continue;
 		bind(in, ctx_str(c, "cta"), cta);

@@ -189,7 +189,8 @@ enum {
 #define DONE(id, ...) FX_DONE_##id = 1 << (16 + DONE_##id),
 #include "completes.def"
 	FX_ONE = 1 << (16 + DONE_COUNT),
-	FX_SYNC = FX_ONE << 1
+	FX_SYNC = FX_ONE << 1,
+	FX_PEER = FX_SYNC << 1
 };
 
 typedef enum {

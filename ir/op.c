@@ -18,7 +18,8 @@ enum {
 	SM90 = OPF_SM90,
 	SM90A = OPF_SM90A,
 	ONE = FX_ONE,
-	SYNC = FX_SYNC
+	SYNC = FX_SYNC,
+	PEER = FX_PEER
 };
 #define R(i)  (FX_R << 4 * (i))
 #define W(i)  (FX_W << 4 * (i))

@@ -22,7 +22,8 @@ static bool in_bounds(const ClauseRow *row, int64_t v)
 
 static const char *pair_rule(const Kernel *k, const ClauseRow *row, const Attr *a)
 {
-	if (a->n == 2 && in_bounds(row, a->i[0]) && in_bounds(row, a->i[1]))
+	bool tiled = row->attr == A_CLUSTER && a->n == 3; /* by parts of k too */
+	if ((a->n == 2 || tiled) && in_bounds(row, a->i[0]) && in_bounds(row, a->i[1]))
 		return NULL;
 	return ctx_strf(k->ctx, "'%s' is two numbers from %lld to %lld", attr_rows[row->attr].name,
 			(long long)row->least, (long long)row->most);
@@ -40,10 +41,16 @@ static const char *ctas_rule(const Kernel *k)
 {
 	const Attr *a = attrs_get(&k->attrs, A_CLUSTER);
 	const Target *t = target_by_name(k->target);
-	if (!a || !t || a->i[0] * a->i[1] <= t->cluster_max)
+	int64_t parts = attrs_int(&k->attrs, A_SPLIT_K, 1);
+	int64_t ctas = (a ? a->i[0] * a->i[1] : 1) * parts;
+	if (a && a->n == 3 && a->i[2] != parts)
+		return "the CTAs of a cluster along k are those of 'split_k'";
+	if (!t || ctas <= t->cluster_max)
 		return NULL;
-	return ctx_strf(k->ctx, "a cluster of %lld x %lld CTAs is more than the maximum of %d",
-			(long long)a->i[0], (long long)a->i[1], t->cluster_max);
+	const char *along_k = parts > 1 ? ctx_strf(k->ctx, " x %lld", (long long)parts) : "";
+	return ctx_strf(k->ctx, "a cluster of %lld x %lld%s CTAs is more than the maximum of %d",
+			a ? (long long)a->i[0] : 1, a ? (long long)a->i[1] : 1, along_k,
+			t->cluster_max);
 }
 
 const char *schedule_rule(const Kernel *k)

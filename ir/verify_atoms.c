@@ -83,7 +83,6 @@ static const char *rule_joined(const Kernel *k, const Op *op)
 }
 
 /* `combine` joins a value for each row, or all of a tile, in f32, to what a tensor holds. */
-static const char *check_registers(const Kernel *k, const Op *op, const Operand *regs, int64_t n);
 
 /* Registers that hold coordinates along gather=. */
 static const char *check_index(const Kernel *k, const Op *op)
@@ -292,7 +291,7 @@ static void check_turn(void *user, const char *name)
 }
 
 /* n registers of a tile; the first is a number, or in an unrolled loop one in each turn. */
-static const char *check_registers(const Kernel *k, const Op *op, const Operand *regs, int64_t n)
+const char *check_registers(const Kernel *k, const Op *op, const Operand *regs, int64_t n)
 {
 	IxFact turns[MAX_LOOPS];
 	int loops = 0;

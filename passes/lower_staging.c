@@ -17,6 +17,8 @@ static void copy_at(Kernel *k, Op *op, const CopyRow *row, int regs, int reg, co
 		const Ix *at = i == regs ? ix_add(k->ctx, in->at, ix_int(k, reg)) : in->at;
 		op_in(k, copy, in->val, at);
 	}
+	for (int i = 0; i < op->nix; i++) /* whose memory it is */
+		op_ix(k, copy, op->ix[i]);
 	op_ix(k, copy, byte);
 	op_int(k, copy, A_N, row->n);
 	if (row->trans)
