@@ -151,6 +151,8 @@ typedef struct {
 		copies_open; /* writes of all lanes, each of which waits for its own */
 	/* Read, written, written and then fenced by its lanes, which have not met since. */
 	uint64_t loose[MAX_CELLS / 64], wrote[MAX_CELLS / 64], fenced[MAX_CELLS / 64];
+	/* Read in another CTA by lanes which have not met since: cells of that number there. */
+	uint64_t far[MAX_CELLS / 64];
 	Owed owed;
 	int32_t regs;
 	uint8_t nmma, nbulk, gone, sets; /* sets: setmaxnreg so far, modulo 2 */

@@ -93,8 +93,12 @@ static bool read_starts(Run *r, int cell, bool async)
 		c->readers = 0;
 		c->mode = CELL_READ;
 	}
-	bool goes_on = c->readers >> r->agent & 1 && !run_reads_anew(r, cell) &&
-		       reads_still(r, cell - cells_of(r->m, r->agent));
+	bool goes_on = c->readers >> r->agent & 1;
+	if (run_is_far(r, cell))
+		goes_on &= cell_in(agent_of(r->m, r->s, r->agent)->far, cell % r->m->cells_each);
+	else
+		goes_on = goes_on && !run_reads_anew(r, cell) &&
+			  reads_still(r, cell - cells_of(r->m, r->agent));
 	c->readers |= AGENT(r->agent);
 	if (!goes_on)
 		pair_forget(r->m, r->s, fact_of(r, r->m->f_read, cell, r->agent));
@@ -159,6 +163,28 @@ static void writes_end(Run *r, uint64_t *cells, const int *facts)
 		}
 }
 
+/* Reads in other CTAs. That the async proxy may write there then is nobody's concern. */
+static void far_end(Run *r)
+{
+	const Machine *m = r->m;
+	AgentState *a = agent_of(m, r->s, r->agent);
+	for (int i = 0; i < m->nc; i++) {
+		bool reads = run_is_far(r, i) && cell_in(a->far, i % m->cells_each) &&
+			     cell_of(m, r->s, i)->readers >> r->agent & 1;
+		if (reads)
+			fact_make(m, r->s, r->agent, fact_of(r, m->f_read, i, r->agent));
+	}
+	memset(a->far, 0, sizeof a->far);
+}
+
+static bool reads_far(const AgentState *a)
+{
+	uint64_t some = 0;
+	for (int w = 0; w < MAX_CELLS / 64; w++)
+		some |= a->far[w];
+	return some != 0;
+}
+
 void run_meet(Run *r)
 {
 	AgentState *a = agent_of(r->m, r->s, r->agent);
@@ -170,6 +196,8 @@ void run_meet(Run *r)
 	run_reads_end(r, over);
 	writes_end(r, a->wrote, r->m->f_made);
 	writes_end(r, a->fenced, r->m->f_fenced);
+	if (reads_far(a))
+		far_end(r);
 }
 
 /* By all lanes of a warp it is over for all of them when they have met. */
@@ -178,6 +206,10 @@ static bool read(Run *r, const Step *st)
 	AgentState *a = agent_of(r->m, r->s, r->agent);
 	if (!run_knows_lanes(r, st, st->cell) || !read_starts(r, st->cell, false))
 		return false;
+	if (run_is_far(r, st->cell)) {
+		cell_put(a->far, st->cell % r->m->cells_each, true);
+		return st->lanes > 1 || run_wrong(r, WHY_SOME_LANES, -1, st->cell, -1);
+	}
 	int cell = st->cell - cells_of(r->m, r->agent);
 	uint64_t cells[MAX_CELLS / 64] = {0};
 	cell_put(cells, cell, true);
@@ -494,6 +526,21 @@ static bool known_in(const Machine *m, const State *s, int rank, int fact)
 	return false;
 }
 
+/* What another CTA still reads is there. */
+static bool reads_done(const Machine *m, const State *s, int cell, Why *why)
+{
+	const CellState *c = cell_of(m, (State *)(uintptr_t)s, cell);
+	int rank = m->cells[cell].rank;
+	for (AgentSet left = c->readers; left; left &= left - 1) {
+		int a = agent_first(left);
+		if (m->agents[a].rank == rank || known_in(m, s, rank, m->f_read[cell * m->na + a]))
+			continue;
+		*why = (Why){WHY_EXIT_READ, a, -1, -1, cell, 0, 0, 0, NULL};
+		return false;
+	}
+	return true;
+}
+
 static bool peers_done(const Machine *m, const State *s, Why *why)
 {
 	for (int rank = 0; rank < MAX_RANKS; rank++)
@@ -540,6 +587,8 @@ bool state_finish(const Machine *m, const State *state, Why *why)
 			*why = (Why){WHY_EXIT_LOAD, -1, -1, -1, i, 0, 0, 0, NULL};
 			return false;
 		}
+		if (!reads_done(m, s, i, why))
+			return false;
 	}
 	return peers_done(m, s, why);
 }

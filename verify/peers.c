@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* peers.c - what CTAs of a cluster have to do with each other.
  *     tma.load .. shared=1   ->   its buffer and its barrier are reached from other CTAs
+ *     ld.peer %x, %s (rank)  ->   its buffer is read from other CTAs
  */
 #include "verify/extract.h"
 
 bool program_goes_out(const Op *op)
 {
-	return (op->kind == OP_MBAR_ARRIVE && op->nix) || attrs_int(&op->attrs, A_SHARED, 0);
+	return op_rows[op->kind].effects & FX_PEER || (op->kind == OP_MBAR_ARRIVE && op->nix) ||
+	       attrs_int(&op->attrs, A_SHARED, 0);
 }
 
 bool program_is_local(const Kernel *k, const Val *v)

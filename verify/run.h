@@ -44,6 +44,10 @@ static inline void cell_put(uint64_t *cells, int cell, bool in)
 	cells[cell / 64] = in ? cells[cell / 64] | bit : cells[cell / 64] & ~bit;
 }
 
+static inline bool run_is_far(const Run *r, int cell)
+{
+	return r->m->cells[cell].rank != r->m->agents[r->agent].rank;
+}
 static inline int fact_of(const Run *r, const int *facts, int cell, int agent)
 {
 	return facts[cell * r->m->na + agent];

@@ -122,7 +122,16 @@ static bool slots_use(const Items *items, const char *name)
 	return false;
 }
 
-/* A replay: turn by turn. */
+/* Whose memory is read may go with the loop. */
+static bool reads_by_turns(const Op *op)
+{
+	bool reads = false;
+	for (const Op *in = op->body->first; in && !reads; in = in->next)
+		reads = (op_rows[in->kind].effects & FX_PEER) || (in->body && reads_by_turns(in));
+	return reads;
+}
+
+/* Turn by turn. */
 static bool walk_turns(Reader *r, const Op *op, int64_t from, int64_t to)
 {
 	Ctx *c = r->p->k->ctx;
@@ -182,8 +191,9 @@ static bool walk_loop(Reader *r, const Op *op)
 		return walk_shared(r, op);
 	it->from = read_expr(r, op->ix[0]);
 	it->to = read_expr(r, op->ix[1]);
-	bool unroll = !read_is_plain(op) || has_guard(op);
-	if (r->p->sized && unroll && ix_is_const(it->from, &from) && ix_is_const(it->to, &to))
+	bool unroll = r->p->sized && (!read_is_plain(op) || has_guard(op));
+	if ((unroll || reads_by_turns(op)) && ix_is_const(it->from, &from) &&
+	    ix_is_const(it->to, &to))
 		return walk_turns(r, op, from, to);
 	put_short(r, it);
 	bool parted = r->parted;

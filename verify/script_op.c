@@ -400,8 +400,27 @@ static int byte_of_access(const Op *op)
 	return op_done_by(op, DONE_BY_LANES) ? 0 : op->nix - 1;
 }
 
+/* Whose shared memory the op reads: its own CTA's, or that of the rank that it names. */
+static bool find_rank(Reader *r, const Op *op, int *rank)
+{
+	int64_t v = r->s->rank;
+	bool peer = op_rows[op->kind].effects & FX_PEER;
+	if (peer && !ix_is_const(read_expr(r, op->ix[0]), &v))
+		return read_problem(r, D_W0411, op->loc, "a read in a CTA that a run decides");
+	if (v < 0 || v >= r->p->ctas)
+		return read_problem(r, D_E0412, op->loc,
+				    ctx_strf(r->p->k->ctx,
+					     "a read in rank %d of a cluster of %d CTAs", (int)v,
+					     r->p->ctas));
+	*rank = (int)v;
+	return true;
+}
+
 static bool put_generic(Reader *r, const Op *op)
 {
+	int rank;
+	if (!find_rank(r, op, &rank))
+		return false;
 	for (int i = 0; i < op->nin; i++) {
 		int fx = op_effect(op, i);
 		Item *it = read_item(r, ITEM_STEP, op);
@@ -409,7 +428,7 @@ static bool put_generic(Reader *r, const Op *op)
 			continue;
 		if (read_in_space(&op->in[i], SP_SHARED)) {
 			StepKind kind = kind_of_access(r, op, fx);
-			set_cell(r, it, &op->in[i], r->s->rank, kind);
+			set_cell(r, it, &op->in[i], rank, kind);
 			bool bytes = fx & FX_W || (kind == STEP_READ && !read_is_aligned(op));
 			if (bytes && r->p->sized && op->nix)
 				it->at_byte = read_expr(r, op->ix[byte_of_access(op)]);

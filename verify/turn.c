@@ -174,6 +174,7 @@ static void turn_agent(const Turn *t, int first, AgentState *a)
 		turn_cells(t, first, a->copies[i].cells);
 	turn_cells(t, first, a->copies_open.cells);
 	turn_cells(t, first, a->loose);
+	turn_cells(t, first, a->far);
 	turn_cells(t, first, a->wrote);
 	turn_cells(t, first, a->fenced);
 	turn_cells(t, first, a->owed.bare);

@@ -15,7 +15,7 @@ static bool may_overwrite(Run *r, int cell)
 	const CellState *c = cell_of(r->m, r->s, cell);
 	const Owed *owed = &agent_of(r->m, r->s, r->agent)->owed;
 	int reader = run_unknown_of(r, r->m->f_read, cell, c->readers);
-	bool lost = reader == r->agent && r->step->lanes == 1 &&
+	bool lost = reader == r->agent && r->step->lanes == 1 && !run_is_far(r, cell) &&
 		    cell_in(owed->again, cell - cells_of(r->m, reader));
 	return reader < 0 || run_wrong(r, lost ? WHY_SOME_LANES : WHY_OVERWRITE, -1, cell, reader);
 }
