@@ -62,7 +62,6 @@ static const struct {
 	 "built are contiguous rows or columns of the tile: (M,K):(lda,1), (M,K):(1,lda)"},
 	{"assignment", "write sA <- gA[m,k] for a copy, acc += mm(sA, sB) for a product, acc <- "
 		       "0.5 * acc for what changes, let y = alpha * acc for a value"},
-	{"'split_k'", "built are persistent, persistent group(8) and one tile for each CTA"},
 	{"schedule auto",
 	 "leave the schedule out, or parts of it: what it does not say is derived"},
 };

@@ -346,6 +346,27 @@ static void read_word(Sema *s, const Node *n, const ClauseRow *row)
 		kernel_str(s->kernel, row->attr, word);
 }
 
+/* CTAs that share the k of a tile are in one cluster. */
+static void check_split(Sema *s)
+{
+	int64_t parts = attrs_int(&s->kernel->attrs, A_SPLIT_K, 1), ctas = parts;
+	const Attr *cluster = attrs_get(&s->kernel->attrs, A_CLUSTER);
+	const Target *target = target_by_name(s->kernel->target);
+	Loc loc = s->schedule.loc;
+	if (parts == 1 || !target_takes(s, loc, OP_LOAD_PEER, "clusters, which split_k is in",
+					"leave split_k out"))
+		return;
+	for (int i = 0; cluster && i < cluster->n; i++)
+		ctas *= cluster->i[i];
+	if (target && ctas > target->cluster_max)
+		diag_remedy(s->ctx,
+			    diag(s->ctx, loc, D_E0308,
+				 "split_k %" PRId64 " makes clusters of %" PRId64
+				 " CTAs, and at most %d run together",
+				 parts, ctas, target->cluster_max),
+			    "write a smaller split_k, or a smaller cluster");
+}
+
 /* What runs together is a cluster. */
 static void read_pair(Sema *s, const Node *n, const ClauseRow *row)
 {
@@ -507,6 +528,7 @@ void sched_finish(Sema *s)
 			     "'threads' is of kernels without an mma: an mma's warpgroups decide"),
 			"leave it out, or arrange the mma over more: * (2,1,1)");
 	swap_fits(s);
+	check_split(s);
 	if (attrs_int(&s->kernel->attrs, A_DETERMINISTIC, 0))
 		joins_in_order(s);
 	if (!s->mma || !d->consumers)

@@ -8,6 +8,7 @@
  *                         if (D_by_tma == 1) { store.tma %t.1, %sD[e], %D.map }
  *                         if (D_by_tma == 0) { store.staged %t.1, %sD[e] } ... */
 #include "passes/epilogue.h"
+#include "passes/split.h"
 #include "passes/why.h"
 
 enum { ALIGN = 1024 };
@@ -197,7 +198,8 @@ static int slots_in(int64_t bytes, int64_t slot, int64_t most)
  * asks for leave them. */
 static int staging_slots(Epilogue *e)
 {
-	int64_t all = target_by_name(e->k->target)->smem_bytes - vector_bytes(e);
+	int64_t all =
+		target_by_name(e->k->target)->smem_bytes - vector_bytes(e) - split_bytes(e->k);
 	int64_t left = all - rings_bytes(e->k);
 	int64_t one = round_up((int64_t)e->rows * e->cols * e->bytes, ALIGN) * e->warpgroups;
 	int64_t most = rings_are_given(e->k) ? MOST_SLOTS : MOST_SLOTS / 2, read = source_bytes(e);

@@ -79,7 +79,7 @@ static bool is_busy(const Kernel *k)
 static Budget budget_shared(Kernel *k, int warpgroups, int needed)
 {
 	const Attr *cluster = attrs_get(&k->attrs, A_CLUSTER);
-	int64_t ctas = cluster ? cluster->i[0] * cluster->i[1] : 1;
+	int64_t ctas = cluster ? cluster->i[0] * cluster->i[1] : 1; /* that share loads */
 	const struct Share *refused = NULL;
 	for (const struct Share *s = shares; s < shares + COUNTOF(shares); s++) {
 		if (s->warpgroups != warpgroups || ctas < s->ctas || (s->busy && !is_busy(k)))

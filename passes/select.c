@@ -4,6 +4,7 @@
  * tiles get the thread-value layout of the accumulator. What the hardware cannot do is an error.
  *     copy %sA, %t           ->   %A.map = tmap %A box=(64,128) swizzle=128
  *                                 load.tma %sA, %t, %A.map */
+#include "passes/split.h"
 #include "passes/ways.h"
 #include "passes/why.h"
 
@@ -277,6 +278,8 @@ static void mmas(Kernel *k)
 
 void pass_select(Kernel *k)
 {
+	if (!split_loop(k))
+		return;
 	buffers(k);
 	if (pass_failed(k))
 		return;

@@ -339,12 +339,21 @@ static bool arrives_elsewhere(const Op *role)
 	return false;
 }
 
-/* No CTA is gone while another still arrives on its barriers. What is written into it has been
- * waited for, and threads that have exited count as arrived: who only loads need not stay. */
+static bool reads_peers(const Op *role)
+{
+	for (const Op *op = role->body->first; op && op_inside(op, role); op = op_next(op))
+		if (sync_reads_peers(op))
+			return true;
+	return false;
+}
+
+/* No CTA is gone while another still arrives on its barriers or reads its memory. What is written
+ * into it has been waited for, and threads that have exited count as arrived: who only loads need
+ * not stay. */
 static void leave_together(Kernel *k)
 {
 	for (Op *role = kernel_find(k, OP_ROLE); role; role = op_find_next(role, OP_ROLE))
-		if (waits_for_bytes(k, role) && arrives_elsewhere(role))
+		if ((waits_for_bytes(k, role) && arrives_elsewhere(role)) || reads_peers(role))
 			op_append(k, role->body, OP_BAR_CLUSTER, role->loc);
 }
 
@@ -375,7 +384,6 @@ void pass_sync(Kernel *k)
 	}
 	if (kernel_find(k, OP_MBARRIER))
 		init_barriers(k);
-	if (ctas_share(k))
-		leave_together(k);
+	leave_together(k);
 	sync_launches(k);
 }

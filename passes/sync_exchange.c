@@ -1,17 +1,77 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* sync_exchange.c - buffers through which the threads of a CTA tell each other what they hold:
- * generic writes by all, then generic reads by all.
+/* sync_exchange.c - buffers through which the threads of a CTA, or of the CTAs of a cluster, tell
+ * each other what they hold: generic writes by all, then generic reads.
  *     before a read of a position    all meet, behind the writes of it
  *     before a write of a position   nothing: of two slots or more, the one that is written was
  *                                    read before the meeting of the position ahead; of one, all
  *                                    meet, unless it is the first
- *     store.shared %sR[t] ; load.shared %sR[t]   ->   store.shared ; bar.cta ; load.shared */
+ *     store.shared %sR[t] ; load.shared %sR[t]   ->   store.shared ; bar.cta ; load.shared
+ * Where other CTAs read, the cluster meets: before the reads, before the next writes, and at the
+ * end (sync.c). */
 #include "passes/sync.h"
+
+bool sync_reads_peers(const Op *op)
+{
+	return op_rows[op->kind].effects & FX_PEER;
+}
+
+static bool is_read_by_peers(const Kernel *k, const char *ring)
+{
+	for (const Op *op = kernel_first(k); op; op = op_next(op))
+		if (sync_reads_peers(op) && op_touches(op, ring, FX_R))
+			return true;
+	return false;
+}
+
+/* The op that `op` is or is in, of the innermost block around it and another. */
+static Op *beside(Op *op, const Op *other)
+{
+	for (Op *up = op; up; up = op_parent(up))
+		for (const Op *at = other; at; at = op_parent(at))
+			if (op_parent(up) == op_parent(at))
+				return up;
+	panic("two ops of a kernel have no block in common");
+}
+
+static Op *next_on(Op *op, const char *ring, int effect)
+{
+	while (op && !op_touches(op, ring, effect))
+		op = op_next(op);
+	return op;
+}
+
+/* Whether the cluster meets between, in the block of both. */
+static bool meet_between(const Op *from, const Op *to)
+{
+	while (from != to && from->kind != OP_BAR_CLUSTER)
+		from = from->next;
+	return from != to;
+}
+
+/* Writes of a tile by some CTAs, then its reads by others: all meet where all come to. */
+static void sync_peers(Kernel *k, const char *ring, int64_t slots)
+{
+	IxFacts facts = kernel_facts(k);
+	for (Op *put = next_on(kernel_first(k), ring, FX_W); put;) {
+		Op *get = next_on(put, ring, FX_R);
+		Op *from = beside(put, get), *to = beside(get, put);
+		sync_take_over(k, put, ring);
+		if (!on_first_lap(facts, put->in[0].at, slots))
+			op_before(k, from, OP_BAR_CLUSTER);
+		if (!meet_between(from, to))
+			op_before(k, to, OP_BAR_CLUSTER);
+		put = next_on(get, ring, FX_W);
+	}
+}
 
 void sync_exchange(Kernel *k, const Op *ring)
 {
 	const char *name = ring->sym[0];
 	int64_t slots = attrs_int(&ring->attrs, A_SLOTS, 1);
+	if (is_read_by_peers(k, name)) {
+		sync_peers(k, name, slots);
+		return;
+	}
 	IxFacts facts = kernel_facts(k);
 	bool written = false;
 	for (Op *op = kernel_first(k); op; op = op_next(op)) {

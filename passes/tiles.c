@@ -11,7 +11,8 @@
  * A cluster computes a block of tiles; the order is then of blocks, and what it depends on is the
  * cluster's number alone: all its CTAs make the same loops. Tiles beyond the edge load zeros and
  * store nothing.
- *     cluster=(2,1)  ->  let m (block * 2 + rank % 2) */
+ *     cluster=(2,1)  ->  let m (block * 2 + rank % 2)
+ * With split_k=4 a cluster has four times as many CTAs, and those 2 ranks apart the same tile. */
 #include "passes/why.h"
 
 #include <string.h>
@@ -53,7 +54,8 @@ typedef struct {
 	const Op *grid;
 	int name[2];              /* of the grid's: along m, n; NONE: one tile */
 	int64_t tile[2];          /* elements of an output's tile */
-	int64_t cluster[2], ctas; /* CTAs of a cluster along m, n; all */
+	int64_t cluster[2], ctas; /* CTAs of a cluster along m, n; of all with tiles of their own */
+	int64_t parts;            /* CTAs that have the same tile, each a part of its k */
 	int64_t block[2];
 	bool boxed;          /* blocks are not what a cluster computes at a time */
 	const Ix *extent[2]; /* in blocks */
@@ -168,6 +170,7 @@ static Plane plane_of(Kernel *k, const Op *grid)
 	if (attrs_get(&k->attrs, A_TILE_BOX))
 		shape_attr(k, A_TILE_BOX, p.block);
 	p.ctas = p.cluster[0] * p.cluster[1];
+	p.parts = attrs_int(&k->attrs, A_SPLIT_K, 1);
 	p.boxed = p.block[0] != p.cluster[0] || p.block[1] != p.cluster[1];
 	plane_extents(k, &p);
 	return p;
@@ -208,7 +211,7 @@ static int64_t group_of_square(const Kernel *k, const Plane *p, int grouped)
 	int64_t at_once = target_by_name(k->target)->sms, side[2], group = 1;
 	for (int i = 0; i < 2; i++) {
 		side[i] = p->cluster[i] * p->tile[i];
-		at_once /= p->cluster[i];
+		at_once /= p->cluster[i] * (i ? 1 : p->parts);
 	}
 	while ((group + 1) * (group + 1) * side[grouped] <= at_once * side[1 - grouped])
 		group++;
@@ -313,7 +316,9 @@ static void raster_1d(Here h, const Plane *p, const Ix *block, const Ix *in)
 static void raster(Here h, const Plane *p, const Ix *step)
 {
 	Ctx *c = h.k->ctx;
-	const Ix *in = ix_sym(c, "rank"), *block = step;
+	const Ix *in = ix_mod(c, ix_sym(c, "rank"), ix_int(h.k, p->ctas)), *block = step;
+	if (p->parts == 1)
+		in = ix_sym(c, "rank");
 	if (p->boxed) {
 		const Ix *tiles = ix_int(h.k, p->block[0] * p->block[1]);
 		const Ix *tile = ix_add(c, ix_mul(c, step, ix_int(h.k, p->ctas)), in);
@@ -344,24 +349,30 @@ static void launch(Here h, const Plane *p, const Ix *clusters)
 {
 	const Ix *one = ix_int(h.k, 1);
 	Op *op = op_new(h.k, OP_LAUNCH, p->grid->loc);
-	op_ix(h.k, op, ix_mul(h.k->ctx, clusters, ix_int(h.k, p->ctas)));
+	op_ix(h.k, op, ix_mul(h.k->ctx, clusters, ix_int(h.k, p->ctas * p->parts)));
 	op_ix(h.k, op, one);
 	op_ix(h.k, op, one);
 	op_insert_before(kernel_first(h.k), op);
 }
 
 /* A cluster of one CTA goes by the CTA's names. */
+static bool is_alone(const Plane *p)
+{
+	return p->ctas * p->parts == 1;
+}
+
 static const Ix *me(const Kernel *k, const Plane *p)
 {
-	return ix_sym(k->ctx, p->ctas == 1 ? "cta" : "cluster");
+	return ix_sym(k->ctx, is_alone(p) ? "cta" : "cluster");
 }
 
 static const Ix *at_once(const Kernel *k, const Plane *p)
 {
 	const Ix *sms = ix_sym(k->ctx, "sms");
-	if (p->ctas == 1)
+	if (is_alone(p))
 		return sms;
-	return ix_new(k->ctx, IX_MAX, ix_div(k->ctx, sms, ix_int(k, p->ctas)), ix_int(k, 1));
+	return ix_new(k->ctx, IX_MAX, ix_div(k->ctx, sms, ix_int(k, p->ctas * p->parts)),
+		      ix_int(k, 1));
 }
 
 /* A CTA computes the tiles cta, cta + ctas, ...: as many CTAs as run at once; with clusters, these.
@@ -376,7 +387,7 @@ static void persistent(Here h, const Plane *p, Op *grid)
 		    "tiles are counted in 32 bits", grid->loc);
 	const Ix *tiles = let_fresh(h, "tiles", ix_new(c, IX_MIN, all, most));
 	const Ix *first = let_fresh(h, "me", ix_new(c, IX_MIN, me(k, p), ix_int(k, MOST_CTAS - 1)));
-	const Ix *ctas = ix_sym(c, p->ctas == 1 ? "ctas" : "clusters");
+	const Ix *ctas = ix_sym(c, is_alone(p) ? "ctas" : "clusters");
 	const Ix *step = let_fresh(h, "step", ix_new(c, IX_MIN, ctas, ix_int(k, MOST_CTAS)));
 	Op *loop = op_before(k, grid, OP_FOR);
 	const char *name = kernel_fresh(k, "t");
@@ -422,4 +433,6 @@ void pass_tiles(Kernel *k)
 		raster(h, &p, me(k, &p));
 	}
 	op_unwrap(grid);
+	if (p.parts > 1)
+		kernel_ints(k, A_CLUSTER, (int64_t[]){p.cluster[0], p.cluster[1], p.parts}, 3);
 }

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* split.c - the loop over k is cut into parts, one for each of the CTAs of a cluster that have the
+ * same tile. All parts are equally long: what lies behind the last column of an operand is loaded
+ * as zeros, so CTAs that share loads make the same loops.
+ *     for k (0, T) { .. tile %A (m, k * 64) .. mma %acc, .. }
+ * ->  let trips ((T + 3) / 4)  let first (rank * trips)
+ *     for k (0, trips) { .. tile %A (m, min(first + k, T) * 64) .. mma %acc, .. }
+ *     sum.parts %acc
+ * Behind the loop only the sums may differ from part to part: what else a loop carries cannot be
+ * split, and is refused. */
+#include "passes/split.h"
+#include "passes/why.h"
+
+#include <string.h>
+
+enum { BEYOND = 1 << 21 /* columns that parts may lie behind the last */ };
+
+int64_t split_parts(const Kernel *k)
+{
+	return attrs_int(&k->attrs, A_SPLIT_K, 1);
+}
+
+int64_t split_tiles(const Kernel *k)
+{
+	const Attr *cluster = attrs_get(&k->attrs, A_CLUSTER);
+	return cluster ? cluster->i[0] * cluster->i[1] : 1;
+}
+
+static bool refuse(Kernel *k, Loc loc, const char *why, const char *remedy)
+{
+	diag_remedy(k->ctx, diag(k->ctx, loc, D_E0407, "split_k %d: %s", (int)split_parts(k), why),
+		    "%s", remedy);
+	return false;
+}
+
+/* ------------------------------------------------------------------ which loop */
+/* The loop in which all products stand; NULL after an error. */
+static Op *loop_over_k(Kernel *k)
+{
+	static const char whole[] = "leave split_k out";
+	Op *loop = NULL;
+	for (const Op *mma = kernel_mma(k, NULL); mma; mma = kernel_mma(k, mma)) {
+		Op *own = NULL;
+		for (Op *up = op_parent(mma); up; up = op_parent(up))
+			if (up->kind == OP_FOR &&
+			    (op_parent(up) || !attrs_int(&k->attrs, A_PERSISTENT, 0)))
+				own = up;
+		if (!own) {
+			refuse(k, mma->loc, "the mma stands in no loop over k", whole);
+			return NULL;
+		}
+		if (loop && loop != own) {
+			refuse(k, mma->loc, "there are products in two loops", whole);
+			return NULL;
+		}
+		loop = own;
+	}
+	if (!loop)
+		refuse(k, k->loc, "the kernel has no mma, whose sum over k could be split", whole);
+	return loop;
+}
+
+/* Whether the loop of the name goes over so many: the split one by itself, or one in it by groups.
+ */
+static bool goes_over(const Kernel *k, const Op *loop, const Op *at, const char *name,
+		      const Ix *trips)
+{
+	Ctx *c = k->ctx;
+	IxFacts facts = kernel_facts(k);
+	for (const Op *in = op_parent(at); in && in != loop; in = op_parent(in)) {
+		int64_t n;
+		if (in->kind != OP_FOR || in->sym[0] != name)
+			continue;
+		const Ix *first = ix_sym(c, loop->sym[0]);
+		if (!ix_is_const(ix_simplify(c, ix_sub(c, in->ix[1], in->ix[0]), facts), &n) ||
+		    n < 1 || in->ix[0] != ix_mul(c, first, ix_int(k, n)))
+			return false;
+		trips = ix_ceil_div(c, trips, ix_int(k, n));
+		name = loop->sym[0];
+	}
+	return name == loop->sym[0] &&
+	       ix_is(ix_simplify(c, ix_sub(c, loop->ix[1], trips), facts), 0);
+}
+
+/* The mode of the tensor along which the tile goes with a loop, as n times its name; -1: none. */
+static int mode_along(const Kernel *k, const Op *tile, const char *name, int64_t *step)
+{
+	int mode = -1;
+	for (int m = 0; m < tile->nix; m++) {
+		if (!ix_uses(tile->ix[m], name))
+			continue;
+		const Ix *once = ix_subst(k->ctx, tile->ix[m], name, ix_int(k, 1));
+		bool plain = mode < 0 && ix_is_const(once, step) && *step > 0 &&
+			     tile->ix[m] == ix_mul(k->ctx, ix_sym(k->ctx, name), ix_int(k, *step));
+		if (!plain)
+			return -1;
+		mode = m;
+	}
+	return mode;
+}
+
+static void narrow(void *user, const char *name)
+{
+	kernel_sym(user, name, INT64_MIN, INT32_MAX - BEYOND, 1);
+}
+
+/* Whether the copy brings zeros in trips that the loop does not have. */
+static bool ends_with_tensor(Kernel *k, const Op *loop, const Op *copy)
+{
+	const Op *tile = copy->in[1].val->def;
+	if (!tile || tile->kind != OP_TILE || tile->nin > 1)
+		return false;
+	const Layout *l = tile->in[0].val->type->layout;
+	for (const Op *in = op_parent(copy); in; in = in == loop ? NULL : op_parent(in)) {
+		int64_t step = 0;
+		int mode = in->kind == OP_FOR ? mode_along(k, tile, in->sym[0], &step) : -1;
+		if (mode < 0)
+			continue;
+		const Ix *extent = tup_get(l->shape, mode)->leaf;
+		const Ix *trips = ix_ceil_div(k->ctx, extent, ix_int(k, step));
+		if (!goes_over(k, loop, copy, in->sym[0], trips))
+			return false;
+		ix_names(extent, narrow, k);
+		return true;
+	}
+	return false;
+}
+
+/* One of the factors is 0 there, and nothing is added. */
+static bool adds_nothing_behind(Kernel *k, const Op *loop, const Op *mma)
+{
+	for (const Op *op = loop->body->first; op && op_inside(op, loop); op = op_next(op))
+		for (int i = 1; i <= 2 && op->kind == OP_COPY; i++)
+			if (op->in[0].val == mma->in[i].val && ends_with_tensor(k, loop, op))
+				return true;
+	return false;
+}
+
+/* ------------------------------------------------------------------ what the loop carries */
+typedef enum { UNTOUCHED, OWN, SUM, CARRIED } Use;
+
+static bool names(const Op *op, const Val *v)
+{
+	for (int i = 0; i < op->nin; i++)
+		if (op->in[i].val == v)
+			return true;
+	return false;
+}
+
+static bool overwrites(const Op *op, const Val *v)
+{
+	return (op->kind == OP_FILL || op->kind == OP_COPY) && op->in[0].val == v;
+}
+
+/* The only op that uses the value; NULL: there are others. */
+static const Op *only_use(const Kernel *k, const Val *v)
+{
+	const Op *use = NULL;
+	for (const Op *op = kernel_first(k); op; op = op_next(op)) {
+		if (!names(op, v))
+			continue;
+		if (use)
+			return NULL;
+		use = op;
+	}
+	return use;
+}
+
+/* acc += .., by an mma or as `acc <- acc + x` */
+static bool adds_to(const Kernel *k, const Op *op, const Val *acc)
+{
+	if (op_is_mma(op))
+		return op->in[0].val == acc && op->in[1].val != acc && op->in[2].val != acc;
+	if (op->kind == OP_COPY && op->in[0].val == acc) {
+		const Op *sum = op->in[1].val->def;
+		return sum && sum->kind == OP_ADD && names(sum, acc);
+	}
+	const Op *use =
+		op->kind == OP_ADD && op->in[0].val != op->in[1].val ? only_use(k, op->out) : NULL;
+	return use && use->kind == OP_COPY && use->in[0].val == acc;
+}
+
+static bool used_behind(const Op *loop, const Val *v)
+{
+	for (const Op *op = loop->next; op; op = op_next(op))
+		if (names(op, v))
+			return true;
+	return false;
+}
+
+static Use use_in(const Kernel *k, const Op *loop, const Val *frag, const Op **where)
+{
+	bool written = false, sums = true, first = true, own = false;
+	for (const Op *op = loop->body->first; op && op_inside(op, loop); op = op_next(op)) {
+		if (!names(op, frag))
+			continue;
+		own = first ? overwrites(op, frag) && !adds_to(k, op, frag) : own;
+		first = false;
+		for (int i = 0; i < op->nin; i++)
+			written |= op->in[i].val == frag && op_effect(op, i) & FX_W;
+		if (!adds_to(k, op, frag) && !own) {
+			sums = false;
+			*where = op;
+		}
+	}
+	if (!written || (own && !used_behind(loop, frag)))
+		return written ? OWN : UNTOUCHED;
+	return sums && !own ? SUM : CARRIED;
+}
+
+static bool begins_at_zero(const Kernel *k, const Op *loop, const Val *acc)
+{
+	bool zero = false;
+	for (const Op *op = kernel_first(k); op != loop; op = op_next(op)) {
+		const Attr *value = op->kind == OP_FILL ? attrs_get(&op->attrs, A_VALUE) : NULL;
+		if (names(op, acc))
+			zero = value && value->real == 0;
+	}
+	return zero;
+}
+
+/* ------------------------------------------------------------------ the cut */
+/* The number of this CTA's part. */
+static const Ix *part_of(const Kernel *k)
+{
+	Ctx *c = k->ctx;
+	return ix_div(c, ix_sym(c, "rank"), ix_int(k, split_tiles(k)));
+}
+
+static void shift(Kernel *k, const Op *loop, const char *name, const Ix *by)
+{
+	for (Op *op = loop->body->first; op && op_inside(op, loop); op = op_next(op))
+		for (int i = 0; i < op->nix; i++)
+			op->ix[i] = ix_subst(k->ctx, op->ix[i], name, by);
+}
+
+static void cut(Kernel *k, Op *loop)
+{
+	Ctx *c = k->ctx;
+	const Ix *each = ix_ceil_div(c, loop->ix[1], ix_int(k, split_parts(k)));
+	Op *len = op_before(k, loop, OP_LET), *from = op_before(k, loop, OP_LET);
+	const char *trips = kernel_fresh(k, "trips"), *first = kernel_fresh(k, "first");
+	op_sym(k, len, trips);
+	op_ix(k, len, each);
+	op_sym(k, from, first);
+	op_ix(k, from, ix_mul(c, part_of(k), ix_sym(c, trips)));
+	const Ix *at = ix_add(c, ix_sym(c, first), ix_sym(c, loop->sym[0]));
+	shift(k, loop, loop->sym[0], ix_new(c, IX_MIN, at, loop->ix[1]));
+	loop->ix[1] = each;
+}
+
+/* All threads of a cluster meet where sums are exchanged, but those that have exited: who only
+ * loads has, where a CTA has one tile. */
+static bool can_meet(Kernel *k)
+{
+	if (kernel_pingpong(k))
+		return refuse(k, k->loc,
+			      "under pingpong the warpgroups have tiles of their own, and meet the "
+			      "cluster at different times",
+			      "write roles cooperative; without persistent");
+	if (attrs_int(&k->attrs, A_PERSISTENT, 0) &&
+	    strcmp(attrs_str(&k->attrs, A_ROLES, "none"), "none") != 0)
+		return refuse(
+			k, k->loc,
+			"with persistent, the producer loads the next tile while the cluster "
+			"meets for the sums of this one",
+			"leave persistent out: a CTA then computes one tile, and split_k makes "
+			"as many CTAs as there are parts");
+	return true;
+}
+
+static bool can_split(Kernel *k, const Op *loop)
+{
+	static const char whole[] = "leave split_k out";
+	if (op_parent(loop) && op_parent(op_parent(loop)))
+		return refuse(k, loop->loc, "the loop over k stands in another loop", whole);
+	if (loop->nsym > 1 || !ix_is(loop->ix[0], 0))
+		return refuse(k, loop->loc, "the loop over k does not begin with the first tile",
+			      whole);
+	for (const Op *mma = kernel_mma(k, NULL); mma; mma = kernel_mma(k, mma))
+		if (!adds_nothing_behind(k, loop, mma))
+			return refuse(
+				k, mma->loc,
+				"the loop does not go over all tiles of the k of an operand that "
+				"it loads, by which parts would be told apart",
+				"write for k in gA[m], of an operand that each trip loads");
+	return true;
+}
+
+bool split_loop(Kernel *k)
+{
+	static const char way[] =
+		"leave split_k out, or only add up in the loop: acc += mm(sA, sB)";
+	Op *loop = split_parts(k) > 1 ? loop_over_k(k) : NULL, *last = loop;
+	if (split_parts(k) == 1)
+		return true;
+	if (!loop || !can_meet(k) || !can_split(k, loop))
+		return false;
+	for (Op *op = kernel_first(k); op != loop; op = op_next(op)) {
+		const Op *where = loop;
+		Use use = op->kind == OP_FRAG ? use_in(k, loop, op->out, &where) : UNTOUCHED;
+		if (use == CARRIED)
+			return refuse(k, where->loc,
+				      ctx_strf(k->ctx,
+					       "%%%s is carried from trip to trip and is no sum",
+					       op->out->name),
+				      way);
+		if (use == SUM && !begins_at_zero(k, loop, op->out))
+			return refuse(
+				k, loop->loc,
+				ctx_strf(k->ctx,
+					 "%%%s does not begin at 0, and each part would begin so",
+					 op->out->name),
+				"begin at 0, and add the rest behind the loop");
+		if (use != SUM)
+			continue;
+		last = op_after(k, last, OP_SUM_PARTS);
+		op_in(k, last, op->out, NULL);
+	}
+	cut(k, loop);
+	return true;
+}
