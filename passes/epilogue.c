@@ -193,6 +193,13 @@ static int slots_in(int64_t bytes, int64_t slot, int64_t most)
 	return (int)(fit > most ? most : fit);
 }
 
+/* Who still waits for a free slot has not exited, and the cluster, which meets for the sums of the
+ * parts of k before the first is free, would wait for him. */
+static bool waits_in_cluster(const Epilogue *e, int slots)
+{
+	return split_parts(e->k) > 1 && slots < e->chunks;
+}
+
 /* How many staging slots a warpgroup gets: with one tile a CTA from all memory, which the stages do
  * not need any more, else from what they leave; 0: none. Sources take what slots that the schedule
  * asks for leave them. */
@@ -207,6 +214,7 @@ static int staging_slots(Epilogue *e)
 	if (one_tile(e)) {
 		most = e->chunks < MOST_SLOTS ? e->chunks : MOST_SLOTS;
 		e->source_slots = slots_in(left, read, most);
+		e->source_slots *= !waits_in_cluster(e, e->source_slots);
 		left = all - read * e->source_slots;
 	} else if (given < 0) {
 		one += read;

@@ -89,6 +89,16 @@ static bool share_load_op(Kernel *k, Judge *judge, Op *load, bool apart, Release
 	return s.issue != ISSUE_EACH && same.depends != SAME_CONSTANT;
 }
 
+/* Whether some CTAs of the cluster leave it out: nobody loads for those who do. */
+static bool is_of_some(const Op *load)
+{
+	bool some = false;
+	for (const Op *up = op_parent(load); up; up = op_parent(up))
+		for (int i = 0; up->kind == OP_IF && i < up->nix; i++)
+			some |= ix_uses(up->ix[i], "rank");
+	return some;
+}
+
 static void share_ring(Kernel *k, Judge *judge, Op *ring)
 {
 	Releases all = {0};
@@ -98,7 +108,7 @@ static void share_ring(Kernel *k, Judge *judge, Op *ring)
 		k, ring->sym[0]); /* of this CTA alone: nobody fills for another */
 	for (Op *op = kernel_first(k); op; op = op_next(op))
 		if (op_done_by(op, DONE_BY_BARRIER) && operand_on_ring(&op->in[0], ring->sym[0]))
-			paced |= share_load_op(k, judge, op, apart, &all);
+			paced |= share_load_op(k, judge, op, apart || is_of_some(op), &all);
 	for (int r = 0; r < all.ranks; r++) {
 		into[r] = all.into[r];
 		from[r] = all.from[r];

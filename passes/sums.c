@@ -15,7 +15,7 @@
 #include "passes/ways.h"
 #include "passes/why.h"
 
-enum { MOST_REGS = 32 /* that a thread adds at a time */, UNIT = 4 /* elements of 16 bytes */ };
+enum { MOST_REGS = 16 /* that a thread adds at a time */, UNIT = 4 /* elements of 16 bytes */ };
 
 /* An accumulator in pieces of as many registers of each thread. */
 typedef struct {
