@@ -45,12 +45,26 @@ static bool is_crowded(const Kernel *k)
 	return accumulated(k) >= CROWDED && computes_much(k);
 }
 
+/* Columns of a tile that make a chunk for each of the CTAs that share its k; all where it is small.
+ */
+static int columns_of_part(const Epilogue *e, int least)
+{
+	enum { SMALL = 32 /* registers */ };
+	int64_t parts = split_parts(e->k);
+	int columns = (int)(e->t.n * e->t.repeat_m / parts);
+	if (parts == 1 || type_regs(e->store->in[1].val->type) <= SMALL)
+		return e->t.n;
+	return columns < least ? least : columns;
+}
+
 /* Columns of a chunk, at most: as the schedule says, else half of the widest where these would
  * spill beside so many accumulators: bias and GELU of 128x192 under pingpong did. */
 static int most_columns(const Epilogue *e)
 {
 	int widest = SWIZZLE_WIDEST / e->bytes;
-	int given = (int)attrs_int(&e->k->attrs, A_SUBTILE, is_crowded(e->k) ? widest / 2 : widest);
+	int part = columns_of_part(e, e->m_fast ? 8 : SWIZZLE_LEAST / e->bytes);
+	int few = is_crowded(e->k) ? widest / 2 : widest;
+	int given = (int)attrs_int(&e->k->attrs, A_SUBTILE, few < part ? few : part);
 	return given < widest ? given : widest;
 }
 

@@ -8,7 +8,7 @@
  *     sum.parts %acc
  * Behind the loop only the sums may differ from part to part: what else a loop carries cannot be
  * split, and is refused. */
-#include "passes/split.h"
+#include "passes/owners.h"
 #include "passes/why.h"
 
 #include <string.h>
@@ -220,13 +220,6 @@ static bool begins_at_zero(const Kernel *k, const Op *loop, const Val *acc)
 }
 
 /* ------------------------------------------------------------------ the cut */
-/* The number of this CTA's part. */
-static const Ix *part_of(const Kernel *k)
-{
-	Ctx *c = k->ctx;
-	return ix_div(c, ix_sym(c, "rank"), ix_int(k, split_tiles(k)));
-}
-
 static void shift(Kernel *k, const Op *loop, const char *name, const Ix *by)
 {
 	for (Op *op = loop->body->first; op && op_inside(op, loop); op = op_next(op))
@@ -243,7 +236,7 @@ static void cut(Kernel *k, Op *loop)
 	op_sym(k, len, trips);
 	op_ix(k, len, each);
 	op_sym(k, from, first);
-	op_ix(k, from, ix_mul(c, part_of(k), ix_sym(c, trips)));
+	op_ix(k, from, ix_mul(c, owner_part(k), ix_sym(c, trips)));
 	const Ix *at = ix_add(c, ix_sym(c, first), ix_sym(c, loop->sym[0]));
 	shift(k, loop, loop->sym[0], ix_new(c, IX_MIN, at, loop->ix[1]));
 	loop->ix[1] = each;

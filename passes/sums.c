@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* sums.c - the sum of a tile whose k is split. Each CTA leaves its registers in its own shared
- * memory, in the order of threads: nobody there needs to know where in the tile they lie. The first
- * of the CTAs adds those of the others to its own, in the order of their ranks, and is the one that
- * goes on. sync_exchange.c has the cluster meet.
+ * memory, in the order of threads: nobody there needs to know where in the tile they lie. Whoever
+ * goes on with them (owners.c) adds those of the others to its own, in the order of their ranks
+ * from its own on. sync_exchange.c has the cluster meet.
  *     sum.parts %acc ; store %t, %acc                %acc (128,16) in 128 threads, split_k 2
- * ->  if (1 <= rank) { store.shared %sP[0], %p }     %p = part %acc[0] : (128 threads, 16)
+ * ->  if (rank != 0) { store.shared %sP[0], %p }     %p = part %acc[0] : (128 threads, 16)
  *     if (rank < 1) {
  *       for part (1, 2) { load.peer %x, %sP[0] (rank + part) ; %y = add %p, %x ; move %acc[0], %y }
  *       store %t, %acc
  *     } */
 #include "passes/exchange.h"
+#include "passes/owners.h"
 #include "passes/rings.h"
 #include "passes/split.h"
 #include "passes/ways.h"
@@ -116,24 +117,53 @@ static Val *piece_of(Kernel *k, Block *b, const Sums *s, int piece)
 	return op_result(k, part, "p", s->piece);
 }
 
-static void leave(Kernel *k, Block *b, const Sums *s, const Op *at)
+/* Who adds the piece up; a bit each. */
+static uint64_t adders(const Owners *o, int acc, int piece)
 {
-	for (int i = 0; i < s->pieces; i++) {
-		Val *p = piece_of(k, b, s, i);
-		Op *put = op_append(k, b, way_rows[WAY_PEERS].first, at->loc);
-		op_in(k, put, s->buffer, exchange_at(k, at, s->pieces, i));
-		op_in(k, put, p, ix_int(k, 0));
+	uint64_t all = 0;
+	for (int i = 0; i < o->at.n; i++)
+		if (o->at.at[i].needs[acc] >> piece & 1)
+			all |= UINT64_C(1) << o->at.at[i].owner;
+	return all;
+}
+
+/* Who adds a piece up by himself does not read his own. */
+static Block *but_by(Kernel *k, Op *at, uint64_t adder)
+{
+	if (adder & (adder - 1))
+		return at->block;
+	Op *some = op_before(k, at, OP_IF);
+	op_ix(k, some, ix_new(k->ctx, IX_NE, owner_part(k), ix_int(k, __builtin_ctzll(adder))));
+	return op_body(k, some);
+}
+
+static void leave_piece(Kernel *k, Op *at, const Sums *s, int piece, uint64_t by)
+{
+	Block own = {0}, *b = but_by(k, at, by);
+	bool all = b == at->block;
+	if (all)
+		b = &own;
+	Val *p = piece_of(k, b, s, piece);
+	Op *put = op_append(k, b, way_rows[WAY_PEERS].first, at->loc);
+	op_in(k, put, s->buffer, exchange_at(k, at, s->pieces, piece));
+	op_in(k, put, p, ix_int(k, 0));
+	for (Op *op = all ? own.first : NULL, *next; op; op = next) {
+		next = op->next;
+		op_remove(op);
+		op_insert_before(at, op);
 	}
 }
 
-/* To the piece, what each of the others has in the same registers. No two pieces are under way at a
- * time, or they would not fit beside the accumulator. */
+/* To the piece, what each of the others has in the same registers: from the CTA behind this one on,
+ * so that no two read from one CTA at a time. No two pieces are under way at a time, or they would
+ * not fit beside the accumulator. */
 static void add_piece(Kernel *k, Block *b, const Sums *s, const Op *at, int piece)
 {
 	Ctx *c = k->ctx;
 	Loc loc = at->loc;
 	Op *loop = op_append(k, b, OP_FOR, loc);
 	const char *part = kernel_fresh(k, "part");
+	const Ix *ctas = ix_int(k, split_parts(k) * split_tiles(k));
 	op_sym(k, loop, part);
 	op_ix(k, loop, ix_int(k, 1));
 	op_ix(k, loop, ix_int(k, split_parts(k)));
@@ -146,7 +176,7 @@ static void add_piece(Kernel *k, Block *b, const Sums *s, const Op *at, int piec
 	const Ix *away = ix_mul(c, ix_sym(c, part), ix_int(k, split_tiles(k)));
 	op_in(k, get, op_result(k, frag, "x", s->piece), ix_int(k, 0));
 	op_in(k, get, s->buffer, exchange_at(k, at, s->pieces, piece));
-	op_ix(k, get, ix_add(c, ix_sym(c, "rank"), away));
+	op_ix(k, get, ix_mod(c, ix_add(c, ix_sym(c, "rank"), away), ctas));
 	op_in(k, add, own, NULL);
 	op_in(k, add, frag->out, NULL);
 	op_in(k, move, s->acc, ix_int(k, (int64_t)piece * s->regs));
@@ -154,61 +184,130 @@ static void add_piece(Kernel *k, Block *b, const Sums *s, const Op *at, int piec
 }
 
 /* ------------------------------------------------------------------ who goes on */
-static Op *by_first(Kernel *k, Loc loc)
-{
-	Op *only = op_new(k, OP_IF, loc);
-	op_ix(k, only, ix_new(k->ctx, IX_LT, ix_sym(k->ctx, "rank"), ix_int(k, split_tiles(k))));
-	return only;
-}
+typedef struct {
+	Kernel *k;
+	VEC(Op *) at; /* sum.parts */
+	VEC(Sums) of;
+	Owners owners;
+	VEC(Op *) only; /* of each owner: what it does */
+} Parting;
 
-static Op *by_others(Kernel *k, Loc loc)
+static Op *some_of(Kernel *k, Loc loc, uint64_t parts)
 {
 	Op *some = op_new(k, OP_IF, loc);
-	op_ix(k, some, ix_new(k->ctx, IX_LE, ix_int(k, split_tiles(k)), ix_sym(k->ctx, "rank")));
+	op_ix(k, some, owner_among(k, parts));
 	return some;
 }
 
-/* What is loaded ahead for what follows, only the first needs. */
-static void guard_loads(Kernel *k, const Op *only)
+static void leave_all(Parting *s)
 {
-	for (Op *op = kernel_first(k), *next; op && op != only; op = next) {
-		bool read = false;
+	for (int a = 0; a < s->at.n; a++)
+		for (int piece = 0; piece < s->of.at[a].pieces; piece++) {
+			uint64_t by = adders(&s->owners, a, piece);
+			if (by)
+				leave_piece(s->k, s->at.at[a], &s->of.at[a], piece, by);
+		}
+}
+
+/* The sums that the owner needs, then its segments. */
+static void go_on(Parting *s, int owner, Op *at)
+{
+	Kernel *k = s->k;
+	Op *only = some_of(k, at->loc, UINT64_C(1) << owner);
+	Block *b = op_body(k, only);
+	op_insert_before(at, only);
+	for (int a = 0; a < s->at.n; a++)
+		for (int piece = 0; piece < s->of.at[a].pieces; piece++)
+			if (adders(&s->owners, a, piece) >> owner & 1)
+				add_piece(k, b, &s->of.at[a], s->at.at[a], piece);
+	for (int i = 0; i < s->owners.at.n; i++) {
+		const Segment *g = &s->owners.at.at[i];
+		for (Op *op = g->first, *next; g->owner == owner; op = next) {
+			next = op->next;
+			op_remove(op);
+			block_append(b, op);
+			if (op == g->last)
+				break;
+		}
+	}
+	vec_push(ctx_arena(k->ctx), &s->only, only);
+}
+
+/* ------------------------------------------------------------------ what is loaded ahead */
+static bool reads_slot(const Op *op, const Operand *slot)
+{
+	for (int i = 0; i < op->nin; i++)
+		if (op_effect(op, i) & (FX_R | FX_AR) && op->in[i].val == slot->val &&
+		    op->in[i].at == slot->at)
+			return true;
+	return false;
+}
+
+/* Which owner's the op is; -1: all CTAs come to it. */
+static int owner_of(const Parting *s, const Op *op)
+{
+	for (int i = 0; i < s->only.n; i++)
+		if (op_inside(op, s->only.at[i]))
+			return i;
+	return -1;
+}
+
+/* Parts that read what the op loads; all of them where it is read outside what owners do. */
+static uint64_t readers(const Parting *s, const Op *load)
+{
+	uint64_t all = 0;
+	for (const Op *op = op_next(load); op; op = op_next(op))
+		if (reads_slot(op, &load->in[0]))
+			all |= owner_of(s, op) < 0 ? ~UINT64_C(0) : UINT64_C(1) << owner_of(s, op);
+	return all;
+}
+
+static void guard_loads(Parting *s)
+{
+	Op *first = s->only.at[0];
+	uint64_t every = (UINT64_C(1) << split_parts(s->k)) - 1;
+	for (Op *op = kernel_first(s->k), *next; op && op != first; op = next) {
 		next = op_next(op);
-		const Op *buffer = op_fills_shared(op) ? op->in[0].val->def : NULL;
-		const char *ring = buffer ? attrs_str(&buffer->attrs, A_RING, "") : "";
-		for (const Op *in = op_next(op); in && buffer && in != only; in = op_next(in))
-			read |= op_touches(in, ring, FX_R | FX_AR);
-		if (!buffer || read || op_parent(op) != op_parent(only))
+		uint64_t by = op_fills_shared(op) ? readers(s, op) : 0;
+		if (!by || (by & every) == every || op_parent(op) != op_parent(first))
 			continue;
-		Op *some = by_first(k, op->loc);
+		Op *some = some_of(s->k, op->loc, by);
 		op_insert_before(op, some);
 		op_remove(op);
-		block_append(op_body(k, some), op);
+		block_append(op_body(s->k, some), op);
 	}
+}
+
+/* ------------------------------------------------------------------ */
+static void find_sums(Parting *s)
+{
+	Arena *a = ctx_arena(s->k->ctx);
+	for (Op *op = kernel_find(s->k, OP_SUM_PARTS); op; op = op_find_next(op, OP_SUM_PARTS)) {
+		vec_push(a, &s->at, op);
+		vec_push(a, &s->of, sums_of(s->k->ctx, op->in[0].val));
+	}
+	Pieces *all = NEWN(a, Pieces, s->at.n + 1);
+	for (int i = 0; i < s->at.n; i++)
+		all[i] = (Pieces){s->of.at[i].acc, s->of.at[i].regs, s->of.at[i].pieces};
+	if (s->at.n)
+		s->owners = owners_find(s->k, s->at.at[s->at.n - 1], all, s->at.n);
 }
 
 void pass_sums(Kernel *k)
 {
-	VEC(Op *) all = {0};
-	for (Op *op = kernel_find(k, OP_SUM_PARTS); op; op = op_find_next(op, OP_SUM_PARTS))
-		vec_push(ctx_arena(k->ctx), &all, op);
-	if (!all.n)
+	Parting s = {.k = k};
+	find_sums(&s);
+	if (!s.at.n)
 		return;
-	Op *only = by_first(k, all.at[0]->loc), *others = by_others(k, all.at[0]->loc);
-	op_insert_after(all.at[all.n - 1], only);
-	op_insert_before(only, others);
-	for (int i = 0; i < all.n; i++) {
-		Sums s = sums_of(k->ctx, all.at[i]->in[0].val);
-		s.buffer = buffer_of(k, &s, all.at[i]->loc);
-		leave(k, op_body(k, others), &s, all.at[i]);
-		for (int piece = 0; piece < s.pieces; piece++)
-			add_piece(k, op_body(k, only), &s, all.at[i], piece);
-		op_remove(all.at[i]);
-	}
-	for (Op *op = only->next, *next; op; op = next) {
-		next = op->next;
-		op_remove(op);
-		block_append(op_body(k, only), op);
-	}
-	guard_loads(k, only);
+	for (int i = 0; i < s.at.n; i++)
+		s.of.at[i].buffer = buffer_of(k, &s.of.at[i], s.at.at[i]->loc);
+	leave_all(&s);
+	Op *at = op_before(k, s.owners.begin, OP_IF);
+	op_ix(k, at, ix_int(k, 1));
+	for (int i = 0; i < s.owners.owners; i++)
+		go_on(&s, i, at);
+	op_remove(at);
+	guard_loads(&s);
+	for (int i = 0; i < s.at.n; i++)
+		op_remove(s.at.at[i]);
 }

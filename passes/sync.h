@@ -63,8 +63,8 @@ const GroupLoop *group_loop(const Groups *all, const Op *loop);
 void sync_reads(const Sync *s, const Groups *groups);
 
 bool sync_staging(Kernel *k, const Op *ring); /* false: it is none */
-/* Before the first write to memory that a ring has released: all that read the ring meet. */
-void sync_take_over(Kernel *k, Op *op, const char *ring);
+/* Ahead of `at`, before op writes to memory that a ring has released: all who read that meet. */
+void sync_take_over(Kernel *k, Op *at, const Op *op, const char *ring);
 bool sync_reads_peers(const Op *op); /* another CTA's shared memory */
 void sync_exchange(Kernel *k, const Op *ring);
 /* Whether the position is one of the first `slots`: every slot is free then. */

@@ -55,7 +55,7 @@ static void sync_peers(Kernel *k, const char *ring, int64_t slots)
 	for (Op *put = next_on(kernel_first(k), ring, FX_W); put;) {
 		Op *get = next_on(put, ring, FX_R);
 		Op *from = beside(put, get), *to = beside(get, put);
-		sync_take_over(k, put, ring);
+		sync_take_over(k, from, put, ring);
 		if (!on_first_lap(facts, put->in[0].at, slots))
 			op_before(k, from, OP_BAR_CLUSTER);
 		if (!meet_between(from, to))

@@ -106,12 +106,12 @@ static void join_groups(const Kernel *k, const DoneRow *done)
 
 /* Memory of a ring that is done: every consumer's group of its reads has ended before this, so all
  * have when the consumers have met. No load is under way, as each was waited for. */
-void sync_take_over(Kernel *k, Op *op, const char *ring)
+void sync_take_over(Kernel *k, Op *at, const Op *op, const char *ring)
 {
 	const Operand to = on_ring(op, ring);
 	if (!attrs_get(&to.val->def->attrs, A_OVER))
 		return;
-	Op *all = op_before(k, op, OP_BAR_SYNC);
+	Op *all = op_before(k, at, OP_BAR_SYNC);
 	op_ix(k, all, ix_int(k, NAMED_OVER));
 	op_int(k, all, A_THREADS, 32 * attrs_int(&op_role(op)->attrs, A_ACTIVE, 0));
 }
@@ -136,7 +136,7 @@ bool sync_staging(Kernel *k, const Op *ring)
 		next = op_next(op);
 		if (op_touches(op, name, FX_W)) {
 			if (!role)
-				sync_take_over(k, op, name);
+				sync_take_over(k, op, op, name);
 			sync_write(k, op, name, done, slots, facts);
 		} else if (op_touches(op, name, FX_AR)) {
 			role = (Op *)(uintptr_t)op_role(op);

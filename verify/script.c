@@ -141,6 +141,8 @@ static bool walk_turns(Reader *r, const Op *op, int64_t from, int64_t to)
 	for (int j = 0; j < counters; j++)
 		carried[j] = read_expr(r, op->ix[2 + 2 * j]);
 	for (int64_t i = from; i < to; i++) {
+		ptrmap_clear(
+			&r->seen); /* as many names as in the turn before, which stand for others */
 		read_put_name(r, op->sym[0], ix_const(c, i));
 		for (int j = 0; j < counters; j++)
 			read_put_name(r, op->sym[1 + j], carried[j]);
