@@ -187,7 +187,10 @@ void names_of_sizes(LaneNames *n, Ctx *c, const Sizes *s)
 int cluster_ctas(const Kernel *k)
 {
 	const Attr *a = attrs_get(&k->attrs, A_CLUSTER);
-	return a && a->n == 2 ? (int)(a->i[0] * a->i[1]) : 1;
+	int ctas = 1;
+	for (int i = 0; a && i < a->n; i++)
+		ctas *= (int)a->i[i];
+	return ctas;
 }
 
 int64_t launch_ctas(const Kernel *k, const LaneNames *n)

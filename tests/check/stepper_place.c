@@ -52,7 +52,7 @@ static bool accesses(const Op *op)
 {
 	return op->kind == OP_TMA_LOAD || op->kind == OP_TMA_STORE || op->kind == OP_WGMMA ||
 	       op->kind == OP_LDMATRIX || op->kind == OP_STMATRIX || op->kind == OP_LD_SHARED ||
-	       op->kind == OP_ST_SHARED || op->kind == OP_ST_STAGED;
+	       op->kind == OP_ST_SHARED || op->kind == OP_ST_STAGED || op->kind == OP_LD_PEER;
 }
 
 bool acts(const Op *op)

@@ -110,7 +110,8 @@ static const char *use_all(PtxRegisters *r, const Op *op, const LaneNames *n)
 {
 	bool vector = op->kind == OP_LDMATRIX || op->kind == OP_STMATRIX ||
 		      op->kind == OP_LD_SHARED || op->kind == OP_ST_SHARED ||
-		      op->kind == OP_LD_GLOBAL || op->kind == OP_ST_GLOBAL;
+		      op->kind == OP_LD_PEER || op->kind == OP_LD_GLOBAL ||
+		      op->kind == OP_ST_GLOBAL;
 	const char *why = NULL;
 	for (int i = 0; i < op->nin && !why; i++) {
 		Place p = place_of(r, op->in[i].val, op->in[i].at, n);

@@ -284,6 +284,22 @@ static bool is_known_in(const Run *r, int cta, int part, int time)
 	return false;
 }
 
+/* What another CTA read has been told of here, before all of this one's warps were gone. */
+static bool peers_end(Run *r)
+{
+	const PtxTrace *t = r->t;
+	for (int i = 0; i < t->ctas * t->ncells; i++)
+		for (int j = 0; j < r->cells[i].n; j++) {
+			const Touch *b = &r->cells[i].at[j];
+			int cta = i / t->ncells;
+			bool far = b->generic && b->warp / t->cta_warps != cta;
+			if (far && !is_known_in(r, cta, b->part, b->time))
+				return run_fail(r, "a read in a CTA that may have exited", b->op,
+						NULL);
+		}
+	return true;
+}
+
 static bool bars_end(Run *r)
 {
 	const PtxTrace *t = r->t;
@@ -312,6 +328,7 @@ static bool step(Run *r, int w, const PtxStep *s)
 	case OP_LDMATRIX:
 	case OP_STMATRIX:
 	case OP_LD_SHARED:
+	case OP_LD_PEER:
 	case OP_ST_SHARED:
 	case OP_ST_STAGED:
 		return generic(r, w, s);
@@ -451,7 +468,7 @@ static void walk(Run *r)
 	for (int w = 0; w < r->t->warps && !r->wrong; w++)
 		if (!r->warp[w].gone)
 			run_fail(r, "hang", run_warp(r, w)->steps.at[r->warp[w].at].op, NULL);
-	if (!r->wrong && bars_end(r))
+	if (!r->wrong && bars_end(r) && peers_end(r))
 		memory_end(r);
 }
 

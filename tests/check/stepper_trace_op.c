@@ -17,14 +17,21 @@ static bool is_constant(const Tracer *r, const Val *v)
 static void trace_generic(Tracer *r, const Op *op, uint32_t lanes)
 {
 	bool staged = op->kind == OP_ST_STAGED, copies = op->kind == OP_CP_ASYNC;
+	bool peer = op->kind == OP_LD_PEER;
+	int64_t cta = peer ? trace_value(r, op, op->ix[0], lanes) : r->w->cta;
 	int buffer = op->in[0].val->type->space == SP_SHARED ? 0 : 1;
 	int slot = trace_slot(r, op, &op->in[buffer], lanes);
 	if (trace_is_matrix(op) && lanes != ALL_LANES)
 		trace_wrong(r, op, "an aligned instruction by some lanes");
 	if (slot < 0)
 		return;
-	int foot = trace_lanes_foot(r, op, &op->in[buffer], slot, op->ix[staged], lanes);
+	int foot = trace_lanes_foot(r, op, &op->in[buffer], slot, op->ix[staged || peer], lanes);
+	if (cta < 0 || cta >= r->t->ctas) {
+		trace_wrong(r, op, "a read in a CTA that is not in the cluster");
+		return;
+	}
 	PtxStep *s = trace_push(r, op, op->kind, lanes);
+	s->cta = (int)cta;
 	s->foot = foot;
 	s->global = staged || (copies && !is_constant(r, op->in[1].val));
 	s->slot = trace_number(&r->first_slot, op->in[buffer].val) + slot;
@@ -240,6 +247,7 @@ void trace_step(Tracer *r, const Op *op, uint32_t lanes)
 	case OP_LDMATRIX:
 	case OP_STMATRIX:
 	case OP_LD_SHARED:
+	case OP_LD_PEER:
 	case OP_ST_SHARED:
 	case OP_ST_STAGED:
 	case OP_CP_ASYNC:
