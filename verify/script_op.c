@@ -418,7 +418,7 @@ static bool find_rank(Reader *r, const Op *op, int *rank)
 
 static bool put_generic(Reader *r, const Op *op)
 {
-	int rank;
+	int rank = 0;
 	if (!find_rank(r, op, &rank))
 		return false;
 	for (int i = 0; i < op->nin; i++) {
