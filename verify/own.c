@@ -71,6 +71,20 @@ static void keep_own(Script *s)
 	}
 }
 
+/* All lanes copy, each for itself: what some of them commit or wait for is nothing for others. */
+static void copies_of_all(Items *items)
+{
+	uint64_t kinds = 1u << STEP_COPY_COMMIT | 1u << STEP_COPY_WAIT;
+	int n = 0;
+	for (int i = 0; i < items->n; i++) {
+		Item *it = items->at[i];
+		copies_of_all(&it->body);
+		if (!is_partial(it, kinds))
+			items->at[n++] = it;
+	}
+	items->n = n;
+}
+
 static void for_the_warp(Items *items, uint64_t kinds)
 {
 	for (int i = 0; i < items->n; i++) {
@@ -226,7 +240,7 @@ static void fence_for_own(Reader *r, Script *s)
  * that do all that the warp does to memory it is as good as one by all. */
 static void fence_apart(Reader *r, Script *s)
 {
-	uint64_t touches = 1u << STEP_READ | 1u << STEP_PASS | 1u << STEP_WRITE;
+	uint64_t touches = 1u << STEP_READ | 1u << STEP_PASS | 1u << STEP_WRITE | 1u << STEP_COPY;
 	uint64_t others = 1u << STEP_MMA | 1u << STEP_STORE | 1u << STEP_LOAD | 1u << STEP_ARRIVE |
 			  1u << STEP_EXPECT;
 	for (int seg = 0; seg < SEG_COUNT; seg++)
@@ -293,6 +307,8 @@ void read_own(Reader *r, Script *s)
 	inits_apart(s);
 	sends_apart(r, s);
 	keep_own(s);
+	for (int seg = 0; seg < SEG_COUNT; seg++)
+		copies_of_all(&s->seg[seg]);
 	touch_apart(r, s);
 	fence_apart(r, s);
 }
