@@ -90,6 +90,7 @@ gather()
 gather ping_128_g8
 gather ping_128_g16 -DG=16
 gather coop_256_g8 -DR=cooperative -DbN=256 -DS=4
+gather coop_256_s3 -DR=cooperative -DbN=256 -DS=3
 gather coop_192_g8 -DR=cooperative -DbN=192 -DS=4
 
 residual()
