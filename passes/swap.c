@@ -205,13 +205,18 @@ static Val *view_of(Kernel *k, Val *tensor, const Layout *l)
 	return op_result(k, op, ctx_strf(k->ctx, "%s.t", arg->name), type);
 }
 
+static int tile_span(const Kernel *k, const Val *tile, int mode)
+{
+	return val_extent(tile, tile_mode(k, tile, mode));
+}
+
 static Val *turned_tile(Swap *w, Val *tile)
 {
 	Kernel *k = w->k;
 	int at[MODES_MOST];
 	Op *old = tile->def;
 	Val *turned = ptrmap_get(&w->turns, tile);
-	if (turned || val_is_one(tile))
+	if (turned || (tile_span(k, tile, 0) == 1 && tile_span(k, tile, 1) == 1))
 		return turned ? turned : tile;
 	turned_modes(k, tile, at);
 	Val *view =
@@ -258,8 +263,7 @@ static void join_whole(Op *join)
 static void join_rows(Kernel *k, Op *join)
 {
 	Val *from = join->in[1].val, *to = join->in[0].val;
-	if (val_extent(from, 1) == 1 || val_extent(to, tile_mode(k, to, 1)) != 1 ||
-	    val_extent(to, tile_mode(k, to, 0)) == 1)
+	if (val_extent(from, 1) == 1 || tile_span(k, to, 1) != 1 || tile_span(k, to, 0) == 1)
 		return;
 	Op *reduce = op_before(k, join, OP_REDUCE);
 	op_in(k, reduce, from, NULL);
