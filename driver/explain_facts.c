@@ -439,10 +439,10 @@ static void take_schedule(Facts *f)
 	take_ways_out(f);
 	f->clause[CLAUSE_PDL].v[0] = pdl;
 	f->clause[CLAUSE_DETERMINISTIC].there = f->clause[CLAUSE_DETERMINISTIC].v[0];
-	f->clause[CLAUSE_SWAP].there = f->clause[CLAUSE_SWAP].v[0];
 	f->clause[CLAUSE_GROUP].there = f->clause[CLAUSE_GROUP].v[0] >= 0;
 	f->clause[CLAUSE_INFLIGHT].there = is_about_groups(k);
 	f->clause[CLAUSE_STAGES].there = false; /* pipelines say it */
+	f->clause[CLAUSE_SWAP].there = f->clause[CLAUSE_SWAP].v[0];
 	f->clause[CLAUSE_THREADS].there = kernel_why_find(k, REASON_THREADS, NULL);
 	f->serpentine = attrs_int(a, A_SERPENTINE, 0);
 	f->along = attrs_str(a, A_ALONG, "m");

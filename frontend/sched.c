@@ -527,10 +527,10 @@ void sched_finish(Sema *s)
 			diag(s->ctx, d->loc, D_E0308,
 			     "'threads' is of kernels without an mma: an mma's warpgroups decide"),
 			"leave it out, or arrange the mma over more: * (2,1,1)");
-	swap_fits(s);
 	check_split(s);
 	if (attrs_int(&s->kernel->attrs, A_DETERMINISTIC, 0))
 		joins_in_order(s);
+	swap_fits(s);
 	if (!s->mma || !d->consumers)
 		return;
 	int64_t has = mma_warpgroups(s, s->mma);
