@@ -87,9 +87,21 @@ void emit_REDUCE(Cg *g, const Op *op)
 void emit_MOVE(Cg *g, const Op *op)
 {
 	const Bound *to = cg_val(g, op->in[0].val), *from = cg_val(g, op->in[1].val);
-	int first = op->in[0].at ? cg_first_register(g, &op->in[0]) : 0;
-	for (int i = 0; i < from->n; i++)
-		cg_set_reg(g, to, first + i, cg_reg(g, from, i));
+	for (int i = 0; i < to->n; i++)
+		cg_set_reg(g, to, i, cg_reg(g, from, i));
+}
+
+void emit_ADD_TO(Cg *g, const Op *op)
+{
+	const Bound *to = cg_val(g, op->in[0].val), *from = cg_val(g, op->in[1].val);
+	int first = cg_first_register(g, &op->in[0]);
+	for (int i = 0; i < from->n; i++) {
+		LLVMValueRef x[2] = {cg_reg(g, to, first + i), cg_reg(g, from, i)};
+		cg_set_reg(g, to, first + i,
+			   elem_is_float(op->in[0].val->type->elem)
+				   ? value_ADD(g, x)
+				   : LLVMBuildAdd(g->b, x[0], x[1], ""));
+	}
 }
 
 /* ------------------------------------------------------------------ conversions */

@@ -436,6 +436,7 @@ static const Rule rules[OP_COUNT] = {
 	[OP_LD_PEER] = {.kinds = "rs", .rule = rule_vector, .needs = {{A_N, ST_PTX}}},
 	[OP_SUM_PARTS] = {.kinds = "r"},
 	[OP_PART] = {.kinds = "r=r", .rule = rule_part},
+	[OP_ADD_TO] = {.kinds = "rr", .rule = rule_add_to},
 	[OP_MOVE] = {.kinds = "rr", .rule = move_rule},
 	[OP_REDUCE] = {.kinds = "r=r", .rule = reduce_rule, .needs = {{A_COMBINE, ST_ANY}}},
 	[OP_LOAD] = {.kinds = "rgg", .rule = rule_load},

@@ -158,10 +158,15 @@ const char *reduce_rule(const Kernel *k, const Op *op)
 const char *move_rule(const Kernel *k, const Op *op)
 {
 	const Type *to = op->in[0].val->type, *from = op->in[1].val->type;
-	if (!op->in[0].at)
-		return to == from ? NULL : "a move is between tiles of one type";
-	if (to->elem != from->elem)
-		return "a move is between registers of one element type";
+	(void)k;
+	return to == from ? NULL : "a move is between tiles of one type";
+}
+
+const char *rule_add_to(const Kernel *k, const Op *op)
+{
+	const Type *to = op->in[0].val->type, *from = op->in[1].val->type;
+	if (to->elem != from->elem || elem_rows[to->elem].bits != 32)
+		return "registers of 32 bits are added to such of the same type";
 	return check_registers(k, op, &op->in[0], type_regs(from));
 }
 

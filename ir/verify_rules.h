@@ -27,6 +27,7 @@ const char *rule_tma_store(const Kernel *k, const Op *op);
 const char *rule_load_tma(const Kernel *k, const Op *op);
 const char *rule_mma_sync(const Kernel *k, const Op *op);
 const char *rule_wgmma(const Kernel *k, const Op *op);
+const char *rule_add_to(const Kernel *k, const Op *op);
 const char *rule_setmaxnreg(const Kernel *k, const Op *op);
 const char *rule_vector(const Kernel *k, const Op *op);
 const char *rule_load(const Kernel *k, const Op *op); /* of indices that are checked, too */

@@ -55,12 +55,23 @@ static const char *on_barrier(const Kernel *k, const Op *op)
 	return op->nin == 4 ? NULL : "a load names the mbarrier on which its bytes arrive";
 }
 
+/* Whether what CTAs leave for each other lies there, in the order of their threads. */
+static bool is_read_by_peers(const Kernel *k, const Val *buffer)
+{
+	bool read = false;
+	for (const Op *op = kernel_first(k); op && !read; op = op_next(op))
+		for (int i = 0; i < op->nin; i++)
+			read |= op_rows[op->kind].effects & FX_PEER && op->in[i].val == buffer;
+	return read;
+}
+
 static const char *swizzled_buffer(const Kernel *k, const Op *op)
 {
 	for (int i = 0; i < op->nin; i++) {
 		const Type *t = op->in[i].val->type;
 		SlotForm f;
-		if (t->kind == TY_TILE && t->space == SP_SHARED && slot_form(k->ctx, t, &f))
+		if (t->kind == TY_TILE && t->space == SP_SHARED && slot_form(k->ctx, t, &f) &&
+		    !is_read_by_peers(k, op->in[i].val))
 			return ctx_strf(k->ctx,
 					"the layout of '%%%s' is swizzled rows, as TMA and "
 					"wgmma require",

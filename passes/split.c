@@ -307,6 +307,12 @@ bool split_loop(Kernel *k)
 				"begin at 0, and add the rest behind the loop");
 		if (use != SUM)
 			continue;
+		if (elem_rows[op->out->type->elem].bits != 32)
+			return refuse(k, loop->loc,
+				      ctx_strf(k->ctx,
+					       "%%%s is of %s, and sums of parts are of 32 bits",
+					       op->out->name, elem_rows[op->out->type->elem].name),
+				      "take an mma that adds up in f32");
 		last = op_after(k, last, OP_SUM_PARTS);
 		op_in(k, last, op->out, NULL);
 	}

@@ -6,7 +6,7 @@
  *     sum.parts %acc ; store %t, %acc                %acc (128,16) in 128 threads, split_k 2
  * ->  if (rank != 0) { store.shared %sP[0], %p }     %p = part %acc[0] : (128 threads, 16)
  *     if (rank < 1) {
- *       for part (1, 2) { load.peer %x, %sP[0] (rank + part) ; %y = add %p, %x ; move %acc[0], %y }
+ *       for part (1, 2) { load.peer %x, %sP[0] ((rank + part) % 2) ; add.to %acc[0], %x }
  *       store %t, %acc
  *     } */
 #include "passes/exchange.h"
@@ -171,16 +171,13 @@ static void add_piece(Kernel *k, Block *b, const Sums *s, const Op *at, int piec
 	b = op_body(k, loop);
 	Op *frag = op_append(k, b, OP_FRAG, loc);
 	Op *get = op_append(k, b, way_rows[WAY_PEERS].last, loc);
-	Val *own = piece_of(k, b, s, piece);
-	Op *add = op_append(k, b, OP_ADD, loc), *move = op_append(k, b, OP_MOVE, loc);
+	Op *add = op_append(k, b, OP_ADD_TO, loc);
 	const Ix *away = ix_mul(c, ix_sym(c, part), ix_int(k, split_tiles(k)));
 	op_in(k, get, op_result(k, frag, "x", s->piece), ix_int(k, 0));
 	op_in(k, get, s->buffer, exchange_at(k, at, s->pieces, piece));
 	op_ix(k, get, ix_mod(c, ix_add(c, ix_sym(c, "rank"), away), ctas));
-	op_in(k, add, own, NULL);
+	op_in(k, add, s->acc, ix_int(k, (int64_t)piece * s->regs));
 	op_in(k, add, frag->out, NULL);
-	op_in(k, move, s->acc, ix_int(k, (int64_t)piece * s->regs));
-	op_in(k, move, op_result(k, add, "y", s->piece), NULL);
 }
 
 /* ------------------------------------------------------------------ who goes on */
