@@ -47,11 +47,12 @@ static bool is_crowded(const Kernel *k)
 
 /* Columns of a tile that make a chunk for each of the CTAs that share its k; all where it is small.
  */
-static int columns_of_part(const Epilogue *e, int least)
+static int columns_of_part(const Epilogue *e)
 {
-	enum { SMALL = 32 /* registers */ };
+	enum { SMALL = 32 /* registers */, COLUMNS = 8 };
 	int64_t parts = split_parts(e->k);
 	int columns = (int)(e->t.n * e->t.repeat_m / parts);
+	int least = e->m_fast ? COLUMNS : SWIZZLE_LEAST / e->bytes;
 	if (parts == 1 || type_regs(e->store->in[1].val->type) <= SMALL)
 		return e->t.n;
 	return columns < least ? least : columns;
@@ -61,8 +62,7 @@ static int columns_of_part(const Epilogue *e, int least)
  * spill beside so many accumulators: bias and GELU of 128x192 under pingpong did. */
 static int most_columns(const Epilogue *e)
 {
-	int widest = SWIZZLE_WIDEST / e->bytes;
-	int part = columns_of_part(e, e->m_fast ? 8 : SWIZZLE_LEAST / e->bytes);
+	int widest = SWIZZLE_WIDEST / e->bytes, part = columns_of_part(e);
 	int few = is_crowded(e->k) ? widest / 2 : widest;
 	int given = (int)attrs_int(&e->k->attrs, A_SUBTILE, few < part ? few : part);
 	return given < widest ? given : widest;
@@ -86,6 +86,17 @@ static int plain_columns(const Epilogue *e)
 		if (is_plain(e, cols) && (cols <= most_columns(e) || (best <= unit && !limited)))
 			best = cols;
 	return best;
+}
+
+static SubtileLimit limit_of(const Epilogue *e)
+{
+	int widest = SWIZZLE_WIDEST / e->bytes, part = columns_of_part(e);
+	if (!e->chunk.swizzle)
+		return SUBTILE_PLAIN;
+	bool crowded = is_crowded(e->k);
+	return part < widest && part < e->t.n && !(crowded && widest / 2 <= part) ? SUBTILE_PART
+	       : crowded                                                          ? SUBTILE_HALF
+										  : SUBTILE_WIDEST;
 }
 
 /* Rows of the widest swizzle that divides the columns of one atom, or of what needs none. */
@@ -304,7 +315,7 @@ static void by_tma(Epilogue *e)
 						   tensor_arg(e->tile->in[0].val)->name));
 		op_sym(k, map, e->name);
 	}
-	why_subtile(k, e->cols, e->chunk.swizzle, is_crowded(k));
+	why_subtile(k, e->cols, limit_of(e));
 	by_chunks(e);
 }
 

@@ -276,6 +276,30 @@ static void guard_loads(Parting *s)
 }
 
 /* ------------------------------------------------------------------ */
+/* The trips of this CTA's part: of the loop that the sums stand behind. */
+static const Ix *trips_of(const Parting *s)
+{
+	const Op *op = s->at.at[0];
+	while (op && op->kind != OP_FOR)
+		op = op->prev;
+	return op ? op->ix[1] : ix_int(s->k, 0);
+}
+
+static void say(const Parting *s)
+{
+	int64_t most = 0;
+	for (int owner = 0; owner < s->owners.owners; owner++) {
+		int64_t bytes = 0;
+		for (int a = 0; a < s->at.n; a++)
+			for (int piece = 0; piece < s->of.at[a].pieces; piece++)
+				bytes += adders(&s->owners, a, piece) >> owner & 1
+						 ? type_slot_bytes(s->of.at[a].buffer->type)
+						 : 0;
+		most = bytes > most ? bytes : most;
+	}
+	why_parts(s->k, trips_of(s), s->owners.owners, most);
+}
+
 static void find_sums(Parting *s)
 {
 	Arena *a = ctx_arena(s->k->ctx);
@@ -298,6 +322,7 @@ void pass_sums(Kernel *k)
 		return;
 	for (int i = 0; i < s.at.n; i++)
 		s.of.at[i].buffer = buffer_of(k, &s.of.at[i], s.at.at[i]->loc);
+	say(&s);
 	leave_all(&s);
 	Op *at = op_before(k, s.owners.begin, OP_IF);
 	op_ix(k, at, ix_int(k, 1));

@@ -48,16 +48,43 @@ void why_group(Kernel *k, int64_t group)
 		   "A and of B");
 }
 
-void why_subtile(Kernel *k, int columns, int swizzle, bool half)
+void why_subtile(Kernel *k, int columns, SubtileLimit limit)
 {
-	kernel_why(k, REASON_SUBTILE, NULL, columns,
-		   !swizzle ? "rows of an odd number of 16 bytes, which lie in different banks "
-			      "without a swizzle"
-		   : attrs_get(&k->attrs, A_SUBTILE) ? "the widest up to the schedule's limit"
-		   : half ? "half of the widest: functions of more columns at a time would "
-			    "spill beside so many accumulators"
-			  : "the widest that divides the columns of an "
-			    "mma: whole lines of 128 bytes");
+	static const char *const texts[] = {
+		"the widest that divides the columns of an mma: whole lines of 128 bytes",
+		"half of the widest: functions of more columns at a time would spill beside so "
+		"many accumulators",
+		"the widest that leaves each CTA that shares the tile's k a chunk to add up and "
+		"store",
+		"rows of an odd number of 16 bytes, which lie in different banks without a swizzle",
+	};
+	bool given = limit != SUBTILE_PLAIN && attrs_get(&k->attrs, A_SUBTILE);
+	kernel_why(k, REASON_SUBTILE, NULL, columns, "%s",
+		   given ? "the widest up to the schedule's limit" : texts[limit]);
+}
+
+void why_parts(Kernel *k, const Ix *trips, int owners, int64_t bytes)
+{
+	int parts = (int)attrs_int(&k->attrs, A_SPLIT_K, 1);
+	Buf b = {0};
+	ix_print(trips, &b);
+	const char *each = ctx_str(k->ctx, b.s);
+	buf_free(&b);
+	if (owners == 1)
+		kernel_why(
+			k, REASON_EXCHANGE, "sum", parts,
+			"CTAs of a cluster have a part of k each, %s trips; the first adds the "
+			"others' sums to its own, %lld bytes of each through their shared memory, "
+			"and stores the tile",
+			each, (long long)bytes);
+	else
+		kernel_why(
+			k, REASON_EXCHANGE, "sum", parts,
+			"CTAs of a cluster have a part of k each, %s trips; %d of them add up and "
+			"store a part of the tile each, of at most %lld bytes of each of the "
+			"others "
+			"through their shared memory",
+			each, owners, (long long)bytes);
 }
 
 void why_staging(Kernel *k, const Val *tensor, int slots, int most, int64_t one, int64_t left)

@@ -15,7 +15,12 @@ void why_copies(Kernel *k, const Op *copy, int bytes); /* by threads */
 void why_swap(Kernel *k);
 void why_group(Kernel *k, int64_t group);
 /* slots of `one` byte each in `left`; 0: why_direct says it */
-void why_subtile(Kernel *k, int columns, int swizzle, bool half); /* half: as many would spill */
+/* half: as many would spill; part: so that each CTA that shares the tile's k has a chunk;
+ * plain: no swizzle divides them */
+typedef enum { SUBTILE_WIDEST, SUBTILE_HALF, SUBTILE_PART, SUBTILE_PLAIN } SubtileLimit;
+void why_subtile(Kernel *k, int columns, SubtileLimit limit);
+/* so many of the CTAs add up, each so many bytes of each of the others */
+void why_parts(Kernel *k, const Ix *trips, int owners, int64_t bytes);
 void why_staging(Kernel *k, const Val *tensor, int slots, int most, int64_t one, int64_t left);
 void why_no_source(Kernel *k, const Val *tensor, const char *why); /* once */
 void why_direct(Kernel *k, const Val *tensor, const char *why);
