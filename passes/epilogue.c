@@ -49,11 +49,11 @@ static bool is_crowded(const Kernel *k)
  */
 static int columns_of_part(const Epilogue *e)
 {
-	enum { SMALL = 32 /* registers */, COLUMNS = 8 };
+	enum { COLUMNS = 8 };
 	int64_t parts = split_parts(e->k);
 	int columns = (int)(e->t.n * e->t.repeat_m / parts);
 	int least = e->m_fast ? COLUMNS : SWIZZLE_LEAST / e->bytes;
-	if (parts == 1 || type_regs(e->store->in[1].val->type) <= SMALL)
+	if (parts == 1 || type_regs(e->store->in[1].val->type) <= SPLIT_SMALL)
 		return e->t.n;
 	return columns < least ? least : columns;
 }

@@ -47,11 +47,15 @@ static const Type *buffer_type(Ctx *c, const Sums *s)
 	return type_tile(c, SP_SHARED, s->acc->type->elem, layout_cat(c, modes, 2));
 }
 
-static Sums sums_of(Ctx *c, Val *acc)
+/* Where the CTAs share out what is added up, no piece is of two of them. */
+static Sums sums_of(const Kernel *k, Val *acc)
 {
+	Ctx *c = k->ctx;
+	int all = type_regs(acc->type), share = all / (int)split_parts(k);
 	Sums s = {.acc = acc, .regs = MOST_REGS};
-	int all = type_regs(acc->type);
 	s.threads = (int)layout_size_int(layout_mode(c, acc->type->tv, 0));
+	if (all > SPLIT_SMALL && share < s.regs)
+		s.regs = share < UNIT ? UNIT : share;
 	while (all % s.regs)
 		s.regs--;
 	s.pieces = all / s.regs;
@@ -63,7 +67,7 @@ int64_t split_bytes(const Kernel *k)
 {
 	int64_t bytes = 0;
 	for (const Op *op = kernel_find(k, OP_SUM_PARTS); op; op = op_find_next(op, OP_SUM_PARTS)) {
-		Sums s = sums_of(k->ctx, op->in[0].val);
+		Sums s = sums_of(k, op->in[0].val);
 		bytes += round_up(s.pieces * type_slot_bytes(buffer_type(k->ctx, &s)), 1024);
 	}
 	return bytes;
@@ -155,9 +159,9 @@ static void leave_piece(Kernel *k, Op *at, const Sums *s, int piece, uint64_t by
 }
 
 /* To the piece, what each of the others has in the same registers: from the CTA behind this one on,
- * so that no two read from one CTA at a time. No two pieces are under way at a time, or they would
- * not fit beside the accumulator. */
-static void add_piece(Kernel *k, Block *b, const Sums *s, const Op *at, int piece)
+ * so that no two read from one CTA at a time. at_once: all that an owner reads is under way
+ * together. */
+static void add_piece(Kernel *k, Block *b, const Sums *s, const Op *at, int piece, bool at_once)
 {
 	Ctx *c = k->ctx;
 	Loc loc = at->loc;
@@ -167,7 +171,7 @@ static void add_piece(Kernel *k, Block *b, const Sums *s, const Op *at, int piec
 	op_sym(k, loop, part);
 	op_ix(k, loop, ix_int(k, 1));
 	op_ix(k, loop, ix_int(k, split_parts(k)));
-	op_int(k, loop, A_UNROLL, 0);
+	op_int(k, loop, A_UNROLL, at_once);
 	b = op_body(k, loop);
 	Op *frag = op_append(k, b, OP_FRAG, loc);
 	Op *get = op_append(k, b, way_rows[WAY_PEERS].last, loc);
@@ -206,6 +210,17 @@ static void leave_all(Parting *s)
 		}
 }
 
+/* Registers for all that the owner reads are free beside the accumulators. */
+static bool reads_few(const Parting *s, int owner)
+{
+	enum { FEW = 2 * SPLIT_SMALL };
+	int64_t regs = 0;
+	for (int a = 0; a < s->at.n; a++)
+		for (int piece = 0; piece < s->of.at[a].pieces; piece++)
+			regs += adders(&s->owners, a, piece) >> owner & 1 ? s->of.at[a].regs : 0;
+	return regs * (split_parts(s->k) - 1) <= FEW;
+}
+
 /* The sums that the owner needs, then its segments. */
 static void go_on(Parting *s, int owner, Op *at)
 {
@@ -216,7 +231,8 @@ static void go_on(Parting *s, int owner, Op *at)
 	for (int a = 0; a < s->at.n; a++)
 		for (int piece = 0; piece < s->of.at[a].pieces; piece++)
 			if (adders(&s->owners, a, piece) >> owner & 1)
-				add_piece(k, b, &s->of.at[a], s->at.at[a], piece);
+				add_piece(k, b, &s->of.at[a], s->at.at[a], piece,
+					  reads_few(s, owner));
 	for (int i = 0; i < s->owners.at.n; i++) {
 		const Segment *g = &s->owners.at.at[i];
 		for (Op *op = g->first, *next; g->owner == owner; op = next) {
@@ -305,7 +321,7 @@ static void find_sums(Parting *s)
 	Arena *a = ctx_arena(s->k->ctx);
 	for (Op *op = kernel_find(s->k, OP_SUM_PARTS); op; op = op_find_next(op, OP_SUM_PARTS)) {
 		vec_push(a, &s->at, op);
-		vec_push(a, &s->of, sums_of(s->k->ctx, op->in[0].val));
+		vec_push(a, &s->of, sums_of(s->k, op->in[0].val));
 	}
 	Pieces *all = NEWN(a, Pieces, s->at.n + 1);
 	for (int i = 0; i < s->at.n; i++)

@@ -4,7 +4,7 @@
 #   pack.sh BUILD OUT        e.g. pack.sh build/release build/gpu; what travels is build/gpu.tar.gz
 # BUILD is a release build (LLVM linked statically, so that dslc starts anywhere).
 #   OUT/dslc gpu_check launch_overhead test_runtime_repack libdsl_runtime.so host embed epilogues_host
-#   OUT/cases  OUT/bench  OUT/ranks  OUT/swap  OUT/works  OUT/ways  OUT/epilogues  OUT/plain  OUT/random  OUT/soak  OUT/constant
+#   OUT/cases  OUT/bench  OUT/ranks  OUT/swap  OUT/split  OUT/works  OUT/ways  OUT/epilogues  OUT/plain  OUT/random  OUT/soak  OUT/constant
 #   OUT.tar.gz
 # SOAK kernels drawn from SEED go into the soak.
 set -eu
@@ -41,6 +41,7 @@ rm -rf "$out/cases/src" "$out/cases/jobs.txt"
 "$root/tests/gpu/ways_cases.sh" "$out/dslc" "$root" "$out"
 "$root/tests/gpu/epilogue_cases.sh" "$out/dslc" "$root" "$out"
 "$root/tests/gpu/plain_cases.sh" "$out/dslc" "$root" "$out"
+"$root/tests/gpu/split_cases.sh" "$out/dslc" "$root" "$out"
 mkdir -p "$out/random"
 "$(find "$build" -name random_kernels -type f -perm -u+x)" --write "$out/random" "${RANDOM_KERNELS:-500}" "${SEED:-1}"
 "$root/tests/gpu/soak_cases.sh" "$out/dslc" "$root" "$out/soak" "${SOAK:-300}" "${SEED:-1}"

@@ -50,6 +50,9 @@ done
 job ranks "$e2e/ranks.sh" "$dslc" "$e2e/ranks" "$scratch/k"
 job types "$e2e/types.sh" "$dslc" "$scratch/t" "$e2e/types.gemm"
 job majors "$e2e/majors.sh" "$dslc" "$scratch/m" "$e2e/majors.gemm"
+for set in schedules types epilogues; do
+	job "split.$set" "$e2e/split.sh" "$dslc" "$2" "$scratch/s.$set" "$set"
+done
 job promote "$e2e/promote.sh" "$dslc" "$scratch/p" "$e2e/promote.gemm"
 # All that docs/types.md says, in four parts, and each conversion of each pattern, with what pack_tool.sh gathers beside dslc.
 table=$(dirname "$dslc")/types_table
