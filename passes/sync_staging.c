@@ -104,12 +104,23 @@ static void join_groups(const Kernel *k, const DoneRow *done)
 	}
 }
 
+/* Whether they met for another buffer, where all who come to `at` have been. */
+static bool have_met(const Op *at)
+{
+	const Op *role = op_role(at);
+	for (const Op *op = role; op != at; op = op_next(op))
+		if (op->kind == OP_BAR_SYNC && ix_is(op->ix[0], NAMED_OVER) &&
+		    op_inside(at, op_parent(op)))
+			return true;
+	return false;
+}
+
 /* Memory of a ring that is done: every consumer's group of its reads has ended before this, so all
  * have when the consumers have met. No load is under way, as each was waited for. */
 void sync_take_over(Kernel *k, Op *at, const Op *op, const char *ring)
 {
 	const Operand to = on_ring(op, ring);
-	if (!attrs_get(&to.val->def->attrs, A_OVER))
+	if (!attrs_get(&to.val->def->attrs, A_OVER) || have_met(at))
 		return;
 	Op *all = op_before(k, at, OP_BAR_SYNC);
 	op_ix(k, all, ix_int(k, NAMED_OVER));
