@@ -182,7 +182,9 @@ static bool divisible(Sema *s, const Node *call, const Mma *m, int mode, int64_t
 			    !m->swap  ? ""
 			    : along_n ? " with its N (swap)"
 				      : " with its M (swap)");
-	diag_remedy(s->ctx, msg, "the nearest is %" PRId64, nearest(v, step));
+	bool few = !along_n && !m->swap && v < atom_rows[m->atom.id].m;
+	diag_remedy(s->ctx, msg, "the nearest is %" PRId64 "%s", nearest(v, step),
+		    few ? "; with swap in the schedule, rows of A are the mma's N, 8 or more" : "");
 	return false;
 }
 
