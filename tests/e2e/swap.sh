@@ -102,11 +102,13 @@ epilogues)
 		blocks M=9,N=72,K=264,KB=5,NB=2 -DR=cooperative
 	EOF
 	# weights in registers: rows of B alone may be
-	sed -e 's/Q : s8 (M,K):(K,1), B : bf16 (N,K):(K,1)/B : bf16 (N,K):(K,1), Q : s8 (M,K):(K,1)/; s/scales : f32 (M,(128,KB)):(1,(0,M)),/&/' \
-		-e 's/D : out bf16 (M,N):(1,M)/D : out bf16 (N,M):(M,1)/; s/gD = D \/ (bM,bN)/gD = D \/ (bN,bM)/; s/for (m,n)/for (n,m)/; s/mm.C(bM,bN)/mm.C(bN,bM)/' \
-		-e 's/mm(q, sB)/mm(sB, q)/; s/gD\[m,n\]/gD[n,m]/; s/schedule {/& swap;/' "$(dirname "$file")/registers/weights.gemm" >"$scratch/k.gemm"
-	run M=136,N=24,K=264,KB=3 -DR=cooperative -DP=on
-	run M=136,N=7,K=264,KB=3
-	[ $ran = 13 ]
+	for weights in weights,3 weights_e4m3,5 weights_zeros,9 weights_s4,3 weights_u4,5 weights_e2m1,9; do
+		sed -E -e 's/kernel weights\((Q : [a-z0-9]* \(M,K\):\(K,1\)), (B : [a-z0-9]* \(N,K\):\(K,1\))/kernel weights(\2, \1/; s/schedule \{/& swap;/' \
+			-e 's/D : out (b?f16) \(M,N\):\(1,M\)/D : out \1 (N,M):(M,1)/; s/gD = D \/ \(bM,bN\)/gD = D \/ (bN,bM)/; s/for \(m,n\)/for (n,m)/' \
+			-e 's/mm.C\(bM,bN\)/mm.C(bN,bM)/; s/mm\((.*), sB\);/mm(sB, \1);/; s/gD\[m,n\]/gD[n,m]/' \
+			"$(dirname "$file")/registers/${weights%,*}.gemm" >"$scratch/k.gemm"
+		run "M=136,N=7,K=264,KB=${weights#*,}" -DR=cooperative -DP=on
+	done
+	[ $ran = 17 ]
 	;;
 esac
