@@ -274,8 +274,8 @@ static bool can_split(Kernel *k, const Op *loop)
 		if (!adds_nothing_behind(k, loop, mma))
 			return refuse(
 				k, mma->loc,
-				"the loop does not go over all tiles of the k of an operand that "
-				"it loads, by which parts would be told apart",
+				"the loop does not go over all tiles along k of an operand that "
+				"it loads, and a part would load what it leaves out",
 				"write for k in gA[m], of an operand that each trip loads");
 	return true;
 }
