@@ -13,6 +13,7 @@
 typedef struct {
 	double lo, hi, amount;
 	int64_t n;
+	bool whole; /* all of them, what was there before among them */
 } Joined;
 
 static const double tiny = FLT_MIN;
@@ -25,7 +26,7 @@ static Joined *joined_of(const Joining *j, const Tensor *t, int64_t at)
 		return e;
 	double v = elem_get(t->elem, t->data, at);
 	e = NEW(j->seen->arena, Joined);
-	*e = (Joined){.lo = v, .hi = v, .amount = fabs(v)};
+	*e = (Joined){.lo = v, .hi = v, .amount = fabs(v), .whole = v == rint(v)};
 	ptrmap_set(j->seen, key, e);
 	return e;
 }
@@ -34,7 +35,7 @@ static Joined *joined_of(const Joining *j, const Tensor *t, int64_t at)
 static double sum_error(const Joining *j, const Joined *e)
 {
 	if (!elt_by_op(j->by->op)->error.rounds ||
-	    (j->integers && e->amount <= ldexp(1, FLT_MANT_DIG)))
+	    (j->integers && e->whole && e->amount <= ldexp(1, FLT_MANT_DIG)))
 		return 0;
 	double error = (double)e->n * (ldexp(e->amount, -FLT_MANT_DIG) + tiny);
 	return isfinite(error) ? error : 0;
@@ -53,6 +54,7 @@ void element_join(const Joining *j, const Tensor *t, int64_t at, const Elements 
 	e->lo = j->by->value(e->lo, from->lo[i]);
 	e->hi = j->by->value(e->hi, from->hi[i]);
 	e->amount += fmax(fabs(from->lo[i]), fabs(from->hi[i]));
+	e->whole &= from->f[i] == rint(from->f[i]);
 	e->n++;
 	double error = sum_error(j, e);
 	elem_put(t->elem, t->lo, at, e->lo - error);

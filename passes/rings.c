@@ -11,6 +11,7 @@ enum {
 	MOST_STAGES = 8, /* of large slots: more in flight gain nothing, and take room */
 	MOST_SMALL = 16,
 	SMALL = 16384, /* bytes of a slot */
+	FEW_CTAS = 8,
 	BARRIER_BYTES = 8,
 	ALIGN = 1024,
 	TURNS = 2
@@ -111,10 +112,25 @@ static Room room_of(const Kernel *k)
 	return r;
 }
 
+static int64_t ctas_of_cluster(const Kernel *k)
+{
+	const Attr *cluster = attrs_get(&k->attrs, A_CLUSTER);
+	int64_t ctas = 1;
+	for (int i = 0; cluster && i < cluster->n; i++)
+		ctas *= cluster->i[i];
+	return ctas;
+}
+
+/* Each stage has barriers in each CTA of a cluster, and the proof follows all of them. */
+static int most_stages(const Kernel *k, int64_t slot)
+{
+	bool small = slot <= SMALL || attrs_int(&k->attrs, A_SWAP, 0);
+	return small && ctas_of_cluster(k) <= FEW_CTAS ? MOST_SMALL : MOST_STAGES;
+}
+
 static int stages_that_fit(Kernel *k, const char *ring, Room r)
 {
-	bool small = r.one <= SMALL || attrs_int(&k->attrs, A_SWAP, 0);
-	int most = small ? MOST_SMALL : MOST_STAGES;
+	int most = most_stages(k, r.one);
 	int64_t fit = r.left / r.one;
 	int stages = fit > most ? most : fit < 1 ? 1 : (int)fit;
 	why_stages(k, ring, stages, r.one, r.left, most);

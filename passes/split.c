@@ -126,14 +126,29 @@ static bool ends_with_tensor(Kernel *k, const Op *loop, const Op *copy)
 	return false;
 }
 
-/* One of the factors is 0 there, and nothing is added. */
-static bool adds_nothing_behind(Kernel *k, const Op *loop, const Op *mma)
+static bool goes_along(const Op *copy, const char *name)
 {
+	const Op *tile = copy->in[1].val->def;
+	bool along = false;
+	for (int m = 0; tile && tile->kind == OP_TILE && tile->nin == 1 && m < tile->nix; m++)
+		along |= ix_uses(tile->ix[m], name);
+	return along;
+}
+
+/* One of the factors is 0 there, and what the other loads on is no inf. */
+static bool factor_is_zero_behind(Kernel *k, const Op *loop, const Op *mma)
+{
+	bool zero = false;
 	for (const Op *op = loop->body->first; op && op_inside(op, loop); op = op_next(op))
-		for (int i = 1; i <= 2 && op->kind == OP_COPY; i++)
-			if (op->in[0].val == mma->in[i].val && ends_with_tensor(k, loop, op))
-				return true;
-	return false;
+		for (int i = 1; i <= 2 && op->kind == OP_COPY; i++) {
+			if (op->in[0].val != mma->in[i].val)
+				continue;
+			bool ends = ends_with_tensor(k, loop, op);
+			if (!ends && goes_along(op, loop->sym[0]))
+				return false;
+			zero |= ends;
+		}
+	return zero;
 }
 
 /* ------------------------------------------------------------------ what the loop carries */
@@ -180,6 +195,65 @@ static bool adds_to(const Kernel *k, const Op *op, const Val *acc)
 	return use && use->kind == OP_COPY && use->in[0].val == acc;
 }
 
+static bool is_zero_at_first(const Op *op)
+{
+	const Attr *value = op->kind == OP_FILL ? attrs_get(&op->attrs, A_VALUE) : NULL;
+	return value && value->real == 0;
+}
+
+/* Sums of products of the trip alone: they begin at 0 in it. */
+static bool is_of_trip(const Kernel *k, const Op *loop, const Val *frag)
+{
+	bool begun = false;
+	for (const Op *op = loop->body->first; op && op_inside(op, loop); op = op_next(op)) {
+		if (!names(op, frag))
+			continue;
+		bool begins = op_parent(op) == loop && is_zero_at_first(op);
+		bool writes = op_effect(op, 0) & FX_W && op->in[0].val == frag;
+		if (writes && !begins && !(begun && adds_to(k, op, frag) && op_is_mma(op)))
+			return false;
+		begun |= begins;
+	}
+	return begun;
+}
+
+/* Whether the value is 0 in trips behind the last tile: products that are, and their multiples. */
+static bool is_zero_behind(const Kernel *k, const Op *loop, const Val *v)
+{
+	const Op *def = v->def;
+	if (def->kind == OP_FRAG)
+		return is_of_trip(k, loop, v);
+	if (def->kind == OP_MUL)
+		return is_zero_behind(k, loop, def->in[0].val) ||
+		       is_zero_behind(k, loop, def->in[1].val);
+	return (def->kind == OP_CVT || def->kind == OP_NEG) &&
+	       is_zero_behind(k, loop, def->in[0].val);
+}
+
+/* Functions that have a pole: of zeros, too. */
+static bool has_pole(const Op *op)
+{
+	static const OpKind kinds[] = {OP_DIV, OP_SQRT, OP_RSQRT, OP_LOG, OP_LOG2, OP_POW};
+	bool has = false;
+	for (size_t i = 0; i < COUNTOF(kinds); i++)
+		has |= op->kind == kinds[i];
+	return has;
+}
+
+/* The first op that might add something to the sum in trips behind the last tile. */
+static const Op *adds_behind(const Kernel *k, const Op *loop, const Val *sum)
+{
+	for (const Op *op = loop->body->first; op && op_inside(op, loop); op = op_next(op)) {
+		if (has_pole(op))
+			return op;
+		if (op->kind != OP_ADD || !names(op, sum) || !adds_to(k, op, sum))
+			continue;
+		if (!is_zero_behind(k, loop, op->in[op->in[0].val == sum].val))
+			return op;
+	}
+	return NULL;
+}
+
 static bool used_behind(const Op *loop, const Val *v)
 {
 	for (const Op *op = loop->next; op; op = op_next(op))
@@ -211,11 +285,9 @@ static Use use_in(const Kernel *k, const Op *loop, const Val *frag, const Op **w
 static bool begins_at_zero(const Kernel *k, const Op *loop, const Val *acc)
 {
 	bool zero = false;
-	for (const Op *op = kernel_first(k); op != loop; op = op_next(op)) {
-		const Attr *value = op->kind == OP_FILL ? attrs_get(&op->attrs, A_VALUE) : NULL;
+	for (const Op *op = kernel_first(k); op != loop; op = op_next(op))
 		if (names(op, acc))
-			zero = value && value->real == 0;
-	}
+			zero = is_zero_at_first(op);
 	return zero;
 }
 
@@ -271,13 +343,28 @@ static bool can_split(Kernel *k, const Op *loop)
 		return refuse(k, loop->loc, "the loop over k does not begin with the first tile",
 			      whole);
 	for (const Op *mma = kernel_mma(k, NULL); mma; mma = kernel_mma(k, mma))
-		if (!adds_nothing_behind(k, loop, mma))
+		if (!factor_is_zero_behind(k, loop, mma))
 			return refuse(
 				k, mma->loc,
 				"the loop does not go over all tiles along k of an operand that "
 				"it loads, and a part would load what it leaves out",
 				"write for k in gA[m], of an operand that each trip loads");
 	return true;
+}
+
+/* Parts are equally long, and the last ones may have trips that the loop does not. */
+static bool adds_nothing_behind(Kernel *k, const Op *loop, const Val *sum)
+{
+	Ctx *c = k->ctx;
+	const Ix *over = ix_mod(c, loop->ix[1], ix_int(k, split_parts(k)));
+	const Op *op = adds_behind(k, loop, sum);
+	if (!op || ix_is(ix_simplify(c, over, kernel_facts(k)), 0))
+		return true;
+	return refuse(k, op->loc,
+		      "parts are equally long, so that the last may have trips behind the last "
+		      "tile; operands are 0 there, and what this adds need not be",
+		      "add multiples of products, or say by 'where' that K is a multiple of a "
+		      "tile's for each part");
 }
 
 bool split_loop(Kernel *k)
@@ -313,6 +400,8 @@ bool split_loop(Kernel *k)
 					       "%%%s is of %s, and sums of parts are of 32 bits",
 					       op->out->name, elem_rows[op->out->type->elem].name),
 				      "take an mma that adds up in f32");
+		if (!adds_nothing_behind(k, loop, op->out))
+			return false;
 		last = op_after(k, last, OP_SUM_PARTS);
 		op_in(k, last, op->out, NULL);
 	}

@@ -215,3 +215,27 @@ expect 1 run --device=sim equal.gemm --size M=64,N=128,K=64
 has err "error[E0606]" "needs M == N, but M = 64, N = 128"
 expect 1 run --device=sim equal.gemm --size M=60,N=60,K=64
 has err "% 8 == 0, but N = 60 ("
+
+# What is joined are integers, what it is joined to is not: sums of the two round, in an order that nobody knows.
+cat >joined.gemm <<'END'
+kernel k(A : s8 (M,K):(K,1), B : s8 (N,K):(K,1), cs : out f32 (N), D : out s8 (M,N):(1,M))
+{
+    const bM = 48, bN = 64, bK = 64;
+    let gA = A / (bM,bK), gB = B / (bN,bK), gD = D / (bM,bN);
+    mma mm = wgmma<64,48,32>(s8, s8, s32) * (1,1,1);
+    smem sA : s8 (bM,bK), sB : s8 (bN,bK);
+    pipeline ab(3) { sA, sB }
+    for (m,n) in gD {
+        acc : s32 mm.C(bM,bN) = 0;
+        for k in gA[m] {
+            sA <- gA[m,k]; sB <- gB[n,k]; 
+            acc += mm(sA, sB);
+        }
+        gD[m,n] <- s8(f32(acc));
+        cs[n] += colsum(f32(acc));
+    }
+    schedule { roles none; persistent; swap; subtile 128; }
+}
+END
+expect 0 run joined.gemm --size M=53,N=64,K=32 --sms 2 --device sim
+has out "normal: cs: 64 elements" "within bounds"

@@ -36,6 +36,7 @@ schedules)
 	run "$plain" M=72,N=24,K=1000 -DSK=16 -DW=1 -DbM=64 -DbN=16
 	run "$plain" M=72,N=264,K=200 -DSK=5 -DCM=3 -DW=1 -DbM=64 -DbN=256 -DbK=32
 	run "$plain" M=72,N=24,K=0 -DSK=2 -DW=1 -DbM=64 -DbN=16
+	run "$root/tests/e2e/split/each.gemm" M=72,N=72,K=384
 	for said in "4 CTAs of a cluster have a part of k each, ((K + 63) / 64 + 3) / 4 trips; 4 of them" "subtile 32; "; do
 		"$dslc" explain "$plain" -DSK=4 -o - | grep -qF "$said" || { echo "explain does not say: $said"; exit 1; }
 	done
