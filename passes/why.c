@@ -48,6 +48,14 @@ void why_group(Kernel *k, int64_t group)
 		   "A and of B");
 }
 
+void why_group_of_moves(Kernel *k, int64_t group)
+{
+	kernel_why(
+		k, REASON_GROUP, NULL, group,
+		"the default without an mma: tiles that run at one time are neighbours along the "
+		"mode in which the output is contiguous");
+}
+
 void why_subtile(Kernel *k, int columns, SubtileLimit limit)
 {
 	static const char *const texts[] = {

@@ -58,6 +58,7 @@ gelu ping_192_g8 "$wide" -DbN=192 -DS=4 -DT=32
 gelu ping_192_c2x1 "$wide" -DbN=192 -DS=4 -DT=32 -DCM=2 -DG=4
 gelu ping_128_g8 "$wide;$small" -DS=6
 gelu ping_128_g16 "$small" -DS=6 -DG=16
+gelu ping_128_g16_t32 "$small" -DS=6 -DG=16 -DT=32
 gelu ping_160_g8 "$wide;$small" -DbN=160 -DS=5
 gelu coop_256_c2x1 "$wide" -DR=cooperative -DbN=256 -DS=4 -DCM=2 -DG=4
 
