@@ -44,6 +44,12 @@ static u32 sreg_value(const Cluster *c, const Cta *cta, const Warp *w, Sreg s, u
 	}
 }
 
+/* Of a warp's slots and the room behind them. */
+static size_t file_bytes(const Code *code)
+{
+	return (size_t)code->file_bytes + SPARE_ALIGN;
+}
+
 static bool warp_init(Cluster *c, Cta *cta, u32 id, Warp *w)
 {
 	const Code *code = c->job->code;
@@ -52,7 +58,7 @@ static bool warp_init(Cluster *c, Cta *cta, u32 id, Warp *w)
 	*w = (Warp){.code = code, .cta = cta, .cluster = c, .id = id, .regs = c->job->entry_regs};
 	w->actor = actor_new(c);
 	w->live = threads - first >= LANES ? FULL : (1u << (threads - first)) - 1;
-	w->file = aligned_alloc(64, code->file_bytes + 64);
+	w->file = spare_take(&c->job->memory->files, file_bytes(code));
 	w->local = calloc(LANES, code->local_bytes + 1);
 	if (!w->file || !w->local)
 		return false;
@@ -103,7 +109,8 @@ static bool cta_init(Cluster *c, Cta *cta, u32 rank)
 
 static void warp_free(Warp *w)
 {
-	free(w->file);
+	if (w->file)
+		spare_give(&w->cluster->job->memory->files, w->file, file_bytes(w->code));
 	free(w->local);
 	free(w->busy);
 	free(w->wgmma.ops);

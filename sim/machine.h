@@ -18,6 +18,15 @@ typedef struct Job Job;
 typedef struct Async Async;
 typedef struct Rec Rec;
 
+/* spare.c: blocks of one size that nobody uses now. */
+enum { SPARE_MOST = 64, SPARE_ALIGN = 64 };
+typedef struct {
+	pthread_mutex_t lock;
+	size_t bytes;
+	u32 n;
+	u8 *at[SPARE_MOST];
+} Spare;
+
 /* memory.c: global memory. Addresses are never given twice, so a stale one is noticed. */
 typedef struct {
 	u64 addr, size;
@@ -28,6 +37,7 @@ typedef struct Memory {
 	u32 n, cap;
 	u64 next;
 	u64 total;
+	Spare files; /* register files of warps */
 } Memory;
 
 /* hb.c: vector clocks. An actor is a warp, an mbarrier (its phases), or a queue of asynchronous
@@ -315,6 +325,12 @@ bool shared_span(Warp *w, const Ins *in, u32 lane, const Cta *cta, u32 offset, u
 void grid_check(Warp *w, const Ins *in, u32 lane);
 /* Of a read: not where the launch says that nobody writes. */
 void grid_check_read(Warp *w, const Ins *in, u32 lane, u64 addr);
+
+/* spare.c: at a multiple of SPARE_ALIGN, with anything in it; NULL: no memory */
+void spare_start(Spare *s);
+void spare_end(Spare *s);
+u8 *spare_take(Spare *s, size_t bytes);
+void spare_give(Spare *s, u8 *at, size_t bytes);
 
 /* exec.c */
 bool job_run(Job *job);

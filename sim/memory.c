@@ -14,8 +14,10 @@ static const u64 first_address = UINT64_C(0x0000100000000000);
 struct Memory *sim_memory_new(void)
 {
 	Memory *m = calloc(1, sizeof *m);
-	if (m)
-		m->next = first_address;
+	if (!m)
+		return NULL;
+	m->next = first_address;
+	spare_start(&m->files);
 	return m;
 }
 
@@ -26,6 +28,7 @@ void sim_memory_free(struct Memory *m)
 	for (u32 i = 0; i < m->n; i++)
 		free(m->allocs[i].host);
 	free(m->allocs);
+	spare_end(&m->files);
 	free(m);
 }
 
