@@ -86,7 +86,8 @@ void pass_pipeline(Kernel *k)
 {
 	int inflight = (int)attrs_int(&k->attrs, A_INFLIGHT, 1);
 	for (Op *ring = kernel_find(k, OP_RING); ring; ring = op_find_next(ring, OP_RING)) {
-		int free = (int)attrs_int(&ring->attrs, A_SLOTS, 0) - inflight, ahead = 0;
+		int slots = (int)attrs_int(&ring->attrs, A_SLOTS, 0), ahead = 0;
+		int free = slots > inflight ? slots - inflight : 0; /* a loop that waits for each */
 		if (attrs_int(&ring->attrs, A_EARLY, 0))
 			continue;
 		for (Op *loop = kernel_find(k, OP_FOR); loop; loop = op_find_next(loop, OP_FOR)) {
