@@ -16,6 +16,7 @@
 #   soak       random schedules and epilogues at real sizes, launched again and again, whole outputs bit for bit
 #   constant   weights read while the launch ahead still runs, 10,000 launches a chain, bit for bit (constant.cu)
 #   torch      DIR/works.txt beside torch, interleaved (against_torch.py); not among the default steps
+#   repeat     DIR/works.txt a hundred times on the same numbers, beside another stream: the same bits (repeat.py); not among the default steps
 #   ways       operands that TMA cannot take where they lie (ways.sh); not among the default steps
 #   epilogues  bias + GELU, SwiGLU, residual and scales beside torch (epilogues.sh); not among the default steps
 #   bench      TFLOP/s beside cuBLASLt and the plug-ins in DIR/yard or .yard
@@ -218,6 +219,7 @@ step()
 	soak) run_soak ;;
 	constant) run_constant ;;
 	torch) python3 "$here/against_torch.py" "$dir" --rounds "${ROUNDS:-30}" ;;
+	repeat) python3 "$here/repeat.py" "$dir" --runs "${RUNS:-100}" ;;
 	ways) "$here/ways.sh" "$dir" "$results" "${ROUNDS:-30}" ;;
 	epilogues) "$here/epilogues.sh" "$dir" "$results" "${ROUNDS:-30}" ;;
 	bench) run_bench ;;
