@@ -225,14 +225,22 @@ static bool waits_in_cluster(const Epilogue *e, int slots)
 	return split_parts(e->k) > 1 && slots < e->chunks;
 }
 
+/* What slots may take beside the stages, where the parts of a shared k lie once these are free. */
+static int64_t left_by_stages(const Epilogue *e, int64_t all)
+{
+	int64_t stages = rings_bytes(e->k), parts = split_bytes(e->k);
+	if (!one_tile(e))
+		return all - stages - parts;
+	return all - (stages > parts ? stages : parts);
+}
+
 /* How many staging slots a warpgroup gets: with one tile a CTA from all memory, which the stages do
  * not need any more, else from what they leave; 0: none. Sources take what slots that the schedule
  * asks for leave them. */
 static int staging_slots(Epilogue *e)
 {
-	int64_t all =
-		target_by_name(e->k->target)->smem_bytes - vector_bytes(e) - split_bytes(e->k);
-	int64_t left = all - rings_bytes(e->k);
+	int64_t all = target_by_name(e->k->target)->smem_bytes - vector_bytes(e);
+	int64_t left = left_by_stages(e, all);
 	int64_t one = round_up((int64_t)e->rows * e->cols * e->bytes, ALIGN) * e->warpgroups;
 	int64_t most = rings_are_given(e->k) ? MOST_SLOTS : MOST_SLOTS / 2, read = source_bytes(e);
 	int64_t given = given_slots(e);
@@ -240,7 +248,7 @@ static int staging_slots(Epilogue *e)
 		most = e->chunks < MOST_SLOTS ? e->chunks : MOST_SLOTS;
 		e->source_slots = slots_in(left, read, most);
 		e->source_slots *= !waits_in_cluster(e, e->source_slots);
-		left = all - read * e->source_slots;
+		left = all - split_bytes(e->k) - read * e->source_slots;
 	} else if (given < 0) {
 		one += read;
 		e->source_slots = slots_in(left, one, most);
