@@ -418,12 +418,24 @@ static const Reason *widest_subtile(const Kernel *k)
 	return widest;
 }
 
+/* Nor that some leave by way of slots, and others, for a reason, from registers. */
+static bool some_from_registers(const Kernel *k)
+{
+	for (int i = 0; i < k->whys.n; i++) {
+		const Reason *w = &k->whys.at[i];
+		if (w->id == REASON_STAGING && !w->rejected && !w->value)
+			return true;
+	}
+	return false;
+}
+
 static void take_ways_out(Facts *f)
 {
 	const Reason *subtile = widest_subtile(f->k);
 	f->clause[CLAUSE_STAGING].v[0] = 0;
 	for (int i = 0; i < f->stores.n; i++)
 		take_slots(f, i);
+	f->clause[CLAUSE_STAGING].there &= !f->stores.n || !some_from_registers(f->k);
 	f->clause[CLAUSE_SUBTILE].there = subtile != NULL;
 	f->clause[CLAUSE_SUBTILE].v[0] = subtile ? subtile->value : 0;
 }
