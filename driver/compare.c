@@ -113,6 +113,13 @@ static bool is_unwritten(const Tensor *t, int64_t i)
 	return elem_is_float(t->elem) && is_poison(t->host, elem_bytes(t->elem), i);
 }
 
+/* Where terms cancel, a unit of the last place of what is left says nothing: r = 0 of -8 .. 8. */
+static double largest_right(const Verdict *v, double r)
+{
+	double most = fmax(fabs(v->lo), fabs(v->hi));
+	return isfinite(most) ? fmax(most, fabs(r)) : r;
+}
+
 static bool check_element(const Problem *p, const Tensor *t, DataKind kind, int64_t i, Verdict *v)
 {
 	size_t size = elem_bytes(t->elem);
@@ -131,7 +138,7 @@ static bool check_element(const Problem *p, const Tensor *t, DataKind kind, int6
 	v->lo = elem_get(t->elem, t->lo, i);
 	v->hi = elem_get(t->elem, t->hi, i);
 	if (isfinite(error))
-		v->ulps = fmax(v->ulps, error / unit_in_last_place(t->elem, r));
+		v->ulps = fmax(v->ulps, error / unit_in_last_place(t->elem, largest_right(v, r)));
 	return is_within(x, v->lo, v->hi);
 }
 
