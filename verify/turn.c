@@ -124,15 +124,21 @@ void turn_steps(const Turn *t, Step *steps, int n)
 }
 
 /* ------------------------------------------------------------------ states */
-/* One move of facts, for n holders. */
-static void move(const Moved *x, const uint64_t *from, uint64_t *low, uint64_t *high, int n)
+/* The facts of one move, for n holders, shifted into a word: upwards, or downwards below 0. */
+static void move(uint64_t bits, int shift, const uint64_t *from, uint64_t *to, int n)
 {
-	int shift = x->by & 63;
 	for (int i = 0; i < n; i++)
-		low[i] |= (from[i] & x->bits) << shift;
+		to[i] |= shift < 0 ? (from[i] & bits) >> -shift : (from[i] & bits) << shift;
+}
+
+/* Facts of one word come to lie in one word or in two; one into which none comes may not exist. */
+static void move_facts(const Machine *m, const Moved *x, const uint64_t *from, State *to)
+{
+	int shift = x->by & 63, low = x->word + (x->by - shift) / 64;
+	if (x->bits << shift)
+		move(x->bits, shift, from, facts_word(m, to, low), m->holders);
 	if (shift && x->bits >> (64 - shift))
-		for (int i = 0; i < n; i++)
-			high[i] |= (from[i] & x->bits) >> (64 - shift);
+		move(x->bits, shift - 64, from, facts_word(m, to, low + 1), m->holders);
 }
 
 static void turn_facts(const Machine *m, const Turn *t, const State *from, State *to)
@@ -142,11 +148,8 @@ static void turn_facts(const Machine *m, const Turn *t, const State *from, State
 		const uint64_t *old = facts_word(m, from, w);
 		for (int i = 0; i < m->holders; i++)
 			t->word[t->holder[i]] = old[i];
-		for (; x < end && x->word == w; x++) {
-			int low = w + (x->by - (x->by & 63)) / 64;
-			move(x, t->word, facts_word(m, to, low), facts_word(m, to, low + 1),
-			     m->holders);
-		}
+		for (; x < end && x->word == w; x++)
+			move_facts(m, x, t->word, to);
 	}
 }
 
