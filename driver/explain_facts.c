@@ -418,6 +418,17 @@ static const Reason *widest_subtile(const Kernel *k)
 	return widest;
 }
 
+/* Nor that they have other numbers of columns, unless the schedule said the most of them. */
+static bool subtiles_alike(const Facts *f, const Reason *widest)
+{
+	for (int i = 0; i < f->k->whys.n; i++) {
+		const Reason *w = &f->k->whys.at[i];
+		if (w->id == REASON_SUBTILE && !w->rejected && w->value != widest->value)
+			return attrs_get(&f->given, A_SUBTILE);
+	}
+	return true;
+}
+
 /* Nor that some leave by way of slots, and others, for a reason, from registers. */
 static bool some_from_registers(const Kernel *k)
 {
@@ -436,7 +447,7 @@ static void take_ways_out(Facts *f)
 	for (int i = 0; i < f->stores.n; i++)
 		take_slots(f, i);
 	f->clause[CLAUSE_STAGING].there &= !f->stores.n || !some_from_registers(f->k);
-	f->clause[CLAUSE_SUBTILE].there = subtile != NULL;
+	f->clause[CLAUSE_SUBTILE].there = subtile && subtiles_alike(f, subtile);
 	f->clause[CLAUSE_SUBTILE].v[0] = subtile ? subtile->value : 0;
 }
 
