@@ -153,12 +153,13 @@ Value mma_arrange(Sema *s, Loc loc, const Value *mma, const Value *by)
 		if (!want_int(s, &e, 1, 1024, "an arrangement's extent", &m->arrange[i]))
 			return value_bad();
 	}
-	int64_t group = atoms_of_group(s, m);
-	if (m->arrange[0] > MOST_GROUPS * group || m->arrange[0] % group || m->arrange[1] > 1 ||
-	    m->arrange[2] > 1) {
-		not_yet(s, by->loc, "this arrangement of %s; (%d,1,1), (%d,1,1) and (%d,1,1) are",
-			group == 1 ? "warpgroups" : "warps", (int)group, 2 * (int)group,
-			3 * (int)group);
+	int group = (int)atoms_of_group(s, m);
+	if (mma_warpgroups(s, m) > MOST_GROUPS || m->arrange[0] % group || m->arrange[2] > 1) {
+		not_yet(s, by->loc,
+			"this arrangement of %s; one, two and three warpgroups along m, (%d,1,1), "
+			"(%d,1,1) and (%d,1,1), or along n, (%d,2,1) and (%d,3,1), are",
+			group == 1 ? "warpgroups" : "warps", group, 2 * group, 3 * group, group,
+			group);
 		return value_bad();
 	}
 	v.mma = m;

@@ -5,22 +5,26 @@
  * An mma stands for the thread-value layout of its accumulator. */
 #include "frontend/sema.h"
 
-/* Warps or warpgroups along M take rows of their own: one more mode of threads. */
+/* Warps or warpgroups have rows or columns of their own: one more mode of threads. */
+static const Layout *along(Ctx *c, const Layout *tv, int64_t groups, int64_t stride)
+{
+	const Layout *group = layout_new(c, tup_int(c, groups), tup_int(c, stride));
+	const Layout *threads = layout_cat(c, (const Layout *[]){layout_mode(c, tv, 0), group}, 2);
+	return groups == 1 ? tv
+			   : layout_cat(c, (const Layout *[]){threads, layout_mode(c, tv, 1)}, 2);
+}
+
 static const Layout *mma_tv(Ctx *c, const Mma *m, int64_t *rows, int64_t *cols)
 {
 	const AtomRow *r = &atom_rows[m->atom.id];
 	const char *why = NULL;
 	*rows = r->m * m->arrange[0];
-	*cols = m->atom.n;
-	const Layout *tv = layout_composition(c, layout_2d(c, r->m, *cols, 1, *rows),
+	*cols = m->atom.n * m->arrange[1];
+	const Layout *tv = layout_composition(c, layout_2d(c, r->m, m->atom.n, 1, *rows),
 					      atom_tv_c(c, m->atom), &why);
 	if (!tv)
 		panic("the accumulator of an atom: %s", why);
-	if (m->arrange[0] == 1)
-		return tv;
-	const Layout *group = layout_new(c, tup_int(c, m->arrange[0]), tup_int(c, r->m));
-	const Layout *threads = layout_cat(c, (const Layout *[]){layout_mode(c, tv, 0), group}, 2);
-	return layout_cat(c, (const Layout *[]){threads, layout_mode(c, tv, 1)}, 2);
+	return along(c, along(c, tv, m->arrange[0], r->m), m->arrange[1], m->atom.n * *rows);
 }
 
 static Alg alg_kept(Ctx *c, const Alg *a)

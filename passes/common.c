@@ -338,13 +338,14 @@ const Layout *tiled_mma_tv(Ctx *c, TiledMma t)
 	return tv_layout(c, &tv);
 }
 
-/* A of all rows of a warpgroup's block, and of one K of the atom. */
+/* A of all rows of a warpgroup's block, and of one K of the atom; all along n hold the same. */
 static TvModes tv_a_modes(Ctx *c, TiledMma t)
 {
 	int64_t am = atom_rows[t.atom.id].m;
 	TvModes tv = tv_of_atom(atom_tv_a(c, t.atom), am, t.m);
 	tv_mode(&tv, 0, t.warps, am);
 	tv_mode(&tv, 0, t.along_m, t.rows);
+	tv_mode(&tv, 0, t.along_n, 0);
 	return tv;
 }
 
@@ -396,7 +397,7 @@ int tiled_mma_b(TiledMma t, const Type *b, int j, int step, int col)
 bool tiled_mma_reads(Ctx *c, TiledMma t, const Type *a)
 {
 	const AtomRow *row = &atom_rows[t.atom.id];
-	if (t.along_n != 1 || !*row->tv_a)
+	if (!*row->tv_a)
 		return false;
 	for (int i = 0; i < t.repeat_m; i++)
 		for (int col = 0; col < t.k; col += row->k)

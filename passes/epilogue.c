@@ -347,8 +347,7 @@ static void store(Kernel *k, Op *op)
 		by_tma(&e);
 	else if (e.way.why[0].text)
 		direct(&e, e.way.why[0].text);
-	if (!way_has_map(e.way.way) && e.t.along_n == 1 && reads_columns(&e) &&
-	    !tile_indices(e.tile->out))
+	if (!way_has_map(e.way.way) && reads_columns(&e) && !tile_indices(e.tile->out))
 		by_pieces(&e);
 	arena_free(e.origins.arena);
 }

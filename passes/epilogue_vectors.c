@@ -19,7 +19,7 @@ Op *vector_load(const Epilogue *e, const Val *v)
 {
 	const Origin *o = origin_of(e, v);
 	Op *load = o && val_is_vector(v) && !val_is_one(v) ? o->load : NULL;
-	if (!load || op_parent(load) != op_parent(e->store))
+	if (!load || e->t.along_n != 1 || op_parent(load) != op_parent(e->store))
 		return NULL;
 	for (const Op *op = kernel_first(e->k); op; op = op_next(op))
 		for (int i = 0; i < op->nin; i++)
@@ -85,7 +85,7 @@ Fit fits_vector(Copying *c, Refusal *why)
 	int bytes = elem_rows[tile->type->elem].bits / 8, n = form_of(v).cols;
 	if (val_is_one(v))
 		why->text = "it is one element";
-	else if (e->t.along_n != 1 || vector_load(e, v) != c->op)
+	else if (vector_load(e, v) != c->op)
 		why->text = "it is not read once for each tile";
 	else if (!ix_is(tile_stride(e->k, tile, mode_of(v)), 1))
 		why->text = "its elements are not contiguous";

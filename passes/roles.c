@@ -143,7 +143,7 @@ static void too_many_tiles(Kernel *k, TiledMma t, Loc loc, Needs n, int limit)
 			"multiplies a whole one");
 	else if (groups < MOST_GROUPS)
 		diag_remedy(k->ctx, m, "take smaller tiles, or more warpgroups: * (%d,1,1)",
-			    groups + 1);
+			    (groups + 1) * t.warps);
 	else
 		diag_remedy(k->ctx, m, "take smaller tiles");
 }
