@@ -118,17 +118,33 @@ static void not_in_registers(Sema *s, const Value *v, const OperandOf *o)
 			 : "A alone may be in registers: write mm(P, sB)");
 }
 
-/* Where an operand may lie: B in a buffer, A in registers too where the atom's row says so. */
+static bool may_be_held(const OperandOf *o)
+{
+	return *(o->first ? o->row->tv_a : o->row->tv_b);
+}
+
+/* A tile of a tensor comes into registers where the atom may read it there. */
+static bool operand_read(Sema *s, Value *v, const OperandOf *o)
+{
+	return v->kind != V_TILE || !may_be_held(o) || elt_read(s, v);
+}
+
+/* Where an operand may lie: in a buffer, or in registers where the atom's row says so. */
 static bool home_fits(Sema *s, const Value *v, const OperandOf *o)
 {
 	bool in_registers = v->kind == V_FRAG || v->kind == V_ACC;
-	if (v->kind == V_TILE || v->kind == V_TENSOR) {
-		not_yet(s, v->loc, "an operand of mma in global memory; copy it to a buffer");
+	if (v->kind == V_TILE) {
+		diag_remedy(s->ctx,
+			    diag(s->ctx, v->loc, D_E0203,
+				 "operand %c of %s is read from shared memory (PTX ISA, "
+				 "wgmma.mma_async), this is in global memory",
+				 o->which, o->row->name),
+			    "copy it to a buffer, sB <- gB[n,k]");
 		return false;
 	}
 	if (!in_registers)
 		return want(s, v, V_BUFFER, "an operand of mma");
-	if (o->first && *o->row->tv_a)
+	if (may_be_held(o))
 		return true;
 	not_in_registers(s, v, o);
 	return false;
@@ -140,7 +156,7 @@ static void report_type(Sema *s, const Value *v, const MmaOperand *o, const Oper
 	Elem e = elem_of(of);
 	DiagMsg *m = diag(s->ctx, v->loc, D_E0205, "the mma reads %s, '%s' holds %s",
 			  elem_rows[e].name, o->name, elem_rows[o->elem].name);
-	if (of->first && *of->row->tv_a && v->kind == V_BUFFER)
+	if (may_be_held(of) && v->kind != V_ACC)
 		diag_remedy(s->ctx, m, "write %s(f32(%s))", elem_rows[e].name, o->name);
 }
 
@@ -188,7 +204,7 @@ static bool warpgroups_fit(Sema *s, const Value *mma)
 	return false;
 }
 
-static bool mma_fits(Sema *s, const Value *acc, const Value *mma, const Value *a, const Value *b)
+static bool mma_fits(Sema *s, const Value *acc, const Value *mma, Value *a, Value *b)
 {
 	const AtomRow *r = &atom_rows[mma->mma->atom.id];
 	const Tup *shape = acc->val->type->layout->shape;
@@ -199,8 +215,12 @@ static bool mma_fits(Sema *s, const Value *acc, const Value *mma, const Value *a
 	}
 	if (!warpgroups_fit(s, mma))
 		return false;
-	bool swap = mma->mma->swap, good = operand_fits(s, a, &(OperandOf){r, 'A', !swap}, m);
-	good &= operand_fits(s, b, &(OperandOf){r, 'B', swap}, n);
+	bool swap = mma->mma->swap;
+	OperandOf of_a = {r, 'A', !swap}, of_b = {r, 'B', swap};
+	if (!operand_read(s, a, &of_a) || !operand_read(s, b, &of_b))
+		return false;
+	bool good = operand_fits(s, a, &of_a, m);
+	good &= operand_fits(s, b, &of_b, n);
 	if (!good)
 		return false;
 	int64_t depth[2] = {mma_operand(s, a).depth, mma_operand(s, b).depth};

@@ -139,7 +139,9 @@ static const char *check_atom(const Kernel *k, const Op *op)
 			return ctx_strf(k->ctx, "operand %d is %s for this atom", i + 1,
 					elem_rows[want[i]].name);
 	if (is_reg(op->in[1].val->type) && !*r->tv_a)
-		return "this atom reads A from shared memory";
+		return "this atom reads its A from shared memory";
+	if (is_reg(op->in[2].val->type) && !*r->tv_b)
+		return "this atom reads its B from shared memory";
 	if (accumulates(k, op->in[1].val))
 		return "what an mma accumulates in is no operand of one: cvt makes a value of it";
 	return NULL;
@@ -350,8 +352,6 @@ const char *rule_mma_sync(const Kernel *k, const Op *op)
 	const AtomRow *r = &atom_rows[atom.id];
 	int regs[] = {r->m * atom.n, r->m * r->k, atom.n * r->k},
 	    threads = atom_threads(k->ctx, atom);
-	if (!why && !atom_holds_b(atom))
-		why = "this atom reads B from shared memory";
 	for (int i = 0; i < 3 && !why; i++)
 		why = check_registers(k, op, &op->in[i], regs[i] / threads);
 	return why;

@@ -385,7 +385,7 @@ static const Rule rules[OP_COUNT] = {
 	[OP_VIEW] = {.kinds = "g=g", .rule = rule_view},
 	[OP_TILE] = {.kinds = "gg=g", .rule = rule_tile},
 	[OP_COPY] = {.kinds = "tt", .rule = rule_store},
-	[OP_MMA] = {.kinds = "ras", .rule = rule_mma, .needs = {{A_ATOM, ST_ANY}}},
+	[OP_MMA] = {.kinds = "raa", .rule = rule_mma, .needs = {{A_ATOM, ST_ANY}}},
 	[OP_ROLE] = {.kinds = "",
 		     .rule = rule_role,
 		     .needs = {{A_WARPS, ST_PTX}, {A_FIRST, ST_PTX}}},

@@ -349,7 +349,7 @@ static TvModes tv_a_modes(Ctx *c, TiledMma t)
 	return tv;
 }
 
-const Layout *tiled_mma_tv_a(Ctx *c, TiledMma t)
+static const Layout *tiled_mma_tv_a(Ctx *c, TiledMma t)
 {
 	int64_t k = atom_rows[t.atom.id].k;
 	TvModes tv = tv_a_modes(c, t);
@@ -359,7 +359,7 @@ const Layout *tiled_mma_tv_a(Ctx *c, TiledMma t)
 }
 
 /* All warps along m hold the same of B. */
-const Layout *tiled_mma_tv_b(Ctx *c, TiledMma t)
+static const Layout *tiled_mma_tv_b(Ctx *c, TiledMma t)
 {
 	int64_t k = atom_rows[t.atom.id].k;
 	TvModes tv = tv_of_atom(atom_tv_b(c, t.atom), t.atom.n, t.n);
@@ -369,6 +369,11 @@ const Layout *tiled_mma_tv_b(Ctx *c, TiledMma t)
 	tv_mode(&tv, 1, t.repeat_n, (int64_t)t.cols * t.along_n);
 	tv_mode(&tv, 1, t.k / k, k * t.n);
 	return tv_layout(c, &tv);
+}
+
+const Layout *tiled_mma_tv_of(Ctx *c, TiledMma t, int operand)
+{
+	return operand == 1 ? tiled_mma_tv_a(c, t) : tiled_mma_tv_b(c, t);
 }
 
 int tiled_mma_a(Ctx *c, TiledMma t, const Type *a, int i, int col)

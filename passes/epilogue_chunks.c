@@ -36,7 +36,8 @@ Val *buffer_new(Kernel *k, Loc loc, const Val *tensor, const char *ring_name, Sl
 	const char *name = kernel_fresh(k, ring_name);
 	op_sym(k, ring, name);
 	op_int(k, ring, A_SLOTS, slots);
-	op_insert_after(kernel_find(k, OP_RING), ring);
+	Op *first = kernel_find(k, OP_RING);
+	op_insert_after(first ? first : kernel_first(k), ring);
 	op_str(k, op, A_RING, name);
 	op_int(k, op, A_SLOTS, slots);
 	op_result(k, op, ctx_strf(k->ctx, "s%s", tensor->name),
@@ -499,12 +500,13 @@ static Val *staging(const Epilogue *e)
 {
 	Kernel *k = e->k;
 	const Val *tensor = tensor_arg(e->tile->in[0].val);
-	const char *loads = kernel_find(k, OP_RING)->sym[0];
+	const Op *ring = kernel_find(k, OP_RING);
 	Val *buffer = buffer_new(k, e->store->loc, tensor, ctx_strf(k->ctx, "%s.out", tensor->name),
 				 e->chunk, e->slots);
 	op_int(k, buffer->def, A_GROUPS, e->warpgroups);
-	if (!one_tile(e))
+	if (!one_tile(e) || !ring)
 		return buffer;
+	const char *loads = ring->sym[0];
 	op_str(k, buffer->def, A_OVER, loads);
 	for (Op *r = kernel_find(k, OP_RING); r; r = op_find_next(r, OP_RING))
 		if (r->sym[0] != loads && !ring_is_settled(k, r))

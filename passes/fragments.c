@@ -22,9 +22,12 @@ static Val *fragment(Kernel *k, Op *mma, int i, const char *name, const Layout *
 static void operands(Kernel *k, Op *mma)
 {
 	TiledMma t = op_tiled_mma(k->ctx, mma);
-	if (mma->in[1].val->type->space != SP_REG)
-		mma->in[1] = (Operand){fragment(k, mma, 1, "a", tiled_mma_tv_a(k->ctx, t)), NULL};
-	mma->in[2] = (Operand){fragment(k, mma, 2, "b", tiled_mma_tv_b(k->ctx, t)), NULL};
+	static const char *const names[] = {"acc", "a", "b"};
+	for (int i = 1; i <= 2; i++)
+		if (mma->in[i].val->type->space != SP_REG)
+			mma->in[i] = (Operand){fragment(k, mma, i, names[i],
+							tiled_mma_tv_of(k->ctx, t, i)),
+					       NULL};
 }
 
 void put_fragments(Kernel *k)

@@ -60,11 +60,11 @@ static bool is_largest(const Kernel *k, const Op *op, const Val *from)
 	return true;
 }
 
-/* Of values that are an mma's operand, and no accumulator. */
-static int operand_regs(const Op *op)
+/* Of values that are an mma's operands, and no accumulator. */
+static int operand_regs(const Op *op, int i)
 {
-	const Type *t = op_is_mma(op) ? op->in[1].val->type : NULL;
-	bool own = t && t->space == SP_REG && op->in[1].val->def->kind != OP_FRAG;
+	const Type *t = op_is_mma(op) ? op->in[i].val->type : NULL;
+	bool own = t && t->space == SP_REG && op->in[i].val->def->kind != OP_FRAG;
 	return own ? type_words(t) : 0;
 }
 
@@ -74,8 +74,8 @@ Needs needs_of(const Kernel *k)
 	for (const Op *op = kernel_first(k); op; op = op_next(op)) {
 		int regs = frag_regs(k, op);
 		const Val *from = regs ? source_of(k, op->out) : NULL;
-		n.tiles += (regs && !from) || operand_regs(op);
-		n.acc += operand_regs(op);
+		n.tiles += (regs && !from) || operand_regs(op, 1) || operand_regs(op, 2);
+		n.acc += operand_regs(op, 1) + operand_regs(op, 2);
 		if (!from)
 			n.acc += regs ? type_words(op->out->type) : 0;
 		else if (is_largest(k, op, from))

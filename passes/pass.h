@@ -112,8 +112,7 @@ int tiled_mma_warpgroups(TiledMma t);
 int tiled_mma_registers(TiledMma t); /* elements that a thread holds of a block */
 /* Thread-value layouts: of the accumulator; of A and B as atoms read them from registers. */
 const Layout *tiled_mma_tv(Ctx *c, TiledMma t);
-const Layout *tiled_mma_tv_a(Ctx *c, TiledMma t);
-const Layout *tiled_mma_tv_b(Ctx *c, TiledMma t);
+const Layout *tiled_mma_tv_of(Ctx *c, TiledMma t, int operand); /* 1: A, 2: B */
 /* Register of A where the atom of repeat i along m finds column col, of A as it lies in registers;
  * -1: it does not lie as the atom reads it. */
 int tiled_mma_a(Ctx *c, TiledMma t, const Type *a, int i, int col);

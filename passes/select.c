@@ -276,9 +276,24 @@ static void mmas(Kernel *k)
 		op->kind = (OpKind)atom_rows[op_tiled_mma(k->ctx, op).atom.id].warp;
 }
 
+/* Roles are for buffers that one fills and others read. */
+static bool roles_fit(Kernel *k)
+{
+	const char *roles = attrs_str(&k->attrs, A_ROLES, "none");
+	if (!strcmp(roles, "none") || !kernel_multiplies(k) || kernel_find(k, OP_SHARED))
+		return true;
+	diag_remedy(k->ctx,
+		    diag(k->ctx, k->loc, D_E0407,
+			 "roles %s split loads into buffers from an mma, and kernel %s has no "
+			 "buffer",
+			 roles, k->name),
+		    "write: roles none; or copy operands to buffers, sA <- gA[m,k]");
+	return false;
+}
+
 void pass_select(Kernel *k)
 {
-	if (!split_loop(k))
+	if (!roles_fit(k) || !split_loop(k))
 		return;
 	buffers(k);
 	if (pass_failed(k))

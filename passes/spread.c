@@ -206,31 +206,42 @@ static void check_rows(Kernel *k, const Op *op)
 }
 
 /* A in registers lies as the atom reads it: a value computed from an accumulator does, where its
- * warpgroups are those of this mma. */
-static void check_operand(Kernel *k, const Op *mma)
+ * warpgroups are those of this mma. B lies as nothing else does. */
+static bool reads_operand(Ctx *c, const Op *mma, int i)
 {
-	Val *a = mma->in[1].val;
-	if (!is_registers(a) || tiled_mma_reads(k->ctx, op_tiled_mma(k->ctx, mma), a->type))
+	TiledMma t = op_tiled_mma(c, mma);
+	const Type *v = mma->in[i].val->type;
+	return i == 1 ? tiled_mma_reads(c, t, v) : v->tv == tiled_mma_tv_of(c, t, 2);
+}
+
+static void check_operand(Kernel *k, const Op *mma, int i)
+{
+	const char *remedy =
+		i == 1 ? "A is a value of 16 bits computed from an accumulator whose mma "
+			 "is arranged along m as this one"
+		       : "B is a tile, or computed from tiles that are read here";
+	const Val *v = mma->in[i].val;
+	if (!is_registers(v) || reads_operand(k->ctx, mma, i))
 		return;
 	diag_remedy(k->ctx,
 		    diag(k->ctx, mma->loc, D_E0405,
-			 "%%%s lies in registers as %s, which is not as the mma reads its A there",
-			 a->name, layout_str(k->ctx, a->type->tv)),
-		    "A is a value of 16 bits computed from an accumulator whose mma is arranged "
-		    "along m as this one");
+			 "%%%s lies in registers as %s, which is not as the mma reads its %c there",
+			 v->name, layout_str(k->ctx, v->type->tv), "?AB"[i]),
+		    "%s", remedy);
 }
 
-/* A that no accumulator has to do with, as a tile out of a buffer, is spread as its mma reads. */
+/* An operand that no accumulator has to do with, as a tile, is spread as its mma reads it. */
 static void spread_operands(Kernel *k)
 {
-	for (Op *op = kernel_mma(k, NULL); op; op = kernel_mma(k, op)) {
-		Val *a = op->in[1].val;
-		if (!is_registers(a) || a->type->tv)
-			continue;
-		a->type = type_frag(k->ctx, a->type->elem, a->type->layout,
-				    tiled_mma_tv_a(k->ctx, op_tiled_mma(k->ctx, op)));
-		pass_on_all(k);
-	}
+	for (Op *op = kernel_mma(k, NULL); op; op = kernel_mma(k, op))
+		for (int i = 1; i <= 2; i++) {
+			Val *v = op->in[i].val;
+			if (!is_registers(v) || v->type->tv)
+				continue;
+			v->type = type_frag(k->ctx, v->type->elem, v->type->layout,
+					    tiled_mma_tv_of(k->ctx, op_tiled_mma(k->ctx, op), i));
+			pass_on_all(k);
+		}
 }
 
 void spread_registers(Kernel *k)
@@ -250,7 +261,7 @@ void spread_registers(Kernel *k)
 			check_alike(k, op);
 		if (op->kind == OP_REDUCE && kernel_multiplies(k) && !pass_failed(k))
 			check_rows(k, op);
-		if (op_is_mma(op) && !pass_failed(k))
-			check_operand(k, op);
+		for (int i = 1; i <= 2 && op_is_mma(op) && !pass_failed(k); i++)
+			check_operand(k, op, i);
 	}
 }

@@ -70,7 +70,8 @@ static bool keep_beside(Swap *w, const Op *op)
 static void find_kept(Swap *w)
 {
 	for (Op *op = kernel_mma(w->k, NULL); op; op = kernel_mma(w->k, op))
-		keep(w, op->in[1].val);
+		for (int i = 1; i <= 2; i++)
+			keep(w, op->in[i].val);
 	for (bool news = true; news;) {
 		news = false;
 		for (Op *op = kernel_first(w->k); op; op = op_next(op))
@@ -139,7 +140,7 @@ static void check_operands(const Swap *w)
 	for (Op *op = kernel_mma(w->k, NULL); op; op = kernel_mma(w->k, op))
 		accumulates |= !is_turned(w, op->in[0].val);
 	for (Op *op = kernel_mma(w->k, NULL); op && accumulates; op = kernel_mma(w->k, op))
-		if (is_registers(op->in[1].val))
+		if (is_registers(op->in[1].val) || is_registers(op->in[2].val))
 			refuse(w, op,
 			       "an operand is computed from an accumulator, which is transposed",
 			       "leave swap out");
