@@ -27,6 +27,7 @@ import time
 import torch
 
 DEV = "cuda"
+FOLDER = sys.argv[1] if len(sys.argv) > 1 else "."
 
 
 # ---------------------------------------------------------------- the runtime
@@ -375,7 +376,19 @@ def gather(M, N, K, Q=65536):
                 torch={"select+mm": both, "mm": lambda: torch.mm(t["A"][:M], t["B"].t(), out=t["D"])})
 
 
-WORKS = dict(axpby=axpby, transpose=transpose, softmax=softmax, norm=norm, residual_norm=residual_norm,
+def sm80(kind):
+    """What tests/gpu/sm80 built, by mma.sync; sums of "simple" are of f16, of "multi" of f32, which torch and Triton do too."""
+    def work(M, N, K):
+        from sm80 import of_library, of_triton
+        A, B, D = (normal(*shape, dtype=torch.float16) for shape in ((M, K), (N, K), (M, N)))
+        theirs = of_library(FOLDER, kind, A, B, D)
+        if kind == "multi":
+            theirs = dict(mm=lambda: torch.mm(A, B.t(), out=D), **theirs, **of_triton(A, B, D))
+        return dict(args=dict(A=A, B=B, D=D, M=M, N=N, K=K), want=lambda: A.float() @ B.float().t(), out=D, torch=theirs)
+    return work
+
+
+WORKS = dict(multi=sm80("multi"), simple=sm80("simple"), axpby=axpby, transpose=transpose, softmax=softmax, norm=norm, residual_norm=residual_norm,
              gather=gather, e4m3=floats8, s8=integers8, mm=mm, residual=residual, bmm=bmm, bmm_one=bmm_one,
              gelu=gelu, swiglu=swiglu, scaled=scaled, joined=joined, blocks=blocks, weights=weights,
              kk=majors("k", "k"), mk=majors("m", "k"), kn=majors("k", "n"), mn=majors("m", "n"),
