@@ -352,6 +352,7 @@ static void fill_launch(Fill *f, int regs)
 		d->cluster[0] *= (int)cluster->i[i];
 	d->block = (int)attrs_int(a, A_BLOCK, 0);
 	d->smem = (int)attrs_int(a, A_SMEM, 0);
+	d->ctas = kernel_ctas(f->k);
 	d->regs = d->entry_regs = regs;
 	d->pdl = waits_for_grids(f->k);
 	d->schedule = attrs_str(a, A_ROLES, "none");

@@ -155,6 +155,7 @@ static void write_kernel(json_object *o, const KDesc *k)
 	put_ints(o, "cluster", k->cluster, 3);
 	json_put_int(o, "block", k->block);
 	json_put_int(o, "smem", k->smem);
+	json_put_int(o, "ctas", k->ctas);
 	json_put_int(o, "regs", k->regs);
 	json_put_int(o, "entry_regs", k->entry_regs);
 	json_put_bool(o, "pdl", k->pdl);

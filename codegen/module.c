@@ -160,7 +160,8 @@ static void launch_attrs(Cg *g)
 		ctas *= cluster->i[i];
 	snprintf(text, sizeof text, "%d", (int)attrs_int(&g->k->attrs, A_BLOCK, 0));
 	set_attr(g, "nvvm.maxntid", text);
-	set_attr(g, "nvvm.minctasm", "1");
+	snprintf(text, sizeof text, "%d", kernel_ctas(g->k));
+	set_attr(g, "nvvm.minctasm", text);
 	if (ctas > 1) {
 		snprintf(text, sizeof text, "%d,1,1", (int)ctas);
 		set_attr(g, "nvvm.cluster_dim", text);

@@ -455,7 +455,6 @@ static void take_schedule(Facts *f)
 {
 	const Kernel *k = f->k;
 	const Attrs *a = &k->attrs;
-	const Target *t = target_by_name(k->target);
 	bool pdl = f->clause[CLAUSE_PDL].v[0];
 	for (int i = 0; i < CLAUSE_COUNT; i++)
 		take_clause(f, (ClauseId)i);
@@ -463,6 +462,7 @@ static void take_schedule(Facts *f)
 	f->clause[CLAUSE_PDL].v[0] = pdl;
 	f->clause[CLAUSE_DETERMINISTIC].there = f->clause[CLAUSE_DETERMINISTIC].v[0];
 	f->clause[CLAUSE_SPLIT_K].there = f->clause[CLAUSE_SPLIT_K].v[0] > 1;
+	f->clause[CLAUSE_CTAS].there = f->clause[CLAUSE_CTAS].v[0] > 1;
 	f->clause[CLAUSE_GROUP].there = f->clause[CLAUSE_GROUP].v[0] >= 0;
 	f->clause[CLAUSE_INFLIGHT].there = is_about_groups(k);
 	f->clause[CLAUSE_STAGES].there = false; /* pipelines say it */
@@ -472,10 +472,8 @@ static void take_schedule(Facts *f)
 	f->along = attrs_str(a, A_ALONG, "m");
 	f->threads = attrs_int(a, A_BLOCK, 0);
 	f->smem = attrs_int(a, A_SMEM, 0);
-	f->smem_limit = t->smem_bytes;
-	f->launch_regs = f->threads ? t->regs / f->threads / 8 * 8 : 0;
-	if (f->launch_regs > t->max_regs_thread)
-		f->launch_regs = t->max_regs_thread;
+	f->smem_limit = kernel_smem(k);
+	f->launch_regs = f->threads ? kernel_entry_regs(k, (int)f->threads) : 0;
 }
 
 Facts facts_of(const Kernel *k, Attrs given)

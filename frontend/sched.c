@@ -98,7 +98,7 @@ static bool registers_fit(Sema *s, const Node *n, const Role *p, const Role *c)
 {
 	const Target *t = target_by_name(s->kernel->target);
 	int threads = THREADS_WG * (1 + (int)c->count),
-	    entry = t ? target_entry_regs(t, threads) : 0;
+	    entry = t ? kernel_entry_regs(s->kernel, threads) : 0;
 	int64_t sum = THREADS_WG * (p->regs + c->count * c->regs);
 	DiagMsg *m = NULL;
 	if (p->regs && !target_takes(s, n->loc, OP_SETMAXNREG, "setmaxnreg", "leave regs out"))

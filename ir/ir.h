@@ -470,7 +470,7 @@ bool kernel_interp(const Kernel *k, const InterpRun *run, const char **why);
 typedef struct {
 	const char *name, *ptx_version;
 	int smem_bytes, regs, max_regs_thread, max_threads, box_max, cluster_max;
-	int sms;
+	int sms, sm_threads;
 } Target;
 const Target *target_by_name(const char *name); /* NULL: none */
 const Target *target_of_op(OpKind kind);        /* the first that has the operation */
@@ -478,6 +478,9 @@ const Target *target_of_elem(Elem e);           /* the first that converts the t
 bool target_has(const char *name, OpKind kind);
 bool target_converts(const char *name, Elem e);
 void target_names(Buf *out);                         /* of all, for messages */
-int target_entry_regs(const Target *t, int threads); /* that each thread of a CTA begins with */
+int target_entry_regs(const Target *t, int threads); /* each's, where an SM holds so many */
+int kernel_ctas(const Kernel *k);                    /* that an SM is to hold at a time */
+int kernel_entry_regs(const Kernel *k, int threads); /* of a CTA: what each begins with */
+int64_t kernel_smem(const Kernel *k);                /* bytes that a CTA may have */
 
 #endif

@@ -14,8 +14,8 @@ typedef enum {
 } TargetId;
 
 static const Target targets[TARGET_COUNT] = {
-#define TARGET(id, name, ptx, smem, regs, most, threads, box, cluster, sms) \
-	[id] = {name, ptx, smem, regs, most, threads, box, cluster, sms},
+#define TARGET(id, name, ptx, smem, regs, most, threads, box, cluster, sms, of_sm) \
+	[id] = {name, ptx, smem, regs, most, threads, box, cluster, sms, of_sm},
 #include "ir/targets.def"
 };
 
@@ -74,4 +74,20 @@ int target_entry_regs(const Target *t, int threads)
 {
 	int regs = t->regs / threads / 8 * 8;
 	return regs < t->max_regs_thread ? regs : t->max_regs_thread;
+}
+
+int kernel_ctas(const Kernel *k)
+{
+	return (int)attrs_int(&k->attrs, A_CTAS, 1);
+}
+
+int kernel_entry_regs(const Kernel *k, int threads)
+{
+	return target_entry_regs(target_by_name(k->target), threads * kernel_ctas(k));
+}
+
+int64_t kernel_smem(const Kernel *k)
+{
+	enum { KEPT = 1024 /* of each CTA, by the system */ };
+	return (target_by_name(k->target)->smem_bytes + KEPT) / kernel_ctas(k) - KEPT;
 }

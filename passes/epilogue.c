@@ -239,7 +239,7 @@ static int64_t left_by_stages(const Epilogue *e, int64_t all)
  * asks for leave them. */
 static int staging_slots(Epilogue *e)
 {
-	int64_t all = target_by_name(e->k->target)->smem_bytes - vector_bytes(e);
+	int64_t all = kernel_smem(e->k) - vector_bytes(e);
 	int64_t left = left_by_stages(e, all);
 	int64_t one = round_up((int64_t)e->rows * e->cols * e->bytes, ALIGN) * e->warpgroups;
 	int64_t most = rings_are_given(e->k) ? MOST_SLOTS : MOST_SLOTS / 2, read = source_bytes(e);
@@ -267,10 +267,14 @@ static int staging_slots(Epilogue *e)
 static bool has_room(const Epilogue *e, int64_t bytes)
 {
 	enum { ENOUGH = 2 };
-	int64_t left = target_by_name(e->k->target)->smem_bytes - rings_bytes(e->k);
-	int64_t one = round_up((int64_t)e->rows * e->cols * e->bytes, ALIGN) * e->warpgroups +
-		      source_bytes(e);
+	int64_t left = kernel_smem(e->k) - rings_bytes(e->k);
+	int64_t out = round_up((int64_t)e->rows * e->cols * e->bytes, ALIGN) * e->warpgroups;
+	int64_t one = source_bytes(e) + (one_tile(e) ? 0 : out); /* a tile leaves over the stages */
 	int64_t slots = given_slots(e) > ENOUGH ? given_slots(e) : ENOUGH;
+	if (one_tile(e) && slots > e->chunks)
+		slots = e->chunks;
+	if (!one)
+		return left >= bytes;
 	return slots_in(left - bytes, one, slots) >= slots_in(left, one, slots);
 }
 

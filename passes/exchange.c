@@ -63,7 +63,7 @@ bool exchange_fits(const Kernel *k, const Op *at, const Type *buffer)
 			attrs_int(&op->attrs, A_SLOTS, 1) * type_slot_bytes(t);
 	}
 	bytes += buffer_align(buffer);
-	return bytes <= target_by_name(k->target)->smem_bytes;
+	return bytes <= kernel_smem(k);
 }
 
 Val *exchange_buffer(Kernel *k, const Op *at, const char *ring, const Type *t, int64_t times)

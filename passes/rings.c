@@ -96,7 +96,7 @@ typedef struct {
 
 static Room room_of(const Kernel *k)
 {
-	Room r = {.left = target_by_name(k->target)->smem_bytes};
+	Room r = {.left = kernel_smem(k)};
 	for (const Op *ring = kernel_find(k, OP_RING); ring; ring = op_find_next(ring, OP_RING)) {
 		bool settled = ring_is_settled(k, ring);
 		int slots =

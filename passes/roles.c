@@ -107,7 +107,21 @@ static Budget budget_cooperative(Kernel *k, int warpgroups, int tiles)
 
 static int budget_alike(const Kernel *k, int threads)
 {
-	return target_entry_regs(target_by_name(k->target), threads);
+	return kernel_entry_regs(k, threads);
+}
+
+/* Threads of several CTAs of an SM begin with few registers, and ptxas may give a consumer no more
+ * than these: nothing is moved unless the schedule says how many. */
+static bool moves_registers(const Kernel *k)
+{
+	return target_has(k->target, OP_SETMAXNREG) &&
+	       (kernel_ctas(k) == 1 || attrs_get(&k->attrs, A_ROLE_REGS));
+}
+
+static const char *what_shares(const Kernel *k)
+{
+	int ctas = kernel_ctas(k);
+	return ctas > 1 ? ctx_strf(k->ctx, " to each of %d CTAs of an SM", ctas) : "";
 }
 
 static const char *what_beside(Needs n)
@@ -133,9 +147,9 @@ static void too_many_tiles(Kernel *k, TiledMma t, Loc loc, Needs n, int limit)
 	int groups = tiled_mma_warpgroups(t);
 	DiagMsg *m = diag(k->ctx, loc, D_E0402,
 			  "the %d tiles in registers %stake %d registers a thread on %d "
-			  "warpgroup%s; with %d for addresses that is more than the %d available",
+			  "warpgroup%s; with %d for addresses that is more than the %d available%s",
 			  n.tiles, what_beside(n), needs_all(n), groups, groups > 1 ? "s" : "",
-			  OVERHEAD, limit);
+			  OVERHEAD, limit, what_shares(k));
 	if (kernel_pingpong(k))
 		diag_remedy(
 			k->ctx, m,
@@ -153,9 +167,9 @@ static void too_large_tile(Kernel *k, TiledMma t, Loc loc, Needs n, int limit)
 	int groups = tiled_mma_warpgroups(t), columns = most_columns(t, n, limit);
 	DiagMsg *m = diag(k->ctx, loc, D_E0402,
 			  "the accumulator of %d x %d %stakes %d registers a thread on %d "
-			  "warpgroup%s; with %d for addresses that is more than the %d available",
+			  "warpgroup%s; with %d for addresses that is more than the %d available%s",
 			  t.m, t.n, what_beside(n), needs_all(n), groups, groups > 1 ? "s" : "",
-			  OVERHEAD, limit);
+			  OVERHEAD, limit, what_shares(k));
 	if (columns <= 0)
 		diag_remedy(k->ctx, m, "no tile of %d rows fits: take fewer", t.m);
 	else if (n.read && n.b) /* other columns may be read, and leave, in other ways */
@@ -469,11 +483,18 @@ static bool check_schedule(Kernel *k, const Op *mma)
 
 static bool check_threads(Kernel *k, int threads, Loc loc)
 {
-	int most = target_by_name(k->target)->max_threads;
-	if (threads > most)
+	const Target *t = target_by_name(k->target);
+	int ctas = kernel_ctas(k);
+	if (threads > t->max_threads)
 		diag(k->ctx, loc, D_E0402, "%d threads are more than the %d of a CTA", threads,
-		     most);
-	return threads <= most;
+		     t->max_threads);
+	else if (ctas * threads > t->sm_threads)
+		diag_remedy(k->ctx,
+			    diag(k->ctx, loc, D_E0402,
+				 "%d CTAs of %d threads are more than the %d threads of an SM",
+				 ctas, threads, t->sm_threads),
+			    "ctas %d fits", t->sm_threads / threads);
+	return !pass_failed(k);
 }
 
 /* The mma whose tile takes the most registers: what is said of too many is said of it. */
@@ -499,6 +520,8 @@ static void without_mma(Kernel *k)
 			    "write block=128 behind the kernel's name");
 		return;
 	}
+	if (!check_threads(k, threads, k->loc))
+		return;
 	int limit = budget_alike(k, threads);
 	why_registers(k, 0, limit, tiles, registers_beside(k));
 	alike(k, threads / WARP_THREADS, limit);
@@ -516,7 +539,7 @@ static void with_mma(Kernel *k, const Op *mma)
 	if (!check_threads(k, threads, mma->loc))
 		return;
 	Budget b = budget_cooperative(k, warpgroups, tiles);
-	if (!split || !target_has(k->target, OP_SETMAXNREG))
+	if (!split || !moves_registers(k))
 		b = (Budget){0, 0, budget_alike(k, threads)};
 	why_registers(k, b.producer, b.consumer ? b.consumer : b.limit, tiles, registers_beside(k));
 	check_given(k, b, warpgroups, k->loc);

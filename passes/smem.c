@@ -6,7 +6,7 @@
  *     %sA = shared slots=4   ->   %sA = shared slots=4 offset=0 */
 #include "passes/pass.h"
 
-enum { ALIGN = 1024, BARRIER_BYTES = 8 };
+enum { ALIGN = 1024, BARRIER_BYTES = 8, KIB = 1024 };
 
 /* A ring that gives its memory away, what takes it, all others. */
 typedef enum { GIVES, TAKES, KEEPS } Part;
@@ -89,18 +89,22 @@ static void over_budget(Kernel *k, int64_t total, int64_t barrier_bytes, int64_t
 {
 	const Op *ring = kernel_find(k, OP_RING);
 	int64_t slots = slots_of(k), fit = max * slots / total;
-	DiagMsg *m = diag(k->ctx, ring ? ring->loc : k->loc, D_E0401,
-			  "%s = %lld bytes of shared memory, over the %lld (227 KiB) of a CTA",
-			  sum(k, barrier_bytes), (long long)total, (long long)max);
+	int ctas = kernel_ctas(k);
+	DiagMsg *m =
+		diag(k->ctx, ring ? ring->loc : k->loc, D_E0401,
+		     "%s = %lld bytes of shared memory, over the %lld (%lld KiB) of %s",
+		     sum(k, barrier_bytes), (long long)total, (long long)max, (long long)max / KIB,
+		     ctas > 1 ? ctx_strf(k->ctx, "each of %d CTAs of an SM", ctas) : "a CTA");
 	if (fit >= 2)
 		diag_remedy(k->ctx, m, "%lld stages fit", (long long)fit);
 	else
-		diag_remedy(k->ctx, m, "use a smaller tile: not even 2 stages of this one fit");
+		diag_remedy(k->ctx, m, "use a smaller tile%s: not even 2 stages of this one fit",
+			    ctas > 1 ? " or fewer ctas" : "");
 }
 
 void pass_smem(Kernel *k)
 {
-	int64_t max = target_by_name(k->target)->smem_bytes;
+	int64_t max = kernel_smem(k);
 	int64_t bytes = place(k), barrier_bytes = barriers(k);
 	if (bytes + barrier_bytes > max)
 		over_budget(k, bytes + barrier_bytes, barrier_bytes, max);

@@ -209,7 +209,7 @@ static void let_mode(Here h, const Plane *p, int mode, const Ix *block, const Ix
  * at one time is about a square, which reads the fewest rows of A and of B together. */
 static int64_t group_of_square(const Kernel *k, const Plane *p, int grouped)
 {
-	int64_t at_once = target_by_name(k->target)->sms, side[2], group = 1;
+	int64_t at_once = target_by_name(k->target)->sms * kernel_ctas(k), side[2], group = 1;
 	for (int i = 0; i < 2; i++) {
 		side[i] = p->cluster[i] * p->tile[i];
 		at_once /= p->cluster[i] * (i ? 1 : p->parts);
@@ -390,10 +390,10 @@ static const Ix *me(const Kernel *k, const Plane *p)
 
 static const Ix *at_once(const Kernel *k, const Plane *p)
 {
-	const Ix *sms = ix_sym(k->ctx, "sms");
+	const Ix *held = ix_mul(k->ctx, ix_sym(k->ctx, "sms"), ix_int(k, kernel_ctas(k)));
 	if (is_alone(p))
-		return sms;
-	return ix_new(k->ctx, IX_MAX, ix_div(k->ctx, sms, ix_int(k, p->ctas * p->parts)),
+		return held;
+	return ix_new(k->ctx, IX_MAX, ix_div(k->ctx, held, ix_int(k, p->ctas * p->parts)),
 		      ix_int(k, 1));
 }
 
@@ -404,13 +404,14 @@ static void persistent(Here h, const Plane *p, Op *grid)
 	Kernel *k = h.k;
 	Ctx *c = k->ctx;
 	const Ix *most = ix_int(k, MOST_TILES), *all = step_count(k, p);
+	int held = MOST_CTAS * kernel_ctas(k);
 	launch(h, p, ix_new(c, IX_MIN, all, at_once(k, p)));
 	kernel_fact(k, ix_new(c, IX_LE, all, most), "tiles <= 1073741824",
 		    "tiles are counted in 32 bits", grid->loc);
 	const Ix *tiles = let_fresh(h, "tiles", ix_new(c, IX_MIN, all, most));
-	const Ix *first = let_fresh(h, "me", ix_new(c, IX_MIN, me(k, p), ix_int(k, MOST_CTAS - 1)));
+	const Ix *first = let_fresh(h, "me", ix_new(c, IX_MIN, me(k, p), ix_int(k, held - 1)));
 	const Ix *ctas = ix_sym(c, is_alone(p) ? "ctas" : "clusters");
-	const Ix *step = let_fresh(h, "step", ix_new(c, IX_MIN, ctas, ix_int(k, MOST_CTAS)));
+	const Ix *step = let_fresh(h, "step", ix_new(c, IX_MIN, ctas, ix_int(k, held)));
 	Op *loop = op_before(k, grid, OP_FOR);
 	const char *name = kernel_fresh(k, "t");
 	op_sym(k, loop, name);

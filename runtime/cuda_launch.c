@@ -50,8 +50,8 @@ static dsl_status occupancy(Scope *s, Plan *p)
 		return detail_fail(DSL_ERR_RESOURCES,
 				   "kernel %s: %s cannot hold a cluster of %d CTAs", k->name,
 				   s->d->base.name, ctas);
-	if (clusters * ctas < p->sms)
-		p->sms = clusters * ctas;
+	if (clusters * ctas < p->sms * k->ctas)
+		p->sms = clusters * ctas / k->ctas;
 	return cuda_status(s->d, "cuOccupancyMaxActiveClusters", r);
 }
 

@@ -124,6 +124,7 @@ typedef struct KDesc {
 	int cluster[3];      /* CTAs */
 	int block;           /* threads */
 	int smem;            /* dynamic shared memory, bytes */
+	int ctas;            /* that an SM is to hold at a time */
 	int regs;            /* per thread, as ptxas reports; 0 where unknown */
 	int pdl;        /* 1: may start while the launch before it ends; it waits for that itself */
 	int entry_regs; /* per thread when the kernel starts, before setmaxnreg; 0 where unknown */

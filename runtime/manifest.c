@@ -336,6 +336,13 @@ static bool read_consts(Reader *r, json_object *o, KDesc *k)
 	return true;
 }
 
+/* Manifests before 0.3 do not say it: one. */
+static bool get_ctas(Reader *r, json_object *o, KDesc *k)
+{
+	k->ctas = 1;
+	return !json_object_object_get(o, "ctas") || get_int(r, o, "ctas", 1, 32, &k->ctas);
+}
+
 static bool read_launch(Reader *r, json_object *o, KDesc *k)
 {
 	at_place(r, "kernel %s", k->name);
@@ -343,7 +350,7 @@ static bool read_launch(Reader *r, json_object *o, KDesc *k)
 	if (!get_texts(r, o, "grid", 3, 3, k->grid, &n) ||
 	    !get_ints(r, o, "cluster", 3, 16, k->cluster) ||
 	    !get_int(r, o, "block", 1, 1024, &k->block) ||
-	    !get_int(r, o, "smem", 0, 1 << 20, &k->smem) ||
+	    !get_int(r, o, "smem", 0, 1 << 20, &k->smem) || !get_ctas(r, o, k) ||
 	    !get_int(r, o, "regs", 0, 1024, &k->regs) ||
 	    !get_int(r, o, "entry_regs", 0, 1024, &k->entry_regs) ||
 	    !get_bool(r, o, "pdl", &k->pdl) || !get_text(r, o, "schedule", &k->schedule))

@@ -26,4 +26,24 @@ static inline bool chance_of(uint64_t *state, int percent)
 	return chance_within(state, 0, 99) < percent;
 }
 
+static inline const char *chance_word(uint64_t *state, const char *const *words, int n)
+{
+	return words[chance_within(state, 0, n - 1)];
+}
+
+static inline int chance_number(uint64_t *state, const int *numbers, int n)
+{
+	return numbers[chance_within(state, 0, n - 1)];
+}
+
+static inline int at_most(int v, int most)
+{
+	return v < most ? v : most;
+}
+
+static inline int at_least(int v, int least)
+{
+	return v > least ? v : least;
+}
+
 #endif

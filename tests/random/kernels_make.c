@@ -39,6 +39,7 @@ typedef struct {
 	const char *weights, *scaled; /* A's type, converted by threads; NULL: A is as B */
 	bool pingpong, persistent, scalars, swap;
 	int w, bm, bn, bk, atom_n, stages; /* stages 0: the compiler's */
+	int cluster, parts, ctas;          /* CTAs of a cluster, of a tile, of an SM */
 	int64_t size[3];                   /* M, N, K */
 	int of[3];                         /* that divides them */
 	char extent[3][24];                /* as they are written */
@@ -61,21 +62,12 @@ static bool chance(Make *k, int percent)
 	return chance_of(&k->state, percent);
 }
 
-static const char *one_word(Make *k, const char *const *words, int n)
-{
-	return words[within(k, 0, n - 1)];
-}
-
-static int one_number(Make *k, const int *numbers, int n)
-{
-	return numbers[within(k, 0, n - 1)];
-}
-
-#define WORD(k, ...)                                    \
-	one_word(k, (const char *const[]){__VA_ARGS__}, \
-		 (int)COUNTOF(((const char *const[]){__VA_ARGS__})))
-#define NUMBER(k, ...) \
-	one_number(k, (const int[]){__VA_ARGS__}, (int)COUNTOF(((const int[]){__VA_ARGS__})))
+#define WORD(k, ...)                                                 \
+	chance_word(&(k)->state, (const char *const[]){__VA_ARGS__}, \
+		    (int)COUNTOF(((const char *const[]){__VA_ARGS__})))
+#define NUMBER(k, ...)                                         \
+	chance_number(&(k)->state, (const int[]){__VA_ARGS__}, \
+		      (int)COUNTOF(((const int[]){__VA_ARGS__})))
 
 /* ------------------------------------------------------------------ tiles */
 static void choose_roles(Make *k)
@@ -83,16 +75,6 @@ static void choose_roles(Make *k)
 	k->roles = WORD(k, "none", "cooperative", "pingpong");
 	k->pingpong = !strcmp(k->roles, "pingpong");
 	k->persistent = k->pingpong || chance(k, 50);
-}
-
-static int at_most(int v, int most)
-{
-	return v < most ? v : most;
-}
-
-static int at_least(int v, int least)
-{
-	return v > least ? v : least;
 }
 
 /* Accumulators of at most 128 registers a thread, mostly; one warpgroup of pingpong has all. */
@@ -131,6 +113,14 @@ static void choose_swap(Make *k, uint64_t seed)
 	if (k->swap)
 		k->bm = k->bn, k->bn = bm;
 	k->stages = fit > 8 && chance_of(&own, 10) ? chance_within(&own, 9, fit) : k->stages;
+}
+
+/* CTAs that share an SM, and those that share the k of a tile. As above. */
+static void choose_ctas(Make *k, uint64_t seed)
+{
+	uint64_t own = seed ^ 0x9e6c63d0876a9a47u;
+	k->ctas = chance_of(&own, 20) ? chance_within(&own, 2, 4) : 1;
+	k->parts = chance_of(&own, 20) && !k->persistent ? chance_within(&own, 2, 4) : 1;
 }
 
 /* ------------------------------------------------------------------ sizes */
@@ -544,12 +534,14 @@ static void write_order(Make *k)
 static void write_cluster(Make *k)
 {
 	int along[2] = {1, 1};
+	k->cluster = 1;
 	if (chance(k, 65))
 		return;
 	do {
 		along[0] = NUMBER(k, 1, 2, 2, 3, 4);
 		along[1] = NUMBER(k, 1, 2, 2, 3, 4);
 	} while (along[0] * along[1] > 8);
+	k->cluster = along[0] * along[1];
 	buf_printf(&k->m->text, "        cluster (%d,%d);\n", along[0], along[1]);
 	if (chance(k, 50))
 		buf_printf(&k->m->text, "        multicast %s;\n",
@@ -570,6 +562,10 @@ static void write_schedule(Make *k)
 		buf_printf(b, "        staging %d;\n", NUMBER(k, 0, 0, 1, 2, 3));
 	buf_printf(b, "%s%s", chance(k, 20) ? "        pdl off;\n" : "",
 		   k->swap ? "        swap;\n" : "");
+	if (k->parts > 1 && k->parts * k->cluster <= 8)
+		buf_printf(b, "        split_k %d;\n", k->parts);
+	if (k->ctas > 1)
+		buf_printf(b, "        ctas %d;\n", k->ctas);
 	buf_printf(b, "    }\n}\n");
 }
 
@@ -586,6 +582,7 @@ void kernel_make(uint64_t seed, Made *m)
 	choose_tile(&k);
 	choose_weights(&k, seed);
 	choose_swap(&k, seed);
+	choose_ctas(&k, seed);
 	write_arguments(&k);
 	write_body(&k);
 	write_schedule(&k);

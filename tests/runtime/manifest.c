@@ -54,8 +54,8 @@ static void same_launch(const KDesc *a, const KDesc *b)
 	}
 	same_texts(a->grid, b->grid, 3);
 	assert_memory_equal(a->cluster, b->cluster, sizeof a->cluster);
-	assert_true(a->block == b->block && a->smem == b->smem && a->regs == b->regs &&
-		    a->entry_regs == b->entry_regs && a->pdl == b->pdl);
+	assert_true(a->block == b->block && a->smem == b->smem && a->ctas == b->ctas &&
+		    a->regs == b->regs && a->entry_regs == b->entry_regs && a->pdl == b->pdl);
 	same_text(a->schedule, b->schedule);
 	for (int i = 0; i < KD_MAX_SMEM; i++) {
 		same_text(a->smem_map[i].name, b->smem_map[i].name);
