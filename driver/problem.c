@@ -136,7 +136,7 @@ static bool open_arg(Problem *p, const Arg *arg, const char **why)
 		return false;
 	}
 	t->count = size > 0 ? last + 1 : 0;
-	t->by_index = indices_write(p, arg->val);
+	t->by_index = indices_write(p, arg->val) || groups_grid(p->k);
 	t->dense = t->count == size && !t->by_index;
 	t->bytes = (size_t)elem_span(t->elem, t->count);
 	return true;
@@ -264,6 +264,19 @@ static bool leaves_rounding_open(const Kernel *k)
 	return adds && fractions;
 }
 
+/* Of groups, as many as there may be. */
+static bool count_tiles(Problem *p, const Op *grid)
+{
+	bool fits = true;
+	for (int i = grid->nin ? GROUP_NAMES : 0; i < grid->nix; i++)
+		fits &= !__builtin_mul_overflow(p->grid, problem_eval(p, grid->ix[i]), &p->grid);
+	if (!grid->nin)
+		return fits;
+	int64_t rows = problem_eval(p, grid->ix[1]) / attrs_int(&grid->attrs, A_ROWS, 1);
+	return fits &&
+	       !__builtin_mul_overflow(p->grid, rows + problem_eval(p, grid->ix[0]), &p->grid);
+}
+
 /* False: more than can be counted. */
 static bool find_work(Problem *p, const char **why)
 {
@@ -273,9 +286,7 @@ static bool find_work(Problem *p, const char **why)
 	p->integral = true;
 	for (const Op *op = kernel_first(p->k); op; op = op_next(op)) {
 		if (op->kind == OP_GRID)
-			for (int i = 0; i < op->nix; i++)
-				fits &= !__builtin_mul_overflow(p->grid, problem_eval(p, op->ix[i]),
-								&p->grid);
+			fits &= count_tiles(p, op);
 		if (op->kind == OP_MMA)
 			p->tile_macs += tile_work(p, op);
 		const EltRow *row = elt_by_op(op->kind);
@@ -428,6 +439,8 @@ void problem_fill(Problem *p, DataKind kind, uint64_t seed)
 							  : random_normal(own, 0);
 		else if (indices_find(p, p->k->args.at[i].val, &of))
 			indices_fill(&of, t, t->host, kind == DATA_NORMAL, own);
+		else if (groups_end_by(p, p->k->args.at[i].val))
+			groups_fill(p, t, kind == DATA_NORMAL, own);
 		else if (!t->is_out || t->is_kept)
 			fill(t, t->is_kept ? t->start : t->host, kind, own);
 	}

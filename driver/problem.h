@@ -21,7 +21,7 @@ typedef struct {
 	double given_value;
 	int64_t count; /* elements from the first to the last, 0 when an extent is 0 */
 	size_t bytes;
-	bool by_index;  /* outputs: indices name the rows that are written */
+	bool by_index;  /* outputs: indices or ends of groups say which rows are written */
 	bool dense;     /* every offset is an element, and all are written */
 	void *host;     /* inputs: what the kernel reads; outputs: what it wrote */
 	void *start;    /* outputs that results are joined to: what was there before; else NULL */
@@ -74,6 +74,11 @@ bool indices_write(const Problem *p, const Val *arg); /* rows of it */
 bool indices_any(const Problem *p);                   /* whether the kernel takes any */
 bool indices_find(const Problem *p, const Val *arg, Indices *of);
 void indices_fill(const Indices *of, const Tensor *t, void *data, bool all, uint64_t seed);
+/* problem_groups.c: where groups of rows end */
+enum { GROUP_NAMES = 3 };               /* of a grid over groups, in front of those of columns */
+const Op *groups_grid(const Kernel *k); /* NULL: it has none */
+bool groups_end_by(const Problem *p, const Val *arg);
+void groups_fill(const Problem *p, const Tensor *t, bool all, uint64_t seed);
 uint64_t problem_mix(uint64_t z); /* a hash */
 
 /* Copies in with all guards and outputs poisoned, launches, waits, copies out. */

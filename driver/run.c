@@ -180,7 +180,7 @@ static bool launch(Run *r, DataKind kind)
 {
 	dsl_status st = problem_launch(&r->p, r->mod);
 	progress_next(&r->bar);
-	if (!st && r->o->check_indices && indices_any(&r->p))
+	if (!st && r->o->check_indices && (indices_any(&r->p) || groups_grid(r->p.k)))
 		st = dsl_status_of(r->mod, r->p.k->name);
 	if (st == DSL_ERR_SIM || st == DSL_ERR_INDEX)
 		say_wrong(r, "WRONG: %s: %s", kind_word(r, kind), dsl_status_text(st));

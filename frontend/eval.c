@@ -338,6 +338,12 @@ static Value eval_call(Sema *s, const Node *n)
 		return unknown_name(s, callee->name, callee->loc);
 	if (callee->kind == N_NAME && !strcmp(callee->name, "rows") && !scope_find(s, "rows"))
 		return elt_rows(s, n);
+	if (is_groups_call(n) && !scope_find(s, "groups")) {
+		diag_remedy(s->ctx,
+			    diag(s->ctx, n->loc, D_E0307, "groups are what a grid runs over"),
+			    "write for (g,m,n) in groups(gD, ends)");
+		return value_bad();
+	}
 	if (count > ARGS_MAX) {
 		diag(s->ctx, n->loc, D_E0206, "%d arguments; no function takes more than %d", count,
 		     ARGS_MAX);

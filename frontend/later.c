@@ -46,6 +46,10 @@ static const struct {
 	{"ranges", "write a const, whose value -D replaces"},
 	{"copy atoms", "built is copy ld = cp_async(A, sA); what names no copy is derived"},
 	{"indices", "built is sA <- gA[rows[m],k] and gD[rows[m],n] <- ...: rows of a tile"},
+	{"loops whose length depends", "built are for k in gA[m], and ranges of names that the "
+				       "launch knows"},
+	{"groups of", "built are rows of a matrix D : out bf16 (M,N):(N,1), one behind the other"},
+	{"groups in a kernel without", "built are groups of rows that an mma multiplies"},
 	{"load", "write sA <- gA[m,k]; how it is copied is derived"},
 	{"store", "write gD[m,n] <- bf16(acc); how it is stored is derived"},
 	{"kernels without an mma", "built are kernels with mma mm = wgmma<64,128,16>(bf16, bf16, "

@@ -54,12 +54,23 @@ static void body(Sema *s, const Node *block, Op *op, Place place)
 	s->place = before;
 }
 
+/* The first name is that of the tiles of mode 0, or of groups, which have one, as their rows. */
 static bool nameless_fit(Sema *s, const Node *names, const Tiling *t)
 {
-	for (int i = 0; i < names->kids.n; i++) {
-		const Node *n = names->kids.at[i];
-		if (!is_nameless(n) || ix_is(tiles_count(s, t, i), 1))
+	int groups = names->kids.n - t->rank;
+	for (int j = 0; j < names->kids.n; j++) {
+		const Node *n = names->kids.at[j];
+		int i = j - groups;
+		if (!is_nameless(n) || (i >= groups && ix_is(tiles_count(s, t, i), 1)))
 			continue;
+		if (i < groups) {
+			diag_remedy(s->ctx,
+				    diag(s->ctx, n->loc, D_E0307,
+					 "'_' stands for one tile, and there may be many %s",
+					 i < 0 ? "groups" : "tiles of a group's rows"),
+				    "give it a name");
+			return false;
+		}
 		Buf count = {0};
 		ix_print(tiles_count(s, t, i), &count);
 		DiagMsg *m = diag(s->ctx, n->loc, D_E0307,
@@ -72,7 +83,7 @@ static bool nameless_fit(Sema *s, const Node *names, const Tiling *t)
 	return true;
 }
 
-static bool grid_fits(Sema *s, const Node *n, const Value *v)
+static bool grid_fits(Sema *s, const Node *n, const Value *v, bool groups)
 {
 	const Node *names = n->kids.at[0];
 	if (v->kind != V_TILES) {
@@ -92,10 +103,11 @@ static bool grid_fits(Sema *s, const Node *n, const Value *v)
 		     "the grid is over the tiles of an output, and '%s' is "
 		     "an input",
 		     t->name);
-	else if (names->kids.n != v->tiling->rank)
+	else if (names->kids.n != v->tiling->rank + groups)
 		diag(s->ctx, names->loc, D_E0206,
-		     "%d name%s for the tiles of '%s', which has rank %d", names->kids.n,
-		     names->kids.n == 1 ? "" : "s", t->name, v->tiling->rank);
+		     "%d name%s for the %stiles of '%s', which has rank %d", names->kids.n,
+		     names->kids.n == 1 ? "" : "s", groups ? "groups and the " : "", t->name,
+		     v->tiling->rank);
 	else if (s->grid_loc.src >= 0)
 		not_yet(s, n->loc, "a second grid in one kernel");
 	else
@@ -114,19 +126,39 @@ static void grid_name(Sema *s, Op *op, const Node *name, const Tiling *t, int mo
 	s->grid_at[mode] = ix_sym(s->ctx, name->name);
 }
 
+/* The names in front of those of columns. */
+static int group_names(Sema *s, Op *op, const Node *names, const Tiling *t, const Tensor *ends)
+{
+	const Node *group = names->kids.at[0], *row = names->kids.at[1];
+	Value v;
+	Coord *c = NEW(s->arena, Coord);
+	groups_begin(s, op, group->name, row->name, ends);
+	*c = (Coord){group->name, s->groups.extent, 1};
+	v = value_ix(s->groups.group);
+	v.coord = c;
+	scope_add(s, group, v);
+	add_coord(s, row, row->name, t, 0);
+	s->grid_at[0] = s->groups.row;
+	return 1;
+}
+
 static void grid(Sema *s, const Node *n)
 {
-	const Node *names = n->kids.at[0];
-	Value v = eval(s, n->kids.at[1]);
-	int mark = scope_mark(s);
-	if (!grid_fits(s, n, &v))
+	const Node *names = n->kids.at[0], *domain = n->kids.at[1];
+	Value v = value_bad();
+	const Tensor *ends = is_groups_call(domain) ? groups_ends(s, domain, &v) : NULL;
+	int mark = scope_mark(s), groups = is_groups_call(domain);
+	if (!groups)
+		v = eval(s, domain);
+	if (!grid_fits(s, n, &v, groups))
 		return;
 	s->grid_loc = n->loc;
 	s->grid = v.tiling;
 	buffers_build(s);
 	Op *op = s->grid_op = build(s, OP_GRID, n->loc);
-	for (int i = 0; i < names->kids.n; i++)
-		grid_name(s, op, names->kids.at[i], v.tiling, i);
+	for (int i = groups ? group_names(s, op, names, v.tiling, ends) : 0; i < v.tiling->rank;
+	     i++)
+		grid_name(s, op, names->kids.at[i + groups], v.tiling, i);
 	if (!op->nsym) { /* one tile in all */
 		op_sym(s->kernel, op, kernel_fresh(s->kernel, "one"));
 		op_ix(s->kernel, op, ix_const(s->ctx, 1));
@@ -207,7 +239,8 @@ static void loop_over_range(Sema *s, const Node *n)
 	const Node *range = n->kids.at[1];
 	Value lo = eval(s, range->kids.at[0]), hi = eval(s, range->kids.at[1]);
 	if (!want(s, &lo, V_INT, "where a range begins") ||
-	    !want(s, &hi, V_INT, "where a range ends") || !one_name(s, n->kids.at[0]))
+	    !want(s, &hi, V_INT, "where a range ends") || !groups_bound_fits(s, &lo) ||
+	    !groups_bound_fits(s, &hi) || !one_name(s, n->kids.at[0]))
 		return;
 	Op *op = loop_new(s, n, lo.ix, hi.ix);
 	scope_add(s, n->kids.at[0]->kids.at[0], value_ix(ix_sym(s->ctx, op->sym[0])));

@@ -137,6 +137,14 @@ typedef struct {
 	int64_t trips, depth; /* elements of K in one */
 } Promotion;
 
+/* What a grid over groups binds; row NULL: it is none. */
+typedef struct {
+	const Ix *group, *row,
+		*end;     /* the group, a tile's first row, the one behind the group's last */
+	const Ix *extent; /* groups */
+	int64_t rows;     /* of a tile */
+} GroupNames;
+
 /* Where a statement may stand. */
 typedef enum { AT_FILE = 1, AT_KERNEL = 2, AT_GRID = 4, AT_LOOP = 8, AT_ANY = 15 } Place;
 
@@ -174,6 +182,7 @@ typedef struct {
 	Loc mma_loc;                 /* of the first mma that the kernel declares */
 	Loc grid_loc, work_loc;      /* of the grid; of the first loop or += in it */
 	Op *grid_op;
+	GroupNames groups;
 	VEC(int) regions; /* the grid and the loops around here, each with a number of its own */
 	int last_region;
 	Schedule schedule;
@@ -293,6 +302,17 @@ Val *gather_names(Sema *s, const Tile *t, Loc loc); /* NULL: reported */
 bool gather_fits(Sema *s, const Value *from, const Buffer *to);
 bool gathers_not(Sema *s, const Value *v, const char *what); /* else reported */
 int tile_open(const Tile *t, int *mode); /* how many modes are open; the first */
+
+/* groups.c: for (g,m,n) in groups(gD, ends) */
+bool is_groups_call(const Node *n);
+const Tensor *groups_ends(Sema *s, const Node *call, Value *tiles); /* NULL: reported */
+void groups_begin(Sema *s, Op *op, const char *group, const char *row, const Tensor *ends);
+bool groups_index_fits(Sema *s, const Tiling *t, int mode, const Value *at);
+bool groups_bound_fits(Sema *s, const Value *v); /* of a loop */
+bool groups_fill_fits(Sema *s, const Value *from);
+/* Where tile `at` of a mode begins, in elements; NULL: open. */
+const Ix *tile_origin(Sema *s, const Tiling *t, int mode, const Ix *at);
+void tile_ends(Sema *s, const Tile *t, Op *op);
 
 /* vector.c: bias[n] */
 bool is_vector_index(Sema *s, const Tensor *t, const Value *at, int n);

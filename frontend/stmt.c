@@ -91,7 +91,7 @@ static bool load_fits(Sema *s, const Value *to, const Value *from)
 		     b->load->tensor->name, t->tensor->name);
 	else
 		return has_fast_mode(s, from) && gather_fits(s, from, b) &&
-		       fill_fits(s, b, to->loc);
+		       groups_fill_fits(s, from) && fill_fits(s, b, to->loc);
 	return false;
 }
 
@@ -119,6 +119,7 @@ static void load(Sema *s, const Node *n, const Value *to, const Value *from)
 	Val *t = tile_build(s, from->tile, from->loc);
 	if (!t)
 		return;
+	t->def->in[0].at = NULL; /* a buffer's rows may go on in the next group */
 	Op *copy = build(s, OP_COPY, n->loc);
 	build_in(s, build_in(s, copy, to->buffer->val), t);
 	if (to->buffer->load && to->buffer->load->multicast)

@@ -139,7 +139,9 @@ static void report_swapped(Sema *s, const Tiling *t, int mode, const Value *at)
 static bool origin_fits(Sema *s, const Tiling *t, int mode, const Value *at)
 {
 	int64_t lo, hi;
-	const Ix *origin = ix_mul(s->ctx, at->ix, ix_const(s->ctx, t->extent[mode]));
+	if (!groups_index_fits(s, t, mode, at))
+		return false;
+	const Ix *origin = tile_origin(s, t, mode, at->ix);
 	ix_range(origin, facts_seen(&s->facts), &lo, &hi);
 	if (lo >= 0 && hi <= INT32_MAX)
 		return true;
@@ -249,9 +251,8 @@ Val *tile_build(Sema *s, const Tile *t, Loc loc)
 		build_in(s, op, names);
 		op_int(k, op, A_GATHER, t->gather);
 	}
-	for (int i = 0; i < g->rank; i++) {
-		const Ix *at = t->at[i] ? t->at[i] : ix_const(s->ctx, 0);
-		op_ix(k, op, ix_mul(s->ctx, at, ix_const(s->ctx, g->extent[i])));
-	}
+	for (int i = 0; i < g->rank; i++)
+		op_ix(k, op, tile_origin(s, g, i, t->at[i]));
+	tile_ends(s, t, op);
 	return op_result(k, op, "t", tile_type(s, g));
 }

@@ -10,13 +10,13 @@
 #include <inttypes.h>
 
 /* ------------------------------------------------------------------ names of the grid */
-/* Which mode of the output the index counts tiles of; -1: none by name. */
+/* Which mode of the output the index counts tiles of, groups behind them; -1: none by name. */
 static int grid_mode(const Sema *s, const Ix *at)
 {
 	for (int i = 0; s->grid && at && at->kind == IX_SYM && i < s->grid->rank; i++)
 		if (s->grid_at[i] == at)
 			return i;
-	return -1;
+	return s->groups.row && at == s->groups.group ? s->grid->rank : -1;
 }
 
 /* 0: of the accumulator's rows, 1: of its columns; -1: of neither. */
@@ -33,6 +33,11 @@ static int side_of(Sema *s, const Ix *at)
 static const Ix *extent_at(Sema *s, const Tensor *t, int mode)
 {
 	return layout_size(s->ctx, layout_mode(s->ctx, t->layout, mode));
+}
+
+static const Ix *extent_of_grid(Sema *s, int mode)
+{
+	return mode < s->grid->rank ? extent_at(s, s->grid->tensor, mode) : s->groups.extent;
 }
 
 /* ------------------------------------------------------------------ bias[n] */
@@ -52,7 +57,7 @@ static bool report_other_length(Sema *s, const Tensor *t, int mode, const Value 
 {
 	Buf here = {0}, there = {0};
 	ix_print(extent_at(s, t, mode), &here);
-	ix_print(extent_at(s, s->grid->tensor, grid_mode(s, at->ix)), &there);
+	ix_print(extent_of_grid(s, grid_mode(s, at->ix)), &there);
 	diag_remedy(s->ctx,
 		    diag(s->ctx, at->loc, D_E0211,
 			 "'%s' has %s elements along mode %d, and the index counts tiles of %s",
@@ -72,9 +77,9 @@ static bool index_fits(Sema *s, Tiling *t, int mode, const Value *at)
 		return true;
 	if (of < 0)
 		return report_no_name(s, t->tensor, at);
-	if (extent_at(s, t->tensor, mode) != extent_at(s, s->grid->tensor, of))
+	if (extent_at(s, t->tensor, mode) != extent_of_grid(s, of))
 		return report_other_length(s, t->tensor, mode, at);
-	t->extent[mode] = s->grid->extent[of];
+	t->extent[mode] = of < s->grid->rank ? s->grid->extent[of] : 1;
 	return true;
 }
 
@@ -252,8 +257,8 @@ static Val *build_view(Sema *s, const Tile *t, int side, Loc loc)
 		op_ix(s->kernel, op, t->at[others[i]] ? t->at[others[i]] : ix_const(c, 0));
 	for (int i = 0; i < 2; i++)
 		op_ix(s->kernel, op,
-		      i == side ? ix_mul(c, t->at[along], ix_const(c, g->extent[along]))
-				: ix_const(c, 0));
+		      i == side ? tile_origin(s, g, along, t->at[along]) : ix_const(c, 0));
+	tile_ends(s, t, op);
 	const Type *type = type_tile(c, SP_GLOBAL, g->tensor->elem, view_layout(s, g, side, true));
 	return op_result(s->kernel, op, "t", type);
 }
@@ -263,8 +268,7 @@ static bool length_fits(Sema *s, const Value *v, int mode)
 {
 	const Tile *t = v->tile;
 	Value at = {.kind = V_INT, .loc = v->loc, .ix = t->at[mode]};
-	const Tensor *out = s->grid->tensor;
-	if (extent_at(s, t->tiling->tensor, mode) == extent_at(s, out, grid_mode(s, at.ix)))
+	if (extent_at(s, t->tiling->tensor, mode) == extent_of_grid(s, grid_mode(s, at.ix)))
 		return true;
 	return report_other_length(s, t->tiling->tensor, mode, &at);
 }

@@ -140,6 +140,24 @@ static void facts_add(FactList *v, Arena *a, IxFact f)
 		ptrmap_set(v->places, f.name, (void *)(intptr_t)v->n);
 }
 
+bool op_is_of_groups(const Op *op)
+{
+	return op->kind == OP_GROUPS_COUNT || op->kind == OP_GROUPS_FIND;
+}
+
+IxFact groups_fact(const Op *op, int i, IxFacts known)
+{
+	enum { GROUP, FIRST, LAST, BEFORE };
+	int64_t lo, groups, rows, tile = attrs_int(&op->attrs, A_ROWS, 1), most;
+	ix_range(op->ix[0], known, &lo, &groups);
+	ix_range(op->ix[1], known, &lo, &rows);
+	if (__builtin_add_overflow(rows / tile, groups, &most))
+		most = INT64_MAX;
+	if (op->kind == OP_GROUPS_FIND && i != BEFORE)
+		most = i == GROUP ? groups - (groups > 0) : rows;
+	return (IxFact){op->sym[i], 0, most, 1};
+}
+
 void facts_of_op(const Op *op, FactList *v, Arena *a)
 {
 	IxFacts known = facts_seen(v);
@@ -166,6 +184,8 @@ void facts_of_op(const Op *op, FactList *v, Arena *a)
 			int64_t div = ix_divisor(op->ix[0], known);
 			ix_range(op->ix[0], known, &lo, &hi);
 			facts_add(v, a, (IxFact){op->sym[i], lo, hi, div ? div : 1});
+		} else if (op_is_of_groups(op)) {
+			facts_add(v, a, groups_fact(op, i, known));
 		} else if (op->kind == OP_TMAP) {
 			facts_add(v, a, (IxFact){op->sym[i], 0, 1, 1});
 		}

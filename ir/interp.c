@@ -38,7 +38,7 @@ static bool fail(Interp *in, const char *why)
 }
 
 /* ------------------------------------------------------------------ names */
-static void bind(Interp *in, const char *name, int64_t value)
+void interp_bind(Interp *in, const char *name, int64_t value)
 {
 	vec_push(in->arena, &in->env, ((Bound){name, value}));
 }
@@ -182,6 +182,19 @@ static Slot *operand(Interp *in, const Op *op, int i)
 	return slot_of(in, op->in[i].val);
 }
 
+const Slot *interp_operand(Interp *in, const Op *op, int i)
+{
+	return operand(in, op, i);
+}
+
+double *interp_elements(Interp *in, const Slot *tensor)
+{
+	double *at = NEWN(in->arena, double, tensor->n + 1);
+	if (tensor->n)
+		tensor_load(tensor, at, in->scratch);
+	return at;
+}
+
 /* ------------------------------------------------------------------ control */
 static bool run_block(Interp *in, const Block *b);
 
@@ -210,9 +223,9 @@ static bool run_for(Interp *in, const Op *op)
 	for (int c = 1; c < op->nsym && ok; c++)
 		ok = eval(in, op->ix[2 * c], &carried[c]);
 	for (int64_t i = from; i < to && ok; i++) {
-		bind(in, op->sym[0], i);
+		interp_bind(in, op->sym[0], i);
 		for (int c = 1; c < op->nsym; c++)
-			bind(in, op->sym[c], carried[c]);
+			interp_bind(in, op->sym[c], carried[c]);
 		ok = run_block(in, op->body) && add_steps(in, op, carried);
 		in->env.n = n;
 	}
@@ -236,40 +249,22 @@ static bool run_let(Interp *in, const Op *op)
 	int64_t v;
 	if (!eval(in, op->ix[0], &v))
 		return false;
-	bind(in, op->sym[0], v);
+	interp_bind(in, op->sym[0], v);
 	return true;
 }
 
-static bool wanted(const Interp *in, int64_t tile)
+bool interp_wanted(const Interp *in, int64_t tile)
 {
 	return !in->run->tile || in->run->tile(in->run->user, tile);
 }
 
-static bool run_grid(Interp *in, const Op *op)
+bool interp_with(Interp *in, const char *const *names, const int64_t *values, int n, const Block *b)
 {
-	int64_t extent[MAX_RANK], tiles = 1;
-	if (op->nix > MAX_RANK)
-		return fail(in, "a grid has at most five coordinates");
-	for (int i = 0; i < op->nix; i++) {
-		if (!eval(in, op->ix[i], &extent[i]))
-			return false;
-		if (extent[i] <= 0)
-			return true;
-		if (tiles > INT64_MAX / extent[i])
-			return fail(in, "the grid has more than 2^63 tiles");
-		tiles *= extent[i];
-	}
-	int n = in->env.n;
-	bool ok = true;
-	for (int64_t t = 0; t < tiles && ok; t++) {
-		if (!wanted(in, t))
-			continue;
-		int64_t rest = t;
-		for (int i = 0; i < op->nix; i++, rest /= extent[i - 1])
-			bind(in, op->sym[i], rest % extent[i]);
-		ok = run_block(in, op->body);
-		in->env.n = n;
-	}
+	int before = in->env.n;
+	for (int i = 0; i < n; i++)
+		interp_bind(in, names[i], values[i]);
+	bool ok = run_block(in, b);
+	in->env.n = before;
 	return ok;
 }
 
@@ -355,6 +350,9 @@ static bool run_tile(Interp *in, const Op *op)
 			return fail(in, "the origin of a tile overflows 64 bits");
 	}
 	s->tensor = from->tensor;
+	s->ends = op->in[0].at;
+	if (s->ends && !eval(in, op->in[0].at, &s->end))
+		return false;
 	if (op->nin > 1)
 		name_coordinates(in, op, s);
 	return true;
@@ -433,12 +431,13 @@ static bool run_nothing(Interp *in, const Op *op)
 }
 
 static bool (*const runs[OP_COUNT])(Interp *, const Op *) = {
-	[OP_FOR] = run_for,        [OP_IF] = run_if,         [OP_LET] = run_let,
-	[OP_CONST] = run_const,    [OP_FRAG] = run_frag,     [OP_FILL] = run_fill,
-	[OP_CVT] = run_cvt,        [OP_SHARED] = run_shared, [OP_GRID] = run_grid,
-	[OP_RING] = run_nothing,   [OP_TILE] = run_tile,     [OP_COPY] = run_copy,
-	[OP_LAUNCH] = run_nothing, [OP_MMA] = run_mma,       [OP_REDUCE] = run_reduce,
-	[OP_VIEW] = run_view,      [OP_INSIDE] = run_inside,
+	[OP_FOR] = run_for,          [OP_IF] = run_if,         [OP_LET] = run_let,
+	[OP_CONST] = run_const,      [OP_FRAG] = run_frag,     [OP_FILL] = run_fill,
+	[OP_CVT] = run_cvt,          [OP_SHARED] = run_shared, [OP_GRID] = run_grid,
+	[OP_RING] = run_nothing,     [OP_TILE] = run_tile,     [OP_COPY] = run_copy,
+	[OP_LAUNCH] = run_nothing,   [OP_MMA] = run_mma,       [OP_REDUCE] = run_reduce,
+	[OP_VIEW] = run_view,        [OP_INSIDE] = run_inside, [OP_GROUPS_COUNT] = run_count,
+	[OP_GROUPS_FIND] = run_find,
 };
 
 static bool run_op(Interp *in, const Op *op)
@@ -482,13 +481,13 @@ static bool run_ctas(Interp *in, const Op *launch)
 	for (int64_t cta = 0; cta < ctas && ok; cta++) {
 		if (cta % cluster >= tiles) /* of the same tile, which is whole at this stage */
 			continue;
-		if (!wanted(in, cta))
+		if (!interp_wanted(in, cta))
 			continue;
-		bind(in, ctx_str(c, "cta"), cta);
-		bind(in, ctx_str(c, "ctas"), ctas);
-		bind(in, ctx_str(c, "rank"), cta % cluster);
-		bind(in, ctx_str(c, "cluster"), cta / cluster);
-		bind(in, ctx_str(c, "clusters"), ctas / cluster);
+		interp_bind(in, ctx_str(c, "cta"), cta);
+		interp_bind(in, ctx_str(c, "ctas"), ctas);
+		interp_bind(in, ctx_str(c, "rank"), cta % cluster);
+		interp_bind(in, ctx_str(c, "cluster"), cta / cluster);
+		interp_bind(in, ctx_str(c, "clusters"), ctas / cluster);
 		ok = run_block(in, &in->k->body);
 		in->env.n = n;
 	}
@@ -519,7 +518,7 @@ static bool bind_sym(Interp *in, const IxFact *f)
 			return fail(in,
 				    ctx_strf(c, "%s = %" PRId64 " is not a multiple of %" PRId64,
 					     f->name, v, f->div));
-		bind(in, f->name, v);
+		interp_bind(in, f->name, v);
 		return true;
 	}
 	return fail(in, ctx_strf(c, "the symbol '%s' has no value", f->name));

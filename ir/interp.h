@@ -15,6 +15,11 @@ enum { MAX_RANK = 5, MAX_LEAVES = 16 };
 typedef struct Interp Interp;
 bool interp_fail(Interp *in, const char *why); /* false */
 bool interp_eval(Interp *in, const Ix *x, int64_t *v);
+void interp_bind(Interp *in, const char *name, int64_t value); /* to the end of the block */
+bool interp_wanted(const Interp *in, int64_t tile);
+/* runs a block in which names have these values */
+bool interp_with(Interp *in, const char *const *names, const int64_t *values, int n,
+		 const Block *b);
 
 /* One top-level mode of a tensor: extents and strides of its leaves, leftmost fastest. */
 typedef struct {
@@ -48,6 +53,8 @@ typedef struct {
 	double *amount;           /* with bounds, of a frag: the size of all that was added up */
 	const Tensor *tensor;     /* a tile of a tensor at an origin */
 	int64_t origin[MAX_RANK];
+	bool ends; /* rows of its matrix from `end` on are outside */
+	int64_t end;
 	double *named; /* along mode `gather`, the coordinates; -1: outside. NULL: none are */
 	int gather;
 } Slot;
@@ -62,6 +69,14 @@ void tensor_names(const Slot *tile, double *out, Arena *scratch); /* the same, b
 void tensor_store(const Slot *tile, const Elements *from, Arena *scratch);
 void tensor_inside(const Slot *tile, const Elements *of, double outside, const int64_t *edges,
 		   Arena *scratch); /* edges[i]: mode i's counts */
+
+const Slot *interp_operand(Interp *in, const Op *op, int i);
+double *interp_elements(Interp *in, const Slot *tensor); /* all of an argument */
+
+/* interp_grid.c */
+bool run_grid(Interp *in, const Op *op);
+bool run_count(Interp *in, const Op *op);
+bool run_find(Interp *in, const Op *op);
 
 /* interp_join.c: joins element i to what the tensor holds */
 typedef struct {

@@ -23,13 +23,25 @@ static int64_t coordinate(const Slot *t, int i, int64_t x)
 	return t->named && t->gather == i ? (int64_t)t->named[x] : t->origin[i] + x;
 }
 
+/* Whether the rows of the tile's matrix end before coordinate x along mode i: of its modes of more
+ * than one element the first, or the last but one. */
+static bool is_behind(const Slot *t, int i, int64_t x)
+{
+	int row = 0;
+	while (row < t->rank - 2 && t->dim[row] == 1)
+		row++;
+	return t->ends && i == row && coordinate(t, i, x) >= t->end;
+}
+
 /* For every mode of the tile, the offset of each of its coordinates. */
 static void tile_offsets(const Slot *t, int64_t *at[MAX_RANK], Arena *scratch)
 {
 	for (int i = 0; i < t->rank; i++) {
 		at[i] = NEWN(scratch, int64_t, t->dim[i]);
 		for (int64_t x = 0; x < t->dim[i]; x++)
-			at[i][x] = mode_offset(&t->tensor->mode[i], coordinate(t, i, x));
+			at[i][x] = is_behind(t, i, x)
+					   ? -1
+					   : mode_offset(&t->tensor->mode[i], coordinate(t, i, x));
 	}
 }
 

@@ -368,6 +368,9 @@ typedef struct {
 FactList facts_begin(const Kernel *k);
 void facts_of_op(const Op *op, FactList *v, Arena *a); /* of the names that op binds */
 IxFacts facts_seen(const FactList *v);                 /* until the next op */
+/* groups.count, groups.find; what is known of the name i that such an op binds */
+bool op_is_of_groups(const Op *op);
+IxFact groups_fact(const Op *op, int i, IxFacts known);
 void kernel_freeze(Kernel *k);
 const char *kernel_fresh(Kernel *k, const char *stem); /* a name no Val and no sym of k has */
 
@@ -412,6 +415,7 @@ Op *kernel_first(const Kernel *k);
 Op *op_parent(const Op *op);                     /* whose body it stands in; NULL at the top */
 void kernel_replace(Kernel *k, Val *v, Val *by); /* in every operand */
 bool val_used(const Kernel *k, const Val *v);
+bool op_only_names(const Op *op); /* a let, or another whose names hold to the end of its block */
 /* Copies a block's ops to the end of `to`. A name or value that is replaced reads through the map;
  * defined ones get fresh names. keep (may be NULL) says which ops without a body come along; bodies
  * left empty are dropped. */

@@ -107,6 +107,8 @@ static int syms_of_row(const Op *op)
 		return 3;
 	if (op->kind == OP_FOR)
 		return op->nix / 2; /* its own, and of each number that it carries */
+	if (op->kind == OP_GROUPS_FIND)
+		return 4;
 	if (op->kind == OP_TMAP)
 		return op->nsym ? 1 : 0; /* without one it is always made */
 	return row->flags & (OPF_SYMS | OPF_NAME) || op->kind == OP_RING ? 1 : 0;
@@ -290,8 +292,8 @@ static bool check_block(Verifier *v, const Block *b)
 	for (const Op *op = b->first; op; op = op->next) {
 		if (op->out)
 			ptrmap_set(&v->vals, op->out, NULL);
-		if (op->kind == OP_LET)
-			ptrmap_set(&v->names, op->sym[0], NULL);
+		for (int i = 0; op_only_names(op) && i < op->nsym; i++)
+			ptrmap_set(&v->names, op->sym[i], NULL);
 	}
 	v->scope.facts.n = facts;
 	return true;

@@ -17,7 +17,7 @@ static bool same_tile(const Val *a, const Val *b)
 {
 	const Op *x = a->def, *y = b->def;
 	bool same = a->type == b->type && x && y && x->kind == OP_TILE && y->kind == OP_TILE &&
-		    x->in[0].val == y->in[0].val && x->nix == y->nix;
+		    x->in[0].at == y->in[0].at && x->in[0].val == y->in[0].val && x->nix == y->nix;
 	for (int i = 0; same && i < x->nix; i++)
 		same = x->ix[i] == y->ix[i];
 	return same;

@@ -29,10 +29,25 @@ static bool tells_apart(const Kernel *k, const Op *tile, const char *name)
 	return found;
 }
 
+/* The names of a grid over groups go together: where a tile is one of a group's rows, and ends
+ * where the group does, it is another for each. */
+static bool is_of_group(const Kernel *k, const Op *grid, const Op *tile)
+{
+	const Ix *row = ix_sym(k->ctx, grid->sym[1]), *end = ix_sym(k->ctx, grid->sym[2]);
+	const Layout *l = tile->out->type->layout;
+	for (int i = 0; i < tile->nix && i < layout_rank(l); i++)
+		if (tile->in[0].at == end && tile->ix[i] == row &&
+		    ix_is(layout_size(k->ctx, layout_mode(k->ctx, l, i)),
+			  attrs_int(&grid->attrs, A_ROWS, 0)))
+			return true;
+	return false;
+}
+
 /* The first name of the grid that has several values and does not; NULL: none. */
 static const char *shared_by(const Kernel *k, const Op *grid, const Op *tile)
 {
-	for (int i = 0; i < grid->nsym && i < grid->nix; i++) {
+	bool together = grid->nin && tile && is_of_group(k, grid, tile);
+	for (int i = together ? 3 : 0; i < grid->nsym && i < grid->nix; i++) {
 		int64_t lo, hi;
 		ix_range(grid->ix[i], kernel_facts(k), &lo, &hi);
 		if (hi > 1 && !(tile && tells_apart(k, tile, grid->sym[i])))

@@ -182,6 +182,26 @@ static const char *rule_some(const Kernel *k, const Op *op)
 		       : ctx_strf(k->ctx, "%s takes at least one index", op_rows[op->kind].name);
 }
 
+/* An end for each group. */
+static const char *rule_groups(const Kernel *k, const Op *op)
+{
+	const Type *ends = op->in[0].val->type;
+	(void)k;
+	if (ends->elem != EL_I32 || op->in[0].val->arg < 0 || layout_rank(ends->layout) != 1)
+		return "the ends of groups are an s32 tensor of one mode";
+	return attrs_int(&op->attrs, A_ROWS, 0) < 1 ? "a tile has at least one row" : NULL;
+}
+
+static const char *rule_grid(const Kernel *k, const Op *op)
+{
+	if (!op->nin)
+		return rule_some(k, op);
+	if (op->nsym < 3)
+		return "a grid over groups has names for the group, its first row and the one "
+		       "behind its last";
+	return rule_groups(k, op);
+}
+
 static void visit_foreign(void *user, const char *name)
 {
 	const Kernel **k = user;
@@ -380,7 +400,9 @@ static const Rule rules[OP_COUNT] = {
 	[OP_SHARED] = {.kinds = "=s",
 		       .rule = rule_shared,
 		       .needs = {{A_SLOTS, ST_PTX}, {A_OFFSET, ST_PTX}}},
-	[OP_GRID] = {.kinds = "", .rule = rule_some},
+	[OP_GROUPS_COUNT] = {.kinds = "g", .rule = rule_groups, .needs = {{A_ROWS, ST_ANY}}},
+	[OP_GROUPS_FIND] = {.kinds = "g", .rule = rule_groups, .needs = {{A_ROWS, ST_ANY}}},
+	[OP_GRID] = {.kinds = "g", .rule = rule_grid},
 	[OP_RING] = {.kinds = "", .rule = rule_ring},
 	[OP_VIEW] = {.kinds = "g=g", .rule = rule_view},
 	[OP_TILE] = {.kinds = "gg=g", .rule = rule_tile},

@@ -44,6 +44,12 @@ bool val_used(const Kernel *k, const Val *v)
 	return false;
 }
 
+bool op_only_names(const Op *op)
+{
+	int flags = op_rows[op->kind].flags;
+	return (flags & OPF_SYMS) && !(flags & (OPF_BODY | OPF_DECL));
+}
+
 /* ------------------------------------------------------------------ copy */
 typedef struct {
 	Kernel *k;
@@ -156,8 +162,12 @@ static void count_op(PtrMap *uses, const Op *op, int by)
 static bool op_dead(const PtrMap *uses, const Op *op)
 {
 	int flags = op_rows[op->kind].flags;
-	if (op->kind == OP_LET)
-		return !ptrmap_get(uses, op->sym[0]);
+	if (op_only_names(op)) {
+		bool used = false;
+		for (int i = 0; i < op->nsym; i++)
+			used |= ptrmap_get(uses, op->sym[i]) != NULL;
+		return !used;
+	}
 	if (flags & OPF_PURE)
 		return op->out && !ptrmap_get(uses, op->out);
 	return (flags & OPF_BODY) && (!op->body || !op->body->first);

@@ -203,7 +203,7 @@ bool tile_in_vectors(const Kernel *k, const Val *tile, int fast, int n)
 	const Layout *tensor = tile->def->in[0].val->type->layout;
 	IxFacts facts = kernel_facts(k);
 	int mode = tile_mode(k, tile, fast);
-	if (!ix_is(tile_stride(k, tile, fast), 1))
+	if (!ix_is(tile_stride(k, tile, fast), 1) || (!fast && tile->def->in[0].at))
 		return false;
 	for (int m = 0; m < tup_rank(tensor->stride); m++)
 		if (m != mode && ix_divisor(tup_get(tensor->stride, m)->leaf, facts) % n)

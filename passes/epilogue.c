@@ -302,10 +302,12 @@ static const char *cut(Epilogue *e)
 Fit fits_chunks(Copying *c, Refusal *why)
 {
 	Epilogue *e = c->e;
-	if (tile_indices(e->tile->out)) {
+	if (tile_indices(e->tile->out))
 		why->text = "its rows lie where indices say";
+	else if (e->tile->in[0].at)
+		why->text = "its rows end where a group of them does";
+	if (why->text)
 		return FIT_NO;
-	}
 	Fit tma = given_slots(e) == 0 ? FIT_NO : legal(e, &why->text);
 	if (tma == FIT_NO || (why->text = cut(e)))
 		return FIT_NO;

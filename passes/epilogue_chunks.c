@@ -95,7 +95,7 @@ Val *part_tile(const Epilogue *e, Op *at, const Op *tile, const Ix *row, const I
 	const Tup *shape[MODES_MOST];
 	const Ix *begin[MODES_MOST];
 	Op *part = op_before(k, at, OP_TILE);
-	op_in(k, part, tile->in[0].val, NULL);
+	op_in(k, part, tile->in[0].val, tile->in[0].at);
 	for (int i = 0; i < tile->nix; i++) {
 		shape[i] = tup_int(c, 1);
 		begin[i] = tile->ix[i];

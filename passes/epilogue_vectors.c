@@ -137,7 +137,7 @@ void vector_buffer(const Epilogue *e, Source *s, Op *reader)
 	s->map = kernel_map(k, s->load->loc, tile, f)->out;
 	op_int(k, kernel_ring(k, attrs_str(&s->buffer->def->attrs, A_RING, "")), A_EARLY, 1);
 	Op *t = op_before(k, reader, OP_TILE), *load = op_before(k, reader, way_rows[s->way].first);
-	op_in(k, t, tile->def->in[0].val, NULL);
+	op_in(k, t, tile->def->in[0].val, tile->def->in[0].at);
 	for (int i = 0; i < tile->def->nix; i++)
 		op_ix(k, t, tile->def->ix[i]);
 	op_in(k, load, s->buffer, turn_of(e));

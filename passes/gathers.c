@@ -41,8 +41,8 @@ static Op *place_of_load(Op *op, const Op *tile)
 
 static bool same_tile(const Op *a, const Op *b)
 {
-	bool same =
-		a->in[0].val == b->in[0].val && a->nix == b->nix && a->out->type == b->out->type;
+	bool same = a->in[0].val == b->in[0].val && a->in[0].at == b->in[0].at &&
+		    a->nix == b->nix && a->out->type == b->out->type;
 	for (int i = 0; i < a->nix && same; i++)
 		same = a->ix[i] == b->ix[i];
 	return same;
@@ -83,7 +83,7 @@ static Val *load_indices(Kernel *k, const Type *type, const Attr *first, Op *at,
 	const Op *tile = tile_indices(of->out)->def;
 	Op *t = op_before(k, at, OP_TILE), *frag = op_before(k, at, OP_FRAG),
 	   *none = op_before(k, at, OP_FILL), *load = op_before(k, at, OP_LOAD);
-	op_in(k, t, tile->in[0].val, NULL);
+	op_in(k, t, tile->in[0].val, tile->in[0].at);
 	for (int i = 0; i < tile->nix; i++)
 		op_ix(k, t, tile->ix[i]);
 	op_result(k, t, "t", tile->out->type);

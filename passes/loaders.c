@@ -47,12 +47,37 @@ static Loads loads_of(Kernel *k, const Block *body, bool lanes)
 	return all;
 }
 
+/* The first op of what one lane can do by itself: all of it, or what follows those that give names
+ * to a turn of a loop and take a whole warp. */
+static Op *behind_names(const Block *b)
+{
+	Op *first = b->first;
+	for (Op *op = b->first; op && op_inside(op, b->owner); op = op_next(op))
+		if (op_is_of_groups(op))
+			first = op->next;
+	while (first && op_only_names(first) && first != b->first)
+		first = first->next;
+	return first;
+}
+
+/* It and what follows it in its block. */
+static void by_one_lane(Kernel *k, Op *first, Loc loc)
+{
+	Op *elect = op_before(k, first, OP_ELECT);
+	elect->loc = loc;
+	for (Op *next; first; first = next) {
+		next = first->next;
+		op_remove(first);
+		block_append(op_body(k, elect), first);
+	}
+}
+
 static void loader(Kernel *k, Op *producer, const Block *body, int64_t warp, Loads *loads)
 {
 	Op *only = op_append(k, producer->body, OP_IF, producer->loc);
 	op_ix(k, only, ix_new(k->ctx, IX_EQ, ix_sym(k->ctx, "warp"), ix_int(k, warp)));
-	Op *elect = op_append(k, op_body(k, only), OP_ELECT, producer->loc);
-	block_copy(k, body, op_body(k, elect), NULL, 0, is_loader, loads);
+	block_copy(k, body, op_body(k, only), NULL, 0, is_loader, loads);
+	by_one_lane(k, behind_names(only->body), producer->loc);
 }
 
 /* Each ring is filled by one lane of a warp of its own: none waits for the slots of another. Where

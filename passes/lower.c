@@ -418,6 +418,19 @@ static void check_coordinates(Kernel *k, const Op *op, Op *vector)
 	op_int(k, vector, A_CHECKS, mode->i[0]);
 }
 
+/* Of the tile's rows, those in front of where it says that they end; NULL: it does not. */
+static const Ix *end_of_rows(const Op *op)
+{
+	return tile_side(op)->def->in[0].at;
+}
+
+static void before_end(Kernel *k, const Op *op, Op *guard, const Place *p)
+{
+	const Ix *end = end_of_rows(op);
+	if (end)
+		op_ix(k, guard, ix_new(k->ctx, IX_LT, p->at[tile_mode(k, tile_side(op), 0)], end));
+}
+
 static void lower_vectors(Kernel *k, Op *op)
 {
 	Ctx *c = k->ctx;
@@ -435,6 +448,7 @@ static void lower_vectors(Kernel *k, Op *op)
 	const Ix *offset = op->kind == OP_STORE && op->nin > 2
 				   ? inside_by_index(k, op, inside, &p, vector, reg)
 				   : op_inside_tensor(k, inside, tensor, p.at);
+	before_end(k, op, inside, &p);
 	op_ix(k, vector, offset);
 	check_coordinates(k, op, vector);
 	if (op->kind != OP_PREFETCH)
@@ -466,9 +480,10 @@ static void edge_conditions(Kernel *k, const Op *op, Op *loop, Op *fill, const P
 	const Tup *shape = tile->def->in[0].val->type->layout->shape;
 	for (int i = 0; i < 2; i++) {
 		int m = tile_mode(k, tile, i);
+		const Ix *end = !i && end_of_rows(op) ? end_of_rows(op) : tup_get(shape, m)->leaf;
 		if (!attrs_get(&op->attrs, A_EDGES)->i[i] || is_filled(k, tile, m))
 			continue;
-		const Ix *left = ix_sub(k->ctx, tup_get(shape, m)->leaf, p->from[i]);
+		const Ix *left = ix_sub(k->ctx, end, p->from[i]);
 		op_ix(k, fill, ix_new(k->ctx, IX_LE, let(k, loop, "left", left), p->step[i]));
 	}
 }

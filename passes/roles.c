@@ -26,9 +26,12 @@ static bool is_consumers(void *user, const Op *op)
 	return !op_fills_shared(op);
 }
 
+/* How many tiles there are is the same for all roles, which so make as many turns: counted once,
+ * before them. */
 static bool is_program(const Op *op)
 {
-	return !(op_rows[op->kind].flags & OPF_DECL) && op->kind != OP_ROLE && op->kind != OP_CONST;
+	return !(op_rows[op->kind].flags & OPF_DECL) && op->kind != OP_ROLE &&
+	       op->kind != OP_CONST && op->kind != OP_GROUPS_COUNT;
 }
 
 /* ------------------------------------------------------------------ budgets */

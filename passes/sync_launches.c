@@ -101,7 +101,7 @@ static Op *place_of_wait(const Kernel *k, Op *region)
 /* ------------------------------------------------------------------ what goes before */
 static bool has_waited(const Op *op)
 {
-	for (; op && op->kind != OP_ROLE; op = op_parent(op))
+	for (; op; op = op_parent(op))
 		for (const Op *before = op->prev; before; before = before->prev)
 			if (before->kind == OP_GRID_WAIT)
 				return true;
@@ -146,13 +146,24 @@ static void say_constants(Kernel *k)
 	}
 }
 
+/* What all roles need to know is read before them. */
+static void wait_before_roles(Kernel *k)
+{
+	for (Op *op = kernel_first(k); op && op->kind != OP_ROLE; op = op->next)
+		if (op->kind == OP_GROUPS_COUNT && must_wait(k, op)) {
+			op_before(k, op, OP_GRID_WAIT);
+			return;
+		}
+}
+
 void sync_launches(Kernel *k)
 {
 	if (!attrs_int(&k->attrs, A_PDL, 1) || !target_has(k->target, OP_GRID_WAIT))
 		return;
+	wait_before_roles(k);
 	for (Op *role = kernel_find(k, OP_ROLE); role; role = op_find_next(role, OP_ROLE)) {
 		Op *at = place_of_wait(k, role);
-		if (at)
+		if (at && !has_waited(role))
 			op_before(k, at, OP_GRID_WAIT);
 	}
 	op_before(k, kernel_find(k, OP_ROLE), OP_GRID_LAUNCH);

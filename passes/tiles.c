@@ -12,7 +12,13 @@
  * cluster's number alone: all its CTAs make the same loops. Tiles beyond the edge load zeros and
  * store nothing.
  *     cluster=(2,1)  ->  let m (block * 2 + rank % 2)
- * With split_k=4 a cluster has four times as many CTAs, and those 2 ranks apart the same tile. */
+ * With split_k=4 a cluster has four times as many CTAs, and those 2 ranks apart the same tile.
+ * Of groups of rows, whose number of tiles the device knows:
+ *     grid g, m, end, n %ends (G, M, M + 1, C)
+ * ->  groups.count x %ends (G, M)  let tiles (x * C)  for t (0, its tiles of a CTA) {
+ *       let tile ..  groups.find g, first, end, before %ends (G, M, tile / C)
+ *       let rest (tile - before * C)  let rows ((end - first + 127) / 128)
+ *       let m (first + .. * 128) .. } */
 #include "passes/why.h"
 
 #include <string.h>
@@ -60,8 +66,9 @@ typedef struct {
 	int64_t block[2];
 	bool boxed;          /* blocks are not what a cluster computes at a time */
 	const Ix *extent[2]; /* in blocks */
-	const Ix *blocks;    /* of one matrix */
-	const Ix *all;       /* of a batch of them */
+	const Ix *row;    /* of a group: its first; NULL: tiles along m lie one behind the other */
+	const Ix *blocks; /* of one matrix */
+	const Ix *all;    /* of a batch of them */
 } Plane;
 
 /* The grid's name that an output's tile goes along with. */
@@ -201,6 +208,8 @@ static void let_mode(Here h, const Plane *p, int mode, const Ix *block, const Ix
 	const Ix *place = mode == 0 ? ix_mod(c, in, m) : ix_div(c, in, m);
 	if (p->block[mode] > 1)
 		block = ix_add(c, block, place);
+	if (mode == 0 && p->row)
+		block = ix_add(c, p->row, ix_mul(c, block, ix_int(h.k, p->tile[0])));
 	let(h, p->grid->sym[p->name[mode]], block);
 }
 
@@ -397,30 +406,137 @@ static const Ix *at_once(const Kernel *k, const Plane *p)
 		      ix_int(k, 1));
 }
 
-/* A CTA computes the tiles cta, cta + ctas, ...: as many CTAs as run at once; with clusters, these.
- * Bounds that hold by the launch are spelled as min, for range analysis. */
-static void persistent(Here h, const Plane *p, Op *grid)
+/* The grid's body so many times; the loop's variable. */
+static const Ix *repeat(Kernel *k, Op *grid, const Ix *turns)
 {
-	Kernel *k = h.k;
-	Ctx *c = k->ctx;
-	const Ix *most = ix_int(k, MOST_TILES), *all = step_count(k, p);
-	int held = MOST_CTAS * kernel_ctas(k);
-	launch(h, p, ix_new(c, IX_MIN, all, at_once(k, p)));
-	kernel_fact(k, ix_new(c, IX_LE, all, most), "tiles <= 1073741824",
-		    "tiles are counted in 32 bits", grid->loc);
-	const Ix *tiles = let_fresh(h, "tiles", ix_new(c, IX_MIN, all, most));
-	const Ix *first = let_fresh(h, "me", ix_new(c, IX_MIN, me(k, p), ix_int(k, held - 1)));
-	const Ix *ctas = ix_sym(c, is_alone(p) ? "ctas" : "clusters");
-	const Ix *step = let_fresh(h, "step", ix_new(c, IX_MIN, ctas, ix_int(k, held)));
 	Op *loop = op_before(k, grid, OP_FOR);
 	const char *name = kernel_fresh(k, "t");
 	op_sym(k, loop, name);
 	op_ix(k, loop, ix_int(k, 0));
-	op_ix(k, loop, ix_ceil_div(c, ix_sub(c, tiles, first), step));
+	op_ix(k, loop, turns);
 	op_remove(grid);
 	block_append(op_body(k, loop), grid);
-	const Ix *tile = ix_add(c, first, ix_mul(c, ix_sym(c, name), step));
-	raster(h, p, let_fresh(h, "tile", below(k, tile, tiles)));
+	return ix_sym(k->ctx, name);
+}
+
+static void limit_tiles(Kernel *k, const Ix *all, Loc loc)
+{
+	kernel_fact(k, ix_new(k->ctx, IX_LE, all, ix_int(k, MOST_TILES)), "tiles <= 1073741824",
+		    "tiles are counted in 32 bits", loc);
+}
+
+/* The tiles cta, cta + ctas, ..: the number of one of them. Bounds that hold by the launch are
+ * spelled as min, for range analysis. */
+static const Ix *by_turns(Here h, const Plane *p, Op *grid, const Ix *all)
+{
+	Kernel *k = h.k;
+	Ctx *c = k->ctx;
+	const Ix *tiles = let_fresh(h, "tiles", ix_new(c, IX_MIN, all, ix_int(k, MOST_TILES)));
+	int held = MOST_CTAS * kernel_ctas(k);
+	const Ix *first = let_fresh(h, "me", ix_new(c, IX_MIN, me(k, p), ix_int(k, held - 1)));
+	const Ix *ctas = ix_sym(c, is_alone(p) ? "ctas" : "clusters");
+	const Ix *step = let_fresh(h, "step", ix_new(c, IX_MIN, ctas, ix_int(k, held)));
+	const Ix *t = repeat(k, grid, ix_ceil_div(c, ix_sub(c, tiles, first), step));
+	return let_fresh(h, "tile", below(k, ix_add(c, first, ix_mul(c, t, step)), tiles));
+}
+
+/* As many CTAs as run at once; with clusters, these. */
+static void persistent(Here h, const Plane *p, Op *grid)
+{
+	const Ix *all = step_count(h.k, p);
+	launch(h, p, ix_new(h.k->ctx, IX_MIN, all, at_once(h.k, p)));
+	limit_tiles(h.k, all, grid->loc);
+	raster(h, p, by_turns(h, p, grid, all));
+}
+
+/* ------------------------------------------------------------------ groups */
+enum { GROUP, ROW, LAST, BEFORE };
+
+static Op *of_groups(Here h, const Plane *p, OpKind kind)
+{
+	Op *op = op_before(h.k, h.at, kind);
+	op_in(h.k, op, p->grid->in[0].val, NULL);
+	op_ix(h.k, op, p->grid->ix[GROUP]);
+	op_ix(h.k, op, p->grid->ix[ROW]);
+	op_int(h.k, op, A_ROWS, p->tile[0]);
+	return op;
+}
+
+/* The group that the block is in, and its place in that. */
+static void raster_group(Here h, const Plane *p, const Ix *block)
+{
+	Ctx *c = h.k->ctx;
+	Plane own = *p;
+	const Ix *each =
+		let_fresh(h, "each", ix_new(c, IX_MIN, p->extent[1], ix_int(h.k, MOST_TILES)));
+	Op *find = of_groups(h, p, OP_GROUPS_FIND);
+	op_ix(h.k, find, ix_div(c, block, each));
+	op_sym(h.k, find, p->grid->sym[GROUP]);
+	op_sym(h.k, find, kernel_fresh(h.k, "start"));
+	op_sym(h.k, find, p->grid->sym[LAST]);
+	op_sym(h.k, find, kernel_fresh(h.k, "before"));
+	own.row = ix_sym(c, find->sym[ROW]);
+	const Ix *length = ix_sub(c, ix_sym(c, find->sym[LAST]), own.row);
+	const Ix *rows = ix_ceil_div(c, length, ix_int(h.k, p->tile[0]));
+	own.extent[0] = ix_new(c, IX_MAX, rows, ix_int(h.k, 1));
+	const Ix *in = ix_mod(c, ix_sym(c, "rank"), ix_int(h.k, p->ctas));
+	const Ix *ahead = ix_mul(c, ix_sym(c, find->sym[BEFORE]), each);
+	block = let_fresh(h, "block", ix_new(c, IX_MAX, ix_sub(c, block, ahead), ix_int(h.k, 0)));
+	if (p->name[1] == NONE)
+		raster_1d(h, &own, block, in);
+	else
+		raster_2d(h, &own, block, in);
+}
+
+/* One each, for those CTAs that have one. */
+static const Ix *one_each(Here h, const Plane *p, Op *grid, const Ix *all)
+{
+	Kernel *k = h.k;
+	const Ix *most = ix_int(k, MOST_TILES);
+	const Ix *tiles = let_fresh(h, "tiles", ix_new(k->ctx, IX_MIN, all, most));
+	const Ix *first = let_fresh(h, "me", below(k, me(k, p), most));
+	repeat(k, grid, ix_new(k->ctx, IX_LT, first, tiles));
+	return let_fresh(h, "tile", below(k, first, tiles));
+}
+
+/* Only the device knows how many blocks there are: as many CTAs as there may be are launched, or
+ * run at once, and those behind the last have none. */
+static void groups(Here h, const Plane *p, Op *grid)
+{
+	Ctx *c = h.k->ctx;
+	bool turns = attrs_int(&h.k->attrs, A_PERSISTENT, 0);
+	const Ix *rows = ix_div(c, grid->ix[ROW], ix_int(h.k, p->tile[0]));
+	const Ix *most = ix_mul(c, ix_add(c, rows, grid->ix[GROUP]), p->extent[1]);
+	launch(h, p, turns ? ix_new(c, IX_MIN, most, at_once(h.k, p)) : most);
+	limit_tiles(h.k, most, grid->loc);
+	Op *count = of_groups(h, p, OP_GROUPS_COUNT);
+	op_sym(h.k, count, kernel_fresh(h.k, "heights"));
+	const Ix *all = ix_mul(c, ix_sym(c, count->sym[0]), p->extent[1]);
+	raster_group(h, p, (turns ? by_turns : one_each)(h, p, grid, all));
+}
+
+/* What asks for places of tiles that are known before the launch. */
+static const char *no_groups(const Kernel *k, const Plane *p)
+{
+	if (p->cluster[0] > 1)
+		return "a cluster along m: its tiles may be of two groups, with other weights";
+	if (p->parts > 1)
+		return "split_k: its CTAs would have to meet as often, whichever have a tile";
+	if (attrs_int(&k->attrs, A_SWAP, 0))
+		return "swap: a tile's rows are the columns of the mma, and end anywhere";
+	if (p->boxed || attrs_get(&k->attrs, A_RASTER))
+		return "a box or a raster: tiles of a group are as many as the device finds";
+	return NULL;
+}
+
+static void check_groups(Kernel *k, const Plane *p)
+{
+	const char *what = p->grid->nin ? no_groups(k, p) : NULL;
+	if (what)
+		diag_remedy(k->ctx,
+			    diag(k->ctx, p->grid->loc, D_E0407,
+				 "a grid over groups goes without %s", what),
+			    "leave it out of the schedule; cluster (1,2) shares rows of A");
 }
 
 /* Along a mode of one tile there is nothing to order. */
@@ -447,9 +563,12 @@ void pass_tiles(Kernel *k)
 	Here h = {k, grid};
 	Plane p = plane_of(k, grid);
 	check_modes(k, &p);
+	check_groups(k, &p);
 	if (pass_failed(k))
 		return;
-	if (attrs_int(&k->attrs, A_PERSISTENT, 0)) {
+	if (grid->nin) {
+		groups(h, &p, grid);
+	} else if (attrs_int(&k->attrs, A_PERSISTENT, 0)) {
 		persistent(h, &p, grid);
 	} else {
 		launch(h, &p, step_count(k, &p));

@@ -43,7 +43,7 @@ syn region gemmClauses start="{" end="}" contained extend
 syn keyword gemmClause contained cluster multicast persistent box raster group roles
 syn keyword gemmClause contained stages inflight staging subtile threads pdl deterministic swap split_k ctas stream_k
 syn keyword gemmInner contained along serpentine producer consumer warp warps warpgroup
-syn keyword gemmInner contained warpgroups regs load every
+syn keyword gemmInner contained warpgroups regs load every groups
 syn keyword gemmWord contained none cooperative pingpong stream_k auto slice leader off
 syn keyword gemmWord contained on
 

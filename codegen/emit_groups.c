@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* emit_groups.c - groups of rows, whose ends the device reads: a warp looks at 32 of them, a lane
+ * each, and goes on from where it was.
+ *     groups.find g, first, last, before %ends (G, M, x) rows=128
+ * ->  while x is not in these 32 and there are more: load 32 ends, the largest so far, the tiles so
+ *     far (shfl.up); vote which lanes have passed x; the first of these has the group (shfl.idx) */
+#include "codegen/cg.h"
+
+enum { LANES = 32 };
+
+/* What a warp knows of 32 groups. x grows from turn to turn, so they lie before it or around it. */
+typedef enum {
+	BASE,  /* the first of the groups */
+	FIRST, /* a lane's: first row, the one behind its last, tiles up to there */
+	LAST,
+	TILES,
+	KEPT
+} Keep;
+
+typedef struct {
+	Cg *g;
+	const Op *op;
+	LLVMValueRef at[KEPT]; /* storage */
+	LLVMValueRef groups, rows;
+} Walk;
+
+static LLVMValueRef get(const Walk *w, Keep i)
+{
+	return LLVMBuildLoad2(w->g->b, w->g->m->i32, w->at[i], "");
+}
+
+static void put(const Walk *w, Keep i, LLVMValueRef v)
+{
+	LLVMBuildStore(w->g->b, v, w->at[i]);
+}
+
+/* Storage that each of the op's turns finds as the one before left it. */
+static Walk walk_begin(Cg *g, const Op *op)
+{
+	Walk w = {.g = g, .op = op};
+	LLVMBasicBlockRef here = LLVMGetInsertBlock(g->b);
+	LLVMPositionBuilderAtEnd(g->b, g->entry);
+	for (int i = 0; i < KEPT; i++) {
+		w.at[i] = LLVMBuildAlloca(g->b, g->m->i32, "");
+		put(&w, (Keep)i, cg_int32(g, i == BASE ? -LANES : 0));
+	}
+	LLVMPositionBuilderAtEnd(g->b, here);
+	w.groups = cg_i32(g, op->ix[0]);
+	w.rows = cg_i32(g, op->ix[1]);
+	return w;
+}
+
+static LLVMValueRef choose(Cg *g, LLVMIntPredicate p, LLVMValueRef a, LLVMValueRef b)
+{
+	return LLVMBuildSelect(g->b, LLVMBuildICmp(g->b, p, a, b, ""), a, b, "");
+}
+
+static LLVMValueRef of_lane(Cg *g, LLVMValueRef x, LLVMValueRef lane)
+{
+	LLVMValueRef args[4] = {cg_int32(g, -1), x, lane, cg_int32(g, LANES - 1)};
+	return cg_call(g, "llvm.nvvm.shfl.sync.idx.i32", NULL, args, 4);
+}
+
+/* Of the lane so many below; lanes below those keep their own. */
+static LLVMValueRef of_below(Cg *g, LLVMValueRef x, int by)
+{
+	LLVMValueRef args[4] = {cg_int32(g, -1), x, cg_int32(g, by), cg_int32(g, 0)};
+	return cg_call(g, "llvm.nvvm.shfl.sync.up.i32", NULL, args, 4);
+}
+
+/* The largest, or the sum, of a lane's and of those below. */
+static LLVMValueRef joined_below(Cg *g, LLVMValueRef x, bool largest)
+{
+	LLVMValueRef zero = cg_int32(g, 0);
+	for (int by = 1; by < LANES; by *= 2) {
+		LLVMValueRef below = of_below(g, x, by), some;
+		some = LLVMBuildICmp(g->b, LLVMIntUGE, cg_lane(g), cg_int32(g, by), "");
+		below = LLVMBuildSelect(g->b, some, below, zero, "");
+		x = largest ? choose(g, LLVMIntSGT, x, below) : LLVMBuildAdd(g->b, x, below, "");
+	}
+	return x;
+}
+
+static LLVMValueRef tiles_of(const Walk *w, LLVMValueRef first, LLVMValueRef last)
+{
+	Cg *g = w->g;
+	LLVMValueRef n = cg_int32(g, attrs_int(&w->op->attrs, A_ROWS, 1)), one = cg_int32(g, 1);
+	LLVMValueRef up = LLVMBuildAdd(g->b, LLVMBuildSub(g->b, last, first, ""),
+				       LLVMBuildSub(g->b, n, one, ""), "");
+	return LLVMBuildUDiv(g->b, up, n, "");
+}
+
+/* Of the lane's group; behind the last group, that of the last. */
+static LLVMValueRef load_end(const Walk *w, LLVMValueRef group)
+{
+	Cg *g = w->g;
+	const Val *ends = w->op->in[0].val;
+	const Ix *step = tup_get(layout_flat(g->m->ctx, ends->type->layout)->stride, 0)->leaf;
+	LLVMValueRef last = LLVMBuildSub(g->b, w->groups, cg_int32(g, 1), "");
+	LLVMValueRef at = LLVMBuildSExt(g->b, choose(g, LLVMIntSLT, group, last), g->m->i64, "");
+	LLVMValueRef base = cg_global_ptr(g, ends, ix_const(g->m->ctx, 0));
+	at = LLVMBuildMul(g->b, at, cg_i64(g, step), "");
+	LLVMValueRef from = LLVMBuildGEP2(g->b, g->m->i32, base, &at, 1, "");
+	LLVMValueRef end = LLVMBuildLoad2(g->b, g->m->i32, from, "");
+	LLVMSetAlignment(end, 4);
+	return choose(g, LLVMIntSLT, end, w->rows);
+}
+
+/* What the groups up to here have together. */
+static LLVMValueRef so_far(const Walk *w, Keep i)
+{
+	return of_lane(w->g, get(w, i), cg_int32(w->g, LANES - 1));
+}
+
+/* The next 32 groups. */
+static void look_on(const Walk *w)
+{
+	Cg *g = w->g;
+	LLVMValueRef base = LLVMBuildAdd(g->b, get(w, BASE), cg_int32(g, LANES), "");
+	LLVMValueRef end = load_end(w, LLVMBuildAdd(g->b, base, cg_lane(g), ""));
+	LLVMValueRef rows = so_far(w, LAST), before = so_far(w, TILES);
+	LLVMValueRef last = joined_below(g, choose(g, LLVMIntSGT, end, rows), true);
+	LLVMValueRef first = of_below(g, last, 1);
+	LLVMValueRef lowest = LLVMBuildICmp(g->b, LLVMIntEQ, cg_lane(g), cg_int32(g, 0), "");
+	first = LLVMBuildSelect(g->b, lowest, rows, first, "");
+	LLVMValueRef tiles = joined_below(g, tiles_of(w, first, last), false);
+	tiles = LLVMBuildAdd(g->b, tiles, before, "");
+	put(w, BASE, base);
+	put(w, FIRST, first);
+	put(w, LAST, last);
+	put(w, TILES, tiles);
+}
+
+static LLVMValueRef has_more(const Walk *w)
+{
+	LLVMBuilderRef b = w->g->b;
+	LLVMValueRef next = LLVMBuildAdd(b, get(w, BASE), cg_int32(w->g, LANES), "");
+	return LLVMBuildICmp(b, LLVMIntSLT, next, w->groups, "");
+}
+
+/* Until tile x is among them; NULL: to the end. */
+static void walk_to(const Walk *w, LLVMValueRef x)
+{
+	Cg *g = w->g;
+	LLVMBasicBlockRef test = cg_new_block(g, "groups"), next = cg_new_block(g, "next"),
+			  found = cg_new_block(g, "found");
+	cg_goto(g, test);
+	LLVMValueRef more = has_more(w);
+	if (x)
+		more = LLVMBuildAnd(g->b, more,
+				    LLVMBuildICmp(g->b, LLVMIntSLE, so_far(w, TILES), x, ""), "");
+	LLVMBuildCondBr(g->b, more, next, found);
+	LLVMPositionBuilderAtEnd(g->b, next);
+	look_on(w);
+	LLVMBuildBr(g->b, test);
+	LLVMPositionBuilderAtEnd(g->b, found);
+}
+
+static void bind(Cg *g, const Op *op, int i, LLVMValueRef v)
+{
+	IxFact fact = groups_fact(op, i, (IxFacts){.at = g->facts.at, .n = g->facts.n});
+	cg_bind_name(g, op->sym[i], fact, v);
+}
+
+void emit_GROUPS_COUNT(Cg *g, const Op *op)
+{
+	Walk w = walk_begin(g, op);
+	walk_to(&w, NULL);
+	bind(g, op, 0, so_far(&w, TILES));
+}
+
+/* The first lane whose tiles reach beyond x; the last where none does. */
+static LLVMValueRef lane_of(const Walk *w, LLVMValueRef x)
+{
+	Cg *g = w->g;
+	LLVMValueRef args[2] = {cg_int32(g, -1),
+				LLVMBuildICmp(g->b, LLVMIntSGT, get(w, TILES), x, "")};
+	LLVMValueRef mask = cg_call(g, "llvm.nvvm.vote.ballot.sync", NULL, args, 2);
+	LLVMValueRef all[2] = {LLVMBuildOr(g->b, mask, cg_int32(g, INT32_MIN), ""),
+			       LLVMConstInt(g->m->i1, 1, false)};
+	return cg_call(g, "llvm.cttz", g->m->i32, all, 2);
+}
+
+void emit_GROUPS_FIND(Cg *g, const Op *op)
+{
+	Walk w = walk_begin(g, op);
+	LLVMValueRef x = cg_i32(g, op->ix[2]);
+	walk_to(&w, x);
+	LLVMValueRef lane = lane_of(&w, x), first = of_lane(g, get(&w, FIRST), lane),
+		     last = of_lane(g, get(&w, LAST), lane);
+	LLVMValueRef before =
+		LLVMBuildSub(g->b, of_lane(g, get(&w, TILES), lane), tiles_of(&w, first, last), "");
+	LLVMValueRef group = LLVMBuildAdd(g->b, get(&w, BASE), lane, "");
+	LLVMValueRef end = LLVMBuildSub(g->b, w.groups, cg_int32(g, 1), "");
+	bind(g, op, 0, choose(g, LLVMIntSLT, group, end));
+	bind(g, op, 1, first);
+	bind(g, op, 2, last);
+	bind(g, op, 3, before);
+}

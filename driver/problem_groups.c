@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* problem_groups.c - what dslc run puts into a tensor of the ends of groups: of normal numbers,
+ * groups of random lengths, about every fourth of them empty, that have all rows; among integers
+ * also ends smaller than the one before or larger than all rows, unless the kernel checks them, and
+ * rows of no group.
+ *     1000 rows   ->   ends: 310, 310, 640, 1000;   ends: 270, -3, 560, 875 */
+#include "driver/problem.h"
+
+const Op *groups_grid(const Kernel *k)
+{
+	for (const Op *op = kernel_first(k); op; op = op_next(op))
+		if (op->kind == OP_GRID && op->nin)
+			return op;
+	return NULL;
+}
+
+bool groups_end_by(const Problem *p, const Val *arg)
+{
+	const Op *grid = groups_grid(p->k);
+	return grid && grid->in[0].val == arg;
+}
+
+/* How long group i is, as a part of what all of them are. */
+static int64_t weight(uint64_t seed, int64_t i)
+{
+	uint64_t draw = problem_mix(seed + (uint64_t)i) % 8;
+	return draw < 2 ? 0 : (int64_t)draw;
+}
+
+/* What no list of ends should hold. */
+static int64_t odd_end(uint64_t draw, int64_t rows, int64_t end)
+{
+	return draw % 9 == 0 ? -3 : draw % 9 == 1 ? rows + 5 : end;
+}
+
+void groups_fill(const Problem *p, const Tensor *t, bool all, uint64_t seed)
+{
+	int64_t rows = problem_eval(p, groups_grid(p->k)->ix[1]), sum = 0, so_far = 0;
+	for (int64_t i = 0; i < t->count; i++)
+		sum += weight(seed, i);
+	for (int64_t i = 0; i < t->count; i++) {
+		so_far += weight(seed, i);
+		double part = sum ? (double)so_far / (double)sum : 1;
+		int64_t end = (int64_t)(part * (double)(all ? rows : rows - rows / 8));
+		if (!all && !p->check_indices)
+			end = odd_end(problem_mix(seed ^ (uint64_t)(i + 1)), rows, end);
+		elem_put(t->elem, t->host, i, (double)end);
+	}
+}

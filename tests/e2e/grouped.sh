@@ -1,0 +1,42 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Groups of rows under every schedule: each kernel is proved (else it is an error), and right on the simulator against the
+# reference interpreter where groups are empty, shorter than a tile and longer, where ends fall or lie behind the last row,
+# where there is one group, none, more than a warp looks at in one go (32), and no row.
+#   grouped.sh DSLC DIR SCRATCH WHAT      WHAT: gemm, up, down, sums, clusters, sizes      [DEVICE=cuda:0]
+set -eu
+dslc=$1 dir=$2 scratch=$3 what=$4
+rm -rf "$scratch"
+mkdir -p "$scratch"
+try()
+{
+	file=$1 sizes=$2
+	shift 2
+	"$dslc" run "$dir/$file.gemm" -Wno-N0401 "$@" --size "$sizes" --device "${DEVICE:-sim}" --sms "${SMS:-5}" >"$scratch/out" 2>&1 &&
+		grep -q ': right' "$scratch/out" || { echo "$file $* $sizes:"; cat "$scratch/out"; exit 1; }
+	! grep -qE '(warning|error)\[' "$scratch/out" || { echo "$file $*: another message"; cat "$scratch/out"; exit 1; }
+}
+all()
+{
+	for way in "-DR=none -DP=on" "-DR=none -DP=off" "-DR=cooperative -DP=on" "-DR=cooperative -DP=off" "-DR=pingpong -DP=on"; do
+		try "$@" $way
+	done
+}
+case $what in
+gemm) all gemm M=300,N=136,K=200,G=5 && try gemm M=200,N=72,K=72,G=3 -DW=1 && try gemm M=500,N=72,K=72,G=3 -DW=3 ;;
+up) all up T=90,M=300,N=136,K=200,G=5 -DW=1 && try up T=90,M=300,N=136,K=72,G=3 -DR=cooperative ;;
+down) all down T=400,M=300,N=137,K=200,G=5 ;;
+sums) all sums M=300,N=136,K=72,G=5,lda=80,ldc=140,lde=301 ;;
+clusters)
+	for way in "-DR=none -DP=off" "-DR=cooperative" "-DR=pingpong"; do
+		try gemm M=300,N=200,K=200,G=5 -DCN=2 $way
+	done
+	"$dslc" explain "$dir/gemm.gemm" -DCN=2 -o - 2>/dev/null | grep -q 'sA: multicast slice: groups of 2 CTAs' ||
+		{ echo "rows of A are not shared"; exit 1; } ;;
+sizes)
+	for sizes in M=300,N=136,K=72,G=1 M=300,N=72,K=72,G=40 M=700,N=8,K=8,G=97 M=1,N=8,K=8,G=3 M=0,N=64,K=64,G=3 M=64,N=64,K=64,G=0 M=300,N=136,K=0,G=3; do
+		try gemm $sizes -DR=cooperative -DP=off
+		try gemm $sizes -DR=pingpong
+		SMS=1 try gemm $sizes -DR=cooperative
+	done ;;
+esac
