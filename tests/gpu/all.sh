@@ -17,6 +17,7 @@
 #   constant   weights read while the launch ahead still runs, 10,000 launches a chain, bit for bit (constant.cu)
 #   torch      DIR/works.txt beside torch, interleaved (against_torch.py); not among the default steps
 #   repeat     DIR/works.txt a hundred times on the same numbers, beside another stream: the same bits (repeat.py); not among the default steps
+#   layers     32 layers of few rows in a CUDA graph, beside torch (layers.py); not among the default steps
 #   ways       operands that TMA cannot take where they lie (ways.sh); not among the default steps
 #   epilogues  bias + GELU, SwiGLU, residual and scales beside torch (epilogues.sh); not among the default steps
 #   bench      TFLOP/s beside cuBLASLt and the plug-ins in DIR/yard or .yard
@@ -220,6 +221,7 @@ step()
 	constant) run_constant ;;
 	torch) python3 "$here/against_torch.py" "$dir" --rounds "${ROUNDS:-30}" ;;
 	repeat) python3 "$here/repeat.py" "$dir" --runs "${RUNS:-100}" ;;
+	layers) python3 "$here/layers.py" "$dir" --rounds "${ROUNDS:-30}" ;;
 	ways) "$here/ways.sh" "$dir" "$results" "${ROUNDS:-30}" ;;
 	epilogues) "$here/epilogues.sh" "$dir" "$results" "${ROUNDS:-30}" ;;
 	bench) run_bench ;;

@@ -5,11 +5,12 @@
 #     OUT/swap/LABEL.cubin   LABEL: rows of weights x tokens of a tile, kDEPTH, sSTAGES, cMxN a cluster, p persistent,
 #                            _c where weights are constant and have a pipeline of their own
 #     OUT/works.txt          lines mm M N K LABEL CUBIN, for against_torch.py: a few for each of 35 shapes
+#     OUT/layers/            TOKENSxDEPTHsSTAGESxPARTS.cubin: 64 rows of weights, split_k PARTS, for layers.py
 #     OUT/ranks/             tests/e2e/swap.gemm under every kind of schedule, for gpu_check
 set -eu
 dslc=$1 root=$2 out=$3
 rm -rf "$out/swap"
-mkdir -p "$out/swap" "$out/ranks"
+mkdir -p "$out/swap" "$out/ranks" "$out/layers"
 source=$root/tests/gpu/swap.gemm
 sed -e 's/: constant /: /; s/pipeline a(S) { sA via tokens }/pipeline ab(S) { sA via tokens, sB via weights }/; /pipeline b(S)/d' "$source" >"$out/swap/one.gemm"
 
@@ -90,6 +91,22 @@ for nk in "6144 4096" "7168 2048"; do
 	shape 256 $nk
 done
 rm "$out/swap/one.gemm"
+
+# TOKENS, then DEPTH:STAGES of each
+layers()
+{
+	tokens=$1
+	shift
+	for ring in "$@"; do
+		for parts in 1 2; do
+			"$dslc" -q "$source" -DbM="$tokens" -DbK="${ring%:*}" -DS="${ring#*:}" -DX=$parts \
+				-o "$out/layers/${tokens}x${ring%:*}s${ring#*:}x$parts.cubin"
+		done
+	done
+}
+layers 8 64:16 128:10 128:11 256:5
+layers 16 64:16 128:10 128:11 256:5
+layers 64 64:13 128:6 256:3
 
 # SIZES LABEL -D...
 right()
