@@ -7,13 +7,15 @@
  *       %v = copy of %s (m, k + 1) ; mma %p, .. ; use of %x.next, %p
  *       %x = mul %v, %alpha ; copy %x.next, %x
  *     }
- * What takes one register, an element for many rows, is prefetched one iteration further on. */
+ * What takes one register, an element for many rows, is prefetched one iteration further on; what
+ * the mma itself reads is made of, which it waits for, several, and those before the loop. */
 #include "layout/ptrmap.h"
 #include "passes/pass.h"
 
 enum {
 	FEW = 8,    /* registers: what is read ahead is there twice */
 	CACHED = 1, /* iterations that the cache is ahead of these reads */
+	URGENT = 4, /* and of those that an mma waits for: as long as memory takes */
 	ALIKE = 1   /* registers of what is cached: each costs an access, and one brings little */
 };
 
@@ -24,6 +26,7 @@ typedef struct {
 	Op *loop;
 	PtrMap first;      /* of what is read ahead: its value in the first iteration */
 	PtrMap next;       /* and of what others use: the registers that come from the last one */
+	PtrMap urgent;     /* of what is read ahead: what operands of the mma are made of */
 	Ops reads, others; /* copies of vectors; what is computed of these */
 } Ahead;
 
@@ -76,6 +79,19 @@ static Op *clone_before(Kernel *k, Op *at, const Op *op)
 	return clone;
 }
 
+/* Whether an mma of the loop's reads what is computed of v. */
+static bool is_for_mma(const Op *loop, const Val *v)
+{
+	for (const Op *op = loop->body->first; op; op = op->next)
+		for (int i = 0; i < op->nin; i++) {
+			bool on = op_rows[op->kind].flags & OPF_ELT && op->in[i].val == v;
+			if ((op_is_mma(op) && i && op->in[i].val == v) ||
+			    (on && is_for_mma(loop, op->out)))
+				return true;
+		}
+	return false;
+}
+
 static void read_first(Ahead *a, const Op *tile, const Op *copy)
 {
 	Kernel *k = a->k;
@@ -90,6 +106,8 @@ static void read_first(Ahead *a, const Op *tile, const Op *copy)
 	op_in(k, read, to, NULL);
 	op_in(k, read, from, NULL);
 	ptrmap_set(&a->first, v, to);
+	if (is_for_mma(a->loop, v))
+		ptrmap_set(&a->urgent, v, read);
 }
 
 static void compute_first(Ahead *a, const Op *op)
@@ -136,16 +154,15 @@ static void behind_mma(Op *loop, Op *op)
 	to_mma(loop, op);
 }
 
-/* The place of the tile `by` iterations on. */
-static const Ix *place_later(const Ahead *a, const Op *tile, int i, int by)
+/* The place of the tile `by` iterations on, where `at` is the loop's variable. */
+static const Ix *place_later(const Ahead *a, const Op *tile, int i, const Ix *at, int by)
 {
 	Ctx *c = a->k->ctx;
-	const char *name = a->loop->sym[0];
-	return ix_subst(c, tile->ix[i], name, ix_add(c, ix_sym(c, name), ix_const(c, by)));
+	return ix_subst(c, tile->ix[i], a->loop->sym[0], ix_add(c, at, ix_const(c, by)));
 }
 
-/* What a read will take CACHED iterations later is on its way into the cache by then. */
-static void cache_later(Ahead *a, Op *copy)
+/* Behind op, a read into as many registers: of what the iteration `by` behind `at` will read. */
+static void cache_behind(Ahead *a, Op *op, const Op *copy, const Ix *at, int by)
 {
 	Kernel *k = a->k;
 	const Op *tile = copy->in[1].val->def;
@@ -153,11 +170,35 @@ static void cache_later(Ahead *a, Op *copy)
 	there->attrs = tile->attrs;
 	op_in(k, there, tile->in[0].val, NULL);
 	for (int i = 0; i < tile->nix; i++)
-		op_ix(k, there, place_later(a, tile, i, CACHED));
-	op_in(k, prefetch, copy->in[0].val, NULL);
+		op_ix(k, there, place_later(a, tile, i, at, by));
+	op_in(k, prefetch, op->in[0].val, NULL);
 	op_in(k, prefetch, op_result(k, there, "t", tile->out->type), NULL);
-	op_insert_after(copy, prefetch);
-	op_insert_after(copy, there);
+	op_insert_after(op, prefetch);
+	op_insert_after(op, there);
+}
+
+static bool is_urgent(const Ahead *a, const Op *copy)
+{
+	return ptrmap_get(&a->urgent, copy->in[0].val);
+}
+
+/* What a read will take some iterations later is on its way into the cache by then. */
+static void cache_later(Ahead *a, Op *copy)
+{
+	const Op *frag = copy->in[0].val->def;
+	const Ix *at = ix_sym(a->k->ctx, a->loop->sym[0]);
+	if (is_urgent(a, copy))
+		cache_behind(a, copy, copy, at, URGENT);
+	else if (type_regs(frag->out->type) <= ALIKE)
+		cache_behind(a, copy, copy, at, CACHED);
+}
+
+/* Behind the first read what the next ones take, of the iterations before which none can. */
+static void cache_first(Ahead *a, const Op *copy)
+{
+	Op *first = ptrmap_get(&a->urgent, copy->in[0].val);
+	for (int by = URGENT; first && by > 0; by--)
+		cache_behind(a, first, copy, a->loop->ix[0], by);
 }
 
 /* Reads come from the next iteration's place. */
@@ -165,10 +206,9 @@ static void read_next(Ahead *a, Op *copy)
 {
 	Op *frag = copy->in[0].val->def, *tile = copy->in[1].val->def;
 	for (int i = 0; i < tile->nix; i++)
-		tile->ix[i] = place_later(a, tile, i, 1);
+		tile->ix[i] = place_later(a, tile, i, ix_sym(a->k->ctx, a->loop->sym[0]), 1);
 	behind_mma(a->loop, copy);
-	if (type_regs(frag->out->type) <= ALIKE)
-		cache_later(a, copy);
+	cache_later(a, copy);
 	behind_mma(a->loop, frag);
 	behind_mma(a->loop, tile);
 }
@@ -230,8 +270,11 @@ static void find(Ahead *a)
 static void read_ahead(Kernel *k, Op *loop)
 {
 	Arena *arena = ctx_arena(k->ctx);
-	Ahead a = {.k = k, .loop = loop, .first = {.arena = arena}, .next = {.arena = arena}};
+	Ahead a = {.k = k, .loop = loop, .first.arena = arena, .next.arena = arena};
+	a.urgent.arena = arena;
 	find(&a);
+	for (int i = 0; i < a.reads.n; i++)
+		cache_first(&a, a.reads.at[i]);
 	replace_uses(&a);
 	for (int i = a.reads.n; i-- > 0;)
 		read_next(&a, a.reads.at[i]);
