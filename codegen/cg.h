@@ -179,6 +179,12 @@ const char *cg_unpack(Elem e); /* what makes a pair of e, 16 bits, one of f16 */
 /* widen.c: types that become f32 by pairs; all pairs of `from` */
 bool cg_widens(Elem e);
 Bound cg_widened(Cg *g, const Bound *from, Elem e);
+/* (x & mask) ^ flip as one instruction */
+LLVMValueRef cg_masked(Cg *g, LLVMValueRef x, uint32_t mask, uint32_t flip);
+
+/* halve.c: the conversion is a row PLUS of halves.def; a loaded pair of `from` as a pair of `to` */
+bool cg_halves(const Op *cvt);
+LLVMValueRef cg_halved(Cg *g, LLVMValueRef word, Elem from, Elem to);
 
 /* emit_order.c: the instruction with the registers that it orders; false: there are none */
 bool cg_order_before(Cg *g, const Op *fence, const char *text); /* what the group will use */

@@ -14,20 +14,56 @@ static int register_of(const Op *op, int i, int r)
 	return in->kind == TY_TILE ? tv_source(op->out->type, r, in) : 0;
 }
 
+/* Registers i and j, of 16 bits, as a vector: the one that they came from, where there is one. */
+static LLVMValueRef pair_of(Cg *g, const Bound *v, int i, int j)
+{
+	if (v->pair && i % 2 == 0 && j == i + 1)
+		return v->pair[i / 2];
+	LLVMValueRef pair = LLVMGetPoison(LLVMVectorType(v->type, 2));
+	pair = LLVMBuildInsertElement(g->b, pair, cg_reg(g, v, i), cg_int32(g, 0), "");
+	return LLVMBuildInsertElement(g->b, pair, cg_reg(g, v, j), cg_int32(g, 1), "");
+}
+
+/* The pair's register split again; that of two halves is kept as it is too, for what stores it. */
+static void split_pair(Cg *g, Bound *to, int i, LLVMValueRef pair, Elem elem)
+{
+	if (elem_pairs(elem)) {
+		to->pair[i / 2] = pair;
+		for (int j = 0; j < 2; j++)
+			to->reg[i + j] = LLVMBuildExtractElement(g->b, pair, cg_int32(g, j), "");
+		return;
+	}
+	LLVMValueRef eight = LLVMConstInt(LLVMTypeOf(pair), 8, false);
+	to->reg[i] = LLVMBuildTrunc(g->b, pair, to->type, "");
+	to->reg[i + 1] = LLVMBuildTrunc(g->b, LLVMBuildLShr(g->b, pair, eight, ""), to->type, "");
+}
+
+/* Operands of the result's registers r .. r + n: one, or pairs. */
+static LLVMValueRef applied(Cg *g, const Op *op, const Bound *in, Value value, int r, int n)
+{
+	LLVMValueRef x[3];
+	for (int i = 0; i < op->nin; i++)
+		x[i] = n == 1 ? cg_reg(g, &in[i], register_of(op, i, r))
+			      : pair_of(g, &in[i], register_of(op, i, r),
+					register_of(op, i, r + 1));
+	return value(g, x);
+}
+
 /* The result is as long as the longest operand: a scalar counts for every register. */
 static void elementwise(Cg *g, const Op *op, Value value)
 {
 	Bound in[3];
-	int n = op->out->type->kind == TY_TILE ? type_regs(op->out->type) : 1;
+	int n = op->out->type->kind == TY_TILE ? type_regs(op->out->type) : 1, r = 0;
+	Elem elem = op->out->type->elem;
 	for (int i = 0; i < op->nin; i++)
 		in[i] = *cg_val(g, op->in[i].val);
-	Bound *out = cg_bind(g, op->out, n, cg_elem(g->m, op->out->type->elem));
-	for (int r = 0; r < n; r++) {
-		LLVMValueRef x[3];
-		for (int i = 0; i < op->nin; i++)
-			x[i] = cg_reg(g, &in[i], register_of(op, i, r));
-		out->reg[r] = value(g, x);
-	}
+	Bound *out = cg_bind(g, op->out, n, cg_elem(g->m, elem));
+	if (elem_pairs(elem))
+		out->pair = NEWN(g->arena, LLVMValueRef, n / 2);
+	for (; out->pair && r + 1 < n; r += 2)
+		split_pair(g, out, r, applied(g, op, in, value, r, 2), elem);
+	for (; r < n; r++)
+		out->reg[r] = applied(g, op, in, value, r, 1);
 }
 
 #define ELT(id, ...)                            \
@@ -195,56 +231,70 @@ static LLVMValueRef convert_one(Cg *g, LLVMValueRef x, Elem from, Elem to)
 	return from_f32(g, to_f32(g, x, from), to);
 }
 
-/* The pair's register split again; that of two halves is kept as it is too, for what stores it. */
-static void split_pair(Cg *g, Bound *to, int i, LLVMValueRef pair, Elem elem)
-{
-	if (!pairs[elem].unpack) {
-		to->pair[i / 2] = pair;
-		for (int j = 0; j < 2; j++)
-			to->reg[i + j] = LLVMBuildExtractElement(g->b, pair, cg_int32(g, j), "");
-		return;
-	}
-	LLVMValueRef eight = LLVMConstInt(LLVMTypeOf(pair), 8, false);
-	to->reg[i] = LLVMBuildTrunc(g->b, pair, to->type, "");
-	to->reg[i + 1] = LLVMBuildTrunc(g->b, LLVMBuildLShr(g->b, pair, eight, ""), to->type, "");
-}
-
 /* Loaded by pairs, two elements of 4 or 8 bits in a word. */
 static bool is_by_pairs(const Bound *v)
 {
 	return v->packed && v->packed * elem_rows[v->val->type->elem].bits < 32;
 }
 
+/* Each pair from the word that holds it. */
+static void halved(Cg *g, const Bound *from, Bound *to)
+{
+	Elem elem = to->val->type->elem;
+	to->pair = NEWN(g->arena, LLVMValueRef, to->n / 2);
+	for (int i = 0; i + 1 < to->n; i += 2)
+		split_pair(g, to, i,
+			   cg_halved(g, cg_word(g, from, i / 2), from->val->type->elem, elem),
+			   elem);
+}
+
+/* Of an integer, which f32 holds with what is added. */
+static LLVMValueRef plus_one(Cg *g, LLVMValueRef x, Elem from, double plus, Elem to)
+{
+	LLVMValueRef sum[2] = {to_f32(g, x, from), LLVMConstReal(g->m->f32, plus)};
+	return from_f32(g, value_ADD(g, sum), to);
+}
+
+static void convert_plus(Cg *g, const Bound *from, Bound *to, double plus)
+{
+	for (int i = 0; i < to->n; i++)
+		to->reg[i] = plus_one(g, cg_reg(g, from, i), from->val->type->elem, plus,
+				      to->val->type->elem);
+}
+
+static void convert(Cg *g, const Bound *from, Elem elem, Bound *to)
+{
+	Elem type = to->val->type->elem;
+	int i = 0;
+	if (elem == EL_F32 && pairs[type].pack && from->n > 1) {
+		if (!pairs[type].unpack)
+			to->pair = NEWN(g->arena, LLVMValueRef, to->n / 2);
+		for (; i + 1 < to->n; i += 2)
+			split_pair(g, to, i, narrow_pair(g, from, i, type), type);
+	}
+	for (; i < to->n; i++)
+		to->reg[i] = convert_one(g, cg_reg(g, from, i), elem, type);
+}
+
 void emit_CVT(Cg *g, const Op *op)
 {
 	const Type *type = op->out->type;
 	Elem elem = op->in[0].val->type->elem;
-	int n = type->kind == TY_TILE ? type_regs(type) : 1, i = 0;
+	int n = type->kind == TY_TILE ? type_regs(type) : 1;
+	const Attr *plus = attrs_get(&op->attrs, A_PLUS);
 	Bound from = *cg_val(g, op->in[0].val);
-	if (is_by_pairs(&from) && cg_widens(elem)) {
+	bool by_pairs = is_by_pairs(&from), halves = by_pairs && cg_halves(op);
+	if (by_pairs && !halves && !plus && cg_widens(elem)) {
 		from = cg_widened(g, &from, elem);
 		elem = EL_F32;
 	}
 	Bound *to = cg_bind(g, op->out, n, cg_elem(g->m, type->elem));
-	if (elem == EL_F32 && pairs[type->elem].pack && from.n > 1) {
-		if (!pairs[type->elem].unpack)
-			to->pair = NEWN(g->arena, LLVMValueRef, n / 2);
-		for (; i + 1 < n; i += 2)
-			split_pair(g, to, i, narrow_pair(g, &from, i, type->elem), type->elem);
-	}
-	for (; i < n; i++)
-		to->reg[i] = convert_one(g, cg_reg(g, &from, i), elem, type->elem);
-}
-
-/* Two registers of 16 bits as the vector that they came from. */
-static LLVMValueRef pair_of(Cg *g, const Bound *v, int i)
-{
-	if (v->pair && i % 2 == 0)
-		return v->pair[i / 2];
-	LLVMValueRef pair = LLVMGetPoison(LLVMVectorType(v->type, 2));
-	for (int j = 0; j < 2; j++)
-		pair = LLVMBuildInsertElement(g->b, pair, cg_reg(g, v, i + j), cg_int32(g, j), "");
-	return pair;
+	if (halves)
+		halved(g, &from, to);
+	else if (plus)
+		convert_plus(g, &from, to, plus->real);
+	else
+		convert(g, &from, elem, to);
 }
 
 static LLVMValueRef as_i32(Cg *g, LLVMValueRef pair)
@@ -264,12 +314,12 @@ LLVMValueRef cg_vector(Cg *g, const Bound *v, int first, int n)
 		return cg_reg(g, v, first);
 	int step = halves(v) ? 2 : 1;
 	if (halves(v) && n == 2)
-		return as_i32(g, pair_of(g, v, first));
+		return as_i32(g, pair_of(g, v, first, first + 1));
 	LLVMTypeRef unit = halves(v) ? g->m->i32 : v->type;
 	LLVMValueRef out = LLVMGetPoison(LLVMVectorType(unit, (unsigned)(n / step)));
 	for (int i = 0; i < n; i += step) {
-		LLVMValueRef x =
-			halves(v) ? as_i32(g, pair_of(g, v, first + i)) : cg_reg(g, v, first + i);
+		LLVMValueRef x = halves(v) ? as_i32(g, pair_of(g, v, first + i, first + i + 1))
+					   : cg_reg(g, v, first + i);
 		out = LLVMBuildInsertElement(g->b, out, x, cg_int32(g, i / step), "");
 	}
 	return out;

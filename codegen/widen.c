@@ -26,7 +26,7 @@ static uint32_t sum_at(int at)
 
 /* (x & mask) ^ flip as one instruction: LLVM has none for it, and ptxas does not join two that have
  * a constant each. */
-static LLVMValueRef masked(Cg *g, LLVMValueRef x, uint32_t mask, uint32_t flip)
+LLVMValueRef cg_masked(Cg *g, LLVMValueRef x, uint32_t mask, uint32_t flip)
 {
 	static const char text[] = "lop3.b32 $0, $1, $2, $3, 0x6a;", ties[] = "=r,r,r,r";
 	LLVMTypeRef types[3] = {g->m->i32, g->m->i32, g->m->i32};
@@ -40,12 +40,12 @@ static LLVMValueRef masked(Cg *g, LLVMValueRef x, uint32_t mask, uint32_t flip)
 /* ------------------------------------------------------------------ of each type, from bit `at` */
 static LLVMValueRef widen_U4(Cg *g, LLVMValueRef x, int at)
 {
-	return less(g, masked(g, x, 15u << at, sum_at(at)), ldexp(1, SUM - at));
+	return less(g, cg_masked(g, x, 15u << at, sum_at(at)), ldexp(1, SUM - at));
 }
 
 static LLVMValueRef widen_S4(Cg *g, LLVMValueRef x, int at)
 {
-	return less(g, masked(g, x, 15u << at, sum_at(at) | 8u << at), ldexp(1, SUM - at) + 8);
+	return less(g, cg_masked(g, x, 15u << at, sum_at(at) | 8u << at), ldexp(1, SUM - at) + 8);
 }
 
 /* The sign to bit 31, exponent and fraction to bits 24 .. 22, and 2^126 times: subnormals, too. */

@@ -134,6 +134,16 @@ static inline bool elem_converts(Elem from, Elem to)
 	       (!wide || to == EL_F32 || (from == EL_I32 && !elem_is_float(to)));
 }
 
+/* half.c: integers, and numbers of 16 bits that hold them exactly */
+typedef struct {
+	double least, most;
+} Integers;
+Integers elem_integers(Elem e); /* all that e has */
+Integers integers_plus(Integers x, double y);
+bool elem_pairs(Elem e); /* is computed with by pairs, two in a register */
+bool half_holds(Elem half, Integers x);
+const double *half_plus(Elem from, Elem to); /* of a row PLUS of halves.def; NULL: there is none */
+
 /* Bytes of n elements, which are whole ones. */
 const Ix *elem_bytes_of(Ctx *c, Elem e, const Ix *n);
 
@@ -227,7 +237,8 @@ typedef struct {
 	bool flushes; /* a zero may stand for a subnormal result */
 	float (*value)(float x, float y, float z);
 } EltRow;
-const EltRow *elt_by_op(OpKind op); /* NULL unless elementwise (CVT is not: it has a type) */
+const EltRow *elt_by_op(OpKind op);    /* NULL unless elementwise (CVT is not: it has a type) */
+bool half_computes(OpKind op, Elem e); /* of e, two in a register (half.c) */
 const EltRow *elt_by_name(const char *name);
 const EltRow *elt_by_infix(const char *infix);
 
@@ -481,6 +492,7 @@ const Target *target_of_op(OpKind kind);        /* the first that has the operat
 const Target *target_of_elem(Elem e);           /* the first that converts the type */
 bool target_has(const char *name, OpKind kind);
 bool target_converts(const char *name, Elem e);
+bool target_pairs(const char *name, Elem e);         /* computes with pairs of e */
 void target_names(Buf *out);                         /* of all, for messages */
 int target_entry_regs(const Target *t, int threads); /* each's, where an SM holds so many */
 int kernel_ctas(const Kernel *k);                    /* that an SM is to hold at a time */

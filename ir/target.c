@@ -27,6 +27,14 @@ static const struct {
 #include "ir/targets.def"
 };
 
+static const struct {
+	Elem elem;
+	TargetId first;
+} paired[] = {
+#define PAIRED(elem, first) {EL_##elem, first},
+#include "ir/halves.def"
+};
+
 const Target *target_by_name(const char *name)
 {
 	for (int id = 0; id < TARGET_COUNT; id++)
@@ -57,6 +65,14 @@ bool target_has(const char *name, OpKind kind)
 bool target_converts(const char *name, Elem e)
 {
 	return target_by_name(name) >= target_of_elem(e);
+}
+
+bool target_pairs(const char *name, Elem e)
+{
+	for (size_t i = 0; i < COUNTOF(paired); i++)
+		if (paired[i].elem == e)
+			return target_by_name(name) >= &targets[paired[i].first];
+	return false;
 }
 
 void target_names(Buf *out)

@@ -7,6 +7,7 @@
 #include "ir/verify_rules.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 static bool is_tile(const Type *t)
 {
@@ -67,13 +68,23 @@ static bool is_for_each_row(const Kernel *k, const Type *part, const Type *whole
 	return ix_is(extent(k, part, 0), 1) || extent(k, part, 0) == extent(k, whole, 0);
 }
 
+/* f32; behind the tile stage, which says what is meant, numbers of 16 bits where they are computed
+ * with by pairs. */
+static bool is_computed(const Kernel *k, const Op *op)
+{
+	Elem e = op->out->type->elem;
+	return e == EL_F32 ||
+	       (k->stage != ST_TILE && half_computes(op->kind, e) && target_pairs(k->target, e));
+}
+
 static const char *operand_rule(const Kernel *k, const Op *op, int i)
 {
 	const Type *out = op->out->type, *in = op->in[i].val->type;
 	if (in->kind != TY_ELEM && !is_tile(in))
 		return ctx_strf(k->ctx, "operand %d is a register tile or a scalar", i + 1);
-	if (op->kind != OP_CVT && in->elem != EL_F32)
-		return ctx_strf(k->ctx, "operand %d is f32: convert it", i + 1);
+	Elem e = is_computed(k, op) ? out->elem : EL_F32;
+	if (op->kind != OP_CVT && in->elem != e)
+		return ctx_strf(k->ctx, "operand %d is %s: convert it", i + 1, elem_rows[e].name);
 	if (!is_tile(in) || !is_tile(out))
 		return NULL;
 	bool fits = in->layout == out->layout ||
@@ -104,6 +115,24 @@ static bool is_as_large(const Kernel *k, const Op *op)
 	return true;
 }
 
+static const char *cvt_rule(const Kernel *k, const Op *op)
+{
+	Elem from = op->in[0].val->type->elem, to = op->out->type->elem;
+	const Attr *plus = attrs_get(&op->attrs, A_PLUS);
+	if (!elem_converts(from, to))
+		return ctx_strf(k->ctx, "%s becomes %s by way of f32, a conversion each",
+				elem_rows[from].name, elem_rows[to].name);
+	if (!plus)
+		return NULL;
+	if (k->stage == ST_TILE || !elem_pairs(to))
+		return "plus= is of a conversion to f16 or bf16 behind the tile stage";
+	if (elem_is_float(from) || elem_rows[from].bits > 8 || plus->real != rint(plus->real) ||
+	    !half_holds(to, integers_plus(elem_integers(from), plus->real)))
+		return ctx_strf(k->ctx, "%s plus %g is rounded to %s", elem_rows[from].name,
+				plus->real, elem_rows[to].name);
+	return NULL;
+}
+
 const char *elt_rule(const Kernel *k, const Op *op)
 {
 	const Type *out = op->out->type;
@@ -118,13 +147,9 @@ const char *elt_rule(const Kernel *k, const Op *op)
 		return ctx_strf(k->ctx, "the result is %s", tiles ? "a register tile" : "a scalar");
 	if (tiles && !is_as_large(k, op))
 		return "the result is as large as its largest operand";
-	if (op->kind != OP_CVT && out->elem != EL_F32)
-		return "the result is f32";
-	if (op->kind == OP_CVT && !elem_converts(op->in[0].val->type->elem, out->elem))
-		return ctx_strf(k->ctx, "%s becomes %s by way of f32, a conversion each",
-				elem_rows[op->in[0].val->type->elem].name,
-				elem_rows[out->elem].name);
-	return NULL;
+	if (op->kind == OP_CVT)
+		return cvt_rule(k, op);
+	return is_computed(k, op) ? NULL : "the result is f32";
 }
 
 /* Threads that hold parts of one row meet by shuffles, which are of one warp. */

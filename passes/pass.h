@@ -122,13 +122,14 @@ bool tiled_mma_reads(Ctx *c, TiledMma t, const Type *a);              /* all of 
 const Op *mma_spread_as(const Kernel *k, const Val *v);
 void put_fragments(
 	Kernel *k); /* fragments.c: operands into registers, for atoms that read them there */
-void put_indices(Kernel *k);      /* gathers.c: into the registers of who copies by them */
-void fuse_products(Kernel *k);    /* products.c: that are only added, with their sums */
-void read_early(Kernel *k);       /* early.c: vectors of a loop, an iteration ahead */
-void spread_registers(Kernel *k); /* spread.c: a thread-value layout for every register tile */
-Val *spread_simt(Kernel *k);      /* simt.c: the largest tile, where there is no mma */
-void exchange_rows(Kernel *k);    /* exchange.c: of several warps, through shared memory */
-void exchange_tiles(Kernel *k);   /* exchange_tiles.c: whose tensors lie the other way */
+void put_indices(Kernel *k);       /* gathers.c: into the registers of who copies by them */
+void fuse_products(Kernel *k);     /* products.c: that are only added, with their sums */
+void compute_in_halves(Kernel *k); /* halves.c: of an mma, what is small integers, by pairs */
+void read_early(Kernel *k);        /* early.c: vectors of a loop, an iteration ahead */
+void spread_registers(Kernel *k);  /* spread.c: a thread-value layout for every register tile */
+Val *spread_simt(Kernel *k);       /* simt.c: the largest tile, where there is no mma */
+void exchange_rows(Kernel *k);     /* exchange.c: of several warps, through shared memory */
+void exchange_tiles(Kernel *k);    /* exchange_tiles.c: whose tensors lie the other way */
 /* simt.c: as one whose tensor has neighbours along the mode; NULL: the threads cannot share it */
 const Layout *simt_along(Kernel *k, const Val *v, const Val *tile, int fast);
 

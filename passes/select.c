@@ -307,6 +307,7 @@ void pass_select(Kernel *k)
 	spread_registers(k);
 	if (pass_failed(k))
 		return;
+	compute_in_halves(k);
 	read_early(k);
 	fuse_products(k);
 	copies(k);

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* halves.c - small integers that become 16-bit numbers of an mma, less integers and times one
+ * number of that type, are computed with in 16 bits, two in a register.
+ *     %x = cvt %q ; %z = cvt %zero ; %d = sub %x, %z ; %s = cvt %scale ; %p = mul %d, %s
+ *     %a = cvt %p : bf16
+ * ->  %x = cvt %q plus=-31 : bf16 ; %z = cvt %zero plus=-31 : bf16 ; %d = sub %x, %z : bf16
+ *     %a = mul %d, %scale : bf16
+ * Each result is the same in every bit: the integers, what is added to them, and their difference
+ * are held exactly by 16 bits (half_holds); so the product in 16 bits is that of the numbers,
+ * rounded once. So is the one in f32, which holds it exactly (is_exact), and is then rounded. */
+#include "passes/pass.h"
+
+#include <math.h>
+
+typedef struct {
+	Val *x;      /* integers, as they are loaded */
+	Val *zero;   /* integers that they are less; NULL: 0 */
+	Val *scale;  /* of the result's type; NULL: 1 */
+	double plus; /* with which x becomes 16 bits */
+} Product;
+
+/* What a conversion to f32 is of; NULL: v is none. */
+static Val *widened(const Val *v)
+{
+	bool is = v->def && v->def->kind == OP_CVT && v->type->elem == EL_F32;
+	return is ? v->def->in[0].val : NULL;
+}
+
+static bool is_integers(const Val *v)
+{
+	return v && v->type->kind == TY_TILE && !elem_is_float(v->type->elem);
+}
+
+static Integers integers_of(const Product *p)
+{
+	Integers x = elem_integers(p->x->type->elem);
+	if (!p->zero)
+		return x;
+	Integers y = elem_integers(p->zero->type->elem);
+	return (Integers){x.least - y.most, x.most - y.least};
+}
+
+/* ------------------------------------------------------------------ what is the same in 16 bits */
+static bool find_difference(const Val *v, Product *p)
+{
+	const Op *sub = v->def && v->def->kind == OP_SUB ? v->def : NULL;
+	p->x = widened(sub ? sub->in[0].val : v);
+	p->zero = sub ? widened(sub->in[1].val) : NULL;
+	return is_integers(p->x) && (!sub || is_integers(p->zero));
+}
+
+static bool find_product(const Val *v, Elem half, Product *p)
+{
+	const Op *mul = v->def && v->def->kind == OP_MUL ? v->def : NULL;
+	for (int i = 0; mul && i < mul->nin; i++) {
+		p->scale = widened(mul->in[i].val);
+		if (p->scale && p->scale->type->elem == half)
+			return find_difference(mul->in[1 - i].val, p);
+	}
+	p->scale = NULL;
+	return !mul && find_difference(v, p);
+}
+
+/* Whether f32 holds each product: as many bits, and none below its smallest. */
+static bool is_exact(Integers x, Elem half)
+{
+	const ElemRow *s = &elem_rows[half], *f = &elem_rows[EL_F32];
+	int bits = (int)ceil(log2(fmax(-x.least, x.most) + 1)) + s->mantissa + 1;
+	return bits <= f->mantissa + 1 && s->exponent - s->mantissa >= f->exponent - f->mantissa;
+}
+
+static bool is_same(const Product *p, Elem half)
+{
+	Integers all = integers_of(p);
+	return half_holds(half, all) && is_exact(all, half) &&
+	       (!p->zero ||
+		half_holds(half, integers_plus(elem_integers(p->zero->type->elem), p->plus)));
+}
+
+/* All elements of the result, with numbers that may be fewer. */
+static bool finds(const Kernel *k, const Op *cvt, Product *p)
+{
+	Elem half = cvt->out->type->elem;
+	const Type *out = cvt->out->type;
+	if (!target_pairs(k->target, half) || !find_product(cvt->in[0].val, half, p) ||
+	    p->x->type->layout != out->layout)
+		return false;
+	const double *plus = half_plus(p->x->type->elem, half);
+	p->plus = plus ? *plus : 0;
+	return plus && is_same(p, half);
+}
+
+/* ------------------------------------------------------------------ */
+static const Type *like(Kernel *k, const Val *v, Elem half)
+{
+	return type_frag(k->ctx, half, v->type->layout, v->type->tv);
+}
+
+static Val *converted(Kernel *k, Op *at, const Product *p, Val *v, Elem half)
+{
+	Op *cvt = op_before(k, at, OP_CVT);
+	op_in(k, cvt, v, NULL);
+	if (p->plus != 0)
+		op_real(k, cvt, A_PLUS, p->plus);
+	return op_result(k, cvt, v->name, like(k, v, half));
+}
+
+/* What x has more than it should. */
+static Val *rest_of(Kernel *k, Op *at, const Product *p, Elem half)
+{
+	if (p->zero)
+		return converted(k, at, p, p->zero, half);
+	Op *number = op_before(k, at, OP_CONST);
+	op_real(k, number, A_VALUE, p->plus);
+	return op_result(k, number, "plus", type_elem(k->ctx, half));
+}
+
+static Val *computed(Kernel *k, Op *at, OpKind kind, Val *x, Val *y)
+{
+	Op *op = op_before(k, at, kind);
+	op_in(k, op, x, NULL);
+	op_in(k, op, y, NULL);
+	return op_result(k, op, x->name, x->type);
+}
+
+static void compute(Kernel *k, Op *cvt, const Product *p)
+{
+	Elem half = cvt->out->type->elem;
+	Val *x = converted(k, cvt, p, p->x, half);
+	if (p->zero || p->plus != 0)
+		x = computed(k, cvt, OP_SUB, x, rest_of(k, cvt, p, half));
+	if (p->scale)
+		x = computed(k, cvt, OP_MUL, x, p->scale);
+	kernel_replace(k, cvt->out, x);
+}
+
+void compute_in_halves(Kernel *k)
+{
+	Product p;
+	for (Op *mma = kernel_mma(k, NULL); mma; mma = kernel_mma(k, mma)) {
+		Op *cvt = mma->in[1].val->def;
+		if (cvt && cvt->kind == OP_CVT && finds(k, cvt, &p))
+			compute(k, cvt, &p);
+	}
+	kernel_sweep(k);
+}
