@@ -133,14 +133,28 @@ static void set_warps(Kernel *k, Block *b, int64_t first, int warps)
 	}
 }
 
+/* Of what all lanes load, where so many rings are others'; 0: there is nothing. */
+static int warps_of_lanes(Kernel *k, const Block *body, int others)
+{
+	int most = others < GROUP_WARPS ? GROUP_WARPS - others : 1;
+	return loads_of(k, body, true).of.n ? lane_warps(k, body, most) : 0;
+}
+
+int loading_warps(Kernel *k)
+{
+	int alone = loads_of(k, &k->body, false).of.n;
+	int warps = alone + warps_of_lanes(k, &k->body, alone);
+	return warps < GROUP_WARPS ? warps : GROUP_WARPS;
+}
+
 /* What all lanes load, whole warps do, in program order with the rest of these rings. */
 static int lane_loaders(Kernel *k, Op *producer, const Block *body, int others)
 {
 	Ctx *c = k->ctx;
 	Loads all = loads_of(k, body, true);
-	if (!all.of.n)
+	int warps = warps_of_lanes(k, body, others);
+	if (!warps)
 		return 0;
-	int warps = lane_warps(k, body, others < GROUP_WARPS ? GROUP_WARPS - others : 1);
 	int64_t first = attrs_int(&producer->attrs, A_FIRST, 0);
 	Op *only = op_append(k, producer->body, OP_IF, producer->loc);
 	op_ix(k, only, ix_new(c, IX_LE, ix_int(k, first), ix_sym(c, "warp")));

@@ -5,6 +5,8 @@
 
 #include "passes/pass.h"
 
+/* Warps that put_loaders will give work, of a program that is not split into roles yet. */
+int loading_warps(Kernel *k);
 /* The loads of the body, by warps of the producer's. */
 void put_loaders(Kernel *k, Op *producer, const Block *body);
 /* Those that all lanes issue, by all warps of a role; an error where they do not divide. */

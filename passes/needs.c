@@ -27,7 +27,8 @@ static int operand_of_mma(const Kernel *k, const Val *v)
 	return 0;
 }
 
-/* Small elements out of a buffer whose neighbours lie along k: each two are loaded as one. */
+/* Small elements out of a buffer whose neighbours lie along k: each two are loaded as one, which
+ * gives its register to what they become. */
 static bool is_by_pairs(const Kernel *k, const Val *frag)
 {
 	SlotForm f;
@@ -36,14 +37,14 @@ static bool is_by_pairs(const Kernel *k, const Val *frag)
 	       f.fast == 1;
 }
 
-/* What an mma reads lies there in words; of what threads compute with, each element takes one. */
+/* What an mma reads lies there in words; of what threads compute with, an element takes one. */
 static int frag_regs(const Kernel *k, const Op *op)
 {
 	if (op->kind != OP_FRAG || !op->out->type->tv)
 		return 0;
 	int regs = type_regs(op->out->type);
 	return operand_of_mma(k, op->out) ? type_words(op->out->type)
-	       : is_by_pairs(k, op->out)  ? (regs + 1) / 2
+	       : is_by_pairs(k, op->out)  ? 0
 					  : regs;
 }
 

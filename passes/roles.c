@@ -252,18 +252,24 @@ static Block program(Kernel *k)
 	return b;
 }
 
+/* Only a whole warpgroup gives registers to others: without that, as many warps as load. */
+static int producer_warps(Kernel *k)
+{
+	return moves_registers(k) ? GROUP_WARPS : loading_warps(k);
+}
+
 static void cooperative(Kernel *k, int warpgroups, Budget b)
 {
+	int warps = GROUP_WARPS * warpgroups, loading = producer_warps(k);
 	Block body = program(k);
-	int warps = GROUP_WARPS * warpgroups;
 	Op *producer =
-		role_new(k, "producer", warps, GROUP_WARPS, 1, b.producer ? b.producer : b.limit);
+		role_new(k, "producer", warps, loading, 1, b.producer ? b.producer : b.limit);
 	move_registers(k, producer, b.producer, false);
 	put_loaders(k, producer, &body);
 	Op *consumer = role_new(k, "consumer", 0, warps, warps, b.consumer ? b.consumer : b.limit);
 	move_registers(k, consumer, b.consumer, true);
 	block_copy(k, &body, consumer->body, NULL, 0, is_consumers, NULL);
-	kernel_int(k, A_BLOCK, (warps + GROUP_WARPS) * WARP_THREADS);
+	kernel_int(k, A_BLOCK, (warps + loading) * WARP_THREADS);
 }
 
 /* ------------------------------------------------------------------ turns */
@@ -538,7 +544,7 @@ static void with_mma(Kernel *k, const Op *mma)
 	int warpgroups = turns ? TURNS : tiled_mma_warpgroups(t); /* expect.c: of every mma */
 	Needs needs = needs_of(k);
 	int tiles = needs_all(needs);
-	int threads = (warpgroups + split) * GROUP_THREADS;
+	int threads = warpgroups * GROUP_THREADS + (split ? producer_warps(k) * WARP_THREADS : 0);
 	if (!check_threads(k, threads, mma->loc))
 		return;
 	Budget b = budget_cooperative(k, warpgroups, tiles);
