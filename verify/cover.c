@@ -202,6 +202,11 @@ static bool settle_all(Cover *c, Point p)
 }
 
 /* ------------------------------------------------------------------ trip counts */
+static Point point_of(const Cover *c, int64_t trips)
+{
+	return (Point){SEG_START, 0, STEADY, 0, trips, c->clamp, false, 0};
+}
+
 /* The rings stand, at each start of a tile, where the last tile left them. */
 static bool stands_on(const Cover *c, Point p)
 {
@@ -224,9 +229,18 @@ static bool stands_on(const Cover *c, Point p)
 	return true;
 }
 
+/* So they do after so many trips or more, of which one number stands for all. */
+static bool stands_on_from(const Cover *c, int64_t trips)
+{
+	bool ok = true;
+	for (int64_t t = trips; ok && t < trips + c->w->trip_period; t++)
+		ok = !words_may_take(c->w, t) || stands_on(c, point_of(c, t));
+	return ok;
+}
+
 static bool cover_trips(Cover *c, int64_t trips)
 {
-	Point p = {SEG_START, 0, STEADY, 0, trips, c->clamp, false, 0};
+	Point p = point_of(c, trips);
 	memset(c->starts, 0, sizeof *c->starts * (size_t)c->nstarts);
 	memset(c->loops, 0, sizeof *c->loops * (size_t)c->nloops);
 	arena_release(c->arena, c->mark);
@@ -247,6 +261,8 @@ static bool cover_long(Cover *c, int64_t steady)
 	int64_t P = c->w->trip_repeat, longest = steady + c->clamp.trip + c->clamp.rest + P;
 	c->longer = true;
 	int64_t all = P > c->w->trip_period ? P : c->w->trip_period;
+	if (!stands_on_from(c, longest))
+		return false;
 	for (int64_t residue = 0; residue < all; residue++) {
 		if (!words_may_take(c->w, longest + residue))
 			continue;
