@@ -6,6 +6,7 @@
  *     store.shared %sR[t], %p ; load.shared %q, %sR[t]
  *     %r = reduce %q combine=max                     of a thread's own registers */
 #include "passes/exchange.h"
+#include "passes/rings.h"
 #include "passes/ways.h"
 #include "passes/why.h"
 
@@ -43,20 +44,40 @@ static const Layout *all_parts(Ctx *c, const Type *rows, int64_t parts)
 }
 
 /* ------------------------------------------------------------------ rings */
-static const Op *loop_over_tiles(const Op *at)
+static const Op *loop_around(const Op *at)
 {
 	const Op *up = op_parent(at);
 	return up && up->kind == OP_FOR ? up : NULL;
 }
 
-static int64_t slots_for(const Op *at, int64_t times)
+/* How often the block of `at` was run before, over all loops around it; NULL: no expression says
+ * it. */
+static const Ix *turn_at(const Kernel *k, const Op *at)
 {
-	return loop_over_tiles(at) && times == 1 ? 2 : times;
+	Ctx *c = k->ctx;
+	const Ix *turn = ix_int(k, 0), *each = ix_int(k, 1);
+	for (const Op *loop = loop_around(at); loop; loop = loop_around(loop)) {
+		int64_t least, most;
+		const Ix *trips = ix_sub(c, loop->ix[1], loop->ix[0]);
+		const Ix *here = ix_sub(c, ix_sym(c, loop->sym[0]), loop->ix[0]);
+		for (const Op *up = loop_around(loop); up; up = loop_around(up))
+			if (varies_in(trips, up))
+				return NULL;
+		ix_range(trips, kernel_facts(k), &least, &most);
+		turn = ix_add(c, turn, ix_mul(c, here, each));
+		each = ix_mul(c, each, least < 0 ? ix_new(c, IX_MAX, trips, ix_int(k, 0)) : trips);
+	}
+	return turn;
+}
+
+static int64_t slots_for(const Kernel *k, const Op *at, int64_t times)
+{
+	return loop_around(at) && times == 1 && turn_at(k, at) ? 2 : times;
 }
 
 bool exchange_fits(const Kernel *k, const Op *at, const Type *buffer)
 {
-	int64_t bytes = slots_for(at, 1) * type_slot_bytes(buffer);
+	int64_t bytes = slots_for(k, at, 1) * type_slot_bytes(buffer);
 	for (const Op *op = kernel_find(k, OP_SHARED); op; op = op_find_next(op, OP_SHARED)) {
 		const Type *t = op->out->type;
 		bytes = round_up(bytes, buffer_align(t)) +
@@ -71,7 +92,7 @@ Val *exchange_buffer(Kernel *k, const Op *at, const char *ring, const Type *t, i
 	Op *first = kernel_find(k, OP_SHARED), *decl = op_new(k, OP_RING, at->loc);
 	Op *op = op_new(k, OP_SHARED, at->loc);
 	const char *name = kernel_fresh(k, ring);
-	int64_t slots = slots_for(at, times);
+	int64_t slots = slots_for(k, at, times);
 	op_sym(k, decl, name);
 	op_int(k, decl, A_SLOTS, slots);
 	op_insert_before(first ? first : kernel_first(k), decl);
@@ -84,8 +105,9 @@ Val *exchange_buffer(Kernel *k, const Op *at, const char *ring, const Type *t, i
 
 const Ix *exchange_at(const Kernel *k, const Op *at, int64_t times, int64_t i)
 {
-	const Op *loop = loop_over_tiles(at);
-	const Ix *turn = loop ? ix_sym(k->ctx, loop->sym[0]) : ix_int(k, 0);
+	const Ix *turn = turn_at(k, at);
+	if (!turn) /* of one slot, or as many as times, where any number will do */
+		turn = ix_sym(k->ctx, loop_around(at)->sym[0]);
 	return ix_add(k->ctx, ix_mul(k->ctx, turn, ix_int(k, times)), ix_int(k, i));
 }
 
@@ -113,20 +135,41 @@ static void exchange(Kernel *k, Op *op, Val *buffer, const Ix *at, int64_t warps
 	op->in[0].val = q;
 }
 
+typedef VEC(Op *) Ops;
+
+/* Those of a block take turns in one ring. */
+static void exchange_block(Kernel *k, const Op *first, const Ops *all, int64_t warps)
+{
+	int64_t rows = layout_size_int(first->out->type->layout), times = 0, i = 0;
+	for (int j = 0; j < all->n; j++)
+		times += all->at[j]->block == first->block;
+	const Type *parts =
+		type_tile(k->ctx, SP_SHARED, EL_F32, layout_2d(k->ctx, rows, warps, warps, 1));
+	Val *buffer = exchange_buffer(k, first, "rows", parts, times);
+	for (int j = 0; j < all->n; j++)
+		if (all->at[j]->block == first->block)
+			exchange(k, all->at[j], buffer, exchange_at(k, first, times, i++), warps);
+}
+
+static bool is_first(const Ops *all, int i)
+{
+	for (int j = 0; j < i; j++)
+		if (all->at[j]->block == all->at[i]->block)
+			return false;
+	return true;
+}
+
 void exchange_rows(Kernel *k)
 {
-	VEC(Op *) all = {0};
+	Ops all = {0};
 	for (Op *op = kernel_find(k, OP_REDUCE); op; op = op_find_next(op, OP_REDUCE))
 		if (warps_of_row(op) > 1)
 			vec_push(ctx_arena(k->ctx), &all, op);
 	if (!all.n)
 		return;
 	int64_t warps = warps_of_row(all.at[0]);
-	int64_t rows = layout_size_int(all.at[0]->out->type->layout);
-	const Type *parts =
-		type_tile(k->ctx, SP_SHARED, EL_F32, layout_2d(k->ctx, rows, warps, warps, 1));
-	Val *buffer = exchange_buffer(k, all.at[0], "rows", parts, all.n);
 	for (int i = 0; i < all.n; i++)
-		exchange(k, all.at[i], buffer, exchange_at(k, all.at[i], all.n, i), warps);
+		if (is_first(&all, i))
+			exchange_block(k, all.at[i], &all, warps);
 	why_row_parts(k, (int)warps, all.n);
 }

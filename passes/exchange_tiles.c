@@ -98,6 +98,14 @@ static int mode_of_threads(Ctx *c, const Val *v)
 	return next % val_extent(v, 0) == 0;
 }
 
+static bool is_in_loops(const Op *op)
+{
+	const Op *up = op_parent(op);
+	while (up && up->kind == OP_FOR)
+		up = op_parent(up);
+	return !up;
+}
+
 /* How threads hold the tile of a load or a store where it is to be as its tensor lies; NULL: it is,
  * or nobody knows how that lies. */
 static const Layout *other_tv(Kernel *k, const Op *op)
@@ -107,9 +115,8 @@ static const Layout *other_tv(Kernel *k, const Op *op)
 		     !combine_of(op);
 	const Val *v = moves ? op->in[regs_at(op)].val : NULL;
 	const Val *tile = moves ? op->in[1 - regs_at(op)].val : NULL;
-	const Op *up = op_parent(op);
 	if (!v || !v->type->tv || val_is_vector(v) || elem_rows[v->type->elem].bits < 8 ||
-	    (up && (up->kind != OP_FOR || op_parent(up))))
+	    !is_in_loops(op))
 		return NULL;
 	int along = mode_of_tensor(k, tile);
 	return along < 0 || along == mode_of_threads(k->ctx, v) ? NULL
@@ -232,9 +239,12 @@ void exchange_tiles(Kernel *k)
 			else
 				vec_push(ctx_arena(k->ctx), &loads, c);
 		}
-	Op *last = loads.n ? gather_loads(loads.at[0].op) : NULL, *behind = last;
-	for (int i = 0; i < loads.n; i++)
+	Op *last = NULL, *behind = NULL;
+	for (int i = 0; i < loads.n; i++) {
+		if (!i || loads.at[i].op->block != last->block)
+			behind = last = gather_loads(loads.at[i].op);
 		change_load(k, &loads.at[i], last, &behind);
+	}
 	for (int i = 0; i < stores.n; i++)
 		change_store(k, &stores.at[i]);
 }
