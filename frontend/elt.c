@@ -218,7 +218,10 @@ const Layout *reduced_shape(Sema *s, const Layout *tile, int kept)
 {
 	int64_t rows = kept == 0 ? extent_of(tile, 0) : 1,
 		cols = kept == 1 ? extent_of(tile, 1) : 1;
-	return layout_2d(s->ctx, rows, cols, kept == 1 ? 0 : 1, kept == 1);
+	return layout_left(s->ctx,
+			   tup_new(s->ctx,
+				   (const Tup *[]){tup_int(s->ctx, rows), tup_int(s->ctx, cols)},
+				   2));
 }
 
 /* The shape of both together, each of which has the other's extents, or 1; NULL: there is none. */
@@ -380,11 +383,28 @@ bool reduction_named(const char *name, Reduction *r)
 	return false;
 }
 
+/* The tile whose place decides which elements of such a shape lie in a tensor: the grid's, or where
+ * nothing is multiplied that of the loop around. False: neither has the shape. */
+static bool tile_around(Sema *s, const Layout *shape, Tile *t)
+{
+	if (s->place == AT_GRID && is_at_loops_tile(s) && shape == tiling_shape(s, s->grid)) {
+		*t = (Tile){.tiling = s->grid};
+		memcpy(t->at, s->grid_at, sizeof t->at);
+		return true;
+	}
+	bool turns = s->turn && s->mma_loc.src < 0 && shape == tiling_shape(s, s->turn->tiling);
+	if (turns)
+		*t = *s->turn;
+	return turns;
+}
+
 /* What has one row for all of the tile has none of its own; a tile of one row is the tile. */
 static bool has_rows(Sema *s, const char *what, const Value *v)
 {
+	Tile t;
 	const Layout *l = v->val->type->layout;
-	if (extent_of(l, 0) > 1 || (s->place == AT_GRID && l == tiling_shape(s, s->grid)))
+	bool like_grid = s->mma_loc.src < 0 && s->grid && l == tiling_shape(s, s->grid);
+	if (extent_of(l, 0) > 1 || like_grid || tile_around(s, l, &t))
 		return true;
 	diag_remedy(s->ctx,
 		    diag(s->ctx, v->loc, D_E0203,
@@ -446,12 +466,11 @@ static Value report_joined_only(Sema *s, const Node *call, const Reduction *r)
 Val *elt_inside(Sema *s, Loc loc, Val *v, const Reduction *r)
 {
 	int64_t edges[2] = {r->kept != 0, r->kept != 1};
-	Tile tile = {.tiling = s->grid};
-	if (s->place != AT_GRID || v->type->layout != tiling_shape(s, s->grid))
+	Tile tile;
+	if (!tile_around(s, v->type->layout, &tile))
 		return v;
-	if (edges[0] && s->grid->names)
+	if (edges[0] && tile.tiling->names)
 		not_yet(s, loc, "indices of rows that are reduced to one");
-	memcpy(tile.at, s->grid_at, sizeof tile.at);
 	Val *place = tile_build(s, &tile, loc);
 	Op *op = build_in(s, build_in(s, build(s, OP_INSIDE, loc), v), place);
 	op_real(s->kernel, op, A_VALUE, r->by->neutral);
@@ -520,6 +539,22 @@ Value elt_reduce(Sema *s, const Node *call, const Reduction *r, Value *args, int
 	return result(reduce(s, call->loc, r, v, reduced_shape(s, v->type->layout, 0)));
 }
 
+/* Of what rows has a value each; NULL: reported. */
+static const Layout *shape_with_rows(Sema *s, const Value *of)
+{
+	if (of->kind == V_TILES)
+		return tiling_shape(s, of->tiling);
+	if (of->kind == V_ACC || of->kind == V_FRAG)
+		return has_rows(s, "rows", of) ? of->val->type->layout : NULL;
+	if (of->kind == V_BAD)
+		return NULL;
+	DiagMsg *m = diag(s->ctx, of->loc, D_E0203, "rows takes an accumulator, this is %s",
+			  value_texts[of->kind]);
+	if (of->kind == V_TILE)
+		diag_remedy(s->ctx, m, "name the tiles of the tensor: rows(gX)");
+	return NULL;
+}
+
 /* rows(acc), the shape of a value for each row of a tile. */
 Value elt_rows(Sema *s, const Node *call)
 {
@@ -527,12 +562,10 @@ Value elt_rows(Sema *s, const Node *call)
 	Value of = call->kids.n == 2 ? eval(s, call->kids.at[1]) : value_bad();
 	if (call->kids.n != 2)
 		diag(s->ctx, call->loc, D_E0206, "rows takes an accumulator, rows(acc)");
-	else if (of.kind != V_BAD && of.kind != V_ACC && of.kind != V_FRAG)
-		diag(s->ctx, of.loc, D_E0203, "rows takes an accumulator, this is %s",
-		     value_texts[of.kind]);
-	if ((of.kind != V_ACC && of.kind != V_FRAG) || !has_rows(s, "rows", &of))
+	const Layout *shape = shape_with_rows(s, &of);
+	if (!shape)
 		return value_bad();
-	v.layout = reduced_shape(s, of.val->type->layout, 0);
+	v.layout = reduced_shape(s, shape, 0);
 	v.elem = EL_F32;
 	return v;
 }

@@ -72,7 +72,7 @@ static bool shape_fits(Sema *s, const Tensor *t, const Value *v, const Layout *t
 	if (!r)
 		return (held && shape_same(s, v->val->type->layout, to) && is_column(to)) ||
 		       report_no_row(s, t, v);
-	if (reduced_shape(s, v->val->type->layout, r->kept) == to)
+	if (shape_same(s, reduced_shape(s, v->val->type->layout, r->kept), to))
 		return true;
 	diag_remedy(s->ctx,
 		    diag(s->ctx, v->loc, D_E0203, "'%s' has %s, and %s is what a tile leaves of it",

@@ -502,6 +502,8 @@ static void kernel_reset(Sema *s, const Node *n)
 	s->tensors.n = s->buffers.n = s->rings.n = s->promotions.n = 0;
 	s->mma = NULL;
 	s->grid = NULL;
+	s->grid_open = -1;
+	s->turn = NULL;
 	s->mma_loc = s->grid_loc = s->work_loc = NOLOC;
 	s->grid_op = NULL;
 	s->groups = (GroupNames){0};

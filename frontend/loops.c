@@ -54,6 +54,15 @@ static void body(Sema *s, const Node *block, Op *op, Place place)
 	s->place = before;
 }
 
+/* Where nothing is multiplied, `_` may stand for tiles that loops in the grid go through. */
+static bool is_left_to_loops(Sema *s, const Tiling *t, int mode)
+{
+	bool may = s->mma_loc.src < 0 && s->grid_open < 0 && !t->names;
+	if (may)
+		s->grid_open = mode;
+	return may;
+}
+
 /* The first name is that of the tiles of mode 0, or of groups, which have one, as their rows. */
 static bool nameless_fit(Sema *s, const Node *names, const Tiling *t)
 {
@@ -71,6 +80,8 @@ static bool nameless_fit(Sema *s, const Node *names, const Tiling *t)
 				    "give it a name");
 			return false;
 		}
+		if (!groups && is_left_to_loops(s, t, i))
+			continue;
 		Buf count = {0};
 		ix_print(tiles_count(s, t, i), &count);
 		DiagMsg *m = diag(s->ctx, n->loc, D_E0307,
@@ -117,7 +128,7 @@ static bool grid_fits(Sema *s, const Node *n, const Value *v, bool groups)
 
 static void grid_name(Sema *s, Op *op, const Node *name, const Tiling *t, int mode)
 {
-	s->grid_at[mode] = ix_const(s->ctx, 0);
+	s->grid_at[mode] = mode == s->grid_open ? NULL : ix_const(s->ctx, 0);
 	if (is_nameless(name))
 		return;
 	op_sym(s->kernel, op, name->name);
@@ -217,20 +228,48 @@ static Op *loop_new(Sema *s, const Node *n, const Ix *from, const Ix *to)
 	return op;
 }
 
+static const Ix *extent_of(Sema *s, const Tiling *t, int mode)
+{
+	return layout_size(s->ctx, layout_mode(s->ctx, t->tensor->layout, mode));
+}
+
+/* Whether the loop goes through the tiles that the grid has no name for. */
+static bool is_loop_of_grid(Sema *s, const Tiling *t, int mode)
+{
+	int open = s->grid_open;
+	return open >= 0 && s->place == AT_GRID && !s->grid_at[open] &&
+	       t->extent[mode] == s->grid->extent[open] &&
+	       extent_of(s, t, mode) == extent_of(s, s->grid, open);
+}
+
+/* The body, in which the grid has names for all modes where the loop is of its tiles. */
+static void loop_body(Sema *s, const Node *n, Op *op, Tile *turn, int mode)
+{
+	const Tile *outer = s->turn;
+	bool of_grid = is_loop_of_grid(s, turn->tiling, mode);
+	turn->at[mode] = ix_sym(s->ctx, op->sym[0]);
+	s->turn = turn;
+	if (of_grid)
+		s->grid_at[s->grid_open] = turn->at[mode];
+	body(s, n->kids.at[2], op, of_grid ? AT_GRID : AT_LOOP);
+	if (of_grid)
+		s->grid_at[s->grid_open] = NULL;
+	s->turn = outer;
+}
+
 static void loop_over_tiles(Sema *s, const Node *n)
 {
 	Value v = eval(s, n->kids.at[1]);
 	int mode = 0;
 	if (v.kind == V_BAD || !loop_fits(s, n, &v))
 		return;
-	const Tiling *t = v.kind == V_TILES ? v.tiling : v.tile->tiling;
-	if (v.kind == V_TILE)
-		tile_open(v.tile, &mode);
+	Tile turn = v.kind == V_TILES ? (Tile){.tiling = v.tiling} : *v.tile;
+	const Tiling *t = turn.tiling;
+	tile_open(&turn, &mode);
 	Op *op = loop_new(s, n, ix_const(s->ctx, 0), tiles_count(s, t, mode));
 	add_coord(s, n->kids.at[0]->kids.at[0], op->sym[0], t, mode);
-	body(s, n->kids.at[2], op, AT_LOOP);
-	const Layout *l = layout_mode(s->ctx, t->tensor->layout, mode);
-	promote_group(s, op, &(LoopMode){layout_size(s->ctx, l), t->extent[mode]});
+	loop_body(s, n, op, &turn, mode);
+	promote_group(s, op, &(LoopMode){extent_of(s, t, mode), t->extent[mode]});
 }
 
 /* for k in lo .. hi: from lo on, below hi */
@@ -243,8 +282,11 @@ static void loop_over_range(Sema *s, const Node *n)
 	    !groups_bound_fits(s, &hi) || !one_name(s, n->kids.at[0]))
 		return;
 	Op *op = loop_new(s, n, lo.ix, hi.ix);
+	const Tile *outer = s->turn;
 	scope_add(s, n->kids.at[0]->kids.at[0], value_ix(ix_sym(s->ctx, op->sym[0])));
+	s->turn = NULL;
 	body(s, n->kids.at[2], op, AT_LOOP);
+	s->turn = outer;
 	promote_group(s, op, NULL);
 }
 

@@ -179,6 +179,8 @@ typedef struct {
 	const Mma *mma;            /* the first that an mma op used: all have as many warpgroups */
 	const Tiling *grid;
 	const Ix *grid_at[RANK_MAX]; /* 0 where `_` is the name of the one tile */
+	int grid_open;               /* the mode whose tiles are a loop's in the grid; -1: none */
+	const Tile *turn;            /* of a loop over tiles, the innermost here; NULL: none */
 	Loc mma_loc;                 /* of the first mma that the kernel declares */
 	Loc grid_loc, work_loc;      /* of the grid; of the first loop or += in it */
 	Op *grid_op;
@@ -261,6 +263,7 @@ Value swizzle_bytes(Sema *s, Loc loc, int bytes);
 /* elt.c: values on tiles and scalars */
 bool mode_at_grid(Sema *s, const Tile *to, int i); /* the tile is the grid's along it */
 bool is_whole_tile(Sema *s, const Value *v);       /* else says that indices are missing */
+bool is_at_loops_tile(const Sema *s);              /* or the grid has names for all tiles */
 bool is_elementwise(const Value *v);
 Value elt_apply(Sema *s, Loc loc, const EltRow *row, Value *args);
 bool elt_read(Sema *s, Value *v); /* a tile, as it is */

@@ -137,6 +137,11 @@ static const Ix *mode_extent(Sema *s, const Tiling *t, int i)
 	return layout_size(s->ctx, layout_mode(s->ctx, t->tensor->layout, i));
 }
 
+bool is_at_loops_tile(const Sema *s)
+{
+	return s->grid_open < 0 || s->grid_at[s->grid_open];
+}
+
 bool mode_at_grid(Sema *s, const Tile *to, int i)
 {
 	const Tiling *t = to->tiling, *g = s->grid;
@@ -152,7 +157,14 @@ bool mode_at_grid(Sema *s, const Tile *to, int i)
 static void say_index(Sema *s, DiagMsg *m, const Value *to)
 {
 	const char *name = to->tile->tiling->tensor->name;
-	if (to->tile->tiling->rank < s->grid->rank)
+	if (!is_at_loops_tile(s))
+		diag_remedy(
+			s->ctx, m,
+			"write it in a loop over these tiles: for n in g%s[m] { g%s[m,n] <- .. }",
+			name, name);
+	else if (s->grid_open >= 0 && to->tile->tiling->rank < s->grid->rank)
+		diag_remedy(s->ctx, m, "write it behind the loop, where all of a row is known");
+	else if (to->tile->tiling->rank < s->grid->rank)
 		diag_remedy(s->ctx, m,
 			    "all tiles of a row have these elements: join them, %s[m] += ... or "
 			    "%s[m] <- max(%s[m], ...)",
@@ -176,8 +188,30 @@ static bool counts_tiles(Sema *s, const Tile *to, int i)
 		mode_extent(s, to->tiling, i) != mode_extent(s, s->grid, i));
 }
 
+/* A value for each row, which one iteration of the grid has all of: all other modes have one tile,
+ * or their tiles are those of a loop that is over. */
+static bool holds_rows(Sema *s, const Tile *to)
+{
+	const Tiling *t = to->tiling, *g = s->grid;
+	int rows = -1;
+	for (int i = 0; i < g->rank; i++)
+		if (to->at[0] && to->at[0] == s->grid_at[i] && to->at[0]->kind == IX_SYM)
+			rows = i;
+	if (t->rank != 1 || rows < 0 || t->extent[0] != g->extent[rows] ||
+	    mode_extent(s, t, 0) != mode_extent(s, g, rows))
+		return false;
+	for (int i = 0; i < g->rank; i++) {
+		bool one = i == s->grid_open ? !s->grid_at[i] : ix_is(tiles_count(s, g, i), 1);
+		if (i != rows && !one)
+			return false;
+	}
+	return g->rank > 1;
+}
+
 static bool store_at_grid(Sema *s, const Value *to)
 {
+	if (holds_rows(s, to->tile))
+		return true;
 	for (int i = 0; i < to->tile->tiling->rank; i++) {
 		if (mode_at_grid(s, to->tile, i) || counts_tiles(s, to->tile, i))
 			continue;
@@ -241,7 +275,11 @@ bool may_write(Sema *s, const Value *to)
 				 "'%s' is written in a loop: each tile must be written once, "
 				 "after it",
 				 t->name),
-			    "move the statement behind the loop");
+			    s->grid_open < 0
+				    ? "move the statement behind the loop"
+				    : "write it in a loop over the tiles of the grid, in no other: "
+				      "for n in g%s[m]",
+			    t->name);
 	else if (t->writes)
 		diag_remedy(s->ctx,
 			    diag(s->ctx, to->loc, D_E0306, "'%s' is written twice", t->name),

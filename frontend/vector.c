@@ -19,11 +19,23 @@ static int grid_mode(const Sema *s, const Ix *at)
 	return s->groups.row && at == s->groups.group ? s->grid->rank : -1;
 }
 
+/* Where nothing is multiplied, also which mode of the tiles that the loop around goes through. */
+static int turn_mode(const Sema *s, const Ix *at)
+{
+	for (int i = 0; s->mma_loc.src < 0 && s->turn && at && i < s->turn->tiling->rank; i++)
+		if (s->turn->at[i] == at && at->kind == IX_SYM)
+			return i;
+	return -1;
+}
+
 /* 0: of the accumulator's rows, 1: of its columns; -1: of neither. */
 static int side_of(Sema *s, const Ix *at)
 {
 	int mode = grid_mode(s, at);
-	ModeList matrix = mode < 0 ? (ModeList){0} : tiling_modes(s, s->grid);
+	const Tiling *t = mode >= 0 ? s->grid : NULL;
+	if (mode < 0 && (mode = turn_mode(s, at)) >= 0)
+		t = s->turn->tiling;
+	ModeList matrix = t ? tiling_modes(s, t) : (ModeList){0};
 	for (int i = 0; i < matrix.n; i++)
 		if (matrix.at[i] == mode)
 			return i;
@@ -35,9 +47,17 @@ static const Ix *extent_at(Sema *s, const Tensor *t, int mode)
 	return layout_size(s->ctx, layout_mode(s->ctx, t->layout, mode));
 }
 
-static const Ix *extent_of_grid(Sema *s, int mode)
+/* Of what the name counts tiles, of how many elements each; NULL: it is no such name. */
+static const Ix *extent_by(Sema *s, const Ix *at, int64_t *tile)
 {
-	return mode < s->grid->rank ? extent_at(s, s->grid->tensor, mode) : s->groups.extent;
+	int mode = grid_mode(s, at), turn = mode < 0 ? turn_mode(s, at) : -1;
+	const Tiling *t = turn < 0 ? s->grid : s->turn->tiling;
+	bool group = mode >= 0 && mode == s->grid->rank;
+	mode = turn < 0 ? mode : turn;
+	if (mode < 0)
+		return NULL;
+	*tile = group ? 1 : t->extent[mode];
+	return group ? s->groups.extent : extent_at(s, t->tensor, mode);
 }
 
 /* ------------------------------------------------------------------ bias[n] */
@@ -56,8 +76,9 @@ static bool report_no_name(Sema *s, const Tensor *t, const Value *at)
 static bool report_other_length(Sema *s, const Tensor *t, int mode, const Value *at)
 {
 	Buf here = {0}, there = {0};
+	int64_t tile;
 	ix_print(extent_at(s, t, mode), &here);
-	ix_print(extent_of_grid(s, grid_mode(s, at->ix)), &there);
+	ix_print(extent_by(s, at->ix, &tile), &there);
 	diag_remedy(s->ctx,
 		    diag(s->ctx, at->loc, D_E0211,
 			 "'%s' has %s elements along mode %d, and the index counts tiles of %s",
@@ -71,26 +92,25 @@ static bool report_other_length(Sema *s, const Tensor *t, int mode, const Value 
 /* Its extent of a tile, as the output's tiles have it. */
 static bool index_fits(Sema *s, Tiling *t, int mode, const Value *at)
 {
-	int of = at->kind == V_INT ? grid_mode(s, at->ix) : -1;
 	t->extent[mode] = 1;
 	if (at->kind == V_INT && ix_is(at->ix, 0) && ix_is(extent_at(s, t->tensor, mode), 1))
 		return true;
-	if (of < 0)
+	const Ix *extent = at->kind == V_INT ? extent_by(s, at->ix, &t->extent[mode]) : NULL;
+	if (!extent)
 		return report_no_name(s, t->tensor, at);
-	if (extent_at(s, t->tensor, mode) != extent_of_grid(s, of))
-		return report_other_length(s, t->tensor, mode, at);
-	t->extent[mode] = of < s->grid->rank ? s->grid->extent[of] : 1;
-	return true;
+	return extent_at(s, t->tensor, mode) == extent ||
+	       report_other_length(s, t->tensor, mode, at);
 }
 
 bool is_vector_index(Sema *s, const Tensor *t, const Value *at, int n)
 {
 	int sides = 0, batches = 0;
 	for (int i = 0; i < n; i++) {
-		int of = at[i].kind == V_INT ? grid_mode(s, at[i].ix) : -1;
-		bool side = of >= 0 && side_of(s, at[i].ix) >= 0;
+		int64_t tile;
+		bool of = at[i].kind == V_INT && s->grid && extent_by(s, at[i].ix, &tile);
+		bool side = of && side_of(s, at[i].ix) >= 0;
 		sides += side;
-		batches += of >= 0 && !side;
+		batches += of && !side;
 	}
 	return layout_rank(t->layout) == 1 || (sides == 1 && sides + batches == n);
 }
@@ -268,7 +288,8 @@ static bool length_fits(Sema *s, const Value *v, int mode)
 {
 	const Tile *t = v->tile;
 	Value at = {.kind = V_INT, .loc = v->loc, .ix = t->at[mode]};
-	if (extent_at(s, t->tiling->tensor, mode) == extent_of_grid(s, grid_mode(s, at.ix)))
+	int64_t tile;
+	if (extent_at(s, t->tiling->tensor, mode) == extent_by(s, at.ix, &tile))
 		return true;
 	return report_other_length(s, t->tiling->tensor, mode, &at);
 }
