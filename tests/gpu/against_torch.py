@@ -4,7 +4,7 @@
     python3 against_torch.py DIR [--rounds 30] [--works NAME,...] [--out FILE.json]
 
 DIR/works.txt has a line a kernel of ours: WORK SIZES LABEL CUBIN, where SIZES are M N K, or L M N K of a batch
-(tests/gpu/batch_cases.sh writes those). WORK is a row of WORKS below, which says what
+(tests/gpu/batch_cases.sh writes those), or G M N K of M rows in G groups (grouped_cases.sh). WORK is a row of WORKS below, which says what
 the tensors are and what torch does for the same result. Every line of the table is one WORK and size: all entries run in CUDA graphs
 of about 4 ms, over buffers that together exceed four times the L2, in fresh random order each round; before the
 first round everything runs for two seconds, so that the card is at its power cap. Reported: the median time, and
@@ -15,6 +15,7 @@ bf16 and sums in f32 explain, or by no more than a quarter above what torch's ow
 """
 import argparse
 import ctypes
+import itertools
 import json
 import math
 import os
@@ -376,6 +377,38 @@ def gather(M, N, K, Q=65536):
                 torch={"select+mm": both, "mm": lambda: torch.mm(t["A"][:M], t["B"].t(), out=t["D"])})
 
 
+def equal(G, M):
+    return [(g + 1) * M // G for g in range(G)]
+
+
+def zipf(G, M):
+    """Each row belongs to a group by Zipf's law, exponent 1, groups in no order: the same rows each time."""
+    draw = random.Random(18)
+    weights = [1 / (g + 1) for g in range(G)]
+    draw.shuffle(weights)
+    counts = [0] * G
+    for g in draw.choices(range(G), weights, k=M):
+        counts[g] += 1
+    return list(itertools.accumulate(counts))
+
+
+def grouped(lengths):
+    """M rows of A in G groups, one behind the other, each by the K x N weights of its group. "floor" is what memory needs: rows once,
+    weights of the groups that have rows once, at 4.4 TB/s."""
+    def work(G, M, N, K):
+        t = dict(A=normal(M, K), B=normal(G, N, K), D=torch.full((M, N), float("nan"), device=DEV, dtype=torch.bfloat16))
+        cuts = [0, *lengths(G, M)]
+        ends = torch.tensor(cuts[1:], dtype=torch.int32, device=DEV)
+        used = sum(a < b for a, b in itertools.pairwise(cuts))
+
+        def want():
+            return torch.cat([t["A"][a:b].float() @ t["B"][g].float().t() for g, (a, b) in enumerate(itertools.pairwise(cuts))])
+        return dict(args=dict(t, ends=ends, G=G, M=M, N=N, K=K), want=want, out=t["D"], flop=2 * M * N * K,
+                    floor=2 * (M * K + used * N * K + M * N) / 4.4e6,
+                    torch={"grouped": lambda: torch._grouped_mm(t["A"], t["B"].transpose(1, 2), offs=ends)})
+    return work
+
+
 def sm80(kind):
     """What tests/gpu/sm80 built, by mma.sync; sums of "simple" are of f16, of "multi" of f32, which torch and Triton do too."""
     def work(M, N, K):
@@ -392,7 +425,7 @@ WORKS = dict(multi=sm80("multi"), simple=sm80("simple"), axpby=axpby, transpose=
              gather=gather, e4m3=floats8, s8=integers8, mm=mm, residual=residual, bmm=bmm, bmm_one=bmm_one,
              gelu=gelu, swiglu=swiglu, scaled=scaled, joined=joined, blocks=blocks, weights=weights,
              kk=majors("k", "k"), mk=majors("m", "k"), kn=majors("k", "n"), mn=majors("m", "n"),
-             odd=odd(0, 0), odd_lda=odd(1, 1), odd_once=odd(0, 1, ("B",)))
+             grouped=grouped(equal), zipf=grouped(zipf), odd=odd(0, 0), odd_lda=odd(1, 1), odd_once=odd(0, 1, ("B",)))
 
 
 # ---------------------------------------------------------------- timing
@@ -430,11 +463,11 @@ class Entry:
 def right(data, call, want="want"):
     """The largest error against f32, in parts of what bf16 and sums in f32 explain."""
     data["out"].fill_(float("nan") if data["out"].is_floating_point() else -1)
-    call()
+    made = call()
     torch.cuda.synchronize()
     want = data[want]()
     scale = want.abs() * 2 ** -8 + want.abs().mean() * 2 ** -8
-    return ((data["out"].float() - want).abs() / scale).nan_to_num(1e9).max().item()
+    return (((data["out"] if made is None else made).float() - want).abs() / scale).nan_to_num(1e9).max().item()
 
 
 def right_joins(data, call, label):
@@ -477,7 +510,7 @@ def measure(runtime, work, size, ours, rounds):
     for _ in range(rounds):
         for e in random.sample(entries, len(entries)):
             e.us.append(e.sample())
-    return entries, names, burst, sets[0].get("moved")
+    return entries, names, burst, sets[0]
 
 
 def over(e, other):
@@ -485,11 +518,11 @@ def over(e, other):
     return round(statistics.median(t / u for t, u in zip(other.us, e.us)), 4)
 
 
-def report(work, size, entries, names, burst, moved):
-    rows = []
+def report(work, size, entries, names, burst, data):
+    rows, moved, floor = [], data.get("moved"), data.get("floor")
     by = {e.name: e for e in entries}
     plain = min((e for e in entries if e.name.startswith("plain_")), key=lambda e: statistics.median(e.us), default=None)
-    work_done, unit = (moved / 1e3, "GB/s") if moved else (2.0 * math.prod(size) / 1e6, "TF/s")
+    work_done, unit = (moved / 1e3, "GB/s") if moved else (data.get("flop", 2.0 * math.prod(size)) / 1e6, "TF/s")
     for e in entries:
         us = statistics.median(e.us)
         row = dict(work=work, size=size, entry=e.name, us=round(us, 2), rate=round(work_done / us, 1), unit=unit,
@@ -497,6 +530,8 @@ def report(work, size, entries, names, burst, moved):
         for n in names:
             row[n] = over(e, by["torch." + n])
         rows.append(row)
+        if floor:
+            row["floor"] = round(floor / us, 4)
         if e.name + ".aligned" in by:
             row["aligned"] = over(e, by[e.name + ".aligned"])
         twin = "plain_" + re.sub("^(approx|sum|max|col|amax)_", "", e.name)
@@ -504,7 +539,7 @@ def report(work, size, entries, names, burst, moved):
             row["plain"] = over(e, by[twin])
         if plain:
             row["best plain"] = over(e, plain)
-        ratios = "  ".join(f"{n} / this {row[n]:.3f}" for n in [*names, "aligned", "plain", "best plain"] if n in row)
+        ratios = "  ".join(f"{n} / this {row[n]:.3f}" for n in [*names, "floor", "aligned", "plain", "best plain"] if n in row)
         print(f"{work:10} {'x'.join(map(str, size)):18} {e.name:28} {us:9.2f} us {row['rate']:7.1f} {unit}  {ratios}",
               flush=True)
     return rows

@@ -1,0 +1,92 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Groups of rows with weights of their own, for a machine with a GPU, built where ptxas is:
+#   grouped_cases.sh DSLC ROOT OUT      after batch_cases.sh, which begins the list
+#     OUT/grouped/LABEL.cubin   LABEL: roles, ROWSxCOLUMNS of a tile, sSTAGES, gTILES that share a sweep, cN CTAs of a cluster along n,
+#                               one: a tile for each CTA, hN: an SM holds N CTAs
+#     OUT/ranks/                tests/e2e/grouped under every kind of schedule, for gpu_check
+#     OUT/works.txt             grouped G M N K LABEL CUBIN (all groups are of one length) and zipf, for against_torch.py
+set -eu
+dslc=$1 root=$2 out=$3
+rm -rf "$out/grouped"
+mkdir -p "$out/grouped" "$out/ranks"
+labels=
+
+# ROLES ROWS COLUMNS STAGES TILES [-D..]: built once; adds to $labels
+tile()
+{
+	label=$1_$2x$3s$4g$5 roles=$1 rows=$2 columns=$3 stages=$4 group=$5
+	shift 5
+	for more in "$@"; do
+		case $more in -DP=off) label=${label}one ;; -DCN=*) label=${label}c${more#*=} ;; -DCTAS=*) label=${label}h${more#*=} ;; esac
+	done
+	labels="$labels $label"
+	case $roles in ping) roles=pingpong ;; coop) roles=cooperative ;; esac
+	[ -f "$out/grouped/$label.cubin" ] || "$dslc" -q -Wno-N0401 "$root/tests/gpu/grouped.gemm" -DR=$roles -DW=$((rows / 64)) \
+		-DbN="$columns" -DS="$stages" -DGR="$group" "$@" -o "$out/grouped/$label.cubin"
+}
+# G M N K
+shape()
+{
+	for label in $labels; do
+		echo "grouped $1 $2 $3 $4 $label grouped/$label.cubin" >>"$out/works.txt"
+		echo "zipf $1 $2 $3 $4 $label grouped/$label.cubin" >>"$out/works.txt"
+	done
+	labels=
+}
+
+tile ping 128 128 6 4
+tile ping 128 128 6 8
+tile ping 128 192 4 4
+tile ping 64 256 5 8
+tile coop 128 256 4 4
+tile coop 128 256 4 4 -DCN=2
+tile ping 128 128 6 4 -DCN=2
+shape 8 4096 14336 4096
+tile ping 128 128 6 4
+tile ping 64 256 5 4
+tile coop 128 256 4 4
+tile ping 64 128 8 4
+tile coop 64 128 4 4 -DP=off -DCTAS=2
+tile coop 128 96 3 4 -DP=off -DCTAS=2
+tile coop 64 64 6 4 -DP=off -DCTAS=2
+shape 64 8192 1536 2048
+tile ping 64 256 5 4
+tile ping 64 128 8 4
+tile coop 64 256 5 4
+tile coop 64 128 4 4 -DP=off -DCTAS=2
+tile coop 64 64 6 4 -DP=off -DCTAS=2
+tile coop 64 128 9 4 -DP=off
+tile none 64 128 9 4 -DP=off
+shape 128 4096 768 2048
+# FILE LABEL -D...: for each of $sizes
+right()
+{
+	name=grouped-$1-$2 source=$root/tests/e2e/grouped/$1.gemm
+	shift 2
+	"$dslc" -q -Wno-N0401 --emit=cubin,ir:frontend "$source" "$@" -o "$out/ranks/$name.cubin"
+	for size in $sizes; do
+		echo "$name 0 $size" >>"$out/ranks/cases.txt"
+		echo "$name 3 $size" >>"$out/ranks/cases.txt"
+	done
+}
+every()
+{
+	file=$1
+	shift
+	right "$file" none -DR=none -DP=off "$@"
+	right "$file" none_p -DR=none "$@"
+	right "$file" coop -DP=off "$@"
+	right "$file" coop_p -DW=1
+	right "$file" ping -DR=pingpong "$@"
+}
+sizes="M=300,N=136,K=200,G=5 M=700,N=8,K=8,G=97 M=1,N=8,K=8,G=3 M=3000,N=264,K=520,G=1 M=3000,N=136,K=72,G=300 M=0,N=64,K=64,G=3 M=64,N=64,K=64,G=0 M=300,N=136,K=0,G=3"
+every gemm
+right gemm cluster -DCN=2
+sizes="T=90,M=300,N=136,K=200,G=5 T=2000,M=3000,N=264,K=520,G=40"
+every up -DW=1
+sizes="T=400,M=300,N=137,K=200,G=5 T=3000,M=3000,N=264,K=520,G=40"
+every down
+sizes="M=300,N=136,K=72,G=5,lda=80,ldc=140,lde=301 M=2000,N=264,K=200,G=40,lda=200,ldc=264,lde=2000"
+every sums
+echo "$(grep -c ' grouped/' "$out/works.txt") works of groups"
