@@ -252,7 +252,7 @@ static void fill_modes(Fill *f, KMap *map, Elem elem, const Layout *l, const Att
 static void fill_map(Fill *f, const Op *op)
 {
 	const Val *arg = op->in[0].val;
-	const Layout *l = arg->type->layout;
+	const Layout *l = map_layout(f->c, op);
 	const Attr *box = attrs_get(&op->attrs, A_BOX);
 	if (!room(f, f->d->nmaps, KD_MAX_MAPS, "tensor maps"))
 		return;
@@ -263,7 +263,8 @@ static void fill_map(Fill *f, const Op *op)
 		      .swizzle = (int)attrs_int(&op->attrs, A_SWIZZLE, 0),
 		      .store = is_stored(f->k, op->out),
 		      .optional = op->nsym > 0};
-	map->copy = !map->store && !map->optional && f->d->args[map->arg].dir == KD_IN;
+	map->copy = !map->store && !map->optional && f->d->args[map->arg].dir == KD_IN &&
+		    !attrs_get(&op->attrs, A_RAGGED);
 	if (!room(f, map->rank - 1, KD_MAX_RANK, "modes in an argument"))
 		return;
 	if (!box || box->n != map->rank)

@@ -37,6 +37,7 @@ typedef struct {
 	const char
 		*asks; /* the launcher's verdict: 1 where TMA can take the tensor; NULL: always */
 	Elem elem;
+	bool ragged;      /* the last two modes say where it ends */
 	int rank, copies; /* instructions that fill one slot; of a store: in the text */
 	int64_t box[BOX_MAX], swizzle, bytes;
 	int64_t tile_bytes; /* of a slot; what one CTA issues is less where it loads a part */

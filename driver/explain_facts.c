@@ -161,6 +161,7 @@ static FactCopy copy_of(const Op *op, const Val *buffer, const Val *map)
 		      .role = role_name(op),
 		      .elem = def->in[0].val->type->elem,
 		      .rank = box->n,
+		      .ragged = attrs_get(&def->attrs, A_RAGGED),
 		      .copies = 1,
 		      .swizzle = attrs_int(&def->attrs, A_SWIZZLE, 0)};
 	int64_t n = 1;

@@ -159,8 +159,9 @@ static void note_copy(const Facts *f, const FactCopy *c, const char *title, Buf 
 	buf_printf(out, "  TMA box (");
 	for (int i = 0; i < c->rank && i < BOX_MAX; i++)
 		buf_printf(out, "%s%" PRId64, i ? "," : "", c->box[i]);
-	buf_printf(out, ") of %s, fastest mode first, swizzle %" PRId64 "; ",
-		   elem_rows[c->elem].name, c->swizzle);
+	buf_printf(out, ") of %s, fastest mode first, swizzle %" PRId64 "%s; ",
+		   elem_rows[c->elem].name, c->swizzle,
+		   c->ragged ? ", clipped at its group's end by the last two modes" : "");
 	if (!c->barrier) {
 		buf_printf(out, "%d a tile, by one thread of %s\n", c->copies, c->role);
 		if (c->asks) {

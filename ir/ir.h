@@ -73,6 +73,13 @@ typedef struct {
 ModeList type_modes(Ctx *c, const Type *t);
 /* Those that a tensor map has, in its order; none where no stride is known to be 1. */
 ModeList layout_map_modes(const Layout *l);
+/* What the map describes: its tensor's layout; or of a map with ragged=, two modes more, by which a
+ * copy says where the tensor ends. */
+const Layout *map_layout(Ctx *c, const Op *map);
+bool map_may_be_ragged(const Layout *l, int mode);
+/* Where along the ragged mode a box lies that begins at `at` of a tensor that ends at `end`, and
+ * along the two behind the tensor's own. */
+void ragged_at(Ctx *c, const Ix *at, const Ix *end, const Ix *to[3]);
 
 /* ------------------------------------------------------------------ atoms */
 typedef enum {

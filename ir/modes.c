@@ -4,8 +4,15 @@
  * stand, and none of stride 0.
  *     tile (1,128,64) of (L,M,K):(sl,K,1)   ->  a matrix of the modes 1, 2
  *     map of             (L,M,K):(sl,K,1)   ->  the modes 2, 0, 1
- *     map of             (L,M,K):(0,K,1)    ->  the modes 2, 1 */
+ *     map of             (L,M,K):(0,K,1)    ->  the modes 2, 1
+ * A ragged map ends where each copy says: its box begins as far in front of the mode's end as the
+ * tensor has rows left from there, and two modes more put the address right, modulo 2^64.
+ *     ragged map of bf16 (M,N):(N,1)        ->  (2^30,N,2^30,2^30 + 1):(N,1,N,2^33 - N)
+ *     rows from m on, below `end`           ->  2^30 - (end - m), .., end, 2^30 */
 #include "ir/ir.h"
+
+enum { RAGGED_ROWS = 1 << 30, RAGGED_MODES = 2 };
+static const int64_t ragged_bytes = INT64_C(1) << 34; /* x RAGGED_ROWS = 2^64 */
 
 static bool has_one(Ctx *c, const Type *t, int mode)
 {
@@ -47,4 +54,40 @@ ModeList layout_map_modes(const Layout *l)
 		if (i != unit && !ix_is(tup_get(l->stride, i)->leaf, 0))
 			add(&m, i);
 	return m;
+}
+
+/* The mode of stride 1 is stored in whole units of 16 bytes, whatever its end. */
+bool map_may_be_ragged(const Layout *l, int mode)
+{
+	return layout_map_modes(l).n <= MODES_MOST - RAGGED_MODES &&
+	       !ix_is(tup_get(l->stride, mode)->leaf, 1);
+}
+
+const Layout *map_layout(Ctx *c, const Op *map)
+{
+	const Type *t = map->in[0].val->type;
+	const Layout *l = t->layout;
+	int rank = tup_rank(l->stride), mode = (int)attrs_int(&map->attrs, A_RAGGED, -1);
+	const Tup *shape[MODES_MOST], *stride[MODES_MOST];
+	if (mode < 0)
+		return l;
+	for (int i = 0; i < rank; i++) {
+		shape[i] = i == mode ? tup_int(c, RAGGED_ROWS) : tup_get(l->shape, i);
+		stride[i] = tup_get(l->stride, i);
+	}
+	const Ix *back = ix_const(c, ragged_bytes / elem_span(t->elem, 1));
+	shape[rank] = tup_int(c, RAGGED_ROWS);
+	stride[rank] = stride[mode];
+	shape[rank + 1] = tup_int(c, RAGGED_ROWS + 1);
+	stride[rank + 1] = tup_leaf(c, ix_sub(c, back, stride[mode]->leaf));
+	rank += RAGGED_MODES;
+	return layout_new(c, tup_new(c, shape, rank), tup_new(c, stride, rank));
+}
+
+void ragged_at(Ctx *c, const Ix *at, const Ix *end, const Ix *to[3])
+{
+	const Ix *rows = ix_const(c, RAGGED_ROWS);
+	to[0] = ix_add(c, ix_sub(c, at, end), rows);
+	to[1] = end;
+	to[2] = rows;
 }

@@ -229,19 +229,25 @@ const char *rule_tmap(const Kernel *k, const Op *op)
 		return "a tensor map needs a mode of stride 1";
 	if (modes.n > MODES_MOST)
 		return ctx_strf(k->ctx, "a tensor map has at most %d modes", MODES_MOST);
+	const Attr *ragged = attrs_get(&op->attrs, A_RAGGED);
+	if (ragged && (ragged->i[0] < 0 || ragged->i[0] >= layout_rank(layout) ||
+		       !map_may_be_ragged(layout, (int)ragged->i[0])))
+		return "ragged= is a mode of the tensor whose stride is not 1, and of at most "
+		       "three";
+	modes = layout_map_modes(map_layout(k->ctx, op));
 	const char *why = check_box(k, attrs_get(&op->attrs, A_BOX), modes.n);
 	return why ? why : check_swizzles(op, A_SWIZZLE);
 }
 
 /* Modes of the map; those that the op has coordinates for, where there is none to ask. */
-static int map_rank(const Op *map, int otherwise)
+static int map_rank(const Kernel *k, const Op *map, int otherwise)
 {
-	return map && map->nin ? layout_map_modes(map->in[0].val->type->layout).n : otherwise;
+	return map && map->nin ? layout_map_modes(map_layout(k->ctx, map)).n : otherwise;
 }
 
 const char *rule_tma_load(const Kernel *k, const Op *op)
 {
-	int rank = map_rank(op->in[1].val->def, op->nix - 1);
+	int rank = map_rank(k, op->in[1].val->def, op->nix - 1);
 	bool shared = attrs_int(&op->attrs, A_SHARED, 0);
 	return op->nix == 1 + rank + shared ? NULL
 					    : ctx_strf(k->ctx,
@@ -252,7 +258,7 @@ const char *rule_tma_load(const Kernel *k, const Op *op)
 
 const char *rule_tma_store(const Kernel *k, const Op *op)
 {
-	int rank = map_rank(op->in[1].val->def, op->nix - 1);
+	int rank = map_rank(k, op->in[1].val->def, op->nix - 1);
 	return op->nix == 1 + rank && rank > 0
 		       ? NULL
 		       : ctx_strf(

@@ -458,13 +458,15 @@ const Ix *tile_extent(const Kernel *k, const Val *tile, int mode)
 }
 
 /* ------------------------------------------------------------------ tensor maps */
-static Op *map_find(const Kernel *k, const Val *tensor, const int64_t *box, int n, int swizzle)
+static Op *map_find(const Kernel *k, const Val *tensor, const int64_t *box, int n, int swizzle,
+		    int ragged)
 {
 	for (Op *op = kernel_find(k, OP_TMAP); op; op = op_find_next(op, OP_TMAP)) {
 		const Attr *b = attrs_get(&op->attrs, A_BOX);
 		if (op->in[0].val == tensor && b->n == n &&
 		    !memcmp(b->i, box, sizeof *box * (size_t)n) &&
-		    attrs_int(&op->attrs, A_SWIZZLE, 0) == swizzle)
+		    attrs_int(&op->attrs, A_SWIZZLE, 0) == swizzle &&
+		    attrs_int(&op->attrs, A_RAGGED, -1) == ragged)
 			return op;
 	}
 	return NULL;
@@ -474,18 +476,22 @@ Op *kernel_map(Kernel *k, Loc loc, const Val *tile, SlotForm f)
 {
 	Val *view = tile->def->in[0].val, *tensor = tensor_arg(view);
 	ModeList modes = layout_map_modes(view->type->layout);
-	int64_t box[MODES_MOST];
+	int ragged = tile->def->in[0].at ? tile_mode(k, tile, 0) : -1;
+	int64_t box[MODES_MOST] = {1, 1, 1, 1, 1};
 	for (int i = 0; i < modes.n; i++) {
 		bool matrix = modes.at[i] == tile_mode(k, tile, 0) ||
 			      modes.at[i] == tile_mode(k, tile, 1);
 		box[i] = !i ? f.span : matrix ? f.rows : 1;
 	}
-	Op *map = map_find(k, tensor, box, modes.n, f.swizzle);
+	int rank = modes.n + (ragged < 0 ? 0 : 2);
+	Op *map = map_find(k, tensor, box, rank, f.swizzle, ragged);
 	if (map)
 		return map;
 	map = op_new(k, OP_TMAP, loc);
 	op_in(k, map, tensor, NULL);
-	op_ints(k, map, A_BOX, box, modes.n);
+	if (ragged >= 0)
+		op_int(k, map, A_RAGGED, ragged);
+	op_ints(k, map, A_BOX, box, rank);
 	op_int(k, map, A_SWIZZLE, f.swizzle);
 	op_result(k, map, ctx_strf(k->ctx, "%s.map", tensor->name), type_tmap(k->ctx));
 	op_insert_after(kernel_first(k), map);
@@ -495,13 +501,20 @@ Op *kernel_map(Kernel *k, Loc loc, const Val *tile, SlotForm f)
 void op_box(Kernel *k, Op *op, const Val *tile, const Ix *const more[2])
 {
 	ModeList modes = layout_map_modes(tile->def->in[0].val->type->layout);
+	const Ix *end = tile->def->in[0].at, *to[3] = {0};
 	for (int i = 0; i < modes.n; i++) {
 		const Ix *at = tile->def->ix[modes.at[i]];
 		for (int m = 0; m < 2; m++)
 			if (modes.at[i] == tile_mode(k, tile, m))
 				at = ix_add(k->ctx, at, more[m]);
+		if (end && modes.at[i] == tile_mode(k, tile, 0)) {
+			ragged_at(k->ctx, at, end, to);
+			at = to[0];
+		}
 		op_ix(k, op, at);
 	}
+	for (int i = 1; end && i < 3; i++)
+		op_ix(k, op, to[i]);
 }
 
 bool tma_takes_stride(const Ix *stride, int bytes)

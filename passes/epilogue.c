@@ -304,8 +304,9 @@ Fit fits_chunks(Copying *c, Refusal *why)
 	Epilogue *e = c->e;
 	if (tile_indices(e->tile->out))
 		why->text = "its rows lie where indices say";
-	else if (e->tile->in[0].at)
-		why->text = "its rows end where a group of them does";
+	else if (e->tile->in[0].at && !map_may_be_ragged(e->tile->in[0].val->type->layout,
+							 tile_mode(e->k, e->tile->out, 0)))
+		why->text = "its rows, which lie side by side, end where a group of them does";
 	if (why->text)
 		return FIT_NO;
 	Fit tma = given_slots(e) == 0 ? FIT_NO : legal(e, &why->text);

@@ -64,6 +64,8 @@ Origin *origin_of(const Epilogue *e, const Val *v);
 const Ix *turn_of(const Epilogue *e); /* the iteration of the loop over tiles */
 Val *buffer_new(Kernel *k, Loc loc, const Val *tensor, const char *ring_name, SlotForm m,
 		int slots);
+#define BEGINS_ANYWHERE "a group begins at any row, and TMA at multiples of 16 bytes"
+bool begins_anywhere(const Val *tile, int fast);
 bool is_sure(const Kernel *k, const Ix *stride, int bytes);
 /* Of the chunk: where it begins in the tile of a tensor, its part of that, its registers of v. */
 const Ix *chunk_row(const Epilogue *e, Chunk c, const Op *tile, const Ix *group);

@@ -178,6 +178,12 @@ static SlotForm source_form(const Epilogue *e, const Val *tile)
 	return slot_rows(fast, n[1 - fast], n[fast], bytes);
 }
 
+/* TMA begins at multiples of 16 bytes of the mode of stride 1. */
+bool begins_anywhere(const Val *tile, int fast)
+{
+	return tile->def->in[0].at && fast == 0;
+}
+
 /* Neighbours are contiguous, in whole spans of a swizzle, and rows of them lie where TMA can take
  * them; one copy serves all warpgroups where these lie side by side along m. */
 Fit fits_source(Copying *c, Refusal *why)
@@ -201,6 +207,8 @@ Fit fits_source(Copying *c, Refusal *why)
 		why->text = "only the launch knows whether TMA takes its rows, and it is inout";
 	else if (f.span != f.cols && f.swizzle != SWIZZLE_WIDEST)
 		why->text = "a chunk's rows are not whole spans of a swizzle";
+	else if (begins_anywhere(tile, f.fast))
+		why->text = BEGINS_ANYWHERE;
 	return why->text ? FIT_NO : FIT_YES;
 }
 
@@ -292,10 +300,26 @@ static bool may_wait(const Epilogue *e, const Val *v)
 	       o->changed < o->at && !apart;
 }
 
+/* Rows behind a group's end may come too: nothing that is made of them leaves. But not what others
+ * write meanwhile. */
+static void read_on(const Epilogue *e, Op *load)
+{
+	const Op *tile = load->in[1].val->def;
+	if (!tile->in[0].at || e->k->args.at[tensor_arg(tile->in[0].val)->arg].is_out)
+		return;
+	Op *whole = op_before(e->k, load, OP_TILE);
+	op_in(e->k, whole, tile->in[0].val, NULL);
+	for (int i = 0; i < tile->nix; i++)
+		op_ix(e->k, whole, tile->ix[i]);
+	load->in[1].val = op_result(e->k, whole, "t", tile->out->type);
+}
+
 static void add_source(Epilogue *e, Op *load)
 {
 	Copying c = {.k = e->k, .op = load, .e = e};
 	WayChoice w = way_choose(&c);
+	if (way_has_map(w.way))
+		read_on(e, load);
 	if (way_has_map(w.way))
 		vec_push(ctx_arena(e->k->ctx), &e->sources,
 			 ((Source){.load = load,

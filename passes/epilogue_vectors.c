@@ -96,6 +96,8 @@ Fit fits_vector(Copying *c, Refusal *why)
 				 n, LINE);
 	else if (!strides_fit(e, tile, bytes))
 		why->text = "only the launch knows whether TMA takes its strides";
+	else if (begins_anywhere(tile, mode_of(v)))
+		why->text = BEGINS_ANYWHERE;
 	return why->text ? FIT_NO : FIT_YES;
 }
 

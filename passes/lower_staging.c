@@ -132,6 +132,9 @@ static void copy_one(Kernel *k, const Op *op, Block *to, const Ix *row, const Ix
 		at[tile_mode(k, tile, m)] = ix_add(k->ctx, tile_at(k, tile, m), of_mode[m]);
 	Val *tensor = tile->def->in[0].val;
 	const Ix *offset = op_inside_tensor(k, inside, tensor, at);
+	if (tile->def->in[0].at)
+		op_ix(k, inside,
+		      ix_new(k->ctx, IX_LT, at[tile_mode(k, tile, 0)], tile->def->in[0].at));
 	Op *st = op_append(k, op_body(k, inside), (OpKind)copy_row_of(op->kind)->op, op->loc);
 	op_in(k, st, tensor_arg(tensor), NULL);
 	op_in(k, st, op->in[1].val, op->in[1].at);

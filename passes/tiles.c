@@ -459,6 +459,8 @@ static Op *of_groups(Here h, const Plane *p, OpKind kind)
 	op_ix(h.k, op, p->grid->ix[GROUP]);
 	op_ix(h.k, op, p->grid->ix[ROW]);
 	op_int(h.k, op, A_ROWS, p->tile[0]);
+	if (attrs_get(&p->grid->attrs, A_COUNTS))
+		op_int(h.k, op, A_COUNTS, 1);
 	return op;
 }
 
@@ -499,14 +501,31 @@ static const Ix *one_each(Here h, const Plane *p, Op *grid, const Ix *all)
 	return let_fresh(h, "tile", below(k, first, tiles));
 }
 
+/* Tiles of all groups along their rows, at most. */
+static const Ix *heights(Here h, const Plane *p)
+{
+	Ctx *c = h.k->ctx;
+	const Ix *rows = p->grid->ix[ROW], *groups = p->grid->ix[GROUP],
+		 *tile = ix_int(h.k, p->tile[0]);
+	if (attrs_get(&p->grid->attrs, A_COUNTS))
+		return ix_mul(c, ix_ceil_div(c, rows, tile), groups);
+	return ix_add(c, ix_div(c, rows, tile), groups);
+}
+
+/* So many that a tensor map of them can be clipped at the end of each group (ir/modes.c). */
+static void narrow_rows(void *user, const char *name)
+{
+	kernel_sym(user, name, INT64_MIN, (1 << 30) - BEYOND, 1);
+}
+
 /* Only the device knows how many blocks there are: as many CTAs as there may be are launched, or
  * run at once, and those behind the last have none. */
 static void groups(Here h, const Plane *p, Op *grid)
 {
 	Ctx *c = h.k->ctx;
 	bool turns = attrs_int(&h.k->attrs, A_PERSISTENT, 0);
-	const Ix *rows = ix_div(c, grid->ix[ROW], ix_int(h.k, p->tile[0]));
-	const Ix *most = ix_mul(c, ix_add(c, rows, grid->ix[GROUP]), p->extent[1]);
+	const Ix *most = ix_mul(c, heights(h, p), p->extent[1]);
+	ix_names(grid->ix[ROW], narrow_rows, h.k);
 	launch(h, p, turns ? ix_new(c, IX_MIN, most, at_once(h.k, p)) : most);
 	limit_tiles(h.k, most, grid->loc);
 	Op *count = of_groups(h, p, OP_GROUPS_COUNT);

@@ -88,5 +88,5 @@ every up -DW=1
 sizes="T=400,M=300,N=137,K=200,G=5 T=3000,M=3000,N=264,K=520,G=40"
 every down
 sizes="M=300,N=136,K=72,G=5,lda=80,ldc=140,lde=301 M=2000,N=264,K=200,G=40,lda=200,ldc=264,lde=2000"
-every sums
+every sums -DW=1
 echo "$(grep -c ' grouped/' "$out/works.txt") works of groups"
