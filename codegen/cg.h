@@ -190,9 +190,11 @@ LLVMValueRef cg_halved(Cg *g, LLVMValueRef word, Elem from, Elem to);
 bool cg_order_before(Cg *g, const Op *fence, const char *text); /* what the group will use */
 bool cg_order_behind(Cg *g, const Op *wait, const char *text);  /* what the group has written */
 
-/* emit_index.c: base from the coordinate on that op's index names; *some: the tensor has it */
-/* Notes the indices that the load brought and its other tensor has not. */
+/* emit_index.c: notes the indices that the load brought and its other tensor has not. */
 void cg_check_indices(Cg *g, const Op *op);
+/* what is said of a group, if the kernel checks; before: the largest end so far, NULL: it is a count */
+void cg_check_group(Cg *g, const Op *op, LLVMValueRef group, LLVMValueRef said,
+		    LLVMValueRef before);
 LLVMValueRef cg_index_ptr(Cg *g, const Op *op, LLVMValueRef base, LLVMValueRef *some);
 
 #define OP(id, ...) void emit_##id(Cg *g, const Op *op);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* emit_groups.c - groups of rows, whose ends the device reads: a warp looks at 32 of them, a lane
- * each, and goes on from where it was.
+/* emit_groups.c - groups of rows, whose ends the device reads. A warp counts the tiles of 128 groups at
+ * a time, and finds that of a tile by looking at 32, a lane each, from where it was.
  *     groups.find g, first, last, before %ends (G, M, x) rows=128
  * ->  while x is not in these 32 and there are more: load 32 ends, the largest so far, the tiles so
  *     far (shfl.up); vote which lanes have passed x; the first of these has the group (shfl.idx) */
@@ -22,6 +22,7 @@ typedef struct {
 	const Op *op;
 	LLVMValueRef at[KEPT]; /* storage */
 	LLVMValueRef groups, rows;
+	bool counts; /* rows are those of each group, of which so many are used */
 } Walk;
 
 static LLVMValueRef get(const Walk *w, Keep i)
@@ -47,6 +48,7 @@ static Walk walk_begin(Cg *g, const Op *op)
 	LLVMPositionBuilderAtEnd(g->b, here);
 	w.groups = cg_i32(g, op->ix[0]);
 	w.rows = cg_i32(g, op->ix[1]);
+	w.counts = attrs_int(&op->attrs, A_COUNTS, 0);
 	return w;
 }
 
@@ -90,20 +92,36 @@ static LLVMValueRef tiles_of(const Walk *w, LLVMValueRef first, LLVMValueRef las
 	return LLVMBuildUDiv(g->b, up, n, "");
 }
 
-/* Of the lane's group; behind the last group, that of the last. */
-static LLVMValueRef load_end(const Walk *w, LLVMValueRef group)
+/* The group, or behind the last group that. */
+static LLVMValueRef held(const Walk *w, LLVMValueRef group)
+{
+	LLVMValueRef last = LLVMBuildSub(w->g->b, w->groups, cg_int32(w->g, 1), "");
+	return choose(w->g, LLVMIntSLT, group, last);
+}
+
+/* What is said of a group. */
+static LLVMValueRef load_said(const Walk *w, LLVMValueRef group)
 {
 	Cg *g = w->g;
 	const Val *ends = w->op->in[0].val;
 	const Ix *step = tup_get(layout_flat(g->m->ctx, ends->type->layout)->stride, 0)->leaf;
-	LLVMValueRef last = LLVMBuildSub(g->b, w->groups, cg_int32(g, 1), "");
-	LLVMValueRef at = LLVMBuildSExt(g->b, choose(g, LLVMIntSLT, group, last), g->m->i64, "");
+	LLVMValueRef at = LLVMBuildSExt(g->b, held(w, group), g->m->i64, "");
 	LLVMValueRef base = cg_global_ptr(g, ends, ix_const(g->m->ctx, 0));
 	at = LLVMBuildMul(g->b, at, cg_i64(g, step), "");
 	LLVMValueRef from = LLVMBuildGEP2(g->b, g->m->i32, base, &at, 1, "");
 	LLVMValueRef end = LLVMBuildLoad2(g->b, g->m->i32, from, "");
 	LLVMSetAlignment(end, 4);
-	return choose(g, LLVMIntSLT, end, w->rows);
+	return end;
+}
+
+/* Rows of the group, of which so many are used; none behind the last group. */
+static LLVMValueRef rows_used(const Walk *w, LLVMValueRef group, LLVMValueRef said)
+{
+	Cg *g = w->g;
+	LLVMValueRef zero = cg_int32(g, 0);
+	LLVMValueRef is = LLVMBuildICmp(g->b, LLVMIntSLT, group, w->groups, "");
+	said = choose(g, LLVMIntSGT, choose(g, LLVMIntSLT, said, w->rows), zero);
+	return LLVMBuildSelect(g->b, is, said, zero, "");
 }
 
 /* What the groups up to here have together. */
@@ -112,17 +130,37 @@ static LLVMValueRef so_far(const Walk *w, Keep i)
 	return of_lane(w->g, get(w, i), cg_int32(w->g, LANES - 1));
 }
 
+/* The largest end of the lanes below, or what was the largest before. */
+static LLVMValueRef before_lane(const Walk *w, LLVMValueRef largest, LLVMValueRef before)
+{
+	Cg *g = w->g;
+	LLVMValueRef below = of_below(g, largest, 1);
+	LLVMValueRef lowest = LLVMBuildICmp(g->b, LLVMIntEQ, cg_lane(g), cg_int32(g, 0), "");
+	return LLVMBuildSelect(g->b, lowest, before, below, "");
+}
+
+/* The rows of a lane's group lie behind those of the lanes below. */
+static void rows_to_end(const Walk *w, LLVMValueRef end, LLVMValueRef *first, LLVMValueRef *last)
+{
+	Cg *g = w->g;
+	LLVMValueRef rows = so_far(w, LAST);
+	end = choose(g, LLVMIntSLT, end, w->rows);
+	*last = joined_below(g, choose(g, LLVMIntSGT, end, rows), true);
+	*first = before_lane(w, *last, rows);
+}
+
 /* The next 32 groups. */
 static void look_on(const Walk *w)
 {
 	Cg *g = w->g;
-	LLVMValueRef base = LLVMBuildAdd(g->b, get(w, BASE), cg_int32(g, LANES), "");
-	LLVMValueRef end = load_end(w, LLVMBuildAdd(g->b, base, cg_lane(g), ""));
-	LLVMValueRef rows = so_far(w, LAST), before = so_far(w, TILES);
-	LLVMValueRef last = joined_below(g, choose(g, LLVMIntSGT, end, rows), true);
-	LLVMValueRef first = of_below(g, last, 1);
-	LLVMValueRef lowest = LLVMBuildICmp(g->b, LLVMIntEQ, cg_lane(g), cg_int32(g, 0), "");
-	first = LLVMBuildSelect(g->b, lowest, rows, first, "");
+	LLVMValueRef base = LLVMBuildAdd(g->b, get(w, BASE), cg_int32(g, LANES), ""), first, last;
+	LLVMValueRef group = LLVMBuildAdd(g->b, base, cg_lane(g), "");
+	LLVMValueRef said = load_said(w, group), before = so_far(w, TILES);
+	first = cg_int32(g, 0);
+	if (w->counts)
+		last = rows_used(w, group, said);
+	else
+		rows_to_end(w, said, &first, &last);
 	LLVMValueRef tiles = joined_below(g, tiles_of(w, first, last), false);
 	tiles = LLVMBuildAdd(g->b, tiles, before, "");
 	put(w, BASE, base);
@@ -138,17 +176,15 @@ static LLVMValueRef has_more(const Walk *w)
 	return LLVMBuildICmp(b, LLVMIntSLT, next, w->groups, "");
 }
 
-/* Until tile x is among them; NULL: to the end. */
+/* Until tile x is among them. */
 static void walk_to(const Walk *w, LLVMValueRef x)
 {
 	Cg *g = w->g;
 	LLVMBasicBlockRef test = cg_new_block(g, "groups"), next = cg_new_block(g, "next"),
 			  found = cg_new_block(g, "found");
 	cg_goto(g, test);
-	LLVMValueRef more = has_more(w);
-	if (x)
-		more = LLVMBuildAnd(g->b, more,
-				    LLVMBuildICmp(g->b, LLVMIntSLE, so_far(w, TILES), x, ""), "");
+	LLVMValueRef beyond = LLVMBuildICmp(g->b, LLVMIntSLE, so_far(w, TILES), x, "");
+	LLVMValueRef more = LLVMBuildAnd(g->b, has_more(w), beyond, "");
 	LLVMBuildCondBr(g->b, more, next, found);
 	LLVMPositionBuilderAtEnd(g->b, next);
 	look_on(w);
@@ -162,12 +198,85 @@ static void bind(Cg *g, const Op *op, int i, LLVMValueRef v)
 	cg_bind_name(g, op->sym[i], fact, v);
 }
 
+/* ------------------------------------------------------------------ all of them */
+enum { EACH = 4 }; /* groups of a lane at a time, whose ends are loaded together */
+
+/* A lane's, from `group` on, and what is said of them. */
+typedef struct {
+	LLVMValueRef group, said[EACH];
+} Some;
+
+/* Their tiles, where each group has rows of its own. */
+static LLVMValueRef tiles_used(const Walk *w, const Some *s)
+{
+	Cg *g = w->g;
+	LLVMValueRef all = cg_int32(g, 0);
+	for (int i = 0; i < EACH; i++) {
+		LLVMValueRef group = LLVMBuildAdd(g->b, s->group, cg_int32(g, i), "");
+		cg_check_group(g, w->op, group, s->said[i], NULL);
+		LLVMValueRef last = rows_used(w, group, s->said[i]);
+		all = LLVMBuildAdd(g->b, all, tiles_of(w, cg_int32(g, 0), last), "");
+	}
+	return all;
+}
+
+/* Their tiles, where the rows of one lie behind those of the one before. */
+static LLVMValueRef tiles_to_ends(const Walk *w, const Some *s)
+{
+	Cg *g = w->g;
+	LLVMValueRef all = cg_int32(g, 0), before = so_far(w, LAST), largest = before;
+	for (int i = 0; i < EACH; i++) {
+		LLVMValueRef end = choose(g, LLVMIntSLT, s->said[i], w->rows);
+		largest = choose(g, LLVMIntSGT, end, largest);
+	}
+	largest = joined_below(g, largest, true);
+	LLVMValueRef first = before_lane(w, largest, before);
+	for (int i = 0; i < EACH; i++) {
+		LLVMValueRef group = LLVMBuildAdd(g->b, s->group, cg_int32(g, i), "");
+		cg_check_group(g, w->op, group, s->said[i], first);
+		LLVMValueRef last = choose(g, LLVMIntSLT, s->said[i], w->rows);
+		last = choose(g, LLVMIntSGT, last, first);
+		all = LLVMBuildAdd(g->b, all, tiles_of(w, first, last), "");
+		first = last;
+	}
+	put(w, LAST, largest);
+	return all;
+}
+
+/* Those of each lane from `base` on: their tiles, on top of those before. */
+static void count_some(const Walk *w, LLVMValueRef base)
+{
+	Cg *g = w->g;
+	Some s;
+	s.group = LLVMBuildMul(g->b, cg_lane(g), cg_int32(g, EACH), "");
+	s.group = LLVMBuildAdd(g->b, base, s.group, "");
+	for (int i = 0; i < EACH; i++)
+		s.said[i] = load_said(w, LLVMBuildAdd(g->b, s.group, cg_int32(g, i), ""));
+	LLVMValueRef tiles = w->counts ? tiles_used(w, &s) : tiles_to_ends(w, &s);
+	LLVMValueRef args[2] = {tiles, cg_int32(g, -1)};
+	tiles = cg_call(g, "llvm.nvvm.redux.sync.add", NULL, args, 2);
+	put(w, TILES, LLVMBuildAdd(g->b, tiles, get(w, TILES), ""));
+}
+
+/* Behind the last group all are as the last, and have no tiles. */
 void emit_GROUPS_COUNT(Cg *g, const Op *op)
 {
 	Walk w = walk_begin(g, op);
-	walk_to(&w, NULL);
-	bind(g, op, 0, so_far(&w, TILES));
+	LLVMBasicBlockRef test = cg_new_block(g, "groups"), next = cg_new_block(g, "next"),
+			  done = cg_new_block(g, "counted");
+	put(&w, BASE, cg_int32(g, 0));
+	cg_goto(g, test);
+	LLVMValueRef base = get(&w, BASE);
+	LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntSLT, base, w.groups, ""), next, done);
+	LLVMPositionBuilderAtEnd(g->b, next);
+	count_some(&w, base);
+	put(&w, BASE, LLVMBuildAdd(g->b, base, cg_int32(g, LANES * EACH), ""));
+	LLVMBuildBr(g->b, test);
+	LLVMPositionBuilderAtEnd(g->b, done);
+	bind(g, op, 0, get(&w, TILES));
 }
+
+/* ------------------------------------------------------------------ one of them */
 
 /* The first lane whose tiles reach beyond x; the last where none does. */
 static LLVMValueRef lane_of(const Walk *w, LLVMValueRef x)

@@ -88,36 +88,56 @@ static void note(Cg *g, LLVMValueRef to, size_t byte, LLVMValueRef x)
 	LLVMBuildStore(g->b, x, LLVMBuildGEP2(g->b, g->m->i8, to, &at, 1, ""));
 }
 
-static void note_first(Cg *g, const Op *op, LLVMValueRef to, LLVMValueRef index,
-		       LLVMValueRef extent, int at)
+typedef struct {
+	KIndexKind kind;
+	int list, tensor, mode;
+	LLVMValueRef index, at, limit; /* i32, i64, i64 */
+} Note;
+
+static void note_first(Cg *g, const Note *n, LLVMValueRef to)
 {
-	LLVMTypeRef i64 = g->m->i64;
-	LLVMValueRef where = LLVMBuildAdd(g->b, cg_i64(g, op->ix[0]),
-					  LLVMConstInt(i64, (uint64_t)at, false), "");
-	note(g, to, offsetof(KIndexNote, list), cg_int32(g, op->in[1].val->arg));
-	note(g, to, offsetof(KIndexNote, tensor), cg_int32(g, op->in[2].val->arg));
-	note(g, to, offsetof(KIndexNote, mode), cg_int32(g, attrs_int(&op->attrs, A_CHECKS, 0)));
-	note(g, to, offsetof(KIndexNote, index), index);
-	note(g, to, offsetof(KIndexNote, extent), extent);
-	note(g, to, offsetof(KIndexNote, at), where);
+	note(g, to, offsetof(KIndexNote, list), cg_int32(g, n->list));
+	note(g, to, offsetof(KIndexNote, tensor), cg_int32(g, n->tensor));
+	note(g, to, offsetof(KIndexNote, mode), cg_int32(g, n->mode));
+	note(g, to, offsetof(KIndexNote, kind), cg_int32(g, n->kind));
+	note(g, to, offsetof(KIndexNote, index), n->index);
+	note(g, to, offsetof(KIndexNote, extent), n->limit);
+	note(g, to, offsetof(KIndexNote, at), n->at);
+}
+
+/* Counts, and notes the first. */
+static void note_if(Cg *g, LLVMValueRef is, const Note *n)
+{
+	LLVMBasicBlockRef bad = cg_new_block(g, "bad"), first = cg_new_block(g, "first"),
+			  after = cg_new_block(g, "checked");
+	LLVMValueRef to = noted(g);
+	LLVMBuildCondBr(g->b, is, bad, after);
+	LLVMPositionBuilderAtEnd(g->b, bad);
+	LLVMValueRef had = LLVMBuildAtomicRMW(g->b, LLVMAtomicRMWBinOpAdd, to, cg_int32(g, 1),
+					      LLVMAtomicOrderingMonotonic, false);
+	LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntEQ, had, cg_int32(g, 0), ""), first,
+			after);
+	LLVMPositionBuilderAtEnd(g->b, first);
+	note_first(g, n, to);
+	cg_goto(g, after);
 }
 
 /* -1 says that there is none. */
 static void check_index(Cg *g, const Op *op, LLVMValueRef index, LLVMValueRef extent, int at)
 {
-	LLVMBasicBlockRef bad = cg_new_block(g, "bad"), first = cg_new_block(g, "first"),
-			  after = cg_new_block(g, "checked");
-	LLVMValueRef wide = LLVMBuildSExt(g->b, index, g->m->i64, ""), to = noted(g);
+	LLVMValueRef wide = LLVMBuildSExt(g->b, index, g->m->i64, "");
 	LLVMValueRef out = LLVMBuildICmp(g->b, LLVMIntUGE, wide, extent, "");
 	LLVMValueRef some = LLVMBuildICmp(g->b, LLVMIntNE, index, cg_int32(g, -1), "");
-	LLVMBuildCondBr(g->b, LLVMBuildAnd(g->b, out, some, ""), bad, after);
-	LLVMPositionBuilderAtEnd(g->b, bad);
-	LLVMValueRef n = LLVMBuildAtomicRMW(g->b, LLVMAtomicRMWBinOpAdd, to, cg_int32(g, 1),
-					    LLVMAtomicOrderingMonotonic, false);
-	LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntEQ, n, cg_int32(g, 0), ""), first, after);
-	LLVMPositionBuilderAtEnd(g->b, first);
-	note_first(g, op, to, index, extent, at);
-	cg_goto(g, after);
+	LLVMValueRef where = LLVMBuildAdd(g->b, cg_i64(g, op->ix[0]),
+					  LLVMConstInt(g->m->i64, (uint64_t)at, false), "");
+	Note n = {KI_INDEX,
+		  op->in[1].val->arg,
+		  op->in[2].val->arg,
+		  (int)attrs_int(&op->attrs, A_CHECKS, 0),
+		  index,
+		  where,
+		  extent};
+	note_if(g, LLVMBuildAnd(g->b, out, some, ""), &n);
 }
 
 void cg_check_indices(Cg *g, const Op *op)
@@ -127,4 +147,40 @@ void cg_check_indices(Cg *g, const Op *op)
 	LLVMValueRef extent = cg_i64(g, tup_get(op->in[2].val->type->layout->shape, mode)->leaf);
 	for (int i = 0; i < n; i++)
 		check_index(g, op, cg_reg(g, cg_val(g, op->in[0].val), from + i), extent, i);
+}
+
+/* ------------------------------------------------------------------ groups */
+/* One warp of all: each counts the same groups. */
+static LLVMValueRef is_first_warp(Cg *g, LLVMValueRef group, const Ix *groups)
+{
+	LLVMValueRef zero = cg_int32(g, 0);
+	LLVMValueRef warp = cg_i32(g, ix_sym(g->m->ctx, ctx_str(g->m->ctx, "warp"))),
+		     cta = cg_i32(g, ix_sym(g->m->ctx, ctx_str(g->m->ctx, "cta")));
+	LLVMValueRef both = LLVMBuildOr(g->b, warp, cta, "");
+	LLVMValueRef is = LLVMBuildICmp(g->b, LLVMIntEQ, both, zero, "");
+	return LLVMBuildAnd(g->b, is, LLVMBuildICmp(g->b, LLVMIntSLT, group, cg_i32(g, groups), ""),
+			    "");
+}
+
+static void check_limit(Cg *g, const Op *op, LLVMValueRef group, LLVMIntPredicate bad,
+			const Note *like, LLVMValueRef limit)
+{
+	Note n = *like;
+	LLVMValueRef is = LLVMBuildICmp(g->b, bad, n.index, limit, "");
+	n.limit = LLVMBuildSExt(g->b, limit, g->m->i64, "");
+	note_if(g, LLVMBuildAnd(g->b, is, is_first_warp(g, group, op->ix[0]), ""), &n);
+}
+
+/* An end is at least the one before it, and at most all rows; what is used of a group, at most what
+ * it holds. */
+void cg_check_group(Cg *g, const Op *op, LLVMValueRef group, LLVMValueRef said, LLVMValueRef before)
+{
+	int list = op->in[0].val->arg;
+	LLVMValueRef at = LLVMBuildSExt(g->b, group, g->m->i64, "");
+	Note n = {before ? KI_SHRINKS : KI_NEGATIVE, list, list, 0, said, at, NULL};
+	if (!attrs_int(&g->k->attrs, A_CHECKS, 0))
+		return;
+	check_limit(g, op, group, LLVMIntSLT, &n, before ? before : cg_int32(g, 0));
+	n.kind = before ? KI_BEYOND : KI_CAPACITY;
+	check_limit(g, op, group, LLVMIntSGT, &n, cg_i32(g, op->ix[1]));
 }

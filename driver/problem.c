@@ -272,9 +272,12 @@ static bool count_tiles(Problem *p, const Op *grid)
 		fits &= !__builtin_mul_overflow(p->grid, problem_eval(p, grid->ix[i]), &p->grid);
 	if (!grid->nin)
 		return fits;
-	int64_t rows = problem_eval(p, grid->ix[1]) / attrs_int(&grid->attrs, A_ROWS, 1);
-	return fits &&
-	       !__builtin_mul_overflow(p->grid, rows + problem_eval(p, grid->ix[0]), &p->grid);
+	int64_t tile = attrs_int(&grid->attrs, A_ROWS, 1), groups = problem_eval(p, grid->ix[0]);
+	int64_t heights = problem_eval(p, grid->ix[1]) / tile;
+	fits &= !attrs_get(&grid->attrs, A_COUNTS)
+			? !__builtin_add_overflow(heights, groups, &heights)
+			: !__builtin_mul_overflow(heights + 1, groups, &heights);
+	return fits && !__builtin_mul_overflow(p->grid, heights, &p->grid);
 }
 
 /* False: more than can be counted. */

@@ -27,21 +27,31 @@ static int64_t weight(uint64_t seed, int64_t i)
 	return draw < 2 ? 0 : (int64_t)draw;
 }
 
-/* What no list of ends should hold. */
+/* What no list of ends should hold, nor one of counts. */
 static int64_t odd_end(uint64_t draw, int64_t rows, int64_t end)
 {
 	return draw % 9 == 0 ? -3 : draw % 9 == 1 ? rows + 5 : end;
 }
 
+/* How many of a group's rows are used: none of some, all of some. */
+static int64_t count_of(uint64_t seed, int64_t i, int64_t rows)
+{
+	int64_t draw = (int64_t)(problem_mix(seed + (uint64_t)i) % (uint64_t)(rows + rows / 4 + 1));
+	return weight(seed, i) == 0 ? 0 : draw < rows ? draw : rows;
+}
+
 void groups_fill(const Problem *p, const Tensor *t, bool all, uint64_t seed)
 {
-	int64_t rows = problem_eval(p, groups_grid(p->k)->ix[1]), sum = 0, so_far = 0;
+	const Op *grid = groups_grid(p->k);
+	int64_t rows = problem_eval(p, grid->ix[1]), sum = 0, so_far = 0;
+	bool counts = attrs_get(&grid->attrs, A_COUNTS);
 	for (int64_t i = 0; i < t->count; i++)
 		sum += weight(seed, i);
 	for (int64_t i = 0; i < t->count; i++) {
 		so_far += weight(seed, i);
 		double part = sum ? (double)so_far / (double)sum : 1;
 		int64_t end = (int64_t)(part * (double)(all ? rows : rows - rows / 8));
+		end = counts ? count_of(seed, i, rows) : end;
 		if (!all && !p->check_indices)
 			end = odd_end(problem_mix(seed ^ (uint64_t)(i + 1)), rows, end);
 		elem_put(t->elem, t->host, i, (double)end);

@@ -5,7 +5,8 @@
  *  -> grid g, m, end, n %ends (G, M, M + 1, ..) rows=128 {
  *       %a = tile %A (m, k * 64)    %b = tile %B (g, n * 64, k * 64)
  *       %d = tile %D[end] (m, n * 64) .. }
- * What fills a buffer may go on in the next group's rows: what comes of these is not written. */
+ * What fills a buffer may go on in the next group's rows: what comes of these is not written, and boxes
+ * that end within a group are slower than whole ones (docs/performance-diary.md). */
 #include "frontend/sema.h"
 
 #include <inttypes.h>
@@ -38,14 +39,45 @@ static bool ends_fit(Sema *s, const Value *v)
 	return false;
 }
 
+/* Which mode has the rows: of a matrix with all groups, or of one for each; -1: of neither. */
+int groups_mode(const Tiling *t)
+{
+	if (t->rank == BUFFER_RANK)
+		return 0;
+	return t->rank == BUFFER_RANK + 1 && t->extent[0] == 1 ? 1 : -1;
+}
+
+/* A matrix for each group: the list says how many of its rows are used. */
+static bool counts_fit(Sema *s, const Value *tiles, const Value *counts)
+{
+	Ctx *c = s->ctx;
+	if (tiles->kind != V_TILES || !groups_mode(tiles->tiling))
+		return true;
+	const Tensor *t = tiles->tiling->tensor, *list = counts->tensor;
+	const Ix *has = layout_size(c, layout_mode(c, t->layout, 0)),
+		 *said = layout_size(c, list->layout);
+	if (has == said)
+		return true;
+	diag_remedy(c,
+		    diag(c, counts->loc, D_E0211,
+			 "'%s' has another extent than mode 0 of '%s', which has a matrix for each "
+			 "group",
+			 list->name, t->name),
+		    "declare it as %s : s32 (G), the rows that are used of each", list->name);
+	return false;
+}
+
 static bool tiles_fit(Sema *s, const Value *v)
 {
 	if (v->kind != V_TILES)
 		return true; /* the grid says so */
 	const Tensor *t = v->tiling->tensor;
-	if (v->tiling->rank != BUFFER_RANK)
-		not_yet(s, v->loc, "groups of an output that is no matrix (M,N)");
-	else if (!tup_is_leaf(layout_mode(s->ctx, t->layout, 0)->shape))
+	int mode = groups_mode(v->tiling);
+	if (mode < 0)
+		not_yet(s, v->loc,
+			"groups of an output that is neither a matrix (M,N) nor one for each "
+			"group");
+	else if (!tup_is_leaf(layout_mode(s->ctx, t->layout, mode)->shape))
 		not_yet(s, v->loc, "groups of rows that have parts");
 	else if (s->mma_loc.src < 0)
 		not_yet(s, v->loc, "groups in a kernel without an mma");
@@ -66,7 +98,8 @@ const Tensor *groups_ends(Sema *s, const Node *call, Value *tiles)
 	}
 	*tiles = eval(s, call->kids.at[1]);
 	Value ends = eval(s, call->kids.at[2]);
-	if (tiles->kind != V_BAD && ends.kind != V_BAD && ends_fit(s, &ends) && tiles_fit(s, tiles))
+	if (tiles->kind != V_BAD && ends.kind != V_BAD && ends_fit(s, &ends) &&
+	    tiles_fit(s, tiles) && counts_fit(s, tiles, &ends))
 		return ends.tensor;
 	*tiles = value_bad();
 	return NULL;
@@ -77,10 +110,13 @@ void groups_begin(Sema *s, Op *op, const char *group, const char *row, const Ten
 {
 	Ctx *c = s->ctx;
 	const Tensor *t = s->grid->tensor;
-	const Ix *rows = layout_size(c, layout_mode(c, t->layout, 0));
+	int mode = groups_mode(s->grid);
+	const Ix *rows = layout_size(c, layout_mode(c, t->layout, mode));
 	GroupNames *g = &s->groups;
-	*g = (GroupNames){.extent = layout_size(c, ends->layout), .rows = s->grid->extent[0]};
+	*g = (GroupNames){.extent = layout_size(c, ends->layout), .rows = s->grid->extent[mode]};
 	build_in(s, op, ends->val);
+	if (mode)
+		op_int(s->kernel, op, A_COUNTS, 1);
 	op_int(s->kernel, op, A_ROWS, g->rows);
 	op_sym(s->kernel, op, group);
 	op_ix(s->kernel, op, g->extent);

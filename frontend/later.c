@@ -48,7 +48,8 @@ static const struct {
 	{"indices", "built is sA <- gA[rows[m],k] and gD[rows[m],n] <- ...: rows of a tile"},
 	{"loops whose length depends", "built are for k in gA[m], and ranges of names that the "
 				       "launch knows"},
-	{"groups of", "built are rows of a matrix D : out bf16 (M,N):(N,1), one behind the other"},
+	{"groups of", "built are rows of a matrix D : out bf16 (M,N):(N,1), one behind the other, "
+		      "and (G,M,N), a matrix for each group"},
 	{"groups in a kernel without", "built are groups of rows that an mma multiplies"},
 	{"load", "write sA <- gA[m,k]; how it is copied is derived"},
 	{"store", "write gD[m,n] <- bf16(acc); how it is stored is derived"},

@@ -64,19 +64,19 @@ static bool is_left_to_loops(Sema *s, const Tiling *t, int mode)
 }
 
 /* The first name is that of the tiles of mode 0, or of groups, which have one, as their rows. */
-static bool nameless_fit(Sema *s, const Node *names, const Tiling *t)
+static bool nameless_fit(Sema *s, const Node *names, const Tiling *t, bool of_groups)
 {
-	int groups = names->kids.n - t->rank;
+	int groups = names->kids.n - t->rank, rows = of_groups ? groups_mode(t) : -1;
 	for (int j = 0; j < names->kids.n; j++) {
 		const Node *n = names->kids.at[j];
 		int i = j - groups;
-		if (!is_nameless(n) || (i >= groups && ix_is(tiles_count(s, t, i), 1)))
+		if (!is_nameless(n) || (i > rows && ix_is(tiles_count(s, t, i), 1)))
 			continue;
-		if (i < groups) {
+		if (i <= rows) {
 			diag_remedy(s->ctx,
 				    diag(s->ctx, n->loc, D_E0307,
 					 "'_' stands for one tile, and there may be many %s",
-					 i < 0 ? "groups" : "tiles of a group's rows"),
+					 i < rows ? "groups" : "tiles of a group's rows"),
 				    "give it a name");
 			return false;
 		}
@@ -114,7 +114,7 @@ static bool grid_fits(Sema *s, const Node *n, const Value *v, bool groups)
 		     "the grid is over the tiles of an output, and '%s' is "
 		     "an input",
 		     t->name);
-	else if (names->kids.n != v->tiling->rank + groups)
+	else if (names->kids.n != v->tiling->rank + (groups && !groups_mode(v->tiling)))
 		diag(s->ctx, names->loc, D_E0206,
 		     "%d name%s for the %stiles of '%s', which has rank %d", names->kids.n,
 		     names->kids.n == 1 ? "" : "s", groups ? "groups and the " : "", t->name,
@@ -122,7 +122,7 @@ static bool grid_fits(Sema *s, const Node *n, const Value *v, bool groups)
 	else if (s->grid_loc.src >= 0)
 		not_yet(s, n->loc, "a second grid in one kernel");
 	else
-		return names_fit(s, names) && nameless_fit(s, names, v->tiling);
+		return names_fit(s, names) && nameless_fit(s, names, v->tiling, groups);
 	return false;
 }
 
@@ -137,7 +137,7 @@ static void grid_name(Sema *s, Op *op, const Node *name, const Tiling *t, int mo
 	s->grid_at[mode] = ix_sym(s->ctx, name->name);
 }
 
-/* The names in front of those of columns. */
+/* The names in front of those of columns; the mode of the last of them. */
 static int group_names(Sema *s, Op *op, const Node *names, const Tiling *t, const Tensor *ends)
 {
 	const Node *group = names->kids.at[0], *row = names->kids.at[1];
@@ -148,9 +148,11 @@ static int group_names(Sema *s, Op *op, const Node *names, const Tiling *t, cons
 	v = value_ix(s->groups.group);
 	v.coord = c;
 	scope_add(s, group, v);
-	add_coord(s, row, row->name, t, 0);
-	s->grid_at[0] = s->groups.row;
-	return 1;
+	int mode = groups_mode(t);
+	add_coord(s, row, row->name, t, mode);
+	s->grid_at[0] = s->groups.group;
+	s->grid_at[mode] = s->groups.row;
+	return mode;
 }
 
 static void grid(Sema *s, const Node *n)
@@ -167,9 +169,9 @@ static void grid(Sema *s, const Node *n)
 	s->grid = v.tiling;
 	buffers_build(s);
 	Op *op = s->grid_op = build(s, OP_GRID, n->loc);
-	for (int i = groups ? group_names(s, op, names, v.tiling, ends) : 0; i < v.tiling->rank;
-	     i++)
-		grid_name(s, op, names->kids.at[i + groups], v.tiling, i);
+	int named = groups ? group_names(s, op, names, v.tiling, ends) + 1 : 0;
+	for (int i = named; i < v.tiling->rank; i++)
+		grid_name(s, op, names->kids.at[i + names->kids.n - v.tiling->rank], v.tiling, i);
 	if (!op->nsym) { /* one tile in all */
 		op_sym(s->kernel, op, kernel_fresh(s->kernel, "one"));
 		op_ix(s->kernel, op, ix_const(s->ctx, 1));

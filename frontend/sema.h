@@ -309,6 +309,7 @@ int tile_open(const Tile *t, int *mode); /* how many modes are open; the first *
 /* groups.c: for (g,m,n) in groups(gD, ends) */
 bool is_groups_call(const Node *n);
 const Tensor *groups_ends(Sema *s, const Node *call, Value *tiles); /* NULL: reported */
+int groups_mode(const Tiling *t);
 void groups_begin(Sema *s, Op *op, const char *group, const char *row, const Tensor *ends);
 bool groups_index_fits(Sema *s, const Tiling *t, int mode, const Value *at);
 bool groups_bound_fits(Sema *s, const Value *v); /* of a loop */

@@ -2,13 +2,15 @@
 /* interp_grid.c - the reference interpreter's grids: tiles of an output one by one, or those of
  * groups of rows, whose ends a tensor holds.
  *     ends 130, 130, 200 of 180 rows, tiles of 128  ->  0 (0..130): rows 0, 128; 2 (130..180): 130
- * An end counts as at least the one before it, and as at most all rows. */
+ * An end counts as at least the one before it, and as at most all rows. With counts=1
+ * each group has as many rows of its own, and it says how many of them are used. */
 #include "ir/interp.h"
 
 enum { GROUP, FIRST, LAST, BEFORE };
 
 typedef struct {
 	int64_t groups, rows, tile;
+	bool counts; /* rows are those of each group, of which so many are used */
 	double *end;
 } Groups;
 
@@ -18,6 +20,7 @@ static bool groups_of(Interp *in, const Op *op, Groups *g)
 	g->tile = attrs_int(&op->attrs, A_ROWS, 1);
 	if (!interp_eval(in, op->ix[0], &g->groups) || !interp_eval(in, op->ix[1], &g->rows))
 		return false;
+	g->counts = attrs_int(&op->attrs, A_COUNTS, 0);
 	if (g->groups > ends->n)
 		return interp_fail(in, "there are more groups than ends");
 	g->end = interp_elements(in, ends);
@@ -34,7 +37,7 @@ static bool next_group(const Groups *g, int64_t *at)
 {
 	int64_t i = at[GROUP] + 1;
 	at[BEFORE] += tiles_of(g, at);
-	at[FIRST] = at[LAST];
+	at[FIRST] = g->counts ? 0 : at[LAST];
 	at[GROUP] = i;
 	if (i >= g->groups)
 		return false;

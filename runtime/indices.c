@@ -11,6 +11,20 @@ static const char *arg_name(const KDesc *k, uint32_t i)
 	return i < (uint32_t)k->nargs ? k->args[i].name : "?";
 }
 
+/* "ends[3] is 300, and an end before it 310: ..." */
+static dsl_status tell_group(const KDesc *k, const KIndexNote *n, const char *list)
+{
+	static const char *const words[] = {[KI_SHRINKS] = "an end before it is",
+					    [KI_BEYOND] = "the rows of all groups are",
+					    [KI_NEGATIVE] = "the fewest rows of a group are",
+					    [KI_CAPACITY] = "the rows that a group has are"};
+	return detail_fail(DSL_ERR_INDEX,
+			   "%s[%lld] is %d, and %s %lld: the first of %u that kernel %s found",
+			   list, (long long)n->at, n->index,
+			   n->kind <= KI_CAPACITY ? words[n->kind] : "the limit is",
+			   (long long)n->extent, n->count, k->name);
+}
+
 static dsl_status tell(const KDesc *k, const KIndexNote *n)
 {
 	const char *list = arg_name(k, n->list), *tensor = arg_name(k, n->tensor);
@@ -18,6 +32,8 @@ static dsl_status tell(const KDesc *k, const KIndexNote *n)
 	char at[64];
 	snprintf(at, sizeof at, vector ? "[%lld]" : ", element %lld from its address on,",
 		 (long long)n->at);
+	if (n->kind)
+		return tell_group(k, n, list);
 	return detail_fail(
 		DSL_ERR_INDEX,
 		"%s%s is %d, and %s has %lld along mode %u: the first of %u that threads "

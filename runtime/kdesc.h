@@ -87,14 +87,21 @@ typedef struct {
 /* What a kernel that checks indices leaves in a variable of its module, KERNEL$indices: count is
  * added to, and who found the first index that is neither -1 nor a coordinate writes the rest. */
 #define KD_INDICES "$indices"
+typedef enum {
+	KI_INDEX,    /* no coordinate of the tensor */
+	KI_SHRINKS,  /* the end of a group, before that of one before it */
+	KI_BEYOND,   /* the end of a group, behind all rows */
+	KI_NEGATIVE, /* less than no rows of a group */
+	KI_CAPACITY  /* more rows of a group than it holds */
+} KIndexKind;
 typedef struct {
 	uint32_t count;        /* threads that found one: of those that hold it each does */
 	uint32_t list, tensor; /* indices into args: where it stands, whose it is to be */
 	uint32_t mode;         /* of the tensor */
 	int32_t index;
-	uint32_t unused;
+	uint32_t kind;  /* KIndexKind */
 	int64_t at;     /* its element of the list, from its address on */
-	int64_t extent; /* of the tensor's mode */
+	int64_t extent; /* of the tensor's mode; or what the element should not pass */
 } KIndexNote;
 
 /* For people and tools: where a buffer lies in dynamic shared memory. Bytes of one slot. */

@@ -3,7 +3,7 @@
 # Groups of rows under every schedule: each kernel is proved (else it is an error), and right on the simulator against the
 # reference interpreter where groups are empty, shorter than a tile and longer, where ends fall or lie behind the last row,
 # where there is one group, none, more than a warp looks at in one go (32), and no row.
-#   grouped.sh DSLC DIR SCRATCH WHAT      WHAT: gemm, up, down, sums, clusters, sizes      [DEVICE=cuda:0]
+#   grouped.sh DSLC DIR SCRATCH WHAT      WHAT: gemm, up, down, sums, masked, clusters, sizes      [DEVICE=cuda:0]
 set -eu
 dslc=$1 dir=$2 scratch=$3 what=$4
 rm -rf "$scratch"
@@ -23,10 +23,18 @@ all()
 	done
 }
 case $what in
-gemm) all gemm M=300,N=136,K=200,G=5 && try gemm M=200,N=72,K=72,G=3 -DW=1 && try gemm M=500,N=72,K=72,G=3 -DW=3 ;;
+gemm)
+	"$dslc" explain "$dir/gemm.gemm" -o - 2>/dev/null | grep -q "sD -> D  TMA box (64,64,1,1) .*, clipped at its group's end" ||
+		{ echo "D does not leave by TMA"; exit 1; }
+	all gemm M=300,N=136,K=200,G=5 && try gemm M=200,N=72,K=72,G=3 -DW=1 && try gemm M=500,N=72,K=72,G=3 -DW=3 ;;
 up) all up T=90,M=300,N=136,K=200,G=5 -DW=1 && try up T=90,M=300,N=136,K=72,G=3 -DR=cooperative ;;
 down) all down T=400,M=300,N=137,K=200,G=5 ;;
-sums) all sums M=300,N=136,K=72,G=5,lda=80,ldc=140,lde=301 ;;
+sums) all sums M=300,N=136,K=72,G=5,lda=80,ldc=140,lde=301 -DW=1 && try sums M=300,N=136,K=72,G=5,lda=80,ldc=140,lde=301 -DR=cooperative ;;
+masked)
+	all masked C=200,N=136,K=200,G=7 && try masked C=300,N=72,K=72,G=3 -DW=1 -DCN=2
+	for sizes in C=1,N=8,K=8,G=70 C=0,N=64,K=64,G=3 C=70,N=64,K=64,G=0 C=300,N=136,K=0,G=3; do
+		try masked $sizes
+	done ;;
 clusters)
 	for way in "-DR=none -DP=off" "-DR=cooperative" "-DR=pingpong"; do
 		try gemm M=300,N=200,K=200,G=5 -DCN=2 $way
