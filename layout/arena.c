@@ -1,11 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* arena.c - bump allocation in blocks that double. Memory is zeroed and aligned for any type.
- *     Arena *a = arena_new(); int *p = NEWN(a, int, 100); arena_free(a); */
+ *     Arena *a = arena_new(); int *p = NEWN(a, int, 100); arena_free(a);
+ * Blocks that were given back wait to be taken again: so a loop of the same work asks the system
+ * for nothing. ASan is told that nobody may look at them. */
 #include "layout/base.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(at, n)   (void)0
+#define ASAN_UNPOISON_MEMORY_REGION(at, n) (void)0
+#endif
 
 enum { FIRST_BLOCK = 1 << 14, LAST_BLOCK = 1 << 22, ALIGN = 16 };
 
@@ -17,7 +25,7 @@ struct Chunk {
 };
 struct Arena {
 	Held held;
-	Chunk *chunks;
+	Chunk *chunks, *spare; /* the newest first; the oldest first, zeroed */
 	size_t next_size, handed;
 };
 
@@ -28,6 +36,31 @@ static Chunk *chunk_new(size_t size)
 		panic("out of memory (%zu bytes)", size);
 	c->size = size;
 	return c;
+}
+
+static Chunk *chunk_take(Arena *a, size_t size)
+{
+	for (Chunk **at = &a->spare; *at; at = &(*at)->next) {
+		Chunk *c = *at;
+		if (c->size < size)
+			continue;
+		*at = c->next;
+		ASAN_UNPOISON_MEMORY_REGION(c->data, c->used);
+		c->used = 0;
+		return c;
+	}
+	size_t new_size = a->next_size;
+	if (new_size < LAST_BLOCK)
+		a->next_size *= 2;
+	return chunk_new(size > new_size ? size : new_size);
+}
+
+static void chunk_give_back(Arena *a, Chunk *c)
+{
+	memset(c->data, 0, c->used);
+	ASAN_POISON_MEMORY_REGION(c->data, c->used);
+	c->next = a->spare;
+	a->spare = c;
 }
 
 static void arena_drop(Held *h)
@@ -60,31 +93,22 @@ void arena_free(Arena *a)
 		return;
 	hold_end(&a->held);
 	chunks_free(a->chunks);
+	chunks_free(a->spare);
 	free(a);
 }
 
-/* The newest chunk is kept, so that a loop of the same work and a reset allocates nothing. */
 void arena_reset(Arena *a)
 {
-	a->handed = 0;
-	a->next_size = FIRST_BLOCK;
-	if (!a->chunks)
-		return;
-	chunks_free(a->chunks->next);
-	a->chunks->next = NULL;
-	memset(a->chunks->data, 0, a->chunks->used);
-	a->chunks->used = 0;
+	arena_release(a, (ArenaMark){NULL, 0, 0});
 }
 
 void *arena_alloc(Arena *a, size_t size)
 {
 	size = (size + ALIGN - 1) / ALIGN * ALIGN;
 	if (!a->chunks || a->chunks->size - a->chunks->used < size) {
-		Chunk *c = chunk_new(size > a->next_size ? size : a->next_size);
+		Chunk *c = chunk_take(a, size);
 		c->next = a->chunks;
 		a->chunks = c;
-		if (a->next_size < LAST_BLOCK)
-			a->next_size *= 2;
 	}
 	void *p = (char *)a->chunks->data + a->chunks->used;
 	a->chunks->used += size;
@@ -118,15 +142,13 @@ ArenaMark arena_mark(const Arena *a)
 	return (ArenaMark){a->chunks, a->chunks ? a->chunks->used : 0, a->handed};
 }
 
-/* The first chunk of all is kept, so that a loop of marks and releases allocates nothing. */
+/* The first block of all stays. */
 void arena_release(Arena *a, ArenaMark mark)
 {
 	while (a->chunks && a->chunks != mark.chunk && a->chunks->next) {
 		Chunk *next = a->chunks->next;
-		free(a->chunks);
+		chunk_give_back(a, a->chunks);
 		a->chunks = next;
-		if (a->next_size > FIRST_BLOCK)
-			a->next_size /= 2;
 	}
 	a->handed = mark.handed;
 	if (!a->chunks)

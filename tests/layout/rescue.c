@@ -99,12 +99,43 @@ static void test_nested(void **state)
 	assert_int_equal(strlen(why), 7);
 }
 
+/* What is given back is taken again, zeroed: rounds of the same work have the same blocks. */
+static void test_given_back(void **state)
+{
+	(void)state;
+	static const size_t sizes[] = {100, 20000, 300000, 50, 1000000};
+	Arena *a = arena_new();
+	char *kept = arena_alloc(a, 8), *first[5];
+	ArenaMark mark = arena_mark(a);
+	for (int round = 0; round < 4; round++) {
+		for (int i = 0; i < 5; i++) {
+			char *p = arena_alloc(a, sizes[i]);
+			size_t dirty = 0;
+			for (size_t b = 0; b < sizes[i]; b++)
+				dirty += p[b] != 0;
+			assert_int_equal(dirty, 0);
+			memset(p, 1 + i, sizes[i]);
+			if (round)
+				assert_ptr_equal(p, first[i]);
+			first[i] = p;
+		}
+		arena_release(a, mark);
+		assert_int_equal(arena_bytes(a), 16);
+	}
+	kept[7] = 1;
+	arena_reset(a);
+	assert_ptr_equal(arena_alloc(a, 8), kept);
+	assert_int_equal(kept[7], 0);
+	arena_free(a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_panic),
 		cmocka_unit_test(test_no_panic),
 		cmocka_unit_test(test_nested),
+		cmocka_unit_test(test_given_back),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
