@@ -384,12 +384,13 @@ static bool run_mma(Interp *in, const Op *op)
 	slot_read(in, b);
 	const Attr *depth = attrs_get(&op->attrs, A_DEPTH);
 	int64_t from = depth ? depth->i[0] : 0, k = depth ? depth->i[1] - from : a->dim[1];
-	mma_f64(c->wide.f, a->at.f + from, b->at.f + from, c->dim[0], c->dim[1], k, a->dim[1],
-		in->wide);
 	if (in->run->lo)
 		mma_bounds(c, a, b, from, k, atom->fraction,
 			   in->run->integers ? ldexp(2, elem_rows[atom->c].mantissa) : 0,
 			   in->scratch);
+	else
+		mma_f64(c->wide.f, a->at.f + from, b->at.f + from, c->dim[0], c->dim[1], k,
+			a->dim[1], in->wide);
 	return true;
 }
 

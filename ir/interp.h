@@ -96,8 +96,8 @@ void cvt_run(const Slot *out, const Slot *in);
  * `step` apart. scratch: (m + n) * k doubles; m and n are multiples of 4 */
 void mma_f64(double *c, const double *a, const double *b, int64_t m, int64_t n, int64_t k,
 	     int64_t step, double *scratch);
-/* The same of k columns from one on for the bounds of c, where products are rounded to so many bits
- * of all that is added up, once that is more than `exact`; fraction 0: to none. */
+/* The same of k columns from one on, for c and its bounds, where products are rounded to so many
+ * bits of all that is added up, once that is more than `exact`; fraction 0: to none. */
 void mma_bounds(const Slot *c, const Slot *a, const Slot *b, int64_t from, int64_t k, int fraction,
 		double exact, Arena *scratch);
 

@@ -23,7 +23,8 @@ static void pack(const double *from, Four *to, int64_t n, int64_t k, int64_t ste
 				       from[3 * step + x]};
 }
 
-static void block(double *c, int64_t n, const Four *a, const Four *b, int64_t k)
+static inline __attribute__((always_inline)) void block(double *c, int64_t n, const Four *a,
+							const Four *b, int64_t k)
 {
 	Four *row[SIDE], sum[SIDE];
 	for (int i = 0; i < SIDE; i++) {
@@ -41,25 +42,64 @@ static void block(double *c, int64_t n, const Four *a, const Four *b, int64_t k)
 		*row[i] = sum[i];
 }
 
+static inline __attribute__((always_inline)) void
+blocks(double *c, const Four *rows, const Four *columns, int64_t m, int64_t n, int64_t k)
+{
+	for (int64_t j = 0; j < n / SIDE; j++)
+		for (int64_t i = 0; i < m / SIDE; i++)
+			block(c + (i * n + j) * SIDE, n, rows + i * k, columns + j * k, k);
+}
+
+typedef void Blocks(double *c, const Four *rows, const Four *columns, int64_t m, int64_t n,
+		    int64_t k);
+
+static void blocks_anywhere(double *c, const Four *rows, const Four *columns, int64_t m, int64_t n,
+			    int64_t k)
+{
+	blocks(c, rows, columns, m, n, k);
+}
+
+/* The same sums, of which a register holds four. */
+#ifdef __x86_64__
+static __attribute__((target("avx2"))) void
+blocks_avx2(double *c, const Four *rows, const Four *columns, int64_t m, int64_t n, int64_t k)
+{
+	blocks(c, rows, columns, m, n, k);
+}
+
+static Blocks *blocks_here(void)
+{
+	return __builtin_cpu_supports("avx2") ? blocks_avx2 : blocks_anywhere;
+}
+#else
+static Blocks *blocks_here(void)
+{
+	return blocks_anywhere;
+}
+#endif
+
 void mma_f64(double *c, const double *a, const double *b, int64_t m, int64_t n, int64_t k,
 	     int64_t step, double *scratch)
 {
 	Four *rows = (Four *)scratch, *columns = rows + m / SIDE * k;
 	pack(a, rows, m, k, step);
 	pack(b, columns, n, k, step);
-	for (int64_t j = 0; j < n / SIDE; j++)
-		for (int64_t i = 0; i < m / SIDE; i++)
-			block(c + (i * n + j) * SIDE, n, rows + i * k, columns + j * k, k);
+	blocks_here()(c, rows, columns, m, n, k);
 }
 
 /* ------------------------------------------------------------------ bounds */
 enum { SUM_STEPS = 4 }; /* products that a tensor core adds up before it rounds, at least */
 
+static double larger(double a, double b)
+{
+	return a > b || isnan(b) ? a : b;
+}
+
 static double *sizes(const Slot *s, Arena *scratch)
 {
 	double *to = NEWN(scratch, double, s->n);
 	for (int64_t i = 0; i < s->n; i++)
-		to[i] = fmax(fabs(s->at.lo[i]), fabs(s->at.hi[i]));
+		to[i] = larger(fabs(s->at.lo[i]), fabs(s->at.hi[i]));
 	return to;
 }
 
@@ -70,7 +110,7 @@ static double *errors(const Slot *s, Arena *scratch)
 	bool some = false;
 	for (int64_t i = 0; i < s->n; i++) {
 		bool point = s->at.lo[i] == s->at.hi[i];
-		to[i] = point ? 0 : fmax(s->at.hi[i] - s->at.f[i], s->at.f[i] - s->at.lo[i]);
+		to[i] = point ? 0 : larger(s->at.hi[i] - s->at.f[i], s->at.f[i] - s->at.lo[i]);
 		some |= to[i] != 0;
 	}
 	return some ? to : NULL;
@@ -95,6 +135,7 @@ void mma_bounds(const Slot *c, const Slot *a, const Slot *b, int64_t from, int64
 	double steps = fraction ? ldexp((double)k / (double)SUM_STEPS, -fraction) : 0;
 	for (int64_t i = 0; i < c->n; i++) {
 		off[i] += c->amount[i] > exact ? steps * c->amount[i] : 0;
+		c->wide.f[i] += sum[i];
 		c->wide.lo[i] += isnan(off[i]) ? -INFINITY : sum[i] - off[i];
 		c->wide.hi[i] += isnan(off[i]) ? INFINITY : sum[i] + off[i];
 	}
