@@ -153,13 +153,14 @@ static void acc_store(const Wgmma *op, Warp *w, const f32 *acc)
 }
 
 /* Operands of one instruction. The four warps of a warpgroup mostly have the same B, which is kept
- * from one to the next. */
+ * from one to the next, and one operation after another adds to the same sums. */
 typedef struct Tiles {
 	_Alignas(64) f32 a[16 * 32];
 	_Alignas(64) f32 b[32 * 256];
-	_Alignas(64) f32 acc[16 * 256];
+	_Alignas(64) f32 acc[4][16 * 256];
 	const Ins *b_of; /* NULL: none is held */
 	u64 b_desc;
+	const Wgmma *acc_of[4]; /* each warp's last operation, whose sums its registers lack */
 } Tiles;
 
 static Tiles *tiles_of(Cluster *c)
@@ -218,21 +219,51 @@ static void integer_product(const Wgmma *op, Warp *w, Tiles *t)
 	}
 }
 
+/* Registers get what is held for them. */
+static void acc_settle(Warp *w, Tiles *t)
+{
+	const Wgmma **of = &t->acc_of[w->id % 4];
+	if (*of)
+		acc_store(*of, w, t->acc[w->id % 4]);
+	*of = NULL;
+}
+
+static bool same_registers(const Arg *a, const Arg *b)
+{
+	bool same = a->n == b->n;
+	for (u32 i = 0; i < a->n && same && a != b; i++)
+		same = a->list[i].slot == b->list[i].slot;
+	return same;
+}
+
+/* Where the sums are that op adds to. Those of f16 are rounded at each operation. */
+static f32 *acc_take(Warp *w, Wgmma *op, Tiles *t)
+{
+	const Wgmma **of = &t->acc_of[w->id % 4];
+	f32 *acc = t->acc[w->id % 4];
+	bool held = *of && op->in->type[0] == T_F32 && (*of)->in->type[0] == T_F32 &&
+		    same_registers(&(*of)->in->args[0], &op->in->args[0]);
+	if (!held)
+		acc_settle(w, t);
+	if (!op->scale)
+		memset(acc, 0, sizeof t->acc[0]);
+	else if (!held)
+		acc_load(op, w, acc);
+	*of = op;
+	return acc;
+}
+
 static void execute(Warp *w, Wgmma *op, Tiles *t)
 {
 	const Ins *in = op->in;
+	if (in->args[1].n > 1 || in->type[0] == T_S32)
+		acc_settle(w, t);
 	if (!tiles_load(op, w, t))
 		return;
-	if (in->type[0] == T_S32) {
+	if (in->type[0] == T_S32)
 		integer_product(op, w, t);
-		return;
-	}
-	if (op->scale)
-		acc_load(op, w, t->acc);
 	else
-		memset(t->acc, 0, sizeof t->acc);
-	matrix_product(t->acc, t->a, t->b, 16, in->shape[1], in->shape[2]);
-	acc_store(op, w, t->acc);
+		matrix_product(acc_take(w, op, t), t->a, t->b, 16, in->shape[1], in->shape[2]);
 }
 
 static void slots_mark(Warp *w, const Arg *v, u8 to)
@@ -289,11 +320,14 @@ static bool wgmma_drain(Warp *w, u32 group)
 	if (!t)
 		return false;
 	t->b_of = NULL;
+	memset(t->acc_of, 0, sizeof t->acc_of);
 	for (bool more = true; more;) {
 		more = false;
 		for (u32 i = 0; i < 4; i++)
 			more |= queue_step(&first[i], group, t);
 	}
+	for (u32 i = 0; i < 4; i++)
+		acc_settle(&first[i], t);
 	return true;
 }
 
@@ -320,6 +354,29 @@ void prepare_wgmma(Pool *a, Ins *in)
 			refuse(a, in, "accumulator registers have 32 bits");
 }
 
+/* Bytes that one operation reads and that lie side by side. */
+typedef struct {
+	u32 from, bytes;
+} Piece;
+
+static void piece_touch(Warp *w, const Piece *p, const Access *a)
+{
+	if (p->bytes && p->from >= SMEM_BASE && p->from + p->bytes <= w->cta->smem_end)
+		shadow_touch(w->cta, p->from, p->bytes, a);
+}
+
+/* Another 16 bytes: a swizzle turns neighbours round, but leaves them neighbours. */
+static void piece_add(Warp *w, Piece *p, u32 at, const Access *a)
+{
+	if (at + 16 == p->from) {
+		p->from = at;
+	} else if (p->from + p->bytes != at) {
+		piece_touch(w, p, a);
+		*p = (Piece){at, 0};
+	}
+	p->bytes += 16;
+}
+
 static void operand_touch(Warp *w, const Ins *in, u64 desc, int which, u32 actor, u32 group)
 {
 	Desc d = desc_of(desc);
@@ -327,21 +384,21 @@ static void operand_touch(Warp *w, const Ins *in, u64 desc, int which, u32 actor
 	u32 size = type_bytes[in->type[which]], chunk = 16 / size;
 	u32 rows = own ? 16 : in->shape[which == OPERAND_A ? 0 : 1], row = own ? w->id % 4 * 16 : 0;
 	bool trans = is_trans(in, which);
+	const Access a = {.w = w,
+			  .in = in,
+			  .lane = 0,
+			  .async = true,
+			  .actor = actor,
+			  .clock = group,
+			  .what = "wgmma"};
+	Piece p = {0};
 	for (u32 mn = 0; mn < rows; mn += trans ? chunk : 1) {
 		for (u32 k = 0; k < in->shape[2]; k += trans ? 1 : chunk) {
-			u32 at =
-				(u32)swizzled(desc_offset(&d, row + mn, k, size, trans), d.swizzle);
-			if (at >= SMEM_BASE && at + 16 <= w->cta->smem_end)
-				shadow_touch(w->cta, at, 16,
-					     &(Access){.w = w,
-						       .in = in,
-						       .lane = 0,
-						       .async = true,
-						       .actor = actor,
-						       .clock = group,
-						       .what = "wgmma"});
+			u32 at = desc_offset(&d, row + mn, k, size, trans);
+			piece_add(w, &p, (u32)swizzled(at, d.swizzle), &a);
 		}
 	}
+	piece_touch(w, &p, &a);
 }
 
 static void registers_dirty(Warp *w, const Ins *in, const Arg *v, const char *what)
