@@ -187,6 +187,38 @@ static bool operand_fits(Sema *s, const Value *v, const OperandOf *of, int64_t r
 	return false;
 }
 
+/* Of which operand mm.A or mm.B is the fragment. */
+static bool fragment_of(Sema *s, const Node *type, OperandOf *of)
+{
+	Value mma = eval(s, type->kids.at[0]);
+	if (!want(s, &mma, V_MMA, "what has fragments"))
+		return false;
+	char name = strlen(type->name) == 1 ? type->name[0] : 0;
+	*of = (OperandOf){&atom_rows[mma.mma->atom.id], name, (name == 'A') != mma.mma->swap};
+	if (name == 'A' || name == 'B')
+		return true;
+	DiagMsg *m =
+		diag(s->ctx, type->name_loc, D_E0203, "an mma reads A and B, not '%s'", type->name);
+	diag_remedy(s->ctx, m,
+		    name == 'C' ? "write acc : f32 mm.C(bM,bN) = 0 for an accumulator"
+				: "write rA : mm.A <- gA[m,k]");
+	return false;
+}
+
+/* rA : mm.A <- gA[m,k]: what each thread holds of an operand, read here and multiplied where it is
+ * named. */
+void stmt_operand(Sema *s, const Node *n)
+{
+	OperandOf of;
+	Value v = value_bad();
+	if (name_is_free(s, n->name, n->name_loc) && fragment_of(s, n->kids.at[0], &of))
+		v = eval(s, n->kids.at[1]);
+	bool read = v.kind != V_BAD && operand_read(s, &v, &of) && home_fits(s, &v, &of);
+	if (!read || !operand_fits(s, &v, &of, mma_operand(s, &v).rows))
+		v = value_bad();
+	scope_add(s, n, v);
+}
+
 /* All mma of a kernel are of the same warpgroups: each runs the whole body. */
 static bool warpgroups_fit(Sema *s, const Value *mma)
 {

@@ -224,7 +224,12 @@ Value mma_shape(Sema *s, const Node *call)
 	if (strcmp(field->name, "C")) {
 		bool later = !strcmp(field->name, "A") || !strcmp(field->name, "B");
 		if (later)
-			not_yet(s, field->loc, "operands in registers; C is");
+			diag_remedy(s->ctx,
+				    diag(s->ctx, field->loc, D_E0203,
+					 "'%s' is what an mma reads, and no accumulator's shape",
+					 field->name),
+				    "write r%s : mm.%s <- a tile of it, and multiply that",
+				    field->name, field->name);
 		else
 			diag(s->ctx, field->name_loc, D_E0201, "an mma has no fragment '%s'",
 			     field->name);

@@ -270,6 +270,13 @@ static Value tma_load(Sema *s, const Node *call, const char *name)
 	return has ? load_of(s, call, name, tma_option) : value_bad();
 }
 
+static Value tma_store(Sema *s, const Node *call)
+{
+	bool has = target_takes(s, call->loc, OP_STORE_TMA, "TMA",
+				"leave it out: tiles leave from registers");
+	return has ? staged_store(s, call) : value_bad();
+}
+
 void decl_tma(Sema *s, const Node *n)
 {
 	for (int i = 0; i < n->kids.n; i++) {
@@ -279,7 +286,7 @@ void decl_tma(Sema *s, const Node *n)
 		if (call->kind == N_CALL && is_word(callee, "load"))
 			v = tma_load(s, call, b->name);
 		else if (call->kind == N_CALL && is_word(callee, "store"))
-			not_yet(s, call->loc, "tma stores; load is");
+			v = tma_store(s, call);
 		else
 			diag(s->ctx, call->loc, D_E0203,
 			     "a tma copy is load(tensor, buffer) or store(buffer, tensor)");
@@ -350,7 +357,8 @@ static void member(Sema *s, Ring *r, const Node *n)
 		return;
 	}
 	v.buffer->ring = r;
-	vec_push(s->arena, &r->buffers, v.buffer);
+	if (!v.buffer->leaves) /* else its slots are all that it says */
+		vec_push(s->arena, &r->buffers, v.buffer);
 	const Node *via = n->kids.at[0];
 	said(s, SAID_MEMBER, n->name, n->name_loc, via->kind == N_NONE ? NULL : via->name);
 	member_via(s, via, v.buffer);
@@ -376,7 +384,8 @@ void decl_pipeline(Sema *s, const Node *n)
 	     r->slots ? ctx_strf(s->ctx, "%" PRId64, r->slots) : NULL);
 	if (!name_is_free(s, n->name, n->name_loc))
 		return;
-	vec_push(s->arena, &s->rings, r);
+	if (r->buffers.n || !members->kids.n)
+		vec_push(s->arena, &s->rings, r);
 	v.ring = r;
 	scope_add(s, n, v);
 }
@@ -421,6 +430,8 @@ void buffers_check(Sema *s)
 {
 	for (int i = 0; i < s->buffers.n; i++) {
 		const Buffer *b = s->buffers.at[i];
+		if (b->leaves)
+			continue;
 		if (b->ring && !b->read && b->ever.src >= 0)
 			diag(s->ctx, b->ever, D_E0305, "'%s' is filled here and never read",
 			     b->name);

@@ -499,7 +499,7 @@ static void kernel_reset(Sema *s, const Node *n)
 	s->kernel = kernel_new(s->module, n->name, n->name_loc);
 	s->kernel_loc = n->loc;
 	s->block = &s->kernel->body;
-	s->tensors.n = s->buffers.n = s->rings.n = s->promotions.n = 0;
+	s->tensors.n = s->buffers.n = s->rings.n = s->promotions.n = s->stores.n = 0;
 	s->mma = NULL;
 	s->grid = NULL;
 	s->grid_open = -1;

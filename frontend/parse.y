@@ -155,7 +155,7 @@ stmt:
 ;
 
 buffer_type:
-  NAME '.' NAME                 { $$ = node_add(p, node_named(p, N_TYPE, @$, $1), $3); }
+  NAME '.' NAME                 { $$ = node_add(p, node_named(p, N_FIELD, @$, $3), $1); }
 ;
 
 binding:

@@ -55,11 +55,6 @@ static void stmt_print(Sema *s, const Node *n)
 }
 
 /* ------------------------------------------------------------------ not built */
-static void stmt_decl_copy(Sema *s, const Node *n)
-{
-	not_yet(s, n->loc, "operands in registers; smem buffers are");
-}
-
 static void stmt_assign(Sema *s, const Node *n)
 {
 	not_yet(s, n->loc, "assignment by =, which is for declarations");
@@ -85,7 +80,7 @@ static const struct {
 	[N_SCHEDULE] = {AT_KERNEL, "schedule", sched_block},
 	[N_FOR] = {AT_KERNEL | AT_GRID | AT_LOOP, "a loop", stmt_for},
 	[N_DECL] = {AT_GRID | AT_LOOP, "an accumulator", stmt_acc},
-	[N_DECLCOPY] = {AT_GRID | AT_LOOP, "an operand in registers", stmt_decl_copy},
+	[N_DECLCOPY] = {AT_GRID | AT_LOOP, "an operand in registers", stmt_operand},
 	[N_COPY] = {AT_GRID | AT_LOOP, "a copy", stmt_copy},
 	[N_ACCUM] = {AT_GRID | AT_LOOP, "+=", stmt_accumulate},
 	[N_ASSIGN] = {AT_GRID | AT_LOOP, "an assignment", stmt_assign},

@@ -72,6 +72,7 @@ typedef struct {
 	const char *cache;     /* a row of cache.def, or NULL */
 	const char *via;       /* the way, in the words of ways.def; NULL: derived */
 	int64_t bytes;         /* that a thread copies at a time; 0: derived */
+	bool stores;           /* the buffer goes to the tensor */
 } TmaLoad;
 
 struct Buffer {
@@ -86,6 +87,7 @@ struct Buffer {
 	Loc ever;         /* the first copy into it */
 	const char *gone; /* what became of what filled it, where that is not to be seen any more */
 	int used;         /* regions around the reads of it: the one inside that of the copy */
+	bool leaves;      /* tiles of an output go through it */
 	bool read, broken; /* broken: a copy into it was wrong, and reported */
 };
 
@@ -174,6 +176,7 @@ typedef struct {
 	VEC(Tensor *) tensors;
 	VEC(Buffer *) buffers;
 	VEC(Ring *) rings;
+	VEC(const TmaLoad *) stores;
 	VEC(Promotion) promotions; /* that may go over several iterations of the loop around */
 	PtrMap parts;              /* what sums are promoted from -> their accumulators */
 	const Mma *mma;            /* the first that an mma op used: all have as many warpgroups */
@@ -259,6 +262,10 @@ Value layout_product(Sema *s, Loc loc, const Value *a, const Value *b);
 Value swizzle_template(Sema *s, Loc loc, Value *args, int n);
 bool swizzle_named(const char *name, int *bytes);
 Value swizzle_bytes(Sema *s, Loc loc, int bytes);
+
+/* staged.c: tma stD = store(sD, D) */
+Value staged_store(Sema *s, const Node *call);
+void staged_finish(Sema *s); /* what they say goes to the schedule */
 
 /* elt.c: values on tiles and scalars */
 bool mode_at_grid(Sema *s, const Tile *to, int i); /* the tile is the grid's along it */
@@ -378,6 +385,7 @@ typedef struct {
 	Elem elem;
 	int64_t rows, depth;
 } MmaOperand;
+void stmt_operand(Sema *s, const Node *n); /* rA : mm.A <- gA[m,k] */
 MmaOperand mma_operand(Sema *s, const Value *v);
 Op *mma_build(Sema *s, const Node *n, const Value *v, Val *acc); /* v: acc, mma, A, B */
 /* promote.c: acc += mm(sA, sB) of which the tensor core adds up at most so many elements of K */

@@ -323,12 +323,19 @@ bool via_fits(Sema *s, const Node *n, const Value *to)
 	Value v = eval(s, n);
 	if (!want(s, &v, V_TMA, "what follows via"))
 		return false;
+	if (v.load->stores && to->kind == V_TILE &&
+	    v.load->tensor == tiling_tensor(to->tile->tiling))
+		return true;
 	if (to->kind == V_BUFFER && v.load->buffer == to->buffer) {
 		to->buffer->load = v.load;
 		said(s, SAID_VIA, to->buffer->name, n->loc, n->name);
 		return true;
 	}
-	diag(s->ctx, n->loc, D_E0312, "'%s' fills '%s'", n->name, v.load->buffer->name);
+	if (v.load->stores)
+		diag(s->ctx, n->loc, D_E0312, "'%s' stores tiles of '%s'", n->name,
+		     v.load->tensor->name);
+	else
+		diag(s->ctx, n->loc, D_E0312, "'%s' fills '%s'", n->name, v.load->buffer->name);
 	return false;
 }
 
@@ -343,9 +350,23 @@ static bool from_is_tile(Sema *s, const Value *from)
 	return want(s, from, V_TILE, "what fills a buffer");
 }
 
+static bool may_be_filled(Sema *s, const Node *n, const Buffer *b)
+{
+	if (b->leaves)
+		diag_remedy(
+			s->ctx,
+			diag(s->ctx, n->kids.at[0]->loc, D_E0213,
+			     "tiles of an output leave through '%s', which is filled with these",
+			     b->name),
+			"write the tile: gD[m,n] <- ...");
+	return !b->leaves;
+}
+
 static void copy_to_buffer(Sema *s, const Node *n, const Value *to)
 {
 	Value from = eval(s, n->kids.at[1]);
+	if (!may_be_filled(s, n, to->buffer))
+		return;
 	if (from.kind != V_BAD && via_fits(s, n->kids.at[2], to) && from_is_tile(s, &from) &&
 	    load_fits(s, to, &from))
 		load(s, n, to, &from);
