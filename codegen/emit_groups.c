@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* emit_groups.c - groups of rows, whose ends the device reads. A warp counts the tiles of 128 groups at
+/* emit_groups.c - groups of rows, whose ends the device reads. A warp counts tiles of 128 groups at
  * a time, and finds that of a tile by looking at 32, a lane each, from where it was.
  *     groups.find g, first, last, before %ends (G, M, x) rows=128
  * ->  while x is not in these 32 and there are more: load 32 ends, the largest so far, the tiles so
@@ -305,4 +305,51 @@ void emit_GROUPS_FIND(Cg *g, const Op *op)
 	bind(g, op, 1, first);
 	bind(g, op, 2, last);
 	bind(g, op, 3, before);
+}
+
+/* ------------------------------------------------------------------ one that is known */
+/* The largest of the ends before the group's, of EACH groups of each lane from `base` on. */
+static LLVMValueRef largest_before(const Walk *w, LLVMValueRef base, LLVMValueRef group,
+				   LLVMValueRef x)
+{
+	Cg *g = w->g;
+	LLVMValueRef at[EACH], said[EACH];
+	for (int i = 0; i < EACH; i++) {
+		at[i] = LLVMBuildAdd(g->b, base, cg_lane(g), "");
+		at[i] = LLVMBuildAdd(g->b, at[i], cg_int32(g, i * LANES), "");
+		said[i] = load_said(w, at[i]);
+	}
+	for (int i = 0; i < EACH; i++) {
+		LLVMValueRef is = LLVMBuildICmp(g->b, LLVMIntSLT, at[i], group, "");
+		x = choose(g, LLVMIntSGT, LLVMBuildSelect(g->b, is, said[i], x, ""), x);
+	}
+	return x;
+}
+
+/* Lanes look at the groups before it. */
+void emit_GROUPS_AT(Cg *g, const Op *op)
+{
+	Walk w = walk_begin(g, op);
+	LLVMBasicBlockRef test = cg_new_block(g, "groups"), next = cg_new_block(g, "next"),
+			  done = cg_new_block(g, "ends");
+	LLVMValueRef group = held(&w, cg_i32(g, op->ix[2]));
+	put(&w, BASE, cg_int32(g, 0));
+	cg_goto(g, test);
+	LLVMValueRef base = get(&w, BASE);
+	LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntSLT, base, group, ""), next, done);
+	LLVMPositionBuilderAtEnd(g->b, next);
+	put(&w, LAST, largest_before(&w, base, group, get(&w, LAST)));
+	put(&w, BASE, LLVMBuildAdd(g->b, base, cg_int32(g, LANES * EACH), ""));
+	LLVMBuildBr(g->b, test);
+	LLVMPositionBuilderAtEnd(g->b, done);
+	LLVMValueRef args[2] = {get(&w, LAST), cg_int32(g, -1)};
+	LLVMValueRef first = cg_call(g, "llvm.nvvm.redux.sync.max", NULL, args, 2);
+	first = choose(g, LLVMIntSLT, first, w.rows);
+	LLVMValueRef said = load_said(&w, group);
+	cg_check_group(g, op, group, said, first);
+	LLVMValueRef last = choose(g, LLVMIntSLT, said, w.rows);
+	last = choose(g, LLVMIntSGT, last, first);
+	bind(g, op, 0, first);
+	bind(g, op, 1, last);
+	bind(g, op, 2, LLVMBuildSub(g->b, last, first, ""));
 }

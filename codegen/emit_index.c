@@ -150,16 +150,17 @@ void cg_check_indices(Cg *g, const Op *op)
 }
 
 /* ------------------------------------------------------------------ groups */
-/* One warp of all: each counts the same groups. */
-static LLVMValueRef is_first_warp(Cg *g, LLVMValueRef group, const Ix *groups)
+/* One warp of all, as each counts the same groups; of one that each CTA has, one thread of it. */
+static LLVMValueRef is_first(Cg *g, const Op *op, LLVMValueRef group)
 {
-	LLVMValueRef zero = cg_int32(g, 0);
-	LLVMValueRef warp = cg_i32(g, ix_sym(g->m->ctx, ctx_str(g->m->ctx, "warp"))),
-		     cta = cg_i32(g, ix_sym(g->m->ctx, ctx_str(g->m->ctx, "cta")));
-	LLVMValueRef both = LLVMBuildOr(g->b, warp, cta, "");
-	LLVMValueRef is = LLVMBuildICmp(g->b, LLVMIntEQ, both, zero, "");
-	return LLVMBuildAnd(g->b, is, LLVMBuildICmp(g->b, LLVMIntSLT, group, cg_i32(g, groups), ""),
-			    "");
+	Ctx *c = g->m->ctx;
+	bool one = op->kind == OP_GROUPS_AT;
+	LLVMValueRef me = cg_i32(g, ix_sym(c, ctx_str(c, one ? "tid" : "warp")));
+	if (!one)
+		me = LLVMBuildOr(g->b, me, cg_i32(g, ix_sym(c, ctx_str(c, "cta"))), "");
+	LLVMValueRef is = LLVMBuildICmp(g->b, LLVMIntEQ, me, cg_int32(g, 0), "");
+	LLVMValueRef has = LLVMBuildICmp(g->b, LLVMIntSLT, group, cg_i32(g, op->ix[0]), "");
+	return LLVMBuildAnd(g->b, is, has, "");
 }
 
 static void check_limit(Cg *g, const Op *op, LLVMValueRef group, LLVMIntPredicate bad,
@@ -168,7 +169,7 @@ static void check_limit(Cg *g, const Op *op, LLVMValueRef group, LLVMIntPredicat
 	Note n = *like;
 	LLVMValueRef is = LLVMBuildICmp(g->b, bad, n.index, limit, "");
 	n.limit = LLVMBuildSExt(g->b, limit, g->m->i64, "");
-	note_if(g, LLVMBuildAnd(g->b, is, is_first_warp(g, group, op->ix[0]), ""), &n);
+	note_if(g, LLVMBuildAnd(g->b, is, is_first(g, op, group), ""), &n);
 }
 
 /* An end is at least the one before it, and at most all rows; what is used of a group, at most what

@@ -213,7 +213,7 @@ static void take_load(Facts *f, const Op *op)
 		c.bytes *= c.copies;
 		c.tile_bytes = facts_buffer(f, c.buffer)->bytes;
 		c.why = kernel_why_find(f->k, REASON_MULTICAST, c.buffer);
-		c.uneven = uneven_of(f, op->in[1].val->def->in[0].val);
+		c.uneven = c.ragged ? NULL : uneven_of(f, op->in[1].val->def->in[0].val);
 		vec_push(arena_of(f), &f->loads, c);
 	}
 }

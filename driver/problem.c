@@ -199,6 +199,8 @@ static int64_t most_trips(const Problem *p, const Op *loop)
 {
 	Ranges v = {0};
 	int64_t lo, hi;
+	for (const Op *op = groups_loop(p->k, NULL); op; op = groups_loop(p->k, op))
+		vec_push(ctx_arena(p->ctx), &v, groups_length(p, op));
 	add_ranges(p, op_parent(loop), &v);
 	ix_range(sized(p, ix_sub(p->ctx, loop->ix[1], loop->ix[0])),
 		 (IxFacts){.at = v.at, .n = v.n}, &lo, &hi);
@@ -267,17 +269,12 @@ static bool leaves_rounding_open(const Kernel *k)
 /* Of groups, as many as there may be. */
 static bool count_tiles(Problem *p, const Op *grid)
 {
-	bool fits = true;
+	int64_t heights = 1;
+	bool fits = !grid->nin || groups_heights(p, grid, &heights);
+	fits &= !__builtin_mul_overflow(p->grid, heights, &p->grid);
 	for (int i = grid->nin ? GROUP_NAMES : 0; i < grid->nix; i++)
 		fits &= !__builtin_mul_overflow(p->grid, problem_eval(p, grid->ix[i]), &p->grid);
-	if (!grid->nin)
-		return fits;
-	int64_t tile = attrs_int(&grid->attrs, A_ROWS, 1), groups = problem_eval(p, grid->ix[0]);
-	int64_t heights = problem_eval(p, grid->ix[1]) / tile;
-	fits &= !attrs_get(&grid->attrs, A_COUNTS)
-			? !__builtin_add_overflow(heights, groups, &heights)
-			: !__builtin_mul_overflow(heights + 1, groups, &heights);
-	return fits && !__builtin_mul_overflow(p->grid, heights, &p->grid);
+	return fits;
 }
 
 /* False: more than can be counted. */

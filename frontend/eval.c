@@ -340,7 +340,8 @@ static Value eval_call(Sema *s, const Node *n)
 		return elt_rows(s, n);
 	if (is_groups_call(n) && !scope_find(s, "groups")) {
 		diag_remedy(s->ctx,
-			    diag(s->ctx, n->loc, D_E0307, "groups are what a grid runs over"),
+			    diag(s->ctx, n->loc, D_E0307,
+				 "groups are what a grid runs over, or a loop"),
 			    "write for (g,m,n) in groups(gD, ends)");
 		return value_bad();
 	}

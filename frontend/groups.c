@@ -5,8 +5,8 @@
  *  -> grid g, m, end, n %ends (G, M, M + 1, ..) rows=128 {
  *       %a = tile %A (m, k * 64)    %b = tile %B (g, n * 64, k * 64)
  *       %d = tile %D[end] (m, n * 64) .. }
- * What fills a buffer may go on in the next group's rows: what comes of these is not written, and boxes
- * that end within a group are slower than whole ones (docs/performance-diary.md). */
+ * What fills a buffer may go on in the next group's rows: what comes of these is not written, and
+ * boxes that are cut are slower than whole ones (docs/performance-diary.md). */
 #include "frontend/sema.h"
 
 #include <inttypes.h>
@@ -18,7 +18,7 @@ bool is_groups_call(const Node *n)
 	       !strcmp(n->kids.at[0]->name, "groups");
 }
 
-static bool ends_fit(Sema *s, const Value *v)
+bool groups_ends_fit(Sema *s, const Value *v)
 {
 	const Tensor *t = v->tensor;
 	if (!want(s, v, V_TENSOR, "what says where groups end"))
@@ -98,7 +98,7 @@ const Tensor *groups_ends(Sema *s, const Node *call, Value *tiles)
 	}
 	*tiles = eval(s, call->kids.at[1]);
 	Value ends = eval(s, call->kids.at[2]);
-	if (tiles->kind != V_BAD && ends.kind != V_BAD && ends_fit(s, &ends) &&
+	if (tiles->kind != V_BAD && ends.kind != V_BAD && groups_ends_fit(s, &ends) &&
 	    tiles_fit(s, tiles) && counts_fit(s, tiles, &ends))
 		return ends.tensor;
 	*tiles = value_bad();
@@ -139,6 +139,8 @@ static bool groups_index(const Sema *s, const Ix *at)
 bool groups_index_fits(Sema *s, const Tiling *t, int mode, const Value *at)
 {
 	const GroupNames *g = &s->groups;
+	if (!group_loop_index_fits(s, t, mode, at))
+		return false;
 	if (!g->row || !ix_uses(at->ix, g->row->name))
 		return true;
 	if (at->ix != g->row)
@@ -172,6 +174,8 @@ bool groups_bound_fits(Sema *s, const Value *v)
 bool groups_fill_fits(Sema *s, const Value *from)
 {
 	const Tile *t = from->tile;
+	if (!group_loop_fill_fits(s, from))
+		return false;
 	for (int i = 0; i < t->tiling->rank; i++) {
 		if (!groups_index(s, t->at[i]) || !ix_is(tiling_stride(s, t->tiling, i)->leaf, 1))
 			continue;
@@ -190,13 +194,20 @@ const Ix *tile_origin(Sema *s, const Tiling *t, int mode, const Ix *at)
 {
 	if (!at)
 		return ix_const(s->ctx, 0);
-	return groups_index(s, at) ? at : ix_mul(s->ctx, at, ix_const(s->ctx, t->extent[mode]));
+	if (groups_index(s, at))
+		return at;
+	const Ix *from = ix_mul(s->ctx, at, ix_const(s->ctx, t->extent[mode]));
+	return at == s->along.name ? ix_add(s->ctx, s->along.first, from) : from;
 }
 
-/* The tile's rows end where the group's do. */
+/* The tile's rows end where the group's do; in a loop over a group, what that runs over does. */
 void tile_ends(Sema *s, const Tile *t, Op *op)
 {
 	for (int i = 0; i < t->tiling->rank; i++)
-		if (groups_index(s, t->at[i]))
+		if (groups_index(s, t->at[i])) {
 			op->in[0].at = s->groups.end;
+		} else if (t->at[i] && t->at[i] == s->along.name) {
+			op->in[0].at = s->along.last;
+			op_int(s->kernel, op, A_RAGGED, i);
+		}
 }

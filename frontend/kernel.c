@@ -507,6 +507,7 @@ static void kernel_reset(Sema *s, const Node *n)
 	s->mma_loc = s->grid_loc = s->work_loc = NOLOC;
 	s->grid_op = NULL;
 	s->groups = (GroupNames){0};
+	s->along = (GroupLoop){0};
 	s->regions.n = 0;
 	s->schedule = (Schedule){.loc = NOLOC, .consumers_loc = NOLOC};
 }

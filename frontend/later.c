@@ -53,6 +53,11 @@ static const struct {
 				       "launch knows"},
 	{"groups of", "built are rows of a matrix D : out bf16 (M,N):(N,1), one behind the other, "
 		      "and (G,M,N), a matrix for each group"},
+	{"a loop over a group in another", "built are loops over a group beside the grid's names"},
+	{"a loop over a group in a kernel without",
+	 "built are groups whose elements an mma multiplies"},
+	{"vectors along a group", "scale a tensor's tile in a kernel of its own"},
+	{"groups along a mode", "built are tensors of two and three modes"},
 	{"groups in a kernel without", "built are groups of rows that an mma multiplies"},
 	{"load", "write sA <- gA[m,k]; how it is copied is derived"},
 	{"store", "write gD[m,n] <- bf16(acc); how it is stored is derived"},

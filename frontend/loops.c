@@ -261,17 +261,25 @@ static void loop_body(Sema *s, const Node *n, Op *op, Tile *turn, int mode)
 
 static void loop_over_tiles(Sema *s, const Node *n)
 {
-	Value v = eval(s, n->kids.at[1]);
+	bool of_group = is_groups_call(n->kids.at[1]);
+	Value v = of_group ? group_loop_tiles(s, n) : eval(s, n->kids.at[1]);
 	int mode = 0;
 	if (v.kind == V_BAD || !loop_fits(s, n, &v))
 		return;
 	Tile turn = v.kind == V_TILES ? (Tile){.tiling = v.tiling} : *v.tile;
 	const Tiling *t = turn.tiling;
 	tile_open(&turn, &mode);
-	Op *op = loop_new(s, n, ix_const(s->ctx, 0), tiles_count(s, t, mode));
+	const Ix *all = extent_of(s, t, mode);
+	const Ix *turns = of_group ? group_loop_begin(s, n->loc, all, t->extent[mode])
+				   : tiles_count(s, t, mode);
+	Op *op = loop_new(s, n, ix_const(s->ctx, 0), turns);
 	add_coord(s, n->kids.at[0]->kids.at[0], op->sym[0], t, mode);
+	if (of_group)
+		s->along.name = ix_sym(s->ctx, op->sym[0]);
 	loop_body(s, n, op, &turn, mode);
-	promote_group(s, op, &(LoopMode){extent_of(s, t, mode), t->extent[mode]});
+	if (of_group)
+		s->along.name = NULL;
+	promote_group(s, op, of_group ? NULL : &(LoopMode){all, t->extent[mode]});
 }
 
 /* for k in lo .. hi: from lo on, below hi */

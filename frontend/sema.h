@@ -147,6 +147,14 @@ typedef struct {
 	int64_t rows;     /* of a tile */
 } GroupNames;
 
+/* What a loop over the tiles of one group binds; name NULL: none is open. */
+typedef struct {
+	const Tensor *ends;
+	const Ix *group, *name, *first,
+		*last;  /* a tile; the group's first element, and behind it */
+	int64_t extent; /* of a tile */
+} GroupLoop;
+
 /* Where a statement may stand. */
 typedef enum { AT_FILE = 1, AT_KERNEL = 2, AT_GRID = 4, AT_LOOP = 8, AT_ANY = 15 } Place;
 
@@ -188,6 +196,7 @@ typedef struct {
 	Loc grid_loc, work_loc;      /* of the grid; of the first loop or += in it */
 	Op *grid_op;
 	GroupNames groups;
+	GroupLoop along;
 	VEC(int) regions; /* the grid and the loops around here, each with a number of its own */
 	int last_region;
 	Schedule schedule;
@@ -317,6 +326,13 @@ int tile_open(const Tile *t, int *mode); /* how many modes are open; the first *
 bool is_groups_call(const Node *n);
 const Tensor *groups_ends(Sema *s, const Node *call, Value *tiles); /* NULL: reported */
 int groups_mode(const Tiling *t);
+bool groups_ends_fit(Sema *s, const Value *ends);
+/* group_loops.c: for k in groups(gA[m], ends, g): gA[m], and how often it runs */
+Value group_loop_tiles(Sema *s, const Node *n);
+const Ix *group_loop_begin(Sema *s, Loc loc, const Ix *all, int64_t extent);
+bool group_loop_has(const Sema *s, const Tile *t); /* the tile is one of the group's */
+bool group_loop_index_fits(Sema *s, const Tiling *t, int mode, const Value *at);
+bool group_loop_fill_fits(Sema *s, const Value *from);
 void groups_begin(Sema *s, Op *op, const char *group, const char *row, const Tensor *ends);
 bool groups_index_fits(Sema *s, const Tiling *t, int mode, const Value *at);
 bool groups_bound_fits(Sema *s, const Value *v); /* of a loop */

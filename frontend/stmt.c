@@ -114,12 +114,13 @@ static void load(Sema *s, const Node *n, const Value *to, const Value *from)
 	if (!to->buffer->ring)
 		own_ring(s, to->buffer);
 	fill(s, to->buffer, n->loc);
-	if (!from->tile->names) /* no index names a row of none */
+	if (!from->tile->names && !group_loop_has(s, from->tile)) /* none names a row of none */
 		fill_needs_elements(s, from->tile->tiling->tensor, n->loc);
 	Val *t = tile_build(s, from->tile, from->loc);
 	if (!t)
 		return;
-	t->def->in[0].at = NULL; /* a buffer's rows may go on in the next group */
+	if (!attrs_get(&t->def->attrs, A_RAGGED))
+		t->def->in[0].at = NULL; /* a buffer's rows may go on in the next group */
 	Op *copy = build(s, OP_COPY, n->loc);
 	build_in(s, build_in(s, copy, to->buffer->val), t);
 	if (to->buffer->load && to->buffer->load->multicast)

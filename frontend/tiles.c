@@ -141,6 +141,8 @@ static bool origin_fits(Sema *s, const Tiling *t, int mode, const Value *at)
 	int64_t lo, hi;
 	if (!groups_index_fits(s, t, mode, at))
 		return false;
+	if (at->ix == s->along.name)
+		return true; /* it begins before the group's end */
 	const Ix *origin = tile_origin(s, t, mode, at->ix);
 	ix_range(origin, facts_seen(&s->facts), &lo, &hi);
 	if (lo >= 0 && hi <= INT32_MAX)

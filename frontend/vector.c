@@ -279,6 +279,8 @@ static Val *build_view(Sema *s, const Tile *t, int side, Loc loc)
 		op_ix(s->kernel, op,
 		      i == side ? tile_origin(s, g, along, t->at[along]) : ix_const(c, 0));
 	tile_ends(s, t, op);
+	if (attrs_get(&op->attrs, A_RAGGED))
+		not_yet(s, loc, "vectors along a group that a loop runs over");
 	const Type *type = type_tile(c, SP_GLOBAL, g->tensor->elem, view_layout(s, g, side, true));
 	return op_result(s->kernel, op, "t", type);
 }

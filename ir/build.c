@@ -142,7 +142,8 @@ static void facts_add(FactList *v, Arena *a, IxFact f)
 
 bool op_is_of_groups(const Op *op)
 {
-	return op->kind == OP_GROUPS_COUNT || op->kind == OP_GROUPS_FIND;
+	return op->kind == OP_GROUPS_COUNT || op->kind == OP_GROUPS_FIND ||
+	       op->kind == OP_GROUPS_AT;
 }
 
 IxFact groups_fact(const Op *op, int i, IxFacts known)
@@ -153,7 +154,9 @@ IxFact groups_fact(const Op *op, int i, IxFacts known)
 	ix_range(op->ix[1], known, &lo, &rows);
 	if (__builtin_add_overflow(rows / tile, groups, &most))
 		most = INT64_MAX;
-	if (op->kind == OP_GROUPS_FIND && i != BEFORE)
+	if (op->kind == OP_GROUPS_AT)
+		most = rows;
+	else if (op->kind == OP_GROUPS_FIND && i != BEFORE)
 		most = i == GROUP ? groups - (groups > 0) : rows;
 	return (IxFact){op->sym[i], 0, most, 1};
 }

@@ -350,7 +350,8 @@ static bool run_tile(Interp *in, const Op *op)
 			return fail(in, "the origin of a tile overflows 64 bits");
 	}
 	s->tensor = from->tensor;
-	s->ends = op->in[0].at;
+	int rows = (int)attrs_int(&op->attrs, A_RAGGED, interp_rows_of(s));
+	s->ends = op->in[0].at ? 1 + rows : 0;
 	if (s->ends && !eval(in, op->in[0].at, &s->end))
 		return false;
 	if (op->nin > 1)
@@ -438,7 +439,7 @@ static bool (*const runs[OP_COUNT])(Interp *, const Op *) = {
 	[OP_RING] = run_nothing,     [OP_TILE] = run_tile,     [OP_COPY] = run_copy,
 	[OP_LAUNCH] = run_nothing,   [OP_MMA] = run_mma,       [OP_REDUCE] = run_reduce,
 	[OP_VIEW] = run_view,        [OP_INSIDE] = run_inside, [OP_GROUPS_COUNT] = run_count,
-	[OP_GROUPS_FIND] = run_find,
+	[OP_GROUPS_FIND] = run_find, [OP_GROUPS_AT] = run_at,
 };
 
 static bool run_op(Interp *in, const Op *op)

@@ -53,7 +53,7 @@ typedef struct {
 	double *amount;           /* with bounds, of a frag: the size of all that was added up */
 	const Tensor *tensor;     /* a tile of a tensor at an origin */
 	int64_t origin[MAX_RANK];
-	bool ends; /* rows of its matrix from `end` on are outside */
+	int ends; /* 1 + the mode of it that is outside from `end` on; 0: none is */
 	int64_t end;
 	double *named; /* along mode `gather`, the coordinates; -1: outside. NULL: none are */
 	int gather;
@@ -73,10 +73,12 @@ void tensor_inside(const Slot *tile, const Elements *of, double outside, const i
 const Slot *interp_operand(Interp *in, const Op *op, int i);
 double *interp_elements(Interp *in, const Slot *tensor); /* all of an argument */
 
+int interp_rows_of(const Slot *t); /* interp_tensor.c: the mode of the rows of its matrix */
 /* interp_grid.c */
 bool run_grid(Interp *in, const Op *op);
 bool run_count(Interp *in, const Op *op);
 bool run_find(Interp *in, const Op *op);
+bool run_at(Interp *in, const Op *op);
 
 /* interp_join.c: joins element i to what the tensor holds */
 typedef struct {

@@ -74,6 +74,22 @@ bool run_find(Interp *in, const Op *op)
 	return true;
 }
 
+bool run_at(Interp *in, const Op *op)
+{
+	Groups g;
+	int64_t at[4] = {-1, 0, 0, 0}, group;
+	if (!groups_of(in, op, &g) || !interp_eval(in, op->ix[2], &group))
+		return false;
+	while (at[GROUP] < group && next_group(&g, at))
+		;
+	if (at[GROUP] != group || group >= g.groups)
+		return interp_fail(in, "there is no such group");
+	interp_bind(in, op->sym[0], at[FIRST]);
+	interp_bind(in, op->sym[1], at[LAST]);
+	interp_bind(in, op->sym[2], at[LAST] - at[FIRST]);
+	return true;
+}
+
 /* ------------------------------------------------------------------ grids */
 typedef struct {
 	Interp *in;

@@ -23,14 +23,20 @@ static int64_t coordinate(const Slot *t, int i, int64_t x)
 	return t->named && t->gather == i ? (int64_t)t->named[x] : t->origin[i] + x;
 }
 
-/* Whether the rows of the tile's matrix end before coordinate x along mode i: of its modes of more
- * than one element the first, or the last but one. */
-static bool is_behind(const Slot *t, int i, int64_t x)
+/* The rows of the tile's matrix: of its modes of more than one element the first, or the last but
+ * one. */
+int interp_rows_of(const Slot *t)
 {
 	int row = 0;
 	while (row < t->rank - 2 && t->dim[row] == 1)
 		row++;
-	return t->ends && i == row && coordinate(t, i, x) >= t->end;
+	return row;
+}
+
+/* Whether the tile ends before coordinate x along mode i. */
+static bool is_behind(const Slot *t, int i, int64_t x)
+{
+	return i == t->ends - 1 && coordinate(t, i, x) >= t->end;
 }
 
 /* For every mode of the tile, the offset of each of its coordinates. */

@@ -109,6 +109,8 @@ static int syms_of_row(const Op *op)
 		return op->nix / 2; /* its own, and of each number that it carries */
 	if (op->kind == OP_GROUPS_FIND)
 		return 4;
+	if (op->kind == OP_GROUPS_AT)
+		return 3;
 	if (op->kind == OP_TMAP)
 		return op->nsym ? 1 : 0; /* without one it is always made */
 	return row->flags & (OPF_SYMS | OPF_NAME) || op->kind == OP_RING ? 1 : 0;

@@ -183,13 +183,21 @@ static const char *rule_some(const Kernel *k, const Op *op)
 }
 
 /* An end for each group. */
-static const char *rule_groups(const Kernel *k, const Op *op)
+static const char *rule_ends(const Kernel *k, const Op *op)
 {
 	const Type *ends = op->in[0].val->type;
 	(void)k;
 	if (ends->elem != EL_I32 || op->in[0].val->arg < 0 || layout_rank(ends->layout) != 1)
 		return "the ends of groups are an s32 tensor of one mode";
-	return attrs_int(&op->attrs, A_ROWS, 0) < 1 ? "a tile has at least one row" : NULL;
+	return NULL;
+}
+
+static const char *rule_groups(const Kernel *k, const Op *op)
+{
+	const char *why = rule_ends(k, op);
+	if (!why && attrs_int(&op->attrs, A_ROWS, 0) < 1)
+		why = "a tile has at least one row";
+	return why;
 }
 
 static const char *rule_grid(const Kernel *k, const Op *op)
@@ -402,6 +410,7 @@ static const Rule rules[OP_COUNT] = {
 		       .needs = {{A_SLOTS, ST_PTX}, {A_OFFSET, ST_PTX}}},
 	[OP_GROUPS_COUNT] = {.kinds = "g", .rule = rule_groups, .needs = {{A_ROWS, ST_ANY}}},
 	[OP_GROUPS_FIND] = {.kinds = "g", .rule = rule_groups, .needs = {{A_ROWS, ST_ANY}}},
+	[OP_GROUPS_AT] = {.kinds = "g", .rule = rule_ends},
 	[OP_GRID] = {.kinds = "g", .rule = rule_grid},
 	[OP_RING] = {.kinds = "", .rule = rule_ring},
 	[OP_VIEW] = {.kinds = "g=g", .rule = rule_view},

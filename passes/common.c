@@ -457,6 +457,13 @@ const Ix *tile_extent(const Kernel *k, const Val *tile, int mode)
 	return tup_get(l->shape, tile_mode(k, tile, mode))->leaf;
 }
 
+int tile_end_mode(const Kernel *k, const Val *tile)
+{
+	if (!tile->def->in[0].at)
+		return -1;
+	return (int)attrs_int(&tile->def->attrs, A_RAGGED, tile_mode(k, tile, 0));
+}
+
 /* ------------------------------------------------------------------ tensor maps */
 static Op *map_find(const Kernel *k, const Val *tensor, const int64_t *box, int n, int swizzle,
 		    int ragged)
@@ -476,7 +483,7 @@ Op *kernel_map(Kernel *k, Loc loc, const Val *tile, SlotForm f)
 {
 	Val *view = tile->def->in[0].val, *tensor = tensor_arg(view);
 	ModeList modes = layout_map_modes(view->type->layout);
-	int ragged = tile->def->in[0].at ? tile_mode(k, tile, 0) : -1;
+	int ragged = tile_end_mode(k, tile);
 	int64_t box[MODES_MOST] = {1, 1, 1, 1, 1};
 	for (int i = 0; i < modes.n; i++) {
 		bool matrix = modes.at[i] == tile_mode(k, tile, 0) ||
@@ -507,7 +514,7 @@ void op_box(Kernel *k, Op *op, const Val *tile, const Ix *const more[2])
 		for (int m = 0; m < 2; m++)
 			if (modes.at[i] == tile_mode(k, tile, m))
 				at = ix_add(k->ctx, at, more[m]);
-		if (end && modes.at[i] == tile_mode(k, tile, 0)) {
+		if (modes.at[i] == tile_end_mode(k, tile)) {
 			ragged_at(k->ctx, at, end, to);
 			at = to[0];
 		}

@@ -418,17 +418,17 @@ static void check_coordinates(Kernel *k, const Op *op, Op *vector)
 	op_int(k, vector, A_CHECKS, mode->i[0]);
 }
 
-/* Of the tile's rows, those in front of where it says that they end; NULL: it does not. */
-static const Ix *end_of_rows(const Op *op)
+/* Where the tile says that it ends; NULL: it does not. */
+static const Ix *end_of_tile(const Op *op)
 {
 	return tile_side(op)->def->in[0].at;
 }
 
 static void before_end(Kernel *k, const Op *op, Op *guard, const Place *p)
 {
-	const Ix *end = end_of_rows(op);
+	const Ix *end = end_of_tile(op);
 	if (end)
-		op_ix(k, guard, ix_new(k->ctx, IX_LT, p->at[tile_mode(k, tile_side(op), 0)], end));
+		op_ix(k, guard, ix_new(k->ctx, IX_LT, p->at[tile_end_mode(k, tile_side(op))], end));
 }
 
 static void lower_vectors(Kernel *k, Op *op)
@@ -480,7 +480,8 @@ static void edge_conditions(Kernel *k, const Op *op, Op *loop, Op *fill, const P
 	const Tup *shape = tile->def->in[0].val->type->layout->shape;
 	for (int i = 0; i < 2; i++) {
 		int m = tile_mode(k, tile, i);
-		const Ix *end = !i && end_of_rows(op) ? end_of_rows(op) : tup_get(shape, m)->leaf;
+		const Ix *end =
+			m == tile_end_mode(k, tile) ? end_of_tile(op) : tup_get(shape, m)->leaf;
 		if (!attrs_get(&op->attrs, A_EDGES)->i[i] || is_filled(k, tile, m))
 			continue;
 		const Ix *left = ix_sub(k->ctx, end, p->from[i]);

@@ -67,6 +67,9 @@ static void from_tensor(Kernel *k, const Op *op, Op *copy, const Ix *const more[
 		op_int(k, copy, A_GATHER, gather);
 	}
 	op_ix(k, copy, op_inside_tensor(k, inside, tensor, at));
+	if (tile->def->in[0].at)
+		op_ix(k, inside,
+		      ix_new(k->ctx, IX_LT, at[tile_end_mode(k, tile)], tile->def->in[0].at));
 	for (int i = 0; i < inside->nix; i++)
 		if (i != gather)
 			op_ix(k, copy, inside->ix[i]);

@@ -26,12 +26,12 @@ static bool is_consumers(void *user, const Op *op)
 	return !op_fills_shared(op);
 }
 
-/* How many tiles there are is the same for all roles, which so make as many turns: counted once,
- * before them. */
+/* How many tiles there are, or how long a group is, is the same for all roles, which so make as
+ * many turns: read once, before them. */
 static bool is_program(const Op *op)
 {
 	return !(op_rows[op->kind].flags & OPF_DECL) && op->kind != OP_ROLE &&
-	       op->kind != OP_CONST && op->kind != OP_GROUPS_COUNT;
+	       op->kind != OP_CONST && op->kind != OP_GROUPS_COUNT && op->kind != OP_GROUPS_AT;
 }
 
 /* ------------------------------------------------------------------ budgets */

@@ -150,7 +150,7 @@ static void say_constants(Kernel *k)
 static void wait_before_roles(Kernel *k)
 {
 	for (Op *op = kernel_first(k); op && op->kind != OP_ROLE; op = op->next)
-		if (op->kind == OP_GROUPS_COUNT && must_wait(k, op)) {
+		if (op_is_of_groups(op) && must_wait(k, op)) {
 			op_before(k, op, OP_GRID_WAIT);
 			return;
 		}

@@ -12,28 +12,11 @@
  * cluster's number alone: all its CTAs make the same loops. Tiles beyond the edge load zeros and
  * store nothing.
  *     cluster=(2,1)  ->  let m (block * 2 + rank % 2)
- * With split_k=4 a cluster has four times as many CTAs, and those 2 ranks apart the same tile.
- * Of groups of rows, whose number of tiles the device knows:
- *     grid g, m, end, n %ends (G, M, M + 1, C)
- * ->  groups.count x %ends (G, M)  let tiles (x * C)  for t (0, its tiles of a CTA) {
- *       let tile ..  groups.find g, first, end, before %ends (G, M, tile / C)
- *       let rest (tile - before * C)  let rows ((end - first + 127) / 128)
- *       let m (first + .. * 128) .. } */
+ * With split_k=4 a cluster has four times as many CTAs, and those 2 ranks apart the same tile. */
+#include "passes/tiles.h"
 #include "passes/why.h"
 
 #include <string.h>
-
-enum {
-	MOST_TILES = 1 << 30,
-	MOST_CTAS = 1024,
-	NONE = -1,
-	BEYOND = 1 << 21 /* elements that tiles beyond an edge may lie behind it */
-};
-
-typedef struct {
-	Kernel *k;
-	Op *at; /* new ops go before it */
-} Here;
 
 static const Ix *let(Here h, const char *name, const Ix *x)
 {
@@ -43,34 +26,18 @@ static const Ix *let(Here h, const char *name, const Ix *x)
 	return ix_sym(h.k->ctx, name);
 }
 
-static const Ix *let_fresh(Here h, const char *stem, const Ix *x)
+const Ix *tiles_let(Here h, const char *stem, const Ix *x)
 {
 	return let(h, kernel_fresh(h.k, stem), x);
 }
 
 /* min(x, extent - 1) is x, but says to range analysis what the raster formula hides. */
-static const Ix *below(const Kernel *k, const Ix *x, const Ix *extent)
+const Ix *tiles_below(const Kernel *k, const Ix *x, const Ix *extent)
 {
 	return ix_new(k->ctx, IX_MIN, x, ix_sub(k->ctx, extent, ix_int(k, 1)));
 }
 
 /* ------------------------------------------------------------------ the plane */
-/* What is ordered: tiles, or blocks of tiles that belong together (a cluster's, a box). */
-typedef struct {
-	const Op *grid;
-	const Val *to;            /* an output's tile; NULL: nothing is stored */
-	int name[2];              /* of the grid's: along m, n; NONE: one tile */
-	int64_t tile[2];          /* elements of an output's tile */
-	int64_t cluster[2], ctas; /* CTAs of a cluster along m, n; of all with tiles of their own */
-	int64_t parts;            /* CTAs that have the same tile, each a part of its k */
-	int64_t block[2];
-	bool boxed;          /* blocks are not what a cluster computes at a time */
-	const Ix *extent[2]; /* in blocks */
-	const Ix *row;    /* of a group: its first; NULL: tiles along m lie one behind the other */
-	const Ix *blocks; /* of one matrix */
-	const Ix *all;    /* of a batch of them */
-} Plane;
-
 /* The grid's name that an output's tile goes along with. */
 static int name_of(const Op *grid, const Ix *at)
 {
@@ -189,7 +156,7 @@ static const Ix *within(Here h, const Plane *p, const Ix *x, const Ix *extent)
 {
 	if (p->boxed)
 		return ix_new(h.k->ctx, IX_MIN, x, extent);
-	return below(h.k, x, extent);
+	return tiles_below(h.k, x, extent);
 }
 
 static const Ix *at_least_one(Here h, const Plane *p, const Ix *x)
@@ -262,16 +229,16 @@ static void raster_2d(Here h, const Plane *p, const Ix *tile, const Ix *in)
 	int64_t g;
 	int grouped = grouped_mode(h.k, p, &g), swept = 1 - grouped;
 	const Ix *group = ix_int(h.k, g);
-	const Ix *rows = let_fresh(h, "rows", p->extent[grouped]);
-	const Ix *cols = let_fresh(h, "cols", p->extent[swept]);
+	const Ix *rows = tiles_let(h, "rows", p->extent[grouped]);
+	const Ix *cols = tiles_let(h, "cols", p->extent[swept]);
 	Plane named = *p;
 	named.extent[grouped] = rows;
 	named.extent[swept] = cols;
 	const Ix *sweep = ix_mul(c, group, cols), *which = ix_div(c, tile, sweep);
-	const Ix *first = let_fresh(h, "first", ix_mul(c, which, group));
+	const Ix *first = tiles_let(h, "first", ix_mul(c, which, group));
 	const Ix *left = ix_new(c, IX_MIN, group, ix_sub(c, rows, first));
-	const Ix *height = let_fresh(h, "height", at_least_one(h, p, left));
-	const Ix *rest = let_fresh(h, "rest", ix_mod(c, tile, sweep));
+	const Ix *height = tiles_let(h, "height", at_least_one(h, p, left));
+	const Ix *rest = tiles_let(h, "rest", ix_mod(c, tile, sweep));
 	const Ix *along = ix_div(c, rest, height);
 	if (attrs_int(schedule, A_SERPENTINE, 0)) {
 		const Ix *last = ix_sub(c, cols, ix_int(h.k, 1));
@@ -293,18 +260,18 @@ static void raster_fields(Here h, const Plane *p, const Ix *tile, const Ix *in)
 	shape_attr(h.k, A_RASTER, shape);
 	const Ix *rm = ix_int(h.k, shape[0]), *rn = ix_int(h.k, shape[1]);
 	Plane named = *p;
-	const Ix *rows = named.extent[0] = let_fresh(h, "rows", p->extent[0]);
-	const Ix *cols = named.extent[1] = let_fresh(h, "cols", p->extent[1]);
+	const Ix *rows = named.extent[0] = tiles_let(h, "rows", p->extent[0]);
+	const Ix *cols = named.extent[1] = tiles_let(h, "cols", p->extent[1]);
 	const Ix *band = ix_mul(c, rm, cols);
-	const Ix *first = let_fresh(h, "first", ix_mul(c, ix_div(c, tile, band), rm));
+	const Ix *first = tiles_let(h, "first", ix_mul(c, ix_div(c, tile, band), rm));
 	const Ix *left = ix_new(c, IX_MIN, rm, ix_sub(c, rows, first));
-	const Ix *height = let_fresh(h, "height", at_least_one(h, p, left));
-	const Ix *rest = let_fresh(h, "rest", ix_mod(c, tile, band)),
+	const Ix *height = tiles_let(h, "height", at_least_one(h, p, left));
+	const Ix *rest = tiles_let(h, "rest", ix_mod(c, tile, band)),
 		 *field = ix_mul(c, rn, height);
-	const Ix *side = let_fresh(h, "side", ix_mul(c, ix_div(c, rest, field), rn));
+	const Ix *side = tiles_let(h, "side", ix_mul(c, ix_div(c, rest, field), rn));
 	left = ix_new(c, IX_MIN, rn, ix_sub(c, cols, side));
-	const Ix *width = let_fresh(h, "width", at_least_one(h, p, left));
-	const Ix *at = let_fresh(h, "at", ix_mod(c, rest, field));
+	const Ix *width = tiles_let(h, "width", at_least_one(h, p, left));
+	const Ix *at = tiles_let(h, "at", ix_mod(c, rest, field));
 	let_mode(h, &named, 0, ix_add(c, first, ix_div(c, at, width)), in);
 	let_mode(h, &named, 1, ix_add(c, side, ix_mod(c, at, width)), in);
 }
@@ -323,7 +290,7 @@ static const Ix *raster_batch(Here h, const Plane *p, const Ix *block)
 	if (!left)
 		return block;
 	const Ix *blocks = p->boxed ? p->blocks : ix_new(c, IX_MIN, p->blocks, most);
-	const Ix *plane = let_fresh(h, "plane", blocks);
+	const Ix *plane = tiles_let(h, "plane", blocks);
 	matrix = ix_div(c, block, plane);
 	for (int i = 0; i < grid->nsym; i++) {
 		if (in_plane(p, i))
@@ -332,7 +299,7 @@ static const Ix *raster_batch(Here h, const Plane *p, const Ix *block)
 		let(h, grid->sym[i], within(h, p, at, grid->ix[i]));
 		matrix = ix_div(c, matrix, grid->ix[i]);
 	}
-	return let_fresh(h, "block", ix_mod(c, block, plane));
+	return tiles_let(h, "block", ix_mod(c, block, plane));
 }
 
 /* Tiles along one mode. */
@@ -340,6 +307,16 @@ static void raster_1d(Here h, const Plane *p, const Ix *block, const Ix *in)
 {
 	for (int i = 0; i < 2; i++)
 		let_mode(h, p, i, block, in);
+}
+
+void tiles_raster(Here h, const Plane *p, const Ix *block, const Ix *in)
+{
+	if (p->name[0] == NONE || p->name[1] == NONE)
+		raster_1d(h, p, block, in);
+	else if (attrs_get(&h.k->attrs, A_RASTER))
+		raster_fields(h, p, block, in);
+	else
+		raster_2d(h, p, block, in);
 }
 
 /* `step` is what the cluster computes at a time: a block, or as many tiles of the boxes as it has
@@ -355,16 +332,11 @@ static void raster(Here h, const Plane *p, const Ix *step)
 		const Ix *tile = ix_add(c, ix_mul(c, step, ix_int(h.k, p->ctas)), in);
 		if (p->ctas == 1)
 			tile = step;
-		block = let_fresh(h, "box", ix_div(c, tile, tiles));
-		in = let_fresh(h, "in", ix_mod(c, tile, tiles));
+		block = tiles_let(h, "box", ix_div(c, tile, tiles));
+		in = tiles_let(h, "in", ix_mod(c, tile, tiles));
 	}
 	block = raster_batch(h, p, block);
-	if (p->name[0] == NONE || p->name[1] == NONE)
-		raster_1d(h, p, block, in);
-	else if (attrs_get(&h.k->attrs, A_RASTER))
-		raster_fields(h, p, block, in);
-	else
-		raster_2d(h, p, block, in);
+	tiles_raster(h, p, block, in);
 }
 
 /* ------------------------------------------------------------------ launches */
@@ -376,7 +348,7 @@ static const Ix *step_count(const Kernel *k, const Plane *p)
 	return ix_ceil_div(k->ctx, tiles, ix_int(k, p->ctas));
 }
 
-static void launch(Here h, const Plane *p, const Ix *clusters)
+void tiles_launch(Here h, const Plane *p, const Ix *clusters)
 {
 	const Ix *one = ix_int(h.k, 1);
 	Op *op = op_new(h.k, OP_LAUNCH, p->grid->loc);
@@ -392,12 +364,12 @@ static bool is_alone(const Plane *p)
 	return p->ctas * p->parts == 1;
 }
 
-static const Ix *me(const Kernel *k, const Plane *p)
+const Ix *tiles_me(const Kernel *k, const Plane *p)
 {
 	return ix_sym(k->ctx, is_alone(p) ? "cta" : "cluster");
 }
 
-static const Ix *at_once(const Kernel *k, const Plane *p)
+const Ix *tiles_at_once(const Kernel *k, const Plane *p)
 {
 	const Ix *held = ix_mul(k->ctx, ix_sym(k->ctx, "sms"), ix_int(k, kernel_ctas(k)));
 	if (is_alone(p))
@@ -407,7 +379,7 @@ static const Ix *at_once(const Kernel *k, const Plane *p)
 }
 
 /* The grid's body so many times; the loop's variable. */
-static const Ix *repeat(Kernel *k, Op *grid, const Ix *turns)
+const Ix *tiles_repeat(Kernel *k, Op *grid, const Ix *turns)
 {
 	Op *loop = op_before(k, grid, OP_FOR);
 	const char *name = kernel_fresh(k, "t");
@@ -419,7 +391,7 @@ static const Ix *repeat(Kernel *k, Op *grid, const Ix *turns)
 	return ix_sym(k->ctx, name);
 }
 
-static void limit_tiles(Kernel *k, const Ix *all, Loc loc)
+void tiles_limit(Kernel *k, const Ix *all, Loc loc)
 {
 	kernel_fact(k, ix_new(k->ctx, IX_LE, all, ix_int(k, MOST_TILES)), "tiles <= 1073741824",
 		    "tiles are counted in 32 bits", loc);
@@ -427,135 +399,27 @@ static void limit_tiles(Kernel *k, const Ix *all, Loc loc)
 
 /* The tiles cta, cta + ctas, ..: the number of one of them. Bounds that hold by the launch are
  * spelled as min, for range analysis. */
-static const Ix *by_turns(Here h, const Plane *p, Op *grid, const Ix *all)
+const Ix *tiles_by_turns(Here h, const Plane *p, Op *grid, const Ix *all)
 {
 	Kernel *k = h.k;
 	Ctx *c = k->ctx;
-	const Ix *tiles = let_fresh(h, "tiles", ix_new(c, IX_MIN, all, ix_int(k, MOST_TILES)));
+	const Ix *tiles = tiles_let(h, "tiles", ix_new(c, IX_MIN, all, ix_int(k, MOST_TILES)));
 	int held = MOST_CTAS * kernel_ctas(k);
-	const Ix *first = let_fresh(h, "me", ix_new(c, IX_MIN, me(k, p), ix_int(k, held - 1)));
+	const Ix *first =
+		tiles_let(h, "me", ix_new(c, IX_MIN, tiles_me(k, p), ix_int(k, held - 1)));
 	const Ix *ctas = ix_sym(c, is_alone(p) ? "ctas" : "clusters");
-	const Ix *step = let_fresh(h, "step", ix_new(c, IX_MIN, ctas, ix_int(k, held)));
-	const Ix *t = repeat(k, grid, ix_ceil_div(c, ix_sub(c, tiles, first), step));
-	return let_fresh(h, "tile", below(k, ix_add(c, first, ix_mul(c, t, step)), tiles));
+	const Ix *step = tiles_let(h, "step", ix_new(c, IX_MIN, ctas, ix_int(k, held)));
+	const Ix *t = tiles_repeat(k, grid, ix_ceil_div(c, ix_sub(c, tiles, first), step));
+	return tiles_let(h, "tile", tiles_below(k, ix_add(c, first, ix_mul(c, t, step)), tiles));
 }
 
 /* As many CTAs as run at once; with clusters, these. */
 static void persistent(Here h, const Plane *p, Op *grid)
 {
 	const Ix *all = step_count(h.k, p);
-	launch(h, p, ix_new(h.k->ctx, IX_MIN, all, at_once(h.k, p)));
-	limit_tiles(h.k, all, grid->loc);
-	raster(h, p, by_turns(h, p, grid, all));
-}
-
-/* ------------------------------------------------------------------ groups */
-enum { GROUP, ROW, LAST, BEFORE };
-
-static Op *of_groups(Here h, const Plane *p, OpKind kind)
-{
-	Op *op = op_before(h.k, h.at, kind);
-	op_in(h.k, op, p->grid->in[0].val, NULL);
-	op_ix(h.k, op, p->grid->ix[GROUP]);
-	op_ix(h.k, op, p->grid->ix[ROW]);
-	op_int(h.k, op, A_ROWS, p->tile[0]);
-	if (attrs_get(&p->grid->attrs, A_COUNTS))
-		op_int(h.k, op, A_COUNTS, 1);
-	return op;
-}
-
-/* The group that the block is in, and its place in that. */
-static void raster_group(Here h, const Plane *p, const Ix *block)
-{
-	Ctx *c = h.k->ctx;
-	Plane own = *p;
-	const Ix *each =
-		let_fresh(h, "each", ix_new(c, IX_MIN, p->extent[1], ix_int(h.k, MOST_TILES)));
-	Op *find = of_groups(h, p, OP_GROUPS_FIND);
-	op_ix(h.k, find, ix_div(c, block, each));
-	op_sym(h.k, find, p->grid->sym[GROUP]);
-	op_sym(h.k, find, kernel_fresh(h.k, "start"));
-	op_sym(h.k, find, p->grid->sym[LAST]);
-	op_sym(h.k, find, kernel_fresh(h.k, "before"));
-	own.row = ix_sym(c, find->sym[ROW]);
-	const Ix *length = ix_sub(c, ix_sym(c, find->sym[LAST]), own.row);
-	const Ix *rows = ix_ceil_div(c, length, ix_int(h.k, p->tile[0]));
-	own.extent[0] = ix_new(c, IX_MAX, rows, ix_int(h.k, 1));
-	const Ix *in = ix_mod(c, ix_sym(c, "rank"), ix_int(h.k, p->ctas));
-	const Ix *ahead = ix_mul(c, ix_sym(c, find->sym[BEFORE]), each);
-	block = let_fresh(h, "block", ix_new(c, IX_MAX, ix_sub(c, block, ahead), ix_int(h.k, 0)));
-	if (p->name[1] == NONE)
-		raster_1d(h, &own, block, in);
-	else
-		raster_2d(h, &own, block, in);
-}
-
-/* One each, for those CTAs that have one. */
-static const Ix *one_each(Here h, const Plane *p, Op *grid, const Ix *all)
-{
-	Kernel *k = h.k;
-	const Ix *most = ix_int(k, MOST_TILES);
-	const Ix *tiles = let_fresh(h, "tiles", ix_new(k->ctx, IX_MIN, all, most));
-	const Ix *first = let_fresh(h, "me", below(k, me(k, p), most));
-	repeat(k, grid, ix_new(k->ctx, IX_LT, first, tiles));
-	return let_fresh(h, "tile", below(k, first, tiles));
-}
-
-/* Tiles of all groups along their rows, at most. */
-static const Ix *heights(Here h, const Plane *p)
-{
-	Ctx *c = h.k->ctx;
-	const Ix *rows = p->grid->ix[ROW], *groups = p->grid->ix[GROUP],
-		 *tile = ix_int(h.k, p->tile[0]);
-	if (attrs_get(&p->grid->attrs, A_COUNTS))
-		return ix_mul(c, ix_ceil_div(c, rows, tile), groups);
-	return ix_add(c, ix_div(c, rows, tile), groups);
-}
-
-/* So many that a tensor map of them can be clipped at the end of each group (ir/modes.c). */
-static void narrow_rows(void *user, const char *name)
-{
-	kernel_sym(user, name, INT64_MIN, (1 << 30) - BEYOND, 1);
-}
-
-/* Only the device knows how many blocks there are: as many CTAs as there may be are launched, or
- * run at once, and those behind the last have none. */
-static void groups(Here h, const Plane *p, Op *grid)
-{
-	Ctx *c = h.k->ctx;
-	bool turns = attrs_int(&h.k->attrs, A_PERSISTENT, 0);
-	const Ix *most = ix_mul(c, heights(h, p), p->extent[1]);
-	ix_names(grid->ix[ROW], narrow_rows, h.k);
-	launch(h, p, turns ? ix_new(c, IX_MIN, most, at_once(h.k, p)) : most);
-	limit_tiles(h.k, most, grid->loc);
-	Op *count = of_groups(h, p, OP_GROUPS_COUNT);
-	op_sym(h.k, count, kernel_fresh(h.k, "heights"));
-	const Ix *all = ix_mul(c, ix_sym(c, count->sym[0]), p->extent[1]);
-	raster_group(h, p, (turns ? by_turns : one_each)(h, p, grid, all));
-}
-
-/* What asks for places of tiles that are known before the launch. */
-static const char *no_groups(const Kernel *k, const Plane *p)
-{
-	if (p->cluster[0] > 1)
-		return "a cluster along m: its tiles may be of two groups, with other weights";
-	if (p->parts > 1)
-		return "split_k: its CTAs would have to meet as often, whichever have a tile";
-	if (attrs_int(&k->attrs, A_SWAP, 0))
-		return "swap: a tile's rows are the columns of the mma, and end anywhere";
-	if (p->boxed || attrs_get(&k->attrs, A_RASTER))
-		return "a box or a raster: tiles of a group are as many as the device finds";
-	return NULL;
-}
-
-static void check_groups(Kernel *k, const Plane *p)
-{
-	const char *what = p->grid->nin ? no_groups(k, p) : NULL;
-	if (what)
-		diag_remedy(k->ctx,
-			    diag(k->ctx, p->grid->loc, D_E0407,
-				 "a grid over groups goes without %s", what),
-			    "leave it out of the schedule; cluster (1,2) shares rows of A");
+	tiles_launch(h, p, ix_new(h.k->ctx, IX_MIN, all, tiles_at_once(h.k, p)));
+	tiles_limit(h.k, all, grid->loc);
+	raster(h, p, tiles_by_turns(h, p, grid, all));
 }
 
 /* Along a mode of one tile there is nothing to order. */
@@ -582,18 +446,19 @@ void pass_tiles(Kernel *k)
 	Here h = {k, grid};
 	Plane p = plane_of(k, grid);
 	check_modes(k, &p);
-	check_groups(k, &p);
+	groups_check(k, &p);
 	if (pass_failed(k))
 		return;
 	if (grid->nin) {
-		groups(h, &p, grid);
+		groups_tiles(h, &p, grid);
 	} else if (attrs_int(&k->attrs, A_PERSISTENT, 0)) {
 		persistent(h, &p, grid);
 	} else {
-		launch(h, &p, step_count(k, &p));
-		raster(h, &p, me(k, &p));
+		tiles_launch(h, &p, step_count(k, &p));
+		raster(h, &p, tiles_me(k, &p));
 	}
 	op_unwrap(grid);
+	groups_read_first(k);
 	if (p.parts > 1)
 		kernel_ints(k, A_CLUSTER, (int64_t[]){p.cluster[0], p.cluster[1], p.parts}, 3);
 }

@@ -34,6 +34,21 @@ static const char of_counts[] =
 	"kernel of_groups(A : bf16 (G,M,K):(M*K,K,1), list : s32 (G), B : bf16 (G,N,K):(N*K,K,1),\n"
 	"                 D : out bf16 (G,M,N):(M*N,N,1))\n" BODY("(1,64,", "g,m", "g,m");
 
+static const char along[] =
+	"kernel of_groups(A : bf16 (K,M):(1,K), list : s32 (G), B : bf16 (N,M):(1,N),\n"
+	"                 D : out bf16 (G,K,N):(K*N,N,1))\n"
+	"  where N % 8 == 0, K % 8 == 0 {\n"
+	"  let gA = A / (64,16), gB = B / (16,16), gD = D / (1,64,16);\n"
+	"  mma mm = wgmma<64,16,16>(bf16, bf16, f32) * (1,1,1);\n"
+	"  smem sA : bf16 (64,16), sB : bf16 (16,16);\n"
+	"  pipeline ab(2) { sA, sB }\n"
+	"  for (g,k,n) in gD {\n"
+	"    acc : f32 mm.C(64,16) = 0;\n"
+	"    for m in groups(gA[k], list, g) { sA <- gA[k,m]; sB <- gB[n,m]; acc += mm(sA, sB); }\n"
+	"    gD[g,k,n] <- bf16(acc);\n"
+	"  }\n"
+	"}\n";
+
 typedef struct {
 	dsl_device *dev;
 	dsl_module *mod;
@@ -64,7 +79,7 @@ static void open_run(Run *r, const char *source, int64_t rows, int64_t all)
 	r->a = zeros(r, (size_t)(2 * all * K));
 	r->list = zeros(r, 4 * G);
 	r->b = zeros(r, 2 * G * N * K);
-	r->d = zeros(r, (size_t)(2 * all * N));
+	r->d = zeros(r, 2 * G * (C + K) * N);
 }
 
 static void close_run(Run *r)
@@ -114,8 +129,22 @@ static void counts(void **state)
 	close_run(&r);
 }
 
+/* Each tile reads the end of its own group, and those before it. */
+static void in_loop(void **state)
+{
+	(void)state;
+	Run r;
+	open_run(&r, along, M, M);
+	launch(&r, 2, 2, -1, 0, NULL);
+	launch(&r, 2, 2, 149, 139,
+	       "list[149] is 139, and an end before it is 298: the first of 1 ");
+	launch(&r, 2, 2, 149, 301, "list[149] is 301, and the rows of all groups are 300: ");
+	close_run(&r);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(ends), cmocka_unit_test(counts)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(ends), cmocka_unit_test(counts),
+					   cmocka_unit_test(in_loop)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

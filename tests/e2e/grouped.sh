@@ -3,7 +3,7 @@
 # Groups of rows under every schedule: each kernel is proved (else it is an error), and right on the simulator against the
 # reference interpreter where groups are empty, shorter than a tile and longer, where ends fall or lie behind the last row,
 # where there is one group, none, more than a warp looks at in one go (32), and no row.
-#   grouped.sh DSLC DIR SCRATCH WHAT      WHAT: gemm, up, down, sums, masked, clusters, sizes      [DEVICE=cuda:0]
+#   grouped.sh DSLC DIR SCRATCH WHAT      WHAT: gemm, up, down, sums, masked, along, clusters, sizes      [DEVICE=cuda:0]
 set -eu
 dslc=$1 dir=$2 scratch=$3 what=$4
 rm -rf "$scratch"
@@ -34,6 +34,18 @@ masked)
 	all masked C=200,N=136,K=200,G=7 && try masked C=300,N=72,K=72,G=3 -DW=1 -DCN=2
 	for sizes in C=1,N=8,K=8,G=70 C=0,N=64,K=64,G=3 C=70,N=64,K=64,G=0 C=300,N=136,K=0,G=3; do
 		try masked $sizes
+	done ;;
+along)
+	sed 's/    pipeline ab/    copy ldA = cp_async(A, sA);\n    pipeline ab/; s/{ sA, sB }/{ sA via ldA, sB }/' "$dir/along.gemm" >"$scratch/copied.gemm"
+	cp "$dir/along.gemm" "$scratch"
+	dir=$scratch
+	for file in along copied; do
+		for way in "-DR=none" "-DR=cooperative" "-DR=cooperative -DW=1 -DCTAS=2"; do
+			try $file M=136,N=72,T=500,G=5 $way
+		done
+	done
+	for sizes in M=8,N=8,T=3,G=40 M=200,N=136,T=1000,G=1 M=72,N=8,T=300,G=150 M=72,N=72,T=0,G=3 M=72,N=72,T=70,G=0; do
+		try along $sizes
 	done ;;
 clusters)
 	for way in "-DR=none -DP=off" "-DR=cooperative" "-DR=pingpong"; do

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* tiles_groups.c - the tiles of groups of rows, whose number the device knows:
+ *     grid g, m, end, n %ends (G, M, M + 1, C)
+ * ->  groups.count x %ends (G, M)  let tiles (x * C)  for t (0, its tiles of a CTA) {
+ *       let tile ..  groups.find g, first, end, before %ends (G, M, tile / C)
+ *       let rest (tile - before * C)  let rows ((end - first + 127) / 128)
+ *       let m (first + .. * 128) .. }
+ * What a loop over one group begins with is read before the roles part: groups.at .. (G, T, g) goes
+ * to the front, with what g is in its place. */
+#include "passes/tiles.h"
+
+enum { GROUP, ROW, LAST, BEFORE };
+
+/* So many that a tensor map of them can be clipped at the end of each group (ir/modes.c). */
+static void narrow_rows(void *user, const char *name)
+{
+	kernel_sym(user, name, INT64_MIN, (1 << 30) - BEYOND, 1);
+}
+
+static Op *of_groups(Here h, const Plane *p, OpKind kind)
+{
+	Op *op = op_before(h.k, h.at, kind);
+	op_in(h.k, op, p->grid->in[0].val, NULL);
+	op_ix(h.k, op, p->grid->ix[GROUP]);
+	op_ix(h.k, op, p->grid->ix[ROW]);
+	op_int(h.k, op, A_ROWS, p->tile[0]);
+	if (attrs_get(&p->grid->attrs, A_COUNTS))
+		op_int(h.k, op, A_COUNTS, 1);
+	return op;
+}
+
+/* The group that the block is in, and its place in that. */
+static void raster_group(Here h, const Plane *p, const Ix *block)
+{
+	Ctx *c = h.k->ctx;
+	Plane own = *p;
+	const Ix *each =
+		tiles_let(h, "each", ix_new(c, IX_MIN, p->extent[1], ix_int(h.k, MOST_TILES)));
+	Op *find = of_groups(h, p, OP_GROUPS_FIND);
+	op_ix(h.k, find, ix_div(c, block, each));
+	op_sym(h.k, find, p->grid->sym[GROUP]);
+	op_sym(h.k, find, kernel_fresh(h.k, "start"));
+	op_sym(h.k, find, p->grid->sym[LAST]);
+	op_sym(h.k, find, kernel_fresh(h.k, "before"));
+	own.row = ix_sym(c, find->sym[ROW]);
+	const Ix *length = ix_sub(c, ix_sym(c, find->sym[LAST]), own.row);
+	const Ix *rows = ix_ceil_div(c, length, ix_int(h.k, p->tile[0]));
+	own.extent[0] = ix_new(c, IX_MAX, rows, ix_int(h.k, 1));
+	const Ix *in = ix_mod(c, ix_sym(c, "rank"), ix_int(h.k, p->ctas));
+	const Ix *ahead = ix_mul(c, ix_sym(c, find->sym[BEFORE]), each);
+	block = tiles_let(h, "block", ix_new(c, IX_MAX, ix_sub(c, block, ahead), ix_int(h.k, 0)));
+	tiles_raster(h, &own, block, in);
+}
+
+/* One each, for those CTAs that have one. */
+static const Ix *one_each(Here h, const Plane *p, Op *grid, const Ix *all)
+{
+	Kernel *k = h.k;
+	const Ix *most = ix_int(k, MOST_TILES);
+	const Ix *tiles = tiles_let(h, "tiles", ix_new(k->ctx, IX_MIN, all, most));
+	const Ix *first = tiles_let(h, "me", tiles_below(k, tiles_me(k, p), most));
+	tiles_repeat(k, grid, ix_new(k->ctx, IX_LT, first, tiles));
+	return tiles_let(h, "tile", tiles_below(k, first, tiles));
+}
+
+/* Tiles of all groups along their rows, at most. */
+static const Ix *heights(Here h, const Plane *p)
+{
+	Ctx *c = h.k->ctx;
+	const Ix *rows = p->grid->ix[ROW], *groups = p->grid->ix[GROUP],
+		 *tile = ix_int(h.k, p->tile[0]);
+	if (attrs_get(&p->grid->attrs, A_COUNTS))
+		return ix_mul(c, ix_ceil_div(c, rows, tile), groups);
+	return ix_add(c, ix_div(c, rows, tile), groups);
+}
+
+/* Only the device knows how many blocks there are: as many CTAs as there may be are launched, or
+ * run at once, and those behind the last have none. */
+void groups_tiles(Here h, const Plane *p, Op *grid)
+{
+	Ctx *c = h.k->ctx;
+	bool turns = attrs_int(&h.k->attrs, A_PERSISTENT, 0);
+	const Ix *most = ix_mul(c, heights(h, p), p->extent[1]);
+	ix_names(grid->ix[ROW], narrow_rows, h.k);
+	tiles_launch(h, p, turns ? ix_new(c, IX_MIN, most, tiles_at_once(h.k, p)) : most);
+	tiles_limit(h.k, most, grid->loc);
+	Op *count = of_groups(h, p, OP_GROUPS_COUNT);
+	op_sym(h.k, count, kernel_fresh(h.k, "heights"));
+	const Ix *all = ix_mul(c, ix_sym(c, count->sym[0]), p->extent[1]);
+	raster_group(h, p, (turns ? tiles_by_turns : one_each)(h, p, grid, all));
+}
+
+/* What asks for places of tiles that are known before the launch. */
+static const char *no_groups(const Kernel *k, const Plane *p)
+{
+	if (p->cluster[0] > 1)
+		return "a cluster along m: its tiles may be of two groups, with other weights";
+	if (p->parts > 1)
+		return "split_k: its CTAs would have to meet as often, whichever have a tile";
+	if (attrs_int(&k->attrs, A_SWAP, 0))
+		return "swap: a tile's rows are the columns of the mma, and end anywhere";
+	if (p->boxed || attrs_get(&k->attrs, A_RASTER))
+		return "a box or a raster: tiles of a group are as many as the device finds";
+	return NULL;
+}
+
+static void check_grid(Kernel *k, const Plane *p)
+{
+	const char *what = p->grid->nin ? no_groups(k, p) : NULL;
+	if (what)
+		diag_remedy(k->ctx,
+			    diag(k->ctx, p->grid->loc, D_E0407,
+				 "a grid over groups goes without %s", what),
+			    "leave it out of the schedule; cluster (1,2) shares rows of A");
+}
+
+/* A loop over a group's tiles is as long for all roles, so it must be known before they part. */
+static const char *no_loops(const Kernel *k, const Plane *p)
+{
+	if (attrs_int(&k->attrs, A_PERSISTENT, 0))
+		return "persistent: a CTA reads once, before its roles part, how long its group is";
+	if (p->grid->nin)
+		return "groups in its grid, which lie along the rows of the output";
+	if (p->ctas * p->parts > 1)
+		return "a cluster, or split_k: its CTAs may be of groups of different lengths";
+	return NULL;
+}
+
+static void check_loops(Kernel *k, const Plane *p)
+{
+	const Op *at = kernel_find(k, OP_GROUPS_AT);
+	const char *what = at ? no_loops(k, p) : NULL;
+	if (what)
+		diag_remedy(k->ctx,
+			    diag(k->ctx, at->loc, D_E0407, "a loop over a group goes without %s",
+				 what),
+			    "leave it out of the schedule; ctas 2 has two tiles of an SM overlap");
+}
+
+void groups_check(Kernel *k, const Plane *p)
+{
+	check_grid(k, p);
+	check_loops(k, p);
+}
+
+/* Its group follows from the CTA's number: what names it on the way is put in. */
+void groups_read_first(Kernel *k)
+{
+	Op *first = kernel_first(k);
+	while (first && (op_rows[first->kind].flags & OPF_DECL || first->kind == OP_LAUNCH))
+		first = first->next;
+	for (Op *op = kernel_find(k, OP_GROUPS_AT), *next; op; op = next) {
+		next = op_find_next(op, OP_GROUPS_AT);
+		for (const Op *up = op->prev; up; up = up->prev)
+			if (up->kind == OP_LET)
+				op->ix[2] = ix_subst(k->ctx, op->ix[2], up->sym[0], up->ix[0]);
+		ix_names(op->ix[1], narrow_rows, k);
+		if (op == first)
+			continue;
+		op_remove(op);
+		op_insert_before(first, op);
+	}
+}
