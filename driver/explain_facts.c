@@ -7,6 +7,9 @@
 
 #include <string.h>
 
+/* Bytes: what strides of a map are multiples of, and what rows are that come at full speed. */
+enum { MAP_UNIT = 16, MAP_LINE = 128 };
+
 static Arena *arena_of(const Facts *f)
 {
 	return ctx_arena(f->k->ctx);
@@ -181,24 +184,29 @@ static bool is_known(const Facts *f, const char *buffer, const char *map)
 	return false;
 }
 
-/* "K * 2, lda * 2": the distances in bytes along the map's modes that may be no multiples of 16. */
-static const char *uneven_of(const Facts *f, const Val *tensor)
+/* "K * 2, lda * 2": the distances in bytes along the map's modes that may be no multiples of n. */
+static const char *not_multiples(const Facts *f, const Val *tensor, int64_t n)
 {
 	Ctx *ctx = f->k->ctx;
 	const Layout *l = tensor->type->layout;
 	ModeList modes = layout_map_modes(l);
 	const char *all = "";
-	for (int i = 0; i < f->k->args.n; i++)
-		if (f->k->args.at[i].val == tensor && f->k->args.at[i].is_out)
-			return NULL;
 	for (int i = 1; i < modes.n; i++) {
 		const Ix *bytes = elem_bytes_of(ctx, tensor->type->elem,
 						tup_get(l->stride, modes.at[i])->leaf);
-		if (ix_divisor(bytes, kernel_facts(f->k)) % 16)
+		if (ix_divisor(bytes, kernel_facts(f->k)) % n)
 			all = ctx_strf(ctx, "%s%s%s", all, *all ? ", " : "",
 				       facts_text(ctx, bytes));
 	}
 	return all;
+}
+
+static bool is_out(const Facts *f, const Val *tensor)
+{
+	for (int i = 0; i < f->k->args.n; i++)
+		if (f->k->args.at[i].val == tensor && f->k->args.at[i].is_out)
+			return true;
+	return false;
 }
 
 /* The first block that fills a slot through a map says how many copies a slot takes. */
@@ -213,7 +221,10 @@ static void take_load(Facts *f, const Op *op)
 		c.bytes *= c.copies;
 		c.tile_bytes = facts_buffer(f, c.buffer)->bytes;
 		c.why = kernel_why_find(f->k, REASON_MULTICAST, c.buffer);
-		c.uneven = c.ragged ? NULL : uneven_of(f, op->in[1].val->def->in[0].val);
+		const Val *tensor = op->in[1].val->def->in[0].val;
+		c.uneven =
+			c.ragged || is_out(f, tensor) ? NULL : not_multiples(f, tensor, MAP_UNIT);
+		c.slow = not_multiples(f, tensor, MAP_LINE);
 		vec_push(arena_of(f), &f->loads, c);
 	}
 }

@@ -76,3 +76,12 @@ says()
 says "$scratch/kk.gemm" "where lda * 2 or the address of A is no multiple of 16 bytes, the launcher copies it into workspace first"
 says "$folder/majors.gemm" "where the address of A is no multiple of 16 bytes, the launcher copies"
 says "$scratch/matrices.gemm" "where 2008, K * 2 or the address of B is no multiple"
+
+# Where rows may begin anywhere in a line of 128 bytes, unless a cluster shares the load or a where clause has settled it.
+says "$scratch/kk.gemm" "where lda * 2 is no multiple of 128 bytes, TMA is half as fast: a cluster that shares A loads it once"
+sed 's/ldb % 8/ldb % 64/; s/lda % 8/lda % 64/' "$folder/majors.gemm" >"$scratch/lines.gemm"
+for quiet in "$scratch/lines.gemm" "$scratch/kk.gemm -DCM=2 -DCN=2"; do
+	# shellcheck disable=SC2086
+	"$dslc" explain $quiet >"$scratch/text"
+	! grep "is half as fast" "$scratch/text" || exit 1
+done
