@@ -150,6 +150,8 @@ LLVMValueRef cg_sum(Cg *g, const Sum *s, int bits); /* without the constant; NUL
 
 /* smem.c: addresses in shared memory; `byte` may be NULL */
 LLVMValueRef cg_smem_ptr(Cg *g, Operand buffer, const Ix *byte);
+/* The same, the slot's address first, which reads that differ in the byte then share */
+LLVMValueRef cg_smem_ptr_in(Cg *g, Operand buffer, const Ix *byte);
 /* of another CTA */
 LLVMValueRef cg_smem_ptr_of(Cg *g, Operand buffer, const Ix *rank, const Ix *byte);
 /* (address & 0x3ffff) / 16 + plus */
@@ -175,6 +177,8 @@ LLVMTypeRef cg_vector_type(const Cg *g, const Bound *v, int n);
 LLVMValueRef cg_packed(Cg *g, const Bound *v, int word); /* so many registers as an i32 */
 
 const char *cg_unpack(Elem e); /* what makes a pair of e, 16 bits, one of f16 */
+
+bool cg_by_pairs(const Bound *v); /* loaded so: two elements of 4 or 8 bits in a word */
 
 /* widen.c: types that become f32 by pairs; all pairs of `from` */
 bool cg_widens(Elem e);

@@ -231,8 +231,7 @@ static LLVMValueRef convert_one(Cg *g, LLVMValueRef x, Elem from, Elem to)
 	return from_f32(g, to_f32(g, x, from), to);
 }
 
-/* Loaded by pairs, two elements of 4 or 8 bits in a word. */
-static bool is_by_pairs(const Bound *v)
+bool cg_by_pairs(const Bound *v)
 {
 	return v->packed && v->packed * elem_rows[v->val->type->elem].bits < 32;
 }
@@ -283,7 +282,7 @@ void emit_CVT(Cg *g, const Op *op)
 	int n = type->kind == TY_TILE ? type_regs(type) : 1;
 	const Attr *plus = attrs_get(&op->attrs, A_PLUS);
 	Bound from = *cg_val(g, op->in[0].val);
-	bool by_pairs = is_by_pairs(&from), halves = by_pairs && cg_halves(op);
+	bool by_pairs = cg_by_pairs(&from), halves = by_pairs && cg_halves(op);
 	if (by_pairs && !halves && !plus && cg_widens(elem)) {
 		from = cg_widened(g, &from, elem);
 		elem = EL_F32;
@@ -360,7 +359,7 @@ void cg_set_bits(Cg *g, const Bound *v, int first, LLVMValueRef bits)
 
 void cg_set_vector(Cg *g, const Bound *v, int first, int n, LLVMValueRef x)
 {
-	if (is_by_pairs(v)) {
+	if (cg_by_pairs(v)) {
 		cg_set_word(g, v, first / v->packed, x);
 		return;
 	}
@@ -377,7 +376,7 @@ void cg_set_vector(Cg *g, const Bound *v, int first, int n, LLVMValueRef x)
 
 LLVMTypeRef cg_vector_type(const Cg *g, const Bound *v, int n)
 {
-	if (is_by_pairs(v))
+	if (cg_by_pairs(v))
 		return cg_word_type(g, v);
 	LLVMTypeRef unit = halves(v) && n > 1 ? g->m->i32 : v->type;
 	int units = halves(v) && n > 1 ? n / 2 : n;

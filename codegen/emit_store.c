@@ -59,7 +59,8 @@ static void load_vector(Cg *g, const Op *op, LLVMValueRef from)
 
 void emit_LD_SHARED(Cg *g, const Op *op)
 {
-	load_vector(g, op, cg_smem_ptr(g, op->in[1], op->ix[0]));
+	bool pairs = cg_by_pairs(cg_val(g, op->in[0].val));
+	load_vector(g, op, (pairs ? cg_smem_ptr_in : cg_smem_ptr)(g, op->in[1], op->ix[0]));
 }
 
 void emit_LD_PEER(Cg *g, const Op *op)

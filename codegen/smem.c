@@ -35,6 +35,16 @@ LLVMValueRef cg_smem_ptr(Cg *g, Operand buffer, const Ix *byte)
 	return ptr_from(g, g->m->smem, buffer, byte);
 }
 
+LLVMValueRef cg_smem_ptr_in(Cg *g, Operand buffer, const Ix *byte)
+{
+	Sum s = cg_split(g, byte);
+	LLVMValueRef p = cg_smem_ptr(g, buffer, NULL), at = cg_sum(g, &s, 32);
+	if (at)
+		p = LLVMBuildInBoundsGEP2(g->b, g->m->i8, p, &at, 1, "");
+	LLVMValueRef rest = cg_int32(g, s.constant);
+	return s.constant ? LLVMBuildInBoundsGEP2(g->b, g->m->i8, p, &rest, 1, "") : p;
+}
+
 /* Where shared memory of another CTA begins. LLVM's intrinsic may be executed early, by lanes whose
  * number is no rank, for which mapa is not defined; so it is written out. */
 static LLVMValueRef mapa(Cg *g, LLVMValueRef rank)

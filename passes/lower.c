@@ -568,6 +568,7 @@ void pass_lower(Kernel *k)
 		else if (op_is_atom(op))
 			lower_mma(k, &asked, op);
 	}
+	hoist_places(k);
 	prefetch_maps(k);
 	kernel_sweep(k);
 	drop_rings(k);

@@ -127,6 +127,7 @@ void put_fragments(
 void put_indices(Kernel *k);       /* gathers.c: into the registers of who copies by them */
 void fuse_products(Kernel *k);     /* products.c: that are only added, with their sums */
 void compute_in_halves(Kernel *k); /* halves.c: of an mma, what is small integers, by pairs */
+void hoist_places(Kernel *k);      /* hoist.c: where threads read in each slot, before the loop */
 void read_early(Kernel *k);        /* early.c: vectors of a loop, an iteration ahead */
 void spread_registers(Kernel *k);  /* spread.c: a thread-value layout for every register tile */
 Val *spread_simt(Kernel *k);       /* simt.c: the largest tile, where there is no mma */
