@@ -230,18 +230,24 @@ def blocks(M, N, K):
     return dict(args=dict(t, M=M, N=N, K=K, KB=KB, NB=NB), want=want, plain=product, out=t["D"], torch=theirs)
 
 
-def weights(M, N, K):
-    """M x K weights of 4 bits with a zero and a scale for each 128 elements of K of a row, times N rows of activations; torch has
-    them in bf16, four times the bytes."""
-    KB, G = -(-K // 128), 128
-    codes = torch.randint(0, 256, (M, K // 2), device=DEV, dtype=torch.uint8)
-    zeros = torch.randint(0, 16, (KB, M), device=DEV, dtype=torch.uint8)
-    scales, X = (torch.rand(KB, M, device=DEV) + 0.5).to(torch.bfloat16), normal(N, K)
-    D = torch.full((N, M), float("nan"), device=DEV, dtype=torch.bfloat16)
-    W = torch.stack((codes & 15, codes >> 4), 2).view(M, K).float()
-    W = ((W - zeros.t().repeat_interleave(G, 1)[:, :K]) * scales.t().repeat_interleave(G, 1)[:, :K]).to(torch.bfloat16)
-    return dict(args=dict(W=codes, A=codes, X=X, B=X, zeros=zeros, scales=scales, D=D, M=M, N=N, K=K, KB=KB), out=D,
-                want=lambda: X.float() @ W.float().t(), torch={"mm": lambda: torch.mm(X, W.t(), out=D)})
+def weights(bits, signed=False):
+    """M x K weights of 4 or 8 bits, with a scale for each 128 elements of K of a row and, where they are unsigned, a zero, times N rows
+    of activations; torch has them in bf16."""
+    def work(M, N, K):
+        KB, G = -(-K // 128), 128
+        codes = torch.randint(0, 256, (M, K * bits // 8), device=DEV, dtype=torch.uint8)
+        zeros = torch.randint(0, 1 << bits, (KB, M), device=DEV, dtype=torch.uint8)
+        scales, X = (torch.rand(KB, M, device=DEV) + 0.5).to(torch.bfloat16), normal(N, K)
+        D = torch.full((N, M), float("nan"), device=DEV, dtype=torch.bfloat16)
+        W = (torch.stack((codes & 15, codes >> 4), 2).view(M, K) if bits == 4 else codes).float()
+        if signed:
+            W = torch.where(W >= 1 << bits - 1, W - (1 << bits), W)
+        else:
+            W -= zeros.t().repeat_interleave(G, 1)[:, :K]
+        W = (W * scales.t().repeat_interleave(G, 1)[:, :K]).to(torch.bfloat16)
+        return dict(args=dict(W=codes, A=codes, X=X, B=X, zeros=zeros, scales=scales, D=D, M=M, N=N, K=K, KB=KB), out=D,
+                    want=lambda: X.float() @ W.float().t(), torch={"mm": lambda: torch.mm(X, W.t(), out=D)})
+    return work
 
 
 def joined(M, N, K):
@@ -423,7 +429,8 @@ def sm80(kind):
 
 WORKS = dict(multi=sm80("multi"), simple=sm80("simple"), axpby=axpby, transpose=transpose, softmax=softmax, norm=norm, residual_norm=residual_norm,
              gather=gather, e4m3=floats8, s8=integers8, mm=mm, residual=residual, bmm=bmm, bmm_one=bmm_one,
-             gelu=gelu, swiglu=swiglu, scaled=scaled, joined=joined, blocks=blocks, weights=weights,
+             gelu=gelu, swiglu=swiglu, scaled=scaled, joined=joined, blocks=blocks, weights_u4=weights(4),
+             weights_s4=weights(4, True), weights_u8=weights(8), weights_s8=weights(8, True),
              kk=majors("k", "k"), mk=majors("m", "k"), kn=majors("k", "n"), mn=majors("m", "n"),
              grouped=grouped(equal), zipf=grouped(zipf), odd=odd(0, 0), odd_lda=odd(1, 1), odd_once=odd(0, 1, ("B",)))
 

@@ -142,19 +142,26 @@ plain ping_128_g8 -DS=6
 plain ping_128_c2x1 -DS=6 -DCM=2
 plain coop_256_c2x1 -DR=cooperative -DbN=256 -DS=4 -DCM=2
 
-# Weights of 4 bits and batches of 1, 16 and 64.
+# Weights of 4 and 8 bits and batches of 1, 16 and 64: those that are signed have no zeros.
 weights()
 {
-	label=$1 sizes=$2
-	shift 2
-	cp "$root/examples/weights/weights.gemm" "$out/epilogues/weights-$label.gemm"
-	build weights "$label" "weights-$label" "$sizes" "$@"
+	work=$1 type=$2 label=$3 size=$4
+	shift 4
+	case $type in
+	u*) value='(f32(sW) - gZ[m,k])' ;;
+	*) value='f32(sW)' ;;
+	esac
+	sed "s/@T@/$type/g; s/@W@/$value/" "$root/tests/gpu/weights.gemm.in" >"$out/epilogues/$work-$label.gemm"
+	[ "$value" != 'f32(sW)' ] || sed -i '/zeros :/d; s|gZ = zeros / (bM,bK), ||' "$out/epilogues/$work-$label.gemm"
+	build "$work" "$label" "$work-$label" "$size" "$@"
 }
-few="8192 16 8192;8192 1 8192" many="8192 64 8192"
-weights coop_64_k128 "$few"
-weights coop_64_k256 "$few" -DbK=256
-weights none_64_k128 "$few" -DR=none
-weights coop_64_64_k128 "$many" -DbN=64
+for type in u4 s4 u8 s8; do
+	work=weights_$type
+	weights "$work" $type k256_n8 "8192 1 8192" -DbN=8
+	weights "$work" $type k256 "8192 16 8192"
+	weights "$work" $type wide_k256 "8192 16 8192" -DWG=2 -DC=1
+	weights "$work" $type k256_n64 "8192 64 8192" -DbN=64 -DS=2
+done
 
 # What rows, columns and all are joined to: sums of squares, the largest sizes, nothing.
 joined()
