@@ -243,7 +243,7 @@ static double time_of(const Device *d, const Layer *l)
 	timespec_get(&to, TIME_UTC);
 	return ((double)(to.tv_sec - from.tv_sec) * 1e6 +
 		(double)(to.tv_nsec - from.tv_nsec) / 1e3) /
-	       PASSES;
+	       (double)PASSES;
 }
 
 int main(int argc, char **argv)
@@ -265,7 +265,7 @@ int main(int argc, char **argv)
 	       (long long)checked);
 	if (strcmp(name, "sim")) {
 		double us = time_of(&d, &l);
-		double flop = 6.0 * BEST * (double)(l.tokens * l.length) * (double)l.hidden;
+		double flop = 6.0 * (double)BEST * (double)(l.tokens * l.length) * (double)l.hidden;
 		printf("%.1f us, %.1f TFLOP/s\n", us, flop / us / 1e6);
 	}
 	dsl_device_close(d.dev); /* and all memory of it */

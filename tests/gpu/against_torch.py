@@ -415,6 +415,21 @@ def grouped(lengths):
     return work
 
 
+def gradients(lengths):
+    """M rows of A and of B in G groups: a product of each group's, N x K, along its rows. The floor is of rows and results, once each."""
+    def work(G, M, N, K):
+        t = dict(A=normal(M, N), B=normal(M, K), D=torch.full((G, N, K), float("nan"), device=DEV, dtype=torch.bfloat16))
+        cuts = [0, *lengths(G, M)]
+        ends = torch.tensor(cuts[1:], dtype=torch.int32, device=DEV)
+
+        def want():
+            return torch.stack([t["A"][a:b].float().t() @ t["B"][a:b].float() for a, b in itertools.pairwise(cuts)])
+        return dict(args=dict(t, ends=ends, G=G, T=M, M=N, N=K), want=want, out=t["D"], flop=2 * M * N * K,
+                    floor=2 * (M * K + M * N + G * N * K) / 4.4e6,
+                    torch={"grouped": lambda: torch._grouped_mm(t["A"].t(), t["B"], offs=ends)})
+    return work
+
+
 def sm80(kind):
     """What tests/gpu/sm80 built, by mma.sync; sums of "simple" are of f16, of "multi" of f32, which torch and Triton do too."""
     def work(M, N, K):
@@ -432,7 +447,8 @@ WORKS = dict(multi=sm80("multi"), simple=sm80("simple"), axpby=axpby, transpose=
              gelu=gelu, swiglu=swiglu, scaled=scaled, joined=joined, blocks=blocks, weights_u4=weights(4),
              weights_s4=weights(4, True), weights_u8=weights(8), weights_s8=weights(8, True),
              kk=majors("k", "k"), mk=majors("m", "k"), kn=majors("k", "n"), mn=majors("m", "n"),
-             grouped=grouped(equal), zipf=grouped(zipf), odd=odd(0, 0), odd_lda=odd(1, 1), odd_once=odd(0, 1, ("B",)))
+             grouped=grouped(equal), zipf=grouped(zipf), wgrad=gradients(equal), wgrad_zipf=gradients(zipf),
+             odd=odd(0, 0), odd_lda=odd(1, 1), odd_once=odd(0, 1, ("B",)))
 
 
 # ---------------------------------------------------------------- timing

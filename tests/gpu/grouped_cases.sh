@@ -59,6 +59,27 @@ tile coop 64 64 6 4 -DP=off -DCTAS=2
 tile coop 64 128 9 4 -DP=off
 tile none 64 128 9 4 -DP=off
 shape 128 4096 768 2048
+# Of loops over a group: COLUMNS STAGES [-D..]
+along()
+{
+	label=along_$1s$2 columns=$1 stages=$2
+	shift 2
+	for more in "$@"; do
+		case $more in -DW=*) label=${label}w${more#*=} ;; -DCTAS=*) label=${label}h${more#*=} ;; esac
+	done
+	"$dslc" -q "$root/tests/e2e/grouped/along.gemm" -DbN="$columns" -DS="$stages" "$@" -o "$out/grouped/$label.cubin"
+	for size in "8 32768 4096 4096" "64 65536 2048 1536" "8 4096 4096 14336"; do
+		echo "wgrad $size $label grouped/$label.cubin" >>"$out/works.txt"
+		echo "wgrad_zipf $size $label grouped/$label.cubin" >>"$out/works.txt"
+	done
+}
+along 256 4
+along 128 6
+along 192 4
+along 96 3 -DCTAS=2
+along 128 4 -DW=1 -DCTAS=2
+along 192 3 -DW=3
+
 # FILE LABEL -D...: for each of $sizes
 right()
 {
@@ -83,6 +104,12 @@ every()
 sizes="M=300,N=136,K=200,G=5 M=700,N=8,K=8,G=97 M=1,N=8,K=8,G=3 M=3000,N=264,K=520,G=1 M=3000,N=136,K=72,G=300 M=0,N=64,K=64,G=3 M=64,N=64,K=64,G=0 M=300,N=136,K=0,G=3"
 every gemm
 right gemm cluster -DCN=2
+sizes="C=200,N=136,K=200,G=7 C=1,N=8,K=8,G=300 C=0,N=64,K=64,G=3"
+every masked
+sizes="M=136,N=72,T=500,G=5 M=8,N=8,T=3,G=40 M=200,N=136,T=1000,G=1 M=72,N=8,T=3000,G=300 M=72,N=72,T=0,G=3"
+right along none -DR=none
+right along coop
+right along one -DW=1 -DCTAS=2
 sizes="T=90,M=300,N=136,K=200,G=5 T=2000,M=3000,N=264,K=520,G=40"
 every up -DW=1
 sizes="T=400,M=300,N=137,K=200,G=5 T=3000,M=3000,N=264,K=520,G=40"
