@@ -39,6 +39,8 @@ static bool is_ahead(const Ahead *a, const Val *v)
 static bool is_small(const Val *v)
 {
 	const Type *t = v->type;
+	if (t->kind != TY_TILE)
+		return false;
 	return val_is_vector(v) || (t->space == SP_REG && t->tv && type_regs(t) <= FEW);
 }
 
