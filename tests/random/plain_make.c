@@ -2,7 +2,7 @@
 /* plain_make.c - writes a random kernel without an mma: tensors of one to three modes, row- or
  * column-major, with what is known of their strides or not; tiles of powers of two; expressions of
  * tiles, vectors and scalars, with sums and maxima of rows, of one warp or several; one or two
- * outputs, and values that are joined.
+ * outputs, and values that are joined; rows of several tiles, which a loop reduces and another writes.
  *     seed 3  ->  kernel random(X : bf16 (M,N):(ld,1), .. ) .. gD[m,n] <- f32(gX[m,n]) * gv[n]; */
 #include "chance.h"
 #include "kernels.h"
@@ -21,6 +21,7 @@ typedef struct {
 	bool known;  /* the extents are multiples of 16 */
 	bool rows;   /* a tile holds whole rows, and joins them */
 	bool across; /* rows of several warps */
+	bool longer; /* rows of several tiles, that loops go through */
 	bool pads;   /* a leading dimension ld */
 	int inputs;
 	bool vector_m, vector_n, scalar;
@@ -142,7 +143,7 @@ static void output(Make *k, char name)
 
 static void joined(Make *k)
 {
-	if (k->rank != 2 || !chance(k, 40))
+	if (k->rank != 2 || k->longer || !chance(k, 40))
 		return;
 	bool rows = chance(k, 50);
 	buf_printf(&k->args, ", S : out f32 (%s)", rows ? "M" : "N");
@@ -151,8 +152,34 @@ static void joined(Make *k)
 				  : "        gS[n] <- min(gS[n], colmin(f32(gX[m,n])));\n");
 }
 
+/* What a loop leaves of each row, in one or two reductions a trip. */
+static void reduced(Make *k)
+{
+	const char *word = ONE_OF(k, "max", "min");
+	buf_printf(&k->body, "        r : f32 rows(gX) = 0;\n        for n in g%s[m] {\n",
+		   ONE_OF(k, "X", "D"));
+	buf_printf(&k->body, "            r <- %s(r, row%s(f32(gX[m,n])));\n", word, word);
+	if (chance(k, 50))
+		buf_printf(&k->body, "            r <- r + rowsum(f32(gX[m,n]) * 0.25);\n");
+	buf_printf(&k->body, "        }\n");
+	if (chance(k, 50)) {
+		buf_printf(&k->args, ", Q : out f32 (M)");
+		buf_printf(&k->lets, "    let gQ = Q / %d;\n", k->bm);
+		buf_printf(&k->body, "        gQ[m] <- r;\n");
+	}
+}
+
 static void statements(Make *k)
 {
+	if (k->longer) {
+		reduced(k);
+		buf_printf(&k->body, "        for n in gD[m] {\n");
+		output(k, 'D');
+		if (chance(k, 30))
+			output(k, 'E');
+		buf_printf(&k->body, "        }\n");
+		return;
+	}
 	if (k->rows)
 		buf_printf(&k->body, "        let r = %s(f32(gX[%s]));\n",
 			   ONE_OF(k, "rowmax", "rowmin", "rowsum"), index_of(k));
@@ -171,7 +198,7 @@ static void write_schedule(Make *k, Buf *b)
 	if (k->rank > 1 && chance(k, 20))
 		buf_printf(b, "group(%d)%s; ", chance_within(&k->state, 1, 3),
 			   chance(k, 50) ? " along n" : "");
-	if (k->rank > 1 && chance(k, 15))
+	if (k->rank > 1 && !k->longer && chance(k, 15))
 		buf_printf(b, "cluster (%s); ", chance(k, 50) ? "2,1" : "1,2");
 	if (k->across)
 		buf_printf(b, "threads %d; ", 32 << chance_within(&k->state, 0, 3));
@@ -191,7 +218,8 @@ static void choose_sizes(Make *k)
 {
 	int unit = k->known ? 16 : 1, rows = k->rank > 1 ? 3 * k->bm : 1;
 	int64_t m = unit * chance_within(&k->state, 1, (rows + unit - 1) / unit);
-	int64_t n = unit * chance_within(&k->state, 1, (k->rows ? k->bn : 3 * k->bn) / unit);
+	int64_t n = unit *
+		    chance_within(&k->state, 1, (k->rows && !k->longer ? k->bn : 3 * k->bn) / unit);
 	add_size(k, "N", n);
 	if (k->rank > 1)
 		add_size(k, "M", m);
@@ -214,6 +242,7 @@ static void choose(Make *k)
 		k->bm = 1 << chance_within(&k->state, 0, 3);
 		k->bn = 1 << chance_within(&k->state, 8, 10);
 	}
+	k->longer = k->rows && k->rank == 2 && chance(k, 70);
 	k->inputs = chance_within(&k->state, 1, 3);
 	k->vector_n = chance(k, 40);
 	k->vector_m = k->rank > 1 && chance(k, 40);
@@ -242,7 +271,7 @@ static void write_facts(const Make *k, Buf *b)
 			   strstr(k->args.s, "ld") ? ", ld % 16 == 0" : "");
 		before = ", ";
 	}
-	if (k->rows)
+	if (k->rows && !k->longer)
 		buf_printf(b, "%sN <= %d", before, k->bn);
 }
 
@@ -257,7 +286,7 @@ void kernel_make(uint64_t seed, Made *m)
 	buf_printf(b, "kernel random(%s)", k.args.s);
 	write_facts(&k, b);
 	buf_printf(b, "\n{\n%s    for %s%s%s in gD {\n%s    }\n", k.lets.s, k.rank > 1 ? "(" : "",
-		   index_of(&k), k.rank > 1 ? ")" : "", k.body.s);
+		   k.longer ? "m,_" : index_of(&k), k.rank > 1 ? ")" : "", k.body.s);
 	write_schedule(&k, b);
 	choose_sizes(&k);
 	buf_free(&k.args);
