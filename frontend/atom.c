@@ -130,10 +130,24 @@ Value mma_template(Sema *s, const Node *at, Value *types, int n)
 	if (!r || !shape_exists(s, at, r, shape))
 		return value_bad();
 	Mma *m = NEW(s->arena, Mma);
-	*m = (Mma){{(AtomId)(r - atom_rows), (int)shape[1]}, {1, 1, 1}, at->loc, sched_swaps(s)};
+	*m = (Mma){{(AtomId)(r - atom_rows), (int)shape[1]},
+		   {1, 1, 1},
+		   at->loc,
+		   sched_swaps(s),
+		   {1, 1, 1}};
 	m->arrange[0] = atoms_of_group(s, m);
 	v.mma = m;
 	return v;
+}
+
+/* Warpgroups side by side along one mode; or the warps of one side by side along both. */
+static bool is_arranged(Sema *s, const Mma *m)
+{
+	int64_t group = atoms_of_group(s, m), *a = (int64_t *)(uintptr_t)m->arrange;
+	int64_t all = a[0] * a[1];
+	if (a[2] > 1 || all % group || all > MOST_GROUPS * group)
+		return false;
+	return a[0] % group == 0 || (all == group && group % a[0] == 0);
 }
 
 Value mma_arrange(Sema *s, Loc loc, const Value *mma, const Value *by)
@@ -153,14 +167,44 @@ Value mma_arrange(Sema *s, Loc loc, const Value *mma, const Value *by)
 		if (!want_int(s, &e, 1, 1024, "an arrangement's extent", &m->arrange[i]))
 			return value_bad();
 	}
-	int group = (int)atoms_of_group(s, m);
-	if (mma_warpgroups(s, m) > MOST_GROUPS || m->arrange[0] % group || m->arrange[2] > 1) {
+	if (!is_arranged(s, m)) {
+		int group = (int)atoms_of_group(s, m);
 		not_yet(s, by->loc,
 			"this arrangement of %s; one, two and three warpgroups along m, (%d,1,1), "
-			"(%d,1,1) and (%d,1,1), or along n, (%d,2,1) and (%d,3,1), are",
+			"(%d,1,1) and (%d,1,1), or along n, (%d,2,1) and (%d,3,1)%s, are",
 			group == 1 ? "warpgroups" : "warps", group, 2 * group, 3 * group, group,
-			group);
+			group, group == 1 ? "" : ", and (2,2,1) and (1,4,1) of one");
 		return value_bad();
+	}
+	v.mma = m;
+	return v;
+}
+
+bool is_values_call(const Node *n)
+{
+	return n->kind == N_CALL && n->kids.at[0]->kind == N_NAME &&
+	       !strcmp(n->kids.at[0]->name, "values");
+}
+
+/* How many atoms of a warp a step has along each mode: a tile has a multiple of it. */
+Value mma_values(Sema *s, const Node *n)
+{
+	static const char *const modes[] = {"values along m", "values along n", "values along k"};
+	static const int64_t most[] = {ATOM_N, ATOM_N, 1};
+	const Node *call = n->kids.at[1];
+	Value v = eval(s, n->kids.at[0]);
+	if (!want(s, &v, V_MMA, "what has values"))
+		return value_bad();
+	if (call->kids.n != 4) {
+		diag(s->ctx, call->loc, D_E0206, "values has three extents, values(m,n,k)");
+		return value_bad();
+	}
+	Mma *m = NEW(s->arena, Mma);
+	*m = *v.mma;
+	for (int i = 0; i < 3; i++) {
+		Value e = eval(s, call->kids.at[i + 1]);
+		if (!want_int(s, &e, 1, most[i], modes[i], &m->values[i]))
+			return value_bad();
 	}
 	v.mma = m;
 	return v;
@@ -172,8 +216,8 @@ static bool divisible(Sema *s, const Node *call, const Mma *m, int mode, int64_t
 {
 	static const char names[2][2] = {"M", "N"};
 	bool along_n = m->swap != (mode == 1);
-	int64_t step =
-		along_n ? m->atom.n * m->arrange[1] : atom_rows[m->atom.id].m * m->arrange[0];
+	int64_t step = along_n ? m->atom.n * m->arrange[1] * m->values[1]
+			       : atom_rows[m->atom.id].m * m->arrange[0] * m->values[0];
 	if (v % step == 0)
 		return true;
 	DiagMsg *msg = diag(s->ctx, call->kids.at[mode + 1]->loc, D_E0303,

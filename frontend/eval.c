@@ -170,6 +170,8 @@ static Value report_chain(Sema *s, const Node *n)
 static Value eval_binary(Sema *s, const Node *n)
 {
 	Value v[2];
+	if (*n->name == '*' && is_values_call(n->kids.at[1]) && !scope_find(s, "values"))
+		return mma_values(s, n);
 	if (!eval_all(s, n->kids.at, 2, v))
 		return value_bad();
 	const EltRow *row = elt_by_infix(n->name);

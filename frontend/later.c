@@ -38,6 +38,7 @@ static const char place_of_min[] =
 static const struct {
 	const char *head, *built;
 } instead[] = {
+	{"values", "write it behind an arrangement: mma_sync<..>(..) * (2,2,1) * values(1,2,1)"},
 	{"pick", "write a const, whose value -D replaces"},
 	{"argmax", place_of_max},
 	{"rowargmax", place_of_max},

@@ -60,7 +60,8 @@ typedef struct {
 	Atom atom;
 	int64_t arrange[3];
 	Loc loc;
-	bool swap; /* its M is along the rows of the second operand */
+	bool swap;         /* its M is along the rows of the second operand */
+	int64_t values[3]; /* atoms of each warp in a step of which a tile has a multiple */
 } Mma;
 
 typedef struct Ring Ring;
@@ -378,6 +379,8 @@ void ring_build(Sema *s, const Ring *r);
 bool mma_exists(const char *name); /* wgmma, ... */
 int64_t mma_warpgroups(Sema *s, const Mma *m);
 Value mma_template(Sema *s, const Node *template, Value *args, int n);
+bool is_values_call(const Node *n);
+Value mma_values(Sema *s, const Node *n); /* mma * values(1,2,1) */
 Value mma_arrange(Sema *s, Loc loc, const Value *mma, const Value *arrangement);
 Value mma_shape(Sema *s, const Node *call); /* mm.C(bM,bN) */
 void stmt_for(Sema *s, const Node *n);

@@ -211,15 +211,19 @@ bool tile_in_vectors(const Kernel *k, const Val *tile, int fast, int n)
 	return ix_divisor(tup_get(tensor->shape, mode)->leaf, facts) % n == 0;
 }
 
-/* Atoms of a warp: those of a warpgroup lie along m, and the tile's columns are one block. */
+/* Atoms of a warp: those of a warpgroup lie along m, as many as there are, and the others along n;
+ * the tile's columns are one block. */
 static void find_block(Ctx *c, TiledMma *t)
 {
-	int threads = atom_threads(c, t->atom);
+	int threads = atom_threads(c, t->atom), all = GROUP_THREADS / threads;
 	bool alone = threads == GROUP_THREADS;
-	t->warps = GROUP_THREADS / threads;
+	t->warps = t->along_m % all ? t->along_m : all;
+	t->beside = all / t->warps;
+	t->along_m /= t->warps;
+	t->along_n /= t->beside;
 	t->rows = atom_rows[t->atom.id].m * t->warps;
 	t->cols = alone ? t->atom.n : t->n / t->along_n;
-	t->steps = t->cols / t->atom.n;
+	t->steps = t->cols / (t->atom.n * t->beside);
 }
 
 TiledMma op_tiled_mma(Ctx *c, const Op *mma)
@@ -236,7 +240,6 @@ TiledMma op_tiled_mma(Ctx *c, const Op *mma)
 	t.from = depth ? (int)depth->i[0] : 0;
 	t.to = depth ? (int)depth->i[1] : t.k;
 	find_block(c, &t);
-	t.along_m /= t.warps;
 	t.repeat_m = t.m / (t.rows * t.along_m);
 	t.repeat_n = t.n / (t.cols * t.along_n);
 	return t;
@@ -247,8 +250,8 @@ TiledMma tiled_mma_part(TiledMma t, int cols)
 	t.m = t.rows * t.along_m;
 	t.n = cols * t.along_n;
 	t.cols = cols;
-	t.atom.n = t.steps > 1 ? t.atom.n : cols;
-	t.steps = cols / t.atom.n;
+	t.atom.n = t.steps * t.beside > 1 ? t.atom.n : cols;
+	t.steps = cols / (t.atom.n * t.beside);
 	t.repeat_m = t.repeat_n = 1;
 	return t;
 }
@@ -261,6 +264,11 @@ int tiled_mma_registers(TiledMma t)
 int tiled_mma_warpgroups(TiledMma t)
 {
 	return t.along_m * t.along_n;
+}
+
+int tiled_mma_unit(TiledMma t)
+{
+	return t.beside > 1 ? t.atom.n * t.beside : 1;
 }
 
 typedef struct {
@@ -330,7 +338,8 @@ const Layout *tiled_mma_tv(Ctx *c, TiledMma t)
 	int64_t am = atom_rows[t.atom.id].m;
 	TvModes tv = tv_of_atom(atom_tv_c(c, t.atom), am, t.m);
 	tv_mode(&tv, 0, t.warps, am);
-	tv_mode(&tv, 1, t.steps, (int64_t)t.atom.n * t.m);
+	tv_mode(&tv, 0, t.beside, (int64_t)t.atom.n * t.m);
+	tv_mode(&tv, 1, t.steps, (int64_t)t.atom.n * t.beside * t.m);
 	tv_mode(&tv, 0, t.along_m, t.rows);
 	tv_mode(&tv, 0, t.along_n, (int64_t)t.cols * t.m);
 	tv_mode(&tv, 1, t.repeat_m, (int64_t)t.rows * t.along_m);
@@ -344,6 +353,7 @@ static TvModes tv_a_modes(Ctx *c, TiledMma t)
 	int64_t am = atom_rows[t.atom.id].m;
 	TvModes tv = tv_of_atom(atom_tv_a(c, t.atom), am, t.m);
 	tv_mode(&tv, 0, t.warps, am);
+	tv_mode(&tv, 0, t.beside, 0);
 	tv_mode(&tv, 0, t.along_m, t.rows);
 	tv_mode(&tv, 0, t.along_n, 0);
 	return tv;
@@ -364,7 +374,8 @@ static const Layout *tiled_mma_tv_b(Ctx *c, TiledMma t)
 	int64_t k = atom_rows[t.atom.id].k;
 	TvModes tv = tv_of_atom(atom_tv_b(c, t.atom), t.atom.n, t.n);
 	tv_mode(&tv, 0, (int64_t)t.warps * t.along_m, 0);
-	tv_mode(&tv, 1, t.steps, t.atom.n);
+	tv_mode(&tv, 0, t.beside, t.atom.n);
+	tv_mode(&tv, 1, t.steps, (int64_t)t.atom.n * t.beside);
 	tv_mode(&tv, 0, t.along_n, t.cols);
 	tv_mode(&tv, 1, t.repeat_n, (int64_t)t.cols * t.along_n);
 	tv_mode(&tv, 1, t.k / k, k * t.n);
@@ -395,7 +406,7 @@ int tiled_mma_a(Ctx *c, TiledMma t, const Type *a, int i, int col)
 
 int tiled_mma_b(TiledMma t, const Type *b, int j, int step, int col)
 {
-	int64_t row = (int64_t)j * t.cols * t.along_n + (int64_t)step * t.atom.n;
+	int64_t row = (int64_t)j * t.cols * t.along_n + (int64_t)step * t.atom.n * t.beside;
 	return tv_register_at(b, row + (int64_t)col * t.n);
 }
 

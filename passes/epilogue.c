@@ -72,8 +72,9 @@ static int most_columns(const Epilogue *e)
 static bool is_plain(const Epilogue *e, int cols)
 {
 	int bytes = cols * e->bytes;
-	return e->t.cols % cols == 0 && cols <= target_by_name(e->k->target)->box_max &&
-	       bytes % TMA_STRIDE == 0 && bytes / TMA_STRIDE % 2;
+	return e->t.cols % cols == 0 && cols % tiled_mma_unit(e->t) == 0 &&
+	       cols <= target_by_name(e->k->target)->box_max && bytes % TMA_STRIDE == 0 &&
+	       bytes / TMA_STRIDE % 2;
 }
 
 /* The most columns up to the limit that need no swizzle; where these are a unit alone and the
@@ -107,7 +108,7 @@ static bool chunk_of_rows(Epilogue *e)
 	e->cols = fits ? given : 0;
 	for (int w = slot_swizzle(e->t.cols * e->bytes); w >= SWIZZLE_LEAST && !fits; w /= 2) {
 		e->cols = w / e->bytes;
-		fits = e->cols <= most_columns(e);
+		fits = e->cols <= most_columns(e) && e->cols % tiled_mma_unit(e->t) == 0;
 	}
 	e->cols = fits ? e->cols : plain_columns(e);
 	e->chunk = slot_rows(1, e->rows, e->cols, e->bytes);
@@ -118,8 +119,10 @@ static bool chunk_of_rows(Epilogue *e)
  * swizzle. */
 static bool chunk_of_columns(Epilogue *e)
 {
-	for (e->cols = most_columns(e) / 8 * 8; e->t.cols % e->cols; e->cols -= 8)
-		;
+	int unit = tiled_mma_unit(e->t), most = most_columns(e) / 8 * 8;
+	e->cols = most > unit ? most : unit;
+	while (e->t.cols % e->cols || e->cols % unit)
+		e->cols -= 8;
 	int swizzle = slot_swizzle(e->rows * e->bytes);
 	e->chunk = (SlotForm){1, e->cols, e->rows, swizzle / e->bytes, swizzle};
 	return true;

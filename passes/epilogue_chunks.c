@@ -582,8 +582,10 @@ void by_pieces(Epilogue *e)
 {
 	Kernel *k = e->k;
 	const Ix *zero = ix_int(k, 0);
-	for (e->cols = PIECE; e->t.cols % e->cols; e->cols -= 8)
-		;
+	int unit = tiled_mma_unit(e->t);
+	e->cols = PIECE > unit ? PIECE : unit;
+	while (e->t.cols % e->cols || e->cols % unit)
+		e->cols -= 8;
 	e->chunks = e->t.repeat_m * e->t.repeat_n * (e->t.cols / e->cols);
 	e->sources.n = 0;
 	const Chunk *all = chunks(e);

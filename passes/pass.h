@@ -103,7 +103,8 @@ typedef struct {
 	int m, n, k;            /* of the tile */
 	int from, to;           /* of k, what is multiplied */
 	int rows, cols;         /* what a warpgroup's atoms beside each other cover, a block */
-	int warps, steps;       /* atoms of a block: each a warp's, along m; along n */
+	int warps, beside;      /* warps of a block along m; along n, an atom of each in turn */
+	int steps;              /* atoms of a warp along n */
 	int along_m, along_n;   /* warpgroups */
 	int repeat_m, repeat_n; /* blocks of a warpgroup */
 } TiledMma;
@@ -111,6 +112,7 @@ TiledMma op_tiled_mma(Ctx *c, const Op *mma);
 /* Of its blocks the part of so many columns, as a tile. */
 TiledMma tiled_mma_part(TiledMma t, int cols);
 int tiled_mma_warpgroups(TiledMma t);
+int tiled_mma_unit(TiledMma t); /* columns of which each thread has some, where warps lie beside */
 int tiled_mma_registers(TiledMma t); /* elements that a thread holds of a block */
 /* Thread-value layouts: of the accumulator; of A and B as atoms read them from registers. */
 const Layout *tiled_mma_tv(Ctx *c, TiledMma t);

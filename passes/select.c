@@ -110,9 +110,10 @@ static void operands(Kernel *k)
 /* Where warpgroups take tiles by turns, each multiplies a whole one. */
 static void turns(Kernel *k)
 {
-	for (Op *op = kernel_mma(k, NULL); op && kernel_pingpong(k); op = kernel_mma(k, op))
-		op_ints(k, op, A_ARRANGE, (const int64_t[]){op_tiled_mma(k->ctx, op).warps, 1, 1},
-			3);
+	for (Op *op = kernel_mma(k, NULL); op && kernel_pingpong(k); op = kernel_mma(k, op)) {
+		TiledMma t = op_tiled_mma(k->ctx, op);
+		op_ints(k, op, A_ARRANGE, (const int64_t[]){t.warps, t.beside, 1}, 3);
+	}
 }
 
 /* The same place of the same tensor, which nothing writes. */
