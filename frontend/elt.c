@@ -210,7 +210,7 @@ static bool is_f32(Sema *s, const char *what, const Value *v)
 	diag_remedy(s->ctx,
 		    diag(s->ctx, v->loc, D_E0205, "%s computes in f32, this is %s", what,
 			 elem_rows[elem_of(v)].name),
-		    "write f32(...) around it");
+		    "write f32(...) around it, or convert what comes out");
 	return false;
 }
 
@@ -496,7 +496,7 @@ static bool rows_fit(Sema *s, const Node *call, const Value *given, int64_t rows
 			name);
 		return false;
 	}
-	if (!want_int(s, given, 1, rows, "the rows that share a value", n))
+	if (!want_int(s, given, 2, rows, "the rows that share a value", n))
 		return false;
 	if (WARP_ROWS % *n == 0 && rows % *n == 0)
 		return true;

@@ -47,16 +47,29 @@ static bool report_whole(Sema *s, const Tensor *t, const Value *v)
 	return false;
 }
 
-static bool report_no_row(Sema *s, const Tensor *t, const Value *v)
+/* By what is left of a tile: a row, a column, one element of it. */
+static const struct {
+	const char *what, *example;
+} left[2][2] = {
+	{{"for each row of the tile",
+	  "[m] += rowsum(x), and index it with the grid's name of the rows"},
+	 {"for each row, each column or all of the tile",
+	  "[m] += rowsum(x), where it has an element for each row"}},
+	{{"of the tile", "[0] += tilesum(x)"},
+	 {"for each column of the tile",
+	  "[n] += colsum(x), and index it with the grid's name of the columns"}},
+};
+
+static bool report_no_row(Sema *s, const Tensor *t, const Value *v, const Layout *to)
 {
+	bool row = tup_get(to->shape, 0)->leaf->value == 1;
 	diag_remedy(s->ctx,
 		    diag(s->ctx, v->loc, D_E0203,
-			 "what is joined to '%s' is a value for each row of the tile, this is %s",
-			 t->name,
+			 "what is joined to '%s' is a value %s, this is %s", t->name,
+			 left[row][!is_column(to)].what,
 			 v->kind == V_FRAG ? shape_str(s, v->val->type->layout)
 					   : value_texts[v->kind]),
-		    "write %s[m] += rowsum(x), and index it with the grid's name of the rows",
-		    t->name);
+		    "write %s%s", t->name, left[row][!is_column(to)].example);
 	return false;
 }
 
@@ -71,7 +84,7 @@ static bool shape_fits(Sema *s, const Tensor *t, const Value *v, const Layout *t
 		return report_whole(s, t, v);
 	if (!r)
 		return (held && shape_same(s, v->val->type->layout, to) && is_column(to)) ||
-		       report_no_row(s, t, v);
+		       report_no_row(s, t, v, to);
 	if (shape_same(s, reduced_shape(s, v->val->type->layout, r->kept), to))
 		return true;
 	diag_remedy(s->ctx,

@@ -165,13 +165,39 @@ static void say_index(Sema *s, DiagMsg *m, const Value *to)
 			name, name);
 	else if (s->grid_open >= 0 && to->tile->tiling->rank < s->grid->rank)
 		diag_remedy(s->ctx, m, "write it behind the loop, where all of a row is known");
-	else if (to->tile->tiling->rank < s->grid->rank)
-		diag_remedy(s->ctx, m,
-			    "all tiles of a row have these elements: join them, %s[m] += ... or "
-			    "%s[m] <- max(%s[m], ...)",
-			    name, name, name);
 	else
 		diag_remedy(s->ctx, m, "index it with the names of the grid, in their order");
+}
+
+/* A vector: each of its elements belongs to several tiles. */
+static bool report_shared(Sema *s, const Value *to)
+{
+	const char *name = to->tile->tiling->tensor->name;
+	Buf at = {0};
+	ix_print(to->tile->at[0] ? to->tile->at[0] : ix_const(s->ctx, 0), &at);
+	diag_remedy(s->ctx,
+		    diag(s->ctx, to->loc, D_E0306,
+			 "an element of '%s' belongs to several tiles of the output, and each of "
+			 "them would write it",
+			 name),
+		    "join them, %s[%s] += ... or %s[%s] <- max(%s[%s], ...)", name, at.s, name,
+		    at.s, name, at.s);
+	buf_free(&at);
+	return false;
+}
+
+static bool report_index(Sema *s, const Value *to, int i)
+{
+	bool vector = to->tile->tiling->rank < s->grid->rank;
+	if (vector && is_at_loops_tile(s) && s->grid_open < 0)
+		return report_shared(s, to);
+	say_index(s,
+		  diag(s->ctx, to->loc, D_E0306,
+		       "each tile of '%s' must be written once: index %d is not the grid's name "
+		       "for that mode",
+		       to->tile->tiling->tensor->name, i),
+		  to);
+	return false;
 }
 
 /* Of what holds a value for each row and each tile, the mode that counts tiles of columns; or of a
@@ -213,16 +239,9 @@ static bool store_at_grid(Sema *s, const Value *to)
 {
 	if (holds_rows(s, to->tile))
 		return true;
-	for (int i = 0; i < to->tile->tiling->rank; i++) {
-		if (mode_at_grid(s, to->tile, i) || counts_tiles(s, to->tile, i))
-			continue;
-		DiagMsg *m = diag(s->ctx, to->loc, D_E0306,
-				  "each tile of '%s' must be written once: index %d is not the "
-				  "grid's name for that mode",
-				  to->tile->tiling->tensor->name, i);
-		say_index(s, m, to);
-		return false;
-	}
+	for (int i = 0; i < to->tile->tiling->rank; i++)
+		if (!mode_at_grid(s, to->tile, i) && !counts_tiles(s, to->tile, i))
+			return report_index(s, to, i);
 	return true;
 }
 
@@ -297,7 +316,7 @@ static bool store_fits(Sema *s, const Value *to)
 	const Tiling *tiling = to->tile->tiling;
 	if (!may_write(s, to))
 		return false;
-	if (has_lines(s, tiling))
+	if (has_lines(s, tiling) || tiling->rank < s->grid->rank)
 		return is_whole_tile(s, to) && scatter_fits(s, to) && store_at_grid(s, to);
 	not_yet(s, to->loc,
 		"this layout of '%s': rows or columns must be contiguous, as (M,N):(N,1) or "

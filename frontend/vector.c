@@ -73,17 +73,30 @@ static bool report_no_name(Sema *s, const Tensor *t, const Value *at)
 	return false;
 }
 
+/* The name of the grid for a mode of that extent; NULL: none is. */
+static const char *name_for(Sema *s, const Ix *extent)
+{
+	for (int i = 0; i < s->grid->rank; i++)
+		if (s->grid_at[i] && s->grid_at[i]->kind == IX_SYM &&
+		    extent_at(s, s->grid->tensor, i) == extent)
+			return s->grid_at[i]->name;
+	return NULL;
+}
+
 static bool report_other_length(Sema *s, const Tensor *t, int mode, const Value *at)
 {
 	Buf here = {0}, there = {0};
+	const char *name = name_for(s, extent_at(s, t, mode));
 	int64_t tile;
 	ix_print(extent_at(s, t, mode), &here);
 	ix_print(extent_by(s, at->ix, &tile), &there);
-	diag_remedy(s->ctx,
-		    diag(s->ctx, at->loc, D_E0211,
-			 "'%s' has %s elements along mode %d, and the index counts tiles of %s",
-			 t->name, here.s, mode, there.s),
-		    "give it the extent of the output: %s", there.s);
+	DiagMsg *m = diag(s->ctx, at->loc, D_E0211,
+			  "'%s' has %s elements along mode %d, and the index counts tiles of %s",
+			  t->name, here.s, mode, there.s);
+	if (name)
+		diag_remedy(s->ctx, m, "index it with %s, or give it the extent %s", name, there.s);
+	else
+		diag_remedy(s->ctx, m, "give it the extent of the output: %s", there.s);
 	buf_free(&here);
 	buf_free(&there);
 	return false;
