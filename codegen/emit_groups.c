@@ -332,7 +332,7 @@ void emit_GROUPS_AT(Cg *g, const Op *op)
 	Walk w = walk_begin(g, op);
 	LLVMBasicBlockRef test = cg_new_block(g, "groups"), next = cg_new_block(g, "next"),
 			  done = cg_new_block(g, "ends");
-	LLVMValueRef group = held(&w, cg_i32(g, op->ix[2]));
+	LLVMValueRef group = held(&w, cg_i32(g, op->ix[2])), said = load_said(&w, group);
 	put(&w, BASE, cg_int32(g, 0));
 	cg_goto(g, test);
 	LLVMValueRef base = get(&w, BASE);
@@ -345,7 +345,6 @@ void emit_GROUPS_AT(Cg *g, const Op *op)
 	LLVMValueRef args[2] = {get(&w, LAST), cg_int32(g, -1)};
 	LLVMValueRef first = cg_call(g, "llvm.nvvm.redux.sync.max", NULL, args, 2);
 	first = choose(g, LLVMIntSLT, first, w.rows);
-	LLVMValueRef said = load_said(&w, group);
 	cg_check_group(g, op, group, said, first);
 	LLVMValueRef last = choose(g, LLVMIntSLT, said, w.rows);
 	last = choose(g, LLVMIntSGT, last, first);

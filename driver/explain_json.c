@@ -167,6 +167,7 @@ static void put_copy(json_object *array, const Facts *f, const FactCopy *c)
 	json_put_int(o, "copies", c->copies);
 	json_put_int(o, "bytes", c->bytes);
 	json_put_text(o, "role", c->role);
+	json_put_bool(o, "clipped", c->ragged);
 	if (!c->barrier) {
 		json_put_text(o, "asks", c->asks);
 		return;
