@@ -401,6 +401,42 @@ static bool names_differ(Reader *r)
 	return true;
 }
 
+typedef struct {
+	PtrMap found; /* names of what is another number in each turn of a loop */
+	bool some;
+} Found;
+
+static void note_found(void *user, const char *name)
+{
+	Found *f = user;
+	f->some |= ptrmap_get(&f->found, name) != NULL;
+}
+
+static bool is_found(Found *f, const Op *op)
+{
+	f->some = false;
+	for (int i = 0; i < op->nix; i++)
+		ix_names(op->ix[i], note_found, f);
+	return f->some;
+}
+
+/* What an operation finds in a loop is no expression of the turn: a loop that is as long as that
+ * says is not followed. */
+static bool lengths_known(Reader *r)
+{
+	Found f = {.found.arena = r->p->arena};
+	for (const Op *op = kernel_first(r->p->k); op; op = op_next(op)) {
+		bool finds = op_only_names(op) && op->kind != OP_LET && read_outer_loop(op);
+		if (is_loop(op) && !read_is_plain(op) && is_found(&f, op))
+			return read_problem(r, D_W0411, op->loc,
+					    "a loop whose length is found in another loop");
+		for (int i = 0; (finds || (op->kind == OP_LET && is_found(&f, op))) && i < op->nsym;
+		     i++)
+			ptrmap_set(&f.found, op->sym[i], (void *)(uintptr_t)op);
+	}
+	return true;
+}
+
 /* What is the same for all sizes was read before. */
 static bool read_same(Reader *r)
 {
@@ -459,8 +495,8 @@ bool program_read(Program *p, const Kernel *k)
 		return read_limit(&r, LIMIT_RANKS, k->loc);
 	find_lets(&r);
 	p->shaped = true;
-	if (!find_accs(&r) || !few_choices(&r) || !names_differ(&r) || !find_keys(&r) ||
-	    !find_cells(&r) || !read_same(&r))
+	if (!find_accs(&r) || !few_choices(&r) || !names_differ(&r) || !lengths_known(&r) ||
+	    !find_keys(&r) || !find_cells(&r) || !read_same(&r))
 		return false;
 	p->parts = r.parts.at;
 	p->nparts = r.parts.n;
