@@ -37,8 +37,8 @@ shape()
 
 tile ping 128 128 6 4
 tile ping 128 128 6 8
+tile ping 128 184 4 4
 tile ping 128 192 4 4
-tile ping 64 256 5 8
 tile coop 128 256 4 4
 tile coop 128 256 4 4 -DCN=2
 tile ping 128 128 6 4 -DCN=2
