@@ -206,6 +206,7 @@ LLVMValueRef cg_index_ptr(Cg *g, const Op *op, LLVMValueRef base, LLVMValueRef *
 #include "ir/ops.def"
 
 /* emit_elt.c, emit_math.c: one function of scalars for each row of elementwise.def */
+typedef LLVMValueRef (*Value)(Cg *g, LLVMValueRef *x); /* of scalars */
 #define ELT(id, ...) LLVMValueRef value_##id(Cg *g, LLVMValueRef *x);
 #include "ir/elementwise.def"
 

@@ -5,8 +5,6 @@
  *     %c = add %a, %b : reg f32 ...   ->   one fadd a register */
 #include "codegen/cg.h"
 
-typedef LLVMValueRef (*Value)(Cg *g, LLVMValueRef *x);
-
 /* Register of operand i for the result's register r: of a row vector, that of its row. */
 static int register_of(const Op *op, int i, int r)
 {
@@ -72,53 +70,6 @@ static void elementwise(Cg *g, const Op *op, Value value)
 		elementwise(g, op, value_##id); \
 	}
 #include "ir/elementwise.def"
-
-/* ------------------------------------------------------------------ rows */
-static const Value values[OP_COUNT] = {
-#define ELT(id, ...) [OP_##id] = value_##id,
-#include "ir/elementwise.def"
-};
-
-/* Of x[0 .. n), halves first: sums of few steps each, which do not wait for each other. */
-static LLVMValueRef combined(Cg *g, Value value, LLVMValueRef *x, int n)
-{
-	if (n == 1)
-		return x[0];
-	LLVMValueRef half[2] = {combined(g, value, x, n / 2),
-				combined(g, value, x + n / 2, n - n / 2)};
-	return value(g, half);
-}
-
-/* With the lanes that hold the rest of the row or column; what other warps hold is theirs. */
-static LLVMValueRef exchanged(Cg *g, const Op *op, Value value, LLVMValueRef x)
-{
-	enum { MOST = 8, LANES = 32 };
-	int step[MOST], n = tv_exchanges(op->in[0].val->type->tv, op->out->type->tv, step, MOST);
-	for (int i = 0; i < n && step[i] < LANES; i++) {
-		LLVMValueRef args[4] = {cg_int32(g, -1), x, cg_int32(g, step[i]), cg_int32(g, 31)};
-		LLVMValueRef both[2] = {x,
-					cg_call(g, "llvm.nvvm.shfl.sync.bfly.f32", NULL, args, 4)};
-		x = value(g, both);
-	}
-	return x;
-}
-
-/* Registers first, then the lanes that share the row (PTX ISA: shfl.sync.bfly). */
-void emit_REDUCE(Cg *g, const Op *op)
-{
-	Value value = values[combine_of(op)->op];
-	Bound from = *cg_val(g, op->in[0].val);
-	int n = type_regs(op->out->type);
-	Bound *to = cg_bind(g, op->out, n, from.type);
-	LLVMValueRef *x = NEWN(g->arena, LLVMValueRef, from.n);
-	for (int r = 0; r < n; r++) {
-		int row = 0;
-		for (int i = 0; i < from.n; i++)
-			if (tv_source(op->in[0].val->type, i, op->out->type) == r)
-				x[row++] = cg_reg(g, &from, i);
-		to->reg[r] = exchanged(g, op, value, combined(g, value, x, row));
-	}
-}
 
 void emit_MOVE(Cg *g, const Op *op)
 {

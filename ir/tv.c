@@ -4,7 +4,8 @@
  *     a row vector of a tile: threads that hold the same rows hold the same elements of it
  *     (64,256) tv ((4,8,4),(2,2,32)):((128,1,16),(64,8,512))
  * ->  (64,1)   tv ((4,8,4),(2)):((0,1,16),(8))
- * ->  (64,4)   tv ((4,8,4),(2,4)):((0,1,16),(8,64)), where 64 columns share an element */
+ * ->  (64,4)   tv ((4,8,4),(2,4)):((0,1,16),(8,64)), where 64 columns share an element
+ * ->  (4,32)   tv ((4,2,2,2,4),(1)):((8,16,32,64,1),(4)), shared out: no lanes hold the same */
 #include "ir/ir.h"
 
 /* Modes of threads (0) or registers (1), flat and static. */
@@ -155,16 +156,66 @@ int64_t tv_places(const Layout *tv)
 	return n;
 }
 
-int tv_exchanges(const Layout *whole, const Layout *part, int *step, int most)
+static int64_t thread_offset(const Modes *m, int64_t thread)
 {
-	Modes from = modes_of(whole, 0), to = modes_of(part, 0);
+	int64_t offset = 0;
+	for (int i = 0; i < m->n; i++) {
+		offset += thread % m->extent[i] * m->stride[i];
+		thread /= m->extent[i];
+	}
+	return offset;
+}
+
+int tv_exchanges(const Type *whole, const Type *part, TvExchange *all, int most)
+{
+	Modes from = modes_of(whole->tv, 0), to = modes_of(part->tv, 0);
 	int n = 0;
 	int64_t before = 1;
 	for (int i = 0; i < from.n; i++) {
-		if (from.stride[i] && !to.stride[i])
-			for (int64_t s = 1; s < from.extent[i] && n < most; s *= 2)
-				step[n++] = (int)(before * s);
+		for (int64_t s = before; s < before * from.extent[i] && n < most; s *= 2) {
+			int64_t offset = thread_offset(&from, s);
+			if (offset && !part_offset(whole->layout, part->layout, offset))
+				all[n++] = (TvExchange){(int)s, thread_offset(&to, s)};
+		}
 		before *= from.extent[i];
 	}
 	return n;
+}
+
+/* Leaves every second register: how far the others lie behind them; 0: there are no pairs. */
+static int64_t halve(Modes *registers)
+{
+	for (int i = registers->n - 1; i >= 0; i--) {
+		int64_t stride = registers->stride[i];
+		if (registers->extent[i] % 2)
+			continue;
+		registers->extent[i] /= 2;
+		registers->stride[i] *= 2;
+		return stride;
+	}
+	return 0;
+}
+
+const Layout *tv_shared_out(Ctx *c, const Type *whole, const Layout *part)
+{
+	enum { LANES = 32 };
+	const Layout *tv = tv_of_part(c, whole->tv, whole->layout, part);
+	if (!tv)
+		return NULL;
+	Modes lanes = modes_of(tv, 0), from = modes_of(whole->tv, 0);
+	Modes to[2] = {{.n = 0}, modes_of(tv, 1)};
+	int64_t before = 1;
+	for (int i = 0; i < lanes.n; i++) {
+		int64_t left = lanes.extent[i], stride = 0;
+		bool alike = !lanes.stride[i] && before < LANES && thread_offset(&from, before);
+		while (alike && left % 2 == 0 && to[0].n + lanes.n - i < TV_MODES &&
+		       (stride = halve(&to[1]))) {
+			push(&to[0], 2, stride);
+			left /= 2;
+		}
+		if (left > 1 || lanes.extent[i] == 1)
+			push(&to[0], left, lanes.stride[i]);
+		before *= lanes.extent[i];
+	}
+	return layout_of(c, to);
 }

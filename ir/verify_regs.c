@@ -152,13 +152,22 @@ const char *elt_rule(const Kernel *k, const Op *op)
 	return is_computed(k, op) ? NULL : "the result is f32";
 }
 
+/* Lanes may share out what a reduction leaves. */
+static bool spread_as_rows(const Kernel *k, const Type *part, const Type *whole)
+{
+	return spread_as_part(k, part, whole) ||
+	       (part->tv && is_plain(whole) && is_plain(part) &&
+		part->tv == tv_shared_out(k->ctx, whole, part->layout));
+}
+
 /* Threads that hold parts of one row meet by shuffles, which are of one warp. */
 static const char *exchange_rule(const Type *from, const Type *to)
 {
 	enum { MOST = 16, LANES = 32 };
-	int step[MOST], n = tv_exchanges(from->tv, to->tv, step, MOST);
+	TvExchange all[MOST];
+	int n = tv_exchanges(from, to, all, MOST);
 	for (int i = 0; i < n; i++)
-		if (step[i] >= LANES)
+		if (all[i].step >= LANES)
 			return "a row lies within one warp: arrange warpgroups along m";
 	return NULL;
 }
@@ -174,7 +183,7 @@ const char *reduce_rule(const Kernel *k, const Op *op)
 	if (!plain || (k->stage == ST_TILE && !ix_is(extent(k, to, 1), 1) &&
 		       extent(k, to, 1) != extent(k, from, 1)))
 		return "a reduction leaves one column, or all of them";
-	if (!type_broadcasts(k->ctx, to, from) || !spread_as_part(k, to, from))
+	if (!type_broadcasts(k->ctx, to, from) || !spread_as_rows(k, to, from))
 		return "the result is spread as the rows of the operand";
 	bool meets = from->tv && from->tv != to->tv && (rows || k->stage != ST_PTX);
 	return meets ? exchange_rule(from, to) : NULL;

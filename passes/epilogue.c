@@ -39,10 +39,10 @@ static bool computes_much(const Kernel *k)
 	return some;
 }
 
-static bool is_crowded(const Kernel *k)
+static bool is_crowded(const Epilogue *e)
 {
 	enum { CROWDED = 192 };
-	return accumulated(k) >= CROWDED && computes_much(k);
+	return joins_columns(e) || (accumulated(e->k) >= CROWDED && computes_much(e->k));
 }
 
 /* Columns of a tile that make a chunk for each of the CTAs that share its k; all where it is small.
@@ -59,11 +59,12 @@ static int columns_of_part(const Epilogue *e)
 }
 
 /* Columns of a chunk, at most: as the schedule says, else half of the widest where these would
- * spill beside so many accumulators: bias and GELU of 128x192 under pingpong did. */
+ * spill beside so many accumulators, as bias and GELU of 128x192 under pingpong did, or where columns
+ * are reduced (docs/performance-diary.md). */
 static int most_columns(const Epilogue *e)
 {
 	int widest = SWIZZLE_WIDEST / e->bytes, part = columns_of_part(e);
-	int few = is_crowded(e->k) ? widest / 2 : widest;
+	int few = is_crowded(e) ? widest / 2 : widest;
 	int given = (int)attrs_int(&e->k->attrs, A_SUBTILE, few < part ? few : part);
 	return given < widest ? given : widest;
 }
@@ -94,7 +95,7 @@ static SubtileLimit limit_of(const Epilogue *e)
 	int widest = SWIZZLE_WIDEST / e->bytes, part = columns_of_part(e);
 	if (!e->chunk.swizzle)
 		return SUBTILE_PLAIN;
-	bool crowded = is_crowded(e->k);
+	bool crowded = is_crowded(e);
 	return part < widest && part < e->t.n && !(crowded && widest / 2 <= part) ? SUBTILE_PART
 	       : crowded                                                          ? SUBTILE_HALF
 										  : SUBTILE_WIDEST;

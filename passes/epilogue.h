@@ -30,6 +30,12 @@ typedef struct {
 	int i, j, col; /* repeat along m and n, column in the atom */
 } Chunk;
 
+/* A tile that is reduced as it is joined, behind the store. */
+typedef struct {
+	Op *op;
+	Val *kept; /* what each warp has of the chunks so far; NULL: nothing */
+} Join;
+
 struct Epilogue {
 	Kernel *k;
 	Op *store;
@@ -46,7 +52,7 @@ struct Epilogue {
 	PtrMap origins;   /* of values before the store; find_sources makes it */
 	const Layout *tv; /* of a chunk's registers; NULL: not asked yet */
 	VEC(Source) sources;
-	VEC(Op *) joins;  /* of tiles that are reduced as they are joined, behind the store */
+	VEC(Join) joins;
 	int source_slots; /* of the ring that each source comes through */
 	int slots;        /* of the ring of staging buffers */
 	WayChoice way;
@@ -83,6 +89,7 @@ Val *part_of(Parts *p, Val *v);
 
 /* epilogue_joins.c */
 bool writes_registers(const Op *op);
+bool joins_columns(const Epilogue *e); /* a value for each, of what is stored beside it */
 void find_joins(Epilogue *e);
 void put_joins(Parts *p); /* of this chunk */
 

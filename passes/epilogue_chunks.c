@@ -571,7 +571,7 @@ void by_chunks(Epilogue *e)
 	for (int i = 0; i < e->chunks; i++)
 		put_chunk(e, all, all[i], buffer, map);
 	for (int i = 0; i < e->joins.n; i++)
-		op_remove(e->joins.at[i]);
+		op_remove(e->joins.at[i].op);
 	op_remove(e->store);
 }
 

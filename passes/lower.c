@@ -345,7 +345,7 @@ static bool reduce_by_warp(Kernel *k, Op *op)
 	Op *reduce = op_before(k, op, OP_REDUCE);
 	op_in(k, reduce, op->in[1].val, NULL);
 	op_str(k, reduce, A_COMBINE, combine_of(op)->name);
-	const Layout *tv = tv_of_part(c, from->tv, from->layout, part);
+	const Layout *tv = tv_shared_out(c, from, part);
 	op->in[1].val = op_result(k, reduce, "r", type_frag(c, EL_F32, part, tv));
 	return true;
 }

@@ -190,10 +190,10 @@ static void check_groups(Kernel *k, const Op *op)
 static void check_rows(Kernel *k, const Op *op)
 {
 	enum { MOST = 16, LANES = 32 };
-	int step[MOST];
-	int n = tv_exchanges(op->in[0].val->type->tv, op->out->type->tv, step, MOST);
+	TvExchange all[MOST];
+	int n = tv_exchanges(op->in[0].val->type, op->out->type, all, MOST);
 	for (int i = 0; i < n; i++)
-		if (step[i] >= LANES) {
+		if (all[i].step >= LANES) {
 			diag_remedy(
 				k->ctx,
 				diag(k->ctx, op->loc, D_E0405,

@@ -60,8 +60,8 @@ void why_subtile(Kernel *k, int columns, SubtileLimit limit)
 {
 	static const char *const texts[] = {
 		"the widest that divides the columns of an mma: whole lines of 128 bytes",
-		"half of the widest: functions of more columns at a time would spill beside so "
-		"many accumulators",
+		"half of the widest: functions or sums of more columns at a time would spill or "
+		"wait for registers beside so many accumulators",
 		"the widest that leaves each CTA that shares the tile's k a chunk to add up and "
 		"store",
 		"rows of an odd number of 16 bytes, which lie in different banks without a swizzle",
