@@ -3,7 +3,7 @@
  * those of the lanes that hold the rest (PTX ISA: shfl.sync.bfly). What other warps hold is theirs.
  *     %r = reduce %x combine=sum       4 registers of a row, 4 lanes
  * ->  3 fadd ; shfl 1, fadd ; shfl 2, fadd
- * Where lanes share out the result (tv_shared_out), each of two gives the half that the other keeps:
+ * Where lanes share out the result (tv_shared_out), of two each gives what the other keeps:
  *     8 columns in as many registers, 8 lanes   ->   4 + 2 + 1 shfl, not 24 */
 #include "codegen/cg.h"
 

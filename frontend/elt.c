@@ -444,20 +444,22 @@ bool elt_reducible(Sema *s, const Node *call, Value *arg)
 
 enum { WARP_ROWS = 16 }; /* neighbours that one warp holds, of any accumulator */
 
-/* Columns lie across warps, which meet in what they are joined to. */
+/* Columns lie across warps, which meet behind the loops of an mma; else, in what they are joined
+ * to. */
 static Value report_joined_only(Sema *s, const Node *call, const Reduction *r)
 {
 	const char *name = call->kids.at[0]->name, *to = r->kept == 1 ? "S[n]" : "S[0]";
-	const char *what = r->kept == 1 ? "each column" : "all elements";
+	bool grid = s->place == AT_GRID, add = r->by->op == OP_ADD;
 	DiagMsg *m = diag(s->ctx, call->loc, D_E0203,
-			  "the %s of %s is joined to an output, and has no other use", r->by->name,
-			  what);
-	if (r->by->op == OP_ADD)
-		diag_remedy(s->ctx, m, "write %s += %s(x), or %s(x, %d) for each %d rows", to, name,
-			    name, WARP_ROWS, WARP_ROWS);
-	else
-		diag_remedy(s->ctx, m, "write %s <- %s(%s, %s(x)), or %s(x, %d) for each %d rows",
-			    to, r->by->name, to, name, name, WARP_ROWS, WARP_ROWS);
+			  "the %s of %s is joined to an output, and has no other use %s",
+			  r->by->name, r->kept == 1 ? "each column" : "all elements",
+			  grid ? "without an mma" : "in front of the end of the loops");
+	const char *join = add ? ctx_strf(s->ctx, "%s += %s(x)", to, name)
+			       : ctx_strf(s->ctx, "%s <- %s(%s, %s(x))", to, r->by->name, to, name);
+	diag_remedy(s->ctx, m,
+		    grid ? "write %s, or reduce rows of a tensor whose modes are swapped"
+			 : "write %s, or use it behind the loops",
+		    join);
 	return value_bad();
 }
 
@@ -527,12 +529,24 @@ static Value reduce_some(Sema *s, const Node *call, const Reduction *r, Value *a
 	return result(reduce(s, call->loc, r, v, layout_2d(s->ctx, rows / n, cols, 1, rows / n)));
 }
 
+/* colsum(x), tilesum(x): of each column of the tile, of all of it. */
+static Value reduce_columns(Sema *s, const Node *call, const Reduction *r, Value *args)
+{
+	if (!elt_reducible(s, call, args))
+		return value_bad();
+	Val *v = elt_inside(s, call->loc, args->val, r);
+	if (r->kept < 0 && extent_of(v->type->layout, 1) > 1)
+		v = reduce(s, call->loc, r, v, reduced_shape(s, v->type->layout, 0));
+	return result(reduce(s, call->loc, r, v, reduced_shape(s, v->type->layout, r->kept)));
+}
+
 Value elt_reduce(Sema *s, const Node *call, const Reduction *r, Value *args, int n)
 {
 	if (n > 1)
 		return reduce_some(s, call, r, args);
 	if (r->kept != 0)
-		return report_joined_only(s, call, r);
+		return s->place == AT_GRID && s->mma_loc.src >= 0 ? reduce_columns(s, call, r, args)
+								  : report_joined_only(s, call, r);
 	if (!elt_reducible(s, call, args) || !has_columns(s, call, args))
 		return value_bad();
 	Val *v = elt_inside(s, call->loc, args->val, r);

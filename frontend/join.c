@@ -33,6 +33,12 @@ static bool is_column(const Layout *shape)
 	return tup_get(shape->shape, 1)->leaf->value == 1;
 }
 
+/* An element for each row, each column or all of a tile. */
+static bool is_left(const Layout *shape)
+{
+	return is_column(shape) || tup_get(shape->shape, 0)->leaf->value == 1;
+}
+
 /* A tile as large as what is written: nothing of it is reduced. */
 static bool report_whole(Sema *s, const Tensor *t, const Value *v)
 {
@@ -80,11 +86,10 @@ static bool shape_fits(Sema *s, const Tensor *t, const Value *v, const Layout *t
 	bool held = v->kind == V_FRAG || v->kind == V_ACC;
 	if (held && !elt_whole(s, v))
 		return false;
-	if (!r && held && shape_same(s, v->val->type->layout, to) && !is_column(to))
-		return report_whole(s, t, v);
+	if (!r && held && shape_same(s, v->val->type->layout, to))
+		return is_left(to) || report_whole(s, t, v);
 	if (!r)
-		return (held && shape_same(s, v->val->type->layout, to) && is_column(to)) ||
-		       report_no_row(s, t, v, to);
+		return report_no_row(s, t, v, to);
 	if (shape_same(s, reduced_shape(s, v->val->type->layout, r->kept), to))
 		return true;
 	diag_remedy(s->ctx,
@@ -194,12 +199,19 @@ bool stmt_joins(Sema *s, const Node *n, const Value *to)
 }
 
 /* ------------------------------------------------------------------ in an order */
+/* What is joined to an element for each row, not to one of all. */
+static bool is_of_rows(Sema *s, const Op *op)
+{
+	const Layout *tensor = op->in[0].val->def->in[0].val->type->layout;
+	return is_column(op->in[1].val->type->layout) && !ix_is(layout_size(s->ctx, tensor), 1);
+}
+
 /* Of a sum of f32 the bits; each element of a row that one tile holds is added to once. */
 static bool needs_order(Sema *s, const Op *op)
 {
 	const CombineRow *by = op->kind == OP_COPY ? combine_of(op) : NULL;
 	return by && by->op == OP_ADD &&
-	       !(is_column(op->in[1].val->type->layout) && tile_holds_row(s) && !sched_swaps(s));
+	       !(is_of_rows(s, op) && tile_holds_row(s) && !sched_swaps(s));
 }
 
 /* The output that a tile of it, or of a view of it, belongs to. */
@@ -211,15 +223,16 @@ static const char *joined_name(const Op *op)
 	return v->name;
 }
 
-/* Of columns, or of all elements: the parts that a warp has. */
+/* Of columns, or of all elements. */
 static void say_parts(Sema *s, DiagMsg *m, const Op *op, const char *name)
 {
 	const Layout *to = op->in[0].val->type->layout;
 	int64_t cols = tup_get(to->shape, layout_rank(to) - 1)->leaf->value;
-	diag_remedy(s->ctx, m,
-		    "write a value for each 16 rows, g%s[m,n] <- %s(x, 16) of %s : out f32 (R,%s) "
-		    "where R == (M + 15) / 16, and add these up where they are read",
-		    name, cols > 1 ? "colsum" : "tilesum", name, cols > 1 ? "N" : "T");
+	diag_remedy(
+		s->ctx, m,
+		"write a value for each tile of rows, g%s[m,n] <- %s(x) of %s : out f32 (T,%s), "
+		"and add these up where they are read",
+		name, cols > 1 ? "colsum" : "tilesum", name, cols > 1 ? "N" : "U");
 }
 
 void joins_in_order(Sema *s)
@@ -232,11 +245,11 @@ void joins_in_order(Sema *s)
 				  "tiles add to '%s' in any order, and the schedule says "
 				  "deterministic",
 				  name);
-		if (is_column(op->in[1].val->type->layout) && tile_holds_row(s))
+		if (is_of_rows(s, op) && tile_holds_row(s))
 			diag_remedy(s->ctx, m,
 				    "leave swap out: a row lies in several warps with it, which "
 				    "add to it one after the other");
-		else if (is_column(op->in[1].val->type->layout))
+		else if (is_of_rows(s, op))
 			diag_remedy(s->ctx, m,
 				    "write a value for each row and each tile, g%s[m,n] <- "
 				    "rowsum(x) of "

@@ -6,11 +6,11 @@
 
 #include <inttypes.h>
 
-/* The mode of the output along which the accumulator's columns lie. */
-static int column_mode(Sema *s)
+/* The mode of the output along which the accumulator's rows or columns lie. */
+static int mode_along(Sema *s, int i)
 {
 	ModeList matrix = tiling_modes(s, s->grid);
-	return matrix.n == BUFFER_RANK ? matrix.at[1] : -1;
+	return matrix.n == BUFFER_RANK ? matrix.at[i] : -1;
 }
 
 static bool one_tile_along(Sema *s, int mode)
@@ -22,14 +22,28 @@ static bool one_tile_along(Sema *s, int mode)
 
 bool tile_holds_row(Sema *s)
 {
-	int mode = s->grid ? column_mode(s) : -1;
+	int mode = s->grid ? mode_along(s, 1) : -1;
 	return mode >= 0 && one_tile_along(s, mode);
 }
 
-/* Whether op leaves a value for each row of a tile like the output's. */
-static bool reduces_rows(Sema *s, const Op *op)
+/* What is reduced: rows (0), whose elements lie along mode 1 of a tile, or columns (1). */
+static const struct {
+	const char *line, *index, *of_all;
+} lines[] = {{"row", "m", "rowmax"}, {"column", "n", "colmax"}};
+
+static int64_t extent_of(const Val *v, int mode)
 {
-	return op->kind == OP_REDUCE && op->in[0].val->type->layout == tiling_shape(s, s->grid);
+	return tup_get(v->type->layout->shape, mode)->leaf->value;
+}
+
+/* Whether op leaves a value for each line of a tile like the output's. */
+static bool reduces(Sema *s, const Op *op, int line)
+{
+	int along = 1 - line;
+	return op->kind == OP_REDUCE && extent_of(op->out, along) == 1 &&
+	       extent_of(op->in[0].val, along) ==
+		       tup_get(tiling_shape(s, s->grid)->shape, along)->leaf->value &&
+	       extent_of(op->in[0].val, along) > 1;
 }
 
 void pass_on(PtrMap *from, Op *op)
@@ -43,36 +57,42 @@ void pass_on(PtrMap *from, Op *op)
 		ptrmap_set(from, op->in[0].val, op);
 }
 
-/* What is computed from rows of the tile, behind the loops, as far as the program has been read. */
-static const Op *from_row(Sema *s, const Val *v)
+/* What is computed from lines of the tile behind the loops, as far as the program has been read. */
+static const Op *from_line(Sema *s, const Val *v, int line)
 {
 	PtrMap all = {.arena = s->arena};
 	for (Op *op = s->block->first; op; op = op->next)
-		if (reduces_rows(s, op))
+		if (reduces(s, op, line))
 			ptrmap_set(&all, op->out, op);
 		else
 			pass_on(&all, op);
 	return ptrmap_get(&all, v);
 }
 
-bool scale_sees_row(Sema *s, const Tensor *to, const Value *v)
+static bool sees_line(Sema *s, const Tensor *to, const Value *v, int line)
 {
-	int mode = elem_rows[to->elem].bits == 8 ? column_mode(s) : -1;
-	if (mode < 0 || one_tile_along(s, mode) || !from_row(s, v->val))
+	int mode = mode_along(s, 1 - line);
+	if (mode < 0 || one_tile_along(s, mode) || !from_line(s, v->val, line))
 		return true;
 	Buf extent = {0};
-	int64_t columns = s->grid->extent[mode];
+	const char *what = lines[line].line, *at = lines[line].index;
+	int64_t tile = s->grid->extent[mode];
 	ix_print(layout_size(s->ctx, layout_mode(s->ctx, s->grid->tensor->layout, mode)), &extent);
 	diag_remedy(s->ctx,
 		    diag(s->ctx, v->loc, D_E0204,
-			 "a row of '%s' has %s elements and a tile %" PRId64
-			 " of them, so a scale from the row itself would be another in each tile",
-			 to->name, extent.s, columns),
+			 "a %s of '%s' has %s elements and a tile %" PRId64
+			 " of them, so a scale from the %s itself would be another in each tile",
+			 what, to->name, extent.s, tile, what),
 		    "write where %s <= %" PRId64
-		    ", if one tile holds the row; or take the scale as an "
-		    "input, scale[m], and join the largest size to an output for the next time: "
-		    "most[m] <- max(most[m], rowmax(abs(x)))",
-		    extent.s, columns);
+		    ", if one tile holds the %s; or take the scale as an "
+		    "input, scale[%s], and join the largest size to an output for the next time: "
+		    "most[%s] <- max(most[%s], %s(abs(x)))",
+		    extent.s, tile, what, at, at, at, lines[line].of_all);
 	buf_free(&extent);
 	return false;
+}
+
+bool scale_sees_row(Sema *s, const Tensor *to, const Value *v)
+{
+	return elem_rows[to->elem].bits != 8 || (sees_line(s, to, v, 0) && sees_line(s, to, v, 1));
 }

@@ -61,14 +61,14 @@ int tv_register_at(const Type *t, int64_t offset);     /* the reverse; -1: none 
 int tv_source(const Type *whole, int reg,
 	      const Type *part);     /* what the part has for that register */
 int64_t tv_places(const Layout *tv); /* elements held, those held several times counted once */
-/* Lanes or warps so far apart, 1, 2 .., that hold others of the whole and would hold the same of the
- * part; or each a half of that: the one with the higher number what lies so far behind. */
+/* Lanes or warps so far apart, 1, 2 .., that hold others of the whole and would hold the same of
+ * the part; or each a half of that: the one with the higher number what lies so far behind. */
 typedef struct {
 	int step;
 	int64_t behind; /* 0: both hold all of it */
 } TvExchange;
 int tv_exchanges(const Type *whole, const Type *part, TvExchange *all, int most);
-/* Of the part, as far as its registers can be halved: lanes that would hold the same hold a half. */
+/* Of the part, as far as registers can be halved: lanes that would hold the same hold a half. */
 const Layout *tv_shared_out(Ctx *c, const Type *whole, const Layout *part);
 
 /* modes.c: modes of a tensor, by their numbers; of more than MODES_MOST only n is told. */

@@ -540,3 +540,11 @@ bool tma_takes_stride(const Ix *stride, int bytes)
 	int64_t v;
 	return !ix_is_const(stride, &v) || (v > 0 && v * bytes % TMA_STRIDE == 0);
 }
+
+bool ring_is_own(const Kernel *k, const char *ring)
+{
+	for (const Op *op = kernel_find(k, OP_SHARED); op; op = op_find_next(op, OP_SHARED))
+		if (attrs_str(&op->attrs, A_RING, "") == ring && attrs_get(&op->attrs, A_GROUPS))
+			return true;
+	return false;
+}

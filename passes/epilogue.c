@@ -59,8 +59,8 @@ static int columns_of_part(const Epilogue *e)
 }
 
 /* Columns of a chunk, at most: as the schedule says, else half of the widest where these would
- * spill beside so many accumulators, as bias and GELU of 128x192 under pingpong did, or where columns
- * are reduced (docs/performance-diary.md). */
+ * spill beside so many accumulators, as bias and GELU of 128x192 under pingpong did, or where
+ * columns are reduced (docs/performance-diary.md). */
 static int most_columns(const Epilogue *e)
 {
 	int widest = SWIZZLE_WIDEST / e->bytes, part = columns_of_part(e);

@@ -3,7 +3,8 @@
  * chunk with the store of the tile: of the whole tile it would take registers beside it. Chunks of
  * the same columns, or all of a tile, are joined together, behind the last of them.
  *     store %D, %y ; store %S, %x combine=sum
- * ->  store.. %D, %y0 ; %s0 = reduce %x0 combine=sum ; store %S, %s0 combine=sum ; store.. %D, %y1 .. */
+ * ->  store.. %D, %y0 ; %s0 = reduce %x0 combine=sum ; store %S, %s0 combine=sum
+ *     store.. %D, %y1 ; ... */
 #include "passes/epilogue.h"
 
 bool writes_registers(const Op *op)
@@ -35,7 +36,7 @@ bool joins_columns(const Epilogue *e)
 {
 	for (const Op *op = e->store->next; op && !writes_registers(op); op = op->next)
 		if (op->kind == OP_STORE && combine_of(op) && is_of_columns(e, op) &&
-		    val_extent(op->in[0].val, tile_mode(e->k, op->in[0].val, 0)) == 1)
+		    op->in[1].val->type->layout == e->store->in[1].val->type->layout)
 			return true;
 	return false;
 }

@@ -55,6 +55,7 @@ bool op_touches(const Op *op, const char *ring, int effects);
 bool op_fills(const Op *op, const char *ring);
 bool op_fills_shared(const Op *op);
 bool ring_is_filled(const Kernel *k, const Op *ring);         /* by some op */
+bool ring_is_own(const Kernel *k, const char *ring);          /* each warpgroup has its slots */
 bool ring_filled_by_lanes(const Kernel *k, const char *ring); /* by one that threads issue */
 const Op *op_role(const Op *op);                              /* that it stands in; NULL outside */
 /* Named barriers: 0 is the whole CTA's. */
@@ -63,8 +64,9 @@ enum {
 	NAMED_STAGING = 3,
 	NAMED_READ = 6 /* one for each warpgroup */,
 	NAMED_OVER = 8,
-	NAMED_READ_MORE = 9,
-	NAMED_LAST = 15
+	NAMED_READ_MORE = 9, /* pairs */
+	NAMED_LAST = 14,
+	NAMED_EXCHANGE = 15
 };
 /* Whether wgmma groups that a loop's body issues are left in flight from iteration to iteration. */
 bool loop_keeps_groups(const Op *loop);

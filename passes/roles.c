@@ -358,14 +358,6 @@ static void order_reads(Kernel *k, Op *tiles, const char *ring, int named, Turn 
 	op_insert_after(last, turn_op(k, OP_BAR_ARRIVE, not_last, others, last->loc));
 }
 
-static bool is_own(const Kernel *k, const char *ring)
-{
-	for (const Op *op = kernel_find(k, OP_SHARED); op; op = op_find_next(op, OP_SHARED))
-		if (attrs_str(&op->attrs, A_RING, "") == ring && attrs_get(&op->attrs, A_GROUPS))
-			return true;
-	return false;
-}
-
 /* Each ring has a pair of its own. */
 static int next_named(int named)
 {
@@ -428,7 +420,7 @@ static void take_turns(Kernel *k, Op *tiles)
 	Turn turn = {ix_mod(c, ix_warpgroup(k), two), ix_sym(c, t), tiles->ix[1]};
 	int named = NAMED_TURN;
 	for (Op *ring = kernel_find(k, OP_RING); ring; ring = op_find_next(ring, OP_RING)) {
-		if (is_own(k, ring->sym[0]) || keeps_slots(k, tiles, ring->sym[0]))
+		if (ring_is_own(k, ring->sym[0]) || keeps_slots(k, tiles, ring->sym[0]))
 			continue;
 		if (named + TURNS - 1 > NAMED_LAST) {
 			diag(k->ctx, ring->loc, D_E0407,

@@ -185,13 +185,14 @@ static void check_groups(Kernel *k, const Op *op)
 	}
 }
 
-/* Beside an mma a row lies in the lanes of one warp, which can exchange registers; without one,
- * warps may exchange what they have of it (exchange.c). */
+/* Beside an mma a row lies in the lanes of one warp, which can exchange registers; columns, and
+ * without an mma rows, lie in several warps, which exchange what they have of them (exchange.c). */
 static void check_rows(Kernel *k, const Op *op)
 {
 	enum { MOST = 16, LANES = 32 };
 	TvExchange all[MOST];
-	int n = tv_exchanges(op->in[0].val->type, op->out->type, all, MOST);
+	bool rows = val_extent(op->out, 0) > 1;
+	int n = !rows ? 0 : tv_exchanges(op->in[0].val->type, op->out->type, all, MOST);
 	for (int i = 0; i < n; i++)
 		if (all[i].step >= LANES) {
 			diag_remedy(

@@ -63,6 +63,7 @@ const GroupLoop *group_loop(const Groups *all, const Op *loop);
 void sync_reads(const Sync *s, const Groups *groups);
 
 bool sync_staging(Kernel *k, const Op *ring); /* false: it is none */
+Op *sync_meet_group(Kernel *k, Loc loc);      /* the threads of a warpgroup; stands nowhere yet */
 /* Ahead of `at`, before op writes to memory that a ring has released: all who read that meet. */
 void sync_take_over(Kernel *k, Op *at, const Op *op, const char *ring);
 bool sync_reads_peers(const Op *op); /* another CTA's shared memory */

@@ -6,6 +6,7 @@
  *                                    read before the meeting of the position ahead; of one, all
  *                                    meet, unless it is the first
  *     store.shared %sR[t] ; load.shared %sR[t]   ->   store.shared ; bar.cta ; load.shared
+ * Who they are: the CTA; beside a producer, the consumers; of a warpgroup's own slots, these 128.
  * Where other CTAs read, the cluster meets: before the reads, before the next writes, and at the
  * end (sync.c). */
 #include "passes/sync.h"
@@ -64,26 +65,47 @@ static void sync_peers(Kernel *k, const char *ring, int64_t slots)
 	}
 }
 
+/* All that write and read the buffer, behind what they do in front of op. */
+static Op *meeting(Kernel *k, const Op *op, bool own)
+{
+	int64_t threads = WARP_THREADS * attrs_int(&op_role(op)->attrs, A_ACTIVE, 0);
+	if (own)
+		return sync_meet_group(k, op->loc);
+	if (threads == attrs_int(&k->attrs, A_BLOCK, 0))
+		return op_new(k, OP_BAR_CTA, op->loc);
+	Op *meet = op_new(k, OP_BAR_SYNC, op->loc);
+	op_ix(k, meet, ix_int(k, NAMED_EXCHANGE));
+	op_int(k, meet, A_THREADS, threads);
+	return meet;
+}
+
+static bool is_meeting(const Op *op, const Op *like)
+{
+	return op->kind == like->kind && (!op->nix || op->ix[0] == like->ix[0]);
+}
+
 void sync_exchange(Kernel *k, const Op *ring)
 {
 	const char *name = ring->sym[0];
 	int64_t slots = attrs_int(&ring->attrs, A_SLOTS, 1);
-	if (is_read_by_peers(k, name)) {
+	bool written = false, own = ring_is_own(k, name);
+	Op *first = next_on(kernel_first(k), name, FX_W);
+	if (is_read_by_peers(k, name))
 		sync_peers(k, name, slots);
+	if (!first || is_read_by_peers(k, name))
 		return;
-	}
+	const Op *like = meeting(k, first, own);
 	IxFacts facts = kernel_facts(k);
-	bool written = false;
-	for (Op *op = kernel_first(k); op; op = op_next(op)) {
+	for (Op *op = first; op; op = op_next(op)) {
 		if (op_touches(op, name, FX_W)) {
 			if (!written && slots == 1 && !on_first_lap(facts, op->in[0].at, slots))
-				op_before(k, op, OP_BAR_CTA);
+				op_insert_before(op, meeting(k, op, own));
 			written = true;
 		} else if (op_touches(op, name, FX_R)) {
 			if (written)
-				op_before(k, op, OP_BAR_CTA);
+				op_insert_before(op, meeting(k, op, own));
 			written = false;
-		} else if (op->kind == OP_BAR_CTA) { /* of another ring */
+		} else if (is_meeting(op, like)) { /* of another ring */
 			written = false;
 		}
 	}

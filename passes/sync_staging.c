@@ -32,7 +32,7 @@ static Op *one_of_group(Kernel *k, Loc loc, Block **body)
 	return only;
 }
 
-static Op *meet(Kernel *k, Loc loc)
+Op *sync_meet_group(Kernel *k, Loc loc)
 {
 	Op *op = op_new(k, OP_BAR_SYNC, loc);
 	op_ix(k, op, ix_add(k->ctx, ix_warpgroup(k), ix_int(k, NAMED_STAGING)));
@@ -55,10 +55,10 @@ static void sync_write(Kernel *k, Op *op, const char *ring, const DoneRow *done,
 	Operand to = on_ring(op, ring);
 	if (!on_first_lap(facts, to.at, slots)) {
 		op_insert_before(op, wait_groups(k, done->wait_read, op->loc, slots - 1));
-		op_insert_before(op, meet(k, op->loc));
+		op_insert_before(op, sync_meet_group(k, op->loc));
 	}
 	Op *fence = op_after(k, op, OP_FENCE_ASYNC);
-	op_insert_after(fence, meet(k, op->loc));
+	op_insert_after(fence, sync_meet_group(k, op->loc));
 }
 
 static void sync_read(Kernel *k, Op *op)

@@ -151,12 +151,14 @@ void why_turned(Kernel *k, const char *tensor, const Layout *l, int64_t turns, i
 		   (long long)least, at);
 }
 
-void why_row_parts(Kernel *k, int warps, int times)
+void why_parts_of(Kernel *k, const char *what, int parts, int times)
 {
-	kernel_why(k, REASON_EXCHANGE, "rows", warps,
-		   "warps hold a row together, which is too long for one; they exchange what each "
-		   "has of "
-		   "it through shared memory, %d time%s a tile",
+	bool rows = !strcmp(what, "rows");
+	kernel_why(k, REASON_EXCHANGE, what, parts, "%s through shared memory, %d time%s a tile",
+		   rows ? "warps hold a row together, which is too long for one; they exchange "
+			  "what each has of it"
+			: "parts of 16 rows make a column; the warps that hold them exchange what "
+			  "each has of it",
 		   times, times > 1 ? "s" : "");
 }
 

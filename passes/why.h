@@ -29,7 +29,7 @@ void why_stages(Kernel *k, const char *ring, int stages, int64_t one, int64_t le
 void why_threads(Kernel *k, int threads, int elements);
 /* turns of the banks, of which so many are needed whatever the layout is */
 void why_turned(Kernel *k, const char *tensor, const Layout *l, int64_t turns, int64_t least);
-void why_row_parts(Kernel *k, int warps, int times);
+void why_parts_of(Kernel *k, const char *what, int parts, int times); /* rows, columns */
 void why_registers(Kernel *k, int producer, int consumer, int accumulators, int overhead);
 void why_few_registers(Kernel *k, int consumer, int needed); /* tried and not taken */
 /* why_share.c: wanted, and the parts that the tile could be cut into; before the load changes */
