@@ -13,7 +13,7 @@ static int mode_along(Sema *s, int i)
 	return matrix.n == BUFFER_RANK ? matrix.at[i] : -1;
 }
 
-static bool one_tile_along(Sema *s, int mode)
+bool one_tile_along(Sema *s, int mode)
 {
 	int64_t lo, hi;
 	ix_range(tiles_count(s, s->grid, mode), facts_seen(&s->facts), &lo, &hi);

@@ -394,6 +394,7 @@ void stmt_add(Sema *s, const Node *n, const Value *to);
 void joins_in_order(Sema *s); /* reports joins whose result depends on the order of tiles */
 bool stmt_joins(Sema *s, const Node *n, const Value *to);
 /* quantise.c: a row in 8 bits whose scale is its own lies in one tile; reports */
+bool one_tile_along(Sema *s, int mode); /* of the grid */
 bool tile_holds_row(Sema *s);       /* of the grid's output */
 void pass_on(PtrMap *from, Op *op); /* what is computed from what the map has is in it, too */
 bool scale_sees_row(Sema *s, const Tensor *to, const Value *v);

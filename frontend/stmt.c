@@ -169,20 +169,37 @@ static void say_index(Sema *s, DiagMsg *m, const Value *to)
 		diag_remedy(s->ctx, m, "index it with the names of the grid, in their order");
 }
 
+/* The first mode of the grid along which several tiles have the elements of a vector's tile. */
+static int shared_along(Sema *s, const Tile *to)
+{
+	for (int i = 0; i < s->grid->rank; i++) {
+		bool named = one_tile_along(s, i);
+		for (int j = 0; j < to->tiling->rank; j++)
+			named |= to->at[j] == s->grid_at[i];
+		if (!named)
+			return i;
+	}
+	return 0;
+}
+
 /* A vector: each of its elements belongs to several tiles. */
 static bool report_shared(Sema *s, const Value *to)
 {
 	const char *name = to->tile->tiling->tensor->name;
-	Buf at = {0};
+	int mode = shared_along(s, to->tile);
+	Buf at = {0}, extent = {0};
 	ix_print(to->tile->at[0] ? to->tile->at[0] : ix_const(s->ctx, 0), &at);
+	ix_print(mode_extent(s, s->grid, mode), &extent);
 	diag_remedy(s->ctx,
 		    diag(s->ctx, to->loc, D_E0306,
 			 "an element of '%s' belongs to several tiles of the output, and each of "
 			 "them would write it",
 			 name),
-		    "join them, %s[%s] += ... or %s[%s] <- max(%s[%s], ...)", name, at.s, name,
-		    at.s, name, at.s);
+		    "join them, %s[%s] += ... or %s[%s] <- max(%s[%s], ...); or write where "
+		    "%s <= %" PRId64 ", if there is one",
+		    name, at.s, name, at.s, name, at.s, extent.s, s->grid->extent[mode]);
 	buf_free(&at);
+	buf_free(&extent);
 	return false;
 }
 
@@ -228,7 +245,7 @@ static bool holds_rows(Sema *s, const Tile *to)
 	    mode_extent(s, t, 0) != mode_extent(s, g, rows))
 		return false;
 	for (int i = 0; i < g->rank; i++) {
-		bool one = i == s->grid_open ? !s->grid_at[i] : ix_is(tiles_count(s, g, i), 1);
+		bool one = i == s->grid_open ? !s->grid_at[i] : one_tile_along(s, i);
 		if (i != rows && !one)
 			return false;
 	}
