@@ -395,8 +395,8 @@ void joins_in_order(Sema *s); /* reports joins whose result depends on the order
 bool stmt_joins(Sema *s, const Node *n, const Value *to);
 /* quantise.c: a row in 8 bits whose scale is its own lies in one tile; reports */
 bool one_tile_along(Sema *s, int mode); /* of the grid */
-bool tile_holds_row(Sema *s);       /* of the grid's output */
-void pass_on(PtrMap *from, Op *op); /* what is computed from what the map has is in it, too */
+bool tile_holds_row(Sema *s);           /* of the grid's output */
+void pass_on(PtrMap *from, Op *op);     /* what is computed from what the map has is in it, too */
 bool scale_sees_row(Sema *s, const Tensor *to, const Value *v);
 void acc_assign(Sema *s, const Node *n, const Value *to);
 /* What an operand of mma is made of, in shared memory or in registers. */

@@ -81,8 +81,18 @@ Needs needs_of(const Kernel *k)
 			n.acc += regs ? type_words(op->out->type) : 0;
 		else if (is_largest(k, op, from))
 			*(int *[]){&n.read, &n.a, &n.b}[operand_of_mma(k, op->out)] += regs;
+		if (from && !operand_of_mma(k, op->out) && (!n.most || regs > frag_regs(k, n.most)))
+			n.most = op;
 	}
 	return n;
+}
+
+const char *needs_most(const Kernel *k, Needs n, int *regs)
+{
+	const Val *from = source_of(k, n.most->out);
+	*regs = frag_regs(k, n.most);
+	return from->type->space == SP_SHARED ? attrs_str(&from->def->attrs, A_RING, from->name)
+					      : tensor_arg(from)->name;
 }
 
 int needs_all(Needs n)

@@ -6,13 +6,15 @@
 #include "passes/pass.h"
 
 typedef struct {
-	int tiles; /* accumulators, and others that the program assigns to */
-	int acc;   /* their registers */
-	int read;  /* of the tiles that the epilogue reads, of each tensor one at a time */
-	int a, b;  /* of an mma's operands that are copied into registers */
+	int tiles;      /* accumulators, and others that the program assigns to */
+	int acc;        /* their registers */
+	int read;       /* of the tiles that the epilogue reads, of each tensor one at a time */
+	int a, b;       /* of an mma's operands that are copied into registers */
+	const Op *most; /* the largest that the epilogue reads; NULL: it reads none */
 } Needs;
 
 Needs needs_of(const Kernel *k);
-int needs_all(Needs n); /* registers */
+int needs_all(Needs n);                                      /* registers */
+const char *needs_most(const Kernel *k, Needs n, int *regs); /* the tensor or ring it comes from */
 
 #endif

@@ -144,6 +144,18 @@ static int most_columns(TiledMma t, Needs n, int limit)
 	return columns < t.n ? columns : t.n - 8;
 }
 
+/* Which value is in the way, beside the accumulators. */
+static void say_most(Kernel *k, DiagMsg *m, Needs n)
+{
+	enum { NOTABLE = 4 /* an accumulator of so many registers to one */ };
+	int regs;
+	const char *from = n.most ? needs_most(k, n, &regs) : NULL;
+	if (!from || regs * NOTABLE < n.acc)
+		return;
+	diag_note(k->ctx, m, n.most->loc, "%d of them hold what is read here of '%s' at a time",
+		  regs, from);
+}
+
 /* Of several tiles none is the one to blame. */
 static void too_many_tiles(Kernel *k, TiledMma t, Loc loc, Needs n, int limit)
 {
@@ -153,6 +165,7 @@ static void too_many_tiles(Kernel *k, TiledMma t, Loc loc, Needs n, int limit)
 			  "warpgroup%s; with %d for addresses that is more than the %d available%s",
 			  n.tiles, what_beside(n), needs_all(n), groups, groups > 1 ? "s" : "",
 			  OVERHEAD, limit, what_shares(k));
+	say_most(k, m, n);
 	if (kernel_pingpong(k))
 		diag_remedy(
 			k->ctx, m,
@@ -173,6 +186,7 @@ static void too_large_tile(Kernel *k, TiledMma t, Loc loc, Needs n, int limit)
 			  "warpgroup%s; with %d for addresses that is more than the %d available%s",
 			  t.m, t.n, what_beside(n), needs_all(n), groups, groups > 1 ? "s" : "",
 			  OVERHEAD, limit, what_shares(k));
+	say_most(k, m, n);
 	if (columns <= 0)
 		diag_remedy(k->ctx, m, "no tile of %d rows fits: take fewer", t.m);
 	else if (n.read && n.b) /* other columns may be read, and leave, in other ways */
