@@ -103,6 +103,13 @@ static bool is_of_groups(const Swap *w, const Op *op, const Val *whole)
 	return false;
 }
 
+/* In a loop of the program's, not in that over tiles. */
+static bool is_in_loop(const Swap *w, const Op *op)
+{
+	const Op *up = op_parent(op);
+	return up && (op_parent(up) || !attrs_int(&w->k->attrs, A_PERSISTENT, 0));
+}
+
 static void check_reduce(const Swap *w, const Op *op)
 {
 	const Val *from = op->in[0].val, *to = op->out;
@@ -111,12 +118,12 @@ static void check_reduce(const Swap *w, const Op *op)
 		       "groups of rows would be groups of columns of the transposed tile, which "
 		       "are not reduced",
 		       "reduce whole columns, or leave swap out");
-	else if (val_extent(to, 1) == 1 && val_extent(from, 1) > 1 && !is_only_joined(w, to))
+	else if (val_extent(to, 1) == 1 && val_extent(from, 1) > 1 && !is_only_joined(w, to) &&
+		 is_in_loop(w, op))
 		refuse(w, op,
-		       "a row of the tile lies in the registers of several warps, of which none "
-		       "has its value",
-		       "join it to an output, most[m] <- max(most[m], rowmax(x)), or leave swap "
-		       "out");
+		       "a row of the tile lies in the registers of several warps, which exchange "
+		       "what they have of it behind the loops alone",
+		       "reduce it there, or leave swap out");
 }
 
 static void check_copy(const Swap *w, const Op *op)
