@@ -67,23 +67,58 @@ static inline int64_t elem_count(Elem e, int64_t bytes)
 	return bytes * 8 / elem_rows[e].bits;
 }
 
-/* Little-endian memory; of two elements in a byte the first is the low half. */
-static inline double elem_get(Elem e, const void *data, int64_t i)
+/* Little-endian memory: 1, 2, 4 or 8 bytes, each by a move of its own. */
+static inline uint64_t bits_load(const void *at, int64_t size)
 {
 	uint64_t u = 0;
+	switch (size) {
+	case 1:
+		return *(const uint8_t *)at;
+	case 2:
+		memcpy(&u, at, 2);
+		return u;
+	case 4:
+		memcpy(&u, at, 4);
+		return u;
+	default:
+		memcpy(&u, at, 8);
+		return u;
+	}
+}
+
+static inline void bits_store(void *at, int64_t size, uint64_t u)
+{
+	switch (size) {
+	case 1:
+		*(uint8_t *)at = (uint8_t)u;
+		break;
+	case 2:
+		memcpy(at, &u, 2);
+		break;
+	case 4:
+		memcpy(at, &u, 4);
+		break;
+	default:
+		memcpy(at, &u, 8);
+	}
+}
+
+/* Of two elements in a byte the first is the low half. */
+static inline double elem_get(Elem e, const void *data, int64_t i)
+{
 	int64_t bit = i * elem_rows[e].bits;
-	memcpy(&u, (const char *)data + bit / 8, (size_t)elem_span(e, 1));
+	uint64_t u = bits_load((const char *)data + bit / 8, elem_span(e, 1));
 	return elem_rows[e].unpack(u >> bit % 8);
 }
 
 static inline void elem_put(Elem e, void *data, int64_t i, double x)
 {
 	int64_t bit = i * elem_rows[e].bits, low = bit % 8, size = elem_span(e, 1);
-	uint64_t u = elem_rows[e].pack(x) << low, old = 0;
-	memcpy(&old, (char *)data + bit / 8, (size_t)size);
+	char *at = (char *)data + bit / 8;
+	uint64_t u = elem_rows[e].pack(x) << low;
 	if (size * 8 > elem_rows[e].bits)
-		u |= old & ~(((UINT64_C(1) << elem_rows[e].bits) - 1) << low);
-	memcpy((char *)data + bit / 8, &u, (size_t)size);
+		u |= bits_load(at, size) & ~(((UINT64_C(1) << elem_rows[e].bits) - 1) << low);
+	bits_store(at, size, u);
 }
 
 static inline double elem_round(Elem e, double x)
