@@ -20,10 +20,11 @@
 static int64_t warps_of_row(const Op *op)
 {
 	enum { MOST = 16 };
-	int step[MOST], n = tv_exchanges(op->in[0].val->type->tv, op->out->type->tv, step, MOST);
+	TvExchange all[MOST];
+	int n = tv_exchanges(op->in[0].val->type, op->out->type, all, MOST);
 	int64_t warps = 1;
 	for (int i = 0; i < n; i++)
-		warps *= step[i] >= WARP_THREADS ? 2 : 1;
+		warps *= all[i].step >= WARP_THREADS ? 2 : 1;
 	return warps;
 }
 
