@@ -91,7 +91,7 @@ Val *part_of(Parts *p, Val *v);
 bool writes_registers(const Op *op);
 bool joins_columns(const Epilogue *e); /* a value for each, of what is stored beside it */
 void find_joins(Epilogue *e);
-void put_joins(Parts *p); /* of this chunk */
+void put_joins(Parts *p); /* of this chunk; the last takes the place of what was joined */
 
 /* epilogue_vectors.c */
 Fit fits_vector(Copying *c, Refusal *why);

@@ -570,8 +570,6 @@ void by_chunks(Epilogue *e)
 	find_joins(e);
 	for (int i = 0; i < e->chunks; i++)
 		put_chunk(e, all, all[i], buffer, map);
-	for (int i = 0; i < e->joins.n; i++)
-		op_remove(e->joins.at[i].op);
 	op_remove(e->store);
 }
 

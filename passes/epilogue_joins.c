@@ -99,5 +99,7 @@ void put_joins(Parts *p)
 			continue;
 		join(e, j, p->c);
 		j->kept = NULL;
+		if (p->c.n == e->chunks - 1)
+			op_remove(j->op);
 	}
 }
