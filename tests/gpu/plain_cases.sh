@@ -30,6 +30,11 @@ file=$root/tests/gpu/plain/softmax.gemm
 for threads in 256 512 1024; do
 	kernel softmax "8192 8192" "threads$threads" "s/^}/    schedule { threads $threads; }\n}/"
 done
+file=$root/tests/gpu/plain/softmax_long.gemm
+for size in "1024 131072" "4096 50304"; do
+	kernel softmax "$size" "long32768" ''
+	kernel softmax "$size" "long8192" 's/COLS = 32768, T = 1024/COLS = 8192, T = 256/'
+done
 # Of two kernels in one file, the one that the label begins with.
 for threads in 256 512 1024; do
 	file=$root/tests/gpu/plain/norm.gemm
