@@ -287,7 +287,12 @@ static bool has_room(const Epilogue *e, int64_t bytes)
 static const char *cut(Epilogue *e)
 {
 	Ctx *c = e->k->ctx;
-	int most = most_columns(e) * e->bytes;
+	int most = most_columns(e) * e->bytes, unit = tiled_mma_unit(e->t);
+	if (!e->m_fast && most_columns(e) < unit)
+		return ctx_strf(c,
+				"subtile %d is less than the %d columns that warps side by side "
+				"take in turn",
+				most_columns(e), unit);
 	if (!e->m_fast && most < TMA_STRIDE)
 		return ctx_strf(c,
 				"subtile %d is %d bytes of a row, and TMA stores whole units of %d",
