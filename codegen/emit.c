@@ -486,14 +486,24 @@ static void fill_where(Cg *g, const Op *op, const Bound *v, LLVMValueRef value)
 	cg_set_reg(g, v, reg, LLVMBuildSelect(g->b, some, value, cg_reg(g, v, reg), ""));
 }
 
+/* Floats of 8 bits are integers to LLVM. */
+static LLVMValueRef constant_of(LLVMTypeRef type, Elem e, double x)
+{
+	uint64_t bits = 0;
+	if (LLVMGetTypeKind(type) != LLVMIntegerTypeKind)
+		return LLVMConstReal(type, x);
+	if (!elem_is_float(e))
+		return LLVMConstInt(type, (uint64_t)(int64_t)x, true);
+	elem_put(e, &bits, 0, x);
+	return LLVMConstInt(type, bits, false);
+}
+
 void emit_FILL(Cg *g, const Op *op)
 {
 	const Attr *a = attrs_get(&op->attrs, A_VALUE);
 	const Bound *v = cg_val(g, op->in[0].val);
 	double x = a ? a->real : 0;
-	LLVMValueRef value = elem_is_float(op->in[0].val->type->elem)
-				     ? LLVMConstReal(v->type, x)
-				     : LLVMConstInt(v->type, (uint64_t)(int64_t)x, true);
+	LLVMValueRef value = constant_of(v->type, op->in[0].val->type->elem, x);
 	bool settles = is_accumulated(op);
 	if (v->packed) {
 		LLVMValueRef all[] = {value, value, value, value};

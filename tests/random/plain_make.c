@@ -2,7 +2,8 @@
 /* plain_make.c - writes a random kernel without an mma: tensors of one to three modes, row- or
  * column-major, with what is known of their strides or not; tiles of powers of two; expressions of
  * tiles, vectors and scalars, with sums and maxima of rows, of one warp or several; one or two
- * outputs, and values that are joined; rows of several tiles, which a loop reduces and another writes.
+ * outputs, and values that are joined; rows of several tiles, which a loop reduces and another
+ * writes.
  *     seed 3  ->  kernel random(X : bf16 (M,N):(ld,1), .. ) .. gD[m,n] <- f32(gX[m,n]) * gv[n]; */
 #include "chance.h"
 #include "kernels.h"
