@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* halve.c - two small integers that were loaded together become a pair of 16-bit numbers, with what
+/* halve.c - two small numbers that were loaded together become a pair of 16-bit numbers, with what
  * a row PLUS of halves.def adds to them: integers in the high bits of a fraction.
  *     u4:  byte b1 b0  ->  0xc180 | (15 - b0) << 3 below 0xc180 | (15 - b1) << 3, and
  *          0xc180 | x << 3 is -(16 + x) as bf16 */
 #include "codegen/cg.h"
+
+#include <math.h>
 
 typedef LLVMValueRef V;
 
@@ -87,6 +89,44 @@ static V halve_U8_F16(Cg *g, V x)
 static V halve_I8_F16(Cg *g, V x)
 {
 	return halve_U8_F16(g, LLVMBuildXor(g->b, x, cg_int32(g, 0x8080), ""));
+}
+
+/* ------------------------------------------------------------------ floating point
+ * Exponent and fraction at bit `at` of each half, below the sign, and 2^up times that: subnormal
+ * numbers, too. */
+static V small_float(Cg *g, V byte, int at, int up, Elem e)
+{
+	V size = LLVMBuildAnd(g->b, spread(g, byte, at), cg_int32(g, both(7u << at)), "");
+	V sign = LLVMBuildAnd(g->b, spread(g, byte, 12), cg_int32(g, (int32_t)both(0x8000)), "");
+	V times = LLVMConstReal(cg_elem(g->m, e), ldexp(1, up)), two[2] = {times, times};
+	V x = as_pair(g, LLVMBuildOr(g->b, size, sign, ""), e);
+	return LLVMBuildFMul(g->b, x, LLVMConstVector(two, 2), "");
+}
+
+static V halve_E2M1_BF16(Cg *g, V x)
+{
+	return small_float(g, x, 6, 126, EL_BF16);
+}
+
+static V halve_E2M1_F16(Cg *g, V x)
+{
+	return small_float(g, x, 9, 14, EL_F16);
+}
+
+static V unpacked(Cg *g, V x, Elem e)
+{
+	x = LLVMBuildTrunc(g->b, x, g->m->i16, "");
+	return cg_call(g, cg_unpack(e), NULL, &x, 1);
+}
+
+static V halve_E4M3_F16(Cg *g, V x)
+{
+	return unpacked(g, x, EL_E4M3);
+}
+
+static V halve_E5M2_F16(Cg *g, V x)
+{
+	return unpacked(g, x, EL_E5M2);
 }
 
 /* ------------------------------------------------------------------ */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* halves.c - small integers that become 16-bit numbers of an mma, less integers and times one
- * number of that type, are computed with in 16 bits, two in a register.
+ * number of that type, are computed with in 16 bits, two in a register; small floats likewise.
  *     %x = cvt %q ; %z = cvt %zero ; %d = sub %x, %z ; %s = cvt %scale ; %p = mul %d, %s
  *     %a = cvt %p : bf16
  * ->  %x = cvt %q plus=-31 : bf16 ; %z = cvt %zero plus=-31 : bf16 ; %d = sub %x, %z : bf16
  *     %a = mul %d, %scale : bf16
- * Each result is the same in every bit: the integers, what is added to them, and their difference
- * are held exactly by 16 bits (half_holds); so the product in 16 bits is that of the numbers,
- * rounded once. So is the one in f32, which holds it exactly (is_exact), and is then rounded. */
+ * Each result is the same in every bit: the numbers, what is added to them, and their difference
+ * are held exactly by 16 bits (holds); so the product in 16 bits is that of the numbers, rounded
+ * once. So is the one in f32, which holds it exactly (is_exact), and is then rounded. */
 #include "passes/pass.h"
 
 #include <math.h>
@@ -46,7 +46,8 @@ static bool find_difference(const Val *v, Product *p)
 	const Op *sub = v->def && v->def->kind == OP_SUB ? v->def : NULL;
 	p->x = widened(sub ? sub->in[0].val : v);
 	p->zero = sub ? widened(sub->in[1].val) : NULL;
-	return is_integers(p->x) && (!sub || is_integers(p->zero));
+	return sub ? is_integers(p->x) && is_integers(p->zero)
+		   : p->x && p->x->type->kind == TY_TILE;
 }
 
 static bool find_product(const Val *v, Elem half, Product *p)
@@ -61,18 +62,38 @@ static bool find_product(const Val *v, Elem half, Product *p)
 	return !mul && find_difference(v, p);
 }
 
-/* Whether f32 holds each product: as many bits, and none below its smallest. */
-static bool is_exact(Integers x, Elem half)
+/* Bits of a number, from the highest to the lowest that any has; and what the lowest is worth. */
+typedef struct {
+	int bits, lowest;
+} Digits;
+
+static Digits digits_of_elem(Elem e)
 {
-	const ElemRow *s = &elem_rows[half], *f = &elem_rows[EL_F32];
-	int bits = (int)ceil(log2(fmax(-x.least, x.most) + 1)) + s->mantissa + 1;
-	return bits <= f->mantissa + 1 && s->exponent - s->mantissa >= f->exponent - f->mantissa;
+	const ElemRow *row = &elem_rows[e];
+	return (Digits){row->mantissa + 1, row->exponent - row->mantissa};
 }
 
-static bool is_same(const Product *p, Elem half)
+static Digits digits_of(const Product *p)
 {
-	Integers all = integers_of(p);
-	return half_holds(half, all) && is_exact(all, half) &&
+	if (elem_is_float(p->x->type->elem))
+		return digits_of_elem(p->x->type->elem);
+	Integers x = integers_of(p);
+	return (Digits){(int)ceil(log2(fmax(-x.least, x.most) + 1)), 0};
+}
+
+/* Whether f32 holds each product: as many bits, and none below its smallest. */
+static bool is_exact(const Product *p, Elem half)
+{
+	Digits x = digits_of(p), s = digits_of_elem(half), f = digits_of_elem(EL_F32);
+	return x.bits + s.bits <= f.bits && x.lowest + s.lowest >= f.lowest;
+}
+
+/* Those with a row PLUS, if they are floats: it says so. */
+static bool holds(const Product *p, Elem half)
+{
+	if (elem_is_float(p->x->type->elem))
+		return true;
+	return half_holds(half, integers_of(p)) &&
 	       (!p->zero ||
 		half_holds(half, integers_plus(elem_integers(p->zero->type->elem), p->plus)));
 }
@@ -87,7 +108,7 @@ static bool finds(const Kernel *k, const Op *cvt, Product *p)
 		return false;
 	const double *plus = half_plus(p->x->type->elem, half);
 	p->plus = plus ? *plus : 0;
-	return plus && is_same(p, half);
+	return plus && holds(p, half) && is_exact(p, half);
 }
 
 /* ------------------------------------------------------------------ */

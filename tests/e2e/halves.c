@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* halves.c - small integers that are computed with in 16 bits on their way into an mma, on the
- * simulator, or on what DSL_TEST_DEVICE names: of every row PLUS of halves.def each integer less
+/* halves.c - small numbers that are computed with in 16 bits on their way into an mma, on the
+ * simulator, or on what DSL_TEST_DEVICE names: of every row PLUS of halves.def each number less
  * each zero, in both halves of a register, times numbers of all sizes, subnormal ones, infinities
  * and NaNs among them. Each row of B picks an element out of A: these are as f32 has them, rounded
  * once. */
@@ -151,8 +151,9 @@ static void test_halves(void **state)
 	const char *name = getenv("DSL_TEST_DEVICE");
 	(void)state;
 	assert_int_equal(dsl_device_open(name ? name : "sim", &dev), DSL_OK);
-#define PLUS(from, to, plus)           \
-	try(EL_##from, EL_##to, true); \
+#define PLUS(from, to, plus)                   \
+	if (!elem_is_float(EL_##from))         \
+		try(EL_##from, EL_##to, true); \
 	try(EL_##from, EL_##to, false);
 #include "ir/halves.def"
 	dsl_device_close(dev);
