@@ -54,8 +54,7 @@ types)
 		sed -i "s/PRODUCT/mm(sA, sB)/; s/VALUE/$d(acc)/; s/s32(acc)/acc/" "$made"
 		run "$made" M=136,N=72,K=528,ldd=80 -DbN=64
 	done
-	split examples/weights/weights.gemm 4
-	run "$made" M=136,N=16,K=640,KB=5
+	run "$root/examples/weights/weights.gemm" M=136,N=16,K=640,KB=5 -DP=4 -DbK=128
 	split tests/e2e/copies.gemm 2
 	run "$made" M=136,N=72,K=200
 	;;
