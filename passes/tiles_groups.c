@@ -17,13 +17,19 @@ static void narrow_rows(void *user, const char *name)
 	kernel_sym(user, name, INT64_MIN, (1 << 30) - BEYOND, 1);
 }
 
+/* Of a block: a cluster's tiles along m are of one group, and the last may lie behind it. */
+static int64_t rows_of(const Plane *p)
+{
+	return p->tile[0] * p->block[0];
+}
+
 static Op *of_groups(Here h, const Plane *p, OpKind kind)
 {
 	Op *op = op_before(h.k, h.at, kind);
 	op_in(h.k, op, p->grid->in[0].val, NULL);
 	op_ix(h.k, op, p->grid->ix[GROUP]);
 	op_ix(h.k, op, p->grid->ix[ROW]);
-	op_int(h.k, op, A_ROWS, p->tile[0]);
+	op_int(h.k, op, A_ROWS, rows_of(p));
 	if (attrs_get(&p->grid->attrs, A_COUNTS))
 		op_int(h.k, op, A_COUNTS, 1);
 	return op;
@@ -44,7 +50,7 @@ static void raster_group(Here h, const Plane *p, const Ix *block)
 	op_sym(h.k, find, kernel_fresh(h.k, "before"));
 	own.row = ix_sym(c, find->sym[ROW]);
 	const Ix *length = ix_sub(c, ix_sym(c, find->sym[LAST]), own.row);
-	const Ix *rows = ix_ceil_div(c, length, ix_int(h.k, p->tile[0]));
+	const Ix *rows = ix_ceil_div(c, length, ix_int(h.k, rows_of(p)));
 	own.extent[0] = ix_new(c, IX_MAX, rows, ix_int(h.k, 1));
 	const Ix *in = ix_mod(c, ix_sym(c, "rank"), ix_int(h.k, p->ctas));
 	const Ix *ahead = ix_mul(c, ix_sym(c, find->sym[BEFORE]), each);
@@ -68,7 +74,7 @@ static const Ix *heights(Here h, const Plane *p)
 {
 	Ctx *c = h.k->ctx;
 	const Ix *rows = p->grid->ix[ROW], *groups = p->grid->ix[GROUP],
-		 *tile = ix_int(h.k, p->tile[0]);
+		 *tile = ix_int(h.k, rows_of(p));
 	if (attrs_get(&p->grid->attrs, A_COUNTS))
 		return ix_mul(c, ix_ceil_div(c, rows, tile), groups);
 	return ix_add(c, ix_div(c, rows, tile), groups);
@@ -93,8 +99,6 @@ void groups_tiles(Here h, const Plane *p, Op *grid)
 /* What asks for places of tiles that are known before the launch. */
 static const char *no_groups(const Kernel *k, const Plane *p)
 {
-	if (p->cluster[0] > 1)
-		return "a cluster along m: its tiles may be of two groups, with other weights";
 	if (p->parts > 1)
 		return "split_k: its CTAs would have to meet as often, whichever have a tile";
 	if (attrs_int(&k->attrs, A_SWAP, 0))
@@ -111,7 +115,8 @@ static void check_grid(Kernel *k, const Plane *p)
 		diag_remedy(k->ctx,
 			    diag(k->ctx, p->grid->loc, D_E0407,
 				 "a grid over groups goes without %s", what),
-			    "leave it out of the schedule; cluster (1,2) shares rows of A");
+			    "leave it out of the schedule; cluster (2,1) shares weights, cluster "
+			    "(1,2) rows");
 }
 
 /* A loop over a group's tiles is as long for all roles, so it must be known before they part. */

@@ -49,10 +49,15 @@ along)
 	done ;;
 clusters)
 	for way in "-DR=none -DP=off" "-DR=cooperative" "-DR=pingpong"; do
-		try gemm M=300,N=200,K=200,G=5 -DCN=2 $way
+		for shape in "-DCN=2" "-DCM=2" "-DCM=2 -DCN=2" "-DCM=3 -DW=1"; do
+			try gemm M=300,N=200,K=200,G=5 $shape $way
+		done
 	done
 	"$dslc" explain "$dir/gemm.gemm" -DCN=2 -o - 2>/dev/null | grep -q 'sA: multicast slice: groups of 2 CTAs' ||
-		{ echo "rows of A are not shared"; exit 1; } ;;
+		{ echo "rows of A are not shared"; exit 1; }
+	"$dslc" explain "$dir/gemm.gemm" -DCM=2 -o - 2>/dev/null | grep -q 'sB: multicast slice: groups of 2 CTAs' ||
+		{ echo "weights are not shared"; exit 1; }
+	try gemm M=900,N=8,K=72,G=97 -DCM=2 && try masked C=300,N=72,K=72,G=5 -DCM=2 ;;
 sizes)
 	for sizes in M=300,N=136,K=72,G=1 M=300,N=72,K=72,G=40 M=700,N=8,K=8,G=97 M=1,N=8,K=8,G=3 M=0,N=64,K=64,G=3 M=64,N=64,K=64,G=0 M=300,N=136,K=0,G=3; do
 		try gemm $sizes -DR=cooperative -DP=off

@@ -104,6 +104,7 @@ every()
 sizes="M=300,N=136,K=200,G=5 M=700,N=8,K=8,G=97 M=1,N=8,K=8,G=3 M=3000,N=264,K=520,G=1 M=3000,N=136,K=72,G=300 M=0,N=64,K=64,G=3 M=64,N=64,K=64,G=0 M=300,N=136,K=0,G=3"
 every gemm
 right gemm cluster -DCN=2
+right gemm cluster_m -DCM=2
 sizes="C=200,N=136,K=200,G=7 C=1,N=8,K=8,G=300 C=0,N=64,K=64,G=3"
 every masked
 sizes="M=136,N=72,T=500,G=5 M=8,N=8,T=3,G=40 M=200,N=136,T=1000,G=1 M=72,N=8,T=3000,G=300 M=72,N=72,T=0,G=3"
