@@ -6,7 +6,8 @@
 #include "codegen/json.h"
 
 static const char *const dir_names[] = {"in", "out", "inout"};
-static const char *const param_names[] = {"tmap", "ptr", "sym", "scalar", "made"};
+static const char *const param_names[] = {"tmap", "ptr",  "sym",        "scalar",
+					  "made", "work", "semaphores", "epoch"};
 
 static void put_text(json_object *o, const char *key, const char *s)
 {
@@ -89,6 +90,14 @@ static void write_param(json_object *o, const KDesc *k, const KParam *p)
 	case KP_SYM:
 		put_text(o, "sym", sym_name(k, p->index));
 		break;
+	case KP_WORK:
+		if (p->index < 0 || p->index >= k->nworks)
+			panic("kernel %s: workspace %d of %d", k->name, p->index, k->nworks);
+		json_put_int(o, "work", p->index);
+		break;
+	case KP_SEMAPHORES:
+	case KP_EPOCH:
+		break;
 	case KP_PTR:
 	case KP_SCALAR:
 		put_text(o, "arg", arg_name(k, p->index));
@@ -153,6 +162,10 @@ static void write_kernel(json_object *o, const KDesc *k)
 	write_interface(o, k);
 	put_texts(o, "grid", k->grid, 3, 3);
 	put_ints(o, "cluster", k->cluster, 3);
+	if (k->nworks)
+		put_texts(o, "workspace", k->works, k->nworks, KD_MAX_WORKS);
+	if (k->together)
+		json_put_bool(o, "together", k->together);
 	json_put_int(o, "block", k->block);
 	json_put_int(o, "smem", k->smem);
 	json_put_int(o, "ctas", k->ctas);

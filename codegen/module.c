@@ -190,9 +190,12 @@ static LLVMTypeRef param_type(const CgMod *m, const Param *p)
 	case KP_TMAP:
 		return m->p0;
 	case KP_PTR:
+	case KP_WORK:
+	case KP_SEMAPHORES:
 		return m->p1;
 	case KP_SYM:
 	case KP_MADE:
+	case KP_EPOCH:
 		return m->i64;
 	case KP_SCALAR:
 		return cg_elem(m, p->arg->type->elem);

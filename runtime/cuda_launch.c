@@ -27,6 +27,16 @@ static CUlaunchAttribute cluster_attribute(const KDesc *k)
 	return a;
 }
 
+static dsl_status held_alone(Scope *s, Plan *p)
+{
+	int ctas = 0;
+	CUresult r =
+		s->d->cu.OccupancyMaxActiveBlocksPerMultiprocessor(&ctas, p->function, p->k->block,
+								   (size_t)p->k->smem);
+	p->held = ctas * s->d->base.sms;
+	return cuda_status(s->d, "cuOccupancyMaxActiveBlocksPerMultiprocessor", r);
+}
+
 /* Clusters need neighbouring SMs: some may be left over, more than sms % cluster. */
 static dsl_status occupancy(Scope *s, Plan *p)
 {
@@ -44,12 +54,13 @@ static dsl_status occupancy(Scope *s, Plan *p)
 				 .numAttrs = 1};
 	p->sms = s->d->base.sms;
 	if (ctas == 1)
-		return DSL_OK;
+		return k->together ? held_alone(s, p) : DSL_OK;
 	CUresult r = s->d->cu.OccupancyMaxActiveClusters(&clusters, p->function, &config);
 	if (r == CUDA_SUCCESS && clusters == 0)
 		return detail_fail(DSL_ERR_RESOURCES,
 				   "kernel %s: %s cannot hold a cluster of %d CTAs", k->name,
 				   s->d->base.name, ctas);
+	p->held = clusters * ctas;
 	if (clusters * ctas < p->sms * k->ctas)
 		p->sms = clusters * ctas / k->ctas;
 	return cuda_status(s->d, "cuOccupancyMaxActiveClusters", r);
@@ -217,10 +228,13 @@ static void params_fill(const Launch *l, CUtensorMap *maps, void **params)
 	const KDesc *k = l->plan->k;
 	for (int i = 0; i < k->nparams; i++) {
 		int at = k->params[i].index;
-		const void *p = k->params[i].kind == KP_TMAP   ? (const void *)&maps[at]
-				: k->params[i].kind == KP_MADE ? (const void *)&l->made[at]
-				: k->params[i].kind == KP_SYM  ? (const void *)&l->env[at]
-							       : (const void *)&l->value[at];
+		const void *p = k->params[i].kind == KP_TMAP         ? (const void *)&maps[at]
+				: k->params[i].kind == KP_MADE       ? (const void *)&l->made[at]
+				: k->params[i].kind == KP_SYM        ? (const void *)&l->env[at]
+				: k->params[i].kind == KP_WORK       ? (const void *)&l->works[at]
+				: k->params[i].kind == KP_SEMAPHORES ? (const void *)&l->semaphores
+				: k->params[i].kind == KP_EPOCH      ? (const void *)&l->epoch
+								     : (const void *)&l->value[at];
 		memcpy(&params[i], &p, sizeof p); /* the driver's interface is not const */
 	}
 }

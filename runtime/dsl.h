@@ -146,9 +146,15 @@ typedef struct dsl_launch_opts {
 	int sms;     /* SMs that a persistent kernel may fill; 0: all of the device */
 	int pdl;     /* 0: start while the previous launch ends, if compiled so; -1: never */
 	/* after 0.2.0: */
-	dsl_addr workspace;    /* device memory that the launch may use, a multiple of 128 */
-	size_t workspace_size; /* bytes; at least what dsl_workspace_size says */
+	dsl_addr workspace;     /* device memory that the launch may use, a multiple of 128 */
+	size_t workspace_size;  /* bytes; at least what dsl_workspace_size says */
+	dsl_addr semaphores;    /* of kernels whose CTAs wait for each other, a multiple of 128 */
+	size_t semaphores_size; /* bytes: DSL_SEMAPHORES */
 } dsl_launch_opts;
+
+/* Bytes that were 0 before the first launch that was given them, and that only launches write: each
+ * leaves them as it finds them, and one that failed leaves nothing that the next would count. */
+enum { DSL_SEMAPHORES = 16384 };
 
 /* launch.c: checks arguments, sizes, facts and the rules of TMA, encodes the tensor maps and
  * launches. It does not allocate, load or wait, so it is safe while a stream is captured. opts may
@@ -158,6 +164,9 @@ typedef struct dsl_launch_opts {
  * small, DSL_ERR_WORKSPACE says how many bytes are needed. Launches that may run at the same time
  * must not share it; those of one stream may. Without opts, or with those of 0.2, which have no
  * workspace, such inputs are refused, as in 0.2: DSL_ERR_STRIDE or DSL_ERR_ALIGN.
+ * A kernel whose CTAs wait for each other (sums workspace) is launched only where all of them run
+ * at one time, DSL_ERR_TOGETHER else, and with semaphores. As workspace, these are not shared by
+ * launches that may run at the same time: two graphs that were captured with them are two such.
  * A kernel may read inputs that it declares constant while the previous launch still runs: their
  * last write was complete before that one began (docs/language.md). Where a copy of such an input
  * is made, the launch begins after the copy, whatever opts say. */
@@ -180,11 +189,11 @@ DSL_API dsl_status dsl_manifest_can_run(const void *manifest, size_t size, const
  * DSL_ERR_INDEX, and the detail names the first that was found. Of a kernel that was compiled with
  * --check-indices; any other is DSL_ERR_GLOBAL_NAME. Waits for all work of the device. */
 DSL_API dsl_status dsl_status_of(dsl_module *mod, const char *kernel);
-/* pool.c: workspace that launches of one stream share. It grows when a launch needs more, except
- * while the stream is captured (DSL_ERR_WORKSPACE then): launch or reserve before. What it once
- * gave, it keeps until it is destroyed, so graphs replay for as long. Not for several threads at
- * once. dsl_pool_launch is dsl_launch in the pool's stream; opts may be NULL, its workspace is not
- * looked at. Wait for the stream, and for its graphs, before destroying. */
+/* pool.c: workspace and semaphores that launches of one stream share. It grows when a launch needs
+ * more, except while the stream is captured (DSL_ERR_WORKSPACE, DSL_ERR_SEMAPHORES then): launch
+ * before. What it once gave, it keeps until it is destroyed, so graphs replay for as long. Not for
+ * several threads at once. dsl_pool_launch is dsl_launch in the pool's stream; opts may be NULL,
+ * its workspace is not looked at. Wait for the stream, and for its graphs, before destroying. */
 typedef struct dsl_pool dsl_pool;
 DSL_API dsl_status dsl_pool_create(dsl_device *dev, dsl_stream stream, dsl_pool **out);
 DSL_API dsl_status dsl_pool_reserve(dsl_pool *pool, size_t bytes);

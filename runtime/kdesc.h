@@ -24,6 +24,7 @@ enum {
 	KD_MAX_FACTS = 64,
 	KD_MAX_MAPS = 16,
 	KD_MAX_PARAMS = 64,
+	KD_MAX_WORKS = 8,
 	KD_MAX_SMEM = 64,
 	KD_MAX_CONSTS = 64,
 	KD_MAP_BYTES = 128, /* a tensor map as a kernel parameter, by value */
@@ -77,8 +78,24 @@ typedef struct {
 } KMap;
 
 /* Kernel parameters in order. index is into maps (TMAP; MADE: s64, 1 where the map was made), args
- * (PTR: a tensor's u64 address, SCALAR: a scalar of its own size) or syms (SYM: s64). */
-typedef enum { KP_TMAP, KP_PTR, KP_SYM, KP_SCALAR, KP_MADE } KParamKind;
+ * (PTR: a tensor's u64 address, SCALAR: a scalar of its own size), syms (SYM: s64) or works (WORK:
+ * u64 address). SEMAPHORES is the address of the caller's, EPOCH the number of the launch, above
+ * that of each launch before it, times KD_EPOCH. */
+typedef enum {
+	KP_TMAP,
+	KP_PTR,
+	KP_SYM,
+	KP_SCALAR,
+	KP_MADE,
+	KP_WORK,
+	KP_SEMAPHORES,
+	KP_EPOCH
+} KParamKind;
+
+/* A semaphore is 64 bits: the launch that counts in the upper ones, arrivals below. When all have
+ * come, they are taken back. */
+enum { KD_EPOCH = 1 << 16 };
+
 typedef struct {
 	KParamKind kind;
 	int index;
@@ -127,6 +144,10 @@ typedef struct KDesc {
 	KFact facts[KD_MAX_FACTS];
 	KParam params[KD_MAX_PARAMS];
 	KMap maps[KD_MAX_MAPS];
+	int nworks;
+	const char
+		*works[KD_MAX_WORKS]; /* bytes of the launch's workspace that nobody else may use */
+	int together; /* 1: CTAs wait for each other, so all of a grid must fit on the device */
 	const char *grid[3]; /* CTAs; a zero component launches nothing */
 	int cluster[3];      /* CTAs */
 	int block;           /* threads */

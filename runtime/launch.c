@@ -69,7 +69,9 @@ static dsl_status prepare(const Why *w, Launch *l, const Plan *p, const dsl_arg 
 	memset(l->packed, 0, sizeof l->packed);
 	l->env[EXPR_SMS] = whole_clusters(p, sms);
 	dsl_status st = launch_bind(w, l, args, n);
-	return st ? st : launch_check(w, l);
+	if (!st)
+		st = launch_check(w, l);
+	return st || l->nothing ? st : together_check(w, l);
 }
 
 static dsl_status sms_of(const Why *w, const dsl_device *dev, const dsl_launch_opts *opts, int *sms)
@@ -83,20 +85,32 @@ static dsl_status sms_of(const Why *w, const dsl_device *dev, const dsl_launch_o
 	return DSL_OK;
 }
 
+static dsl_status workspace_check(const Why *w, const Launch *l, const dsl_launch_opts *opts)
+{
+	const KDesc *k = l->plan->k;
+	Line what = {.n = 0};
+	if (l->ncopies)
+		line_add(&what, "what TMA cannot take where it lies (tensor %s)",
+			 k->args[l->copies[0].arg].name);
+	else
+		line_add(&what, "what its CTAs tell each other");
+	if (opts->workspace_size < l->workspace)
+		return why_fail(w, DSL_ERR_WORKSPACE,
+				"kernel %s: %llu bytes of workspace are needed, for %s; %zu were "
+				"given",
+				k->name, (unsigned long long)l->workspace, what.at,
+				opts->workspace_size);
+	if (!opts->workspace || opts->workspace % WORKSPACE_ALIGN)
+		return why_fail(w, DSL_ERR_ALIGN,
+				"kernel %s: workspace 0x%llx is not a multiple of %d bytes above 0",
+				k->name, (unsigned long long)opts->workspace, WORKSPACE_ALIGN);
+	return DSL_OK;
+}
+
 /* The copies that the launch needs first, in the caller's workspace. */
 static dsl_status copies_make(const Why *w, dsl_device *dev, Launch *l, const dsl_launch_opts *opts)
 {
 	const char *name = l->plan->k->name;
-	if (opts->workspace_size < l->workspace)
-		return why_fail(w, DSL_ERR_WORKSPACE,
-				"kernel %s: %llu bytes of workspace are needed, for what TMA "
-				"cannot take where it lies (tensor %s); %zu were given",
-				name, (unsigned long long)l->workspace,
-				l->plan->k->args[l->copies[0].arg].name, opts->workspace_size);
-	if (!opts->workspace || opts->workspace % WORKSPACE_ALIGN)
-		return why_fail(w, DSL_ERR_ALIGN,
-				"kernel %s: workspace 0x%llx is not a multiple of %d bytes above 0",
-				name, (unsigned long long)opts->workspace, WORKSPACE_ALIGN);
 	if (!dev->repack)
 		return why_fail(w, DSL_ERR_WORKSPACE,
 				"kernel %s: what makes copies is not loaded on this device, and a "
@@ -136,7 +150,11 @@ dsl_status dsl_launch(dsl_module *mod, const char *kernel, const dsl_arg *args, 
 		return st;
 	l.stream = stream;
 	l.pdl = p->k->pdl && o.pdl >= 0 && !copies_constant(&l);
-	if (l.ncopies)
+	if (l.workspace)
+		st = workspace_check(&w, &l, &o);
+	if (!st && p->k->together)
+		st = together_bind(&w, &l, &o);
+	if (!st && l.ncopies)
 		st = copies_make(&w, mod->dev, &l, &o);
 	return st ? st : mod->dev->ops->launch(mod->dev, &l);
 }
@@ -156,7 +174,7 @@ dsl_status dsl_workspace_size(dsl_module *mod, const char *kernel, const dsl_arg
 	if (!p)
 		return kernel_fail(&w, mod->desc, kernel);
 	dsl_status st = prepare(&w, &l, p, args, n, mod->dev->sms, true);
-	if (!st && l.workspace)
+	if (!st && l.ncopies)
 		st = repack_load(mod->dev);
 	if (!st)
 		*bytes = (size_t)l.workspace;

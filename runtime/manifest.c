@@ -290,14 +290,19 @@ static bool read_map(Reader *r, json_object *o, KDesc *k, int i)
 
 static bool read_param(Reader *r, json_object *o, KDesc *k, int i)
 {
-	static const char *const kinds[] = {"tmap", "ptr", "sym", "scalar", "made"};
+	static const char *const kinds[] = {"tmap", "ptr",  "sym",        "scalar",
+					    "made", "work", "semaphores", "epoch"};
 	KParam *p = &k->params[i];
 	int kind;
-	if (!get_word(r, o, "kind", kinds, 5, &kind))
+	if (!get_word(r, o, "kind", kinds, 8, &kind))
 		return false;
 	p->kind = (KParamKind)kind;
 	if (p->kind == KP_TMAP || p->kind == KP_MADE)
 		return get_int(r, o, "map", 0, k->nmaps - 1, &p->index);
+	if (p->kind == KP_WORK)
+		return get_int(r, o, "work", 0, k->nworks - 1, &p->index);
+	if (p->kind == KP_SEMAPHORES || p->kind == KP_EPOCH)
+		return k->together || fail(r, "semaphores of CTAs that need not run together");
 	if (p->kind != KP_SYM)
 		return get_arg(r, o, k, p->kind == KP_PTR ? KA_TENSOR : KA_SCALAR, &p->index);
 	const char *sym;
@@ -343,6 +348,15 @@ static bool get_ctas(Reader *r, json_object *o, KDesc *k)
 	return !json_object_object_get(o, "ctas") || get_int(r, o, "ctas", 1, 32, &k->ctas);
 }
 
+/* Manifests before 0.3 do not have it. */
+static bool get_works(Reader *r, json_object *o, KDesc *k)
+{
+	if (json_object_object_get(o, "workspace") &&
+	    !get_texts(r, o, "workspace", 1, KD_MAX_WORKS, k->works, &k->nworks))
+		return false;
+	return !json_object_object_get(o, "together") || get_bool(r, o, "together", &k->together);
+}
+
 static bool read_launch(Reader *r, json_object *o, KDesc *k)
 {
 	at_place(r, "kernel %s", k->name);
@@ -370,9 +384,10 @@ static bool read_kernel(Reader *r, json_object *o, KDesc *k, int i)
 		return false;
 	FOR_ENTRIES(r, o, "facts", KD_MAX_FACTS, k->nfacts, read_fact);
 	FOR_ENTRIES(r, o, "maps", KD_MAX_MAPS, k->nmaps, read_map);
-	FOR_ENTRIES(r, o, "params", KD_MAX_PARAMS, k->nparams, read_param);
-	if (!read_launch(r, o, k))
+	if (!read_launch(r, o, k) || !get_works(r, o, k))
 		return false;
+	FOR_ENTRIES(r, o, "params", KD_MAX_PARAMS, k->nparams, read_param);
+	at_place(r, "kernel %s", k->name);
 	FOR_ENTRIES(r, o, "smem_map", KD_MAX_SMEM, k->nsmem, read_smem);
 	return read_consts(r, o, k);
 }

@@ -57,6 +57,8 @@ static dsl_status visit(Visitor *v)
 		st = v->each(v, &p->facts[i], p->k->facts[i].cond);
 	if (!st)
 		st = visit_maps(v);
+	if (!st)
+		st = visit_list(v, p->works, p->k->works, p->k->nworks);
 	return st ? st : visit_list(v, p->grid, p->k->grid, 3);
 }
 

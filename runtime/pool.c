@@ -14,6 +14,7 @@ struct dsl_pool {
 	dsl_stream stream;
 	dsl_addr block[BLOCKS]; /* the last is in use */
 	size_t size;            /* its bytes */
+	dsl_addr semaphores;    /* 0: no launch needed them */
 	int n;
 };
 
@@ -33,10 +34,16 @@ dsl_status dsl_pool_create(dsl_device *dev, dsl_stream stream, dsl_pool **out)
 	return DSL_OK;
 }
 
+static dsl_status is_capturing(const dsl_pool *p, bool *capturing)
+{
+	*capturing = false;
+	return p->dev->ops->stream_capturing(p->dev, p->stream, capturing);
+}
+
 static dsl_status grow(dsl_pool *p, size_t bytes)
 {
-	bool capturing = false;
-	dsl_status st = p->dev->ops->stream_capturing(p->dev, p->stream, &capturing);
+	bool capturing;
+	dsl_status st = is_capturing(p, &capturing);
 	if (st)
 		return st;
 	if (capturing)
@@ -64,12 +71,36 @@ dsl_status dsl_pool_reserve(dsl_pool *pool, size_t bytes)
 	return bytes > pool->size ? grow(pool, bytes) : DSL_OK;
 }
 
+static dsl_status get_semaphores(dsl_pool *p)
+{
+	bool capturing;
+	dsl_addr at;
+	dsl_status st = is_capturing(p, &capturing);
+	if (st)
+		return st;
+	if (capturing)
+		return detail_fail(DSL_ERR_SEMAPHORES,
+				   "the pool has no semaphores, and gets none while its stream is "
+				   "captured: launch once before");
+	st = dsl_mem_alloc(p->dev, DSL_SEMAPHORES, &at);
+	if (st)
+		return st;
+	st = dsl_mem_set(p->dev, at, 0, DSL_SEMAPHORES);
+	if (st)
+		dsl_mem_free(p->dev, at);
+	else
+		p->semaphores = at;
+	return st;
+}
+
 static dsl_status launch_within(dsl_pool *pool, dsl_module *mod, const char *kernel,
 				const dsl_arg *args, size_t n, dsl_launch_opts opts)
 {
 	opts.size = sizeof opts;
 	opts.workspace = pool->n ? pool->block[pool->n - 1] : 0;
 	opts.workspace_size = pool->size;
+	opts.semaphores = pool->semaphores;
+	opts.semaphores_size = pool->semaphores ? DSL_SEMAPHORES : 0;
 	return dsl_launch(mod, kernel, args, n, pool->stream, &opts);
 }
 
@@ -84,12 +115,19 @@ dsl_status dsl_pool_launch(dsl_pool *pool, dsl_module *mod, const char *kernel, 
 	dsl_status st = opts ? launch_opts_read(opts, &with) : DSL_OK;
 	if (!st)
 		st = launch_within(pool, mod, kernel, args, n, with);
-	if (st != DSL_ERR_WORKSPACE)
-		return st;
-	st = dsl_workspace_size(mod, kernel, args, n, &bytes);
-	if (!st)
-		st = dsl_pool_reserve(pool, bytes);
-	return st ? st : launch_within(pool, mod, kernel, args, n, with);
+	if (st == DSL_ERR_WORKSPACE) {
+		st = dsl_workspace_size(mod, kernel, args, n, &bytes);
+		if (!st)
+			st = dsl_pool_reserve(pool, bytes);
+		if (!st)
+			st = launch_within(pool, mod, kernel, args, n, with);
+	}
+	if (st == DSL_ERR_SEMAPHORES && !pool->semaphores) {
+		st = get_semaphores(pool);
+		if (!st)
+			st = launch_within(pool, mod, kernel, args, n, with);
+	}
+	return st;
 }
 
 dsl_status dsl_pool_destroy(dsl_pool *pool)
@@ -97,6 +135,8 @@ dsl_status dsl_pool_destroy(dsl_pool *pool)
 	dsl_status st = DSL_OK;
 	if (!pool)
 		return DSL_OK;
+	if (pool->semaphores)
+		st = dsl_mem_free(pool->dev, pool->semaphores);
 	for (int i = 0; i < pool->n; i++) {
 		dsl_status one = dsl_mem_free(pool->dev, pool->block[i]);
 		st = st ? st : one;

@@ -79,9 +79,11 @@ typedef struct {
 	Expr dims[KD_MAX_MAPS][KD_MAX_RANK];
 	Expr strides[KD_MAX_MAPS][KD_MAX_RANK - 1];
 	Expr grid[3];
+	Expr works[KD_MAX_WORKS];
 	ExprIns *pool;
 	void *function; /* the device's own handle */
 	int sms;        /* that its CTAs can fill at one time: a multiple of the cluster */
+	int held;       /* CTAs that run at one time; 0: not known */
 } Plan;
 int kernel_cluster(const KDesc *k); /* CTAs */
 dsl_status plan_init(const Why *w, Plan *p, const KDesc *k);
@@ -111,7 +113,9 @@ typedef struct {
 	bool copying; /* tensors that TMA cannot take are copied; else they are refused */
 	int ncopies, copied[KD_MAX_MAPS]; /* the copy that a map is of, or -1 */
 	Copy copies[KD_MAX_MAPS];
-	uint64_t workspace; /* bytes of all copies */
+	uint64_t workspace;           /* bytes of all copies, then of what CTAs tell each other */
+	uint64_t works[KD_MAX_WORKS]; /* where in the workspace; then addresses */
+	uint64_t semaphores, epoch;
 	dsl_stream stream;
 	bool pdl;
 } Launch;
@@ -125,6 +129,12 @@ dsl_status launch_bind_some(const Why *w, Launch *l, const dsl_arg *args, size_t
 dsl_status launch_check(const Why *w, Launch *l);
 /* Of the tensor behind map i alone: its geometry, whatever TMA says of it. pack_map gave i. */
 dsl_status map_measure(const Why *w, Launch *l, int i);
+
+/* together.c: CTAs that wait for each other. Whether all run at one time; what they tell each other
+ * has its place behind the copies. */
+dsl_status together_check(const Why *w, Launch *l);
+/* Addresses of the caller's, and the number of the launch. */
+dsl_status together_bind(const Why *w, Launch *l, const dsl_launch_opts *opts);
 
 /* repack.c: copies of tensors whose rows, matrices or address are no multiples of 16 bytes. */
 /* The copy behind map i, whose geometry is that of the tensor, at offset 0, and its bytes. */

@@ -368,15 +368,14 @@ static dsl_status simulate(Call *c, dsl_device *dev, const Loaded *l, size_t n)
 			st = dsl_copy_in(dev, at[i], (void *)(uintptr_t)c->c.view[i].base, size);
 		c->c.args[i].v.ptr = at[i];
 	}
+	dsl_pool *pool = NULL;
 	if (!st)
-		st = dsl_workspace_size(l->mod, k->name, c->c.args, n, &c->opts.workspace_size);
+		st = dsl_pool_create(dev, NULL, &pool);
 	if (!st)
-		st = dsl_mem_alloc(dev, c->opts.workspace_size, &c->opts.workspace);
-	if (!st)
-		st = dsl_launch(l->mod, k->name, c->c.args, n, NULL, &c->opts);
+		st = dsl_pool_launch(pool, l->mod, k->name, c->c.args, n, &c->opts);
 	if (!st)
 		st = dsl_sync(dev);
-	dsl_mem_free(dev, c->opts.workspace);
+	dsl_pool_destroy(pool);
 	for (int i = 0; i < k->nargs; i++) {
 		if (!st && at[i] && k->args[i].dir != KD_IN)
 			st = dsl_copy_out(dev, (void *)(uintptr_t)c->c.view[i].base, at[i],

@@ -71,7 +71,7 @@ static PyObject *bytes_of_torch(size_t bytes, int id, dsl_addr *at)
 	return NULL;
 }
 
-static bool launch_in_torch(int id, const SpaceLaunch *l)
+static bool launch_in_torch(int id, const SpaceLaunch *l, dsl_status *out)
 {
 	size_t bytes;
 	dsl_launch_opts opts = *l->opts;
@@ -82,12 +82,18 @@ static bool launch_in_torch(int id, const SpaceLaunch *l)
 		st = dsl_launch(l->mod, l->kernel, l->args, l->n, l->stream, &opts);
 		Py_DECREF(memory);
 	}
-	if (st)
+	*out = st;
+	if (st && st != DSL_ERR_SEMAPHORES)
 		py_fail(st);
 	return memory && !st;
 }
 
+/* Semaphores stay where they are from launch to launch: no memory that torch takes back. */
 bool space_launch(dsl_device *dev, int id, Library own, const SpaceLaunch *l)
 {
-	return own == LIB_TORCH ? launch_in_torch(id, l) : launch_in_pool(dev, l);
+	dsl_status st = DSL_OK;
+	if (own != LIB_TORCH)
+		return launch_in_pool(dev, l);
+	bool done = launch_in_torch(id, l, &st);
+	return st == DSL_ERR_SEMAPHORES ? launch_in_pool(dev, l) : done;
 }

@@ -220,6 +220,16 @@ static CUresult fake_OccupancyMaxActiveClusters(int *clusters, CUfunction f,
 	return CUDA_SUCCESS;
 }
 
+/* One. */
+static CUresult fake_OccupancyMaxActiveBlocksPerMultiprocessor(int *ctas, CUfunction f, int threads,
+							       size_t smem)
+{
+	(void)f;
+	CALL("cuOccupancyMaxActiveBlocksPerMultiprocessor");
+	*ctas = threads > 0 && smem < 1 << 20;
+	return CUDA_SUCCESS;
+}
+
 /* Two parameters of 8 bytes, behind the gap that an alignment of 128 makes. */
 static CUresult fake_FuncGetParamInfo(CUfunction f, size_t i, size_t *offset, size_t *size)
 {
