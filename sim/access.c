@@ -16,17 +16,26 @@ void prepare_vector(Pool *a, Ins *in)
 			       "the number of elements between braces is not that of the opcode");
 }
 
+/* Whether words are looked at there through which threads tell each other something. */
+static bool has_flags(const Warp *w, const Place *p)
+{
+	const Job *j = w->cluster->job;
+	return j->opt->checks && (p->cta || (p->global && j->globals));
+}
+
 /* stored: what will be written; NULL: a read. */
 static void touch(Warp *w, const Ins *in, u32 lane, const Place *p, u32 bytes, const void *stored)
 {
 	bool strong = is_strong(in), write = stored;
 	if (write)
 		w->cluster->progress = w->cluster->steps;
+	if (strong && has_flags(w, p)) {
+		if (write)
+			flag_write(w, in, p, false);
+		else
+			flag_read(w, in, p);
+	}
 	if (p->cta && w->cluster->job->opt->checks) {
-		if (strong && write)
-			flag_write(w, in, p->cta, p->offset, false);
-		else if (strong)
-			flag_read(w, in, p->cta, p->offset);
 		shadow_touch(p->cta, p->offset, bytes,
 			     &(Access){.w = w,
 				       .in = in,
@@ -72,8 +81,10 @@ static Run load(Warp *w, const Ins *in, u32 mask, Space space)
 		if (!place_at(w, in, l, space, addr, bytes, bytes, &p))
 			return RUN_FAIL;
 		touch(w, in, l, &p, bytes, NULL);
-		if (p.global)
+		if (p.global) {
 			grid_check_read(w, in, l, addr);
+			globals_touch(w, in, l, addr, bytes, false);
+		}
 		for (u32 i = 0; i < v->n; i++) {
 			const Arg *to = &v->list[i];
 			u64 x = 0;
@@ -108,7 +119,8 @@ Run run_st(Warp *w, const Ins *in, u32 mask)
 	Place p;
 	EACH_LANE(l, mask)
 	{
-		if (!place_at(w, in, l, space, mem_address(w, &in->args[0], l), bytes, bytes, &p))
+		u64 addr = mem_address(w, &in->args[0], l);
+		if (!place_at(w, in, l, space, addr, bytes, bytes, &p))
 			return RUN_FAIL;
 		for (u32 i = 0; i < v->n; i++) {
 			u64 x = each == 16 ? 0 : arg_get(w, &v->list[i], l);
@@ -117,6 +129,8 @@ Run run_st(Warp *w, const Ins *in, u32 mask)
 			memcpy(value + i * each, from, each);
 		}
 		touch(w, in, l, &p, bytes, value);
+		if (p.global)
+			globals_touch(w, in, l, addr, bytes, true);
 		memcpy(p.host, value, bytes);
 	}
 	return RUN_NEXT;
@@ -240,9 +254,11 @@ Run run_atom(Warp *w, const Ins *in, u32 mask)
 		w->cluster->progress = w->cluster->steps;
 		if (p.global)
 			grid_check(w, in, l);
+		if (has_flags(w, &p)) {
+			flag_read(w, in, &p);
+			flag_write(w, in, &p, true);
+		}
 		if (p.cta && w->cluster->job->opt->checks) {
-			flag_read(w, in, p.cta, p.offset);
-			flag_write(w, in, p.cta, p.offset, true);
 			shadow_touch(p.cta, p.offset, bytes,
 				     &(Access){.w = w,
 					       .in = in,

@@ -112,6 +112,7 @@ typedef struct Code {
 	bool block_fixed, has_cluster;
 	u32 maxnreg, minctas;
 	bool global_atomics, uses_wgmma;
+	bool waits; /* for what other CTAs of the grid write: it acquires global memory */
 } Code;
 
 /* A global or constant variable with its address in the simulated device. */

@@ -114,6 +114,8 @@ static void insn_decode(Dec *d, const PtxStmt *s)
 	d->c->uses_wgmma |= in->run == run_wgmma;
 	if (in->run == run_atom)
 		d->c->global_atomics |= !has(in, M_SHARED) && !has(in, M_SHARED_CTA);
+	if (in->run == run_ld)
+		d->c->waits |= has(in, M_ACQUIRE) && has(in, M_GLOBAL);
 }
 
 static const PtxFunc *func_find(Dec *d, const char *name)

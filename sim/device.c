@@ -297,9 +297,12 @@ static dsl_status param_put(const Launch *l, int i, unsigned char *at, uint32_t 
 					   k->args[k->maps[p->index].arg].name, k->name, wrong)
 			     : DSL_OK;
 	}
-	uint64_t v = p->kind == KP_SYM    ? (uint64_t)l->env[p->index]
-		     : p->kind == KP_MADE ? (uint64_t)l->made[p->index]
-					  : l->value[p->index];
+	uint64_t v = p->kind == KP_SYM          ? (uint64_t)l->env[p->index]
+		     : p->kind == KP_MADE       ? (uint64_t)l->made[p->index]
+		     : p->kind == KP_WORK       ? l->works[p->index]
+		     : p->kind == KP_SEMAPHORES ? l->semaphores
+		     : p->kind == KP_EPOCH      ? l->epoch
+						: l->value[p->index];
 	memcpy(at, &v, size < sizeof v ? size : sizeof v);
 	return DSL_OK;
 }
@@ -349,9 +352,20 @@ static uint32_t constants_of(const Launch *l, SimRange *out)
 	return n;
 }
 
+/* Through which CTAs tell each other what they hold. */
+static uint32_t works_of(const Launch *l, SimRange *out)
+{
+	for (int i = 0; i < l->plan->k->nworks; i++) {
+		int64_t bytes = 0;
+		expr_eval(l->plan->works[i], l->env, &bytes);
+		out[i] = (SimRange){l->works[i], (uint64_t)bytes};
+	}
+	return (uint32_t)l->plan->k->nworks;
+}
+
 static dsl_status sim_launch(dsl_device *dev, const Launch *l)
 {
-	SimRange constants[KD_MAX_MAPS + KD_MAX_PARAMS];
+	SimRange constants[KD_MAX_MAPS + KD_MAX_PARAMS], works[KD_MAX_WORKS];
 	_Alignas(64) unsigned char params[4096] = {0};
 	const KDesc *k = l->plan->k;
 	const dsl_module *mod = l->plan->function;
@@ -366,7 +380,9 @@ static dsl_status sim_launch(dsl_device *dev, const Launch *l)
 		       .nareas = (uint32_t)k->nsmem,
 		       .dependent = l->pdl,
 		       .constants = constants,
-		       .nconstants = constants_of(l, constants)};
+		       .nconstants = constants_of(l, constants),
+		       .works = works,
+		       .nworks = works_of(l, works)};
 	if (sim_param_count(s.module, k->symbol) != (uint32_t)k->nparams)
 		return detail_fail(DSL_ERR_MANIFEST,
 				   "kernel %s: the PTX takes %u parameters, the manifest %d",
@@ -501,6 +517,8 @@ static bool option_set(SimDevice *s, const char *key, const char *value)
 		s->opt.max_steps = n;
 	else if (strcmp(key, "threads") == 0 && n <= 64)
 		s->opt.threads = (uint32_t)n;
+	else if (strcmp(key, "resident") == 0 && n <= 4096)
+		s->opt.resident = (uint32_t)n;
 	else if (strcmp(key, "reports") == 0 && n <= 1000)
 		s->opt.max_reports = (uint32_t)n;
 	else if (strcmp(key, "sms") == 0 && n && n <= 1024)
@@ -564,8 +582,8 @@ dsl_status sim_open(const char *options, dsl_device **out)
 		pthread_mutex_destroy(&s->base.lock);
 		sim_close(&s->base);
 		return detail_fail(DSL_ERR_DEVICE_NAME,
-				   "%s \"%.60s\": options are seed=, starts=, checks=, threads=, "
-				   "steps=, reports=, sms= and trace=",
+				   "%s \"%.60s\": options are seed=, starts=, resident=, checks=, "
+				   "threads=, steps=, reports=, sms= and trace=",
 				   env_ok ? "sim:" : "DSL_SIM", env_ok ? options : env);
 	}
 	s->opt.sms = (uint32_t)s->base.sms;

@@ -119,7 +119,7 @@ static void warp_free(Warp *w)
 	fences_free(w);
 }
 
-static void cluster_free(Cluster *c)
+void cluster_free(Cluster *c)
 {
 	async_drop(c);
 	for (u32 i = 0; i < c->nwarps && c->warps; i++)
@@ -151,7 +151,7 @@ static void cluster_free(Cluster *c)
 	free(c->ctas);
 }
 
-static bool cluster_init(Cluster *c, Job *j, u32 index)
+bool cluster_init(Cluster *c, Job *j, u32 index)
 {
 	u32 *k = j->cluster;
 	const u32 *g = j->l->grid;
@@ -218,22 +218,27 @@ static bool stuck_release(Cluster *c, bool stuck)
 	return meets_release(c);
 }
 
+bool cluster_turn(Cluster *c)
+{
+	bool ran = one_turn(c);
+	u32 before = c->npending;
+	u64 events = c->events;
+	async_run(c, !ran);
+	bool stuck = !ran && c->npending == before && c->events == events;
+	if (!stuck_release(c, stuck) && stuck) {
+		report_deadlock(c);
+		c->failed = true;
+	}
+	limits_check(c);
+	while (!c->live && c->npending && !c->failed)
+		async_run(c, true);
+	return c->live && !c->failed;
+}
+
 static void cluster_run(Cluster *c)
 {
-	while (c->live && !c->failed && c->index < c->job->end) {
-		bool ran = one_turn(c);
-		u32 before = c->npending;
-		u64 events = c->events;
-		async_run(c, !ran);
-		bool stuck = !ran && c->npending == before && c->events == events;
-		if (!stuck_release(c, stuck) && stuck) {
-			report_deadlock(c);
-			c->failed = true;
-		}
-		limits_check(c);
-	}
-	while (c->npending && !c->failed)
-		async_run(c, true);
+	while (c->index < c->job->end && cluster_turn(c))
+		;
 }
 
 /* What a cluster leaves behind until those before it have ended. */
@@ -285,7 +290,7 @@ static void cluster_end(Cluster *c)
 	count_ended(j);
 }
 
-static bool next_cluster(Job *j, u32 *index)
+bool next_cluster(Job *j, u32 *index)
 {
 	bool more = false;
 	pthread_mutex_lock(&j->lock);
@@ -360,6 +365,11 @@ bool job_run(Job *j)
 		want = SIM_COUNT(threads);
 	j->end = j->nclusters;
 	j->no_memory |= !shuffle_starts(j);
+	if (j->code->waits) {
+		together_run(j);
+		free(j->order);
+		return !j->no_memory;
+	}
 	while (n + 1 < want && !pthread_create(&threads[n], NULL, worker, j))
 		n++;
 	worker(j);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* flags.c - order through shared memory itself: what a release writes an acquire reads, and fences
- * that make relaxed and volatile accesses do the same (PTX ISA: Memory Consistency Model,
- * Release and Acquire Patterns, Causality Order). Each word that was written so carries what its
- * writers knew.
+/* flags.c - order through memory itself, shared and global: what a release writes an acquire reads,
+ * and fences that make relaxed and volatile accesses do the same (PTX ISA: Memory Consistency
+ * Model, Release and Acquire Patterns, Causality Order). Each word that was written so carries what
+ * its writers knew.
  *   st.shared d; fence; st.volatile f | ld.volatile f; fence; ld.shared d  ->  ordered */
 #include "sim/machine.h"
 
@@ -57,6 +57,15 @@ static Know *flag_find(const Cta *cta, u32 offset)
 	return i ? &cta->flags[i - 1].know : NULL;
 }
 
+/* Other CTAs of the grid are told only at the scope of the GPU, or of more. */
+static Know *flag_at(Warp *w, const Ins *in, const Place *p, bool make)
+{
+	if (p->cta)
+		return make ? flag_new(p->cta, p->offset) : flag_find(p->cta, p->offset);
+	bool all = has(in, M_GPU) || has(in, M_SYS);
+	return all ? globals_flag(w->cluster->job, p->host, make) : NULL;
+}
+
 static bool off(const Warp *w)
 {
 	return !(w->cluster->job->opt->checks & (CHECK_RACE | CHECK_EXIT));
@@ -70,13 +79,11 @@ static struct Fences *fences(Warp *w)
 }
 
 /* update: the write is half of an atomic operation and continues what was there. */
-void flag_write(Warp *w, const Ins *in, Cta *cta, u32 offset, bool update)
+void flag_write(Warp *w, const Ins *in, const Place *p, bool update)
 {
 	bool release = has(in, M_RELEASE) || has(in, M_ACQ_REL);
 	bool fenced = w->fences && w->fences->any;
-	Know *know = off(w)              ? NULL
-		     : release || fenced ? flag_new(cta, offset)
-					 : flag_find(cta, offset);
+	Know *know = off(w) ? NULL : flag_at(w, in, p, release || fenced);
 	if (!know)
 		return;
 	if (!update)
@@ -87,9 +94,9 @@ void flag_write(Warp *w, const Ins *in, Cta *cta, u32 offset, bool update)
 		know_join(know, &w->fences->released);
 }
 
-void flag_read(Warp *w, const Ins *in, Cta *cta, u32 offset)
+void flag_read(Warp *w, const Ins *in, const Place *p)
 {
-	const Know *know = off(w) ? NULL : flag_find(cta, offset);
+	const Know *know = off(w) ? NULL : flag_at(w, in, p, false);
 	if (!know)
 		return;
 	if (has(in, M_ACQUIRE) || has(in, M_ACQ_REL))

@@ -64,7 +64,7 @@ void know_forget(Know *k)
 /* Numbers start at 1: 0 is nobody. */
 u32 actor_new(Cluster *c)
 {
-	return ++c->nactors;
+	return c->job->globals ? ++c->job->nactors : ++c->nactors;
 }
 
 static bool off(const Warp *w)

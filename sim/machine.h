@@ -299,6 +299,8 @@ struct Job {
 	u32 counted;          /* clusters before this one are in result */
 	bool no_memory;
 	SimResult *result;
+	struct Globals *globals; /* of a grid whose CTAs wait for each other, else NULL */
+	u32 nactors;             /* then of all its clusters */
 };
 
 /* memory.c: spaces */
@@ -332,7 +334,22 @@ void spare_end(Spare *s);
 u8 *spare_take(Spare *s, size_t bytes);
 void spare_give(Spare *s, u8 *at, size_t bytes);
 
+/* globals.c: what CTAs of the grid know of each other through global memory, and who touched which
+ * of the launch's works when. All clusters of such a grid are one thread's. */
+bool globals_start(Job *j);
+void globals_end(Job *j);
+/* What the writers of a word have handed on; NULL: nothing. */
+Know *globals_flag(Job *j, const void *word, bool make);
+void globals_touch(Warp *w, const Ins *in, u32 lane, u64 addr, u32 bytes, bool write);
+
+/* together.c: clusters that run at one time, as many as the options say */
+void together_run(Job *j);
+
 /* exec.c */
+bool cluster_init(Cluster *c, Job *j, u32 index);
+void cluster_free(Cluster *c);
+bool cluster_turn(Cluster *c); /* false: it has ended, or failed */
+bool next_cluster(Job *j, u32 *index);
 bool job_run(Job *job);
 void cluster_event(Cluster *c);
 Run wait_for(Warp *w, const Ins *in, Wait wait);
@@ -462,8 +479,8 @@ void hb_exit(Warp *w);
 /* flags.c: volatile, relaxed, acquire, release; such accesses do not race with each other */
 extern const char strong_access[];
 bool is_strong(const Ins *in);
-void flag_write(Warp *w, const Ins *in, Cta *cta, u32 offset, bool update);
-void flag_read(Warp *w, const Ins *in, Cta *cta, u32 offset);
+void flag_write(Warp *w, const Ins *in, const Place *p, bool update);
+void flag_read(Warp *w, const Ins *in, const Place *p);
 void flags_fence(Warp *w);
 void flags_free(Cta *cta);
 void fences_free(Warp *w);

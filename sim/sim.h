@@ -29,6 +29,7 @@ typedef struct {
 	u64 seed;          /* of the order of warps and of when asynchronous work completes */
 	u64 starts;        /* of the order in which clusters start; 0: by index */
 	u32 checks;        /* CHECK_* */
+	u32 resident;      /* CTAs that run at a time, where they wait for each other; 0: 1024 */
 	u32 threads;       /* host threads; 0: as many as there are processors, at most 16 */
 	u64 max_steps;     /* instructions of warps a cluster may run; 0: no limit */
 	u32 max_reports;   /* stop after this many different errors; 0: 16 */
@@ -62,6 +63,8 @@ typedef struct {
 	bool dependent;            /* it may start before the kernel ahead of it has ended */
 	const SimRange *constants; /* which that kernel does not write, nor one still running */
 	u32 nconstants;
+	const SimRange *works; /* through which CTAs of the grid tell each other what they hold */
+	u32 nworks;
 } SimLaunch;
 
 typedef struct {

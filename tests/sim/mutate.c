@@ -3,8 +3,9 @@
  * refutes what is left: by a report or by a wrong result, under some of a few orders.
  *   mutate CUBIN IR SMS NAME=SIZE...      prints each survivor, and a count; exits with 1 if any
  * The kernel runs as asked and, where there is a size K, with K = 0, where no copy orders anything.
- * A line of the cubin's PTX is blanked in place; a wait becomes "true". Not deleted are what gives
- * speed or room and orders nothing: griddepcontrol.launch_dependents and setmaxnreg.inc. */
+ * A line of the cubin's PTX is blanked in place; a wait becomes "true", and a load 0. Not deleted
+ * are what gives speed or room and orders nothing: griddepcontrol.launch_dependents and
+ * setmaxnreg.inc. */
 #include "driver/problem.h"
 
 #include <stdio.h>
@@ -36,6 +37,8 @@ static const char *const ops[] = {
 	"cp.async.bulk.wait_group",
 	"setmaxnreg.dec",
 	"griddepcontrol.wait",
+	"red.release.gpu",
+	"ld.acquire.gpu",
 };
 
 static char *read_file(const char *path, size_t *size)
@@ -76,6 +79,10 @@ static void blank(char *at)
 	if (strncmp(at, "mbarrier.try_wait", 17) == 0 && p && p < at + n)
 		snprintf(with, sizeof with, "setp.eq.u32 %.*s, 0, 0;",
 			 (int)strspn(p, "%p0123456789"), p);
+	const char *loaded = strstr(at, "%rd");
+	if (strncmp(at, "ld.acquire", 10) == 0 && loaded && loaded < at + n)
+		snprintf(with, sizeof with, "mov.b64 %.*s, 0;",
+			 (int)strspn(loaded, "%rd0123456789"), loaded);
 	memset(at, ' ', n);
 	memcpy(at, with, strlen(with));
 }
