@@ -16,10 +16,12 @@
 typedef struct {
 	KParamKind kind;
 	const Op *map;   /* KP_TMAP: the tmap op */
-	const Val *arg;  /* KP_PTR, KP_SCALAR */
-	const char *sym; /* KP_SYM */
+	const Val *arg;  /* KP_PTR, KP_SCALAR, KP_WORK */
+	const char *sym; /* KP_SYM; KP_SEMAPHORES, KP_EPOCH: a name that no program has */
 } Param;
 typedef VEC(Param) Params;
+#define PARAM_SEMAPHORES "semaphores$"
+#define PARAM_EPOCH      "epoch$"
 
 /* params.c */
 void params_collect(const Kernel *k, Params *out);

@@ -175,18 +175,40 @@ static void fill_arg(Fill *f, const Arg *a)
 	}
 }
 
+/* Among the tensors and scalars, or among the workspaces. */
 static int arg_index(const Kernel *k, const Val *v)
 {
-	for (int i = 0; i < k->args.n; i++)
-		if (k->args.at[i].val == v)
-			return i;
+	int n[2] = {0};
+	for (int i = 0; i < k->args.n; i++) {
+		const Arg *a = &k->args.at[i];
+		if (a->val == v)
+			return n[a->is_workspace];
+		n[a->is_workspace]++;
+	}
 	panic("%%%s is not an argument", v->name);
+}
+
+/* For each CTA as much as the first mode steps over, whose extent is that of the largest launch. */
+static void fill_work(Fill *f, const Arg *a)
+{
+	Ctx *c = f->c;
+	const Op *launch = kernel_first(f->k);
+	const Layout *l = a->val->type->layout;
+	while (launch && launch->kind != OP_LAUNCH)
+		launch = op_next(launch);
+	if (!launch || !room(f, f->d->nworks, KD_MAX_WORKS, "workspaces"))
+		return;
+	const Ix *bytes = elem_bytes_of(c, a->val->type->elem, tup_get(l->stride, 0)->leaf);
+	f->d->works[f->d->nworks++] = postfix(c, ix_mul(c, launch->ix[0], bytes));
 }
 
 static void fill_args(Fill *f)
 {
 	for (int i = 0; i < f->k->args.n; i++)
-		fill_arg(f, &f->k->args.at[i]);
+		if (f->k->args.at[i].is_workspace)
+			fill_work(f, &f->k->args.at[i]);
+		else
+			fill_arg(f, &f->k->args.at[i]);
 	for (int i = 0; i < f->k->syms.n; i++) {
 		const char *name = f->k->syms.at[i].name;
 		if (is_caller_sym(f->k, name) && room(f, f->d->nsyms, KD_MAX_SYMS, "sizes"))
@@ -297,7 +319,8 @@ static void fill_params(Fill *f)
 		const Param *x = &p.at[i];
 		int index = x->map              ? map_index(f->k, x->map)
 			    : x->kind == KP_SYM ? sym_index(f->d, x->sym)
-						: arg_index(f->k, x->arg);
+			    : x->arg            ? arg_index(f->k, x->arg)
+						: 0;
 		f->d->params[f->d->nparams++] = (KParam){x->kind, index};
 	}
 }
@@ -329,6 +352,14 @@ static bool waits_for_grids(const Kernel *k)
 	return false;
 }
 
+static bool waits_for_ctas(const Kernel *k)
+{
+	for (const Op *op = kernel_first(k); op; op = op_next(op))
+		if (op->kind == OP_SEM_WAIT)
+			return true;
+	return false;
+}
+
 static void fill_ops(Fill *f)
 {
 	for (int i = 0; i < 3; i++)
@@ -356,6 +387,7 @@ static void fill_launch(Fill *f, int regs)
 	d->ctas = kernel_ctas(f->k);
 	d->regs = d->entry_regs = regs;
 	d->pdl = waits_for_grids(f->k);
+	d->together = waits_for_ctas(f->k);
 	d->schedule = attrs_str(a, A_ROLES, "none");
 }
 

@@ -29,7 +29,7 @@ bool kernel_binds(const Kernel *k, const char *name)
 
 typedef struct {
 	const Kernel *k;
-	Params made, ptrs, syms, scalars;
+	Params made, ptrs, works, syms, scalars, sems;
 } Use;
 
 static void use_name(void *user, const char *name)
@@ -46,13 +46,14 @@ static void use_name(void *user, const char *name)
 static void use_arg(Use *u, const Val *v)
 {
 	bool scalar = v->type->kind == TY_ELEM;
-	Params *to = scalar ? &u->scalars : &u->ptrs;
 	if (v->def)
 		return;
+	bool work = u->k->args.at[v->arg].is_workspace;
+	Params *to = scalar ? &u->scalars : work ? &u->works : &u->ptrs;
 	for (int i = 0; i < to->n; i++)
 		if (to->at[i].arg == v)
 			return;
-	Param p = {.kind = scalar ? KP_SCALAR : KP_PTR, .arg = v};
+	Param p = {.kind = scalar ? KP_SCALAR : work ? KP_WORK : KP_PTR, .arg = v};
 	vec_push(ctx_arena(u->k->ctx), to, p);
 }
 
@@ -65,8 +66,20 @@ static void use_mode(Use *u, const Val *tensor, const Attr *mode)
 	ix_names(tup_get(l->stride, (int)mode->i[0])->leaf, use_name, u);
 }
 
+static void use_semaphores(Use *u)
+{
+	Arena *a = ctx_arena(u->k->ctx);
+	if (u->sems.n)
+		return;
+	vec_push(a, &u->sems,
+		 ((Param){.kind = KP_SEMAPHORES, .sym = ctx_str(u->k->ctx, PARAM_SEMAPHORES)}));
+	vec_push(a, &u->sems, ((Param){.kind = KP_EPOCH, .sym = ctx_str(u->k->ctx, PARAM_EPOCH)}));
+}
+
 static void use_op(Use *u, const Op *op)
 {
+	if (op->kind == OP_SEM_ARRIVE || op->kind == OP_SEM_WAIT)
+		use_semaphores(u);
 	if (op->kind == OP_LAUNCH)
 		return; /* the host's */
 	if (attrs_get(&op->attrs, A_GATHER))
@@ -109,6 +122,8 @@ void params_collect(const Kernel *k, Params *out)
 	}
 	append(a, out, &u.made);
 	append(a, out, &u.ptrs);
+	append(a, out, &u.works);
 	append(a, out, &u.syms);
 	append(a, out, &u.scalars);
+	append(a, out, &u.sems);
 }

@@ -346,15 +346,16 @@ static void read_word(Sema *s, const Node *n, const ClauseRow *row)
 		kernel_str(s->kernel, row->attr, word);
 }
 
-/* CTAs that share the k of a tile are in one cluster. */
+/* CTAs that share the k of a tile are in one cluster, or see each other's sums in workspace. */
 static void check_split(Sema *s)
 {
 	int64_t parts = attrs_int(&s->kernel->attrs, A_SPLIT_K, 1), ctas = parts;
 	const Attr *cluster = attrs_get(&s->kernel->attrs, A_CLUSTER);
 	const Target *target = target_by_name(s->kernel->target);
 	Loc loc = s->schedule.loc;
-	if (parts == 1 || !target_takes(s, loc, OP_LOAD_PEER, "clusters, which split_k is in",
-					"leave split_k out"))
+	if (parts == 1 || schedule_by_workspace(s->kernel) ||
+	    !target_takes(s, loc, OP_LOAD_PEER, "clusters, which split_k is in",
+			  "write sums workspace, or leave split_k out"))
 		return;
 	for (int i = 0; cluster && i < cluster->n; i++)
 		ctas *= cluster->i[i];
@@ -364,7 +365,7 @@ static void check_split(Sema *s)
 				 "split_k %" PRId64 " makes clusters of %" PRId64
 				 " CTAs, and at most %d run together",
 				 parts, ctas, target->cluster_max),
-			    "write a smaller split_k, or a smaller cluster");
+			    "write sums workspace, a smaller split_k, or a smaller cluster");
 }
 
 /* What runs together is a cluster. */

@@ -96,6 +96,13 @@ Val *kernel_arg(Kernel *k, const char *name, const Type *t, bool is_out)
 	return v;
 }
 
+Val *kernel_workspace(Kernel *k, const char *name, const Type *t)
+{
+	Val *v = kernel_arg(k, name, t, true);
+	k->args.at[v->arg].is_workspace = true;
+	return v;
+}
+
 void kernel_arg_inout(Kernel *k, const Val *arg)
 {
 	k->args.at[arg->arg].is_out = k->args.at[arg->arg].is_inout = true;

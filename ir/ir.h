@@ -310,8 +310,9 @@ typedef struct {
 typedef struct {
 	Val *val;
 	bool is_out;
-	bool is_inout;    /* out, and what a tile of it holds is read before the tile is written */
-	bool is_constant; /* its last write was over before the launch ahead of this one began */
+	bool is_inout;     /* out, and what a tile of it holds is read before the tile is written */
+	bool is_constant;  /* its last write was over before the launch ahead of this one began */
+	bool is_workspace; /* out, and nobody's but this launch's: what its CTAs tell each other */
 } Arg;
 
 /* Reason a pass decided as it did: rows of why.def. subject is a name of the kernel, or NULL. */
@@ -378,6 +379,7 @@ struct Module {
 Module *module_new(Ctx *c);
 Kernel *kernel_new(Module *m, const char *name, Loc loc);
 Val *kernel_arg(Kernel *k, const char *name, const Type *t, bool is_out);
+Val *kernel_workspace(Kernel *k, const char *name, const Type *t);
 void kernel_arg_inout(Kernel *k, const Val *arg);
 void kernel_arg_constant(Kernel *k, const Val *arg);
 void kernel_sym(Kernel *k, const char *name, int64_t lo, int64_t hi,

@@ -290,15 +290,15 @@ static bool parse_fact(Parser *p)
 	return true;
 }
 
-/* arg [out | inout | constant] %name : type */
+/* arg [out | inout | constant | workspace] %name : type */
 static bool parse_arg(Parser *p)
 {
 	line_skip_blanks(p);
 	const char *begin = p->s, *way = line_word(p);
 	bool out = way && !strcmp(way, "out"), constant = way && !strcmp(way, "constant");
-	bool inout = way && !strcmp(way, "inout");
-	if ((way && !out && !inout && !constant) || !line_accept(p, '%'))
-		return line_expected(p, "[out | inout | constant] %name : type");
+	bool inout = way && !strcmp(way, "inout"), work = way && !strcmp(way, "workspace");
+	if ((way && !out && !inout && !constant && !work) || !line_accept(p, '%'))
+		return line_expected(p, "[out | inout | constant | workspace] %name : type");
 	const char *name = line_value_name(p);
 	if (!name || !line_expect(p, ':'))
 		return false;
@@ -307,7 +307,7 @@ static bool parse_arg(Parser *p)
 		return false;
 	if (ptrmap_get(&p->vals, name))
 		return line_duplicate(p, begin, "value", name);
-	Val *v = kernel_arg(p->k, name, t, out);
+	Val *v = work ? kernel_workspace(p->k, name, t) : kernel_arg(p->k, name, t, out);
 	v->name = name;
 	if (inout)
 		kernel_arg_inout(p->k, v);

@@ -170,7 +170,8 @@ void kernel_print(const Kernel *k, Buf *out)
 	for (int i = 0; i < k->args.n; i++) {
 		const Arg *a = &k->args.at[i];
 		buf_printf(out, "  arg %s%%%s : ",
-			   a->is_inout      ? "inout "
+			   a->is_workspace  ? "workspace "
+			   : a->is_inout    ? "inout "
 			   : a->is_out      ? "out "
 			   : a->is_constant ? "constant "
 					    : "",

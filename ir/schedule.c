@@ -3,6 +3,8 @@
  *     kernel gemm tile sm_90a cluster=(32,1)   ->   'cluster' is two numbers from 1 to 16 */
 #include "ir/schedule.h"
 
+#include <string.h>
+
 const ClauseRow clause_rows[CLAUSE_COUNT] = {
 #define CLAUSE(id, word, form, attr, reason, least, most, otherwise, example) \
 	[CLAUSE_##id] = {word, CF_##form, attr, reason, least, most, otherwise, example},
@@ -14,6 +16,11 @@ const ClauseWord clause_words[] = {
 #include "ir/schedule.def"
 };
 const int clause_words_count = COUNTOF(clause_words);
+
+bool schedule_by_workspace(const Kernel *k)
+{
+	return !strcmp(attrs_str(&k->attrs, A_SUMS, "cluster"), "workspace");
+}
 
 static bool in_bounds(const ClauseRow *row, int64_t v)
 {
@@ -41,7 +48,7 @@ static const char *ctas_rule(const Kernel *k)
 {
 	const Attr *a = attrs_get(&k->attrs, A_CLUSTER);
 	const Target *t = target_by_name(k->target);
-	int64_t parts = attrs_int(&k->attrs, A_SPLIT_K, 1);
+	int64_t parts = schedule_by_workspace(k) ? 1 : attrs_int(&k->attrs, A_SPLIT_K, 1);
 	int64_t ctas = (a ? a->i[0] * a->i[1] : 1) * parts;
 	if (a && a->n == 3 && a->i[2] != parts)
 		return "the CTAs of a cluster along k are those of 'split_k'";

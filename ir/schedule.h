@@ -34,5 +34,7 @@ extern const int clause_words_count;
 
 /* NULL, or the rule that an attribute of the kernel's schedule breaks; of the context. */
 const char *schedule_rule(const Kernel *k);
+/* CTAs that share the k of a tile see each other's sums in the launch's workspace. */
+bool schedule_by_workspace(const Kernel *k);
 
 #endif

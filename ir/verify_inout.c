@@ -64,3 +64,12 @@ const char *rule_in_place(const Kernel *k, const Op *op)
 	const Op *write = writer_of(k, arg);
 	return write ? check_place(k, op, write) : NULL;
 }
+
+const char *rule_workspace(const Kernel *k, const Op *op)
+{
+	const Val *v = op->in[0].val;
+	int64_t count = attrs_int(&op->attrs, A_COUNT, 0);
+	if (v->arg < 0 || !k->args.at[v->arg].is_workspace)
+		return ctx_strf(k->ctx, "'%%%s' is no workspace: it has no semaphores", v->name);
+	return count >= 1 && count <= 65535 ? NULL : "'count' is 1 to 65535 CTAs";
+}

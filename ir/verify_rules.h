@@ -17,6 +17,9 @@ const char *tiles_share(const Kernel *k, const Op *op, const Val *tile);
 /* verify_inout.c */
 const char *rule_in_place(const Kernel *k, const Op *op);
 
+/* verify_inout.c: what CTAs tell each other lies in the launch's workspace */
+const char *rule_workspace(const Kernel *k, const Op *op);
+
 /* verify_atoms.c */
 const char *rule_store(const Kernel *k, const Op *op); /* and of what combine= joins to */
 const char *rule_alike(const Kernel *k, const Op *op); /* operands of one shape and type */
