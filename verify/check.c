@@ -6,6 +6,7 @@
 #include "verify/check.h"
 #include "verify/extract.h"
 #include "verify/report.h"
+#include "verify/sizes.h"
 #include "verify/tree.h"
 
 #include <string.h>
@@ -303,7 +304,31 @@ typedef struct {
 	const char *names[MAX_CHOICES];
 	int n;
 	unsigned values; /* of names, a bit each */
+	int parts, part; /* CTAs, or clusters, beside each other that meet: this one's place */
 } Launch;
+
+/* The CTAs that meet at a semaphore are told apart by their places. */
+static int find_parts(const Kernel *k)
+{
+	enum { MOST = 32 };
+	int64_t parts = 1;
+	for (const Op *op = kernel_first(k); op; op = op_next(op))
+		if (op->kind == OP_SEM_WAIT)
+			parts = attrs_int(&op->attrs, A_COUNT, 1);
+	return parts >= 1 && parts <= MOST ? (int)parts : 1;
+}
+
+static void put_part(const Launch *l, Program *p)
+{
+	Ctx *c = l->k->ctx;
+	int ctas;
+	program_peers(l->k, &ctas);
+	if (l->parts == 1)
+		return;
+	const Ix *first = ix_mul(c, ix_sym(c, ctx_str(c, SIZES_GROUP)), ix_const(c, l->parts));
+	p->cluster = ix_add(c, first, ix_const(c, l->part));
+	p->choices[p->nchoices++] = (Named){ctx_str(c, ctas == 1 ? "cta" : "cluster"), p->cluster};
+}
 
 static Program *program_new(const Launch *l)
 {
@@ -314,6 +339,7 @@ static Program *program_new(const Launch *l)
 	for (int i = 0; i < l->n; i++)
 		p->choices[i] = (Named){l->names[i], ix_const(l->k->ctx, l->values >> i & 1)};
 	p->nchoices = l->n;
+	put_part(l, p);
 	return p;
 }
 
@@ -357,6 +383,7 @@ static Program *program_like(const Program *p)
 	q->k = p->k;
 	q->rank = p->rank;
 	q->recall = p->recall;
+	q->cluster = p->cluster;
 	q->nchoices = p->nchoices;
 	memcpy(q->choices, p->choices, sizeof q->choices);
 	q->equal = true;
@@ -466,23 +493,28 @@ static void take_worse(CheckResult *out, const CheckResult *one)
 	out->limited = one->limited;
 }
 
-/* Each of the ways that a launch can choose is a kernel of its own; so is each CTA where they are
- * apart. */
+/* Each of the ways that a launch can choose is a kernel of its own. */
+static void prove_choices(Launch *l, CheckResult *out)
+{
+	for (l->values = 0; l->values < 1u << l->n && out->verdict != CHECK_REFUTED; l->values++) {
+		CheckResult one = {.unproved = out->unproved};
+		one.verdict = prove_launch(l, &one);
+		take_worse(out, &one);
+	}
+}
+
+/* So is each CTA where they are apart, and each place among those that meet. */
 CheckVerdict check_kernel(const Kernel *k, const CheckOpt *opt, CheckResult *out)
 {
 	double start = now();
 	Launch l = {.k = k, .opt = opt, .recall = recall_new(ctx_arena(k->ctx))};
 	int ctas, together = program_peers(k, &ctas);
-	bool unproved = opt && opt->unproved;
 	l.n = find_choices(k, l.names);
-	*out = (CheckResult){.verdict = CHECK_PROVED, .unproved = unproved};
+	l.parts = find_parts(k);
+	*out = (CheckResult){.verdict = CHECK_PROVED, .unproved = opt && opt->unproved};
 	for (; l.rank < ctas && out->verdict == CHECK_PROVED; l.rank += together)
-		for (l.values = 0; l.values < 1u << l.n && out->verdict != CHECK_REFUTED;
-		     l.values++) {
-			CheckResult one = {.unproved = unproved};
-			one.verdict = prove_launch(&l, &one);
-			take_worse(out, &one);
-		}
+		for (l.part = 0; l.part < l.parts && out->verdict == CHECK_PROVED; l.part++)
+			prove_choices(&l, out);
 	if (out->verdict == CHECK_UNKNOWN)
 		say_unknown(k, out);
 	out->seconds = now() - start;

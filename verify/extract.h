@@ -95,10 +95,11 @@ struct Program {
 	Words words;
 	Script scripts[MAX_AGENTS];
 	int agent_of_warp[MAX_RANKS][MAX_WARPS];
-	int ctas;                   /* of the cluster */
-	int rank;                   /* the first of m.ranks: 0, or where CTAs are apart any */
-	Clamps least;               /* that the constants of guards ask for */
-	Named choices[MAX_CHOICES]; /* what the launch decides, as it does in these runs */
+	int ctas;                       /* of the cluster */
+	int rank;                       /* the first of m.ranks: 0, or where CTAs are apart any */
+	Clamps least;                   /* that the constants of guards ask for */
+	Named choices[MAX_CHOICES + 1]; /* what the launch decides, as it does in these runs */
+	const Ix *cluster; /* its number, where it has a part of a group's tile; or NULL */
 	int nchoices;
 	VEC(Decided) decided;
 	VEC(WayLoad) way_loads;

@@ -33,6 +33,7 @@ bool replay_fails(Replay *r)
 	const Program *p = r->p;
 	Program *own = NEW(ctx_arena(p->k->ctx), Program);
 	own->rank = p->rank;
+	own->cluster = p->cluster;
 	own->nchoices = p->nchoices;
 	for (int i = 0; i < p->nchoices; i++)
 		own->choices[i] = p->choices[i];

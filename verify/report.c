@@ -168,7 +168,8 @@ static void wish_count(Program *p, Wishes *w, const Ix *x, int64_t n)
 static bool is_real(Refuted *f)
 {
 	Program *p = f->p;
-	Wishes w = {.most = f->apart ? MAX_APART - f->replays : MAX_REPLAYS,
+	Wishes w = {.cluster = p->cluster,
+		    .most = f->apart ? MAX_APART - f->replays : MAX_REPLAYS,
 		    .apart = f->apart,
 		    .spent = &f->spent};
 	int64_t n = p->way_period, step = f->run / n;
@@ -371,8 +372,8 @@ static void put_choices(const Program *p, Buf *b)
 {
 	int64_t v = 0;
 	for (int i = 0; i < p->nchoices; i++) {
-		ix_is_const(p->choices[i].by, &v);
-		buf_printf(b, ", %s is %lld", p->choices[i].name, (long long)v);
+		if (ix_is_const(p->choices[i].by, &v))
+			buf_printf(b, ", %s is %lld", p->choices[i].name, (long long)v);
 	}
 }
 
@@ -458,7 +459,7 @@ static bool next_counts(int64_t *v, int n)
 static bool tree_fails_at(Refuted *f, const int64_t *v)
 {
 	const Tree *t = f->p->tree;
-	Wishes w = {.most = MAX_REPLAYS, .spent = &f->spent};
+	Wishes w = {.cluster = f->p->cluster, .most = MAX_REPLAYS, .spent = &f->spent};
 	for (int i = 0, j = 0; i < t->ncounts && j < MAX_WISHES / 2; i++)
 		if (!t->counts[i].home && t->counts[i].trip->kind != IX_CONST)
 			wish_count(f->p, &w, t->counts[i].trip, v[j++]);
@@ -482,7 +483,7 @@ static bool tree_fails(Refuted *f)
 		while (next_counts(v, n));
 	}
 	for (int64_t near = 1; near <= SOME_COUNTS; near++) {
-		Wishes w = {.most = MAX_REPLAYS, .spent = &f->spent};
+		Wishes w = {.cluster = f->p->cluster, .most = MAX_REPLAYS, .spent = &f->spent};
 		wish_near(&w, near);
 		if (sizes_find(f->p->k, f->p->ctas, &w, try_sizes, f))
 			return true;
@@ -513,7 +514,7 @@ const char *report_tree(Program *p, bool fails, CheckResult *out)
 static bool differs_somewhere(Refuted *f)
 {
 	for (int64_t n = 1; n <= SOME_COUNTS; n++) {
-		Wishes w = {.most = MAX_REPLAYS, .spent = &f->spent};
+		Wishes w = {.cluster = f->p->cluster, .most = MAX_REPLAYS, .spent = &f->spent};
 		wish(&w, f->p->differ);
 		wish_near(&w, n);
 		if (sizes_find(f->p->k, f->p->ctas, &w, try_sizes, f))

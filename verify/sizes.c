@@ -126,7 +126,11 @@ static void find_sizes(Search *s, int ctas)
 	of->is = launch ? launch->ix[0] : NULL;
 	of->few = true;
 	add_size(s, "clusters", 1, INT32_MAX, 1)->is = ix_div(c, all, each);
-	add_size(s, "cluster", 0, SOME_CTAS, 1)->few = true;
+	if (s->w->cluster)
+		add_size(s, SIZES_GROUP, 0, SOME_CTAS, 1)->few = true;
+	of = add_size(s, "cluster", 0, s->w->cluster ? INT32_MAX : SOME_CTAS, 1);
+	of->is = s->w->cluster;
+	of->few = true;
 	if (ctas == 1)
 		add_size(s, "cta", 0, INT32_MAX, 1)->is = ix_sym(c, ctx_str(c, "cluster"));
 }

@@ -15,9 +15,10 @@ typedef struct {
 	int n;
 	int64_t near[MAX_WISHES]; /* numbers that sizes may be multiples by */
 	int nnear;
-	int most;       /* launches to look at */
-	int64_t *spent; /* parts of conditions that all searches have evaluated */
-	bool apart;     /* which differ in the kernel's own sizes: one for each choice of these */
+	int most;          /* launches to look at */
+	int64_t *spent;    /* parts of conditions that all searches have evaluated */
+	const Ix *cluster; /* what its number is; NULL: any */
+	bool apart; /* which differ in the kernel's own sizes: one for each choice of these */
 } Wishes;
 void wish(Wishes *w, const Ix *cond);
 void wish_near(Wishes *w, int64_t n);
@@ -32,5 +33,6 @@ const Ix *sizes_of(const Sizes *s, const char *name); /* NULL: none */
 /* Calls until one is taken; false: none was. */
 typedef bool SizesSeen(void *user, const Sizes *s);
 bool sizes_find(const Kernel *k, int ctas, const Wishes *w, SizesSeen *seen, void *user);
+#define SIZES_GROUP "a group" /* of CTAs that meet: its number */
 
 #endif
