@@ -226,7 +226,7 @@ static int slots_in(int64_t bytes, int64_t slot, int64_t most)
  * parts of k before the first is free, would wait for him. */
 static bool waits_in_cluster(const Epilogue *e, int slots)
 {
-	return split_parts(e->k) > 1 && slots < e->chunks;
+	return split_parts(e->k) > 1 && !split_by_workspace(e->k) && slots < e->chunks;
 }
 
 /* What slots may take beside the stages, where the parts of a shared k lie once these are free. */

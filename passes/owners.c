@@ -11,7 +11,10 @@
 const Ix *owner_part(const Kernel *k)
 {
 	Ctx *c = k->ctx;
-	return ix_div(c, ix_sym(c, "rank"), ix_int(k, split_tiles(k)));
+	const Ix *tiles = ix_int(k, split_tiles(k)), *parts = ix_int(k, split_parts(k));
+	if (split_by_workspace(k))
+		return ix_mod(c, ix_sym(c, split_tiles(k) > 1 ? "cluster" : "cta"), parts);
+	return ix_div(c, ix_sym(c, "rank"), tiles);
 }
 
 const Ix *owner_among(const Kernel *k, uint64_t parts)

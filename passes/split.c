@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* split.c - the loop over k is cut into parts, one for each of the CTAs of a cluster that have the
- * same tile. All parts are equally long: what lies behind the last column of an operand is loaded
- * as zeros, so CTAs that share loads make the same loops.
+/* split.c - the loop over k is cut into parts, one for each of the CTAs that have the same tile.
+ * All parts are equally long: what lies behind the last column of an operand is loaded as zeros, so
+ * CTAs that share loads make the same loops.
  *     for k (0, T) { .. tile %A (m, k * 64) .. mma %acc, .. }
  * ->  let trips ((T + 3) / 4)  let first (rank * trips)
  *     for k (0, trips) { .. tile %A (m, min(first + k, T) * 64) .. mma %acc, .. }
  *     sum.parts %acc
  * Behind the loop only the sums may differ from part to part: what else a loop carries cannot be
  * split, and is refused. */
+#include "ir/schedule.h"
 #include "passes/owners.h"
 #include "passes/why.h"
 
@@ -24,6 +25,11 @@ int64_t split_tiles(const Kernel *k)
 {
 	const Attr *cluster = attrs_get(&k->attrs, A_CLUSTER);
 	return cluster ? cluster->i[0] * cluster->i[1] : 1;
+}
+
+bool split_by_workspace(const Kernel *k)
+{
+	return split_parts(k) > 1 && schedule_by_workspace(k);
 }
 
 static bool refuse(Kernel *k, Loc loc, const char *why, const char *remedy)
@@ -323,6 +329,12 @@ static bool can_meet(Kernel *k)
 			      "under pingpong the warpgroups have tiles of their own, and meet the "
 			      "cluster at different times",
 			      "write roles cooperative; without persistent");
+	if (split_by_workspace(k) && attrs_int(&k->attrs, A_PERSISTENT, 0))
+		return refuse(
+			k, k->loc,
+			"with persistent, CTAs would wait for each other's tiles in turn, and "
+			"sums by workspace are of one tile a CTA",
+			"leave persistent out");
 	if (attrs_int(&k->attrs, A_PERSISTENT, 0) &&
 	    strcmp(attrs_str(&k->attrs, A_ROLES, "none"), "none") != 0)
 		return refuse(

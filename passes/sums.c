@@ -15,6 +15,7 @@
 #include "passes/split.h"
 #include "passes/ways.h"
 #include "passes/why.h"
+#include "passes/workspace.h"
 
 enum { MOST_REGS = 16 /* that a thread adds at a time */, UNIT = 4 /* elements of 16 bytes */ };
 
@@ -23,13 +24,16 @@ typedef struct {
 	Val *acc;
 	int threads, regs, pieces;
 	const Type *piece; /* (threads, regs) */
-	Val *buffer;
+	Val *buffer;       /* or workspace */
 } Sums;
 
-static const Type *piece_type(Ctx *c, const Sums *s)
+static const Type *piece_type(const Kernel *k, const Sums *s)
 {
+	Ctx *c = k->ctx;
 	const Layout *modes[2] = {layout_new(c, tup_int(c, s->threads), tup_int(c, 1)),
 				  layout_new(c, tup_int(c, s->regs), tup_int(c, s->threads))};
+	if (split_by_workspace(k))
+		return workspace_row(c, s->acc->type->elem, s->threads, s->regs);
 	return type_frag(c, s->acc->type->elem, layout_2d(c, s->threads, s->regs, 1, s->threads),
 			 layout_cat(c, modes, 2));
 }
@@ -50,22 +54,23 @@ static const Type *buffer_type(Ctx *c, const Sums *s)
 /* Where the CTAs share out what is added up, no piece is of two of them. */
 static Sums sums_of(const Kernel *k, Val *acc)
 {
-	Ctx *c = k->ctx;
 	int all = type_regs(acc->type), share = all / (int)split_parts(k);
 	Sums s = {.acc = acc, .regs = MOST_REGS};
-	s.threads = (int)layout_size_int(layout_mode(c, acc->type->tv, 0));
+	s.threads = (int)layout_size_int(layout_mode(k->ctx, acc->type->tv, 0));
 	if (all > SPLIT_SMALL && share < s.regs)
 		s.regs = share < UNIT ? UNIT : share;
 	while (all % s.regs)
 		s.regs--;
 	s.pieces = all / s.regs;
-	s.piece = piece_type(c, &s);
+	s.piece = piece_type(k, &s);
 	return s;
 }
 
 int64_t split_bytes(const Kernel *k)
 {
 	int64_t bytes = 0;
+	if (split_by_workspace(k))
+		return 0;
 	for (const Op *op = kernel_find(k, OP_SUM_PARTS); op; op = op_find_next(op, OP_SUM_PARTS)) {
 		Sums s = sums_of(k, op->in[0].val);
 		bytes += round_up(s.pieces * type_slot_bytes(buffer_type(k->ctx, &s)), 1024);
@@ -141,6 +146,18 @@ static Block *but_by(Kernel *k, Op *at, uint64_t adder)
 	return op_body(k, some);
 }
 
+/* Where the others find it. */
+static void put_piece(Kernel *k, Block *b, const Sums *s, const Op *at, int piece, Val *p)
+{
+	bool far = split_by_workspace(k);
+	Val *t = far ? workspace_tile(k, b, s->buffer, s->piece, s->pieces, owner_part(k), piece,
+				      at->loc)
+		     : s->buffer;
+	Op *put = op_append(k, b, way_rows[far ? WAY_PARTS : WAY_PEERS].first, at->loc);
+	op_in(k, put, t, far ? NULL : exchange_at(k, at, s->pieces, piece));
+	op_in(k, put, p, far ? NULL : ix_int(k, 0));
+}
+
 static void leave_piece(Kernel *k, Op *at, const Sums *s, int piece, uint64_t by)
 {
 	Block own = {0}, *b = but_by(k, at, by);
@@ -148,9 +165,7 @@ static void leave_piece(Kernel *k, Op *at, const Sums *s, int piece, uint64_t by
 	if (all)
 		b = &own;
 	Val *p = piece_of(k, b, s, piece);
-	Op *put = op_append(k, b, way_rows[WAY_PEERS].first, at->loc);
-	op_in(k, put, s->buffer, exchange_at(k, at, s->pieces, piece));
-	op_in(k, put, p, ix_int(k, 0));
+	put_piece(k, b, s, at, piece, p);
 	for (Op *op = all ? own.first : NULL, *next; op; op = next) {
 		next = op->next;
 		op_remove(op);
@@ -158,28 +173,51 @@ static void leave_piece(Kernel *k, Op *at, const Sums *s, int piece, uint64_t by
 	}
 }
 
+static const Ix *away_by(const Kernel *k, const Ix *own, const Ix *far, int64_t of)
+{
+	return ix_mod(k->ctx, ix_add(k->ctx, own, far), ix_int(k, of));
+}
+
+/* What the CTA has there whose part is so many behind this one's. */
+static void get_piece(Kernel *k, Block *b, const Sums *s, const Op *at, int piece, Val *x,
+		      const char *part)
+{
+	Ctx *c = k->ctx;
+	int64_t parts = split_parts(k), tiles = split_tiles(k);
+	const Ix *far = ix_sym(c, part);
+	if (split_by_workspace(k)) {
+		const Ix *whose = away_by(k, owner_part(k), far, parts);
+		Val *t =
+			workspace_tile(k, b, s->buffer, s->piece, s->pieces, whose, piece, at->loc);
+		Op *get = op_append(k, b, way_rows[WAY_PARTS].last, at->loc);
+		op_in(k, get, x, NULL);
+		op_in(k, get, t, NULL);
+		return;
+	}
+	Op *get = op_append(k, b, way_rows[WAY_PEERS].last, at->loc);
+	op_in(k, get, x, ix_int(k, 0));
+	op_in(k, get, s->buffer, exchange_at(k, at, s->pieces, piece));
+	op_ix(k, get,
+	      away_by(k, ix_sym(c, "rank"), ix_mul(c, far, ix_int(k, tiles)), parts * tiles));
+}
+
 /* To the piece, what each of the others has in the same registers: from the CTA behind this one on,
  * so that no two read from one CTA at a time. at_once: all that an owner reads is under way
  * together. */
 static void add_piece(Kernel *k, Block *b, const Sums *s, const Op *at, int piece, bool at_once)
 {
-	Ctx *c = k->ctx;
 	Loc loc = at->loc;
 	Op *loop = op_append(k, b, OP_FOR, loc);
 	const char *part = kernel_fresh(k, "part");
-	const Ix *ctas = ix_int(k, split_parts(k) * split_tiles(k));
 	op_sym(k, loop, part);
 	op_ix(k, loop, ix_int(k, 1));
 	op_ix(k, loop, ix_int(k, split_parts(k)));
 	op_int(k, loop, A_UNROLL, at_once);
 	b = op_body(k, loop);
 	Op *frag = op_append(k, b, OP_FRAG, loc);
-	Op *get = op_append(k, b, way_rows[WAY_PEERS].last, loc);
+	op_result(k, frag, "x", s->piece);
+	get_piece(k, b, s, at, piece, frag->out, part);
 	Op *add = op_append(k, b, OP_ADD_TO, loc);
-	const Ix *away = ix_mul(c, ix_sym(c, part), ix_int(k, split_tiles(k)));
-	op_in(k, get, op_result(k, frag, "x", s->piece), ix_int(k, 0));
-	op_in(k, get, s->buffer, exchange_at(k, at, s->pieces, piece));
-	op_ix(k, get, ix_mod(c, ix_add(c, ix_sym(c, "rank"), away), ctas));
 	op_in(k, add, s->acc, ix_int(k, (int64_t)piece * s->regs));
 	op_in(k, add, frag->out, NULL);
 }
@@ -218,7 +256,7 @@ static bool reads_few(const Parting *s, int owner)
 	for (int a = 0; a < s->at.n; a++)
 		for (int piece = 0; piece < s->of.at[a].pieces; piece++)
 			regs += adders(&s->owners, a, piece) >> owner & 1 ? s->of.at[a].regs : 0;
-	return regs * (split_parts(s->k) - 1) <= FEW;
+	return regs * (split_parts(s->k) - 1) <= FEW / kernel_ctas(s->k);
 }
 
 /* The sums that the owner needs, then its segments. */
@@ -301,6 +339,11 @@ static const Ix *trips_of(const Parting *s)
 	return op ? op->ix[1] : ix_int(s->k, 0);
 }
 
+static int64_t piece_bytes(const Sums *s)
+{
+	return elem_span(s->acc->type->elem, (int64_t)s->threads * s->regs);
+}
+
 static void say(const Parting *s)
 {
 	int64_t most = 0;
@@ -309,7 +352,7 @@ static void say(const Parting *s)
 		for (int a = 0; a < s->at.n; a++)
 			for (int piece = 0; piece < s->of.at[a].pieces; piece++)
 				bytes += adders(&s->owners, a, piece) >> owner & 1
-						 ? type_slot_bytes(s->of.at[a].buffer->type)
+						 ? piece_bytes(&s->of.at[a])
 						 : 0;
 		most = bytes > most ? bytes : most;
 	}
@@ -337,11 +380,15 @@ void pass_sums(Kernel *k)
 	if (!s.at.n)
 		return;
 	for (int i = 0; i < s.at.n; i++)
-		s.of.at[i].buffer = buffer_of(k, &s.of.at[i], s.at.at[i]->loc);
+		s.of.at[i].buffer = split_by_workspace(k)
+					    ? workspace_of(k, s.of.at[i].piece, s.of.at[i].pieces)
+					    : buffer_of(k, &s.of.at[i], s.at.at[i]->loc);
 	say(&s);
 	leave_all(&s);
 	Op *at = op_before(k, s.owners.begin, OP_IF);
 	op_ix(k, at, ix_int(k, 1));
+	if (split_by_workspace(k))
+		workspace_meet(k, at, s.of.at[0].buffer);
 	for (int i = 0; i < s.owners.owners; i++)
 		go_on(&s, i, at);
 	op_remove(at);

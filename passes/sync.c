@@ -376,6 +376,7 @@ static void init_barriers(Kernel *k)
 void pass_sync(Kernel *k)
 {
 	Groups groups = sync_groups(k);
+	sync_parts(k);
 	for (Op *ring = kernel_find(k, OP_RING); ring; ring = op_find_next(ring, OP_RING)) {
 		if (ring_is_filled(k, ring))
 			sync_ring(k, ring, &groups);

@@ -68,6 +68,7 @@ Op *sync_meet_group(Kernel *k, Loc loc);      /* the threads of a warpgroup; sta
 void sync_take_over(Kernel *k, Op *at, const Op *op, const char *ring);
 bool sync_reads_peers(const Op *op); /* another CTA's shared memory */
 void sync_exchange(Kernel *k, const Op *ring);
+void sync_parts(Kernel *k); /* sync_exchange.c: CTAs of the grid that share a tile meet */
 /* Whether the position is one of the first `slots`: every slot is free then. */
 bool on_first_lap(IxFacts facts, const Ix *at, int64_t slots);
 

@@ -8,7 +8,7 @@
  *     store.shared %sR[t] ; load.shared %sR[t]   ->   store.shared ; bar.cta ; load.shared
  * Who they are: the CTA; beside a producer, the consumers; of a warpgroup's own slots, these 128.
  * Where other CTAs read, the cluster meets: before the reads, before the next writes, and at the
- * end (sync.c). */
+ * end (sync.c); where these are of the grid, by a semaphore. */
 #include "passes/sync.h"
 
 bool sync_reads_peers(const Op *op)
@@ -108,5 +108,38 @@ void sync_exchange(Kernel *k, const Op *ring)
 		} else if (is_meeting(op, like)) { /* of another ring */
 			written = false;
 		}
+	}
+}
+
+static void all_meet(Kernel *k, Op *at)
+{
+	Op *all = op_before(k, at, OP_BAR_SYNC);
+	op_ix(k, all, ix_int(k, NAMED_OVER));
+	op_int(k, all, A_THREADS, WARP_THREADS * attrs_int(&op_role(at)->attrs, A_ACTIVE, 0));
+}
+
+static void semaphore(Kernel *k, Block *b, OpKind kind, const Op *meet)
+{
+	Op *op = op_append(k, b, kind, meet->loc);
+	op_in(k, op, meet->in[0].val, NULL);
+	for (int i = 0; i < op_rows[kind].nix; i++)
+		op_ix(k, op, meet->ix[i]);
+	op_int(k, op, A_COUNT, attrs_int(&meet->attrs, A_COUNT, 1));
+}
+
+/* CTAs of the grid, by one thread of each: it hands on what all of the role's have written, and
+ * what it is told they read. */
+void sync_parts(Kernel *k)
+{
+	for (Op *op = kernel_find(k, OP_PARTS_MEET), *next; op; op = next) {
+		int64_t first = WARP_THREADS * attrs_int(&op_role(op)->attrs, A_FIRST, 0);
+		next = op_find_next(op, OP_PARTS_MEET);
+		all_meet(k, op);
+		Op *one = op_before(k, op, OP_IF);
+		op_ix(k, one, ix_new(k->ctx, IX_EQ, ix_sym(k->ctx, "tid"), ix_int(k, first)));
+		semaphore(k, op_body(k, one), OP_SEM_ARRIVE, op);
+		semaphore(k, one->body, OP_SEM_WAIT, op);
+		all_meet(k, op);
+		op_remove(op);
 	}
 }

@@ -145,7 +145,8 @@ static Plane plane_of(Kernel *k, const Op *grid)
 	if (attrs_get(&k->attrs, A_TILE_BOX))
 		shape_attr(k, A_TILE_BOX, p.block);
 	p.ctas = p.cluster[0] * p.cluster[1];
-	p.parts = attrs_int(&k->attrs, A_SPLIT_K, 1);
+	p.shares = split_by_workspace(k) ? split_parts(k) : 1;
+	p.parts = split_parts(k) / p.shares;
 	p.boxed = p.block[0] != p.cluster[0] || p.block[1] != p.cluster[1];
 	plane_extents(k, &p);
 	return p;
@@ -188,7 +189,7 @@ static int64_t group_of_square(const Kernel *k, const Plane *p, int grouped)
 	int64_t at_once = target_by_name(k->target)->sms * kernel_ctas(k), side[2], group = 1;
 	for (int i = 0; i < 2; i++) {
 		side[i] = p->cluster[i] * p->tile[i];
-		at_once /= p->cluster[i] * (i ? 1 : p->parts);
+		at_once /= p->cluster[i] * (i ? 1 : p->parts * p->shares);
 	}
 	while ((group + 1) * (group + 1) * side[grouped] <= at_once * side[1 - grouped])
 		group++;
@@ -352,7 +353,8 @@ void tiles_launch(Here h, const Plane *p, const Ix *clusters)
 {
 	const Ix *one = ix_int(h.k, 1);
 	Op *op = op_new(h.k, OP_LAUNCH, p->grid->loc);
-	op_ix(h.k, op, ix_mul(h.k->ctx, clusters, ix_int(h.k, p->ctas * p->parts)));
+	int64_t each = p->ctas * p->parts * p->shares;
+	op_ix(h.k, op, ix_mul(h.k->ctx, clusters, ix_int(h.k, each)));
 	op_ix(h.k, op, one);
 	op_ix(h.k, op, one);
 	op_insert_before(kernel_first(h.k), op);
@@ -366,7 +368,8 @@ static bool is_alone(const Plane *p)
 
 const Ix *tiles_me(const Kernel *k, const Plane *p)
 {
-	return ix_sym(k->ctx, is_alone(p) ? "cta" : "cluster");
+	const Ix *own = ix_sym(k->ctx, is_alone(p) ? "cta" : "cluster");
+	return ix_div(k->ctx, own, ix_int(k, p->shares));
 }
 
 const Ix *tiles_at_once(const Kernel *k, const Plane *p)

@@ -3,7 +3,7 @@
 #ifndef DSL_TILES_H
 #define DSL_TILES_H
 
-#include "passes/pass.h"
+#include "passes/split.h"
 
 enum {
 	MOST_TILES = 1 << 30,
@@ -24,7 +24,8 @@ typedef struct {
 	int name[2];              /* of the grid's: along m, n; NONE: one tile */
 	int64_t tile[2];          /* elements of an output's tile */
 	int64_t cluster[2], ctas; /* CTAs of a cluster along m, n; of all with tiles of their own */
-	int64_t parts;            /* CTAs that have the same tile, each a part of its k */
+	int64_t parts;  /* CTAs of a cluster that have the same tile, a part of its k each */
+	int64_t shares; /* CTAs, or clusters, beside each other that do */
 	int64_t block[2];
 	bool boxed;          /* blocks are not what a cluster computes at a time */
 	const Ix *extent[2]; /* in blocks */

@@ -99,7 +99,7 @@ void groups_tiles(Here h, const Plane *p, Op *grid)
 /* What asks for places of tiles that are known before the launch. */
 static const char *no_groups(const Kernel *k, const Plane *p)
 {
-	if (p->parts > 1)
+	if (p->parts * p->shares > 1)
 		return "split_k: its CTAs would have to meet as often, whichever have a tile";
 	if (attrs_int(&k->attrs, A_SWAP, 0))
 		return "swap: a tile's rows are the columns of the mma, and end anywhere";
@@ -126,7 +126,7 @@ static const char *no_loops(const Kernel *k, const Plane *p)
 		return "persistent: a CTA reads once, before its roles part, how long its group is";
 	if (p->grid->nin)
 		return "groups in its grid, which lie along the rows of the output";
-	if (p->ctas * p->parts > 1)
+	if (p->ctas * p->parts * p->shares > 1)
 		return "a cluster, or split_k: its CTAs may be of groups of different lengths";
 	return NULL;
 }

@@ -6,6 +6,8 @@
  *     swizzle sA 64: "the widest that divides a row of 64 bytes" */
 #include "passes/why.h"
 
+#include "ir/schedule.h"
+
 void why_swizzle(Kernel *k, const char *buffer, int row_bytes, int swizzle, int fast)
 {
 	for (int w = SWIZZLE_WIDEST; w > swizzle; w /= 2)
@@ -78,21 +80,21 @@ void why_parts(Kernel *k, const Ix *trips, int owners, int64_t bytes)
 	ix_print(trips, &b);
 	const char *each = ctx_str(k->ctx, b.s);
 	buf_free(&b);
+	bool far = schedule_by_workspace(k);
+	const char *whose = far ? "" : "of a cluster ",
+		   *through = far ? "the launch's workspace" : "their shared memory";
 	if (owners == 1)
 		kernel_why(
 			k, REASON_EXCHANGE, "sum", parts,
-			"CTAs of a cluster have a part of k each, %s trips; the first adds the "
-			"others' sums to its own, %lld bytes of each through their shared memory, "
-			"and stores the tile",
-			each, (long long)bytes);
+			"CTAs %shave a part of k each, %s trips; the first adds the others' sums "
+			"to its own, %lld bytes of each through %s, and stores the tile",
+			whose, each, (long long)bytes, through);
 	else
-		kernel_why(
-			k, REASON_EXCHANGE, "sum", parts,
-			"CTAs of a cluster have a part of k each, %s trips; %d of them add up and "
-			"store a part of the tile each, of at most %lld bytes of each of the "
-			"others "
-			"through their shared memory",
-			each, owners, (long long)bytes);
+		kernel_why(k, REASON_EXCHANGE, "sum", parts,
+			   "CTAs %shave a part of k each, %s trips; %d of them add up and store a "
+			   "part of the tile each, of at most %lld bytes of each of the others "
+			   "through %s",
+			   whose, each, owners, (long long)bytes, through);
 }
 
 void why_staging(Kernel *k, const Val *tensor, int slots, int most, int64_t one, int64_t left)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# The k of a tile shared by CTAs of a cluster (split_k): proved (else it is an error), and right on the simulator against
+# The k of a tile shared by CTAs of a cluster, or of the grid by workspace (split_k): proved (else it is an error), and right on the simulator against
 # the reference interpreter: under each kind of schedule, for sums of each type, with epilogues that fall apart into
 # chunks and such that do not, with residues along every mode, and so little K that some CTAs have none.
 #   split.sh DSLC ROOT SCRATCH SET      [DEVICE=cuda:0]
@@ -21,7 +21,7 @@ run()
 # A program of elsewhere with its schedule's split_k, and one tile a CTA.
 split()
 {
-	sed "s/schedule {/schedule { split_k $2;/; s/persistent P;//; s/persistent;//" "$root/$1" >"$scratch/$(basename "$1")"
+	sed "s/schedule {/schedule { split_k $2; ${3:-}/; s/persistent P;//; s/persistent;//" "$root/$1" >"$scratch/$(basename "$1")"
 	grep -q "split_k $2" "$scratch/$(basename "$1")" || { echo "$1 has no schedule"; exit 1; }
 	made=$scratch/$(basename "$1")
 }
@@ -63,6 +63,35 @@ epilogues)
 		split examples/epilogues/$program.gemm 4
 		run "$made" M=136,N=120,K=136 -DR=cooperative
 	done
+	;;
+workspace)
+	plain=$root/tests/e2e/split/plain.gemm
+	run "$plain" M=200,N=136,K=520 -DX=workspace -DSK=8
+	run "$plain" M=72,N=131,K=264 -DX=workspace -DSK=3 -DR=none # an output that TMA does not take
+	run "$plain" M=136,N=136,K=136 -DX=workspace -DSK=5 -DCM=2 -DCN=2 -DW=1 -DbM=64 -DbN=32
+	run "$plain" M=72,N=24,K=1000 -DX=workspace -DSK=32 -DW=1 -DbM=64 -DbN=16
+	run "$plain" M=72,N=24,K=0 -DX=workspace -DSK=2 -DW=1 -DbM=64 -DbN=16
+	# As many CTAs at a time as a tile has parts, in the order of their indices; all of them in another order.
+	DEVICE=sim:seed=3,resident=4 run "$plain" M=200,N=136,K=264 -DX=workspace -DSK=4
+	DEVICE=sim:seed=5,starts=7 run "$plain" M=200,N=136,K=264 -DX=workspace -DSK=4
+	split tests/e2e/promote.gemm 4 "sums workspace;"
+	run "$made" M=136,N=72,K=400,ldd=80 -DbK=64 -DR=none
+	split examples/weights/weights.gemm 4 "sums workspace;"
+	run "$made" M=136,N=16,K=640,KB=5
+	for program in swiglu amax; do
+		split examples/epilogues/$program.gemm 4 "sums workspace;"
+		run "$made" M=136,N=120,K=136 -DR=cooperative
+	done
+	for said in "4 CTAs have a part of k each, ((K + 63) / 64 + 3) / 4 trips; 4 of them" "sums workspace; "; do
+		"$dslc" explain "$plain" -DSK=4 -DX=workspace -o - | grep -qF "$said" || { echo "explain does not say: $said"; exit 1; }
+	done
+	# Fewer at a time than a tile has parts cannot go on; the simulator says so.
+	if "$dslc" run "$plain" --size M=128,N=128,K=256 -DX=workspace -DSK=4 --device sim:resident=3 >"$scratch/out" 2>&1; then
+		echo "three of four CTAs went on"
+		exit 1
+	fi
+	grep -q "deadlock: .* all 3 clusters that run wait for what others of the grid write, 0 have ended and 1 have not started" "$scratch/out" ||
+		{ cat "$scratch/out"; exit 1; }
 	;;
 esac
 echo "$n runs"

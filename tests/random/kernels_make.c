@@ -40,6 +40,7 @@ typedef struct {
 	bool pingpong, persistent, scalars, swap;
 	int w, bm, bn, bk, atom_n, stages; /* stages 0: the compiler's */
 	int cluster, parts, ctas;          /* CTAs of a cluster, of a tile, of an SM */
+	bool far;                          /* sums by workspace */
 	int64_t size[3];                   /* M, N, K */
 	int of[3];                         /* that divides them */
 	char extent[3][24];                /* as they are written */
@@ -121,6 +122,7 @@ static void choose_ctas(Make *k, uint64_t seed)
 	uint64_t own = seed ^ 0x9e6c63d0876a9a47u;
 	k->ctas = chance_of(&own, 20) ? chance_within(&own, 2, 4) : 1;
 	k->parts = chance_of(&own, 20) && !k->persistent ? chance_within(&own, 2, 4) : 1;
+	k->far = chance_of(&own, 50);
 }
 
 /* ------------------------------------------------------------------ sizes */
@@ -562,8 +564,9 @@ static void write_schedule(Make *k)
 		buf_printf(b, "        staging %d;\n", NUMBER(k, 0, 0, 1, 2, 3));
 	buf_printf(b, "%s%s", chance(k, 20) ? "        pdl off;\n" : "",
 		   k->swap ? "        swap;\n" : "");
-	if (k->parts > 1 && k->parts * k->cluster <= 8)
-		buf_printf(b, "        split_k %d;\n", k->parts);
+	if (k->parts > 1 && (k->far || k->parts * k->cluster <= 8))
+		buf_printf(b, "        split_k %d;%s\n", k->parts,
+			   k->far ? " sums workspace;" : "");
 	if (k->ctas > 1)
 		buf_printf(b, "        ctas %d;\n", k->ctas);
 	buf_printf(b, "    }\n}\n");
