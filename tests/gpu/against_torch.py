@@ -40,7 +40,7 @@ class Arg(ctypes.Structure):
 
 class Opts(ctypes.Structure):
     _fields_ = [("size", ctypes.c_size_t), ("sms", ctypes.c_int), ("pdl", ctypes.c_int), ("workspace", ctypes.c_uint64),
-                ("workspace_size", ctypes.c_size_t)]
+                ("workspace_size", ctypes.c_size_t), ("semaphores", ctypes.c_uint64), ("semaphores_size", ctypes.c_size_t)]
 
 
 def arg(name, x):
@@ -60,6 +60,7 @@ class Runtime:
         self.dev = ctypes.c_void_p()
         self.check(self.lib.dsl_device_open(b"cuda:0", ctypes.byref(self.dev)))
         self.spaces = [torch.empty(0, device=DEV, dtype=torch.uint8)]
+        self.semaphores = torch.zeros(16384, device=DEV, dtype=torch.uint8)
 
     def check(self, status):
         if status:
@@ -100,7 +101,7 @@ class Runtime:
                 c[list(args).index(tensor)] = packed(tensor.encode(), c, n)
             self.check(self.lib.dsl_workspace_size(mod, name, c, n, ctypes.byref(size)))
             at = (space or self.space)(size.value) if size.value else 0
-            opts = Opts(ctypes.sizeof(Opts), 0, 0, at, size.value)
+            opts = Opts(ctypes.sizeof(Opts), 0, 0, at, size.value, self.semaphores.data_ptr(), self.semaphores.nbytes)
 
             def launch():
                 self.check(self.lib.dsl_launch(mod, name, c, n, stream(), ctypes.byref(opts)))
