@@ -173,7 +173,7 @@ joined()
 	join=' row[m] <- max(row[m], rowmax(abs(acc)));'
 	kernel joined "max_$schedule" bf16 "$vector" '' "$mm" acc "$sizes" "$@"
 	join=' col[n] += colsum(square(acc));'
-	kernel joined "col_$schedule" bf16 ', col : out f32 (N)' '' "$mm" acc "$sizes" "$@"
+	kernel joined "col_$schedule" bf16 ', col : out f32 (N)' '' "$mm" acc "$sizes" "$@" -DT=32
 	join=' all[0] <- max(all[0], tilemax(abs(acc)));'
 	kernel joined "amax_$schedule" bf16 ', all : out f32 (1)' '' "$mm" acc "$sizes" "$@"
 	join=
