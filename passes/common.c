@@ -271,6 +271,15 @@ int tiled_mma_unit(TiledMma t)
 	return t.beside > 1 ? t.atom.n * t.beside : 1;
 }
 
+int tiled_mma_columns(TiledMma t, int most)
+{
+	int unit = tiled_mma_unit(t), cols = most / 8 * 8;
+	cols = cols > unit ? cols : unit;
+	while (t.cols % cols || cols % unit)
+		cols -= 8;
+	return cols;
+}
+
 typedef struct {
 	int64_t shape[2][5], stride[2][5];
 	int n[2];

@@ -120,10 +120,7 @@ static bool chunk_of_rows(Epilogue *e)
  * swizzle. */
 static bool chunk_of_columns(Epilogue *e)
 {
-	int unit = tiled_mma_unit(e->t), most = most_columns(e) / 8 * 8;
-	e->cols = most > unit ? most : unit;
-	while (e->t.cols % e->cols || e->cols % unit)
-		e->cols -= 8;
+	e->cols = tiled_mma_columns(e->t, most_columns(e));
 	int swizzle = slot_swizzle(e->rows * e->bytes);
 	e->chunk = (SlotForm){1, e->cols, e->rows, swizzle / e->bytes, swizzle};
 	return true;

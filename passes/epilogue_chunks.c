@@ -580,10 +580,7 @@ void by_pieces(Epilogue *e)
 {
 	Kernel *k = e->k;
 	const Ix *zero = ix_int(k, 0);
-	int unit = tiled_mma_unit(e->t);
-	e->cols = PIECE > unit ? PIECE : unit;
-	while (e->t.cols % e->cols || e->cols % unit)
-		e->cols -= 8;
+	e->cols = tiled_mma_columns(e->t, PIECE);
 	e->chunks = e->t.repeat_m * e->t.repeat_n * (e->t.cols / e->cols);
 	e->sources.n = 0;
 	const Chunk *all = chunks(e);

@@ -115,7 +115,8 @@ TiledMma op_tiled_mma(Ctx *c, const Op *mma);
 TiledMma tiled_mma_part(TiledMma t, int cols);
 int tiled_mma_warpgroups(TiledMma t);
 int tiled_mma_unit(TiledMma t); /* columns of which each thread has some, where warps lie beside */
-int tiled_mma_registers(TiledMma t); /* elements that a thread holds of a block */
+int tiled_mma_columns(TiledMma t, int most); /* so many at most that divide a block's, in eights */
+int tiled_mma_registers(TiledMma t);         /* elements that a thread holds of a block */
 /* Thread-value layouts: of the accumulator; of A and B as atoms read them from registers. */
 const Layout *tiled_mma_tv(Ctx *c, TiledMma t);
 const Layout *tiled_mma_tv_of(Ctx *c, TiledMma t, int operand); /* 1: A, 2: B */
