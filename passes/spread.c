@@ -191,6 +191,7 @@ static void check_rows(Kernel *k, const Op *op)
 {
 	enum { MOST = 16, LANES = 32 };
 	TvExchange all[MOST];
+	TiledMma t = op_tiled_mma(k->ctx, kernel_mma(k, NULL));
 	bool rows = val_extent(op->out, 0) > 1;
 	int n = !rows ? 0 : tv_exchanges(op->in[0].val->type, op->out->type, all, MOST);
 	for (int i = 0; i < n; i++)
@@ -201,7 +202,9 @@ static void check_rows(Kernel *k, const Op *op)
 				     "the rows of %%%s lie in the registers of several warps, and "
 				     "shuffles exchange within one",
 				     op->in[0].val->name),
-				"arrange warpgroups along m: * (2,1,1)");
+				"arrange %s along m: * (%d,1,1)",
+				t.warps * t.beside > 1 ? "warps" : "warpgroups",
+				t.warps * t.beside * tiled_mma_warpgroups(t));
 			return;
 		}
 }
