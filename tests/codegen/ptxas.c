@@ -119,8 +119,9 @@ static void test_garbage(void **state)
 	(void)state;
 	expect("echo garbage >\"$out\"", plain, false, "E0510", "/ptxas wrote no ELF file", 0);
 	expect("cp /bin/sh \"$out\"", plain, false, "E0510", "/ptxas wrote an ELF file that", 0);
-	expect(REAL "head -c 4000 \"$out\" >\"$out.1\"; mv \"$out.1\" \"$out\"", plain, false,
-	       "E0510", "section headers lie beyond its end", 0);
+	expect(REAL
+	       "[ -z \"$out\" ] || { head -c 4000 \"$out\" >\"$out.1\"; mv \"$out.1\" \"$out\"; }",
+	       plain, false, "E0510", "section headers lie beyond its end", 0);
 }
 
 static void test_slow_code(void **state)
