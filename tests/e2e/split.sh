@@ -74,10 +74,12 @@ workspace)
 	# As many CTAs at a time as a tile has parts, in the order of their indices; all of them in another order.
 	DEVICE=sim:seed=3,resident=4 run "$plain" M=200,N=136,K=264 -DX=workspace -DSK=4
 	DEVICE=sim:seed=5,starts=7 run "$plain" M=200,N=136,K=264 -DX=workspace -DSK=4
+	run "$root/tests/e2e/split/older.gemm" M=100,N=72,K=520 # sm_80
 	split tests/e2e/promote.gemm 4 "sums workspace;"
 	run "$made" M=136,N=72,K=400,ldd=80 -DbK=64 -DR=none
-	split examples/weights/weights.gemm 4 "sums workspace;"
-	run "$made" M=136,N=16,K=640,KB=5
+	sed "s/split_k P;/& sums workspace;/" "$root/examples/weights/weights.gemm" >"$scratch/weights.gemm"
+	grep -q workspace "$scratch/weights.gemm"
+	run "$scratch/weights.gemm" M=136,N=16,K=640,KB=5 -DP=4 -DbK=128
 	for program in swiglu amax; do
 		split examples/epilogues/$program.gemm 4 "sums workspace;"
 		run "$made" M=136,N=120,K=136 -DR=cooperative
