@@ -185,13 +185,26 @@ static void check_groups(Kernel *k, const Op *op)
 	}
 }
 
+/* How the mma whose sums lie like these is arranged with its rows in one warp each. */
+static const char *along_m(const Kernel *k, const Type *sums)
+{
+	for (const Op *mma = kernel_mma(k, NULL); mma; mma = kernel_mma(k, mma)) {
+		TiledMma t = op_tiled_mma(k->ctx, mma);
+		int warps = t.warps * t.beside;
+		if (mma->in[0].val->type->tv == sums->tv)
+			return ctx_strf(k->ctx, "arrange %s along m: * (%d,1,1)",
+					warps > 1 ? "warps" : "warpgroups",
+					warps * tiled_mma_warpgroups(t));
+	}
+	return "arrange all warps along m";
+}
+
 /* Beside an mma a row lies in the lanes of one warp, which can exchange registers; columns, and
  * without an mma rows, lie in several warps, which exchange what they have of them (exchange.c). */
 static void check_rows(Kernel *k, const Op *op)
 {
 	enum { MOST = 16, LANES = 32 };
 	TvExchange all[MOST];
-	TiledMma t = op_tiled_mma(k->ctx, kernel_mma(k, NULL));
 	bool rows = val_extent(op->out, 0) > 1;
 	int n = !rows ? 0 : tv_exchanges(op->in[0].val->type, op->out->type, all, MOST);
 	for (int i = 0; i < n; i++)
@@ -202,9 +215,7 @@ static void check_rows(Kernel *k, const Op *op)
 				     "the rows of %%%s lie in the registers of several warps, and "
 				     "shuffles exchange within one",
 				     op->in[0].val->name),
-				"arrange %s along m: * (%d,1,1)",
-				t.warps * t.beside > 1 ? "warps" : "warpgroups",
-				t.warps * t.beside * tiled_mma_warpgroups(t));
+				"%s", along_m(k, op->in[0].val->type));
 			return;
 		}
 }
