@@ -142,6 +142,23 @@ void sample_elf(int machine, Buf *out)
 	buf_add(out, (const char *)sections, sizeof sections);
 }
 
+dsl_status sample_parse_with(const KModuleDesc *m, const char *old, const char *new)
+{
+	Buf json = {0}, changed = {0};
+	KModuleDesc *d = NULL;
+	manifest_write(m, &json);
+	const char *at = strstr(json.s, old);
+	if (!at)
+		fail_msg("the manifest has no %s", old);
+	buf_printf(&changed, "%.*s%s%s", (int)(at - json.s), json.s, new, at + strlen(old));
+	dsl_status st = dsl_desc_parse(changed.s, changed.n, &d);
+	if (!st)
+		dsl_desc_free(d);
+	buf_free(&json);
+	buf_free(&changed);
+	return st;
+}
+
 void sample_cubin_write(const KModuleDesc *m, Buf *out)
 {
 	Buf elf = {0}, json = {0};

@@ -31,6 +31,8 @@ void sample_constant(Sample *s); /* its B */
 /* An ELF as small as can be, for machine `machine` (190 is CUDA). */
 void sample_elf(int machine, Buf *out);
 void sample_cubin_write(const KModuleDesc *m, Buf *out);
+/* Parses the manifest with one text replaced, in memory of exactly its size. */
+dsl_status sample_parse_with(const KModuleDesc *m, const char *old, const char *new);
 
 enum { GEMM_ARGS = 6, GEMM_A = 0, GEMM_B, GEMM_D, GEMM_M, GEMM_N, GEMM_K };
 void sample_args(dsl_arg args[GEMM_ARGS], int64_t m, int64_t n, int64_t k);
