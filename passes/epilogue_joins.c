@@ -49,8 +49,6 @@ void find_joins(Epilogue *e)
 }
 
 /* ------------------------------------------------------------------ of a chunk */
-enum { WARP_ROWS = 16 /* of a chunk */ };
-
 /* What each warp has of it, each lane other columns. */
 static Val *of_warps(const Epilogue *e, const Op *join, Val *x)
 {

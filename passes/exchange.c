@@ -149,7 +149,6 @@ static const Layout *by_threads(Ctx *c, const Type *columns, int64_t parts)
 
 static Parts parts_of_column(Ctx *c, const Op *op)
 {
-	enum { WARP_ROWS = 16 };
 	const Type *whole = op->in[0].val->type, *columns = op->out->type;
 	int64_t parts = val_extent(op->in[0].val, 0) / WARP_ROWS;
 	const Layout *l = layout_2d(c, parts, val_extent(op->out, 1), 1, parts);

@@ -25,6 +25,7 @@ enum {
 };
 
 enum { WARP_THREADS = 32, GROUP_WARPS = GROUP_THREADS / WARP_THREADS };
+enum { WARP_ROWS = 16 /* rows that lie in the same registers of a warp's sums */ };
 enum { VECTOR_BYTES = 16 }; /* that a thread loads or stores at once */
 
 #define PASS(id, ...) void pass_##id(Kernel *k);
