@@ -254,11 +254,12 @@ def weights(bits, signed=False):
 def joined(M, N, K):
     """A value for each row or column of D, or one for all, beside D: the kernel's label begins with which."""
     t = dict(matrices(M, N, K), row=torch.zeros(M, device=DEV), col=torch.zeros(N, device=DEV),
-             all=torch.zeros(1, device=DEV))
+             all=torch.zeros(1, device=DEV), part=torch.zeros(-(-M // 128), N, device=DEV))
     product = lambda: t["A"].float() @ t["B"].float().t()
     joins = {"sum": ("row", lambda: product().square().sum(1)), "max": ("row", lambda: product().abs().amax(1)),
-             "col": ("col", lambda: product().square().sum(0)), "amax": ("all", lambda: product().abs().amax())}
-    return dict(args=dict(t, M=M, N=N, K=K), want=product, plain=product, out=t["D"], joins=joins,
+             "col": ("col", lambda: product().square().sum(0)), "amax": ("all", lambda: product().abs().amax()),
+             "part": ("part", lambda: product().square().view(-1, 128, N).sum(1))}
+    return dict(args=dict(t, M=M, N=N, K=K, H=len(t["part"])), want=product, plain=product, out=t["D"], joins=joins,
                 torch={"mm": lambda: torch.mm(t["A"], t["B"].t(), out=t["D"])})
 
 

@@ -163,7 +163,8 @@ for type in u4 s4 u8 s8; do
 	weights "$work" $type k256_n64 "8192 64 8192" -DbN=64 -DS=2
 done
 
-# What rows, columns and all are joined to: sums of squares, the largest sizes, nothing.
+# What rows, columns and all are joined to: sums of squares, the largest sizes, nothing; part is a sum of each column
+# of each tile, stored where it is alone.
 joined()
 {
 	schedule=$1 sizes=$2 vector=', row : out f32 (M)'
@@ -174,6 +175,8 @@ joined()
 	kernel joined "max_$schedule" bf16 "$vector" '' "$mm" acc "$sizes" "$@"
 	join=' col[n] += colsum(square(acc));'
 	kernel joined "col_$schedule" bf16 ', col : out f32 (N)' '' "$mm" acc "$sizes" "$@" -DT=32
+	join=' gS[m,n] <- colsum(square(acc));'
+	kernel joined "part_$schedule" bf16 ', part : out f32 (H,N):(N,1)' ', gS = part / (1,bN)' "$mm" acc "$sizes" "$@" -DT=32
 	join=' all[0] <- max(all[0], tilemax(abs(acc)));'
 	kernel joined "amax_$schedule" bf16 ', all : out f32 (1)' '' "$mm" acc "$sizes" "$@"
 	join=
