@@ -51,15 +51,22 @@ static void rows_apart(Sema *s, const Tensor *t)
 	}
 }
 
-/* Of more modes the order of the strides is the launcher's to find. */
+static bool has_lines(const Tensor *t)
+{
+	return ix_is(stride_at(t, 0), 1) || ix_is(stride_at(t, 1), 1);
+}
+
+/* Of more modes, or of none that is contiguous, the order of the strides is the launcher's to
+ * find. */
 static void elements_apart(Sema *s, const Tensor *t)
 {
 	Tensor flat = *t;
 	flat.layout = layout_flat(s->ctx, t->layout);
 	int rank = layout_rank(flat.layout);
-	if (t->is_out && rank == 2)
+	bool is_matrix = rank == 2 && has_lines(&flat);
+	if (t->is_out && is_matrix)
 		rows_apart(s, &flat);
-	for (int i = 0; i < rank && t->is_out && rank != 2; i++)
+	for (int i = 0; i < rank && t->is_out && !is_matrix; i++)
 		if (!has_places(s, &flat, i, ctx_strf(s->ctx, "elements along mode %d", i)))
 			return;
 }

@@ -330,16 +330,8 @@ bool may_write(Sema *s, const Value *to)
 
 static bool store_fits(Sema *s, const Value *to)
 {
-	const Tiling *tiling = to->tile->tiling;
-	if (!may_write(s, to))
-		return false;
-	if (has_lines(s, tiling) || tiling->rank < s->grid->rank)
-		return is_whole_tile(s, to) && scatter_fits(s, to) && store_at_grid(s, to);
-	not_yet(s, to->loc,
-		"this layout of '%s': rows or columns must be contiguous, as (M,N):(N,1) or "
-		"(M,N):(1,M)",
-		tiling->tensor->name);
-	return false;
+	return may_write(s, to) && is_whole_tile(s, to) && scatter_fits(s, to) &&
+	       store_at_grid(s, to);
 }
 
 static void store(Sema *s, const Node *n, const Value *to, const Value *v)

@@ -310,6 +310,8 @@ Fit fits_chunks(Copying *c, Refusal *why)
 	Epilogue *e = c->e;
 	if (tile_indices(e->tile->out))
 		why->text = "its rows lie where indices say";
+	else if (!ix_is(tile_stride(e->k, e->tile->out, !e->m_fast), 1))
+		why->text = NO_LINES;
 	else if (e->tile->in[0].at && !map_may_be_ragged(e->tile->in[0].val->type->layout,
 							 tile_mode(e->k, e->tile->out, 0)))
 		why->text = "its rows, which lie side by side, end where a group of them does";

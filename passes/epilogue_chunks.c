@@ -197,7 +197,7 @@ Fit fits_source(Copying *c, Refusal *why)
 	if (e->t.along_n != 1)
 		why->text = "warpgroups lie side by side along n";
 	else if (!ix_is(tile_stride(e->k, tile, f.fast), 1))
-		why->text = "neither its rows nor its columns are contiguous";
+		why->text = NO_LINES;
 	else if (!tma_takes_stride(tile_stride(e->k, tile, 1 - f.fast), bytes) ||
 		 !strides_fit(tile))
 		why->text = "its strides are not multiples of 16 bytes";

@@ -80,7 +80,7 @@ static void least_first(int64_t *extent, int64_t *stride, int *mode, int from, i
 }
 
 /* No two elements of an output lie in one place: each mode steps beyond all that those with smaller
- * steps reach. Of two modes the compiler's conditions say so. */
+ * steps reach. */
 static dsl_status apart_check(const Why *w, const KArg *a, int64_t *extent, int64_t *stride)
 {
 	int mode[KD_MAX_RANK], rank = 0;
@@ -94,7 +94,7 @@ static dsl_status apart_check(const Why *w, const KArg *a, int64_t *extent, int6
 	for (int d = 0; d < rank; d++) {
 		least_first(extent, stride, mode, d, rank);
 		if (stride[d] <= reach)
-			return why_fail(w, DSL_ERR_STRIDE,
+			return why_fail(w, DSL_ERR_FACT,
 					"tensor %s: elements overlap: stride %d is %s, and what "
 					"lies between two steps of it reaches %lld elements",
 					a->name, mode[d],
@@ -122,7 +122,7 @@ static dsl_status tensor_check(const Why *w, Launch *l, int i)
 		fits = fits && !__builtin_mul_overflow(extent[d] - 1, stride[d], &reach) &&
 		       !__builtin_add_overflow(last, reach, &last);
 	}
-	if (!l->empty[i] && fits && last < INT64_MAX / 8 && a->dir == KD_OUT && a->rank > 2)
+	if (!l->empty[i] && fits && last < INT64_MAX / 8 && a->dir == KD_OUT)
 		return apart_check(w, a, extent, stride);
 	if (l->empty[i] || (fits && last < INT64_MAX / 8))
 		return DSL_OK;

@@ -50,6 +50,10 @@ every
 run -DR=cooperative -DP=on -DCN=2 -DbN=32
 name=heads sizes=M=70,H=3,K=72,sB=4616,sD=4487,sV=67 # D by threads: TMA takes no such stride
 every
+name=strided sizes=L=3,M=136,N=75,K=72,sL=1,sM=225,sN=3
+every
+name=strided sizes=L=2,M=70,N=72,K=72,sL=10500,sM=2,sN=142
+every
 name=parts sizes=G=128,Q=3,T=2,H=5,gA=8192,pA=24576,pB=10240,hC=160,gC=20480,gD=4096,hD=12288,qS=128
 every
 run -DbM=64 -DW=1 -DbN=16 -DbK=32 -DR=none
