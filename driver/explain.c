@@ -59,6 +59,8 @@ void explained_facts(Explained *e, const CompileOut *out, FactsVec *all)
 		const Seen *s = &e->kernels.at[i];
 		Facts f = facts_of(s->k, s->given);
 		f.tile = s->tile;
+		f.sizes = e->sizes;
+		f.nsizes = e->nsizes;
 		see_checks(e, &f, manifest, i);
 		vec_push(ctx_arena(e->c), all, f);
 	}
@@ -139,6 +141,30 @@ bool explained_done(const Explained *e)
 	return true;
 }
 
+static bool has_size(const Explained *e, const char *name)
+{
+	for (int i = 0; i < e->kernels.n; i++)
+		for (int j = 0; j < e->kernels.at[i].k->syms.n; j++)
+			if (!strcmp(e->kernels.at[i].k->syms.at[j].name, name))
+				return true;
+	return false;
+}
+
+static bool knows_sizes(Explained *e)
+{
+	for (int i = 0; i < e->nsizes; i++) {
+		const char *name = e->sizes[i].name;
+		if (has_size(e, name))
+			continue;
+		diag_remedy(e->c,
+			    diag(e->c, NOLOC, D_E0612, "--size gives %s, which no kernel here has",
+				 name),
+			    "name extents of its tensors: --size M=4096,N=4096");
+		return false;
+	}
+	return true;
+}
+
 static bool explain(Explained *e, const Options *o, const Source *source, CompileOut *out)
 {
 	Buf log = {0};
@@ -150,13 +176,13 @@ static bool explain(Explained *e, const Options *o, const Source *source, Compil
 	buf_free(&log);
 	if (ok)
 		explained_facts(e, out, &all);
-	return ok && spares_input(e, o) && write_text(e, o, source, &all) &&
+	return ok && knows_sizes(e) && spares_input(e, o) && write_text(e, o, source, &all) &&
 	       write_others(e, o, source, &all);
 }
 
 int tool_explain(const Options *o)
 {
-	Explained e = {.c = tool_ctx(o)};
+	Explained e = {.c = tool_ctx(o), .sizes = o->sizes.at, .nsizes = o->sizes.n};
 	CompileOut out = {0};
 	Source source;
 	Buf text = {0};

@@ -5,6 +5,7 @@
 #define DSL_DRIVER_EXPLAIN_H
 
 #include "driver/compile.h"
+#include "driver/options.h"
 #include "ir/schedule.h"
 
 enum { BOX_MAX = 5 };
@@ -91,12 +92,15 @@ typedef VEC(const char *) TextVec;
 
 typedef struct {
 	const Kernel *k;
-	Attrs given; /* the schedule as written */
+	Attrs given;          /* the schedule as written */
+	const SizeArg *sizes; /* asked about */
+	int nsizes;
 	FactClause clause[CLAUSE_COUNT];
 	bool serpentine;
 	const char *along;
 	int64_t threads, launch_regs, acc_regs, accs, smem, smem_limit;
 	const char *grid; /* CTAs, a formula of the arguments */
+	const Ix *ctas;   /* the same */
 	VEC(FactRing) rings;
 	VEC(FactBuffer) buffers;
 	VEC(FactBarrier) barriers;
@@ -125,6 +129,8 @@ typedef struct {
 	Ctx *c;
 	SaidVec said;
 	VEC(Seen) kernels;
+	const SizeArg *sizes;
+	int nsizes;
 } Explained;
 
 /* explain.c: what compile_run passes by is kept, and read when it is done */
@@ -154,6 +160,21 @@ extern const char explain_mark[];            /* "//:", in front of every comment
 void share_note(const Facts *f, const FactCopy *load, Buf *out);
 void share_ring_note(const FactRing *ring, Buf *out);
 uint16_t share_mates(const uint16_t *sets, int rank); /* 0: a lower rank has them */
+
+/* explain_fill.c: how many CTAs run at one time, and at sizes, in how many rounds those of a launch
+ * come */
+typedef struct {
+	const char *by; /* what of an SM its CTAs use up first */
+	bool at_most;   /* as many as ptxas leaves registers for */
+	int64_t of_sm, clusters, ctas,
+		all; /* CTAs of an SM; what runs at one time; CTAs without clusters */
+} Fill;
+typedef struct {
+	int64_t units, at_once; /* CTAs, or what a persistent CTA computes at a time */
+} Rounds;
+Fill fill_of(const Facts *f);
+bool rounds_of(const Facts *f, Rounds *r); /* false: its sizes are not given */
+void fill_note(const Facts *f, Buf *out);
 
 /* explain_json.c, explain_svg.c */
 void explain_json(const char *source, const SaidVec *said, const FactsVec *all, Buf *out);

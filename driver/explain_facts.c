@@ -141,6 +141,7 @@ static void take_role(Facts *f, const Op *op)
 
 static void take_launch(Facts *f, const Op *op)
 {
+	f->ctas = op->ix[0];
 	f->grid = facts_text(f->k->ctx, op->ix[0]);
 }
 

@@ -36,6 +36,20 @@ static void put_schedule(json_object *k, const Facts *f)
 	put_ints(o, "raster", c[CLAUSE_RASTER].v, c[CLAUSE_RASTER].v[0] ? 2 : 0);
 }
 
+static void put_fill(json_object *o, const Facts *f)
+{
+	Rounds r;
+	if (!f->threads)
+		return;
+	Fill fill = fill_of(f);
+	json_put_int(o, "ctas_of_sm", fill.of_sm);
+	json_put_int(o, "ctas_at_once", fill.ctas);
+	if (!rounds_of(f, &r))
+		return;
+	json_put_int(o, "units", r.units);
+	json_put_int(o, "units_at_once", r.at_once);
+}
+
 static void put_launch(json_object *k, const Facts *f)
 {
 	json_object *o = json_put_object(k, "launch");
@@ -45,6 +59,7 @@ static void put_launch(json_object *k, const Facts *f)
 	json_put_int(o, "accumulator_registers", f->acc_regs);
 	json_put_int(o, "shared_bytes", f->smem);
 	json_put_int(o, "shared_limit", f->smem_limit);
+	put_fill(o, f);
 	json_object *tile = json_put_array(o, "tile"), *checks = json_put_array(o, "checks");
 	for (int i = 0; i < f->tile.n; i++)
 		json_add_text(tile, f->tile.at[i]);

@@ -34,6 +34,8 @@ static void note_grid(const Facts *f, Buf *out)
 	buf_printf(out, "%s CTAs of %" PRId64 " threads, %s\n", f->grid, f->threads,
 		   f->clause[CLAUSE_PERSISTENT].v[0] ? "each computes tile after tile"
 						     : "one tile each");
+	if (f->threads)
+		fill_note(f, out);
 	note_head(out, "");
 	buf_printf(out, "programmatic dependent launch %s\n",
 		   f->clause[CLAUSE_PDL].v[0]

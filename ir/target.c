@@ -19,6 +19,11 @@ static const Target targets[TARGET_COUNT] = {
 #include "ir/targets.def"
 };
 
+static const int held[][2] = {
+#define HELD(ctas, one, two) [ctas] = {one, two},
+#include "ir/targets.def"
+};
+
 static const struct {
 	Elem elem;
 	TargetId first;
@@ -104,6 +109,13 @@ int kernel_entry_regs(const Kernel *k, int threads)
 
 int64_t kernel_smem(const Kernel *k)
 {
-	enum { KEPT = 1024 /* of each CTA, by the system */ };
-	return (target_by_name(k->target)->smem_bytes + KEPT) / kernel_ctas(k) - KEPT;
+	return (target_by_name(k->target)->smem_bytes + SMEM_KEPT) / kernel_ctas(k) - SMEM_KEPT;
+}
+
+/* Of devices without clusters, and of SMs that hold more, what follows from the rows. */
+int target_clusters(const Target *t, int ctas, int of_sm)
+{
+	if (ctas == 1)
+		return t->sms * of_sm;
+	return of_sm / 2 * held[ctas][1] + of_sm % 2 * held[ctas][0];
 }

@@ -27,6 +27,18 @@ expect 0 explain full.gemm -o again.gemm
 lacks again.gemm 'rejected'
 has again.gemm '//: as written'
 
+# How many CTAs run at one time, and with sizes, in how many rounds.
+expect 0 explain "$schedules" -DCM=2 -DCN=2 --size M=4096,N=4096 --json -
+has out '"ctas_of_sm":1' '"ctas_at_once":120' '"units":1024' '"units_at_once":120'
+expect 0 explain "$schedules" -DP=on --size M=4096,N=4096,K=8
+has out '132 SMs hold 132' 'M = 4096, N = 4096, K = 8: 1024 tiles in 8 rounds of 132, 100 in the last; 96 % of what these hold'
+expect 0 explain "$schedules" --size M=4096
+has out 'an SM holds 1 at a time, by shared memory'
+lacks out 'rounds'
+expect 1 explain "$schedules" --size M=4096,X=1
+has err 'error[E0612]: --size gives X, which no kernel here has'
+empty out
+
 # What was tried: swizzles, stages, registers, ways out.
 expect 0 explain "$schedules" -DbK=32
 has out 'sA: swizzle 128 rejected: a row of 64 bytes is not a multiple of 128' 'sA: swizzle 64: the widest'
@@ -166,8 +178,8 @@ has err '-o, --json and --svg name one file twice'
 absent same
 expect 2 "$gemm" --json x
 has err '--json is not an option of dslc; dslc explain takes it'
-expect 2 explain "$gemm" --size M=1
-has err '--size is not an option of dslc explain'
+expect 2 explain "$gemm" --seed 1
+has err '--seed is not an option of dslc explain'
 expect 0 --help=explain
 has out '--json'
 
