@@ -58,10 +58,7 @@ void read_by_warp(Reader *r)
 {
 	read_put_choices(r, &r->lets);
 	for (const Op *op = kernel_first(r->p->k); op; op = op_next(op)) {
-		if (op->kind == OP_LET) {
-			Named n = {op->sym[0], stage(&r->lets, op->ix[0])};
-			vec_push(r->p->arena, &r->lets.names, n);
-		}
+		read_put_names(r, op, &r->lets);
 		if (op->kind == OP_LET || op->kind == OP_ROLE || !read_counts(r, op))
 			continue;
 		for (int i = 0; i < op->nin; i++)

@@ -310,10 +310,7 @@ static void find_loops(Reader *r, const Block *b, int depth)
 {
 	for (const Op *op = b->first; op; op = op->next) {
 		int n = r->loops.n;
-		if (op->kind == OP_LET) {
-			Named let = {op->sym[0], stage(&r->lets, op->ix[0])};
-			vec_push(r->p->arena, &r->lets.names, let);
-		}
+		read_put_names(r, op, &r->lets);
 		if (!op->body || (op->kind == OP_ROLE && op != r->s->role) || !read_counts(r, op) ||
 		    never(r, op))
 			continue;
@@ -373,9 +370,8 @@ static void find_lets(Reader *r)
 		read_put_choices(r, v);
 		read_put_rank(r, v, r->p->rank + i);
 		for (const Op *op = kernel_first(r->p->k); op; op = op_next(op))
-			if (op->kind == OP_LET)
-				vec_push(r->p->arena, &v->names,
-					 ((Named){op->sym[0], stage(v, op->ix[0])}));
+			if (op_only_names(op))
+				read_put_names(r, op, v);
 			else if (is_loop(op) && !read_outer_loop(op))
 				vec_push(r->p->arena, &v->names,
 					 ((Named){op->sym[0], ix_add(v->ctx, stage(v, op->ix[0]),
@@ -390,7 +386,7 @@ static bool names_differ(Reader *r)
 {
 	PtrMap names = {.arena = r->p->arena};
 	for (const Op *op = kernel_first(r->p->k); op; op = op_next(op))
-		for (int i = 0; (op->kind == OP_LET || is_loop(op)) && i < op->nsym; i++) {
+		for (int i = 0; (op_only_names(op) || is_loop(op)) && i < op->nsym; i++) {
 			if (ptrmap_get(&names, op->sym[i]))
 				return read_problem(r, D_W0411, op->loc,
 						    ctx_strf(r->p->k->ctx,
@@ -398,42 +394,6 @@ static bool names_differ(Reader *r)
 							     op->sym[i]));
 			ptrmap_set(&names, op->sym[i], (void *)(uintptr_t)op);
 		}
-	return true;
-}
-
-typedef struct {
-	PtrMap found; /* names of what is another number in each turn of a loop */
-	bool some;
-} Found;
-
-static void note_found(void *user, const char *name)
-{
-	Found *f = user;
-	f->some |= ptrmap_get(&f->found, name) != NULL;
-}
-
-static bool is_found(Found *f, const Op *op)
-{
-	f->some = false;
-	for (int i = 0; i < op->nix; i++)
-		ix_names(op->ix[i], note_found, f);
-	return f->some;
-}
-
-/* What an operation finds in a loop is no expression of the turn: a loop that is as long as that
- * says is not followed. */
-static bool lengths_known(Reader *r)
-{
-	Found f = {.found.arena = r->p->arena};
-	for (const Op *op = kernel_first(r->p->k); op; op = op_next(op)) {
-		bool finds = op_only_names(op) && op->kind != OP_LET && read_outer_loop(op);
-		if (is_loop(op) && !read_is_plain(op) && is_found(&f, op))
-			return read_problem(r, D_W0411, op->loc,
-					    "a loop whose length is found in another loop");
-		for (int i = 0; (finds || (op->kind == OP_LET && is_found(&f, op))) && i < op->nsym;
-		     i++)
-			ptrmap_set(&f.found, op->sym[i], (void *)(uintptr_t)op);
-	}
 	return true;
 }
 
@@ -493,10 +453,11 @@ bool program_read(Program *p, const Kernel *k)
 	p->m.inits_plain = !target_has(k->target, OP_FENCE_INIT);
 	if (p->ctas > MAX_RANKS)
 		return read_limit(&r, LIMIT_RANKS, k->loc);
+	read_found(&r);
 	find_lets(&r);
 	p->shaped = true;
-	if (!find_accs(&r) || !few_choices(&r) || !names_differ(&r) || !lengths_known(&r) ||
-	    !find_keys(&r) || !find_cells(&r) || !read_same(&r))
+	if (!find_accs(&r) || !few_choices(&r) || !names_differ(&r) || !find_keys(&r) ||
+	    !find_cells(&r) || !read_same(&r))
 		return false;
 	p->parts = r.parts.at;
 	p->nparts = r.parts.n;

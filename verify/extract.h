@@ -86,6 +86,13 @@ typedef struct {
 	int n, id;           /* id: of the letter, from 1 */
 } Cached;
 
+/* An operation that finds something in a list, and the two numbers that stand for what each of its
+ * names is there (found.c). */
+typedef struct {
+	const Op *op;
+	const char *a[4], *b[4];
+} FoundBy;
+
 typedef struct Foot Foot; /* bytes that a warp writes or reads */
 typedef struct Program Program;
 struct Program {
@@ -137,8 +144,10 @@ struct Program {
 	struct Recall *recall; /* of all programs of a kernel */
 	const Named *sizes;
 	int nsizes;
-	VEC(Foot) feet;    /* of its writes and reads: of step.mask - 1 */
-	struct Tree *tree; /* of loops; NULL: words as Words has them */
+	VEC(FoundBy) found;
+	VEC(const char *) lists; /* all their numbers */
+	VEC(Foot) feet;          /* of its writes and reads: of step.mask - 1 */
+	struct Tree *tree;       /* of loops; NULL: words as Words has them */
 };
 
 /* foot.c: of a replay's write or read, 1 + its number among p->feet; 0: it is not known. */

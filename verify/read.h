@@ -103,6 +103,10 @@ bool read_is_plain(const Op *op);        /* no barrier in it, nothing asynchrono
 bool read_is_shared_loop(const Reader *r, const Op *op);
 const Ix *read_trips(Reader *r, const Ix *from, const Ix *to);
 
+/* found.c: what operations find, as functions of what they are asked */
+void read_found(Reader *r);
+void read_put_names(Reader *r, const Op *op, View *v); /* that it binds, or let */
+
 /* agents.c: warps that are alike */
 void read_put_choices(Reader *r, View *v);
 void read_by_warp(Reader *r);

@@ -147,6 +147,17 @@ static bool try_sizes(void *user, const Sizes *s)
 	return fails && (f->replay.why.id != WHY_UNREAD || f->why.id == WHY_UNREAD);
 }
 
+/* A few launches at a time, with a few lists each. */
+static Wishes wishes_of(Refuted *f)
+{
+	const Program *p = f->p;
+	return (Wishes){.cluster = p->cluster,
+			.found = p->found.at,
+			.nfound = p->found.n,
+			.most = MAX_REPLAYS * (1 + p->found.n),
+			.spent = &f->spent};
+}
+
 /* name % period == of */
 static void wish_residue(Program *p, Wishes *w, const char *name, int64_t of)
 {
@@ -168,10 +179,9 @@ static void wish_count(Program *p, Wishes *w, const Ix *x, int64_t n)
 static bool is_real(Refuted *f)
 {
 	Program *p = f->p;
-	Wishes w = {.cluster = p->cluster,
-		    .most = f->apart ? MAX_APART - f->replays : MAX_REPLAYS,
-		    .apart = f->apart,
-		    .spent = &f->spent};
+	Wishes w = wishes_of(f);
+	w.most = f->apart ? MAX_APART - f->replays : w.most;
+	w.apart = f->apart;
 	int64_t n = p->way_period, step = f->run / n;
 	if (++f->searches > MAX_SEARCHES || w.most <= 0)
 		return false;
@@ -396,12 +406,29 @@ static void put_sizes(const Replay *r, Buf *b)
 		buf_printf(b, ", in %s %lld", r->p->ctas > 1 ? "cluster" : "CTA", (long long)cta);
 }
 
+/* What is found first, of the last of the names: a length. */
+static void put_lists(const Replay *r, Buf *b)
+{
+	enum { SHOWN = 3 };
+	for (int i = 0; i < r->p->found.n; i++) {
+		const FoundBy *by = &r->p->found.at[i];
+		int64_t a = 0, times = 0;
+		ix_is_const(sizes_of(&r->sizes, by->a[by->op->nsym - 1]), &a);
+		ix_is_const(sizes_of(&r->sizes, by->b[by->op->nsym - 1]), &times);
+		buf_printf(b, ", where %s finds", op_rows[by->op->kind].name);
+		for (int j = 1; j <= SHOWN; j++)
+			buf_printf(b, " %lld,", (long long)(a % (1 + j * times)));
+		buf_printf(b, " ..");
+	}
+}
+
 static void put_run(Refuted *f, Buf *b)
 {
 	Trace t = {.p = f->replay.own};
 	replay_trace(&f->replay, seen, &t);
 	put_choices(f->p, b);
 	put_sizes(&f->replay, b);
+	put_lists(&f->replay, b);
 	put_ways(f->p, f->tiles, f->run, b);
 	buf_printf(b, ":\n");
 	put_timeline(&t, &f->replay.why, b);
@@ -459,7 +486,7 @@ static bool next_counts(int64_t *v, int n)
 static bool tree_fails_at(Refuted *f, const int64_t *v)
 {
 	const Tree *t = f->p->tree;
-	Wishes w = {.cluster = f->p->cluster, .most = MAX_REPLAYS, .spent = &f->spent};
+	Wishes w = wishes_of(f);
 	for (int i = 0, j = 0; i < t->ncounts && j < MAX_WISHES / 2; i++)
 		if (!t->counts[i].home && t->counts[i].trip->kind != IX_CONST)
 			wish_count(f->p, &w, t->counts[i].trip, v[j++]);
@@ -483,7 +510,7 @@ static bool tree_fails(Refuted *f)
 		while (next_counts(v, n));
 	}
 	for (int64_t near = 1; near <= SOME_COUNTS; near++) {
-		Wishes w = {.cluster = f->p->cluster, .most = MAX_REPLAYS, .spent = &f->spent};
+		Wishes w = wishes_of(f);
 		wish_near(&w, near);
 		if (sizes_find(f->p->k, f->p->ctas, &w, try_sizes, f))
 			return true;
@@ -514,7 +541,7 @@ const char *report_tree(Program *p, bool fails, CheckResult *out)
 static bool differs_somewhere(Refuted *f)
 {
 	for (int64_t n = 1; n <= SOME_COUNTS; n++) {
-		Wishes w = {.cluster = f->p->cluster, .most = MAX_REPLAYS, .spent = &f->spent};
+		Wishes w = wishes_of(f);
 		wish(&w, f->p->differ);
 		wish_near(&w, n);
 		if (sizes_find(f->p->k, f->p->ctas, &w, try_sizes, f))

@@ -8,7 +8,8 @@
 #include "verify/conds.h"
 
 enum {
-	BOUND = 5, /* names that the hardware or the launch binds */
+	BOUND = 5,       /* names that the hardware or the launch binds */
+	FOUND_SIZES = 8, /* of what an operation finds */
 	MAX_CONDS = 96,
 	MAX_VALUES = 48, /* of a name */
 	MAX_NUMBERS = 14,
@@ -109,6 +110,27 @@ static const Op *launch_of(const Kernel *k)
 	return NULL;
 }
 
+/* Lists that begin with none, one, two or three times 64, and go on otherwise: with b = 64
+ *     65: 0, 65, 65   129: 64, 0, 129   128: 63, 128, 128   64: 64, 64, 64   0: none */
+static void find_lists(Search *s)
+{
+	enum { B = 64 };
+	static const int64_t begins[] = {B + 1, 2 * B + 1, 2 * B, B, 0};
+	for (int i = 0; i < s->w->nfound; i++) {
+		const FoundBy *by = &s->w->found[i];
+		Size *first = add_size(s, by->a[0], 0, MAX_FACTOR, 1);
+		for (size_t j = 0; j < COUNTOF(begins); j++)
+			first->values[first->n++] = begins[j];
+		first->few = true;
+		for (int j = 0; j < by->op->nsym; j++) {
+			add_size(s, by->b[j], 0, MAX_FACTOR, 1)->is = ix_const(s->ctx, B);
+			if (j)
+				add_size(s, by->a[j], 0, MAX_FACTOR, 1)->is =
+					ix_sym(s->ctx, by->a[0]);
+		}
+	}
+}
+
 /* Sizes in the order in which conditions ask for them, then what the launch makes of them. */
 static void find_sizes(Search *s, int ctas)
 {
@@ -133,6 +155,7 @@ static void find_sizes(Search *s, int ctas)
 	of->few = true;
 	if (ctas == 1)
 		add_size(s, "cta", 0, INT32_MAX, 1)->is = ix_sym(c, ctx_str(c, "cluster"));
+	find_lists(s);
 }
 
 /* ------------------------------------------------------------------ conditions */
@@ -438,7 +461,7 @@ static void find_all_values(Search *s)
 	for (int i = 0; i < s->n; i++) {
 		Size *of = &s->sizes[i];
 		bool asked = false;
-		if (of->is)
+		if (of->is || of->n)
 			continue;
 		for (int j = 0; j < s->nconds; j++)
 			asked |= ix_uses(s->conds[j], of->name);
@@ -452,7 +475,7 @@ static void find_all_values(Search *s)
 
 bool sizes_find(const Kernel *k, int ctas, const Wishes *w, SizesSeen *seen, void *user)
 {
-	if (k->syms.n > MAX_SIZES - BOUND || ctas < 1)
+	if (k->syms.n + w->nfound * FOUND_SIZES > MAX_SIZES - BOUND || ctas < 1)
 		return false;
 	Search *s = NEW(ctx_arena(k->ctx), Search);
 	*s = (Search){.k = k, .ctx = k->ctx, .w = w, .see = seen, .user = user};

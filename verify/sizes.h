@@ -15,9 +15,11 @@ typedef struct {
 	int n;
 	int64_t near[MAX_WISHES]; /* numbers that sizes may be multiples by */
 	int nnear;
-	int most;          /* launches to look at */
-	int64_t *spent;    /* parts of conditions that all searches have evaluated */
-	const Ix *cluster; /* what its number is; NULL: any */
+	int most;             /* launches to look at */
+	int64_t *spent;       /* parts of conditions that all searches have evaluated */
+	const Ix *cluster;    /* what its number is; NULL: any */
+	const FoundBy *found; /* what operations find, by lists of numbers */
+	int nfound;
 	bool apart; /* which differ in the kernel's own sizes: one for each choice of these */
 } Wishes;
 void wish(Wishes *w, const Ix *cond);

@@ -173,11 +173,20 @@ static const Ix *as_count(const View *s, Counted of, const Ix *x)
 	return NULL;
 }
 
+static const Ix *as_some_count(const View *s, const Ix *x)
+{
+	const Ix *y = NULL;
+	for (int i = s->counts.n - 1; i >= 0 && !y; i--)
+		y = as_count(s, s->counts.at[i], x);
+	return y;
+}
+
+/* As it stands, or in the names of loops, as counts are that hang on these. */
 static const Ix *as_trips(const View *s, const Ix *x)
 {
 	const Ix *y = as_count(s, (Counted){s->trips, s->trips_by}, x);
-	for (int i = s->counts.n - 1; i >= 0 && !y; i--)
-		y = as_count(s, s->counts.at[i], x);
+	y = y ? y : as_some_count(s, x);
+	y = y || !s->counts.n ? y : as_some_count(s, uncounted(s, x));
 	for (int i = s->counts.n - 1; i >= 0 && !y && stage_of_sizes(x); i--)
 		y = as_sum(s, s->counts.at[i], x);
 	return y;
