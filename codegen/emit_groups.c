@@ -334,6 +334,7 @@ void emit_GROUPS_AT(Cg *g, const Op *op)
 			  done = cg_new_block(g, "ends");
 	LLVMValueRef group = held(&w, cg_i32(g, op->ix[2])), said = load_said(&w, group);
 	put(&w, BASE, cg_int32(g, 0));
+	put(&w, LAST, cg_int32(g, 0));
 	cg_goto(g, test);
 	LLVMValueRef base = get(&w, BASE);
 	LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntSLT, base, group, ""), next, done);

@@ -40,8 +40,9 @@ static bool is_bound_in(const Op *loop, const char *name)
 		if (loop->sym[i] == name)
 			return true;
 	for (const Op *op = loop->body->first; op; op = op->next)
-		if (op->kind == OP_LET && op->sym[0] == name)
-			return true;
+		for (int i = 0; op_only_names(op) && i < op->nsym; i++)
+			if (op->sym[i] == name)
+				return true;
 	return false;
 }
 

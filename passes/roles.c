@@ -380,24 +380,24 @@ static int next_named(int named)
 				     : named + TURNS;
 }
 
-static bool is_let(void *user, const Op *op)
+static bool only_names(void *user, const Op *op)
 {
 	(void)user;
-	return op->kind == OP_LET;
+	return op_only_names(op);
 }
 
-/* The value of the last of the loop's names where its variable is t: its lets once more, before
- * `at`. */
+/* The value of the last of the loop's names where its variable is t: its lets, and what it finds,
+ * once more, before `at`. */
 static const Ix *last_let_at(Kernel *k, const Op *tiles, const Ix *t, Op *at)
 {
 	Block lets = {0};
 	SymSub sub = {tiles->sym[0], t};
 	const Ix *value = NULL;
-	block_copy(k, tiles->body, &lets, &sub, 1, is_let, NULL);
+	block_copy(k, tiles->body, &lets, &sub, 1, only_names, NULL);
 	for (Op *op = lets.first, *next; op; op = next) {
 		next = op->next;
 		op_remove(op);
-		if (op->kind != OP_LET)
+		if (!op_only_names(op))
 			continue;
 		op_insert_before(at, op);
 		value = ix_sym(k->ctx, op->sym[0]);

@@ -5,8 +5,8 @@
  *       let tile ..  groups.find g, first, end, before %ends (G, M, tile / C)
  *       let rest (tile - before * C)  let rows ((end - first + 127) / 128)
  *       let m (first + .. * 128) .. }
- * What a loop over one group begins with is read before the roles part: groups.at .. (G, T, g) goes
- * to the front, with what g is in its place. */
+ * What a loop over one group begins with is read before the roles part, where a CTA has one tile:
+ * groups.at .. (G, T, g) goes to the front, with what g is in its place. */
 #include "passes/tiles.h"
 
 enum { GROUP, ROW, LAST, BEFORE };
@@ -119,27 +119,28 @@ static void check_grid(Kernel *k, const Plane *p)
 			    "(1,2) rows");
 }
 
-/* A loop over a group's tiles is as long for all roles, so it must be known before they part. */
-static const char *no_loops(const Kernel *k, const Plane *p)
+static const char *no_loops(const Plane *p)
 {
-	if (attrs_int(&k->attrs, A_PERSISTENT, 0))
-		return "persistent: a CTA reads once, before its roles part, how long its group is";
 	if (p->grid->nin)
 		return "groups in its grid, which lie along the rows of the output";
-	if (p->ctas * p->parts * p->shares > 1)
-		return "a cluster, or split_k: its CTAs may be of groups of different lengths";
+	if (p->ctas > 1 && p->boxed)
+		return "a box that is no cluster: CTAs that share what they load may be of groups "
+		       "of different lengths";
+	if (p->parts * p->shares > 1)
+		return "split_k: its parts are of k as long as a tensor's";
 	return NULL;
 }
 
 static void check_loops(Kernel *k, const Plane *p)
 {
 	const Op *at = kernel_find(k, OP_GROUPS_AT);
-	const char *what = at ? no_loops(k, p) : NULL;
+	const char *what = at ? no_loops(p) : NULL;
 	if (what)
-		diag_remedy(k->ctx,
-			    diag(k->ctx, at->loc, D_E0407, "a loop over a group goes without %s",
-				 what),
-			    "leave it out of the schedule; ctas 2 has two tiles of an SM overlap");
+		diag_remedy(
+			k->ctx,
+			diag(k->ctx, at->loc, D_E0407, "a loop over a group goes without %s", what),
+			"leave it out of the schedule; persistent, or ctas 2, has the end of one "
+			"tile overlap with the next");
 }
 
 void groups_check(Kernel *k, const Plane *p)
@@ -148,18 +149,22 @@ void groups_check(Kernel *k, const Plane *p)
 	check_loops(k, p);
 }
 
-/* Its group follows from the CTA's number: what names it on the way is put in. */
+/* Where a CTA has one tile, its group follows from the CTA's number: what names it on the way is
+ * put in. Else each role reads in each turn how long the loop is. */
 void groups_read_first(Kernel *k)
 {
+	bool turns = attrs_int(&k->attrs, A_PERSISTENT, 0);
 	Op *first = kernel_first(k);
 	while (first && (op_rows[first->kind].flags & OPF_DECL || first->kind == OP_LAUNCH))
 		first = first->next;
 	for (Op *op = kernel_find(k, OP_GROUPS_AT), *next; op; op = next) {
 		next = op_find_next(op, OP_GROUPS_AT);
+		ix_names(op->ix[1], narrow_rows, k);
+		if (turns)
+			continue;
 		for (const Op *up = op->prev; up; up = up->prev)
 			if (up->kind == OP_LET)
 				op->ix[2] = ix_subst(k->ctx, op->ix[2], up->sym[0], up->ix[0]);
-		ix_names(op->ix[1], narrow_rows, k);
 		if (op == first)
 			continue;
 		op_remove(op);

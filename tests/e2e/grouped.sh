@@ -40,12 +40,18 @@ along)
 	cp "$dir/along.gemm" "$scratch"
 	dir=$scratch
 	for file in along copied; do
-		for way in "-DR=none" "-DR=cooperative" "-DR=cooperative -DW=1 -DCTAS=2"; do
-			try $file M=136,N=72,T=500,G=5 $way
+		for way in "-DR=none" "-DR=cooperative" "-DR=cooperative -DW=1 -DCTAS=2" "-DR=none -DP=on" "-DR=cooperative -DP=on" "-DR=pingpong -DP=on"; do
+			SMS=2 try $file M=136,N=72,T=500,G=5 $way
 		done
 	done
+	for way in "-DR=none -DP=on -DCM=2" "-DR=cooperative -DCN=2" "-DR=cooperative -DP=on -DCM=2 -DCN=2" "-DR=pingpong -DP=on -DCM=2"; do
+		try along M=200,N=72,T=500,G=5 $way
+	done
+	"$dslc" explain "$dir/along.gemm" -DCM=2 -o - 2>/dev/null | grep -q 'sB: multicast slice: groups of 2 CTAs' ||
+		{ echo "what CTAs have in common is not shared"; exit 1; }
 	for sizes in M=8,N=8,T=3,G=40 M=200,N=136,T=1000,G=1 M=72,N=8,T=300,G=150 M=72,N=72,T=0,G=3 M=72,N=72,T=70,G=0; do
 		try along $sizes
+		SMS=1 try along $sizes -DR=pingpong -DP=on
 	done ;;
 clusters)
 	for way in "-DR=none -DP=off" "-DR=cooperative" "-DR=pingpong"; do
