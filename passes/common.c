@@ -203,7 +203,7 @@ bool tile_in_vectors(const Kernel *k, const Val *tile, int fast, int n)
 	const Layout *tensor = tile->def->in[0].val->type->layout;
 	IxFacts facts = kernel_facts(k);
 	int mode = tile_mode(k, tile, fast);
-	if (!ix_is(tile_stride(k, tile, fast), 1) || (!fast && tile->def->in[0].at))
+	if (!ix_is(tile_stride(k, tile, fast), 1) || mode == tile_end_mode(k, tile))
 		return false;
 	for (int m = 0; m < tup_rank(tensor->stride); m++)
 		if (m != mode && ix_divisor(tup_get(tensor->stride, m)->leaf, facts) % n)
@@ -484,6 +484,16 @@ int tile_end_mode(const Kernel *k, const Val *tile)
 	return (int)attrs_int(&tile->def->attrs, A_RAGGED, tile_mode(k, tile, 0));
 }
 
+void op_of_tensor(Kernel *k, Op *tile, Val *tensor, const Val *other, const int *at)
+{
+	int end = tile_end_mode(k, other);
+	bool said = at || attrs_get(&other->def->attrs, A_RAGGED);
+	op_in(k, tile, tensor, other->def->in[0].at);
+	for (int i = 0; end >= 0 && said && i < other->def->nix; i++)
+		if ((at ? at[i] : i) == end)
+			op_int(k, tile, A_RAGGED, i);
+}
+
 /* ------------------------------------------------------------------ tensor maps */
 static Op *map_find(const Kernel *k, const Val *tensor, const int64_t *box, int n, int swizzle,
 		    int ragged)
@@ -503,9 +513,11 @@ Op *kernel_map(Kernel *k, Loc loc, const Val *tile, SlotForm f)
 {
 	Val *view = tile->def->in[0].val, *tensor = tensor_arg(view);
 	ModeList modes = layout_map_modes(view->type->layout);
-	int ragged = tile_end_mode(k, tile);
+	ModeList own = layout_map_modes(tensor->type->layout); /* in the same order */
+	int ragged = -1;
 	int64_t box[MODES_MOST] = {1, 1, 1, 1, 1};
 	for (int i = 0; i < modes.n; i++) {
+		ragged = modes.at[i] == tile_end_mode(k, tile) ? own.at[i] : ragged;
 		bool matrix = modes.at[i] == tile_mode(k, tile, 0) ||
 			      modes.at[i] == tile_mode(k, tile, 1);
 		box[i] = !i ? f.span : matrix ? f.rows : 1;

@@ -99,7 +99,7 @@ static void read_first(Ahead *a, const Op *tile, const Op *copy)
 	Kernel *k = a->k;
 	const Val *v = copy->in[0].val;
 	Op *there = clone_before(k, a->loop, tile);
-	op_in(k, there, tile->in[0].val, tile->in[0].at);
+	op_of_tensor(k, there, tile->in[0].val, tile->out, NULL);
 	for (int i = 0; i < tile->nix; i++)
 		op_ix(k, there, ix_subst(k->ctx, tile->ix[i], a->loop->sym[0], a->loop->ix[0]));
 	Val *from = op_result(k, there, "t", tile->out->type);

@@ -313,7 +313,7 @@ Fit fits_chunks(Copying *c, Refusal *why)
 	else if (!ix_is(tile_stride(e->k, e->tile->out, !e->m_fast), 1))
 		why->text = NO_LINES;
 	else if (e->tile->in[0].at && !map_may_be_ragged(e->tile->in[0].val->type->layout,
-							 tile_mode(e->k, e->tile->out, 0)))
+							 tile_end_mode(e->k, e->tile->out)))
 		why->text = "its rows, which lie side by side, end where a group of them does";
 	if (why->text)
 		return FIT_NO;

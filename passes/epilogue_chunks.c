@@ -95,7 +95,7 @@ Val *part_tile(const Epilogue *e, Op *at, const Op *tile, const Ix *row, const I
 	const Tup *shape[MODES_MOST];
 	const Ix *begin[MODES_MOST];
 	Op *part = op_before(k, at, OP_TILE);
-	op_in(k, part, tile->in[0].val, tile->in[0].at);
+	op_of_tensor(k, part, tile->in[0].val, tile->out, NULL);
 	for (int i = 0; i < tile->nix; i++) {
 		shape[i] = tup_int(c, 1);
 		begin[i] = tile->ix[i];
@@ -179,9 +179,9 @@ static SlotForm source_form(const Epilogue *e, const Val *tile)
 }
 
 /* TMA begins at multiples of 16 bytes of the mode of stride 1. */
-bool begins_anywhere(const Val *tile, int fast)
+bool begins_anywhere(const Kernel *k, const Val *tile, int fast)
 {
-	return tile->def->in[0].at && fast == 0;
+	return tile_end_mode(k, tile) == tile_mode(k, tile, fast);
 }
 
 /* Neighbours are contiguous, in whole spans of a swizzle, and rows of them lie where TMA can take
@@ -207,7 +207,7 @@ Fit fits_source(Copying *c, Refusal *why)
 		why->text = "only the launch knows whether TMA takes its rows, and it is inout";
 	else if (f.span != f.cols && f.swizzle != SWIZZLE_WIDEST)
 		why->text = "a chunk's rows are not whole spans of a swizzle";
-	else if (begins_anywhere(tile, f.fast))
+	else if (begins_anywhere(e->k, tile, f.fast))
 		why->text = BEGINS_ANYWHERE;
 	return why->text ? FIT_NO : FIT_YES;
 }

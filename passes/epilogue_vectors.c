@@ -96,7 +96,7 @@ Fit fits_vector(Copying *c, Refusal *why)
 				 n, LINE);
 	else if (!strides_fit(e, tile, bytes))
 		why->text = "only the launch knows whether TMA takes its strides";
-	else if (begins_anywhere(tile, mode_of(v)))
+	else if (begins_anywhere(e->k, tile, mode_of(v)))
 		why->text = BEGINS_ANYWHERE;
 	return why->text ? FIT_NO : FIT_YES;
 }
@@ -139,7 +139,7 @@ void vector_buffer(const Epilogue *e, Source *s, Op *reader)
 	s->map = kernel_map(k, s->load->loc, tile, f)->out;
 	op_int(k, kernel_ring(k, attrs_str(&s->buffer->def->attrs, A_RING, "")), A_EARLY, 1);
 	Op *t = op_before(k, reader, OP_TILE), *load = op_before(k, reader, way_rows[s->way].first);
-	op_in(k, t, tile->def->in[0].val, tile->def->in[0].at);
+	op_of_tensor(k, t, tile->def->in[0].val, tile, NULL);
 	for (int i = 0; i < tile->def->nix; i++)
 		op_ix(k, t, tile->def->ix[i]);
 	op_in(k, load, s->buffer, turn_of(e));

@@ -83,7 +83,7 @@ static Val *load_indices(Kernel *k, const Type *type, const Attr *first, Op *at,
 	const Op *tile = tile_indices(of->out)->def;
 	Op *t = op_before(k, at, OP_TILE), *frag = op_before(k, at, OP_FRAG),
 	   *none = op_before(k, at, OP_FILL), *load = op_before(k, at, OP_LOAD);
-	op_in(k, t, tile->in[0].val, tile->in[0].at);
+	op_of_tensor(k, t, tile->in[0].val, tile->out, NULL);
 	for (int i = 0; i < tile->nix; i++)
 		op_ix(k, t, tile->ix[i]);
 	op_result(k, t, "t", tile->out->type);

@@ -134,7 +134,7 @@ static void copy_one(Kernel *k, const Op *op, Block *to, const Ix *row, const Ix
 	const Ix *offset = op_inside_tensor(k, inside, tensor, at);
 	if (tile->def->in[0].at)
 		op_ix(k, inside,
-		      ix_new(k->ctx, IX_LT, at[tile_mode(k, tile, 0)], tile->def->in[0].at));
+		      ix_new(k->ctx, IX_LT, at[tile_end_mode(k, tile)], tile->def->in[0].at));
 	Op *st = op_append(k, op_body(k, inside), (OpKind)copy_row_of(op->kind)->op, op->loc);
 	op_in(k, st, tensor_arg(tensor), NULL);
 	op_in(k, st, op->in[1].val, op->in[1].at);

@@ -94,8 +94,11 @@ bool tile_in_vectors(const Kernel *k, const Val *tile, int fast, int n);
 const Ix *tile_extent(const Kernel *k, const Val *tile, int mode); /* the tensor's */
 /* A tensor map for tiles like this one whose box is a span of the slot's rows, which lie along the
  * map's first mode; made once. */
-int tile_end_mode(const Kernel *k,
-		  const Val *tile); /* the mode that ends where the tile says; -1 */
+/* The mode of its tensor that ends where the tile says; -1. */
+int tile_end_mode(const Kernel *k, const Val *tile);
+/* Of the tensor, which ends where it does for the other tile: mode i of that is its mode at[i], or
+ * they are the same. */
+void op_of_tensor(Kernel *k, Op *tile, Val *tensor, const Val *other, const int *at);
 Op *kernel_map(Kernel *k, Loc loc, const Val *tile, SlotForm f);
 /* The coordinates of a box: the tile's, and more along the modes of its matrix. */
 void op_box(Kernel *k, Op *op, const Val *tile, const Ix *const more[2]);

@@ -230,7 +230,7 @@ static Val *turned_tile(Swap *w, Val *tile)
 	Val *view =
 		view_of(k, old->in[0].val, turned_layout(k->ctx, old->in[0].val->type->layout, at));
 	Op *op = op_before(k, old, OP_TILE);
-	op_in(k, op, view, NULL);
+	op_of_tensor(k, op, view, tile, at);
 	for (int i = 0; i < old->nix; i++)
 		op_ix(k, op, old->ix[at[i]]);
 	const Layout *l = turned_layout(k->ctx, tile->type->layout, at);

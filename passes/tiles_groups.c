@@ -101,8 +101,6 @@ static const char *no_groups(const Kernel *k, const Plane *p)
 {
 	if (p->parts * p->shares > 1)
 		return "split_k: its CTAs would have to meet as often, whichever have a tile";
-	if (attrs_int(&k->attrs, A_SWAP, 0))
-		return "swap: a tile's rows are the columns of the mma, and end anywhere";
 	if (p->boxed || attrs_get(&k->attrs, A_RASTER))
 		return "a box or a raster: tiles of a group are as many as the device finds";
 	return NULL;

@@ -3,7 +3,7 @@
 # Groups of rows under every schedule: each kernel is proved (else it is an error), and right on the simulator against the
 # reference interpreter where groups are empty, shorter than a tile and longer, where ends fall or lie behind the last row,
 # where there is one group, none, more than a warp looks at in one go (32), and no row.
-#   grouped.sh DSLC DIR SCRATCH WHAT      WHAT: gemm, up, down, sums, masked, along, clusters, sizes      [DEVICE=cuda:0]
+#   grouped.sh DSLC DIR SCRATCH WHAT      WHAT: gemm, up, down, sums, masked, along, swap, clusters, sizes      [DEVICE=cuda:0]
 set -eu
 dslc=$1 dir=$2 scratch=$3 what=$4
 rm -rf "$scratch"
@@ -52,6 +52,20 @@ along)
 	for sizes in M=8,N=8,T=3,G=40 M=200,N=136,T=1000,G=1 M=72,N=8,T=300,G=150 M=72,N=72,T=0,G=3 M=72,N=72,T=70,G=0; do
 		try along $sizes
 		SMS=1 try along $sizes -DR=pingpong -DP=on
+	done ;;
+swap)
+	for file in gemm masked sums up; do
+		sed 's/bM = 64 \* W, bN = 64/bM = 16, bN = 64 * W/; s/wgmma<64,bN,16>/wgmma<64,bM,16>/; s/schedule { roles R;/schedule { roles R; swap;/' \
+			"$dir/$file.gemm" >"$scratch/$file.gemm"
+	done
+	dir=$scratch
+	"$dslc" explain "$dir/gemm.gemm" -o - 2>/dev/null | grep -q "sD -> D  TMA box (64,16,1,1) .*, clipped at its group's end" ||
+		{ echo "D does not leave by TMA"; exit 1; }
+	all gemm M=300,N=136,K=72,G=5 && try gemm M=300,N=72,K=72,G=40 -DbM=8 -DW=1 && try gemm M=300,N=136,K=72,G=5 -DbM=64 -DW=3 -DP=off
+	try gemm M=300,N=200,K=72,G=5 -DCN=2 -DR=pingpong && try gemm M=300,N=200,K=72,G=5 -DCM=2 -DP=off
+	all masked C=70,N=136,K=72,G=7 && try sums M=300,N=136,K=72,G=5,lda=80,ldc=140,lde=301 && try up T=90,M=300,N=136,K=72,G=5
+	for sizes in M=700,N=8,K=8,G=97 M=1,N=8,K=8,G=3 M=0,N=64,K=64,G=3 M=64,N=64,K=64,G=0 M=300,N=136,K=0,G=3; do
+		SMS=1 try gemm $sizes
 	done ;;
 clusters)
 	for way in "-DR=none -DP=off" "-DR=cooperative" "-DR=pingpong"; do
