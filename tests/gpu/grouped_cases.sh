@@ -3,7 +3,7 @@
 # Groups of rows with weights of their own, for a machine with a GPU, built where ptxas is:
 #   grouped_cases.sh DSLC ROOT OUT      after batch_cases.sh, which begins the list
 #     OUT/grouped/LABEL.cubin   LABEL: roles, ROWSxCOLUMNS of a tile, sSTAGES, gTILES that share a sweep, cN CTAs of a cluster along n,
-#                               one: a tile for each CTA, hN: an SM holds N CTAs
+#                               one: a tile for each CTA, hN: an SM holds N CTAs, swap
 #     OUT/ranks/                tests/e2e/grouped under every kind of schedule, for gpu_check
 #     OUT/works.txt             grouped G M N K LABEL CUBIN (all groups are of one length) and zipf, for against_torch.py
 set -eu
@@ -18,7 +18,7 @@ tile()
 	label=$1_$2x$3s$4g$5 roles=$1 rows=$2 columns=$3 stages=$4 group=$5
 	shift 5
 	for more in "$@"; do
-		case $more in -DP=off) label=${label}one ;; -DCN=*) label=${label}c${more#*=} ;; -DCTAS=*) label=${label}h${more#*=} ;; esac
+		case $more in -DP=off) label=${label}one ;; -DCN=*) label=${label}c${more#*=} ;; -DCTAS=*) label=${label}h${more#*=} ;; -DSW=on) label=${label}swap ;; esac
 	done
 	labels="$labels $label"
 	case $roles in ping) roles=pingpong ;; coop) roles=cooperative ;; esac
@@ -59,13 +59,28 @@ tile coop 64 64 6 4 -DP=off -DCTAS=2
 tile coop 64 128 9 4 -DP=off
 tile none 64 128 9 4 -DP=off
 shape 128 4096 768 2048
+# Few rows each, swapped: ROLES ROWS COLUMNS STAGES [-D..]
+swapped()
+{
+	roles=$1 rows=$2 columns=$3 stages=$4
+	shift 4
+	tile "$roles" "$rows" "$columns" "$stages" 4 -DSW=on -DbM="$rows" -DQ="$rows" -DW=$((columns / 64)) "$@"
+}
+for rows in 128 512 1024; do
+	swapped coop 8 128 10
+	swapped coop 16 128 10
+	swapped coop 16 128 5 -DCTAS=2 -DP=off
+	swapped ping 16 128 9
+	tile coop 64 128 9 4
+	shape 128 $rows 2048 4096
+done
 # Of loops over a group: COLUMNS STAGES [-D..]
 along()
 {
 	label=along_$1s$2 columns=$1 stages=$2
 	shift 2
 	for more in "$@"; do
-		case $more in -DW=*) label=${label}w${more#*=} ;; -DCTAS=*) label=${label}h${more#*=} ;; esac
+		case $more in -DW=*) label=${label}w${more#*=} ;; -DCTAS=*) label=${label}h${more#*=} ;; -DP=on) label=${label}p ;; -DCM=*) label=${label}c${more#*=} ;; -DR=pingpong) label=${label}ping ;; esac
 	done
 	"$dslc" -q "$root/tests/e2e/grouped/along.gemm" -DbN="$columns" -DS="$stages" "$@" -o "$out/grouped/$label.cubin"
 	for size in "8 32768 4096 4096" "64 65536 2048 1536" "8 4096 4096 14336"; do
@@ -74,11 +89,11 @@ along()
 	done
 }
 along 256 4
-along 128 6
-along 192 4
 along 96 3 -DCTAS=2
-along 128 4 -DW=1 -DCTAS=2
-along 192 3 -DW=3
+along 256 4 -DP=on
+along 256 4 -DP=on -DCM=2
+along 192 4 -DR=pingpong -DP=on
+along 192 4 -DR=pingpong -DP=on -DCM=2
 
 # FILE LABEL -D...: for each of $sizes
 right()
@@ -111,6 +126,9 @@ sizes="M=136,N=72,T=500,G=5 M=8,N=8,T=3,G=40 M=200,N=136,T=1000,G=1 M=72,N=8,T=3
 right along none -DR=none
 right along coop
 right along one -DW=1 -DCTAS=2
+right along coop_p -DP=on
+right along ping -DR=pingpong -DP=on
+right along cluster -DR=pingpong -DP=on -DCM=2
 sizes="T=90,M=300,N=136,K=200,G=5 T=2000,M=3000,N=264,K=520,G=40"
 every up -DW=1
 sizes="T=400,M=300,N=137,K=200,G=5 T=3000,M=3000,N=264,K=520,G=40"
