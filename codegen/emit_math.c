@@ -75,24 +75,24 @@ static V neg(Cg *g, V a)
 static V fma_of(Cg *g, V a, V b, V c)
 {
 	V x[3] = {a, b, c};
-	return cg_call(g, "llvm.fma", g->m->f32, x, 3);
+	return cg_call(g, "llvm.fma", LLVMTypeOf(a), x, 3);
 }
 
 static V least(Cg *g, V a, V b)
 {
 	V x[2] = {a, b};
-	return cg_call(g, "llvm.minnum", g->m->f32, x, 2);
+	return cg_call(g, "llvm.minnum", LLVMTypeOf(a), x, 2);
 }
 
 static V largest(Cg *g, V a, V b)
 {
 	V x[2] = {a, b};
-	return cg_call(g, "llvm.maxnum", g->m->f32, x, 2);
+	return cg_call(g, "llvm.maxnum", LLVMTypeOf(a), x, 2);
 }
 
 static V size_of(Cg *g, V a)
 {
-	return cg_call(g, "llvm.fabs", g->m->f32, &a, 1);
+	return cg_call(g, "llvm.fabs", LLVMTypeOf(a), &a, 1);
 }
 
 static V signed_as(Cg *g, V size, V sign)

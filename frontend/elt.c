@@ -10,7 +10,7 @@
 
 enum { ARITY_MAX = 3 };
 
-static bool is_number(const Value *v)
+bool is_number(const Value *v)
 {
 	return v->kind == V_REAL || (v->kind == V_INT && ix_is_const(v->ix, NULL));
 }
@@ -171,10 +171,11 @@ static bool read_buffer(Sema *s, Value *v)
 	return true;
 }
 
-static bool read_tiles(Sema *s, Value *args, int n)
+static bool read_tiles(Sema *s, Value *args, int n, Elem e)
 {
 	for (int i = 0; i < n; i++)
-		if (args[i].kind == V_TILE && !read_tile(s, &args[i], true))
+		if (args[i].kind == V_TILE &&
+		    !read_tile(s, &args[i], e == EL_F32 || elt_elem(&args[i]) != e))
 			return false;
 	return true;
 }
@@ -189,29 +190,13 @@ static Value fold(const EltRow *row, const Value *args)
 	return v;
 }
 
-static Val *operand(Sema *s, const Value *v)
+static Val *operand(Sema *s, const Value *v, Elem e)
 {
 	if (!is_number(v))
 		return v->val;
 	Op *op = build(s, OP_CONST, v->loc);
-	op_real(s->kernel, op, A_VALUE, (double)(float)number(v));
-	return op_result(s->kernel, op, "z", type_elem(s->ctx, EL_F32));
-}
-
-static Elem elem_of(const Value *v)
-{
-	return is_number(v) ? EL_F32 : v->val->type->elem;
-}
-
-static bool is_f32(Sema *s, const char *what, const Value *v)
-{
-	if (elem_of(v) == EL_F32)
-		return true;
-	diag_remedy(s->ctx,
-		    diag(s->ctx, v->loc, D_E0205, "%s computes in f32, this is %s", what,
-			 elem_rows[elem_of(v)].name),
-		    "write f32(...) around it, or convert what comes out");
-	return false;
+	op_real(s->kernel, op, A_VALUE, elem_round(e, number(v)));
+	return op_result(s->kernel, op, "z", type_elem(s->ctx, e));
 }
 
 const Layout *reduced_shape(Sema *s, const Layout *tile, int kept)
@@ -244,8 +229,6 @@ static const Layout *joined(Sema *s, const Layout *a, const Layout *b)
 static bool operands_fit(Sema *s, const EltRow *row, const Value *args, const Layout **shape)
 {
 	for (int i = 0; i < row->arity; i++) {
-		if (!is_f32(s, row->name, &args[i]))
-			return false;
 		if (is_number(&args[i]) || args[i].val->type->kind != TY_TILE)
 			continue;
 		const Layout *l = shape_of_frag(&args[i]),
@@ -312,11 +295,14 @@ Value elt_apply(Sema *s, Loc loc, const EltRow *row, Value *args)
 	const Layout *shape = NULL;
 	Val *in[ARITY_MAX];
 	bool numbers = true;
+	Elem e = EL_F32;
 	for (int i = 0; i < row->arity; i++)
 		numbers &= is_number(&args[i]);
 	if (numbers)
 		return fold(row, args);
-	if (!bounds_fit(s, row, args) || !read_tiles(s, args, row->arity))
+	e = elt_computed_in(args, row->arity);
+	if (!bounds_fit(s, row, args) || !elt_types_fit(s, loc, row, args, e) ||
+	    !read_tiles(s, args, row->arity, e))
 		return value_bad();
 	if (!operands_fit(s, row, args, &shape) || !elt_place(s, loc))
 		return value_bad();
@@ -324,11 +310,11 @@ Value elt_apply(Sema *s, Loc loc, const EltRow *row, Value *args)
 	if (shape && !held)
 		return value_bad();
 	for (int i = 0; i < row->arity; i++)
-		in[i] = operand(s, &args[i]);
+		in[i] = operand(s, &args[i], e);
 	Op *op = build(s, row->op, loc);
 	for (int i = 0; i < row->arity; i++)
 		build_in(s, op, in[i]);
-	return result_for(op_result(s->kernel, op, "x", type_like(s, EL_F32, held)), shape);
+	return result_for(op_result(s->kernel, op, "x", type_like(s, e, held)), shape);
 }
 
 Value elt_cast(Sema *s, Loc loc, Elem to, Value *arg)
@@ -342,7 +328,7 @@ Value elt_cast(Sema *s, Loc loc, Elem to, Value *arg)
 		return value_bad();
 	if (arg->kind == V_BUFFER && !read_buffer(s, arg))
 		return value_bad();
-	if (elem_of(arg) == to)
+	if (elt_elem(arg) == to)
 		return *arg;
 	if (is_number(arg) || arg->val->type->kind != TY_TILE || elem_rows[to].bits > 32 ||
 	    elem_rows[to].bits < 8) {
@@ -350,10 +336,10 @@ Value elt_cast(Sema *s, Loc loc, Elem to, Value *arg)
 			value_texts[arg->kind], elem_rows[to].name);
 		return value_bad();
 	}
-	if (!elem_converts(elem_of(arg), to)) {
+	if (!elem_converts(elt_elem(arg), to)) {
 		diag_remedy(s->ctx,
 			    diag(s->ctx, loc, D_E0205, "%s becomes %s in two steps, each rounded",
-				 elem_rows[elem_of(arg)].name, elem_rows[to].name),
+				 elem_rows[elt_elem(arg)].name, elem_rows[to].name),
 			    "write %s(f32(...))", elem_rows[to].name);
 		return value_bad();
 	}
@@ -438,8 +424,8 @@ bool elt_reducible(Sema *s, const Node *call, Value *arg)
 			help_value(s, m, arg);
 		return false;
 	}
-	return read_tiles(s, arg, 1) && elt_whole(s, arg) && has_rows(s, name, arg) &&
-	       is_f32(s, name, arg) && elt_place(s, call->loc);
+	return read_tiles(s, arg, 1, elt_computed_in(arg, 1)) && elt_whole(s, arg) &&
+	       has_rows(s, name, arg) && elt_is_f32(s, name, arg) && elt_place(s, call->loc);
 }
 
 enum { WARP_ROWS = 16 }; /* neighbours that one warp holds, of any accumulator */

@@ -233,8 +233,9 @@ static void arg_scalar(Sema *s, const Node *n, Elem e)
 		diag_remedy(s->ctx, m, "leave constant out: it is for tensors");
 		return;
 	}
-	if (e != EL_F32) {
-		not_yet(s, n->loc, "scalar arguments of %s; f32 is", elem_rows[e].name);
+	if (!elem_computes(e)) {
+		not_yet(s, n->loc, "scalar arguments of %s; f16, bf16, f32 and f64 are",
+			elem_rows[e].name);
 		return;
 	}
 	if (!name_is_free(s, n->name, n->name_loc))
@@ -504,6 +505,7 @@ static void kernel_reset(Sema *s, const Node *n)
 	s->grid = NULL;
 	s->grid_open = -1;
 	s->turn = NULL;
+	s->simt = NULL;
 	s->mma_loc = s->grid_loc = s->work_loc = NOLOC;
 	s->grid_op = NULL;
 	s->groups = (GroupNames){0};

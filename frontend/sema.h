@@ -76,6 +76,12 @@ typedef struct {
 	bool stores;           /* the buffer goes to the tensor */
 } TmaLoad;
 
+/* copy vec = simt(16 bytes) * threads(128) */
+typedef struct {
+	const char *name;
+	int64_t bytes, threads; /* threads 0: not said */
+} Simt;
+
 struct Buffer {
 	const char *name;
 	Node *decl;
@@ -120,6 +126,7 @@ typedef struct {
 	Buffer *buffer;       /* BUFFER */
 	Ring *ring;           /* PIPELINE */
 	const TmaLoad *load;  /* TMA */
+	const Simt *simt;     /* SIMT */
 	const Coord *coord;   /* INT that is just this name; else NULL */
 } Value;
 
@@ -193,6 +200,7 @@ typedef struct {
 	const Ix *grid_at[RANK_MAX]; /* 0 where `_` is the name of the one tile */
 	int grid_open;               /* the mode whose tiles are a loop's in the grid; -1: none */
 	const Tile *turn;            /* of a loop over tiles, the innermost here; NULL: none */
+	const Simt *simt;            /* by which tiles leave; NULL: derived */
 	Loc mma_loc;                 /* of the first mma that the kernel declares */
 	Loc grid_loc, work_loc;      /* of the grid; of the first loop or += in it */
 	Op *grid_op;
@@ -273,6 +281,12 @@ Value swizzle_template(Sema *s, Loc loc, Value *args, int n);
 bool swizzle_named(const char *name, int *bytes);
 Value swizzle_bytes(Sema *s, Loc loc, int bytes);
 
+/* simt.c: copy vec = simt(16 bytes) * threads(128) */
+bool is_simt_copy(const Node *n);
+Value simt_copy(Sema *s, const Node *n, const char *name);
+bool simt_fits(Sema *s, const Node *via, const Simt *c, const Value *to); /* else reports */
+void simt_finish(Sema *s);
+
 /* staged.c: tma stD = store(sD, D) */
 Value staged_store(Sema *s, const Node *call);
 void staged_finish(Sema *s); /* what they say goes to the schedule */
@@ -283,6 +297,12 @@ bool is_whole_tile(Sema *s, const Value *v);       /* else says that indices are
 bool is_at_loops_tile(const Sema *s);              /* or the grid has names for all tiles */
 bool is_elementwise(const Value *v);
 Value elt_apply(Sema *s, Loc loc, const EltRow *row, Value *args);
+/* elt_types.c: in which type they are computed */
+bool is_number(const Value *v); /* known when the kernel is compiled */
+Elem elt_elem(const Value *v);  /* f32 of a number */
+Elem elt_computed_in(const Value *args, int n);
+bool elt_is_f32(Sema *s, const char *what, const Value *v); /* else reports */
+bool elt_types_fit(Sema *s, Loc loc, const EltRow *row, const Value *args, Elem e);
 bool elt_read(Sema *s, Value *v); /* a tile, as it is */
 Value elt_cast(Sema *s, Loc loc, Elem to, Value *arg);
 
@@ -410,6 +430,7 @@ MmaOperand mma_operand(Sema *s, const Value *v);
 Op *mma_build(Sema *s, const Node *n, const Value *v, Val *acc); /* v: acc, mma, A, B */
 /* promote.c: acc += mm(sA, sB) of which the tensor core adds up at most so many elements of K */
 void promote_build(Sema *s, const Node *n, const Value *v, int64_t every);
+void scaled_build(Sema *s, const Node *n, const Value *v, const Node *scale);
 /* What a loop over tiles runs over; of another loop nothing is known. */
 typedef struct {
 	const Ix *extent;

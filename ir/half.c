@@ -16,11 +16,6 @@ static const bool made[EL_COUNT][EL_COUNT] = {
 #include "ir/halves.def"
 };
 
-static const bool computed[OP_COUNT] = {
-#define HALF(op) [OP_##op] = true,
-#include "ir/halves.def"
-};
-
 static const bool paired[EL_COUNT] = {
 #define PAIRED(elem, target) [EL_##elem] = true,
 #include "ir/halves.def"
@@ -31,14 +26,22 @@ const double *half_plus(Elem from, Elem to)
 	return made[from][to] ? &pluses[from][to] : NULL;
 }
 
-bool half_computes(OpKind op, Elem e)
-{
-	return computed[op] && paired[e];
-}
-
 bool elem_pairs(Elem e)
 {
 	return paired[e];
+}
+
+bool elem_computes(Elem e)
+{
+	return e == EL_F32 || e == EL_F64 || paired[e];
+}
+
+bool elt_computes(OpKind op, Elem e)
+{
+	const EltRow *row = elt_by_op(op);
+	if (!row || !elem_computes(e))
+		return false;
+	return e == EL_F32 || row->types == ELT_FLOATS || (row->types == ELT_WIDE && !paired[e]);
 }
 
 /* -2^(bits - 1) .. 2^(bits - 1) - 1, or 0 .. 2^bits - 1 */

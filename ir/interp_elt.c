@@ -24,18 +24,49 @@ static void take(Range *r, double v)
 	r->hi = fmax(r->hi, v);
 }
 
+/* An operation as a type has it. */
+typedef struct {
+	const EltRow *row;
+	Elem elem;
+} Work;
+
 /* A point of x: its bounds, and between them. */
-static float point(Range x, int i)
+static double point(Range x, int i)
 {
-	return (float)(i == 0   ? x.lo
-		       : i == 1 ? x.hi
-				: x.lo + (x.hi - x.lo) * (double)(i - 1) / (double)(POINTS - 1));
+	return i == 0   ? x.lo
+	       : i == 1 ? x.hi
+			: x.lo + (x.hi - x.lo) * (double)(i - 1) / (double)(POINTS - 1);
+}
+
+/* x y + z, the product exact: where f64 has no place for all of the sum, its last bit says so by
+ * being 1. So rounding it again, to 16 bits, is rounding once. */
+static double sum_to_odd(double x, double y, double z)
+{
+	double p = x * y, sum = p + z, back = sum - p;
+	double rest = (p - (sum - back)) + (z - back);
+	uint64_t bits;
+	memcpy(&bits, &sum, sizeof bits);
+	if (!isfinite(sum) || rest == 0 || (bits & 1))
+		return sum;
+	return nextafter(sum, rest > 0 ? INFINITY : -INFINITY);
+}
+
+static double computed(const Work *w, double x, double y, double z)
+{
+	const EltRow *row = w->row;
+	if (w->elem == EL_F32)
+		return (double)row->value((float)x, (float)y, (float)z);
+	if (!row->wide)
+		return NAN;
+	bool half = elem_pairs(w->elem);
+	return elem_round(w->elem,
+			  half && row->op == OP_FMA ? sum_to_odd(x, y, z) : row->wide(x, y, z));
 }
 
 /* False where the row has no value there. */
-static bool look_at(const EltRow *row, Range *r, float x, float y, float z)
+static bool look_at(const Work *w, Range *r, double x, double y, double z)
 {
-	double v = (double)row->value(x, y, z);
+	double v = computed(w, x, y, z);
 	take(r, v);
 	return !isnan(v);
 }
@@ -51,53 +82,58 @@ static int exact_ones(const Range *x)
 
 /* At the corners of what the operands may be. A function may turn between them, as its first
  * operand grows: so a few places more, and as much as it may turn between those. */
-static bool look_around(const EltRow *row, Range *r, const Range *x)
+static bool look_around(const Work *w, Range *r, const Range *x)
 {
+	const EltRow *row = w->row;
 	bool ok = true;
 	int exact = exact_ones(x), second = exact >> 1 & 1 ? 1 : 2;
 	for (int i = 0; i < 1 << row->arity && ok; i++)
-		ok = (i & exact) || look_at(row, r, point(x[0], i & 1), point(x[1], i >> 1 & 1),
+		ok = (i & exact) || look_at(w, r, point(x[0], i & 1), point(x[1], i >> 1 & 1),
 					    point(x[2], i >> 2 & 1));
 	bool between = (row->arity == 1 || row->turns) && !(exact & 1);
 	for (int i = 0; i < second * (POINTS - 2) && ok && between; i++)
-		ok = look_at(row, r, point(x[0], 2 + i / second), point(x[1], i % second), 0);
+		ok = look_at(w, r, point(x[0], 2 + i / second), point(x[1], i % second), 0);
 	double turn = row->turns ? (r->hi - r->lo) / (double)POINTS : 0;
 	r->lo -= turn;
 	r->hi += turn;
 	return ok;
 }
 
-/* Of f32, of a finite v. */
-static double ulp_of(double v)
+/* Of a finite v. */
+static double ulp_of(Elem e, double v)
 {
 	const uint64_t exponent = (uint64_t)0x7ff << (DBL_MANT_DIG - 1);
 	uint64_t bits;
-	v = fmax(fabs(v), (double)FLT_MIN);
+	v = fmax(fabs(v), ldexp(1, elem_rows[e].exponent));
 	memcpy(&bits, &v, sizeof v);
 	bits &= exponent;
 	memcpy(&v, &bits, sizeof v);
-	return v * (double)FLT_EPSILON;
+	return ldexp(v, -elem_rows[e].mantissa);
 }
 
 /* By the operation's own error. What is rounded once may be not rounded at all, where the result
- * goes into a sum (fma). */
-static void widen(const EltRow *row, Range *r, Range x)
+ * goes into a sum (fma); pairs of 16 bits are rounded where the program says so. */
+static void widen(const Work *w, Range *r, Range x)
 {
+	const EltRow *row = w->row;
 	double size = ldexp(fmax(fabs(x.lo), fabs(x.hi)), -(FLT_MANT_DIG - 1));
 	double of_x = row->error.of_x > 0 ? row->error.of_x * size : 0; /* 0 * inf is NaN */
 	double ulps = row->error.ulps > 0 || !row->error.rounds ? row->error.ulps : 1;
+	if (elem_pairs(w->elem))
+		return;
 	if (isfinite(r->lo))
-		r->lo -= ulps * ulp_of(r->lo) + of_x;
+		r->lo -= ulps * ulp_of(w->elem, r->lo) + of_x;
 	if (isfinite(r->hi))
-		r->hi += ulps * ulp_of(r->hi) + of_x;
+		r->hi += ulps * ulp_of(w->elem, r->hi) + of_x;
 	if (row->flushes && r->lo > 0 && r->lo < (double)FLT_MIN)
 		r->lo = 0;
 	if (row->flushes && r->hi < 0 && r->hi > -(double)FLT_MIN)
 		r->hi = 0;
 }
 
-static Range bounds_of(const EltRow *row, double v, const Range *x)
+static Range bounds_of(const Work *w, double v, const Range *x)
 {
+	const EltRow *row = w->row;
 	Range r = {v, v, v};
 	for (int i = 0; i < row->arity; i++)
 		if (isinf(x[i].lo) && isinf(x[i].hi) && x[i].lo < x[i].hi)
@@ -107,9 +143,9 @@ static Range bounds_of(const EltRow *row, double v, const Range *x)
 		points &= !(x[i].lo < x[i].hi);
 	if (isnan(v))
 		return points ? r : anything;
-	if (!points && !look_around(row, &r, x))
+	if (!points && !look_around(w, &r, x))
 		return anything;
-	widen(row, &r, x[0]);
+	widen(w, &r, x[0]);
 	return r;
 }
 
@@ -146,20 +182,19 @@ static void step_on(const Slot *out, int64_t *x, const Steps *steps, int64_t *at
 	}
 }
 
-static void put(const Elements *out, int64_t i, const EltRow *row, Slot *const *in,
-		const int64_t *at)
+static void put(const Elements *out, int64_t i, const Work *w, Slot *const *in, const int64_t *at)
 {
 	Range x[OPERANDS] = {{0, 0, 0}};
-	for (int o = 0; o < row->arity; o++) {
+	for (int o = 0; o < w->row->arity; o++) {
 		const Elements *e = &in[o]->at;
 		double v = e->f[at[o]];
 		x[o] = e->lo ? (Range){v, e->lo[at[o]], e->hi[at[o]]} : (Range){v, v, v};
 	}
-	double v = (double)row->value((float)x[0].v, (float)x[1].v, (float)x[2].v);
+	double v = computed(w, x[0].v, x[1].v, x[2].v);
 	out->f[i] = v;
 	if (!out->lo)
 		return;
-	Range r = bounds_of(row, v, x);
+	Range r = bounds_of(w, v, x);
 	out->lo[i] = r.lo;
 	out->hi[i] = r.hi;
 }
@@ -168,12 +203,13 @@ static void put(const Elements *out, int64_t i, const EltRow *row, Slot *const *
  * tile of fewer columns for one in which neighbours are equal. */
 void elt_run(const EltRow *row, const Slot *out, Slot *const *in, int n)
 {
+	const Work w = {row, out->type->elem};
 	Steps steps[OPERANDS];
 	int64_t at[OPERANDS] = {0}, x[MAX_RANK] = {0};
 	for (int i = 0; i < n; i++)
 		steps_of(in[i], out, &steps[i]);
 	for (int64_t i = 0; i < out->n; i++) {
-		put(&out->at, i, row, in, at);
+		put(&out->at, i, &w, in, at);
 		step_on(out, x, steps, at, n);
 	}
 }

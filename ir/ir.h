@@ -154,7 +154,8 @@ typedef struct {
 } Integers;
 Integers elem_integers(Elem e); /* all that e has */
 Integers integers_plus(Integers x, double y);
-bool elem_pairs(Elem e); /* is computed with by pairs, two in a register */
+bool elem_pairs(Elem e);    /* is computed with by pairs, two in a register */
+bool elem_computes(Elem e); /* elementwise operations may be of it */
 bool half_holds(Elem half, Integers x);
 const double *half_plus(Elem from, Elem to); /* of a row PLUS of halves.def; NULL: there is none */
 
@@ -250,9 +251,11 @@ typedef struct {
 	bool turns;   /* grows here and falls there */
 	bool flushes; /* a zero may stand for a subnormal result */
 	float (*value)(float x, float y, float z);
+	enum { ELT_F32, ELT_WIDE, ELT_FLOATS } types; /* that it is computed in */
+	double (*wide)(double x, double y, double z); /* of other types than f32; or NULL */
 } EltRow;
-const EltRow *elt_by_op(OpKind op);    /* NULL unless elementwise (CVT is not: it has a type) */
-bool half_computes(OpKind op, Elem e); /* of e, two in a register (half.c) */
+const EltRow *elt_by_op(OpKind op);   /* NULL unless elementwise (CVT is not: it has a type) */
+bool elt_computes(OpKind op, Elem e); /* half.c: in that type */
 const EltRow *elt_by_name(const char *name);
 const EltRow *elt_by_infix(const char *infix);
 
@@ -508,6 +511,8 @@ const Target *target_of_op(OpKind kind);        /* the first that has the operat
 const Target *target_of_elem(Elem e);           /* the first that converts the type */
 bool target_has(const char *name, OpKind kind);
 bool target_converts(const char *name, Elem e);
+const Target *target_of_computed(Elem e); /* the first that has elementwise operations of e */
+bool target_computes(const char *name, Elem e);
 bool target_pairs(const char *name, Elem e);         /* computes with pairs of e */
 void target_names(Buf *out);                         /* of all, for messages */
 int target_entry_regs(const Target *t, int threads); /* each's, where an SM holds so many */

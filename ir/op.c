@@ -3,8 +3,8 @@
 #include "ir/ir.h"
 
 #include <float.h>
-#include <math.h>
 #include <string.h>
+#include <tgmath.h>
 
 enum { ANY = ST_ANY, TILE = ST_TILE, WARP = ST_WARP, PTX = ST_PTX };
 enum {
@@ -72,19 +72,24 @@ const AttrRow attr_rows[ATTR_COUNT] = {
 
 /* ------------------------------------------------------------------ what functions are */
 /* Of a number and what is none, the number. */
-static float least_of(float x, float y)
-{
-	if (x == y)
-		return signbit(x) ? x : y;
-	return isnan(x) || y < x ? y : x;
-}
-
-static float largest_of(float x, float y)
-{
-	if (x == y)
-		return signbit(x) ? y : x;
-	return isnan(x) || y > x ? y : x;
-}
+#define EXTREMES(T)                                \
+	static T least_##T(T x, T y)               \
+	{                                          \
+		if (x == y)                        \
+			return signbit(x) ? x : y; \
+		return isnan(x) || y < x ? y : x;  \
+	}                                          \
+                                                   \
+	static T largest_##T(T x, T y)             \
+	{                                          \
+		if (x == y)                        \
+			return signbit(x) ? y : x; \
+		return isnan(x) || y > x ? y : x;  \
+	}
+EXTREMES(float)
+EXTREMES(double)
+#define least_of(x, y)   _Generic((x), float: least_float, double: least_double)(x, y)
+#define largest_of(x, y) _Generic((x), float: largest_float, double: largest_double)(x, y)
 
 /* Where a factor of an infinite one vanishes, it vanishes sooner. */
 static double times(double x, double factor)
@@ -126,12 +131,23 @@ static double gelu_tanh_slope(double x)
 	return logistic(w) * (1 + x * slope * logistic(-w));
 }
 
-#define ELT(id, name, n, infix, error, shape, small, value) \
-	static float value_##id(float x, float y, float z)  \
-	{                                                   \
-		(void)x, (void)y, (void)z;                  \
-		return value;                               \
+/* In f64 too, but for what is of f32 alone. */
+#define IN_F64(id, value)                                     \
+	static double wide_##id(double x, double y, double z) \
+	{                                                     \
+		(void)x, (void)y, (void)z;                    \
+		return value;                                 \
 	}
+#define IN_F32(id, value)
+#define IN_WIDE(id, value)   IN_F64(id, value)
+#define IN_FLOATS(id, value) IN_F64(id, value)
+#define ELT(id, name, n, infix, error, shape, small, types, value) \
+	static float value_##id(float x, float y, float z)         \
+	{                                                          \
+		(void)x, (void)y, (void)z;                         \
+		return value;                                      \
+	}                                                          \
+	IN_##types(id, value)
 #include "ir/elementwise.def"
 
 enum { KEPT, MAYBE_0, STEADY, TURNS };
@@ -139,10 +155,14 @@ enum { KEPT, MAYBE_0, STEADY, TURNS };
 #define ROUNDED        {true, 0, 0}
 #define ULPS(n)        {true, n, 0}
 #define ULPS_AND(n, m) {true, n, m}
+#define OF_F32(id)     ELT_F32, NULL
+#define OF_WIDE(id)    ELT_WIDE, wide_##id
+#define OF_FLOATS(id)  ELT_FLOATS, wide_##id
 
 static const EltRow elt_rows[] = {
-#define ELT(id, name, n, infix, error, shape, small, value) \
-	{OP_##id, name, infix, n, error, shape == TURNS, small == MAYBE_0, value_##id},
+#define ELT(id, name, n, infix, error, shape, small, types, value)              \
+	{OP_##id,          name,       infix,         n, error, shape == TURNS, \
+	 small == MAYBE_0, value_##id, OF_##types(id)},
 #include "ir/elementwise.def"
 };
 

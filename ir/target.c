@@ -74,10 +74,20 @@ bool target_converts(const char *name, Elem e)
 
 bool target_pairs(const char *name, Elem e)
 {
+	return elem_pairs(e) && target_computes(name, e);
+}
+
+const Target *target_of_computed(Elem e)
+{
 	for (size_t i = 0; i < COUNTOF(paired); i++)
 		if (paired[i].elem == e)
-			return target_by_name(name) >= &targets[paired[i].first];
-	return false;
+			return &targets[paired[i].first];
+	return &targets[0];
+}
+
+bool target_computes(const char *name, Elem e)
+{
+	return target_by_name(name) >= target_of_computed(e);
 }
 
 void target_names(Buf *out)

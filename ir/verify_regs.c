@@ -68,13 +68,11 @@ static bool is_for_each_row(const Kernel *k, const Type *part, const Type *whole
 	return ix_is(extent(k, part, 0), 1) || extent(k, part, 0) == extent(k, whole, 0);
 }
 
-/* f32; behind the tile stage, which says what is meant, numbers of 16 bits where they are computed
- * with by pairs. */
+/* f32, or another type that the row is computed in. */
 static bool is_computed(const Kernel *k, const Op *op)
 {
 	Elem e = op->out->type->elem;
-	return e == EL_F32 ||
-	       (k->stage != ST_TILE && half_computes(op->kind, e) && target_pairs(k->target, e));
+	return e == EL_F32 || (elt_computes(op->kind, e) && target_computes(k->target, e));
 }
 
 static const char *operand_rule(const Kernel *k, const Op *op, int i)

@@ -360,6 +360,49 @@ static void test_scalars(void **state)
 	ctx_free(c);
 }
 
+/* Numbers of 16 bits: each operation is rounded once, keeps what is subnormal and overflows. */
+static void test_halves(void **state)
+{
+	static const struct {
+		Elem elem;
+		const char *op;
+		double x, y, z, want;
+	} cases[] = {
+		{EL_F16, "add", 65504, 16, 0, INFINITY},
+		{EL_F16, "sub", 2048, -3, 0, 2052},
+		{EL_F16, "mul", 0x1p-24, 0.75, 0, 0x1p-24},
+		{EL_BF16, "mul", 0x1p-100, 0x1p-30, 0, 0x1p-130},
+		{EL_BF16, "min", -0.0, 0, 0, -0.0},
+		{EL_BF16, "max", NAN, 3, 0, 3},
+		{EL_BF16, "fma", 1.0078125, 1.0078125, -1, 0x1p-6},
+		/* in the middle of two neighbours, and as little above or below it as there is */
+		{EL_BF16, "fma", 0x1.1p0, 0x1.1p-4, 0x1p-130, 0x1.22p-4},
+		{EL_BF16, "fma", 0x1.1p0, 0x1.1p-4, -0x1p-130, 0x1.2p-4},
+	};
+	(void)state;
+	for (size_t i = 0; i < COUNTOF(cases); i++) {
+		Ctx *c = ctx_new();
+		Elem e = cases[i].elem;
+		double y = cases[i].y, z = cases[i].z;
+		uint64_t x = 0, d = 0; /* of two elements */
+		const char *t = elem_rows[e].name, *op = cases[i].op;
+		elem_put(e, &x, 1, cases[i].x);
+		const char *text = ctx_strf(
+			c,
+			"kernel h tile sm_90a {\n  arg %%X : global %s (2):(1)\n  arg %%y : %s\n"
+			"  arg %%z : %s\n  arg out %%D : global %s (2):(1)\n"
+			"  %%x = frag : reg %s (2)\n  copy %%x, %%X\n"
+			"  %%r = %s %%x, %%y%s : reg %s (2)\n  copy %%D, %%r\n}\n",
+			t, t, t, t, t, op, strcmp(op, "fma") ? "" : ", %z", t);
+		const InterpArg args[] = {{"X", &x}, {"y", &y}, {"z", &z}, {"D", &d}};
+		run_ok(kernel_of(c, text), &(InterpRun){.args = args, .nargs = 4});
+		double got = elem_get(e, &d, 1);
+		if (memcmp(&got, &cases[i].want, sizeof got) != 0)
+			fail_msg("%s %s(%a, %a, %a) gave %a", t, op, cases[i].x, y, z, got);
+		ctx_free(c);
+	}
+}
+
 /* Integers pass whole, beyond what f32 holds: as they are stored, as constants and as sums. */
 static void test_integers(void **state)
 {
@@ -544,14 +587,14 @@ static void test_other_stage(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_gemm),        cmocka_unit_test(test_chosen_tiles),
-		cmocka_unit_test(test_elementwise), cmocka_unit_test(test_inside),
+		cmocka_unit_test(test_gemm),          cmocka_unit_test(test_chosen_tiles),
+		cmocka_unit_test(test_elementwise),   cmocka_unit_test(test_inside),
 
-		cmocka_unit_test(test_scalars),     cmocka_unit_test(test_integers),
-		cmocka_unit_test(test_control),     cmocka_unit_test(test_nested_layout),
-		cmocka_unit_test(test_ctas),        cmocka_unit_test(test_unwritten),
-		cmocka_unit_test(test_refusals),    cmocka_unit_test(test_huge),
-		cmocka_unit_test(test_other_stage),
+		cmocka_unit_test(test_scalars),       cmocka_unit_test(test_halves),
+		cmocka_unit_test(test_integers),      cmocka_unit_test(test_control),
+		cmocka_unit_test(test_nested_layout), cmocka_unit_test(test_ctas),
+		cmocka_unit_test(test_unwritten),     cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_huge),          cmocka_unit_test(test_other_stage),
 	};
 	return cmocka_run_group_tests_name("ir.interp", tests, NULL, NULL);
 }

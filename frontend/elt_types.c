@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* elt_types.c - in which type tiles and scalars are computed: f32, unless they are f64, or values
+ * of 16 bits that no one widened.
+ *     a * gX[m,n]         of a : f16 and f16 (M,N)   ->   %x = mul %a, %X : reg f16
+ *     2 * gX[m,n]                                    ->   %x = cvt %X : reg f32 ; mul %z, %x */
+#include "frontend/sema.h"
+
+Elem elt_elem(const Value *v)
+{
+	return is_number(v)        ? EL_F32
+	       : v->kind == V_TILE ? v->tile->tiling->tensor->elem
+				   : v->val->type->elem;
+}
+
+/* Of a type that it keeps: no number, nor a tile of a tensor, which is widened. */
+static bool is_typed(const Value *v)
+{
+	return !is_number(v) && (v->kind != V_TILE || elt_elem(v) == EL_F64);
+}
+
+/* In which type an operation is: that of its values, if they are of one. Tiles of tensors and
+ * numbers follow. f64 is never narrowed. */
+Elem elt_computed_in(const Value *args, int n)
+{
+	Elem all = EL_COUNT;
+	for (int i = 0; i < n; i++) {
+		Elem e = elt_elem(&args[i]);
+		if (!is_typed(&args[i]))
+			continue;
+		if (e == EL_F64 || !elem_computes(e))
+			return e == EL_F64 ? e : EL_F32;
+		all = all == EL_COUNT || all == e ? e : EL_F32;
+	}
+	return all == EL_COUNT ? EL_F32 : all;
+}
+
+static bool report_elem(Sema *s, const char *what, Elem e, const Value *v)
+{
+	diag_remedy(s->ctx,
+		    diag(s->ctx, v->loc, D_E0205, "%s computes in %s, this is %s", what,
+			 elem_rows[e].name, elem_rows[elt_elem(v)].name),
+		    e == EL_F32 ? "write %s(...) around it, or convert what comes out"
+				: "write %s(...) around it",
+		    elem_rows[e].name);
+	return false;
+}
+
+bool elt_is_f32(Sema *s, const char *what, const Value *v)
+{
+	return elt_elem(v) == EL_F32 || report_elem(s, what, EL_F32, v);
+}
+
+/* Whether the row is computed in that type, of which all operands are, and by this target. */
+bool elt_types_fit(Sema *s, Loc loc, const EltRow *row, const Value *args, Elem e)
+{
+	const char *target = s->kernel->target;
+	Elem has = elt_computes(row->op, e) ? e : EL_F32;
+	for (int i = 0; i < row->arity; i++)
+		if (elt_elem(&args[i]) != has &&
+		    (is_typed(&args[i]) || (has != EL_F32 && args[i].kind == V_TILE)))
+			return report_elem(s, row->name, has, &args[i]);
+	if (target_computes(target, e))
+		return true;
+	diag_remedy(s->ctx,
+		    diag(s->ctx, loc, D_E0304, "%s does not compute in %s; %s does", target,
+			 elem_rows[e].name, target_of_computed(e)->name),
+		    "write f32(...) around what is %s, or target %s", elem_rows[e].name,
+		    target_of_computed(e)->name);
+	return false;
+}
