@@ -322,6 +322,8 @@ void decl_copy(Sema *s, const Node *n)
 			v = load_of(s, call, b->name, copy_option);
 			if (v.kind == V_TMA)
 				((TmaLoad *)(uintptr_t)v.load)->via = ctx_str(s->ctx, "cp.async");
+		} else if (is_simt_copy(call)) {
+			v = simt_copy(s, call, b->name);
 		} else {
 			not_yet(s, call->loc, "copy atoms of your own");
 		}

@@ -46,8 +46,8 @@ static const struct {
 	{"rowargmin", place_of_min},
 	{"ranges", "write a const, whose value -D replaces"},
 	{"copy atoms",
-	 "built is copy ld = cp_async(A, sA); what names no copy is derived: leave it out, and "
-	 "write threads 128; in the schedule for a number of threads"},
+	 "built are copy ld = cp_async(A, sA) and, without an mma, copy vec = simt(16 bytes) * "
+	 "threads(128); what names no copy is derived"},
 	{"tma stores", "leave it out: how tiles leave is derived"},
 	{"indices", "built is sA <- gA[rows[m],k] and gD[rows[m],n] <- ...: rows of a tile"},
 	{"loops whose length depends", "built are for k in gA[m], and ranges of names that the "

@@ -529,6 +529,7 @@ void sched_finish(Sema *s)
 			     "'threads' is of kernels without an mma: an mma's warpgroups decide"),
 			"leave it out, or arrange the mma over more: * (2,1,1)");
 	check_split(s);
+	simt_finish(s);
 	staged_finish(s);
 	if (attrs_int(&s->kernel->attrs, A_DETERMINISTIC, 0))
 		joins_in_order(s);

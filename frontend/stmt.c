@@ -350,6 +350,8 @@ bool via_fits(Sema *s, const Node *n, const Value *to)
 	if (n->kind == N_NONE)
 		return true;
 	Value v = eval(s, n);
+	if (v.kind == V_SIMT)
+		return simt_fits(s, n, v.simt, to);
 	if (!want(s, &v, V_TMA, "what follows via"))
 		return false;
 	if (v.load->stores && to->kind == V_TILE &&

@@ -196,8 +196,20 @@ bool val_is_one(const Val *v)
 	return val_extent(v, 0) == 1 && val_extent(v, 1) == 1;
 }
 
+int64_t widest_access(const Kernel *k)
+{
+	return attrs_int(&k->attrs, A_VECTOR, VECTOR_BYTES);
+}
+
+bool tile_ends_whole(const Kernel *k, const Val *tile, int fast, int n)
+{
+	const Layout *tensor = tile->def->in[0].val->type->layout;
+	const Ix *extent = tup_get(tensor->shape, tile_mode(k, tile, fast))->leaf;
+	return ix_divisor(extent, kernel_facts(k)) % n == 0;
+}
+
 /* Whether a multiple of n along the tile's mode `fast` is one in memory, and no row ends within
- * n. */
+ * n, unless the program asks for vectors all the same. */
 bool tile_in_vectors(const Kernel *k, const Val *tile, int fast, int n)
 {
 	const Layout *tensor = tile->def->in[0].val->type->layout;
@@ -208,7 +220,7 @@ bool tile_in_vectors(const Kernel *k, const Val *tile, int fast, int n)
 	for (int m = 0; m < tup_rank(tensor->stride); m++)
 		if (m != mode && ix_divisor(tup_get(tensor->stride, m)->leaf, facts) % n)
 			return false;
-	return ix_divisor(tup_get(tensor->shape, mode)->leaf, facts) % n == 0;
+	return attrs_get(&k->attrs, A_VECTOR) || tile_ends_whole(k, tile, fast, n);
 }
 
 /* Atoms of a warp: those of a warpgroup lie along m, as many as there are, and the others along n;

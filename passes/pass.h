@@ -91,6 +91,8 @@ int tile_mode(const Kernel *k, const Val *tile, int mode);
 const Ix *tile_at(const Kernel *k, const Val *tile, int mode); /* where it begins */
 const Ix *tile_stride(const Kernel *k, const Val *tile, int mode);
 bool tile_in_vectors(const Kernel *k, const Val *tile, int fast, int n);
+bool tile_ends_whole(const Kernel *k, const Val *tile, int fast, int n); /* its tensor does */
+int64_t widest_access(const Kernel *k); /* that a thread loads or stores at once, at most */
 const Ix *tile_extent(const Kernel *k, const Val *tile, int mode); /* the tensor's */
 /* A tensor map for tiles like this one whose box is a span of the slot's rows, which lie along the
  * map's first mode; made once. */

@@ -119,7 +119,8 @@ static const Val *regs_of_copy(const Op *copy)
 /* Of the tile's neighbours along `fast`, as many as one instruction takes. */
 static int64_t vector_of(const Kernel *k, const Val *tile, int fast)
 {
-	int64_t n = 8 * VECTOR_BYTES / elem_rows[tile->type->elem].bits;
+	int64_t n = 8 * widest_access(k) / elem_rows[tile->type->elem].bits;
+	n = n > 0 ? n : 1;
 	while (n > 1 && !tile_in_vectors(k, tile, fast, (int)n))
 		n /= 2;
 	return n;
@@ -217,6 +218,38 @@ static void cannot_share(Kernel *k, const Op *op, int64_t threads)
 			: "give the tile extents like 64 and 128");
 }
 
+/* Of what is written, where the program says how wide its vectors are: whether they are. */
+static bool takes_vectors(Kernel *k, const Op *copy)
+{
+	const Val *tile = copy->in[0].val, *regs = copy->in[1].val;
+	if (tile->type->space != SP_GLOBAL)
+		return true;
+	int fast = !ix_is(tile_stride(k, tile, 0), 1), bits = elem_rows[tile->type->elem].bits;
+	int64_t n = 8 * widest_access(k) / bits;
+	if (vector_of(k, tile, fast) == n && val_extent(regs, fast) % n == 0)
+		return true;
+	bool rows = vector_of(k, tile, fast) == n;
+	DiagMsg *m = diag(k->ctx, copy->loc, D_E0405,
+			  "vectors of %d bytes are %d elements of '%s', and %s",
+			  (int)widest_access(k), (int)n, tensor_arg(tile->def->in[0].val)->name,
+			  rows ? "its tiles are no whole number of them"
+			       : "its rows are not known to begin at multiples of them");
+	diag_remedy(k->ctx, m,
+		    rows ? "give the tile an extent that is a multiple of %d"
+			 : "say where the distance between rows is a multiple of %d, as "
+			   "where N %% %d == 0, or leave via out",
+		    (int)n, (int)n);
+	return false;
+}
+
+static bool all_take_vectors(Kernel *k)
+{
+	bool ok = true;
+	for (Op *op = kernel_find(k, OP_COPY); op; op = op_find_next(op, OP_COPY))
+		ok &= takes_vectors(k, op);
+	return ok;
+}
+
 /* As many threads as the schedule says, else as suit the tile and can share it. */
 static const Layout *share(Kernel *k, const Val *tile)
 {
@@ -238,6 +271,8 @@ static const Layout *share(Kernel *k, const Val *tile)
 Val *spread_simt(Kernel *k)
 {
 	Op *op = largest_tile(k);
+	if (attrs_get(&k->attrs, A_VECTOR) && !all_take_vectors(k))
+		return NULL;
 	const Layout *tv = op ? share(k, op->out) : NULL;
 	if (op && !tv)
 		cannot_share(k, op, attrs_int(&k->attrs, A_BLOCK, 0));
