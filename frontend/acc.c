@@ -288,12 +288,25 @@ typedef struct {
 	const SumRow *word; /* around it; NULL: none */
 	const Node *at;     /* the word's */
 	const Node *every;  /* every n; NULL: not written */
+	const Node *scale;  /* what it is multiplied by; NULL: nothing */
 } Product;
+
+/* mm(sA, sB), or fast(mm(sA, sB)) */
+static bool is_product(Sema *s, const Node *n)
+{
+	const Node *head = n->kind == N_CALL ? n->kids.at[0] : NULL;
+	const Symbol *sym = head && head->kind == N_NAME ? scope_find(s, head->name) : NULL;
+	return head && head->kind == N_NAME &&
+	       (sym ? sym->value.kind == V_MMA : !!sum_by_name(head->name));
+}
 
 static bool product_of(Sema *s, const Node *n, Product *p)
 {
+	bool scaled = n->kind == N_BINARY && *n->name == '*' && is_product(s, n->kids.at[1]);
+	const Node *scale = scaled ? n->kids.at[0] : NULL;
+	n = scaled ? n->kids.at[1] : n;
 	const Node *name = n->kind == N_CALL ? n->kids.at[0] : NULL;
-	*p = (Product){.call = n, .at = n};
+	*p = (Product){.call = n, .at = n, .scale = scale};
 	p->word = name && name->kind == N_NAME ? sum_by_name(name->name) : NULL;
 	if (!p->word)
 		return true;
@@ -344,6 +357,20 @@ static bool sum_is_meant(Sema *s, const Product *p, const AtomRow *r, int64_t *e
 	return *every % r->k == 0;
 }
 
+/* A product is scaled as a whole: of sums that lose bits, it is no longer than one of them. */
+static bool scale_is_meant(Sema *s, const Product *p, const Value *a, int64_t every)
+{
+	if ((!every || mma_operand(s, a).depth <= every) && !(p->word && p->word->every))
+		return true;
+	diag_remedy(s->ctx,
+		    diag(s->ctx, p->at->loc, D_E0203,
+			 "a product that is scaled is added up by the tensor core as a whole, "
+			 "which keeps few bits of more than %d elements of K",
+			 PROMOTED_EVERY),
+		    "give A and B %d columns, or write x * fast(mm(sA, sB))", PROMOTED_EVERY);
+	return false;
+}
+
 void stmt_accumulate(Sema *s, const Node *n)
 {
 	Product p;
@@ -375,7 +402,11 @@ void stmt_accumulate(Sema *s, const Node *n)
 	    !sum_is_meant(s, &p, &atom_rows[v[1].mma->atom.id], &every) ||
 	    !mma_fits(s, &v[0], &v[1], &v[2], &v[3]))
 		return;
-	if (every)
+	if (p.scale && scale_is_meant(s, &p, &v[2], every))
+		scaled_build(s, n, v, p.scale);
+	else if (p.scale)
+		return;
+	else if (every)
 		promote_build(s, n, v, every);
 	else
 		mma_build(s, n, v, v[0].val);

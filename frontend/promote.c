@@ -81,6 +81,30 @@ void promote_build(Sema *s, const Node *n, const Value *v, int64_t every)
 		say(s, &p, every < depth ? every : depth, "its mma keeps few bits of a sum");
 }
 
+/* acc += x * mm(sA, sB) */
+void scaled_build(Sema *s, const Node *n, const Value *v, const Node *scale)
+{
+	Value part = value_of(V_FRAG), sum[2] = {v[0], value_bad()}, product[2];
+	part.val = part_of(s, v[0].val);
+	part.loc = n->kids.at[1]->loc;
+	op_real(s->kernel, build_in(s, build(s, OP_FILL, n->loc), part.val), A_VALUE, 0);
+	mma_build(s, n, v, part.val);
+	product[0] = eval(s, scale);
+	product[1] = part;
+	if (product[0].kind == V_BAD)
+		return;
+	if (!is_elementwise(&product[0])) {
+		want(s, &product[0], V_FRAG, "what scales a product");
+		return;
+	}
+	sum[1] = elt_apply(s, n->loc, elt_by_infix("*"), product);
+	sum[1].loc = n->loc;
+	if (sum[1].kind != V_BAD)
+		sum[1] = elt_apply(s, n->loc, elt_by_infix("+"), sum);
+	if (sum[1].kind != V_BAD)
+		build_in(s, build_in(s, build(s, OP_COPY, n->loc), v[0].val), sum[1].val);
+}
+
 /* ------------------------------------------------------------------ several iterations */
 static bool stands_in(const Op *op, const Op *loop)
 {
