@@ -55,6 +55,19 @@ static Fit not_in_units(const Copying *c, SlotForm f, Refusal *why)
 			 n ? n : 1, tile_indices(tile) ? "" : ", or leave the copy to TMA"));
 }
 
+/* Tensor cores cut off what is behind the bits of a tf32. */
+static Fit not_rounded(const Copying *c, const Val *tile, Refusal *why)
+{
+	bool tma = target_has(c->k->target, way_rows[WAY_TMA_LOAD].first) && !tile_indices(tile);
+	return way_refuse(why, D_E0405,
+			  ctx_strf(c->k->ctx,
+				   "%s is f32 in memory and rounded to tf32 on its way in, which "
+				   "cp.async does not do",
+				   tile->def->in[0].val->name),
+			  tma ? "leave the copy to TMA, which rounds"
+			      : "multiply it by mma_sync, from registers: mm(gA[m,k], gB[n,k])");
+}
+
 Fit fits_units(Copying *c, Refusal *why)
 {
 	SlotForm f;
@@ -65,6 +78,8 @@ Fit fits_units(Copying *c, Refusal *why)
 		return FIT_NO; /* only where the program says so, or nothing else can */
 	if (form)
 		return way_refuse(why, D_E0404, form, NULL);
+	if (tile->type->elem == EL_TF32)
+		return not_rounded(c, tile, why);
 	if (!f.swizzle || !ix_is(tile_stride(c->k, tile, f.fast), 1))
 		return way_refuse(
 			why, D_E0404,
