@@ -7,6 +7,7 @@
  * ->  dims K M, strides K*2, fact K * 2 % 16 == 0 */
 #include "codegen/kdesc.h"
 #include "codegen/cg.h"
+#include "ir/schedule.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -395,6 +396,7 @@ static bool kernel_fill(Ctx *c, const Kernel *k, int regs, KDesc *d)
 {
 	Fill f = {.c = c, .k = k, .d = d, .ok = true};
 	d->name = d->symbol = k->name;
+	d->stands_in = schedule_stands_in(k);
 	fill_args(&f);
 	fill_launch(&f, regs);
 	fill_ops(&f);

@@ -160,6 +160,8 @@ static bool run_passes(Compile *c)
 		      .after = after_pass,
 		      .user = c,
 		      .compares = c->opt->after != NULL};
+	if (c->opt->only < 0 && c->opt->stop_after != AFTER_FRONTEND)
+		add_stand_ins(c->module);
 	module_print(c->module, &c->out->reference);
 	for (int i = 0; i < c->module->kernels.n; i++) {
 		Kernel *k = c->module->kernels.at[i];

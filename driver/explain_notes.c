@@ -225,12 +225,22 @@ static void note_ahead(const Facts *f, Buf *out)
 	}
 }
 
+static void note_stand_in(const Facts *f, Buf *out)
+{
+	const Reason *w = kernel_why_find(f->k, REASON_STAND_IN, NULL);
+	if (!w)
+		return;
+	note_head(out, "");
+	buf_printf(out, "%s\n", w->text);
+}
+
 static void note_copies(const Facts *f, Buf *out)
 {
 	for (int i = 0; i < f->loads.n; i++)
 		note_copy(f, &f->loads.at[i], i ? "" : "loads", out);
 	for (int i = 0; i < f->lanes.n; i++)
 		note_lanes(&f->lanes.at[i], f->loads.n + i ? "" : "loads", out);
+	note_stand_in(f, out);
 	note_ahead(f, out);
 	for (int i = 0; i < f->stores.n; i++)
 		note_copy(f, &f->stores.at[i], i ? "" : "stores", out);

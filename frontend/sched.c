@@ -368,6 +368,16 @@ static void check_split(Sema *s)
 			    "write sums workspace, a smaller split_k, or a smaller cluster");
 }
 
+static void check_units(Sema *s)
+{
+	int64_t bytes = attrs_int(&s->kernel->attrs, A_CP_ASYNC, 0);
+	if (!schedule_units(bytes))
+		diag_remedy(s->ctx,
+			    diag(s->ctx, s->schedule.loc, D_E0308,
+				 "threads copy 4 or 8 bytes at a time, not %" PRId64, bytes),
+			    "write cp_async 8");
+}
+
 /* What runs together is a cluster. */
 static void read_pair(Sema *s, const Node *n, const ClauseRow *row)
 {
@@ -530,6 +540,7 @@ void sched_finish(Sema *s)
 			"leave it out, or arrange the mma over more: * (2,1,1)");
 	check_split(s);
 	simt_finish(s);
+	check_units(s);
 	staged_finish(s);
 	if (attrs_int(&s->kernel->attrs, A_DETERMINISTIC, 0))
 		joins_in_order(s);

@@ -5,6 +5,7 @@
  *     %x = mul %c, %acc ; store %t, %x
  * ->  %p = part %acc[0] ; load.shared %c.1, %sC[e] ; %x.1 = mul %c.1, %p
  *     store.shared %sD[e], %x.1 ... */
+#include "ir/schedule.h"
 #include "passes/epilogue.h"
 #include "passes/why.h"
 
@@ -194,7 +195,9 @@ Fit fits_source(Copying *c, Refusal *why)
 	SlotForm f = source_form(e, tile);
 	if (val_is_vector(c->op->in[0].val))
 		return fits_vector(c, why);
-	if (e->t.along_n != 1)
+	if (schedule_stands_in(e->k))
+		why->text = "the launcher copies nothing for a stand-in";
+	else if (e->t.along_n != 1)
 		why->text = "warpgroups lie side by side along n";
 	else if (!ix_is(tile_stride(e->k, tile, f.fast), 1))
 		why->text = NO_LINES;

@@ -4,6 +4,7 @@
  * its own out of it; where TMA cannot, each thread loads what a chunk needs of it.
  *     %x = add %acc, %bias     ->   load.tma %sbias[t], %t, %bias.map ; for k { ... }
  *                                   load.shared %c[0], %sbias[t] skip=64 ; %x.1 = add %p, %c */
+#include "ir/schedule.h"
 #include "passes/epilogue.h"
 
 /* In bytes; a box begins with a line of shared memory, as long as the widest swizzle. */
@@ -85,6 +86,8 @@ Fit fits_vector(Copying *c, Refusal *why)
 	int bytes = elem_rows[tile->type->elem].bits / 8, n = form_of(v).cols;
 	if (val_is_one(v))
 		why->text = "it is one element";
+	else if (schedule_stands_in(e->k))
+		why->text = "the launcher copies nothing for a stand-in";
 	else if (vector_load(e, v) != c->op)
 		why->text = "it is not read once for each tile";
 	else if (!ix_is(tile_stride(e->k, tile, mode_of(v)), 1))

@@ -68,5 +68,7 @@ dsl_status dsl_status_of(dsl_module *mod, const char *kernel)
 		return kernel_fail(&w, mod->desc, kernel);
 	}
 	dsl_status st = take_note(mod, plan->k, &note);
-	return st || !note.count ? st : tell(plan->k, &note);
+	if (!st && note.count)
+		return tell(plan->k, &note);
+	return st || !plan->stand_in ? st : dsl_status_of(mod, plan->stand_in->k->name);
 }

@@ -357,6 +357,13 @@ static bool get_works(Reader *r, json_object *o, KDesc *k)
 	return !json_object_object_get(o, "together") || get_bool(r, o, "together", &k->together);
 }
 
+/* Of two, who stands in for the other, if one does. */
+static bool get_stands_in(Reader *r, json_object *o, KDesc *k)
+{
+	return !json_object_object_get(o, "stands_in") ||
+	       get_name(r, o, "stands_in", &k->stands_in);
+}
+
 static bool read_launch(Reader *r, json_object *o, KDesc *k)
 {
 	at_place(r, "kernel %s", k->name);
@@ -384,7 +391,7 @@ static bool read_kernel(Reader *r, json_object *o, KDesc *k, int i)
 		return false;
 	FOR_ENTRIES(r, o, "facts", KD_MAX_FACTS, k->nfacts, read_fact);
 	FOR_ENTRIES(r, o, "maps", KD_MAX_MAPS, k->nmaps, read_map);
-	if (!read_launch(r, o, k) || !get_works(r, o, k))
+	if (!read_launch(r, o, k) || !get_works(r, o, k) || !get_stands_in(r, o, k))
 		return false;
 	FOR_ENTRIES(r, o, "params", KD_MAX_PARAMS, k->nparams, read_param);
 	at_place(r, "kernel %s", k->name);
@@ -410,6 +417,15 @@ static bool kernel_twice(const KModuleDesc *m, int i)
 	return false;
 }
 
+static bool place_is_known(Reader *r, const KModuleDesc *m, const KDesc *k)
+{
+	for (int i = 0; k->stands_in && i < m->nkernels; i++)
+		if (strcmp(m->kernels[i].name, k->stands_in) == 0)
+			return true;
+	return !k->stands_in ||
+	       fail(r, "%s stands in for a kernel %s, which there is not", k->name, k->stands_in);
+}
+
 static bool read_kernels(Reader *r, json_object *o, KModuleDesc *m)
 {
 	json_object *list;
@@ -427,6 +443,9 @@ static bool read_kernels(Reader *r, json_object *o, KModuleDesc *m)
 		if (kernel_twice(m, i))
 			return fail(r, "there are two kernels %s", m->kernels[i].name);
 	}
+	for (int i = 0; i < m->nkernels; i++)
+		if (!place_is_known(r, m, &m->kernels[i]))
+			return false;
 	return true;
 }
 

@@ -71,8 +71,10 @@ dsl_status manifest_parse(const Why *w, const char *text, size_t size, KModuleDe
 dsl_status manifest_none(const Why *w, KModuleDesc **out);
 
 /* plan.c: a kernel ready to be launched; its expressions compiled, its fixed parts checked */
-typedef struct {
+typedef struct Plan Plan;
+struct Plan {
 	const KDesc *k;
+	const Plan *stand_in; /* of the same module, of a kernel that takes this one's place */
 	Expr shape[KD_MAX_ARGS][KD_MAX_RANK];
 	Expr stride[KD_MAX_ARGS][KD_MAX_RANK];
 	Expr facts[KD_MAX_FACTS];
@@ -84,7 +86,7 @@ typedef struct {
 	void *function; /* the device's own handle */
 	int sms;        /* that its CTAs can fill at one time: a multiple of the cluster */
 	int held;       /* CTAs that run at one time; 0: not known */
-} Plan;
+};
 int kernel_cluster(const KDesc *k); /* CTAs */
 dsl_status plan_init(const Why *w, Plan *p, const KDesc *k);
 void plan_free(Plan *p);
@@ -154,6 +156,10 @@ extern const char repack_ptx[]; /* repack.ptx */
 
 /* launch.c */
 enum { WORKSPACE_ALIGN = 128 };
+/* dsl_launch, which takes a kernel's stand-in where workspace for copies is missing, or does not:
+ * for who can give more. */
+dsl_status launch_with(dsl_module *mod, const char *kernel, const dsl_arg *args, size_t n,
+		       dsl_stream stream, const dsl_launch_opts *opts, bool stand_in);
 /* What the caller's struct says, with the defaults of what it does not have. */
 dsl_status launch_opts_read(const dsl_launch_opts *given, dsl_launch_opts *out);
 Plan *plan_find(const dsl_module *mod, const char *name); /* NULL: there is none */

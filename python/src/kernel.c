@@ -460,12 +460,18 @@ static bool names_make(Kernel *k)
 	return true;
 }
 
+/* The only one, but for those that stand in for it; or NULL. */
+static const KDesc *desc_only(const KModuleDesc *m)
+{
+	for (int i = 1; i < m->nkernels; i++)
+		if (!m->kernels[i].stands_in)
+			return NULL;
+	return m->kernels;
+}
+
 static bool desc_choose(Kernel *k, const char *name)
 {
-	if (name)
-		k->desc = desc_named(k->module, name);
-	else if (k->module->nkernels == 1)
-		k->desc = k->module->kernels;
+	k->desc = name ? desc_named(k->module, name) : desc_only(k->module);
 	if (k->desc)
 		return true;
 	PyErr_Format(py_error, name ? "%s has no kernel %s" : "%s has several kernels: say which%s",

@@ -111,6 +111,23 @@ void sample_copies(Sample *s)
 	s->kernel[0].pdl = 1;
 }
 
+void sample_stand_in(Sample *s)
+{
+	KDesc *k = &s->kernel[2];
+	fill_gemm(k);
+	k->name = k->symbol = "gemm_cp_async";
+	k->stands_in = "gemm";
+	k->args[GEMM_A].align = k->args[GEMM_B].align = 8;
+	k->facts[k->nfacts++] =
+		(KFact){"K 4 % 0 ==", "K % 4 == 0", "K", "threads copy A, 8 bytes at a time"};
+	k->maps[0] = k->maps[2];
+	k->nmaps = 1;
+	k->params[0] = (KParam){KP_PTR, GEMM_A};
+	k->params[1] = (KParam){KP_PTR, GEMM_B};
+	k->params[2] = (KParam){KP_TMAP, 0};
+	s->module.nkernels = 3;
+}
+
 void sample_constant(Sample *s)
 {
 	s->kernel[0].args[GEMM_B].constant = 1;

@@ -16,7 +16,7 @@
 
 typedef struct {
 	KModuleDesc module;
-	KDesc kernel[2];
+	KDesc kernel[3];
 } Sample;
 
 /* Two kernels: gemm(A, B, D; M, N, K) with three maps, and scale(x, alpha, beta, n; N) with
@@ -27,6 +27,8 @@ void sample_two_ways(Sample *s);
 /* Of A and B the launcher may make copies; the kernel waits for grids. */
 void sample_copies(Sample *s);
 void sample_constant(Sample *s); /* its B */
+/* A third kernel, gemm_cp_async, that takes the place of gemm where K % 4 == 0. */
+void sample_stand_in(Sample *s);
 
 /* An ELF as small as can be, for machine `machine` (190 is CUDA). */
 void sample_elf(int machine, Buf *out);
