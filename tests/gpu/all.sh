@@ -14,6 +14,7 @@
 #   random     random kernels and schedules on the GPU and on the simulator: integers, equal in every bit
 #   starts     where a tensor copy may start (tma_align.cu); only when asked for; edge: what it touches behind a row (tma_edge.cu)
 #   soak       random schedules and epilogues at real sizes, launched again and again, whole outputs bit for bit
+#   functions  every function of elementwise.def on all bf16 numbers and 2^24 f32 numbers, within its stated error
 #   constant   weights read while the launch ahead still runs, 10,000 launches a chain, bit for bit (constant.cu)
 #   torch      DIR/works.txt beside torch, interleaved (against_torch.py); not among the default steps
 #   repeat     DIR/works.txt a hundred times on the same numbers, beside another stream: the same bits (repeat.py); not among the default steps
@@ -37,7 +38,7 @@ else
 	dir=$(CDPATH= cd -- "$1" && pwd)
 fi
 results=${2:-results}
-[ $# -gt 2 ] && shift 2 || set -- run host embed overhead grid both ranks random soak constant bench
+[ $# -gt 2 ] && shift 2 || set -- run host embed overhead grid both ranks random functions soak constant bench
 mkdir -p "$results"
 results=$(CDPATH= cd -- "$results" && pwd)
 failures=0
@@ -163,6 +164,14 @@ run_soak()
 	return $code
 }
 
+# In parts, each with its own functions.
+run_functions()
+{
+	for cubin in "$dir"/functions/*.cubin; do
+		basename "$cubin" .cubin
+	done | xargs -P "$parts" -I NAME "$dir/test_functions" "$dir/functions" cuda:0 "${SAMPLES:-16777216}" NAME
+}
+
 run_constant()
 {
 	nvcc -std=c++17 -O2 -gencode arch=compute_90a,code=sm_90a "$here/constant.cu" -I"$root/runtime" -L"$dir" \
@@ -217,6 +226,7 @@ step()
 	ranks) run_grid cuda:0 ranks ;;
 	random) run_both random ;;
 	starts) run_starts ;;
+	functions) run_functions ;;
 	soak) run_soak ;;
 	constant) run_constant ;;
 	torch) python3 "$here/against_torch.py" "$dir" --rounds "${ROUNDS:-30}" ;;

@@ -3,8 +3,8 @@
 # Gathers what tests/gpu/all.sh takes to a machine with a GPU:
 #   pack.sh BUILD OUT        e.g. pack.sh build/release build/gpu; what travels is build/gpu.tar.gz
 # BUILD is a release build (LLVM linked statically, so that dslc starts anywhere).
-#   OUT/dslc gpu_check launch_overhead test_runtime_repack libdsl_runtime.so host embed epilogues_host
-#   OUT/cases  OUT/bench  OUT/ranks  OUT/swap  OUT/layers  OUT/split  OUT/works  OUT/ways  OUT/epilogues  OUT/plain  OUT/random  OUT/soak  OUT/constant
+#   OUT/dslc gpu_check launch_overhead test_runtime_repack test_functions libdsl_runtime.so host embed epilogues_host
+#   OUT/cases  OUT/bench  OUT/ranks  OUT/swap  OUT/layers  OUT/split  OUT/works  OUT/ways  OUT/epilogues  OUT/plain  OUT/random  OUT/soak  OUT/constant  OUT/functions
 #   OUT.tar.gz
 # SOAK kernels drawn from SEED go into the soak.
 set -eu
@@ -31,6 +31,9 @@ copy example_embed embed
 copy example_epilogues_host epilogues_host
 copy launch_overhead
 copy test_runtime_repack
+copy test_functions
+"$root/tests/functions/functions.sh" "$out/dslc" "$out/test_functions" "$out/functions" none
+rm "$out"/functions/*.gemm
 "$root/tests/gpu/build_cases.sh" "$out/dslc" "$root" "$out/cases"
 rm -rf "$out/bench"
 mv "$out/cases/bench" "$out/bench"
