@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Tiles gathered by indices under every schedule: each is verified, and right on the simulator where
-# no size is a multiple of a tile, and one index in sixteen is none of the tensor's.  [DEVICE=cuda:0]
+# no size is a multiple of a tile, and one index in sixteen is none of the tensor's.  [DEVICE=cuda:0 EVERY=1]
 #   gather.sh DSLC FILE SCRATCH HOW...   HOW: scatter: rows of D too; rows of a, of b, of both (ab); of bytes (a8), of rows that are a
 #   distance apart (lda), 64 bytes wide (narrow, two swizzles wide), by indices of each matrix of a batch (batch)
 set -eu
@@ -16,23 +16,24 @@ batch='s/A : bf16 (Q,K)/A : bf16 (Q,K)/; s/s32 (M)/s32 (L,M):(M,1)/; s/B : bf16 
 s/D : out bf16 (M,N):(N,1)/D : out bf16 (L,M,N):(M*N,N,1)/; s|B / (bN|B / (1,bN|; s|D / (bM|D / (1,bM|; s/(m,n) in/(l,m,n) in/
 s/rows\[m\]/rows[l,m]/g; s/gB\[n/gB[l,n/; s/gD\[m/gD[l,m/'
 bytes='s/A : bf16/A : e4m3/; s/B : bf16/B : e4m3/; s/,16>(bf16, bf16/,32>(e4m3, e4m3/; s/sA : bf16/sA : e4m3/; s/sB : bf16/sB : e4m3/; s/K % 8/K % 16/'
+. "${0%/*}/turns.sh"
 try()
 {
 	"$dslc" run "$scratch/k.gemm" "$@" --size "$sizes" --device "${DEVICE:-sim}" >"$scratch/out" 2>&1 &&
 		grep -q 'gemm: right' "$scratch/out" || { echo "$how $*:"; cat "$scratch/out"; exit 1; }
 }
 for how; do
-	sizes=M=200,N=136,K=328,Q=300 more=
+	sizes=M=200,N=72,K=328,Q=300 more=
 	case $how in
-	b) change="$plain; $b" sizes=M=200,N=136,K=328,O=300 ;;
-	ab) change=$b sizes=M=200,N=136,K=328,Q=70,O=300 ;;
-	a8) change=$bytes sizes=M=200,N=136,K=336,Q=300 ;;
-	lda) change='s/(Q,K):(K,1)/(Q,K):(lda,1)/; s/K % 8/lda % 8 == 0, K % 8/' sizes=M=200,N=136,K=328,Q=300,lda=344 ;;
+	b) change="$plain; $b" sizes=M=200,N=72,K=328,O=300 ;;
+	ab) change=$b sizes=M=200,N=72,K=328,Q=70,O=300 ;;
+	a8) change=$bytes sizes=M=200,N=72,K=336,Q=300 ;;
+	lda) change='s/(Q,K):(K,1)/(Q,K):(lda,1)/; s/K % 8/lda % 8 == 0, K % 8/' sizes=M=200,N=72,K=328,Q=300,lda=344 ;;
 	narrow) change=$a more=-DbK=32 ;;
 	wide) change=$a more=-DbK=128 ;;
-	batch) change=$batch sizes=L=2,M=200,N=136,K=328,Q=300 ;;
-	scatter) change=$a sizes=M=200,N=137,K=328,Q=300,T=250 more=-Wno-N0401 ;;
-	scatter_even) change='s/K % 8/N % 2 == 0, K % 8/; s/bf16 (T,N)/f32 (T,N)/; s/bf16(acc)/acc/' sizes=M=300,N=138,K=328,Q=300,T=250 more=-Wno-N0401 ;;
+	batch) change=$batch sizes=L=2,M=200,N=72,K=328,Q=300 ;;
+	scatter) change=$a sizes=M=200,N=73,K=328,Q=300,T=250 more=-Wno-N0401 ;;
+	scatter_even) change='s/K % 8/N % 2 == 0, K % 8/; s/bf16 (T,N)/f32 (T,N)/; s/bf16(acc)/acc/' sizes=M=300,N=74,K=328,Q=300,T=250 more=-Wno-N0401 ;;
 	*) change=$a ;;
 	esac
 	sed "$change" "$file" >"$scratch/k.gemm"
@@ -44,8 +45,8 @@ for how; do
 	try $more -DR=none -DS=3
 	try $more -DR=cooperative -DP=on -DS=3
 	case $how in a) try -DR=cooperative -DW=3 ;; scatter) try $more -DR=pingpong -DP=on; try $more -DR=cooperative -DCM=2; continue ;; *) continue ;; esac
-	try -DR=none -DP=on -DS=2
-	try -DR=cooperative -DS=2
+	every try -DR=none -DP=on -DS=2
+	every try -DR=cooperative -DS=2
 	try -DR=pingpong -DP=on
 	try -DR=cooperative -DCM=2
 	sizes=M=1,N=1,K=8,Q=1 try -DR=cooperative

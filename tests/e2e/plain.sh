@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # A program without an mma: proved, assembled without another message, and right on the simulator against the interpreter under every
-# schedule and in several orders, at each of the sizes. A line "// ptx: TEXT" of the file is a part of its PTX, "// no ptx: TEXT" is not, and
-# "// explained: TEXT" is of dslc explain; "// not SCHEDULE: REASON": that is refused.
-#   plain.sh DSLC SCRATCH FILE SIZES...
+# schedule, at each of the sizes; in two orders as it is, in one under the others, or two with EVERY=1. A line "// ptx: TEXT" of the file is
+# a part of its PTX, "// no ptx: TEXT" is not, and "// explained: TEXT" is of dslc explain; "// not SCHEDULE: REASON": that is refused.
+#   plain.sh DSLC SCRATCH FILE SIZES...     [DEVICE=cuda:0 EVERY=1]
 set -eu
 dslc=$1 scratch=$2 file=$3
 shift 3
@@ -16,7 +16,8 @@ fail()
 	exit 1
 }
 
-source=$file
+sizes=$(echo "$*" | sed 's/ / --then /g')
+source=$file orders=2
 for schedule in "as-is off" "persistent on" "few off threads 32;" "many on threads 256;"; do
 	name=${schedule%% *} words=${schedule#* } flags=-DP=${words%% *}
 	case $words in *" "*) words=${words#* } ;; *) words= ;; esac
@@ -28,10 +29,9 @@ for schedule in "as-is off" "persistent on" "few off threads 32;" "many on threa
 		grep -qF "$(sed -n "s/^\/\/ not $name: //p" "$file")" "$scratch/err" || fail "another reason"
 		continue
 	fi
-	for sizes in "$@"; do
-		"$dslc" run "$file" $flags --size "$sizes" --device ${DEVICE:-sim --schedules 2} >"$scratch/out" 2>"$scratch/err" || fail "$sizes: wrong"
-		[ ! -s "$scratch/err" ] || fail "another message"
-	done
+	"$dslc" run "$file" $flags --device ${DEVICE:-sim --schedules $orders} --size $sizes >"$scratch/out" 2>"$scratch/err" || fail "wrong"
+	[ ! -s "$scratch/err" ] || fail "another message"
+	[ "${EVERY:-0}" = 1 ] || orders=1
 done
 
 name=ptx file=$source

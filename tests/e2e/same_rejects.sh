@@ -20,13 +20,15 @@ esac
 exec "$REAL" "$@"
 END
 chmod +x "$scratch/liar"
-# HOW CHANGE: it is seen
+# HOW CHANGE [TURN]: it is seen
 seen()
 {
 	export CHANGE="$2"
-	! "$here/$1.sh" "$scratch/liar" "$scratch/$1" "$file" >"$scratch/out" 2>&1 || { echo "$1.sh does not see $2"; exit 1; }
+	! "$here/$1.sh" "$scratch/liar" "$scratch/$1" "$file" ${3:-} >"$scratch/out" 2>&1 || { echo "$1.sh does not see $2"; exit 1; }
 	grep -q '^end.code - differ: \|^[<>] ' "$scratch/out" || { echo "$1.sh, $2, says:"; cat "$scratch/out"; exit 1; }
 }
-seen roundtrip 's/unroll=0/unroll=1/'
-seen roundtrip 's/wgmma.wait n=0/wgmma.wait n=1/'
+for turn in 0 1; do
+	seen roundtrip 's/unroll=0/unroll=1/' $turn
+	seen roundtrip 's/wgmma.wait n=0/wgmma.wait n=1/' $turn
+done
 seen explain 's/ab(4)/ab(3)/'

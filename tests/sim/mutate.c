@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Deletes each synchronising instruction of a kernel, one at a time, and asks whether the simulator
- * refutes what is left: by a report or by a wrong result, under some of a few orders.
+/* Deletes synchronising instructions of a kernel, one at a time, and asks whether the simulator
+ * refutes what is left: by a report or by a wrong result, under some of a few orders. Of each kind
+ * that is the first, the fourth, the seventh and so on, and the kernel as it is runs under half of
+ * the orders; with EVERY=1 in the environment, each, and all.
  *   mutate CUBIN IR SMS NAME=SIZE...      prints each survivor, and a count; exits with 1 if any
  * The kernel runs as asked and, where there is a size K, with K = 0, where no copy orders anything.
  * A line of the cubin's PTX is blanked in place; a wait becomes "true", and a load 0. Not deleted
@@ -12,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SEEDS = 8 };
+enum { SEEDS = 8, FEW_SEEDS = 4, APART = 3 };
 
 typedef struct {
 	Problem p[2]; /* as asked, and with K = 0; their data and references are made once */
@@ -20,11 +22,17 @@ typedef struct {
 	char *cubin, *ptx;
 	size_t size;
 	int mutants, refuted, survived;
+	int apart, met[24]; /* of each row of ops */
 } Mutate;
 
 /* What may be deleted, by the start of the instruction. */
 static const char *const ops[] = {
+	"mbarrier.init",
+	"mbarrier.try_wait",
+	"mbarrier.arrive.expect_tx",
+	"mbarrier.arrive",
 	"mbarrier.",
+	"fence.proxy",
 	"fence.",
 	"bar.sync",
 	"bar.arrive",
@@ -40,6 +48,7 @@ static const char *const ops[] = {
 	"red.release.gpu",
 	"ld.acquire.gpu",
 };
+_Static_assert(COUNTOF(ops) <= COUNTOF(((Mutate *)0)->met), "a count for each row");
 
 static char *read_file(const char *path, size_t *size)
 {
@@ -53,8 +62,8 @@ static char *read_file(const char *path, size_t *size)
 	return s;
 }
 
-/* Where an instruction that may go starts in [line, end), NULL: there is none. */
-static char *op_at(char *line, const char *end)
+/* Where an instruction that may go starts in [line, end), and its row; NULL: there is none. */
+static char *op_at(char *line, const char *end, size_t *row)
 {
 	char *s = line;
 	while (s < end && (*s == ' ' || *s == '\t' || *s == '{'))
@@ -64,8 +73,8 @@ static char *op_at(char *line, const char *end)
 			s++;
 	while (s < end && *s == ' ')
 		s++;
-	for (size_t i = 0; i < COUNTOF(ops); i++)
-		if (strncmp(s, ops[i], strlen(ops[i])) == 0)
+	for (*row = 0; *row < COUNTOF(ops); ++*row)
+		if (strncmp(s, ops[*row], strlen(ops[*row])) == 0)
 			return s;
 	return NULL;
 }
@@ -110,9 +119,9 @@ static bool fails(Mutate *m, Problem *p, int seed, char *why, size_t room)
 }
 
 /* Whether the kernel as it stands is refuted by some order. */
-static bool refuted(Mutate *m, char *why, size_t room)
+static bool refuted(Mutate *m, int seeds, char *why, size_t room)
 {
-	for (int seed = 0; seed < SEEDS; seed++)
+	for (int seed = 0; seed < seeds; seed++)
 		for (int i = 0; i < m->np; i++)
 			if (fails(m, &m->p[i], seed, why, room))
 				return true;
@@ -128,7 +137,7 @@ static void mutant(Mutate *m, char *at, int line)
 	memcpy(saved, at, n);
 	blank(at);
 	m->mutants++;
-	bool found = refuted(m, why, sizeof why);
+	bool found = refuted(m, SEEDS, why, sizeof why);
 	m->refuted += found;
 	m->survived += !found;
 	if (!found || getenv("MUTATE_VERBOSE"))
@@ -143,8 +152,9 @@ static void each_mutant(Mutate *m)
 	for (char *line = m->ptx; *line; number++) {
 		char *end = line + strcspn(line, "\n");
 		for (char *at = line; at && at < end;) {
-			char *op = op_at(at, end);
-			if (op)
+			size_t row;
+			char *op = op_at(at, end, &row);
+			if (op && m->met[row]++ % m->apart == 0)
 				mutant(m, op, number);
 			at = memchr(op ? op : at, ';', (size_t)(end - (op ? op : at)));
 			at = at ? at + 1 : NULL;
@@ -185,7 +195,8 @@ static bool problems_open(Mutate *m, const char *ir, Options *o, const char **wh
 
 int main(int argc, char **argv)
 {
-	Mutate m = {0};
+	const char *every = getenv("EVERY");
+	Mutate m = {.apart = every && !strcmp(every, "1") ? 1 : APART};
 	const char *why = "no IR", *ptx = NULL;
 	size_t n;
 	char text[512];
@@ -203,7 +214,7 @@ int main(int argc, char **argv)
 		return 255;
 	}
 	m.ptx = m.cubin + (ptx - m.cubin);
-	bool wrong = refuted(&m, text, sizeof text);
+	bool wrong = refuted(&m, m.apart == 1 ? SEEDS : FEW_SEEDS, text, sizeof text);
 	if (wrong) {
 		printf("%s: refuted as it is: %s\n", argv[1], text);
 	} else {

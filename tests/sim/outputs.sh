@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # One output on the simulator, with TMA and without: sizes whose rows and columns are multiples of 16
 # bytes, one of both, neither; a leading dimension of its own where the source has one.
-#   outputs.sh DSLC SOURCE SCHEDULES -D...      [DEVICE=cuda:0]
+# Under one order but with EVERY=1.
+#   outputs.sh DSLC SOURCE SCHEDULES -D...      [DEVICE=cuda:0 EVERY=1]
 set -eu
 dslc=$1 source=$2 turns=$3
 shift 3
+[ "${EVERY:-0}" = 1 ] || turns=1
 sizes=
 at()
 {

@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Each schedule on the simulator: right results and no fault, for full tiles, ragged ones, one step,
 # none, more steps than stages, many tiles a CTA; under several orders of warps and copies.
-#   schedules.sh DSLC SOURCE SCHEDULES -D...
+# Under one order but with EVERY=1: the mutants of each kernel here begin with the kernel as it is, under several.
+#   schedules.sh DSLC SOURCE SCHEDULES -D...     [EVERY=1]
 set -eu
 dslc=$1 source=$2 turns=$3
 shift 3
+[ "${EVERY:-0}" = 1 ] || turns=1
 odd=65,133,72
 grep -q ' C : ' "$source" && odd=65,136,72 # TMA reads C: rows of a multiple of 16 bytes
 sizes=

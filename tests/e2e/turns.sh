@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Which of seven schedules a program meets on the simulator where a commit is checked; it meets all with EVERY=1
+# (tools/hours.sh suite). The first three of turn N are N, N + 1 and N + 3 modulo 7: of seven programs in a row each two
+# schedules meet one together, and each schedule meets three. The others follow, for where one of the three is excluded.
+#   . turns.sh; turns 4     4 5 0 6 1 2 3, of which the first $most are run
+#   some 4 5                4 0 2: of five, three; all with EVERY=1
+#   every COMMAND...        runs it with EVERY=1
+if [ "${EVERY:-0}" = 1 ]; then most=7; else most=3; fi
+turns()
+{
+	for more in 0 1 3 2 4 5 6; do
+		echo $((($1 + more) % 7))
+	done
+}
+some()
+{
+	for more in 0 1 3 2 4; do
+		echo $((($1 + more) % $2))
+	done | head -n "$most"
+}
+every()
+{
+	[ "${EVERY:-0}" != 1 ] || "$@"
+}
