@@ -2,7 +2,8 @@
 # What every target of the project is compiled with.
 #   dsl_target_defaults(target)          C11, warnings as errors, sanitizers where asked
 #   dsl_relax_generated(file...)         fewer warnings for what flex and bison write
-set(CMAKE_C_FLAGS_RELEASE "-O2 -DNDEBUG")
+set(DSLC_RELEASE_FLAGS "-O2 -DNDEBUG" CACHE STRING "what a release build is compiled with")
+set(CMAKE_C_FLAGS_RELEASE "${DSLC_RELEASE_FLAGS}")
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 
 function(dsl_target_defaults target)
@@ -16,9 +17,10 @@ function(dsl_target_defaults target)
 	target_compile_options(${target} PRIVATE "$<$<CONFIG:Release>:-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=>"
 		"$<$<CONFIG:Release>:-ffile-prefix-map=${PROJECT_BINARY_DIR}/=>")
 	if(DSLC_SANITIZE)
-		# ASan sees what these two look for, when it happens.
+		# ASan sees what these look for, when it happens: an address that is computed wrongly, when it is used. The
+		# check of each sum of a pointer and an offset is 6 to 9 % of a run on the simulator; clang's, of the fuzz preset, stays.
 		target_compile_options(${target} PRIVATE -fsanitize=address,undefined -fno-sanitize=null,object-size
-			-fno-sanitize-recover=all -fno-omit-frame-pointer)
+			$<$<C_COMPILER_ID:GNU>:-fno-sanitize=pointer-overflow> -fno-sanitize-recover=all -fno-omit-frame-pointer)
 		target_link_options(${target} PUBLIC -fsanitize=address,undefined)
 		# What UBSan finds stops the program, and ASan says where (handle_sigill in CMakePresets.json):
 		# a line for each check would be 53,000 globals that ASan registers whenever dslc starts.

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # The release build needs glibc alone, and compiles the example to the same bytes as this build.
 #   release.sh SOURCE SCRATCH DSLC
-# It is built in the copy of the tree that faults are put into (tools/faults.sh), for which it is built anyway.
+# It is built in the copy of the tree that faults are put into (tools/faults.sh), for which it is built anyway; with -O1, in two
+# thirds of the time that -O2 takes, whose warning of what is not set knows less.
 set -eu
 source=$1 scratch=$2 dslc=$3
 example=$source/examples/gemm/gemm.gemm
@@ -16,7 +17,7 @@ fail()
 mkdir -p "$scratch"
 tree=$("$source/tools/faults.sh" tree)
 cd "$tree"
-cmake --preset release >"$scratch/log" 2>&1 || fail "$(cat "$scratch/log")"
+cmake --preset release -DDSLC_RELEASE_FLAGS="-O1 -DNDEBUG -Wno-maybe-uninitialized" >"$scratch/log" 2>&1 || fail "$(cat "$scratch/log")"
 cmake --build --preset release --target dslc >"$scratch/log" 2>&1 || fail "$(cat "$scratch/log")"
 release=$tree/build/release/dslc
 
