@@ -2,9 +2,10 @@
 /* stepper_mutants - changes kernels at random and judges each mutant twice: by the verifier, for
  * all sizes, and by the stepper, in random interleavings at a few sizes. They must agree:
  *     stepper_mutants [-n MUTANTS] [-s SECONDS] [-r SEED] [-o ONLY] [-k KIND] [-v] KERNEL.ir...
- *     stepper_mutants -u KERNEL.ir...      each as it stands
+ *     stepper_mutants [-h 0|1] -u KERNEL.ir...      each as it stands (halves.h)
  * What is proved fails in none of 200 interleavings at five sizes; what is refuted by a run fails
  * at the sizes that are shown. Mutant i of a seed is the same in every call. */
+#include "halves.h"
 #include "stepper_change.h"
 #include "verify/check.h"
 #include "stepper.h"
@@ -45,7 +46,7 @@ typedef struct {
 } Base;
 
 typedef struct {
-	int mutants, kernels;
+	int mutants, kernels, half, given;
 	double seconds;
 	uint64_t seed;
 	int only;
@@ -356,6 +357,8 @@ static bool read_options(Judge *j, int argc, char **argv)
 			j->verbose = true;
 		else if (strcmp(argv[i], "-u") == 0)
 			j->unchanged = true;
+		else if (strcmp(argv[i], "-h") == 0 && i + 1 < argc)
+			j->half = atoi(argv[++i]);
 		else if (strcmp(argv[i], "-n") == 0 && i + 1 < argc)
 			j->mutants = atoi(argv[++i]);
 		else if (strcmp(argv[i], "-s") == 0 && i + 1 < argc)
@@ -366,7 +369,7 @@ static bool read_options(Judge *j, int argc, char **argv)
 			j->only = atoi(argv[++i]);
 		else if (strcmp(argv[i], "-k") == 0 && i + 1 < argc)
 			j->kind = argv[++i];
-		else
+		else if (in_half(j->half, j->given++))
 			good &= read_base(j, argv[i]);
 	}
 	return good && j->kernels;
@@ -388,7 +391,7 @@ static bool judge_mutants(Judge *j, double start)
 
 int main(int argc, char **argv)
 {
-	static Judge j = {.mutants = 1000, .seed = 1, .only = -1, .seconds = 1e9};
+	static Judge j = {.mutants = 1000, .half = WHOLE, .seed = 1, .only = -1, .seconds = 1e9};
 	double start = now(CLOCK_MONOTONIC);
 	setvbuf(stdout, NULL, _IOLBF, 0); /* so that one that takes long is the next */
 	bool good = read_options(&j, argc, argv);
