@@ -1,6 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# Runs every random generator for an hour each, on many cores, also where there is no compiler:
+# What takes hours. The suite with all that it leaves out where a commit is checked (CONTRIBUTING.md has the table):
+#   tools/hours.sh suite [CTEST OPTION...]        e.g. -R e2e.registers: each program under every schedule, in two orders
+# Every random generator for an hour each, on many cores, also where there is no compiler:
 #   tools/hours.sh pack              on this machine: build/hours.tar.xz, with the release preset's binaries
 #   sh hours.sh run SECONDS CORES [SEED [NAME...]]   beside what that unpacks to (tar -xJf hours.tar.xz; cd hours)
 # Each generator, or each that is named, gets all cores for SECONDS, seeds of its own on each. What it printed is NAME.CORE.log;
@@ -30,6 +32,15 @@ pack()
 	cp "$0" "$out"
 	tar -C "$root/build" -cJf "$out.tar.xz" hours
 	ls -l "$out.tar.xz"
+}
+
+# In the release preset, whose counts are those without sanitizers.
+suite()
+{
+	cd "$(dirname -- "$0")/.."
+	cmake --preset release >/dev/null
+	cmake --build --preset release
+	EVERY=1 ctest --preset release -j "$(nproc)" "$@"
 }
 
 # The command of a generator, a seed and a time.
