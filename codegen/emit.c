@@ -566,10 +566,19 @@ void emit_LD_GLOBAL(Cg *g, const Op *op)
 		cg_check_indices(g, op);
 }
 
+/* LLVM 22.1 selects the intrinsic from sm_90 on; all targets have the instruction. */
 void emit_PREFETCH_GLOBAL(Cg *g, const Op *op)
 {
+	static const char text[] = "prefetch.global.L1 [$0];", ties[] = "l";
 	LLVMValueRef at = global_address(g, op);
-	cg_call(g, "llvm.nvvm.prefetch.global.L1", NULL, &at, 1);
+	LLVMTypeRef of = LLVMTypeOf(at), type = LLVMFunctionType(g->m->tvoid, &of, 1, false);
+	if (cg_hopper(g)) {
+		cg_call(g, "llvm.nvvm.prefetch.global.L1", NULL, &at, 1);
+		return;
+	}
+	LLVMValueRef f = LLVMGetInlineAsm(type, text, sizeof text - 1, ties, sizeof ties - 1, true,
+					  false, LLVMInlineAsmDialectATT, false);
+	LLVMBuildCall2(g->b, type, f, &at, 1, "");
 }
 
 /* One element of a buffer to tensor + element offset. */
