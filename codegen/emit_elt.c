@@ -122,6 +122,8 @@ static LLVMValueRef to_f32(Cg *g, LLVMValueRef x, Elem from)
 	LLVMTypeRef f32 = g->m->f32;
 	if (from == EL_F32)
 		return x;
+	if (elem_is_wide(from))
+		return LLVMBuildFPTrunc(g->b, x, f32, "");
 	if (from == EL_TF32)
 		return to_tf32(g, x);
 	if (elem_rows[from].cls == 'S')
@@ -162,6 +164,8 @@ static LLVMValueRef from_f32(Cg *g, LLVMValueRef x, Elem to)
 {
 	if (to == EL_F32)
 		return x;
+	if (elem_is_wide(to))
+		return LLVMBuildFPExt(g->b, x, cg_elem(g->m, to), "");
 	if (to == EL_TF32)
 		return to_tf32(g, x);
 	if (!elem_is_float(to))

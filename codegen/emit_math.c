@@ -52,6 +52,12 @@ static V num(Cg *g, double x)
 	return LLVMConstReal(g->m->f32, x);
 }
 
+/* Of the type of another. */
+static V like(V of, double x)
+{
+	return LLVMConstReal(LLVMTypeOf(of), x);
+}
+
 static V add(Cg *g, V a, V b)
 {
 	return LLVMBuildFAdd(g->b, a, b, "");
@@ -189,7 +195,8 @@ V value_FMA(Cg *g, V *x)
 
 V value_SQRT(Cg *g, V *x)
 {
-	return cg_call(g, "llvm.nvvm.sqrt.rn.f", NULL, x, 1);
+	bool wide = LLVMTypeOf(x[0]) != g->m->f32;
+	return cg_call(g, wide ? "llvm.nvvm.sqrt.rn.d" : "llvm.nvvm.sqrt.rn.f", NULL, x, 1);
 }
 
 V value_RSQRT(Cg *g, V *x)
@@ -205,7 +212,7 @@ V value_EXP2(Cg *g, V *x)
 /* max.f32 gives the operand that is a number, and 0 of the two zeros that is not negative. */
 V value_RELU(Cg *g, V *x)
 {
-	return largest(g, x[0], num(g, 0));
+	return largest(g, x[0], like(x[0], 0));
 }
 
 /* ------------------------------------------------------------------ exponentials */
@@ -510,12 +517,13 @@ V value_HARDSWISH(Cg *g, V *x)
 
 V value_LEAKY_RELU(Cg *g, V *x)
 {
-	return either(g, is(g, LLVMRealOGT, x[0], num(g, 0)), x[0], mul(g, x[0], x[1]));
+	return either(g, is(g, LLVMRealOGT, x[0], like(x[0], 0)), x[0], mul(g, x[0], x[1]));
 }
 
 V value_DRELU(Cg *g, V *x)
 {
-	return either(g, is(g, LLVMRealOGT, x[0], num(g, 0)), num(g, 1), num(g, 0));
+	V zero = like(x[0], 0);
+	return either(g, is(g, LLVMRealOGT, x[0], zero), like(x[0], 1), zero);
 }
 
 V value_SQUARE(Cg *g, V *x)
@@ -530,13 +538,13 @@ V value_CLAMP(Cg *g, V *x)
 
 V value_SELECT(Cg *g, V *x)
 {
-	return either(g, is(g, LLVMRealUNE, x[0], num(g, 0)), x[1], x[2]);
+	return either(g, is(g, LLVMRealUNE, x[0], like(x[0], 0)), x[1], x[2]);
 }
 
-#define COMPARISON(id, how)                                                     \
-	V value_##id(Cg *g, V *x)                                               \
-	{                                                                       \
-		return either(g, is(g, how, x[0], x[1]), num(g, 1), num(g, 0)); \
+#define COMPARISON(id, how)                                                             \
+	V value_##id(Cg *g, V *x)                                                       \
+	{                                                                               \
+		return either(g, is(g, how, x[0], x[1]), like(x[0], 1), like(x[0], 0)); \
 	}
 COMPARISON(LT, LLVMRealOLT)
 COMPARISON(LE, LLVMRealOLE)

@@ -1,29 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* emit_mma_sync.c - mma by the threads of one warp (PTX ISA: mma). All its operands are registers
- * of 32 bits, and it is done when it is issued, so that it is inline PTX without effects.
+/* emit_mma_sync.c - mma by the threads of one warp (PTX ISA: mma). All its operands are registers,
+ * of 32 bits or of one element, and it is done when it is issued, so that it is inline PTX without
+ * effects.
  *     mma.sync %acc[4], %a[0], %b[8] atom=mma_sync.m16n8k16.f32.bf16.bf16
  *     ->  mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {d}, {a}, {b}, {c} */
 #include "codegen/cg.h"
 
-enum { OPERANDS = 3, MOST_WORDS = 32 };
+enum { OPERANDS = 3, MOST_WORDS = 32, REG_BITS = 32 };
+enum { PIECE_M = 8, PIECE_K = 4 }; /* of f64, in front of sm_90 */
 
-/* Registers of 32 bits of the accumulator, of A and of B. */
+/* An instruction: its rows and depth, and of the accumulator, of A and of B the registers, `step`
+ * apart. */
 typedef struct {
-	int n[OPERANDS], first[OPERANDS];
-} Words;
+	int m, k, n[OPERANDS], first[OPERANDS], step[OPERANDS];
+} Piece;
 
-static Words words_of(Cg *g, const Op *op)
+/* Elements of a register. */
+static int per_register(const Op *op, int i)
+{
+	int bits = elem_rows[op->in[i].val->type->elem].bits;
+	return bits < REG_BITS ? REG_BITS / bits : 1;
+}
+
+static Piece whole(Cg *g, const Op *op)
 {
 	Atom atom = attrs_get(&op->attrs, A_ATOM)->atom;
 	const AtomRow *row = &atom_rows[atom.id];
 	int elements[OPERANDS] = {row->m * atom.n, row->m * row->k, atom.n * row->k};
-	Words w;
+	Piece p = {.m = row->m, .k = row->k, .step = {1, 1, 1}};
 	for (int i = 0; i < OPERANDS; i++) {
-		int per = 32 / elem_rows[op->in[i].val->type->elem].bits;
-		w.n[i] = elements[i] / atom_threads(g->m->ctx, atom) / per;
-		w.first[i] = cg_first_register(g, &op->in[i]) / per;
+		int per = per_register(op, i);
+		p.n[i] = elements[i] / atom_threads(g->m->ctx, atom) / per;
+		p.first[i] = cg_first_register(g, &op->in[i]) / per;
 	}
-	return w;
+	return p;
 }
 
 static int spell_list(Buf *text, int at, int n, const char *end)
@@ -34,29 +44,35 @@ static int spell_list(Buf *text, int at, int n, const char *end)
 	return at + n;
 }
 
-static void spell(const Op *op, const Words *w, Buf *text, Buf *ties)
+static char letter(Elem e)
+{
+	return elem_rows[e].bits > REG_BITS ? 'd' : e == EL_F32 ? 'f' : 'r';
+}
+
+static void spell(const Op *op, const Piece *p, Buf *text, Buf *ties)
 {
 	Atom atom = attrs_get(&op->attrs, A_ATOM)->atom;
 	const AtomRow *row = &atom_rows[atom.id];
-	const char *c = elem_rows[row->c].name, *kind = row->c == EL_F32 ? "f" : "r";
-	buf_printf(text, "mma.sync.aligned.m%dn%dk%d.row.col.%s.%s.%s.%s ", row->m, atom.n, row->k,
-		   c, elem_rows[row->a].name, elem_rows[row->b].name, c);
-	int at = spell_list(text, 0, w->n[0], ", ");
-	at = spell_list(text, at + w->n[0], w->n[1], ", ");
-	spell_list(text, at, w->n[2], ", ");
-	spell_list(text, w->n[0], w->n[0], ";");
-	for (int i = 0; i < w->n[0]; i++)
-		buf_printf(ties, "=%s,", kind);
-	for (int i = 0; i < w->n[0]; i++)
+	const char *c = elem_rows[row->c].name;
+	char of_a = elem_rows[row->a].bits > REG_BITS ? 'd' : 'r';
+	buf_printf(text, "mma.sync.aligned.m%dn%dk%d.row.col.%s.%s.%s.%s ", p->m, atom.n, p->k, c,
+		   elem_rows[row->a].name, elem_rows[row->b].name, c);
+	int at = spell_list(text, 0, p->n[0], ", ");
+	at = spell_list(text, at + p->n[0], p->n[1], ", ");
+	spell_list(text, at, p->n[2], ", ");
+	spell_list(text, p->n[0], p->n[0], ";");
+	for (int i = 0; i < p->n[0]; i++)
+		buf_printf(ties, "=%c,", letter(row->c));
+	for (int i = 0; i < p->n[0]; i++)
 		buf_printf(ties, "%d,", i);
-	for (int i = 0; i < w->n[1] + w->n[2]; i++)
-		buf_printf(ties, "r%s", i + 1 < w->n[1] + w->n[2] ? "," : "");
+	for (int i = 0; i < p->n[1] + p->n[2]; i++)
+		buf_printf(ties, "%c%s", of_a, i + 1 < p->n[1] + p->n[2] ? "," : "");
 }
 
-static LLVMValueRef inline_asm(LLVMTypeRef type, const Op *op, const Words *w)
+static LLVMValueRef inline_asm(LLVMTypeRef type, const Op *op, const Piece *p)
 {
 	Buf text = {0}, ties = {0};
-	spell(op, w, &text, &ties);
+	spell(op, p, &text, &ties);
 	LLVMValueRef f = LLVMGetInlineAsm(type, text.s, text.n, ties.s, ties.n, false, false,
 					  LLVMInlineAsmDialectATT, false);
 	buf_free(&text);
@@ -64,25 +80,50 @@ static LLVMValueRef inline_asm(LLVMTypeRef type, const Op *op, const Words *w)
 	return f;
 }
 
-void emit_MMA_SYNC(Cg *g, const Op *op)
+static LLVMValueRef register_of(Cg *g, const Op *op, int i, int r)
 {
-	Words w = words_of(g, op);
+	const Bound *v = cg_val(g, op->in[i].val);
+	if (elem_rows[v->val->type->elem].bits > REG_BITS)
+		return cg_reg(g, v, r);
+	return i ? cg_packed(g, v, r) : cg_word(g, v, r);
+}
+
+static void emit_piece(Cg *g, const Op *op, const Piece *p)
+{
 	const Bound *acc = cg_val(g, op->in[0].val);
 	LLVMTypeRef in[MOST_WORDS];
 	LLVMValueRef args[MOST_WORDS];
 	int n = 0;
 	for (int i = 0; i < OPERANDS; i++)
-		for (int r = 0; r < w.n[i]; r++, n++) {
-			const Bound *v = cg_val(g, op->in[i].val);
-			args[n] =
-				i ? cg_packed(g, v, w.first[i] + r) : cg_word(g, v, w.first[i] + r);
+		for (int r = 0; r < p->n[i]; r++, n++) {
+			args[n] = register_of(g, op, i, p->first[i] + r * p->step[i]);
 			in[n] = LLVMTypeOf(args[n]);
 		}
-	LLVMTypeRef out = LLVMStructTypeInContext(g->m->lc, in, (unsigned)w.n[0], false);
+	LLVMTypeRef out = LLVMStructTypeInContext(g->m->lc, in, (unsigned)p->n[0], false);
 	LLVMTypeRef type = LLVMFunctionType(out, in, (unsigned)n, false);
-	LLVMValueRef r =
-		LLVMBuildCall2(g->b, type, inline_asm(type, op, &w), args, (unsigned)n, "");
-	for (int i = 0; i < w.n[0]; i++)
-		cg_set_word(g, acc, w.first[0] + i,
+	LLVMValueRef r = LLVMBuildCall2(g->b, type, inline_asm(type, op, p), args, (unsigned)n, "");
+	for (int i = 0; i < p->n[0]; i++)
+		cg_set_word(g, acc, p->first[0] + i * p->step[0],
 			    LLVMBuildExtractValue(g->b, r, (unsigned)i, ""));
+}
+
+/* Registers of halves of 8 rows follow each other: two of C, and of A one for each step of K. */
+static void emit_pieces(Cg *g, const Op *op, const Piece *all)
+{
+	int halves = all->m / PIECE_M, steps = all->k / PIECE_K;
+	Piece p = {.m = PIECE_M, .k = PIECE_K, .n = {2, 1, 1}, .step = {1, 1, 1}};
+	for (int s = 0; s < steps; s++)
+		for (int h = 0; h < halves; h++) {
+			p.first[0] = all->first[0] + p.n[0] * h;
+			p.first[1] = all->first[1] + halves * s + h;
+			p.first[2] = all->first[2] + s;
+			emit_piece(g, op, &p);
+		}
+}
+
+void emit_MMA_SYNC(Cg *g, const Op *op)
+{
+	Piece p = whole(g, op);
+	bool wide = elem_rows[op->in[0].val->type->elem].bits > REG_BITS;
+	(wide && !cg_hopper(g) ? emit_pieces : emit_piece)(g, op, &p);
 }

@@ -69,7 +69,7 @@ static const char *member_type(const KArg *a)
 		return "dsl_addr";
 	if (!elem_is_float(a->elem))
 		return "int64_t";
-	return a->elem == EL_F64 ? "double" : "float";
+	return elem_is_wide(a->elem) ? "double" : "float";
 }
 
 static void write_struct(Buf *b, const KDesc *k)

@@ -59,7 +59,10 @@ static const NpyType *stored_type(Elem e)
 
 static bool is_bits(const NpyType *type, Elem e)
 {
-	const char *bits = elem_rows[e].bits <= 8 ? "|u1" : elem_rows[e].bits == 16 ? "<u2" : "<u4";
+	const char *bits = elem_rows[e].bits <= 8    ? "|u1"
+			   : elem_rows[e].bits == 16 ? "<u2"
+			   : elem_rows[e].bits == 32 ? "<u4"
+						     : "<u8";
 	return !strcmp(type->code, stored_type(e)->code) || !strcmp(type->code, bits);
 }
 

@@ -111,9 +111,8 @@ static bool may_read(Sema *s, const Value *v)
 	return false;
 }
 
-/* A tile of a tensor comes into registers, and, where it is computed with, to f32, which is exact.
- */
-static bool read_tile(Sema *s, Value *v, bool widen)
+/* A tile of a tensor comes into registers, as e: the type that it has, or a wider one. */
+static bool read_tile(Sema *s, Value *v, Elem e)
 {
 	const Tiling *t = v->tile->tiling;
 	if (!may_read(s, v))
@@ -130,9 +129,9 @@ static bool read_tile(Sema *s, Value *v, bool widen)
 	Op *frag = build(s, OP_FRAG, v->loc);
 	Val *to = op_result(s->kernel, frag, t->tensor->name, type_like(s, t->tensor->elem, shape));
 	build_in(s, build_in(s, build(s, OP_COPY, v->loc), to), from);
-	if (widen && t->tensor->elem != EL_F32) {
+	if (e != t->tensor->elem) {
 		Op *op = build_in(s, build(s, OP_CVT, v->loc), to);
-		to = op_result(s->kernel, op, "x", type_like(s, EL_F32, shape));
+		to = op_result(s->kernel, op, "x", type_like(s, e, shape));
 	}
 	const Layout *whole = tile_repeats(s, v->tile) ? tiling_shape(s, t) : NULL;
 	if (whole && !is_part(shape, whole)) {
@@ -149,7 +148,7 @@ static bool read_tile(Sema *s, Value *v, bool widen)
 
 bool elt_read(Sema *s, Value *v)
 {
-	return read_tile(s, v, false);
+	return read_tile(s, v, elt_elem(v));
 }
 
 /* A slot of a buffer comes into registers as it is; algebra on buffers is that of their layouts. */
@@ -174,8 +173,7 @@ static bool read_buffer(Sema *s, Value *v)
 static bool read_tiles(Sema *s, Value *args, int n, Elem e)
 {
 	for (int i = 0; i < n; i++)
-		if (args[i].kind == V_TILE &&
-		    !read_tile(s, &args[i], e == EL_F32 || elt_elem(&args[i]) != e))
+		if (args[i].kind == V_TILE && !read_tile(s, &args[i], e))
 			return false;
 	return true;
 }
@@ -324,15 +322,16 @@ Value elt_cast(Sema *s, Loc loc, Elem to, Value *arg)
 		     elem_rows[to].name, value_texts[arg->kind]);
 		return value_bad();
 	}
-	if (arg->kind == V_TILE && !read_tile(s, arg, false))
+	if (arg->kind == V_TILE && !read_tile(s, arg, elt_elem(arg)))
 		return value_bad();
 	if (arg->kind == V_BUFFER && !read_buffer(s, arg))
 		return value_bad();
 	if (elt_elem(arg) == to)
 		return *arg;
-	if (is_number(arg) || arg->val->type->kind != TY_TILE || elem_rows[to].bits > 32 ||
-	    elem_rows[to].bits < 8) {
-		not_yet(s, loc, "converting %s to %s; tiles are, to types of 8, 16 and 32 bits",
+	if (is_number(arg) || arg->val->type->kind != TY_TILE ||
+	    (elem_rows[to].bits > 32 && !elem_is_wide(to)) || elem_rows[to].bits < 8) {
+		not_yet(s, loc,
+			"converting %s to %s; tiles are, to types of 8, 16 and 32 bits, and f64",
 			value_texts[arg->kind], elem_rows[to].name);
 		return value_bad();
 	}

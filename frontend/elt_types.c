@@ -15,7 +15,7 @@ Elem elt_elem(const Value *v)
 /* Of a type that it keeps: no number, nor a tile of a tensor, which is widened. */
 static bool is_typed(const Value *v)
 {
-	return !is_number(v) && (v->kind != V_TILE || elt_elem(v) == EL_F64);
+	return !is_number(v) && (v->kind != V_TILE || elem_is_wide(elt_elem(v)));
 }
 
 /* In which type an operation is: that of its values, if they are of one. Tiles of tensors and
@@ -27,8 +27,8 @@ Elem elt_computed_in(const Value *args, int n)
 		Elem e = elt_elem(&args[i]);
 		if (!is_typed(&args[i]))
 			continue;
-		if (e == EL_F64 || !elem_computes(e))
-			return e == EL_F64 ? e : EL_F32;
+		if (elem_is_wide(e) || !elem_computes(e))
+			return elem_is_wide(e) ? e : EL_F32;
 		all = all == EL_COUNT || all == e ? e : EL_F32;
 	}
 	return all == EL_COUNT ? EL_F32 : all;
@@ -50,14 +50,21 @@ bool elt_is_f32(Sema *s, const char *what, const Value *v)
 	return elt_elem(v) == EL_F32 || report_elem(s, what, EL_F32, v);
 }
 
+/* Numbers are of any type, and tiles of what holds all that theirs does. */
+static bool is_of(const Value *v, Elem e)
+{
+	Elem has = elt_elem(v);
+	return has == e || is_number(v) ||
+	       (!is_typed(v) && !elem_pairs(e) && elem_converts(has, e));
+}
+
 /* Whether the row is computed in that type, of which all operands are, and by this target. */
 bool elt_types_fit(Sema *s, Loc loc, const EltRow *row, const Value *args, Elem e)
 {
 	const char *target = s->kernel->target;
 	Elem has = elt_computes(row->op, e) ? e : EL_F32;
 	for (int i = 0; i < row->arity; i++)
-		if (elt_elem(&args[i]) != has &&
-		    (is_typed(&args[i]) || (has != EL_F32 && args[i].kind == V_TILE)))
+		if (!is_of(&args[i], has))
 			return report_elem(s, row->name, has, &args[i]);
 	if (target_computes(target, e))
 		return true;

@@ -33,7 +33,7 @@ bool elem_pairs(Elem e)
 
 bool elem_computes(Elem e)
 {
-	return e == EL_F32 || e == EL_F64 || paired[e];
+	return e == EL_F32 || elem_is_wide(e) || paired[e];
 }
 
 bool elt_computes(OpKind op, Elem e)

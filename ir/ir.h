@@ -140,12 +140,14 @@ const Layout *copy_tv(Ctx *c, const CopyRow *row);
 const CopyRow *copy_row_of(int op); /* the first for that OpKind of the warp stage; NULL: none */
 
 /* Whether one conversion does it, rounded once: what f32 holds exactly becomes anything, integers
- * of 32 bits become f32 or integers, and nothing what lies two in a byte. */
+ * of 32 bits become f32 or integers, wider floats f32, and nothing what lies two in a byte. */
 static inline bool elem_converts(Elem from, Elem to)
 {
 	bool wide = !elem_is_float(from) && elem_rows[from].bits >= 32;
-	return elem_rows[from].bits <= 32 && elem_rows[to].bits <= 32 && elem_rows[to].bits >= 8 &&
-	       (!wide || to == EL_F32 || (from == EL_I32 && !elem_is_float(to)));
+	bool holds = elem_rows[from].bits <= 32 && (elem_rows[to].bits <= 32 || elem_is_wide(to));
+	return (elem_is_wide(from) && to == EL_F32) ||
+	       (holds && elem_rows[to].bits >= 8 &&
+		(!wide || to == EL_F32 || (from == EL_I32 && !elem_is_float(to))));
 }
 
 /* half.c: integers, and numbers of 16 bits that hold them exactly */

@@ -50,6 +50,12 @@ static inline int elem_is_called(Elem e, const char *name)
 	return !strcmp(row->name, name) || (row->also && !strcmp(row->also, name));
 }
 
+/* Floating point of more bits than f32. */
+static inline int elem_is_wide(Elem e)
+{
+	return elem_rows[e].cls == 'F' && elem_rows[e].bits > elem_rows[EL_F32].bits;
+}
+
 static inline int elem_is_float(Elem e)
 {
 	return elem_rows[e].cls == 'F';

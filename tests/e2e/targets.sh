@@ -33,11 +33,18 @@ for how in $hows; do
 	try "$e2e/targets/gemm.gemm" M=136,N=72,K=200 -DR="${how%:*}" -DP="${how#*:}"
 done
 try "$e2e/targets/gemm.gemm" M=200,N=136,K=328 -DbM=128 -DbN=32 -DbK=64 -DS=2 -DW=8 -DR=cooperative
+try "$e2e/targets/doubles_simple.gemm" M=72,N=40,K=41
+try "$e2e/targets/doubles.gemm" M=72,N=40,K=42 -DR=cooperative -DP=on
+"$dslc" -S "$e2e/targets/doubles.gemm" --target="$target" -o "$scratch/k.ptx"
+case $target in sm_8*) shape=m8n8k4 ;; *) shape=m16n8k8 ;; esac
+grep -q "mma.sync.aligned.$shape.row.col.f64" "$scratch/k.ptx" || fail "no $shape"
 sed -n 's/^e2e_plain(\([^ ]*\) \([^ )]*\).*/\1 \2/p' "$e2e/CMakeLists.txt" >"$scratch/plain"
 number=0
 while read -r name sizes; do
-	[ $name != straight ] && [ $((number % of)) != $at ] || try "$e2e/plain/$name.gemm" "$sizes"
 	number=$((number + 1))
+	[ $name = straight ] || [ $(((number - 1) % of)) = $at ] || continue
+	case $target in sm_8*) ! grep -q '^// since sm_90' "$e2e/plain/$name.gemm" || continue ;; esac
+	try "$e2e/plain/$name.gemm" "$sizes"
 done <"$scratch/plain"
 "$dslc" -S "$e2e/targets/gemm.gemm" --target="$target" -o "$scratch/k.ptx" >"$scratch/out" 2>&1
 grep -q "^\.target $target\$" "$scratch/k.ptx" || fail "another target"

@@ -63,16 +63,16 @@ static bool other_registers(const Case *c)
 
 static bool no_output(const Case *c)
 {
-	return elem_rows[c->of[1]].bits > 32;
+	return elem_rows[c->of[1]].bits > 32 && !elem_is_float((Elem)c->of[1]);
 }
 
 /* In the order in which the compiler finds them. */
 static const Rule rules[] = {
 	{"E0203", "this instruction reads A from shared memory", no_registers},
-	{"E0301", "types of more than 32 bits are no outputs", no_output},
+	{"E0301", "integers of more than 32 bits are no outputs", no_output},
 	{"E0404", "`wgmma` reads A of 8 or 32 bits along K only", a_turned},
 	{"E0404", "`wgmma` reads B of 8 or 32 bits along K only", b_turned},
-	{"E0405", "a value of 8 bits does not lie in registers as A does", other_registers},
+	{"E0405", "only a value of 16 bits lies in registers as A does", other_registers},
 };
 enum { RULES = sizeof rules / sizeof *rules };
 
@@ -240,8 +240,8 @@ static void say_outputs(void)
 			printf("\n| `%s` |", elem_rows[c].name);
 		for (int d = 0; d < EL_COUNT && is; d++)
 			if (is_output(d))
-				printf(" %s |", elem_rows[d].bits > 32 ? "E0301"
-						: c == d               ? "as it is"
+				printf(" %s |", c == d                             ? "as it is"
+						: no_output(&(Case){.of = {0, d}}) ? "E0301"
 						: elem_converts((Elem)c, (Elem)d)
 							? "one rounding"
 							: "by way of `f32`");
@@ -255,7 +255,7 @@ static void say_elements(void)
 	printf("| type | bits | 1e30 becomes | -1e30 | 2^-30 | 1/3 | NaN "
 	       "|\n|---|---|---|---|---|---|---|\n");
 	for (int e = 0; e < EL_COUNT; e++) {
-		if (!elem_rows[e].spoken || elem_rows[e].bits > 32)
+		if (!elem_rows[e].spoken || (elem_rows[e].bits > 32 && !elem_is_float((Elem)e)))
 			continue;
 		printf("| `%s` | %d |", elem_rows[e].name, elem_rows[e].bits);
 		for (int i = 0; i < 4; i++)
@@ -300,13 +300,14 @@ static void say_page(void)
 	       "added "
 	       "up in the tensor core, and 2^-23 more for each time. Sums that the\naccumulator "
 	       "holds "
-	       "exactly are exact: those of integers up to 2^24 in `f32`, 2048 in `f16`.\n\n"
+	       "exactly are exact: those of integers up to 2^24 in `f32`, 2048 in `f16`. Those in "
+	       "`f64` are rounded after each product.\n\n"
 	       "## Outputs\n\nRows or columns may be contiguous, in any type. *By way of `f32`*, "
 	       "`bf16(f32(acc))`, rounds twice.\n\n");
 	say_outputs();
 	printf("\n## Conversions\n\nTo nearest, ties to even. Each type widens to `f32` exactly, "
 	       "but "
-	       "`s32`, which is rounded.\n\n");
+	       "`s32` and `f64`, which are rounded.\n\n");
 	say_elements();
 }
 

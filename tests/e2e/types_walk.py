@@ -14,10 +14,10 @@ device = sys.argv[5] if len(sys.argv) > 5 else "sim"
 some_rows = "0/3" if which == "pairs" and os.environ.get("EVERY") != "1" else "0/1"
 part, parts = map(int, (sys.argv[6] if len(sys.argv) > 6 else some_rows).split("/"))
 os.makedirs(scratch, exist_ok=True)
-BITS = {"s8": 8, "u8": 8, "s32": 32, "s64": 64, "f16": 16, "bf16": 16, "tf32": 32, "f32": 32, "e4m3": 8, "e5m2": 8}
+BITS = {"s8": 8, "u8": 8, "s32": 32, "s64": 64, "f16": 16, "bf16": 16, "tf32": 32, "f32": 32, "f64": 64, "e4m3": 8, "e5m2": 8}
 ATOMS = {"wgmma": "wgmma<64,32,{}>", "mma_sync": "mma_sync<16,8,{}>"}
 FEW = 16  # errors that one compilation reports
-DEEP = {8: 64, 16: 64, 32: 32}
+DEEP = {8: 64, 16: 64, 32: 32, 64: 16}
 
 SHARED = """kernel types(A : {a} {A}, B : {b} {B}, D : out {d} {D}) where {where} {{
     let gA = A / (64,{deep}), gB = B / (32,{deep}), gD = D / (64,32);
@@ -43,7 +43,7 @@ REGISTERS = """kernel types(P : {a} (M,L):(L,1), Q : {a} (K,L):(L,1), B : {b} {B
             sP <- gP[m,0]; sQ <- gQ[k,0]; sB <- gB[n,k];
             s : {s} pq.C(64,{deep}) = 0;
             s += {first};
-            acc += mm({a}(s), sB);
+            acc += mm({operand}, sB);
         }}
         gD[m,n] <- {value};
     }}
@@ -54,10 +54,10 @@ REGISTERS = """kernel types(P : {a} (M,L):(L,1), Q : {a} (K,L):(L,1), B : {b} {B
 def program(atom, a, b, c, d, a_order, b_order, home, d_order, k):
     order = {"k": "({0},K):(K,1)", "mn": "({0},K):(1,{0})"}
     whole = a in ("s8", "u8")
-    double = c == "s32" and d in ("f16", "bf16", "tf32", "e4m3", "e5m2")
+    double = c == "s32" and d in ("f16", "bf16", "tf32", "f64", "e4m3", "e5m2") or c == "f64" and d not in ("f32", "s64")
     return (REGISTERS if home == "registers" else SHARED).format(
         atom=ATOMS[atom].format(k), a=a, b=b, c=c, d=d, deep=DEEP[BITS[a]], A=order[a_order].format("M"), B=order[b_order].format("N"),
-        D="(M,N):(N,1)" if d_order == "rows" else "(M,N):(1,M)", s="s32" if whole else "f32",
+        D="(M,N):(N,1)" if d_order == "rows" else "(M,N):(1,M)", operand="f64(f32(s))" if a == "f64" else f"{a}(s)", s="s32" if whole else "f64" if a == "f64" else "f32",
         first="fast(pq(sP, sQ))" if a[0] == "e" else "pq(sP, sQ)",
         where="K % 16 == 0, M % 8 == 0, N % 8 == 0",
         value="acc" if c == d else f"{d}(f32(acc))" if double else f"{d}(acc)")
