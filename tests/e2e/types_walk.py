@@ -2,7 +2,7 @@
 """Combinations of types, homes and orders in memory, as types_table lists them: what works is right on the simulator, what
 does not is refused with the error that the table says.
    types_walk.py DSLC TABLE SCRATCH pairs|all [DEVICE] [PART/PARTS]
-Of pairs every third row where no part is named; each with EVERY=1."""
+Of pairs every fourth row where no part is named; each with EVERY=1."""
 import concurrent.futures
 import os
 import re
@@ -11,7 +11,7 @@ import sys
 
 dslc, table, scratch, which = sys.argv[1:5]
 device = sys.argv[5] if len(sys.argv) > 5 else "sim"
-some_rows = "0/3" if which == "pairs" and os.environ.get("EVERY") != "1" else "0/1"
+some_rows = "0/4" if which == "pairs" and os.environ.get("EVERY") != "1" else "0/1"
 part, parts = map(int, (sys.argv[6] if len(sys.argv) > 6 else some_rows).split("/"))
 os.makedirs(scratch, exist_ok=True)
 BITS = {"s8": 8, "u8": 8, "s32": 32, "s64": 64, "f16": 16, "bf16": 16, "tf32": 32, "f32": 32, "f64": 64, "e4m3": 8, "e5m2": 8}

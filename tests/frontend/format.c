@@ -17,6 +17,7 @@
 /* Fewer with sanitizers: CMakeLists.txt. */
 #ifndef SEEDS
 #define SEEDS 3
+#define APART 1 /* of the files that get other line breaks */
 #endif
 enum { FILES_MAX = 512 };
 
@@ -236,7 +237,7 @@ static void any_spacing_is_formatted(void **state)
 {
 	int tried = 0, parsed = 0;
 	(void)state;
-	for (int i = 0; i < npaths; i++) {
+	for (int i = 0; i < npaths; i += APART) {
 		size_t size;
 		char *text = file_read(paths[i], &size);
 		bool ok = parses(text, size);

@@ -19,7 +19,10 @@
 #define MILLISECONDS 200
 #endif
 /* Of a kernel with FEWER times fewer ops, each may cost 1 / GROWS of what it costs in the whole. */
-enum { OPS = 5000, RUNS = 5, FEWER = 8, GROWS = 3 };
+#ifndef RUNS
+#define RUNS 5
+#endif
+enum { OPS = 5000, FEWER = 8, GROWS = 3 };
 
 #define LOADS                                                                       \
 	"      %%t%d = tile %%A (m * 128, k%d * 32) : global bf16 (128,32):(K,1)\n" \

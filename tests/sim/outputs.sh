@@ -13,7 +13,7 @@ at()
 {
 	sizes="$sizes ${sizes:+--then} $size${1:-}"
 }
-for size in 136,200,72 133,200,64 136,77,200 65,133,8; do
+for size in 136,136,72 133,136,64 136,77,200 65,133,8; do
 	m=${size%%,*} k=${size##*,} n=${size#*,}
 	size=M=$m,N=${n%,*},K=$k
 	if grep -q ldc "$source"; then
