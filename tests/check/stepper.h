@@ -11,7 +11,7 @@
 
 #include "ir/ir.h"
 
-enum { LANES = 32, MOST_NAMES = 24, GROUP_WARPS = 4, NAMED_BARRIERS = 16 };
+enum { LANES = 32, MOST_NAMES = 24, MOST_LENGTHS = 4, GROUP_WARPS = 4, NAMED_BARRIERS = 16 };
 #define ALL_LANES 0xffffffffu
 
 /* What the caller binds, what the launch chooses, and which cluster is looked at. */
@@ -22,6 +22,7 @@ typedef struct {
 	} at[MOST_NAMES];
 	int n;
 	int64_t sms, cluster;
+	int64_t length[MOST_LENGTHS], heights; /* what operations find; stepper_found.c */
 	int leader;       /* the lane that elect chooses */
 	int tiles, trips; /* that these make, of the cluster; see sizes_count */
 } Sizes;
@@ -120,6 +121,11 @@ int64_t launch_ctas(const Kernel *k, const LaneNames *n);
 int cluster_ctas(const Kernel *k);
 void names_of_cta(LaneNames *n, Ctx *c, const Sizes *s, int64_t ctas, int cluster_size, int rank);
 void names_of_warp(LaneNames *n, Ctx *c, int warp);
+
+/* stepper_found.c */
+bool found_in(const Kernel *k); /* whether operations find something */
+void names_bind_found(LaneNames *n, const Op *op, const Sizes *s);
+int64_t found_length(int draw);
 
 /* stepper_registers.c: what each warp does with its registers, in program order. */
 typedef struct PtxRegisters PtxRegisters;

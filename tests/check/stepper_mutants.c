@@ -184,6 +184,22 @@ static void bind(Sizes *s, const char *name, int64_t v)
 	s->at[s->n++].value = v;
 }
 
+/* "where groups.at finds 0, 65, 65, ..", "where groups.count finds 2": the last goes on. */
+static void bind_found(const char *note, Sizes *s)
+{
+	const char *at = strstr(note, "groups.count finds "), *end = note + strcspn(note, "\n");
+	s->heights = at && at < end ? atoll(at + strlen("groups.count finds ")) : 0;
+	at = strstr(note, "groups.at finds ");
+	if (!at || at > end)
+		return;
+	at += strlen("groups.at finds ");
+	for (int i = 0; i < MOST_LENGTHS; i++) {
+		s->length[i] = is_digit(*at) ? atoll(at) : s->length[i - (i > 0)];
+		at += strspn(at, "0123456789");
+		at += strspn(at, ", ");
+	}
+}
+
 /* The sizes of the note. */
 static bool sizes_of_run(const Kernel *k, const char *note, Sizes *s)
 {
@@ -195,6 +211,7 @@ static bool sizes_of_run(const Kernel *k, const char *note, Sizes *s)
 	for (const Op *op = k->body.first; op; op = op->next)
 		for (int i = 0; op->kind == OP_TMAP && i < op->nsym; i++)
 			bind(s, op->sym[i], number_in(note, op->sym[i], " is ", 1));
+	bind_found(note, s);
 	s->cluster = number_in(note, "in cluster", " ", number_in(note, "in CTA", " ", 0));
 	return find_sms(k, s, number_before(note, " CTA"));
 }

@@ -10,6 +10,7 @@ enum { TRIES = 400, PATIENCE = 50, MOST_SIZE = 1536, FAR = 1 << 20 };
 
 typedef struct {
 	const Kernel *k;
+	const Sizes *sizes;
 	LaneNames *names;
 	int tiles, trips;
 	bool nested; /* tiles are a loop */
@@ -59,6 +60,7 @@ static void count_block(Count *c, const Block *b, int depth)
 {
 	for (const Op *op = b->first; op; op = op->next) {
 		LaneValue v;
+		names_bind_found(c->names, op, c->sizes);
 		if (op->kind == OP_LET) {
 			names_eval(c->names, op->ix[0], &v);
 			names_bind(c->names, op->sym[0], &v);
@@ -85,6 +87,7 @@ static int judge(Count *c, Sizes *s, int tiles, int trips)
 {
 	Arena *arena = arena_new();
 	int far = FAR;
+	c->sizes = s;
 	c->names = names_new(arena);
 	names_of_sizes(c->names, c->k->ctx, s);
 	int size = cluster_ctas(c->k);
@@ -96,6 +99,7 @@ static int judge(Count *c, Sizes *s, int tiles, int trips)
 		for (int w = 0; w < warps; w += warps > 3 * GROUP_WARPS ? GROUP_WARPS : 1) {
 			names_of_warp(c->names, c->k->ctx, w);
 			for (const Op *op = c->k->body.first; op; op = op->next) {
+				names_bind_found(c->names, op, s);
 				int64_t first = attrs_int(&op->attrs, A_FIRST, 0);
 				bool other = op->kind == OP_ROLE &&
 					     (w < first ||
@@ -153,6 +157,13 @@ static int64_t some_value(Count *c, const IxFact *f)
 	return v > f->hi ? f->hi : v;
 }
 
+static void choose_found(Count *c, Sizes *s)
+{
+	s->heights = below(c, 7);
+	for (int i = 0; i < MOST_LENGTHS; i++)
+		s->length[i] = found_length(below(c, LANES));
+}
+
 static void choose(Count *c, Sizes *s)
 {
 	const Kernel *k = c->k;
@@ -169,12 +180,16 @@ static void choose(Count *c, Sizes *s)
 	s->sms = size * (1 + below(c, 3));
 	s->cluster = below(c, 3) ? 0 : below(c, 4);
 	s->leader = below(c, 3) ? 0 : below(c, LANES);
+	if (found_in(k))
+		choose_found(c, s);
 }
 
 static void change(Count *c, Sizes *s)
 {
-	int i = below(c, c->k->syms.n + 1);
-	if (i == c->k->syms.n)
+	int i = below(c, c->k->syms.n + 1 + found_in(c->k));
+	if (i > c->k->syms.n)
+		choose_found(c, s);
+	else if (i == c->k->syms.n)
 		s->cluster = below(c, 4);
 	else
 		s->at[i].value = some_value(c, &c->k->syms.at[i]);

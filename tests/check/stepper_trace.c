@@ -350,6 +350,7 @@ static void walk_op(Tracer *r, const Op *op, uint32_t lanes)
 		walk_let(r, op, lanes);
 		return;
 	default:
+		names_bind_found(r->names, op, r->t->sizes);
 		why = registers_step(r->regs, op, r->names);
 		if (why)
 			trace_wrong(r, op, why);

@@ -235,6 +235,9 @@ bool trace_is_aligned(OpKind kind)
 	case OP_BAR_ARRIVE:
 	case OP_SETMAXNREG:
 	case OP_ELECT:
+	case OP_GROUPS_COUNT:
+	case OP_GROUPS_FIND:
+	case OP_GROUPS_AT:
 		return true;
 	default:
 		return false;
