@@ -304,6 +304,8 @@ typedef struct {
 	const char *names[MAX_CHOICES];
 	int n;
 	unsigned values; /* of names, a bit each */
+	const Ix *once;  /* a tile or none */
+	int64_t once_is;
 	int parts, part; /* CTAs, or clusters, beside each other that meet: this one's place */
 } Launch;
 
@@ -339,6 +341,8 @@ static Program *program_new(const Launch *l)
 	for (int i = 0; i < l->n; i++)
 		p->choices[i] = (Named){l->names[i], ix_const(l->k->ctx, l->values >> i & 1)};
 	p->nchoices = l->n;
+	p->once = l->once;
+	p->once_is = l->once ? ix_const(l->k->ctx, l->once_is) : NULL;
 	put_part(l, p);
 	return p;
 }
@@ -384,6 +388,8 @@ static Program *program_like(const Program *p)
 	q->rank = p->rank;
 	q->recall = p->recall;
 	q->cluster = p->cluster;
+	q->once = p->once;
+	q->once_is = p->once_is;
 	q->nchoices = p->nchoices;
 	memcpy(q->choices, p->choices, sizeof q->choices);
 	q->equal = true;
@@ -493,14 +499,22 @@ static void take_worse(CheckResult *out, const CheckResult *one)
 	out->limited = one->limited;
 }
 
-/* Each of the ways that a launch can choose is a kernel of its own. */
-static void prove_choices(Launch *l, CheckResult *out)
+/* A tile, where a CTA may have none; then none. */
+static void prove_once(Launch *l, CheckResult *out)
 {
-	for (l->values = 0; l->values < 1u << l->n && out->verdict != CHECK_REFUTED; l->values++) {
+	for (l->once_is = 1; l->once_is >= (l->once ? 0 : 1) && out->verdict != CHECK_REFUTED;
+	     l->once_is--) {
 		CheckResult one = {.unproved = out->unproved};
 		one.verdict = prove_launch(l, &one);
 		take_worse(out, &one);
 	}
+}
+
+/* Each of the ways that a launch can choose is a kernel of its own. */
+static void prove_choices(Launch *l, CheckResult *out)
+{
+	for (l->values = 0; l->values < 1u << l->n && out->verdict != CHECK_REFUTED; l->values++)
+		prove_once(l, out);
 }
 
 /* So is each CTA where they are apart, and each place among those that meet. */
@@ -511,6 +525,7 @@ CheckVerdict check_kernel(const Kernel *k, const CheckOpt *opt, CheckResult *out
 	int ctas, together = program_peers(k, &ctas);
 	l.n = find_choices(k, l.names);
 	l.parts = find_parts(k);
+	l.once = program_once(k);
 	*out = (CheckResult){.verdict = CHECK_PROVED, .unproved = opt && opt->unproved};
 	for (; l.rank < ctas && out->verdict == CHECK_PROVED; l.rank += together)
 		for (l.part = 0; l.part < l.parts && out->verdict == CHECK_PROVED; l.part++)

@@ -278,7 +278,7 @@ static void note_loop(Reader *r, Loops *at, const Op *op, int depth)
 /* A loop of few trips with others in it, from the n-th on, is one of a tree too. */
 static void note_outer(Reader *r, const Op *op, int depth, int n)
 {
-	if (!r->p->tree || r->loops.n == n || r->loops.at[n].op == op)
+	if (!r->p->tree || r->loops.n == n || r->loops.at[n].op == op || read_is_once(r, op))
 		return;
 	const Ix *from = stage(&r->lets, op->ix[0]), *to = stage(&r->lets, op->ix[1]);
 	Simple trip = read_simple(r, read_trips(r, from, to));
@@ -444,6 +444,8 @@ bool program_read(Program *p, const Kernel *k)
 	p->recall = p->recall ? p->recall : recall_new(p->arena);
 	take_names(&r, c);
 	r.lets.ctx = c;
+	r.lets.core = p->once;
+	r.lets.core_by = p->once_is;
 	r.made.arena = r.seen.arena = p->arena;
 	r.facts = kernel_facts(k);
 	if (p->tree && p->tree->launched)

@@ -106,6 +106,8 @@ struct Program {
 	int rank;                       /* the first of m.ranks: 0, or where CTAs are apart any */
 	Clamps least;                   /* that the constants of guards ask for */
 	Named choices[MAX_CHOICES + 1]; /* what the launch decides, as it does in these runs */
+	const Ix *once,
+		*once_is;  /* how often the loop around all runs; what that is here; or NULL */
 	const Ix *cluster; /* its number, where it has a part of a group's tile; or NULL */
 	int nchoices;
 	VEC(Decided) decided;
@@ -149,6 +151,9 @@ struct Program {
 	VEC(Foot) feet;          /* of its writes and reads: of step.mask - 1 */
 	struct Tree *tree;       /* of loops; NULL: words as Words has them */
 };
+
+/* once.c: how often the loop runs that is around all and has a trip or none; NULL: there is none */
+const Ix *program_once(const Kernel *k);
 
 /* foot.c: of a replay's write or read, 1 + its number among p->feet; 0: it is not known. */
 int foot_make(Program *p, const Op *op, const Ix *byte, uint32_t lanes, Env *e);

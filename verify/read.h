@@ -107,6 +107,8 @@ const Ix *read_trips(Reader *r, const Ix *from, const Ix *to);
 void read_found(Reader *r);
 void read_put_names(Reader *r, const Op *op, View *v); /* that it binds, or let */
 
+bool read_is_once(const Reader *r, const Op *op); /* once.c: its trips, of one or none, are known */
+
 /* agents.c: warps that are alike */
 void read_put_choices(Reader *r, View *v);
 void read_by_warp(Reader *r);

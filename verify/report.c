@@ -406,10 +406,17 @@ static void put_sizes(const Replay *r, Buf *b)
 		buf_printf(b, ", in %s %lld", r->p->ctas > 1 ? "cluster" : "CTA", (long long)cta);
 }
 
-/* What is found first, of the last of the names: a length. */
+/* What is found before the roles; and first by others, of the last of their names: a length. */
 static void put_lists(const Replay *r, Buf *b)
 {
 	enum { SHOWN = 3 };
+	for (const Op *op = kernel_first(r->p->k); op; op = op->next) {
+		int64_t v = 0;
+		if (!op_only_names(op) || op->kind == OP_LET || r->p->found.n)
+			continue;
+		ix_is_const(sizes_of(&r->sizes, op->sym[op->nsym - 1]), &v);
+		buf_printf(b, ", where %s finds %lld", op_rows[op->kind].name, (long long)v);
+	}
 	for (int i = 0; i < r->p->found.n; i++) {
 		const FoundBy *by = &r->p->found.at[i];
 		int64_t a = 0, times = 0;

@@ -193,7 +193,7 @@ static bool walk_loop(Reader *r, const Op *op)
 		return walk_shared(r, op);
 	it->from = read_expr(r, op->ix[0]);
 	it->to = read_expr(r, op->ix[1]);
-	bool unroll = r->p->sized && (!read_is_plain(op) || has_guard(op));
+	bool unroll = read_is_once(r, op) || (r->p->sized && (!read_is_plain(op) || has_guard(op)));
 	if ((unroll || reads_by_turns(op)) && ix_is_const(it->from, &from) &&
 	    ix_is_const(it->to, &to))
 		return walk_turns(r, op, from, to);

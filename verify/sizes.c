@@ -131,6 +131,19 @@ static void find_lists(Search *s)
 	}
 }
 
+/* What is found before the roles is one number for all: of rows, or of tiles. */
+static void find_numbers_found(Search *s)
+{
+	static const int64_t some[] = {1, 0, 2, 3, 4, 65, 129};
+	for (const Op *op = kernel_first(s->k); op; op = op->next)
+		for (int i = 0; op_only_names(op) && op->kind != OP_LET && i < op->nsym; i++) {
+			Size *of = add_size(s, op->sym[i], 0, MAX_FACTOR, 1);
+			for (size_t j = 0; j < COUNTOF(some) && !of->few; j++)
+				of->values[of->n++] = some[j];
+			of->few = true;
+		}
+}
+
 /* Sizes in the order in which conditions ask for them, then what the launch makes of them. */
 static void find_sizes(Search *s, int ctas)
 {
@@ -155,6 +168,7 @@ static void find_sizes(Search *s, int ctas)
 	of->few = true;
 	if (ctas == 1)
 		add_size(s, "cta", 0, INT32_MAX, 1)->is = ix_sym(c, ctx_str(c, "cluster"));
+	find_numbers_found(s);
 	find_lists(s);
 }
 
@@ -475,7 +489,7 @@ static void find_all_values(Search *s)
 
 bool sizes_find(const Kernel *k, int ctas, const Wishes *w, SizesSeen *seen, void *user)
 {
-	if (k->syms.n + w->nfound * FOUND_SIZES > MAX_SIZES - BOUND || ctas < 1)
+	if (k->syms.n + (1 + w->nfound) * FOUND_SIZES > MAX_SIZES - BOUND || ctas < 1)
 		return false;
 	Search *s = NEW(ctx_arena(k->ctx), Search);
 	*s = (Search){.k = k, .ctx = k->ctx, .w = w, .see = seen, .user = user};
