@@ -496,6 +496,12 @@ int tile_end_mode(const Kernel *k, const Val *tile)
 	return (int)attrs_int(&tile->def->attrs, A_RAGGED, tile_mode(k, tile, 0));
 }
 
+bool loop_is_of_tiles(const Kernel *k, const Op *loop)
+{
+	bool turns = attrs_int(&k->attrs, A_PERSISTENT, 0) || kernel_find(k, OP_GROUPS_COUNT);
+	return turns && loop->kind == OP_FOR && !op_parent(loop);
+}
+
 void op_of_tensor(Kernel *k, Op *tile, Val *tensor, const Val *other, const int *at)
 {
 	int end = tile_end_mode(k, other);

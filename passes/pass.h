@@ -37,6 +37,7 @@ const char *pass_expects(const Kernel *k, PassId id, const Op **where);
 bool pass_failed(const Kernel *k); /* the pass that runs has reported an error of this kernel */
 
 /* op.c's neighbours: what several passes ask */
+bool loop_is_of_tiles(const Kernel *k, const Op *loop); /* of those that a CTA has, or may have */
 Op *op_after(Kernel *k, Op *at, OpKind kind); /* a new op right after / before / at the end */
 Op *op_before(Kernel *k, Op *at, OpKind kind);
 Op *op_append(Kernel *k, Block *b, OpKind kind, Loc loc);

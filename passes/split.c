@@ -48,8 +48,7 @@ static Op *loop_over_k(Kernel *k)
 	for (const Op *mma = kernel_mma(k, NULL); mma; mma = kernel_mma(k, mma)) {
 		Op *own = NULL;
 		for (Op *up = op_parent(mma); up; up = op_parent(up))
-			if (up->kind == OP_FOR &&
-			    (op_parent(up) || !attrs_int(&k->attrs, A_PERSISTENT, 0)))
+			if (up->kind == OP_FOR && !loop_is_of_tiles(k, up))
 				own = up;
 		if (!own) {
 			refuse(k, mma->loc, "the mma stands in no loop over k", whole);
@@ -88,16 +87,31 @@ static bool goes_over(const Kernel *k, const Op *loop, const Op *at, const char 
 	       ix_is(ix_simplify(c, ix_sub(c, loop->ix[1], trips), facts), 0);
 }
 
-/* The mode of the tensor along which the tile goes with a loop, as n times its name; -1: none. */
+/* What says where the group lies along that mode, of which the tile has a part; NULL: it is no
+ * group's. */
+static const Op *group_along(const Kernel *k, const Op *tile, int mode)
+{
+	const Op *at = kernel_find(k, OP_GROUPS_AT);
+	while (at && tile->in[0].at != ix_sym(k->ctx, at->sym[1]))
+		at = op_find_next(at, OP_GROUPS_AT);
+	return at && tile_end_mode(k, tile->out) == mode ? at : NULL;
+}
+
+/* The mode of the tensor along which the tile goes with a loop, as n times its name, from the first
+ * element of the tensor or the group on; -1: none. */
 static int mode_along(const Kernel *k, const Op *tile, const char *name, int64_t *step)
 {
+	Ctx *c = k->ctx;
 	int mode = -1;
 	for (int m = 0; m < tile->nix; m++) {
 		if (!ix_uses(tile->ix[m], name))
 			continue;
-		const Ix *once = ix_subst(k->ctx, tile->ix[m], name, ix_int(k, 1));
+		const Op *group = group_along(k, tile, m);
+		const Ix *first = group ? ix_sym(c, group->sym[0]) : ix_int(k, 0);
+		const Ix *at = ix_sub(c, tile->ix[m], first);
+		const Ix *once = ix_subst(c, at, name, ix_int(k, 1));
 		bool plain = mode < 0 && ix_is_const(once, step) && *step > 0 &&
-			     tile->ix[m] == ix_mul(k->ctx, ix_sym(k->ctx, name), ix_int(k, *step));
+			     at == ix_mul(c, ix_sym(c, name), ix_int(k, *step));
 		if (!plain)
 			return -1;
 		mode = m;
@@ -122,11 +136,13 @@ static bool ends_with_tensor(Kernel *k, const Op *loop, const Op *copy)
 		int mode = in->kind == OP_FOR ? mode_along(k, tile, in->sym[0], &step) : -1;
 		if (mode < 0)
 			continue;
-		const Ix *extent = tup_get(l->shape, mode)->leaf;
+		const Op *group = group_along(k, tile, mode);
+		const Ix *all = tup_get(l->shape, mode)->leaf;
+		const Ix *extent = group ? ix_sym(k->ctx, group->sym[2]) : all;
 		const Ix *trips = ix_ceil_div(k->ctx, extent, ix_int(k, step));
 		if (!goes_over(k, loop, copy, in->sym[0], trips))
 			return false;
-		ix_names(extent, narrow, k);
+		ix_names(all, narrow, k);
 		return true;
 	}
 	return false;

@@ -107,7 +107,7 @@ static bool is_of_groups(const Swap *w, const Op *op, const Val *whole)
 static bool is_in_loop(const Swap *w, const Op *op)
 {
 	const Op *up = op_parent(op);
-	return up && (op_parent(up) || !attrs_int(&w->k->attrs, A_PERSISTENT, 0));
+	return up && !loop_is_of_tiles(w->k, up);
 }
 
 static void check_reduce(const Swap *w, const Op *op)

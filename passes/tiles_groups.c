@@ -99,8 +99,9 @@ void groups_tiles(Here h, const Plane *p, Op *grid)
 /* What asks for places of tiles that are known before the launch. */
 static const char *no_groups(const Kernel *k, const Plane *p)
 {
-	if (p->parts * p->shares > 1)
-		return "split_k: its CTAs would have to meet as often, whichever have a tile";
+	if (p->shares > 1)
+		return "sums workspace: as many CTAs are launched as there may be tiles, and all "
+		       "would have to run at one time";
 	if (p->boxed || attrs_get(&k->attrs, A_RASTER))
 		return "a box or a raster: tiles of a group are as many as the device finds";
 	return NULL;
@@ -110,11 +111,12 @@ static void check_grid(Kernel *k, const Plane *p)
 {
 	const char *what = p->grid->nin ? no_groups(k, p) : NULL;
 	if (what)
-		diag_remedy(k->ctx,
-			    diag(k->ctx, p->grid->loc, D_E0407,
-				 "a grid over groups goes without %s", what),
-			    "leave it out of the schedule; cluster (2,1) shares weights, cluster "
-			    "(1,2) rows");
+		diag_remedy(
+			k->ctx,
+			diag(k->ctx, p->grid->loc, D_E0407, "a grid over groups goes without %s",
+			     what),
+			"leave it out of the schedule; group(4) orders the tiles of a group, and "
+			"split_k in a cluster shares their k");
 }
 
 static const char *no_loops(const Plane *p)
@@ -124,8 +126,6 @@ static const char *no_loops(const Plane *p)
 	if (p->ctas > 1 && p->boxed)
 		return "a box that is no cluster: CTAs that share what they load may be of groups "
 		       "of different lengths";
-	if (p->parts * p->shares > 1)
-		return "split_k: its parts are of k as long as a tensor's";
 	return NULL;
 }
 

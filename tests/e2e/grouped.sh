@@ -3,7 +3,7 @@
 # Groups of rows, each program under three of five schedules, all with EVERY=1: each kernel is proved (else it is an error), and right on the simulator against the
 # reference interpreter where groups are empty, shorter than a tile and longer, where ends fall or lie behind the last row,
 # where there is one group, none, more than a warp looks at in one go (32), and no row.
-#   grouped.sh DSLC DIR SCRATCH WHAT      WHAT: gemm, up, down, sums, masked, along, swap, clusters, sizes      [DEVICE=cuda:0 EVERY=1]
+#   grouped.sh DSLC DIR SCRATCH WHAT      WHAT: gemm, up, down, sums, masked, along, swap, split, clusters, sizes      [DEVICE=cuda:0 EVERY=1]
 set -eu
 dslc=$1 dir=$2 scratch=$3 what=$4
 rm -rf "$scratch"
@@ -86,6 +86,21 @@ swap)
 	all 3 masked C=70,N=136,K=72,G=7 && try sums M=300,N=136,K=72,G=5,lda=80,ldc=140,lde=301 && try up T=90,M=300,N=136,K=72,G=5
 	for sizes in M=700,N=8,K=8,G=97 M=1,N=8,K=8,G=3 M=0,N=64,K=64,G=3 M=64,N=64,K=64,G=0 M=300,N=136,K=0,G=3; do
 		SMS=1 try gemm $sizes
+	done ;;
+split)
+	for file in gemm masked along; do
+		sed 's/persistent P;/persistent P; split_k X;/; s/W = 2,/W = 2, X = 3,/' "$dir/$file.gemm" >"$scratch/$file.gemm"
+	done
+	sed 's/split_k X;/split_k X; swap;/; s/bM = 64 \* W, bN = 64/bM = 16, bN = 64 * W/; s/wgmma<64,bN,16>/wgmma<64,bM,16>/' "$scratch/gemm.gemm" >"$scratch/swapped.gemm"
+	sed 's/split_k X;/split_k X; sums workspace;/' "$scratch/along.gemm" >"$scratch/shared.gemm"
+	dir=$scratch
+	for way in "-DR=none -DP=on" "-DR=none -DP=off" "-DR=cooperative -DP=off"; do
+		try gemm M=200,N=72,K=300,G=3 $way && try along M=136,N=72,T=300,G=3 $way && try swapped M=50,N=72,K=300,G=3 $way
+	done
+	try gemm M=200,N=136,K=300,G=3 -DP=off -DX=2 -DCN=2 && try along M=136,N=72,T=300,G=3 -DX=2 -DCM=2 && try masked C=70,N=72,K=304,G=7 -DP=off
+	try shared M=136,N=72,T=500,G=5
+	for sizes in M=700,N=8,K=8,G=97 M=1,N=8,K=8,G=3 M=0,N=64,K=64,G=3 M=300,N=136,K=0,G=3; do
+		try gemm $sizes -DP=off
 	done ;;
 clusters)
 	turn=0
