@@ -23,7 +23,7 @@ typedef struct {
 	int n;
 	int64_t sms, cluster;
 	int64_t length[MOST_LENGTHS], heights; /* what operations find; stepper_found.c */
-	int leader;       /* the lane that elect chooses */
+	int leader;                            /* the lane that elect chooses */
 	int tiles, trips; /* that these make, of the cluster; see sizes_count */
 } Sizes;
 

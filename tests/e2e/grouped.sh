@@ -94,8 +94,12 @@ split)
 	sed 's/split_k X;/split_k X; swap;/; s/bM = 64 \* W, bN = 64/bM = 16, bN = 64 * W/; s/wgmma<64,bN,16>/wgmma<64,bM,16>/' "$scratch/gemm.gemm" >"$scratch/swapped.gemm"
 	sed 's/split_k X;/split_k X; sums workspace;/' "$scratch/along.gemm" >"$scratch/shared.gemm"
 	dir=$scratch
+	try gemm M=200,N=72,K=300,G=3 -DR=cooperative -DP=off && try along M=136,N=72,T=300,G=3 -DR=none -DP=on
+	try along M=136,N=72,T=300,G=3 -DR=cooperative && try swapped M=50,N=72,K=300,G=3 -DR=none -DP=off
 	for way in "-DR=none -DP=on" "-DR=none -DP=off" "-DR=cooperative -DP=off"; do
-		try gemm M=200,N=72,K=300,G=3 $way && try along M=136,N=72,T=300,G=3 $way && try swapped M=50,N=72,K=300,G=3 $way
+		every try gemm M=200,N=72,K=300,G=3 $way
+		every try along M=136,N=72,T=300,G=3 $way
+		every try swapped M=50,N=72,K=300,G=3 $way
 	done
 	try gemm M=200,N=136,K=300,G=3 -DP=off -DX=2 -DCN=2 && try along M=136,N=72,T=300,G=3 -DX=2 -DCM=2 && try masked C=70,N=72,K=304,G=7 -DP=off
 	try shared M=136,N=72,T=500,G=5
