@@ -150,14 +150,22 @@ void cg_check_indices(Cg *g, const Op *op)
 }
 
 /* ------------------------------------------------------------------ groups */
+/* Also where the kernel itself does not ask for it. */
+static LLVMValueRef hardware(Cg *g, const char *name, const char *sreg)
+{
+	name = ctx_str(g->m->ctx, name);
+	return cg_find_name(g, name) ? cg_i32(g, ix_sym(g->m->ctx, name))
+				     : cg_call(g, sreg, NULL, NULL, 0);
+}
+
 /* One warp of all, as each counts the same groups; of one that each CTA has, one thread of it. */
 static LLVMValueRef is_first(Cg *g, const Op *op, LLVMValueRef group)
 {
-	Ctx *c = g->m->ctx;
-	bool one = op->kind == OP_GROUPS_AT;
-	LLVMValueRef me = cg_i32(g, ix_sym(c, ctx_str(c, one ? "tid" : "warp")));
-	if (!one)
-		me = LLVMBuildOr(g->b, me, cg_i32(g, ix_sym(c, ctx_str(c, "cta"))), "");
+	LLVMValueRef me = hardware(g, "tid", "llvm.nvvm.read.ptx.sreg.tid.x");
+	if (op->kind != OP_GROUPS_AT) {
+		LLVMValueRef cta = hardware(g, "cta", "llvm.nvvm.read.ptx.sreg.ctaid.x");
+		me = LLVMBuildOr(g->b, LLVMBuildLShr(g->b, me, cg_int32(g, 5), ""), cta, "");
+	}
 	LLVMValueRef is = LLVMBuildICmp(g->b, LLVMIntEQ, me, cg_int32(g, 0), "");
 	LLVMValueRef has = LLVMBuildICmp(g->b, LLVMIntSLT, group, cg_i32(g, op->ix[0]), "");
 	return LLVMBuildAnd(g->b, is, has, "");

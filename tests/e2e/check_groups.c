@@ -14,7 +14,7 @@
 
 enum { G = 150, M = 300, C = 32, N = 8, K = 16 };
 
-#define BODY(tile, a, d)                                                                    \
+#define BODY(tile, a, schedule)                                                             \
 	"  where N % 8 == 0, K % 8 == 0 {\n"                                                \
 	"  let gA = A / " tile "16), gB = B / (1,8,16), gD = D / " tile "8);\n"             \
 	"  mma mm = wgmma<64,8,16>(bf16, bf16, f32) * (1,1,1);\n"                           \
@@ -24,15 +24,19 @@ enum { G = 150, M = 300, C = 32, N = 8, K = 16 };
 	"    acc : f32 mm.C(64,8) = 0;\n"                                                   \
 	"    for k in gB[g,n] { sA <- gA[" a ",k]; sB <- gB[g,n,k]; acc += mm(sA, sB); }\n" \
 	"    gD[" a ",n] <- bf16(acc);\n"                                                   \
-	"  }\n"                                                                             \
-	"}\n"
+	"  }\n" schedule "}\n"
 
 static const char of_ends[] =
 	"kernel of_groups(A : bf16 (M,K):(K,1), list : s32 (G), B : bf16 (G,N,K):(N*K,K,1),\n"
-	"                 D : out bf16 (M,N):(N,1))\n" BODY("(64,", "m", "m");
+	"                 D : out bf16 (M,N):(N,1))\n" BODY("(64,", "m", "");
 static const char of_counts[] =
 	"kernel of_groups(A : bf16 (G,M,K):(M*K,K,1), list : s32 (G), B : bf16 (G,N,K):(N*K,K,1),\n"
-	"                 D : out bf16 (G,M,N):(M*N,N,1))\n" BODY("(1,64,", "g,m", "g,m");
+	"                 D : out bf16 (G,M,N):(M*N,N,1))\n" BODY("(1,64,", "g,m", "");
+
+static const char in_clusters[] =
+	"kernel of_groups(A : bf16 (M,K):(K,1), list : s32 (G), B : bf16 (G,N,K):(N*K,K,1),\n"
+	"                 D : out bf16 (M,N):(N,1))\n" BODY(
+		"(64,", "m", "schedule { persistent; cluster (2,1); }\n");
 
 static const char along[] =
 	"kernel of_groups(A : bf16 (K,M):(1,K), list : s32 (G), B : bf16 (N,M):(1,N),\n"
@@ -118,6 +122,17 @@ static void ends(void **state)
 	close_run(&r);
 }
 
+/* One CTA of all notes, whatever else it asks the hardware for. */
+static void clusters(void **state)
+{
+	(void)state;
+	Run r;
+	open_run(&r, in_clusters, M, M);
+	launch(&r, 2, 2, -1, 0, NULL);
+	launch(&r, 2, 2, 70, 139, "list[70] is 139, and an end before it is 140: the first of 1 ");
+	close_run(&r);
+}
+
 static void counts(void **state)
 {
 	(void)state;
@@ -144,7 +159,7 @@ static void in_loop(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(ends), cmocka_unit_test(counts),
-					   cmocka_unit_test(in_loop)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(ends), cmocka_unit_test(clusters),
+					   cmocka_unit_test(counts), cmocka_unit_test(in_loop)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
