@@ -1,4 +1,4 @@
 # Stores of two elements although rows are odd.
 # edits passes/*.c
 # found by kernels 1
-/^bool tile_in_vectors(/,/^}/s/^\treturn ix_divisor.*/\treturn n > 0;/
+/^bool tile_in_vectors(/,/^}/s/^\treturn attrs_get.*/\treturn n > 0;/
