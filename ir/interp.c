@@ -6,7 +6,6 @@
 #include "ir/interp.h"
 #include "layout/ptrmap.h"
 
-#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -371,13 +370,6 @@ static bool run_copy(Interp *in, const Op *op)
 	return true;
 }
 
-/* Bits kept of a sum. Where the reference has no more, it rounds as well, and both each product. */
-static int fraction_of(const AtomRow *atom)
-{
-	enum { BOTH = 3 }; /* 2^3 times as often as a tensor core that adds up four at a time */
-	return atom->fraction + 1 < DBL_MANT_DIG ? atom->fraction : atom->fraction - BOTH;
-}
-
 static bool run_mma(Interp *in, const Op *op)
 {
 	bool swap = attrs_int(&op->attrs, A_SWAP, 0);
@@ -394,7 +386,7 @@ static bool run_mma(Interp *in, const Op *op)
 	const Attr *depth = attrs_get(&op->attrs, A_DEPTH);
 	int64_t from = depth ? depth->i[0] : 0, k = depth ? depth->i[1] - from : a->dim[1];
 	if (in->run->lo)
-		mma_bounds(c, a, b, from, k, fraction_of(atom),
+		mma_bounds(c, a, b, from, k, atom->fraction,
 			   in->run->integers ? ldexp(2, elem_rows[atom->c].mantissa) : 0,
 			   in->scratch);
 	else

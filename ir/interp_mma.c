@@ -6,6 +6,7 @@
  */
 #include "ir/interp.h"
 
+#include <float.h>
 #include <math.h>
 
 enum { SIDE = 4 };
@@ -89,6 +90,7 @@ void mma_f64(double *c, const double *a, const double *b, int64_t m, int64_t n, 
 
 /* ------------------------------------------------------------------ bounds */
 enum { SUM_STEPS = 4 }; /* products that a tensor core adds up before it rounds, at least */
+enum { BOTH = 2 };      /* of f64 it and the reference round after each */
 
 static double larger(double a, double b)
 {
@@ -132,7 +134,9 @@ void mma_bounds(const Slot *c, const Slot *a, const Slot *b, int64_t from, int64
 		mma_f64(off, of_a + from, size_b + from, m, n, k, step, room);
 	if (of_b)
 		mma_f64(off, size_a + from, of_b + from, m, n, k, step, room);
-	double steps = fraction ? ldexp((double)k / (double)SUM_STEPS, -fraction) : 0;
+	int64_t rounded = fraction + 1 < DBL_MANT_DIG ? 1 : BOTH * SUM_STEPS;
+	double steps = (double)(k * rounded) / (double)SUM_STEPS;
+	steps = fraction ? ldexp(steps, -fraction) : 0;
 	for (int64_t i = 0; i < c->n; i++) {
 		off[i] += c->amount[i] > exact ? steps * c->amount[i] : 0;
 		c->wide.f[i] += sum[i];
