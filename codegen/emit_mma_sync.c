@@ -9,10 +9,10 @@
 enum { OPERANDS = 3, MOST_WORDS = 32, REG_BITS = 32 };
 enum { PIECE_M = 8, PIECE_K = 4 }; /* of f64, in front of sm_90 */
 
-/* An instruction: its rows and depth, and of the accumulator, of A and of B the registers, `step`
- * apart. */
+/* An instruction: its rows and depth, and the registers of the accumulator, of A and of B. PTX has
+ * halves of rows in turn, where ours of A follow each other. */
 typedef struct {
-	int m, k, n[OPERANDS], first[OPERANDS], step[OPERANDS];
+	int m, k, n[OPERANDS], first[OPERANDS], halves[OPERANDS];
 } Piece;
 
 /* Elements of a register. */
@@ -27,7 +27,8 @@ static Piece whole(Cg *g, const Op *op)
 	Atom atom = attrs_get(&op->attrs, A_ATOM)->atom;
 	const AtomRow *row = &atom_rows[atom.id];
 	int elements[OPERANDS] = {row->m * atom.n, row->m * row->k, atom.n * row->k};
-	Piece p = {.m = row->m, .k = row->k, .step = {1, 1, 1}};
+	bool wide = elem_rows[row->a].bits > REG_BITS;
+	Piece p = {.m = row->m, .k = row->k, .halves = {1, wide ? row->m / PIECE_M : 1, 1}};
 	for (int i = 0; i < OPERANDS; i++) {
 		int per = per_register(op, i);
 		p.n[i] = elements[i] / atom_threads(g->m->ctx, atom) / per;
@@ -80,9 +81,12 @@ static LLVMValueRef inline_asm(LLVMTypeRef type, const Op *op, const Piece *p)
 	return f;
 }
 
-static LLVMValueRef register_of(Cg *g, const Op *op, int i, int r)
+/* Of operand i, what the instruction names in place n. */
+static LLVMValueRef register_of(Cg *g, const Op *op, const Piece *p, int i, int n)
 {
 	const Bound *v = cg_val(g, op->in[i].val);
+	int halves = p->halves[i];
+	int r = p->first[i] + n % halves * (p->n[i] / halves) + n / halves;
 	if (elem_rows[v->val->type->elem].bits > REG_BITS)
 		return cg_reg(g, v, r);
 	return i ? cg_packed(g, v, r) : cg_word(g, v, r);
@@ -96,26 +100,26 @@ static void emit_piece(Cg *g, const Op *op, const Piece *p)
 	int n = 0;
 	for (int i = 0; i < OPERANDS; i++)
 		for (int r = 0; r < p->n[i]; r++, n++) {
-			args[n] = register_of(g, op, i, p->first[i] + r * p->step[i]);
+			args[n] = register_of(g, op, p, i, r);
 			in[n] = LLVMTypeOf(args[n]);
 		}
 	LLVMTypeRef out = LLVMStructTypeInContext(g->m->lc, in, (unsigned)p->n[0], false);
 	LLVMTypeRef type = LLVMFunctionType(out, in, (unsigned)n, false);
 	LLVMValueRef r = LLVMBuildCall2(g->b, type, inline_asm(type, op, p), args, (unsigned)n, "");
 	for (int i = 0; i < p->n[0]; i++)
-		cg_set_word(g, acc, p->first[0] + i * p->step[0],
+		cg_set_word(g, acc, p->first[0] + i,
 			    LLVMBuildExtractValue(g->b, r, (unsigned)i, ""));
 }
 
-/* Registers of halves of 8 rows follow each other: two of C, and of A one for each step of K. */
+/* Halves of 8 rows have two registers of C, and of A one for each step of K. */
 static void emit_pieces(Cg *g, const Op *op, const Piece *all)
 {
 	int halves = all->m / PIECE_M, steps = all->k / PIECE_K;
-	Piece p = {.m = PIECE_M, .k = PIECE_K, .n = {2, 1, 1}, .step = {1, 1, 1}};
+	Piece p = {.m = PIECE_M, .k = PIECE_K, .n = {2, 1, 1}, .halves = {1, 1, 1}};
 	for (int s = 0; s < steps; s++)
 		for (int h = 0; h < halves; h++) {
 			p.first[0] = all->first[0] + p.n[0] * h;
-			p.first[1] = all->first[1] + halves * s + h;
+			p.first[1] = all->first[1] + steps * h + s;
 			p.first[2] = all->first[2] + s;
 			emit_piece(g, op, &p);
 		}
