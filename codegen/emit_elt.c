@@ -109,9 +109,27 @@ const char *cg_unpack(Elem e)
 	return pairs[e].unpack;
 }
 
+/* By the bits of a number: an infinity and what is no number stay. */
+static LLVMValueRef nearest_tf32(Cg *g, LLVMValueRef x)
+{
+	LLVMBuilderRef b = g->b;
+	LLVMValueRef bits = LLVMBuildBitCast(b, x, g->m->i32, ""),
+		     exponent = cg_int32(g, 0x7f800000),
+		     odd = LLVMBuildAnd(b, LLVMBuildLShr(b, bits, cg_int32(g, 13), ""),
+					cg_int32(g, 1), ""),
+		     half = LLVMBuildAdd(b, odd, cg_int32(g, 0xfff), ""),
+		     up = LLVMBuildAnd(b, LLVMBuildAdd(b, bits, half, ""), cg_int32(g, -0x2000),
+				       ""),
+		     beyond = LLVMBuildICmp(b, LLVMIntEQ, LLVMBuildAnd(b, bits, exponent, ""),
+					    exponent, "");
+	return LLVMBuildBitCast(b, LLVMBuildSelect(b, beyond, bits, up, ""), g->m->f32, "");
+}
+
 /* The 10 bits of fraction that tf32 has, to nearest even: also of what is read as tf32. */
 static LLVMValueRef to_tf32(Cg *g, LLVMValueRef x)
 {
+	if (!cg_hopper(g))
+		return nearest_tf32(g, x); /* cvt.rn.tf32 is of sm_90 */
 	LLVMValueRef bits = cg_call(g, "llvm.nvvm.f2tf32.rn", NULL, &x, 1);
 	return LLVMBuildBitCast(g->b, bits, g->m->f32, "");
 }
@@ -180,7 +198,7 @@ static LLVMValueRef from_f32(Cg *g, LLVMValueRef x, Elem to)
 static LLVMValueRef convert_one(Cg *g, LLVMValueRef x, Elem from, Elem to)
 {
 	if (from == to)
-		return x;
+		return from == EL_TF32 ? to_tf32(g, x) : x;
 	if (from == EL_I32 && !elem_is_float(to))
 		return saturate(g, x, to);
 	return from_f32(g, to_f32(g, x, from), to);

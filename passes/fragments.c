@@ -37,6 +37,35 @@ void put_fragments(Kernel *k)
 			operands(k, op);
 }
 
+/* Whether what a register tile of tf32 holds was rounded on its way: by TMA. */
+static bool is_rounded(const Kernel *k, const Val *v)
+{
+	const Val *slot = NULL;
+	for (const Op *op = kernel_first(k); op; op = op_next(op))
+		if (op->kind == OP_LOAD_SHARED && op->in[0].val == v)
+			slot = op->in[1].val;
+	for (const Op *op = kernel_first(k); slot && op; op = op_next(op))
+		if (op->kind == OP_LOAD_TMA && op->in[0].val == slot)
+			return true;
+	return v->def->kind != OP_FRAG;
+}
+
+/* Tensor cores cut off what is behind the bits of a tf32. */
+void round_fragments(Kernel *k)
+{
+	for (Op *op = kernel_mma(k, NULL); op; op = kernel_mma(k, op))
+		for (int i = 1; i <= 2; i++) {
+			Val *v = op->in[i].val;
+			if (v->type->space != SP_REG || v->type->elem != EL_TF32 ||
+			    is_rounded(k, v))
+				continue;
+			Op *cvt = op_before(k, op, OP_CVT);
+			op_in(k, cvt, v, NULL);
+			op->in[i].val =
+				op_result(k, cvt, ctx_strf(k->ctx, "%s.tf32", v->name), v->type);
+		}
+}
+
 /* Whether rows of LOAD_SHARED bring each register of the tile from where it lies in the slot. */
 Fit fits_held(Copying *c, Refusal *why)
 {

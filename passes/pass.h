@@ -136,6 +136,7 @@ bool tiled_mma_reads(Ctx *c, TiledMma t, const Type *a);              /* all of 
 const Op *mma_spread_as(const Kernel *k, const Val *v);
 void put_fragments(
 	Kernel *k); /* fragments.c: operands into registers, for atoms that read them there */
+void round_fragments(Kernel *k);   /* fragments.c: of tf32, where nothing else did */
 void put_indices(Kernel *k);       /* gathers.c: into the registers of who copies by them */
 void fuse_products(Kernel *k);     /* products.c: that are only added, with their sums */
 void compute_in_halves(Kernel *k); /* halves.c: of an mma, what is small integers, by pairs */

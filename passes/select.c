@@ -312,6 +312,7 @@ void pass_select(Kernel *k)
 	read_early(k);
 	fuse_products(k);
 	copies(k);
+	round_fragments(k);
 	mmas(k);
 	zeros(k);
 	exchange_tiles(k);

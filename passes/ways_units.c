@@ -55,7 +55,18 @@ static Fit not_in_units(const Copying *c, SlotForm f, Refusal *why)
 			 n ? n : 1, tile_indices(tile) ? "" : ", or leave the copy to TMA"));
 }
 
-/* Tensor cores cut off what is behind the bits of a tf32. */
+/* Whether wgmma reads the buffer as it is: tensor cores cut off what is behind the bits of tf32. */
+static bool is_cut(const Copying *c)
+{
+	const Val *slot = c->op->in[0].val;
+	if (slot->type->elem != EL_TF32)
+		return false;
+	for (const Op *op = kernel_mma(c->k, NULL); op; op = kernel_mma(c->k, op))
+		if (op->in[1].val == slot || op->in[2].val == slot)
+			return true;
+	return false;
+}
+
 static Fit not_rounded(const Copying *c, const Val *tile, Refusal *why)
 {
 	bool tma = target_has(c->k->target, way_rows[WAY_TMA_LOAD].first) && !tile_indices(tile);
@@ -65,7 +76,7 @@ static Fit not_rounded(const Copying *c, const Val *tile, Refusal *why)
 				   "cp.async does not do",
 				   tile->def->in[0].val->name),
 			  tma ? "leave the copy to TMA, which rounds"
-			      : "multiply it by mma_sync, from registers: mm(gA[m,k], gB[n,k])");
+			      : "multiply it by mma_sync, which reads rounded registers");
 }
 
 Fit fits_units(Copying *c, Refusal *why)
@@ -78,7 +89,7 @@ Fit fits_units(Copying *c, Refusal *why)
 		return FIT_NO; /* only where the program says so, or nothing else can */
 	if (form)
 		return way_refuse(why, D_E0404, form, NULL);
-	if (tile->type->elem == EL_TF32)
+	if (is_cut(c))
 		return not_rounded(c, tile, why);
 	if (!f.swizzle || !ix_is(tile_stride(c->k, tile, f.fast), 1))
 		return way_refuse(

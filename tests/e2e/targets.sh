@@ -38,6 +38,7 @@ try "$e2e/targets/doubles.gemm" M=72,N=40,K=42 -DR=cooperative -DP=on
 "$dslc" -S "$e2e/targets/doubles.gemm" --target="$target" -o "$scratch/k.ptx"
 case $target in sm_8*) shape=m8n8k4 ;; *) shape=m16n8k8 ;; esac
 grep -q "mma.sync.aligned.$shape.row.col.f64" "$scratch/k.ptx" || fail "no $shape"
+try "$e2e/targets/tf32.gemm" M=67,N=70,K=136
 sed -n 's/^e2e_plain(\([^ ]*\) \([^ )]*\).*/\1 \2/p' "$e2e/CMakeLists.txt" >"$scratch/plain"
 number=0
 while read -r name sizes; do
