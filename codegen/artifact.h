@@ -21,6 +21,9 @@ void manifest_write(const KModuleDesc *m, Buf *json);
 const char *cubin_append(const void *elf, size_t size, const char *manifest, const char *ptx,
 			 Buf *out);
 
+/* An ELF without code, in place of ptxas's, for a device that runs the PTX. */
+void cubin_empty(Buf *out);
+
 /* header.c: for each kernel struct NAME_args, NAME_can_run and NAME_launch (static inline, C99 and
  * C++11, includes <dsl.h>), and what c_write defines. name and guard are C identifiers, e.g. "gemm"
  * and "GEMM_H". */

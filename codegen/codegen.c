@@ -58,6 +58,10 @@ static bool write_ptx(const Module *m, unsigned parts, const CgOpt *opt, CgOut *
 static bool assemble(const Module *m, const CgOpt *opt, CgOut *out, Assembled *as)
 {
 	double start = now();
+	if (opt->unassembled) {
+		cubin_empty(&as->elf);
+		return true;
+	}
 	bool ok = ptxas_run(m, opt, &out->ptx, as);
 	out->ptxas_s = now() - start;
 	out->ptxas_failed = as->failed;

@@ -18,6 +18,7 @@ typedef struct {
 	int ptxas_timeout_s;   /* 0: 120 */
 	bool verbose, dry_run; /* -v, -###: commands go to `log` */
 	bool allow_spills;
+	bool unassembled; /* a cubin without machine code, which the simulator runs; no ptxas */
 	Buf *log;
 	Litter *litter;     /* spawn.h; NULL: no handler of signals looks */
 	const char *tmpdir; /* where ptxas reads and writes; NULL: $TMPDIR or /tmp */
@@ -41,6 +42,9 @@ bool codegen_module(const Module *m, unsigned parts, const CgOpt *opt, CgOut *ou
 
 /* ptxas.c: where ptxas is; NULL if nowhere. In the ctx's arena. */
 const char *ptxas_find(Ctx *c, const char *given);
+/* Nobody named one, and there is none: $DSLC_PTXAS is the word none, or not set and none is
+ * found. */
+bool ptxas_is_spared(Ctx *c, const char *given);
 const char *ptxas_version(Ctx *c, const char *path, Litter *litter);
 const char *codegen_llvm_version(Ctx *c);
 

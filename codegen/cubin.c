@@ -81,6 +81,32 @@ static void headers_add(Buf *out, const Elf *e, const Elf64_Shdr *names, const E
 	buf_add(out, (const char *)extra, NEW_SECTIONS * size);
 }
 
+/* Two sections, none and the names of both, which are empty. */
+void cubin_empty(Buf *out)
+{
+	const Elf64_Shdr sections[] = {{.sh_type = SHT_NULL},
+				       {.sh_type = SHT_STRTAB,
+					.sh_offset = sizeof(Elf64_Ehdr),
+					.sh_size = 1,
+					.sh_addralign = 1}};
+	const Elf64_Ehdr head = {
+		.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
+			    EV_CURRENT},
+		.e_type = ET_EXEC,
+		.e_machine = EM_CUDA,
+		.e_version = EV_CURRENT,
+		.e_shoff = sizeof head + sizeof(uint64_t),
+		.e_ehsize = sizeof head,
+		.e_shentsize = sizeof *sections,
+		.e_shnum = 2,
+		.e_shstrndx = 1,
+	};
+	static const char names[sizeof(uint64_t)];
+	buf_add(out, (const char *)&head, sizeof head);
+	buf_add(out, names, sizeof names);
+	buf_add(out, (const char *)sections, sizeof sections);
+}
+
 const char *cubin_append(const void *elf, size_t size, const char *manifest, const char *ptx,
 			 Buf *out)
 {

@@ -432,7 +432,7 @@ static const char *source_hash(Ctx *c, const Module *m)
 bool kdesc_fill(const Module *m, const CgOpt *opt, const int *regs, KModuleDesc *out)
 {
 	Ctx *c = m->ctx;
-	const char *ptxas = ptxas_find(c, opt->ptxas_path);
+	const char *ptxas = opt->unassembled ? NULL : ptxas_find(c, opt->ptxas_path);
 	const char *version = ptxas ? ptxas_version(c, ptxas, opt->litter) : NULL;
 	if (m->kernels.n > KD_MAX_KERNELS) {
 		diag(c, NOLOC, D_E0508, "more than %d kernels", KD_MAX_KERNELS);

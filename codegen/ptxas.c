@@ -80,6 +80,12 @@ const char *ptxas_find(Ctx *c, const char *given)
 	return found ? found : from_setup(c);
 }
 
+bool ptxas_is_spared(Ctx *c, const char *given)
+{
+	const char *none = getenv("DSLC_PTXAS");
+	return !given && (is_set("DSLC_PTXAS") ? !strcmp(none, "none") : !ptxas_find(c, NULL));
+}
+
 const char *ptxas_version(Ctx *c, const char *path, Litter *litter)
 {
 	const char *const argv[] = {path, "--version", NULL};

@@ -84,7 +84,9 @@ static void man_rest(Buf *out)
 		{"70", "internal error"},
 		{"124", "time limit"},
 		{"DSLC_PTXAS",
-		 "the assembler to use; by default $CUDA_HOME/bin, PATH, /usr/local/cuda*/bin"},
+		 "the assembler to use; by default $CUDA_HOME/bin, PATH, /usr/local/cuda*/bin. The "
+		 "word none: there "
+		 "is none, and dslc run --device sim does without, as it does where none is found"},
 		{"DSL_LIBCUDA", "the libcuda that dslc run and bench use instead of libcuda.so.1"},
 		{"DSLC_CUBLASLT", "another library than libcublasLt.so.13 or .12, for dslc bench"},
 		{"DSLC_NVML", "another library than libnvidia-ml.so.1, for dslc bench"},

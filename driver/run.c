@@ -75,11 +75,21 @@ static bool runtime_ok(Run *r, dsl_status st)
 	return false;
 }
 
+static bool is_simulator(const char *name)
+{
+	return name && strncmp(name, "sim", 3) == 0 && (!name[3] || name[3] == ':');
+}
+
+/* The simulator runs PTX. */
 static bool compile(Run *r, Buf *text, Buf *log)
 {
 	Source source;
 	CompileOpt opt = tool_compile_opt(r->ctx, r->o, log);
 	opt.emit = EMIT_BIT(EMIT_CUBIN);
+	opt.cg.unassembled =
+		is_simulator(r->o->device) && ptxas_is_spared(r->ctx, r->o->ptxas_path);
+	if (opt.cg.unassembled)
+		printf("no ptxas: simulated, but not assembled\n");
 	return tool_read(r->ctx, r->o, r->o->inputs.at[0], text, &source) &&
 	       compile_run(r->ctx, &source, &opt, &r->out);
 }
@@ -115,7 +125,7 @@ static bool open_simulator(Run *r)
 static bool open_device(Run *r)
 {
 	const char *name = r->o->device;
-	if (name && strncmp(name, "sim", 3) == 0 && (!name[3] || name[3] == ':'))
+	if (is_simulator(name))
 		return open_simulator(r);
 	if (name)
 		return open_named(r, name);

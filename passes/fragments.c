@@ -37,15 +37,26 @@ void put_fragments(Kernel *k)
 			operands(k, op);
 }
 
-/* Whether what a register tile of tf32 holds was rounded on its way: by TMA. */
+static bool fills(const Op *op, const Val *v)
+{
+	return copy_row_of(op->kind) && op->in[0].val == v;
+}
+
+/* A tensor map says the type, and tf32 is rounded to it. */
+static bool goes_by_map(const Op *op)
+{
+	return op->nin > 2 && op->in[2].val->type->kind == TY_TMAP;
+}
+
+/* Whether what a register tile of tf32 holds was rounded on its way. */
 static bool is_rounded(const Kernel *k, const Val *v)
 {
 	const Val *slot = NULL;
 	for (const Op *op = kernel_first(k); op; op = op_next(op))
-		if (op->kind == OP_LOAD_SHARED && op->in[0].val == v)
+		if (fills(op, v) && op->in[1].val->type->space == SP_SHARED)
 			slot = op->in[1].val;
 	for (const Op *op = kernel_first(k); slot && op; op = op_next(op))
-		if (op->kind == OP_LOAD_TMA && op->in[0].val == slot)
+		if (fills(op, slot) && goes_by_map(op))
 			return true;
 	return v->def->kind != OP_FRAG;
 }

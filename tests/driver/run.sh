@@ -111,6 +111,21 @@ expect 0 run small.gemm --size M=65,N=72,K=40 --then K=8 --then M=1,N=8 --device
 	fail "other problems"
 has out "D: 4680 elements (all 4 of 4 tiles)" "D: 8 elements (all 1 of 1 tiles)"
 [ "$(wc -l <assembled)" = 1 ] || fail "not compiled once"
+# The simulator needs no machine code; who asks for some needs ptxas.
+(
+	DSLC_PTXAS=none
+	export DSLC_PTXAS
+	expect 0 run small.gemm --size M=65,N=72,K=40 --device sim
+	has out "no ptxas: simulated, but not assembled"
+	ends "small: right: integers and normal numbers, 4 of 4 tiles, largest error"
+	expect 0 run small.gemm --size M=65,N=72,K=40 --device sim --ptxas-path="$PWD/counts"
+	lacks out "no ptxas"
+	expect 3 run small.gemm --size M=65,N=72,K=40
+	has err "error[E0501]: DSLC_PTXAS names none"
+	expect 3 -c small.gemm -o small.cubin
+	has err "error[E0501]: DSLC_PTXAS names none"
+	[ ! -e small.cubin ] || fail "a cubin without machine code"
+) || exit 1
 expect 2 run small.gemm --size M=64,N=72 --then K=40 --device sim
 has err "--size does not give K"
 expect 1 run small.gemm --size M=1,N=8,K=8 --then K=640 --then K=8 --device sim:steps=1500

@@ -27,6 +27,22 @@ static void sections_come_back(void **state)
 	buf_free(&out);
 }
 
+/* Sections come back from an ELF without code too. */
+static void empty_has_sections(void **state)
+{
+	(void)state;
+	Buf elf = {0}, out = {0};
+	const char *data;
+	size_t size;
+	cubin_empty(&elf);
+	assert_null(cubin_append(elf.s, elf.n, "{manifest}", "ptx text", &out));
+	assert_status(dsl_cubin_section(out.s, out.n, ".dslc.ptx", &data, &size), DSL_OK);
+	assert_string_equal(data, "ptx text");
+	assert_status(dsl_cubin_section(out.s, out.n, ".text", &data, &size), DSL_ERR_NO_MANIFEST);
+	buf_free(&elf);
+	buf_free(&out);
+}
+
 /* All bytes of the old file stay where they are, but for the three header fields. */
 static void old_bytes_stay(void **state)
 {
@@ -142,6 +158,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sections_come_back),
+		cmocka_unit_test(empty_has_sections),
 		cmocka_unit_test(old_bytes_stay),
 		cmocka_unit_test(append_refuses_what_is_no_elf),
 		cmocka_unit_test(cut_short_anywhere),
