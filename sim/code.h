@@ -113,6 +113,7 @@ typedef struct Code {
 	u32 maxnreg, minctas;
 	bool global_atomics, uses_wgmma;
 	bool waits; /* for what other CTAs of the grid write: it acquires global memory */
+	bool draws; /* takes what others of the grid have left: an atom of global memory */
 } Code;
 
 /* A global or constant variable with its address in the simulated device. */

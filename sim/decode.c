@@ -112,8 +112,11 @@ static void insn_decode(Dec *d, const PtxStmt *s)
 		fixup_add(d, in, 0, s->args->name);
 	insn_prepare(d->a, in, row - 1);
 	d->c->uses_wgmma |= in->run == run_wgmma;
-	if (in->run == run_atom)
-		d->c->global_atomics |= !has(in, M_SHARED) && !has(in, M_SHARED_CTA);
+	if (in->run == run_atom) {
+		bool global = !has(in, M_SHARED) && !has(in, M_SHARED_CTA);
+		d->c->global_atomics |= global;
+		d->c->draws |= global && has(in, M_ADD) && in->args[0].kind != A_MEM;
+	}
 	if (in->run == run_ld)
 		d->c->waits |= has(in, M_ACQUIRE) && has(in, M_GLOBAL);
 }

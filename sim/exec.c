@@ -365,7 +365,7 @@ bool job_run(Job *j)
 		want = SIM_COUNT(threads);
 	j->end = j->nclusters;
 	j->no_memory |= !shuffle_starts(j);
-	if (j->code->waits) {
+	if (j->code->waits || j->code->draws) {
 		together_run(j);
 		free(j->order);
 		return !j->no_memory;

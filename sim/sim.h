@@ -26,13 +26,14 @@ typedef enum {
 } SimKind;
 
 typedef struct {
-	u64 seed;          /* of the order of warps and of when asynchronous work completes */
-	u64 starts;        /* of the order in which clusters start; 0: by index */
-	u32 checks;        /* CHECK_* */
-	u32 resident;      /* CTAs that run at a time, where they wait for each other; 0: 1024 */
-	u32 threads;       /* host threads; 0: as many as there are processors, at most 16 */
-	u64 max_steps;     /* instructions of warps a cluster may run; 0: no limit */
-	u32 max_reports;   /* stop after this many different errors; 0: 16 */
+	u64 seed;        /* of the order of warps and of when asynchronous work completes */
+	u64 starts;      /* of the order in which clusters start; 0: by index */
+	u32 checks;      /* CHECK_* */
+	u32 resident;    /* CTAs that run at a time, where they wait for each other or draw from one
+			      counter; 0: 1024, 16 */
+	u32 threads;     /* host threads; 0: as many as there are processors, at most 16 */
+	u64 max_steps;   /* instructions of warps a cluster may run; 0: no limit */
+	u32 max_reports; /* stop after this many different errors; 0: 16 */
 	const char *trace; /* file for a Chrome trace of the first cluster, or NULL */
 	u32 sms;           /* what %nsmid says */
 	SimWatch *watch;   /* after each cluster, or NULL */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* together.c - a grid whose CTAs wait for each other: as many clusters as the options say are there
- * at one time, and one host thread runs them by turns, in an order that the seed decides. When one
- * has ended, the next starts. Where each has spun for long, none will ever go on.
+/* together.c - a grid whose CTAs wait for each other, or draw what they do from one counter: as
+ * many clusters as the options say are there at one time, and one host thread runs them by turns,
+ * in an order that the seed decides. When one has ended, the next starts. Where each has spun for
+ * long, none will ever go on.
  *     16 clusters, resident=4  ->  0 1 2 3 by turns, 4 when the first of them has ended, .. */
 #include "sim/machine.h"
 
@@ -9,7 +10,8 @@
 
 enum {
 	SPUN_LONG = 1 << 18, /* instructions of each cluster without a store or an arrival */
-	MANY_CTAS = 1024     /* that run at a time, where the options do not say */
+	MANY_CTAS = 1024,    /* that run at a time, where the options do not say */
+	SOME_CTAS = 16       /* where none waits for another */
 };
 
 typedef struct {
@@ -84,7 +86,8 @@ static u32 pick(Stage *s)
 static u32 most_clusters(const Job *j)
 {
 	u32 ctas = j->cluster[0] * j->cluster[1] * j->cluster[2];
-	u32 most = (j->opt->resident ? j->opt->resident : MANY_CTAS) / ctas;
+	u32 usual = j->code->waits ? MANY_CTAS : SOME_CTAS;
+	u32 most = (j->opt->resident ? j->opt->resident : usual) / ctas;
 	return most > j->nclusters ? j->nclusters : most ? most : 1;
 }
 

@@ -385,6 +385,16 @@ def gather(M, N, K, Q=65536):
                 torch={"select+mm": both, "mm": lambda: torch.mm(t["A"][:M], t["B"].t(), out=t["D"])})
 
 
+def triangular(M, N, K):
+    """Of A the lower triangle, in blocks of 128: tile row m has trips for its columns alone. torch multiplies with zeros above."""
+    t = matrices(M, N, K)
+    rows, columns = torch.arange(M, device=DEV) // 128, torch.arange(K, device=DEV) // 64
+    A = torch.where(columns[None, :] <= rows[:, None], t["A"], torch.zeros_like(t["A"]))
+    return dict(args=dict(t, M=M, N=N, K=K), want=lambda: A.float() @ t["B"].float().t(), out=t["D"],
+                flop=2 * N * 64 * 128 * sum(min(m + 1, K // 64) for m in range(M // 128)),
+                torch={"mm": lambda: torch.mm(A, t["B"].t(), out=t["D"])})
+
+
 def equal(G, M):
     return [(g + 1) * M // G for g in range(G)]
 
@@ -449,7 +459,7 @@ WORKS = dict(multi=sm80("multi"), simple=sm80("simple"), axpby=axpby, transpose=
              gelu=gelu, swiglu=swiglu, scaled=scaled, joined=joined, blocks=blocks, weights_u4=weights(4),
              weights_s4=weights(4, True), weights_u8=weights(8), weights_s8=weights(8, True),
              kk=majors("k", "k"), mk=majors("m", "k"), kn=majors("k", "n"), mn=majors("m", "n"),
-             grouped=grouped(equal), zipf=grouped(zipf), wgrad=gradients(equal), wgrad_zipf=gradients(zipf),
+             triangular=triangular, grouped=grouped(equal), zipf=grouped(zipf), wgrad=gradients(equal), wgrad_zipf=gradients(zipf),
              odd=odd(0, 0), odd_lda=odd(1, 1), odd_once=odd(0, 1, ("B",)))
 
 
