@@ -99,8 +99,10 @@ typedef struct {
 	VEC(Term) terms;
 	int *term_at; /* by Ix id: place in terms + 1 */
 	uint32_t nterm_at;
-	const Op *op;      /* being emitted, for panics */
-	Stepping stepping; /* of the last access by an index */
+	const char *turns;                /* of `tickets`; NULL: there are none */
+	LLVMValueRef turns_at, ticket_at; /* storage: as far as is known; the tile that is next */
+	const Op *op;                     /* being emitted, for panics */
+	Stepping stepping;                /* of the last access by an index */
 } Cg;
 
 /* module.c */
@@ -138,6 +140,7 @@ LLVMValueRef cg_i32(Cg *g, const Ix *x);
 LLVMValueRef cg_i64(Cg *g, const Ix *x);
 LLVMValueRef cg_cond(Cg *g, const Ix *x);                  /* x != 0, an i1 */
 void cg_bind_term(Cg *g, const Ix *x, LLVMValueRef value); /* in 32 bits, in this scope */
+bool cg_varies(const Cg *g, const Ix *x);                  /* it is another number later on */
 bool cg_fits32(const Cg *g, const Ix *x);
 void cg_range(const Cg *g, const Ix *x, int64_t *lo, int64_t *hi);
 /* x is the sum of at[0 .. n) and of `constant`, which takes in whatever is constant here. */

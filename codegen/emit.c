@@ -155,6 +155,7 @@ typedef struct {
 	LLVMBasicBlockRef before, body, after;
 	LLVMTypeRef type;
 	LLVMValueRef to, i;
+	const Ix *end;
 	IxFact fact; /* of i */
 	Mark mark;
 } Loop;
@@ -170,6 +171,7 @@ static Loop loop_open(Cg *g, const Op *op)
 	cg_range(g, op->ix[0], &lo, &none);
 	cg_range(g, op->ix[1], &none, &hi);
 	l.fact = (IxFact){.lo = lo, .hi = hi == INT64_MAX ? hi : hi - 1, .div = 1};
+	l.end = op->ix[1];
 	l.before = LLVMGetInsertBlock(g->b);
 	l.body = cg_new_block(g, "loop");
 	l.after = cg_new_block(g, "done");
@@ -202,7 +204,10 @@ static LLVMValueRef loop_close(Cg *g, const Loop *l)
 	LLVMValueRef next = LLVMBuildNSWAdd(g->b, l->i, LLVMConstInt(l->type, 1, false), "");
 	LLVMBasicBlockRef last = LLVMGetInsertBlock(g->b);
 	LLVMAddIncoming(l->i, &next, &last, 1);
-	LLVMValueRef more = LLVMBuildICmp(g->b, LLVMIntSLT, next, l->to, "");
+	LLVMValueRef to = !cg_varies(g, l->end)  ? l->to
+			  : l->type == g->m->i32 ? cg_i32(g, l->end)
+						 : cg_i64(g, l->end);
+	LLVMValueRef more = LLVMBuildICmp(g->b, LLVMIntSLT, next, to, "");
 	LLVMValueRef back = LLVMBuildCondBr(g->b, more, l->body, l->after);
 	LLVMPositionBuilderAtEnd(g->b, l->after);
 	return back;

@@ -192,7 +192,8 @@ static LLVMValueRef emit_compare(Cg *g, const Ix *x)
 
 static LLVMValueRef emit_sym(Cg *g, const Ix *x, int bits)
 {
-	LLVMValueRef v = cg_name(g, x->name);
+	LLVMValueRef v = x->name == g->turns ? LLVMBuildLoad2(g->b, g->m->i32, g->turns_at, "")
+					     : cg_name(g, x->name);
 	LLVMTypeRef t = int_type(g, bits);
 	return LLVMTypeOf(v) == t ? v : LLVMBuildIntCast2(g->b, v, t, true, "");
 }
@@ -255,6 +256,11 @@ static int *term_place(Cg *g, uint32_t id)
 	return &g->term_at[id];
 }
 
+bool cg_varies(const Cg *g, const Ix *x)
+{
+	return g->turns && ix_uses(x, g->turns);
+}
+
 /* Valid until the next call. */
 static const Term *term_of(Cg *g, const Ix *x)
 {
@@ -269,7 +275,8 @@ static const Term *term_of(Cg *g, const Ix *x)
 	if (t.lo != t.hi)
 		t.value = emit_term(g, x, &t);
 	vec_push(g->arena, &g->terms, t);
-	*term_place(g, x->id) = g->terms.n;
+	if (!cg_varies(g, x))
+		*term_place(g, x->id) = g->terms.n;
 	return &g->terms.at[g->terms.n - 1];
 }
 

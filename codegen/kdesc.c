@@ -361,6 +361,14 @@ static bool waits_for_ctas(const Kernel *k)
 	return false;
 }
 
+static bool draws_tickets(const Kernel *k)
+{
+	for (const Op *op = kernel_first(k); op; op = op_next(op))
+		if (op->kind == OP_TICKET_DRAW)
+			return true;
+	return false;
+}
+
 static void fill_ops(Fill *f)
 {
 	for (int i = 0; i < 3; i++)
@@ -389,6 +397,7 @@ static void fill_launch(Fill *f, int regs)
 	d->regs = d->entry_regs = regs;
 	d->pdl = waits_for_grids(f->k);
 	d->together = waits_for_ctas(f->k);
+	d->tickets = draws_tickets(f->k);
 	d->schedule = attrs_str(a, A_ROLES, "none");
 }
 

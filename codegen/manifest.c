@@ -168,6 +168,8 @@ static void write_kernel(json_object *o, const KDesc *k)
 		put_texts(o, "workspace", k->works, k->nworks, KD_MAX_WORKS);
 	if (k->together)
 		json_put_bool(o, "together", k->together);
+	if (k->tickets)
+		json_put_bool(o, "tickets", k->tickets);
 	json_put_int(o, "block", k->block);
 	json_put_int(o, "smem", k->smem);
 	json_put_int(o, "ctas", k->ctas);

@@ -22,6 +22,7 @@ static void put_schedule(json_object *k, const Facts *f)
 	const FactClause *c = f->clause;
 	json_put_text(o, "roles", c[CLAUSE_ROLES].word);
 	json_put_bool(o, "persistent", c[CLAUSE_PERSISTENT].v[0]);
+	json_put_bool(o, "dynamic", c[CLAUSE_PERSISTENT].v[0] == 2);
 	json_put_int(o, "group", c[CLAUSE_GROUP].v[0]);
 	json_put_text(o, "along", f->along);
 	json_put_bool(o, "serpentine", f->serpentine);

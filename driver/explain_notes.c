@@ -31,9 +31,10 @@ static void note_constants(const Facts *f, Buf *out)
 static void note_grid(const Facts *f, Buf *out)
 {
 	note_head(out, "grid");
+	static const char *const turns[] = {"one tile each", "each computes tile after tile",
+					    "each computes a tile, then those that it draws"};
 	buf_printf(out, "%s CTAs of %" PRId64 " threads, %s\n", f->grid, f->threads,
-		   f->clause[CLAUSE_PERSISTENT].v[0] ? "each computes tile after tile"
-						     : "one tile each");
+		   turns[f->clause[CLAUSE_PERSISTENT].v[0]]);
 	if (f->threads)
 		fill_note(f, out);
 	note_head(out, "");

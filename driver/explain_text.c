@@ -287,6 +287,7 @@ static void rejected(Buf *b, const char *indent, const Facts *f, ReasonId id)
 
 static const char *persistent_text(const Facts *f)
 {
+	static const char *const words[] = {"off", "on", "dynamic"};
 	Ctx *c = f->k->ctx;
 	const int64_t *box = f->clause[CLAUSE_BOX].v, *fields = f->clause[CLAUSE_RASTER].v;
 	const char *raster = "";
@@ -295,7 +296,7 @@ static const char *persistent_text(const Facts *f)
 	if (box[0])
 		return ctx_strf(c, "persistent box (%" PRId64 ",%" PRId64 ")%s;", box[0], box[1],
 				raster);
-	return f->clause[CLAUSE_PERSISTENT].v[0] ? "persistent on;" : "persistent off;";
+	return ctx_strf(c, "persistent %s;", words[f->clause[CLAUSE_PERSISTENT].v[0]]);
 }
 
 static const char *(*const own_text[CLAUSE_COUNT])(const Facts *f) = {

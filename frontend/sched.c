@@ -252,44 +252,64 @@ static bool pair(Sema *s, const Node *t, const ClauseRow *row)
 	return true;
 }
 
-/* box (2,1)   box (2,1) raster (4,8) */
-static bool box_words(Sema *s, const Node *n)
+/* (2,1)   (2,1) raster (4,8): the words of a box from the i-th on */
+static bool box_words(Sema *s, const Node *n, int i)
 {
-	bool raster = is_word(word_at(n, 2), "raster");
-	if (!is_pair(word_at(n, 1)) || n->kids.n != (raster ? 4 : 2))
+	bool raster = is_word(word_at(n, i + 1), "raster");
+	if (!is_pair(word_at(n, i)) || n->kids.n != i + (raster ? 3 : 1))
 		return false;
-	pair(s, n->kids.at[1], &clause_rows[CLAUSE_BOX]);
-	if (raster && !is_pair(n->kids.at[3]))
+	pair(s, n->kids.at[i], &clause_rows[CLAUSE_BOX]);
+	if (raster && !is_pair(n->kids.at[i + 2]))
 		return false;
 	if (raster)
-		pair(s, n->kids.at[3], &clause_rows[CLAUSE_RASTER]);
+		pair(s, n->kids.at[i + 2], &clause_rows[CLAUSE_RASTER]);
 	return true;
 }
 
-/* persistent;  persistent off;  persistent group(8);  persistent group(8) along n serpentine; */
+/* on, off, dynamic: how tiles come to a CTA that computes several; false: it was said what is wrong
+ */
+static bool turns_word(Sema *s, const Node *word, int64_t *turns)
+{
+	static const char *const words[] = {"off", "on", "dynamic"};
+	Value v = eval(s, word);
+	if (!want(s, &v, V_WORD, "'persistent'"))
+		return false;
+	const ClauseWord *w = word_of(CLAUSE_PERSISTENT, v.str);
+	if (w && !w->built) {
+		not_yet(s, word->loc, "persistent %s; persistent and persistent dynamic are",
+			v.str);
+		return false;
+	}
+	for (*turns = 0; *turns < (int64_t)COUNTOF(words); ++*turns)
+		if (!strcmp(v.str, words[*turns]))
+			return true;
+	diag(s->ctx, word->loc, D_E0308, "persistent is on, off or dynamic, not %s", v.str);
+	return false;
+}
+
+/* persistent;  persistent off;  persistent dynamic;  persistent group(8) along n serpentine; */
 static void clause_persistent(Sema *s, const Node *n)
 {
 	const Node *first = word_at(n, 0);
 	const char *example = clause_rows[CLAUSE_PERSISTENT].example;
-	bool on = true;
-	if (first && first->kind == N_NAME && word_of(CLAUSE_PERSISTENT, first->name)) {
-		not_yet(s, first->loc, "persistent %s; persistent and persistent group(8) are",
-			first->name);
+	int64_t turns = 1;
+	int i = 0;
+	bool orders = is_word(first, "box") || is_word(first, "group");
+	if (first && !orders && !turns_word(s, first, &turns))
 		return;
-	}
-	if (first && is_word(first, "box")) {
-		if (!box_words(s, n))
+	i += first && !orders;
+	const Node *next = word_at(n, i);
+	if (is_word(next, "box")) {
+		if (!box_words(s, n, i + 1))
 			bad_form(s, n, clause_rows[CLAUSE_BOX].example);
-	} else if (first && is_word(first, "group")) {
-		if (!group_words(s, n, 1))
+	} else if (is_word(next, "group")) {
+		if (!group_words(s, n, i + 1))
 			bad_form(s, n, example);
-	} else if (n->kids.n > 1) {
+	} else if (next) {
 		bad_form(s, n, example);
-	} else if (first && !on_or_off(s, first, &on)) {
-		return;
 	}
-	if (on)
-		kernel_int(s->kernel, A_PERSISTENT, 1);
+	if (turns)
+		kernel_int(s->kernel, A_PERSISTENT, turns);
 }
 
 /* ------------------------------------------------------------------ clauses of one form */

@@ -168,6 +168,13 @@ IxFact groups_fact(const Op *op, int i, IxFacts known)
 	return (IxFact){op->sym[i], 0, most, 1};
 }
 
+IxFact ticket_fact(const Op *op, IxFacts known)
+{
+	int64_t lo, tiles;
+	ix_range(op->ix[1], known, &lo, &tiles);
+	return (IxFact){op->sym[0], 0, tiles - (op->kind == OP_TICKET_AT && tiles > 0), 1};
+}
+
 void facts_of_op(const Op *op, FactList *v, Arena *a)
 {
 	IxFacts known = facts_seen(v);
@@ -196,6 +203,8 @@ void facts_of_op(const Op *op, FactList *v, Arena *a)
 			facts_add(v, a, (IxFact){op->sym[i], lo, hi, div ? div : 1});
 		} else if (op_is_of_groups(op)) {
 			facts_add(v, a, groups_fact(op, i, known));
+		} else if (op->kind == OP_TICKETS || op->kind == OP_TICKET_AT) {
+			facts_add(v, a, ticket_fact(op, known));
 		} else if (op->kind == OP_TMAP) {
 			facts_add(v, a, (IxFact){op->sym[i], 0, 1, 1});
 		}

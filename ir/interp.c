@@ -439,7 +439,8 @@ static bool (*const runs[OP_COUNT])(Interp *, const Op *) = {
 	[OP_RING] = run_nothing,     [OP_TILE] = run_tile,     [OP_COPY] = run_copy,
 	[OP_LAUNCH] = run_nothing,   [OP_MMA] = run_mma,       [OP_REDUCE] = run_reduce,
 	[OP_VIEW] = run_view,        [OP_INSIDE] = run_inside, [OP_GROUPS_COUNT] = run_count,
-	[OP_GROUPS_FIND] = run_find, [OP_GROUPS_AT] = run_at,
+	[OP_GROUPS_FIND] = run_find, [OP_GROUPS_AT] = run_at,  [OP_TICKETS] = run_tickets,
+	[OP_TICKET_AT] = run_ticket,
 };
 
 static bool run_op(Interp *in, const Op *op)

@@ -78,6 +78,8 @@ int interp_rows_of(const Slot *t); /* interp_tensor.c: the mode of the rows of i
 bool run_grid(Interp *in, const Op *op);
 bool run_count(Interp *in, const Op *op);
 bool run_find(Interp *in, const Op *op);
+bool run_tickets(Interp *in, const Op *op);
+bool run_ticket(Interp *in, const Op *op);
 bool run_at(Interp *in, const Op *op);
 
 /* interp_join.c: joins element i to what the tensor holds */

@@ -90,6 +90,27 @@ bool run_at(Interp *in, const Op *op)
 	return true;
 }
 
+/* ------------------------------------------------------------------ tickets */
+/* Any order of draws is one of a run: here all draw by turns. */
+bool run_tickets(Interp *in, const Op *op)
+{
+	int64_t first, tiles, step;
+	if (!interp_eval(in, op->ix[0], &first) || !interp_eval(in, op->ix[1], &tiles) ||
+	    !interp_eval(in, op->ix[2], &step))
+		return false;
+	interp_bind(in, op->sym[0], first < tiles ? (tiles - first + step - 1) / step : 0);
+	return true;
+}
+
+bool run_ticket(Interp *in, const Op *op)
+{
+	int64_t tile;
+	if (!interp_eval(in, op->ix[2], &tile))
+		return false;
+	interp_bind(in, op->sym[0], tile);
+	return true;
+}
+
 /* ------------------------------------------------------------------ grids */
 typedef struct {
 	Interp *in;

@@ -201,8 +201,10 @@ enum {
 	OPF_ALIGNED = 16,
 	OPF_ELT = 32,
 	OPF_NAME = 64,
-	OPF_SM90 = 128, /* no target before sm_90 has it */
-	OPF_SM90A = 256 /* nor sm_90 */
+	OPF_SM90 = 128,  /* no target before sm_90 has it */
+	OPF_SM90A = 256, /* nor sm_90 */
+	OPF_GLOBAL = 512,
+	OPF_EACH = 1024
 };
 /* Effects: four bits for each of four operands, then how it completes and who issues it. */
 enum { FX_R = 1, FX_W = 2, FX_AR = 4, FX_AW = 8 };
@@ -232,7 +234,13 @@ typedef struct {
 extern const OpRow op_rows[OP_COUNT];
 
 /* How asynchronous operands are completed: rows of completes.def. */
-typedef enum { DONE_BY_BARRIER, DONE_BY_WARPGROUP, DONE_BY_THREAD, DONE_BY_LANES } DoneHow;
+typedef enum {
+	DONE_BY_BARRIER,
+	DONE_BY_WARPGROUP,
+	DONE_BY_THREAD,
+	DONE_BY_LANES,
+	DONE_BY_LANE
+} DoneHow;
 typedef struct {
 	DoneHow how;
 	OpKind fence, commit, wait_read, wait, arrive; /* OP_COUNT: there is none */
@@ -403,6 +411,7 @@ IxFacts facts_seen(const FactList *v);                 /* until the next op */
 /* groups.count, groups.find; what is known of the name i that such an op binds */
 bool op_is_of_groups(const Op *op);
 IxFact groups_fact(const Op *op, int i, IxFacts known);
+IxFact ticket_fact(const Op *op, IxFacts known); /* of `tickets` and `ticket.at` */
 void kernel_freeze(Kernel *k);
 const char *kernel_fresh(Kernel *k, const char *stem); /* a name no Val and no sym of k has */
 

@@ -210,6 +210,18 @@ static const char *rule_grid(const Kernel *k, const Op *op)
 	return rule_groups(k, op);
 }
 
+/* Before roles part, a kernel has said how many turns it makes. */
+static const char *rule_ticket(const Kernel *k, const Op *op)
+{
+	const Op *first = kernel_first(k);
+	const Type *t = op->nin ? op->in[0].val->type : NULL;
+	while (first && first->kind != OP_TICKETS)
+		first = first->next;
+	return !first ? "a kernel without tickets has none to look at"
+	       : t && (t->elem != EL_I32 || type_slot_bytes(t) != 4) ? "a ticket is one s32"
+								     : NULL;
+}
+
 static void visit_foreign(void *user, const char *name)
 {
 	const Kernel **k = user;
@@ -412,6 +424,9 @@ static const Rule rules[OP_COUNT] = {
 	[OP_GROUPS_FIND] = {.kinds = "g", .rule = rule_groups, .needs = {{A_ROWS, ST_ANY}}},
 	[OP_GROUPS_AT] = {.kinds = "g", .rule = rule_ends},
 	[OP_GRID] = {.kinds = "g", .rule = rule_grid},
+	[OP_TICKET_AT] = {.kinds = "", .rule = rule_ticket},
+	[OP_TICKET_DRAW] = {.kinds = "s", .rule = rule_ticket},
+	[OP_TICKET_GET] = {.kinds = "s", .rule = rule_ticket},
 	[OP_RING] = {.kinds = "", .rule = rule_ring},
 	[OP_VIEW] = {.kinds = "g=g", .rule = rule_view},
 	[OP_TILE] = {.kinds = "gg=g", .rule = rule_tile},

@@ -123,7 +123,7 @@ bool op_touches(const Op *op, const char *ring, int effects)
 /* The effect by which op writes what others wait for. */
 static int filling(const Op *op)
 {
-	return op_done_by(op, DONE_BY_LANES) ? FX_W : FX_AW;
+	return op_done_by(op, DONE_BY_LANES) || op_done_by(op, DONE_BY_LANE) ? FX_W : FX_AW;
 }
 
 bool op_fills(const Op *op, const char *ring)

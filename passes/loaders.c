@@ -25,7 +25,7 @@ static bool is_loader(void *loads, const Op *op)
 	bool some = false;
 	for (int i = 0; i < l->of.n; i++)
 		some |= op_fills(op, l->of.at[i]);
-	return some || (op_rows[op->kind].flags & (OPF_PURE | OPF_SYMS));
+	return some || (op_rows[op->kind].flags & (OPF_PURE | OPF_SYMS | OPF_EACH));
 }
 
 static bool block_fills(const Block *b, const char *ring,
@@ -60,12 +60,17 @@ static Op *behind_names(const Block *b)
 	return first;
 }
 
-/* It and what follows it in its block. */
+static bool is_for_all(const Op *op)
+{
+	return op_rows[op->kind].flags & OPF_EACH;
+}
+
+/* It and what follows it in its block, but for what all lanes of a loop are told. */
 static void by_one_lane(Kernel *k, Op *first, Loc loc)
 {
 	Op *elect = op_before(k, first, OP_ELECT);
 	elect->loc = loc;
-	for (Op *next; first; first = next) {
+	for (Op *next; first && !is_for_all(first); first = next) {
 		next = first->next;
 		op_remove(first);
 		block_append(op_body(k, elect), first);

@@ -44,6 +44,8 @@ static int given_slots(const Kernel *k, const Op *ring)
 	int stages = (int)attrs_int(&k->attrs, A_STAGES, 0);
 	if (own == 1)
 		return kernel_pingpong(k) ? TURNS : 1;
+	if (attrs_get(&ring->attrs, A_EARLY))
+		return own;
 	return stages ? stages : own;
 }
 

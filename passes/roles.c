@@ -31,7 +31,8 @@ static bool is_consumers(void *user, const Op *op)
 static bool is_program(const Op *op)
 {
 	return !(op_rows[op->kind].flags & OPF_DECL) && op->kind != OP_ROLE &&
-	       op->kind != OP_CONST && op->kind != OP_GROUPS_COUNT && op->kind != OP_GROUPS_AT;
+	       op->kind != OP_CONST && op->kind != OP_GROUPS_COUNT && op->kind != OP_GROUPS_AT &&
+	       op->kind != OP_TICKETS;
 }
 
 /* ------------------------------------------------------------------ budgets */
@@ -71,7 +72,7 @@ static int registers_beside(const Kernel *k)
 static bool is_busy(const Kernel *k)
 {
 	for (const Op *op = kernel_first(k); op; op = op_next(op))
-		if (op_fills_shared(op) && tile_indices(op->in[1].val))
+		if (op_is_atom(op) && op_fills_shared(op) && tile_indices(op->in[1].val))
 			return true;
 	for (const Op *ring = kernel_find(k, OP_RING); ring; ring = op_find_next(ring, OP_RING))
 		if (attrs_int(&ring->attrs, A_PACED, 0))

@@ -5,7 +5,8 @@
  *   empty[s]  one arrival of every warp that reads
  * A run of asynchronous writes that complete on an mbarrier is preceded by a wait for the slot
  * (passed on the first lap) and the announcement; a run of asynchronous reads by a wait for its
- * bytes, and followed, as groups retire `inflight` later, by the release of the slot.
+ * bytes, and followed, as groups retire `inflight` later, by the release of the slot. What one lane
+ * writes by itself is followed by its arrival instead.
  *     load.tma %sA[k]    ->  mbar.wait %empty[k] lap=1; mbar.expect %full[k] bytes
  *                            load.tma ..., %full[k]
  *     mma.wgmma %sA[k]   ->  mbar.wait %full[k] lap=0; wgmma.fence; mma.wgmma; wgmma.commit
@@ -36,9 +37,15 @@ const Ix *sync_copy_at(const Sync *s, const Op *op)
 	return op_done_by(op, DONE_BY_LANES) ? touches(s, op, FX_W) : NULL;
 }
 
+static const Ix *put_at(const Sync *s, const Op *op)
+{
+	return op_done_by(op, DONE_BY_LANE) ? touches(s, op, FX_W) : NULL;
+}
+
 const Ix *sync_fill_at(const Sync *s, const Op *op)
 {
 	const Ix *at = write_at(s, op);
+	at = at ? at : put_at(s, op);
 	return at ? at : sync_copy_at(s, op);
 }
 
@@ -101,7 +108,7 @@ static Op *write_run(const Sync *s, Op *op, int64_t *bytes)
 	return last;
 }
 
-static bool is_elected(const Op *op)
+bool sync_is_elected(const Op *op)
 {
 	while (op && op->kind != OP_ELECT)
 		op = op_parent(op);
@@ -181,8 +188,27 @@ static void sync_writes(const Sync *s, Op *first)
 	for (Op *op = first; op != last->next; op = op->next)
 		if (write_at(s, op))
 			op_in(k, op, s->full, at);
-	if (!is_elected(first))
+	if (!sync_is_elected(first))
 		by_one_thread(k, begin, last);
+}
+
+/* What one lane writes by itself, it tells by its arrival; among others of its warp, when these
+ * have met it. */
+static void sync_put(const Sync *s, Op *op)
+{
+	Kernel *k = s->k;
+	const Ix *at = put_at(s, op);
+	Op *begin = op, *told = sync_barrier_op(k, OP_MBAR_ARRIVE, op->loc, s->full, at);
+	if (s->empty && !on_first_lap(s->facts, at, s->slots)) {
+		begin = sync_wait(k, op->loc, s->empty, at, LAP_BEFORE);
+		op_insert_before(op, begin);
+	}
+	op_insert_after(op, told);
+	if (sync_is_elected(op))
+		return;
+	Op *met = op_after(k, op, OP_BAR_WARP);
+	by_one_thread(k, told, told);
+	by_one_thread(k, begin, met->prev);
 }
 
 /* ------------------------------------------------------------------ rings */
@@ -254,7 +280,7 @@ static int filling_arrivals(const Sync *s)
 {
 	int announced = 0, lanes = 0;
 	for (const Op *op = kernel_first(s->k); op; op = op_next(op)) {
-		if (write_at(s, op))
+		if (write_at(s, op) || put_at(s, op))
 			announced = s->paced ? most_ctas(s->from) : 1;
 		if (sync_copy_at(s, op))
 			lanes = WARP_THREADS * (int)attrs_int(&op->attrs, A_WARPS, 1);
@@ -278,6 +304,8 @@ static void sync_ring(Kernel *k, Op *ring, const Groups *groups)
 	for (Op *op = kernel_first(k); op; op = op_next(op))
 		if (write_at(&s, op) && op->nin == 3)
 			sync_writes(&s, op);
+		else if (put_at(&s, op))
+			sync_put(&s, op);
 	sync_reads(&s, groups);
 }
 

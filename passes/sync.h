@@ -24,6 +24,7 @@ enum { LAP_SAME = 0, LAP_BEFORE = 1 };
 
 Op *sync_barrier_op(Kernel *k, OpKind kind, Loc loc, Val *barrier, const Ix *at);
 Op *sync_wait(Kernel *k, Loc loc, Val *barrier, const Ix *at, int lap);
+bool sync_is_elected(const Op *op); /* one lane comes to it */
 /* The position that op reads; NULL: none. */
 const Ix *sync_read_at(const Sync *s, const Op *op);
 

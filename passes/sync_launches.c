@@ -37,6 +37,8 @@ static const Val *constant_read(const Kernel *k, const Op *op, int i)
 /* Whether op accesses what earlier launches may still write or read. */
 static bool touches_global(const Kernel *k, const Op *op)
 {
+	if (op_rows[op->kind].flags & OPF_GLOBAL)
+		return true;
 	for (int i = 0; i < op->nin; i++) {
 		const Type *t = op->in[i].val->type;
 		if (op_effect(op, i) && !constant_read(k, op, i) &&

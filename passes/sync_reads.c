@@ -43,10 +43,12 @@ static Op *arrive_on_all(const Sync *s, Loc loc, const Ix *at)
 	return some;
 }
 
-static Op *arrive_op(const Sync *s, Loc loc, const Ix *at)
+static Op *arrive_op(const Sync *s, Loc loc, const Ix *at, bool elected)
 {
 	if (s->from)
 		return arrive_on_all(s, loc, at);
+	if (elected)
+		return sync_barrier_op(s->k, OP_MBAR_ARRIVE, loc, s->empty, at);
 	Op *elect = op_new(s->k, OP_ELECT, loc);
 	block_append(op_body(s->k, elect),
 		     sync_barrier_op(s->k, OP_MBAR_ARRIVE, loc, s->empty, at));
@@ -57,7 +59,7 @@ static Op *arrive_if(const Sync *s, Loc loc, const Ix *cond, const Ix *at)
 {
 	Op *some = op_new(s->k, OP_IF, loc);
 	op_ix(s->k, some, cond);
-	block_append(op_body(s->k, some), arrive_op(s, loc, at));
+	block_append(op_body(s->k, some), arrive_op(s, loc, at, false));
 	return some;
 }
 
@@ -137,7 +139,7 @@ static void release_late(const Sync *s, const Groups *groups, const Region *r, c
 		Op *release =
 			later ? arrive_if(s, by->last->loc,
 					  ix_new(c, IX_LE, n, ix_sub(c, here, g->loop->ix[0])), at)
-			      : arrive_op(s, by->last->loc, at);
+			      : arrive_op(s, by->last->loc, at, false);
 		op_insert_after(by->wait, release);
 	}
 	const Ix *trips = ix_sub(c, g->loop->ix[1], g->loop->ix[0]);
@@ -165,7 +167,7 @@ static Op *meet(const Sync *s, Op *behind)
 {
 	if (s->effects & FX_AW)
 		behind = op_after(s->k, behind, OP_FENCE_ASYNC);
-	return op_after(s->k, behind, OP_BAR_WARP);
+	return sync_is_elected(behind) ? behind : op_after(s->k, behind, OP_BAR_WARP);
 }
 
 /* Where instructions have read, the lanes meet, and one of them speaks for all. */
@@ -176,7 +178,7 @@ static void release(const Sync *s, const Groups *groups, const Region *r)
 		return;
 	if (r->at_once)
 		end = meet(s, end);
-	op_insert_after(end, arrive_op(s, r->last_read->loc, r->at));
+	op_insert_after(end, arrive_op(s, r->last_read->loc, r->at, sync_is_elected(end)));
 }
 
 /* What lanes copy comes through the generic proxy: who reads it through the async one fences, once

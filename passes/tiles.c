@@ -372,6 +372,11 @@ const Ix *tiles_me(const Kernel *k, const Plane *p)
 	return ix_div(k->ctx, own, ix_int(k, p->shares));
 }
 
+const Ix *tiles_ctas(const Kernel *k, const Plane *p)
+{
+	return ix_sym(k->ctx, is_alone(p) ? "ctas" : "clusters");
+}
+
 const Ix *tiles_at_once(const Kernel *k, const Plane *p)
 {
 	const Ix *held = ix_mul(k->ctx, ix_sym(k->ctx, "sms"), ix_int(k, kernel_ctas(k)));
@@ -410,8 +415,7 @@ const Ix *tiles_by_turns(Here h, const Plane *p, Op *grid, const Ix *all)
 	int held = MOST_CTAS * kernel_ctas(k);
 	const Ix *first =
 		tiles_let(h, "me", ix_new(c, IX_MIN, tiles_me(k, p), ix_int(k, held - 1)));
-	const Ix *ctas = ix_sym(c, is_alone(p) ? "ctas" : "clusters");
-	const Ix *step = tiles_let(h, "step", ix_new(c, IX_MIN, ctas, ix_int(k, held)));
+	const Ix *step = tiles_let(h, "step", ix_new(c, IX_MIN, tiles_ctas(k, p), ix_int(k, held)));
 	const Ix *t = tiles_repeat(k, grid, ix_ceil_div(c, ix_sub(c, tiles, first), step));
 	return tiles_let(h, "tile", tiles_below(k, ix_add(c, first, ix_mul(c, t, step)), tiles));
 }
@@ -422,7 +426,7 @@ static void persistent(Here h, const Plane *p, Op *grid)
 	const Ix *all = step_count(h.k, p);
 	tiles_launch(h, p, ix_new(h.k->ctx, IX_MIN, all, tiles_at_once(h.k, p)));
 	tiles_limit(h.k, all, grid->loc);
-	raster(h, p, tiles_by_turns(h, p, grid, all));
+	raster(h, p, (tickets_drawn(h.k) ? tiles_by_tickets : tiles_by_turns)(h, p, grid, all));
 }
 
 /* Along a mode of one tile there is nothing to order. */
@@ -450,6 +454,7 @@ void pass_tiles(Kernel *k)
 	Plane p = plane_of(k, grid);
 	check_modes(k, &p);
 	groups_check(k, &p);
+	tickets_check(k, &p);
 	if (pass_failed(k))
 		return;
 	if (grid->nin) {

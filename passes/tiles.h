@@ -43,9 +43,15 @@ void tiles_raster(Here h, const Plane *p, const Ix *block, const Ix *in);
 void tiles_launch(Here h, const Plane *p, const Ix *clusters);
 void tiles_limit(Kernel *k, const Ix *all, Loc loc);
 const Ix *tiles_me(const Kernel *k, const Plane *p);      /* the CTA's number, or the cluster's */
+const Ix *tiles_ctas(const Kernel *k, const Plane *p);    /* how many of these the grid has */
 const Ix *tiles_at_once(const Kernel *k, const Plane *p); /* how many of these run */
 const Ix *tiles_repeat(Kernel *k, Op *grid, const Ix *turns);
 const Ix *tiles_by_turns(Here h, const Plane *p, Op *grid, const Ix *all);
+
+/* tiles_tickets.c */
+bool tickets_drawn(const Kernel *k); /* tiles are dealt out while they are computed */
+void tickets_check(Kernel *k, const Plane *p);
+const Ix *tiles_by_tickets(Here h, const Plane *p, Op *grid, const Ix *all);
 
 /* tiles_groups.c */
 void groups_check(Kernel *k, const Plane *p);

@@ -93,7 +93,10 @@ void groups_tiles(Here h, const Plane *p, Op *grid)
 	Op *count = of_groups(h, p, OP_GROUPS_COUNT);
 	op_sym(h.k, count, kernel_fresh(h.k, "heights"));
 	const Ix *all = ix_mul(c, ix_sym(c, count->sym[0]), p->extent[1]);
-	raster_group(h, p, (turns ? tiles_by_turns : one_each)(h, p, grid, all));
+	raster_group(h, p,
+		     (tickets_drawn(h.k) ? tiles_by_tickets
+		      : turns            ? tiles_by_turns
+					 : one_each)(h, p, grid, all));
 }
 
 /* What asks for places of tiles that are known before the launch. */

@@ -93,8 +93,9 @@ typedef enum {
 } KParamKind;
 
 /* A semaphore is 64 bits: the launch that counts in the upper ones, arrivals below. When all have
- * come, they are taken back. */
-enum { KD_EPOCH = 1 << 16 };
+ * come, they are taken back. The one of KD_TICKETS counts the tickets that a launch has drawn, in
+ * its lower 32 bits. */
+enum { KD_EPOCH = 1 << 16, KD_EPOCH_BITS = 16, KD_TICKET_BITS = 32, KD_TICKETS = 2047 };
 
 typedef struct {
 	KParamKind kind;
@@ -148,6 +149,7 @@ typedef struct KDesc {
 	const char
 		*works[KD_MAX_WORKS]; /* bytes of the launch's workspace that nobody else may use */
 	int together; /* 1: CTAs wait for each other, so all of a grid must fit on the device */
+	int tickets;  /* 1: CTAs draw their tiles: semaphores, too, but none waits for another */
 	const char *grid[3]; /* CTAs; a zero component launches nothing */
 	int cluster[3];      /* CTAs */
 	int block;           /* threads */

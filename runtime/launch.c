@@ -180,7 +180,7 @@ dsl_status launch_with(dsl_module *mod, const char *kernel, const dsl_arg *args,
 	l.pdl = l.plan->k->pdl && o.pdl >= 0 && !copies_constant(&l);
 	if (l.workspace)
 		st = workspace_check(&w, &l, &o);
-	if (!st && l.plan->k->together)
+	if (!st && (l.plan->k->together || l.plan->k->tickets))
 		st = together_bind(&w, &l, &o);
 	if (!st && l.ncopies)
 		st = copies_make(&w, mod->dev, &l, &o);

@@ -302,7 +302,9 @@ static bool read_param(Reader *r, json_object *o, KDesc *k, int i)
 	if (p->kind == KP_WORK)
 		return get_int(r, o, "work", 0, k->nworks - 1, &p->index);
 	if (p->kind == KP_SEMAPHORES || p->kind == KP_EPOCH)
-		return k->together || fail(r, "semaphores of CTAs that need not run together");
+		return k->together || k->tickets ||
+		       fail(r, "semaphores of CTAs that neither wait for each other nor draw "
+			       "tickets");
 	if (p->kind != KP_SYM)
 		return get_arg(r, o, k, p->kind == KP_PTR ? KA_TENSOR : KA_SCALAR, &p->index);
 	const char *sym;
@@ -353,6 +355,8 @@ static bool get_works(Reader *r, json_object *o, KDesc *k)
 {
 	if (json_object_object_get(o, "workspace") &&
 	    !get_texts(r, o, "workspace", 1, KD_MAX_WORKS, k->works, &k->nworks))
+		return false;
+	if (json_object_object_get(o, "tickets") && !get_bool(r, o, "tickets", &k->tickets))
 		return false;
 	return !json_object_object_get(o, "together") || get_bool(r, o, "together", &k->together);
 }

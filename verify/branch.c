@@ -27,6 +27,11 @@ const char *branch_trips(Ctx *c, int count, bool some)
 	return ctx_str(c, ctx_strf(c, some ? "#trips%d" : "#below%d", count));
 }
 
+const char *branch_drawn(Ctx *c, int loop)
+{
+	return ctx_str(c, ctx_strf(c, "#drawn%d", loop));
+}
+
 /* ------------------------------------------------------------------ how often loops run */
 /* With the names of loops put in, and counts as they are. */
 static const Ix *bare(Reader *r, const Ix *x)
@@ -149,6 +154,40 @@ static void find_touched(const Reader *r, const Op *loop, Shared *sh)
 	}
 }
 
+/* A loop's number in its role: the same for all warps of the role. */
+static int number_of(Reader *r, const Op *op)
+{
+	Tree *t = r->p->tree;
+	int n = 0;
+	for (int i = 0; i < t->numbered.n; i++) {
+		if (t->numbered.at[i].op == op)
+			return n;
+		n += t->numbered.at[i].role == r->s->role;
+	}
+	vec_push(r->p->arena, &t->numbered, ((Numbered){op, r->s->role}));
+	return n;
+}
+
+/* The tile that each turn of the loop has drawn, whichever that is: a counter of which nothing is
+ * known but that all roles have the same. */
+static void put_drawn(Reader *r, const Op *op, Shared *sh)
+{
+	Ctx *c = r->p->k->ctx;
+	const Op *at = op->body->first;
+	while (at && at->kind != OP_TICKET_AT)
+		at = at->next;
+	sh->drawn = at ? sh->counters : -1;
+	if (!at)
+		return;
+	const char *name = sh->counter[sh->counters] =
+		ctx_str(c, branch_drawn(c, number_of(r, op)));
+	const Ix *gone = ix_sym(c, ctx_str(c, "#gone"));
+	sh->start[sh->counters] = sh->begin[sh->counters] = gone;
+	sh->step[sh->counters] = sh->more[sh->counters] = gone;
+	read_put_name(r, at->sym[0], ix_sym(c, name));
+	sh->counters++;
+}
+
 static bool put_counters(Reader *r, const Op *op, Shared *sh, int loop)
 {
 	Ctx *c = r->p->k->ctx;
@@ -163,6 +202,7 @@ static bool put_counters(Reader *r, const Op *op, Shared *sh, int loop)
 	for (int i = 0; i < n; i++)
 		read_put_name(r, op->sym[1 + i], ix_sym(c, sh->counter[i]));
 	sh->counters = n;
+	put_drawn(r, op, sh);
 	return true;
 }
 
@@ -183,20 +223,6 @@ static void put_names(Reader *r, const Op *op, const Shared *sh)
 	r->view.total = sh->turns == 1 && !stage_of_sizes(sh->trip) ? sh->trip : NULL;
 	r->view.passed = own;
 	r->view.rest = ix_sym(c, sh->rest);
-}
-
-/* A loop's number in its role: the same for all warps of the role. */
-static int number_of(Reader *r, const Op *op)
-{
-	Tree *t = r->p->tree;
-	int n = 0;
-	for (int i = 0; i < t->numbered.n; i++) {
-		if (t->numbered.at[i].op == op)
-			return n;
-		n += t->numbered.at[i].role == r->s->role;
-	}
-	vec_push(r->p->arena, &t->numbered, ((Numbered){op, r->s->role}));
-	return n;
 }
 
 bool read_branch(Reader *r, const Op *op)
@@ -227,6 +253,8 @@ bool read_branch(Reader *r, const Op *op)
 	if (!read_into(r, &it->body, op->body))
 		return false;
 	for (int i = 0; i < sh->counters; i++) {
+		if (i == sh->drawn)
+			continue;
 		sh->more[i] = bare(r, op->ix[3 + 2 * i]);
 		sh->step[i] = ix_add(c, ix_sym(c, sh->counter[i]), read_expr(r, op->ix[3 + 2 * i]));
 	}

@@ -63,6 +63,8 @@ static const Ix *carried_by(const Tree *t, const Scope *s, const Carried *k)
 {
 	Ctx *c = t->p->k->ctx;
 	const Shared *sh = k->of->of[k->agent];
+	if (k->number == sh->drawn)
+		return ix_sym(c, k->name);
 	const Ix *all = added(t, s, k, scope_trips(t, s, k->of));
 	return all ? ix_add(c, scope_put(t, s, k->agent, sh->start[k->number]), all)
 		   : ix_sym(c, k->name);
@@ -74,6 +76,8 @@ const Ix *scope_carried(const Tree *t, const Scope *s, int i, const Trip *trip)
 	const Carried *k = &t->carried[i];
 	const Shared *sh = k->of->of[k->agent];
 	int64_t sum = 0, v;
+	if (k->number == sh->drawn)
+		return ix_sym(t->p->k->ctx, k->name);
 	if (trip->kind == TRIP_NONE || sh->turns > 1 || !is_in_turn(k->of->up, s, k->agent))
 		return s->carried[i];
 	if (trip->kind != TRIP_EXACT)

@@ -45,6 +45,8 @@ static bool counts_in_turn(const Merger *m, const Branch *b, const Shared *sh, i
 static bool counter_is(const Merger *m, const Branch *b, int agent, int i, const Carried *k)
 {
 	const Shared *sh = b->of[agent], *old = k->of == b ? b->of[k->agent] : NULL;
+	if (old && (i == sh->drawn || k->number == old->drawn))
+		return i == sh->drawn && k->number == old->drawn;
 	if (!old || old->turns > 1)
 		return false;
 	if (sh->turns > 1)
@@ -68,18 +70,34 @@ static int counter_like(Merger *m, const Branch *b, int agent, int i)
 	return of;
 }
 
+static bool merge_counter(Merger *m, Branch *b, int agent, int i)
+{
+	int of = counter_like(m, b, agent, i);
+	if (of < 0)
+		return read_limit(m->r, LIMIT_CARRIED, b->of[agent]->op->loc);
+	b->counter[agent][i] = of;
+	return true;
+}
+
+/* What others may be made of. */
+static bool merge_drawn(Merger *m, Branch *b)
+{
+	for (int a = 0; a < m->p->m.na; a++)
+		if (b->of[a] && b->of[a]->drawn >= 0 && !merge_counter(m, b, a, b->of[a]->drawn))
+			return false;
+	return true;
+}
+
 /* Of roles that take all trips first. */
 bool merge_counters(Merger *m, Branch *b)
 {
+	if (!merge_drawn(m, b))
+		return false;
 	for (int turns = 0; turns < 2; turns++)
 		for (int a = 0; a < m->p->m.na; a++)
-			for (int i = 0; b->of[a] && i < b->of[a]->counters; i++) {
-				if (merge_takes_all(b, a) == turns)
-					continue;
-				int of = counter_like(m, b, a, i);
-				if (of < 0)
-					return read_limit(m->r, LIMIT_CARRIED, b->of[a]->op->loc);
-				b->counter[a][i] = of;
-			}
+			for (int i = 0; b->of[a] && i < b->of[a]->counters; i++)
+				if (merge_takes_all(b, a) != turns && i != b->of[a]->drawn &&
+				    !merge_counter(m, b, a, i))
+					return false;
 	return true;
 }

@@ -223,7 +223,9 @@ bool read_is_plain(const Op *op)
 {
 	for (const Op *in = op->body ? op->body->first : NULL; in; in = in->next)
 		if ((op_rows[in->kind].effects & FX_SYNC && in->kind != OP_BAR_WARP) ||
-		    (op_done(in) && !op_done_by(in, DONE_BY_LANES)) || !read_is_plain(in))
+		    (op_done(in) && !op_done_by(in, DONE_BY_LANES) &&
+		     !op_done_by(in, DONE_BY_LANE)) ||
+		    !read_is_plain(in))
 			return false;
 	return true;
 }

@@ -15,7 +15,7 @@ static bool is_loop(const Op *op)
 
 static bool finds(const Op *op)
 {
-	return op_only_names(op) && op->nix > ASKED;
+	return op_only_names(op) && op->nin && op->nix > ASKED;
 }
 
 /* ------------------------------------------------------------------ whether lengths hang on it */

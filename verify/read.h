@@ -135,6 +135,7 @@ void read_put_equals(Reader *r, View *v);
 Num read_number(Reader *r, const Ix *x); /* of sizes */
 
 bool read_statics(Reader *r);         /* statics.c: storage, boxes, counts */
+bool read_tickets(Reader *r);         /* tickets.c: tiles that CTAs draw */
 bool read_grid(Reader *r);            /* grid.c: CTAs that wait for each other */
 int64_t read_box_bytes(const Op *op); /* of its tensor map; 0: it has none */
 PartSet read_part(const Reader *r, const Op *op, int from, int to, int64_t *bytes);

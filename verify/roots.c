@@ -83,6 +83,7 @@ static void put_facts(Reader *r)
 	for (int i = 0; i < MAX_BRANCHES; i++) {
 		vec_push(p->arena, &all, ((IxFact){branch_own(c, i), 0, INT64_MAX, 1}));
 		vec_push(p->arena, &all, ((IxFact){branch_rest(c, i), 1, INT64_MAX, 1}));
+		vec_push(p->arena, &all, ((IxFact){branch_drawn(c, i), 0, INT64_MAX, 1}));
 	}
 	for (int i = 0; i < MAX_COUNTS; i++) {
 		const char *some = branch_trips(c, i, true), *none = branch_trips(c, i, false);

@@ -399,6 +399,11 @@ static StepKind kind_of_access(const Reader *r, const Op *op, int fx)
 
 /* The index operand that is the byte in the slot: behind the tensor's element, but where conditions
  * follow. */
+static bool names_byte(const Op *op)
+{
+	return op->nix && op->kind != OP_TICKET_DRAW && op->kind != OP_TICKET_GET;
+}
+
 static int byte_of_access(const Op *op)
 {
 	return op_done_by(op, DONE_BY_LANES) ? 0 : op->nix - 1;
@@ -425,6 +430,8 @@ static bool put_generic(Reader *r, const Op *op)
 	int rank = 0;
 	if (!find_rank(r, op, &rank))
 		return false;
+	if (op_rows[op->kind].flags & OPF_GLOBAL)
+		read_put(r, read_item(r, ITEM_STEP, op), STEP_GLOBAL);
 	for (int i = 0; i < op->nin; i++) {
 		int fx = op_effect(op, i);
 		Item *it = read_item(r, ITEM_STEP, op);
@@ -434,7 +441,7 @@ static bool put_generic(Reader *r, const Op *op)
 			StepKind kind = kind_of_access(r, op, fx);
 			set_cell(r, it, &op->in[i], rank, kind);
 			bool bytes = fx & FX_W || (kind == STEP_READ && !read_is_aligned(op));
-			if (bytes && r->p->sized && op->nix)
+			if (bytes && r->p->sized && names_byte(op))
 				it->at_byte = read_expr(r, op->ix[byte_of_access(op)]);
 			read_put(r, it, kind);
 		} else if (read_in_space(&op->in[i], SP_GLOBAL) && !r->outside &&

@@ -39,11 +39,13 @@ struct Shared {
 	const char *own, *rest; /* trips of this role so far; trips to come of all */
 	int64_t turns, turn;    /* it takes trips turn, turn + turns, .. */
 	int counters;
-	const char *counter[MAX_COUNTERS];
-	const Ix *start[MAX_COUNTERS], *step[MAX_COUNTERS];
-	const Ix *begin[MAX_COUNTERS]; /* the start, and what is added, with no name for counts */
-	const Ix *more[MAX_COUNTERS];
-	int count;                   /* of the role's */
+	const char *counter[MAX_COUNTERS + 1];
+	const Ix *start[MAX_COUNTERS + 1], *step[MAX_COUNTERS + 1];
+	const Ix *
+		begin[MAX_COUNTERS + 1]; /* the start, and what is added, with no name for counts */
+	const Ix *more[MAX_COUNTERS + 1];
+	int drawn; /* the counter that is the tile of each turn, and goes on by none; -1: none */
+	int count; /* of the role's */
 	uint64_t touches[MAX_RANKS]; /* barriers and buffers, by place */
 };
 
@@ -75,10 +77,10 @@ struct Branch {
 	int at; /* in the sequence that it stands in */
 	Count *count;
 	Sequence body;
-	const Shared *of[MAX_AGENTS];          /* NULL: the role does not have it */
-	const char *name;                      /* of its trips so far, by the period */
-	int counter[MAX_AGENTS][MAX_COUNTERS]; /* of the tree's: what each role's are */
-	int64_t period;                        /* residues of trips that are told apart */
+	const Shared *of[MAX_AGENTS];              /* NULL: the role does not have it */
+	const char *name;                          /* of its trips so far, by the period */
+	int counter[MAX_AGENTS][MAX_COUNTERS + 1]; /* of the tree's: what each role's are */
+	int64_t period;                            /* residues of trips that are told apart */
 	int64_t first, last; /* trips at its ends that are told apart: 1, or more */
 };
 
@@ -143,6 +145,7 @@ struct Tree {
 /* branch.c: names of a role's loops, as its expressions have them */
 const char *branch_own(Ctx *c, int loop);
 const char *branch_rest(Ctx *c, int loop);
+const char *branch_drawn(Ctx *c, int loop);
 const char *branch_count(Ctx *c, int count);
 /* Of a count of the tree, where it is above 0, or below */
 const char *branch_trips(Ctx *c, int count, bool some);

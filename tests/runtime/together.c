@@ -160,7 +160,7 @@ static void what_the_manifest_says(void **state)
 	assert_status(sample_parse_with(&b->sample.module, "\"together\":true",
 					"\"together\":false"),
 		      DSL_ERR_MANIFEST);
-	assert_says(dsl_detail(), "semaphores of CTAs that need not run together", NULL);
+	assert_says(dsl_detail(), "semaphores of CTAs that neither wait for each other", NULL);
 	assert_status(sample_parse_with(&b->sample.module, "\"workspace\":[", "\"workspace\":[1,"),
 		      DSL_ERR_MANIFEST);
 }
