@@ -4,6 +4,7 @@
  *     persistent=2, grid m, n (R, C)
  * ->  tickets turns (cta, R * C, ctas)
  *     for t (0, turns) { ticket.at tile (t, R * C, cta + t * ctas) .. }
+ * What is begun last ends last: where later tiles have more trips, they are drawn first.
  * Who draws, and how all of a CTA come to know, is said by tickets.c. */
 #include "passes/tiles.h"
 
@@ -36,7 +37,8 @@ static const struct {
 	const char *what, *remedy;
 } refused[] = {
 	{by_pingpong,
-	 "roles pingpong: a warpgroup gives its turn away by whether there is a next tile",
+	 "roles pingpong: a warpgroup gives its turn away by whether there is a "
+	 "next tile",
 	 "write roles cooperative, or persistent without dynamic"},
 	{splits, "split_k: CTAs would have to draw the same tile to add up its sums",
 	 "leave split_k out, or persistent"},
@@ -54,7 +56,29 @@ void tickets_check(Kernel *k, const Plane *p)
 				    "%s", refused[i].remedy);
 }
 
-/* The launch has no more CTAs than tiles may be counted. */
+/* Whether later tiles take longer: a loop in them makes more trips, the larger a name of the grid
+ * is. */
+static bool grows(Ctx *c, const Op *grid, const Block *b)
+{
+	int64_t more = 0;
+	for (const Op *op = b->first; op; op = op->next) {
+		if (op->body && grows(c, grid, op->body))
+			return true;
+		if (op->kind != OP_FOR)
+			continue;
+		const Ix *trips = ix_sub(c, op->ix[1], op->ix[0]);
+		for (int i = 0; i < grid->nsym; i++) {
+			const Ix *next = ix_add(c, ix_sym(c, grid->sym[i]), ix_const(c, 1));
+			const Ix *by = ix_sub(c, ix_subst(c, trips, grid->sym[i], next), trips);
+			if (ix_is_const(by, &more) && more > 0)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* The launch has no more CTAs than tiles may be counted. What is dealt out last ends last: the
+ * longest go first. */
 const Ix *tiles_by_tickets(Here h, const Plane *p, Op *grid, const Ix *all)
 {
 	Kernel *k = h.k;
@@ -75,5 +99,9 @@ const Ix *tiles_by_tickets(Here h, const Plane *p, Op *grid, const Ix *all)
 	op_ix(k, at, t);
 	op_ix(k, at, tiles);
 	op_ix(k, at, ix_add(c, first, ix_mul(c, t, step)));
-	return tiles_let(h, "tile", tiles_below(k, ix_sym(c, tile), tiles));
+	const Ix *ticket = tiles_below(k, ix_sym(c, tile), tiles),
+		 *last = ix_sub(c, tiles, ix_int(k, 1));
+	if (grows(c, grid, grid->body))
+		ticket = ix_new(c, IX_MAX, ix_sub(c, last, ticket), ix_int(k, 0));
+	return tiles_let(h, "tile", ticket);
 }

@@ -27,6 +27,16 @@ try sim:sms=3,resident=3,seed=8 loops/triangular M=328,N=136,K=328 -DR=none
 try sim:sms=4,resident=3,seed=9 grouped/gemm M=300,N=136,K=200,G=5
 try sim:sms=90,resident=9,seed=9 grouped/masked C=200,N=136,K=72,G=7 -DR=none
 
+# The longest first: the last row of tiles has the most trips; where all have as many, or later ones fewer, in order.
+order()
+{
+	"$dslc" --stop-after=tiles "$1" -DP=dynamic -o "$scratch/order.ir"
+	grep -q "let tile (max(.* \* -1" "$scratch/order.ir" && echo back || echo on
+}
+sed 's/0 \.\. m + 1/m .. (K + 63) \/ 64/' "$dir/loops/triangular.gemm" >"$scratch/upper.gemm"
+[ "$(order "$dir/loops/triangular.gemm") $(order "$scratch/upper.gemm") $(order "$dir/schedules.gemm")" = "back on on" ] ||
+	{ echo "the order is another"; exit 1; }
+
 "$dslc" --stop-after=lower --verify=off "$dir/loops/triangular.gemm" -DP=dynamic -o "$scratch/k.ir"
 # TEXT PATTERN: without the lines of the last of these in the kernel, or the text in place of it
 refuted()
