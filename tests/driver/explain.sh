@@ -190,7 +190,7 @@ cp "$root/docs/explain.md" page
 for f in explain.md explain.svg layout.svg; do
 	cmp "page/$f" "$root/docs/$f" || fail "docs/$f is old: tools/explain-page.sh $dslc docs"
 done
-expect 0 explain "$schedules" -DbN=128 -DCM=2 --json keys.json
+expect 0 explain "$schedules" -DbN=128 -DCM=2 --size M=64,N=64 --json keys.json
 expect 0 explain "$root/tests/e2e/ranks/batch.gemm" --json more.json # which the launch checks
 grep -ho '^ *"[a-z_]*":' keys.json more.json | tr -d ' ":' | sort -u >keys
 sed -n '/^## JSON/,$p' "$root/docs/explain.md" | sed -n 's/^| \(`[^|]*\) | \(.*\) |$/\1 \2/p' |
