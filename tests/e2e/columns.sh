@@ -5,6 +5,7 @@
 #   columns.sh DSLC FILE SCRATCH      [DEVICE=cuda:0]
 set -eu
 dslc=$1 file=$2 scratch=$3
+. "${0%/*}/turns.sh"
 rm -rf "$scratch"
 mkdir -p "$scratch"
 fail() { echo "$name $*:"; cat "$scratch/out"; exit 1; }
@@ -16,7 +17,7 @@ run()
 	shift 2
 	"$dslc" explain -q "$scratch/$name.gemm" "$@" >"$scratch/out" 2>&1 || fail "$@"
 	grep -q "stores .*TMA box ($columns,64) of $name, fastest mode first, swizzle 0" "$scratch/out" || fail "$@: no $columns columns"
-	"$dslc" run "$scratch/$name.gemm" "$@" --size "$sizes" --device "${DEVICE:-sim}" >"$scratch/out" 2>&1 || fail "$@"
+	simulate "$scratch/$name.gemm" "$@" --size "$sizes" --device "${DEVICE:-sim}" >"$scratch/out" 2>&1 || fail "$@"
 }
 
 whole=M=136,N=344,K=40,ldc=344,ldd=352 odd=M=70,N=345,K=40,ldc=352,ldd=345

@@ -13,7 +13,7 @@ sizes=M=200,N=72,K=328
 . "${0%/*}/turns.sh"
 try()
 {
-	"$dslc" run "$scratch/k.gemm" "$@" --size "$sizes" --device "${DEVICE:-sim}" >"$scratch/out" 2>&1 &&
+	simulate "$scratch/k.gemm" "$@" --size "$sizes" --device "${DEVICE:-sim}" >"$scratch/out" 2>&1 &&
 		grep -q 'gemm: right' "$scratch/out" || { echo "$how $*:"; cat "$scratch/out"; exit 1; }
 }
 for how; do

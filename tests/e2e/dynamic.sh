@@ -5,6 +5,7 @@
 #   dynamic.sh DSLC DIR SCRATCH
 set -eu
 dslc=$1 dir=$2 scratch=$3
+. "${0%/*}/turns.sh"
 rm -rf "$scratch"
 mkdir -p "$scratch"
 # DEVICE FILE SIZES [-D..]
@@ -12,7 +13,7 @@ try()
 {
 	device=$1 file=$2 sizes=$3
 	shift 3
-	"$dslc" run "$dir/$file.gemm" -q -Wno-N0401 -DP=dynamic "$@" --size "$sizes" --device "$device" >"$scratch/out" 2>&1 &&
+	simulate "$dir/$file.gemm" -q -Wno-N0401 -DP=dynamic "$@" --size "$sizes" --device "$device" >"$scratch/out" 2>&1 &&
 		grep -q ': right' "$scratch/out" || { echo "$file $* $sizes on $device:"; cat "$scratch/out"; exit 1; }
 	! grep -qE '(warning|error)\[' "$scratch/out" || { echo "$file $*: another message"; cat "$scratch/out"; exit 1; }
 }

@@ -5,12 +5,13 @@
 #   epilogues.sh DSLC HOST FILE.gemm FOLDER     [DEVICE=cuda:0]
 set -eu
 dslc=$1 host=$2 file=$3 folder=$4
+. "${0%/*}/turns.sh"
 name=$(basename "$file" .gemm)
 cubin=$folder/epilogue_$name.cubin
 for roles in cooperative none; do
 	"$dslc" "$file" -DR=$roles -o "$cubin"
 	"$host" "$name" "$cubin" "${DEVICE:-sim}"
-	"$dslc" run "$file" -DR=$roles --size M=200,N=120,K=136 --device "${DEVICE:-sim}" --sms 2
+	simulate "$file" -DR=$roles --size M=200,N=120,K=136 --device "${DEVICE:-sim}" --sms 2
 done
 sed -e 's/\(g[A-Z]*\[m,n\] <- [a-z0-9]*\)(\(.*\));$/\1(0.5 + 0.5 * (\2));/' -e 's/<- alpha/<- 0.5 + alpha/' "$file" >"$folder/epilogue_$name.gemm"
 ! cmp -s "$file" "$folder/epilogue_$name.gemm"

@@ -19,7 +19,7 @@ bytes='s/A : bf16/A : e4m3/; s/B : bf16/B : e4m3/; s/,16>(bf16, bf16/,32>(e4m3, 
 . "${0%/*}/turns.sh"
 try()
 {
-	"$dslc" run "$scratch/k.gemm" "$@" --size "$sizes" --device "${DEVICE:-sim}" >"$scratch/out" 2>&1 &&
+	simulate "$scratch/k.gemm" "$@" --size "$sizes" --device "${DEVICE:-sim}" >"$scratch/out" 2>&1 &&
 		grep -q 'gemm: right' "$scratch/out" || { echo "$how $*:"; cat "$scratch/out"; exit 1; }
 }
 for how; do

@@ -13,7 +13,7 @@ try()
 {
 	file=$1 sizes=$2
 	shift 2
-	"$dslc" run "$dir/$file.gemm" -Wno-N0401 "$@" --size $sizes --device "${DEVICE:-sim}" --sms "${SMS:-5}" >"$scratch/out" 2>&1 &&
+	simulate "$dir/$file.gemm" -Wno-N0401 "$@" --size $sizes --device "${DEVICE:-sim}" --sms "${SMS:-5}" >"$scratch/out" 2>&1 &&
 		grep -q ': right' "$scratch/out" || { echo "$file $* $sizes:"; cat "$scratch/out"; exit 1; }
 	! grep -qE '(warning|error)\[' "$scratch/out" || { echo "$file $*: another message"; cat "$scratch/out"; exit 1; }
 }

@@ -22,7 +22,7 @@ of_seven()
 }
 try()
 {
-	out=$("$dslc" "$@" 2>&1) || { echo "$file: $name: $*:"; echo "$out"; exit 1; }
+	out=$(DSLC_PTXAS=$as "$dslc" "$@" 2>&1) || { echo "$file: $name: $*:"; echo "$out"; exit 1; }
 }
 ran=0 proved=0
 for turn in $(turns "$turn"); do
@@ -33,6 +33,7 @@ for turn in $(turns "$turn"); do
 	if [ $ran -lt "$most" ]; then
 		try run "$file" $flags --device "${DEVICE:-sim}" --sms 2 --size $next
 		ran=$((ran + 1))
+		spare
 	else
 		try -S "$file" $flags -o /dev/null
 	fi

@@ -10,7 +10,7 @@ mkdir -p "$scratch"
 . "${0%/*}/turns.sh"
 run()
 {
-	"$dslc" run "$scratch/$name.gemm" "$@" --size "$sizes" --device "${DEVICE:-sim}" >"$scratch/out" 2>&1 ||
+	simulate "$scratch/$name.gemm" "$@" --size "$sizes" --device "${DEVICE:-sim}" >"$scratch/out" 2>&1 ||
 		{ echo "$name $*:"; cat "$scratch/out"; exit 1; }
 }
 

@@ -6,6 +6,7 @@
 #   plain.sh DSLC SCRATCH FILE SIZES...     [DEVICE=cuda:0 EVERY=1]
 set -eu
 dslc=$1 scratch=$2 file=$3
+. "${0%/*}/turns.sh"
 shift 3
 rm -rf "$scratch"
 mkdir -p "$scratch"
@@ -29,7 +30,7 @@ for schedule in "as-is off" "persistent on" "few off threads 32;" "many on threa
 		grep -qF "$(sed -n "s/^\/\/ not $name: //p" "$file")" "$scratch/err" || fail "another reason"
 		continue
 	fi
-	"$dslc" run "$file" $flags --device ${DEVICE:-sim --schedules $orders} --size $sizes >"$scratch/out" 2>"$scratch/err" || fail "wrong"
+	simulate "$file" $flags --device ${DEVICE:-sim --schedules $orders} --size $sizes >"$scratch/out" 2>"$scratch/err" || fail "wrong"
 	[ ! -s "$scratch/err" ] || fail "another message"
 	[ "${EVERY:-0}" = 1 ] || orders=1
 done

@@ -5,6 +5,7 @@
 #   promote.sh DSLC SCRATCH FILE      [DEVICE=cuda:0]
 set -eu
 dslc=$1 scratch=$2 file=$3
+. "${0%/*}/turns.sh"
 rm -rf "$scratch"
 mkdir -p "$scratch"
 fail()
@@ -25,7 +26,7 @@ costs()
 
 run()
 {
-	"$dslc" run "$file" "$@" --size M=72,N=72,K=400,ldd=80 --device "${DEVICE:-sim}" >"$scratch/out" 2>&1 ||
+	simulate "$file" "$@" --size M=72,N=72,K=400,ldd=80 --device "${DEVICE:-sim}" >"$scratch/out" 2>&1 ||
 		{ echo "$*:"; cat "$scratch/out"; exit 1; }
 	grep -q "integers: D: 5184 elements .*equal in every bit" "$scratch/out" || { cat "$scratch/out"; fail "$*"; }
 }

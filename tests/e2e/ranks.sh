@@ -6,13 +6,14 @@
 #   ranks.sh DSLC FOLDER SCRATCH      [DEVICE=cuda:0 EVERY=1]
 set -eu
 dslc=$1 folder=$2 scratch=$3
+. "${0%/*}/turns.sh"
 rm -rf "$scratch"
 mkdir -p "$scratch"
 n=0 turn=-1
 run()
 {
 	n=$((n + 1))
-	"$dslc" run "$folder/$name.gemm" "$@" --size "$sizes" --device "${DEVICE:-sim}" --sms 4 >"$scratch/out" 2>"$scratch/err" ||
+	simulate "$folder/$name.gemm" "$@" --size "$sizes" --device "${DEVICE:-sim}" --sms 4 >"$scratch/out" 2>"$scratch/err" ||
 		{ echo "$name $*:"; cat "$scratch/err" "$scratch/out"; exit 1; }
 	! grep -qE '(warning|error)\[' "$scratch/err" || { echo "$name $*: another message"; cat "$scratch/err"; exit 1; }
 }

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # A program of several register tiles: proved (else it is an error) under every schedule that FILE does not exclude by a line
 #   // not SCHEDULE: reason
-# whose kernel must then be refused; assembled without another message, and right on the simulator against the interpreter,
-# under three of them, the first in two orders; with EVERY=1 under all, each in two. Which three TURN says (turns.sh).
+# whose kernel must then be refused; right on the simulator against the interpreter without another message,
+# under three of them, the first assembled and in two orders; with EVERY=1 under all, each so. Which three TURN says (turns.sh).
 # Where the loop uses an accumulator, which a line
 #   // used in the loop
 # says, the verifier refutes the kernel without its wait, and without its fence. "// explained: TEXT" is of dslc explain.
@@ -43,7 +43,7 @@ for turn in $(turns "$turn"); do
 		continue
 	fi
 	if [ $ran -lt "$most" ]; then
-		"$dslc" run "$file" $flags --size "$sizes" --device ${DEVICE:-sim --schedules $orders} >"$scratch/out" 2>"$scratch/err" || fail "wrong"
+		simulate "$file" $flags --size "$sizes" --device ${DEVICE:-sim --schedules $orders} >"$scratch/out" 2>"$scratch/err" || fail "wrong"
 		ran=$((ran + 1))
 		[ "${EVERY:-0}" = 1 ] || orders=1
 	else

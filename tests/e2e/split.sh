@@ -6,6 +6,7 @@
 #   split.sh DSLC ROOT SCRATCH SET      [DEVICE=cuda:0]
 set -eu
 dslc=$1 root=$2 scratch=$3 set=$4
+. "${0%/*}/turns.sh"
 rm -rf "$scratch"
 mkdir -p "$scratch"
 n=0
@@ -14,7 +15,7 @@ run()
 	file=$1 sizes=$2
 	shift 2
 	n=$((n + 1))
-	"$dslc" run "$file" "$@" --size "$sizes" --device "${DEVICE:-sim}" --sms 16 >"$scratch/out" 2>"$scratch/err" ||
+	simulate "$file" "$@" --size "$sizes" --device "${DEVICE:-sim}" --sms 16 >"$scratch/out" 2>"$scratch/err" ||
 		{ echo "$file $* $sizes:"; cat "$scratch/err" "$scratch/out"; exit 1; }
 	! grep -qE '(warning|error)\[' "$scratch/err" || { echo "$file $*: another message"; cat "$scratch/err"; exit 1; }
 }

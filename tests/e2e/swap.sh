@@ -7,6 +7,7 @@
 #   swap.sh DSLC SCRATCH FILE PART      [DEVICE=cuda:0]
 set -eu
 dslc=$1 scratch=$2 file=$3 part=$4
+. "${0%/*}/turns.sh"
 rm -rf "$scratch"
 mkdir -p "$scratch"
 ran=0
@@ -15,7 +16,7 @@ run()
 {
 	sizes=$1
 	shift
-	"$dslc" run "$scratch/k.gemm" "$@" --size "$sizes" --device "${DEVICE:-sim}" >"$scratch/out" 2>"$scratch/err" ||
+	simulate "$scratch/k.gemm" "$@" --size "$sizes" --device "${DEVICE:-sim}" >"$scratch/out" 2>"$scratch/err" ||
 		{ echo "$part $sizes $*:"; cat "$scratch/err" "$scratch/out"; exit 1; }
 	ran=$((ran + 1))
 }

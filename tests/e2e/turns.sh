@@ -5,6 +5,8 @@
 #   . turns.sh; turns 4     4 5 0 6 1 2 3, of which the first $most are run
 #   some 4 5                4 0 2: of five, three; all with EVERY=1
 #   every COMMAND...        runs it with EVERY=1
+#   simulate ARGUMENTS...   dslc run: the first kernel that a script runs is assembled, and each with EVERY=1 or on a GPU; of
+#                           the others the simulator runs the PTX. DSLC_PTXAS=$as; spare   does so in two steps
 if [ "${EVERY:-0}" = 1 ]; then most=7; else most=3; fi
 turns()
 {
@@ -21,4 +23,14 @@ some()
 every()
 {
 	[ "${EVERY:-0}" != 1 ] || "$@"
+}
+as=${DSLC_PTXAS:-}
+spare()
+{
+	[ "${EVERY:-0}" = 1 ] || [ -n "${DEVICE:-}" ] || as=none
+}
+simulate()
+{
+	DSLC_PTXAS=$as "$dslc" run "$@" || return 1
+	spare
 }

@@ -5,6 +5,7 @@
 #   types.sh DSLC SCRATCH FILE      [DEVICE=cuda:0]
 set -eu
 dslc=$1 scratch=$2 file=$3
+. "${0%/*}/turns.sh"
 rm -rf "$scratch"
 mkdir -p "$scratch"
 number=0
@@ -22,7 +23,7 @@ run()
 {
 	says=$1
 	shift
-	"$dslc" run "$scratch/$name.gemm" "$@" --size M=136,N=200,K=272,ldd=208 --device "${DEVICE:-sim}" >"$scratch/out" 2>&1 ||
+	simulate "$scratch/$name.gemm" "$@" --size M=136,N=200,K=272,ldd=208 --device "${DEVICE:-sim}" >"$scratch/out" 2>&1 ||
 		{ echo "$name $*:"; cat "$scratch/out"; exit 1; }
 	grep -q "normal: D: 27200 elements .*$says" "$scratch/out" || { echo "$name $*: no '$says'"; cat "$scratch/out"; exit 1; }
 	number=$((number + 1))

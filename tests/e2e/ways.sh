@@ -6,6 +6,7 @@
 #   ways.sh DSLC FOLDER SCRATCH      [DEVICE=cuda:0]
 set -eu
 dslc=$1 folder=$2 scratch=$3
+. "${0%/*}/turns.sh"
 rm -rf "$scratch"
 mkdir -p "$scratch"
 number=0
@@ -15,7 +16,7 @@ run()
 {
 	sizes=$1
 	shift
-	"$dslc" run "$scratch/$name.gemm" "$@" --size "$sizes" --device "${DEVICE:-sim}" >"$scratch/out" 2>&1 ||
+	simulate "$scratch/$name.gemm" "$@" --size "$sizes" --device "${DEVICE:-sim}" >"$scratch/out" 2>&1 ||
 		{ echo "$name $sizes $*:"; cat "$scratch/out"; exit 1; }
 	number=$((number + 1))
 }

@@ -32,14 +32,24 @@ typedef struct {
 } Trial;
 
 /* ------------------------------------------------------------------ one kernel */
+static bool says(const Trial *t, DiagId id)
+{
+	const DiagMsg *m = diag_first(t->ctx);
+	while (m && m->id != id)
+		m = m->next;
+	return m;
+}
+
 /* What a random schedule may ask for in vain: room, and staging where there is none. Local memory
- * that ptxas does not count as spills is want of room only where the estimate says so. */
+ * that ptxas does not count as spills is want of room only where the estimate says so, products
+ * that wait for each other where it spills as well. */
 static bool may_be_refused(const Trial *t)
 {
+	bool spills = says(t, D_E0504);
 	static const DiagId room[] = {D_E0401, D_E0402, D_E0403, D_E0406, D_E0407, D_E0504};
 	for (const DiagMsg *m = diag_first(t->ctx); m; m = m->next) {
-		bool may =
-			diag_rows[m->id].severity != SEV_ERROR || (m->id == D_E0507 && t->is_full);
+		bool may = diag_rows[m->id].severity != SEV_ERROR ||
+			   (m->id == D_E0507 && t->is_full) || (m->id == D_E0505 && spills);
 		for (size_t i = 0; i < COUNTOF(room); i++)
 			may |= m->id == room[i];
 		if (!may)
@@ -98,11 +108,8 @@ static Outcome compile_once(Trial *t)
 /* ptxas cannot keep all products in flight; then the remedy that E0505 names must help. */
 static bool take_remedy(Trial *t)
 {
-	const DiagMsg *m = diag_first(t->ctx);
 	char *inflight = strstr(t->made.text.s, "inflight ");
-	while (m && m->id != D_E0505)
-		m = m->next;
-	if (!m || !inflight || inflight[9] == '0')
+	if (!says(t, D_E0505) || !inflight || inflight[9] == '0')
 		return false;
 	inflight[9] = '0';
 	compile_out_free(&t->out);

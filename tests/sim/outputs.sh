@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # One output on the simulator, with TMA and without: sizes whose rows and columns are multiples of 16
 # bytes, one of both, neither; a leading dimension of its own where the source has one.
-# Under one order but with EVERY=1.
+# Under one order, and not assembled, but with EVERY=1.
 #   outputs.sh DSLC SOURCE SCHEDULES -D...      [DEVICE=cuda:0 EVERY=1]
 set -eu
 dslc=$1 source=$2 turns=$3
 shift 3
-[ "${EVERY:-0}" = 1 ] || turns=1
+as=${DSLC_PTXAS:-}
+[ "${EVERY:-0}" = 1 ] || turns=1 as=none
+[ -z "${DEVICE:-}" ] || as=${DSLC_PTXAS:-}
 sizes=
 at()
 {
@@ -29,4 +31,4 @@ for size in 136,136,72 133,136,64 136,77,200 65,133,8; do
 	fi
 done
 # shellcheck disable=SC2086
-"$dslc" run "$source" "$@" --device ${DEVICE:-sim --schedules "$turns"} --sms 2 --size $sizes
+DSLC_PTXAS=$as "$dslc" run "$source" "$@" --device ${DEVICE:-sim --schedules "$turns"} --sms 2 --size $sizes
