@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # The programs of tests/e2e under every schedule, compiled where the GPU is and run on it, against the reference interpreter:
-# loops, registers, ranks, types, majors, promoted sums, copies by threads, kernels without an mma, examples of epilogues, and the outputs of tests/sim. A line for each; what fails prints what it said.
+# loops, registers, ranks, types, majors, promoted sums, copies by threads, groups of rows, exchanged operands, the programs of docs/seeds.md, kernels without an mma, examples of epilogues, and the outputs of tests/sim. A line for each; what fails prints what it said.
 #   programs.sh DSLC ROOT SCRATCH
 set -eu
 dslc=$1 e2e=$2/tests/e2e scratch=$3
@@ -46,6 +46,13 @@ done
 host=$(dirname "$dslc")/epilogues_host
 for file in "$e2e"/../../examples/epilogues/*.gemm; do
 	[ ! -x "$host" ] || job "epilogues.$(basename "$file" .gemm)" "$e2e/epilogues.sh" "$dslc" "$host" "$file" "$scratch"
+done
+job seeds "$e2e/seeds.sh" "$dslc" "$e2e/seeds" "$scratch/seeds"
+for part in roles clusters types layouts epilogues; do
+	job "swap.$part" "$e2e/swap.sh" "$dslc" "$scratch/w.$part" "$e2e/swap.gemm" "$part"
+done
+for what in gemm up down sums masked along swap clusters sizes; do
+	job "grouped.$what" "$e2e/grouped.sh" "$dslc" "$e2e/grouped" "$scratch/g.$what" "$what"
 done
 job ranks "$e2e/ranks.sh" "$dslc" "$e2e/ranks" "$scratch/k"
 job types "$e2e/types.sh" "$dslc" "$scratch/t" "$e2e/types.gemm"
