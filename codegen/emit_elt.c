@@ -109,7 +109,8 @@ const char *cg_unpack(Elem e)
 	return pairs[e].unpack;
 }
 
-/* By the bits of a number: an infinity and what is no number stay. */
+/* By the bits of a number: an infinity stays, and what is no number is the one that cvt makes, or
+ * the tensor core would cut it off to an infinity. */
 static LLVMValueRef nearest_tf32(Cg *g, LLVMValueRef x)
 {
 	LLVMBuilderRef b = g->b;
@@ -122,7 +123,10 @@ static LLVMValueRef nearest_tf32(Cg *g, LLVMValueRef x)
 				       ""),
 		     beyond = LLVMBuildICmp(b, LLVMIntEQ, LLVMBuildAnd(b, bits, exponent, ""),
 					    exponent, "");
-	return LLVMBuildBitCast(b, LLVMBuildSelect(b, beyond, bits, up, ""), g->m->f32, "");
+	LLVMValueRef none = LLVMBuildFCmp(b, LLVMRealUNO, x, x, ""),
+		     most = LLVMBuildSelect(b, beyond, bits, up, "");
+	most = LLVMBuildSelect(b, none, cg_int32(g, 0x7fffffff), most, "");
+	return LLVMBuildBitCast(b, most, g->m->f32, "");
 }
 
 /* The 10 bits of fraction that tf32 has, to nearest even: also of what is read as tf32. */

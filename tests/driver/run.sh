@@ -102,6 +102,23 @@ has out "small: A: bits of s4"
 expect 1 run turned.gemm --size M=1,N=32,K=64 --device sim --out D=nowhere/d.npy
 has err "error[E0603]: " "nowhere/d.npy"
 
+# What is no number stays none in tf32, also where only bits that tf32 has not say so.
+cat >tf32.gemm <<'EOF'
+kernel round(X : f32 (M,N):(N,1), D : out f32 (M,N):(N,1))
+{
+    let gX = X / (16,32), gD = D / (16,32);
+    for (m,n) in gD {
+        gD[m,n] <- f32(tf32(gX[m,n]));
+    }
+}
+EOF
+repeat 256 '\001\000\200\177\377\377\177\177' | npy nan.npy '<f4' '16, 32, '
+for target in sm_80 sm_90a; do
+	expect 0 run tf32.gemm --target=$target --size M=16,N=32 --device sim --in X=nan.npy --out D=d.npy
+	[ "$(od -An -v -tx4 -j128 d.npy | tr -s ' \n' '\n' | grep . | grep -c '^[7f]f[c-f]')" = 256 ] || fail "$target: not 256 NaN"
+	[ "$(od -An -v -tx4 -j128 d.npy | tr -s ' \n' '\n' | grep -c '^7f800000')" = 256 ] || fail "$target: not 256 infinities"
+done
+
 # Several problems of one kernel, compiled once; the first that is wrong ends it.
 printf '#!/bin/sh\ncase "$*" in *.ptx*) echo >>%s/assembled ;; esac\nexec "%s" "$@"\n' "$PWD" "$DSLC_PTXAS" >counts
 chmod +x counts
