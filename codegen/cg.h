@@ -164,6 +164,12 @@ LLVMValueRef cg_smem16(Cg *g, Operand buffer, const Ix *byte, int64_t plus);
 
 /* emit.c */
 void cg_block(Cg *g, const Block *b);
+/* emit_semaphore.c: PTX that touches global memory, of the one argument or the two; a semaphore of
+ * the launch, by its number. */
+enum { CG_ON_MEMORY_MOST = 2 };
+LLVMValueRef cg_on_memory(Cg *g, LLVMTypeRef result, const char *text, const char *ties,
+			  LLVMValueRef *args, int n);
+LLVMValueRef cg_semaphore(Cg *g, LLVMValueRef number);
 LLVMBasicBlockRef cg_new_block(Cg *g, const char *name);
 void cg_goto(Cg *g, LLVMBasicBlockRef to); /* ends the block; goes on in `to` */
 LLVMValueRef cg_lane(Cg *g);               /* of the thread in its warp */

@@ -56,23 +56,9 @@ void emit_TICKET_GET(Cg *g, const Op *op)
 }
 
 /* ------------------------------------------------------------------ draws */
-static LLVMValueRef assembly(Cg *g, LLVMTypeRef result, const char *text, const char *ties,
-			     LLVMValueRef *args, int n)
-{
-	LLVMTypeRef params[3];
-	for (int i = 0; i < n; i++)
-		params[i] = LLVMTypeOf(args[i]);
-	LLVMTypeRef type = LLVMFunctionType(result, params, (unsigned)n, false);
-	LLVMValueRef f = LLVMGetInlineAsm(type, text, strlen(text), ties, strlen(ties), true, false,
-					  LLVMInlineAsmDialectATT, false);
-	return LLVMBuildCall2(g->b, type, f, args, (unsigned)n, "");
-}
-
 static LLVMValueRef counter(Cg *g)
 {
-	LLVMValueRef at = LLVMConstInt(g->m->i64, KD_TICKETS, false);
-	return LLVMBuildGEP2(g->b, g->m->i64, cg_name(g, ctx_str(g->m->ctx, PARAM_SEMAPHORES)), &at,
-			     1, "");
+	return cg_semaphore(g, LLVMConstInt(g->m->i64, KD_TICKETS, false));
 }
 
 /* As many are drawn as there are tiles: a CTA draws one while it computes one. */
@@ -84,8 +70,8 @@ static void take_back(Cg *g, LLVMValueRef at, LLVMValueRef drawn, LLVMValueRef t
 	LLVMPositionBuilderAtEnd(g->b, one);
 	LLVMValueRef less = LLVMBuildNeg(g->b, LLVMBuildZExt(g->b, tiles, g->m->i64, ""), "");
 	LLVMValueRef args[2] = {at, less};
-	assembly(g, g->m->tvoid, "red.relaxed.gpu.global.add.u64 [$0], $1;", "l,l,~{memory}", args,
-		 2);
+	cg_on_memory(g, g->m->tvoid, "red.relaxed.gpu.global.add.u64 [$0], $1;", "l,l,~{memory}",
+		     args, 2);
 	cg_goto(g, after);
 }
 
@@ -94,10 +80,10 @@ static LLVMValueRef draw(Cg *g, LLVMValueRef tiles)
 	LLVMValueRef bits = LLVMConstInt(g->m->i64, KD_TICKET_BITS - KD_EPOCH_BITS, false);
 	LLVMValueRef epoch = cg_name(g, ctx_str(g->m->ctx, PARAM_EPOCH));
 	LLVMValueRef args[2] = {counter(g), LLVMBuildShl(g->b, epoch, bits, "")};
-	assembly(g, g->m->tvoid, "red.relaxed.gpu.global.max.u64 [$0], $1;", "l,l,~{memory}", args,
-		 2);
-	LLVMValueRef n = assembly(g, g->m->i64, "atom.relaxed.gpu.global.add.u64 $0, [$1], 1;",
-				  "=l,l,~{memory}", args, 1);
+	cg_on_memory(g, g->m->tvoid, "red.relaxed.gpu.global.max.u64 [$0], $1;", "l,l,~{memory}",
+		     args, 2);
+	LLVMValueRef n = cg_on_memory(g, g->m->i64, "atom.relaxed.gpu.global.add.u64 $0, [$1], 1;",
+				      "=l,l,~{memory}", args, 1);
 	n = LLVMBuildTrunc(g->b, n, g->m->i32, "");
 	take_back(g, args[0], n, tiles);
 	return n;

@@ -78,14 +78,13 @@ static void note_descriptors(const FactMma *m, Buf *out)
 			   m->lbo[0], m->lbo[1], m->sbo[0], m->sbo[1]);
 }
 
-/* Whose A and B are those of the instruction. */
-static void note_swap(const Facts *f, Buf *out)
+static void note_reason(const Facts *f, ReasonId id, const char *of, Buf *out)
 {
-	const Reason *w = kernel_why_find(f->k, REASON_SWAP, NULL);
+	const Reason *w = kernel_why_find(f->k, id, NULL);
 	if (!w)
 		return;
 	note_head(out, "");
-	buf_printf(out, "swap: %s\n", w->text);
+	buf_printf(out, "%s%s\n", of, w->text);
 }
 
 static void note_promotions(const Facts *f, Buf *out)
@@ -114,7 +113,7 @@ static void note_mma(const Facts *f, Buf *out)
 				   layout_str(f->k->ctx, m->tv));
 		}
 	}
-	note_swap(f, out);
+	note_reason(f, REASON_SWAP, "swap: ", out);
 	note_promotions(f, out);
 }
 
@@ -226,22 +225,13 @@ static void note_ahead(const Facts *f, Buf *out)
 	}
 }
 
-static void note_stand_in(const Facts *f, Buf *out)
-{
-	const Reason *w = kernel_why_find(f->k, REASON_STAND_IN, NULL);
-	if (!w)
-		return;
-	note_head(out, "");
-	buf_printf(out, "%s\n", w->text);
-}
-
 static void note_copies(const Facts *f, Buf *out)
 {
 	for (int i = 0; i < f->loads.n; i++)
 		note_copy(f, &f->loads.at[i], i ? "" : "loads", out);
 	for (int i = 0; i < f->lanes.n; i++)
 		note_lanes(&f->lanes.at[i], f->loads.n + i ? "" : "loads", out);
-	note_stand_in(f, out);
+	note_reason(f, REASON_STAND_IN, "", out);
 	note_ahead(f, out);
 	for (int i = 0; i < f->stores.n; i++)
 		note_copy(f, &f->stores.at[i], i ? "" : "stores", out);
