@@ -2,8 +2,7 @@
 /* Operands at any address, compiled by libdslc: launched with workspace of the caller's, through
  * pools of two streams, and with B packed once, on the simulator or on the device that
  * DSL_TEST_DEVICE names. Allocations are exact, so a read beyond an operand is a fault there. */
-#include "driver/dslc.h"
-#include "runtime/dsl.h"
+#include "compiled.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -38,13 +37,8 @@ typedef struct {
 static int open_bench(void **state)
 {
 	static Bench b;
-	const char *name = getenv("DSL_TEST_DEVICE");
-	size_t size;
-	b.result = dslc_compile(source, strlen(source), NULL);
-	const char *cubin = dslc_output(b.result, DSLC_CUBIN, &size);
 	*state = &b;
-	return !cubin || dsl_device_open(name ? name : "sim", &b.dev) ||
-	       dsl_module_load_data(b.dev, cubin, size, &b.mod);
+	return !compiled_open(source, "sim", &b.result, &b.dev, &b.mod);
 }
 
 static int close_bench(void **state)

@@ -2,8 +2,7 @@
 /* A kernel whose schedule asks for a stand-in, compiled by libdslc: launched without workspace on
  * operands that TMA cannot take, by threads, and with it, copied first: the same bits; on the
  * simulator or on the device that DSL_TEST_DEVICE names. */
-#include "driver/dslc.h"
-#include "runtime/dsl.h"
+#include "compiled.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -56,13 +55,8 @@ static dsl_addr numbers(const Bench *b, int bytes)
 static int open_bench(void **state)
 {
 	static Bench b;
-	const char *name = getenv("DSL_TEST_DEVICE");
-	size_t size;
-	b.result = dslc_compile(source, strlen(source), NULL);
-	const char *cubin = dslc_output(b.result, DSLC_CUBIN, &size);
 	*state = &b;
-	if (!cubin || dsl_device_open(name ? name : "sim:sms=2", &b.dev) ||
-	    dsl_module_load_data(b.dev, cubin, size, &b.mod) ||
+	if (!compiled_open(source, "sim:sms=2", &b.result, &b.dev, &b.mod) ||
 	    dsl_pool_create(b.dev, NULL, &b.pool) || dsl_mem_alloc(b.dev, BYTES, &b.d))
 		return 1;
 	b.a = numbers(&b, M * LONGEST * 2 + 16);

@@ -2,8 +2,7 @@
 /* A tile whose k CTAs share through workspace, compiled by libdslc: what a launch asks for, what it
  * leaves in the semaphores, what launches before may have left there, the same bits every time, in
  * two streams too; on the simulator or on the device that DSL_TEST_DEVICE names. */
-#include "driver/dslc.h"
-#include "runtime/dsl.h"
+#include "compiled.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -71,13 +70,8 @@ static void same_bits(const Bench *b, dsl_addr d)
 static int open_bench(void **state)
 {
 	static Bench b;
-	const char *name = getenv("DSL_TEST_DEVICE");
-	size_t size;
-	b.result = dslc_compile(source, strlen(source), NULL);
-	const char *cubin = dslc_output(b.result, DSLC_CUBIN, &size);
 	*state = &b;
-	if (!cubin || dsl_device_open(name ? name : "sim:sms=16", &b.dev) ||
-	    dsl_module_load_data(b.dev, cubin, size, &b.mod))
+	if (!compiled_open(source, "sim:sms=16", &b.result, &b.dev, &b.mod))
 		return 1;
 	dsl_addr d;
 	dsl_mem_alloc(b.dev, sizeof b.first, &d);
