@@ -201,10 +201,10 @@ Run run_cvt_f2f(Warp *w, const Ins *in, u32 mask)
 
 static const NumFormat tf32_format = {8, 10, 0x3ffff, 0x3fbff, 0x3fc00};
 
-/* What is no number stays none, also where only bits that are cut off said so. */
-static u32 tf32_nan(f32 x)
+/* As an H100 does: .rn makes one NaN of all, .rna cuts bits off, and an infinity of 0x7f800001. */
+static u32 tf32_nan(f32 x, bool cut)
 {
-	return (num_bits32(x) & 0xffffe000) | 0x400000;
+	return cut ? num_bits32(x) & 0xffffe000 : 0x7fffe000;
 }
 
 Run run_cvt_tf32(Warp *w, const Ins *in, u32 mask)
@@ -212,7 +212,8 @@ Run run_cvt_tf32(Warp *w, const Ins *in, u32 mask)
 	bool nearest_even = has(in, M_RN), zero = has(in, M_RZ), relu = has(in, M_RELU);
 	u32 *d = lanes(w, in, 0);
 	const f32 *x = lanes(w, in, 1);
-	LANES_DO(f32 v = relu && x[l] < 0 ? 0 : x[l]; if (v != v) d[l] = tf32_nan(v);
+	LANES_DO(f32 v = relu && x[l] < 0 ? 0 : x[l];
+		 if (v != v) d[l] = tf32_nan(v, !nearest_even && !zero);
 		 else if (nearest_even || zero) d[l] =
 			 round_to((f64)v, tf32_format, zero ? RND_ZERO : RND_NEAREST) << 13;
 		 else d[l] = num_bits32(tf32_from_f32(v)));
