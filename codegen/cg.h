@@ -164,9 +164,9 @@ LLVMValueRef cg_smem16(Cg *g, Operand buffer, const Ix *byte, int64_t plus);
 
 /* emit.c */
 void cg_block(Cg *g, const Block *b);
-/* emit_semaphore.c: PTX that touches global memory, of the one argument or the two; a semaphore of
+/* emit_semaphore.c: PTX that touches global memory, of so many arguments at most; a semaphore of
  * the launch, by its number. */
-enum { CG_ON_MEMORY_MOST = 2 };
+enum { CG_ON_MEMORY_MOST = 6 };
 LLVMValueRef cg_on_memory(Cg *g, LLVMTypeRef result, const char *text, const char *ties,
 			  LLVMValueRef *args, int n);
 LLVMValueRef cg_semaphore(Cg *g, LLVMValueRef number);

@@ -585,14 +585,3 @@ void emit_PREFETCH_GLOBAL(Cg *g, const Op *op)
 					  false, LLVMInlineAsmDialectATT, false);
 	LLVMBuildCall2(g->b, type, f, &at, 1, "");
 }
-
-/* One element of a buffer to tensor + element offset. */
-void emit_ST_STAGED(Cg *g, const Op *op)
-{
-	Elem e = op->in[0].val->type->elem;
-	unsigned bytes = (unsigned)elem_rows[e].bits / 8;
-	LLVMValueRef from = cg_smem_ptr(g, op->in[1], op->ix[1]);
-	LLVMValueRef v = LLVMBuildLoad2(g->b, cg_elem(g->m, e), from, "");
-	LLVMSetAlignment(v, bytes);
-	LLVMSetAlignment(LLVMBuildStore(g->b, v, global_address(g, op)), bytes);
-}

@@ -355,6 +355,7 @@ static void take(Facts *f, const Op *op)
 		f->direct_stores++;
 		break;
 	case OP_ST_STAGED:
+	case OP_ST_UNIT:
 		f->copied_stores++;
 		break;
 	case OP_GRID_LAUNCH:

@@ -101,6 +101,14 @@ const CopyRow *copy_row_of(int op)
 	return NULL;
 }
 
+const CopyRow *copy_row_with(int op, int n)
+{
+	for (int id = 0; id < COPY_COUNT; id++)
+		if (copy_rows[id].of == op && copy_rows[id].n == n)
+			return &copy_rows[id];
+	return NULL;
+}
+
 const Layout *copy_tv(Ctx *c, const CopyRow *row)
 {
 	return tv_of_row(c, row->tv, 1);

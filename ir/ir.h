@@ -107,6 +107,8 @@ typedef struct {
 } AtomRow;
 enum { ATOM_N = 256 };
 enum { GROUP_THREADS = 128 }; /* of a warpgroup */
+/* Index operands of st.unit; behind them are its conditions. */
+enum { UNIT_OFFSET, UNIT_OWN, UNIT_BYTE, UNIT_BEFORE, UNIT_FIRST, UNIT_LAST, UNIT_IX };
 extern const AtomRow atom_rows[ATOM_COUNT];
 typedef struct {
 	AtomId id;
@@ -137,6 +139,7 @@ typedef struct {
 } CopyRow;
 extern const CopyRow copy_rows[COPY_COUNT];
 const Layout *copy_tv(Ctx *c, const CopyRow *row);
+const CopyRow *copy_row_with(int op, int n); /* the one of those with that n=; NULL: none */
 const CopyRow *copy_row_of(int op); /* the first for that OpKind of the warp stage; NULL: none */
 
 /* Whether one conversion does it, rounded once: what f32 holds exactly becomes anything, integers

@@ -42,6 +42,7 @@ const char *check_registers(const Kernel *k, const Op *op, const Operand *regs, 
 const char *rule_matrices(const Kernel *k, const Op *op);
 const char *rule_part(const Kernel *k, const Op *op);
 const char *rule_staged(const Kernel *k, const Op *op);
+const char *rule_unit(const Kernel *k, const Op *op);
 const char *rule_tile(const Kernel *k, const Op *op);
 const char *rule_load_async(const Kernel *k, const Op *op);
 const char *rule_cp_async(const Kernel *k, const Op *op);

@@ -116,13 +116,21 @@ void lower_store_tma(Kernel *k, Op *op)
 	op_remove(op);
 }
 
-/* tensor <- buffer at (row, col) of the buffer, unless that is outside the tensor. */
-static void copy_one(Kernel *k, const Op *op, Block *to, const Ix *row, const Ix *col)
+/* A byte of the buffer at (row, col). */
+static const Ix *byte_at(Kernel *k, const Type *buffer, const Ix *row, const Ix *col)
+{
+	Place p = place_in(k->ctx, buffer);
+	place_add(&p, layout_mode(k->ctx, buffer->layout, 0), row);
+	place_add(&p, layout_mode(k->ctx, buffer->layout, 1), col);
+	return place_byte(&p);
+}
+
+/* op's atom, where (row, col) of the buffer is inside the tensor, with that element's offset. */
+static Op *copy_inside(Kernel *k, const Op *op, Block *to, const CopyRow *atom, const Ix *row,
+		       const Ix *col)
 {
 	const Val *tile = op->in[0].val;
-	const Type *buffer = op->in[1].val->type;
 	const Ix *of_mode[2], *at[MODES_MOST];
-	Place p = place_in(k->ctx, buffer);
 	Op *inside = op_append(k, to, OP_IF, op->loc);
 	of_mode[fast_mode(k, tile)] = col;
 	of_mode[1 - fast_mode(k, tile)] = row;
@@ -135,13 +143,11 @@ static void copy_one(Kernel *k, const Op *op, Block *to, const Ix *row, const Ix
 	if (tile->def->in[0].at)
 		op_ix(k, inside,
 		      ix_new(k->ctx, IX_LT, at[tile_end_mode(k, tile)], tile->def->in[0].at));
-	Op *st = op_append(k, op_body(k, inside), (OpKind)copy_row_of(op->kind)->op, op->loc);
+	Op *st = op_append(k, op_body(k, inside), (OpKind)atom->op, op->loc);
 	op_in(k, st, tensor_arg(tensor), NULL);
 	op_in(k, st, op->in[1].val, op->in[1].at);
 	op_ix(k, st, offset);
-	place_add(&p, layout_mode(k->ctx, buffer->layout, 0), row);
-	place_add(&p, layout_mode(k->ctx, buffer->layout, 1), col);
-	op_ix(k, st, place_byte(&p));
+	return st;
 }
 
 /* The thread's number in its warpgroup. What only it decides is the same for all tiles, and ptxas
@@ -156,22 +162,112 @@ static const Ix *thread_here(Kernel *k, Op *at)
 	return ix_sym(k->ctx, name);
 }
 
-/* Neighbouring threads take neighbours of the tensor's fast mode; a round is so many rows of the
- * buffer. */
+/* A loop of so many turns, in each of which the threads of a warpgroup take an item each: its
+ * number is turn * 128 + thread. */
+static const Ix *share(Kernel *k, Op *loop, const Ix *turns)
+{
+	Ctx *c = k->ctx;
+	const char *name = kernel_fresh(k, "e");
+	const Ix *me = thread_here(k, loop);
+	op_sym(k, loop, name);
+	op_ix(k, loop, ix_int(k, 0));
+	op_ix(k, loop, turns);
+	op_int(k, loop, A_UNROLL, 0);
+	return ix_add(c, ix_mul(c, ix_sym(c, name), ix_int(k, GROUP_THREADS)), me);
+}
+
+static const Ix *divided(Kernel *k, const Ix *x, int by)
+{
+	return ix_simplify(k->ctx, ix_div(k->ctx, x, ix_int(k, by)), kernel_facts(k));
+}
+
+static const Ix *left(Kernel *k, const Ix *x, int by)
+{
+	return ix_simplify(k->ctx, ix_mod(k->ctx, x, ix_int(k, by)), kernel_facts(k));
+}
+
+/* Elements, neighbours of the fast mode by neighbouring threads: bands of so many columns, one
+ * after the other. */
+static void copy_elements(Kernel *k, const Op *op, Op *loop, SlotForm f, int band, const Ix *bands)
+{
+	Ctx *c = k->ctx;
+	int a_band = f.rows * band;
+	const Ix *item = share(k, loop, ix_mul(c, bands, ix_int(k, a_band / GROUP_THREADS)));
+	const Ix *row = divided(k, left(k, item, a_band), band);
+	const Ix *col = ix_add(c, ix_mul(c, divided(k, item, a_band), ix_int(k, band)),
+			       left(k, item, band));
+	Op *st = copy_inside(k, op, op_body(k, loop), copy_row_with(op->kind, 0), row, col);
+	op_ix(k, st, byte_at(k, op->in[1].val->type, row, col));
+}
+
+/* n elements a unit, where all columns are inside the tensor. */
+static void copy_units(Kernel *k, const Op *op, Op *loop, SlotForm f, int n)
+{
+	Ctx *c = k->ctx;
+	int units = f.cols / n;
+	Block *body = op_body(k, loop);
+	const Ix *item = share(k, loop, ix_int(k, f.rows * units / GROUP_THREADS));
+	const Ix *row = divided(k, item, units), *unit = left(k, item, units);
+	const Ix *before = ix_mod(c, ix_add(c, unit, ix_int(k, units - 1)), ix_int(k, units));
+	const Ix *of[] = {unit, before, ix_int(k, 0), ix_int(k, units - 1)};
+	Op *st = copy_inside(k, op, body, copy_row_of(op->kind), row, ix_int(k, 0));
+	Op *inside = op_parent(st);
+	op_ix(k, st, unit);
+	for (int i = 0; i < 4; i++)
+		op_ix(k, st, byte_at(k, op->in[1].val->type, row, ix_mul(c, of[i], ix_int(k, n))));
+	for (int i = 0; i < inside->nix; i++)
+		op_ix(k, st, inside->ix[i]);
+	op_int(k, st, A_N, n);
+	op_int(k, st, A_COUNT, units);
+	op_remove(st);
+	op_remove(inside);
+	block_append(body, st);
+}
+
+/* Elements of a unit, if the rows of the buffer can leave by such; 0. */
+static int unit_of(const Kernel *k, const Op *op, SlotForm f)
+{
+	const Val *tile = op->in[0].val;
+	int bits = elem_rows[op->in[1].val->type->elem].bits;
+	int n = copy_row_of(op->kind)->n * 8 / bits, units = f.cols / n;
+	int fast = fast_mode(k, tile);
+	bool whole = f.cols % n == 0 && f.rows * units % GROUP_THREADS == 0 &&
+		     f.rows * n % GROUP_THREADS == 0;
+	bool lanes = units && units <= WARP_THREADS && WARP_THREADS % units == 0;
+	bool dense = ix_is(tile_stride(k, tile, fast), 1) &&
+		     tile_mode(k, tile, fast) != tile_end_mode(k, tile);
+	return whole && lanes && dense && bits <= 32 && !attrs_get(&op->attrs, A_N) ? n : 0;
+}
+
+/* Of a chunk whose columns end in the tensor, bands of as many as a unit has. */
+static void copy_rest(Kernel *k, const Op *op, Op *loop, SlotForm f, int n, const Ix *some)
+{
+	Ctx *c = k->ctx;
+	const Ix *most = ix_new(c, IX_MIN, some, ix_int(k, f.cols - 1));
+	const Ix *bands = ix_div(c, ix_add(c, most, ix_int(k, n - 1)), ix_int(k, n));
+	copy_elements(k, op, loop, f, n, bands);
+}
+
+/* Units where a chunk's rows are inside the tensor from end to end, elements where they are not. */
 void lower_store_staged(Kernel *k, Op *op)
 {
 	Ctx *c = k->ctx;
 	SlotForm f = form_of(k, op->in[1].val);
-	Op *loop = op_before(k, op, OP_FOR);
-	const Ix *cols = ix_int(k, f.cols), *me = thread_here(k, loop);
-	const char *name = kernel_fresh(k, "e");
-	op_sym(k, loop, name);
-	op_ix(k, loop, ix_int(k, 0));
-	op_ix(k, loop, ix_int(k, f.rows * f.cols / GROUP_THREADS));
-	op_int(k, loop, A_UNROLL, 0);
-	const Ix *at = ix_add(c, ix_mul(c, ix_sym(c, name), ix_int(k, GROUP_THREADS)), me);
-	IxFacts facts = kernel_facts(k);
-	copy_one(k, op, op_body(k, loop), ix_simplify(c, ix_div(c, at, cols), facts),
-		 ix_simplify(c, ix_mod(c, at, cols), facts));
+	const Val *tile = op->in[0].val;
+	int n = unit_of(k, op, f), fast = fast_mode(k, tile);
+	if (!n) {
+		copy_elements(k, op, op_before(k, op, OP_FOR), f, f.cols, ix_int(k, 1));
+		op_remove(op);
+		return;
+	}
+	const Ix *at = tile_at(k, tile, fast), *extent = tile_extent(k, tile, fast);
+	const Ix *end = ix_add(c, at, ix_int(k, f.cols));
+	Op *whole = op_before(k, op, OP_IF), *rest = op_before(k, op, OP_IF);
+	op_ix(k, whole, ix_new(c, IX_LE, end, extent));
+	op_ix(k, rest, ix_new(c, IX_LT, extent, end));
+	op_ix(k, rest, ix_new(c, IX_LT, at, extent));
+	copy_units(k, op, op_append(k, op_body(k, whole), OP_FOR, op->loc), f, n);
+	copy_rest(k, op, op_append(k, op_body(k, rest), OP_FOR, op->loc), f, n,
+		  ix_sub(c, extent, at));
 	op_remove(op);
 }

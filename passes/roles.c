@@ -523,6 +523,18 @@ static const Op *largest_mma(const Kernel *k)
 	return most;
 }
 
+/* Where that many are not left, results that TMA does not take leave element by element. */
+static void few_registers(Kernel *k, int tiles, int limit)
+{
+	if (tiles + registers_beside(k) <= limit)
+		return;
+	for (Op *op = kernel_first(k); op; op = op_next(op)) {
+		const CopyRow *one = copy_row_with(op->kind, 0);
+		if (one && one != copy_row_of(op->kind))
+			op_int(k, op, A_N, 1);
+	}
+}
+
 /* As many threads as the tiles are spread over. */
 static void without_mma(Kernel *k)
 {
@@ -540,6 +552,7 @@ static void without_mma(Kernel *k)
 		return;
 	int limit = budget_alike(k, threads);
 	why_registers(k, 0, limit, tiles, registers_beside(k));
+	few_registers(k, tiles, limit);
 	alike(k, threads / WARP_THREADS, limit);
 }
 
@@ -562,6 +575,7 @@ static void with_mma(Kernel *k, const Op *mma)
 	check_registers(k, t, mma->loc, needs, b.limit);
 	if (pass_failed(k))
 		return;
+	few_registers(k, tiles, b.limit);
 	if (turns)
 		pingpong(k, b);
 	else if (split)

@@ -206,7 +206,8 @@ static bool retarget(Change *c, Op *op)
 {
 	int n = 0, which = op->kind == OP_TMA_LOAD && random_under(c->r, 2) ? 2 : 0;
 	Val *found = NULL, *old;
-	if (op->kind == OP_LDMATRIX || op->kind == OP_LD_SHARED || op->kind == OP_ST_STAGED)
+	if (op->kind == OP_LDMATRIX || op->kind == OP_LD_SHARED || op->kind == OP_ST_STAGED ||
+	    op->kind == OP_ST_UNIT)
 		which = 1;
 	if (op->kind == OP_WGMMA)
 		which = 1 + random_under(c->r, 2);

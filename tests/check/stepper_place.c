@@ -48,11 +48,16 @@ bool orders(const Op *op)
 	}
 }
 
+bool is_staged(const Op *op)
+{
+	return op->kind == OP_ST_STAGED || op->kind == OP_ST_UNIT;
+}
+
 static bool accesses(const Op *op)
 {
 	return op->kind == OP_TMA_LOAD || op->kind == OP_TMA_STORE || op->kind == OP_WGMMA ||
 	       op->kind == OP_LDMATRIX || op->kind == OP_STMATRIX || op->kind == OP_LD_SHARED ||
-	       op->kind == OP_ST_SHARED || op->kind == OP_ST_STAGED || op->kind == OP_LD_PEER;
+	       op->kind == OP_ST_SHARED || op->kind == OP_LD_PEER || is_staged(op);
 }
 
 bool acts(const Op *op)
@@ -119,7 +124,7 @@ bool is_fill(const Op *op)
 
 bool is_read(const Op *op)
 {
-	return op->kind == OP_LDMATRIX || op->kind == OP_LD_SHARED || op->kind == OP_ST_STAGED;
+	return op->kind == OP_LDMATRIX || op->kind == OP_LD_SHARED || is_staged(op);
 }
 
 bool is_cvt(const Op *op)

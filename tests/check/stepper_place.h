@@ -26,6 +26,7 @@ bool is_branch(const Op *op);
 bool is_named(const Op *op);
 bool is_tma(const Op *op);
 bool is_fill(const Op *op);
+bool is_staged(const Op *op); /* from a staging buffer to a tensor */
 bool is_read(const Op *op);
 bool is_cvt(const Op *op);
 bool is_mma_step(const Op *op);

@@ -331,6 +331,7 @@ static bool step(Run *r, int w, const PtxStep *s)
 	case OP_LD_PEER:
 	case OP_ST_SHARED:
 	case OP_ST_STAGED:
+	case OP_ST_UNIT:
 		return generic(r, w, s);
 	case OP_CP_ASYNC:
 		return groups_copy(r, w, s);

@@ -132,6 +132,11 @@ int trace_foot(Tracer *r, const Op *op, const Operand *in, int slot, int64_t byt
 	return foot_of(r, &f);
 }
 
+bool trace_is_staged(const Op *op)
+{
+	return op->kind == OP_ST_STAGED || op->kind == OP_ST_UNIT;
+}
+
 bool trace_is_matrix(const Op *op)
 {
 	return op->kind == OP_LDMATRIX || op->kind == OP_STMATRIX;
@@ -206,7 +211,7 @@ static void look(Tracer *r, const Op *op, uint32_t lanes, bool copies)
 		LaneValue v;
 		if (in->body && (!copies || in->kind == OP_IF))
 			look(r, in, lanes, copies);
-		if (in->kind != OP_ST_STAGED && (copies || in->kind != OP_LD_SHARED))
+		if (!trace_is_staged(in) && (copies || in->kind != OP_LD_SHARED))
 			continue;
 		names_eval(r->names, in->in[1].at ? in->in[1].at : ix_const(r->c, 0), &v);
 		int64_t slot = v.at[__builtin_ctz(lanes)];

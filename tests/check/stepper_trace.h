@@ -43,6 +43,7 @@ PtxStep *trace_push(Tracer *r, const Op *op, int kind, uint32_t lanes);
 int trace_foot(Tracer *r, const Op *op, const Operand *in, int slot, int64_t byte, int64_t bytes,
 	       bool within);
 bool trace_is_matrix(const Op *op);
+bool trace_is_staged(const Op *op); /* from a staging buffer to a tensor */
 int trace_lanes_foot(Tracer *r, const Op *op, const Operand *in, int slot, const Ix *byte,
 		     uint32_t lanes);
 

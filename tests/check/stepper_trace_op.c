@@ -14,9 +14,10 @@ static bool is_constant(const Tracer *r, const Val *v)
 	return r->t->k->args.at[tensor->arg].is_constant;
 }
 
-static void trace_generic(Tracer *r, const Op *op, uint32_t lanes)
+/* Of the buffer, from that index operand on. */
+static void trace_bytes(Tracer *r, const Op *op, int at, uint32_t lanes)
 {
-	bool staged = op->kind == OP_ST_STAGED, copies = op->kind == OP_CP_ASYNC;
+	bool staged = trace_is_staged(op), copies = op->kind == OP_CP_ASYNC;
 	bool peer = op->kind == OP_LD_PEER;
 	int64_t cta = peer ? trace_value(r, op, op->ix[0], lanes) : r->w->cta;
 	int buffer = op->in[0].val->type->space == SP_SHARED ? 0 : 1;
@@ -25,7 +26,7 @@ static void trace_generic(Tracer *r, const Op *op, uint32_t lanes)
 		trace_wrong(r, op, "an aligned instruction by some lanes");
 	if (slot < 0)
 		return;
-	int foot = trace_lanes_foot(r, op, &op->in[buffer], slot, op->ix[staged || peer], lanes);
+	int foot = trace_lanes_foot(r, op, &op->in[buffer], slot, op->ix[at], lanes);
 	if (cta < 0 || cta >= r->t->ctas) {
 		trace_wrong(r, op, "a read in a CTA that is not in the cluster");
 		return;
@@ -35,6 +36,16 @@ static void trace_generic(Tracer *r, const Op *op, uint32_t lanes)
 	s->foot = foot;
 	s->global = staged || (copies && !is_constant(r, op->in[1].val));
 	s->slot = trace_number(&r->first_slot, op->in[buffer].val) + slot;
+}
+
+/* Lanes read units of others too, of the same rows: all that a warp does. */
+static void trace_generic(Tracer *r, const Op *op, uint32_t lanes)
+{
+	bool unit = op->kind == OP_ST_UNIT;
+	bool second = op->kind == OP_ST_STAGED || op->kind == OP_LD_PEER;
+	trace_bytes(r, op, unit ? UNIT_BYTE : second, lanes);
+	if (unit)
+		trace_bytes(r, op, UNIT_BEFORE, lanes);
 }
 
 static int64_t box_bytes(const Op *map, const Operand *in)
@@ -244,6 +255,13 @@ bool trace_is_aligned(OpKind kind)
 	}
 }
 
+static void trace_boxes(Tracer *r, const Op *op, uint32_t lanes)
+{
+	for (int i = 0; i < LANES; i++)
+		if (lanes >> i & 1)
+			trace_tma(r, op, 1u << i);
+}
+
 void trace_step(Tracer *r, const Op *op, uint32_t lanes)
 {
 	switch ((int)op->kind) {
@@ -253,14 +271,13 @@ void trace_step(Tracer *r, const Op *op, uint32_t lanes)
 	case OP_LD_PEER:
 	case OP_ST_SHARED:
 	case OP_ST_STAGED:
+	case OP_ST_UNIT:
 	case OP_CP_ASYNC:
 		trace_generic(r, op, lanes);
 		break;
 	case OP_TMA_LOAD:
 	case OP_TMA_STORE:
-		for (int i = 0; i < LANES; i++)
-			if (lanes >> i & 1)
-				trace_tma(r, op, 1u << i);
+		trace_boxes(r, op, lanes);
 		break;
 	case OP_WGMMA:
 		trace_wgmma(r, op);
