@@ -110,7 +110,7 @@ look_test()
 	# shellcheck disable=SC2086
 	cmake --build --preset release --target $2 >"$log" 2>&1 || return 3
 	took=$seconds
-	EVERY=1 timeout "$seconds" ctest --preset release -R "^$1" --no-tests=error >"$log" 2>&1 || return 1
+	EVERY=1 timeout "$seconds" ctest --preset release -C each -R "^$1" --no-tests=error >"$log" 2>&1 || return 1
 }
 
 look_random()

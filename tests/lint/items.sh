@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# Every test that tests/ITEMS.md names is one of ctest's, every file that it names exists, and what it
+# Every test that tests/ITEMS.md names is one of ctest's (with -C each: those too that a test of many runs by itself), every file that it names exists, and what it
 # says in parentheses stands in the tests.
 #   items.sh SOURCE [BUILD]      without BUILD the names are those of the file SOURCE/names
 set -eu
 root=$1 items=$1/tests/ITEMS.md bad=0
 tab=$(mktemp) && trap 'rm -f "$tab" "$tab.names"' EXIT
 if [ -n "${2:-}" ]; then
-	ctest --test-dir "$2" -N | sed -n 's/^ *Test *#[0-9]*: //p' >"$tab.names"
+	ctest --test-dir "$2" -C each -N | sed -n 's/^ *Test *#[0-9]*: //p' >"$tab.names"
 else
 	cp "$root/names" "$tab.names"
 fi
