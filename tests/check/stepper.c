@@ -20,17 +20,18 @@ enum { SIZES = 40, MOST = 1 << 20 };
 static bool fails(const Kernel *k, int sizes, Finding *out)
 {
 	bool found = false;
+	Arena *arena = arena_new();
 	for (int i = 0; i < sizes && !found; i++) {
 		Sizes s;
 		const char *why;
-		Arena *arena = arena_new();
 		PtxTrace *t = NULL;
 		if (stepper_sizes(k, (uint64_t)i, 1 + i % 7, i * 5 % 9, false, &s))
 			t = stepper_trace(arena, k, &s, &why);
 		for (int n = 0; t && n < INTERLEAVINGS && !found; n++)
 			found = !stepper_run(t, (uint64_t)(i * INTERLEAVINGS + n), out);
-		arena_free(arena);
+		arena_reset(arena);
 	}
+	arena_free(arena);
 	return found;
 }
 

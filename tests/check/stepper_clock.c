@@ -55,16 +55,6 @@ void clock_copy(const Run *r, Clock to, Clock from)
 	memcpy(to.known, from.known, sizeof *to.known * (size_t)(CLOCKS * r->t->parts));
 }
 
-const PtxWarp *run_warp(const Run *r, int w)
-{
-	return &r->t->warp[w];
-}
-
-Clock run_clock(const Run *r, int w, int class)
-{
-	return r->clock[run_warp(r, w)->first_part + class];
-}
-
 void run_give(Run *r, int w, uint32_t lanes, Clock to)
 {
 	EACH_CLASS(c, run_warp(r, w), lanes)

@@ -19,12 +19,10 @@ bool found_in(const Kernel *k)
 }
 
 /* The last of its names is a number of tiles, or a length; the others are places. */
-void names_bind_found(LaneNames *n, const Op *op, const Sizes *s)
+static void bind_found(LaneNames *n, const Op *op, const Sizes *s)
 {
+	static const LaneValue none = {.bad = ALL_LANES};
 	int64_t asked = 0;
-	LaneValue none = {.bad = ALL_LANES};
-	if (!finds(op))
-		return;
 	bool known = op->nix < 3 || names_int(n, op->ix[2], &asked);
 	asked = asked < 0 ? 0 : asked < MOST_LENGTHS ? asked : MOST_LENGTHS - 1;
 	int64_t v = op->nix < 3 ? s->heights : s->length[asked];
@@ -33,6 +31,12 @@ void names_bind_found(LaneNames *n, const Op *op, const Sizes *s)
 		if (!known)
 			names_bind(n, op->sym[i], &none);
 	}
+}
+
+void names_bind_found(LaneNames *n, const Op *op, const Sizes *s)
+{
+	if (finds(op))
+		bind_found(n, op, s);
 }
 
 int64_t found_length(int draw)

@@ -100,8 +100,16 @@ void clock_join(const Run *r, Clock to, Clock from);
 Clock clock_new(Run *r);
 void clock_free(Clock c);
 void clock_copy(const Run *r, Clock to, Clock from);
-const PtxWarp *run_warp(const Run *r, int w);
-Clock run_clock(const Run *r, int w, int class);
+static inline const PtxWarp *run_warp(const Run *r, int w)
+{
+	return &r->t->warp[w];
+}
+
+static inline Clock run_clock(const Run *r, int w, int class)
+{
+	return r->clock[run_warp(r, w)->first_part + class];
+}
+
 void run_give(Run *r, int w, uint32_t lanes, Clock to);
 void run_give_common(Run *r, int w, Clock to);
 void run_take(Run *r, int w, uint32_t lanes, Clock from);

@@ -52,6 +52,7 @@ typedef struct {
 	int only;
 	const char *kind; /* of changes; NULL: all */
 	bool verbose, unchanged;
+	Arena *arena; /* of a trace */
 	Base base[KERNELS];
 	int total[VERDICTS];
 	int skipped;           /* sizes that give no run */
@@ -72,13 +73,12 @@ static bool fails_at(Judge *j, const Kernel *k, const Sizes *s, int runs, uint64
 		     Finding *out)
 {
 	const char *why = NULL;
-	Arena *arena = arena_new();
-	PtxTrace *t = stepper_trace(arena, k, s, &why);
+	PtxTrace *t = stepper_trace(j->arena, k, s, &why);
 	bool fails = false;
 	j->skipped += !t;
 	for (int i = 0; t && i < runs && !fails; i++)
 		fails = !stepper_run(t, seed + (uint64_t)i, out);
-	arena_free(arena);
+	arena_reset(j->arena);
 	return fails;
 }
 
@@ -411,6 +411,7 @@ int main(int argc, char **argv)
 	static Judge j = {.mutants = 1000, .half = WHOLE, .seed = 1, .only = -1, .seconds = 1e9};
 	double start = now(CLOCK_MONOTONIC);
 	setvbuf(stdout, NULL, _IOLBF, 0); /* so that one that takes long is the next */
+	j.arena = arena_new();
 	bool good = read_options(&j, argc, argv);
 	if (good && j.only >= 0)
 		good = one_mutant(&j, j.only) != WRONG;
@@ -426,5 +427,6 @@ int main(int argc, char **argv)
 		ctx_free(j.base[i].c);
 		free(j.base[i].text);
 	}
+	arena_free(j.arena);
 	return !good;
 }

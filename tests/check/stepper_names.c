@@ -18,157 +18,192 @@ LaneNames *names_new(Arena *arena)
 	return n;
 }
 
-void names_bind(LaneNames *n, const char *name, const LaneValue *v)
+static LaneValue *place(LaneNames *n, const char *name)
 {
 	LaneValue *at = ptrmap_get(&n->map, name);
 	if (!at) {
 		at = NEW(n->map.arena, LaneValue);
 		ptrmap_set(&n->map, name, at);
 	}
-	*at = *v;
+	return at;
 }
 
-static void set_all(LaneValue *v, int64_t x)
+/* Of what does not vary the first lane is kept. */
+static void put_one(LaneValue *at, int64_t v, uint32_t bad)
 {
-	v->bad = 0;
-	v->varies = false;
-	for (int i = 0; i < LANES; i++)
-		v->at[i] = x;
+	at->at[0] = v;
+	at->bad = bad;
+	at->varies = false;
 }
 
-void names_bind_int(LaneNames *n, const char *name, int64_t x)
+void names_bind(LaneNames *n, const char *name, const LaneValue *v)
 {
-	LaneValue v;
-	set_all(&v, x);
-	names_bind(n, name, &v);
+	if (v->varies)
+		*place(n, name) = *v;
+	else
+		put_one(place(n, name), v->at[0], v->bad);
 }
 
-static bool divide(IxKind kind, int64_t a, int64_t b, int64_t *out)
+void names_bind_int(LaneNames *n, const char *name, int64_t v)
+{
+	put_one(place(n, name), v, 0);
+}
+
+/* One value for all lanes, or none. */
+typedef struct {
+	int64_t v;
+	uint32_t bad; /* lanes for which it has none */
+	bool varies;  /* it is each lane's own, elsewhere */
+} One;
+
+static One value(int64_t v)
+{
+	return (One){.v = v};
+}
+
+static One none(int64_t v)
+{
+	return (One){.v = v, .bad = ALL_LANES};
+}
+
+static One product(int64_t a, int64_t b)
+{
+	int64_t v = 0;
+	return __builtin_mul_overflow(a, b, &v) ? none(v) : value(v);
+}
+
+static One sum(int64_t a, int64_t b)
+{
+	int64_t v = 0;
+	return __builtin_add_overflow(a, b, &v) ? none(v) : value(v);
+}
+
+static One divide(IxKind kind, int64_t a, int64_t b)
 {
 	if (b <= 0)
-		return false;
+		return none(0);
 	int64_t q = a / b - (a % b < 0);
-	*out = kind == IX_DIV ? q : a - q * b;
-	return true;
+	return value(kind == IX_DIV ? q : a - q * b);
 }
 
-/* What the language says of each operator; false: it has no value. */
-static bool apply(IxKind kind, int64_t a, int64_t b, int64_t *out)
+static One shift(IxKind kind, int64_t a, int64_t b)
+{
+	if (b < 0 || b > 62)
+		return none(0);
+	return kind == IX_SHR ? value(a >> b) : product(a, (int64_t)1 << b);
+}
+
+/* What the language says of each operator. */
+static One apply(IxKind kind, int64_t a, int64_t b)
 {
 	switch ((int)kind) {
 	case IX_MIN:
-		*out = a < b ? a : b;
-		return true;
+		return value(a < b ? a : b);
 	case IX_MAX:
-		*out = a > b ? a : b;
-		return true;
+		return value(a > b ? a : b);
 	case IX_XOR:
-		*out = a ^ b;
-		return true;
+		return value(a ^ b);
 	case IX_SHL:
-		return b >= 0 && b <= 62 && !__builtin_mul_overflow(a, (int64_t)1 << b, out);
 	case IX_SHR:
-		*out = b >= 0 && b <= 62 ? a >> b : 0;
-		return b >= 0 && b <= 62;
+		return shift(kind, a, b);
 	case IX_MUL:
-		return !__builtin_mul_overflow(a, b, out);
+		return product(a, b);
 	case IX_DIV:
 	case IX_MOD:
-		return divide(kind, a, b, out);
+		return divide(kind, a, b);
 	case IX_ADD:
-		return !__builtin_add_overflow(a, b, out);
+		return sum(a, b);
 	case IX_LT:
-		*out = a < b;
-		return true;
+		return value(a < b);
 	case IX_LE:
-		*out = a <= b;
-		return true;
+		return value(a <= b);
 	case IX_EQ:
-		*out = a == b;
-		return true;
+		return value(a == b);
 	case IX_NE:
-		*out = a != b;
-		return true;
+		return value(a != b);
 	case IX_AND:
-		*out = a && b;
-		return true;
+		return value(a && b);
 	case IX_OR:
-		*out = a || b;
-		return true;
+		return value(a || b);
 	default:
-		return false;
+		return none(0);
 	}
 }
 
-/* One value for all lanes is that of lane 0 until somebody asks for each. */
-static void set_one(LaneValue *v, int64_t x, uint32_t bad)
-{
-	v->at[0] = x;
-	v->bad = bad;
-	v->varies = false;
-}
-
-static void spread(LaneValue *v)
-{
-	for (int i = 1; i < LANES; i++)
-		v->at[i] = v->at[0];
-}
-
-static void eval_leaf(const LaneNames *n, const Ix *x, LaneValue *out)
+static One eval_leaf(const LaneNames *n, const Ix *x, LaneValue *out)
 {
 	const LaneValue *v = x->kind == IX_SYM ? ptrmap_get(&n->map, x->name) : NULL;
 	if (!v)
-		set_one(out, x->value, x->kind == IX_SYM ? ALL_LANES : 0);
-	else if (v->varies)
+		return x->kind == IX_SYM ? none(x->value) : value(x->value);
+	if (v->varies && out)
 		*out = *v;
-	else
-		set_one(out, v->at[0], v->bad);
+	return (One){v->at[0], v->bad, v->varies};
 }
 
-static void eval_each(const Ix *x, LaneValue *a, LaneValue *b)
+static int64_t of_lane(One one, const LaneValue *each, int lane)
 {
-	if (!a->varies)
-		spread(a);
-	if (!b->varies)
-		spread(b);
-	a->varies = true;
-	a->bad |= b->bad;
-	for (int i = 0; i < LANES; i++)
-		if (!apply(x->kind, a->at[i], b->at[i], &a->at[i]))
-			a->bad |= 1u << i;
+	return one.varies ? each->at[lane] : one.v;
 }
 
-static void eval(const LaneNames *n, const Ix *x, LaneValue *out)
+static uint32_t bad_of(One one, const LaneValue *each)
 {
-	if (!x->a) {
-		eval_leaf(n, x, out);
-		return;
+	return one.varies ? each->bad : one.bad;
+}
+
+/* Of which one varies at least; *out may be the lanes of either. */
+static One apply_each(IxKind kind, One a, const LaneValue *as, One b, const LaneValue *bs,
+		      LaneValue *out)
+{
+	out->bad = bad_of(a, as) | bad_of(b, bs);
+	out->varies = true;
+	for (int i = 0; i < LANES; i++) {
+		One one = apply(kind, of_lane(a, as, i), of_lane(b, bs, i));
+		out->at[i] = one.v;
+		out->bad |= one.bad & 1u << i;
 	}
-	LaneValue b;
-	int64_t v = 0;
-	eval(n, x->a, out);
-	eval(n, x->b, &b);
-	if (out->varies || b.varies)
-		eval_each(x, out, &b);
-	else if (apply(x->kind, out->at[0], b.at[0], &v))
-		set_one(out, v, out->bad | b.bad);
-	else
-		set_one(out, v, ALL_LANES);
+	return (One){.varies = true};
+}
+
+static One eval(const LaneNames *n, const Ix *x, LaneValue *out);
+
+static One eval_right(const LaneNames *n, const Ix *x, LaneValue *out)
+{
+	LaneValue each;
+	One b = eval(n, x->b, &each);
+	return apply_each(x->kind, (One){.varies = true}, out, b, &each, out);
+}
+
+/* The lanes, where they vary and are asked for, go to *out. */
+static One eval(const LaneNames *n, const Ix *x, LaneValue *out)
+{
+	if (!x->a)
+		return eval_leaf(n, x, out);
+	One a = eval(n, x->a, out);
+	if (a.varies)
+		return out ? eval_right(n, x, out) : a;
+	One b = eval(n, x->b, out);
+	if (b.varies)
+		return out ? apply_each(x->kind, a, NULL, b, out, out) : b;
+	One both = apply(x->kind, a.v, b.v);
+	both.bad |= a.bad | b.bad;
+	return both;
 }
 
 void names_eval(const LaneNames *n, const Ix *x, LaneValue *out)
 {
-	eval(n, x, out);
-	if (!out->varies)
-		spread(out);
+	One one = eval(n, x, out);
+	if (one.varies)
+		return;
+	put_one(out, one.v, one.bad);
+	for (int i = 1; i < LANES; i++)
+		out->at[i] = one.v;
 }
 
 bool names_int(const LaneNames *n, const Ix *x, int64_t *out)
 {
-	LaneValue v;
-	eval(n, x, &v);
-	*out = v.at[0];
-	return !v.bad && !v.varies;
+	One one = eval(n, x, NULL);
+	*out = one.v;
+	return !one.bad && !one.varies;
 }
 
 /* ------------------------------------------------------------------ what the hardware binds */

@@ -11,6 +11,7 @@ enum { TRIES = 400, PATIENCE = 50, MOST_SIZE = 1536, FAR = 1 << 20 };
 typedef struct {
 	const Kernel *k;
 	const Sizes *sizes;
+	Arena *arena; /* of the names */
 	LaneNames *names;
 	int tiles, trips;
 	bool nested; /* tiles are a loop */
@@ -56,14 +57,19 @@ static void count_loop(Count *c, const Op *op, int depth)
 	count_block(c, op->body, depth + 1);
 }
 
+static void count_let(Count *c, const Op *op)
+{
+	LaneValue v;
+	names_eval(c->names, op->ix[0], &v);
+	names_bind(c->names, op->sym[0], &v);
+}
+
 static void count_block(Count *c, const Block *b, int depth)
 {
 	for (const Op *op = b->first; op; op = op->next) {
-		LaneValue v;
 		names_bind_found(c->names, op, c->sizes);
 		if (op->kind == OP_LET) {
-			names_eval(c->names, op->ix[0], &v);
-			names_bind(c->names, op->sym[0], &v);
+			count_let(c, op);
 		} else if (op->kind == OP_FOR || op->kind == OP_FOR_RING) {
 			count_loop(c, op, depth);
 		} else if (op->body && waits(op)) {
@@ -85,10 +91,10 @@ static bool facts_hold(const Count *c)
 /* How far from what was asked; FAR: not allowed, or nothing is launched. */
 static int judge(Count *c, Sizes *s, int tiles, int trips)
 {
-	Arena *arena = arena_new();
 	int far = FAR;
+	arena_reset(c->arena);
 	c->sizes = s;
-	c->names = names_new(arena);
+	c->names = names_new(c->arena);
 	names_of_sizes(c->names, c->k->ctx, s);
 	int size = cluster_ctas(c->k);
 	int64_t ctas = launch_ctas(c->k, c->names);
@@ -116,7 +122,6 @@ static int judge(Count *c, Sizes *s, int tiles, int trips)
 		far = 2 * (s->tiles > tiles ? s->tiles - tiles : tiles - s->tiles) +
 		      (s->trips > trips ? s->trips - trips : trips - s->trips);
 	}
-	arena_free(arena);
 	return far;
 }
 
@@ -197,7 +202,7 @@ static void change(Count *c, Sizes *s)
 
 bool stepper_sizes(const Kernel *k, uint64_t seed, int tiles, int trips, bool exact, Sizes *out)
 {
-	Count c = {.k = k, .random = seed * 0x9e3779b97f4a7c15u + 1};
+	Count c = {.k = k, .arena = arena_new(), .random = seed * 0x9e3779b97f4a7c15u + 1};
 	c.nested = attrs_int(&k->attrs, A_PERSISTENT, 0);
 	memset(out, 0, sizeof *out);
 	choose(&c, out);
@@ -212,5 +217,6 @@ bool stepper_sizes(const Kernel *k, uint64_t seed, int tiles, int trips, bool ex
 			*out = s;
 		}
 	}
+	arena_free(c.arena);
 	return far < FAR && (!far || !exact);
 }

@@ -148,6 +148,7 @@ int trace_lanes_foot(Tracer *r, const Op *op, const Operand *in, int slot, const
 {
 	LaneValue v;
 	int64_t all = type_slot_bytes(in->val->type), n = attrs_int(&op->attrs, A_N, 1);
+	int64_t start = start_of(in->val, slot);
 	Foot f = {.warp = r->warp, .lanes = lanes};
 	f.bytes = trace_is_matrix(op) ? 16 : (int)(n * elem_rows[in->val->type->elem].bits / 8);
 	if (op->kind == OP_ST_STAGED)
@@ -159,8 +160,7 @@ int trace_lanes_foot(Tracer *r, const Op *op, const Operand *in, int slot, const
 		r->give_up = "an expression has no value";
 	for (int i = 0; i < LANES; i++) {
 		bool in_slot = v.at[i] >= 0 && v.at[i] + f.bytes <= all;
-		f.at[i] = lanes >> i & 1 ? (int)(start_of(in->val, slot) + (in_slot ? v.at[i] : 0))
-					 : 0;
+		f.at[i] = lanes >> i & 1 ? (int)(start + (in_slot ? v.at[i] : 0)) : 0;
 		if (lanes >> i & 1 && !is_in_memory(r, f.at[i], f.bytes))
 			trace_wrong(r, op, "bytes beyond the kernel's shared memory");
 	}
