@@ -5,12 +5,12 @@
 #include "layout/ptrmap.h"
 
 typedef struct {
-	const Ix *x;
+	IxKind kind;
 	int a, b; /* numbers of its parts */
 	int last; /* the last name that it needs; -1: none */
 	uint64_t names;
 	int64_t value;
-	bool known;
+	bool known, cut;
 } Part;
 
 typedef struct {
@@ -30,6 +30,8 @@ struct Conds {
 	VEC(Part) parts;
 	PtrMap part_of; /* of an expression: its number + 1 */
 	Name *names;
+	int n;
+	VEC(int) wanted, cut; /* parts */
 };
 
 Conds *conds_new(Ctx *c, int names, NumberOf *number, void *user)
@@ -40,25 +42,30 @@ Conds *conds_new(Ctx *c, int names, NumberOf *number, void *user)
 	*of = (Conds){.arena = ctx_arena(c), .number = number, .user = user};
 	of->part_of.arena = of->arena;
 	of->names = NEWN(of->arena, Name, names);
+	of->n = names;
 	for (int i = 0; i < names; i++)
 		of->names[i].part = -1;
 	return of;
 }
 
-static void evaluate(Conds *c, Part *p)
+static void evaluate(Part *parts, Part *p)
 {
-	const Part *a = &c->parts.at[p->a], *b = &c->parts.at[p->b];
-	bool decided = a->known &&
-		       ((p->x->kind == IX_AND && !a->value) || (p->x->kind == IX_OR && a->value));
-	if (decided)
-		p->value = a->value != 0;
-	p->known = decided ||
-		   (a->known && b->known && ix_fold(p->x->kind, a->value, b->value, &p->value));
+	const Part *a = &parts[p->a], *b = &parts[p->b];
+	IxKind kind = p->kind;
+	p->known = a->known;
+	if (!p->known)
+		return;
+	int64_t left = a->value;
+	if ((kind == IX_AND && !left) || (kind == IX_OR && left))
+		p->value = left != 0;
+	else
+		p->known = b->known && ix_fold(kind, left, b->value, &p->value);
 }
 
-static int new_part(Conds *c, Part p)
+static int new_part(Conds *c, const Ix *x, Part p)
 {
-	ptrmap_set(&c->part_of, p.x, (void *)(intptr_t)(c->parts.n + 1));
+	p.kind = x->kind;
+	ptrmap_set(&c->part_of, x, (void *)(intptr_t)(c->parts.n + 1));
 	vec_push(c->arena, &c->parts, p);
 	return c->parts.n - 1;
 }
@@ -66,9 +73,9 @@ static int new_part(Conds *c, Part p)
 static int leaf(Conds *c, const Ix *x)
 {
 	if (x->kind == IX_CONST)
-		return new_part(c, (Part){.x = x, .last = -1, .value = x->value, .known = true});
+		return new_part(c, x, (Part){.last = -1, .value = x->value, .known = true});
 	int name = c->number(c->user, x->name);
-	int at = new_part(c, (Part){.x = x, .last = name, .known = name >= 0});
+	int at = new_part(c, x, (Part){.last = name, .known = name >= 0});
 	if (name < 0)
 		return at;
 	c->names[name].part = at;
@@ -83,13 +90,13 @@ static int part_of(Conds *c, const Ix *x)
 		return seen - 1;
 	if (!x->a)
 		return leaf(c, x);
-	Part p = {.x = x, .a = part_of(c, x->a), .b = part_of(c, x->b)};
+	Part p = {.a = part_of(c, x->a), .b = part_of(c, x->b)};
 	const Part *a = &c->parts.at[p.a], *b = &c->parts.at[p.b];
 	p.last = a->last > b->last ? a->last : b->last;
 	p.names = a->names | b->names;
-	int at = new_part(c, p);
+	int at = new_part(c, x, p);
 	if (p.last < 0)
-		evaluate(c, &c->parts.at[at]);
+		evaluate(c->parts.at, &c->parts.at[at]);
 	else
 		vec_push(c->arena, &c->names[p.last].steps, ((Step){at, 0}));
 	return at;
@@ -103,8 +110,50 @@ void conds_add(Conds *c, const Ix *x, int last, int cost)
 
 void conds_want(Conds *c, const Ix *x)
 {
-	part_of(c, x);
+	vec_push(c->arena, &c->wanted, part_of(c, x));
 }
+
+/* ------------------------------------------------------------------ what later names ask */
+static void cut(Conds *c, int part, int name)
+{
+	Part *p = &c->parts.at[part];
+	if (p->cut || p->last < 0 || p->last >= name)
+		return;
+	p->cut = true;
+	vec_push(c->arena, &c->cut, part);
+}
+
+static void cut_step(Conds *c, const Step *s, int name)
+{
+	const Part *p = &c->parts.at[s->part];
+	if (s->cost) {
+		cut(c, s->part, name);
+		return;
+	}
+	cut(c, p->a, name);
+	cut(c, p->b, name);
+}
+
+int conds_cut(Conds *c, int name)
+{
+	for (int i = name; i < c->n; i++)
+		for (int j = 0; j < c->names[i].steps.n; j++)
+			cut_step(c, &c->names[i].steps.at[j], name);
+	for (int i = 0; i < c->wanted.n; i++)
+		cut(c, c->wanted.at[i], name);
+	return 2 * c->cut.n;
+}
+
+void conds_cut_values(const Conds *c, int64_t *values)
+{
+	for (int i = 0; i < c->cut.n; i++) {
+		const Part *p = &c->parts.at[c->cut.at[i]];
+		values[2 * i] = p->known;
+		values[2 * i + 1] = p->known ? p->value : 0;
+	}
+}
+
+/* ------------------------------------------------------------------ asking */
 
 /* One of constants alone fails whatever the name is: that is a condition on it too. */
 static uint64_t to_blame(const Part *p, int name)
@@ -115,15 +164,19 @@ static uint64_t to_blame(const Part *p, int name)
 uint64_t conds_hold(Conds *c, int name, int64_t value, int *spent)
 {
 	const Name *of = &c->names[name];
+	const Step *s = of->steps.at, *end = s + of->steps.n;
+	Part *parts = c->parts.at;
 	if (of->part >= 0)
-		c->parts.at[of->part].value = value;
-	for (int i = 0; i < of->steps.n; i++) {
-		const Step *s = &of->steps.at[i];
-		Part *p = &c->parts.at[s->part];
-		*spent += s->cost;
-		if (!s->cost)
-			evaluate(c, p);
-		else if (!p->known || !p->value)
+		parts[of->part].value = value;
+	for (; s < end; s++) {
+		Part *p = &parts[s->part];
+		int cost = s->cost;
+		if (!cost) {
+			evaluate(parts, p);
+			continue;
+		}
+		*spent += cost;
+		if (!p->known || !p->value)
 			return to_blame(p, name);
 	}
 	return 0;

@@ -21,6 +21,11 @@ void conds_want(Conds *c, const Ix *x);
 bool conds_value(const Conds *c, const Ix *x, int name, int64_t *value);
 uint64_t conds_names(const Conds *c, const Ix *x); /* that it has, as bits */
 
+/* Of all that is asked from a name on, what names before it decide: so many numbers. Once. */
+int conds_cut(Conds *c, int name);
+/* The numbers, now that these names have values. */
+void conds_cut_values(const Conds *c, int64_t *values);
+
 /* Gives the name its value. The names of the first condition, of those that it completes, that does
  * not hold, as bits; 0: all hold. What was asked is added to *spent. */
 uint64_t conds_hold(Conds *c, int name, int64_t value, int *spent);

@@ -47,12 +47,13 @@ static void note_name(void *user, const char *name)
 /* The names in an expression, each once. */
 static const Names *names_in(Reader *r, const Ix *x)
 {
-	Names *names = ptrmap_get(&r->p->recall->names_in, x);
+	PtrMap *m = &r->p->recall->names_in;
+	Names *names = ptrmap_get(m, x);
 	if (names)
 		return names;
-	names = NEW(r->p->arena, Names);
-	ix_names(x, note_name, &(Noted){r->p->arena, names});
-	ptrmap_set(&r->p->recall->names_in, x, names);
+	names = NEW(m->arena, Names);
+	ix_names(x, note_name, &(Noted){m->arena, names});
+	ptrmap_set(m, x, names);
 	return names;
 }
 
@@ -140,17 +141,18 @@ bool read_of_lane(Reader *r, const Ix *x)
 const ByLane *read_by_lane(const Program *p, const Ix *x)
 {
 	Ctx *c = p->k->ctx;
-	ByLane *b = ptrmap_get(&p->recall->by_lane, x);
+	PtrMap *m = &p->recall->by_lane;
+	ByLane *b = ptrmap_get(m, x);
 	if (b)
 		return b;
 	const char *lane = ctx_str(c, "lane");
-	b = NEW(p->arena, ByLane);
+	b = NEW(m->arena, ByLane);
 	b->known = true;
 	for (int i = 0; i < LANES && b->known; i++) {
 		b->known = ix_value_at(c, x, lane, i, &b->value[i]);
 		b->which |= (uint32_t)(b->value[i] != 0) << i;
 	}
-	ptrmap_set(&p->recall->by_lane, x, b);
+	ptrmap_set(m, x, b);
 	return b;
 }
 

@@ -442,7 +442,8 @@ bool program_read(Program *p, const Kernel *k)
 	Reader r = {.p = p};
 	Ctx *c = k->ctx;
 	p->k = k;
-	p->m.arena = p->arena = ctx_arena(c);
+	p->arena = p->arena ? p->arena : ctx_arena(c);
+	p->m.arena = p->arena;
 	p->recall = p->recall ? p->recall : recall_new(p->arena);
 	take_names(&r, c);
 	r.lets.ctx = c;

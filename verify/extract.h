@@ -97,7 +97,7 @@ typedef struct Foot Foot; /* bytes that a warp writes or reads */
 typedef struct Program Program;
 struct Program {
 	const Kernel *k;
-	Arena *arena;
+	Arena *arena; /* the kernel's, but for a replay */
 	Machine m;
 	Words words;
 	Script scripts[MAX_AGENTS];

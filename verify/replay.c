@@ -28,10 +28,38 @@ static int64_t steps_of(const Program *p)
 	return n;
 }
 
-bool replay_fails(Replay *r)
+Replays replays_new(void)
+{
+	return (Replays){.arena = arena_new(), .kept = arena_new()};
+}
+
+void replays_free(Replays *all)
+{
+	arena_free(all->arena);
+	arena_free(all->kept);
+}
+
+static bool are_equal(const Sizes *a, const Sizes *b)
+{
+	bool equal = a->n == b->n;
+	for (int i = 0; i < a->n && equal; i++)
+		equal = a->at[i].by == b->at[i].by && a->at[i].name == b->at[i].name;
+	return equal;
+}
+
+static const Passed *passed_at(const Replays *all, const Sizes *s)
+{
+	for (int i = 0; i < all->passed.n; i++)
+		if (are_equal(&all->passed.at[i].sizes, s))
+			return &all->passed.at[i];
+	return NULL;
+}
+
+static bool steps_fail(Replay *r, Arena *arena)
 {
 	const Program *p = r->p;
-	Program *own = NEW(ctx_arena(p->k->ctx), Program);
+	Program *own = NEW(arena, Program);
+	own->arena = arena;
 	own->rank = p->rank;
 	own->cluster = p->cluster;
 	own->nchoices = p->nchoices;
@@ -54,6 +82,20 @@ bool replay_fails(Replay *r)
 	r->own = own;
 	return !words_run(&own->m, &own->words, 1, 0, 0, NULL, NULL, &r->why) &&
 	       !why_is_open(r->why.id);
+}
+
+bool replay_fails(Replay *r, Replays *before)
+{
+	const Passed *passed = passed_at(before, &r->sizes);
+	if (passed) {
+		r->steps = passed->steps;
+		return false;
+	}
+	arena_reset(before->arena);
+	bool fails = steps_fail(r, before->arena);
+	if (!fails)
+		vec_push(before->kept, &before->passed, ((Passed){r->sizes, r->steps}));
+	return fails;
 }
 
 void replay_trace(const Replay *r, StepSeen *seen, void *user)

@@ -11,15 +11,29 @@
 typedef struct {
 	const Program *p; /* that was refuted, or could not be read to its end */
 	Sizes sizes;
-	Program *own; /* with these sizes */
+	Program *own; /* with these sizes, until the next replay */
 	Why why;
 	int64_t steps; /* that all agents have */
 } Replay;
 
+/* Those of one program. Searches for different runs come to the same sizes: what did not fail there
+ * need not be stepped through again. */
+typedef struct {
+	Sizes sizes;
+	int64_t steps;
+} Passed;
+typedef struct {
+	Arena *arena; /* of the last replay's own */
+	Arena *kept;
+	VEC(Passed) passed;
+} Replays;
+Replays replays_new(void);
+void replays_free(Replays *all);
+
 /* Whether the launch with r->sizes fails; then own and why are set. False says nothing: what it
  * takes more than numbers of sizes to know, or too many steps, is not stepped through. Sets steps
  * in any case. */
-bool replay_fails(Replay *r);
+bool replay_fails(Replay *r, Replays *before);
 /* The same run, which fails, step by step. */
 void replay_trace(const Replay *r, StepSeen *seen, void *user);
 

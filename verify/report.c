@@ -126,6 +126,7 @@ enum {
 /* A run that fails, and sizes with which there is one. */
 typedef struct {
 	Program *p;
+	Replays before;
 	int64_t tiles, trips, run;
 	Why why;
 	int searches;
@@ -141,7 +142,7 @@ static bool try_sizes(void *user, const Sizes *s)
 	Refuted *f = user;
 	f->replay = (Replay){.p = f->p, .sizes = *s};
 	f->replays++;
-	bool fails = replay_fails(&f->replay);
+	bool fails = replay_fails(&f->replay, &f->before);
 	f->spent += f->replay.steps * REPLAYED;
 	/* rows beyond the last are written to a slot, and not read */
 	return fails && (f->replay.why.id != WHY_UNREAD || f->why.id == WHY_UNREAD);
@@ -451,27 +452,35 @@ static const char *why_not(const Refuted *f)
 		       : "roles do not meet at the ends of iterations";
 }
 
-const char *report_refuted(Program *p, const WordsResult *w, CheckResult *out)
+static const char *say_refuted(Refuted *f, const WordsResult *w, CheckResult *out)
 {
+	Program *p = f->p;
 	Ctx *c = p->k->ctx;
-	Refuted f = {.p = p};
 	Buf text = {0};
 	p->m.physical = true;
-	if (!shortest(&f, w, 1) && !shortest(&f, w, SOME_TRIPS) && !at_other_sizes(&f, w))
-		return why_not(&f);
-	const Why *why = &f.replay.why;
-	put_why(&f.replay.own->m, why, &text);
+	if (!shortest(f, w, 1) && !shortest(f, w, SOME_TRIPS) && !at_other_sizes(f, w))
+		return why_not(f);
+	const Why *why = &f->replay.why;
+	put_why(&f->replay.own->m, why, &text);
 	out->why = ctx_str(c, text.s);
 	const Op *op = why->step ? why->step->op : NULL;
 	DiagMsg *msg = diag(c, op ? op->loc : p->k->loc, whys[why->id].code, "%s", text.s);
 	buf_free(&text);
-	put_run(&f, &text);
-	int64_t trips = f.trips < 0 ? 0 : f.trips;
+	put_run(f, &text);
+	int64_t trips = f->trips < 0 ? 0 : f->trips;
 	diag_note(c, msg, p->k->loc,
 		  "the shortest run that shows it has %lld tile%s of %lld trip%s%s",
-		  (long long)f.tiles, plural(f.tiles), (long long)trips, plural(trips), text.s);
+		  (long long)f->tiles, plural(f->tiles), (long long)trips, plural(trips), text.s);
 	buf_free(&text);
 	return NULL;
+}
+
+const char *report_refuted(Program *p, const WordsResult *w, CheckResult *out)
+{
+	Refuted f = {.p = p, .before = replays_new()};
+	const char *open = say_refuted(&f, w, out);
+	replays_free(&f.before);
+	return open;
 }
 
 /* ------------------------------------------------------------------ loops in any way */
@@ -525,23 +534,31 @@ static bool tree_fails(Refuted *f)
 	return false;
 }
 
-const char *report_tree(Program *p, bool fails, CheckResult *out)
+static const char *say_tree(Refuted *f, CheckResult *out)
 {
+	Program *p = f->p;
 	Ctx *c = p->k->ctx;
-	Refuted f = {.p = p, .fails = fails};
 	Buf text = {0};
-	if (!tree_fails(&f))
-		return fails ? limit_text(c, LIMIT_TREE_SEARCHES) : why_not(&f);
-	const Why *why = &f.replay.why;
-	put_why(&f.replay.own->m, why, &text);
+	if (!tree_fails(f))
+		return f->fails ? limit_text(c, LIMIT_TREE_SEARCHES) : why_not(f);
+	const Why *why = &f->replay.why;
+	put_why(&f->replay.own->m, why, &text);
 	out->why = ctx_str(c, text.s);
 	const Op *op = why->step ? why->step->op : NULL;
 	DiagMsg *msg = diag(c, op ? op->loc : p->k->loc, whys[why->id].code, "%s", text.s);
 	buf_free(&text);
-	put_run(&f, &text);
+	put_run(f, &text);
 	diag_note(c, msg, p->k->loc, "a run that shows it%s", text.s);
 	buf_free(&text);
 	return NULL;
+}
+
+const char *report_tree(Program *p, bool fails, CheckResult *out)
+{
+	Refuted f = {.p = p, .before = replays_new(), .fails = fails};
+	const char *open = say_tree(&f, out);
+	replays_free(&f.before);
+	return open;
 }
 
 /* Launches in which they differ, small ones first. */
@@ -557,18 +574,26 @@ static bool differs_somewhere(Refuted *f)
 	return false;
 }
 
-const char *report_differ(Program *p, CheckResult *out)
+static const char *say_differ(Refuted *f, CheckResult *out)
 {
+	Program *p = f->p;
 	Ctx *c = p->k->ctx;
-	Refuted f = {.p = p};
 	Buf text = {0};
-	if (!differs_somewhere(&f))
+	if (!differs_somewhere(f))
 		return ctx_strf(c, "%s, which is not shown to agree", p->problem);
 	out->why = p->problem;
 	DiagMsg *msg = diag(c, p->loc, D_E0414, "%s", p->problem);
-	put_why(&f.replay.own->m, &f.replay.why, &text);
-	put_run(&f, &text);
+	put_why(&f->replay.own->m, &f->replay.why, &text);
+	put_run(f, &text);
 	diag_note(c, msg, p->k->loc, "so %s", text.s);
 	buf_free(&text);
 	return NULL;
+}
+
+const char *report_differ(Program *p, CheckResult *out)
+{
+	Refuted f = {.p = p, .before = replays_new()};
+	const char *open = say_differ(&f, out);
+	replays_free(&f.before);
+	return open;
 }

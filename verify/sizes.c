@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "verify/conds.h"
+#include "verify/tried.h"
 
 enum {
 	BOUND = 5,       /* names that the hardware or the launch binds */
@@ -47,6 +48,9 @@ typedef struct {
 	Conds *steps;                 /* the same, where they are completed */
 	int64_t numbers[MAX_NUMBERS]; /* that conditions name */
 	int nnumbers;
+	int tail;     /* sizes from here on are one of few values, or no choice */
+	int64_t *key; /* what they are asked about the sizes before them */
+	Tried *in_vain;
 	int tried, seen;
 	uint64_t why; /* which sizes must differ for what failed last to hold, as bits */
 	SizesSeen *see;
@@ -277,12 +281,29 @@ static void order_conds(Search *s)
 	}
 }
 
+/* The tail takes values of other sizes for none of its own: what is tried there in vain is in vain
+ * wherever the conditions get the same numbers of the sizes before. */
+static void find_tail(Search *s)
+{
+	s->tail = s->n;
+	while (s->tail > 0 && (s->sizes[s->tail - 1].is || s->sizes[s->tail - 1].few))
+		s->tail--;
+	int numbers = conds_cut(s->steps, s->tail);
+	s->key = NEWN(ctx_arena(s->ctx), int64_t, numbers + 1);
+	s->in_vain = tried_new(ctx_arena(s->ctx), numbers);
+}
+
+static void spend(Search *s, int spent)
+{
+	s->tried += spent;
+	*s->w->spent += spent;
+}
+
 static bool holds(Search *s, int at)
 {
 	int spent = 0;
 	s->why = conds_hold(s->steps, at, s->sizes[at].value, &spent);
-	s->tried += spent;
-	*s->w->spent += spent;
+	spend(s, spent);
 	return !s->why;
 }
 
@@ -387,11 +408,16 @@ static uint64_t bit(int at)
 	return UINT64_C(1) << at;
 }
 
+static bool fits(const Size *of, int64_t v)
+{
+	return v >= of->lo && v <= of->hi && (of->div == 1 || v % of->div == 0);
+}
+
 static bool with(Search *s, int at, int64_t v)
 {
 	Size *of = &s->sizes[at];
 	s->why = bit(at);
-	if (v < of->lo || v > of->hi || v % of->div)
+	if (!fits(of, v))
 		return false;
 	of->value = v;
 	return holds(s, at) && search(s, at + 1);
@@ -457,17 +483,41 @@ static bool search_own(Trial *t)
 	return on && !of->few;
 }
 
+static bool search_level(Search *s, int at)
+{
+	Trial t = {.s = s, .at = at};
+	if (search_own(&t))
+		search_others(&t);
+	s->why = t.why;
+	return t.taken;
+}
+
+/* It counts as spent what was spent when it was tried first: so a limit is met where it was. */
+static bool search_tail(Search *s)
+{
+	int tried = s->tried, seen = s->seen;
+	conds_cut_values(s->steps, s->key);
+	const InVain *before = tried_find(s->in_vain, s->key);
+	if (before) {
+		s->why = before->why;
+		spend(s, before->spent);
+		return false;
+	}
+	bool taken = search_level(s, s->tail);
+	if (s->seen == seen && !is_over(s)) {
+		conds_cut_values(s->steps, s->key);
+		tried_add(s->in_vain, s->key, (InVain){s->why, s->tried - tried});
+	}
+	return taken;
+}
+
 static bool search(Search *s, int at)
 {
 	if (at == s->n)
 		return found(s);
 	if (is_over(s))
 		return false;
-	Trial t = {.s = s, .at = at};
-	if (search_own(&t))
-		search_others(&t);
-	s->why = t.why;
-	return t.taken;
+	return at == s->tail ? search_tail(s) : search_level(s, at);
 }
 
 static void find_all_values(Search *s)
@@ -497,5 +547,6 @@ bool sizes_find(const Kernel *k, int ctas, const Wishes *w, SizesSeen *seen, voi
 	find_conds(s);
 	find_all_values(s);
 	order_conds(s);
+	find_tail(s);
 	return search(s, 0);
 }
