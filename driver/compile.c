@@ -159,7 +159,7 @@ static bool run_passes(Compile *c)
 		      .given = c->source->is_ir,
 		      .after = after_pass,
 		      .user = c,
-		      .compares = c->opt->after != NULL};
+		      .compares = c->opt->compares};
 	if (c->opt->only < 0 && c->opt->stop_after != AFTER_FRONTEND)
 		add_stand_ins(c->module);
 	module_print(c->module, &c->out->reference);

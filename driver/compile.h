@@ -64,6 +64,7 @@ typedef struct {
 	/* Called with what the frontend and each pass left; may be NULL. */
 	void (*after)(void *user, const Kernel *k, const char *pass, bool changed);
 	void *user;
+	bool compares; /* changed is found out, by text before and after; else it is true */
 } CompileOpt;
 
 typedef struct {

@@ -248,6 +248,7 @@ static void job_options(Job *j, Buf *log)
 	const Options *o = j->o;
 	j->opt = tool_compile_opt(j->ctx, o, log);
 	j->opt.after = o->print_after || o->keep ? after : NULL;
+	j->opt.compares = o->print_after != 0;
 	j->opt.user = j;
 	j->opt.cg.source_name = mapped(j->ctx, o, j->source.name);
 	if (!o->emit && !o->syntax_only && !j->opt.only_check)

@@ -473,6 +473,7 @@ static void take_texts(char *path)
 	const char *dot = strrchr(path, '.');
 	Run r = run_new(path, text, dot && !strcmp(dot, ".ir"));
 	r.opt.after = take_text;
+	r.opt.compares = true;
 	r.opt.defines = defines;
 	r.opt.ndefines = n;
 	compile(&r);
