@@ -3,11 +3,22 @@
 # are counted as they come, and what a loop is told stands beside it:
 #   %t.10 = phi i32 [ 0, %then7 ]                          %t.1 = phi i32 [ 0, %then7.1 ]
 #   br i1 %1, label %a, label %b, !llvm.loop !17           br i1 %1, label %a.1, label %b.1, !{!"llvm.loop.unroll.disable"}
-#   awk -f code.awk k.ll k.ll
-FNR == 1 {
-	reading++
+# Each file is named twice, and its text goes to the file of that name that ends in .code:
+#   awk -f code.awk a.ll a.ll b.ll b.ll
+FNR == 1 && !first {
+	delete text
+	delete loop
+	delete as
+	delete made
+	if (to)
+		close(to)
+	to = FILENAME
+	sub(/\.ll$/, ".code", to)
 }
-reading == 1 {
+FNR == 1 {
+	first = !first
+}
+first {
 	if (/^![0-9]+ = .*llvm\.loop/)
 		text[$1] = substr($0, index($0, " = ") + 3)
 	else if (/^![0-9]+ = distinct !\{![0-9]+, /)
@@ -38,5 +49,5 @@ match($0, /!llvm\.loop ![0-9]+$/) {
 		line = line substr($0, 1, RSTART - 1) as[name]
 		$0 = substr($0, RSTART + RLENGTH)
 	}
-	print line $0
+	print line $0 >to
 }
