@@ -83,6 +83,7 @@ typedef struct {
 } FileArg;
 
 typedef enum { WHEN_AUTO, WHEN_ALWAYS, WHEN_NEVER } When;
+typedef enum { NUMBERS_BOTH, NUMBERS_INTEGERS, NUMBERS_NORMAL } Numbers;
 typedef enum { X_BY_ENDING, X_GEMM, X_IR } SourceLang;
 
 typedef struct {
@@ -114,6 +115,7 @@ typedef struct {
 	VEC(ScalarArg) scalars;
 	VEC(FileArg) arrays_in, arrays_out;
 	const char *device, *kernel; /* device NULL: not said */
+	Numbers numbers;
 	uint64_t seed;
 	int64_t tiles; /* -1: all, 0: not said */
 	int64_t sms;   /* 0: not said */

@@ -64,6 +64,8 @@ static void check_run(Parse *p)
 {
 	if (p->o->inputs.n > 1)
 		refuse(p, "dslc run takes one file, not %d", p->o->inputs.n);
+	else if (p->o->arrays_in.n && p->o->numbers != NUMBERS_BOTH)
+		refuse(p, "--in says what it runs on: leave out --numbers");
 }
 
 static bool is_simulator(const char *device)

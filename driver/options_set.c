@@ -446,6 +446,12 @@ static void set_ARRAY_OUT(Parse *p, const char *arg)
 	vec_push(p->o->arena, &p->o->arrays_out, f);
 }
 
+static void set_NUMBERS(Parse *p, const char *arg)
+{
+	static const char *const words[] = {"both", "integers", "normal"};
+	p->o->numbers = (Numbers)set_word(p, arg, words, COUNTOF(words), "--numbers");
+}
+
 static void set_SEED(Parse *p, const char *arg)
 {
 	int64_t seed = 0;

@@ -48,14 +48,23 @@ static void say_wrong(Run *r, const char *fmt, ...)
 	va_end(ap);
 }
 
+static const char *numbers_word(const Run *r)
+{
+	static const char *const words[] = {
+		[NUMBERS_BOTH] = "integers and normal numbers",
+		[NUMBERS_INTEGERS] = "integers",
+		[NUMBERS_NORMAL] = "normal numbers",
+	};
+	return r->given.n ? "the given numbers" : words[r->o->numbers];
+}
+
 static void say_right(Run *r)
 {
 	char more[32] = "";
 	if (r->turn)
 		snprintf(more, sizeof more, "%d schedules, ", r->turn + 1);
 	snprintf(r->verdict, sizeof r->verdict,
-		 "right: %s, %s%lld of %lld tiles, largest error %.3g ulp",
-		 r->given.n ? "the given numbers" : "integers and normal numbers", more,
+		 "right: %s, %s%lld of %lld tiles, largest error %.3g ulp", numbers_word(r), more,
 		 (long long)r->p.nchosen, (long long)r->p.grid, r->ulps);
 }
 
@@ -230,8 +239,10 @@ static bool check_all(Run *r)
 	problem_choose(&r->p, r->o);
 	r->p.watch = show_progress;
 	r->p.watcher = r;
-	bool ok = r->given.n || check_kind(r, DATA_INTEGERS);
-	return !r->lost && check_kind(r, DATA_NORMAL) && ok;
+	bool integers = !r->given.n && r->o->numbers != NUMBERS_NORMAL;
+	bool normal = r->o->numbers != NUMBERS_INTEGERS;
+	bool ok = !integers || check_kind(r, DATA_INTEGERS);
+	return !r->lost && (!normal || check_kind(r, DATA_NORMAL)) && ok;
 }
 
 static void say_given(const Run *r)
@@ -305,7 +316,7 @@ enum { PARTS = 4 }; /* launch and reference, twice */
 static int run_turns(Run *r)
 {
 	int code = EXIT_OK, turns = r->o->schedules > 1 ? r->o->schedules : 1;
-	progress_start(&r->bar, PARTS * turns);
+	progress_start(&r->bar, (r->o->numbers == NUMBERS_BOTH ? PARTS : PARTS / 2) * turns);
 	r->ulps = 0;
 	for (r->turn = 0; r->turn < turns && run_once(r, &code);)
 		r->turn++;

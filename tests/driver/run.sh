@@ -29,6 +29,16 @@ expect 0 run small.gemm --size M=64,N=64 --size K=64
 has out "no GPU" "on the simulator" "(all 1 of 1 tiles) equal in every bit"
 ends "small: right: integers and normal numbers, 1 of 1 tiles, largest error"
 empty err
+for numbers in integers normal; do
+	expect 0 run small.gemm --size M=64,N=64,K=64 --device sim --numbers $numbers
+	[ "$(wc -l <out)" = 2 ] || fail "it ran on more than $numbers"
+	has out "small: $numbers: D: 4096 elements"
+	ends "small: right: $(echo $numbers | sed 's/normal/normal numbers/'), 1 of 1 tiles, largest error"
+done
+expect 2 run small.gemm --size M=64,N=64,K=64 --numbers odd
+has err "--numbers does not accept 'odd'"
+expect 2 run small.gemm --size M=64,N=64,K=64 --numbers integers --in A=a.npy
+has err "--in says what it runs on: leave out --numbers"
 expect 0 run small.gemm --size M=65,N=72,K=40 --device sim --schedules 3 --checks=all,-exit --trace t.json
 has out "(all 4 of 4 tiles) equal in every bit"
 ends "small: right: integers and normal numbers, 3 schedules, 4 of 4 tiles, largest error"
