@@ -31,11 +31,12 @@ for turn in $(turns "$turn"); do
 	next=$(echo "$all" | cut -d ' ' -f $((ran % $(echo "$all" | wc -w) + 1)))
 	[ "${EVERY:-0}" != 1 ] || next=$(echo "$all" | sed 's/ / --then /g')
 	if [ $ran -lt "$most" ]; then
-		try run "$file" $flags --device "${DEVICE:-sim}" --sms 2 --size $next
+		turn_numbers "$file"
+		try run "$file" $numbers $flags --device "${DEVICE:-sim}" --sms 2 --size $next
 		ran=$((ran + 1))
 		spare
 	else
-		try -S "$file" $flags -o /dev/null
+		try --emit=llvm "$file" $flags -o /dev/null
 	fi
 	proved=$((proved + 1))
 done

@@ -18,7 +18,7 @@ fail()
 }
 
 sizes=$(echo "$*" | sed 's/ / --then /g')
-source=$file orders=2
+source=$file same=$file orders=2
 for schedule in "as-is off" "persistent on" "few off threads 32;" "many on threads 256;"; do
 	name=${schedule%% *} words=${schedule#* } flags=-DP=${words%% *}
 	case $words in *" "*) words=${words#* } ;; *) words= ;; esac

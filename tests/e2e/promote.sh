@@ -26,7 +26,7 @@ costs()
 
 run()
 {
-	simulate "$file" "$@" --size M=72,N=72,K=400,ldd=80 --device "${DEVICE:-sim}" >"$scratch/out" 2>&1 ||
+	simulate "$file" --numbers=both "$@" --size M=72,N=72,K=400,ldd=80 --device "${DEVICE:-sim}" >"$scratch/out" 2>&1 ||
 		{ echo "$*:"; cat "$scratch/out"; exit 1; }
 	grep -q "integers: D: 5184 elements .*equal in every bit" "$scratch/out" || { cat "$scratch/out"; fail "$*"; }
 }

@@ -47,7 +47,7 @@ for turn in $(turns "$turn"); do
 		ran=$((ran + 1))
 		[ "${EVERY:-0}" = 1 ] || orders=1
 	else
-		"$dslc" -S "$file" $flags -o "$scratch/k.ptx" 2>"$scratch/err" || fail "not proved"
+		"$dslc" --emit=llvm "$file" $flags -o "$scratch/k.ll" 2>"$scratch/err" || fail "not proved"
 	fi
 	[ ! -s "$scratch/err" ] || fail "another message"
 	proved=$((proved + 1))

@@ -64,7 +64,7 @@ types)
 	run M=33,N=136,K=80
 	sed -i -e 's/D : out bf16/D : out s32/; s/gD\[m,n\] <- .*/gD[m,n] <- acc;/; s/, bias : .* D : / , D : /; s/gC = C[^)]*), //' "$scratch/k.gemm"
 	for t in on off; do
-		run M=65,N=136,K=80 -DbM=64 -DaN=32 -DW=1 -DT=$t
+		run M=65,N=136,K=80 --numbers=both -DbM=64 -DaN=32 -DW=1 -DT=$t
 		grep -q "normal: D: .* equal in every bit" "$scratch/out" || { cat "$scratch/out"; exit 1; }
 	done
 	[ $ran = 8 ]

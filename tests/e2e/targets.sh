@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# Programs for a target: proved, assembled without another message (registers in memory are error E0504 or E0507), and right on the simulator: a GEMM by mma.sync
-# under every schedule (the two targets that differ from sm_80 in resources and conversions alone: under one), and programs of plain.sh.
+# Programs for a target: proved, without another message, and right on the simulator: a GEMM by mma.sync under every schedule (the two targets
+# that differ from sm_80 in resources and conversions alone: under one), and programs of plain.sh. Assembled (registers in memory are error E0504
+# or E0507) are the GEMM as it is and with a large tile, those of f64 and tf32, and of the programs of plain.sh each third; all with EVERY=1.
 #   targets.sh DSLC E2E SCRATCH TARGET      [DEVICE=cuda:0 EVERY=1]
 set -eu
 dslc=$1 e2e=$2 scratch=$3 target=$4
@@ -13,13 +14,19 @@ fail()
 	cat "$scratch/out"
 	exit 1
 }
+. "${0%/*}/turns.sh"
 # FILE SIZES -D...
 try()
 {
 	file=$1 sizes=$2
 	shift 2
-	"$dslc" run "$file" --target="$target" "$@" --size "$sizes" --device ${DEVICE:-sim} >"$scratch/out" 2>&1 || fail "$file $*: wrong"
+	simulate "$file" --target="$target" "$@" --size "$sizes" --device ${DEVICE:-sim} >"$scratch/out" 2>&1 || fail "$file $*: wrong"
 	! grep -E '(warning|note|error)\[' "$scratch/out" || fail "$file $*: another message"
+}
+# The next one is assembled.
+assembled()
+{
+	as=${DSLC_PTXAS:-}
 }
 # Of the programs without an mma, which have the PTX of sm_80 on the other sm_8x, and that of plain.sh on sm_90, but for the
 # target's name, those meet one of five; all with EVERY=1.
@@ -32,12 +39,16 @@ esac
 for how in $hows; do
 	try "$e2e/targets/gemm.gemm" M=136,N=72,K=200 -DR="${how%:*}" -DP="${how#*:}"
 done
+assembled
 try "$e2e/targets/gemm.gemm" M=200,N=136,K=328 -DbM=128 -DbN=32 -DbK=64 -DS=2 -DW=8 -DR=cooperative
+assembled
 try "$e2e/targets/doubles_simple.gemm" M=72,N=40,K=41
+assembled
 try "$e2e/targets/doubles.gemm" M=72,N=40,K=42 -DR=cooperative -DP=on
 "$dslc" -S "$e2e/targets/doubles.gemm" --target="$target" -o "$scratch/k.ptx"
 case $target in sm_8*) shape=m8n8k4 ;; *) shape=m16n8k8 ;; esac
 grep -q "mma.sync.aligned.$shape.row.col.f64" "$scratch/k.ptx" || fail "no $shape"
+assembled
 try "$e2e/targets/tf32.gemm" M=67,N=70,K=136
 sed -n 's/^e2e_plain(\([^ ]*\) \([^ )]*\).*/\1 \2/p' "$e2e/CMakeLists.txt" >"$scratch/plain"
 number=0
@@ -45,6 +56,7 @@ while read -r name sizes; do
 	number=$((number + 1))
 	[ $name = straight ] || [ $(((number - 1) % of)) = $at ] || continue
 	case $target in sm_8*) ! grep -q '^// since sm_90' "$e2e/plain/$name.gemm" || continue ;; esac
+	[ $((number % 3)) != 0 ] || assembled
 	try "$e2e/plain/$name.gemm" "$sizes"
 done <"$scratch/plain"
 "$dslc" -S "$e2e/targets/gemm.gemm" --target="$target" -o "$scratch/k.ptx" >"$scratch/out" 2>&1

@@ -5,8 +5,9 @@
 #   . turns.sh; turns 4     4 5 0 6 1 2 3, of which the first $most are run
 #   some 4 5                4 0 2: of five, three; all with EVERY=1
 #   every COMMAND...        runs it with EVERY=1
-#   simulate ARGUMENTS...   dslc run: the first kernel that a script runs is assembled, and each with EVERY=1 or on a GPU; of
-#                           the others the simulator runs the PTX. DSLC_PTXAS=$as; spare   does so in two steps
+#   simulate FILE ARGUMENTS...  dslc run: the first kernel that a script runs is assembled; of the others the simulator runs
+#                           the PTX. A program runs on integers and normal numbers when a script meets it first, then on either
+#                           in turn. With EVERY=1 or on a GPU each is assembled and runs on both.
 if [ "${EVERY:-0}" = 1 ]; then most=7; else most=3; fi
 turns()
 {
@@ -24,13 +25,26 @@ every()
 {
 	[ "${EVERY:-0}" != 1 ] || "$@"
 }
-as=${DSLC_PTXAS:-}
+as=${DSLC_PTXAS:-} met= numbers=
+# FILE: what this run is on; files of which $same says one thing are one program
+turn_numbers()
+{
+	[ "${EVERY:-0}" != 1 ] && [ -z "${DEVICE:-}" ] || return 0
+	program=${same:-$(cksum <"$1")}
+	case $met in
+	*" $program;"*)
+		case $numbers in --numbers=integers) numbers=--numbers=normal ;; *) numbers=--numbers=integers ;; esac
+		;;
+	*) numbers= met="$met $program;" ;;
+	esac
+}
 spare()
 {
 	[ "${EVERY:-0}" = 1 ] || [ -n "${DEVICE:-}" ] || as=none
 }
 simulate()
 {
-	DSLC_PTXAS=$as "$dslc" run "$@" || return 1
+	turn_numbers "$1"
+	DSLC_PTXAS=$as "$dslc" run $numbers "$@" || return 1
 	spare
 }
