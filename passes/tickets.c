@@ -7,8 +7,8 @@
  *       .. ticket.get %sticket (t, R * C) } */
 #include "passes/pass.h"
 
-/* Slots: the lane that draws is as far ahead, and what is drawn early is dealt out early. */
-enum { AHEAD = 2 };
+/* One slot: the lane that draws is as far ahead, and what is drawn early is dealt out early. */
+enum { SLOTS = 1 };
 
 static Val *ticket_buffer(Kernel *k, Loc loc)
 {
@@ -17,7 +17,7 @@ static Val *ticket_buffer(Kernel *k, Loc loc)
 	const char *name = kernel_fresh(k, "tickets");
 	Op *first = kernel_find(k, OP_SHARED);
 	op_sym(k, ring, name);
-	op_int(k, ring, A_SLOTS, AHEAD);
+	op_int(k, ring, A_SLOTS, SLOTS);
 	op_int(k, ring, A_EARLY, 1);
 	op_insert_before(first ? first : kernel_first(k), ring);
 	op_str(k, op, A_RING, name);

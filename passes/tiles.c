@@ -209,6 +209,13 @@ static int grouped_mode(Kernel *k, const Plane *p, int64_t *group)
 	*group = attrs_int(&k->attrs, A_GROUP, along ? GROUP_OF_MOVES : 0);
 	if (*group)
 		return along && !strcmp(along, "n");
+	int mode = tickets_mode(k, p);
+	if (mode != NONE) {
+		*group = 1;
+		kernel_str(k, A_ALONG, mode ? "n" : "m");
+		why_group_of_lengths(k, *group);
+		return mode;
+	}
 	if (kernel_multiplies(k)) {
 		*group = group_of_square(k, p, 0);
 		why_group(k, *group);

@@ -51,6 +51,7 @@ const Ix *tiles_by_turns(Here h, const Plane *p, Op *grid, const Ix *all);
 /* tiles_tickets.c */
 bool tickets_drawn(const Kernel *k); /* tiles are dealt out while they are computed */
 void tickets_check(Kernel *k, const Plane *p);
+int tickets_mode(const Kernel *k, const Plane *p); /* along which tiles differ in length; or NONE */
 const Ix *tiles_by_tickets(Here h, const Plane *p, Op *grid, const Ix *all);
 
 /* tiles_groups.c */

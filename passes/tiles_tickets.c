@@ -56,25 +56,39 @@ void tickets_check(Kernel *k, const Plane *p)
 				    "%s", refused[i].remedy);
 }
 
-/* Whether later tiles take longer: a loop in them makes more trips, the larger a name of the grid
- * is. */
-static bool grows(Ctx *c, const Op *grid, const Block *b)
+/* How many more trips a loop in a tile makes for each 1 of a name of the grid; 0: none does, or
+ * that is no number. */
+static int64_t growth(Ctx *c, const char *name, const Block *b)
 {
 	int64_t more = 0;
-	for (const Op *op = b->first; op; op = op->next) {
-		if (op->body && grows(c, grid, op->body))
-			return true;
-		if (op->kind != OP_FOR)
-			continue;
-		const Ix *trips = ix_sub(c, op->ix[1], op->ix[0]);
-		for (int i = 0; i < grid->nsym; i++) {
-			const Ix *next = ix_add(c, ix_sym(c, grid->sym[i]), ix_const(c, 1));
-			const Ix *by = ix_sub(c, ix_subst(c, trips, grid->sym[i], next), trips);
-			if (ix_is_const(by, &more) && more > 0)
-				return true;
-		}
+	const Ix *next = ix_add(c, ix_sym(c, name), ix_const(c, 1));
+	for (const Op *op = b->first; op && !more; op = op->next) {
+		const Ix *trips = op->kind == OP_FOR ? ix_sub(c, op->ix[1], op->ix[0]) : NULL;
+		if (trips && !ix_is_const(ix_sub(c, ix_subst(c, trips, name, next), trips), &more))
+			more = 0;
+		if (op->body && !more)
+			more = growth(c, name, op->body);
 	}
-	return false;
+	return more;
+}
+
+/* The longest go first by rows, or columns, of tiles that are equally long: a group of several
+ * would begin with its longest, and end with its shortest. */
+int tickets_mode(const Kernel *k, const Plane *p)
+{
+	for (int mode = 0; mode < 2 && tickets_drawn(k); mode++)
+		if (p->name[mode] != NONE &&
+		    growth(k->ctx, p->grid->sym[p->name[mode]], p->grid->body))
+			return mode;
+	return NONE;
+}
+
+static bool later_are_longer(Ctx *c, const Op *grid)
+{
+	bool longer = false;
+	for (int i = 0; i < grid->nsym; i++)
+		longer |= growth(c, grid->sym[i], grid->body) > 0;
+	return longer;
 }
 
 /* The launch has no more CTAs than tiles may be counted. What is dealt out last ends last: the
@@ -101,7 +115,7 @@ const Ix *tiles_by_tickets(Here h, const Plane *p, Op *grid, const Ix *all)
 	op_ix(k, at, ix_add(c, first, ix_mul(c, t, step)));
 	const Ix *ticket = tiles_below(k, ix_sym(c, tile), tiles),
 		 *last = ix_sub(c, tiles, ix_int(k, 1));
-	if (grows(c, grid, grid->body))
+	if (later_are_longer(c, grid))
 		ticket = ix_new(c, IX_MAX, ix_sub(c, last, ticket), ix_int(k, 0));
 	return tiles_let(h, "tile", ticket);
 }

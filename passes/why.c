@@ -50,6 +50,13 @@ void why_group(Kernel *k, int64_t group)
 		   "A and of B");
 }
 
+void why_group_of_lengths(Kernel *k, int64_t group)
+{
+	kernel_why(k, REASON_GROUP, NULL, group,
+		   "the default where tiles are dealt out and differ in length: the longest first, "
+		   "and those of one length together");
+}
+
 void why_group_of_moves(Kernel *k, int64_t group)
 {
 	kernel_why(

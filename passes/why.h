@@ -14,6 +14,7 @@ void why_swizzle(Kernel *k, const char *buffer, int row_bytes, int swizzle,
 void why_copies(Kernel *k, const Op *copy, int bytes); /* by threads */
 void why_swap(Kernel *k);
 void why_group(Kernel *k, int64_t group);
+void why_group_of_lengths(Kernel *k, int64_t group);
 void why_group_of_moves(Kernel *k, int64_t group);
 /* slots of `one` byte each in `left`; 0: why_direct says it */
 /* half: as many would spill; part: so that each CTA that shares the tile's k has a chunk;
