@@ -84,6 +84,8 @@ typedef struct {
 	LLVMValueRef step, extent;
 } Stepping;
 
+enum { MOST_TICKETS = 2 };
+
 typedef struct {
 	CgMod *m;
 	const Kernel *k;
@@ -99,10 +101,13 @@ typedef struct {
 	VEC(Term) terms;
 	int *term_at; /* by Ix id: place in terms + 1 */
 	uint32_t nterm_at;
-	const char *turns;                /* of `tickets`; NULL: there are none */
-	LLVMValueRef turns_at, ticket_at; /* storage: as far as is known; the tile that is next */
-	const Op *op;                     /* being emitted, for panics */
-	Stepping stepping;                /* of the last access by an index */
+	const char *turns;     /* of `tickets`; NULL: there are none */
+	LLVMValueRef turns_at; /* storage: as far as is known */
+	LLVMValueRef
+		ticket_at[MOST_TICKETS]; /* storage: the tile that is next, and those behind it */
+	int tickets;
+	const Op *op;      /* being emitted, for panics */
+	Stepping stepping; /* of the last access by an index */
 } Cg;
 
 /* module.c */

@@ -3,7 +3,8 @@
  * launch's semaphores, with the number of the launch above 32 bits of tickets: what a launch that
  * failed has left is less, and counts as nothing; who draws the last ticket takes all back, so that
  * a graph finds what it began with. How many turns there are is known when the last ticket is none
- * of a tile; until then, that there are more than so far.
+ * of a tile; until then, that there are more than so far. Under pingpong, of two turns the tile is
+ * known at a time.
  *     ticket.draw %s[slot] (ctas, tiles)
  * ->  red.max [c], launch ; n = atom.add [c], 1 ; if (n + 1 == tiles) red.add [c], -tiles
  *     st.shared [s], ctas + n
@@ -22,37 +23,58 @@ static LLVMValueRef storage(Cg *g)
 	return at;
 }
 
-/* The tile that is next, and what is known of turns by it. */
-static void next_is(Cg *g, LLVMValueRef tile, LLVMValueRef tiles, LLVMValueRef turns)
+static LLVMValueRef load(Cg *g, LLVMValueRef at)
+{
+	return LLVMBuildLoad2(g->b, g->m->i32, at, "");
+}
+
+/* Where the tile is one, there are more turns than any CTA has, as far as is known. */
+static LLVMValueRef turns_by(Cg *g, LLVMValueRef tile, LLVMValueRef tiles, LLVMValueRef turns,
+			     LLVMValueRef more)
 {
 	LLVMValueRef some = LLVMBuildICmp(g->b, LLVMIntSLT, tile, tiles, "");
-	LLVMValueRef all = LLVMBuildSelect(g->b, some, cg_int32(g, MORE), turns, "");
-	LLVMBuildStore(g->b, tile, g->ticket_at);
-	LLVMBuildStore(g->b, all, g->turns_at);
+	return LLVMBuildSelect(g->b, some, more, turns, "");
 }
 
 void emit_TICKETS(Cg *g, const Op *op)
 {
 	IxFact fact = ticket_fact(op, (IxFacts){.at = g->facts.at, .n = g->facts.n});
 	LLVMValueRef first = cg_i32(g, op->ix[0]), tiles = cg_i32(g, op->ix[1]);
+	LLVMValueRef tile[MOST_TICKETS], turns = cg_int32(g, MORE);
+	g->tickets = (int)attrs_int(&op->attrs, A_TURNS, 1);
 	g->turns_at = storage(g);
-	g->ticket_at = storage(g);
 	g->turns = op->sym[0];
 	cg_bind_name(g, op->sym[0], fact, g->turns_at);
-	next_is(g, first, tiles, cg_int32(g, 0));
+	for (int i = 0; i < g->tickets; i++) {
+		tile[i] = i ? LLVMBuildAdd(g->b, tile[i - 1], cg_i32(g, op->ix[2]), "") : first;
+		g->ticket_at[i] = storage(g);
+		LLVMBuildStore(g->b, tile[i], g->ticket_at[i]);
+	}
+	for (int i = g->tickets - 1; i >= 0; i--)
+		turns = turns_by(g, tile[i], tiles, cg_int32(g, i), turns);
+	LLVMBuildStore(g->b, turns, g->turns_at);
 }
 
 void emit_TICKET_AT(Cg *g, const Op *op)
 {
 	IxFact fact = ticket_fact(op, (IxFacts){.at = g->facts.at, .n = g->facts.n});
-	cg_bind_name(g, op->sym[0], fact, LLVMBuildLoad2(g->b, g->m->i32, g->ticket_at, ""));
+	cg_bind_name(g, op->sym[0], fact, load(g, g->ticket_at[0]));
 }
 
+/* The tile of the last turn that is known; before it are those of the others. */
 void emit_TICKET_GET(Cg *g, const Op *op)
 {
-	LLVMValueRef at = cg_smem_ptr(g, op->in[0], NULL);
-	LLVMValueRef turn = LLVMBuildAdd(g->b, cg_i32(g, op->ix[0]), cg_int32(g, 1), "");
-	next_is(g, LLVMBuildLoad2(g->b, g->m->i32, at, ""), cg_i32(g, op->ix[1]), turn);
+	LLVMValueRef tile = load(g, cg_smem_ptr(g, op->in[0], NULL));
+	LLVMValueRef turns = LLVMBuildAdd(g->b, cg_i32(g, op->ix[0]), cg_int32(g, g->tickets), "");
+	for (int i = 1; i < g->tickets; i++) {
+		LLVMBuildStore(g->b, load(g, g->ticket_at[i]), g->ticket_at[i - 1]);
+		LLVMValueRef known = load(g, g->turns_at);
+		LLVMValueRef less = LLVMBuildICmp(g->b, LLVMIntSLT, known, turns, "");
+		turns = LLVMBuildSelect(g->b, less, known, turns, "");
+	}
+	LLVMBuildStore(g->b, tile, g->ticket_at[g->tickets - 1]);
+	turns = turns_by(g, tile, cg_i32(g, op->ix[1]), turns, cg_int32(g, MORE));
+	LLVMBuildStore(g->b, turns, g->turns_at);
 }
 
 /* ------------------------------------------------------------------ draws */

@@ -50,6 +50,7 @@ bool op_is_atom(const Op *op);                      /* of the warp stage: mma or
 bool kernel_multiplies(const Kernel *k);            /* has an mma */
 Op *kernel_mma(const Kernel *k, const Op *after);   /* the next; after NULL: the first */
 Op *kernel_ring(const Kernel *k, const char *name); /* its ring op */
+enum { TURNS = 2 /* warpgroups that take tiles in turn, under pingpong */ };
 bool kernel_pingpong(const Kernel *k);
 bool operand_on_ring(const Operand *in, const char *ring);
 /* Whether op has one of `effects` on a buffer of the ring. */

@@ -13,8 +13,7 @@ enum {
 	SMALL = 16384, /* bytes of a slot */
 	FEW_CTAS = 8,
 	BARRIER_BYTES = 8,
-	ALIGN = 1024,
-	TURNS = 2
+	ALIGN = 1024
 };
 
 /* ------------------------------------------------------------------ what is given */
@@ -42,10 +41,10 @@ static int given_slots(const Kernel *k, const Op *ring)
 {
 	int own = (int)attrs_int(&ring->attrs, A_SLOTS, 0);
 	int stages = (int)attrs_int(&k->attrs, A_STAGES, 0);
-	if (own == 1)
-		return kernel_pingpong(k) ? TURNS : 1;
 	if (attrs_get(&ring->attrs, A_EARLY))
 		return own;
+	if (own == 1)
+		return kernel_pingpong(k) ? TURNS : 1;
 	return stages ? stages : own;
 }
 

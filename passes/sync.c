@@ -212,6 +212,12 @@ static void sync_put(const Sync *s, Op *op)
 }
 
 /* ------------------------------------------------------------------ rings */
+/* How many turns share out the positions of a role that takes turns, unless all are told. */
+static int64_t turns_of(const Op *role, const Op *op)
+{
+	return op_rows[op->kind].flags & OPF_EACH ? 1 : attrs_int(&role->attrs, A_TURNS, 1);
+}
+
 /* Warps that read each position: of a role that takes turns, those of one turn. */
 static int reading_warps(const Sync *s)
 {
@@ -222,8 +228,7 @@ static int reading_warps(const Sync *s)
 		if ((!sync_read_at(s, op)) || role == seen)
 			continue;
 		seen = role;
-		warps += (int)(attrs_int(&role->attrs, A_ACTIVE, 0) /
-			       attrs_int(&role->attrs, A_TURNS, 1));
+		warps += (int)(attrs_int(&role->attrs, A_ACTIVE, 0) / turns_of(role, op));
 	}
 	return warps;
 }

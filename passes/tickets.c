@@ -39,11 +39,12 @@ void pass_tickets(Kernel *k)
 	Op *tickets = kernel_find(k, OP_TICKETS), *at = kernel_find(k, OP_TICKET_AT);
 	if (!tickets || !at)
 		return;
+	int64_t turns = attrs_int(&tickets->attrs, A_TURNS, 1);
 	Val *buffer = ticket_buffer(k, tickets->loc);
 	Op *draw = op_after(k, last_name(at), OP_TICKET_DRAW);
 	Op *get = op_append(k, at->block, OP_TICKET_GET, at->loc);
 	op_in(k, draw, buffer, NULL);
-	op_ix(k, draw, tickets->ix[2]);
+	op_ix(k, draw, ix_mul(k->ctx, tickets->ix[2], ix_int(k, turns)));
 	op_ix(k, draw, tickets->ix[1]);
 	op_in(k, get, buffer, NULL);
 	op_ix(k, get, at->ix[0]);

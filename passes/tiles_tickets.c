@@ -13,12 +13,6 @@ bool tickets_drawn(const Kernel *k)
 	return attrs_int(&k->attrs, A_PERSISTENT, 0) == 2;
 }
 
-static bool by_pingpong(const Kernel *k, const Plane *p)
-{
-	(void)p;
-	return kernel_pingpong(k);
-}
-
 static bool splits(const Kernel *k, const Plane *p)
 {
 	(void)k;
@@ -36,10 +30,6 @@ static const struct {
 	bool (*asked)(const Kernel *k, const Plane *p);
 	const char *what, *remedy;
 } refused[] = {
-	{by_pingpong,
-	 "roles pingpong: a warpgroup gives its turn away by whether there is a "
-	 "next tile",
-	 "write roles cooperative, or persistent without dynamic"},
 	{splits, "split_k: CTAs would have to draw the same tile to add up its sums",
 	 "leave split_k out, or persistent"},
 	{is_clustered, "clusters: their CTAs would have to hear of each ticket",
@@ -107,6 +97,8 @@ const Ix *tiles_by_tickets(Here h, const Plane *p, Op *grid, const Ix *all)
 	op_ix(k, tickets, first);
 	op_ix(k, tickets, tiles);
 	op_ix(k, tickets, step);
+	if (kernel_pingpong(k))
+		op_int(k, tickets, A_TURNS, TURNS);
 	const Ix *t = tiles_repeat(k, grid, ix_sym(c, turns));
 	Op *at = op_before(k, h.at, OP_TICKET_AT);
 	op_sym(k, at, tile);

@@ -7,7 +7,7 @@
 
 enum { WARP_REGS_UNIT = 8, SM_REGS = 65536 };
 
-static const Op *role_of_warp(const Kernel *k, int warp)
+const Op *read_role_of(const Kernel *k, int warp)
 {
 	for (const Op *op = kernel_first(k); op; op = op->next) {
 		int64_t first = attrs_int(&op->attrs, A_FIRST, 0);
@@ -100,7 +100,7 @@ static const Ix **of_warps(Reader *r, int rank, int warps)
 static bool alike(Reader *r, const Ix **of, int v, int w)
 {
 	int n = r->by_warp.n;
-	if (role_of_warp(r->p->k, v) != role_of_warp(r->p->k, w))
+	if (read_role_of(r->p->k, v) != read_role_of(r->p->k, w))
 		return false;
 	for (int i = 0; i < n; i++) {
 		const Ix *x = of[v * n + i], *y = of[w * n + i];
@@ -148,7 +148,7 @@ static bool find_agents_of(Reader *r, int cta, int warps)
 			return read_limit(r, LIMIT_AGENTS, p->k->loc);
 		if (a == p->m.na) {
 			p->scripts[a] = (Script){.warp = w, .turns = 1, .rank = p->rank + cta};
-			p->scripts[a].role = role_of_warp(p->k, w);
+			p->scripts[a].role = read_role_of(p->k, w);
 			p->m.agents[a].rank = cta;
 			p->m.na++;
 		}

@@ -168,24 +168,57 @@ static int number_of(Reader *r, const Op *op)
 	return n;
 }
 
+/* The tile of a turn that is so far from the loop's, or of one by its number. */
+const char *branch_drawn_in(Ctx *c, const char *drawn, char from, int64_t turn)
+{
+	return from == '+' && !turn ? drawn
+				    : ctx_str(c, ctx_strf(c, "%s%c%d", drawn, from, (int)turn));
+}
+
+/* How far a tile's turn is from the loop's; INT64_MIN: it is not known. */
+static int64_t turns_off(Reader *r, const Op *at, const Op *loop, const Shared *sh)
+{
+	Ctx *c = r->p->k->ctx;
+	int64_t off = INT64_MIN;
+	const Ix *trip = ix_mul(c, ix_sym(c, loop->sym[0]), ix_const(c, sh->turns));
+	const Ix *turn = ix_add(c, trip, ix_const(c, sh->turn));
+	ix_is_const(ix_sub(c, stage(&r->lets, at->ix[0]), turn), &off);
+	return off;
+}
+
+/* Tiles that are asked for ahead of the loop: of turns that have numbers. */
+static void put_first_drawn(Reader *r, const Op *loop, const char *name)
+{
+	Ctx *c = r->p->k->ctx;
+	int64_t turn;
+	for (const Op *at = loop->prev; at; at = at->prev)
+		if (at->kind == OP_TICKET_AT && ix_is_const(at->ix[0], &turn))
+			read_put_name(r, at->sym[0],
+				      ix_sym(c, branch_drawn_in(c, name, '@', turn)));
+}
+
 /* The tile that each turn of the loop has drawn, whichever that is: a counter of which nothing is
- * known but that all roles have the same. */
+ * known but that all roles have the same. Who takes some turns asks for others' as well. */
 static void put_drawn(Reader *r, const Op *op, Shared *sh)
 {
 	Ctx *c = r->p->k->ctx;
-	const Op *at = op->body->first;
-	while (at && at->kind != OP_TICKET_AT)
-		at = at->next;
-	sh->drawn = at ? sh->counters : -1;
-	if (!at)
-		return;
-	const char *name = sh->counter[sh->counters] =
-		ctx_str(c, branch_drawn(c, number_of(r, op)));
+	const char *name = ctx_str(c, branch_drawn(c, number_of(r, op)));
 	const Ix *gone = ix_sym(c, ctx_str(c, "#gone"));
-	sh->start[sh->counters] = sh->begin[sh->counters] = gone;
-	sh->step[sh->counters] = sh->more[sh->counters] = gone;
-	read_put_name(r, at->sym[0], ix_sym(c, name));
-	sh->counters++;
+	sh->drawn = -1;
+	for (const Op *at = op->body->first; at; at = at->next) {
+		if (at->kind != OP_TICKET_AT)
+			continue;
+		int64_t off = turns_off(r, at, op, sh);
+		if (off == INT64_MIN)
+			continue;
+		read_put_name(r, at->sym[0], ix_sym(c, branch_drawn_in(c, name, '+', off)));
+		if (off || sh->drawn >= 0)
+			continue;
+		sh->drawn = sh->counters++;
+		sh->counter[sh->drawn] = name;
+		sh->start[sh->drawn] = sh->begin[sh->drawn] = gone;
+		sh->step[sh->drawn] = sh->more[sh->drawn] = gone;
+	}
 }
 
 static bool put_counters(Reader *r, const Op *op, Shared *sh, int loop)
@@ -194,6 +227,7 @@ static bool put_counters(Reader *r, const Op *op, Shared *sh, int loop)
 	int n = op->kind == OP_FOR ? op->nsym - 1 : 0;
 	if (n > MAX_COUNTERS)
 		return read_limit(r, LIMIT_COUNTERS, op->loc);
+	put_first_drawn(r, op, ctx_str(c, branch_drawn(c, loop)));
 	for (int i = 0; i < n; i++) {
 		sh->counter[i] = ctx_str(c, ctx_strf(c, "#counter%d.%d", loop, i));
 		sh->start[i] = read_expr(r, op->ix[2 + 2 * i]);

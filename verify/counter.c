@@ -12,12 +12,28 @@ bool merge_takes_all(const Branch *in, int agent)
 	return true;
 }
 
-static bool uses_counters(const Shared *sh, const Ix *x)
+/* What who takes all trips adds in one of them, in the names of who takes some. */
+static const Ix *added_in(const Merger *m, const Shared *sh, const Shared *all, int of, char from,
+			  int64_t n)
 {
-	bool uses = false;
+	Ctx *c = m->c;
+	const Ix *first = ix_add(c, ix_mul(c, ix_sym(c, sh->own), ix_const(c, sh->turns)),
+				 ix_const(c, sh->turn));
+	const Ix *trip = from == '+' ? ix_add(c, first, ix_const(c, n)) : ix_const(c, n);
+	const Ix *x = ix_subst(c, all->more[of], all->own, trip);
+	if (all->drawn < 0 || sh->drawn < 0)
+		return x;
+	const char *drawn = branch_drawn_in(c, sh->counter[sh->drawn], from, n);
+	return ix_subst(c, x, all->counter[all->drawn], ix_sym(c, drawn));
+}
+
+/* Of what is added the name of no counter is left but that of the tile that is drawn. */
+static bool uses_others(const Shared *sh, const Ix *x)
+{
 	for (int i = 0; i < sh->counters; i++)
-		uses |= ix_uses(x, sh->counter[i]);
-	return uses;
+		if (i != sh->drawn && ix_uses(x, sh->counter[i]))
+			return true;
+	return false;
 }
 
 /* A role that takes trips turn, turn + turns, .. of all carries what one that takes all has there:
@@ -28,16 +44,13 @@ static bool counts_in_turn(const Merger *m, const Branch *b, const Shared *sh, i
 {
 	Ctx *c = m->c;
 	const Ix *start = all->begin[of], *more = ix_const(c, 0);
-	const Ix *first = ix_add(c, ix_mul(c, ix_sym(c, sh->own), ix_const(c, sh->turns)),
-				 ix_const(c, sh->turn));
-	if (b->up || uses_counters(all, all->more[of]) || uses_counters(sh, sh->more[i]))
+	if (b->up || uses_others(all, all->more[of]) || uses_others(sh, sh->more[i]) ||
+	    (all->drawn >= 0) != (sh->drawn >= 0))
 		return false;
 	for (int64_t n = 0; n < sh->turn; n++)
-		start = ix_add(c, start, ix_subst(c, all->more[of], all->own, ix_const(c, n)));
+		start = ix_add(c, start, added_in(m, sh, all, of, '@', n));
 	for (int64_t n = 0; n < sh->turns; n++)
-		more = ix_add(c, more,
-			      ix_subst(c, all->more[of], all->own,
-				       ix_add(c, first, ix_const(c, n))));
+		more = ix_add(c, more, added_in(m, sh, all, of, '+', n));
 	return ix_same(c, start, sh->begin[i], m->t->facts) &&
 	       ix_same(c, more, sh->more[i], m->t->facts);
 }

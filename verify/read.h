@@ -113,6 +113,7 @@ bool read_is_once(const Reader *r, const Op *op); /* once.c: its trips, of one o
 void read_put_choices(Reader *r, View *v);
 void read_by_warp(Reader *r);
 void read_put_warp(Reader *r, View *v, int warp);
+const Op *read_role_of(const Kernel *k, int warp); /* NULL: it has none */
 bool read_agents(Reader *r);
 bool read_is_tile(const Val *v, Space s); /* extract.c */
 

@@ -146,6 +146,8 @@ struct Tree {
 const char *branch_own(Ctx *c, int loop);
 const char *branch_rest(Ctx *c, int loop);
 const char *branch_drawn(Ctx *c, int loop);
+/* In the turn that is so many from the loop's ('+'), or has this number ('@') */
+const char *branch_drawn_in(Ctx *c, const char *drawn, char from, int64_t turn);
 const char *branch_count(Ctx *c, int count);
 /* Of a count of the tree, where it is above 0, or below */
 const char *branch_trips(Ctx *c, int count, bool some);

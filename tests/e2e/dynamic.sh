@@ -27,6 +27,11 @@ try sim:sms=3,resident=3,seed=7 loops/triangular M=328,N=136,K=328
 try sim:sms=3,resident=3,seed=8 loops/triangular M=328,N=136,K=328 -DR=none
 try sim:sms=4,resident=3,seed=9 grouped/gemm M=300,N=136,K=200,G=5
 try sim:sms=90,resident=9,seed=9 grouped/masked C=200,N=136,K=72,G=7 -DR=none
+try sim:sms=5,resident=1 schedules M=300,N=392,K=136 -DR=pingpong -DbN=64
+try sim:resident=132,seed=4 schedules M=900,N=840,K=8 $small -DR=pingpong
+try sim:sms=2,resident=2,seed=5 schedules M=128,N=192,K=0 -DR=pingpong -DbN=64
+try sim:sms=3,resident=3,seed=7 loops/triangular M=328,N=136,K=328 -DR=pingpong
+try sim:sms=9,resident=2,seed=9 grouped/masked C=200,N=136,K=72,G=7 -DR=pingpong
 
 # The longest first: the last row of tiles has the most trips; where all have as many, or later ones fewer, in order.
 order()
@@ -38,18 +43,24 @@ sed 's/0 \.\. m + 1/m .. (K + 63) \/ 64/' "$dir/loops/triangular.gemm" >"$scratc
 [ "$(order "$dir/loops/triangular.gemm") $(order "$scratch/upper.gemm") $(order "$dir/schedules.gemm")" = "back on on" ] ||
 	{ echo "the order is another"; exit 1; }
 
-"$dslc" --stop-after=lower --verify=off "$dir/loops/triangular.gemm" -DP=dynamic -o "$scratch/k.ir"
+# What follows is of the kernel under these roles.
+of()
+{
+	roles=$1
+	"$dslc" --stop-after=lower --verify=off "$dir/loops/triangular.gemm" -DP=dynamic "-DR=$roles" -o "$scratch/k.ir"
+}
 # TEXT PATTERN: without the lines of the last of these in the kernel, or the text in place of it
 refuted()
 {
 	awk -v pattern="$2" -v text="${3:-}" '{ line[NR] = $0; if (index($0, pattern)) last = NR }
 		END { for (i = 1; i <= NR; i++) if (i != last) print line[i]; else if (text) print text }' "$scratch/k.ir" >"$scratch/bad.ir"
 	if "$dslc" check "$scratch/bad.ir" >"$scratch/out" 2>&1 || ! grep -qF "$1" "$scratch/out"; then
-		echo "without $2, it does not say \"$1\":"
+		echo "without $2, under $roles, it does not say \"$1\":"
 		cat "$scratch/out"
 		exit 1
 	fi
 }
+of cooperative
 refuted 'wrote is not known to have arrived' 'mbar.wait %tickets.full'
 refuted 'it never ends: in none of its turns it looks' 'ticket.get'
 refuted 'waits at %tickets.empty[0]' 'mbar.arrive %tickets.empty'
@@ -57,5 +68,16 @@ refuted 'waits at %tickets.full[0]' 'mbar.arrive %tickets.full'
 refuted 'nothing keeps %tickets.full[0] from being a phase ahead' 'mbar.wait %tickets.empty'
 refuted 'no ticket is drawn' 'ticket.draw'
 refuted 'does not follow a tile that is not the turn' 'ticket.at' "$(grep 'ticket.at' "$scratch/k.ir" | tail -1 | sed 's/(t\(.[0-9]*\),/(t\1 + 1,/')"
+of pingpong
+refuted 'wrote is not known to have arrived' 'mbar.wait %tickets.full'
+refuted 'waits at %tickets.empty[0]' 'mbar.arrive %tickets.empty'
+refuted 'does not follow a tile that is not the turn' 'ticket.get'
+refuted 'does not follow tickets of other tiles' 'ticket.draw' "$(sed -n '/ticket.draw/s/ \* 2,/,/p' "$scratch/k.ir")"
+first() { sed "0,/(1 <= t/s/(1 <= t[.0-9]*)/($1)/" "$scratch/k.ir" >"$scratch/j.ir" && mv "$scratch/j.ir" "$scratch/k.ir"; }
+first 'warp <= 3'
+refuted 'a phase ahead' 'nothing is left out'
+of pingpong
+first '4 <= warp'
+refuted 'waits at %tickets.empty[0]' 'nothing is left out'
 "$dslc" explain "$dir/schedules.gemm" -DP=dynamic >"$scratch/out"
 grep -q 'persistent dynamic;' "$scratch/out" && grep -q 'each computes a tile, then those that it draws' "$scratch/out"
