@@ -8,6 +8,8 @@
  *     ticket.draw %s[slot] (ctas, tiles)
  * ->  red.max [c], launch ; n = atom.add [c], 1 ; if (n + 1 == tiles) red.add [c], -tiles
  *     st.shared [s], ctas + n
+ *     ticket.deal %s[slot], %full[slot] (0, ctas, tiles, 3)
+ * ->  .. st.async [s of rank 0], ctas + n, [full of rank 0] ; the same of rank 1
  *     ticket.get %s[slot] (t, tiles)
  * ->  next = ld.shared [s] ; turns = next < tiles ? more : t + 1 */
 #include "codegen/cg.h"
@@ -111,9 +113,33 @@ static LLVMValueRef draw(Cg *g, LLVMValueRef tiles)
 	return n;
 }
 
+static LLVMValueRef ticket(Cg *g, const Ix *first, const Ix *tiles)
+{
+	LLVMValueRef n = draw(g, cg_i32(g, tiles));
+	return LLVMBuildAdd(g->b, cg_i32(g, first), n, "");
+}
+
 void emit_TICKET_DRAW(Cg *g, const Op *op)
 {
-	LLVMValueRef n = draw(g, cg_i32(g, op->ix[1]));
-	LLVMValueRef ticket = LLVMBuildAdd(g->b, cg_i32(g, op->ix[0]), n, "");
-	LLVMBuildStore(g->b, ticket, cg_smem_ptr(g, op->in[0], NULL));
+	LLVMBuildStore(g->b, ticket(g, op->ix[0], op->ix[1]), cg_smem_ptr(g, op->in[0], NULL));
+}
+
+/* As a load lands, and is told of, in each CTA. */
+void emit_TICKET_DEAL(Cg *g, const Op *op)
+{
+	enum { BYTE, FIRST, TILES, MASK };
+	static const char text[] =
+		"st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [$0], $1, [$2];";
+	int64_t mask;
+	LLVMValueRef n = ticket(g, op->ix[FIRST], op->ix[TILES]);
+	if (!ix_is_const(op->ix[MASK], &mask))
+		panic("a ticket for CTAs that are not known");
+	for (int rank = 0; mask >> rank; rank++) {
+		const Ix *to = ix_const(g->m->ctx, rank);
+		if (!(mask >> rank & 1))
+			continue;
+		LLVMValueRef args[3] = {cg_smem_ptr_of(g, op->in[0], to, op->ix[BYTE]), n,
+					cg_smem_ptr_of(g, op->in[1], to, NULL)};
+		cg_on_memory(g, g->m->tvoid, text, "l,r,l,~{memory}", args, 3);
+	}
 }

@@ -364,7 +364,7 @@ static bool waits_for_ctas(const Kernel *k)
 static bool draws_tickets(const Kernel *k)
 {
 	for (const Op *op = kernel_first(k); op; op = op_next(op))
-		if (op->kind == OP_TICKET_DRAW)
+		if (op->kind == OP_TICKETS)
 			return true;
 	return false;
 }

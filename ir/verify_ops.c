@@ -426,6 +426,7 @@ static const Rule rules[OP_COUNT] = {
 	[OP_GRID] = {.kinds = "g", .rule = rule_grid},
 	[OP_TICKET_AT] = {.kinds = "", .rule = rule_ticket},
 	[OP_TICKET_DRAW] = {.kinds = "s", .rule = rule_ticket},
+	[OP_TICKET_DEAL] = {.kinds = "sm", .rule = rule_ticket},
 	[OP_TICKET_GET] = {.kinds = "s", .rule = rule_ticket},
 	[OP_RING] = {.kinds = "", .rule = rule_ring},
 	[OP_VIEW] = {.kinds = "g=g", .rule = rule_view},
@@ -584,8 +585,9 @@ const char *op_rule(const Kernel *k, const Op *op, PtrMap *right)
 	const char *why;
 	if ((why = attrs_rule(k, &op->attrs)) || (why = check_needs(k, op, r)))
 		return why;
-	if (attrs_get(&op->attrs, A_SHARED) && op->kind != OP_TMA_LOAD)
-		return "the attribute 'shared' is of tma.load";
+	if (attrs_get(&op->attrs, A_SHARED) && op->kind != OP_TMA_LOAD &&
+	    op->kind != OP_TICKET_DEAL)
+		return "the attribute 'shared' is of tma.load, and of tickets";
 	if (r->kinds && (why = check_kinds(k, op, r->kinds)))
 		return why;
 	if (op->out && (why = check_out(k, op, right)))

@@ -47,13 +47,26 @@ static Loads loads_of(Kernel *k, const Block *body, bool lanes)
 	return all;
 }
 
+/* Lanes tell the CTAs that wait for them, one each. */
+static bool is_told_cluster(const Kernel *k, const Block *b)
+{
+	bool told = false;
+	for (const Op *op = b->first; op && op_inside(op, b->owner) && !told; op = op_next(op))
+		if (op_rows[op->kind].flags & OPF_EACH)
+			told = attrs_get(&kernel_ring(k, attrs_str(&op->in[0].val->def->attrs,
+								   A_RING, ""))
+						  ->attrs,
+					 A_FROM);
+	return told;
+}
+
 /* The first op of what one lane can do by itself: all of it, or what follows those that give names
  * to a turn of a loop and take a whole warp. */
-static Op *behind_names(const Block *b)
+static Op *behind_names(const Kernel *k, const Block *b)
 {
 	Op *first = b->first;
 	for (Op *op = b->first; op && op_inside(op, b->owner); op = op_next(op))
-		if (op_is_of_groups(op))
+		if (op_is_of_groups(op) || (op->kind == OP_TICKET_AT && is_told_cluster(k, b)))
 			first = op->next;
 	while (first && op_only_names(first) && first != b->first)
 		first = first->next;
@@ -82,7 +95,7 @@ static void loader(Kernel *k, Op *producer, const Block *body, int64_t warp, Loa
 	Op *only = op_append(k, producer->body, OP_IF, producer->loc);
 	op_ix(k, only, ix_new(k->ctx, IX_EQ, ix_sym(k->ctx, "warp"), ix_int(k, warp)));
 	block_copy(k, body, op_body(k, only), NULL, 0, is_loader, loads);
-	by_one_lane(k, behind_names(only->body), producer->loc);
+	by_one_lane(k, behind_names(k, only->body), producer->loc);
 }
 
 /* Each ring is filled by one lane of a warp of its own: none waits for the slots of another. Where

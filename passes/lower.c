@@ -60,6 +60,15 @@ static void lower_load(Kernel *k, Op *op)
 	op_remove(op);
 }
 
+/* All CTAs of a cluster announce a ticket, and the first draws it. */
+static void lower_deal(Kernel *k, Op *op)
+{
+	Op *first = op_before(k, op, OP_IF);
+	op_ix(k, first, ix_new(k->ctx, IX_EQ, ix_sym(k->ctx, "rank"), ix_int(k, 0)));
+	op_remove(op);
+	block_append(op_body(k, first), op);
+}
+
 /* ------------------------------------------------------------------ mma */
 typedef struct {
 	TiledMma t;
@@ -226,6 +235,8 @@ void pass_lower(Kernel *k)
 		next = op_next(op);
 		if (copy_row_of(op->kind))
 			lower_copy(k, op);
+		else if (op->kind == OP_TICKET_DEAL)
+			lower_deal(k, op);
 		else if (op->kind == OP_INSIDE)
 			lower_inside(k, op);
 		else if (op_is_atom(op))

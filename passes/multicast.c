@@ -138,7 +138,8 @@ void pass_multicast(Kernel *k)
 		return;
 	Judge *judge = judge_new(ISL_OPERATIONS);
 	for (Op *ring = kernel_find(k, OP_RING); ring; ring = op_find_next(ring, OP_RING))
-		share_ring(k, judge, ring);
+		if (!attrs_get(&ring->attrs, A_INTO)) /* said already */
+			share_ring(k, judge, ring);
 	judge_free(judge);
 	drop_unused_maps(k);
 }

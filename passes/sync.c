@@ -307,7 +307,7 @@ static void sync_ring(Kernel *k, Op *ring, const Groups *groups)
 		s.empty = barrier_new(k, ring, "empty", reading_warps(&s) * most_ctas(s.into));
 	sync_copies(&s);
 	for (Op *op = kernel_first(k); op; op = op_next(op))
-		if (write_at(&s, op) && op->nin == 3)
+		if (write_at(&s, op) && op->nin == op_rows[op->kind].in_lo)
 			sync_writes(&s, op);
 		else if (put_at(&s, op))
 			sync_put(&s, op);

@@ -6,9 +6,31 @@
  *       ticket.at tile (t, ..) ; ticket.draw %sticket (ctas, R * C)
  *       .. ticket.get %sticket (t, R * C) } */
 #include "passes/pass.h"
+#include "passes/same.h"
 
 /* One slot: the lane that draws is as far ahead, and what is drawn early is dealt out early. */
 enum { SLOTS = 1 };
+
+static int cluster_ctas(const Kernel *k)
+{
+	const Attr *cluster = attrs_get(&k->attrs, A_CLUSTER);
+	int64_t ctas = 1;
+	for (int i = 0; cluster && i < cluster->n; i++)
+		ctas *= cluster->i[i];
+	return (int)ctas;
+}
+
+/* The first CTA of a cluster draws for all: it waits for who reads in any of them. */
+static void tell_cluster(Kernel *k, Op *ring, int ctas)
+{
+	int64_t into[CLUSTER_CTAS], from[CLUSTER_CTAS];
+	for (int r = 0; r < ctas; r++) {
+		into[r] = r ? INT64_C(1) << r : (INT64_C(1) << ctas) - 1;
+		from[r] = INT64_C(1) << r | 1;
+	}
+	op_ints(k, ring, A_INTO, into, ctas);
+	op_ints(k, ring, A_FROM, from, ctas);
+}
 
 static Val *ticket_buffer(Kernel *k, Loc loc)
 {
@@ -19,6 +41,8 @@ static Val *ticket_buffer(Kernel *k, Loc loc)
 	op_sym(k, ring, name);
 	op_int(k, ring, A_SLOTS, SLOTS);
 	op_int(k, ring, A_EARLY, 1);
+	if (cluster_ctas(k) > 1)
+		tell_cluster(k, ring, cluster_ctas(k));
 	op_insert_before(first ? first : kernel_first(k), ring);
 	op_str(k, op, A_RING, name);
 	op_result(k, op, "sticket", type_tile(c, SP_SHARED, EL_I32, layout_2d(c, 1, 1, 1, 1)));
@@ -34,18 +58,30 @@ static Op *last_name(Op *at)
 	return at;
 }
 
+static void draw_op(Kernel *k, Op *behind, Val *buffer, const Op *tickets)
+{
+	const Ix *turns = ix_int(k, attrs_int(&tickets->attrs, A_TURNS, 1));
+	int ctas = cluster_ctas(k);
+	Op *draw = op_after(k, behind, ctas > 1 ? OP_TICKET_DEAL : OP_TICKET_DRAW);
+	op_in(k, draw, buffer, NULL);
+	if (ctas > 1)
+		op_ix(k, draw, ix_int(k, 0));
+	op_ix(k, draw, ix_mul(k->ctx, tickets->ix[2], turns));
+	op_ix(k, draw, tickets->ix[1]);
+	if (ctas > 1) {
+		op_ix(k, draw, ix_int(k, (INT64_C(1) << ctas) - 1));
+		op_int(k, draw, A_SHARED, 1);
+	}
+}
+
 void pass_tickets(Kernel *k)
 {
 	Op *tickets = kernel_find(k, OP_TICKETS), *at = kernel_find(k, OP_TICKET_AT);
 	if (!tickets || !at)
 		return;
-	int64_t turns = attrs_int(&tickets->attrs, A_TURNS, 1);
 	Val *buffer = ticket_buffer(k, tickets->loc);
-	Op *draw = op_after(k, last_name(at), OP_TICKET_DRAW);
+	draw_op(k, last_name(at), buffer, tickets);
 	Op *get = op_append(k, at->block, OP_TICKET_GET, at->loc);
-	op_in(k, draw, buffer, NULL);
-	op_ix(k, draw, ix_mul(k->ctx, tickets->ix[2], ix_int(k, turns)));
-	op_ix(k, draw, tickets->ix[1]);
 	op_in(k, get, buffer, NULL);
 	op_ix(k, get, at->ix[0]);
 	op_ix(k, get, tickets->ix[1]);

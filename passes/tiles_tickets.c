@@ -19,12 +19,6 @@ static bool splits(const Kernel *k, const Plane *p)
 	return p->parts * p->shares > 1;
 }
 
-static bool is_clustered(const Kernel *k, const Plane *p)
-{
-	(void)k;
-	return p->ctas > 1;
-}
-
 /* What goes without tiles that nobody knows ahead. */
 static const struct {
 	bool (*asked)(const Kernel *k, const Plane *p);
@@ -32,8 +26,6 @@ static const struct {
 } refused[] = {
 	{splits, "split_k: CTAs would have to draw the same tile to add up its sums",
 	 "leave split_k out, or persistent"},
-	{is_clustered, "clusters: their CTAs would have to hear of each ticket",
-	 "leave cluster out, or write persistent without dynamic"},
 };
 
 void tickets_check(Kernel *k, const Plane *p)

@@ -71,6 +71,8 @@ static bool storage_apart(Reader *r)
 /* ------------------------------------------------------------------ boxes */
 int64_t read_box_bytes(const Op *op)
 {
+	if (op->kind == OP_TICKET_DEAL)
+		return type_slot_bytes(op->in[0].val->type);
 	for (int i = 0; i < op->nin; i++) {
 		const Op *map = op->in[i].val->def;
 		const Attr *box =

@@ -21,6 +21,7 @@ typedef struct {
 	Reader *r;
 	const Kernel *k;
 	const Op *tickets, *draw;
+	const Ix *dealt, *drawn; /* of the draw: the first that is, and how many there are */
 	const Ix *turns;
 	int64_t ahead;    /* so many turns are known at a time */
 	View view;        /* of one warp */
@@ -48,7 +49,8 @@ static bool is_loop(const Op *op)
 static void note_run(void *user, const char *name)
 {
 	bool *run = user;
-	*run |= strcmp(name, "warp") && strcmp(name, "tid") && strcmp(name, "lane");
+	*run |= strcmp(name, "warp") && strcmp(name, "tid") && strcmp(name, "lane") &&
+		strcmp(name, "rank");
 }
 
 /* The same in every turn. */
@@ -60,6 +62,30 @@ static bool is_of_thread(const Ix *x)
 }
 
 /* ------------------------------------------------------------------ the draw */
+static bool is_draw(const Op *op)
+{
+	return op->kind == OP_TICKET_DRAW || op->kind == OP_TICKET_DEAL;
+}
+
+static void find_draw(Tickets *t)
+{
+	const Op *alone = find(t->k, OP_TICKET_DRAW), *deal = find(t->k, OP_TICKET_DEAL);
+	t->draw = alone ? alone : deal;
+	if (!t->draw)
+		return;
+	t->dealt = t->draw->ix[alone ? 0 : 1];
+	t->drawn = t->draw->ix[alone ? 1 : 2];
+}
+
+/* A tile is a cluster's: its CTAs have the same. */
+static bool tells_all(const Tickets *t)
+{
+	int64_t mask = 1, all = (INT64_C(1) << t->r->p->ctas) - 1;
+	if (t->draw->kind == OP_TICKET_DEAL && !ix_is_const(t->draw->ix[3], &mask))
+		return false;
+	return mask == all;
+}
+
 /* The loop that each turn comes to op in: through nothing but what tells threads apart. */
 static const Op *turn_of(const Tickets *t, const Op *op)
 {
@@ -231,7 +257,7 @@ static bool walk_ticket(Tickets *t, const Op *op)
 	bool next = is_seen(t, op->ix[0], t->looked);
 	if (op->kind == OP_TICKET_AT)
 		return next || wrong(t, op, D_W0411, "a tile that is not the turn's");
-	if (op->kind == OP_TICKET_DRAW)
+	if (is_draw(op))
 		return is_next(t, &op->in[0]) ||
 		       wrong(t, op, D_W0411, "a ticket that is not drawn into its turn's slot");
 	if (!next || op->ix[1] != t->tickets->ix[1] || !is_next(t, &op->in[0]))
@@ -250,7 +276,7 @@ static bool walk_op(Tickets *t, const Op *op)
 		return wrong(t, op, D_W0411, VAGUE);
 	if (op->kind == OP_LET)
 		put(t, op->sym[0], stage(&t->view, op->ix[0]));
-	if (op->kind == OP_TICKET_AT || op->kind == OP_TICKET_GET || op->kind == OP_TICKET_DRAW)
+	if (op->kind == OP_TICKET_AT || op->kind == OP_TICKET_GET || is_draw(op))
 		return walk_ticket(t, op);
 	if (op->kind == OP_ELECT)
 		return walk_some(t, op);
@@ -278,7 +304,7 @@ bool read_tickets(Reader *r)
 {
 	Tickets t = {.r = r, .k = r->p->k};
 	t.tickets = find(t.k, OP_TICKETS);
-	t.draw = find(t.k, OP_TICKET_DRAW);
+	find_draw(&t);
 	if (!t.tickets || r->p->sized)
 		return true;
 	t.turns = ix_sym(t.k->ctx, t.tickets->sym[0]);
@@ -286,13 +312,15 @@ bool read_tickets(Reader *r)
 		return wrong(&t, t.tickets, D_E0411,
 			     "no ticket is drawn: nobody has a second turn");
 	for (const Op *op = op_next(t.draw); op; op = op_next(op))
-		if (op->kind == OP_TICKET_DRAW || op->kind == OP_TICKETS)
+		if (is_draw(op) || op->kind == OP_TICKETS)
 			return wrong(&t, op, D_W0411, "tickets that are drawn in several places");
+	if (!tells_all(&t))
+		return wrong(&t, t.draw, D_W0411, "a ticket that some CTAs of the cluster hear of");
 	if (!turn_of(&t, t.draw))
 		return wrong(&t, t.draw, D_W0411, "a ticket that is not drawn in every turn");
 	t.ahead = attrs_int(&t.tickets->attrs, A_TURNS, 1);
-	const Ix *dealt = ix_mul(t.k->ctx, t.tickets->ix[2], ix_const(t.k->ctx, t.ahead));
-	if (simple(&t, t.draw->ix[0]) != simple(&t, dealt) || t.draw->ix[1] != t.tickets->ix[1])
+	const Ix *first = ix_mul(t.k->ctx, t.tickets->ix[2], ix_const(t.k->ctx, t.ahead));
+	if (simple(&t, t.dealt) != simple(&t, first) || t.drawn != t.tickets->ix[1])
 		return wrong(&t, t.draw, D_W0411, "tickets of other tiles than the turns are");
 	bool right = true;
 	for (int w = 0; w < attrs_int(&t.k->attrs, A_BLOCK, 0) / LANES && right; w++)

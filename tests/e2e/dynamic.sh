@@ -32,6 +32,11 @@ try sim:resident=132,seed=4 schedules M=900,N=840,K=8 $small -DR=pingpong
 try sim:sms=2,resident=2,seed=5 schedules M=128,N=192,K=0 -DR=pingpong -DbN=64
 try sim:sms=3,resident=3,seed=7 loops/triangular M=328,N=136,K=328 -DR=pingpong
 try sim:sms=9,resident=2,seed=9 grouped/masked C=200,N=136,K=72,G=7 -DR=pingpong
+try sim:sms=6,resident=2 schedules M=300,N=392,K=136 -DCM=2 -DbN=64
+try sim:sms=8,seed=3 schedules M=300,N=392,K=136 -DCM=2 -DCN=2 -DR=pingpong -DbN=64
+try sim:sms=6,resident=4,seed=5 schedules M=300,N=392,K=0 -DCM=2 -DR=none -DX=off
+try sim:sms=6,resident=6,seed=7 loops/triangular M=328,N=136,K=328 -DCN=2 -DR=pingpong
+try sim:sms=8,resident=4,seed=9 grouped/gemm M=300,N=136,K=200,G=5 -DCM=2
 
 # The longest first: the last row of tiles has the most trips; where all have as many, or later ones fewer, in order.
 order()
@@ -47,7 +52,7 @@ sed 's/0 \.\. m + 1/m .. (K + 63) \/ 64/' "$dir/loops/triangular.gemm" >"$scratc
 of()
 {
 	roles=$1
-	"$dslc" --stop-after=lower --verify=off "$dir/loops/triangular.gemm" -DP=dynamic "-DR=$roles" -o "$scratch/k.ir"
+	"$dslc" --stop-after=lower --verify=off "$dir/loops/triangular.gemm" -DP=dynamic "-DR=$roles" "-DCM=${2:-1}" -o "$scratch/k.ir"
 }
 # TEXT PATTERN: without the lines of the last of these in the kernel, or the text in place of it
 refuted()
@@ -79,5 +84,11 @@ refuted 'a phase ahead' 'nothing is left out'
 of pingpong
 first '4 <= warp'
 refuted 'waits at %tickets.empty[0]' 'nothing is left out'
+of cooperative 2
+refuted 'announced minus delivered: 4 bytes' 'ticket.deal' "$(sed -n '/ticket.deal/s/, 3) shared/, 1) shared/p' "$scratch/k.ir")"
+refuted 'which has 4 of 16 arrivals' 'mbar.expect %tickets.full'
+refuted 'waits at %tickets.empty[0]' 'mbar.arrive %tickets.empty'
+refuted 'was loaded already and not read since' 'mbar.wait %tickets.empty'
+refuted 'no role of rank 0 waits for that' 'bar.cluster'
 "$dslc" explain "$dir/schedules.gemm" -DP=dynamic >"$scratch/out"
 grep -q 'persistent dynamic;' "$scratch/out" && grep -q 'each computes a tile, then those that it draws' "$scratch/out"
