@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Tiles that are dealt out while others are computed, beside tiles at fixed distances, for a machine with a GPU, built where ptxas is:
 #   dynamic_cases.sh DSLC ROOT OUT
-#     OUT/dynamic/LABEL.cubin   LABEL: ROLES_ROWSxCOLUMNS of a tile, on or dynamic
+#     OUT/dynamic/LABEL.cubin   LABEL: ROLES_ROWSxCOLUMNS of a tile, c2: in clusters of two, on or dynamic
 #     OUT/ranks/                tests/e2e under persistent dynamic at random sizes, for gpu_check
 #     OUT/works.txt             WORK SIZES LABEL CUBIN, for against_torch.py: mm, triangular, zipf
+#     OUT/beside.txt            SIZES LABEL CUBIN, for beside.py
 set -eu
 dslc=$1 root=$2 out=$3
 rm -rf "$out/dynamic"
@@ -26,12 +27,20 @@ both()
 }
 sizes="4096x4096x4096 8192x8192x8192 4224x4224x4096"
 both mm tests/e2e/schedules.gemm coop_128x256 -DR=cooperative -DbN=256
+both mm tests/e2e/schedules.gemm coop_128x256c2 -DR=cooperative -DbN=256 -DCM=2
+both mm tests/e2e/schedules.gemm ping_128x128 -DR=pingpong
+both mm tests/e2e/schedules.gemm ping_128x128c2 -DR=pingpong -DCM=2
 sizes="8192x4096x8192 4096x4096x4096"
 both triangular tests/e2e/loops/triangular.gemm coop_128x256 -DW=2 -DbM=128 -DbN=256 -DS=4
+both triangular tests/e2e/loops/triangular.gemm ping_128x128 -DR=pingpong -DW=2 -DbM=128 -DbN=128 -DS=4
 sizes="8x4096x14336x4096"
 both zipf tests/gpu/grouped.gemm coop_128x256 -DR=cooperative -DW=2 -DbN=256 -DS=4 -DGR=4
+both zipf tests/gpu/grouped.gemm ping_128x128 -DW=2 -DGR=4
+both zipf tests/gpu/grouped.gemm ping_128x128c2 -DW=2 -DGR=4 -DCM=2
 sizes="64x8192x1536x2048 128x4096x768x2048"
 both zipf tests/gpu/grouped.gemm coop_64x128 -DR=cooperative -DW=1 -DbN=128 -DS=8 -DGR=4
+
+sed -n 's/^mm \(8192 8192 8192\|4096 4096 4096\) /\1 /p' "$out/works.txt" >"$out/beside.txt"
 
 # FILE LABEL NAMES -D...: at N random sizes
 random()
@@ -56,3 +65,11 @@ random tests/e2e/schedules.gemm dyn-none M,N,K 20 -DR=none
 random tests/e2e/loops/triangular.gemm dyn-tri M,N,K 20
 random tests/e2e/grouped/gemm.gemm dyn-grouped M,N,K,G 20
 random tests/e2e/grouped/masked.gemm dyn-masked C,N,K,G 10
+random tests/e2e/schedules.gemm dyn-ping M,N,K 20 -DR=pingpong
+random tests/e2e/schedules.gemm dyn-pingc M,N,K 20 -DR=pingpong -DCM=2 -DCN=2
+random tests/e2e/schedules.gemm dyn-coopc M,N,K 20 -DCM=2 -DX=off
+random tests/e2e/schedules.gemm dyn-nonec M,N,K 10 -DR=none -DCN=2
+random tests/e2e/loops/triangular.gemm dyn-trip M,N,K 20 -DR=pingpong
+random tests/e2e/loops/triangular.gemm dyn-tric M,N,K 10 -DR=pingpong -DCN=2
+random tests/e2e/grouped/gemm.gemm dyn-groupedp M,N,K,G 20 -DR=pingpong
+random tests/e2e/grouped/gemm.gemm dyn-groupedc M,N,K,G 10 -DCM=2
