@@ -201,6 +201,17 @@ static void vector_operands(Kernel *k, const Op *op, Op *vector, Val *tensor, co
 		op_in(k, vector, reg_side(op), reg);
 }
 
+/* The mode of the argument that is this one of its view. */
+static int64_t mode_of_arg(Val *view, int64_t mode)
+{
+	const Layout *l = view->type->layout, *arg = tensor_arg(view)->type->layout;
+	for (int i = 0; i < tup_rank(arg->shape); i++)
+		if (tup_get(arg->shape, i)->leaf == tup_get(l->shape, (int)mode)->leaf &&
+		    tup_get(arg->stride, i)->leaf == tup_get(l->stride, (int)mode)->leaf)
+			return i;
+	return mode;
+}
+
 /* Of the registers that hold indices, that of the rows of register `reg` of the tile. */
 static const Ix *index_register(Kernel *k, const Op *op, const Ix *reg)
 {
@@ -234,7 +245,7 @@ static const Ix *inside_by_index(Kernel *k, const Op *op, Op *guard, Place *p, O
 		if (i != mode)
 			op_ix(k, guard, all->ix[i]);
 	op_in(k, vector, op->in[2].val, index_register(k, op, reg));
-	op_int(k, vector, A_GATHER, mode);
+	op_int(k, vector, A_GATHER, mode_of_arg(tile_side(op)->def->in[0].val, mode));
 	return offset;
 }
 
@@ -245,7 +256,7 @@ static void check_coordinates(Kernel *k, const Op *op, Op *vector)
 	if (!mode)
 		return;
 	op_in(k, vector, tensor_arg(op->in[2].val), NULL);
-	op_int(k, vector, A_CHECKS, mode->i[0]);
+	op_int(k, vector, A_CHECKS, mode_of_arg(op->in[2].val, mode->i[0]));
 }
 
 /* Where the tile says that it ends; NULL: it does not. */

@@ -133,10 +133,6 @@ static void check_copy(const Swap *w, const Op *op)
 		if (is_turned(w, op->in[1 - i].val) && v->type->space == SP_SHARED)
 			refuse(w, op, "a buffer is not transposed, and what it is copied to is",
 			       "read a tile of the tensor where it is used, or leave swap out");
-		if (is_turned(w, op->in[1 - i].val) && tile_indices(v))
-			refuse(w, op,
-			       "rows that indices name would be columns of the transposed tile",
-			       "leave swap out");
 	}
 }
 
@@ -218,6 +214,20 @@ static int tile_span(const Kernel *k, const Val *tile, int mode)
 	return val_extent(tile, tile_mode(k, tile, mode));
 }
 
+static Val *turned_tile(Swap *w, Val *tile);
+
+/* Rows that indices name have become columns that the same name. */
+static void turn_indices(Swap *w, Op *op, const Val *tile, const int *at)
+{
+	Val *indices = tile_indices(tile);
+	if (!indices)
+		return;
+	op_in(w->k, op, turned_tile(w, indices), NULL);
+	for (int i = 0; i < tile->def->nix; i++)
+		if (at[i] == attrs_int(&tile->def->attrs, A_GATHER, 0))
+			op_int(w->k, op, A_GATHER, i);
+}
+
 static Val *turned_tile(Swap *w, Val *tile)
 {
 	Kernel *k = w->k;
@@ -231,6 +241,7 @@ static Val *turned_tile(Swap *w, Val *tile)
 		view_of(k, old->in[0].val, turned_layout(k->ctx, old->in[0].val->type->layout, at));
 	Op *op = op_before(k, old, OP_TILE);
 	op_of_tensor(k, op, view, tile, at);
+	turn_indices(w, op, tile, at);
 	for (int i = 0; i < old->nix; i++)
 		op_ix(k, op, old->ix[at[i]]);
 	const Layout *l = turned_layout(k->ctx, tile->type->layout, at);

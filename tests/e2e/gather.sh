@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Tiles gathered by indices under every schedule: each is verified, and right on the simulator where
 # no size is a multiple of a tile, and one index in sixteen is none of the tensor's.  [DEVICE=cuda:0 EVERY=1]
-#   gather.sh DSLC FILE SCRATCH HOW...   HOW: scatter: rows of D too; rows of a, of b, of both (ab); of bytes (a8), of rows that are a
+#   gather.sh DSLC FILE SCRATCH HOW...   HOW: scatter: rows of D too (_swap: under swap); rows of a, of b, of both (ab); of bytes (a8), of rows that are a
 #   distance apart (lda), 64 bytes wide (narrow, two swizzles wide), by indices of each matrix of a batch (batch)
 set -eu
 dslc=$1 file=$2 scratch=$3
@@ -34,6 +34,10 @@ for how; do
 	batch) change=$batch sizes=L=2,M=200,N=72,K=328,Q=300 ;;
 	scatter) change=$a sizes=M=200,N=73,K=328,Q=300,T=250 more=-Wno-N0401 ;;
 	scatter_even) change='s/K % 8/N % 2 == 0, K % 8/; s/bf16 (T,N)/f32 (T,N)/; s/bf16(acc)/acc/' sizes=M=300,N=74,K=328,Q=300,T=250 more=-Wno-N0401 ;;
+	scatter_swap)
+		change='s/bM = 128, bN = 64/bM = 64, bN = 128/; s/<64,bN,/<64,bM,/; s/schedule {/& swap;/; s/s32 (M), D/s32 (M), w : f32 (M), D/; s/bf16(acc)/bf16(acc * w[m])/'
+		sizes=M=100,N=137,K=72,Q=300,T=250 more=-Wno-N0401
+		;;
 	*) change=$a ;;
 	esac
 	sed "$change" "$file" >"$scratch/k.gemm"
@@ -44,7 +48,7 @@ for how; do
 	grep -q "$said" "$scratch/explained" || { echo "$how: not explained: $said"; exit 1; }
 	try $more -DR=none -DS=3
 	try $more -DR=cooperative -DP=on -DS=3
-	case $how in a) try -DR=cooperative -DW=3 ;; scatter) try $more -DR=pingpong -DP=on; try $more -DR=cooperative -DCM=2; continue ;; *) continue ;; esac
+	case $how in a) try -DR=cooperative -DW=3 ;; scatter_swap) try $more -DR=pingpong -DP=dynamic; continue ;; scatter) try $more -DR=pingpong -DP=on; try $more -DR=cooperative -DCM=2; continue ;; *) continue ;; esac
 	every try -DR=none -DP=on -DS=2
 	every try -DR=cooperative -DS=2
 	try -DR=pingpong -DP=on
