@@ -79,8 +79,6 @@ static bool tiles_fit(Sema *s, const Value *v)
 			"group");
 	else if (!tup_is_leaf(layout_mode(s->ctx, t->layout, mode)->shape))
 		not_yet(s, v->loc, "groups of rows that have parts");
-	else if (s->mma_loc.src < 0)
-		not_yet(s, v->loc, "groups in a kernel without an mma");
 	else
 		return true;
 	return false;

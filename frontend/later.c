@@ -59,7 +59,6 @@ static const struct {
 	 "built are groups whose elements an mma multiplies"},
 	{"vectors along a group", "scale a tensor's tile in a kernel of its own"},
 	{"groups along a mode", "built are tensors of two and three modes"},
-	{"groups in a kernel without", "built are groups of rows that an mma multiplies"},
 	{"load", "write sA <- gA[m,k]; how it is copied is derived"},
 	{"store", "write gD[m,n] <- bf16(acc); how it is stored is derived"},
 	{"kernels without an mma", "built are kernels with mma mm = wgmma<64,128,16>(bf16, bf16, "
