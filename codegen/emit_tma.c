@@ -48,23 +48,44 @@ static LLVMValueRef cache_policy(Cg *g, const Op *op)
 	return LLVMBuildCall2(g->b, type, f, NULL, 0, "policy");
 }
 
-void emit_TMA_LOAD(Cg *g, const Op *op)
+/* Of box j of several by indices, or of the one. */
+static LLVMValueRef coordinate(Cg *g, const Op *op, int i, int j)
+{
+	Elem elem = op->in[0].val->type->elem; /* a map of those under 8 bits is of bytes */
+	const Layout *tensor = op->in[1].val->def->in[0].val->type->layout;
+	int mode = (int)attrs_int(&op->attrs, A_GATHER, -1);
+	if (mode >= 0 && map_coordinate(tensor, mode) == i)
+		return cg_reg(g, cg_val(g, op->in[3].val), cg_first_register(g, &op->in[3]) + j);
+	bool bytes = !i && elem_rows[elem].bits < 8;
+	return cg_i32(g, bytes ? elem_bytes_of(g->m->ctx, elem, op->ix[1]) : op->ix[1 + i]);
+}
+
+static int64_t box_bytes(const Op *op)
+{
+	const Attr *box = attrs_get(&op->in[1].val->def->attrs, A_BOX);
+	int64_t n = 1;
+	for (int i = 0; i < box->n; i++)
+		n *= box->i[i];
+	return elem_span(op->in[0].val->type->elem, n);
+}
+
+/* Box j, which lies behind those before it. */
+static void load_box(Cg *g, const Op *op, int j)
 {
 	CgMod *m = g->m;
 	LLVMValueRef args[3 + 5 + 5];
 	bool shared = attrs_int(&op->attrs, A_SHARED, 0);
 	int n = 0, rank = op->nix - 1 - shared;
-	Elem elem = op->in[0].val->type->elem; /* a map of those under 8 bits is of bytes */
+	const Ix *byte =
+		j ? ix_add(m->ctx, op->ix[0], ix_const(m->ctx, j * box_bytes(op))) : op->ix[0];
 	char name[64];
 	if (rank < 1 || rank > 5)
 		panic("tma.load of rank %d", rank);
-	args[n++] = own_in_cluster(g, cg_smem_ptr(g, op->in[0], op->ix[0]));
+	args[n++] = own_in_cluster(g, cg_smem_ptr(g, op->in[0], byte));
 	args[n++] = cg_smem_ptr(g, op->in[2], NULL);
 	args[n++] = cg_reg(g, cg_val(g, op->in[1].val), 0);
 	for (int i = 0; i < rank; i++)
-		args[n++] = cg_i32(g, i || elem_rows[elem].bits >= 8
-					      ? op->ix[1 + i]
-					      : elem_bytes_of(m->ctx, elem, op->ix[1]));
+		args[n++] = coordinate(g, op, i, j);
 	LLVMValueRef mask = cg_int32(g, 0);
 	if (shared)
 		mask = cg_i32(g, op->ix[1 + rank]);
@@ -76,4 +97,10 @@ void emit_TMA_LOAD(Cg *g, const Op *op)
 	args[n++] = cg_int32(g, 0);
 	snprintf(name, sizeof name, "llvm.nvvm.cp.async.bulk.tensor.g2s.tile.%dd", rank);
 	cg_call(g, name, NULL, args, n);
+}
+
+void emit_TMA_LOAD(Cg *g, const Op *op)
+{
+	for (int j = 0; j < attrs_int(&op->attrs, A_N, 1); j++)
+		load_box(g, op, j);
 }

@@ -80,6 +80,8 @@ typedef struct {
 ModeList type_modes(Ctx *c, const Type *t);
 /* Those that a tensor map has, in its order; none where no stride is known to be 1. */
 ModeList layout_map_modes(const Layout *l);
+int map_coordinate(const Layout *l,
+		   int mode); /* which of a map's coordinates is that mode's; -1: none */
 /* What the map describes: its tensor's layout; or of a map with ragged=, two modes more, by which a
  * copy says where the tensor ends. */
 const Layout *map_layout(Ctx *c, const Op *map);

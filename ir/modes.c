@@ -56,6 +56,15 @@ ModeList layout_map_modes(const Layout *l)
 	return m;
 }
 
+int map_coordinate(const Layout *l, int mode)
+{
+	ModeList modes = layout_map_modes(l);
+	for (int i = 0; i < modes.n; i++)
+		if (modes.at[i] == mode)
+			return i;
+	return -1;
+}
+
 /* The mode of stride 1 is stored in whole units of 16 bytes, whatever its end. */
 bool map_may_be_ragged(const Layout *l, int mode)
 {

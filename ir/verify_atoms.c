@@ -245,15 +245,34 @@ static int map_rank(const Kernel *k, const Op *map, int otherwise)
 	return map && map->nin ? layout_map_modes(map_layout(k->ctx, map)).n : otherwise;
 }
 
+/* Boxes whose coordinates along gather= registers hold, one each. */
+static const char *check_named_boxes(const Kernel *k, const Op *op)
+{
+	int64_t mode = attrs_int(&op->attrs, A_GATHER, -1), n = attrs_int(&op->attrs, A_N, 0);
+	const Op *map = op->in[1].val->def;
+	const Attr *box = map ? attrs_get(&map->attrs, A_BOX) : NULL;
+	if (op->nin < 4)
+		return mode < 0 && !n ? NULL : "gather= needs the registers of indices";
+	if (op->in[3].val->type->elem != EL_I32)
+		return "an index is of s32";
+	int at = map && map->nin ? map_coordinate(map->in[0].val->type->layout, (int)mode) : -1;
+	if (at < 1 || !box || box->i[at] != 1)
+		return "boxes by indices have gather=, a mode of the map along which they have one "
+		       "element";
+	if (n < 1)
+		return "boxes by indices have n=, how many there are";
+	return check_registers(k, op, &op->in[3], n);
+}
+
 const char *rule_tma_load(const Kernel *k, const Op *op)
 {
 	int rank = map_rank(k, op->in[1].val->def, op->nix - 1);
 	bool shared = attrs_int(&op->attrs, A_SHARED, 0);
-	return op->nix == 1 + rank + shared ? NULL
-					    : ctx_strf(k->ctx,
-						       "a load of rank %d takes the byte in the "
-						       "slot and %d coordinates%s",
-						       rank, rank, shared ? ", and a mask" : "");
+	if (op->nix != 1 + rank + shared)
+		return ctx_strf(k->ctx,
+				"a load of rank %d takes the byte in the slot and %d coordinates%s",
+				rank, rank, shared ? ", and a mask" : "");
+	return check_named_boxes(k, op);
 }
 
 const char *rule_tma_store(const Kernel *k, const Op *op)

@@ -82,6 +82,7 @@ int64_t read_box_bytes(const Op *op)
 		int64_t n = 1;
 		for (int j = 0; j < box->n; j++)
 			n *= box->i[j];
+		n *= op_done_by(op, DONE_BY_BARRIER) ? attrs_int(&op->attrs, A_N, 1) : 1;
 		return elem_span(map->in[0].val->type->elem, n);
 	}
 	return 0;

@@ -73,6 +73,7 @@ static void trace_tma(Tracer *r, const Op *op, uint32_t lane)
 	int slot = trace_slot(r, op, &op->in[0], lane);
 	int bar = load ? trace_slot(r, op, &op->in[2], lane) : 0;
 	int64_t bytes = box_bytes(op->in[1].val->def, &op->in[0]), mask = (int64_t)1 << r->w->cta;
+	bytes *= load ? attrs_int(&op->attrs, A_N, 1) : 1;
 	if (slot < 0 || bar < 0)
 		return;
 	check_map(r, op);
