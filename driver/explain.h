@@ -21,6 +21,8 @@ typedef struct {
 	const char *name, *ring;
 	int64_t slots, count, offset;
 	int64_t bytes;     /* announced a phase; 0: none */
+	int64_t before;    /* of these, by warps before the one that was seen last */
+	const Ix *warp;    /* which that is; NULL: any */
 	const Ix *by_rank; /* count where CTAs of a cluster differ; else NULL */
 } FactBarrier;
 
@@ -39,6 +41,7 @@ typedef struct {
 		*asks; /* the launcher's verdict: 1 where TMA can take the tensor; NULL: always */
 	Elem elem;
 	bool ragged;      /* the last two modes say where it ends */
+	int warps;        /* that issue a part each, of boxes of rows by indices; else 0 */
 	int rank, copies; /* instructions that fill one slot; of a store: in the text */
 	int64_t box[BOX_MAX], swizzle, bytes;
 	int64_t tile_bytes; /* of a slot; what one CTA issues is less where it loads a part */

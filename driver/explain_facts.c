@@ -110,11 +110,28 @@ static void take_barrier(Facts *f, const Op *op)
 	vec_push(arena_of(f), &f->barriers, b);
 }
 
+/* The condition on the warp that it stands in. */
+static const Ix *warp_around(const Op *op)
+{
+	const Ix *x = NULL;
+	for (const Op *up = op_parent(op); up; up = op_parent(up))
+		if (up->kind == OP_IF && up->nix == 1 && ix_uses(up->ix[0], "warp"))
+			x = up->ix[0];
+	return x;
+}
+
+/* Of warps that load a part each, each announces its own. */
 static void take_expect(Facts *f, const Op *op)
 {
-	for (int i = 0; i < f->barriers.n; i++)
-		if (!strcmp(f->barriers.at[i].name, op->in[0].val->name))
-			f->barriers.at[i].bytes = attrs_int(&op->attrs, A_BYTES, 0);
+	const Ix *warp = warp_around(op);
+	for (int i = 0; i < f->barriers.n; i++) {
+		FactBarrier *b = &f->barriers.at[i];
+		if (strcmp(b->name, op->in[0].val->name) != 0)
+			continue;
+		b->before = b->warp == warp ? b->before : b->bytes;
+		b->bytes = b->before + attrs_int(&op->attrs, A_BYTES, 0);
+		b->warp = warp;
+	}
 }
 
 /* Where arrivals differ by rank, they are an operand. */
@@ -210,6 +227,17 @@ static bool is_out(const Facts *f, const Val *tensor)
 	return false;
 }
 
+/* Boxes of rows by indices: of each warp the same number, as a pass counted all. */
+static void take_boxes(const Facts *f, const Op *op, FactCopy *c)
+{
+	const Reason *all = kernel_why_find(f->k, REASON_BOXES, c->buffer);
+	if (op->nin < 4)
+		return;
+	c->copies *= (int)attrs_int(&op->attrs, A_N, 1);
+	c->warps = all && !all->rejected ? (int)all->value / c->copies : 1;
+	c->copies *= c->warps;
+}
+
 /* The first block that fills a slot through a map says how many copies a slot takes. */
 static void take_load(Facts *f, const Op *op)
 {
@@ -219,6 +247,7 @@ static void take_load(Facts *f, const Op *op)
 		for (const Op *o = op->next; o; o = o->next)
 			c.copies += o->kind == OP_TMA_LOAD && o->in[0].val == op->in[0].val &&
 				    o->in[0].at == op->in[0].at;
+		take_boxes(f, op, &c);
 		c.bytes *= c.copies;
 		c.tile_bytes = facts_buffer(f, c.buffer)->bytes;
 		c.why = kernel_why_find(f->k, REASON_MULTICAST, c.buffer);

@@ -166,6 +166,13 @@ static void note_slow(const FactCopy *c, Buf *out)
 		   c->slow, c->tensor);
 }
 
+/* Where indices name rows, several warps have a box for each of theirs. */
+static const char *threads_of(const Facts *f, const FactCopy *c)
+{
+	return c->warps ? ctx_strf(f->k->ctx, "each of %d warp%s of ", c->warps, plural(c->warps))
+			: "";
+}
+
 static void note_copy(const Facts *f, const FactCopy *c, const char *title, Buf *out)
 {
 	note_head(out, title);
@@ -188,8 +195,8 @@ static void note_copy(const Facts *f, const FactCopy *c, const char *title, Buf 
 		}
 		return;
 	}
-	buf_printf(out, "%d a stage, %" PRId64 " bytes, by one thread of %s, on %s\n", c->copies,
-		   c->bytes, c->role, c->barrier);
+	buf_printf(out, "%d a stage, %" PRId64 " bytes, by one thread of %s%s, on %s\n", c->copies,
+		   c->bytes, threads_of(f, c), c->role, c->barrier);
 	note_uneven(c, out);
 	note_slow(c, out);
 	share_note(f, c, out);
@@ -283,6 +290,8 @@ static const char *who_arrives(const Facts *f, const FactBarrier *b)
 		return b->bytes ? "the CTA announces what lands in its slot, each thread that "
 				  "copies tells of its part"
 				: "each thread that copies into the slot tells of its part";
+	if (b->before)
+		return "each warp that loads announces what of that lands in the CTA's slot";
 	return b->bytes ? "the CTA announces what lands in its slot"
 			: "each warp that reads the slot releases it";
 }

@@ -159,7 +159,7 @@ Val *gather_names(Sema *s, const Tile *t, Loc loc)
 }
 
 /* Rows that lie side by side are elements of memory far apart. */
-bool gather_fits(Sema *s, const Value *from, const Buffer *to)
+bool gather_fits(Sema *s, const Value *from)
 {
 	const Tile *t = from->tile;
 	const char *name = t->tiling->tensor->name;
@@ -172,14 +172,6 @@ bool gather_fits(Sema *s, const Value *from, const Buffer *to)
 				 "side, name single elements; cp.async copies 4 bytes or more",
 				 t->gather, name),
 			    "store it with what an index names in one piece, as (M,K):(K,1)");
-	else if (to->load && !to->load->via)
-		diag_remedy(s->ctx,
-			    diag(s->ctx, from->loc, D_E0312,
-				 "TMA loads rows that lie one behind the other, and '%s' is read "
-				 "by indices: cp.async is what gathers",
-				 name),
-			    "leave the tma copy out, or write copy ld = cp_async(%s, %s)", name,
-			    to->name);
 	else
 		return true;
 	return false;

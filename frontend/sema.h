@@ -339,7 +339,7 @@ bool tile_by_indices(Sema *s, Tile *t, Value *at, Loc loc);            /* one of
 bool scatter_fits(Sema *s, const Value *to);        /* rows at the grid's place */
 Tensor *tiling_tensor(const Tiling *t);             /* that its rows lie in */
 Val *gather_names(Sema *s, const Tile *t, Loc loc); /* NULL: reported */
-bool gather_fits(Sema *s, const Value *from, const Buffer *to);
+bool gather_fits(Sema *s, const Value *from);
 bool gathers_not(Sema *s, const Value *v, const char *what); /* else reported */
 int tile_open(const Tile *t, int *mode); /* how many modes are open; the first */
 

@@ -90,7 +90,7 @@ static bool load_fits(Sema *s, const Value *to, const Value *from)
 		     "'%s' is filled by a tma load of '%s', not of '%s'", b->name,
 		     b->load->tensor->name, t->tensor->name);
 	else
-		return has_fast_mode(s, from) && gather_fits(s, from, b) &&
+		return has_fast_mode(s, from) && gather_fits(s, from) &&
 		       groups_fill_fits(s, from) && fill_fits(s, b, to->loc);
 	return false;
 }
@@ -129,6 +129,8 @@ static void load(Sema *s, const Node *n, const Value *to, const Value *from)
 		op_str(s->kernel, copy, A_CACHE, to->buffer->load->cache);
 	if (to->buffer->load && to->buffer->load->via)
 		op_str(s->kernel, copy, A_VIA, to->buffer->load->via);
+	else if (to->buffer->load && from->tile->names) /* as the program asks */
+		op_str(s->kernel, copy, A_VIA, ctx_str(s->ctx, "tma.rows"));
 	if (to->buffer->load && to->buffer->load->bytes)
 		op_int(s->kernel, copy, A_BYTES, to->buffer->load->bytes);
 }

@@ -591,9 +591,8 @@ const char *op_rule(const Kernel *k, const Op *op, PtrMap *right)
 		return "the attribute 'shared' is of tma.load, and of tickets";
 	if (r->kinds && (why = check_kinds(k, op, r->kinds)))
 		return why;
-	if (op->out && (why = check_out(k, op, right)))
-		return why;
-	if ((why = check_writes(k, op)) || (why = check_slots(k, op)))
+	if ((op->out && (why = check_out(k, op, right))) || (why = check_writes(k, op)) ||
+	    (why = check_slots(k, op)))
 		return why;
 	if (r->rule)
 		return r->rule(k, op);

@@ -538,7 +538,7 @@ Op *kernel_map(Kernel *k, Loc loc, const Val *tile, SlotForm f)
 		ragged = modes.at[i] == tile_end_mode(k, tile) ? own.at[i] : ragged;
 		bool matrix = modes.at[i] == tile_mode(k, tile, 0) ||
 			      modes.at[i] == tile_mode(k, tile, 1);
-		box[i] = !i ? f.span : matrix ? f.rows : 1;
+		box[i] = !i ? f.span : matrix && !tile_indices(tile) ? f.rows : 1;
 	}
 	int rank = modes.n + (ragged < 0 ? 0 : 2);
 	Op *map = map_find(k, tensor, box, rank, f.swizzle, ragged);

@@ -52,7 +52,9 @@ static const char *plain_tiles(const Kernel *k, const Op *op)
 static const char *on_barrier(const Kernel *k, const Op *op)
 {
 	(void)k;
-	return op->nin == 4 ? NULL : "a load names the mbarrier on which its bytes arrive";
+	return op->in[op->nin - 1].val->type->kind == TY_MBAR
+		       ? NULL
+		       : "a load names the mbarrier on which its bytes arrive";
 }
 
 /* Whether what CTAs leave for each other lies there, in the order of their threads. */

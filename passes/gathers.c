@@ -10,6 +10,18 @@
 
 enum { NO_INDEX = -1 };
 
+bool op_loads_rows(const Op *op)
+{
+	return op_is_atom(op) && op_done_by(op, DONE_BY_BARRIER) && tile_indices(op->in[1].val);
+}
+
+int64_t rows_issued(const Op *load)
+{
+	int64_t parts = attrs_int(&load->attrs, A_SLICES, 1) * attrs_int(&load->attrs, A_WARPS, 1);
+	int64_t gather = attrs_int(&load->in[1].val->def->attrs, A_GATHER, 0);
+	return val_extent(load->in[1].val, (int)gather) / parts;
+}
+
 static bool names_of_tile(const Op *tile, const char *name)
 {
 	for (int i = 0; i < tile->nix; i++)
@@ -76,11 +88,11 @@ static Val *held(const Op *copy, const Op *at, const Op *tile, const Op *of)
 	return NULL;
 }
 
-/* of: the tile that they are of. `first`: where they belong to threads of a part of the role, its
- * first warp. */
-static Val *load_indices(Kernel *k, const Type *type, const Attr *first, Op *at, const Op *of)
+/* of: the tile that they are of, or the part `tile` of them. `first`: where they belong to threads
+ * of a part of the role, its first warp. */
+static Val *load_indices(Kernel *k, const Type *type, const Attr *first, Op *at, const Op *of,
+			 const Op *tile)
 {
-	const Op *tile = tile_indices(of->out)->def;
 	Op *t = op_before(k, at, OP_TILE), *frag = op_before(k, at, OP_FRAG),
 	   *none = op_before(k, at, OP_FILL), *load = op_before(k, at, OP_LOAD);
 	op_of_tensor(k, t, tile->in[0].val, tile->out, NULL);
@@ -101,6 +113,50 @@ static Val *load_indices(Kernel *k, const Type *type, const Attr *first, Op *at,
 	return to;
 }
 
+/* A tile that the given one has at `from` along its longer mode. */
+static const Op *part_of_tile(Kernel *k, Op *at, const Op *tile, const Ix *from, int64_t n)
+{
+	Ctx *c = k->ctx;
+	const Layout *l = tile->out->type->layout;
+	const Tup *shape[MODES_MOST];
+	Op *part = op_before(k, at, OP_TILE);
+	op_of_tensor(k, part, tile->in[0].val, tile->out, NULL);
+	int along = tile_mode(k, tile->out, 0);
+	if (val_extent(tile->out, along) == 1)
+		along = tile_mode(k, tile->out, 1);
+	for (int i = 0; i < tile->nix; i++) {
+		shape[i] = i == along ? tup_int(c, n) : tup_get(l->shape, i);
+		op_ix(k, part, i == along ? ix_add(c, tile->ix[i], from) : tile->ix[i]);
+	}
+	l = layout_new(c, tup_new(c, shape, tile->nix), l->stride);
+	op_result(k, part, "t", type_tile(c, SP_GLOBAL, tile->out->type->elem, l));
+	return part;
+}
+
+static const Layout *matrix_of(const Kernel *k, const Val *tile)
+{
+	int rows = val_extent(tile, tile_mode(k, tile, 0)),
+	    cols = val_extent(tile, tile_mode(k, tile, 1));
+	return layout_2d(k->ctx, rows, cols, 1, rows);
+}
+
+/* All that a lane issues boxes for, in each lane. */
+static void for_boxes(Kernel *k, Op *op, const Val *indices)
+{
+	enum { LANES = 32 };
+	Ctx *c = k->ctx;
+	Op *at = place_of_load(op, indices->def);
+	int64_t n = rows_issued(op), warps = attrs_int(&op->attrs, A_WARPS, 1);
+	const Ix *from = ix_int(k, attrs_int(&op->attrs, A_SHARE, 0) * n);
+	if (op->nix)
+		from = ix_add(c, from, ix_mul(c, op->ix[1], ix_int(k, n * warps)));
+	const Op *part = part_of_tile(k, at, indices->def, from, n);
+	const Layout *modes[2] = {layout_new(c, tup_int(c, LANES), tup_int(c, 0)),
+				  layout_new(c, tup_int(c, n), tup_int(c, 1))};
+	const Type *type = type_frag(c, EL_I32, matrix_of(k, part->out), layout_cat(c, modes, 2));
+	op_in(k, op, load_indices(k, type, NULL, at, op->in[1].val->def, part), NULL);
+}
+
 /* Before the loops in which they are the same. */
 static void for_copy(Kernel *k, Op *op, const Val *indices)
 {
@@ -109,7 +165,7 @@ static void for_copy(Kernel *k, Op *op, const Val *indices)
 	Val *has = held(op, at, indices->def, of);
 	if (!has)
 		has = load_indices(k, type_of_indices(k, op, indices),
-				   attrs_get(&op->attrs, A_FIRST), at, of);
+				   attrs_get(&op->attrs, A_FIRST), at, of, indices->def);
 	op_in(k, op, has, NULL);
 }
 
@@ -122,7 +178,7 @@ static void for_store(Kernel *k, Op *op, const Val *indices)
 	    cols = val_extent(indices, tile_mode(k, indices, 1));
 	const Layout *l = layout_2d(c, rows, cols, 1, rows);
 	const Type *type = type_frag(c, EL_I32, l, tv_of_part(c, of->tv, of->layout, l));
-	op_in(k, op, load_indices(k, type, NULL, op, op->in[0].val->def), NULL);
+	op_in(k, op, load_indices(k, type, NULL, op, op->in[0].val->def, indices->def), NULL);
 }
 
 void put_indices(Kernel *k)
@@ -135,5 +191,7 @@ void put_indices(Kernel *k)
 					      : NULL;
 		if (indices && op->nin < 3)
 			(copies ? for_copy : for_store)(k, op, indices);
+		else if (op_loads_rows(op) && op->nin < 4)
+			for_boxes(k, op, tile_indices(op->in[1].val));
 	}
 }

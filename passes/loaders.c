@@ -8,9 +8,11 @@
 #include "passes/loaders.h"
 #include "passes/units.h"
 
-/* Rings that lanes fill, or that they do not. */
+/* Rings that lanes fill, or that they do not. Of the first `parts` several warps issue parts of the
+ * loads, and this one those alone. */
 typedef struct {
 	VEC(const char *) of;
+	int parts;
 } Loads;
 
 static bool fills_by_lanes(const Op *op, const char *ring)
@@ -24,7 +26,7 @@ static bool is_loader(void *loads, const Op *op)
 	const Loads *l = loads;
 	bool some = false;
 	for (int i = 0; i < l->of.n; i++)
-		some |= op_fills(op, l->of.at[i]);
+		some |= op_fills(op, l->of.at[i]) && (i >= l->parts || op_loads_rows(op));
 	return some || (op_rows[op->kind].flags & (OPF_PURE | OPF_SYMS | OPF_EACH));
 }
 
@@ -90,26 +92,69 @@ static void by_one_lane(Kernel *k, Op *first, Loc loc)
 	}
 }
 
-static void loader(Kernel *k, Op *producer, const Block *body, int64_t warp, Loads *loads)
+static void set_share(Kernel *k, Block *b, int share, int warps)
+{
+	for (Op *op = b->first; op; op = op->next) {
+		if (op->body)
+			set_share(k, op->body, share, warps);
+		if (!op_loads_rows(op) || warps == 1)
+			continue;
+		op_int(k, op, A_SHARE, share);
+		op_int(k, op, A_WARPS, warps);
+	}
+}
+
+/* Warp `share` of so many that fill the first of the rings. */
+static void loader(Kernel *k, Op *producer, const Block *body, int64_t warp, Loads *loads,
+		   int share, int warps)
 {
 	Op *only = op_append(k, producer->body, OP_IF, producer->loc);
 	op_ix(k, only, ix_new(k->ctx, IX_EQ, ix_sym(k->ctx, "warp"), ix_int(k, warp)));
+	loads->parts = share > 0;
 	block_copy(k, body, op_body(k, only), NULL, 0, is_loader, loads);
+	set_share(k, only->body, share, warps);
 	by_one_lane(k, behind_names(k, only->body), producer->loc);
 }
 
-/* Each ring is filled by one lane of a warp of its own: none waits for the slots of another. Where
- * there are more, the last warp fills the rest in the order of the program, in which no fill waits
- * for a later one. Returns how many warps. */
+/* The most rows by indices that a CTA issues for the ring at a time; 1: none. */
+static int64_t most_rows(const Block *body, const char *ring)
+{
+	int64_t most = 1;
+	for (const Op *op = body->first; op; op = op->next) {
+		int64_t rows = op->body ? most_rows(op->body, ring) : 1;
+		if (op_loads_rows(op) && op_fills(op, ring))
+			rows = rows_issued(op);
+		most = rows > most ? rows : most;
+	}
+	return most;
+}
+
+/* How many warps fill the ring, a power of 2 that shares out its rows: as many as other rings
+ * leave, and no fewer than hold the indices. */
+static int ring_warps(const Block *body, const char *ring, int left, int others)
+{
+	int64_t rows = most_rows(body, ring);
+	int warps = 1;
+	while (2 * warps <= left && rows % ((int64_t)2 * warps) == 0 &&
+	       (2 * warps <= left - others || rows > (int64_t)INDICES_MOST * warps))
+		warps *= 2;
+	return warps;
+}
+
+/* Each ring is filled by one lane of a warp of its own, or of several: none waits for the slots of
+ * another. Where there are more, the last warp fills the rest in the order of the program, in which
+ * no fill waits for a later one. Returns how many warps. */
 static int loaders(Kernel *k, Op *producer, const Block *body, Loads all, int before)
 {
 	int64_t first = attrs_int(&producer->attrs, A_FIRST, 0) + before;
 	int warps = 0, most = GROUP_WARPS - before;
-	for (int i = 0; i < all.of.n; warps++) {
-		int n = warps == most - 1 ? all.of.n - i : 1;
-		Loads some = {.of = {.at = all.of.at + i, .n = n}};
-		loader(k, producer, body, first + warps, &some);
-		i += n;
+	for (int i = 0, n = 1; i < all.of.n; i += n) {
+		int own = ring_warps(body, all.of.at[i], most - warps, all.of.n - i - 1);
+		for (int w = 0; w < own; w++, warps++) {
+			n = warps == most - 1 ? all.of.n - i : 1;
+			Loads some = {.of = {.at = all.of.at + i, .n = n}};
+			loader(k, producer, body, first + warps, &some, w, own);
+		}
 	}
 	return warps;
 }
@@ -160,8 +205,11 @@ static int warps_of_lanes(Kernel *k, const Block *body, int others)
 
 int loading_warps(Kernel *k)
 {
-	int alone = loads_of(k, &k->body, false).of.n;
-	int warps = alone + warps_of_lanes(k, &k->body, alone);
+	Loads all = loads_of(k, &k->body, false);
+	int alone = all.of.n, warps = alone + warps_of_lanes(k, &k->body, alone);
+	for (int i = 0; i < all.of.n; i++)
+		if (most_rows(&k->body, all.of.at[i]) > 1)
+			return GROUP_WARPS;
 	return warps < GROUP_WARPS ? warps : GROUP_WARPS;
 }
 

@@ -16,23 +16,63 @@ static int64_t box_byte(const Op *op, SlotForm f, int64_t row, int64_t col)
 	return slot_byte(op->in[0].val->type, at[0], at[1]);
 }
 
+/* Of the tile's rows those that this load brings: so many from `first` on. */
+typedef struct {
+	const Ix *first;
+	int64_t n;
+} Rows;
+
+static Rows rows_of(Kernel *k, const Op *op, SlotForm f)
+{
+	int64_t slice = f.rows / attrs_int(&op->attrs, A_SLICES, 1);
+	int64_t n = slice / attrs_int(&op->attrs, A_WARPS, 1);
+	const Ix *part = op->nix ? op->ix[1] : ix_int(k, 0);
+	return (Rows){ix_add(k->ctx, ix_mul(k->ctx, part, ix_int(k, slice)),
+			     ix_int(k, n * attrs_int(&op->attrs, A_SHARE, 0))),
+		      n};
+}
+
+/* Of rows that indices name, registers hold the coordinates. */
+static void by_indices(Kernel *k, const Op *op, Op *load, int64_t n)
+{
+	const Val *view = op->in[1].val->def->in[0].val;
+	int mode = (int)attrs_int(&op->in[1].val->def->attrs, A_GATHER, 0);
+	int at = map_coordinate(view->type->layout, mode);
+	op_in(k, load, op->in[3].val, ix_int(k, 0));
+	op_int(k, load, A_N, n);
+	op_int(k, load, A_GATHER, layout_map_modes(tensor_arg(view)->type->layout).at[at]);
+}
+
+/* Of a tensor without rows the map has one element (runtime/check.c), which none of them is. */
+static const Ix *behind_nothing(Kernel *k, const Val *tile, SlotForm f)
+{
+	const Ix *rows = tile_extent(k, tile, 1 - f.fast), *zero = ix_int(k, 0);
+	return ix_mul(k->ctx, ix_new(k->ctx, IX_EQ, rows, zero), ix_int(k, f.span));
+}
+
 /* One box of a load that may go to several CTAs, and be a part of the tile. */
 static void lower_box(Kernel *k, Op *op, Op *at, SlotForm f, int col)
 {
 	Ctx *c = k->ctx;
 	const Ix *more[2];
-	int64_t rows = f.rows / attrs_int(&op->attrs, A_SLICES, 1);
-	const Ix *part = op->nix ? op->ix[1] : ix_int(k, 0);
-	int64_t step = rows < f.rows ? box_byte(op, f, rows, 0) : 0;
-	const Ix *byte = ix_mul(c, part, ix_int(k, step));
+	Rows rows = rows_of(k, op, f);
+	bool named = op_loads_rows(op);
+	int64_t step = rows.n < f.rows ? box_byte(op, f, 1, 0) : 0;
+	const Operand *full = &op->in[op->nin - 1];
 	Op *load = op_before(k, at, (OpKind)copy_row_of(op->kind)->op);
 	op_in(k, load, op->in[0].val, op->in[0].at);
 	op_in(k, load, op->in[2].val, NULL);
-	op_in(k, load, op->in[3].val, op->in[3].at);
-	op_ix(k, load, ix_add(c, byte, ix_int(k, box_byte(op, f, 0, col))));
+	op_in(k, load, full->val, full->at);
+	op_ix(k, load,
+	      ix_add(c, ix_mul(c, rows.first, ix_int(k, step)),
+		     ix_int(k, box_byte(op, f, 0, col))));
 	more[f.fast] = ix_int(k, col);
-	more[1 - f.fast] = ix_mul(c, part, ix_int(k, rows));
+	if (named)
+		more[f.fast] = ix_add(c, more[f.fast], behind_nothing(k, op->in[1].val, f));
+	more[1 - f.fast] = named ? ix_int(k, 0) : rows.first;
 	op_box(k, load, op->in[1].val, more);
+	if (named)
+		by_indices(k, op, load, rows.n);
 	if (attrs_get(&op->attrs, A_CACHE))
 		op_str(k, load, A_CACHE, attrs_str(&op->attrs, A_CACHE, ""));
 	if (op->nix) {

@@ -66,20 +66,47 @@ static bool goes_by_rank(const Kernel *k, const char *ring)
 	return false;
 }
 
-/* Returns whether whom the load goes to is known only at run time. */
-static bool share_load_op(Kernel *k, Judge *judge, Op *load, bool apart, Releases *all)
+/* Where its tile begins, and where the indices do that name its rows. */
+static Same same_load(const Kernel *k, const SameFrame *f, const Op *load)
 {
-	const Op *tile = load->in[1].val->def;
-	const Ix *origin[MODES_MOST];
-	ModeList modes = layout_map_modes(tile->in[0].val->type->layout);
-	SameFrame f = same_frame(k, load, judge, cluster_ctas(k));
-	SlotForm m;
+	const Val *tile = load->in[1].val, *indices = tile_indices(tile);
+	const Ix *origin[2 * MODES_MOST];
+	ModeList modes = layout_map_modes(tile->def->in[0].val->type->layout);
+	int n = 0;
 	for (int i = 0; i < modes.n; i++)
-		origin[i] = same_resolve(k, load, tile->ix[modes.at[i]]);
+		origin[n++] = same_resolve(k, load, tile->def->ix[modes.at[i]]);
+	for (int i = 0; indices && i < indices->def->nix; i++)
+		origin[n++] = same_resolve(k, load, indices->def->ix[i]);
+	return same_bulk(f, origin, n);
+}
+
+static SlotForm form_of(const Kernel *k, const Op *load)
+{
+	SlotForm m;
 	const char *why = slot_form(k->ctx, load->in[0].val->type, &m);
 	if (why)
 		panic("%s: %s", load->in[0].val->name, why);
-	Same same = same_bulk(&f, origin, modes.n);
+	return m;
+}
+
+int slices_of(Kernel *k, const Op *load)
+{
+	if (cluster_ctas(k) == 1)
+		return 1;
+	Judge *judge = judge_new(ISL_OPERATIONS);
+	SameFrame f = same_frame(k, load, judge, cluster_ctas(k));
+	Same same = same_load(k, &f, load);
+	Share s = share_load(&f, &same, issue_wanted(k, load), form_of(k, load).rows / ATOM_ROWS);
+	judge_free(judge);
+	return s.slices;
+}
+
+/* Returns whether whom the load goes to is known only at run time. */
+static bool share_load_op(Kernel *k, Judge *judge, Op *load, bool apart, Releases *all)
+{
+	SameFrame f = same_frame(k, load, judge, cluster_ctas(k));
+	SlotForm m = form_of(k, load);
+	Same same = same_load(k, &f, load);
 	Issue wanted = apart ? ISSUE_EACH : issue_wanted(k, load);
 	Share s = share_load(&f, &same, wanted, m.rows / ATOM_ROWS);
 	why_share(k, load, &same, &s, wanted, m.rows / ATOM_ROWS, apart);

@@ -87,8 +87,12 @@ int64_t round_up(int64_t x, int64_t to);
 enum { TMA_STRIDE = 16 }; /* bytes that a tensor's strides and address are multiples of */
 bool tma_takes_stride(const Ix *stride, int bytes); /* false: it is a number that TMA never takes */
 
-Val *tile_indices(const Val *tile); /* what names its coordinates along gather=; NULL: nothing */
-Val *tensor_arg(const Val *tensor); /* that it is a view of; itself else */
+Val *tile_indices(const Val *tile);  /* what names its coordinates along gather=; NULL: nothing */
+enum { INDICES_MOST = 32 };          /* registers that a lane has for them */
+bool op_loads_rows(const Op *op);    /* by TMA, a box for each row that indices name */
+int64_t rows_issued(const Op *load); /* of those, by this CTA and warp */
+int slices_of(Kernel *k, const Op *load); /* multicast.c: CTAs of a cluster that load a part each */
+Val *tensor_arg(const Val *tensor);       /* that it is a view of; itself else */
 /* A tile of a tensor as its matrix: modes of the tensor. */
 int tile_mode(const Kernel *k, const Val *tile, int mode);
 const Ix *tile_at(const Kernel *k, const Val *tile, int mode); /* where it begins */

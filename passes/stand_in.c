@@ -40,7 +40,7 @@ static bool is_loaded(const Op *op)
 	const Val *to = op->kind == OP_COPY ? op->in[0].val : NULL;
 	const char *via = attrs_str(&op->attrs, A_VIA, "");
 	return to && to->type->space == SP_SHARED && op->in[1].val->def &&
-	       op->in[1].val->def->kind == OP_TILE && !tile_indices(op->in[1].val) &&
+	       op->in[1].val->def->kind == OP_TILE && (*via || !tile_indices(op->in[1].val)) &&
 	       strcmp(via, way_rows[WAY_CP_ASYNC].words) != 0;
 }
 

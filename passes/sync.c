@@ -60,7 +60,7 @@ static int64_t bytes_written(const Op *op)
 	for (int i = 0; i < op->nin; i++)
 		if (op_effect(op, i) & FX_AW)
 			bytes += type_slot_bytes(op->in[i].val->type);
-	return bytes;
+	return bytes / attrs_int(&op->attrs, A_WARPS, 1);
 }
 
 /* ------------------------------------------------------------------ ops */
@@ -280,17 +280,30 @@ static bool slots_are_reused(const Sync *s)
 	return false;
 }
 
-/* Arrivals of a phase: with the bytes of a load, and of each lane that copies. */
+static int more_of(int a, int b)
+{
+	return a > b ? a : b;
+}
+
+/* Arrivals of a phase: with the bytes of a load, of each warp that issues a part of it, and of each
+ * lane that copies. */
 static int filling_arrivals(const Sync *s)
 {
 	int announced = 0, lanes = 0;
 	for (const Op *op = kernel_first(s->k); op; op = op_next(op)) {
 		if (write_at(s, op) || put_at(s, op))
-			announced = s->paced ? most_ctas(s->from) : 1;
+			announced =
+				more_of(announced, (s->paced ? most_ctas(s->from) : 1) *
+							   (int)attrs_int(&op->attrs, A_WARPS, 1));
 		if (sync_copy_at(s, op))
 			lanes = WARP_THREADS * (int)attrs_int(&op->attrs, A_WARPS, 1);
 	}
 	return announced + lanes;
+}
+
+static bool is_announced(const Op *op)
+{
+	return op->in[op->nin - 1].val->type->kind == TY_MBAR;
 }
 
 static void sync_ring(Kernel *k, Op *ring, const Groups *groups)
@@ -307,7 +320,7 @@ static void sync_ring(Kernel *k, Op *ring, const Groups *groups)
 		s.empty = barrier_new(k, ring, "empty", reading_warps(&s) * most_ctas(s.into));
 	sync_copies(&s);
 	for (Op *op = kernel_first(k); op; op = op_next(op))
-		if (write_at(&s, op) && op->nin == op_rows[op->kind].in_lo)
+		if (write_at(&s, op) && !is_announced(op))
 			sync_writes(&s, op);
 		else if (put_at(&s, op))
 			sync_put(&s, op);

@@ -62,6 +62,7 @@ Fit way_refuse(Refusal *why, DiagId id, const char *text, const char *remedy); /
 
 /* Conditions of rows that need more than the row: ways_map.c, epilogue_chunks.c, epilogue.c */
 Fit fits_box(Copying *c, Refusal *why);
+Fit fits_rows(Copying *c, Refusal *why); /* ways_rows.c */
 Fit fits_units(Copying *c, Refusal *why);
 /* Of a copy of threads: bytes that each moves at a time, as the program says or as fit; 0: none. */
 int units_bytes(const Copying *c);

@@ -37,6 +37,13 @@ void why_copies(Kernel *k, const Op *copy, int bytes)
 			   tensor);
 }
 
+void why_boxes(Kernel *k, const Op *copy, int64_t boxes)
+{
+	const char *list = tensor_arg(tile_indices(copy->in[1].val)->def->in[0].val)->name;
+	kernel_why(k, REASON_BOXES, copy->in[0].val->name, boxes,
+		   "a box of TMA for each row that %s names, as written", list);
+}
+
 void why_swap(Kernel *k)
 {
 	kernel_why(k, REASON_SWAP, NULL, 1, "rows of B are the M of an mma, rows of A its N");

@@ -10,8 +10,9 @@
 #include "passes/share.h"
 
 void why_swizzle(Kernel *k, const char *buffer, int row_bytes, int swizzle,
-		 int fast);                            /* widest first */
-void why_copies(Kernel *k, const Op *copy, int bytes); /* by threads */
+		 int fast);                               /* widest first */
+void why_copies(Kernel *k, const Op *copy, int bytes);    /* by threads */
+void why_boxes(Kernel *k, const Op *copy, int64_t boxes); /* rows by indices, of a CTA */
 void why_swap(Kernel *k);
 void why_group(Kernel *k, int64_t group);
 void why_group_of_lengths(Kernel *k, int64_t group);

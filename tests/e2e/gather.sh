@@ -3,7 +3,8 @@
 # Tiles gathered by indices under every schedule: each is verified, and right on the simulator where
 # no size is a multiple of a tile, and one index in sixteen is none of the tensor's.  [DEVICE=cuda:0 EVERY=1]
 #   gather.sh DSLC FILE SCRATCH HOW...   HOW: scatter: rows of D too (_swap: under swap); rows of a, of b, of both (ab); of bytes (a8), of rows that are a
-#   distance apart (lda), 64 bytes wide (narrow, two swizzles wide), by indices of each matrix of a batch (batch)
+#   distance apart (lda), 64 bytes wide (narrow, two swizzles wide), by indices of each matrix of a batch (batch); by TMA, a box for each row (boxes, boxes_b, boxes_batch,
+#   boxes_c: beside a source, whose ring has the last of the warps that bring rows)
 set -eu
 dslc=$1 file=$2 scratch=$3
 shift 3
@@ -15,6 +16,8 @@ plain='s/A : bf16 (Q,K)/A : bf16 (M,K)/; s/rows : s32 (M), //; s/rows\[m\]/m/g'
 batch='s/A : bf16 (Q,K)/A : bf16 (Q,K)/; s/s32 (M)/s32 (L,M):(M,1)/; s/B : bf16 (N,K):(K,1)/B : bf16 (L,N,K):(N*K,K,1)/
 s/D : out bf16 (M,N):(N,1)/D : out bf16 (L,M,N):(M*N,N,1)/; s|B / (bN|B / (1,bN|; s|D / (bM|D / (1,bM|; s/(m,n) in/(l,m,n) in/
 s/rows\[m\]/rows[l,m]/g; s/gB\[n/gB[l,n/; s/gD\[m/gD[l,m/'
+boxes='s/pipeline ab(4) { sA, sB }/tma ld = load(A, sA); pipeline ab(4) { sA via ld, sB }/'
+boxes_b='s/pipeline ab(4) { sA, sB }/tma ld = load(B, sB); pipeline ab(4) { sA, sB via ld }/'
 bytes='s/A : bf16/A : e4m3/; s/B : bf16/B : e4m3/; s/,16>(bf16, bf16/,32>(e4m3, e4m3/; s/sA : bf16/sA : e4m3/; s/sB : bf16/sB : e4m3/; s/K % 8/K % 16/'
 . "${0%/*}/turns.sh"
 try()
@@ -22,8 +25,47 @@ try()
 	simulate "$scratch/k.gemm" "$@" --size "$sizes" --device "${DEVICE:-sim}" >"$scratch/out" 2>&1 &&
 		grep -q 'gemm: right' "$scratch/out" || { echo "$how $*:"; cat "$scratch/out"; exit 1; }
 }
+# What threads do not copy, where the program says so.
+by_boxes()
+{
+	sed "$change" "$file" >"$scratch/k.gemm"
+	"$dslc" -S "$scratch/k.gemm" "$@" -o "$scratch/k.ptx"
+	! grep -q 'cp.async.cg' "$scratch/k.ptx" && grep -q 'multicast::cluster' "$scratch/k.ptx" || { echo "$how $*: copies of threads"; exit 1; }
+	"$dslc" explain "$scratch/k.gemm" "$@" >"$scratch/explained.gemm" 2>/dev/null
+	grep -q ": boxes 64: a box of TMA for each row that rows names, " "$scratch/explained.gemm" || { echo "$how $*: not explained"; exit 1; }
+	"$dslc" -S "$scratch/explained.gemm" -o "$scratch/again.ptx"
+	sed '/^.\.loc/d; /^.\.file/d' "$scratch/again.ptx" >"$scratch/again"
+	sed '/^.\.loc/d; /^.\.file/d' "$scratch/k.ptx" | cmp - "$scratch/again"
+}
 for how; do
 	sizes=M=200,N=72,K=328,Q=300 more=
+	case $how in
+	boxes)
+		change=$boxes by_boxes -DR=cooperative -DCN=2
+		try -DR=pingpong -DP=on -DCN=2
+		try -DR=cooperative -DCN=2 -DCM=2 -DP=on -DbK=128 -DS=2
+		try -DR=cooperative -DW=3 -DCN=4
+		every try -DR=cooperative -DP=dynamic -DW=1
+		every try -DR=cooperative -DW=1 -DS=2
+		sizes=M=130,N=65,K=8,Q=0 try -DR=cooperative -DCN=2
+		sizes=M=130,N=65,K=0,Q=9
+		every try -DR=cooperative -DCN=2
+		continue ;;
+	boxes_b)
+		sed "$plain; $b; $boxes_b" "$file" >"$scratch/k.gemm"
+		sizes=M=200,N=72,K=328,O=300 try -DR=cooperative -DCM=2
+		continue ;;
+	boxes_c)
+		sed "$boxes; "'s/D : out bf16/C : bf16 (M,N):(N,1), D : out bf16/; s/K % 8 == 0/K % 8 == 0, N % 8 == 0/; s/<- bf16(acc)/<- bf16(acc + gC[m,n])/
+s|gD = D / (bM,bN)|gD = D / (bM,bN), gC = C / (bM,bN)|' "$file" >"$scratch/k.gemm"
+		try -DR=cooperative -DP=dynamic
+		every try -DR=pingpong -DP=on
+		continue ;;
+	boxes_batch)
+		sed "$batch; $boxes" "$file" >"$scratch/k.gemm"
+		sizes=L=2,M=200,N=72,K=328,Q=300 try -DR=pingpong -DP=on -DCN=2
+		continue ;;
+	esac
 	case $how in
 	b) change="$plain; $b" sizes=M=200,N=72,K=328,O=300 ;;
 	ab) change=$b sizes=M=200,N=72,K=328,Q=70,O=300 ;;
