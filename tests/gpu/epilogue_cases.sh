@@ -82,7 +82,7 @@ gather()
 {
 	label=$1
 	shift
-	cp "$root/tests/gpu/gather.gemm" "$out/epilogues/gather-$label.gemm"
+	sed "${boxes:-}" "$root/tests/gpu/gather.gemm" >"$out/epilogues/gather-$label.gemm"
 	build gather "$label" "gather-$label" "8192 4096 4096" "$@"
 	sed 's/A : bf16 (Q,K)/A : bf16 (M,K)/; s/rows : s32 (M), //; s/rows\[m\]/m/' "$root/tests/gpu/gather.gemm" \
 		>"$out/epilogues/gather-plain_$label.gemm"
@@ -93,6 +93,10 @@ gather ping_128_g16 -DG=16
 gather coop_256_g8 -DR=cooperative -DbN=256 -DS=4
 gather coop_256_s3 -DR=cooperative -DbN=256 -DS=3
 gather coop_192_g8 -DR=cooperative -DbN=192 -DS=4
+boxes='s/pipeline ab(S) { sA, sB }/tma ldA = load(A, sA); pipeline ab(S) { sA via ldA, sB }/'
+gather coop_256_boxes -DR=cooperative -DbN=256 -DS=4
+gather coop_256_c1x2_boxes -DR=cooperative -DbN=256 -DS=4 -DCN=2
+gather ping_128_c1x2_boxes -DCN=2
 
 residual()
 {
