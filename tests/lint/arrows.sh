@@ -6,6 +6,7 @@
 set -eu
 root=$1 build=$2 cc=$3
 status=0
+asked=$(mktemp) && trap 'rm -f "$asked" "$asked.said"' EXIT
 
 # expect ROOM yes|no HEADER...
 expect()
@@ -13,14 +14,12 @@ expect()
 	room=$1 want=$2
 	shift 2
 	for header in "$@"; do
-		[ -f "$root/$header" ] || { echo "$header: no such header"; status=1; continue; }
-		if echo "#include \"$header\"" |
-			"$cc" -E -I"$build/include/$room" -x c - 2>&1 |
-			grep -q "$header: No such file"; then have=no; else have=yes; fi
-		[ $have = "$want" ] && continue
-		echo "$room sees $header: $have, must be $want"
-		status=1
-	done
+		[ -f "$root/$header" ] || { echo "$header: no such header" >&2; status=1; }
+		printf '#if __has_include("%s")\n"%s" yes\n#else\n"%s" no\n#endif\n' "$header" "$header" "$header"
+	done >"$asked"
+	"$cc" -E -P -I"$build/include/$room" -x c "$asked" >"$asked.said"
+	[ "$(grep -c '' "$asked.said")" = $# ] || { echo "$room: the compiler says nothing of some headers"; status=1; }
+	if grep -v " $want\$" "$asked.said" | sed "s/^/$room, must be $want: /" | grep .; then status=1; fi
 }
 
 layout='layout/base.h layout/layout.h layout/ix.h layout/ptrmap.h layout/banks.h layout/layout_ops.def'

@@ -33,8 +33,17 @@ files()
 		-o -name run -o -name Makefile \) -print 2>/dev/null | sort
 }
 
-for file in $(files); do
-	head -n 3 "$file" | grep -qF "$line" && continue
+# Those whose first three lines do not hold it; an empty one has none.
+lacking()
+{
+	files | xargs awk -v line="$line" '
+	FNR == 1 { has[FILENAME] = 0 }
+	index($0, line) { has[FILENAME] = 1 }
+	FNR == 3 { nextfile }
+	END { for (i = 1; i < ARGC; i++) if (!has[ARGV[i]]) print ARGV[i] }'
+}
+
+for file in $(lacking); do
 	if [ -n "$fix" ]; then
 		insert "$file"
 	else
