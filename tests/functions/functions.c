@@ -2,8 +2,8 @@
 /* functions - every row of elementwise.def on a device, within the error that it states:
  *     functions names                    a line for each function: its name, operands
  *     functions FOLDER DEVICE [SAMPLES [NAME]]
- *                        FOLDER/NAME.cubin on all bf16 numbers, and on SAMPLES of all f32 numbers
- *                        (default 0), of each function or of the one that is named
+ *                        kernels of FOLDER/functions.cubin on all bf16 numbers, and on SAMPLES of all
+ *                        f32 numbers (default 0), of each function or of the one that is named
  * Operands that are not the first are drawn from few numbers, infinities and NaN among them, and
  * with SAMPLES every other time from numbers of any size up to 2^8 and down to 2^-24. */
 #include "ir/ir.h"
@@ -22,6 +22,7 @@ static const float others[] = {0.0f, -0.0f, 1.0f,  -1.0f,    0.25f,    2.0f,
 
 typedef struct {
 	dsl_device *dev;
+	dsl_module *mod;
 	dsl_addr a, x[3], d;
 } Device;
 
@@ -124,18 +125,20 @@ static void fill(long long round, uint64_t *state)
 	}
 }
 
-static bool test(const Device *d, const char *folder, const EltRow *row, long long samples)
+static bool load(Device *d, const char *folder)
 {
 	char path[512];
-	dsl_module *mod;
+	snprintf(path, sizeof path, "%s/functions.cubin", folder);
+	return !bad(dsl_module_load(d->dev, path, &d->mod));
+}
+
+static bool test(const Device *d, const EltRow *row, long long samples)
+{
 	Seen seen = {0, 0, 0, 0};
 	uint64_t state = 1;
-	snprintf(path, sizeof path, "%s/%s.cubin", folder, row->name);
-	if (bad(dsl_module_load(d->dev, path, &mod)))
-		return false;
 	for (long long round = 0; round <= (samples + COUNT - 1) / COUNT; round++) {
 		fill(round, &state);
-		if (!compute(d, mod, row->name))
+		if (!compute(d, d->mod, row->name))
 			return false;
 		judge(row, &seen);
 	}
@@ -145,22 +148,24 @@ static bool test(const Device *d, const char *folder, const EltRow *row, long lo
 	if (!right)
 		printf("  got %a\n", (double)seen.got);
 	fflush(stdout);
-	return !bad(dsl_module_unload(mod)) && right;
+	return right;
 }
 
 int main(int argc, char **argv)
 {
 	Device d = {0};
 	bool names = argc == 2 && !strcmp(argv[1], "names"), right = true;
-	if (argc < 2 || (!names && (argc < 3 || !open_device(&d, argv[2]))))
+	if (argc < 2 || (!names && (argc < 3 || !open_device(&d, argv[2]) || !load(&d, argv[1]))))
 		return 2;
 	for (int op = 0; op < OP_COUNT; op++) {
 		const EltRow *row = elt_by_op((OpKind)op);
 		if (row && names)
 			printf("%s %d\n", row->name, row->arity);
 		else if (row && (argc < 5 || !strcmp(argv[4], row->name)))
-			right &= test(&d, argv[1], row, argc > 3 ? atoll(argv[3]) : 0);
+			right &= test(&d, row, argc > 3 ? atoll(argv[3]) : 0);
 	}
+	if (d.dev)
+		right &= !bad(dsl_module_unload(d.mod));
 	if (d.dev)
 		dsl_device_close(d.dev);
 	return !right;

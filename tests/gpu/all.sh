@@ -167,9 +167,7 @@ run_soak()
 # In parts, each with its own functions.
 run_functions()
 {
-	for cubin in "$dir"/functions/*.cubin; do
-		basename "$cubin" .cubin
-	done | xargs -P "$parts" -I NAME "$dir/test_functions" "$dir/functions" cuda:0 "${SAMPLES:-16777216}" NAME
+	"$dir/test_functions" names | sed 's/ .*//' | xargs -P "$parts" -I NAME "$dir/test_functions" "$dir/functions" cuda:0 "${SAMPLES:-16777216}" NAME
 }
 
 run_constant()
