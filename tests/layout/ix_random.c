@@ -13,7 +13,10 @@
 
 #include "layout/ixp.h"
 
-enum { ROUNDS = 40000, PER_CTX = 1000, ASSIGNMENTS = 6 };
+#ifndef ROUNDS
+#define ROUNDS 40000
+#endif
+enum { PER_CTX = 1000, ASSIGNMENTS = 6 };
 
 static uint64_t seed = 77;
 

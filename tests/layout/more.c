@@ -12,7 +12,10 @@
 
 #include "layout/layout.h"
 
-enum { ROUNDS = 6000, PER_CTX = 200, LARGE_EVERY = 50, SMALL = 64, LARGE = 4096 };
+#ifndef ROUNDS
+#define ROUNDS 6000
+#endif
+enum { PER_CTX = 200, LARGE_EVERY = 50, SMALL = 64, LARGE = 4096 };
 
 typedef struct {
 	Ctx *c;
