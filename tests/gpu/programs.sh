@@ -24,7 +24,7 @@ sed -n 's/^e2e_registers(\(.*\) \(.*\))/\1 \2/p' "$e2e/CMakeLists.txt" >"$scratc
 while read -r name sizes; do
 	job "registers.$name" "$e2e/registers.sh" "$dslc" "$scratch/r.$name" "$e2e/registers/$name.gemm" "$sizes"
 done <"$scratch/registers"
-sed -n 's/^sim_output(\([^ ]*\) \([^ ]*\) \([^)]*\))/\1 \2 \3/p' "$e2e/../sim/CMakeLists.txt" >"$scratch/outputs"
+sed -n 's/^sim_output(\([^ ]*\) \([^ ]*\) \([^ )]*\)\([^)]*\))/\1 \2 \3 0\4/p' "$e2e/../sim/CMakeLists.txt" >"$scratch/outputs"
 while read -r name file flags; do
 	# shellcheck disable=SC2086
 	job "outputs.$name" "$e2e/../sim/outputs.sh" "$dslc" "$e2e/../sim/outputs/$file.gemm" $flags

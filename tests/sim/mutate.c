@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Deletes synchronising instructions of a kernel, one at a time, and asks whether the simulator
  * refutes what is left: by a report or by a wrong result, under some of a few orders. Of each kind
- * that is the first, the fourth, the seventh and so on, and the kernel as it is runs under three
+ * that is the first, the sixth, the eleventh and so on, and the kernel as it is runs under three
  * orders; with EVERY=1 in the environment, each, and all.
  *   mutate CUBIN IR SMS NAME=SIZE...      prints each survivor, and a count; exits with 1 if any
  * The kernel runs as asked and, where there is a size K, with K = 0, where no copy orders anything.
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SEEDS = 8, FEW_SEEDS = 3, APART = 3 };
+enum { SEEDS = 8, FEW_SEEDS = 3, APART = 5 };
 
 typedef struct {
 	Problem p[2]; /* as asked, and with K = 0; their data and references are made once */
