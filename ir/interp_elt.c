@@ -174,7 +174,8 @@ static void step_on(const Slot *out, int64_t *x, const Steps *steps, int64_t *at
 		int64_t next = x[m] + 1 == out->dim[m] ? 0 : x[m] + 1;
 		for (int i = 0; i < n; i++) {
 			int64_t share = steps[i].share[m];
-			at[i] += (next / share - x[m] / share) * steps[i].step[m];
+			int64_t on = share == 1 ? next - x[m] : next / share - x[m] / share;
+			at[i] += on * steps[i].step[m];
 		}
 		x[m] = next;
 		if (next)

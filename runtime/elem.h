@@ -76,19 +76,21 @@ static inline int64_t elem_count(Elem e, int64_t bytes)
 /* Little-endian memory: 1, 2, 4 or 8 bytes, each by a move of its own. */
 static inline uint64_t bits_load(const void *at, int64_t size)
 {
-	uint64_t u = 0;
+	uint16_t two;
+	uint32_t four;
+	uint64_t eight;
 	switch (size) {
 	case 1:
 		return *(const uint8_t *)at;
 	case 2:
-		memcpy(&u, at, 2);
-		return u;
+		memcpy(&two, at, sizeof two);
+		return two;
 	case 4:
-		memcpy(&u, at, 4);
-		return u;
+		memcpy(&four, at, sizeof four);
+		return four;
 	default:
-		memcpy(&u, at, 8);
-		return u;
+		memcpy(&eight, at, sizeof eight);
+		return eight;
 	}
 }
 

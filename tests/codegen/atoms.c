@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* atoms.c - kernels of each row of atoms.def, in one module a row: ptxas must take them all
  * without spills and without serialised wgmma, and the PTX must name each shape. Rows share the
- * work: each N is of every fourth row, or sixteenth with sanitizers, the narrowest and the widest of
- * all. */
+ * work: each N is of every fourth row, or sixteenth with sanitizers, the narrowest and the
+ * widest of all. */
 #include "load.h"
 
 #include <setjmp.h>

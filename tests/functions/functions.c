@@ -2,8 +2,8 @@
 /* functions - every row of elementwise.def on a device, within the error that it states:
  *     functions names                    a line for each function: its name, operands
  *     functions FOLDER DEVICE [SAMPLES [NAME]]
- *                        kernels of FOLDER/functions.cubin on all bf16 numbers, and on SAMPLES of all
- *                        f32 numbers (default 0), of each function or of the one that is named
+ *                        kernels of FOLDER/functions.cubin on all bf16 numbers, and on SAMPLES
+ *                        of all f32 numbers (default 0), of each function or of the one named
  * Operands that are not the first are drawn from few numbers, infinities and NaN among them, and
  * with SAMPLES every other time from numbers of any size up to 2^8 and down to 2^-24. */
 #include "ir/ir.h"
