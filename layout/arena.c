@@ -15,7 +15,15 @@
 #define ASAN_UNPOISON_MEMORY_REGION(at, n) (void)0
 #endif
 
-enum { FIRST_BLOCK = 1 << 14, LAST_BLOCK = 1 << 22, ALIGN = 16 };
+enum {
+	FIRST_BLOCK = 1 << 14,
+#ifdef __SANITIZE_ADDRESS__
+	LAST_BLOCK = 1 << 16, /* larger ones ASan gives back to the system, and asks it again */
+#else
+	LAST_BLOCK = 1 << 22,
+#endif
+	ALIGN = 16
+};
 
 typedef struct Chunk Chunk;
 struct Chunk {
