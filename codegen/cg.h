@@ -106,8 +106,10 @@ typedef struct {
 	LLVMValueRef
 		ticket_at[MOST_TICKETS]; /* storage: the tile that is next, and those behind it */
 	int tickets;
-	const Op *op;      /* being emitted, for panics */
-	Stepping stepping; /* of the last access by an index */
+	LLVMValueRef ticket_first, ticket_step; /* the CTA's first tile, how many CTAs there are */
+	LLVMValueRef ticket_own; /* storage: the tile that was last drawn of its list; 0: none */
+	const Op *op;            /* being emitted, for panics */
+	Stepping stepping;       /* of the last access by an index */
 } Cg;
 
 /* module.c */
@@ -175,6 +177,9 @@ enum { CG_ON_MEMORY_MOST = 6 };
 LLVMValueRef cg_on_memory(Cg *g, LLVMTypeRef result, const char *text, const char *ties,
 			  LLVMValueRef *args, int n);
 LLVMValueRef cg_semaphore(Cg *g, LLVMValueRef number);
+/* The tile that is drawn, none of those before `first`; `tiles` or more: there is none left. */
+LLVMValueRef cg_storage(Cg *g);                                                    /* of an i32 */
+LLVMValueRef cg_ticket(Cg *g, const Ix *first, const Ix *tiles, const Ix *listed); /* emit_draw.c */
 LLVMBasicBlockRef cg_new_block(Cg *g, const char *name);
 void cg_goto(Cg *g, LLVMBasicBlockRef to); /* ends the block; goes on in `to` */
 LLVMValueRef cg_lane(Cg *g);               /* of the thread in its warp */

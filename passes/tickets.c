@@ -58,6 +58,31 @@ static Op *last_name(Op *at)
 	return at;
 }
 
+/* Whether a loop in the tile is as long as a name of the tile's says. */
+static bool differ(const Block *tile, const Block *b)
+{
+	bool by_name = false;
+	for (const Op *op = b->first; op && !by_name; op = op->next) {
+		by_name = op->body && differ(tile, op->body);
+		for (const Op *at = tile->first; at && op->kind == OP_FOR; at = at->next)
+			for (int i = 0; i < at->nsym && op_only_names(at); i++)
+				by_name |= ix_uses(op->ix[0], at->sym[i]) ||
+					   ix_uses(op->ix[1], at->sym[i]);
+	}
+	return by_name;
+}
+
+/* Below it, CTAs have lists of tiles at fixed distances, so that neighbours have neighbours. What
+ * evens out is dealt out by one counter: all that differs in length, else the last rounds. */
+static const Ix *listed(Kernel *k, const Block *tile, const Op *tickets, const Ix *first)
+{
+	enum { LAST = 2 /* rounds */ };
+	Ctx *c = k->ctx;
+	const Ix *last = ix_mul(c, tickets->ix[2], ix_int(k, LAST));
+	return differ(tile, tile) ? first
+				  : ix_new(c, IX_MAX, ix_sub(c, tickets->ix[1], last), first);
+}
+
 static void draw_op(Kernel *k, Op *behind, Val *buffer, const Op *tickets)
 {
 	const Ix *turns = ix_int(k, attrs_int(&tickets->attrs, A_TURNS, 1));
@@ -68,6 +93,7 @@ static void draw_op(Kernel *k, Op *behind, Val *buffer, const Op *tickets)
 		op_ix(k, draw, ix_int(k, 0));
 	op_ix(k, draw, ix_mul(k->ctx, tickets->ix[2], turns));
 	op_ix(k, draw, tickets->ix[1]);
+	op_ix(k, draw, listed(k, behind->block, tickets, ix_mul(k->ctx, tickets->ix[2], turns)));
 	if (ctas > 1) {
 		op_ix(k, draw, ix_int(k, (INT64_C(1) << ctas) - 1));
 		op_int(k, draw, A_SHARED, 1);

@@ -93,9 +93,19 @@ typedef enum {
 } KParamKind;
 
 /* A semaphore is 64 bits: the launch that counts in the upper ones, arrivals below. When all have
- * come, they are taken back. The one of KD_TICKETS counts the tickets that a launch has drawn, in
- * its lower 32 bits. */
-enum { KD_EPOCH = 1 << 16, KD_EPOCH_BITS = 16, KD_TICKET_BITS = 32, KD_TICKETS = 2047 };
+ * come, they are taken back. Those from KD_LISTS on count the tiles that were drawn of each list,
+ * in their lower 32 bits, KD_POOL of what is in none, KD_DEALT of all, and KD_ENDED the draws that
+ * found none. */
+enum {
+	KD_EPOCH = 1 << 16,
+	KD_EPOCH_BITS = 16,
+	KD_TICKET_BITS = 32,
+	KD_LISTS = 1024,
+	KD_LISTS_MOST = 1016,
+	KD_POOL = 2045,
+	KD_DEALT,
+	KD_ENDED
+};
 
 typedef struct {
 	KParamKind kind;

@@ -81,7 +81,7 @@ static void find_draw(Tickets *t)
 static bool tells_all(const Tickets *t)
 {
 	int64_t mask = 1, all = (INT64_C(1) << t->r->p->ctas) - 1;
-	if (t->draw->kind == OP_TICKET_DEAL && !ix_is_const(t->draw->ix[3], &mask))
+	if (t->draw->kind == OP_TICKET_DEAL && !ix_is_const(t->draw->ix[4], &mask))
 		return false;
 	return mask == all;
 }
