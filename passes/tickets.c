@@ -8,8 +8,9 @@
 #include "passes/pass.h"
 #include "passes/same.h"
 
-/* One slot: the lane that draws is as far ahead, and what is drawn early is dealt out early. */
-enum { SLOTS = 1 };
+/* Slots: the lane that draws is as far ahead. What is drawn early is dealt out early, which matters
+ * where tiles differ in length; where they are alike, and short, who waits for the draw does. */
+enum { SLOTS = 2, SLOTS_DIFFER = 1 };
 
 static int cluster_ctas(const Kernel *k)
 {
@@ -32,14 +33,28 @@ static void tell_cluster(Kernel *k, Op *ring, int ctas)
 	op_ints(k, ring, A_FROM, from, ctas);
 }
 
-static Val *ticket_buffer(Kernel *k, Loc loc)
+/* Whether a loop in the tile is as long as a name of the tile's says. */
+static bool differ(const Block *tile, const Block *b)
+{
+	bool by_name = false;
+	for (const Op *op = b->first; op && !by_name; op = op->next) {
+		by_name = op->body && differ(tile, op->body);
+		for (const Op *at = tile->first; at && op->kind == OP_FOR; at = at->next)
+			for (int i = 0; i < at->nsym && op_only_names(at); i++)
+				by_name |= ix_uses(op->ix[0], at->sym[i]) ||
+					   ix_uses(op->ix[1], at->sym[i]);
+	}
+	return by_name;
+}
+
+static Val *ticket_buffer(Kernel *k, const Block *tile, Loc loc)
 {
 	Ctx *c = k->ctx;
 	Op *ring = op_new(k, OP_RING, loc), *op = op_new(k, OP_SHARED, loc);
 	const char *name = kernel_fresh(k, "tickets");
 	Op *first = kernel_find(k, OP_SHARED);
 	op_sym(k, ring, name);
-	op_int(k, ring, A_SLOTS, SLOTS);
+	op_int(k, ring, A_SLOTS, differ(tile, tile) ? SLOTS_DIFFER : SLOTS);
 	op_int(k, ring, A_EARLY, 1);
 	if (cluster_ctas(k) > 1)
 		tell_cluster(k, ring, cluster_ctas(k));
@@ -56,20 +71,6 @@ static Op *last_name(Op *at)
 	while (at->next && op_only_names(at->next))
 		at = at->next;
 	return at;
-}
-
-/* Whether a loop in the tile is as long as a name of the tile's says. */
-static bool differ(const Block *tile, const Block *b)
-{
-	bool by_name = false;
-	for (const Op *op = b->first; op && !by_name; op = op->next) {
-		by_name = op->body && differ(tile, op->body);
-		for (const Op *at = tile->first; at && op->kind == OP_FOR; at = at->next)
-			for (int i = 0; i < at->nsym && op_only_names(at); i++)
-				by_name |= ix_uses(op->ix[0], at->sym[i]) ||
-					   ix_uses(op->ix[1], at->sym[i]);
-	}
-	return by_name;
 }
 
 /* Below it, CTAs have lists of tiles at fixed distances, so that neighbours have neighbours. What
@@ -105,7 +106,7 @@ void pass_tickets(Kernel *k)
 	Op *tickets = kernel_find(k, OP_TICKETS), *at = kernel_find(k, OP_TICKET_AT);
 	if (!tickets || !at)
 		return;
-	Val *buffer = ticket_buffer(k, tickets->loc);
+	Val *buffer = ticket_buffer(k, at->block, tickets->loc);
 	draw_op(k, last_name(at), buffer, tickets);
 	Op *get = op_append(k, at->block, OP_TICKET_GET, at->loc);
 	op_in(k, get, buffer, NULL);
