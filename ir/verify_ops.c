@@ -586,8 +586,7 @@ const char *op_rule(const Kernel *k, const Op *op, PtrMap *right)
 	const char *why;
 	if ((why = attrs_rule(k, &op->attrs)) || (why = check_needs(k, op, r)))
 		return why;
-	if (attrs_get(&op->attrs, A_SHARED) && op->kind != OP_TMA_LOAD &&
-	    op->kind != OP_TICKET_DEAL)
+	if (attrs_get(&op->attrs, A_SHARED) && !op_done_by(op, DONE_BY_BARRIER))
 		return "the attribute 'shared' is of tma.load, and of tickets";
 	if (r->kinds && (why = check_kinds(k, op, r->kinds)))
 		return why;
