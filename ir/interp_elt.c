@@ -18,10 +18,11 @@ typedef struct {
 
 static const Range anything = {NAN, -INFINITY, INFINITY};
 
+/* A NaN changes nothing. */
 static void take(Range *r, double v)
 {
-	r->lo = fmin(r->lo, v);
-	r->hi = fmax(r->hi, v);
+	r->lo = v < r->lo ? v : r->lo;
+	r->hi = v > r->hi ? v : r->hi;
 }
 
 /* An operation as a type has it. */
@@ -99,16 +100,32 @@ static bool look_around(const Work *w, Range *r, const Range *x)
 	return ok;
 }
 
+/* Of a normal power. */
+static double two_to(int power)
+{
+	uint64_t bits = (uint64_t)(power + DBL_MAX_EXP - 1) << (DBL_MANT_DIG - 1);
+	double v;
+	memcpy(&v, &bits, sizeof v);
+	return v;
+}
+
 /* Of a finite v. */
 static double ulp_of(Elem e, double v)
 {
 	const uint64_t exponent = (uint64_t)0x7ff << (DBL_MANT_DIG - 1);
+	double least = two_to(elem_rows[e].exponent);
 	uint64_t bits;
-	v = fmax(fabs(v), ldexp(1, elem_rows[e].exponent));
+	v = fabs(v) > least ? fabs(v) : least;
 	memcpy(&bits, &v, sizeof v);
 	bits &= exponent;
 	memcpy(&v, &bits, sizeof v);
-	return ldexp(v, -elem_rows[e].mantissa);
+	return v * two_to(-elem_rows[e].mantissa);
+}
+
+/* In units of the last place of 1. */
+static double size_of(Range x)
+{
+	return fmax(fabs(x.lo), fabs(x.hi)) * two_to(1 - FLT_MANT_DIG);
 }
 
 /* By the operation's own error. What is rounded once may be not rounded at all, where the result
@@ -116,8 +133,7 @@ static double ulp_of(Elem e, double v)
 static void widen(const Work *w, Range *r, Range x)
 {
 	const EltRow *row = w->row;
-	double size = ldexp(fmax(fabs(x.lo), fabs(x.hi)), -(FLT_MANT_DIG - 1));
-	double of_x = row->error.of_x > 0 ? row->error.of_x * size : 0; /* 0 * inf is NaN */
+	double of_x = row->error.of_x > 0 ? row->error.of_x * size_of(x) : 0; /* 0 * inf is NaN */
 	double ulps = row->error.ulps > 0 || !row->error.rounds ? row->error.ulps : 1;
 	if (elem_pairs(w->elem))
 		return;
