@@ -143,9 +143,11 @@ for attr in $attrs; do
 		fail "explain does not say A_$attr"
 done
 
-# Mistakes are a compilation's, word for word, and nothing is written.
-wrong=0
+# Mistakes are a compilation's, word for word, and nothing is written: of every fourth file, or each with EVERY=1.
+wrong=0 number=0
 for file in "$root"/tests/frontend/bad/*.gemm "$root"/tests/e2e/bad/*.gemm; do
+	number=$((number + 1))
+	[ "${EVERY:-0}" = 1 ] || [ $((number % 4)) = 0 ] || continue
 	cp "$file" bad.gemm
 	code=0
 	"$dslc" bad.gemm -o x.cubin >out 2>wanted || code=$?
@@ -156,7 +158,7 @@ for file in "$root"/tests/frontend/bad/*.gemm "$root"/tests/e2e/bad/*.gemm; do
 	absent x.gemm x.json x.svg
 	wrong=$((wrong + 1))
 done
-[ $wrong -ge 60 ] || fail "only $wrong mistakes"
+[ $wrong -ge $((number / 5)) ] || fail "only $wrong mistakes"
 expect 0 explain "$gemm" -DbQ=1
 has err 'warning[W0201]'
 expect 1 explain "$gemm" -DbQ=1 -Werror -o x.gemm

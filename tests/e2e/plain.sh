@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # A program without an mma: proved, assembled without another message, and right on the simulator against the interpreter under every
-# schedule, at each of the sizes; in two orders as it is, in one under the others, or two with EVERY=1. A line "// ptx: TEXT" of the file is
+# schedule, at each of the sizes; each in another order, or in two with EVERY=1. A line "// ptx: TEXT" of the file is
 # a part of its PTX, "// no ptx: TEXT" is not, and "// explained: TEXT" is of dslc explain; "// not SCHEDULE: REASON": that is refused.
 #   plain.sh DSLC SCRATCH FILE SIZES...     [DEVICE=cuda:0 EVERY=1]
 set -eu
@@ -18,7 +18,7 @@ fail()
 }
 
 sizes=$(echo "$*" | sed 's/ / --then /g')
-source=$file same=$file orders=2
+source=$file same=$file order=0
 for schedule in "as-is off" "persistent on" "few off threads 32;" "many on threads 256;"; do
 	name=${schedule%% *} words=${schedule#* } flags=-DP=${words%% *}
 	case $words in *" "*) words=${words#* } ;; *) words= ;; esac
@@ -30,9 +30,9 @@ for schedule in "as-is off" "persistent on" "few off threads 32;" "many on threa
 		grep -qF "$(sed -n "s/^\/\/ not $name: //p" "$file")" "$scratch/err" || fail "another reason"
 		continue
 	fi
-	simulate "$file" $flags --device ${DEVICE:-sim --schedules $orders} --size $sizes >"$scratch/out" 2>"$scratch/err" || fail "wrong"
+	simulate "$file" $flags --device $(in_order $order) --size $sizes >"$scratch/out" 2>"$scratch/err" || fail "wrong"
 	[ ! -s "$scratch/err" ] || fail "another message"
-	[ "${EVERY:-0}" = 1 ] || orders=1
+	order=$((order + 1))
 done
 
 name=ptx file=$source

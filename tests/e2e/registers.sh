@@ -3,7 +3,7 @@
 # A program of several register tiles: proved (else it is an error) under every schedule that FILE does not exclude by a line
 #   // not SCHEDULE: reason
 # whose kernel must then be refused; right on the simulator against the interpreter without another message,
-# under three of them, the first assembled and in two orders; with EVERY=1 under all, each so. Which three TURN says (turns.sh).
+# under three of them, the first assembled, each in another order; with EVERY=1 under all, assembled and in two orders. Which three TURN says (turns.sh).
 # Where the loop uses an accumulator, which a line
 #   // used in the loop
 # says, the verifier refutes the kernel without its wait, and without its fence. "// explained: TEXT" is of dslc explain.
@@ -32,7 +32,7 @@ of_seven()
 	6) echo alone -DR=cooperative -DI=0 ;;
 	esac
 }
-ran=0 proved=0 orders=2
+ran=0 proved=0
 for turn in $(turns "$turn"); do
 	schedule=$(of_seven "$turn")
 	name=${schedule%% *} flags=${schedule#* }
@@ -43,9 +43,8 @@ for turn in $(turns "$turn"); do
 		continue
 	fi
 	if [ $ran -lt "$most" ]; then
-		simulate "$file" $flags --size "$sizes" --device ${DEVICE:-sim --schedules $orders} >"$scratch/out" 2>"$scratch/err" || fail "wrong"
+		simulate "$file" $flags --size "$sizes" --device $(in_order $ran) >"$scratch/out" 2>"$scratch/err" || fail "wrong"
 		ran=$((ran + 1))
-		[ "${EVERY:-0}" = 1 ] || orders=1
 	else
 		"$dslc" --emit=llvm "$file" $flags -o "$scratch/k.ll" 2>"$scratch/err" || fail "not proved"
 	fi

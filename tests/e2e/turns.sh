@@ -8,7 +8,12 @@
 #   simulate FILE ARGUMENTS...  dslc run: the first kernel that a script runs is assembled; of the others the simulator runs
 #                           the PTX. A program runs on integers and normal numbers when a script meets it first, then on either
 #                           in turn. With EVERY=1 or on a GPU each is assembled and runs on both.
+#   in_order 2              sim:seed=2, where 0 is the plain order; sim --schedules 2 with EVERY=1; DEVICE where it is given
 if [ "${EVERY:-0}" = 1 ]; then most=7; else most=3; fi
+in_order()
+{
+	if [ -n "${DEVICE:-}" ]; then echo "$DEVICE"; elif [ "${EVERY:-0}" = 1 ]; then echo sim --schedules 2; else echo "sim:seed=$1"; fi
+}
 turns()
 {
 	for more in 0 1 3 2 4 5 6; do
