@@ -239,13 +239,21 @@ static int unit_of(const Kernel *k, const Op *op, SlotForm f)
 	return whole && lanes && dense && bits <= 32 && !attrs_get(&op->attrs, A_N) ? n : 0;
 }
 
-/* Of a chunk whose columns end in the tensor, bands of as many as a unit has. */
-static void copy_rest(Kernel *k, const Op *op, Op *loop, SlotForm f, int n, const Ix *some)
+/* Of a chunk that hangs over the tensor's columns, bands of as many as a unit has: those that there
+ * are, if sizes decide; else all, since what a chunk is written for it must be read for. */
+static void copy_rest(Kernel *k, const Op *op, Op *rest, SlotForm f, int n)
 {
 	Ctx *c = k->ctx;
-	const Ix *most = ix_new(c, IX_MIN, some, ix_int(k, f.cols - 1));
-	const Ix *bands = ix_div(c, ix_add(c, most, ix_int(k, n - 1)), ix_int(k, n));
-	copy_elements(k, op, loop, f, n, bands);
+	const Val *tile = op->in[0].val;
+	int fast = fast_mode(k, tile);
+	const Ix *at = tile_at(k, tile, fast), *extent = tile_extent(k, tile, fast);
+	const Ix *some = ix_new(c, IX_MIN, ix_sub(c, extent, at), ix_int(k, f.cols - 1));
+	const Ix *bands = ix_div(c, ix_add(c, some, ix_int(k, n - 1)), ix_int(k, n));
+	if (extent->kind == IX_CONST)
+		bands = ix_int(k, f.cols / n);
+	else
+		op_ix(k, rest, ix_new(c, IX_LT, at, extent));
+	copy_elements(k, op, op_append(k, op_body(k, rest), OP_FOR, op->loc), f, n, bands);
 }
 
 /* Units where a chunk's rows are inside the tensor from end to end, elements where they are not. */
@@ -260,14 +268,12 @@ void lower_store_staged(Kernel *k, Op *op)
 		op_remove(op);
 		return;
 	}
-	const Ix *at = tile_at(k, tile, fast), *extent = tile_extent(k, tile, fast);
-	const Ix *end = ix_add(c, at, ix_int(k, f.cols));
+	const Ix *extent = tile_extent(k, tile, fast);
+	const Ix *end = ix_add(c, tile_at(k, tile, fast), ix_int(k, f.cols));
 	Op *whole = op_before(k, op, OP_IF), *rest = op_before(k, op, OP_IF);
 	op_ix(k, whole, ix_new(c, IX_LE, end, extent));
 	op_ix(k, rest, ix_new(c, IX_LT, extent, end));
-	op_ix(k, rest, ix_new(c, IX_LT, at, extent));
 	copy_units(k, op, op_append(k, op_body(k, whole), OP_FOR, op->loc), f, n);
-	copy_rest(k, op, op_append(k, op_body(k, rest), OP_FOR, op->loc), f, n,
-		  ix_sub(c, extent, at));
+	copy_rest(k, op, rest, f, n);
 	op_remove(op);
 }
