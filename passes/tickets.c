@@ -74,14 +74,16 @@ static Op *last_name(Op *at)
 }
 
 /* Below it, CTAs have lists of tiles at fixed distances, so that neighbours have neighbours. What
- * evens out is dealt out by one counter: all that differs in length, else the last rounds. */
+ * evens out is dealt out by one counter: all that differs in length, else the last rounds; and all
+ * tiles of groups, since the group of a tile is looked for from the one before on, and only a
+ * counter's numbers grow. */
 static const Ix *listed(Kernel *k, const Block *tile, const Op *tickets, const Ix *first)
 {
 	enum { LAST = 2 /* rounds */ };
 	Ctx *c = k->ctx;
 	const Ix *last = ix_mul(c, tickets->ix[2], ix_int(k, LAST));
-	return differ(tile, tile) ? first
-				  : ix_new(c, IX_MAX, ix_sub(c, tickets->ix[1], last), first);
+	bool grows = differ(tile, tile) || kernel_find(k, OP_GROUPS_FIND);
+	return grows ? first : ix_new(c, IX_MAX, ix_sub(c, tickets->ix[1], last), first);
 }
 
 static void draw_op(Kernel *k, Op *behind, Val *buffer, const Op *tickets)

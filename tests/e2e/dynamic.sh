@@ -90,5 +90,11 @@ refuted 'which has 4 of 16 arrivals' 'mbar.expect %tickets.full'
 refuted 'waits at %tickets.empty[0]' 'mbar.arrive %tickets.empty'
 refuted 'was loaded already and not read since' 'mbar.wait %tickets.empty'
 refuted 'no role of rank 0 waits for that' 'bar.cluster'
+# Who looks for the group of a tile goes on from the one before: no list of tiles is taken from.
+for file in grouped/gemm grouped/masked loops/triangular schedules; do
+	"$dslc" -q --emit=ir "$dir/$file.gemm" -DP=dynamic -o "$scratch/k.ir"
+	case $file in schedules) lists=1 ;; *) lists=0 ;; esac
+	[ "$(grep -c 'ticket.draw.*, max(' "$scratch/k.ir")" = $lists ] || { echo "$file: lists of tiles"; grep 'ticket.draw' "$scratch/k.ir"; exit 1; }
+done
 "$dslc" explain "$dir/schedules.gemm" -DP=dynamic >"$scratch/out"
 grep -q 'persistent dynamic;' "$scratch/out" && grep -q 'each computes a tile, then those that it draws' "$scratch/out"
