@@ -234,6 +234,9 @@ static bool walk_turns(Tickets *t, const Op *op)
 static bool walk_loop(Tickets *t, const Op *op)
 {
 	const Ix *looked = t->looked;
+	for (int i = 0; i < op->nix; i++)
+		if (i != 1 && ix_uses(op->ix[i], t->turns->name))
+			return wrong(t, op, D_W0411, VAGUE);
 	if (ix_uses(op->ix[1], t->turns->name))
 		return walk_turns(t, op);
 	put_slots(t, op, ix_sub(t->k->ctx, ix_sym(t->k->ctx, op->sym[0]), op->ix[0]));
