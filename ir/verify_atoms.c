@@ -491,7 +491,7 @@ const char *rule_unit(const Kernel *k, const Op *op)
 	int64_t units = attrs_int(&op->attrs, A_COUNT, 0), n = attrs_int(&op->attrs, A_N, 0);
 	if (op->nix < UNIT_IX)
 		return "st.unit needs a row's offset, a unit and four bytes in the slot";
-	if (n < 4 || n * elem_rows[op->in[1].val->type->elem].bits != 128)
+	if (n < 4 || n > 16 || n * elem_rows[op->in[1].val->type->elem].bits != 128)
 		return "a unit is 16 bytes of elements of 4 bytes at most";
 	if (units < 1 || units > 32 || 32 % units)
 		return "the units of a row are stored by lanes of one warp";
