@@ -30,7 +30,7 @@ every()
 {
 	[ "${EVERY:-0}" != 1 ] || "$@"
 }
-as=${DSLC_PTXAS:-} met= numbers=
+as=${DSLC_PTXAS:-} met= numbers= one=--numbers=normal
 # FILE: what this run is on; files of which $same says one thing are one program
 turn_numbers()
 {
@@ -38,7 +38,8 @@ turn_numbers()
 	program=${same:-$(cksum <"$1")}
 	case $met in
 	*" $program;"*)
-		case $numbers in --numbers=integers) numbers=--numbers=normal ;; *) numbers=--numbers=integers ;; esac
+		case $one in --numbers=integers) one=--numbers=normal ;; *) one=--numbers=integers ;; esac
+		numbers=$one
 		;;
 	*) numbers= met="$met $program;" ;;
 	esac

@@ -36,7 +36,7 @@ done <"$scratch/plain"
 for how in $(sed -n 's/^foreach(how \(.*\))$/\1/p' "$e2e/CMakeLists.txt" | head -n 1); do
 	job "copies.$how" "$e2e/copies.sh" "$dslc" "$e2e/copies.gemm" "$scratch/c.$how" "$how"
 done
-for how in a b ab a8 lda narrow wide batch boxes boxes_b boxes_batch boxes_c scatter scatter_even; do
+for how in a b ab a8 lda narrow wide batch boxes boxes_b boxes_batch boxes_c scatter scatter_even scatter_swap; do
 	case $how in scatter*) file=scatter ;; *) file=gather ;; esac
 	job "gather.$how" "$e2e/gather.sh" "$dslc" "$e2e/$file.gemm" "$scratch/g.$how" "$how"
 done
