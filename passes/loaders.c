@@ -8,6 +8,8 @@
 #include "passes/loaders.h"
 #include "passes/units.h"
 
+#include <string.h>
+
 /* Rings that lanes fill, or that they do not. Of the first `parts` several warps issue parts of the
  * loads, and this one those alone. */
 typedef struct {
@@ -129,6 +131,19 @@ static int64_t most_rows(const Block *body, const char *ring)
 	return most;
 }
 
+/* Rings of rows before the others, which then get what warps are left. */
+static void rows_first(const Block *body, Loads *all)
+{
+	int rows = 0;
+	for (int i = 0; i < all->of.n; i++) {
+		const char *ring = all->of.at[i];
+		if (most_rows(body, ring) == 1)
+			continue;
+		memmove(all->of.at + rows + 1, all->of.at + rows, sizeof ring * (size_t)(i - rows));
+		all->of.at[rows++] = ring;
+	}
+}
+
 /* How many warps fill the ring, a power of 2 that shares out its rows: as many as other rings
  * leave, and no fewer than hold the indices. */
 static int ring_warps(const Block *body, const char *ring, int left, int others)
@@ -148,6 +163,7 @@ static int loaders(Kernel *k, Op *producer, const Block *body, Loads all, int be
 {
 	int64_t first = attrs_int(&producer->attrs, A_FIRST, 0) + before;
 	int warps = 0, most = GROUP_WARPS - before;
+	rows_first(body, &all);
 	for (int i = 0, n = 1; i < all.of.n; i += n) {
 		int own = ring_warps(body, all.of.at[i], most - warps, all.of.n - i - 1);
 		for (int w = 0; w < own; w++, warps++) {

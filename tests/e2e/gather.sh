@@ -4,7 +4,7 @@
 # no size is a multiple of a tile, and one index in sixteen is none of the tensor's.  [DEVICE=cuda:0 EVERY=1]
 #   gather.sh DSLC FILE SCRATCH HOW...   HOW: scatter: rows of D too (_swap: under swap); rows of a, of b, of both (ab); of bytes (a8), of rows that are a
 #   distance apart (lda), 64 bytes wide (narrow, two swizzles wide), by indices of each matrix of a batch (batch); by TMA, a box for each row (boxes, boxes_b, boxes_batch,
-#   boxes_c: beside a source, whose ring has the last of the warps that bring rows)
+#   boxes_c: beside a source, whose ring has the last of the warps that bring rows, and behind another ring)
 set -eu
 dslc=$1 file=$2 scratch=$3
 shift 3
@@ -60,6 +60,10 @@ for how; do
 s|gD = D / (bM,bN)|gD = D / (bM,bN), gC = C / (bM,bN)|' "$file" >"$scratch/k.gemm"
 		try -DR=cooperative -DP=dynamic
 		every try -DR=pingpong -DP=on
+		sed 's/pipeline ab(4) { sA, sB }/tma ld = load(A, sA); pipeline pb(4) { sB } pipeline pa(4) { sA via ld }/' "$file" >"$scratch/k.gemm"
+		try -DR=cooperative
+		"$dslc" -q --stop-after=roles --emit=ir "$scratch/k.gemm" -DR=cooperative -o "$scratch/k.ir"
+		[ "$(grep -c 'load.rows.* warps=4' "$scratch/k.ir")" = 4 ] || { echo "$how: rows of a later ring have fewer warps"; exit 1; }
 		continue ;;
 	boxes_batch)
 		sed "$batch; $boxes" "$file" >"$scratch/k.gemm"
