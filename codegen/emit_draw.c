@@ -2,7 +2,7 @@
 /* emit_draw.c - which tile is drawn. Of those below `listed` each CTA has a list, of the tiles that
  * it would have at fixed distances, so that CTAs that run beside each other have tiles that lie
  * beside each other; the rest is dealt out by one counter; and when that is at its end, who has
- * none takes of another's list, the nearest that is not empty.
+ * none takes of another's list, the first that is not empty from its own on.
  *     list l of L: tiles first + l + i * L, i = 0, 1, ..
  *     i = atom.add [list own], 1 ; tile = first + own + i * L
  *     if (tile >= listed) i = atom.add [pool], 1 ; tile = listed + i

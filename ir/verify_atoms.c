@@ -498,6 +498,13 @@ const char *rule_unit(const Kernel *k, const Op *op)
 	return rule_staged(k, op);
 }
 
+const char *rule_tickets(const Kernel *k, const Op *op)
+{
+	int64_t turns = attrs_int(&op->attrs, A_TURNS, 1);
+	(void)k;
+	return turns == 1 || turns == 2 ? NULL : "one or two warpgroups take tiles in turn";
+}
+
 const char *rule_load_async(const Kernel *k, const Op *op)
 {
 	int64_t bytes = attrs_int(&op->attrs, A_BYTES, 0);

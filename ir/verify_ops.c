@@ -424,6 +424,7 @@ static const Rule rules[OP_COUNT] = {
 	[OP_GROUPS_FIND] = {.kinds = "g", .rule = rule_groups, .needs = {{A_ROWS, ST_ANY}}},
 	[OP_GROUPS_AT] = {.kinds = "g", .rule = rule_ends},
 	[OP_GRID] = {.kinds = "g", .rule = rule_grid},
+	[OP_TICKETS] = {.kinds = "", .rule = rule_tickets},
 	[OP_TICKET_AT] = {.kinds = "", .rule = rule_ticket},
 	[OP_TICKET_DRAW] = {.kinds = "s", .rule = rule_ticket},
 	[OP_TICKET_DEAL] = {.kinds = "sm", .rule = rule_ticket},

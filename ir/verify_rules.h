@@ -43,6 +43,7 @@ const char *rule_matrices(const Kernel *k, const Op *op);
 const char *rule_part(const Kernel *k, const Op *op);
 const char *rule_staged(const Kernel *k, const Op *op);
 const char *rule_unit(const Kernel *k, const Op *op);
+const char *rule_tickets(const Kernel *k, const Op *op);
 const char *rule_tile(const Kernel *k, const Op *op);
 const char *rule_load_async(const Kernel *k, const Op *op);
 const char *rule_cp_async(const Kernel *k, const Op *op);

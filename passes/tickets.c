@@ -3,7 +3,7 @@
  * ticket of the next into a ring, as any load is made; at the end of the turn each role looks.
  *     for t (0, turns) { ticket.at tile (t, ..) .. }
  * ->  for t (0, turns) {
- *       ticket.at tile (t, ..) ; ticket.draw %sticket (ctas, R * C)
+ *       ticket.at tile (t, ..) ; ticket.draw %sticket (ctas, R * C, listed)
  *       .. ticket.get %sticket (t, R * C) } */
 #include "passes/pass.h"
 #include "passes/same.h"
