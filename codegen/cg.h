@@ -178,7 +178,8 @@ LLVMValueRef cg_on_memory(Cg *g, LLVMTypeRef result, const char *text, const cha
 			  LLVMValueRef *args, int n);
 LLVMValueRef cg_semaphore(Cg *g, LLVMValueRef number);
 /* The tile that is drawn, none of those before `first`; `tiles` or more: there is none left. */
-LLVMValueRef cg_storage(Cg *g);                                                    /* of an i32 */
+LLVMValueRef cg_storage(Cg *g);                 /* of an i32 */
+LLVMValueRef cg_stored(Cg *g, LLVMValueRef at); /* what it holds */
 LLVMValueRef cg_ticket(Cg *g, const Ix *first, const Ix *tiles, const Ix *listed); /* emit_draw.c */
 LLVMBasicBlockRef cg_new_block(Cg *g, const char *name);
 void cg_goto(Cg *g, LLVMBasicBlockRef to); /* ends the block; goes on in `to` */

@@ -139,14 +139,9 @@ static LLVMValueRef take_of(Draw *d, LLVMValueRef list)
 	return tile;
 }
 
-static LLVMValueRef load(Draw *d, LLVMValueRef at)
-{
-	return LLVMBuildLoad2(d->g->b, d->g->m->i32, at, "");
-}
-
 static LLVMValueRef got(Draw *d)
 {
-	return below(d, load(d, d->tile), d->tiles);
+	return below(d, cg_stored(d->g, d->tile), d->tiles);
 }
 
 static LLVMValueRef blocks_of(Draw *d)
@@ -168,7 +163,7 @@ static void take_of_others(Draw *d)
 	LLVMBuildStore(g->b, blocks, left);
 	LLVMBuildCondBr(g->b, below(d, d->first, d->listed), looks, end);
 	LLVMPositionBuilderAtEnd(g->b, looks);
-	LLVMValueRef block = load(d, at), list = first_of(d, block);
+	LLVMValueRef block = cg_stored(d->g, at), list = first_of(d, block);
 	LLVMBuildCondBr(g->b, below(d, list, d->lists), some, none);
 	LLVMPositionBuilderAtEnd(g->b, some);
 	take_of(d, list);
@@ -177,11 +172,11 @@ static void take_of_others(Draw *d)
 	LLVMValueRef next = add(d, block, cg_int32(g, 1));
 	next = LLVMBuildSelect(g->b, below(d, next, blocks), next, cg_int32(g, 0), "");
 	LLVMBuildStore(g->b, next, at);
-	LLVMBuildStore(g->b, add(d, load(d, left), cg_int32(g, -1)), left);
+	LLVMBuildStore(g->b, add(d, cg_stored(d->g, left), cg_int32(g, -1)), left);
 	LLVMBuildBr(g->b, on);
 	LLVMPositionBuilderAtEnd(g->b, on);
 	LLVMValueRef dealt = count_of(d, look(d, counter(d, KD_DEALT), 0));
-	LLVMValueRef more = below(d, cg_int32(g, 0), load(d, left));
+	LLVMValueRef more = below(d, cg_int32(g, 0), cg_stored(d->g, left));
 	LLVMValueRef all = LLVMBuildSub(g->b, d->tiles, d->first, "");
 	more = LLVMBuildAnd(g->b, more, below(d, dealt, all), "");
 	LLVMBuildCondBr(g->b, more, looks, end);
@@ -196,7 +191,7 @@ static void take_of_own(Draw *d)
 	LLVMBasicBlockRef own = cg_new_block(g, "own"), end = cg_new_block(g, "of_own");
 	LLVMBuildStore(g->b, d->tiles, d->tile);
 	LLVMValueRef begins = below(d, add(d, d->first, d->own), d->listed);
-	LLVMValueRef more = below(d, load(d, g->ticket_own), d->listed);
+	LLVMValueRef more = below(d, cg_stored(d->g, g->ticket_own), d->listed);
 	LLVMBuildCondBr(g->b, LLVMBuildAnd(g->b, begins, more, ""), own, end);
 	LLVMPositionBuilderAtEnd(g->b, own);
 	LLVMBuildStore(g->b, take_of(d, d->own), g->ticket_own);
@@ -220,7 +215,7 @@ static void set_back(Draw *d)
 		memory(d, text, counter(d, i), zero);
 	LLVMBuildStore(g->b, cg_int32(g, 0), at);
 	cg_goto(g, lists);
-	LLVMValueRef i = load(d, at);
+	LLVMValueRef i = cg_stored(d->g, at);
 	memory(d, text, counter_of(d, i), zero);
 	i = add(d, i, cg_int32(g, 1));
 	LLVMBuildStore(g->b, i, at);
@@ -287,5 +282,5 @@ LLVMValueRef cg_ticket(Cg *g, const Ix *first, const Ix *tiles, const Ix *listed
 	LLVMPositionBuilderAtEnd(g->b, some);
 	count_dealt(&d);
 	cg_goto(g, end);
-	return load(&d, d.tile);
+	return cg_stored(g, d.tile);
 }

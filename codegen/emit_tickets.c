@@ -10,7 +10,7 @@
 
 enum { MORE = 1 << 30 /* turns than any CTA has */ };
 
-static LLVMValueRef load(Cg *g, LLVMValueRef at)
+LLVMValueRef cg_stored(Cg *g, LLVMValueRef at)
 {
 	return LLVMBuildLoad2(g->b, g->m->i32, at, "");
 }
@@ -49,17 +49,17 @@ void emit_TICKETS(Cg *g, const Op *op)
 void emit_TICKET_AT(Cg *g, const Op *op)
 {
 	IxFact fact = ticket_fact(op, (IxFacts){.at = g->facts.at, .n = g->facts.n});
-	cg_bind_name(g, op->sym[0], fact, load(g, g->ticket_at[0]));
+	cg_bind_name(g, op->sym[0], fact, cg_stored(g, g->ticket_at[0]));
 }
 
 /* The tile of the last turn that is known; before it are those of the others. */
 void emit_TICKET_GET(Cg *g, const Op *op)
 {
-	LLVMValueRef tile = load(g, cg_smem_ptr(g, op->in[0], NULL));
+	LLVMValueRef tile = cg_stored(g, cg_smem_ptr(g, op->in[0], NULL));
 	LLVMValueRef turns = LLVMBuildAdd(g->b, cg_i32(g, op->ix[0]), cg_int32(g, g->tickets), "");
 	for (int i = 1; i < g->tickets; i++) {
-		LLVMBuildStore(g->b, load(g, g->ticket_at[i]), g->ticket_at[i - 1]);
-		LLVMValueRef known = load(g, g->turns_at);
+		LLVMBuildStore(g->b, cg_stored(g, g->ticket_at[i]), g->ticket_at[i - 1]);
+		LLVMValueRef known = cg_stored(g, g->turns_at);
 		LLVMValueRef less = LLVMBuildICmp(g->b, LLVMIntSLT, known, turns, "");
 		turns = LLVMBuildSelect(g->b, less, known, turns, "");
 	}

@@ -386,11 +386,9 @@ static void fill_ops(Fill *f)
 static void fill_launch(Fill *f, int regs)
 {
 	const Attrs *a = &f->k->attrs;
-	const Attr *cluster = attrs_get(a, A_CLUSTER);
 	KDesc *d = f->d;
-	d->cluster[0] = d->cluster[1] = d->cluster[2] = 1;
-	for (int i = 0; cluster && i < cluster->n; i++)
-		d->cluster[0] *= (int)cluster->i[i];
+	d->cluster[0] = kernel_cluster_ctas(f->k);
+	d->cluster[1] = d->cluster[2] = 1;
 	d->block = (int)attrs_int(a, A_BLOCK, 0);
 	d->smem = (int)attrs_int(a, A_SMEM, 0);
 	d->ctas = kernel_ctas(f->k);

@@ -154,16 +154,13 @@ static void set_attr(Cg *g, const char *name, const char *value)
 static void launch_attrs(Cg *g)
 {
 	char text[32];
-	const Attr *cluster = attrs_get(&g->k->attrs, A_CLUSTER);
-	int64_t ctas = 1;
-	for (int i = 0; cluster && i < cluster->n; i++)
-		ctas *= cluster->i[i];
+	int ctas = kernel_cluster_ctas(g->k);
 	snprintf(text, sizeof text, "%d", (int)attrs_int(&g->k->attrs, A_BLOCK, 0));
 	set_attr(g, "nvvm.maxntid", text);
 	snprintf(text, sizeof text, "%d", kernel_ctas(g->k));
 	set_attr(g, "nvvm.minctasm", text);
 	if (ctas > 1) {
-		snprintf(text, sizeof text, "%d,1,1", (int)ctas);
+		snprintf(text, sizeof text, "%d,1,1", ctas);
 		set_attr(g, "nvvm.cluster_dim", text);
 	}
 	unsigned kind = LLVMGetEnumAttributeKindForName("nounwind", 8);

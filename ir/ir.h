@@ -536,8 +536,9 @@ void target_names(Buf *out);                         /* of all, for messages */
 int target_entry_regs(const Target *t, int threads); /* each's, where an SM holds so many */
 /* Of so many CTAs, that run at one time where an SM holds so many CTAs. */
 int target_clusters(const Target *t, int ctas, int of_sm);
-enum { SMEM_KEPT = 1024 };        /* bytes of each CTA's shared memory, by the system */
-int kernel_ctas(const Kernel *k); /* that an SM is to hold at a time */
+enum { SMEM_KEPT = 1024 };                /* bytes of each CTA's shared memory, by the system */
+int kernel_ctas(const Kernel *k);         /* that an SM is to hold at a time */
+int kernel_cluster_ctas(const Kernel *k); /* of a cluster; 1: there are none */
 int kernel_entry_regs(const Kernel *k, int threads); /* of a CTA: what each begins with */
 int64_t kernel_smem(const Kernel *k);                /* bytes that a CTA may have */
 

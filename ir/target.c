@@ -112,6 +112,15 @@ int kernel_ctas(const Kernel *k)
 	return (int)attrs_int(&k->attrs, A_CTAS, 1);
 }
 
+int kernel_cluster_ctas(const Kernel *k)
+{
+	const Attr *cluster = attrs_get(&k->attrs, A_CLUSTER);
+	int64_t ctas = 1;
+	for (int i = 0; cluster && i < cluster->n; i++)
+		ctas *= cluster->i[i];
+	return (int)ctas;
+}
+
 int kernel_entry_regs(const Kernel *k, int threads)
 {
 	return target_entry_regs(target_by_name(k->target), threads * kernel_ctas(k));

@@ -348,13 +348,10 @@ void lower_vectors(Kernel *k, Op *op)
 /* Whole tiles fill the mode, and no CTA of a cluster has one behind the last. */
 static bool is_filled(const Kernel *k, const Val *tile, int mode)
 {
-	const Attr *cluster = attrs_get(&k->attrs, A_CLUSTER);
-	int64_t ctas = 1, n = val_extent(tile, mode);
+	int64_t n = val_extent(tile, mode);
 	IxFacts facts = kernel_facts(k);
 	const Ix *extent = tup_get(tile->def->in[0].val->type->layout->shape, mode)->leaf;
-	for (int i = 0; cluster && i < cluster->n; i++)
-		ctas *= cluster->i[i];
-	return ctas == 1 && ix_divisor(extent, facts) % n == 0 &&
+	return kernel_cluster_ctas(k) == 1 && ix_divisor(extent, facts) % n == 0 &&
 	       ix_divisor(tile->def->ix[mode], facts) % n == 0;
 }
 

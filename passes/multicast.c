@@ -12,15 +12,6 @@
 
 enum { ATOM_ROWS = 8 /* after which a swizzle repeats */, LOOPS = 8, ISL_OPERATIONS = 100000 };
 
-static int cluster_ctas(const Kernel *k)
-{
-	const Attr *cluster = attrs_get(&k->attrs, A_CLUSTER);
-	int64_t ctas = 1;
-	for (int i = 0; cluster && i < cluster->n; i++)
-		ctas *= cluster->i[i];
-	return (int)ctas;
-}
-
 /* As the load says, else the schedule. */
 static Issue issue_wanted(const Kernel *k, const Op *load)
 {
@@ -91,10 +82,10 @@ static SlotForm form_of(const Kernel *k, const Op *load)
 
 int slices_of(Kernel *k, const Op *load)
 {
-	if (cluster_ctas(k) == 1)
+	if (kernel_cluster_ctas(k) == 1)
 		return 1;
 	Judge *judge = judge_new(ISL_OPERATIONS);
-	SameFrame f = same_frame(k, load, judge, cluster_ctas(k));
+	SameFrame f = same_frame(k, load, judge, kernel_cluster_ctas(k));
 	Same same = same_load(k, &f, load);
 	Share s = share_load(&f, &same, issue_wanted(k, load), form_of(k, load).rows / ATOM_ROWS);
 	judge_free(judge);
@@ -104,7 +95,7 @@ int slices_of(Kernel *k, const Op *load)
 /* Returns whether whom the load goes to is known only at run time. */
 static bool share_load_op(Kernel *k, Judge *judge, Op *load, bool apart, Releases *all)
 {
-	SameFrame f = same_frame(k, load, judge, cluster_ctas(k));
+	SameFrame f = same_frame(k, load, judge, kernel_cluster_ctas(k));
 	SlotForm m = form_of(k, load);
 	Same same = same_load(k, &f, load);
 	Issue wanted = apart ? ISSUE_EACH : issue_wanted(k, load);
@@ -161,7 +152,7 @@ static void drop_unused_maps(Kernel *k)
 
 void pass_multicast(Kernel *k)
 {
-	if (cluster_ctas(k) == 1)
+	if (kernel_cluster_ctas(k) == 1)
 		return;
 	Judge *judge = judge_new(ISL_OPERATIONS);
 	for (Op *ring = kernel_find(k, OP_RING); ring; ring = op_find_next(ring, OP_RING))

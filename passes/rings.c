@@ -113,20 +113,11 @@ static Room room_of(const Kernel *k)
 	return r;
 }
 
-static int64_t ctas_of_cluster(const Kernel *k)
-{
-	const Attr *cluster = attrs_get(&k->attrs, A_CLUSTER);
-	int64_t ctas = 1;
-	for (int i = 0; cluster && i < cluster->n; i++)
-		ctas *= cluster->i[i];
-	return ctas;
-}
-
 /* Each stage has barriers in each CTA of a cluster, and the proof follows all of them. */
 static int most_stages(const Kernel *k, int64_t slot)
 {
 	bool small = slot <= SMALL || attrs_int(&k->attrs, A_SWAP, 0);
-	return small && ctas_of_cluster(k) <= FEW_CTAS ? MOST_SMALL : MOST_STAGES;
+	return small && kernel_cluster_ctas(k) <= FEW_CTAS ? MOST_SMALL : MOST_STAGES;
 }
 
 static int stages_that_fit(Kernel *k, const char *ring, Room r)

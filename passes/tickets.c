@@ -12,15 +12,6 @@
  * where tiles differ in length; where they are alike, and short, who waits for the draw does. */
 enum { SLOTS = 2, SLOTS_DIFFER = 1 };
 
-static int cluster_ctas(const Kernel *k)
-{
-	const Attr *cluster = attrs_get(&k->attrs, A_CLUSTER);
-	int64_t ctas = 1;
-	for (int i = 0; cluster && i < cluster->n; i++)
-		ctas *= cluster->i[i];
-	return (int)ctas;
-}
-
 /* The first CTA of a cluster draws for all: it waits for who reads in any of them. */
 static void tell_cluster(Kernel *k, Op *ring, int ctas)
 {
@@ -56,8 +47,8 @@ static Val *ticket_buffer(Kernel *k, const Block *tile, Loc loc)
 	op_sym(k, ring, name);
 	op_int(k, ring, A_SLOTS, differ(tile, tile) ? SLOTS_DIFFER : SLOTS);
 	op_int(k, ring, A_EARLY, 1);
-	if (cluster_ctas(k) > 1)
-		tell_cluster(k, ring, cluster_ctas(k));
+	if (kernel_cluster_ctas(k) > 1)
+		tell_cluster(k, ring, kernel_cluster_ctas(k));
 	op_insert_before(first ? first : kernel_first(k), ring);
 	op_str(k, op, A_RING, name);
 	op_result(k, op, "sticket", type_tile(c, SP_SHARED, EL_I32, layout_2d(c, 1, 1, 1, 1)));
@@ -89,7 +80,7 @@ static const Ix *listed(Kernel *k, const Block *tile, const Op *tickets, const I
 static void draw_op(Kernel *k, Op *behind, Val *buffer, const Op *tickets)
 {
 	const Ix *turns = ix_int(k, attrs_int(&tickets->attrs, A_TURNS, 1));
-	int ctas = cluster_ctas(k);
+	int ctas = kernel_cluster_ctas(k);
 	Op *draw = op_after(k, behind, ctas > 1 ? OP_TICKET_DEAL : OP_TICKET_DRAW);
 	op_in(k, draw, buffer, NULL);
 	if (ctas > 1)

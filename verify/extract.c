@@ -350,7 +350,7 @@ void read_begin(Reader *r, Script *s)
 }
 
 /* ------------------------------------------------------------------ the whole */
-static bool is_loop(const Op *op)
+bool read_is_loop(const Op *op)
 {
 	return op->kind == OP_FOR || op->kind == OP_FOR_RING;
 }
@@ -359,7 +359,7 @@ const Op *read_outer_loop(const Op *op)
 {
 	const Op *loop = NULL;
 	for (const Op *up = op_parent(op); up; up = op_parent(up))
-		loop = is_loop(up) ? up : loop;
+		loop = read_is_loop(up) ? up : loop;
 	return loop;
 }
 
@@ -374,7 +374,7 @@ static void find_lets(Reader *r)
 		for (const Op *op = kernel_first(r->p->k); op; op = op_next(op))
 			if (op_only_names(op))
 				read_put_names(r, op, v);
-			else if (is_loop(op) && !read_outer_loop(op))
+			else if (read_is_loop(op) && !read_outer_loop(op))
 				vec_push(r->p->arena, &v->names,
 					 ((Named){op->sym[0], ix_add(v->ctx, stage(v, op->ix[0]),
 								     ix_sym(v->ctx, r->p->tile))}));
@@ -388,7 +388,7 @@ static bool names_differ(Reader *r)
 {
 	PtrMap names = {.arena = r->p->arena};
 	for (const Op *op = kernel_first(r->p->k); op; op = op_next(op))
-		for (int i = 0; (op_only_names(op) || is_loop(op)) && i < op->nsym; i++) {
+		for (int i = 0; (op_only_names(op) || read_is_loop(op)) && i < op->nsym; i++) {
 			if (ptrmap_get(&names, op->sym[i]))
 				return read_problem(r, D_W0411, op->loc,
 						    ctx_strf(r->p->k->ctx,

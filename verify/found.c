@@ -8,11 +8,6 @@
 
 enum { ASKED = 2 /* which of the operation's expressions: what it is asked */ };
 
-static bool is_loop(const Op *op)
-{
-	return op->kind == OP_FOR || op->kind == OP_FOR_RING;
-}
-
 static bool finds(const Op *op)
 {
 	return op_only_names(op) && op->nin && op->nix > ASKED;
@@ -43,7 +38,7 @@ static bool sets_lengths(Reader *r)
 	Hangs m = {.names.arena = r->p->arena};
 	for (const Op *op = kernel_first(r->p->k); op; op = op_next(op)) {
 		bool found = finds(op) && (read_outer_loop(op) || r->p->m.ranks > 1);
-		if (is_loop(op) && !read_is_plain(op) && is_hung(&m, op))
+		if (read_is_loop(op) && !read_is_plain(op) && is_hung(&m, op))
 			return true;
 		for (int i = 0; (found || (op->kind == OP_LET && is_hung(&m, op))) && i < op->nsym;
 		     i++)

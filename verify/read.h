@@ -97,7 +97,8 @@ int read_named(Reader *r, int64_t id, int warps, int rank);  /* rank -1: the clu
 int read_first(const Reader *r, const Place *at, int rank);  /* key or cell of slot 0 */
 void read_begin(Reader *r, Script *s);                       /* its lets and shared loops */
 const Ix *read_seen(const Reader *r, const Ix *x, int rank); /* with the kernel's lets */
-bool read_only_reads(const Op *op);      /* nothing in it waits or writes shared memory */
+bool read_only_reads(const Op *op); /* nothing in it waits or writes shared memory */
+bool read_is_loop(const Op *op);
 const Op *read_outer_loop(const Op *op); /* NULL: it is in none */
 bool read_is_plain(const Op *op);        /* no barrier in it, nothing asynchronous */
 bool read_is_shared_loop(const Reader *r, const Op *op);

@@ -41,11 +41,6 @@ static const Op *find(const Kernel *k, OpKind kind)
 	return op;
 }
 
-static bool is_loop(const Op *op)
-{
-	return op->kind == OP_FOR || op->kind == OP_FOR_RING;
-}
-
 static void note_run(void *user, const char *name)
 {
 	bool *run = user;
@@ -90,7 +85,7 @@ static bool tells_all(const Tickets *t)
 static const Op *turn_of(const Tickets *t, const Op *op)
 {
 	const Op *up = op_parent(op);
-	for (; up && !is_loop(up); up = op_parent(up))
+	for (; up && !read_is_loop(up); up = op_parent(up))
 		for (int i = 0; i < up->nix && up->kind == OP_IF; i++)
 			if (!is_of_thread(up->ix[i]))
 				return NULL;
@@ -273,7 +268,7 @@ static bool walk_op(Tickets *t, const Op *op)
 {
 	if (op->kind == OP_IF)
 		return walk_if(t, op);
-	if (is_loop(op))
+	if (read_is_loop(op))
 		return walk_loop(t, op);
 	if (asks(t, op))
 		return wrong(t, op, D_W0411, VAGUE);
