@@ -176,38 +176,10 @@ static const char *rule_for_ring(const Kernel *k, const Op *op)
 	return attrs_int(&op->attrs, A_SLOTS, 1) < 1 ? "a ring has at least one slot" : NULL;
 }
 
-static const char *rule_some(const Kernel *k, const Op *op)
+const char *rule_some(const Kernel *k, const Op *op)
 {
 	return op->nix ? NULL
 		       : ctx_strf(k->ctx, "%s takes at least one index", op_rows[op->kind].name);
-}
-
-/* An end for each group. */
-static const char *rule_ends(const Kernel *k, const Op *op)
-{
-	const Type *ends = op->in[0].val->type;
-	(void)k;
-	if (ends->elem != EL_I32 || op->in[0].val->arg < 0 || layout_rank(ends->layout) != 1)
-		return "the ends of groups are an s32 tensor of one mode";
-	return NULL;
-}
-
-static const char *rule_groups(const Kernel *k, const Op *op)
-{
-	const char *why = rule_ends(k, op);
-	if (!why && attrs_int(&op->attrs, A_ROWS, 0) < 1)
-		why = "a tile has at least one row";
-	return why;
-}
-
-static const char *rule_grid(const Kernel *k, const Op *op)
-{
-	if (!op->nin)
-		return rule_some(k, op);
-	if (op->nsym < 3)
-		return "a grid over groups has names for the group, its first row and the one "
-		       "behind its last";
-	return rule_groups(k, op);
 }
 
 /* Before roles part, a kernel has said how many turns it makes. */

@@ -14,6 +14,15 @@ const char *rule_joins_in_order(const Kernel *k, const Op *op);
 /* A name of the grid, of which several values have the same tile or parts of it; NULL: none. */
 const char *tiles_share(const Kernel *k, const Op *op, const Val *tile);
 
+/* verify_groups.c */
+const char *rule_ends(const Kernel *k, const Op *op);
+const char *rule_groups(const Kernel *k, const Op *op);
+const char *rule_grid(const Kernel *k, const Op *op);
+
+
+/* verify_ops.c */
+const char *rule_some(const Kernel *k, const Op *op); /* at least one index */
+
 /* verify_inout.c */
 const char *rule_in_place(const Kernel *k, const Op *op);
 
