@@ -68,9 +68,11 @@ static int registers_beside(const Kernel *k)
 }
 
 /* Whether a producer computes in each iteration: who loads the same, or where rows lie by indices
- * that it holds. */
+ * that it holds; or its warps copy. */
 static bool is_busy(const Kernel *k)
 {
+	if (!strcmp(attrs_str(&k->attrs, A_COPIES, "ahead"), "beside"))
+		return true;
 	for (const Op *op = kernel_first(k); op; op = op_next(op))
 		if (op_is_atom(op) && op_fills_shared(op) && tile_indices(op->in[1].val))
 			return true;
