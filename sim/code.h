@@ -48,9 +48,9 @@ typedef enum { RUN_NEXT, RUN_BLOCK, RUN_JUMP, RUN_FAIL } Run;
 typedef Run (*Handler)(Warp *w, const Ins *in, u32 mask);
 
 enum { INS_TYPES = 4, INS_ARGS = 10 };
-/* Flags: of a row, .aligned and ends the thread; of a branch, threads that end are not waited for
- * where it reconverges. */
-enum { F_CONVERGED = 1, F_END = 2, F_SOFT = 4 };
+/* Flags: of a row, .aligned, ends the thread, only in clusters; of a branch, threads
+ * that end are not waited for where it reconverges. */
+enum { F_CONVERGED = 1, F_END = 2, F_SOFT = 4, F_CLUSTERED = 8 };
 
 struct Ins {
 	Handler run;

@@ -390,7 +390,7 @@ static dsl_status sim_launch(dsl_device *dev, const Launch *l)
 				   k->name, sim_param_count(s.module, k->symbol), k->nparams);
 	for (int i = 0; i < 3; i++) {
 		s.grid[i] = l->grid[i];
-		s.cluster[i] = (uint32_t)k->cluster[i];
+		s.cluster[i] = kernel_cluster(k) > 1 ? (uint32_t)k->cluster[i] : 0;
 	}
 	for (int i = 0; i < k->nsmem; i++)
 		areas[i] =

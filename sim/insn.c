@@ -28,7 +28,7 @@ static const char *const mod_words[M_COUNT] = {
 #include "sim/mods.def"
 };
 
-enum { ROW_C = F_CONVERGED, ROW_E = F_END, ROW_0 = 0 };
+enum { ROW_C = F_CONVERGED, ROW_E = F_END, ROW_K = F_CLUSTERED, ROW_0 = 0 };
 typedef struct {
 	Handler run;
 	const char *op, *mods, *args;

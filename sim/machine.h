@@ -288,6 +288,7 @@ struct Job {
 	Memory *memory;
 	const SimOptions *opt;
 	u32 cluster[3];
+	bool clustered; /* the launch or the kernel says so, be it of one CTA */
 	u32 nclusters;
 	u32 entry_regs;
 	struct Trace *trace;

@@ -247,11 +247,13 @@ static bool block_check(const SimLaunch *l, const Code *c, char *why, size_t roo
 	return true;
 }
 
-static bool shape_check(const SimLaunch *l, const Code *c, u32 cluster[3], char *why, size_t room)
+static bool shape_check(const SimLaunch *l, const Code *c, Job *j, char *why, size_t room)
 {
+	u32 *cluster = j->cluster;
 	for (int i = 0; i < 3; i++) {
 		u32 asked = l->cluster[i], fixed = c->has_cluster ? c->cluster[i] : 0;
 		cluster[i] = asked ? asked : fixed ? fixed : 1;
+		j->clustered |= asked || fixed;
 		if (asked && fixed && asked != fixed)
 			return refused(why, room,
 				       "the kernel was compiled for clusters of %u x %u x %u",
@@ -277,7 +279,7 @@ static bool job_prepare(Job *j, char *why, size_t room)
 	if (!c)
 		return refused(why, room, "the module has no kernel %.80s", l->kernel);
 	j->code = c;
-	if (!block_check(l, c, why, room) || !shape_check(l, c, j->cluster, why, room))
+	if (!block_check(l, c, why, room) || !shape_check(l, c, j, why, room))
 		return false;
 	if (l->param_bytes < c->param_bytes)
 		return refused(why, room, "%s takes %u bytes of parameters, %zu were given",

@@ -134,18 +134,17 @@ void warp_exit(Warp *w, u32 mask)
 }
 
 /* Instructions of a whole warp: guard and branches must have kept it together. */
-static bool converged(Warp *w, const Split *s, const Ins *in, u32 mask)
+static void converged(Warp *w, const Split *s, const Ins *in, u32 mask)
 {
 	if (!(in->flags & F_CONVERGED) && !has(in, M_ALIGNED))
-		return true;
+		return;
 	if (s->mask == w->live && mask == s->mask)
-		return true;
+		return;
 	if (!checked(w->cluster, CHECK_MBAR))
-		return true;
+		return;
 	report(w, in, (s32)lane_first(mask), SIM_DIVERGED,
 	       "threads 0x%08x of the warp are here, 0x%08x are not: all must run %s together",
 	       mask, w->live & ~mask, in->text);
-	return true;
 }
 
 static bool slot_busy(const Warp *w, const Arg *a)
@@ -188,6 +187,21 @@ static void registers_check(Warp *w, const Ins *in)
 	for (int i = 0; i < in->nargs; i++)
 		if (in->written >> i & 1)
 			slot_soil(w, &in->args[i]);
+}
+
+static Run run_one(Warp *w, const Split *s, const Ins *in, u32 mask)
+{
+	if (in->flags & F_CLUSTERED && !w->cluster->job->clustered) {
+		report(w, in, (s32)lane_first(mask), SIM_CLUSTER,
+		       "%s is an illegal instruction in a launch without clusters: launch it in "
+		       "clusters, be they of one CTA",
+		       in->text);
+		return RUN_FAIL;
+	}
+	converged(w, s, in, mask);
+	if (w->busy)
+		registers_check(w, in);
+	return in->run(w, in, mask);
 }
 
 /* Splits whose threads have met those of split number i at the same place go on with it. */
@@ -235,10 +249,7 @@ static bool split_step(Warp *w, u32 i)
 		s->pc++;
 		return true;
 	}
-	converged(w, s, in, mask);
-	if (w->busy)
-		registers_check(w, in);
-	switch (in->run(w, in, mask)) {
+	switch (run_one(w, s, in, mask)) {
 	case RUN_NEXT:
 		s->pc++;
 		s->blocked = false;

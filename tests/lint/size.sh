@@ -8,7 +8,6 @@ set -eu
 cd "$1"
 longer='
 driver/explain_facts.c take 60: a case for each op that is told of
-sim/warp.c split_step 50: one instruction, from its fetch to its end
 tests/check/random_run.c advance 50: a case for each step
 tests/check/stepper_run.c step 75: a case for each step
 tests/check/stepper_trace_op.c trace_step 60: a case for each op
