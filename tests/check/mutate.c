@@ -39,6 +39,7 @@ typedef enum {
 	M_PART,   /* a part of an accumulator is read in flight */
 	M_SOME,   /* by three warps of four */
 	M_BYTE,   /* a box from behind its slot */
+	M_ALWAYS, /* whatever trip or tile it is */
 	M_COUNT
 } Mutation;
 static const char *const names[M_COUNT] = {"drop",       "double",      "up",         "down",
@@ -46,7 +47,7 @@ static const char *const names[M_COUNT] = {"drop",       "double",      "up",   
 					   "barrier",    "mask",        "rank",       "slot + 1",
 					   "slot - 1",   "slot, plain", "parity + 1", "parity % 4",
 					   "parity + 2", "count 0",     "part",       "some warps",
-					   "byte"};
+					   "byte",       "always"};
 
 /* Mutants that the verifier proves, and why that is right. `next` is the statement that a move goes
  * past, or what has another slot, or the file where an op is dropped; NULL: any. */
@@ -202,11 +203,37 @@ static bool leave_warp_out(Kernel *k, Op *op)
 	if (op->kind != OP_SETMAXNREG && op->kind != OP_WGMMA_COMMIT && op->kind != OP_WGMMA_WAIT &&
 	    op->kind != OP_WGMMA_FENCE && op->kind != OP_FENCE_ASYNC)
 		return false;
+	for (const Op *up = op_parent(op); up; up = op_parent(up))
+		for (int i = 0; i < up->nix && up->kind == OP_IF; i++)
+			if (ix_uses(up->ix[i], warp->a->name))
+				return false;
 	op_ix(k, some, ix_new(c, IX_LT, warp, ix_const(c, 3)));
 	op_insert_before(op, some);
 	op_remove(op);
 	block_append(op_body(k, some), op);
 	return true;
+}
+
+static void note_thread(void *user, const char *name)
+{
+	static const char *const thread[] = {"tid", "lane", "warp", "rank"};
+	for (size_t i = 0; i < COUNTOF(thread); i++)
+		*(bool *)user |= strcmp(name, thread[i]) == 0;
+}
+
+/* Who comes to a named barrier on a condition that is not about threads comes without it. */
+static bool leave_condition(Kernel *k, Op *op)
+{
+	bool threads = false;
+	Op *some = op_parent(op);
+	if (op->kind != OP_BAR_SYNC && op->kind != OP_BAR_ARRIVE)
+		return false;
+	if (!some || some->kind != OP_IF || some->nix != 1)
+		return false;
+	ix_names(some->ix[0], note_thread, &threads);
+	if (!threads)
+		some->ix[0] = ix_const(k->ctx, 1);
+	return !threads;
 }
 
 static bool leave_slot(Kernel *k, Op *op)
@@ -309,6 +336,8 @@ static bool mutate(Kernel *k, Op *op, Mutation how, const char **past)
 		return leave_warp_out(k, op);
 	case M_BYTE:
 		return leave_slot(k, op);
+	case M_ALWAYS:
+		return leave_condition(k, op);
 	default:
 		return change_index(k, op, how);
 	}
