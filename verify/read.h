@@ -54,7 +54,7 @@ typedef struct {
 	const Ix *total, *passed, *rest, *core, *core_by, *trips, *trips_by;
 } Here;
 
-typedef struct {
+typedef struct Reader {
 	Program *p;
 	IxFacts facts;
 	VEC(Named) equals;  /* sizes that facts say are another */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* tickets.c - tiles that CTAs draw: what stands for it that the turns of all roles are one number,
  * and each turn's tile is the one that was drawn for it.
- *     one draw in each turn of one loop; each warp goes through the tickets one by one, and asks
- *     for the tile of a turn, or whether there is one, where it has looked at all before it
+ *     one draw, by one thread, in each turn of one loop; each warp goes through the tickets one by
+ *     one, and asks for the tile of a turn, or whether there is one, where it has looked at all
+ *     before it
  *     for j (0, (turns - w + 1) / 2) {      of two warpgroups, w: tiles of two turns are known
  *       if (1 <= 2 j + w) { ticket.get (2 j + w - 1) } .. ticket.get (2 j + w) }
  * Its loops are gone through twice: the first time, and any time after it.
@@ -21,9 +22,9 @@ typedef struct {
 	Reader *r;
 	const Kernel *k;
 	const Op *tickets, *draw;
-	const Ix *dealt, *drawn; /* of the draw: the first that is, and how many there are */
 	const Ix *turns;
 	int64_t ahead;    /* so many turns are known at a time */
+	int draws, drawn; /* threads that draw in a turn, of all warps, and of this one */
 	View view;        /* of one warp */
 	const Ix *looked; /* at tickets of so many turns; NULL: not known, or all */
 } Tickets;
@@ -31,14 +32,6 @@ typedef struct {
 static bool wrong(const Tickets *t, const Op *op, DiagId code, const char *text)
 {
 	return read_problem(t->r, code, op->loc, text);
-}
-
-static const Op *find(const Kernel *k, OpKind kind)
-{
-	const Op *op = kernel_first(k);
-	while (op && op->kind != kind)
-		op = op_next(op);
-	return op;
 }
 
 static void note_run(void *user, const char *name)
@@ -62,14 +55,19 @@ static bool is_draw(const Op *op)
 	return op->kind == OP_TICKET_DRAW || op->kind == OP_TICKET_DEAL;
 }
 
-static void find_draw(Tickets *t)
+/* One op counts turns, and one draws. */
+static bool find_ops(Tickets *t)
 {
-	const Op *alone = find(t->k, OP_TICKET_DRAW), *deal = find(t->k, OP_TICKET_DEAL);
-	t->draw = alone ? alone : deal;
-	if (!t->draw)
-		return;
-	t->dealt = t->draw->ix[alone ? 0 : 1];
-	t->drawn = t->draw->ix[alone ? 1 : 2];
+	for (const Op *op = kernel_first(t->k); op; op = op_next(op)) {
+		const Op **at = op->kind == OP_TICKETS ? &t->tickets
+				: is_draw(op)          ? &t->draw
+						       : NULL;
+		if (at && *at)
+			return wrong(t, op, D_W0411, "tickets that are drawn in several places");
+		if (at)
+			*at = op;
+	}
+	return true;
 }
 
 /* A tile is a cluster's: its CTAs have the same. */
@@ -89,6 +87,9 @@ static const Op *turn_of(const Tickets *t, const Op *op)
 		for (int i = 0; i < up->nix && up->kind == OP_IF; i++)
 			if (!is_of_thread(up->ix[i]))
 				return NULL;
+	for (const Op *in = up ? op_parent(up) : NULL; in; in = op_parent(in))
+		if (in->kind != OP_ROLE && in->kind != OP_ELECT && in->kind != OP_IF)
+			return NULL;
 	return up && up->ix[1] == t->turns && ix_is(up->ix[0], 0) ? up : NULL;
 }
 
@@ -250,14 +251,52 @@ static bool is_next(Tickets *t, const Operand *in)
 	       is_seen(t, in->at ? in->at : ix_const(c, 0), simple(t, ix_mod(c, t->looked, slots)));
 }
 
+/* How many lanes of the warp come to op, in the CTA of that rank; more than one: not known. */
+static int lanes_at(Tickets *t, const Op *op, int rank)
+{
+	Ctx *c = t->k->ctx;
+	uint32_t which = UINT32_MAX;
+	bool one = false;
+	for (const Op *up = op_parent(op); up; up = op_parent(up)) {
+		one |= up->kind == OP_ELECT;
+		for (int i = 0; i < up->nix && up->kind == OP_IF; i++) {
+			const Ix *x = ix_subst(c, seen(t, up->ix[i]), ctx_str(c, "rank"),
+					       ix_const(c, rank));
+			const ByLane *by = read_by_lane(t->r->p, x);
+			if (!by->known)
+				return LANES;
+			which &= by->which;
+		}
+	}
+	return which && one ? 1 : __builtin_popcount(which);
+}
+
+static bool walk_draw(Tickets *t, const Op *op)
+{
+	t->drawn = 0;
+	for (int rank = 0; rank < t->r->p->ctas; rank++)
+		t->drawn += lanes_at(t, op, rank);
+	return is_next(t, &op->in[0]) ||
+	       wrong(t, op, D_W0411, "a ticket that is not drawn into its turn's slot");
+}
+
+/* Where all draw by turns it is so many tiles behind the first. */
+static bool is_by_turns(Tickets *t, const Op *op)
+{
+	Ctx *c = t->k->ctx;
+	const Ix *behind = ix_mul(c, op->ix[0], t->tickets->ix[2]);
+	const Ix *more = ix_sub(c, op->ix[2], ix_add(c, t->tickets->ix[0], behind));
+	return op->ix[1] == t->tickets->ix[1] && ix_is(simple(t, seen(t, more)), 0);
+}
+
 static bool walk_ticket(Tickets *t, const Op *op)
 {
 	bool next = is_seen(t, op->ix[0], t->looked);
 	if (op->kind == OP_TICKET_AT)
-		return next || wrong(t, op, D_W0411, "a tile that is not the turn's");
+		return (next && is_by_turns(t, op)) ||
+		       wrong(t, op, D_W0411, "a tile that is not the turn's");
 	if (is_draw(op))
-		return is_next(t, &op->in[0]) ||
-		       wrong(t, op, D_W0411, "a ticket that is not drawn into its turn's slot");
+		return walk_draw(t, op);
 	if (!next || op->ix[1] != t->tickets->ix[1] || !is_next(t, &op->in[0]))
 		return wrong(t, op, D_W0411, "a ticket that is not the one drawn in its turn");
 	t->looked = simple(t, ix_add(t->k->ctx, t->looked, ix_const(t->k->ctx, 1)));
@@ -295,41 +334,45 @@ static bool walk_warp(Tickets *t, int warp)
 	t->view = (View){.ctx = t->k->ctx};
 	read_put_warp(t->r, &t->view, warp);
 	t->looked = ix_const(t->k->ctx, 0);
-	return walk(t, &t->k->body) && (!role || walk(t, role->body));
+	t->drawn = 0;
+	bool right = walk(t, &t->k->body) && (!role || walk(t, role->body));
+	t->draws += t->drawn;
+	return right;
 }
 
 bool read_tickets(Reader *r)
 {
 	Tickets t = {.r = r, .k = r->p->k};
-	t.tickets = find(t.k, OP_TICKETS);
-	find_draw(&t);
-	if (!t.tickets || r->p->sized)
+	if (!kernel_has_tickets(t.k) || r->p->sized)
 		return true;
+	if (!find_ops(&t))
+		return false;
 	t.turns = ix_sym(t.k->ctx, t.tickets->sym[0]);
 	if (!t.draw)
 		return wrong(&t, t.tickets, D_E0411,
 			     "no ticket is drawn: nobody has a second turn");
-	for (const Op *op = op_next(t.draw); op; op = op_next(op))
-		if (is_draw(op) || op->kind == OP_TICKETS)
-			return wrong(&t, op, D_W0411, "tickets that are drawn in several places");
 	if (!tells_all(&t))
 		return wrong(&t, t.draw, D_W0411, "a ticket that some CTAs of the cluster hear of");
 	if (!turn_of(&t, t.draw))
 		return wrong(&t, t.draw, D_W0411, "a ticket that is not drawn in every turn");
+	if (!read_deals(r, t.tickets, t.draw))
+		return false;
 	t.ahead = attrs_int(&t.tickets->attrs, A_TURNS, 1);
-	const Ix *first = ix_mul(t.k->ctx, t.tickets->ix[2], ix_const(t.k->ctx, t.ahead));
-	if (simple(&t, t.dealt) != simple(&t, first) || t.drawn != t.tickets->ix[1])
-		return wrong(&t, t.draw, D_W0411, "tickets of other tiles than the turns are");
 	bool right = true;
 	for (int w = 0; w < attrs_int(&t.k->attrs, A_BLOCK, 0) / LANES && right; w++)
 		right = walk_warp(&t, w);
+	if (right && t.draws != 1)
+		return wrong(&t, t.draw, D_W0411, "a ticket that is not drawn by one thread alone");
 	return right;
 }
 
 /* ------------------------------------------------------------------ by turns */
 bool kernel_has_tickets(const Kernel *k)
 {
-	return find(k, OP_TICKETS);
+	const Op *op = kernel_first(k);
+	while (op && op->kind != OP_TICKETS)
+		op = op_next(op);
+	return op;
 }
 
 static const Ix *by_turns(Ctx *c, const Op *op)

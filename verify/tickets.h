@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* tickets.h - private to verify/: a kernel as it runs where all CTAs draw by turns. */
+/* tickets.h - private to verify/: tiles that CTAs draw. */
 #ifndef DSL_CHECK_TICKETS_H
 #define DSL_CHECK_TICKETS_H
 
@@ -13,6 +13,11 @@ typedef struct {
 } Turned;
 typedef VEC(Turned) TurnedVec;
 
+/* deals.c: whether each tile is some CTA's, and once. */
+struct Reader;
+bool read_deals(struct Reader *r, const Op *tickets, const Op *draw);
+
+/* The kernel as it runs where all draw by turns. */
 bool kernel_has_tickets(const Kernel *k);
 void tickets_by_turns(const Kernel *k, TurnedVec *all); /* until they are exchanged again */
 void tickets_exchange(TurnedVec *all);
