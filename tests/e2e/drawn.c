@@ -93,7 +93,7 @@ static dsl_status launch(Bench *b, dsl_addr a, int *right)
 	assert_int_equal(dsl_copy_out(b->dev, got, d, sizeof got), DSL_OK);
 	*right = 0;
 	for (int i = 0; i < M * N; i++)
-		*right += got[i] == K;
+		*right += got[i] == (float)K;
 	return st;
 }
 

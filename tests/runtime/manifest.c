@@ -133,62 +133,62 @@ static dsl_status parse_with(const char *old, const char *new)
 	return sample_parse_with(&s.module, old, new);
 }
 
+static const char *const wrong[][4] = {
+	/* old, new, what the sentence says */
+	{"\"abi\":2", "\"abi\":\"2\"", "abi", "integer"},
+	{"\"tool\"", "\"tooth\"", "tool", "missing"},
+	{"\"min_driver\":13000", "\"min_driver\":-1", "min_driver", "-1"},
+	{"\"min_driver\":13000", "\"min_driver\":1e9", "min_driver", "integer"},
+	{"\"kernels\":[", "\"kernels\":7,\"x\":[", "kernels", "list"},
+	{"\"name\":\"gemm\"", "\"name\":\"g mm\"", "g mm", "not a name"},
+	{"\"name\":\"scale\"", "\"name\":\"gemm\"", "two kernels", "gemm"},
+	{"\"kind\":\"tensor\"", "\"kind\":\"tenor\"", "tenor", "args 0"},
+	{"\"elem\":\"bf16\"", "\"elem\":\"bf15\"", "bf15", "args 0"},
+	{"\"dir\":\"out\"", "\"dir\":\"off\"", "off", "args 2"},
+	{"\"name\":\"B\"", "\"name\":\"A\"", "two arguments A", "args 1"},
+	{"\"syms\":[\n        \"M\"", "\"syms\":[\n        \"A\"", "symbol", "\"A\""},
+	{"\"syms\":[\n        \"M\"", "\"syms\":[\n        \"K\"", "symbol", "\"K\""},
+	{"\"cond\":", "\"con\":", "cond", "facts 0"},
+	{"\"map\":2", "\"map\":3", "map", "params 2"},
+	{"\"sym\":\"N\"", "\"sym\":\"Q\"", "no symbol", "Q"},
+	{"\"arg\":\"alpha\"", "\"arg\":\"x\"", "wrong kind", "x"},
+	{"\"arg\":\"D\"", "\"arg\":\"Z\"", "no argument", "Z"},
+	{"\"swizzle\":64", "\"swizzle\":48", "48", "maps 2"},
+	{"\"swizzle\":64", "\"swizzle\":32", "wider", "maps 2"},
+	{"\"store\":true", "\"store\":1", "store", "maps 2"},
+	{"\"optional\":false", "\"optional\":0", "optional", "maps 0"},
+	{"\"constant\":true", "\"constant\":1", "constant", "args 1"},
+	{"\"dir\":\"out\"", "\"dir\":\"out\",\"constant\":true", "no input", "tensor D"},
+	{"\"copy\":true", "\"copy\":1", "copy", "maps 0"},
+	{"\"optional\":true", "\"optional\":true,\"copy\":true", "no input", "maps 2"},
+	{"\"copy\":true", "\"copy\":true,\"ahead\":0", "ahead", "maps 0"},
+	{"\"optional\":true", "\"optional\":true,\"ahead\":64", "no copy of two modes", "maps 2"},
+	{"\"kind\":\"tmap\",\n          \"map\":1", "\"kind\":\"rest\",\n          \"map\":1",
+	 "made ahead of the kernel", "params 1"},
+	{"\"kind\":\"made\",\n          \"map\":2", "\"kind\":\"made\",\n          \"map\":3",
+	 "map", "params 6"},
+	{"\"align\":4", "\"align\":17", "align", "args 2"},
+	{"        32,\n", "        257,\n", "257", "box"},
+	{"        32,\n", "        4,\n", "8 bytes", "box"},
+	{"\"block\":384", "\"block\":0", "block", "0"},
+	{"\"block\":384", "\"block\":1025", "block", "1025"},
+	{"\"cluster\":[\n        2,", "\"cluster\":[\n        17,", "cluster", "17"},
+	{"\"cluster\":[\n        2,\n        1", "\"cluster\":[\n        8,\n        4", "8 x 4",
+	 "16 CTAs"},
+	{"\"slots\":4", "\"slots\":0", "slots", "smem_map 0"},
+	{"\"bM\":128", "\"bM\":[]", "bM", "integer"},
+	{"\"consts\":{", "\"consts\":3,\"y\":{", "consts", "table"},
+	{"\"schedule\":\"cooperative\"", "\"schedule\":\"a\\u0000b\"", "schedule", "NUL"},
+};
+
 static void each_wrong_entry_is_named(void **state)
 {
 	(void)state;
-	static const char *const rows[][4] = {
-		/* old, new, what the sentence says */
-		{"\"abi\":2", "\"abi\":\"2\"", "abi", "integer"},
-		{"\"tool\"", "\"tooth\"", "tool", "missing"},
-		{"\"min_driver\":13000", "\"min_driver\":-1", "min_driver", "-1"},
-		{"\"min_driver\":13000", "\"min_driver\":1e9", "min_driver", "integer"},
-		{"\"kernels\":[", "\"kernels\":7,\"x\":[", "kernels", "list"},
-		{"\"name\":\"gemm\"", "\"name\":\"g mm\"", "g mm", "not a name"},
-		{"\"name\":\"scale\"", "\"name\":\"gemm\"", "two kernels", "gemm"},
-		{"\"kind\":\"tensor\"", "\"kind\":\"tenor\"", "tenor", "args 0"},
-		{"\"elem\":\"bf16\"", "\"elem\":\"bf15\"", "bf15", "args 0"},
-		{"\"dir\":\"out\"", "\"dir\":\"off\"", "off", "args 2"},
-		{"\"name\":\"B\"", "\"name\":\"A\"", "two arguments A", "args 1"},
-		{"\"syms\":[\n        \"M\"", "\"syms\":[\n        \"A\"", "symbol", "\"A\""},
-		{"\"syms\":[\n        \"M\"", "\"syms\":[\n        \"K\"", "symbol", "\"K\""},
-		{"\"cond\":", "\"con\":", "cond", "facts 0"},
-		{"\"map\":2", "\"map\":3", "map", "params 2"},
-		{"\"sym\":\"N\"", "\"sym\":\"Q\"", "no symbol", "Q"},
-		{"\"arg\":\"alpha\"", "\"arg\":\"x\"", "wrong kind", "x"},
-		{"\"arg\":\"D\"", "\"arg\":\"Z\"", "no argument", "Z"},
-		{"\"swizzle\":64", "\"swizzle\":48", "48", "maps 2"},
-		{"\"swizzle\":64", "\"swizzle\":32", "wider", "maps 2"},
-		{"\"store\":true", "\"store\":1", "store", "maps 2"},
-		{"\"optional\":false", "\"optional\":0", "optional", "maps 0"},
-		{"\"constant\":true", "\"constant\":1", "constant", "args 1"},
-		{"\"dir\":\"out\"", "\"dir\":\"out\",\"constant\":true", "no input", "tensor D"},
-		{"\"copy\":true", "\"copy\":1", "copy", "maps 0"},
-		{"\"optional\":true", "\"optional\":true,\"copy\":true", "no input", "maps 2"},
-		{"\"copy\":true", "\"copy\":true,\"ahead\":0", "ahead", "maps 0"},
-		{"\"optional\":true", "\"optional\":true,\"ahead\":64", "no copy of two modes",
-		 "maps 2"},
-		{"\"kind\":\"tmap\",\n          \"map\":1",
-		 "\"kind\":\"rest\",\n          \"map\":1", "made ahead of the kernel", "params 1"},
-		{"\"kind\":\"made\",\n          \"map\":2",
-		 "\"kind\":\"made\",\n          \"map\":3", "map", "params 6"},
-		{"\"align\":4", "\"align\":17", "align", "args 2"},
-		{"        32,\n", "        257,\n", "257", "box"},
-		{"        32,\n", "        4,\n", "8 bytes", "box"},
-		{"\"block\":384", "\"block\":0", "block", "0"},
-		{"\"block\":384", "\"block\":1025", "block", "1025"},
-		{"\"cluster\":[\n        2,", "\"cluster\":[\n        17,", "cluster", "17"},
-		{"\"cluster\":[\n        2,\n        1", "\"cluster\":[\n        8,\n        4",
-		 "8 x 4", "16 CTAs"},
-		{"\"slots\":4", "\"slots\":0", "slots", "smem_map 0"},
-		{"\"bM\":128", "\"bM\":[]", "bM", "integer"},
-		{"\"consts\":{", "\"consts\":3,\"y\":{", "consts", "table"},
-		{"\"schedule\":\"cooperative\"", "\"schedule\":\"a\\u0000b\"", "schedule", "NUL"},
-	};
-	for (size_t i = 0; i < COUNTOF(rows); i++) {
-		dsl_status st = parse_with(rows[i][0], rows[i][1]);
+	for (size_t i = 0; i < COUNTOF(wrong); i++) {
+		dsl_status st = parse_with(wrong[i][0], wrong[i][1]);
 		if (st != DSL_ERR_MANIFEST)
-			fail_msg("%s gave %s", rows[i][1], dsl_status_name(st));
-		assert_says(dsl_detail(), rows[i][2], rows[i][3], NULL);
+			fail_msg("%s gave %s", wrong[i][1], dsl_status_name(st));
+		assert_says(dsl_detail(), wrong[i][2], wrong[i][3], NULL);
 	}
 }
 
