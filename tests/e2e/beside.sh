@@ -50,14 +50,13 @@ program apart majors -e 's/lda % 8 == 0, ldb % 8 == 0, //; s/(M,K):(1,lda)/(M,K)
 try sim:sms=4,resident=3 apart M=300,N=72,K=70,lda=73,ldb=72 $small
 types()
 {
-	program "$1" types -e "s/bN,32>/bN,${5:-32}>/; s/\<TA\>/$1/g; s/\<TB\>/$1/g; s/\<TC\>/$2/g; s/\<TD\>/$3/g; s/PRODUCT/$4/" \
-		-e 's/VALUE/acc/; s/K % 16 == 0, //' -e 's/schedule { copies beside;/schedule { copies beside; group(1);/'
+	sed -e "s/bN,32>/bN,${5:-32}>/; s/\<TA\>/$1/g; s/\<TB\>/$1/g; s/\<TC\>/$2/g; s/\<TD\>/$3/g; s/PRODUCT/$4/" \
+		-e 's/VALUE/acc/; s/K % 16 == 0, //; s/schedule {/schedule { group(1);/' "$dir/types.gemm" >"$scratch/$1.gemm"
 }
 types s8 s32 s32 'mm(sA, sB)'
-try sim:sms=4,resident=3 s8 M=300,N=70,K=259,ldd=70 -DW=1 -DbM=64 -DbN=64
+try sim:sms=4,resident=3 s8 M=300,N=70,K=259,ldd=70 -DW=1 -DbM=64 -DbN=64 -DCO=beside
 types tf32 f32 f32 'mm(sA, sB)' 8
-try sim:sms=4,resident=3 tf32 M=300,N=70,K=139,ldd=70 -DW=1 -DbM=64 -DbN=64 -DbK=32
-# Each CTA of a warp that copies, in any order: of the copies ahead nothing is left to the kernel where all rows are ahead.
+try sim:sms=4,resident=3 tf32 M=300,N=70,K=139,ldd=70 -DW=1 -DbM=64 -DbN=64 -DbK=32 -DCO=beside
 "$dslc" explain "$scratch/rows.gemm" $small >"$scratch/out"
 grep -q 'of the copy it makes 64 rows, which the first tiles read; idle warps of producer' "$scratch/out" || fail "explain:"
 grep -q 'copies beside; *//: as written' "$scratch/out" || fail "explain:"

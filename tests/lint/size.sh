@@ -12,7 +12,6 @@ tests/check/random_run.c advance 50: a case for each step
 tests/check/stepper_run.c step 75: a case for each step
 tests/check/stepper_trace_op.c trace_step 60: a case for each op
 tests/fuzz/ir_mutants.c change_number 50: a case for each change
-tests/runtime/manifest.c each_wrong_entry_is_named 50: a row for each entry
 '
 find layout ir frontend passes verify codegen runtime sim driver examples tests -path tests/lint/bad -prune -o \
 	\( -name '*.[chly]' -o -name '*.def' \) -print 2>/dev/null | sort | xargs awk -v longer="$longer" '
