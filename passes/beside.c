@@ -21,10 +21,9 @@ typedef struct {
 	bool along_n;  /* the mode that is grouped */
 } Beside;
 
-static bool refuse(Kernel *k, const char *why, const char *remedy)
+static void refuse(Kernel *k, const char *why, const char *remedy)
 {
 	diag_remedy(k->ctx, diag(k->ctx, k->loc, D_E0407, "copies beside: %s", why), "%s", remedy);
-	return false;
 }
 
 /* ------------------------------------------------------------------ which rows */
@@ -69,12 +68,18 @@ static bool is_along_n(const Kernel *k, const Val *buffer)
 	return false;
 }
 
+/* Rows of a tile's operand that a cluster reads. */
+static int64_t side(const Kernel *k, const Op *load, int mode)
+{
+	const Attr *cluster = attrs_get(&k->attrs, A_CLUSTER);
+	bool n = is_along_n(k, load->in[0].val);
+	return val_extent(load->in[1].val, mode) * (cluster ? cluster->i[n] : 1);
+}
+
 static int64_t rows_ahead(const Beside *b, const Op *load, int mode)
 {
-	const Attr *cluster = attrs_get(&b->k->attrs, A_CLUSTER);
 	bool n = is_along_n(b->k, load->in[0].val);
-	int64_t side = val_extent(load->in[1].val, mode) * (cluster ? cluster->i[n] : 1);
-	return side * (n == b->along_n ? b->group : b->swept);
+	return side(b->k, load, mode) * (n == b->along_n ? b->group : b->swept);
 }
 
 /* As tiles.c orders them. */
@@ -147,33 +152,31 @@ static Op *idle_warps(Beside *b, int64_t first)
 	return only;
 }
 
-/* The rows of a tile of A, and of B, that a cluster computes at a time; 1: nothing is loaded. */
-static int64_t side_of(const Beside *b, bool n)
+/* Of the operand along that mode; 1: none is loaded. */
+static int64_t side_along(const Beside *b, bool n)
 {
-	const Attr *cluster = attrs_get(&b->k->attrs, A_CLUSTER);
 	int mode;
 	for (const Op *op = kernel_first(b->k); op; op = op_next(op))
 		if (is_load(b, op, &mode) && is_along_n(b->k, op->in[0].val) == n)
-			return val_extent(op->in[1].val, mode) * (cluster ? cluster->i[n] : 1);
+			return side(b->k, op, mode);
 	return 1;
 }
 
 /* What the tiles of the first sweep have in common is needed longest by them alone, and the other
  * operand's rows first. */
-static bool put_copies(Beside *b, int64_t first)
+static void put_copies(Beside *b, int64_t first)
 {
-	first_tiles(b, side_of(b, false), side_of(b, true));
+	first_tiles(b, side_along(b, false), side_along(b, true));
 	Op *warps = idle_warps(b, first);
 	copies_along(b, warps, !b->along_n);
 	copies_along(b, warps, b->along_n);
-	if (warps->body && warps->body->first) {
+	if (warps->body && warps->body->first)
 		waits(b);
-		return true;
-	}
-	return refuse(b->k,
-		      "no operand is loaded by tma in tiles of whole rows that lie along k, of a "
-		      "tensor of two modes that is not constant",
-		      "leave copies out");
+	else
+		refuse(b->k,
+		       "no operand is loaded by tma in tiles of whole rows that lie along k, of a "
+		       "tensor of two modes that is not constant",
+		       "leave copies out");
 }
 
 void pass_beside(Kernel *k)
