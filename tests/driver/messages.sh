@@ -114,6 +114,33 @@ expect 0 check -q --verify=off guard.ir
 expect 1 check bad.ir guard.ir
 expect 1 check guard.ir bad.ir
 expect 4 check -q small.gemm guard.ir
+expect 4 check -q guard.ir small.gemm
+expect 4 check -q guard.ir twice.ir
+expect 1 check -q small.gemm bad.ir
+expect 1 check --unproved guard.ir bad.ir
+expect 4 check --diagnostics=json guard.ir
+
+# of several causes the worst: what ptxas refuses is worse than what is not proved, and no better than what is refuted
+printf '#!/bin/sh\ncat >/dev/null\nexit 1\n' >failing
+chmod +x failing
+expect 3 --ptxas-path=./failing small.gemm -c
+for files in "guard.ir small.gemm" "small.gemm guard.ir" "bad.ir small.gemm" "small.gemm bad.ir"; do
+	# shellcheck disable=SC2086
+	expect 3 --ptxas-path=./failing -c $files
+done
+absent small.cubin
+
+# and whatever is done with a kernel that is not decided: 4, and 1 for one that does not compile
+many="$root/tests/e2e/blend.gemm -DR=cooperative -DP=on -DW=3 -DCM=16 -DbM=192 -DbN=64 -DS=2"
+for verb in "run --size M=1,N=1,K=0 --device sim" explain check -S; do
+	# shellcheck disable=SC2086
+	expect 4 $verb $many
+	has err "error[E0416]: blend is not decided within the limit: it has more than 128 kinds of warps"
+	expect 1 $verb nothere.gemm
+done
+absent blend.ptx
+# shellcheck disable=SC2086
+expect 0 explain --unproved $many
 
 # a line is shown around the place; a word without an end is cut; the caret stays under it
 { printf 'kernel f('; head -c 2000000 /dev/zero | tr '\0' x; echo ')'; } >long.gemm
