@@ -7,6 +7,8 @@
  *     a load      through such a map, behind a wait for all of its rows */
 #include "verify/read.h"
 
+typedef VEC(const Op *) Copies;
+
 static bool wrong(Reader *r, const Op *op, DiagId code, const char *text)
 {
 	const char *name =
@@ -14,12 +16,13 @@ static bool wrong(Reader *r, const Op *op, DiagId code, const char *text)
 	return read_problem(r, code, op->loc, ctx_strf(r->p->k->ctx, text, name));
 }
 
-static const Op *copy_of(const Kernel *k, const Val *map)
+/* The first of the map. */
+static const Op *copy_of(const Copies *all, const Val *map)
 {
-	const Op *op = kernel_first(k);
-	while (op && !(op->kind == OP_REST_COPY && op->in[0].val == map))
-		op = op_next(op);
-	return op;
+	for (int i = 0; i < all->n; i++)
+		if (all->at[i]->in[0].val == map)
+			return all->at[i];
+	return NULL;
 }
 
 /* ------------------------------------------------------------------ who copies */
@@ -68,10 +71,10 @@ static bool warp_copies(Reader *r, const Op *copy, int warp)
 	return true;
 }
 
-static bool is_copied(Reader *r, const Op *copy)
+static bool is_copied(Reader *r, const Copies *all, const Op *copy)
 {
 	int warps = (int)(attrs_int(&r->p->k->attrs, A_BLOCK, 0) / LANES);
-	if (copy_of(r->p->k, copy->in[0].val) != copy)
+	if (copy_of(all, copy->in[0].val) != copy)
 		return wrong(r, copy, D_W0411, "copies of rows of %%%s in several places");
 	for (int w = 0; w < warps; w++)
 		if (read_role_of(r->p->k, w) == read_role(copy) && warp_copies(r, copy, w))
@@ -140,14 +143,14 @@ static bool is_plain_box(const Op *load)
 	return box && box->n == 2 && !attrs_get(&load->attrs, A_GATHER);
 }
 
-static bool op_right(Reader *r, const Op *op)
+static bool op_right(Reader *r, const Copies *all, const Op *op)
 {
 	if (op->kind == OP_REST_COPY)
-		return is_copied(r, op);
+		return is_copied(r, all, op);
 	if (op->kind == OP_REST_WAIT)
-		return copy_of(r->p->k, op->in[0].val) ||
+		return copy_of(all, op->in[0].val) ||
 		       wrong(r, op, D_E0411, "it waits for ever: no warp copies rows of %%%s");
-	if (!is_load(op) || !copy_of(r->p->k, op->in[1].val))
+	if (!is_load(op) || !copy_of(all, op->in[1].val))
 		return true;
 	if (!is_plain_box(op))
 		return wrong(r, op, D_W0411,
@@ -157,8 +160,12 @@ static bool op_right(Reader *r, const Op *op)
 
 bool read_rests(Reader *r)
 {
+	Copies all = {0};
 	bool right = true;
+	for (const Op *op = kernel_first(r->p->k); op; op = op_next(op))
+		if (op->kind == OP_REST_COPY)
+			vec_push(r->p->arena, &all, op);
 	for (const Op *op = kernel_first(r->p->k); op && right; op = op_next(op))
-		right = op_right(r, op);
+		right = op_right(r, &all, op);
 	return right;
 }
