@@ -7,6 +7,7 @@
 #include "runtime/swizzle.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 static bool is_reg(const Type *t)
 {
@@ -496,6 +497,31 @@ const char *rule_unit(const Kernel *k, const Op *op)
 	if (units < 1 || units > 32 || 32 % units)
 		return "the units of a row are stored by lanes of one warp";
 	return rule_staged(k, op);
+}
+
+static void visit_foreign(void *user, const char *name)
+{
+	const Kernel **k = user;
+	if (!strcmp(name, "sms"))
+		return;
+	for (int i = 0; *k && i < (*k)->syms.n; i++)
+		if ((*k)->syms.at[i].name == name)
+			return;
+	*k = NULL;
+}
+
+/* The host evaluates the grid, so it knows arguments only. */
+const char *rule_launch(const Kernel *k, const Op *op)
+{
+	const Kernel *known = k;
+	const Op *first = kernel_first(k);
+	while (first->kind != OP_LAUNCH)
+		first = op_next(first);
+	if (first != op)
+		return "a kernel has one launch";
+	for (int i = 0; i < op->nix && known; i++)
+		ix_names(op->ix[i], visit_foreign, &known);
+	return known ? NULL : "launch names the arguments' symbols only";
 }
 
 const char *rule_tickets(const Kernel *k, const Op *op)

@@ -194,26 +194,6 @@ static const char *rule_ticket(const Kernel *k, const Op *op)
 								     : NULL;
 }
 
-static void visit_foreign(void *user, const char *name)
-{
-	const Kernel **k = user;
-	if (!strcmp(name, "sms"))
-		return;
-	for (int i = 0; *k && i < (*k)->syms.n; i++)
-		if ((*k)->syms.at[i].name == name)
-			return;
-	*k = NULL;
-}
-
-/* The host evaluates the grid, so it knows arguments only. */
-static const char *rule_launch(const Kernel *k, const Op *op)
-{
-	const Kernel *known = k;
-	for (int i = 0; i < op->nix && known; i++)
-		ix_names(op->ix[i], visit_foreign, &known);
-	return known ? NULL : "launch names the arguments' symbols only";
-}
-
 static const Op *find_named(const Kernel *k, OpKind kind, const char *name)
 {
 	for (const Op *op = kernel_first(k); op; op = op_next(op))

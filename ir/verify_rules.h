@@ -54,6 +54,7 @@ const char *rule_matrices(const Kernel *k, const Op *op);
 const char *rule_part(const Kernel *k, const Op *op);
 const char *rule_staged(const Kernel *k, const Op *op);
 const char *rule_unit(const Kernel *k, const Op *op);
+const char *rule_launch(const Kernel *k, const Op *op);
 const char *rule_tickets(const Kernel *k, const Op *op);
 const char *rule_tile(const Kernel *k, const Op *op);
 const char *rule_load_async(const Kernel *k, const Op *op);
