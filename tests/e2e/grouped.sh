@@ -3,7 +3,7 @@
 # Groups of rows, each program under three of five schedules, all with EVERY=1: each kernel is proved (else it is an error), and right on the simulator against the
 # reference interpreter where groups are empty, shorter than a tile and longer, where ends fall or lie behind the last row,
 # where there is one group, none, more than a warp looks at in one go (32), and no row.
-#   grouped.sh DSLC DIR SCRATCH WHAT      WHAT: gemm, up, down, sums, masked, along, swap, split, clusters, sizes      [DEVICE=cuda:0 EVERY=1]
+#   grouped.sh DSLC DIR SCRATCH WHAT      WHAT: gemm, up, boxes, down, sums, masked, along, swap, split, clusters, sizes      [DEVICE=cuda:0 EVERY=1]
 set -eu
 dslc=$1 dir=$2 scratch=$3 what=$4
 rm -rf "$scratch"
@@ -42,6 +42,21 @@ gemm)
 		{ echo "D does not leave by TMA"; exit 1; }
 	all 0 gemm M=300,N=136,K=200,G=5 && try gemm M=200,N=72,K=72,G=3 -DW=1 && try gemm M=500,N=72,K=72,G=3 -DW=3 ;;
 up) all 1 up T=90,M=300,N=136,K=200,G=5 -DW=1 && try up T=90,M=300,N=136,K=72,G=3 -DR=cooperative ;;
+boxes) # of X by TMA; behind a group the rows of the next, but where indices are checked
+	sed 's/    pipeline ab { sX/    tma ld = load(X, sX);\n    pipeline ab { sX via ld/; s/S = 3/S = 3, CN = 1/; s/schedule {/& cluster (1,CN);/' "$dir/up.gemm" >"$scratch/up.gemm"
+	"$dslc" -q --emit=ir "$scratch/up.gemm" -o "$scratch/up.ir"
+	"$dslc" -q --emit=ir "$scratch/up.gemm" --check-indices -o "$scratch/checked.ir"
+	ends='if (.*row.* < end'
+	[ "$(grep -c "$ends" "$scratch/up.ir")" = 0 ] && [ "$(grep -c "$ends" "$scratch/checked.ir")" = 3 ] ||
+		{ echo "rows behind a group are none"; exit 1; }
+	dir=$scratch
+	try up T=90,M=300,N=200,K=200,G=5 -DR=pingpong -DCN=2
+	try up T=90,M=300,N=136,K=72,G=5 -DW=1 --check-indices
+	every try up T=90,M=300,N=136,K=72,G=5 -DR=pingpong -DW=1
+	every try up T=90,M=300,N=200,K=200,G=5 -DCN=2
+	for sizes in T=90,M=300,N=64,K=8,G=70 T=1,M=1,N=8,K=8,G=3 T=9,M=0,N=64,K=64,G=3 T=0,M=64,N=64,K=64,G=2 T=9,M=64,N=64,K=64,G=0; do
+		try up $sizes -DW=1
+	done ;;
 down) all 2 down T=400,M=300,N=137,K=200,G=5 ;;
 sums) all 3 sums M=300,N=136,K=72,G=5,lda=80,ldc=140,lde=301 -DW=1 && try sums M=300,N=136,K=72,G=5,lda=80,ldc=140,lde=301 -DR=cooperative ;;
 masked)
