@@ -41,7 +41,7 @@ static bool runs_by_rank(const Kernel *k, const Op *loop, const char *ring)
 {
 	bool by_rank = false, fills = false;
 	for (const Op *op = loop->body->first; op && op_inside(op, loop); op = op_next(op))
-		fills |= op_fills(op, ring);
+		fills |= op_touches(op, ring, FX_W | FX_AW);
 	for (int i = 0; i < 2 && fills; i++) {
 		const Ix *bound = same_resolve(k, loop, loop->ix[i]);
 		by_rank |= ix_uses(bound, "rank") || ix_uses(bound, "cta");
@@ -80,9 +80,27 @@ static SlotForm form_of(const Kernel *k, const Op *load)
 	return m;
 }
 
+/* Whether some CTAs of the cluster leave it out: nobody loads for those who do. */
+static bool is_of_some(const Op *load)
+{
+	bool some = false;
+	for (const Op *up = op_parent(load); up; up = op_parent(up))
+		for (int i = 0; up->kind == OP_IF && i < up->nix; i++)
+			some |= ix_uses(up->ix[i], "rank");
+	return some;
+}
+
+/* Whether each CTA loads for itself, whatever others load. */
+static bool loads_apart(const Kernel *k, const Op *load)
+{
+	const char *ring = attrs_str(&load->in[0].val->def->attrs, A_RING, "");
+	return goes_by_rank(k, ring) || is_of_some(load) ||
+	       ring_filled_by_lanes(k, ring); /* of this CTA alone: nobody fills for another */
+}
+
 int slices_of(Kernel *k, const Op *load)
 {
-	if (kernel_cluster_ctas(k) == 1)
+	if (kernel_cluster_ctas(k) == 1 || loads_apart(k, load))
 		return 1;
 	Judge *judge = judge_new(ISL_OPERATIONS);
 	SameFrame f = same_frame(k, load, judge, kernel_cluster_ctas(k));
@@ -107,26 +125,14 @@ static bool share_load_op(Kernel *k, Judge *judge, Op *load, bool apart, Release
 	return s.issue != ISSUE_EACH && same.depends != SAME_CONSTANT;
 }
 
-/* Whether some CTAs of the cluster leave it out: nobody loads for those who do. */
-static bool is_of_some(const Op *load)
-{
-	bool some = false;
-	for (const Op *up = op_parent(load); up; up = op_parent(up))
-		for (int i = 0; up->kind == OP_IF && i < up->nix; i++)
-			some |= ix_uses(up->ix[i], "rank");
-	return some;
-}
-
 static void share_ring(Kernel *k, Judge *judge, Op *ring)
 {
 	Releases all = {0};
 	int64_t into[CLUSTER_CTAS], from[CLUSTER_CTAS];
-	bool shared = false, paced = false, apart = goes_by_rank(k, ring->sym[0]);
-	apart |= ring_filled_by_lanes(
-		k, ring->sym[0]); /* of this CTA alone: nobody fills for another */
+	bool shared = false, paced = false;
 	for (Op *op = kernel_first(k); op; op = op_next(op))
 		if (op_done_by(op, DONE_BY_BARRIER) && operand_on_ring(&op->in[0], ring->sym[0]))
-			paced |= share_load_op(k, judge, op, apart || is_of_some(op), &all);
+			paced |= share_load_op(k, judge, op, loads_apart(k, op), &all);
 	for (int r = 0; r < all.ranks; r++) {
 		into[r] = all.into[r];
 		from[r] = all.from[r];
