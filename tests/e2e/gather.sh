@@ -4,7 +4,8 @@
 # no size is a multiple of a tile, and one index in sixteen is none of the tensor's.  [DEVICE=cuda:0 EVERY=1]
 #   gather.sh DSLC FILE SCRATCH HOW...   HOW: scatter: rows of D too (_swap: under swap); rows of a, of b, of both (ab); of bytes (a8), of rows that are a
 #   distance apart (lda), 64 bytes wide (narrow, two swizzles wide), by indices of each matrix of a batch (batch); by TMA, a box for each row (boxes, boxes_b, boxes_batch,
-#   boxes_c: beside a source, whose ring has the last of the warps that bring rows, and behind another ring)
+#   boxes_c: beside a source, whose ring has the last of the warps that bring rows, and behind another ring; boxes_types: of other elements, of rows that are a
+#   distance apart, under swap, with a stand-in)
 set -eu
 dslc=$1 file=$2 scratch=$3
 shift 3
@@ -19,6 +20,10 @@ s/rows\[m\]/rows[l,m]/g; s/gB\[n/gB[l,n/; s/gD\[m/gD[l,m/'
 boxes='s/pipeline ab(4) { sA, sB }/tma ld = load(A, sA); pipeline ab(4) { sA via ld, sB }/'
 boxes_b='s/pipeline ab(4) { sA, sB }/tma ld = load(B, sB); pipeline ab(4) { sA, sB via ld }/'
 bytes='s/A : bf16/A : e4m3/; s/B : bf16/B : e4m3/; s/,16>(bf16, bf16/,32>(e4m3, e4m3/; s/sA : bf16/sA : e4m3/; s/sB : bf16/sB : e4m3/; s/K % 8/K % 16/'
+f16='s/A : bf16/A : f16/; s/B : bf16/B : f16/; s/(bf16, bf16/(f16, f16/; s/sA : bf16/sA : f16/; s/sB : bf16/sB : f16/'
+tf32='s/A : bf16/A : tf32/; s/B : bf16/B : tf32/; s/,16>(bf16, bf16/,8>(tf32, tf32/; s/sA : bf16/sA : tf32/; s/sB : bf16/sB : tf32/; s/K % 8/K % 4/; s/bK = 64/bK = 32/'
+swap='s/bM = 64 \* W, bN = 64/bM = 64, bN = 64 * W/; s/<64,bN,/<64,bM,/; s/schedule {/& swap;/'
+lda='s/(Q,K):(K,1)/(Q,K):(lda,1)/; s/K % 8/lda % 8 == 0, K % 8/'
 . "${0%/*}/turns.sh"
 try()
 {
@@ -65,6 +70,22 @@ s|gD = D / (bM,bN)|gD = D / (bM,bN), gC = C / (bM,bN)|' "$file" >"$scratch/k.gem
 		"$dslc" -q --stop-after=roles --emit=ir "$scratch/k.gemm" -DR=cooperative -o "$scratch/k.ir"
 		[ "$(grep -c 'load.rows.* warps=4' "$scratch/k.ir")" = 4 ] || { echo "$how: rows of a later ring have fewer warps"; exit 1; }
 		continue ;;
+	boxes_types)
+		sed "$boxes; $bytes; s/bK = 64/bK = 128/" "$file" >"$scratch/k.gemm"
+		sizes=M=200,N=72,K=336,Q=300 try -DR=pingpong -DP=on
+		sizes=M=130,N=65,K=16,Q=9 try -DR=cooperative -DCN=2
+		sed "$boxes; $f16" "$file" >"$scratch/k.gemm"
+		try -DR=pingpong -DP=on -DCN=2
+		sed "$boxes; $tf32" "$file" >"$scratch/k.gemm"
+		sizes=M=200,N=72,K=324,Q=300 try -DR=cooperative -DP=on -DCN=2
+		sed "$boxes; $lda" "$file" >"$scratch/k.gemm"
+		sizes=M=200,N=72,K=328,Q=300,lda=344 try -DR=pingpong -DP=on -DCN=2
+		sed "$boxes; $swap" "$file" >"$scratch/k.gemm"
+		try -DR=cooperative -DCN=2
+		every try -DR=pingpong -DP=on
+		sed "$boxes; s/schedule {/& cp_async 8;/" "$file" >"$scratch/k.gemm"
+		try -DR=cooperative
+		continue ;;
 	boxes_batch)
 		sed "$batch; $boxes" "$file" >"$scratch/k.gemm"
 		sizes=L=2,M=200,N=72,K=328,Q=300 try -DR=pingpong -DP=on -DCN=2
@@ -74,7 +95,7 @@ s|gD = D / (bM,bN)|gD = D / (bM,bN), gC = C / (bM,bN)|' "$file" >"$scratch/k.gem
 	b) change="$plain; $b" sizes=M=200,N=72,K=328,O=300 ;;
 	ab) change=$b sizes=M=200,N=72,K=328,Q=70,O=300 ;;
 	a8) change=$bytes sizes=M=200,N=72,K=336,Q=300 ;;
-	lda) change='s/(Q,K):(K,1)/(Q,K):(lda,1)/; s/K % 8/lda % 8 == 0, K % 8/' sizes=M=200,N=72,K=328,Q=300,lda=344 ;;
+	lda) change=$lda sizes=M=200,N=72,K=328,Q=300,lda=344 ;;
 	narrow) change=$a more=-DbK=32 ;;
 	wide) change=$a more=-DbK=128 ;;
 	batch) change=$batch sizes=L=2,M=200,N=72,K=328,Q=300 ;;
