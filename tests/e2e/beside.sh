@@ -44,6 +44,9 @@ try sim:sms=6,resident=4,seed=7 rows M=500,N=140,K=71 $small -DCM=2
 try sim:sms=8,resident=8,seed=8 columns M=300,N=392,K=71 $small -DCM=2 -DCN=2 -DP=dynamic
 try sim:sms=4,resident=4 rows M=200,N=392,K=136 $small -DP=on
 try sim:sms=4,resident=4 rows M=200,N=65,K=0 $small -DP=on
+# A stand-in, whose threads copy, has no copies to make.
+program stand_in schedules -e 's/group(G)/group(G); cp_async 4/'
+try sim:sms=3,resident=2 stand_in M=200,N=70,K=71 $small
 # Rows that are farther apart, and one operand that TMA takes; elements of 8 and 32 bits.
 program apart majors -e 's/lda % 8 == 0, ldb % 8 == 0, //; s/(M,K):(1,lda)/(M,K):(lda,1)/; s/lda >= M/lda >= K/' \
 	-e 's/(N,K):(1,ldb)/(N,K):(ldb,1)/; s/ldb >= N/ldb >= K/'
