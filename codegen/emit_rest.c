@@ -21,6 +21,6 @@ void emit_REST_COPY(Cg *g, const Op *op)
 
 void emit_REST_WAIT(Cg *g, const Op *op)
 {
-	LLVMValueRef args[] = {record(g, op), cg_i32(g, op->ix[0]), cg_i32(g, op->ix[1])};
-	cg_on_memory(g, g->m->tvoid, rest_wait_ptx, "l,r,r,~{memory}", args, COUNTOF(args));
+	LLVMValueRef args[] = {record(g, op), cg_i64(g, op->ix[0]), cg_i64(g, op->ix[1])};
+	cg_on_memory(g, g->m->tvoid, rest_wait_ptx, "l,l,l,~{memory}", args, COUNTOF(args));
 }

@@ -84,7 +84,8 @@ static bool is_copied(Reader *r, const Copies *all, const Op *copy)
 }
 
 /* ------------------------------------------------------------------ what is loaded */
-/* How much x is, at least, in any CTA of the cluster, if that is known. */
+/* How much x is, at least, in any CTA of the cluster, if that is known and so little that no bound
+ * passes 64 bits. */
 static bool least_of(Reader *r, const Ix *x, int64_t *least)
 {
 	*least = INT64_MAX;
@@ -92,7 +93,7 @@ static bool least_of(Reader *r, const Ix *x, int64_t *least)
 		int64_t n;
 		View v = {.ctx = r->p->k->ctx};
 		read_put_rank(r, &v, rank);
-		if (!ix_is_const(read_simple(r, stage(&v, x)).x, &n))
+		if (!ix_is_const(read_simple(r, stage(&v, x)).x, &n) || n > INT32_MAX)
 			return false;
 		*least = n < *least ? n : *least;
 	}

@@ -79,6 +79,7 @@ refuted 'rest.wait %A' '' 'rows of %A.map are loaded that may not have been copi
 refuted 'rest.wait %B' '' 'are loaded that may not have been copied yet'
 refuted 'rest.wait %A' "$(echo "$wait_a" | sed 's/ + 64)/ + 63)/')" 'may not have been copied yet'
 refuted 'rest.wait %A' "$(echo "$wait_a" | sed 's/ + 64)/ + N)/')" 'of which it is not known whether'
+refuted 'rest.wait %A' "$(echo "$wait_a" | sed 's/ + 64)/ + 9223372036854775807)/')" 'of which it is not known whether'
 refuted 'rest.wait %A' "$(echo "$wait_a" | sed 's/(m/(1 + m/')" 'may not have been copied yet'
 refuted 'rest.wait %B' "$wait_a" 'may not have been copied yet'
 refuted 'rest.copy %A' '' 'it waits for ever: no warp copies rows of %A.map'
