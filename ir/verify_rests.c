@@ -9,10 +9,12 @@ const char *rule_rest(const Kernel *k, const Op *op)
 {
 	const Op *map = op->in[0].val->def;
 	const Attr *box = map ? attrs_get(&map->attrs, A_BOX) : NULL;
+	int64_t ahead;
 	(void)k;
 	if (!box || box->n != 2 || map->nsym || attrs_get(&map->attrs, A_RAGGED))
 		return "a kernel copies rows of tensors of two modes, whose maps it always has";
-	if (op->kind == OP_REST_COPY && (!ix_is_const(op->ix[0], NULL) || ix_is(op->ix[0], 0)))
-		return "the rows that are copied before the launch are a number from 1 on";
+	if (op->kind == OP_REST_COPY &&
+	    (!ix_is_const(op->ix[0], &ahead) || ahead < 1 || ahead > INT32_MAX))
+		return "the rows that are copied before the launch are a number from 1 to 2^31 - 1";
 	return NULL;
 }

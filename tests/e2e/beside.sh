@@ -89,7 +89,7 @@ refuted 'rest.copy %A' "$(printf 'if (64 < M) {\n%s\n}' "$copy_a")" 'that no war
 refuted 'if (5 <= warp)' 'if (5 <= warp, 1 < cluster) {' 'that no warp copies before it waits'
 refuted 'if (5 <= warp)' 'if (64 <= warp) {' 'that no warp copies before it waits'
 refuted '    grid.wait' '' 'before it waited for earlier launches'
-refuted 'rest.copy %A' 'rest.copy %A.map (M)' 'are a number from 1 on'
+refuted 'rest.copy %A' 'rest.copy %A.map (M)' 'are a number from 1 to 2^31 - 1'
 refuted 'rest.copy %A' 'rest.copy %D.map (64)' 'of tensors of two modes, whose maps it always has'
 [ -n "$idle" ] && [ -n "$wait_b" ] || fail "the kernel has other warps"
 
