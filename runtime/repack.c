@@ -182,6 +182,7 @@ static uint32_t jobs_share(const dsl_device *dev, Job *jobs, int n)
 	uint32_t ctas = 0;
 	for (int i = 0; i < n; i++)
 		all += jobs[i].total;
+	all = all ? all : 1; /* rows of nothing */
 	for (int i = 0; i < n; i++) {
 		uint64_t use = (jobs[i].total + THREADS - 1) / THREADS;
 		uint64_t share = (uint64_t)((double)held * (double)jobs[i].total / (double)all);
