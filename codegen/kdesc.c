@@ -272,16 +272,6 @@ static void fill_modes(Fill *f, KMap *map, Elem elem, const Layout *l, const Att
 		map_facts(f, map, dims, bytes);
 }
 
-/* Where the kernel makes the others of a copy itself; 0: it does not. */
-static int rows_ahead(const Kernel *k, const Val *map)
-{
-	int64_t rows = 0;
-	for (const Op *op = kernel_first(k); op; op = op_next(op))
-		if (op->kind == OP_REST_COPY && op->in[0].val == map)
-			ix_is_const(op->ix[0], &rows);
-	return (int)rows;
-}
-
 static void fill_map(Fill *f, const Op *op)
 {
 	const Val *arg = op->in[0].val;
@@ -298,7 +288,7 @@ static void fill_map(Fill *f, const Op *op)
 		      .optional = op->nsym > 0};
 	map->copy = !map->store && !map->optional && f->d->args[map->arg].dir == KD_IN &&
 		    !attrs_get(&op->attrs, A_RAGGED);
-	map->ahead = rows_ahead(f->k, op->out);
+	map->ahead = schedule_rows_ahead(f->k, op->out);
 	if (!room(f, map->rank - 1, KD_MAX_RANK, "modes in an argument"))
 		return;
 	if (!box || box->n != map->rank)

@@ -238,15 +238,6 @@ static void take_boxes(const Facts *f, const Op *op, FactCopy *c)
 	c->copies *= c->warps;
 }
 
-static int64_t rows_ahead(const Facts *f, const Val *map)
-{
-	int64_t rows = 0;
-	for (const Op *op = kernel_first(f->k); op; op = op_next(op))
-		if (op->kind == OP_REST_COPY && op->in[0].val == map)
-			ix_is_const(op->ix[0], &rows);
-	return rows;
-}
-
 /* The first block that fills a slot through a map says how many copies a slot takes. */
 static void take_load(Facts *f, const Op *op)
 {
@@ -263,7 +254,7 @@ static void take_load(Facts *f, const Op *op)
 		const Val *tensor = op->in[1].val->def->in[0].val;
 		c.uneven =
 			c.ragged || is_out(f, tensor) ? NULL : not_multiples(f, tensor, MAP_UNIT);
-		c.ahead = rows_ahead(f, op->in[1].val);
+		c.ahead = schedule_rows_ahead(f->k, op->in[1].val);
 		c.slow = not_multiples(f, tensor, MAP_LINE);
 		vec_push(arena_of(f), &f->loads, c);
 	}

@@ -9,9 +9,12 @@
  *       if (9 <= warp) { rest.copy %A.map (1024) } }
  * How many are ahead decides only who copies what: about a square of tiles is computed first, as
  * their order has it. Which rows a warp copies, it draws, so all are copied if any CTA runs. */
+#include "ir/schedule.h"
 #include "passes/tiles.h"
 
 #include <string.h>
+
+enum { REGISTERS = 56 /* of a thread that copies: codegen/rest_copy.ptx */ };
 
 typedef struct {
 	Kernel *k;
@@ -182,7 +185,7 @@ static void put_copies(Beside *b, int64_t first)
 void pass_beside(Kernel *k)
 {
 	Beside b = {.k = k, .producer = kernel_find(k, OP_ROLE)};
-	if (strcmp(attrs_str(&k->attrs, A_COPIES, "ahead"), "beside"))
+	if (!schedule_copies_beside(k))
 		return;
 	if (!b.producer || !op_find_next(b.producer, OP_ROLE)) {
 		refuse(k, "all warps compute, so none is left to copy",
@@ -190,8 +193,16 @@ void pass_beside(Kernel *k)
 		return;
 	}
 	const Attrs *role = &b.producer->attrs;
-	int64_t active = attrs_int(role, A_ACTIVE, 0);
-	if (active == attrs_int(role, A_WARPS, 0))
+	int64_t active = attrs_int(role, A_ACTIVE, 0), regs = attrs_int(role, A_REGS, 0);
+	if (regs < REGISTERS)
+		refuse(k,
+		       ctx_strf(
+			       k->ctx,
+			       "a warp that copies takes %d registers a thread, and the producer's "
+			       "have %d beside such accumulators",
+			       REGISTERS, (int)regs),
+		       "take smaller tiles, or leave copies out");
+	else if (active == attrs_int(role, A_WARPS, 0))
 		refuse(k, "all warps of the producer load, so none is left to copy",
 		       "leave copies out");
 	else

@@ -6,6 +6,7 @@
  *     for k { load.tma; mma.wgmma } store
  * ->  role producer { for k { load.tma } }
  *     role consumer { for k { mma.wgmma } store } */
+#include "ir/schedule.h"
 #include "passes/loaders.h"
 #include "passes/needs.h"
 #include "passes/turns.h"
@@ -71,7 +72,7 @@ static int registers_beside(const Kernel *k)
  * that it holds; or its warps copy. */
 static bool is_busy(const Kernel *k)
 {
-	if (!strcmp(attrs_str(&k->attrs, A_COPIES, "ahead"), "beside"))
+	if (schedule_copies_beside(k))
 		return true;
 	for (const Op *op = kernel_first(k); op; op = op_next(op))
 		if (op_is_atom(op) && op_fills_shared(op) && tile_indices(op->in[1].val))

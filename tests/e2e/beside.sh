@@ -102,6 +102,7 @@ refused()
 		grep -q 'leave copies out' "$scratch/out" || fail "$file $*: it is not refused for \"$text\":"
 }
 refused rows 'all warps compute' -DR=none
+refused rows 'a warp that copies takes 56 registers a thread' -DR=pingpong -DP=on -DbN=192
 program constant schedules -e 's/(A : bf16/(A : constant bf16/; s/, B : bf16 (N/, B : constant bf16 (N/'
 refused constant 'no operand is loaded by tma'
 program batch ranks/batch
