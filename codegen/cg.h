@@ -15,9 +15,9 @@
 /* A parameter of the kernel, in order; what codegen and the manifest must agree on. */
 typedef struct {
 	KParamKind kind;
-	const Op *map;   /* KP_TMAP, KP_MADE, KP_REST: the tmap op */
+	const Op *map;   /* KP_TMAP: the tmap op */
 	const Val *arg;  /* KP_PTR, KP_SCALAR, KP_WORK */
-	const char *sym; /* KP_SYM; KP_SEMAPHORES, KP_EPOCH, KP_REST: a name that no program has */
+	const char *sym; /* KP_SYM; KP_SEMAPHORES, KP_EPOCH: a name that no program has */
 } Param;
 typedef VEC(Param) Params;
 #define PARAM_SEMAPHORES "semaphores$"
@@ -25,7 +25,6 @@ typedef VEC(Param) Params;
 
 /* params.c */
 void params_collect(const Kernel *k, Params *out);
-const char *param_rest(Ctx *c, const Op *op);         /* of what a rest.copy or rest.wait names */
 bool kernel_binds(const Kernel *k, const char *name); /* by an op: a loop variable, a let */
 bool name_is_hardware(const char *name);
 

@@ -288,7 +288,6 @@ static void fill_map(Fill *f, const Op *op)
 		      .optional = op->nsym > 0};
 	map->copy = !map->store && !map->optional && f->d->args[map->arg].dir == KD_IN &&
 		    !attrs_get(&op->attrs, A_RAGGED);
-	map->ahead = schedule_rows_ahead(f->k, op->out);
 	if (!room(f, map->rank - 1, KD_MAX_RANK, "modes in an argument"))
 		return;
 	if (!box || box->n != map->rank)

@@ -6,8 +6,8 @@
 #include "codegen/json.h"
 
 static const char *const dir_names[] = {"in", "out", "inout"};
-static const char *const param_names[] = {"tmap", "ptr",        "sym",   "scalar", "made",
-					  "work", "semaphores", "epoch", "rest"};
+static const char *const param_names[] = {"tmap", "ptr",  "sym",        "scalar",
+					  "made", "work", "semaphores", "epoch"};
 
 static void put_text(json_object *o, const char *key, const char *s)
 {
@@ -83,7 +83,6 @@ static void write_param(json_object *o, const KDesc *k, const KParam *p)
 	switch (p->kind) {
 	case KP_TMAP:
 	case KP_MADE:
-	case KP_REST:
 		if (p->index < 0 || p->index >= k->nmaps)
 			panic("kernel %s: map %d of %d", k->name, p->index, k->nmaps);
 		json_put_int(o, "map", p->index);
@@ -118,8 +117,6 @@ static void write_map(json_object *o, const KDesc *k, const KMap *m)
 	json_put_bool(o, "optional", m->optional);
 	if (m->copy)
 		json_put_bool(o, "copy", m->copy);
-	if (m->ahead)
-		json_put_int(o, "ahead", m->ahead);
 }
 
 static void write_smem(json_object *o, const KSmem *s)

@@ -189,7 +189,6 @@ static LLVMTypeRef param_type(const CgMod *m, const Param *p)
 	case KP_PTR:
 	case KP_WORK:
 	case KP_SEMAPHORES:
-	case KP_REST:
 		return m->p1;
 	case KP_SYM:
 	case KP_MADE:

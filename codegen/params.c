@@ -29,7 +29,7 @@ bool kernel_binds(const Kernel *k, const char *name)
 
 typedef struct {
 	const Kernel *k;
-	Params made, ptrs, works, syms, scalars, sems, rests;
+	Params made, ptrs, works, syms, scalars, sems;
 } Use;
 
 static void use_name(void *user, const char *name)
@@ -76,24 +76,8 @@ static void use_semaphores(Use *u)
 	vec_push(a, &u->sems, ((Param){.kind = KP_EPOCH, .sym = ctx_str(u->k->ctx, PARAM_EPOCH)}));
 }
 
-const char *param_rest(Ctx *c, const Op *op)
-{
-	return ctx_str(c, ctx_strf(c, "%s$rest", op->in[0].val->name));
-}
-
-static void use_rest(Use *u, const Op *op)
-{
-	Param p = {.kind = KP_REST, .map = op->in[0].val->def, .sym = param_rest(u->k->ctx, op)};
-	for (int i = 0; i < u->rests.n; i++)
-		if (u->rests.at[i].map == p.map)
-			return;
-	vec_push(ctx_arena(u->k->ctx), &u->rests, p);
-}
-
 static void use_op(Use *u, const Op *op)
 {
-	if (op->kind == OP_REST_COPY || op->kind == OP_REST_WAIT)
-		use_rest(u, op);
 	if (op->kind == OP_SEM_ARRIVE || op->kind == OP_SEM_WAIT ||
 	    op_rows[op->kind].flags & OPF_GLOBAL)
 		use_semaphores(u);
@@ -143,5 +127,4 @@ void params_collect(const Kernel *k, Params *out)
 	append(a, out, &u.syms);
 	append(a, out, &u.scalars);
 	append(a, out, &u.sems);
-	append(a, out, &u.rests);
 }

@@ -49,7 +49,6 @@ typedef struct {
 	/* of a load: the launcher copies the tensor first where one of these formulas or its
 	 * address is no multiple of 16; "" where only the address may be none. NULL: never */
 	const char *uneven;
-	int64_t ahead; /* rows of that copy that are made first: warps make the others; 0: all */
 	const char
 		*slow; /* of a load: TMA is half as fast where one of these is no multiple of 128 */
 } FactCopy;

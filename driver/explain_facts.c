@@ -254,7 +254,6 @@ static void take_load(Facts *f, const Op *op)
 		const Val *tensor = op->in[1].val->def->in[0].val;
 		c.uneven =
 			c.ragged || is_out(f, tensor) ? NULL : not_multiples(f, tensor, MAP_UNIT);
-		c.ahead = schedule_rows_ahead(f->k, op->in[1].val);
 		c.slow = not_multiples(f, tensor, MAP_LINE);
 		vec_push(arena_of(f), &f->loads, c);
 	}
@@ -508,7 +507,6 @@ static void take_schedule(Facts *f)
 	f->clause[CLAUSE_SPLIT_K].there = f->clause[CLAUSE_SPLIT_K].v[0] > 1;
 	f->clause[CLAUSE_SUMS].there = f->clause[CLAUSE_SPLIT_K].there;
 	f->clause[CLAUSE_CP_ASYNC].there = f->clause[CLAUSE_CP_ASYNC].v[0];
-	f->clause[CLAUSE_COPIES].there = attrs_get(&k->attrs, A_COPIES);
 	f->clause[CLAUSE_CTAS].there = f->clause[CLAUSE_CTAS].v[0] > 1;
 	f->clause[CLAUSE_GROUP].there = f->clause[CLAUSE_GROUP].v[0] >= 0;
 	f->clause[CLAUSE_INFLIGHT].there = is_about_groups(k);

@@ -191,8 +191,6 @@ static void put_copy(json_object *array, const Facts *f, const FactCopy *c)
 	json_put_text(o, "barrier", c->barrier);
 	json_put_bool(o, "copied", c->uneven);
 	json_put_text(o, "uneven", c->uneven);
-	if (c->ahead)
-		json_put_int(o, "ahead", c->ahead);
 	put_multicast(o, f, c);
 }
 

@@ -152,13 +152,6 @@ static void note_uneven(const FactCopy *c, Buf *out)
 		   "where %s%sthe address of %s is no multiple of 16 bytes, the launcher copies it "
 		   "into workspace first\n",
 		   c->uneven, *c->uneven ? " or " : "", c->tensor);
-	if (!c->ahead)
-		return;
-	note_head(out, "");
-	buf_printf(out,
-		   "of the copy it makes %" PRId64 " rows, which the first tiles read; "
-		   "idle warps of %s make the others while tiles are computed\n",
-		   c->ahead, c->role);
 }
 
 /* Measured on an H200: 5.4 TB/s where rows begin anywhere in a line of 128 bytes, 10.6 else. */

@@ -446,7 +446,7 @@ static void clause_unknown(Sema *s, const Node *n)
 	if (!strcmp(n->name, "auto"))
 		diag_remedy(s->ctx, m, "%s",
 			    "leave it out: what a schedule does not say is derived");
-	else
+	else if (!help_habit(s, n->name, m))
 		suggest_end(s, &g, m);
 }
 

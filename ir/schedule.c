@@ -22,20 +22,6 @@ bool schedule_by_workspace(const Kernel *k)
 	return !strcmp(attrs_str(&k->attrs, A_SUMS, "cluster"), "workspace");
 }
 
-bool schedule_copies_beside(const Kernel *k)
-{
-	return !strcmp(attrs_str(&k->attrs, A_COPIES, "ahead"), "beside");
-}
-
-int schedule_rows_ahead(const Kernel *k, const Val *map)
-{
-	int64_t rows = 0;
-	for (const Op *op = kernel_first(k); op; op = op_next(op))
-		if (op->kind == OP_REST_COPY && op->in[0].val == map)
-			ix_is_const(op->ix[0], &rows);
-	return (int)rows;
-}
-
 static bool in_bounds(const ClauseRow *row, int64_t v)
 {
 	return v >= row->least && v <= row->most;

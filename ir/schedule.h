@@ -36,10 +36,6 @@ extern const int clause_words_count;
 const char *schedule_rule(const Kernel *k);
 /* CTAs that share the k of a tile see each other's sums in the launch's workspace. */
 bool schedule_by_workspace(const Kernel *k);
-/* Of copies of operands, the kernel makes a part while it computes. */
-bool schedule_copies_beside(const Kernel *k);
-/* The rows of the map's copy that the launcher makes, where the kernel makes the others; 0: all. */
-int schedule_rows_ahead(const Kernel *k, const Val *map);
 /* The kernel in whose place it is launched, by name; NULL: it is one of the program's. */
 const char *schedule_stands_in(const Kernel *k);
 int schedule_own(const Module *m); /* kernels of the program */

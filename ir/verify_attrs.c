@@ -12,7 +12,6 @@ static const struct {
 	{A_ROLES, {"none", "cooperative", "pingpong"}},
 	{A_ALONG, {"m", "n"}},
 	{A_MULTICAST, {"auto", "slice", "leader", "off"}},
-	{A_COPIES, {"ahead", "beside"}},
 	{A_CACHE,
 	 {
 #define CACHE(id, name) name,

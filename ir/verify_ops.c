@@ -442,8 +442,6 @@ static const Rule rules[OP_COUNT] = {
 	[OP_PARTS_MEET] = {.kinds = "g", .rule = rule_workspace, .needs = {{A_COUNT, ST_ANY}}},
 	[OP_SEM_ARRIVE] = {.kinds = "g", .rule = rule_workspace, .needs = {{A_COUNT, ST_ANY}}},
 	[OP_SEM_WAIT] = {.kinds = "g", .rule = rule_workspace, .needs = {{A_COUNT, ST_ANY}}},
-	[OP_REST_COPY] = {.kinds = "p", .rule = rule_rest},
-	[OP_REST_WAIT] = {.kinds = "p", .rule = rule_rest},
 	[OP_PART] = {.kinds = "r=r", .rule = rule_part},
 	[OP_ADD_TO] = {.kinds = "rr", .rule = rule_add_to},
 	[OP_MOVE] = {.kinds = "rr", .rule = move_rule},

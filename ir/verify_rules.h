@@ -19,9 +19,6 @@ const char *rule_ends(const Kernel *k, const Op *op);
 const char *rule_groups(const Kernel *k, const Op *op);
 const char *rule_grid(const Kernel *k, const Op *op);
 
-/* verify_rests.c */
-const char *rule_rest(const Kernel *k, const Op *op);
-
 /* verify_ops.c */
 const char *rule_some(const Kernel *k, const Op *op); /* at least one index */
 

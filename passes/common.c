@@ -91,15 +91,6 @@ bool op_inside(const Op *op, const Op *region)
 	return false;
 }
 
-bool op_leaves(const Op *loop, const Ix *x)
-{
-	for (const Op *op = loop; op && op_inside(op, loop); op = op_next(op))
-		for (int i = 0; i < op->nsym; i++)
-			if (ix_uses(x, op->sym[i]))
-				return false;
-	return true;
-}
-
 void op_unwrap(Op *region)
 {
 	for (Op *op = region->body->first, *next; op; op = next) {

@@ -16,6 +16,16 @@ typedef struct {
 	const char *name[FEW];
 } Hoist;
 
+/* Whether nothing that the loop or its body names is in x. */
+static bool is_outside(const Op *loop, const Ix *x)
+{
+	for (const Op *op = loop; op && op_inside(op, loop); op = op_next(op))
+		for (int i = 0; i < op->nsym; i++)
+			if (ix_uses(x, op->sym[i]))
+				return false;
+	return true;
+}
+
 static bool reads_small(const Op *op)
 {
 	return op->nin == 2 && op->nix == 1 && op_effect(op, 1) & FX_R &&
@@ -48,7 +58,7 @@ static void hoist(Hoist *h, Op *read, IxFacts facts)
 		rest = x->b;
 		x = x->a;
 	}
-	const char *name = op_leaves(h->loop, x) && !ix_is_const(x, NULL) ? name_of(h, x) : NULL;
+	const char *name = is_outside(h->loop, x) && !ix_is_const(x, NULL) ? name_of(h, x) : NULL;
 	if (name)
 		read->ix[0] = ix_add(c, ix_sym(c, name), rest);
 }

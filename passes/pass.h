@@ -22,8 +22,7 @@ enum {
 	P_MODES = 2048,
 	P_SUMS = 4096,
 	P_SWAPPED = 8192,
-	P_TICKETS = 16384,
-	P_BESIDE = 32768
+	P_TICKETS = 16384
 };
 
 enum { WARP_THREADS = 32, GROUP_WARPS = GROUP_THREADS / WARP_THREADS };
@@ -77,8 +76,7 @@ enum {
 bool loop_keeps_groups(const Op *loop);
 int64_t buffer_align(const Type *t); /* smem.c: bytes; a buffer begins at a multiple */
 bool op_inside(const Op *op, const Op *region);
-bool op_leaves(const Op *loop, const Ix *x); /* nothing that it or its body names is in x */
-void op_unwrap(Op *region);                  /* its body takes its place */
+void op_unwrap(Op *region); /* its body takes its place */
 /* A warpgroup of the consumers, which are the first warps of the CTA. */
 const Ix *ix_warpgroup(const Kernel *k);
 int val_extent(const Val *v, int mode); /* of a static tile */

@@ -6,7 +6,6 @@
  *     for k { load.tma; mma.wgmma } store
  * ->  role producer { for k { load.tma } }
  *     role consumer { for k { mma.wgmma } store } */
-#include "ir/schedule.h"
 #include "passes/loaders.h"
 #include "passes/needs.h"
 #include "passes/turns.h"
@@ -69,11 +68,9 @@ static int registers_beside(const Kernel *k)
 }
 
 /* Whether a producer computes in each iteration: who loads the same, or where rows lie by indices
- * that it holds; or its warps copy. */
+ * that it holds. */
 static bool is_busy(const Kernel *k)
 {
-	if (schedule_copies_beside(k))
-		return true;
 	for (const Op *op = kernel_first(k); op; op = op_next(op))
 		if (op_is_atom(op) && op_fills_shared(op) && tile_indices(op->in[1].val))
 			return true;

@@ -129,7 +129,6 @@ static void add(Module *m, Kernel *k, int bytes)
 	Kernel *in = kernel_copy(m, k, free_name(m, k));
 	kernel_str(in, A_STANDS_IN, k->name);
 	attrs_drop(&in->attrs, A_CP_ASYNC);
-	attrs_drop(&in->attrs, A_COPIES); /* it needs none, and its producer has no warp to spare */
 	attrs_drop(&in->attrs, A_ROLE_REGS); /* of one warp that issues, not of those that copy */
 	copy_all(in, bytes);
 	kernel_why(

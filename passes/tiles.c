@@ -182,24 +182,18 @@ static void let_mode(Here h, const Plane *p, int mode, const Ix *block, const Ix
 }
 
 /* ------------------------------------------------------------------ orders */
-int64_t tiles_square(int64_t at_once, int64_t grouped, int64_t swept)
-{
-	int64_t group = 1;
-	while ((group + 1) * (group + 1) * grouped <= at_once * swept)
-		group++;
-	return group;
-}
-
 /* Unless the schedule says: so many tiles (or blocks of a cluster) high that what all SMs compute
  * at one time is about a square, which reads the fewest rows of A and of B together. */
 static int64_t group_of_square(const Kernel *k, const Plane *p, int grouped)
 {
-	int64_t at_once = target_by_name(k->target)->sms * kernel_ctas(k), side[2];
+	int64_t at_once = target_by_name(k->target)->sms * kernel_ctas(k), side[2], group = 1;
 	for (int i = 0; i < 2; i++) {
 		side[i] = p->cluster[i] * p->tile[i];
 		at_once /= p->cluster[i] * (i ? 1 : p->parts * p->shares);
 	}
-	return tiles_square(at_once, side[grouped], side[1 - grouped]);
+	while ((group + 1) * (group + 1) * side[grouped] <= at_once * side[1 - grouped])
+		group++;
+	return group;
 }
 
 /* Of a kernel without an mma, tiles that run at one time are neighbours along the mode in which the

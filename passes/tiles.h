@@ -45,8 +45,6 @@ void tiles_limit(Kernel *k, const Ix *all, Loc loc);
 const Ix *tiles_me(const Kernel *k, const Plane *p);      /* the CTA's number, or the cluster's */
 const Ix *tiles_ctas(const Kernel *k, const Plane *p);    /* how many of these the grid has */
 const Ix *tiles_at_once(const Kernel *k, const Plane *p); /* how many of these run */
-/* How many of so many tiles at a time, of these sides, make a square along the grouped one. */
-int64_t tiles_square(int64_t at_once, int64_t grouped, int64_t swept);
 const Ix *tiles_repeat(Kernel *k, Op *grid, const Ix *turns);
 const Ix *tiles_by_turns(Here h, const Plane *p, Op *grid, const Ix *all);
 

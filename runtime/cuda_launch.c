@@ -234,7 +234,6 @@ static void params_fill(const Launch *l, CUtensorMap *maps, void **params)
 				: k->params[i].kind == KP_WORK       ? (const void *)&l->works[at]
 				: k->params[i].kind == KP_SEMAPHORES ? (const void *)&l->semaphores
 				: k->params[i].kind == KP_EPOCH      ? (const void *)&l->epoch
-				: k->params[i].kind == KP_REST       ? (const void *)&l->rest[at]
 								     : (const void *)&l->value[at];
 		memcpy(&params[i], &p, sizeof p); /* the driver's interface is not const */
 	}

@@ -73,17 +73,14 @@ typedef struct {
 	int store;                         /* 1: the kernel writes through it */
 	int optional; /* 1: a tensor that TMA cannot take gets no map, and the kernel is told by a
 			 parameter of kind MADE */
-	int copy;  /* 1: of a tensor that TMA cannot take the launcher makes a copy that it can, in
+	int copy; /* 1: of a tensor that TMA cannot take the launcher makes a copy that it can, in
 			 workspace */
-	int ahead; /* rows of dims[1] that such a copy, of two modes, has when the kernel begins,
-		      which makes the others; or 0: all */
 } KMap;
 
 /* Kernel parameters in order. index is into maps (TMAP; MADE: s64, 1 where the map was made), args
  * (PTR: a tensor's u64 address, SCALAR: a scalar of its own size), syms (SYM: s64) or works (WORK:
- * u64 address). REST (index into maps) is the address of the record of the map's copy, or 0 where
- * the kernel has none of it to make. SEMAPHORES is the address of the caller's, EPOCH the number of
- * the launch, above that of each launch before it, times KD_EPOCH. */
+ * u64 address). SEMAPHORES is the address of the caller's, EPOCH the number of the launch, above
+ * that of each launch before it, times KD_EPOCH. */
 typedef enum {
 	KP_TMAP,
 	KP_PTR,
@@ -92,29 +89,8 @@ typedef enum {
 	KP_MADE,
 	KP_WORK,
 	KP_SEMAPHORES,
-	KP_EPOCH,
-	KP_REST
+	KP_EPOCH
 } KParamKind;
-
-/* The record of a copy that the kernel finishes, at a multiple of 128, by bytes: where row 0 of the
- * tensor lies, and of the copy; behind the tensor's last byte; bytes of a row; from row to row of
- * the copy, and of the tensor, 64 bits each. The first row that is still to be made, how many are,
- * and how many of these are taken, 32 bits each. Behind them, 32 bits for each KD_REST_BLOCK of
- * these rows: how many of it are done. What is taken and done the kernel changes (rest_copy.ptx of
- * codegen); each launch begins with 0 (repack.ptx). */
-enum {
-	KD_REST_SRC = 0,
-	KD_REST_DST = 8,
-	KD_REST_END = 16,
-	KD_REST_LEN = 24,
-	KD_REST_PITCH = 32,
-	KD_REST_STRIDE = 40,
-	KD_REST_FIRST = 48,
-	KD_REST_ROWS = 52,
-	KD_REST_TAKEN = 56,
-	KD_REST_DONE = 64,
-	KD_REST_BLOCK = 128 /* rows */
-};
 
 /* A semaphore is 64 bits: the launch that counts in the upper ones, arrivals below. When all have
  * come, they are taken back. Those from KD_LISTS on count the tiles that were drawn of each list,

@@ -67,7 +67,6 @@ static dsl_status prepare(const Why *w, Launch *l, const Plan *p, const dsl_arg 
 	l->workspace = 0;
 	memset(l->empty, 0, sizeof l->empty);
 	memset(l->packed, 0, sizeof l->packed);
-	memset(l->rest, 0, sizeof l->rest);
 	l->env[EXPR_SMS] = whole_clusters(p, sms);
 	dsl_status st = launch_bind(w, l, args, n);
 	if (!st)

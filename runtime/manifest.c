@@ -271,16 +271,6 @@ static bool get_copy(Reader *r, json_object *o, const KDesc *k, KMap *m)
 	return !m->copy || input || fail(r, "copy is true of what is no input");
 }
 
-/* Only kernels whose schedule says so have it. */
-static bool get_ahead(Reader *r, json_object *o, KMap *m)
-{
-	if (!json_object_object_get(o, "ahead"))
-		return true;
-	return get_int(r, o, "ahead", 1, INT32_MAX, &m->ahead) &&
-	       ((m->copy && m->rank == 2) ||
-		fail(r, "ahead is said of what has no copy of two modes"));
-}
-
 static bool read_map(Reader *r, json_object *o, KDesc *k, int i)
 {
 	KMap *m = &k->maps[i];
@@ -291,7 +281,7 @@ static bool read_map(Reader *r, json_object *o, KDesc *k, int i)
 	    !get_ints(r, o, "box", m->rank, 256, m->box) ||
 	    !get_int(r, o, "swizzle", 0, SWIZZLE_WIDEST, &m->swizzle) ||
 	    !get_bool(r, o, "store", &m->store) || !get_bool(r, o, "optional", &m->optional) ||
-	    !get_copy(r, o, k, m) || !get_ahead(r, o, m))
+	    !get_copy(r, o, k, m))
 		return false;
 	if (!swizzle_row(m->swizzle))
 		return fail(r, "swizzle is %d, not 0, 32, 64 or 128", m->swizzle);
@@ -300,19 +290,15 @@ static bool read_map(Reader *r, json_object *o, KDesc *k, int i)
 
 static bool read_param(Reader *r, json_object *o, KDesc *k, int i)
 {
-	static const char *const kinds[] = {"tmap", "ptr",        "sym",   "scalar", "made",
-					    "work", "semaphores", "epoch", "rest"};
+	static const char *const kinds[] = {"tmap", "ptr",  "sym",        "scalar",
+					    "made", "work", "semaphores", "epoch"};
 	KParam *p = &k->params[i];
 	int kind;
-	if (!get_word(r, o, "kind", kinds, COUNTOF(kinds), &kind))
+	if (!get_word(r, o, "kind", kinds, 8, &kind))
 		return false;
 	p->kind = (KParamKind)kind;
 	if (p->kind == KP_TMAP || p->kind == KP_MADE)
 		return get_int(r, o, "map", 0, k->nmaps - 1, &p->index);
-	if (p->kind == KP_REST)
-		return get_int(r, o, "map", 0, k->nmaps - 1, &p->index) &&
-		       (k->maps[p->index].ahead ||
-			fail(r, "the rest of a copy that is made ahead of the kernel"));
 	if (p->kind == KP_WORK)
 		return get_int(r, o, "work", 0, k->nworks - 1, &p->index);
 	if (p->kind == KP_SEMAPHORES || p->kind == KP_EPOCH)

@@ -21,14 +21,12 @@ typedef struct {
 		uint32_t extent, step;
 	} mode[ROW_MODES - 1];
 	uint32_t step_last, step_rows, first, ctas;
-	uint64_t record; /* 0: all rows are copied; else those before rest_first */
-	uint32_t rest_first, rest_rows;
 } Job;
 typedef struct {
 	Job job[JOBS];
 	uint32_t early; /* 1: the launch behind may begin at once; it waits for the copies itself */
 } Params;
-_Static_assert(sizeof(Job) == 144 && offsetof(Params, early) == 576, "repack.ptx");
+_Static_assert(sizeof(Job) == 128 && offsetof(Params, early) == 512, "repack.ptx");
 
 /* ------------------------------------------------------------------ geometry */
 static uint64_t row_bytes(const Copy *c)
@@ -71,26 +69,12 @@ dsl_status copy_of(const Why *w, const Launch *l, int i, Copy *c, uint64_t *byte
 	return DSL_OK;
 }
 
-static uint64_t record_bytes(const Copy *c)
-{
-	uint64_t blocks = (rows_along(c, 1) + KD_REST_BLOCK - 1) / KD_REST_BLOCK;
-	return (KD_REST_DONE + 4 * blocks + PITCH - 1) / PITCH * PITCH;
-}
-
-/* Of a tensor with several maps, the copy has what each of them wants to be there. */
-static void ahead_join(Copy *c, uint64_t ahead)
-{
-	if (!ahead || ahead > c->ahead)
-		c->ahead = c->ahead ? ahead : 0;
-}
-
 dsl_status copy_add(const Why *w, Launch *l, int i)
 {
-	uint64_t bytes, ahead = (uint64_t)l->plan->k->maps[i].ahead;
+	uint64_t bytes;
 	for (int j = 0; j < l->ncopies; j++)
 		if (l->copies[j].arg == l->plan->k->maps[i].arg) {
 			l->copied[i] = j;
-			ahead_join(&l->copies[j], ahead);
 			return DSL_OK;
 		}
 	Copy *c = &l->copies[l->ncopies];
@@ -99,9 +83,6 @@ dsl_status copy_add(const Why *w, Launch *l, int i)
 		return st;
 	c->to.base = l->workspace;
 	l->workspace += bytes;
-	c->ahead = ahead;
-	c->record = l->workspace;
-	l->workspace += ahead ? record_bytes(c) : 0;
 	l->copied[i] = l->ncopies++;
 	return DSL_OK;
 }
@@ -131,14 +112,6 @@ static uint64_t end_of(const Copy *c)
 	return end;
 }
 
-static void leave_rest(Job *j, const Copy *c, dsl_addr workspace, uint64_t rows)
-{
-	j->record = workspace + c->record;
-	j->rest_first = (uint32_t)c->ahead;
-	j->rest_rows = (uint32_t)(rows - c->ahead);
-	j->total = c->ahead * j->units;
-}
-
 static void job_fill(Job *j, const Copy *c, dsl_addr workspace)
 {
 	uint64_t len = row_bytes(c), rows = 1;
@@ -156,8 +129,6 @@ static void job_fill(Job *j, const Copy *c, dsl_addr workspace)
 		rows *= n;
 	}
 	j->total = rows * j->units;
-	if (c->ahead && c->ahead < rows)
-		leave_rest(j, c, workspace, rows);
 }
 
 /* How far a step of the grid moves each digit of a unit's number. */
@@ -246,12 +217,6 @@ dsl_status pack_launch(dsl_device *dev, Launch *l, dsl_addr memory)
 	return st || !l->ncopies ? st : dsl_launch_raw(dev->repack, LAST, &last);
 }
 
-/* The kernel's record of it, where it has any rows to copy. */
-static dsl_addr rest_of(const Copy *c, dsl_addr workspace)
-{
-	return c->ahead && c->ahead < rows_along(c, 1) ? workspace + c->record : 0;
-}
-
 dsl_status repack_launch(dsl_device *dev, Launch *l, dsl_addr workspace, bool pdl)
 {
 	dsl_status st = copies_launch(dev, l, workspace, pdl, true);
@@ -259,7 +224,6 @@ dsl_status repack_launch(dsl_device *dev, Launch *l, dsl_addr workspace, bool pd
 		if (l->made[i] && l->copied[i] >= 0) {
 			l->maps[i] = l->copies[l->copied[i]].to;
 			l->maps[i].base += workspace;
-			l->rest[i] = rest_of(&l->copies[l->copied[i]], workspace);
 		}
 	return st;
 }

@@ -101,9 +101,6 @@ typedef struct {
 typedef struct {
 	MapGeom from, to; /* to.base counts from the beginning of the workspace */
 	int arg, rank, bits;
-	uint64_t
-		ahead; /* rows that are copied before the kernel, which copies the others; 0: all */
-	uint64_t record; /* where in the workspace the kernel finds what it copies */
 } Copy;
 typedef struct {
 	const Plan *plan;
@@ -118,7 +115,6 @@ typedef struct {
 	bool copying; /* tensors that TMA cannot take are copied; else they are refused */
 	int ncopies, copied[KD_MAX_MAPS]; /* the copy that a map is of, or -1 */
 	Copy copies[KD_MAX_MAPS];
-	uint64_t rest[KD_MAX_MAPS];   /* addresses of the records of copies; 0: none */
 	uint64_t workspace;           /* bytes of all copies, then of what CTAs tell each other */
 	uint64_t works[KD_MAX_WORKS]; /* where in the workspace; then addresses */
 	uint64_t semaphores, epoch;

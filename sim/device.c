@@ -302,7 +302,6 @@ static dsl_status param_put(const Launch *l, int i, unsigned char *at, uint32_t 
 		     : p->kind == KP_WORK       ? l->works[p->index]
 		     : p->kind == KP_SEMAPHORES ? l->semaphores
 		     : p->kind == KP_EPOCH      ? l->epoch
-		     : p->kind == KP_REST       ? l->rest[p->index]
 						: l->value[p->index];
 	memcpy(at, &v, size < sizeof v ? size : sizeof v);
 	return DSL_OK;

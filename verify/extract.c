@@ -324,7 +324,7 @@ static void find_loops(Reader *r, const Block *b, int depth)
 	}
 }
 
-void read_put_rank(Reader *r, View *v, int rank)
+static void read_put_rank(Reader *r, View *v, int rank)
 {
 	Ctx *c = r->p->k->ctx;
 	const Ix *ctas = ix_const(c, r->p->ctas), *at = ix_const(c, rank);

@@ -114,9 +114,7 @@ bool read_is_once(const Reader *r, const Op *op); /* once.c: its trips, of one o
 void read_put_choices(Reader *r, View *v);
 void read_by_warp(Reader *r);
 void read_put_warp(Reader *r, View *v, int warp);
-void read_put_rank(Reader *r, View *v, int rank);  /* extract.c */
 const Op *read_role_of(const Kernel *k, int warp); /* NULL: it has none */
-const Op *read_role(const Op *op);                 /* that it stands in; NULL: none (grid.c) */
 bool read_agents(Reader *r);
 bool read_is_tile(const Val *v, Space s); /* extract.c */
 
@@ -141,7 +139,6 @@ Num read_number(Reader *r, const Ix *x); /* of sizes */
 bool read_statics(Reader *r);         /* statics.c: storage, boxes, counts */
 bool read_tickets(Reader *r);         /* tickets.c: tiles that CTAs draw */
 bool read_grid(Reader *r);            /* grid.c: CTAs that wait for each other */
-bool read_rests(Reader *r);           /* rests.c: copies that the kernel finishes */
 int64_t read_box_bytes(const Op *op); /* of its tensor map; 0: it has none */
 PartSet read_part(const Reader *r, const Op *op, int from, int to, int64_t *bytes);
 /* The ways in which a CTA's load goes to another; false: none. */

@@ -262,8 +262,6 @@ static bool put_sync(Reader *r, const Op *op)
 		return put_named(r, op, STEP_BAR_ARRIVE);
 	case OP_SEM_ARRIVE: /* that a wait ends is seen in grid.c */
 	case OP_SEM_WAIT:
-	case OP_REST_COPY: /* and here in rests.c */
-	case OP_REST_WAIT:
 		read_put(r, read_item(r, ITEM_STEP, op), STEP_GLOBAL);
 		return true;
 	default:

@@ -338,8 +338,8 @@ static bool maps_there(Reader *r)
 
 bool read_statics(Reader *r)
 {
-	if (!read_tickets(r) || !read_grid(r) || !read_rests(r) || !maps_there(r) ||
-	    !storage_apart(r) || !counts_agree(r) || !find_parts(r))
+	if (!read_tickets(r) || !read_grid(r) || !maps_there(r) || !storage_apart(r) ||
+	    !counts_agree(r) || !find_parts(r))
 		return false;
 	for (int i = 0; i < r->p->m.ranks; i++)
 		if (!boxes_fill(r, r->p->rank + i))

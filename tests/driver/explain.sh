@@ -194,9 +194,7 @@ for f in explain.md explain.svg layout.svg; do
 done
 expect 0 explain "$schedules" -DbN=128 -DCM=2 --size M=64,N=64 --json keys.json
 expect 0 explain "$root/tests/e2e/ranks/batch.gemm" --json more.json # which the launch checks
-sed 's/schedule {/schedule { copies beside;/' "$schedules" >beside.gemm
-expect 0 explain beside.gemm --json beside.json
-grep -ho '^ *"[a-z_]*":' keys.json more.json beside.json | tr -d ' ":' | sort -u >keys
+grep -ho '^ *"[a-z_]*":' keys.json more.json | tr -d ' ":' | sort -u >keys
 sed -n '/^## JSON/,$p' "$root/docs/explain.md" | sed -n 's/^| \(`[^|]*\) | \(.*\) |$/\1 \2/p' |
 	grep -o '`[a-z_]*`' | tr -d '`' | sort -u >documented
 same keys documented

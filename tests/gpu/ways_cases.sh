@@ -37,5 +37,4 @@ label ping_128 -DR=pingpong -DP=on -DS=6
 label ping_192 -DR=pingpong -DP=on -DS=4 -DbN=192
 label ping_128_c2x1 -DR=pingpong -DP=on -DS=6 -DCM=2
 label coop_256x128_c2x1 -DR=cooperative -DP=on -DS=4 -DbM=256 -DbN=128 -DCM=2
-label beside_256x128_c2x1 -DR=cooperative -DP=on -DS=4 -DbM=256 -DbN=128 -DCM=2 -DCO=beside
 label coop_256 -DR=cooperative -DP=on -DS=4 -DbN=256

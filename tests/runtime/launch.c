@@ -301,13 +301,13 @@ static void a_batch_may_stand_still(void **state)
 	KMap *a = &s.kernel[0].maps[0], *d = &s.kernel[0].maps[2];
 	s.kernel[0].args[0] =
 		(KArg){"A", KA_TENSOR, EL_BF16, KD_IN, 3, {"3", "M", "K"}, {"0", "K", "1"}, 0, 0};
-	*a = (KMap){0, EL_BF16, 3, {"K", "3", "M"}, {"0", "K 2 *"}, {64, 1, 128}, 128, 0, 0, 0, 0};
+	*a = (KMap){0, EL_BF16, 3, {"K", "3", "M"}, {"0", "K 2 *"}, {64, 1, 128}, 128, 0, 0, 0};
 	assert_status(run_desc(&s, 128, why, sizeof why), DSL_OK);
 	a->box[1] = 2;
 	assert_status(run_desc(&s, 128, why, sizeof why), DSL_ERR_STRIDE);
 	assert_says(why, "tensor A", "not positive", NULL);
 	a->box[1] = 1;
-	*d = (KMap){2, EL_BF16, 3, {"N", "3", "M"}, {"0", "N 2 *"}, {32, 1, 64}, 64, 1, 0, 0, 0};
+	*d = (KMap){2, EL_BF16, 3, {"N", "3", "M"}, {"0", "N 2 *"}, {32, 1, 64}, 64, 1, 0, 0};
 	assert_status(run_desc(&s, 128, why, sizeof why), DSL_ERR_STRIDE);
 	assert_says(why, "tensor D", "not positive", NULL);
 	d->dims[1] = "1";

@@ -47,8 +47,7 @@ static void same_launch(const KDesc *a, const KDesc *b)
 		const KMap *p = &a->maps[i], *q = &b->maps[i];
 		assert_true(p->arg == q->arg && p->elem == q->elem && p->rank == q->rank &&
 			    p->swizzle == q->swizzle && p->store == q->store &&
-			    p->optional == q->optional && p->copy == q->copy &&
-			    p->ahead == q->ahead);
+			    p->optional == q->optional && p->copy == q->copy);
 		same_texts(p->dims, q->dims, KD_MAX_RANK);
 		same_texts(p->strides, q->strides, KD_MAX_RANK - 1);
 		assert_memory_equal(p->box, q->box, sizeof p->box);
@@ -161,10 +160,6 @@ static const char *const wrong[][4] = {
 	{"\"dir\":\"out\"", "\"dir\":\"out\",\"constant\":true", "no input", "tensor D"},
 	{"\"copy\":true", "\"copy\":1", "copy", "maps 0"},
 	{"\"optional\":true", "\"optional\":true,\"copy\":true", "no input", "maps 2"},
-	{"\"copy\":true", "\"copy\":true,\"ahead\":0", "ahead", "maps 0"},
-	{"\"optional\":true", "\"optional\":true,\"ahead\":64", "no copy of two modes", "maps 2"},
-	{"\"kind\":\"tmap\",\n          \"map\":1", "\"kind\":\"rest\",\n          \"map\":1",
-	 "made ahead of the kernel", "params 1"},
 	{"\"kind\":\"made\",\n          \"map\":2", "\"kind\":\"made\",\n          \"map\":3",
 	 "map", "params 6"},
 	{"\"align\":4", "\"align\":17", "align", "args 2"},

@@ -121,97 +121,6 @@ static void run(dsl_device *dev, const Case *c, int n)
 	dsl_mem_free(dev, space);
 }
 
-/* ------------------------------------------------------------------ what is left to the kernel */
-static uint64_t word(const unsigned char *at, int bytes)
-{
-	uint64_t x = 0;
-	memcpy(&x, at, (size_t)bytes);
-	return x;
-}
-
-/* Of a copy whose first rows alone are made: the record says where the others come from and go to,
- * none of which is written, and nothing of which is taken or done. */
-static void check_record(const Copy *c, dsl_addr space, const unsigned char *got, uint64_t rows)
-{
-	const unsigned char *r = got + c->record;
-	uint64_t len = c->from.dims[0] * (uint64_t)c->bits / 8;
-	assert_true(word(r + KD_REST_SRC, 8) == c->from.base);
-	assert_true(word(r + KD_REST_DST, 8) == space + c->to.base);
-	assert_true(word(r + KD_REST_END, 8) ==
-		    c->from.base + (rows - 1) * c->from.strides[0] + len);
-	assert_true(word(r + KD_REST_LEN, 8) == len);
-	assert_true(word(r + KD_REST_PITCH, 8) == c->to.strides[0]);
-	assert_true(word(r + KD_REST_STRIDE, 8) == c->from.strides[0]);
-	assert_true(word(r + KD_REST_FIRST, 4) == c->ahead);
-	assert_true(word(r + KD_REST_ROWS, 4) == rows - c->ahead);
-	assert_true(word(r + KD_REST_TAKEN, 4) == 0);
-	for (uint64_t i = 0; i * KD_REST_BLOCK < rows - c->ahead; i++)
-		assert_true(word(r + KD_REST_DONE + 4 * i, 4) == 0);
-}
-
-/* Of n maps of one tensor of bf16 each says how many rows are to be ahead. */
-static void left(const char *device, uint64_t rows, const int *ahead, int n, uint64_t first)
-{
-	enum { POISON = 0x5a };
-	Case c[2] = {{16, 2, 2, {37, rows}, {76}}, {16, 2, 2, {37, rows}, {76}}};
-	dsl_device *dev = NULL;
-	KDesc k;
-	Plan p;
-	Launch l;
-	Why w = why_thread();
-	dsl_addr at, space;
-	size_t bytes = span(c) + 2;
-	unsigned char *host = noise(bytes);
-	if (dsl_device_open(device, &dev) || repack_load(dev))
-		fail_msg("%s", dsl_detail());
-	describe(&k, &p, &l, c, n);
-	assert_int_equal(dsl_mem_alloc(dev, bytes, &at), DSL_OK);
-	assert_int_equal(dsl_copy_in(dev, at, host, bytes), DSL_OK);
-	for (int i = 0; i < n; i++) {
-		k.maps[i].arg = 0;
-		k.maps[i].ahead = ahead[i];
-		l.maps[i].base = at + 2;
-		assert_int_equal(copy_add(&w, &l, i), DSL_OK);
-	}
-	assert_int_equal(dsl_mem_alloc(dev, l.workspace, &space), DSL_OK);
-	assert_int_equal(dsl_mem_set(dev, space, POISON, l.workspace), DSL_OK);
-	if (repack_launch(dev, &l, space, true) || dsl_sync(dev))
-		fail_msg("%s", dsl_detail());
-	unsigned char *got = noise(l.workspace);
-	assert_int_equal(dsl_copy_out(dev, got, space, l.workspace), DSL_OK);
-	for (int i = 0; i < n; i++)
-		assert_true(l.rest[i] == (first < rows ? space + l.copies[0].record : 0));
-	if (first < rows)
-		check_record(&l.copies[0], space, got, rows);
-	for (uint64_t r = 0; r < rows; r++) {
-		const unsigned char *to = got + l.copies[0].to.base + r * l.copies[0].to.strides[0];
-		if (r < first)
-			assert_memory_equal(to, host + 2 + r * 76, 74);
-		else
-			assert_true(to[0] == POISON && to[73] == POISON);
-	}
-	free(host);
-	free(got);
-	dsl_mem_free(dev, at);
-	dsl_mem_free(dev, space);
-	dsl_device_close(dev);
-}
-
-static void rows_are_left(void **state)
-{
-	const char *name = getenv("DSL_TEST_DEVICE");
-	(void)state;
-	left(name ? name : "sim", 300, (int[]){64}, 1, 64);
-	left(name ? name : "sim:sms=1", 40000, (int[]){1}, 1, 1); /* more blocks than threads */
-	left(name ? name : "sim", 300, (int[]){299}, 1, 299);
-	left(name ? name : "sim", 300, (int[]){300}, 1, 300);
-	left(name ? name : "sim", 300, (int[]){512}, 1, 300);
-	left(name ? name : "sim", 300, (int[]){64, 192}, 2, 192);
-	left(name ? name : "sim", 300, (int[]){192, 64}, 2, 192);
-	left(name ? name : "sim", 300, (int[]){64, 0}, 2, 300);
-	left(name ? name : "sim", 300, (int[]){0, 64}, 2, 300);
-}
-
 /* Every offset from 16 bytes, every length about a unit's. */
 static void every_offset_and_length(void **state)
 {
@@ -340,7 +249,6 @@ int main(void)
 		cmocka_unit_test(every_offset_and_length),
 		cmocka_unit_test(ranks_and_batches),
 		cmocka_unit_test(many_units),
-		cmocka_unit_test(rows_are_left),
 		cmocka_unit_test(any_places),
 		cmocka_unit_test(too_large),
 	};
