@@ -14,11 +14,11 @@ pack()
 	root=$(cd "$(dirname -- "$0")/.." && pwd) out=$root/build/hours build=$root/build/release/tests
 	cd "$root"
 	cmake --preset release >/dev/null
-	cmake --build --preset release --target dslc random_sizes random_kernels random_programs random_ptx ir_mutants check_random \
+	cmake --build --preset release --target dslc random_sizes random_kernels random_programs random_plain random_ptx ir_mutants check_random \
 		check_stepper_mutants check_stepper_roles
 	rm -rf "$out"
 	mkdir -p "$out/texts" "$out/ir"
-	for binary in random/random_sizes random/random_kernels random/random_programs random/random_ptx fuzz/ir_mutants check/check_random \
+	for binary in random/random_sizes random/random_kernels random/random_programs random/random_plain random/random_ptx fuzz/ir_mutants check/check_random \
 		check/check_stepper_mutants check/check_stepper_roles; do
 		strip -o "$out/${binary##*/}" "$build/$binary"
 	done
@@ -50,6 +50,7 @@ generator()
 	sizes) ./random_sizes "$2" "$3" ;;
 	kernels) ./random_kernels "$2" "$3" ;;
 	programs) ./random_programs "$2" "$3" ;;
+	plain) ./random_plain "$2" "$3" ;;
 	ptx) ./random_ptx "$2" "$3" ;;
 	ir) ./ir_mutants -s "$2" "$3" 0 $(cat kernels) ;;
 	mutants) ./check_stepper_mutants -n 100000000 -s "$2" -r "$3" ir/*.ir ;;
@@ -74,7 +75,7 @@ run()
 {
 	seconds=$1 cores=$2 first=${3:-1} failed=0
 	[ $# -ge 3 ] && shift 3 || set --
-	[ $# -gt 0 ] || set -- sizes kernels programs ptx ir mutants roles judged
+	[ $# -gt 0 ] || set -- sizes kernels programs plain ptx ir mutants roles judged
 	for name; do
 		core=0
 		while [ "$core" -lt "$cores" ]; do

@@ -13,6 +13,7 @@ table='
 sizes | release | random_sizes | $build/random/random_sizes $seconds $seed
 kernels | dev | random_kernels | $build/random/random_kernels $seconds $seed
 programs | release | random_programs | $build/random/random_programs $seconds $seed
+plain | release | random_plain | $build/random/random_plain $seconds $seed
 ir | dev | ir_mutants | $build/fuzz/ir_mutants -s $seconds $seed 0 $(cat $build/fuzz/ir_mutants.kernels)
 ptx | dev | random_ptx | RANDOM_PTX_PTXAS=$(command -v ptxas || true) $build/random/random_ptx $seconds $seed
 roles | release | check_random | end=$(($(date +%s) + seconds)); while [ "$(date +%s)" -lt "$end" ]; do echo "seed $seed"; $build/check/check_random 4000 $seed; seed=$((seed + 1)); done
