@@ -4,6 +4,7 @@
  *   call.uni (r), f, (a);  ->  the body of f, its parameters bound to r and a, ret a jump */
 #include "sim/decode.h"
 #include "sim/handlers.h"
+#include "sim/machine.h"
 
 #include <stdio.h>
 
@@ -112,13 +113,13 @@ static void insn_decode(Dec *d, const PtxStmt *s)
 		fixup_add(d, in, 0, s->args->name);
 	insn_prepare(d->a, in, row - 1);
 	d->c->uses_wgmma |= in->run == run_wgmma;
+	bool global = mem_space(in) == SP_GLOBAL || mem_space(in) == SP_GENERIC;
 	if (in->run == run_atom) {
-		bool global = !has(in, M_SHARED) && !has(in, M_SHARED_CTA);
 		d->c->global_atomics |= global;
 		d->c->draws |= global && has(in, M_ADD) && in->args[0].kind != A_MEM;
 	}
 	if (in->run == run_ld)
-		d->c->waits |= has(in, M_ACQUIRE) && has(in, M_GLOBAL);
+		d->c->waits |= has(in, M_ACQUIRE) && global;
 }
 
 static const PtxFunc *func_find(Dec *d, const char *name)

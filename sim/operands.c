@@ -115,8 +115,8 @@ static const char *const sreg_words[SR_COUNT] = {
 #include "sim/sregs.def"
 };
 
-/* %envreg1 and 2 are the address of what a grid's barrier works on; the others are the driver's
- * own. */
+/* %envreg1 is the high half of the address of what a grid's barrier works on, %envreg2 the low one;
+ * the others are the driver's own. */
 static bool environment(Dec *d, Arg *out, const char *name)
 {
 	char *end;
@@ -126,8 +126,8 @@ static bool environment(Dec *d, Arg *out, const char *name)
 	u64 at = d->m->workspace;
 	return !*end && n < 32 &&
 	       constant(d, out, 4,
-			n == 1   ? at & 0xffffffff
-			: n == 2 ? at >> 32
+			n == 1   ? at >> 32
+			: n == 2 ? at & 0xffffffff
 				 : 0);
 }
 
