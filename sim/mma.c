@@ -20,8 +20,9 @@ void prepare_ldmatrix(Pool *a, Ins *in)
 	in->extra = n;
 }
 
-/* The 8 rows of matrix i, 16 bytes each; lane 8 i + r has the address of row r. */
-static bool rows_of(Warp *w, const Ins *in, const Arg *addr, u32 i, bool write, u8 *rows[8])
+/* The 8 rows of matrix i, 16 bytes each; lane 8 i + r has the address of row r. stored: what will
+ * be written there; NULL: a read. */
+static bool rows_of(Warp *w, const Ins *in, const Arg *addr, u32 i, u8 (*stored)[16], u8 *rows[8])
 {
 	for (u32 r = 0; r < 8; r++) {
 		Place p;
@@ -35,7 +36,11 @@ static bool rows_of(Warp *w, const Ins *in, const Arg *addr, u32 i, bool write, 
 		}
 		if (w->cluster->job->opt->checks)
 			shadow_touch(p.cta, p.offset, 16,
-				     &(Access){.w = w, .in = in, .lane = lane, .write = write});
+				     &(Access){.w = w,
+					       .in = in,
+					       .lane = lane,
+					       .write = stored,
+					       .stored = stored ? stored[r] : NULL});
 		rows[r] = p.host;
 	}
 	return true;
@@ -48,7 +53,7 @@ Run run_ldmatrix(Warp *w, const Ins *in, u32 mask)
 	(void)mask;
 	for (u32 i = 0; i < in->extra; i++) {
 		u8 *rows[8];
-		if (!rows_of(w, in, &in->args[1], i, false, rows))
+		if (!rows_of(w, in, &in->args[1], i, NULL, rows))
 			return RUN_FAIL;
 		for (u32 l = 0; l < LANES; l++) {
 			u16 pair[2];
@@ -71,18 +76,20 @@ Run run_stmatrix(Warp *w, const Ins *in, u32 mask)
 	(void)mask;
 	w->cluster->progress = w->cluster->steps;
 	for (u32 i = 0; i < in->extra; i++) {
-		u8 *rows[8];
+		u8 *rows[8], matrix[8][16];
 		const u32 *from = r32(w, in->args[1].list[i].slot);
-		if (!rows_of(w, in, &in->args[0], i, true, rows))
-			return RUN_FAIL;
 		for (u32 l = 0; l < LANES; l++) {
 			for (u32 e = 0; e < 2; e++) {
 				u32 r = trans ? l % 4 * 2 + e : l / 4,
 				    c = trans ? l / 4 : l % 4 * 2 + e;
 				u16 v = (u16)(from[l] >> (16 * e));
-				memcpy(rows[r] + c * 2, &v, 2);
+				memcpy(matrix[r] + c * 2, &v, 2);
 			}
 		}
+		if (!rows_of(w, in, &in->args[0], i, matrix, rows))
+			return RUN_FAIL;
+		for (u32 r = 0; r < 8; r++)
+			memcpy(rows[r], matrix[r], sizeof matrix[r]);
 	}
 	return RUN_NEXT;
 }

@@ -14,10 +14,12 @@ zeros()
 }
 zeros 16384 4096 '<i4' >z.npy
 
-# row CODE SAYS FILE OPTIONS..: the exit code, and a text of out or err
+# row CODE SAYS FILE OPTIONS..: the exit code, and a text of out or err; a FILE of the scratch folder
+# hides the one of found
 row()
 {
-	code=$1 says=$2 ptx=$kernels/$3.ptx
+	code=$1 says=$2 ptx=$3.ptx
+	[ -e "$ptx" ] || ptx=$kernels/$ptx
 	shift 3
 	expect "$code" sim "$ptx" --schedules 3 "$@"
 	cat out err >all
@@ -26,3 +28,8 @@ row()
 
 # The barrier of a grid: its address comes in two halves, and all CTAs are there at one time.
 row 0 "gs: 3 schedules, no fault" gridsync --grid 40 --block 32 --arg inout:z.npy:
+# stmatrix as st.shared: two warps store equal values to one place, and different ones.
+row 0 "race of equal values: PTX line 38" stmatrix --grid 1 --block 64 --arg out:f32:64:
+row 1 "race of equal values: PTX line 38" stmatrix --grid 1 --block 64 --arg out:f32:64: --checks all,portability
+sed 's/mad.lo.s32 	%r2, %r5, 3, 1/mad.lo.s32 	%r2, %r4, 3, 1/' "$kernels/stmatrix.ptx" >differs.ptx
+row 1 "race: PTX line 38" differs --grid 1 --block 64 --arg out:f32:64:
