@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* setmaxnreg.c - registers that warps give back and take (PTX ISA: setmaxnreg). All warps of a
- * warpgroup execute the same one, and meet before the next; else what happens is undefined.
+ * warpgroup execute the same one, and a barrier before the next.
  *   setmaxnreg.dec 40 (four warps); setmaxnreg.inc 232 (eight)  ->  waits until the pool has enough
  */
 #include "sim/lanes.h"
@@ -23,18 +23,21 @@ static bool has_met(const Warp *w, const Warp *other)
 	       (other->regset.n == w->regset.n && (!clocks || seen >= other->regset.clock));
 }
 
+/* The manual asks for one instruction and a barrier before the next; GPUs do without. */
 static void sibling_check(Warp *w, const Ins *in, const Warp *other)
 {
+	const Ins *its = other->regset.in;
 	if (w->regset.n && !has_met(w, other))
-		report(w, in, -1, SIM_REGS,
-		       "setmaxnreg again, and warp %u of the warpgroup has not been met since the "
+		report(w, in, -1, SIM_AGAIN,
+		       "setmaxnreg again, and no barrier with warp %u of the warpgroup since the "
 		       "one at line %d",
 		       other->id, w->regset.in->line);
-	if (other->regset.n == w->regset.n + 1 && other->regset.in != in)
-		report(w, in, -1, SIM_REGS,
+	bool same = its && its->args[0].imm == in->args[0].imm && has(its, M_DEC) == has(in, M_DEC);
+	if (other->regset.n == w->regset.n + 1 && its != in)
+		report(w, in, -1, same ? SIM_AGAIN : SIM_REGS,
 		       "warp %u of the warpgroup executes another setmaxnreg, at line %d: all four "
 		       "must execute the same",
-		       other->id, other->regset.in->line);
+		       other->id, its->line);
 }
 
 static void group_check(Warp *w, const Ins *in)

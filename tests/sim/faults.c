@@ -144,8 +144,12 @@ static const Case cases[] = {
 	{"two setmaxnreg of one warpgroup", 1, 128, SIM_REGS, "executes another setmaxnreg",
 	 "setp.lt.u32 %p5, %r2, 3;\n@ setp.eq.u32 %p5, %r0, %r0;\n@!%p5 bra LAST;\n"
 	 "setmaxnreg.dec.sync.aligned.u32 40;\nbra.uni END;\n"
+	 "LAST: setmaxnreg.dec.sync.aligned.u32 48;\nEND:\n"},
+	{"two setmaxnreg of one warpgroup, to one number", 1, 128, SIM_AGAIN, "another setmaxnreg",
+	 "setp.lt.u32 %p5, %r2, 3;\n@ setp.eq.u32 %p5, %r0, %r0;\n@!%p5 bra LAST;\n"
+	 "setmaxnreg.dec.sync.aligned.u32 40;\nbra.uni END;\n"
 	 "LAST: setmaxnreg.dec.sync.aligned.u32 40;\nEND:\n"},
-	{"setmaxnreg twice without a meeting", 1, 256, SIM_REGS, "has not been met since",
+	{"setmaxnreg twice without a meeting", 1, 256, SIM_AGAIN, "no barrier with warp",
 	 "setmaxnreg.dec.sync.aligned.u32 80;\nshr.u32 %r9, %r2, 2;\nadd.u32 %r9, %r9, 1;\n"
 	 "@ bar.sync %r9, 128;\nsetmaxnreg.dec.sync.aligned.u32 40;\n"},
 	{"no barrier on the loop's back edge", 1, 64, SIM_RACE, "write of tile",

@@ -33,3 +33,8 @@ row 0 "race of equal values: PTX line 38" stmatrix --grid 1 --block 64 --arg out
 row 1 "race of equal values: PTX line 38" stmatrix --grid 1 --block 64 --arg out:f32:64: --checks all,portability
 sed 's/mad.lo.s32 	%r2, %r5, 3, 1/mad.lo.s32 	%r2, %r4, 3, 1/' "$kernels/stmatrix.ptx" >differs.ptx
 row 1 "race: PTX line 38" differs --grid 1 --block 64 --arg out:f32:64:
+# setmaxnreg as Triton's warp_specialize has it; bad twin: two numbers for one warpgroup.
+row 0 "setmaxnreg without a barrier: PTX line 22" setmaxnreg --grid 1 --block 256
+row 1 "setmaxnreg without a barrier: PTX line 22" setmaxnreg --grid 1 --block 256 --checks all,portability
+sed '34s/40/48/' "$kernels/setmaxnreg.ptx" >two_numbers.ptx
+row 1 "setmaxnreg misuse: PTX line" two_numbers --grid 1 --block 256
