@@ -81,16 +81,16 @@ static const char *text_of(Dec *d, const char *fmt, ...)
 	return pool_text(d->a, text, strlen(text));
 }
 
-/* What is not simulated of an instruction that no row fits: the kernel may never reach it. A row
- * that fits but for its operands is a mistake in the text. */
-static const char *insn_lacks(Dec *d, const PtxStmt *s, const char *stuck, const char *why)
+/* What is not simulated of an instruction that no row fits, by the last row that came close: the
+ * text may be wrong, or right and unknown here; the kernel may never reach it. */
+static const char *insn_lacks(Dec *d, const char *stuck, const char *why)
 {
-	if (why && !d->no_sreg)
-		load_fail(d->a, s->line, "%s: %s", s->op, why);
-	if (why)
+	if (d->no_sreg)
 		return text_of(d, "unknown special register %.60s", d->no_sreg);
+	if (why)
+		return why;
 	if (stuck && !*stuck)
-		load_fail(d->a, s->line, "%s: a modifier or type is missing", s->op);
+		return "a modifier or type is missing";
 	return stuck ? text_of(d, "not known here: .%.40s", stuck) : "unknown instruction";
 }
 
@@ -106,7 +106,7 @@ static void insn_decode(Dec *d, const PtxStmt *s)
 	guard_set(d, in, s);
 	if (!classes) {
 		in->nargs = 0;
-		lack(in, insn_lacks(d, s, stuck, why));
+		lack(in, insn_lacks(d, stuck, why));
 		return;
 	}
 	if (in->run == run_bra)

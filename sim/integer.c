@@ -372,15 +372,16 @@ static s64 dot_part(const Ins *in, int type, u32 v, int i, int bits)
 	return s ? (s64)field - (1 << bits) : (s64)field;
 }
 
-/* The sum of the differences of four bytes, and z. */
+/* The differences of four bytes; with .add the sum of them and z. */
 Run run_vabsdiff4(Warp *w, const Ins *in, u32 mask)
 {
 	u32 *d = lanes(w, in, 0);
 	const u32 *x = lanes(w, in, 1), *y = lanes(w, in, 2), *z = lanes(w, in, 3);
-	LANES_DO(u32 sum = z[l]; for (int i = 0; i < 32; i += 8) {
+	bool add = has(in, M_ADD);
+	LANES_DO(u32 r = add ? z[l] : 0; for (int i = 0; i < 32; i += 8) {
 		u32 a = x[l] >> i & 0xff, b = y[l] >> i & 0xff;
-		sum += a < b ? b - a : a - b;
-	} d[l] = sum);
+		r += (a < b ? b - a : a - b) << (add ? 0 : i);
+	} d[l] = r);
 	return RUN_NEXT;
 }
 

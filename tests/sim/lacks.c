@@ -12,6 +12,8 @@ static const struct {
 	const char *text, *says;
 } lacks[] = {
 	{"frob.s32 %r1, %r2;", "frob.s32: unknown instruction"},
+	{"dp4a.u32 %r1, %r2, %r3, %r4;", "dp4a.u32: a modifier or type is missing"},
+	{"dp4a.u32.u32 %r1, %r2, %r3, %r4, %r5;", "dp4a.u32.u32: there are too many operands"},
 	{"add.twice.s32 %r1, %r2, %r3;", "add.twice.s32: not known here: .twice.s32"},
 	{"mov.u32 %r1, %warp_speed;", "mov.u32: unknown special register %warp_speed"},
 	{"call.uni nothing, ();", "call.uni: nothing has no body in this module"},
