@@ -242,16 +242,16 @@ typedef enum {
 	AS_ST
 } AsyncKind;
 
-/* A tensor map as this device encodes it: 128 bytes, private to the simulator. */
+/* A tensor map as this device encodes it: 128 bytes, which the host or a kernel fills field by field.
+ * Zero means not set where a field has no default: rank, type, box and step. */
 typedef struct {
-	char magic[8]; /* "DSLSIM1" */
 	u64 base;
 	u64 stride[4]; /* bytes, of dimensions 1.. */
-	u32 dim[5];    /* elements */
+	u32 dim[5];    /* elements - 1 */
 	u16 box[5];
 	u8 step[5]; /* element strides */
 	u8 rank, type, swizzle, fill, interleave, log2_bytes;
-	u8 rest[37];
+	u8 rest[47]; /* zeros */
 } TensorMap;
 _Static_assert(sizeof(TensorMap) == 128, "a tensor map has 128 bytes");
 
@@ -401,9 +401,9 @@ typedef bool (*CopyStart)(Warp *w, const Ins *in, u32 lane, Cta *cta, void *ctx)
 bool copy_targets(Warp *w, const Ins *in, u32 lane, const Arg *mask_arg, const Place *dst,
 		  const Place *bar, CopyStart start, void *ctx);
 
-/* tma_map.c: what is wrong with the 128 bytes at t, or NULL; a field of them, of dimension i, gets
- * a new value: NULL, or why it cannot. */
-const char *map_wrong(const TensorMap *t);
+/* tma_map.c: what is wrong with the 128 bytes at t, or NULL, and dimensions beyond the rank have
+ * extent 1; a field of them, of dimension i, gets a new value: NULL, or why it cannot. */
+const char *map_wrong(TensorMap *t);
 const char *map_set(TensorMap *t, Mod field, u32 i, u64 v);
 
 /* tma.c */

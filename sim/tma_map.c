@@ -5,7 +5,6 @@
  *   {base, 2D, bf16, dims {K, M}, strides {2K}, box {64, 128}, swizzle 128}  ->  128 bytes */
 #include "sim/machine.h"
 
-static const char map_magic[8] = "DSLSIM1";
 static const struct {
 	u8 log2_bytes;
 	u8 type;
@@ -34,11 +33,13 @@ static const char *ranges_check(const SimMap *m)
 	return NULL;
 }
 
-static const char *dims_check(const TensorMap *t)
+static const char *dims_check(TensorMap *t)
 {
 	u64 bytes = UINT64_C(1) << t->log2_bytes;
-	for (u32 i = 0; i < 5; i++) {
-		if (t->box[i] < 1 || t->box[i] > 256 || (i >= t->rank && t->box[i] > 1))
+	for (u32 i = t->rank; i < 5; i++)
+		t->box[i] = t->step[i] = 1;
+	for (u32 i = 0; i < t->rank; i++) {
+		if (t->box[i] < 1 || t->box[i] > 256)
 			return "each dimension of the box must be 1 to 256";
 		if (t->step[i] < 1 || t->step[i] > 8)
 			return "each element stride must be 1 to 8";
@@ -49,10 +50,12 @@ static const char *dims_check(const TensorMap *t)
 	return bytes > SMEM_LIMIT ? "the box must fit in shared memory" : NULL;
 }
 
-const char *map_wrong(const TensorMap *t)
+const char *map_wrong(TensorMap *t)
 {
-	if (memcmp(t->magic, map_magic, sizeof t->magic) != 0)
-		return "these bytes are not a tensor map of this device";
+	static const u8 zeros[sizeof t->rest];
+	if (memcmp(t->rest, zeros, sizeof zeros) != 0)
+		return "these bytes are not a tensor map of this device: a kernel that builds one "
+		       "starts from 128 zeros";
 	if (t->rank < 1 || t->rank > 5)
 		return "the rank must be 1 to 5";
 	if (t->log2_bytes > 3 || t->type >= T_COUNT || type_bytes[t->type] != 1 << t->log2_bytes)
@@ -82,13 +85,12 @@ const char *sim_map_encode(const SimMap *m, void *bytes128)
 		       .log2_bytes = elems[m->elem].log2_bytes,
 		       .swizzle = (u8)m->swizzle,
 		       .fill = m->nan_fill};
-	memcpy(t.magic, map_magic, sizeof t.magic);
-	for (u32 i = 0; i < 5; i++) {
-		t.dim[i] = i < m->rank ? (u32)(m->dims[i] - 1) : 0;
-		t.box[i] = (u16)(i < m->rank ? m->box[i] : 1);
-		t.step[i] = (u8)(i < m->rank && m->steps[i] ? m->steps[i] : 1);
-		if (i < 4)
-			t.stride[i] = i + 1 < m->rank ? m->strides[i] : 0;
+	for (u32 i = 0; i < m->rank; i++) {
+		t.dim[i] = (u32)(m->dims[i] - 1);
+		t.box[i] = (u16)m->box[i];
+		t.step[i] = (u8)(m->steps[i] ? m->steps[i] : 1);
+		if (i + 1 < m->rank)
+			t.stride[i] = m->strides[i];
 	}
 	wrong = map_wrong(&t);
 	if (!wrong)

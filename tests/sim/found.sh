@@ -13,6 +13,7 @@ zeros()
 	head -c "$1" /dev/zero
 }
 zeros 16384 4096 '<i4' >z.npy
+{ zeros 0 256 '<f4' && seq 256 | tr -d '\n' | head -c 512 && tail -c 512 "$root/LICENSE"; } >a.npy
 
 # row CODE SAYS FILE OPTIONS..: the exit code, and a text of out or err; a FILE of the scratch folder
 # hides the one of found
@@ -38,3 +39,12 @@ row 0 "setmaxnreg without a barrier: PTX line 22" setmaxnreg --grid 1 --block 25
 row 1 "setmaxnreg without a barrier: PTX line 22" setmaxnreg --grid 1 --block 256 --checks all,portability
 sed '34s/40/48/' "$kernels/setmaxnreg.ptx" >two_numbers.ptx
 row 1 "setmaxnreg misuse: PTX line" two_numbers --grid 1 --block 256
+# A tensor map built from zeros: the tile is copied. Bad twin: its rank is never set.
+map="--grid 1 --block 32 --smem 20000 --arg in:a.npy --arg out:f32:256:c.npy --arg i32:16 --arg i32:16 --arg inout:z.npy: --arg u64:0"
+# shellcheck disable=SC2086
+{
+	row 0 "desc: 3 schedules, no fault" tensormap $map
+	same a.npy c.npy
+	sed '/tensormap.replace.tile.rank/d' "$kernels/tensormap.ptx" >no_rank.ptx
+	row 1 "the rank must be 1 to 5" no_rank $map
+}

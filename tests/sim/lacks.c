@@ -171,8 +171,8 @@ static void a_map_is_spoiled(void **state)
 	static const struct {
 		const char *text, *says;
 	} rows[] = {
-		{"@%p0 st.shared.u16 [copy+70], 60000;\n", "box must be 1 to 256"},
-		{"@%p0 st.shared.u32 [copy], 0;\n", "not a tensor map of this device"},
+		{"@%p0 st.shared.u16 [copy+62], 60000;\n", "box must be 1 to 256"},
+		{"@%p0 st.shared.u32 [copy+124], 7;\n", "not a tensor map of this device"},
 		{"@%p0 tensormap.replace.tile.elemtype.shared::cta.b1024.b32 [copy], 99;\n",
 		 "the element type is 0 to 12"},
 		{"@%p0 tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [copy], 0, 0;\n",
