@@ -46,8 +46,10 @@ static const char usage[] =
 	"  --arg in:FILE.npy     the address of an array from a file\n"
 	"  --arg out:f32:COUNT[:FILE.npy]  of an array that is written to a file, or printed\n"
 	"  --arg inout:FILE.npy:OUT.npy    of an array that is read and written\n"
-	"  --arg tma:ELEM:BUFFER:DIMxDIM..:BOXxBOX..[:SWIZZLE]  a tensor map, fastest dimension\n"
-	"                        first, over array number BUFFER (0 is the first array given)\n"
+	"  --arg tma:ELEM:BUFFER:DIMxDIM..:BOXxBOX..[:SWIZZLE[:STRIDExSTRIDE..]]  a tensor map,\n"
+	"                        fastest dimension first, over array number BUFFER (0 is the "
+	"first\n"
+	"                        array given); strides in bytes, from the second dimension on\n"
 	"  --buffer in:.. | out:..  an array that is not a parameter, for maps\n"
 	"  --seed S              order of warps and copies; 0 is the plain order\n"
 	"  --schedules N         run with seeds S .. S + N - 1\n"
@@ -237,15 +239,28 @@ static bool arg_out(Sim *s, const char *arg, bool hidden)
 	return buffer_add(s, b, hidden);
 }
 
-/* tma:ELEM:BUFFER:DIMS:BOX[:SWIZZLE], dense */
+/* The map's strides: as given, from dimension 1 on, or those of a dense array. */
+static bool tma_strides(dsl_map *m, const char *given)
+{
+	const NpyType *type = npy_type(m->elem, strlen(m->elem));
+	uint64_t pitch = type ? type->bytes : 0;
+	int n;
+	if (given)
+		return dims_read(given, 'x', m->strides, 4, &n) && n + 1 == (int)m->rank;
+	for (uint32_t i = 0; i + 1 < m->rank; i++)
+		m->strides[i] = pitch *= m->dims[i];
+	return true;
+}
+
+/* tma:ELEM:BUFFER:DIMS:BOX[:SWIZZLE[:STRIDES]] */
 static bool arg_tma(Sim *s, const char *arg)
 {
-	char text[256], *field[5] = {NULL};
+	char text[256], *field[6] = {NULL};
 	unsigned char map[128];
 	uint64_t box[5];
 	int n = 0, rank, boxes;
 	snprintf(text, sizeof text, "%s", arg + 4);
-	for (char *p = text; p && n < 5; n++) {
+	for (char *p = text; p && n < 6; n++) {
 		field[n] = p;
 		p = strchr(p, ':');
 		if (p)
@@ -253,24 +268,18 @@ static bool arg_tma(Sim *s, const char *arg)
 	}
 	dsl_map m = {.size = sizeof m, .elem = field[0]};
 	int64_t buffer = 0, swizzle = 0;
-	if (n < 4 || !number(field[1], s->nbuffers - 1, &buffer) || !s->nbuffers ||
-	    (n == 5 && !number(field[4], 128, &swizzle)) ||
-	    !dims_read(field[2], 'x', m.dims, 5, &rank) ||
-	    !dims_read(field[3], 'x', box, 5, &boxes) || boxes != rank)
-		return wrong(
-			arg,
-			"tma:ELEM:BUFFER:DIMxDIM:BOXxBOX[:SWIZZLE] is the form, after the arrays");
-	const NpyType *type = npy_type(field[0], strlen(field[0]));
-	uint64_t pitch = type ? type->bytes : 0;
+	bool read = n >= 4 && s->nbuffers && number(field[1], s->nbuffers - 1, &buffer) &&
+		    (n == 4 || number(field[4], 128, &swizzle)) &&
+		    dims_read(field[2], 'x', m.dims, 5, &rank) &&
+		    dims_read(field[3], 'x', box, 5, &boxes) && boxes == rank;
+	m.rank = read ? (uint32_t)rank : 0;
+	if (!read || !tma_strides(&m, field[5]))
+		return wrong(arg, "tma:ELEM:BUFFER:DIMxDIM:BOXxBOX[:SWIZZLE[:STRIDE]] is the form, "
+				  "after the arrays");
 	m.base = s->buffers[buffer].addr;
-	m.rank = (uint32_t)rank;
 	m.swizzle = (uint32_t)swizzle;
-	for (int i = 0; i < rank; i++) {
+	for (int i = 0; i < rank; i++)
 		m.box[i] = (uint32_t)box[i];
-		pitch *= m.dims[i];
-		if (i + 1 < rank)
-			m.strides[i] = pitch;
-	}
 	if (dsl_tensor_map(s->dev, &m, map))
 		return wrong(arg, dsl_detail());
 	return param_add(s, map, sizeof map, 64);

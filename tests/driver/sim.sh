@@ -42,9 +42,16 @@ maps="--arg tma:f32:0:72x20:32x8 --arg tma:f32:1:72x20:32x8"
 720 2" ] || fail "what is outside the map is not filled with 0"
 	expect 1 sim $tensor --arg tma:f32:0:72x40:32x8 --arg tma:f32:1:72x20:32x8 --arg f32:3
 	has err "out of bounds: PTX line 60" "byte 5760 of an allocation of 5760 bytes" "seed 0"
-	form="tma:ELEM:BUFFER:DIMxDIM:BOXxBOX[:SWIZZLE] is the form, after the arrays"
+	# Every second row of the array: 10 rows, 576 bytes apart.
+	expect 0 sim $tensor --arg tma:f32:0:72x20:32x8 --arg tma:f32:1:72x10:32x8:0:576 --arg f32:2
+	[ "$(values y.npy f4)" = "720 -4.3160208e+08
+720 2" ] || fail "strides are not those of the map"
+	expect 1 sim $tensor --arg tma:f32:0:72x20:32x8 --arg tma:f32:1:72x20:32x8:0:576 --arg f32:2
+	has err "out of bounds"
+	form="tma:ELEM:BUFFER:DIMxDIM:BOXxBOX[:SWIZZLE[:STRIDE]] is the form, after the arrays"
 	for map in f32 f32:0 f32:0:72x20 f32:2:72x20:32x8 f32:-1:72x20:32x8 f32:z:72x20:32x8 f32::72x20:32x8 \
-		f32:0:72x20:32 f32:0:72xx:32x8 f32:0:72x20:32x8:xx f32:0:72x20:32x8:129 f32:0:2x2x2x2x2x2:1; do
+		f32:0:72x20:32 f32:0:72xx:32x8 f32:0:72x20:32x8:xx f32:0:72x20:32x8:129 f32:0:72x20:32x8:0:288x288 \
+		f32:0:72x20:32x8:0: f32:0:72x20:32x8:0:4,4 f32:0:2x2x2x2x2x2:1; do
 		expect 1 sim $tensor --arg tma:$map
 		has err "--arg tma:$map: $form"
 	done
