@@ -49,8 +49,8 @@ typedef Run (*Handler)(Warp *w, const Ins *in, u32 mask);
 
 enum { INS_TYPES = 4, INS_ARGS = 10 };
 /* Flags: of a row, .aligned, ends the thread, only in clusters; of a branch, threads
- * that end are not waited for where it reconverges. */
-enum { F_CONVERGED = 1, F_END = 2, F_SOFT = 4, F_CLUSTERED = 8 };
+ * that end are not waited for where it reconverges; touches a register of undef.c. */
+enum { F_CONVERGED = 1, F_END = 2, F_SOFT = 4, F_CLUSTERED = 8, F_TRACKED = 16 };
 
 struct Ins {
 	Handler run;
@@ -93,6 +93,12 @@ typedef struct {
 	u32 offset, size;
 } SharedVar;
 
+typedef struct {
+	const char *name;
+	u32 slot;
+	u8 width;
+} Reg;
+
 typedef struct Code {
 	const char *name;
 	Ins *ins;
@@ -103,6 +109,10 @@ typedef struct Code {
 	u32 nsregs, sregs_cap;
 	Param *params;
 	u32 nparams, params_cap, param_bytes;
+	Reg *regs;
+	u32 nregs, regs_cap;
+	u8 *suspect;  /* by slot / 64: registers that undef.c follows */
+	bool tracked; /* there are some */
 	SharedVar *shared;
 	u32 nshared, shared_cap;
 	u32 shared_bytes;   /* static, from SMEM_BASE on */
@@ -157,7 +167,10 @@ const char *insn_next(Ins *in, u32 *at, const char *op, const char **stuck);
 /* A row's own look at a decoded instruction; unwinds when it refuses it. */
 typedef void (*Prepare)(Pool *a, Ins *in);
 void insn_prepare(Pool *a, Ins *in, u32 row);
-/* flow.c: reconvergence points of all branches. */
-void code_reconverge(Pool *a, Code *c);
+/* flow.c: reconvergence points of all branches, suspects. */
+void code_flow(Pool *a, Code *c);
+/* undef.c: registers that may be read before they are written. first, next: of each basic block,
+ * its first instruction and the blocks that follow it, or -1; block n is the end. */
+void undef_find(Pool *a, Code *c, const u32 *first, s32 n, s32 (*next)[2]);
 
 #endif

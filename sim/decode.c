@@ -287,7 +287,7 @@ static Code *func_decode(SimModule *m, const PtxFunc *f)
 	insn_decode(&d, &end);
 	labels_fix(&d);
 	c->file_bytes = d.used;
-	code_reconverge(&m->pool, c);
+	code_flow(&m->pool, c);
 	return c;
 }
 

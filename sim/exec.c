@@ -47,7 +47,7 @@ static u32 sreg_value(const Cluster *c, const Cta *cta, const Warp *w, Sreg s, u
 /* Of a warp's slots and the room behind them. */
 static size_t file_bytes(const Code *code)
 {
-	return (size_t)code->file_bytes + SPARE_ALIGN;
+	return code->file_bytes + undef_bytes(code) + SPARE_ALIGN;
 }
 
 static bool warp_init(Cluster *c, Cta *cta, u32 id, Warp *w)
@@ -81,6 +81,7 @@ static bool warp_init(Cluster *c, Cta *cta, u32 id, Warp *w)
 		}
 	clock_raise(&w->know.seen, w->actor, 1);
 	warp_start(w);
+	undef_start(w);
 	return true;
 }
 

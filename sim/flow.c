@@ -260,7 +260,16 @@ static void rest_reconverge(Flow *f, Code *c)
 	}
 }
 
-void code_reconverge(Pool *a, Code *c)
+static void suspects_find(Flow *f, Code *c)
+{
+	s32(*next)[2] = pool_new(f->a, ((size_t)f->n + 1) * sizeof *next);
+	for (s32 b = 0; b < f->n; b++)
+		if (successors(f, b, next[b]) == 1)
+			next[b][1] = -1;
+	undef_find(f->a, c, f->first, f->n, next);
+}
+
+void code_flow(Pool *a, Code *c)
 {
 	Flow f = {.a = a, .c = c, .left = VISITS};
 	bool rest = false;
@@ -275,6 +284,7 @@ void code_reconverge(Pool *a, Code *c)
 		branch_reconverge(&f, &c->ins[i], f.block_of[i]);
 		rest |= c->ins[i].reconv < 0;
 	}
+	suspects_find(&f, c);
 	if (rest)
 		rest_reconverge(&f, c);
 }

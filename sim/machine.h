@@ -130,9 +130,11 @@ struct Warp {
 	Know know;
 	u32 made_actor; /* counts its fence.mbarrier_init; 0: none yet */
 	struct Fences *fences;
-	u8 *busy;  /* by slot / 64: 1 a wgmma in flight owns it */
-	u8 *dirty; /* by slot / 64: written since the last wgmma.fence */
-	u64 role;  /* step of the first instruction, for the trace */
+	u8 *busy;    /* by slot / 64: 1 a wgmma in flight owns it */
+	u8 *dirty;   /* by slot / 64: written since the last wgmma.fence */
+	u8 *undef;   /* as file: bits of registers that are not defined; NULL: not looked at */
+	u32 *origin; /* by slot / 64: 1 + register that nothing wrote; 0: defined */
+	u64 role;    /* step of the first instruction, for the trace */
 	u32 exit_line;
 	const Alloc *near; /* the last allocation found */
 	bool spurious;     /* the last try_wait that failed did so without need */
@@ -242,7 +244,7 @@ typedef enum {
 	AS_ST
 } AsyncKind;
 
-/* A tensor map as this device encodes it: 128 bytes, which the host or a kernel fills field by field.
+/* A tensor map as this device encodes it: 128 bytes, which host or kernel fill field by field.
  * Zero means not set where a field has no default: rank, type, box and step. */
 typedef struct {
 	u64 base;
@@ -361,6 +363,12 @@ bool warp_step(Warp *w, u32 quantum); /* false: nothing could run */
 void warp_exit(Warp *w, u32 mask);
 void split_part(Warp *w, u32 waiting); /* of the current split; the others go on */
 bool meets_release(Cluster *c);        /* of those who others cannot go on without */
+
+/* undef.c */
+size_t undef_bytes(const Code *c); /* behind the slots of each warp */
+void undef_start(Warp *w);
+void undef_guard(Warp *w, const Ins *in, u32 mask);
+Run undef_run(Warp *w, const Ins *in, u32 mask); /* an instruction that is watched */
 
 /* member.c: threads that meet by a member mask, each at its own instruction */
 typedef struct {

@@ -60,6 +60,14 @@ void scope_define(Dec *d, const char *name, Def def)
 	map_put(d->a, &d->scope->names, name, d->ndefs - 1);
 }
 
+static Def register_new(Dec *d, const char *name, u8 width)
+{
+	Def def = {.kind = D_REG, .width = width, .slot = slot_new(d, width)};
+	POOL_PUSH(d->a, d->c->regs, d->c->nregs, d->c->regs_cap);
+	d->c->regs[d->c->nregs - 1] = (Reg){name, def.slot, width};
+	return def;
+}
+
 /* %r12 out of the family %r<318>: defined in the scope that has the family. */
 static Def *family_member(Dec *d, Scope *s, const char *name)
 {
@@ -81,10 +89,7 @@ static Def *family_member(Dec *d, Scope *s, const char *name)
 		return NULL;
 	Scope *here = d->scope;
 	d->scope = s;
-	scope_define(d, name,
-		     (Def){.kind = D_REG,
-			   .width = family.width,
-			   .slot = slot_new(d, family.width)});
+	scope_define(d, name, register_new(d, name, family.width));
 	d->scope = here;
 	return &d->defs[d->ndefs - 1];
 }
@@ -149,7 +154,7 @@ static void declare_register(Dec *d, const PtxVar *v)
 						: type_bytes[t],
 		   .count = v->count};
 	if (!v->family)
-		def.slot = slot_new(d, def.width);
+		def = register_new(d, v->name, def.width);
 	scope_define(d, v->name, def);
 }
 

@@ -201,6 +201,8 @@ static Run run_one(Warp *w, const Split *s, const Ins *in, u32 mask)
 	converged(w, s, in, mask);
 	if (w->busy)
 		registers_check(w, in);
+	if (in->flags & F_TRACKED && w->undef)
+		return undef_run(w, in, mask);
 	return in->run(w, in, mask);
 }
 
@@ -242,6 +244,8 @@ static bool split_step(Warp *w, u32 i)
 	u32 mask = s->mask;
 	if (in->guarded) {
 		u32 p = *r32(w, in->guard);
+		if (in->flags & F_TRACKED)
+			undef_guard(w, in, mask);
 		mask &= in->guard_not ? ~p : p;
 	}
 	w->cluster->steps++;

@@ -48,3 +48,23 @@ map="--grid 1 --block 32 --smem 20000 --arg in:a.npy --arg out:f32:256:c.npy --a
 	sed '/tensormap.replace.tile.rank/d' "$kernels/tensormap.ptx" >no_rank.ptx
 	row 1 "the rank must be 1 to 5" no_rank $map
 }
+# Registers that nothing wrote: said where they reach memory. What compilers leave undefined is no fault, its twins are.
+says="uninitialised read: PTX line 6, CTA 0,0,0 warp 0 lane 0: st.global.f32 of kernel k reads %f2, computed from %f1, which"
+row 1 "$says nothing has written" uninit_reg --grid 1 --block 32 --arg out:f32:32:
+row 0 "k: 3 schedules, no fault" uninit_reg --grid 1 --block 32 --arg out:f32:32: --checks all,-uninit
+row 0 "undefined: 3 schedules, no fault" undefined --grid 1 --block 32 --arg inout:z.npy: --arg u32:8
+# twin REGISTER EDIT: what names the register then
+twin()
+{
+	sed "$2" "$kernels/undefined.ptx" >twin.ptx
+	row 1 "reads $1" twin --grid 1 --block 32 --arg inout:z.npy: --arg u32:8
+}
+twin "%r3, which nothing has written" 's/@%p1 st.global.u32 \[%d3\], %r3/st.global.u32 [%d3], %r3/'
+twin "%r5, computed from %r3" 's/selp.b32 %r5, %r4, 7, %p1/mov.u32 %r5, %r4/'
+twin "%r8, computed from %h2" 's/0x5410/0x3232/'
+twin "%r9, computed from %r10" 's/%r10, 0, 32/%r10, 0, 0/'
+twin "%r10, which nothing has written" 's/st.shared.u32 \[stage\]/st.global.u32 [%d3]/'
+twin "%p3, computed from %p2" 's/and.pred %p3/or.pred %p3/'
+twin "%f2, which nothing has written" 's/@!%p3 st.global.f32/st.global.f32/'
+twin "%r14, which nothing has written" 's/^\tmov.u32 %r14, 1;//'
+twin "%d3, computed from %d2" '/mul.wide/d'
