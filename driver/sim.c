@@ -47,15 +47,14 @@ static const char usage[] =
 	"  --arg out:f32:COUNT[:FILE.npy]  of an array that is written to a file, or printed\n"
 	"  --arg inout:FILE.npy:OUT.npy    of an array that is read and written\n"
 	"  --arg tma:ELEM:BUFFER:DIMxDIM..:BOXxBOX..[:SWIZZLE[:STRIDExSTRIDE..]]  a tensor map,\n"
-	"                        fastest dimension first, over array number BUFFER (0 is the "
-	"first\n"
-	"                        array given); strides in bytes, from the second dimension on\n"
+	"                        fastest dimension first, over array BUFFER (0 is the first);\n"
+	"                        strides in bytes, from the second dimension on\n"
 	"  --buffer in:.. | out:..  an array that is not a parameter, for maps\n"
 	"  --seed S              order of warps and copies; 0 is the plain order\n"
 	"  --schedules N         run with seeds S .. S + N - 1\n"
 	"  --checks LIST         all, none, races, uninit, wgmma, barriers, exit, grid, warps,\n"
-	"                        portability; -word turns one off; the last two are not part of "
-	"all\n"
+	"                        portability, global; the last three are not part of all;\n"
+	"                        -word turns one off\n"
 	"  --trace FILE          write what each warp did, as a Chrome trace\n";
 
 static bool dims_read(const char *text, char apart, uint64_t *to, int most, int *n)

@@ -16,36 +16,43 @@ void prepare_vector(Pool *a, Ins *in)
 			       "the number of elements between braces is not that of the opcode");
 }
 
-/* Whether words are looked at there through which threads tell each other something. */
-static bool has_flags(const Warp *w, const Place *p)
-{
-	const Job *j = w->cluster->job;
-	return j->opt->checks && (p->cta || (p->global && j->globals));
-}
-
 /* stored: what will be written; NULL: a read. */
 static void touch(Warp *w, const Ins *in, u32 lane, const Place *p, u32 bytes, const void *stored)
 {
 	bool strong = is_strong(in), write = stored;
 	if (write)
 		w->cluster->progress = w->cluster->steps;
-	if (strong && has_flags(w, p)) {
+	w->acting = 1u << lane;
+	if (strong && p->shadow) {
 		if (write)
 			flag_write(w, in, p, false);
 		else
 			flag_read(w, in, p);
 	}
-	if (p->cta && w->cluster->job->opt->checks) {
-		shadow_touch(p->cta, p->offset, bytes,
-			     &(Access){.w = w,
-				       .in = in,
-				       .lane = lane,
-				       .write = write,
-				       .what = strong ? strong_access : NULL,
-				       .stored = stored});
-	} else if (p->global && write) {
+	place_touch(p, bytes,
+		    (Access){.w = w,
+			     .in = in,
+			     .lane = lane,
+			     .write = write,
+			     .what = strong ? strong_access : NULL,
+			     .stored = stored});
+	if (p->global && write)
 		grid_check(w, in, lane);
+}
+
+/* An atomic operation reads and writes. */
+static void atom_touch(Warp *w, const Ins *in, u32 lane, const Place *p, u32 bytes)
+{
+	w->cluster->progress = w->cluster->steps;
+	w->acting = 1u << lane;
+	if (p->global)
+		grid_check(w, in, lane);
+	if (p->shadow) {
+		flag_read(w, in, p);
+		flag_write(w, in, p, true);
 	}
+	place_touch(p, bytes,
+		    (Access){.w = w, .in = in, .lane = lane, .write = true, .what = strong_access});
 }
 
 void grid_check(Warp *w, const Ins *in, u32 lane)
@@ -81,10 +88,8 @@ static Run load(Warp *w, const Ins *in, u32 mask, Space space)
 		if (!place_at(w, in, l, space, addr, bytes, bytes, &p))
 			return RUN_FAIL;
 		touch(w, in, l, &p, bytes, NULL);
-		if (p.global) {
+		if (p.global)
 			grid_check_read(w, in, l, addr);
-			globals_touch(w, in, l, addr, bytes, false);
-		}
 		for (u32 i = 0; i < v->n; i++) {
 			const Arg *to = &v->list[i];
 			u64 x = 0;
@@ -129,8 +134,6 @@ Run run_st(Warp *w, const Ins *in, u32 mask)
 			memcpy(value + i * each, from, each);
 		}
 		touch(w, in, l, &p, bytes, value);
-		if (p.global)
-			globals_touch(w, in, l, addr, bytes, true);
 		memcpy(p.host, value, bytes);
 	}
 	return RUN_NEXT;
@@ -251,21 +254,7 @@ Run run_atom(Warp *w, const Ins *in, u32 mask)
 	{
 		if (!place_at(w, in, l, space, mem_address(w, &in->args[k], l), bytes, bytes, &p))
 			return RUN_FAIL;
-		w->cluster->progress = w->cluster->steps;
-		if (p.global)
-			grid_check(w, in, l);
-		if (has_flags(w, &p)) {
-			flag_read(w, in, &p);
-			flag_write(w, in, &p, true);
-		}
-		if (p.cta && w->cluster->job->opt->checks) {
-			shadow_touch(p.cta, p.offset, bytes,
-				     &(Access){.w = w,
-					       .in = in,
-					       .lane = l,
-					       .write = true,
-					       .what = strong_access});
-		}
+		atom_touch(w, in, l, &p, bytes);
 		u64 b = in->args[k + 2].kind ? arg_get(w, &in->args[k + 2], l) : 0;
 		u64 old = exchange(in, p.host, arg_get(w, &in->args[k + 1], l), b);
 		if (!red)
@@ -284,6 +273,7 @@ Run run_red_vector(Warp *w, const Ins *in, u32 mask)
 		if (!place_at(w, in, l, mem_space(in), mem_address(w, &in->args[0], l), each * v->n,
 			      each * v->n, &p))
 			return RUN_FAIL;
+		atom_touch(w, in, l, &p, each * v->n);
 		for (u32 i = 0; i < v->n; i++)
 			exchange(in, p.host + i * each, arg_get(w, &v->list[i], l), 0);
 	}
@@ -301,8 +291,7 @@ Run run_atom_vector(Warp *w, const Ins *in, u32 mask)
 		if (!place_at(w, in, l, mem_space(in), mem_address(w, &in->args[1], l), bytes,
 			      bytes, &p))
 			return RUN_FAIL;
-		grid_check(w, in, l);
-		w->cluster->progress = w->cluster->steps;
+		atom_touch(w, in, l, &p, bytes);
 		for (u32 i = 0; i < v->n; i++) {
 			u64 old = exchange(in, p.host + i * each, arg_get(w, &v->list[i], l), 0);
 			if (to->list[i].kind == A_SLOT)

@@ -76,17 +76,44 @@ static void bulk_reduce(const Ins *in, u8 *to, const u8 *from, u32 bytes)
 	}
 }
 
+static const char *const kind_words[] = {
+	[AS_TMA_LOAD] = "TMA load",     [AS_TMA_STORE] = "TMA store", [AS_BULK_LOAD] = "bulk load",
+	[AS_BULK_STORE] = "bulk store", [AS_DSMEM] = "cluster copy",  [AS_CP] = "cp.async",
+	[AS_CP_ARRIVE] = "arrive",      [AS_ST] = "st.async"};
+
+/* It is known to have happened by the barrier or the group that says so; a reduction is atomic. */
+void async_touch(const Async *as, const u8 *host, u64 bytes, bool write)
+{
+	Warp *w = as->warp;
+	const Mbar *b = as->bar_cta ? mbar_at(as->bar_cta, as->bar_offset) : NULL;
+	bool group = in_bulk_group(as);
+	u32 actor = b ? b->actor : group ? w->bulk[as->lane].actor : w->cp.actor;
+	Place p = {.host = (u8 *)(uintptr_t)host, .shadow = globals_shadow(w)};
+	if (checked(w->cluster, CHECK_GLOBAL))
+		place_touch(&p, (u32)bytes,
+			    (Access){.w = w,
+				     .in = as->in,
+				     .lane = as->lane,
+				     .write = write,
+				     .actor = actor,
+				     .clock = b ? (u32)b->phase + 1 : as->group,
+				     .what = write && as->in->text[3] == 'r'
+						     ? strong_access
+						     : kind_words[as->kind]});
+}
+
 static void cp_finish(Async *as)
 {
 	EACH_LANE(l, as->mask)
 	{
 		u8 *to = as->cta->smem + (as->offsets[l] - SMEM_BASE);
+		u32 n = as->sizes[l];
 		memset(to, 0, as->bytes);
-		if (as->sizes[l])
-			memcpy(to,
-			       global_at(as->warp, as->in, l, (*as->globals)[l], as->sizes[l],
-					 "cp.async"),
-			       as->sizes[l]);
+		if (!n)
+			continue;
+		const u8 *from = global_at(as->warp, as->in, l, (*as->globals)[l], n, "cp.async");
+		async_touch(as, from, n, false);
+		memcpy(to, from, n);
 	}
 }
 
@@ -95,6 +122,8 @@ static void move(Cluster *c, Async *as)
 	u8 *shared = as->cta ? as->cta->smem + (as->offset - SMEM_BASE) : NULL, *global = NULL;
 	if (as->kind == AS_BULK_LOAD || as->kind == AS_BULK_STORE)
 		global = global_at(as->warp, as->in, as->lane, as->global, as->bytes, "bulk copy");
+	if (global)
+		async_touch(as, global, as->bytes, as->kind == AS_BULK_STORE);
 	switch (as->kind) {
 	case AS_TMA_LOAD:
 		tma_load(c, as);
@@ -125,11 +154,6 @@ static void move(Cluster *c, Async *as)
 		break;
 	}
 }
-
-static const char *const kind_words[] = {
-	[AS_TMA_LOAD] = "TMA load",     [AS_TMA_STORE] = "TMA store", [AS_BULK_LOAD] = "bulk load",
-	[AS_BULK_STORE] = "bulk store", [AS_DSMEM] = "cluster copy",  [AS_CP] = "cp.async",
-	[AS_CP_ARRIVE] = "arrive",      [AS_ST] = "st.async"};
 
 static void late_check(Async *as)
 {

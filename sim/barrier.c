@@ -199,7 +199,7 @@ Run run_fence(Warp *w, const Ins *in, u32 mask)
 {
 	(void)in;
 	(void)mask;
-	flags_fence(w);
+	hb_strong(w);
 	return RUN_NEXT;
 }
 

@@ -57,6 +57,8 @@ static bool warp_init(Cluster *c, Cta *cta, u32 id, Warp *w)
 	u32 threads = l->block[0] * l->block[1] * l->block[2], first = id * LANES;
 	*w = (Warp){.code = code, .cta = cta, .cluster = c, .id = id, .regs = c->job->entry_regs};
 	w->actor = actor_new(c);
+	if (checked(c, CHECK_GLOBAL) && !hb_threads(w))
+		return false;
 	w->live = threads - first >= LANES ? FULL : (1u << (threads - first)) - 1;
 	w->file = spare_take(&c->job->memory->files, file_bytes(code));
 	w->local = calloc(LANES, code->local_bytes + 1);
@@ -99,7 +101,9 @@ static bool cta_init(Cluster *c, Cta *cta, u32 rank)
 	cta->mbar_at = calloc(bytes / 8 + 1, sizeof *cta->mbar_at);
 	cta->warps = c->warps + (size_t)rank * cta->nwarps;
 	cta->live_warps = cta->nwarps;
-	if (!cta->smem || !cta->mbar_at || (j->opt->checks && !shadow_start(cta)))
+	cta->shadow = (Shadow){.cta = cta, .host = cta->smem, .from = SMEM_BASE, .bytes = bytes};
+	if (!cta->smem || !cta->mbar_at ||
+	    (j->opt->checks && !shadow_start(&cta->shadow, &c->records)))
 		return false;
 	memset(cta->smem, 0xcd, bytes);
 	for (u32 i = 0; i < cta->nwarps; i++)
@@ -116,8 +120,9 @@ static void warp_free(Warp *w)
 	free(w->busy);
 	free(w->wgmma.ops);
 	free(w->bulk);
+	free(w->own);
 	know_free(&w->know);
-	fences_free(w);
+	know_free(&w->read);
 }
 
 void cluster_free(Cluster *c)
@@ -136,8 +141,7 @@ void cluster_free(Cluster *c)
 			know_free(&t->bars[b].done);
 		}
 		know_free(&t->exit);
-		shadow_free(t);
-		flags_free(t);
+		shadow_free(&t->shadow);
 		free(t->mbars);
 		free(t->remote);
 		free(t->mbar_at);
@@ -145,7 +149,7 @@ void cluster_free(Cluster *c)
 	}
 	know_free(&c->bar_gather);
 	know_free(&c->bar_done);
-	records_free(c);
+	records_free(c->records);
 	free(c->tiles);
 	free(c->bar_of);
 	free(c->warps);
@@ -366,7 +370,7 @@ bool job_run(Job *j)
 		want = SIM_COUNT(threads);
 	j->end = j->nclusters;
 	j->no_memory |= !shuffle_starts(j);
-	if (j->code->waits || j->code->draws) {
+	if (j->code->waits || j->code->draws || j->opt->checks & CHECK_GLOBAL) {
 		together_run(j);
 		free(j->order);
 		return !j->no_memory;

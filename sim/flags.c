@@ -10,125 +10,66 @@
 
 const char strong_access[] = "atomic";
 
-struct Flag {
-	Know know;
-};
-
-struct Fences {
-	Know released; /* what the warp knew at its last fence */
-	Know read;     /* by strong reads since: an acquire pattern's first half */
-	bool any;
-};
-
 bool is_strong(const Ins *in)
 {
 	return has(in, M_VOLATILE) || has(in, M_RELAXED) || has(in, M_ACQUIRE) ||
 	       has(in, M_RELEASE) || has(in, M_ACQ_REL);
 }
 
-static u32 *flag_number(Cta *cta, u32 offset)
+/* What the writers of the word have handed on; NULL: nothing. Other CTAs of the grid are told at
+ * the scope of the GPU or of more, which a volatile access and an atom without a scope have. */
+static Know *flag_at(const Ins *in, const Place *p, bool make)
 {
-	if (!cta->flag_at)
-		cta->flag_at = calloc((cta->smem_end - SMEM_BASE) / 4 + 1, sizeof *cta->flag_at);
-	return cta->flag_at ? &cta->flag_at[(offset - SMEM_BASE) / 4] : NULL;
-}
-
-static Know *flag_new(Cta *cta, u32 offset)
-{
-	u32 *at = flag_number(cta, offset);
-	if (!at || *at)
-		return at ? &cta->flags[*at - 1].know : NULL;
-	if (cta->nflags == cta->flags_cap) {
-		u32 cap = cta->flags_cap * 2 + 8;
-		struct Flag *more = realloc(cta->flags, cap * sizeof *more);
+	Shadow *s = p->shadow;
+	bool near = has(in, M_CTA) || has(in, M_CLUSTER);
+	if (!s || (!p->cta && near))
+		return NULL;
+	if (!s->flag_at && make)
+		s->flag_at = calloc(s->bytes / 4 + 1, sizeof *s->flag_at);
+	u32 *at = s->flag_at ? &s->flag_at[(p->host - s->host) / 4] : NULL;
+	if (!at || (!*at && !make))
+		return NULL;
+	if (!*at && s->nflags == s->flags_cap) {
+		u32 cap = s->flags_cap * 2 + 8;
+		Know *more = realloc(s->flags, cap * sizeof *more);
 		if (!more)
 			return NULL;
-		cta->flags = more;
-		cta->flags_cap = cap;
+		s->flags = more;
+		s->flags_cap = cap;
 	}
-	cta->flags[cta->nflags] = (struct Flag){0};
-	*at = ++cta->nflags;
-	return &cta->flags[*at - 1].know;
-}
-
-static Know *flag_find(const Cta *cta, u32 offset)
-{
-	u32 i = cta->flag_at ? cta->flag_at[(offset - SMEM_BASE) / 4] : 0;
-	return i ? &cta->flags[i - 1].know : NULL;
-}
-
-/* Other CTAs of the grid are told only at the scope of the GPU, or of more. */
-static Know *flag_at(Warp *w, const Ins *in, const Place *p, bool make)
-{
-	if (p->cta)
-		return make ? flag_new(p->cta, p->offset) : flag_find(p->cta, p->offset);
-	bool all = has(in, M_GPU) || has(in, M_SYS);
-	return all ? globals_flag(w->cluster->job, p->host, make) : NULL;
-}
-
-static bool off(const Warp *w)
-{
-	return !(w->cluster->job->opt->checks & (CHECK_RACE | CHECK_EXIT));
-}
-
-static struct Fences *fences(Warp *w)
-{
-	if (!w->fences)
-		w->fences = calloc(1, sizeof *w->fences);
-	return w->fences;
+	if (!*at)
+		s->flags[(*at = ++s->nflags) - 1] = (Know){0};
+	return &s->flags[*at - 1];
 }
 
 /* update: the write is half of an atomic operation and continues what was there. */
 void flag_write(Warp *w, const Ins *in, const Place *p, bool update)
 {
 	bool release = has(in, M_RELEASE) || has(in, M_ACQ_REL);
-	bool fenced = w->fences && w->fences->any;
-	Know *know = off(w) ? NULL : flag_at(w, in, p, release || fenced);
+	Know *know = hb_off(w) ? NULL : flag_at(in, p, release || w->know.strong.n);
 	if (!know)
 		return;
 	if (!update)
 		know_forget(know);
 	if (release)
 		hb_release(w, know);
-	else if (fenced)
-		know_join(know, &w->fences->released);
+	else
+		know_join(know, &(Know){w->know.strong, w->know.fenced, w->know.strong});
 }
 
 void flag_read(Warp *w, const Ins *in, const Place *p)
 {
-	const Know *know = off(w) ? NULL : flag_at(w, in, p, false);
-	if (!know)
-		return;
-	if (has(in, M_ACQUIRE) || has(in, M_ACQ_REL))
+	const Know *know = hb_off(w) ? NULL : flag_at(in, p, false);
+	if (know && (has(in, M_ACQUIRE) || has(in, M_ACQ_REL)))
 		hb_acquire(w, know);
-	else if (fences(w))
-		know_join(&w->fences->read, know);
+	else if (know)
+		know_join(&w->read, know);
 }
 
-void flags_fence(Warp *w)
+void flags_free(Shadow *s)
 {
-	struct Fences *f = off(w) ? NULL : fences(w);
-	if (!f)
-		return;
-	hb_acquire(w, &f->read);
-	know_forget(&f->read);
-	hb_release(w, &f->released);
-	f->any = true;
-}
-
-void flags_free(Cta *cta)
-{
-	for (u32 i = 0; i < cta->nflags; i++)
-		know_free(&cta->flags[i].know);
-	free(cta->flags);
-	free(cta->flag_at);
-}
-
-void fences_free(Warp *w)
-{
-	if (!w->fences)
-		return;
-	know_free(&w->fences->released);
-	know_free(&w->fences->read);
-	free(w->fences);
+	for (u32 i = 0; i < s->nflags; i++)
+		know_free(&s->flags[i]);
+	free(s->flags);
+	free(s->flag_at);
 }

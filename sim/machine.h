@@ -49,6 +49,7 @@ typedef struct {
 typedef struct {
 	Clock seen;   /* by the generic proxy */
 	Clock fenced; /* generic accesses that the async proxy is ordered after */
+	Clock strong; /* those that a fence is after: a relaxed write hands them on */
 } Know;
 
 typedef enum { W_NONE, W_MBAR, W_BAR, W_CLUSTER, W_BULK, W_CP, W_REGS, W_WGMMA, W_SHFL } WaitKind;
@@ -128,10 +129,12 @@ struct Warp {
 	Groups *bulk; /* by lane, NULL before the first */
 	Groups cp;
 	Know know;
-	u32 made_actor; /* counts its fence.mbarrier_init; 0: none yet */
-	struct Fences *fences;
-	u8 *busy;    /* by slot / 64: 1 a wgmma in flight owns it */
-	u8 *dirty;   /* by slot / 64: written since the last wgmma.fence */
+	Know read; /* by relaxed reads, for the next fence: an acquire pattern's first half */
+	u32 (*own)[LANES]; /* by thread, what it knows of each; NULL: a warp is one actor */
+	u32 acting;        /* threads of the instruction that runs */
+	u32 made_actor;    /* counts its fence.mbarrier_init; 0: none yet */
+	u8 *busy;          /* by slot / 64: 1 a wgmma in flight owns it */
+	u8 *dirty;         /* by slot / 64: written since the last wgmma.fence */
 	u8 *undef;   /* as file: bits of registers that are not defined; NULL: not looked at */
 	u32 *origin; /* by slot / 64: 1 + register that nothing wrote; 0: defined */
 	u64 role;    /* step of the first instruction, for the trace */
@@ -168,7 +171,21 @@ typedef struct {
 
 typedef struct {
 	u32 write, reads; /* records: the last write; set of reads since */
-} Cell;                   /* of 2 bytes of shared memory */
+} Cell;                   /* of 2 bytes */
+
+/* shadow.c, flags.c: what is remembered of a CTA's shared memory, or of an allocation. */
+typedef struct Shadow {
+	Cta *cta; /* NULL: global memory */
+	const u8 *host;
+	u64 from, bytes; /* its first address */
+	struct Records *records;
+	Cell *cells;
+	u8 *masks;   /* bytes of the cell's last write */
+	u8 *written; /* bytes of each cell that have ever been written */
+	Know *flags; /* of words that released something */
+	u32 nflags, flags_cap;
+	u32 *flag_at; /* by word; index + 1; NULL: no flags */
+} Shadow;
 
 /* The last access of an actor of another CTA. */
 typedef struct {
@@ -195,15 +212,10 @@ struct Cta {
 	u32 inbound; /* asynchronous operations on their way here */
 	u32 outbound;
 	/* checks */
-	Cell *cells;
-	u8 *masks;   /* bytes of the cell's last write */
-	u8 *written; /* bytes of each cell that have ever been written */
-	Know exit;   /* what its warps knew when they exited */
+	Shadow shadow;
+	Know exit; /* what its warps knew when they exited */
 	Remote *remote;
 	u32 nremote, remote_cap;
-	struct Flag *flags; /* words that released something */
-	u32 nflags, flags_cap;
-	u32 *flag_at; /* by (offset - SMEM_BASE) / 4; index + 1; NULL: no flags */
 };
 
 struct Cluster {
@@ -313,6 +325,7 @@ typedef struct {
 	Cta *cta; /* of shared memory, else NULL */
 	u32 offset;
 	bool global;
+	Shadow *shadow; /* NULL: nothing is remembered */
 } Place;
 /* Where addr of that space is; false: out of bounds or misaligned, and reported. */
 bool place_at(Warp *w, const Ins *in, u32 lane, Space space, u64 addr, u32 bytes, u32 align,
@@ -341,9 +354,10 @@ void spare_give(Spare *s, u8 *at, size_t bytes);
  * of the launch's works when. All clusters of such a grid are one thread's. */
 bool globals_start(Job *j);
 void globals_end(Job *j);
-/* What the writers of a word have handed on; NULL: nothing. */
-Know *globals_flag(Job *j, const void *word, bool make);
-void globals_touch(Warp *w, const Ins *in, u32 lane, u64 addr, u32 bytes, bool write);
+/* Of the allocation that w was last near. */
+Shadow *globals_shadow(const Warp *w);
+/* Whether accesses there are looked at; those of the launch's works in each case. */
+bool globals_work(const Job *j, u64 addr);
 
 /* together.c: clusters that run at one time, as many as the options say */
 void together_run(Job *j);
@@ -394,6 +408,9 @@ void async_drop(Cluster *c);
 /* Whether a lane's bulk groups, or a warp's groups of cp.async, up to this one are on their way. */
 bool bulk_pending(const Warp *w, u32 lane, u32 group);
 bool cp_pending(const Warp *w, u32 group);
+
+/* Bytes that an operation reads or writes now, the last that its warp was near. */
+void async_touch(const Async *as, const u8 *host, u64 bytes, bool write);
 
 /* copies.c */
 Groups *bulk_groups(Warp *w, u32 lane);
@@ -482,17 +499,22 @@ void clock_raise(Clock *k, u32 actor, u32 value);
 u32 clock_of(const Clock *k, u32 actor);
 void hb_release(Warp *w, Know *to); /* what w knows, and it enters a new epoch */
 void hb_acquire(Warp *w, const Know *from);
-void hb_fence(Warp *w); /* fence.proxy.async */
+void hb_fence(Warp *w);  /* fence.proxy.async */
+void hb_strong(Warp *w); /* any other fence */
+bool hb_off(const Warp *w);
 void hb_exit(Warp *w);
+bool hb_threads(Warp *w);        /* each is an actor of its own; false: no memory */
+void hb_meet(Warp *w, u32 mask); /* these threads know what each of them knows */
+u32 thread_actor(const Warp *w, u32 lane);
+u32 thread_clock(const Warp *w, u32 lane);
+bool knows(const Warp *w, u32 lane, u32 actor, u32 clock); /* lane LANES: one of them does */
 
 /* flags.c: volatile, relaxed, acquire, release; such accesses do not race with each other */
 extern const char strong_access[];
 bool is_strong(const Ins *in);
 void flag_write(Warp *w, const Ins *in, const Place *p, bool update);
 void flag_read(Warp *w, const Ins *in, const Place *p);
-void flags_fence(Warp *w);
-void flags_free(Cta *cta);
-void fences_free(Warp *w);
+void flags_free(Shadow *s);
 
 /* shadow.c: who touched which shared memory when. The access may be a thread's own (as NULL) or an
  * asynchronous one by actor, complete when known to have reached group. */
@@ -504,13 +526,16 @@ typedef struct {
 	u32 actor, clock;   /* of who is asynchronous (0: the thread); UINT32_MAX: not known yet */
 	const char *what;   /* "wgmma", "TMA load" */
 	const void *stored; /* what a thread will write there; NULL: not known */
+	bool fresh;         /* of a read: nobody need have written there */
 } Access;
-bool shadow_start(Cta *cta);
-void shadow_free(Cta *cta);
+bool shadow_start(Shadow *s, struct Records **records);
+void shadow_free(Shadow *s);
 Rec *shadow_touch(Cta *cta, u32 offset, u32 bytes, const Access *a);
+/* What a thread does where place_at said. */
+void place_touch(const Place *p, u32 bytes, Access a);
 void shadow_settle(Cluster *c, Rec *r, u32 clock);
 void shadow_remote(Warp *w, const Ins *in, u32 lane, Cta *target, u32 actor, u32 clock);
-void records_free(Cluster *c);
+void records_free(struct Records *r);
 
 /* trace.c */
 struct Trace *trace_open(const char *path);

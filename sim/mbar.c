@@ -34,7 +34,7 @@ Mbar *mbar_find(Warp *w, const Ins *in, u32 lane, Cta *cta, u32 offset, const ch
 /* By what the warp knows itself, or by fence.mbarrier_init and a barrier of the cluster. */
 bool mbar_init_known(const Warp *w, const Mbar *b)
 {
-	return clock_of(&w->know.seen, b->init_actor) >= b->init_clock ||
+	return knows(w, LANES, b->init_actor, b->init_clock) ||
 	       (b->made_actor && clock_of(&w->know.seen, b->made_actor) >= b->made_clock);
 }
 
@@ -183,9 +183,9 @@ Run run_mbar_init(Warp *w, const Ins *in, u32 mask)
 		b->tx = 0;
 		b->phase += b->phase & 1; /* parity starts at 0; clocks only grow */
 		b->init_line = (u32)in->line;
-		b->init_actor = w->actor;
+		b->init_actor = thread_actor(w, l);
 		b->made_actor = 0;
-		b->init_clock = clock_of(&w->know.seen, w->actor);
+		b->init_clock = thread_clock(w, l);
 	}
 	return RUN_NEXT;
 }
@@ -216,7 +216,7 @@ void mbars_fence(Warp *w, bool published)
 	}
 	for (u32 i = 0; i < w->cta->nmbars; i++) {
 		Mbar *b = &w->cta->mbars[i];
-		if (b->init_actor != w->actor)
+		if (b->init_actor - w->actor >= (w->own ? LANES : 1u))
 			continue;
 		b->fenced = true;
 		if (clock && !b->made_actor) {
@@ -278,11 +278,12 @@ static bool arrive_one(Warp *w, const Ins *in, u32 l)
 		return false;
 	order_check(w, in, l, b);
 	if (p.cta != w->cta)
-		shadow_remote(w, in, l, p.cta, w->actor, clock_of(&w->know.seen, w->actor));
+		shadow_remote(w, in, l, p.cta, thread_actor(w, l), thread_clock(w, l));
 	bool expect = has(in, M_EXPECT_TX), value = in->args[2].kind != A_NONE;
 	u32 v = value ? (u32)arg_get(w, &in->args[2], l) : 1;
 	if (in->args[0].kind == A_SLOT)
 		arg_set(w, &in->args[0], l, b->phase << TOKEN_SHIFT | b->pending);
+	w->acting = 1u << l;
 	if (!has(in, M_RELAXED))
 		hb_release(w, &b->gather);
 	if (expect && !tx_add(w, in, l, b, v))
@@ -353,6 +354,7 @@ Run run_mbar_wait(Warp *w, const Ins *in, u32 mask)
 			return RUN_FAIL;
 		order_check(w, in, l, b);
 		if (passed(in, b, arg_get(w, &in->args[2], l))) {
+			w->acting = 1u << l;
 			done |= 1u << l;
 			if (!has(in, M_RELAXED))
 				hb_acquire(w, &b->done);

@@ -46,6 +46,7 @@ static void parties_meet(Warp *w, const Ins *in, u32 mask, int k, Together op)
 		left &= ~p.mask;
 		if (members & w->live & ~p.mask)
 			continue;
+		hb_meet(w, p.mask);
 		op(w, &p);
 		w->met |= p.mask;
 		if (p.mask & ~mask)
@@ -89,6 +90,7 @@ Run members_run(Warp *w, const Ins *in, u32 mask, int k, Together op)
 			Party p = {.mask = mask};
 			EACH_LANE(l, mask)
 			p.in[l] = in;
+			hb_meet(w, p.mask);
 			op(w, &p);
 			return RUN_NEXT;
 		}

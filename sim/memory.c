@@ -171,7 +171,10 @@ static bool shared_place(Warp *w, const Ins *in, u32 lane, u64 addr, bool cluste
 	if (cta->exited)
 		report(w, in, (s32)lane, SIM_EXIT,
 		       "access to shared memory of CTA rank %u, which has exited", cta->rank);
-	*out = (Place){.host = cta->smem + (offset - SMEM_BASE), .cta = cta, .offset = offset};
+	*out = (Place){.host = cta->smem + (offset - SMEM_BASE),
+		       .cta = cta,
+		       .offset = offset,
+		       .shadow = cta->shadow.cells ? &cta->shadow : NULL};
 	return true;
 }
 
@@ -234,6 +237,7 @@ bool place_at(Warp *w, const Ins *in, u32 lane, Space space, u64 addr, u32 bytes
 	default:
 		*out = (Place){.host = global_at(w, in, lane, addr, bytes, "access"),
 			       .global = true};
+		out->shadow = out->host ? globals_shadow(w) : NULL;
 		return out->host != NULL;
 	}
 }

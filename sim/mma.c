@@ -329,9 +329,7 @@ static bool wmma_element(Warp *w, const Ins *in, const Arg *addr, const Arg *ld,
 	u64 at = has(in, M_ROW) ? r * pitch + c : c * pitch + r;
 	if (!place_at(w, in, 0, mem_space(in), mem_address(w, addr, 0) + at * size, size, size, p))
 		return false;
-	if (p->cta && w->cluster->job->opt->checks)
-		shadow_touch(p->cta, p->offset, size,
-			     &(Access){.w = w, .in = in, .lane = 0, .write = write});
+	place_touch(p, size, (Access){.w = w, .in = in, .write = write});
 	return true;
 }
 

@@ -302,6 +302,7 @@ bool sim_run(struct Memory *m, const SimLaunch *l, const SimOptions *o, SimResul
 	SimOptions opt = *o;
 	Job j = {.l = l, .m = l->module, .memory = m, .opt = &opt, .result = result};
 	opt.sms = opt.sms ? opt.sms : 132;
+	opt.checks |= opt.checks & CHECK_GLOBAL ? CHECK_RACE : 0;
 	*result = (SimResult){0};
 	if (!job_prepare(&j, why, room))
 		return false;

@@ -52,7 +52,7 @@ static void group_check(Warp *w, const Ins *in)
 			sibling_check(w, in, &first[i]);
 	w->regset.in = in;
 	w->regset.n++;
-	w->regset.clock = clock_of(&w->know.seen, w->actor);
+	w->regset.clock = thread_clock(w, 0);
 }
 
 void regs_left(Warp *w)

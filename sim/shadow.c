@@ -1,24 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* shadow.c - who touched which shared memory when. Each 2 bytes remember the last write and the
- * reads since; an access that conflicts with one that is not known to have happened before is a
- * race; one that is ordered but through the other proxy without a fence is reported as that.
+/* shadow.c - who touched which memory when, shared or global. Each 2 bytes remember the last write
+ * and the reads since; an access that conflicts with one that is not known to have happened before
+ * is a race; one that is ordered but through the other proxy without a fence is reported as that.
  *   TMA writes a tile, clock "phase 3 of full[1]"; wgmma reads it knowing phase 3  ->  ordered */
+#include "sim/handlers.h"
 #include "sim/machine.h"
 
 #include <stdlib.h>
 
 struct Rec {
 	const Ins *in;
-	Warp *warp;
+	const Warp *warp;     /* may have ended */
+	u32 id, rank, cta[3]; /* of the warp */
 	const char *what;
 	u32 actor, clock;
 	bool write, async;
 	bool kept; /* by the sweep */
-	u32 id;
+	u32 number;
 };
 
 /* Sets of reads are slices of one pool: count, then records. */
 struct Records {
+	Shadow **shadows; /* that have them */
+	u32 nshadows, shadows_cap;
 	Rec **recs;
 	u32 n, cap;
 	u32 *free_ids, nfree;
@@ -31,48 +35,6 @@ struct Records {
 };
 
 enum { SWEEP_RECORDS = 1 << 17, SWEEP_POOL = 1 << 21, MOST_READERS = 64, FULL_CELL = 3 };
-
-static bool records_start(Cluster *c)
-{
-	if (c->records)
-		return true;
-	c->records = calloc(1, sizeof *c->records);
-	if (c->records) {
-		c->records->most = SWEEP_RECORDS;
-		c->records->pool_most = SWEEP_POOL;
-	}
-	return c->records;
-}
-
-bool shadow_start(Cta *cta)
-{
-	u32 n = (cta->smem_end - SMEM_BASE) / 2 + 8;
-	cta->cells = calloc(n, sizeof *cta->cells);
-	cta->masks = calloc(n, 1);
-	cta->written = calloc(n, 1);
-	return cta->cells && cta->masks && cta->written && records_start(cta->cluster);
-}
-
-void shadow_free(Cta *cta)
-{
-	free(cta->cells);
-	free(cta->masks);
-	free(cta->written);
-}
-
-void records_free(Cluster *c)
-{
-	struct Records *r = c->records;
-	if (!r)
-		return;
-	for (u32 i = 1; i < r->n; i++)
-		free(r->recs[i]);
-	free(r->recs);
-	free(r->free_ids);
-	free(r->pool);
-	free(r);
-	c->records = NULL;
-}
 
 static bool grow(void **at, u32 *cap, u32 need, size_t each)
 {
@@ -87,27 +49,78 @@ static bool grow(void **at, u32 *cap, u32 need, size_t each)
 	return true;
 }
 
+static struct Records *records_start(struct Records **at)
+{
+	struct Records *r = *at ? *at : calloc(1, sizeof *r);
+	if (r && !*at) {
+		r->most = SWEEP_RECORDS;
+		r->pool_most = SWEEP_POOL;
+	}
+	return *at = r;
+}
+
+bool shadow_start(Shadow *s, struct Records **at)
+{
+	struct Records *r = s->bytes < UINT32_MAX ? records_start(at) : NULL;
+	size_t n = (size_t)s->bytes / 2 + 8;
+	if (!r || !grow((void **)&r->shadows, &r->shadows_cap, r->nshadows + 1, sizeof s))
+		return false;
+	s->records = r;
+	s->cells = calloc(n, sizeof *s->cells);
+	s->masks = calloc(n, 1);
+	s->written = calloc(n, 1);
+	bool ok = s->cells && s->masks && s->written;
+	if (ok)
+		r->shadows[r->nshadows++] = s;
+	return ok;
+}
+
+void shadow_free(Shadow *s)
+{
+	free(s->cells);
+	free(s->masks);
+	free(s->written);
+	flags_free(s);
+}
+
+void records_free(struct Records *r)
+{
+	for (u32 i = 1; r && i < r->n; i++)
+		free(r->recs[i]);
+	if (r) {
+		free(r->recs);
+		free(r->free_ids);
+		free(r->pool);
+		free(r->shadows);
+	}
+	free(r);
+}
+
 static void set_mark(struct Records *r, u32 set)
 {
 	for (u32 i = 0; i < r->pool[set]; i++)
 		r->recs[r->pool[set + 1 + i]]->kept = true;
 }
 
-static void cells_mark(struct Records *r, const Cta *cta)
+static u32 cell_count(const Shadow *s)
 {
-	u32 n = (cta->smem_end - SMEM_BASE) / 2, last = 0;
+	return (u32)((s->bytes + 1) / 2);
+}
+
+static void cells_mark(struct Records *r, const Shadow *s)
+{
+	u32 n = cell_count(s), last = 0;
 	for (u32 i = 0; i < n; i++) {
-		if (cta->cells[i].write)
-			r->recs[cta->cells[i].write]->kept = true;
-		if (cta->cells[i].reads && cta->cells[i].reads != last)
-			set_mark(r, last = cta->cells[i].reads);
+		if (s->cells[i].write)
+			r->recs[s->cells[i].write]->kept = true;
+		if (s->cells[i].reads && s->cells[i].reads != last)
+			set_mark(r, last = s->cells[i].reads);
 	}
 }
 
 /* Copies the sets that cells still name to a new pool. */
-static void pool_compact(Cluster *c)
+static void pool_compact(struct Records *r)
 {
-	struct Records *r = c->records;
 	u32 *old = r->pool, *moved = calloc(r->pool_n + 1, sizeof *moved), n = 1;
 	u32 *pool = malloc((size_t)r->pool_cap * sizeof *pool);
 	if (!moved || !pool) {
@@ -115,10 +128,10 @@ static void pool_compact(Cluster *c)
 		free(pool);
 		return;
 	}
-	for (u32 t = 0; t < c->nctas; t++) {
-		Cta *cta = &c->ctas[t];
-		for (u32 i = 0; i < (cta->smem_end - SMEM_BASE) / 2; i++) {
-			u32 set = cta->cells[i].reads;
+	for (u32 t = 0; t < r->nshadows; t++) {
+		const Shadow *s = r->shadows[t];
+		for (u32 i = 0; i < cell_count(s); i++) {
+			u32 set = s->cells[i].reads;
 			if (!set)
 				continue;
 			if (!moved[set]) {
@@ -126,7 +139,7 @@ static void pool_compact(Cluster *c)
 				moved[set] = n;
 				n += old[set] + 1;
 			}
-			cta->cells[i].reads = moved[set];
+			s->cells[i].reads = moved[set];
 		}
 	}
 	free(moved);
@@ -135,30 +148,24 @@ static void pool_compact(Cluster *c)
 	r->pool_n = n;
 }
 
-static void sweep(Cluster *c)
+/* Keeps what a cell names, and what is settled later. */
+static void sweep(struct Records *r)
 {
-	struct Records *r = c->records;
-	for (u32 t = 0; t < c->nctas; t++)
-		cells_mark(r, &c->ctas[t]);
-	for (Async *as = c->pending; as; as = as->next) {
-		if (as->rec)
-			as->rec->kept = true;
-		if (as->rec_read)
-			as->rec_read->kept = true;
-	}
+	for (u32 t = 0; t < r->nshadows; t++)
+		cells_mark(r, r->shadows[t]);
 	u32 *ids = realloc(r->free_ids, r->n * sizeof *ids);
 	if (!ids)
 		return;
 	r->free_ids = ids;
 	r->nfree = 0;
 	for (u32 i = 1; i < r->n; i++) {
-		if (!r->recs[i]->kept)
+		if (!r->recs[i]->kept && r->recs[i]->clock != UINT32_MAX)
 			r->free_ids[r->nfree++] = i;
 		r->recs[i]->kept = false;
 	}
 	r->last = NULL;
 	r->memo.me = 0;
-	pool_compact(c);
+	pool_compact(r);
 	/* Where little was free the next sweep would come at once. */
 	if (r->nfree < r->n / 2)
 		r->most = r->n * 2;
@@ -166,11 +173,10 @@ static void sweep(Cluster *c)
 		r->pool_most = r->pool_n * 2;
 }
 
-static Rec *rec_place(Cluster *c)
+static Rec *rec_place(struct Records *r)
 {
-	struct Records *r = c->records;
 	if ((!r->nfree && r->n > r->most) || r->pool_n > r->pool_most)
-		sweep(c);
+		sweep(r);
 	if (r->nfree)
 		return r->recs[r->free_ids[--r->nfree]];
 	u32 id = r->n ? r->n : 1;
@@ -179,7 +185,7 @@ static Rec *rec_place(Cluster *c)
 		free(rec);
 		return NULL;
 	}
-	rec->id = id;
+	rec->number = id;
 	r->recs[id] = rec;
 	r->n = id + 1;
 	return rec;
@@ -192,36 +198,54 @@ static bool shares(const Access *a)
 	return !a->actor || (!a->write && a->clock != UINT32_MAX);
 }
 
-static Rec *rec_of(const Access *a)
+static Rec *rec_of(const Shadow *s, const Access *a)
 {
-	Cluster *c = a->w->cluster;
-	u32 actor = a->actor ? a->actor : a->w->actor;
-	u32 clock = a->actor ? a->clock : clock_of(&a->w->know.seen, actor);
-	Rec *r = c->records->last;
-	if (r && shares(a) && r->in == a->in && r->warp == a->w && r->actor == actor &&
+	const Warp *w = a->w;
+	u32 actor = a->actor ? a->actor : thread_actor(w, a->lane);
+	u32 clock = a->actor ? a->clock : thread_clock(w, a->lane);
+	Rec *r = s->records->last;
+	if (r && shares(a) && r->in == a->in && r->warp == w && r->actor == actor &&
 	    r->clock == clock && r->write == a->write)
 		return r;
-	r = rec_place(c);
+	r = rec_place(s->records);
 	if (!r)
 		return NULL;
-	u32 id = r->id;
 	*r = (Rec){.in = a->in,
-		   .warp = a->w,
+		   .warp = w,
+		   .id = w->id,
+		   .rank = w->cta->rank,
 		   .what = a->what,
 		   .actor = actor,
 		   .clock = clock,
 		   .write = a->write,
 		   .async = a->async,
-		   .id = id};
-	c->records->last = r;
+		   .number = r->number};
+	memcpy(r->cta, w->cta->id, sizeof r->cta);
+	s->records->last = r;
 	return r;
 }
 
-static void place_name(const Access *a, const Cta *cta, u32 offset, Text *t)
+static void place_name(const Access *a, const Shadow *s, u64 at, Text *t)
 {
-	shared_name(a->w->cluster, offset, t);
+	if (!s->cta) {
+		text_add(t, "global memory 0x%llx", (unsigned long long)(s->from + at));
+		return;
+	}
+	shared_name(a->w->cluster, (u32)(s->from + at), t);
 	if (a->w->cluster->nctas > 1)
-		text_add(t, " of CTA rank %u", cta->rank);
+		text_add(t, " of CTA rank %u", s->cta->rank);
+}
+
+/* "warp 3 of CTA rank 0", "lane 5 of this warp", "warp 0 of CTA 7,0,0" */
+static void actor_name(const Access *a, const Shadow *s, const Rec *r, Text *t)
+{
+	u32 lane = r->actor - a->w->actor;
+	if (a->w->own && lane < LANES)
+		text_add(t, "lane %u of this warp", lane);
+	else if (s->cta)
+		text_add(t, "warp %u of CTA rank %u", r->id, r->rank);
+	else
+		text_add(t, "warp %u of CTA %u,%u,%u", r->id, r->cta[0], r->cta[1], r->cta[2]);
 }
 
 static const char *verb(bool write)
@@ -229,43 +253,56 @@ static const char *verb(bool write)
 	return write ? "write" : "read";
 }
 
-static void conflict(const Access *a, const Cta *cta, u32 offset, const Rec *r, SimKind kind)
+static void conflict(const Access *a, const Shadow *s, u64 at, const Rec *r, SimKind kind)
 {
-	Text t = {0}, line = {0};
-	Warp *v = r->warp;
-	place_name(a, cta, offset, &t);
+	Text t = {0}, line = {0}, who = {0};
+	place_name(a, s, at, &t);
+	actor_name(a, s, r, &who);
 	line_name(a->w->cluster, (u32)r->in->line, &line);
 	if (kind == SIM_PROXY)
 		report(a->w, a->in, (s32)a->lane, kind,
-		       "%s %ss %s, which warp %u of CTA rank %u %s through the generic proxy "
+		       "%s %ss %s, which %s %s through the generic proxy "
 		       "(%s) with no fence.proxy.async in between",
-		       a->what ? a->what : "async proxy", verb(a->write), t.at, v->id, v->cta->rank,
+		       a->what ? a->what : "async proxy", verb(a->write), t.at, who.at,
 		       r->write ? "wrote" : "read", line.at);
 	else
 		report(a->w, a->in, (s32)a->lane, kind,
-		       "%s%s of %s is not ordered after the %s%s%s of warp %u of CTA rank %u at "
-		       "%s",
+		       "%s%s of %s is not ordered after the %s%s%s of %s at %s",
 		       a->what ? a->what : "",
 		       a->what ? a->write ? " write" : " read" : verb(a->write), t.at,
-		       r->what ? r->what : "", r->what ? " " : "", verb(r->write), v->id,
-		       v->cta->rank, line.at);
+		       r->what ? r->what : "", r->what ? " " : "", verb(r->write), who.at, line.at);
 	text_free(&t);
+	text_free(&who);
 	text_free(&line);
+}
+
+static bool is_update(const Ins *in)
+{
+	return in->run == run_atom || in->run == run_atom_vector || in->run == run_red_vector;
+}
+
+/* What it is that nothing orders a after r; SIM_KINDS: nothing, as strong accesses do not race. Of
+ * what CHECK_GLOBAL alone looks at, some is there on purpose: volatile accesses within a warp hope
+ * for lockstep, and a plain read is the first guess of a loop of atom.cas. */
+static SimKind race_kind(const Access *a, const Shadow *s, const Rec *r)
+{
+	bool same_warp = a->w->own && r->actor - a->w->actor < LANES;
+	bool guess = (!a->write && is_update(r->in)) || (!r->write && is_update(a->in));
+	if (a->what == strong_access && r->what == a->what)
+		return same_warp && has(a->in, M_VOLATILE) && has(r->in, M_VOLATILE) ? SIM_LOCKSTEP
+										     : SIM_KINDS;
+	return guess && (same_warp || (a->w->own && !s->cta)) ? SIM_GUESS : SIM_RACE;
 }
 
 /* Whether what r says happened before a; reports what does not. Asynchronous accesses need a fence
  * behind the generic ones that they conflict with, reads as well, by whoever knows of them. */
-static void order(const Access *a, const Cta *cta, u32 offset, const Rec *r)
+static void order(const Access *a, const Shadow *s, u64 at, const Rec *r)
 {
-	const Know *k = &a->w->know;
-	if (!checked(a->w->cluster, CHECK_RACE))
-		return;
-	if (a->what == strong_access && r->what == a->what)
-		return;
-	if (clock_of(&k->seen, r->actor) < r->clock)
-		conflict(a, cta, offset, r, SIM_RACE);
-	else if (a->async && !r->async && clock_of(&k->fenced, r->actor) < r->clock)
-		conflict(a, cta, offset, r, SIM_PROXY);
+	bool known = knows(a->w, a->lane, r->actor, r->clock);
+	SimKind kind = known ? SIM_PROXY : race_kind(a, s, r);
+	bool fenced = !a->async || r->async || clock_of(&a->w->know.fenced, r->actor) >= r->clock;
+	if (checked(a->w->cluster, CHECK_RACE) && kind != SIM_KINDS && (!known || !fenced))
+		conflict(a, s, at, r, kind);
 }
 
 /* Whether who is ordered after me, a read of a, is ordered after old too. A fence behind an
@@ -275,13 +312,14 @@ static bool covers(const Access *a, const Rec *me, const Rec *old)
 	const Know *k = &a->w->know;
 	if (old->actor == me->actor)
 		return old->clock <= me->clock;
-	return clock_of(me->async && !old->async ? &k->fenced : &k->seen, old->actor) >= old->clock;
+	if (me->async && !old->async)
+		return clock_of(&k->fenced, old->actor) >= old->clock;
+	return knows(a->w, a->lane, old->actor, old->clock);
 }
 
 /* The set with me added; reads that it covers are left out. */
-static u32 set_add(const Access *a, u32 set, const Rec *me)
+static u32 set_add(const Access *a, struct Records *r, u32 set, const Rec *me)
 {
-	struct Records *r = a->w->cluster->records;
 	u32 n = set ? r->pool[set] : 0;
 	if (!grow((void **)&r->pool, &r->pool_cap, r->pool_n + n + 3, sizeof *r->pool))
 		return set;
@@ -291,19 +329,19 @@ static u32 set_add(const Access *a, u32 set, const Rec *me)
 		if (old == me)
 			return set;
 		if (!covers(a, me, old) && k + 1 < MOST_READERS)
-			to[++k] = old->id;
+			to[++k] = old->number;
 	}
-	to[++k] = me->id;
+	to[++k] = me->number;
 	to[0] = k;
 	r->pool_n = at + k + 1;
 	return at;
 }
 
-static void readers_order(const Access *a, const Cta *cta, u32 offset, u32 set)
+static void readers_order(const Access *a, const Shadow *s, u64 at, u32 set)
 {
-	const struct Records *r = a->w->cluster->records;
+	const struct Records *r = s->records;
 	for (u32 i = 0; i < r->pool[set]; i++)
-		order(a, cta, offset, r->recs[r->pool[set + 1 + i]]);
+		order(a, s, at, r->recs[r->pool[set + 1 + i]]);
 }
 
 static void storage_check(const Access *a, Cta *cta, u32 offset, u32 bytes)
@@ -313,7 +351,7 @@ static void storage_check(const Access *a, Cta *cta, u32 offset, u32 bytes)
 		if (!b->live || b->offset + 8 <= offset || b->offset >= offset + bytes)
 			continue;
 		Text t = {0};
-		place_name(a, cta, b->offset, &t);
+		place_name(a, &cta->shadow, b->offset - SMEM_BASE, &t);
 		report(a->w, a->in, (s32)a->lane, SIM_BARRIER,
 		       "%s overwrites the mbarrier %s, which is live (initialised at line %u)",
 		       a->what ? a->what : "a store", t.at, b->init_line);
@@ -322,17 +360,19 @@ static void storage_check(const Access *a, Cta *cta, u32 offset, u32 bytes)
 	}
 }
 
-static void unwritten(const Access *a, const Cta *cta, u32 offset)
+static void unwritten(const Access *a, const Shadow *s, u64 at)
 {
 	Text t = {0};
-	place_name(a, cta, offset, &t);
-	report(a->w, a->in, (s32)a->lane, SIM_UNINIT, "%s reads %s, which was never written",
+	place_name(a, s, at, &t);
+	report(a->w, a->in, (s32)a->lane, SIM_UNINIT,
+	       s->cta ? "%s reads %s, which was never written"
+		      : "%s reads %s: workspace that no thread of this launch has written",
 	       a->what ? a->what : "a load", t.at);
 	text_free(&t);
 }
 
 /* Bytes of cell i (2 bytes) that [offset, offset + bytes) covers. */
-static u8 cell_mask(u32 i, u32 first, u32 last, u32 offset, u32 end)
+static u8 cell_mask(u32 i, u32 first, u32 last, u64 offset, u64 end)
 {
 	u8 m = FULL_CELL;
 	if (i == first && offset & 1)
@@ -343,8 +383,9 @@ static u8 cell_mask(u32 i, u32 first, u32 last, u32 offset, u32 end)
 }
 
 typedef struct {
-	u32 write, reads;  /* the last cell's */
-	u32 offset, bytes; /* of the whole access */
+	u32 write, reads; /* the last cell's */
+	u64 at;           /* of the whole access */
+	u32 bytes;
 } Memo;
 
 static bool is_store(const char *what)
@@ -353,65 +394,63 @@ static bool is_store(const char *what)
 }
 
 /* Whether a thread writes what another wrote before it, so that their order does not matter. */
-static bool equal_stores(const Access *a, const Cta *cta, const Rec *r, const Memo *m)
+static bool equal_stores(const Access *a, const Shadow *s, const Rec *r, const Memo *m)
 {
 	return a->stored && is_store(r->what) && !r->async &&
-	       clock_of(&a->w->know.seen, r->actor) < r->clock &&
-	       !memcmp(cta->smem + (m->offset - SMEM_BASE), a->stored, m->bytes);
+	       !knows(a->w, a->lane, r->actor, r->clock) &&
+	       !memcmp(s->host + m->at, a->stored, m->bytes);
 }
 
-static void order_write(const Access *a, const Cta *cta, u32 offset, const Rec *r, const Memo *m)
+static void order_write(const Access *a, const Shadow *s, u64 at, const Rec *r, const Memo *m)
 {
-	if (checked(a->w->cluster, CHECK_RACE) && equal_stores(a, cta, r, m))
-		conflict(a, cta, offset, r, SIM_EQUAL);
+	if (checked(a->w->cluster, CHECK_RACE) && equal_stores(a, s, r, m))
+		conflict(a, s, at, r, SIM_EQUAL);
 	else
-		order(a, cta, offset, r);
+		order(a, s, at, r);
 }
 
 /* The set made of reads by me; rows of one operand have the same. */
-static u32 set_next(const Access *a, u32 reads, const Rec *me)
+static u32 set_next(const Access *a, struct Records *r, u32 reads, const Rec *me)
 {
-	struct Records *r = a->w->cluster->records;
-	if (r->memo.me != me->id || r->memo.reads != reads) {
-		r->memo.next = set_add(a, reads, me);
+	if (r->memo.me != me->number || r->memo.reads != reads) {
+		r->memo.next = set_add(a, r, reads, me);
 		r->memo.reads = reads;
-		r->memo.me = me->id;
+		r->memo.me = me->number;
 	}
 	return r->memo.next;
 }
 
 /* The order of a after who wrote cell i. */
-static void write_before(const Cta *cta, u32 i, u8 m, const Access *a, const Rec *me, Memo *memo)
+static void write_before(const Shadow *s, u32 i, u8 m, const Access *a, const Rec *me, Memo *memo)
 {
-	u32 write = cta->cells[i].write;
-	if (!write || write == memo->write || write == me->id || !(cta->masks[i] & m))
+	u32 write = s->cells[i].write;
+	if (!write || write == memo->write || write == me->number || !(s->masks[i] & m))
 		return;
 	memo->write = write;
-	order_write(a, cta, SMEM_BASE + i * 2, a->w->cluster->records->recs[write], memo);
+	order_write(a, s, i * UINT64_C(2), s->records->recs[write], memo);
 }
 
-static void cell_touch(Cta *cta, u32 i, u8 m, const Access *a, const Rec *me, Memo *memo)
+static void cell_touch(Shadow *s, u32 i, u8 m, const Access *a, const Rec *me, Memo *memo)
 {
-	Cell *cell = &cta->cells[i];
-	u32 offset = SMEM_BASE + i * 2;
-	write_before(cta, i, m, a, me, memo);
+	Cell *cell = &s->cells[i];
+	write_before(s, i, m, a, me, memo);
 	if (a->write) {
 		if (cell->reads && cell->reads != memo->reads) {
 			memo->reads = cell->reads;
-			readers_order(a, cta, offset, cell->reads);
+			readers_order(a, s, i * UINT64_C(2), cell->reads);
 		}
-		cta->masks[i] = cell->write == me->id ? cta->masks[i] | m : m;
-		*cell = (Cell){.write = me->id};
-		cta->written[i] |= m;
+		s->masks[i] = cell->write == me->number ? s->masks[i] | m : m;
+		*cell = (Cell){.write = me->number};
+		s->written[i] |= m;
 		return;
 	}
-	cell->reads = set_next(a, cell->reads, me);
+	cell->reads = set_next(a, s->records, cell->reads, me);
 }
 
 /* Whether all bytes of n cells were written. */
-static bool all_written(const Cta *cta, u32 first, u32 n)
+static bool all_written(const Shadow *s, u32 first, u32 n)
 {
-	const u8 *at = cta->written + first;
+	const u8 *at = s->written + first;
 	u64 eight;
 	for (; n >= 8; n -= 8, at += 8) {
 		memcpy(&eight, at, sizeof eight);
@@ -425,18 +464,18 @@ static bool all_written(const Cta *cta, u32 first, u32 n)
 }
 
 /* Reads n cells whole, which were written: cell_touch for each. The CTA has these cells, as
- * shadow_touch has asked, so ASan need not for each, here and below. */
+ * bytes_touch has asked, so ASan need not for each, here and below. */
 __attribute__((no_sanitize("address"))) static void
-cells_read(Cta *cta, u32 first, u32 n, const Access *a, const Rec *me, Memo *memo)
+cells_read(Shadow *s, u32 first, u32 n, const Access *a, const Rec *me, Memo *memo)
 {
-	Cell *cells = cta->cells + first, was = cells[0];
-	u32 next = set_next(a, was.reads, me);
+	Cell *cells = s->cells + first, was = cells[0];
+	u32 next = set_next(a, s->records, was.reads, me);
 	for (u32 i = 0; i < n; i++) {
 		Cell now = cells[i];
 		if (now.write != was.write || !i)
-			write_before(cta, first + i, FULL_CELL, a, me, memo);
+			write_before(s, first + i, FULL_CELL, a, me, memo);
 		if (now.reads != was.reads)
-			next = set_next(a, now.reads, me);
+			next = set_next(a, s->records, now.reads, me);
 		if (now.reads != next)
 			cells[i].reads = next;
 		was = now;
@@ -445,53 +484,77 @@ cells_read(Cta *cta, u32 first, u32 n, const Access *a, const Rec *me, Memo *mem
 
 /* Writes n cells whole: cell_touch for each. */
 __attribute__((no_sanitize("address"))) static void
-cells_write(Cta *cta, u32 first, u32 n, const Access *a, const Rec *me, Memo *memo)
+cells_write(Shadow *s, u32 first, u32 n, const Access *a, const Rec *me, Memo *memo)
 {
-	Cell *cells = cta->cells + first;
+	Cell *cells = s->cells + first;
 	for (u32 i = 0; i < n; i++) {
 		Cell was = cells[i];
 		if (was.write != memo->write)
-			write_before(cta, first + i, FULL_CELL, a, me, memo);
+			write_before(s, first + i, FULL_CELL, a, me, memo);
 		if (was.reads && was.reads != memo->reads) {
 			memo->reads = was.reads;
-			readers_order(a, cta, SMEM_BASE + (first + i) * 2, was.reads);
+			readers_order(a, s, (first + i) * UINT64_C(2), was.reads);
 		}
-		cells[i] = (Cell){.write = me->id};
+		cells[i] = (Cell){.write = me->number};
 	}
-	memset(cta->masks + first, FULL_CELL, n);
-	memset(cta->written + first, FULL_CELL, n);
+	memset(s->masks + first, FULL_CELL, n);
+	memset(s->written + first, FULL_CELL, n);
+}
+
+/* at: from where the shadow begins. */
+static Rec *bytes_touch(Shadow *s, u64 at, u32 bytes, const Access *a)
+{
+	if (!bytes || at + bytes > s->bytes)
+		return NULL;
+	Rec *me = rec_of(s, a);
+	if (!me)
+		return NULL;
+	u32 first = (u32)(at / 2), last = (u32)((at + bytes - 1) / 2), n = last + 1 - first;
+	bool missing = a->fresh;
+	bool whole = bytes == n * 2 && (a->write || all_written(s, first, n));
+	Memo memo = {.at = at, .bytes = bytes};
+	if (whole && a->write)
+		cells_write(s, first, n, a, me, &memo);
+	else if (whole)
+		cells_read(s, first, n, a, me, &memo);
+	for (u32 i = first; i <= last && !whole; i++) {
+		u8 m = cell_mask(i, first, last, at, at + bytes);
+		if (!a->write && !missing && (s->written[i] & m) != m &&
+		    checked(a->w->cluster, CHECK_UNINIT)) {
+			missing = true;
+			unwritten(a, s, i * UINT64_C(2));
+		}
+		cell_touch(s, i, m, a, me, &memo);
+	}
+	return me;
 }
 
 Rec *shadow_touch(Cta *cta, u32 offset, u32 bytes, const Access *a)
 {
-	if (!bytes || offset < SMEM_BASE || offset + bytes > cta->smem_end)
+	if (offset < SMEM_BASE)
 		return NULL;
-	Rec *me = rec_of(a);
-	if (!me)
-		return NULL;
-	u32 first = (offset - SMEM_BASE) / 2, last = (offset + bytes - 1 - SMEM_BASE) / 2;
-	u32 n = last + 1 - first;
-	bool missing = false, whole = bytes == n * 2 && (a->write || all_written(cta, first, n));
-	Memo memo = {.offset = offset, .bytes = bytes};
 	if (a->write && checked(cta->cluster, CHECK_MBAR))
 		storage_check(a, cta, offset, bytes);
-	if (whole && a->write)
-		cells_write(cta, first, n, a, me, &memo);
-	else if (whole)
-		cells_read(cta, first, n, a, me, &memo);
-	for (u32 i = first; i <= last && !whole; i++) {
-		u8 m = cell_mask(i, first, last, offset, offset + bytes);
-		if (!a->write && !missing && (cta->written[i] & m) != m &&
-		    checked(cta->cluster, CHECK_UNINIT)) {
-			missing = true;
-			unwritten(a, cta, SMEM_BASE + i * 2);
-		}
-		cell_touch(cta, i, m, a, me, &memo);
-	}
-	if (cta != a->w->cta && !a->actor)
-		shadow_remote(a->w, a->in, a->lane, cta, a->w->actor,
-			      clock_of(&a->w->know.seen, a->w->actor));
+	Rec *me = bytes_touch(&cta->shadow, offset - SMEM_BASE, bytes, a);
+	if (me && cta != a->w->cta && !a->actor)
+		shadow_remote(a->w, a->in, a->lane, cta, me->actor, me->clock);
 	return me;
+}
+
+void place_touch(const Place *p, u32 bytes, Access a)
+{
+	const Job *j = a.w->cluster->job;
+	if (!p->shadow)
+		return;
+	if (p->cta) {
+		shadow_touch(p->cta, p->offset, bytes, &a);
+		return;
+	}
+	u64 at = (u64)(p->host - p->shadow->host);
+	bool work = globals_work(j, p->shadow->from + at);
+	a.fresh = !work;
+	if (work || checked(a.w->cluster, CHECK_GLOBAL))
+		bytes_touch(p->shadow, at, bytes, &a);
 }
 
 /* When an asynchronous access is known to have happened. */

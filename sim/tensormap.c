@@ -13,10 +13,8 @@ static bool bytes_at(Warp *w, const Ins *in, u32 lane, Space space, const Arg *a
 		return false;
 	if (write)
 		w->cluster->progress = w->cluster->steps;
-	if (p->cta && w->cluster->job->opt->checks)
-		shadow_touch(p->cta, p->offset, size,
-			     &(Access){.w = w, .in = in, .lane = lane, .write = write});
-	else if (p->global)
+	place_touch(p, size, (Access){.w = w, .in = in, .lane = lane, .write = write});
+	if (p->global)
 		grid_check(w, in, lane);
 	return true;
 }

@@ -69,7 +69,11 @@ static u8 *row_host(const Async *as, u64 addr, u32 first, u32 end, const char *w
 	const TensorMap *m = &as->map;
 	s64 x = (s64)as->at[0] + (s64)first * m->step[0];
 	u64 bytes = ((u64)(end - first - 1) * m->step[0] + 1) << m->log2_bytes;
-	return global_at(as->warp, as->in, as->lane, addr + ((u64)x << m->log2_bytes), bytes, what);
+	u8 *host = global_at(as->warp, as->in, as->lane, addr + ((u64)x << m->log2_bytes), bytes,
+			     what);
+	if (host)
+		async_touch(as, host, bytes, as->kind == AS_TMA_STORE);
+	return host;
 }
 
 /* A map of tf32 rounds what it loads to nearest even, as an H200 does

@@ -201,9 +201,14 @@ static Run run_one(Warp *w, const Split *s, const Ins *in, u32 mask)
 	converged(w, s, in, mask);
 	if (w->busy)
 		registers_check(w, in);
-	if (in->flags & F_TRACKED && w->undef)
-		return undef_run(w, in, mask);
-	return in->run(w, in, mask);
+	w->acting = mask;
+	bool together = w->own && (in->flags & F_CONVERGED || has(in, M_ALIGNED));
+	if (together)
+		hb_meet(w, mask);
+	Run run = (in->flags & F_TRACKED && w->undef ? undef_run : in->run)(w, in, mask);
+	if (together)
+		hb_meet(w, mask);
+	return run;
 }
 
 /* Splits whose threads have met those of split number i at the same place go on with it. */

@@ -68,3 +68,30 @@ twin "%p3, computed from %p2" 's/and.pred %p3/or.pred %p3/'
 twin "%f2, which nothing has written" 's/@!%p3 st.global.f32/st.global.f32/'
 twin "%r14, which nothing has written" 's/^\tmov.u32 %r14, 1;//'
 twin "%d3, computed from %d2" '/mul.wide/d'
+# --checks global: each kernel of global.ptx is right; without its marked line it has a race, which no other check finds.
+awk '/^\/\/! /{regs = regs substr($0, 5) "\n"; next} /^\tREGISTERS/{printf "%s", regs; next} {print}' \
+	"$kernels/global.ptx" >global.ptx
+race()
+{
+	kernel=$1 mark=$2 ends=$3 fault=$4
+	shape="--kernel $kernel --grid 4 --block 64 --arg inout:z.npy:"
+	# shellcheck disable=SC2086
+	{
+		row 0 "$kernel: 3 schedules, no fault" global $shape --checks all,global
+		lacks all "race"
+		sed "/\/\/ $mark\$/d" global.ptx >marked.ptx
+		row 0 "$kernel: 3 schedules, no fault" marked $shape
+		lacks all "race"
+		row "$ends" "$fault" marked $shape --checks global
+	}
+}
+race flag release 1 "read of global memory 0x"
+race flag acquire 1 "is not ordered after the write of warp 0 of CTA 0,0,0 at line"
+race count fence 1 "is not ordered after the write of warp"
+race same one 1 "write of global memory 0x"
+race neighbour meet 1 "is not ordered after the read of lane"
+race arrivals both 1 "read of s+0x7c is not ordered after the write of warp 0 of CTA rank 0"
+race lockstep sync 0 "race of volatile accesses: PTX line"
+race bulk read 1 "bulk copy write of s is not ordered after the read of lane 16 of this warp"
+race stores apart 1 "bulk store write of global memory 0x"
+row 0 "race of a read and an atomic operation: PTX line" global --kernel guess --grid 4 --block 64 --arg inout:z.npy: --checks global

@@ -179,7 +179,9 @@ static void checks_by_name(void **state)
 	assert_true(sim_checks_parse("races,exit", &checks) && checks == (CHECK_RACE | CHECK_EXIT));
 	assert_true(sim_checks_parse("all,-races", &checks) && checks == (CHECK_ALL & ~CHECK_RACE));
 	assert_true(sim_checks_parse("all,warps", &checks) && checks == (CHECK_ALL | CHECK_WARPS));
-	assert_int_equal(CHECK_ALL & CHECK_WARPS, 0);
+	assert_true(sim_checks_parse("all,global", &checks) &&
+		    checks == (CHECK_ALL | CHECK_GLOBAL));
+	assert_int_equal(CHECK_ALL & (CHECK_WARPS | CHECK_GLOBAL), 0);
 	assert_false(sim_checks_parse("racing", &checks));
 }
 
