@@ -21,11 +21,6 @@ static bool clock_room(Clock *k, u32 n)
 	return true;
 }
 
-u32 clock_of(const Clock *k, u32 actor)
-{
-	return actor < k->n ? k->v[actor] : 0;
-}
-
 void clock_raise(Clock *k, u32 actor, u32 value)
 {
 	if (clock_room(k, actor + 1) && k->v[actor] < value)
@@ -94,16 +89,6 @@ bool hb_threads(Warp *w)
 			actor_new(w->cluster);
 	}
 	return w->own;
-}
-
-u32 thread_actor(const Warp *w, u32 lane)
-{
-	return w->actor + (w->own ? lane : 0);
-}
-
-u32 thread_clock(const Warp *w, u32 lane)
-{
-	return w->own ? w->own[lane][lane] : clock_of(&w->know.seen, w->actor);
 }
 
 bool knows(const Warp *w, u32 lane, u32 actor, u32 clock)

@@ -135,9 +135,10 @@ struct Warp {
 	u32 made_actor;    /* counts its fence.mbarrier_init; 0: none yet */
 	u8 *busy;          /* by slot / 64: 1 a wgmma in flight owns it */
 	u8 *dirty;         /* by slot / 64: written since the last wgmma.fence */
-	u8 *undef;   /* as file: bits of registers that are not defined; NULL: not looked at */
-	u32 *origin; /* by slot / 64: 1 + register that nothing wrote; 0: defined */
-	u64 role;    /* step of the first instruction, for the trace */
+	u32 undefs;        /* registers that may not be defined */
+	u8 *undef;         /* as file: bits of these that are not defined */
+	u32 *origin;       /* by slot / 64: 1 + register that nothing wrote; 0: defined */
+	u64 role;          /* step of the first instruction, for the trace */
 	u32 exit_line;
 	const Alloc *near; /* the last allocation found */
 	bool spurious;     /* the last try_wait that failed did so without need */
@@ -496,7 +497,10 @@ void know_free(Know *k);
 void know_forget(Know *k);
 u32 actor_new(Cluster *c);
 void clock_raise(Clock *k, u32 actor, u32 value);
-u32 clock_of(const Clock *k, u32 actor);
+static inline u32 clock_of(const Clock *k, u32 actor)
+{
+	return actor < k->n ? k->v[actor] : 0;
+}
 void hb_release(Warp *w, Know *to); /* what w knows, and it enters a new epoch */
 void hb_acquire(Warp *w, const Know *from);
 void hb_fence(Warp *w);  /* fence.proxy.async */
@@ -505,9 +509,16 @@ bool hb_off(const Warp *w);
 void hb_exit(Warp *w);
 bool hb_threads(Warp *w);        /* each is an actor of its own; false: no memory */
 void hb_meet(Warp *w, u32 mask); /* these threads know what each of them knows */
-u32 thread_actor(const Warp *w, u32 lane);
-u32 thread_clock(const Warp *w, u32 lane);
 bool knows(const Warp *w, u32 lane, u32 actor, u32 clock); /* lane LANES: one of them does */
+static inline u32 thread_actor(const Warp *w, u32 lane)
+{
+	return w->actor + (w->own ? lane : 0);
+}
+
+static inline u32 thread_clock(const Warp *w, u32 lane)
+{
+	return w->own ? w->own[lane][lane] : clock_of(&w->know.seen, w->actor);
+}
 
 /* flags.c: volatile, relaxed, acquire, release; such accesses do not race with each other */
 extern const char strong_access[];

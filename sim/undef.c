@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* undef.c - registers that nothing wrote. When a kernel is loaded, definite assignment finds those
- * that a path reads before it writes them; only instructions that touch these, or what is computed
- * from them, are watched. While it runs, each bit of such a register is defined or not. Arithmetic
- * passes that on: it is run with ones and with zeros for what is undefined, and what differs in the
- * result is undefined. Else a read of an undefined bit is a fault: address, guard, global store.
+/* undef.c - registers that nothing wrote. Definite assignment at load finds those that a path reads
+ * unwritten; instructions that touch these, or what is computed from them, are watched. Each bit is
+ * defined or not. Arithmetic is run with ones and with zeros for what is undefined; where results
+ * differ they are. Other reads of an undefined bit are faults: address, guard, global store.
  *   add.f32 %f2, %f1, 0f3f800000; st.global.f32 [%rd1], %f2;  ->  %f2, of %f1 */
 #include "sim/handlers.h"
 #include "sim/machine.h"
 
 #include <stdlib.h>
 
-enum { UNIT = 64, MOST_WORDS = 1 << 22, MOST_RESULTS = 8, SLOT_MOST = 16 * LANES };
+enum {
+	UNIT = 64,
+	MOST_WORDS = 1 << 22,
+	MOST_PASSES = 64,
+	MOST_RESULTS = 8,
+	SLOT_MOST = 16 * LANES
+};
+enum { UNWRITTEN = 1, COMPUTED }; /* suspects */
 
 typedef bool (*Visit)(void *ctx, const Arg *a);
 
@@ -35,14 +41,9 @@ static bool visit_all(const Ins *in, bool written, Visit each, void *ctx)
 	return false;
 }
 
-static Arg guard_arg(const Ins *in)
-{
-	return (Arg){.kind = A_SLOT, .width = 1, .slot = in->guard};
-}
-
 static bool visit_reads(const Ins *in, Visit each, void *ctx)
 {
-	Arg guard = guard_arg(in);
+	const Arg guard = {.kind = A_SLOT, .width = 1, .slot = in->guard};
 	return (in->guarded && each(ctx, &guard)) || visit_all(in, false, each, ctx);
 }
 
@@ -87,7 +88,7 @@ static bool suspect_unset(void *ctx, const Arg *a)
 {
 	Paths *p = ctx;
 	if (!(p->set[a->slot / UNIT / 64] >> a->slot / UNIT % 64 & 1))
-		p->c->suspect[a->slot / UNIT] = 1;
+		p->c->suspect[a->slot / UNIT] = UNWRITTEN;
 	return false;
 }
 
@@ -100,7 +101,7 @@ static bool now_suspect(void *ctx, const Arg *a)
 {
 	u8 *at = &((Paths *)ctx)->c->suspect[a->slot / UNIT];
 	((Paths *)ctx)->c->tracked |= !*at;
-	*at = 1;
+	*at = *at ? *at : COMPUTED;
 	return false;
 }
 
@@ -117,34 +118,47 @@ static void block_pass(Paths *p, const u64 *in, const u32 *first, s32 b, u32 wor
 	}
 }
 
-static void paths_walk(Paths *p, u64 *in, const u32 *first, s32 n, s32 (*next)[2], u32 words)
+/* to: what is set where a block begins, on all paths so far; true: one more path leaves less. */
+static bool path_join(u64 *to, const u64 *set, u32 words)
 {
+	u64 lost = 0;
+	for (u32 i = 0; i < words; i++) {
+		lost |= to[i] & ~set[i];
+		to[i] &= set[i];
+	}
+	return lost;
+}
+
+/* False: it takes too long. */
+static bool paths_walk(Paths *p, u64 *in, const u32 *first, s32 n, s32 (*next)[2], u32 words)
+{
+	bool changed = true;
 	memset(in, 0xff, (size_t)n * words * sizeof *in);
 	memset(in, 0, words * sizeof *in);
-	for (bool changed = true; changed;) {
+	for (int pass = 0; changed && pass < MOST_PASSES; pass++) {
 		changed = false;
 		for (s32 b = 0; b < n; b++) {
 			block_pass(p, in, first, b, words, false);
-			for (int k = 0; k < 2; k++) {
-				u64 *to = in + (size_t)next[b][k] * words;
-				for (u32 i = 0; next[b][k] >= 0 && next[b][k] < n && i < words;
-				     i++) {
-					changed |= (to[i] & ~p->set[i]) != 0;
-					to[i] &= p->set[i];
-				}
-			}
+			for (int k = 0; k < 2; k++)
+				if (next[b][k] >= 0 && next[b][k] < n)
+					changed |= path_join(in + (size_t)next[b][k] * words,
+							     p->set, words);
 		}
 	}
-	for (s32 b = 0; b < n; b++)
+	for (s32 b = 0; b < n && !changed; b++)
 		block_pass(p, in, first, b, words, true);
+	return !changed;
 }
 
 /* What is computed from suspects is suspect, and who touches one is watched. */
 static void suspects_close(Paths *p)
 {
 	Code *c = p->c;
-	for (c->tracked = true; c->tracked;) {
+	c->tracked = true;
+	for (int pass = 0; c->tracked; pass++) {
 		c->tracked = false;
+		if (pass == MOST_PASSES)
+			memset(c->suspect, UNWRITTEN, c->file_bytes / UNIT + 1);
 		for (u32 i = 0; i < c->nins; i++)
 			if (is_pure(&c->ins[i]) && visit_reads(&c->ins[i], is_suspect, p))
 				visit_all(&c->ins[i], true, now_suspect, p);
@@ -166,10 +180,8 @@ void undef_find(Pool *a, Code *c, const u32 *first, s32 n, s32 (*next)[2])
 	u64 *in = small ? malloc((size_t)words * (size_t)(n + 1) * sizeof *in) : NULL;
 	Paths p = {c, in ? in + (size_t)n * words : NULL};
 	c->suspect = pool_new(a, units);
-	if (in)
-		paths_walk(&p, in, first, n, next, words);
-	else
-		memset(c->suspect, 1, units);
+	if (!in || !paths_walk(&p, in, first, n, next, words))
+		memset(c->suspect, UNWRITTEN, units);
 	free(in);
 	suspects_close(&p);
 }
@@ -213,8 +225,9 @@ void undef_start(Warp *w)
 	memset(w->origin, 0, c->file_bytes / UNIT * sizeof(u32));
 	for (u32 i = 0; i < c->nregs; i++) {
 		const Arg a = {.width = c->regs[i].width, .slot = c->regs[i].slot};
-		if (!c->suspect[a.slot / UNIT])
+		if (c->suspect[a.slot / UNIT] != UNWRITTEN)
 			continue;
+		w->undefs++;
 		memset(w->undef + a.slot, 0xff, slot_bytes(&a));
 		w->origin[a.slot / UNIT] = a.slot + 1;
 	}
@@ -291,7 +304,7 @@ static bool defined(void *ctx, const Arg *a)
 	u32 *origin = &k->w->origin[a->slot / UNIT];
 	if (*origin && k->mask != FULL)
 		mark(k, a, NULL, 0);
-	else if (*origin)
+	else if (*origin && k->w->undefs--)
 		memset(k->w->undef + a->slot, *origin = 0, slot_bytes(a));
 	return false;
 }
@@ -316,8 +329,11 @@ static Run run_both(Look *k, const Ins *in)
 	visit_all(in, false, fill, k);
 	Run run = in->run(w, in, k->mask);
 	for (u32 i = 0; i < k->n; i++) {
+		u32 *to = &w->origin[k->to[i]->slot / UNIT];
+		if (!*to && ++w->undefs)
+			memset(w->undef + k->to[i]->slot, 0, slot_bytes(k->to[i]));
 		mark(k, k->to[i], ones[i], unit_of(in, k->to[i]->width));
-		w->origin[k->to[i]->slot / UNIT] = origin;
+		*to = origin;
 	}
 	return run;
 }
@@ -354,9 +370,9 @@ static bool reads_undefined(Look *k, const Ins *in)
 
 void undef_guard(Warp *w, const Ins *in, u32 mask)
 {
-	Arg guard = guard_arg(in);
+	const Arg guard = {.kind = A_SLOT, .width = 1, .slot = in->guard};
 	Look k = {.w = w, .mask = mask};
-	if (w->undef && undefined(&k, &guard))
+	if (w->undefs && undefined(&k, &guard))
 		undefined_report(&k, in);
 }
 

@@ -205,7 +205,7 @@ static Run run_one(Warp *w, const Split *s, const Ins *in, u32 mask)
 	bool together = w->own && (in->flags & F_CONVERGED || has(in, M_ALIGNED));
 	if (together)
 		hb_meet(w, mask);
-	Run run = (in->flags & F_TRACKED && w->undef ? undef_run : in->run)(w, in, mask);
+	Run run = (in->flags & F_TRACKED && w->undefs ? undef_run : in->run)(w, in, mask);
 	if (together)
 		hb_meet(w, mask);
 	return run;
