@@ -118,6 +118,21 @@ bool map_get(const Map *m, const char *key, s64 *value)
 	return true;
 }
 
+bool list_grow(void *list, u32 *cap, u32 need, size_t each)
+{
+	void *at;
+	u32 more = need * 2 + 8;
+	if (need <= *cap)
+		return true;
+	memcpy(&at, list, sizeof at);
+	at = realloc(at, more * each);
+	if (!at)
+		return false;
+	memcpy(list, &at, sizeof at);
+	*cap = more;
+	return true;
+}
+
 void text_add(Text *t, const char *fmt, ...)
 {
 	va_list ap, again;

@@ -66,6 +66,9 @@ typedef struct {
 void map_put(Pool *a, Map *m, const char *key, s64 value);
 bool map_get(const Map *m, const char *key, s64 *value);
 
+/* Room for need elements of each bytes at the pointer that list points to; false: no memory. */
+bool list_grow(void *list, u32 *cap, u32 need, size_t each);
+
 /* A text that grows; text_add cuts it when memory is out. */
 typedef struct {
 	char *at;

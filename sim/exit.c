@@ -45,15 +45,9 @@ void shadow_remote(Warp *w, const Ins *in, u32 lane, Cta *target, u32 actor, u32
 			return;
 		}
 	}
-	if (target->nremote == target->remote_cap) {
-		u32 cap = target->remote_cap * 2 + 16;
-		Remote *more = realloc(target->remote, cap * sizeof *more);
-		if (!more)
-			return;
-		target->remote = more;
-		target->remote_cap = cap;
-	}
-	target->remote[target->nremote++] = (Remote){actor, clock, w, in, lane};
+	u32 n = target->nremote;
+	if (list_grow(&target->remote, &target->remote_cap, n + 1, sizeof *target->remote))
+		target->remote[target->nremote++] = (Remote){actor, clock, w, in, lane};
 }
 
 static void remote_check(Cta *cta)

@@ -29,14 +29,8 @@ static Know *flag_at(const Ins *in, const Place *p, bool make)
 	u32 *at = s->flag_at ? &s->flag_at[(p->host - s->host) / 4] : NULL;
 	if (!at || (!*at && !make))
 		return NULL;
-	if (!*at && s->nflags == s->flags_cap) {
-		u32 cap = s->flags_cap * 2 + 8;
-		Know *more = realloc(s->flags, cap * sizeof *more);
-		if (!more)
-			return NULL;
-		s->flags = more;
-		s->flags_cap = cap;
-	}
+	if (!list_grow(&s->flags, &s->flags_cap, s->nflags + 1, sizeof *s->flags))
+		return NULL;
 	if (!*at)
 		s->flags[(*at = ++s->nflags) - 1] = (Know){0};
 	return &s->flags[*at - 1];

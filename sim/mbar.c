@@ -120,14 +120,8 @@ static Mbar *mbar_new(Cta *cta, u32 offset)
 	u16 *at = &cta->mbar_at[(offset - SMEM_BASE) / 8];
 	if (*at)
 		return &cta->mbars[*at - 1];
-	if (cta->nmbars == cta->mbars_cap) {
-		u32 cap = cta->mbars_cap ? cta->mbars_cap * 2 : 16;
-		Mbar *more = realloc(cta->mbars, cap * sizeof *more);
-		if (!more)
-			return NULL;
-		cta->mbars = more;
-		cta->mbars_cap = cap;
-	}
+	if (!list_grow(&cta->mbars, &cta->mbars_cap, cta->nmbars + 1, sizeof *cta->mbars))
+		return NULL;
 	cta->mbars[cta->nmbars] = (Mbar){.offset = offset, .actor = actor_new(cta->cluster)};
 	*at = (u16)++cta->nmbars;
 	return &cta->mbars[*at - 1];

@@ -32,22 +32,10 @@ void sim_memory_free(struct Memory *m)
 	free(m);
 }
 
-static bool allocs_grow(Memory *m)
-{
-	if (m->n < m->cap)
-		return true;
-	u32 cap = m->cap ? m->cap * 2 : 64;
-	Alloc *more = realloc(m->allocs, cap * sizeof *more);
-	if (!more)
-		return false;
-	m->allocs = more;
-	m->cap = cap;
-	return true;
-}
-
 u64 sim_alloc(struct Memory *m, u64 bytes)
 {
-	if (bytes > UINT64_C(1) << 40 || !allocs_grow(m))
+	if (bytes > UINT64_C(1) << 40 ||
+	    !list_grow(&m->allocs, &m->cap, m->n + 1, sizeof *m->allocs))
 		return 0;
 	u64 room = (bytes + 255) & ~UINT64_C(255);
 	u8 *host = aligned_alloc(256, room ? room : 256);

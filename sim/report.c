@@ -47,14 +47,8 @@ static SimReport *report_new(SimResult *r, bool note, u32 most)
 {
 	if (note && r->n - r->errors >= most)
 		return NULL;
-	if (r->n == r->cap) {
-		u32 cap = r->cap * 2 + 8;
-		SimReport *more = realloc(r->reports, cap * sizeof *more);
-		if (!more)
-			return NULL;
-		r->reports = more;
-		r->cap = cap;
-	}
+	if (!list_grow(&r->reports, &r->cap, r->n + 1, sizeof *r->reports))
+		return NULL;
 	r->reports[r->n] = (SimReport){.note = note};
 	r->errors += !note;
 	return &r->reports[r->n++];

@@ -36,35 +36,15 @@ struct Records {
 
 enum { SWEEP_RECORDS = 1 << 17, SWEEP_POOL = 1 << 21, MOST_READERS = 64, FULL_CELL = 3 };
 
-static bool grow(void **at, u32 *cap, u32 need, size_t each)
-{
-	if (need <= *cap)
-		return true;
-	u32 more = need * 2 + 64;
-	void *p = realloc(*at, more * each);
-	if (!p)
-		return false;
-	*at = p;
-	*cap = more;
-	return true;
-}
-
-static struct Records *records_start(struct Records **at)
-{
-	struct Records *r = *at ? *at : calloc(1, sizeof *r);
-	if (r && !*at) {
-		r->most = SWEEP_RECORDS;
-		r->pool_most = SWEEP_POOL;
-	}
-	return *at = r;
-}
-
 bool shadow_start(Shadow *s, struct Records **at)
 {
-	struct Records *r = s->bytes < UINT32_MAX ? records_start(at) : NULL;
 	size_t n = (size_t)s->bytes / 2 + 8;
-	if (!r || !grow((void **)&r->shadows, &r->shadows_cap, r->nshadows + 1, sizeof s))
+	struct Records *r = *at = *at ? *at : calloc(1, sizeof *r);
+	if (!r || s->bytes >= UINT32_MAX ||
+	    !list_grow(&r->shadows, &r->shadows_cap, r->nshadows + 1, sizeof s))
 		return false;
+	r->most = r->most ? r->most : SWEEP_RECORDS;
+	r->pool_most = r->pool_most ? r->pool_most : SWEEP_POOL;
 	s->records = r;
 	s->cells = calloc(n, sizeof *s->cells);
 	s->masks = calloc(n, 1);
@@ -181,7 +161,7 @@ static Rec *rec_place(struct Records *r)
 		return r->recs[r->free_ids[--r->nfree]];
 	u32 id = r->n ? r->n : 1;
 	Rec *rec = calloc(1, sizeof *rec);
-	if (!rec || !grow((void **)&r->recs, &r->cap, id + 1, sizeof *r->recs)) {
+	if (!rec || !list_grow(&r->recs, &r->cap, id + 1, sizeof *r->recs)) {
 		free(rec);
 		return NULL;
 	}
@@ -321,7 +301,7 @@ static bool covers(const Access *a, const Rec *me, const Rec *old)
 static u32 set_add(const Access *a, struct Records *r, u32 set, const Rec *me)
 {
 	u32 n = set ? r->pool[set] : 0;
-	if (!grow((void **)&r->pool, &r->pool_cap, r->pool_n + n + 3, sizeof *r->pool))
+	if (!list_grow(&r->pool, &r->pool_cap, r->pool_n + n + 3, sizeof *r->pool))
 		return set;
 	u32 at = r->pool_n ? r->pool_n : 1, *to = r->pool + at, k = 0;
 	for (u32 i = 0; i < n; i++) {
@@ -502,7 +482,7 @@ cells_write(Shadow *s, u32 first, u32 n, const Access *a, const Rec *me, Memo *m
 }
 
 /* at: from where the shadow begins. */
-static Rec *bytes_touch(Shadow *s, u64 at, u32 bytes, const Access *a)
+static inline Rec *bytes_touch(Shadow *s, u64 at, u32 bytes, const Access *a)
 {
 	if (!bytes || at + bytes > s->bytes)
 		return NULL;

@@ -443,14 +443,8 @@ Run run_wgmma(Warp *w, const Ins *in, u32 mask)
 		       w->cta->nwarps % 4);
 		return RUN_FAIL;
 	}
-	if (q->n == q->cap) {
-		u32 cap = q->cap ? q->cap * 2 : 16;
-		Wgmma *more = realloc(q->ops, cap * sizeof *more);
-		if (!more)
-			return RUN_FAIL;
-		q->ops = more;
-		q->cap = cap;
-	}
+	if (!list_grow(&q->ops, &q->cap, q->n + 1, sizeof *q->ops))
+		return RUN_FAIL;
 	Wgmma op = {.in = in,
 		    .group = q->committed + 1,
 		    .b = arg_get(w, &in->args[2], lane),
