@@ -356,8 +356,11 @@ bool kernel_check(const Kernel *k, const char **why, Loc *where)
 		      .taken.arena = a,
 		      .right.arena = a,
 		      .arena = a};
+	const Op *at;
+	const char *open;
 	know_kernel(&v);
-	bool ok = check_signature(&v) && bind_hardware(&v) && check_block(&v, &k->body);
+	bool ok = check_signature(&v) && bind_hardware(&v) && check_block(&v, &k->body) &&
+		  (!(open = defined_rule(k, &at)) || broken(&v, at, "%s", open));
 	arena_free(a);
 	if (ok)
 		return true;

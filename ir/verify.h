@@ -23,6 +23,7 @@ const char *reg_type_rule(const Kernel *k, const Type *t);
 const char *elt_rule(const Kernel *k, const Op *op);
 const char *reduce_rule(const Kernel *k, const Op *op);
 const char *move_rule(const Kernel *k, const Op *op);
+int64_t op_regs(const Kernel *k, const Op *op, int i); /* that an op touches of its i-th operand */
 
 /* verify_access.c: whether all elements of an access to a tensor lie inside it; NULL, or why not */
 const char *access_rule(Ctx *c, const Scope *s, const Op *op);
@@ -30,5 +31,8 @@ const Ix *access_index(Ctx *c); /* the name of what an access by an index has al
 
 /* verify_boxes.c: whether a TMA box starts where the hardware can start one; NULL, or why not */
 const char *box_rule(Ctx *c, const Scope *s, const Op *op);
+
+/* verify_defined.c: whether each register is written before it is read; NULL, or why not and at */
+const char *defined_rule(const Kernel *k, const Op **at);
 
 #endif

@@ -99,7 +99,7 @@ static const char *check_index(const Kernel *k, const Op *op)
 	if (mode < 0 || mode >= layout_rank(tensor) ||
 	    !tup_is_leaf(tup_get(tensor->stride, (int)mode)))
 		return "an access by an index has gather=, a mode of the tensor";
-	return check_registers(k, op, &op->in[2], 1);
+	return check_registers(k, op, 2);
 }
 
 const char *rule_store(const Kernel *k, const Op *op)
@@ -262,7 +262,7 @@ static const char *check_named_boxes(const Kernel *k, const Op *op)
 		       "element";
 	if (n < 1)
 		return "boxes by indices have n=, how many there are";
-	return check_registers(k, op, &op->in[3], n);
+	return check_registers(k, op, 3);
 }
 
 const char *rule_tma_load(const Kernel *k, const Op *op)
@@ -318,12 +318,14 @@ static void check_turn(void *user, const char *name)
 	t->all &= some;
 }
 
-/* n registers of a tile; the first is a number, or in an unrolled loop one in each turn. */
-const char *check_registers(const Kernel *k, const Op *op, const Operand *regs, int64_t n)
+/* Whether registers of a tile that an op names are there; the first is a number, or in an unrolled
+ * loop one in each turn. */
+const char *check_registers(const Kernel *k, const Op *op, int i)
 {
 	IxFact turns[MAX_LOOPS];
 	int loops = 0;
-	int64_t lo, hi, from, to, all = type_regs(regs->val->type);
+	const Operand *regs = &op->in[i];
+	int64_t lo, hi, from, to, all = type_regs(regs->val->type), n = op_regs(k, op, i);
 	if (!regs->at)
 		return "the operand names its first register";
 	for (const Op *up = op_parent(op); up && loops < MAX_LOOPS; up = op_parent(up))
@@ -357,36 +359,30 @@ static const char *check_mn_major(const Kernel *k, const Op *op)
 const char *rule_wgmma(const Kernel *k, const Op *op)
 {
 	const char *why = check_atom(k, op);
-	Atom atom = attrs_get(&op->attrs, A_ATOM)->atom;
 	if (!why && (op->nix < 2 || op->nix > 3))
 		why = "wgmma takes the bytes in A's and B's slot, and perhaps a scale";
 	if (why || (why = check_pair(k, op, A_LBO)) || (why = check_pair(k, op, A_SBO)) ||
 	    (why = check_pair(k, op, A_SWIZZLES)) || (why = check_swizzles(op, A_SWIZZLES)) ||
 	    (why = check_mn_major(k, op)))
 		return why;
-	const AtomRow *r = &atom_rows[atom.id];
-	if (is_reg(op->in[1].val->type) &&
-	    (why = check_registers(k, op, &op->in[1], r->m * r->k / GROUP_THREADS)))
+	if (is_reg(op->in[1].val->type) && (why = check_registers(k, op, 1)))
 		return why;
-	return check_registers(k, op, &op->in[0], r->m * atom.n / GROUP_THREADS);
+	return check_registers(k, op, 0);
 }
 
 const char *rule_mma_sync(const Kernel *k, const Op *op)
 {
 	const char *why = check_atom(k, op);
-	Atom atom = attrs_get(&op->attrs, A_ATOM)->atom;
-	const AtomRow *r = &atom_rows[atom.id];
-	int regs[] = {r->m * atom.n, r->m * r->k, atom.n * r->k},
-	    threads = atom_threads(k->ctx, atom);
 	for (int i = 0; i < 3 && !why; i++)
-		why = check_registers(k, op, &op->in[i], regs[i] / threads);
+		why = check_registers(k, op, i);
 	return why;
 }
 
 /* Between registers and a tensor or a buffer: one vector, of equal elements. */
 const char *rule_vector(const Kernel *k, const Op *op)
 {
-	const Operand *regs = &op->in[is_reg(op->in[0].val->type) ? 0 : 1];
+	int i = !is_reg(op->in[0].val->type);
+	const Operand *regs = &op->in[i];
 	int64_t n = attrs_int(&op->attrs, A_N, 1), bits = n * elem_rows[regs->val->type->elem].bits;
 	if (op->in[0].val->type->elem != op->in[1].val->type->elem)
 		return "the tensor's and the registers' element types differ";
@@ -394,7 +390,7 @@ const char *rule_vector(const Kernel *k, const Op *op)
 		return "an access is of whole bytes";
 	if (n < 1 || n > 16 || (n & (n - 1)) || bits > 128)
 		return ctx_strf(k->ctx, "a vector has 1, 2, 4 or 8 elements and at most 16 bytes");
-	return check_registers(k, op, regs, n);
+	return check_registers(k, op, i);
 }
 
 /* What a load of indices holds them to. */
@@ -427,7 +423,7 @@ const char *rule_fill(const Kernel *k, const Op *op)
 		return op->nix ? "conditions are of a register that is named" : NULL;
 	if (!op->nix || k->stage != ST_PTX)
 		return "a register that is named is one of a thread's, with a condition";
-	return check_registers(k, op, &op->in[0], 1);
+	return check_registers(k, op, 0);
 }
 
 /* The tile says only where the elements lie. */
@@ -450,9 +446,9 @@ const char *rule_inside(const Kernel *k, const Op *op)
 /* Between registers and a buffer: matrices of 8 x 8, of each two registers. */
 const char *rule_matrices(const Kernel *k, const Op *op)
 {
-	const Operand *regs = &op->in[is_reg(op->in[0].val->type) ? 0 : 1];
+	int i = !is_reg(op->in[0].val->type);
 	int64_t n = attrs_int(&op->attrs, A_N, 4);
-	int bits = elem_rows[regs->val->type->elem].bits;
+	int bits = elem_rows[op->in[i].val->type->elem].bits;
 	bool bytes = bits == 8 && op->kind == OP_LDMATRIX && !attrs_int(&op->attrs, A_TRANS, 0);
 	if (op->in[0].val->type->elem != op->in[1].val->type->elem || (bits != 16 && !bytes))
 		return "matrices have elements of 16 bits, in the buffer and in registers alike, "
@@ -460,7 +456,7 @@ const char *rule_matrices(const Kernel *k, const Op *op)
 		       "loaded as rows of bytes";
 	if (n != 1 && n != 2 && n != 4)
 		return "an instruction moves 1, 2 or 4 matrices";
-	return check_registers(k, op, regs, 32 / bits * n);
+	return check_registers(k, op, i);
 }
 
 /* Registers of a larger tile, as many as the result has. */

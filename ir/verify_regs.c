@@ -199,7 +199,26 @@ const char *rule_add_to(const Kernel *k, const Op *op)
 	const Type *to = op->in[0].val->type, *from = op->in[1].val->type;
 	if (to->elem != from->elem || elem_rows[to->elem].bits != 32)
 		return "registers of 32 bits are added to such of the same type";
-	return check_registers(k, op, &op->in[0], type_regs(from));
+	return check_registers(k, op, 0);
+}
+
+int64_t op_regs(const Kernel *k, const Op *op, int i)
+{
+	const Type *t = op->in[i].val->type;
+	int64_t n = attrs_int(&op->attrs, A_N, 1);
+	const Attr *a = attrs_get(&op->attrs, A_ATOM);
+	if (!op->in[i].at)
+		return type_regs(t);
+	if (a) {
+		const AtomRow *r = &atom_rows[a->atom.id];
+		int all[] = {r->m * a->atom.n, r->m * r->k, a->atom.n * r->k};
+		return all[i] / atom_threads(k->ctx, a->atom);
+	}
+	if (op->kind == OP_ADD_TO || op->kind == OP_PART)
+		return type_regs(op->kind == OP_PART ? op->out->type : op->in[1].val->type);
+	if (op->kind == OP_LDMATRIX || op->kind == OP_STMATRIX)
+		return 32 / elem_rows[t->elem].bits * n;
+	return op->kind == OP_FILL || i == 2 ? 1 : n;
 }
 
 /* ------------------------------------------------------------------ how many a thread has */

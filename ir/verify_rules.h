@@ -45,8 +45,8 @@ const char *rule_load(const Kernel *k, const Op *op); /* of indices that are che
 const char *rule_load_vector(const Kernel *k, const Op *op);
 const char *rule_fill(const Kernel *k, const Op *op);
 const char *rule_inside(const Kernel *k, const Op *op);
-/* Whether the operand names the first of n registers that there are. */
-const char *check_registers(const Kernel *k, const Op *op, const Operand *regs, int64_t n);
+/* Whether the i-th operand names the first of as many registers as the op takes. */
+const char *check_registers(const Kernel *k, const Op *op, int i);
 const char *rule_matrices(const Kernel *k, const Op *op);
 const char *rule_part(const Kernel *k, const Op *op);
 const char *rule_staged(const Kernel *k, const Op *op);
