@@ -90,12 +90,22 @@ typedef struct {
 	bool found;
 } OfLoops;
 
+/* A loop's own name, or that of a tile that each of its turns draws. */
+static bool loop_binds(const Op *loop, const char *name)
+{
+	bool binds = false;
+	for (int i = 0; i < loop->nsym; i++)
+		binds |= loop->sym[i] == name;
+	for (const Op *op = loop->body->first; op && !binds; op = op->next)
+		binds = op->kind == OP_TICKET_AT && op->sym[0] == name;
+	return binds;
+}
+
 static void find_loop(void *user, const char *name)
 {
 	OfLoops *of = user;
 	for (int i = 0; i < of->loops->n && !of->found; i++)
-		for (int j = 0; j < of->loops->at[i].op->nsym; j++)
-			of->found |= of->loops->at[i].op->sym[j] == name;
+		of->found = loop_binds(of->loops->at[i].op, name);
 }
 
 bool read_names_loops(const Loops *loops, const Ix *x)
