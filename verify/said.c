@@ -252,6 +252,7 @@ static void fact_put(Arena *a, IxFact f, FactRows *all, PtrMap *places)
 	IxFact *was = &all->at[place - 1];
 	was->lo = f.lo > was->lo ? f.lo : was->lo;
 	was->hi = f.hi < was->hi ? f.hi : was->hi;
+	was->div = lcm(was->div, f.div);
 }
 
 /* Facts of counts, where they are above 0 and where nothing is known of them. */
@@ -266,12 +267,12 @@ void find_bounds(Tree *t)
 		fact_put(a, t->facts.at[i], &all, places);
 	for (int i = 0; i < t->ncounts; i++) {
 		const Count *n = &t->counts[i];
-		for (int j = 0; j < all.n && n->by->kind == IX_SYM; j++)
-			if (all.at[j].name == n->by->name && n->hi > 0)
-				all.at[j].hi = n->hi;
-		if (n->by->kind == IX_SYM)
-			fact_put(a, (IxFact){count_is(t, any, i)->name, n->lo, n->hi, 1}, &all,
-				 places);
+		int64_t div = n->res ? 1 : n->mod;
+		if (n->by->kind != IX_SYM)
+			continue;
+		fact_put(a, (IxFact){n->by->name, 1, n->hi > 0 ? n->hi : INT64_MAX, div}, &all,
+			 places);
+		fact_put(a, (IxFact){count_is(t, any, i)->name, n->lo, n->hi, div}, &all, places);
 	}
 	for (int i = 0; i < t->loops.n; i++) {
 		const Branch *b = t->loops.at[i];
