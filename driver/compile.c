@@ -198,8 +198,9 @@ static void say_proved(Compile *c, const Kernel *k, const CheckResult *r)
 	buf_printf(b, "%s: verified", k->name);
 	put_names(k, b);
 	buf_printf(b,
-		   ": no hang, no race on slots, bytes as announced; --explain=verify says what "
-		   "that takes for granted (%d states, %.1f ms)\n",
+		   ": no hang, no race on slots, bytes as announced; not: which values, which "
+		   "elements; --explain=verify says what that takes for granted (%d states, %.1f "
+		   "ms)\n",
 		   r->states, r->seconds * 1e3);
 }
 

@@ -518,7 +518,7 @@ bool run_memory(Run *r, const Step *st)
 
 /* ------------------------------------------------------------------ the end */
 /* That a warp of this CTA knows it, so that the CTA was there until then. */
-static bool known_in(const Machine *m, const State *s, int rank, int fact)
+bool known_by(const Machine *m, const State *s, int rank, int fact)
 {
 	for (int a = 0; a < m->na; a++)
 		if (m->agents[a].rank == rank && fact_known(m, s, a, fact))
@@ -533,7 +533,7 @@ static bool reads_done(const Machine *m, const State *s, int cell, Why *why)
 	int rank = m->cells[cell].rank;
 	for (AgentSet left = c->readers; left; left &= left - 1) {
 		int a = agent_first(left);
-		if (m->agents[a].rank == rank || known_in(m, s, rank, m->f_read[cell * m->na + a]))
+		if (m->agents[a].rank == rank || known_by(m, s, rank, m->f_read[cell * m->na + a]))
 			continue;
 		*why = (Why){WHY_EXIT_READ, a, -1, -1, cell, 0, 0, 0, NULL};
 		return false;
@@ -546,8 +546,8 @@ static bool peers_done(const Machine *m, const State *s, Why *why)
 	for (int rank = 0; rank < MAX_RANKS; rank++)
 		for (AgentSet left = m->senders[rank]; left; left &= left - 1) {
 			int a = agent_first(left), to = rank * m->na + a;
-			bool one = known_in(m, s, rank, m->f_sent[to]);
-			if (one && known_in(m, s, rank, m->f_sent_each[to]))
+			bool one = known_by(m, s, rank, m->f_sent[to]);
+			if (one && known_by(m, s, rank, m->f_sent_each[to]))
 				continue;
 			const Step *by = (one ? m->sent_each : m->sent)[rank][a];
 			bool open = by && by->mask;
@@ -578,8 +578,8 @@ bool state_finish(const Machine *m, const State *state, Why *why)
 	for (int i = 0; i < m->nc; i++) {
 		const CellState *c = cell_of(m, s, i);
 		bool seen = c->mode != CELL_WRITTEN || !c->mask ||
-			    known_in(m, s, m->cells[i].rank, m->f_wrote[i]);
-		if (c->mode == CELL_WRITTEN && c->writers) {
+			    known_by(m, s, m->cells[i].rank, m->f_wrote[i]);
+		if (!state_writes_done(m, s, i)) {
 			*why = (Why){WHY_UNREAD, -1, -1, -1, i, 0, 0, 0, NULL};
 			return false;
 		}

@@ -58,7 +58,9 @@ int run_unknown_of(const Run *r, const int *facts, int cell, AgentSet agents);
 /* With those behind them. */
 void run_forget_all(Run *r, const int *facts, int cell, AgentSet agents);
 bool run_global_ok(Run *r);
+bool known_by(const Machine *m, const State *s, int rank, int fact); /* one there does */
 /* write.c */
+bool state_writes_done(const Machine *m, State *s, int cell); /* where all have exited */
 bool run_load(Run *r, const Step *st);
 bool run_write(Run *r, const Step *st);
 bool run_wrote(const Run *r, int cell); /* what is there, or a part of it */

@@ -28,8 +28,31 @@ static bool readers_fenced(Run *r, int cell, WhyId why)
 	return reader < 0 || run_wrong(r, why, -1, cell, reader);
 }
 
-/* What had a byte in common with the cell was read and its reads are over; from now on it is no
- * more. */
+/* Of what threads wrote there, they stored nothing. */
+static bool only_copied(const Machine *m, State *s, int cell)
+{
+	for (AgentSet left = cell_of(m, s, cell)->writers; left; left &= left - 1) {
+		int a = agent_first(left);
+		if (cell_in(agent_of(m, s, a)->owed.stored, cell - cells_of(m, a)))
+			return false;
+	}
+	return true;
+}
+
+/* Nobody has read what was loaded or copied there, as where a loop that would has no iteration; but
+ * it is there, and who writes there knows that. */
+static bool has_landed(const Run *r, int cell, bool async)
+{
+	const Machine *m = r->m;
+	const CellState *c = cell_of(m, r->s, cell);
+	return c->pending < 0 && (!c->mask || run_knows(r, m->f_wrote[cell])) &&
+	       (!c->over || run_knows(r, m->f_under[cell])) && only_copied(m, r->s, cell) &&
+	       run_unknown_of(r, m->f_made, cell, c->writers) < 0 &&
+	       (!async || run_unknown_of(r, m->f_fenced, cell, c->writers) < 0);
+}
+
+/* What had a byte in common with the cell was read and its reads are over, or has landed unread;
+ * from now on it is no more. */
 static bool take_bytes(Run *r, int cell, bool async)
 {
 	const Cell *c = &r->m->cells[cell];
@@ -39,7 +62,7 @@ static bool take_bytes(Run *r, int cell, bool async)
 		for (uint64_t bits = over[w]; bits; bits &= bits - 1) {
 			int i = first + 64 * w + __builtin_ctzll(bits);
 			CellState *o = cell_of(r->m, r->s, i);
-			if (o->mode == CELL_WRITTEN)
+			if (o->mode == CELL_WRITTEN && !has_landed(r, i, async))
 				return run_wrong(r, WHY_OVER_UNREAD, -1, i, -1);
 			int reader = run_unknown_of(r, r->m->f_read, i, o->readers);
 			if (reader >= 0)
@@ -219,5 +242,17 @@ bool run_write(Run *r, const Step *st)
 	c->writers |= AGENT(r->agent);
 	run_lane_did(r, st);
 	made(r, st, fresh);
+	return true;
+}
+
+/* What threads wrote has been read; or it was copied, and some warp waited for that. */
+bool state_writes_done(const Machine *m, State *s, int cell)
+{
+	const CellState *c = cell_of(m, s, cell);
+	for (AgentSet left = c->writers; left && c->mode == CELL_WRITTEN; left &= left - 1) {
+		int fact = m->f_made[cell * m->na + agent_first(left)];
+		if (!known_by(m, s, m->cells[cell].rank, fact) || !only_copied(m, s, cell))
+			return false;
+	}
 	return true;
 }

@@ -114,22 +114,25 @@ static bool share_bytes(const PtxTrace *t, int a, int b)
 	return a != b && x->start < y->start + y->bytes && y->start < x->start + x->bytes;
 }
 
-/* Of buffers with bytes in common one is written when what was in the other is read, and is not
- * read for the other. */
+/* Of buffers with bytes in common one is written when what threads stored in the other is read, and
+ * is not read for the other. What was loaded or copied need only be there, which is no race. */
 static bool write_slot(Run *r, int cta, int slot, const Touch *t)
 {
 	SlotNow *all = r->slots + cta * r->t->slots;
 	for (int i = 0; i < r->t->slots; i++) {
 		if (!share_bytes(r->t, i, slot))
 			continue;
-		if (all[i].read < all[i].written)
+		if (all[i].read < all[i].written && all[i].stored)
 			return run_fail(r, "written over another buffer that nobody has read",
 					t->op, NULL);
 		all[i].gone = true;
 	}
 	all[slot].gone = false;
-	if (all[slot].read > all[slot].written || !all[slot].written)
+	if (all[slot].read > all[slot].written || !all[slot].written) {
 		all[slot].filled = r->now;
+		all[slot].stored = false;
+	}
+	all[slot].stored |= t->generic && t->op->kind != OP_CP_ASYNC;
 	all[slot].by_threads |= t->generic;
 	all[slot].loaded = t->generic ? all[slot].loaded : r->now;
 	all[slot].written = r->now;
@@ -172,12 +175,28 @@ void memory_look(Run *r, int cta, int slot, Clock by)
 		r->slots[of].read = ++r->now;
 }
 
-/* What threads wrote somebody read. */
+/* What lanes copied, as some warp knows. */
+static bool is_there(const Run *r, const CellNow *c)
+{
+	bool all = true;
+	for (int i = 0; i < c->n && all; i++) {
+		const Touch *t = &c->at[i];
+		bool known = false;
+		for (int w = 0; w < r->t->warps && t->write; w++)
+			EACH_CLASS(k, run_warp(r, w), ~0u)
+		known |= run_clock(r, w, k).known[t->part] >= t->time;
+		all = !t->write || (known && t->op->kind == OP_CP_ASYNC);
+	}
+	return all;
+}
+
+/* What threads stored somebody read; what they copied is there. */
 bool memory_end(Run *r)
 {
 	for (int i = 0; i < r->t->ctas * r->t->ncells; i++) {
 		const CellNow *c = &r->cells[i];
-		if (c->written && !c->loaded && r->slots[c->slot].read < c->written)
+		if (c->written && !c->loaded && r->slots[c->slot].read < c->written &&
+		    !is_there(r, c))
 			return run_fail(r, "what was written is never read",
 					c->n ? c->at[0].op : NULL, NULL);
 	}

@@ -34,6 +34,7 @@ typedef struct {
 	uint64_t filled;        /* since when: the first write after a read */
 	uint64_t loaded;        /* when a load last wrote there */
 	bool by_threads;        /* threads have written to it */
+	bool stored;            /* and since then otherwise than by copies */
 	bool gone;              /* another buffer was written over it since */
 } SlotNow;
 
