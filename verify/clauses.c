@@ -61,17 +61,25 @@ static void put_least(Least *l, const Ix *x, int64_t n)
 	}
 }
 
-/* Where a CTA runs, the grid has one: launch ((M + 63) / 64, 1, 1)   ->   M is 1 or more */
-void read_launched(Reader *r)
+/* A multiple of 64 that is 1 or more is 64 or more. */
+static IxFact rounded(IxFact f)
 {
-	Least l = {NULL, r->facts.n, r->facts};
-	l.at = NEWN(r->p->arena, IxFact, l.n + 1);
+	int64_t more = f.div > 1 && f.lo > 0 && f.lo % f.div ? f.div - f.lo % f.div : 0;
+	f.lo += f.lo <= INT64_MAX - more ? more : 0;
+	return f;
+}
+
+/* Where a CTA runs, the grid has one: launch ((M + 63) / 64, 1, 1)   ->   M is 1 or more */
+void read_facts(Reader *r, bool launched)
+{
+	IxFacts all = kernel_facts(r->p->k);
+	Least l = {NEWN(r->p->arena, IxFact, all.n + 1), all.n, all};
 	for (int i = 0; i < l.n; i++)
-		l.at[i] = r->facts.at[i];
-	for (const Op *op = kernel_first(r->p->k); op; op = op_next(op))
+		l.at[i] = rounded(all.at[i]);
+	for (const Op *op = kernel_first(r->p->k); launched && op; op = op_next(op))
 		for (int i = 0; op->kind == OP_LAUNCH && i < op->nix; i++)
 			put_least(&l, op->ix[i], 1);
-	r->facts = (IxFacts){.at = l.at, .n = l.n};
+	r->facts = (IxFacts){.at = l.at, .n = l.n, .places = all.places};
 }
 
 /* ------------------------------------------------------------------ equal sizes */

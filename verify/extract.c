@@ -450,9 +450,7 @@ bool program_read(Program *p, const Kernel *k)
 	r.lets.core = p->once;
 	r.lets.core_by = p->once_is;
 	r.made.arena = r.seen.arena = p->arena;
-	r.facts = kernel_facts(k);
-	if (p->tree && p->tree->launched)
-		read_launched(&r);
+	read_facts(&r, p->tree && p->tree->launched);
 	read_equals(&r);
 	p->m.ranks = program_peers(k, &p->ctas);
 	p->m.inits_plain = !target_has(k->target, OP_FENCE_INIT);

@@ -131,7 +131,7 @@ bool read_is_by_lane(Reader *r, const Ix *x); /* the thread alone decides it, in
 bool read_same_by_lane(Reader *r, const Ix *x, const Ix *y);
 
 /* clauses.c: what facts say of sizes */
-void read_launched(Reader *r);
+void read_facts(Reader *r, bool launched);
 void read_equals(Reader *r);
 void read_put_equals(Reader *r, View *v);
 Num read_number(Reader *r, const Ix *x); /* of sizes */
