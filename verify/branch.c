@@ -45,8 +45,9 @@ static const Ix *bare(Reader *r, const Ix *x)
 static const Ix *trip_of(Reader *r, const Op *loop, const Ix **raw)
 {
 	Ctx *c = r->p->k->ctx;
-	*raw = ix_sub(c, bare(r, loop->ix[1]), bare(r, loop->ix[0]));
-	return ix_simplify(c, *raw, r->p->tree->facts);
+	const Ix *from = bare(r, loop->ix[0]), *to = bare(r, loop->ix[1]);
+	*raw = ix_sub(c, to, from);
+	return ix_simplify(c, read_trips(r, from, to), r->p->tree->facts);
 }
 
 static int count_of(Reader *r, const Ix *trip)
@@ -67,7 +68,7 @@ static bool is_counted(const View *v, const Ix *core)
 	return false;
 }
 
-/* trip = core + more is `n`. */
+/* trip = core + more is `n`; of core = min(a, b) + rest, that says what the minimum is. */
 static void put_count(Reader *r, const Ix *trip, const Ix *n, bool again)
 {
 	int64_t more;
@@ -75,6 +76,12 @@ static void put_count(Reader *r, const Ix *trip, const Ix *n, bool again)
 	if (!core || (!again && is_counted(&r->view, core)))
 		return;
 	const Ix *by = ix_add(r->p->k->ctx, n, ix_const(r->p->k->ctx, -more));
+	for (int i = 0; core->kind == IX_ADD && i < 2; i++) {
+		const Ix *least = i ? core->b : core->a, *rest = i ? core->a : core->b;
+		if (least->kind == IX_MIN)
+			vec_push(r->p->arena, &r->view.counts,
+				 ((Counted){least, ix_sub(r->p->k->ctx, by, rest)}));
+	}
 	vec_push(r->p->arena, &r->view.counts, ((Counted){core, by}));
 }
 
@@ -139,6 +146,13 @@ void read_counts_in(Reader *r, const Op *loop)
 		put_count(r, raw, n, false);
 		put_forms(r, trip, n);
 	}
+}
+
+const Ix *read_led_by(Reader *r, const Led *led)
+{
+	Ctx *c = r->p->k->ctx;
+	const Ix *raw, *n = ix_sym(c, branch_count(c, count_of(r, trip_of(r, led->by, &raw))));
+	return ix_new(c, IX_MIN, n, led->most);
 }
 
 /* ------------------------------------------------------------------ one loop */

@@ -273,8 +273,63 @@ static void note_loop(Reader *r, Loops *at, const Op *op, int depth)
 		return;
 	const Ix *from = stage(&r->lets, op->ix[0]), *to = stage(&r->lets, op->ix[1]);
 	Simple trip = read_simple(r, read_trips(r, from, to));
-	if (!is_short(trip.x, trip.hi) || (is_in_role(op) && is_outer(r, trip.x, depth)))
+	bool shared = r->p->tree && trip.x->kind == IX_MIN; /* unless another leads it */
+	if (shared || !is_short(trip.x, trip.hi) || (is_in_role(op) && is_outer(r, trip.x, depth)))
 		vec_push(r->p->arena, at, ((Loop){op, trip.x, depth, trip.lo, trip.hi}));
+}
+
+static bool reads_shared(const Block *b)
+{
+	bool reads = false;
+	for (const Op *op = b->first; op && !reads; op = op->next) {
+		reads = op->body && reads_shared(op->body);
+		for (int i = 0; i < op->nin; i++)
+			reads |= (op_effect(op, i) & (FX_R | FX_AR)) &&
+				 read_is_tile(op->in[i].val, SP_SHARED);
+	}
+	return reads;
+}
+
+/* The loop of whose trips another has as many, but no more than so many; NULL: there is none. */
+static const Op *leader_of(Reader *r, const Loop *l)
+{
+	const Loop *by = NULL;
+	for (int i = 0; i < r->loops.n; i++) {
+		const Loop *of = &r->loops.at[i];
+		const Ix *most = ix_new(r->p->k->ctx, IX_MIN, of->trip, l->trip->b);
+		bool other = of->trip != l->trip ||
+			     (reads_shared(of->op->body) && !reads_shared(l->op->body));
+		if (other && read_simple(r, most).x == l->trip && (!by || of->hi >= by->hi))
+			by = of;
+	}
+	return by ? by->op : NULL;
+}
+
+/* Of few trips, as the trips of another loop say: run in full. */
+static void drop_led(Reader *r)
+{
+	int n = 0;
+	r->led.n = 0;
+	for (int i = 0; i < r->loops.n; i++) {
+		const Loop *l = &r->loops.at[i];
+		bool few = l->trip->kind == IX_MIN && is_short(l->trip, l->hi) &&
+			   (i + 1 == r->loops.n || l[1].depth <= l->depth);
+		const Op *by = few && ix_is_const(l->trip->b, NULL) ? leader_of(r, l) : NULL;
+		if (by)
+			vec_push(r->p->arena, &r->led, ((Led){l->op, by, l->trip->b}));
+	}
+	for (int i = 0; i < r->loops.n; i++)
+		if (!read_led(r, r->loops.at[i].op))
+			r->loops.at[n++] = r->loops.at[i];
+	r->loops.n = n;
+}
+
+const Led *read_led(const Reader *r, const Op *op)
+{
+	for (int i = 0; i < r->led.n; i++)
+		if (r->led.at[i].op == op)
+			return &r->led.at[i];
+	return NULL;
 }
 
 /* A loop of few trips with others in it, from the n-th on, is one of a tree too. */
@@ -347,6 +402,7 @@ void read_begin(Reader *r, Script *s)
 	read_put_warp(r, &r->lets, s->warp);
 	read_put_rank(r, &r->lets, s->rank);
 	find_loops(r, &r->p->k->body, 0);
+	drop_led(r);
 }
 
 /* ------------------------------------------------------------------ the whole */

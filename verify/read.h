@@ -17,6 +17,11 @@ typedef struct {
 	int64_t lo, hi;
 } Loop;
 typedef VEC(Loop) Loops;
+/* A loop with the trips of another, but no more than so many. */
+typedef struct {
+	const Op *op, *by;
+	const Ix *most;
+} Led;
 /* An expression that tells warps apart. Of an open one, a condition of what only reads, it matters
  * only whether it is decided for the warp: else a run may go either way. */
 typedef struct {
@@ -69,9 +74,10 @@ typedef struct Reader {
 	View of_rank[MAX_RANKS]; /* the kernel's lets, with the rank put in */
 	/* of the agent that is being read */
 	Script *s;
-	View lets;   /* with its warp put in */
-	PtrMap made; /* what was made of expressions with them; before, with one warp put in */
-	Loops loops; /* its shared loops, in order */
+	View lets;    /* with its warp put in */
+	PtrMap made;  /* what was made of expressions with them; before, with one warp put in */
+	Loops loops;  /* its shared loops, in order */
+	VEC(Led) led; /* in a tree: others, of few trips */
 	/* script.c */
 	View view;   /* of the segment that is being filled */
 	Here here;   /* which view it is */
@@ -102,6 +108,7 @@ bool read_is_loop(const Op *op);
 const Op *read_outer_loop(const Op *op); /* NULL: it is in none */
 bool read_is_plain(const Op *op);        /* no barrier in it, nothing asynchronous */
 bool read_is_shared_loop(const Reader *r, const Op *op);
+const Led *read_led(const Reader *r, const Op *op); /* NULL: it is none */
 const Ix *read_trips(Reader *r, const Ix *from, const Ix *to);
 
 /* found.c: what operations find, as functions of what they are asked */
@@ -160,6 +167,7 @@ bool read_op(Reader *r, const Op *op);
 /* tree.c, branch.c: loops in any way */
 bool read_tree(Reader *r);                              /* who takes which turn */
 bool read_branch(Reader *r, const Op *op);              /* a loop in a role */
+const Ix *read_led_by(Reader *r, const Led *led);       /* how often it runs */
 bool read_names_loops(const Loops *loops, const Ix *x); /* whether it has names that they bind */
 void read_counts_in(Reader *r, const Op *loop);         /* how often loops in it run; NULL: all */
 bool read_merge(Reader *r);                             /* the loops of all roles */

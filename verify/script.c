@@ -173,11 +173,13 @@ static void put_short(Reader *r, Item *it)
 {
 	Ctx *c = r->p->k->ctx;
 	const Op *op = it->op;
+	const Led *led = read_led(r, op);
 	const Ix *name = ix_sym(c, op->sym[0]), *done = ix_sub(c, name, it->from);
-	if (!ix_is_const(it->from, NULL)) {
+	if (led || !ix_is_const(it->from, NULL)) {
 		read_put_name(r, op->sym[0], ix_add(c, it->from, name));
-		it->to = stage(&r->view, read_trips(r, stage(&r->lets, op->ix[0]),
-						    stage(&r->lets, op->ix[1])));
+		it->to = led ? read_led_by(r, led)
+			     : stage(&r->view, read_trips(r, stage(&r->lets, op->ix[0]),
+							  stage(&r->lets, op->ix[1])));
 		it->from = ix_const(c, 0);
 		done = name;
 	}

@@ -7,19 +7,8 @@ set -eu
 dslc=$1 root=$2 scratch=$3
 rm -rf "$scratch"
 mkdir -p "$scratch"
-"$dslc" -q --emit=ir "$root/tests/e2e/split/plain.gemm" -DX=workspace -DSK=4 -DbM=64 -DbN=64 -DW=1 -o "$scratch/k.ir"
-"$dslc" check "$scratch/k.ir" 2>&1 | grep -q 'verified for all' || { echo "it is not proved as it is"; exit 1; }
-n=0
-# What a change of the kernel gives: an exit code, a part of the message, a sed script.
-says()
-{
-	n=$((n + 1))
-	sed "$3" "$scratch/k.ir" >"$scratch/m.ir"
-	! cmp -s "$scratch/k.ir" "$scratch/m.ir" || { echo "$3 changes nothing"; exit 1; }
-	code=0
-	"$dslc" check "$scratch/m.ir" >"$scratch/out" 2>&1 || code=$?
-	[ $code -eq "$1" ] && grep -qF -- "$2" "$scratch/out" || { echo "$3: $code, not $1: $2"; cat "$scratch/out"; exit 1; }
-}
+. "${0%/*}/changes.sh"
+kernel_of "$root/tests/e2e/split/plain.gemm" -DX=workspace -DSK=4 -DbM=64 -DbN=64 -DW=1
 before=$(($(grep -n 'sem.arrive' "$scratch/k.ir" | cut -d: -f1) - 2))
 after=$((before + 5))
 sed -n "${before}p;${after}p" "$scratch/k.ir" | grep -c 'bar.sync (8) threads=128' | grep -q 2
@@ -44,4 +33,4 @@ says 4 'several meetings of a tile' '/sem.arrive/p'
 says 1 "'%D' is no workspace: it has no semaphores" '/sem.arrive/s/%parts/%D/'
 says 1 "'count' is 1 to 65535 CTAs" '/sem.wait/s/count=4/count=65536/'
 says 1 "sem.wait needs the attribute 'count'" '/sem.wait/s/ count=4//'
-echo "$n changes"
+echo "$changes changes"
