@@ -12,8 +12,8 @@ typedef struct {
 	const Scope *s;
 	const Tup *shape, *stride; /* flat */
 	int64_t n;                 /* elements, along mode fast */
-	int rank, fast;            /* modes; one of stride 0 counts as none */
-	int order[MODES_MOST];     /* in which the modes are looked for */
+	int fast;                  /* the contiguous mode */
+	unsigned moved;            /* the modes whose stride is not 0, bit by bit */
 } Access;
 
 static const Ix *simple(const Access *a, const Ix *x)
@@ -63,16 +63,24 @@ static bool guard_room(const Access *a, const Ix *guard, const Ix *x, const Ix *
 	       !__builtin_add_overflow(more, above, room);
 }
 
-/* x + n <= extent, by ranges or by a guard. */
-static bool ends_inside(const Access *a, const Ix *x, const Ix *extent, int64_t n)
+/* A guard that says x + n <= extent. */
+static bool guarded(const Access *a, const Ix *x, const Ix *extent, int64_t n)
 {
-	int64_t room, whole = divides(a, n, x) && divides(a, n, extent) ? 1 : n;
-	if (least(a, ix_sub(a->c, extent, x)) >= whole)
-		return true;
+	int64_t room;
 	for (int i = 0; i < a->s->guards.n; i++)
-		if (guard_room(a, a->s->guards.at[i], x, extent, &room) && room >= whole)
+		if (guard_room(a, a->s->guards.at[i], x, extent, &room) && room >= n)
 			return true;
 	return false;
+}
+
+/* x + n <= extent, by ranges or by a guard, whose normal form may have other sides: h / 4 < G is
+ * h < G * 4 there. */
+static bool ends_inside(const Access *a, const Ix *x, const Ix *extent, int64_t n)
+{
+	int64_t whole = divides(a, n, x) && divides(a, n, extent) ? 1 : n;
+	const Ix *first = simple(a, ix_new(a->c, IX_LT, x, extent));
+	return least(a, ix_sub(a->c, extent, x)) >= whole || guarded(a, x, extent, whole) ||
+	       (whole == 1 && first->kind == IX_LT && guarded(a, first->a, first->b, 1));
 }
 
 static bool coordinate(const Access *a, int m, const Ix *x)
@@ -81,57 +89,91 @@ static bool coordinate(const Access *a, int m, const Ix *x)
 }
 
 /* ------------------------------------------------------------------ the offset as coordinates */
-/* x / by where nothing is left over; NULL: not shown. */
-static const Ix *quotient(const Access *a, const Ix *x, const Ix *by)
+/* Of each term what its factor has of d: of 9 * b + c by 8 it is b. */
+static const Ix *whole_part(const Access *a, const Ix *x, int64_t d)
 {
-	const Ix *q = NULL, *zero = ix_const(a->c, 0);
-	int64_t d;
-	if (ix_is(by, 1))
-		return x;
-	if (ix_is_const(by, &d) && d > 0)
-		q = simple(a, ix_div(a->c, x, by));
-	else if (by->kind == IX_SYM)
-		q = minus(a, ix_subst(a->c, x, by->name, ix_const(a->c, 1)),
-			  ix_subst(a->c, x, by->name, zero));
-	return q && ix_is(minus(a, x, ix_mul(a->c, q, by)), 0) ? q : NULL;
+	int64_t factor;
+	if (x->kind == IX_ADD)
+		return ix_add(a->c, whole_part(a, x->a, d), whole_part(a, x->b, d));
+	if (x->kind == IX_MUL && ix_is_const(x->b, &factor) && factor > 0)
+		return ix_mul(a->c, x->a, ix_const(a->c, factor / d));
+	return ix_const(a->c, 0);
 }
 
-/* What of x goes by steps of `by`: the part for mode m where no guard names it. */
+static const Ix *part_const(const Access *a, const Ix *x, int64_t d)
+{
+	const Ix *by = ix_const(a->c, d), *whole = whole_part(a, x, d);
+	const Ix *rest = minus(a, x, ix_mul(a->c, whole, by));
+	return simple(a, ix_add(a->c, whole, ix_div(a->c, rest, by)));
+}
+
+/* What of x goes by steps of `by`: the part for mode m where no guard names it. A stride that is a
+ * product is taken factor by factor: of K * M * h + K * row by M * K it is h. */
 static const Ix *part(const Access *a, const Ix *x, const Ix *by)
 {
 	int64_t d;
 	if (ix_is_const(by, &d))
-		return d > 0 ? simple(a, ix_div(a->c, x, by)) : NULL;
+		return d > 0 ? part_const(a, x, d) : NULL;
+	if (by->kind == IX_MUL) {
+		const Ix *of = part(a, x, by->a);
+		return of ? part(a, of, by->b) : NULL;
+	}
 	if (by->kind != IX_SYM)
 		return NULL;
 	return minus(a, ix_subst(a->c, x, by->name, ix_const(a->c, 1)),
 		     ix_subst(a->c, x, by->name, ix_const(a->c, 0)));
 }
 
-static bool inside(const Access *a, int at, const Ix *rest);
-
-static bool inside_with(const Access *a, int at, const Ix *rest, const Ix *x)
+/* x / by where nothing is left over; NULL: not shown. */
+static const Ix *quotient(const Access *a, const Ix *x, const Ix *by)
 {
-	int m = a->order[at];
-	return x && coordinate(a, m, x) &&
-	       inside(a, at + 1, minus(a, rest, ix_mul(a->c, x, stride_of(a, m))));
+	const Ix *q = part(a, x, by);
+	return q && ix_is(minus(a, x, ix_mul(a->c, q, by)), 0) ? q : NULL;
 }
 
-/* The modes from `at` on make up the rest of the offset, each with a coordinate inside. */
-static bool inside(const Access *a, int at, const Ix *rest)
+static bool inside(const Access *a, unsigned left, const Ix *rest);
+
+static bool inside_with(const Access *a, unsigned left, int m, const Ix *rest, const Ix *x)
 {
-	int m = a->order[at];
-	if (at == a->rank - 1) {
-		const Ix *x = quotient(a, rest, stride_of(a, m));
-		return x && coordinate(a, m, x);
-	}
+	return x && coordinate(a, m, x) &&
+	       inside(a, left & ~(1u << m), minus(a, rest, ix_mul(a->c, x, stride_of(a, m))));
+}
+
+/* A guard names the coordinate along m. */
+static bool inside_by_guard(const Access *a, unsigned left, int m, const Ix *rest)
+{
 	for (int i = 0; i < a->s->guards.n; i++) {
 		const Ix *guard = a->s->guards.at[i];
 		if ((guard->kind == IX_LT || guard->kind == IX_LE) &&
-		    inside_with(a, at, rest, guard->a))
+		    inside_with(a, left, m, rest, guard->a))
 			return true;
 	}
-	return inside_with(a, at, rest, part(a, rest, stride_of(a, m)));
+	return false;
+}
+
+/* The first of the modes that are left; the contiguous one after the others. */
+static int next_mode(const Access *a, unsigned left)
+{
+	for (int m = 0; m < tup_rank(a->shape); m++)
+		if (m != a->fast && left >> m & 1)
+			return m;
+	return a->fast;
+}
+
+/* The modes that are left make up the rest of the offset, each with a coordinate inside. Guards
+ * name some of them; of the others each takes the steps of its stride, and the last takes all. */
+static bool inside(const Access *a, unsigned left, const Ix *rest)
+{
+	int next = next_mode(a, left);
+	const Ix *step = stride_of(a, next);
+	if (left == 1u << next) {
+		const Ix *x = quotient(a, rest, step);
+		return x && coordinate(a, next, x);
+	}
+	for (int m = 0; m < tup_rank(a->shape); m++)
+		if (left >> m & 1 && inside_by_guard(a, left, m, rest))
+			return true;
+	return inside_with(a, left, next, rest, part(a, rest, step));
 }
 
 /* ------------------------------------------------------------------ one access */
@@ -142,24 +184,9 @@ static bool find_fast(Access *a)
 	for (int m = 0; m < modes && modes <= MODES_MOST; m++) {
 		if (ix_is(stride_of(a, m), 1))
 			a->fast = m;
-		a->rank += !ix_is(stride_of(a, m), 0);
+		a->moved |= (unsigned)!ix_is(stride_of(a, m), 0) << m;
 	}
 	return a->fast >= 0;
-}
-
-/* The contiguous mode is what the others leave, or, where no guard names these, the first. */
-static bool all_inside(Access *a, const Ix *offset)
-{
-	for (int first = 0; first < 2; first++) {
-		int n = first;
-		for (int m = 0; m < tup_rank(a->shape); m++)
-			if (m != a->fast && !ix_is(stride_of(a, m), 0))
-				a->order[n++] = m;
-		a->order[first ? 0 : n] = a->fast;
-		if (inside(a, 0, offset))
-			return true;
-	}
-	return false;
 }
 
 static const char *text_of(const Access *a, const Ix *x)
@@ -214,7 +241,7 @@ const char *access_rule(Ctx *c, const Scope *s, const Op *op)
 				"a vector of %d begins at a multiple of %d elements, which %s is "
 				"not shown to be",
 				(int)a.n, (int)a.n, text_of(&a, offset));
-	if (!all_inside(&a, simple(&a, offset)))
+	if (!inside(&a, a.moved, simple(&a, offset)))
 		return ctx_strf(c,
 				"the last of the %d elements is not shown to lie in %%%s: neither "
 				"ranges nor the conditions around it say so",

@@ -1,0 +1,14 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# A right program that once was refused, or ended in an internal error: proved, assembled without a spill, and right on the
+# simulator against the interpreter, once for each line "// run: OPTIONS".
+#   found.sh DSLC FILE     [DEVICE=cuda:0]
+set -eu
+dslc=$1 file=$2 ran=0
+sed -n 's/^\/\/ run: //p' "$file" | {
+	while read -r options; do
+		out=$("$dslc" run "$file" $options --device "${DEVICE:-sim}" 2>&1) || { echo "$file: $options:"; echo "$out"; exit 1; }
+		ran=$((ran + 1))
+	done
+	[ $ran -gt 0 ]
+}
