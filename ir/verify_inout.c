@@ -13,13 +13,17 @@ static const Val *root_of(const Val *v)
 	return v;
 }
 
-static bool same_tile(const Val *a, const Val *b)
+/* Of one tensor, and at one place: where `loop` has the value that `other` has. */
+static bool same_tile(const Kernel *k, const Op *x, const Op *y, const Op *loop, const Op *other)
 {
-	const Op *x = a->def, *y = b->def;
-	bool same = a->type == b->type && x && y && x->kind == OP_TILE && y->kind == OP_TILE &&
+	bool same = x->kind == OP_TILE && y->kind == OP_TILE && x->out->type == y->out->type &&
 		    x->in[0].at == y->in[0].at && x->in[0].val == y->in[0].val && x->nix == y->nix;
-	for (int i = 0; same && i < x->nix; i++)
-		same = x->ix[i] == y->ix[i];
+	for (int i = 0; same && i < x->nix; i++) {
+		const Ix *at = x->ix[i];
+		if (loop != other)
+			at = ix_subst(k->ctx, at, loop->sym[0], ix_sym(k->ctx, other->sym[0]));
+		same = at == y->ix[i];
+	}
 	return same;
 }
 
@@ -40,15 +44,26 @@ static bool comes_before(const Op *a, const Op *b)
 	return a;
 }
 
+/* Beside the write, or in a loop that is over when the loop around the write begins. */
+static bool comes_first(const Op *read, const Op *write, const Op *loop, const Op *other)
+{
+	if (read->block == write->block)
+		return comes_before(read, write);
+	return loop && other && loop->kind == OP_FOR && other->kind == OP_FOR &&
+	       loop->block == other->block && comes_before(loop, other);
+}
+
 /* Whether each name of the grid that has several values says which tile it is. */
 static const char *check_place(const Kernel *k, const Op *read, const Op *write)
 {
-	const char *name;
-	if (write->block != read->block || !comes_before(read, write))
-		return "a tile that is inout is read before it is written, beside that";
-	if (!same_tile(read->in[1].val, write->in[0].val))
+	const Op *loop = op_parent(read), *other = op_parent(write);
+	const Op *from = read->in[1].val->def, *to = write->in[0].val->def;
+	if (!comes_first(read, write, loop, other))
+		return "a tile that is inout is read before it is written, beside that or in a "
+		       "loop before the one that writes it";
+	if (!from || !to || !same_tile(k, from, to, loop, other))
 		return "of a tensor that is inout, the tile is read that is written";
-	name = tiles_share(k, read, read->in[1].val);
+	const char *name = tiles_share(k, read, read->in[1].val);
 	return name ? ctx_strf(k->ctx, "tiles that differ in '%s' are one, and inout", name) : NULL;
 }
 
