@@ -72,8 +72,12 @@ Val *buffer_new(Kernel *k, Loc loc, const Val *tensor, const char *ring_name, Sl
 		int slots);
 #define NO_LINES        "neither its rows nor its columns are contiguous"
 #define BEGINS_ANYWHERE "a group begins at any row, and TMA at multiples of 16 bytes"
-bool begins_anywhere(const Kernel *k, const Val *tile, int fast);
+
+/* ways_source.c */
 bool is_sure(const Kernel *k, const Ix *stride, int bytes);
+bool begins_anywhere(const Kernel *k, const Val *tile, int fast);
+SlotForm source_form(const Epilogue *e, const Val *tile); /* of the slots of what the tile is of */
+
 /* Of the chunk: where it begins in the tile of a tensor, its part of that, its registers of v. */
 const Ix *chunk_row(const Epilogue *e, Chunk c, const Op *tile, const Ix *group);
 const Ix *chunk_col(const Epilogue *e, Chunk c, const Op *tile, const Ix *group);
