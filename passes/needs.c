@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* needs.c - how many registers of a thread the tiles of a program take, of each buffer that is read
- * the largest one at a time.
+ * the largest one at a time, and of loops in sequence the one that takes the most.
  *     acc (64,64) f32 in 128 threads, B (64,32) bf16 for mma.sync  ->  acc 32, b 32 */
 #include "passes/needs.h"
 #include "passes/slot.h"
@@ -69,22 +69,57 @@ static int operand_regs(const Op *op, int i)
 	return own ? type_words(t) : 0;
 }
 
+int needs_of_mma(const Op *mma)
+{
+	return type_regs(mma->in[0].val->type);
+}
+
+static void add_op(const Kernel *k, const Op *op, Needs *n)
+{
+	int regs = frag_regs(k, op);
+	const Val *from = regs ? source_of(k, op->out) : NULL;
+	n->tiles += (regs && !from) || operand_regs(op, 1) || operand_regs(op, 2);
+	n->acc += operand_regs(op, 1) + operand_regs(op, 2);
+	if (!from)
+		n->acc += regs ? type_words(op->out->type) : 0;
+	else if (is_largest(k, op, from))
+		*(int *[]){&n->read, &n->a, &n->b}[operand_of_mma(k, op->out)] += regs;
+	if (from && !operand_of_mma(k, op->out) && (!n->most || regs > frag_regs(k, n->most)))
+		n->most = op;
+	if (op_is_mma(op) && (!n->mma || needs_of_mma(op) > needs_of_mma(n->mma)))
+		n->mma = op;
+}
+
+static Needs both(const Kernel *k, Needs a, Needs b)
+{
+	bool most = a.most && (!b.most || frag_regs(k, a.most) >= frag_regs(k, b.most));
+	bool mma = a.mma && (!b.mma || needs_of_mma(a.mma) >= needs_of_mma(b.mma));
+	return (Needs){.tiles = a.tiles + b.tiles,
+		       .acc = a.acc + b.acc,
+		       .read = a.read + b.read,
+		       .a = a.a + b.a,
+		       .b = a.b + b.b,
+		       .most = most ? a.most : b.most,
+		       .mma = mma ? a.mma : b.mma};
+}
+
+/* What is declared in a block lives no longer than that: of the loops in it, one at a time counts,
+ * the one that takes the most. */
+static Needs of_block(const Kernel *k, const Block *b)
+{
+	Needs own = {0}, most = {0};
+	for (const Op *op = b->first; op; op = op->next) {
+		Needs in = op->body ? of_block(k, op->body) : (Needs){0};
+		add_op(k, op, &own);
+		if (needs_all(in) > needs_all(most))
+			most = in;
+	}
+	return both(k, own, most);
+}
+
 Needs needs_of(const Kernel *k)
 {
-	Needs n = {0};
-	for (const Op *op = kernel_first(k); op; op = op_next(op)) {
-		int regs = frag_regs(k, op);
-		const Val *from = regs ? source_of(k, op->out) : NULL;
-		n.tiles += (regs && !from) || operand_regs(op, 1) || operand_regs(op, 2);
-		n.acc += operand_regs(op, 1) + operand_regs(op, 2);
-		if (!from)
-			n.acc += regs ? type_words(op->out->type) : 0;
-		else if (is_largest(k, op, from))
-			*(int *[]){&n.read, &n.a, &n.b}[operand_of_mma(k, op->out)] += regs;
-		if (from && !operand_of_mma(k, op->out) && (!n.most || regs > frag_regs(k, n.most)))
-			n.most = op;
-	}
-	return n;
+	return of_block(k, &k->body);
 }
 
 const char *needs_most(const Kernel *k, Needs n, int *regs)

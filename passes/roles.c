@@ -14,10 +14,11 @@
 #include <string.h>
 
 enum {
-	OVERHEAD = 26,  /* registers beside the accumulator */
-	TWO_WAYS = 16,  /* more, where results leave by TMA or without it */
-	DIVIDES = 8,    /* more, where ptxas calls what divides, or takes roots, of rare numbers */
-	MOST_GROUPS = 3 /* of consumers */
+	OVERHEAD = 26,   /* registers beside the accumulator */
+	TWO_WAYS = 16,   /* more, where results leave by TMA or without it */
+	DIVIDES = 8,     /* more, where ptxas calls what divides, or takes roots, of rare numbers */
+	MOST_GROUPS = 3, /* of consumers */
+	MOST_REGS = 255  /* of a thread */
 };
 
 static bool is_consumers(void *user, const Op *op)
@@ -47,8 +48,8 @@ static const struct Share {
 	int ctas;
 	Budget is;
 } shares[] = {
-#define BUDGET(warpgroups, busy, ctas, producer, consumer, limit) \
-	{warpgroups, busy, ctas, {producer, consumer, limit}},
+#define BUDGET(warpgroups, busy, ctas, producer, consumer) \
+	{warpgroups, busy, ctas, {producer, consumer, (consumer) ? (consumer) : MOST_REGS}},
 #include "passes/budgets.def"
 };
 
@@ -351,7 +352,7 @@ static const Op *largest_mma(const Kernel *k)
 {
 	const Op *most = NULL;
 	for (const Op *mma = kernel_mma(k, NULL); mma; mma = kernel_mma(k, mma))
-		if (!most || type_regs(mma->in[0].val->type) > type_regs(most->in[0].val->type))
+		if (!most || needs_of_mma(mma) > needs_of_mma(most))
 			most = mma;
 	return most;
 }
@@ -405,7 +406,7 @@ static void with_mma(Kernel *k, const Op *mma)
 		b = (Budget){0, 0, budget_alike(k, threads)};
 	why_registers(k, b.producer, b.consumer ? b.consumer : b.limit, tiles, registers_beside(k));
 	check_given(k, b, warpgroups, k->loc);
-	check_registers(k, t, mma->loc, needs, b.limit);
+	check_registers(k, t, needs.mma ? needs.mma->loc : mma->loc, needs, b.limit);
 	if (pass_failed(k))
 		return;
 	few_registers(k, tiles, b.limit);
