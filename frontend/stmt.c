@@ -190,7 +190,10 @@ static bool report_shared(Sema *s, const Value *to)
 	const char *name = to->tile->tiling->tensor->name;
 	int mode = shared_along(s, to->tile);
 	Buf at = {0}, extent = {0};
-	ix_print(to->tile->at[0] ? to->tile->at[0] : ix_const(s->ctx, 0), &at);
+	for (int i = 0; i < to->tile->tiling->rank; i++) {
+		buf_printf(&at, "%s", i ? "," : "");
+		ix_print(to->tile->at[i] ? to->tile->at[i] : ix_const(s->ctx, 0), &at);
+	}
 	ix_print(mode_extent(s, s->grid, mode), &extent);
 	diag_remedy(s->ctx,
 		    diag(s->ctx, to->loc, D_E0306,
@@ -234,24 +237,37 @@ static bool counts_tiles(Sema *s, const Tile *to, int i)
 		mode_extent(s, to->tiling, i) != mode_extent(s, s->grid, i));
 }
 
-/* A value for each row, which one iteration of the grid has all of: all other modes have one tile,
- * or their tiles are those of a loop that is over. */
+/* The mode of the grid that the name at mode j of a tensor counts tiles of, of the same extents;
+ * -1: none. */
+static int mode_named(Sema *s, const Tile *to, int j)
+{
+	const Tiling *t = to->tiling, *g = s->grid;
+	for (int i = 0; to->at[j] && to->at[j]->kind == IX_SYM && i < g->rank; i++)
+		if (to->at[j] == s->grid_at[i] && t->extent[j] == g->extent[i] &&
+		    mode_extent(s, t, j) == mode_extent(s, g, i))
+			return i;
+	return -1;
+}
+
+/* A value for each row, or each row of a batch, which one iteration of the grid has all of: modes
+ * of the grid without a name here have one tile, or their tiles are those of a loop that is over.
+ */
 static bool holds_rows(Sema *s, const Tile *to)
 {
 	const Tiling *t = to->tiling, *g = s->grid;
-	int rows = -1;
-	for (int i = 0; i < g->rank; i++)
-		if (to->at[0] && to->at[0] == s->grid_at[i] && to->at[0]->kind == IX_SYM)
-			rows = i;
-	if (t->rank != 1 || rows < 0 || t->extent[0] != g->extent[rows] ||
-	    mode_extent(s, t, 0) != mode_extent(s, g, rows))
-		return false;
+	unsigned named = 0;
+	for (int j = 0; j < t->rank; j++) {
+		int i = mode_named(s, to, j);
+		if (i < 0 || named >> i & 1)
+			return false;
+		named |= 1u << i;
+	}
 	for (int i = 0; i < g->rank; i++) {
 		bool one = i == s->grid_open ? !s->grid_at[i] : one_tile_along(s, i);
-		if (i != rows && !one)
+		if (!(named >> i & 1) && !one)
 			return false;
 	}
-	return g->rank > 1;
+	return t->rank < g->rank;
 }
 
 static bool store_at_grid(Sema *s, const Value *to)
