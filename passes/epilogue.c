@@ -8,6 +8,7 @@
  *                         if (D_by_tma == 1) { store.tma %t.1, %sD[e], %D.map }
  *                         if (D_by_tma == 0) { store.staged %t.1, %sD[e] } ... */
 #include "passes/epilogue.h"
+#include "passes/needs.h"
 #include "passes/split.h"
 #include "passes/why.h"
 
@@ -277,6 +278,20 @@ static bool has_room(const Epilogue *e, int64_t bytes)
 	if (!one)
 		return left >= bytes;
 	return slots_in(left - bytes, one, slots) >= slots_in(left, one, slots);
+}
+
+/* ------------------------------------------------------------------ registers */
+/* Whether what is read of whole tiles leaves too few registers: of what TMA brings, and of vectors,
+ * there is a chunk at a time. */
+bool reads_too_much(Epilogue *e)
+{
+	int regs = needs_all(needs_of(e->k));
+	for (const Op *op = kernel_find(e->k, OP_LOAD); op; op = op_find_next(op, OP_LOAD)) {
+		const Val *v = op->in[0].val;
+		if (vector_load(e, v) == op || source_of(e, v))
+			regs += type_regs(chunk_type(e, v)) - type_regs(v->type);
+	}
+	return regs > registers_of_tiles(e->k, e->t);
 }
 
 /* ------------------------------------------------------------------ which way */

@@ -53,6 +53,7 @@ struct Epilogue {
 	const Layout *tv; /* of a chunk's registers; NULL: not asked yet */
 	VEC(Source) sources;
 	VEC(Join) joins;
+	bool late;        /* each chunk loads its part of what TMA does not bring */
 	int source_slots; /* of the ring that each source comes through */
 	int slots;        /* of the ring of staging buffers */
 	WayChoice way;
@@ -92,6 +93,9 @@ typedef struct {
 } Parts;
 Val *part_of(Parts *p, Val *v);
 
+Source *source_of(Epilogue *e, const Val *frag); /* NULL: TMA does not bring it */
+bool reads_too_much(Epilogue *e);                /* epilogue.c: for the registers of a thread */
+
 /* epilogue_joins.c */
 bool writes_registers(const Op *op);
 bool joins_columns(const Epilogue *e); /* a value for each, of what is stored beside it */
@@ -103,7 +107,8 @@ Fit fits_vector(Copying *c, Refusal *why);
 bool reads_columns(Epilogue *e); /* of tensors that have an element for each */
 /* What brings a vector, and nothing else changes it; NULL: v is something else. */
 Op *vector_load(const Epilogue *e, const Val *v);
-Val *vector_chunk(Epilogue *e, const Op *whole, Chunk c);     /* loaded by each thread */
+Op *chunk_load(const Epilogue *e, const Val *v); /* the same of what each chunk loads itself */
+Val *loaded_chunk(Epilogue *e, const Op *whole, Chunk c);     /* by each thread */
 Val *vector_part(Epilogue *e, const Source *s, Chunk c);      /* out of its slot */
 void vector_buffer(const Epilogue *e, Source *s, Op *reader); /* its slots, and what fills them */
 int64_t vector_bytes(const Epilogue *e);                      /* of all slots of vectors */

@@ -128,7 +128,7 @@ const Type *chunk_type(Epilogue *e, const Val *v)
 }
 
 /* ------------------------------------------------------------------ sources */
-static Source *source_of(Epilogue *e, const Val *frag)
+Source *source_of(Epilogue *e, const Val *frag)
 {
 	for (int i = 0; i < e->sources.n; i++)
 		if (e->sources.at[i].load->in[0].val == frag)
@@ -359,11 +359,11 @@ static Val *part_new(Parts *p, Val *v)
 	Kernel *k = p->e->k;
 	const Source *s = source_of(p->e, v);
 	const Op *def = v->def;
-	const Op *vector = vector_load(p->e, v);
+	const Op *own = chunk_load(p->e, v);
 	if (s)
 		return s->vector ? vector_part(p->e, s, p->c) : source_chunk(p->e, s, p->all, p->c);
-	if (vector)
-		return vector_chunk(p->e, vector, p->c);
+	if (own)
+		return loaded_chunk(p->e, own, p->c);
 	Val *in[3] = {0};
 	bool computed = may_wait(p->e, v);
 	for (int i = 0; i < def->nin && computed; i++)
@@ -481,6 +481,7 @@ void by_chunks(Epilogue *e)
 	Val *map = kernel_map(e->k, e->store->loc, e->tile->out, e->chunk)->out;
 	if (!e->source_slots)
 		drop_sources(e, false); /* read by each thread */
+	e->late = reads_too_much(e);
 	for (int s = 0; s < e->sources.n; s++) {
 		Source *source = &e->sources.at[s];
 		if (source->vector) {
@@ -507,6 +508,7 @@ void by_pieces(Epilogue *e)
 	e->cols = tiled_mma_columns(e->t, PIECE);
 	e->chunks = e->t.repeat_m * e->t.repeat_n * (e->t.cols / e->cols);
 	e->sources.n = 0;
+	e->late = reads_too_much(e);
 	const Chunk *all = chunks(e);
 	for (int i = 0; i < e->chunks; i++) {
 		Parts parts = {.e = e, .all = all, .c = all[i], .part.arena = e->origins.arena};

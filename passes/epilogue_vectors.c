@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* epilogue_vectors.c - what an epilogue reads of a tensor that has an element for each row or
  * column. TMA brings all that belongs to a tile into one slot, a tile ahead, and each chunk reads
- * its own out of it; where TMA cannot, each thread loads what a chunk needs of it.
+ * its own out of it; where TMA cannot, each thread loads what a chunk needs of it. So it does with
+ * matrices, where whole tiles of them are too many for its registers.
  *     %x = add %acc, %bias     ->   load.tma %sbias[t], %t, %bias.map ; for k { ... }
  *                                   load.shared %c[0], %sbias[t] skip=64 ; %x.1 = add %p, %c */
 #include "ir/schedule.h"
@@ -16,10 +17,11 @@ static int mode_of(const Val *v)
 	return val_extent(v, 0) == 1;
 }
 
-Op *vector_load(const Epilogue *e, const Val *v)
+/* The load that brings v, beside the store, where nothing else changes v. */
+static Op *only_load(const Epilogue *e, const Val *v)
 {
 	const Origin *o = origin_of(e, v);
-	Op *load = o && val_is_vector(v) && !val_is_one(v) ? o->load : NULL;
+	Op *load = o && !val_is_one(v) ? o->load : NULL;
 	if (!load || e->t.along_n != 1 || op_parent(load) != op_parent(e->store))
 		return NULL;
 	for (const Op *op = kernel_first(e->k); op; op = op_next(op))
@@ -28,6 +30,16 @@ Op *vector_load(const Epilogue *e, const Val *v)
 			    (op_effect(op, i) & (FX_W | FX_AW)))
 				return NULL;
 	return load;
+}
+
+Op *vector_load(const Epilogue *e, const Val *v)
+{
+	return val_is_vector(v) ? only_load(e, v) : NULL;
+}
+
+Op *chunk_load(const Epilogue *e, const Val *v)
+{
+	return val_is_vector(v) || e->late ? only_load(e, v) : NULL;
 }
 
 bool reads_columns(Epilogue *e)
@@ -42,17 +54,18 @@ bool reads_columns(Epilogue *e)
 /* ------------------------------------------------------------------ loaded by each thread */
 /* What the chunk needs, loaded where it is needed: of the whole tile it would take registers all
  * the time. */
-Val *vector_chunk(Epilogue *e, const Op *whole, Chunk c)
+Val *loaded_chunk(Epilogue *e, const Op *whole, Chunk c)
 {
 	Kernel *k = e->k;
+	const Val *v = whole->in[0].val;
 	const Op *tile = whole->in[1].val->def;
-	bool columns = mode_of(whole->in[0].val) == 1;
+	bool one_row = val_extent(v, 0) == 1, one_col = val_extent(v, 1) == 1;
 	const Ix *zero = ix_int(k, 0);
-	const Ix *row = columns ? tile_at(k, tile->out, 0) : chunk_row(e, c, tile, zero);
-	const Ix *col = columns ? chunk_col(e, c, tile, zero) : tile_at(k, tile->out, 1);
+	const Ix *row = one_row ? tile_at(k, tile->out, 0) : chunk_row(e, c, tile, zero);
+	const Ix *col = one_col ? tile_at(k, tile->out, 1) : chunk_col(e, c, tile, zero);
 	Op *frag = op_before(k, e->store, OP_FRAG);
-	op_result(k, frag, "c", chunk_type(e, whole->in[0].val));
-	Val *t = part_tile(e, e->store, tile, row, col, columns ? 1 : e->rows * e->t.along_m);
+	op_result(k, frag, "c", chunk_type(e, v));
+	Val *t = part_tile(e, e->store, tile, row, col, one_row ? 1 : e->rows * e->t.along_m);
 	Op *none = op_before(k, e->store, OP_FILL), *load = op_before(k, e->store, OP_LOAD);
 	op_real(k, none, A_VALUE, 0);
 	op_in(k, none, frag->out, NULL);

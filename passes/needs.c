@@ -90,6 +90,43 @@ static void add_op(const Kernel *k, const Op *op, Needs *n)
 		n->mma = op;
 }
 
+/* The tile that op reads from a tensor or a buffer, and no mma takes; NULL: it reads none. */
+static const Val *read_by(const Kernel *k, const Op *op)
+{
+	const Val *v = copy_row_of(op->kind) && op->nin ? op->in[0].val : NULL;
+	bool reads = v && v->def && frag_regs(k, v->def) && source_of(k, v);
+	return reads && !operand_of_mma(k, v) ? v : NULL;
+}
+
+static const Op *last_use(const Kernel *k, const Val *v)
+{
+	const Op *last = NULL;
+	for (const Op *op = kernel_first(k); op; op = op_next(op))
+		for (int i = 0; i < op->nin; i++)
+			last = op->in[i].val == v ? op : last;
+	return last;
+}
+
+/* Of what a block reads so, the most that is there at one time, from its load to its last use. */
+static int live_reads(const Kernel *k, const Block *b)
+{
+	VEC(const Val *) live = {0};
+	int now = 0, most = 0;
+	for (const Op *op = b->first; op; op = op->next) {
+		const Val *v = read_by(k, op);
+		if (v)
+			vec_push(ctx_arena(k->ctx), &live, v);
+		now += v ? type_regs(v->type) : 0;
+		most = now > most ? now : most;
+		for (int i = 0; i < live.n; i++)
+			if (last_use(k, live.at[i]) == op) {
+				now -= type_regs(live.at[i]->type);
+				live.at[i--] = live.at[--live.n];
+			}
+	}
+	return most;
+}
+
 static Needs both(const Kernel *k, Needs a, Needs b)
 {
 	bool most = a.most && (!b.most || frag_regs(k, a.most) >= frag_regs(k, b.most));
@@ -97,6 +134,7 @@ static Needs both(const Kernel *k, Needs a, Needs b)
 	return (Needs){.tiles = a.tiles + b.tiles,
 		       .acc = a.acc + b.acc,
 		       .read = a.read + b.read,
+		       .live = a.live + b.live,
 		       .a = a.a + b.a,
 		       .b = a.b + b.b,
 		       .most = most ? a.most : b.most,
@@ -114,6 +152,7 @@ static Needs of_block(const Kernel *k, const Block *b)
 		if (needs_all(in) > needs_all(most))
 			most = in;
 	}
+	own.live = live_reads(k, b);
 	return both(k, own, most);
 }
 

@@ -9,6 +9,7 @@ typedef struct {
 	int tiles;      /* accumulators, and others that the program assigns to */
 	int acc;        /* their registers */
 	int read;       /* of the tiles that the epilogue reads, of each tensor one at a time */
+	int live;       /* of these, those that are there at one time */
 	int a, b;       /* of an mma's operands that are copied into registers */
 	const Op *most; /* the largest that the epilogue reads; NULL: it reads none */
 	const Op *mma;  /* of those that are counted, the one of the largest tile; NULL: none */
@@ -18,5 +19,7 @@ Needs needs_of(const Kernel *k);
 int needs_of_mma(const Op *mma);                             /* of its accumulator */
 int needs_all(Needs n);                                      /* registers */
 const char *needs_most(const Kernel *k, Needs n, int *regs); /* the tensor or ring it comes from */
+
+int registers_of_tiles(const Kernel *k, TiledMma t); /* roles.c: what tiles may take */
 
 #endif

@@ -123,6 +123,30 @@ static bool moves_registers(const Kernel *k)
 	       (kernel_ctas(k) == 1 || attrs_get(&k->attrs, A_ROLE_REGS));
 }
 
+static bool is_split(const Kernel *k)
+{
+	return strcmp(attrs_str(&k->attrs, A_ROLES, "none"), "none") != 0;
+}
+
+/* The row of the table that leaves the most, or what the schedule says. */
+static int most_moved(const Kernel *k, int warpgroups)
+{
+	const Attr *given = attrs_get(&k->attrs, A_ROLE_REGS);
+	int most = 0;
+	for (const struct Share *s = shares; s < shares + COUNTOF(shares); s++)
+		if (s->warpgroups == warpgroups && s->is.limit > most)
+			most = s->is.limit;
+	return given ? (int)given->i[1] : most;
+}
+
+int registers_of_tiles(const Kernel *k, TiledMma t)
+{
+	int warpgroups = kernel_pingpong(k) ? TURNS : tiled_mma_warpgroups(t);
+	bool moved = is_split(k) && moves_registers(k);
+	int all = moved ? most_moved(k, warpgroups) : budget_alike(k, warpgroups * GROUP_THREADS);
+	return all - OVERHEAD;
+}
+
 static const char *what_shares(const Kernel *k)
 {
 	int ctas = kernel_ctas(k);
@@ -309,11 +333,6 @@ static void alike(Kernel *k, int warps, int regs)
 	kernel_int(k, A_BLOCK, warps * WARP_THREADS);
 }
 
-static bool is_split(const Kernel *k)
-{
-	return strcmp(attrs_str(&k->attrs, A_ROLES, "none"), "none") != 0;
-}
-
 static bool check_schedule(Kernel *k, const Op *mma)
 {
 	if (!mma && is_split(k))
@@ -406,6 +425,7 @@ static void with_mma(Kernel *k, const Op *mma)
 		b = (Budget){0, 0, budget_alike(k, threads)};
 	why_registers(k, b.producer, b.consumer ? b.consumer : b.limit, tiles, registers_beside(k));
 	check_given(k, b, warpgroups, k->loc);
+	needs.read = needs.live < needs.read ? needs.live : needs.read; /* no room for more */
 	check_registers(k, t, needs.mma ? needs.mma->loc : mma->loc, needs, b.limit);
 	if (pass_failed(k))
 		return;
