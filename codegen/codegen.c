@@ -65,6 +65,7 @@ static bool assemble(const Module *m, const CgOpt *opt, CgOut *out, Assembled *a
 	bool ok = ptxas_run(m, opt, &out->ptx, as);
 	out->ptxas_s = now() - start;
 	out->ptxas_failed = as->failed;
+	out->spilled = as->spilled;
 	out->timed_out = as->timed_out;
 	out->regs = ok && as->regs[0] ? as->regs[0] : -1;
 	return ok;
@@ -124,7 +125,7 @@ bool codegen_module(const Module *m, unsigned parts, const CgOpt *opt, CgOut *ou
 {
 	Assembled as = {.regs = NULL};
 	bool ok = true;
-	*out = (CgOut){.regs = -1};
+	*out = (CgOut){.regs = -1, .spilled = -1};
 	expect_frozen(m);
 	if (m->kernels.n == 0)
 		return true;

@@ -32,6 +32,7 @@ typedef struct {
 	double llvm_s, ptxas_s;
 	int regs;          /* of the first kernel, as ptxas says; -1 unknown */
 	bool ptxas_failed; /* tells exit code 3 from 1 */
+	int spilled;       /* a kernel that spills, beyond what is allowed; -1: none */
 	bool timed_out;    /* it was ptxas_timeout_s that failed it: exit code 124 */
 } CgOut;
 void cg_out_free(CgOut *o);

@@ -244,7 +244,7 @@ static bool assemble(const Module *m, const CgOpt *opt, const char *const *argv,
 		out->timed_out = true;
 	} else {
 		int before = diag_errors(m->ctx);
-		ok = ptxas_read(m, opt, ptx, &said, out->regs);
+		ok = ptxas_read(m, opt, ptx, &said, out);
 		if (r.status && diag_errors(m->ctx) == before)
 			diag(m->ctx, NOLOC, D_E0502, "%s ended with status %d and said: %s",
 			     argv[0], r.status, said.s ? said.s : "nothing");
@@ -282,7 +282,7 @@ static bool run(const Module *m, const CgOpt *opt, const Buf *ptx, Assembled *ou
 
 bool ptxas_run(const Module *m, const CgOpt *opt, const Buf *ptx, Assembled *out)
 {
-	*out = (Assembled){.regs = NEWN(ctx_arena(m->ctx), int, m->kernels.n)};
+	*out = (Assembled){.regs = NEWN(ctx_arena(m->ctx), int, m->kernels.n), .spilled = -1};
 	out->failed = !run(m, opt, ptx, out);
 	return !out->failed;
 }

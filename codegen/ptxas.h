@@ -9,6 +9,7 @@ typedef struct {
 	Buf elf;
 	const char *ptxas; /* the program; NULL: none was found */
 	int *regs;         /* a kernel of the module each; 0 unknown; in the ctx's arena */
+	int spilled;       /* a kernel that spills; -1: none */
 	bool failed;       /* ptxas itself said no: exit code 3 */
 	bool timed_out;    /* it ran into the time limit: exit code 124 */
 } Assembled;
@@ -16,7 +17,7 @@ typedef struct {
 /* False after a diagnostic; true with an empty elf where opt->dry_run. The caller frees elf. */
 bool ptxas_run(const Module *m, const CgOpt *opt, const Buf *ptx, Assembled *out);
 
-/* ptxas_log.c: what ptxas said, as diagnostics and register counts. False if one was an error. */
-bool ptxas_read(const Module *m, const CgOpt *opt, const Buf *ptx, const Buf *said, int *regs);
+/* ptxas_log.c: what ptxas said, as diagnostics and in out. False if one was an error. */
+bool ptxas_read(const Module *m, const CgOpt *opt, const Buf *ptx, const Buf *said, Assembled *out);
 
 #endif

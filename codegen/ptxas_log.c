@@ -13,7 +13,7 @@ typedef struct {
 	const Module *m;
 	const CgOpt *opt;
 	const Buf *ptx;
-	int *regs;
+	Assembled *out;
 	int kernel; /* that ptxas speaks of; -1 */
 	int errors;
 	DiagMsg *slow, *registers; /* the kernel's E0505 and E0506: what follows is a note */
@@ -84,6 +84,22 @@ static const char *kernel_name(const Reader *r)
 	return k ? k->name : "the kernel";
 }
 
+/* Which value is in the way: the tile in the most registers. */
+static void say_largest(const Reader *r, DiagMsg *d)
+{
+	const Kernel *k = kernel_at(r);
+	const Op *most = NULL;
+	for (const Op *op = k ? kernel_first(k) : NULL; op; op = op_next(op))
+		if (op->kind == OP_FRAG && op->out->type->tv &&
+		    (!most || type_regs(op->out->type) > type_regs(most->out->type)))
+			most = op;
+	if (most)
+		diag_note(r->m->ctx, d, most->loc,
+			  "'%.*s' takes the most, %d registers of a thread",
+			  (int)strcspn(most->out->name, "."), most->out->name,
+			  type_regs(most->out->type));
+}
+
 static void read_spills(Reader *r, int stack, int stores, int loads)
 {
 	Ctx *c = r->m->ctx;
@@ -95,7 +111,9 @@ static void read_spills(Reader *r, int stack, int stores, int loads)
 		diag_remedy(c, d,
 			    "a smaller subtile or tile, or more threads: warpgroups of the mma, or "
 			    "threads of the schedule");
+		say_largest(r, d);
 		r->errors += !fine;
+		r->out->spilled = fine ? -1 : r->kernel;
 	} else if (stack && !fine) {
 		diag(c, loc_of_kernel(r), D_E0507, "%s keeps %d bytes a thread in local memory",
 		     kernel_name(r), stack);
@@ -166,16 +184,16 @@ static void read_line(Reader *r, const char *line)
 		   &b, &c) == 3)
 		read_spills(r, a, b, c);
 	if (used && r->kernel >= 0 && sscanf(used, "Used %d registers", &a) == 1)
-		r->regs[r->kernel] = a;
+		r->out->regs[r->kernel] = a;
 	if ((at = strstr(line, "error   :")) || (at = strstr(line, "fatal   :")))
 		read_error(r, line, at + 5);
 	else if ((at = strstr(line, "warning :")))
 		diag(r->m->ctx, NOLOC, D_W0501, "ptxas: %s", at + 10);
 }
 
-bool ptxas_read(const Module *m, const CgOpt *opt, const Buf *ptx, const Buf *said, int *regs)
+bool ptxas_read(const Module *m, const CgOpt *opt, const Buf *ptx, const Buf *said, Assembled *out)
 {
-	Reader r = {.m = m, .opt = opt, .ptx = ptx, .regs = regs};
+	Reader r = {.m = m, .opt = opt, .ptx = ptx, .out = out};
 	r.kernel = m->kernels.n == 1 ? 0 : -1;
 	char *text = arena_strndup(ctx_arena(m->ctx), said->s ? said->s : "", said->n);
 	while (*text) {

@@ -27,6 +27,8 @@ typedef struct {
 	const CompileOpt *opt;
 	CompileOut *out;
 	Module *module;
+	VEC(int) thrift;     /* of each kernel: how often ptxas spilled */
+	int spilled;         /* the kernel that did last; -1: none */
 	size_t kernel_start; /* of the kernel that is on its way, in out[EMIT_IR] */
 } Compile;
 
@@ -169,6 +171,8 @@ static bool run_passes(Compile *c)
 		int errors = diag_errors(c->ctx);
 		if (c->opt->check_indices)
 			kernel_int(k, A_CHECKS, 1);
+		if (i < c->thrift.n && c->thrift.at[i])
+			kernel_int(k, A_THRIFT, c->thrift.at[i]);
 		snapshot(c, k, AFTER_FRONTEND, true);
 		if (diag_errors(c->ctx) > errors)
 			return false;
@@ -291,6 +295,7 @@ static bool run_codegen(Compile *c)
 		co.c_name = c_name_of(c->ctx, co.source_name);
 	bool ok = codegen_module(c->module, parts, &co, &cg);
 	take_outputs(c, &cg);
+	c->spilled = cg.spilled;
 	if (!ok)
 		c->out->exit_code = cg.timed_out      ? EXIT_TIME
 				    : cg.ptxas_failed ? EXIT_PTXAS
@@ -308,14 +313,60 @@ static int code_of(const Ctx *c)
 	return diag_errors(c) ? EXIT_UNPROVED : EXIT_DIAGS;
 }
 
+static bool compile_once(Compile *c)
+{
+	const CompileOpt *opt = c->opt;
+	bool partial = opt->only >= 0 || opt->stop_after != AFTER_LAST;
+	c->spilled = -1;
+	return read_source(c) && (opt->syntax_only || run_passes(c)) &&
+	       (opt->syntax_only || partial || run_check(c)) &&
+	       (opt->syntax_only || partial || opt->only_check || run_codegen(c));
+}
+
+/* Whether the kernel that spilled can take less: in narrower chunks, where the schedule does not
+ * say how wide they are, and by simpler stores, once. */
+static bool take_less(Compile *c)
+{
+	enum { LEAST = 8 /* columns */ };
+	const Kernel *k = c->spilled < 0 ? NULL : c->module->kernels.at[c->spilled];
+	const Reason *columns = k ? kernel_why_find(k, REASON_SUBTILE, NULL) : NULL;
+	while (k && c->thrift.n <= c->spilled)
+		vec_push(ctx_arena(c->ctx), &c->thrift, 0);
+	bool narrower = columns && columns->value > LEAST && !attrs_get(&k->attrs, A_SUBTILE);
+	if (!columns || (c->thrift.at[c->spilled] && !narrower))
+		return false;
+	c->thrift.at[c->spilled]++;
+	diag_forget(c->ctx);
+	compile_out_free(c->out);
+	c->out->exit_code = 0;
+	return true;
+}
+
+static void say_less(Compile *c)
+{
+	for (int i = 0; i < c->thrift.n; i++) {
+		const Kernel *k = c->module->kernels.at[i];
+		const Reason *columns = kernel_why_find(k, REASON_SUBTILE, NULL);
+		bool given = attrs_get(&k->attrs, A_SUBTILE);
+		if (c->thrift.at[i] && columns)
+			diag(c->ctx, k->loc, D_N0501,
+			     given ? "ptxas spilled registers of %s: elements at the ends of rows "
+				     "are stored one by one"
+				   : "ptxas spilled registers of %s: it is compiled with subtile "
+				     "%lld",
+			     k->name, (long long)columns->value);
+	}
+}
+
 bool compile_run(Ctx *ctx, const Source *source, const CompileOpt *opt, CompileOut *out)
 {
-	Compile c = {ctx, source, opt, out, NULL, 0};
+	Compile c = {.ctx = ctx, .source = source, .opt = opt, .out = out};
 	double start = now_seconds();
-	bool partial = opt->only >= 0 || opt->stop_after != AFTER_LAST;
-	bool ok = read_source(&c) && (opt->syntax_only || run_passes(&c)) &&
-		  (opt->syntax_only || partial || run_check(&c)) &&
-		  (opt->syntax_only || partial || opt->only_check || run_codegen(&c));
+	bool ok = compile_once(&c);
+	while (!ok && take_less(&c))
+		ok = compile_once(&c);
+	if (ok)
+		say_less(&c);
 	out->times.total = now_seconds() - start;
 	if ((!ok || diag_errors(ctx)) && !out->exit_code)
 		out->exit_code = code_of(ctx);

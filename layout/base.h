@@ -154,6 +154,7 @@ DiagMsg *diag_fix(Ctx *c, DiagMsg *m, Loc loc, const char *fmt, ...) PRINTF(4, 5
 DiagMsg *diag_note(Ctx *c, DiagMsg *m, Loc loc, const char *fmt, ...) PRINTF(4, 5);
 int diag_errors(const Ctx *c);
 const DiagMsg *diag_first(const Ctx *c);
+void diag_forget(Ctx *c);                           /* all that was said */
 void diag_text(const Ctx *c, Buf *out, bool color); /* all of them, with excerpts and carets */
 void diag_json(const Ctx *c, Buf *out);             /* one JSON object a line */
 

@@ -112,6 +112,13 @@ DiagMsg *diag_note(Ctx *c, DiagMsg *m, Loc loc, const char *fmt, ...)
 	return m;
 }
 
+void diag_forget(Ctx *c)
+{
+	DiagList *list = ctx_diags(c);
+	list->first = list->last = NULL;
+	list->errors = 0;
+}
+
 int diag_errors(const Ctx *c)
 {
 	return ctx_diags((Ctx *)(uintptr_t)c)->errors;

@@ -12,7 +12,7 @@
 #include "passes/split.h"
 #include "passes/why.h"
 
-enum { ALIGN = 1024 };
+enum { ALIGN = 1024, COLUMNS = 8 /* of a chunk, at least */ };
 
 /* ------------------------------------------------------------------ chunks */
 /* Registers of a thread that hold accumulators. */
@@ -50,7 +50,6 @@ static bool is_crowded(const Epilogue *e)
  */
 static int columns_of_part(const Epilogue *e)
 {
-	enum { COLUMNS = 8 };
 	int64_t parts = split_parts(e->k);
 	int columns = (int)(e->t.n * e->t.repeat_m / parts);
 	int least = e->m_fast ? COLUMNS : SWIZZLE_LEAST / e->bytes;
@@ -59,13 +58,22 @@ static int columns_of_part(const Epilogue *e)
 	return columns < least ? least : columns;
 }
 
+/* How often ptxas spilled with wider chunks. */
+static int thrift(const Epilogue *e)
+{
+	return (int)attrs_int(&e->k->attrs, A_THRIFT, 0);
+}
+
 /* Columns of a chunk, at most: as the schedule says, else half of the widest where these would
  * spill beside so many accumulators, as bias and GELU of 128x192 under pingpong did, or where
  * columns are reduced (docs/performance-diary.md). */
 static int most_columns(const Epilogue *e)
 {
 	int widest = SWIZZLE_WIDEST / e->bytes, part = columns_of_part(e);
-	int few = is_crowded(e) ? widest / 2 : widest;
+	int few = (is_crowded(e) ? widest / 2 : widest) >> thrift(e);
+	int least = TMA_STRIDE / e->bytes > COLUMNS ? TMA_STRIDE / e->bytes : COLUMNS;
+	least = tiled_mma_unit(e->t) > least ? tiled_mma_unit(e->t) : least;
+	few = few < least ? least : few;
 	int given = (int)attrs_int(&e->k->attrs, A_SUBTILE, few < part ? few : part);
 	return given < widest ? given : widest;
 }
@@ -94,6 +102,8 @@ static int plain_columns(const Epilogue *e)
 static SubtileLimit limit_of(const Epilogue *e)
 {
 	int widest = SWIZZLE_WIDEST / e->bytes, part = columns_of_part(e);
+	if (thrift(e))
+		return SUBTILE_SPILLS;
 	if (!e->chunk.swizzle)
 		return SUBTILE_PLAIN;
 	bool crowded = is_crowded(e);

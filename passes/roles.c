@@ -379,7 +379,9 @@ static const Op *largest_mma(const Kernel *k)
 /* Where that many are not left, results that TMA does not take leave element by element. */
 static void few_registers(Kernel *k, int tiles, int limit)
 {
-	if (tiles + registers_beside(k) <= limit)
+	int64_t spilled = attrs_int(&k->attrs, A_THRIFT, 0);
+	bool narrower = spilled == 1 && !attrs_get(&k->attrs, A_SUBTILE); /* chunks, first */
+	if ((!spilled || narrower) && tiles + registers_beside(k) <= limit)
 		return;
 	for (Op *op = kernel_first(k); op; op = op_next(op)) {
 		const CopyRow *one = copy_row_with(op->kind, 0);

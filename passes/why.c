@@ -81,6 +81,7 @@ void why_subtile(Kernel *k, int columns, SubtileLimit limit)
 		"the widest that leaves each CTA that shares the tile's k a chunk to add up and "
 		"store",
 		"rows of an odd number of 16 bytes, which lie in different banks without a swizzle",
+		"ptxas spilled registers with more",
 	};
 	bool given = limit != SUBTILE_PLAIN && attrs_get(&k->attrs, A_SUBTILE);
 	kernel_why(k, REASON_SUBTILE, NULL, columns, "%s",

@@ -19,8 +19,14 @@ void why_group_of_lengths(Kernel *k, int64_t group);
 void why_group_of_moves(Kernel *k, int64_t group);
 /* slots of `one` byte each in `left`; 0: why_direct says it */
 /* half: as many would spill; part: so that each CTA that shares the tile's k has a chunk;
- * plain: no swizzle divides them */
-typedef enum { SUBTILE_WIDEST, SUBTILE_HALF, SUBTILE_PART, SUBTILE_PLAIN } SubtileLimit;
+ * plain: no swizzle divides them; spills: ptxas spilled with more */
+typedef enum {
+	SUBTILE_WIDEST,
+	SUBTILE_HALF,
+	SUBTILE_PART,
+	SUBTILE_PLAIN,
+	SUBTILE_SPILLS
+} SubtileLimit;
 void why_subtile(Kernel *k, int columns, SubtileLimit limit);
 /* so many of the CTAs add up, each so many bytes of each of the others */
 void why_parts(Kernel *k, const Ix *trips, int owners, int64_t bytes);

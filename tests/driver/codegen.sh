@@ -37,6 +37,28 @@ same t.cubin a.cubin
 expect 0 --target sm_90a small.gemm -o t.cubin
 same t.cubin a.cubin
 
+# what ptxas spills: narrower chunks, as if the schedule said so, else the value that takes the most
+cp "$root/tests/e2e/found/spills.gemm" .
+expect 0 -Wno-N0401 --emit=cubin,ptx spills.gemm -o s.cubin
+has err "note[N0501]: ptxas spilled registers of x: it is compiled with subtile 16"
+sed 's/schedule {/& subtile 16;/' spills.gemm >narrow.gemm
+expect 0 -Wno-N0401 --emit=ptx narrow.gemm -o n.ptx
+sed '/^\/\//d; /\.file/d' s.ptx >s.text
+sed '/^\/\//d; /\.file/d' n.ptx >n.text
+same s.text n.text
+cat >plain.gemm <<'END'
+kernel k(X : u16 (M,N):(N,1), s : f32 (M), D : out bf16 (M,N):(N,1))
+{
+    let gX = X / (64,64), gD = D / (64,64);
+    for (m,n) in gD { gD[m,n] <- bf16(relu(f32(gX[m,n]) * s[m])); }
+    schedule { threads 32; }
+}
+END
+expect 3 plain.gemm
+has err "error[E0504]: k spills" "'X' takes the most, 128 registers of a thread"
+sed 's/threads 32/threads 64/' plain.gemm >more.gemm
+expect 0 more.gemm
+
 # ptxas: found, missing, failing, too slow
 expect 3 --ptxas-path=/nowhere/ptxas small.gemm
 has err "error[E0501]: /nowhere/ptxas"
