@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 static inline uint64_t chance_next(uint64_t *state)
 {
@@ -44,6 +45,28 @@ static inline int at_most(int v, int most)
 static inline int at_least(int v, int least)
 {
 	return v > least ? v : least;
+}
+
+static inline int64_t multiple(int64_t v, int of)
+{
+	return (v + of - 1) / of * of;
+}
+
+/* What reads a batch by its name, at times by a number, a quotient, a remainder or a sum. A batch
+ * that is not there is read as zeros. */
+static inline void chance_batch(uint64_t *state, const char *name, char *to, size_t n)
+{
+	static const char *const forms[][2] = {{"", " / 2"},     {"", " % 2"},
+					       {"", " + 1"},     {"(", " + 1) / 2"},
+					       {"min(", ", 1)"}, {"2 * min(", ", 1)"},
+					       {"1 + ", " / 2"}, {"3 - min(", ", 3)"}};
+	int form = chance_within(state, 0, 9);
+	if (!chance_of(state, 35))
+		snprintf(to, n, "%s", name);
+	else if (form > 7)
+		snprintf(to, n, "%d", form - 8);
+	else
+		snprintf(to, n, "%s%s%s", forms[form][0], name, forms[form][1]);
 }
 
 #endif

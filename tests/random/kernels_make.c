@@ -32,7 +32,7 @@ typedef struct {
 } Order;
 
 typedef struct {
-	uint64_t state;
+	uint64_t state, seed;
 	Made *m;
 	Buf facts;
 	const char *in, *out, *roles;
@@ -139,11 +139,6 @@ static void add_fact(Make *k, const char *name, const char *relation, int v)
 	const char *rest = strcmp(relation, "%") ? "" : " == 0";
 	buf_printf(&k->facts, "%s%s %s %d%s", k->facts.n ? ", " : "\n    where ", name, relation, v,
 		   rest);
-}
-
-static int64_t multiple(int64_t v, int of)
-{
-	return (v + of - 1) / of * of;
 }
 
 /* Some tiles, and a rest that is none, one, odd, or any. */
@@ -366,10 +361,14 @@ static Order order_of(const Make *k, char tensor)
 			       : k->d;
 }
 
-/* gA[l,m,k] */
+/* gA[l,m,k]; what is read, at times by other indices of the batch, the same each time */
 static void tile(Make *k, char tensor, const char *row, const char *col)
 {
-	static const char *const batch[] = {"l", "j"};
+	char text[MOST_BATCHES][24] = {"l", "j"};
+	const char *batch[] = {text[0], text[1]};
+	uint64_t own = k->seed ^ UINT64_C(0x9fb21c651e98df25) * (uint64_t)tensor;
+	for (int i = 0; i < MOST_BATCHES && tensor != 'D'; i++)
+		chance_batch(&own, i ? "j" : "l", text[i], sizeof text[i]);
 	buf_printf(&k->m->text, "g%c[", tensor);
 	put_modes(k, order_of(k, tensor), row, col, batch);
 	buf_printf(&k->m->text, "]");
@@ -574,7 +573,7 @@ static void write_schedule(Make *k)
 
 void kernel_make(uint64_t seed, Made *m)
 {
-	Make k = {.state = seed, .m = m};
+	Make k = {.state = seed, .seed = seed, .m = m};
 	*m = (Made){0};
 	k.in = WORD(&k, "bf16", "f16");
 	k.out = WORD(&k, "bf16", "f16", "f32");

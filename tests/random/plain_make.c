@@ -14,7 +14,7 @@
 enum { DEPTH = 3 };
 
 typedef struct {
-	uint64_t state;
+	uint64_t state, seed;
 	Made *m;
 	Buf args, lets, body;
 	int rank; /* 1: (N); 2: (M,N); 3: (L,M,N) */
@@ -45,6 +45,19 @@ static const char *one_of(Make *k, const char *const *words, int n)
 static const char *index_of(const Make *k)
 {
 	return k->rank == 1 ? "n" : k->rank == 2 ? "m,n" : "l,m,n";
+}
+
+/* f32(gX[l,m,n]), at times by another index of the batch, the same each time */
+static void read_input(Make *k, int number)
+{
+	char batch[24];
+	uint64_t own = k->seed ^ UINT64_C(0x9fb21c651e98df25) * (uint64_t)(number + 1);
+	chance_batch(&own, "l", batch, sizeof batch);
+	buf_printf(&k->body, "f32(g%c[", 'X' + number);
+	if (k->rank == 3)
+		buf_printf(&k->body, "%s,m,n])", batch);
+	else
+		buf_printf(&k->body, "%s])", index_of(k));
 }
 
 static void tile_extents(const Make *k, Buf *b)
@@ -100,8 +113,7 @@ static void leaf(Make *k)
 	else if (pick == 4 && k->rows)
 		buf_printf(&k->body, "r");
 	else
-		buf_printf(&k->body, "f32(g%c[%s])",
-			   'X' + chance_within(&k->state, 0, k->inputs - 1), index_of(k));
+		read_input(k, chance_within(&k->state, 0, k->inputs - 1));
 }
 
 static void call(Make *k, const char *form, int depth)
@@ -136,8 +148,9 @@ static void output(Make *k, char name)
 {
 	const char *elem = other_elem(k), text[] = {name, 0};
 	tensor(k, text, elem, false);
-	buf_printf(&k->body, "        g%c[%s] <- %s(f32(gX[%s]) + ", name, index_of(k), elem,
-		   index_of(k));
+	buf_printf(&k->body, "        g%c[%s] <- %s(", name, index_of(k), elem);
+	read_input(k, 0);
+	buf_printf(&k->body, " + ");
 	expression(k, DEPTH);
 	buf_printf(&k->body, ");\n");
 }
@@ -181,9 +194,12 @@ static void statements(Make *k)
 		buf_printf(&k->body, "        }\n");
 		return;
 	}
-	if (k->rows)
-		buf_printf(&k->body, "        let r = %s(f32(gX[%s]));\n",
-			   ONE_OF(k, "rowmax", "rowmin", "rowsum"), index_of(k));
+	if (k->rows) {
+		buf_printf(&k->body, "        let r = %s(",
+			   ONE_OF(k, "rowmax", "rowmin", "rowsum"));
+		read_input(k, 0);
+		buf_printf(&k->body, ");\n");
+	}
 	output(k, 'D');
 	if (chance(k, 30))
 		output(k, 'E');
@@ -278,7 +294,7 @@ static void write_facts(const Make *k, Buf *b)
 
 void kernel_make(uint64_t seed, Made *m)
 {
-	Make k = {.state = seed, .m = m};
+	Make k = {.state = seed, .seed = seed, .m = m};
 	*m = (Made){.linear = true};
 	choose(&k);
 	write_inputs(&k);

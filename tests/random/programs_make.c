@@ -12,6 +12,8 @@
 #include <string.h>
 
 enum { MOST_DEPTH = 2, MOST_STATEMENTS = 9 };
+/* Up to this seed no thread copies, and batches have their names: tests name such seeds. */
+enum { PLAIN_SEEDS = 2000 };
 
 /* A buffer with its ring; those of one ring are filled together. */
 typedef enum { BUF_A, BUF_B, BUF_E, BUF_F, BUF_Q, BUF_G, BUF_P, BUF_C, BUFFERS } Buffer;
@@ -24,7 +26,7 @@ static const struct {
 };
 
 typedef struct {
-	uint64_t state;
+	uint64_t state, seed;
 	Made *m;
 	Buf body;
 	bool used[BUFFERS], named[BUFFERS]; /* a buffer; its tensor */
@@ -45,13 +47,31 @@ static void indent(Make *k, const Place *at)
 	buf_printf(&k->body, "%*s", 8 + 4 * at->depth, "");
 }
 
+/* Whether threads copy into buffers; into this one */
+static bool copies(const Make *k)
+{
+	uint64_t own = k->seed ^ 0xd6e8feb86659fd93u;
+	return k->seed > PLAIN_SEEDS && chance_of(&own, 30);
+}
+
+static bool by_threads(const Make *k, Buffer b)
+{
+	uint64_t own = (k->seed ^ 0xd6e8feb86659fd93u) + 1 + (uint64_t)b;
+	return copies(k) && chance_of(&own, 50);
+}
+
 static void fill(Make *k, const Place *at, Buffer b, const char *rows, const char *index)
 {
+	char batch[24] = "b";
+	uint64_t own = k->seed ^ UINT64_C(0x9fb21c651e98df25) * (uint64_t)(b + 1);
+	if (k->seed > PLAIN_SEEDS)
+		chance_batch(&own, "b", batch, sizeof batch);
 	k->used[b] = k->named[b] = true;
 	k->fills_q += b == BUF_Q ? 1 + at->depth : 0;
 	indent(k, at);
-	buf_printf(&k->body, "%s <- g%s[%s%s,%s];\n", buffers[b].name, buffers[b].tensor,
-		   k->batch ? "b," : "", rows, index);
+	buf_printf(&k->body, "%s <- g%s[%s%s%s,%s]", buffers[b].name, buffers[b].tensor,
+		   k->batch ? batch : "", k->batch ? "," : "", rows, index);
+	buf_printf(&k->body, by_threads(k, b) ? " via ld%s;\n" : ";\n", buffers[b].tensor);
 }
 
 static void index_in(Make *k, const Place *at, char *to, size_t n)
@@ -239,7 +259,8 @@ static void write_arguments(Make *k)
 	buf_printf(b, "\n    where M < 65536, N < 65536");
 	for (const char *name = "KL"; *name; name++)
 		if (uses_name(k, *name))
-			buf_printf(b, ", %c < 65536", *name);
+			buf_printf(b, copies(k) ? ", %c < 65536, %c %% 8 == 0" : ", %c < 65536",
+				   *name, *name);
 	buf_printf(b, "\n{\n    const bM = %d, bN = %d, bK = %d, bL = %d;\n", 64 * k->w, k->bn,
 		   k->bk, k->bl);
 }
@@ -283,6 +304,10 @@ static void write_buffers(Make *k)
 		if (k->used[i])
 			buf_printf(b, "    smem %s : bf16 (%s);\n", buffers[i].name,
 				   buffers[i].shape);
+	for (int i = 0; i < BUFFERS; i++)
+		if (k->used[i] && by_threads(k, i))
+			buf_printf(b, "    copy ld%s = cp_async(%s, %s);\n", buffers[i].tensor,
+				   buffers[i].tensor, buffers[i].name);
 	write_rings(k);
 }
 
@@ -323,7 +348,7 @@ static void choose_sizes(Make *k)
 
 void kernel_make(uint64_t seed, Made *m)
 {
-	Make k = {.state = seed, .m = m};
+	Make k = {.state = seed, .seed = seed, .m = m};
 	Place tile = {0, 0};
 	*m = (Made){0};
 	k.w = chance_within(&k.state, 1, 2);
