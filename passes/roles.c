@@ -425,6 +425,9 @@ static void with_mma(Kernel *k, const Op *mma)
 	Budget b = budget_cooperative(k, warpgroups, tiles);
 	if (!split || !moves_registers(k))
 		b = (Budget){0, 0, budget_alike(k, threads)};
+	/* ptxas holds a single instruction to what threads begin with. */
+	if (tiled_mma_registers(t) + OVERHEAD > budget_alike(k, threads))
+		b.limit = budget_alike(k, threads);
 	why_registers(k, b.producer, b.consumer ? b.consumer : b.limit, tiles, registers_beside(k));
 	check_given(k, b, warpgroups, k->loc);
 	needs.read = needs.live < needs.read ? needs.live : needs.read; /* no room for more */
