@@ -165,6 +165,7 @@ static void fill_arg(Fill *f, const Arg *a)
 	if (t->kind == TY_ELEM)
 		return;
 	to->constant = a->is_constant;
+	to->in_place = a->is_in_place;
 	to->align = widest_access(f->k, a->val);
 	to->rank = leaves(t->layout->shape, shape, 0);
 	leaves(t->layout->stride, stride, 0);

@@ -67,6 +67,8 @@ static void write_arg(json_object *o, const KArg *a)
 	json_put_int(o, "align", a->align);
 	if (a->constant)
 		json_put_bool(o, "constant", a->constant);
+	if (a->dir == KD_IN)
+		json_put_bool(o, "in_place", a->in_place);
 }
 
 static void write_fact(json_object *o, const KFact *f)

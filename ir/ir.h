@@ -330,6 +330,7 @@ typedef struct {
 	bool is_out;
 	bool is_inout;     /* out, and what a tile of it holds is read before the tile is written */
 	bool is_constant;  /* its last write was over before the launch ahead of this one began */
+	bool is_in_place;  /* an input that may have the address of an output of its type */
 	bool is_workspace; /* out, and nobody's but this launch's: what its CTAs tell each other */
 } Arg;
 
@@ -488,6 +489,8 @@ Module *module_parse(Ctx *c, int src); /* NULL after diagnostics */
  */
 bool kernel_verify(const Kernel *k, const char **why);
 bool kernel_check(const Kernel *k, const char **why, Loc *where); /* and where */
+/* At the tile stage: an input whose tiles are read where tiles of an output are written. */
+bool kernel_reads_in_place(const Kernel *k, const Val *arg);
 
 /* interp.c: the meaning of the language. Runs the tile stage on the host, sequentially, no
  * schedule: f32 products summed in f64 and rounded once to the accumulator's type at the end of the

@@ -290,15 +290,17 @@ static bool parse_fact(Parser *p)
 	return true;
 }
 
-/* arg [out | inout | constant | workspace] %name : type */
+/* arg [out | inout | constant | in_place | workspace] %name : type */
 static bool parse_arg(Parser *p)
 {
 	line_skip_blanks(p);
 	const char *begin = p->s, *way = line_word(p);
 	bool out = way && !strcmp(way, "out"), constant = way && !strcmp(way, "constant");
 	bool inout = way && !strcmp(way, "inout"), work = way && !strcmp(way, "workspace");
-	if ((way && !out && !inout && !constant && !work) || !line_accept(p, '%'))
-		return line_expected(p, "[out | inout | constant | workspace] %name : type");
+	bool place = way && !strcmp(way, "in_place");
+	if ((way && !out && !inout && !constant && !place && !work) || !line_accept(p, '%'))
+		return line_expected(p, "[out | inout | constant | in_place | workspace] %name : "
+					"type");
 	const char *name = line_value_name(p);
 	if (!name || !line_expect(p, ':'))
 		return false;
@@ -313,6 +315,7 @@ static bool parse_arg(Parser *p)
 		kernel_arg_inout(p->k, v);
 	if (constant)
 		kernel_arg_constant(p->k, v);
+	p->k->args.at[v->arg].is_in_place = place;
 	ptrmap_set(&p->vals, name, v);
 	return true;
 }

@@ -174,6 +174,7 @@ void kernel_print(const Kernel *k, Buf *out)
 			   : a->is_inout    ? "inout "
 			   : a->is_out      ? "out "
 			   : a->is_constant ? "constant "
+			   : a->is_in_place ? "in_place "
 					    : "",
 			   a->val->name);
 		type_print(a->val->type, out);

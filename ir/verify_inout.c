@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* verify_inout.c - an output is read in place or not at all: an argument that is inout, the tile
  * that is written, in the iteration of the grid that writes it, before it is. The tiles of two
- * iterations share no element, so nobody reads what another writes, in whatever order.
+ * iterations share no element, so nobody reads what another writes, in whatever order. An input
+ * that is read so may have the address of the output.
  *     %t = tile %D (m * 64, n * 64) .. ; copy %c, %t ; .. ; copy %t.1, %x     right where the two
  *     tiles are one */
 #include "ir/verify_rules.h"
 
 static const Val *root_of(const Val *v)
 {
-	while (v->def && v->def->nin)
+	while (v->def && (v->def->kind == OP_TILE || v->def->kind == OP_VIEW))
 		v = v->def->in[0].val;
 	return v;
 }
 
-/* Of one tensor, and at one place: where `loop` has the value that `other` has. */
-static bool same_tile(const Kernel *k, const Op *x, const Op *y, const Op *loop, const Op *other)
+/* Of one type and at one place: where `loop` has the value that `other` has. */
+static bool same_place(const Kernel *k, const Op *x, const Op *y, const Op *loop, const Op *other)
 {
-	bool same = x->kind == OP_TILE && y->kind == OP_TILE && x->out->type == y->out->type &&
-		    x->in[0].at == y->in[0].at && x->in[0].val == y->in[0].val && x->nix == y->nix;
+	bool same = x && y && x->kind == OP_TILE && y->kind == OP_TILE &&
+		    x->out->type == y->out->type && x->in[0].at == y->in[0].at &&
+		    x->in[0].val->type == y->in[0].val->type && x->nix == y->nix;
 	for (int i = 0; same && i < x->nix; i++) {
 		const Ix *at = x->ix[i];
 		if (loop != other)
@@ -25,6 +27,12 @@ static bool same_tile(const Kernel *k, const Op *x, const Op *y, const Op *loop,
 		same = at == y->ix[i];
 	}
 	return same;
+}
+
+/* Of one tensor, too. */
+static bool same_tile(const Kernel *k, const Op *x, const Op *y, const Op *loop, const Op *other)
+{
+	return same_place(k, x, y, loop, other) && x->in[0].val == y->in[0].val;
 }
 
 /* The op that writes a tile of the argument: a kernel has one; NULL: none. */
@@ -61,7 +69,7 @@ static const char *check_place(const Kernel *k, const Op *read, const Op *write)
 	if (!comes_first(read, write, loop, other))
 		return "a tile that is inout is read before it is written, beside that or in a "
 		       "loop before the one that writes it";
-	if (!from || !to || !same_tile(k, from, to, loop, other))
+	if (!same_tile(k, from, to, loop, other))
 		return "of a tensor that is inout, the tile is read that is written";
 	const char *name = tiles_share(k, read, read->in[1].val);
 	return name ? ctx_strf(k->ctx, "tiles that differ in '%s' are one, and inout", name) : NULL;
@@ -78,6 +86,48 @@ const char *rule_in_place(const Kernel *k, const Op *op)
 				arg->name);
 	const Op *write = writer_of(k, arg);
 	return write ? check_place(k, op, write) : NULL;
+}
+
+/* ------------------------------------------------------------------ two arguments */
+/* The op reads a tile into registers where, later, the output is written; and no other output after
+ * that, since it might be computed from what was read. */
+static bool read_before(const Kernel *k, const Op *read, const Op *write)
+{
+	const Val *from = read->in[1].val, *to = write->in[0].val;
+	for (const Op *op = op_next(write); op; op = op_next(op))
+		if (op->kind == OP_COPY && op->in[0].val->type->space == SP_GLOBAL)
+			return false;
+	return read->in[0].val->type->space == SP_REG &&
+	       same_place(k, from->def, to->def, NULL, NULL) && from->def->nin == 1 &&
+	       to->def->nin == 1 && !combine_of(write) && write->block == read->block &&
+	       comes_before(read, write) && !tiles_share(k, read, from);
+}
+
+/* Of each output of the type, and there is one. */
+static bool read_before_all(const Kernel *k, const Type *type, const Op *read)
+{
+	bool any = false, all = true;
+	for (int i = 0; i < k->args.n; i++) {
+		const Arg *a = &k->args.at[i];
+		const Op *write = a->is_out && a->val->type == type ? writer_of(k, a->val) : NULL;
+		any = any || write;
+		all = all && (!write || read_before(k, read, write));
+	}
+	return any && all;
+}
+
+bool kernel_reads_in_place(const Kernel *k, const Val *arg)
+{
+	bool any = false, constant = k->args.at[arg->arg].is_constant;
+	for (const Op *op = kernel_first(k); op && !constant; op = op_next(op))
+		for (int i = 0; op->kind != OP_TILE && op->kind != OP_VIEW && i < op->nin; i++) {
+			if (!op->in[i].val || root_of(op->in[i].val) != arg)
+				continue;
+			if (op->kind != OP_COPY || !read_before_all(k, arg->type, op))
+				return false;
+			any = true;
+		}
+	return any;
 }
 
 const char *rule_workspace(const Kernel *k, const Op *op)

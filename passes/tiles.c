@@ -459,6 +459,8 @@ void pass_tiles(Kernel *k)
 		panic("kernel %s has no grid", k->name);
 	Here h = {k, grid};
 	Plane p = plane_of(k, grid);
+	for (int i = 0; i < k->args.n; i++)
+		k->args.at[i].is_in_place |= kernel_reads_in_place(k, k->args.at[i].val);
 	check_modes(k, &p);
 	groups_check(k, &p);
 	tickets_check(k, &p);

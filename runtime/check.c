@@ -81,14 +81,15 @@ static void least_first(int64_t *extent, int64_t *stride, int *mode, int from, i
 
 /* No two elements of an output lie in one place: each mode steps beyond all that those with smaller
  * steps reach. */
-static dsl_status apart_check(const Why *w, const KArg *a, int64_t *extent, int64_t *stride)
+static dsl_status apart_check(const Why *w, const KArg *a, const int64_t *extents,
+			      const int64_t *strides)
 {
 	int mode[KD_MAX_RANK], rank = 0;
-	int64_t reach = 0;
+	int64_t extent[KD_MAX_RANK], stride[KD_MAX_RANK], reach = 0;
 	for (int d = 0; d < a->rank; d++)
-		if (extent[d] > 1) {
-			extent[rank] = extent[d];
-			stride[rank] = stride[d];
+		if (extents[d] > 1) {
+			extent[rank] = extents[d];
+			stride[rank] = strides[d];
 			mode[rank++] = d;
 		}
 	for (int d = 0; d < rank; d++) {
@@ -109,7 +110,7 @@ static dsl_status apart_check(const Why *w, const KArg *a, int64_t *extent, int6
 static dsl_status tensor_check(const Why *w, Launch *l, int i)
 {
 	const KArg *a = &l->plan->k->args[i];
-	int64_t extent[KD_MAX_RANK], stride[KD_MAX_RANK], reach,
+	int64_t *extent = l->extent[i], *stride = l->stride[i], reach,
 		last = 0; /* the last element's offset */
 	bool fits = true;
 	dsl_status st = sizes_eval(w, l, i, false, extent);
@@ -122,10 +123,12 @@ static dsl_status tensor_check(const Why *w, Launch *l, int i)
 		fits = fits && !__builtin_mul_overflow(extent[d] - 1, stride[d], &reach) &&
 		       !__builtin_add_overflow(last, reach, &last);
 	}
-	if (!l->empty[i] && fits && last < INT64_MAX / 8 && a->dir == KD_OUT)
-		return apart_check(w, a, extent, stride);
-	if (l->empty[i] || (fits && last < INT64_MAX / 8))
+	if (l->empty[i])
 		return DSL_OK;
+	if (fits && last < INT64_MAX / 8) {
+		l->bytes[i] = (uint64_t)elem_span(a->elem, last + 1);
+		return a->dir == KD_OUT ? apart_check(w, a, extent, stride) : DSL_OK;
+	}
 	Line syms = {.n = 0};
 	syms_line(l, &syms);
 	return why_fail(w, DSL_ERR_EXTENT, "tensor %s: its size leaves 63 bits with %s", a->name,
@@ -313,6 +316,7 @@ static dsl_status packed_geom(const Why *w, Launch *l, int i)
 	dsl_status st = copy_of(w, l, i, &c, &bytes);
 	l->maps[i] = c.to;
 	l->maps[i].base = base;
+	l->bytes[c.arg] = bytes;
 	return st;
 }
 
@@ -382,5 +386,5 @@ dsl_status launch_check(const Why *w, Launch *l)
 	st = addresses_check(w, l);
 	for (int i = 0; i < k->nmaps && !st; i++)
 		st = map_make(w, l, i);
-	return st;
+	return st ? st : overlap_check(w, l);
 }

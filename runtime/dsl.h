@@ -169,6 +169,9 @@ enum { DSL_SEMAPHORES = 16384 };
  * A kernel whose CTAs wait for each other (sums workspace) is launched only where all of them run
  * at one time, DSL_ERR_TOGETHER else, and with semaphores. As workspace, these are not shared by
  * launches that may run at the same time: two graphs that were captured with them are two such.
+ * A tensor that is written shares no byte with another argument: DSL_ERR_OVERLAP names both. An
+ * input that the manifest calls in_place may have the address of an output of its type, shape and
+ * strides, and tensors may interleave (docs/language.md).
  * A kernel may read inputs that it declares constant while the previous launch still runs: their
  * last write was complete before that one began (docs/language.md). Where a copy of such an input
  * is made, the launch begins after the copy, whatever opts say. */

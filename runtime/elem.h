@@ -65,7 +65,7 @@ static inline int elem_is_float(Elem e)
  * byte. */
 static inline int64_t elem_span(Elem e, int64_t n)
 {
-	return (n * elem_rows[e].bits + 7) / 8;
+	return n / 8 * elem_rows[e].bits + (n % 8 * elem_rows[e].bits + 7) / 8;
 }
 
 static inline int64_t elem_count(Elem e, int64_t bytes)

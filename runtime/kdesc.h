@@ -48,6 +48,8 @@ typedef struct {
 			 loads of it do not wait for that launch */
 	int align; /* tensors: bytes of the widest direct access, which divide the address; 0: none
 		      is wider than an element */
+	int in_place; /* inputs, 1: each tile is read where a tile of an output of this type, shape
+			 and stride is written, before it is: the two may have one address */
 } KArg;
 
 /* A condition that must hold before the launch; the three texts make the sentence when it does

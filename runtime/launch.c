@@ -66,6 +66,7 @@ static dsl_status prepare(const Why *w, Launch *l, const Plan *p, const dsl_arg 
 	l->ncopies = 0;
 	l->workspace = 0;
 	memset(l->empty, 0, sizeof l->empty);
+	memset(l->bytes, 0, sizeof l->bytes);
 	memset(l->packed, 0, sizeof l->packed);
 	l->env[EXPR_SMS] = whole_clusters(p, sms);
 	dsl_status st = launch_bind(w, l, args, n);

@@ -203,6 +203,14 @@ static bool get_constant(Reader *r, json_object *o, KArg *a)
 	       fail(r, "constant is true of tensor %s, which is no input", a->name);
 }
 
+/* Of older manifests, which do not have it, every input with the type, shape and strides of an
+ * output may have its address. */
+static bool get_in_place(Reader *r, json_object *o, KArg *a)
+{
+	a->in_place = a->dir == KD_IN;
+	return !json_object_object_get(o, "in_place") || get_bool(r, o, "in_place", &a->in_place);
+}
+
 static bool read_tensor(Reader *r, json_object *o, KArg *a)
 {
 	static const char *const dirs[] = {"in", "out", "inout"};
@@ -212,7 +220,8 @@ static bool read_tensor(Reader *r, json_object *o, KArg *a)
 		return false;
 	a->dir = (KDir)dir;
 	return get_texts(r, o, "stride", a->rank, a->rank, a->stride, &n) &&
-	       get_int(r, o, "align", 0, 16, &a->align) && get_constant(r, o, a);
+	       get_int(r, o, "align", 0, 16, &a->align) && get_constant(r, o, a) &&
+	       get_in_place(r, o, a);
 }
 
 static bool read_arg(Reader *r, json_object *o, KDesc *k, int i)

@@ -107,6 +107,8 @@ typedef struct {
 	int64_t env[EXPR_ENV];       /* syms, then $sms */
 	uint64_t value[KD_MAX_ARGS]; /* addresses, and scalars in their low bytes */
 	bool empty[KD_MAX_ARGS];     /* tensors without elements */
+	uint64_t bytes[KD_MAX_ARGS]; /* from a tensor's first byte to its last; 0: none */
+	int64_t extent[KD_MAX_ARGS][KD_MAX_RANK], stride[KD_MAX_ARGS][KD_MAX_RANK];
 	uint32_t grid[3];
 	bool nothing; /* a grid component is 0 */
 	MapGeom maps[KD_MAX_MAPS];
@@ -129,6 +131,8 @@ dsl_status launch_bind_some(const Why *w, Launch *l, const dsl_arg *args, size_t
 /* check.c: extents, facts, grid, addresses and map geometry, in this order; the last two only when
  * something is launched. */
 dsl_status launch_check(const Why *w, Launch *l);
+/* overlap.c: what is written shares no byte with another argument. */
+dsl_status overlap_check(const Why *w, const Launch *l);
 /* Of the tensor behind map i alone: its geometry, whatever TMA says of it. pack_map gave i. */
 dsl_status map_measure(const Why *w, Launch *l, int i);
 

@@ -73,11 +73,12 @@ static void what_the_driver_is_told(void **state)
 	assert_int_equal(f->nmaps, 3);
 	const FakeMap *d = &f->maps[2];
 	assert_true(d->type == CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 && d->rank == 2 && d->aligned);
-	assert_true(d->address == 0x30000 && d->dims[0] == 520 && d->dims[1] == 1000);
+	assert_true(d->address == 0x30000000 && d->dims[0] == 520 && d->dims[1] == 1000);
 	assert_true(d->strides[0] == 1040 && d->box[0] == 32 && d->box[1] == 64);
 	assert_true(d->swizzle == CU_TENSOR_MAP_SWIZZLE_64B);
 	assert_true(f->maps[0].swizzle == CU_TENSOR_MAP_SWIZZLE_128B && f->maps[0].box[1] == 128);
-	assert_true(f->params[0] == 0x10000 && f->params[2] == 0x30000); /* the fake's map bytes */
+	assert_true(f->params[0] == 0x10000 &&
+		    f->params[2] == 0x30000000); /* the fake's map bytes */
 	assert_true(f->params[3] == 1000 && f->params[4] == 520 && f->params[5] == 4096);
 }
 
@@ -195,7 +196,10 @@ static void optional_maps(void **state)
 		int64_t n;
 		dsl_addr d;
 		int made;
-	} rows[] = {{256, 0x30000, 1}, {260, 0x30000, 0}, {256, 0x30008, 0}, {1, 0x30004, 0}};
+	} rows[] = {{256, 0x30000000, 1},
+		    {260, 0x30000000, 0},
+		    {256, 0x30000008, 0},
+		    {1, 0x30000004, 0}};
 	Bench *b = *state;
 	dsl_arg args[GEMM_ARGS];
 	sample_two_ways(&b->sample);
@@ -210,9 +214,9 @@ static void optional_maps(void **state)
 		assert_true(b->fake->params[6] == (uint64_t)rows[i].made);
 		assert_true(b->fake->params[2] == (rows[i].made ? rows[i].d : 0));
 	}
-	args[GEMM_D].v.ptr = 0x30002;
+	args[GEMM_D].v.ptr = 0x30000002;
 	assert_status(dsl_launch(mod, "gemm", args, GEMM_ARGS, NULL, NULL), DSL_ERR_ALIGN);
-	assert_says(dsl_detail(), "0x30002", "4 bytes, which the kernel's widest store", NULL);
+	assert_says(dsl_detail(), "0x30000002", "4 bytes, which the kernel's widest store", NULL);
 	args[GEMM_D].v.ptr = 0;
 	assert_status(dsl_launch(mod, "gemm", args, GEMM_ARGS, NULL, NULL), DSL_ERR_NULL);
 	sample_args(args, 128, 256, 60);
@@ -300,7 +304,8 @@ static void a_batch_may_stand_still(void **state)
 	char why[256];
 	KMap *a = &s.kernel[0].maps[0], *d = &s.kernel[0].maps[2];
 	s.kernel[0].args[0] =
-		(KArg){"A", KA_TENSOR, EL_BF16, KD_IN, 3, {"3", "M", "K"}, {"0", "K", "1"}, 0, 0};
+		(KArg){"A", KA_TENSOR, EL_BF16, KD_IN, 3, {"3", "M", "K"}, {"0", "K", "1"},
+		       0,   0,         0};
 	*a = (KMap){0, EL_BF16, 3, {"K", "3", "M"}, {"0", "K 2 *"}, {64, 1, 128}, 128, 0, 0, 0};
 	assert_status(run_desc(&s, 128, why, sizeof why), DSL_OK);
 	a->box[1] = 2;
@@ -373,7 +378,7 @@ static void no_inner_extent_still_launches(void **state)
 	assert_status(gemm(b, args), DSL_OK);
 	assert_int_equal(b->fake->launches, 1);
 	const FakeMap *a = &b->fake->maps[0];
-	assert_true(a->address == 0x30000 && a->dims[0] == 1 && a->dims[1] == 1 &&
+	assert_true(a->address == 0x30000000 && a->dims[0] == 1 && a->dims[1] == 1 &&
 		    a->strides[0] == 16);
 	assert_true(b->fake->maps[2].dims[0] == 256);
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 static const gemm_args good = {
-	.class_ = 0x10000, .B = 0x20000, .D = 0x30000, .M = 500, .N = 520, .K = 264};
+	.class_ = 0x10000, .B = 0x20000, .D = 0x30000000, .M = 500, .N = 520, .K = 264};
 
 static void launches(void **state)
 {

@@ -26,7 +26,7 @@ static void same_interface(const KDesc *a, const KDesc *b)
 		same_text(p->name, q->name);
 		assert_true(p->kind == q->kind && p->elem == q->elem && p->dir == q->dir &&
 			    p->rank == q->rank && p->align == q->align &&
-			    p->constant == q->constant);
+			    p->constant == q->constant && p->in_place == q->in_place);
 		same_texts(p->shape, q->shape, KD_MAX_RANK);
 		same_texts(p->stride, q->stride, KD_MAX_RANK);
 	}
@@ -92,6 +92,7 @@ static void there_and_back(void **state)
 	sample_two_ways(&s);
 	sample_copies(&s);
 	sample_constant(&s);
+	s.kernel[0].args[GEMM_A].in_place = 1;
 	manifest_write(&s.module, &json);
 	assert_status(dsl_desc_parse(json.s, json.n, &d), DSL_OK);
 	assert_int_equal(d->abi, KDESC_ABI);
@@ -105,6 +106,24 @@ static void there_and_back(void **state)
 	same_text(d->target, s.module.target);
 	same_kernel(&d->kernels[0], &s.kernel[0]);
 	same_kernel(&d->kernels[1], &s.kernel[1]);
+	dsl_desc_free(d);
+	buf_free(&json);
+}
+
+/* In a manifest that does not say it, an input may have the address of an output of its form. */
+static void without_in_place(void **state)
+{
+	(void)state;
+	Sample s;
+	Buf json = {0};
+	KModuleDesc *d = NULL;
+	sample_fill(&s);
+	manifest_write(&s.module, &json);
+	for (char *at = json.s; (at = strstr(at, "\"in_place\"")); at++)
+		memcpy(at, "\"elsewher\"", 10);
+	assert_status(dsl_desc_parse(json.s, json.n, &d), DSL_OK);
+	for (int i = GEMM_A; i <= GEMM_D; i++)
+		assert_int_equal(d->kernels[0].args[i].in_place, i != GEMM_D);
 	dsl_desc_free(d);
 	buf_free(&json);
 }
@@ -158,6 +177,7 @@ static const char *const wrong[][4] = {
 	{"\"optional\":false", "\"optional\":0", "optional", "maps 0"},
 	{"\"constant\":true", "\"constant\":1", "constant", "args 1"},
 	{"\"dir\":\"out\"", "\"dir\":\"out\",\"constant\":true", "no input", "tensor D"},
+	{"\"in_place\":false", "\"in_place\":0", "in_place", "args 0"},
 	{"\"copy\":true", "\"copy\":1", "copy", "maps 0"},
 	{"\"optional\":true", "\"optional\":true,\"copy\":true", "no input", "maps 2"},
 	{"\"kind\":\"made\",\n          \"map\":2", "\"kind\":\"made\",\n          \"map\":3",
@@ -272,6 +292,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(there_and_back),
+		cmocka_unit_test(without_in_place),
 		cmocka_unit_test(writing_is_reproducible),
 		cmocka_unit_test(each_wrong_entry_is_named),
 		cmocka_unit_test(another_abi),

@@ -9,7 +9,7 @@
 
 static KArg matrix(const char *name, KDir dir, const char *rows, const char *cols)
 {
-	return (KArg){name, KA_TENSOR, EL_BF16, dir, 2, {rows, cols}, {cols, "1"}, 0, 0};
+	return (KArg){name, KA_TENSOR, EL_BF16, dir, 2, {rows, cols}, {cols, "1"}, 0, 0, 0};
 }
 
 static void fill_gemm(KDesc *k)
@@ -61,10 +61,10 @@ static void fill_scale(KDesc *k)
 		.nsyms = 1,
 		.nfacts = 1,
 		.nparams = 5,
-		.args = {{"x", KA_TENSOR, EL_F32, KD_INOUT, 1, {"N"}, {"1"}, 0, 0},
-			 {"alpha", KA_SCALAR, EL_F32, KD_IN, 0, {0}, {0}, 0, 0},
-			 {"beta", KA_SCALAR, EL_BF16, KD_IN, 0, {0}, {0}, 0, 0},
-			 {"n", KA_SCALAR, EL_I32, KD_IN, 0, {0}, {0}, 0, 0}},
+		.args = {{"x", KA_TENSOR, EL_F32, KD_INOUT, 1, {"N"}, {"1"}, 0, 0, 0},
+			 {"alpha", KA_SCALAR, EL_F32, KD_IN, 0, {0}, {0}, 0, 0, 0},
+			 {"beta", KA_SCALAR, EL_BF16, KD_IN, 0, {0}, {0}, 0, 0, 0},
+			 {"n", KA_SCALAR, EL_I32, KD_IN, 0, {0}, {0}, 0, 0, 0}},
 		.syms = {"N"},
 		.facts = {{"N 8 % 0 ==", "N % 8 == 0", "N", "where clause"}},
 		.params =
@@ -190,7 +190,7 @@ void sample_args(dsl_arg args[GEMM_ARGS], int64_t m, int64_t n, int64_t k)
 {
 	args[GEMM_A] = dsl_arg_ptr("A", 0x10000);
 	args[GEMM_B] = dsl_arg_ptr("B", 0x20000);
-	args[GEMM_D] = dsl_arg_ptr("D", 0x30000);
+	args[GEMM_D] = dsl_arg_ptr("D", 0x30000000);
 	args[GEMM_M] = dsl_arg_int("M", m);
 	args[GEMM_N] = dsl_arg_int("N", n);
 	args[GEMM_K] = dsl_arg_int("K", k);

@@ -18,7 +18,7 @@ static void call_fill(TensorCall *c)
 	memset(c, 0, sizeof *c);
 	c->view[0] = (TensorView){.base = 0x10000, .elem = EL_BF16, .rank = 2, .extent = a};
 	c->view[1] = (TensorView){.base = 0x20000, .elem = EL_BF16, .rank = 2, .extent = b};
-	c->view[2] = (TensorView){.base = 0x30000, .elem = EL_BF16, .rank = 2, .extent = d};
+	c->view[2] = (TensorView){.base = 0x30000000, .elem = EL_BF16, .rank = 2, .extent = d};
 }
 
 static void open_bench(Bench *t)

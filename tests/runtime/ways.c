@@ -125,7 +125,7 @@ static void copies_then_the_kernel(void **state)
 	assert_true(f->maps[0].address == space && f->maps[0].strides[0] == PITCH);
 	assert_true(f->maps[0].dims[0] == K && f->maps[0].dims[1] == M);
 	assert_true(f->maps[1].address == space + A_BYTES && f->maps[1].strides[0] == PITCH);
-	assert_true(f->maps[2].address == 0x30000 && f->maps[2].strides[0] == 2 * N);
+	assert_true(f->maps[2].address == 0x30000000 && f->maps[2].strides[0] == 2 * N);
 	assert_status(launch(b, args, space, bytes, -1), DSL_OK);
 	assert_true(f->launch[2].numAttrs == 0 && f->launch[3].numAttrs == 0);
 }
@@ -167,9 +167,9 @@ static void what_no_copy_mends(void **state)
 	assert_says(dsl_detail(), "tensor D", "520", NULL);
 	assert_int_equal(bytes, 0);
 	sample_args(args, M, N, K);
-	args[GEMM_D].v.ptr = 0x30008;
+	args[GEMM_D].v.ptr = 0x30000008;
 	assert_status(launch(b, args, space, 1 << 20, 0), DSL_ERR_ALIGN);
-	args[GEMM_D].v.ptr = 0x30000;
+	args[GEMM_D].v.ptr = 0x30000000;
 	args[GEMM_A].v.ptr = 0x10001; /* half an element */
 	assert_status(launch(b, args, space, 1 << 20, 0), DSL_ERR_ALIGN);
 	assert_says(dsl_detail(), "tensor A", "2 bytes", NULL);
