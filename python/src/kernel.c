@@ -2,7 +2,7 @@
 /* kernel.c - type Kernel: a kernel of a cubin that is called with tensors.
  *   k = Kernel(cubin, "gemm", "sim");  k(a, b, out=d)
  * Tensors of a GPU are launched on, in the stream that their library works in; tensors of the host
- * run on the simulator, which gets copies. */
+ * run on the simulator. */
 #include "py.h"
 
 #include <stdio.h>
@@ -341,51 +341,6 @@ static bool read_all(Call *c)
 }
 
 /* ------------------------------------------------------------------ the launch */
-static size_t span(const TensorView *v)
-{
-	int64_t last = 0, dense = 1;
-	for (int d = v->rank - 1; d >= 0; d--) {
-		if (v->extent[d] == 0)
-			return 0;
-		last += (v->extent[d] - 1) * (v->stride ? v->stride[d] : dense);
-		dense *= v->extent[d];
-	}
-	return last < 0 ? 0 : (size_t)(last + 1) * (size_t)elem_rows[v->elem].bits / 8;
-}
-
-/* On the simulator: copies in, launch, copies out. */
-static dsl_status simulate(Call *c, dsl_device *dev, const Loaded *l, size_t n)
-{
-	const KDesc *k = c->k->desc;
-	dsl_addr at[KD_MAX_ARGS] = {0};
-	dsl_status st = DSL_OK;
-	for (int i = 0; i < k->nargs && !st; i++) {
-		size_t size = k->args[i].kind == KA_TENSOR ? span(&c->c.view[i]) : 0;
-		if (!size)
-			continue;
-		st = dsl_mem_alloc(dev, size, &at[i]);
-		if (!st)
-			st = dsl_copy_in(dev, at[i], (void *)(uintptr_t)c->c.view[i].base, size);
-		c->c.args[i].v.ptr = at[i];
-	}
-	dsl_pool *pool = NULL;
-	if (!st)
-		st = dsl_pool_create(dev, NULL, &pool);
-	if (!st)
-		st = dsl_pool_launch(pool, l->mod, k->name, c->c.args, n, &c->opts);
-	if (!st)
-		st = dsl_sync(dev);
-	dsl_pool_destroy(pool);
-	for (int i = 0; i < k->nargs; i++) {
-		if (!st && at[i] && k->args[i].dir != KD_IN)
-			st = dsl_copy_out(dev, (void *)(uintptr_t)c->c.view[i].base, at[i],
-					  span(&c->c.view[i]));
-		if (at[i])
-			dsl_mem_free(dev, at[i]);
-	}
-	return st;
-}
-
 static bool launch(Call *c)
 {
 	DLDevice where = c->tensor[c->first].t.device;
@@ -399,14 +354,14 @@ static bool launch(Call *c)
 		py_fail(st);
 		return false;
 	}
+	const SpaceLaunch what = {l->mod, l->desc->name, c->c.args, n, c->stream, &c->opts};
+	dsl_device *dev = devices[device].dev;
 	PyThreadState *other = PyEval_SaveThread();
 	st = is_gpu(where) ? dsl_launch(l->mod, l->desc->name, c->c.args, n, c->stream, &c->opts)
-			   : simulate(c, devices[device].dev, l, n);
+			   : simulate(dev, l->desc, &c->c, &what);
 	PyEval_RestoreThread(other);
 	if (st == DSL_ERR_WORKSPACE)
-		return space_launch(devices[device].dev, where.id, c->own,
-				    &(SpaceLaunch){l->mod, l->desc->name, c->c.args, n, c->stream,
-						   &c->opts});
+		return space_launch(dev, where.id, c->own, &what);
 	if (st)
 		py_fail(st);
 	return !st;

@@ -54,3 +54,5 @@ bool space_launch(dsl_device *dev, int id, Library own, const SpaceLaunch *l);
 int kernel_init(PyObject *module);
 
 #endif
+/* simulate.c: tensors of the host; without the GIL. */
+dsl_status simulate(dsl_device *dev, const KDesc *k, TensorCall *c, const SpaceLaunch *l);
