@@ -140,9 +140,16 @@ static bool give_outputs(Call *c, PyObject *o)
 	bool several = PyTuple_Check(o) || PyList_Check(o);
 	if (!several && k->nout == 1)
 		return give(c, k->out[0], o);
+	if (!k->nout) {
+		PyErr_Format(PyExc_TypeError,
+			     "kernel %s has no tensor for out=: what it changes in place is passed "
+			     "by position or name",
+			     k->desc->name);
+		return false;
+	}
 	if (!several || PySequence_Size(o) != k->nout) {
-		PyErr_Format(PyExc_TypeError, "kernel %s writes %d tensors: out= takes as many",
-			     k->desc->name, k->nout);
+		PyErr_Format(PyExc_TypeError, "kernel %s takes %d tensor%s as out=", k->desc->name,
+			     k->nout, k->nout > 1 ? "s" : "");
 		return false;
 	}
 	for (int i = 0; i < k->nout; i++) {
@@ -252,7 +259,7 @@ static bool find_stream(Call *c, PyObject *o, DLDevice d)
 /* A library whose own stream it is need not make its data ready: that takes torch 3 us a tensor. */
 static PyObject *stream_told(const Call *c, PyObject *o)
 {
-	bool own = c->stream_word && c->own != LIB_OTHER && tensor_library(o) == c->own;
+	bool own = c->stream_word && c->own >= LIB_TORCH && tensor_library(o) == c->own;
 	return own ? no_stream : c->stream_word;
 }
 
@@ -262,7 +269,7 @@ static bool take(Call *c, int slot)
 	PyObject *o = c->object[slot];
 	Tensor *t = &c->tensor[slot];
 	bool table = tensor_api(o) != NULL;
-	bool own = !table && !c->stream_known && tensor_library(o) != LIB_OTHER;
+	bool own = !table && !c->stream_known && tensor_library(o) >= LIB_TORCH;
 	DLDevice d = {0, 0};
 	if (!table && !own && !c->stream_word && (!tensor_device(o, &d) || !find_stream(c, o, d)))
 		return false;
@@ -271,27 +278,14 @@ static bool take(Call *c, int slot)
 	return !(table || own) || c->stream_known || find_stream(c, o, t->t.device);
 }
 
-static bool view(Call *c, int slot)
+static void view(Call *c, int slot)
 {
 	const DLTensor *t = &c->tensor[slot].t;
-	const KDesc *k = c->k->desc;
-	TensorView *v = &c->c.view[slot];
-	*v = (TensorView){.base = (uintptr_t)t->data + t->byte_offset,
-			  .rank = t->ndim,
-			  .extent = t->shape,
-			  .stride = t->strides};
-	if (!tensor_elem(t, &v->elem)) {
-		PyErr_Format(py_error,
-			     "tensor %s of kernel %s: no kernel takes elements of DLPack's type "
-			     "(%d, %d bits)",
-			     k->args[slot].name, k->name, t->dtype.code, t->dtype.bits);
-		return false;
-	}
-	if (!c->tensor[slot].read_only || k->args[slot].dir == KD_IN)
-		return true;
-	PyErr_Format(py_error, "tensor %s of kernel %s is written, but the given one is read-only",
-		     k->args[slot].name, k->name);
-	return false;
+	c->c.view[slot] = (TensorView){.base = (uintptr_t)t->data + t->byte_offset,
+				       .elem = c->tensor[slot].elem,
+				       .rank = t->ndim,
+				       .extent = t->shape,
+				       .stride = t->strides};
 }
 
 static bool same_device(const Call *c, int slot)
@@ -328,8 +322,14 @@ static bool read_all(Call *c)
 				return false;
 			continue;
 		}
-		if (!take(c, i) || !view(c, i))
+		const Use use = {k->name, k->args[i].name, k->args[i].dir != KD_IN};
+		if (!tensor_may(c->object[i], &use))
 			return false;
+		if (!take(c, i))
+			return tensor_refused(&use);
+		if (!tensor_fits(&c->tensor[i], &use))
+			return false;
+		view(c, i);
 		c->first = c->first < 0 ? i : c->first;
 		if (!same_device(c, i))
 			return false;
@@ -392,8 +392,11 @@ static PyObject *kernel_call(PyObject *self, PyObject *args, PyObject *words)
 	c.own = LIB_OTHER;
 	c.opts = (dsl_launch_opts){.size = sizeof c.opts};
 	bool ok = give_all(&c, args, words) && read_all(&c) && launch(&c);
-	for (int i = 0; i < c.k->desc->nargs; i++)
+	for (int i = 0; i < c.k->desc->nargs; i++) {
 		tensor_drop(&c.tensor[i]);
+		if (ok && c.k->desc->args[i].dir != KD_IN)
+			tensor_written(c.object[i]);
+	}
 	Py_XDECREF(c.stream_word);
 	return ok ? result(&c, words) : NULL;
 }

@@ -15,11 +15,12 @@ extern PyObject *py_error;
 /* Sets the exception of a failed call of the runtime; NULL for the caller to return. */
 PyObject *py_fail(dsl_status st);
 
-/* tensor.c: libraries whose current stream can be asked for. */
-typedef enum { LIB_OTHER, LIB_TORCH, LIB_CUPY } Library;
+/* tensor.c: libraries; from LIB_TORCH on those whose current stream can be asked for. */
+typedef enum { LIB_OTHER, LIB_JAX, LIB_TORCH, LIB_CUPY } Library;
 /* An argument while a call lasts. */
 typedef struct {
 	DLTensor t;
+	Elem elem;
 	bool read_only;
 	PyObject *capsule; /* of __dlpack__; NULL where the library's table lent the tensor */
 	const DLExchange *api;
@@ -32,8 +33,20 @@ bool tensor_device(PyObject *object, DLDevice *out);
 /* stream: what __dlpack__ is told, NULL for nothing. False with an exception. */
 bool tensor_take(Tensor *t, PyObject *object, PyObject *stream);
 void tensor_drop(Tensor *t);
-/* False where the type of its elements is none of ours. */
-bool tensor_elem(const DLTensor *t, Elem *out);
+/* What an argument is for. */
+typedef struct {
+	const char *kernel, *name;
+	bool written;
+} Use;
+/* facts.c: what its library says of an object and DLPack does not carry. False with an exception
+ * that names the argument. */
+bool tensor_may(PyObject *object, const Use *use);
+/* After its library refused to lend it: names the argument in the exception. False. */
+bool tensor_refused(const Use *use);
+/* Tells its library that an object was written: autograd may have saved it. */
+void tensor_written(PyObject *object);
+/* Of what was taken: elements of a type of ours, memory, permission to write. */
+bool tensor_fits(Tensor *t, const Use *use);
 /* The stream that the library of this tensor works in now; false with an exception. */
 bool tensor_stream(PyObject *object, DLDevice device, dsl_stream *out);
 int tensor_init(PyObject *module);
@@ -50,9 +63,10 @@ typedef struct {
 } SpaceLaunch;
 bool space_launch(dsl_device *dev, int id, Library own, const SpaceLaunch *l);
 
+/* simulate.c: tensors of the host; without the GIL. */
+dsl_status simulate(dsl_device *dev, const KDesc *k, TensorCall *c, const SpaceLaunch *l);
+
 /* kernel.c: types Module and Kernel. */
 int kernel_init(PyObject *module);
 
 #endif
-/* simulate.c: tensors of the host; without the GIL. */
-dsl_status simulate(dsl_device *dev, const KDesc *k, TensorCall *c, const SpaceLaunch *l);

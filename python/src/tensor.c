@@ -61,6 +61,7 @@ static Library library_of(PyTypeObject *type)
 	const char *text = utf8 ? PyBytes_AsString(utf8) : "";
 	Library is = strncmp(text, "torch", 5) == 0  ? LIB_TORCH
 		     : strncmp(text, "cupy", 4) == 0 ? LIB_CUPY
+		     : strncmp(text, "jax", 3) == 0  ? LIB_JAX
 						     : LIB_OTHER;
 	Py_XDECREF(name);
 	Py_XDECREF(utf8);
@@ -171,27 +172,6 @@ void tensor_drop(Tensor *t)
 {
 	Py_XDECREF(t->capsule);
 	t->capsule = NULL;
-}
-
-bool tensor_elem(const DLTensor *t, Elem *out)
-{
-	static const struct {
-		uint8_t code, bits;
-		Elem elem;
-	} rows[] = {
-		{DL_INT, 8, EL_I8},      {DL_INT, 16, EL_I16},   {DL_INT, 32, EL_I32},
-		{DL_INT, 64, EL_I64},    {DL_UINT, 8, EL_U8},    {DL_UINT, 16, EL_U16},
-		{DL_UINT, 32, EL_U32},   {DL_UINT, 64, EL_U64},  {DL_FLOAT, 16, EL_F16},
-		{DL_FLOAT, 32, EL_F32},  {DL_FLOAT, 64, EL_F64}, {DL_BFLOAT, 16, EL_BF16},
-		{DL_E4M3FN, 8, EL_E4M3}, {DL_E5M2, 8, EL_E5M2},
-	};
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-		if (t->dtype.code == rows[i].code && t->dtype.bits == rows[i].bits &&
-		    t->dtype.lanes == 1) {
-			*out = rows[i].elem;
-			return true;
-		}
-	return false;
 }
 
 /* torch without the table: one C function of its own. */

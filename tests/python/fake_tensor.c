@@ -41,9 +41,10 @@ static PyObject *fast_new(PyTypeObject *type, PyObject *args, PyObject *words)
 {
 	PyObject *shape;
 	unsigned long long address;
-	int code, bits, device, id;
+	int code, bits, device, id, lanes = 1;
 	(void)words;
-	if (!PyArg_ParseTuple(args, "KOiiii", &address, &shape, &code, &bits, &device, &id))
+	if (!PyArg_ParseTuple(args, "KOiiii|i", &address, &shape, &code, &bits, &device, &id,
+			      &lanes))
 		return NULL;
 	Fast *f = (Fast *)(void *)PyType_GenericAlloc(type, 0);
 	if (!f)
@@ -51,7 +52,7 @@ static PyObject *fast_new(PyTypeObject *type, PyObject *args, PyObject *words)
 	f->t = (DLTensor){.data = (void *)(uintptr_t)address,
 			  .device = {device, id},
 			  .ndim = (int32_t)PyTuple_Size(shape),
-			  .dtype = {(uint8_t)code, (uint8_t)bits, 1},
+			  .dtype = {(uint8_t)code, (uint8_t)bits, (uint16_t)lanes},
 			  .shape = f->shape};
 	for (int i = 0; i < f->t.ndim && i < 8; i++)
 		f->shape[i] = PyLong_AsLongLong(PyTuple_GetItem(shape, i));

@@ -121,7 +121,7 @@ class NumPy(unittest.TestCase):
             (lambda: k(a, b, b, out=d), "takes 2 arguments"),
             (lambda: k(a, b, out=d, D=d), "D twice"),
             (lambda: k(a, b, A=a, out=d), "A twice"),
-            (lambda: k(a, b, out=(d, d)), "writes 1 tensors"),
+            (lambda: k(a, b, out=(d, d)), "takes 1 tensor as out="),
             (lambda: k(a, b, out=d, Q=1), "no argument Q"),
             (lambda: k(a, 3, out=d), "expected a tensor .*'int'"),
             (lambda: k(a, b, out=None), "expected a tensor .*'NoneType'"),
@@ -173,7 +173,7 @@ class NumPy(unittest.TestCase):
 
     def test_complex_numbers(self):
         refused(self, lambda: self.k(self.a.astype(np.complex64), self.b, out=self.d),
-                r"tensor A .*no kernel takes elements")
+                r"tensor A .*elements that no kernel takes: complex64")
 
     def test_what_was_found(self):
         d = dslc.describe(self.k)
