@@ -3,10 +3,13 @@
  * behind the end of the file, followed by new section names and section headers; the ELF header is
  * patched to point there. Every offset of the ELF stays, so the segments stay valid: a kernel whose
  * segments moved runs into an illegal instruction.
- *   ELF  ->  ELF | .dslc.manifest | .dslc.ptx | names | section headers */
+ *   ELF  ->  ELF | .dslc.manifest | .dslc.ptx | names | section headers
+ * The manifest then gets the checksum of the whole file. */
 #include "codegen/artifact.h"
 
 #include <elf.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { NEW_SECTIONS = 2 };
@@ -107,8 +110,23 @@ void cubin_empty(Buf *out)
 	buf_add(out, (const char *)sections, sizeof sections);
 }
 
-const char *cubin_append(const void *elf, size_t size, const char *manifest, const char *ptx,
-			 Buf *out)
+/* Of a file that is complete but for the digits, whose manifest is at `at`. */
+static void sum_write(char *file, size_t size, size_t at, char *manifest)
+{
+	const size_t n = strlen(KD_SUM_NONE);
+	char text[sizeof KD_SUM_NONE], *digits = strstr(manifest, KD_SUM_KEY KD_SUM_NONE);
+	if (!digits)
+		return;
+	digits += strlen(KD_SUM_KEY);
+	at += (size_t)(digits - manifest);
+	uint64_t sum = kdesc_sum(KD_SUM, file, at);
+	sum = kdesc_sum(sum, file + at + n, size - at - n);
+	snprintf(text, sizeof text, "%016" PRIx64, sum);
+	memcpy(file + at, text, n);
+	memcpy(digits, text, n);
+}
+
+const char *cubin_append(const void *elf, size_t size, char *manifest, const char *ptx, Buf *out)
 {
 	Elf e;
 	const char *wrong = elf_open(&e, elf, size);
@@ -131,6 +149,7 @@ const char *cubin_append(const void *elf, size_t size, const char *manifest, con
 	head.e_shnum = (Elf64_Half)(head.e_shnum + NEW_SECTIONS);
 	headers_add(out, &e, &moved, extra);
 	memcpy(out->s + start, &head, sizeof head);
+	sum_write(out->s + start, out->n - start, extra[0].sh_offset, manifest);
 	buf_free(&names);
 	return NULL;
 }

@@ -194,6 +194,7 @@ void manifest_write(const KModuleDesc *m, Buf *json)
 	put_text(o, "ptxas", m->ptxas);
 	put_text(o, "source", m->source);
 	put_text(o, "source_hash", m->source_hash);
+	put_text(o, "checksum", KD_SUM_NONE);
 	put_text(o, "target", m->target);
 	json_put_int(o, "min_driver", m->min_driver);
 	json_object *kernels = put_array(o, "kernels", m->nkernels, KD_MAX_KERNELS);

@@ -85,7 +85,8 @@ DSL_API dsl_status dsl_event_destroy(dsl_event *event);
  * The bytes are copied. Loading the same bytes again on a device returns the same module; each load
  * is undone by one unload, and an unload too many is DSL_ERR_INVALID. Texts live as long as the
  * module. A cubin for an older GPU than the device's, of a target without a letter, is loaded by
- * the PTX that it holds, which the driver compiles. */
+ * the PTX that it holds, which the driver compiles. Where bytes of a cubin have changed since
+ * dslc wrote it and its checksum, it is DSL_ERR_DAMAGED. */
 DSL_API dsl_status dsl_module_load(dsl_device *dev, const char *path, dsl_module **out);
 DSL_API dsl_status dsl_module_load_data(dsl_device *dev, const void *bytes, size_t size,
 					dsl_module **out);

@@ -13,6 +13,7 @@
 
 #include "runtime/elem.h"
 
+#include <stddef.h>
 #include <stdint.h>
 
 enum {
@@ -190,5 +191,17 @@ typedef struct KModuleDesc {
 	int nkernels;
 	KDesc *kernels;
 } KModuleDesc;
+
+/* FNV-1a, of bytes that follow those of sum, KD_SUM at first. The manifest in a cubin has that of
+ * all bytes of the file but its own digits; one that is in no cubin has KD_SUM_NONE. */
+#define KD_SUM      UINT64_C(0xcbf29ce484222325)
+#define KD_SUM_KEY  "\"checksum\":\""
+#define KD_SUM_NONE "................"
+static inline uint64_t kdesc_sum(uint64_t sum, const void *bytes, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		sum = (sum ^ ((const unsigned char *)bytes)[i]) * UINT64_C(0x100000001b3);
+	return sum;
+}
 
 #endif

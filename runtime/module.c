@@ -93,12 +93,34 @@ static dsl_status ptx_read(const Why *w, dsl_module *m)
 	return st ? st : plans_init(w, m);
 }
 
+/* Cubins that were built before they had a checksum are taken as they are. */
+static dsl_status sum_check(const Why *w, const dsl_module *m)
+{
+	const char *file = (const char *)m->bytes, *at = strstr(m->manifest, KD_SUM_KEY);
+	char right[sizeof KD_SUM_NONE];
+	if (!at)
+		return DSL_OK;
+	at += strlen(KD_SUM_KEY);
+	size_t before = (size_t)(at - file), digits = strnlen(at, strlen(KD_SUM_NONE));
+	uint64_t sum = kdesc_sum(KD_SUM, file, before);
+	sum = kdesc_sum(sum, at + digits, m->size - before - digits);
+	snprintf(right, sizeof right, "%016llx", (unsigned long long)sum);
+	if (!strncmp(at, right, strlen(right)))
+		return DSL_OK;
+	return why_fail(w, DSL_ERR_DAMAGED,
+			"bytes of the cubin have changed since dslc wrote it: their checksum is "
+			"%s, the manifest says %.16s",
+			right, at);
+}
+
 static dsl_status module_read(const Why *w, dsl_module *m)
 {
 	size_t size;
 	if (is_ptx(m->bytes, m->size))
 		return ptx_read(w, m);
 	dsl_status st = elf_section(w, m->bytes, m->size, ".dslc.manifest", &m->manifest, &size);
+	if (!st)
+		st = sum_check(w, m);
 	if (!st)
 		st = manifest_parse(w, m->manifest, size, &m->desc);
 	if (!st)

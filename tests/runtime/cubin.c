@@ -154,6 +154,58 @@ static void foreign_files(void **state)
 	buf_free(&host);
 }
 
+/* The key of the checksum; with another, the file is one of an older dslc. */
+static char *sum_key(Buf *cubin)
+{
+	char *at = cubin->s;
+	while (memcmp(at, KD_SUM_KEY, strlen(KD_SUM_KEY)) != 0)
+		at++;
+	return at;
+}
+
+/* One bit of any byte: the module is refused, or the bit is one of that key. */
+static void one_bit_is_seen(void **state)
+{
+	(void)state;
+	Sample s;
+	Buf cubin = {0};
+	dsl_module *mod;
+	fake_reset();
+	dsl_device *dev = device_open();
+	sample_fill(&s);
+	sample_cubin_write(&s.module, &cubin);
+	size_t key = (size_t)(sum_key(&cubin) - cubin.s);
+	for (size_t i = 0; i < cubin.n; i++) {
+		bool in_key = i >= key && i < key + strlen(KD_SUM_KEY);
+		cubin.s[i] ^= (char)(1 << i % 8);
+		dsl_status st = dsl_module_load_data(dev, cubin.s, cubin.n, &mod);
+		assert_true(st || in_key);
+		cubin.s[i] ^= (char)(1 << i % 8);
+	}
+	assert_status(dsl_module_load_data(dev, cubin.s, cubin.n, &mod), DSL_OK);
+	dsl_device_close(dev);
+	buf_free(&cubin);
+}
+
+static void without_a_checksum(void **state)
+{
+	(void)state;
+	Sample s;
+	Buf cubin = {0};
+	dsl_module *mod;
+	fake_reset();
+	dsl_device *dev = device_open();
+	sample_fill(&s);
+	sample_cubin_write(&s.module, &cubin);
+	cubin.s[sizeof(Elf64_Ehdr)] ^= 1; /* in its code */
+	assert_status(dsl_module_load_data(dev, cubin.s, cubin.n, &mod), DSL_ERR_DAMAGED);
+	assert_says(dsl_detail(), "changed since dslc wrote it", "checksum is", "says", NULL);
+	sum_key(&cubin)[1] = 'x';
+	assert_status(dsl_module_load_data(dev, cubin.s, cubin.n, &mod), DSL_OK);
+	dsl_device_close(dev);
+	buf_free(&cubin);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -164,6 +216,8 @@ int main(void)
 		cmocka_unit_test(cut_short_anywhere),
 		cmocka_unit_test(damaged_headers),
 		cmocka_unit_test(foreign_files),
+		cmocka_unit_test(one_bit_is_seen),
+		cmocka_unit_test(without_a_checksum),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
