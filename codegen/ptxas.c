@@ -118,9 +118,9 @@ static void report_missing(Ctx *c, const char *given)
 			  "ptxas is not in $DSLC_PTXAS, $CUDA_HOME/bin, PATH or "
 			  "/usr/local/cuda*/bin");
 	diag_remedy(c, d,
-		    "install a CUDA toolkit of version 13, or: python3 -m pip download "
-		    "--no-deps nvidia-cuda-nvcc==13.0.*, unzip it, and set DSLC_PTXAS to "
-		    "its bin/ptxas");
+		    "install a CUDA toolkit of version 13; or python3 -m pip install --no-deps "
+		    "--target ptxas 'nvidia-cuda-nvcc==13.0.*', and set DSLC_PTXAS to "
+		    "ptxas/nvidia/cu13/bin/ptxas");
 }
 
 /* A toolkit need not have a ptxas, but who names one means it. */

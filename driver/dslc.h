@@ -40,6 +40,7 @@ typedef struct dslc_options {
 	size_t unproved;
 	/* after 0.2.0: */
 	size_t check_indices; /* 1: kernels note indices that are none, for dsl_status_of */
+	size_t simulated;     /* 1: no ptxas; a cubin without machine code, for the simulator */
 } dslc_options;
 
 enum {

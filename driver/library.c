@@ -24,7 +24,7 @@ static const size_t ends[] = {
 #define END(member) offsetof(dslc_options, member) + sizeof((dslc_options){0}.member)
 	END(size),       END(name),       END(target),        END(defines),   END(ndefines),
 	END(ptxas_path), END(ptxas_args), END(nptxas_args),   END(opt_level), END(ptxas_timeout_s),
-	END(emit),       END(unproved),   END(check_indices),
+	END(emit),       END(unproved),   END(check_indices), END(simulated),
 #undef END
 };
 
@@ -85,7 +85,8 @@ static CompileOpt compile_opt(const dslc_options *o)
 		.target = o->target,
 		.defines = o->defines,
 		.ndefines = (int)o->ndefines,
-		.cg = {.opt_level = o->opt_level == 0  ? 2
+		.cg = {.unassembled = o->simulated != 0,
+		       .opt_level = o->opt_level == 0  ? 2
 				    : o->opt_level < 0 ? 0
 						       : o->opt_level,
 		       .ptxas_path = o->ptxas_path,

@@ -89,14 +89,20 @@ static bool is_simulator(const char *name)
 	return name && strncmp(name, "sim", 3) == 0 && (!name[3] || name[3] == ':');
 }
 
+static bool has_gpu(void)
+{
+	dsl_device *dev;
+	return !dsl_device_open("cuda:0", &dev) && !dsl_device_close(dev);
+}
+
 /* The simulator runs PTX. */
 static bool compile(Run *r, Buf *text, Buf *log)
 {
 	Source source;
 	CompileOpt opt = tool_compile_opt(r->ctx, r->o, log);
 	opt.emit = EMIT_BIT(EMIT_CUBIN);
-	opt.cg.unassembled =
-		is_simulator(r->o->device) && ptxas_is_spared(r->ctx, r->o->ptxas_path);
+	opt.cg.unassembled = ptxas_is_spared(r->ctx, r->o->ptxas_path) &&
+			     (r->o->device ? is_simulator(r->o->device) : !has_gpu());
 	if (opt.cg.unassembled)
 		printf("no ptxas: simulated, but not assembled\n");
 	return tool_read(r->ctx, r->o, r->o->inputs.at[0], text, &source) &&

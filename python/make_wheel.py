@@ -38,7 +38,7 @@ Summary: Hopper GEMM kernels from a small language, called with the tensors of a
 License: Apache-2.0 WITH LLVM-exception
 Requires-Python: >=3.9
 Provides-Extra: ptxas
-Requires-Dist: nvidia-cuda-nvcc ==13.0.* ; extra == 'ptxas'
+Requires-Dist: nvidia-cuda-nvcc-cu12 ==12.9.* ; extra == 'ptxas'
 Description-Content-Type: text/markdown
 
 {(ROOT / "docs/python.md").read_text()}"""

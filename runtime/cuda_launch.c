@@ -92,8 +92,10 @@ static dsl_status load_status(const CudaDevice *d, const dsl_module *mod, CUresu
 {
 	if (r == CUDA_ERROR_OUT_OF_MEMORY || cuda_sticky(r))
 		return cuda_status(d, "cuModuleLoadData", r);
+	const char *ptxas = mod->desc->ptxas;
 	return detail_fail(DSL_ERR_LOAD, "%s, built by ptxas %s: cuModuleLoadData gave %s",
-			   mod->desc->source, mod->desc->ptxas, cuda_error(d, r));
+			   mod->desc->source, *ptxas ? ptxas : "none, for the simulator alone",
+			   cuda_error(d, r));
 }
 
 dsl_status cuda_module_load(dsl_device *dev, dsl_module *mod)

@@ -73,6 +73,8 @@ def _compile(r):
                                      list(r.ptxas_args), r.opt_level, _EMIT[r.emit], r.unproved)
     if output is None:
         raise CompileError(messages.rstrip())
+    if not r.ptxas and r.emit == "cubin":
+        messages += "no ptxas was found, so only the simulator runs this kernel: pip install 'dslc[ptxas]'"
     if messages:
         warnings.warn(messages.rstrip(), CompileWarning, stacklevel=_outside())
     return output

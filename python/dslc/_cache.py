@@ -28,19 +28,21 @@ def _runs(path):
 
 
 def _of_wheel():
-    """The ptxas of nvidia-cuda-nvcc, which dslc[ptxas] installs."""
+    """The ptxas of nvidia-cuda-nvcc (cu13), or of nvidia-cuda-nvcc-cu12, which dslc[ptxas] installs."""
     spec = importlib.util.find_spec("nvidia")
-    for folder in spec.submodule_search_locations if spec else ():
-        for path in sorted(glob.glob(os.path.join(folder, "cu[0-9]*", "bin", "ptxas")), reverse=True):
-            return _runs(path)
-    return None
+    folders = [os.path.join(f, name) for name in ("cu[0-9]*", "cuda_nvcc")
+               for f in (spec.submodule_search_locations if spec else ())]
+    return next((p for f in folders for p in sorted(glob.glob(os.path.join(f, "bin", "ptxas")), reverse=True)
+                 if _runs(p)), None)
 
 
 def find_ptxas():
-    """$DSLC_PTXAS, $CUDA_HOME/bin, the wheel's, PATH, /usr/local/cuda*; None where there is none."""
-    home = os.environ.get("CUDA_HOME")
-    return (_runs(os.environ.get("DSLC_PTXAS")) or _runs(home and os.path.join(home, "bin", "ptxas"))
-            or _of_wheel() or shutil.which("ptxas")
+    """$DSLC_PTXAS, whatever it names; $CUDA_HOME/bin, the wheel's, PATH, /usr/local/cuda*. None: there is none,
+    or $DSLC_PTXAS is the word none."""
+    named, home = os.environ.get("DSLC_PTXAS"), os.environ.get("CUDA_HOME")
+    if named:
+        return None if named == "none" else named
+    return (_runs(home and os.path.join(home, "bin", "ptxas")) or _of_wheel() or shutil.which("ptxas")
             or next(filter(_runs, sorted(glob.glob("/usr/local/cuda*/bin/ptxas"))), None))
 
 
@@ -56,7 +58,7 @@ def _program(path):
 def key(r):
     h = hashlib.sha256()
     for part in (_dslc.version, _build(), r.text, r.name, r.target, *r.defines, "", r.emit,
-                 str(r.opt_level), str(r.unproved), _program(r.ptxas), *r.ptxas_args):
+                 str(r.opt_level), str(r.unproved), _program(r.ptxas) if r.ptxas else "", *r.ptxas_args):
         data = part if isinstance(part, bytes) else part.encode()
         h.update(b"%d:" % len(data))
         h.update(data)

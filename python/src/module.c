@@ -70,6 +70,7 @@ static PyObject *compile(PyObject *self, PyObject *args)
 			      &o.ptxas_path, &ptxas_args, &o.opt_level, &o.emit, &unproved))
 		return NULL;
 	o.unproved = (size_t)unproved;
+	o.simulated = !o.ptxas_path;
 	const char **d = texts(defines, &keep[0], &o.ndefines);
 	const char **p = d ? texts(ptxas_args, &keep[1], &o.nptxas_args) : NULL;
 	PyObject *pair = NULL;

@@ -74,6 +74,9 @@ empty out
 absent small.cubin
 expect 0 check -q small.gemm
 empty err
+expect 0 check -q --target=sm_90a small.gemm
+expect 1 check --target=sm_80 small.gemm
+has err "error[E0304]: sm_80 has no wgmma"
 expect 0 -S --verify=off small.gemm -o x.ptx
 empty err
 expect 0 -S --verify=full --time-report small.gemm -o x.ptx

@@ -147,7 +147,11 @@ has out "D: 4680 elements (all 4 of 4 tiles)" "D: 8 elements (all 1 of 1 tiles)"
 	ends "small: right: integers and normal numbers, 4 of 4 tiles, largest error"
 	expect 0 run small.gemm --size M=65,N=72,K=40 --device sim --ptxas-path="$PWD/counts"
 	lacks out "no ptxas"
-	expect 3 run small.gemm --size M=65,N=72,K=40
+	expect 0 run small.gemm --size M=65,N=72,K=40
+	has out "no ptxas: simulated, but not assembled" "no GPU" "on the simulator"
+	expect 3 run small.gemm --size M=65,N=72,K=40 --device cuda:0
+	has err "error[E0501]: DSLC_PTXAS names none"
+	DSL_LIBCUDA=$FAKE_LIBCUDA expect 3 run small.gemm --size M=65,N=72,K=40
 	has err "error[E0501]: DSLC_PTXAS names none"
 	expect 3 -c small.gemm -o small.cubin
 	has err "error[E0501]: DSLC_PTXAS names none"

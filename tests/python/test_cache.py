@@ -8,6 +8,9 @@ import sys
 import tempfile
 import threading
 import unittest
+import unittest.mock
+
+import numpy as np
 
 import dslc
 from common import SMALL, refused
@@ -101,6 +104,48 @@ class Cache(unittest.TestCase):
         for t in threads:
             t.join()
         self.assertEqual((len(made), outputs), (1, [b"output"] * 8))
+
+
+class Ptxas(unittest.TestCase):
+    def setUp(self):
+        _cache._memory.clear()
+        environment = unittest.mock.patch.dict(os.environ, {"PATH": "", "DSLC_CACHE_DIR": ""})
+        environment.start()
+        self.addCleanup(environment.stop)
+        for name in "DSLC_PTXAS", "CUDA_HOME":
+            os.environ.pop(name, None)
+
+    def simulate(self):
+        with self.assertWarnsRegex(dslc.CompileWarning, "no ptxas was found, so only the simulator"):
+            k = dslc.load(SMALL, bN=64)
+        one, d = np.full((8, 8), 0x3f80, np.uint16), np.zeros((8, 8), np.uint16)
+        k(one, one, out=d)
+        self.assertTrue((d == 0x4100).all())
+
+    def test_none(self):
+        os.environ["DSLC_PTXAS"] = "none"
+        self.assertIsNone(_cache.find_ptxas())
+        self.simulate()
+
+    def test_nowhere(self):
+        with unittest.mock.patch.object(_cache.glob, "glob", lambda pattern: []):
+            self.assertIsNone(_cache.find_ptxas())
+            self.simulate()
+
+    def test_named_and_not_there(self):
+        os.environ["DSLC_PTXAS"] = "/nowhere/ptxas"
+        refused(self, lambda: dslc.load(SMALL), "E0501.*/nowhere/ptxas is not a program", dslc.CompileError)
+
+    def test_of_a_wheel(self):
+        with tempfile.TemporaryDirectory() as folder, unittest.mock.patch.object(sys, "path", [folder, *sys.path]):
+            for name in "cuda_nvcc", "cu12", "cu13":  # each is preferred to the ones before
+                path = pathlib.Path(folder, "nvidia", name, "bin", "ptxas")
+                path.parent.mkdir(parents=True)
+                path.write_text("")
+                before = _cache.find_ptxas()
+                path.chmod(0o755)
+                self.assertEqual(_cache.find_ptxas(), str(path))
+                self.assertNotEqual(before, str(path))
 
 
 if __name__ == "__main__":

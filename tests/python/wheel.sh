@@ -36,6 +36,7 @@ for row in open(sys.argv[1]).read().split():
         right = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
         assert digest == "sha256=" + right and int(size) == len(data), name
 END
+grep -qx "Requires-Dist: nvidia-cuda-nvcc-cu12 ==12.9.\* ; extra == 'ptxas'" site/dslc-*.dist-info/METADATA || fail "another ptxas"
 readelf -d site/dslc/_dslc.abi3.so | grep -q 'NEEDED.*python' && fail "it is bound to one Python"
 LD_PRELOAD=$preload PYTHONPATH=site "$python" - "$source/tests/driver/small.gemm" <<'END' || fail "it does not run"
 import sys, dslc, numpy

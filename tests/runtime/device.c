@@ -295,6 +295,15 @@ static void loads_that_the_driver_refuses(void **state)
 		assert_int_equal(f->modules, 0);
 		dsl_device_close(dev);
 	}
+	Fake *f = fake_reset();
+	dsl_device *dev = device_open();
+	f->fail = rows[0].call;
+	f->code = rows[0].code;
+	assert_module_fails(dev, &s.module, DSL_ERR_LOAD, "built by ptxas 13.0.88", "");
+	s.module.ptxas = "";
+	assert_module_fails(dev, &s.module, DSL_ERR_LOAD, "by ptxas none, for the simulator alone",
+			    "");
+	dsl_device_close(dev);
 }
 
 static void a_large_cluster_is_allowed_at_load(void **state)
