@@ -18,7 +18,7 @@ endif()
 find_program(DSLC_PTXAS_PROGRAM ptxas ${cuda_search} PATH_SUFFIXES bin)
 find_path(DSLC_CUDA_INCLUDE cuda.h ${cuda_search}
 	PATH_SUFFIXES include targets/x86_64-linux/include)
-if(NOT DSLC_PTXAS_PROGRAM OR NOT DSLC_CUDA_INCLUDE)
+if((DSLC_TESTS AND NOT DSLC_PTXAS_PROGRAM) OR NOT DSLC_CUDA_INCLUDE)
 	message(FATAL_ERROR "ptxas or cuda.h not found: run tools/setup.sh, which fetches them")
 endif()
 message(STATUS "ptxas ${DSLC_PTXAS_PROGRAM}, cuda.h in ${DSLC_CUDA_INCLUDE}")

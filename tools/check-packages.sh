@@ -47,7 +47,7 @@ say "building"
 cmake --preset package >/dev/null
 cmake --build --preset package >/dev/null
 (cd build/package && rm -rf ./*.deb wheel && cpack >cpack.log)
-cmake --build --preset package --target wheel >/dev/null
+cmake --build --preset package --target dslc_wheel >/dev/null
 
 say "bootstrapping"
 bare_make

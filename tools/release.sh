@@ -35,7 +35,7 @@ cmake --preset package
 cmake --build --preset package
 ctest --test-dir build/package -j "$(nproc)" --output-on-failure
 (cd build/package && cpack)
-cmake --build --preset package --target wheel
+cmake --build --preset package --target dslc_wheel
 mv build/package/*.deb build/package/wheel/*.whl "$out"
 cd "$out"
 rm -rf "dslc-$version"
