@@ -151,18 +151,24 @@ static bool is_released_late(const Kernel *k, const char *ring)
 	return false;
 }
 
-static bool check_stages(Kernel *k, const Op *ring, int stages, int inflight)
+/* Where not one stage fits, the budget of shared memory says so. */
+static bool check_stages(Kernel *k, const Op *ring, int64_t fit, int inflight)
 {
-	if (stages > inflight)
+	int stages = (int)attrs_int(&ring->attrs, A_SLOTS, 0);
+	if (stages > inflight || fit < 1)
 		return true;
-	diag_remedy(k->ctx,
-		    diag(k->ctx, ring->loc, D_E0406,
-			 "pipeline %s has %d stage%s with %d wgmma group%s in flight: a load would "
-			 "wait for a "
-			 "slot that is never released",
-			 ring->sym[0], stages, stages > 1 ? "s" : "", inflight,
-			 inflight > 1 ? "s" : ""),
-		    "use at least %d stages, or inflight %d", inflight + 1, stages - 1);
+	DiagMsg *m =
+		diag(k->ctx, ring->loc, D_E0406,
+		     "pipeline %s has %d stage%s with %d wgmma group%s in flight: a load would "
+		     "wait for a slot that is never released",
+		     ring->sym[0], stages, stages > 1 ? "s" : "", inflight,
+		     inflight > 1 ? "s" : "");
+	if (fit > inflight)
+		diag_remedy(k->ctx, m, "use at least %d stages, or inflight %d", inflight + 1,
+			    stages - 1);
+	else
+		diag_remedy(k->ctx, m, "use inflight %d: %d stages do not fit", stages - 1,
+			    inflight + 1);
 	return false;
 }
 
@@ -175,11 +181,11 @@ void pass_rings(Kernel *k)
 		if (ring_is_settled(k, ring))
 			continue;
 		int slots = given_slots(k, ring);
+		int64_t one = slots ? slot_bytes(k, ring) + barrier_bytes(1) : room.one;
 		set_slots(k, ring, slots ? slots : stages_that_fit(k, ring->sym[0], room));
 		ring_positions(k, ring->sym[0]);
-		if (pass_failed(k) ||
-		    (is_released_late(k, ring->sym[0]) &&
-		     !check_stages(k, ring, (int)attrs_int(&ring->attrs, A_SLOTS, 0), inflight)))
+		if (pass_failed(k) || (is_released_late(k, ring->sym[0]) &&
+				       !check_stages(k, ring, slots + room.left / one, inflight)))
 			return;
 	}
 }

@@ -14,11 +14,10 @@
 #include <string.h>
 
 enum {
-	OVERHEAD = 26,   /* registers beside the accumulator */
-	TWO_WAYS = 16,   /* more, where results leave by TMA or without it */
-	DIVIDES = 8,     /* more, where ptxas calls what divides, or takes roots, of rare numbers */
-	MOST_GROUPS = 3, /* of consumers */
-	MOST_REGS = 255  /* of a thread */
+	OVERHEAD = 26,  /* registers beside the accumulator */
+	TWO_WAYS = 16,  /* more, where results leave by TMA or without it */
+	DIVIDES = 8,    /* more, where ptxas calls what divides, or takes roots, of rare numbers */
+	MOST_REGS = 255 /* of a thread */
 };
 
 static bool is_consumers(void *user, const Op *op)
@@ -182,6 +181,20 @@ static void say_most(Kernel *k, DiagMsg *m, Needs n)
 		  regs, from);
 }
 
+/* Whether as many warpgroups share out the rows of all tiles, and have room for them. */
+static bool groups_fit(Kernel *k, Needs n, int groups, int more)
+{
+	int room = 0;
+	for (const struct Share *s = shares; s < shares + COUNTOF(shares); s++)
+		room = s->warpgroups == more && s->is.limit > room ? s->is.limit : room;
+	for (const Op *mma = kernel_mma(k, NULL); mma; mma = kernel_mma(k, mma)) {
+		TiledMma t = op_tiled_mma(k->ctx, mma);
+		if (t.m % (t.rows * more))
+			return false;
+	}
+	return needs_all(n) * groups / more + OVERHEAD <= room;
+}
+
 /* Of several tiles none is the one to blame. */
 static void too_many_tiles(Kernel *k, TiledMma t, Loc loc, Needs n, int limit)
 {
@@ -197,7 +210,7 @@ static void too_many_tiles(Kernel *k, TiledMma t, Loc loc, Needs n, int limit)
 			k->ctx, m,
 			"take smaller tiles, or roles cooperative: under pingpong each warpgroup "
 			"multiplies a whole one");
-	else if (groups < MOST_GROUPS)
+	else if (groups_fit(k, n, groups, groups + 1))
 		diag_remedy(k->ctx, m, "take smaller tiles, or more warpgroups: * (%d,1,1)",
 			    (groups + 1) * t.warps);
 	else

@@ -98,8 +98,9 @@ static void over_budget(Kernel *k, int64_t total, int64_t barrier_bytes, int64_t
 	if (fit >= 2)
 		diag_remedy(k->ctx, m, "%lld stages fit", (long long)fit);
 	else
-		diag_remedy(k->ctx, m, "use a smaller tile%s: not even 2 stages of this one fit",
-			    ctas > 1 ? " or fewer ctas" : "");
+		diag_remedy(k->ctx, m, "use a smaller tile%s: not %s of this one fit%s",
+			    ctas > 1 ? " or fewer ctas" : "", fit ? "even 2 stages" : "one stage",
+			    fit ? "" : "s");
 }
 
 void pass_smem(Kernel *k)

@@ -146,7 +146,7 @@ static void check_operands(const Swap *w)
 		if (is_registers(op->in[1].val) || is_registers(op->in[2].val))
 			refuse(w, op,
 			       "an operand is computed from an accumulator, which is transposed",
-			       "leave swap out");
+			       "leave swap out, and make it operand A: mm(P, sB)");
 }
 
 static void check(const Swap *w)
