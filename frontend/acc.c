@@ -156,7 +156,9 @@ static void report_type(Sema *s, const Value *v, const MmaOperand *o, const Oper
 	Elem e = elem_of(of);
 	DiagMsg *m = diag(s->ctx, v->loc, D_E0205, "the mma reads %s, '%s' holds %s",
 			  elem_rows[e].name, o->name, elem_rows[o->elem].name);
-	if (may_be_held(of) && v->kind != V_ACC)
+	if (v->kind == V_ACC)
+		diag_remedy(s->ctx, m, "write %s(%s)", elem_rows[e].name, o->name);
+	else if (may_be_held(of))
 		diag_remedy(s->ctx, m, "write %s(f32(%s))", elem_rows[e].name, o->name);
 }
 
@@ -236,6 +238,39 @@ static bool warpgroups_fit(Sema *s, const Value *mma)
 	return false;
 }
 
+/* Whether the row multiplies tiles of such types as the program has them. */
+static bool multiplies(const Mma *m, const AtomRow *r, Elem a, Elem b)
+{
+	const AtomRow *own = &atom_rows[m->atom.id];
+	return !strcmp(r->name, own->name) && r->a == (m->swap ? b : a) &&
+	       r->b == (m->swap ? a : b) && r->c == own->c && r->has_n(m->atom.n);
+}
+
+/* Neither buffer has the type that the mma reads, and an mma of their types exists: that one is
+ * meant. */
+static bool types_are_meant(Sema *s, const Mma *m, const Value *a, const Value *b)
+{
+	const AtomRow *own = &atom_rows[m->atom.id];
+	if (a->kind != V_BUFFER || b->kind != V_BUFFER)
+		return true;
+	Elem of_a = a->buffer->type->elem, of_b = b->buffer->type->elem;
+	if (of_a == (m->swap ? own->b : own->a) || of_b == (m->swap ? own->a : own->b))
+		return true;
+	for (const AtomRow *r = atom_rows; r < atom_rows + ATOM_COUNT; r++) {
+		if (!multiplies(m, r, of_a, of_b))
+			continue;
+		diag_remedy(s->ctx,
+			    diag(s->ctx, loc_join(a->loc, b->loc), D_E0205,
+				 "the mma reads %s and %s, '%s' holds %s and '%s' %s",
+				 elem_rows[own->a].name, elem_rows[own->b].name, a->buffer->name,
+				 elem_rows[of_a].name, b->buffer->name, elem_rows[of_b].name),
+			    "write %s<%d,%d,%d>(%s, %s, %s)", r->name, r->m, m->atom.n, r->k,
+			    elem_rows[of_a].name, elem_rows[of_b].name, elem_rows[r->c].name);
+		return false;
+	}
+	return true;
+}
+
 static bool mma_fits(Sema *s, const Value *acc, const Value *mma, Value *a, Value *b)
 {
 	const AtomRow *r = &atom_rows[mma->mma->atom.id];
@@ -245,7 +280,7 @@ static bool mma_fits(Sema *s, const Value *acc, const Value *mma, Value *a, Valu
 		diag(s->ctx, mma->loc, D_E0204, "the accumulator has the shape of another mma");
 		return false;
 	}
-	if (!warpgroups_fit(s, mma))
+	if (!warpgroups_fit(s, mma) || !types_are_meant(s, mma->mma, a, b))
 		return false;
 	bool swap = mma->mma->swap;
 	OperandOf of_a = {r, 'A', !swap}, of_b = {r, 'B', swap};
@@ -387,7 +422,11 @@ void stmt_accumulate(Sema *s, const Node *n)
 	if (call->kind != N_CALL || call->kids.n != 3 || call->kids.at[0]->kind != N_NAME) {
 		Value other = eval(s, call);
 		if (other.kind != V_BAD)
-			not_yet(s, call->loc, "adding anything but mm(sA, sB)");
+			diag_remedy(s->ctx,
+				    diag(s->ctx, call->loc, D_E0203,
+					 "what += adds to an accumulator is a product, mm(sA, sB)"),
+				    "write acc <- acc + x, or add where it is written: gD[m,n] <- "
+				    "bf16(acc + x)");
 		return;
 	}
 	v[1] = eval(s, call->kids.at[0]);

@@ -32,7 +32,7 @@ static void types_exist(Sema *s, const char *name, DiagMsg *m)
 			buf_printf(&b, "%s(%s, %s, %s)", b.n ? ", " : "", elem_rows[r->a].name,
 				   elem_rows[r->b].name, elem_rows[r->c].name);
 	}
-	diag_remedy(s->ctx, m, "built are %s", b.s);
+	diag_remedy(s->ctx, m, "there are %s", b.s);
 	buf_free(&b);
 }
 
@@ -53,9 +53,9 @@ static const AtomRow *row_by_types(Sema *s, const Node *at, const Value *types, 
 	if (best)
 		return best;
 	types_exist(s, at->name,
-		    not_yet(s, at->loc, "%s of (%s, %s, %s)", at->name,
-			    elem_rows[types[0].elem].name, elem_rows[types[1].elem].name,
-			    elem_rows[types[2].elem].name));
+		    diag(s->ctx, at->loc, D_E0302, "there is no %s of (%s, %s, %s)", at->name,
+			 elem_rows[types[0].elem].name, elem_rows[types[1].elem].name,
+			 elem_rows[types[2].elem].name));
 	return NULL;
 }
 

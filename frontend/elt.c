@@ -328,8 +328,16 @@ Value elt_cast(Sema *s, Loc loc, Elem to, Value *arg)
 		return value_bad();
 	if (elt_elem(arg) == to)
 		return *arg;
-	if (is_number(arg) || arg->val->type->kind != TY_TILE ||
-	    (elem_rows[to].bits > 32 && !elem_is_wide(to)) || elem_rows[to].bits < 8) {
+	if (is_number(arg)) {
+		diag_remedy(s->ctx,
+			    diag(s->ctx, loc, D_E0203,
+				 "a number is not converted: it has the type "
+				 "of what it is combined with"),
+			    "write the number itself");
+		return value_bad();
+	}
+	if (arg->val->type->kind != TY_TILE || (elem_rows[to].bits > 32 && !elem_is_wide(to)) ||
+	    elem_rows[to].bits < 8) {
 		not_yet(s, loc,
 			"converting %s to %s; tiles are, to types of 8, 16 and 32 bits, and f64",
 			value_texts[arg->kind], elem_rows[to].name);

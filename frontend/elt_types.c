@@ -36,12 +36,17 @@ Elem elt_computed_in(const Value *args, int n)
 
 static bool report_elem(Sema *s, const char *what, Elem e, const Value *v)
 {
-	diag_remedy(s->ctx,
-		    diag(s->ctx, v->loc, D_E0205, "%s computes in %s, this is %s", what,
-			 elem_rows[e].name, elem_rows[elt_elem(v)].name),
-		    e == EL_F32 ? "write %s(...) around it, or convert what comes out"
-				: "write %s(...) around it",
-		    elem_rows[e].name);
+	DiagMsg *m = diag(s->ctx, v->loc, D_E0205, "%s computes in %s, this is %s", what,
+			  elem_rows[e].name, elem_rows[elt_elem(v)].name);
+	if (v->kind == V_SCALAR)
+		diag_remedy(s->ctx, m, "declare %s : %s", v->val->name, elem_rows[e].name);
+	else if (!elem_converts(elt_elem(v), e))
+		diag_remedy(s->ctx, m, "write %s(f32(...)) around it", elem_rows[e].name);
+	else
+		diag_remedy(s->ctx, m,
+			    e == EL_F32 ? "write %s(...) around it, or convert what comes out"
+					: "write %s(...) around it",
+			    elem_rows[e].name);
 	return false;
 }
 
@@ -71,7 +76,7 @@ bool elt_types_fit(Sema *s, Loc loc, const EltRow *row, const Value *args, Elem 
 	diag_remedy(s->ctx,
 		    diag(s->ctx, loc, D_E0304, "%s does not compute in %s; %s does", target,
 			 elem_rows[e].name, target_of_computed(e)->name),
-		    "write f32(...) around what is %s, or target %s", elem_rows[e].name,
-		    target_of_computed(e)->name);
+		    "write f32(...) around tiles of %s and declare scalars f32, or write target %s",
+		    elem_rows[e].name, target_of_computed(e)->name);
 	return false;
 }

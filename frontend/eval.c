@@ -394,13 +394,6 @@ static Value eval_index(Sema *s, const Node *n)
 		return value_bad();
 	if (v.kind == V_TENSOR && is_vector_index(s, v.tensor, at, count))
 		return vector_index(s, n->loc, &v, at, count);
-	if (v.kind == V_TENSOR || v.kind == V_LAYOUT || v.kind == V_TUPLE) {
-		DiagMsg *m = not_yet(s, n->loc, "indexing %s; tiled tensors are indexed",
-				     value_texts[v.kind]);
-		if (v.kind == V_TENSOR)
-			help_value(s, m, &v);
-		return value_bad();
-	}
 	if (v.kind == V_TILES)
 		return tiles_index(s, n->loc, &v, at, count);
 	DiagMsg *m = diag(s->ctx, v.loc, D_E0203, "what is indexed is %s, this is %s",
@@ -408,6 +401,8 @@ static Value eval_index(Sema *s, const Node *n)
 	if (is_elementwise(&v))
 		diag_remedy(s->ctx, m,
 			    "write it without an index: what is computed is of all elements");
+	else if (v.kind == V_TENSOR)
+		help_value(s, m, &v);
 	return value_bad();
 }
 
@@ -458,7 +453,9 @@ static Value eval_kind(Sema *s, const Node *n)
 		diag(s->ctx, n->loc, D_E0203, "two words side by side mean nothing here");
 		return value_bad();
 	case N_RANGE:
-		not_yet(s, n->loc, "ranges");
+		diag_remedy(s->ctx, diag(s->ctx, n->loc, D_E0203, "a range is no value"),
+			    "a loop runs over it, for k in 0 .. n; a const has one value, which "
+			    "-D replaces");
 		return value_bad();
 	default:
 		return value_bad();

@@ -47,9 +47,9 @@ static bool report_whole(Sema *s, const Tensor *t, const Value *v)
 			 "what is joined to '%s' is a value for each row of the tile, this is a "
 			 "whole tile",
 			 t->name),
-		    "to add to what '%s' holds, read it as an input C of the same address: "
-		    "g%s[m,n] <- %s(x + gC[m,n])",
-		    t->name, t->name, elem_rows[t->elem].name);
+		    t->is_inout ? "write g%s[m,n] <- %s(x + g%s[m,n])"
+				: "declare it inout, and write g%s[m,n] <- %s(x + g%s[m,n])",
+		    t->name, elem_rows[t->elem].name, t->name);
 	return false;
 }
 
@@ -97,7 +97,8 @@ static bool shape_fits(Sema *s, const Tensor *t, const Value *v, const Layout *t
 			 t->name, shape_str(s, to),
 			 shape_str(s, reduced_shape(s, v->val->type->layout, r->kept))),
 		    "%s",
-		    r->kept == 1 ? "index it with the grid's name of the columns"
+		    r->kept == 1 ? "declare it out f32 (N), and index it with the grid's name of "
+				   "the columns"
 				 : "declare it out f32 (1), and index it with 0");
 	return false;
 }

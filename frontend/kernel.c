@@ -465,6 +465,20 @@ static void clauses(Sema *s, const Node *list)
 }
 
 /* ------------------------------------------------------------------ the whole */
+static void report_unwritten(Sema *s, const Tensor *t)
+{
+	DiagMsg *m =
+		diag(s->ctx, t->decl->name_loc, D_E0306, "'%s' is out, but never written", t->name);
+	if (layout_rank(t->layout) == 1)
+		diag_remedy(s->ctx, m,
+			    "write it in the grid: %s[m] += rowsum(x), or %s[n] += colsum(x)",
+			    t->name, t->name);
+	else
+		diag_remedy(s->ctx, m,
+			    "write a tile of it in the grid, behind the loops: g%s[m,n] <- %s(acc)",
+			    t->name, elem_rows[t->elem].name);
+}
+
 static void outputs_written(Sema *s, const Node *n)
 {
 	int outs = 0;
@@ -477,12 +491,7 @@ static void outputs_written(Sema *s, const Node *n)
 					 "'%s' is inout, but what it holds is never read", t->name),
 				    "declare it out");
 		if (t->is_out && !t->writes)
-			diag_remedy(s->ctx,
-				    diag(s->ctx, t->decl->name_loc, D_E0306,
-					 "'%s' is out, but never written", t->name),
-				    "write a tile of it in the grid, behind the loops: g%s[m,n] <- "
-				    "%s(acc)",
-				    t->name, elem_rows[t->elem].name);
+			report_unwritten(s, t);
 	}
 	if (!outs)
 		diag_remedy(s->ctx,

@@ -27,24 +27,23 @@ bool later_elem(const char *name)
 
 static const char an_elem[] = "the element type ";
 
-static const char place_of_max[] =
+static const char help_max[] =
 	"where a tile holds the row, write rowmin(select(x == rowmax(x), column[n], inf)), with an "
 	"argument column : f32 (N) that holds 0, 1, 2, ..";
-static const char place_of_min[] =
+static const char help_min[] =
 	"where a tile holds the row, write rowmin(select(x == rowmin(x), column[n], inf)), with an "
 	"argument column : f32 (N) that holds 0, 1, 2, ..";
 
 /* What is built in the place of what is not: by how the message begins. */
 static const struct {
-	const char *head, *built;
+	const char *head, *help;
 } instead[] = {
 	{"values", "write it behind an arrangement: mma_sync<..>(..) * (2,2,1) * values(1,2,1)"},
 	{"pick", "write a const, whose value -D replaces"},
-	{"argmax", place_of_max},
-	{"rowargmax", place_of_max},
-	{"argmin", place_of_min},
-	{"rowargmin", place_of_min},
-	{"ranges", "write a const, whose value -D replaces"},
+	{"argmax", help_max},
+	{"rowargmax", help_max},
+	{"argmin", help_min},
+	{"rowargmin", help_min},
 	{"copy atoms",
 	 "built are copy ld = cp_async(A, sA) and, without an mma, copy vec = simt(16 bytes) * "
 	 "threads(128); what names no copy is derived"},
@@ -57,24 +56,14 @@ static const struct {
 	{"a loop over a group in another", "built are loops over a group beside the grid's names"},
 	{"a loop over a group in a kernel without",
 	 "built are groups whose elements an mma multiplies"},
-	{"vectors along a group", "scale a tensor's tile in a kernel of its own"},
 	{"groups along a mode", "built are tensors of two and three modes"},
 	{"load", "write sA <- gA[m,k]; how it is copied is derived"},
 	{"store", "write gD[m,n] <- bf16(acc); how it is stored is derived"},
-	{"kernels without an mma", "built are kernels with mma mm = wgmma<64,128,16>(bf16, bf16, "
-				   "f32) and acc += mm(sA, sB)"},
 	{"tilers with modes", "write plain extents, as A / (128,64)"},
 	{"a second grid", "write a kernel for each grid: a file holds several"},
-	{"adding anything",
-	 "write acc <- acc + x, or add where it is written: gD[m,n] <- bf16(acc + x)"},
-	{"writing the output before", "write acc += mm(sA, sB); before it"},
-	{"copying and reading", "read it with the accumulator: gD[m,n] <- bf16(acc + gC[m,n])"},
-	{"an operand of mma in global", "write sA <- gA[m,k], and multiply sA"},
 	{"elements of", "built are tiles that a buffer holds: sQ <- gQ[m,k], and f32(sQ)"},
 	{"this layout",
 	 "built are contiguous rows or columns of the tile: (M,K):(lda,1), (M,K):(1,lda)"},
-	{"assignment", "write sA <- gA[m,k] for a copy, acc += mm(sA, sB) for a product, acc <- "
-		       "0.5 * acc for what changes, let y = alpha * acc for a value"},
 	{"schedule auto",
 	 "leave the schedule out, or parts of it: what it does not say is derived"},
 };
@@ -98,7 +87,7 @@ static const char *built_instead(Ctx *c, const char *what)
 		return elems_built(c);
 	for (size_t i = 0; i < COUNTOF(instead); i++)
 		if (!strncmp(what, instead[i].head, strlen(instead[i].head)))
-			return instead[i].built;
+			return instead[i].help;
 	if (!later_function(what))
 		return NULL;
 	for (int op = 0; op < OP_COUNT; op++)

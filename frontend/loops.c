@@ -105,15 +105,21 @@ static bool grid_fits(Sema *s, const Node *n, const Value *v, bool groups)
 			 "the grid is over the tiles of an output, not "
 			 "over %s",
 			 value_texts[v->kind]);
-		diag_remedy(s->ctx, m, "write for (m,n) in gD, with let gD = D / (bM,bN)");
+		if (v->kind == V_TENSOR)
+			diag_remedy(s->ctx, m,
+				    "write for (m,n) in g%s, with let g%s = %s / (bM,bN)",
+				    v->tensor->name, v->tensor->name, v->tensor->name);
+		else
+			diag_remedy(s->ctx, m, "write for (m,n) in gD, with let gD = D / (bM,bN)");
 		return false;
 	}
 	const Tensor *t = v->tiling->tensor;
 	if (!t->is_out)
-		diag(s->ctx, v->loc, D_E0307,
-		     "the grid is over the tiles of an output, and '%s' is "
-		     "an input",
-		     t->name);
+		diag_remedy(s->ctx,
+			    diag(s->ctx, v->loc, D_E0307,
+				 "the grid is over the tiles of an output, and '%s' is an input",
+				 t->name),
+			    "declare it out");
 	else if (names->kids.n != v->tiling->rank + (groups && !groups_mode(v->tiling)))
 		diag(s->ctx, names->loc, D_E0206,
 		     "%d name%s for the %stiles of '%s', which has rank %d", names->kids.n,

@@ -446,11 +446,11 @@ static bool is_behind(const Src *s, int at, const char *word)
 static const struct {
 	const char *token, *before, *missing, *help;
 } habits[] = {
-	{"'..'", NULL, NULL, "a range follows 'in': for k in 0 .. n"},
+	{"'..'", NULL, NULL,
+	 "a range follows 'in', for k in 0 .. n; a const has one value, which -D replaces"},
 	{"'o'", NULL, NULL, "o composes layouts: take another name"},
 	{NULL, "if", NULL, "there is no if: edges are guarded, select(c, x, y) chooses"},
 	{NULL, "else", NULL, "there is no else: edges are guarded, select(c, x, y) chooses"},
-	{NULL, "(if", NULL, "there is no if: select(c, x, y) is x where c is not 0, else y"},
 	{NULL, "(bf16)", NULL, "a type is a function: bf16(x)"},
 	{NULL, "(f16)", NULL, "a type is a function: f16(x)"},
 	{NULL, "(float)", NULL, "a type is a function: f32(x)"},

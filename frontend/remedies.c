@@ -4,6 +4,7 @@
  * the function whose arguments do not count up. */
 #include "frontend/sema.h"
 
+#include <inttypes.h>
 #include <string.h>
 #include <strings.h>
 
@@ -49,18 +50,98 @@ DiagMsg *help_habit(Sema *s, const char *name, DiagMsg *m)
 }
 
 /* ------------------------------------------------------------------ kinds of values */
-static void help_tensor(Sema *s, DiagMsg *m, const Tensor *t)
+/* The innermost name here that counts tiles of so many elements; NULL: none. */
+static const Symbol *counts_tiles_of(Sema *s, const Ix *extent)
 {
-	bool one = layout_rank(t->layout) == 1 && ix_is(layout_size(s->ctx, t->layout), 1);
-	if (one)
+	for (int i = s->symbols.n; i-- > 0;) {
+		const Value *v = &s->symbols.at[i].value;
+		if (v->kind == V_INT && v->coord && v->coord->extent == extent)
+			return &s->symbols.at[i];
+	}
+	return NULL;
+}
+
+/* By the names here that count its tiles; along a mode of which none does, by a letter. */
+const char *tile_example(Sema *s, const Tiling *t)
+{
+	static const char *const letters[] = {"", "n", "mn", "lmn", "hlmn", "ghlmn"};
+	const char *all = ctx_strf(s->ctx, "g%s", t->tensor->name);
+	for (int i = 0; i < s->symbols.n; i++)
+		if (s->symbols.at[i].value.kind == V_TILES && s->symbols.at[i].value.tiling == t)
+			all = s->symbols.at[i].name;
+	for (int i = 0; i < t->rank; i++) {
+		const Symbol *sym = name_that_counts(s, t, i);
+		const char *name = sym ? sym->name : ctx_strf(s->ctx, "%c", letters[t->rank][i]);
+		all = ctx_strf(s->ctx, "%s%s%s", all, i ? "," : "[", name);
+	}
+	return ctx_strf(s->ctx, "%s]", all);
+}
+
+/* What the tensor is divided into, where names here count all of its tiles; NULL: nothing. */
+static const Tiling *tiles_of(Sema *s, const Tensor *t)
+{
+	for (int i = s->symbols.n; i-- > 0;) {
+		const Value *v = &s->symbols.at[i].value;
+		int counted = 0;
+		if (v->kind != V_TILES || v->tiling->tensor != t)
+			continue;
+		while (counted < v->tiling->rank && name_that_counts(s, v->tiling, counted))
+			counted++;
+		if (counted == v->tiling->rank)
+			return v->tiling;
+	}
+	return NULL;
+}
+
+/* How it would be divided for the names here: "128,64"; NULL: none counts tiles along a mode, which
+ * is the first that to->rank leaves out. */
+static const char *divided(Sema *s, Tiling *to)
+{
+	const char *all = "";
+	for (to->rank = 0; to->rank < layout_rank(to->tensor->layout); to->rank++) {
+		const Symbol *sym = counts_tiles_of(s, tensor_extent(s, to->tensor, to->rank));
+		if (!sym)
+			return NULL;
+		to->extent[to->rank] = sym->value.coord->tile;
+		all = ctx_strf(s->ctx, "%s%s%" PRId64, all, to->rank ? "," : "",
+			       sym->value.coord->tile);
+	}
+	return all;
+}
+
+static void help_vector(Sema *s, DiagMsg *m, const Tensor *t)
+{
+	const Ix *extent = tensor_extent(s, t, 0);
+	const char *name = grid_name_of(s, extent);
+	if (ix_is(extent, 1))
 		diag_remedy(s->ctx, m, "write %s[0]", t->name);
-	else if (layout_rank(t->layout) == 1)
-		diag_remedy(s->ctx, m, "write %s[n], with a name of the grid", t->name);
+	else if (name)
+		diag_remedy(s->ctx, m, "write %s[%s]", t->name, name);
 	else
+		diag_remedy(s->ctx, m, "write %s[n], with a name of the grid", t->name);
+}
+
+static void help_tensor(Sema *s, DiagMsg *m, Tensor *t)
+{
+	Tiling own = {.tensor = t};
+	const Tiling *tiles = tiles_of(s, t);
+	const char *extents = tiles ? NULL : divided(s, &own);
+	Buf b = {0};
+	if (layout_rank(t->layout) == 1) {
+		help_vector(s, m, t);
+	} else if (tiles) {
+		diag_remedy(s->ctx, m, "name a tile of it: %s", tile_example(s, tiles));
+	} else if (extents) {
+		diag_remedy(s->ctx, m, "divide it, let g%s = %s / (%s), and name a tile: %s",
+			    t->name, t->name, extents, tile_example(s, &own));
+	} else {
+		ix_print(tensor_extent(s, t, own.rank), &b);
 		diag_remedy(s->ctx, m,
-			    "divide it as the output is divided, let g%s = %s / (bM,bN), and name "
-			    "a tile: g%s[m,n]",
-			    t->name, t->name, t->name);
+			    "read a tensor whose tiles the names here count; none counts those "
+			    "along %s",
+			    b.s);
+	}
+	buf_free(&b);
 }
 
 static const struct {
@@ -82,19 +163,11 @@ DiagMsg *help_value(Sema *s, DiagMsg *m, const Value *v)
 	if (v->kind == V_TENSOR)
 		help_tensor(s, m, v->tensor);
 	if (v->kind == V_TILES)
-		diag_remedy(s->ctx, m, "name a tile of it: %s",
-			    tile_example(s, v->tiling->tensor->name, v->tiling->rank));
+		diag_remedy(s->ctx, m, "name a tile of it: %s", tile_example(s, v->tiling));
 	for (size_t i = 0; i < COUNTOF(kinds); i++)
 		if (kinds[i].kind == v->kind)
 			diag_remedy(s->ctx, m, "%s", kinds[i].help);
 	return m;
-}
-
-const char *tile_example(Sema *s, const char *tensor, int rank)
-{
-	static const char *const indices[] = {"", "[n]", "[m,n]", "[l,m,n]"};
-	return ctx_strf(s->ctx, "g%s%s", tensor,
-			rank < (int)COUNTOF(indices) ? indices[rank] : "[...]");
 }
 
 /* ------------------------------------------------------------------ operators, arguments */

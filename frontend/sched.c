@@ -159,6 +159,12 @@ static void roles_spelled(Sema *s, const Node *n, const char *roles)
 	s->schedule.consumers_loc = c.at->loc;
 }
 
+static DiagMsg *no_roles(Sema *s, Loc loc, const char *name)
+{
+	return diag(s->ctx, loc, D_E0308,
+		    "no roles are called '%s'; none, cooperative and pingpong are", name);
+}
+
 static void clause_roles(Sema *s, const Node *n)
 {
 	const Node *last = word_at(n, n->kids.n - 1);
@@ -178,10 +184,7 @@ static void clause_roles(Sema *s, const Node *n)
 	if (!sym && !sched_word(last->name)) {
 		g = suggest_begin(last->name);
 		sched_suggest(&g);
-		suggest_end(s, &g,
-			    diag(s->ctx, last->loc, D_E0308,
-				 "no roles are called '%s'; none, cooperative and pingpong are",
-				 last->name));
+		suggest_end(s, &g, no_roles(s, last->loc, last->name));
 		return;
 	}
 	Value v = eval(s, last);
@@ -189,7 +192,7 @@ static void clause_roles(Sema *s, const Node *n)
 		return;
 	const ClauseWord *w = word_of(CLAUSE_ROLES, v.str);
 	if (!w || !w->built)
-		not_yet(s, last->loc, "roles %s; none, cooperative and pingpong are", v.str);
+		no_roles(s, last->loc, v.str);
 	else if (spelled && !strcmp(v.str, "none"))
 		bad_form(s, n, "roles none; it has no producer and no consumer");
 	else if (spelled)

@@ -54,10 +54,11 @@ static void stmt_print(Sema *s, const Node *n)
 	buf_free(&line);
 }
 
-/* ------------------------------------------------------------------ not built */
 static void stmt_assign(Sema *s, const Node *n)
 {
-	not_yet(s, n->loc, "assignment by =, which is for declarations");
+	diag_remedy(s->ctx, diag(s->ctx, n->loc, D_E0105, "'=' stands in declarations alone"),
+		    "write sA <- gA[m,k] for a copy, acc += mm(sA, sB) for a product, acc <- 0.5 * "
+		    "acc for what changes, let y = alpha * acc for a value");
 }
 
 /* ------------------------------------------------------------------ statements */

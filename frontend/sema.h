@@ -327,6 +327,8 @@ bool reads_before(Sema *s, const Value *v, const Val *x); /* what is written is 
 Value tiles_divide(Sema *s, Loc loc, const Value *tensor, const Value *tiler);
 Value tiles_index(Sema *s, Loc loc, const Value *tiles, Value *at, int n);
 const Ix *tiles_count(Sema *s, const Tiling *t, int mode);
+const Ix *tensor_extent(Sema *s, const Tensor *t, int mode);
+const Symbol *name_that_counts(Sema *s, const Tiling *t, int mode); /* its tiles; NULL: none */
 Val *tile_build(Sema *s, const Tile *t, Loc loc);
 ModeList tiling_modes(Sema *s, const Tiling *t);              /* those of its matrix */
 const Layout *tiling_shape(Sema *s, const Tiling *t);         /* of its matrix */
@@ -363,6 +365,7 @@ const Ix *tile_origin(Sema *s, const Tiling *t, int mode, const Ix *at);
 void tile_ends(Sema *s, const Tile *t, Op *op);
 
 /* vector.c: bias[n] */
+const char *grid_name_of(Sema *s, const Ix *extent); /* of a mode of that extent; NULL: none is */
 bool is_vector_index(Sema *s, const Tensor *t, const Value *at, int n);
 Value vector_index(Sema *s, Loc loc, const Value *tensor, Value *at, int n);
 /* The tile of v, a vector as a matrix of one row or column, what repeats once; and its shape. NULL:
@@ -468,7 +471,7 @@ DiagMsg *help_habit(Sema *s, const char *name, DiagMsg *m); /* NULL: no name of 
 DiagMsg *help_value(Sema *s, DiagMsg *m, const Value *v);   /* which no tile is computed with */
 DiagMsg *help_operator(Sema *s, DiagMsg *m, const char *op, const Value *a, const Value *b);
 DiagMsg *help_call(Sema *s, DiagMsg *m, const char *name, int given, int takes);
-const char *tile_example(Sema *s, const char *tensor, int rank); /* gC[m,n] */
+const char *tile_example(Sema *s, const Tiling *t); /* gC[m,n] */
 
 Op *build(Sema *s, OpKind kind, Loc loc);
 Op *build_in(Sema *s, Op *op, Val *v);

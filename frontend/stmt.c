@@ -33,8 +33,7 @@ bool is_whole_tile(Sema *s, const Value *v)
 		diag_remedy(s->ctx,
 			    diag(s->ctx, v->loc, D_E0206, "%d ind%s for '%s', which has rank %d",
 				 given, given == 1 ? "ex" : "ices", t->tensor->name, t->rank),
-			    "each mode has an index: %s",
-			    tile_example(s, t->tensor->name, t->rank));
+			    "each mode has an index: %s", tile_example(s, t));
 	return !open;
 }
 
@@ -340,7 +339,10 @@ bool may_write(Sema *s, const Value *to)
 			    diag(s->ctx, to->loc, D_E0306, "'%s' is written twice", t->name),
 			    "write one expression, or a second output for the other");
 	else if (s->mma_loc.src >= 0 && s->work_loc.src < 0)
-		not_yet(s, to->loc, "writing the output before an mma");
+		diag_remedy(s->ctx,
+			    diag(s->ctx, to->loc, D_E0309, "'%s' is written before an mma",
+				 t->name),
+			    "write acc += mm(sA, sB); before it");
 	else
 		return true;
 	return false;
@@ -391,9 +393,8 @@ bool via_fits(Sema *s, const Node *n, const Value *to)
 static bool from_is_tile(Sema *s, const Value *from)
 {
 	if (from->kind == V_TILES || from->kind == V_TENSOR) {
-		diag_remedy(s->ctx,
-			    diag(s->ctx, from->loc, D_E0312, "a buffer is filled with one tile"),
-			    "write gA[m,k]");
+		help_value(s, diag(s->ctx, from->loc, D_E0312, "a buffer is filled with one tile"),
+			   from);
 		return false;
 	}
 	return want(s, from, V_TILE, "what fills a buffer");

@@ -67,9 +67,14 @@ Value tiles_divide(Sema *s, Loc loc, const Value *tensor, const Value *tiler)
 	return v;
 }
 
+const Ix *tensor_extent(Sema *s, const Tensor *t, int mode)
+{
+	return layout_size(s->ctx, layout_mode(s->ctx, t->layout, mode));
+}
+
 static const Ix *extent(Sema *s, const Tiling *t, int mode)
 {
-	return layout_size(s->ctx, layout_mode(s->ctx, t->tensor->layout, mode));
+	return tensor_extent(s, t->tensor, mode);
 }
 
 const Ix *tiles_count(Sema *s, const Tiling *t, int mode)
@@ -106,7 +111,7 @@ static DiagMsg *report_other_extent(Sema *s, const Tiling *t, int mode, const Va
 	return m;
 }
 
-static const Symbol *name_that_counts(Sema *s, const Tiling *t, int mode)
+const Symbol *name_that_counts(Sema *s, const Tiling *t, int mode)
 {
 	for (int i = s->symbols.n; i-- > 0;) {
 		const Symbol *sym = &s->symbols.at[i];
@@ -135,6 +140,37 @@ static void report_swapped(Sema *s, const Tiling *t, int mode, const Value *at)
 		diag_remedy(s->ctx, m, "if this is meant, -Wno-W0203 silences it");
 }
 
+/* Of an index of names that count tiles, p + r: what bounds it, "P <= 65536, R <= 65536"; NULL: it
+ * has other names, or none. */
+static const char *bounds_of(Sema *s, const Ix *at)
+{
+	enum { MANY = 65536 };
+	const char *all = NULL;
+	for (int i = 0; i < s->symbols.n; i++) {
+		const Value *v = &s->symbols.at[i].value;
+		if (v->kind != V_INT || v->ix->kind != IX_SYM || !ix_uses(at, v->ix->name))
+			continue;
+		if (!v->coord || v->coord->extent->kind != IX_SYM)
+			return NULL;
+		all = ctx_strf(s->ctx, "%s%s%s <= %d", all ? all : "", all ? ", " : "",
+			       v->coord->extent->name, MANY);
+	}
+	return all;
+}
+
+static void report_origin(Sema *s, const Tiling *t, int mode, const Value *at, bool below)
+{
+	const char *bounds = bounds_of(s, at->ix);
+	DiagMsg *m = diag(s->ctx, at->loc, D_E0211,
+			  "this tile may begin outside 0..2147483647 of mode %d of '%s'", mode,
+			  t->tensor->name);
+	if (bounds && !below)
+		diag_remedy(s->ctx, m, "say how many there are: where %s", bounds);
+	else
+		diag_remedy(s->ctx, m, "an index counts tiles, here of %" PRId64 " elements",
+			    t->extent[mode]);
+}
+
 /* Origins are 32-bit for TMA, whatever the expression. */
 static bool origin_fits(Sema *s, const Tiling *t, int mode, const Value *at)
 {
@@ -151,11 +187,7 @@ static bool origin_fits(Sema *s, const Tiling *t, int mode, const Value *at)
 		diag_remedy(s->ctx, report_other_extent(s, t, mode, at, D_E0211),
 			    "write the indices in the order of the modes of '%s'", t->tensor->name);
 	else
-		diag_remedy(s->ctx,
-			    diag(s->ctx, at->loc, D_E0211,
-				 "this tile may begin outside 0..2147483647 of mode %d of '%s'",
-				 mode, t->tensor->name),
-			    "an index counts tiles, here of %" PRId64 " elements", t->extent[mode]);
+		report_origin(s, t, mode, at, lo < 0);
 	return false;
 }
 
@@ -169,7 +201,7 @@ Value tiles_index(Sema *s, Loc loc, const Value *tiles, Value *at, int n)
 		diag_remedy(s->ctx,
 			    diag(s->ctx, loc, D_E0206, "%d indices for '%s', which has rank %d", n,
 				 name, t->tiling->rank),
-			    "each mode has an index: %s", tile_example(s, name, t->tiling->rank));
+			    "each mode has an index: %s", tile_example(s, t->tiling));
 		return value_bad();
 	}
 	for (int i = 0; i < n; i++)

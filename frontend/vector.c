@@ -42,11 +42,6 @@ static int side_of(Sema *s, const Ix *at)
 	return -1;
 }
 
-static const Ix *extent_at(Sema *s, const Tensor *t, int mode)
-{
-	return layout_size(s->ctx, layout_mode(s->ctx, t->layout, mode));
-}
-
 /* Of what the name counts tiles, of how many elements each; NULL: it is no such name. */
 static const Ix *extent_by(Sema *s, const Ix *at, int64_t *tile)
 {
@@ -57,28 +52,27 @@ static const Ix *extent_by(Sema *s, const Ix *at, int64_t *tile)
 	if (mode < 0)
 		return NULL;
 	*tile = group ? 1 : t->extent[mode];
-	return group ? s->groups.extent : extent_at(s, t->tensor, mode);
+	return group ? s->groups.extent : tensor_extent(s, t->tensor, mode);
 }
 
 /* ------------------------------------------------------------------ bias[n] */
 static bool report_no_name(Sema *s, const Tensor *t, const Value *at)
 {
-	diag_remedy(s->ctx,
-		    diag(s->ctx, at->loc, D_E0203,
-			 "'%s' has an element for each row or column of the output, and this is "
-			 "not the grid's name for these",
-			 t->name),
-		    "index it with the name that for (m,n) in ... gives these: %s[n] or %s[m]",
-		    t->name, t->name);
+	Value v = {.kind = V_TENSOR, .tensor = (Tensor *)(uintptr_t)t};
+	help_value(s,
+		   diag(s->ctx, at->loc, D_E0203,
+			"'%s' has an element for each row or column of the output, and this is "
+			"not the grid's name for these",
+			t->name),
+		   &v);
 	return false;
 }
 
-/* The name of the grid for a mode of that extent; NULL: none is. */
-static const char *name_for(Sema *s, const Ix *extent)
+const char *grid_name_of(Sema *s, const Ix *extent)
 {
-	for (int i = 0; i < s->grid->rank; i++)
+	for (int i = 0; s->grid && i < s->grid->rank; i++)
 		if (s->grid_at[i] && s->grid_at[i]->kind == IX_SYM &&
-		    extent_at(s, s->grid->tensor, i) == extent)
+		    tensor_extent(s, s->grid->tensor, i) == extent)
 			return s->grid_at[i]->name;
 	return NULL;
 }
@@ -86,9 +80,9 @@ static const char *name_for(Sema *s, const Ix *extent)
 static bool report_other_length(Sema *s, const Tensor *t, int mode, const Value *at)
 {
 	Buf here = {0}, there = {0};
-	const char *name = name_for(s, extent_at(s, t, mode));
+	const char *name = grid_name_of(s, tensor_extent(s, t, mode));
 	int64_t tile;
-	ix_print(extent_at(s, t, mode), &here);
+	ix_print(tensor_extent(s, t, mode), &here);
 	ix_print(extent_by(s, at->ix, &tile), &there);
 	DiagMsg *m = diag(s->ctx, at->loc, D_E0211,
 			  "'%s' has %s elements along mode %d, and the index counts tiles of %s",
@@ -106,12 +100,12 @@ static bool report_other_length(Sema *s, const Tensor *t, int mode, const Value 
 static bool index_fits(Sema *s, Tiling *t, int mode, const Value *at)
 {
 	t->extent[mode] = 1;
-	if (at->kind == V_INT && ix_is(at->ix, 0) && ix_is(extent_at(s, t->tensor, mode), 1))
+	if (at->kind == V_INT && ix_is(at->ix, 0) && ix_is(tensor_extent(s, t->tensor, mode), 1))
 		return true;
 	const Ix *extent = at->kind == V_INT ? extent_by(s, at->ix, &t->extent[mode]) : NULL;
 	if (!extent)
 		return report_no_name(s, t->tensor, at);
-	return extent_at(s, t->tensor, mode) == extent ||
+	return tensor_extent(s, t->tensor, mode) == extent ||
 	       report_other_length(s, t->tensor, mode, at);
 }
 
@@ -293,7 +287,9 @@ static Val *build_view(Sema *s, const Tile *t, int side, Loc loc)
 		      i == side ? tile_origin(s, g, along, t->at[along]) : ix_const(c, 0));
 	tile_ends(s, t, op);
 	if (attrs_get(&op->attrs, A_RAGGED))
-		not_yet(s, loc, "vectors along a group that a loop runs over");
+		not_yet(s, loc,
+			"vectors along a group that a loop runs over; a tensor's tile, scaled in a "
+			"kernel of its own, is");
 	const Type *type = type_tile(c, SP_GLOBAL, g->tensor->elem, view_layout(s, g, side, true));
 	return op_result(s->kernel, op, "t", type);
 }
@@ -304,7 +300,7 @@ static bool length_fits(Sema *s, const Value *v, int mode)
 	const Tile *t = v->tile;
 	Value at = {.kind = V_INT, .loc = v->loc, .ix = t->at[mode]};
 	int64_t tile;
-	if (extent_at(s, t->tiling->tensor, mode) == extent_by(s, at.ix, &tile))
+	if (tensor_extent(s, t->tiling->tensor, mode) == extent_by(s, at.ix, &tile))
 		return true;
 	return report_other_length(s, t->tiling->tensor, mode, &at);
 }

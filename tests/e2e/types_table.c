@@ -189,7 +189,7 @@ static void say_none(void)
 			for (int c = 0; c < EL_COUNT; c++)
 				if (elem_rows[a].spoken && elem_rows[b].spoken &&
 				    elem_rows[c].spoken && !find_atom((Elem)a, (Elem)b, (Elem)c))
-					printf("- %s %s %s - - - - - 0 E0301\n", elem_rows[a].name,
+					printf("- %s %s %s - - - - - 0 E0302\n", elem_rows[a].name,
 					       elem_rows[b].name, elem_rows[c].name);
 }
 
@@ -277,7 +277,7 @@ static void say_page(void)
 	       "on\n"
 	       "the simulator, or on a GPU: enough that each pair of properties is in one, in the "
 	       "suite; all of them, if asked.\n\n"
-	       "## Products\n\nOther types of A, B and the accumulator are E0301: there is no such "
+	       "## Products\n\nOther types of A, B and the accumulator are E0302: there is no such "
 	       "instruction.\n\n");
 	say_products();
 	printf("\nA in registers is a value computed from an accumulator or a buffer: weights of "

@@ -95,7 +95,7 @@ def none(lines):
         names[name, i % FEW + 1] = words
     files = dict.fromkeys(name for name, _ in names)
     got = subprocess.run([dslc, "-fsyntax-only", *files], capture_output=True, text=True, check=False)
-    refused = {(name, int(n)) for name, n in re.findall(r"^(.*):(\d+):\d+: error\[E0301\]", got.stderr, re.MULTILINE)}
+    refused = {(name, int(n)) for name, n in re.findall(r"^(.*):(\d+):\d+: error\[E0302\]", got.stderr, re.MULTILINE)}
     return [f"{' '.join(words)}: not refused\n" for at, words in names.items() if at not in refused]
 
 
