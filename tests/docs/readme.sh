@@ -27,6 +27,10 @@ cmake --preset dev
 cmake --build --preset dev
 ctest --preset dev -j $(nproc)
 END
+# The schedule that its comment names compiles, as typed.
+sed 's|schedule { .* } // or: \(.*;\) -- .*|schedule { \1 }|' shown.gemm >other.gemm
+! cmp -s shown.gemm other.gemm
+"$dslc" check other.gemm
 # The kernel that is shown is the example.
 "$dslc" -q -S shown.gemm -o shown.ptx
 "$dslc" -q -S examples/gemm/gemm.gemm -o example.ptx
