@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* quantise.c - a row that is stored in 8 bits by a scale from the row itself: one tile must hold
  * all of the row, or its parts would have a scale each that nobody keeps.
- *     gD[m,n] <- e4m3(x * (448 / rowmax(abs(x))));   where N <= 128, tiles of 128 columns */
+ *     gD[m,n] <- e4m3(x * (448 / max(rowmax(abs(x)), 1e-30)));   where N <= 128, tiles of 128 */
 #include "frontend/sema.h"
 
 #include <inttypes.h>
