@@ -36,7 +36,7 @@ static Value unknown_name(Sema *s, const char *name, Loc loc)
 {
 	Suggest g = suggest_begin(name);
 	if (later_function(name) || later_elem(name)) {
-		not_yet(s, loc, "%s", name);
+		report_later(s, loc, name);
 		return value_bad();
 	}
 	DiagMsg *m = diag(s->ctx, loc, D_E0201, "unknown name '%s'", name);

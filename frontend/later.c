@@ -1,20 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* later.c - words that the language has and this version does not build: they are known, so that
- * the message says so instead of calling them unknown. A row leaves when its word is built. */
+/* later.c - words that the language has and this version does not build, and words that stand
+ * elsewhere: they are known, so that the message says so instead of calling them unknown. A row
+ * leaves when its word is built. */
 #include "frontend/sema.h"
 
 #include <string.h>
 
-static const char *const functions[] = {
-	"pick",  "simt",   "threads",   "values", "load",
-	"store", "argmax", "rowargmax", "argmin", "rowargmin",
+static const char *const functions[] = {"pick", "argmax", "rowargmax", "argmin", "rowargmin"};
+
+/* Words that are built, and no functions. */
+static const struct {
+	const char *name, *help;
+} elsewhere[] = {
+	{"simt", "it declares a copy: copy vec = simt(16 bytes) * threads(128)"},
+	{"threads", "it declares a copy: copy vec = simt(16 bytes) * threads(128)"},
+	{"values", "write it behind an arrangement: mma_sync<..>(..) * (2,2,1) * values(1,2,1)"},
+	{"load", "write sA <- gA[m,k]; how it is copied is derived"},
+	{"store", "write gD[m,n] <- bf16(acc); how it is stored is derived"},
 };
+
+static const char *help_elsewhere(const char *name)
+{
+	for (size_t i = 0; i < COUNTOF(elsewhere); i++)
+		if (!strcmp(elsewhere[i].name, name))
+			return elsewhere[i].help;
+	return NULL;
+}
+
 bool later_function(const char *name)
 {
 	for (size_t i = 0; i < COUNTOF(functions); i++)
 		if (!strcmp(functions[i], name))
 			return true;
-	return false;
+	return help_elsewhere(name);
 }
 
 bool later_elem(const char *name)
@@ -38,7 +56,6 @@ static const char help_min[] =
 static const struct {
 	const char *head, *help;
 } instead[] = {
-	{"values", "write it behind an arrangement: mma_sync<..>(..) * (2,2,1) * values(1,2,1)"},
 	{"pick", "write a const, whose value -D replaces"},
 	{"argmax", help_max},
 	{"rowargmax", help_max},
@@ -57,8 +74,6 @@ static const struct {
 	{"a loop over a group in a kernel without",
 	 "built are groups whose elements an mma multiplies"},
 	{"groups along a mode", "built are tensors of two and three modes"},
-	{"load", "write sA <- gA[m,k]; how it is copied is derived"},
-	{"store", "write gD[m,n] <- bf16(acc); how it is stored is derived"},
 	{"tilers with modes", "write plain extents, as A / (128,64)"},
 	{"a second grid", "write a kernel for each grid: a file holds several"},
 	{"elements of", "built are tiles that a buffer holds: sQ <- gQ[m,k], and f32(sQ)"},
@@ -79,24 +94,15 @@ const char *elems_built(Ctx *c)
 	return all;
 }
 
-/* A function or an element type by its name alone has what is built of its kind. */
+/* An element type by its name alone has what is built of its kind. */
 static const char *built_instead(Ctx *c, const char *what)
 {
-	Buf b = {0};
 	if (later_elem(what) || !strncmp(what, an_elem, strlen(an_elem)))
 		return elems_built(c);
 	for (size_t i = 0; i < COUNTOF(instead); i++)
 		if (!strncmp(what, instead[i].head, strlen(instead[i].head)))
 			return instead[i].help;
-	if (!later_function(what))
-		return NULL;
-	for (int op = 0; op < OP_COUNT; op++)
-		if (elt_by_op((OpKind)op))
-			buf_printf(&b, "%s%s", b.n ? ", " : "built are ",
-				   elt_by_op((OpKind)op)->name);
-	const char *all = ctx_str(c, b.s);
-	buf_free(&b);
-	return all;
+	return NULL;
 }
 
 DiagMsg *not_yet(Sema *s, Loc loc, const char *fmt, ...)
@@ -112,4 +118,15 @@ DiagMsg *not_yet(Sema *s, Loc loc, const char *fmt, ...)
 		diag_remedy(s->ctx, m, "%s", built);
 	buf_free(&b);
 	return m;
+}
+
+void report_later(Sema *s, Loc loc, const char *name)
+{
+	const char *help = help_elsewhere(name);
+	if (help)
+		diag_remedy(s->ctx,
+			    diag(s->ctx, loc, D_E0309, "'%s' is no function of values", name), "%s",
+			    help);
+	else
+		not_yet(s, loc, "%s", name);
 }

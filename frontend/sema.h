@@ -463,6 +463,7 @@ void fill_needs_elements(Sema *s, const Tensor *t, Loc loc);
 bool fill_is_seen(Sema *s, Buffer *b, Loc loc); /* by a read here; reports */
 
 /* later.c: what the language has and this version does not build */
+void report_later(Sema *s, Loc loc, const char *name); /* a word that is one of these */
 bool later_function(const char *name);
 bool later_elem(const char *name);
 const char *elems_built(Ctx *c); /* "built are s8, u8, .." */
