@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* compare.c - is the output right? Integers: every bit, unless a function is approximate. Else: it
- * lies between the bounds that the reference interpreter gives, of what sums may be rounded to
- * (atoms.def: fraction) and of what functions may be off by (elementwise.def). What was never
- * written still has the poison's bits, and so have the guards. */
+/* compare.c - is the output right? Each element lies between the bounds that the reference
+ * interpreter gives, of what sums may be rounded to (atoms.def: fraction) and of what functions may
+ * be off by (elementwise.def). Where the bounds are one number, every bit is compared. An element
+ * that was never written still has the poison's bits, and so have the guards. */
 #include "driver/problem.h"
 
 #include <math.h>
@@ -96,11 +96,6 @@ static void complain(const Problem *p, const Tensor *t, int64_t i, Verdict *v)
 			 v->hi);
 }
 
-bool problem_exact(const Problem *p, DataKind kind)
-{
-	return (kind == DATA_INTEGERS || p->integral) && !p->approximate && !p->narrow && !p->joins;
-}
-
 /* Bounds of all that there is mean that anything is right, also what is no number. */
 static bool is_within(double x, double lo, double hi)
 {
@@ -120,29 +115,44 @@ static double largest_right(const Verdict *v, double r)
 	return isfinite(most) ? fmax(most, fabs(r)) : r;
 }
 
-static bool check_element(const Problem *p, const Tensor *t, DataKind kind, int64_t i, Verdict *v)
+/* The largest error, beside the one that is right there. */
+static void note_error(const Tensor *t, Verdict *v, double x, double r)
+{
+	double unit = unit_in_last_place(t->elem, largest_right(v, r)), ulps = fabs(x - r) / unit;
+	if (!isfinite(ulps) || ulps <= v->ulps)
+		return;
+	v->ulps = ulps;
+	v->allowed = fmax(v->hi - r, r - v->lo) / unit;
+}
+
+static bool same_bits(const Tensor *t, const void *a, const void *b, int64_t i)
 {
 	size_t size = elem_bytes(t->elem);
-	const char *got = (const char *)t->host + (size_t)i * size;
+	return memcmp((const char *)a + (size_t)i * size, (const char *)b + (size_t)i * size,
+		      size) == 0;
+}
+
+static bool check_element(const Tensor *t, int64_t i, Verdict *v)
+{
+	bool open = !same_bits(t, t->lo, t->hi, i);
+	v->open |= open;
 	v->lo = v->hi = 0;
-	if (memcmp(got, (const char *)t->ref + (size_t)i * size, size) == 0)
+	if (same_bits(t, t->host, t->ref, i))
 		return true;
 	if (is_unwritten(t, i))
 		return false;
 	double x = elem_get(t->elem, t->host, i), r = elem_get(t->elem, t->ref, i);
 	if (isnan(x) && isnan(r)) /* of any bits: IEEE 754 does not say which */
 		return true;
-	if (problem_exact(p, kind))
+	if (!open)
 		return false;
-	double error = fabs(x - r);
 	v->lo = elem_get(t->elem, t->lo, i);
 	v->hi = elem_get(t->elem, t->hi, i);
-	if (isfinite(error))
-		v->ulps = fmax(v->ulps, error / unit_in_last_place(t->elem, largest_right(v, r)));
+	note_error(t, v, x, r);
 	return is_within(x, v->lo, v->hi);
 }
 
-Verdict compare(const Problem *p, const Tensor *t, DataKind kind)
+Verdict compare(const Problem *p, const Tensor *t)
 {
 	Verdict v = {0};
 	size_t size = elem_bytes(t->elem);
@@ -150,11 +160,9 @@ Verdict compare(const Problem *p, const Tensor *t, DataKind kind)
 		return v;
 	for (int64_t i = 0; i < t->count && !v.wrong[0]; i++) {
 		bool has_ref = t->wrote[i];
-		bool written =
-			t->is_kept ? memcmp((const char *)t->host + (size_t)i * size,
-					    (const char *)t->start + (size_t)i * size, size) != 0
-				   : !is_poison(t->host, size, i);
-		if (has_ref ? !check_element(p, t, kind, i, &v)
+		bool written = t->is_kept ? !same_bits(t, t->host, t->start, i)
+					  : !is_poison(t->host, size, i);
+		if (has_ref ? !check_element(t, i, &v)
 			    : t->dense && !t->is_kept && is_unwritten(t, i))
 			complain(p, t, i, &v);
 		else if (!has_ref && !t->dense && !p->chosen && written)

@@ -217,9 +217,8 @@ static int64_t mma_depth(const Problem *p, const Op *mma)
 }
 
 /* The multiplications of a tile. */
-static int64_t tile_work(Problem *p, const Op *mma)
+static int64_t tile_work(const Problem *p, const Op *mma)
 {
-	const AtomRow *row = &atom_rows[attrs_get(&mma->attrs, A_ATOM)->atom.id];
 	const Layout *acc = mma->in[0].val->type->layout;
 	int64_t trips = 1, macs;
 	bool fits = true;
@@ -228,43 +227,7 @@ static int64_t tile_work(Problem *p, const Op *mma)
 			fits &= !__builtin_mul_overflow(trips, most_trips(p, up), &trips);
 	fits &= !__builtin_mul_overflow(trips, mma_depth(p, mma), &trips) &&
 		!__builtin_mul_overflow(trips, layout_size_int(acc), &macs) && macs < MOST_ELEMENTS;
-	p->integral &= !elem_is_float(row->c);
-	p->narrow |=
-		elem_is_float(row->c) && elem_rows[row->c].mantissa < elem_rows[EL_F32].mantissa;
 	return fits ? macs : -MOST_ELEMENTS;
-}
-
-/* Of integers: quotients, roots, parts. */
-static bool makes_fractions(const Op *op)
-{
-	const double parts = 1024; /* exact in products of small integers */
-	const EltRow *row = elt_by_op(op->kind);
-	if (op->kind == OP_CONST)
-		return rint(attrs_get(&op->attrs, A_VALUE)->real * parts) !=
-		       attrs_get(&op->attrs, A_VALUE)->real * parts;
-	bool whole = op->kind == OP_ADD || op->kind == OP_SUB || op->kind == OP_MUL ||
-		     op->kind == OP_FMA || op->kind == OP_SQUARE;
-	return row && row->error.rounds && !whole;
-}
-
-/* Of a row, in an order that is the kernel's. */
-static bool sums_row(const Op *op)
-{
-	return op->kind == OP_REDUCE && elt_by_op(combine_of(op)->op)->error.rounds;
-}
-
-/* In a loop, a product with such may be rounded before it is added, or not; sums of such are
- * rounded in the order in which they are added. */
-static bool leaves_rounding_open(const Kernel *k)
-{
-	bool adds = false, fractions = false;
-	for (const Op *op = kernel_first(k); op; op = op_next(op)) {
-		const Op *up = op_parent(op);
-		adds |= (op->kind == OP_ADD || op->kind == OP_SUB) && up && up->kind == OP_FOR;
-		adds |= sums_row(op);
-		fractions |= makes_fractions(op);
-	}
-	return adds && fractions;
 }
 
 /* Of groups, as many as there may be. */
@@ -282,17 +245,12 @@ static bool count_tiles(Problem *p, const Op *grid)
 static bool find_work(Problem *p, const char **why)
 {
 	bool fits = true;
-	p->approximate = leaves_rounding_open(p->k);
 	p->grid = 1;
-	p->integral = true;
 	for (const Op *op = kernel_first(p->k); op; op = op_next(op)) {
 		if (op->kind == OP_GRID)
 			fits &= count_tiles(p, op);
 		if (op->kind == OP_MMA)
 			p->tile_macs += tile_work(p, op);
-		const EltRow *row = elt_by_op(op->kind);
-		p->integral &= !sums_row(op);
-		p->approximate |= row && (row->error.ulps > 0 || row->flushes);
 		p->joins |= op->kind == OP_COPY && combine_of(op);
 	}
 	if (!fits || p->tile_macs < 0)
@@ -489,10 +447,10 @@ static bool tile_wanted(void *user, int64_t tile)
 }
 
 /* ------------------------------------------------------------------ reference */
-bool problem_reference(Problem *p, DataKind kind, const char **why)
+bool problem_reference(Problem *p, const char **why)
 {
 	InterpArg args[COUNTOF(p->t)];
-	bool *wrote[COUNTOF(p->t)], exact = problem_exact(p, kind);
+	bool *wrote[COUNTOF(p->t)];
 	void *lo[COUNTOF(p->t)], *hi[COUNTOF(p->t)];
 	for (int i = 0; i < p->nt; i++) {
 		Tensor *t = &p->t[i];
@@ -515,9 +473,8 @@ bool problem_reference(Problem *p, DataKind kind, const char **why)
 			 .nsyms = p->nsyms,
 			 .tile = tile_wanted,
 			 .user = p,
-			 .lo = exact ? NULL : lo,
-			 .hi = exact ? NULL : hi,
-			 .integers = kind == DATA_INTEGERS || p->integral};
+			 .lo = lo,
+			 .hi = hi};
 	p->ended = 0;
 	p->awaited = p->nchosen;
 	return kernel_interp(p->k, &run, why);

@@ -8,7 +8,7 @@
 
 enum { GUARD = 65536 }; /* bytes before and behind each tensor that nothing may write */
 
-/* Integers from -4 to 4 make all sums exact: the result must agree in every bit. */
+/* Integers from -4 to 4 make most sums exact, so that these must agree in every bit. */
 typedef enum { DATA_INTEGERS, DATA_NORMAL } DataKind;
 
 typedef struct {
@@ -27,7 +27,7 @@ typedef struct {
 	void *start;    /* outputs that results are joined to: what was there before; else NULL */
 	void *ref;      /* outputs: by the reference interpreter */
 	bool *wrote;    /* outputs: which elements it stored */
-	void *lo, *hi;  /* outputs: the least and the most that is right; NULL: ref alone */
+	void *lo, *hi;  /* outputs: the least and the most that is right */
 	dsl_addr alloc; /* on the device: GUARD bytes, the data, at least GUARD bytes */
 } Tensor;
 
@@ -40,9 +40,6 @@ typedef struct {
 	int nt;
 	int64_t grid;      /* output tiles */
 	int64_t tile_macs; /* multiply-adds of one */
-	bool integral;     /* all products are of integers, so that sums are exact */
-	bool narrow;       /* an accumulator of fewer bits than f32 has */
-	bool approximate;  /* a function may be off by what its row says */
 	bool joins;        /* elements of an output come from several tiles */
 	bool check_indices;
 	uint8_t *chosen; /* per tile: check it; NULL: all */
@@ -62,8 +59,7 @@ void problem_close(Problem *p);       /* closes the device too */
 void problem_free_device(Problem *p); /* its memory only */
 void problem_fill(Problem *p, DataKind kind, uint64_t seed);
 void problem_choose(Problem *p, const Options *o);
-bool problem_reference(Problem *p, DataKind kind, const char **why);
-bool problem_exact(const Problem *p, DataKind kind); /* whether results must agree in every bit */
+bool problem_reference(Problem *p, const char **why);
 
 /* problem_indices.c: of a tensor of indices, the rows that there are; once: each is named once */
 typedef struct {
@@ -96,13 +92,15 @@ int64_t problem_eval(const Problem *p, const Ix *x); /* coordinates count as 0 *
 /* compare.c: the first thing that is wrong with an output, as a sentence; "" when all is right. */
 typedef struct {
 	int64_t checked; /* elements */
+	bool open;       /* of an element several results are right */
 	double ulps;     /* largest error, in units in the last place of the output's type */
+	double allowed;  /* the largest error that is right for that element */
 	double lo, hi;   /* what is right for the element looked at last */
 	char wrong[256];
 } Verdict;
 /* Whether element i still is what outputs are filled with before a launch. */
 bool is_poison(const void *data, size_t size, int64_t i);
-Verdict compare(const Problem *p, const Tensor *t, DataKind kind);
+Verdict compare(const Problem *p, const Tensor *t);
 /* What lies outside the output, read back from the device, is as it was before. */
 bool guards_intact(const char *name, const uint8_t *before, const uint8_t *behind, char *wrong,
 		   size_t n);

@@ -173,8 +173,7 @@ static void slot_write(Interp *in, const Slot *s, const Elements *from)
 		tensor_store(s, from, in->scratch);
 	else
 		elements_copy(s->wide.f ? &s->wide : &s->at, from, s->n);
-	for (int64_t i = 0; s->amount && i < s->n; i++)
-		s->amount[i] = fmax(fabs(from->lo[i]), fabs(from->hi[i]));
+	sums_begin(s, from);
 }
 
 static Slot *operand(Interp *in, const Op *op, int i)
@@ -281,10 +280,11 @@ static bool run_shared(Interp *in, const Op *op)
 static bool run_frag(Interp *in, const Op *op)
 {
 	Slot *s = slot_of(in, op->out);
-	if (!s->wide.f) {
+	if (!s->wide.f)
 		s->wide = elements_new(in, s->n);
-		s->amount = in->run->lo ? NEWN(in->arena, double, s->n) : NULL;
-	}
+	if (in->run->lo && !s->sums.unit)
+		s->sums = (Sums){NEWN(in->arena, double, s->n), NEWN(in->arena, double, s->n),
+				 NEWN(in->arena, double, s->n)};
 	for (int64_t i = 0; i < s->n; i++)
 		element_is(&s->wide, i, NAN);
 	return true;
@@ -303,8 +303,7 @@ static bool run_fill(Interp *in, const Op *op)
 	double v = elem_round(s->type->elem, attrs_get(&op->attrs, A_VALUE)->real);
 	for (int64_t i = 0; i < s->n; i++)
 		element_is(&s->wide, i, v);
-	for (int64_t i = 0; s->amount && i < s->n; i++)
-		s->amount[i] = fabs(v);
+	sums_begin(s, &s->wide);
 	return true;
 }
 
@@ -362,7 +361,7 @@ static bool run_tile(Interp *in, const Op *op)
 static bool run_copy(Interp *in, const Op *op)
 {
 	const Slot *to = operand(in, op, 0), *from = slot_read(in, operand(in, op, 1));
-	const Joining j = {combine_of(op), &in->joined, in->run->integers};
+	const Joining j = {combine_of(op), &in->joined};
 	if (j.by && to->n)
 		tensor_join(&j, to, from, in->scratch);
 	else
@@ -386,9 +385,7 @@ static bool run_mma(Interp *in, const Op *op)
 	const Attr *depth = attrs_get(&op->attrs, A_DEPTH);
 	int64_t from = depth ? depth->i[0] : 0, k = depth ? depth->i[1] - from : a->dim[1];
 	if (in->run->lo)
-		mma_bounds(c, a, b, from, k, atom->fraction,
-			   in->run->integers ? ldexp(2, elem_rows[atom->c].mantissa) : 0,
-			   in->scratch);
+		mma_bounds(c, a, b, from, k, atom->fraction, in->scratch);
 	else
 		mma_f64(c->wide.f, a->at.f + from, b->at.f + from, c->dim[0], c->dim[1], k,
 			a->dim[1], in->wide);
@@ -401,12 +398,12 @@ static bool run_cvt(Interp *in, const Op *op)
 	return true;
 }
 
-static bool run_elementwise(Interp *in, const Op *op, const EltRow *row)
+static bool run_elementwise(Interp *in, const Op *op)
 {
 	Slot *operands[3] = {NULL};
 	for (int i = 0; i < op->nin; i++)
 		operands[i] = slot_read(in, operand(in, op, i));
-	elt_run(row, slot_of(in, op->out), operands, op->nin);
+	elt_run(op, slot_of(in, op->out), operands);
 	return true;
 }
 
@@ -445,9 +442,8 @@ static bool (*const runs[OP_COUNT])(Interp *, const Op *) = {
 
 static bool run_op(Interp *in, const Op *op)
 {
-	const EltRow *row = elt_by_op(op->kind);
-	if (row)
-		return run_elementwise(in, op, row);
+	if (elt_by_op(op->kind))
+		return run_elementwise(in, op);
 	if (runs[op->kind])
 		return runs[op->kind](in, op);
 	return fail(in,

@@ -43,6 +43,13 @@ typedef struct {
 	double *f, *lo, *hi;
 } Elements;
 
+/* With bounds, of each element of a frag: how much was added up, the largest power of two that all
+ * of it is a multiple of (0: none is known), and the largest sum on the way. A sum is exact if its
+ * type holds it as a multiple of the unit. */
+typedef struct {
+	double *amount, *unit, *reach;
+} Sums;
+
 /* What a value holds while the kernel runs. */
 typedef struct {
 	const Type *type;
@@ -50,7 +57,7 @@ typedef struct {
 	int64_t dim[MAX_RANK], n; /* n elements; a scalar has 1 */
 	Elements at;              /* each a value of the element type */
 	Elements wide;            /* a frag's elements; `at` is then a copy for readers */
-	double *amount;           /* with bounds, of a frag: the size of all that was added up */
+	Sums sums;                /* of a frag; NULL without bounds */
 	const Tensor *tensor;     /* a tile of a tensor at an origin */
 	int64_t origin[MAX_RANK];
 	int ends; /* 1 + the mode of it that is outside from `end` on; 0: none is */
@@ -60,6 +67,9 @@ typedef struct {
 } Slot;
 
 void element_is(const Elements *e, int64_t i, double v); /* interp.c: exactly */
+/* interp_elt.c: the largest power of two that element i, with bounds, is a multiple of. 0: it has
+ * several values; inf: it is 0, or not finite */
+double element_unit(const Elements *e, int64_t i);
 
 /* interp_tensor.c: a tensor's modes, and the dims of its slot, from what the caller binds */
 bool tensor_bind(Interp *in, const Layout *l, Tensor *t, Slot *whole);
@@ -85,14 +95,15 @@ bool run_at(Interp *in, const Op *op);
 /* interp_join.c: joins element i to what the tensor holds */
 typedef struct {
 	const CombineRow *by;
-	PtrMap *seen;  /* of each element that was joined to, where bounds are asked for */
-	bool integers; /* whose sums round nothing while they are small */
+	PtrMap *seen; /* of each element that was joined to, where bounds are asked for */
 } Joining;
 void tensor_join(const Joining *j, const Slot *tile, const Slot *from, Arena *scratch);
 void element_join(const Joining *j, const Tensor *t, int64_t at, const Elements *from, int64_t i);
 
 /* interp_elt.c: of operands that were read */
-void elt_run(const EltRow *row, const Slot *out, Slot *const *in, int n);
+double combined(const CombineRow *by, double x, double y);
+double moved(double v, double by); /* v + by; v if one is not finite, or by is 0 (-0 + 0 is 0) */
+void elt_run(const Op *op, const Slot *out, Slot *const *in);
 void reduce_run(const CombineRow *row, const Slot *out, const Slot *in);
 void cvt_run(const Slot *out, const Slot *in);
 
@@ -100,9 +111,10 @@ void cvt_run(const Slot *out, const Slot *in);
  * `step` apart. scratch: (m + n) * k doubles; m and n are multiples of 4 */
 void mma_f64(double *c, const double *a, const double *b, int64_t m, int64_t n, int64_t k,
 	     int64_t step, double *scratch);
+void sums_begin(const Slot *s, const Elements *from); /* of what was written */
 /* The same of k columns from one on, for c and its bounds, where products are rounded to so many
- * bits of all that is added up, once that is more than `exact`; fraction 0: to none. */
+ * bits of all that is added up, unless they hold each sum exactly; fraction 0: to none. */
 void mma_bounds(const Slot *c, const Slot *a, const Slot *b, int64_t from, int64_t k, int fraction,
-		double exact, Arena *scratch);
+		Arena *scratch);
 
 #endif

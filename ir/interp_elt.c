@@ -29,6 +29,7 @@ static void take(Range *r, double v)
 typedef struct {
 	const EltRow *row;
 	Elem elem;
+	bool fuses; /* a product in a loop: may be added without being rounded first */
 } Work;
 
 /* A point of x: its bounds, and between them. */
@@ -100,6 +101,11 @@ static bool look_around(const Work *w, Range *r, const Range *x)
 	return ok;
 }
 
+double moved(double v, double by)
+{
+	return isfinite(v) && isfinite(by) && by != 0 ? v + by : v;
+}
+
 /* Of a normal power. */
 static double two_to(int power)
 {
@@ -109,7 +115,21 @@ static double two_to(int power)
 	return v;
 }
 
-/* Of a finite v. */
+double element_unit(const Elements *e, int64_t i)
+{
+	uint64_t bits;
+	double v = e->lo[i];
+	memcpy(&bits, &v, sizeof bits);
+	if (v != e->hi[i] && !(isnan(v) && isnan(e->hi[i])))
+		return 0;
+	if (v == 0 || !isfinite(v))
+		return INFINITY;
+	int bit = __builtin_ctzll(bits | UINT64_C(1) << (DBL_MANT_DIG - 1));
+	int power =
+		(int)(bits >> (DBL_MANT_DIG - 1) & 0x7ff) - DBL_MAX_EXP - DBL_MANT_DIG + 2 + bit;
+	return power < DBL_MIN_EXP ? 0 : two_to(power);
+}
+
 static double ulp_of(Elem e, double v)
 {
 	const uint64_t exponent = (uint64_t)0x7ff << (DBL_MANT_DIG - 1);
@@ -128,19 +148,24 @@ static double size_of(Range x)
 	return fmax(fabs(x.lo), fabs(x.hi)) * two_to(1 - FLT_MANT_DIG);
 }
 
-/* By the operation's own error. What is rounded once may be not rounded at all, where the result
- * goes into a sum (fma); pairs of 16 bits are rounded where the program says so. */
-static void widen(const Work *w, Range *r, Range x)
+/* Operations of exact operands that round once have one result, but for a product that goes into a
+ * sum of a loop (fma). */
+static double ulps_of(const Work *w, const Range *x, double v, bool points)
+{
+	if (w->row->error.ulps > 0 || !w->row->error.rounds)
+		return w->row->error.ulps;
+	return !points || (w->fuses && fma(x[0].v, x[1].v, -v) != 0) ? 1 : 0;
+}
+
+/* By the operation's own error; pairs of 16 bits are rounded where the program says so. */
+static void widen(const Work *w, Range *r, Range x, double ulps)
 {
 	const EltRow *row = w->row;
 	double of_x = row->error.of_x > 0 ? row->error.of_x * size_of(x) : 0; /* 0 * inf is NaN */
-	double ulps = row->error.ulps > 0 || !row->error.rounds ? row->error.ulps : 1;
 	if (elem_pairs(w->elem))
 		return;
-	if (isfinite(r->lo))
-		r->lo -= ulps * ulp_of(w->elem, r->lo) + of_x;
-	if (isfinite(r->hi))
-		r->hi += ulps * ulp_of(w->elem, r->hi) + of_x;
+	r->lo = moved(r->lo, -(ulps * ulp_of(w->elem, r->lo) + of_x));
+	r->hi = moved(r->hi, ulps * ulp_of(w->elem, r->hi) + of_x);
 	if (row->flushes && r->lo > 0 && r->lo < (double)FLT_MIN)
 		r->lo = 0;
 	if (row->flushes && r->hi < 0 && r->hi > -(double)FLT_MIN)
@@ -161,7 +186,7 @@ static Range bounds_of(const Work *w, double v, const Range *x)
 		return points ? r : anything;
 	if (!points && !look_around(w, &r, x))
 		return anything;
-	widen(w, &r, x[0]);
+	widen(w, &r, x[0], ulps_of(w, x, v, points));
 	return r;
 }
 
@@ -218,9 +243,12 @@ static void put(const Elements *out, int64_t i, const Work *w, Slot *const *in, 
 
 /* A scalar operand stands for a tile of equal elements, a row vector for one of equal columns, a
  * tile of fewer columns for one in which neighbours are equal. */
-void elt_run(const EltRow *row, const Slot *out, Slot *const *in, int n)
+void elt_run(const Op *op, const Slot *out, Slot *const *in)
 {
-	const Work w = {row, out->type->elem};
+	const Op *up = op_parent(op);
+	const Work w = {elt_by_op(op->kind), out->type->elem,
+			op->kind == OP_MUL && up && up->kind == OP_FOR};
+	int n = op->nin;
 	Steps steps[OPERANDS];
 	int64_t at[OPERANDS] = {0}, x[MAX_RANK] = {0};
 	for (int i = 0; i < n; i++)
@@ -232,6 +260,11 @@ void elt_run(const EltRow *row, const Slot *out, Slot *const *in, int n)
 }
 
 /* ------------------------------------------------------------------ conversions, reductions */
+double combined(const CombineRow *by, double x, double y)
+{
+	return elt_by_op(by->op)->wide(x, y, 0);
+}
+
 static void round_all(Elem e, double *to, const double *from, int64_t n)
 {
 	for (int64_t i = 0; i < n && to; i++)
@@ -272,7 +305,7 @@ static void join(const CombineRow *row, double *to, const double *of, const Slot
 		Group g = group_of(out, in, i);
 		double sum = of[g.first];
 		for (int64_t j = 1; j < g.rows * g.cols; j++)
-			sum = row->value(sum, of[member(&g, in, j)]);
+			sum = combined(row, sum, of[member(&g, in, j)]);
 		to[i] = sum;
 	}
 }
@@ -280,10 +313,14 @@ static void join(const CombineRow *row, double *to, const double *of, const Slot
 /* What sums of a group in any order may be off by, rounded at each step. */
 static double group_error(const Group *g, const Slot *in)
 {
-	double size = 0;
-	for (int64_t j = 0; j < g->rows * g->cols; j++)
-		size += fmax(fabs(in->at.lo[member(g, in, j)]), fabs(in->at.hi[member(g, in, j)]));
-	return (double)(g->rows * g->cols) * ldexp(size, -FLT_MANT_DIG);
+	double size = 0, unit = INFINITY;
+	for (int64_t j = 0; j < g->rows * g->cols; j++) {
+		int64_t i = member(g, in, j);
+		size += fmax(fabs(in->at.lo[i]), fabs(in->at.hi[i]));
+		unit = fmin(unit, element_unit(&in->at, i));
+	}
+	bool exact = size <= ldexp(unit, FLT_MANT_DIG);
+	return exact ? 0 : (double)(g->rows * g->cols) * ldexp(size, -FLT_MANT_DIG);
 }
 
 /* Each row by itself, or each column of a few; nothing is rounded before its end. */
@@ -296,8 +333,8 @@ void reduce_run(const CombineRow *row, const Slot *out, const Slot *in)
 	for (int64_t i = 0; i < out->n && o->lo && elt_by_op(row->op)->error.rounds; i++) {
 		Group g = group_of(out, in, i);
 		double error = group_error(&g, in);
-		o->lo[i] -= isfinite(error) ? error : 0;
-		o->hi[i] += isfinite(error) ? error : 0;
+		o->lo[i] = moved(o->lo[i], -error);
+		o->hi[i] = moved(o->hi[i], error);
 	}
 	cvt_run(out, out);
 }

@@ -12,8 +12,8 @@
  */
 typedef struct {
 	double lo, hi, amount;
+	double unit; /* of all of them, what was there before among them */
 	int64_t n;
-	bool whole; /* all of them, what was there before among them */
 } Joined;
 
 static const double tiny = FLT_MIN;
@@ -26,7 +26,10 @@ static Joined *joined_of(const Joining *j, const Tensor *t, int64_t at)
 		return e;
 	double v = elem_get(t->elem, t->data, at);
 	e = NEW(j->seen->arena, Joined);
-	*e = (Joined){.lo = v, .hi = v, .amount = fabs(v), .whole = v == rint(v)};
+	*e = (Joined){.lo = v,
+		      .hi = v,
+		      .amount = fabs(v),
+		      .unit = element_unit(&(Elements){&v, &v, &v}, 0)};
 	ptrmap_set(j->seen, key, e);
 	return e;
 }
@@ -35,10 +38,9 @@ static Joined *joined_of(const Joining *j, const Tensor *t, int64_t at)
 static double sum_error(const Joining *j, const Joined *e)
 {
 	if (!elt_by_op(j->by->op)->error.rounds ||
-	    (j->integers && e->whole && e->amount <= ldexp(1, FLT_MANT_DIG)))
+	    (e->unit >= tiny && e->amount <= ldexp(e->unit, FLT_MANT_DIG)))
 		return 0;
-	double error = (double)e->n * (ldexp(e->amount, -FLT_MANT_DIG) + tiny);
-	return isfinite(error) ? error : 0;
+	return (double)e->n * (ldexp(e->amount, -FLT_MANT_DIG) + tiny);
 }
 
 void element_join(const Joining *j, const Tensor *t, int64_t at, const Elements *from, int64_t i)
@@ -46,17 +48,17 @@ void element_join(const Joining *j, const Tensor *t, int64_t at, const Elements 
 	bool bounds = t->lo && from->lo;
 	Joined *e = bounds ? joined_of(j, t, at) : NULL;
 	double v = elem_get(t->elem, t->data, at);
-	elem_put(t->elem, t->data, at, j->by->value(v, from->f[i]));
+	elem_put(t->elem, t->data, at, combined(j->by, v, from->f[i]));
 	if (t->wrote)
 		t->wrote[at] = true;
 	if (!bounds)
 		return;
-	e->lo = j->by->value(e->lo, from->lo[i]);
-	e->hi = j->by->value(e->hi, from->hi[i]);
+	e->lo = combined(j->by, e->lo, from->lo[i]);
+	e->hi = combined(j->by, e->hi, from->hi[i]);
 	e->amount += fmax(fabs(from->lo[i]), fabs(from->hi[i]));
-	e->whole &= from->f[i] == rint(from->f[i]);
+	e->unit = fmin(e->unit, element_unit(from, i));
 	e->n++;
 	double error = sum_error(j, e);
-	elem_put(t->elem, t->lo, at, e->lo - error);
-	elem_put(t->elem, t->hi, at, e->hi + error);
+	elem_put(t->elem, t->lo, at, moved(e->lo, -error));
+	elem_put(t->elem, t->hi, at, moved(e->hi, error));
 }

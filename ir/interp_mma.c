@@ -102,6 +102,11 @@ static double larger(double a, double b)
 	return a > b || isnan(b) ? a : b;
 }
 
+static double smaller(double a, double b)
+{
+	return b < a ? b : a;
+}
+
 static double *sizes(const Slot *s, Arena *scratch)
 {
 	double *to = NEWN(scratch, double, s->n);
@@ -116,25 +121,73 @@ static double *errors(const Slot *s, Arena *scratch)
 	double *to = NEWN(scratch, double, s->n);
 	bool some = false;
 	for (int64_t i = 0; i < s->n; i++) {
-		bool point = s->at.lo[i] == s->at.hi[i];
+		bool point = element_unit(&s->at, i) > 0;
 		to[i] = point ? 0 : larger(s->at.hi[i] - s->at.f[i], s->at.f[i] - s->at.lo[i]);
 		some |= to[i] != 0;
 	}
 	return some ? to : NULL;
 }
 
+/* Of each row: what all its elements are multiples of. */
+static double *row_units(const Slot *s, int64_t from, int64_t k, Arena *scratch)
+{
+	double *to = NEWN(scratch, double, s->dim[0]);
+	for (int64_t r = 0; r < s->dim[0]; r++) {
+		to[r] = INFINITY;
+		for (int64_t x = from; x < from + k; x++)
+			to[r] = smaller(to[r], element_unit(&s->at, r * s->dim[1] + x));
+	}
+	return to;
+}
+
+/* Element i of c, to which `size` of products of this unit was added: whether each sum of some of
+ * them is exact, being at most `most` units. The sum of a part of k is the difference of two sums
+ * on the way, so at most twice as large. */
+static bool stays_exact(const Slot *c, int64_t i, double unit, double size, double most)
+{
+	const Sums *s = &c->sums;
+	s->reach[i] = larger(fabs(c->wide.f[i]), s->reach[i]);
+	s->unit[i] = smaller(s->unit[i], unit);
+	s->amount[i] += size;
+	return !isfinite(c->wide.f[i]) || 2 * s->reach[i] + size <= most * s->unit[i];
+}
+
+static bool is_anything(double lo, double hi)
+{
+	return isinf(lo) && isinf(hi) && lo < hi;
+}
+
+static void add_bounds(const Slot *c, int64_t i, double sum, double off)
+{
+	double *lo = &c->wide.lo[i], *hi = &c->wide.hi[i];
+	bool lost = isnan(off) || is_anything(*lo, *hi);
+	*lo = lost ? -INFINITY : *lo + (sum - off);
+	*hi = lost ? INFINITY : *hi + (sum + off);
+}
+
+void sums_begin(const Slot *s, const Elements *from)
+{
+	for (int64_t i = 0; s->sums.unit && i < s->n; i++) {
+		s->sums.amount[i] = fmax(fabs(from->lo[i]), fabs(from->hi[i]));
+		s->sums.reach[i] = s->sums.amount[i];
+		s->sums.unit[i] = element_unit(from, i);
+	}
+}
+
 void mma_bounds(const Slot *c, const Slot *a, const Slot *b, int64_t from, int64_t k, int fraction,
-		double exact, Arena *scratch)
+		Arena *scratch)
 {
 	int64_t m = c->dim[0], n = c->dim[1], step = a->dim[1];
 	double *room = NEWN(scratch, double, a->n + b->n), *sum = NEWN(scratch, double, c->n);
-	double *off = NEWN(scratch, double, c->n), *of_a = errors(a, scratch),
-	       *of_b = errors(b, scratch);
+	double *off = NEWN(scratch, double, c->n), *size = NEWN(scratch, double, c->n);
+	const double *of_a = errors(a, scratch), *of_b = errors(b, scratch);
 	const double *size_a = sizes(a, scratch), *size_b = sizes(b, scratch);
+	const double *unit_a = row_units(a, from, k, scratch);
+	const double *unit_b = row_units(b, from, k, scratch);
 	for (int64_t i = 0; i < c->n; i++)
-		sum[i] = off[i] = 0;
+		sum[i] = off[i] = size[i] = 0;
 	mma_f64(sum, a->at.f + from, b->at.f + from, m, n, k, step, room);
-	mma_f64(c->amount, size_a + from, size_b + from, m, n, k, step, room);
+	mma_f64(size, size_a + from, size_b + from, m, n, k, step, room);
 	if (of_a)
 		mma_f64(off, of_a + from, size_b + from, m, n, k, step, room);
 	if (of_b)
@@ -142,11 +195,13 @@ void mma_bounds(const Slot *c, const Slot *a, const Slot *b, int64_t from, int64
 	int64_t rounded = fraction + 1 < DBL_MANT_DIG ? 1 : BOTH * SUM_STEPS;
 	double steps = (double)(k * rounded) / (double)SUM_STEPS;
 	steps = fraction ? ldexp(steps, -fraction) : 0;
+	const double most = ldexp(2, fraction);
 	for (int64_t i = 0; i < c->n; i++) {
-		off[i] += c->amount[i] > exact ? steps * c->amount[i] : 0;
 		c->wide.f[i] += sum[i];
-		c->wide.lo[i] += isnan(off[i]) ? -INFINITY : sum[i] - off[i];
-		c->wide.hi[i] += isnan(off[i]) ? INFINITY : sum[i] + off[i];
+		double unit = unit_a[i / n] * unit_b[i % n];
+		if (!stays_exact(c, i, unit, size[i], most) && steps > 0)
+			off[i] += steps * c->sums.amount[i];
+		add_bounds(c, i, sum[i], off[i]);
 	}
 	arena_reset(scratch);
 }

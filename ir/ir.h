@@ -279,7 +279,6 @@ typedef struct {
 	const char *name;
 	OpKind op;      /* that joins two */
 	double neutral; /* joined to what, changes nothing */
-	double (*value)(double x, double y);
 } CombineRow;
 const CombineRow *combine_by_name(const char *name); /* NULL: none */
 const CombineRow *combine_by_op(OpKind op);          /* that joins two; NULL: none */
@@ -514,10 +513,9 @@ typedef struct {
 	void *user;
 	/* Of an argument, as data: for each element of an output the least and the most that a
 	 * device may compute in its place, with what sums of products and functions are rounded
-	 * to. -inf and inf: anything. NULL: not asked for, of any. integers: all operands are,
-	 * so that sums are exact as far as accumulators hold integers. */
+	 * to: one number where nothing is rounded in an order that the kernel chooses. -inf and
+	 * inf: anything. NULL: not asked for, of any. */
 	void *const *lo, *const *hi;
-	bool integers;
 } InterpRun;
 bool kernel_interp(const Kernel *k, const InterpRun *run, const char **why);
 

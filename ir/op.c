@@ -192,15 +192,8 @@ const EltRow *elt_by_infix(const char *infix)
 	return NULL;
 }
 
-#define COMBINE(id, name, op, neutral, value)          \
-	static double combine_##id(double x, double y) \
-	{                                              \
-		return value;                          \
-	}
-#include "ir/combine.def"
-
 static const CombineRow combine_rows[] = {
-#define COMBINE(id, name, op, neutral, value) {name, OP_##op, neutral, combine_##id},
+#define COMBINE(id, name, op, neutral) {name, OP_##op, neutral},
 #include "ir/combine.def"
 };
 

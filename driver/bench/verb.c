@@ -192,7 +192,7 @@ static bool make_reference(Verb *v)
 	for (int i = 0; i < v->p.nt; i++)
 		scalars[i] = v->p.t[i].scalar;
 	problem_choose(&v->p, &few);
-	bool ok = problem_reference(&v->p, DATA_NORMAL, &why);
+	bool ok = problem_reference(&v->p, &why);
 	for (int i = 0; i < v->p.nt; i++)
 		v->p.t[i].scalar = scalars[i];
 	if (!ok)
@@ -205,7 +205,7 @@ static bool is_right(Verb *v, Ctx *c, const char *name)
 	for (int i = 0; i < v->p.nt; i++) {
 		Verdict verdict = {.checked = 0};
 		if (v->p.t[i].is_out && !v->p.t[i].is_kept)
-			verdict = compare(&v->p, &v->p.t[i], DATA_NORMAL);
+			verdict = compare(&v->p, &v->p.t[i]);
 		if (!verdict.wrong[0])
 			continue;
 		diag(c, NOLOC, D_E0607, "%s, normal inputs, seed %llu: %s", name,

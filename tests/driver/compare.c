@@ -35,9 +35,11 @@ static void assert_named(const char *strides, int64_t offset, const char *name)
 	assert_true(problem_open(&p, ir, &o, &why));
 	memset(p.t[0].ref, 0, p.t[0].bytes);
 	memset(p.t[0].host, 0, p.t[0].bytes);
+	memset(p.t[0].lo, 0, p.t[0].bytes);
+	memset(p.t[0].hi, 0, p.t[0].bytes);
 	memset(p.t[0].wrote, 1, (size_t)p.t[0].count);
 	elem_put(EL_BF16, p.t[0].host, offset, 1);
-	Verdict v = compare(&p, &p.t[0], DATA_INTEGERS);
+	Verdict v = compare(&p, &p.t[0]);
 	snprintf(head, sizeof head, "%s is 1,", name);
 	if (strncmp(v.wrong, head, strlen(head)) != 0)
 		fail_msg("%s, not %s", v.wrong, name);
@@ -66,13 +68,12 @@ static void assert_judged(Elem e, double is, double ref, double lo, double hi, c
 	snprintf(ir, sizeof ir, "kernel k tile sm_90a {\n  arg out %%D : global %s (1):(1)\n}\n",
 		 elem_rows[e].name);
 	assert_true(problem_open(&p, ir, &o, &why));
-	p.integral = false;
 	p.t[0].wrote[0] = true;
 	elem_put(e, p.t[0].host, 0, is);
 	elem_put(e, p.t[0].ref, 0, ref);
 	elem_put(e, p.t[0].lo, 0, lo);
 	elem_put(e, p.t[0].hi, 0, hi);
-	Verdict v = compare(&p, &p.t[0], DATA_NORMAL);
+	Verdict v = compare(&p, &p.t[0]);
 	if (!*wrong != !*v.wrong || !strstr(v.wrong, wrong))
 		fail_msg("%s: '%s', not '%s'", elem_rows[e].name, v.wrong, wrong);
 	problem_close(&p);
@@ -112,7 +113,9 @@ static void any_nan_is_one(void **state)
 		p.t[0].wrote[0] = true;
 		memcpy(p.t[0].host, &rows[i].is, sizeof rows[i].is);
 		memcpy(p.t[0].ref, &rows[i].should, sizeof rows[i].should);
-		assert_true(!*compare(&p, &p.t[0], DATA_INTEGERS).wrong == rows[i].right);
+		memcpy(p.t[0].lo, &rows[i].should, sizeof rows[i].should);
+		memcpy(p.t[0].hi, &rows[i].should, sizeof rows[i].should);
+		assert_true(!*compare(&p, &p.t[0]).wrong == rows[i].right);
 		problem_close(&p);
 		arena_free(a);
 	}
@@ -146,7 +149,7 @@ static void unknown_integers_may_be_poison(void **state)
 			 elem_rows[rows[i].e].name);
 		assert_true(problem_open(&p, ir, &o, &why));
 		memset(p.t[0].host, 0xff, p.t[0].bytes);
-		assert_string_equal(compare(&p, &p.t[0], DATA_NORMAL).wrong, rows[i].wrong);
+		assert_string_equal(compare(&p, &p.t[0]).wrong, rows[i].wrong);
 		problem_close(&p);
 		arena_free(a);
 	}

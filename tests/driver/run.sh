@@ -86,6 +86,26 @@ ends "small: right: the given numbers, 1 of 1 tiles"
 	fail "d.npy is not 16 sums of 64 and 16 of 128"
 [ "$(od -An -v -tx2 -j128 -N4 d.npy)" = " 4280 4280" ] || fail "the first rows of B are not halves"
 has d.npy "'descr': '<u2'" "(1, 32,)"
+# Whether sums are exact is a property of their terms: integers times exp2(..) are not integers.
+expect 0 run "$(dirname "$0")/../e2e/registers/attention.gemm" --size M=64,L=64,E=64 --seed 3 --numbers integers --device sim
+has out "attention: integers: O: 4096 elements (all 1 of 1 tiles) within bounds"
+# Of two zeros, rowmax is the positive one and rowmin the negative one, in whatever order they come.
+cat >zeros.gemm <<'EOF'
+kernel zeros(X : f32 (M,N):(N,1), D : out f32 (M,N):(N,1), E : out f32 (M,N):(N,1)) where N <= 64
+{
+	let gX = X / (4,64), gD = D / (4,64), gE = E / (4,64);
+	for (m,n) in gD {
+		let x = f32(gX[m,n]);
+		gD[m,n] <- 1 / rowmax(x) + 0 * x;
+		gE[m,n] <- 1 / rowmin(x) + 0 * x;
+	}
+}
+EOF
+printf '\000\000\000\200\000\000\000\000\000\000\000\000\000\000\000\200' | npy x.npy '<f4' '2, 2, '
+expect 0 run zeros.gemm --size M=2,N=2 --in X=x.npy --out D=d.npy --out E=e.npy --device sim
+has out "zeros: given: D: 4 elements (all 1 of 1 tiles) equal in every bit"
+[ "$(od -An -v -tx4 -j128 d.npy)$(od -An -v -tx4 -j128 e.npy)" = " 7f800000 7f800000 7f800000 7f800000 ff800000 ff800000 ff800000 ff800000" ] ||
+	fail "1 / rowmax is not inf, or 1 / rowmin not -inf"
 expect 2 run turned.gemm --size M=1,N=32,K=64 --device sim --in A=b.npy
 has err "b.npy has another shape than A, which is (1,64)"
 repeat 64 '\000\000\000\000' | npy i.npy '<i4' '1, 64, '

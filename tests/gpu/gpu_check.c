@@ -153,7 +153,7 @@ static char *read_text(const char *path)
 }
 
 /* cuBLAS's result takes the place of ours, so that compare() judges it by the same bounds. */
-static dsl_status check_cublas(Grid *g, const Case *c, Problem *p, DataKind kind, const char *label)
+static dsl_status check_cublas(Grid *g, const Case *c, Problem *p, const char *label)
 {
 	Tensor *d = &p->t[2];
 	size_t n = (size_t)c->m * (size_t)c->n, bytes = n * sizeof(float);
@@ -172,7 +172,7 @@ static dsl_status check_cublas(Grid *g, const Case *c, Problem *p, DataKind kind
 	if (!st) {
 		void *own = d->host;
 		d->host = theirs;
-		Verdict v = compare(p, d, kind);
+		Verdict v = compare(p, d);
 		d->host = own;
 		g->checks++;
 		if (v.wrong[0])
@@ -184,10 +184,10 @@ static dsl_status check_cublas(Grid *g, const Case *c, Problem *p, DataKind kind
 	return st;
 }
 
-static void check_verdict(Grid *g, const Case *c, Problem *p, DataKind kind, const char *label)
+static void check_verdict(Grid *g, const Case *c, Problem *p, const char *label)
 {
 	const Tensor *d = output_of(p);
-	Verdict v = compare(p, d, kind);
+	Verdict v = compare(p, d);
 	g->checks++;
 	g->ulps = fmax(g->ulps, v.ulps);
 	if (v.wrong[0])
@@ -208,15 +208,15 @@ static void check_kind(Grid *g, const Case *c, Problem *p, dsl_module *mod, Data
 	const char *why = "", *label = kind == DATA_INTEGERS ? "integers" : "normal";
 	problem_fill(p, kind, (uint64_t)g->cases);
 	dsl_status st = problem_launch(p, mod);
-	if (!st && !problem_reference(p, kind, &why)) {
+	if (!st && !problem_reference(p, &why)) {
 		failed(g, c, label, why);
 		return;
 	}
 	if (!st) {
-		check_verdict(g, c, p, kind, label);
+		check_verdict(g, c, p, label);
 		check_guards(g, c, p, label);
 		if (g->blas.handle && !*c->sizes && c->k > 0) /* cuBLAS refuses sums of nothing */
-			st = check_cublas(g, c, p, kind, label);
+			st = check_cublas(g, c, p, label);
 	}
 	if (st)
 		failed(g, c, label, dsl_detail());
@@ -261,7 +261,7 @@ static void compare_both(Grid *g, const Case *c, Problem *p, dsl_module *const *
 		memcpy(first, host, d->bytes);
 		ran = launch_on(g, c, p, g->second, mods[1], label);
 	}
-	if (ran && kind == DATA_NORMAL && !problem_reference(p, kind, &why)) {
+	if (ran && !problem_reference(p, &why)) {
 		failed(g, c, label, why);
 	} else if (ran) {
 		for (int64_t i = 0; i < d->count; i++)
@@ -269,7 +269,7 @@ static void compare_both(Grid *g, const Case *c, Problem *p, dsl_module *const *
 		d->ref = host;
 		d->host = first;
 		count_equal(g, d);
-		check_verdict(g, c, p, kind, label);
+		check_verdict(g, c, p, label);
 	}
 	d->host = host;
 	d->ref = ref;

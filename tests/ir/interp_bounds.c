@@ -34,6 +34,11 @@ static void check_bounds(const char *ops, double want, double least, double most
 	ctx_free(c);
 }
 
+#define third                                            \
+	"  %c = frag : reg f32 (1)\n  fill %c value=3\n" \
+	"  %t = div %x, %c : reg f32 (1)\n"
+static const float one_third = 1.0f / 3;
+
 /* A function may be off by what its row says, and what is computed from it by what that makes. */
 static void test_bounds(void **state)
 {
@@ -51,6 +56,17 @@ static void test_bounds(void **state)
 		{"  %m = frag : reg f32 (1)\n  fill %m value=-inf\n"
 		 "  %e = exp2 %x : reg f32 (1)\n  %r = max %m, %e : reg f32 (1)\n",
 		 2, 2 - 0x1p-21, 2 + 0x1p-21},
+		/* one result, of a product in a loop also the unrounded one */
+		{third "  %r = mul %t, %t : reg f32 (1)\n", (double)(one_third * one_third),
+		 (double)(one_third * one_third), (double)(one_third * one_third)},
+		{third "  %r = frag : reg f32 (1)\n  for i (0, 1) {\n    %p = mul %t, %t : reg "
+		       "f32 (1)\n    copy %r, %p\n  }\n",
+		 (double)(one_third * one_third), (double)(one_third * one_third) - 0x1p-27,
+		 (double)(one_third * one_third) + 0x1p-27},
+		{"  %r = frag : reg f32 (1)\n  for i (0, 1) {\n    %p = mul %x, %x : reg f32 "
+		 "(1)\n"
+		 "    copy %r, %p\n  }\n",
+		 1, 1, 1},
 	};
 	for (size_t i = 0; i < COUNTOF(cases); i++)
 		check_bounds(cases[i].ops, cases[i].want, cases[i].least, cases[i].most);
@@ -63,8 +79,7 @@ static void test_bounds(void **state)
 }
 
 /* first, and twice `more`, added up in whatever order */
-static void check_joined(const char *how, bool integers, float first, float more, double least,
-			 double most)
+static void check_joined(const char *how, float first, float more, double least, double most)
 {
 	Ctx *c = ctx_new();
 	float s = first, lo = first, hi = first;
@@ -77,23 +92,26 @@ static void check_joined(const char *how, bool integers, float first, float more
 				      "  %%x = frag : reg f32 (1)\n  fill %%x value=%.9g\n"
 				      "  copy %%S, %%x combine=%s\n  copy %%S, %%x combine=%s\n}\n",
 				      (double)more, how, how)),
-	       &(InterpRun){.args = args, .nargs = 1, .lo = los, .hi = his, .integers = integers});
+	       &(InterpRun){.args = args, .nargs = 1, .lo = los, .hi = his});
 	if ((double)lo != least || (double)hi != most || !(lo <= s && s <= hi))
 		fail_msg("%s: %a from %a to %a", how, (double)s, (double)lo, (double)hi);
 	ctx_free(c);
 }
 
-/* 1 + 2^-24 + 2^-24 is 1 in that order and 1 + 2^-23 in another. What is compared rounds nothing,
- * and neither do integers. */
+/* 1 + 2^-24 + 2^-24 is 1 in that order and 1 + 2^-23 in another. A comparison rounds nothing, and
+ * neither does a sum of multiples of a unit, such as of integers, while f32 holds its multiples;
+ * sums of subnormal numbers may be 0. */
 static void test_bounds_joined(void **state)
 {
 	(void)state;
-	check_joined("sum", false, 1, 0x1p-24f, 1, 1 + 0x1p-22);
-	check_joined("sum", true, 3, 5, 13, 13);
-	check_joined("sum", false, 3, 5, 13 - 0x1p-19, 13 + 0x1p-19);
-	check_joined("sum", true, 0x1p24f, 1, 0x1p24, 0x1p24 + 4);
-	check_joined("max", false, -3, -2, -2, -2);
-	check_joined("min", false, -3, -2, -3, -3);
+	check_joined("sum", 1, 0x1p-24f, 1, 1 + 0x1p-22);
+	check_joined("sum", 3, 5, 13, 13);
+	check_joined("sum", 3, 0.25f, 3.5, 3.5);
+	check_joined("sum", 3, 0.2f, 0x1.b3333p+1, 0x1.b33336p+1);
+	check_joined("sum", 0x1p24f, 1, 0x1p24, 0x1p24 + 4);
+	check_joined("sum", 0x1p-127f, 0x1p-127f, -0x1.000008p-127, 0x1.c00002p-125);
+	check_joined("max", -3, -2, -2, -2);
+	check_joined("min", -3, -2, -3, -3);
 }
 
 /* Subnormal results that may be zeros. */
@@ -115,9 +133,9 @@ static void test_bounds_small(void **state)
 	ctx_free(c);
 }
 
-/* x - x by an mma in sums of `acc`: what is added up is 2 x, and that is what the sum is rounded to
- * parts of, if it is not of integers that the accumulator holds. */
-static void check_sums(Elem in, Elem acc, double x, bool integers, bool exact)
+/* x y - x y by an mma in sums of `acc`: 2 x y is added up in all. The sum is rounded to parts of
+ * that, if the accumulator does not hold it as a multiple of what x and y are multiples of. */
+static void check_sums(Elem in, Elem acc, double x, double y, bool exact)
 {
 	uint16_t a[16] = {0}, b[16] = {0}, half[3] = {1};
 	float single[3] = {1};
@@ -125,8 +143,8 @@ static void check_sums(Elem in, Elem acc, double x, bool integers, bool exact)
 	Atom atom;
 	elem_put(in, a, 0, x);
 	elem_put(in, a, 1, -x);
-	elem_put(in, b, 0, 1);
-	elem_put(in, b, 1, 1);
+	elem_put(in, b, 0, y);
+	elem_put(in, b, 1, y);
 	snprintf(name, sizeof name, "wgmma.m64n8k16.%s.%s.%s", elem_rows[acc].name,
 		 elem_rows[in].name, elem_rows[in].name);
 	assert_true(atom_parse(name, strlen(name), &atom));
@@ -153,9 +171,8 @@ static void check_sums(Elem in, Elem acc, double x, bool integers, bool exact)
 			     "  %%t = tile %%D (0, 0) : global %s (64,8):(1,1)\n"
 			     "  copy %%t, %%x\n}\n",
 			     from, from, to, from, from, from, from, to, name, to);
-	run_ok(kernel_of(c, text),
-	       &(InterpRun){.args = args, .nargs = 3, .lo = los, .hi = his, .integers = integers});
-	double off = exact ? 0 : 2 * x * 16 / 4 * ldexp(1, -atom_rows[atom.id].fraction);
+	run_ok(kernel_of(c, text), &(InterpRun){.args = args, .nargs = 3, .lo = los, .hi = his});
+	double off = exact ? 0 : 2 * x * y * 16 / 4 * ldexp(1, -atom_rows[atom.id].fraction);
 	off = elem_round(acc, off);
 	if (elem_get(acc, out[0], 0) != 0 || elem_get(acc, out[1], 0) != -off ||
 	    elem_get(acc, out[2], 0) != off)
@@ -167,11 +184,13 @@ static void check_sums(Elem in, Elem acc, double x, bool integers, bool exact)
 static void test_bounds_sums(void **state)
 {
 	(void)state;
-	check_sums(EL_BF16, EL_F32, 3, false, false);
-	check_sums(EL_BF16, EL_F32, 3, true, true);
-	check_sums(EL_F16, EL_F16, 3, false, false);
-	check_sums(EL_F16, EL_F16, 1000, true, true);
-	check_sums(EL_F16, EL_F16, 1500, true, false);
+	check_sums(EL_BF16, EL_F32, 3, 1, true);
+	check_sums(EL_BF16, EL_F32, 0.0078125, 3, true);
+	check_sums(EL_F16, EL_F32, 2047, 2047, true);
+	check_sums(EL_F16, EL_F16, 1000, 1, true);
+	check_sums(EL_F16, EL_F16, 1500, 1, true);
+	check_sums(EL_F16, EL_F16, 2047, 1, false);
+	check_sums(EL_F16, EL_F16, 255, 255, false);
 }
 
 int main(void)

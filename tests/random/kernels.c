@@ -145,12 +145,12 @@ static bool check_kind(Trial *t, Problem *p, dsl_module *mod, DataKind kind)
 	problem_fill(p, kind, t->seed);
 	if (problem_launch(p, mod))
 		return wrong(t, label, dsl_detail());
-	if (!problem_reference(p, kind, &why))
+	if (!problem_reference(p, &why))
 		return wrong(t, label, why);
 	const Tensor *d = &p->t[p->nt - 1];
 	while (!d->is_out)
 		d--;
-	Verdict v = compare(p, d, kind);
+	Verdict v = compare(p, d);
 	if (v.wrong[0])
 		return wrong(t, label, v.wrong);
 	if (problem_guards(p, beside, sizeof beside) || *beside)

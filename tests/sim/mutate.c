@@ -111,7 +111,7 @@ static bool fails(Mutate *m, Problem *p, int seed, char *why, size_t room)
 	snprintf(why, room, "%s", st ? dsl_detail() : "");
 	for (int i = 0; i < p->nt && !st && !*why; i++)
 		if (p->t[i].is_out)
-			snprintf(why, room, "%s", compare(p, &p->t[i], DATA_INTEGERS).wrong);
+			snprintf(why, room, "%s", compare(p, &p->t[i]).wrong);
 	problem_free_device(p);
 	dsl_device_close(p->dev);
 	p->dev = NULL;
@@ -188,7 +188,7 @@ static bool problems_open(Mutate *m, const char *ir, Options *o, const char **wh
 	for (int i = 0; i < m->np && ok; i++) {
 		problem_choose(&m->p[i], o);
 		problem_fill(&m->p[i], DATA_INTEGERS, 1);
-		ok = problem_reference(&m->p[i], DATA_INTEGERS, why);
+		ok = problem_reference(&m->p[i], why);
 	}
 	return ok;
 }

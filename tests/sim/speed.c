@@ -71,12 +71,12 @@ int main(int argc, char **argv)
 	}
 	getrusage(RUSAGE_SELF, &used);
 	problem_choose(&p, &o);
-	if (!problem_reference(&p, DATA_INTEGERS, &why))
+	if (!problem_reference(&p, &why))
 		return 1;
 	Verdict v = {0};
 	for (int i = 0; i < p.nt && !v.wrong[0]; i++)
 		if (p.t[i].is_out)
-			v = compare(&p, &p.t[i], DATA_INTEGERS);
+			v = compare(&p, &p.t[i]);
 	printf("%.3f s, %ld MiB%s%s\n", best, used.ru_maxrss / 1024, v.wrong[0] ? ", " : "",
 	       v.wrong);
 	problem_close(&p);
