@@ -141,8 +141,7 @@ const Layout *layout_product_by(Ctx *c, const Layout *a, const Tiler *t, const c
 typedef enum { FORM_LOGICAL, FORM_ZIPPED, FORM_TILED, FORM_FLAT } TileForm;
 /* zipped ((TM,TN),(RM,RN,L..)), tiled ((TM,TN),RM,RN,L..), flat (TM,TN,RM,RN,L..) of a logical
  * result */
-const Layout *layout_reform(Ctx *c, const Layout *l, const Tiler *t, TileForm form,
-			    const char **why);
+const Layout *layout_reform(Ctx *c, const Layout *l, const Tiler *t, TileForm form);
 
 /* The operations by name: rows of layout_ops.def. What they take and give: */
 typedef enum { ALG_TUP, ALG_LAYOUT, ALG_LIST } AlgKind;

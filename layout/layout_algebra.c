@@ -160,6 +160,8 @@ const Layout *layout_coalesce(Ctx *c, const Layout *l)
 	layout_flatten(c, l, &m);
 	modes_plain(c, &m);
 	modes_join_all(c, &out, &m);
+	if (ix_is(out.at[0].shape, 1)) /* of any stride */
+		out.n = 0;
 	l = layout_wrap(c, l, layout_of_modes(c, &out));
 	arena_release(ctx_tmp(c), mark);
 	return l;

@@ -2,7 +2,8 @@
 /* layout_compose.c - composition of layouts, as CuTe 4.7 defines it, with the conditions that make
  * the answer right.
  *     (4,3):(3,1) o 6:2 = (2,3):(6,1)        (4,4):(4,1) o (4,4):(1@1,1@0) = (4,4):(1,4)
- * What cannot be proved is refused, never guessed. */
+ * What cannot be proved is refused, never guessed. Where the conditions refuse numbers, all points
+ * of the right operand are tried: (8,8):(16,2) o 6:3 = (3,2):(48,18). */
 #include "layout/layoutp.h"
 
 #include <inttypes.h>
@@ -23,6 +24,7 @@ typedef struct {
 	Onto *now; /* one leaf of the right operand, as it is being laid: over which mode, */
 	Modes out;
 	const Ix *shape, *stride; /* and what is left of it */
+	bool by_points;
 	const char **why;
 } Compose;
 
@@ -177,6 +179,62 @@ static Onto *onto_of(Compose *k, uint64_t path)
 	return onto_new(k, shape, stride, path);
 }
 
+/* ------------------------------------------------------------------ all points */
+enum { POINTS_MOST = 1 << 16, STRIDE_MOST = 1 << 22 }; /* products and sums of these are in range */
+
+static bool modes_are_small(const Modes *m, int64_t least)
+{
+	int64_t v;
+	for (int i = 0; i < m->n; i++)
+		if (m->at[i].basis || !ix_is_const(m->at[i].shape, &v) ||
+		    !ix_is_const(m->at[i].stride, &v) || v < least || v > STRIDE_MOST)
+			return false;
+	return true;
+}
+
+/* The last mode has no end. */
+static int64_t modes_at(const Modes *m, int64_t x)
+{
+	int64_t sum = 0;
+	for (int i = 0; i < m->n; i++) {
+		int64_t extent = m->at[i].shape->value;
+		sum += (i + 1 < m->n ? x % extent : x) * m->at[i].stride->value;
+		x /= extent;
+	}
+	return sum;
+}
+
+/* The modes of i -> a(i d), i < n, if there are any: the first is the run that i begins with, the
+ * others are those of the starts of runs. */
+static const Layout *leaf_by_points(Compose *k, int64_t n, int64_t d)
+{
+	Ctx *c = k->c;
+	const Modes *left = &k->now->left;
+	Modes out = {0};
+	for (int64_t run; n > 1; n /= run, d *= run) {
+		int64_t step = modes_at(left, d);
+		for (run = 2; run < n && modes_at(left, run * d) == run * step;)
+			run++;
+		if (n % run)
+			return NULL;
+		vec_push(ctx_tmp(c), &out, ((Mode){ix_const(c, run), ix_const(c, step), 0}));
+	}
+	return layout_of_modes(c, &out);
+}
+
+/* Whether r is a o b, of which all strides are small. */
+static bool same_points(Compose *k, const Layout *r)
+{
+	Modes by = {0}, to = {0};
+	layout_flatten(k->c, k->b, &by);
+	layout_flatten(k->c, r, &to);
+	int64_t n = layout_size_int(k->b);
+	for (int64_t i = 0; i < n; i++)
+		if (modes_at(&to, i) != modes_at(&k->now->left, modes_at(&by, i)))
+			return false;
+	return true;
+}
+
 /* ------------------------------------------------------------------ the right operand */
 static const Layout *compose_leaf(Compose *k, const Ix *shape, const Tup *stride)
 {
@@ -184,6 +242,8 @@ static const Layout *compose_leaf(Compose *k, const Ix *shape, const Tup *stride
 		return layout_leaf(k->c, shape, stride->leaf);
 	if (!(k->now = onto_of(k, stride->basis)))
 		return NULL;
+	if (k->by_points)
+		return leaf_by_points(k, shape->value, stride->leaf->value);
 	int last = k->now->left.n - 1;
 	k->shape = shape;
 	k->stride = stride->leaf;
@@ -209,13 +269,28 @@ static const Layout *compose_tree(Compose *k, const Tup *shape, const Tup *strid
 	return layout_cat(k->c, at, shape->n);
 }
 
+/* NULL: there is none, or the operands are not small. */
+static const Layout *compose_points(Ctx *c, const Layout *a, const Layout *b)
+{
+	const char *unused;
+	Compose k = {.c = c, .a = a, .b = b, .by_points = true, .why = &unused};
+	Modes by = {0};
+	int64_t n;
+	layout_flatten(c, b, &by);
+	if (!modes_are_small(&by, 0) || !ix_is_const(layout_size(c, b), &n) || n > POINTS_MOST ||
+	    !(k.now = onto_of(&k, 0)) || !modes_are_small(&k.now->left, -STRIDE_MOST))
+		return NULL;
+	const Layout *r = compose_tree(&k, b->shape, b->stride);
+	return r && same_points(&k, r) ? r : NULL;
+}
+
 static const Layout *compose_plain(Ctx *c, const Layout *a, const Layout *b, const char **why)
 {
 	Compose k = {.c = c, .a = a, .b = b, .why = why};
 	ArenaMark mark = arena_mark(ctx_tmp(c));
 	const Layout *outer = compose_tree(&k, b->shape, b->stride);
-	if (outer && !carries_nowhere(&k))
-		outer = NULL;
+	if (!outer || !carries_nowhere(&k))
+		outer = compose_points(c, a, b);
 	arena_release(ctx_tmp(c), mark);
 	return outer;
 }

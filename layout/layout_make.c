@@ -135,6 +135,7 @@ typedef struct {
 	const Layout *whole;
 	int64_t n; /* so many old elements are one new; below 0: the other way round */
 	const char **why;
+	int leaf, grows; /* leaves so far; the one that a downcast makes longer */
 } Cast;
 
 static const char *cast_name(const Cast *k)
@@ -150,12 +151,14 @@ static bool cast_fail(Ctx *c, const Cast *k, const Ix *shape, const Ix *stride, 
 	return false;
 }
 
-static bool up_mode(Ctx *c, const Cast *k, const Ix **shape, const Ix **stride)
+static bool up_mode(Ctx *c, Cast *k, const Ix **shape, const Ix **stride)
 {
 	const Ix *q, *n = ix_const(c, k->n), *s = *shape, *d = *stride;
 	int64_t v;
 	if (ix_divides(c, d, n, &q))
 		return *stride = q, true;
+	if (ix_is(s, 1)) /* its stride moves nothing */
+		return *stride = ix_ceil_div(c, d, n), true;
 	if (!ix_is_const(d, &v))
 		return cast_fail(c, k, s, d, "the stride is not known to be a multiple");
 	if (v < 0 || k->n % v)
@@ -167,26 +170,48 @@ static bool up_mode(Ctx *c, const Cast *k, const Ix **shape, const Ix **stride)
 	return true;
 }
 
-static bool down_mode(Ctx *c, const Cast *k, const Ix **shape, const Ix **stride)
+static bool down_mode(Ctx *c, Cast *k, const Ix **shape, const Ix **stride)
 {
-	int64_t v;
 	const Ix *n = ix_const(c, -k->n);
-	if (ix_is(*stride, 1))
-		*shape = ix_mul(c, *shape, n);
-	else if (ix_is_const(*stride, &v) && v == -1)
-		return cast_fail(c, k, *shape, *stride, "its elements run backwards");
-	else
+	if (k->leaf++ != k->grows)
 		*stride = ix_mul(c, *stride, n);
+	else {
+		*shape = ix_mul(c, *shape, n);
+		*stride = ix_const(c, 1);
+	}
 	return true;
 }
 
-static bool cast_tree(Ctx *c, const Cast *k, const Tup **shape, const Tup **stride)
+/* The parts of an element are one more step of a mode of stride 1, or all of a mode of size 1. */
+static bool find_parts(Ctx *c, Cast *k, const Layout *l)
+{
+	Modes m = {0};
+	layout_flatten(c, l, &m);
+	k->leaf = 0;
+	k->grows = -1;
+	for (int i = 0; i < m.n; i++) {
+		bool one = ix_is(m.at[i].shape, 1),
+		     next = ix_is(m.at[i].stride, 1) && !m.at[i].basis;
+		bool better = k->grows < 0 || (next && ix_is(m.at[k->grows].shape, 1));
+		if (better && (one || next))
+			k->grows = i;
+	}
+	if (k->n > 0 || k->grows >= 0 || tup_has_basis(l->stride))
+		return true;
+	refuse(c, k->why,
+	       "downcast: %s by %" PRId64 ": no mode has stride 1: append one of size 1 for the "
+	       "parts of an element",
+	       layout_str(c, k->whole), -k->n);
+	return false;
+}
+
+static bool cast_tree(Ctx *c, Cast *k, const Tup **shape, const Tup **stride)
 {
 	if (tup_is_leaf(*shape)) {
 		const Ix *s = (*shape)->leaf, *d = (*stride)->leaf;
 		if ((*stride)->basis)
 			return cast_fail(c, k, s, d, "its stride has a basis");
-		if (!ix_is(d, 0) && !(k->n > 0 ? up_mode : down_mode)(c, k, &s, &d))
+		if (!(k->n > 0 ? up_mode : down_mode)(c, k, &s, &d))
 			return false;
 		*shape = tup_leaf(c, s);
 		*stride = tup_leaf(c, d);
@@ -250,8 +275,8 @@ static const Layout *cast(Ctx *c, const Layout *l, Cast *k)
 	if (l->inner && !(r.inner = cast(c, l->inner, k)))
 		return NULL;
 	ArenaMark mark = arena_mark(ctx_tmp(c));
-	bool ok = cast_tree(c, k, &r.shape, &r.stride) && cast_swizzle(c, k, &r.swizzle) &&
-		  cast_offset(c, k, &r.offset);
+	bool ok = find_parts(c, k, l) && cast_tree(c, k, &r.shape, &r.stride) &&
+		  cast_swizzle(c, k, &r.swizzle) && cast_offset(c, k, &r.offset);
 	arena_release(ctx_tmp(c), mark);
 	if (!ok)
 		return NULL;
@@ -267,7 +292,7 @@ static const Layout *cast_begin(Ctx *c, const Layout *l, int64_t n, const char *
 			      layout_str(c, l), n);
 	if (!layout_usable(c, name, l, why))
 		return NULL;
-	return n == 1 ? l : cast(c, l, &(Cast){l, up ? n : -n, why});
+	return n == 1 ? l : cast(c, l, &(Cast){.whole = l, .n = up ? n : -n, .why = why});
 }
 
 const Layout *layout_upcast(Ctx *c, const Layout *l, int64_t n, const char **why)

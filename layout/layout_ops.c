@@ -309,7 +309,7 @@ static bool by_tile(Call *k, ByTile f, TileForm form)
 	const Layout *l = arg_layout(k, 0);
 	const Tiler *t = arg_tile(k, 1);
 	const Layout *r = l ? f(k->c, l, t, &k->why) : NULL;
-	return r && give_layout(k, layout_reform(k->c, r, t, form, &k->why));
+	return r && give_layout(k, layout_reform(k->c, r, t, form));
 }
 
 bool alg_composition(Call *k)
@@ -408,9 +408,9 @@ static bool part(Call *k, const Layout *l, const Alg *tiler, const Tup *coord, i
 {
 	const Tiler *t = tile_of(k, tiler);
 	const Layout *r = layout_divide_by(k->c, l, t, &k->why);
-	r = r ? layout_reform(k->c, r, t, FORM_ZIPPED, &k->why) : NULL;
 	if (!r)
 		return false;
+	r = layout_reform(k->c, r, t, FORM_ZIPPED);
 	int rank = tup_rank(tup_get(r->shape, which));
 	const Tup **at = NEWN(ctx_tmp(k->c), const Tup *, rank + 1), *any = tup_any(k->c);
 	for (int i = 0; !tup_is_leaf(coord) && i < rank; i++)

@@ -204,39 +204,35 @@ static void modes_push(Ctx *c, Layouts *out, const Layout *l)
 		vec_push(ctx_tmp(c), out, layout_mode(c, l, i));
 }
 
-/* Takes the pairs apart along the tiler: *first and *second of each. */
-static bool unzip(Ctx *c, const Layout *l, const Tiler *t, const Layout **first,
+/* Takes the pairs apart along the tiler: *first and *second of each. A mode that `_` keeps is one
+ * tile, unless it is a pair already. */
+static void unzip(Ctx *c, const Layout *l, const Tiler *t, const Layout **first,
 		  const Layout **second)
 {
 	Layouts one = {0}, two = {0};
 	if (t->n < 0) {
-		if (layout_rank(l) != 2)
-			return false;
-		*first = layout_mode(c, l, 0);
-		*second = layout_mode(c, l, 1);
-		return true;
+		bool pair = layout_rank(l) == 2;
+		*first = pair ? layout_mode(c, l, 0) : l;
+		*second = pair ? layout_mode(c, l, 1) : unit(c);
+		return;
 	}
 	for (int i = 0; i < layout_rank(l); i++) {
 		const Layout *a = NULL, *b = layout_mode(c, l, i);
-		if (i < t->n && !unzip(c, b, t->at[i], &a, &b))
-			return false;
+		if (i < t->n)
+			unzip(c, b, t->at[i], &a, &b);
 		if (a)
 			vec_push(ctx_tmp(c), &one, a);
 		vec_push(ctx_tmp(c), &two, b);
 	}
 	*first = layout_cat(c, one.at, one.n);
 	*second = layout_cat(c, two.at, two.n);
-	return true;
 }
 
-static const Layout *reform(Ctx *c, const Layout *l, const Tiler *t, TileForm form,
-			    const char **why)
+static const Layout *reform(Ctx *c, const Layout *l, const Tiler *t, TileForm form)
 {
 	const Layout *tile, *rest;
 	Layouts out = {0};
-	if (!unzip(c, l, t, &tile, &rest))
-		return refuse(c, why, "zipped form of %s: a mode that `_` keeps is not a pair",
-			      layout_str(c, l));
+	unzip(c, l, t, &tile, &rest);
 	if (form == FORM_FLAT)
 		modes_push(c, &out, tile);
 	else
@@ -248,13 +244,12 @@ static const Layout *reform(Ctx *c, const Layout *l, const Tiler *t, TileForm fo
 	return layout_cat(c, out.at, out.n);
 }
 
-const Layout *layout_reform(Ctx *c, const Layout *l, const Tiler *t, TileForm form,
-			    const char **why)
+const Layout *layout_reform(Ctx *c, const Layout *l, const Tiler *t, TileForm form)
 {
 	if (form == FORM_LOGICAL)
 		return l;
 	ArenaMark mark = arena_mark(ctx_tmp(c));
-	const Layout *r = reform(c, layout_outer(c, l), t, form, why);
+	const Layout *r = reform(c, layout_outer(c, l), t, form);
 	arena_release(ctx_tmp(c), mark);
-	return r ? layout_wrap(c, l, r) : NULL;
+	return layout_wrap(c, l, r);
 }

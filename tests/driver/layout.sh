@@ -22,8 +22,8 @@ is '8:1
 (4):(1)' 'coalesce((2,4))' 'select((4,8):(1,4),0)'
 
 # Mistakes: with a place and the nearest name, each on its own; later expressions are still read.
-expect 1 layout 'composition((8,8):(8,1), 6:3)' '4:1'
-has err '<expression>:1:1' 'error[E0209]' '6:3' 'mode 0, 8:8' 'the nearest stride that fits is 2'
+expect 1 layout 'composition((8,8):(8,1), 5:3)' '4:1'
+has err '<expression>:1:1' 'error[E0209]' '5:3' 'mode 0, 8:8' 'the nearest stride that fits is 2'
 has out '4:1'
 expect 1 layout 'coalesse(4)'
 has err "unknown name 'coalesse'" "did you mean 'coalesce'?"

@@ -230,7 +230,8 @@ static bool law_casts(Case *k)
 {
 	int64_t n = INT64_C(1) << below(k, 4);
 	const Layout *down = layout_downcast(k->c, k->a, n, &k->why);
-	CHECK(k, down != NULL);
+	if (!down)
+		return false;
 	const Layout *up = layout_upcast(k->c, down, n, &k->why);
 	CHECK(k, up != NULL);
 	CHECK(k, same(up, k->a));
@@ -337,7 +338,7 @@ static void test_laws(void **state)
 static const char *const repeated[][3] = {
 	{"composition", "(6,2):(8,2)", "(4,3):(3,1)"},
 	{"logical_divide", "Sw<3,3,3> o ((8,16),(64,1)):((64,512),(1,0))", "(64,16):(1,64)"},
-	{"composition", "(8,8):(8,1)", "6:3"},
+	{"composition", "(8,8):(8,1)", "5:3"},
 	{"right_inverse", "(M,N):(N,1)", NULL},
 	{"logical_divide", "(M,K):(K,1)", "128:1"},
 	{"tile_to_shape", "Sw<3,3,3> o (8,64):(64,1)", "(128,64):(1,128)"},
