@@ -377,20 +377,31 @@ static void take_size(Parse *p, const char *piece)
 	SizeArg s = {name, 0};
 	if (!name)
 		return;
-	set_int(p, value, 0, INT64_C(1) << 40, arena_printf(p->o->arena, "size %s", name),
-		&s.value);
+	set_int(p, value, 0, INT32_MAX, arena_printf(p->o->arena, "size %s", name), &s.value);
 	vec_push(p->o->arena, &p->o->sizes, s);
+}
+
+/* A later option may give a size again, but not the same one. */
+static void take_sizes(Parse *p, const char *arg)
+{
+	int from = p->o->sizes.n;
+	each_piece(p, arg, take_size);
+	for (int i = from; i < p->o->sizes.n; i++)
+		for (int j = from; j < i; j++)
+			if (!strcmp(p->o->sizes.at[i].name, p->o->sizes.at[j].name))
+				refuse(p, "'%s' gives %s twice: leave one out", arg,
+				       p->o->sizes.at[i].name);
 }
 
 static void set_SIZE(Parse *p, const char *arg)
 {
-	each_piece(p, arg, take_size);
+	take_sizes(p, arg);
 }
 
 static void set_THEN(Parse *p, const char *arg)
 {
 	vec_push(p->o->arena, &p->o->then, p->o->sizes.n);
-	each_piece(p, arg, take_size);
+	take_sizes(p, arg);
 }
 
 static void set_DEVICE(Parse *p, const char *arg)

@@ -270,10 +270,18 @@ expect 1 run far.ir --size M=200,N=72,K=40
 has err "error[E0609]: 'm * 4611686018427387904' has no value"
 
 # sizes whose product is more than can be counted
-expect 2 run --device=sim small.gemm --size M=1099511627776,N=1099511627776,K=64
+expect 2 run --device=sim small.gemm --size M=2147483647,N=2147483640,K=64
 has err "tensor D has more elements than can be counted"
-expect 2 run --device=sim small.gemm --size M=64,N=1099511627776,K=1099511627776
+expect 2 run --device=sim small.gemm --size M=64,N=2147483640,K=2147483640
 has err "tensor B has more elements than can be counted"
+
+# sizes that no kernel has, and one that is given twice: refused before anything is compiled
+expect 2 run --device=sim small.gemm --size M=2147483648,N=8,K=8
+has err "size M is a number from 0 to 2147483647, not '2147483648'"
+expect 2 run --device=sim small.gemm --size M=8,N=8,K=8,M=9
+has err "'M=8,N=8,K=8,M=9' gives M twice: leave one out"
+expect 0 run --device=sim small.gemm --size M=8,N=8,K=8 --size M=9 --numbers integers
+has out "small: integers: D: 72 elements"
 
 # a condition of two sizes is shown with both
 sed 's/where N % 8 == 0/where M == N, N % 8 == 0/' small.gemm >equal.gemm
