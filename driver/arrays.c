@@ -3,7 +3,8 @@
  * the bits of its type, or floats, which are rounded to it.
  *     --in A=x.npy     A : bf16 (M,K):(1,M), x of '<u2' (M,K): bits; of '<f4': rounded
  *                      A : s4 (M,K):(K,1), x of '|u1' (M,K): an element each in its low half
- *     --out D=d.npy    D : e4m3, d of '|u1' */
+ *     --out D=d.npy    D : e4m3, d of '|u1'
+ *     --expect D=e.npy D's elements as somebody else computed them */
 #include "driver/arrays.h"
 #include "driver/npy.h"
 
@@ -119,15 +120,16 @@ static void place(const Tensor *t, const Npy *a, Walk *w, void *to)
 			elem_put(t->elem, to, w->offset, elem_get(from, a->data, (int64_t)i));
 }
 
-static const char *read_one(const Problem *p, const FileArg *arg, GivenArray *g)
+static const char *read_one(const Problem *p, const FileArg *arg, bool is_out, GivenArray *g)
 {
 	char said[WHY];
 	Npy a;
 	Walk w;
 	g->name = arg->name;
-	g->at = tensor_named(p, arg->name, false);
+	g->at = tensor_named(p, arg->name, is_out);
 	if (g->at < 0)
-		return ctx_strf(p->ctx, "kernel %s has no input tensor %s", p->k->name, arg->name);
+		return ctx_strf(p->ctx, "kernel %s has no %s %s", p->k->name,
+				is_out ? "output" : "input tensor", arg->name);
 	if (!walk_begin(p, g->at, &w))
 		return ctx_strf(p->ctx, "%s has modes of several", arg->name);
 	if (!npy_read(arg->file, &a, said, sizeof said))
@@ -145,14 +147,41 @@ static const char *read_one(const Problem *p, const FileArg *arg, GivenArray *g)
 	return why;
 }
 
-bool arrays_read(const Problem *p, const Options *o, GivenArrays *given, const char **why)
+static const char *read_all(const Problem *p, const FileArgs *args, bool is_out, GivenArrays *to)
 {
-	*why = NULL;
-	for (int i = 0; i < o->arrays_in.n && !*why; i++) {
+	const char *why = NULL;
+	for (int i = 0; i < args->n && !why; i++) {
 		GivenArray g = {0};
-		*why = read_one(p, &o->arrays_in.at[i], &g);
-		vec_push(ctx_arena(p->ctx), given, g);
+		why = read_one(p, &args->at[i], is_out, &g);
+		vec_push(ctx_arena(p->ctx), to, g);
 	}
+	return why;
+}
+
+/* Of random numbers nobody knows what to expect. */
+static const char *find_random(const Problem *p, const Options *o, const GivenArrays *given)
+{
+	for (int i = 0; i < p->nt && o->arrays_expected.n; i++) {
+		bool known = p->t[i].given || (p->t[i].is_out && !p->t[i].is_kept);
+		for (int j = 0; j < given->n; j++)
+			known |= given->at[j].at == i;
+		if (!known && p->t[i].is_out)
+			return ctx_strf(p->ctx, "--expect: %s holds random numbers before the run",
+					p->t[i].name);
+		if (!known)
+			return ctx_strf(p->ctx, "--expect: %s is random: give it with %s %s=..",
+					p->t[i].name, p->t[i].is_scalar ? "--arg" : "--in",
+					p->t[i].name);
+	}
+	return NULL;
+}
+
+bool arrays_read(const Problem *p, const Options *o, GivenArrays *given, GivenArrays *expected,
+		 const char **why)
+{
+	*why = read_all(p, &o->arrays_in, false, given);
+	*why = *why ? *why : read_all(p, &o->arrays_expected, true, expected);
+	*why = *why ? *why : find_random(p, o, given);
 	for (int i = 0; i < o->arrays_out.n && !*why; i++)
 		if (tensor_named(p, o->arrays_out.at[i].name, true) < 0)
 			*why = ctx_strf(p->ctx, "kernel %s has no output %s", p->k->name,

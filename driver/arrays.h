@@ -14,9 +14,10 @@ typedef struct {
 
 typedef VEC(GivenArray) GivenArrays;
 
-/* Reads what --in names, and looks whether --out names outputs. False, and *why says what is wrong;
- * they are freed all the same. */
-bool arrays_read(const Problem *p, const Options *o, GivenArrays *given, const char **why);
+/* Reads the inputs that --in names and the outputs that --expect does, and looks whether --out
+ * names outputs. False, and *why says what is wrong; they are freed all the same. */
+bool arrays_read(const Problem *p, const Options *o, GivenArrays *given, GivenArrays *expected,
+		 const char **why);
 void arrays_give(const Problem *p, const GivenArrays *given); /* over what problem_fill made */
 void arrays_free(GivenArrays *given);
 bool arrays_write(const Problem *p, const Options *o, const char **why);

@@ -172,6 +172,28 @@ Verdict compare(const Problem *p, const Tensor *t)
 	return v;
 }
 
+Verdict compare_expected(const Problem *p, const Tensor *t, const void *expected)
+{
+	Verdict v = {0};
+	char name[96];
+	for (int64_t i = 0; i < t->count && !v.wrong[0]; i++) {
+		double x = elem_get(t->elem, expected, i), r = elem_get(t->elem, t->ref, i);
+		if (!t->wrote[i] || (isnan(x) && isnan(r)))
+			continue;
+		v.lo = elem_get(t->elem, t->lo, i);
+		v.hi = elem_get(t->elem, t->hi, i);
+		double next = elem_is_float(t->elem)
+				      ? unit_in_last_place(t->elem, largest_right(&v, r))
+				      : 0;
+		name_element(p, t, i, name, sizeof name);
+		if (!is_within(x, v.lo - next, v.hi + next))
+			snprintf(v.wrong, sizeof v.wrong,
+				 "%s is expected to be %.9g, and the source says %.9g", name, x, r);
+		v.checked++;
+	}
+	return v;
+}
+
 bool guards_intact(const char *name, const uint8_t *before, const uint8_t *behind, char *wrong,
 		   size_t n)
 {

@@ -81,6 +81,7 @@ typedef struct {
 typedef struct {
 	const char *name, *file;
 } FileArg;
+typedef VEC(FileArg) FileArgs;
 
 typedef enum { WHEN_AUTO, WHEN_ALWAYS, WHEN_NEVER } When;
 typedef enum { NUMBERS_BOTH, NUMBERS_INTEGERS, NUMBERS_NORMAL } Numbers;
@@ -113,7 +114,7 @@ typedef struct {
 	VEC(SizeArg) sizes; /* of all problems: of one name the last holds */
 	VEC(int) then;      /* how many of these the problems have that others follow */
 	VEC(ScalarArg) scalars;
-	VEC(FileArg) arrays_in, arrays_out;
+	FileArgs arrays_in, arrays_out, arrays_expected;
 	const char *device, *kernel; /* device NULL: not said */
 	Numbers numbers;
 	uint64_t seed;

@@ -443,18 +443,26 @@ static void set_ARG(Parse *p, const char *arg)
 	vec_push(p->o->arena, &p->o->scalars, s);
 }
 
-static void set_ARRAY_IN(Parse *p, const char *arg)
+static void take_file(Parse *p, const char *arg, const char *option, FileArgs *to)
 {
 	FileArg f = {0};
-	f.name = split_name(p, arg, "--in", &f.file);
-	vec_push(p->o->arena, &p->o->arrays_in, f);
+	f.name = split_name(p, arg, option, &f.file);
+	vec_push(p->o->arena, to, f);
+}
+
+static void set_ARRAY_IN(Parse *p, const char *arg)
+{
+	take_file(p, arg, "--in", &p->o->arrays_in);
 }
 
 static void set_ARRAY_OUT(Parse *p, const char *arg)
 {
-	FileArg f = {0};
-	f.name = split_name(p, arg, "--out", &f.file);
-	vec_push(p->o->arena, &p->o->arrays_out, f);
+	take_file(p, arg, "--out", &p->o->arrays_out);
+}
+
+static void set_ARRAY_EXPECTED(Parse *p, const char *arg)
+{
+	take_file(p, arg, "--expect", &p->o->arrays_expected);
 }
 
 static void set_NUMBERS(Parse *p, const char *arg)

@@ -101,6 +101,8 @@ typedef struct {
 /* Whether element i still is what outputs are filled with before a launch. */
 bool is_poison(const void *data, size_t size, int64_t i);
 Verdict compare(const Problem *p, const Tensor *t);
+/* Whether the reference allows these elements of it, or their neighbours. */
+Verdict compare_expected(const Problem *p, const Tensor *t, const void *expected);
 /* What lies outside the output, read back from the device, is as it was before. */
 bool guards_intact(const char *name, const uint8_t *before, const uint8_t *behind, char *wrong,
 		   size_t n);

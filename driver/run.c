@@ -4,7 +4,7 @@
  *     dslc run gemm.gemm --size M=512,N=512,K=512
  *     gemm: integers: D: 262144 elements (all 8 of 8 tiles) equal in every bit
  *     ...
- *     gemm: right: integers and normal numbers, 8 of 8 tiles, largest error 1 ulp
+ *     gemm: right as the source says: integers and normal numbers, 8 of 8 tiles, ...
  *     dslc run gemm.gemm --size M=512,N=512,K=512 --then K=8       compiled once, run at both */
 #include "driver/arrays.h"
 #include "driver/progress.h"
@@ -22,12 +22,13 @@ typedef struct {
 	Ctx *ctx;
 	CompileOut out;
 	Problem p;
-	GivenArrays given; /* by --in */
+	GivenArrays given, expected; /* by --in and --expect */
 	dsl_module *mod;
 	Progress bar;
 	int turn;          /* of --schedules */
 	bool lost;         /* there is nothing more to try */
-	double ulps;       /* largest error so far */
+	double ulps;       /* largest error so far, */
+	double allowed;    /* and what is right there */
 	const char *name;  /* of the kernel */
 	char verdict[512]; /* the last line of stdout; "" when nothing was launched */
 } Run;
@@ -58,14 +59,25 @@ static const char *numbers_word(const Run *r)
 	return r->given.n ? "the given numbers" : words[r->o->numbers];
 }
 
+/* An error may be large where terms cancel: beside it stands the bound of that element. */
+static const char *error_text(double ulps, double allowed, char *out, size_t n)
+{
+	int at = snprintf(out, n, "largest error %.3g ulp", ulps);
+	if (ulps > 0)
+		snprintf(out + at, n - (size_t)at, " (bound: %.3g)", allowed);
+	return out;
+}
+
 static void say_right(Run *r)
 {
-	char more[32] = "";
+	char more[32] = "", error[64];
 	if (r->turn)
 		snprintf(more, sizeof more, "%d schedules, ", r->turn + 1);
 	snprintf(r->verdict, sizeof r->verdict,
-		 "right: %s, %s%lld of %lld tiles, largest error %.3g ulp", numbers_word(r), more,
-		 (long long)r->p.nchosen, (long long)r->p.grid, r->ulps);
+		 "right as the source says%s: %s, %s%lld of %lld tiles, %s",
+		 r->o->arrays_expected.n ? " and as expected" : "", numbers_word(r), more,
+		 (long long)r->p.nchosen, (long long)r->p.grid,
+		 error_text(r->ulps, r->allowed, error, sizeof error));
 }
 
 static void show_progress(void *user, int64_t done, int64_t all)
@@ -165,19 +177,38 @@ static void print_right(Run *r, const Tensor *t, DataKind kind, const Verdict *v
 	printf("%s: %s: %s: %lld elements (%s%lld of %lld tiles) ", r->p.k->name,
 	       kind_word(r, kind), t->name, (long long)v->checked, r->p.chosen ? "" : "all ",
 	       (long long)r->p.nchosen, (long long)r->p.grid);
+	char error[64];
 	if (!v->open)
 		printf("equal in every bit\n");
 	else
-		printf("within bounds: largest error %.3g ulp\n", v->ulps);
+		printf("within bounds: %s\n", error_text(v->ulps, v->allowed, error, sizeof error));
+}
+
+static bool is_expected(Run *r, const Tensor *t)
+{
+	for (int i = 0; i < r->expected.n; i++) {
+		if (&r->p.t[r->expected.at[i].at] != t)
+			continue;
+		Verdict v = compare_expected(&r->p, t, r->expected.at[i].data);
+		if (!v.wrong[0])
+			continue;
+		diag(r->ctx, NOLOC, D_E0613, "%s: %s", r->p.k->name, v.wrong);
+		say_wrong(r, "NOT AS EXPECTED: %s", v.wrong);
+		return false;
+	}
+	return true;
 }
 
 static bool check_output(Run *r, const Tensor *t, DataKind kind)
 {
 	Verdict v = compare(&r->p, t);
-	r->ulps = v.ulps > r->ulps ? v.ulps : r->ulps;
+	if (v.ulps > r->ulps) {
+		r->ulps = v.ulps;
+		r->allowed = v.allowed;
+	}
 	if (!v.wrong[0]) {
 		print_right(r, t, kind, &v);
-		return true;
+		return is_expected(r, t);
 	}
 	diag(r->ctx, NOLOC, D_E0607, "%s, %s inputs, seed %llu: %s", r->p.k->name,
 	     r->given.n              ? "given"
@@ -290,7 +321,7 @@ static bool run_once(Run *r, int *code)
 {
 	const char *why = NULL;
 	bool opened = problem_open(&r->p, r->out.reference.s, r->o, &why) &&
-		      arrays_read(&r->p, r->o, &r->given, &why);
+		      arrays_read(&r->p, r->o, &r->given, &r->expected, &why);
 	if (!opened)
 		tool_usage("%s", why);
 	else
@@ -310,6 +341,7 @@ static bool run_once(Run *r, int *code)
 		dsl_module_unload(r->mod);
 	r->mod = NULL;
 	arrays_free(&r->given);
+	arrays_free(&r->expected);
 	problem_close(&r->p);
 	r->p = (Problem){0};
 	*code = !opened ? EXIT_USAGE : ok ? EXIT_OK : EXIT_DIAGS;

@@ -27,13 +27,13 @@ has err "error[E0608]: cannot open device cuda:0" "it was not run" "help:"
 empty out
 expect 0 run small.gemm --size M=64,N=64 --size K=64
 has out "no GPU" "on the simulator" "(all 1 of 1 tiles) equal in every bit"
-ends "small: right: integers and normal numbers, 1 of 1 tiles, largest error"
+ends "small: right as the source says: integers and normal numbers, 1 of 1 tiles, largest error"
 empty err
 for numbers in integers normal; do
 	expect 0 run small.gemm --size M=64,N=64,K=64 --device sim --numbers $numbers
 	[ "$(wc -l <out)" = 2 ] || fail "it ran on more than $numbers"
 	has out "small: $numbers: D: 4096 elements"
-	ends "small: right: $(echo $numbers | sed 's/normal/normal numbers/'), 1 of 1 tiles, largest error"
+	ends "small: right as the source says: $(echo $numbers | sed 's/normal/normal numbers/'), 1 of 1 tiles, largest error"
 done
 expect 2 run small.gemm --size M=64,N=64,K=64 --numbers odd
 has err "--numbers does not accept 'odd'"
@@ -41,7 +41,7 @@ expect 2 run small.gemm --size M=64,N=64,K=64 --numbers integers --in A=a.npy
 has err "--in says what it runs on: leave out --numbers"
 expect 0 run small.gemm --size M=65,N=72,K=40 --device sim --schedules 3 --checks=all,-exit --trace t.json
 has out "(all 4 of 4 tiles) equal in every bit"
-ends "small: right: integers and normal numbers, 3 schedules, 4 of 4 tiles, largest error"
+ends "small: right as the source says: integers and normal numbers, 3 schedules, 4 of 4 tiles, largest error"
 [ "$(grep -c right out)" = 1 ] || fail "more than one summary"
 grep -q '"ph":"X"' t.json || fail "the trace has no spans"
 expect 1 run small.gemm --size M=64,N=64,K=64 --device sim --trace /dev/full
@@ -81,11 +81,25 @@ repeat 1024 '\001\000\200\077' >one
 cat half one | npy b.npy '<f4' '32, 64, '
 expect 0 run turned.gemm --size M=1,N=32,K=64 --device sim --in A=a.npy --in B=b.npy --out D=d.npy
 has out "small: A: bits of bf16" "small: B: f32 rounded to bf16" "given: D: 32 elements"
-ends "small: right: the given numbers, 1 of 1 tiles"
+ends "small: right as the source says: the given numbers, 1 of 1 tiles"
 [ "$(od -An -v -tx2 -j128 d.npy | tr -s ' \n' '\n' | grep . | sort | uniq -c | tr -s ' ' | tr '\n' ';')" = " 16 4280; 16 4300;" ] ||
 	fail "d.npy is not 16 sums of 64 and 16 of 128"
 [ "$(od -An -v -tx2 -j128 -N4 d.npy)" = " 4280 4280" ] || fail "the first rows of B are not halves"
 has d.npy "'descr': '<u2'" "(1, 32,)"
+# --expect: an array of the user's, which the source allows or not.
+expect 0 run turned.gemm --size M=1,N=32,K=64 --device sim --in A=a.npy --in B=b.npy --expect D=d.npy
+ends "small: right as the source says and as expected: the given numbers, 1 of 1 tiles"
+repeat 32 '\000\000\200\102' | npy e.npy '<f4' '1, 32, '
+expect 1 run turned.gemm --size M=1,N=32,K=64 --device sim --in A=a.npy --in B=b.npy --expect D=e.npy
+has err "error[E0613]: small: D[0, 16] is expected to be 64, and the source says 128"
+ends "small: NOT AS EXPECTED: D[0, 16]"
+expect 2 run turned.gemm --size M=1,N=32,K=64 --device sim --in A=a.npy --expect D=e.npy
+has err "--expect: B is random: give it with --in B=.."
+expect 2 run turned.gemm --size M=1,N=32,K=64 --device sim --in A=a.npy --in B=b.npy --expect A=a.npy
+has err "kernel small has no output A"
+# A large error is shown beside its bound.
+expect 0 run small.gemm --size M=64,N=64,K=512 --device sim --numbers normal
+has out "within bounds: largest error 1 ulp (bound: 1)"
 # Whether sums are exact is a property of their terms: integers times exp2(..) are not integers.
 expect 0 run "$(dirname "$0")/../e2e/registers/attention.gemm" --size M=64,L=64,E=64 --seed 3 --numbers integers --device sim
 has out "attention: integers: O: 4096 elements (all 1 of 1 tiles) within bounds"
@@ -164,7 +178,7 @@ has out "D: 4680 elements (all 4 of 4 tiles)" "D: 8 elements (all 1 of 1 tiles)"
 	export DSLC_PTXAS
 	expect 0 run small.gemm --size M=65,N=72,K=40 --device sim
 	has out "no ptxas: simulated, but not assembled"
-	ends "small: right: integers and normal numbers, 4 of 4 tiles, largest error"
+	ends "small: right as the source says: integers and normal numbers, 4 of 4 tiles, largest error"
 	expect 0 run small.gemm --size M=65,N=72,K=40 --device sim --ptxas-path="$PWD/counts"
 	lacks out "no ptxas"
 	expect 0 run small.gemm --size M=65,N=72,K=40
@@ -201,7 +215,7 @@ behave()
 behave right 0
 has out "small: integers: D: 7200 elements (all 4 of 4 tiles) equal in every bit" \
 	"small: normal: D: 7200 elements (all 4 of 4 tiles) within bounds: largest error"
-ends "small: right: integers and normal numbers, 4 of 4 tiles, largest error"
+ends "small: right as the source says: integers and normal numbers, 4 of 4 tiles, largest error"
 empty err
 for size in M=1,N=8,K=8 M=64,N=64,K=64 M=65,N=128,K=200 M=0,N=8,K=8; do
 	behave right 0 --seed 7
@@ -209,7 +223,7 @@ done
 size=
 behave right 0 --tiles 2
 has out "(2 of 4 tiles)"
-ends "small: right: integers and normal numbers, 2 of 4 tiles, largest error"
+ends "small: right as the source says: integers and normal numbers, 2 of 4 tiles, largest error"
 behave right 0 --tiles all --sms 3 --device cuda:0
 behave wrong 1
 has err "error[E0607]: small, integer inputs, seed 1: D[99, 71] is" \
@@ -243,7 +257,7 @@ erase=$(printf '\r\033[K')
 on_terminal slow xterm
 has tty "] " " %" "$erase"
 [ -z "$(tail -c 4 tty | tr -d '\r\033[K')" ] || fail "the bar stays"
-ends "small: right: "
+ends "small: right as the source says: "
 on_terminal slow dumb
 empty tty
 on_terminal right xterm

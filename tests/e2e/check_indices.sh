@@ -27,7 +27,7 @@ refused()
 {
 	what=$1 sentence=$2
 	shift 2
-	"$dslc" run "$@" --device sim >"$scratch/out" 2>&1 && grep -q 'right: the given numbers' "$scratch/out" ||
+	"$dslc" run "$@" --device sim >"$scratch/out" 2>&1 && grep -q 'right as the source says: the given numbers' "$scratch/out" ||
 		{ echo "$what: not right without the option"; cat "$scratch/out"; exit 1; }
 	"$dslc" run "$@" --device sim --check-indices >"$scratch/out" 2>&1 && { echo "$what: not refused"; exit 1; }
 	for text in "error.E0606.: an index names what its tensor does not have: $sentence" 'help: write -1 where there is none' \

@@ -77,7 +77,7 @@ def walk(number, words):
         environment["DSLC_PTXAS"] = "none"
     got = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     if verdict == "works":
-        good = got.returncode == 0 and "right: integers and normal numbers" in got.stdout
+        good = got.returncode == 0 and "right as the source says: integers and normal numbers" in got.stdout
     else:
         good = got.returncode == 1 and re.findall(r"error\[(E\d+)\]", got.stderr)[:1] == [verdict]
     if good:
