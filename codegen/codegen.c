@@ -55,6 +55,24 @@ static bool write_ptx(const Module *m, unsigned parts, const CgOpt *opt, CgOut *
 	return ok;
 }
 
+enum { LONG_PTX = 20000 };
+
+/* ptxas compiles one to ten thousand lines in a second, fewer the more there are. */
+static void warn_of_length(const Module *m, const Buf *ptx)
+{
+	int lines = 0;
+	for (size_t i = 0; i < ptx->n; i++)
+		lines += ptx->s[i] == '\n';
+	if (lines < LONG_PTX)
+		return;
+	DiagMsg *d = diag(m->ctx, NOLOC, D_W0505,
+			  "the PTX has %d lines: ptxas takes long, ten seconds or a minute", lines);
+	diag_remedy(
+		m->ctx, d,
+		"use a smaller tile: each function is written out for each element that a "
+		"thread computes at a time; or compute a part of the functions in another kernel");
+}
+
 static bool assemble(const Module *m, const CgOpt *opt, CgOut *out, Assembled *as)
 {
 	double start = now();
@@ -62,6 +80,7 @@ static bool assemble(const Module *m, const CgOpt *opt, CgOut *out, Assembled *a
 		cubin_empty(&as->elf);
 		return true;
 	}
+	warn_of_length(m, &out->ptx);
 	bool ok = ptxas_run(m, opt, &out->ptx, as);
 	out->ptxas_s = now() - start;
 	out->ptxas_failed = as->failed;

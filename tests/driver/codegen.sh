@@ -114,3 +114,20 @@ absent odd.cubin
 sed 's/if (1 <= k\.\{0,1\}[0-9]*)/if (9223372036854775807 <= m)/; s/<= m) {/<= cta) {/' hand.ir >large.ir
 cmp -s hand.ir large.ir && fail "the IR was not changed"
 expect 0 -S --verify=off large.ir -o large.ptx
+
+# long PTX, of which ptxas takes long: a warning before it; the remedy is that of the help
+chain()
+{
+	x=x
+	for i in $(seq "$1"); do x="tanh($x)"; done
+	printf 'kernel chain(X : f32 (N), D : out f32 (N)) where N %% 8 == 0\n{\n' >chain.gemm
+	printf 'let tX = X / %s, tD = D / %s;\nfor i in tD { let x = tX[i]; tD[i] <- %s; }\n}\n' "$2" "$2" "$x" >>chain.gemm
+}
+printf '#!/bin/sh\nexit 1\n' >never
+chmod +x never
+chain 30 4096
+expect 3 --ptxas-path=./never chain.gemm -o chain.cubin
+has err "warning[W0505]: the PTX has" "help: use a smaller tile"
+chain 30 256
+expect 3 --ptxas-path=./never chain.gemm -o chain.cubin
+lacks err "W0505"
