@@ -5,8 +5,14 @@
  *     arg %B : global bf16 ((64,H),K):((1,K * 64),64)
  *     tile %B (n * 32, k * 64) : global bf16 (32,64):(1,64)
  * ->  arg %B : global bf16 (64,H,K):(1,K * 64,64)
- *     tile %B (n % 2 * 32, n / 2, k * 64) : global bf16 (32,1,64):(1,K * 64,64) */
+ *     tile %B (n % 2 * 32, n / 2, k * 64) : global bf16 (32,1,64):(1,K * 64,64)
+ * The matrix of a tile that has one row or column, too, is that of the first parts:
+ *     tile %X (m, t * 256) : global f32 (1,256):(256 * T,1)      of (M,(256,T)):(256 * T,(1,256))
+ * ->  %X.t = view %X : global f32 (T,M,256):(256,256 * T,1)
+ *     tile %X.t (t, m, 0) : global f32 (1,1,256):(256,256 * T,1) */
 #include "passes/pass.h"
+
+#include <string.h>
 
 static bool is_flat(const Layout *l)
 {
@@ -82,9 +88,56 @@ static void split(Flat *f, int mode, const Tup *shape, const Ix *x, int64_t exte
 	}
 }
 
+const Layout *layout_in_order(Ctx *c, const Layout *l, const int *at)
+{
+	const Layout *modes[MODES_MOST];
+	int n = layout_rank(l);
+	for (int i = 0; i < n; i++)
+		modes[i] = layout_mode(c, l, at[i]);
+	return layout_cat(c, modes, n);
+}
+
+Val *tensor_view(Kernel *k, Val *tensor, const Layout *l)
+{
+	Val *arg = tensor_arg(tensor);
+	const Type *type = type_tile(k->ctx, SP_GLOBAL, arg->type->elem, l);
+	if (type == arg->type)
+		return arg;
+	for (Op *op = kernel_find(k, OP_VIEW); op; op = op_find_next(op, OP_VIEW))
+		if (op->in[0].val == arg && op->out->type == type)
+			return op->out;
+	Op *op = op_new(k, OP_VIEW, k->loc);
+	op_in(k, op, arg, NULL);
+	op_insert_after(kernel_first(k), op);
+	return op_result(k, op, ctx_strf(k->ctx, "%s.t", arg->name), type);
+}
+
+/* Modes of one element that stand in front of others are no modes of the tile's matrix. */
+static void put_last(Flat *f, Op *op, const Layout *all, ModeList matrix)
+{
+	int at[MODES_MOST], n = 0;
+	const Ix *ix[MODES_MOST];
+	ModeList is = type_modes(f->k->ctx, op->out->type);
+	if (matrix.n != 2 || (is.at[0] == matrix.at[0] && is.at[1] == matrix.at[1]))
+		return;
+	for (int i = 0; i < f->n; i++)
+		if (i != matrix.at[0] && i != matrix.at[1])
+			at[n++] = i;
+	at[n++] = matrix.at[0];
+	at[n] = matrix.at[1];
+	op->in[0].val = tensor_view(f->k, op->in[0].val, layout_in_order(f->k->ctx, all, at));
+	for (int i = 0; i < f->n; i++)
+		ix[i] = op->ix[at[i]];
+	memcpy(op->ix, ix, sizeof *ix * (size_t)f->n);
+	op->out->type = type_tile(f->k->ctx, SP_GLOBAL, op->out->type->elem,
+				  layout_in_order(f->k->ctx, op->out->type->layout, at));
+}
+
 static void flatten_tile(Kernel *k, Op *op)
 {
 	const Val *tensor = op->in[0].val;
+	ModeList matrix = type_modes(k->ctx, op->out->type);
+	int first[MODES_MOST];
 	const Layout *l = tensor->type->layout, *all = layout_flat(k->ctx, l);
 	Flat f = {.k = k, .of = op, .facts = kernel_facts(k)};
 	if (layout_rank(all) > MODES_MOST) {
@@ -92,13 +145,18 @@ static void flatten_tile(Kernel *k, Op *op)
 		     tensor->name, layout_rank(all), MODES_MOST);
 		return;
 	}
-	for (int i = 0; i < op->nix; i++)
+	for (int i = 0; i < op->nix; i++) {
+		first[i] = f.n;
 		split(&f, i, tup_get(l->shape, i), op->ix[i], val_extent(op->out, i));
+	}
 	op->nix = 0;
 	for (int i = 0; i < f.n; i++)
 		op_ix(k, op, f.at[i]);
 	const Layout *tile = layout_new(k->ctx, tup_new(k->ctx, f.extent, f.n), all->stride);
 	op->out->type = type_tile(k->ctx, SP_GLOBAL, tensor->type->elem, tile);
+	for (int i = 0; i < matrix.n; i++)
+		matrix.at[i] = first[matrix.at[i]];
+	put_last(&f, op, all, matrix);
 }
 
 void pass_modes(Kernel *k)

@@ -93,6 +93,9 @@ bool op_loads_rows(const Op *op);    /* by TMA, a box for each row that indices 
 int64_t rows_issued(const Op *load); /* of those, by this CTA and warp */
 int slices_of(Kernel *k, const Op *load); /* multicast.c: CTAs of a cluster that load a part each */
 Val *tensor_arg(const Val *tensor);       /* that it is a view of; itself else */
+/* modes.c: the tensor with its modes in an order; one view for each */
+Val *tensor_view(Kernel *k, Val *tensor, const Layout *l);
+const Layout *layout_in_order(Ctx *c, const Layout *l, const int *at);
 /* A tile of a tensor as its matrix: modes of the tensor. */
 int tile_mode(const Kernel *k, const Val *tile, int mode);
 const Ix *tile_at(const Kernel *k, const Val *tile, int mode); /* where it begins */

@@ -184,31 +184,6 @@ static void turned_modes(const Kernel *k, const Val *tile, int *at)
 	}
 }
 
-static const Layout *turned_layout(Ctx *c, const Layout *l, const int *at)
-{
-	const Layout *modes[MODES_MOST];
-	int n = layout_rank(l);
-	for (int i = 0; i < n; i++)
-		modes[i] = layout_mode(c, l, at[i]);
-	return layout_cat(c, modes, n);
-}
-
-/* One for each tensor and order. */
-static Val *view_of(Kernel *k, Val *tensor, const Layout *l)
-{
-	Val *arg = tensor_arg(tensor);
-	const Type *type = type_tile(k->ctx, SP_GLOBAL, arg->type->elem, l);
-	if (type == arg->type)
-		return arg;
-	for (Op *op = kernel_find(k, OP_VIEW); op; op = op_find_next(op, OP_VIEW))
-		if (op->in[0].val == arg && op->out->type == type)
-			return op->out;
-	Op *op = op_new(k, OP_VIEW, k->loc);
-	op_in(k, op, arg, NULL);
-	op_insert_after(kernel_first(k), op);
-	return op_result(k, op, ctx_strf(k->ctx, "%s.t", arg->name), type);
-}
-
 static int tile_span(const Kernel *k, const Val *tile, int mode)
 {
 	return val_extent(tile, tile_mode(k, tile, mode));
@@ -237,14 +212,14 @@ static Val *turned_tile(Swap *w, Val *tile)
 	if (turned || (tile_span(k, tile, 0) == 1 && tile_span(k, tile, 1) == 1))
 		return turned ? turned : tile;
 	turned_modes(k, tile, at);
-	Val *view =
-		view_of(k, old->in[0].val, turned_layout(k->ctx, old->in[0].val->type->layout, at));
+	Val *view = tensor_view(k, old->in[0].val,
+				layout_in_order(k->ctx, old->in[0].val->type->layout, at));
 	Op *op = op_before(k, old, OP_TILE);
 	op_of_tensor(k, op, view, tile, at);
 	turn_indices(w, op, tile, at);
 	for (int i = 0; i < old->nix; i++)
 		op_ix(k, op, old->ix[at[i]]);
-	const Layout *l = turned_layout(k->ctx, tile->type->layout, at);
+	const Layout *l = layout_in_order(k->ctx, tile->type->layout, at);
 	turned = op_result(k, op, tile->name, type_tile(k->ctx, SP_GLOBAL, tile->type->elem, l));
 	ptrmap_set(&w->turns, tile, turned);
 	return turned;
@@ -256,7 +231,7 @@ static void turn_registers(Kernel *k, Val *v)
 {
 	int at[] = {1, 0}, m = val_extent(v, 0), n = val_extent(v, 1);
 	const Layout *l = m > 1 && n > 1 ? layout_2d(k->ctx, n, m, 1, n)
-					 : turned_layout(k->ctx, v->type->layout, at);
+					 : layout_in_order(k->ctx, v->type->layout, at);
 	if (!val_is_one(v))
 		v->type = type_frag(k->ctx, v->type->elem, l, NULL);
 }
