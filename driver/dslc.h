@@ -41,6 +41,7 @@ typedef struct dslc_options {
 	/* after 0.2.0: */
 	size_t check_indices; /* 1: kernels note indices that are none, for dsl_status_of */
 	size_t simulated;     /* 1: no ptxas; a cubin without machine code, for the simulator */
+	size_t all_defines;   /* 1: a define that nothing takes is an error, not a warning */
 } dslc_options;
 
 enum {

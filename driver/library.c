@@ -24,7 +24,7 @@ static const size_t ends[] = {
 #define END(member) offsetof(dslc_options, member) + sizeof((dslc_options){0}.member)
 	END(size),       END(name),       END(target),        END(defines),   END(ndefines),
 	END(ptxas_path), END(ptxas_args), END(nptxas_args),   END(opt_level), END(ptxas_timeout_s),
-	END(emit),       END(unproved),   END(check_indices), END(simulated),
+	END(emit),       END(unproved),   END(check_indices), END(simulated), END(all_defines),
 #undef END
 };
 
@@ -135,6 +135,8 @@ dslc_result *dslc_compile(const char *source, size_t size, const dslc_options *o
 	Source s = {name, source ? source : "", source ? size : 0,
 		    n > 3 && strcmp(name + n - 3, ".ir") == 0};
 	CompileOpt co = compile_opt(&o);
+	diag_level(r->ctx, D_W0201, o.all_defines ? DL_ERROR : DL_ROW);
+	diag_level(r->ctx, D_W0601, o.all_defines ? DL_ERROR : DL_ROW);
 	r->emit = co.emit;
 	if (ok && size > SOURCE_MAX)
 		diag(r->ctx, NOLOC, D_E0602, "the source is larger than %d MiB", SOURCE_MAX >> 20);

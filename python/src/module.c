@@ -71,6 +71,7 @@ static PyObject *compile(PyObject *self, PyObject *args)
 		return NULL;
 	o.unproved = (size_t)unproved;
 	o.simulated = !o.ptxas_path;
+	o.all_defines = 1;
 	const char **d = texts(defines, &keep[0], &o.ndefines);
 	const char **p = d ? texts(ptxas_args, &keep[1], &o.nptxas_args) : NULL;
 	PyObject *pair = NULL;

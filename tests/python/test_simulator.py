@@ -248,12 +248,13 @@ class Sources(unittest.TestCase):
             (lambda: dslc.compile(text, opt_level=9), "E0611.*opt_level is 9", dslc.CompileError),
             (lambda: dslc.compile(text, target="sm_80"), "E0304", dslc.CompileError),
             (lambda: dslc.compile(text, ptxas="/nowhere"), "E0501", dslc.CompileError),
+            (lambda: dslc.load(PRODUCT, bQ=3), "W0201.*bQ", dslc.CompileError),
+            (lambda: dslc.load(PRODUCT, bQ=3), "W0201.*bQ", dslc.CompileError),  # each time
+            (lambda: dslc.compile(UNPROVED, name="open.ir", defines={"bN": 8}), "W0601", dslc.CompileError),
             (lambda: dslc.Kernel(b"x"), "ELF", dslc.Error),
         ):
             with self.subTest(words):
                 refused(self, call, words, error)
-        with self.assertWarnsRegex(dslc.CompileWarning, "W0201.*bQ"):
-            dslc.load(PRODUCT, bQ=3)
 
     def test_texts(self):
         text = PRODUCT.read_text()
