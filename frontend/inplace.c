@@ -71,6 +71,18 @@ static const Tensor *written_source(Sema *s, const Op *op)
 	return NULL;
 }
 
+/* What is computed from what the map has is in it, too. */
+static void pass_on(PtrMap *from, Op *op)
+{
+	bool any = false;
+	for (int i = 0; i < op->nin; i++)
+		any |= op->in[i].val && ptrmap_get(from, op->in[i].val);
+	if (any && op->out)
+		ptrmap_set(from, op->out, op);
+	if (any && op->kind == OP_COPY)
+		ptrmap_set(from, op->in[0].val, op);
+}
+
 /* A value leaves chunk by chunk, and what it is made of comes so: it would come too late. */
 bool reads_before(Sema *s, const Value *v, const Val *x)
 {

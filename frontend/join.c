@@ -126,26 +126,6 @@ static bool is_reduced(Sema *s, const Node *from, const CombineRow *by, Reductio
 	       reduction_named(callee->name, r) && r->kept != 0 && r->by == by;
 }
 
-/* Sums of what max leaves of each tile, or the other way round, depend on how wide tiles are. */
-static bool same_word(Sema *s, const Node *from, const CombineRow *by)
-{
-	Reduction r;
-	const Node *callee = from->kind == N_CALL ? from->kids.at[0] : NULL;
-	if (!callee || callee->kind != N_NAME || scope_find(s, callee->name) ||
-	    !reduction_named(callee->name, &r) || r.by == by)
-		return true;
-	DiagMsg *m = diag(s->ctx, from->loc, D_E0203,
-			  "the %s over tiles of what %s leaves of each depends on how wide tiles "
-			  "are",
-			  by->name, callee->name);
-	if (r.by->op == OP_ADD)
-		diag_remedy(s->ctx, m, "write S[...] += %s(x)", callee->name);
-	else
-		diag_remedy(s->ctx, m, "write S[...] <- %s(S[...], %s(x))", r.by->name,
-			    callee->name);
-	return false;
-}
-
 static Value joined_value(Sema *s, const Node *from, bool reduced)
 {
 	Value v = eval(s, reduced ? from->kids.at[1] : from);
@@ -158,7 +138,7 @@ static void join(Sema *s, const Node *n, const Value *to, const CombineRow *by, 
 {
 	const Layout *shape;
 	Reduction r;
-	if (!may_write(s, to) || !is_whole_tile(s, to) || !same_word(s, from, by))
+	if (!may_write(s, to) || !is_whole_tile(s, to))
 		return;
 	bool reduced = is_reduced(s, from, by, &r);
 	Value v = joined_value(s, from, reduced);
@@ -207,21 +187,19 @@ static bool is_of_rows(Sema *s, const Op *op)
 	return is_column(op->in[1].val->type->layout) && !ix_is(layout_size(s->ctx, tensor), 1);
 }
 
+/* Whether a tile of the grid holds a row of its output. */
+static bool tile_holds_row(Sema *s)
+{
+	ModeList matrix = s->grid ? tiling_modes(s, s->grid) : (ModeList){0};
+	return matrix.n == BUFFER_RANK && one_tile_along(s, matrix.at[1]);
+}
+
 /* Of a sum of f32 the bits; each element of a row that one tile holds is added to once. */
 static bool needs_order(Sema *s, const Op *op)
 {
 	const CombineRow *by = op->kind == OP_COPY ? combine_of(op) : NULL;
 	return by && by->op == OP_ADD &&
 	       !(is_of_rows(s, op) && tile_holds_row(s) && !sched_swaps(s));
-}
-
-/* The output that a tile of it, or of a view of it, belongs to. */
-static const char *joined_name(const Op *op)
-{
-	const Val *v = op->in[0].val;
-	while (v->def)
-		v = v->def->in[0].val;
-	return v->name;
 }
 
 /* Of columns, or of all elements. */
@@ -241,7 +219,7 @@ void joins_in_order(Sema *s)
 	for (const Op *op = kernel_first(s->kernel); op; op = op_next(op)) {
 		if (!needs_order(s, op))
 			continue;
-		const char *name = joined_name(op);
+		const char *name = tensor_name(op->in[0].val);
 		DiagMsg *m = diag(s->ctx, op->loc, D_E0308,
 				  "tiles add to '%s' in any order, and the schedule says "
 				  "deterministic",

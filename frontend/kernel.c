@@ -569,8 +569,10 @@ void sema_kernel(Sema *s, const Node *n)
 	sched_ahead(s, n->kids.at[2]);
 	sema_block(s, n->kids.at[2]);
 	sched_finish(s);
-	if (diag_errors(s->ctx) == s->errors_before_kernel)
+	if (diag_errors(s->ctx) == s->errors_before_kernel) {
 		outputs_written(s, n);
+		reductions_fit(s);
+	}
 	s->place = AT_FILE;
 	s->kernel = NULL;
 	layout_assume(s->ctx, (IxFacts){0});

@@ -329,6 +329,7 @@ Value tiles_index(Sema *s, Loc loc, const Value *tiles, Value *at, int n);
 const Ix *tiles_count(Sema *s, const Tiling *t, int mode);
 const Ix *tensor_extent(Sema *s, const Tensor *t, int mode);
 const Symbol *name_that_counts(Sema *s, const Tiling *t, int mode); /* its tiles; NULL: none */
+bool one_tile_along(Sema *s, int mode);                             /* of the grid */
 Val *tile_build(Sema *s, const Tile *t, Loc loc);
 ModeList tiling_modes(Sema *s, const Tiling *t);              /* those of its matrix */
 const Layout *tiling_shape(Sema *s, const Tiling *t);         /* of its matrix */
@@ -416,11 +417,9 @@ bool may_write(Sema *s, const Value *to); /* a tile of an output, here */
 void stmt_add(Sema *s, const Node *n, const Value *to);
 void joins_in_order(Sema *s); /* reports joins whose result depends on the order of tiles */
 bool stmt_joins(Sema *s, const Node *n, const Value *to);
-/* quantise.c: a row in 8 bits whose scale is its own lies in one tile; reports */
-bool one_tile_along(Sema *s, int mode); /* of the grid */
-bool tile_holds_row(Sema *s);           /* of the grid's output */
-void pass_on(PtrMap *from, Op *op);     /* what is computed from what the map has is in it, too */
-bool scale_sees_row(Sema *s, const Tensor *to, const Value *v);
+/* partial.c */
+void reductions_fit(Sema *s);             /* reports results that depend on the tiles' widths */
+const char *tensor_name(const Val *tile); /* that it is a tile of, or of a view of it */
 void acc_assign(Sema *s, const Node *n, const Value *to);
 /* What an operand of mma is made of, in shared memory or in registers. */
 typedef struct {

@@ -358,8 +358,7 @@ static void store(Sema *s, const Node *n, const Value *to, const Value *v)
 {
 	const Layout *shape;
 	Val *t = vector_tile(s, to, &shape);
-	if (!t || !store_value_fits(s, to, shape, v) ||
-	    !scale_sees_row(s, to->tile->tiling->tensor, v) || !reads_before(s, v, v->val))
+	if (!t || !store_value_fits(s, to, shape, v) || !reads_before(s, v, v->val))
 		return;
 	build_in(s, build_in(s, build(s, OP_COPY, n->loc), t), v->val);
 	tiling_tensor(to->tile->tiling)->writes++;

@@ -82,6 +82,13 @@ const Ix *tiles_count(Sema *s, const Tiling *t, int mode)
 	return ix_ceil_div(s->ctx, extent(s, t, mode), ix_const(s->ctx, t->extent[mode]));
 }
 
+bool one_tile_along(Sema *s, int mode)
+{
+	int64_t lo, hi;
+	ix_range(tiles_count(s, s->grid, mode), facts_seen(&s->facts), &lo, &hi);
+	return hi <= 1;
+}
+
 bool tiling_repeats(Sema *s, const Tiling *t, int mode)
 {
 	const Layout *parts = layout_mode(s->ctx, t->tensor->layout, mode);

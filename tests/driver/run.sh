@@ -267,7 +267,7 @@ empty err
 
 size=M=100,N=72,K=41
 behave right 1
-has err "error[E0606]" "K % 8 == 0"
+has err "error[E0606]" "K % 8 == 0" "help: pass sizes that meet the condition: the kernel is right for these alone"
 size=M=100000,N=8,K=1000
 behave right 1
 has err "out of memory"

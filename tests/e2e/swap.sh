@@ -100,7 +100,7 @@ epilogues)
 		edges M=136,N=136,K=72
 		vectors M=9,N=72,K=136 -DR=cooperative
 		scalars L=2,M=9,N=72,K=72
-		columns_whole M=136,N=200,K=72,T=2,H=2 -DR=cooperative -DP=on
+		columns_whole K=72,T=2,H=2 -DR=cooperative -DP=on
 		blocks M=9,N=72,K=264,KB=5,NB=2 -DR=cooperative
 	EOF
 	# weights in registers: rows of B alone may be
