@@ -288,6 +288,34 @@ static void loop_over_tiles(Sema *s, const Node *n)
 	promote_group(s, op, of_group ? NULL : &(LoopMode){all, t->extent[mode]});
 }
 
+/* A size divided by a number that is not known to divide it; NULL: there is none in x. */
+static const Ix *floored(Sema *s, const Ix *x)
+{
+	int64_t by;
+	if (!x || x->kind == IX_CONST || x->kind == IX_SYM)
+		return NULL;
+	if (x->kind == IX_DIV && x->a->kind == IX_SYM && ix_is_const(x->b, &by))
+		return ix_divisor(x->a, facts_seen(&s->facts)) % by ? x : NULL;
+	const Ix *found = floored(s, x->a);
+	return found ? found : floored(s, x->b);
+}
+
+static void warn_of_tail(Sema *s, const Value *end)
+{
+	const Ix *x = floored(s, end->ix);
+	if (!x)
+		return;
+	const char *name = x->a->name;
+	long long by = x->b->value;
+	diag_remedy(s->ctx,
+		    diag(s->ctx, end->loc, D_W0205,
+			 "where '%s' is no multiple of %lld, the last elements are left out", name,
+			 by),
+		    "write where %s %% %lld == 0, if it is one; or (%s + %lld) / %lld: elements "
+		    "beyond the last read as zeros",
+		    name, by, name, by - 1, by);
+}
+
 /* for k in lo .. hi: from lo on, below hi */
 static void loop_over_range(Sema *s, const Node *n)
 {
@@ -297,6 +325,7 @@ static void loop_over_range(Sema *s, const Node *n)
 	    !want(s, &hi, V_INT, "where a range ends") || !groups_bound_fits(s, &lo) ||
 	    !groups_bound_fits(s, &hi) || !one_name(s, n->kids.at[0]))
 		return;
+	warn_of_tail(s, &hi);
 	Op *op = loop_new(s, n, lo.ix, hi.ix);
 	const Tile *outer = s->turn;
 	scope_add(s, n->kids.at[0]->kids.at[0], value_ix(ix_sym(s->ctx, op->sym[0])));

@@ -99,8 +99,30 @@ static void bytes_whole(Sema *s, const Tensor *t)
 	}
 }
 
+/* Of several modes, the rows of which most programs elsewhere have side by side. */
+static void warn_of_columns(Sema *s, const Tensor *t)
+{
+	const Layout *l = t->layout;
+	const Node *type = t->decl->kids.at[0];
+	Buf ours = {0}, theirs = {0};
+	int modes = 0;
+	for (int i = 0; i < layout_rank(l); i++)
+		modes += !ix_is(layout_size(s->ctx, layout_mode(s->ctx, l, i)), 1);
+	if (type->kids.at[0]->kind == N_COLON || modes < 2)
+		return;
+	layout_print(l, &ours);
+	layout_print(layout_right(s->ctx, l->shape), &theirs);
+	diag_remedy(s->ctx,
+		    diag(s->ctx, type->loc, D_W0206, "'%s' has no strides, and is column-major: %s",
+			 t->name, ours.s),
+		    "write %s, if rows lie side by side, or the strides that it has", theirs.s);
+	buf_free(&ours);
+	buf_free(&theirs);
+}
+
 void tensor_places(Sema *s, const Tensor *t)
 {
+	warn_of_columns(s, t);
 	elements_apart(s, t);
 	bytes_whole(s, t);
 }

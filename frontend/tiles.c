@@ -178,6 +178,33 @@ static void report_origin(Sema *s, const Tiling *t, int mode, const Value *at, b
 			    t->extent[mode]);
 }
 
+/* How many names of loops and of the grid are added up: sizes are none, nor are products. */
+static int names_added(const Sema *s, const Ix *x)
+{
+	bool size = false;
+	for (int i = 0; i < s->kernel->syms.n && x->kind == IX_SYM; i++)
+		size |= s->kernel->syms.at[i].name == x->name;
+	return x->kind == IX_ADD ? names_added(s, x->a) + names_added(s, x->b)
+				 : x->kind == IX_SYM && !size;
+}
+
+static void warn_of_sum(Sema *s, const Tiling *t, int mode, const Value *at)
+{
+	Buf b = {0};
+	if (t->extent[mode] == 1 || names_added(s, at->ix) < 2)
+		return;
+	ix_print(at->ix, &b);
+	diag_remedy(
+		s->ctx,
+		diag(s->ctx, at->loc, D_W0204,
+		     "'%s' counts tiles of %" PRId64 " elements of mode %d of '%s', not elements",
+		     b.s, t->extent[mode], mode, t->tensor->name),
+		"to move by one element, give '%s' one mode more, of the same stride, and tiles "
+		"of 1 along it: (P,S,K):(K,K,1); if tiles are meant, -Wno-W0204 silences this",
+		t->tensor->name);
+	buf_free(&b);
+}
+
 /* Origins are 32-bit for TMA, whatever the expression. */
 static bool origin_fits(Sema *s, const Tiling *t, int mode, const Value *at)
 {
@@ -233,6 +260,7 @@ Value tiles_index(Sema *s, Loc loc, const Value *tiles, Value *at, int n)
 			return value_bad();
 		if (counts_others(s, t->tiling, i, at[i].coord))
 			report_swapped(s, t->tiling, i, &at[i]);
+		warn_of_sum(s, t->tiling, i, &at[i]);
 		t->at[i] = at[i].ix;
 	}
 	v.tile = t;
