@@ -441,13 +441,27 @@ static bool is_behind(const Src *s, int at, const char *word)
 		isspace((unsigned char)s->text[begin]));
 }
 
+#define KERNEL_FORM "a kernel is kernel f(A : bf16 (M,K):(K,1), D : out bf16 (M,K):(K,1)) { .. }"
+#define LOOP_FORMS  "the loops are for (m,n) in gD, for k in gA[m] and for k in 0 .. n"
+#define TENSOR_FORM "the name comes first, then type, shape and strides: A : f16 (M,K):(K,1)"
+
 /* What is meant where other languages have it so: the token, the word before it, or a token that is
- * missing; NULL where a row does not ask. */
+ * missing; NULL where a row does not ask. Behind "only", no more than one other may stand there. */
 static const struct {
 	const char *token, *before, *missing, *help;
 } habits[] = {
 	{"'..'", NULL, NULL,
 	 "a range follows 'in', for k in 0 .. n; a const has one value, which -D replaces"},
+	{NULL, "def", NULL, KERNEL_FORM},
+	{NULL, "void", NULL, KERNEL_FORM},
+	{"'void'", NULL, NULL, KERNEL_FORM},
+	{NULL, "import", NULL, "leave it out: all that a file needs is in the language"},
+	{"'('", "__syncthreads", NULL, "leave it out: barriers are derived"},
+	{"'('", "__syncwarp", NULL, "leave it out: barriers are derived"},
+	{NULL, NULL, "only ':'", TENSOR_FORM},
+	{"'['", NULL, "a number", TENSOR_FORM},
+	{"'='", NULL, "only ')'", LOOP_FORMS},
+	{"'='", NULL, "only 'in'", LOOP_FORMS},
 	{"'o'", NULL, NULL, "o composes layouts: take another name"},
 	{NULL, "if", NULL, "there is no if: edges are guarded, select(c, x, y) chooses"},
 	{NULL, "else", NULL, "there is no else: edges are guarded, select(c, x, y) chooses"},
@@ -464,18 +478,27 @@ static const struct {
 	{"'='", "dim", NULL, "along which mode, the name says: rowsum(x), colsum(x)"},
 	{"':'", "[", NULL, "an index is a name of the grid: bias[n]"},
 	{"'*'", "*", NULL, "there is no **: square(x), pow(x, 3)"},
+	{"'*'", NULL, "a number", TENSOR_FORM},
 	{"'*'", NULL, "'<-'", "there is no *=: acc <- acc * x, or let y = acc * x"},
 	{"'/'", NULL, "'<-'", "there is no /=: acc <- acc / x, or let y = acc / x"},
 	{"'-'", NULL, "'<-'", "there is no -=: S[m] += -x, acc <- acc - x"},
 	{"'.'", NULL, "a number", "numbers have a digit in front of the point: 0.5"},
-	{NULL, "int", NULL, "the loops are for (m,n) in gD and for k in gA[m]"},
+	{NULL, "int", NULL, LOOP_FORMS},
+	{"'='", NULL, "'=='", "equality is ==, as in where K == 128; arguments have no names"},
 	{"'by'", NULL, NULL, "a range counts by 1: for k in 0 .. n, and k * step where it is used"},
 	{NULL, "schedule auto", "';'", "leave schedule auto out: what no schedule says is derived"},
 	{NULL, "auto", NULL, "what is computed is named by let: let y = 2 * acc;"},
 	{"'='", "schedule", NULL, "write schedule { roles cooperative; }, or leave it out"},
-	{NULL, "while", NULL, "the loops are for (m,n) in gD and for k in gA[m]"},
+	{"'='", NULL, "'{'", "a clause is a word and its values: stages 4;"},
+	{NULL, "while", NULL, LOOP_FORMS},
 	{"';'", NULL, "'='", "an accumulator begins with a number: write = 0"},
 };
+
+static bool is_missing(const yysymbol_kind_t *at, int n, const char *name)
+{
+	bool only = !strncmp(name, "only ", 5);
+	return is_expected(at, n, only ? name + 5 : name) && (!only || n <= 2);
+}
 
 /* What the help says to write, before the token where something is missing. */
 static void add_missing(Parser *p, DiagMsg *m, const char *help)
@@ -500,7 +523,7 @@ static void add_habit(Parser *p, DiagMsg *m, const char *token, const yysymbol_k
 	for (size_t i = 0; i < COUNTOF(habits); i++)
 		if ((!habits[i].token || !strcmp(habits[i].token, token)) &&
 		    (!habits[i].before || is_behind(s, m->loc.begin, habits[i].before)) &&
-		    (!habits[i].missing || is_expected(at, n, habits[i].missing))) {
+		    (!habits[i].missing || is_missing(at, n, habits[i].missing))) {
 			diag_remedy(p->ctx, m, "%s", habits[i].help);
 			if (habits[i].missing)
 				add_missing(p, m, habits[i].help);

@@ -446,10 +446,7 @@ static void clause_unknown(Sema *s, const Node *n)
 		if (clause_rows[i].form != CF_PART)
 			suggest_try(&g, clause_rows[i].word);
 	DiagMsg *m = diag(s->ctx, n->name_loc, D_E0308, "the schedule has no '%s'", n->name);
-	if (!strcmp(n->name, "auto"))
-		diag_remedy(s->ctx, m, "%s",
-			    "leave it out: what a schedule does not say is derived");
-	else if (!help_habit(s, n->name, m))
+	if (!help_habit(s, n->name, m))
 		suggest_end(s, &g, m);
 }
 

@@ -14,7 +14,6 @@ STRING = r'"(?:[^"\\\n]|\\.)*"'
 TEXT = rf"{STRING}(?:\s*(?:PRI\w+\s*)?{STRING})*"  # neighbours are one
 # A file of 16 MiB; -D; IR; faults of the compiler, which the verifier finds.
 UNTRIED = r"E0107|W0201|E0420|[EW]041[1-6]"
-GOING = ("passes/beside.c",)  # files that are about to be deleted
 root = sys.argv[1]
 
 
@@ -92,7 +91,7 @@ def main():
         for code in re.findall(r"^DIAG\((\w+)", read(f"{root}/layout/diags_{room}.def"), re.MULTILINE):
             if code not in codes and not re.fullmatch(UNTRIED, code):
                 said.append(f"layout/diags_{room}.def: {code}: no row of tests/remedies")
-        files = {path: without_comments(read(path)) for path in sorted(glob.glob(f"{root}/{room}/*.*")) if not path.endswith(GOING)}
+        files = {path: without_comments(read(path)) for path in sorted(glob.glob(f"{root}/{room}/*.*"))}
         shared = takers("\n".join(text for path, text in files.items() if path.endswith(".h")))
         for path, text in files.items():
             for at, found in sorted({*of_calls(text), *of_tables(text), *of_remedies(text, shared | takers(text))}):
