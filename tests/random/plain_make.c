@@ -3,7 +3,7 @@
  * column-major, with what is known of their strides or not; tiles of powers of two; expressions of
  * tiles, vectors and scalars, with sums and maxima of rows, of one warp or several; one or two
  * outputs, and values that are joined; rows of several tiles, which a loop reduces and another
- * writes.
+ * writes, or which are parts of the mode, (M,(128,T)), with values of their own.
  *     seed 3  ->  kernel random(X : bf16 (M,N):(ld,1), .. ) .. gD[m,n] <- f32(gX[m,n]) * gv[n]; */
 #include "chance.h"
 #include "kernels.h"
@@ -23,6 +23,7 @@ typedef struct {
 	bool rows;   /* a tile holds whole rows, and joins them */
 	bool across; /* rows of several warps */
 	bool longer; /* rows of several tiles, that loops go through */
+	bool parts;  /* each tile is a part of the mode, and its rows are these */
 	bool pads;   /* a leading dimension ld */
 	int inputs;
 	bool vector_m, vector_n, scalar;
@@ -68,11 +69,30 @@ static void tile_extents(const Make *k, Buf *b)
 		buf_printf(b, "(%s%d,%d)", k->rank == 3 ? "1," : "", k->bm, k->bn);
 }
 
+/* # stands for the columns of a tile. */
+static void put_columns(const Make *k, Buf *b, const char *form)
+{
+	for (const char *s = form; *s; s++)
+		if (*s == '#')
+			buf_printf(b, "%d", k->bn);
+		else
+			buf_printf(b, "%c", *s);
+}
+
+static const char *parts_of(Make *k, bool input)
+{
+	return input ? ONE_OF(k, "(M,(#,T)):(# * T,(1,#))", "(M,(#,T)):(1,(M,# * M))",
+			      "(M,(#,T)):(ld,(1,#))", "(M,(#,T)):(0,(1,#))")
+		     : ONE_OF(k, "(M,(#,T)):(# * T,(1,#))", "(M,(#,T)):(1,(M,# * M))");
+}
+
 static const char *layout_of(Make *k, bool input)
 {
 	if (k->rank == 1)
 		return "(N)";
 	k->pads |= input;
+	if (k->parts)
+		return parts_of(k, input);
 	if (k->rank == 3)
 		return input ? ONE_OF(k, "(L,M,N):(M * N,N,1)", "(L,M,N):(M * ld,ld,1)",
 				      "(L,M,N):(0,N,1)")
@@ -83,8 +103,9 @@ static const char *layout_of(Make *k, bool input)
 
 static void tensor(Make *k, const char *name, const char *elem, bool input)
 {
-	buf_printf(&k->args, "%s%s : %s%s %s", k->args.n ? ", " : "", name, input ? "" : "out ",
-		   elem, layout_of(k, input));
+	buf_printf(&k->args, "%s%s : %s%s ", k->args.n ? ", " : "", name, input ? "" : "out ",
+		   elem);
+	put_columns(k, &k->args, layout_of(k, input));
 	buf_printf(&k->lets, "    let g%s = %s / ", name, name);
 	tile_extents(k, &k->lets);
 	buf_printf(&k->lets, ";\n");
@@ -92,7 +113,8 @@ static void tensor(Make *k, const char *name, const char *elem, bool input)
 
 static void vector(Make *k, char name, char mode, int extent, const char *word)
 {
-	buf_printf(&k->args, ", %c : %s (%c)", name, word, mode);
+	buf_printf(&k->args, ", %c : %s ", name, word);
+	put_columns(k, &k->args, mode == 'M' ? "(M)" : k->parts ? "((#,T)):((1,#))" : "(N)");
 	buf_printf(&k->lets, "    let g%c = %c / %d;\n", name, name, extent);
 }
 
@@ -160,10 +182,17 @@ static void joined(Make *k)
 	if (k->rank != 2 || k->longer || !chance(k, 40))
 		return;
 	bool rows = chance(k, 50);
-	buf_printf(&k->args, ", S : out f32 (%s)", rows ? "M" : "N");
-	buf_printf(&k->lets, "    let gS = S / %d;\n", rows ? k->bm : k->bn);
+	vector(k, 'S', rows ? 'M' : 'N', rows ? k->bm : k->bn, "out f32");
 	buf_printf(&k->body, rows ? "        gS[m] <- max(gS[m], rowmax(f32(gX[m,n])));\n"
 				  : "        gS[n] <- min(gS[n], colmin(f32(gX[m,n])));\n");
+}
+
+/* A value for each row of each part. */
+static void each_part(Make *k)
+{
+	buf_printf(&k->args, ", P : out f32 (M,T):(T,1)");
+	buf_printf(&k->lets, "    let gP = P / (%d,1);\n", k->bm);
+	buf_printf(&k->body, "        gP[m,n] <- r + rowmax(f32(gX[m,n]));\n");
 }
 
 /* What a loop leaves of each row, in one or two reductions a trip. */
@@ -203,6 +232,8 @@ static void statements(Make *k)
 	output(k, 'D');
 	if (chance(k, 30))
 		output(k, 'E');
+	if (k->parts)
+		each_part(k);
 	joined(k);
 }
 
@@ -237,7 +268,10 @@ static void choose_sizes(Make *k)
 	int64_t m = unit * chance_within(&k->state, 1, (rows + unit - 1) / unit);
 	int64_t n = unit *
 		    chance_within(&k->state, 1, (k->rows && !k->longer ? k->bn : 3 * k->bn) / unit);
-	add_size(k, "N", n);
+	if (k->parts)
+		n = k->bn * add_size(k, "T", 1 + n % 3);
+	else
+		add_size(k, "N", n);
 	if (k->rank > 1)
 		add_size(k, "M", m);
 	if (k->rank == 3)
@@ -246,7 +280,7 @@ static void choose_sizes(Make *k)
 		add_size(k, "ld", n + unit * chance_within(&k->state, 0, 3));
 }
 
-static void choose(Make *k)
+static void choose(Make *k, bool parts)
 {
 	k->rank = chance_within(&k->state, 0, 5) ? chance_within(&k->state, 2, 3) : 1;
 	k->bm = k->rank == 1 ? 1 : 1 << chance_within(&k->state, 2, 6);
@@ -260,6 +294,8 @@ static void choose(Make *k)
 		k->bn = 1 << chance_within(&k->state, 8, 10);
 	}
 	k->longer = k->rows && k->rank == 2 && chance(k, 70);
+	k->parts = k->rows && k->rank == 2 && parts;
+	k->longer &= !k->parts;
 	k->inputs = chance_within(&k->state, 1, 3);
 	k->vector_n = chance(k, 40);
 	k->vector_m = k->rank > 1 && chance(k, 40);
@@ -284,11 +320,12 @@ static void write_facts(const Make *k, Buf *b)
 {
 	const char *before = " where ";
 	if (k->known) {
-		buf_printf(b, "%sN %% 16 == 0%s%s", before, k->rank > 1 ? ", M % 16 == 0" : "",
+		buf_printf(b, "%s%s %% 16 == 0%s%s", before, k->parts ? "M" : "N",
+			   k->rank > 1 && !k->parts ? ", M % 16 == 0" : "",
 			   strstr(k->args.s, "ld") ? ", ld % 16 == 0" : "");
 		before = ", ";
 	}
-	if (k->rows && !k->longer)
+	if (k->rows && !k->longer && !k->parts)
 		buf_printf(b, "%sN <= %d", before, k->bn);
 }
 
@@ -296,7 +333,7 @@ void kernel_make(uint64_t seed, Made *m)
 {
 	Make k = {.state = seed, .seed = seed, .m = m};
 	*m = (Made){.linear = true};
-	choose(&k);
+	choose(&k, seed % 3 == 0);
 	write_inputs(&k);
 	statements(&k);
 	Buf *b = &m->text;

@@ -112,7 +112,8 @@ static void put_kept(Make *k, const Place *at)
 	buf_printf(&k->body, "%s += mm(sQ, sG);\n", accumulator(k));
 }
 
-/* s = Q P', acc += f(s) C', where f may ask for what is kept of each row. */
+/* s = Q P', acc += f(s) C', where f may ask for what is kept of each row, over the tiles of a
+ * loop: a tile that a number names is not all of L. */
 static void put_chain(Make *k, const Place *at)
 {
 	char index[32];
@@ -123,7 +124,7 @@ static void put_chain(Make *k, const Place *at)
 	buf_printf(&k->body, "s%d : f32 ab.C(bM,bL) = 0;\n", name);
 	indent(k, at);
 	buf_printf(&k->body, "s%d += ab(sQ, sP);\n", name);
-	if (k->rows) {
+	if (k->rows && strchr(index, 'i')) {
 		indent(k, at);
 		buf_printf(&k->body, "most <- max(most, rowmax(s%d));\n", name);
 	}
