@@ -19,19 +19,8 @@
 /* More tiles than CTAs have drawn ahead when one fails. */
 enum { M = 384, N = 128, K = 16, NARGS = 6, WORDS = DSL_SEMAPHORES / 8, FILL = 0xff };
 
-static const char source[] =
-	"kernel small(A : bf16 (M,K):(K,1), B : bf16 (N,K):(K,1), D : out f32 (M,N):(N,1)) {\n"
-	"  let gA = A / (64,16), gB = B / (16,16), gD = D / (64,16);\n"
-	"  mma mm = wgmma<64,16,16>(bf16, bf16, f32);\n"
-	"  smem sA : bf16 (64,16), sB : bf16 (16,16);\n"
-	"  pipeline ab(2) { sA, sB }\n"
-	"  for (m,n) in gD {\n"
-	"    acc : f32 mm.C(64,16) = 0;\n"
-	"    for k in gA[m] { sA <- gA[m,k]; sB <- gB[n,k]; acc += mm(sA, sB); }\n"
-	"    gD[m,n] <- acc;\n"
-	"  }\n"
-	"  schedule { %s persistent dynamic; }\n"
-	"}\n";
+static const char source[] = SMALL_GEMM "  schedule { %s persistent dynamic; }\n"
+					"}\n";
 static const char *const schedules[] = {"roles cooperative;", "roles pingpong;",
 					"roles cooperative; cluster (2,1);"};
 
