@@ -114,6 +114,11 @@ static bool share_bytes(const PtxTrace *t, int a, int b)
 	return a != b && x->start < y->start + y->bytes && y->start < x->start + x->bytes;
 }
 
+static bool is_copy(const Touch *t)
+{
+	return t->op && t->op->kind == OP_CP_ASYNC;
+}
+
 /* Of buffers with bytes in common one is written when what threads stored in the other is read, and
  * is not read for the other. What was loaded or copied need only be there, which is no race. */
 static bool write_slot(Run *r, int cta, int slot, const Touch *t)
@@ -132,7 +137,7 @@ static bool write_slot(Run *r, int cta, int slot, const Touch *t)
 		all[slot].filled = r->now;
 		all[slot].stored = false;
 	}
-	all[slot].stored |= t->generic && t->op->kind != OP_CP_ASYNC;
+	all[slot].stored |= t->generic && !is_copy(t);
 	all[slot].by_threads |= t->generic;
 	all[slot].loaded = t->generic ? all[slot].loaded : r->now;
 	all[slot].written = r->now;
@@ -185,7 +190,7 @@ static bool is_there(const Run *r, const CellNow *c)
 		for (int w = 0; w < r->t->warps && t->write; w++)
 			EACH_CLASS(k, run_warp(r, w), ~0u)
 		known |= run_clock(r, w, k).known[t->part] >= t->time;
-		all = !t->write || (known && t->op->kind == OP_CP_ASYNC);
+		all = !t->write || (known && is_copy(t));
 	}
 	return all;
 }

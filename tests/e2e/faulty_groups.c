@@ -163,10 +163,12 @@ static void bench_open(Bench *b, Form form, const char *words, unsigned seed)
 	snprintf(sim, sizeof sim, "sim:sms=4,resident=4,seed=%u", seed);
 	if (!compiled_open(text, sim, &b->result, &b->dev, &b->mod))
 		fail_msg("%s does not compile", words);
+	/* First, and with room for MANY groups: no argument of as many shares memory with it. */
+	dsl_addr d = room(b, (size_t)b->n * 4 * MANY);
 	dsl_addr a = numbers(b, form == COUNTS ? G * M * K : M * K, INT_MAX);
 	dsl_addr w = form == ALONG ? numbers(b, N * M, INT_MAX) : numbers(b, G * N * K, N * K);
 	dsl_arg args[NARGS] = {dsl_arg_ptr("A", a), dsl_arg_ptr("L", room(b, G * 4)),
-			       dsl_arg_ptr("B", w), dsl_arg_ptr("D", room(b, (size_t)b->n * 4)),
+			       dsl_arg_ptr("B", w), dsl_arg_ptr("D", d),
 			       dsl_arg_int("G", G), dsl_arg_int("M", M),
 			       dsl_arg_int("K", K), dsl_arg_int("N", N)};
 	memcpy(b->args, args, sizeof args);

@@ -169,7 +169,7 @@ static bool can_launch(Problem *p, dsl_module *mod, char *why, size_t n)
 {
 	dsl_arg args[64];
 	for (int i = 0; i < p->nt; i++)
-		p->t[i].alloc = 0x100000 - GUARD; /* any aligned address */
+		p->t[i].alloc = (((uint64_t)i + 1) << 40) - GUARD; /* aligned, and apart */
 	dsl_status st = dsl_can_run(mod, p->k->name, args, (size_t)problem_args(p, args), why, n);
 	for (int i = 0; i < p->nt; i++)
 		p->t[i].alloc = 0;
