@@ -16,4 +16,4 @@ for name in amax row_scaled row_own; do
 	done
 done
 ! "$dslc" "$examples/row_own.gemm" -DbN=64 -o "$folder/refused" 2>"$folder/err"
-grep -q 'error\[E0204\]: a row of .D. has N elements and a tile 64 of them' "$folder/err"
+grep -q 'error\[E0314\]: this max is of a tile of 64, and mode 1 of .D. has N elements' "$folder/err"
