@@ -16,4 +16,4 @@ for name in amax row_scaled row_own; do
 	done
 done
 ! "$dslc" "$examples/row_own.gemm" -DbN=64 -o "$folder/refused" 2>"$folder/err"
-grep -q 'error\[E0314\]: this max is of a tile of 64, and mode 1 of .D. has N elements' "$folder/err"
+grep -q 'error\[E0306\]: an element of .most. belongs to several tiles' "$folder/err"
