@@ -21,13 +21,19 @@ const EmitRow emit_rows[EMIT_COUNT] = {
 #include "driver/emits.def"
 };
 
+/* What was done so that ptxas does not spill a kernel. */
+typedef struct {
+	int times;       /* how often it did */
+	int64_t columns; /* of the chunks that spilled last */
+} Thrift;
+
 typedef struct {
 	Ctx *ctx;
 	const Source *source;
 	const CompileOpt *opt;
 	CompileOut *out;
 	Module *module;
-	VEC(int) thrift;     /* of each kernel: how often ptxas spilled */
+	VEC(Thrift) thrift;  /* of each kernel */
 	int spilled;         /* the kernel that did last; -1: none */
 	size_t kernel_start; /* of the kernel that is on its way, in out[EMIT_IR] */
 } Compile;
@@ -171,8 +177,8 @@ static bool run_passes(Compile *c)
 		int errors = diag_errors(c->ctx);
 		if (c->opt->check_indices)
 			kernel_int(k, A_CHECKS, 1);
-		if (i < c->thrift.n && c->thrift.at[i])
-			kernel_int(k, A_THRIFT, c->thrift.at[i]);
+		if (i < c->thrift.n && c->thrift.at[i].times)
+			kernel_int(k, A_THRIFT, c->thrift.at[i].times);
 		snapshot(c, k, AFTER_FRONTEND, true);
 		if (diag_errors(c->ctx) > errors)
 			return false;
@@ -324,18 +330,21 @@ static bool compile_once(Compile *c)
 }
 
 /* Whether the kernel that spilled can take less: in narrower chunks, where the schedule does not
- * say how wide they are, and by simpler stores, once. */
+ * say how wide they are and there are any, and by simpler stores, once. */
 static bool take_less(Compile *c)
 {
 	enum { LEAST = 8 /* columns */ };
 	const Kernel *k = c->spilled < 0 ? NULL : c->module->kernels.at[c->spilled];
 	const Reason *columns = k ? kernel_why_find(k, REASON_SUBTILE, NULL) : NULL;
 	while (k && c->thrift.n <= c->spilled)
-		vec_push(ctx_arena(c->ctx), &c->thrift, 0);
-	bool narrower = columns && columns->value > LEAST && !attrs_get(&k->attrs, A_SUBTILE);
-	if (!columns || (c->thrift.at[c->spilled] && !narrower))
+		vec_push(ctx_arena(c->ctx), &c->thrift, (Thrift){0});
+	if (!columns)
 		return false;
-	c->thrift.at[c->spilled]++;
+	Thrift *t = &c->thrift.at[c->spilled];
+	bool narrower = columns->value > LEAST && !attrs_get(&k->attrs, A_SUBTILE);
+	if (t->times && (!narrower || t->columns == columns->value))
+		return false;
+	*t = (Thrift){t->times + 1, columns->value};
 	diag_forget(c->ctx);
 	compile_out_free(c->out);
 	c->out->exit_code = 0;
@@ -348,7 +357,7 @@ static void say_less(Compile *c)
 		const Kernel *k = c->module->kernels.at[i];
 		const Reason *columns = kernel_why_find(k, REASON_SUBTILE, NULL);
 		bool given = attrs_get(&k->attrs, A_SUBTILE);
-		if (c->thrift.at[i] && columns)
+		if (c->thrift.at[i].times && columns)
 			diag(c->ctx, k->loc, D_N0501,
 			     given ? "ptxas spilled registers of %s: elements at the ends of rows "
 				     "are stored one by one"
