@@ -98,21 +98,15 @@ typedef struct {
 } OfLoops;
 
 /* A loop's own name, or that of a tile that each of its turns draws. */
-static bool loop_binds(const Op *loop, const char *name)
-{
-	bool binds = false;
-	for (int i = 0; i < loop->nsym; i++)
-		binds |= loop->sym[i] == name;
-	for (const Op *op = loop->body->first; op && !binds; op = op->next)
-		binds = op->kind == OP_TICKET_AT && op->sym[0] == name;
-	return binds;
-}
-
 static void find_loop(void *user, const char *name)
 {
 	OfLoops *of = user;
-	for (int i = 0; i < of->loops->n && !of->found; i++)
-		of->found = loop_binds(of->loops->at[i].op, name);
+	for (int i = 0; i < of->loops->n && !of->found; i++) {
+		const Loop *l = &of->loops->at[i];
+		of->found = l->tile == name;
+		for (int j = 0; j < l->op->nsym; j++)
+			of->found |= l->op->sym[j] == name;
+	}
 }
 
 bool read_names_loops(const Loops *loops, const Ix *x)

@@ -267,6 +267,14 @@ static bool is_outer(const Reader *r, const Ix *trip, int depth)
 	return false;
 }
 
+static Loop loop_of(const Op *loop, Simple trip, int depth)
+{
+	Loop l = {loop, trip.x, depth, trip.lo, trip.hi, NULL};
+	for (const Op *op = loop->body->first; op && !l.tile; op = op->next)
+		l.tile = op->kind == OP_TICKET_AT ? op->sym[0] : NULL;
+	return l;
+}
+
 static void note_loop(Reader *r, Loops *at, const Op *op, int depth)
 {
 	if (read_is_plain(op) || r->p->sized)
@@ -275,7 +283,7 @@ static void note_loop(Reader *r, Loops *at, const Op *op, int depth)
 	Simple trip = read_simple(r, read_trips(r, from, to));
 	bool shared = r->p->tree && trip.x->kind == IX_MIN; /* unless another leads it */
 	if (shared || !is_short(trip.x, trip.hi) || (is_in_role(op) && is_outer(r, trip.x, depth)))
-		vec_push(r->p->arena, at, ((Loop){op, trip.x, depth, trip.lo, trip.hi}));
+		vec_push(r->p->arena, at, loop_of(op, trip, depth));
 }
 
 static bool reads_shared(const Block *b)
@@ -314,7 +322,8 @@ static void drop_led(Reader *r)
 		const Loop *l = &r->loops.at[i];
 		bool few = l->trip->kind == IX_MIN && is_short(l->trip, l->hi) &&
 			   (i + 1 == r->loops.n || l[1].depth <= l->depth);
-		const Op *by = few && ix_is_const(l->trip->b, NULL) ? leader_of(r, l) : NULL;
+		bool may = few && r->loops.n <= MAX_BRANCHES && ix_is_const(l->trip->b, NULL);
+		const Op *by = may ? leader_of(r, l) : NULL;
 		if (by)
 			vec_push(r->p->arena, &r->led, ((Led){l->op, by, l->trip->b}));
 	}
@@ -341,7 +350,7 @@ static void note_outer(Reader *r, const Op *op, int depth, int n)
 	Simple trip = read_simple(r, read_trips(r, from, to));
 	for (int i = n; i < r->loops.n; i++)
 		r->loops.at[i].depth++;
-	vec_push(r->p->arena, &r->loops, ((Loop){op, trip.x, depth, trip.lo, trip.hi}));
+	vec_push(r->p->arena, &r->loops, loop_of(op, trip, depth));
 	if (!is_outer(r, trip.x, depth) && trip.x->kind == IX_CONST)
 		vec_push(r->p->arena, &r->p->tree->outer, r->loops.at[r->loops.n - 1]);
 }

@@ -15,6 +15,7 @@ typedef struct {
 	const Ix *trip;
 	int depth;
 	int64_t lo, hi;
+	const char *tile; /* the name of the tile that each turn draws; NULL: none */
 } Loop;
 typedef VEC(Loop) Loops;
 /* A loop with the trips of another, but no more than so many. */
