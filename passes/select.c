@@ -157,13 +157,58 @@ static bool joins_elements(const Kernel *k)
 	return kernel_find(k, OP_REDUCE);
 }
 
+static const Ix *extent_of(const Op *tile, int mode)
+{
+	return tup_get(tile->in[0].val->type->layout->shape, mode)->leaf;
+}
+
+/* Whether the tile begins and ends along a mode as the other does along one of its own, or as the
+ * indices that name the other's rows. */
+static bool ends_alike(const Op *tile, int mode, const Op *other)
+{
+	const Tup *parts = tile->out->type->layout->shape;
+	for (int i = 0; i < other->nix; i++)
+		if (tile->ix[mode] == other->ix[i] &&
+		    extent_of(tile, mode) == extent_of(other, i) &&
+		    tup_get(parts, mode)->leaf == tup_get(other->out->type->layout->shape, i)->leaf)
+			return true;
+	return other->nin > 1 && ends_alike(tile, mode, other->in[1].val->def);
+}
+
+static bool lies_inside(const Kernel *k, const Op *tile, int mode)
+{
+	const Ix *part = tup_get(tile->out->type->layout->shape, mode)->leaf;
+	const Ix *end = ix_add(k->ctx, tile->ix[mode], part);
+	int64_t lo, hi;
+	ix_range(ix_simplify(k->ctx, ix_sub(k->ctx, extent_of(tile, mode), end), kernel_facts(k)),
+		 kernel_facts(k), &lo, &hi);
+	return lo >= 0;
+}
+
+/* Whether an element of the tile that lies outside its tensor lies outside each output as well,
+ * where nothing is stored. */
+static bool ends_as_outputs(const Kernel *k, const Op *tile)
+{
+	for (const Op *op = kernel_first(k); op; op = op_next(op)) {
+		bool stores = (op->kind == OP_COPY || op->kind == OP_STORE) && !combine_of(op) &&
+			      op->in[0].val->type->space == SP_GLOBAL;
+		const Op *out = stores ? tile_of(op->in[0].val) : NULL;
+		bool row = out && tensor_arg(out->in[0].val) != out->in[0].val; /* a vector */
+		for (int i = 0; out && !row && i < tile->nix; i++)
+			if (!ends_alike(tile, i, out) && !lies_inside(k, tile, i))
+				return false;
+	}
+	return true;
+}
+
 /* Elements outside a tensor are 0, as the language says: threads that load none of them would keep
  * what was there before. Of a vector, a register that is not always set is never free. */
 static void zero_outside(Kernel *k, Op *copy)
 {
 	const Val *to = copy->in[0].val;
-	if (!tile_of(copy->in[1].val) || to->type->space != SP_REG ||
-	    (!val_is_vector(to) && !joins_elements(k)))
+	const Op *tile = tile_of(copy->in[1].val);
+	if (!tile || to->type->space != SP_REG ||
+	    (!val_is_vector(to) && !joins_elements(k) && ends_as_outputs(k, tile)))
 		return;
 	Op *none = op_before(k, copy, OP_FILL);
 	op_in(k, none, copy->in[0].val, NULL);
