@@ -68,6 +68,18 @@ static bool is_counted(const View *v, const Ix *core)
 	return false;
 }
 
+/* Of least = min(from + C, to), how far it is from `from`, which rest takes away, at most: C. */
+static bool is_bounded(const Reader *r, const Ix *least, const Ix *rest)
+{
+	Ctx *c = r->p->k->ctx;
+	for (int i = 0; least->kind == IX_MIN && i < 2; i++) {
+		const Ix *x = ix_add(c, i ? least->b : least->a, rest);
+		if (ix_is_const(ix_simplify(c, x, r->p->tree->facts), NULL))
+			return true;
+	}
+	return false;
+}
+
 /* trip = core + more is `n`; of core = min(a, b) + rest, that says what the minimum is. */
 static void put_count(Reader *r, const Ix *trip, const Ix *n, bool again)
 {
@@ -78,7 +90,7 @@ static void put_count(Reader *r, const Ix *trip, const Ix *n, bool again)
 	const Ix *by = ix_add(r->p->k->ctx, n, ix_const(r->p->k->ctx, -more));
 	for (int i = 0; core->kind == IX_ADD && i < 2; i++) {
 		const Ix *least = i ? core->b : core->a, *rest = i ? core->a : core->b;
-		if (least->kind == IX_MIN)
+		if (is_bounded(r, least, rest))
 			vec_push(r->p->arena, &r->view.counts,
 				 ((Counted){least, ix_sub(r->p->k->ctx, by, rest)}));
 	}
