@@ -19,8 +19,7 @@ enum { MOST_WORK = 12000000 }; /* multiply-adds */
 static const char *const mode_names[] = {"M", "N", "K"};
 static const char *const batch_names[] = {"L", "J"};
 
-/* p, q : an element for each row (MODE_M) or column, of each batch or of all; indexed itself, or
- * its tiles. */
+/* p, q : an element for each row (MODE_M) or column, of each batch or of all */
 typedef struct {
 	int mode;
 	bool batched, tiled;
@@ -49,6 +48,7 @@ typedef struct {
 	Order a, b, d, source[2];
 	int vectors;
 	Vector vector[MOST_VECTORS];
+	bool one_place['E' - 'A' + 1][MOST_BATCHES]; /* of a tensor, the modes of stride 0 */
 } Make;
 
 /* ------------------------------------------------------------------ chance */
@@ -196,8 +196,7 @@ static void put_modes(Make *k, Order o, const char *rows, const char *cols,
 					  : batch[o.at[i] - 2]);
 }
 
-/* Matrices behind each other, some elements between them; where it is read, perhaps all in one
- * place. */
+/* Matrices one after the other, some elements apart; inputs perhaps all in one place. */
 static void batch_strides(Make *k, char tensor, int64_t matrix, int least, bool output,
 			  char (*out)[8])
 {
@@ -205,8 +204,10 @@ static void batch_strides(Make *k, char tensor, int64_t matrix, int least, bool 
 	for (int i = 0; i < k->batches; i++) {
 		apart += (int64_t)least * (chance(k, 50) ? 0 : within(k, 0, 9));
 		int64_t v = !output && chance(k, 20) ? 0 : apart;
+		bool *still = &k->one_place[tensor - 'A'][i];
 		strcpy(out[i], "0");
-		if (v || output || chance(k, 50)) {
+		*still = !v && !output && !chance(k, 50);
+		if (!*still) {
 			snprintf(out[i], sizeof out[i], "s%c%s", tensor, batch_names[i]);
 			add_size(k, out[i], v);
 		}
@@ -361,14 +362,15 @@ static Order order_of(const Make *k, char tensor)
 			       : k->d;
 }
 
-/* gA[l,m,k]; what is read, at times by other indices of the batch, the same each time */
+/* gA[l,m,k]; what is read, at times by other indices of the batch, where its stride is not 0 */
 static void tile(Make *k, char tensor, const char *row, const char *col)
 {
 	char text[MOST_BATCHES][24] = {"l", "j"};
 	const char *batch[] = {text[0], text[1]};
 	uint64_t own = k->seed ^ UINT64_C(0x9fb21c651e98df25) * (uint64_t)tensor;
 	for (int i = 0; i < MOST_BATCHES && tensor != 'D'; i++)
-		chance_batch(&own, i ? "j" : "l", text[i], sizeof text[i]);
+		if (!k->one_place[tensor - 'A'][i])
+			chance_batch(&own, i ? "j" : "l", text[i], sizeof text[i]);
 	buf_printf(&k->m->text, "g%c[", tensor);
 	put_modes(k, order_of(k, tensor), row, col, batch);
 	buf_printf(&k->m->text, "]");
@@ -399,8 +401,7 @@ static void leaf(Make *k)
 		buf_printf(&k->m->text, "acc");
 }
 
-/* name(#, text #, ...): # stands for a value, @ for a tile of a tensor beside the accumulator, all
- * else for itself */
+/* name(#, text #, ...): # is a value, @ a tile of a tensor beside the accumulator */
 static void call(Make *k, const char *form, int depth)
 {
 	for (const char *s = form; *s; s++)
