@@ -269,10 +269,30 @@ static bool holds_rows(Sema *s, const Tile *to)
 	return t->rank < g->rank;
 }
 
+enum { OF_GROUPS = 3 }; /* names of a group, a row and an end, which count no tiles */
+
+/* A row of no elements has a value, too: the one tile that would hold it is there, and empty.
+ * Behind an mma tiles may leave through TMA, whose tensors have elements. */
+static void fill_empty_rows(Sema *s, const Tile *to)
+{
+	Op *op = s->grid_op;
+	int64_t lo, hi;
+	for (int i = s->groups.row ? OF_GROUPS : 0; s->mma_loc.src < 0 && i < op->nsym; i++) {
+		bool named = false;
+		for (int j = 0; j < to->tiling->rank; j++)
+			named |= to->at[j] == ix_sym(s->ctx, op->sym[i]);
+		ix_range(op->ix[i], facts_seen(&s->facts), &lo, &hi);
+		if (!named && lo < 1)
+			op->ix[i] = ix_const(s->ctx, 1);
+	}
+}
+
 static bool store_at_grid(Sema *s, const Value *to)
 {
-	if (holds_rows(s, to->tile))
+	if (holds_rows(s, to->tile)) {
+		fill_empty_rows(s, to->tile);
 		return true;
+	}
 	for (int i = 0; i < to->tile->tiling->rank; i++)
 		if (!mode_at_grid(s, to->tile, i) && !counts_tiles(s, to->tile, i))
 			return report_index(s, to, i);
