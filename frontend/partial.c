@@ -203,6 +203,8 @@ static void walk_copy(Walk *w, const Op *op)
 {
 	const Origin *from = origin_of(w, op->in[1].val);
 	Origin *to = origin_of(w, op->in[0].val);
+	if (op->in[0].val->type->space == SP_SHARED)
+		*to = (Origin){0}; /* a buffer holds its last fill alone */
 	for (int d = 0; d < BUFFER_RANK; d++)
 		add_span(w, &to->along[d], &from->along[d]);
 	add_parts(w, to, from, true);
