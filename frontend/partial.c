@@ -129,8 +129,18 @@ static const struct {
 	{OP_EXP2, {MOSTS}},       {OP_LOG, {MOSTS}},        {OP_LOG2, {MOSTS}},
 };
 
+/* A factor above 0: a number. Of others nothing is known. */
+static bool is_positive(const Val *v)
+{
+	const Attr *value = v->def ? attrs_get(&v->def->attrs, A_VALUE) : NULL;
+	return value && v->def->kind == OP_CONST && value->real > 0;
+}
+
 static bool keeps_one(const Op *op, int operand, int kind)
 {
+	bool scales = op->kind == OP_MUL || op->kind == OP_DIV;
+	if (scales && kind == MOSTS && !is_positive(op->in[1 - operand].val))
+		return false;
 	for (size_t i = 0; i < COUNTOF(keeps) && operand < 2; i++)
 		if (keeps[i].op == op->kind)
 			return keeps[i].may[operand] & kind;
