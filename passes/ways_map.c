@@ -6,20 +6,20 @@
  *     rows of K * 2 or 200 bytes   ->   yes */
 #include "passes/ways.h"
 
+/* A span is at most 128 bytes, which a box of any element type holds. */
 static Fit box_fits(const Copying *c, SlotForm f, Refusal *why)
 {
 	Ctx *ctx = c->k->ctx;
 	int max = target_by_name(c->k->target)->box_max;
-	const char *what = f.rows > max ? "rows" : "columns";
-	if (f.rows <= max && f.span <= max)
+	if (f.rows <= max)
 		return FIT_YES;
 	return way_refuse(
 		why, D_E0403,
 		ctx_strf(ctx,
-			 "the TMA box of %s would have %d %s; a box has at most %d elements a "
+			 "the TMA box of %s would have %d rows; a box has at most %d elements a "
 			 "mode",
-			 c->op->in[0].val->name, f.rows > max ? f.rows : f.span, what, max),
-		ctx_strf(ctx, "use a tile of at most %d %s", max, what));
+			 c->op->in[0].val->name, f.rows, max),
+		ctx_strf(ctx, "use a tile of at most %d rows", max));
 }
 
 /* Along which the map's box is wide: a mode of stride 0 is in no map. */
