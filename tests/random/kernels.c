@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* random_kernels - kernels and schedules made at random: each is compiled, must be proved, and runs
  * on the simulator at random sizes, with guards around its tensors, against the reference
- * interpreter: integers in every bit, normal numbers within the bounds of dslc run.
+ * interpreter: integers in every bit, normal numbers within the bounds of dslc run. Then each other
+ * tensor gets the address of each output: where that is read in place the result must be the same,
+ * elsewhere the launch must be refused.
  *     random_kernels SECONDS [SEED]       as many as there is time for
  *     random_kernels --count N [SEED]
  *     random_kernels --prove N [SEED]     not run: at least 99 in 100 are proved, none is refuted
  *     random_kernels --show SEED          the kernel and its sizes
  *     random_kernels --write DIR N [SEED] N kernels with their sizes, for tests/gpu
  * Kernel i has the seed SEED + i. What is wrong is printed with all that makes it again. */
+#include "chance.h"
 #include "driver/compile.h"
 #include "driver/problem.h"
 #include "kernels.h"
@@ -28,6 +31,7 @@ typedef struct {
 	CompileOut out;
 	char why[512];
 	bool only_proved; /* not run */
+	int aliases[2];   /* launches that must be refused, and that must run */
 	bool is_full;     /* by the compiler's estimate, a consumer thread has no register left */
 } Trial;
 
@@ -164,6 +168,72 @@ static bool check_data(Trial *t, Problem *p, dsl_module *mod)
 	       (!t->made.linear || check_kind(t, p, mod, DATA_NORMAL));
 }
 
+/* ------------------------------------------------------------------ aliases */
+/* Whether input i may have the address of output o: the IR says that each tile is read first. */
+static bool may_alias(const Problem *p, int i, int o)
+{
+	const Val *in = p->k->args.at[i].val, *out = p->k->args.at[o].val;
+	return !p->t[i].is_out && in->type == out->type && kernel_reads_in_place(p->k, in);
+}
+
+/* Nothing is copied in: the launch must be refused before anything runs. */
+static dsl_status launch_alone(const Problem *p, dsl_module *mod)
+{
+	dsl_arg args[64];
+	dsl_launch_opts opts = {.size = sizeof opts, .sms = p->sms};
+	return dsl_launch(mod, p->k->name, args, (size_t)problem_args(p, args), 0, &opts);
+}
+
+/* The output holds the input before the launch, for the reference too. */
+static dsl_status launch_in_place(Problem *p, dsl_module *mod, int i, int o, Verdict *v)
+{
+	const char *why = "";
+	Tensor out = p->t[o];
+	p->t[o].is_kept = true;
+	p->t[o].start = p->t[i].host;
+	dsl_status st = problem_launch(p, mod);
+	if (!problem_reference(p, &why))
+		snprintf(v->wrong, sizeof v->wrong, "%s", why);
+	else if (!st)
+		*v = compare(p, &p->t[o]);
+	p->t[o] = out;
+	return st;
+}
+
+/* Tensor i `offset` bytes behind the start of output o, whose bytes are all elements. */
+static bool check_alias(Trial *t, Problem *p, dsl_module *mod, int i, int o, uint64_t offset)
+{
+	bool may = !offset && may_alias(p, i, o);
+	dsl_addr own = p->t[i].alloc;
+	Verdict v = {0};
+	char what[128];
+	p->t[i].alloc = p->t[o].alloc + offset;
+	dsl_status st = may ? launch_in_place(p, mod, i, o, &v) : launch_alone(p, mod);
+	p->t[i].alloc = own;
+	t->aliases[may]++;
+	snprintf(what, sizeof what, "%s, %llu bytes behind the start of %s", p->t[i].name,
+		 (unsigned long long)offset, p->t[o].name);
+	if (st != (may ? DSL_OK : DSL_ERR_OVERLAP))
+		return wrong(t, what, st ? dsl_detail() : "was launched");
+	return !v.wrong[0] || wrong(t, what, v.wrong);
+}
+
+/* Each other tensor at the start of each output, and somewhere in it. */
+static bool check_aliases(Trial *t, Problem *p, dsl_module *mod)
+{
+	uint64_t state = t->seed;
+	for (int n = 0; n < p->nt * p->nt; n++) {
+		int i = n / p->nt, o = n % p->nt, units = (int)(p->t[o].bytes / 16);
+		if (i == o || !p->t[i].bytes || !p->t[o].is_out || !p->t[o].dense)
+			continue;
+		if (!check_alias(t, p, mod, i, o, 0) ||
+		    (units > 1 && !check_alias(t, p, mod, i, o,
+					       16 * (uint64_t)chance_within(&state, 1, units - 1))))
+			return false;
+	}
+	return true;
+}
+
 /* Sizes that the facts allow may still be some that the launcher does not take. */
 static bool can_launch(Problem *p, dsl_module *mod, char *why, size_t n)
 {
@@ -194,7 +264,7 @@ static Outcome run(Trial *t, bool only_launch)
 		wrong(t, "load", dsl_detail());
 	else if (!can_launch(&p, mod, t->why, sizeof t->why))
 		outcome = NOT_LAUNCHED;
-	else if (only_launch || check_data(t, &p, mod))
+	else if (only_launch || (check_data(t, &p, mod) && check_aliases(t, &p, mod)))
 		outcome = RIGHT;
 	if (mod)
 		dsl_module_unload(mod);
@@ -223,7 +293,7 @@ static void show(const Trial *t)
 /* ------------------------------------------------------------------ many */
 typedef struct {
 	double seconds;
-	int count, n[VERDICTS], written;
+	int count, n[VERDICTS], written, aliases[2];
 	bool only_proved;
 	const char *dir; /* NULL: nothing is written */
 	FILE *list;
@@ -273,6 +343,8 @@ static Outcome one(Many *all, uint64_t seed)
 		printf("%s cannot be written\n", all->dir);
 		outcome = WRONG;
 	}
+	for (int i = 0; i < 2; i++)
+		all->aliases[i] += t.aliases[i];
 	fflush(stdout);
 	trial_close(&t);
 	return outcome;
@@ -290,7 +362,7 @@ static int many(Many *all, uint64_t seed)
 	printf("%d kernels from seed %llu on:", tried, (unsigned long long)seed);
 	for (int i = 0; i < VERDICTS; i++)
 		printf("%s %d %s", i ? "," : "", all->n[i], outcome_names[i]);
-	printf("\n");
+	printf(", %d aliases run, %d refused\n", all->aliases[1], all->aliases[0]);
 	if (all->only_proved && 99 * all->n[OPEN] > all->n[RIGHT])
 		return 1;
 	return all->n[WRONG] || !all->n[RIGHT];

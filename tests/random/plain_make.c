@@ -3,7 +3,8 @@
  * column-major, with what is known of their strides or not; tiles of powers of two; expressions of
  * tiles, vectors and scalars, with sums and maxima of rows, of one warp or several; one or two
  * outputs, and values that are joined; rows of several tiles, which a loop reduces and another
- * writes, or which are parts of the mode, (M,(128,T)), with values of their own.
+ * writes, or which are parts of the mode, (M,(128,T)), with values of their own. An output may
+ * have the type and the layout of an input, and may be read in place.
  *     seed 3  ->  kernel random(X : bf16 (M,N):(ld,1), .. ) .. gD[m,n] <- f32(gX[m,n]) * gv[n]; */
 #include "chance.h"
 #include "kernels.h"
@@ -27,6 +28,9 @@ typedef struct {
 	bool pads;   /* a leading dimension ld */
 	int inputs;
 	bool vector_m, vector_n, scalar;
+	bool twin;  /* D has the type and the layout of X, and may have its address */
+	bool inout; /* D is read in place */
+	const char *elem, *layout; /* of X */
 } Make;
 
 static bool chance(Make *k, int percent)
@@ -101,11 +105,25 @@ static const char *layout_of(Make *k, bool input)
 		     : ONE_OF(k, "(M,N):(N,1)", "(M,N):(1,M)");
 }
 
+/* The layout of X is an output's: no row is at the place of another. */
+static bool is_twin(const Make *k, const char *name)
+{
+	return k->twin && *name == 'D' && !strstr(k->layout, "ld") && !strstr(k->layout, ":(0");
+}
+
 static void tensor(Make *k, const char *name, const char *elem, bool input)
 {
-	buf_printf(&k->args, "%s%s : %s%s ", k->args.n ? ", " : "", name, input ? "" : "out ",
+	const char *layout = layout_of(k, input);
+	if (*name == 'X') {
+		k->elem = elem;
+		k->layout = layout;
+	}
+	buf_printf(&k->args, "%s%s : %s%s ", k->args.n ? ", " : "", name,
+		   input                      ? ""
+		   : *name == 'D' && k->inout ? "inout "
+					      : "out ",
 		   elem);
-	put_columns(k, &k->args, layout_of(k, input));
+	put_columns(k, &k->args, is_twin(k, name) ? k->layout : layout);
 	buf_printf(&k->lets, "    let g%s = %s / ", name, name);
 	tile_extents(k, &k->lets);
 	buf_printf(&k->lets, ";\n");
@@ -169,9 +187,12 @@ static const char *other_elem(Make *k)
 static void output(Make *k, char name)
 {
 	const char *elem = other_elem(k), text[] = {name, 0};
+	elem = is_twin(k, text) ? k->elem : elem;
 	tensor(k, text, elem, false);
 	buf_printf(&k->body, "        g%c[%s] <- %s(", name, index_of(k), elem);
 	read_input(k, 0);
+	if (name == 'D' && k->inout)
+		buf_printf(&k->body, " + f32(gD[%s])", index_of(k));
 	buf_printf(&k->body, " + ");
 	expression(k, DEPTH);
 	buf_printf(&k->body, ");\n");
@@ -300,6 +321,9 @@ static void choose(Make *k, bool parts)
 	k->vector_n = chance(k, 40);
 	k->vector_m = k->rank > 1 && chance(k, 40);
 	k->scalar = chance(k, 30);
+	uint64_t own = k->seed ^ UINT64_C(0x2545f4914f6cdd1d); /* the rest of a seed is as it was */
+	k->twin = chance_of(&own, 30);
+	k->inout = chance_of(&own, 20);
 }
 
 static void write_inputs(Make *k)
