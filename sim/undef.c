@@ -47,10 +47,11 @@ static bool visit_reads(const Ins *in, Visit each, void *ctx)
 	return (in->guarded && each(ctx, &guard)) || visit_all(in, false, each, ctx);
 }
 
-/* Computes a result of its operands alone, each lane for itself. */
+/* Computes a result of its operands alone, which may be other lanes'. */
 static bool is_pure(const Ins *in)
 {
-	bool memory = in->run == run_mapa || has(in, M_SYNC) || in->lacks;
+	bool meets = has(in, M_SYNC) && in->run != run_shfl;
+	bool memory = in->run == run_mapa || meets || in->lacks;
 	for (int i = 0; i < in->nargs; i++)
 		memory |= in->args[i].kind == A_MEM;
 	return in->written && !memory;
@@ -379,8 +380,8 @@ void undef_guard(Warp *w, const Ins *in, u32 mask)
 Run undef_run(Warp *w, const Ins *in, u32 mask)
 {
 	Look k = {.w = w, .mask = mask, .ones = 0xff};
-	bool found = reads_undefined(&k, in);
-	if (found && is_pure(in))
+	bool found = reads_undefined(&k, in), together = mask == FULL || !has(in, M_SYNC);
+	if (found && is_pure(in) && together)
 		return run_both(&k, in);
 	if (found)
 		undefined_report(&k, in);

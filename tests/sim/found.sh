@@ -67,6 +67,7 @@ twin "%r10, which nothing has written" 's/st.shared.u32 \[stage\]/st.global.u32 
 twin "%p3, computed from %p2" 's/and.pred %p3/or.pred %p3/'
 twin "%f2, which nothing has written" 's/@!%p3 st.global.f32/st.global.f32/'
 twin "%r14, which nothing has written" 's/^\tmov.u32 %r14, 1;//'
+twin "%r15, computed from %r3" 's/%r3, 4, 31/%r3, 8, 31/'
 twin "%d3, computed from %d2" '/mul.wide/d'
 # --checks global: each kernel of global.ptx is right; without its marked line it has a race, which no other check finds.
 awk '/^\/\/! /{regs = regs substr($0, 5) "\n"; next} /^\tREGISTERS/{printf "%s", regs; next} {print}' \
