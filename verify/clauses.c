@@ -106,17 +106,6 @@ static void note_equal(Reader *r, void *user, const Ix *x)
 	vec_push(r->p->arena, &r->equals, ((Named){from, by}));
 }
 
-void read_equals(Reader *r)
-{
-	each_fact(r, note_equal, NULL);
-}
-
-void read_put_equals(Reader *r, View *v)
-{
-	for (int i = 0; r->p->equal && i < r->equals.n; i++)
-		vec_push(r->p->arena, &v->names, r->equals.at[i]);
-}
-
 /* ------------------------------------------------------------------ residues */
 /* Both at once; of two that exclude each other, the first. */
 static Num meet(Num a, Num b)
@@ -162,7 +151,31 @@ static Num num_of_size(Reader *r, const char *name)
 			of.num = meet(of.num, num_from(0, f->div, 0));
 	}
 	each_fact(r, note_residue, &of);
+	int64_t mod = of.num.mod > 1 ? of.num.mod : 1;
+	lo += lo < 0 ? 0 : (of.num.res - lo % mod + mod) % mod;
+	hi -= hi == INT64_MAX ? 0 : ((hi - of.num.res) % mod + mod) % mod;
 	return lo == hi ? num_exact(lo) : num_within(lo, hi, of.num.mod, of.num.res);
+}
+
+/* A size of which facts leave one value is that number. */
+void read_equals(Reader *r)
+{
+	each_fact(r, note_equal, NULL);
+	for (int i = 0; i < r->facts.n; i++) {
+		const char *name = r->facts.at[i].name;
+		int64_t v;
+		if (num_is_exact(num_of_size(r, name), &v))
+			vec_push(r->p->arena, &r->fixed,
+				 ((Named){name, ix_const(r->p->k->ctx, v)}));
+	}
+}
+
+void read_put_equals(Reader *r, View *v)
+{
+	for (int i = 0; r->p->equal && i < r->equals.n; i++)
+		vec_push(r->p->arena, &v->names, r->equals.at[i]);
+	for (int i = 0; i < r->fixed.n; i++)
+		vec_push(r->p->arena, &v->names, r->fixed.at[i]);
 }
 
 typedef struct {

@@ -64,6 +64,7 @@ typedef struct Reader {
 	Program *p;
 	IxFacts facts;
 	VEC(Named) equals;  /* sizes that facts say are another */
+	VEC(Named) fixed;   /* sizes of which they leave one value */
 	VEC(Simple) simple; /* asked for before: agents have much in common */
 	const char *warp, *tid, *lane;
 	VEC(const Val *) accs;
