@@ -105,26 +105,20 @@ static bool is_within(const Op *op, const Op *outer)
 }
 
 typedef struct {
-	const Loops *loops;
+	const PtrMap *bound;
 	bool found;
 } OfLoops;
 
-/* A loop's own name, or that of a tile that each of its turns draws. */
-static void find_loop(void *user, const char *name)
+static void find_bound(void *user, const char *name)
 {
 	OfLoops *of = user;
-	for (int i = 0; i < of->loops->n && !of->found; i++) {
-		const Loop *l = &of->loops->at[i];
-		of->found = l->tile == name;
-		for (int j = 0; j < l->op->nsym; j++)
-			of->found |= l->op->sym[j] == name;
-	}
+	of->found |= ptrmap_get(of->bound, name) != NULL;
 }
 
-bool read_names_loops(const Loops *loops, const Ix *x)
+bool read_names_loops(const Reader *r, const Ix *x)
 {
-	OfLoops of = {loops, false};
-	ix_names(x, find_loop, &of);
+	OfLoops of = {&r->bound, false};
+	ix_names(x, find_bound, &of);
 	return of.found;
 }
 
@@ -145,7 +139,7 @@ void read_counts_in(Reader *r, const Op *loop)
 		if (op == loop || (loop && !is_within(op, loop)))
 			continue;
 		const Ix *raw, *trip = trip_of(r, op, &raw);
-		if (read_names_loops(&r->loops, raw))
+		if (read_names_loops(r, raw))
 			continue;
 		const Ix *n = ix_sym(c, branch_count(c, count_of(r, trip)));
 		put_count(r, trip, n, false);

@@ -267,14 +267,6 @@ static bool is_outer(const Reader *r, const Ix *trip, int depth)
 	return false;
 }
 
-static Loop loop_of(const Op *loop, Simple trip, int depth)
-{
-	Loop l = {loop, trip.x, depth, trip.lo, trip.hi, NULL};
-	for (const Op *op = loop->body->first; op && !l.tile; op = op->next)
-		l.tile = op->kind == OP_TICKET_AT ? op->sym[0] : NULL;
-	return l;
-}
-
 static void note_loop(Reader *r, Loops *at, const Op *op, int depth)
 {
 	if (read_is_plain(op) || r->p->sized)
@@ -283,7 +275,7 @@ static void note_loop(Reader *r, Loops *at, const Op *op, int depth)
 	Simple trip = read_simple(r, read_trips(r, from, to));
 	bool shared = r->p->tree && trip.x->kind == IX_MIN; /* unless another leads it */
 	if (shared || !is_short(trip.x, trip.hi) || (is_in_role(op) && is_outer(r, trip.x, depth)))
-		vec_push(r->p->arena, at, loop_of(op, trip, depth));
+		vec_push(r->p->arena, at, ((Loop){op, trip.x, depth, trip.lo, trip.hi}));
 }
 
 static bool reads_shared(const Block *b)
@@ -350,9 +342,28 @@ static void note_outer(Reader *r, const Op *op, int depth, int n)
 	Simple trip = read_simple(r, read_trips(r, from, to));
 	for (int i = n; i < r->loops.n; i++)
 		r->loops.at[i].depth++;
-	vec_push(r->p->arena, &r->loops, loop_of(op, trip, depth));
+	vec_push(r->p->arena, &r->loops, ((Loop){op, trip.x, depth, trip.lo, trip.hi}));
 	if (!is_outer(r, trip.x, depth) && trip.x->kind == IX_CONST)
 		vec_push(r->p->arena, &r->p->tree->outer, r->loops.at[r->loops.n - 1]);
+}
+
+static void bind_names(Reader *r, const Op *op)
+{
+	for (int i = 0; i < op->nsym; i++)
+		ptrmap_set(&r->bound, op->sym[i], (void *)op);
+}
+
+static void find_bound(Reader *r)
+{
+	ptrmap_clear(&r->bound);
+	for (int i = 0; i < r->loops.n; i++) {
+		const Op *loop = r->loops.at[i].op, *op = loop->body->first;
+		bind_names(r, loop);
+		while (op && op->kind != OP_TICKET_AT)
+			op = op->next;
+		if (op)
+			bind_names(r, op);
+	}
 }
 
 bool read_is_shared_loop(const Reader *r, const Op *op)
@@ -412,6 +423,7 @@ void read_begin(Reader *r, Script *s)
 	read_put_rank(r, &r->lets, s->rank);
 	find_loops(r, &r->p->k->body, 0);
 	drop_led(r);
+	find_bound(r);
 }
 
 /* ------------------------------------------------------------------ the whole */
@@ -514,7 +526,7 @@ bool program_read(Program *p, const Kernel *k)
 	r.lets.ctx = c;
 	r.lets.core = p->once;
 	r.lets.core_by = p->once_is;
-	r.made.arena = r.seen.arena = p->arena;
+	r.made.arena = r.seen.arena = r.bound.arena = p->arena;
 	read_facts(&r, p->tree && p->tree->launched);
 	read_equals(&r);
 	p->m.ranks = program_peers(k, &p->ctas);

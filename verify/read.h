@@ -15,7 +15,6 @@ typedef struct {
 	const Ix *trip;
 	int depth;
 	int64_t lo, hi;
-	const char *tile; /* the name of the tile that each turn draws; NULL: none */
 } Loop;
 typedef VEC(Loop) Loops;
 /* A loop with the trips of another, but no more than so many. */
@@ -79,6 +78,7 @@ typedef struct Reader {
 	View lets;    /* with its warp put in */
 	PtrMap made;  /* what was made of expressions with them; before, with one warp put in */
 	Loops loops;  /* its shared loops, in order */
+	PtrMap bound; /* the names of these, and of the tiles that their turns draw */
 	VEC(Led) led; /* in a tree: others, of few trips */
 	/* script.c */
 	View view;   /* of the segment that is being filled */
@@ -167,12 +167,12 @@ bool read_in_space(const Operand *in, Space s);
 bool read_by_whole_warps(Reader *r, const Op *op);
 bool read_op(Reader *r, const Op *op);
 /* tree.c, branch.c: loops in any way */
-bool read_tree(Reader *r);                              /* who takes which turn */
-bool read_branch(Reader *r, const Op *op);              /* a loop in a role */
-const Ix *read_led_by(Reader *r, const Led *led);       /* how often it runs */
-bool read_names_loops(const Loops *loops, const Ix *x); /* whether it has names that they bind */
-void read_counts_in(Reader *r, const Op *loop);         /* how often loops in it run; NULL: all */
-bool read_merge(Reader *r);                             /* the loops of all roles */
+bool read_tree(Reader *r);                           /* who takes which turn */
+bool read_branch(Reader *r, const Op *op);           /* a loop in a role */
+const Ix *read_led_by(Reader *r, const Led *led);    /* how often it runs */
+bool read_names_loops(const Reader *r, const Ix *x); /* whether r->loops bind a name of it */
+void read_counts_in(Reader *r, const Op *loop);      /* how often loops in it run; NULL: all */
+bool read_merge(Reader *r);                          /* the loops of all roles */
 bool read_takes_turns(Reader *r, Script *s, const Ix *tiles, const Ix *trip); /* shape.c */
 /* E0414, where sizes make them differ */
 bool read_differ(Reader *r, int a, const Op *at, const Ix *x, int b, const Ix *y);

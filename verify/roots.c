@@ -108,7 +108,7 @@ static void add_forms(Reader *r, const Loops *l)
 {
 	for (int i = 0; i < l->n; i++) {
 		const Op *op = l->at[i].op;
-		if (l->at[i].trip->kind == IX_CONST || read_names_loops(l, l->at[i].trip))
+		if (l->at[i].trip->kind == IX_CONST || read_names_loops(r, l->at[i].trip))
 			continue;
 		add_form(r->p->tree, r->p->arena, l->at[i].trip);
 		add_form(r->p->tree, r->p->arena,
