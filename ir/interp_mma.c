@@ -121,8 +121,9 @@ static double *errors(const Slot *s, Arena *scratch)
 	double *to = NEWN(scratch, double, s->n);
 	bool some = false;
 	for (int64_t i = 0; i < s->n; i++) {
-		bool point = element_unit(&s->at, i) > 0;
-		to[i] = point ? 0 : larger(s->at.hi[i] - s->at.f[i], s->at.f[i] - s->at.lo[i]);
+		double lo = s->at.lo[i], hi = s->at.hi[i];
+		bool point = lo == hi || (isnan(lo) && isnan(hi));
+		to[i] = point ? 0 : larger(hi - s->at.f[i], s->at.f[i] - lo);
 		some |= to[i] != 0;
 	}
 	return some ? to : NULL;
@@ -196,12 +197,13 @@ void mma_bounds(const Slot *c, const Slot *a, const Slot *b, int64_t from, int64
 	double steps = (double)(k * rounded) / (double)SUM_STEPS;
 	steps = fraction ? ldexp(steps, -fraction) : 0;
 	const double most = ldexp(2, fraction);
-	for (int64_t i = 0; i < c->n; i++) {
-		c->wide.f[i] += sum[i];
-		double unit = unit_a[i / n] * unit_b[i % n];
-		if (!stays_exact(c, i, unit, size[i], most) && steps > 0)
-			off[i] += steps * c->sums.amount[i];
-		add_bounds(c, i, sum[i], off[i]);
-	}
+	for (int64_t row = 0, i = 0; row < m; row++)
+		for (int64_t col = 0; col < n; col++, i++) {
+			c->wide.f[i] += sum[i];
+			double unit = unit_a[row] * unit_b[col];
+			if (!stays_exact(c, i, unit, size[i], most) && steps > 0)
+				off[i] += steps * c->sums.amount[i];
+			add_bounds(c, i, sum[i], off[i]);
+		}
 	arena_reset(scratch);
 }
