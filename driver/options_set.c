@@ -117,18 +117,98 @@ static void set_level(Parse *p, const char *code, DiagLevel level)
 }
 
 /* ------------------------------------------------------------------ setters, one a row */
-static void set_OUT(Parse *p, const char *arg)
-{
-	p->o->out = arg;
-}
+#define SETTER(id) static void set_##id(Parse *p, const char *arg)
+#define FLAG(id, member)             \
+	SETTER(id)                   \
+	{                            \
+		(void)arg;           \
+		p->o->member = true; \
+	}
+FLAG(SYNTAX_ONLY, syntax_only)
+FLAG(MD, depend)
+FLAG(MP, depend_phony)
+FLAG(LINEINFO, lineinfo)
+FLAG(CHECK_INDICES, check_indices)
+FLAG(VERBOSE, verbose)
+FLAG(DRY_RUN, dry_run)
+FLAG(UNPROVED, unproved)
+FLAG(QUIET, quiet)
+FLAG(TIME_REPORT, time_report)
+FLAG(TABLE, table)
+FLAG(TV, tv)
+FLAG(BANKS, banks)
+FLAG(LOOK, only_look)
+FLAG(VERSION, version)
 
-static void set_ASM(Parse *p, const char *arg)
+#define TEXT(id, member)            \
+	SETTER(id)                  \
+	{                           \
+		p->o->member = arg; \
+	}
+TEXT(OUT, out)
+TEXT(PTXAS_PATH, ptxas_path)
+TEXT(EXPLAIN, explain)
+TEXT(DEVICE, device)
+TEXT(CHECKS, checks)
+TEXT(TRACE, trace)
+TEXT(KERNEL, kernel)
+TEXT(CANDIDATES, candidates)
+TEXT(CSV, csv)
+TEXT(BENCH_JSON, json_out)
+TEXT(SVG, svg)
+TEXT(JSON, json_out)
+
+#define LIST(id, member)                                   \
+	SETTER(id)                                         \
+	{                                                  \
+		vec_push(p->o->arena, &p->o->member, arg); \
+	}
+LIST(MT, targets)
+LIST(INCLUDE, includes)
+LIST(PTXAS_ARG, ptxas_args)
+
+#define NUMBER(id, member, type, lo, hi, option)     \
+	SETTER(id)                                   \
+	{                                            \
+		int64_t n = 0;                       \
+		set_int(p, arg, lo, hi, option, &n); \
+		p->o->member = (type)n;              \
+	}
+NUMBER(LEVEL, opt_level, int, 0, 3, "-O")
+NUMBER(PTXAS_TIMEOUT, ptxas_timeout_s, int, 1, 86400, "--ptxas-timeout")
+NUMBER(SCHEDULES, schedules, int, 1, 1000000, "--schedules")
+NUMBER(SEED, seed, uint64_t, 0, INT64_MAX, "--seed")
+NUMBER(ROUNDS, rounds, int, 5, 1000, "--rounds")
+
+/* The number of the word; whether it is word number `is`. */
+#define WORDS(option, ...)                                   \
+	set_word(p, arg, (const char *const[]){__VA_ARGS__}, \
+		 COUNTOF(((const char *const[]){__VA_ARGS__})), option)
+#define WORD(id, member, type, ...)                      \
+	SETTER(id)                                       \
+	{                                                \
+		p->o->member = (type)WORDS(__VA_ARGS__); \
+	}
+WORD(COLOR, color, When, "--color", "auto", "always", "never")
+WORD(VERIFY, verify, CheckLevel, "--verify", "fast", "full", "off")
+WORD(NUMBERS, numbers, Numbers, "--numbers", "both", "integers", "normal")
+
+#define IS_WORD(id, member, is, ...)                       \
+	SETTER(id)                                         \
+	{                                                  \
+		p->o->member = WORDS(__VA_ARGS__) == (is); \
+	}
+IS_WORD(DIAGNOSTICS, json, 1, "--diagnostics", "text", "json")
+IS_WORD(REPORT, report_resources, 0, "--report", "resources")
+IS_WORD(AGAINST, against_cublaslt, 0, "--against", "cublaslt")
+
+SETTER(ASM)
 {
 	(void)arg;
 	p->o->emit |= EMIT_BIT(EMIT_PTX);
 }
 
-static void set_OBJECT(Parse *p, const char *arg)
+SETTER(OBJECT)
 {
 	(void)arg;
 	p->o->emit |= EMIT_BIT(EMIT_CUBIN);
@@ -149,66 +229,38 @@ static void take_emit(Parse *p, const char *kind)
 		p->o->emit |= EMIT_BIT(id);
 }
 
-static void set_EMIT(Parse *p, const char *arg)
+SETTER(EMIT)
 {
 	each_piece(p, arg, take_emit);
 }
 
-static void set_SYNTAX_ONLY(Parse *p, const char *arg)
-{
-	(void)arg;
-	p->o->syntax_only = true;
-}
-
-static void set_MD(Parse *p, const char *arg)
-{
-	(void)arg;
-	p->o->depend = true;
-}
-
-static void set_MF(Parse *p, const char *arg)
+SETTER(MF)
 {
 	p->o->depend = true;
 	p->o->depfile = arg;
 }
 
-static void set_MT(Parse *p, const char *arg)
-{
-	vec_push(p->o->arena, &p->o->targets, arg);
-}
-
-static void set_MP(Parse *p, const char *arg)
-{
-	(void)arg;
-	p->o->depend_phony = true;
-}
-
-static void set_KEEP(Parse *p, const char *arg)
+SETTER(KEEP)
 {
 	p->o->keep = true;
 	p->o->keep_dir = arg;
 }
 
-static void set_DEFINE(Parse *p, const char *arg)
+SETTER(DEFINE)
 {
 	const char *value;
 	if (split_name(p, arg, "-D", &value))
 		vec_push(p->o->arena, &p->o->defines, arg);
 }
 
-static void set_INCLUDE(Parse *p, const char *arg)
-{
-	vec_push(p->o->arena, &p->o->includes, arg);
-}
-
-static void set_LANG(Parse *p, const char *arg)
+SETTER(LANG)
 {
 	static const char *const words[] = {"gemm", "ir"};
 	int i = set_word(p, arg, words, COUNTOF(words), "-x");
 	p->o->lang = i == 1 ? X_IR : X_GEMM;
 }
 
-static void set_TARGET(Parse *p, const char *arg)
+SETTER(TARGET)
 {
 	Buf names = {0};
 	p->o->target = arg;
@@ -219,26 +271,7 @@ static void set_TARGET(Parse *p, const char *arg)
 	buf_free(&names);
 }
 
-static void set_LEVEL(Parse *p, const char *arg)
-{
-	int64_t level = 0;
-	set_int(p, arg, 0, 3, "-O", &level);
-	p->o->opt_level = (int)level;
-}
-
-static void set_LINEINFO(Parse *p, const char *arg)
-{
-	(void)arg;
-	p->o->lineinfo = true;
-}
-
-static void set_CHECK_INDICES(Parse *p, const char *arg)
-{
-	(void)arg;
-	p->o->check_indices = true;
-}
-
-static void set_PREFIX_MAP(Parse *p, const char *arg)
+SETTER(PREFIX_MAP)
 {
 	const char *eq = strchr(arg, '=');
 	if (!eq) {
@@ -249,41 +282,17 @@ static void set_PREFIX_MAP(Parse *p, const char *arg)
 	p->o->map_new = eq + 1;
 }
 
-static void set_PTXAS_PATH(Parse *p, const char *arg)
-{
-	p->o->ptxas_path = arg;
-}
-
-static void set_PTXAS_ARG(Parse *p, const char *arg)
-{
-	vec_push(p->o->arena, &p->o->ptxas_args, arg);
-}
-
-static void set_PTXAS_TIMEOUT(Parse *p, const char *arg)
-{
-	int64_t s = 0;
-	set_int(p, arg, 1, 86400, "--ptxas-timeout", &s);
-	p->o->ptxas_timeout_s = (int)s;
-}
-
-static void set_DIAGNOSTICS(Parse *p, const char *arg)
-{
-	static const char *const words[] = {"text", "json"};
-	p->o->json = set_word(p, arg, words, COUNTOF(words), "--diagnostics") == 1;
-}
-
-static void set_COLOR(Parse *p, const char *arg)
-{
-	static const char *const words[] = {"auto", "always", "never"};
-	p->o->color = (When)set_word(p, arg, words, COUNTOF(words), "--color");
-}
-
-static void set_WERROR(Parse *p, const char *arg)
+SETTER(WERROR)
 {
 	set_level(p, arg, DL_ERROR);
 }
 
-static void set_WNO(Parse *p, const char *arg)
+SETTER(WARN)
+{
+	set_level(p, arg, DL_WARNING);
+}
+
+SETTER(WNO)
 {
 	if (strncmp(arg, "error=", 6) == 0)
 		set_level(p, arg + 6, DL_WARNING);
@@ -291,28 +300,6 @@ static void set_WNO(Parse *p, const char *arg)
 		set_level(p, NULL, DL_WARNING);
 	else
 		set_level(p, arg, DL_OFF);
-}
-
-static void set_WARN(Parse *p, const char *arg)
-{
-	set_level(p, arg, DL_WARNING);
-}
-
-static void set_EXPLAIN(Parse *p, const char *arg)
-{
-	p->o->explain = arg;
-}
-
-static void set_VERBOSE(Parse *p, const char *arg)
-{
-	(void)arg;
-	p->o->verbose = true;
-}
-
-static void set_DRY_RUN(Parse *p, const char *arg)
-{
-	(void)arg;
-	p->o->dry_run = true;
 }
 
 static void take_print_after(Parse *p, const char *name)
@@ -326,49 +313,19 @@ static void take_print_after(Parse *p, const char *name)
 		p->o->print_after |= 1u << i;
 }
 
-static void set_PRINT_AFTER(Parse *p, const char *arg)
+SETTER(PRINT_AFTER)
 {
 	each_piece(p, arg, take_print_after);
 }
 
-static void set_STOP_AFTER(Parse *p, const char *arg)
+SETTER(STOP_AFTER)
 {
 	p->o->stop_after = pass_or_frontend(set_pass(p, arg, "--stop-after", true));
 }
 
-static void set_ONLY(Parse *p, const char *arg)
+SETTER(ONLY)
 {
 	p->o->only = set_pass(p, arg, "--only", false);
-}
-
-static void set_REPORT(Parse *p, const char *arg)
-{
-	static const char *const words[] = {"resources"};
-	p->o->report_resources = set_word(p, arg, words, COUNTOF(words), "--report") == 0;
-}
-
-static void set_VERIFY(Parse *p, const char *arg)
-{
-	static const char *const words[] = {"fast", "full", "off"};
-	p->o->verify = (CheckLevel)set_word(p, arg, words, COUNTOF(words), "--verify");
-}
-
-static void set_UNPROVED(Parse *p, const char *arg)
-{
-	(void)arg;
-	p->o->unproved = true;
-}
-
-static void set_QUIET(Parse *p, const char *arg)
-{
-	(void)arg;
-	p->o->quiet = true;
-}
-
-static void set_TIME_REPORT(Parse *p, const char *arg)
-{
-	(void)arg;
-	p->o->time_report = true;
 }
 
 static void take_size(Parse *p, const char *piece)
@@ -393,45 +350,18 @@ static void take_sizes(Parse *p, const char *arg)
 				       p->o->sizes.at[i].name);
 }
 
-static void set_SIZE(Parse *p, const char *arg)
+SETTER(SIZE)
 {
 	take_sizes(p, arg);
 }
 
-static void set_THEN(Parse *p, const char *arg)
+SETTER(THEN)
 {
 	vec_push(p->o->arena, &p->o->then, p->o->sizes.n);
 	take_sizes(p, arg);
 }
 
-static void set_DEVICE(Parse *p, const char *arg)
-{
-	p->o->device = arg;
-}
-
-static void set_SCHEDULES(Parse *p, const char *arg)
-{
-	int64_t n = 0;
-	set_int(p, arg, 1, 1000000, "--schedules", &n);
-	p->o->schedules = (int)n;
-}
-
-static void set_CHECKS(Parse *p, const char *arg)
-{
-	p->o->checks = arg;
-}
-
-static void set_TRACE(Parse *p, const char *arg)
-{
-	p->o->trace = arg;
-}
-
-static void set_KERNEL(Parse *p, const char *arg)
-{
-	p->o->kernel = arg;
-}
-
-static void set_ARG(Parse *p, const char *arg)
+SETTER(ARG)
 {
 	const char *value, *name = split_name(p, arg, "--arg", &value);
 	if (!name)
@@ -450,40 +380,21 @@ static void take_file(Parse *p, const char *arg, const char *option, FileArgs *t
 	vec_push(p->o->arena, to, f);
 }
 
-static void set_ARRAY_IN(Parse *p, const char *arg)
-{
-	take_file(p, arg, "--in", &p->o->arrays_in);
-}
+#define FILES(id, member, option)                         \
+	SETTER(id)                                        \
+	{                                                 \
+		take_file(p, arg, option, &p->o->member); \
+	}
+FILES(ARRAY_IN, arrays_in, "--in")
+FILES(ARRAY_OUT, arrays_out, "--out")
+FILES(ARRAY_EXPECTED, arrays_expected, "--expect")
 
-static void set_ARRAY_OUT(Parse *p, const char *arg)
-{
-	take_file(p, arg, "--out", &p->o->arrays_out);
-}
-
-static void set_ARRAY_EXPECTED(Parse *p, const char *arg)
-{
-	take_file(p, arg, "--expect", &p->o->arrays_expected);
-}
-
-static void set_NUMBERS(Parse *p, const char *arg)
-{
-	static const char *const words[] = {"both", "integers", "normal"};
-	p->o->numbers = (Numbers)set_word(p, arg, words, COUNTOF(words), "--numbers");
-}
-
-static void set_SEED(Parse *p, const char *arg)
-{
-	int64_t seed = 0;
-	set_int(p, arg, 0, INT64_MAX, "--seed", &seed);
-	p->o->seed = (uint64_t)seed;
-}
-
-static void set_SMS(Parse *p, const char *arg)
+SETTER(SMS)
 {
 	set_int(p, arg, 1, 1024, "--sms", &p->o->sms);
 }
 
-static void set_TILES(Parse *p, const char *arg)
+SETTER(TILES)
 {
 	if (strcmp(arg, "all") == 0)
 		p->o->tiles = -1;
@@ -491,53 +402,7 @@ static void set_TILES(Parse *p, const char *arg)
 		set_int(p, arg, 1, INT64_C(1) << 40, "--tiles", &p->o->tiles);
 }
 
-static void set_CANDIDATES(Parse *p, const char *arg)
-{
-	p->o->candidates = arg;
-}
-
-static void set_AGAINST(Parse *p, const char *arg)
-{
-	static const char *const words[] = {"cublaslt"};
-	p->o->against_cublaslt = set_word(p, arg, words, COUNTOF(words), "--against") == 0;
-}
-
-static void set_ROUNDS(Parse *p, const char *arg)
-{
-	int64_t n = 0;
-	set_int(p, arg, 5, 1000, "--rounds", &n);
-	p->o->rounds = (int)n;
-}
-
-static void set_CSV(Parse *p, const char *arg)
-{
-	p->o->csv = arg;
-}
-
-static void set_BENCH_JSON(Parse *p, const char *arg)
-{
-	p->o->json_out = arg;
-}
-
-static void set_TABLE(Parse *p, const char *arg)
-{
-	(void)arg;
-	p->o->table = true;
-}
-
-static void set_TV(Parse *p, const char *arg)
-{
-	(void)arg;
-	p->o->tv = true;
-}
-
-static void set_BANKS(Parse *p, const char *arg)
-{
-	(void)arg;
-	p->o->banks = true;
-}
-
-static void set_ELEM(Parse *p, const char *arg)
+SETTER(ELEM)
 {
 	const char *names[EL_COUNT];
 	for (int i = 0; i < EL_COUNT; i++)
@@ -545,38 +410,16 @@ static void set_ELEM(Parse *p, const char *arg)
 	p->o->elem = (Elem)set_word(p, arg, names, EL_COUNT, "--elem");
 }
 
-static void set_SVG(Parse *p, const char *arg)
-{
-	p->o->svg = arg;
-}
-
-static void set_JSON(Parse *p, const char *arg)
-{
-	p->o->json_out = arg;
-}
-
-static void set_LOOK(Parse *p, const char *arg)
-{
-	(void)arg;
-	p->o->only_look = true;
-}
-
-static void set_STDIO(Parse *p, const char *arg)
+SETTER(STDIO)
 {
 	(void)p;
 	(void)arg;
 }
 
-static void set_HELP(Parse *p, const char *arg)
+SETTER(HELP)
 {
 	p->o->help = true;
 	p->o->help_category = arg;
-}
-
-static void set_VERSION(Parse *p, const char *arg)
-{
-	(void)arg;
-	p->o->version = true;
 }
 
 Setter *const option_setters[OPT_COUNT] = {
