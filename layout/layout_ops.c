@@ -261,40 +261,24 @@ static bool of_two(Call *k, OfTwo f)
 	return b && give_layout(k, f(k->c, a, b, &k->why));
 }
 
-bool alg_make_layout_like(Call *k)
-{
-	return of_one(k, layout_like);
-}
+#define OF_ONE(name, f)              \
+	bool alg_##name(Call *k)     \
+	{                            \
+		return of_one(k, f); \
+	}
+OF_ONE(make_layout_like, layout_like)
+OF_ONE(right_inverse, layout_right_inverse)
+OF_ONE(left_inverse, layout_left_inverse)
+OF_ONE(nullspace, layout_nullspace)
 
-bool alg_right_inverse(Call *k)
-{
-	return of_one(k, layout_right_inverse);
-}
-
-bool alg_left_inverse(Call *k)
-{
-	return of_one(k, layout_left_inverse);
-}
-
-bool alg_nullspace(Call *k)
-{
-	return of_one(k, layout_nullspace);
-}
-
-bool alg_blocked_product(Call *k)
-{
-	return of_two(k, layout_blocked_product);
-}
-
-bool alg_raked_product(Call *k)
-{
-	return of_two(k, layout_raked_product);
-}
-
-bool alg_max_common_layout(Call *k)
-{
-	return of_two(k, layout_max_common);
-}
+#define OF_TWO(name, f)              \
+	bool alg_##name(Call *k)     \
+	{                            \
+		return of_two(k, f); \
+	}
+OF_TWO(blocked_product, layout_blocked_product)
+OF_TWO(raked_product, layout_raked_product)
+OF_TWO(max_common_layout, layout_max_common)
 
 bool alg_max_common_vector(Call *k)
 {
@@ -312,50 +296,20 @@ static bool by_tile(Call *k, ByTile f, TileForm form)
 	return r && give_layout(k, layout_reform(k->c, r, t, form));
 }
 
-bool alg_composition(Call *k)
-{
-	return by_tile(k, layout_composition_by, FORM_LOGICAL);
-}
-
-bool alg_logical_divide(Call *k)
-{
-	return by_tile(k, layout_divide_by, FORM_LOGICAL);
-}
-
-bool alg_zipped_divide(Call *k)
-{
-	return by_tile(k, layout_divide_by, FORM_ZIPPED);
-}
-
-bool alg_tiled_divide(Call *k)
-{
-	return by_tile(k, layout_divide_by, FORM_TILED);
-}
-
-bool alg_flat_divide(Call *k)
-{
-	return by_tile(k, layout_divide_by, FORM_FLAT);
-}
-
-bool alg_logical_product(Call *k)
-{
-	return by_tile(k, layout_product_by, FORM_LOGICAL);
-}
-
-bool alg_zipped_product(Call *k)
-{
-	return by_tile(k, layout_product_by, FORM_ZIPPED);
-}
-
-bool alg_tiled_product(Call *k)
-{
-	return by_tile(k, layout_product_by, FORM_TILED);
-}
-
-bool alg_flat_product(Call *k)
-{
-	return by_tile(k, layout_product_by, FORM_FLAT);
-}
+#define BY_TILE(name, f, form)              \
+	bool alg_##name(Call *k)            \
+	{                                   \
+		return by_tile(k, f, form); \
+	}
+BY_TILE(composition, layout_composition_by, FORM_LOGICAL)
+BY_TILE(logical_divide, layout_divide_by, FORM_LOGICAL)
+BY_TILE(zipped_divide, layout_divide_by, FORM_ZIPPED)
+BY_TILE(tiled_divide, layout_divide_by, FORM_TILED)
+BY_TILE(flat_divide, layout_divide_by, FORM_FLAT)
+BY_TILE(logical_product, layout_product_by, FORM_LOGICAL)
+BY_TILE(zipped_product, layout_product_by, FORM_ZIPPED)
+BY_TILE(tiled_product, layout_product_by, FORM_TILED)
+BY_TILE(flat_product, layout_product_by, FORM_FLAT)
 
 bool alg_with_shape(Call *k)
 {

@@ -11,15 +11,13 @@ static bool of_tuples(Call *k, OfTuples f)
 	return b && give_tup(k, f(k->c, a, b));
 }
 
-bool alg_tuple_add(Call *k)
-{
-	return of_tuples(k, tup_add);
-}
-
-bool alg_tuple_sub(Call *k)
-{
-	return of_tuples(k, tup_sub);
-}
+#define OF_TUPLES(name, f)              \
+	bool alg_##name(Call *k)        \
+	{                               \
+		return of_tuples(k, f); \
+	}
+OF_TUPLES(tuple_add, tup_add)
+OF_TUPLES(tuple_sub, tup_sub)
 
 /* By a layout: by its size, of the whole. */
 bool alg_ceil_div(Call *k)
@@ -44,30 +42,24 @@ bool alg_shape_div(Call *k)
 	return b && give_tup(k, q);
 }
 
-bool alg_product(Call *k)
-{
-	const Tup *t = arg_shape(k, 0);
-	return t && give_ix(k, tup_product(k->c, t));
-}
-
-bool alg_product_each(Call *k)
-{
-	const Tup *t = arg_shape(k, 0);
-	return t && give_tup(k, tup_product_each(k->c, t));
-}
+#define OF_SHAPE(name, give, f)                  \
+	bool alg_##name(Call *k)                 \
+	{                                        \
+		const Tup *t = arg_shape(k, 0);  \
+		return t && give(k, f(k->c, t)); \
+	}
+OF_SHAPE(product, give_ix, tup_product)
+OF_SHAPE(product_each, give_tup, tup_product_each)
 
 /* ------------------------------------------------------------------ coordinates */
-bool alg_idx2crd(Call *k)
-{
-	const Tup *at = arg_tup(k, 0), *shape = at ? arg_shape(k, 1) : NULL;
-	return shape && give_tup(k, tup_crd2crd(k->c, at, shape));
-}
-
-bool alg_increment_coord(Call *k)
-{
-	const Tup *at = arg_tup(k, 0), *shape = at ? arg_shape(k, 1) : NULL;
-	return shape && give_tup(k, tup_increment(k->c, at, shape));
-}
+#define OF_COORD(name, f)                                                            \
+	bool alg_##name(Call *k)                                                     \
+	{                                                                            \
+		const Tup *at = arg_tup(k, 0), *shape = at ? arg_shape(k, 1) : NULL; \
+		return shape && give_tup(k, f(k->c, at, shape));                     \
+	}
+OF_COORD(idx2crd, tup_crd2crd)
+OF_COORD(increment_coord, tup_increment)
 
 /* ------------------------------------------------------------------ comparisons */
 /* As a condition, where names may decide. */
