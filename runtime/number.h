@@ -108,20 +108,27 @@ static inline uint16_t bf16_from_f64(double x)
 	return (uint16_t)num_pack(x, NUM_BF16);
 }
 
-static inline uint16_t f16_from_f64(double x)
-{
-	return (uint16_t)num_pack(x, NUM_F16);
-}
-
-static inline uint8_t e4m3_from_f64(double x)
-{
-	return (uint8_t)num_pack(x, NUM_E4M3);
-}
-
-static inline uint8_t e5m2_from_f64(double x)
-{
-	return (uint8_t)num_pack(x, NUM_E5M2);
-}
+/* Each way by f64. */
+#define NUM_NARROW(name, bits, form)                 \
+	static inline bits name##_from_f64(double x) \
+	{                                            \
+		return (bits)num_pack(x, form);      \
+	}                                            \
+	static inline bits name##_from_f32(float x)  \
+	{                                            \
+		return name##_from_f64((double)x);   \
+	}                                            \
+	static inline double name##_to_f64(bits h)   \
+	{                                            \
+		return num_unpack(h, form);          \
+	}                                            \
+	static inline float name##_to_f32(bits h)    \
+	{                                            \
+		return (float)num_unpack(h, form);   \
+	}
+NUM_NARROW(f16, uint16_t, NUM_F16)
+NUM_NARROW(e4m3, uint8_t, NUM_E4M3)
+NUM_NARROW(e5m2, uint8_t, NUM_E5M2)
 
 static inline uint16_t bf16_from_f32(float x)
 {
@@ -131,39 +138,9 @@ static inline uint16_t bf16_from_f32(float x)
 	return (uint16_t)((u + 0x7fff + (u >> 16 & 1)) >> 16);
 }
 
-static inline uint16_t f16_from_f32(float x)
-{
-	return f16_from_f64((double)x);
-}
-
-static inline uint8_t e4m3_from_f32(float x)
-{
-	return e4m3_from_f64((double)x);
-}
-
-static inline uint8_t e5m2_from_f32(float x)
-{
-	return e5m2_from_f64((double)x);
-}
-
 static inline float bf16_to_f32(uint16_t h)
 {
 	return num_float((uint32_t)h << 16);
-}
-
-static inline float f16_to_f32(uint16_t h)
-{
-	return (float)num_unpack(h, NUM_F16);
-}
-
-static inline float e4m3_to_f32(uint8_t h)
-{
-	return (float)num_unpack(h, NUM_E4M3);
-}
-
-static inline float e5m2_to_f32(uint8_t h)
-{
-	return (float)num_unpack(h, NUM_E5M2);
 }
 
 /* f32 rounded to tf32's 10 mantissa bits, ties away from zero (PTX ISA: cvt.rna.tf32.f32). */
@@ -188,21 +165,6 @@ static inline float tf32_nearest(float x)
 static inline double bf16_to_f64(uint16_t h)
 {
 	return (double)bf16_to_f32(h);
-}
-
-static inline double f16_to_f64(uint16_t h)
-{
-	return num_unpack(h, NUM_F16);
-}
-
-static inline double e4m3_to_f64(uint8_t h)
-{
-	return num_unpack(h, NUM_E4M3);
-}
-
-static inline double e5m2_to_f64(uint8_t h)
-{
-	return num_unpack(h, NUM_E5M2);
 }
 
 static inline uint32_t f32_from_f64(double x)
