@@ -148,50 +148,20 @@ static V poly(Cg *g, const Poly *p, V x)
 }
 
 /* ------------------------------------------------------------------ instructions */
-V value_NEG(Cg *g, V *x)
-{
-	return neg(g, x[0]);
-}
-
-V value_ABS(Cg *g, V *x)
-{
-	return size_of(g, x[0]);
-}
-
-V value_ADD(Cg *g, V *x)
-{
-	return add(g, x[0], x[1]);
-}
-
-V value_SUB(Cg *g, V *x)
-{
-	return sub(g, x[0], x[1]);
-}
-
-V value_MUL(Cg *g, V *x)
-{
-	return mul(g, x[0], x[1]);
-}
-
-V value_DIV(Cg *g, V *x)
-{
-	return LLVMBuildFDiv(g->b, x[0], x[1], "");
-}
-
-V value_MIN(Cg *g, V *x)
-{
-	return least(g, x[0], x[1]);
-}
-
-V value_MAX(Cg *g, V *x)
-{
-	return largest(g, x[0], x[1]);
-}
-
-V value_FMA(Cg *g, V *x)
-{
-	return fma_of(g, x[0], x[1], x[2]);
-}
+#define VALUE(name, of)             \
+	V value_##name(Cg *g, V *x) \
+	{                           \
+		return of;          \
+	}
+VALUE(NEG, neg(g, x[0]))
+VALUE(ABS, size_of(g, x[0]))
+VALUE(ADD, add(g, x[0], x[1]))
+VALUE(SUB, sub(g, x[0], x[1]))
+VALUE(MUL, mul(g, x[0], x[1]))
+VALUE(DIV, LLVMBuildFDiv(g->b, x[0], x[1], ""))
+VALUE(MIN, least(g, x[0], x[1]))
+VALUE(MAX, largest(g, x[0], x[1]))
+VALUE(FMA, fma_of(g, x[0], x[1], x[2]))
 
 V value_SQRT(Cg *g, V *x)
 {
@@ -199,21 +169,11 @@ V value_SQRT(Cg *g, V *x)
 	return cg_call(g, wide ? "llvm.nvvm.sqrt.rn.d" : "llvm.nvvm.sqrt.rn.f", NULL, x, 1);
 }
 
-V value_RSQRT(Cg *g, V *x)
-{
-	return cg_call(g, "llvm.nvvm.rsqrt.approx.f", NULL, x, 1);
-}
-
-V value_EXP2(Cg *g, V *x)
-{
-	return power_of_2(g, x[0]);
-}
+VALUE(RSQRT, cg_call(g, "llvm.nvvm.rsqrt.approx.f", NULL, x, 1))
+VALUE(EXP2, power_of_2(g, x[0]))
 
 /* max.f32 gives the operand that is a number, and 0 of the two zeros that is not negative. */
-V value_RELU(Cg *g, V *x)
-{
-	return largest(g, x[0], like(x[0], 0));
-}
+VALUE(RELU, largest(g, x[0], like(x[0], 0)))
 
 /* ------------------------------------------------------------------ exponentials */
 /* 2^(t + h), where h is what t was rounded by. For infinite t, h is no number: 1 does as well. */
@@ -244,15 +204,8 @@ static Logistic logistic(Cg *g, V x)
 	return (Logistic){either(g, below, small, large), either(g, below, large, small)};
 }
 
-V value_EXP(Cg *g, V *x)
-{
-	return exp_of(g, x[0]);
-}
-
-V value_SIGMOID(Cg *g, V *x)
-{
-	return logistic(g, x[0]).of_x;
-}
+VALUE(EXP, exp_of(g, x[0]))
+VALUE(SIGMOID, logistic(g, x[0]).of_x)
 
 V value_DSIGMOID(Cg *g, V *x)
 {
@@ -260,10 +213,7 @@ V value_DSIGMOID(Cg *g, V *x)
 	return mul(g, s.of_x, s.of_minus_x);
 }
 
-V value_SILU(Cg *g, V *x)
-{
-	return mul(g, largest(g, x[0], num(g, -most)), logistic(g, x[0]).of_x);
-}
+VALUE(SILU, mul(g, largest(g, x[0], num(g, -most)), logistic(g, x[0]).of_x))
 
 V value_DSILU(Cg *g, V *x)
 {
@@ -515,10 +465,7 @@ V value_HARDSWISH(Cg *g, V *x)
 	return either(g, is(g, LLVMRealOLE, x[0], num(g, -3)), num(g, -0.0), above);
 }
 
-V value_LEAKY_RELU(Cg *g, V *x)
-{
-	return either(g, is(g, LLVMRealOGT, x[0], like(x[0], 0)), x[0], mul(g, x[0], x[1]));
-}
+VALUE(LEAKY_RELU, either(g, is(g, LLVMRealOGT, x[0], like(x[0], 0)), x[0], mul(g, x[0], x[1])))
 
 V value_DRELU(Cg *g, V *x)
 {
@@ -526,20 +473,9 @@ V value_DRELU(Cg *g, V *x)
 	return either(g, is(g, LLVMRealOGT, x[0], zero), like(x[0], 1), zero);
 }
 
-V value_SQUARE(Cg *g, V *x)
-{
-	return mul(g, x[0], x[0]);
-}
-
-V value_CLAMP(Cg *g, V *x)
-{
-	return least(g, largest(g, x[0], x[1]), x[2]);
-}
-
-V value_SELECT(Cg *g, V *x)
-{
-	return either(g, is(g, LLVMRealUNE, x[0], like(x[0], 0)), x[1], x[2]);
-}
+VALUE(SQUARE, mul(g, x[0], x[0]))
+VALUE(CLAMP, least(g, largest(g, x[0], x[1]), x[2]))
+VALUE(SELECT, either(g, is(g, LLVMRealUNE, x[0], like(x[0], 0)), x[1], x[2]))
 
 #define COMPARISON(id, how)                                                             \
 	V value_##id(Cg *g, V *x)                                                       \

@@ -39,25 +39,15 @@ static V as_pair(Cg *g, V word, Elem e)
 }
 
 /* ------------------------------------------------------------------ of 4 bits */
-static V halve_U4_BF16(Cg *g, V x)
-{
-	return as_pair(g, cg_masked(g, spread(g, x, 3), both(0x78), both(0xc1f8)), EL_BF16);
-}
-
-static V halve_S4_BF16(Cg *g, V x)
-{
-	return as_pair(g, cg_masked(g, spread(g, x, 3), both(0x78), both(0xc1b8)), EL_BF16);
-}
-
-static V halve_U4_F16(Cg *g, V x)
-{
-	return as_pair(g, cg_masked(g, spread(g, x, 0), both(15), both(0x6400)), EL_F16);
-}
-
-static V halve_S4_F16(Cg *g, V x)
-{
-	return as_pair(g, cg_masked(g, spread(g, x, 0), both(15), both(0x6408)), EL_F16);
-}
+#define HALVE(name, of)                   \
+	static V halve_##name(Cg *g, V x) \
+	{                                 \
+		return of;                \
+	}
+HALVE(U4_BF16, as_pair(g, cg_masked(g, spread(g, x, 3), both(0x78), both(0xc1f8)), EL_BF16))
+HALVE(S4_BF16, as_pair(g, cg_masked(g, spread(g, x, 3), both(0x78), both(0xc1b8)), EL_BF16))
+HALVE(U4_F16, as_pair(g, cg_masked(g, spread(g, x, 0), both(15), both(0x6400)), EL_F16))
+HALVE(S4_F16, as_pair(g, cg_masked(g, spread(g, x, 0), both(15), both(0x6408)), EL_F16))
 
 /* ------------------------------------------------------------------ of 8 bits
  * A fraction of bf16 has 7: they are 128 + x % 128, and bit 7 chooses between a power of 2 and its
@@ -81,15 +71,8 @@ static V halve_U8_BF16(Cg *g, V x)
 	return LLVMBuildFAdd(g->b, low_bits(g, x), high, "");
 }
 
-static V halve_U8_F16(Cg *g, V x)
-{
-	return as_pair(g, bytes_below(g, x, 0x64646464), EL_F16);
-}
-
-static V halve_I8_F16(Cg *g, V x)
-{
-	return halve_U8_F16(g, LLVMBuildXor(g->b, x, cg_int32(g, 0x8080), ""));
-}
+HALVE(U8_F16, as_pair(g, bytes_below(g, x, 0x64646464), EL_F16))
+HALVE(I8_F16, halve_U8_F16(g, LLVMBuildXor(g->b, x, cg_int32(g, 0x8080), "")))
 
 /* ------------------------------------------------------------------ floating point
  * Exponent and fraction at bit `at` of each half, below the sign, and 2^up times that: subnormal
@@ -103,15 +86,8 @@ static V small_float(Cg *g, V byte, int at, int up, Elem e)
 	return LLVMBuildFMul(g->b, x, LLVMConstVector(two, 2), "");
 }
 
-static V halve_E2M1_BF16(Cg *g, V x)
-{
-	return small_float(g, x, 6, 126, EL_BF16);
-}
-
-static V halve_E2M1_F16(Cg *g, V x)
-{
-	return small_float(g, x, 9, 14, EL_F16);
-}
+HALVE(E2M1_BF16, small_float(g, x, 6, 126, EL_BF16))
+HALVE(E2M1_F16, small_float(g, x, 9, 14, EL_F16))
 
 static V unpacked(Cg *g, V x, Elem e)
 {
@@ -119,15 +95,8 @@ static V unpacked(Cg *g, V x, Elem e)
 	return cg_call(g, cg_unpack(e), NULL, &x, 1);
 }
 
-static V halve_E4M3_F16(Cg *g, V x)
-{
-	return unpacked(g, x, EL_E4M3);
-}
-
-static V halve_E5M2_F16(Cg *g, V x)
-{
-	return unpacked(g, x, EL_E5M2);
-}
+HALVE(E4M3_F16, unpacked(g, x, EL_E4M3))
+HALVE(E5M2_F16, unpacked(g, x, EL_E5M2))
 
 /* ------------------------------------------------------------------ */
 static V (*const halves[EL_COUNT][EL_COUNT])(Cg *g, V x) = {
