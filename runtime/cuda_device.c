@@ -74,14 +74,13 @@ dsl_status scope_end(Scope *s, const char *call, CUresult r)
 }
 
 /* A device function that is one driver call in the device's context. */
-#define IN_CONTEXT(dev, name, args)                                            \
-	do {                                                                   \
-		Scope scope_;                                                  \
-		dsl_status st_ = cuda_scope_enter(&scope_, cuda_of(dev));      \
-		if (st_)                                                       \
-			return st_;                                            \
-		return scope_end(&scope_, "cu" #name, scope_.d->cu.name args); \
-	} while (0)
+#define IN_CONTEXT(id, params, name, args)                                     \
+	static dsl_status id params                                            \
+	{                                                                      \
+		Scope s;                                                       \
+		dsl_status st = cuda_scope_enter(&s, cuda_of(dev));            \
+		return st ? st : scope_end(&s, "cu" #name, s.d->cu.name args); \
+	}
 
 static dsl_status cuda_mem_alloc(dsl_device *dev, size_t size, dsl_addr *out)
 {
@@ -99,40 +98,17 @@ static dsl_status cuda_mem_alloc(dsl_device *dev, size_t size, dsl_addr *out)
 	return cuda_status(s.d, "cuMemAlloc", r);
 }
 
-static dsl_status cuda_mem_free(dsl_device *dev, dsl_addr addr)
-{
-	IN_CONTEXT(dev, MemFree, (addr));
-}
-
-static dsl_status cuda_copy_in(dsl_device *dev, dsl_addr to, const void *from, size_t size)
-{
-	IN_CONTEXT(dev, MemcpyHtoD, (to, from, size));
-}
-
-static dsl_status cuda_copy_out(dsl_device *dev, void *to, dsl_addr from, size_t size)
-{
-	IN_CONTEXT(dev, MemcpyDtoH, (to, from, size));
-}
-
-static dsl_status cuda_mem_set(dsl_device *dev, dsl_addr to, unsigned char byte, size_t size)
-{
-	IN_CONTEXT(dev, MemsetD8, (to, byte, size));
-}
-
-static dsl_status cuda_sync(dsl_device *dev)
-{
-	IN_CONTEXT(dev, CtxSynchronize, ());
-}
-
-static dsl_status cuda_stream_create(dsl_device *dev, dsl_stream *out)
-{
-	IN_CONTEXT(dev, StreamCreate, ((CUstream *)out, CU_STREAM_DEFAULT));
-}
-
-static dsl_status cuda_stream_sync(dsl_device *dev, dsl_stream stream)
-{
-	IN_CONTEXT(dev, StreamSynchronize, (stream));
-}
+IN_CONTEXT(cuda_mem_free, (dsl_device * dev, dsl_addr addr), MemFree, (addr))
+IN_CONTEXT(cuda_copy_in, (dsl_device * dev, dsl_addr to, const void *from, size_t size), MemcpyHtoD,
+	   (to, from, size))
+IN_CONTEXT(cuda_copy_out, (dsl_device * dev, void *to, dsl_addr from, size_t size), MemcpyDtoH,
+	   (to, from, size))
+IN_CONTEXT(cuda_mem_set, (dsl_device * dev, dsl_addr to, unsigned char byte, size_t size), MemsetD8,
+	   (to, byte, size))
+IN_CONTEXT(cuda_sync, (dsl_device * dev), CtxSynchronize, ())
+IN_CONTEXT(cuda_stream_create, (dsl_device * dev, dsl_stream *out), StreamCreate,
+	   ((CUstream *)out, CU_STREAM_DEFAULT))
+IN_CONTEXT(cuda_stream_sync, (dsl_device * dev, dsl_stream stream), StreamSynchronize, (stream))
 
 static dsl_status cuda_stream_capturing(dsl_device *dev, dsl_stream stream, bool *out)
 {
@@ -146,20 +122,11 @@ static dsl_status cuda_stream_capturing(dsl_device *dev, dsl_stream stream, bool
 	return scope_end(&s, "cuStreamIsCapturing", r);
 }
 
-static dsl_status cuda_stream_destroy(dsl_device *dev, dsl_stream stream)
-{
-	IN_CONTEXT(dev, StreamDestroy, (stream));
-}
-
-static dsl_status cuda_event_create(dsl_device *dev, void **out)
-{
-	IN_CONTEXT(dev, EventCreate, ((CUevent *)out, CU_EVENT_DEFAULT));
-}
-
-static dsl_status cuda_event_record(dsl_device *dev, void *event, dsl_stream stream)
-{
-	IN_CONTEXT(dev, EventRecord, (event, stream));
-}
+IN_CONTEXT(cuda_stream_destroy, (dsl_device * dev, dsl_stream stream), StreamDestroy, (stream))
+IN_CONTEXT(cuda_event_create, (dsl_device * dev, void **out), EventCreate,
+	   ((CUevent *)out, CU_EVENT_DEFAULT))
+IN_CONTEXT(cuda_event_record, (dsl_device * dev, void *event, dsl_stream stream), EventRecord,
+	   (event, stream))
 
 static dsl_status cuda_event_elapsed(dsl_device *dev, void *from, void *to, float *ms)
 {
@@ -173,10 +140,7 @@ static dsl_status cuda_event_elapsed(dsl_device *dev, void *from, void *to, floa
 	return scope_end(&s, "cuEventElapsedTime", s.d->cu.EventElapsedTime(ms, from, to));
 }
 
-static dsl_status cuda_event_destroy(dsl_device *dev, void *event)
-{
-	IN_CONTEXT(dev, EventDestroy, (event));
-}
+IN_CONTEXT(cuda_event_destroy, (dsl_device * dev, void *event), EventDestroy, (event))
 
 static void cuda_close(dsl_device *dev)
 {
