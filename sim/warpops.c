@@ -5,6 +5,13 @@
 #include "sim/lanes.h"
 #include "sim/number.h"
 
+/* What the threads of a member mask do together; the mask is operand `at`. */
+#define MEMBERS(name, at)                                  \
+	Run run_##name(Warp *w, const Ins *in, u32 mask)   \
+	{                                                  \
+		return members_run(w, in, mask, at, name); \
+	}
+
 /* A predicate of one thread, if the instruction has it. */
 static void result(Warp *w, const Arg *a, u32 lane, bool is)
 {
@@ -49,10 +56,7 @@ static void shfl(Warp *w, const Party *p)
 	}
 }
 
-Run run_shfl(Warp *w, const Ins *in, u32 mask)
-{
-	return members_run(w, in, mask, 5, shfl);
-}
+MEMBERS(shfl, 5)
 
 /* The members whose predicate holds. */
 static u32 ayes(Warp *w, const Party *p)
@@ -73,10 +77,7 @@ static void vote(Warp *w, const Party *p)
 	result(w, &p->in[l]->args[0], l, is);
 }
 
-Run run_vote(Warp *w, const Ins *in, u32 mask)
-{
-	return members_run(w, in, mask, 2, vote);
-}
+MEMBERS(vote, 2)
 
 static void ballot(Warp *w, const Party *p)
 {
@@ -85,10 +86,7 @@ static void ballot(Warp *w, const Party *p)
 	arg_set(w, &p->in[l]->args[0], l, r);
 }
 
-Run run_ballot(Warp *w, const Ins *in, u32 mask)
-{
-	return members_run(w, in, mask, 2, ballot);
-}
+MEMBERS(ballot, 2)
 
 static void match(Warp *w, const Party *p)
 {
@@ -111,10 +109,7 @@ static void match(Warp *w, const Party *p)
 	}
 }
 
-Run run_match(Warp *w, const Ins *in, u32 mask)
-{
-	return members_run(w, in, mask, 3, match);
-}
+MEMBERS(match, 3)
 
 Run run_activemask(Warp *w, const Ins *in, u32 mask)
 {
@@ -135,10 +130,7 @@ static void elect(Warp *w, const Party *p)
 	}
 }
 
-Run run_elect(Warp *w, const Ins *in, u32 mask)
-{
-	return members_run(w, in, mask, 2, elect);
-}
+MEMBERS(elect, 2)
 
 static u32 reduce(const Ins *in, u32 a, u32 b)
 {
@@ -163,10 +155,7 @@ static void redux(Warp *w, const Party *p)
 	arg_set(w, &p->in[l]->args[0], l, r);
 }
 
-Run run_redux(Warp *w, const Ins *in, u32 mask)
-{
-	return members_run(w, in, mask, 2, redux);
-}
+MEMBERS(redux, 2)
 
 static void nothing(Warp *w, const Party *p)
 {
