@@ -3,30 +3,11 @@
  * clz, bfind, fns, brev, bfe, bfi, bmsk, szext, prmt). Shifts clamp at the width. */
 #include "sim/lanes.h"
 
-Run run_and(Warp *w, const Ins *in, u32 mask)
-{
-	BY_SIZE(OP2, x[l] & y[l]);
-}
-
-Run run_or(Warp *w, const Ins *in, u32 mask)
-{
-	BY_SIZE(OP2, x[l] | y[l]);
-}
-
-Run run_xor(Warp *w, const Ins *in, u32 mask)
-{
-	BY_SIZE(OP2, x[l] ^ y[l]);
-}
-
-Run run_not(Warp *w, const Ins *in, u32 mask)
-{
-	BY_SIZE(OP1, ~x[l]);
-}
-
-Run run_cnot(Warp *w, const Ins *in, u32 mask)
-{
-	BY_SIZE(OP1, x[l] == 0);
-}
+RUN(and, BY_SIZE(OP2, x[l] & y[l]))
+RUN(or, BY_SIZE(OP2, x[l] | y[l]))
+RUN(xor, BY_SIZE(OP2, x[l] ^ y[l]))
+RUN(not, BY_SIZE(OP1, ~x[l]))
+RUN(cnot, BY_SIZE(OP1, x[l] == 0))
 
 void prepare_pred(Pool *a, Ins *in)
 {
@@ -44,11 +25,7 @@ Run run_pred(Warp *w, const Ins *in, u32 mask)
 	return RUN_NEXT;
 }
 
-Run run_pred_not(Warp *w, const Ins *in, u32 mask)
-{
-	pred_set(w, &in->args[0], mask, ~pred_get(w, &in->args[1]));
-	return RUN_NEXT;
-}
+RUN(pred_not, pred_set(w, &in->args[0], mask, ~pred_get(w, &in->args[1])))
 
 static u32 lop3(u32 a, u32 b, u32 c, u32 table)
 {
@@ -134,11 +111,7 @@ static u32 funnel(const Ins *in, u32 lo, u32 hi, u32 n)
 	return has(in, M_L) ? (u32)(both << n >> 32) : (u32)(both >> n);
 }
 
-Run run_shf(Warp *w, const Ins *in, u32 mask)
-{
-	OP3(u32, funnel(in, x[l], y[l], z[l]));
-	return RUN_NEXT;
-}
+RUN(shf, OP3(u32, funnel(in, x[l], y[l], z[l])))
 
 static u32 prmt_selector(const Ins *in, u32 s)
 {
@@ -180,11 +153,7 @@ static u32 prmt(const Ins *in, u32 a, u32 b, u32 s)
 	return r;
 }
 
-Run run_prmt(Warp *w, const Ins *in, u32 mask)
-{
-	OP3(u32, prmt(in, x[l], y[l], z[l]));
-	return RUN_NEXT;
-}
+RUN(prmt, OP3(u32, prmt(in, x[l], y[l], z[l])))
 
 static u64 reverse(u64 v, u32 bits)
 {
@@ -214,25 +183,10 @@ static u32 find_high(const Ins *in, u64 v, u32 bits)
 	}                                                        \
 	return RUN_NEXT
 
-Run run_popc(Warp *w, const Ins *in, u32 mask)
-{
-	COUNT_BY_SIZE(__builtin_popcountll(x));
-}
-
-Run run_clz(Warp *w, const Ins *in, u32 mask)
-{
-	COUNT_BY_SIZE(x ? (u32)__builtin_clzll(x) - (64 - bits) : bits);
-}
-
-Run run_bfind(Warp *w, const Ins *in, u32 mask)
-{
-	COUNT_BY_SIZE(find_high(in, x, bits));
-}
-
-Run run_brev(Warp *w, const Ins *in, u32 mask)
-{
-	COUNT_BY_SIZE(reverse(x, bits));
-}
+RUN(popc, COUNT_BY_SIZE(__builtin_popcountll(x)))
+RUN(clz, COUNT_BY_SIZE(x ? (u32)__builtin_clzll(x) - (64 - bits) : bits))
+RUN(bfind, COUNT_BY_SIZE(find_high(in, x, bits)))
+RUN(brev, COUNT_BY_SIZE(reverse(x, bits)))
 
 /* The position of the n-th set bit from base on, upwards or downwards. */
 static u32 fns(u32 v, u32 base, s32 n)
@@ -246,11 +200,7 @@ static u32 fns(u32 v, u32 base, s32 n)
 	return FULL;
 }
 
-Run run_fns(Warp *w, const Ins *in, u32 mask)
-{
-	OP3(u32, fns(x[l], y[l] & 31, (s32)z[l]));
-	return RUN_NEXT;
-}
+RUN(fns, OP3(u32, fns(x[l], y[l] & 31, (s32)z[l])))
 
 static u64 extract(u64 v, u32 at, u32 n, u32 bits, bool s)
 {
@@ -308,11 +258,7 @@ static u32 bit_mask(const Ins *in, u32 at, u32 n)
 	return (u32)(ones << at);
 }
 
-Run run_bmsk(Warp *w, const Ins *in, u32 mask)
-{
-	OP2(u32, bit_mask(in, x[l], y[l]));
-	return RUN_NEXT;
-}
+RUN(bmsk, OP2(u32, bit_mask(in, x[l], y[l])))
 
 static u32 extend(const Ins *in, u32 v, u32 n)
 {
@@ -325,8 +271,4 @@ static u32 extend(const Ins *in, u32 v, u32 n)
 	return (v & keep) | (sign ? ~keep : 0);
 }
 
-Run run_szext(Warp *w, const Ins *in, u32 mask)
-{
-	OP2(u32, extend(in, x[l], y[l]));
-	return RUN_NEXT;
-}
+RUN(szext, OP2(u32, extend(in, x[l], y[l])))

@@ -276,10 +276,7 @@ Run run_mul24(Warp *w, const Ins *in, u32 mask)
 	return RUN_NEXT;
 }
 
-Run run_sad(Warp *w, const Ins *in, u32 mask)
-{
-	BY_TYPE(OP3, z[l] + (x[l] < y[l] ? (u64)y[l] - (u64)x[l] : (u64)x[l] - (u64)y[l]));
-}
+RUN(sad, BY_TYPE(OP3, z[l] + (x[l] < y[l] ? (u64)y[l] - (u64)x[l] : (u64)x[l] - (u64)y[l])))
 
 static u64 quotient(u64 x, u64 y, bool s)
 {
@@ -316,15 +313,8 @@ static u64 magnitude(s64 v)
 	return v < 0 ? 0 - (u64)v : (u64)v;
 }
 
-Run run_abs(Warp *w, const Ins *in, u32 mask)
-{
-	BY_TYPE(OP1, magnitude((s64)x[l]));
-}
-
-Run run_neg(Warp *w, const Ins *in, u32 mask)
-{
-	BY_SIZE(OP1, 0 - (u64)x[l]);
-}
+RUN(abs, BY_TYPE(OP1, magnitude((s64)x[l])))
+RUN(neg, BY_SIZE(OP1, 0 - (u64)x[l]))
 
 static u32 relu2(u32 v)
 {

@@ -70,4 +70,12 @@ static inline void *lanes(Warp *w, const Ins *in, int k)
 	}                                  \
 	return RUN_NEXT
 
+/* An instruction that one of these, or a statement, is all of. */
+#define RUN(name, ...)                                   \
+	Run run_##name(Warp *w, const Ins *in, u32 mask) \
+	{                                                \
+		__VA_ARGS__;                             \
+		return RUN_NEXT;                         \
+	}
+
 #endif
