@@ -207,12 +207,6 @@ void emit_WGMMA_FENCE(Cg *g, const Op *op)
 		cg_call(g, "llvm.nvvm.wgmma.fence.sync.aligned", NULL, NULL, 0);
 }
 
-void emit_WGMMA_COMMIT(Cg *g, const Op *op)
-{
-	(void)op;
-	cg_call(g, "llvm.nvvm.wgmma.commit_group.sync.aligned", NULL, NULL, 0);
-}
-
 void emit_WGMMA_WAIT(Cg *g, const Op *op)
 {
 	int64_t groups = attrs_int(&op->attrs, A_N, 0);

@@ -115,18 +115,6 @@ void emit_CP_ASYNC(Cg *g, const Op *op)
 	cg_call(g, name, NULL, args, some ? 3 : 2);
 }
 
-void emit_COPY_COMMIT(Cg *g, const Op *op)
-{
-	(void)op;
-	cg_call(g, "llvm.nvvm.cp.async.commit.group", NULL, NULL, 0);
-}
-
-void emit_BULK_COMMIT(Cg *g, const Op *op)
-{
-	(void)op;
-	cg_call(g, "llvm.nvvm.cp.async.bulk.commit.group", NULL, NULL, 0);
-}
-
 static void wait_groups(Cg *g, const Op *op, const char *intrinsic)
 {
 	LLVMValueRef n = cg_int32(g, attrs_int(&op->attrs, A_N, 0));

@@ -69,17 +69,20 @@ void emit_MBAR_WAIT(Cg *g, const Op *op)
 	LLVMPositionBuilderAtEnd(g->b, done);
 }
 
-void emit_FENCE_INIT(Cg *g, const Op *op)
-{
-	(void)op;
-	plain(g, "llvm.nvvm.fence.mbarrier_init.release.cluster");
-}
-
-void emit_FENCE_ASYNC(Cg *g, const Op *op)
-{
-	(void)op;
-	plain(g, "llvm.nvvm.fence.proxy.async.shared_cta");
-}
+/* Operations that are an intrinsic without arguments. */
+#define PLAIN(name, intrinsic)                \
+	void emit_##name(Cg *g, const Op *op) \
+	{                                     \
+		(void)op;                     \
+		plain(g, intrinsic);          \
+	}
+PLAIN(FENCE_INIT, "llvm.nvvm.fence.mbarrier_init.release.cluster")
+PLAIN(FENCE_ASYNC, "llvm.nvvm.fence.proxy.async.shared_cta")
+PLAIN(GRID_WAIT, "llvm.nvvm.griddepcontrol.wait")
+PLAIN(GRID_LAUNCH, "llvm.nvvm.griddepcontrol.launch.dependents")
+PLAIN(COPY_COMMIT, "llvm.nvvm.cp.async.commit.group")
+PLAIN(BULK_COMMIT, "llvm.nvvm.cp.async.bulk.commit.group")
+PLAIN(WGMMA_COMMIT, "llvm.nvvm.wgmma.commit_group.sync.aligned")
 
 void emit_BAR_CTA(Cg *g, const Op *op)
 {
@@ -118,18 +121,6 @@ void emit_BAR_SYNC(Cg *g, const Op *op)
 void emit_BAR_ARRIVE(Cg *g, const Op *op)
 {
 	named_barrier(g, op, "llvm.nvvm.barrier.cta.arrive.aligned.count");
-}
-
-void emit_GRID_WAIT(Cg *g, const Op *op)
-{
-	(void)op;
-	plain(g, "llvm.nvvm.griddepcontrol.wait");
-}
-
-void emit_GRID_LAUNCH(Cg *g, const Op *op)
-{
-	(void)op;
-	plain(g, "llvm.nvvm.griddepcontrol.launch.dependents");
 }
 
 void emit_SETMAXNREG(Cg *g, const Op *op)
