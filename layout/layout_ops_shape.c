@@ -183,11 +183,13 @@ bool alg_get_stride(Call *k)
 	return l && give_tup(k, l->stride);
 }
 
-bool alg_size(Call *k)
-{
-	Both b;
-	return descend(k, &b) && give_ix(k, tup_product(k->c, b.shape));
-}
+#define OF_PART(name, give)                    \
+	bool alg_##name(Call *k)               \
+	{                                      \
+		Both b;                        \
+		return descend(k, &b) && give; \
+	}
+OF_PART(size, give_ix(k, tup_product(k->c, b.shape)))
 
 bool alg_cosize(Call *k)
 {
@@ -198,17 +200,8 @@ bool alg_cosize(Call *k)
 	return give_ix(k, layout_cosize(k->c, layout_new(k->c, b.shape, stride)));
 }
 
-bool alg_rank(Call *k)
-{
-	Both b;
-	return descend(k, &b) && give_tup(k, tup_int(k->c, tup_rank(b.shape)));
-}
-
-bool alg_depth(Call *k)
-{
-	Both b;
-	return descend(k, &b) && give_tup(k, tup_int(k->c, tup_depth(b.shape)));
-}
+OF_PART(rank, give_tup(k, tup_int(k->c, tup_rank(b.shape))))
+OF_PART(depth, give_tup(k, tup_int(k->c, tup_depth(b.shape))))
 
 /* ------------------------------------------------------------------ taking apart */
 static int leaves_of(const Alg *a, Alg *out, int n)
