@@ -139,9 +139,7 @@ struct Warp {
 	u8 *undef;         /* as file: bits of these that are not defined */
 	u32 *origin;       /* by slot / 64: 1 + register that nothing wrote; 0: defined */
 	u64 role;          /* step of the first instruction, for the trace */
-	u32 exit_line;
 	const Alloc *near; /* the last allocation found */
-	bool spurious;     /* the last try_wait that failed did so without need */
 };
 
 typedef struct {
@@ -282,7 +280,7 @@ struct Async {
 	s32 at[5];
 	u64 global;
 	Cta *cta; /* whose shared memory */
-	u32 offset, bytes, src_bytes;
+	u32 offset, bytes;
 	Cta *bar_cta;
 	u32 bar_offset;
 	Cta *from;

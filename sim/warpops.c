@@ -178,7 +178,7 @@ Run run_bra(Warp *w, const Ins *in, u32 mask)
 
 Run run_exit(Warp *w, const Ins *in, u32 mask)
 {
-	w->exit_line = (u32)in->line;
+	(void)in;
 	warp_exit(w, mask);
 	return RUN_JUMP;
 }
