@@ -157,16 +157,13 @@ static void redux(Warp *w, const Party *p)
 
 MEMBERS(redux, 2)
 
-static void nothing(Warp *w, const Party *p)
+static void warp_sync(Warp *w, const Party *p)
 {
 	(void)w;
 	(void)p;
 }
 
-Run run_warp_sync(Warp *w, const Ins *in, u32 mask)
-{
-	return members_run(w, in, mask, 0, nothing);
-}
+MEMBERS(warp_sync, 0)
 
 Run run_bra(Warp *w, const Ins *in, u32 mask)
 {
