@@ -237,7 +237,8 @@ static bool operands_fit(Sema *s, const EltRow *row, const Value *args, const La
 					 "a tile of %s and a tile of %s", shape_str(s, *shape),
 					 shape_str(s, l)),
 				    "tiles that are combined are of one shape: divide tensors, and "
-				    "declare accumulators, as the output is divided");
+				    "declare accumulators, as the output is divided, and reduce "
+				    "groups of as many rows");
 			return false;
 		}
 		*shape = both;

@@ -171,11 +171,16 @@ static void report_origin(Sema *s, const Tiling *t, int mode, const Value *at, b
 	DiagMsg *m = diag(s->ctx, at->loc, D_E0211,
 			  "this tile may begin outside 0..2147483647 of mode %d of '%s'", mode,
 			  t->tensor->name);
-	if (bounds && !below)
+	Buf b = {0};
+	ix_print(at->ix, &b);
+	if (bounds && below)
+		diag_remedy(s->ctx, m, "to read the first tile again there, write max(%s, 0)", b.s);
+	else if (bounds)
 		diag_remedy(s->ctx, m, "say how many there are: where %s", bounds);
 	else
 		diag_remedy(s->ctx, m, "an index counts tiles, here of %" PRId64 " elements",
 			    t->extent[mode]);
+	buf_free(&b);
 }
 
 /* How many names of loops and of the grid are added up: sizes are none, nor are products. */
