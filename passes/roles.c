@@ -217,6 +217,16 @@ static void too_many_tiles(Kernel *k, TiledMma t, Loc loc, Needs n, int limit)
 		diag_remedy(k->ctx, m, "take smaller tiles");
 }
 
+/* A row that is reduced has to be one of a narrower tile, too. */
+static const char *in_parts(const Kernel *k)
+{
+	for (const Op *op = kernel_first(k); op; op = op_next(op))
+		if (op->kind == OP_REDUCE && val_extent(op->out, 1) == 1)
+			return ", and declare modes whose tiles are reduced in parts of as many: "
+			       "(bN,T)";
+	return "";
+}
+
 static void too_large_tile(Kernel *k, TiledMma t, Loc loc, Needs n, int limit)
 {
 	int groups = tiled_mma_warpgroups(t), columns = most_columns(t, n, limit);
@@ -229,7 +239,7 @@ static void too_large_tile(Kernel *k, TiledMma t, Loc loc, Needs n, int limit)
 	if (columns <= 0)
 		diag_remedy(k->ctx, m, "no tile of %d rows fits: take fewer", t.m);
 	else if (n.read && n.b) /* other columns may be read, and leave, in other ways */
-		diag_remedy(k->ctx, m, "take a tile of fewer columns");
+		diag_remedy(k->ctx, m, "take a tile of fewer columns%s", in_parts(k));
 	else if (n.read < n.acc)
 		diag_remedy(k->ctx, m, "the largest tile of %d rows that fits is %d x %d", t.m, t.m,
 			    columns);

@@ -140,13 +140,12 @@ static void adopt_rest(Kernel *k, const Tiles *t)
 	}
 }
 
-static void two_orders(Kernel *k, const Op *op, const Val *a, const Val *b)
+static void two_orders(Kernel *k, const Op *op)
 {
 	diag_remedy(k->ctx,
 		    diag(k->ctx, op->loc, D_E0405,
-			 "%%%s and %%%s are distributed over registers in two ways, each as its "
-			 "mma requires",
-			 a->name, b->name),
+			 "two tiles that are used together here are distributed over registers in "
+			 "two ways, each as its mma requires"),
 		    "give both mma the same N and the same arrangement");
 }
 
@@ -158,7 +157,7 @@ static void check_alike(Kernel *k, const Op *op)
 		for (int j = 0; j < n; j++) {
 			const Layout *tv = spread_beside(k, at[i]->type, at[j]->type);
 			if (tv && tv != at[j]->type->tv) {
-				two_orders(k, op, at[i], at[j]);
+				two_orders(k, op);
 				return;
 			}
 		}
@@ -176,27 +175,28 @@ static void check_groups(Kernel *k, const Op *op)
 			continue;
 		diag_remedy(k->ctx,
 			    diag(k->ctx, op->loc, D_E0405,
-				 "each element of %%%s is for %d columns of %%%s, which threads do "
-				 "not hold together",
-				 part->name, val_extent(whole, 1) / val_extent(part, 1),
-				 whole->name),
+				 "an element of one tile here is for %d columns of another, which "
+				 "threads do not hold together",
+				 val_extent(whole, 1) / val_extent(part, 1)),
 			    "groups of 16, 32, 64 or 128 columns are");
 		return;
 	}
 }
 
-/* How the mma whose sums lie like these is arranged with its rows in one warp each. */
-static const char *along_m(const Kernel *k, const Type *sums)
+/* How an mma that has warps along n is arranged with each row in one warp: by no more warpgroups,
+ * which share the rows of its tile. */
+static const char *along_m(const Kernel *k)
 {
-	for (const Op *mma = kernel_mma(k, NULL); mma; mma = kernel_mma(k, mma)) {
-		TiledMma t = op_tiled_mma(k->ctx, mma);
-		int warps = t.warps * t.beside;
-		if (mma->in[0].val->type->tv == sums->tv)
-			return ctx_strf(k->ctx, "arrange %s along m: * (%d,1,1)",
-					warps > 1 ? "warps" : "warpgroups",
-					warps * tiled_mma_warpgroups(t));
-	}
-	return "arrange all warps along m";
+	TiledMma t = {0};
+	for (const Op *mma = kernel_mma(k, NULL); mma && t.along_n * t.beside <= 1;
+	     mma = kernel_mma(k, mma))
+		t = op_tiled_mma(k->ctx, mma);
+	int warps = t.warps * t.beside, groups = tiled_mma_warpgroups(t);
+	int rows = t.rows * t.beside; /* of a warpgroup with all warps along m */
+	while (groups > 1 && t.m % (groups * rows))
+		groups--;
+	return ctx_strf(k->ctx, "arrange %s along m, for a tile of %d rows: * (%d,1,1)",
+			warps > 1 ? "warps" : "warpgroups", groups * rows, groups * warps);
 }
 
 /* Beside an mma a row lies in the lanes of one warp, which can exchange registers; columns, and
@@ -212,10 +212,9 @@ static void check_rows(Kernel *k, const Op *op)
 			diag_remedy(
 				k->ctx,
 				diag(k->ctx, op->loc, D_E0405,
-				     "the rows of %%%s lie in the registers of several warps, and "
-				     "shuffles exchange within one",
-				     op->in[0].val->name),
-				"%s", along_m(k, op->in[0].val->type));
+				     "a row of this tile lies in the registers of several warps, "
+				     "and shuffles exchange within one"),
+				"%s", along_m(k));
 			return;
 		}
 }
@@ -238,11 +237,12 @@ static void check_operand(Kernel *k, const Op *mma, int i)
 	const Val *v = mma->in[i].val;
 	if (!is_registers(v) || reads_operand(k->ctx, mma, i))
 		return;
-	diag_remedy(k->ctx,
-		    diag(k->ctx, mma->loc, D_E0405,
-			 "%%%s lies in registers as %s, which is not as the mma reads its %c there",
-			 v->name, layout_str(k->ctx, v->type->tv), "?AB"[i]),
-		    "%s", remedy);
+	diag_remedy(
+		k->ctx,
+		diag(k->ctx, mma->loc, D_E0405,
+		     "operand %c lies in registers as %s, which is not as the mma reads it there",
+		     "?AB"[i], layout_str(k->ctx, v->type->tv)),
+		"%s", remedy);
 }
 
 /* An operand that no accumulator has to do with, as a tile, is spread as its mma reads it. */
