@@ -157,20 +157,20 @@ static bool goes_along(const Op *copy, const char *name)
 	return along;
 }
 
-/* One of the factors is 0 there, and what the other loads on is no inf. */
-static bool factor_is_zero_behind(Kernel *k, const Op *loop, const Op *mma)
+/* NULL: one of the factors is 0 there, and what the other loads on is no inf. Or what is wrong. */
+static const Op *loads_behind(Kernel *k, const Op *loop, const Op *mma)
 {
-	bool zero = false;
+	const Op *wrong = mma;
 	for (const Op *op = loop->body->first; op && op_inside(op, loop); op = op_next(op))
 		for (int i = 1; i <= 2 && op->kind == OP_COPY; i++) {
 			if (op->in[0].val != mma->in[i].val)
 				continue;
 			bool ends = ends_with_tensor(k, loop, op);
 			if (!ends && goes_along(op, loop->sym[0]))
-				return false;
-			zero |= ends;
+				return op;
+			wrong = ends ? NULL : wrong;
 		}
-	return zero;
+	return wrong;
 }
 
 /* ------------------------------------------------------------------ what the loop carries */
@@ -370,13 +370,17 @@ static bool can_split(Kernel *k, const Op *loop)
 	if (loop->nsym > 1 || !ix_is(loop->ix[0], 0))
 		return refuse(k, loop->loc, "the loop over k does not begin with the first tile",
 			      whole);
-	for (const Op *mma = kernel_mma(k, NULL); mma; mma = kernel_mma(k, mma))
-		if (!factor_is_zero_behind(k, loop, mma))
+	for (const Op *mma = kernel_mma(k, NULL); mma; mma = kernel_mma(k, mma)) {
+		const Op *wrong = loads_behind(k, loop, mma);
+		if (wrong)
 			return refuse(
-				k, mma->loc,
-				"the loop does not go over all tiles along k of an operand that "
-				"it loads, and a part would load what it leaves out",
-				"write for k in gA[m], of an operand that each trip loads");
+				k, wrong->loc,
+				"the loop does not go over all tiles along one mode of an "
+				"operand, or its name is in the index of another mode too: a "
+				"part would load what the loop leaves out",
+				"write for k in gA[m], of an operand that each trip loads, and "
+				"k as one index of it");
+	}
 	return true;
 }
 
