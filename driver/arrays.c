@@ -43,10 +43,17 @@ static void walk_on(Walk *w)
 	}
 }
 
+/* What an output holds before the launch is an input, where it counts. */
+static bool is_input(const Tensor *t)
+{
+	return !t->is_out || t->is_kept;
+}
+
 static int tensor_named(const Problem *p, const char *name, bool is_out)
 {
 	for (int i = 0; i < p->nt; i++)
-		if (!p->t[i].is_scalar && p->t[i].is_out == is_out && !strcmp(p->t[i].name, name))
+		if (!p->t[i].is_scalar && (is_out ? p->t[i].is_out : is_input(&p->t[i])) &&
+		    !strcmp(p->t[i].name, name))
 			return i;
 	return -1;
 }
@@ -162,12 +169,9 @@ static const char *read_all(const Problem *p, const FileArgs *args, bool is_out,
 static const char *find_random(const Problem *p, const Options *o, const GivenArrays *given)
 {
 	for (int i = 0; i < p->nt && o->arrays_expected.n; i++) {
-		bool known = p->t[i].given || (p->t[i].is_out && !p->t[i].is_kept);
+		bool known = p->t[i].given || !is_input(&p->t[i]);
 		for (int j = 0; j < given->n; j++)
 			known |= given->at[j].at == i;
-		if (!known && p->t[i].is_out)
-			return ctx_strf(p->ctx, "--expect: %s holds random numbers before the run",
-					p->t[i].name);
 		if (!known)
 			return ctx_strf(p->ctx, "--expect: %s is random: give it with %s %s=..",
 					p->t[i].name, p->t[i].is_scalar ? "--arg" : "--in",
@@ -191,8 +195,10 @@ bool arrays_read(const Problem *p, const Options *o, GivenArrays *given, GivenAr
 
 void arrays_give(const Problem *p, const GivenArrays *given)
 {
-	for (int i = 0; i < given->n; i++)
-		memcpy(p->t[given->at[i].at].host, given->at[i].data, p->t[given->at[i].at].bytes);
+	for (int i = 0; i < given->n; i++) {
+		const Tensor *t = &p->t[given->at[i].at];
+		memcpy(t->is_kept ? t->start : t->host, given->at[i].data, t->bytes);
+	}
 }
 
 void arrays_free(GivenArrays *given)

@@ -127,6 +127,23 @@ expect 2 run turned.gemm --size M=1,N=32,K=64 --device sim --in A=i.npy
 has err "i.npy has elements of '<i4': A takes '<u2', the bits of bf16, or floats, which are rounded"
 expect 2 run turned.gemm --size M=1,N=32,K=64 --device sim --in D=a.npy
 has err "kernel small has no input tensor D"
+# What an inout tensor, or one that results are joined to, holds before the launch is an input.
+cat >kept.gemm <<'EOF'
+kernel kept(X : f32 (M,N):(N,1), D : inout f32 (M,N):(N,1), S : out f32 (M))
+{
+	let gX = X / (4,64), gD = D / (4,64);
+	for (m,n) in gD { S[m] += rowsum(gX[m,n]); gD[m,n] <- gD[m,n] * 2 + gX[m,n]; }
+}
+EOF
+repeat 4 '\000\000\200\077' | npy x.npy '<f4' '2, 2, '
+repeat 4 '\000\000\100\100' | npy d3.npy '<f4' '2, 2, '
+repeat 2 '\000\000\000\101' | npy s8.npy '<f4' '2, '
+repeat 4 '\000\000\340\100' | npy d7.npy '<f4' '2, 2, '
+expect 0 run kept.gemm --size M=2,N=2 --in X=x.npy --in D=d3.npy --in S=s8.npy --expect D=d7.npy --out S=s.npy --device sim
+has out "right as the source says and as expected: the given numbers"
+[ "$(od -An -v -tx4 -j128 s.npy)" = " 41200000 41200000" ] || fail "s.npy is not 8 + 2 in both rows"
+expect 2 run kept.gemm --size M=2,N=2 --in X=x.npy --in S=s8.npy --expect D=d7.npy --device sim
+has err "--expect: D is random: give it with --in D=.."
 expect 2 run turned.gemm --size M=1,N=32,K=64 --device sim --out A=d.npy
 has err "kernel small has no output A"
 expect 2 run turned.gemm --size M=1,N=32,K=64 --device sim --in A=none.npy
