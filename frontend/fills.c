@@ -112,6 +112,13 @@ static bool has_fact(const Kernel *k, const Ix *cond)
 	return false;
 }
 
+void needs_some(Sema *s, const char *size, const char *why, Loc loc)
+{
+	const Ix *some = ix_new(s->ctx, IX_LE, ix_const(s->ctx, 1), ix_sym(s->ctx, size));
+	if (!has_fact(s->kernel, some))
+		kernel_fact(s->kernel, some, ctx_strf(s->ctx, "1 <= %s", size), why, loc);
+}
+
 /* A tensor map describes no empty tensor: a load that runs whatever its extents are needs some. */
 void fill_needs_elements(Sema *s, const Tensor *t, Loc loc)
 {
@@ -119,14 +126,12 @@ void fill_needs_elements(Sema *s, const Tensor *t, Loc loc)
 	const Ix *size = layout_size(s->ctx, t->layout);
 	for (int i = 0; i < k->syms.n; i++) {
 		const char *name = k->syms.at[i].name;
-		const Ix *some = ix_new(s->ctx, IX_LE, ix_const(s->ctx, 1), ix_sym(s->ctx, name));
-		if (k->syms.at[i].lo > 0 || !ix_uses(size, name) || skips_without(s, name) ||
-		    has_fact(k, some))
+		if (k->syms.at[i].lo > 0 || !ix_uses(size, name) || skips_without(s, name))
 			continue;
-		kernel_fact(k, some, ctx_strf(s->ctx, "1 <= %s", name),
-			    ctx_strf(s->ctx, "'%s' is loaded whatever %s is, and must not be empty",
-				     t->name, name),
-			    loc);
+		needs_some(s, name,
+			   ctx_strf(s->ctx, "'%s' is loaded whatever %s is, and must not be empty",
+				    t->name, name),
+			   loc);
 	}
 }
 

@@ -459,6 +459,8 @@ void region_leave(Sema *s);
 bool fill_fits(Sema *s, const Buffer *b, Loc loc); /* reports */
 void fill(Sema *s, Buffer *b, Loc loc);
 void fill_needs_elements(Sema *s, const Tensor *t, Loc loc);
+/* The launch refuses a size of 0, and says why. */
+void needs_some(Sema *s, const char *size, const char *why, Loc loc);
 bool fill_is_seen(Sema *s, Buffer *b, Loc loc); /* by a read here; reports */
 
 /* later.c: what the language has and this version does not build */

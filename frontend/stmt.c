@@ -271,18 +271,31 @@ static bool holds_rows(Sema *s, const Tile *to)
 
 enum { OF_GROUPS = 3 }; /* names of a group, a row and an end, which count no tiles */
 
-/* A row of no elements has a value, too: the one tile that would hold it is there, and empty.
- * Behind an mma tiles may leave through TMA, whose tensors have elements. */
-static void fill_empty_rows(Sema *s, const Tile *to)
+/* Behind an mma tiles may leave through TMA, whose tensors have elements: a launch without any is
+ * refused, as it would write no value. */
+static void refuse_empty_rows(Sema *s, const Tile *to, const Ix *tiles, Loc loc)
+{
+	const Kernel *k = s->kernel;
+	const char *why = ctx_strf(s->ctx, "an mma has no tile then, and '%s' would not be written",
+				   to->tiling->tensor->name);
+	for (int i = 0; i < k->syms.n; i++)
+		if (k->syms.at[i].lo < 1 && ix_uses(tiles, k->syms.at[i].name))
+			needs_some(s, k->syms.at[i].name, why, loc);
+}
+
+/* A row of no elements has a value, too: the one tile that would hold it is there, and empty. */
+static void fill_empty_rows(Sema *s, const Tile *to, Loc loc)
 {
 	Op *op = s->grid_op;
 	int64_t lo, hi;
-	for (int i = s->groups.row ? OF_GROUPS : 0; s->mma_loc.src < 0 && i < op->nsym; i++) {
+	for (int i = s->groups.row ? OF_GROUPS : 0; i < op->nsym; i++) {
 		bool named = false;
 		for (int j = 0; j < to->tiling->rank; j++)
 			named |= to->at[j] == ix_sym(s->ctx, op->sym[i]);
 		ix_range(op->ix[i], facts_seen(&s->facts), &lo, &hi);
-		if (!named && lo < 1)
+		if (!named && lo < 1 && s->mma_loc.src >= 0)
+			refuse_empty_rows(s, to, op->ix[i], loc);
+		else if (!named && lo < 1)
 			op->ix[i] = ix_const(s->ctx, 1);
 	}
 }
@@ -290,7 +303,7 @@ static void fill_empty_rows(Sema *s, const Tile *to)
 static bool store_at_grid(Sema *s, const Value *to)
 {
 	if (holds_rows(s, to->tile)) {
-		fill_empty_rows(s, to->tile);
+		fill_empty_rows(s, to->tile, to->loc);
 		return true;
 	}
 	for (int i = 0; i < to->tile->tiling->rank; i++)

@@ -127,6 +127,11 @@ expect 2 run turned.gemm --size M=1,N=32,K=64 --device sim --in A=i.npy
 has err "i.npy has elements of '<i4': A takes '<u2', the bits of bf16, or floats, which are rounded"
 expect 2 run turned.gemm --size M=1,N=32,K=64 --device sim --in D=a.npy
 has err "kernel small has no input tensor D"
+# A value for each row of no elements, which no tile of an mma would write: refused, and said why.
+sed 's/D : out bf16/S : out f32 (M), &/; s/where /&N <= 64, /; s/gD\[m,n\] <-/S[m] <- rowmax(acc); &/' small.gemm >rows.gemm
+expect 1 run rows.gemm --size M=3,N=0,K=64 --device sim
+has err "kernel small needs 1 <= N, but N = 0 (an mma has no tile then, and 'S' would not be written)"
+expect 0 run rows.gemm --size M=3,N=8,K=0 --then M=0,N=8,K=64 --device sim
 # What an inout tensor, or one that results are joined to, holds before the launch is an input.
 cat >kept.gemm <<'EOF'
 kernel kept(X : f32 (M,N):(N,1), D : inout f32 (M,N):(N,1), S : out f32 (M))
