@@ -170,9 +170,10 @@ enum { DSL_SEMAPHORES = 16384 };
  * A kernel whose CTAs wait for each other (sums workspace) is launched only where all of them run
  * at one time, DSL_ERR_TOGETHER else, and with semaphores. As workspace, these are not shared by
  * launches that may run at the same time: two graphs that were captured with them are two such.
- * A tensor that is written shares no byte with another argument: DSL_ERR_OVERLAP names both. An
- * input that the manifest calls in_place may have the address of an output of its type, shape and
- * strides, and tensors may interleave (docs/language.md).
+ * A tensor that is written shares no byte with another argument, nor do the bytes of workspace that
+ * the launch needs, nor the semaphores: DSL_ERR_OVERLAP names both. An input that the manifest
+ * calls in_place may have the address of an output of its type, shape and strides, and tensors may
+ * interleave (docs/language.md).
  * A kernel may read inputs that it declares constant while the previous launch still runs: their
  * last write was complete before that one began (docs/language.md). Where a copy of such an input
  * is made, the launch begins after the copy, whatever opts say. */
@@ -210,9 +211,11 @@ DSL_API dsl_status dsl_pool_destroy(dsl_pool *pool);
 /* pack.c: the copy of one input, made once, in the caller's memory (a multiple of 128): for weights
  * that many launches read. args needs that tensor and the sizes that its extents and strides name.
  * *packed is the argument to pass instead of the tensor, as long as the memory stays as it is, with
- * the same sizes. A launch does not see whether the tensor has changed since. What is packed may be
- * passed where the kernel declares its argument constant, at once: the copy lets no launch begin
- * before it is complete, and an empty launch follows it. */
+ * the same sizes. The memory shares no byte with the tensor (DSL_ERR_OVERLAP). *packed holds the
+ * address but not the sizes: a launch with other sizes is not refused, reads rows of the copy at
+ * wrong places, and may read beyond its end. A launch does not see whether the tensor has changed
+ * since. What is packed may be passed where the kernel declares its argument constant, at once: the
+ * copy lets no launch begin before it is complete, and an empty launch follows it. */
 DSL_API dsl_status dsl_pack_size(dsl_module *mod, const char *kernel, const char *tensor,
 				 const dsl_arg *args, size_t n, size_t *bytes);
 DSL_API dsl_status dsl_pack(dsl_module *mod, const char *kernel, const char *tensor,

@@ -126,7 +126,12 @@ static dsl_status workspace_check(const Why *w, const Launch *l, const dsl_launc
 		return why_fail(w, DSL_ERR_ALIGN,
 				"kernel %s: workspace 0x%llx is not a multiple of %d bytes above 0",
 				k->name, (unsigned long long)opts->workspace, WORKSPACE_ALIGN);
-	return DSL_OK;
+	if (opts->workspace_size > UINT64_MAX - opts->workspace)
+		return why_fail(w, DSL_ERR_INVALID,
+				"kernel %s: %zu bytes of workspace at 0x%llx leave the address "
+				"space",
+				k->name, opts->workspace_size, (unsigned long long)opts->workspace);
+	return overlap_check_memory(w, l, "the workspace", opts->workspace, l->workspace);
 }
 
 /* The copies that the launch needs first, in the caller's workspace. */

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* overlap.c - no other argument of a launch shares a byte with a tensor that is written, unless it
- * may be read in place. Needs checked tensors (check.c). Most pairs differ in their byte ranges;
- * tensors that interleave are told apart by the bytes that they use of each period:
+ * may be read in place; no argument shares one with the workspace or the semaphores. Needs checked
+ * tensors (check.c). Most pairs differ in their byte ranges; tensors that interleave are told apart
+ * by the bytes that they use of each period:
  *   D : (M,N):(2*N,1) at 0, E : (M,N):(2*N,1) at N    ->  of each 2*N, D has 0 .. N, E has N .. 2*N
  */
 #include "runtime/rt.h"
 
 #include <string.h>
 
-static bool ranges_meet(const Launch *l, int i, int j)
+static bool ranges_meet(uint64_t a, uint64_t a_bytes, uint64_t b, uint64_t b_bytes)
 {
-	uint64_t a = l->value[i], b = l->value[j];
-	return l->bytes[i] && l->bytes[j] && (b - a < l->bytes[i] || a - b < l->bytes[j]);
+	return a_bytes && b_bytes && (b - a < a_bytes || a - b < b_bytes);
 }
 
 /* The bytes from *at on that the tensor uses of each period: steps that are multiples of the period
@@ -61,8 +61,22 @@ static bool is_in_place(const Launch *l, int i, int j)
 
 static bool share(const Launch *l, int i, int j)
 {
-	return ranges_meet(l, i, j) && !is_in_place(l, i, j) &&
+	return ranges_meet(l->value[i], l->bytes[i], l->value[j], l->bytes[j]) &&
+	       !is_in_place(l, i, j) &&
 	       (l->packed[j] || !(interleave(l, i, j) || interleave(l, j, i)));
+}
+
+/* at, bytes: what the kernel writes, and its name. */
+static dsl_status share_fail(const Why *w, const Launch *l, const char *what, uint64_t at,
+			     uint64_t bytes, int j)
+{
+	const KDesc *k = l->plan->k;
+	return why_fail(w, DSL_ERR_OVERLAP,
+			"kernel %s writes %s, %llu bytes at 0x%llx, which shares memory with "
+			"tensor %s, %llu bytes at 0x%llx",
+			k->name, what, (unsigned long long)bytes, (unsigned long long)at,
+			k->args[j].name, (unsigned long long)l->bytes[j],
+			(unsigned long long)l->value[j]);
 }
 
 dsl_status overlap_check(const Why *w, const Launch *l)
@@ -70,14 +84,19 @@ dsl_status overlap_check(const Why *w, const Launch *l)
 	const KDesc *k = l->plan->k;
 	for (int i = 0; i < k->nargs; i++)
 		for (int j = 0; k->args[i].dir != KD_IN && j < k->nargs; j++)
-			if (j != i && share(l, i, j))
-				return why_fail(
-					w, DSL_ERR_OVERLAP,
-					"kernel %s writes tensor %s, %llu bytes at 0x%llx, which "
-					"shares memory with tensor %s, %llu bytes at 0x%llx",
-					k->name, k->args[i].name, (unsigned long long)l->bytes[i],
-					(unsigned long long)l->value[i], k->args[j].name,
-					(unsigned long long)l->bytes[j],
-					(unsigned long long)l->value[j]);
+			if (j != i && share(l, i, j)) {
+				Line what = {.n = 0};
+				line_add(&what, "tensor %s", k->args[i].name);
+				return share_fail(w, l, what.at, l->value[i], l->bytes[i], j);
+			}
+	return DSL_OK;
+}
+
+dsl_status overlap_check_memory(const Why *w, const Launch *l, const char *what, dsl_addr at,
+				uint64_t bytes)
+{
+	for (int j = 0; j < l->plan->k->nargs; j++)
+		if (ranges_meet(at, bytes, l->value[j], l->bytes[j]))
+			return share_fail(w, l, what, at, bytes, j);
 	return DSL_OK;
 }

@@ -122,7 +122,10 @@ dsl_status dsl_pack(dsl_module *mod, const char *kernel, const char *tensor, con
 				   "bytes above 0",
 				   tensor, (unsigned long long)memory, WORKSPACE_ALIGN);
 	l.stream = stream;
-	st = l.ncopies ? repack_load(mod->dev) : DSL_OK;
+	Why w = why_thread();
+	st = overlap_check_memory(&w, &l, "the packed copy", memory, l.workspace);
+	if (!st && l.ncopies)
+		st = repack_load(mod->dev);
 	if (!st)
 		st = pack_launch(mod->dev, &l, memory);
 	*packed = dsl_arg_ptr(tensor, memory);

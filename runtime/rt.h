@@ -133,6 +133,9 @@ dsl_status launch_bind_some(const Why *w, Launch *l, const dsl_arg *args, size_t
 dsl_status launch_check(const Why *w, Launch *l);
 /* overlap.c: what is written shares no byte with another argument. */
 dsl_status overlap_check(const Why *w, const Launch *l);
+/* The same of other memory that the launch writes: what names it, "the workspace". */
+dsl_status overlap_check_memory(const Why *w, const Launch *l, const char *what, dsl_addr at,
+				uint64_t bytes);
 /* Of the tensor behind map i alone: its geometry, whatever TMA says of it. pack_map gave i. */
 dsl_status map_measure(const Why *w, Launch *l, int i);
 

@@ -45,5 +45,5 @@ dsl_status together_bind(const Why *w, Launch *l, const dsl_launch_opts *opts)
 	l->epoch = (atomic_fetch_add(&launches, 1) + 1) * KD_EPOCH;
 	for (int i = 0; i < k->nworks; i++)
 		l->works[i] += opts->workspace;
-	return DSL_OK;
+	return overlap_check_memory(w, l, "the semaphores", l->semaphores, DSL_SEMAPHORES);
 }

@@ -112,6 +112,8 @@ static void semaphores_are_asked_for(void **state)
 	assert_status(launch(b, M, 0), DSL_ERR_SEMAPHORES);
 	assert_says(dsl_detail(), "kernel gemm: 16384 bytes of semaphores", "at 0x0", NULL);
 	assert_status(launch(b, M, semaphores + 64), DSL_ERR_SEMAPHORES);
+	assert_status(launch(b, M, 0x30000000), DSL_ERR_OVERLAP);
+	assert_says(dsl_detail(), "writes the semaphores, 16384 bytes", "tensor D", NULL);
 	assert_int_equal(b->fake->launches, 0);
 }
 

@@ -56,6 +56,43 @@ static dsl_status launch(Bench *b, const dsl_arg *args, dsl_addr at, size_t size
 	return dsl_launch(b->mod, "gemm", args, GEMM_ARGS, NULL, &opts);
 }
 
+/* The workspace shares no byte with an argument, nor leaves the address space. */
+static void workspace_of_its_own(void **state)
+{
+	static const struct {
+		dsl_addr at;
+		size_t more; /* than is needed */
+		const char *tensor;
+	} rows[] = {
+		{0x10000, 0, "tensor A"},
+		{0x10000 + (M * K * 2 - 1) / 128 * 128, 0, "tensor A"},
+		{0x20000 - A_BYTES - B_BYTES + 128, 0, "tensor A"},
+		{0x20000, 0, "tensor B"},
+		{0x30000000 + M * N * 2 - 128, 0, "tensor D"},
+		{0x30000000 - A_BYTES - B_BYTES, 0, NULL},
+		{0x30000000 + M * N * 2, 0, NULL},
+		{0x30000000 - A_BYTES - B_BYTES, 1 << 20, NULL}, /* which the launch leaves alone */
+	};
+	Bench *b = *state;
+	dsl_arg args[GEMM_ARGS];
+	sample_args(args, M, N, K);
+	size_t bytes = asked(b, args);
+	for (size_t i = 0; i < COUNTOF(rows); i++) {
+		int before = b->fake->launches;
+		assert_status(launch(b, args, rows[i].at, bytes + rows[i].more, 0),
+			      rows[i].tensor ? DSL_ERR_OVERLAP : DSL_OK);
+		assert_int_equal(b->fake->launches - before, rows[i].tensor ? 0 : 2);
+		if (rows[i].tensor)
+			assert_says(dsl_detail(), "kernel gemm writes the workspace, 98304 bytes",
+				    rows[i].tensor, NULL);
+	}
+	assert_status(launch(b, args, space, SIZE_MAX - space + 1, 0), DSL_ERR_INVALID);
+	assert_says(dsl_detail(), "bytes of workspace at 0x100000 leave the address space", NULL);
+	assert_status(launch(b, args, space, SIZE_MAX - space, 0), DSL_OK);
+	sample_args(args, M, N, 64);
+	assert_status(launch(b, args, 0x10000, bytes, 0), DSL_OK); /* needs none */
+}
+
 /* What TMA takes needs nothing, loads nothing and is launched as ever. */
 static void aligned_needs_nothing(void **state)
 {
@@ -431,6 +468,13 @@ static void packed_is_read_where_it_lies(void **state)
 	assert_says(dsl_detail(), "tensor B", "65536 bytes; 65535", NULL);
 	assert_status(dsl_pack(b->mod, "gemm", "B", of_b, 3, space + 2, bytes, NULL, &packed),
 		      DSL_ERR_ALIGN);
+	args[GEMM_B] = packed;
+	assert_status(launch(b, args, space - 128, A_BYTES, 0), DSL_ERR_OVERLAP);
+	assert_says(dsl_detail(), "the workspace", "tensor B, 65536 bytes at 0x100000", NULL);
+	assert_status(dsl_pack(b->mod, "gemm", "B", of_b, 3, 0x20000, bytes, NULL, &packed),
+		      DSL_ERR_OVERLAP);
+	assert_says(dsl_detail(), "the packed copy, 65536 bytes at 0x20000", "tensor B", NULL);
+	assert_int_equal(b->fake->launches, 4);
 	of_b[0].v.i = 0; /* no element: nothing to copy */
 	assert_status(dsl_pack(b->mod, "gemm", "B", of_b, 3, 0, 0, NULL, &packed), DSL_OK);
 	assert_int_equal(b->fake->launches, 4);
@@ -528,6 +572,7 @@ static void what_cannot_be_packed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(workspace_of_its_own),
 		TEST(aligned_needs_nothing),
 		TEST(bytes_of_copies),
 		TEST(copies_then_the_kernel),
