@@ -116,6 +116,22 @@ static void unloaded_twice(void **state)
 	dsl_device_close(dev);
 }
 
+/* All streams are one; a handle that is none is not followed. */
+static void streams(void **state)
+{
+	dsl_device *dev;
+	dsl_stream a, b;
+	(void)state;
+	assert_int_equal(dsl_device_open("sim", &dev), DSL_OK);
+	assert_int_equal(dsl_stream_create(dev, &a), DSL_OK);
+	assert_int_equal(dsl_stream_create(dev, &b), DSL_OK);
+	assert_int_equal(dsl_stream_destroy(dev, a), DSL_OK);
+	assert_int_equal(dsl_stream_destroy(dev, b), DSL_OK);
+	assert_int_equal(dsl_stream_destroy(dev, (dsl_stream)(uintptr_t)77), DSL_ERR_INVALID);
+	assert_string_equal(dsl_detail(), "stream 0x4d is not one of dsl_stream_create");
+	dsl_device_close(dev);
+}
+
 static void endless_files(void **state)
 {
 	dsl_device *dev;
@@ -198,6 +214,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(threads_share_a_device),
 					   cmocka_unit_test(unloaded_twice),
+					   cmocka_unit_test(streams),
 					   cmocka_unit_test(endless_files),
 					   cmocka_unit_test(variables),
 					   cmocka_unit_test(watch_a_launch)};
