@@ -45,7 +45,7 @@ static const char *kind_text(dsl_kind kind)
 	case DSL_PACKED:
 		return "what dsl_pack made";
 	}
-	return "of no kind that dsl.h knows";
+	return "a kind that dsl.h does not have";
 }
 
 static dsl_status kind_fail(const Why *w, const KDesc *k, int slot, dsl_kind wants, dsl_kind got)

@@ -53,7 +53,8 @@ DSL_API const char *dsl_detail(void);
 /* device.c: "cuda:N" (CUDA_VISIBLE_DEVICES applies); "cuda" is "cuda:0"; "sim" executes the PTX
  * in a cubin on the host, and checks it (docs/simulator.md has its options, "sim:seed=7,...").
  * The environment variable DSL_LIBCUDA names a libcuda to use instead of libcuda.so.1. Closing a
- * device unloads its modules and invalidates everything that came from it. */
+ * device unloads its modules and invalidates everything that came from it, and dev: to use it after
+ * that, or to close it twice, is undefined, as it is with free(). */
 DSL_API dsl_status dsl_device_open(const char *name, dsl_device **out);
 DSL_API dsl_status dsl_device_close(dsl_device *dev);
 DSL_API const char *dsl_device_name(const dsl_device *dev); /* "NVIDIA H200" */
@@ -83,7 +84,8 @@ DSL_API dsl_status dsl_event_destroy(dsl_event *event);
 
 /* module.c: a module is a cubin on one device, or PTX text, whose kernels dsl_launch_raw launches.
  * The bytes are copied. Loading the same bytes again on a device returns the same module; each load
- * is undone by one unload, and an unload too many is DSL_ERR_INVALID. Texts live as long as the
+ * is undone by one unload. Of a module that is not loaded any more, an unload, launch or other call
+ * that has a status is DSL_ERR_INVALID. Texts live as long as the
  * module. A cubin for an older GPU than the device's, of a target without a letter, is loaded by
  * the PTX that it holds, which the driver compiles. Where bytes of a cubin have changed since
  * dslc wrote it and its checksum, it is DSL_ERR_DAMAGED. */
@@ -183,8 +185,8 @@ DSL_API dsl_status dsl_launch(dsl_module *mod, const char *kernel, const dsl_arg
  * makes the copies, once on each device: a launch does not, so call this before a capture. */
 DSL_API dsl_status dsl_workspace_size(dsl_module *mod, const char *kernel, const dsl_arg *args,
 				      size_t n, size_t *bytes);
-/* The same checks without a launch, and without workspace. why (may be NULL) receives the
- * sentence, cut to len bytes including its NUL. */
+/* The same checks without a launch, and without workspace. Of a failure, why (may be NULL) receives
+ * the sentence that dsl_detail gives, cut to len bytes including its NUL. */
 DSL_API dsl_status dsl_can_run(const dsl_module *mod, const char *kernel, const dsl_arg *args,
 			       size_t n, char *why, size_t len);
 /* Without a device, from the text of a manifest (dsl_module_manifest, --emit=manifest, or the one

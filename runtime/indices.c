@@ -62,12 +62,10 @@ dsl_status dsl_status_of(dsl_module *mod, const char *kernel)
 	KIndexNote note;
 	if (!mod || !kernel)
 		return detail_null("dsl_status_of", mod ? "kernel" : "mod");
-	const Plan *plan = plan_find(mod, kernel);
-	if (!plan) {
-		Why w = why_thread();
-		return kernel_fail(&w, mod->desc, kernel);
-	}
-	dsl_status st = take_note(mod, plan->k, &note);
+	const Plan *plan;
+	dsl_status st = plan_of(mod, kernel, &plan);
+	if (!st)
+		st = take_note(mod, plan->k, &note);
 	if (!st && note.count)
 		return tell(plan->k, &note);
 	return st || !plan->stand_in ? st : dsl_status_of(mod, plan->stand_in->k->name);

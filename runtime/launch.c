@@ -28,13 +28,20 @@ Plan *plan_find(const dsl_module *mod, const char *name)
 	return k ? &mod->plans[k - mod->desc->kernels] : NULL;
 }
 
-dsl_status kernel_fail(const Why *w, const KModuleDesc *d, const char *name)
+static dsl_status kernel_fail(const KModuleDesc *d, const char *name)
 {
 	Line l = {.n = 0};
 	for (int i = 0; i < d->nkernels; i++)
 		line_add(&l, "%s%s", i ? ", " : "", d->kernels[i].name);
-	return why_fail(w, DSL_ERR_KERNEL_NAME, "%s has no kernel %.60s; it has %s", d->source,
-			name, l.at);
+	return detail_fail(DSL_ERR_KERNEL_NAME, "%s has no kernel %.60s; it has %s", d->source,
+			   name, l.at);
+}
+
+dsl_status plan_of(const dsl_module *mod, const char *name, const Plan **out)
+{
+	dsl_status st = module_check(mod);
+	*out = st ? NULL : plan_find(mod, name);
+	return st || *out ? st : kernel_fail(mod->desc, name);
 }
 
 dsl_status launch_opts_read(const dsl_launch_opts *given, dsl_launch_opts *out)
@@ -171,10 +178,10 @@ dsl_status launch_with(dsl_module *mod, const char *kernel, const dsl_arg *args,
 	int sms;
 	dsl_launch_opts o = {.size = sizeof o};
 	bool knows = opts && COVERS(opts, dsl_launch_opts, workspace_size); /* of 0.2 does not */
-	const Plan *p = plan_find(mod, kernel);
-	if (!p)
-		return kernel_fail(&w, mod->desc, kernel);
-	dsl_status st = opts ? launch_opts_read(opts, &o) : DSL_OK;
+	const Plan *p;
+	dsl_status st = plan_of(mod, kernel, &p);
+	if (!st && opts)
+		st = launch_opts_read(opts, &o);
 	if (!st)
 		st = sms_of(&w, mod->dev, &o, &sms);
 	if (!st)
@@ -204,10 +211,10 @@ dsl_status dsl_workspace_size(dsl_module *mod, const char *kernel, const dsl_arg
 	Why w = why_thread();
 	Launch l;
 	*bytes = 0;
-	const Plan *p = plan_find(mod, kernel);
-	if (!p)
-		return kernel_fail(&w, mod->desc, kernel);
-	dsl_status st = prepare(&w, &l, p, args, n, mod->dev->sms, true);
+	const Plan *p;
+	dsl_status st = plan_of(mod, kernel, &p);
+	if (!st)
+		st = prepare(&w, &l, p, args, n, mod->dev->sms, true);
 	if (!st && l.ncopies)
 		st = repack_load(mod->dev);
 	if (!st)
@@ -222,7 +229,9 @@ dsl_status dsl_launch_raw(dsl_module *mod, const char *kernel, const dsl_raw *ra
 						     : !kernel ? "kernel"
 						     : !raw    ? "raw"
 							       : "params");
-	dsl_status st = size_check("dsl_raw", raw->size, RAW_0_2);
+	dsl_status st = module_check(mod);
+	if (!st)
+		st = size_check("dsl_raw", raw->size, RAW_0_2);
 	bool pdl = !st && COVERS(raw, dsl_raw, pdl) && raw->pdl;
 	if (st)
 		return st;
@@ -245,19 +254,27 @@ dsl_status dsl_tensor_map(dsl_device *dev, const dsl_map *map, void *out)
 	return st ? st : dev->ops->map(dev, map, out);
 }
 
+/* Of a failure, the sentence that dsl_detail gives is the caller's too. */
+static dsl_status answer(dsl_status st, char *why, size_t len)
+{
+	Why w = {why, len};
+	return st ? why_fail(&w, st, "%s", dsl_detail()) : DSL_OK;
+}
+
 dsl_status dsl_can_run(const dsl_module *mod, const char *kernel, const dsl_arg *args, size_t n,
 		       char *why, size_t len)
 {
-	Why w = {why, len};
-	if (!mod || !kernel || (!args && n))
-		return why_fail(&w, DSL_ERR_INVALID, "dsl_can_run: %s is NULL",
-				!mod      ? "mod"
-				: !kernel ? "kernel"
-					  : "args");
+	Why w = why_thread();
 	Launch l;
-	const Plan *p = plan_find(mod, kernel);
-	return p ? prepare_one(&w, &l, p, args, n, mod->dev->sms, false, 0)
-		 : kernel_fail(&w, mod->desc, kernel);
+	const Plan *p;
+	dsl_status st = !mod || !kernel || (!args && n)
+				? detail_null("dsl_can_run", !mod      ? "mod"
+							     : !kernel ? "kernel"
+								       : "args")
+				: plan_of(mod, kernel, &p);
+	if (!st)
+		st = prepare_one(&w, &l, p, args, n, mod->dev->sms, false, 0);
+	return answer(st, why, len);
 }
 
 dsl_status dsl_desc_can_run(const KDesc *kernel, const dsl_arg *args, size_t n, char *why,
@@ -291,19 +308,24 @@ static dsl_status desc_can_run(const KModuleDesc *d, const KDesc *k, const dsl_a
 	return st;
 }
 
-dsl_status dsl_manifest_can_run(const void *manifest, size_t size, const char *kernel,
-				const dsl_arg *args, size_t n, char *why, size_t len)
+static dsl_status manifest_can_run(const void *manifest, size_t size, const char *kernel,
+				   const dsl_arg *args, size_t n)
 {
-	Why w = {why, len};
+	Why w = why_thread();
 	KModuleDesc *d;
 	if (!manifest || !kernel)
-		return why_fail(&w, DSL_ERR_INVALID, "dsl_manifest_can_run: %s is NULL",
-				!manifest ? "manifest" : "kernel");
+		return detail_null("dsl_manifest_can_run", !manifest ? "manifest" : "kernel");
 	dsl_status st = manifest_parse(&w, manifest, size, &d);
 	if (st)
 		return st;
 	const KDesc *k = desc_find(d, kernel);
-	st = k ? desc_can_run(d, k, args, n, &w) : kernel_fail(&w, d, kernel);
+	st = k ? desc_can_run(d, k, args, n, &w) : kernel_fail(d, kernel);
 	dsl_desc_free(d);
 	return st;
+}
+
+dsl_status dsl_manifest_can_run(const void *manifest, size_t size, const char *kernel,
+				const dsl_arg *args, size_t n, char *why, size_t len)
+{
+	return answer(manifest_can_run(manifest, size, kernel, args, n), why, len);
 }

@@ -44,6 +44,14 @@ static dsl_device *live_device(const dsl_module *m)
 	return dev;
 }
 
+dsl_status module_check(const dsl_module *m)
+{
+	return live_device(m) ? DSL_OK
+			      : detail_fail(DSL_ERR_INVALID,
+					    "this module is not loaded: it was unloaded as often "
+					    "as it was loaded, or its device was closed");
+}
+
 static void module_free(dsl_module *m)
 {
 	for (int i = 0; m->plans && i < m->desc->nkernels; i++)
@@ -310,10 +318,7 @@ dsl_status dsl_module_unload(dsl_module *mod)
 			module_drop(at);
 		pthread_mutex_unlock(&dev->lock);
 	}
-	return known ? DSL_OK
-		     : detail_fail(DSL_ERR_INVALID,
-				   "this module is not loaded: it was unloaded as often as it was "
-				   "loaded, or its device was closed");
+	return known ? DSL_OK : module_check(mod);
 }
 
 void modules_free(dsl_device *dev)
@@ -328,7 +333,9 @@ dsl_status dsl_module_global(dsl_module *mod, const char *name, dsl_addr *addr, 
 	if (!mod || !name || !addr)
 		return detail_null("dsl_module_global", !mod ? "mod" : !name ? "name" : "addr");
 	*addr = 0;
-	dsl_status st = mod->dev->ops->global(mod->dev, mod, name, addr, &bytes);
+	dsl_status st = module_check(mod);
+	if (!st)
+		st = mod->dev->ops->global(mod->dev, mod, name, addr, &bytes);
 	if (!st && size)
 		*size = bytes;
 	return st;

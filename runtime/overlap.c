@@ -66,15 +66,15 @@ static bool share(const Launch *l, int i, int j)
 	       (l->packed[j] || !(interleave(l, i, j) || interleave(l, j, i)));
 }
 
-/* at, bytes: what the kernel writes, and its name. */
-static dsl_status share_fail(const Why *w, const Launch *l, const char *what, uint64_t at,
-			     uint64_t bytes, int j)
+/* what, name: of the bytes that the kernel writes, "tensor ", "D". */
+static dsl_status share_fail(const Why *w, const Launch *l, const char *what, const char *name,
+			     uint64_t at, uint64_t bytes, int j)
 {
 	const KDesc *k = l->plan->k;
 	return why_fail(w, DSL_ERR_OVERLAP,
-			"kernel %s writes %s, %llu bytes at 0x%llx, which shares memory with "
+			"kernel %s writes %s%s, %llu bytes at 0x%llx, which shares memory with "
 			"tensor %s, %llu bytes at 0x%llx",
-			k->name, what, (unsigned long long)bytes, (unsigned long long)at,
+			k->name, what, name, (unsigned long long)bytes, (unsigned long long)at,
 			k->args[j].name, (unsigned long long)l->bytes[j],
 			(unsigned long long)l->value[j]);
 }
@@ -84,11 +84,9 @@ dsl_status overlap_check(const Why *w, const Launch *l)
 	const KDesc *k = l->plan->k;
 	for (int i = 0; i < k->nargs; i++)
 		for (int j = 0; k->args[i].dir != KD_IN && j < k->nargs; j++)
-			if (j != i && share(l, i, j)) {
-				Line what = {.n = 0};
-				line_add(&what, "tensor %s", k->args[i].name);
-				return share_fail(w, l, what.at, l->value[i], l->bytes[i], j);
-			}
+			if (j != i && share(l, i, j))
+				return share_fail(w, l, "tensor ", k->args[i].name, l->value[i],
+						  l->bytes[i], j);
 	return DSL_OK;
 }
 
@@ -97,6 +95,6 @@ dsl_status overlap_check_memory(const Why *w, const Launch *l, const char *what,
 {
 	for (int j = 0; j < l->plan->k->nargs; j++)
 		if (ranges_meet(at, bytes, l->value[j], l->bytes[j]))
-			return share_fail(w, l, what, at, bytes, j);
+			return share_fail(w, l, what, "", at, bytes, j);
 	return DSL_OK;
 }

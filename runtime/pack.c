@@ -86,8 +86,9 @@ static dsl_status measure_named(const char *call, dsl_module *mod, const char *k
 					 : !kernel ? "kernel"
 					 : !tensor ? "tensor"
 						   : "args");
-	const Plan *p = plan_find(mod, kernel);
-	return p ? measure(&w, p, tensor, args, n, l) : kernel_fail(&w, mod->desc, kernel);
+	const Plan *p;
+	dsl_status st = plan_of(mod, kernel, &p);
+	return st ? st : measure(&w, p, tensor, args, n, l);
 }
 
 dsl_status dsl_pack_size(dsl_module *mod, const char *kernel, const char *tensor,

@@ -170,7 +170,8 @@ dsl_status launch_with(dsl_module *mod, const char *kernel, const dsl_arg *args,
 /* What the caller's struct says, with the defaults of what it does not have. */
 dsl_status launch_opts_read(const dsl_launch_opts *given, dsl_launch_opts *out);
 Plan *plan_find(const dsl_module *mod, const char *name); /* NULL: there is none */
-dsl_status kernel_fail(const Why *w, const KModuleDesc *d, const char *name);
+/* Of a handle that a caller gave: the module is loaded and has the kernel. */
+dsl_status plan_of(const dsl_module *mod, const char *name, const Plan **out);
 
 /* A device. ops is what differs between devices; the rest is kept by device.c and module.c. */
 typedef struct DevOps DevOps;
@@ -231,6 +232,8 @@ struct DevOps {
 
 /* module.c: unloads whatever is still loaded. */
 void modules_free(dsl_device *dev);
+/* Whether it is loaded, of any handle: what it points to is not read. */
+dsl_status module_check(const dsl_module *mod);
 
 /* cuda_device.c: number is N of "cuda:N". */
 dsl_status cuda_open(int number, dsl_device **out);

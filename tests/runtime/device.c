@@ -347,6 +347,27 @@ static void clusters_fill_the_sms_that_they_can(void **state)
 	dsl_device_close(dev);
 }
 
+/* Each call that takes a module looks for it before it looks at it. */
+static void not_loaded(dsl_module *m)
+{
+	dsl_arg packed;
+	dsl_addr at;
+	size_t n;
+	dsl_raw raw = {.size = sizeof raw, .grid = {1, 1, 1}, .block = {32, 1, 1}};
+	const dsl_status got[] = {
+		dsl_launch(m, "gemm", NULL, 0, NULL, NULL),
+		dsl_workspace_size(m, "gemm", NULL, 0, &n),
+		dsl_can_run(m, "gemm", NULL, 0, NULL, 0),
+		dsl_pack(m, "gemm", "A", NULL, 0, 0, 0, NULL, &packed),
+		dsl_status_of(m, "gemm"),
+		dsl_module_global(m, "x", &at, &n),
+		dsl_launch_raw(m, "gemm", &raw),
+	};
+	for (size_t i = 0; i < COUNTOF(got); i++)
+		assert_status(got[i], DSL_ERR_INVALID);
+	assert_says(dsl_detail(), "this module is not loaded", NULL);
+}
+
 static void same_bytes_are_one_module(void **state)
 {
 	(void)state;
@@ -367,6 +388,8 @@ static void same_bytes_are_one_module(void **state)
 	assert_int_equal(f->modules, 1);
 	assert_status(dsl_module_unload(b), DSL_ERR_INVALID);
 	assert_int_equal(f->modules, 1);
+	not_loaded(b);
+	assert_status(dsl_workspace_size(c, "gemm", NULL, 0, &(size_t){0}), DSL_ERR_ARG_MISSING);
 	assert_status(dsl_module_unload(NULL), DSL_OK);
 	dsl_device_close(dev);
 	assert_int_equal(f->modules, 0);

@@ -45,8 +45,10 @@ static void assert_refused(Bench *b, const dsl_arg *args, size_t n, dsl_status w
 	char why[256];
 	assert_status(dsl_launch(b->mod, "gemm", args, n, NULL, NULL), wanted);
 	assert_says(dsl_detail(), word1, word2, NULL);
+	dsl_sync(NULL); /* another sentence */
 	assert_status(dsl_can_run(b->mod, "gemm", args, n, why, sizeof why), wanted);
 	assert_says(why, word1, word2, NULL);
+	assert_says(dsl_detail(), word1, word2, NULL);
 	why[0] = 0;
 	assert_status(dsl_desc_can_run(&b->sample.kernel[0], args, n, why, sizeof why), wanted);
 	assert_says(why, word1, word2, NULL);
@@ -170,7 +172,8 @@ static void wrong_arguments(void **state)
 	args[GEMM_K] = dsl_arg_ptr("K", 64);
 	assert_refused(b, args, GEMM_ARGS, DSL_ERR_ARG_TYPE, "K", "an address");
 	args[GEMM_K].kind = (dsl_kind)77;
-	assert_refused(b, args, GEMM_ARGS, DSL_ERR_ARG_TYPE, "K", "no kind");
+	assert_refused(b, args, GEMM_ARGS, DSL_ERR_ARG_TYPE, "K",
+		       "got a kind that dsl.h does not have");
 }
 
 static void wrong_addresses(void **state)
@@ -468,6 +471,7 @@ static void wrong_calls(void **state)
 		      DSL_ERR_KERNEL_NAME);
 	assert_int_equal(strlen(why), sizeof why - 1);
 	assert_status(dsl_can_run(NULL, "x", args, GEMM_ARGS, NULL, 0), DSL_ERR_INVALID);
+	assert_says(dsl_detail(), "dsl_can_run: mod is NULL", NULL);
 	assert_status(dsl_desc_can_run(NULL, args, GEMM_ARGS, NULL, 0), DSL_ERR_INVALID);
 	assert_status(dsl_can_run(b->mod, "gemm", args, GEMM_ARGS, NULL, 0), DSL_OK);
 	assert_status(dsl_can_run(b->mod, "gemm", args, 2, NULL, 0), DSL_ERR_ARG_MISSING);
@@ -510,12 +514,14 @@ static void from_the_text_of_a_manifest(void **state)
 					   sizeof why),
 		      DSL_ERR_STRIDE);
 	assert_says(why, "tensor A", NULL);
+	assert_string_equal(dsl_detail(), why);
 	assert_status(dsl_manifest_can_run(text, strlen(text), "gem", args, GEMM_ARGS, why,
 					   sizeof why),
 		      DSL_ERR_KERNEL_NAME);
 	assert_says(why, "gem;", "gemm, scale", NULL);
 	assert_status(dsl_manifest_can_run("{", 1, "gemm", args, GEMM_ARGS, why, sizeof why),
 		      DSL_ERR_MANIFEST);
+	assert_string_equal(dsl_detail(), why);
 	assert_status(dsl_manifest_can_run(NULL, 0, "gemm", args, GEMM_ARGS, why, sizeof why),
 		      DSL_ERR_INVALID);
 }
