@@ -128,7 +128,9 @@ static bool open_named(Run *r, const char *name)
 		return true;
 	DiagMsg *m = diag(r->ctx, NOLOC, D_E0608, "cannot open device %s: %s: %s", name,
 			  dsl_status_text(st), dsl_detail());
-	diag_note(r->ctx, m, NOLOC, "the kernel compiled and ptxas accepted it; it was not run");
+	if (r->out.out[EMIT_CUBIN].n)
+		diag_note(r->ctx, m, NOLOC,
+			  "the kernel compiled and ptxas accepted it; it was not run");
 	diag_remedy(r->ctx, m, "%s", dsl_status_remedy(st));
 	return false;
 }
@@ -162,6 +164,18 @@ static bool open_device(Run *r)
 	if (r->turn == 0)
 		printf("no GPU (%s): on the simulator\n", dsl_status_text(st));
 	return open_simulator(r);
+}
+
+/* No machine has a device of another name, nor other options of the simulator: said before the kernel
+ * is compiled. */
+static bool knows_device(Run *r)
+{
+	const char *name = r->o->device;
+	bool gpu = name && !strncmp(name, "cuda", 4);
+	bool ok = gpu || (name && !is_simulator(name) ? open_named(r, name) : open_simulator(r));
+	dsl_device_close(r->p.dev);
+	r->p.dev = NULL;
+	return ok;
 }
 
 static bool load(Run *r)
@@ -367,7 +381,7 @@ static int run_turns(Run *r)
 static int run(Run *r, const Options *all, Buf *text, Buf *log)
 {
 	int code = EXIT_OK;
-	if (!compile(r, text, log))
+	if (!knows_device(r) || !compile(r, text, log))
 		return r->out.exit_code ? r->out.exit_code : EXIT_DIAGS;
 	for (int i = 0; i <= all->then.n && code == EXIT_OK; i++) {
 		Options one = *all;

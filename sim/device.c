@@ -533,30 +533,32 @@ void sim_watch(dsl_device *dev, SimWatch *watch, void *user)
 	sim_of(dev)->opt.watcher = user;
 }
 
-/* "seed=7,checks=all,-races": a word without '=' continues the list before it. */
-static bool options_read(SimDevice *s, const char *text)
+/* "seed=7,checks=all,-races": a word without '=' continues the list before it. from: where the user
+ * wrote it, "sim" or "DSL_SIM". */
+static dsl_status options_read(SimDevice *s, const char *from, const char *text)
 {
-	char key[16], value[256];
-	while (*text) {
-		size_t k = strcspn(text, "="), n;
-		if (!text[k] || k >= sizeof key)
-			return false;
-		memcpy(key, text, k);
-		key[k] = 0;
-		text += k + 1;
+	char option[272], *value;
+	for (size_t n; *text; text += n + (text[n] == ',')) {
 		n = strcspn(text, ",");
 		while (text[n] && !memchr(text + n + 1, '=', strcspn(text + n + 1, ",")) &&
 		       text[n + 1])
 			n += 1 + strcspn(text + n + 1, ",");
-		if (n >= sizeof value)
-			return false;
-		memcpy(value, text, n);
-		value[n] = 0;
-		text += n + (text[n] == ',');
-		if (!option_set(s, key, value))
-			return false;
+		snprintf(option, sizeof option, "%.*s", (int)n, text);
+		if ((value = strchr(option, '=')))
+			*value++ = 0;
+		if (n >= sizeof option || !value || !option_set(s, option, value))
+			return detail_fail(
+				DSL_ERR_SIM_OPTION,
+				"%s: \"%.*s\": options are seed=, starts= and steps= with "
+				"a number, threads=0..64, resident=0..4096, "
+				"reports=0..1000, sms=1..1024, trace=FILE, and checks= "
+				"with all, none"
+#define CHECK(id, bit, word, help) ", " word
+#include "sim/checks.def"
+				"; -word turns one off",
+				from, (int)(n < 60 ? n : 60), text);
 	}
-	return true;
+	return DSL_OK;
 }
 
 dsl_status sim_open(const char *options, dsl_device **out)
@@ -576,14 +578,13 @@ dsl_status sim_open(const char *options, dsl_device **out)
 			       .driver = 13000};
 	pthread_mutex_init(&s->base.lock, NULL);
 	pthread_mutex_init(&s->run, NULL);
-	bool env_ok = !env || options_read(s, env);
-	if (!env_ok || !options_read(s, options)) {
+	dsl_status st = env ? options_read(s, "DSL_SIM", env) : DSL_OK;
+	if (!st)
+		st = options_read(s, "sim", options);
+	if (st) {
 		pthread_mutex_destroy(&s->base.lock);
 		sim_close(&s->base);
-		return detail_fail(DSL_ERR_DEVICE_NAME,
-				   "%s \"%.60s\": options are seed=, starts=, resident=, checks=, "
-				   "threads=, steps=, reports=, sms= and trace=",
-				   env_ok ? "sim:" : "DSL_SIM", env_ok ? options : env);
+		return st;
 	}
 	s->opt.sms = (uint32_t)s->base.sms;
 	*out = &s->base;

@@ -23,7 +23,7 @@ has err "bad.gemm:17:"
 DSL_LIBCUDA=/nowhere/libcuda.so.1
 export DSL_LIBCUDA
 expect 1 run small.gemm --size M=64,N=64 --size K=64 --device cuda:0
-has err "error[E0608]: cannot open device cuda:0" "it was not run" "help:"
+has err "error[E0608]: cannot open device cuda:0" "the kernel compiled and ptxas accepted it; it was not run" "help:"
 empty out
 expect 0 run small.gemm --size M=64,N=64 --size K=64
 has out "no GPU" "on the simulator" "(all 1 of 1 tiles) equal in every bit"
@@ -49,7 +49,12 @@ has err "the file cannot be read or written: small: /dev/full cannot be written:
 expect 1 run small.gemm --size M=64,N=64,K=64 --device sim --trace nowhere/t.json
 has err "nowhere/t.json cannot be written: No such file or directory"
 expect 1 run small.gemm --size M=64,N=64,K=64 --device sim --checks=everything
-has err "error[E0608]: cannot open device sim:" "checks="
+has err "error[E0608]: cannot open device sim:" 'sim: "checks=everything": options are' 'checks= with all, none, races, uninit,' "help: use one that the detail names"
+lacks err "ptxas accepted"
+DSL_SIM=seed=x; export DSL_SIM
+expect 1 run small.gemm --size M=64,N=64,K=64 --device sim
+has err 'DSL_SIM: "seed=x": options are seed='
+unset DSL_SIM
 expect 1 run two.gemm --kernel first --size M=64,N=64,K=64 --device cuda:1
 has err "error[E0608]: cannot open device cuda:1"
 expect 1 run small.gemm --size M=64,N=64,K=64 --device gpu
@@ -207,6 +212,9 @@ has out "D: 4680 elements (all 4 of 4 tiles)" "D: 8 elements (all 1 of 1 tiles)"
 	has out "no ptxas: simulated, but not assembled" "no GPU" "on the simulator"
 	expect 3 run small.gemm --size M=65,N=72,K=40 --device cuda:0
 	has err "error[E0501]: DSLC_PTXAS names none"
+	expect 1 run small.gemm --size M=65,N=72,K=40 --device sim9
+	has err 'error[E0608]: cannot open device sim9: not a device name: "sim9" is not "cuda:N" or "sim"'
+	lacks err "ptxas"
 	DSL_LIBCUDA=$FAKE_LIBCUDA expect 3 run small.gemm --size M=65,N=72,K=40
 	has err "error[E0501]: DSLC_PTXAS names none"
 	expect 3 -c small.gemm -o small.cubin

@@ -52,8 +52,15 @@ static void names_of_devices(void **state)
 	for (size_t i = 0; i < COUNTOF(bad); i++)
 		assert_open_fails(bad[i], DSL_ERR_DEVICE_NAME, bad[i]);
 	assert_open_fails("cuda:3", DSL_ERR_NO_DEVICE, "3 GPUs");
-	assert_open_fails("sim:0", DSL_ERR_DEVICE_NAME, "seed=");
-	assert_open_fails("sim:checks=everything", DSL_ERR_DEVICE_NAME, "checks=");
+	static const char *const options[][2] = {
+		{"sim:0", "sim: \"0\": options are seed="},
+		{"sim:checks=everything,seed=1", "sim: \"checks=everything\": options are"},
+		{"sim:seed=7,sms=0,steps=1", "sim: \"sms=0\": options are"},
+		{"sim:threads", "sim: \"threads\""},
+		{"sim:seed=x", "checks= with all, none, races, "},
+	};
+	for (size_t i = 0; i < COUNTOF(options); i++)
+		assert_open_fails(options[i][0], DSL_ERR_SIM_OPTION, options[i][1]);
 	assert_open_fails(NULL, DSL_ERR_INVALID, "name");
 	assert_status(dsl_device_open("cuda:0", NULL), DSL_ERR_INVALID);
 }
