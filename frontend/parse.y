@@ -307,6 +307,8 @@ chain:
 layout:
   postfix
 | postfix ':' postfix           { $$ = node2(p, N_COLON, @$, $1, $3); }
+| postfix ':' '-' postfix
+	{ $$ = node2(p, N_COLON, @$, $1, node_op(p, N_UNARY, @$, "-", $4, NULL)); }
 ;
 
 /* what a statement may write to */

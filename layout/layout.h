@@ -49,6 +49,7 @@ const Tup *tup_get(const Tup *t, int i);
 bool tup_congruent(const Tup *a, const Tup *b);
 const Ix *tup_product(Ctx *c, const Tup *t);
 bool tup_is_static(const Tup *t);
+bool tup_is_positive(const Tup *t); /* no number in it is known to be below 1 */
 void tup_print(const Tup *t, Buf *out);
 const Tup *tup_parse(Ctx *c, const char **s, const char **why);
 

@@ -192,9 +192,22 @@ bool give_tup(Call *k, const Tup *t)
 										 : false;
 }
 
+static void note_name(void *user, const char *name)
+{
+	(void)name;
+	*(bool *)user = true;
+}
+
+/* Numbers alone that are no number yet were too large to be folded. */
 bool give_ix(Call *k, const Ix *x)
 {
-	return give_tup(k, x ? tup_leaf(k->c, ix_plain(k->c, x)) : NULL);
+	bool named = false;
+	x = x ? ix_plain(k->c, x) : NULL;
+	if (x)
+		ix_names(x, note_name, &named);
+	if (x && !named && !ix_is_const(x, NULL))
+		return call_refuse(k, "the result does not fit 64 bits");
+	return give_tup(k, x ? tup_leaf(k->c, x) : NULL);
 }
 
 bool give_list(Call *k, const Alg *at, int n)

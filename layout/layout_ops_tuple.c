@@ -19,12 +19,20 @@ static bool of_tuples(Call *k, OfTuples f)
 OF_TUPLES(tuple_add, tup_add)
 OF_TUPLES(tuple_sub, tup_sub)
 
+static bool divisor_is_right(Call *k)
+{
+	const Tup *by = arg_shape(k, 1);
+	if (!by || tup_is_positive(by))
+		return by;
+	return call_refuse(k, "division by zero or less: argument 2 is %s", tup_text(k->c, by));
+}
+
 /* By a layout: by its size, of the whole. */
 bool alg_ceil_div(Call *k)
 {
 	const Tup *a = arg_shape(k, 0);
 	if (!a || !is_layout(k, 1))
-		return a && of_tuples(k, tup_ceil_div);
+		return a && divisor_is_right(k) && of_tuples(k, tup_ceil_div);
 	const Layout *by = arg_layout(k, 1);
 	if (!by)
 		return false;
@@ -34,7 +42,7 @@ bool alg_ceil_div(Call *k)
 
 bool alg_shape_div(Call *k)
 {
-	const Tup *a = arg_shape(k, 0), *b = a ? arg_shape(k, 1) : NULL;
+	const Tup *a = arg_shape(k, 0), *b = a && divisor_is_right(k) ? arg_shape(k, 1) : NULL;
 	const Tup *q = b ? tup_shape_div(k->c, a, b) : NULL;
 	if (b && !q)
 		return call_refuse(k, "%s and %s do not divide each other", tup_text(k->c, a),

@@ -213,25 +213,25 @@ static const Tup *divide(Ctx *c, const Tup *a, const Tup *b,
 	return r;
 }
 
-static bool all_positive(const Tup *t)
+bool tup_is_positive(const Tup *t)
 {
 	int64_t v;
 	if (tup_is_leaf(t))
 		return !ix_is_const(t->leaf, &v) || v > 0;
 	for (int i = 0; i < t->n; i++)
-		if (!all_positive(t->at[i]))
+		if (!tup_is_positive(t->at[i]))
 			return false;
 	return true;
 }
 
 const Tup *tup_ceil_div(Ctx *c, const Tup *a, const Tup *b)
 {
-	return all_positive(a) && all_positive(b) ? divide(c, a, b, take_ceil) : NULL;
+	return tup_is_positive(a) && tup_is_positive(b) ? divide(c, a, b, take_ceil) : NULL;
 }
 
 const Tup *tup_shape_div(Ctx *c, const Tup *a, const Tup *b)
 {
-	return all_positive(a) && all_positive(b) ? divide(c, a, b, take_exact) : NULL;
+	return tup_is_positive(a) && tup_is_positive(b) ? divide(c, a, b, take_exact) : NULL;
 }
 
 /* ------------------------------------------------------------------ coordinates */
@@ -297,7 +297,7 @@ static const Tup *next_place(Ctx *c, const Tup *at, const Tup *shape, const Ix *
 const Tup *tup_increment(Ctx *c, const Tup *at, const Tup *shape)
 {
 	const Ix *carry = ix_const(c, 1);
-	return all_positive(shape) ? next_place(c, at, shape, &carry, true) : NULL;
+	return tup_is_positive(shape) ? next_place(c, at, shape, &carry, true) : NULL;
 }
 
 const Ix *tup_elem_less(Ctx *c, const Tup *a, const Tup *b)

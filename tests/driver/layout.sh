@@ -27,6 +27,18 @@ has err '<expression>:1:1' 'error[E0209]' '5:3' 'mode 0, 8:8' 'the nearest strid
 has out '4:1'
 expect 1 layout 'coalesse(4)'
 has err "unknown name 'coalesse'" "did you mean 'coalesce'?"
+expect 1 layout 'composition(8:1, 4:-1)'
+has err '<expression>:1:18' 'error[E0211]: a stride of a layout is not in 0..2^48'
+for text in 'ceil_div(8,0)' 'ceil_div((8,4),(2,-1))' 'shape_div(8,0)'; do
+	expect 1 layout "$text"
+	has err "error[E0209]: ${text%%(*}: division by zero or less: argument 2 is "
+done
+for text in 'size((9223372036854775807,2))' 'product((4294967296,4294967296))'; do
+	expect 1 layout "$text"
+	has err "error[E0209]: ${text%%(*}: the result does not fit 64 bits"
+done
+is '9223372036854775807
+M * 9223372036854775807' 'size((9223372036854775807,1))' 'size((9223372036854775807,M))'
 expect 1 layout --diagnostics=json '(4,8'
 has err '"code":"E0105"'
 
