@@ -72,7 +72,8 @@ def _compile(r):
     output, messages = _dslc.compile(r.text, r.name, r.target, list(r.defines), r.ptxas,
                                      list(r.ptxas_args), r.opt_level, _EMIT[r.emit], r.unproved)
     if output is None:
-        raise CompileError(messages.rstrip())
+        given = f"note: compiled with {', '.join(r.defines)}" if r.defines else ""
+        raise CompileError((messages + given).rstrip())
     if not r.ptxas and r.emit == "cubin":
         messages += "no ptxas was found, so only the simulator runs this kernel: pip install 'dslc[ptxas]'"
     if messages:
@@ -103,4 +104,6 @@ def load(path, kernel=None, *, defines=None, target="sm_90a", sim="", unproved=F
 
 def describe(k):
     """What the manifest says of a kernel: arguments, sizes, facts, tiles, shared memory; as a dict."""
+    if not isinstance(k, Kernel):
+        raise TypeError(f"describe takes a kernel that load or loads gave, not {type(k).__name__}")
     return next(d for d in json.loads(k.manifest)["kernels"] if d["name"] == k.name)

@@ -453,6 +453,8 @@ static bool kernel_open(Kernel *k, const char *name, const char *sim)
 		py_fail(st);
 		return false;
 	}
+	if (*sim && device_number(k->sim) < 0)
+		return false;
 	k->manifest = PyUnicode_FromStringAndSize(text, (Py_ssize_t)n);
 	return k->manifest && desc_choose(k, name) && names_make(k);
 }

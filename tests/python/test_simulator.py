@@ -196,8 +196,8 @@ class NumPy(unittest.TestCase):
         k = dslc.load(PRODUCT, sim="seed=5,checks=all")
         k(self.a, self.b, out=self.d)
         self.right()
-        wrong = dslc.load(PRODUCT, sim="colour=red")
-        refused(self, lambda: wrong(self.a, self.b, out=self.d), "colour")
+        for sim, words in ("colour=red", "colour"), ("checks=bogus", '"checks=bogus".* checks= with all'):
+            refused(self, lambda: dslc.load(PRODUCT, sim=sim), words, status="SIM_OPTION")
 
 
 class Torch(unittest.TestCase):
@@ -248,6 +248,9 @@ class Sources(unittest.TestCase):
             (lambda: dslc.compile(text, opt_level=9), "E0611.*opt_level is 9", dslc.CompileError),
             (lambda: dslc.compile(text, target="sm_80"), "E0304", dslc.CompileError),
             (lambda: dslc.compile(text, ptxas="/nowhere"), "E0501", dslc.CompileError),
+            (lambda: dslc.load(PRODUCT, bN=True), "E0203.*note: compiled with bN=on$", dslc.CompileError),
+            (lambda: dslc.load(PRODUCT, bN=1.5), "E0203.*note: compiled with bN=1.5$", dslc.CompileError),
+            (lambda: dslc.describe(None), "describe takes a kernel .*, not NoneType", TypeError),
             (lambda: dslc.load(PRODUCT, bQ=3), "W0201.*bQ", dslc.CompileError),
             (lambda: dslc.load(PRODUCT, bQ=3), "W0201.*bQ", dslc.CompileError),  # each time
             (lambda: dslc.compile(UNPROVED, name="open.ir", defines={"bN": 8}), "W0601", dslc.CompileError),
