@@ -16,6 +16,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct {
 	const Options *o; /* those of one problem */
@@ -166,8 +167,8 @@ static bool open_device(Run *r)
 	return open_simulator(r);
 }
 
-/* No machine has a device of another name, nor other options of the simulator: said before the kernel
- * is compiled. */
+/* A wrong name of a device, or a wrong option of the simulator, is reported before the kernel is
+ * compiled; a GPU that is missing is reported after that. */
 static bool knows_device(Run *r)
 {
 	const char *name = r->o->device;
@@ -176,6 +177,21 @@ static bool knows_device(Run *r)
 	dsl_device_close(r->p.dev);
 	r->p.dev = NULL;
 	return ok;
+}
+
+/* An --out file that cannot be written is reported before the runs, not after them. */
+static bool knows_outputs(Run *r)
+{
+	for (int i = 0; i < r->o->arrays_out.n; i++) {
+		const char *file = r->o->arrays_out.at[i].file, *slash = strrchr(file, '/');
+		size_t n = slash ? (size_t)(slash - file) + 1 : 0;
+		const char *folder = n ? ctx_strn(r->ctx, file, n) : ".";
+		if (access(access(file, F_OK) ? folder : file, W_OK)) {
+			diag(r->ctx, NOLOC, D_E0603, "%s: %s", file, strerror(errno));
+			return false;
+		}
+	}
+	return true;
 }
 
 static bool load(Run *r)
@@ -381,7 +397,7 @@ static int run_turns(Run *r)
 static int run(Run *r, const Options *all, Buf *text, Buf *log)
 {
 	int code = EXIT_OK;
-	if (!knows_device(r) || !compile(r, text, log))
+	if (!knows_device(r) || !knows_outputs(r) || !compile(r, text, log))
 		return r->out.exit_code ? r->out.exit_code : EXIT_DIAGS;
 	for (int i = 0; i <= all->then.n && code == EXIT_OK; i++) {
 		Options one = *all;

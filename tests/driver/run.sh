@@ -171,6 +171,7 @@ expect 0 run nibbles.gemm --size M=2,N=32,K=64 --device sim --in A=q.npy --in B=
 has out "small: A: bits of s4"
 [ "$(od -An -v -tx2 -j128 d.npy | tr -s ' \n' '\n' | grep . | sort | uniq -c | tr -s ' ')" = " 64 c200" ] || fail "d.npy is not 64 times -32"
 expect 1 run turned.gemm --size M=1,N=32,K=64 --device sim --out D=nowhere/d.npy
+empty out
 has err "error[E0603]: " "nowhere/d.npy"
 
 # What is no number stays none in tf32, also where only bits that tf32 has not say so.
