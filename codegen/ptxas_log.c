@@ -100,6 +100,16 @@ static void say_largest(const Reader *r, DiagMsg *d)
 			  type_regs(most->out->type));
 }
 
+static void say_no_room(Reader *r, DiagMsg *d, bool fine)
+{
+	diag_remedy(r->m->ctx, d,
+		    "a smaller subtile or tile, or more threads: warpgroups of the mma, or "
+		    "threads of the schedule");
+	say_largest(r, d);
+	r->errors += !fine;
+	r->out->spilled = fine ? -1 : r->kernel;
+}
+
 static void read_spills(Reader *r, int stack, int stores, int loads)
 {
 	Ctx *c = r->m->ctx;
@@ -108,12 +118,7 @@ static void read_spills(Reader *r, int stack, int stores, int loads)
 		DiagMsg *d = diag(c, loc_of_kernel(r), fine ? D_W0502 : D_E0504,
 				  "%s spills %d bytes of registers a thread", kernel_name(r),
 				  stores > loads ? stores : loads);
-		diag_remedy(c, d,
-			    "a smaller subtile or tile, or more threads: warpgroups of the mma, or "
-			    "threads of the schedule");
-		say_largest(r, d);
-		r->errors += !fine;
-		r->out->spilled = fine ? -1 : r->kernel;
+		say_no_room(r, d, fine);
 	} else if (stack && !fine) {
 		diag(c, loc_of_kernel(r), D_E0507, "%s keeps %d bytes a thread in local memory",
 		     kernel_name(r), stack);
@@ -126,8 +131,15 @@ static void read_error(Reader *r, const char *line, const char *text)
 	const char *at = strstr(line, ", line ");
 	Loc loc = at && at < text ? loc_of_ptx(r, atoi(at + 7)) : NOLOC;
 	text += strspn(text, " :");
-	diag(r->m->ctx, loc, D_E0502, "ptxas: %s", text);
-	r->errors++;
+	if (strstr(text, "(C7602)")) { /* an instruction alone has more operands */
+		DiagMsg *d = diag(r->m->ctx, loc, D_E0504,
+				  "%s does not fit into the registers of a thread: ptxas: %s",
+				  kernel_name(r), text);
+		say_no_room(r, d, false);
+	} else if (!r->errors || !strstr(text, "aborted due to errors")) {
+		diag(r->m->ctx, loc, D_E0502, "ptxas: %s", text);
+		r->errors++;
+	}
 }
 
 static int count_notes(const DiagMsg *d)

@@ -224,7 +224,7 @@ static bool check_aliases(Trial *t, Problem *p, dsl_module *mod)
 	uint64_t state = t->seed;
 	for (int n = 0; n < p->nt * p->nt; n++) {
 		int i = n / p->nt, o = n % p->nt, units = (int)(p->t[o].bytes / 16);
-		if (i == o || !p->t[i].bytes || !p->t[o].is_out || !p->t[o].dense)
+		if (i == o || !p->t[i].bytes || !p->t[o].bytes || !p->t[o].is_out || !p->t[o].dense)
 			continue;
 		if (!check_alias(t, p, mod, i, o, 0) ||
 		    (units > 1 && !check_alias(t, p, mod, i, o,
