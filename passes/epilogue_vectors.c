@@ -152,6 +152,7 @@ void vector_buffer(const Epilogue *e, Source *s, Op *reader)
 	SlotForm f = form_of(s->load->in[0].val);
 	s->buffer = buffer_new(k, s->load->loc, tensor, ctx_strf(k->ctx, "%s.in", tensor->name), f,
 			       slots_of(e));
+	tile_outside_map(k, tile->def);
 	s->map = kernel_map(k, s->load->loc, tile, f)->out;
 	op_int(k, kernel_ring(k, attrs_str(&s->buffer->def->attrs, A_RING, "")), A_EARLY, 1);
 	Op *t = op_before(k, reader, OP_TILE), *load = op_before(k, reader, way_rows[s->way].first);

@@ -157,11 +157,6 @@ static bool joins_elements(const Kernel *k)
 	return kernel_find(k, OP_REDUCE);
 }
 
-static const Ix *extent_of(const Op *tile, int mode)
-{
-	return tup_get(tile->in[0].val->type->layout->shape, mode)->leaf;
-}
-
 /* Whether the tile begins and ends along a mode as the other does along one of its own, or as the
  * indices that name the other's rows. */
 static bool ends_alike(const Op *tile, int mode, const Op *other)
@@ -169,20 +164,10 @@ static bool ends_alike(const Op *tile, int mode, const Op *other)
 	const Tup *parts = tile->out->type->layout->shape;
 	for (int i = 0; i < other->nix; i++)
 		if (tile->ix[mode] == other->ix[i] &&
-		    extent_of(tile, mode) == extent_of(other, i) &&
+		    extent_along(tile, mode) == extent_along(other, i) &&
 		    tup_get(parts, mode)->leaf == tup_get(other->out->type->layout->shape, i)->leaf)
 			return true;
 	return other->nin > 1 && ends_alike(tile, mode, other->in[1].val->def);
-}
-
-static bool lies_inside(const Kernel *k, const Op *tile, int mode)
-{
-	const Ix *part = tup_get(tile->out->type->layout->shape, mode)->leaf;
-	const Ix *end = ix_add(k->ctx, tile->ix[mode], part);
-	int64_t lo, hi;
-	ix_range(ix_simplify(k->ctx, ix_sub(k->ctx, extent_of(tile, mode), end), kernel_facts(k)),
-		 kernel_facts(k), &lo, &hi);
-	return lo >= 0;
 }
 
 /* Whether an element of the tile that lies outside its tensor lies outside each output as well,
@@ -195,7 +180,7 @@ static bool ends_as_outputs(const Kernel *k, const Op *tile)
 		const Op *out = stores ? tile_of(op->in[0].val) : NULL;
 		bool row = out && tensor_arg(out->in[0].val) != out->in[0].val; /* a vector */
 		for (int i = 0; out && !row && i < tile->nix; i++)
-			if (!ends_alike(tile, i, out) && !lies_inside(k, tile, i))
+			if (!ends_alike(tile, i, out) && !tile_lies_inside(k, tile, i))
 				return false;
 	}
 	return true;
@@ -222,8 +207,10 @@ static void put(Kernel *k, Op *copy, WayId way)
 	Copying of = {.k = k, .op = copy};
 	zero_outside(k, copy);
 	Op *map = NULL, *op = op_before(k, copy, way_rows[way].first);
-	if (way_has_map(way) && !slot_form(k->ctx, copy->in[0].val->type, &form))
+	if (way_has_map(way) && !slot_form(k->ctx, copy->in[0].val->type, &form)) {
+		tile_outside_map(k, copy->in[1].val->def);
 		map = kernel_map(k, copy->loc, copy->in[1].val, form);
+	}
 	op_in(k, op, copy->in[0].val, copy->in[0].at);
 	op_in(k, op, copy->in[1].val, copy->in[1].at);
 	if (map)

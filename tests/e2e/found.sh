@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# A right program that once was refused, or ended in an internal error: proved, assembled without a spill, and right on the
+# A right program that once was refused, ended in an internal error or had a wrong result: proved, assembled without a spill, and right on the
 # simulator against the interpreter, once for each line "// run: OPTIONS".
 #   found.sh DSLC FILE     [DEVICE=cuda:0]
 set -eu

@@ -48,7 +48,6 @@ typedef struct {
 	Order a, b, d, source[2];
 	int vectors;
 	Vector vector[MOST_VECTORS];
-	bool one_place['E' - 'A' + 1][MOST_BATCHES]; /* of a tensor, the modes of stride 0 */
 } Make;
 
 /* ------------------------------------------------------------------ chance */
@@ -204,10 +203,8 @@ static void batch_strides(Make *k, char tensor, int64_t matrix, int least, bool 
 	for (int i = 0; i < k->batches; i++) {
 		apart += (int64_t)least * (chance(k, 50) ? 0 : within(k, 0, 9));
 		int64_t v = !output && chance(k, 20) ? 0 : apart;
-		bool *still = &k->one_place[tensor - 'A'][i];
 		strcpy(out[i], "0");
-		*still = !v && !output && !chance(k, 50);
-		if (!*still) {
+		if (v || output || chance(k, 50)) {
 			snprintf(out[i], sizeof out[i], "s%c%s", tensor, batch_names[i]);
 			add_size(k, out[i], v);
 		}
@@ -362,15 +359,14 @@ static Order order_of(const Make *k, char tensor)
 			       : k->d;
 }
 
-/* gA[l,m,k]; what is read, at times by other indices of the batch, where its stride is not 0 */
+/* gA[l,m,k]; an input at times by other indices of the batch, the same each time */
 static void tile(Make *k, char tensor, const char *row, const char *col)
 {
 	char text[MOST_BATCHES][24] = {"l", "j"};
 	const char *batch[] = {text[0], text[1]};
 	uint64_t own = k->seed ^ UINT64_C(0x9fb21c651e98df25) * (uint64_t)tensor;
 	for (int i = 0; i < MOST_BATCHES && tensor != 'D'; i++)
-		if (!k->one_place[tensor - 'A'][i])
-			chance_batch(&own, i ? "j" : "l", text[i], sizeof text[i]);
+		chance_batch(&own, i ? "j" : "l", text[i], sizeof text[i]);
 	buf_printf(&k->m->text, "g%c[", tensor);
 	put_modes(k, order_of(k, tensor), row, col, batch);
 	buf_printf(&k->m->text, "]");
