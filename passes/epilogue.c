@@ -70,7 +70,7 @@ static int thrift(const Epilogue *e)
 static int most_columns(const Epilogue *e)
 {
 	int widest = SWIZZLE_WIDEST / e->bytes, part = columns_of_part(e);
-	int few = (is_crowded(e) ? widest / 2 : widest) >> thrift(e);
+	int few = is_crowded(e) ? widest / 2 : widest;
 	int least = TMA_STRIDE / e->bytes > COLUMNS ? TMA_STRIDE / e->bytes : COLUMNS;
 	least = tiled_mma_unit(e->t) > least ? tiled_mma_unit(e->t) : least;
 	few = few < least ? least : few;
@@ -87,14 +87,13 @@ static bool is_plain(const Epilogue *e, int cols)
 	       bytes / TMA_STRIDE % 2;
 }
 
-/* The most columns up to the limit that need no swizzle; where these are a unit alone and the
- * schedule gives no limit, the fewest beyond it; 0: none. */
-static int plain_columns(const Epilogue *e)
+/* The most columns up to the limit that need no swizzle; where these are a unit alone and nothing
+ * limits them, the fewest beyond it; 0: none. */
+static int plain_columns(const Epilogue *e, int most, bool limited)
 {
-	bool limited = attrs_get(&e->k->attrs, A_SUBTILE);
 	int best = 0, unit = TMA_STRIDE / e->bytes;
 	for (int cols = unit; cols <= e->t.cols; cols += unit)
-		if (is_plain(e, cols) && (cols <= most_columns(e) || (best <= unit && !limited)))
+		if (is_plain(e, cols) && (cols <= most || (best <= unit && !limited)))
 			best = cols;
 	return best;
 }
@@ -113,28 +112,32 @@ static SubtileLimit limit_of(const Epilogue *e)
 }
 
 /* Rows of the widest swizzle that divides the columns of one atom, or of what needs none. */
-static bool chunk_of_rows(Epilogue *e)
+static int columns_of_rows(const Epilogue *e, int most, bool limited)
 {
 	int given = (int)attrs_int(&e->k->attrs, A_SUBTILE, 0);
-	bool fits = given && is_plain(e, given);
-	e->cols = fits ? given : 0;
-	for (int w = slot_swizzle(e->t.cols * e->bytes); w >= SWIZZLE_LEAST && !fits; w /= 2) {
-		e->cols = w / e->bytes;
-		fits = e->cols <= most_columns(e) && e->cols % tiled_mma_unit(e->t) == 0;
-	}
-	e->cols = fits ? e->cols : plain_columns(e);
-	e->chunk = slot_rows(1, e->rows, e->cols, e->bytes);
-	return e->cols > 0;
+	if (given && is_plain(e, given))
+		return given;
+	for (int w = slot_swizzle(e->t.cols * e->bytes); w >= SWIZZLE_LEAST; w /= 2)
+		if (w / e->bytes <= most && w / e->bytes % tiled_mma_unit(e->t) == 0)
+			return w / e->bytes;
+	return plain_columns(e, most, limited);
 }
 
 /* The most columns in eights that divide those of one atom, each of 64 elements in spans of a
- * swizzle. */
-static bool chunk_of_columns(Epilogue *e)
+ * swizzle; or of rows. As often as ptxas spilled, the next fewer that there are. */
+static bool choose_chunk(Epilogue *e)
 {
-	e->cols = tiled_mma_columns(e->t, most_columns(e));
-	int swizzle = slot_swizzle(e->rows * e->bytes);
-	e->chunk = (SlotForm){1, e->cols, e->rows, swizzle / e->bytes, swizzle};
-	return true;
+	bool given = attrs_get(&e->k->attrs, A_SUBTILE);
+	int most = most_columns(e), swizzle = slot_swizzle(e->rows * e->bytes);
+	for (int i = 0, cols = -1; cols && i <= (given ? 0 : thrift(e)); i++) {
+		cols = e->m_fast ? tiled_mma_columns(e->t, most)
+				 : columns_of_rows(e, most, given || i);
+		e->cols = cols || !i ? cols : e->cols;
+		most = e->cols - 1;
+	}
+	e->chunk = e->m_fast ? (SlotForm){1, e->cols, e->rows, swizzle / e->bytes, swizzle}
+			     : slot_rows(1, e->rows, e->cols, e->bytes);
+	return e->cols > 0;
 }
 
 /* Whether so many elements are whole units of TMA; *bytes gets their number, for a message. */
@@ -319,7 +322,7 @@ static const char *cut(Epilogue *e)
 		return ctx_strf(c,
 				"subtile %d is %d bytes of a row, and TMA stores whole units of %d",
 				most_columns(e), most, TMA_STRIDE);
-	if (!(e->m_fast ? chunk_of_columns(e) : chunk_of_rows(e)))
+	if (!choose_chunk(e))
 		return ctx_strf(c,
 				"the %d columns of an mma are not a multiple of %d bytes, which "
 				"TMA stores whole",
