@@ -157,14 +157,41 @@ static Num num_of_size(Reader *r, const char *name)
 	return lo == hi ? num_exact(lo) : num_within(lo, hi, of.num.mod, of.num.res);
 }
 
-/* A size of which facts leave one value is that number. */
+typedef struct {
+	const char *name;
+	bool beside; /* a fact has it beside others, of which it says something together */
+} Alone;
+
+static void note_other(void *user, const char *name)
+{
+	Alone *a = user;
+	a->beside |= name != a->name;
+}
+
+static void note_beside(Reader *r, void *user, const Ix *x)
+{
+	Alone *a = user;
+	bool equal = x->kind == IX_EQ && x->a->kind == IX_SYM && x->b->kind == IX_SYM;
+	(void)r;
+	if (!equal && ix_uses(x, a->name))
+		ix_names(x, note_other, a);
+}
+
+static bool is_alone(Reader *r, const char *name)
+{
+	Alone a = {name, false};
+	each_fact(r, note_beside, &a);
+	return !a.beside;
+}
+
+/* A size of which facts leave one value is that number, unless that takes it out of a fact. */
 void read_equals(Reader *r)
 {
 	each_fact(r, note_equal, NULL);
 	for (int i = 0; i < r->facts.n; i++) {
 		const char *name = r->facts.at[i].name;
 		int64_t v;
-		if (num_is_exact(num_of_size(r, name), &v))
+		if (num_is_exact(num_of_size(r, name), &v) && is_alone(r, name))
 			vec_push(r->p->arena, &r->fixed,
 				 ((Named){name, ix_const(r->p->k->ctx, v)}));
 	}
