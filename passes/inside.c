@@ -1,33 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* inside.c - whether a tile lies inside its tensor. A mode of stride 0 is in no tensor map: where a
- * tile is outside along it, the tile begins where the mode of stride 1 ends, and TMA loads zeros.
+/* inside.c - whether a tile lies inside its tensor. A mode of stride 0 is in no tensor map: a tile
+ * outside along it begins beyond the mode of stride 1, at a multiple of 16 bytes, and is zeros.
  *     tile %E (l + 1, m * 128, n * 64)                              of (L,M,N):(0,N,1)
- * ->  tile %E (l + 1, m * 128, max(n * 64, (L <= l + 1) * N)) */
+ * ->  tile %E (l + 1, m * 128, max(n * 64, (L <= l + 1) * ((N + 127) / 128 * 128))) */
 #include "passes/pass.h"
 
-static const Op *op_of_name(const Kernel *k, const char *name)
-{
-	const Op *op = kernel_first(k);
-	while (op && ((op->kind != OP_LET && op->kind != OP_FOR) || op->sym[0] != name))
-		op = op_next(op);
-	return op;
-}
-
-/* By its range, or the bound in the loop or the let that defines it. */
+/* By its range, or by the let or the end of the loop that names it. */
 static bool at_most(const Kernel *k, const Ix *x, const Ix *most)
 {
 	int64_t lo, hi;
-	ix_range(ix_simplify(k->ctx, ix_sub(k->ctx, most, x), kernel_facts(k)), kernel_facts(k),
-		 &lo, &hi);
-	if (lo >= 0)
-		return true;
-	if (x->kind == IX_MIN)
-		return at_most(k, x->a, most) || at_most(k, x->b, most);
-	const Op *op = x->kind == IX_SYM ? op_of_name(k, x->name) : NULL;
-	if (!op)
-		return false;
-	return at_most(k, op->kind == OP_LET ? op->ix[0] : ix_sub(k->ctx, op->ix[1], ix_int(k, 1)),
-		       most);
+	IxFacts facts = kernel_facts(k);
+	ix_range(ix_simplify(k->ctx, ix_sub(k->ctx, most, x), facts), facts, &lo, &hi);
+	if (lo >= 0 || x->kind == IX_MIN)
+		return lo >= 0 || at_most(k, x->a, most) || at_most(k, x->b, most);
+	for (const Op *op = kernel_first(k); op && x->kind == IX_SYM; op = op_next(op))
+		if (op->nsym && op->sym[0] == x->name && op->kind == OP_LET)
+			return at_most(k, op->ix[0], most);
+		else if (op->nsym && op->sym[0] == x->name && op->kind == OP_FOR)
+			return at_most(k, ix_sub(k->ctx, op->ix[1], ix_int(k, 1)), most);
+	return false;
 }
 
 const Ix *extent_along(const Op *tile, int mode)
@@ -43,14 +34,14 @@ bool tile_lies_inside(const Kernel *k, const Op *tile, int mode)
 
 void tile_outside_map(Kernel *k, Op *tile)
 {
-	Ctx *c = k->ctx;
 	const Layout *l = tile->in[0].val->type->layout;
 	int fast = layout_map_modes(l).at[0];
+	const Ix *unit = ix_int(k, TMA_STRIDE * 8), *end = extent_along(tile, fast);
 	for (int i = 0; i < tile->nix; i++) {
 		if (!ix_is(tup_get(l->stride, i)->leaf, 0) || tile_lies_inside(k, tile, i))
 			continue;
-		const Ix *end = extent_along(tile, fast);
-		const Ix *outside = ix_new(c, IX_LE, extent_along(tile, i), tile->ix[i]);
-		tile->ix[fast] = ix_new(c, IX_MAX, tile->ix[fast], ix_mul(c, outside, end));
+		const Ix *out = ix_new(k->ctx, IX_LE, extent_along(tile, i), tile->ix[i]);
+		out = ix_mul(k->ctx, ix_mul(k->ctx, out, unit), ix_ceil_div(k->ctx, end, unit));
+		tile->ix[fast] = ix_new(k->ctx, IX_MAX, tile->ix[fast], out);
 	}
 }

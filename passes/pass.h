@@ -106,8 +106,7 @@ int64_t widest_access(const Kernel *k); /* that a thread loads or stores at once
 const Ix *tile_extent(const Kernel *k, const Val *tile, int mode); /* the tensor's */
 const Ix *extent_along(const Op *tile, int mode);                  /* along a mode of the tensor */
 bool tile_lies_inside(const Kernel *k, const Op *tile, int mode);
-/* A tile that TMA loads, outside its tensor along a mode of stride 0, becomes one outside the
- * map. */
+/* What TMA loads, outside its tensor along a mode of stride 0, becomes a tile outside the map. */
 void tile_outside_map(Kernel *k, Op *tile);
 /* A tensor map for tiles like this one whose box is a span of the slot's rows, which lie along the
  * map's first mode; made once. */
