@@ -160,6 +160,22 @@ static int next_mode(const Access *a, unsigned left)
 	return a->fast;
 }
 
+/* A coordinate along mode m and those that follow it without a gap: of m % 8 and m / 8 it is m. */
+static bool inside_joined(const Access *a, unsigned left, int m, const Ix *rest)
+{
+	const Ix *step = stride_of(a, m), *x = part(a, rest, step), *extent = extent_of(a, m);
+	bool shown = false;
+	for (int i = m + 1; x && !shown && i != a->fast && left >> i & 1; i++) {
+		if (!ix_is(minus(a, stride_of(a, i), ix_mul(a->c, extent, step)), 0))
+			break;
+		left &= ~(1u << m | 1u << i);
+		extent = ix_mul(a->c, extent, extent_of(a, i));
+		shown = ends_inside(a, x, extent, 1) &&
+			inside(a, left, minus(a, rest, ix_mul(a->c, x, step)));
+	}
+	return shown;
+}
+
 /* The modes that are left make up the rest of the offset, each with a coordinate inside. Guards
  * name some of them; of the others each takes the steps of its stride, and the last takes all. */
 static bool inside(const Access *a, unsigned left, const Ix *rest)
@@ -173,7 +189,8 @@ static bool inside(const Access *a, unsigned left, const Ix *rest)
 	for (int m = 0; m < tup_rank(a->shape); m++)
 		if (left >> m & 1 && inside_by_guard(a, left, m, rest))
 			return true;
-	return inside_with(a, left, next, rest, part(a, rest, step));
+	return inside_with(a, left, next, rest, part(a, rest, step)) ||
+	       (next != a->fast && inside_joined(a, left, next, rest));
 }
 
 /* ------------------------------------------------------------------ one access */

@@ -480,7 +480,7 @@ const Ix *tile_at(const Kernel *k, const Val *tile, int mode)
 const Ix *tile_stride(const Kernel *k, const Val *tile, int mode)
 {
 	const Layout *l = tile->def->in[0].val->type->layout;
-	return tup_get(l->stride, tile_mode(k, tile, mode))->leaf;
+	return tup_get(tup_flatten(k->ctx, tup_get(l->stride, tile_mode(k, tile, mode))), 0)->leaf;
 }
 
 const Ix *tile_extent(const Kernel *k, const Val *tile, int mode)
