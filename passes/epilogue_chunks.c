@@ -298,6 +298,7 @@ static void source_buffer(const Epilogue *e, Source *s)
 	s->buffer = buffer_new(k, s->load->loc, tensor, ctx_strf(k->ctx, "%s.in", tensor->name), f,
 			       e->source_slots);
 	tile_outside_map(k, tile->def);
+	tile_outside_empty(k, tile->def);
 	s->map = kernel_map(k, s->load->loc, tile, f)->out;
 	op_int(k, kernel_ring(k, attrs_str(&s->buffer->def->attrs, A_RING, "")), A_EARLY, 1);
 }

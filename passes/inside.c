@@ -21,7 +21,13 @@ static bool at_most(const Kernel *k, const Ix *x, const Ix *most)
 	return false;
 }
 
-const Ix *extent_along(const Op *tile, int mode)
+Op *tile_of(const Val *v)
+{
+	return v->def && v->def->kind == OP_TILE ? v->def : NULL;
+}
+
+/* The tensor's, along one of its modes. */
+static const Ix *extent_along(const Op *tile, int mode)
 {
 	return tup_get(tile->in[0].val->type->layout->shape, mode)->leaf;
 }
@@ -32,16 +38,59 @@ bool tile_lies_inside(const Kernel *k, const Op *tile, int mode)
 	return at_most(k, tile->ix[mode], ix_sub(k->ctx, extent_along(tile, mode), part));
 }
 
+/* Whether the tile begins and ends along a mode as the other does along one of its own, or as the
+ * indices that name the other's rows. */
+static bool ends_alike(const Op *tile, int mode, const Op *other)
+{
+	const Tup *parts = tile->out->type->layout->shape;
+	for (int i = 0; i < other->nix; i++)
+		if (tile->ix[mode] == other->ix[i] &&
+		    extent_along(tile, mode) == extent_along(other, i) &&
+		    tup_get(parts, mode)->leaf == tup_get(other->out->type->layout->shape, i)->leaf)
+			return true;
+	return other->nin > 1 && ends_alike(tile, mode, other->in[1].val->def);
+}
+
+bool tile_ends_as_outputs(const Kernel *k, const Op *tile, int mode)
+{
+	for (const Op *op = kernel_first(k); op; op = op_next(op)) {
+		bool stores = (op->kind == OP_COPY || op->kind == OP_STORE) && !combine_of(op) &&
+			      op->in[0].val->type->space == SP_GLOBAL;
+		const Op *out = stores ? tile_of(op->in[0].val) : NULL;
+		bool row = out && tensor_arg(out->in[0].val) != out->in[0].val; /* a vector */
+		if (out && !row && !ends_alike(tile, mode, out))
+			return false;
+	}
+	return true;
+}
+
+/* Where a condition holds, the tile begins beyond that many elements of the mode of stride 1. */
+static void begin_beyond(Kernel *k, Op *tile, const Ix *outside, const Ix *end)
+{
+	Ctx *c = k->ctx;
+	const Ix *unit = ix_int(k, TMA_STRIDE * 8);
+	const Ix **at = &tile->ix[layout_map_modes(tile->in[0].val->type->layout).at[0]];
+	*at = ix_new(c, IX_MAX, *at,
+		     ix_mul(c, ix_mul(c, outside, unit), ix_ceil_div(c, end, unit)));
+}
+
 void tile_outside_map(Kernel *k, Op *tile)
 {
 	const Layout *l = tile->in[0].val->type->layout;
-	int fast = layout_map_modes(l).at[0];
-	const Ix *unit = ix_int(k, TMA_STRIDE * 8), *end = extent_along(tile, fast);
+	const Ix *end = extent_along(tile, layout_map_modes(l).at[0]);
+	for (int i = 0; i < tile->nix; i++)
+		if (ix_is(tup_get(l->stride, i)->leaf, 0) && !tile_lies_inside(k, tile, i))
+			begin_beyond(k, tile,
+				     ix_new(k->ctx, IX_LE, extent_along(tile, i), tile->ix[i]),
+				     end);
+}
+
+void tile_outside_empty(Kernel *k, Op *tile)
+{
+	const Ix *one = ix_int(k, 1);
 	for (int i = 0; i < tile->nix; i++) {
-		if (!ix_is(tup_get(l->stride, i)->leaf, 0) || tile_lies_inside(k, tile, i))
-			continue;
-		const Ix *out = ix_new(k->ctx, IX_LE, extent_along(tile, i), tile->ix[i]);
-		out = ix_mul(k->ctx, ix_mul(k->ctx, out, unit), ix_ceil_div(k->ctx, end, unit));
-		tile->ix[fast] = ix_new(k->ctx, IX_MAX, tile->ix[fast], out);
+		const Ix *extent = extent_along(tile, i);
+		if (!at_most(k, one, extent) && !tile_ends_as_outputs(k, tile, i))
+			begin_beyond(k, tile, ix_new(k->ctx, IX_LT, extent, one), one);
 	}
 }

@@ -104,10 +104,14 @@ bool tile_in_vectors(const Kernel *k, const Val *tile, int fast, int n);
 bool tile_ends_whole(const Kernel *k, const Val *tile, int fast, int n); /* its tensor does */
 int64_t widest_access(const Kernel *k); /* that a thread loads or stores at once, at most */
 const Ix *tile_extent(const Kernel *k, const Val *tile, int mode); /* the tensor's */
-const Ix *extent_along(const Op *tile, int mode);                  /* along a mode of the tensor */
+Op *tile_of(const Val *v);                                         /* that defines it; NULL */
 bool tile_lies_inside(const Kernel *k, const Op *tile, int mode);
+/* Whether what is outside along the mode is outside each output, too. */
+bool tile_ends_as_outputs(const Kernel *k, const Op *tile, int mode);
 /* What TMA loads, outside its tensor along a mode of stride 0, becomes a tile outside the map. */
 void tile_outside_map(Kernel *k, Op *tile);
+/* So does what an epilogue loads of a tensor without elements: its map has one (check.c). */
+void tile_outside_empty(Kernel *k, Op *tile);
 /* A tensor map for tiles like this one whose box is a span of the slot's rows, which lie along the
  * map's first mode; made once. */
 /* The mode of its tensor that ends where the tile says; -1. */

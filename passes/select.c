@@ -10,11 +10,6 @@
 
 #include <string.h>
 
-static Op *tile_of(const Val *v)
-{
-	return v->def && v->def->kind == OP_TILE ? v->def : NULL;
-}
-
 /* ------------------------------------------------------------------ buffers */
 /* The mode of the buffer along which its source has neighbours side by side: k unless it is known
  * to be the other one. */
@@ -157,32 +152,13 @@ static bool joins_elements(const Kernel *k)
 	return kernel_find(k, OP_REDUCE);
 }
 
-/* Whether the tile begins and ends along a mode as the other does along one of its own, or as the
- * indices that name the other's rows. */
-static bool ends_alike(const Op *tile, int mode, const Op *other)
-{
-	const Tup *parts = tile->out->type->layout->shape;
-	for (int i = 0; i < other->nix; i++)
-		if (tile->ix[mode] == other->ix[i] &&
-		    extent_along(tile, mode) == extent_along(other, i) &&
-		    tup_get(parts, mode)->leaf == tup_get(other->out->type->layout->shape, i)->leaf)
-			return true;
-	return other->nin > 1 && ends_alike(tile, mode, other->in[1].val->def);
-}
-
 /* Whether an element of the tile that lies outside its tensor lies outside each output as well,
  * where nothing is stored. */
 static bool ends_as_outputs(const Kernel *k, const Op *tile)
 {
-	for (const Op *op = kernel_first(k); op; op = op_next(op)) {
-		bool stores = (op->kind == OP_COPY || op->kind == OP_STORE) && !combine_of(op) &&
-			      op->in[0].val->type->space == SP_GLOBAL;
-		const Op *out = stores ? tile_of(op->in[0].val) : NULL;
-		bool row = out && tensor_arg(out->in[0].val) != out->in[0].val; /* a vector */
-		for (int i = 0; out && !row && i < tile->nix; i++)
-			if (!ends_alike(tile, i, out) && !tile_lies_inside(k, tile, i))
-				return false;
-	}
+	for (int i = 0; i < tile->nix; i++)
+		if (!tile_lies_inside(k, tile, i) && !tile_ends_as_outputs(k, tile, i))
+			return false;
 	return true;
 }
 

@@ -231,8 +231,8 @@ static dsl_status addresses_check(const Why *w, const Launch *l)
 	return DSL_OK;
 }
 
-/* A tensor without elements is never read, but its map must still encode: one element of any other
- * tensor stands in for it. */
+/* Loads of a tensor without elements begin beyond element 0 (passes/inside.c), but its map must
+ * encode: it has one element, at the address of any other tensor. */
 static MapGeom empty_geom(const Launch *l)
 {
 	MapGeom g = {.base = 16};
