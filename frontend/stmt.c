@@ -271,7 +271,7 @@ static bool holds_rows(Sema *s, const Tile *to)
 
 enum { OF_GROUPS = 3 }; /* names of a group, a row and an end, which count no tiles */
 
-/* Behind an mma tiles may leave through TMA, whose tensors have elements: a launch without any is
+/* After an mma tiles may leave through TMA, whose tensors have elements: a launch without any is
  * refused, as it would write no value. */
 static void refuse_empty_rows(Sema *s, const Tile *to, const Ix *tiles, Loc loc)
 {

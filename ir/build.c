@@ -231,11 +231,32 @@ IxFacts facts_seen(const FactList *v)
 	return (IxFacts){.at = v->at, .n = v->n, .places = v->places};
 }
 
+/* The last tile that a CTA takes where the grid has so many along a mode: those of a cluster or a
+ * box may be beyond it. */
+static int64_t last_tile(const Kernel *k, int64_t tiles)
+{
+	static const AttrId blocks[] = {A_CLUSTER, A_TILE_BOX};
+	int64_t last = tiles - 1;
+	for (size_t i = 0; i < COUNTOF(blocks) && tiles <= INT32_MAX; i++) {
+		const Attr *a = attrs_get(&k->attrs, blocks[i]);
+		for (int j = 0; a && j < a->n && j < 2; j++) {
+			int64_t rounded = (tiles + a->i[j] - 1) / a->i[j] * a->i[j];
+			last = rounded > last + 1 ? rounded - 1 : last;
+		}
+	}
+	return last;
+}
+
 IxFacts kernel_facts(const Kernel *k)
 {
 	FactList v = facts_begin(k);
-	for (const Op *op = kernel_first(k); op; op = op_next(op))
+	for (const Op *op = kernel_first(k); op; op = op_next(op)) {
 		facts_of_op(op, &v, ctx_arena(k->ctx));
+		for (int i = 0; op->kind == OP_GRID && i < op->nsym; i++) {
+			IxFact *f = &v.at[v.n - 1 - i];
+			f->hi = last_tile(k, f->hi + 1);
+		}
+	}
 	return facts_seen(&v);
 }
 

@@ -167,7 +167,7 @@ bool read_in_space(const Operand *in, Space s);
 bool read_by_whole_warps(Reader *r, const Op *op);
 bool read_op(Reader *r, const Op *op);
 /* tree.c, branch.c: loops in any way */
-bool read_tree(Reader *r);                           /* who takes which turn */
+bool read_tree(Reader *r);                           /* which trips each role takes */
 bool read_branch(Reader *r, const Op *op);           /* a loop in a role */
 const Ix *read_led_by(Reader *r, const Led *led);    /* how often it runs */
 bool read_names_loops(const Reader *r, const Ix *x); /* whether r->loops bind a name of it */
