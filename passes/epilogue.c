@@ -130,8 +130,9 @@ static bool choose_chunk(Epilogue *e)
 	bool given = attrs_get(&e->k->attrs, A_SUBTILE);
 	int most = most_columns(e), swizzle = slot_swizzle(e->rows * e->bytes);
 	for (int i = 0, cols = -1; cols && i <= (given ? 0 : thrift(e)); i++) {
-		cols = e->m_fast ? tiled_mma_columns(e->t, most)
-				 : columns_of_rows(e, most, given || i);
+		cols = !e->m_fast       ? columns_of_rows(e, most, given || i)
+		       : most < COLUMNS ? 0
+					: tiled_mma_columns(e->t, most);
 		e->cols = cols || !i ? cols : e->cols;
 		most = e->cols - 1;
 	}
