@@ -78,11 +78,12 @@ static int most_columns(const Epilogue *e)
 	return given < widest ? given : widest;
 }
 
-/* Rows of an odd number of 16 bytes begin in different banks without a swizzle. */
+/* Rows of an odd number of 16 bytes begin in different banks without a swizzle. A fragment of an
+ * accumulator has eight columns. */
 static bool is_plain(const Epilogue *e, int cols)
 {
 	int bytes = cols * e->bytes;
-	return e->t.cols % cols == 0 && cols % tiled_mma_unit(e->t) == 0 &&
+	return e->t.cols % cols == 0 && cols % COLUMNS == 0 && cols % tiled_mma_unit(e->t) == 0 &&
 	       cols <= target_by_name(e->k->target)->box_max && bytes % TMA_STRIDE == 0 &&
 	       bytes / TMA_STRIDE % 2;
 }
@@ -130,9 +131,9 @@ static bool choose_chunk(Epilogue *e)
 	bool given = attrs_get(&e->k->attrs, A_SUBTILE);
 	int most = most_columns(e), swizzle = slot_swizzle(e->rows * e->bytes);
 	for (int i = 0, cols = -1; cols && i <= (given ? 0 : thrift(e)); i++) {
-		cols = !e->m_fast       ? columns_of_rows(e, most, given || i)
-		       : most < COLUMNS ? 0
-					: tiled_mma_columns(e->t, most);
+		cols = most < COLUMNS ? 0
+		       : e->m_fast    ? tiled_mma_columns(e->t, most)
+				      : columns_of_rows(e, most, given || i);
 		e->cols = cols || !i ? cols : e->cols;
 		most = e->cols - 1;
 	}
