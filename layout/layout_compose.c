@@ -38,18 +38,16 @@ static bool compose_fail(Compose *k, int mode, const char *condition)
 	return false;
 }
 
-/* The divisor of n nearest to d, if both are numbers; else 0. */
+/* The divisor of n nearest to d, if both are numbers; else 0. Up to d each is nearer than the one
+ * before. */
 static int64_t nearest_divisor(const Ix *n, const Ix *d)
 {
 	int64_t v, near, best = 0;
 	if (!ix_is_const(n, &v) || !ix_is_const(d, &near) || v > 1 << 20)
 		return 0;
-	for (int64_t i = 1; i <= v; i++) {
-		int64_t far = i > near ? i - near : near - i,
-			was = best > near ? best - near : near - best;
-		if (v % i == 0 && (!best || far < was))
+	for (int64_t i = 1; i <= v; i++)
+		if (v % i == 0 && i - near < near - best)
 			best = i;
-	}
 	return best;
 }
 
@@ -90,24 +88,23 @@ static bool carries_nowhere(Compose *k)
 }
 
 /* The leaf starts inside this mode: it takes what fits and leaves the rest to the next one. */
-static bool compose_inside(Compose *k, int i, const Ix *extent)
+static bool compose_inside(Compose *k, int i)
 {
 	Ctx *c = k->c;
-	const Ix *rest, *whole = k->now->left.at[i].shape;
-	if (ix_at_most(c, k->shape, extent) == 1) {
-		take(k, i, k->shape);
-		k->shape = ix_const(c, 1);
-		k->stride = ix_const(c, 1);
-		return true;
-	}
-	if (!ix_divides(c, whole, k->stride, &rest) || rest != extent)
+	const Ix *rest = ix_const(c, 1), *part, *whole = k->now->left.at[i].shape;
+	bool even = ix_divides(c, whole, k->stride, &part);
+	if (!even)
+		part = ix_plain(c, ix_ceil_div(c, whole, k->stride));
+	if (ix_at_most(c, k->shape, part) == 1)
+		part = k->shape;
+	else if (!even)
 		return compose_fail_near(k, i, "its extent is not a multiple of the stride",
 					 nearest_divisor(whole, k->stride), "stride that fits");
-	if (!ix_divides(c, k->shape, extent, &rest))
+	else if (!ix_divides(c, k->shape, part, &rest))
 		return compose_fail_near(k, i,
 					 "its extent does not divide that of the right operand",
-					 nearest_divisor(extent, k->shape), "extent that fits");
-	take(k, i, extent);
+					 nearest_divisor(part, k->shape), "extent that fits");
+	take(k, i, part);
 	k->shape = rest;
 	k->stride = ix_const(c, 1);
 	return true;
@@ -128,7 +125,7 @@ static bool compose_mode(Compose *k, int i)
 	if (ix_at_most(c, k->stride, extent) != 1)
 		return compose_fail_near(k, i, "stride and extent do not divide each other",
 					 nearest_divisor(extent, k->stride), "stride that fits");
-	return compose_inside(k, i, ix_plain(c, ix_ceil_div(c, extent, k->stride)));
+	return compose_inside(k, i);
 }
 
 /* ------------------------------------------------------------------ the left operand */
@@ -301,8 +298,8 @@ static const Layout *compose_shifted(Ctx *c, const Layout *a, const Layout *b, c
 	const Layout *one = layout_coalesce(c, layout_outer(c, a));
 	if (b->origin || !tup_is_leaf(one->shape) || one->stride->basis)
 		return refuse(c, why,
-			      "composition: %s o %s: the right operand has an offset and the left "
-			      "one more than one mode",
+			      "composition: %s o %s: the right operand has an offset: it must be a "
+			      "number, and the left operand one mode without a basis",
 			      layout_str(c, a), layout_str(c, b));
 	const Layout *r = compose_plain(c, a, layout_outer(c, b), why);
 	const Tup *more = tup_leaf(c, ix_mul(c, b->offset, one->stride->leaf));
