@@ -120,6 +120,8 @@ static dsl_status tensor_check(const Why *w, Launch *l, int i)
 		return st;
 	for (int d = 0; d < a->rank; d++) {
 		l->empty[i] = l->empty[i] || extent[d] == 0;
+		if (extent[d] == 1) /* no step is taken, however long */
+			stride[d] = 0;
 		fits = fits && !__builtin_mul_overflow(extent[d] - 1, stride[d], &reach) &&
 		       !__builtin_add_overflow(last, reach, &last);
 	}

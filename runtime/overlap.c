@@ -36,7 +36,7 @@ static bool interleave(const Launch *l, int i, int j)
 	const KArg *a = &l->plan->k->args[i];
 	for (int d = 0; d < a->rank; d++) {
 		uint64_t period = (uint64_t)elem_span(a->elem, l->stride[i][d]), at_i, at_j;
-		if (!period || l->extent[i][d] == 1)
+		if (!period)
 			continue;
 		uint64_t bytes_i = band_of(l, i, period, &at_i);
 		uint64_t bytes_j = band_of(l, j, period, &at_j);
