@@ -478,6 +478,8 @@ static void packed_is_read_where_it_lies(void **state)
 	of_b[0].v.i = 0; /* no element: nothing to copy */
 	assert_status(dsl_pack(b->mod, "gemm", "B", of_b, 3, 0, 0, NULL, &packed), DSL_OK);
 	assert_int_equal(b->fake->launches, 4);
+	args[GEMM_A].kind = DSL_PACKED; /* both need no workspace */
+	assert_status(dsl_launch(b->mod, "gemm", args, GEMM_ARGS, NULL, NULL), DSL_OK);
 }
 
 /* Behind dsl_pack, what may begin early does so when the copy is complete: the launch ahead of it
