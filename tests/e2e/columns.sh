@@ -24,6 +24,8 @@ whole=M=136,N=344,K=40,ldc=344,ldd=352 odd=M=70,N=345,K=40,ldc=352,ldd=345
 name=bf16
 cp "$file" "$scratch/$name.gemm"
 run 8 M=70,N=24,K=40,ldc=24,ldd=24 -DbN=8
+run 8 $odd -DbN=40 -DT=16
+run 8 M=70,N=64,K=40,ldc=64,ldd=64 -DbN=64 -DT=8
 run 24 $whole -DbN=24 -DR=none -DP=on
 run 24 $odd -DbN=72 -DR=pingpong -DP=on -DW=1 -DbM=64
 run 72 $whole -DbN=72 -DT=72 -DP=on
