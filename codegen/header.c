@@ -20,18 +20,14 @@ static void write_bytes(Buf *b, const void *bytes, size_t size)
 	buf_printf(b, "\n};\n");
 }
 
-/* What NAME_can_run checks against: a manifest of this kernel and its stand-in. As numbers, because
- * C99 has compilers take strings of 4095 characters and no more. */
+/* What NAME_can_run checks against: a manifest of this kernel alone. As numbers, because C99 has
+ * compilers take strings of 4095 characters and no more. */
 static void write_manifest(Buf *b, const KModuleDesc *m, KDesc *k)
 {
 	Buf json = {0};
 	KModuleDesc one = *m;
-	KDesc its[2] = {*k};
 	one.nkernels = 1;
-	one.kernels = its;
-	for (int i = 0; i < m->nkernels; i++)
-		if (m->kernels[i].stands_in && !strcmp(m->kernels[i].stands_in, k->name))
-			its[one.nkernels++] = m->kernels[i];
+	one.kernels = k;
 	manifest_write(&one, &json);
 	buf_printf(b, "static const unsigned char %s_manifest[%zu] = {", k->name, json.n);
 	write_bytes(b, json.s, json.n);
@@ -151,8 +147,6 @@ void header_write(const KModuleDesc *m, const char *name, const char *guard, Buf
 		name, name);
 	buf_printf(out, "#ifdef __cplusplus\n}\n#endif\n\n");
 	for (int i = 0; i < m->nkernels; i++) {
-		if (m->kernels[i].stands_in)
-			continue;
 		write_struct(out, &m->kernels[i]);
 		write_manifest(out, m, &m->kernels[i]);
 		write_bind(out, &m->kernels[i]);

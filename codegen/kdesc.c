@@ -404,7 +404,6 @@ static bool kernel_fill(Ctx *c, const Kernel *k, int regs, KDesc *d)
 {
 	Fill f = {.c = c, .k = k, .d = d, .ok = true};
 	d->name = d->symbol = k->name;
-	d->stands_in = schedule_stands_in(k);
 	fill_args(&f);
 	fill_launch(&f, regs);
 	fill_ops(&f);

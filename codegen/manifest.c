@@ -161,8 +161,6 @@ static void write_kernel(json_object *o, const KDesc *k)
 {
 	put_text(o, "name", k->name);
 	put_text(o, "symbol", k->symbol);
-	if (k->stands_in)
-		put_text(o, "stands_in", k->stands_in);
 	write_interface(o, k);
 	put_texts(o, "grid", k->grid, 3, 3);
 	put_ints(o, "cluster", k->cluster, 3);

@@ -168,8 +168,6 @@ static bool run_passes(Compile *c)
 		      .after = after_pass,
 		      .user = c,
 		      .compares = c->opt->compares};
-	if (c->opt->only < 0 && c->opt->stop_after != AFTER_FRONTEND)
-		add_stand_ins(c->module);
 	module_print(c->module, &c->out->reference);
 	for (int i = 0; i < c->module->kernels.n; i++) {
 		Kernel *k = c->module->kernels.at[i];

@@ -71,8 +71,6 @@ static void after(void *user, const Kernel *k, const char *pass, bool changed)
 {
 	Explained *e = user;
 	(void)changed;
-	if (schedule_stands_in(k))
-		return; /* its kernel's reasons tell of it */
 	if (!strcmp(pass, "frontend"))
 		vec_push(ctx_arena(e->c), &e->kernels,
 			 ((Seen){.k = k, .given = attrs_copy(e->c, &k->attrs)}));

@@ -506,7 +506,6 @@ static void take_schedule(Facts *f)
 	f->clause[CLAUSE_DETERMINISTIC].there = f->clause[CLAUSE_DETERMINISTIC].v[0];
 	f->clause[CLAUSE_SPLIT_K].there = f->clause[CLAUSE_SPLIT_K].v[0] > 1;
 	f->clause[CLAUSE_SUMS].there = f->clause[CLAUSE_SPLIT_K].there;
-	f->clause[CLAUSE_CP_ASYNC].there = f->clause[CLAUSE_CP_ASYNC].v[0];
 	f->clause[CLAUSE_CTAS].there = f->clause[CLAUSE_CTAS].v[0] > 1;
 	f->clause[CLAUSE_GROUP].there = f->clause[CLAUSE_GROUP].v[0] >= 0;
 	f->clause[CLAUSE_INFLIGHT].there = is_about_groups(k);

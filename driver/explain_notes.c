@@ -238,7 +238,6 @@ static void note_copies(const Facts *f, Buf *out)
 		note_copy(f, &f->loads.at[i], i ? "" : "loads", out);
 	for (int i = 0; i < f->lanes.n; i++)
 		note_lanes(&f->lanes.at[i], f->loads.n + i ? "" : "loads", out);
-	note_reason(f, REASON_STAND_IN, "", out);
 	note_ahead(f, out);
 	for (int i = 0; i < f->stores.n; i++)
 		note_copy(f, &f->stores.at[i], i ? "" : "stores", out);

@@ -271,14 +271,14 @@ static bool open_kernel(Problem *p, const char *ir, const Options *o, const char
 	const Module *m = module_parse(p->ctx, ctx_src(p->ctx, "<reference>", ir, strlen(ir)));
 	if (!m)
 		panic("the printed IR of a compiled kernel does not parse");
-	p->k = schedule_own(m) == 1 || o->kernel ? find_kernel(m, o->kernel) : NULL;
+	p->k = m->kernels.n == 1 || o->kernel ? find_kernel(m, o->kernel) : NULL;
 	if (p->k && p->k->stage != ST_TILE)
 		*why = "dslc run needs the tile stage: the input is IR of a later stage";
 	else if (!p->k && o->kernel)
 		*why = ctx_strf(p->ctx, "the file has no kernel %s", o->kernel);
 	else if (!p->k)
 		*why = ctx_strf(p->ctx, "the file has %d kernels: say which with --kernel",
-				schedule_own(m));
+				m->kernels.n);
 	else if (p->k->args.n > (int)COUNTOF(p->t) || p->k->syms.n > (int)COUNTOF(p->syms))
 		*why = "the kernel has more arguments than dslc run takes";
 	return !*why;

@@ -44,6 +44,16 @@ static bool is_word(const Node *n, const char *word)
 	return n && n->kind == N_NAME && !strcmp(n->name, word);
 }
 
+/* A word of earlier schedules; reports. */
+static bool is_retired(Sema *s, const char *word, Loc loc)
+{
+	const char *help = help_retired(word);
+	if (help)
+		diag_remedy(s->ctx, diag(s->ctx, loc, D_E0308, "the schedule has no '%s'", word),
+			    "%s", help);
+	return help;
+}
+
 static void bad_form(Sema *s, const Node *n, const char *form)
 {
 	diag_remedy(s->ctx,
@@ -391,16 +401,6 @@ static void check_split(Sema *s)
 			    "write sums workspace, a smaller split_k, or a smaller cluster");
 }
 
-static void check_units(Sema *s)
-{
-	int64_t bytes = attrs_int(&s->kernel->attrs, A_CP_ASYNC, 0);
-	if (!schedule_units(bytes))
-		diag_remedy(s->ctx,
-			    diag(s->ctx, s->schedule.loc, D_E0308,
-				 "threads copy 4 or 8 bytes at a time, not %" PRId64, bytes),
-			    "write cp_async 8");
-}
-
 /* What runs together is a cluster. */
 static void read_pair(Sema *s, const Node *n, const ClauseRow *row)
 {
@@ -442,6 +442,8 @@ static void (*const read_own[CLAUSE_COUNT])(Sema *s, const Node *n) = {
 static void clause_unknown(Sema *s, const Node *n)
 {
 	Suggest g = suggest_begin(n->name);
+	if (is_retired(s, n->name, n->name_loc))
+		return;
 	for (int i = 0; i < CLAUSE_COUNT; i++)
 		if (clause_rows[i].form != CF_PART)
 			suggest_try(&g, clause_rows[i].word);
@@ -560,7 +562,6 @@ void sched_finish(Sema *s)
 			"leave it out, or arrange the mma over more: * (2,1,1)");
 	check_split(s);
 	simt_finish(s);
-	check_units(s);
 	staged_finish(s);
 	if (attrs_int(&s->kernel->attrs, A_DETERMINISTIC, 0))
 		joins_in_order(s);

@@ -470,7 +470,8 @@ bool later_elem(const char *name);
 const char *elems_built(Ctx *c); /* "built are s8, u8, .." */
 /* remedies.c: what to write instead; each adds a help to m, where it knows one, and returns m */
 DiagMsg *help_habit(Sema *s, const char *name, DiagMsg *m); /* NULL: no name of other languages */
-DiagMsg *help_value(Sema *s, DiagMsg *m, const Value *v);   /* which no tile is computed with */
+const char *help_retired(const char *word); /* of earlier schedules; NULL: none had it */
+DiagMsg *help_value(Sema *s, DiagMsg *m, const Value *v); /* which no tile is computed with */
 DiagMsg *help_operator(Sema *s, DiagMsg *m, const char *op, const Value *a, const Value *b);
 DiagMsg *help_call(Sema *s, DiagMsg *m, const char *name, int given, int takes);
 const char *tile_example(Sema *s, const Tiling *t); /* gC[m,n] */

@@ -462,8 +462,6 @@ Op *op_parent(const Op *op);                     /* whose body it stands in; NUL
 void kernel_replace(Kernel *k, Val *v, Val *by); /* in every operand */
 bool val_used(const Kernel *k, const Val *v);
 bool op_only_names(const Op *op); /* a let, or another whose names hold to the end of its block */
-/* The kernel again, under a name that its module does not have yet. */
-Kernel *kernel_copy(Module *m, const Kernel *k, const char *name);
 /* Copies a block's ops to the end of `to`. A name or value that is replaced reads through the map;
  * defined ones get fresh names. keep (may be NULL) says which ops without a body come along; bodies
  * left empty are dropped. */

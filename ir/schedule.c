@@ -60,24 +60,6 @@ static const char *ctas_rule(const Kernel *k)
 			t->cluster_max);
 }
 
-const char *schedule_stands_in(const Kernel *k)
-{
-	return attrs_str(&k->attrs, A_STANDS_IN, NULL);
-}
-
-int schedule_own(const Module *m)
-{
-	int n = 0;
-	for (int i = 0; i < m->kernels.n; i++)
-		n += !schedule_stands_in(m->kernels.at[i]);
-	return n;
-}
-
-bool schedule_units(int64_t bytes)
-{
-	return !bytes || bytes == 4 || bytes == 8;
-}
-
 const char *schedule_rule(const Kernel *k)
 {
 	const char *why = NULL;
@@ -89,7 +71,5 @@ const char *schedule_rule(const Kernel *k)
 		else if (a && row->form == CF_INT)
 			why = int_rule(k, row, a);
 	}
-	if (!why && !schedule_units(attrs_int(&k->attrs, A_CP_ASYNC, 0)))
-		why = "'cp_async' is 4 or 8 bytes, or 0";
 	return why ? why : ctas_rule(k);
 }

@@ -36,10 +36,5 @@ extern const int clause_words_count;
 const char *schedule_rule(const Kernel *k);
 /* CTAs that share the k of a tile see each other's sums in the launch's workspace. */
 bool schedule_by_workspace(const Kernel *k);
-/* The kernel in whose place it is launched, by name; NULL: it is one of the program's. */
-const char *schedule_stands_in(const Kernel *k);
-int schedule_own(const Module *m); /* kernels of the program */
-/* Bytes that threads of a stand-in can copy at a time, or 0: there is none. */
-bool schedule_units(int64_t bytes);
 
 #endif

@@ -131,39 +131,6 @@ void block_copy(Kernel *k, const Block *from, Block *to, const SymSub *sub, int 
 	arena_free(a);
 }
 
-static void copy_args(Copier *c, const Kernel *k)
-{
-	for (int i = 0; i < k->args.n; i++) {
-		const Arg *a = &k->args.at[i];
-		Val *v = kernel_arg(c->k, a->val->name, a->val->type, a->is_out);
-		c->k->args.at[i] = *a;
-		c->k->args.at[i].val = v;
-		ptrmap_set(&c->vals, a->val, v);
-	}
-	for (int i = 0; i < k->syms.n; i++) {
-		const IxFact *s = &k->syms.at[i];
-		kernel_sym(c->k, s->name, s->lo, s->hi, s->div);
-	}
-	for (int i = 0; i < k->facts.n; i++) {
-		const Fact *f = &k->facts.at[i];
-		kernel_fact(c->k, f->cond, f->text, f->rule, f->loc);
-	}
-}
-
-Kernel *kernel_copy(Module *m, const Kernel *k, const char *name)
-{
-	Arena *a = arena_new();
-	Copier c = {.k = kernel_new(m, name, k->loc), .syms.arena = a, .vals.arena = a};
-	c.k->target = k->target;
-	c.k->stage = k->stage;
-	for (int i = 0; i < k->attrs.n; i++)
-		attrs_set(m->ctx, &c.k->attrs, k->attrs.at[i]);
-	copy_args(&c, k);
-	copy_block(&c, &k->body, &c.k->body);
-	arena_free(a);
-	return c.k;
-}
-
 /* ------------------------------------------------------------------ sweep */
 /* How often each value and each name is used, by pointer: names are interned. */
 static void count(PtrMap *uses, const void *key, int by)

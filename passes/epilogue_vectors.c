@@ -99,8 +99,6 @@ Fit fits_vector(Copying *c, Refusal *why)
 	int bytes = elem_rows[tile->type->elem].bits / 8, n = form_of(v).cols;
 	if (val_is_one(v))
 		why->text = "it is one element";
-	else if (schedule_stands_in(e->k))
-		why->text = "the launcher copies nothing for a stand-in";
 	else if (vector_load(e, v) != c->op)
 		why->text = "it is not read once for each tile";
 	else if (!ix_is(tile_stride(e->k, tile, mode_of(v)), 1))

@@ -32,10 +32,6 @@ typedef struct {
 	bool compares; /* whether a pass changed the text is found out; else it is said to have */
 } PassOpt;
 
-/* stand_in.c: behind the kernels of the program, at the tile stage, one for each whose schedule
- * asks for it: what the launcher takes where TMA cannot take an operand and nothing is to be
- * copied. */
-void add_stand_ins(Module *m);
 /* Runs the pipeline from the kernel's stage on. False after a user error (reported). Verifies after
  * every pass. */
 bool passes_run(Kernel *k, const PassOpt *opt);

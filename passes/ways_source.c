@@ -65,9 +65,7 @@ Fit fits_source(Copying *c, Refusal *why)
 	SlotForm f = source_form(e, tile);
 	if (val_is_vector(c->op->in[0].val))
 		return fits_vector(c, why);
-	if (schedule_stands_in(e->k))
-		why->text = "the launcher copies nothing for a stand-in";
-	else if (e->t.along_n != 1)
+	if (e->t.along_n != 1)
 		why->text = "warpgroups lie side by side along n";
 	else if (!ix_is(tile_stride(e->k, tile, f.fast), 1))
 		why->text = NO_LINES;

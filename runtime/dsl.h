@@ -166,9 +166,9 @@ enum { DSL_SEMAPHORES = 16384 };
  * the launch makes copies in the workspace first, in the stream and at each launch; if that is too
  * small, DSL_ERR_WORKSPACE says how many bytes are needed. Launches that may run at the same time
  * must not share it; those of one stream may. Without opts, or with those of 0.2, which have no
- * workspace, such inputs are refused, as in 0.2: DSL_ERR_STRIDE or DSL_ERR_ALIGN. A kernel whose
- * schedule says cp_async has a stand-in in the module, which copies by threads: where there is too
- * little workspace, that one is launched, if addresses and rows are the multiples it asks for.
+ * workspace, such inputs are refused, as in 0.2: DSL_ERR_STRIDE or DSL_ERR_ALIGN. A module that an
+ * earlier version compiled with cp_async in a schedule has a second kernel for launches without
+ * workspace. It loads, but that kernel is never launched: the rules above hold for it, too.
  * A kernel whose CTAs wait for each other (sums workspace) is launched only where all of them run
  * at one time, DSL_ERR_TOGETHER else, and with semaphores. As workspace, these are not shared by
  * launches that may run at the same time: two graphs that were captured with them are two such.

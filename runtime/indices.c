@@ -66,7 +66,5 @@ dsl_status dsl_status_of(dsl_module *mod, const char *kernel)
 	dsl_status st = plan_of(mod, kernel, &plan);
 	if (!st)
 		st = take_note(mod, plan->k, &note);
-	if (!st && note.count)
-		return tell(plan->k, &note);
-	return st || !plan->stand_in ? st : dsl_status_of(mod, plan->stand_in->k->name);
+	return !st && note.count ? tell(plan->k, &note) : st;
 }

@@ -171,9 +171,6 @@ typedef struct KDesc {
 	int regs;            /* per thread, as ptxas reports; 0 where unknown */
 	int pdl;        /* 1: may start while the launch before it ends; it waits for that itself */
 	int entry_regs; /* per thread when the kernel starts, before setmaxnreg; 0 where unknown */
-	const char
-		*stands_in; /* the kernel of the module, with the same arguments, in whose place it
-				  is launched where that one lacks workspace for copies; or NULL */
 	const char *schedule; /* for people: "none", "cooperative", ... */
 	KSmem smem_map[KD_MAX_SMEM];
 	KConst consts[KD_MAX_CONSTS];

@@ -93,27 +93,6 @@ static dsl_status sms_of(const Why *w, const dsl_device *dev, const dsl_launch_o
 	return DSL_OK;
 }
 
-/* What a stand-in is for: copies are needed, or were refused, and there is no room for them. */
-static bool lacks_copies(dsl_status st, const Launch *l, size_t workspace)
-{
-	return st ? st == DSL_ERR_STRIDE || st == DSL_ERR_ALIGN
-		  : !l->nothing && l->ncopies && l->workspace > workspace;
-}
-
-/* The kernel, or its stand-in where it lacks what that one does not need. What is said of neither
- * is said of the kernel. */
-static dsl_status prepare_one(const Why *w, Launch *l, const Plan *p, const dsl_arg *args, size_t n,
-			      int sms, bool copying, size_t workspace)
-{
-	Why nobody = {NULL, 0};
-	dsl_status st = prepare(w, l, p, args, n, sms, copying);
-	if (!p->stand_in || !lacks_copies(st, l, workspace))
-		return st;
-	if (!prepare(&nobody, l, p->stand_in, args, n, sms, false))
-		return DSL_OK;
-	return prepare(w, l, p, args, n, sms, copying);
-}
-
 static dsl_status workspace_check(const Why *w, const Launch *l, const dsl_launch_opts *opts)
 {
 	const KDesc *k = l->plan->k;
@@ -165,12 +144,6 @@ static bool copies_constant(const Launch *l)
 dsl_status dsl_launch(dsl_module *mod, const char *kernel, const dsl_arg *args, size_t n,
 		      dsl_stream stream, const dsl_launch_opts *opts)
 {
-	return launch_with(mod, kernel, args, n, stream, opts, true);
-}
-
-dsl_status launch_with(dsl_module *mod, const char *kernel, const dsl_arg *args, size_t n,
-		       dsl_stream stream, const dsl_launch_opts *opts, bool stand_in)
-{
 	if (!mod || !kernel || (!args && n))
 		return detail_null("dsl_launch", !mod ? "mod" : !kernel ? "kernel" : "args");
 	Why w = why_thread();
@@ -185,8 +158,7 @@ dsl_status launch_with(dsl_module *mod, const char *kernel, const dsl_arg *args,
 	if (!st)
 		st = sms_of(&w, mod->dev, &o, &sms);
 	if (!st)
-		st = prepare_one(&w, &l, p, args, n, sms, knows,
-				 stand_in ? o.workspace_size : SIZE_MAX);
+		st = prepare(&w, &l, p, args, n, sms, knows);
 	if (st || l.nothing)
 		return st;
 	l.stream = stream;
@@ -273,7 +245,7 @@ dsl_status dsl_can_run(const dsl_module *mod, const char *kernel, const dsl_arg 
 								       : "args")
 				: plan_of(mod, kernel, &p);
 	if (!st)
-		st = prepare_one(&w, &l, p, args, n, mod->dev->sms, false, 0);
+		st = prepare(&w, &l, p, args, n, mod->dev->sms, false);
 	return answer(st, why, len);
 }
 
@@ -294,20 +266,6 @@ dsl_status dsl_desc_can_run(const KDesc *kernel, const dsl_arg *args, size_t n, 
 	return st;
 }
 
-/* Or the kernel that stands in for it. */
-static dsl_status desc_can_run(const KModuleDesc *d, const KDesc *k, const dsl_arg *args, size_t n,
-			       const Why *w)
-{
-	dsl_status st = dsl_desc_can_run(k, args, n, w->at, w->size);
-	for (int i = 0; i < d->nkernels && (st == DSL_ERR_STRIDE || st == DSL_ERR_ALIGN); i++) {
-		const char *place = d->kernels[i].stands_in;
-		if (place && !strcmp(place, k->name) &&
-		    !dsl_desc_can_run(&d->kernels[i], args, n, NULL, 0))
-			st = DSL_OK;
-	}
-	return st;
-}
-
 static dsl_status manifest_can_run(const void *manifest, size_t size, const char *kernel,
 				   const dsl_arg *args, size_t n)
 {
@@ -319,7 +277,7 @@ static dsl_status manifest_can_run(const void *manifest, size_t size, const char
 	if (st)
 		return st;
 	const KDesc *k = desc_find(d, kernel);
-	st = k ? desc_can_run(d, k, args, n, &w) : kernel_fail(d, kernel);
+	st = k ? dsl_desc_can_run(k, args, n, w.at, w.size) : kernel_fail(d, kernel);
 	dsl_desc_free(d);
 	return st;
 }

@@ -370,13 +370,6 @@ static bool get_works(Reader *r, json_object *o, KDesc *k)
 	return !json_object_object_get(o, "together") || get_bool(r, o, "together", &k->together);
 }
 
-/* Of two, who stands in for the other, if one does. */
-static bool get_stands_in(Reader *r, json_object *o, KDesc *k)
-{
-	return !json_object_object_get(o, "stands_in") ||
-	       get_name(r, o, "stands_in", &k->stands_in);
-}
-
 static bool read_launch(Reader *r, json_object *o, KDesc *k)
 {
 	at_place(r, "kernel %s", k->name);
@@ -404,7 +397,7 @@ static bool read_kernel(Reader *r, json_object *o, KDesc *k, int i)
 		return false;
 	FOR_ENTRIES(r, o, "facts", KD_MAX_FACTS, k->nfacts, read_fact);
 	FOR_ENTRIES(r, o, "maps", KD_MAX_MAPS, k->nmaps, read_map);
-	if (!read_launch(r, o, k) || !get_works(r, o, k) || !get_stands_in(r, o, k))
+	if (!read_launch(r, o, k) || !get_works(r, o, k))
 		return false;
 	FOR_ENTRIES(r, o, "params", KD_MAX_PARAMS, k->nparams, read_param);
 	at_place(r, "kernel %s", k->name);
@@ -430,36 +423,35 @@ static bool kernel_twice(const KModuleDesc *m, int i)
 	return false;
 }
 
-static bool place_is_known(Reader *r, const KModuleDesc *m, const KDesc *k)
+/* A module that was built for `cp_async` of an earlier schedule has a second kernel, which copied
+ * without TMA and was launched where there was no workspace. No launch takes it any more. */
+static bool is_fallback(json_object *kernel)
 {
-	for (int i = 0; k->stands_in && i < m->nkernels; i++)
-		if (strcmp(m->kernels[i].name, k->stands_in) == 0)
-			return true;
-	return !k->stands_in ||
-	       fail(r, "%s stands in for a kernel %s, which there is not", k->name, k->stands_in);
+	return json_object_object_get(kernel, "stands_in");
 }
 
 static bool read_kernels(Reader *r, json_object *o, KModuleDesc *m)
 {
 	json_object *list;
-	if (!get_array(r, o, "kernels", 1, KD_MAX_KERNELS, &list, &m->nkernels))
+	int n;
+	if (!get_array(r, o, "kernels", 1, KD_MAX_KERNELS, &list, &n))
 		return false;
-	m->kernels = calloc((size_t)m->nkernels, sizeof *m->kernels);
+	m->kernels = calloc((size_t)n, sizeof *m->kernels);
 	if (!m->kernels) {
-		r->st = why_fail(r->why, DSL_ERR_MEMORY, "no memory for %d kernels", m->nkernels);
+		r->st = why_fail(r->why, DSL_ERR_MEMORY, "no memory for %d kernels", n);
 		return false;
 	}
-	for (int i = 0; i < m->nkernels; i++) {
-		json_object *k = json_object_array_get_idx(list, (size_t)i);
-		if (!read_kernel(r, k, &m->kernels[i], i))
+	for (int i = 0; i < n; i++) {
+		json_object *entry = json_object_array_get_idx(list, (size_t)i);
+		KDesc *k = &m->kernels[m->nkernels];
+		if (is_fallback(entry))
+			continue;
+		if (!read_kernel(r, entry, k, i))
 			return false;
-		if (kernel_twice(m, i))
-			return fail(r, "there are two kernels %s", m->kernels[i].name);
+		if (kernel_twice(m, m->nkernels++))
+			return fail(r, "there are two kernels %s", k->name);
 	}
-	for (int i = 0; i < m->nkernels; i++)
-		if (!place_is_known(r, m, &m->kernels[i]))
-			return false;
-	return true;
+	return m->nkernels || fail(r, "there is no kernel to launch");
 }
 
 static bool read_module(Reader *r, json_object *o, KModuleDesc *m)

@@ -70,12 +70,6 @@ static dsl_status plans_init(const Why *w, dsl_module *m)
 	dsl_status st = DSL_OK;
 	for (int i = 0; i < m->desc->nkernels && !st; i++)
 		st = plan_init(w, &m->plans[i], &m->desc->kernels[i]);
-	for (int i = 0; i < m->desc->nkernels && !st; i++) {
-		const char *place = m->desc->kernels[i].stands_in;
-		Plan *of = place ? plan_find(m, place) : NULL;
-		if (of)
-			of->stand_in = &m->plans[i];
-	}
 	return st;
 }
 

@@ -94,14 +94,14 @@ static dsl_status get_semaphores(dsl_pool *p)
 }
 
 static dsl_status launch_within(dsl_pool *pool, dsl_module *mod, const char *kernel,
-				const dsl_arg *args, size_t n, dsl_launch_opts opts, bool stand_in)
+				const dsl_arg *args, size_t n, dsl_launch_opts opts)
 {
 	opts.size = sizeof opts;
 	opts.workspace = pool->n ? pool->block[pool->n - 1] : 0;
 	opts.workspace_size = pool->size;
 	opts.semaphores = pool->semaphores;
 	opts.semaphores_size = pool->semaphores ? DSL_SEMAPHORES : 0;
-	return launch_with(mod, kernel, args, n, pool->stream, &opts, stand_in);
+	return dsl_launch(mod, kernel, args, n, pool->stream, &opts);
 }
 
 /* First with what there is: most launches need nothing, or what the one before did. */
@@ -114,22 +114,18 @@ dsl_status dsl_pool_launch(dsl_pool *pool, dsl_module *mod, const char *kernel, 
 		return detail_null("dsl_pool_launch", "pool");
 	dsl_status st = opts ? launch_opts_read(opts, &with) : DSL_OK;
 	if (!st)
-		st = launch_within(pool, mod, kernel, args, n, with, false);
+		st = launch_within(pool, mod, kernel, args, n, with);
 	if (st == DSL_ERR_WORKSPACE) {
 		st = dsl_workspace_size(mod, kernel, args, n, &bytes);
 		if (!st)
 			st = dsl_pool_reserve(pool, bytes);
 		if (!st)
-			st = launch_within(pool, mod, kernel, args, n, with, false);
-		else if (!launch_within(pool, mod, kernel, args, n, with, true))
-			st = DSL_OK;
-		else
-			st = dsl_pool_reserve(pool, bytes); /* says again what is missing */
+			st = launch_within(pool, mod, kernel, args, n, with);
 	}
 	if (st == DSL_ERR_SEMAPHORES && !pool->semaphores) {
 		st = get_semaphores(pool);
 		if (!st)
-			st = launch_within(pool, mod, kernel, args, n, with, false);
+			st = launch_within(pool, mod, kernel, args, n, with);
 	}
 	return st;
 }

@@ -74,7 +74,6 @@ dsl_status manifest_none(const Why *w, KModuleDesc **out);
 typedef struct Plan Plan;
 struct Plan {
 	const KDesc *k;
-	const Plan *stand_in; /* of the same module, of a kernel that takes this one's place */
 	Expr shape[KD_MAX_ARGS][KD_MAX_RANK];
 	Expr stride[KD_MAX_ARGS][KD_MAX_RANK];
 	Expr facts[KD_MAX_FACTS];
@@ -163,10 +162,6 @@ extern const char repack_ptx[]; /* repack.ptx */
 
 /* launch.c */
 enum { WORKSPACE_ALIGN = 128 };
-/* dsl_launch, which takes a kernel's stand-in where workspace for copies is missing, or does not:
- * for who can give more. */
-dsl_status launch_with(dsl_module *mod, const char *kernel, const dsl_arg *args, size_t n,
-		       dsl_stream stream, const dsl_launch_opts *opts, bool stand_in);
 /* What the caller's struct says, with the defaults of what it does not have. */
 dsl_status launch_opts_read(const dsl_launch_opts *given, dsl_launch_opts *out);
 Plan *plan_find(const dsl_module *mod, const char *name); /* NULL: there is none */

@@ -418,18 +418,10 @@ static bool names_make(Kernel *k)
 	return true;
 }
 
-/* The only one, but for those that stand in for it; or NULL. */
-static const KDesc *desc_only(const KModuleDesc *m)
-{
-	for (int i = 1; i < m->nkernels; i++)
-		if (!m->kernels[i].stands_in)
-			return NULL;
-	return m->kernels;
-}
-
 static bool desc_choose(Kernel *k, const char *name)
 {
-	k->desc = name ? desc_named(k->module, name) : desc_only(k->module);
+	k->desc = name ? desc_named(k->module, name)
+		       : (k->module->nkernels == 1 ? k->module->kernels : NULL);
 	if (k->desc)
 		return true;
 	PyErr_Format(py_error, name ? "%s has no kernel %s" : "%s has several kernels: say which%s",

@@ -5,7 +5,7 @@
 #   gather.sh DSLC FILE SCRATCH HOW...   HOW: scatter: rows of D too (_swap: under swap); rows of a, of b, of both (ab); of bytes (a8), of rows that are a
 #   distance apart (lda), 64 bytes wide (narrow, two swizzles wide), by indices of each matrix of a batch (batch); by TMA, a box for each row (boxes, boxes_b, boxes_batch,
 #   boxes_c: beside a source, whose ring has the last of the warps that bring rows, and behind another ring; boxes_types: of other elements, of rows that are a
-#   distance apart, under swap, with a stand-in)
+#   distance apart, under swap)
 set -eu
 dslc=$1 file=$2 scratch=$3
 shift 3
@@ -83,8 +83,6 @@ s|gD = D / (bM,bN)|gD = D / (bM,bN), gC = C / (bM,bN)|' "$file" >"$scratch/k.gem
 		sed "$boxes; $swap" "$file" >"$scratch/k.gemm"
 		try -DR=cooperative -DCN=2
 		every try -DR=pingpong -DP=on
-		sed "$boxes; s/schedule {/& cp_async 8;/" "$file" >"$scratch/k.gemm"
-		try -DR=cooperative
 		continue ;;
 	boxes_batch)
 		sed "$batch; $boxes" "$file" >"$scratch/k.gemm"

@@ -67,31 +67,7 @@ sed 's/(sB,K,1)/(1004,K,1)/' "$folder/ranks/batch.gemm" >"$scratch/matrices.gemm
 name=matrices
 run L=2,M=72,N=8,K=72,sA=5184,sC=576,sD=576,ldd=8
 
-# What threads copy where there is no workspace: the kernel's stand-in, 8 and 4 bytes at a time, each major and size of
-# element, rows of K and of any distance, a batch whose epilogue reads a tensor, clusters.
-stand_in()
-{
-	from=$1
-	shift
-	name=$from-stand-in
-	sed "s/schedule {/schedule { cp_async $1;/" "$scratch/$from.gemm" >"$scratch/$name.gemm"
-	shift
-	run "$@" --kernel "$(sed -n 's/^kernel \([a-z]*\)(.*/\1/p' "$scratch/$name.gemm")_cp_async"
-}
-stand_in kk 8 M=131,N=199,K=140,lda=140,ldb=148 -DR=pingpong -DP=on -DbN=64
-stand_in mn 4 M=130,N=198,K=137,lda=134,ldb=202 -DCM=2 -DX=slice
-stand_in e4m3-e5m2-bf16 8 M=67,N=133,K=264,ldd=133 -DR=cooperative
-stand_in batch 8 L=3,M=132,N=135,K=68,sA=9000,sB=0,sC=17821,sD=17821,ldd=135 -DR=cooperative -DP=on
-[ $number = 21 ]
-
-# The module has both, and says so; a launcher's header has the kernel, which can be launched as either.
-"$dslc" -q "$scratch/kk-stand-in.gemm" --emit=header -o "$scratch/both.h"
-! grep -q "majors_cp_async_args" "$scratch/both.h" || exit 1
-"$dslc" explain "$scratch/kk-stand-in.gemm" -o "$scratch/full.gemm"
-for text in full kk-stand-in; do
-	"$dslc" -S "$scratch/$text.gemm" -o - | sed "/$text.gemm/d; /[.]loc/d" >"$scratch/$text.ptx"
-done
-cmp "$scratch/full.ptx" "$scratch/kk-stand-in.ptx"
+[ $number = 17 ]
 
 # Which way and why; a where clause that settles the distance leaves the address.
 says()
@@ -102,8 +78,6 @@ says()
 says "$scratch/kk.gemm" "where lda * 2 or the address of A is no multiple of 16 bytes, the launcher copies it into workspace first"
 says "$folder/majors.gemm" "where the address of A is no multiple of 16 bytes, the launcher copies"
 says "$scratch/matrices.gemm" "where 2008, K * 2 or the address of B is no multiple"
-
-says "$scratch/kk-stand-in.gemm" "multiples of 8 bytes, the launcher takes majors_cp_async of this module, whose threads copy"
 
 # Where rows may begin anywhere in a line of 128 bytes, unless a cluster shares the load or a where clause has settled it.
 says "$scratch/kk.gemm" "where lda * 2 is no multiple of 128 bytes, TMA is half as fast: a cluster that shares A loads it once"

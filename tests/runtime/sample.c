@@ -111,20 +111,11 @@ void sample_copies(Sample *s)
 	s->kernel[0].pdl = 1;
 }
 
-void sample_stand_in(Sample *s)
+void sample_again(Sample *s, const char *name)
 {
 	KDesc *k = &s->kernel[2];
-	fill_gemm(k);
-	k->name = k->symbol = "gemm_cp_async";
-	k->stands_in = "gemm";
-	k->args[GEMM_A].align = k->args[GEMM_B].align = 8;
-	k->facts[k->nfacts++] =
-		(KFact){"K 4 % 0 ==", "K % 4 == 0", "K", "threads copy A, 8 bytes at a time"};
-	k->maps[0] = k->maps[2];
-	k->nmaps = 1;
-	k->params[0] = (KParam){KP_PTR, GEMM_A};
-	k->params[1] = (KParam){KP_PTR, GEMM_B};
-	k->params[2] = (KParam){KP_TMAP, 0};
+	*k = s->kernel[0];
+	k->name = k->symbol = name;
 	s->module.nkernels = 3;
 }
 
@@ -159,31 +150,42 @@ void sample_elf(int machine, Buf *out)
 	buf_add(out, (const char *)sections, sizeof sections);
 }
 
-dsl_status sample_parse_with(const KModuleDesc *m, const char *old, const char *new)
+/* The manifest, with one text replaced. */
+static Buf manifest_with(const KModuleDesc *m, const char *old, const char *new)
 {
 	Buf json = {0}, changed = {0};
-	KModuleDesc *d = NULL;
 	manifest_write(m, &json);
 	const char *at = strstr(json.s, old);
 	if (!at)
 		fail_msg("the manifest has no %s", old);
 	buf_printf(&changed, "%.*s%s%s", (int)(at - json.s), json.s, new, at + strlen(old));
-	dsl_status st = dsl_desc_parse(changed.s, changed.n, &d);
+	buf_free(&json);
+	return changed;
+}
+
+dsl_status sample_parse_with(const KModuleDesc *m, const char *old, const char *new)
+{
+	Buf json = manifest_with(m, old, new);
+	KModuleDesc *d = NULL;
+	dsl_status st = dsl_desc_parse(json.s, json.n, &d);
 	if (!st)
 		dsl_desc_free(d);
 	buf_free(&json);
-	buf_free(&changed);
 	return st;
+}
+
+void sample_cubin_with(const KModuleDesc *m, const char *old, const char *new, Buf *out)
+{
+	Buf elf = {0}, json = manifest_with(m, old, new);
+	sample_elf(190, &elf);
+	assert_null(cubin_append(elf.s, elf.n, json.s, ".version 8.7\n", out));
+	buf_free(&elf);
+	buf_free(&json);
 }
 
 void sample_cubin_write(const KModuleDesc *m, Buf *out)
 {
-	Buf elf = {0}, json = {0};
-	sample_elf(190, &elf);
-	manifest_write(m, &json);
-	assert_null(cubin_append(elf.s, elf.n, json.s, ".version 8.7\n", out));
-	buf_free(&elf);
-	buf_free(&json);
+	sample_cubin_with(m, "", "", out);
 }
 
 void sample_args(dsl_arg args[GEMM_ARGS], int64_t m, int64_t n, int64_t k)

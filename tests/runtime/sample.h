@@ -26,13 +26,13 @@ void sample_fill(Sample *s);
 void sample_two_ways(Sample *s);
 /* Of A and B the launcher may make copies; the kernel waits for grids. */
 void sample_copies(Sample *s);
-void sample_constant(Sample *s); /* its B */
-/* A third kernel, gemm_cp_async, that takes the place of gemm where K % 4 == 0. */
-void sample_stand_in(Sample *s);
+void sample_constant(Sample *s);                /* its B */
+void sample_again(Sample *s, const char *name); /* gemm as a third kernel */
 
 /* An ELF as small as can be, for machine `machine` (190 is CUDA). */
 void sample_elf(int machine, Buf *out);
 void sample_cubin_write(const KModuleDesc *m, Buf *out);
+void sample_cubin_with(const KModuleDesc *m, const char *old, const char *new, Buf *out);
 /* Parses the manifest with one text replaced, in memory of exactly its size. */
 dsl_status sample_parse_with(const KModuleDesc *m, const char *old, const char *new);
 

@@ -332,80 +332,75 @@ static void pools_in_captures(void **state)
 	assert_status(dsl_pool_destroy(p), DSL_OK);
 }
 
-static int bench_open_stand_in(void **state)
+/* As versions before wrote a module whose schedule said cp_async 8: a second kernel, for launches
+ * without workspace. */
+static const char of_fallback[] = "\"name\":\"gemm_cp_async\"",
+		  by_fallback[] = "\"name\":\"gemm_cp_async\",\"stands_in\":\"gemm\"";
+
+static int bench_open_fallback(void **state)
 {
 	bench_open(state);
 	Bench *b = *state;
+	Buf cubin = {0};
 	dsl_device_close(b->dev);
-	sample_stand_in(&b->sample);
+	sample_again(&b->sample, "gemm_cp_async");
 	b->fake = fake_reset();
 	b->fake->kernel_params = 6;
 	b->dev = device_open();
-	b->mod = module_open(b->dev, &b->sample.module);
+	sample_cubin_with(&b->sample.module, of_fallback, by_fallback, &cubin);
+	assert_status(dsl_module_load_data(b->dev, cubin.s, cubin.n, &b->mod), DSL_OK);
+	buf_free(&cubin);
 	return 0;
 }
 
-/* Without workspace what threads can copy is launched at once; with it, copies are made as ever. */
-static void stand_ins(void **state)
+/* It loads, and a launch needs workspace as if there were no second kernel. */
+static void fallback_is_ignored(void **state)
 {
-	static const struct {
-		int64_t k;
-		dsl_addr a;
-		size_t space;
-		dsl_status st;
-		int launches;
-	} rows[] = {
-		{64, 0x10000, 0, DSL_OK, 1},
-		{68, 0x10000, 0, DSL_OK, 1},
-		{64, 0x10008, 0, DSL_OK, 1},
-		{68, 0x10000, A_BYTES + B_BYTES, DSL_OK, 2},
-		{68, 0x10000, A_BYTES + B_BYTES - 1, DSL_OK, 1},
-		{67, 0x10000, A_BYTES + B_BYTES - 1, DSL_ERR_WORKSPACE, 0},
-		{68, 0x10004, 0, DSL_ERR_WORKSPACE, 0},
-	};
 	Bench *b = *state;
-	for (size_t i = 0; i < COUNTOF(rows); i++) {
-		dsl_arg args[GEMM_ARGS];
-		sample_args(args, M, N, rows[i].k);
-		args[GEMM_A].v.ptr = rows[i].a;
-		assert_int_equal(asked(b, args) > 0, rows[i].k != 64 || rows[i].a != 0x10000);
-		b->fake->launches = 0;
-		assert_status(launch(b, args, rows[i].space ? space : 0, rows[i].space, 0),
-			      rows[i].st);
-		assert_int_equal(b->fake->launches, rows[i].launches);
-	}
+	dsl_arg args[GEMM_ARGS];
+	sample_args(args, M, N, 64);
+	assert_status(launch(b, args, 0, 0, 0), DSL_OK);
+	sample_args(args, M, N, 68);
+	assert_int_equal(asked(b, args), A_BYTES + B_BYTES);
+	assert_status(launch(b, args, 0, 0, 0), DSL_ERR_WORKSPACE);
+	assert_says(dsl_detail(), "98304 bytes of workspace are needed", NULL);
+	assert_int_equal(b->fake->launches, 1);
+	assert_status(launch(b, args, space, A_BYTES + B_BYTES, 0), DSL_OK);
+	assert_int_equal(b->fake->launches, 3);
+	assert_status(dsl_launch(b->mod, "gemm", args, GEMM_ARGS, NULL, NULL), DSL_ERR_STRIDE);
+	assert_says(dsl_detail(), "tensor A: stride", "is given workspace", NULL);
+	assert_status(dsl_can_run(b->mod, "gemm", args, GEMM_ARGS, NULL, 0), DSL_ERR_STRIDE);
+	assert_status(dsl_launch(b->mod, "gemm_cp_async", args, GEMM_ARGS, NULL, NULL),
+		      DSL_ERR_KERNEL_NAME);
+	assert_int_equal(dsl_module_desc(b->mod)->nkernels, 2);
 }
 
-/* Callers of 0.2 have no workspace to give, nor has a pool that does not grow; any other pool has
- * copies made. What is refused is so in the kernel's own words. */
-static void stand_ins_of_others(void **state)
+/* In a pool that does not grow either: the detail says what is needed. */
+static void fallback_in_captures(void **state)
 {
 	Bench *b = *state;
 	dsl_arg args[GEMM_ARGS];
 	dsl_pool *p = NULL;
 	assert_status(dsl_pool_create(b->dev, NULL, &p), DSL_OK);
 	b->fake->capture = CU_STREAM_CAPTURE_STATUS_ACTIVE;
-	for (int k = 67; k <= 68; k++) {
-		dsl_status odd = k % 4 ? DSL_ERR_STRIDE : DSL_OK;
-		sample_args(args, M, N, k);
-		assert_status(dsl_launch(b->mod, "gemm", args, GEMM_ARGS, NULL, NULL), odd);
-		assert_status(dsl_can_run(b->mod, "gemm", args, GEMM_ARGS, NULL, 0), odd);
-		if (odd)
-			assert_says(dsl_detail(), "tensor A: stride", "is given workspace", NULL);
-		assert_status(dsl_pool_launch(p, b->mod, "gemm", args, GEMM_ARGS, NULL),
-			      odd ? DSL_ERR_WORKSPACE : DSL_OK);
-		if (odd)
-			assert_says(dsl_detail(), "98304 are needed", "captured", NULL);
-	}
-	assert_int_equal(b->fake->launches, 2);
-	b->fake->capture = CU_STREAM_CAPTURE_STATUS_NONE;
-	assert_status(dsl_pool_launch(p, b->mod, "gemm", args, GEMM_ARGS, NULL), DSL_OK);
-	assert_int_equal(b->fake->launches, 4);
-	assert_status(sample_parse_with(&b->sample.module, "\"stands_in\":\"gemm\"",
-					"\"stands_in\":\"scale_gemm\""),
-		      DSL_ERR_MANIFEST);
-	assert_says(dsl_detail(), "gemm_cp_async", "scale_gemm", NULL);
+	sample_args(args, M, N, 68);
+	assert_status(dsl_pool_launch(p, b->mod, "gemm", args, GEMM_ARGS, NULL), DSL_ERR_WORKSPACE);
+	assert_says(dsl_detail(), "98304 are needed", "captured", NULL);
+	assert_int_equal(b->fake->launches, 0);
 	assert_status(dsl_pool_destroy(p), DSL_OK);
+}
+
+/* A manifest needs a kernel beside it. */
+static void fallback_alone(void **state)
+{
+	Sample s;
+	(void)state;
+	sample_fill(&s);
+	s.module.nkernels = 1;
+	assert_status(sample_parse_with(&s.module, "\"symbol\"",
+					"\"stands_in\":\"gemm\",\"symbol\""),
+		      DSL_ERR_MANIFEST);
+	assert_says(dsl_detail(), "no kernel to launch", NULL);
 }
 
 /* What a graph was given stays, whatever the pool gives later; two streams have two pools. */
@@ -584,9 +579,11 @@ int main(void)
 		TEST(a_copy_that_the_driver_refuses),
 		TEST(pools_grow),
 		TEST(pools_in_captures),
-		cmocka_unit_test_setup_teardown(stand_ins, bench_open_stand_in, bench_close),
-		cmocka_unit_test_setup_teardown(stand_ins_of_others, bench_open_stand_in,
+		cmocka_unit_test_setup_teardown(fallback_is_ignored, bench_open_fallback,
 						bench_close),
+		cmocka_unit_test_setup_teardown(fallback_in_captures, bench_open_fallback,
+						bench_close),
+		cmocka_unit_test(fallback_alone),
 		TEST(pools_outlive_graphs),
 		TEST(packed_is_read_where_it_lies),
 		TEST(packed_before_the_next_begins),
