@@ -99,7 +99,6 @@ typedef struct {
 	const SizeArg *sizes; /* asked about */
 	int nsizes;
 	FactClause clause[CLAUSE_COUNT];
-	bool serpentine;
 	const char *along;
 	int64_t threads, launch_regs, acc_regs, accs, smem, smem_limit;
 	const char *grid; /* CTAs, a formula of the arguments */

@@ -512,7 +512,6 @@ static void take_schedule(Facts *f)
 	f->clause[CLAUSE_STAGES].there = false; /* pipelines say it */
 	f->clause[CLAUSE_SWAP].there = f->clause[CLAUSE_SWAP].v[0];
 	f->clause[CLAUSE_THREADS].there = kernel_why_find(k, REASON_THREADS, NULL);
-	f->serpentine = attrs_int(a, A_SERPENTINE, 0);
 	f->along = attrs_str(a, A_ALONG, "m");
 	f->threads = attrs_int(a, A_BLOCK, 0);
 	f->smem = attrs_int(a, A_SMEM, 0);

@@ -25,7 +25,6 @@ static void put_schedule(json_object *k, const Facts *f)
 	json_put_bool(o, "dynamic", c[CLAUSE_PERSISTENT].v[0] == 2);
 	json_put_int(o, "group", c[CLAUSE_GROUP].v[0]);
 	json_put_text(o, "along", f->along);
-	json_put_bool(o, "serpentine", f->serpentine);
 	json_put_int(o, "inflight", c[CLAUSE_INFLIGHT].v[0]);
 	json_put_int(o, "staging", c[CLAUSE_STAGING].v[0]);
 	json_put_int(o, "subtile", c[CLAUSE_SUBTILE].v[0]);
@@ -34,7 +33,6 @@ static void put_schedule(json_object *k, const Facts *f)
 	put_ints(o, "cluster", c[CLAUSE_CLUSTER].v, 2);
 	json_put_text(o, "multicast", c[CLAUSE_MULTICAST].word);
 	put_ints(o, "tile_box", c[CLAUSE_BOX].v, c[CLAUSE_BOX].v[0] ? 2 : 0);
-	put_ints(o, "raster", c[CLAUSE_RASTER].v, c[CLAUSE_RASTER].v[0] ? 2 : 0);
 }
 
 static void put_fill(json_object *o, const Facts *f)

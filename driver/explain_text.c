@@ -248,8 +248,8 @@ static void line(Buf *b, const char *indent, const char *clause, const char *rea
 
 static const char *group_text(const Facts *f)
 {
-	return ctx_strf(f->k->ctx, "group(%" PRId64 ") along %s%s;", f->clause[CLAUSE_GROUP].v[0],
-			f->along, f->serpentine ? " serpentine" : "");
+	return ctx_strf(f->k->ctx, "group(%" PRId64 ") along %s;", f->clause[CLAUSE_GROUP].v[0],
+			f->along);
 }
 
 static const char *role_text(const Facts *f, const FactRole *r, const char *unit, int64_t count)
@@ -290,13 +290,9 @@ static const char *persistent_text(const Facts *f)
 {
 	static const char *const words[] = {"off", "on", "dynamic"};
 	Ctx *c = f->k->ctx;
-	const int64_t *box = f->clause[CLAUSE_BOX].v, *fields = f->clause[CLAUSE_RASTER].v;
-	const char *raster = "";
-	if (fields[0])
-		raster = ctx_strf(c, " raster (%" PRId64 ",%" PRId64 ")", fields[0], fields[1]);
+	const int64_t *box = f->clause[CLAUSE_BOX].v;
 	if (box[0])
-		return ctx_strf(c, "persistent box (%" PRId64 ",%" PRId64 ")%s;", box[0], box[1],
-				raster);
+		return ctx_strf(c, "persistent box (%" PRId64 ",%" PRId64 ");", box[0], box[1]);
 	return ctx_strf(c, "persistent %s;", words[f->clause[CLAUSE_PERSISTENT].v[0]]);
 }
 

@@ -56,6 +56,11 @@ static bool is_retired(Sema *s, const char *word, Loc loc)
 
 static void bad_form(Sema *s, const Node *n, const char *form)
 {
+	for (int i = 0; i < n->kids.n; i++) {
+		const Node *word = n->kids.at[i];
+		if (word->kind == N_NAME && is_retired(s, word->name, word->loc))
+			return;
+	}
 	diag_remedy(s->ctx,
 		    diag(s->ctx, n->loc, D_E0308, "'%s' cannot be written like this", n->name),
 		    "write %s", form);
@@ -212,7 +217,7 @@ static void clause_roles(Sema *s, const Node *n)
 }
 
 /* ------------------------------------------------------------------ groups and boxes */
-/* (8)   (8) along n   (8) along m serpentine: the words of a group from the i-th on */
+/* (8)   (8) along n: the words of a group from the i-th on */
 static bool group_words(Sema *s, const Node *n, int i)
 {
 	int64_t v;
@@ -224,10 +229,6 @@ static bool group_words(Sema *s, const Node *n, int i)
 	if (is_word(word_at(n, i + 1), "along") && (is_word(along, "m") || is_word(along, "n"))) {
 		kernel_str(s->kernel, A_ALONG, along->name);
 		i += 2;
-	}
-	if (is_word(word_at(n, i + 1), "serpentine")) {
-		kernel_int(s->kernel, A_SERPENTINE, 1);
-		i++;
 	}
 	return n->kids.n == i + 1;
 }
@@ -265,17 +266,12 @@ static bool pair(Sema *s, const Node *t, const ClauseRow *row)
 	return true;
 }
 
-/* (2,1)   (2,1) raster (4,8): the words of a box from the i-th on */
+/* (2,1): the words of a box from the i-th on */
 static bool box_words(Sema *s, const Node *n, int i)
 {
-	bool raster = is_word(word_at(n, i + 1), "raster");
-	if (!is_pair(word_at(n, i)) || n->kids.n != i + (raster ? 3 : 1))
+	if (!is_pair(word_at(n, i)) || n->kids.n != i + 1)
 		return false;
 	pair(s, n->kids.at[i], &clause_rows[CLAUSE_BOX]);
-	if (raster && !is_pair(n->kids.at[i + 2]))
-		return false;
-	if (raster)
-		pair(s, n->kids.at[i + 2], &clause_rows[CLAUSE_RASTER]);
 	return true;
 }
 
@@ -300,7 +296,7 @@ static bool turns_word(Sema *s, const Node *word, int64_t *turns)
 	return false;
 }
 
-/* persistent;  persistent off;  persistent dynamic;  persistent group(8) along n serpentine; */
+/* persistent;  persistent off;  persistent dynamic;  persistent group(8) along n; */
 static void clause_persistent(Sema *s, const Node *n)
 {
 	const Node *first = word_at(n, 0);

@@ -228,12 +228,10 @@ static int grouped_mode(Kernel *k, const Plane *p, int64_t *group)
 	return rows;
 }
 
-/* Groups of `group` tiles along one mode share a sweep along the other; serpentine sweeps turn back
- * instead of starting over: what is in the L2 is used. */
+/* Groups of `group` tiles along one mode share a sweep along the other. */
 static void raster_2d(Here h, const Plane *p, const Ix *tile, const Ix *in)
 {
 	Ctx *c = h.k->ctx;
-	const Attrs *schedule = &h.k->attrs;
 	int64_t g;
 	int grouped = grouped_mode(h.k, p, &g), swept = 1 - grouped;
 	const Ix *group = ix_int(h.k, g);
@@ -242,46 +240,13 @@ static void raster_2d(Here h, const Plane *p, const Ix *tile, const Ix *in)
 	Plane named = *p;
 	named.extent[grouped] = rows;
 	named.extent[swept] = cols;
-	const Ix *sweep = ix_mul(c, group, cols), *which = ix_div(c, tile, sweep);
-	const Ix *first = tiles_let(h, "first", ix_mul(c, which, group));
+	const Ix *sweep = ix_mul(c, group, cols);
+	const Ix *first = tiles_let(h, "first", ix_mul(c, ix_div(c, tile, sweep), group));
 	const Ix *left = ix_new(c, IX_MIN, group, ix_sub(c, rows, first));
 	const Ix *height = tiles_let(h, "height", at_least_one(h, p, left));
 	const Ix *rest = tiles_let(h, "rest", ix_mod(c, tile, sweep));
-	const Ix *along = ix_div(c, rest, height);
-	if (attrs_int(schedule, A_SERPENTINE, 0)) {
-		const Ix *last = ix_sub(c, cols, ix_int(h.k, 1));
-		const Ix *back = ix_sub(c, last, ix_mul(c, along, ix_int(h.k, 2)));
-		if (p->boxed)
-			back = ix_mul(c, back, ix_new(c, IX_LT, along, cols));
-		along = ix_add(c, along, ix_mul(c, ix_mod(c, which, ix_int(h.k, 2)), back));
-	}
 	let_mode(h, &named, grouped, ix_add(c, first, ix_mod(c, rest, height)), in);
-	let_mode(h, &named, swept, along, in);
-}
-
-/* Bands of RM rows; in a band, fields of RN columns; in a field, n first. The last of each may be
- * smaller. */
-static void raster_fields(Here h, const Plane *p, const Ix *tile, const Ix *in)
-{
-	Ctx *c = h.k->ctx;
-	int64_t shape[2];
-	shape_attr(h.k, A_RASTER, shape);
-	const Ix *rm = ix_int(h.k, shape[0]), *rn = ix_int(h.k, shape[1]);
-	Plane named = *p;
-	const Ix *rows = named.extent[0] = tiles_let(h, "rows", p->extent[0]);
-	const Ix *cols = named.extent[1] = tiles_let(h, "cols", p->extent[1]);
-	const Ix *band = ix_mul(c, rm, cols);
-	const Ix *first = tiles_let(h, "first", ix_mul(c, ix_div(c, tile, band), rm));
-	const Ix *left = ix_new(c, IX_MIN, rm, ix_sub(c, rows, first));
-	const Ix *height = tiles_let(h, "height", at_least_one(h, p, left));
-	const Ix *rest = tiles_let(h, "rest", ix_mod(c, tile, band)),
-		 *field = ix_mul(c, rn, height);
-	const Ix *side = tiles_let(h, "side", ix_mul(c, ix_div(c, rest, field), rn));
-	left = ix_new(c, IX_MIN, rn, ix_sub(c, cols, side));
-	const Ix *width = tiles_let(h, "width", at_least_one(h, p, left));
-	const Ix *at = tiles_let(h, "at", ix_mod(c, rest, field));
-	let_mode(h, &named, 0, ix_add(c, first, ix_div(c, at, width)), in);
-	let_mode(h, &named, 1, ix_add(c, side, ix_mod(c, at, width)), in);
+	let_mode(h, &named, swept, ix_div(c, rest, height), in);
 }
 
 /* The matrix of a batch that the block is in; the block's number in it. Where a block is a launched
@@ -321,8 +286,6 @@ void tiles_raster(Here h, const Plane *p, const Ix *block, const Ix *in)
 {
 	if (p->name[0] == NONE || p->name[1] == NONE)
 		raster_1d(h, p, block, in);
-	else if (attrs_get(&h.k->attrs, A_RASTER))
-		raster_fields(h, p, block, in);
 	else
 		raster_2d(h, p, block, in);
 }
@@ -445,11 +408,6 @@ static void check_modes(Kernel *k, const Plane *p)
 			diag(k->ctx, p->grid->loc, D_E0407,
 			     "a cluster or box has %d tiles along %s, of which the grid has one",
 			     (int)p->block[i], along[i]);
-	bool one = p->name[0] == NONE || p->name[1] == NONE;
-	if (one && attrs_get(&k->attrs, A_RASTER))
-		diag(k->ctx, p->grid->loc, D_E0407,
-		     "a raster needs tiles along m and along n, and along one of them there is "
-		     "one");
 }
 
 void pass_tiles(Kernel *k)

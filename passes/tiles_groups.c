@@ -100,19 +100,19 @@ void groups_tiles(Here h, const Plane *p, Op *grid)
 }
 
 /* What asks for places of tiles that are known before the launch. */
-static const char *no_groups(const Kernel *k, const Plane *p)
+static const char *no_groups(const Plane *p)
 {
 	if (p->shares > 1)
 		return "sums workspace: as many CTAs are launched as there may be tiles, and all "
 		       "would have to run at one time";
-	if (p->boxed || attrs_get(&k->attrs, A_RASTER))
-		return "a box or a raster: tiles of a group are as many as the device finds";
+	if (p->boxed)
+		return "a box: tiles of a group are as many as the device finds";
 	return NULL;
 }
 
 static void check_grid(Kernel *k, const Plane *p)
 {
-	const char *what = p->grid->nin ? no_groups(k, p) : NULL;
+	const char *what = p->grid->nin ? no_groups(p) : NULL;
 	if (what)
 		diag_remedy(
 			k->ctx,

@@ -47,7 +47,7 @@ proved -DCM=3 -DW=1 -DbM=64
 [ "$how_many" != all ] || proved -DCM=4 -DCN=4 -DBM=3 -DBN=2
 proved -DR=none -DCM=4 -DBM=1 -DBN=3 -DW=1 -DbM=64
 proved -DR=pingpong -DCM=2 -DBM=3 -DW=1 -DbM=64
-"$dslc" -q --emit=ir -o "$scratch/boxes.ir" "$file" -DCM=2 -DBM=3 -DRM=1 -DRN=1
+"$dslc" -q --emit=ir -o "$scratch/boxes.ir" "$file" -DCM=2 -DBM=3
 sed 's/bytes=24576/bytes=16384/' "$scratch/boxes.ir" >"$scratch/out.ir"
 "$dslc" check "$scratch/out.ir" >"$scratch/out" 2>&1 && echo "bytes that are not announced are proved" && exit 1
 grep -q '; in tile 1 rank 0 loads %sB for ranks 0, 1:$' "$scratch/out" || {
@@ -61,7 +61,7 @@ sed "s/bf16 (M,K):(K,1), B : bf16 (N,K):(K,1)/$short/" "$file" >"$scratch/short.
 file=$scratch/short.gemm
 proved -DCM=2 -DBM=3
 proved -DR=none -DCM=4 -DBM=1 -DBN=3 -DW=1 -DbM=64
-"$dslc" -q --emit=ir -o "$scratch/short.ir" "$file" -DCM=2 -DBM=3 -DRM=1 -DRN=1
+"$dslc" -q --emit=ir -o "$scratch/short.ir" "$file" -DCM=2 -DBM=3
 sed 's/bytes=24576/bytes=16384/' "$scratch/short.ir" >"$scratch/out.ir"
 "$dslc" check "$scratch/out.ir" >"$scratch/out" 2>&1 && echo "bytes that are not announced are proved" && exit 1
 grep -q '; in tile 1 rank 0 loads %sB for ranks 0, 1:$' "$scratch/out" || {

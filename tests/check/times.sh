@@ -13,7 +13,7 @@ kernel()
 	in=$1 out=$2
 	shift 2
 	sed -e "s/@IN@/$in/g" -e "s/@OUT@/$out/g" -e "s/@CAST@/$([ "$out" = f32 ] || echo "$out")/" \
-		-e 's/@RASTER@//' -e 's/@STRIDE@/(N,1)/' "$root/tests/gpu/case.gemm.in" >"$scratch/case.gemm"
+		-e 's/@ALONG@//' -e 's/@STRIDE@/(N,1)/' "$root/tests/gpu/case.gemm.in" >"$scratch/case.gemm"
 	n=$((${n:-0} + 1))
 	"$dslc" -q -Wno-N0401 --emit=ir -o "$scratch/$n.ir" "$scratch/case.gemm" -DP=on "$@"
 }

@@ -11,7 +11,7 @@
 # tests/gpu/same_ptx.sh compares. EMIT=ir writes OUT/NAME.ir, which tests/check/times.c times the proofs of.
 # The grid: bf16 and f16 inputs, bf16, f16 and f32 outputs, 1 to 3 atoms along m, five schedules (.p:
 # persistent), and for each of these 90 four choices of N tile (8..256), K tile (16..128: all
-# swizzles), stages (2..8), groups in flight (0..2), raster (along m, along n, serpentine; 1..5); then
+# swizzles), stages (2..8), groups in flight (0..2), order of tiles (along m, along n; 1..5); then
 # tensors with contiguous columns.
 set -eu
 dslc=$1 root=$2 out=$3
@@ -54,9 +54,9 @@ case_add()
 	bn=$(nth $((n * 7)) $tiles_n)
 	bk=$(nth "$n" $tiles_k)
 	s=$(fit_stages "$(nth "$n" $stages_of)" "$w" "$bn" "$bk")
-	persistent=off raster= inflight=$((n % 3))
+	persistent=off along= inflight=$((n % 3))
 	case $role in *.p) persistent=on ;; esac
-	case $((n % 4)) in 1) raster=" along n" ;; 2) raster=" along m serpentine" ;; esac
+	[ $((n % 4)) != 1 ] || along=" along n"
 	[ $inflight -lt "$s" ] || inflight=1
 	# One warpgroup holds the whole tile of a pingpong kernel; three have 128 registers each.
 	[ "${role#ping}" = "$role" ] || [ "$w" = 1 ] || [ "$bn" -le 192 ] || bn=$((bn - 96))
@@ -68,7 +68,7 @@ case_add()
 	[ -z "$(sed -n "/^$name /p" "$out/cases.txt")" ] || name=$name-$n
 	cast=$to
 	[ "$to" = f32 ] && cast=
-	sed -e "s/@IN@/$in/g" -e "s/@OUT@/$to/g" -e "s/@CAST@/$cast/g" -e "s/@RASTER@/$raster/" \
+	sed -e "s/@IN@/$in/g" -e "s/@OUT@/$to/g" -e "s/@CAST@/$cast/g" -e "s/@ALONG@/$along/" \
 		-e "s/@STRIDE@/$stride/" \
 		"$root/tests/gpu/case.gemm.in" >"$out/src/$name.gemm"
 	# Rows and columns that TMA cannot take.
@@ -158,7 +158,6 @@ done
 schedule ping_192_any "roles pingpong; persistent group(8);" -DbN=192
 schedule ping_128_any "roles pingpong; persistent group(16); stages 6;" -DbN=128
 schedule ping_128_nopdl "roles pingpong; persistent group(16); stages 6; pdl off;" -DbN=128
-schedule ping_192_serpentine "roles pingpong; persistent group(8) along m serpentine;" -DbN=192
 for cluster in 2,1 1,2 2,2 4,1 4,2 8,1; do
 	shape=${cluster%,*}x${cluster#*,}
 	for way in slice leader off; do

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* passes.cluster - the pass tiles with random clusters, boxes and rasters: every tile of the plane
+/* passes.cluster - the pass tiles with random clusters and boxes: every tile of the plane
  * is computed once, what lies beyond is beyond, all CTAs of a cluster make as many steps; and the
  * groups that same.h finds in the coordinates are compared with the coordinates. */
 #include <setjmp.h>
@@ -18,8 +18,8 @@
 enum { SEED = 517, SIDE = 16, NAMES = 32, CTAS = 640, TILE = 128 };
 
 typedef struct {
-	int64_t tiles[2], cluster[2], box[2], raster[2], group, sms;
-	bool persistent, boxed, rastered, along_n, serpentine;
+	int64_t tiles[2], cluster[2], box[2], group, sms;
+	bool persistent, boxed, along_n;
 } Config;
 
 typedef struct {
@@ -61,13 +61,10 @@ static Config config_draw(World *w)
 		g.tiles[i] = 1 + below(w, SIDE);
 		g.cluster[i] = clusters[at][i];
 		g.box[i] = 1 + below(w, 4);
-		g.raster[i] = 1 + below(w, 5);
 	}
 	g.persistent = below(w, 4);
 	g.boxed = g.persistent && below(w, 2);
-	g.rastered = below(w, 2);
 	g.along_n = below(w, 2);
-	g.serpentine = below(w, 3) == 0;
 	return g;
 }
 
@@ -97,15 +94,11 @@ static Kernel *kernel_make(World *w)
 	buf_printf(&b, "kernel gemm tile sm_90a roles=cooperative inflight=1");
 	if (g->group)
 		buf_printf(&b, " group=%d along=%s", (int)g->group, g->along_n ? "n" : "m");
-	if (g->serpentine)
-		buf_printf(&b, " serpentine=1");
 	if (g->persistent)
 		buf_printf(&b, " persistent=1");
 	buf_printf(&b, " cluster=(%d,%d)", (int)g->cluster[0], (int)g->cluster[1]);
 	if (g->boxed)
 		buf_printf(&b, " tile_box=(%d,%d)", (int)g->box[0], (int)g->box[1]);
-	if (g->rastered)
-		buf_printf(&b, " raster=(%d,%d)", (int)g->raster[0], (int)g->raster[1]);
 	buf_add(&b, body, strlen(body));
 	Module *m = module_parse(w->c, ctx_src(w->c, "test", b.s, b.n));
 	assert_non_null(m);

@@ -516,17 +516,15 @@ static void write_order(Make *k)
 {
 	Buf *b = &k->m->text;
 	if (k->persistent && chance(k, 25)) {
-		buf_printf(b, "        persistent box (%d,%d)", within(k, 1, 4), within(k, 1, 4));
-		if (chance(k, 50))
-			buf_printf(b, " raster (%d,%d)", within(k, 1, 4), within(k, 1, 4));
-		buf_printf(b, ";\n");
+		buf_printf(b, "        persistent box (%d,%d);\n", within(k, 1, 4),
+			   within(k, 1, 4));
 		return;
 	}
 	if (k->persistent)
 		buf_printf(b, "        persistent;\n");
 	if (chance(k, 50))
-		buf_printf(b, "        group(%d)%s%s;\n", within(k, 1, 6),
-			   WORD(k, "", " along m", " along n"), WORD(k, "", " serpentine"));
+		buf_printf(b, "        group(%d)%s;\n", within(k, 1, 6),
+			   WORD(k, "", " along m", " along n"));
 }
 
 static void write_cluster(Make *k)

@@ -37,7 +37,6 @@ for source in "$root"/examples/*/*.gemm; do
 		one "$source" "roles cooperative; persistent; stages $depth;" 136,264,320,1
 		one "$source" "roles pingpong; persistent; stages $depth;" 264,264,320,1 -DbN=128
 	done
-	one "$source" "roles cooperative; persistent group(8) along m serpentine;" 264,264,128,1
 	one "$source" "roles cooperative; persistent group(2) along n;" 264,264,128,1
 	one "$source" "roles cooperative; inflight 0;" 136,264,320,1
 	one "$source" "roles cooperative; inflight 2;" 136,264,320,1
