@@ -22,7 +22,8 @@ static const KDesc *desc_find(const KModuleDesc *d, const char *name)
 	return NULL;
 }
 
-Plan *plan_find(const dsl_module *mod, const char *name)
+/* NULL: there is none. */
+static Plan *plan_find(const dsl_module *mod, const char *name)
 {
 	const KDesc *k = desc_find(mod->desc, name);
 	return k ? &mod->plans[k - mod->desc->kernels] : NULL;

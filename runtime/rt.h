@@ -164,7 +164,6 @@ extern const char repack_ptx[]; /* repack.ptx */
 enum { WORKSPACE_ALIGN = 128 };
 /* What the caller's struct says, with the defaults of what it does not have. */
 dsl_status launch_opts_read(const dsl_launch_opts *given, dsl_launch_opts *out);
-Plan *plan_find(const dsl_module *mod, const char *name); /* NULL: there is none */
 /* Of a handle that a caller gave: the module is loaded and has the kernel. */
 dsl_status plan_of(const dsl_module *mod, const char *name, const Plan **out);
 
