@@ -32,7 +32,6 @@ static void put_schedule(json_object *k, const Facts *f)
 	json_put_bool(o, "deterministic", c[CLAUSE_DETERMINISTIC].v[0]);
 	put_ints(o, "cluster", c[CLAUSE_CLUSTER].v, 2);
 	json_put_text(o, "multicast", c[CLAUSE_MULTICAST].word);
-	put_ints(o, "tile_box", c[CLAUSE_BOX].v, c[CLAUSE_BOX].v[0] ? 2 : 0);
 }
 
 static void put_fill(json_object *o, const Facts *f)

@@ -289,11 +289,7 @@ static void rejected(Buf *b, const char *indent, const Facts *f, ReasonId id)
 static const char *persistent_text(const Facts *f)
 {
 	static const char *const words[] = {"off", "on", "dynamic"};
-	Ctx *c = f->k->ctx;
-	const int64_t *box = f->clause[CLAUSE_BOX].v;
-	if (box[0])
-		return ctx_strf(c, "persistent box (%" PRId64 ",%" PRId64 ");", box[0], box[1]);
-	return ctx_strf(c, "persistent %s;", words[f->clause[CLAUSE_PERSISTENT].v[0]]);
+	return ctx_strf(f->k->ctx, "persistent %s;", words[f->clause[CLAUSE_PERSISTENT].v[0]]);
 }
 
 static const char *(*const own_text[CLAUSE_COUNT])(const Facts *f) = {
@@ -319,7 +315,6 @@ static const char *clause_text(const Facts *f, ClauseId id)
 		return ctx_strf(c, "%s %s;", row->word, x->word);
 	case CF_OWN:
 		return own_text[id](f);
-	case CF_PART:
 	case CF_LATER:
 		break;
 	}

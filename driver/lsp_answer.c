@@ -235,7 +235,7 @@ static void add_keywords(json_object *list)
 static void add_clauses(json_object *list)
 {
 	for (int i = 0; i < CLAUSE_COUNT; i++)
-		if (clause_rows[i].form != CF_LATER && clause_rows[i].form != CF_PART)
+		if (clause_rows[i].form != CF_LATER)
 			add_item(list, clause_rows[i].word, ITEM_KEYWORD, clause_rows[i].example);
 }
 
@@ -247,9 +247,6 @@ static void add_clause_words(json_object *list, const char *clause)
 		if (w->built && !strcmp(clause_rows[w->clause].word, clause))
 			add_item(list, w->word, ITEM_CONSTANT, "a word of the schedule");
 	}
-	for (int i = 0; i < CLAUSE_COUNT; i++)
-		if (clause_rows[i].form == CF_PART)
-			add_item(list, clause_rows[i].word, ITEM_KEYWORD, clause_rows[i].example);
 #define INNER(text, what) add_item(list, text, ITEM_KEYWORD, what);
 #include "frontend/words.def"
 }

@@ -216,7 +216,7 @@ static void clause_roles(Sema *s, const Node *n)
 		kernel_str(s->kernel, A_ROLES, v.str);
 }
 
-/* ------------------------------------------------------------------ groups and boxes */
+/* ------------------------------------------------------------------ groups */
 /* (8)   (8) along n: the words of a group from the i-th on */
 static bool group_words(Sema *s, const Node *n, int i)
 {
@@ -250,11 +250,6 @@ static bool on_or_off(Sema *s, const Node *word, bool *on)
 	return *on || !strcmp(v.str, "off");
 }
 
-static bool is_pair(const Node *t)
-{
-	return t && t->kind == N_TUPLE && t->kids.n == 2;
-}
-
 /* A pair of the numbers that the row allows; false where they are none. */
 static bool pair(Sema *s, const Node *t, const ClauseRow *row)
 {
@@ -263,15 +258,6 @@ static bool pair(Sema *s, const Node *t, const ClauseRow *row)
 		if (!bounded(s, t->kids.at[i], row, &v[i]))
 			return false;
 	kernel_ints(s->kernel, row->attr, v, 2);
-	return true;
-}
-
-/* (2,1): the words of a box from the i-th on */
-static bool box_words(Sema *s, const Node *n, int i)
-{
-	if (!is_pair(word_at(n, i)) || n->kids.n != i + 1)
-		return false;
-	pair(s, n->kids.at[i], &clause_rows[CLAUSE_BOX]);
 	return true;
 }
 
@@ -299,25 +285,13 @@ static bool turns_word(Sema *s, const Node *word, int64_t *turns)
 /* persistent;  persistent off;  persistent dynamic;  persistent group(8) along n; */
 static void clause_persistent(Sema *s, const Node *n)
 {
-	const Node *first = word_at(n, 0);
-	const char *example = clause_rows[CLAUSE_PERSISTENT].example;
+	const Node *first = word_at(n, 0), *turns_of = is_word(first, "group") ? NULL : first;
+	int i = turns_of ? 1 : 0;
+	const Node *order = word_at(n, i);
 	int64_t turns = 1;
-	int i = 0;
-	bool orders = is_word(first, "box") || is_word(first, "group");
-	if (first && !orders && !turns_word(s, first, &turns))
-		return;
-	i += first && !orders;
-	const Node *next = word_at(n, i);
-	if (is_word(next, "box")) {
-		if (!box_words(s, n, i + 1))
-			bad_form(s, n, clause_rows[CLAUSE_BOX].example);
-	} else if (is_word(next, "group")) {
-		if (!group_words(s, n, i + 1))
-			bad_form(s, n, example);
-	} else if (next) {
-		bad_form(s, n, example);
-	}
-	if (turns)
+	if (order && (!is_word(order, "group") || !group_words(s, n, i + 1)))
+		bad_form(s, n, clause_rows[CLAUSE_PERSISTENT].example);
+	else if ((!turns_of || turns_word(s, turns_of, &turns)) && turns)
 		kernel_int(s->kernel, A_PERSISTENT, turns);
 }
 
@@ -403,7 +377,7 @@ static void read_pair(Sema *s, const Node *n, const ClauseRow *row)
 	const Node *t = n->kids.at[0];
 	const Target *target = target_by_name(s->kernel->target);
 	int64_t most = target ? target->cluster_max : row->most;
-	if (!is_pair(t)) {
+	if (t->kind != N_TUPLE || t->kids.n != 2) {
 		bad_form(s, n, row->example);
 		return;
 	}
@@ -441,8 +415,7 @@ static void clause_unknown(Sema *s, const Node *n)
 	if (is_retired(s, n->name, n->name_loc))
 		return;
 	for (int i = 0; i < CLAUSE_COUNT; i++)
-		if (clause_rows[i].form != CF_PART)
-			suggest_try(&g, clause_rows[i].word);
+		suggest_try(&g, clause_rows[i].word);
 	DiagMsg *m = diag(s->ctx, n->name_loc, D_E0308, "the schedule has no '%s'", n->name);
 	if (!help_habit(s, n->name, m))
 		suggest_end(s, &g, m);
@@ -451,8 +424,7 @@ static void clause_unknown(Sema *s, const Node *n)
 static void clause(Sema *s, const Node *n)
 {
 	int i = 0;
-	while (i < CLAUSE_COUNT &&
-	       (clause_rows[i].form == CF_PART || strcmp(clause_rows[i].word, n->name) != 0))
+	while (i < CLAUSE_COUNT && strcmp(clause_rows[i].word, n->name) != 0)
 		i++;
 	if (i == CLAUSE_COUNT)
 		clause_unknown(s, n);

@@ -231,18 +231,15 @@ IxFacts facts_seen(const FactList *v)
 	return (IxFacts){.at = v->at, .n = v->n, .places = v->places};
 }
 
-/* The last tile that a CTA takes where the grid has so many along a mode: those of a cluster or a
- * box may be beyond it. */
+/* The last tile that a CTA takes where the grid has so many along a mode: those of a cluster may be
+ * beyond it. */
 static int64_t last_tile(const Kernel *k, int64_t tiles)
 {
-	static const AttrId blocks[] = {A_CLUSTER, A_TILE_BOX};
+	const Attr *a = attrs_get(&k->attrs, A_CLUSTER);
 	int64_t last = tiles - 1;
-	for (size_t i = 0; i < COUNTOF(blocks) && tiles <= INT32_MAX; i++) {
-		const Attr *a = attrs_get(&k->attrs, blocks[i]);
-		for (int j = 0; a && j < a->n && j < 2; j++) {
-			int64_t rounded = (tiles + a->i[j] - 1) / a->i[j] * a->i[j];
-			last = rounded > last + 1 ? rounded - 1 : last;
-		}
+	for (int i = 0; a && i < a->n && i < 2 && tiles <= INT32_MAX; i++) {
+		int64_t rounded = (tiles + a->i[i] - 1) / a->i[i] * a->i[i];
+		last = rounded > last + 1 ? rounded - 1 : last;
 	}
 	return last;
 }

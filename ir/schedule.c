@@ -66,7 +66,7 @@ const char *schedule_rule(const Kernel *k)
 	for (int i = 0; i < CLAUSE_COUNT && !why; i++) {
 		const ClauseRow *row = &clause_rows[i];
 		const Attr *a = row->attr < ATTR_COUNT ? attrs_get(&k->attrs, row->attr) : NULL;
-		if (a && (row->form == CF_PAIR || row->form == CF_PART))
+		if (a && row->form == CF_PAIR)
 			why = pair_rule(k, row, a);
 		else if (a && row->form == CF_INT)
 			why = int_rule(k, row, a);

@@ -6,7 +6,7 @@
 
 #include "ir.h"
 
-typedef enum { CF_INT, CF_PAIR, CF_SWITCH, CF_WORD, CF_OWN, CF_PART, CF_LATER } ClauseForm;
+typedef enum { CF_INT, CF_PAIR, CF_SWITCH, CF_WORD, CF_OWN, CF_LATER } ClauseForm;
 
 typedef enum {
 #define CLAUSE(id, ...) CLAUSE_##id,

@@ -104,9 +104,9 @@ static bool in_plane(const Plane *p, int name)
 	return name == p->name[0] || name == p->name[1];
 }
 
-static void shape_attr(const Kernel *k, AttrId id, int64_t shape[2])
+static void cluster_shape(const Kernel *k, int64_t shape[2])
 {
-	const Attr *a = attrs_get(&k->attrs, id);
+	const Attr *a = attrs_get(&k->attrs, A_CLUSTER);
 	for (int i = 0; i < 2; i++)
 		shape[i] = a && i < a->n ? a->i[i] : 1;
 }
@@ -128,9 +128,9 @@ static void plane_extents(Kernel *k, Plane *p)
 			continue;
 		}
 		int mode = i == p->name[1];
-		p->extent[mode] = x = ix_ceil_div(c, x, ix_int(k, p->block[mode]));
+		p->extent[mode] = x = ix_ceil_div(c, x, ix_int(k, p->cluster[mode]));
 		p->blocks = ix_mul(c, p->blocks, x);
-		if (p->block[0] * p->block[1] > 1)
+		if (p->cluster[0] * p->cluster[1] > 1)
 			ix_names(p->grid->ix[i], narrow, k);
 	}
 	p->all = ix_mul(c, p->all, p->blocks);
@@ -140,29 +140,12 @@ static Plane plane_of(Kernel *k, const Op *grid)
 {
 	Plane p = {.grid = grid, .blocks = ix_int(k, 1), .all = ix_int(k, 1)};
 	plane_tile(k, &p);
-	shape_attr(k, A_CLUSTER, p.cluster);
-	shape_attr(k, A_CLUSTER, p.block);
-	if (attrs_get(&k->attrs, A_TILE_BOX))
-		shape_attr(k, A_TILE_BOX, p.block);
+	cluster_shape(k, p.cluster);
 	p.ctas = p.cluster[0] * p.cluster[1];
 	p.shares = split_by_workspace(k) ? split_parts(k) : 1;
 	p.parts = split_parts(k) / p.shares;
-	p.boxed = p.block[0] != p.cluster[0] || p.block[1] != p.cluster[1];
 	plane_extents(k, &p);
 	return p;
-}
-
-/* A number behind the last box's is beyond the plane, and stays so. */
-static const Ix *within(Here h, const Plane *p, const Ix *x, const Ix *extent)
-{
-	if (p->boxed)
-		return ix_new(h.k->ctx, IX_MIN, x, extent);
-	return tiles_below(h.k, x, extent);
-}
-
-static const Ix *at_least_one(Here h, const Plane *p, const Ix *x)
-{
-	return p->boxed ? ix_new(h.k->ctx, IX_MAX, x, ix_int(h.k, 1)) : x;
 }
 
 /* Behind the block comes the place in it. */
@@ -171,10 +154,10 @@ static void let_mode(Here h, const Plane *p, int mode, const Ix *block, const Ix
 	Ctx *c = h.k->ctx;
 	if (p->name[mode] == NONE)
 		return;
-	block = ix_mul(c, within(h, p, block, p->extent[mode]), ix_int(h.k, p->block[mode]));
-	const Ix *m = ix_int(h.k, p->block[0]);
+	block = ix_mul(c, tiles_below(h.k, block, p->extent[mode]), ix_int(h.k, p->cluster[mode]));
+	const Ix *m = ix_int(h.k, p->cluster[0]);
 	const Ix *place = mode == 0 ? ix_mod(c, in, m) : ix_div(c, in, m);
-	if (p->block[mode] > 1)
+	if (p->cluster[mode] > 1)
 		block = ix_add(c, block, place);
 	if (mode == 0 && p->row)
 		block = ix_add(c, p->row, ix_mul(c, block, ix_int(h.k, p->tile[0])));
@@ -243,7 +226,7 @@ static void raster_2d(Here h, const Plane *p, const Ix *tile, const Ix *in)
 	const Ix *sweep = ix_mul(c, group, cols);
 	const Ix *first = tiles_let(h, "first", ix_mul(c, ix_div(c, tile, sweep), group));
 	const Ix *left = ix_new(c, IX_MIN, group, ix_sub(c, rows, first));
-	const Ix *height = tiles_let(h, "height", at_least_one(h, p, left));
+	const Ix *height = tiles_let(h, "height", left);
 	const Ix *rest = tiles_let(h, "rest", ix_mod(c, tile, sweep));
 	let_mode(h, &named, grouped, ix_add(c, first, ix_mod(c, rest, height)), in);
 	let_mode(h, &named, swept, ix_div(c, rest, height), in);
@@ -262,14 +245,13 @@ static const Ix *raster_batch(Here h, const Plane *p, const Ix *block)
 		left -= in_plane(p, i);
 	if (!left)
 		return block;
-	const Ix *blocks = p->boxed ? p->blocks : ix_new(c, IX_MIN, p->blocks, most);
-	const Ix *plane = tiles_let(h, "plane", blocks);
+	const Ix *plane = tiles_let(h, "plane", ix_new(c, IX_MIN, p->blocks, most));
 	matrix = ix_div(c, block, plane);
 	for (int i = 0; i < grid->nsym; i++) {
 		if (in_plane(p, i))
 			continue;
 		const Ix *at = --left ? ix_mod(c, matrix, grid->ix[i]) : matrix;
-		let(h, grid->sym[i], within(h, p, at, grid->ix[i]));
+		let(h, grid->sym[i], tiles_below(h.k, at, grid->ix[i]));
 		matrix = ix_div(c, matrix, grid->ix[i]);
 	}
 	return tiles_let(h, "block", ix_mod(c, block, plane));
@@ -290,35 +272,16 @@ void tiles_raster(Here h, const Plane *p, const Ix *block, const Ix *in)
 		raster_2d(h, p, block, in);
 }
 
-/* `step` is what the cluster computes at a time: a block, or as many tiles of the boxes as it has
- * CTAs. */
-static void raster(Here h, const Plane *p, const Ix *step)
+static void raster(Here h, const Plane *p, const Ix *block)
 {
 	Ctx *c = h.k->ctx;
-	const Ix *in = ix_mod(c, ix_sym(c, "rank"), ix_int(h.k, p->ctas)), *block = step;
+	const Ix *in = ix_mod(c, ix_sym(c, "rank"), ix_int(h.k, p->ctas));
 	if (p->parts == 1)
 		in = ix_sym(c, "rank");
-	if (p->boxed) {
-		const Ix *tiles = ix_int(h.k, p->block[0] * p->block[1]);
-		const Ix *tile = ix_add(c, ix_mul(c, step, ix_int(h.k, p->ctas)), in);
-		if (p->ctas == 1)
-			tile = step;
-		block = tiles_let(h, "box", ix_div(c, tile, tiles));
-		in = tiles_let(h, "in", ix_mod(c, tile, tiles));
-	}
-	block = raster_batch(h, p, block);
-	tiles_raster(h, p, block, in);
+	tiles_raster(h, p, raster_batch(h, p, block), in);
 }
 
 /* ------------------------------------------------------------------ launches */
-static const Ix *step_count(const Kernel *k, const Plane *p)
-{
-	if (!p->boxed)
-		return p->all;
-	const Ix *tiles = ix_mul(k->ctx, p->all, ix_int(k, p->block[0] * p->block[1]));
-	return ix_ceil_div(k->ctx, tiles, ix_int(k, p->ctas));
-}
-
 void tiles_launch(Here h, const Plane *p, const Ix *clusters)
 {
 	const Ix *one = ix_int(h.k, 1);
@@ -393,10 +356,9 @@ const Ix *tiles_by_turns(Here h, const Plane *p, Op *grid, const Ix *all)
 /* As many CTAs as run at once; with clusters, these. */
 static void persistent(Here h, const Plane *p, Op *grid)
 {
-	const Ix *all = step_count(h.k, p);
-	tiles_launch(h, p, ix_new(h.k->ctx, IX_MIN, all, tiles_at_once(h.k, p)));
-	tiles_limit(h.k, all, grid->loc);
-	raster(h, p, (tickets_drawn(h.k) ? tiles_by_tickets : tiles_by_turns)(h, p, grid, all));
+	tiles_launch(h, p, ix_new(h.k->ctx, IX_MIN, p->all, tiles_at_once(h.k, p)));
+	tiles_limit(h.k, p->all, grid->loc);
+	raster(h, p, (tickets_drawn(h.k) ? tiles_by_tickets : tiles_by_turns)(h, p, grid, p->all));
 }
 
 /* Along a mode of one tile there is nothing to order. */
@@ -404,10 +366,10 @@ static void check_modes(Kernel *k, const Plane *p)
 {
 	static const char *const along[2] = {"m", "n"};
 	for (int i = 0; i < 2; i++)
-		if (p->name[i] == NONE && p->block[i] > 1)
+		if (p->name[i] == NONE && p->cluster[i] > 1)
 			diag(k->ctx, p->grid->loc, D_E0407,
-			     "a cluster or box has %d tiles along %s, of which the grid has one",
-			     (int)p->block[i], along[i]);
+			     "a cluster has %d tiles along %s, of which the grid has one",
+			     (int)p->cluster[i], along[i]);
 }
 
 void pass_tiles(Kernel *k)
@@ -429,7 +391,7 @@ void pass_tiles(Kernel *k)
 	} else if (attrs_int(&k->attrs, A_PERSISTENT, 0)) {
 		persistent(h, &p, grid);
 	} else {
-		tiles_launch(h, &p, step_count(k, &p));
+		tiles_launch(h, &p, p.all);
 		raster(h, &p, tiles_me(k, &p));
 	}
 	op_unwrap(grid);

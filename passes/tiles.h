@@ -17,17 +17,15 @@ typedef struct {
 	Op *at; /* new ops go before it */
 } Here;
 
-/* What is ordered: tiles, or blocks of tiles that belong together (a cluster's, a box). */
+/* What is ordered: tiles, or blocks of tiles that a cluster computes. */
 typedef struct {
 	const Op *grid;
 	const Val *to;            /* an output's tile; NULL: nothing is stored */
 	int name[2];              /* of the grid's: along m, n; NONE: one tile */
 	int64_t tile[2];          /* elements of an output's tile */
 	int64_t cluster[2], ctas; /* CTAs of a cluster along m, n; of all with tiles of their own */
-	int64_t parts;  /* CTAs of a cluster that have the same tile, a part of its k each */
-	int64_t shares; /* CTAs, or clusters, beside each other that do */
-	int64_t block[2];
-	bool boxed;          /* blocks are not what a cluster computes at a time */
+	int64_t parts;       /* CTAs of a cluster that have the same tile, a part of its k each */
+	int64_t shares;      /* CTAs, or clusters, beside each other that do */
 	const Ix *extent[2]; /* in blocks */
 	const Ix *row;    /* of a group: its first; NULL: tiles along m lie one behind the other */
 	const Ix *blocks; /* of one matrix */

@@ -20,7 +20,7 @@ static void narrow_rows(void *user, const char *name)
 /* Of a block: a cluster's tiles along m are of one group, and the last may lie behind it. */
 static int64_t rows_of(const Plane *p)
 {
-	return p->tile[0] * p->block[0];
+	return p->tile[0] * p->cluster[0];
 }
 
 static Op *of_groups(Here h, const Plane *p, OpKind kind)
@@ -99,55 +99,25 @@ void groups_tiles(Here h, const Plane *p, Op *grid)
 					 : one_each)(h, p, grid, all));
 }
 
-/* What asks for places of tiles that are known before the launch. */
-static const char *no_groups(const Plane *p)
-{
-	if (p->shares > 1)
-		return "sums workspace: as many CTAs are launched as there may be tiles, and all "
-		       "would have to run at one time";
-	if (p->boxed)
-		return "a box: tiles of a group are as many as the device finds";
-	return NULL;
-}
-
-static void check_grid(Kernel *k, const Plane *p)
-{
-	const char *what = p->grid->nin ? no_groups(p) : NULL;
-	if (what)
-		diag_remedy(
-			k->ctx,
-			diag(k->ctx, p->grid->loc, D_E0407, "a grid over groups goes without %s",
-			     what),
-			"leave it out of the schedule; group(4) orders the tiles of a group, and "
-			"split_k in a cluster shares their k");
-}
-
-static const char *no_loops(const Plane *p)
-{
-	if (p->grid->nin)
-		return "groups in its grid, which lie along the rows of the output";
-	if (p->ctas > 1 && p->boxed)
-		return "a box that is no cluster: CTAs that share what they load may be of groups "
-		       "of different lengths";
-	return NULL;
-}
-
-static void check_loops(Kernel *k, const Plane *p)
-{
-	const Op *at = kernel_find(k, OP_GROUPS_AT);
-	const char *what = at ? no_loops(p) : NULL;
-	if (what)
-		diag_remedy(
-			k->ctx,
-			diag(k->ctx, at->loc, D_E0407, "a loop over a group goes without %s", what),
-			"leave it out of the schedule; persistent, or ctas 2, has the end of one "
-			"tile overlap with the next");
-}
-
 void groups_check(Kernel *k, const Plane *p)
 {
-	check_grid(k, p);
-	check_loops(k, p);
+	const Op *loop = kernel_find(k, OP_GROUPS_AT);
+	if (!p->grid->nin)
+		return;
+	if (p->shares > 1)
+		diag_remedy(k->ctx,
+			    diag(k->ctx, p->grid->loc, D_E0407,
+				 "a grid over groups goes without sums workspace: as many CTAs are "
+				 "launched as there may be tiles, and all would have to run at "
+				 "one time"),
+			    "leave it out of the schedule; split_k in a cluster shares the k of a "
+			    "group's tiles");
+	if (loop)
+		diag_remedy(k->ctx,
+			    diag(k->ctx, loop->loc, D_E0407,
+				 "a loop over a group goes without groups in its grid, which lie "
+				 "along the rows of the output"),
+			    "write for k in gA[m], over all of k, or write a kernel for each");
 }
 
 /* Where a CTA has one tile, its group follows from the CTA's number: what names it on the way is

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Clusters of every shape are proved, and their mutants refuted; few: of two kernels one mutant in three.
-#   clusters.sh DSLC MUTATE SCHEDULES.gemm SCRATCH few|all    (boxes.gemm beside it)
+#   clusters.sh DSLC MUTATE SCHEDULES.gemm SCRATCH few|all
 set -eu
 dslc=$1 mutate=$2 schedules=$3 scratch=$4 how_many=$5
 file=$schedules
@@ -30,46 +30,6 @@ if [ "$how_many" = all ]; then
 	proved -DP=on -DR=none -DCM=4 -DCN=4
 	proved -DP=off -DR=cooperative -DCM=4 -DCN=4 -DW=3 -DbM=192 -DbN=64
 fi
-# What is shared differs by tile.
-file=$(dirname "$schedules")/boxes.gemm
-boxes="2,1,3,1 1,2,1,3 2,2,3,1 2,2,3,2"
-[ "$how_many" = all ] || boxes="2,1,3,1 2,2,3,2"
-for shape in $boxes; do
-	IFS=,
-	# shellcheck disable=SC2086
-	set -- $shape
-	unset IFS
-	for how in auto slice leader; do
-		proved -DCM="$1" -DCN="$2" -DBM="$3" -DBN="$4" -DX="$how"
-	done
-done
-proved -DCM=3 -DW=1 -DbM=64
-[ "$how_many" != all ] || proved -DCM=4 -DCN=4 -DBM=3 -DBN=2
-proved -DR=none -DCM=4 -DBM=1 -DBN=3 -DW=1 -DbM=64
-proved -DR=pingpong -DCM=2 -DBM=3 -DW=1 -DbM=64
-"$dslc" -q --emit=ir -o "$scratch/boxes.ir" "$file" -DCM=2 -DBM=3
-sed 's/bytes=24576/bytes=16384/' "$scratch/boxes.ir" >"$scratch/out.ir"
-"$dslc" check "$scratch/out.ir" >"$scratch/out" 2>&1 && echo "bytes that are not announced are proved" && exit 1
-grep -q '; in tile 1 rank 0 loads %sB for ranks 0, 1:$' "$scratch/out" || {
-	cat "$scratch/out"
-	exit 1
-}
-rm "$scratch/out.ir"
-# A main loop of three trips is none of its own: what is shared is still a tile's.
-short='bf16 (M,192):(192,1), B : bf16 (N,192):(192,1)'
-sed "s/bf16 (M,K):(K,1), B : bf16 (N,K):(K,1)/$short/" "$file" >"$scratch/short.gemm"
-file=$scratch/short.gemm
-proved -DCM=2 -DBM=3
-proved -DR=none -DCM=4 -DBM=1 -DBN=3 -DW=1 -DbM=64
-"$dslc" -q --emit=ir -o "$scratch/short.ir" "$file" -DCM=2 -DBM=3
-sed 's/bytes=24576/bytes=16384/' "$scratch/short.ir" >"$scratch/out.ir"
-"$dslc" check "$scratch/out.ir" >"$scratch/out" 2>&1 && echo "bytes that are not announced are proved" && exit 1
-grep -q '; in tile 1 rank 0 loads %sB for ranks 0, 1:$' "$scratch/out" || {
-	cat "$scratch/out"
-	exit 1
-}
-rm "$scratch/out.ir" "$scratch/short.ir"
-file=$schedules
 # More kinds of warps than there is room for: eight of each CTA are those of three consumers.
 "$dslc" check "$(dirname "$schedules")/blend.gemm" -DP=off -DR=cooperative -DCM=4 -DCN=4 \
 	-DW=3 -DbM=192 -DbN=64 >"$scratch/out" 2>&1 || [ $? = 4 ]

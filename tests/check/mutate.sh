@@ -4,7 +4,7 @@
 # sanitizer makes all slow.
 # With 40 columns results are stored from registers; blend.gemm has a ring that threads read.
 #   mutate.sh DSLC MUTATE ROOT SCRATCH few|part|all
-# all: also the examples under every schedule, clusters, and boxes; some minutes.
+# all: also the examples under every schedule, and clusters; some minutes.
 set -eu
 dslc=$1 mutate=$2 root=$3 scratch=$4 how=$5
 rm -rf "$scratch"
@@ -37,8 +37,6 @@ clusters()
 	[ "$roles" != cooperative ] ||
 		ir "$schedule-four" schedules -DR="$roles" -DP="$persistent" -DbN=64 -DS=3 -DCM=2 -DCN=2 \
 			-DX=leader
-	[ "$persistent" = off ] || ir "$schedule-boxes" boxes -DR="$roles" -DBM=2 -DCM=2
-	[ "$persistent" = off ] || ir "$schedule-tiles" boxes -DR="$roles" -DBM=3 -DCM=2
 }
 
 examples()

@@ -33,8 +33,6 @@ if [ "$how" = all ]; then
 	ir cooperative-leader schedules -DR=cooperative -DP=off -DbN=64 -DS=3 -DCN=2 -DX=leader
 	ir cooperative-four schedules -DR=cooperative -DP=on -DbN=64 -DS=3 -DCM=2 -DCN=2 -DX=leader
 	ir pingpong-blend-slice blend -DR=pingpong -DP=on -DbN=96 -DS=3 -DCM=2
-	ir cooperative-boxes boxes -DR=cooperative -DBM=3 -DCM=2
-	ir none-boxes boxes -DR=none -DBM=2 -DCM=2
 	# Registers as operands, vectors, accumulators that are added up.
 	ir attention registers/attention -DR=none -DP=on
 	ir attention-pingpong registers/attention -DR=pingpong -DP=on

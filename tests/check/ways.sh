@@ -1,7 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# Every way that results leave and C comes is verified, under every schedule, of one size of three by turns, or of all with EVERY=1; and what
-# tiles share in clusters.
+# Every way that results leave and C comes is verified, under every schedule, of one size of three by turns, or of all with EVERY=1.
 #   ways.sh DSLC TESTS     [EVERY=1]
 set -eu
 dslc=$1 tests=$2
@@ -16,8 +15,5 @@ for file in "$tests/e2e/schedules.gemm" "$tests/e2e/blend.gemm" "$tests"/sim/out
 				{ echo "$file $schedule $tile:"; echo "$said"; exit 1; }
 		done
 	done
-done
-for file in "$tests"/check/ways/*.gemm; do
-	"$dslc" check "$file" 2>&1 | grep -q ': verified[: ]' || { echo "$file is not verified"; exit 1; }
 done
 [ $n -ge 90 ] || { echo "only $n kernels"; exit 1; }

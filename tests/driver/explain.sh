@@ -87,10 +87,6 @@ has out 'multicast off: no two CTAs of a cluster load the same' 'saves 0 of 4915
 	'sB: multicast rejected: by slices: the tile has 8 times 8 rows' 'tma ldB = load(B, sB, multicast leader);'
 expect 0 explain "$schedules" -DCM=2 -DX=off
 has out 'load the same: {0,1}; exact' 'multicast off: as requested: each CTA loads for itself'
-expect 0 explain "$root/tests/e2e/boxes.gemm" -DBM=3
-has out 'persistent box (3,1);' 'always; as the iteration has it, 0 with {1}, 1 with {0}' \
-	'by isl: a set of integer points is empty' 'by theorem 2.5' 'are known to load the same' \
-	'issued by the lowest CTA of the mask' 'saves 0..8192 of 16384 bytes' 'ab is paced'
 
 # For tools, and for eyes.
 expect 0 explain "$gemm" --json - --svg a.svg

@@ -29,7 +29,6 @@ programs()
 				one "$(basename "$file" .gemm)$(echo "$roles$more" | tr ' =' '__')" "$file" "$schedule $more"
 			done
 		done
-		one "boxes-$roles" "$root/tests/e2e/boxes.gemm" "$schedule -DBM=3 -DCM=2"
 	done
 	for file in "$root"/examples/*/*.gemm; do
 		one "example-$(basename "$file" .gemm)" "$file" ""

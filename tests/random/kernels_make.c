@@ -515,11 +515,6 @@ static void write_body(Make *k)
 static void write_order(Make *k)
 {
 	Buf *b = &k->m->text;
-	if (k->persistent && chance(k, 25)) {
-		buf_printf(b, "        persistent box (%d,%d);\n", within(k, 1, 4),
-			   within(k, 1, 4));
-		return;
-	}
 	if (k->persistent)
 		buf_printf(b, "        persistent;\n");
 	if (chance(k, 50))

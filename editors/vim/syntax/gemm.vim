@@ -40,7 +40,7 @@ syn keyword gemmFunction weakly_congruent compatible fast promote
 syn keyword gemmSchedule schedule nextgroup=gemmClauses skipwhite skipempty
 syn region gemmClauses start="{" end="}" contained extend
 	\ contains=gemmClauses,gemmClause,gemmInner,gemmWord,gemmComment,gemmNumber,gemmOperator
-syn keyword gemmClause contained cluster multicast persistent box group roles
+syn keyword gemmClause contained cluster multicast persistent group roles
 syn keyword gemmClause contained stages inflight staging subtile threads pdl deterministic swap split_k sums ctas stream_k
 syn keyword gemmInner contained along producer consumer warp warps warpgroup
 syn keyword gemmInner contained warpgroups regs load every groups
