@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* explain_json.c - what was derived, for tools: the schema of docs/explain.md. Keys are added in
  * later versions, never changed; a change of meaning changes "schema".
- *     {"schema":"dslc-explain/1","kernels":[{"name":"gemm","schedule":{"roles":"none",...}}]} */
+ *     {"schema":"dslc-explain/2","kernels":[{"name":"gemm","schedule":{"roles":"none",...}}]} */
 #include "codegen/json.h"
 #include "driver/dslc.h"
 #include "driver/explain.h"
@@ -112,7 +112,6 @@ static void put_pipelines(json_object *k, const Facts *f)
 		const ReasonShare *w = r->why ? r->why->share : NULL;
 		put_sets(o, "fills", w, w ? w->into : NULL, false);
 		put_sets(o, "filled_by", w, w ? w->from : NULL, false);
-		json_put_bool(o, "paced", w && w->paced);
 	}
 }
 
@@ -150,9 +149,7 @@ static void put_multicast(json_object *o, const Facts *f, const FactCopy *c)
 	json_object *m = json_put_object(o, "multicast");
 	json_put_text(m, "issue", w->issue);
 	json_put_text(m, "reason", c->why->text);
-	put_sets(m, "load_same", w, w->always, true);
-	put_sets(m, "may_load_same", w, w->ever, false);
-	json_put_text(m, "depends_on", w->depends);
+	put_sets(m, "load_same", w, w->with, true);
 	json_put_bool(m, "exact", !w->narrowed);
 	json_object *proofs = json_put_array(m, "proofs");
 	for (int i = 0; i < w->nproofs; i++)
@@ -161,11 +158,8 @@ static void put_multicast(json_object *o, const Facts *f, const FactCopy *c)
 	put_formula(m, "issued_where", f, w->issues);
 	put_formula(m, "part", f, w->part);
 	json_put_int(m, "parts", w->slices);
-	put_ints(m, "tiles_read", (int64_t[]){w->loads_lo, w->loads_hi}, 2);
-	put_ints(m, "saved_bytes",
-		 (int64_t[]){(w->ranks - w->loads_hi) * c->tile_bytes,
-			     (w->ranks - w->loads_lo) * c->tile_bytes},
-		 2);
+	json_put_int(m, "tiles_read", w->loads);
+	json_put_int(m, "saved_bytes", (w->ranks - w->loads) * c->tile_bytes);
 }
 
 static void put_copy(json_object *array, const Facts *f, const FactCopy *c)
@@ -312,7 +306,7 @@ static void put_kernel(json_object *array, const SaidVec *said, const Facts *f)
 void explain_json(const char *source, const SaidVec *said, const FactsVec *all, Buf *out)
 {
 	json_object *o = json_new();
-	json_put_text(o, "schema", "dslc-explain/1");
+	json_put_text(o, "schema", "dslc-explain/2");
 	json_put_text(o, "tool", ctx_strf(all->at[0].k->ctx, "dslc %s", dslc_version()));
 	json_put_text(o, "source", source);
 	json_object *kernels = json_put_array(o, "kernels");

@@ -25,39 +25,15 @@ static void put_set(uint16_t set, Buf *out)
 }
 
 /* ------------------------------------------------------------------ groups */
-static bool same_sets(const uint16_t *a, const uint16_t *b, int n)
-{
-	for (int i = 0; i < n; i++)
-		if (a[i] != b[i])
-			return false;
-	return true;
-}
-
-/* Pairs that are together at times only: "0 with {1,2}". */
-static void put_at_times(const ReasonShare *w, Buf *out)
-{
-	for (int r = 0; r < w->ranks; r++) {
-		uint16_t more = w->ever[r] & (uint16_t)~w->always[r];
-		if (!more)
-			continue;
-		buf_printf(out, ", %d with ", r);
-		put_set(more, out);
-	}
-}
-
 static void note_groups(const ReasonShare *w, Buf *out)
 {
 	note_head(out, "");
 	buf_printf(out, "load the same:");
 	for (int r = 0; r < w->ranks; r++)
-		if (share_mates(w->always, r)) {
+		if (share_mates(w->with, r)) {
 			buf_printf(out, " ");
-			put_set(w->always[r], out);
+			put_set(w->with[r], out);
 		}
-	if (!same_sets(w->always, w->ever, w->ranks)) {
-		buf_printf(out, " always; as %s has it", w->depends ? w->depends : "the launch");
-		put_at_times(w, out);
-	}
 	buf_printf(out,
 		   w->narrowed ? "; narrowed: others may, and are not known to\n" : "; exact\n");
 	for (int i = 0; i < w->nproofs; i++) {
@@ -81,8 +57,6 @@ static void note_issue(const FactCopy *c, const Reason *why, Buf *out)
 			   "each CTA issues part %s of %d, %" PRId64
 			   " bytes, to the CTAs of mask %s\n",
 			   who.s, w->slices, c->bytes, mask.s);
-	else if (w->depends && !ix_is(w->issues, 1))
-		buf_printf(out, "issued by the lowest CTA of the mask, %s\n", mask.s);
 	else if (ix_is(w->issues, 1))
 		buf_printf(out, "each CTA issues its own, mask %s\n", mask.s);
 	else
@@ -93,17 +67,12 @@ static void note_issue(const FactCopy *c, const Reason *why, Buf *out)
 
 static void note_saved(const FactCopy *c, const ReasonShare *w, Buf *out)
 {
-	int64_t all = w->ranks * c->tile_bytes;
-	int64_t lo = (w->ranks - w->loads_hi) * c->tile_bytes;
-	int64_t hi = (w->ranks - w->loads_lo) * c->tile_bytes;
 	note_head(out, "");
-	buf_printf(out, "a stage of the cluster reads %d", w->loads_lo);
-	if (w->loads_hi != w->loads_lo)
-		buf_printf(out, "..%d", w->loads_hi);
-	buf_printf(out, " of %d tiles: saves %" PRId64, w->ranks, lo);
-	if (lo != hi)
-		buf_printf(out, "..%" PRId64, hi);
-	buf_printf(out, " of %" PRId64 " bytes\n", all);
+	buf_printf(out,
+		   "a stage of the cluster reads %d of %d tiles: saves %" PRId64 " of %" PRId64
+		   " bytes\n",
+		   w->loads, w->ranks, (w->ranks - w->loads) * c->tile_bytes,
+		   w->ranks * c->tile_bytes);
 }
 
 static void note_rejected(const Facts *f, const FactCopy *c, Buf *out)
@@ -154,12 +123,4 @@ void share_ring_note(const FactRing *ring, Buf *out)
 	buf_printf(out, "%s: readers release a slot to the CTAs that fill it:", ring->name);
 	put_sets(w, w->from, out);
 	buf_printf(out, "\n");
-	if (!w->paced)
-		return;
-	note_head(out, "");
-	buf_printf(
-		out,
-		"%s is paced: a CTA that fills another's slots only at times arrives on its full "
-		"barrier each time\n",
-		ring->name);
 }

@@ -349,17 +349,14 @@ typedef struct {
 	int ranks;
 	/* Of a load: off (each CTA for itself), leader or slice; NULL: of a ring. */
 	const char *issue;
-	const char *depends; /* what groups depend on; NULL: they are constant */
-	bool narrowed;       /* two may count as different that load the same */
-	const char **proofs; /* theorems and procedures that decided */
+	bool narrowed;       /* two of different groups may load the same */
+	const char **proofs; /* theorems that decided */
 	int nproofs, slices;
-	int loads_lo, loads_hi; /* tiles that a cluster reads, of as many as it has CTAs */
-	/* Those that load the same as a rank always, and at times. */
-	uint16_t always[SHARE_CTAS], ever[SHARE_CTAS];
-	const Ix *mask, *issues, *part; /* of rank and run-time names */
+	int loads;                      /* tiles that a cluster reads, of as many as it has CTAs */
+	uint16_t with[SHARE_CTAS];      /* those that load the same as a rank */
+	const Ix *mask, *issues, *part; /* of rank */
 	/* Of a ring: whose slots a rank fills, and who fills its. */
 	uint16_t into[SHARE_CTAS], from[SHARE_CTAS];
-	bool paced; /* who fills another's slot only at times tells it each time */
 } ReasonShare;
 typedef struct {
 	ReasonId id;

@@ -227,8 +227,8 @@ static bool are_sets(const Kernel *k, const Attr *sets)
 static const char *rule_ring(const Kernel *k, const Op *op)
 {
 	const Attr *into = attrs_get(&op->attrs, A_INTO), *from = attrs_get(&op->attrs, A_FROM);
-	if (!into != !from || (attrs_int(&op->attrs, A_PACED, 0) && !into))
-		return "a ring that CTAs share has into= and from=; paced=1 needs both";
+	if (!into != !from)
+		return "a ring that CTAs share has into= and from=";
 	if (!are_sets(k, into) || !are_sets(k, from))
 		return "into= and from= have a set for each rank, of CTAs of the cluster";
 	return rule_unique(k, op);

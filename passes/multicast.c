@@ -4,13 +4,12 @@
  * for whom follows (share.h), and with it, for each ring, into whose slots a CTA's loads go.
  *     load.tma %sA[k], %t, %A.map
  * ->  load.tma %sA[k], %t, %A.map.1 (3, rank, 1) slices=2 ; ring ab into=(3,3) from=(3,3)
- * A CTA arrives on the barriers of all that may fill its slots. One that does so only at times must
- * hold it back at the others too, or it would arrive twice in one phase: the ring is `paced`. */
+ * A CTA arrives on the barriers of all that fill its slots. */
 #include "passes/why.h"
 
 #include <string.h>
 
-enum { ATOM_ROWS = 8 /* after which a swizzle repeats */, LOOPS = 8, ISL_OPERATIONS = 100000 };
+enum { ATOM_ROWS = 8 /* after which a swizzle repeats */ };
 
 /* As the load says, else the schedule. */
 static Issue issue_wanted(const Kernel *k, const Op *load)
@@ -58,8 +57,9 @@ static bool goes_by_rank(const Kernel *k, const char *ring)
 }
 
 /* Where its tile begins, and where the indices do that name its rows. */
-static Same same_load(const Kernel *k, const SameFrame *f, const Op *load)
+static Same same_load(const Kernel *k, const Op *load)
 {
+	SameFrame f = {k->ctx, kernel_facts(k), kernel_cluster_ctas(k)};
 	const Val *tile = load->in[1].val, *indices = tile_indices(tile);
 	const Ix *origin[2 * MODES_MOST];
 	ModeList modes = layout_map_modes(tile->def->in[0].val->type->layout);
@@ -68,7 +68,7 @@ static Same same_load(const Kernel *k, const SameFrame *f, const Op *load)
 		origin[n++] = same_resolve(k, load, tile->def->ix[modes.at[i]]);
 	for (int i = 0; indices && i < indices->def->nix; i++)
 		origin[n++] = same_resolve(k, load, indices->def->ix[i]);
-	return same_bulk(f, origin, n);
+	return same_bulk(&f, origin, n);
 }
 
 static SlotForm form_of(const Kernel *k, const Op *load)
@@ -102,37 +102,31 @@ int slices_of(Kernel *k, const Op *load)
 {
 	if (kernel_cluster_ctas(k) == 1 || loads_apart(k, load))
 		return 1;
-	Judge *judge = judge_new(ISL_OPERATIONS);
-	SameFrame f = same_frame(k, load, judge, kernel_cluster_ctas(k));
-	Same same = same_load(k, &f, load);
-	Share s = share_load(&f, &same, issue_wanted(k, load), form_of(k, load).rows / ATOM_ROWS);
-	judge_free(judge);
-	return s.slices;
+	Same same = same_load(k, load);
+	return share_load(k->ctx, &same, issue_wanted(k, load), form_of(k, load).rows / ATOM_ROWS)
+		.slices;
 }
 
-/* Returns whether whom the load goes to is known only at run time. */
-static bool share_load_op(Kernel *k, Judge *judge, Op *load, bool apart, Releases *all)
+static void share_load_op(Kernel *k, Op *load, bool apart, Releases *all)
 {
-	SameFrame f = same_frame(k, load, judge, kernel_cluster_ctas(k));
 	SlotForm m = form_of(k, load);
-	Same same = same_load(k, &f, load);
+	Same same = same_load(k, load);
 	Issue wanted = apart ? ISSUE_EACH : issue_wanted(k, load);
-	Share s = share_load(&f, &same, wanted, m.rows / ATOM_ROWS);
+	Share s = share_load(k->ctx, &same, wanted, m.rows / ATOM_ROWS);
 	why_share(k, load, &same, &s, wanted, m.rows / ATOM_ROWS, apart);
-	releases_add(all, &f, &s);
+	releases_add(all, same.ranks, &s);
 	if (s.issue != ISSUE_EACH)
 		share(k, load, &s, m);
-	return s.issue != ISSUE_EACH && same.depends != SAME_CONSTANT;
 }
 
-static void share_ring(Kernel *k, Judge *judge, Op *ring)
+static void share_ring(Kernel *k, Op *ring)
 {
 	Releases all = {0};
 	int64_t into[CLUSTER_CTAS], from[CLUSTER_CTAS];
-	bool shared = false, paced = false;
+	bool shared = false;
 	for (Op *op = kernel_first(k); op; op = op_next(op))
 		if (op_done_by(op, DONE_BY_BARRIER) && operand_on_ring(&op->in[0], ring->sym[0]))
-			paced |= share_load_op(k, judge, op, loads_apart(k, op), &all);
+			share_load_op(k, op, loads_apart(k, op), &all);
 	for (int r = 0; r < all.ranks; r++) {
 		into[r] = all.into[r];
 		from[r] = all.from[r];
@@ -142,9 +136,7 @@ static void share_ring(Kernel *k, Judge *judge, Op *ring)
 		return;
 	op_ints(k, ring, A_INTO, into, all.ranks);
 	op_ints(k, ring, A_FROM, from, all.ranks);
-	if (paced)
-		op_int(k, ring, A_PACED, 1);
-	why_releases(k, ring->sym[0], &all, paced);
+	why_releases(k, ring->sym[0], &all);
 }
 
 static void drop_unused_maps(Kernel *k)
@@ -160,10 +152,8 @@ void pass_multicast(Kernel *k)
 {
 	if (kernel_cluster_ctas(k) == 1)
 		return;
-	Judge *judge = judge_new(ISL_OPERATIONS);
 	for (Op *ring = kernel_find(k, OP_RING); ring; ring = op_find_next(ring, OP_RING))
 		if (!attrs_get(&ring->attrs, A_INTO)) /* said already */
-			share_ring(k, judge, ring);
-	judge_free(judge);
+			share_ring(k, ring);
 	drop_unused_maps(k);
 }

@@ -67,15 +67,11 @@ static int registers_beside(const Kernel *k)
 	return OVERHEAD + (leaves_two_ways(k) ? TWO_WAYS : 0) + (divides ? DIVIDES : 0);
 }
 
-/* Whether a producer computes in each iteration: who loads the same, or where rows lie by indices
- * that it holds. */
+/* Whether a producer holds indices, by which it computes in each iteration where rows lie. */
 static bool is_busy(const Kernel *k)
 {
 	for (const Op *op = kernel_first(k); op; op = op_next(op))
 		if (op_is_atom(op) && op_fills_shared(op) && tile_indices(op->in[1].val))
-			return true;
-	for (const Op *ring = kernel_find(k, OP_RING); ring; ring = op_find_next(ring, OP_RING))
-		if (attrs_int(&ring->attrs, A_PACED, 0))
 			return true;
 	return false;
 }

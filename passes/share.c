@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* share.c - masks, predicates, slices and releases from groups. Where the groups are constant they
- * are tables over at most 16 ranks, and what is emitted is the shortest expression of the rank that
- * has the table's values, found by trying; else each is computed from the keys of the analysis.
+/* share.c - masks, predicates, slices and releases from groups. They are tables over at most 16
+ * ranks, and what is emitted is the shortest expression of the rank that has the table's values,
+ * found by trying:
  *     0011 0011 1100 1100  ->  shl(3, rank / 2 * 2)  */
 #include "passes/share.h"
 
@@ -101,116 +101,71 @@ static uint16_t only(int rank)
 static int group_size(const Same *s)
 {
 	for (int r = 1; r < s->ranks; r++)
-		if (count(s->always[r]) != count(s->always[0]))
+		if (count(s->with[r]) != count(s->with[0]))
 			return 0;
-	return count(s->always[0]);
-}
-
-static bool shares_nothing(const Same *s)
-{
-	for (int r = 0; r < s->ranks; r++)
-		if (s->ever[r] != only(r))
-			return false;
-	return true;
+	return count(s->with[0]);
 }
 
 static Issue issue_of(const Same *s, Issue wanted, int parts)
 {
 	int size = group_size(s);
-	if (wanted == ISSUE_EACH || shares_nothing(s))
+	if (wanted == ISSUE_EACH || size == 1)
 		return ISSUE_EACH;
-	if (wanted == ISSUE_LEADER || s->depends != SAME_CONSTANT || !size || parts % size)
+	if (wanted == ISSUE_LEADER || !size || parts % size)
 		return ISSUE_LEADER;
 	return ISSUE_SLICE;
-}
-
-/* A cluster reads as many tiles as it has groups: fewest when all that may meet do. */
-static void count_loads(const Same *s, Share *share)
-{
-	for (int r = 0; r < s->ranks; r++) {
-		share->loads_lo += !(s->ever[r] & below(r));
-		share->loads_hi += !(s->always[r] & below(r));
-	}
 }
 
 static void share_each(Ctx *c, const Same *s, Share *share)
 {
 	share->mask = ix_new(c, IX_SHL, ix_const(c, 1), ix_sym(c, "rank"));
-	share->issues = share->members = ix_const(c, 1);
-	share->loads_lo = share->loads_hi = s->ranks;
+	share->loads = s->ranks;
 	for (int r = 0; r < s->ranks; r++)
 		share->into[r] = only(r);
 }
 
-static void share_constant(Ctx *c, const Same *s, Share *share)
+static void share_groups(Ctx *c, const Same *s, Share *share)
 {
-	int64_t leads[CLUSTER_CTAS], members[CLUSTER_CTAS], place[CLUSTER_CTAS];
+	int64_t place[CLUSTER_CTAS];
 	bool slice = share->issue == ISSUE_SLICE;
 	for (int r = 0; r < s->ranks; r++) {
-		leads[r] = !(s->always[r] & below(r));
-		members[r] = count(s->always[r]);
-		place[r] = count(s->always[r] & below(r));
-		share->into[r] = slice || leads[r] ? s->always[r] : only(r);
+		place[r] = count(s->with[r] & below(r));
+		share->loads += !place[r];
+		share->into[r] = slice || !place[r] ? s->with[r] : only(r);
 	}
-	share->mask = ix_of_sets(c, s->always, s->ranks);
-	share->members = ix_of_ranks(c, members, s->ranks);
-	share->slice = ix_of_ranks(c, place, s->ranks);
-	share->issues = ix_const(c, 1);
-	if (!slice) {
-		share->issues = ix_new(c, IX_EQ, share->slice, ix_const(c, 0));
-		share->slice = ix_const(c, 0);
-	}
+	share->mask = ix_of_sets(c, s->with, s->ranks);
+	const Ix *at = ix_of_ranks(c, place, s->ranks);
+	if (slice)
+		share->slice = at;
+	else
+		share->issues = ix_new(c, IX_EQ, at, ix_const(c, 0));
 }
 
-/* The leader is the lowest rank, so a CTA writes into itself and higher ones; not knowing into
- * which, it waits for all that may be. */
-static void share_computed(const SameFrame *f, const Same *s, Share *share)
-{
-	Ctx *c = f->ctx;
-	const Ix *rank = ix_sym(c, "rank"), *mask = ix_const(c, 0), *members = mask;
-	for (int r = 0; r < s->ranks; r++) {
-		const Ix *with = s->ever[r] == only(r) ? ix_new(c, IX_EQ, rank, ix_const(c, r))
-						       : same_with(f, s, r);
-		mask = ix_add(c, mask, ix_mul(c, with, ix_const(c, INT64_C(1) << r)));
-		members = ix_add(c, members, with);
-		bool led = s->always[r] & below(r);
-		share->into[r] = led ? only(r) : s->ever[r] & (uint16_t)~below(r);
-	}
-	share->mask = mask;
-	share->members = members;
-	const Ix *from_me = ix_new(c, IX_SHL, ix_new(c, IX_SHR, mask, rank), rank);
-	share->issues = ix_new(c, IX_EQ, from_me, mask);
-}
-
-Share share_load(const SameFrame *f, const Same *s, Issue wanted, int parts)
+Share share_load(Ctx *c, const Same *s, Issue wanted, int parts)
 {
 	Share share = {.issue = issue_of(s, wanted, parts), .slices = 1};
-	share.slice = ix_const(f->ctx, 0);
-	if (share.issue == ISSUE_EACH) {
-		share_each(f->ctx, s, &share);
-		return share;
-	}
+	share.slice = ix_const(c, 0);
+	share.issues = ix_const(c, 1);
 	if (share.issue == ISSUE_SLICE)
 		share.slices = group_size(s);
-	count_loads(s, &share);
-	if (s->depends == SAME_CONSTANT)
-		share_constant(f->ctx, s, &share);
+	if (share.issue == ISSUE_EACH)
+		share_each(c, s, &share);
 	else
-		share_computed(f, s, &share);
+		share_groups(c, s, &share);
 	return share;
 }
 
 /* ------------------------------------------------------------------ releases */
-void releases_add(Releases *all, const SameFrame *f, const Share *load)
+void releases_add(Releases *all, int ranks, const Share *load)
 {
-	all->ranks = f->ranks;
-	for (int r = 0; r < f->ranks; r++) {
+	all->ranks = ranks;
+	for (int r = 0; r < ranks; r++) {
 		all->into[r] |= load->into[r];
-		for (int q = 0; q < f->ranks; q++)
+		for (int q = 0; q < ranks; q++)
 			if (load->into[r] >> q & 1)
 				all->from[q] |= only(r);
 	}
-	for (int r = 0; r < f->ranks; r++) {
+	for (int r = 0; r < ranks; r++) {
 		all->into[r] |= only(r);
 		all->from[r] |= only(r);
 	}

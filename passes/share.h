@@ -16,20 +16,18 @@
 typedef enum { ISSUE_AUTO, ISSUE_EACH, ISSUE_LEADER, ISSUE_SLICE } Issue;
 
 typedef struct {
-	Issue issue;            /* never AUTO */
-	int slices;             /* parts of a tile; 1 unless SLICE */
-	const Ix *mask;         /* of rank (and run-time names): whom this CTA's load goes to */
-	const Ix *issues;       /* 1 or a condition: whether this CTA issues */
-	const Ix *slice;        /* which part it issues */
-	const Ix *members;      /* CTAs of its group */
-	int loads_lo, loads_hi; /* whole tiles that a cluster reads, of as many as it has CTAs */
-	uint16_t into[CLUSTER_CTAS]; /* CTAs that rank r may write into, itself always among them */
+	Issue issue;      /* never AUTO */
+	int slices;       /* parts of a tile; 1 unless SLICE */
+	const Ix *mask;   /* of rank: whom this CTA's load goes to */
+	const Ix *issues; /* 1 or a condition: whether this CTA issues */
+	const Ix *slice;  /* which part it issues */
+	int loads;        /* whole tiles that a cluster reads, of as many as it has CTAs */
+	uint16_t into[CLUSTER_CTAS]; /* CTAs that rank r writes into, itself always among them */
 } Share;
 
 /* `parts`: how many equal parts the tile's box can be cut into, a part beginning wherever the
- * swizzle allows; SLICE becomes LEADER where groups do not have one constant size that divides it.
- */
-Share share_load(const SameFrame *f, const Same *s, Issue wanted, int parts);
+ * swizzle allows; SLICE becomes LEADER where groups do not have one size that divides it. */
+Share share_load(Ctx *c, const Same *s, Issue wanted, int parts);
 
 /* What the loads of one ring together mean for its barriers: for each rank, the CTAs whose slots it
  * writes (their consumers arrive on its empty barrier), and those that write its slots (on whose
@@ -38,7 +36,7 @@ typedef struct {
 	int ranks;
 	uint16_t into[CLUSTER_CTAS], from[CLUSTER_CTAS];
 } Releases;
-void releases_add(Releases *all, const SameFrame *f, const Share *load);
+void releases_add(Releases *all, int ranks, const Share *load);
 
 /* An expression of `rank` that has these values for ranks 0..n-1: a constant, a multiple of
  * rank / a plus one of rank % b, or a sum of choices. */

@@ -139,28 +139,6 @@ bool on_first_lap(IxFacts facts, const Ix *at, int64_t slots)
 	return lo >= 0 && hi < slots;
 }
 
-/* This CTA has its slot free, and may fill those of `into`: each of the others counts on it. */
-static void tell_others(const Sync *s, Op *first, const Ix *at)
-{
-	Kernel *k = s->k;
-	Ctx *c = k->ctx;
-	for (int to = 0; to < s->into->n; to++) {
-		uint16_t tell[CLUSTER_CTAS];
-		bool any = false;
-		for (int r = 0; r < s->into->n; r++) {
-			tell[r] = r != to && (s->into->i[r] >> to & 1);
-			any |= tell[r];
-		}
-		if (!any)
-			continue;
-		Op *some = op_before(k, first, OP_IF);
-		Op *arrive = sync_barrier_op(k, OP_MBAR_ARRIVE, first->loc, s->full, at);
-		op_ix(k, some, ix_of_sets(c, tell, s->into->n));
-		op_ix(k, arrive, ix_int(k, to));
-		block_append(op_body(k, some), arrive);
-	}
-}
-
 /* Lanes copy beside it, and all of them have waited for the slot. */
 static bool lanes_fill(const Sync *s, const Block *b, const Ix *at)
 {
@@ -179,8 +157,6 @@ static void sync_writes(const Sync *s, Op *first)
 	Op *expect = begin = sync_barrier_op(k, OP_MBAR_EXPECT, first->loc, s->full, at);
 	op_int(k, expect, A_BYTES, bytes);
 	op_insert_before(first, expect);
-	if (s->paced)
-		tell_others(s, first, at);
 	if (s->empty && !on_first_lap(s->facts, at, s->slots) && !lanes_fill(s, first->block, at)) {
 		begin = sync_wait(k, first->loc, s->empty, at, LAP_BEFORE);
 		op_insert_before(expect, begin);
@@ -292,9 +268,7 @@ static int filling_arrivals(const Sync *s)
 	int announced = 0, lanes = 0;
 	for (const Op *op = kernel_first(s->k); op; op = op_next(op)) {
 		if (write_at(s, op) || put_at(s, op))
-			announced =
-				more_of(announced, (s->paced ? most_ctas(s->from) : 1) *
-							   (int)attrs_int(&op->attrs, A_WARPS, 1));
+			announced = more_of(announced, (int)attrs_int(&op->attrs, A_WARPS, 1));
 		if (sync_copy_at(s, op))
 			lanes = WARP_THREADS * (int)attrs_int(&op->attrs, A_WARPS, 1);
 	}
@@ -312,7 +286,6 @@ static void sync_ring(Kernel *k, Op *ring, const Groups *groups)
 	s.slots = attrs_int(&ring->attrs, A_SLOTS, 0);
 	s.into = attrs_get(&ring->attrs, A_INTO);
 	s.from = attrs_get(&ring->attrs, A_FROM);
-	s.paced = attrs_int(&ring->attrs, A_PACED, 0);
 	s.last = last_write(&s);
 	s.effects = effects_on(&s);
 	s.full = barrier_new(k, ring, "full", filling_arrivals(&s));
@@ -328,15 +301,14 @@ static void sync_ring(Kernel *k, Op *ring, const Groups *groups)
 }
 
 /* ------------------------------------------------------------------ the start and the end */
-/* Arrivals of a phase where they differ by rank: of each CTA that the ring's loads go to. */
+/* Arrivals of a phase where they differ by rank: of the readers of each CTA that it fills. */
 static const Ix *count_by_rank(const Kernel *k, const Op *barrier)
 {
 	const Op *ring = kernel_ring(k, attrs_str(&barrier->attrs, A_RING, ""));
-	bool fills = sync_announces_loads(k, barrier->out);
-	const Attr *sets = attrs_get(&ring->attrs, fills ? A_FROM : A_INTO);
+	const Attr *sets = attrs_get(&ring->attrs, A_INTO);
 	int64_t count = attrs_int(&barrier->attrs, A_COUNT, 1), most = most_ctas(sets);
 	int64_t counts[CLUSTER_CTAS];
-	if (count == 1 || most == 1)
+	if (most == 1 || sync_announces_loads(k, barrier->out))
 		return NULL;
 	for (int r = 0; r < sets->n; r++)
 		counts[r] = count / most * ctas_of(sets, r);

@@ -14,7 +14,6 @@ typedef struct {
 	Val *full, *empty; /* no empty: no slot is filled twice */
 	int64_t slots;
 	const Attr *into, *from; /* where CTAs fill each other's slots */
-	bool paced;
 	IxFacts facts;
 	int64_t last; /* position that is written; -1: none */
 	int effects;  /* of all ops on it */

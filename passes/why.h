@@ -43,7 +43,7 @@ void why_few_registers(Kernel *k, int consumer, int needed); /* tried and not ta
 /* why_share.c: wanted, and the parts that the tile could be cut into; before the load changes */
 void why_share(Kernel *k, const Op *load, const Same *same, const Share *s, Issue wanted, int parts,
 	       bool apart);
-void why_releases(Kernel *k, const char *ring, const Releases *all, bool paced);
+void why_releases(Kernel *k, const char *ring, const Releases *all);
 void why_ahead(Kernel *k, const char *ring, int ahead);
 
 #endif

@@ -21,36 +21,22 @@ static const char *named(Kernel *k, const char *theorem)
 	return number ? ctx_strf(k->ctx, "theorem %s", theorem) : theorem;
 }
 
-/* Theorems of the rules that were applied, then the procedures that decided what they did not. */
+/* Theorems of the rules that were applied. */
 static void keep_proofs(Kernel *k, const Same *same, ReasonShare *w)
 {
-	enum { OTHERS = 3 };
 	int rules = 0;
 	while (ix_rule_theorem(rules))
 		rules++;
-	w->proofs = NEWN(ctx_arena(k->ctx), const char *, rules + OTHERS);
+	w->proofs = NEWN(ctx_arena(k->ctx), const char *, rules + 1);
 	for (int i = 0; i < rules; i++)
 		if (same->rules >> i & 1)
 			w->proofs[w->nproofs++] = named(k, ix_rule_theorem(i));
-	if (same->by_period)
-		w->proofs[w->nproofs++] = "one period of what is unknown, tried out";
-	if (same->by_isl)
-		w->proofs[w->nproofs++] = "isl: a set of integer points is empty";
-	if (!w->nproofs && same->depends != SAME_CONSTANT)
-		w->proofs[w->nproofs++] = "comparing where tiles begin at run time";
 	if (!w->nproofs)
 		w->proofs[w->nproofs++] =
 			"formulas of where tiles begin, equal or a constant apart";
 }
 
 /* ------------------------------------------------------------------ sentences */
-static const char *const depends_on[] = {
-	[SAME_CONSTANT] = NULL,
-	[SAME_BY_LAUNCH] = "the launch",
-	[SAME_BY_CLUSTER] = "the cluster",
-	[SAME_BY_ITERATION] = "the iteration",
-};
-
 static int most(const uint16_t *sets, int n)
 {
 	int m = 0;
@@ -70,16 +56,12 @@ static bool alike(const uint16_t *sets, int n)
 /* Reason a leader and no slices, where these were not ruled out by the program. */
 static const char *against_slices(Kernel *k, const Same *same, int parts)
 {
-	Ctx *c = k->ctx;
-	if (same->depends != SAME_CONSTANT)
-		return ctx_strf(c, "which CTAs load the same depends on %s",
-				depends_on[same->depends]);
-	if (!alike(same->always, same->ranks))
+	if (!alike(same->with, same->ranks))
 		return "groups are not of one size";
-	return ctx_strf(c,
+	return ctx_strf(k->ctx,
 			"the tile has %d times 8 rows, after which its swizzle repeats, and "
 			"groups have %d CTAs",
-			parts, count(same->always[0]));
+			parts, count(same->with[0]));
 }
 
 static const char *sentence(Kernel *k, const Same *same, const Share *s, Issue wanted)
@@ -113,32 +95,29 @@ void why_share(Kernel *k, const Op *load, const Same *same, const Share *s, Issu
 		return;
 	*w = (ReasonShare){.ranks = same->ranks,
 			   .issue = issue_words[s->issue],
-			   .depends = depends_on[same->depends],
 			   .narrowed = same->narrowed,
 			   .slices = s->slices,
-			   .loads_lo = s->loads_lo,
-			   .loads_hi = s->loads_hi,
+			   .loads = s->loads,
 			   .mask = s->mask,
 			   .issues = s->issues,
 			   .part = s->slice};
-	memcpy(w->always, same->always, sizeof w->always);
-	memcpy(w->ever, same->ever, sizeof w->ever);
+	memcpy(w->with, same->with, sizeof w->with);
 	keep_proofs(k, same, w);
 	bool against = s->issue == ISSUE_LEADER && wanted != ISSUE_LEADER;
 	if (against)
-		kernel_why_not(k, REASON_MULTICAST, buffer, most(same->ever, same->ranks),
+		kernel_why_not(k, REASON_MULTICAST, buffer, most(same->with, same->ranks),
 			       "by slices: %s", against_slices(k, same, parts));
 	kernel_why(k, REASON_MULTICAST, buffer,
-		   s->issue == ISSUE_EACH ? 1 : most(same->ever, same->ranks), "%s",
+		   s->issue == ISSUE_EACH ? 1 : most(same->with, same->ranks), "%s",
 		   apart ? "each CTA for itself: its loops run as often as its own tile says"
 			 : sentence(k, same, s, against ? ISSUE_AUTO : wanted));
 	keep(k, w);
 }
 
-void why_releases(Kernel *k, const char *ring, const Releases *all, bool paced)
+void why_releases(Kernel *k, const char *ring, const Releases *all)
 {
 	ReasonShare *w = NEW(ctx_arena(k->ctx), ReasonShare);
-	*w = (ReasonShare){.ranks = all->ranks, .paced = paced};
+	*w = (ReasonShare){.ranks = all->ranks};
 	memcpy(w->into, all->into, sizeof w->into);
 	memcpy(w->from, all->from, sizeof w->from);
 	kernel_why(k, REASON_RELEASES, ring, most(all->from, all->ranks),

@@ -36,13 +36,11 @@ typedef struct {
 
 typedef struct {
 	Ctx *c;
-	Judge *j;
 	uint64_t seed;
 	Config g;
 	Kernel *k;
 	int visits[SIDE][SIDE];
-	int constant, cluster_only, iteration, narrowed, beyond, shared;
-	int64_t found, there; /* pairs that load the same */
+	int beyond, shared;
 } World;
 
 static int below(World *w, int n)
@@ -208,18 +206,14 @@ static Groups groups_find(World *w)
 {
 	int ranks = (int)(w->g.cluster[0] * w->g.cluster[1]);
 	const Op *tile = kernel_find(w->k, OP_TILE);
-	SameFrame f = same_frame(w->k, tile, w->j, ranks);
+	SameFrame f = {w->c, kernel_facts(w->k), ranks};
 	Groups all;
 	for (int b = 0; b < 2; b++, tile = op_find_next(tile, OP_TILE)) {
 		const Ix *at[2];
 		for (int i = 0; i < 2; i++)
 			at[i] = same_resolve(w->k, tile, tile->ix[i]);
 		all.same[b] = same_bulk(&f, at, 2);
-		all.share[b] = share_load(&f, &all.same[b], ISSUE_AUTO, 64);
-		w->constant += all.same[b].depends == SAME_CONSTANT;
-		w->cluster_only += all.same[b].depends == SAME_BY_CLUSTER;
-		w->iteration += all.same[b].depends == SAME_BY_ITERATION;
-		w->narrowed += all.same[b].narrowed;
+		all.share[b] = share_load(w->c, &all.same[b], ISSUE_AUTO, 64);
 		w->shared += all.share[b].issue != ISSUE_EACH;
 	}
 	return all;
@@ -240,10 +234,7 @@ static void check_groups(World *w, const Groups *all, Step *at)
 				issued[q] += issues && mask >> q & 1;
 				MUST(!(issues && mask >> q & 1) || share->into[r] >> q & 1);
 			}
-			MUST(!(mask & ~truth) && mask >> r & 1);
-			w->found += __builtin_popcount((unsigned)mask) - 1;
-			w->there += __builtin_popcount((unsigned)truth) - 1;
-			MUST(all->same[b].narrowed || share->issue == ISSUE_EACH || mask == truth);
+			MUST(mask == truth);
 		}
 		for (int r = 0; r < ranks; r++)
 			MUST(issued[r] == share->slices);
@@ -303,8 +294,8 @@ static void check_config(World *w)
 			MUST(w->visits[m][n] == 1);
 	/* What a cluster computes at a time is one block: groups are known, and all of them. */
 	for (int b = 0; b < 2; b++) {
-		MUST(all.same[b].depends == SAME_CONSTANT && !all.same[b].narrowed);
-		MUST(__builtin_popcount(all.same[b].always[0]) == g->cluster[!b]);
+		MUST(!all.same[b].narrowed);
+		MUST(__builtin_popcount(all.same[b].with[0]) == g->cluster[!b]);
 	}
 }
 
@@ -320,17 +311,15 @@ static void test_random(void **state)
 		w->g = config_draw(w);
 		check_config(w);
 	}
-	print_message("%d analyses: groups constant %d, by cluster %d, by iteration %d; narrowed "
-		      "%d, shared %d; %lld of %lld pairs found; %d tiles beyond the plane\n",
-		      2 * CONFIGS, w->constant, w->cluster_only, w->iteration, w->narrowed,
-		      w->shared, (long long)w->found, (long long)w->there, w->beyond);
-	assert_true(w->constant > CONFIGS && w->found == w->there && w->beyond > CONFIGS);
+	print_message("%d analyses: shared %d; %d tiles beyond the plane\n", 2 * CONFIGS, w->shared,
+		      w->beyond);
+	assert_true(w->shared > CONFIGS / 2 && w->beyond > CONFIGS);
 }
 
 static int setup(void **state)
 {
 	static World w;
-	w = (World){.c = ctx_new(), .j = judge_new(100000), .seed = SEED};
+	w = (World){.c = ctx_new(), .seed = SEED};
 	*state = &w;
 	return 0;
 }
@@ -338,7 +327,6 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	World *w = *state;
-	judge_free(w->j);
 	ctx_free(w->c);
 	return 0;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* passes.same - which CTAs of a cluster load the same, against plain evaluation of the coordinates:
- * random clusters, boxes, rasters and grids; for every rank pair of sampled iterations and clusters
- * the groups, masks, predicates, slices and releases. "Same" must never be wrong; "different" must
- * be right unless the answer says that it is narrowed. */
+ * random clusters, orders and grids; for every rank pair of sampled iterations and clusters the
+ * groups, masks, predicates, slices and releases. "Same" must never be wrong; "different" must be
+ * right unless the answer says that it is narrowed, which it never is where a cluster computes a
+ * box of tiles. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,10 +29,9 @@ typedef struct {
 
 typedef struct {
 	Ctx *c;
-	Judge *j;
 	uint64_t seed;
 	int64_t t, cluster, clusters, rank;
-	int constant, launch, cluster_only, iteration, narrowed, isl, period, shared, finer;
+	int exact, shared;
 } World;
 
 static int below(World *w, int n)
@@ -52,9 +52,8 @@ static Config config_draw(World *w)
 	g.clusters = 1 + below(w, 12);
 	if (below(w, 32) == 0)
 		g.ranks = 9 + below(w, 8);
-	else if (below(w, 2)) { /* as in practice: the cluster is a box or whole boxes */
-		g.ranks = g.cm * g.cn * (g.cm * g.cn <= 4 ? 1 + below(w, 2) : 1);
-	}
+	else if (below(w, 2)) /* as the pass tiles has it */
+		g.ranks = g.cm * g.cn;
 	return g;
 }
 
@@ -156,10 +155,8 @@ static void check_share(World *w, const Config *g, bool b, const Same *s, const 
 		bool each = share->issue == ISSUE_EACH;
 		MUST(mask[r] >> r & 1);
 		MUST(!(mask[r] & ~truth));
-		MUST(s->narrowed || each || mask[r] == truth);
-		MUST(!(s->always[r] & ~truth) && (each || !(s->always[r] & ~mask[r])));
-		MUST(!(mask[r] & ~s->ever[r]));
-		MUST(eval(w, share->members, r) == __builtin_popcount(mask[r]));
+		MUST(s->narrowed || s->with[r] == truth);
+		MUST(!(s->with[r] & ~truth) && (each || s->with[r] == mask[r]));
 		int64_t issues = eval(w, share->issues, r), slice = eval(w, share->slice, r);
 		int lower = __builtin_popcount(mask[r] & ((1u << r) - 1));
 		if (share->issue == ISSUE_LEADER)
@@ -179,22 +176,6 @@ static void check_share(World *w, const Config *g, bool b, const Same *s, const 
 		MUST(parts[r] == share->slices);
 }
 
-/* What the relation is said not to depend on, it does not depend on. */
-static void check_depends(World *w, const Config *g, bool b, const Answer *a)
-{
-	int64_t t = w->t, cluster = w->cluster;
-	for (int r = 0; r < g->ranks; r++) {
-		int64_t here = eval(w, a->leader.mask, r);
-		w->t = a->same.depends < SAME_BY_ITERATION ? below(w, 50) : t;
-		w->cluster = a->same.depends < SAME_BY_CLUSTER ? below(w, g->clusters) : cluster;
-		MUST(eval(w, a->leader.mask, r) == here);
-		w->t = t;
-		w->cluster = cluster;
-	}
-	if (a->same.depends == SAME_CONSTANT)
-		MUST(!memcmp(a->same.always, a->same.ever, sizeof a->same.ever));
-}
-
 static void check_releases(World *w, const Config *g, bool b, const Answer *a)
 {
 	for (int r = 0; r < g->ranks; r++)
@@ -207,50 +188,25 @@ static void check_releases(World *w, const Config *g, bool b, const Answer *a)
 
 static Answer ask(World *w, const Config *g, bool b)
 {
-	static const SameName loops[] = {{"t", SAME_BY_ITERATION}};
 	IxFact *facts = NEWN(ctx_arena(w->c), IxFact, 3);
-	Answer a = {.frame = {w->c, w->j, {.at = facts, .n = 3}, g->ranks, loops, 1}};
+	Answer a = {.frame = {w->c, {.at = facts, .n = 3}, g->ranks}};
 	const Ix *at[2] = {origin(w, g, b), ix_mul(w->c, ix_sym(w->c, "k"), number(w, 64))};
 	facts[0] = (IxFact){"cluster", 0, INT32_MAX - 1, 1};
 	facts[1] = (IxFact){"clusters", 1, INT32_MAX, g->known == 1 ? g->clusters : 1};
 	facts[2] = (IxFact){"t", 0, 1 << 20, 1};
 	a.same = same_bulk(&a.frame, at, 2);
-	a.leader = share_load(&a.frame, &a.same, ISSUE_LEADER, 16);
-	a.slice = share_load(&a.frame, &a.same, ISSUE_AUTO, 48);
-	releases_add(&a.release, &a.frame, &a.leader);
-	releases_add(&a.release, &a.frame, &a.slice);
+	a.leader = share_load(w->c, &a.same, ISSUE_LEADER, 16);
+	a.slice = share_load(w->c, &a.same, ISSUE_AUTO, 48);
+	releases_add(&a.release, g->ranks, &a.leader);
+	releases_add(&a.release, g->ranks, &a.slice);
 	return a;
-}
-
-/* Pairs that the answer leaves open and that no sample tells apart. */
-static void count_finer(World *w, const Config *g, bool b, const Same *s)
-{
-	uint16_t all = 0xffff, some = 0;
-	if (s->depends == SAME_CONSTANT)
-		return;
-	for (int t = 0; t < 12; t++)
-		for (int cluster = 0; cluster < g->clusters; cluster++)
-			for (int r = 0; r < g->ranks; r++) {
-				uint16_t truth = plain_mask(g, b, t, cluster, r);
-				if (r == 0) {
-					all &= truth;
-					some |= truth;
-				}
-			}
-	w->finer += all == some;
 }
 
 static void check_config(World *w, const Config *g, bool b)
 {
 	Answer a = ask(w, g, b);
 	const Same *s = &a.same;
-	w->constant += s->depends == SAME_CONSTANT;
-	w->launch += s->depends == SAME_BY_LAUNCH;
-	w->cluster_only += s->depends == SAME_BY_CLUSTER;
-	w->iteration += s->depends == SAME_BY_ITERATION;
-	w->narrowed += s->narrowed;
-	w->isl += s->by_isl;
-	w->period += s->by_period;
+	w->exact += !s->narrowed;
 	w->shared += a.leader.issue != ISSUE_EACH;
 	w->clusters = g->clusters;
 	for (int i = 0; i < POINTS; i++) {
@@ -259,15 +215,9 @@ static void check_config(World *w, const Config *g, bool b)
 		check_share(w, g, b, s, &a.leader);
 		check_share(w, g, b, s, &a.slice);
 	}
-	check_depends(w, g, b, &a);
 	check_releases(w, g, b, &a);
-	count_finer(w, g, b, s);
-	/* A box is the cluster, or several are, with what is known: nothing is left to run time. */
-	if (g->ranks % (g->cm * g->cn) == 0 && g->ranks == g->cm * g->cn)
-		MUST(s->depends == SAME_CONSTANT);
-	bool whole = g->known && g->clusters * g->ranks % (g->cm * g->cn) == 0;
-	if (whole && !s->narrowed)
-		MUST(s->depends <= SAME_BY_CLUSTER || g->rn > 1);
+	if (g->ranks == g->cm * g->cn)
+		MUST(!s->narrowed);
 }
 
 static void test_random(void **state)
@@ -283,13 +233,8 @@ static void test_random(void **state)
 		check_config(w, &g, false);
 		check_config(w, &g, true);
 	}
-	print_message("%d analyses: groups constant %d, by launch %d, by cluster %d, by iteration "
-		      "%d; narrowed %d, decided by a period %d, by isl %d, shared %d, "
-		      "constant but not seen to be %d\n",
-		      2 * CONFIGS, w->constant, w->launch, w->cluster_only, w->iteration,
-		      w->narrowed, w->period, w->isl, w->shared, w->finer);
-	assert_true(w->constant > CONFIGS / 2 && w->cluster_only > CONFIGS / 50 &&
-		    w->iteration > CONFIGS / 5 && w->period > 0);
+	print_message("%d analyses: exact %d, shared %d\n", 2 * CONFIGS, w->exact, w->shared);
+	assert_true(w->exact > CONFIGS && w->exact < 2 * CONFIGS && w->shared > CONFIGS / 2);
 }
 
 /* The last line of nvFuser's derivation says that the mask is (2 ** CN - 1) << CN where CN divides
@@ -304,7 +249,7 @@ static void test_wrong_formula(void **state)
 			if (ranks % cn)
 				continue;
 			Answer a = ask(w, &g, false);
-			assert_int_equal(a.same.depends, SAME_CONSTANT);
+			assert_false(a.same.narrowed);
 			unsigned issues = ((1u << cn) - 1) << cn;
 			for (int r = 0; r < ranks; r++) {
 				uint16_t truth = plain_mask(&g, false, 1, 2, r);
@@ -359,22 +304,20 @@ static void test_shapes(void **state)
 	IxFact facts[] = {{"cluster", 0, INT32_MAX - 1, 1}, {"rows", 1, INT32_MAX, 1}};
 	for (size_t i = 0; i < COUNTOF(shapes); i++) {
 		int cm = shapes[i].cm, cn = shapes[i].cn;
-		SameFrame f = {w->c, w->j, {.at = facts, .n = 2}, cm * cn, NULL, 0};
+		SameFrame f = {w->c, {.at = facts, .n = 2}, cm * cn};
 		const Ix *at =
 			read_ix(w, shapes[i].b ? ctx_strf(w->c, "cluster / rows * %d + rank / %d",
 							  cn, cm)
 					       : ctx_strf(w->c, "cluster %% rows * %d + rank %% %d",
 							  cm, cm));
 		Same s = same_bulk(&f, &at, 1);
-		Share slice = share_load(&f, &s, ISSUE_AUTO, 16);
-		Share leader = share_load(&f, &s, ISSUE_LEADER, 16);
-		assert_int_equal(s.depends, SAME_CONSTANT);
+		Share slice = share_load(w->c, &s, ISSUE_AUTO, 16);
+		Share leader = share_load(w->c, &s, ISSUE_LEADER, 16);
 		assert_false(s.narrowed);
 		assert_string_equal(show(w->c, slice.mask), shapes[i].mask);
 		assert_string_equal(show(w->c, slice.slice), shapes[i].slice);
 		assert_string_equal(show(w->c, leader.issues), shapes[i].leads);
-		assert_int_equal(slice.loads_lo, shapes[i].b ? cn : cm);
-		assert_int_equal(slice.loads_hi, slice.loads_lo);
+		assert_int_equal(slice.loads, shapes[i].b ? cn : cm);
 	}
 }
 
@@ -384,15 +327,15 @@ static void test_releases(void **state)
 	static const uint16_t slice[] = {7, 11, 13, 14}, leader[] = {7, 10, 12, 8};
 	World *w = *state;
 	IxFact facts[] = {{"cluster", 0, INT32_MAX - 1, 1}};
-	SameFrame f = {w->c, w->j, {.at = facts, .n = 1}, 4, NULL, 0};
+	SameFrame f = {w->c, {.at = facts, .n = 1}, 4};
 	const Ix *a = read_ix(w, "cluster * 2 + rank % 2"), *b = read_ix(w, "rank / 2");
 	for (int lead = 0; lead < 2; lead++) {
 		Releases all = {0};
 		Same of_a = same_bulk(&f, &a, 1), of_b = same_bulk(&f, &b, 1);
 		Issue how = lead ? ISSUE_LEADER : ISSUE_SLICE;
-		Share shares[] = {share_load(&f, &of_a, how, 8), share_load(&f, &of_b, how, 8)};
-		releases_add(&all, &f, &shares[0]);
-		releases_add(&all, &f, &shares[1]);
+		Share shares[] = {share_load(w->c, &of_a, how, 8), share_load(w->c, &of_b, how, 8)};
+		releases_add(&all, 4, &shares[0]);
+		releases_add(&all, 4, &shares[1]);
 		for (int r = 0; r < 4; r++)
 			assert_int_equal(all.into[r], (lead ? leader : slice)[r]);
 		assert_int_equal(all.from[3], lead ? 14 : 14);
@@ -400,8 +343,8 @@ static void test_releases(void **state)
 		assert_int_equal(eval(w, ix_of_sets(w->c, all.into, 4), 2), all.into[2]);
 	}
 	Same s = same_bulk(&f, &b, 1);
-	assert_int_equal(share_load(&f, &s, ISSUE_SLICE, 3).issue, ISSUE_LEADER);
-	assert_int_equal(share_load(&f, &s, ISSUE_EACH, 8).issue, ISSUE_EACH);
+	assert_int_equal(share_load(w->c, &s, ISSUE_SLICE, 3).issue, ISSUE_LEADER);
+	assert_int_equal(share_load(w->c, &s, ISSUE_EACH, 8).issue, ISSUE_EACH);
 }
 
 /* cta is a function of the rank; a quotient by an extent is equal where its operands are. */
@@ -409,46 +352,42 @@ static void test_names(void **state)
 {
 	static const struct {
 		const char *at;
-		uint16_t always, ever;
+		uint16_t with;
 		bool narrowed;
-		SameDepends depends;
 	} rows[] = {
-		{"cta", 1, 1, false, SAME_CONSTANT},
-		{"cta / 4", 15, 15, false, SAME_CONSTANT},
-		{"cta / 2 * 8 + t", 3, 3, false, SAME_CONSTANT},
-		{"cluster / rows", 15, 15, false, SAME_CONSTANT},
-		{"cta / rows", 1, 1, true, SAME_CONSTANT},
-		{"cta / 2 / rows", 3, 3, true, SAME_CONSTANT},
-		{"cta / 2 % rows * 2 + rank % 2", 1, 1, true, SAME_CONSTANT},
-		{"cta / 4 % rows * 2 + rank % 2", 5, 5, false, SAME_CONSTANT},
-		{"rank * rows", 1, 1, false, SAME_CONSTANT},
-		{"(cta + rows) / 4", 1, 15, false, SAME_BY_LAUNCH},
-		{"(cta + t) / 4", 1, 15, false, SAME_BY_ITERATION},
-		{"(cluster + rank) / 4", 1, 15, false, SAME_BY_CLUSTER},
-		{"min(cta, rows)", 1, 15, false, SAME_BY_CLUSTER},
-		{"max(min(rank, 1), 1)", 15, 15, false, SAME_CONSTANT},
-		{"(t + rank) % rows + (t + rank) / rows * 2", 1, 1, true, SAME_CONSTANT},
+		{"cta", 1, false},
+		{"cta / 4", 15, false},
+		{"cta / 2 * 8 + t", 3, false},
+		{"cluster / rows", 15, false},
+		{"cta / rows", 1, true},
+		{"cta / 2 / rows", 3, true},
+		{"cta / 2 % rows * 2 + rank % 2", 1, true},
+		{"cta / 4 % rows * 2 + rank % 2", 5, false},
+		{"rank * rows", 1, false},
+		{"(cta + rows) / 4", 1, true},
+		{"(cta + t) / 4", 1, true},
+		{"(cluster + rank) / 4", 1, true},
+		{"min(cta, rows)", 1, true},
+		{"max(min(rank, 1), 1)", 15, false},
+		{"(t + rank) % rows + (t + rank) / rows * 2", 1, true},
 	};
-	static const SameName loops[] = {{"t", SAME_BY_ITERATION}};
 	World *w = *state;
 	IxFact facts[] = {{"cluster", 0, INT32_MAX - 1, 1},
 			  {"rows", 1, INT32_MAX, 1},
 			  {"t", 0, INT32_MAX, 1}};
-	SameFrame f = {w->c, w->j, {.at = facts, .n = 3}, 4, loops, 1};
+	SameFrame f = {w->c, {.at = facts, .n = 3}, 4};
 	for (size_t i = 0; i < COUNTOF(rows); i++) {
 		const Ix *at = read_ix(w, rows[i].at);
 		Same s = same_bulk(&f, &at, 1);
-		if (s.always[0] != rows[i].always || s.ever[0] != rows[i].ever ||
-		    s.narrowed != rows[i].narrowed || s.depends != rows[i].depends)
-			fail_msg("%s: always %x ever %x narrowed %d depends %d", rows[i].at,
-				 s.always[0], s.ever[0], s.narrowed, (int)s.depends);
+		if (s.with[0] != rows[i].with || s.narrowed != rows[i].narrowed)
+			fail_msg("%s: with %x narrowed %d", rows[i].at, s.with[0], s.narrowed);
 	}
 }
 
 static int setup(void **state)
 {
 	static World w;
-	w = (World){.c = ctx_new(), .j = judge_new(100000), .seed = SEED};
+	w = (World){.c = ctx_new(), .seed = SEED};
 	*state = &w;
 	return 0;
 }
@@ -456,7 +395,6 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	World *w = *state;
-	judge_free(w->j);
 	ctx_free(w->c);
 	return 0;
 }
