@@ -63,6 +63,9 @@ copy_tree()
 	(cd "$root" && git ls-files --cached --others --exclude-standard | while read -r file; do
 		cmp -s "$file" "$tree/$file" || cp --parents "$file" "$tree"
 	done)
+	(cd "$tree" && find . -type f ! -path './build/*' | while read -r file; do
+		[ -e "$root/$file" ] || rm "$file"
+	done)
 	[ -d "$root/build/cuda" ] && [ ! -e "$tree/build/cuda" ] && mkdir -p "$tree/build" &&
 		ln -s "$root/build/cuda" "$tree/build/cuda"
 	return 0
