@@ -94,7 +94,6 @@ static void need_items(Needs *n, const Items *items)
 		need_x(n, it->to, 1);
 		if (it->to)
 			reach_of(n->p, it->to);
-		n->p->uses[n->seg] |= it->ways ? 16 : 0;
 		for (int j = 0; j < it->nconds; j++) {
 			need_x(n, it->conds[j], 1);
 			reach_of(n->p, it->conds[j]);

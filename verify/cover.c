@@ -82,7 +82,7 @@ static int start_of(const Cover *c, int64_t tile, int64_t left)
 
 static Head *loop_of(const Cover *c, const Point *p)
 {
-	int64_t start = start_of(c, p->tile, p->left), loop = start * c->w->ways + p->way;
+	int64_t loop = start_of(c, p->tile, p->left);
 	loop = loop * MAX_INNER + p->seg - SEG_INNER;
 	return &c->loops[loop * c->w->trip_repeat + p->trip - p->clamp.trip];
 }
@@ -140,7 +140,7 @@ static bool go_on(Cover *c, Point p, int inner)
 	return c->longer ? go_round(c, p) : go_on(c, p, inner + 1);
 }
 
-/* All that can follow a start: one tile in each way, or the end. */
+/* What can follow a start: one tile, or the end. */
 static bool follow(Cover *c, const State *from, Point p)
 {
 	Why why;
@@ -149,12 +149,8 @@ static bool follow(Cover *c, const State *from, Point p)
 		go_from(c, from);
 		return step(c, &p) && state_finish(c->m, c->now, &why);
 	}
-	for (p.way = 0; p.way < c->w->ways; p.way++) {
-		go_from(c, from);
-		if (!go_on(c, p, 0))
-			return false;
-	}
-	return true;
+	go_from(c, from);
+	return go_on(c, p, 0);
 }
 
 /* Follows what changed where tiles start that have so many behind them, until nothing does. */
@@ -204,7 +200,7 @@ static bool settle_all(Cover *c, Point p)
 /* ------------------------------------------------------------------ trip counts */
 static Point point_of(const Cover *c, int64_t trips)
 {
-	return (Point){SEG_START, 0, STEADY, 0, trips, c->clamp, false, 0};
+	return (Point){SEG_START, 0, STEADY, 0, trips, c->clamp, false};
 }
 
 /* The rings stand, at each start of a tile, where the last tile left them. */
@@ -281,7 +277,7 @@ static bool cover_all(Cover *c)
 	int64_t steady = steady_trips(&c->clamp);
 	c->nstarts = start_of(c, tiles_told_apart(c), STEADY);
 	c->starts = NEWN(c->arena, Head, c->nstarts);
-	c->nloops = c->nstarts * w->ways * MAX_INNER * (int)w->trip_repeat;
+	c->nloops = c->nstarts * MAX_INNER * (int)w->trip_repeat;
 	c->loops = NEWN(c->arena, Head, c->nloops);
 	c->mark = arena_mark(c->arena);
 	if (w->inner && w->trips_hi >= steady && !cover_long(c, steady))

@@ -481,9 +481,7 @@ static bool read_same(Reader *r)
 {
 	Program *p = r->p;
 	if (!p->sized)
-		return read_ways(r) && read_statics(r);
-	p->words.ways = 1;
-	p->way_period = 1;
+		return read_statics(r);
 	for (int i = 0; i < p->sized->nparts; i++)
 		vec_push(p->arena, &r->parts, p->sized->parts[i]);
 	return true;
@@ -556,6 +554,5 @@ bool program_read(Program *p, const Kernel *k)
 	p->words.user = p;
 	p->words.letter = program_letter;
 	p->words.frame = program_frame;
-	p->words.way_of = program_way_of;
 	return true;
 }

@@ -12,21 +12,6 @@ typedef struct {
 	const Ix *by;
 } Named;
 
-/* An expression that the way of a tile decides: its value in each. */
-typedef struct {
-	const Ix *x;
-	int64_t *value;
-} Decided;
-typedef uint64_t WaySet[MAX_WAYS / 64];
-static inline bool way_in(const uint64_t *set, int way)
-{
-	return set[way / 64] >> (way % 64) & 1;
-}
-static inline void way_add(uint64_t *set, int way)
-{
-	set[way / 64] |= (uint64_t)1 << (way % 64);
-}
-
 typedef struct Item Item;
 typedef VEC(Item *) Items;
 typedef enum { ITEM_STEP, ITEM_IF, ITEM_LOOP, ITEM_SHARED } ItemKind;
@@ -45,19 +30,10 @@ struct Item {
 	uint32_t which;    /* lanes that do it; 0: the one that elect takes */
 	const Ix **conds;
 	int nconds;
-	const uint64_t *ways; /* in which it happens; NULL: all */
-	const Ix *from, *to;  /* ITEM_LOOP */
+	const Ix *from, *to; /* ITEM_LOOP */
 	Items body;
 	Shared *shared; /* ITEM_SHARED: a loop of the tree */
 };
-
-/* A load into CTAs that the way of a tile decides. */
-typedef struct {
-	const Op *op;
-	int rank;
-	const int64_t *mask; /* by way */
-	WaySet in;           /* in which it happens */
-} WayLoad;
 
 typedef struct {
 	const Val *buffer;
@@ -110,11 +86,6 @@ struct Program {
 		*once_is;  /* how often the loop around all runs; what that is here; or NULL */
 	const Ix *cluster; /* its number, where it has a part of a group's tile; or NULL */
 	int nchoices;
-	VEC(Decided) decided;
-	VEC(WayLoad) way_loads;
-	int64_t way_period; /* residues of the tile's number, which decide ways */
-	int *way_of;        /* residue: its way; -1: one of several that are not told apart */
-	bool steps_freely;  /* the tile's number may grow by any step from any start */
 	/* names that stand for where a run is */
 	const char *tile, *left, *trip, *rest, *trips, *position;
 	VEC(Made) letters;
@@ -123,7 +94,7 @@ struct Program {
 	int cache_cap, ncache;
 	Turn **turns;              /* by frame */
 	int64_t bases[MAX_AGENTS]; /* of the inner loop that is running */
-	/* of tile (1), left (2), trip (4) as such, trips (8), ways (16) */
+	/* of tile (1), left (2), trip (4) as such, trips (8) */
 	int uses[SEG_COUNT];
 	const Ix *vague_x; /* an expression that a point does not decide */
 	const char *vague; /* or something else */
@@ -168,14 +139,6 @@ struct Recall *recall_new(Arena *a); /* expr.c: what is made of expressions */
 /* The CTAs from p->rank on. False with code, loc and problem set. */
 bool program_read(Program *p, const Kernel *k);
 
-/* ways.c */
-const int64_t *ways_value(const Program *p, const Ix *x); /* by way; NULL: not decided */
-void ways_all(const Program *p, WaySet set);
-bool ways_keep(const Program *p, WaySet set, const Ix *x, int64_t bits); /* x & bits */
-bool ways_none(const WaySet set);
-bool way_is_real(const Program *p, int way); /* there are tiles that go it */
-int program_way_of(void *program, int64_t run, int64_t tile);
-
 /* What names slots in a tree of loops: of a place, from the number of its first on. 1: so; 0: it
  * has its own name; -1: it is not known. */
 typedef struct {
@@ -184,7 +147,7 @@ typedef struct {
 		    const Ix *parity, int64_t *slot, int64_t *phase);
 } Framer;
 /* The steps of items, behind those of p->steps; false: p->vague says what is not decided. */
-bool program_make(Program *p, const Env *env, int way, const Items *items, const Framer *framer);
+bool program_make(Program *p, const Env *env, const Items *items, const Framer *framer);
 bool items_are_mild(const Items *items);
 const char *program_vague(const Program *p); /* what was not decided, in a user's words */
 const Letter *program_letter(void *program, const Point *at, int *id); /* letters.c */

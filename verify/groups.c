@@ -29,10 +29,10 @@ static const Item *next_of(const Items *items, int *i)
 static bool same_when(const Item *x, const Item *y)
 {
 	bool same = x->kind == y->kind && x->op == y->op && x->nconds == y->nconds &&
-		    x->from == y->from && x->to == y->to && !x->ways == !y->ways;
+		    x->from == y->from && x->to == y->to;
 	for (int i = 0; i < x->nconds && same; i++)
 		same = x->conds[i] == y->conds[i];
-	return same && (!x->ways || !memcmp(x->ways, y->ways, sizeof(WaySet)));
+	return same;
 }
 
 /* The first op at which two warps part; NULL: none. */

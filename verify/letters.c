@@ -19,7 +19,6 @@ typedef struct {
 typedef struct {
 	Program *p;
 	Env env;
-	int way;
 	bool vague;
 	const Framer *framer;
 	bool framed; /* this step's phase is */
@@ -211,8 +210,6 @@ static void make_items(Maker *mk, const Items *items)
 {
 	for (int i = 0; i < items->n && !mk->vague; i++) {
 		const Item *it = items->at[i];
-		if (it->ways && !way_in(it->ways, mk->way))
-			continue;
 		if (it->kind == ITEM_STEP)
 			make_step(mk, it);
 		else if (it->kind == ITEM_IF)
@@ -359,7 +356,7 @@ static int intern(Program *p, const Letter *l)
 static int make(Program *p, const Point *at, const int64_t *base)
 {
 	Letter l = {0};
-	Maker mk = {.p = p, .way = at->way};
+	Maker mk = {.p = p};
 	int begin[MAX_AGENTS];
 	p->steps.n = 0;
 	for (int a = 0; a < p->m.na; a++) {
@@ -382,9 +379,9 @@ static int make(Program *p, const Point *at, const int64_t *base)
 	return intern(p, &l);
 }
 
-bool program_make(Program *p, const Env *env, int way, const Items *items, const Framer *framer)
+bool program_make(Program *p, const Env *env, const Items *items, const Framer *framer)
 {
-	Maker mk = {.p = p, .env = *env, .way = way, .framer = framer};
+	Maker mk = {.p = p, .env = *env, .framer = framer};
 	p->vague_x = NULL;
 	p->vague = NULL;
 	make_items(&mk, items);
@@ -439,8 +436,6 @@ static void put_point(Program *p, const Point *at, const int64_t *base, PointKey
 		put_clamped(to, at->left == STEADY ? clamp->tile : at->left, clamp->tile, 1);
 	if (uses & 8)
 		put_clamped(to, at->trips, clamp->trips, w->trip_period);
-	if (uses & 16)
-		put_int(to, at->way);
 	if (at->seg < SEG_INNER) {
 		put_place(p, at, to);
 		return;

@@ -150,9 +150,7 @@ bool read_tickets(Reader *r);         /* tickets.c: tiles that CTAs draw */
 bool read_grid(Reader *r);            /* grid.c: CTAs that wait for each other */
 int64_t read_box_bytes(const Op *op); /* of its tensor map; 0: it has none */
 PartSet read_part(const Reader *r, const Op *op, int from, int to, int64_t *bytes);
-/* The ways in which a CTA's load goes to another; false: none. */
-bool read_goes_to(const Reader *r, const Op *op, int rank, int to, WaySet ways);
-bool read_ways(Reader *r);  /* ways.c: what tiles decide */
+bool read_goes_to(const Reader *r, const Op *op, int rank, int to); /* a CTA's load, into another */
 bool read_shape(Reader *r); /* shape.c: trip counts, turns */
 void read_counts_of(Reader *r, const Ix *trip, const Ix *n, const Ix **core, const Ix **by);
 bool read_script(Reader *r, int agent); /* script.c: steps */
@@ -160,8 +158,6 @@ Item *read_item(Reader *r, ItemKind kind, const Op *op);
 bool read_into(Reader *r, Items *to, const Block *b);
 /* script_op.c */
 void read_put(Reader *r, Item *it, StepKind kind);
-bool read_in_tile(const Reader *r, const Op *op);
-const uint64_t *read_some_ways(const Reader *r, const WaySet in);
 void read_to_segment(Reader *r, int seg);
 bool read_in_space(const Operand *in, Space s);
 bool read_by_whole_warps(Reader *r, const Op *op);

@@ -72,7 +72,7 @@ static void set_all(Left *l, const Items *items, bool certain)
 		const Item *it = items->at[i];
 		bool some, counted = is_counted(it, &some);
 		if (it->kind == ITEM_STEP && it->step.kind == STEP_REGS)
-			set(l, it->op, it->step.n, certain && !it->ways);
+			set(l, it->op, it->step.n, certain);
 		if (some)
 			set_all(l, &it->body, certain && counted);
 	}

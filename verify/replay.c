@@ -80,7 +80,7 @@ static bool steps_fail(Replay *r, Arena *arena)
 	machine_layout(&own->m);
 	own->words.tile_period = own->words.trip_period = 1;
 	r->own = own;
-	return !words_run(&own->m, &own->words, 1, 0, 0, NULL, NULL, &r->why) &&
+	return !words_run(&own->m, &own->words, 1, 0, NULL, NULL, &r->why) &&
 	       !why_is_open(r->why.id);
 }
 
@@ -101,5 +101,5 @@ bool replay_fails(Replay *r, Replays *before)
 void replay_trace(const Replay *r, StepSeen *seen, void *user)
 {
 	Why why;
-	words_run(&r->own->m, &r->own->words, 1, 0, 0, seen, user, &why);
+	words_run(&r->own->m, &r->own->words, 1, 0, seen, user, &why);
 }

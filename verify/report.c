@@ -114,7 +114,6 @@ static void seen(void *user, int agent, const Step *step, bool stuck)
 }
 
 enum {
-	MAX_RUNS = 256,  /* of one length, that go their tiles in different ways */
 	SOME_TRIPS = 10, /* more than there are slots */
 	MAX_SEARCHES = 48,
 	MAX_REPLAYS = 4, /* of one run */
@@ -127,7 +126,7 @@ enum {
 typedef struct {
 	Program *p;
 	Replays before;
-	int64_t tiles, trips, run;
+	int64_t tiles, trips;
 	Why why;
 	int searches;
 	int64_t spent;
@@ -159,14 +158,6 @@ static Wishes wishes_of(Refuted *f)
 			.spent = &f->spent};
 }
 
-/* name % period == of */
-static void wish_residue(Program *p, Wishes *w, const char *name, int64_t of)
-{
-	Ctx *c = p->k->ctx;
-	const Ix *mod = ix_mod(c, ix_sym(c, ctx_str(c, name)), ix_const(c, p->way_period));
-	wish(w, ix_new(c, IX_EQ, mod, ix_const(c, of)));
-}
-
 static void wish_count(Program *p, Wishes *w, const Ix *x, int64_t n)
 {
 	if (!x)
@@ -176,24 +167,17 @@ static void wish_count(Program *p, Wishes *w, const Ix *x, int64_t n)
 		wish_near(w, i);
 }
 
-/* Sizes of a launch in which a CTA, or cluster, goes that way, and fails. */
+/* Sizes of a launch in which a CTA, or cluster, does that, and fails. */
 static bool is_real(Refuted *f)
 {
 	Program *p = f->p;
 	Wishes w = wishes_of(f);
 	w.most = f->apart ? MAX_APART - f->replays : w.most;
 	w.apart = f->apart;
-	int64_t n = p->way_period, step = f->run / n;
 	if (++f->searches > MAX_SEARCHES || w.most <= 0)
 		return false;
 	wish_count(p, &w, p->of_trips, f->trips);
 	wish_count(p, &w, p->of_tiles, f->tiles);
-	if (p->decided.n) {
-		wish_residue(p, &w, "cluster", f->run % n);
-		if (f->tiles > 1)
-			wish_residue(p, &w, "clusters", step);
-		wish_near(&w, f->run % n + (step ? step : n) * (f->tiles - 1) + 1);
-	}
 	return sizes_find(p->k, p->ctas, &w, try_sizes, f);
 }
 
@@ -201,17 +185,10 @@ static bool is_real(Refuted *f)
 static bool fails(Refuted *f)
 {
 	Program *p = f->p;
-	int64_t n = p->decided.n ? p->way_period : 1;
-	int64_t runs = f->tiles > 1 ? n * n : f->tiles ? n : 1;
-	runs = runs < MAX_RUNS ? runs : MAX_RUNS;
-	for (f->run = 0; f->run < runs; f->run++) {
-		if (words_run(&p->m, &p->words, f->tiles, f->trips, f->run, NULL, NULL, &f->why))
-			continue;
-		f->fails = true;
-		if (is_real(f))
-			return true;
-	}
-	return false;
+	if (words_run(&p->m, &p->words, f->tiles, f->trips, NULL, NULL, &f->why))
+		return false;
+	f->fails = true;
+	return is_real(f);
 }
 
 /* Runs in order of length; those that the exploration went through, and a few trips more. */
@@ -237,7 +214,7 @@ static bool at_other_sizes(Refuted *f, const WordsResult *w)
 }
 
 /* ------------------------------------------------------------------ the timeline */
-enum { COLUMN = 34, MAX_COLUMNS = 4, MAX_ROWS = 24, OWN_ROWS = 8, SHOWN_TILES = 4 };
+enum { COLUMN = 34, MAX_COLUMNS = 4, MAX_ROWS = 24, OWN_ROWS = 8 };
 
 /* Line of an op in what --emit=ir prints, from 1; 0 when it has none. */
 static int ir_line(const Kernel *k, const Op *op)
@@ -351,34 +328,6 @@ static const char *plural(int64_t n)
 	return n == 1 ? "" : "s";
 }
 
-/* Which CTAs get one load, in this tile. */
-static void put_shared(const Program *p, int way, Buf *b)
-{
-	bool any = false;
-	for (int i = 0; i < p->way_loads.n; i++) {
-		const WayLoad *l = &p->way_loads.at[i];
-		int64_t mask = l->mask[way];
-		if (!way_in(l->in, way) || !(mask & (mask - 1)))
-			continue;
-		buf_printf(b, "%s rank %d loads %%%s for ranks", any ? " and" : "", l->rank,
-			   l->op->in[0].val->name);
-		for (int r = 0, n = 0; mask >> r; r++)
-			if (mask >> r & 1)
-				buf_printf(b, "%s %d", n++ ? "," : "", r);
-		any = true;
-	}
-	if (!any)
-		buf_printf(b, " each rank loads for itself");
-}
-
-static void put_ways(const Program *p, int64_t tiles, int64_t run, Buf *b)
-{
-	for (int64_t i = 0; p->decided.n && i < tiles && i < SHOWN_TILES; i++) {
-		buf_printf(b, "; in tile %lld", (long long)i + 1);
-		put_shared(p, p->words.way_of((void *)(uintptr_t)p, run, i), b);
-	}
-}
-
 static void put_choices(const Program *p, Buf *b)
 {
 	int64_t v = 0;
@@ -437,7 +386,6 @@ static void put_run(Refuted *f, Buf *b)
 	put_choices(f->p, b);
 	put_sizes(&f->replay, b);
 	put_lists(&f->replay, b);
-	put_ways(f->p, f->tiles, f->run, b);
 	buf_printf(b, ":\n");
 	put_timeline(&t, &f->replay.why, b);
 }
@@ -446,10 +394,7 @@ static const char *why_not(const Refuted *f)
 {
 	if (f->fails)
 		return "no sizes were found that satisfy all facts and give a run that fails";
-	return f->p->words.ways > 1
-		       ? "it fails only in tiles with a combination of conditions that no "
-			 "tile is known to have"
-		       : "roles do not meet at the ends of iterations";
+	return "roles do not meet at the ends of iterations";
 }
 
 static const char *say_refuted(Refuted *f, const WordsResult *w, CheckResult *out)

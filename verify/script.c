@@ -250,18 +250,11 @@ static bool walk_part(Reader *r, Item *it, const Block *b)
 		return false;
 	if (items_are_mild(&it->body))
 		leave_open(it);
-	if (it->nconds || it->ways)
+	if (it->nconds)
 		vec_push(r->p->arena, r->list, it);
 	else
 		put_all(r, &it->body);
 	return true;
-}
-
-/* Whether ways decide a condition; keeps those in which it holds. */
-static bool decides(const Reader *r, const Op *op, int i, WaySet ways)
-{
-	return read_in_tile(r, op) &&
-	       ways_keep(r->p, ways, read_seen(r, op->ix[i], r->s->rank), -1);
 }
 
 /* Threads copy elements of a buffer into a tensor there. */
@@ -277,7 +270,7 @@ static bool copies_out(const Op *op)
 
 /* Of which lanes the conditions hold, and which a run decides; of the lane that elect takes it is
  * not known which it is. False: one never holds, and it is not what keeps a copy in its tensor. */
-static bool conditions(Reader *r, Item *it, const Op *op, WaySet ways)
+static bool conditions(Reader *r, Item *it, const Op *op)
 {
 	uint32_t some;
 	for (int i = 0; i < op->nix; i++) {
@@ -292,7 +285,7 @@ static bool conditions(Reader *r, Item *it, const Op *op, WaySet ways)
 			r->outside = true;
 		else if (lanes && (r->which || some == ~0u)) {
 			r->which &= some;
-		} else if (!ix_is_const(x, NULL) && !decides(r, op, i, ways)) {
+		} else if (!ix_is_const(x, NULL)) {
 			it->conds[it->nconds++] = x;
 			r->parted |= read_of_lane(r, x);
 		}
@@ -306,15 +299,12 @@ static bool walk_if(Reader *r, const Op *op)
 	int lanes = r->lanes;
 	bool parted = r->parted, outside = r->outside;
 	uint32_t which = r->which;
-	WaySet ways;
-	ways_all(r->p, ways);
 	it->conds = NEWN(r->p->arena, const Ix *, op->nix + 1);
-	bool some = conditions(r, it, op, ways);
+	bool some = conditions(r, it, op);
 	if (which)
 		r->lanes = __builtin_popcount(r->which);
-	it->ways = read_some_ways(r, ways);
-	bool part = it->nconds || it->ways;
-	bool ok = !some || !r->lanes || (part ? walk_part(r, it, op->body) : walk(r, op->body));
+	bool ok =
+		!some || !r->lanes || (it->nconds ? walk_part(r, it, op->body) : walk(r, op->body));
 	r->lanes = lanes;
 	r->which = which;
 	r->parted = parted;

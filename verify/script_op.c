@@ -86,25 +86,6 @@ static void set_cell(Reader *r, Item *it, const Operand *in, int rank, StepKind 
 	}
 }
 
-/* ------------------------------------------------------------------ what tiles decide */
-/* A way is of one tile of a loop that takes all. */
-bool read_in_tile(const Reader *r, const Op *op)
-{
-	const Op *loop = read_outer_loop(op);
-	return r->p->words.tiles && r->s->turns == 1 && loop && read_is_shared_loop(r, loop);
-}
-
-const uint64_t *read_some_ways(const Reader *r, const WaySet in)
-{
-	WaySet all;
-	ways_all(r->p, all);
-	if (!memcmp(all, in, sizeof all))
-		return NULL;
-	uint64_t *own = NEWN(r->p->arena, uint64_t, COUNTOF(all));
-	memcpy(own, in, sizeof all);
-	return own;
-}
-
 /* ------------------------------------------------------------------ ops that order */
 static bool put_barrier(Reader *r, const Op *op, StepKind kind, int64_t id, int64_t threads)
 {
@@ -280,7 +261,7 @@ bool read_in_space(const Operand *in, Space s)
 	return in->val->type->kind == TY_TILE && in->val->type->space == s;
 }
 
-static bool put_load_to(Reader *r, const Op *op, int to, const WaySet ways)
+static bool put_load_to(Reader *r, const Op *op, int to)
 {
 	Item *it = read_item(r, ITEM_STEP, op);
 	int64_t bytes = 0;
@@ -295,10 +276,6 @@ static bool put_load_to(Reader *r, const Op *op, int to, const WaySet ways)
 	it->step.constant = read_is_constant(r->p->k, &op->in[1]);
 	if (!it->step.mask || it->step.cell < 0 || it->step.key < 0)
 		return read_problem(r, D_W0411, op->loc, "a load into a place that a run decides");
-	it->ways = read_some_ways(r, ways);
-	if (it->ways && !read_in_tile(r, op))
-		return read_problem(r, D_W0411, op->loc,
-				    "a load into CTAs that are known only at run time");
 	read_put(r, it, STEP_LOAD);
 	return true;
 }
@@ -306,14 +283,12 @@ static bool put_load_to(Reader *r, const Op *op, int to, const WaySet ways)
 /* The same of a replay, where the mask is a number. */
 static bool put_sized_load(Reader *r, const Op *op)
 {
-	WaySet all;
 	int64_t mask = INT64_C(1) << r->s->rank;
 	bool shared = attrs_int(&op->attrs, A_SHARED, 0) != 0;
 	if (shared && !ix_is_const(read_expr(r, op->ix[op->nix - 1]), &mask))
 		return read_problem(r, D_W0411, op->loc, "a mask that sizes do not decide");
-	ways_all(r->p, all);
 	for (int to = 0; to < r->p->ctas; to++)
-		if (mask >> to & 1 && !put_load_to(r, op, to, all))
+		if (mask >> to & 1 && !put_load_to(r, op, to))
 			return false;
 	return true;
 }
@@ -321,11 +296,10 @@ static bool put_sized_load(Reader *r, const Op *op)
 /* One into each CTA that it goes to. */
 static bool put_load(Reader *r, const Op *op)
 {
-	WaySet ways;
 	if (r->p->sized)
 		return put_sized_load(r, op);
 	for (int to = 0; to < r->p->ctas; to++)
-		if (read_goes_to(r, op, r->s->rank, to, ways) && !put_load_to(r, op, to, ways))
+		if (read_goes_to(r, op, r->s->rank, to) && !put_load_to(r, op, to))
 			return false;
 	return true;
 }

@@ -216,8 +216,7 @@ bool read_shape(Reader *r)
 		if (at_depth(&all.of[a], 2))
 			return read_problem(r, D_W0411, p->k->loc, "loops nested three deep");
 	}
-	/* What tiles decide is a tile's, also where its main loop is too short to be one. */
-	p->words.tiles = all.nested || p->decided.n || !same_trips(&all, p->m.na);
+	p->words.tiles = all.nested || !same_trips(&all, p->m.na);
 	if (p->words.tiles && (!one_outer_each(r, &all) || !share_tiles(r, &all)))
 		return false;
 	return share_trips(r, &all, p->words.tiles ? 1 : 0);

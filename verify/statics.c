@@ -103,71 +103,43 @@ static const Ix *mask_of(const Reader *r, const Op *op, int rank)
 	return attrs_int(&op->attrs, A_SHARED, 0) ? read_seen(r, op->ix[op->nix - 1], rank) : NULL;
 }
 
-/* In which ways a CTA of this rank comes to the op; false: in none. */
-static bool comes_to(const Reader *r, const Op *op, int rank, WaySet in)
+/* Whether a CTA of this rank comes to the op, as far as is known. */
+static bool comes_to(const Reader *r, const Op *op, int rank)
 {
-	ways_all(r->p, in);
 	for (const Op *up = op_parent(op); up; up = op_parent(up))
-		for (int i = 0; up->kind == OP_IF && i < up->nix; i++) {
-			const Ix *x = read_seen(r, up->ix[i], rank);
-			if (ix_is(x, 0))
+		for (int i = 0; up->kind == OP_IF && i < up->nix; i++)
+			if (ix_is(read_seen(r, up->ix[i], rank), 0))
 				return false;
-			ways_keep(r->p, in, x, -1);
-		}
-	return !ways_none(in);
+	return true;
 }
 
-bool read_goes_to(const Reader *r, const Op *op, int rank, int to, WaySet in)
+bool read_goes_to(const Reader *r, const Op *op, int rank, int to)
 {
 	const Ix *mask = mask_of(r, op, rank);
 	int64_t v = INT64_C(1) << rank;
-	if (!comes_to(r, op, rank, in))
+	if (!comes_to(r, op, rank))
 		return false;
-	if (mask && ways_keep(r->p, in, mask, INT64_C(1) << to))
-		return !ways_none(in);
 	if (mask)
 		ix_is_const(mask, &v);
 	return v >> to & 1;
 }
 
-static bool mask_beyond(Reader *r, const Op *op, int rank, int64_t v)
-{
-	Ctx *c = r->p->k->ctx;
-	if (v > 0 && v < INT64_C(1) << r->p->ctas)
-		return false;
-	read_problem(r, D_E0413, op->loc,
-		     ctx_strf(c, "rank %d loads into the CTAs of mask %lld, and ranks are 0 to %d",
-			      rank, (long long)v, r->p->ctas - 1));
-	return true;
-}
-
-/* In each way in which it happens. */
-static bool masks_right(Reader *r, const WayLoad *load)
-{
-	for (int w = 0; w < r->p->words.ways; w++)
-		if (way_in(load->in, w) && way_is_real(r->p, w) &&
-		    mask_beyond(r, load->op, load->rank, load->mask[w]))
-			return false;
-	vec_push(r->p->arena, &r->p->way_loads, *load);
-	return true;
-}
-
 static bool mask_right(Reader *r, const Op *op, int rank)
 {
 	const Ix *mask = mask_of(r, op, rank);
-	WayLoad load = {.op = op, .rank = rank};
-	int64_t v, *same = NULL;
-	if (!mask || !comes_to(r, op, rank, load.in))
+	int64_t v;
+	if (!mask || !comes_to(r, op, rank))
 		return true;
-	if (ix_is_const(mask, &v)) {
-		same = NEWN(r->p->arena, int64_t, r->p->words.ways);
-		for (int w = 0; w < r->p->words.ways; w++)
-			same[w] = v;
-	}
-	load.mask = same ? same : ways_value(r->p, mask);
-	return load.mask ? masks_right(r, &load)
-			 : read_problem(r, D_W0411, op->loc,
-					"a load into CTAs that are known only at run time");
+	if (!ix_is_const(mask, &v))
+		return read_problem(r, D_W0411, op->loc,
+				    "a load into CTAs that are known only at run time");
+	if (v > 0 && v < INT64_C(1) << r->p->ctas)
+		return true;
+	return read_problem(
+		r, D_E0413, op->loc,
+		ctx_strf(r->p->k->ctx,
+			 "rank %d loads into the CTAs of mask %lld, and ranks are 0 to %d", rank,
+			 (long long)v, r->p->ctas - 1));
 }
 
 static void add_part(Reader *r, BoxPart part)
@@ -184,13 +156,12 @@ static void add_part(Reader *r, BoxPart part)
 static bool find_parts_of(Reader *r, const Op *op, int rank)
 {
 	BoxPart part = {.buffer = op->in[0].val, .bytes = read_box_bytes(op)};
-	WaySet in;
 	if (!mask_right(r, op, rank))
 		return false;
 	if (!ix_is_const(read_seen(r, op->ix[0], rank), &part.offset))
 		return true;
 	for (part.rank = 0; part.rank < r->p->ctas; part.rank++)
-		if (read_goes_to(r, op, rank, part.rank, in))
+		if (read_goes_to(r, op, rank, part.rank))
 			add_part(r, part);
 	return true;
 }
@@ -235,17 +206,6 @@ static bool parts_fill(Reader *r, const Op *buffer, int rank, PartSet *full)
 	return !*full || sum == slot;
 }
 
-/* Other boxes may be of other tiles. */
-static bool boxes_vary(const Reader *r, const Op *buffer)
-{
-	for (const Op *op = kernel_first(r->p->k); op; op = op_next(op))
-		for (const Op *up = op; is_load(op) && up; up = op_parent(up))
-			for (int i = 0; op->in[0].val == buffer->out && i < up->nix; i++)
-				if (ways_value(r->p, read_seen(r, up->ix[i], r->p->rank)))
-					return true;
-	return false;
-}
-
 static bool boxes_fill(Reader *r, int rank)
 {
 	for (const Op *op = kernel_first(r->p->k); op; op = op->next) {
@@ -254,11 +214,7 @@ static bool boxes_fill(Reader *r, int rank)
 			continue;
 		if (count_parts(r, op, rank) > MAX_PARTS)
 			return read_limit(r, LIMIT_PARTS, op->loc);
-		bool fill = parts_fill(r, op, rank, &full);
-		if (!fill && boxes_vary(r, op))
-			return read_problem(r, D_W0411, op->loc,
-					    "boxes that fill a slot in another way in other tiles");
-		if (!fill)
+		if (!parts_fill(r, op, rank, &full))
 			return read_problem(
 				r, D_E0413, op->loc,
 				ctx_strf(r->p->k->ctx,
@@ -320,12 +276,11 @@ static const char *map_missing(const Reader *r, const Val *v)
 
 static bool maps_there(Reader *r)
 {
-	WaySet in;
 	for (const Op *op = kernel_first(r->p->k); op; op = op_next(op))
 		for (int i = 0; i < op->nin; i++) {
 			const char *name = map_missing(r, op->in[i].val);
 			for (int j = 0; name && j < r->p->m.ranks; j++)
-				if (comes_to(r, op, r->p->rank + j, in))
+				if (comes_to(r, op, r->p->rank + j))
 					return read_problem(
 						r, D_E0412, op->loc,
 						ctx_strf(r->p->k->ctx,

@@ -184,7 +184,6 @@ static void numbers_asked(const Tour *u, const Stop *s, int agent, const Env *en
 	memset(key, 0, sizeof *key);
 	key->agent = agent;
 	scope_open(u->t, s->seg, &s->at, &key->open);
-	key->open.way = s->at.way;
 	for (int i = 0; i < asked->n; i++)
 		for (int j = 0; j < env->n; j++)
 			if (env->name[j] == asked->at[i])
@@ -216,7 +215,7 @@ static bool make_part(Tour *u, Stop *s, int agent, const Env *env, RolePart *key
 	scope_at(u->t, &s->at, &scope);
 	scope_view(u->t, &scope, agent, &f.own);
 	p->steps.n = 0;
-	if (!program_make(p, env, s->at.way, &s->seg->of[agent], &framer))
+	if (!program_make(p, env, &s->seg->of[agent], &framer))
 		return false;
 	Step *all = arena_alloc(u->arena, sizeof(Step) * (size_t)p->steps.n + 1);
 	if (p->steps.n)
@@ -344,14 +343,8 @@ static bool go_to(Tour *u, Stop *s, const Segment *g, Where *at, Move move)
 
 static bool begin_trip(Tour *u, Stop *s, const Branch *b, const Where *at, Move move)
 {
-	bool ok = true;
-	int ways = b->up ? 1 : u->p->words.ways;
-	for (int way = 0; way < ways && ok; way++) {
-		Where to = *at;
-		to.way = b->up ? at->way : way;
-		ok = go_to(u, s, b->body.parts.at[0], &to, move);
-	}
-	return ok;
+	Where to = *at;
+	return go_to(u, s, b->body.parts.at[0], &to, move);
 }
 
 static bool leave(Tour *u, Stop *s, const Branch *b, Where at)
@@ -362,7 +355,6 @@ static bool leave(Tour *u, Stop *s, const Branch *b, Where at)
 	if (at.trip[b->id].kind == TRIP_EXACT && (b->count->of >= 0 || b->count->says))
 		*class = CLASS_EXACT + at.trip[b->id].n + 1;
 	at.trip[b->id] = (Trip){TRIP_NONE, 0, 0};
-	at.way = b->up ? at.way : 0;
 	return go_to(u, s, q->parts.at[b->at + 1], &at, (Move){.out = b});
 }
 

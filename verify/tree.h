@@ -171,7 +171,6 @@ typedef enum { CLASS_NONE, CLASS_BELOW, CLASS_LONG, CLASS_EXACT /* and its numbe
 typedef struct {
 	Trip trip[MAX_BRANCHES];
 	int32_t count[MAX_COUNTS]; /* class */
-	int32_t way;
 } Where;
 
 /* ring.c */

@@ -255,7 +255,7 @@ static int go(Explorer *e, int node, const Point *p)
 /* ------------------------------------------------------------------ words */
 static Point point(const Explorer *e, int seg, int64_t tile, int64_t left, int64_t trips)
 {
-	return (Point){seg, tile, left, 0, trips, e->limits.clamp, false, 0};
+	return (Point){seg, tile, left, 0, trips, e->limits.clamp, false};
 }
 
 /* The inner loop; whether its last steady period came back to where it began. */
@@ -303,7 +303,7 @@ static void arrive_at(Explorer *e, int node, int64_t tile, int64_t left)
 	vec_push(e->arena, &e->starts, start);
 }
 
-/* One tile in each way. In the steady part this may also be the last tiles. */
+/* One tile. In the steady part this may also be the last ones. */
 static bool run_from(Explorer *e, const Start *from, int64_t trips)
 {
 	Point p = point(e, SEG_END, from->tile, from->left, trips);
@@ -313,13 +313,10 @@ static bool run_from(Explorer *e, const Start *from, int64_t trips)
 	for (int64_t i = 0;
 	     from->left == STEADY && i < (e->w->uses_left ? e->limits.clamp.tile : 1); i++)
 		arrive_at(e, from->node, from->tile, i);
-	for (p.way = 0; p.way < e->w->ways; p.way++) {
-		e->frame = from->frame;
-		int node = run_tile(e, from->node, p);
-		if (node == NOWHERE)
-			return false;
-		arrive_at(e, node, from->tile + 1, from->left == STEADY ? STEADY : from->left - 1);
-	}
+	int node = run_tile(e, from->node, p);
+	if (node == NOWHERE)
+		return false;
+	arrive_at(e, node, from->tile + 1, from->left == STEADY ? STEADY : from->left - 1);
 	return true;
 }
 
@@ -408,13 +405,11 @@ static bool take(Arena *a, const Machine *m, const Words *w, Steps *all, Point p
 static const Clamps clamps_none = {EXACT, EXACT, EXACT, EXACT};
 
 static bool take_word(Arena *a, const Machine *m, const Words *w, Steps *all, int64_t tiles,
-		      int64_t trips, int64_t run)
+		      int64_t trips)
 {
-	Point p = {SEG_START, 0, tiles, 0, trips, clamps_none, true, 0};
+	Point p = {SEG_START, 0, tiles, 0, trips, clamps_none, true};
 	bool ok = take(a, m, w, all, p);
 	for (; p.tile < tiles && ok; p.tile++, p.left--) {
-		p.way = w->way_of ? w->way_of(w->user, run, p.tile) : 0;
-		ok = p.way >= 0;
 		for (int i = 0; i <= w->inner && ok; i++) {
 			p.seg = SEG_TILE + i;
 			p.trip = 0;
@@ -426,18 +421,17 @@ static bool take_word(Arena *a, const Machine *m, const Words *w, Steps *all, in
 	}
 	p.seg = SEG_END;
 	p.trip = 0;
-	p.way = 0;
 	return ok && take(a, m, w, all, p);
 }
 
-bool words_run(const Machine *m, const Words *w, int64_t tiles, int64_t trips, int64_t run,
-	       StepSeen *seen, void *user, Why *why)
+bool words_run(const Machine *m, const Words *w, int64_t tiles, int64_t trips, StepSeen *seen,
+	       void *user, Why *why)
 {
 	Arena *a = arena_new();
 	Steps all[MAX_AGENTS] = {0};
 	Letter word = {0};
 	bool ok = true;
-	if (take_word(a, m, w, all, w->tiles ? tiles : 1, trips, run)) {
+	if (take_word(a, m, w, all, w->tiles ? tiles : 1, trips)) {
 		State *s = state_new(m, a);
 		for (int i = 0; i < m->na; i++)
 			word.of[i] = (Part){all[i].at, all[i].n};

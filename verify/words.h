@@ -32,7 +32,6 @@ typedef struct {
 	int64_t trip, trips;
 	Clamps clamp;
 	bool absolute; /* the frame is 0 */
-	int way;       /* of the tile, of Words.ways; 0 outside tiles */
 } Point;
 
 typedef struct {
@@ -43,11 +42,7 @@ typedef struct {
 	int64_t trips_mod, trips_res;     /* they are trips_res modulo trips_mod; mod 0: any */
 	int64_t tile_period, trip_period; /* residues that decide what a letter is */
 	int64_t tile_repeat, trip_repeat; /* the same, when slots are named in frames */
-	int ways; /* each tile chooses one, for all its letters: 0..ways - 1; at least 1 */
 	void *user;
-	/* The way of a tile in a run that there can be; runs are numbered. Below 0: not known.
-	 * NULL: always 0. */
-	int (*way_of)(void *user, int64_t run, int64_t tile);
 	/* The position of the rings there, 0..trip_period - 1; NULL: always 0. Letters name
 	 * slots by it. */
 	int64_t (*frame)(void *user, const Point *p);
@@ -83,8 +78,8 @@ void words_prove(const Machine *m, const Words *w, WordsLimits limits, WordsResu
 /* The same by joining states; true: proved. False says nothing. */
 bool words_cover(const Machine *m, const Words *w, int max_states, WordsResult *out);
 
-/* One whole run with these numbers, which goes way_of(run, ..), not cut at the ends of letters. */
-bool words_run(const Machine *m, const Words *w, int64_t tiles, int64_t trips, int64_t run,
-	       StepSeen *seen, void *user, Why *why);
+/* One whole run with these numbers, not cut at the ends of letters. */
+bool words_run(const Machine *m, const Words *w, int64_t tiles, int64_t trips, StepSeen *seen,
+	       void *user, Why *why);
 
 #endif

@@ -226,7 +226,6 @@ Prog *prog_build(Arena *arena, const Source *s)
 	for (int a = 0; a < s->roles; a++)
 		put_letters(p, a);
 	p->words = (Words){.inner = 1,
-			   .ways = 1,
 			   .trips_lo = s->trips_lo,
 			   .trips_hi = s->trips_hi ? s->trips_hi : INT64_MAX,
 			   .tile_period = 1,

@@ -47,6 +47,6 @@ bool prog_prove(Prog *p, Order order, WordsResult *w)
 			break;
 	}
 	if (w->verdict == WORDS_REFUTED)
-		return !words_run(&p->m, &p->words, 1, w->at.trips, 0, NULL, NULL, &w->why);
+		return !words_run(&p->m, &p->words, 1, w->at.trips, NULL, NULL, &w->why);
 	return w->verdict == WORDS_PROVED;
 }
