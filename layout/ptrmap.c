@@ -43,3 +43,14 @@ void ptrmap_clear(PtrMap *m)
 		memset(m->at, 0, sizeof *m->at * m->cap);
 	m->n = 0;
 }
+
+PtrMap *ptrmap_in(PtrMap *m, const void *key)
+{
+	PtrMap *in = ptrmap_get(m, key);
+	if (!in) {
+		in = NEW(m->arena, PtrMap);
+		in->arena = m->arena;
+		ptrmap_set(m, key, in);
+	}
+	return in;
+}

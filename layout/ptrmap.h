@@ -19,5 +19,7 @@ typedef struct PtrMap {
 void *ptrmap_get(const PtrMap *m, const void *key);
 void ptrmap_set(PtrMap *m, const void *key, void *value);
 void ptrmap_clear(PtrMap *m); /* keeps its room */
+/* The map that stands there: a key of several pointers is one of each. */
+PtrMap *ptrmap_in(PtrMap *m, const void *key);
 
 #endif

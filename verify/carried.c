@@ -21,7 +21,7 @@ static bool is_by_loop(const Tree *t, const Carried *k, const Ix *x)
 			return true;
 	for (int i = 0; i < t->of_role[k->agent]->n; i++) {
 		const Count *n = t->count_of[k->agent][i];
-		if (ix_uses(x, branch_count(t->p->k->ctx, i)) && (!n || is_in(n->home, k->of)))
+		if (ix_uses(x, t->count_name[i]) && (!n || is_in(n->home, k->of)))
 			return true;
 	}
 	return false;
@@ -36,7 +36,7 @@ static const Ix *first_added(const Tree *t, const Carried *k)
 	const Ix *none = ix_const(c, 0), *more = ix_subst(c, sh->more[k->number], sh->own, none);
 	const Ix *x = ix_sub(c, sh->step[k->number], ix_sym(c, sh->counter[k->number]));
 	x = ix_subst(c, x, sh->own, none);
-	x = ix_subst(c, x, sh->rest, ix_sym(c, branch_count(c, sh->count)));
+	x = ix_subst(c, x, sh->rest, ix_sym(c, t->count_name[sh->count]));
 	x = is_by_loop(t, k, x) ? more : x;
 	return is_by_loop(t, k, x) ? NULL : x;
 }

@@ -21,9 +21,8 @@ typedef struct {
 	bool unproved; /* as asked for */
 	int states;    /* distinct states that were explored */
 	double seconds;
-	int64_t trips; /* main-loop trips 0..trips were run; longer ones repeat what these showed */
-	Loc at;        /* unknown: what is not followed */
-	bool limited;  /* unknown, as a limit was met */
+	Loc at;          /* unknown: what is not followed */
+	bool limited;    /* unknown, as a limit was met */
 	const char *why; /* refuted, unknown: what is wrong, in the Ctx; else NULL */
 } CheckResult;
 

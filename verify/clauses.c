@@ -199,7 +199,7 @@ void read_equals(Reader *r)
 
 void read_put_equals(Reader *r, View *v)
 {
-	for (int i = 0; r->p->equal && i < r->equals.n; i++)
+	for (int i = 0; i < r->equals.n; i++)
 		vec_push(r->p->arena, &v->names, r->equals.at[i]);
 	for (int i = 0; i < r->fixed.n; i++)
 		vec_push(r->p->arena, &v->names, r->fixed.at[i]);

@@ -231,10 +231,8 @@ typedef struct {
 	VEC(Moved) facts;             /* by word */
 	uint64_t *word;               /* scratch: one of each holder */
 } Turn;
-Turn *turn_new(const Machine *m, Arena *a, int64_t frame);
-/* By frames of their own: of each key, of each cell. */
+/* The frame of each key, of each cell. */
 Turn *turned_by(const Machine *m, Arena *a, const int64_t *keys, const int64_t *cells);
-void turn_steps(const Turn *t, Step *steps, int n);
 void turn_state(const Machine *m, const Turn *t, const State *from, State *to);
 
 /* join.c: states that differ in what is known only, and in what it is needed for */
@@ -243,9 +241,10 @@ typedef struct {
 	int version, done; /* of the state; that was followed */
 } Stand;
 typedef VEC(Stand) Head; /* states, no two of which are alike */
-/* Settles the state and joins it to what stands there: its number. -1: it would be one more than
- * so many that are not alike. Scratch is room for a set of facts. */
-int head_join(const Machine *m, Arena *a, Head *h, int most, State *s, uint64_t *scratch);
+/* Settles the state and joins it to what stands there: its number. Where none is alike it stands
+ * there itself, and *s is room for another. -1: it would be one more than so many. Scratch is room
+ * for a set of facts. */
+int head_join(const Machine *m, Arena *a, Head *h, int most, State **s, uint64_t *scratch);
 
 /* The first cell of an agent's CTA, of m->cells_each. */
 static inline int cells_of(const Machine *m, int agent)

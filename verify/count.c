@@ -35,12 +35,18 @@ Num count_num(const Tree *t, const Count *n, int32_t class)
 	return num_within(INT64_MIN, INT64_MAX, 1, 0);
 }
 
+/* From how many on a role's trips are not told apart. */
+int64_t steady_from(const Branch *b, const Shared *sh)
+{
+	int64_t least = (b->first - sh->turn + sh->turns - 1) / sh->turns;
+	return least > 0 ? least : 0;
+}
+
 static Num own_num(const Branch *b, const Shared *sh, const Trip *trip)
 {
 	if (trip->kind == TRIP_EXACT)
 		return num_exact((trip->n - sh->turn) / sh->turns);
-	int64_t least = (b->first - sh->turn + sh->turns - 1) / sh->turns;
-	return num_from(least > 0 ? least : 0, b->period / sh->turns,
+	return num_from(steady_from(b, sh), b->period / sh->turns,
 			(trip->residue - sh->turn) / sh->turns);
 }
 
@@ -70,8 +76,7 @@ bool put_numbers(const Tree *t, const Segment *g, const Where *at, int agent, En
 		if (n && e->n > NUM_NAMES - 10)
 			return false;
 		if (n)
-			env_put(e, branch_count(t->p->k->ctx, i),
-				count_num(t, n, at->count[n - t->counts]));
+			env_put(e, t->count_name[i], count_num(t, n, at->count[n - t->counts]));
 	}
 	return true;
 }

@@ -57,17 +57,6 @@ static const Names *names_in(Reader *r, const Ix *x)
 	return names;
 }
 
-static PtrMap *map_in(PtrMap *m, const void *key)
-{
-	PtrMap *in = ptrmap_get(m, key);
-	if (!in) {
-		in = NEW(m->arena, PtrMap);
-		in->arena = m->arena;
-		ptrmap_set(m, key, in);
-	}
-	return in;
-}
-
 /* In a replay what the lane decides is met turn by turn, mostly with what was put in before: from
  * the expression, then from what stands for each of its names, to what was made of it. */
 static const Ix *stage_once(Reader *r, const Ix *x)
@@ -77,7 +66,7 @@ static const Ix *stage_once(Reader *r, const Ix *x)
 	const void *key = x;
 	for (int i = 0; i < names->n; i++) {
 		const Ix *by = bound(&r->view, names->at[i]);
-		m = map_in(m, key);
+		m = ptrmap_in(m, key);
 		key = by ? (const void *)by : names->at[i];
 	}
 	Ix *made = ptrmap_get(m, key);
@@ -93,8 +82,7 @@ static const Ix *stage_once(Reader *r, const Ix *x)
 static const Ix *stage_here(Reader *r, const Ix *x)
 {
 	View v = r->view;
-	Here here = {v.names.n, v.counts.n, v.total, v.passed,  v.rest,
-		     v.core,    v.core_by,  v.trips, v.trips_by};
+	Here here = {v.names.n, v.counts.n, v.total, v.passed, v.rest, v.core, v.core_by};
 	if (memcmp(&here, &r->here, sizeof here) != 0)
 		ptrmap_clear(&r->seen);
 	r->here = here;
@@ -108,7 +96,7 @@ const Ix *read_expr(Reader *r, const Ix *x)
 	View *v = &r->view;
 	int64_t value;
 	x = stage(&r->lets, x);
-	if (!r->p->sized || v->core || v->trips || v->counts.n || v->total)
+	if (!r->p->sized || v->core || v->counts.n || v->total)
 		return stage_here(r, x);
 	return ix_eval(x, get_named, v, &value) ? ix_const(v->ctx, value) : stage_once(r, x);
 }

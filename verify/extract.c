@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* extract.c - from a kernel to a machine: barriers and buffers by slot, warps that behave alike as
- * one agent (agents.c), and each of its steps with the loops that all share as the words'
- * structure.
+ * one agent (agents.c), and each of its steps within the loops that roles share.
  *     role consumer { for.ring k (0, T) { mbar.wait %full[slot] (phase) } }
  *  -> agent "consumer warps 0-7", inner loop: wait full[position % 4], parity position / 4 % 2
  */
@@ -502,11 +501,6 @@ static void take_names(Reader *r, Ctx *c)
 {
 	Program *p = r->p;
 	p->tile = ctx_str(c, "#tile");
-	p->left = ctx_str(c, "#left");
-	p->trip = ctx_str(c, "#trip");
-	p->rest = ctx_str(c, "#rest");
-	p->trips = ctx_str(c, "#trips");
-	p->position = ctx_str(c, "#position");
 	r->warp = ctx_str(c, "warp");
 	r->tid = ctx_str(c, "tid");
 	r->lane = ctx_str(c, "lane");
@@ -533,7 +527,6 @@ bool program_read(Program *p, const Kernel *k)
 		return read_limit(&r, LIMIT_RANKS, k->loc);
 	read_found(&r);
 	find_lets(&r);
-	p->shaped = true;
 	if (!find_accs(&r) || !few_choices(&r) || !names_differ(&r) || !find_keys(&r) ||
 	    !find_cells(&r) || !read_same(&r))
 		return false;
@@ -542,17 +535,10 @@ bool program_read(Program *p, const Kernel *k)
 	read_by_warp(&r);
 	if (!read_agents(&r))
 		return false;
-	p->shaped = false;
-	if (!(p->tree ? read_tree(&r) : read_shape(&r)))
+	if (p->tree && !read_tree(&r))
 		return false;
-	p->shaped = true;
-	p->of_tiles = r.tiles;
-	p->of_trips = r.trips;
 	if (!read_scripts(&r) || (p->tree && !read_merge(&r)))
 		return false;
 	machine_layout(&p->m);
-	p->words.user = p;
-	p->words.letter = program_letter;
-	p->words.frame = program_frame;
 	return true;
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* extract.h - private to verify/: a kernel at the ptx stage as a machine and its words. */
+/* extract.h - private to verify/: a kernel at the ptx stage as a machine and what its
+ * roles do. */
 #ifndef DSL_CHECK_EXTRACT_H
 #define DSL_CHECK_EXTRACT_H
 
 #include "layout/ptrmap.h"
 #include "verify/num.h"
-#include "verify/words.h"
+#include "verify/core.h"
 
 typedef struct {
 	const char *name;
@@ -41,26 +42,14 @@ typedef struct {
 	int rank; /* into whose slots */
 } BoxPart;
 
-/* One agent: its steps by segment. */
+/* What one agent does. */
 typedef struct {
 	int warp; /* the first of the agent's warps: what it does, all do */
 	int rank; /* of its CTA; where CTAs are apart, the one that is looked at */
 	const Op *role;
-	bool loops;
-	int64_t turns, turn;       /* takes tiles turn, turn + turns, .. */
-	const Ix *base[MAX_INNER]; /* position of the inner loop's first trip; NULL: a plain loop */
-	Items seg[SEG_COUNT];
+	int64_t turns, turn; /* takes tiles turn, turn + turns, .. */
+	Items items;
 } Script;
-
-typedef struct {
-	uint64_t hash;
-	Letter letter;
-} Made;
-typedef struct {
-	uint64_t hash;
-	const uint32_t *key; /* what the point says */
-	int n, id;           /* id: of the letter, from 1 */
-} Cached;
 
 /* An operation that finds something in a list, and the two numbers that stand for what each of its
  * names is there (found.c). */
@@ -75,52 +64,39 @@ struct Program {
 	const Kernel *k;
 	Arena *arena; /* the kernel's, but for a replay */
 	Machine m;
-	Words words;
 	Script scripts[MAX_AGENTS];
 	int agent_of_warp[MAX_RANKS][MAX_WARPS];
 	int ctas;                       /* of the cluster */
 	int rank;                       /* the first of m.ranks: 0, or where CTAs are apart any */
-	Clamps least;                   /* that the constants of guards ask for */
 	Named choices[MAX_CHOICES + 1]; /* what the launch decides, as it does in these runs */
 	const Ix *once,
 		*once_is;  /* how often the loop around all runs; what that is here; or NULL */
 	const Ix *cluster; /* its number, where it has a part of a group's tile; or NULL */
 	int nchoices;
-	/* names that stand for where a run is */
-	const char *tile, *left, *trip, *rest, *trips, *position;
-	VEC(Made) letters;
-	VEC(Step) steps; /* of the letter that is being made */
-	Cached *cache;
-	int cache_cap, ncache;
-	Turn **turns;              /* by frame */
-	int64_t bases[MAX_AGENTS]; /* of the inner loop that is running */
-	/* of tile (1), left (2), trip (4) as such, trips (8) */
-	int uses[SEG_COUNT];
+	const char *tile;  /* the name that stands for the tile of an outer loop */
+	VEC(Step) steps;   /* of a role in a segment, as they are made */
 	const Ix *vague_x; /* an expression that a point does not decide */
+	Env vague_in;      /* with what was known of its names */
 	const char *vague; /* or something else */
-	int lacks;         /* LACKS_*: the clamps that were too low for it */
 	/* refuted or unknown before anything ran */
 	DiagId code;
 	Loc loc;
 	const char *problem;
 	LimitId limit;     /* that was met; LIMIT_NONE: it is something else */
-	bool shaped;       /* it is not about which loops there are */
-	bool equal;        /* sizes that facts say are equal have one name */
 	const Ix *differ;  /* E0414: counts that are not known to agree, where it is not 0 */
 	bool differ_apart; /* in different CTAs */
-	/* trip counts that all share, of one CTA or cluster; NULL: no such loop */
-	const Ix *of_tiles, *of_trips;
 	const BoxPart *parts;
 	int nparts;
 	/* a replay: this program with numbers for its sizes; NULL: for all sizes */
 	const Program *sized;
 	struct Recall *recall; /* of all programs of a kernel */
+	struct Told *told;     /* the same */
 	const Named *sizes;
 	int nsizes;
 	VEC(FoundBy) found;
 	VEC(const char *) lists; /* all their numbers */
 	VEC(Foot) feet;          /* of its writes and reads: of step.mask - 1 */
-	struct Tree *tree;       /* of loops; NULL: words as Words has them */
+	struct Tree *tree;       /* of loops; NULL: it is a replay */
 };
 
 /* once.c: how often the loop runs that is around all and has a trip or none; NULL: there is none */
@@ -150,10 +126,6 @@ typedef struct {
 bool program_make(Program *p, const Env *env, const Items *items, const Framer *framer);
 bool items_are_mild(const Items *items);
 const char *program_vague(const Program *p); /* what was not decided, in a user's words */
-const Letter *program_letter(void *program, const Point *at, int *id); /* letters.c */
-void program_even(Program *p); /* even.c: sets words.tile_repeat and trip_repeat */
-bool program_one_base(Program *p, const Point *at);
-int64_t program_frame(void *program, const Point *at);
 
 /* stage.c: expressions with lets and the warp put in */
 typedef struct {
@@ -168,8 +140,7 @@ typedef struct {
 	VEC(Named) bares;
 	const Ix *total, *passed, *rest; /* total = passed + rest, where total is of no size */
 	const Ix *core, *core_by;        /* tiles - something, wherever it occurs */
-	const Ix *trips, *trips_by;
-	VEC(Counted) counts; /* the same, of loops of a tree: the last first */
+	VEC(Counted) counts;             /* the same, of loops of a tree: the last first */
 } View;
 const Ix *stage(const View *s, const Ix *x);
 bool stage_of_sizes(const Ix *x); /* whether it has names that are not the verifier's */

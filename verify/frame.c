@@ -72,7 +72,7 @@ void scope_view(const Tree *t, const Scope *s, int agent, View *v)
 	}
 	for (int i = 0; i < t->of_role[agent]->n; i++)
 		if (t->count_of[agent][i])
-			put(t, v, branch_count(c, i),
+			put(t, v, t->count_name[i],
 			    count_in(t, s, (int)(t->count_of[agent][i] - t->counts)));
 }
 
@@ -342,7 +342,8 @@ static const Ix *next_use(Finder *f, const Segment *g, const Where *where, const
 	return x ? x : use_beyond(f, g, at);
 }
 
-void scope_open(const Tree *t, const Segment *g, const Where *at, Where *open)
+/* Where all that is not a residue is open. */
+static void scope_open(const Tree *t, const Segment *g, const Where *at, Where *open)
 {
 	memset(open, 0, sizeof *open);
 	for (const Branch *b = g->in; b; b = b->up) {
@@ -353,11 +354,6 @@ void scope_open(const Tree *t, const Segment *g, const Where *at, Where *open)
 		open->trip[b->id] = (Trip){last ? TRIP_LAST : TRIP_STEADY, last, (int32_t)residue};
 	}
 }
-
-struct OpenRefs {
-	Where at;
-	Refs refs, bare; /* where no count is below 0; as they are made */
-};
 
 /* No more than that: of what it is a remainder is still seen.
  *     (2 * max(T, 0) + 5) % 4, T > 0   ->   (2 * T + 5) % 4, not T % 2 * 2 + 1 */
@@ -372,14 +368,17 @@ const Ix *frame_simple(const Tree *t, const Ix *x)
 	return a == x->a && b == x->b ? x : ix_new(c, x->kind, a, b);
 }
 
-static const struct OpenRefs *open_refs(Tree *t, const Segment *g, const Where *at)
+OpenRefs *refs_open(Tree *t, const Segment *g, const Where *at)
 {
-	struct OpenRefs *new = NEW(t->arena, struct OpenRefs);
+	OpenRefs *new;
+	Where open;
 	Scope s;
-	scope_open(t, g, at, &new->at);
+	scope_open(t, g, at, &open);
 	for (int i = 0; i < g->refs.n; i++)
-		if (!memcmp(&g->refs.at[i]->at, &new->at, sizeof new->at))
+		if (!memcmp(&g->refs.at[i]->at, &open, sizeof open))
 			return g->refs.at[i];
+	new = NEW(t->arena, OpenRefs);
+	new->at = open;
 	scope_at(t, &new->at, &s);
 	for (int i = 0; i < t->nunits; i++) {
 		Finder f = {t, i, t->units[i].trust};
@@ -390,14 +389,22 @@ static const struct OpenRefs *open_refs(Tree *t, const Segment *g, const Where *
 	return new;
 }
 
-const Refs *refs_open(Tree *t, const Segment *g, const Where *at)
+const View *view_open(const Tree *t, OpenRefs *open, int agent)
 {
-	return &open_refs(t, g, at)->refs;
+	Scope s;
+	if (!open->views[agent]) {
+		View *v = open->views[agent] = NEW(t->arena, View);
+		scope_at(t, &open->at, &s);
+		scope_view(t, &s, agent, v);
+		v->before = NEW(t->arena, PtrMap);
+		v->before->arena = t->arena;
+	}
+	return open->views[agent];
 }
 
 void refs_at(Tree *t, const Segment *g, const Where *at, Refs *refs)
 {
-	const Refs *open = &open_refs(t, g, at)->bare;
+	const Refs *open = &refs_open(t, g, at)->bare;
 	Ctx *c = t->p->k->ctx;
 	View v = {.ctx = c};
 	Scope s;

@@ -35,6 +35,15 @@ static bool same_when(const Item *x, const Item *y)
 	return same;
 }
 
+/* The first op in it that is for a warpgroup. */
+static const Op *op_of_group(const Item *it)
+{
+	for (int i = 0; i < it->body.n; i++)
+		if (is_of_group(it->body.at[i]))
+			return op_of_group(it->body.at[i]);
+	return it->op;
+}
+
 /* The first op at which two warps part; NULL: none. */
 static const Op *parting(const Items *a, const Items *b)
 {
@@ -43,7 +52,7 @@ static const Op *parting(const Items *a, const Items *b)
 		if (!x && !y)
 			return NULL;
 		if (!x || !y || !same_when(x, y))
-			return x ? x->op : y->op;
+			return op_of_group(x ? x : y);
 		const Op *in = parting(&x->body, &y->body);
 		if (in)
 			return in;
@@ -77,9 +86,7 @@ static void find_setters(Program *p)
 {
 	for (int a = 0; a < p->m.na; a++) {
 		const Script *s = &p->scripts[a];
-		int first = times_first(&s->seg[SEG_START]), n = -first;
-		for (int seg = 0; seg < SEG_COUNT; seg++)
-			n += 2 * times_set(&s->seg[seg]);
+		int first = times_first(&s->items), n = 2 * times_set(&s->items) - first;
 		p->m.setters |= n > 1 ? AGENT(a) : 0;
 		p->m.regs_late |= n > first;
 	}
@@ -89,16 +96,12 @@ static bool go_together(Reader *r, const Script *a, const Script *b)
 {
 	static const Items nothing = {0};
 	bool turn = a->turns == b->turns && a->turn == b->turn; /* they take the same tiles */
-	for (int seg = 0; a != b && seg < SEG_COUNT; seg++) {
-		const Op *op = parting(&a->seg[seg], turn ? &b->seg[seg] : &nothing);
-		if (op)
-			return read_problem(r, D_E0411, op->loc,
-					    ctx_strf(r->p->k->ctx,
-						     "%s is for whole warpgroups, and some of "
-						     "the four warps go past it",
-						     op_rows[op->kind].name));
-	}
-	return true;
+	const Op *op = a == b ? NULL : parting(&a->items, turn ? &b->items : &nothing);
+	return !op || read_problem(r, D_E0411, op->loc,
+				   ctx_strf(r->p->k->ctx,
+					    "%s is for whole warpgroups, and some of "
+					    "the four warps go past it",
+					    op_rows[op->kind].name));
 }
 
 bool read_groups(Reader *r)

@@ -133,8 +133,9 @@ static bool state_join(const Machine *m, State *to, const State *s)
 	return more;
 }
 
-int head_join(const Machine *m, Arena *a, Head *h, int most, State *s, uint64_t *scratch)
+int head_join(const Machine *m, Arena *a, Head *h, int most, State **now, uint64_t *scratch)
 {
+	State *s = *now;
 	state_settle(m, s, scratch);
 	for (int i = 0; i < h->n; i++)
 		if (state_alike(m, h->at[i].state, s)) {
@@ -143,8 +144,7 @@ int head_join(const Machine *m, Arena *a, Head *h, int most, State *s, uint64_t 
 		}
 	if (h->n == most)
 		return -1;
-	Stand new = {arena_alloc(a, m->bytes), 1, 0};
-	memcpy(new.state, s, m->bytes);
-	vec_push(a, h, new);
+	*now = arena_alloc(a, m->bytes);
+	vec_push(a, h, ((Stand){s, 1, 0}));
 	return h->n - 1;
 }

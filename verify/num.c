@@ -124,7 +124,8 @@ static Num num_div(Num a, int64_t d)
 	return make(lo, hi, 1, 0);
 }
 
-Num num_mod(Num a, int64_t m)
+/* m > 0 */
+static Num num_mod(Num a, int64_t m)
 {
 	if (a.mod == 0 || a.mod % m == 0)
 		return num_exact(floor_mod(a.res, m));

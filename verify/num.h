@@ -22,7 +22,6 @@ typedef struct {
 Num num_exact(int64_t v);
 Num num_from(int64_t lo, int64_t mod, int64_t value); /* lo or more, = value (mod mod) */
 Num num_within(int64_t lo, int64_t hi, int64_t mod, int64_t value);
-Num num_mod(Num a, int64_t m); /* m > 0 */
 bool num_is_exact(Num x, int64_t *v);
 Num num_eval(const Ix *x, const Env *e);
 void env_put(Env *e, const char *name, Num v);

@@ -29,8 +29,7 @@ static void lanes_of_kinds(const Items *items, uint64_t kinds, Lanes *who)
 static Lanes lanes_that(const Script *s, uint64_t kinds)
 {
 	Lanes who = {0};
-	for (int seg = 0; seg < SEG_COUNT; seg++)
-		lanes_of_kinds(&s->seg[seg], kinds, &who);
+	lanes_of_kinds(&s->items, kinds, &who);
 	return who;
 }
 
@@ -66,8 +65,7 @@ static void keep_own(Script *s)
 	};
 	for (size_t i = 0; i < COUNTOF(own); i++) {
 		Lanes who = lanes_that(s, own[i].of);
-		for (int seg = 0; seg < SEG_COUNT; seg++)
-			leave_out(&s->seg[seg], own[i].kinds, &who);
+		leave_out(&s->items, own[i].kinds, &who);
 	}
 }
 
@@ -114,8 +112,7 @@ static void sets_of(Arena *a, const Items *items, uint64_t kinds, LaneSets *sets
 static LaneSets sets_that(Arena *a, const Script *s, uint64_t kinds)
 {
 	LaneSets sets = {0};
-	for (int seg = 0; seg < SEG_COUNT; seg++)
-		sets_of(a, &s->seg[seg], kinds, &sets);
+	sets_of(a, &s->items, kinds, &sets);
 	return sets;
 }
 
@@ -141,8 +138,7 @@ static void touch_apart(Reader *r, Script *s)
 		return;
 	if (act_for(r->p->arena, s, acts, touches))
 		r->p->m.rough |= AGENT(r->agent);
-	for (int seg = 0; seg < SEG_COUNT; seg++)
-		for_the_warp(&s->seg[seg], touches);
+	for_the_warp(&s->items, touches);
 }
 
 static bool is_of_all(const Items *items, uint64_t kinds)
@@ -171,11 +167,8 @@ static void fence_for(Items *items, const Lanes *who, int lanes)
 static void fence_where(Script *s, uint64_t kinds, int lanes)
 {
 	Lanes who = lanes_that(s, kinds);
-	bool by_all = false;
-	for (int seg = 0; seg < SEG_COUNT; seg++)
-		by_all |= is_of_all(&s->seg[seg], kinds);
-	for (int seg = 0; seg < SEG_COUNT && !by_all; seg++)
-		fence_for(&s->seg[seg], &who, lanes);
+	if (!is_of_all(&s->items, kinds))
+		fence_for(&s->items, &who, lanes);
 }
 
 static bool is_fence_of_some(const Item *it)
@@ -229,10 +222,9 @@ static void fence_for_own(Reader *r, Script *s)
 	uint64_t kinds = 1u << STEP_READ | 1u << STEP_PASS | 1u << STEP_FENCE;
 	uint32_t lanes = 0;
 	bool differ = false;
-	for (int seg = 0; seg < SEG_COUNT; seg++)
-		lanes_of_fences(&s->seg[seg], &lanes, &differ);
-	for (int seg = 0; seg < SEG_COUNT && !differ; seg++)
-		mark_among(&s->seg[seg], kinds, lanes);
+	lanes_of_fences(&s->items, &lanes, &differ);
+	if (!differ)
+		mark_among(&s->items, kinds, lanes);
 	r->p->m.in_turns |= differ;
 }
 
@@ -243,8 +235,7 @@ static void fence_apart(Reader *r, Script *s)
 	uint64_t touches = 1u << STEP_READ | 1u << STEP_PASS | 1u << STEP_WRITE | 1u << STEP_COPY;
 	uint64_t others = 1u << STEP_MMA | 1u << STEP_STORE | 1u << STEP_LOAD | 1u << STEP_ARRIVE |
 			  1u << STEP_EXPECT;
-	for (int seg = 0; seg < SEG_COUNT; seg++)
-		fences_as_one(&s->seg[seg]);
+	fences_as_one(&s->items);
 	fence_for_own(r, s);
 	fence_where(s, touches, 1);
 	fence_where(s, touches | others, 32);
@@ -276,8 +267,7 @@ static void sends_apart(Reader *r, Script *s)
 {
 	Lanes who[MAX_RANKS] = {{0}};
 	for (int note = 0; note < 2; note++)
-		for (int seg = 0; seg < SEG_COUNT; seg++)
-			lanes_sent(&r->p->m, r->agent, &s->seg[seg], who, note);
+		lanes_sent(&r->p->m, r->agent, &s->items, who, note);
 }
 
 static void mark_others(Items *items, uint64_t kinds, const Lanes *makers)
@@ -298,8 +288,8 @@ static void inits_apart(Script *s)
 	uint64_t uses = 1u << STEP_WAIT | 1u << STEP_ARRIVE | 1u << STEP_EXPECT | 1u << STEP_LOAD |
 			1u << STEP_COPY_ARRIVE;
 	Lanes makers = lanes_that(s, 1u << STEP_INIT);
-	for (int seg = 0; seg < SEG_COUNT && (makers.mask || makers.elected); seg++)
-		mark_others(&s->seg[seg], uses, &makers);
+	if (makers.mask || makers.elected)
+		mark_others(&s->items, uses, &makers);
 }
 
 void read_own(Reader *r, Script *s)
@@ -307,8 +297,7 @@ void read_own(Reader *r, Script *s)
 	inits_apart(s);
 	sends_apart(r, s);
 	keep_own(s);
-	for (int seg = 0; seg < SEG_COUNT; seg++)
-		copies_of_all(&s->seg[seg]);
+	copies_of_all(&s->items);
 	touch_apart(r, s);
 	fence_apart(r, s);
 }

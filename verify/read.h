@@ -56,7 +56,7 @@ typedef struct Recall {
  * ends. */
 typedef struct {
 	int names, counts;
-	const Ix *total, *passed, *rest, *core, *core_by, *trips, *trips_by;
+	const Ix *total, *passed, *rest, *core, *core_by;
 } Here;
 
 typedef struct Reader {
@@ -84,13 +84,12 @@ typedef struct Reader {
 	View view;   /* of the segment that is being filled */
 	Here here;   /* which view it is */
 	PtrMap seen; /* what was made of expressions with it */
-	int agent, seg, inner, lanes;
+	int agent, lanes;
 	uint32_t which; /* lanes; 0: one that elect chooses */
 	bool parted;    /* lanes may go another way, and which is not known */
 	bool certain;   /* not within a condition that a run decides */
 	bool outside;   /* a copy's elements, none of which lies within its tensor */
 	Items *list;
-	const Ix *tiles, *trips; /* trip counts that all share; NULL: no such loop */
 } Reader;
 
 Simple read_simple(Reader *r, const Ix *x);
@@ -151,14 +150,11 @@ bool read_grid(Reader *r);            /* grid.c: CTAs that wait for each other *
 int64_t read_box_bytes(const Op *op); /* of its tensor map; 0: it has none */
 PartSet read_part(const Reader *r, const Op *op, int from, int to, int64_t *bytes);
 bool read_goes_to(const Reader *r, const Op *op, int rank, int to); /* a CTA's load, into another */
-bool read_shape(Reader *r); /* shape.c: trip counts, turns */
-void read_counts_of(Reader *r, const Ix *trip, const Ix *n, const Ix **core, const Ix **by);
-bool read_script(Reader *r, int agent); /* script.c: steps */
+bool read_script(Reader *r, int agent);                             /* script.c: steps */
 Item *read_item(Reader *r, ItemKind kind, const Op *op);
 bool read_into(Reader *r, Items *to, const Block *b);
 /* script_op.c */
 void read_put(Reader *r, Item *it, StepKind kind);
-void read_to_segment(Reader *r, int seg);
 bool read_in_space(const Operand *in, Space s);
 bool read_by_whole_warps(Reader *r, const Op *op);
 bool read_op(Reader *r, const Op *op);

@@ -60,12 +60,6 @@ static bool is_counted(const Item *it, bool *some)
 	return is;
 }
 
-/* Whether each run goes through it, and not once for each tile or trip. */
-static bool is_straight(const Program *p, int seg)
-{
-	return seg == SEG_START || seg == SEG_END || (seg < SEG_INNER && !p->words.tiles);
-}
-
 static void set_all(Left *l, const Items *items, bool certain)
 {
 	for (int i = 0; i < items->n; i++) {
@@ -83,8 +77,7 @@ static Left left_of(const Program *p, int agent)
 	const Script *s = &p->scripts[agent];
 	int64_t regs = p->m.agents[agent].regs;
 	Left l = {.role = s->role, .enters = regs < REGS_MAX ? regs : REGS_MAX};
-	for (int seg = 0; seg < SEG_COUNT; seg++)
-		set_all(&l, &s->seg[seg], is_straight(p, seg));
+	set_all(&l, &s->items, true);
 	return l;
 }
 

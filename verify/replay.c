@@ -6,6 +6,8 @@
  */
 #include "verify/replay.h"
 
+#include <string.h>
+
 /* What no size changes is as it was read: which boxes fill a slot, which bytes slots share. */
 static void take_cells(Program *own, const Program *p)
 {
@@ -23,8 +25,7 @@ static int64_t steps_of(const Program *p)
 {
 	int64_t n = 0;
 	for (int i = 0; i < p->m.na; i++)
-		for (int seg = 0; seg < SEG_COUNT; seg++)
-			n += p->scripts[i].seg[seg].n;
+		n += p->scripts[i].items.n;
 	return n;
 }
 
@@ -55,6 +56,32 @@ static const Passed *passed_at(const Replays *all, const Sizes *s)
 	return NULL;
 }
 
+/* One straight line for each agent; false: something in it is not a number. */
+static bool line_of(Program *own, Letter *line)
+{
+	const Env none = {.n = 0};
+	*line = (Letter){0};
+	for (int a = 0; a < own->m.na; a++) {
+		own->steps.n = 0;
+		if (!program_make(own, &none, &own->scripts[a].items, NULL))
+			return false;
+		Step *all = arena_alloc(own->arena, sizeof *all * (size_t)own->steps.n + 1);
+		if (own->steps.n)
+			memcpy(all, own->steps.at, sizeof *all * (size_t)own->steps.n);
+		line->of[a] = (Part){all, own->steps.n};
+	}
+	return true;
+}
+
+static bool line_runs(Program *own, StepSeen *seen, void *user, Why *why)
+{
+	Letter line;
+	if (!line_of(own, &line))
+		return true;
+	State *s = state_new(&own->m, own->arena);
+	return letter_run(&own->m, s, &line, seen, user, why) && state_finish(&own->m, s, why);
+}
+
 static bool steps_fail(Replay *r, Arena *arena)
 {
 	const Program *p = r->p;
@@ -78,10 +105,8 @@ static bool steps_fail(Replay *r, Arena *arena)
 	own->m.physical = true;
 	own->m.fills = fills_new(own);
 	machine_layout(&own->m);
-	own->words.tile_period = own->words.trip_period = 1;
 	r->own = own;
-	return !words_run(&own->m, &own->words, 1, 0, NULL, NULL, &r->why) &&
-	       !why_is_open(r->why.id);
+	return !line_runs(own, NULL, NULL, &r->why) && !why_is_open(r->why.id);
 }
 
 bool replay_fails(Replay *r, Replays *before)
@@ -101,5 +126,5 @@ bool replay_fails(Replay *r, Replays *before)
 void replay_trace(const Replay *r, StepSeen *seen, void *user)
 {
 	Why why;
-	words_run(&r->own->m, &r->own->words, 1, 0, seen, user, &why);
+	line_runs(r->own, seen, user, &why);
 }

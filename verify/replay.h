@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* replay.h - private to verify/: one launch, with numbers for all sizes, stepped through the
- * IR itself: no words, no letters, no loops that stand for others.
+ * IR itself: no loops that stand for others.
  *     M 128, N 128, K 64, 1 CTA  ->  every step of every warp in order, and what is wrong there
  */
 #ifndef DSL_CHECK_REPLAY_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* report.c - the shortest counterexample: which run it is, its last steps as a timeline with a
- * column for each role, and what is missing, in a sentence. */
+/* report.c - a counterexample: which run it is, its last steps as a timeline with a column for each
+ * role, and what is missing, in a sentence. */
 #include "verify/report.h"
 #include "verify/replay.h"
 #include "verify/tree.h"
@@ -95,7 +95,7 @@ static void put_step(const Machine *m, const Step *st, Buf *b)
 	}
 }
 
-/* ------------------------------------------------------------------ the shortest run */
+/* ------------------------------------------------------------------ a run that fails */
 typedef struct {
 	int agent;
 	Step step;
@@ -115,7 +115,6 @@ static void seen(void *user, int agent, const Step *step, bool stuck)
 
 enum {
 	SOME_TRIPS = 10, /* more than there are slots */
-	MAX_SEARCHES = 48,
 	MAX_REPLAYS = 4, /* of one run */
 	MAX_APART = 96,  /* of all runs, each at other sizes */
 	SOME_COUNTS = 6,
@@ -126,11 +125,11 @@ enum {
 typedef struct {
 	Program *p;
 	Replays before;
-	int64_t tiles, trips;
 	Why why;
 	int searches;
 	int64_t spent;
 	bool fails; /* some run does, whether or not sizes were found */
+	bool more;  /* sizes than were tried */
 	bool apart; /* runs at sizes that differ: a guard may ask for large ones */
 	int replays;
 	Replay replay;
@@ -143,8 +142,7 @@ static bool try_sizes(void *user, const Sizes *s)
 	f->replays++;
 	bool fails = replay_fails(&f->replay, &f->before);
 	f->spent += f->replay.steps * REPLAYED;
-	/* rows beyond the last are written to a slot, and not read */
-	return fails && (f->replay.why.id != WHY_UNREAD || f->why.id == WHY_UNREAD);
+	return fails;
 }
 
 /* A few launches at a time, with a few lists each. */
@@ -154,7 +152,8 @@ static Wishes wishes_of(Refuted *f)
 	return (Wishes){.cluster = p->cluster,
 			.found = p->found.at,
 			.nfound = p->found.n,
-			.most = MAX_REPLAYS * (1 + p->found.n),
+			.most = f->apart ? MAX_APART - f->replays : MAX_REPLAYS * (1 + p->found.n),
+			.apart = f->apart,
 			.spent = &f->spent};
 }
 
@@ -165,52 +164,6 @@ static void wish_count(Program *p, Wishes *w, const Ix *x, int64_t n)
 	wish(w, ix_new(p->k->ctx, IX_EQ, x, ix_const(p->k->ctx, n)));
 	for (int64_t i = n - 1; i <= n + 1; i++)
 		wish_near(w, i);
-}
-
-/* Sizes of a launch in which a CTA, or cluster, does that, and fails. */
-static bool is_real(Refuted *f)
-{
-	Program *p = f->p;
-	Wishes w = wishes_of(f);
-	w.most = f->apart ? MAX_APART - f->replays : w.most;
-	w.apart = f->apart;
-	if (++f->searches > MAX_SEARCHES || w.most <= 0)
-		return false;
-	wish_count(p, &w, p->of_trips, f->trips);
-	wish_count(p, &w, p->of_tiles, f->tiles);
-	return sizes_find(p->k, p->ctas, &w, try_sizes, f);
-}
-
-/* A run of so many tiles and trips. */
-static bool fails(Refuted *f)
-{
-	Program *p = f->p;
-	if (words_run(&p->m, &p->words, f->tiles, f->trips, NULL, NULL, &f->why))
-		return false;
-	f->fails = true;
-	return is_real(f);
-}
-
-/* Runs in order of length; those that the exploration went through, and a few trips more. */
-static bool shortest(Refuted *f, const WordsResult *w, int more)
-{
-	const Words *words = &f->p->words;
-	int64_t T = w->at.trips + more, N = words->tiles ? w->at.tile + 3 : 1;
-	int64_t least = words->tiles ? 0 : 1, from = words->trips_lo < 0 ? words->trips_lo : 0;
-	for (int64_t size = from; size <= T + N; size++)
-		for (f->tiles = least; f->tiles <= N && f->tiles <= size + 1 - from; f->tiles++) {
-			f->trips = size - f->tiles + least;
-			if (words_take(words, f->trips) && f->trips <= T && fails(f))
-				return true;
-		}
-	return false;
-}
-
-static bool at_other_sizes(Refuted *f, const WordsResult *w)
-{
-	f->searches = f->replays = 0;
-	f->apart = true;
-	return f->fails && shortest(f, w, 1);
 }
 
 /* ------------------------------------------------------------------ the timeline */
@@ -392,40 +345,11 @@ static void put_run(Refuted *f, Buf *b)
 
 static const char *why_not(const Refuted *f)
 {
+	if (f->more)
+		return limit_text(f->p->k->ctx, LIMIT_TREE_SEARCHES);
 	if (f->fails)
 		return "no sizes were found that satisfy all facts and give a run that fails";
 	return "roles do not meet at the ends of iterations";
-}
-
-static const char *say_refuted(Refuted *f, const WordsResult *w, CheckResult *out)
-{
-	Program *p = f->p;
-	Ctx *c = p->k->ctx;
-	Buf text = {0};
-	p->m.physical = true;
-	if (!shortest(f, w, 1) && !shortest(f, w, SOME_TRIPS) && !at_other_sizes(f, w))
-		return why_not(f);
-	const Why *why = &f->replay.why;
-	put_why(&f->replay.own->m, why, &text);
-	out->why = ctx_str(c, text.s);
-	const Op *op = why->step ? why->step->op : NULL;
-	DiagMsg *msg = diag(c, op ? op->loc : p->k->loc, whys[why->id].code, "%s", text.s);
-	buf_free(&text);
-	put_run(f, &text);
-	int64_t trips = f->trips < 0 ? 0 : f->trips;
-	diag_note(c, msg, p->k->loc,
-		  "the shortest run that shows it has %lld tile%s of %lld trip%s%s",
-		  (long long)f->tiles, plural(f->tiles), (long long)trips, plural(trips), text.s);
-	buf_free(&text);
-	return NULL;
-}
-
-const char *report_refuted(Program *p, const WordsResult *w, CheckResult *out)
-{
-	Refuted f = {.p = p, .before = replays_new()};
-	const char *open = say_refuted(&f, w, out);
-	replays_free(&f.before);
-	return open;
 }
 
 /* ------------------------------------------------------------------ loops in any way */
@@ -450,12 +374,13 @@ static bool tree_fails_at(Refuted *f, const int64_t *v)
 	Wishes w = wishes_of(f);
 	for (int i = 0, j = 0; i < t->ncounts && j < MAX_WISHES / 2; i++)
 		if (!t->counts[i].home && t->counts[i].trip->kind != IX_CONST)
-			wish_count(f->p, &w, t->counts[i].trip, v[j++]);
-	return ++f->searches <= MAX_TREE_SEARCHES &&
+			wish_count(f->p, &w, t->counts[i].trip, v[j++] - t->counts[i].below);
+	f->more |= ++f->searches > MAX_TREE_SEARCHES;
+	return f->searches <= MAX_TREE_SEARCHES && w.most > 0 &&
 	       sizes_find(f->p->k, f->p->ctas, &w, try_sizes, f);
 }
 
-static bool tree_fails(Refuted *f)
+static bool fails_at_counts(Refuted *f)
 {
 	int64_t v[MAX_WISHES] = {0};
 	const Tree *t = f->p->tree;
@@ -470,6 +395,11 @@ static bool tree_fails(Refuted *f)
 				return true;
 		while (next_counts(v, n));
 	}
+	return false;
+}
+
+static bool fails_near(Refuted *f)
+{
 	for (int64_t near = 1; near <= SOME_COUNTS; near++) {
 		Wishes w = wishes_of(f);
 		wish_near(&w, near);
@@ -479,13 +409,22 @@ static bool tree_fails(Refuted *f)
 	return false;
 }
 
+static bool tree_fails(Refuted *f)
+{
+	if (fails_at_counts(f) || fails_near(f))
+		return true;
+	f->searches = f->replays = 0;
+	f->apart = true;
+	return f->fails && fails_at_counts(f);
+}
+
 static const char *say_tree(Refuted *f, CheckResult *out)
 {
 	Program *p = f->p;
 	Ctx *c = p->k->ctx;
 	Buf text = {0};
 	if (!tree_fails(f))
-		return f->fails ? limit_text(c, LIMIT_TREE_SEARCHES) : why_not(f);
+		return why_not(f);
 	const Why *why = &f->replay.why;
 	put_why(&f->replay.own->m, why, &text);
 	out->why = ctx_str(c, text.s);
@@ -498,10 +437,11 @@ static const char *say_tree(Refuted *f, CheckResult *out)
 	return NULL;
 }
 
-const char *report_tree(Program *p, bool fails, CheckResult *out)
+const char *report_tree(Program *p, const Why *why, bool fails, bool *limited, CheckResult *out)
 {
-	Refuted f = {.p = p, .before = replays_new(), .fails = fails};
+	Refuted f = {.p = p, .before = replays_new(), .why = *why, .fails = fails};
 	const char *open = say_tree(&f, out);
+	*limited = f.more;
 	replays_free(&f.before);
 	return open;
 }

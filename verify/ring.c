@@ -16,7 +16,7 @@ static void add_units(Tree *t, const Op *decl, int first, int ctas)
 	int each = barrier ? t->cta_keys : t->cta_cells;
 	for (int g = 0; g < groups; g++) {
 		bool room = t->nunits < MAX_UNITS;
-		Unit u = {first + g * (int)slots, (int)slots, g, barrier, TRUST_ALL, false};
+		Unit u = {first + g * (int)slots, (int)slots, g, barrier, TRUST_ALL, false, false};
 		for (int i = 0; i < slots * ctas; i++)
 			of[u.first + i % slots + i / slots * each] = room ? t->nunits : -1;
 		if (room)
@@ -63,6 +63,27 @@ static bool is_quotient(const Ix *x)
 	return x->kind == IX_DIV && x->b->kind == IX_CONST && !ix_is_half(x);
 }
 
+static bool is_whole(const Tree *t, const Ix *x, const Ix *d)
+{
+	int64_t n;
+	return x->kind == IX_DIV && x->b == d && ix_is_const(d, &n) && n > 0 &&
+	       ix_divisor(x->a, t->facts) % n == 0;
+}
+
+/* Where facts say that nothing was lost: i * (n / 4) * 4  ->  i * n */
+static const Ix *undivided(const Tree *t, const Ix *x)
+{
+	Ctx *c = t->p->k->ctx;
+	const Ix *a = x->a, *b = x->b;
+	if (x->kind == IX_ADD)
+		return ix_add(c, undivided(t, a), undivided(t, b));
+	if (x->kind != IX_MUL || a->kind != IX_MUL)
+		return x;
+	return is_whole(t, a->a, b)   ? ix_mul(c, a->a->a, a->b)
+	       : is_whole(t, a->b, b) ? ix_mul(c, a->a, a->b->a)
+				      : x;
+}
+
 /* Sums with a quotient are one quotient: what is made of a position is then seen.
  *     i + n / 2                           ->   (2 * i + n) / 2
  *     (n / 3 % 2 + (n % 3 + 2) / 3) % 2   ->   (n + 2) / 3 % 2 */
@@ -79,7 +100,8 @@ static const Ix *gathered(const Tree *t, const Ix *x)
 	if (x->kind == IX_MOD && a->kind == IX_DIV && ix_is_const(a->b, &d) && ix_is_const(b, &m) &&
 	    a->a->kind == IX_ADD) {
 		const Ix *all = stage_modulo(c, ix_simplify(c, a->a, t->facts), d * m);
-		return ix_mod(c, ix_div(c, ix_simplify(c, all, t->facts), a->b), b);
+		all = undivided(t, ix_simplify(c, all, t->facts));
+		return ix_mod(c, ix_div(c, all, a->b), b);
 	}
 	return a == x->a && b == x->b ? x : ix_new(c, x->kind, a, b);
 }
@@ -98,6 +120,14 @@ static void add_use(Tree *t, Segment *g, int agent, int first, bool barrier, con
 	vec_push(t->arena, of, ((Use){agent, unit, at, parity, guarded}));
 }
 
+/* A buffer of which one use names a slot by anything but a number may turn. */
+static void note_turning(Tree *t, int first, const Ix *at)
+{
+	int unit = first < 0 || !at || ix_is_const(at, NULL) ? -1 : unit_of(t, first, false);
+	for (; unit >= 0; unit = unit + 1 < t->nunits && t->units[unit + 1].group ? unit + 1 : -1)
+		t->units[unit].turns = true;
+}
+
 /* Of short loops, the first turn. */
 static void add_uses(Tree *t, Segment *g, int agent, const Items *items, View *v, bool guarded)
 {
@@ -114,6 +144,8 @@ static void add_uses(Tree *t, Segment *g, int agent, const Items *items, View *v
 				waits ? gathered(t, stage(v, it->number)) : NULL, guarded);
 			add_use(t, g, agent, s->cell, false, at[1], NULL, guarded);
 			add_use(t, g, agent, s->cell2, false, at[2], NULL, guarded);
+			note_turning(t, s->cell, it->at_cell);
+			note_turning(t, s->cell2, it->at_cell2);
 		}
 		if (it->kind == ITEM_LOOP)
 			vec_push(t->arena, &v->names,
@@ -135,6 +167,8 @@ void find_uses(Tree *t)
 					add_uses(t, g, a, &g->of[a], &v, false);
 			}
 	}
+	for (int i = 0; i < t->nunits; i++)
+		t->units[i].plain |= !t->units[i].barrier && !t->units[i].turns;
 }
 
 /* ------------------------------------------------------------------ positions */
@@ -445,11 +479,28 @@ static int64_t seen_tried(const Rewrite *w, const Where *where, const Ix *at, co
 	return residues_try(of, parity ? 3 : 2, &z, see, &s) ? s.here : -1;
 }
 
+/* Whatever the run: 1 + it, or 0. A kernel's roles name slots alike, in many segments. */
+static intptr_t *seen_before(Tree *t, const Unit *u, const Ix *ref, const Ix *at, const Ix *parity)
+{
+	PtrMap *m = ptrmap_in(ptrmap_in(&t->seen, u), ref ? (const void *)ref : t);
+	const void *key = parity ? (const void *)parity : t;
+	m = ptrmap_in(m, at);
+	intptr_t *seen = ptrmap_get(m, key);
+	if (!seen) {
+		seen = NEW(m->arena, intptr_t);
+		ptrmap_set(m, key, seen);
+	}
+	return seen;
+}
+
 static int64_t seen_in(Tree *t, const Refs *refs, int unit, int groups, const Ix *at,
 		       const Ix *parity)
 {
 	Ctx *c = t->p->k->ctx;
 	int64_t slots = t->units[unit].slots, here;
+	intptr_t *before = seen_before(t, &t->units[unit], refs->of[unit], at, parity);
+	if (*before)
+		return *before - 1;
 	Rewrite w = {
 		t, c, refs->of[unit], ix_sym(c, ctx_str(c, "#ref")), slots, 2 * slots, 1, 0, 1, 0,
 		0, 0};
@@ -462,6 +513,7 @@ static int64_t seen_in(Tree *t, const Refs *refs, int unit, int groups, const Ix
 		parity = parity ? placed(&w, parity) : NULL;
 	}
 	here = seen_with(&w, groups, slot, parity);
+	*before = here + 1;
 	slot = here < 0 && groups == 1 ? turned(&w, refs->at, at) : NULL;
 	here = slot ? seen_with(&w, groups, slot, parity) : here;
 	return here < 0 && groups == 1 ? seen_tried(&w, refs->at, at, whole) : here;

@@ -86,6 +86,7 @@ static void put_facts(Reader *r)
 		vec_push(p->arena, &all, ((IxFact){branch_drawn(c, i), 0, INT64_MAX, 1}));
 	}
 	for (int i = 0; i < MAX_COUNTS; i++) {
+		p->tree->count_name[i] = branch_count(c, i);
 		const char *some = branch_trips(c, i, true), *none = branch_trips(c, i, false);
 		vec_push(p->arena, &all, ((IxFact){some, 1, INT64_MAX, 1}));
 		vec_push(p->arena, &all, ((IxFact){none, INT64_MIN, -1, 1}));
@@ -160,7 +161,6 @@ bool read_tree(Reader *r)
 		all[a] = r->loops;
 		r->loops = (Loops){0};
 		most = count_roots(&all[a]) > most ? count_roots(&all[a]) : most;
-		p->words.tiles |= all[a].n > 0;
 		if (!lanes_together(r, &all[a]))
 			return false;
 		add_forms(r, &all[a]);

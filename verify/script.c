@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* script.c - one agent's steps, segment by segment: conditions, loops, lanes. What one op adds is
+/* script.c - what one agent does: conditions, loops, lanes. What one op adds is
  * script_op.c's.
  *     if (warp % 4 == 0) { elect { tma.store %sD[slot] } }  ->  warp 4: store sD[position % 4]
  */
@@ -10,62 +10,11 @@
 /* ------------------------------------------------------------------ structure */
 static bool walk(Reader *r, const Block *b);
 
-static bool walk_tiles(Reader *r, const Op *op)
-{
-	Ctx *c = r->p->k->ctx;
-	const Ix *tile = ix_sym(c, r->p->tile), *left = ix_sym(c, r->p->left);
-	const Ix *passed =
-		ix_add(c, ix_mul(c, tile, ix_const(c, r->s->turns)), ix_const(c, r->s->turn));
-	View out = r->view;
-	if (op->kind == OP_FOR_RING)
-		read_put_ring(r, op, ix_add(c, read_expr(r, op->ix[2]), tile));
-	read_put_name(r, op->sym[0], ix_add(c, read_expr(r, op->ix[0]), tile));
-	read_counts_of(r, r->tiles, ix_add(c, passed, left), &r->view.core, &r->view.core_by);
-	bool inner = false;
-	for (int i = 0; i < r->loops.n; i++)
-		inner |= r->loops.at[i].depth > 0;
-	read_to_segment(r, SEG_TILE + (inner ? 0 : r->p->words.inner));
-	bool ok = walk(r, op->body);
-	out.names = r->view.names; /* names are the kernel's: none is used outside its loop */
-	r->view = out;
-	read_to_segment(r, SEG_END);
-	return ok;
-}
-
-static bool walk_trips(Reader *r, const Op *op)
-{
-	Ctx *c = r->p->k->ctx;
-	const Ix *trip = ix_sym(c, r->p->trip), *rest = ix_sym(c, r->p->rest);
-	View out = r->view;
-	int n = r->inner++;
-	r->s->base[n] = op->kind == OP_FOR_RING ? read_expr(r, op->ix[2]) : NULL;
-	read_put_ring(r, op, ix_sym(c, r->p->position));
-	read_put_name(r, op->sym[0], ix_add(c, read_expr(r, op->ix[0]), trip));
-	read_counts_of(r, r->trips, ix_add(c, trip, rest), &r->view.trips, &r->view.trips_by);
-	r->view.total = r->trips->kind == IX_CONST ? r->trips : NULL;
-	r->view.passed = trip;
-	r->view.rest = rest;
-	read_to_segment(r, SEG_INNER + n);
-	bool ok = walk(r, op->body);
-	out.names = r->view.names;
-	r->view = out;
-	read_to_segment(r, SEG_TILE + n + 1);
-	return ok;
-}
-
 static bool walk_shared(Reader *r, const Op *op)
 {
-	int depth = 0;
-	for (int i = 0; i < r->loops.n; i++)
-		if (r->loops.at[i].op == op)
-			depth = r->loops.at[i].depth;
-	r->p->shaped &= r->certain || r->p->tree != NULL; /* else a tree may have it */
-	if (!r->certain)
-		return read_problem(r, D_W0411, op->loc,
-				    "a loop in a condition that a run decides");
-	if (r->p->tree)
-		return read_branch(r, op);
-	return r->p->words.tiles && !depth ? walk_tiles(r, op) : walk_trips(r, op);
+	return r->certain ? read_branch(r, op)
+			  : read_problem(r, D_W0411, op->loc,
+					 "a loop in a condition that a run decides");
 }
 
 bool read_into(Reader *r, Items *to, const Block *b)
@@ -187,6 +136,27 @@ static void put_short(Reader *r, Item *it)
 		read_put_ring(r, op, ix_add(c, read_expr(r, op->ix[2]), done));
 }
 
+/* Threads copy elements of a buffer into a tensor there, in loops too or under conditions alone. */
+static bool copies_out(const Op *op, bool loops)
+{
+	for (const Op *in = op->body->first; in; in = in->next)
+		if ((in->nin == 2 && read_in_space(&in->in[0], SP_GLOBAL) &&
+		     read_in_space(&in->in[1], SP_SHARED)) ||
+		    (in->body && (loops || in->kind == OP_IF) && copies_out(in, loops)))
+			return read_only_reads(op);
+	return false;
+}
+
+/* A copy without a turn, as one whose elements all lie outside their tensor. */
+static bool walk_no_turn(Reader *r, const Op *op, int64_t from)
+{
+	bool outside = r->outside;
+	r->outside = true;
+	bool ok = walk_turns(r, op, from, from + 1);
+	r->outside = outside;
+	return ok;
+}
+
 static bool walk_loop(Reader *r, const Op *op)
 {
 	int64_t from, to;
@@ -196,8 +166,10 @@ static bool walk_loop(Reader *r, const Op *op)
 	it->from = read_expr(r, op->ix[0]);
 	it->to = read_expr(r, op->ix[1]);
 	bool unroll = read_is_once(r, op) || (r->p->sized && (!read_is_plain(op) || has_guard(op)));
-	if ((unroll || reads_by_turns(op)) && ix_is_const(it->from, &from) &&
-	    ix_is_const(it->to, &to))
+	bool known = ix_is_const(it->from, &from) && ix_is_const(it->to, &to);
+	if (known && to <= from && copies_out(op, true))
+		return walk_no_turn(r, op, from);
+	if (known && (unroll || reads_by_turns(op)))
 		return walk_turns(r, op, from, to);
 	put_short(r, it);
 	bool parted = r->parted;
@@ -257,15 +229,39 @@ static bool walk_part(Reader *r, Item *it, const Block *b)
 	return true;
 }
 
-/* Threads copy elements of a buffer into a tensor there. */
-static bool copies_out(const Op *op)
+typedef struct {
+	const Reader *r;
+	const Op *op;
+	bool some;
+} Bound;
+
+static bool is_counter(const Op *op, const char *name)
 {
-	for (const Op *in = op->body->first; in; in = in->next)
-		if ((in->nin == 2 && read_in_space(&in->in[0], SP_GLOBAL) &&
-		     read_in_space(&in->in[1], SP_SHARED)) ||
-		    (in->kind == OP_IF && copies_out(in)))
-			return read_only_reads(op);
+	for (const Op *up = op_parent(op); up; up = op_parent(up))
+		for (int i = 0; i < up->nsym && up->kind != OP_ROLE; i++)
+			if (up->sym[i] == name)
+				return true;
 	return false;
+}
+
+static void note_bound(void *user, const char *name)
+{
+	Bound *b = user;
+	bool chosen = false;
+#define SYM(id, text, lo, hi, reg) chosen |= !strcmp(name, text);
+#include "ir/syms.def"
+	for (int i = 0; i < b->r->p->nchoices; i++)
+		chosen |= b->r->p->choices[i].name == name;
+	b->some |= !chosen && !is_counter(b->op, name);
+}
+
+/* A condition of where an element is, and not of the trip, the warp or the launch; a number
+ * where a pass found that out. */
+static bool is_bound(const Reader *r, const Op *op, const Ix *x)
+{
+	Bound b = {r, op, x->kind == IX_CONST};
+	ix_names(x, note_bound, &b);
+	return b.some;
 }
 
 /* Of which lanes the conditions hold, and which a run decides; of the lane that elect takes it is
@@ -279,7 +275,7 @@ static bool conditions(Reader *r, Item *it, const Op *op)
 		bool lanes = read_lanes_of(r, x, &some);
 		bool none = lanes ? !some || (r->which && !(r->which & some))
 				  : ix_is_const(x, &v) && !v;
-		if (none && !copies_out(op))
+		if (none && !r->outside && !copies_out(op, is_bound(r, op, op->ix[i])))
 			return false;
 		if (none)
 			r->outside = true;
@@ -342,7 +338,6 @@ bool read_script(Reader *r, int agent)
 	Script *s = &r->p->scripts[agent];
 	read_begin(r, s);
 	r->agent = agent;
-	r->inner = 0;
 	r->lanes = 32;
 	r->which = ~0u;
 	r->parted = false;
@@ -350,16 +345,12 @@ bool read_script(Reader *r, int agent)
 	r->outside = false;
 	r->view = (View){.ctx = c, .compares = true};
 	ptrmap_clear(&r->seen);
-	read_counts_of(r, r->trips, ix_sym(c, r->p->trips), &r->view.trips, &r->view.trips_by);
-	read_to_segment(r, SEG_START);
+	r->list = &s->items;
 	if (r->p->tree)
 		read_counts_in(r, NULL);
 	if (!walk(r, &r->p->k->body))
 		return false;
 	read_own(r, s);
-	/* with the last steps of others, who may wait for it at the cluster's barrier */
-	if (!r->p->tree)
-		read_to_segment(r, r->p->words.tiles ? SEG_END : SEG_TILE + r->p->words.inner);
 	read_put(r, read_item(r, ITEM_STEP, s->role), STEP_EXIT);
 	return true;
 }

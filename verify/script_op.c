@@ -45,12 +45,6 @@ static void mark_agents(Reader *r, const Place *at, int rank, StepKind kind)
 	}
 }
 
-/* A ring whose slots go with the main loop's position. */
-static bool turns(Reader *r, const Place *at, const Ix *x)
-{
-	return ix_uses(x, r->p->position) && attrs_int(&at->val->def->attrs, A_GROUPS, 1) == 1;
-}
-
 static void set_key(Reader *r, Item *it, const Operand *in, int rank, StepKind kind)
 {
 	const Place *at = read_place(r, in->val);
@@ -58,10 +52,6 @@ static void set_key(Reader *r, Item *it, const Operand *in, int rank, StepKind k
 	it->step.key = (int16_t)first;
 	it->key_slots = at->slots;
 	it->at_key = in->at ? read_expr(r, in->at) : ix_const(r->p->k->ctx, 0);
-	for (int i = 0; i < at->slots && turns(r, at, it->at_key); i++) {
-		r->p->m.keys[first + i].first = first;
-		r->p->m.keys[first + i].slots = (int)at->slots;
-	}
 	mark_agents(r, at, rank, kind);
 }
 
@@ -71,10 +61,6 @@ static void set_cell(Reader *r, Item *it, const Operand *in, int rank, StepKind 
 	const Ix *x = in->at ? read_expr(r, in->at) : ix_const(r->p->k->ctx, 0);
 	int first = read_first(r, at, rank);
 	mark_agents(r, at, rank, kind);
-	for (int i = 0; i < at->slots && turns(r, at, x); i++) {
-		r->p->m.cells[first + i].first = first;
-		r->p->m.cells[first + i].slots = (int)at->slots;
-	}
 	if (it->step.cell < 0) {
 		it->step.cell = (int16_t)first;
 		it->cell_slots = at->slots;
@@ -107,20 +93,6 @@ static bool put_named(Reader *r, const Op *op, StepKind kind)
 	if (!ix_is_const(read_expr(r, op->ix[0]), &id))
 		return read_problem(r, D_W0411, op->loc, "a barrier whose number a run decides");
 	return put_barrier(r, op, kind, id, attrs_int(&op->attrs, A_THREADS, 0));
-}
-
-void read_to_segment(Reader *r, int seg)
-{
-	r->seg = seg;
-	r->list = &r->s->seg[seg];
-}
-
-/* A role beside those with loops, which waits: what it waits for may come behind their loops. */
-static void wait_for_loops(Reader *r)
-{
-	const Words *w = &r->p->words;
-	if (r->certain && r->seg == SEG_START && !r->s->loops && w->inner)
-		read_to_segment(r, w->tiles ? SEG_END : SEG_TILE + w->inner);
 }
 
 /* All warps of the cluster. */
@@ -194,8 +166,6 @@ static bool put_mbar(Reader *r, const Op *op, StepKind kind, int64_t n)
 	if (op->kind == OP_MBAR_ARRIVE && op->nix)
 		return put_arrivals(r, op, n);
 	it->step.n = (int32_t)n;
-	if (kind == STEP_WAIT)
-		wait_for_loops(r);
 	set_key(r, it, &op->in[0], r->s->rank, kind);
 	if (kind == STEP_WAIT || (kind == STEP_INIT && op->nix))
 		it->number = read_expr(r, op->ix[0]);

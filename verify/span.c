@@ -145,7 +145,7 @@ static bool asks_for(const Tree *t, int seg, const Count *n)
 	for (int a = 0; a < na; a++)
 		for (int i = 0; i < t->of_role[a]->n; i++) {
 			const Asked *asked = &t->asked[seg * na + a];
-			const char *name = branch_count(t->p->k->ctx, i);
+			const char *name = t->count_name[i];
 			for (int j = 0; t->count_of[a][i] == n && j < asked->n; j++)
 				if (asked->at[j] == name)
 					return true;

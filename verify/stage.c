@@ -16,17 +16,11 @@ static const Ix *named(const View *s, const Ix *x)
 	return x;
 }
 
-static void note_size(void *user, const char *name)
-{
-	bool *some = user;
-	*some |= *name != '#';
-}
-
 bool stage_of_sizes(const Ix *x)
 {
-	bool some = false;
-	ix_names(x, note_size, &some);
-	return some;
+	if (x->kind == IX_SYM)
+		return *x->name != '#';
+	return x->kind != IX_CONST && (stage_of_sizes(x->a) || stage_of_sizes(x->b));
 }
 
 enum { MOST_TIMES = 4, FEW = 4 };
@@ -118,7 +112,7 @@ static const Ix *in_whole(const View *s, Counted of, const Ix *x)
 static const Ix *uncounted(const View *s, const Ix *x)
 {
 	View bare = *s;
-	bare.core = bare.trips = NULL;
+	bare.core = NULL;
 	bare.before = NULL;
 	bare.counts.n = 0;
 	bare.bare = true;
@@ -135,8 +129,6 @@ static const Ix *counted(const View *s, const Ix *x)
 {
 	if (x == s->core)
 		return s->core_by;
-	if (x == s->trips)
-		return s->trips_by;
 	for (int i = s->counts.n - 1; i >= 0; i--)
 		if (s->counts.at[i].core == x)
 			return s->counts.at[i].by;
@@ -184,8 +176,7 @@ static const Ix *as_some_count(const View *s, const Ix *x)
 /* As it stands, or in the names of loops, as counts are that hang on these. */
 static const Ix *as_trips(const View *s, const Ix *x)
 {
-	const Ix *y = as_count(s, (Counted){s->trips, s->trips_by}, x);
-	y = y ? y : as_some_count(s, x);
+	const Ix *y = as_some_count(s, x);
 	y = y || !s->counts.n ? y : as_some_count(s, uncounted(s, x));
 	for (int i = s->counts.n - 1; i >= 0 && !y && stage_of_sizes(x); i--)
 		y = as_sum(s, s->counts.at[i], x);

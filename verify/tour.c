@@ -44,7 +44,7 @@ typedef struct {
 	VEC(Stop *) stops, queue;
 	int *index, cap; /* hash of stops */
 	VEC(Turned) turns;
-	RoleParts *parts; /* by segment */
+	RoleParts *parts; /* by segment and role */
 	State *now, *other;
 	uint64_t *facts;
 	int max_states;
@@ -112,23 +112,37 @@ static Stop *stop_at(Tour *u, const Segment *g, const Where *at)
 typedef struct {
 	Tour *u;
 	const Stop *s;
+	int agent;
 	const Refs *open; /* of the segment, wherever the run is */
-	View view, own;   /* anywhere; where the run is */
+	const View *view; /* anywhere */
+	View *own;        /* where the run is, once that is asked for */
 	int names;        /* of Env, that are not of short loops */
 	bool special;     /* it is so in this stop only */
 	bool below;       /* a loop runs fewer than no times */
 } Framing;
 
-static int frame_with(Framing *f, const Refs *refs, View *v, const Env *env, int first,
+/* With the names of short loops. */
+static int frame_with(Framing *f, const Refs *refs, const View *of, const Env *env, int first,
 		      bool barrier, const Ix *at, const Ix *parity, int64_t *slot, int64_t *phase)
 {
-	int names = v->names.n;
-	for (int i = f->names; i < env->n; i++)
-		vec_push(f->u->arena, &v->names,
+	View v = *of;
+	for (int i = f->names; i < env->n; i++) {
+		vec_push(f->u->arena, &v.names,
 			 ((Named){env->name[i], ix_const(f->u->p->k->ctx, env->value[i].lo)}));
-	int done = frame_use(f->u->t, refs, v, first, barrier, at, parity, slot, phase);
-	v->names.n = names;
-	return done;
+		v.before = NULL;
+	}
+	return frame_use(f->u->t, refs, &v, first, barrier, at, parity, slot, phase);
+}
+
+static const View *own_view(Framing *f)
+{
+	Scope scope;
+	if (!f->own) {
+		f->own = NEW(f->u->arena, View);
+		scope_at(f->u->t, &f->s->at, &scope);
+		scope_view(f->u->t, &scope, f->agent, f->own);
+	}
+	return f->own;
 }
 
 static int frame_slot(void *user, const Env *env, int first, bool barrier, const Ix *at,
@@ -136,13 +150,14 @@ static int frame_slot(void *user, const Env *env, int first, bool barrier, const
 {
 	Framing *f = user;
 	int done = f->below ? -1
-			    : frame_with(f, f->open, &f->view, env, first, barrier, at, parity,
-					 slot, phase);
+			    : frame_with(f, f->open, f->view, env, first, barrier, at, parity, slot,
+					 phase);
 	if (done >= 0)
 		return done;
 	f->special = true;
 	f->u->t->open = -1;
-	return frame_with(f, &f->s->refs, &f->own, env, first, barrier, at, parity, slot, phase);
+	return frame_with(f, &f->s->refs, own_view(f), env, first, barrier, at, parity, slot,
+			  phase);
 }
 
 static bool cannot_make(Tour *u, int agent)
@@ -159,7 +174,7 @@ static bool cannot_make(Tour *u, int agent)
 		u->again = true;
 		return false;
 	}
-	u->again = tell_apart(t, u->p->vague_x, agent, &ends);
+	u->again = tell_apart(t, u->p->vague_x, agent, &u->p->vague_in, &ends);
 	if (!u->p->vague_x && !u->p->vague)
 		return met(u, LIMIT_NAMES);
 	u->out->limit = program_vague(u->p);
@@ -172,18 +187,17 @@ static bool cannot_make(Tour *u, int agent)
 
 /* Steps of one role in a segment, wherever what its conditions ask for is the same. */
 struct RolePart {
-	int agent;
-	Where open;
-	Num asked[NUM_NAMES];
+	int agent, nasked;
+	OpenRefs *open;
+	Num *asked;
 	Part part;
 };
 
-static void numbers_asked(const Tour *u, const Stop *s, int agent, const Env *env, RolePart *key)
+static void numbers_asked(const Tour *u, const Stop *s, const Env *env, RolePart *key)
 {
-	const Asked *asked = &u->t->asked[s->seg->id * u->m->na + agent];
-	memset(key, 0, sizeof *key);
-	key->agent = agent;
-	scope_open(u->t, s->seg, &s->at, &key->open);
+	const Asked *asked = &u->t->asked[s->seg->id * u->m->na + key->agent];
+	key->nasked = asked->n;
+	key->asked = NEWN(u->arena, Num, asked->n + 1);
 	for (int i = 0; i < asked->n; i++)
 		for (int j = 0; j < env->n; j++)
 			if (env->name[j] == asked->at[i])
@@ -192,11 +206,11 @@ static void numbers_asked(const Tour *u, const Stop *s, int agent, const Env *en
 
 static const Part *part_of(const Tour *u, const Stop *s, const RolePart *key)
 {
-	const RoleParts *parts = &u->parts[s->seg->id];
+	const RoleParts *parts = &u->parts[s->seg->id * u->m->na + key->agent];
 	for (int i = 0; i < parts->n; i++) {
 		const RolePart *p = parts->at[i];
-		if (p->agent == key->agent && !memcmp(&p->open, &key->open, sizeof p->open) &&
-		    !memcmp(p->asked, key->asked, sizeof p->asked))
+		if (p->open == key->open &&
+		    !memcmp(p->asked, key->asked, sizeof *p->asked * (size_t)p->nasked))
 			return &p->part;
 	}
 	return NULL;
@@ -205,15 +219,15 @@ static const Part *part_of(const Tour *u, const Stop *s, const RolePart *key)
 static bool make_part(Tour *u, Stop *s, int agent, const Env *env, RolePart *key)
 {
 	Program *p = u->p;
-	Scope scope;
-	Framing f = {.u = u, .s = s, .open = refs_open(u->t, s->seg, &s->at), .names = env->n};
+	Framing f = {.u = u,
+		     .s = s,
+		     .agent = agent,
+		     .open = &key->open->refs,
+		     .view = view_open(u->t, key->open, agent),
+		     .names = env->n};
 	Framer framer = {&f, frame_slot};
 	for (int i = 0; i < u->t->ncounts; i++)
 		f.below |= s->at.count[i] == CLASS_BELOW;
-	scope_at(u->t, &key->open, &scope);
-	scope_view(u->t, &scope, agent, &f.view);
-	scope_at(u->t, &s->at, &scope);
-	scope_view(u->t, &scope, agent, &f.own);
 	p->steps.n = 0;
 	if (!program_make(p, env, &s->seg->of[agent], &framer))
 		return false;
@@ -226,23 +240,24 @@ static bool make_part(Tour *u, Stop *s, int agent, const Env *env, RolePart *key
 		return true;
 	RolePart *kept = NEW(u->arena, RolePart);
 	*kept = *key;
-	vec_push(u->arena, &u->parts[s->seg->id], kept);
+	vec_push(u->arena, &u->parts[s->seg->id * u->m->na + agent], kept);
 	return true;
 }
 
 static bool make_letter(Tour *u, Stop *s)
 {
 	Program *p = u->p;
+	OpenRefs *open = refs_open(u->t, s->seg, &s->at);
 	for (int a = 0; a < p->m.na; a++) {
 		Env env = {.n = 0};
-		RolePart key;
+		RolePart key = {.agent = a, .open = open};
 		if (!s->seg->of[a].n || !takes_part(s->seg->in, &s->at, a))
 			continue;
 		p->vague_x = NULL;
 		p->vague = NULL;
 		if (!put_numbers(u->t, s->seg, &s->at, a, &env))
 			return cannot_make(u, a);
-		numbers_asked(u, s, a, &env, &key);
+		numbers_asked(u, s, &env, &key);
 		const Part *old = part_of(u, s, &key);
 		if (old)
 			s->letter.of[a] = *old;
@@ -366,6 +381,15 @@ static bool next_trip(Tour *u, Stop *s, const Branch *b, Trip trip)
 	return begin_trip(u, s, b, &at, (Move){.next = b});
 }
 
+/* So many trips, or modulo the period so many, may be all. */
+static bool end_loop(Tour *u, Stop *s, const Branch *b, int32_t done)
+{
+	int32_t class = s->at.count[b->count - u->t->counts];
+	Num all = count_num(u->t, b->count, class);
+	bool more = s->at.trip[b->id].kind == TRIP_EXACT && done < all.lo;
+	return more || (done - all.res) % num_gcd(all.mod, b->period) || leave(u, s, b, s->at);
+}
+
 /* Behind the last segment of a loop's body. */
 static bool go_round(Tour *u, Stop *s, const Branch *b)
 {
@@ -379,11 +403,12 @@ static bool go_round(Tour *u, Stop *s, const Branch *b)
 	if (class >= CLASS_EXACT || (exact && done < b->first))
 		return next_trip(u, s, b, (Trip){TRIP_EXACT, done, 0});
 	if (trip->kind == TRIP_LAST)
-		return trip->n == 1 ? leave(u, s, b, s->at)
+		return trip->n == 1 ? end_loop(u, s, b, done)
 				    : next_trip(u, s, b, (Trip){TRIP_LAST, trip->n - 1, residue});
 	if (!next_trip(u, s, b, (Trip){TRIP_STEADY, 0, residue}))
 		return false;
-	return last ? next_trip(u, s, b, (Trip){TRIP_LAST, last, residue}) : leave(u, s, b, s->at);
+	return last ? next_trip(u, s, b, (Trip){TRIP_LAST, last, residue})
+		    : end_loop(u, s, b, done);
 }
 
 static bool find_ways(Tour *u, Stop *s)
@@ -406,10 +431,9 @@ static bool find_ways(Tour *u, Stop *s)
 /* What stands in u->now arrives. */
 static bool arrive(Tour *u, Stop *s)
 {
-	int i = head_join(u->m, u->arena, &s->head, MAX_ALIKE, u->now, u->facts);
-	if (i < 0) {
+	int i = head_join(u->m, u->arena, &s->head, MAX_ALIKE, &u->now, u->facts);
+	if (i < 0)
 		return met(u, LIMIT_ALIKE);
-	}
 	if (s->head.at[i].version != s->head.at[i].done && !s->queued) {
 		s->queued = true;
 		vec_push(u->arena, &u->queue, s);
@@ -496,7 +520,7 @@ static bool tour_once(Tour *u)
 	u->other = arena_alloc(u->arena, m->bytes);
 	u->facts = NEWN(u->arena, uint64_t, m->words);
 	u->t->arena = u->arena;
-	u->parts = NEWN(u->arena, RoleParts, u->t->segments.n + 1);
+	u->parts = NEWN(u->arena, RoleParts, u->t->segments.n * m->na + 1);
 	for (int i = 0; i < u->t->segments.n; i++)
 		memset(&u->t->segments.at[i]->refs, 0, sizeof u->t->segments.at[i]->refs);
 	find_uses(u->t);
@@ -513,20 +537,21 @@ static void tour_with(Tour *u)
 	int times = 0;
 	Tree *t = u->t;
 	do {
-		u->arena = arena_new();
+		arena_reset(u->arena);
 		u->out->proved = tour_once(u);
 		if (u->out->why.step) { /* it outlives the letters */
 			Step *step = NEW(t->p->arena, Step);
 			*step = *u->out->why.step;
 			u->out->why.step = step;
 		}
-		arena_free(u->arena);
 	} while (!u->out->proved && u->again && ++times < MAX_AGAIN);
 }
 
 void tree_tour(Tree *t, int max_states, TourResult *out)
 {
-	Tour u = {.t = t, .p = t->p, .m = &t->p->m, .out = out, .max_states = max_states};
+	Tour u = {.t = t, .p = t->p, .m = &t->p->m, .arena = t->p->told->arena};
+	u.out = out;
+	u.max_states = max_states;
 	int few = 0;
 	for (int i = 0; i < t->ncounts; i++)
 		few += !t->counts[i].home && t->counts[i].by->kind == IX_SYM;

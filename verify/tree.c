@@ -493,6 +493,6 @@ bool read_merge(Reader *r)
 	m.t->cta_cells = r->cta_cells;
 	m.t->open = -1;
 	for (int a = 0; a < r->p->m.na; a++)
-		all->of[a] = &r->p->scripts[a].seg[SEG_START];
+		all->of[a] = &r->p->scripts[a].items;
 	return merge(&m, &m.t->root, NULL, all);
 }

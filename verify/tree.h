@@ -102,6 +102,7 @@ typedef struct {
 	int group;        /* of its declaration's */
 	bool barrier;
 	int trust;  /* of which uses its position is */
+	bool turns; /* of a buffer: a use names a slot by more than a number */
 	bool plain; /* slots have their own names: they are not known to go in turn */
 } Unit;
 
@@ -126,6 +127,7 @@ struct Tree {
 	VEC(Branch *) loops;
 	VEC(Segment *) segments;
 	Count counts[MAX_COUNTS];
+	const char *count_name[MAX_COUNTS]; /* in a role: of its i-th */
 	int ncounts;
 	Carried carried[MAX_CARRIED];
 	int ncarried;
@@ -139,6 +141,7 @@ struct Tree {
 	bool among;    /* those of one role's code go one after the other, whosever they are */
 	int open;      /* a unit that is found not to go in turn; -1: none */
 	const Ix *unclear;             /* by how far it goes then; NULL: it is not that */
+	PtrMap seen;                   /* ring.c: slots as seen from where rings stand */
 	const Ix *turn_of[MAX_AGENTS]; /* the trip count of which a role takes some in turn */
 };
 
@@ -201,11 +204,15 @@ void find_units(Tree *t);
 void find_uses(Tree *t);
 void scope_at(const Tree *t, const Where *at, Scope *s);
 bool takes_part(const Branch *in, const Where *at, int agent);
-/* Where all that is not a residue is open. */
-void scope_open(const Tree *t, const Segment *g, const Where *at, Where *open);
 /* The position of each ring from which its slots are named in a segment: anywhere in its loops,
  * and where a run is. */
-const Refs *refs_open(Tree *t, const Segment *g, const Where *at);
+typedef struct OpenRefs {
+	Where at;
+	Refs refs, bare;         /* where no count is below 0; as they are made */
+	View *views[MAX_AGENTS]; /* made when asked for */
+} OpenRefs;
+OpenRefs *refs_open(Tree *t, const Segment *g, const Where *at);
+const View *view_open(const Tree *t, OpenRefs *open, int agent); /* a role's names there */
 void refs_at(Tree *t, const Segment *g, const Where *at, Refs *refs);
 /* How far rings turn from one segment to another; in the second, names are `then` in those of the
  * first. False: it is not known of t->open. */
@@ -232,8 +239,18 @@ bool is_in_turn(const Branch *in, const Scope *s, int agent);
 const Ix *scope_carried(const Tree *t, const Scope *s, int i, const Trip *trip);
 
 /* tell.c: false where nothing more is told apart. `ends`: x hangs on trips. */
-bool tell_apart(Tree *t, const Ix *x, int agent, bool *ends);
+bool tell_apart(Tree *t, const Ix *x, int agent, Env *known, bool *ends);
 bool tell_counts(Tree *t);
+/* What one proof of a kernel told apart, from which the next one starts. */
+typedef struct Told {
+	Arena *arena; /* of one tour, then of the next */
+	int loops, units;
+	int64_t first[MAX_BRANCHES], last[MAX_BRANCHES];
+	int trust[MAX_UNITS];
+	bool plain[MAX_UNITS];
+} Told;
+void told_keep(Told *told, const Tree *t);
+void told_use(const Told *told, Tree *t);
 bool tell_few(Tree *t);
 
 /* said.c: counts that trips of outer loops say, and that others say. */
@@ -275,6 +292,7 @@ bool put_off(Tree *t, const Segment *g, State *s, const Letter *letter);
 int64_t long_from(const Tree *t, const Count *n);
 Num count_num(const Tree *t, const Count *n, int32_t class);
 bool put_numbers(const Tree *t, const Segment *g, const Where *at, int agent, Env *e);
+int64_t steady_from(const Branch *b, const Shared *sh);
 Num trips_at(const Count *n, const Where *at); /* where it is chosen */
 
 /* span.c */

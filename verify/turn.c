@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* turn.c - states and steps with the slots of rings renamed, so that what differs only in the
- * position of the main loop is equal.
+/* turn.c - states with the slots of rings renamed, so that what differs only in where the rings
+ * stand is equal.
  *     position 5 of 4 slots: full[1] is called full[0], and full[0] full[3]
  */
 #include "verify/core.h"
@@ -58,15 +58,6 @@ static void holders_turn(const Machine *m, Arena *a, Turn *t)
 	}
 }
 
-Turn *turn_new(const Machine *m, Arena *a, int64_t frame)
-{
-	int n = (m->nk > m->nc ? m->nk : m->nc) + 1;
-	int64_t *all = NEWN(a, int64_t, n);
-	for (int i = 0; i < n; i++)
-		all[i] = frame;
-	return turned_by(m, a, all, all);
-}
-
 Turn *turned_by(const Machine *m, Arena *a, const int64_t *keys, const int64_t *cells)
 {
 	Turn *t = NEW(a, Turn);
@@ -110,17 +101,6 @@ Turn *turned_by(const Machine *m, Arena *a, const int64_t *keys, const int64_t *
 	gather(a, t, fact, m->nfacts);
 	holders_turn(m, a, t);
 	return t;
-}
-
-void turn_steps(const Turn *t, Step *steps, int n)
-{
-	for (Step *s = steps; s < steps + n; s++) {
-		if (s->kind == STEP_WAIT)
-			s->n ^= t->flip[s->key];
-		s->key = s->key < 0 ? s->key : t->key[s->key];
-		s->cell = s->cell < 0 ? s->cell : t->cell[s->cell];
-		s->cell2 = s->cell2 < 0 ? s->cell2 : t->cell[s->cell2];
-	}
 }
 
 /* ------------------------------------------------------------------ states */

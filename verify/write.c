@@ -245,13 +245,16 @@ bool run_write(Run *r, const Step *st)
 	return true;
 }
 
-/* What threads wrote has been read; or it was copied, and some warp waited for that. */
+/* What threads wrote has been read; or it was copied, and who copied it or another warp waited for
+ * that. */
 bool state_writes_done(const Machine *m, State *s, int cell)
 {
 	const CellState *c = cell_of(m, s, cell);
 	for (AgentSet left = c->writers; left && c->mode == CELL_WRITTEN; left &= left - 1) {
-		int fact = m->f_made[cell * m->na + agent_first(left)];
-		if (!known_by(m, s, m->cells[cell].rank, fact) || !only_copied(m, s, cell))
+		int a = agent_first(left);
+		bool waited = !run_copies_to(agent_of(m, s, a), cell - cells_of(m, a)) ||
+			      known_by(m, s, m->cells[cell].rank, m->f_made[cell * m->na + a]);
+		if (!waited || !only_copied(m, s, cell))
 			return false;
 	}
 	return true;

@@ -32,9 +32,9 @@ proved 'm * 2 .. min((K + 63) / 64, m * 2 + 2)'
 says 1 "$landed" '/mbar.wait %ab.full\[slot.2\]/d'
 says 1 E0411 '/for t.5, fills.1/s/, 0)) {/, 0) + 1) {/'
 proved 'n .. m + n'
-says 4 E0416 '/mbar.wait %ab.full\[slot.2\]/d'
+says 4 E0415 '/mbar.wait %ab.full\[slot.2\]/d'
 proved 'n % 3 .. m + n % 3'
-says 4 E0416 '/for t.5, fills.1/s/max(/1 + max(/'
+says 4 E0415 '/for t.5, fills.1/s/max(/1 + max(/'
 with 'm * 2 .. min((K + 63) / 64, m * 2 + 2)' -DP=off
 says 1 "$landed" '/mbar.wait %ab.full/d'
 sed 's/^{/where K % 256 == 0 {/' "$root/tests/e2e/schedules.gemm" >"$scratch/p.gemm"

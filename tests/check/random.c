@@ -30,11 +30,11 @@ static bool goes_on(const Runs *r, const Prog *p, int trips)
 /* Refuted: in a run of that many trips. Proved: with some. */
 static Judged judge(Runs *r, Prog *p)
 {
-	WordsResult w;
-	bool joined = prog_joins(p), decided = prog_prove(p, BY_TIME, &w);
-	Judged j = {.refuted = w.verdict == WORDS_REFUTED,
-		    .trips = (int)w.at.trips,
-		    .why = w.why,
+	Said said;
+	bool joined = prog_joins(p), decided = prog_prove(p, BY_TIME, &said);
+	Judged j = {.refuted = said.verdict == SAID_REFUTED,
+		    .trips = said.trips,
+		    .why = said.why,
 		    .joined = joined};
 	if (!decided) {
 		j.verdict = LEFT_OPEN; /* only the ends of letters are in the way: unknown */

@@ -5,7 +5,7 @@
 #ifndef DSL_TESTS_CHECK_RANDOM_H
 #define DSL_TESTS_CHECK_RANDOM_H
 
-#include "verify/words.h"
+#include "verify/core.h"
 
 enum {
 	ROLES = 4,
@@ -68,7 +68,6 @@ typedef struct {
 	Source src;
 	int first_key[RINGS], first_cell[RINGS], cta_keys, cta_cells, first_named;
 	Machine m;
-	Words words;
 	Letter letters[LETTERS];
 	Step steps[LETTERS][ROLES][MOVES + 32];
 } Prog;
@@ -108,8 +107,14 @@ Prog *prog_build(Arena *arena, const Source *s);
 /* What the verifier says of it. By time, a load orders what its issuer did before; by knowledge it
  * does not. In neither case is what an arrival at another CTA hands on less than what it knows. */
 typedef enum { BY_TIME, BY_KNOWLEDGE } Order;
-bool prog_prove(Prog *p, Order order, WordsResult *w); /* false: open, or the run does not fail */
-bool prog_joins(Prog *p);                              /* proved by joining states */
+typedef enum { SAID_PROVED, SAID_REFUTED, SAID_OPEN } SaidKind;
+typedef struct {
+	SaidKind verdict;
+	int trips; /* refuted: in a run of so many */
+	Why why;
+} Said;
+bool prog_prove(Prog *p, Order order, Said *said); /* false: open, or the run does not fail */
+bool prog_joins(Prog *p);                          /* proved by joining states */
 
 /* Takes one move after another from a source, as long as it differs. */
 typedef bool SourceDiffers(void *user, const Source *s);

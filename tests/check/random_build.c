@@ -125,18 +125,6 @@ static void put_letters(Prog *p, int role)
 	}
 }
 
-static const Letter *letter_at(void *user, const Point *at, int *id)
-{
-	static const Letter nothing;
-	Prog *p = user;
-	*id = at->seg == SEG_START  ? L_START
-	      : at->seg == SEG_END  ? (at->trips ? L_END + (int)(at->trips % PERIOD) : L_NONE)
-	      : at->seg < SEG_INNER ? LETTERS
-	      : at->trip            ? L_TRIP + (int)(at->trip % PERIOD)
-				    : L_FIRST;
-	return (*id)++ == LETTERS ? &nothing : &p->letters[*id - 1];
-}
-
 /* ------------------------------------------------------------------ the machine */
 static void find_places(Prog *p)
 {
@@ -225,14 +213,5 @@ Prog *prog_build(Arena *arena, const Source *s)
 	find_senders(p);
 	for (int a = 0; a < s->roles; a++)
 		put_letters(p, a);
-	p->words = (Words){.inner = 1,
-			   .trips_lo = s->trips_lo,
-			   .trips_hi = s->trips_hi ? s->trips_hi : INT64_MAX,
-			   .tile_period = 1,
-			   .trip_period = PERIOD,
-			   .tile_repeat = 1,
-			   .trip_repeat = PERIOD,
-			   .user = p,
-			   .letter = letter_at};
 	return p;
 }

@@ -23,7 +23,7 @@ static bool fails(const Source *s, int trips, int runs, Finding *out)
 	return failed;
 }
 
-static bool prove(const Source *s, WordsResult *w)
+static bool prove(const Source *s, Said *w)
 {
 	Arena *arena = arena_new();
 	bool decided = prog_prove(prog_build(arena, s), BY_KNOWLEDGE, w);
@@ -44,17 +44,17 @@ static bool mixes(const Role *r)
 	return by[0] == 3 || by[1] == 3 || by[2] == 3;
 }
 
-static Verdict judge(const Source *s, WordsResult *w, int *trips, Finding *out)
+static Verdict judge(const Source *s, Said *w, int *trips, Finding *out)
 {
 	bool decided = prove(s, w);
-	bool refuted = w->verdict == WORDS_REFUTED, failed = false;
+	bool refuted = w->verdict == SAID_REFUTED, failed = false;
 	int hi = s->trips_hi ? s->trips_hi : TRIPS;
 	for (int a = 0; a < s->roles; a++)
 		if (mixes(&s->role[a]))
 			return LEFT_OUT;
 	if (!decided)
 		return OPEN;
-	*trips = (int)w->at.trips;
+	*trips = w->trips;
 	if (refuted)
 		return fails(s, *trips, REFUTED_RUNS, out) ? REFUTED : WRONG;
 	for (*trips = s->trips_lo; *trips <= hi && !failed; *trips += !failed)
@@ -65,23 +65,22 @@ static Verdict judge(const Source *s, WordsResult *w, int *trips, Finding *out)
 /* user: what the verifier said */
 static bool differs(void *user, const Source *s)
 {
-	const WordsResult *as = user;
-	WordsResult w;
+	const Said *as = user;
+	Said w;
 	Finding f = {0};
 	int trips;
 	return judge(s, &w, &trips, &f) == WRONG && w.verdict == as->verdict &&
-	       (w.verdict == WORDS_PROVED || w.why.id == as->why.id);
+	       (w.verdict == SAID_PROVED || w.why.id == as->why.id);
 }
 
-static void print_wrong(const Source *s, int number, const WordsResult *w, int trips,
-			const Finding *f)
+static void print_wrong(const Source *s, int number, const Said *w, int trips, const Finding *f)
 {
 	static const char *const whys[] = {
 		"",
 #define WHY(id, code, text) #id,
 #include "verify/whys.def"
 	};
-	bool refuted = w->verdict == WORDS_REFUTED;
+	bool refuted = w->verdict == SAID_REFUTED;
 	Source least = *s;
 	printf("program %d, %d trips: %s %s, %s\n", number, trips, refuted ? "refuted" : "proved",
 	       refuted ? whys[w->why.id] : "", refuted ? "and nothing fails" : f->what);
@@ -96,7 +95,7 @@ int main(int argc, char **argv)
 	random_seed(argc > 2 ? (uint64_t)atoll(argv[2]) : 1);
 	for (int i = 0; i < n && total[WRONG] < 3; i++) {
 		Source s = source_make();
-		WordsResult w;
+		Said w;
 		Finding f = {0};
 		int trips;
 		if (only >= 0 && i != only)

@@ -18,8 +18,8 @@ static const struct {
 	const char *name;
 	int most_ctas;
 	double median, most; /* of 99 % */
-} groups[] = {{"one CTA a cluster", 1, 3, 15},
-	      {"clusters up to 8 CTAs", 8, 15, 90},
+} groups[] = {{"one CTA a cluster", 1, 6, 60},
+	      {"clusters up to 8 CTAs", 8, 20, 200},
 	      {"larger", 1 << 30, 1000, 1000}};
 enum { GROUPS = COUNTOF(groups), MOST = 1 << 16, MOST_TEXT = 1 << 22 };
 

@@ -1,4 +1,4 @@
-# A main loop of -1 trips is not considered.
+# A loop of -1 trips is not considered.
 # edits verify/*.c
-# found by mutants 55
-s/^\tw->trips_lo = .*/&\n\tw->trips_lo = w->trips_lo < 0 ? 0 : w->trips_lo;/
+# found by test check.patterns.below_counted: check_patterns
+/^static bool choose(/,/^}/s/n->below && is.lo < 0/n->below \&\& is.lo < INT64_MIN/
