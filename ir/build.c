@@ -211,6 +211,38 @@ void facts_of_op(const Op *op, FactList *v, Arena *a)
 	}
 }
 
+/* From its first multiple to its last: 26..428, of 384  ->  384..384 */
+static IxFact tightened(IxFact f)
+{
+	int64_t lo = f.lo < 0 ? f.lo : (f.lo + f.div - 1) / f.div * f.div;
+	int64_t hi = f.hi < 0 || f.hi == INT64_MAX ? f.hi : f.hi / f.div * f.div;
+	return (IxFact){f.name, lo, hi, f.div};
+}
+
+static IxFact *fact_named(const FactList *v, const Ix *x)
+{
+	int place = x->kind == IX_SYM ? (int)(intptr_t)ptrmap_get(v->places, x->name) : 0;
+	return place ? &v->at[place - 1] : NULL;
+}
+
+/* K == N, K < 512: N is below 512 too. */
+static void share_bounds(const Kernel *k, FactList *v)
+{
+	for (int i = 0; i < k->facts.n; i++) {
+		const Ix *x = k->facts.at[i].cond;
+		IxFact *a = x->kind == IX_EQ ? fact_named(v, x->a) : NULL;
+		IxFact *b = a ? fact_named(v, x->b) : NULL;
+		if (!b)
+			continue;
+		a->lo = b->lo = a->lo > b->lo ? a->lo : b->lo;
+		a->hi = b->hi = a->hi < b->hi ? a->hi : b->hi;
+		if (a->div % b->div == 0)
+			b->div = a->div;
+		else if (b->div % a->div == 0)
+			a->div = b->div;
+	}
+}
+
 /* Each name once: those of a kernel differ. */
 FactList facts_begin(const Kernel *k)
 {
@@ -220,6 +252,9 @@ FactList facts_begin(const Kernel *k)
 	places->arena = a;
 	for (int i = 0; i < k->syms.n; i++)
 		facts_add(&v, a, k->syms.at[i]);
+	share_bounds(k, &v);
+	for (int i = 0; i < v.n; i++)
+		v.at[i] = tightened(v.at[i]);
 #define SYM(id, text, low, high, reg) \
 	facts_add(&v, a, (IxFact){ctx_str(k->ctx, text), low, high, 1});
 #include "ir/syms.def"
