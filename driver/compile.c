@@ -33,9 +33,8 @@ typedef struct {
 	const CompileOpt *opt;
 	CompileOut *out;
 	Module *module;
-	VEC(Thrift) thrift;  /* of each kernel */
-	int spilled;         /* the kernel that did last; -1: none */
-	size_t kernel_start; /* of the kernel that is on its way, in out[EMIT_IR] */
+	VEC(Thrift) thrift; /* of each kernel */
+	int spilled;        /* the kernel that did last; -1: none */
 } Compile;
 
 double now_seconds(void)
@@ -104,33 +103,16 @@ static void snapshot(Compile *c, const Kernel *k, int pass, bool changed)
 		c->opt->after(c->opt->user, k, pass < 0 ? "frontend" : pass_rows[pass].name,
 			      changed);
 	if (wants(c, EMIT_IR) && c->opt->ir_after == pass) {
-		ir->n = c->kernel_start; /* a pass that runs again replaces what it left before */
 		buf_printf(ir, "%s", ir->n ? "\n" : "");
 		kernel_print(k, ir);
 	}
 }
 
-static void after_pass(void *user, const Kernel *k, PassId pass, bool changed, double seconds)
+static void after_pass(void *user, const Kernel *k, int pass, bool changed, double seconds)
 {
 	Compile *c = user;
 	c->out->times.passes[pass] += seconds;
-	snapshot(c, k, (int)pass, changed);
-}
-
-static const char *stage_name(Stage s)
-{
-	return s == ST_TILE ? "tile" : s == ST_WARP ? "warp" : "ptx";
-}
-
-/* The stage of a kernel after the passes up to this one; simplify runs at the start and at the
- * end. */
-static bool stage_fits(const Kernel *k, int after)
-{
-	unsigned stage = ST_TILE;
-	for (int i = 0; i <= after; i++)
-		if (pass_rows[i].to)
-			stage = pass_rows[i].to;
-	return after >= 0 && (k->stage == stage || (after == PASS_simplify && k->stage == ST_PTX));
+	snapshot(c, k, pass, changed);
 }
 
 /* Text that a user wrote may be at any stage: what runs next must be known and possible. */
@@ -138,13 +120,15 @@ static bool passes_fit(Compile *c, const Kernel *k)
 {
 	const PassRow *only = c->opt->only >= 0 ? &pass_rows[c->opt->only] : NULL;
 	const char *after = attrs_str(&k->attrs, A_AFTER, NULL);
+	int ran = after ? pass_by_name(after) : -1;
 	DiagMsg *m = NULL;
-	if (after ? !stage_fits(k, pass_by_name(after)) : !only && k->stage == ST_WARP) {
+	if (after ? ran < 0 || pass_rows[ran + 1].stage != k->stage
+		  : !only && k->stage == ST_WARP) {
 		m = diag(c->ctx, k->loc, D_E0610, "kernel %s is at the %s stage, but not after %s",
 			 k->name, stage_name(k->stage), after ? after : "a pass that it names");
 		diag_remedy(c->ctx, m,
 			    "write after=PASS, the pass that ran last, after its target");
-	} else if (only && !(only->from & k->stage)) {
+	} else if (only && only->stage != k->stage) {
 		m = diag(c->ctx, k->loc, D_E0610,
 			 "pass %s does not run on the %s stage, where kernel %s is", only->name,
 			 stage_name(k->stage), k->name);
@@ -171,7 +155,6 @@ static bool run_passes(Compile *c)
 	module_print(c->module, &c->out->reference);
 	for (int i = 0; i < c->module->kernels.n; i++) {
 		Kernel *k = c->module->kernels.at[i];
-		c->kernel_start = c->out->out[EMIT_IR].n;
 		int errors = diag_errors(c->ctx);
 		if (c->opt->check_indices)
 			kernel_int(k, A_CHECKS, 1);

@@ -34,7 +34,7 @@ enum {
 	EXIT_TIME = 124
 };
 
-enum { AFTER_LAST = -1, AFTER_FRONTEND = -2 }; /* in place of a PassId */
+enum { AFTER_LAST = -1, AFTER_FRONTEND = -2 }; /* in place of a row of pass_rows */
 enum { SOURCE_MAX = 64 << 20 };
 
 typedef struct {
@@ -45,11 +45,11 @@ typedef struct {
 } Source;
 
 typedef struct {
-	unsigned emit;  /* EMIT_BIT of each wanted output */
-	int ir_after;   /* which IR EMIT_IR means: a PassId, AFTER_LAST or AFTER_FRONTEND */
+	unsigned emit; /* EMIT_BIT of each wanted output */
+	int ir_after; /* which IR EMIT_IR means: a row of pass_rows, AFTER_LAST or AFTER_FRONTEND */
 	int stop_after; /* likewise: nothing runs after it, so only AST and IR can be had;
 			   AFTER_LAST: run all */
-	int only;       /* a PassId, run alone, or -1 */
+	int only;       /* a row of pass_rows, run alone, or -1 */
 	bool syntax_only;
 	bool only_check; /* no code is made */
 	CheckLevel verify;
@@ -68,7 +68,7 @@ typedef struct {
 } CompileOpt;
 
 typedef struct {
-	double frontend, passes[PASS_COUNT], check, llvm, ptxas, total; /* seconds */
+	double frontend, passes[PASSES_MOST], check, llvm, ptxas, total; /* seconds */
 	int states; /* that the pipeline verifier explored */
 } CompileTimes;
 

@@ -68,11 +68,6 @@ static void add_words(OptId id, Buf *out)
 	if (id == OPT_EMIT)
 		for (int i = 0; i < EMIT_COUNT; i++)
 			buf_printf(out, "%s%s", i ? ", " : "", emit_rows[i].name);
-	if (id == OPT_PRINT_AFTER) {
-		buf_printf(out, "frontend");
-		for (int i = 0; i < PASS_COUNT; i++)
-			buf_printf(out, ", %s", pass_rows[i].name);
-	}
 }
 
 void option_text(OptId id, Buf *out)
@@ -113,8 +108,11 @@ static void help_emit(Buf *out)
 static void help_passes(Buf *out)
 {
 	buf_printf(out, "Passes, in the order in which they run (--help=passes)\n");
-	for (int i = 0; i < PASS_COUNT; i++)
+	for (int i = 0; i < pass_count; i++) {
+		if (!i || pass_rows[i].stage != pass_rows[i - 1].stage)
+			buf_printf(out, "%s stage:\n", stage_name(pass_rows[i].stage));
 		add_row(out, pass_rows[i].name, pass_rows[i].help);
+	}
 }
 
 static void help_line(Buf *out, const CommandRow *r)

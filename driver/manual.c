@@ -96,7 +96,7 @@ static void man_rest(Buf *out)
 	for (int i = 0; i < EMIT_COUNT; i++)
 		item(out, emit_rows[i].name, emit_rows[i].help);
 	buf_printf(out, ".SH PASSES\n");
-	for (int i = 0; i < PASS_COUNT; i++)
+	for (int i = 0; i < pass_count; i++)
 		item(out, pass_rows[i].name, pass_rows[i].help);
 	for (size_t i = 0; i < COUNTOF(rest); i++) {
 		if (i == 0 || i == 7)
@@ -130,7 +130,7 @@ static void add_values(Buf *out, OptId id)
 		for (; n < EMIT_COUNT; n++)
 			buf_printf(out, " %s=%s", row->spelling, emit_rows[n].name);
 	if (id == OPT_PRINT_AFTER || id == OPT_STOP_AFTER || id == OPT_ONLY)
-		for (; n < PASS_COUNT; n++)
+		for (; n < pass_count; n++)
 			buf_printf(out, " %s=%s", row->spelling, pass_rows[n].name);
 	for (const char *w = row->arg; !n && *w; w += strcspn(w, "|") + (w[strcspn(w, "|")] == '|'))
 		if (strchr(row->arg, '|') && is_word(w, strcspn(w, "|")))

@@ -107,7 +107,7 @@ typedef struct {
 	When color;
 	/* inside */
 	int ir_after, stop_after, only; /* as in CompileOpt */
-	unsigned print_after;           /* bit per PassId; bit PASS_COUNT: the frontend */
+	uint64_t print_after;           /* bit per pass; bit pass_count: the frontend */
 	bool time_report;
 	bool report_resources;
 	/* run */

@@ -53,17 +53,17 @@ static int set_word(Parse *p, const char *arg, const char *const *words, int n, 
 
 static int set_pass(Parse *p, const char *arg, const char *what, bool frontend)
 {
-	const char *names[PASS_COUNT + 1];
-	for (int i = 0; i < PASS_COUNT; i++)
+	const char *names[PASSES_MOST + 1];
+	for (int i = 0; i < pass_count; i++)
 		names[i] = pass_rows[i].name;
-	names[PASS_COUNT] = "frontend";
-	return set_word(p, arg, names, PASS_COUNT + frontend, what);
+	names[pass_count] = "frontend";
+	return set_word(p, arg, names, pass_count + frontend, what);
 }
 
 /* Passes as CompileOpt counts them. */
 static int pass_or_frontend(int i)
 {
-	return i == PASS_COUNT ? AFTER_FRONTEND : i;
+	return i == pass_count ? AFTER_FRONTEND : i;
 }
 
 /* Splits at commas and hands each piece over, until one is refused. */
@@ -305,12 +305,12 @@ SETTER(WNO)
 static void take_print_after(Parse *p, const char *name)
 {
 	if (strcmp(name, "all") == 0) {
-		p->o->print_after = ~0u;
+		p->o->print_after = UINT64_MAX;
 		return;
 	}
 	int i = set_pass(p, name, "--print-after", true);
 	if (i >= 0)
-		p->o->print_after |= 1u << i;
+		p->o->print_after |= (uint64_t)1 << i;
 }
 
 SETTER(PRINT_AFTER)

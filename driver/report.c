@@ -19,7 +19,7 @@ void time_report(const CompileTimes *t, Buf *out)
 	double rest = t->total - t->frontend - t->check - t->llvm - t->ptxas;
 	buf_printf(out, "time:\n");
 	line(out, "", "frontend", t->frontend, t->total);
-	for (int i = 0; i < PASS_COUNT; i++) {
+	for (int i = 0; i < pass_count; i++) {
 		line(out, "pass", pass_rows[i].name, t->passes[i], t->total);
 		rest -= t->passes[i];
 	}

@@ -194,7 +194,7 @@ static void keep_ir(Job *j, const Kernel *k, const char *pass)
 static bool print_wanted(const Options *o, const char *pass)
 {
 	int i = pass_by_name(pass);
-	return o->print_after >> (i < 0 ? PASS_COUNT : i) & 1;
+	return o->print_after >> (i < 0 ? pass_count : i) & 1;
 }
 
 static void after(void *user, const Kernel *k, const char *pass, bool changed)

@@ -394,6 +394,8 @@ static bool run_mma(Interp *in, const Op *op)
 
 static bool run_cvt(Interp *in, const Op *op)
 {
+	if (attrs_get(&op->attrs, A_PLUS))
+		return fail(in, "the interpreter runs what programs say: plus= is of a pass");
 	cvt_run(slot_of(in, op->out), slot_read(in, operand(in, op, 0)));
 	return true;
 }

@@ -198,6 +198,7 @@ typedef struct {
 
 /* ------------------------------------------------------------------ ops */
 typedef enum { ST_TILE = 1, ST_WARP = 2, ST_PTX = 4, ST_ANY = 7 } Stage;
+const char *stage_name(Stage s);
 enum {
 	OPF_SYMS = 1,
 	OPF_BODY = 2,
@@ -367,14 +368,12 @@ typedef struct {
 	const ReasonShare *share;
 } Reason;
 
-/* Properties that passes need and give (passes.def). */
 struct Kernel {
 	Ctx *ctx;
 	const char *name, *target;
 	Stage stage;
 	int errors_before; /* of its context, when the pass on it began */
-	unsigned props;
-	bool frozen; /* builders panic */
+	bool frozen;       /* builders panic */
 	Loc loc;
 	VEC(Arg) args;
 	VEC(IxFact) syms; /* extents and strides that the caller binds */

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const char *stage_name(Stage s)
+const char *stage_name(Stage s)
 {
 	return s == ST_TILE ? "tile" : s == ST_WARP ? "warp" : "ptx";
 }

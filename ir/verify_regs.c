@@ -122,8 +122,8 @@ static const char *cvt_rule(const Kernel *k, const Op *op)
 				elem_rows[from].name, elem_rows[to].name);
 	if (!plus)
 		return NULL;
-	if (k->stage == ST_TILE || !elem_pairs(to))
-		return "plus= is of a conversion to f16 or bf16 behind the tile stage";
+	if (!elem_pairs(to))
+		return "plus= is of a conversion to f16 or bf16";
 	if (elem_is_float(from) || elem_rows[from].bits > 8 || plus->real != rint(plus->real) ||
 	    !half_holds(to, integers_plus(elem_integers(from), plus->real)))
 		return ctx_strf(k->ctx, "%s plus %g is rounded to %s", elem_rows[from].name,

@@ -316,7 +316,7 @@ static bool has_names(const Op *loop)
 	return false;
 }
 
-void read_early(Kernel *k)
+PASS_OF(early)
 {
 	for (Op *op = kernel_first(k); op; op = op_next(op))
 		if (op->kind == OP_FOR && !has_names(op)) {

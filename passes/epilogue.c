@@ -416,7 +416,7 @@ static void drop_unread(Kernel *k)
 	}
 }
 
-void pass_epilogue(Kernel *k)
+PASS_OF(epilogue)
 {
 	VEC(Op *) stores = {0}; /* what is joined goes with them */
 	for (Op *op = kernel_first(k); op; op = op_next(op))

@@ -294,7 +294,7 @@ static Op *across_warps(Kernel *k)
 	return op;
 }
 
-void exchange_rows(Kernel *k)
+PASS_OF(exchange)
 {
 	for (Op *op = across_warps(k); op; op = across_warps(k))
 		exchange_alike(k, alike(k, op));

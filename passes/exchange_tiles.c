@@ -228,7 +228,7 @@ static Op *gather_loads(Op *first)
 	return last;
 }
 
-void exchange_tiles(Kernel *k)
+PASS_OF(transpose)
 {
 	Changes loads = {0}, stores = {0};
 	Change c;

@@ -216,6 +216,11 @@ static bool is_role(const Op *op)
 	return op->kind == OP_ROLE;
 }
 
+typedef enum {
+#define PASS(id, ...) PASS_##id,
+#include "passes/passes.def"
+} PassId;
+
 typedef struct {
 	PassId from, to;
 	bool (*of)(const Op *op);
@@ -268,26 +273,25 @@ static const char *some_role(const Kernel *k)
 }
 
 static const struct {
-	PassId pass;
+	PassId from, to;
 	const char *(*rule)(const Kernel *k);
 } kernel_rows[] = {
-	{PASS_tiles, one_grid},
-	{PASS_roles, no_roles},
-	{PASS_sync, some_role},
-	{PASS_lower, some_role},
+	{PASS_tiles, PASS_tiles, one_grid},
+	{PASS_roles, PASS_roles, no_roles},
+	{PASS_pipeline, PASS_lower, some_role},
 };
 
-const char *pass_expects(const Kernel *k, PassId id, const Op **where)
+const char *pass_expects(const Kernel *k, int pass, const Op **where)
 {
 	const char *why = NULL;
 	*where = NULL;
 	for (size_t i = 0; i < COUNTOF(kernel_rows) && !why; i++)
-		if (kernel_rows[i].pass == id)
+		if ((int)kernel_rows[i].from <= pass && pass <= (int)kernel_rows[i].to)
 			why = kernel_rows[i].rule(k);
 	for (const Op *op = kernel_first(k); op && !why; op = op_next(op))
 		for (size_t i = 0; i < COUNTOF(rows) && !why; i++)
-			if (rows[i].of(op) && rows[i].from <= id && id <= rows[i].to &&
-			    (why = rows[i].rule(k, op)))
+			if (rows[i].of(op) && (int)rows[i].from <= pass &&
+			    pass <= (int)rows[i].to && (why = rows[i].rule(k, op)))
 				*where = op;
 	return why;
 }

@@ -30,7 +30,7 @@ static void operands(Kernel *k, Op *mma)
 					       NULL};
 }
 
-void put_fragments(Kernel *k)
+PASS_OF(fragments)
 {
 	for (Op *op = kernel_mma(k, NULL); op; op = kernel_mma(k, op))
 		if (atom_holds_b(op_tiled_mma(k->ctx, op).atom))
@@ -62,7 +62,7 @@ static bool is_rounded(const Kernel *k, const Val *v)
 }
 
 /* Tensor cores cut off what is behind the bits of a tf32. */
-void round_fragments(Kernel *k)
+PASS_OF(round)
 {
 	for (Op *op = kernel_mma(k, NULL); op; op = kernel_mma(k, op))
 		for (int i = 1; i <= 2; i++) {

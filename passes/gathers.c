@@ -185,7 +185,7 @@ static void for_store(Kernel *k, Op *op, const Val *indices)
 	op_in(k, op, load_indices(k, type, NULL, op, op->in[0].val->def, indices->def), NULL);
 }
 
-void put_indices(Kernel *k)
+PASS_OF(indices)
 {
 	for (Op *op = kernel_first(k); op; op = op_next(op)) {
 		bool copies = op_fills_shared(op) && op_done_by(op, DONE_BY_LANES);

@@ -155,7 +155,7 @@ static void compute(Kernel *k, Op *cvt, const Product *p)
 	kernel_replace(k, cvt->out, x);
 }
 
-void compute_in_halves(Kernel *k)
+PASS_OF(halves)
 {
 	Product p;
 	for (Op *mma = kernel_mma(k, NULL); mma; mma = kernel_mma(k, mma)) {

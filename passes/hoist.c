@@ -63,7 +63,7 @@ static void hoist(Hoist *h, Op *read, IxFacts facts)
 		read->ix[0] = ix_add(c, ix_sym(c, name), rest);
 }
 
-void hoist_places(Kernel *k)
+PASS_OF(hoist)
 {
 	IxFacts facts = kernel_facts(k);
 	for (Op *op = kernel_first(k); op; op = op_next(op)) {

@@ -224,24 +224,6 @@ static void lower_mma(Kernel *k, SlotsAsked *asked, Op *op)
 }
 
 /* ------------------------------------------------------------------ */
-static void prefetch_maps(Kernel *k)
-{
-	Op *elect = kernel_find(k, OP_ELECT);
-	for (Op *map = kernel_find(k, OP_TMAP); map && elect; map = op_find_next(map, OP_TMAP)) {
-		Op *op = op_new(k, OP_TMAP_PREFETCH, map->loc);
-		op_in(k, op, map->out, NULL);
-		Op *first = elect->body->first,
-		   *some = map->nsym ? op_before(k, first, OP_IF) : NULL;
-		if (some) {
-			op_ix(k, some,
-			      ix_new(k->ctx, IX_EQ, ix_sym(k->ctx, map->sym[0]), ix_int(k, 1)));
-			block_append(op_body(k, some), op);
-		} else {
-			op_insert_before(first, op);
-		}
-	}
-}
-
 /* Rings, and views of arguments, which have places and offsets now. */
 static void drop_rings(Kernel *k)
 {
@@ -267,7 +249,7 @@ static void lower_copy(Kernel *k, Op *op)
 		(shared ? lower_shared : lower_vectors)(k, op);
 }
 
-void pass_lower(Kernel *k)
+PASS_OF(lower)
 {
 	SlotsAsked asked = {0};
 	lower_rings(k);
@@ -282,8 +264,24 @@ void pass_lower(Kernel *k)
 		else if (op_is_atom(op))
 			lower_mma(k, &asked, op);
 	}
-	hoist_places(k);
-	prefetch_maps(k);
 	kernel_sweep(k);
 	drop_rings(k);
+}
+
+PASS_OF(prefetch)
+{
+	Op *elect = kernel_find(k, OP_ELECT);
+	for (Op *map = kernel_find(k, OP_TMAP); map && elect; map = op_find_next(map, OP_TMAP)) {
+		Op *op = op_new(k, OP_TMAP_PREFETCH, map->loc);
+		op_in(k, op, map->out, NULL);
+		Op *first = elect->body->first,
+		   *some = map->nsym ? op_before(k, first, OP_IF) : NULL;
+		if (some) {
+			op_ix(k, some,
+			      ix_new(k->ctx, IX_EQ, ix_sym(k->ctx, map->sym[0]), ix_int(k, 1)));
+			block_append(op_body(k, some), op);
+		} else {
+			op_insert_before(first, op);
+		}
+	}
 }

@@ -159,7 +159,7 @@ static void flatten_tile(Kernel *k, Op *op)
 	put_last(&f, op, all, matrix);
 }
 
-void pass_modes(Kernel *k)
+PASS_OF(modes)
 {
 	for (Op *op = kernel_find(k, OP_TILE); op; op = op_find_next(op, OP_TILE))
 		if (!is_flat(op->in[0].val->type->layout))

@@ -148,7 +148,7 @@ static void drop_unused_maps(Kernel *k)
 	}
 }
 
-void pass_multicast(Kernel *k)
+PASS_OF(multicast)
 {
 	if (kernel_cluster_ctas(k) == 1)
 		return;

@@ -1,39 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* pass.h - private to passes/: properties, prototypes from the table, and small things two passes
- * need. */
+/* pass.h - private to passes/: small things that two passes need. */
 #ifndef DSL_PASS_H
 #define DSL_PASS_H
 
 #include "passes/passes.h"
 #include "passes/slot.h"
 
-enum {
-	P_NORMAL = 1,
-	P_TILES = 2,
-	P_ATOMS = 4,
-	P_EPILOGUE = 256,
-	P_RINGS = 512,
-	P_ROLES = 8,
-	P_PIPELINED = 16,
-	P_PLACED = 32,
-	P_SYNCED = 1 << 6,
-	P_LOWERED = 1 << 7,
-	P_SHARED = 1024,
-	P_MODES = 2048,
-	P_SUMS = 4096,
-	P_SWAPPED = 8192,
-	P_TICKETS = 16384
-};
-
 enum { WARP_THREADS = 32, GROUP_WARPS = GROUP_THREADS / WARP_THREADS };
 enum { WARP_ROWS = 16 /* rows that lie in the same registers of a warp's sums */ };
 enum { VECTOR_BYTES = 16 }; /* that a thread loads or stores at once */
 
-#define PASS(id, ...) void pass_##id(Kernel *k);
-#include "passes/passes.def"
+/* The function of a row of passes.def. */
+#define PASS_OF(id)                \
+	void pass_##id(Kernel *k); \
+	void pass_##id(Kernel *k)
 
 /* expect.c: what the pass cannot take, and where (NULL: the kernel); NULL: it can. */
-const char *pass_expects(const Kernel *k, PassId id, const Op **where);
+const char *pass_expects(const Kernel *k, int pass, const Op **where);
 
 bool pass_failed(const Kernel *k); /* the pass that runs has reported an error of this kernel */
 
@@ -151,18 +134,7 @@ int tiled_mma_b(TiledMma t, const Type *b, int j, int step, int col); /* of B as
 bool tiled_mma_reads(Ctx *c, TiledMma t, const Type *a);              /* all of it */
 /* The first mma, of either stage, whose accumulator is spread as v is; NULL: none. */
 const Op *mma_spread_as(const Kernel *k, const Val *v);
-void put_fragments(
-	Kernel *k); /* fragments.c: operands into registers, for atoms that read them there */
-void round_fragments(Kernel *k);   /* fragments.c: of tf32, where nothing else did */
-void put_indices(Kernel *k);       /* gathers.c: into the registers of who copies by them */
-void fuse_products(Kernel *k);     /* products.c: that are only added, with their sums */
-void compute_in_halves(Kernel *k); /* halves.c: of an mma, what is small integers, by pairs */
-void hoist_places(Kernel *k);      /* hoist.c: where threads read in each slot, before the loop */
-void read_early(Kernel *k);        /* early.c: vectors of a loop, an iteration ahead */
-void spread_registers(Kernel *k);  /* spread.c: a thread-value layout for every register tile */
-Val *spread_simt(Kernel *k);       /* simt.c: the largest tile, where there is no mma */
-void exchange_rows(Kernel *k);     /* exchange.c: of several warps, through shared memory */
-void exchange_tiles(Kernel *k);    /* exchange_tiles.c: whose tensors lie the other way */
+Val *spread_simt(Kernel *k); /* simt.c: the largest tile, where there is no mma */
 /* simt.c: as one whose tensor has neighbours along the mode; NULL: the threads cannot share it */
 const Layout *simt_along(Kernel *k, const Val *v, const Val *tile, int fast);
 

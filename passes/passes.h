@@ -1,33 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* passes.h - choices and derivations: tile stage to ptx stage. The order and the contract of each
- * pass are passes.def. */
+/* passes.h - choices and derivations: tile stage to ptx stage. The passes are the rows of
+ * passes.def. */
 #ifndef DSL_PASSES_H
 #define DSL_PASSES_H
 
 #include "ir/ir.h"
 
-typedef enum {
-#define PASS(id, ...) PASS_##id,
-#include "passes/passes.def"
-	PASS_COUNT
-} PassId;
-
 typedef struct {
 	const char *name, *help;
-	unsigned from, to; /* stages: mask, and the one it leaves (0: the same) */
-	unsigned needs, gives;
+	Stage stage; /* of what it takes; it leaves that of the next row */
 	void (*run)(Kernel *k);
 } PassRow;
-extern const PassRow pass_rows[PASS_COUNT];
+enum { PASSES_MOST = 63 };
+extern const PassRow pass_rows[]; /* pass_count of them, and the stage behind the last */
+extern const int pass_count;
 int pass_by_name(const char *name); /* -1 if there is none */
 
 typedef struct {
-	int stop_after; /* PassId or -1 */
+	int stop_after; /* a row, or -1 */
 	int only;       /* run this one alone, whatever was run before; or -1 */
 	bool given;     /* a person wrote the IR: what a pass cannot take is a message, no panic */
 	/* Called after each pass with the kernel's text form still equal to what the pass left; may
 	 * be NULL. An error that it reports ends the run. */
-	void (*after)(void *user, const Kernel *k, PassId pass, bool changed, double seconds);
+	void (*after)(void *user, const Kernel *k, int pass, bool changed, double seconds);
 	void *user;
 	bool compares; /* whether a pass changed the text is found out; else it is said to have */
 } PassOpt;

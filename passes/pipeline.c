@@ -82,7 +82,7 @@ static void look_ahead(Kernel *k, Op *loop, const char *ring, int ahead)
 	block_append(loop->body, rest);
 }
 
-void pass_pipeline(Kernel *k)
+PASS_OF(pipeline)
 {
 	int inflight = (int)attrs_int(&k->attrs, A_INFLIGHT, 1);
 	for (Op *ring = kernel_find(k, OP_RING); ring; ring = op_find_next(ring, OP_RING)) {
@@ -101,6 +101,5 @@ void pass_pipeline(Kernel *k)
 		if (ahead)
 			why_ahead(k, ring->sym[0], ahead);
 	}
-	put_indices(k);
 	kernel_sweep(k);
 }

@@ -75,7 +75,7 @@ static void fuse(Kernel *k, Op *sum, int at)
 	op_in(k, sum, c.val, c.at);
 }
 
-void fuse_products(Kernel *k)
+PASS_OF(products)
 {
 	PtrMap uses = {.arena = ctx_arena(k->ctx)};
 	count_uses(k, &uses);

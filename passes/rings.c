@@ -172,7 +172,7 @@ static bool check_stages(Kernel *k, const Op *ring, int64_t fit, int inflight)
 	return false;
 }
 
-void pass_rings(Kernel *k)
+PASS_OF(rings)
 {
 	int inflight = (int)attrs_int(&k->attrs, A_INFLIGHT, 1);
 	Room room = room_of(k);

@@ -462,7 +462,7 @@ static void with_mma(Kernel *k, const Op *mma)
 		alike(k, warpgroups * GROUP_WARPS, b.limit);
 }
 
-void pass_roles(Kernel *k)
+PASS_OF(roles)
 {
 	const Op *mma = largest_mma(k);
 	if (!check_schedule(k, mma))

@@ -1,28 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* run.c - the manager: runs the rows of passes.def in order, checks what each needs and gives, and
- * verifies the IR after every one. */
+/* run.c - the manager: runs the rows of passes.def in order, and verifies the IR after each. */
 #include "passes/pass.h"
 
 #include <string.h>
 #include <time.h>
 
-enum { ANY = ST_ANY, TILE = ST_TILE, WARP = ST_WARP, PTX = ST_PTX, SAME = 0 };
-
-const PassRow pass_rows[PASS_COUNT] = {
-#define PASS(id, from, to, needs, gives, help) \
-	[PASS_##id] = {#id, help, from, to, needs, gives, pass_##id},
+#define PASS(id, ...) void pass_##id(Kernel *k);
 #include "passes/passes.def"
-};
 
-static const PassId order[] = {
-#define PASS(id, ...) PASS_##id,
-#define AGAIN(id)     PASS_##id,
+const PassRow pass_rows[] = {
+#define PASS(id, stage, help) {#id, help, ST_##stage, pass_##id},
 #include "passes/passes.def"
-};
+	{.stage = ST_PTX}};
+
+const int pass_count = COUNTOF(pass_rows) - 1;
+_Static_assert(COUNTOF(pass_rows) - 1 <= PASSES_MOST, "more passes than PASSES_MOST");
 
 int pass_by_name(const char *name)
 {
-	for (int i = 0; i < PASS_COUNT; i++)
+	for (int i = 0; i < pass_count; i++)
 		if (!strcmp(pass_rows[i].name, name))
 			return i;
 	return -1;
@@ -48,7 +44,7 @@ static bool refuse(const Kernel *k, Loc loc, const PassRow *p, const PassOpt *op
 	panic("%s pass %s: %s\n%s", when, p->name, why, dump.s);
 }
 
-static bool expect(const Kernel *k, PassId id, const PassOpt *opt)
+static bool expect(const Kernel *k, int id, const PassOpt *opt)
 {
 	const Op *where;
 	const char *why = opt->given ? pass_expects(k, id, &where) : NULL;
@@ -67,7 +63,7 @@ bool pass_failed(const Kernel *k)
 	return diag_errors(k->ctx) > k->errors_before;
 }
 
-static bool run_one(Kernel *k, PassId id, const PassOpt *opt)
+static bool run_one(Kernel *k, int id, const PassOpt *opt)
 {
 	const PassRow *p = &pass_rows[id];
 	Buf before = {0}, after = {0};
@@ -85,9 +81,7 @@ static bool run_one(Kernel *k, PassId id, const PassOpt *opt)
 		buf_free(&before);
 		return false;
 	}
-	k->props |= p->gives;
-	if (p->to)
-		k->stage = (Stage)p->to;
+	k->stage = p[1].stage;
 	kernel_str(k, A_AFTER, p->name);
 	bool ok = verify(k, p, opt);
 	if (ok && opt->compares)
@@ -102,32 +96,15 @@ static bool run_one(Kernel *k, PassId id, const PassOpt *opt)
 	return ok;
 }
 
-/* Where to go on: after the pass that the kernel names, and with what the passes up to there
- * gave. */
-static size_t resume(Kernel *k)
-{
-	const char *after = attrs_str(&k->attrs, A_AFTER, NULL);
-	size_t start = 0;
-	for (size_t i = 0; after && i < COUNTOF(order); i++)
-		if (!strcmp(pass_rows[order[i]].name, after) && (!start || k->stage == ST_PTX))
-			start = i + 1;
-	k->props = 0;
-	for (size_t i = 0; i < start; i++)
-		k->props |= pass_rows[order[i]].gives;
-	return start;
-}
-
 bool passes_run(Kernel *k, const PassOpt *opt)
 {
+	const char *after = attrs_str(&k->attrs, A_AFTER, NULL);
 	if (opt->only >= 0)
-		return run_one(k, (PassId)opt->only, opt);
-	for (size_t i = resume(k); i < COUNTOF(order); i++) {
-		const PassRow *p = &pass_rows[order[i]];
-		if (!(k->stage & p->from) || (k->props & p->needs) != p->needs)
-			panic("pass %s: what it needs was not given", p->name);
-		if (!run_one(k, order[i], opt))
+		return run_one(k, opt->only, opt);
+	for (int i = after ? pass_by_name(after) + 1 : 0; i < pass_count; i++) {
+		if (!run_one(k, i, opt))
 			return false;
-		if ((int)order[i] == opt->stop_after)
+		if (i == opt->stop_after)
 			return true;
 	}
 	return true;

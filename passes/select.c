@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* select.c - chooses atoms. Operand buffers get the swizzled K-major layout of the widest row that
- * divides them; copies become TMA loads through tensor maps, or stores; mma becomes wgmma; register
- * tiles get the thread-value layout of the accumulator. What the hardware cannot do is an error.
+ * divides them; copies become TMA loads through tensor maps, or stores; mma becomes wgmma. What the
+ * hardware cannot do is an error.
  *     copy %sA, %t           ->   %A.map = tmap %A box=(64,128) swizzle=128
  *                                 load.tma %sA, %t, %A.map */
 #include "passes/split.h"
@@ -9,6 +9,20 @@
 #include "passes/why.h"
 
 #include <string.h>
+
+/* Roles are for buffers that one fills and others read. */
+PASS_OF(fit)
+{
+	const char *roles = attrs_str(&k->attrs, A_ROLES, "none");
+	if (!strcmp(roles, "none") || !kernel_multiplies(k) || kernel_find(k, OP_SHARED))
+		return;
+	diag_remedy(k->ctx,
+		    diag(k->ctx, k->loc, D_E0407,
+			 "roles %s split loads into buffers from an mma, and kernel %s has no "
+			 "buffer",
+			 roles, k->name),
+		    "write: roles none; or copy operands to buffers, sA <- gA[m,k]");
+}
 
 /* ------------------------------------------------------------------ buffers */
 /* The mode of the buffer along which its source has neighbours side by side: k unless it is known
@@ -59,7 +73,7 @@ static void layout_auto(Kernel *k, Op *op)
 	why_swizzle(k, op->out->name, bytes, swizzle, fast);
 }
 
-static void buffers(Kernel *k)
+PASS_OF(buffers)
 {
 	SlotForm f;
 	for (Op *op = kernel_find(k, OP_SHARED); op; op = op_find_next(op, OP_SHARED)) {
@@ -91,7 +105,7 @@ static void check_operand(Kernel *k, SlotsAsked *asked, const Op *mma, int i, in
 			       : "write the buffer's extents alone");
 }
 
-static void operands(Kernel *k)
+PASS_OF(operands)
 {
 	SlotsAsked asked = {0};
 	for (const Op *op = kernel_mma(k, NULL); op; op = kernel_mma(k, op)) {
@@ -103,7 +117,7 @@ static void operands(Kernel *k)
 
 /* ------------------------------------------------------------------ copies */
 /* Where warpgroups take tiles by turns, each multiplies a whole one. */
-static void turns(Kernel *k)
+PASS_OF(arrange)
 {
 	for (Op *op = kernel_mma(k, NULL); op && kernel_pingpong(k); op = kernel_mma(k, op)) {
 		TiledMma t = op_tiled_mma(k->ctx, op);
@@ -125,7 +139,7 @@ static bool same_read(const Op *a, const Op *b)
 }
 
 /* A tile that an epilogue names twice is read once. */
-static void merge_reads(Kernel *k)
+PASS_OF(merge)
 {
 	for (Op *a = kernel_first(k); a; a = op_next(a)) {
 		if (a->kind != OP_COPY || a->in[0].val->type->space != SP_REG)
@@ -219,6 +233,18 @@ static void copies(Kernel *k)
 	}
 }
 
+static void mmas(Kernel *k)
+{
+	for (Op *op = kernel_mma(k, NULL); op; op = kernel_mma(k, op))
+		op->kind = (OpKind)atom_rows[op_tiled_mma(k->ctx, op).atom.id].warp;
+}
+
+PASS_OF(select)
+{
+	copies(k);
+	mmas(k);
+}
+
 /* ------------------------------------------------------------------ zero accumulators */
 static bool op_names(const Op *op, const Val *v)
 {
@@ -270,59 +296,11 @@ static void overwrite_first(Kernel *k, Op *fill)
 	block_append(op_body(k, none), fill);
 }
 
-static void zeros(Kernel *k)
+PASS_OF(zeros)
 {
 	for (Op *op = kernel_first(k), *next; op; op = next) {
 		next = op_next(op);
 		if (op->kind == OP_FILL)
 			overwrite_first(k, op);
 	}
-}
-
-static void mmas(Kernel *k)
-{
-	for (Op *op = kernel_mma(k, NULL); op; op = kernel_mma(k, op))
-		op->kind = (OpKind)atom_rows[op_tiled_mma(k->ctx, op).atom.id].warp;
-}
-
-/* Roles are for buffers that one fills and others read. */
-static bool roles_fit(Kernel *k)
-{
-	const char *roles = attrs_str(&k->attrs, A_ROLES, "none");
-	if (!strcmp(roles, "none") || !kernel_multiplies(k) || kernel_find(k, OP_SHARED))
-		return true;
-	diag_remedy(k->ctx,
-		    diag(k->ctx, k->loc, D_E0407,
-			 "roles %s split loads into buffers from an mma, and kernel %s has no "
-			 "buffer",
-			 roles, k->name),
-		    "write: roles none; or copy operands to buffers, sA <- gA[m,k]");
-	return false;
-}
-
-void pass_select(Kernel *k)
-{
-	if (!roles_fit(k) || !split_loop(k))
-		return;
-	buffers(k);
-	if (pass_failed(k))
-		return;
-	turns(k);
-	put_fragments(k);
-	operands(k);
-	if (pass_failed(k))
-		return;
-	merge_reads(k);
-	spread_registers(k);
-	if (pass_failed(k))
-		return;
-	compute_in_halves(k);
-	read_early(k);
-	fuse_products(k);
-	copies(k);
-	round_fragments(k);
-	mmas(k);
-	zeros(k);
-	exchange_tiles(k);
-	exchange_rows(k);
 }

@@ -55,7 +55,7 @@ static bool is_plain(const Op *op)
 	       (op->ix[0]->kind == IX_CONST || op->ix[0]->kind == IX_SYM);
 }
 
-void pass_simplify(Kernel *k)
+PASS_OF(simplify)
 {
 	IxFacts facts = kernel_facts(k);
 	for (Op *op = kernel_first(k); op; op = op_next(op)) {
@@ -71,4 +71,9 @@ void pass_simplify(Kernel *k)
 		op_remove(op);
 	}
 	kernel_sweep(k);
+}
+
+PASS_OF(normal)
+{
+	pass_simplify(k);
 }

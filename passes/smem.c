@@ -103,7 +103,7 @@ static void over_budget(Kernel *k, int64_t total, int64_t barrier_bytes, int64_t
 			    fit ? "" : "s");
 }
 
-void pass_smem(Kernel *k)
+PASS_OF(smem)
 {
 	int64_t max = kernel_smem(k);
 	int64_t bytes = place(k), barrier_bytes = barriers(k);

@@ -399,15 +399,27 @@ static bool adds_nothing_behind(Kernel *k, const Op *loop, const Val *sum)
 		      "tile's for each part");
 }
 
-bool split_loop(Kernel *k)
+/* Whether a sum over the loop can be one of parts; false after an error. */
+static bool can_add(Kernel *k, Op *loop, const Val *acc)
 {
-	static const char way[] =
-		"leave split_k out, or only add up in the loop: acc += mm(sA, sB)";
-	Op *loop = split_parts(k) > 1 ? loop_over_k(k) : NULL, *last = loop;
-	if (split_parts(k) == 1)
-		return true;
-	if (!loop || !can_meet(k) || !can_split(k, loop))
-		return false;
+	if (!begins_at_zero(k, loop, acc))
+		return refuse(k, loop->loc,
+			      ctx_strf(k->ctx,
+				       "%%%s does not begin at 0, and each part would begin so",
+				       acc->name),
+			      "begin at 0, and add the rest behind the loop");
+	if (elem_rows[acc->type->elem].bits != 32)
+		return refuse(k, loop->loc,
+			      ctx_strf(k->ctx, "%%%s is of %s, and sums of parts are of 32 bits",
+				       acc->name, elem_rows[acc->type->elem].name),
+			      "take an mma that adds up in f32");
+	return adds_nothing_behind(k, loop, acc);
+}
+
+/* The loop over k becomes that of this CTA's part, and its sums wait for those of the others. */
+static bool split_loop(Kernel *k, Op *loop)
+{
+	Op *last = loop;
 	for (Op *op = kernel_first(k); op != loop; op = op_next(op)) {
 		const Op *where = loop;
 		Use use = op->kind == OP_FRAG ? use_in(k, loop, op->out, &where) : UNTOUCHED;
@@ -416,27 +428,21 @@ bool split_loop(Kernel *k)
 				      ctx_strf(k->ctx,
 					       "%%%s is carried from trip to trip and is no sum",
 					       op->out->name),
-				      way);
-		if (use == SUM && !begins_at_zero(k, loop, op->out))
-			return refuse(
-				k, loop->loc,
-				ctx_strf(k->ctx,
-					 "%%%s does not begin at 0, and each part would begin so",
-					 op->out->name),
-				"begin at 0, and add the rest behind the loop");
+				      "leave split_k out, or only add up in the loop: "
+				      "acc += mm(sA, sB)");
 		if (use != SUM)
 			continue;
-		if (elem_rows[op->out->type->elem].bits != 32)
-			return refuse(k, loop->loc,
-				      ctx_strf(k->ctx,
-					       "%%%s is of %s, and sums of parts are of 32 bits",
-					       op->out->name, elem_rows[op->out->type->elem].name),
-				      "take an mma that adds up in f32");
-		if (!adds_nothing_behind(k, loop, op->out))
+		if (!can_add(k, loop, op->out))
 			return false;
 		last = op_after(k, last, OP_SUM_PARTS);
 		op_in(k, last, op->out, NULL);
 	}
-	cut(k, loop);
 	return true;
+}
+
+PASS_OF(split)
+{
+	Op *loop = split_parts(k) > 1 ? loop_over_k(k) : NULL;
+	if (loop && can_meet(k) && can_split(k, loop) && split_loop(k, loop))
+		cut(k, loop);
 }

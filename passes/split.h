@@ -14,9 +14,6 @@ int64_t split_tiles(const Kernel *k); /* of a cluster: parts of one tile are so 
 bool split_by_workspace(const Kernel *k);
 /* CTAs that may wait for each other: launches have no more, and no more than run at one time. */
 enum { SPLIT_CTAS = 2048 };
-/* The loop over k becomes that of this CTA's part, and its sums wait for those of the others. False
- * after an error. */
-bool split_loop(Kernel *k);
 int64_t split_bytes(const Kernel *k); /* of the buffers in which CTAs see each other's sums */
 
 #endif

@@ -259,7 +259,7 @@ static void spread_operands(Kernel *k)
 		}
 }
 
-void spread_registers(Kernel *k)
+PASS_OF(spread)
 {
 	Tiles first = first_tiles(k);
 	if (pass_failed(k))

@@ -373,7 +373,7 @@ static void find_sums(Parting *s)
 		s->owners = owners_find(s->k, s->at.at[s->at.n - 1], all, s->at.n);
 }
 
-void pass_sums(Kernel *k)
+PASS_OF(sums)
 {
 	Parting s = {.k = k};
 	find_sums(&s);

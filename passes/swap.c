@@ -313,7 +313,7 @@ static bool is_asked_for(const Kernel *k)
 	return some;
 }
 
-void pass_swap(Kernel *k)
+PASS_OF(swap)
 {
 	Arena *a = ctx_arena(k->ctx);
 	Swap w = {.k = k, .kept = {.arena = a}, .turns = {.arena = a}};

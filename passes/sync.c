@@ -300,6 +300,17 @@ static void sync_ring(Kernel *k, Op *ring, const Groups *groups)
 	sync_reads(&s, groups);
 }
 
+PASS_OF(sync)
+{
+	Groups groups = sync_groups(k);
+	for (Op *ring = kernel_find(k, OP_RING); ring; ring = op_find_next(ring, OP_RING)) {
+		if (ring_is_filled(k, ring))
+			sync_ring(k, ring, &groups);
+		else if (!sync_staging(k, ring))
+			sync_exchange(k, ring);
+	}
+}
+
 /* ------------------------------------------------------------------ the start and the end */
 /* Arrivals of a phase where they differ by rank: of the readers of each CTA that it fills. */
 static const Ix *count_by_rank(const Kernel *k, const Op *barrier)
@@ -368,7 +379,7 @@ static bool reads_peers(const Op *role)
 /* No CTA is gone while another still arrives on its barriers or reads its memory. What is written
  * into it has been waited for, and threads that have exited count as arrived: who only loads need
  * not stay. */
-static void leave_together(Kernel *k)
+PASS_OF(leave)
 {
 	for (Op *role = kernel_find(k, OP_ROLE); role; role = op_find_next(role, OP_ROLE))
 		if ((waits_for_bytes(k, role) && arrives_elsewhere(role)) || reads_peers(role))
@@ -376,8 +387,10 @@ static void leave_together(Kernel *k)
 }
 
 /* One thread makes the barriers, everyone waits for them before any role starts. */
-static void init_barriers(Kernel *k)
+PASS_OF(init)
 {
+	if (!kernel_find(k, OP_MBARRIER))
+		return;
 	Op *first = kernel_find(k, OP_ROLE);
 	Op *only = op_before(k, first, OP_IF);
 	op_ix(k, only, ix_new(k->ctx, IX_EQ, ix_sym(k->ctx, "warp"), ix_int(k, 0)));
@@ -389,20 +402,4 @@ static void init_barriers(Kernel *k)
 	Op *meet = op_before(k, first, ctas_share(k) ? OP_BAR_CLUSTER : OP_BAR_CTA);
 	if (meet->kind == OP_BAR_CLUSTER)
 		op_int(k, meet, A_RELAXED, 1); /* the fence is the release */
-}
-
-void pass_sync(Kernel *k)
-{
-	Groups groups = sync_groups(k);
-	sync_parts(k);
-	for (Op *ring = kernel_find(k, OP_RING); ring; ring = op_find_next(ring, OP_RING)) {
-		if (ring_is_filled(k, ring))
-			sync_ring(k, ring, &groups);
-		else if (!sync_staging(k, ring))
-			sync_exchange(k, ring);
-	}
-	if (kernel_find(k, OP_MBARRIER))
-		init_barriers(k);
-	leave_together(k);
-	sync_launches(k);
 }

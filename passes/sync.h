@@ -33,8 +33,7 @@ const Ix *sync_fill_at(const Sync *s, const Op *op); /* that anyone does */
 /* sync_copies.c: copies of each thread, which has the barrier told of them */
 void sync_copies(const Sync *s);
 
-/* sync_launches.c: the waits for earlier launches; whether loads complete on a barrier */
-void sync_launches(Kernel *k);
+/* sync_launches.c: whether loads complete on a barrier */
 bool sync_announces_loads(const Kernel *k, const Val *barrier);
 
 /* sync_groups.c: ops of the async proxy that complete in wgmma groups */
@@ -68,7 +67,6 @@ Op *sync_meet_group(Kernel *k, Loc loc);      /* the threads of a warpgroup; sta
 void sync_take_over(Kernel *k, Op *at, const Op *op, const char *ring);
 bool sync_reads_peers(const Op *op); /* another CTA's shared memory */
 void sync_exchange(Kernel *k, const Op *ring);
-void sync_parts(Kernel *k); /* sync_exchange.c: CTAs of the grid that share a tile meet */
 /* Whether the position is one of the first `slots`: every slot is free then. */
 bool on_first_lap(IxFacts facts, const Ix *at, int64_t slots);
 

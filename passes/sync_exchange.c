@@ -129,7 +129,7 @@ static void semaphore(Kernel *k, Block *b, OpKind kind, const Op *meet)
 
 /* CTAs of the grid, by one thread of each: it hands on what all of the role's have written, and
  * what it is told they read. */
-void sync_parts(Kernel *k)
+PASS_OF(parts)
 {
 	for (Op *op = kernel_find(k, OP_PARTS_MEET), *next; op; op = next) {
 		int64_t first = WARP_THREADS * attrs_int(&op_role(op)->attrs, A_FIRST, 0);

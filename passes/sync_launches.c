@@ -158,7 +158,7 @@ static void wait_before_roles(Kernel *k)
 		}
 }
 
-void sync_launches(Kernel *k)
+PASS_OF(launches)
 {
 	if (!attrs_int(&k->attrs, A_PDL, 1) || !target_has(k->target, OP_GRID_WAIT))
 		return;

@@ -94,7 +94,7 @@ static void draw_op(Kernel *k, Op *behind, Val *buffer, const Op *tickets)
 	}
 }
 
-void pass_tickets(Kernel *k)
+PASS_OF(tickets)
 {
 	Op *tickets = kernel_find(k, OP_TICKETS), *at = kernel_find(k, OP_TICKET_AT);
 	if (!tickets || !at)

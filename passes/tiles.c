@@ -372,7 +372,7 @@ static void check_modes(Kernel *k, const Plane *p)
 			     (int)p->cluster[i], along[i]);
 }
 
-void pass_tiles(Kernel *k)
+PASS_OF(tiles)
 {
 	Op *grid = kernel_find(k, OP_GRID);
 	if (!grid)

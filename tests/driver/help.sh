@@ -7,7 +7,7 @@ expect 0 --help
 cp out all
 empty err
 has out "dslc [options] file.gemm..." "-o FILE" "--emit=KIND,..." "--keep[=DIR]" "-D NAME=VALUE" \
-	"124 time limit" "ptx, llvm" "frontend, simplify"
+	"124 time limit" "ptx, llvm" "(--help=passes)"
 awk 'length($0) > 100 { print; bad = 1 } END { exit bad }' out || fail "--help is too wide"
 
 # Every row of the table is in the help, and each category shows its own rows only.

@@ -535,6 +535,7 @@ static void test_refusals(void **state)
 		{"", {"M", 8}, true, "the tensor 'D' has no data"},
 		{"let x (1 / (M - 8))", {"M", 8}, false, "divides by zero"},
 		{"let x (M * 4611686018427387904)", {"M", 8}, false, "overflows 64 bits"},
+		{"%n = const value=1 : u8\n%x = cvt %n plus=1 : bf16", {"M", 8}, false, "plus="},
 		{"let x (lane)", {"M", 8}, false, "'lane' has no value"},
 		{"arg %E : global f32 (M,M,M,M,M,M)", {"M", 8}, false, "at most five modes"},
 	};
@@ -542,12 +543,11 @@ static void test_refusals(void **state)
 		Ctx *c = ctx_new();
 		float d[64] = {0};
 		const char *why = NULL;
-		Kernel *k =
-			kernel_of(c,
-				  arena_printf(ctx_arena(c),
-					       "kernel r tile sm_90a {\n  sym M 0..1000000 div=8\n"
-					       "  arg out %%D : global f32 (M):(1)\n  %s\n}\n",
-					       cases[i].lines));
+		const char *text = ctx_strf(c,
+					    "kernel r tile sm_90a {\n  sym M 0..1000000 div=8\n"
+					    "  arg out %%D : global f32 (M):(1)\n  %s\n}\n",
+					    cases[i].lines);
+		Kernel *k = kernel_of(c, text);
 		const InterpArg args[] = {{"D", cases[i].no_data ? NULL : d}, {"E", d}};
 		InterpRun run = {.args = args, .nargs = 2, .syms = &cases[i].sym, .nsyms = 1};
 		assert_false(kernel_interp(k, &run, &why));

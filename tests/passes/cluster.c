@@ -98,7 +98,7 @@ static Kernel *kernel_make(World *w)
 	assert_non_null(m);
 	buf_free(&b);
 	Kernel *k = m->kernels.at[0];
-	pass_tiles(k);
+	assert_true(passes_run(k, &(PassOpt){.stop_after = -1, .only = pass_by_name("tiles")}));
 	if (!kernel_verify(k, &why))
 		fail_msg("%s", why);
 	return k;
