@@ -179,6 +179,19 @@ static const char *whole_role(const Kernel *k, const Op *op)
 		       : "a role says warps= and first=";
 }
 
+static const char *positioned(const Kernel *k, const Op *op)
+{
+	for (int i = 0; i < op->nin; i++) {
+		const Val *v = op->in[i].val;
+		if (v->def && attrs_get(&v->def->attrs, A_RING) && !op->in[i].at)
+			return ctx_strf(k->ctx,
+					"'%%%s' is on a ring, and each access says at which "
+					"position",
+					v->name);
+	}
+	return NULL;
+}
+
 static const char *made_here(const Kernel *k, const Op *op)
 {
 	return ctx_strf(k->ctx, "only this pass places %s", op_rows[op->kind].name);
@@ -239,6 +252,7 @@ static const Row rows[] = {
 	{PASS_lower, PASS_lower, op_is_atom, of_slot},
 	{PASS_sync, PASS_sync, is_threads_group, made_here},
 	{PASS_sync, PASS_sync, is_barrier, made_here},
+	{PASS_multicast, PASS_lower, op_is_atom, positioned},
 	{PASS_pipeline, PASS_lower, is_role, whole_role},
 	{PASS_pipeline, PASS_lower, op_is_atom, in_role},
 };
