@@ -165,9 +165,26 @@ static void doubles_op(Warp *w, const Ins *in, u32 mask, Scalar op)
 	d[l] = double_op(in, op, x[l], y[l], z[l]);
 }
 
+/* All operands but the last are of 16 bits. PTX ISA: Mixed Precision Floating Point Instructions */
+static void mixed_op(Warp *w, const Ins *in, u32 mask, Scalar op)
+{
+	NumFormat f = in->type[1] == T_BF16 ? NUM_BF16 : NUM_F16;
+	f32 x[3] = {0}, *d = lanes(w, in, 0);
+	int last = in->nargs - 2;
+	EACH_LANE(l, mask)
+	{
+		for (int i = 0; i < last; i++)
+			x[i] = (f32)num_unpack((u32)arg_get(w, &in->args[1 + i], l) & 0xffff, f);
+		x[last] = ((const f32 *)lanes(w, in, 1 + last))[l];
+		d[l] = f32_of(f32_bits(single_op(in, op, x[0], x[1], x[2])));
+	}
+}
+
 static Run any_op(Warp *w, const Ins *in, u32 mask, Scalar op)
 {
-	if (in->type[0] == T_F32)
+	if (in->type[1])
+		mixed_op(w, in, mask, op);
+	else if (in->type[0] == T_F32)
 		singles_op(w, in, mask, op);
 	else if (in->type[0] == T_F64)
 		doubles_op(w, in, mask, op);
@@ -179,8 +196,8 @@ static Run any_op(Warp *w, const Ins *in, u32 mask, Scalar op)
 /* f32, to nearest, nothing flushed or clamped: what the host does by itself. */
 static bool plain(const Ins *in)
 {
-	return in->type[0] == T_F32 && !has(in, M_FTZ) && !has(in, M_SAT) && !has(in, M_RZ) &&
-	       !has(in, M_RM) && !has(in, M_RP);
+	return in->type[0] == T_F32 && !in->type[1] && !has(in, M_FTZ) && !has(in, M_SAT) &&
+	       !has(in, M_RZ) && !has(in, M_RM) && !has(in, M_RP);
 }
 
 #define CANON(x) f32_of(f32_bits(x))

@@ -16,6 +16,7 @@ typedef struct {
 static const Row rows[] = {
 #define INSN_TEST(text, d, a, b, c, x, y, z, want) \
 	{text, {d, a, b, c}, {UINT64_C(x), UINT64_C(y), UINT64_C(z)}, UINT64_C(want)},
+#define INSN_LATER INSN_TEST
 #include "insns.def"
 };
 
