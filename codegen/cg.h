@@ -184,7 +184,6 @@ LLVMValueRef cg_ticket(Cg *g, const Ix *first, const Ix *tiles, const Ix *listed
 LLVMBasicBlockRef cg_new_block(Cg *g, const char *name);
 void cg_goto(Cg *g, LLVMBasicBlockRef to); /* ends the block; goes on in `to` */
 LLVMValueRef cg_lane(Cg *g);               /* of the thread in its warp */
-bool cg_hopper(const Cg *g); /* the target is sm_90 or later: its forms of barriers, elect */
 LLVMValueRef cg_call(Cg *g, const char *intrinsic, LLVMTypeRef overload, LLVMValueRef *args, int n);
 LLVMValueRef cg_pinned(Cg *g, LLVMValueRef x); /* of 32 bits: computed where it stands */
 LLVMValueRef cg_int32(const Cg *g, int64_t v);

@@ -126,7 +126,7 @@ void emit_IF(Cg *g, const Op *op)
 void emit_ELECT(Cg *g, const Op *op)
 {
 	LLVMValueRef mask = cg_int32(g, -1), r;
-	if (!cg_hopper(g)) {
+	if (!target_has(g->k->target, FT_ELECT)) {
 		r = LLVMBuildICmp(g->b, LLVMIntEQ, cg_lane(g), cg_int32(g, 0), "");
 		body_if(g, r, op->body);
 		return;
@@ -571,16 +571,12 @@ void emit_LD_GLOBAL(Cg *g, const Op *op)
 		cg_check_indices(g, op);
 }
 
-/* LLVM 22.1 selects the intrinsic from sm_90 on; all targets have the instruction. */
+/* LLVM 22.1 selects its intrinsic from sm_90 on; all targets have the instruction. */
 void emit_PREFETCH_GLOBAL(Cg *g, const Op *op)
 {
 	static const char text[] = "prefetch.global.L1 [$0];", ties[] = "l";
 	LLVMValueRef at = global_address(g, op);
 	LLVMTypeRef of = LLVMTypeOf(at), type = LLVMFunctionType(g->m->tvoid, &of, 1, false);
-	if (cg_hopper(g)) {
-		cg_call(g, "llvm.nvvm.prefetch.global.L1", NULL, &at, 1);
-		return;
-	}
 	LLVMValueRef f = LLVMGetInlineAsm(type, text, sizeof text - 1, ties, sizeof ties - 1, true,
 					  false, LLVMInlineAsmDialectATT, false);
 	LLVMBuildCall2(g->b, type, f, &at, 1, "");

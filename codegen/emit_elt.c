@@ -132,8 +132,8 @@ static LLVMValueRef nearest_tf32(Cg *g, LLVMValueRef x)
 /* The 10 bits of fraction that tf32 has, to nearest even: also of what is read as tf32. */
 static LLVMValueRef to_tf32(Cg *g, LLVMValueRef x)
 {
-	if (!cg_hopper(g))
-		return nearest_tf32(g, x); /* cvt.rn.tf32 is of sm_90 */
+	if (!target_has(g->k->target, FT_TF32))
+		return nearest_tf32(g, x);
 	LLVMValueRef bits = cg_call(g, "llvm.nvvm.f2tf32.rn", NULL, &x, 1);
 	return LLVMBuildBitCast(g->b, bits, g->m->f32, "");
 }

@@ -7,7 +7,7 @@
 #include "codegen/cg.h"
 
 enum { OPERANDS = 3, MOST_WORDS = 32, REG_BITS = 32 };
-enum { PIECE_M = 8, PIECE_K = 4 }; /* of f64, in front of sm_90 */
+enum { PIECE_M = 8, PIECE_K = 4 }; /* of f64, without FT_F64_ROWS */
 
 /* An instruction: its rows and depth, and the registers of the accumulator, of A and of B. PTX has
  * halves of rows in turn, where ours of A follow each other. */
@@ -129,5 +129,5 @@ void emit_MMA_SYNC(Cg *g, const Op *op)
 {
 	Piece p = whole(g, op);
 	bool wide = elem_rows[op->in[0].val->type->elem].bits > REG_BITS;
-	(wide && !cg_hopper(g) ? emit_pieces : emit_piece)(g, op, &p);
+	(wide && !target_has(g->k->target, FT_F64_ROWS) ? emit_pieces : emit_piece)(g, op, &p);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* emit_sync.c - barriers, fences and register budgets, each an intrinsic of LLVM. A wait spins on
- * try_wait, before sm_90 on test_wait; a remote arrive is the form without a scope, which needs no
- * memory barrier before it. */
+ * try_wait, or on test_wait where there is none; a remote arrive is the form without a scope, which
+ * needs no memory barrier before it. */
 #include "codegen/cg.h"
 
 static void plain(Cg *g, const char *intrinsic)
@@ -24,7 +24,7 @@ void emit_MBAR_EXPECT(Cg *g, const Op *op)
 	cg_call(g, "llvm.nvvm.mbarrier.arrive.expect.tx.scope.cta.space.cta", NULL, args, 2);
 }
 
-/* Before sm_90 a thread arrives once, and is told of the phase. */
+/* Without FT_MBAR_TX a thread arrives once, and is told of the phase. */
 static void arrive_alone(Cg *g, const Op *op)
 {
 	LLVMValueRef barrier = cg_smem_ptr(g, op->in[0], NULL);
@@ -35,7 +35,7 @@ static void arrive_alone(Cg *g, const Op *op)
 void emit_MBAR_ARRIVE(Cg *g, const Op *op)
 {
 	const Ix *rank = op->nix ? op->ix[0] : NULL;
-	if (!cg_hopper(g)) {
+	if (!target_has(g->k->target, FT_MBAR_TX)) {
 		arrive_alone(g, op);
 		return;
 	}
@@ -62,8 +62,9 @@ void emit_MBAR_WAIT(Cg *g, const Op *op)
 	cg_goto(g, wait);
 	LLVMValueRef ok =
 		cg_call(g,
-			cg_hopper(g) ? "llvm.nvvm.mbarrier.try.wait.parity.scope.cta.space.cta"
-				     : "llvm.nvvm.mbarrier.test.wait.parity.scope.cta.space.cta",
+			target_has(g->k->target, FT_MBAR_TX)
+				? "llvm.nvvm.mbarrier.try.wait.parity.scope.cta.space.cta"
+				: "llvm.nvvm.mbarrier.test.wait.parity.scope.cta.space.cta",
 			NULL, args, 2);
 	LLVMBuildCondBr(g->b, ok, done, wait);
 	LLVMPositionBuilderAtEnd(g->b, done);

@@ -279,11 +279,6 @@ LLVMValueRef cg_lane(Cg *g)
 	return LLVMBuildAnd(g->b, thread_id(g), cg_int32(g, 31), "");
 }
 
-bool cg_hopper(const Cg *g)
-{
-	return target_has(g->k->target, OP_TMA_LOAD);
-}
-
 /* All lanes have the same; read from lane 0, so that ptxas knows it too. */
 static LLVMValueRef warp_id(Cg *g)
 {

@@ -65,6 +65,11 @@ void option_spell(const OptRow *row, Buf *out)
 /* Rows whose help ends in a colon go on with the words of their table. */
 static void add_words(OptId id, Buf *out)
 {
+	if (id == OPT_TARGET) {
+		Arena *a = arena_new();
+		buf_printf(out, "%s", target_names(a, FT_BASE));
+		arena_free(a);
+	}
 	if (id == OPT_EMIT)
 		for (int i = 0; i < EMIT_COUNT; i++)
 			buf_printf(out, "%s%s", i ? ", " : "", emit_rows[i].name);

@@ -262,13 +262,9 @@ SETTER(LANG)
 
 SETTER(TARGET)
 {
-	Buf names = {0};
 	p->o->target = arg;
-	if (target_by_name(arg))
-		return;
-	target_names(&names);
-	refuse(p, "--target accepts %s, not '%s'", names.s, arg);
-	buf_free(&names);
+	if (!target_by_name(arg))
+		refuse(p, "--target accepts %s, not '%s'", target_names(p->o->arena, FT_BASE), arg);
 }
 
 SETTER(PREFIX_MAP)

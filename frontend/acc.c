@@ -431,8 +431,7 @@ void stmt_accumulate(Sema *s, const Node *n)
 	}
 	v[1] = eval(s, call->kids.at[0]);
 	if (!want(s, &v[1], V_MMA, "what is called") ||
-	    !target_takes(s, v[1].mma->loc, atom_rows[v[1].mma->atom.id].warp,
-			  atom_rows[v[1].mma->atom.id].name,
+	    !target_takes(s, v[1].mma->loc, feature_of_op(atom_rows[v[1].mma->atom.id].warp),
 			  "multiply by mma_sync<16,8,16>, which all targets have"))
 		return;
 	v[2] = eval(s, call->kids.at[1]);

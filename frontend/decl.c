@@ -265,15 +265,14 @@ static Value load_of(Sema *s, const Node *call, const char *name, LoadOption *op
 
 static Value tma_load(Sema *s, const Node *call, const char *name)
 {
-	bool has = target_takes(s, call->loc, OP_LOAD_TMA, "TMA",
+	bool has = target_takes(s, call->loc, FT_TMA,
 				"write copy ld = cp_async(A, sA), or leave it out");
 	return has ? load_of(s, call, name, tma_option) : value_bad();
 }
 
 static Value tma_store(Sema *s, const Node *call)
 {
-	bool has = target_takes(s, call->loc, OP_STORE_TMA, "TMA",
-				"leave it out: tiles leave from registers");
+	bool has = target_takes(s, call->loc, FT_TMA, "leave it out: tiles leave from registers");
 	return has ? staged_store(s, call) : value_bad();
 }
 

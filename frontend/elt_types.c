@@ -66,17 +66,14 @@ static bool is_of(const Value *v, Elem e)
 /* Whether the row is computed in that type, of which all operands are, and by this target. */
 bool elt_types_fit(Sema *s, Loc loc, const EltRow *row, const Value *args, Elem e)
 {
-	const char *target = s->kernel->target;
 	Elem has = elt_computes(row->op, e) ? e : EL_F32;
 	for (int i = 0; i < row->arity; i++)
 		if (!is_of(&args[i], has))
 			return report_elem(s, row->name, has, &args[i]);
-	if (target_computes(target, e))
-		return true;
-	diag_remedy(s->ctx,
-		    diag(s->ctx, loc, D_E0304, "%s does not compute in %s; %s does", target,
-			 elem_rows[e].name, target_of_computed(e)->name),
-		    "write f32(...) around tiles of %s and declare scalars f32, or write target %s",
-		    elem_rows[e].name, target_of_computed(e)->name);
-	return false;
+	Feature f = feature_computes(e);
+	return target_takes(s, loc, f,
+			    ctx_strf(s->ctx,
+				     "write f32(...) around tiles of %s and declare scalars f32, "
+				     "or write target %s",
+				     elem_rows[e].name, target_names(ctx_arena(s->ctx), f)));
 }

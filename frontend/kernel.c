@@ -405,35 +405,27 @@ static void symbols_have_values(Sema *s, const Node *n)
 
 bool target_fits(Sema *s, const char *name, Loc loc)
 {
-	Buf names = {0};
 	if (target_by_name(name))
 		return true;
-	target_names(&names);
-	diag_remedy(s->ctx, not_yet(s, loc, "the target '%s'", name), "write %s", names.s);
-	buf_free(&names);
+	diag_remedy(s->ctx, not_yet(s, loc, "the target '%s'", name), "write %s",
+		    target_names(ctx_arena(s->ctx), FT_BASE));
 	return false;
 }
 
-bool target_takes(Sema *s, Loc loc, OpKind kind, const char *what, const char *remedy)
+bool target_takes(Sema *s, Loc loc, Feature f, const char *remedy)
 {
-	const char *target = s->kernel->target;
-	if (target_has(target, kind))
-		return true;
-	DiagMsg *m = diag(s->ctx, loc, D_E0304, "%s has no %s; %s has", target, what,
-			  target_of_op(kind)->name);
-	diag_remedy(s->ctx, m, "%s", remedy);
-	return false;
+	const char *why = target_lacks(s->ctx, s->kernel->target, f);
+	if (why)
+		diag_remedy(s->ctx, diag(s->ctx, loc, D_E0304, "%s", why), "%s", remedy);
+	return !why;
 }
 
 void target_takes_elem(Sema *s, Loc loc, Elem e)
 {
-	const char *target = s->kernel->target;
-	if (target_converts(target, e))
-		return;
-	diag_remedy(s->ctx,
-		    diag(s->ctx, loc, D_E0304, "%s does not convert %s; %s does", target,
-			 elem_rows[e].name, target_of_elem(e)->name),
-		    "store f16, bf16 or s8, or write target %s", target_of_elem(e)->name);
+	Feature f = feature_converts(e);
+	target_takes(s, loc, f,
+		     ctx_strf(s->ctx, "store f16, bf16 or s8, or write target %s",
+			      target_names(ctx_arena(s->ctx), f)));
 }
 
 static void tensors_fit(Sema *s)

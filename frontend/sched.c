@@ -116,7 +116,7 @@ static bool registers_fit(Sema *s, const Node *n, const Role *p, const Role *c)
 	    entry = t ? kernel_entry_regs(s->kernel, threads) : 0;
 	int64_t sum = THREADS_WG * (p->regs + c->count * c->regs);
 	DiagMsg *m = NULL;
-	if (p->regs && !target_takes(s, n->loc, OP_SETMAXNREG, "setmaxnreg", "leave regs out"))
+	if (p->regs && !target_takes(s, n->loc, FT_SETMAXNREG, "leave regs out"))
 		return false;
 	if (!p->regs != !c->regs)
 		m = diag(s->ctx, n->loc, D_E0308, "regs are given for all roles or for none");
@@ -357,17 +357,16 @@ static void check_split(Sema *s)
 	const Target *target = target_by_name(s->kernel->target);
 	Loc loc = s->schedule.loc;
 	if (parts == 1 || schedule_by_workspace(s->kernel) ||
-	    !target_takes(s, loc, OP_LOAD_PEER, "clusters, which split_k is in",
-			  "write sums workspace, or leave split_k out"))
+	    !target_takes(s, loc, FT_CLUSTERS, "write sums workspace, or leave split_k out"))
 		return;
 	for (int i = 0; cluster && i < cluster->n; i++)
 		ctas *= cluster->i[i];
-	if (target && ctas > target->cluster_max)
+	if (target && ctas > target_cluster_max(target))
 		diag_remedy(s->ctx,
 			    diag(s->ctx, loc, D_E0308,
 				 "split_k %" PRId64 " makes clusters of %" PRId64
 				 " CTAs, and at most %d run together",
-				 parts, ctas, target->cluster_max),
+				 parts, ctas, target_cluster_max(target)),
 			    "write sums workspace, a smaller split_k, or a smaller cluster");
 }
 
@@ -376,7 +375,7 @@ static void read_pair(Sema *s, const Node *n, const ClauseRow *row)
 {
 	const Node *t = n->kids.at[0];
 	const Target *target = target_by_name(s->kernel->target);
-	int64_t most = target ? target->cluster_max : row->most;
+	int64_t most = target ? target_cluster_max(target) : row->most;
 	if (t->kind != N_TUPLE || t->kids.n != 2) {
 		bad_form(s, n, row->example);
 		return;
@@ -386,7 +385,7 @@ static void read_pair(Sema *s, const Node *n, const ClauseRow *row)
 	const Attr *v = attrs_get(&s->kernel->attrs, row->attr);
 	if (v->i[0] * v->i[1] <= most)
 		return;
-	if (!target_takes(s, t->loc, OP_BAR_CLUSTER, "clusters", "write cluster (1,1)"))
+	if (!target_takes(s, t->loc, FT_CLUSTERS, "write cluster (1,1)"))
 		return;
 	diag(s->ctx, t->loc, D_E0308,
 	     "a cluster of %" PRId64 " x %" PRId64 " has %" PRId64 " CTAs, and at most %" PRId64

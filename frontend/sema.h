@@ -381,8 +381,8 @@ void tensor_places(Sema *s, const Tensor *t); /* facts of its elements; reports 
 void sema_kernel(Sema *s, const Node *n);
 void sema_query(Sema *s, const Node *query, Value *out); /* LIST of parse_query */
 bool target_fits(Sema *s, const char *name, Loc loc);    /* reports */
-/* Whether the kernel's target has it; reports, with the first that has. */
-bool target_takes(Sema *s, Loc loc, OpKind kind, const char *what, const char *remedy);
+/* Whether the kernel's target has it; reports, with those that have. */
+bool target_takes(Sema *s, Loc loc, Feature f, const char *remedy);
 void target_takes_elem(Sema *s, Loc loc, Elem e);
 bool elem_by_name(Sema *s, const char *name, Loc loc, Elem *out); /* reports */
 bool elem_is(const char *name, Elem *out);

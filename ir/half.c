@@ -17,7 +17,7 @@ static const bool made[EL_COUNT][EL_COUNT] = {
 };
 
 static const bool paired[EL_COUNT] = {
-#define PAIRED(elem, target) [EL_##elem] = true,
+#define PAIRED(elem, feature) [EL_##elem] = true,
 #include "ir/halves.def"
 };
 

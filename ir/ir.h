@@ -207,10 +207,9 @@ enum {
 	OPF_ALIGNED = 16,
 	OPF_ELT = 32,
 	OPF_NAME = 64,
-	OPF_SM90 = 128,  /* no target before sm_90 has it */
-	OPF_SM90A = 256, /* nor sm_90 */
-	OPF_GLOBAL = 512,
-	OPF_EACH = 1024
+	OPF_GLOBAL = 128,
+	OPF_EACH = 256,
+	OPF_FEATURE = 512 /* times the Feature that a target needs: the highest bits */
 };
 /* Effects: four bits for each of four operands, then how it completes and who issues it. */
 enum { FX_R = 1, FX_W = 2, FX_AR = 4, FX_AW = 8 };
@@ -514,20 +513,25 @@ typedef struct {
 bool kernel_interp(const Kernel *k, const InterpRun *run, const char **why);
 
 /* target.c: columns of targets.def */
+typedef enum {
+#define FEATURE(id, ...) FT_##id,
+#include "targets.def"
+	FT_COUNT
+} Feature;
 typedef struct {
 	const char *name, *ptx_version;
-	int smem_bytes, regs, max_regs_thread, max_threads, box_max, cluster_max;
+	int smem_bytes, regs, max_regs_thread, max_threads, box_max;
 	int sms, sm_threads;
+	unsigned features; /* bits 1 << FT_.. */
 } Target;
 const Target *target_by_name(const char *name); /* NULL: none */
-const Target *target_of_op(OpKind kind);        /* the first that has the operation */
-const Target *target_of_elem(Elem e);           /* the first that converts the type */
-bool target_has(const char *name, OpKind kind);
-bool target_converts(const char *name, Elem e);
-const Target *target_of_computed(Elem e); /* the first that has elementwise operations of e */
-bool target_computes(const char *name, Elem e);
-bool target_pairs(const char *name, Elem e);         /* computes with pairs of e */
-void target_names(Buf *out);                         /* of all, for messages */
+bool target_has(const char *name, Feature f);
+const char *target_lacks(Ctx *c, const char *name, Feature f); /* and which have it; or NULL */
+Feature feature_of_op(OpKind kind);
+Feature feature_converts(Elem e);                    /* to and from that type */
+Feature feature_computes(Elem e);                    /* elementwise operations of that type */
+const char *target_names(Arena *a, Feature f);       /* "sm_90 or sm_90a": those that have it */
+int target_cluster_max(const Target *t);             /* CTAs */
 int target_entry_regs(const Target *t, int threads); /* each's, where an SM holds so many */
 /* Of so many CTAs, that run at one time where an SM holds so many CTAs. */
 int target_clusters(const Target *t, int ctas, int of_sm);

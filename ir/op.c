@@ -15,8 +15,8 @@ enum {
 	ALIGNED = OPF_ALIGNED,
 	ELT = OPF_ELT,
 	NAME = OPF_NAME,
-	SM90 = OPF_SM90,
-	SM90A = OPF_SM90A,
+#define FEATURE(id, ...) id = FT_##id * OPF_FEATURE,
+#include "ir/targets.def"
 	GLOBAL = OPF_GLOBAL,
 	EACH = OPF_EACH,
 	ONE = FX_ONE,

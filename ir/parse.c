@@ -387,7 +387,7 @@ static bool parse_target(Parser *p)
 		return false;
 	p->k->target = name;
 	return target_by_name(name) ||
-	       line_unknown(p, begin, p->s, "target", "targets are sm_80 to sm_90 and sm_90a");
+	       line_unknown(p, begin, p->s, "target", target_names(ctx_arena(p->c), FT_BASE));
 }
 
 static bool parse_header(Parser *p)

@@ -52,12 +52,12 @@ static const char *ctas_rule(const Kernel *k)
 	int64_t ctas = (a ? a->i[0] * a->i[1] : 1) * parts;
 	if (a && a->n == 3 && a->i[2] != parts)
 		return "the CTAs of a cluster along k are those of 'split_k'";
-	if (!t || ctas <= t->cluster_max)
+	if (!t || ctas <= target_cluster_max(t))
 		return NULL;
 	const char *along_k = parts > 1 ? ctx_strf(k->ctx, " x %lld", (long long)parts) : "";
 	return ctx_strf(k->ctx, "a cluster of %lld x %lld%s CTAs is more than the maximum of %d",
 			a ? (long long)a->i[0] : 1, a ? (long long)a->i[1] : 1, along_k,
-			t->cluster_max);
+			target_cluster_max(t));
 }
 
 const char *schedule_rule(const Kernel *k)

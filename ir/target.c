@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* target.c - rows of targets.def, and which of them has an operation or converts a type: the first
- * one does, and all behind it.
- *     OP_WGMMA   ->   sm_90a
- *     EL_E4M3    ->   sm_89 */
+/* target.c - rows of targets.def, and which feature an operation or a type needs.
+ *     OP_WGMMA   ->   FT_WGMMA   ->   sm_90a
+ *     EL_E4M3    ->   FT_FP8     ->   sm_89, sm_90 or sm_90a */
 #include "ir/ir.h"
 
 #include <string.h>
 
-typedef enum {
-#define TARGET(id, ...) id,
+enum {
+#define FEATURE(id, ...) id = 1 << FT_##id,
 #include "ir/targets.def"
-	TARGET_COUNT
-} TargetId;
+};
 
-static const Target targets[TARGET_COUNT] = {
-#define TARGET(id, name, ptx, smem, regs, most, threads, box, cluster, sms, of_sm) \
-	[id] = {name, ptx, smem, regs, most, threads, box, cluster, sms, of_sm},
+static const Target targets[] = {
+#define TARGET(...) {__VA_ARGS__},
+#include "ir/targets.def"
+};
+
+static const char *const feature_words[FT_COUNT] = {
+#define FEATURE(id, words) [FT_##id] = words,
 #include "ir/targets.def"
 };
 
@@ -24,80 +26,72 @@ static const int held[][2] = {
 #include "ir/targets.def"
 };
 
-static const struct {
-	Elem elem;
-	TargetId first;
-} converted[] = {
-#define CONVERTED(elem, first) {EL_##elem, first},
+static const Feature converts[EL_COUNT] = {
+#define CONVERTED(elem, feature) [EL_##elem] = FT_##feature,
 #include "ir/targets.def"
 };
 
-static const struct {
-	Elem elem;
-	TargetId first;
-} paired[] = {
-#define PAIRED(elem, first) {EL_##elem, first},
+static const Feature computes[EL_COUNT] = {
+#define PAIRED(elem, feature) [EL_##elem] = FT_##feature,
 #include "ir/halves.def"
 };
 
 const Target *target_by_name(const char *name)
 {
-	for (int id = 0; id < TARGET_COUNT; id++)
-		if (!strcmp(targets[id].name, name))
-			return &targets[id];
+	for (size_t i = 0; i < COUNTOF(targets); i++)
+		if (!strcmp(targets[i].name, name))
+			return &targets[i];
 	return NULL;
 }
 
-const Target *target_of_op(OpKind kind)
+Feature feature_of_op(OpKind kind)
 {
-	int flags = op_rows[kind].flags;
-	return &targets[flags & OPF_SM90A ? SM90A : flags & OPF_SM90 ? SM90 : 0];
+	return (Feature)(op_rows[kind].flags / OPF_FEATURE);
 }
 
-const Target *target_of_elem(Elem e)
+Feature feature_converts(Elem e)
 {
-	for (size_t i = 0; i < COUNTOF(converted); i++)
-		if (converted[i].elem == e)
-			return &targets[converted[i].first];
-	return &targets[0];
+	return converts[e];
 }
 
-bool target_has(const char *name, OpKind kind)
+Feature feature_computes(Elem e)
 {
-	return target_by_name(name) >= target_of_op(kind);
+	return computes[e];
 }
 
-bool target_converts(const char *name, Elem e)
+static bool has(const Target *t, Feature f)
 {
-	return target_by_name(name) >= target_of_elem(e);
+	return t->features >> f & 1;
 }
 
-bool target_pairs(const char *name, Elem e)
+bool target_has(const char *name, Feature f)
 {
-	return elem_pairs(e) && target_computes(name, e);
+	const Target *t = target_by_name(name);
+	return t && has(t, f);
 }
 
-const Target *target_of_computed(Elem e)
+const char *target_names(Arena *a, Feature f)
 {
-	for (size_t i = 0; i < COUNTOF(paired); i++)
-		if (paired[i].elem == e)
-			return &targets[paired[i].first];
-	return &targets[0];
+	const char *names = NULL;
+	for (size_t i = COUNTOF(targets); i-- > 0;)
+		if (has(&targets[i], f))
+			names = names ? arena_printf(a, "%s%s%s", targets[i].name,
+						     strstr(names, " or ") ? ", " : " or ", names)
+				      : targets[i].name;
+	return names;
 }
 
-bool target_computes(const char *name, Elem e)
+const char *target_lacks(Ctx *c, const char *name, Feature f)
 {
-	return target_by_name(name) >= target_of_computed(e);
+	if (target_has(name, f))
+		return NULL;
+	return ctx_strf(c, "%s has no %s; %s has", name, feature_words[f],
+			target_names(ctx_arena(c), f));
 }
 
-void target_names(Buf *out)
+int target_cluster_max(const Target *t)
 {
-	for (int id = 0; id < TARGET_COUNT; id++)
-		buf_printf(out, "%s%s",
-			   !id                     ? ""
-			   : id + 1 < TARGET_COUNT ? ", "
-						   : " or ",
-			   targets[id].name);
+	return has(t, FT_CLUSTERS) ? (int)COUNTOF(held) - 1 : 1;
 }
 
 /* As ptxas gives them: in eights, for all threads alike. */

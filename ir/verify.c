@@ -250,9 +250,8 @@ static const char *check_vector(Verifier *v, const Op *op)
 static bool check_op(Verifier *v, const Op *op)
 {
 	const char *why = NULL;
-	if (!target_has(v->k->target, op->kind))
-		return broken(v, op, "%s has no %s; %s has", v->k->target, op_rows[op->kind].name,
-			      target_of_op(op->kind)->name);
+	if ((why = target_lacks(v->k->ctx, v->k->target, feature_of_op(op->kind))))
+		return broken(v, op, "%s", why);
 	if (!check_counts(v, op) || !check_uses(v, op))
 		return false;
 	if ((why = op_rule(v->k, op, &v->right)))

@@ -292,7 +292,7 @@ const char *rule_load_tma(const Kernel *k, const Op *op)
 	int64_t slices = attrs_int(&op->attrs, A_SLICES, 1), size;
 	if (op->nix != 0 && op->nix != 3)
 		return "a load for several CTAs takes mask, part and whether this CTA issues";
-	int most = target_by_name(k->target)->cluster_max;
+	int most = target_cluster_max(target_by_name(k->target));
 	if (slices < 1 || slices > most)
 		return ctx_strf(k->ctx, "slices= is 1 to %d, one of each CTA", most);
 	if (!ix_is_const(layout_size(k->ctx, op->in[0].val->type->layout), &size) || size % slices)

@@ -72,7 +72,8 @@ static bool is_for_each_row(const Kernel *k, const Type *part, const Type *whole
 static bool is_computed(const Kernel *k, const Op *op)
 {
 	Elem e = op->out->type->elem;
-	return e == EL_F32 || (elt_computes(op->kind, e) && target_computes(k->target, e));
+	return e == EL_F32 ||
+	       (elt_computes(op->kind, e) && target_has(k->target, feature_computes(e)));
 }
 
 static const char *operand_rule(const Kernel *k, const Op *op, int i)

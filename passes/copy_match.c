@@ -131,7 +131,7 @@ CopyMatches copy_matches(Kernel *k, const Spread *h, OpKind of, int bits)
 	CopyMatches all = {.n = 0};
 	for (int id = 0; id < COPY_COUNT; id++) {
 		const CopyRow *row = &copy_rows[id];
-		if (row->of == (int)of && target_has(k->target, (OpKind)row->op) &&
+		if (row->of == (int)of && target_has(k->target, feature_of_op((OpKind)row->op)) &&
 		    (!row->bits || row->bits == bits) && row->regs * bits % 8 == 0 &&
 		    match(k->ctx, row, h, &all.at[all.n]))
 			all.n++;

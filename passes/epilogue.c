@@ -223,7 +223,7 @@ static void direct(const Epilogue *e, const char *why)
 				 "staging %lld, but %s is stored from registers, without TMA: %s",
 				 (long long)given, tensor->name, why),
 			    "write staging 0");
-	else if (target_has(e->k->target, way_rows[WAY_STAGED_OUT].last))
+	else if (target_has(e->k->target, FT_TMA))
 		diag(c, e->store->loc, D_N0401, "%s is stored from registers, without TMA: %s",
 		     tensor->name, why);
 }

@@ -103,8 +103,8 @@ static bool finds(const Kernel *k, const Op *cvt, Product *p)
 {
 	Elem half = cvt->out->type->elem;
 	const Type *out = cvt->out->type;
-	if (!target_pairs(k->target, half) || !find_product(cvt->in[0].val, half, p) ||
-	    p->x->type->layout != out->layout)
+	if (!elem_pairs(half) || !target_has(k->target, feature_computes(half)) ||
+	    !find_product(cvt->in[0].val, half, p) || p->x->type->layout != out->layout)
 		return false;
 	const double *plus = half_plus(p->x->type->elem, half);
 	p->plus = plus ? *plus : 0;

@@ -114,7 +114,7 @@ static int budget_alike(const Kernel *k, int threads)
  * than these: nothing is moved unless the schedule says how many. */
 static bool moves_registers(const Kernel *k)
 {
-	return target_has(k->target, OP_SETMAXNREG) &&
+	return target_has(k->target, FT_SETMAXNREG) &&
 	       (kernel_ctas(k) == 1 || attrs_get(&k->attrs, A_ROLE_REGS));
 }
 

@@ -397,7 +397,7 @@ PASS_OF(init)
 	Op *elect = op_append(k, op_body(k, only), OP_ELECT, k->loc);
 	for (const Op *b = kernel_find(k, OP_MBARRIER); b; b = op_find_next(b, OP_MBARRIER))
 		init_ring(k, op_body(k, elect), b);
-	if (target_has(k->target, OP_FENCE_INIT))
+	if (target_has(k->target, FT_MBAR_TX))
 		op_append(k, op_body(k, elect), OP_FENCE_INIT, k->loc);
 	Op *meet = op_before(k, first, ctas_share(k) ? OP_BAR_CLUSTER : OP_BAR_CTA);
 	if (meet->kind == OP_BAR_CLUSTER)

@@ -160,7 +160,7 @@ static void wait_before_roles(Kernel *k)
 
 PASS_OF(launches)
 {
-	if (!attrs_int(&k->attrs, A_PDL, 1) || !target_has(k->target, OP_GRID_WAIT))
+	if (!attrs_int(&k->attrs, A_PDL, 1) || !target_has(k->target, FT_PDL))
 		return;
 	wait_before_roles(k);
 	for (Op *role = kernel_find(k, OP_ROLE); role; role = op_find_next(role, OP_ROLE)) {

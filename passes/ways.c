@@ -59,13 +59,9 @@ Fit way_refuse(Refusal *why, DiagId id, const char *text, const char *remedy)
 static Fit fit(const WayRow *row, Copying *c, Refusal *why)
 {
 	const OpKind ops[] = {row->first, row->last};
-	for (int i = 0; i < 2; i++)
-		if (!target_has(c->k->target, ops[i])) {
-			why->text = ctx_strf(c->k->ctx, "%s has no %s; %s has", c->k->target,
-					     op_rows[ops[i]].name, target_of_op(ops[i])->name);
-			return FIT_NO;
-		}
-	return row->fits(c, why);
+	for (int i = 0; i < 2 && !why->text; i++)
+		why->text = target_lacks(c->k->ctx, c->k->target, feature_of_op(ops[i]));
+	return why->text ? FIT_NO : row->fits(c, why);
 }
 
 WayChoice way_choose(Copying *c)

@@ -69,7 +69,7 @@ static bool is_cut(const Copying *c)
 
 static Fit not_rounded(const Copying *c, const Val *tile, Refusal *why)
 {
-	bool tma = target_has(c->k->target, way_rows[WAY_TMA_LOAD].first) && !tile_indices(tile);
+	bool tma = target_has(c->k->target, FT_TMA) && !tile_indices(tile);
 	return way_refuse(why, D_E0405,
 			  ctx_strf(c->k->ctx,
 				   "%s is f32 in memory and rounded to tf32 on its way in, which "
@@ -85,7 +85,7 @@ Fit fits_units(Copying *c, Refusal *why)
 	const Val *tile = c->op->in[1].val;
 	const char *form = slot_form(c->k->ctx, c->op->in[0].val->type, &f);
 	if (!attrs_get(&c->op->attrs, A_VIA) && !tile_indices(tile) &&
-	    target_has(c->k->target, way_rows[WAY_TMA_LOAD].first))
+	    target_has(c->k->target, FT_TMA))
 		return FIT_NO; /* only where the program says so, or nothing else can */
 	if (form)
 		return way_refuse(why, D_E0404, form, NULL);

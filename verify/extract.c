@@ -522,7 +522,7 @@ bool program_read(Program *p, const Kernel *k)
 	read_facts(&r, p->tree && p->tree->launched);
 	read_equals(&r);
 	p->m.ranks = program_peers(k, &p->ctas);
-	p->m.inits_plain = !target_has(k->target, OP_FENCE_INIT);
+	p->m.inits_plain = !target_has(k->target, FT_MBAR_TX);
 	if (p->ctas > MAX_RANKS)
 		return read_limit(&r, LIMIT_RANKS, k->loc);
 	read_found(&r);
