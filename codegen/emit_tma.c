@@ -69,6 +69,37 @@ static int64_t box_bytes(const Op *op)
 	return elem_span(op->in[0].val->type->elem, n);
 }
 
+static void call_load(Cg *g, const char *form, int rank, LLVMValueRef *args, int n)
+{
+	char name[64];
+	snprintf(name, sizeof name, "llvm.nvvm.cp.async.bulk.tensor.%s.tile.%dd", form, rank);
+	cg_call(g, name, NULL, args, n);
+}
+
+/* Into the CTAs of mask, or the own one where it is NULL. */
+static void load_cluster(Cg *g, int rank, LLVMValueRef *args, const Ix *mask, LLVMValueRef *hint)
+{
+	CgMod *m = g->m;
+	int n = 3 + rank;
+	LLVMValueRef ctas = mask ? cg_i32(g, mask) : cg_int32(g, 0);
+	args[0] = own_in_cluster(g, args[0]);
+	args[n++] = LLVMBuildTrunc(g->b, ctas, m->i16, "");
+	args[n++] = hint[0];
+	args[n++] = LLVMConstInt(m->i1, mask != NULL, false);
+	args[n++] = hint[1];
+	args[n++] = cg_int32(g, 0);
+	call_load(g, "g2s", rank, args, n);
+}
+
+/* Where there are no clusters ptxas keeps an address in one in local memory. */
+static void load_own(Cg *g, int rank, LLVMValueRef *args, LLVMValueRef *hint)
+{
+	int n = 3 + rank;
+	args[n++] = hint[0];
+	args[n++] = hint[1];
+	call_load(g, "g2s.cta", rank, args, n);
+}
+
 /* Box j, which lies behind those before it. */
 static void load_box(Cg *g, const Op *op, int j)
 {
@@ -78,25 +109,20 @@ static void load_box(Cg *g, const Op *op, int j)
 	int n = 0, rank = op->nix - 1 - shared;
 	const Ix *byte =
 		j ? ix_add(m->ctx, op->ix[0], ix_const(m->ctx, j * box_bytes(op))) : op->ix[0];
-	char name[64];
 	if (rank < 1 || rank > 5)
 		panic("tma.load of rank %d", rank);
-	args[n++] = own_in_cluster(g, cg_smem_ptr(g, op->in[0], byte));
+	args[n++] = cg_smem_ptr(g, op->in[0], byte);
 	args[n++] = cg_smem_ptr(g, op->in[2], NULL);
 	args[n++] = cg_reg(g, cg_val(g, op->in[1].val), 0);
 	for (int i = 0; i < rank; i++)
 		args[n++] = coordinate(g, op, i, j);
-	LLVMValueRef mask = cg_int32(g, 0);
-	if (shared)
-		mask = cg_i32(g, op->ix[1 + rank]);
-	args[n++] = LLVMBuildTrunc(g->b, mask, m->i16, "");
 	LLVMValueRef policy = cache_policy(g, op);
-	args[n++] = policy ? policy : LLVMConstInt(m->i64, 0, false);
-	args[n++] = LLVMConstInt(m->i1, shared, false);
-	args[n++] = LLVMConstInt(m->i1, policy != NULL, false);
-	args[n++] = cg_int32(g, 0);
-	snprintf(name, sizeof name, "llvm.nvvm.cp.async.bulk.tensor.g2s.tile.%dd", rank);
-	cg_call(g, name, NULL, args, n);
+	LLVMValueRef hint[2] = {policy ? policy : LLVMConstInt(m->i64, 0, false),
+				LLVMConstInt(m->i1, policy != NULL, false)};
+	if (target_has(g->k->target, FT_CLUSTERS))
+		load_cluster(g, rank, args, shared ? op->ix[1 + rank] : NULL, hint);
+	else
+		load_own(g, rank, args, hint);
 }
 
 void emit_TMA_LOAD(Cg *g, const Op *op)

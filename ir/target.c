@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* target.c - rows of targets.def, and which feature an operation or a type needs.
  *     OP_WGMMA   ->   FT_WGMMA   ->   sm_90a
- *     EL_E4M3    ->   FT_FP8     ->   sm_89, sm_90 or sm_90a */
+ *     EL_E4M3    ->   FT_FP8     ->   sm_89, sm_90, sm_90a or sm_120 */
 #include "ir/ir.h"
 
 #include <string.h>

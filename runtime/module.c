@@ -163,7 +163,7 @@ static dsl_status module_fits(const Why *w, dsl_module *m)
 	const dsl_device *dev = m->dev;
 	const KModuleDesc *d = m->desc;
 	m->from_ptx = !arch_runs(d->target, dev->cc_major, dev->cc_minor);
-	if (m->from_ptx && !ptx_runs(m))
+	if (m->from_ptx && !ptx_runs(m) && !dev->any_target)
 		return why_fail(w, DSL_ERR_ARCH, "%s was built for %s, this device is %s (%s)",
 				d->source, d->target, dev->arch, dev->name);
 	if (dev->driver < d->min_driver)

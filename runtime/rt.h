@@ -172,6 +172,7 @@ typedef struct DevOps DevOps;
 struct dsl_device {
 	const DevOps *ops;
 	char name[256], arch[16];
+	bool any_target; /* it interprets the PTX of all */
 	int cc_major, cc_minor, sms, driver;
 	pthread_mutex_t lock; /* of modules and their use counts */
 	dsl_module *modules;

@@ -573,6 +573,7 @@ dsl_status sim_open(const char *options, dsl_device **out)
 	s->base = (dsl_device){.ops = &sim_ops,
 			       .name = "Hopper simulator",
 			       .arch = "sm_90",
+			       .any_target = true,
 			       .cc_major = 9,
 			       .sms = 132,
 			       .driver = 13000};

@@ -46,7 +46,7 @@ usage "-O is a number from 0 to 3, not 'fast'" -Ofast small.gemm
 usage "--ptxas-timeout is a number from 1 to 86400, not '0'" --ptxas-timeout=0 small.gemm
 usage "--ptxas-timeout is a number from 1 to 86400, not '1s'" --ptxas-timeout=1s small.gemm
 usage "-x does not accept 'c'; it takes gemm, ir" -x c small.gemm
-usage "--target accepts sm_80, sm_86, sm_89, sm_90 or sm_90a, not 'sm_100a'" --target=sm_100a small.gemm
+usage "--target accepts sm_80, sm_86, sm_89, sm_90, sm_90a or sm_120, not 'sm_100a'" --target=sm_100a small.gemm
 usage "--diagnostics does not accept 'jason'; did you mean 'json'?" --diagnostics=jason small.gemm
 usage "--color does not accept 'blue'; it takes auto, always, never" --color=blue small.gemm
 usage "there is no warning 'W0699'; did you mean 'W06" -Wno-W0699 small.gemm

@@ -29,8 +29,8 @@ assembled()
 	as=${DSLC_PTXAS:-}
 }
 # Of the programs without an mma, which have the PTX of sm_80 on the other sm_8x, and that of plain.sh on sm_90, but for the
-# target's name, those meet one of five; all with EVERY=1.
-case $target in sm_80) of=1 at=0 ;; sm_86) of=5 at=0 ;; sm_89) of=5 at=1 ;; sm_90) of=5 at=2 ;; *) of=5 at=3 ;; esac
+# target's name (and sums of two types on sm_120), those meet one of five; all with EVERY=1.
+case $target in sm_80) of=1 at=0 ;; sm_86) of=5 at=0 ;; sm_89) of=5 at=1 ;; sm_90) of=5 at=2 ;; sm_120) of=5 at=4 ;; *) of=5 at=3 ;; esac
 [ "${EVERY:-0}" != 1 ] || of=1 at=0
 case $target in
 sm_86 | sm_89) hows="cooperative:on" ;;
@@ -66,3 +66,5 @@ case $target in
 sm_8*) grep -q cp.async.c "$scratch/k.ptx" || fail "no cp.async" ;;
 *) grep -q cp.async.bulk.tensor "$scratch/k.ptx" || fail "no TMA" ;;
 esac
+# What ptxas makes of a place in a cluster lies in local memory on targets without clusters.
+case $target in sm_120) ! grep -q 'shared::cluster' "$scratch/k.ptx" || fail "a cluster" ;; esac

@@ -221,7 +221,7 @@ static void modules_that_do_not_fit(void **state)
 	s.module.min_driver = 13010;
 	assert_module_fails(dev, &s.module, DSL_ERR_DRIVER_OLD, "13.1", "13.0");
 	static const char *const other[] = {"sm_100a", "sm_89a", "sm_91", "sm_91a",
-					    "90a",     "",       "sm_"};
+					    "sm_120",  "90a",    "",      "sm_"};
 	for (size_t i = 0; i < COUNTOF(other); i++) {
 		sample_fill(&s);
 		s.module.target = other[i];
@@ -259,19 +259,24 @@ static void older_targets_run_by_their_ptx(void **state)
 	static const struct {
 		const char *target;
 		bool text;
-	} cases[] = {{"sm_80", true}, {"sm_89", true}, {"sm_90", false}, {"sm_90a", false}};
+		int major, minor;
+	} cases[] = {{"sm_80", true, 9, 0},    {"sm_89", true, 9, 0},  {"sm_90", false, 9, 0},
+		     {"sm_90a", false, 9, 0},  {"sm_90", true, 12, 0}, {"sm_120", false, 12, 0},
+		     {"sm_120", false, 12, 1}, {"sm_120", true, 13, 0}};
 	(void)state;
-	Fake *f = fake_reset();
-	dsl_device *dev = device_open();
-	Sample s;
 	for (size_t i = 0; i < COUNTOF(cases); i++) {
+		Fake *f = fake_reset();
+		f->major = cases[i].major;
+		f->minor = cases[i].minor;
+		dsl_device *dev = device_open();
+		Sample s;
 		sample_fill(&s);
 		s.module.target = cases[i].target;
 		dsl_module *mod = module_open(dev, &s.module);
 		assert_int_equal(f->text, cases[i].text);
 		dsl_module_unload(mod);
+		dsl_device_close(dev);
 	}
-	dsl_device_close(dev);
 }
 
 static void loads_that_the_driver_refuses(void **state)
