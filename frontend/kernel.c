@@ -322,56 +322,36 @@ static const char *source_text(Sema *s, Loc loc)
 	return text;
 }
 
-static void narrow(Sema *s, const Ix *x, const char *op, int64_t v)
+static void narrow(Sema *s, const Ix *x, int64_t lo, int64_t hi)
 {
-	Kernel *k = s->kernel;
-	if (x->kind != IX_SYM)
-		return;
-	if (!strcmp(op, "<") && v > INT64_MIN)
-		kernel_sym(k, x->name, INT64_MIN, v - 1, 1);
-	else if (!strcmp(op, "<="))
-		kernel_sym(k, x->name, INT64_MIN, v, 1);
-	else if (!strcmp(op, ">") && v < INT64_MAX)
-		kernel_sym(k, x->name, v + 1, INT64_MAX, 1);
-	else if (!strcmp(op, ">="))
-		kernel_sym(k, x->name, v, INT64_MAX, 1);
-	else if (!strcmp(op, "=="))
-		kernel_sym(k, x->name, v, v, 1);
+	if (x->kind == IX_SYM)
+		kernel_sym(s->kernel, x->name, lo, hi, 1);
 }
 
-static const char *mirror(const char *op)
+static void learn_divisor(Sema *s, const Ix *x)
 {
-	static const char *const pairs[][2] = {
-		{"<", ">"}, {"<=", ">="}, {">", "<"}, {">=", "<="}, {"==", "=="},
-	};
-	for (size_t i = 0; i < COUNTOF(pairs); i++)
-		if (!strcmp(pairs[i][0], op))
-			return pairs[i][1];
-	return "";
+	int64_t div;
+	if (x->kind == IX_MOD && x->a->kind == IX_SYM && ix_is_const(x->b, &div))
+		kernel_sym(s->kernel, x->a->name, INT64_MIN, INT64_MAX, div);
 }
 
-/* `N % 8 == 0`, `M < 65536`, `1 <= K`; the condition is right and has integer operands */
-static void learn(Sema *s, const Node *n)
+/* `N % 8 == 0`, `M < 65536`, `1 <= K` */
+static void learn(Sema *s, const Ix *x)
 {
-	int64_t v, div;
-	if (n->kind != N_BINARY || !strcmp(n->name, "||"))
-		return;
-	const Node *l = n->kids.at[0], *r = n->kids.at[1];
-	if (!strcmp(n->name, "&&")) {
-		learn(s, l);
-		learn(s, r);
-		return;
+	bool less = x->kind == IX_LT, equal = x->kind == IX_EQ;
+	int64_t v;
+	if (x->kind == IX_AND) {
+		learn(s, x->a);
+		learn(s, x->b);
 	}
-	Value a = eval(s, l), b = eval(s, r);
-	if (a.kind != V_INT || b.kind != V_INT)
+	if (!less && !equal && x->kind != IX_LE)
 		return;
-	if (ix_is_const(b.ix, &v))
-		narrow(s, a.ix, n->name, v);
-	if (ix_is_const(a.ix, &v))
-		narrow(s, b.ix, mirror(n->name), v);
-	if (!strcmp(n->name, "==") && ix_is(b.ix, 0) && a.ix->kind == IX_MOD &&
-	    a.ix->a->kind == IX_SYM && ix_is_const(a.ix->b, &div))
-		kernel_sym(s->kernel, a.ix->a->name, INT64_MIN, INT64_MAX, div);
+	if (equal && (ix_is(x->a, 0) || ix_is(x->b, 0)))
+		learn_divisor(s, ix_is(x->a, 0) ? x->b : x->a);
+	if (ix_is_const(x->b, &v) && !(less && v == INT64_MIN))
+		narrow(s, x->a, equal ? v : INT64_MIN, v - less);
+	if (ix_is_const(x->a, &v) && !(less && v == INT64_MAX))
+		narrow(s, x->b, v + less, equal ? v : INT64_MAX);
 }
 
 static void condition(Sema *s, const Node *n)
@@ -390,7 +370,7 @@ static void condition(Sema *s, const Node *n)
 	loc_line(s->ctx, e->loc, &line, &col);
 	kernel_fact(s->kernel, v.ix, source_text(s, e->loc),
 		    ctx_strf(s->ctx, "where clause, line %d", line), e->loc);
-	learn(s, e);
+	learn(s, v.ix);
 }
 
 static void symbols_have_values(Sema *s, const Node *n)
