@@ -337,7 +337,7 @@ static bool is_product(Sema *s, const Node *n)
 
 static bool product_of(Sema *s, const Node *n, Product *p)
 {
-	bool scaled = n->kind == N_BINARY && *n->name == '*' && is_product(s, n->kids.at[1]);
+	bool scaled = n->op == OPER_MUL && is_product(s, n->kids.at[1]);
 	const Node *scale = scaled ? n->kids.at[0] : NULL;
 	n = scaled ? n->kids.at[1] : n;
 	const Node *name = n->kind == N_CALL ? n->kids.at[0] : NULL;

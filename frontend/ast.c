@@ -6,13 +6,16 @@
  * A tree deeper than AST_DEPTH_MAX is reported and cut, so that every later walk may recurse. */
 #include "frontend/ast.h"
 
-#include "ir/ir.h"
-
 #include <string.h>
 
 static const char *const node_texts[N_COUNT] = {
 #define NODE(id, text) [N_##id] = text,
 #include "frontend/ast.def"
+};
+
+const OperatorRow operator_rows[OPER_COUNT] = {
+#define OPERATOR(id, name, ix, order, op, help) [OPER_##id] = {name, IX_##ix, order, OP_##op, help},
+#include "frontend/operators.def"
 };
 
 Node *node_new(Parser *p, NodeKind kind, Loc loc)
@@ -81,12 +84,10 @@ Node *node3(Parser *p, NodeKind kind, Loc loc, Node *a, Node *b, Node *c)
 	return node_add(p, node2(p, kind, loc, a, b), c);
 }
 
-Node *node_op(Parser *p, NodeKind kind, Loc loc, const char *op, Node *a, Node *b)
+Node *node_op(Parser *p, Loc loc, Operator op, Node *a, Node *b)
 {
-	Node *n = node1(p, kind, loc, a);
-	n->name = ctx_str(p->ctx, op);
-	if (b)
-		node_add(p, n, b);
+	Node *n = b ? node2(p, N_BINARY, loc, a, b) : node1(p, N_UNARY, loc, a);
+	n->op = op;
 	return n;
 }
 
@@ -117,8 +118,8 @@ static void print_at(const Node *n, int indent, Buf *out)
 	buf_printf(out, "%*s%s", indent, "", node_texts[n->kind]);
 	if (n->kind == N_STR)
 		print_quoted(n->name, out);
-	else if (n->name)
-		buf_printf(out, " %s", n->name);
+	else if (n->name || n->op)
+		buf_printf(out, " %s", n->name ? n->name : operator_rows[n->op].name);
 	if (n->kind == N_INT)
 		buf_printf(out, " %lld", (long long)n->num);
 	if (n->kind == N_REAL)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* ast.h - the syntax tree, private to the frontend. All nodes are of one shape: a kind (ast.def
- * says what the children are), a place, a name or a number. They live in an arena of their own,
- * which frontend_compile frees; names are interned in the Ctx. */
+ * says what the children are), a place, a name, an operator or a number. They live in an arena of
+ * their own, which frontend_compile frees; names are interned in the Ctx. */
 #ifndef DSL_AST_H
 #define DSL_AST_H
 
-#include "layout/base.h"
+#include "ir/ir.h"
 
 typedef enum {
 #define NODE(id, text) N_##id,
@@ -13,11 +13,27 @@ typedef enum {
 	N_COUNT
 } NodeKind;
 
+typedef enum {
+#define OPERATOR(id, ...) OPER_##id,
+#include "frontend/operators.def"
+	OPER_COUNT
+} Operator;
+
+typedef struct {
+	const char *name;
+	IxKind ix; /* of integers */
+	enum { PLAIN, SWAPPED, LESS } order;
+	OpKind op;        /* of tiles; OP_COUNT: none */
+	const char *help; /* where tiles have none; or NULL */
+} OperatorRow;
+extern const OperatorRow operator_rows[OPER_COUNT];
+
 typedef struct Node Node;
 struct Node {
 	NodeKind kind;
-	int depth;  /* of the tree below, itself included */
-	int parens; /* how many pairs of parentheses stand around it */
+	Operator op; /* UNARY, BINARY */
+	int depth;   /* of the tree below, itself included */
+	int parens;  /* how many pairs of parentheses stand around it */
 	Loc loc, name_loc;
 	const char *name;
 	int64_t num;
@@ -48,8 +64,8 @@ Node *node_take(Parser *p, Node *parent, Node *list);                  /* adds a
 Node *node1(Parser *p, NodeKind kind, Loc loc, Node *a);
 Node *node2(Parser *p, NodeKind kind, Loc loc, Node *a, Node *b);
 Node *node3(Parser *p, NodeKind kind, Loc loc, Node *a, Node *b, Node *c);
-Node *node_op(Parser *p, NodeKind kind, Loc loc, const char *op, Node *a, Node *b); /* b opt */
-Node *node_chain(Parser *p, Loc loc, Node *a, Node *b);                             /* a o b */
+Node *node_op(Parser *p, Loc loc, Operator op, Node *a, Node *b); /* b NULL: unary */
+Node *node_chain(Parser *p, Loc loc, Node *a, Node *b);           /* a o b */
 void ast_print(const Node *n, Buf *out);
 
 /* parser.c: NULL after errors were reported */

@@ -132,34 +132,33 @@ static bool is_algebra(const Value *v)
 static Value no_operator(Sema *s, const Node *n, const Value *a, const Value *b)
 {
 	DiagMsg *m = diag(s->ctx, n->loc, D_E0203, "%s and %s have no '%s'", value_texts[a->kind],
-			  value_texts[b->kind], n->name);
+			  value_texts[b->kind], operator_rows[n->op].name);
 	if (is_elementwise(a) || is_elementwise(b))
-		help_operator(s, m, n->name, a, b);
+		help_operator(s, m, n->op, a, b);
 	return value_bad();
 }
 
 static Value layout_binary(Sema *s, const Node *n, const Value *a, const Value *b)
 {
-	bool equal = !strcmp(n->name, "==");
-	if (!strcmp(n->name, "/"))
+	if (n->op == OPER_DIV)
 		return layout_divide(s, n->loc, a, b);
-	if (!strcmp(n->name, "*"))
+	if (n->op == OPER_MUL)
 		return layout_product(s, n->loc, a, b);
-	if (!equal && strcmp(n->name, "!="))
+	if (n->op != OPER_EQ && n->op != OPER_NE)
 		return no_operator(s, n, a, b);
 	const Layout *x = value_layout(s, a), *y = x ? value_layout(s, b) : NULL;
-	return y ? value_int(s, (x == y) == equal) : value_bad();
+	return y ? value_int(s, (x == y) == (n->op == OPER_EQ)) : value_bad();
 }
 
 static bool is_order(const Node *n)
 {
-	return n->kind == N_BINARY && (*n->name == '<' || *n->name == '>');
+	return operator_rows[n->op].ix == IX_LT || operator_rows[n->op].ix == IX_LE;
 }
 
 /* 0 < x < 1 would compare 1 or 0 with 1. */
 static Value report_chain(Sema *s, const Node *n)
 {
-	const char *op = n->name, *first = n->kids.at[0]->name;
+	const char *op = operator_rows[n->op].name, *first = operator_rows[n->kids.at[0]->op].name;
 	diag_remedy(s->ctx,
 		    diag(s->ctx, n->loc, D_E0203, "'%s' would compare what '%s' gives, 1 or 0", op,
 			 first),
@@ -170,45 +169,46 @@ static Value report_chain(Sema *s, const Node *n)
 static Value eval_binary(Sema *s, const Node *n)
 {
 	Value v[2];
-	if (*n->name == '*' && is_values_call(n->kids.at[1]) && !scope_find(s, "values"))
+	if (n->op == OPER_MUL && is_values_call(n->kids.at[1]) && !scope_find(s, "values"))
 		return mma_values(s, n);
 	if (!eval_all(s, n->kids.at, 2, v))
 		return value_bad();
-	const EltRow *row = elt_by_infix(n->name);
+	const EltRow *row = elt_by_op(operator_rows[n->op].op);
 	bool word = v[0].kind == V_WORD && v[1].kind == V_WORD;
 	if (is_order(n) && is_order(n->kids.at[0]) && v[0].kind == V_FRAG)
 		return report_chain(s, n);
 	if (v[0].kind == V_INT && v[1].kind == V_INT)
-		return int_binary(s, n->loc, n->name, &v[0], &v[1]);
-	if (v[0].kind == V_TENSOR && *n->name == '/')
+		return int_binary(s, n->loc, n->op, &v[0], &v[1]);
+	if (v[0].kind == V_TENSOR && n->op == OPER_DIV)
 		return tiles_divide(s, n->loc, &v[0], &v[1]);
-	if (v[0].kind == V_MMA && *n->name == '*')
+	if (v[0].kind == V_MMA && n->op == OPER_MUL)
 		return mma_arrange(s, n->loc, &v[0], &v[1]);
-	if (word && !strcmp(n->name, "=="))
+	if (word && n->op == OPER_EQ)
 		return value_int(s, v[0].str == v[1].str);
-	if (word && !strcmp(n->name, "!="))
+	if (word && n->op == OPER_NE)
 		return value_int(s, v[0].str != v[1].str);
 	if (is_algebra(&v[0]) || (is_algebra(&v[1]) && v[0].kind == V_INT))
 		return layout_binary(s, n, &v[0], &v[1]);
-	if (row && row->arity == 2 && is_elementwise(&v[0]) && is_elementwise(&v[1]))
+	if (row && is_elementwise(&v[0]) && is_elementwise(&v[1]))
 		return elt_apply(s, n->loc, row, v);
 	return no_operator(s, n, &v[0], &v[1]);
 }
 
 static Value eval_unary(Sema *s, const Node *n)
 {
+	const EltRow *row = elt_by_op(operator_rows[n->op].op);
 	Value v = eval(s, n->kids.at[0]), zero = value_int(s, 0);
 	zero.loc = n->loc;
 	if (v.kind == V_BAD)
 		return v;
 	if (v.kind == V_INT)
-		return *n->name == '-' ? int_binary(s, n->loc, "-", &zero, &v)
-				       : int_binary(s, n->loc, "==", &v, &zero);
-	if (*n->name == '-' && is_elementwise(&v))
-		return elt_apply(s, n->loc, elt_by_name("neg"), &v);
+		return int_binary(s, n->loc, n->op, &zero, &v);
+	if (row && is_elementwise(&v))
+		return elt_apply(s, n->loc, row, &v);
 	help_operator(s,
-		      diag(s->ctx, n->loc, D_E0203, "%s has no '%s'", value_texts[v.kind], n->name),
-		      n->name, &v, NULL);
+		      diag(s->ctx, n->loc, D_E0203, "%s has no '%s'", value_texts[v.kind],
+			   operator_rows[n->op].name),
+		      n->op, &v, NULL);
 	return value_bad();
 }
 
@@ -255,7 +255,8 @@ static Value call_elementwise(Sema *s, const Node *call, const EltRow *row, Valu
 	for (int i = 0; i < n; i++)
 		ints &= args[i].kind == V_INT;
 	if (ints && (row->op == OP_MIN || row->op == OP_MAX))
-		return int_binary(s, call->loc, row->name, &args[0], &args[1]);
+		return int_new(s, call->loc, row->op == OP_MIN ? IX_MIN : IX_MAX, &args[0],
+			       &args[1]);
 	for (int i = 0; i < n; i++)
 		if (!is_elementwise(&args[i])) {
 			help_value(s,

@@ -6,12 +6,10 @@
  *     S[n] += colsum(x);              ->   copy %t, %x combine=sum, %t is (1,N) */
 #include "frontend/sema.h"
 
-#include <string.h>
-
 static bool node_same(const Node *a, const Node *b)
 {
-	bool same = a->kind == b->kind && a->num == b->num && a->kids.n == b->kids.n &&
-		    (a->name ? b->name && !strcmp(a->name, b->name) : !b->name);
+	bool same = a->kind == b->kind && a->op == b->op && a->num == b->num &&
+		    a->name == b->name && a->kids.n == b->kids.n;
 	for (int i = 0; i < a->kids.n && same; i++)
 		same = node_same(a->kids.at[i], b->kids.at[i]);
 	return same;

@@ -78,7 +78,7 @@ static bool is_product(const Node *n)
 {
 	if (n->kind != N_BINARY)
 		return n->kind == N_NAME || n->kind == N_INT;
-	return !strcmp(n->name, "*") && is_product(n->kids.at[0]) && is_product(n->kids.at[1]);
+	return n->op == OPER_MUL && is_product(n->kids.at[0]) && is_product(n->kids.at[1]);
 }
 
 /* Names and integers only: what a caller can bind and a launcher can check; a stride may be a

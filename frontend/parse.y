@@ -246,7 +246,7 @@ words:
 word:
   name
 | INT
-| '-' INT                       { $$ = node_op(p, N_UNARY, @$, "-", $2, NULL); }
+| '-' INT                       { $$ = node_op(p, @$, OPER_NEG, $2, NULL); }
 | '(' exprs ')'                 { $$ = tuple(p, @$, $2); }
 ;
 
@@ -258,45 +258,45 @@ exprs:
 
 expr:
   conj
-| expr OR conj                  { $$ = node_op(p, N_BINARY, @$, "||", $1, $3); }
+| expr OR conj                  { $$ = node_op(p, @$, OPER_OR, $1, $3); }
 ;
 
 conj:
   equality
-| conj AND equality             { $$ = node_op(p, N_BINARY, @$, "&&", $1, $3); }
+| conj AND equality             { $$ = node_op(p, @$, OPER_AND, $1, $3); }
 ;
 
 equality:
   relation
-| equality EQ relation          { $$ = node_op(p, N_BINARY, @$, "==", $1, $3); }
-| equality NE relation          { $$ = node_op(p, N_BINARY, @$, "!=", $1, $3); }
+| equality EQ relation          { $$ = node_op(p, @$, OPER_EQ, $1, $3); }
+| equality NE relation          { $$ = node_op(p, @$, OPER_NE, $1, $3); }
 ;
 
 relation:
   sum
-| relation '<' sum              { $$ = node_op(p, N_BINARY, @$, "<", $1, $3); }
-| relation '>' sum              { $$ = node_op(p, N_BINARY, @$, ">", $1, $3); }
-| relation LE sum               { $$ = node_op(p, N_BINARY, @$, "<=", $1, $3); }
-| relation GE sum               { $$ = node_op(p, N_BINARY, @$, ">=", $1, $3); }
+| relation '<' sum              { $$ = node_op(p, @$, OPER_LT, $1, $3); }
+| relation '>' sum              { $$ = node_op(p, @$, OPER_GT, $1, $3); }
+| relation LE sum               { $$ = node_op(p, @$, OPER_LE, $1, $3); }
+| relation GE sum               { $$ = node_op(p, @$, OPER_GE, $1, $3); }
 ;
 
 sum:
   term
-| sum '+' term                  { $$ = node_op(p, N_BINARY, @$, "+", $1, $3); }
-| sum '-' term                  { $$ = node_op(p, N_BINARY, @$, "-", $1, $3); }
+| sum '+' term                  { $$ = node_op(p, @$, OPER_ADD, $1, $3); }
+| sum '-' term                  { $$ = node_op(p, @$, OPER_SUB, $1, $3); }
 ;
 
 term:
   unary
-| term '*' unary                { $$ = node_op(p, N_BINARY, @$, "*", $1, $3); }
-| term '/' unary                { $$ = node_op(p, N_BINARY, @$, "/", $1, $3); }
-| term '%' unary                { $$ = node_op(p, N_BINARY, @$, "%", $1, $3); }
+| term '*' unary                { $$ = node_op(p, @$, OPER_MUL, $1, $3); }
+| term '/' unary                { $$ = node_op(p, @$, OPER_DIV, $1, $3); }
+| term '%' unary                { $$ = node_op(p, @$, OPER_MOD, $1, $3); }
 ;
 
 unary:
   chain
-| '-' unary                     { $$ = node_op(p, N_UNARY, @$, "-", $2, NULL); }
-| '!' unary                     { $$ = node_op(p, N_UNARY, @$, "!", $2, NULL); }
+| '-' unary                     { $$ = node_op(p, @$, OPER_NEG, $2, NULL); }
+| '!' unary                     { $$ = node_op(p, @$, OPER_NOT, $2, NULL); }
 ;
 
 chain:
@@ -308,7 +308,7 @@ layout:
   postfix
 | postfix ':' postfix           { $$ = node2(p, N_COLON, @$, $1, $3); }
 | postfix ':' '-' postfix
-	{ $$ = node2(p, N_COLON, @$, $1, node_op(p, N_UNARY, @$, "-", $4, NULL)); }
+	{ $$ = node2(p, N_COLON, @$, $1, node_op(p, @$, OPER_NEG, $4, NULL)); }
 ;
 
 /* what a statement may write to */

@@ -97,10 +97,10 @@ void scaled_build(Sema *s, const Node *n, const Value *v, const Node *scale)
 		want(s, &product[0], V_FRAG, "what scales a product");
 		return;
 	}
-	sum[1] = elt_apply(s, n->loc, elt_by_infix("*"), product);
+	sum[1] = elt_apply(s, n->loc, elt_by_op(OP_MUL), product);
 	sum[1].loc = n->loc;
 	if (sum[1].kind != V_BAD)
-		sum[1] = elt_apply(s, n->loc, elt_by_infix("+"), sum);
+		sum[1] = elt_apply(s, n->loc, elt_by_op(OP_ADD), sum);
 	if (sum[1].kind != V_BAD)
 		build_in(s, build_in(s, build(s, OP_COPY, n->loc), v[0].val), sum[1].val);
 }

@@ -189,23 +189,13 @@ DiagMsg *help_value(Sema *s, DiagMsg *m, const Value *v)
 }
 
 /* ------------------------------------------------------------------ operators, arguments */
-static const struct {
-	const char *name, *help;
-} operators[] = {
-	{"&&", "comparisons are 1 or 0: write (x > 0) * (x < 1)"},
-	{"||", "comparisons are 1 or 0: write max(x < 0, x > 1)"},
-	{"!", "comparisons are 1 or 0: write 1 - c, or the opposite comparison"},
-};
-
-DiagMsg *help_operator(Sema *s, DiagMsg *m, const char *op, const Value *a, const Value *b)
+DiagMsg *help_operator(Sema *s, DiagMsg *m, Operator op, const Value *a, const Value *b)
 {
 	const Value *v = is_elementwise(a) ? b : a;
+	const char *help = operator_rows[op].help;
 	if (v && !is_elementwise(v))
 		return help_value(s, m, v);
-	for (size_t i = 0; i < COUNTOF(operators); i++)
-		if (!strcmp(operators[i].name, op))
-			return diag_remedy(s->ctx, m, "%s", operators[i].help);
-	return *op == '%' ? diag_remedy(s->ctx, m, "tiles are of f32, and have + - * /") : m;
+	return help ? diag_remedy(s->ctx, m, "%s", help) : m;
 }
 
 /* How functions of so many operands are called; of those that people take for others, what they

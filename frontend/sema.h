@@ -265,7 +265,8 @@ DiagMsg *not_yet(Sema *s, Loc loc, const char *fmt, ...) PRINTF(3, 4);
 Value eval(Sema *s, const Node *n);
 
 /* arith.c: integers */
-Value int_binary(Sema *s, Loc loc, const char *op, const Value *a, const Value *b);
+Value int_new(Sema *s, Loc loc, IxKind kind, const Value *a, const Value *b);
+Value int_binary(Sema *s, Loc loc, Operator op, const Value *a, const Value *b);
 
 /* algebra.c: layouts; functions are the rows of layout/layout_ops.def */
 bool is_layoutish(const Value *v);              /* what those functions take */
@@ -472,7 +473,7 @@ const char *elems_built(Ctx *c); /* "built are s8, u8, .." */
 DiagMsg *help_habit(Sema *s, const char *name, DiagMsg *m); /* NULL: no name of other languages */
 const char *help_retired(const char *word); /* of earlier schedules; NULL: none had it */
 DiagMsg *help_value(Sema *s, DiagMsg *m, const Value *v); /* which no tile is computed with */
-DiagMsg *help_operator(Sema *s, DiagMsg *m, const char *op, const Value *a, const Value *b);
+DiagMsg *help_operator(Sema *s, DiagMsg *m, Operator op, const Value *a, const Value *b);
 DiagMsg *help_call(Sema *s, DiagMsg *m, const char *name, int given, int takes);
 const char *tile_example(Sema *s, const Tiling *t); /* gC[m,n] */
 

@@ -57,7 +57,7 @@ static bool threads_of(Sema *s, const Node *n, int64_t *threads)
 Value simt_copy(Sema *s, const Node *n, const char *name)
 {
 	Value v = value_of(V_SIMT);
-	bool times = n->kind == N_BINARY && !strcmp(n->name, "*");
+	bool times = n->op == OPER_MUL;
 	const Node *simt = times ? n->kids.at[0] : n, *threads = times ? n->kids.at[1] : NULL;
 	if (!is_call(simt, "simt"))
 		return wrong(s, n->loc, "a copy is cp_async(A, sA), or one by threads");

@@ -254,10 +254,10 @@ const DoneRow *op_done(const Op *op); /* NULL: program order */
 bool op_done_by(const Op *op, DoneHow how);
 const DoneRow *done_of_wait(OpKind kind); /* whose groups an op commits or waits for; or NULL */
 
-/* Elementwise rows, for those who need the arity, the infix or the meaning. */
+/* Elementwise rows, for those who need the arity or the meaning. */
 typedef struct {
 	OpKind op;
-	const char *name, *infix;
+	const char *name;
 	int arity;
 	struct {
 		bool rounds;       /* ulps 0: as IEEE 754 has it */
@@ -272,7 +272,6 @@ typedef struct {
 const EltRow *elt_by_op(OpKind op);   /* NULL unless elementwise (CVT is not: it has a type) */
 bool elt_computes(OpKind op, Elem e); /* half.c: in that type */
 const EltRow *elt_by_name(const char *name);
-const EltRow *elt_by_infix(const char *infix);
 
 /* What reduce joins a row's elements by: rows of combine.def. */
 typedef struct {

@@ -143,12 +143,12 @@ static double gelu_tanh_slope(double x)
 #define IN_F32(id, value)
 #define IN_WIDE(id, value)   IN_F64(id, value)
 #define IN_FLOATS(id, value) IN_F64(id, value)
-#define ELT(id, name, n, infix, error, shape, small, types, value) \
-	static float value_##id(float x, float y, float z)         \
-	{                                                          \
-		(void)x, (void)y, (void)z;                         \
-		return value;                                      \
-	}                                                          \
+#define ELT(id, name, n, error, shape, small, types, value) \
+	static float value_##id(float x, float y, float z)  \
+	{                                                   \
+		(void)x, (void)y, (void)z;                  \
+		return value;                               \
+	}                                                   \
 	IN_##types(id, value)
 #include "ir/elementwise.def"
 
@@ -162,9 +162,8 @@ enum { KEPT, MAYBE_0, STEADY, TURNS };
 #define OF_FLOATS(id)  ELT_FLOATS, wide_##id
 
 static const EltRow elt_rows[] = {
-#define ELT(id, name, n, infix, error, shape, small, types, value)              \
-	{OP_##id,          name,       infix,         n, error, shape == TURNS, \
-	 small == MAYBE_0, value_##id, OF_##types(id)},
+#define ELT(id, name, n, error, shape, small, types, value) \
+	{OP_##id, name, n, error, shape == TURNS, small == MAYBE_0, value_##id, OF_##types(id)},
 #include "ir/elementwise.def"
 };
 
@@ -180,14 +179,6 @@ const EltRow *elt_by_name(const char *name)
 {
 	for (size_t i = 0; i < COUNTOF(elt_rows); i++)
 		if (!strcmp(elt_rows[i].name, name))
-			return &elt_rows[i];
-	return NULL;
-}
-
-const EltRow *elt_by_infix(const char *infix)
-{
-	for (size_t i = 0; i < COUNTOF(elt_rows); i++)
-		if (elt_rows[i].infix && !strcmp(elt_rows[i].infix, infix))
 			return &elt_rows[i];
 	return NULL;
 }

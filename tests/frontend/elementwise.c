@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* elementwise.c - every row of elementwise.def may be written by its name, and as infix where it
- * has one, with no edit to the frontend: the op is in the IR that comes out. */
+/* elementwise.c - every row of elementwise.def may be written by its name, with no edit to the
+ * frontend, and every operator: the op is in the IR that comes out. */
+#include "frontend/ast.h"
 #include "frontend/frontend.h"
 
 #include <setjmp.h>
@@ -65,9 +66,15 @@ static void each_row(void **state)
 		value.n = 0;
 		buf_printf(&value, "%s(%s)", row->name, args[row->arity - 1]);
 		expect_op(row, value.s);
+	}
+	for (int i = 0; i < OPER_COUNT; i++) {
+		const EltRow *row = elt_by_op(operator_rows[i].op);
+		if (!row)
+			continue;
 		value.n = 0;
-		buf_printf(&value, "acc %s acc", row->infix ? row->infix : "+");
-		expect_op(row->infix ? row : elt_by_infix("+"), value.s);
+		buf_printf(&value, "%s %s acc", row->arity == 2 ? "acc" : "",
+			   operator_rows[i].name);
+		expect_op(row, value.s);
 	}
 	buf_free(&value);
 }

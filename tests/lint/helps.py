@@ -155,8 +155,9 @@ class Room:
                 yield from self.of(f"{root}/{file}", *arguments(rows, m.end() - 1)[params.index(name)])
 
     def of_assigned(self, name):
-        """What any file assigns to a member of that name, or gives for a parameter that is called so too."""
+        """What any file has in a column of that name, assigns to such a member, or gives for a parameter that is called so too."""
         for path, text in self.own.items():
+            yield from self.of_column(path, name)
             for m in re.finditer(rf"(?:->|\.){name}\s*=(?!=){EXPRESSION}", text):
                 yield from self.of(path, m.start(1), m[1])
         for _, f in self.functions:
