@@ -222,6 +222,7 @@ static void add_functions(json_object *list)
 #define ELT(id, name, ...) add_item(list, name, ITEM_FUNCTION, "an elementwise operation");
 #include "ir/elementwise.def"
 #define TEMPLATE(text, what)         add_item(list, text, ITEM_FUNCTION, what);
+#define CALL(id, text, what)         add_item(list, text, ITEM_FUNCTION, what);
 #define SUM(text, form, every, what) add_item(list, text, ITEM_FUNCTION, what);
 #include "frontend/words.def"
 }
@@ -247,7 +248,7 @@ static void add_clause_words(json_object *list, const char *clause)
 		if (w->built && !strcmp(clause_rows[w->clause].word, clause))
 			add_item(list, w->word, ITEM_CONSTANT, "a word of the schedule");
 	}
-#define INNER(text, what) add_item(list, text, ITEM_KEYWORD, what);
+#define INNER(id, text, what) add_item(list, text, ITEM_KEYWORD, what);
 #include "frontend/words.def"
 }
 

@@ -139,7 +139,8 @@ typedef struct {
 static const Word words[] = {
 #define KEYWORD(id, text, what)      {text, what},
 #define TEMPLATE(text, what)         {text, what},
-#define INNER(text, what)            {text, what},
+#define INNER(id, text, what)        {text, what},
+#define CALL(id, text, what)         {text, what},
 #define SUM(text, form, every, what) {text, what},
 #include "frontend/words.def"
 };

@@ -348,8 +348,7 @@ static bool product_of(Sema *s, const Node *n, Product *p)
 	int args = n->kids.n - 1;
 	p->every = args > 1 ? n->kids.at[2] : NULL;
 	if (args == 1 + p->word->every &&
-	    (!p->every ||
-	     (p->every->kind == N_PHRASE && !strcmp(p->every->kids.at[0]->name, "every")))) {
+	    (!p->every || (p->every->kind == N_PHRASE && p->every->kids.at[0]->word == W_EVERY))) {
 		p->call = n->kids.at[1];
 		return true;
 	}

@@ -31,14 +31,8 @@ Node *node_named(Parser *p, NodeKind kind, Loc loc, const Node *name)
 {
 	Node *n = node_new(p, kind, loc);
 	n->name = name->name;
+	n->word = name->word;
 	n->name_loc = name->loc;
-	return n;
-}
-
-Node *node_way(Parser *p, Loc loc, const char *name)
-{
-	Node *n = node_new(p, N_WAY, loc);
-	n->name = ctx_str(p->ctx, name);
 	return n;
 }
 
@@ -97,6 +91,11 @@ Node *node_chain(Parser *p, Loc loc, Node *a, Node *b)
 		return node2(p, N_COMPOSE, loc, a, b);
 	a->loc = loc;
 	return node_add(p, a, b);
+}
+
+bool node_calls(const Node *n, Word word)
+{
+	return n->kind == N_CALL && n->kids.at[0]->kind == N_NAME && n->kids.at[0]->word == word;
 }
 
 static void print_quoted(const char *s, Buf *out)

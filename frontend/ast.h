@@ -28,10 +28,21 @@ typedef struct {
 } OperatorRow;
 extern const OperatorRow operator_rows[OPER_COUNT];
 
+/* The words of words.def; W_NONE: of a name that is none. */
+typedef enum {
+	W_NONE,
+#define KEYWORD(id, ...) W_##id,
+#define INNER(id, ...)   W_##id,
+#define CALL(id, ...)    W_##id,
+#include "frontend/words.def"
+	W_COUNT
+} Word;
+
 typedef struct Node Node;
 struct Node {
 	NodeKind kind;
 	Operator op; /* UNARY, BINARY */
+	Word word;   /* that the name is */
 	int depth;   /* of the tree below, itself included */
 	int parens;  /* how many pairs of parentheses stand around it */
 	Loc loc, name_loc;
@@ -58,7 +69,6 @@ enum { AST_DEPTH_MAX = 200, PARSE_ERRORS_MAX = 20 };
 
 Node *node_new(Parser *p, NodeKind kind, Loc loc);
 Node *node_named(Parser *p, NodeKind kind, Loc loc, const Node *name); /* name: a NAME node */
-Node *node_way(Parser *p, Loc loc, const char *name);                  /* of an argument */
 Node *node_add(Parser *p, Node *parent, Node *kid);                    /* gives parent */
 Node *node_take(Parser *p, Node *parent, Node *list);                  /* adds all kids of list */
 Node *node1(Parser *p, NodeKind kind, Loc loc, Node *a);
@@ -66,6 +76,7 @@ Node *node2(Parser *p, NodeKind kind, Loc loc, Node *a, Node *b);
 Node *node3(Parser *p, NodeKind kind, Loc loc, Node *a, Node *b, Node *c);
 Node *node_op(Parser *p, Loc loc, Operator op, Node *a, Node *b); /* b NULL: unary */
 Node *node_chain(Parser *p, Loc loc, Node *a, Node *b);           /* a o b */
+bool node_calls(const Node *n, Word word);                        /* word(..) */
 void ast_print(const Node *n, Buf *out);
 
 /* parser.c: NULL after errors were reported */

@@ -180,12 +180,6 @@ Value mma_arrange(Sema *s, Loc loc, const Value *mma, const Value *by)
 	return v;
 }
 
-bool is_values_call(const Node *n)
-{
-	return n->kind == N_CALL && n->kids.at[0]->kind == N_NAME &&
-	       !strcmp(n->kids.at[0]->name, "values");
-}
-
 /* How many atoms of a warp a step has along each mode: a tile has a multiple of it. */
 Value mma_values(Sema *s, const Node *n)
 {

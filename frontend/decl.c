@@ -227,12 +227,12 @@ static bool tma_option(Sema *s, const Node *n, const char *copy, TmaLoad *t)
 	const Node *key = n->kind == N_PHRASE ? n->kids.at[0] : n, *word = NULL;
 	if (n->kind == N_PHRASE)
 		word = n->kids.at[1];
-	if (word && is_word(key, "multicast")) {
+	if (word && key->word == W_MULTICAST) {
 		t->multicast = sched_multicast(s, word);
 		said(s, SAID_MULTICAST, copy, n->loc, t->multicast);
 		return t->multicast != NULL;
 	}
-	if (word && is_word(key, "cache"))
+	if (word && key->word == W_CACHE)
 		return cache_option(s, n, word, t);
 	diag(s->ctx, n->loc, D_E0308, "a tma copy has the options multicast and cache");
 	return false;
@@ -280,11 +280,10 @@ void decl_tma(Sema *s, const Node *n)
 {
 	for (int i = 0; i < n->kids.n; i++) {
 		const Node *b = n->kids.at[i], *call = b->kids.at[0];
-		const Node *callee = call->kind == N_CALL ? call->kids.at[0] : call;
 		Value v = value_bad();
-		if (call->kind == N_CALL && is_word(callee, "load"))
+		if (node_calls(call, W_LOAD))
 			v = tma_load(s, call, b->name);
-		else if (call->kind == N_CALL && is_word(callee, "store"))
+		else if (node_calls(call, W_STORE))
 			v = tma_store(s, call);
 		else
 			diag(s->ctx, call->loc, D_E0203,
@@ -298,7 +297,7 @@ static bool copy_option(Sema *s, const Node *n, const char *copy, TmaLoad *t)
 {
 	static const int64_t most = 16;
 	(void)copy;
-	if (n->kind == N_PHRASE && is_word(n->kids.at[0], "bytes")) {
+	if (n->kind == N_PHRASE && n->kids.at[0]->word == W_BYTES) {
 		Value v = eval(s, n->kids.at[1]);
 		if (!want_int(s, &v, 4, most, "bytes of a copy", &t->bytes))
 			return false;
@@ -317,7 +316,7 @@ void decl_copy(Sema *s, const Node *n)
 	for (int i = 0; i < n->kids.n; i++) {
 		const Node *b = n->kids.at[i], *call = b->kids.at[0];
 		Value v = value_bad();
-		if (call->kind == N_CALL && is_word(call->kids.at[0], "cp_async")) {
+		if (node_calls(call, W_CP_ASYNC)) {
 			v = load_of(s, call, b->name, copy_option);
 			if (v.kind == V_TMA)
 				((TmaLoad *)(uintptr_t)v.load)->via = ctx_str(s->ctx, "cp.async");

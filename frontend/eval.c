@@ -166,10 +166,16 @@ static Value report_chain(Sema *s, const Node *n)
 	return value_bad();
 }
 
+/* A call of the word, and not of something that the file calls so. */
+static bool calls_word(Sema *s, const Node *n, Word word)
+{
+	return node_calls(n, word) && !scope_find(s, n->kids.at[0]->name);
+}
+
 static Value eval_binary(Sema *s, const Node *n)
 {
 	Value v[2];
-	if (n->op == OPER_MUL && is_values_call(n->kids.at[1]) && !scope_find(s, "values"))
+	if (n->op == OPER_MUL && calls_word(s, n->kids.at[1], W_VALUES))
 		return mma_values(s, n);
 	if (!eval_all(s, n->kids.at, 2, v))
 		return value_bad();
@@ -339,9 +345,9 @@ static Value eval_call(Sema *s, const Node *n)
 	if (callee->kind == N_NAME && !scope_find(s, callee->name) &&
 	    later_function(callee->name) && !elt_by_name(callee->name))
 		return unknown_name(s, callee->name, callee->loc);
-	if (callee->kind == N_NAME && !strcmp(callee->name, "rows") && !scope_find(s, "rows"))
+	if (calls_word(s, n, W_ROWS))
 		return elt_rows(s, n);
-	if (is_groups_call(n) && !scope_find(s, "groups")) {
+	if (calls_word(s, n, W_GROUPS)) {
 		diag_remedy(s->ctx,
 			    diag(s->ctx, n->loc, D_E0307,
 				 "groups are what a grid runs over, or a loop"),

@@ -10,13 +10,6 @@
 #include "frontend/sema.h"
 
 #include <inttypes.h>
-#include <string.h>
-
-bool is_groups_call(const Node *n)
-{
-	return n->kind == N_CALL && n->kids.at[0]->kind == N_NAME &&
-	       !strcmp(n->kids.at[0]->name, "groups");
-}
 
 bool groups_ends_fit(Sema *s, const Value *v)
 {

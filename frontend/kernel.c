@@ -166,10 +166,10 @@ static void narrow_parts(Sema *s, const Tup *mode)
 }
 
 /* Where an argument says the word first, or NULL. */
-static const Node *said_way(const Node *n, const char *word)
+static const Node *said_way(const Node *n, Word word)
 {
 	for (int i = 1; i < n->kids.n; i++)
-		if (!strcmp(n->kids.at[i]->name, word))
+		if (n->kids.at[i]->word == word)
 			return n->kids.at[i];
 	return NULL;
 }
@@ -180,11 +180,11 @@ static bool ways_fit(Sema *s, const Node *n)
 	if (n->kids.n < 3)
 		return true;
 	const Node *first = n->kids.at[1], *second = n->kids.at[2];
-	if (!strcmp(first->name, second->name)) {
+	if (first->word == second->word) {
 		DiagMsg *m = diag(s->ctx, second->loc, D_E0213, "'%s' is %s already", n->name,
 				  second->name);
 		diag_remedy(s->ctx, m, "say it once");
-	} else if (!said_way(n, "constant")) {
+	} else if (!said_way(n, W_CONSTANT)) {
 		DiagMsg *m = diag(s->ctx, second->loc, D_E0213, "'%s' is out and inout", n->name);
 		diag_remedy(s->ctx, m, "inout says both: leave out out");
 	} else {
@@ -205,8 +205,8 @@ static void arg_tensor(Sema *s, const Node *n, Elem e)
 		return;
 	Tensor *t = NEW(s->arena, Tensor);
 	*t = (Tensor){.name = n->name, .decl = (Node *)(uintptr_t)n, .elem = e, .layout = l};
-	t->is_inout = said_way(n, "inout");
-	t->is_out = t->is_inout || said_way(n, "out");
+	t->is_inout = said_way(n, W_INOUT);
+	t->is_out = t->is_inout || said_way(n, W_OUT);
 	if (t->is_out && elem_rows[e].bits < 8)
 		not_yet(s, type->loc, "outputs of %s; those of 8, 16 and 32 bits are",
 			elem_rows[e].name);
@@ -220,15 +220,15 @@ static void arg_tensor(Sema *s, const Node *n, Elem e)
 static void arg_scalar(Sema *s, const Node *n, Elem e)
 {
 	Value v = value_of(V_SCALAR);
-	if (said_way(n, "out") || said_way(n, "inout")) {
+	if (said_way(n, W_OUT) || said_way(n, W_INOUT)) {
 		diag_remedy(s->ctx,
 			    diag(s->ctx, n->loc, D_E0213,
 				 "a scalar cannot be out: give it a shape"),
 			    "write out f32 (1), and index it with 0");
 		return;
 	}
-	if (said_way(n, "constant")) {
-		DiagMsg *m = diag(s->ctx, said_way(n, "constant")->loc, D_E0213,
+	if (said_way(n, W_CONSTANT)) {
+		DiagMsg *m = diag(s->ctx, said_way(n, W_CONSTANT)->loc, D_E0213,
 				  "a scalar is passed with the launch, so it is constant anyway");
 		diag_remedy(s->ctx, m, "leave constant out: it is for tensors");
 		return;
@@ -278,7 +278,7 @@ static void build_tensor(Sema *s, const Node *n)
 			    t->is_out);
 	if (t->is_inout)
 		kernel_arg_inout(s->kernel, t->val);
-	if (said_way(n, "constant"))
+	if (said_way(n, W_CONSTANT))
 		kernel_arg_constant(s->kernel, t->val);
 	tensor_places(s, t);
 }

@@ -165,8 +165,8 @@ static void grid(Sema *s, const Node *n)
 {
 	const Node *names = n->kids.at[0], *domain = n->kids.at[1];
 	Value v = value_bad();
-	const Tensor *ends = is_groups_call(domain) ? groups_ends(s, domain, &v) : NULL;
-	int mark = scope_mark(s), groups = is_groups_call(domain);
+	const Tensor *ends = node_calls(domain, W_GROUPS) ? groups_ends(s, domain, &v) : NULL;
+	int mark = scope_mark(s), groups = node_calls(domain, W_GROUPS);
 	if (!groups)
 		v = eval(s, domain);
 	if (!grid_fits(s, n, &v, groups))
@@ -267,7 +267,7 @@ static void loop_body(Sema *s, const Node *n, Op *op, Tile *turn, int mode)
 
 static void loop_over_tiles(Sema *s, const Node *n)
 {
-	bool of_group = is_groups_call(n->kids.at[1]);
+	bool of_group = node_calls(n->kids.at[1], W_GROUPS);
 	Value v = of_group ? group_loop_tiles(s, n) : eval(s, n->kids.at[1]);
 	int mode = 0;
 	if (v.kind == V_BAD || !loop_fits(s, n, &v))

@@ -96,9 +96,9 @@ ways:
 ;
 
 way:
-  OUT                           { $$ = node_way(p, @$, "out"); }
-| INOUT                         { $$ = node_way(p, @$, "inout"); }
-| CONSTANT                      { $$ = node_way(p, @$, "constant"); }
+  OUT                           { $$ = node_named(p, N_WAY, @$, $1); }
+| INOUT                         { $$ = node_named(p, N_WAY, @$, $1); }
+| CONSTANT                      { $$ = node_named(p, N_WAY, @$, $1); }
 ;
 
 type:

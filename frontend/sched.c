@@ -78,17 +78,16 @@ typedef struct {
 	int64_t count, regs; /* 0: not given */
 } Role;
 
-static bool role_fits(Sema *s, const Node *n, const char *unit, const char *form, Role *r)
+static bool role_fits(Sema *s, const Node *n, Word unit, Word units, const char *form, Role *r)
 {
 	const Node *count = word_at(n, 0), *u = word_at(n, 1);
-	bool plural = u && u->kind == N_NAME && !strncmp(u->name, unit, strlen(unit)) &&
-		      !strcmp(u->name + strlen(unit), "s");
-	bool regs = n->kids.n == 4 && is_word(n->kids.at[2], "regs");
+	bool counted = u && (u->word == unit || u->word == units);
+	bool regs = n->kids.n == 4 && n->kids.at[2]->word == W_REGS;
 	if (r->at) {
 		diag(s->ctx, n->loc, D_E0308, "'%s' is given twice", n->name);
 		return false;
 	}
-	if (!count || !(plural || is_word(u, unit)) || (n->kids.n != 2 && !regs)) {
+	if (!count || !counted || (n->kids.n != 2 && !regs)) {
 		bad_form(s, n, form);
 		return false;
 	}
@@ -145,10 +144,11 @@ static void roles_spelled(Sema *s, const Node *n, const char *roles)
 	for (int i = 0; i < list->kids.n; i++) {
 		const Node *r = list->kids.at[i];
 		bool good = true;
-		if (!strcmp(r->name, "producer"))
-			good = role_fits(s, r, "warp", "producer 1 warp regs 40;", &p);
-		else if (!strcmp(r->name, "consumer"))
-			good = role_fits(s, r, "warpgroup", "consumer 2 warpgroups regs 232;", &c);
+		if (r->word == W_PRODUCER)
+			good = role_fits(s, r, W_WARP, W_WARPS, "producer 1 warp regs 40;", &p);
+		else if (r->word == W_CONSUMER)
+			good = role_fits(s, r, W_WARPGROUP, W_WARPGROUPS,
+					 "consumer 2 warpgroups regs 232;", &c);
 		else if (r->kind == N_CLAUSE)
 			diag(s->ctx, r->name_loc, D_E0308,
 			     "unknown role '%s'; roles are producer "
@@ -221,12 +221,12 @@ static void clause_roles(Sema *s, const Node *n)
 static bool group_words(Sema *s, const Node *n, int i)
 {
 	int64_t v;
-	const Node *size = word_at(n, i), *along = word_at(n, i + 2);
+	const Node *size = word_at(n, i), *word = word_at(n, i + 1), *along = word_at(n, i + 2);
 	if (!size)
 		return false;
 	if (bounded(s, size, &clause_rows[CLAUSE_GROUP], &v))
 		kernel_int(s->kernel, A_GROUP, v);
-	if (is_word(word_at(n, i + 1), "along") && (is_word(along, "m") || is_word(along, "n"))) {
+	if (word && word->word == W_ALONG && (is_word(along, "m") || is_word(along, "n"))) {
 		kernel_str(s->kernel, A_ALONG, along->name);
 		i += 2;
 	}

@@ -348,7 +348,6 @@ bool gathers_not(Sema *s, const Value *v, const char *what); /* else reported */
 int tile_open(const Tile *t, int *mode); /* how many modes are open; the first */
 
 /* groups.c: for (g,m,n) in groups(gD, ends) */
-bool is_groups_call(const Node *n);
 const Tensor *groups_ends(Sema *s, const Node *call, Value *tiles); /* NULL: reported */
 int groups_mode(const Tiling *t);
 bool groups_ends_fit(Sema *s, const Value *ends);
@@ -404,7 +403,6 @@ void ring_build(Sema *s, const Ring *r);
 bool mma_exists(const char *name); /* wgmma, ... */
 int64_t mma_warpgroups(Sema *s, const Mma *m);
 Value mma_template(Sema *s, const Node *template, Value *args, int n);
-bool is_values_call(const Node *n);
 Value mma_values(Sema *s, const Node *n); /* mma * values(1,2,1) */
 Value mma_arrange(Sema *s, Loc loc, const Value *mma, const Value *arrangement);
 Value mma_shape(Sema *s, const Node *call); /* mm.C(bM,bN) */

@@ -7,17 +7,10 @@
 #include "ir/schedule.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 enum { VECTOR_MOST = 16 };
 
 static const char form[] = "write simt(16 bytes) * threads(128), or simt(16 bytes)";
-
-static bool is_call(const Node *n, const char *head)
-{
-	return n->kind == N_CALL && n->kids.at[0]->kind == N_NAME && n->kids.n == 2 &&
-	       !strcmp(n->kids.at[0]->name, head);
-}
 
 static Value wrong(Sema *s, Loc loc, const char *what)
 {
@@ -28,8 +21,7 @@ static Value wrong(Sema *s, Loc loc, const char *what)
 /* 16 bytes */
 static bool bytes_of(Sema *s, const Node *n, int64_t *bytes)
 {
-	bool phrase = n->kind == N_PHRASE && n->kids.at[1]->kind == N_NAME &&
-		      !strcmp(n->kids.at[1]->name, "bytes");
+	bool phrase = n->kind == N_PHRASE && n->kids.at[1]->word == W_BYTES;
 	if (!phrase) {
 		wrong(s, n->loc, "what a thread copies at a time is so many bytes");
 		return false;
@@ -59,9 +51,9 @@ Value simt_copy(Sema *s, const Node *n, const char *name)
 	Value v = value_of(V_SIMT);
 	bool times = n->op == OPER_MUL;
 	const Node *simt = times ? n->kids.at[0] : n, *threads = times ? n->kids.at[1] : NULL;
-	if (!is_call(simt, "simt"))
+	if (!node_calls(simt, W_SIMT) || simt->kids.n != 2)
 		return wrong(s, n->loc, "a copy is cp_async(A, sA), or one by threads");
-	if (threads && !is_call(threads, "threads"))
+	if (threads && (!node_calls(threads, W_THREADS) || threads->kids.n != 2))
 		return wrong(s, threads->loc,
 			     "a copy by threads is repeated over so many of them; which has what "
 			     "is derived");
@@ -78,7 +70,7 @@ bool is_simt_copy(const Node *n)
 {
 	const Node *simt = n->kind == N_BINARY ? n->kids.at[0] : n;
 	const Node *head = simt->kind == N_CALL ? simt->kids.at[0] : simt;
-	return head->kind == N_NAME && !strcmp(head->name, "simt");
+	return head->word == W_SIMT;
 }
 
 static bool report(Sema *s, const Node *via, const char *remedy, const char *what)

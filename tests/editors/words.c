@@ -13,7 +13,8 @@ int main(void)
 {
 #define KEYWORD(id, text, what)      say("keyword", text);
 #define TEMPLATE(text, what)         say("template", text);
-#define INNER(text, what)            say("inner", text);
+#define INNER(id, text, what)        say("inner", text);
+#define CALL(id, text, what)         say("call", text);
 #define SUM(text, form, every, what) say("sum", text);
 #include "frontend/words.def"
 	for (int i = 0; i < CLAUSE_COUNT; i++)

@@ -35,6 +35,7 @@ syn keyword gemmFunction raked_product tile_to_shape local_tile local_partition
 syn keyword gemmFunction recast_layout upcast downcast ceil_div shape_div tuple_add
 syn keyword gemmFunction tuple_sub product product_each elem_less equal congruent
 syn keyword gemmFunction weakly_congruent compatible fast promote
+syn keyword gemmFunction load store multicast cache cp_async simt bytes threads values groups rows every
 
 " Words of a schedule are names elsewhere.
 syn keyword gemmSchedule schedule nextgroup=gemmClauses skipwhite skipempty
@@ -43,7 +44,7 @@ syn region gemmClauses start="{" end="}" contained extend
 syn keyword gemmClause contained cluster multicast persistent group roles
 syn keyword gemmClause contained stages inflight staging subtile threads pdl deterministic swap split_k sums ctas stream_k
 syn keyword gemmInner contained along producer consumer warp warps warpgroup
-syn keyword gemmInner contained warpgroups regs load every groups
+syn keyword gemmInner contained warpgroups regs
 syn keyword gemmWord contained none cooperative pingpong dynamic stream_k cluster workspace auto slice leader off
 syn keyword gemmWord contained on
 
