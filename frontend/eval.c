@@ -255,7 +255,8 @@ static Value call_cast(Sema *s, const Node *call, Elem to, Value *args, int n)
 
 static Value call_elementwise(Sema *s, const Node *call, const EltRow *row, Value *args, int n)
 {
-	bool ints = n == 2;
+	bool ints = true;
+	int64_t c;
 	if (!counts(s, call->loc, row->name, n, row->arity, row->arity))
 		return value_bad();
 	for (int i = 0; i < n; i++)
@@ -263,6 +264,8 @@ static Value call_elementwise(Sema *s, const Node *call, const EltRow *row, Valu
 	if (ints && (row->op == OP_MIN || row->op == OP_MAX))
 		return int_new(s, call->loc, row->op == OP_MIN ? IX_MIN : IX_MAX, &args[0],
 			       &args[1]);
+	if (ints && row->op == OP_SELECT && ix_is_const(args[0].ix, &c))
+		return args[c ? 1 : 2];
 	for (int i = 0; i < n; i++)
 		if (!is_elementwise(&args[i])) {
 			help_value(s,
@@ -293,13 +296,13 @@ static Value call_value(Sema *s, const Node *call, const Value *callee)
 	return value_bad();
 }
 
-/* max, select and others are functions of layouts, too. */
-static bool all_layoutish(const Value *args, int n)
+/* select is a function of layouts, too; of integers it chooses, as of numbers. */
+static bool are_of_layout(const Value *args, int n)
 {
 	for (int i = 0; i < n; i++)
 		if (!is_layoutish(&args[i]))
 			return false;
-	return true;
+	return n && args[0].kind != V_INT;
 }
 
 static Value call_named(Sema *s, const Node *call, const Node *callee, Value *args, int n)
@@ -315,7 +318,7 @@ static Value call_named(Sema *s, const Node *call, const Node *callee, Value *ar
 		known_elem(s, callee->loc, e);
 		return call_cast(s, call, e, args, n);
 	}
-	if (row && !(op >= 0 && n && all_layoutish(args, n)))
+	if (row && !(op >= 0 && are_of_layout(args, n)))
 		return call_elementwise(s, call, row, args, n);
 	if (reduction_named(callee->name, &by))
 		return counts(s, call->loc, callee->name, n, 1, by.kept ? 2 : 1)
