@@ -197,11 +197,6 @@ void decl_smem(Sema *s, const Node *n)
 }
 
 /* ------------------------------------------------------------------ tma */
-static bool is_word(const Node *n, const char *word)
-{
-	return n->kind == N_NAME && !strcmp(n->name, word);
-}
-
 static bool cache_option(Sema *s, const Node *n, const Node *word, TmaLoad *t)
 {
 	static const char *const words[] = {
@@ -209,7 +204,7 @@ static bool cache_option(Sema *s, const Node *n, const Node *word, TmaLoad *t)
 #include "ir/cache.def"
 	};
 	for (size_t i = 0; i < COUNTOF(words) && !t->cache; i++)
-		if (is_word(word, words[i])) {
+		if (word->kind == N_NAME && !strcmp(word->name, words[i])) {
 			t->cache = ctx_str(s->ctx, words[i]);
 			return true;
 		}

@@ -189,10 +189,8 @@ static Value eval_binary(Sema *s, const Node *n)
 		return tiles_divide(s, n->loc, &v[0], &v[1]);
 	if (v[0].kind == V_MMA && n->op == OPER_MUL)
 		return mma_arrange(s, n->loc, &v[0], &v[1]);
-	if (word && n->op == OPER_EQ)
-		return value_int(s, v[0].str == v[1].str);
-	if (word && n->op == OPER_NE)
-		return value_int(s, v[0].str != v[1].str);
+	if (word && (n->op == OPER_EQ || n->op == OPER_NE))
+		return value_int(s, (v[0].str == v[1].str) == (n->op == OPER_EQ));
 	if (is_algebra(&v[0]) || (is_algebra(&v[1]) && v[0].kind == V_INT))
 		return layout_binary(s, n, &v[0], &v[1]);
 	if (row && is_elementwise(&v[0]) && is_elementwise(&v[1]))

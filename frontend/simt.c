@@ -21,8 +21,7 @@ static Value wrong(Sema *s, Loc loc, const char *what)
 /* 16 bytes */
 static bool bytes_of(Sema *s, const Node *n, int64_t *bytes)
 {
-	bool phrase = n->kind == N_PHRASE && n->kids.at[1]->word == W_BYTES;
-	if (!phrase) {
+	if (n->kind != N_PHRASE || n->kids.at[1]->word != W_BYTES) {
 		wrong(s, n->loc, "what a thread copies at a time is so many bytes");
 		return false;
 	}
