@@ -171,7 +171,8 @@ static const char *exchange_rule(const Type *from, const Type *to)
 	return NULL;
 }
 
-/* Each row, or each column of so many rows. In PTX, of all rows too: what of them each warp has. */
+/* Each row, or each column of so many rows. In PTX, of all rows too: what of them each warp has.
+ * Rows that several warps hold go through shared memory before. */
 const char *reduce_rule(const Kernel *k, const Op *op)
 {
 	const Type *from = op->in[0].val->type, *to = op->out->type;
@@ -184,7 +185,7 @@ const char *reduce_rule(const Kernel *k, const Op *op)
 		return "a reduction leaves one column, or all of them";
 	if (!type_broadcasts(k->ctx, to, from) || !spread_as_rows(k, to, from))
 		return "the result is spread as the rows of the operand";
-	bool meets = from->tv && from->tv != to->tv && (rows || k->stage != ST_PTX);
+	bool meets = from->tv && from->tv != to->tv && rows && k->stage == ST_PTX;
 	return meets ? exchange_rule(from, to) : NULL;
 }
 

@@ -16,8 +16,7 @@
 #include "passes/ways.h"
 #include "passes/why.h"
 
-/* Over how many warps a row of the reduction's operand is spread. */
-static int64_t warps_of_row(const Op *op)
+int64_t warps_of_row(const Op *op)
 {
 	enum { MOST = 16 };
 	TvExchange all[MOST];

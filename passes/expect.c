@@ -192,6 +192,15 @@ static const char *positioned(const Kernel *k, const Op *op)
 	return NULL;
 }
 
+static const char *within_warp(const Kernel *k, const Op *op)
+{
+	const Type *from = op->in[0].val->type;
+	(void)k;
+	return !from->tv || from->tv == op->out->type->tv || warps_of_row(op) == 1
+		       ? NULL
+		       : "a row lies within one warp: arrange warpgroups along m";
+}
+
 static const char *made_here(const Kernel *k, const Op *op)
 {
 	return ctx_strf(k->ctx, "only this pass places %s", op_rows[op->kind].name);
@@ -224,6 +233,11 @@ static bool is_barrier(const Op *op)
 	return op->kind == OP_MBARRIER;
 }
 
+static bool is_reduction(const Op *op)
+{
+	return op->kind == OP_REDUCE;
+}
+
 static bool is_role(const Op *op)
 {
 	return op->kind == OP_ROLE;
@@ -249,6 +263,7 @@ static const Row rows[] = {
 	{PASS_epilogue, PASS_lower, op_is_atom, plain_tiles},
 	{PASS_epilogue, PASS_lower, op_is_atom, swizzled_buffer},
 	{PASS_epilogue, PASS_lower, op_is_atom, spread},
+	{PASS_epilogue, PASS_lower, is_reduction, within_warp},
 	{PASS_lower, PASS_lower, op_is_atom, of_slot},
 	{PASS_sync, PASS_sync, is_threads_group, made_here},
 	{PASS_sync, PASS_sync, is_barrier, made_here},

@@ -122,6 +122,8 @@ TiledMma op_tiled_mma(Ctx *c, const Op *mma);
 TiledMma tiled_mma_part(TiledMma t, int cols);
 int tiled_mma_warpgroups(TiledMma t);
 int tiled_mma_unit(TiledMma t); /* columns of which each thread has some, where warps lie beside */
+/* Over how many warps a row of the reduction's operand is spread (exchange.c). */
+int64_t warps_of_row(const Op *op);
 int tiled_mma_columns(TiledMma t, int most); /* so many at most that divide a block's, in eights */
 int tiled_mma_registers(TiledMma t);         /* elements that a thread holds of a block */
 /* Thread-value layouts: of the accumulator; of A and B as atoms read them from registers. */
