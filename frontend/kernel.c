@@ -375,8 +375,9 @@ static void condition(Sema *s, const Node *n)
 
 static void symbols_have_values(Sema *s, const Node *n)
 {
+	FactList facts = facts_begin(s->kernel);
 	for (int i = 0; i < s->kernel->syms.n; i++) {
-		const IxFact *f = &s->kernel->syms.at[i];
+		const IxFact *f = &facts.at[i];
 		if (f->lo > f->hi)
 			diag(s->ctx, n->name_loc, D_E0311,
 			     "the where clauses leave no value for '%s'", f->name);

@@ -161,6 +161,17 @@ static int group_names(Sema *s, Op *op, const Node *names, const Tiling *t, cons
 	return mode;
 }
 
+static void grid_has_tiles(Sema *s, const Op *grid, const Tensor *of)
+{
+	int64_t lo, hi;
+	for (int i = 0; i < grid->nix; i++) {
+		ix_range(grid->ix[i], kernel_facts(s->kernel), &lo, &hi);
+		if (hi < 1)
+			diag(s->ctx, grid->loc, D_E0311, "the where clauses leave no tile of '%s'",
+			     of->name);
+	}
+}
+
 static void grid(Sema *s, const Node *n)
 {
 	const Node *names = n->kids.at[0], *domain = n->kids.at[1];
@@ -182,6 +193,7 @@ static void grid(Sema *s, const Node *n)
 		op_sym(s->kernel, op, kernel_fresh(s->kernel, "one"));
 		op_ix(s->kernel, op, ix_const(s->ctx, 1));
 	}
+	grid_has_tiles(s, op, v.tiling->tensor);
 	facts_of_op(op, &s->facts, ctx_arena(s->ctx));
 	body(s, n->kids.at[2], op, AT_GRID);
 	scope_leave(s, mark);

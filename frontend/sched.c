@@ -266,6 +266,8 @@ static bool pair(Sema *s, const Node *t, const ClauseRow *row)
 static bool turns_word(Sema *s, const Node *word, int64_t *turns)
 {
 	static const char *const words[] = {"off", "on", "dynamic"};
+	if (word->kind == N_NAME && is_retired(s, word->name, word->loc))
+		return false;
 	Value v = eval(s, word);
 	if (!want(s, &v, V_WORD, "'persistent'"))
 		return false;
