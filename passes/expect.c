@@ -238,6 +238,16 @@ static bool is_reduction(const Op *op)
 	return op->kind == OP_REDUCE;
 }
 
+static bool is_init(const Op *op)
+{
+	return op->kind == OP_MBAR_INIT;
+}
+
+static bool is_map_prefetch(const Op *op)
+{
+	return op->kind == OP_TMAP_PREFETCH;
+}
+
 static bool is_role(const Op *op)
 {
 	return op->kind == OP_ROLE;
@@ -267,6 +277,8 @@ static const Row rows[] = {
 	{PASS_lower, PASS_lower, op_is_atom, of_slot},
 	{PASS_sync, PASS_sync, is_threads_group, made_here},
 	{PASS_sync, PASS_sync, is_barrier, made_here},
+	{PASS_init, PASS_init, is_init, made_here},
+	{PASS_prefetch, PASS_prefetch, is_map_prefetch, made_here},
 	{PASS_multicast, PASS_lower, op_is_atom, positioned},
 	{PASS_pipeline, PASS_lower, is_role, whole_role},
 	{PASS_pipeline, PASS_lower, op_is_atom, in_role},
