@@ -171,8 +171,8 @@ static const char *exchange_rule(const Type *from, const Type *to)
 	return NULL;
 }
 
-/* Each row, or each column of so many rows. In PTX, of all rows too: what of them each warp has.
- * Rows that several warps hold go through shared memory before. */
+/* A value for each row, or for each column of a group of rows. At the ptx stage also what one warp
+ * holds of all rows: rows that several warps hold went through shared memory before. */
 const char *reduce_rule(const Kernel *k, const Op *op)
 {
 	const Type *from = op->in[0].val->type, *to = op->out->type;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* run.c - the manager: runs the rows of passes.def in order, and verifies the IR behind those that
- * leave it whole. */
+/* run.c - the manager: runs the rows of passes.def in order, and verifies the IR after those whose
+ * result obeys all rules of the IR. */
 #include "passes/pass.h"
 
 #include <string.h>

@@ -407,7 +407,7 @@ static bool can_add(Kernel *k, Op *loop, const Val *acc)
 			      ctx_strf(k->ctx,
 				       "%%%s does not begin at 0, and each part would begin so",
 				       acc->name),
-			      "begin at 0, and add the rest behind the loop");
+			      "begin at 0, and add the rest after the loop");
 	if (elem_rows[acc->type->elem].bits != 32)
 		return refuse(k, loop->loc,
 			      ctx_strf(k->ctx, "%%%s is of %s, and sums of parts are of 32 bits",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* shape.c - how often loops of two agents run: whether these agree, and who takes which turn.
+/* shape.c - whether loops of two agents have equal trip counts, and which agent takes which turn.
  *     producer for t (0, Q + 1), consumers for j (0, (Q - g) / 2 + 1)  ->  N = Q + 1, turns
  */
 #include "verify/read.h"
