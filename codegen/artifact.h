@@ -9,7 +9,7 @@
 #ifndef DSL_CODEGEN_ARTIFACT_H
 #define DSL_CODEGEN_ARTIFACT_H
 
-#include "layout/base.h"
+#include "base/base.h"
 #include "runtime/kdesc.h"
 
 /* manifest.c: the description as JSON text. */

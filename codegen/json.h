@@ -5,7 +5,7 @@
 #ifndef DSL_CODEGEN_JSON_H
 #define DSL_CODEGEN_JSON_H
 
-#include "layout/base.h"
+#include "base/base.h"
 
 #include <json-c/json.h>
 

@@ -3,7 +3,7 @@
 #ifndef DSL_CODEGEN_SPAWN_H
 #define DSL_CODEGEN_SPAWN_H
 
-#include "layout/base.h"
+#include "base/base.h"
 
 #include <signal.h>
 

@@ -18,7 +18,7 @@ _Static_assert(EMIT_BIT(EMIT_CUBIN) == DSLC_CUBIN && EMIT_BIT(EMIT_PTX) == DSLC_
 
 const EmitRow emit_rows[EMIT_COUNT] = {
 #define EMIT(id, name, ending, binary, help) [EMIT_##id] = {name, ending, binary, help},
-#include "driver/emits.def"
+#include "driver/options/emits.def"
 };
 
 /* What was done so that ptxas does not spill a kernel. */

@@ -12,7 +12,7 @@
 /* What can be written; EMIT_BIT(EMIT_CUBIN) is DSLC_CUBIN and so on. */
 typedef enum {
 #define EMIT(id, ...) EMIT_##id,
-#include "driver/emits.def"
+#include "driver/options/emits.def"
 	EMIT_COUNT
 } EmitId;
 #define EMIT_BIT(id) (1u << (id))

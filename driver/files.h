@@ -4,7 +4,7 @@
 #define DSL_DRIVER_FILES_H
 
 #include "codegen/spawn.h"
-#include "layout/base.h"
+#include "base/base.h"
 
 /* Reads all of `path` ("-": stdin); a diagnostic in c where it cannot. A name that is not found is
  * looked for in the folders too. *found is the name it was read under, in c's arena. */

@@ -105,7 +105,7 @@ CompileOpt tool_compile_opt(Ctx *c, const Options *o, Buf *log)
 		.only_check = o->command == CMD_CHECK,
 		.verify = o->verify,
 		.unproved = o->unproved,
-		.check_indices = o->check_indices,
+		.check_indices = o->problem.check_indices,
 		.target = o->target,
 		.defines = o->defines.at,
 		.ndefines = o->defines.n,

@@ -3,7 +3,7 @@
 #ifndef DSL_DRIVER_TOOL_H
 #define DSL_DRIVER_TOOL_H
 
-#include "driver/options.h"
+#include "driver/options/options.h"
 
 int tool_run(const Options *o);
 int tool_bench(const Options *o);          /* times on a GPU */

@@ -7,7 +7,7 @@
 
 #include "frontend/ast.h"
 #include "frontend/frontend.h"
-#include "layout/ptrmap.h"
+#include "base/ptrmap.h"
 
 typedef enum {
 #define VALUE(id, text) V_##id,
@@ -347,7 +347,7 @@ bool gather_fits(Sema *s, const Value *from);
 bool gathers_not(Sema *s, const Value *v, const char *what); /* else reported */
 int tile_open(const Tile *t, int *mode); /* how many modes are open; the first */
 
-/* groups.c: for (g,m,n) in groups(gD, ends) */
+/* row_groups.c: for (g,m,n) in groups(gD, ends) */
 const Tensor *groups_ends(Sema *s, const Node *call, Value *tiles); /* NULL: reported */
 int groups_mode(const Tiling *t);
 bool groups_ends_fit(Sema *s, const Value *ends);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* atom.c - rows of atoms.def; those of an mma with an N: wgmma.m64n256k16.f32.bf16.bf16. */
 #include "ir/ir.h"
-#include "layout/ctx.h"
-#include "layout/ptrmap.h"
+#include "base/ctx.h"
+#include "base/ptrmap.h"
 
 #include <stdio.h>
 #include <string.h>

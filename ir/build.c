@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* build.c - the only way to make IR. Everything lives in the ctx's arena; a frozen kernel
  * refuses. */
-#include "layout/ctx.h"
-#include "layout/ptrmap.h"
+#include "base/ctx.h"
+#include "base/ptrmap.h"
 #include "ir/verify.h"
 
 #include <string.h>

@@ -4,7 +4,7 @@
  * fill on and rounded to f32 where it is read; every other op rounds as its row says. After the
  * pass `tiles` there is a launch in place of the grid: then the body runs once for every CTA. */
 #include "ir/interp.h"
-#include "layout/ptrmap.h"
+#include "base/ptrmap.h"
 
 #include <inttypes.h>
 #include <math.h>

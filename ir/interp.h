@@ -8,7 +8,7 @@
 #define DSL_INTERP_H
 
 #include "ir/ir.h"
-#include "layout/ptrmap.h"
+#include "base/ptrmap.h"
 
 enum { MAX_RANK = 5, MAX_LEAVES = 16 };
 

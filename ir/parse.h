@@ -5,7 +5,7 @@
 #define DSL_IR_PARSE_H
 
 #include "ir/ir.h"
-#include "layout/ptrmap.h"
+#include "base/ptrmap.h"
 
 enum { MAX_ERRORS = 20 };
 

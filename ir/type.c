@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* type.c - types, interned; and their text:
  *     global bf16 (M,K):(K,1)      reg f32 (128,256):(1,128) tv ((4,8,4,2),(2,2,32)):(...) */
-#include "layout/ctx.h"
+#include "base/ctx.h"
 #include "ir/ir.h"
 
 #include <ctype.h>

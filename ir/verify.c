@@ -4,7 +4,7 @@
  *   names of indices are bound; names are unique;
  *   declarations stand at the top; what is written may be written.
  * Rules of single ops (shapes, types, attributes) are in verify_ops.c. */
-#include "layout/ptrmap.h"
+#include "base/ptrmap.h"
 #include "ir/verify.h"
 
 #include <string.h>

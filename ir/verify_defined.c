@@ -6,7 +6,7 @@
  *     if (T <= 0) { fill %acc value=0 }              written where 0 < T || T <= 0: always
  * A condition around nothing but loads from global memory counts as true: it asks which elements
  * a tensor has, and what is computed of the others is not stored. */
-#include "layout/ptrmap.h"
+#include "base/ptrmap.h"
 #include "ir/verify.h"
 
 enum { MOST_CASES = 8, MOST_KNOWN = 64 };

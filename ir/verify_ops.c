@@ -5,7 +5,7 @@
  *   e  scalar   v  register tile or scalar   a  tile in registers or shared memory
  *   m  mbarrier   p  tensor map
  * and up to four attributes that the op must have from a stage on. */
-#include "layout/ptrmap.h"
+#include "base/ptrmap.h"
 #include "ir/schedule.h"
 #include "ir/verify_rules.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* walk.c - going through a kernel, copying parts of it, dropping what nothing uses. */
 #include "ir/ir.h"
-#include "layout/ctx.h"
-#include "layout/ptrmap.h"
+#include "base/ctx.h"
+#include "base/ptrmap.h"
 
 Op *kernel_first(const Kernel *k)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* banks.c - which words of which banks each part of an access touches. */
 #include "layout/banks.h"
-#include "layout/ctx.h"
+#include "base/ctx.h"
 
 enum { BANKS = 32, WARP = 32, VECTOR_MAX = 16 };
 

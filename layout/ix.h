@@ -7,7 +7,7 @@
 #ifndef DSL_IX_H
 #define DSL_IX_H
 
-#include "base.h"
+#include "base/base.h"
 
 typedef enum {
 #define IX(id, text, post, prec) IX_##id,

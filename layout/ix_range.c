@@ -3,7 +3,7 @@
  *     with 0 <= m < 8:  m * 4 + 3  is in 3 .. 31;  m * 4 + 8  is a multiple of 4
  * INT64_MIN and INT64_MAX stand for "no bound", and stay so under every operation. */
 #include "layout/ixp.h"
-#include "layout/ptrmap.h"
+#include "base/ptrmap.h"
 
 typedef struct {
 	int64_t lo, hi;

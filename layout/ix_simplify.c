@@ -4,7 +4,7 @@
  * The rules are the rows of rules.def: one function each, tried in that order on a node whose
  * operands are simple already. A rule gives NULL when it does not apply. */
 #include "layout/ixp.h"
-#include "layout/ptrmap.h"
+#include "base/ptrmap.h"
 
 enum { FUEL = 2000 };
 

@@ -3,7 +3,7 @@
 #ifndef DSL_IXP_H
 #define DSL_IXP_H
 
-#include "layout/ctx.h"
+#include "base/ctx.h"
 #include "layout/ix.h"
 
 /* x = base * coef; base is NULL for a constant. */

@@ -5,7 +5,7 @@
 #ifndef DSL_LAYOUTP_H
 #define DSL_LAYOUTP_H
 
-#include "layout/ctx.h"
+#include "base/ctx.h"
 #include "layout/ixp.h"
 #include "layout/layout.h"
 

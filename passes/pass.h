@@ -4,7 +4,7 @@
 #define DSL_PASS_H
 
 #include "passes/passes.h"
-#include "passes/slot.h"
+#include "passes/smem/operand_layout.h"
 
 enum { WARP_THREADS = 32, GROUP_WARPS = GROUP_THREADS / WARP_THREADS };
 enum { WARP_ROWS = 16 /* rows that lie in the same registers of a warp's sums */ };
@@ -15,7 +15,7 @@ enum { VECTOR_BYTES = 16 }; /* that a thread loads or stores at once */
 	void pass_##id(Kernel *k); \
 	void pass_##id(Kernel *k)
 
-/* expect.c: what the pass cannot take, and where (NULL: the kernel); NULL: it can. */
+/* tile/expected.c: what the pass cannot take, and where (NULL: the kernel); NULL: it can. */
 const char *pass_expects(const Kernel *k, int pass, const Op **where);
 
 bool pass_failed(const Kernel *k); /* the pass that runs has reported an error of this kernel */
@@ -57,7 +57,7 @@ enum {
 };
 /* Whether wgmma groups that a loop's body issues are left in flight from iteration to iteration. */
 bool loop_keeps_groups(const Op *loop);
-int64_t buffer_align(const Type *t); /* smem.c: bytes; a buffer begins at a multiple */
+int64_t buffer_align(const Type *t); /* smem/placement.c: bytes; a buffer begins at a multiple */
 bool op_inside(const Op *op, const Op *region);
 void op_unwrap(Op *region); /* its body takes its place */
 /* A warpgroup of the consumers, which are the first warps of the CTA. */

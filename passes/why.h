@@ -7,7 +7,7 @@
 #define DSL_PASSES_WHY_H
 
 #include "passes/pass.h"
-#include "passes/share.h"
+#include "passes/multicast/masks.h"
 
 void why_swizzle(Kernel *k, const char *buffer, int row_bytes, int swizzle,
 		 int fast);                               /* widest first */
@@ -40,7 +40,8 @@ void why_turned(Kernel *k, const char *tensor, const Layout *l, int64_t turns, i
 void why_parts_of(Kernel *k, const char *what, int parts, int times); /* rows, columns */
 void why_registers(Kernel *k, int producer, int consumer, int accumulators, int overhead);
 void why_few_registers(Kernel *k, int consumer, int needed); /* tried and not taken */
-/* why_share.c: wanted, and the parts that the tile could be cut into; before the load changes */
+/* multicast/why_multicast.c: wanted, and the parts that the tile could be cut into; before the load
+ * changes */
 void why_share(Kernel *k, const Op *load, const Same *same, const Share *s, Issue wanted, int parts,
 	       bool apart);
 void why_releases(Kernel *k, const char *ring, const Releases *all);

@@ -233,8 +233,8 @@ static dsl_status addresses_check(const Why *w, const Launch *l)
 	return DSL_OK;
 }
 
-/* Loads of a tensor without elements begin beyond element 0 (passes/inside.c), but its map must
- * encode: it has one element, at the address of any other tensor. */
+/* Loads of a tensor without elements begin beyond element 0 (passes/tile/inside_tensor.c), but its
+ * map must encode: it has one element, at the address of any other tensor. */
 static MapGeom empty_geom(const Launch *l)
 {
 	MapGeom g = {.base = 16};

@@ -4,11 +4,11 @@
  *     schedules.gemm, cooperative, 4 stages  ->  CHECK_PROVED, 83 states
  */
 #include "verify/check.h"
-#include "verify/tickets.h"
-#include "verify/extract.h"
-#include "verify/report.h"
-#include "verify/sizes.h"
-#include "verify/tree.h"
+#include "verify/rules/tickets.h"
+#include "verify/read/extract.h"
+#include "verify/report/report.h"
+#include "verify/report/find_sizes.h"
+#include "verify/tree/tree.h"
 
 #include <string.h>
 #include <time.h>

@@ -3,8 +3,8 @@
  * bytes, for all sizes. It reads the IR and knows nothing of how the passes before it decided.
  *     consumer's mbar.wait removed  ->  CHECK_REFUTED, E0411 with a timeline
  */
-#ifndef DSL_CHECK_H
-#define DSL_CHECK_H
+#ifndef DSL_VERIFY_H
+#define DSL_VERIFY_H
 
 #include "ir/ir.h"
 

@@ -2,10 +2,10 @@
 /* limits.h - private to verify/: how much is followed, by the table limits.def.
  *     LIMIT(COUNTS, 16, ..)   ->   MAX_COUNTS == 16, LIMIT_COUNTS
  */
-#ifndef DSL_CHECK_LIMITS_H
-#define DSL_CHECK_LIMITS_H
+#ifndef DSL_VERIFY_LIMITS_H
+#define DSL_VERIFY_LIMITS_H
 
-#include "layout/base.h"
+#include "base/base.h"
 
 enum {
 #define LIMIT(id, most, text) MAX_##id = most,

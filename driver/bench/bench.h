@@ -6,8 +6,8 @@
 #ifndef DSL_DRIVER_BENCH_H
 #define DSL_DRIVER_BENCH_H
 
-#include "driver/progress.h"
-#include "layout/base.h"
+#include "driver/run/progress.h"
+#include "base/base.h"
 
 /* Back to back under load, where power is the limit; or after a rest, at full clock. */
 typedef enum { STEADY, BURST, REGIMES } Regime;

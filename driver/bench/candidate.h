@@ -5,7 +5,7 @@
 #ifndef DSL_DRIVER_CANDIDATE_H
 #define DSL_DRIVER_CANDIDATE_H
 
-#include "driver/options.h"
+#include "driver/options/options.h"
 
 /* lines.c: a line of the schedules file */
 typedef struct {

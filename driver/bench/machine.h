@@ -7,7 +7,7 @@
 #define DSL_DRIVER_MACHINE_H
 
 #include "driver/bench/bench.h"
-#include "driver/problem.h"
+#include "check/problem.h"
 #include "runtime/gpu.h"
 
 /* product.c: what is computed, D = A B', as the tile stage says it. A is rows x cols with `down`

@@ -72,7 +72,7 @@ static bool read_all(Verb *v)
 {
 	BenchSource *s = &v->source;
 	s->o = v->o;
-	s->kernel = v->o->kernel;
+	s->kernel = v->o->problem.kernel;
 	if (!tool_read(v->ctx, v->o, v->o->inputs.at[0], &v->text, &s->source) || !read_lines(v))
 		return false;
 	if (!has_blocks(v))
@@ -92,7 +92,7 @@ static bool open_problem(Verb *v, const Candidate *x)
 		return true;
 	v->opened = true;
 	v->signature = x->signature;
-	if (!problem_open(&v->p, x->out.reference.s, v->o, &why)) {
+	if (!problem_open(&v->p, x->out.reference.s, &v->o->problem, &why)) {
 		tool_usage("%s", why);
 		v->worst = EXIT_USAGE;
 		return false;
@@ -186,7 +186,7 @@ static bool make_reference(Verb *v)
 {
 	double scalars[COUNTOF(v->p.t)];
 	const char *why = NULL;
-	Options few = *v->o;
+	ProblemSpec few = v->o->problem;
 	if (!few.tiles && (double)v->p.grid * (double)v->p.tile_macs > MANY_MACS)
 		few.tiles = FEW_TILES;
 	for (int i = 0; i < v->p.nt; i++)
@@ -209,7 +209,7 @@ static bool is_right(Verb *v, Ctx *c, const char *name)
 		if (!verdict.wrong[0])
 			continue;
 		diag(c, NOLOC, D_E0607, "%s, normal inputs, seed %llu: %s", name,
-		     (unsigned long long)v->o->seed, verdict.wrong);
+		     (unsigned long long)v->o->problem.seed, verdict.wrong);
 		return false;
 	}
 	return true;
@@ -272,7 +272,7 @@ static bool set_up(Verb *v)
 	if (!read_all(v) || !compile_all(v) || !count_ok(v) || !open_device(v))
 		return false;
 	progress_at(&v->bar, 0, 1);
-	problem_fill(&v->p, DATA_NORMAL, v->o->seed);
+	problem_fill(&v->p, DATA_NORMAL, v->o->problem.seed);
 	v->product = product_of(&v->p);
 	if (!device_ok(v, v->ctx, rig_open(&v->rig, v->p.dev, &v->p)) || !make_reference(v))
 		return false;
@@ -402,7 +402,7 @@ static bool time_all(Verb *v)
 {
 	const Timer timer = {take_sample, v};
 	Bench *b = &v->b;
-	b->seed = v->o->seed;
+	b->seed = v->o->problem.seed;
 	b->rounds[STEADY] = v->o->rounds ? v->o->rounds : ROUNDS;
 	b->rounds[BURST] = b->rounds[STEADY] < BURST_ROUNDS ? b->rounds[STEADY] : BURST_ROUNDS;
 	b->control = -1;

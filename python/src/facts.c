@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* facts.c - whether an object can be an argument: what its library alone knows of it, and what
- * DLPack's struct says. Each refusal names the argument.
- *   torch: z.conj().imag  ->  "tensor A of kernel gemm has torch's negative bit ..."
- *   jax:   out=array      ->  "tensor D of kernel gemm is written, and arrays of JAX are immutable" */
+ * DLPack's struct says. Each refusal names the argument. torch: z.conj().imag  ->  "tensor A of
+ * kernel gemm has torch's negative bit ..."   jax:   out=array      ->  "tensor D of kernel gemm is
+ * written, and arrays of JAX are immutable" */
 #include "py.h"
 
 #include <stdio.h>

@@ -263,7 +263,8 @@ static PyObject *stream_told(const Call *c, PyObject *o)
 	return own ? no_stream : c->stream_word;
 }
 
-/* Where it is the library that knows the stream, the tensor is taken first, and says which device that is on. */
+/* Where it is the library that knows the stream, the tensor is taken first, and says which device
+ * that is on. */
 static bool take(Call *c, int slot)
 {
 	PyObject *o = c->object[slot];

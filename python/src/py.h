@@ -51,8 +51,8 @@ bool tensor_fits(Tensor *t, const Use *use);
 bool tensor_stream(PyObject *object, DLDevice device, dsl_stream *out);
 int tensor_init(PyObject *module);
 
-/* space.c: a launch that needs workspace, in a stream whose library is own. False with an exception.
- * */
+/* space.c: a launch that needs workspace, in a stream whose library is own. False with an
+ * exception. */
 typedef struct {
 	dsl_module *mod;
 	const char *kernel;

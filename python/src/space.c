@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* space.c - workspace of a launch that copies tensors first: torch's own memory where the launch is
  * in torch's stream, so that it is there for others afterwards and belongs to the graph that is
- * captured; else a pool for each stream.
- *   space_launch(.., LIB_TORCH, ..)  ->  t = torch.empty(98304, "uint8"), the launch, t is dropped */
+ * captured; else a pool for each stream.   space_launch(.., LIB_TORCH, ..)  ->  t =
+ * torch.empty(98304, "uint8"), the launch, t is dropped */
 #include "py.h"
 
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #ifndef DSL_TESTS_CHECK_RANDOM_H
 #define DSL_TESTS_CHECK_RANDOM_H
 
-#include "verify/core.h"
+#include "verify/run/core.h"
 
 enum {
 	ROLES = 4,

@@ -3,7 +3,7 @@
  *     lane / 16 + k  ->  0 0 .. 1 1 .. plus k */
 #include "stepper.h"
 
-#include "layout/ptrmap.h"
+#include "base/ptrmap.h"
 
 #include <string.h>
 

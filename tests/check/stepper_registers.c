@@ -4,7 +4,7 @@
  *     wgmma %acc[0] ; %v = part %acc[0]  ->  "uses a register of a wgmma in flight" */
 #include "stepper.h"
 
-#include "layout/ptrmap.h"
+#include "base/ptrmap.h"
 
 typedef struct {
 	const Val *val;

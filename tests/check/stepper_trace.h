@@ -5,7 +5,7 @@
 
 #include "stepper.h"
 
-#include "layout/ptrmap.h"
+#include "base/ptrmap.h"
 
 enum {
 	MOST_STEPS = 60000, /* of all warps, and turns of their loops */

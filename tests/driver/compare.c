@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* compare.c - what dslc run says of a wrong element: its coordinate in the tensor's own modes, in
  * whatever order these step through memory. */
-#include "driver/problem.h"
+#include "check/problem.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -12,9 +12,9 @@
 #include <string.h>
 #include <cmocka.h>
 
-static void add(Options *o, const char *name, int64_t v)
+static void add(Arena *a, ProblemSpec *o, const char *name, int64_t v)
 {
-	vec_push(o->arena, &o->sizes, ((SizeArg){name, v}));
+	vec_push(a, &o->sizes, ((SizeArg){name, v}));
 }
 
 /* The element at an offset, as the message has it. */
@@ -24,14 +24,14 @@ static void assert_named(const char *strides, int64_t offset, const char *name)
 	const char *why = NULL;
 	Problem p;
 	Arena *a = arena_new();
-	Options o = {.arena = a};
+	ProblemSpec o = {0};
 	snprintf(ir, sizeof ir,
 		 "kernel k tile sm_90a {\n  sym L 0..9\n  sym M 0..99\n  sym N 0..99\n"
 		 "  arg out %%D : global bf16 (L,M,N):(%s)\n}\n",
 		 strides);
-	add(&o, "L", 3);
-	add(&o, "M", 5);
-	add(&o, "N", 7);
+	add(a, &o, "L", 3);
+	add(a, &o, "M", 5);
+	add(a, &o, "N", 7);
 	assert_true(problem_open(&p, ir, &o, &why));
 	memset(p.t[0].ref, 0, p.t[0].bytes);
 	memset(p.t[0].host, 0, p.t[0].bytes);
@@ -64,7 +64,7 @@ static void assert_judged(Elem e, double is, double ref, double lo, double hi, c
 	const char *why = NULL;
 	Problem p;
 	Arena *a = arena_new();
-	Options o = {.arena = a};
+	ProblemSpec o = {0};
 	snprintf(ir, sizeof ir, "kernel k tile sm_90a {\n  arg out %%D : global %s (1):(1)\n}\n",
 		 elem_rows[e].name);
 	assert_true(problem_open(&p, ir, &o, &why));
@@ -108,7 +108,7 @@ static void any_nan_is_one(void **state)
 		const char *why = NULL;
 		Problem p;
 		Arena *a = arena_new();
-		Options o = {.arena = a};
+		ProblemSpec o = {0};
 		assert_true(problem_open(&p, ir, &o, &why));
 		p.t[0].wrote[0] = true;
 		memcpy(p.t[0].host, &rows[i].is, sizeof rows[i].is);
@@ -143,7 +143,7 @@ static void unknown_integers_may_be_poison(void **state)
 		char ir[128];
 		Problem p;
 		Arena *a = arena_new();
-		Options o = {.arena = a};
+		ProblemSpec o = {0};
 		snprintf(ir, sizeof ir,
 			 "kernel k tile sm_90a {\n  arg out %%D : global %s (1):(1)\n}\n",
 			 elem_rows[rows[i].e].name);

@@ -135,7 +135,7 @@ done
 attrs=$(sed -n 's/^ATTR(\([A-Z_]*\),.*"schedule:.*/\1/p' "$root/ir/attrs.def")
 [ "$(echo "$attrs" | wc -l)" -ge 11 ] || fail "attributes of schedules: $attrs"
 for attr in $attrs; do
-	grep -q "\<A_$attr\>" "$root/driver/explain_text.c" "$root/driver/explain_facts.c" "$root/ir/schedule.def" ||
+	grep -q "\<A_$attr\>" "$root/driver/explain/text.c" "$root/driver/explain/facts.c" "$root/ir/schedule.def" ||
 		fail "explain does not say A_$attr"
 done
 

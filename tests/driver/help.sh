@@ -11,7 +11,7 @@ has out "dslc [options] file.gemm..." "-o FILE" "--emit=KIND,..." "--keep[=DIR]"
 awk 'length($0) > 100 { print; bad = 1 } END { exit bad }' out || fail "--help is too wide"
 
 # Every row of the table is in the help, and each category shows its own rows only.
-sed -n 's/^OPT([A-Z_]*, *"\([^"]*\)".*/\1/p' "$root/driver/options.def" >spellings
+sed -n 's/^OPT([A-Z_]*, *"\([^"]*\)".*/\1/p' "$root/driver/options/options.def" >spellings
 [ "$(wc -l <spellings)" -ge 35 ] || fail "the option table was not read"
 while read -r s; do
 	has all "  $s"
@@ -54,6 +54,6 @@ has all "dslc sim FILE" "dslc help [COMMAND]"
 # every code, once
 expect 0 --explain=all
 cut -d' ' -f1 out >codes
-sed -n 's/^DIAG(\([A-Z][0-9]*\),.*/\1/p' "$root"/layout/diags_*.def >want
+sed -n 's/^DIAG(\([A-Z][0-9]*\),.*/\1/p' "$root"/base/diags_*.def >want
 sort codes >codes.sorted
 sort want | cmp -s - codes.sorted || fail "--explain=all differs from the tables"

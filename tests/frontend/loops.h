@@ -6,7 +6,7 @@
 
 #include <time.h>
 
-#include "layout/base.h"
+#include "base/base.h"
 
 /* Appends the text of the kernel. */
 static inline void put_loops(Buf *b, int loops)

@@ -10,7 +10,7 @@
  * numbers within one unit in the last place of the output's type and K / 8 * 2^-23 * sum |a b|.
  * Prints a line per failure and a count at the end; exits with 1 after a failure or with no case.
  */
-#include "driver/problem.h"
+#include "check/problem.h"
 
 #include <dlfcn.h>
 #include <math.h>
@@ -277,7 +277,7 @@ static void compare_both(Grid *g, const Case *c, Problem *p, dsl_module *const *
 }
 
 /* "M=1,N=2" */
-static void add_sizes(Arena *a, Options *o, const char *text)
+static void add_sizes(Arena *a, ProblemSpec *o, const char *text)
 {
 	char name[64];
 	long long v;
@@ -285,9 +285,9 @@ static void add_sizes(Arena *a, Options *o, const char *text)
 		vec_push(a, &o->sizes, ((SizeArg){arena_printf(a, "%s", name), v}));
 }
 
-static Options case_options(Arena *a, const Case *c)
+static ProblemSpec case_options(Arena *a, const Case *c)
 {
-	Options o = {.arena = a, .sms = c->sms};
+	ProblemSpec o = {.sms = c->sms};
 	if (*c->sizes) {
 		add_sizes(a, &o, c->sizes);
 		return o;
@@ -326,7 +326,7 @@ static void check_case(Grid *g, const Case *c)
 	const char *why = "no IR";
 	Problem p = {0};
 	Arena *a = arena_new();
-	Options o = case_options(a, c);
+	ProblemSpec o = case_options(a, c);
 	snprintf(path, sizeof path, "%s/%s.frontend.ir", g->dir, c->name);
 	char *ir = read_text(path);
 	snprintf(path, sizeof path, "%s/%s.cubin", g->dir, c->name);

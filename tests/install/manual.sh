@@ -6,7 +6,7 @@
 page=$prefix/share/man/man1/dslc.1
 [ -s "$page" ] || fail "no manual page"
 sed 's/\\-/-/g; s/\\&//g' "$page" >"$scratch/page"
-sed -n 's/^OPT([A-Z_]*, *"\([^"]*\)".*/\1/p' "$source/driver/options.def" >"$scratch/spellings"
+sed -n 's/^OPT([A-Z_]*, *"\([^"]*\)".*/\1/p' "$source/driver/options/options.def" >"$scratch/spellings"
 [ "$(wc -l <"$scratch/spellings")" -ge 35 ] || fail "the option table was not read"
 while read -r spelling; do
 	grep -qF -- ".B $spelling" "$scratch/page" || fail "the manual page lacks $spelling"

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "layout/base.h"
+#include "base/base.h"
 
 typedef struct {
 	Ctx *ctx;

@@ -22,7 +22,7 @@ expect()
 	if grep -v " $want\$" "$asked.said" | sed "s/^/$room, must be $want: /" | grep .; then status=1; fi
 }
 
-layout='layout/base.h layout/layout.h layout/ix.h layout/ptrmap.h layout/banks.h layout/layout_ops.def'
+layout='base/base.h base/ptrmap.h layout/layout.h layout/ix.h layout/banks.h layout/layout_ops.def'
 ir='ir/ir.h ir/schedule.h ir/ops.def'
 rest='frontend/frontend.h passes/passes.h verify/check.h codegen/codegen.h codegen/json.h codegen/spawn.h'
 # shellcheck disable=SC2086
@@ -33,11 +33,11 @@ rest='frontend/frontend.h passes/passes.h verify/check.h codegen/codegen.h codeg
 	expect driver yes $rest sim/watch.h runtime/dsl.h runtime/kdesc.h
 	expect codegen yes runtime/kdesc.h codegen/codegen.h
 	expect layout no $ir $rest runtime/number.h runtime/elem.h runtime/dsl.h
-	expect ir yes $layout layout/ctx.h runtime/number.h runtime/elem.h
+	expect ir yes $layout base/ctx.h runtime/number.h runtime/elem.h
 	expect ir no layout/ixp.h layout/layoutp.h $rest runtime/dsl.h runtime/kdesc.h driver/dslc.h
 	expect frontend no passes/passes.h verify/check.h codegen/codegen.h runtime/dsl.h driver/dslc.h
-	expect passes no verify/check.h layout/ctx.h frontend/frontend.h codegen/codegen.h runtime/dsl.h driver/dslc.h
-	expect verify no $(cd "$root" && ls layout/ctx.h passes/*.h frontend/*.h codegen/*.h runtime/dsl.h driver/*.h)
+	expect passes no verify/check.h base/ctx.h frontend/frontend.h codegen/codegen.h runtime/dsl.h driver/dslc.h
+	expect verify no $(cd "$root" && ls base/ctx.h passes/*.h frontend/*.h codegen/*.h runtime/dsl.h driver/*.h)
 	expect codegen no verify/check.h frontend/frontend.h passes/passes.h runtime/dsl.h driver/dslc.h
 	expect runtime no $layout $ir $rest sim/watch.h sim/sim.h driver/dslc.h
 	expect sim yes runtime/rt.h runtime/dsl.h runtime/number.h

@@ -6,7 +6,7 @@
 #   atoms.sh ROOT
 set -eu
 cd "$1"
-# LOAD, PREFETCH and STORE are of tiles whose way is still open (passes/ways.def).
+# LOAD, PREFETCH and STORE are of tiles whose way is still open (passes/atoms/copies.def).
 names=$(sed -nE 's/^(MMA|COPY)\([^,]*, *([A-Z0-9_]+), *([A-Z0-9_]+),.*/\2 \3/p
 	s/^DONE\(([A-Z0-9_]+), *[A-Z]+, *([A-Z0-9_]+), *([A-Z0-9_]+), *([A-Z0-9_]+), *([A-Z0-9_]+), *([A-Z0-9_]+)\).*/\2 \3 \4 \5 \6/p' \
 	ir/atoms.def ir/completes.def | tr ' ' '\n' | sort -u | grep -vxE 'LOAD|PREFETCH|STORE|NOTHING' | tr '\n' ' ')

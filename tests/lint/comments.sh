@@ -5,7 +5,7 @@
 #   comments.sh ROOT
 set -eu
 cd "$1"
-find layout ir frontend passes verify codegen runtime sim driver examples tests -path tests/lint/bad -prune -o \
+find base layout ir frontend passes verify codegen runtime sim check driver examples tests -path tests/lint/bad -prune -o \
 	-name '*.[chly]' -print 2>/dev/null | sort | xargs awk '
 FNR == 1 { open = 0 }
 

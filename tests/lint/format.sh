@@ -5,5 +5,5 @@
 #   format.sh ROOT
 set -eu
 cd "$1"
-find layout ir frontend passes verify codegen runtime sim driver python examples tests -path tests/lint/bad -prune -o \
+find base layout ir frontend passes verify codegen runtime sim check driver python examples tests -path tests/lint/bad -prune -o \
 	-name '*.[ch]' -print 2>/dev/null | sort | xargs -r clang-format-22 --dry-run -Werror

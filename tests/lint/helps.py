@@ -207,9 +207,9 @@ def main():
     rows = [re.split(r"(?<!\S)\|(?!\S)", row) for row in re.sub("\n\t", " ", re.sub(r"(?ms)^program .*?^end$", "", rows)).split("\n")]
     helps, codes = {row[-1].strip().replace("`", "") for row in rows}, {row[0].strip() for row in rows}
     for name in ("frontend", "passes"):
-        for code in re.findall(r"^DIAG\((\w+)", read(f"{root}/layout/diags_{name}.def"), re.MULTILINE):
+        for code in re.findall(r"^DIAG\((\w+)", read(f"{root}/base/diags_{name}.def"), re.MULTILINE):
             if code not in codes and not re.fullmatch(UNTRIED, code):
-                said.append(f"layout/diags_{name}.def: {code}: no row of tests/remedies")
+                said.append(f"base/diags_{name}.def: {code}: no row of tests/remedies")
         room, found = Room(name), set()
         for help_ in room.helps():
             if help_[2] is None:

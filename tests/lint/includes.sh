@@ -5,20 +5,20 @@
 #   includes.sh ROOT        prints each forbidden include as file:line: room may not include header
 set -eu
 cd "$1"
-find layout ir frontend passes verify codegen runtime sim driver python -name '*.[chly]' -o -name '*.def' 2>/dev/null |
+find base layout ir frontend passes verify codegen runtime sim check driver python -name '*.[chly]' -o -name '*.def' 2>/dev/null |
 	sort | xargs awk '
 function public(header)
 {
-	return header ~ /^(layout\/(base|layout|ix|ptrmap|banks)\.h|ir\/(ir|schedule)\.h|(layout|ir)\/[a-z_]*\.def)$/ ||
-		header ~ /^(frontend\/frontend|passes\/passes|verify\/check|codegen\/(codegen|json|spawn)|driver\/dslc)\.h$/ ||
-		header ~ /^runtime\/((dsl|desc|kdesc|elem|number|tensors|gpu)\.h|elems\.def)$|^sim\/watch\.h$/ || header ~ /^(frontend\/words|(passes|verify)\/[a-z_]*)\.def$/
+	return header ~ /^(base\/(base|ptrmap)\.h|layout\/(layout|ix|banks)\.h|ir\/(ir|schedule)\.h|(base|layout|ir)\/[a-z_]*\.def)$/ ||
+		header ~ /^(frontend\/frontend|passes\/passes|verify\/check|codegen\/(codegen|json|spawn)|check\/problem|driver\/dslc)\.h$/ ||
+		header ~ /^runtime\/((dsl|desc|kdesc|elem|number|tensors|gpu)\.h|elems\.def)$|^sim\/watch\.h$/ || header ~ /^(frontend\/words|(passes|verify)\/([a-z]*\/)?[a-z_]*)\.def$/
 }
 
 function allowed(from, to, header)
 {
 	if (from == to)
 		return 1
-	if ((from == "ir" && header == "layout/ctx.h") || (from == "sim" && header == "runtime/rt.h"))
+	if ((from ~ /^(layout|ir)$/ && header == "base/ctx.h") || (from == "sim" && header == "runtime/rt.h"))
 		return 1
 	if (public(header) && from == "python")
 		return to == "driver" || to == "runtime"
@@ -30,11 +30,15 @@ function allowed(from, to, header)
 		return 1
 	if (from == "sim")
 		return to == "runtime"
-	if (from ~ /^(layout|ir)$/)
-		return from == "ir" && to == "layout"
+	if (from == "check")
+		return to ~ /^(base|layout|ir|runtime)$/
+	if (from == "layout")
+		return to == "base"
+	if (from == "ir")
+		return to ~ /^(base|layout)$/
 	if (from == "codegen" && header == "runtime/kdesc.h")
 		return 1
-	return to ~ /^(layout|ir)$/ && from ~ /^(frontend|passes|verify|codegen)$/
+	return to ~ /^(base|layout|ir)$/ && from ~ /^(frontend|passes|verify|codegen)$/
 }
 
 function complain(what)
@@ -57,14 +61,14 @@ function complain(what)
 	sub(/\/.*/, "", target)
 	if (header ~ /(^|\/)\.\.\//)
 		complain("no include may climb: " header)
-	else if (target ~ /^(layout|ir|frontend|passes|verify|codegen|runtime|sim|driver|python)$/ && header ~ /\// &&
+	else if (target ~ /^(base|layout|ir|frontend|passes|verify|codegen|runtime|sim|check|driver|python)$/ && header ~ /\// &&
 		 !allowed(room, target, header))
 		complain(room " may not include " header)
 	else if (header ~ /^llvm/ && room != "codegen")
 		complain("only codegen may include " header)
 	else if (header == "cuda.h" && room != "runtime")
 		complain("only runtime may include " header)
-	else if (system_form && header ~ /^(layout|ir|frontend|passes|verify|codegen|runtime|sim|driver)\//)
+	else if (system_form && header ~ /^(base|layout|ir|frontend|passes|verify|codegen|runtime|sim|check|driver)\//)
 		complain("project headers take quotes: " header)
 }
 

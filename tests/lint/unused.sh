@@ -15,7 +15,7 @@ for_tests='arena_bytes ix_rule_apply kernel_verify layout_complement sim_kernel_
 scratch=$(mktemp -d) && trap 'rm -rf "$scratch"' EXIT
 cd "$root"
 rooms=
-for room in layout ir frontend passes verify codegen runtime sim driver; do
+for room in base layout ir frontend passes verify codegen runtime sim check driver; do
 	[ ! -d $room ] || rooms="$rooms $room"
 done
 

@@ -4,6 +4,6 @@
 #   words.sh ROOT
 set -eu
 cd "$1"
-find layout ir frontend passes verify codegen runtime sim driver python examples tests -path tests/lint -prune -o -type f \
+find base layout ir frontend passes verify codegen runtime sim check driver python examples tests -path tests/lint -prune -o -type f \
 	-print 2>/dev/null | sort | xargs grep -nwE 'TODO|FIXME|XXX|HACK' /dev/null && exit 1
 exit 0

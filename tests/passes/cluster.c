@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "passes/pass.h"
-#include "passes/share.h"
+#include "passes/multicast/masks.h"
 
 #ifndef CONFIGS
 #define CONFIGS 1000

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* copy_match.c - which atoms copy registers to a slot, and that every element comes where the
  * slot's layout has it: by what the PTX ISA says of ldmatrix and stmatrix, thread by thread. */
-#include "passes/place.h"
+#include "passes/smem/offset.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "passes/share.h"
+#include "passes/multicast/masks.h"
 
 /* Sanitizers make each some ten times slower: CMakeLists.txt. */
 #ifndef CONFIGS

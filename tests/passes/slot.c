@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* slot.c - what descriptors and TMA make of layouts: the strides of the PTX ISA's canonical forms,
  * for both major-nesses, each swizzle, and what has no such form. */
-#include "passes/slot.h"
+#include "passes/smem/operand_layout.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* ways.c - what is said where no way copies a tile: that there is none, the reason of the only one
  * with its code and remedy, or all that were tried, each with its reason. */
-#include "passes/ways.h"
+#include "passes/atoms/copy_choice.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -12,7 +12,7 @@
  * Kernel i has the seed SEED + i. What is wrong is printed with all that makes it again. */
 #include "chance.h"
 #include "driver/compile.h"
-#include "driver/problem.h"
+#include "check/problem.h"
 #include "kernels.h"
 
 #include <stdio.h>
@@ -128,9 +128,9 @@ static Outcome compile(Trial *t)
 	return outcome == WRONG && take_remedy(t) ? compile_once(t) : outcome;
 }
 
-static Options trial_options(Arena *a, const Trial *t)
+static ProblemSpec trial_options(Arena *a, const Trial *t)
 {
-	Options o = {.arena = a, .sms = t->made.sms, .seed = t->seed};
+	ProblemSpec o = {.sms = t->made.sms, .seed = t->seed};
 	for (int i = 0; i < t->made.nsizes; i++)
 		vec_push(a, &o.sizes, ((SizeArg){t->made.sizes[i].name, t->made.sizes[i].value}));
 	return o;
@@ -249,7 +249,7 @@ static bool can_launch(Problem *p, dsl_module *mod, char *why, size_t n)
 static Outcome run(Trial *t, bool only_launch)
 {
 	Arena *a = arena_new();
-	Options o = trial_options(a, t);
+	ProblemSpec o = trial_options(a, t);
 	Problem p = {0};
 	dsl_module *mod = NULL;
 	const Buf *cubin = &t->out.out[EMIT_CUBIN];

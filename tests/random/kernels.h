@@ -4,7 +4,7 @@
 #ifndef DSL_RANDOM_KERNELS_H
 #define DSL_RANDOM_KERNELS_H
 
-#include "layout/base.h"
+#include "base/base.h"
 
 enum { MOST_SIZES = 24 };
 

@@ -8,7 +8,7 @@
  * A line of the cubin's PTX is blanked in place; a wait becomes "true", and a load 0. Not deleted
  * are what gives speed or room and orders nothing: griddepcontrol.launch_dependents and
  * setmaxnreg.inc. */
-#include "driver/problem.h"
+#include "check/problem.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -163,7 +163,7 @@ static void each_mutant(Mutate *m)
 	}
 }
 
-static bool sizes_read(Arena *a, Options *o, char **args, int n)
+static bool sizes_read(Arena *a, ProblemSpec *o, char **args, int n)
 {
 	for (int i = 0; i < n; i++) {
 		char *value = strchr(args[i], '=');
@@ -176,7 +176,7 @@ static bool sizes_read(Arena *a, Options *o, char **args, int n)
 }
 
 /* With K = 0 too, where the kernel has a K. */
-static bool problems_open(Mutate *m, const char *ir, Options *o, const char **why)
+static bool problems_open(Mutate *m, const char *ir, ProblemSpec *o, const char **why)
 {
 	bool ok = problem_open(&m->p[m->np++], ir, o, why);
 	for (int i = 0; i < o->sizes.n && ok && m->np == 1; i++) {
@@ -212,7 +212,7 @@ int main(int argc, char **argv)
 	size_t n;
 	char text[512];
 	Arena *a = arena_new();
-	Options o = {.arena = a, .sms = argc > 3 ? atoi(argv[3]) : 0, .tiles = -1};
+	ProblemSpec o = {.sms = argc > 3 ? atoi(argv[3]) : 0, .tiles = -1};
 	if (argc < 5 || !sizes_read(a, &o, argv + 4, argc - 4)) {
 		fprintf(stderr, "mutate CUBIN IR SMS NAME=SIZE...\n");
 		return 255;

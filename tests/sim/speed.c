@@ -3,7 +3,7 @@
  *   sim_speed CUBIN IR DEVICE ROUNDS NAME=SIZE...      e.g. sim:checks=none 5 M=512 N=512 K=512
  * Prints "0.153 s, 61 MiB": the best of the rounds, without loading and without the reference,
  * against which the last result is compared. speed.sh makes the table of docs/simulator.md. */
-#include "driver/problem.h"
+#include "check/problem.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,7 +50,7 @@ int main(int argc, char **argv)
 {
 	Problem p = {0};
 	Arena *a = arena_new();
-	Options o = {.arena = a, .tiles = -1};
+	ProblemSpec o = {.tiles = -1};
 	const char *why = "";
 	dsl_module *mod;
 	double best = 0;

@@ -1,3 +1,3 @@
 #include "passes/passes.h"
-#include "layout/ctx.h"
+#include "base/ctx.h"
 #include "layout/ixp.h"

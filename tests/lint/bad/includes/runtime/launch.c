@@ -1,4 +1,4 @@
-#include "layout/base.h"
+#include "base/base.h"
 #include "runtime/kdesc.h"
 #include <cuda.h>
 #include "sim/watch.h"

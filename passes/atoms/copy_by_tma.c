@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* copy_by_tma.c - whether a tensor map can bring a tile into a buffer. What only the launch can
+ * know, the launcher checks; a tensor that lies where TMA cannot take it, it copies first.
+ *     rows 0 bytes apart           ->   no: "rows of B are 0 bytes apart, .."
+ *     512 rows of a buffer         ->   no: "the TMA box of sA would have 512 rows; .."
+ *     rows of K * 2 or 200 bytes   ->   yes */
+#include "passes/atoms/copy_choice.h"
+
+/* A span is at most 128 bytes, which a box of any element type holds. */
+static Fit box_fits(const Copying *c, SlotForm f, Refusal *why)
+{
+	Ctx *ctx = c->k->ctx;
+	int max = target_by_name(c->k->target)->box_max;
+	if (f.rows <= max)
+		return FIT_YES;
+	return way_refuse(
+		why, D_E0403,
+		ctx_strf(ctx,
+			 "the TMA box of %s would have %d rows; a box has at most %d elements a "
+			 "mode",
+			 c->op->in[0].val->name, f.rows, max),
+		ctx_strf(ctx, "use a tile of at most %d rows", max));
+}
+
+/* Along which the map's box is wide: a mode of stride 0 is in no map. */
+static Fit modes_fit(const Copying *c, const Val *tile, Refusal *why)
+{
+	Ctx *ctx = c->k->ctx;
+	for (int i = 0; i < 2; i++)
+		if (ix_is(tile_stride(c->k, tile, i), 0))
+			return way_refuse(
+				why, D_E0405,
+				ctx_strf(ctx,
+					 "rows of %s are 0 bytes apart, which TMA does not take",
+					 tile->def->in[0].val->name),
+				ctx_strf(ctx,
+					 "give it rows that are apart, best by a multiple of %d "
+					 "elements: others are copied before each launch",
+					 TMA_STRIDE * 8 / elem_rows[tile->type->elem].bits));
+	return FIT_YES;
+}
+
+/* The buffer's neighbours are the tensor's. */
+static Fit side_by_side(const Copying *c, const Val *tile, SlotForm f, Refusal *why)
+{
+	if (ix_is(tile_stride(c->k, tile, f.fast), 1))
+		return FIT_YES;
+	return way_refuse(
+		why, D_E0404,
+		ctx_strf(c->k->ctx,
+			 "%s has neighbours along %s side by side, %s has not, and TMA cannot "
+			 "transpose",
+			 c->op->in[0].val->name, f.fast ? "k" : "m or n",
+			 tile->def->in[0].val->name),
+		"give the buffer's extents alone; its layout follows the tensor's");
+}
+
+Fit fits_box(Copying *c, Refusal *why)
+{
+	SlotForm f;
+	const Val *tile = c->op->in[1].val;
+	if (tile_indices(tile))
+		return FIT_NO; /* a box is of rows one behind the other */
+	const char *form = slot_form(c->k->ctx, c->op->in[0].val->type, &f);
+	if (form)
+		return way_refuse(why, D_E0404, form, NULL);
+	Fit fit = box_fits(c, f, why);
+	if (fit)
+		fit = modes_fit(c, tile, why);
+	return fit ? side_by_side(c, tile, f, why) : fit;
+}

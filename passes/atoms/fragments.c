@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* fragments.c - operands of atoms that read them from registers are copied there, spread as the
+ * atom's row of atoms.def says; the ways of copies do the rest.
+ *     mma %acc, %sA, %sB
+ * ->  %a = frag : reg bf16 (64,32):(1,64) tv ...  copy %a, %sA ; ...  mma %acc, %a, %b */
+#include "passes/smem/offset.h"
+#include "passes/atoms/copy_choice.h"
+
+static Val *fragment(Kernel *k, Op *mma, int i, const char *name, const Layout *tv)
+{
+	const Operand *from = &mma->in[i];
+	Op *frag = op_before(k, mma, OP_FRAG), *copy = op_before(k, mma, OP_COPY);
+	int rows = val_extent(from->val, 0), cols = val_extent(from->val, 1);
+	Val *to = op_result(k, frag, name,
+			    type_frag(k->ctx, from->val->type->elem,
+				      layout_2d(k->ctx, rows, cols, 1, rows), tv));
+	op_in(k, copy, to, ix_const(k->ctx, 0));
+	op_in(k, copy, from->val, from->at);
+	return to;
+}
+
+static void operands(Kernel *k, Op *mma)
+{
+	TiledMma t = op_tiled_mma(k->ctx, mma);
+	static const char *const names[] = {"acc", "a", "b"};
+	for (int i = 1; i <= 2; i++)
+		if (mma->in[i].val->type->space != SP_REG)
+			mma->in[i] = (Operand){fragment(k, mma, i, names[i],
+							tiled_mma_tv_of(k->ctx, t, i)),
+					       NULL};
+}
+
+PASS_OF(fragments)
+{
+	for (Op *op = kernel_mma(k, NULL); op; op = kernel_mma(k, op))
+		if (atom_holds_b(op_tiled_mma(k->ctx, op).atom))
+			operands(k, op);
+}
+
+static bool fills(const Op *op, const Val *v)
+{
+	return copy_row_of(op->kind) && op->in[0].val == v;
+}
+
+/* A tensor map says the type, and tf32 is rounded to it. */
+static bool goes_by_map(const Op *op)
+{
+	return op->nin > 2 && op->in[2].val->type->kind == TY_TMAP;
+}
+
+/* Whether what a register tile of tf32 holds was rounded on its way. */
+static bool is_rounded(const Kernel *k, const Val *v)
+{
+	const Val *slot = NULL;
+	for (const Op *op = kernel_first(k); op; op = op_next(op))
+		if (fills(op, v) && op->in[1].val->type->space == SP_SHARED)
+			slot = op->in[1].val;
+	for (const Op *op = kernel_first(k); slot && op; op = op_next(op))
+		if (fills(op, slot) && goes_by_map(op))
+			return true;
+	return v->def->kind != OP_FRAG;
+}
+
+/* Tensor cores cut off what is behind the bits of a tf32. */
+PASS_OF(round)
+{
+	for (Op *op = kernel_mma(k, NULL); op; op = kernel_mma(k, op))
+		for (int i = 1; i <= 2; i++) {
+			Val *v = op->in[i].val;
+			if (v->type->space != SP_REG || v->type->elem != EL_TF32 ||
+			    is_rounded(k, v))
+				continue;
+			Op *cvt = op_before(k, op, OP_CVT);
+			op_in(k, cvt, v, NULL);
+			op->in[i].val =
+				op_result(k, cvt, ctx_strf(k->ctx, "%s.tf32", v->name), v->type);
+		}
+}
+
+/* Whether rows of LOAD_SHARED bring each register of the tile from where it lies in the slot. */
+Fit fits_held(Copying *c, Refusal *why)
+{
+	Kernel *k = c->k;
+	const Type *frag = c->op->in[0].val->type, *slot = c->op->in[1].val->type;
+	Spread h;
+	why->text = spread_in_slot(k, slot, frag, false, &h);
+	if (why->text)
+		return FIT_NO;
+	OpKind load = way_rows[WAY_FRAGMENT].last;
+	CopyMatches all = copy_matches(k, &h, load, elem_rows[frag->elem].bits);
+	int n = spread_values(k->ctx, &h);
+	for (int reg = 0; reg < n;) {
+		const CopyMatch *m = copy_first(&all, &h, reg, n);
+		if (!m) {
+			why->text = "no load brings its elements into the registers that read them";
+			why->remedy =
+				elem_rows[frag->elem].bits < 8
+					? "two elements that share a byte are neighbours along "
+					  "k: declare the tensor (M,K):(K,1)"
+					: NULL;
+			return FIT_NO;
+		}
+		reg += m->row->regs;
+	}
+	return FIT_YES;
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* registers.c - how many registers of a thread the tiles of a program take, of each buffer that is
+ * read the largest one at a time, and of loops in sequence the one that takes the most.
+ *     acc (64,64) f32 in 128 threads, B (64,32) bf16 for mma.sync  ->  acc 32, b 32 */
+#include "passes/atoms/registers.h"
+#include "passes/smem/operand_layout.h"
+
+/* The tensor, or its buffer, that a register tile is read from; NULL: it accumulates. */
+static const Val *source_of(const Kernel *k, const Val *frag)
+{
+	for (const Op *op = kernel_first(k); op; op = op_next(op)) {
+		if (!copy_row_of(op->kind) || op->in[0].val != frag)
+			continue;
+		const Val *from = op->in[1].val;
+		return from->def->kind == OP_TILE ? from->def->in[0].val : from;
+	}
+	return NULL;
+}
+
+/* 1: A of an mma, 2: B; 0: neither. */
+static int operand_of_mma(const Kernel *k, const Val *v)
+{
+	for (const Op *mma = kernel_mma(k, NULL); mma; mma = kernel_mma(k, mma))
+		for (int i = 1; i <= 2; i++)
+			if (mma->in[i].val == v)
+				return i;
+	return 0;
+}
+
+/* Small elements out of a buffer whose neighbours lie along k: each two are loaded as one, which
+ * gives its register to what they become. */
+static bool is_by_pairs(const Kernel *k, const Val *frag)
+{
+	SlotForm f;
+	const Val *from = elem_rows[frag->type->elem].bits <= 8 ? source_of(k, frag) : NULL;
+	return from && from->type->space == SP_SHARED && !slot_form(k->ctx, from->type, &f) &&
+	       f.fast == 1;
+}
+
+/* What an mma reads lies there in words; of what threads compute with, an element takes one. */
+static int frag_regs(const Kernel *k, const Op *op)
+{
+	if (op->kind != OP_FRAG || !op->out->type->tv)
+		return 0;
+	int regs = type_regs(op->out->type);
+	return operand_of_mma(k, op->out) ? type_words(op->out->type)
+	       : is_by_pairs(k, op->out)  ? 0
+					  : regs;
+}
+
+/* Whether op is the first of the largest tiles that are read from there. */
+static bool is_largest(const Kernel *k, const Op *op, const Val *from)
+{
+	bool before = true;
+	for (const Op *other = kernel_first(k); other; other = op_next(other)) {
+		before &= other != op;
+		if (frag_regs(k, other) >= frag_regs(k, op) + !before &&
+		    source_of(k, other->out) == from)
+			return false;
+	}
+	return true;
+}
+
+/* Of values that are an mma's operands, and no accumulator. */
+static int operand_regs(const Op *op, int i)
+{
+	const Type *t = op_is_mma(op) ? op->in[i].val->type : NULL;
+	bool own = t && t->space == SP_REG && op->in[i].val->def->kind != OP_FRAG;
+	return own ? type_words(t) : 0;
+}
+
+int needs_of_mma(const Op *mma)
+{
+	return type_regs(mma->in[0].val->type);
+}
+
+static void add_op(const Kernel *k, const Op *op, Needs *n)
+{
+	int regs = frag_regs(k, op);
+	const Val *from = regs ? source_of(k, op->out) : NULL;
+	n->tiles += (regs && !from) || operand_regs(op, 1) || operand_regs(op, 2);
+	n->acc += operand_regs(op, 1) + operand_regs(op, 2);
+	if (!from)
+		n->acc += regs ? type_words(op->out->type) : 0;
+	else if (is_largest(k, op, from))
+		*(int *[]){&n->read, &n->a, &n->b}[operand_of_mma(k, op->out)] += regs;
+	if (from && !operand_of_mma(k, op->out) && (!n->most || regs > frag_regs(k, n->most)))
+		n->most = op;
+	if (op_is_mma(op) && (!n->mma || needs_of_mma(op) > needs_of_mma(n->mma)))
+		n->mma = op;
+}
+
+/* The tile that op reads from a tensor or a buffer, and no mma takes; NULL: it reads none. */
+static const Val *read_by(const Kernel *k, const Op *op)
+{
+	const Val *v = copy_row_of(op->kind) && op->nin ? op->in[0].val : NULL;
+	bool reads = v && v->def && frag_regs(k, v->def) && source_of(k, v);
+	return reads && !operand_of_mma(k, v) ? v : NULL;
+}
+
+static const Op *last_use(const Kernel *k, const Val *v)
+{
+	const Op *last = NULL;
+	for (const Op *op = kernel_first(k); op; op = op_next(op))
+		for (int i = 0; i < op->nin; i++)
+			last = op->in[i].val == v ? op : last;
+	return last;
+}
+
+/* Of what a block reads so, the most that is there at one time, from its load to its last use. */
+static int live_reads(const Kernel *k, const Block *b)
+{
+	VEC(const Val *) live = {0};
+	int now = 0, most = 0;
+	for (const Op *op = b->first; op; op = op->next) {
+		const Val *v = read_by(k, op);
+		if (v)
+			vec_push(ctx_arena(k->ctx), &live, v);
+		now += v ? type_regs(v->type) : 0;
+		most = now > most ? now : most;
+		for (int i = 0; i < live.n; i++)
+			if (last_use(k, live.at[i]) == op) {
+				now -= type_regs(live.at[i]->type);
+				live.at[i--] = live.at[--live.n];
+			}
+	}
+	return most;
+}
+
+static Needs both(const Kernel *k, Needs a, Needs b)
+{
+	bool most = a.most && (!b.most || frag_regs(k, a.most) >= frag_regs(k, b.most));
+	bool mma = a.mma && (!b.mma || needs_of_mma(a.mma) >= needs_of_mma(b.mma));
+	return (Needs){.tiles = a.tiles + b.tiles,
+		       .acc = a.acc + b.acc,
+		       .read = a.read + b.read,
+		       .live = a.live + b.live,
+		       .a = a.a + b.a,
+		       .b = a.b + b.b,
+		       .most = most ? a.most : b.most,
+		       .mma = mma ? a.mma : b.mma};
+}
+
+/* What is declared in a block lives no longer than that: of the loops in it, one at a time counts,
+ * the one that takes the most. */
+static Needs of_block(const Kernel *k, const Block *b)
+{
+	Needs own = {0}, most = {0};
+	for (const Op *op = b->first; op; op = op->next) {
+		Needs in = op->body ? of_block(k, op->body) : (Needs){0};
+		add_op(k, op, &own);
+		if (needs_all(in) > needs_all(most))
+			most = in;
+	}
+	own.live = live_reads(k, b);
+	return both(k, own, most);
+}
+
+Needs needs_of(const Kernel *k)
+{
+	return of_block(k, &k->body);
+}
+
+const char *needs_most(const Kernel *k, Needs n, int *regs)
+{
+	const Val *from = source_of(k, n.most->out);
+	*regs = frag_regs(k, n.most);
+	return from->type->space == SP_SHARED ? attrs_str(&from->def->attrs, A_RING, from->name)
+					      : tensor_arg(from)->name;
+}
+
+int needs_all(Needs n)
+{
+	return n.acc + n.read + n.a + n.b;
+}

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* select.c - chooses atoms. Operand buffers get the swizzled K-major layout of the widest row that
+ * divides them; copies become TMA loads through tensor maps, or stores; mma becomes wgmma. What the
+ * hardware cannot do is an error.
+ *     copy %sA, %t           ->   %A.map = tmap %A box=(64,128) swizzle=128
+ *                                 load.tma %sA, %t, %A.map */
+#include "passes/tile/split.h"
+#include "passes/atoms/copy_choice.h"
+#include "passes/why.h"
+
+#include <string.h>
+
+/* Roles are for buffers that one fills and others read. */
+PASS_OF(fit)
+{
+	const char *roles = attrs_str(&k->attrs, A_ROLES, "none");
+	if (!strcmp(roles, "none") || !kernel_multiplies(k) || kernel_find(k, OP_SHARED))
+		return;
+	diag_remedy(k->ctx,
+		    diag(k->ctx, k->loc, D_E0407,
+			 "roles %s split loads into buffers from an mma, and kernel %s has no "
+			 "buffer",
+			 roles, k->name),
+		    "write: roles none; or copy operands to buffers, sA <- gA[m,k]");
+}
+
+/* ------------------------------------------------------------------ buffers */
+/* The mode of the buffer along which its source has neighbours side by side: k unless it is known
+ * to be the other one. */
+static int fast_mode(const Kernel *k, const Val *buffer)
+{
+	for (const Op *op = kernel_find(k, OP_COPY); op; op = op_find_next(op, OP_COPY))
+		if (op->in[0].val == buffer && tile_of(op->in[1].val))
+			return !ix_is(tile_stride(k, op->in[1].val, 0), 1);
+	return 1;
+}
+
+/* Rows of one instruction that reads the buffer as A or B: where these are neighbours, a whole
+ * number of swizzles. */
+static int rows_of_mma(const Kernel *k, const Val *buffer)
+{
+	for (const Op *op = kernel_mma(k, NULL); op; op = kernel_mma(k, op)) {
+		TiledMma t = op_tiled_mma(k->ctx, op);
+		if (op->in[1].val == buffer && !atom_holds_b(t.atom))
+			return t.rows;
+		if (op->in[2].val == buffer && !atom_holds_b(t.atom))
+			return t.cols;
+	}
+	return val_extent(buffer, 0);
+}
+
+static void layout_auto(Kernel *k, Op *op)
+{
+	const Type *t = op->out->type;
+	int fast = fast_mode(k, op->out);
+	int rows = val_extent(op->out, 1 - fast), cols = val_extent(op->out, fast);
+	int side = fast == 0 ? rows_of_mma(k, op->out) : cols;
+	int bytes = (int)elem_span(t->elem, side), swizzle = slot_swizzle(bytes);
+	if (!swizzle || rows % 8 || cols % side) {
+		diag_remedy(
+			k->ctx,
+			diag(k->ctx, op->loc, D_E0408,
+			     "%s: a row of %d %s is %d bytes, not a multiple of 32, the narrowest "
+			     "swizzle",
+			     op->out->name, side, elem_rows[t->elem].name, bytes),
+			"make the tile's %s extent a multiple of %d", fast ? "k" : "m or n",
+			(int)elem_count(t->elem, 32));
+		return;
+	}
+	SlotForm f = {fast, rows, cols, (int)elem_count(t->elem, swizzle), swizzle};
+	op->out->type = type_tile(k->ctx, SP_SHARED, t->elem, slot_layout(k->ctx, f, t->elem));
+	attrs_drop(&op->attrs, A_AUTO);
+	why_swizzle(k, op->out->name, bytes, swizzle, fast);
+}
+
+PASS_OF(buffers)
+{
+	SlotForm f;
+	for (Op *op = kernel_find(k, OP_SHARED); op; op = op_find_next(op, OP_SHARED)) {
+		const char *why = NULL;
+		if (attrs_int(&op->attrs, A_AUTO, 0))
+			layout_auto(k, op);
+		else if ((why = slot_form(k->ctx, op->out->type, &f)))
+			diag(k->ctx, op->loc, D_E0404,
+			     "%s: TMA and the mma cannot use the layout %s: %s", op->out->name,
+			     layout_str(k->ctx, op->out->type->layout), why);
+	}
+}
+
+/* Whether instructions of `rows` can read the operand as it lies. */
+static void check_operand(Kernel *k, SlotsAsked *asked, const Op *mma, int i, int rows)
+{
+	const Val *v = mma->in[i].val;
+	SlotDesc d;
+	const AtomRow *atom = &atom_rows[attrs_get(&mma->attrs, A_ATOM)->atom.id];
+	const char *why = v->type->space == SP_REG /* spread.c's question */
+				  ? NULL
+				  : slot_desc_once(k->ctx, asked, v->type, rows, atom->k, &d);
+	if (!why)
+		return;
+	diag_remedy(k->ctx,
+		    diag(k->ctx, mma->loc, D_E0404, "%s cannot be read by %s of %s: %s", v->name,
+			 atom->name, elem_rows[v->type->elem].name, why),
+		    d.mn_major ? "store the tensor with neighbours along k, as (M,K):(lda,1)"
+			       : "write the buffer's extents alone");
+}
+
+PASS_OF(operands)
+{
+	SlotsAsked asked = {0};
+	for (const Op *op = kernel_mma(k, NULL); op; op = kernel_mma(k, op)) {
+		TiledMma t = op_tiled_mma(k->ctx, op);
+		check_operand(k, &asked, op, 1, t.rows);
+		check_operand(k, &asked, op, 2, t.cols);
+	}
+}
+
+/* ------------------------------------------------------------------ copies */
+/* Where warpgroups take tiles by turns, each multiplies a whole one. */
+PASS_OF(arrange)
+{
+	for (Op *op = kernel_mma(k, NULL); op && kernel_pingpong(k); op = kernel_mma(k, op)) {
+		TiledMma t = op_tiled_mma(k->ctx, op);
+		op_ints(k, op, A_ARRANGE, (const int64_t[]){t.warps, t.beside, 1}, 3);
+	}
+}
+
+/* The same place of the same tensor, which nothing writes. */
+static bool same_read(const Op *a, const Op *b)
+{
+	const Op *x = tile_of(a->in[1].val), *y = tile_of(b->in[1].val);
+	if (!x || !y || x->in[0].val != y->in[0].val || x->nix != y->nix ||
+	    x->out->type != y->out->type || a->in[0].val->type != b->in[0].val->type)
+		return false;
+	for (int i = 0; i < x->nix; i++)
+		if (x->ix[i] != y->ix[i])
+			return false;
+	return true;
+}
+
+/* A tile that an epilogue names twice is read once. */
+PASS_OF(merge)
+{
+	for (Op *a = kernel_first(k); a; a = op_next(a)) {
+		if (a->kind != OP_COPY || a->in[0].val->type->space != SP_REG)
+			continue;
+		for (Op *b = a->next, *next; b; b = next) {
+			next = b->next;
+			if (b->kind != OP_COPY || b->in[0].val->type->space != SP_REG ||
+			    !same_read(a, b))
+				continue;
+			Val *again = b->in[0].val;
+			op_remove(b);
+			kernel_replace(k, again, a->in[0].val);
+		}
+	}
+	kernel_sweep(k);
+}
+
+/* Whether elements of a tile come to bear on others: what is outside a tensor on what is inside. */
+static bool joins_elements(const Kernel *k)
+{
+	for (const Op *op = kernel_mma(k, NULL); op; op = kernel_mma(k, op))
+		if (op->in[1].val->type->space == SP_REG)
+			return true;
+	return kernel_find(k, OP_REDUCE);
+}
+
+/* Whether an element of the tile that lies outside its tensor lies outside each output as well,
+ * where nothing is stored. */
+static bool ends_as_outputs(const Kernel *k, const Op *tile)
+{
+	for (int i = 0; i < tile->nix; i++)
+		if (!tile_lies_inside(k, tile, i) && !tile_ends_as_outputs(k, tile, i))
+			return false;
+	return true;
+}
+
+/* Elements outside a tensor are 0, as the language says: threads that load none of them would keep
+ * what was there before. Of a vector, a register that is not always set is never free. */
+static void zero_outside(Kernel *k, Op *copy)
+{
+	const Val *to = copy->in[0].val;
+	const Op *tile = tile_of(copy->in[1].val);
+	if (!tile || to->type->space != SP_REG ||
+	    (!val_is_vector(to) && !joins_elements(k) && ends_as_outputs(k, tile)))
+		return;
+	Op *none = op_before(k, copy, OP_FILL);
+	op_in(k, none, copy->in[0].val, NULL);
+	op_real(k, none, A_VALUE, 0);
+}
+
+/* The copy as its way has it: through a tensor map of what lies in global memory, or as it is. */
+static void put(Kernel *k, Op *copy, WayId way)
+{
+	SlotForm form;
+	Copying of = {.k = k, .op = copy};
+	zero_outside(k, copy);
+	Op *map = NULL, *op = op_before(k, copy, way_rows[way].first);
+	if (way_has_map(way) && !slot_form(k->ctx, copy->in[0].val->type, &form)) {
+		tile_outside_map(k, copy->in[1].val->def);
+		map = kernel_map(k, copy->loc, copy->in[1].val, form);
+	}
+	op_in(k, op, copy->in[0].val, copy->in[0].at);
+	op_in(k, op, copy->in[1].val, copy->in[1].at);
+	if (map)
+		op_in(k, op, map->out, NULL);
+	if (attrs_get(&copy->attrs, A_MULTICAST))
+		op_str(k, op, A_MULTICAST, attrs_str(&copy->attrs, A_MULTICAST, ""));
+	if (attrs_get(&copy->attrs, A_CACHE))
+		op_str(k, op, A_CACHE, attrs_str(&copy->attrs, A_CACHE, ""));
+	if (op_done_by(op, DONE_BY_LANES)) {
+		op_int(k, op, A_BYTES, units_bytes(&of));
+		why_copies(k, copy, units_bytes(&of));
+	}
+	if (combine_of(copy))
+		op_str(k, op, A_COMBINE, combine_of(copy)->name);
+	op_remove(copy);
+}
+
+static void copies(Kernel *k)
+{
+	for (Op *op = kernel_first(k), *next; op; op = next) {
+		next = op_next(op);
+		if (op->kind != OP_COPY)
+			continue;
+		Copying c = {.k = k, .op = op};
+		WayChoice w = way_choose(&c);
+		if (w.way == WAY_COUNT)
+			way_none(&c, &w);
+		else
+			put(k, op, w.way);
+	}
+}
+
+static void mmas(Kernel *k)
+{
+	for (Op *op = kernel_mma(k, NULL); op; op = kernel_mma(k, op))
+		op->kind = (OpKind)atom_rows[op_tiled_mma(k->ctx, op).atom.id].warp;
+}
+
+PASS_OF(select)
+{
+	copies(k);
+	mmas(k);
+}
+
+/* ------------------------------------------------------------------ zero accumulators */
+static bool op_names(const Op *op, const Val *v)
+{
+	for (int i = 0; i < op->nin; i++)
+		if (op->in[i].val == v)
+			return true;
+	for (const Op *in = op->body ? op->body->first : NULL; in; in = in->next)
+		if (op_names(in, v))
+			return true;
+	return false;
+}
+
+static Op *next_touching(Op *op, const Val *v)
+{
+	while (op && !op_names(op, v))
+		op = op->next;
+	return op;
+}
+
+/* The mma that begins the sum, and in `loop` what it stands in, where that is beside the fill. */
+static Op *first_mma(Op *fill, Op **loop)
+{
+	const Val *acc = fill->in[0].val;
+	Op *next = next_touching(fill->next, acc);
+	*loop = next && next->kind == OP_FOR ? next : NULL;
+	if (*loop)
+		next = next_touching(next->body->first, acc);
+	bool begins = next && op_is_mma(next) && !next->nix && next->in[0].val == acc &&
+		      next->in[1].val != acc;
+	return begins ? next : NULL;
+}
+
+/* An accumulator filled with 0 before its mma, or before a loop that begins with it, is overwritten
+ * instead (scale-d), and filled only where the loop had no iteration.
+ *     fill %acc value=0 ; for k (0, T) { mma.wgmma %acc, ... }
+ *  -> for k (0, T) { mma.wgmma %acc, ... (k) } if (T <= 0) { fill %acc value=0 } */
+static void overwrite_first(Kernel *k, Op *fill)
+{
+	Op *loop, *mma = first_mma(fill, &loop);
+	if (!mma || !op_rows[mma->kind].nix || attrs_get(&fill->attrs, A_VALUE)->real != 0)
+		return;
+	const Ix *zero = ix_const(k->ctx, 0);
+	op_ix(k, mma, loop ? ix_sub(k->ctx, ix_sym(k->ctx, loop->sym[0]), loop->ix[0]) : zero);
+	op_remove(fill);
+	if (!loop)
+		return;
+	Op *none = op_after(k, loop, OP_IF);
+	op_ix(k, none, ix_new(k->ctx, IX_LE, loop->ix[1], loop->ix[0]));
+	block_append(op_body(k, none), fill);
+}
+
+PASS_OF(zeros)
+{
+	for (Op *op = kernel_first(k), *next; op; op = next) {
+		next = op_next(op);
+		if (op->kind == OP_FILL)
+			overwrite_first(k, op);
+	}
+}

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* spread.c - which thread holds which elements of a register tile. Accumulators are spread as their
+ * mma has it; all that is computed from one, combined with one or assigned to one is spread alike,
+ * along as many steps as it takes.
+ *     mma %acc, %sA, %sB ; copy %c, %t ; %x = add %acc, %c
+ * ->  %acc, %c, %x : reg f32 (64,256):(1,64) tv ((4,8,4),(2,2,32)):((128,1,16),(64,8,512))
+ *     %r = reduce %x combine=max   ->   reg f32 (64,1):(1,0) tv ((4,8,4),(2)):((0,1,16),(8)) */
+#include "base/ptrmap.h"
+#include "passes/pass.h"
+
+static bool is_registers(const Val *v)
+{
+	return v && v->type->kind == TY_TILE && v->type->space == SP_REG;
+}
+
+/* Whether the register tiles that op names are spread over threads alike: computed from each other,
+ * assigned to each other, or one the rows of the other. */
+static bool spreads_alike(const Op *op)
+{
+	return op_rows[op->kind].flags & OPF_ELT || op->kind == OP_REDUCE ||
+	       (op->kind == OP_COPY && is_registers(op->in[0].val) && is_registers(op->in[1].val));
+}
+
+enum { MOST_TILES = 4 }; /* of one op: operands and a result */
+
+static int tiles_of(const Op *op, Val **at)
+{
+	int n = 0;
+	for (int i = 0; i < op->nin; i++)
+		if (is_registers(op->in[i].val))
+			at[n++] = op->in[i].val;
+	if (is_registers(op->out))
+		at[n++] = op->out;
+	return n;
+}
+
+/* How `to` is spread beside `from`, which is: alike, or as its rows are; NULL where that says
+ * nothing. */
+static const Layout *spread_beside(Kernel *k, const Type *from, const Type *to)
+{
+	if (from->layout == to->layout)
+		return from->tv;
+	return type_broadcasts(k->ctx, to, from)
+		       ? tv_of_part(k->ctx, from->tv, from->layout, to->layout)
+		       : NULL;
+}
+
+/* What is known of one tile of the op holds for the others; true where that is new. */
+static bool pass_on(Kernel *k, Op *op)
+{
+	Val *at[MOST_TILES];
+	int n = tiles_of(op, at);
+	bool news = false;
+	for (int i = 0; i < n; i++)
+		for (int j = 0; j < n && at[i]->type->tv; j++) {
+			const Type *t = at[j]->type;
+			const Layout *tv = t->tv ? NULL : spread_beside(k, at[i]->type, t);
+			if (tv)
+				at[j]->type = type_frag(k->ctx, t->elem, t->layout, tv);
+			news |= tv != NULL;
+		}
+	return news;
+}
+
+static void pass_on_all(Kernel *k)
+{
+	for (bool news = true; news;) {
+		news = false;
+		for (Op *op = kernel_first(k); op; op = op_next(op))
+			news |= spreads_alike(op) && pass_on(k, op);
+	}
+}
+
+/* ------------------------------------------------------------------ what the others go by */
+typedef VEC(Val *) Tiles;
+
+/* The accumulators; without an mma, the largest tile. */
+static Tiles first_tiles(Kernel *k)
+{
+	Tiles t = {0};
+	for (Op *op = kernel_mma(k, NULL); op; op = kernel_mma(k, op)) {
+		Val *acc = op->in[0].val;
+		acc->type = type_frag(k->ctx, acc->type->elem, acc->type->layout,
+				      tiled_mma_tv(k->ctx, op_tiled_mma(k->ctx, op)));
+		vec_push(ctx_arena(k->ctx), &t, acc);
+	}
+	Val *largest = t.n ? NULL : spread_simt(k);
+	if (largest)
+		vec_push(ctx_arena(k->ctx), &t, largest);
+	return t;
+}
+
+/* What has to do with none of them is spread beside the first that it can be. */
+static bool adopt(Kernel *k, const Tiles *t, Val *v)
+{
+	const Layout *tv = NULL;
+	for (int i = 0; i < t->n && !tv; i++)
+		if (val_is_vector(v) || v->type->layout == t->at[i]->type->layout)
+			tv = spread_beside(k, t->at[i]->type, v->type);
+	if (tv)
+		v->type = type_frag(k->ctx, v->type->elem, v->type->layout, tv);
+	return tv;
+}
+
+/* Their layouts, each once. */
+static const char *tiles_str(const Kernel *k, const Tiles *t)
+{
+	const char *all = "";
+	PtrMap seen = {.arena = ctx_arena(k->ctx)};
+	for (int i = 0; i < t->n; i++) {
+		const char *text = ctx_str(k->ctx, layout_str(k->ctx, t->at[i]->type->layout));
+		if (!ptrmap_get(&seen, text))
+			all = *all ? ctx_strf(k->ctx, "%s, %s", all, text) : text;
+		ptrmap_set(&seen, text, (void *)(uintptr_t)text);
+	}
+	return all;
+}
+
+static void other_shape(Kernel *k, const Tiles *t, const Op *op)
+{
+	bool mma = kernel_multiplies(k);
+	diag_remedy(k->ctx,
+		    diag(k->ctx, op->loc, D_E0405, "a tile of %s is read, %s is %s",
+			 layout_str(k->ctx, op->out->type->layout),
+			 mma ? "the accumulator's" : "the largest", tiles_str(k, t)),
+		    mma ? "an epilogue reads tiles of the accumulator's shape"
+			: "read tiles of that shape, or of one row or one column of it");
+}
+
+static void adopt_rest(Kernel *k, const Tiles *t)
+{
+	for (Op *op = kernel_first(k); op; op = op_next(op)) {
+		if (op->kind != OP_FRAG || op->out->type->tv)
+			continue;
+		if (!adopt(k, t, op->out)) {
+			other_shape(k, t, op);
+			return;
+		}
+		pass_on_all(k);
+	}
+}
+
+static void two_orders(Kernel *k, const Op *op)
+{
+	diag_remedy(k->ctx,
+		    diag(k->ctx, op->loc, D_E0405,
+			 "two tiles that are used together here are distributed over registers in "
+			 "two ways, each as its mma requires"),
+		    "give both mma the same N and the same arrangement");
+}
+
+static void check_alike(Kernel *k, const Op *op)
+{
+	Val *at[MOST_TILES];
+	int n = tiles_of(op, at);
+	for (int i = 0; i < n; i++)
+		for (int j = 0; j < n; j++) {
+			const Layout *tv = spread_beside(k, at[i]->type, at[j]->type);
+			if (tv && tv != at[j]->type->tv) {
+				two_orders(k, op);
+				return;
+			}
+		}
+}
+
+/* Groups of columns whose edges are not those of what threads hold, as of 12. */
+static void check_groups(Kernel *k, const Op *op)
+{
+	Val *at[MOST_TILES];
+	int n = tiles_of(op, at);
+	for (int i = 0; i < n * n; i++) {
+		const Val *whole = at[i / n], *part = at[i % n];
+		if (!whole->type->tv || spread_beside(k, whole->type, part->type) ||
+		    !type_broadcasts(k->ctx, part->type, whole->type))
+			continue;
+		diag_remedy(k->ctx,
+			    diag(k->ctx, op->loc, D_E0405,
+				 "an element of one tile here is for %d columns of another, which "
+				 "threads do not hold together",
+				 val_extent(whole, 1) / val_extent(part, 1)),
+			    "groups of 16, 32, 64 or 128 columns are");
+		return;
+	}
+}
+
+/* How an mma that has warps along n is arranged with each row in one warp: by no more warpgroups,
+ * which share the rows of its tile. */
+static const char *along_m(const Kernel *k)
+{
+	TiledMma t = {0};
+	for (const Op *mma = kernel_mma(k, NULL); mma && t.along_n * t.beside <= 1;
+	     mma = kernel_mma(k, mma))
+		t = op_tiled_mma(k->ctx, mma);
+	int warps = t.warps * t.beside, groups = tiled_mma_warpgroups(t);
+	int rows = t.rows * t.beside; /* of a warpgroup with all warps along m */
+	while (groups > 1 && t.m % (groups * rows))
+		groups--;
+	return ctx_strf(k->ctx, "arrange %s along m, for a tile of %d rows: * (%d,1,1)",
+			warps > 1 ? "warps" : "warpgroups", groups * rows, groups * warps);
+}
+
+/* Beside an mma a row lies in the lanes of one warp, which can exchange registers; columns, and
+ * without an mma rows, lie in several warps, which exchange what they have of them (exchange.c). */
+static void check_rows(Kernel *k, const Op *op)
+{
+	enum { MOST = 16, LANES = 32 };
+	TvExchange all[MOST];
+	bool rows = val_extent(op->out, 0) > 1;
+	int n = !rows ? 0 : tv_exchanges(op->in[0].val->type, op->out->type, all, MOST);
+	for (int i = 0; i < n; i++)
+		if (all[i].step >= LANES) {
+			diag_remedy(
+				k->ctx,
+				diag(k->ctx, op->loc, D_E0405,
+				     "a row of this tile lies in the registers of several warps, "
+				     "and shuffles exchange within one"),
+				"%s", along_m(k));
+			return;
+		}
+}
+
+/* A in registers lies as the atom reads it: a value computed from an accumulator does, where its
+ * warpgroups are those of this mma. B lies as nothing else does. */
+static bool reads_operand(Ctx *c, const Op *mma, int i)
+{
+	TiledMma t = op_tiled_mma(c, mma);
+	const Type *v = mma->in[i].val->type;
+	return i == 1 ? tiled_mma_reads(c, t, v) : v->tv == tiled_mma_tv_of(c, t, 2);
+}
+
+static void check_operand(Kernel *k, const Op *mma, int i)
+{
+	const char *remedy =
+		i == 1 ? "A is a value of 16 bits computed from an accumulator whose mma "
+			 "is arranged along m as this one"
+		       : "B is a tile, or computed from tiles that are read here";
+	const Val *v = mma->in[i].val;
+	if (!is_registers(v) || reads_operand(k->ctx, mma, i))
+		return;
+	diag_remedy(
+		k->ctx,
+		diag(k->ctx, mma->loc, D_E0405,
+		     "operand %c lies in registers as %s, which is not as the mma reads it there",
+		     "?AB"[i], layout_str(k->ctx, v->type->tv)),
+		"%s", remedy);
+}
+
+/* An operand that no accumulator has to do with, as a tile, is spread as its mma reads it. */
+static void spread_operands(Kernel *k)
+{
+	for (Op *op = kernel_mma(k, NULL); op; op = kernel_mma(k, op))
+		for (int i = 1; i <= 2; i++) {
+			Val *v = op->in[i].val;
+			if (!is_registers(v) || v->type->tv)
+				continue;
+			v->type = type_frag(k->ctx, v->type->elem, v->type->layout,
+					    tiled_mma_tv_of(k->ctx, op_tiled_mma(k->ctx, op), i));
+			pass_on_all(k);
+		}
+}
+
+PASS_OF(spread)
+{
+	Tiles first = first_tiles(k);
+	if (pass_failed(k))
+		return;
+	pass_on_all(k);
+	spread_operands(k);
+	for (Op *op = kernel_first(k); op && !pass_failed(k); op = op_next(op))
+		if (spreads_alike(op))
+			check_groups(k, op);
+	if (!pass_failed(k))
+		adopt_rest(k, &first);
+	for (Op *op = kernel_first(k); op && !pass_failed(k); op = op_next(op)) {
+		if (spreads_alike(op))
+			check_alike(k, op);
+		if (op->kind == OP_REDUCE && kernel_multiplies(k) && !pass_failed(k))
+			check_rows(k, op);
+		for (int i = 1; i <= 2 && op_is_mma(op) && !pass_failed(k); i++)
+			check_operand(k, op, i);
+	}
+}

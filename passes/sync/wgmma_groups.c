@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* wgmma_groups.c - wgmma: a run of instructions that read the same slots is a group, committed and
+ * waited for. In a loop whose own instructions alone need the results, `inflight` groups stay under
+ * way from iteration to iteration, and behind it all end; elsewhere each is waited for at once.
+ *     for k { mma.wgmma %acc, %sA[k], %sB[k] }
+ * ->  for k { wgmma.fence; mma.wgmma ...; wgmma.commit; wgmma.wait n=1 }  wgmma.wait n=0 */
+#include "passes/sync/sync.h"
+
+static bool is_group_op(const Op *op)
+{
+	return op && op_done_by(op, DONE_BY_WARPGROUP);
+}
+
+static bool reads_slot(const Op *op, const Operand *of)
+{
+	const char *ring = attrs_str(&of->val->def->attrs, A_RING, "");
+	for (int i = 0; i < op->nin; i++)
+		if (op->in[i].at == of->at && operand_on_ring(&op->in[i], ring))
+			return true;
+	return false;
+}
+
+/* Whether op reads no slot that the first of the run does not. */
+static bool joins(const Op *first, const Op *op)
+{
+	for (int i = 0; i < op->nin; i++)
+		if (op->in[i].val->type->kind == TY_TILE &&
+		    op->in[i].val->type->space == SP_SHARED && !reads_slot(first, &op->in[i]))
+			return false;
+	return true;
+}
+
+static Op *wait_new(Kernel *k, const DoneRow *done, Loc loc, int groups)
+{
+	Op *op = op_new(k, done->wait, loc);
+	op_int(k, op, A_N, groups);
+	return op;
+}
+
+/* What gives another warpgroup its turn need not wait for this one's groups. */
+static bool is_signal(const Op *op)
+{
+	return op && op->kind == OP_IF && op->body->first && op->body->first->kind == OP_BAR_ARRIVE;
+}
+
+static Op *drain(Kernel *k, const GroupLoop *l)
+{
+	Op *last = l->loop, *wait = wait_new(k, l->done, l->loop->loc, 0);
+	while (is_signal(last->next))
+		last = last->next;
+	op_insert_after(last, wait);
+	return wait;
+}
+
+static GroupLoop *loop_of(Kernel *k, Groups *all, Op *loop, const DoneRow *done)
+{
+	for (int i = 0; i < all->loops.n; i++)
+		if (all->loops.at[i].loop == loop)
+			return &all->loops.at[i];
+	vec_push(ctx_arena(k->ctx), &all->loops, ((GroupLoop){.loop = loop, .done = done}));
+	return &all->loops.at[all->loops.n - 1];
+}
+
+static void add_group(Kernel *k, Groups *all, Op *first)
+{
+	Op *up = op_parent(first);
+	const Group *before = all->at.n ? &all->at.at[all->at.n - 1] : NULL;
+	bool keeps = before && op_parent(before->first) == up ? before->loop != NULL
+							      : up && loop_keeps_groups(up);
+	Group g = {.first = first, .last = first, .loop = keeps ? up : NULL};
+	g.done = op_done(first);
+	while (is_group_op(g.last->next) && joins(first, g.last->next))
+		g.last = g.last->next;
+	if (g.loop)
+		g.index = loop_of(k, all, g.loop, g.done)->groups++;
+	vec_push(ctx_arena(k->ctx), &all->at, g);
+	for (const Op *op = first; op != g.last->next; op = op->next)
+		ptrmap_set(&all->of, op, (void *)(intptr_t)all->at.n);
+}
+
+/* Brings something into registers that no group has to do with. */
+static bool is_apart(const Op *op, const Group *g)
+{
+	if (op->kind == OP_TILE || op->kind == OP_FRAG)
+		return true;
+	if (op->kind != OP_FILL && !copy_row_of(op->kind))
+		return false;
+	const Val *to = op->in[0].val;
+	bool apart = to->def && to->def->kind == OP_FRAG;
+	for (int i = 1; i < op->nin; i++)
+		apart &= op->in[i].val->type->space == SP_GLOBAL;
+	for (const Op *of = g->first; apart && of != g->last->next; of = of->next)
+		for (int i = 0; i < of->nin; i++)
+			apart &= of->in[i].val != to;
+	return apart;
+}
+
+/* A group that is waited for at once leaves time for what is read just behind it. */
+static void put_wait(Kernel *k, const Groups *all, Group *g, Op *commit)
+{
+	Op *at = commit;
+	while (!g->loop && at->next && is_apart(at->next, g))
+		at = at->next;
+	g->wait = wait_new(k, g->done, g->last->loc, g->loop ? all->inflight : 0);
+	op_insert_after(at, g->wait);
+}
+
+static void put_group(Kernel *k, const Groups *all, Group *g)
+{
+	g->fence = op_before(k, g->first, g->done->fence);
+	Op *commit = op_after(k, g->last, g->done->commit);
+	put_wait(k, all, g, commit);
+}
+
+Groups sync_groups(Kernel *k)
+{
+	Groups all = {.inflight = (int)attrs_int(&k->attrs, A_INFLIGHT, 0),
+		      .of.arena = ctx_arena(k->ctx)};
+	for (Op *op = kernel_first(k); op; op = op_next(op))
+		if (is_group_op(op) && !group_of(&all, op))
+			add_group(k, &all, op);
+	for (int i = 0; i < all.at.n; i++)
+		put_group(k, &all, &all.at.at[i]);
+	for (int i = 0; i < all.loops.n && all.inflight; i++)
+		all.loops.at[i].drain = drain(k, &all.loops.at[i]);
+	return all;
+}
+
+const Group *group_of(const Groups *all, const Op *op)
+{
+	intptr_t at = (intptr_t)ptrmap_get(&all->of, op);
+	return at ? &all->at.at[at - 1] : NULL;
+}
+
+const GroupLoop *group_loop(const Groups *all, const Op *loop)
+{
+	for (int i = 0; i < all->loops.n; i++)
+		if (all->loops.at[i].loop == loop)
+			return &all->loops.at[i];
+	return NULL;
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* dealt.c - tiles that are dealt out while they are computed: each CTA, or cluster, begins
+ * with the tile of its number, and draws a ticket for each that follows.
+ *     persistent=2, grid m, n (R, C)
+ * ->  tickets turns (cta, R * C, ctas)
+ *     for t (0, turns) { ticket.at tile (t, R * C, cta + t * ctas) .. }
+ * What is begun last ends last: where later tiles have more trips, they are drawn first.
+ * Who draws, and how all of a CTA come to know, is said by tickets.c. */
+#include "passes/tile/tiles.h"
+
+bool tickets_drawn(const Kernel *k)
+{
+	return attrs_int(&k->attrs, A_PERSISTENT, 0) == 2;
+}
+
+static bool splits(const Kernel *k, const Plane *p)
+{
+	(void)k;
+	return p->parts * p->shares > 1;
+}
+
+/* What goes without tiles that nobody knows ahead. */
+static const struct {
+	bool (*asked)(const Kernel *k, const Plane *p);
+	const char *what, *remedy;
+} refused[] = {
+	{splits, "split_k: CTAs would have to draw the same tile to add up its sums",
+	 "leave split_k out, or persistent"},
+};
+
+void tickets_check(Kernel *k, const Plane *p)
+{
+	for (size_t i = 0; i < COUNTOF(refused) && tickets_drawn(k); i++)
+		if (refused[i].asked(k, p))
+			diag_remedy(k->ctx,
+				    diag(k->ctx, p->grid->loc, D_E0407,
+					 "persistent dynamic goes without %s", refused[i].what),
+				    "%s", refused[i].remedy);
+}
+
+/* How many more trips a loop in a tile makes for each 1 of a name of the grid; 0: none does, or
+ * that is no number. */
+static int64_t growth(Ctx *c, const char *name, const Block *b)
+{
+	int64_t more = 0;
+	const Ix *next = ix_add(c, ix_sym(c, name), ix_const(c, 1));
+	for (const Op *op = b->first; op && !more; op = op->next) {
+		const Ix *trips = op->kind == OP_FOR ? ix_sub(c, op->ix[1], op->ix[0]) : NULL;
+		if (trips && !ix_is_const(ix_sub(c, ix_subst(c, trips, name, next), trips), &more))
+			more = 0;
+		if (op->body && !more)
+			more = growth(c, name, op->body);
+	}
+	return more;
+}
+
+/* The longest go first by rows, or columns, of tiles that are equally long: a group of several
+ * would begin with its longest, and end with its shortest. */
+int tickets_mode(const Kernel *k, const Plane *p)
+{
+	for (int mode = 0; mode < 2 && tickets_drawn(k); mode++)
+		if (p->name[mode] != NONE &&
+		    growth(k->ctx, p->grid->sym[p->name[mode]], p->grid->body))
+			return mode;
+	return NONE;
+}
+
+static bool later_are_longer(Ctx *c, const Op *grid)
+{
+	bool longer = false;
+	for (int i = 0; i < grid->nsym; i++)
+		longer |= growth(c, grid->sym[i], grid->body) > 0;
+	return longer;
+}
+
+/* The launch has no more CTAs than tiles may be counted. What is dealt out last ends last: the
+ * longest go first. */
+const Ix *tiles_by_tickets(Here h, const Plane *p, Op *grid, const Ix *all)
+{
+	Kernel *k = h.k;
+	Ctx *c = k->ctx;
+	int held = MOST_CTAS * kernel_ctas(k);
+	const Ix *tiles = ix_new(c, IX_MIN, all, ix_int(k, MOST_TILES));
+	const Ix *first = ix_new(c, IX_MIN, tiles_me(k, p), ix_int(k, held - 1));
+	const Ix *step = ix_new(c, IX_MIN, tiles_ctas(k, p), ix_int(k, held));
+	Op *tickets = op_before(k, grid, OP_TICKETS);
+	const char *turns = kernel_fresh(k, "turns"), *tile = kernel_fresh(k, "ticket");
+	op_sym(k, tickets, turns);
+	op_ix(k, tickets, first);
+	op_ix(k, tickets, tiles);
+	op_ix(k, tickets, step);
+	if (kernel_pingpong(k))
+		op_int(k, tickets, A_TURNS, TURNS);
+	const Ix *t = tiles_repeat(k, grid, ix_sym(c, turns));
+	Op *at = op_before(k, h.at, OP_TICKET_AT);
+	op_sym(k, at, tile);
+	op_ix(k, at, t);
+	op_ix(k, at, tiles);
+	op_ix(k, at, ix_add(c, first, ix_mul(c, t, step)));
+	const Ix *ticket = tiles_below(k, ix_sym(c, tile), tiles),
+		 *last = ix_sub(c, tiles, ix_int(k, 1));
+	if (later_are_longer(c, grid))
+		ticket = ix_new(c, IX_MAX, ix_sub(c, last, ticket), ix_int(k, 0));
+	return tiles_let(h, "tile", ticket);
+}

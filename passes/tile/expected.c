@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* expected.c - what the passes rely on beyond the IR's rules. What the frontend and the passes
+ * before leave is so; text that a person wrote may not be, and is refused here.
+ *     load.tma %sA, %A, %A.map   ->   "operand 2 is a tile of an argument, made by the op tile"
+ * A row says from which pass to which it holds. */
+#include "passes/smem/offset.h"
+
+#include <string.h>
+
+/* ------------------------------------------------------------------ operands */
+static bool is_flat(const Tup *t)
+{
+	for (int i = 0; i < tup_rank(t); i++)
+		if (!tup_is_leaf(tup_get(t, i)))
+			return false;
+	return true;
+}
+
+/* A tile of an argument, or of a view of one: rows and columns, each with one number as stride, and
+ * of other modes one element. */
+static bool is_plain_tile(Ctx *c, const Val *v)
+{
+	const Op *def = v->def;
+	const Layout *l = def && def->kind == OP_TILE ? def->in[0].val->type->layout : NULL;
+	return l && tensor_arg(def->in[0].val)->arg >= 0 && layout_rank(l) <= MODES_MOST &&
+	       is_flat(l->shape) && is_flat(l->stride) && type_modes(c, v->type).n == 2;
+}
+
+static const char *plain_modes(const Kernel *k, const Op *op)
+{
+	const Layout *l = op->in[0].val->type->layout;
+	(void)k;
+	return is_flat(l->shape) && is_flat(l->stride)
+		       ? NULL
+		       : "modes have no parts: pass modes makes them modes of their own";
+}
+
+static const char *plain_tiles(const Kernel *k, const Op *op)
+{
+	for (int i = 0; i < op->nin; i++) {
+		const Type *t = op->in[i].val->type;
+		if (t->kind == TY_TILE && t->space == SP_GLOBAL &&
+		    !is_plain_tile(k->ctx, op->in[i].val))
+			return ctx_strf(k->ctx,
+					"operand %d is a tile of a matrix argument, made by the op "
+					"tile",
+					i + 1);
+	}
+	return NULL;
+}
+
+static const char *on_barrier(const Kernel *k, const Op *op)
+{
+	(void)k;
+	return op->in[op->nin - 1].val->type->kind == TY_MBAR
+		       ? NULL
+		       : "a load names the mbarrier on which its bytes arrive";
+}
+
+/* Whether what CTAs leave for each other lies there, in the order of their threads. */
+static bool is_read_by_peers(const Kernel *k, const Val *buffer)
+{
+	bool read = false;
+	for (const Op *op = kernel_first(k); op && !read; op = op_next(op))
+		for (int i = 0; i < op->nin; i++)
+			read |= op_rows[op->kind].effects & FX_PEER && op->in[i].val == buffer;
+	return read;
+}
+
+static const char *swizzled_buffer(const Kernel *k, const Op *op)
+{
+	for (int i = 0; i < op->nin; i++) {
+		const Type *t = op->in[i].val->type;
+		SlotForm f;
+		if (t->kind == TY_TILE && t->space == SP_SHARED && slot_form(k->ctx, t, &f) &&
+		    !is_read_by_peers(k, op->in[i].val))
+			return ctx_strf(k->ctx,
+					"the layout of '%%%s' is swizzled rows, as TMA and "
+					"wgmma require",
+					op->in[i].val->name);
+	}
+	return NULL;
+}
+
+/* ------------------------------------------------------------------ register tiles */
+static bool is_spread(const Type *t)
+{
+	return t->tv && layout_rank(t->tv) == 2 && is_flat(tup_get(t->tv->shape, 0)) &&
+	       is_flat(tup_get(t->tv->shape, 1));
+}
+
+static const char *spread(const Kernel *k, const Op *op)
+{
+	for (int i = 0; i < op->nin; i++) {
+		const Type *t = op->in[i].val->type;
+		if (t->kind == TY_TILE && t->space == SP_REG && !is_spread(t))
+			return ctx_strf(k->ctx, "'%%%s' is spread over threads (tv ...)",
+					op->in[i].val->name);
+	}
+	return NULL;
+}
+
+/* Registers and the slot that they are copied to or from. */
+static const char *of_slot(const Kernel *k, const Op *op)
+{
+	const Operand *to = &op->in[0], *from = &op->in[1];
+	bool loads = to->val->type->space == SP_REG && from->val->type->space == SP_SHARED;
+	bool stores = from->val->type->space == SP_REG && to->val->type->space == SP_SHARED;
+	int64_t skip = attrs_int(&op->attrs, A_SKIP, 0);
+	Spread unused;
+	if (op_is_mma(op) || (!loads && !stores))
+		return NULL;
+	if (skip && (stores || from->val->type->layout->swizzle.b ||
+		     skip + layout_size_int(to->val->type->layout) >
+			     layout_size_int(from->val->type->layout)))
+		return "skip= is of loads out of a slot of one row, and what they read lies in it";
+	return spread_in_slot((Kernel *)(uintptr_t)k, (loads ? from : to)->val->type,
+			      (loads ? to : from)->val->type, attrs_int(&op->attrs, A_TRANS, 0),
+			      &unused);
+}
+
+/* ------------------------------------------------------------------ mma */
+/* Threads that run it; 0: it does not say. */
+static int64_t threads_of_mma(const Kernel *k, const Op *op)
+{
+	const Attr *a = attrs_get(&op->attrs, A_ARRANGE);
+	if (!a || a->n != 3 || a->i[0] < 1 || a->i[1] < 1 || a->i[2] != 1)
+		return 0;
+	return a->i[0] * a->i[1] * atom_threads(k->ctx, attrs_get(&op->attrs, A_ATOM)->atom);
+}
+
+static const char *arranged(const Kernel *k, const Op *op)
+{
+	int64_t threads = threads_of_mma(k, op);
+	int most = target_by_name(k->target)->max_threads;
+	if (!threads || threads > most || threads % GROUP_THREADS)
+		return ctx_strf(k->ctx,
+				"arrange= is the atoms along m, n and k, 1 along k, and their "
+				"threads are whole warpgroups, at most %d",
+				most / GROUP_THREADS);
+	for (const Op *mma = kernel_mma(k, NULL); mma != op; mma = kernel_mma(k, mma))
+		if (threads_of_mma(k, mma) != threads)
+			return ctx_strf(k->ctx,
+					"it is arranged over %d warpgroups, an mma before it over "
+					"%d, and each warpgroup runs the whole body",
+					(int)threads / GROUP_THREADS,
+					(int)threads_of_mma(k, mma) / GROUP_THREADS);
+	return NULL;
+}
+
+/* Until its accumulator is transposed. */
+static const char *swapped_alike(const Kernel *k, const Op *op)
+{
+	int64_t swap = attrs_int(&op->attrs, A_SWAP, 0);
+	for (const Op *mma = kernel_mma(k, NULL); mma != op; mma = kernel_mma(k, mma))
+		if (attrs_int(&mma->attrs, A_SWAP, 0) != swap)
+			return "all mma of a kernel have swap=1, or none";
+	return NULL;
+}
+
+static const char *matrix_of_registers(const Kernel *k, const Op *op)
+{
+	(void)k;
+	return layout_rank(op->out->type->layout) == 2 ? NULL : "a register tile has two modes";
+}
+
+/* ------------------------------------------------------------------ roles */
+static const char *in_role(const Kernel *k, const Op *op)
+{
+	(void)k;
+	return op_role(op) ? NULL : "it belongs in a role";
+}
+
+static const char *whole_role(const Kernel *k, const Op *op)
+{
+	(void)k;
+	return attrs_get(&op->attrs, A_WARPS) && attrs_get(&op->attrs, A_FIRST)
+		       ? NULL
+		       : "a role says warps= and first=";
+}
+
+static const char *positioned(const Kernel *k, const Op *op)
+{
+	for (int i = 0; i < op->nin; i++) {
+		const Val *v = op->in[i].val;
+		if (v->def && attrs_get(&v->def->attrs, A_RING) && !op->in[i].at)
+			return ctx_strf(k->ctx,
+					"'%%%s' is on a ring, and each access says at which "
+					"position",
+					v->name);
+	}
+	return NULL;
+}
+
+static const char *within_warp(const Kernel *k, const Op *op)
+{
+	const Type *from = op->in[0].val->type;
+	(void)k;
+	return !from->tv || from->tv == op->out->type->tv || warps_of_row(op) == 1
+		       ? NULL
+		       : "a row lies within one warp: arrange warpgroups along m";
+}
+
+static const char *made_here(const Kernel *k, const Op *op)
+{
+	return ctx_strf(k->ctx, "only this pass places %s", op_rows[op->kind].name);
+}
+
+/* ------------------------------------------------------------------ the table */
+static bool is_load(const Op *op)
+{
+	return op_is_atom(op) && op_done_by(op, DONE_BY_BARRIER);
+}
+
+static bool is_of_registers(const Op *op)
+{
+	return op->out && op->out->type->kind == TY_TILE && op->out->type->space == SP_REG;
+}
+
+static bool is_of_tensor(const Op *op)
+{
+	return op->kind == OP_TILE || op->kind == OP_VIEW;
+}
+
+static bool is_threads_group(const Op *op)
+{
+	const DoneRow *row = done_of_wait(op->kind);
+	return row && row->how == DONE_BY_THREAD;
+}
+
+static bool is_barrier(const Op *op)
+{
+	return op->kind == OP_MBARRIER;
+}
+
+static bool is_reduction(const Op *op)
+{
+	return op->kind == OP_REDUCE;
+}
+
+static bool is_init(const Op *op)
+{
+	return op->kind == OP_MBAR_INIT;
+}
+
+static bool is_map_prefetch(const Op *op)
+{
+	return op->kind == OP_TMAP_PREFETCH;
+}
+
+static bool is_role(const Op *op)
+{
+	return op->kind == OP_ROLE;
+}
+
+typedef enum {
+#define PASS(id, ...) PASS_##id,
+#include "passes/passes.def"
+} PassId;
+
+typedef struct {
+	PassId from, to;
+	bool (*of)(const Op *op);
+	const char *(*rule)(const Kernel *k, const Op *op);
+} Row;
+
+static const Row rows[] = {
+	{PASS_tiles, PASS_lower, op_is_mma, arranged},
+	{PASS_swap, PASS_lower, is_of_tensor, plain_modes},
+	{PASS_swap, PASS_swap, is_of_registers, matrix_of_registers},
+	{PASS_swap, PASS_lower, op_is_mma, swapped_alike},
+	{PASS_lower, PASS_lower, is_load, on_barrier},
+	{PASS_epilogue, PASS_lower, op_is_atom, plain_tiles},
+	{PASS_epilogue, PASS_lower, op_is_atom, swizzled_buffer},
+	{PASS_epilogue, PASS_lower, op_is_atom, spread},
+	{PASS_epilogue, PASS_lower, is_reduction, within_warp},
+	{PASS_lower, PASS_lower, op_is_atom, of_slot},
+	{PASS_sync, PASS_sync, is_threads_group, made_here},
+	{PASS_sync, PASS_sync, is_barrier, made_here},
+	{PASS_init, PASS_init, is_init, made_here},
+	{PASS_prefetch, PASS_prefetch, is_map_prefetch, made_here},
+	{PASS_multicast, PASS_lower, op_is_atom, positioned},
+	{PASS_pipeline, PASS_lower, is_role, whole_role},
+	{PASS_pipeline, PASS_lower, op_is_atom, in_role},
+};
+
+/* ------------------------------------------------------------------ whole kernels */
+static bool never_counts(const Kernel *k, const Ix *tiles)
+{
+	int64_t lo, hi;
+	ix_range(tiles, kernel_facts(k), &lo, &hi);
+	return hi < 1;
+}
+
+static const char *one_grid(const Kernel *k)
+{
+	const Op *grid = kernel_find(k, OP_GRID);
+	if (!grid || op_find_next(grid, OP_GRID) || op_parent(grid))
+		return "a kernel has one grid, around its program";
+	for (int i = 0; i < grid->nix; i++)
+		if (never_counts(k, grid->ix[i]))
+			return "a grid has tiles along each of its modes, for some sizes";
+	return kernel_find(k, OP_LAUNCH) ? "a kernel with a grid has no launch" : NULL;
+}
+
+static const char *no_roles(const Kernel *k)
+{
+	return kernel_find(k, OP_ROLE) ? "roles are made by this pass" : NULL;
+}
+
+static const char *some_role(const Kernel *k)
+{
+	return kernel_find(k, OP_ROLE) ? NULL : "a kernel of this stage has roles";
+}
+
+static const struct {
+	PassId from, to;
+	const char *(*rule)(const Kernel *k);
+} kernel_rows[] = {
+	{PASS_tiles, PASS_tiles, one_grid},
+	{PASS_roles, PASS_roles, no_roles},
+	{PASS_pipeline, PASS_lower, some_role},
+};
+
+const char *pass_expects(const Kernel *k, int pass, const Op **where)
+{
+	const char *why = NULL;
+	*where = NULL;
+	for (size_t i = 0; i < COUNTOF(kernel_rows) && !why; i++)
+		if ((int)kernel_rows[i].from <= pass && pass <= (int)kernel_rows[i].to)
+			why = kernel_rows[i].rule(k);
+	for (const Op *op = kernel_first(k); op && !why; op = op_next(op))
+		for (size_t i = 0; i < COUNTOF(rows) && !why; i++)
+			if (rows[i].of(op) && (int)rows[i].from <= pass &&
+			    pass <= (int)rows[i].to && (why = rows[i].rule(k, op)))
+				*where = op;
+	return why;
+}

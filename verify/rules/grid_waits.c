@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* grid_waits.c - what CTAs of the grid tell each other through the launch's workspace. It stands in
+ * one role, outside of loops, in this order:
+ *     writes of a workspace      each CTA its own part of it
+ *     all threads of the role meet
+ *     sem.arrive, sem.wait       by one thread, of a semaphore that so many CTAs name
+ *     all threads of the role meet
+ *     reads of a workspace       parts of CTAs that name the same semaphore
+ * So every CTA of a semaphore arrives, whatever others do, and who has waited knows all that they
+ * have written. That they all run is up to the launch. */
+#include "verify/read/read.h"
+#include "verify/report/find_sizes.h"
+
+typedef struct {
+	Reader *r;
+	const Kernel *k;
+	const Op *arrive, *wait, *role;
+	const Op *one;       /* of the role's body: what has both */
+	int64_t count, ctas; /* CTAs of a semaphore; of a cluster */
+} Grid;
+
+static bool wrong(const Grid *g, const Op *op, DiagId code, const char *text)
+{
+	return read_problem(g->r, code, op->loc, text);
+}
+
+static bool is_workspace(const Kernel *k, const Val *v)
+{
+	if (v->type->kind == TY_TMAP && v->def)
+		v = v->def->in[0].val;
+	return v->arg >= 0 && k->args.at[v->arg].is_workspace;
+}
+
+/* The workspace that the op goes to; NULL: none. */
+static const Val *workspace_of(const Kernel *k, const Op *op)
+{
+	for (int i = 0; i < op->nin; i++)
+		if (op_effect(op, i) && is_workspace(k, op->in[i].val))
+			return op->in[i].val;
+	return NULL;
+}
+
+/* By threads, whose first index is the element, and complete in program order. */
+static bool is_access(const Op *op)
+{
+	bool access = false;
+	for (int i = 0; i < COPY_COUNT; i++)
+		access |= copy_rows[i].op == (int)op->kind;
+	for (int i = 0; i < op->nin; i++)
+		access &= !(op_effect(op, i) & (FX_AR | FX_AW));
+	return access && !op_done_by(op, DONE_BY_LANES);
+}
+
+static const Op *role_of(const Op *op)
+{
+	while (op && op->kind != OP_ROLE)
+		op = op_parent(op);
+	return op;
+}
+
+/* Of the role's body, what has the op in it. */
+static const Op *top_of(const Op *op)
+{
+	while (op_parent(op) && op_parent(op)->kind != OP_ROLE)
+		op = op_parent(op);
+	return op;
+}
+
+static bool is_ahead(const Op *a, const Op *b)
+{
+	for (const Op *op = a->next; op; op = op->next)
+		if (op == b)
+			return true;
+	return false;
+}
+
+/* ------------------------------------------------------------------ meetings */
+static bool meets_all(const Grid *g, const Op *op)
+{
+	return op->kind == OP_BAR_SYNC &&
+	       attrs_int(&op->attrs, A_THREADS, 0) ==
+		       32 * attrs_int(&g->role->attrs, A_ACTIVE,
+				      attrs_int(&g->role->attrs, A_WARPS, 0));
+}
+
+/* Whether all threads of the role meet between the two, of its body. */
+static bool meet_between(const Grid *g, const Op *from, const Op *to)
+{
+	for (const Op *op = from->next; op && op != to; op = op->next)
+		if (meets_all(g, op))
+			return true;
+	return false;
+}
+
+static bool in_order(const Grid *g, const Op *op, const Val *w, bool writes)
+{
+	Ctx *c = g->k->ctx;
+	const Op *top = top_of(op);
+	if (role_of(op) != g->role)
+		return wrong(g, op, D_W0411, "a workspace that several roles go to");
+	if (writes && !is_ahead(top, g->one))
+		return wrong(
+			g, op, D_E0412,
+			ctx_strf(c,
+				 "%%%s is written when the other CTAs were told already that it "
+				 "is there",
+				 w->name));
+	if (writes && !meet_between(g, top, g->one))
+		return wrong(
+			g, op, D_E0412,
+			ctx_strf(c,
+				 "the other CTAs are told of %%%s before all threads that write "
+				 "it have met",
+				 w->name));
+	if (!writes && (!is_ahead(g->one, top) || !meet_between(g, g->one, top)))
+		return wrong(
+			g, op, D_E0412,
+			ctx_strf(c,
+				 "%%%s is read, and nothing orders that behind what the other CTAs "
+				 "write",
+				 w->name));
+	return true;
+}
+
+/* ------------------------------------------------------------------ which CTAs */
+/* The kernel's lets put in, the CTA as part `part` of group `group`, this rank. */
+static const Ix *of_cta(const Grid *g, const Ix *x, const Ix *group, const Ix *part)
+{
+	Ctx *c = g->k->ctx;
+	const Ix *rank = ix_sym(c, ctx_str(c, "rank"));
+	const Ix *cluster = ix_add(c, ix_mul(c, group, ix_const(c, g->count)), part);
+	const Ix *cta = ix_add(c, ix_mul(c, cluster, ix_const(c, g->ctas)), rank);
+	for (bool more = true; more;) {
+		more = false;
+		for (const Op *op = kernel_first(g->k); op; op = op_next(op)) {
+			if (op->kind != OP_LET || !ix_uses(x, op->sym[0]))
+				continue;
+			x = ix_subst(c, x, op->sym[0], op->ix[0]);
+			more = true;
+		}
+	}
+	x = ix_subst(c, x, ctx_str(c, "cluster"), cluster);
+	return ix_subst(c, x, ctx_str(c, "cta"), g->ctas == 1 ? cluster : cta);
+}
+
+/* What the launch holds its CTAs to; 0: nothing. */
+static int64_t most_ctas(const Grid *g, const Op *launch)
+{
+	int64_t most = 0, v;
+	for (int i = 0; i < g->k->facts.n; i++) {
+		const Ix *cond = g->k->facts.at[i].cond;
+		if (cond->kind == IX_LE && cond->a == launch->ix[0] && ix_is_const(cond->b, &v))
+			most = v;
+	}
+	return most;
+}
+
+enum { RANGES = 64 };
+
+/* Names that the access stands among, and the two of the CTA. */
+static IxFacts ranges_of(const Grid *g, const Op *op, int64_t groups, IxFact *at)
+{
+	Ctx *c = g->k->ctx;
+	int64_t first = 32 * attrs_int(&g->role->attrs, A_FIRST, 0),
+		warps = attrs_int(&g->role->attrs, A_ACTIVE,
+				  attrs_int(&g->role->attrs, A_WARPS, 0));
+	int n = 0;
+	at[n++] = (IxFact){ctx_str(c, SIZES_GROUP), 0, groups - 1, 1};
+	at[n++] = (IxFact){ctx_str(c, "a part"), 0, g->count - 1, 1};
+	at[n++] = (IxFact){ctx_str(c, "rank"), 0, g->ctas - 1, 1};
+	at[n++] = (IxFact){ctx_str(c, "tid"), first, first + 32 * warps - 1, 1};
+	at[n++] = (IxFact){ctx_str(c, "lane"), 0, 31, 1};
+	at[n++] = (IxFact){ctx_str(c, "warp"), first / 32, first / 32 + warps - 1, 1};
+	for (const Op *up = op_parent(op); up && n < RANGES; up = op_parent(up)) {
+		int64_t lo, hi;
+		if (up->kind == OP_FOR && ix_is_const(up->ix[0], &lo) &&
+		    ix_is_const(up->ix[1], &hi) && hi > lo)
+			at[n++] = (IxFact){up->sym[0], lo, hi - 1, 1};
+	}
+	return (IxFacts){.at = at, .n = n};
+}
+
+static bool is_same(const Grid *g, const Ix *x, const Ix *y, IxFacts facts)
+{
+	return ix_is(ix_simplify(g->k->ctx, ix_sub(g->k->ctx, x, y), facts), 0);
+}
+
+/* A CTA's bytes of the workspace: as many as its first mode steps over, in the order of CTAs. */
+static bool in_place(const Grid *g, const Op *op, const Val *w, bool writes, int64_t groups)
+{
+	Ctx *c = g->k->ctx;
+	IxFact at[RANGES];
+	IxFacts facts = ranges_of(g, op, groups, at);
+	int64_t step;
+	const Ix *group = ix_sym(c, at[0].name), *part = ix_sym(c, at[1].name);
+	const Ix *rank = ix_sym(c, at[2].name);
+	if (!ix_is_const(tup_get(w->type->layout->stride, 0)->leaf, &step) || step < 1)
+		return wrong(g, op, D_W0411, "a workspace whose parts are not of a known size");
+	const Ix *offset = of_cta(g, op->ix[0], group, part);
+	const Ix *whose = ix_simplify(c, ix_div(c, offset, ix_const(c, step)), facts);
+	const Ix *cluster = ix_div(c, whose, ix_const(c, g->ctas));
+	const Ix *of = ix_div(c, cluster, ix_const(c, g->count));
+	bool beside = is_same(g, ix_mod(c, whose, ix_const(c, g->ctas)), rank, facts) &&
+		      is_same(g, of, group, facts);
+	if (beside && writes)
+		beside = is_same(g, ix_mod(c, cluster, ix_const(c, g->count)), part, facts);
+	return beside || wrong(g, op, D_W0411,
+			       ctx_strf(c,
+					writes ? "a write of %%%s that may be another CTA's part"
+					       : "a read of %%%s that may be of a CTA with another "
+						 "semaphore",
+					w->name));
+}
+
+/* ------------------------------------------------------------------ the semaphore */
+/* By one thread of the role, whatever the CTA. */
+static bool is_of_one(const Grid *g, const Op *some)
+{
+	int64_t tid, first = 32 * attrs_int(&g->role->attrs, A_FIRST, 0);
+	int64_t all =
+		32 * attrs_int(&g->role->attrs, A_ACTIVE, attrs_int(&g->role->attrs, A_WARPS, 0));
+	return some->kind == OP_IF && some->nix == 1 && some->ix[0]->kind == IX_EQ &&
+	       some->ix[0]->a == ix_sym(g->k->ctx, ctx_str(g->k->ctx, "tid")) &&
+	       ix_is_const(some->ix[0]->b, &tid) && tid >= first && tid < first + all;
+}
+
+static bool find_ops(Grid *g)
+{
+	for (const Op *op = kernel_first(g->k); op; op = op_next(op)) {
+		const Op **to = op->kind == OP_SEM_ARRIVE ? &g->arrive
+				: op->kind == OP_SEM_WAIT ? &g->wait
+							  : NULL;
+		if (to && *to)
+			return wrong(g, op, D_W0411, "several meetings of a tile's CTAs");
+		if (to)
+			*to = op;
+	}
+	return true;
+}
+
+static bool arrives_first(Grid *g)
+{
+	if (!g->arrive)
+		return wrong(g, g->wait, D_E0411,
+			     "it waits for ever: no CTA arrives at the semaphore");
+	g->role = role_of(g->arrive);
+	g->one = g->role ? top_of(g->arrive) : NULL;
+	g->count = attrs_int(&g->wait->attrs, A_COUNT, 0);
+	if (!g->one || op_parent(g->arrive) != op_parent(g->wait) ||
+	    op_parent(g->arrive) != g->one || !is_of_one(g, g->one))
+		return wrong(g, g->arrive, D_W0411,
+			     "an arrival and a wait that are not one thread's of each CTA");
+	if (!is_ahead(g->arrive, g->wait))
+		return wrong(g, g->wait, D_E0411,
+			     "it waits for ever: each CTA arrives behind its wait");
+	if (attrs_int(&g->arrive->attrs, A_COUNT, 0) != g->count)
+		return wrong(g, g->wait, D_E0411, "the arrival and the wait are of other counts");
+	return true;
+}
+
+/* count CTAs name each semaphore, and one of them is told to take the arrivals back. */
+static bool shares(Grid *g, int64_t *groups)
+{
+	Ctx *c = g->k->ctx;
+	IxFact at[RANGES];
+	const Op *launch = kernel_first(g->k);
+	while (launch && launch->kind != OP_LAUNCH)
+		launch = op_next(launch);
+	int64_t each = g->count * g->ctas, most = launch ? most_ctas(g, launch) : 0;
+	*groups = most / each;
+	if (*groups < 1 || ix_divisor(launch->ix[0], kernel_facts(g->k)) % each)
+		return wrong(g, g->wait, D_W0411,
+			     "a launch whose CTAs are not known to be whole groups of those that "
+			     "meet");
+	IxFacts facts = ranges_of(g, g->wait, *groups, at);
+	const Ix *group = ix_sym(c, at[0].name), *part = ix_sym(c, at[1].name);
+	const Ix *want = ix_add(c, ix_mul(c, group, ix_const(c, g->ctas)), ix_sym(c, at[2].name));
+	if (!is_same(g, of_cta(g, g->arrive->ix[0], group, part), want, facts) ||
+	    !is_same(g, of_cta(g, g->wait->ix[0], group, part), want, facts))
+		return wrong(g, g->wait, D_W0411, "a semaphore of which other CTAs are not known");
+	return is_same(g, of_cta(g, g->wait->ix[1], group, part), part, facts) ||
+	       wrong(g, g->wait, D_W0411, "a wait that may have no first, or several");
+}
+
+bool read_grid(Reader *r)
+{
+	Grid g = {.r = r, .k = r->p->k, .ctas = r->p->ctas};
+	int64_t groups;
+	if (!find_ops(&g))
+		return false;
+	for (const Op *op = kernel_first(g.k); op; op = op_next(op)) {
+		const Val *w = workspace_of(g.k, op);
+		if (w && !g.wait)
+			return wrong(&g, op, D_E0412,
+				     ctx_strf(g.k->ctx,
+					      "no CTA waits for what others write to %%%s",
+					      w->name));
+		if (w && !is_access(op) && op != g.arrive && op != g.wait)
+			return wrong(&g, op, D_W0411,
+				     "a workspace that is not accessed by threads");
+	}
+	if (!g.wait)
+		return true;
+	if (!arrives_first(&g) || !shares(&g, &groups))
+		return false;
+	for (const Op *op = kernel_first(g.k); op; op = op_next(op)) {
+		const Val *w = op == g.arrive || op == g.wait ? NULL : workspace_of(g.k, op);
+		bool writes = w && op->in[0].val == w;
+		if (w && (!in_order(&g, op, w, writes) || !in_place(&g, op, w, writes, groups)))
+			return false;
+	}
+	return true;
+}
