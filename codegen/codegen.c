@@ -6,7 +6,6 @@
 #include "codegen/ptxas.h"
 
 #include <ctype.h>
-#include <ctype.h>
 #include <time.h>
 
 void cg_out_free(CgOut *o)

@@ -162,8 +162,6 @@ bool ix_apart(const Ix *a, int64_t times, const Ix *b, int64_t mod, int64_t *by)
 bool ix_apart_by(Ctx *c, const Ix *a, const Ix *b, IxFacts facts, int64_t mod, int64_t *by);
 bool ix_same(Ctx *c, const Ix *a, const Ix *b, IxFacts facts);
 
-const Ix *read_core(const Ix *trip, int64_t *more); /* + more */
-
 /* Where a run is: in which trip of each loop, and how often loops run. */
 typedef enum { TRIP_NONE, TRIP_EXACT, TRIP_STEADY, TRIP_LAST } TripKind;
 typedef struct {
