@@ -72,7 +72,8 @@ static const char *swizzled_buffer(const Kernel *k, const Op *op)
 	for (int i = 0; i < op->nin; i++) {
 		const Type *t = op->in[i].val->type;
 		SlotForm f;
-		if (t->kind == TY_TILE && t->space == SP_SHARED && slot_form(k->ctx, t, &f) &&
+		if (t->kind == TY_TILE && t->space == SP_SHARED &&
+		    (slot_form(k->ctx, t, &f) || (op->kind == OP_MMA_WGMMA && !f.swizzle)) &&
 		    !is_read_by_peers(k, op->in[i].val))
 			return ctx_strf(k->ctx,
 					"the layout of '%%%s' is swizzled rows, as TMA and "
