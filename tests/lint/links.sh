@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# Each relative link of a page leads to a file that is there, and to a heading that it has; mkdocs.yml
-# lists each page of docs/ and no others.
+# Each relative link of a page leads to a file that is there, and to a heading that it has; each source
+# file that a page names is there, and FILE:NAME is defined in it; mkdocs.yml lists each page of docs/
+# and no others.
 #   links.sh ROOT
 set -eu
 cd "$1"
@@ -69,6 +70,35 @@ while read -r where target; do
 		complain "$where: no file $file"
 	elif [ "${target#*#}" != "$target" ] && ! echo "$anchors" | grep -qxF "$file#${target#*#}"; then
 		complain "$where: no heading #${target#*#} in $file"
+	fi
+done <"${TMPDIR:-/tmp}/links.$$"
+rm -f "${TMPDIR:-/tmp}/links.$$"
+
+# `FILE.c`, `FOLDER/FILE.c` or `FOLDER/FILE.c:NAME` in a page that is no history, nor about a reader's own files.
+# NAME is in a line that begins a definition: of a function, by a macro, or of a table's row.
+named()
+{
+	# shellcheck disable=SC2046
+	awk '
+	FNR == 1 { fence = 0 }
+	/^ *```/ { fence = !fence; next }
+	!fence {
+		line = $0
+		while (match(line, /`([a-z0-9_.-]*\/[a-z0-9_.\/-]*\.(y|sh|py|cmake|ptx)|[a-z0-9_.\/-]+\.(c|h|def|l)(:[A-Za-z0-9_]+[()a-z]*)?)`/)) {
+			print FILENAME ":" FNR, substr(line, RSTART + 1, RLENGTH - 2)
+			line = substr(line, RSTART + RLENGTH)
+		}
+	}' $(echo "$pages" | grep -vxE 'CHANGELOG.md|docs/performance-diary.md|docs/tutorial.*|examples/.*')
+}
+
+files=$(find . -name build -prune -o -name .git -prune -o -type f -print | sed 's,^\.,,')
+named | sort -u >"${TMPDIR:-/tmp}/links.$$"
+while read -r where target; do
+	file=${target%%:*} name=${target#*:}
+	if ! echo "$files" | grep -q "/$file\$"; then
+		complain "$where: no file $file"
+	elif [ "$target" != "$file" ] && ! grep -v '^[/ 	*#].*\|;$' "$file" | grep -qwF "$name"; then
+		complain "$where: $file defines no $name"
 	fi
 done <"${TMPDIR:-/tmp}/links.$$"
 rm -f "${TMPDIR:-/tmp}/links.$$"
