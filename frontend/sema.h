@@ -71,7 +71,7 @@ typedef struct {
 	Buffer *buffer;
 	const char *multicast; /* NULL: as the schedule says */
 	const char *cache;     /* a row of cache.def, or NULL */
-	const char *via;       /* the way, in the words of ways.def; NULL: derived */
+	const char *via;       /* the way, in the words of copies.def; NULL: derived */
 	int64_t bytes;         /* that a thread copies at a time; 0: derived */
 	bool stores;           /* the buffer goes to the tensor */
 } TmaLoad;

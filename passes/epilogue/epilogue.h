@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* epilogue.h - private to epilogue*.c: one store of a tile, and how it leaves. */
+/* epilogue.h - private to passes/epilogue/: one store of a tile, and how it leaves. */
 #ifndef DSL_EPILOGUE_H
 #define DSL_EPILOGUE_H
 

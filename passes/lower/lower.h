@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* lower.h - private to lower*.c. */
+/* lower.h - private to passes/lower/: what its files do for PASS_OF(lower). */
 #ifndef DSL_LOWER_H
 #define DSL_LOWER_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* sync.h - private to sync*.c. */
+/* sync.h - private to passes/sync/: what its files do for PASS_OF(sync). */
 #ifndef DSL_SYNC_H
 #define DSL_SYNC_H
 

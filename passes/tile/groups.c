@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* sync/wgmma_inflight.c - the tiles of groups of rows, whose number the device knows:
+/* groups.c - the tiles of groups of rows, whose number the device knows:
  *     grid g, m, end, n %ends (G, M, M + 1, C)
  * ->  groups.count x %ends (G, M)  let tiles (x * C)  for t (0, its tiles of a CTA) {
  *       let tile ..  groups.find g, first, end, before %ends (G, M, tile / C)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* tiles.h - private to tiles*.c: the plane of tiles, and what gives a CTA its place there. */
+/* tiles.h - private to passes/tile/: the plane of tiles, and what gives a CTA its place there. */
 #ifndef DSL_TILES_H
 #define DSL_TILES_H
 
