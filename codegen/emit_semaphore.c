@@ -3,7 +3,8 @@
  * that counts in the upper ones, below it how many have arrived. What an earlier launch has left,
  * one that failed, is less than this launch's number, and counts as nothing. When all have arrived,
  * one takes the arrivals back, so that a graph, whose launches have one number, finds what it began
- * with; who looks then finds all of them or none, and neither before.
+ * with; who looks then finds all of them or none, and neither before. Nothing waits for the results
+ * of two red, as it would for those of one atom.
  *     sem.arrive %W (2) count=4
  * ->  red.max [s + 16], epoch ; red.release.add [s + 16], 1
  *     sem.wait %W (2, part) count=4

@@ -2,6 +2,8 @@
 /* emit_tickets.c - tiles that are dealt out while others are computed. How many turns there are is
  * known when the last ticket is none of a tile; until then, that there are more than so far. Under
  * pingpong, of two turns the tile is known at a time. What is drawn is said by emit_draw.c.
+ * In a launch without clusters st.async is an illegal instruction on an H100: there a lane stores
+ * and arrives (ticket.draw).
  *     ticket.deal %s[slot], %full[slot] (0, ctas, tiles, listed, 3)
  * ->  next = .. ; st.async [s of rank 0], next, [full of rank 0] ; the same of rank 1
  *     ticket.get %s[slot] (t, tiles)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* expr.c - the integer expressions of a manifest: postfix text, compiled once, evaluated in checked
- * signed 64 bits. Needs the names of the kernel's symbols; "$sms" is always known.
+ * signed 64 bits: no parser is needed. Needs the names of the kernel's symbols; "$sms" is always
+ * known.
  *   "M 127 + 128 /" with M = 300  ->  3 */
 #include "runtime/desc.h"
 #include "runtime/rt.h"

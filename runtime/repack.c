@@ -2,7 +2,9 @@
 /* repack.c - copies that TMA can take of tensors that it cannot, made by a kernel of the runtime's
  * own (repack.ptx) before the kernel that reads them. Rows of a copy begin at multiples of 128:
  *   4095 rows of 8198 bytes, 8198 apart, at 0x..06  ->  4095 rows, 8320 apart, in the workspace
- * A batch that stands still is copied once. */
+ * A batch that stands still is copied once. The kernel is the runtime's, not each module's: it
+ * knows bytes, rows and strides alone, so modules and the proofs of their kernels stay as they are,
+ * and a copy differs from its tensor only in a tensor map, which the launcher fills in anyway. */
 #include "runtime/rt.h"
 
 #include <string.h>

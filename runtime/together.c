@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* together.c - launches whose CTAs wait for each other: all of them must run at one time, and they
- * need memory, and semaphores that such launches before have left as they found them.
+ * need memory, and semaphores that such launches before have left as they found them. Semaphores
+ * are not workspace, where copies of operands and sums of other kernels use the same bytes. CTAs
+ * that wait for each other are neighbours, which start together.
  *     128 CTAs of 64 KiB, 132 run at one time  ->  8 MiB of workspace, epoch 7 * 65536 */
 #include "runtime/rt.h"
 

@@ -3,7 +3,8 @@
  * buffers of its own in shared memory, from which TMA stores it in whole lines and clips what lies
  * outside. What TMA cannot take, every thread stores from its registers, under a guard (`store`
  * stays). Where only the arguments decide, the tensor map has a name, and the threads copy the
- * chunks where it is 0.
+ * chunks where it is 0: the launcher sees addresses, and knows the rules of TMA. Both ways share
+ * the buffers, since unrolled stores from registers beside them made ptxas spill.
  *     store %t, %c   ->   store.shared %sD[e], %c[0]
  *                         if (D_by_tma == 1) { store.tma %t.1, %sD[e], %D.map }
  *                         if (D_by_tma == 0) { store.staged %t.1, %sD[e] } ... */

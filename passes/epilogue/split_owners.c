@@ -2,7 +2,7 @@
 /* split_owners.c - an epilogue that goes chunk by chunk falls into segments that share nothing but
  * the accumulators: no value, no slot of shared memory. They are dealt out: each CTA adds up the
  * registers that its segments read, and no others, so that all of a cluster read at one time, and
- * each little.
+ * each little. A chain of CTAs, or the last one for all, would read the sums of all parts.
  *     %p = part %acc[0] ; .. store.tma %t, ..     owner 0: registers 0 to 31
  *     %q = part %acc[32] ; .. store.tma %u, ..    owner 1: registers 32 to 63
  * What cannot be taken apart is the first CTA's. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* lanes.c - a copy of a tile by threads: each moves units of 4, 8 or 16 bytes, zeros where
- * the tile lies outside its tensor.
+ * the tile lies outside its tensor. Threads take units in the order in which they lie in rows of
+ * the swizzle, so that eight neighbours read 128 bytes side by side and write to all banks once.
  *     load.async %sB[p], %t bytes=16 first=9 warps=2
  * ->  for v (0, 8) unroll=0 {
  *       for u (0, 2) unroll=1 {

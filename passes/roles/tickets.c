@@ -38,6 +38,9 @@ static bool differ(const Block *tile, const Block *b)
 	return by_name;
 }
 
+/* Where tiles differ in length, one slot: with two, a CTA would hold a tile and two tickets, and
+ * short CTAs find none left. Elsewhere two, since short tiles under pingpong would wait for the
+ * draw. */
 static Val *ticket_buffer(Kernel *k, const Block *tile, Loc loc)
 {
 	Ctx *c = k->ctx;
@@ -64,7 +67,9 @@ static Op *last_name(Op *at)
 	return at;
 }
 
-/* Below it, CTAs have lists of tiles at fixed distances, so that neighbours have neighbours. What
+/* Below it, CTAs have lists of tiles at fixed distances, so that neighbours have neighbours, and
+ * rows of operands that several SMs read at one time are read once from the L2. With lists alone, a
+ * CTA whose list is empty would look for tiles in all others, just when there are few. So what
  * evens out is dealt out by one counter: all that differs in length, else the last rounds; and all
  * tiles of groups, since the group of a tile is looked for from the one before on, and only a
  * counter's numbers grow. */

@@ -116,7 +116,8 @@ bool sync_is_elected(const Op *op)
 }
 
 /* From first to last, by one lane of the role's first warp. All lanes run what follows, which is
- * all that PTX asks for aligned instructions. */
+ * all that PTX asks for aligned instructions: ptxas brings the lanes together before one (BSYNC,
+ * WARPSYNC.ALL), so that no bar.warp stands behind a branch. */
 static void by_one_thread(Kernel *k, Op *first, Op *last)
 {
 	const Op *role = op_role(first);
@@ -194,7 +195,8 @@ static int64_t turns_of(const Op *role, const Op *op)
 	return op_rows[op->kind].flags & OPF_EACH ? 1 : attrs_int(&role->attrs, A_TURNS, 1);
 }
 
-/* Warps that read each position: of a role that takes turns, those of one turn. */
+/* Warps that read each position: of a role that takes turns, those of one turn. Each releases for
+ * itself, since wgmma.wait_group covers the warp that executes it alone. */
 static int reading_warps(const Sync *s)
 {
 	const Op *seen = NULL;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* modes.c - modes inside modes become modes of their own. A coordinate counts along the parts of a
  * mode, the first fastest, so that it is one in each; a tile lies in the first part, and has one
- * element along the others, as along the mode of a batch.
+ * element along the others, as along the mode of a batch. A tile of several parts would be a matrix
+ * of three modes, whose rows neither chunks of an epilogue nor slices of a multicast can cut.
  *     arg %B : global bf16 ((64,H),K):((1,K * 64),64)
  *     tile %B (n * 32, k * 64) : global bf16 (32,64):(1,64)
  * ->  arg %B : global bf16 (64,H,K):(1,K * 64,64)

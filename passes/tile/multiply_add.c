@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* multiply_add.c - in a loop that multiplies tiles, a product that is only added to something is
  * one operation with the sum: it is rounded once, which the language leaves open, and issued once.
+ * ptxas never makes one of mul.rn and add.rn.
  *     %x = mul %a, %b ; %y = add %c, %x   ->   %y = fma %a, %b, %c
  *     %x = mul %a, %b ; %y = sub %c, %x   ->   %n = neg %a ; %y = fma %n, %b, %c */
 #include "base/ptrmap.h"

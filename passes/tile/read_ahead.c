@@ -9,7 +9,9 @@
  *       %x = mul %v, %alpha ; copy %x.next, %x
  *     }
  * What takes one register, an element for many rows, is prefetched one iteration further on; what
- * the mma itself reads is made of, which it waits for, several, and those before the loop. */
+ * the mma itself reads is made of, which it waits for, several, and those before the loop. ptxas
+ * makes this matter: it moves the product of two loaded scales before the wgmma, to wait there.
+ * A prefetch counts as a read: before grid.wait it could bring what is not written yet. */
 #include "base/ptrmap.h"
 #include "passes/pass.h"
 
