@@ -1,0 +1,1 @@
+/* ir/c.c - what another file does. */
