@@ -73,7 +73,8 @@ static const char *swizzled_buffer(const Kernel *k, const Op *op)
 		const Type *t = op->in[i].val->type;
 		SlotForm f;
 		if (t->kind == TY_TILE && t->space == SP_SHARED &&
-		    (slot_form(k->ctx, t, &f) || (op->kind == OP_MMA_WGMMA && !f.swizzle)) &&
+		    (slot_form(k->ctx, t, &f) ||
+		     (op_is_mma(op) && op_effect(op, i) & FX_AR && !f.swizzle)) &&
 		    !is_read_by_peers(k, op->in[i].val))
 			return ctx_strf(k->ctx,
 					"the layout of '%%%s' is swizzled rows, as TMA and "
