@@ -145,8 +145,10 @@ typedef enum { DL_ROW, DL_OFF, DL_WARNING, DL_ERROR } DiagLevel;
 void diag_level(Ctx *c, DiagId id, DiagLevel level);
 
 /* Reports; the severity is the row's unless diag_level changed it. Returns the message, for
- * diag_remedy and diag_note. */
+ * diag_remedy and diag_note. A line break in fmt ends the cause; the remedy follows it:
+ *     diag(c, loc, D_E0213, "'%s' is an input\ndeclare it out", name); */
 DiagMsg *diag(Ctx *c, Loc loc, DiagId id, const char *fmt, ...) PRINTF(4, 5);
+DiagMsg *vdiag(Ctx *c, Loc loc, DiagId id, const char *fmt, va_list ap) PRINTF(4, 0);
 DiagMsg *diag_remedy(Ctx *c, DiagMsg *m, const char *fmt, ...) PRINTF(3, 4); /* "help: ..." */
 /* An edit that, with the others of the message, does what its remedy says; without a place in a
  * file, nothing. */

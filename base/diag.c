@@ -25,7 +25,13 @@ static DiagMsg *msg_new(Ctx *c, Loc loc, DiagId id, Severity sev, const char *fm
 	m->id = id;
 	m->severity = sev;
 	m->loc = loc;
-	m->text = arena_strndup(ctx_arena(c), b.s, b.n);
+	char *text = arena_strndup(ctx_arena(c), b.s, b.n);
+	char *remedy = strchr(fmt, '\n') ? strchr(text, '\n') : NULL;
+	m->text = text;
+	if (remedy) {
+		*remedy = 0;
+		m->remedy = remedy + 1;
+	}
 	buf_free(&b);
 	return m;
 }
@@ -53,10 +59,16 @@ static Severity severity_of(const DiagList *list, DiagId id)
 DiagMsg *diag(Ctx *c, Loc loc, DiagId id, const char *fmt, ...)
 {
 	va_list ap;
-	DiagList *list = ctx_diags(c);
 	va_start(ap, fmt);
-	DiagMsg *m = msg_new(c, loc, id, severity_of(list, id), fmt, ap);
+	DiagMsg *m = vdiag(c, loc, id, fmt, ap);
 	va_end(ap);
+	return m;
+}
+
+DiagMsg *vdiag(Ctx *c, Loc loc, DiagId id, const char *fmt, va_list ap)
+{
+	DiagList *list = ctx_diags(c);
+	DiagMsg *m = msg_new(c, loc, id, severity_of(list, id), fmt, ap);
 	if (list->level[id] == DL_OFF)
 		return m;
 	if (list->last)

@@ -16,25 +16,23 @@ static bool acc_shape(Sema *s, const Node *type, Value *shape)
 	Elem e;
 	if (!elem_by_name(s, type->name, type->name_loc, &e))
 		return false;
-	if (type->kids.at[0]->kind == N_NONE) {
-		diag(s->ctx, type->loc, D_E0204, "an accumulator has the shape of a fragment");
-		return false;
-	}
+	if (type->kids.at[0]->kind == N_NONE)
+		return reject(s, type->loc, D_E0204, "an accumulator has the shape of a fragment");
 	*shape = eval(s, type->kids.at[0]);
 	if (!want(s, shape, V_SHAPE, "the shape of an accumulator"))
 		return false;
 	if (shape->elem == e)
 		return true;
-	if (!shape->mma) {
-		diag_remedy(s->ctx,
-			    diag(s->ctx, type->name_loc, D_E0205,
-				 "row vectors are of f32, not of %s", elem_rows[e].name),
-			    "write f32 here");
-		return false;
-	}
-	DiagMsg *m = diag(s->ctx, type->name_loc, D_E0205, "the mma accumulates in %s, not in %s",
-			  elem_rows[shape->elem].name, elem_rows[e].name);
-	diag_remedy(s->ctx, m, "write %s here", elem_rows[shape->elem].name);
+	if (!shape->mma)
+		return reject(s, type->name_loc, D_E0205,
+			      "row vectors are of f32, not of %s\n"
+			      "write f32 here",
+			      elem_rows[e].name);
+	DiagMsg *m =
+		diag(s->ctx, type->name_loc, D_E0205,
+		     "the mma accumulates in %s, not in %s\n"
+		     "write %s here",
+		     elem_rows[shape->elem].name, elem_rows[e].name, elem_rows[shape->elem].name);
 	diag_fix(s->ctx, m, type->name_loc, "%s", elem_rows[shape->elem].name);
 	return false;
 }
@@ -60,8 +58,7 @@ static bool value_exists(Sema *s, const Node *n, Elem e, double v)
 {
 	if (elem_is_float(e) || elem_round(e, v) == v)
 		return true;
-	diag(s->ctx, n->loc, D_E0205, "%g is no value of %s", v, elem_rows[e].name);
-	return false;
+	return reject(s, n->loc, D_E0205, "%g is no value of %s", v, elem_rows[e].name);
 }
 
 void stmt_acc(Sema *s, const Node *n)
@@ -133,15 +130,12 @@ static bool operand_read(Sema *s, Value *v, const OperandOf *o)
 static bool home_fits(Sema *s, const Value *v, const OperandOf *o)
 {
 	bool in_registers = v->kind == V_FRAG || v->kind == V_ACC;
-	if (v->kind == V_TILE) {
-		diag_remedy(s->ctx,
-			    diag(s->ctx, v->loc, D_E0203,
-				 "operand %c of %s is read from shared memory (PTX ISA, "
-				 "wgmma.mma_async), this is in global memory",
-				 o->which, o->row->name),
-			    "copy it to a buffer, sB <- gB[n,k]");
-		return false;
-	}
+	if (v->kind == V_TILE)
+		return reject(s, v->loc, D_E0203,
+			      "operand %c of %s is read from shared memory (PTX ISA, "
+			      "wgmma.mma_async), this is in global memory\n"
+			      "copy it to a buffer, sB <- gB[n,k]",
+			      o->which, o->row->name);
 	if (!in_registers)
 		return want(s, v, V_BUFFER, "an operand of mma");
 	if (may_be_held(o))
@@ -151,7 +145,7 @@ static bool home_fits(Sema *s, const Value *v, const OperandOf *o)
 }
 
 /* A buffer of A can be converted on its way through registers. */
-static void report_type(Sema *s, const Value *v, const MmaOperand *o, const OperandOf *of)
+static bool report_type(Sema *s, const Value *v, const MmaOperand *o, const OperandOf *of)
 {
 	Elem e = elem_of(of);
 	DiagMsg *m = diag(s->ctx, v->loc, D_E0205, "the mma reads %s, '%s' holds %s",
@@ -160,6 +154,7 @@ static void report_type(Sema *s, const Value *v, const MmaOperand *o, const Oper
 		diag_remedy(s->ctx, m, "write %s(%s)", elem_rows[e].name, o->name);
 	else if (may_be_held(of))
 		diag_remedy(s->ctx, m, "write %s(f32(%s))", elem_rows[e].name, o->name);
+	return false;
 }
 
 static bool operand_fits(Sema *s, const Value *v, const OperandOf *of, int64_t rows)
@@ -169,24 +164,21 @@ static bool operand_fits(Sema *s, const Value *v, const OperandOf *of, int64_t r
 		return false;
 	MmaOperand o = mma_operand(s, v);
 	if (o.elem != e)
-		report_type(s, v, &o, of);
-	else if (v->kind == V_ACC)
-		diag_remedy(s->ctx,
-			    diag(s->ctx, v->loc, D_E0203,
-				 "operand %c is a value, and '%s' is what an mma writes", of->which,
-				 o.name),
-			    "write %s(f32(%s))", elem_rows[e].name, o.name);
-	else if (o.rows != rows)
-		diag(s->ctx, v->loc, D_E0204,
-		     "operand %c has %" PRId64 " rows, the accumulator asks for %" PRId64,
-		     of->which, o.rows, rows);
-	else if (o.depth % of->row->k)
-		diag(s->ctx, v->loc, D_E0303,
-		     "'%s' is %" PRId64 " deep, not a multiple of the mma's K, %d", o.name, o.depth,
-		     of->row->k);
-	else
-		return v->kind != V_BUFFER || fill_is_seen(s, v->buffer, v->loc);
-	return false;
+		return report_type(s, v, &o, of);
+	if (v->kind == V_ACC)
+		return reject(s, v->loc, D_E0203,
+			      "operand %c is a value, and '%s' is what an mma writes\n"
+			      "write %s(f32(%s))",
+			      of->which, o.name, elem_rows[e].name, o.name);
+	if (o.rows != rows)
+		return reject(s, v->loc, D_E0204,
+			      "operand %c has %" PRId64 " rows, the accumulator asks for %" PRId64,
+			      of->which, o.rows, rows);
+	if (o.depth % of->row->k)
+		return reject(s, v->loc, D_E0303,
+			      "'%s' is %" PRId64 " deep, not a multiple of the mma's K, %d", o.name,
+			      o.depth, of->row->k);
+	return v->kind != V_BUFFER || fill_is_seen(s, v->buffer, v->loc);
 }
 
 /* Of which operand mm.A or mm.B is the fragment. */
@@ -259,14 +251,13 @@ static bool types_are_meant(Sema *s, const Mma *m, const Value *a, const Value *
 	for (const AtomRow *r = atom_rows; r < atom_rows + ATOM_COUNT; r++) {
 		if (!multiplies(m, r, of_a, of_b))
 			continue;
-		diag_remedy(s->ctx,
-			    diag(s->ctx, loc_join(a->loc, b->loc), D_E0205,
-				 "the mma reads %s and %s, '%s' holds %s and '%s' %s",
-				 elem_rows[own->a].name, elem_rows[own->b].name, a->buffer->name,
-				 elem_rows[of_a].name, b->buffer->name, elem_rows[of_b].name),
-			    "write %s<%d,%d,%d>(%s, %s, %s)", r->name, r->m, m->atom.n, r->k,
-			    elem_rows[of_a].name, elem_rows[of_b].name, elem_rows[r->c].name);
-		return false;
+		return reject(s, loc_join(a->loc, b->loc), D_E0205,
+			      "the mma reads %s and %s, '%s' holds %s and '%s' %s\n"
+			      "write %s<%d,%d,%d>(%s, %s, %s)",
+			      elem_rows[own->a].name, elem_rows[own->b].name, a->buffer->name,
+			      elem_rows[of_a].name, b->buffer->name, elem_rows[of_b].name, r->name,
+			      r->m, m->atom.n, r->k, elem_rows[of_a].name, elem_rows[of_b].name,
+			      elem_rows[r->c].name);
 	}
 	return true;
 }
@@ -276,10 +267,8 @@ static bool mma_fits(Sema *s, const Value *acc, const Value *mma, Value *a, Valu
 	const AtomRow *r = &atom_rows[mma->mma->atom.id];
 	const Tup *shape = acc->val->type->layout->shape;
 	int64_t m = shape->at[0]->leaf->value, n = shape->at[1]->leaf->value;
-	if (mma->mma != acc->mma) {
-		diag(s->ctx, mma->loc, D_E0204, "the accumulator has the shape of another mma");
-		return false;
-	}
+	if (mma->mma != acc->mma)
+		return reject(s, mma->loc, D_E0204, "the accumulator has the shape of another mma");
 	if (!warpgroups_fit(s, mma) || !types_are_meant(s, mma->mma, a, b))
 		return false;
 	bool swap = mma->mma->swap;
@@ -292,8 +281,8 @@ static bool mma_fits(Sema *s, const Value *acc, const Value *mma, Value *a, Valu
 		return false;
 	int64_t depth[2] = {mma_operand(s, a).depth, mma_operand(s, b).depth};
 	if (depth[0] != depth[1])
-		diag(s->ctx, b->loc, D_E0204, "operand A is %" PRId64 " deep, operand B %" PRId64,
-		     depth[0], depth[1]);
+		reject(s, b->loc, D_E0204, "operand A is %" PRId64 " deep, operand B %" PRId64,
+		       depth[0], depth[1]);
 	return depth[0] == depth[1];
 }
 
@@ -352,11 +341,12 @@ static bool product_of(Sema *s, const Node *n, Product *p)
 		p->call = n->kids.at[1];
 		return true;
 	}
-	diag_remedy(s->ctx,
-		    diag(s->ctx, n->loc, D_E0206, "%s takes a product%s", p->word->name,
-			 p->word->every ? " and how many elements of K it is added up over" : ""),
-		    "write %s", p->word->form);
-	return false;
+	return reject(s, n->loc, D_E0206,
+		      "%s takes a product%s\n"
+		      "write %s",
+		      p->word->name,
+		      p->word->every ? " and how many elements of K it is added up over" : "",
+		      p->word->form);
 }
 
 /* Who adds up a sum of 8-bit floats: the tensor core loses bits of long ones. *every gets how many
@@ -366,11 +356,10 @@ static bool sum_is_meant(Sema *s, const Product *p, const AtomRow *r, int64_t *e
 	bool loses = r->fraction && r->fraction < elem_rows[r->c].mantissa;
 	*every = loses && !p->word ? PROMOTED_EVERY : 0;
 	if (!loses && p->word)
-		diag_remedy(s->ctx,
-			    diag(s->ctx, p->at->loc, D_E0203,
-				 "%s is for sums that lose bits, and those of %s in %s do not",
-				 p->word->name, elem_rows[r->a].name, elem_rows[r->c].name),
-			    "write mm(sA, sB)");
+		reject(s, p->at->loc, D_E0203,
+		       "%s is for sums that lose bits, and those of %s in %s do not\n"
+		       "write mm(sA, sB)",
+		       p->word->name, elem_rows[r->a].name, elem_rows[r->c].name);
 	if (!p->every || !loses)
 		return loses || !p->word;
 	Value v = eval(s, p->every->kids.at[1]);
@@ -396,13 +385,11 @@ static bool scale_is_meant(Sema *s, const Product *p, const Value *a, int64_t ev
 {
 	if ((!every || mma_operand(s, a).depth <= every) && !(p->word && p->word->every))
 		return true;
-	diag_remedy(s->ctx,
-		    diag(s->ctx, p->at->loc, D_E0203,
-			 "a product that is scaled is added up by the tensor core as a whole, "
-			 "which keeps few bits of more than %d elements of K",
-			 PROMOTED_EVERY),
-		    "give A and B %d columns, or write x * fast(mm(sA, sB))", PROMOTED_EVERY);
-	return false;
+	return reject(s, p->at->loc, D_E0203,
+		      "a product that is scaled is added up by the tensor core as a whole, "
+		      "which keeps few bits of more than %d elements of K\n"
+		      "give A and B %d columns, or write x * fast(mm(sA, sB))",
+		      PROMOTED_EVERY, PROMOTED_EVERY);
 }
 
 void stmt_accumulate(Sema *s, const Node *n)
@@ -421,11 +408,10 @@ void stmt_accumulate(Sema *s, const Node *n)
 	if (call->kind != N_CALL || call->kids.n != 3 || call->kids.at[0]->kind != N_NAME) {
 		Value other = eval(s, call);
 		if (other.kind != V_BAD)
-			diag_remedy(s->ctx,
-				    diag(s->ctx, call->loc, D_E0203,
-					 "what += adds to an accumulator is a product, mm(sA, sB)"),
-				    "write acc <- acc + x, or add where it is written: gD[m,n] <- "
-				    "bf16(acc + x)");
+			reject(s, call->loc, D_E0203,
+			       "what += adds to an accumulator is a product, mm(sA, sB)\n"
+			       "write acc <- acc + x, or add where it is written: gD[m,n] <- "
+			       "bf16(acc + x)");
 		return;
 	}
 	v[1] = eval(s, call->kids.at[0]);
@@ -460,8 +446,8 @@ static bool assigned_fits(Sema *s, const Value *to, const Value *v)
 	if (!elt_whole(s, v))
 		return false;
 	if (v->val->type->layout != t->layout)
-		diag(s->ctx, v->loc, D_E0204, "a tile of %s does not fit '%s' of %s",
-		     shape_str(s, v->val->type->layout), to->val->name, shape_str(s, t->layout));
+		reject(s, v->loc, D_E0204, "a tile of %s does not fit '%s' of %s",
+		       shape_str(s, v->val->type->layout), to->val->name, shape_str(s, t->layout));
 	else if (v->val->type->elem != t->elem)
 		say_conversion(s,
 			       diag(s->ctx, v->loc, D_E0205, "'%s' is %s, this is %s",

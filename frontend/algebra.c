@@ -78,8 +78,7 @@ Value layout_call(Sema *s, Loc loc, int op, const Value *args, int n)
 			return value_bad();
 	if (layout_op_apply(s->ctx, op, at, n, &r, &why))
 		return of_alg(s, loc, &r.value);
-	diag(s->ctx, loc, D_E0209, "%s", why);
-	return value_bad();
+	return rejected(s, loc, D_E0209, "%s", why);
 }
 
 /* ------------------------------------------------------------------ tuples */
@@ -111,15 +110,11 @@ Value layout_basis(Sema *s, Loc loc, const Value *v, int64_t index)
 	uint64_t basis;
 	if (v->kind != V_TUPLE && !want(s, v, V_INT, "what a basis element scales"))
 		return value_bad();
-	if (!to_alg(s, v, &a) || !tup_is_leaf(a.tup)) {
-		diag(s->ctx, loc, D_E0203, "a basis element scales one integer");
-		return value_bad();
-	}
+	if (!to_alg(s, v, &a) || !tup_is_leaf(a.tup))
+		return rejected(s, loc, D_E0203, "a basis element scales one integer");
 	basis = a.tup->basis;
-	if (index > 254 || !basis_add(&basis, (int)index)) {
-		diag(s->ctx, loc, D_E0211, "up to 8 numbers in 0..254 follow '@'");
-		return value_bad();
-	}
+	if (index > 254 || !basis_add(&basis, (int)index))
+		return rejected(s, loc, D_E0211, "up to 8 numbers in 0..254 follow '@'");
 	r.tup = tup_basis(s->ctx, a.tup->leaf, basis);
 	return r;
 }
@@ -166,14 +161,10 @@ Value layout_colon(Sema *s, const Node *colon, const Value *shape, const Value *
 			return value_bad();
 	}
 	add_parens(s, node, tup);
-	if (!tup_congruent(tup[0], tup[1])) {
-		diag(s->ctx, colon->loc, D_E0204, "shape and stride are not of one form");
-		return value_bad();
-	}
-	if (tup_has_basis(tup[0])) {
-		diag(s->ctx, colon->loc, D_E0203, "an extent is no basis element");
-		return value_bad();
-	}
+	if (!tup_congruent(tup[0], tup[1]))
+		return rejected(s, colon->loc, D_E0204, "shape and stride are not of one form");
+	if (tup_has_basis(tup[0]))
+		return rejected(s, colon->loc, D_E0203, "an extent is no basis element");
 	return value_layout_of(s, colon->loc, layout_new(s->ctx, tup[0], tup[1]));
 }
 
@@ -190,18 +181,14 @@ Value swizzle_template(Sema *s, Loc loc, Value *args, int n)
 {
 	static const char *const what[] = {"B of a swizzle", "M of a swizzle", "S of a swizzle"};
 	int64_t v[3];
-	if (n != 3) {
-		diag(s->ctx, loc, D_E0206, "a swizzle has three numbers, Sw<B,M,S>");
-		return value_bad();
-	}
+	if (n != 3)
+		return rejected(s, loc, D_E0206, "a swizzle has three numbers, Sw<B,M,S>");
 	for (int i = 0; i < 3; i++)
 		if (!want_int(s, &args[i], 0, 10, what[i], &v[i]))
 			return value_bad();
-	if (v[0] > v[2]) {
-		diag(s->ctx, loc, D_E0211,
-		     "the swizzle reads bits that it changes: S is at least B");
-		return value_bad();
-	}
+	if (v[0] > v[2])
+		return rejected(s, loc, D_E0211,
+				"the swizzle reads bits that it changes: S is at least B");
 	return value_swizzle(s, (Swizzle){(int)v[0], (int)v[1], (int)v[2]});
 }
 
@@ -220,13 +207,11 @@ bool swizzle_named(const char *name, int *bytes)
 Value swizzle_bytes(Sema *s, Loc loc, int bytes)
 {
 	int b = swizzle_row(bytes)->bits, m = 4;
-	if (!s->has_elem) {
-		DiagMsg *d =
-			diag(s->ctx, loc, D_E0203,
-			     "swizzle%d depends on an element type, and none is given here", bytes);
-		diag_remedy(s->ctx, d, "for 16-bit types write Sw<%d,3,3>", b);
-		return value_bad();
-	}
+	if (!s->has_elem)
+		return rejected(s, loc, D_E0203,
+				"swizzle%d depends on an element type, and none is given here\n"
+				"for 16-bit types write Sw<%d,3,3>",
+				bytes, b);
 	for (int bits = elem_rows[s->elem].bits; bits > 8; bits /= 2)
 		m--;
 	return value_swizzle(s, (Swizzle){b, m, 3});
@@ -238,15 +223,13 @@ static Value compose_swizzle(Sema *s, Loc loc, const Value *sw, const Ix *offset
 	int64_t shift;
 	if (!l)
 		return value_bad();
-	if (!layout_is_plain(l) || tup_has_basis(l->stride)) {
-		diag(s->ctx, loc, D_E0209, "a swizzle stands in front of a plain layout, not of %s",
-		     layout_str(s->ctx, l));
-		return value_bad();
-	}
-	if (ix_is_const(offset, &shift) && (shift < 0 || shift > OFFSET_MAX)) {
-		diag(s->ctx, loc, D_E0211, "the offset of a layout is not in 0..%d", OFFSET_MAX);
-		return value_bad();
-	}
+	if (!layout_is_plain(l) || tup_has_basis(l->stride))
+		return rejected(s, loc, D_E0209,
+				"a swizzle stands in front of a plain layout, not of %s",
+				layout_str(s->ctx, l));
+	if (ix_is_const(offset, &shift) && (shift < 0 || shift > OFFSET_MAX))
+		return rejected(s, loc, D_E0211, "the offset of a layout is not in 0..%d",
+				OFFSET_MAX);
 	l = layout_swizzled(s->ctx, sw->layout->swizzle, offset, l);
 	return value_layout_of(s, loc, l);
 }

@@ -6,24 +6,21 @@
 
 static Value out_of_range(Sema *s, Loc loc)
 {
-	diag(s->ctx, loc, D_E0207, "this does not fit 64 bits");
-	return value_bad();
+	return rejected(s, loc, D_E0207, "this does not fit 64 bits");
 }
 
 static bool divisor_is_right(Sema *s, Loc loc, const Ix *b)
 {
 	int64_t v;
 	if (!ix_is_const(b, &v))
-		diag(s->ctx, loc, D_E0207, "the divisor is known only at run time");
-	else if (v == 0)
-		diag(s->ctx, loc, D_E0207, "division by zero");
-	else if (v < 0)
-		diag(s->ctx, loc, D_E0207,
-		     "the divisor is negative; / and %% floor, and take "
-		     "divisors above 0");
-	else
-		return true;
-	return false;
+		return reject(s, loc, D_E0207, "the divisor is known only at run time");
+	if (v == 0)
+		return reject(s, loc, D_E0207, "division by zero");
+	if (v < 0)
+		return reject(s, loc, D_E0207,
+			      "the divisor is negative; / and %% floor, and take "
+			      "divisors above 0");
+	return true;
 }
 
 Value int_new(Sema *s, Loc loc, IxKind kind, const Value *a, const Value *b)

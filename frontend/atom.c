@@ -114,12 +114,10 @@ Value mma_template(Sema *s, const Node *at, Value *types, int n)
 	static const char *const what[] = {"M of an mma", "N of an mma", "K of an mma"};
 	Value v = value_of(V_MMA);
 	int64_t shape[3];
-	if (n != 3 || at->kids.n != 3) {
-		diag(s->ctx, at->loc, D_E0206,
-		     "an mma has three extents and three types, "
-		     "wgmma<M,N,K>(a, b, accumulator)");
-		return value_bad();
-	}
+	if (n != 3 || at->kids.n != 3)
+		return rejected(s, at->loc, D_E0206,
+				"an mma has three extents and three types, "
+				"wgmma<M,N,K>(a, b, accumulator)");
 	for (int i = 0; i < 3; i++) {
 		Value e = eval(s, at->kids.at[i]);
 		if (!want_int(s, &e, 1, MMA_EXTENT_MAX, what[i], &shape[i]) ||
@@ -159,22 +157,21 @@ Value mma_arrange(Sema *s, Loc loc, const Value *mma, const Value *by)
 	if (!want(s, by, V_TUPLE, "an arrangement of warpgroups"))
 		return value_bad();
 	for (int i = 0; i < 3; i++) {
-		if (by->tup->n != 3 || !tup_is_leaf(by->tup->at[i])) {
-			diag(s->ctx, by->loc, D_E0206, "an arrangement has three extents, (m,n,k)");
-			return value_bad();
-		}
+		if (by->tup->n != 3 || !tup_is_leaf(by->tup->at[i]))
+			return rejected(s, by->loc, D_E0206,
+					"an arrangement has three extents, (m,n,k)");
 		e.ix = by->tup->at[i]->leaf;
 		if (!want_int(s, &e, 1, 1024, "an arrangement's extent", &m->arrange[i]))
 			return value_bad();
 	}
 	if (!is_arranged(s, m)) {
 		int group = (int)atoms_of_group(s, m);
-		not_yet(s, by->loc,
-			"this arrangement of %s; one, two and three warpgroups along m, (%d,1,1), "
-			"(%d,1,1) and (%d,1,1), or along n, (%d,2,1) and (%d,3,1)%s, are",
-			group == 1 ? "warpgroups" : "warps", group, 2 * group, 3 * group, group,
-			group, group == 1 ? "" : ", and (2,2,1) and (1,4,1) of one");
-		return value_bad();
+		return rejected(s, by->loc, D_E0301,
+				"not built yet: this arrangement of %s; one, two and three "
+				"warpgroups along m, (%d,1,1), "
+				"(%d,1,1) and (%d,1,1), or along n, (%d,2,1) and (%d,3,1)%s, are",
+				group == 1 ? "warpgroups" : "warps", group, 2 * group, 3 * group,
+				group, group, group == 1 ? "" : ", and (2,2,1) and (1,4,1) of one");
 	}
 	v.mma = m;
 	return v;
@@ -189,10 +186,8 @@ Value mma_values(Sema *s, const Node *n)
 	Value v = eval(s, n->kids.at[0]);
 	if (!want(s, &v, V_MMA, "what has values"))
 		return value_bad();
-	if (call->kids.n != 4) {
-		diag(s->ctx, call->loc, D_E0206, "values has three extents, values(m,n,k)");
-		return value_bad();
-	}
+	if (call->kids.n != 4)
+		return rejected(s, call->loc, D_E0206, "values has three extents, values(m,n,k)");
 	Mma *m = NEW(s->arena, Mma);
 	*m = *v.mma;
 	for (int i = 0; i < 3; i++) {
@@ -229,10 +224,9 @@ static bool divisible(Sema *s, const Node *call, const Mma *m, int mode, int64_t
 
 static bool shape_args(Sema *s, const Node *call, int64_t *v)
 {
-	if (call->kids.n != 3) {
-		diag(s->ctx, call->loc, D_E0206, "a fragment's shape has two extents, mm.C(m,n)");
-		return false;
-	}
+	if (call->kids.n != 3)
+		return reject(s, call->loc, D_E0206,
+			      "a fragment's shape has two extents, mm.C(m,n)");
 	for (int i = 0; i < 2; i++) {
 		Value e = eval(s, call->kids.at[i + 1]);
 		if (!want_int(s, &e, 1, 65536, "the extent of a tile", &v[i]))
@@ -243,11 +237,10 @@ static bool shape_args(Sema *s, const Node *call, int64_t *v)
 
 static Value report_method(Sema *s, const Node *call, const Value *v)
 {
-	diag_remedy(s->ctx,
-		    diag(s->ctx, call->loc, D_E0203, "%s has no functions of its own",
-			 value_texts[v->kind]),
-		    "functions stand in front of what they take: bf16(x), relu(x)");
-	return value_bad();
+	return rejected(s, call->loc, D_E0203,
+			"%s has no functions of its own\n"
+			"functions stand in front of what they take: bf16(x), relu(x)",
+			value_texts[v->kind]);
 }
 
 Value mma_shape(Sema *s, const Node *call)
@@ -262,15 +255,13 @@ Value mma_shape(Sema *s, const Node *call)
 	if (strcmp(field->name, "C")) {
 		bool later = !strcmp(field->name, "A") || !strcmp(field->name, "B");
 		if (later)
-			diag_remedy(s->ctx,
-				    diag(s->ctx, field->loc, D_E0203,
-					 "'%s' is what an mma reads, and no accumulator's shape",
-					 field->name),
-				    "write r%s : mm.%s <- a tile of it, and multiply that",
-				    field->name, field->name);
+			reject(s, field->loc, D_E0203,
+			       "'%s' is what an mma reads, and no accumulator's shape\n"
+			       "write r%s : mm.%s <- a tile of it, and multiply that",
+			       field->name, field->name, field->name);
 		else
-			diag(s->ctx, field->name_loc, D_E0201, "an mma has no fragment '%s'",
-			     field->name);
+			reject(s, field->name_loc, D_E0201, "an mma has no fragment '%s'",
+			       field->name);
 		return value_bad();
 	}
 	const Mma *m = mma.mma;

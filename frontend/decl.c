@@ -51,10 +51,10 @@ static void bind_const(Sema *s, const Node *n)
 	bool fits = v.kind == V_REAL || v.kind == V_WORD || v.kind == V_BAD ||
 		    (v.kind == V_INT && ix_is_const(v.ix, NULL));
 	if (!fits) {
-		DiagMsg *m = diag(s->ctx, v.loc, D_E0203,
-				  "a const is a number or a word of the schedule, this is %s",
-				  v.kind == V_INT ? "known only at run time" : value_texts[v.kind]);
-		diag_remedy(s->ctx, m, "let names anything");
+		reject(s, v.loc, D_E0203,
+		       "a const is a number or a word of the schedule, this is %s\n"
+		       "let names anything",
+		       v.kind == V_INT ? "known only at run time" : value_texts[v.kind]);
 		v = value_bad();
 	}
 	said_const(s, n, d ? &v : NULL);
@@ -74,9 +74,9 @@ void decl_let(Sema *s, const Node *n)
 		const Node *b = n->kids.at[i];
 		Value v = eval(s, b->kids.at[0]);
 		if (v.kind == V_ACC) {
-			DiagMsg *m = diag(s->ctx, v.loc, D_E0203,
-					  "an accumulator has a name already and still changes");
-			diag_remedy(s->ctx, m, "name an expression of it, after the loop");
+			reject(s, v.loc, D_E0203,
+			       "an accumulator has a name already and still changes\n"
+			       "name an expression of it, after the loop");
 			v = value_bad();
 		}
 		v.coord = NULL;
@@ -131,18 +131,14 @@ static bool buffer_layout_fits(Sema *s, const Node *at, const Layout *l)
 	int64_t cosize;
 	if (!layout_in_memory(s, l, at->loc))
 		return false;
-	if (!layout_is_static(l)) {
-		diag(s->ctx, at->loc, D_E0203, "the layout of a buffer is known only at run time");
-		return false;
-	}
-	if (layout_rank(l) != BUFFER_RANK) {
-		not_yet(s, at->loc, "buffers of rank %d; rank %d is", layout_rank(l), BUFFER_RANK);
-		return false;
-	}
-	if (!ix_is_const(layout_cosize(s->ctx, l), &cosize) || cosize > BUFFER_MAX) {
-		diag(s->ctx, at->loc, D_E0211, "a buffer has at most %d elements", BUFFER_MAX);
-		return false;
-	}
+	if (!layout_is_static(l))
+		return reject(s, at->loc, D_E0203,
+			      "the layout of a buffer is known only at run time");
+	if (layout_rank(l) != BUFFER_RANK)
+		return reject(s, at->loc, D_E0301, "not built yet: buffers of rank %d; rank %d is",
+			      layout_rank(l), BUFFER_RANK);
+	if (!ix_is_const(layout_cosize(s->ctx, l), &cosize) || cosize > BUFFER_MAX)
+		return reject(s, at->loc, D_E0211, "a buffer has at most %d elements", BUFFER_MAX);
 	return true;
 }
 
@@ -150,8 +146,8 @@ static const Layout *buffer_layout(Sema *s, const Node *type, Elem e, bool *is_a
 {
 	const Node *n = type->kids.at[0];
 	if (n->kind == N_NONE) {
-		diag(s->ctx, type->loc, D_E0204, "a buffer needs a shape, %s (bM,bK)",
-		     elem_rows[e].name);
+		reject(s, type->loc, D_E0204, "a buffer needs a shape, %s (bM,bK)",
+		       elem_rows[e].name);
 		return NULL;
 	}
 	s->has_elem = true;
@@ -209,11 +205,10 @@ static bool cache_option(Sema *s, const Node *n, const Node *word, TmaLoad *t)
 			return true;
 		}
 	if (t->cache)
-		diag(s->ctx, n->loc, D_E0308, "what L2 keeps of a load is said already: %s",
-		     t->cache);
+		reject(s, n->loc, D_E0308, "what L2 keeps of a load is said already: %s", t->cache);
 	else
-		diag(s->ctx, word->loc, D_E0308, "cache is %s, %s or %s", words[0], words[1],
-		     words[2]);
+		reject(s, word->loc, D_E0308, "cache is %s, %s or %s", words[0], words[1],
+		       words[2]);
 	return false;
 }
 
@@ -229,8 +224,7 @@ static bool tma_option(Sema *s, const Node *n, const char *copy, TmaLoad *t)
 	}
 	if (word && key->word == W_CACHE)
 		return cache_option(s, n, word, t);
-	diag(s->ctx, n->loc, D_E0308, "a tma copy has the options multicast and cache");
-	return false;
+	return reject(s, n->loc, D_E0308, "a tma copy has the options multicast and cache");
 }
 
 typedef bool LoadOption(Sema *s, const Node *n, const char *copy, TmaLoad *t);
@@ -239,11 +233,9 @@ static Value load_of(Sema *s, const Node *call, const char *name, LoadOption *op
 {
 	Value v = value_of(V_TMA);
 	const char *head = call->kids.at[0]->name;
-	if (call->kids.n < 3) {
-		diag(s->ctx, call->loc, D_E0206, "%s takes a tensor and a buffer, %s(A, sA)", head,
-		     head);
-		return value_bad();
-	}
+	if (call->kids.n < 3)
+		return rejected(s, call->loc, D_E0206, "%s takes a tensor and a buffer, %s(A, sA)",
+				head, head);
 	Value a = eval(s, call->kids.at[1]), b = eval(s, call->kids.at[2]);
 	if (!want(s, &a, V_TENSOR, "the source") || !want(s, &b, V_BUFFER, "the target"))
 		return value_bad();
@@ -281,8 +273,8 @@ void decl_tma(Sema *s, const Node *n)
 		else if (node_calls(call, W_STORE))
 			v = tma_store(s, call);
 		else
-			diag(s->ctx, call->loc, D_E0203,
-			     "a tma copy is load(tensor, buffer) or store(buffer, tensor)");
+			reject(s, call->loc, D_E0203,
+			       "a tma copy is load(tensor, buffer) or store(buffer, tensor)");
 		scope_add(s, b, v);
 	}
 }
@@ -299,11 +291,9 @@ static bool copy_option(Sema *s, const Node *n, const char *copy, TmaLoad *t)
 		if (!(t->bytes & (t->bytes - 1)))
 			return true;
 	}
-	diag_remedy(s->ctx,
-		    diag(s->ctx, n->loc, D_E0308,
-			 "a copy by cp_async has the option bytes, which is 4, 8 or 16"),
-		    "leave it out: as many are taken as lie side by side for all sizes");
-	return false;
+	return reject(s, n->loc, D_E0308,
+		      "a copy by cp_async has the option bytes, which is 4, 8 or 16\n"
+		      "leave it out: as many are taken as lie side by side for all sizes");
 }
 
 void decl_copy(Sema *s, const Node *n)
@@ -318,7 +308,10 @@ void decl_copy(Sema *s, const Node *n)
 		} else if (is_simt_copy(call)) {
 			v = simt_copy(s, call, b->name);
 		} else {
-			not_yet(s, call->loc, "copy atoms of your own");
+			reject(s, call->loc, D_E0301,
+			       "not built yet: copy atoms of your own\n"
+			       "built are copy ld = cp_async(A, sA) and, without an mma, copy vec "
+			       "= simt(16 bytes) * threads(128); what names no copy is derived");
 		}
 		scope_add(s, b, v);
 	}
@@ -333,8 +326,8 @@ static void member_via(Sema *s, const Node *n, Buffer *b)
 	if (!want(s, &v, V_TMA, "what follows via"))
 		return;
 	if (v.load->buffer != b)
-		diag(s->ctx, n->loc, D_E0312, "'%s' fills '%s', not '%s'", n->name,
-		     v.load->buffer->name, b->name);
+		reject(s, n->loc, D_E0312, "'%s' fills '%s', not '%s'", n->name,
+		       v.load->buffer->name, b->name);
 	b->load = v.load;
 }
 
@@ -347,8 +340,8 @@ static void member(Sema *s, Ring *r, const Node *n)
 	if (!want(s, &v, V_BUFFER, "a member of a pipeline"))
 		return;
 	if (v.buffer->ring) {
-		diag(s->ctx, n->loc, D_E0305, "'%s' is in pipeline '%s' already", n->name,
-		     v.buffer->ring->name);
+		reject(s, n->loc, D_E0305, "'%s' is in pipeline '%s' already", n->name,
+		       v.buffer->ring->name);
 		return;
 	}
 	v.buffer->ring = r;
@@ -428,10 +421,9 @@ void buffers_check(Sema *s)
 		if (b->leaves)
 			continue;
 		if (b->ring && !b->read && b->ever.src >= 0)
-			diag(s->ctx, b->ever, D_E0305, "'%s' is filled here and never read",
-			     b->name);
+			reject(s, b->ever, D_E0305, "'%s' is filled here and never read", b->name);
 		else if (b->ring && b->ever.src < 0)
-			diag(s->ctx, b->decl->name_loc, D_E0305,
-			     "'%s' is in a pipeline and never filled", b->name);
+			reject(s, b->decl->name_loc, D_E0305,
+			       "'%s' is in a pipeline and never filled", b->name);
 	}
 }

@@ -35,8 +35,7 @@ static bool elt_place(Sema *s, Loc loc)
 {
 	if (s->place & (AT_LOOP | AT_GRID))
 		return true;
-	diag(s->ctx, loc, D_E0309, "values on tiles and scalars are computed in the grid");
-	return false;
+	return reject(s, loc, D_E0309, "values on tiles and scalars are computed in the grid");
 }
 
 static const Type *type_like(Sema *s, Elem e, const Layout *shape)
@@ -60,12 +59,10 @@ bool elt_whole(Sema *s, const Value *v)
 {
 	if (!v->wide)
 		return true;
-	diag_remedy(s->ctx,
-		    diag(s->ctx, v->loc, D_E0204,
-			 "each element of this tile of %s stands for several of one of %s",
-			 shape_str(s, v->val->type->layout), shape_str(s, v->wide)),
-		    "combine it with a tile that has all of them");
-	return false;
+	return reject(s, v->loc, D_E0204,
+		      "each element of this tile of %s stands for several of one of %s\n"
+		      "combine it with a tile that has all of them",
+		      shape_str(s, v->val->type->layout), shape_str(s, v->wide));
 }
 
 static int64_t extent_of(const Layout *l, int mode)
@@ -117,11 +114,11 @@ static bool read_tile(Sema *s, Value *v, Elem e)
 	const Tiling *t = v->tile->tiling;
 	if (!may_read(s, v))
 		return false;
-	if (elem_rows[t->tensor->elem].bits < 8) {
-		not_yet(s, v->loc, "elements of %s without a buffer",
-			elem_rows[t->tensor->elem].name);
-		return false;
-	}
+	if (elem_rows[t->tensor->elem].bits < 8)
+		return reject(s, v->loc, D_E0301,
+			      "not built yet: elements of %s without a buffer\n"
+			      "built are tiles that a buffer holds: sQ <- gQ[m,k], and f32(sQ)",
+			      elem_rows[t->tensor->elem].name);
 	const Layout *shape;
 	Val *from = vector_tile(s, v, &shape);
 	if (!from)
@@ -134,12 +131,11 @@ static bool read_tile(Sema *s, Value *v, Elem e)
 		to = op_result(s->kernel, op, "x", type_like(s, e, shape));
 	}
 	const Layout *whole = tile_repeats(s, v->tile) ? tiling_shape(s, t) : NULL;
-	if (whole && !is_part(shape, whole)) {
-		not_yet(s, v->loc,
-			"elements that repeat here; those along a tile's columns may, "
-			"and along all of its rows");
-		return false;
-	}
+	if (whole && !is_part(shape, whole))
+		return reject(s, v->loc, D_E0301,
+			      "not built yet: elements that repeat here; those along a tile's "
+			      "columns may, "
+			      "and along all of its rows");
 	Loc loc = v->loc;
 	*v = result_for(to, whole);
 	v->loc = loc;
@@ -231,16 +227,14 @@ static bool operands_fit(Sema *s, const EltRow *row, const Value *args, const La
 			continue;
 		const Layout *l = shape_of_frag(&args[i]),
 			     *both = *shape ? joined(s, *shape, l) : l;
-		if (!both) {
-			diag_remedy(s->ctx,
-				    diag(s->ctx, args[i].loc, D_E0204,
-					 "a tile of %s and a tile of %s", shape_str(s, *shape),
-					 shape_str(s, l)),
-				    "tiles that are combined are of one shape: divide tensors, and "
-				    "declare accumulators, as the output is divided, and reduce "
-				    "groups of as many rows");
-			return false;
-		}
+		if (!both)
+			return reject(
+				s, args[i].loc, D_E0204,
+				"a tile of %s and a tile of %s\n"
+				"tiles that are combined are of one shape: divide tensors, and "
+				"declare accumulators, as the output is divided, and reduce "
+				"groups of as many rows",
+				shape_str(s, *shape), shape_str(s, l));
 		*shape = both;
 	}
 	return true;
@@ -264,10 +258,10 @@ static const Layout *held_shape(Sema *s, const EltRow *row, const Value *args, L
 		for (int i = 0; i < row->arity; i++)
 			parts = most % held_extent(&args[i], m) ? held_extent(&args[i], m) : parts;
 		if (parts > 1) {
-			diag(s->ctx, loc, D_E0204,
-			     "of %" PRId64 " groups and %" PRId64
-			     ", one is no multiple of the other",
-			     most, parts);
+			reject(s, loc, D_E0204,
+			       "of %" PRId64 " groups and %" PRId64
+			       ", one is no multiple of the other",
+			       most, parts);
 			return NULL;
 		}
 		both[m] = tup_int(s->ctx, most);
@@ -282,11 +276,10 @@ static bool bounds_fit(Sema *s, const EltRow *row, const Value *args)
 	double lo = known ? number(&args[1]) : 0, hi = known ? number(&args[2]) : 0;
 	if (lo <= hi)
 		return true;
-	diag_remedy(s->ctx,
-		    diag(s->ctx, args[1].loc, D_E0211,
-			 "the least that clamp leaves, %g, is above the largest, %g", lo, hi),
-		    "write clamp(x, %g, %g)", hi, lo);
-	return false;
+	return reject(s, args[1].loc, D_E0211,
+		      "the least that clamp leaves, %g, is above the largest, %g\n"
+		      "write clamp(x, %g, %g)",
+		      lo, hi, hi, lo);
 }
 
 Value elt_apply(Sema *s, Loc loc, const EltRow *row, Value *args)
@@ -318,39 +311,32 @@ Value elt_apply(Sema *s, Loc loc, const EltRow *row, Value *args)
 
 Value elt_cast(Sema *s, Loc loc, Elem to, Value *arg)
 {
-	if (!is_elementwise(arg) && arg->kind != V_BUFFER) {
-		diag(s->ctx, arg->loc, D_E0203, "%s converts tiles and numbers, this is %s",
-		     elem_rows[to].name, value_texts[arg->kind]);
-		return value_bad();
-	}
+	if (!is_elementwise(arg) && arg->kind != V_BUFFER)
+		return rejected(s, arg->loc, D_E0203, "%s converts tiles and numbers, this is %s",
+				elem_rows[to].name, value_texts[arg->kind]);
 	if (arg->kind == V_TILE && !read_tile(s, arg, elt_elem(arg)))
 		return value_bad();
 	if (arg->kind == V_BUFFER && !read_buffer(s, arg))
 		return value_bad();
 	if (elt_elem(arg) == to)
 		return *arg;
-	if (is_number(arg)) {
-		diag_remedy(s->ctx,
-			    diag(s->ctx, loc, D_E0203,
-				 "a number is not converted: it has the type "
-				 "of what it is combined with"),
-			    "write the number itself");
-		return value_bad();
-	}
+	if (is_number(arg))
+		return rejected(s, loc, D_E0203,
+				"a number is not converted: it has the type "
+				"of what it is combined with\n"
+				"write the number itself");
 	if (arg->val->type->kind != TY_TILE || (elem_rows[to].bits > 32 && !elem_is_wide(to)) ||
-	    elem_rows[to].bits < 8) {
-		not_yet(s, loc,
-			"converting %s to %s; tiles are, to types of 8, 16 and 32 bits, and f64",
-			value_texts[arg->kind], elem_rows[to].name);
-		return value_bad();
-	}
-	if (!elem_converts(elt_elem(arg), to)) {
-		diag_remedy(s->ctx,
-			    diag(s->ctx, loc, D_E0205, "%s becomes %s in two steps, each rounded",
-				 elem_rows[elt_elem(arg)].name, elem_rows[to].name),
-			    "write %s(f32(...))", elem_rows[to].name);
-		return value_bad();
-	}
+	    elem_rows[to].bits < 8)
+		return rejected(s, loc, D_E0301,
+				"not built yet: converting %s to %s; tiles are, to types of 8, 16 "
+				"and 32 bits, and f64",
+				value_texts[arg->kind], elem_rows[to].name);
+	if (!elem_converts(elt_elem(arg), to))
+		return rejected(s, loc, D_E0205,
+				"%s becomes %s in two steps, each rounded\n"
+				"write %s(f32(...))",
+				elem_rows[elt_elem(arg)].name, elem_rows[to].name,
+				elem_rows[to].name);
 	if (!elt_place(s, loc))
 		return value_bad();
 	Op *op = build_in(s, build(s, OP_CVT, loc), arg->val);
@@ -400,24 +386,20 @@ static bool has_rows(Sema *s, const char *what, const Value *v)
 	bool like_grid = s->mma_loc.src < 0 && s->grid && l == tiling_shape(s, s->grid);
 	if (extent_of(l, 0) > 1 || like_grid || tile_around(s, l, &t))
 		return true;
-	diag_remedy(s->ctx,
-		    diag(s->ctx, v->loc, D_E0203,
-			 "%s is of the rows of a tile, and this has one element for each column",
-			 what),
-		    "combine it with a tile first: %s(acc + bias[n])", what);
-	return false;
+	return reject(s, v->loc, D_E0203,
+		      "%s is of the rows of a tile, and this has one element for each column\n"
+		      "combine it with a tile first: %s(acc + bias[n])",
+		      what, what);
 }
 
 static bool has_columns(Sema *s, const Node *call, const Value *v)
 {
 	if (extent_of(v->val->type->layout, 1) > 1)
 		return true;
-	diag_remedy(s->ctx,
-		    diag(s->ctx, v->loc, D_E0203,
-			 "%s is of the elements of a row, and this has one for each row",
-			 call->kids.at[0]->name),
-		    "write the value itself");
-	return false;
+	return reject(s, v->loc, D_E0203,
+		      "%s is of the elements of a row, and this has one for each row\n"
+		      "write the value itself",
+		      call->kids.at[0]->name);
 }
 
 bool elt_reducible(Sema *s, const Node *call, Value *arg)
@@ -466,7 +448,7 @@ Val *elt_inside(Sema *s, Loc loc, Val *v, const Reduction *r)
 	if (!tile_around(s, v->type->layout, &tile))
 		return v;
 	if (edges[0] && tile.tiling->names)
-		not_yet(s, loc, "indices of rows that are reduced to one");
+		reject_indices(s, loc, "of rows that are reduced to one");
 	Val *place = tile_build(s, &tile, loc);
 	Op *op = build_in(s, build_in(s, build(s, OP_INSIDE, loc), v), place);
 	op_real(s->kernel, op, A_VALUE, r->by->neutral);
@@ -485,25 +467,21 @@ static Val *reduce(Sema *s, Loc loc, const Reduction *r, Val *v, const Layout *t
 static bool rows_fit(Sema *s, const Node *call, const Value *given, int64_t rows, int64_t *n)
 {
 	const char *name = call->kids.at[0]->name;
-	if (s->mma_loc.src < 0) {
-		not_yet(s, call->loc,
-			"%s of some rows without an mma; rowsum, rowmax and rowmin are, of a "
-			"tensor whose modes are swapped",
-			name);
-		return false;
-	}
+	if (s->mma_loc.src < 0)
+		return reject(s, call->loc, D_E0301,
+			      "not built yet: %s of some rows without an mma; rowsum, rowmax and "
+			      "rowmin are, of a "
+			      "tensor whose modes are swapped",
+			      name);
 	if (!want_int(s, given, 2, rows, "the rows that share a value", n))
 		return false;
 	if (WARP_ROWS % *n == 0 && rows % *n == 0)
 		return true;
-	diag_remedy(s->ctx,
-		    diag(s->ctx, given->loc, D_E0211,
-			 "%" PRId64 " rows lie in several warps, and each adds up its own: %d "
-			 "rows, or a half, a quarter .. of them",
-			 *n, WARP_ROWS),
-		    "write %s(x, %d), and a tile of the output with a row for each %d", name,
-		    WARP_ROWS, WARP_ROWS);
-	return false;
+	return reject(s, given->loc, D_E0211,
+		      "%" PRId64 " rows lie in several warps, and each adds up its own: %d "
+		      "rows, or a half, a quarter .. of them\n"
+		      "write %s(x, %d), and a tile of the output with a row for each %d",
+		      *n, WARP_ROWS, name, WARP_ROWS, WARP_ROWS);
 }
 
 /* colsum(x, 16): of each column a value for each 16 rows; tilesum(x, 16): for each 16 rows. */
@@ -569,7 +547,7 @@ Value elt_rows(Sema *s, const Node *call)
 	Value v = value_of(V_SHAPE);
 	Value of = call->kids.n == 2 ? eval(s, call->kids.at[1]) : value_bad();
 	if (call->kids.n != 2)
-		diag(s->ctx, call->loc, D_E0206, "rows takes an accumulator, rows(acc)");
+		reject(s, call->loc, D_E0206, "rows takes an accumulator, rows(acc)");
 	const Layout *shape = shape_with_rows(s, &of);
 	if (!shape)
 		return value_bad();

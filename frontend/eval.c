@@ -88,11 +88,9 @@ static Value eval_name(Sema *s, const Node *n)
 		v.str = n->name;
 		return v;
 	}
-	if (elt_by_name(n->name) || reduction_named(n->name, NULL) ||
-	    layout_op_find(n->name) >= 0) {
-		diag(s->ctx, n->loc, D_E0203, "'%s' is a function: %s(...)", n->name, n->name);
-		return value_bad();
-	}
+	if (elt_by_name(n->name) || reduction_named(n->name, NULL) || layout_op_find(n->name) >= 0)
+		return rejected(s, n->loc, D_E0203, "'%s' is a function: %s(...)", n->name,
+				n->name);
 	if (s->free_names)
 		return value_ix(ix_sym(s->ctx, n->name));
 	return unknown_name(s, n->name, n->loc);
@@ -159,11 +157,10 @@ static bool is_order(const Node *n)
 static Value report_chain(Sema *s, const Node *n)
 {
 	const char *op = operator_rows[n->op].name, *first = operator_rows[n->kids.at[0]->op].name;
-	diag_remedy(s->ctx,
-		    diag(s->ctx, n->loc, D_E0203, "'%s' would compare what '%s' gives, 1 or 0", op,
-			 first),
-		    "both hold where their product is 1: (x %s y) * (y %s z)", first, op);
-	return value_bad();
+	return rejected(s, n->loc, D_E0203,
+			"'%s' would compare what '%s' gives, 1 or 0\n"
+			"both hold where their product is 1: (x %s y) * (y %s z)",
+			op, first, first, op);
 }
 
 /* A call of the word, and not of something that the file calls so. */
@@ -240,7 +237,7 @@ static bool counts(Sema *s, Loc loc, const char *name, int n, int lo, int hi)
 			       lo == 1 ? "" : "s", n),
 			  name, n, lo);
 	else
-		diag(s->ctx, loc, D_E0206, "%s takes %d to %d arguments, not %d", name, lo, hi, n);
+		reject(s, loc, D_E0206, "%s takes %d to %d arguments, not %d", name, lo, hi, n);
 	return false;
 }
 
@@ -281,9 +278,9 @@ static Value call_value(Sema *s, const Node *call, const Value *callee)
 	if (callee->kind == V_BAD)
 		return value_bad();
 	if (callee->kind == V_MMA) {
-		DiagMsg *m =
-			diag(s->ctx, call->loc, D_E0309, "an mma stands alone on the right of +=");
-		diag_remedy(s->ctx, m, "write acc += mm(sA, sB);");
+		reject(s, call->loc, D_E0309,
+		       "an mma stands alone on the right of +=\n"
+		       "write acc += mm(sA, sB);");
 	} else {
 		DiagMsg *m = diag(s->ctx, call->loc, D_E0203, "%s cannot be called",
 				  value_texts[callee->kind]);
@@ -334,8 +331,7 @@ static Value call_template(Sema *s, const Node *call, const Node *callee, Value 
 {
 	if (mma_exists(callee->name))
 		return mma_template(s, callee, args, n);
-	diag(s->ctx, call->loc, D_E0203, "a swizzle cannot be called");
-	return value_bad();
+	return rejected(s, call->loc, D_E0203, "a swizzle cannot be called");
 }
 
 static Value eval_call(Sema *s, const Node *n)
@@ -348,18 +344,13 @@ static Value eval_call(Sema *s, const Node *n)
 		return unknown_name(s, callee->name, callee->loc);
 	if (calls_word(s, n, W_ROWS))
 		return elt_rows(s, n);
-	if (calls_word(s, n, W_GROUPS)) {
-		diag_remedy(s->ctx,
-			    diag(s->ctx, n->loc, D_E0307,
-				 "groups are what a grid runs over, or a loop"),
-			    "write for (g,m,n) in groups(gD, ends)");
-		return value_bad();
-	}
-	if (count > ARGS_MAX) {
-		diag(s->ctx, n->loc, D_E0206, "%d arguments; no function takes more than %d", count,
-		     ARGS_MAX);
-		return value_bad();
-	}
+	if (calls_word(s, n, W_GROUPS))
+		return rejected(s, n->loc, D_E0307,
+				"groups are what a grid runs over, or a loop\n"
+				"write for (g,m,n) in groups(gD, ends)");
+	if (count > ARGS_MAX)
+		return rejected(s, n->loc, D_E0206, "%d arguments; no function takes more than %d",
+				count, ARGS_MAX);
 	if (!eval_all(s, n->kids.at + 1, count, args))
 		return value_bad();
 	if (callee->kind == N_NAME)
@@ -377,11 +368,9 @@ static Value eval_template(Sema *s, const Node *n)
 	Value args[ARGS_MAX];
 	int count = n->kids.n;
 	bool swizzle = *n->name == 'S';
-	if (!swizzle) {
-		diag(s->ctx, n->loc, D_E0206, "%s lacks its types: %s<...>(bf16, bf16, f32)",
-		     n->name, n->name);
-		return value_bad();
-	}
+	if (!swizzle)
+		return rejected(s, n->loc, D_E0206, "%s lacks its types: %s<...>(bf16, bf16, f32)",
+				n->name, n->name);
 	if (count > ARGS_MAX || !eval_all(s, n->kids.at, count, args))
 		return count > ARGS_MAX ? swizzle_template(s, n->loc, args, count) : value_bad();
 	return swizzle_template(s, n->loc, args, count);
@@ -393,11 +382,9 @@ static Value eval_index(Sema *s, const Node *n)
 	int count = n->kids.n - 1;
 	if (v.kind == V_BAD)
 		return v;
-	if (count > ARGS_MAX) {
-		diag(s->ctx, n->loc, D_E0206, "%d indices; no tensor has more than %d modes", count,
-		     RANK_MAX);
-		return value_bad();
-	}
+	if (count > ARGS_MAX)
+		return rejected(s, n->loc, D_E0206, "%d indices; no tensor has more than %d modes",
+				count, RANK_MAX);
 	if (!eval_all(s, n->kids.at + 1, count, at))
 		return value_bad();
 	if (v.kind == V_TENSOR && is_vector_index(s, v.tensor, at, count))
@@ -418,11 +405,11 @@ static Value eval_field(Sema *s, const Node *n)
 {
 	Value v = eval(s, n->kids.at[0]);
 	if (v.kind == V_MMA && strlen(n->name) == 1 && strchr("ABC", *n->name))
-		diag(s->ctx, n->loc, D_E0203, "an mma's %s is a type: it stands in a declaration",
-		     n->name);
+		reject(s, n->loc, D_E0203, "an mma's %s is a type: it stands in a declaration",
+		       n->name);
 	else if (v.kind != V_BAD)
-		diag(s->ctx, n->name_loc, D_E0201, "%s has no member '%s'", value_texts[v.kind],
-		     n->name);
+		reject(s, n->name_loc, D_E0201, "%s has no member '%s'", value_texts[v.kind],
+		       n->name);
 	return value_bad();
 }
 
@@ -458,13 +445,13 @@ static Value eval_kind(Sema *s, const Node *n)
 	case N_COMPOSE:
 		return eval_chain(s, n);
 	case N_PHRASE:
-		diag(s->ctx, n->loc, D_E0203, "two words side by side mean nothing here");
-		return value_bad();
+		return rejected(s, n->loc, D_E0203, "two words side by side mean nothing here");
 	case N_RANGE:
-		diag_remedy(s->ctx, diag(s->ctx, n->loc, D_E0203, "a range is no value"),
-			    "a loop runs over it, for k in 0 .. n; a const has one value, which "
-			    "-D replaces");
-		return value_bad();
+		return rejected(
+			s, n->loc, D_E0203,
+			"a range is no value\n"
+			"a loop runs over it, for k in 0 .. n; a const has one value, which "
+			"-D replaces");
 	default:
 		return value_bad();
 	}

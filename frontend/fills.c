@@ -140,9 +140,10 @@ static bool has_slots(Sema *s, const Buffer *b)
 {
 	if (!b->ring->own || s->regions.n < 2 || region_inside(s, b->ring))
 		return true;
-	diag_remedy(s->ctx, diag(s->ctx, b->filled, D_E0305, "'%s' is in no pipeline", b->name),
-		    "declare one: pipeline ab(4) { %s }", b->name);
-	return false;
+	return reject(s, b->filled, D_E0305,
+		      "'%s' is in no pipeline\n"
+		      "declare one: pipeline ab(4) { %s }",
+		      b->name, b->name);
 }
 
 bool fill_is_seen(Sema *s, Buffer *b, Loc loc)
@@ -150,13 +151,13 @@ bool fill_is_seen(Sema *s, Buffer *b, Loc loc)
 	if (b->broken)
 		return b->read = true;
 	if (b->filled.src < 0 && !b->gone)
-		diag(s->ctx, loc, D_E0305, "'%s' is read before it is filled in this %s", b->name,
-		     s->regions.n > 1 ? "loop" : "tile");
+		reject(s, loc, D_E0305, "'%s' is read before it is filled in this %s", b->name,
+		       s->regions.n > 1 ? "loop" : "tile");
 	else if (b->filled.src < 0)
-		diag_remedy(s->ctx,
-			    diag(s->ctx, loc, D_E0305, "'%s' is read here, and %s", b->name,
-				 b->gone),
-			    "fill all buffers of a pipeline together, before their reads");
+		reject(s, loc, D_E0305,
+		       "'%s' is read here, and %s\n"
+		       "fill all buffers of a pipeline together, before their reads",
+		       b->name, b->gone);
 	else if (has_slots(s, b)) {
 		int inside = region_inside(s, b->ring);
 		b->used = inside ? inside : b->used ? b->used : s->regions.at[s->regions.n - 1];

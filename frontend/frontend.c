@@ -36,7 +36,7 @@ static void needs_kernels(Sema *s, const Node *file)
 	for (int i = 0; i < file->kids.n; i++)
 		if (file->kids.at[i]->kind == N_KERNEL || file->kids.at[i]->kind == N_ERROR)
 			return;
-	diag(s->ctx, file->loc, D_E0313, "there is no kernel in this file");
+	reject(s, file->loc, D_E0313, "there is no kernel in this file");
 }
 
 static Module *compile(Sema *s, int src)

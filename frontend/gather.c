@@ -11,23 +11,32 @@
 
 #include <inttypes.h>
 
+bool reject_indices(Sema *s, Loc loc, const char *where)
+{
+	return reject(s, loc, D_E0301,
+		      "not built yet: indices %s\n"
+		      "built is sA <- gA[rows[m],k] and gD[rows[m],n] <- ...: rows of a tile",
+		      where);
+}
+
 static bool gathers_once(Sema *s, const Tile *t, int mode, const Value *names)
 {
 	ModeList matrix = tiling_modes(s, t->tiling);
+	const char *name = t->tiling->tensor->name;
 	bool some = false;
 	for (int i = 0; i < matrix.n; i++)
 		some |= matrix.at[i] == mode;
 	if (t->names)
-		not_yet(s, names->loc, "indices along two modes of '%s'", t->tiling->tensor->name);
-	else if (names->tile->names)
-		not_yet(s, names->loc, "indices of indices");
-	else if (!some)
-		not_yet(s, names->loc,
-			"indices along mode %d of '%s', of which a tile has one element", mode,
-			t->tiling->tensor->name);
-	else
-		return true;
-	return false;
+		return reject_indices(s, names->loc,
+				      ctx_strf(s->ctx, "along two modes of '%s'", name));
+	if (names->tile->names)
+		return reject_indices(s, names->loc, "of indices");
+	if (!some)
+		return reject_indices(
+			s, names->loc,
+			ctx_strf(s->ctx, "along mode %d of '%s', of which a tile has one element",
+				 mode, name));
+	return true;
 }
 
 bool tile_gathers(Sema *s, Tile *t, int mode, const Value *names)
@@ -37,23 +46,21 @@ bool tile_gathers(Sema *s, Tile *t, int mode, const Value *names)
 	for (int i = 0; i < names->tile->tiling->rank; i++)
 		n *= names->tile->tiling->extent[i];
 	if (of->elem != EL_I32)
-		diag_remedy(s->ctx,
-			    diag(s->ctx, names->loc, D_E0205,
-				 "'%s' holds %s, and what names rows of '%s' holds s32", of->name,
-				 elem_rows[of->elem].name, tensor->name),
-			    "declare it as %s : s32 (...)", of->name);
+		reject(s, names->loc, D_E0205,
+		       "'%s' holds %s, and what names rows of '%s' holds s32\n"
+		       "declare it as %s : s32 (...)",
+		       of->name, elem_rows[of->elem].name, tensor->name, of->name);
 	else if (of->is_out)
-		diag_remedy(s->ctx,
-			    diag(s->ctx, names->loc, D_E0203,
-				 "'%s' is an output, whose elements cannot be read", of->name),
-			    "indices are an input, which an earlier launch has written");
+		reject(s, names->loc, D_E0203,
+		       "'%s' is an output, whose elements cannot be read\n"
+		       "indices are an input, which an earlier launch has written",
+		       of->name);
 	else if (n != t->tiling->extent[mode])
-		diag_remedy(s->ctx,
-			    diag(s->ctx, names->loc, D_E0204,
-				 "%" PRId64 " indices for a tile that has %" PRId64
-				 " elements along mode %d of '%s'",
-				 n, t->tiling->extent[mode], mode, tensor->name),
-			    "a tile has as many as the output's tile has of that name");
+		reject(s, names->loc, D_E0204,
+		       "%" PRId64 " indices for a tile that has %" PRId64
+		       " elements along mode %d of '%s'\n"
+		       "a tile has as many as the output's tile has of that name",
+		       n, t->tiling->extent[mode], mode, tensor->name);
 	else if (gathers_once(s, t, mode, names)) {
 		t->names = names->tile;
 		t->gather = mode;
@@ -83,17 +90,15 @@ static bool is_list(Sema *s, const Tiling *t, const Value *names, int mode)
 {
 	const char *name = names->tensor->name;
 	if (names->tensor->elem != EL_I32 || layout_rank(names->tensor->layout) != 1)
-		diag_remedy(s->ctx,
-			    diag(s->ctx, names->loc, D_E0203,
-				 "'%s' is no list of rows of '%s': that has s32 and one mode", name,
-				 t->tensor->name),
-			    "declare it as %s : s32 (M)", name);
-	else if (!tup_is_leaf(layout_mode(s->ctx, t->tensor->layout, mode)->shape))
-		not_yet(s, names->loc, "indices along mode %d of '%s', which has parts", mode,
-			t->tensor->name);
-	else
-		return true;
-	return false;
+		return reject(s, names->loc, D_E0203,
+			      "'%s' is no list of rows of '%s': that has s32 and one mode\n"
+			      "declare it as %s : s32 (M)",
+			      name, t->tensor->name, name);
+	if (!tup_is_leaf(layout_mode(s->ctx, t->tensor->layout, mode)->shape))
+		return reject_indices(s, names->loc,
+				      ctx_strf(s->ctx, "along mode %d of '%s', which has parts",
+					       mode, t->tensor->name));
+	return true;
 }
 
 Value tiles_by_indices(Sema *s, const Value *tiles, Value *at, int n)
@@ -140,12 +145,11 @@ bool scatter_fits(Sema *s, const Value *to)
 	bool fits = !names || (names->tiling->rank == 1 && names->at[0] == s->grid_at[i] &&
 			       t->tiling->extent[i] == s->grid->extent[i]);
 	if (!fits)
-		diag_remedy(s->ctx,
-			    diag(s->ctx, to->loc, D_E0306,
-				 "each row that the indices of '%s' name must be written once: "
-				 "index %d is not the grid's name for them",
-				 tiling_tensor(t->tiling)->name, i),
-			    "write for (m,n) in gD[rows,_], and gD[rows[m],n] <- ...");
+		reject(s, to->loc, D_E0306,
+		       "each row that the indices of '%s' name must be written once: "
+		       "index %d is not the grid's name for them\n"
+		       "write for (m,n) in gD[rows,_], and gD[rows[m],n] <- ...",
+		       tiling_tensor(t->tiling)->name, i);
 	return fits;
 }
 
@@ -166,21 +170,16 @@ bool gather_fits(Sema *s, const Value *from)
 	if (!t->names)
 		return true;
 	if (ix_is(tiling_stride(s, t->tiling, t->gather)->leaf, 1))
-		diag_remedy(s->ctx,
-			    diag(s->ctx, from->loc, D_E0405,
-				 "indices along mode %d of '%s', whose neighbours lie side by "
-				 "side, name single elements; cp.async copies 4 bytes or more",
-				 t->gather, name),
-			    "store it with what an index names in one piece, as (M,K):(K,1)");
-	else
-		return true;
-	return false;
+		return reject(s, from->loc, D_E0405,
+			      "indices along mode %d of '%s', whose neighbours lie side by "
+			      "side, name single elements; cp.async copies 4 bytes or more\n"
+			      "store it with what an index names in one piece, as (M,K):(K,1)",
+			      t->gather, name);
+	return true;
 }
 
 bool gathers_not(Sema *s, const Value *v, const char *what)
 {
-	if (v->kind != V_TILE || !v->tile->names)
-		return true;
-	not_yet(s, v->loc, "indices in %s", what);
-	return false;
+	return v->kind != V_TILE || !v->tile->names ||
+	       reject_indices(s, v->loc, ctx_strf(s->ctx, "in %s", what));
 }

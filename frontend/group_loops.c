@@ -9,12 +9,14 @@
 static bool place_fits(Sema *s, const Node *n)
 {
 	if (s->place != AT_GRID)
-		not_yet(s, n->loc, "a loop over a group in another loop");
-	else if (s->mma_loc.src < 0)
-		not_yet(s, n->loc, "a loop over a group in a kernel without an mma");
-	else
-		return true;
-	return false;
+		return reject(s, n->loc, D_E0301,
+			      "not built yet: a loop over a group in another loop\n"
+			      "built are loops over a group beside the grid's names");
+	if (s->mma_loc.src < 0)
+		return reject(s, n->loc, D_E0301,
+			      "not built yet: a loop over a group in a kernel without an mma\n"
+			      "built are groups whose elements an mma multiplies");
+	return true;
 }
 
 /* A name that counts the groups: no other is sure to be one of them. */
@@ -25,26 +27,22 @@ static bool group_fits(Sema *s, const Value *g, const Tensor *ends)
 		return false;
 	if (g->coord && g->coord->extent == groups && g->coord->tile == 1)
 		return true;
-	diag_remedy(s->ctx,
-		    diag(s->ctx, g->loc, D_E0211, "this does not count the groups of '%s'",
-			 ends->name),
-		    "write the grid's name of a mode that has as many elements as '%s', one a tile",
-		    ends->name);
-	return false;
+	return reject(
+		s, g->loc, D_E0211,
+		"this does not count the groups of '%s'\n"
+		"write the grid's name of a mode that has as many elements as '%s', one a tile",
+		ends->name, ends->name);
 }
 
 Value group_loop_tiles(Sema *s, const Node *n)
 {
 	const Node *call = n->kids.at[1];
-	if (call->kids.n != 4) {
-		diag_remedy(
-			s->ctx,
-			diag(s->ctx, call->loc, D_E0206,
-			     "in a loop, groups takes tiles, the ends of groups, and which group "
-			     "it is"),
+	if (call->kids.n != 4)
+		return rejected(
+			s, call->loc, D_E0206,
+			"in a loop, groups takes tiles, the ends of groups, and which group "
+			"it is\n"
 			"write for k in groups(gA[m], ends, g)");
-		return value_bad();
-	}
 	Value tiles = eval(s, call->kids.at[1]), ends = eval(s, call->kids.at[2]),
 	      g = eval(s, call->kids.at[3]);
 	if (tiles.kind == V_BAD || ends.kind == V_BAD || g.kind == V_BAD || !place_fits(s, n) ||
@@ -86,14 +84,12 @@ bool group_loop_index_fits(Sema *s, const Tiling *t, int mode, const Value *at)
 	if (!l->name || !ix_uses(at->ix, l->name->name) ||
 	    (at->ix == l->name && t->extent[mode] == l->extent))
 		return true;
-	diag_remedy(s->ctx,
-		    diag(s->ctx, at->loc, D_E0307,
-			 "a tile of a group is where the device finds it: its name is an index by "
-			 "itself, of tiles of %d elements",
-			 (int)l->extent),
-		    "write %s[..%s..], and divide '%s' into tiles of %d there", t->tensor->name,
-		    l->name->name, t->tensor->name, (int)l->extent);
-	return false;
+	return reject(s, at->loc, D_E0307,
+		      "a tile of a group is where the device finds it: its name is an index by "
+		      "itself, of tiles of %d elements\n"
+		      "write %s[..%s..], and divide '%s' into tiles of %d there",
+		      (int)l->extent, t->tensor->name, l->name->name, t->tensor->name,
+		      (int)l->extent);
 }
 
 /* Copies into a buffer begin at multiples of 16 bytes, and a group anywhere; and two modes of a map
@@ -104,20 +100,18 @@ bool group_loop_fill_fits(Sema *s, const Value *from)
 	for (int i = 0; i < t->tiling->rank; i++) {
 		if (!t->at[i] || t->at[i] != s->along.name)
 			continue;
-		if (t->tiling->rank > 3) {
-			not_yet(s, from->loc, "groups along a mode of a tensor of more than three");
-			return false;
-		}
+		if (t->tiling->rank > 3)
+			return reject(s, from->loc, D_E0301,
+				      "not built yet: groups along a mode of a tensor of more than "
+				      "three\n"
+				      "built are tensors of two and three modes");
 		if (!ix_is(tiling_stride(s, t->tiling, i)->leaf, 1))
 			continue;
-		diag_remedy(
-			s->ctx,
-			diag(s->ctx, from->loc, D_E0405,
-			     "a group begins anywhere along mode %d of '%s', whose elements lie "
-			     "side by side, of which copies take multiples of 16 bytes",
-			     i, t->tiling->tensor->name),
-			"store it with the other mode side by side, as (M,K):(1,M)");
-		return false;
+		return reject(s, from->loc, D_E0405,
+			      "a group begins anywhere along mode %d of '%s', whose elements lie "
+			      "side by side, of which copies take multiples of 16 bytes\n"
+			      "store it with the other mode side by side, as (M,K):(1,M)",
+			      i, t->tiling->tensor->name);
 	}
 	return true;
 }

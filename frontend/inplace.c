@@ -8,37 +8,30 @@
 static bool read_elsewhere(Sema *s, const Value *v, int mode)
 {
 	const Tensor *t = v->tile->tiling->tensor;
-	diag_remedy(s->ctx,
-		    diag(s->ctx, v->loc, D_E0306,
-			 "'%s' is inout, and other iterations write this tile: index %d is not "
-			 "the grid's name for that mode, or the tile is not as the grid's",
-			 t->name, mode),
-		    "read the tile that is written, by the names of the grid; what other tiles "
-		    "hold is read from a tensor of its own");
-	return false;
+	return reject(s, v->loc, D_E0306,
+		      "'%s' is inout, and other iterations write this tile: index %d is not "
+		      "the grid's name for that mode, or the tile is not as the grid's\n"
+		      "read the tile that is written, by the names of the grid; what other tiles "
+		      "hold is read from a tensor of its own",
+		      t->name, mode);
 }
 
 static bool read_in_loop(Sema *s, const Value *v)
 {
-	diag_remedy(s->ctx,
-		    diag(s->ctx, v->loc, D_E0306,
-			 "'%s' is inout, and read in a loop: a tile of it is read once it is about "
-			 "to be written",
-			 v->tile->tiling->tensor->name),
-		    "move the statement behind the loop");
-	return false;
+	return reject(s, v->loc, D_E0306,
+		      "'%s' is inout, and read in a loop: a tile of it is read once it is about "
+		      "to be written\n"
+		      "move the statement behind the loop",
+		      v->tile->tiling->tensor->name);
 }
 
 static bool read_late(Sema *s, const Value *v)
 {
 	const char *name = v->tile->tiling->tensor->name;
-	diag_remedy(
-		s->ctx,
-		diag(s->ctx, v->loc, D_E0306,
-		     "'%s' is inout, and this tile of it has been written: what it held is gone",
-		     name),
-		"write '%s' behind everything that reads it", name);
-	return false;
+	return reject(s, v->loc, D_E0306,
+		      "'%s' is inout, and this tile of it has been written: what it held is gone\n"
+		      "write '%s' behind everything that reads it",
+		      name, name);
 }
 
 bool reads_in_place(Sema *s, const Value *v)
@@ -98,10 +91,8 @@ bool reads_before(Sema *s, const Value *v, const Val *x)
 	}
 	if (!late || !ptrmap_get(&all, x))
 		return true;
-	diag_remedy(s->ctx,
-		    diag(s->ctx, v->loc, D_E0306,
-			 "this is computed from '%s', which is inout and has been written by now",
-			 late->name),
-		    "write '%s' behind everything that is computed from it", late->name);
-	return false;
+	return reject(s, v->loc, D_E0306,
+		      "this is computed from '%s', which is inout and has been written by now\n"
+		      "write '%s' behind everything that is computed from it",
+		      late->name, late->name);
 }

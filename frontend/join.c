@@ -67,14 +67,12 @@ static const struct {
 static bool report_no_row(Sema *s, const Tensor *t, const Value *v, const Layout *to)
 {
 	bool row = tup_get(to->shape, 0)->leaf->value == 1;
-	diag_remedy(s->ctx,
-		    diag(s->ctx, v->loc, D_E0203,
-			 "what is joined to '%s' is a value %s, this is %s", t->name,
-			 left[row][!is_column(to)].what,
-			 v->kind == V_FRAG ? shape_str(s, v->val->type->layout)
-					   : value_texts[v->kind]),
-		    "write %s%s", t->name, left[row][!is_column(to)].example);
-	return false;
+	return reject(s, v->loc, D_E0203,
+		      "what is joined to '%s' is a value %s, this is %s\n"
+		      "write %s%s",
+		      t->name, left[row][!is_column(to)].what,
+		      v->kind == V_FRAG ? shape_str(s, v->val->type->layout) : value_texts[v->kind],
+		      t->name, left[row][!is_column(to)].example);
 }
 
 /* Of a value for each row; or where all of a tile is reduced on its way, of what that leaves. */
@@ -90,15 +88,14 @@ static bool shape_fits(Sema *s, const Tensor *t, const Value *v, const Layout *t
 		return report_no_row(s, t, v, to);
 	if (shape_same(s, reduced_shape(s, v->val->type->layout, r->kept), to))
 		return true;
-	diag_remedy(s->ctx,
-		    diag(s->ctx, v->loc, D_E0203, "'%s' has %s, and %s is what a tile leaves of it",
-			 t->name, shape_str(s, to),
-			 shape_str(s, reduced_shape(s, v->val->type->layout, r->kept))),
-		    "%s",
-		    r->kept == 1 ? "declare it out f32 (N), and index it with the grid's name of "
-				   "the columns"
-				 : "declare it out f32 (1), and index it with 0");
-	return false;
+	return reject(s, v->loc, D_E0203,
+		      "'%s' has %s, and %s is what a tile leaves of it\n"
+		      "%s",
+		      t->name, shape_str(s, to),
+		      shape_str(s, reduced_shape(s, v->val->type->layout, r->kept)),
+		      r->kept == 1 ? "declare it out f32 (N), and index it with the grid's name of "
+				     "the columns"
+				   : "declare it out f32 (1), and index it with 0");
 }
 
 static bool value_fits(Sema *s, const Value *to, const Value *v, const Layout *shape,
@@ -108,11 +105,10 @@ static bool value_fits(Sema *s, const Value *to, const Value *v, const Layout *s
 	if (!shape_fits(s, t, v, shape, r))
 		return false;
 	if (t->elem != EL_F32)
-		diag_remedy(s->ctx,
-			    diag(s->ctx, to->loc, D_E0205,
-				 "'%s' holds %s, and tiles are joined in f32", t->name,
-				 elem_rows[t->elem].name),
-			    "declare it out f32");
+		reject(s, to->loc, D_E0205,
+		       "'%s' holds %s, and tiles are joined in f32\n"
+		       "declare it out f32",
+		       t->name, elem_rows[t->elem].name);
 	return t->elem == EL_F32;
 }
 
@@ -157,12 +153,11 @@ void stmt_add(Sema *s, const Node *n, const Value *to)
 static void say_order(Sema *s, const Node *from, const Value *to)
 {
 	const char *name = to->tile->tiling->tensor->name, *by = from->kids.at[0]->name;
-	diag_remedy(s->ctx,
-		    diag(s->ctx, from->kids.at[JOINED]->loc, D_E0306,
-			 "what '%s' holds is the first operand of the %s that joins tiles to it, "
-			 "this is the second",
-			 name, by),
-		    "swap them: %s(%s[...], x)", by, name);
+	reject(s, from->kids.at[JOINED]->loc, D_E0306,
+	       "what '%s' holds is the first operand of the %s that joins tiles to it, "
+	       "this is the second\n"
+	       "swap them: %s(%s[...], x)",
+	       name, by, by, name);
 }
 
 bool stmt_joins(Sema *s, const Node *n, const Value *to)

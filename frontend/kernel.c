@@ -28,10 +28,11 @@ bool elem_by_name(Sema *s, const char *name, Loc loc, Elem *out)
 	Suggest g = suggest_begin(name);
 	if (elem_is(name, out))
 		return true;
-	if (later_elem(name)) {
-		not_yet(s, loc, "the element type %s", name);
-		return false;
-	}
+	if (later_elem(name))
+		return reject(s, loc, D_E0301,
+			      "not built yet: the element type %s\n"
+			      "%s",
+			      name, elems_built(s->ctx));
 	DiagMsg *m = diag(s->ctx, loc, D_E0210, "unknown element type '%s'", name);
 	if (help_habit(s, name, m))
 		return false;
@@ -127,9 +128,12 @@ static bool rank_is_built(Sema *s, const Node *n, const Layout *l)
 	if (parts <= RANK_MAX)
 		return true;
 	if (parts > layout_rank(l))
-		not_yet(s, n->loc, "arguments of %d parts of modes; 1 to %d are", parts, RANK_MAX);
+		reject(s, n->loc, D_E0301,
+		       "not built yet: arguments of %d parts of modes; 1 to %d are", parts,
+		       RANK_MAX);
 	else
-		not_yet(s, n->loc, "arguments of rank %d; rank 1 to %d is", parts, RANK_MAX);
+		reject(s, n->loc, D_E0301, "not built yet: arguments of rank %d; rank 1 to %d is",
+		       parts, RANK_MAX);
 	return false;
 }
 
@@ -141,8 +145,7 @@ static bool extents_fit(Sema *s, const Node *n, const Layout *l)
 		if (!ix_is_const(layout_size(s->ctx, layout_mode(s->ctx, l, i)), &v) ||
 		    v <= INT32_MAX)
 			continue;
-		diag(s->ctx, n->loc, D_E0211, "an extent of an argument is at most 2147483647");
-		return false;
+		return reject(s, n->loc, D_E0211, "an extent of an argument is at most 2147483647");
 	}
 	return true;
 }
@@ -181,16 +184,20 @@ static bool ways_fit(Sema *s, const Node *n)
 		return true;
 	const Node *first = n->kids.at[1], *second = n->kids.at[2];
 	if (first->word == second->word) {
-		DiagMsg *m = diag(s->ctx, second->loc, D_E0213, "'%s' is %s already", n->name,
-				  second->name);
-		diag_remedy(s->ctx, m, "say it once");
+		reject(s, second->loc, D_E0213,
+		       "'%s' is %s already\n"
+		       "say it once",
+		       n->name, second->name);
 	} else if (!said_way(n, W_CONSTANT)) {
-		DiagMsg *m = diag(s->ctx, second->loc, D_E0213, "'%s' is out and inout", n->name);
-		diag_remedy(s->ctx, m, "inout says both: leave out out");
+		reject(s, second->loc, D_E0213,
+		       "'%s' is out and inout\n"
+		       "inout says both: leave out out",
+		       n->name);
 	} else {
-		DiagMsg *m = diag(s->ctx, second->loc, D_E0213,
-				  "'%s' is written by the kernel, so it is not constant", n->name);
-		diag_remedy(s->ctx, m, "leave constant out: it is for inputs");
+		reject(s, second->loc, D_E0213,
+		       "'%s' is written by the kernel, so it is not constant\n"
+		       "leave constant out: it is for inputs",
+		       n->name);
 	}
 	return false;
 }
@@ -208,8 +215,9 @@ static void arg_tensor(Sema *s, const Node *n, Elem e)
 	t->is_inout = said_way(n, W_INOUT);
 	t->is_out = t->is_inout || said_way(n, W_OUT);
 	if (t->is_out && elem_rows[e].bits < 8)
-		not_yet(s, type->loc, "outputs of %s; those of 8, 16 and 32 bits are",
-			elem_rows[e].name);
+		reject(s, type->loc, D_E0301,
+		       "not built yet: outputs of %s; those of 8, 16 and 32 bits are",
+		       elem_rows[e].name);
 	for (int i = 0; i < layout_rank(l); i++)
 		narrow_parts(s, tup_get(l->shape, i));
 	vec_push(s->arena, &s->tensors, t);
@@ -221,21 +229,21 @@ static void arg_scalar(Sema *s, const Node *n, Elem e)
 {
 	Value v = value_of(V_SCALAR);
 	if (said_way(n, W_OUT) || said_way(n, W_INOUT)) {
-		diag_remedy(s->ctx,
-			    diag(s->ctx, n->loc, D_E0213,
-				 "a scalar cannot be out: give it a shape"),
-			    "write out f32 (1), and index it with 0");
+		reject(s, n->loc, D_E0213,
+		       "a scalar cannot be out: give it a shape\n"
+		       "write out f32 (1), and index it with 0");
 		return;
 	}
 	if (said_way(n, W_CONSTANT)) {
-		DiagMsg *m = diag(s->ctx, said_way(n, W_CONSTANT)->loc, D_E0213,
-				  "a scalar is passed with the launch, so it is constant anyway");
-		diag_remedy(s->ctx, m, "leave constant out: it is for tensors");
+		reject(s, said_way(n, W_CONSTANT)->loc, D_E0213,
+		       "a scalar is passed with the launch, so it is constant anyway\n"
+		       "leave constant out: it is for tensors");
 		return;
 	}
 	if (!elem_computes(e)) {
-		not_yet(s, n->loc, "scalar arguments of %s; f16, bf16, f32 and f64 are",
-			elem_rows[e].name);
+		reject(s, n->loc, D_E0301,
+		       "not built yet: scalar arguments of %s; f16, bf16, f32 and f64 are",
+		       elem_rows[e].name);
 		return;
 	}
 	if (!name_is_free(s, n->name, n->name_loc))
@@ -287,8 +295,8 @@ static void build_tensor(Sema *s, const Node *n)
 static void args(Sema *s, const Node *list)
 {
 	if (list->kids.n > ARGS_MAX) {
-		diag(s->ctx, list->kids.at[ARGS_MAX]->loc, D_E0206,
-		     "a kernel has at most %d arguments", ARGS_MAX);
+		reject(s, list->kids.at[ARGS_MAX]->loc, D_E0206,
+		       "a kernel has at most %d arguments", ARGS_MAX);
 		return;
 	}
 	for (int i = 0; i < list->kids.n; i++) {
@@ -299,9 +307,9 @@ static void args(Sema *s, const Node *list)
 		build_tensor(s, list->kids.at[i]);
 	}
 	if (s->kernel->syms.n > SYMBOLS_MAX)
-		diag(s->ctx, list->loc, D_E0206,
-		     "the arguments have %d extents and strides by name, at most %d are bound",
-		     s->kernel->syms.n, SYMBOLS_MAX);
+		reject(s, list->loc, D_E0206,
+		       "the arguments have %d extents and strides by name, at most %d are bound",
+		       s->kernel->syms.n, SYMBOLS_MAX);
 }
 
 /* ------------------------------------------------------------------ where */
@@ -364,7 +372,7 @@ static void condition(Sema *s, const Node *n)
 		return;
 	if (ix_is_const(v.ix, &known)) {
 		if (!known)
-			diag(s->ctx, e->loc, D_E0311, "this condition never holds");
+			reject(s, e->loc, D_E0311, "this condition never holds");
 		return;
 	}
 	loc_line(s->ctx, e->loc, &line, &col);
@@ -379,8 +387,8 @@ static void symbols_have_values(Sema *s, const Node *n)
 	for (int i = 0; i < s->kernel->syms.n; i++) {
 		const IxFact *f = &facts.at[i];
 		if (f->lo > f->hi)
-			diag(s->ctx, n->name_loc, D_E0311,
-			     "the where clauses leave no value for '%s'", f->name);
+			reject(s, n->name_loc, D_E0311, "the where clauses leave no value for '%s'",
+			       f->name);
 	}
 }
 
@@ -388,16 +396,20 @@ bool target_fits(Sema *s, const char *name, Loc loc)
 {
 	if (target_by_name(name))
 		return true;
-	diag_remedy(s->ctx, not_yet(s, loc, "the target '%s'", name), "write %s",
-		    target_names(ctx_arena(s->ctx), FT_BASE));
-	return false;
+	return reject(s, loc, D_E0301,
+		      "not built yet: the target '%s'\n"
+		      "write %s",
+		      name, target_names(ctx_arena(s->ctx), FT_BASE));
 }
 
 bool target_takes(Sema *s, Loc loc, Feature f, const char *remedy)
 {
 	const char *why = target_lacks(s->ctx, s->kernel->target, f);
 	if (why)
-		diag_remedy(s->ctx, diag(s->ctx, loc, D_E0304, "%s", why), "%s", remedy);
+		reject(s, loc, D_E0304,
+		       "%s\n"
+		       "%s",
+		       why, remedy);
 	return !why;
 }
 
@@ -426,8 +438,8 @@ static void clauses(Sema *s, const Node *list)
 	for (int i = 0; i < list->kids.n; i++) {
 		const Node *n = list->kids.at[i];
 		if (i >= CONDITIONS_MAX) {
-			diag(s->ctx, n->loc, D_E0206, "a kernel has at most %d conditions",
-			     CONDITIONS_MAX);
+			reject(s, n->loc, D_E0206, "a kernel has at most %d conditions",
+			       CONDITIONS_MAX);
 			return;
 		}
 		if (n->kind == N_TARGET)
@@ -459,22 +471,22 @@ static void outputs_written(Sema *s, const Node *n)
 		const Tensor *t = s->tensors.at[i];
 		outs += t->is_out;
 		if (t->is_inout && t->writes && !t->reads)
-			diag_remedy(s->ctx,
-				    diag(s->ctx, t->decl->name_loc, D_E0306,
-					 "'%s' is inout, but what it holds is never read", t->name),
-				    "declare it out");
+			reject(s, t->decl->name_loc, D_E0306,
+			       "'%s' is inout, but what it holds is never read\n"
+			       "declare it out",
+			       t->name);
 		if (t->is_out && !t->writes)
 			report_unwritten(s, t);
 	}
 	if (!outs)
-		diag_remedy(s->ctx,
-			    diag(s->ctx, n->name_loc, D_E0306, "kernel '%s' has no output",
-				 n->name),
-			    "declare one: D : out bf16 (M,N):(N,1)");
+		reject(s, n->name_loc, D_E0306,
+		       "kernel '%s' has no output\n"
+		       "declare one: D : out bf16 (M,N):(N,1)",
+		       n->name);
 	else if (!s->mma && s->mma_loc.src >= 0)
-		diag_remedy(s->ctx,
-			    diag(s->ctx, s->mma_loc, D_E0309, "an mma is declared and never used"),
-			    "write acc += mm(sA, sB); or leave it out");
+		reject(s, s->mma_loc, D_E0309,
+		       "an mma is declared and never used\n"
+		       "write acc += mm(sA, sB); or leave it out");
 }
 
 static void kernel_reset(Sema *s, const Node *n)

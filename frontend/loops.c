@@ -72,22 +72,19 @@ static bool nameless_fit(Sema *s, const Node *names, const Tiling *t, bool of_gr
 		int i = j - groups;
 		if (!is_nameless(n) || (i > rows && ix_is(tiles_count(s, t, i), 1)))
 			continue;
-		if (i <= rows) {
-			diag_remedy(s->ctx,
-				    diag(s->ctx, n->loc, D_E0307,
-					 "'_' stands for one tile, and there may be many %s",
-					 i < rows ? "groups" : "tiles of a group's rows"),
-				    "give it a name");
-			return false;
-		}
+		if (i <= rows)
+			return reject(s, n->loc, D_E0307,
+				      "'_' stands for one tile, and there may be many %s\n"
+				      "give it a name",
+				      i < rows ? "groups" : "tiles of a group's rows");
 		if (!groups && is_left_to_loops(s, t, i))
 			continue;
 		Buf count = {0};
 		ix_print(tiles_count(s, t, i), &count);
-		DiagMsg *m = diag(s->ctx, n->loc, D_E0307,
-				  "'_' stands for one tile, mode %d of '%s' has %s", i,
-				  t->tensor->name, count.s);
-		diag_remedy(s->ctx, m, "give it a name");
+		reject(s, n->loc, D_E0307,
+		       "'_' stands for one tile, mode %d of '%s' has %s\n"
+		       "give it a name",
+		       i, t->tensor->name, count.s);
 		buf_free(&count);
 		return false;
 	}
@@ -115,21 +112,20 @@ static bool grid_fits(Sema *s, const Node *n, const Value *v, bool groups)
 	}
 	const Tensor *t = v->tiling->tensor;
 	if (!t->is_out)
-		diag_remedy(s->ctx,
-			    diag(s->ctx, v->loc, D_E0307,
-				 "the grid is over the tiles of an output, and '%s' is an input",
-				 t->name),
-			    "declare it out");
-	else if (names->kids.n != v->tiling->rank + (groups && !groups_mode(v->tiling)))
-		diag(s->ctx, names->loc, D_E0206,
-		     "%d name%s for the %stiles of '%s', which has rank %d", names->kids.n,
-		     names->kids.n == 1 ? "" : "s", groups ? "groups and the " : "", t->name,
-		     v->tiling->rank);
-	else if (s->grid_loc.src >= 0)
-		not_yet(s, n->loc, "a second grid in one kernel");
-	else
-		return names_fit(s, names) && nameless_fit(s, names, v->tiling, groups);
-	return false;
+		return reject(s, v->loc, D_E0307,
+			      "the grid is over the tiles of an output, and '%s' is an input\n"
+			      "declare it out",
+			      t->name);
+	if (names->kids.n != v->tiling->rank + (groups && !groups_mode(v->tiling)))
+		return reject(s, names->loc, D_E0206,
+			      "%d name%s for the %stiles of '%s', which has rank %d", names->kids.n,
+			      names->kids.n == 1 ? "" : "s", groups ? "groups and the " : "",
+			      t->name, v->tiling->rank);
+	if (s->grid_loc.src >= 0)
+		return reject(s, n->loc, D_E0301,
+			      "not built yet: a second grid in one kernel\n"
+			      "write a kernel for each grid: a file holds several");
+	return names_fit(s, names) && nameless_fit(s, names, v->tiling, groups);
 }
 
 static void grid_name(Sema *s, Op *op, const Node *name, const Tiling *t, int mode)
@@ -167,8 +163,8 @@ static void grid_has_tiles(Sema *s, const Op *grid, const Tensor *of)
 	for (int i = 0; i < grid->nix; i++) {
 		ix_range(grid->ix[i], kernel_facts(s->kernel), &lo, &hi);
 		if (hi < 1)
-			diag(s->ctx, grid->loc, D_E0311, "the where clauses leave no tile of '%s'",
-			     of->name);
+			reject(s, grid->loc, D_E0311, "the where clauses leave no tile of '%s'",
+			       of->name);
 	}
 }
 
@@ -205,8 +201,7 @@ static bool one_name(Sema *s, const Node *names)
 {
 	if (names->kids.n == 1)
 		return names_fit(s, names);
-	diag(s->ctx, names->loc, D_E0206, "%d names for one mode", names->kids.n);
-	return false;
+	return reject(s, names->loc, D_E0206, "%d names for one mode", names->kids.n);
 }
 
 /* gA[m] in `for k in gA[m]`: all modes but one are given */
@@ -217,23 +212,20 @@ static bool loop_fits(Sema *s, const Node *n, const Value *v)
 			 : v->kind == V_TILE ? tile_open(v->tile, &mode)
 					     : 1;
 	if (v->kind == V_INT)
-		diag_remedy(s->ctx,
-			    diag(s->ctx, v->loc, D_E0203,
-				 "what a loop runs over is a tile of a tensor, this is an integer"),
-			    "write for k in gA[m], or a range: for k in 0 .. n");
+		reject(s, v->loc, D_E0203,
+		       "what a loop runs over is a tile of a tensor, this is an integer\n"
+		       "write for k in gA[m], or a range: for k in 0 .. n");
 	if (v->kind == V_INT ||
 	    (v->kind != V_TILES && !want(s, v, V_TILE, "what a loop runs over")))
 		return false;
 	if (open > 1)
-		diag_remedy(s->ctx,
-			    diag(s->ctx, v->loc, D_E0307, "this loop has %d modes to run over",
-				 open),
-			    "give all but one: for k in gA[m], or gA[m,_,l]");
-	else if (!open)
-		diag(s->ctx, v->loc, D_E0307, "this leaves no mode to run over");
-	else
-		return one_name(s, names);
-	return false;
+		return reject(s, v->loc, D_E0307,
+			      "this loop has %d modes to run over\n"
+			      "give all but one: for k in gA[m], or gA[m,_,l]",
+			      open);
+	if (!open)
+		return reject(s, v->loc, D_E0307, "this leaves no mode to run over");
+	return one_name(s, names);
 }
 
 /* Loops in sequence may use one name; in the IR each has its own. */
@@ -319,13 +311,11 @@ static void warn_of_tail(Sema *s, const Value *end)
 		return;
 	const char *name = x->a->name;
 	long long by = x->b->value;
-	diag_remedy(s->ctx,
-		    diag(s->ctx, end->loc, D_W0205,
-			 "where '%s' is no multiple of %lld, the last elements are left out", name,
-			 by),
-		    "write where %s %% %lld == 0, if it is one; or (%s + %lld) / %lld: elements "
-		    "beyond the last read as zeros",
-		    name, by, name, by - 1, by);
+	diag(s->ctx, end->loc, D_W0205,
+	     "where '%s' is no multiple of %lld, the last elements are left out\n"
+	     "write where %s %% %lld == 0, if it is one; or (%s + %lld) / %lld: elements "
+	     "beyond the last read as zeros",
+	     name, by, name, by, name, by - 1, by);
 }
 
 /* for k in lo .. hi: from lo on, below hi */

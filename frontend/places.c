@@ -20,10 +20,9 @@ static bool has_places(Sema *s, const Tensor *t, int mode, const char *what)
 {
 	if (!ix_is(stride_at(t, mode), 0) || ix_is(extent_at(t, mode), 1))
 		return true;
-	diag(s->ctx, t->decl->loc, D_E0306,
-	     "the %s of '%s' overlap: its stride is 0, so that all lie in one place", what,
-	     t->name);
-	return false;
+	return reject(s, t->decl->loc, D_E0306,
+		      "the %s of '%s' overlap: its stride is 0, so that all lie in one place", what,
+		      t->name);
 }
 
 /* Two rows of an output never share an element, nor two columns where these are contiguous; one row
@@ -47,7 +46,7 @@ static void rows_apart(Sema *s, const Tensor *t)
 			    t->decl->loc);
 		buf_free(&text);
 	} else if (!holds) {
-		diag(s->ctx, t->decl->loc, D_E0306, "the %s of '%s' overlap", lines, t->name);
+		reject(s, t->decl->loc, D_E0306, "the %s of '%s' overlap", lines, t->name);
 	}
 }
 
@@ -89,9 +88,9 @@ static void bytes_whole(Sema *s, const Tensor *t)
 				    ctx_strf(s->ctx, "elements of '%s' lie two in a byte", t->name),
 				    t->decl->loc);
 		else if (!holds)
-			diag(s->ctx, t->decl->loc, D_E0211,
-			     "a line of '%s' begins or ends inside a byte: %s lies two in a byte",
-			     t->name, elem_rows[t->elem].name);
+			reject(s, t->decl->loc, D_E0211,
+			       "a line of '%s' begins or ends inside a byte: %s lies two in a byte",
+			       t->name, elem_rows[t->elem].name);
 		if (n->kind == IX_SYM)
 			kernel_sym(s->kernel, n->name, INT64_MIN, INT64_MAX,
 				   elem_count(t->elem, 1));
@@ -112,10 +111,10 @@ static void warn_of_columns(Sema *s, const Tensor *t)
 		return;
 	layout_print(l, &ours);
 	layout_print(layout_right(s->ctx, l->shape), &theirs);
-	diag_remedy(s->ctx,
-		    diag(s->ctx, type->loc, D_W0206, "'%s' has no strides, and is column-major: %s",
-			 t->name, ours.s),
-		    "write %s, if rows lie side by side, or the strides that it has", theirs.s);
+	diag(s->ctx, type->loc, D_W0206,
+	     "'%s' has no strides, and is column-major: %s\n"
+	     "write %s, if rows lie side by side, or the strides that it has",
+	     t->name, ours.s, theirs.s);
 	buf_free(&ours);
 	buf_free(&theirs);
 }

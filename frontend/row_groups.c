@@ -18,19 +18,16 @@ bool groups_ends_fit(Sema *s, const Value *v)
 	if (!want(s, v, V_TENSOR, "what says where groups end"))
 		return false;
 	if (t->elem != EL_I32 || layout_rank(t->layout) != 1)
-		diag_remedy(s->ctx,
-			    diag(s->ctx, v->loc, D_E0205,
-				 "'%s' has no s32 for each group: the row behind its last",
-				 t->name),
-			    "declare it as %s : s32 (G)", t->name);
-	else if (t->is_out)
-		diag_remedy(s->ctx,
-			    diag(s->ctx, v->loc, D_E0203,
-				 "'%s' is an output, whose elements cannot be read", t->name),
-			    "ends are an input, which an earlier launch has written");
-	else
-		return true;
-	return false;
+		return reject(s, v->loc, D_E0205,
+			      "'%s' has no s32 for each group: the row behind its last\n"
+			      "declare it as %s : s32 (G)",
+			      t->name, t->name);
+	if (t->is_out)
+		return reject(s, v->loc, D_E0203,
+			      "'%s' is an output, whose elements cannot be read\n"
+			      "ends are an input, which an earlier launch has written",
+			      t->name);
+	return true;
 }
 
 /* Which mode has the rows: of a matrix with all groups, or of one for each; -1: of neither. */
@@ -52,12 +49,11 @@ static bool counts_fit(Sema *s, const Value *tiles, const Value *counts)
 		 *said = layout_size(c, list->layout);
 	if (has == said)
 		return true;
-	diag_remedy(c,
-		    diag(c, counts->loc, D_E0211,
-			 "'%s' has another extent than mode 0 of '%s', which has a matrix for each "
-			 "group",
-			 list->name, t->name),
-		    "declare it as %s : s32 (G), the rows that are used of each", list->name);
+	diag(c, counts->loc, D_E0211,
+	     "'%s' has another extent than mode 0 of '%s', which has a matrix for each "
+	     "group\n"
+	     "declare it as %s : s32 (G), the rows that are used of each",
+	     list->name, t->name, list->name);
 	return false;
 }
 
@@ -67,25 +63,24 @@ static bool tiles_fit(Sema *s, const Value *v)
 		return true; /* the grid says so */
 	const Tensor *t = v->tiling->tensor;
 	int mode = groups_mode(v->tiling);
-	if (mode < 0)
-		not_yet(s, v->loc,
-			"groups of an output that is neither a matrix (M,N) nor one for each "
-			"group");
-	else if (!tup_is_leaf(layout_mode(s->ctx, t->layout, mode)->shape))
-		not_yet(s, v->loc, "groups of rows that have parts");
-	else
-		return true;
-	return false;
+	const char *of =
+		mode < 0 ? "an output that is neither a matrix (M,N) nor one for each group"
+		: !tup_is_leaf(layout_mode(s->ctx, t->layout, mode)->shape) ? "rows that have parts"
+									    : NULL;
+	return !of || reject(s, v->loc, D_E0301,
+			     "not built yet: groups of %s\n"
+			     "built are rows of a matrix D : out bf16 (M,N):(N,1), one behind the "
+			     "other, and (G,M,N), a matrix for each group",
+			     of);
 }
 
 const Tensor *groups_ends(Sema *s, const Node *call, Value *tiles)
 {
 	*tiles = value_bad();
 	if (call->kids.n != 3) {
-		diag_remedy(s->ctx,
-			    diag(s->ctx, call->loc, D_E0206,
-				 "groups takes the tiles of an output and the ends of its groups"),
-			    "write for (g,m,n) in groups(gD, ends)");
+		reject(s, call->loc, D_E0206,
+		       "groups takes the tiles of an output and the ends of its groups\n"
+		       "write for (g,m,n) in groups(gD, ends)");
 		return NULL;
 	}
 	*tiles = eval(s, call->kids.at[1]);
@@ -136,21 +131,19 @@ bool groups_index_fits(Sema *s, const Tiling *t, int mode, const Value *at)
 	if (!g->row || !ix_uses(at->ix, g->row->name))
 		return true;
 	if (at->ix != g->row)
-		diag_remedy(s->ctx,
-			    diag(s->ctx, at->loc, D_E0307,
-				 "a tile of a group's rows is where the device finds it: its name "
-				 "is an index by itself"),
-			    "write %s[..%s..]", t->tensor->name, g->row->name);
-	else if (t->extent[mode] != g->rows)
-		diag_remedy(s->ctx,
-			    diag(s->ctx, at->loc, D_E0211,
-				 "'%s' counts tiles of %" PRId64
-				 " rows of a group, mode %d of '%s' has tiles of %" PRId64,
-				 g->row->name, g->rows, mode, t->tensor->name, t->extent[mode]),
-			    "divide it into tiles of %" PRId64 " there", g->rows);
-	else
-		return true;
-	return false;
+		return reject(s, at->loc, D_E0307,
+			      "a tile of a group's rows is where the device finds it: its name "
+			      "is an index by itself\n"
+			      "write %s[..%s..]",
+			      t->tensor->name, g->row->name);
+	if (t->extent[mode] != g->rows)
+		return reject(s, at->loc, D_E0211,
+			      "'%s' counts tiles of %" PRId64
+			      " rows of a group, mode %d of '%s' has tiles of %" PRId64 "\n"
+			      "divide it into tiles of %" PRId64 " there",
+			      g->row->name, g->rows, mode, t->tensor->name, t->extent[mode],
+			      g->rows);
+	return true;
 }
 
 bool groups_bound_fits(Sema *s, const Value *v)
@@ -158,8 +151,9 @@ bool groups_bound_fits(Sema *s, const Value *v)
 	const Ix *row = s->groups.row;
 	if (!row || !(ix_uses(v->ix, row->name) || ix_uses(v->ix, s->groups.group->name)))
 		return true;
-	not_yet(s, v->loc, "loops whose length depends on the group or its rows");
-	return false;
+	return reject(s, v->loc, D_E0301,
+		      "not built yet: loops whose length depends on the group or its rows\n"
+		      "built are for k in gA[m], and ranges of names that the launch knows");
 }
 
 /* Copies into a buffer begin at multiples of 16 bytes, and a group anywhere. */
@@ -171,13 +165,11 @@ bool groups_fill_fits(Sema *s, const Value *from)
 	for (int i = 0; i < t->tiling->rank; i++) {
 		if (!groups_index(s, t->at[i]) || !ix_is(tiling_stride(s, t->tiling, i)->leaf, 1))
 			continue;
-		diag_remedy(s->ctx,
-			    diag(s->ctx, from->loc, D_E0405,
-				 "rows of a group begin anywhere, and those of '%s' lie side by "
-				 "side, of which copies take multiples of 16 bytes",
-				 t->tiling->tensor->name),
-			    "store it with each row in one piece, as (M,K):(K,1)");
-		return false;
+		return reject(s, from->loc, D_E0405,
+			      "rows of a group begin anywhere, and those of '%s' lie side by "
+			      "side, of which copies take multiples of 16 bytes\n"
+			      "store it with each row in one piece, as (M,K):(K,1)",
+			      t->tiling->tensor->name);
 	}
 	return true;
 }

@@ -49,8 +49,10 @@ static bool is_retired(Sema *s, const char *word, Loc loc)
 {
 	const char *help = help_retired(word);
 	if (help)
-		diag_remedy(s->ctx, diag(s->ctx, loc, D_E0308, "the schedule has no '%s'", word),
-			    "%s", help);
+		reject(s, loc, D_E0308,
+		       "the schedule has no '%s'\n"
+		       "%s",
+		       word, help);
 	return help;
 }
 
@@ -61,9 +63,10 @@ static void bad_form(Sema *s, const Node *n, const char *form)
 		if (word->kind == N_NAME && is_retired(s, word->name, word->loc))
 			return;
 	}
-	diag_remedy(s->ctx,
-		    diag(s->ctx, n->loc, D_E0308, "'%s' cannot be written like this", n->name),
-		    "write %s", form);
+	reject(s, n->loc, D_E0308,
+	       "'%s' cannot be written like this\n"
+	       "write %s",
+	       n->name, form);
 }
 
 static bool bounded(Sema *s, const Node *n, const ClauseRow *row, int64_t *out)
@@ -83,10 +86,8 @@ static bool role_fits(Sema *s, const Node *n, Word unit, Word units, const char 
 	const Node *count = word_at(n, 0), *u = word_at(n, 1);
 	bool counted = u && (u->word == unit || u->word == units);
 	bool regs = n->kids.n == 4 && n->kids.at[2]->word == W_REGS;
-	if (r->at) {
-		diag(s->ctx, n->loc, D_E0308, "'%s' is given twice", n->name);
-		return false;
-	}
+	if (r->at)
+		return reject(s, n->loc, D_E0308, "'%s' is given twice", n->name);
 	if (!count || !counted || (n->kids.n != 2 && !regs)) {
 		bad_form(s, n, form);
 		return false;
@@ -102,8 +103,7 @@ static bool role_fits(Sema *s, const Node *n, Word unit, Word units, const char 
 		return false;
 	if (r->regs % 8 == 0)
 		return true;
-	diag(s->ctx, v.loc, D_E0211, "'regs' is %" PRId64 ", not a multiple of 8", r->regs);
-	return false;
+	return reject(s, v.loc, D_E0211, "'regs' is %" PRId64 ", not a multiple of 8", r->regs);
 }
 
 /* setmaxnreg works on warpgroups: the producer's warp takes a whole one. What one gives others
@@ -125,15 +125,12 @@ static bool registers_fit(Sema *s, const Node *n, const Role *p, const Role *c)
 			 " registers, and a CTA of %d threads has %d",
 			 THREADS_WG, p->regs, c->count, c->regs, sum, threads, entry * threads);
 	else if (p->regs && t && (p->regs > entry || c->regs < entry))
-		m = diag_remedy(
-			s->ctx,
-			diag(s->ctx, n->loc, D_E0308,
-			     "each of %d threads begins with %d registers: a producer's only "
-			     "become fewer, a consumer's more",
-			     threads, entry),
-			"leave regs out, or give the producer at most %d and the consumer at "
-			"least that",
-			entry);
+		m = diag(s->ctx, n->loc, D_E0308,
+			 "each of %d threads begins with %d registers: a producer's only "
+			 "become fewer, a consumer's more\n"
+			 "leave regs out, or give the producer at most %d and the consumer at "
+			 "least that",
+			 threads, entry, entry);
 	return !m;
 }
 
@@ -150,19 +147,20 @@ static void roles_spelled(Sema *s, const Node *n, const char *roles)
 			good = role_fits(s, r, W_WARPGROUP, W_WARPGROUPS,
 					 "consumer 2 warpgroups regs 232;", &c);
 		else if (r->kind == N_CLAUSE)
-			diag(s->ctx, r->name_loc, D_E0308,
-			     "unknown role '%s'; roles are producer "
-			     "and consumer",
-			     r->name);
+			reject(s, r->name_loc, D_E0308,
+			       "unknown role '%s'; roles are producer "
+			       "and consumer",
+			       r->name);
 		if (!good)
 			return;
 	}
 	if (!p.at || !c.at) {
-		diag(s->ctx, n->loc, D_E0308, "roles need a producer and a consumer");
+		reject(s, n->loc, D_E0308, "roles need a producer and a consumer");
 		return;
 	}
 	if (p.count != 1) {
-		not_yet(s, p.at->loc, "a producer of several warps; 1 warp is");
+		reject(s, p.at->loc, D_E0301,
+		       "not built yet: a producer of several warps; 1 warp is");
 		return;
 	}
 	if (!registers_fit(s, n, &p, &c))
@@ -246,7 +244,7 @@ static bool on_or_off(Sema *s, const Node *word, bool *on)
 		return false;
 	*on = !strcmp(v.str, "on");
 	if (!*on && strcmp(v.str, "off"))
-		diag(s->ctx, word->loc, D_E0308, "a switch is on or off, not %s", v.str);
+		reject(s, word->loc, D_E0308, "a switch is on or off, not %s", v.str);
 	return *on || !strcmp(v.str, "off");
 }
 
@@ -272,16 +270,14 @@ static bool turns_word(Sema *s, const Node *word, int64_t *turns)
 	if (!want(s, &v, V_WORD, "'persistent'"))
 		return false;
 	const ClauseWord *w = word_of(CLAUSE_PERSISTENT, v.str);
-	if (w && !w->built) {
-		not_yet(s, word->loc, "persistent %s; persistent and persistent dynamic are",
-			v.str);
-		return false;
-	}
+	if (w && !w->built)
+		return reject(s, word->loc, D_E0301,
+			      "not built yet: persistent %s; persistent and persistent dynamic are",
+			      v.str);
 	for (*turns = 0; *turns < (int64_t)COUNTOF(words); ++*turns)
 		if (!strcmp(v.str, words[*turns]))
 			return true;
-	diag(s->ctx, word->loc, D_E0308, "persistent is on, off or dynamic, not %s", v.str);
-	return false;
+	return reject(s, word->loc, D_E0308, "persistent is on, off or dynamic, not %s", v.str);
 }
 
 /* persistent;  persistent off;  persistent dynamic;  persistent group(8) along n; */
@@ -335,7 +331,7 @@ static const char *clause_word(Sema *s, const Node *word, ClauseId clause)
 		return NULL;
 	if (word_of(clause, v.str))
 		return v.str;
-	diag(s->ctx, word->loc, D_E0308, "%s is %s, not %s", name, words_text(s, clause), v.str);
+	reject(s, word->loc, D_E0308, "%s is %s, not %s", name, words_text(s, clause), v.str);
 	return NULL;
 }
 
@@ -364,12 +360,11 @@ static void check_split(Sema *s)
 	for (int i = 0; cluster && i < cluster->n; i++)
 		ctas *= cluster->i[i];
 	if (target && ctas > target_cluster_max(target))
-		diag_remedy(s->ctx,
-			    diag(s->ctx, loc, D_E0308,
-				 "split_k %" PRId64 " makes clusters of %" PRId64
-				 " CTAs, and at most %d run together",
-				 parts, ctas, target_cluster_max(target)),
-			    "write sums workspace, a smaller split_k, or a smaller cluster");
+		reject(s, loc, D_E0308,
+		       "split_k %" PRId64 " makes clusters of %" PRId64
+		       " CTAs, and at most %d run together\n"
+		       "write sums workspace, a smaller split_k, or a smaller cluster",
+		       parts, ctas, target_cluster_max(target));
 }
 
 /* What runs together is a cluster. */
@@ -389,10 +384,10 @@ static void read_pair(Sema *s, const Node *n, const ClauseRow *row)
 		return;
 	if (!target_takes(s, t->loc, FT_CLUSTERS, "write cluster (1,1)"))
 		return;
-	diag(s->ctx, t->loc, D_E0308,
-	     "a cluster of %" PRId64 " x %" PRId64 " has %" PRId64 " CTAs, and at most %" PRId64
-	     " run together",
-	     v->i[0], v->i[1], v->i[0] * v->i[1], most);
+	reject(s, t->loc, D_E0308,
+	       "a cluster of %" PRId64 " x %" PRId64 " has %" PRId64 " CTAs, and at most %" PRId64
+	       " run together",
+	       v->i[0], v->i[1], v->i[0] * v->i[1], most);
 	attrs_drop(&s->kernel->attrs, row->attr);
 }
 
@@ -430,7 +425,7 @@ static void clause(Sema *s, const Node *n)
 	if (i == CLAUSE_COUNT)
 		clause_unknown(s, n);
 	else if (clause_rows[i].form == CF_LATER)
-		not_yet(s, n->loc, "'%s' in a schedule", n->name);
+		reject(s, n->loc, D_E0301, "not built yet: '%s' in a schedule", n->name);
 	else if (clause_rows[i].form == CF_OWN)
 		read_own[i](s, n);
 	else if (n->kids.n != 1 && (n->kids.n || clause_rows[i].form != CF_SWITCH))
@@ -465,13 +460,15 @@ void sched_block(Sema *s, const Node *n)
 	if (n->name) {
 		if (strcmp(n->name, "auto"))
 			diag_fix(s->ctx,
-				 diag_remedy(s->ctx,
-					     diag(s->ctx, n->name_loc, D_E0308,
-						  "a schedule is a block"),
-					     "write schedule { roles cooperative; }"),
+				 diag(s->ctx, n->name_loc, D_E0308,
+				      "a schedule is a block\n"
+				      "write schedule { roles cooperative; }"),
 				 n->loc, "schedule { roles cooperative; }");
 		else
-			not_yet(s, n->loc, "schedule auto");
+			reject(s, n->loc, D_E0301,
+			       "not built yet: schedule auto\n"
+			       "leave the schedule out, or parts of it: what it does not say is "
+			       "derived");
 		return;
 	}
 	for (int i = 0; i < n->kids.n; i++)
@@ -507,15 +504,13 @@ static void swap_fits(Sema *s)
 	if (!attrs_int(&s->kernel->attrs, A_SWAP, 0))
 		return;
 	if (s->mma_loc.src < 0)
-		diag_remedy(s->ctx,
-			    diag(s->ctx, n->loc, D_E0308,
-				 "'swap' is of kernels with an mma, whose operands it exchanges"),
-			    "leave it out");
+		reject(s, n->loc, D_E0308,
+		       "'swap' is of kernels with an mma, whose operands it exchanges\n"
+		       "leave it out");
 	else if (s->mma && !s->mma->swap)
-		diag_remedy(s->ctx,
-			    diag(s->ctx, n->loc, D_E0308,
-				 "the constant that 'swap' is given by is declared behind the mma"),
-			    "declare it before the mma");
+		reject(s, n->loc, D_E0308,
+		       "the constant that 'swap' is given by is declared behind the mma\n"
+		       "declare it before the mma");
 }
 
 void sched_finish(Sema *s)
@@ -524,11 +519,9 @@ void sched_finish(Sema *s)
 	if (!attrs_get(&s->kernel->attrs, A_ROLES))
 		kernel_str(s->kernel, A_ROLES, "none");
 	if (s->mma && attrs_get(&s->kernel->attrs, A_BLOCK))
-		diag_remedy(
-			s->ctx,
-			diag(s->ctx, d->loc, D_E0308,
-			     "'threads' is of kernels without an mma: an mma's warpgroups decide"),
-			"leave it out, or arrange the mma over more: * (2,1,1)");
+		reject(s, d->loc, D_E0308,
+		       "'threads' is of kernels without an mma: an mma's warpgroups decide\n"
+		       "leave it out, or arrange the mma over more: * (2,1,1)");
 	check_split(s);
 	simt_finish(s);
 	staged_finish(s);
@@ -540,12 +533,12 @@ void sched_finish(Sema *s)
 	int64_t has = mma_warpgroups(s, s->mma);
 	if (!strcmp(attrs_str(&s->kernel->attrs, A_ROLES, ""), "pingpong")) {
 		if (d->consumers != PINGPONG)
-			diag(s->ctx, d->consumers_loc, D_E0308,
-			     "%" PRId64 " consumer warpgroups, and pingpong has %d", d->consumers,
-			     PINGPONG);
+			reject(s, d->consumers_loc, D_E0308,
+			       "%" PRId64 " consumer warpgroups, and pingpong has %d", d->consumers,
+			       PINGPONG);
 	} else if (has != d->consumers) {
-		diag(s->ctx, d->consumers_loc, D_E0308,
-		     "%" PRId64 " consumer warpgroups, and the mma is arranged over %" PRId64,
-		     d->consumers, has);
+		reject(s, d->consumers_loc, D_E0308,
+		       "%" PRId64 " consumer warpgroups, and the mma is arranged over %" PRId64,
+		       d->consumers, has);
 	}
 }

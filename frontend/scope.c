@@ -37,10 +37,8 @@ static bool is_builtin(const char *name)
 bool name_is_free(Sema *s, const char *name, Loc loc)
 {
 	Symbol *old = scope_find(s, name);
-	if (is_builtin(name)) {
-		diag(s->ctx, loc, D_E0202, "'%s' is a word of the language", name);
-		return false;
-	}
+	if (is_builtin(name))
+		return reject(s, loc, D_E0202, "'%s' is a word of the language", name);
 	if (!old)
 		return true;
 	DiagMsg *m = diag(s->ctx, loc, D_E0202, "'%s' is declared twice", name);
@@ -58,8 +56,7 @@ bool name_fits_ir(Sema *s, const char *name, Loc loc)
 	for (size_t i = 0; i < COUNTOF(bound); i++) {
 		if (strcmp(name, bound[i]))
 			continue;
-		diag(s->ctx, loc, D_E0202, "'%s' is a name that the hardware binds", name);
-		return false;
+		return reject(s, loc, D_E0202, "'%s' is a name that the hardware binds", name);
 	}
 	return true;
 }

@@ -31,11 +31,12 @@ static void stmt_assert(Sema *s, const Node *n)
 	if (s->kernel)
 		v.ix = ix_simplify(s->ctx, v.ix, facts_seen(&s->facts));
 	if (!ix_is_const(v.ix, &known)) {
-		DiagMsg *m = diag(s->ctx, v.loc, D_E0208, "this is known only at run time");
-		diag_remedy(s->ctx, m, "a where clause is checked at launch");
+		reject(s, v.loc, D_E0208,
+		       "this is known only at run time\n"
+		       "a where clause is checked at launch");
 	} else if (!known) {
-		diag(s->ctx, n->loc, D_E0208, "assertion failed%s%s",
-		     why->kind == N_STR ? ": " : "", why->kind == N_STR ? why->name : "");
+		reject(s, n->loc, D_E0208, "assertion failed%s%s", why->kind == N_STR ? ": " : "",
+		       why->kind == N_STR ? why->name : "");
 	}
 }
 
@@ -56,9 +57,10 @@ static void stmt_print(Sema *s, const Node *n)
 
 static void stmt_assign(Sema *s, const Node *n)
 {
-	diag_remedy(s->ctx, diag(s->ctx, n->loc, D_E0105, "'=' stands in declarations alone"),
-		    "write sA <- gA[m,k] for a copy, acc += mm(sA, sB) for a product, acc <- 0.5 * "
-		    "acc for what changes, let y = alpha * acc for a value");
+	reject(s, n->loc, D_E0105,
+	       "'=' stands in declarations alone\n"
+	       "write sA <- gA[m,k] for a copy, acc += mm(sA, sB) for a product, acc <- 0.5 * "
+	       "acc for what changes, let y = alpha * acc for a value");
 }
 
 /* ------------------------------------------------------------------ statements */
@@ -121,7 +123,7 @@ static void sema_stmt(Sema *s, const Node *n)
 	if (!(rows[n->kind].places & s->place))
 		misplaced(s, n);
 	else if (comes_too_late(s, n))
-		diag(s->ctx, n->loc, D_E0309, "%s belongs before the grid", rows[n->kind].what);
+		reject(s, n->loc, D_E0309, "%s belongs before the grid", rows[n->kind].what);
 	else {
 		s->stmt = n->loc;
 		rows[n->kind].read(s, n);

@@ -250,6 +250,9 @@ Value value_bad(void);
 Value value_int(Sema *s, int64_t v);
 Value value_ix(const Ix *x);
 Value value_of(ValueKind kind);
+/* Report an error and its remedy, as diag does. */
+bool reject(Sema *s, Loc loc, DiagId id, const char *fmt, ...) PRINTF(4, 5);    /* false */
+Value rejected(Sema *s, Loc loc, DiagId id, const char *fmt, ...) PRINTF(4, 5); /* V_BAD */
 bool want(Sema *s, const Value *v, ValueKind kind, const char *what);
 bool want_int(Sema *s, const Value *v, int64_t lo, int64_t hi, const char *what, int64_t *out);
 void value_print(Sema *s, const Value *v, Buf *out);
@@ -259,7 +262,6 @@ bool layout_in_memory(Sema *s, const Layout *l, Loc loc); /* false: offsets are 
 const char *shape_str(Sema *s, const Layout *l);
 bool shape_same(Sema *s, const Layout *a, const Layout *b);
 const Layout *shape_of(Sema *s, const Layout *l); /* top-level sizes, column-major */
-DiagMsg *not_yet(Sema *s, Loc loc, const char *fmt, ...) PRINTF(3, 4);
 
 /* eval.c */
 Value eval(Sema *s, const Node *n);
@@ -345,6 +347,7 @@ Tensor *tiling_tensor(const Tiling *t);             /* that its rows lie in */
 Val *gather_names(Sema *s, const Tile *t, Loc loc); /* NULL: reported */
 bool gather_fits(Sema *s, const Value *from);
 bool gathers_not(Sema *s, const Value *v, const char *what); /* else reported */
+bool reject_indices(Sema *s, Loc loc, const char *where);
 int tile_open(const Tile *t, int *mode); /* how many modes are open; the first */
 
 /* row_groups.c: for (g,m,n) in groups(gD, ends) */

@@ -14,8 +14,10 @@ static const char form[] = "write simt(16 bytes) * threads(128), or simt(16 byte
 
 static Value wrong(Sema *s, Loc loc, const char *what)
 {
-	diag_remedy(s->ctx, diag(s->ctx, loc, D_E0312, "%s", what), "%s", form);
-	return value_bad();
+	return rejected(s, loc, D_E0312,
+			"%s\n"
+			"%s",
+			what, form);
 }
 
 /* 16 bytes */
@@ -30,12 +32,10 @@ static bool bytes_of(Sema *s, const Node *n, int64_t *bytes)
 		return false;
 	if (!(*bytes & (*bytes - 1)))
 		return true;
-	diag_remedy(s->ctx,
-		    diag(s->ctx, n->loc, D_E0312,
-			 "no instruction copies %" PRId64 " bytes: they are 1, 2, 4, 8 or 16",
-			 *bytes),
-		    "%s", form);
-	return false;
+	return reject(s, n->loc, D_E0312,
+		      "no instruction copies %" PRId64 " bytes: they are 1, 2, 4, 8 or 16\n"
+		      "%s",
+		      *bytes, form);
 }
 
 static bool threads_of(Sema *s, const Node *n, int64_t *threads)
@@ -74,8 +74,10 @@ bool is_simt_copy(const Node *n)
 
 static bool report(Sema *s, const Node *via, const char *remedy, const char *what)
 {
-	diag_remedy(s->ctx, diag(s->ctx, via->loc, D_E0312, "%s", what), "%s", remedy);
-	return false;
+	return reject(s, via->loc, D_E0312,
+		      "%s\n"
+		      "%s",
+		      what, remedy);
 }
 
 /* Of tz[i] <- x via vec. */
@@ -113,10 +115,9 @@ void simt_finish(Sema *s)
 	if (!s->simt || !s->simt->threads)
 		return;
 	if (said && said != s->simt->threads)
-		diag_remedy(s->ctx,
-			    diag(s->ctx, s->schedule.loc, D_E0308,
-				 "%" PRId64 " threads, and the copy '%s' is by %" PRId64, said,
-				 s->simt->name, s->simt->threads),
-			    "leave one of them out");
+		reject(s, s->schedule.loc, D_E0308,
+		       "%" PRId64 " threads, and the copy '%s' is by %" PRId64 "\n"
+		       "leave one of them out",
+		       said, s->simt->name, s->simt->threads);
 	kernel_int(s->kernel, A_BLOCK, s->simt->threads);
 }

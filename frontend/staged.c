@@ -71,25 +71,26 @@ static bool tensor_fits(Sema *s, const Node *n, const Tensor *t, const Buffer *b
 	int last = layout_rank(t->layout) - 1;
 	const Tup *next = layout_mode(s->ctx, t->layout, last)->stride;
 	if (!t->is_out)
-		diag_remedy(s->ctx, diag(s->ctx, n->loc, D_E0213, "'%s' is an input", t->name),
-			    "a tma copy into a buffer is load(%s, %s)", t->name, b->name);
-	else if (t->elem != b->type->elem)
-		diag(s->ctx, n->loc, D_E0205, "'%s' holds %s, '%s' has %s", b->name,
-		     elem_rows[b->type->elem].name, t->name, elem_rows[t->elem].name);
-	else if (!last || !tup_is_leaf(next) || !ix_is(next->leaf, 1))
-		not_yet(s, n->loc, "tma stores of outputs whose rows are not contiguous");
-	else
-		return true;
-	return false;
+		return reject(s, n->loc, D_E0213,
+			      "'%s' is an input\n"
+			      "a tma copy into a buffer is load(%s, %s)",
+			      t->name, t->name, b->name);
+	if (t->elem != b->type->elem)
+		return reject(s, n->loc, D_E0205, "'%s' holds %s, '%s' has %s", b->name,
+			      elem_rows[b->type->elem].name, t->name, elem_rows[t->elem].name);
+	if (!last || !tup_is_leaf(next) || !ix_is(next->leaf, 1))
+		return reject(s, n->loc, D_E0301,
+			      "not built yet: tma stores of outputs whose rows are not contiguous\n"
+			      "leave it out: how tiles leave is derived");
+	return true;
 }
 
 Value staged_store(Sema *s, const Node *call)
 {
 	Value v = value_of(V_TMA);
-	if (call->kids.n != 3) {
-		diag(s->ctx, call->loc, D_E0206, "store takes a buffer and a tensor, store(sD, D)");
-		return value_bad();
-	}
+	if (call->kids.n != 3)
+		return rejected(s, call->loc, D_E0206,
+				"store takes a buffer and a tensor, store(sD, D)");
 	Value from = eval(s, call->kids.at[1]), to = eval(s, call->kids.at[2]);
 	if (!want(s, &from, V_BUFFER, "the source") || !want(s, &to, V_TENSOR, "the target") ||
 	    !tensor_fits(s, call->kids.at[2], to.tensor, from.buffer) ||
@@ -110,11 +111,10 @@ static void say(Sema *s, Loc loc, AttrId id, int64_t v)
 	if (!a)
 		kernel_int(s->kernel, id, v);
 	else if (a->i[0] != v)
-		diag_remedy(s->ctx,
-			    diag(s->ctx, loc, D_E0308,
-				 "%s is %" PRId64 " here, and %" PRId64 " elsewhere",
-				 id == A_SUBTILE ? "subtile" : "staging", v, a->i[0]),
-			    "say it once: by the buffer of a store, or in the schedule");
+		reject(s, loc, D_E0308,
+		       "%s is %" PRId64 " here, and %" PRId64 " elsewhere\n"
+		       "say it once: by the buffer of a store, or in the schedule",
+		       id == A_SUBTILE ? "subtile" : "staging", v, a->i[0]);
 }
 
 static const char *no_store(const Sema *s)
@@ -129,13 +129,16 @@ void staged_finish(Sema *s)
 	for (int i = 0; i < s->stores.n; i++) {
 		const Buffer *b = s->stores.at[i]->buffer;
 		if (no_store(s)) {
-			not_yet(s, b->decl->name_loc, "%s", no_store(s));
+			reject(s, b->decl->name_loc, D_E0301,
+			       "not built yet: %s\n"
+			       "leave it out: how tiles leave is derived",
+			       no_store(s));
 			continue;
 		}
 		say(s, b->decl->name_loc, A_SUBTILE, layout_size_int(b->type->layout) / GROUP_ROWS);
 		if (b->ring && b->ring->slots > MOST_SLOTS)
-			diag(s->ctx, b->ring->loc, D_E0211,
-			     "a warpgroup has at most %d slots on the way out", MOST_SLOTS);
+			reject(s, b->ring->loc, D_E0211,
+			       "a warpgroup has at most %d slots on the way out", MOST_SLOTS);
 		else if (b->ring && b->ring->slots)
 			say(s, b->ring->loc, A_STAGING, b->ring->slots);
 	}

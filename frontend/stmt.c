@@ -30,10 +30,11 @@ bool is_whole_tile(Sema *s, const Value *v)
 	for (int i = 0; i < t->rank; i++)
 		open += !v->tile->at[i] && !ix_is(tiles_count(s, t, i), 1);
 	if (open)
-		diag_remedy(s->ctx,
-			    diag(s->ctx, v->loc, D_E0206, "%d ind%s for '%s', which has rank %d",
-				 given, given == 1 ? "ex" : "ices", t->tensor->name, t->rank),
-			    "each mode has an index: %s", tile_example(s, t));
+		reject(s, v->loc, D_E0206,
+		       "%d ind%s for '%s', which has rank %d\n"
+		       "each mode has an index: %s",
+		       given, given == 1 ? "ex" : "ices", t->tensor->name, t->rank,
+		       tile_example(s, t));
 	return !open;
 }
 
@@ -56,13 +57,15 @@ static bool has_fast_mode(Sema *s, const Value *v)
 		return true;
 	for (int i = 0; i < v->tile->tiling->rank; i++)
 		fast |= ix_is(tiling_stride(s, v->tile->tiling, i)->leaf, 1);
-	not_yet(s, v->loc,
-		fast ? "this layout of '%s': along the mode of stride 1 a tile has one "
+	return reject(
+		s, v->loc, D_E0301,
+		"not built yet: this layout of '%s': %s\n"
+		"built are contiguous rows or columns of the tile: (M,K):(lda,1), (M,K):(1,lda)",
+		t->name,
+		fast ? "along the mode of stride 1 a tile has one "
 		       "element, not as in (L,M,K):(S,K,1)"
-		     : "this layout of '%s': one of its strides is 1, as in (M,K):(K,1) or "
-		       "(M,K):(1,M)",
-		t->name);
-	return false;
+		     : "one of its strides is 1, as in (M,K):(K,1) or "
+		       "(M,K):(1,M)");
 }
 
 static bool load_fits(Sema *s, const Value *to, const Value *from)
@@ -72,26 +75,24 @@ static bool load_fits(Sema *s, const Value *to, const Value *from)
 	if (!is_whole_tile(s, from))
 		return false;
 	if (t->tensor->is_out)
-		diag_remedy(s->ctx,
-			    diag(s->ctx, from->loc, D_E0213,
-				 "'%s' is an output: no buffer is filled from it", t->tensor->name),
-			    "read it behind the loops, where it is inout: bf16(acc + g%s[m,n])",
-			    t->tensor->name);
-	else if (b->type->elem != t->tensor->elem)
-		diag(s->ctx, from->loc, D_E0205, "'%s' holds %s, '%s' has %s", b->name,
-		     elem_rows[b->type->elem].name, t->tensor->name,
-		     elem_rows[t->tensor->elem].name);
-	else if (!shape_same(s, b->type->layout, tiling_shape(s, t)))
-		diag(s->ctx, from->loc, D_E0204, "a tile of %s does not fill '%s' of %s",
-		     shape_str(s, tiling_shape(s, t)), b->name, shape_str(s, b->type->layout));
-	else if (b->load && b->load->tensor != t->tensor)
-		diag(s->ctx, from->loc, D_E0312,
-		     "'%s' is filled by a tma load of '%s', not of '%s'", b->name,
-		     b->load->tensor->name, t->tensor->name);
-	else
-		return has_fast_mode(s, from) && gather_fits(s, from) &&
-		       groups_fill_fits(s, from) && fill_fits(s, b, to->loc);
-	return false;
+		return reject(s, from->loc, D_E0213,
+			      "'%s' is an output: no buffer is filled from it\n"
+			      "read it behind the loops, where it is inout: bf16(acc + g%s[m,n])",
+			      t->tensor->name, t->tensor->name);
+	if (b->type->elem != t->tensor->elem)
+		return reject(s, from->loc, D_E0205, "'%s' holds %s, '%s' has %s", b->name,
+			      elem_rows[b->type->elem].name, t->tensor->name,
+			      elem_rows[t->tensor->elem].name);
+	if (!shape_same(s, b->type->layout, tiling_shape(s, t)))
+		return reject(s, from->loc, D_E0204, "a tile of %s does not fill '%s' of %s",
+			      shape_str(s, tiling_shape(s, t)), b->name,
+			      shape_str(s, b->type->layout));
+	if (b->load && b->load->tensor != t->tensor)
+		return reject(s, from->loc, D_E0312,
+			      "'%s' is filled by a tma load of '%s', not of '%s'", b->name,
+			      b->load->tensor->name, t->tensor->name);
+	return has_fast_mode(s, from) && gather_fits(s, from) && groups_fill_fits(s, from) &&
+	       fill_fits(s, b, to->loc);
 }
 
 /* Of one buffer, which the program puts in no pipeline. */
@@ -194,14 +195,12 @@ static bool report_shared(Sema *s, const Value *to)
 		ix_print(to->tile->at[i] ? to->tile->at[i] : ix_const(s->ctx, 0), &at);
 	}
 	ix_print(mode_extent(s, s->grid, mode), &extent);
-	diag_remedy(s->ctx,
-		    diag(s->ctx, to->loc, D_E0306,
-			 "an element of '%s' belongs to several tiles of the output, and each of "
-			 "them would write it",
-			 name),
-		    "join them, %s[%s] += ... or %s[%s] <- max(%s[%s], ...); or write where "
-		    "%s <= %" PRId64 ", if there is one",
-		    name, at.s, name, at.s, name, at.s, extent.s, s->grid->extent[mode]);
+	reject(s, to->loc, D_E0306,
+	       "an element of '%s' belongs to several tiles of the output, and each of "
+	       "them would write it\n"
+	       "join them, %s[%s] += ... or %s[%s] <- max(%s[%s], ...); or write where "
+	       "%s <= %" PRId64 ", if there is one",
+	       name, name, at.s, name, at.s, name, at.s, extent.s, s->grid->extent[mode]);
 	buf_free(&at);
 	buf_free(&extent);
 	return false;
@@ -338,8 +337,8 @@ static bool store_value_fits(Sema *s, const Value *to, const Layout *shape, cons
 	if (!elt_whole(s, v))
 		return false;
 	if (!shape_same(s, v->val->type->layout, shape))
-		diag(s->ctx, v->loc, D_E0204, "a tile of %s does not fit a tile of %s of '%s'",
-		     shape_str(s, v->val->type->layout), shape_str(s, shape), t->tensor->name);
+		reject(s, v->loc, D_E0204, "a tile of %s does not fit a tile of %s of '%s'",
+		       shape_str(s, v->val->type->layout), shape_str(s, shape), t->tensor->name);
 	else if (v->val->type->elem != e)
 		say_conversion(s,
 			       diag(s->ctx, v->loc, D_E0205, "'%s' holds %s, this is %s",
@@ -368,14 +367,15 @@ bool may_write(Sema *s, const Value *to)
 				      "for n in g%s[m]",
 			    t->name);
 	else if (t->writes)
-		diag_remedy(s->ctx,
-			    diag(s->ctx, to->loc, D_E0306, "'%s' is written twice", t->name),
-			    "write one expression, or a second output for the other");
+		reject(s, to->loc, D_E0306,
+		       "'%s' is written twice\n"
+		       "write one expression, or a second output for the other",
+		       t->name);
 	else if (s->mma_loc.src >= 0 && s->work_loc.src < 0)
-		diag_remedy(s->ctx,
-			    diag(s->ctx, to->loc, D_E0309, "'%s' is written before an mma",
-				 t->name),
-			    "write acc += mm(sA, sB); before it");
+		reject(s, to->loc, D_E0309,
+		       "'%s' is written before an mma\n"
+		       "write acc += mm(sA, sB); before it",
+		       t->name);
 	else
 		return true;
 	return false;
@@ -415,10 +415,10 @@ bool via_fits(Sema *s, const Node *n, const Value *to)
 		return true;
 	}
 	if (v.load->stores)
-		diag(s->ctx, n->loc, D_E0312, "'%s' stores tiles of '%s'", n->name,
-		     v.load->tensor->name);
+		reject(s, n->loc, D_E0312, "'%s' stores tiles of '%s'", n->name,
+		       v.load->tensor->name);
 	else
-		diag(s->ctx, n->loc, D_E0312, "'%s' fills '%s'", n->name, v.load->buffer->name);
+		reject(s, n->loc, D_E0312, "'%s' fills '%s'", n->name, v.load->buffer->name);
 	return false;
 }
 
@@ -435,12 +435,10 @@ static bool from_is_tile(Sema *s, const Value *from)
 static bool may_be_filled(Sema *s, const Node *n, const Buffer *b)
 {
 	if (b->leaves)
-		diag_remedy(
-			s->ctx,
-			diag(s->ctx, n->kids.at[0]->loc, D_E0213,
-			     "tiles of an output leave through '%s', which is filled with these",
-			     b->name),
-			"write the tile: gD[m,n] <- ...");
+		reject(s, n->kids.at[0]->loc, D_E0213,
+		       "tiles of an output leave through '%s', which is filled with these\n"
+		       "write the tile: gD[m,n] <- ...",
+		       b->name);
 	return !b->leaves;
 }
 

@@ -16,12 +16,10 @@ static bool whole_mode(Sema *s, const Tensor *t, int mode, Loc loc, int64_t *out
 	v.ix = layout_size(s->ctx, layout_mode(s->ctx, t->layout, mode));
 	if (ix_is_const(v.ix, NULL))
 		return want_int(s, &v, 1, EXTENT_MAX, "the extent of a tile", out);
-	diag_remedy(s->ctx,
-		    diag(s->ctx, loc, D_E0203,
-			 "'_' is all of mode %d of '%s', whose extent is known only at run time",
-			 mode, t->name),
-		    "write the extent of a tile; 1 is one element");
-	return false;
+	return reject(s, loc, D_E0203,
+		      "'_' is all of mode %d of '%s', whose extent is known only at run time\n"
+		      "write the extent of a tile; 1 is one element",
+		      mode, t->name);
 }
 
 static bool tiler_extent(Sema *s, const Tensor *t, const Value *tiler, int mode, int64_t *out)
@@ -30,10 +28,10 @@ static bool tiler_extent(Sema *s, const Tensor *t, const Value *tiler, int mode,
 	const Tup *one = tiler->kind == V_TUPLE ? tiler->tup->at[mode] : NULL;
 	if (tiler->kind == V_ANY || (one && tup_is_any(one)))
 		return whole_mode(s, t, mode, tiler->loc, out);
-	if (one && !tup_is_leaf(one)) {
-		not_yet(s, tiler->loc, "tilers with modes inside modes");
-		return false;
-	}
+	if (one && !tup_is_leaf(one))
+		return reject(s, tiler->loc, D_E0301,
+			      "not built yet: tilers with modes inside modes\n"
+			      "write plain extents, as A / (128,64)");
 	if (one)
 		v.ix = one->leaf;
 	return want_int(s, &v, 1, EXTENT_MAX, "the extent of a tile", out);
@@ -42,11 +40,10 @@ static bool tiler_extent(Sema *s, const Tensor *t, const Value *tiler, int mode,
 static bool tiler_extents(Sema *s, const Value *tensor, const Value *tiler, Tiling *t)
 {
 	t->rank = tiler->kind == V_TUPLE ? tiler->tup->n : 1;
-	if (t->rank != layout_rank(tensor->tensor->layout)) {
-		diag(s->ctx, tiler->loc, D_E0206, "a tiler of rank %d for '%s', which has rank %d",
-		     t->rank, tensor->tensor->name, layout_rank(tensor->tensor->layout));
-		return false;
-	}
+	if (t->rank != layout_rank(tensor->tensor->layout))
+		return reject(s, tiler->loc, D_E0206,
+			      "a tiler of rank %d for '%s', which has rank %d", t->rank,
+			      tensor->tensor->name, layout_rank(tensor->tensor->layout));
 	for (int i = 0; i < t->rank; i++)
 		if (!tiler_extent(s, tensor->tensor, tiler, i, &t->extent[i]))
 			return false;
@@ -199,14 +196,11 @@ static void warn_of_sum(Sema *s, const Tiling *t, int mode, const Value *at)
 	if (t->extent[mode] == 1 || names_added(s, at->ix) < 2)
 		return;
 	ix_print(at->ix, &b);
-	diag_remedy(
-		s->ctx,
-		diag(s->ctx, at->loc, D_W0204,
-		     "'%s' counts tiles of %" PRId64 " elements of mode %d of '%s', not elements",
-		     b.s, t->extent[mode], mode, t->tensor->name),
-		"to move by one element, give '%s' one mode more, of the same stride, and tiles "
-		"of 1 along it: (P,S,K):(K,K,1); if tiles are meant, -Wno-W0204 silences this",
-		t->tensor->name);
+	diag(s->ctx, at->loc, D_W0204,
+	     "'%s' counts tiles of %" PRId64 " elements of mode %d of '%s', not elements\n"
+	     "to move by one element, give '%s' one mode more, of the same stride, and tiles "
+	     "of 1 along it: (P,S,K):(K,K,1); if tiles are meant, -Wno-W0204 silences this",
+	     b.s, t->extent[mode], mode, t->tensor->name, t->tensor->name);
 	buf_free(&b);
 }
 
@@ -237,11 +231,10 @@ Value tiles_index(Sema *s, Loc loc, const Value *tiles, Value *at, int n)
 	*t = (Tile){.tiling = tiles->tiling};
 	if (n > t->tiling->rank) {
 		const char *name = t->tiling->tensor->name;
-		diag_remedy(s->ctx,
-			    diag(s->ctx, loc, D_E0206, "%d indices for '%s', which has rank %d", n,
-				 name, t->tiling->rank),
-			    "each mode has an index: %s", tile_example(s, t->tiling));
-		return value_bad();
+		return rejected(s, loc, D_E0206,
+				"%d indices for '%s', which has rank %d\n"
+				"each mode has an index: %s",
+				n, name, t->tiling->rank, tile_example(s, t->tiling));
 	}
 	for (int i = 0; i < n; i++)
 		if (at[i].kind == V_TENSOR)

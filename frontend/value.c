@@ -29,11 +29,29 @@ Value value_int(Sema *s, int64_t v)
 	return value_ix(ix_const(s->ctx, v));
 }
 
+bool reject(Sema *s, Loc loc, DiagId id, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	vdiag(s->ctx, loc, id, fmt, ap);
+	va_end(ap);
+	return false;
+}
+
+Value rejected(Sema *s, Loc loc, DiagId id, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	vdiag(s->ctx, loc, id, fmt, ap);
+	va_end(ap);
+	return value_bad();
+}
+
 bool want(Sema *s, const Value *v, ValueKind kind, const char *what)
 {
 	if (v->kind != kind && v->kind != V_BAD)
-		diag(s->ctx, v->loc, D_E0203, "%s is %s, this is %s", what, value_texts[kind],
-		     value_texts[v->kind]);
+		reject(s, v->loc, D_E0203, "%s is %s, this is %s", what, value_texts[kind],
+		       value_texts[v->kind]);
 	return v->kind == kind;
 }
 
@@ -41,15 +59,12 @@ bool want_int(Sema *s, const Value *v, int64_t lo, int64_t hi, const char *what,
 {
 	if (!want(s, v, V_INT, what))
 		return false;
-	if (!ix_is_const(v->ix, out)) {
-		diag(s->ctx, v->loc, D_E0203, "%s is known only at run time", what);
-		return false;
-	}
+	if (!ix_is_const(v->ix, out))
+		return reject(s, v->loc, D_E0203, "%s is known only at run time", what);
 	if (*out >= lo && *out <= hi)
 		return true;
-	diag(s->ctx, v->loc, D_E0211, "%s is %" PRId64 "; it must be in %" PRId64 "..%" PRId64,
-	     what, *out, lo, hi);
-	return false;
+	return reject(s, v->loc, D_E0211, "%s is %" PRId64 "; it must be in %" PRId64 "..%" PRId64,
+		      what, *out, lo, hi);
 }
 
 static void print_tensor(const Tensor *t, Buf *out)
@@ -148,11 +163,11 @@ const Layout *layout_checked(Sema *s, const Layout *l, Loc loc)
 	const int64_t most = (int64_t)1 << LAYOUT_BITS;
 	int64_t size = 1, last = 0;
 	if (!leaves_in(l->shape, 1, most))
-		diag(s->ctx, loc, D_E0211, "an extent of a layout is not in 1..2^%d", LAYOUT_BITS);
+		reject(s, loc, D_E0211, "an extent of a layout is not in 1..2^%d", LAYOUT_BITS);
 	else if (!leaves_in(l->stride, 0, most))
-		diag(s->ctx, loc, D_E0211, "a stride of a layout is not in 0..2^%d", LAYOUT_BITS);
+		reject(s, loc, D_E0211, "a stride of a layout is not in 0..2^%d", LAYOUT_BITS);
 	else if (!measure(l->shape, l->stride, &size, &last))
-		diag(s->ctx, loc, D_E0211, "this layout reaches beyond 2^%d", LAYOUT_BITS);
+		reject(s, loc, D_E0211, "this layout reaches beyond 2^%d", LAYOUT_BITS);
 	else
 		return l;
 	return NULL;
@@ -164,7 +179,7 @@ bool layout_in_memory(Sema *s, const Layout *l, Loc loc)
 			   : l->origin || tup_has_basis(l->stride) ? "coordinates for offsets"
 								   : NULL;
 	if (what)
-		diag(s->ctx, loc, D_E0203, "what lies in memory has no layout with %s", what);
+		reject(s, loc, D_E0203, "what lies in memory has no layout with %s", what);
 	return !what;
 }
 
@@ -182,8 +197,7 @@ const Layout *value_layout(Sema *s, const Value *v)
 	}
 	const Tup *shape = v->kind == V_TUPLE ? v->tup : tup_leaf(s->ctx, v->ix);
 	if (!leaves_in(shape, 1, (int64_t)1 << LAYOUT_BITS)) {
-		diag(s->ctx, v->loc, D_E0211, "an extent of a shape is not in 1..2^%d",
-		     LAYOUT_BITS);
+		reject(s, v->loc, D_E0211, "an extent of a shape is not in 1..2^%d", LAYOUT_BITS);
 		return NULL;
 	}
 	return layout_checked(s, layout_left(s->ctx, shape), v->loc);

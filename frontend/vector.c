@@ -212,11 +212,10 @@ static bool report_parts(Sema *s, const Tiling *t, int mode, const Ix *first, Lo
 {
 	Buf b = {0};
 	ix_print(first, &b);
-	diag_remedy(s->ctx,
-		    diag(s->ctx, loc, D_E0211,
-			 "a tile of %" PRId64 " of '%s' may lie in two parts of its mode %d",
-			 t->extent[mode], t->tensor->name, mode),
-		    "a tile's extent divides the first part, %s", b.s);
+	reject(s, loc, D_E0211,
+	       "a tile of %" PRId64 " of '%s' may lie in two parts of its mode %d\n"
+	       "a tile's extent divides the first part, %s",
+	       t->extent[mode], t->tensor->name, mode, b.s);
 	buf_free(&b);
 	return false;
 }
@@ -287,9 +286,10 @@ static Val *build_view(Sema *s, const Tile *t, int side, Loc loc)
 		      i == side ? tile_origin(s, g, along, t->at[along]) : ix_const(c, 0));
 	tile_ends(s, t, op);
 	if (attrs_get(&op->attrs, A_RAGGED))
-		not_yet(s, loc,
-			"vectors along a group that a loop runs over; a tensor's tile, scaled in a "
-			"kernel of its own, is");
+		reject(s, loc, D_E0301,
+		       "not built yet: vectors along a group that a loop runs over; a tensor's "
+		       "tile, scaled in a "
+		       "kernel of its own, is");
 	const Type *type = type_tile(c, SP_GLOBAL, g->tensor->elem, view_layout(s, g, side, true));
 	return op_result(s->kernel, op, "t", type);
 }
@@ -368,6 +368,6 @@ Val *vector_tile(Sema *s, const Value *of, const Layout **shape)
 		return NULL;
 	if (tile->tiling->rank < RANK_MAX)
 		return build_view(s, tile, side, v->loc);
-	not_yet(s, v->loc, "vectors of rank %d", tile->tiling->rank);
+	reject(s, v->loc, D_E0301, "not built yet: vectors of rank %d", tile->tiling->rank);
 	return NULL;
 }

@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Every help that frontend/ and passes/ give is tried: a row of tests/remedies has it, applies it and compiles. So has every code.
     helps.py ROOT
-The lint starts at each call of diag_remedy and follows what the help is made of: macros, strings that `?:` chooses, values that
-functions return, variables, parameters, columns of tables. A row has the format, where %s and the like print anything; and for each
+The lint starts at each call of diag_remedy, and at each cause that has its help behind a line break, and follows what the help is
+made of: macros, strings that `?:` chooses, values that functions return, variables, parameters, columns of tables. A row has the format, where %s and the like print anything; and for each
 text that a %s may print, a row has both. A help printed by "%s" alone of which no text is found is an error.
 Not tried: a help that only names an option of the command line (-Wno-), and messages that no program of a user brings."""
 
 import glob
+import json
 import re
 import sys
 
@@ -172,18 +173,36 @@ class Room:
         elif index < len(cells):
             yield from self.of(path, *cells[index])
 
+    def of_cause(self, path, args):
+        """The helps that follow the causes of a message, with what is printed in them."""
+        for *where, text, _ in self.of(path, *args[3]):
+            cause, _, help_ = literal(text).partition("\n")
+            first = 4 + len(re.findall("%[^%]", cause.replace("%%", "")))
+            parts = dict.fromkeys(part[:3] for arg in args[first:] for part in self.of(path, *arg))
+            if help_:
+                yield *where, json.dumps(help_), tuple((*part, ()) for part in parts)
+
     def helps(self):
         for path, text in self.own.items():
-            for m in re.finditer(r"\bdiag_remedy\(", text):
-                made = list(self.of_call(path, "ctx_strf", arguments(text, m.end() - 1)[1:-1]))
+            for m in re.finditer(r"\b(diag_remedy|diag|reject|rejected)\(", text):
+                args = arguments(text, m.end() - 1)
+                if m[1] == "diag_remedy":
+                    made = list(self.of_call(path, "ctx_strf", args[1:-1]))
+                elif "const char *" in args[3][1] or not (made := list(self.of_cause(path, args[:-1]))):
+                    continue
                 whole = [t for t in made if t[2] != '"%s"'] + [p for t in made if t[2] == '"%s"' for p in t[3]]
                 yield from whole or [(path, m.start(), None, ())]
 
 
+def literal(text):
+    """The text that neighbouring strings of C are."""
+    text = re.sub(r'%"\s*PRI\w+', '%d"', text)
+    return "".join(eval(s) for s in re.findall(STRING, text))  # pylint: disable=eval-used
+
+
 def printed(text):
     """The text, and a pattern of what it prints."""
-    text = re.sub(r'%"\s*PRI\w+', '%d"', text)
-    whole = "".join(eval(s) for s in re.findall(STRING, text))  # pylint: disable=eval-used
+    whole = literal(text)
     parts = re.split(r"%(?:[-+ #0]*[\d.*]*(?:ll|l|z)?[a-z])?", whole.replace("%%", "\0"))
     return whole, ".*".join(re.escape(p.replace("\0", "%")) for p in parts)
 

@@ -45,3 +45,10 @@ void refuse(Ctx *c, DiagMsg *m, int n)
 	diag_remedy(c, m, "-Wno-W0203 silences it");
 	diag_remedy(c, m, "untried; -Wno-W0203 silences it");
 }
+
+void causes(Ctx *c, Loc loc)
+{
+	diag(c, loc, D_E0102, "a cause of %d\n" "tried in %d tiles of %s", 1, 2, "3");
+	reject(s, loc, D_E0102, "a cause of %s\n" "untried behind a cause", "no help");
+	diag(c, loc, D_E0102, "a cause of %s alone", "no help");
+}
