@@ -76,7 +76,7 @@ void stmt_acc(Sema *s, const Node *n)
 	v.val = op_result(s->kernel, op, n->name,
 			  type_tile(s->ctx, SP_REG, shape.elem, shape.layout));
 	v.mma = shape.mma;
-	op_real(s->kernel, build_in(s, build(s, OP_FILL, n->loc), v.val), A_VALUE, init);
+	build_fill(s, n->loc, v.val, init);
 	scope_add(s, n, v);
 }
 
@@ -362,12 +362,12 @@ static bool sum_is_meant(Sema *s, const Product *p, const AtomRow *r, int64_t *e
 		       p->word->name, elem_rows[r->a].name, elem_rows[r->c].name);
 	if (!p->every || !loses)
 		return loses || !p->word;
-	Value v = eval(s, p->every->kids.at[1]);
-	if (!want_int(s, &v, 1, PROMOTED_MOST, "how often sums are promoted", every))
+	const Node *n = p->every->kids.at[1];
+	if (!eval_int(s, n, 1, PROMOTED_MOST, "how often sums are promoted", every))
 		return false;
 	if (*every % r->k) {
 		int64_t below = *every / r->k * r->k;
-		DiagMsg *m = diag(s->ctx, v.loc, D_E0303,
+		DiagMsg *m = diag(s->ctx, n->loc, D_E0303,
 				  "sums are promoted every %" PRId64
 				  " elements of K, which is not a multiple of the mma's K, %d",
 				  *every, r->k);
@@ -467,10 +467,9 @@ void acc_assign(Sema *s, const Node *n, const Value *to)
 	if (from.kind == V_INT || from.kind == V_REAL) {
 		if (number_of(s, &from, "what is assigned", &number) &&
 		    value_exists(s, n->kids.at[1], to->val->type->elem, number))
-			op_real(s->kernel, build_in(s, build(s, OP_FILL, n->loc), to->val), A_VALUE,
-				number);
+			build_fill(s, n->loc, to->val, number);
 	} else if (from.kind != V_BAD && via_fits(s, n->kids.at[2], to) &&
 		   assigned_fits(s, to, &from)) {
-		build_in(s, build_in(s, build(s, OP_COPY, n->loc), to->val), from.val);
+		build_copy(s, n->loc, to->val, from.val);
 	}
 }

@@ -119,8 +119,7 @@ Value mma_template(Sema *s, const Node *at, Value *types, int n)
 				"an mma has three extents and three types, "
 				"wgmma<M,N,K>(a, b, accumulator)");
 	for (int i = 0; i < 3; i++) {
-		Value e = eval(s, at->kids.at[i]);
-		if (!want_int(s, &e, 1, MMA_EXTENT_MAX, what[i], &shape[i]) ||
+		if (!eval_int(s, at->kids.at[i], 1, MMA_EXTENT_MAX, what[i], &shape[i]) ||
 		    !want(s, &types[i], V_ELEM, "an operand of an mma"))
 			return value_bad();
 	}
@@ -191,8 +190,7 @@ Value mma_values(Sema *s, const Node *n)
 	Mma *m = NEW(s->arena, Mma);
 	*m = *v.mma;
 	for (int i = 0; i < 3; i++) {
-		Value e = eval(s, call->kids.at[i + 1]);
-		if (!want_int(s, &e, 1, most[i], modes[i], &m->values[i]))
+		if (!eval_int(s, call->kids.at[i + 1], 1, most[i], modes[i], &m->values[i]))
 			return value_bad();
 	}
 	v.mma = m;
@@ -228,8 +226,7 @@ static bool shape_args(Sema *s, const Node *call, int64_t *v)
 		return reject(s, call->loc, D_E0206,
 			      "a fragment's shape has two extents, mm.C(m,n)");
 	for (int i = 0; i < 2; i++) {
-		Value e = eval(s, call->kids.at[i + 1]);
-		if (!want_int(s, &e, 1, 65536, "the extent of a tile", &v[i]))
+		if (!eval_int(s, call->kids.at[i + 1], 1, 65536, "the extent of a tile", &v[i]))
 			return false;
 	}
 	return true;

@@ -44,7 +44,7 @@ static void said_const(Sema *s, const Node *n, const Value *v)
 	buf_free(&text);
 }
 
-static void bind_const(Sema *s, const Node *n)
+Value bind_const(Sema *s, const Node *n)
 {
 	Define *d = define_of(s, n->name);
 	Value v = d ? eval_define(s, d) : eval(s, n->kids.at[0]);
@@ -58,69 +58,46 @@ static void bind_const(Sema *s, const Node *n)
 		v = value_bad();
 	}
 	said_const(s, n, d ? &v : NULL);
-	scope_add(s, n, v);
-}
-
-void decl_const(Sema *s, const Node *n)
-{
-	for (int i = 0; i < n->kids.n; i++)
-		bind_const(s, n->kids.at[i]);
+	return v;
 }
 
 /* ------------------------------------------------------------------ let, layout, mma */
-void decl_let(Sema *s, const Node *n)
+Value bind_let(Sema *s, const Node *n)
 {
-	for (int i = 0; i < n->kids.n; i++) {
-		const Node *b = n->kids.at[i];
-		Value v = eval(s, b->kids.at[0]);
-		if (v.kind == V_ACC) {
-			reject(s, v.loc, D_E0203,
-			       "an accumulator has a name already and still changes\n"
-			       "name an expression of it, after the loop");
-			v = value_bad();
-		}
-		v.coord = NULL;
-		scope_add(s, b, v);
-	}
+	Value v = eval(s, n->kids.at[0]);
+	if (v.kind == V_ACC)
+		return rejected(s, v.loc, D_E0203,
+				"an accumulator has a name already and still changes\n"
+				"name an expression of it, after the loop");
+	v.coord = NULL;
+	return v;
 }
 
-void decl_layout(Sema *s, const Node *n)
+Value bind_layout(Sema *s, const Node *n)
 {
-	for (int i = 0; i < n->kids.n; i++) {
-		const Node *b = n->kids.at[i];
-		Value v = eval(s, b->kids.at[0]);
-		if (v.kind != V_BAD && v.kind != V_SWIZZLE) {
-			const Layout *l = value_layout(s, &v);
-			v = value_of(l ? V_LAYOUT : V_BAD);
-			v.layout = l;
-		}
-		scope_add(s, b, v);
-	}
+	Value v = eval(s, n->kids.at[0]);
+	if (v.kind == V_BAD || v.kind == V_SWIZZLE)
+		return v;
+	const Layout *l = value_layout(s, &v);
+	v = value_of(l ? V_LAYOUT : V_BAD);
+	v.layout = l;
+	return v;
 }
 
-static void said_mma(Sema *s, const Node *n, const Mma *m)
+Value bind_mma(Sema *s, const Node *n)
 {
 	const Node *e = n->kids.at[0];
-	bool spelled = e->kind == N_BINARY;
+	Value v = eval(s, e);
+	if (s->mma_loc.src < 0)
+		s->mma_loc = s->stmt;
+	if (!want(s, &v, V_MMA, "the value"))
+		return value_bad();
+	const int64_t *a = v.mma->arrange;
 	said(s, SAID_MMA, n->name, e->loc,
-	     spelled ? NULL
-		     : ctx_strf(s->ctx, "(%" PRId64 ",%" PRId64 ",%" PRId64 ")", m->arrange[0],
-				m->arrange[1], m->arrange[2]));
-}
-
-void decl_mma(Sema *s, const Node *n)
-{
-	for (int i = 0; i < n->kids.n; i++) {
-		const Node *b = n->kids.at[i];
-		Value v = eval(s, b->kids.at[0]);
-		if (s->mma_loc.src < 0)
-			s->mma_loc = n->loc;
-		if (want(s, &v, V_MMA, "the value"))
-			said_mma(s, b, v.mma);
-		else
-			v = value_bad();
-		scope_add(s, b, v);
-	}
+	     e->kind == N_BINARY
+		     ? NULL
+		     : ctx_strf(s->ctx, "(%" PRId64 ",%" PRId64 ",%" PRId64 ")", a[0], a[1], a[2]));
+	return v;
 }
 
 /* ------------------------------------------------------------------ smem */
@@ -239,10 +216,12 @@ static Value load_of(Sema *s, const Node *call, const char *name, LoadOption *op
 	Value a = eval(s, call->kids.at[1]), b = eval(s, call->kids.at[2]);
 	if (!want(s, &a, V_TENSOR, "the source") || !want(s, &b, V_BUFFER, "the target"))
 		return value_bad();
-	if (option == tma_option) /* what explain adds to */
-		said(s, SAID_LOAD, name, call->loc, b.buffer->name);
 	TmaLoad *t = NEW(s->arena, TmaLoad);
 	*t = (TmaLoad){.tensor = a.tensor, .buffer = b.buffer};
+	if (option == tma_option) /* what explain adds to */
+		said(s, SAID_LOAD, name, call->loc, b.buffer->name);
+	else
+		t->via = ctx_str(s->ctx, "cp.async");
 	for (int i = 3; i < call->kids.n; i++)
 		if (!option(s, call->kids.at[i], name, t))
 			return value_bad();
@@ -263,20 +242,15 @@ static Value tma_store(Sema *s, const Node *call)
 	return has ? staged_store(s, call) : value_bad();
 }
 
-void decl_tma(Sema *s, const Node *n)
+Value bind_tma(Sema *s, const Node *n)
 {
-	for (int i = 0; i < n->kids.n; i++) {
-		const Node *b = n->kids.at[i], *call = b->kids.at[0];
-		Value v = value_bad();
-		if (node_calls(call, W_LOAD))
-			v = tma_load(s, call, b->name);
-		else if (node_calls(call, W_STORE))
-			v = tma_store(s, call);
-		else
-			reject(s, call->loc, D_E0203,
-			       "a tma copy is load(tensor, buffer) or store(buffer, tensor)");
-		scope_add(s, b, v);
-	}
+	const Node *call = n->kids.at[0];
+	if (node_calls(call, W_LOAD))
+		return tma_load(s, call, n->name);
+	if (node_calls(call, W_STORE))
+		return tma_store(s, call);
+	return rejected(s, call->loc, D_E0203,
+			"a tma copy is load(tensor, buffer) or store(buffer, tensor)");
 }
 
 /* ------------------------------------------------------------------ copy */
@@ -285,8 +259,7 @@ static bool copy_option(Sema *s, const Node *n, const char *copy, TmaLoad *t)
 	static const int64_t most = 16;
 	(void)copy;
 	if (n->kind == N_PHRASE && n->kids.at[0]->word == W_BYTES) {
-		Value v = eval(s, n->kids.at[1]);
-		if (!want_int(s, &v, 4, most, "bytes of a copy", &t->bytes))
+		if (!eval_int(s, n->kids.at[1], 4, most, "bytes of a copy", &t->bytes))
 			return false;
 		if (!(t->bytes & (t->bytes - 1)))
 			return true;
@@ -296,25 +269,17 @@ static bool copy_option(Sema *s, const Node *n, const char *copy, TmaLoad *t)
 		      "leave it out: as many are taken as lie side by side for all sizes");
 }
 
-void decl_copy(Sema *s, const Node *n)
+Value bind_copy(Sema *s, const Node *n)
 {
-	for (int i = 0; i < n->kids.n; i++) {
-		const Node *b = n->kids.at[i], *call = b->kids.at[0];
-		Value v = value_bad();
-		if (node_calls(call, W_CP_ASYNC)) {
-			v = load_of(s, call, b->name, copy_option);
-			if (v.kind == V_TMA)
-				((TmaLoad *)(uintptr_t)v.load)->via = ctx_str(s->ctx, "cp.async");
-		} else if (is_simt_copy(call)) {
-			v = simt_copy(s, call, b->name);
-		} else {
-			reject(s, call->loc, D_E0301,
-			       "not built yet: copy atoms of your own\n"
-			       "built are copy ld = cp_async(A, sA) and, without an mma, copy vec "
-			       "= simt(16 bytes) * threads(128); what names no copy is derived");
-		}
-		scope_add(s, b, v);
-	}
+	const Node *call = n->kids.at[0];
+	if (node_calls(call, W_CP_ASYNC))
+		return load_of(s, call, n->name, copy_option);
+	if (is_simt_copy(call))
+		return simt_copy(s, call, n->name);
+	return rejected(s, call->loc, D_E0301,
+			"not built yet: copy atoms of your own\n"
+			"built are copy ld = cp_async(A, sA) and, without an mma, copy vec = "
+			"simt(16 bytes) * threads(128); what names no copy is derived");
 }
 
 /* ------------------------------------------------------------------ pipeline */
@@ -360,8 +325,7 @@ void decl_pipeline(Sema *s, const Node *n)
 	*r = (Ring){.name = n->name, .loc = n->name_loc};
 	if (slots->kind != N_NONE) {
 		const ClauseRow *row = &clause_rows[CLAUSE_STAGES];
-		Value e = eval(s, slots);
-		want_int(s, &e, row->least, row->most, "the number of slots of a pipeline",
+		eval_int(s, slots, row->least, row->most, "the number of slots of a pipeline",
 			 &r->slots);
 	}
 	for (int i = 0; i < members->kids.n; i++)

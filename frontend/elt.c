@@ -125,7 +125,7 @@ static bool read_tile(Sema *s, Value *v, Elem e)
 		return false;
 	Op *frag = build(s, OP_FRAG, v->loc);
 	Val *to = op_result(s->kernel, frag, t->tensor->name, type_like(s, t->tensor->elem, shape));
-	build_in(s, build_in(s, build(s, OP_COPY, v->loc), to), from);
+	build_copy(s, v->loc, to, from);
 	if (e != t->tensor->elem) {
 		Op *op = build_in(s, build(s, OP_CVT, v->loc), to);
 		to = op_result(s->kernel, op, "x", type_like(s, e, shape));

@@ -9,24 +9,28 @@
 
 enum { ARGS_MAX = 16 };
 
-static Value eval_kind(Sema *s, const Node *n);
-
-Value eval(Sema *s, const Node *n)
+bool eval_int(Sema *s, const Node *n, int64_t lo, int64_t hi, const char *what, int64_t *out)
 {
-	Value v = sema_tired(s) ? value_bad() : eval_kind(s, n);
-	v.loc = n->loc;
-	return v;
+	Value v = eval(s, n);
+	return want_int(s, &v, lo, hi, what, out);
 }
 
-static Value eval_str(const Node *n)
+static Value eval_number(Sema *s, const Node *n)
 {
+	return value_int(s, n->num);
+}
+
+static Value eval_str(Sema *s, const Node *n)
+{
+	(void)s;
 	Value v = value_of(V_STR);
 	v.str = n->name;
 	return v;
 }
 
-static Value eval_real(const Node *n)
+static Value eval_real(Sema *s, const Node *n)
 {
+	(void)s;
 	Value v = value_of(V_REAL);
 	v.real = n->real;
 	return v;
@@ -413,46 +417,33 @@ static Value eval_field(Sema *s, const Node *n)
 	return value_bad();
 }
 
-static Value eval_kind(Sema *s, const Node *n)
+/* Two words side by side; only a clause of the schedule and an option of a copy have them. */
+static Value eval_phrase(Sema *s, const Node *n)
 {
-	switch (n->kind) {
-	case N_INT:
-		return value_int(s, n->num);
-	case N_REAL:
-		return eval_real(n);
-	case N_STR:
-		return eval_str(n);
-	case N_NAME:
-		return eval_name(s, n);
-	case N_TUPLE:
-		return eval_tuple(s, n);
-	case N_TEMPLATE:
-		return eval_template(s, n);
-	case N_CALL:
-		return eval_call(s, n);
-	case N_INDEX:
-		return eval_index(s, n);
-	case N_FIELD:
-		return eval_field(s, n);
-	case N_UNARY:
-		return eval_unary(s, n);
-	case N_BINARY:
-		return eval_binary(s, n);
-	case N_BASIS:
-		return eval_basis(s, n);
-	case N_COLON:
-		return eval_colon(s, n);
-	case N_COMPOSE:
-		return eval_chain(s, n);
-	case N_PHRASE:
-		return rejected(s, n->loc, D_E0203, "two words side by side mean nothing here");
-	case N_RANGE:
-		return rejected(
-			s, n->loc, D_E0203,
+	return rejected(s, n->loc, D_E0203, "two words side by side mean nothing here");
+}
+
+static Value eval_range(Sema *s, const Node *n)
+{
+	return rejected(s, n->loc, D_E0203,
 			"a range is no value\n"
-			"a loop runs over it, for k in 0 .. n; a const has one value, which "
-			"-D replaces");
-	default:
-		return value_bad();
-	}
+			"a loop runs over it, for k in 0 .. n; a const has one value, which -D "
+			"replaces");
+}
+
+static Value (*const by_kind[N_COUNT])(Sema *s, const Node *n) = {
+	[N_INT] = eval_number,  [N_REAL] = eval_real,     [N_STR] = eval_str,
+	[N_NAME] = eval_name,   [N_TUPLE] = eval_tuple,   [N_TEMPLATE] = eval_template,
+	[N_CALL] = eval_call,   [N_INDEX] = eval_index,   [N_FIELD] = eval_field,
+	[N_UNARY] = eval_unary, [N_BINARY] = eval_binary, [N_BASIS] = eval_basis,
+	[N_COLON] = eval_colon, [N_COMPOSE] = eval_chain, [N_PHRASE] = eval_phrase,
+	[N_RANGE] = eval_range,
+};
+
+Value eval(Sema *s, const Node *n)
+{
+	bool known = by_kind[n->kind] && !sema_tired(s);
+	Value v = known ? by_kind[n->kind](s, n) : value_bad();
+	v.loc = n->loc;
+	return v;
 }

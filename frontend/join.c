@@ -140,7 +140,7 @@ static void join(Sema *s, const Node *n, const Value *to, const CombineRow *by, 
 	if (!t || !value_fits(s, to, &v, shape, reduced ? &r : NULL) || !reads_before(s, &v, v.val))
 		return;
 	Val *x = reduced ? elt_inside(s, from->loc, v.val, &r) : v.val;
-	Op *op = build_in(s, build_in(s, build(s, OP_COPY, n->loc), t), x);
+	Op *op = build_copy(s, n->loc, t, x);
 	op_str(s->kernel, op, A_COMBINE, by->name);
 	to->tile->tiling->tensor->writes++;
 }

@@ -13,8 +13,7 @@ static void add_coord(Sema *s, const Node *name, const char *sym, const Tiling *
 {
 	Value v = value_ix(ix_sym(s->ctx, sym));
 	Coord *c = NEW(s->arena, Coord);
-	const Layout *l = layout_mode(s->ctx, t->tensor->layout, mode);
-	*c = (Coord){name->name, layout_size(s->ctx, l), t->extent[mode]};
+	*c = (Coord){name->name, tiling_extent(s, t, mode), t->extent[mode]};
 	v.coord = c;
 	scope_add(s, name, v);
 }
@@ -79,14 +78,10 @@ static bool nameless_fit(Sema *s, const Node *names, const Tiling *t, bool of_gr
 				      i < rows ? "groups" : "tiles of a group's rows");
 		if (!groups && is_left_to_loops(s, t, i))
 			continue;
-		Buf count = {0};
-		ix_print(tiles_count(s, t, i), &count);
-		reject(s, n->loc, D_E0307,
-		       "'_' stands for one tile, mode %d of '%s' has %s\n"
-		       "give it a name",
-		       i, t->tensor->name, count.s);
-		buf_free(&count);
-		return false;
+		return reject(s, n->loc, D_E0307,
+			      "'_' stands for one tile, mode %d of '%s' has %s\n"
+			      "give it a name",
+			      i, t->tensor->name, ix_text(s->ctx, tiles_count(s, t, i)));
 	}
 	return true;
 }
@@ -240,18 +235,13 @@ static Op *loop_new(Sema *s, const Node *n, const Ix *from, const Ix *to)
 	return op;
 }
 
-static const Ix *extent_of(Sema *s, const Tiling *t, int mode)
-{
-	return layout_size(s->ctx, layout_mode(s->ctx, t->tensor->layout, mode));
-}
-
 /* Whether the loop goes through the tiles that the grid has no name for. */
 static bool is_loop_of_grid(Sema *s, const Tiling *t, int mode)
 {
 	int open = s->grid_open;
 	return open >= 0 && s->place == AT_GRID && !s->grid_at[open] &&
 	       t->extent[mode] == s->grid->extent[open] &&
-	       extent_of(s, t, mode) == extent_of(s, s->grid, open);
+	       tiling_extent(s, t, mode) == tiling_extent(s, s->grid, open);
 }
 
 /* The body, in which the grid has names for all modes where the loop is of its tiles. */
@@ -279,7 +269,7 @@ static void loop_over_tiles(Sema *s, const Node *n)
 	Tile turn = v.kind == V_TILES ? (Tile){.tiling = v.tiling} : *v.tile;
 	const Tiling *t = turn.tiling;
 	tile_open(&turn, &mode);
-	const Ix *all = extent_of(s, t, mode);
+	const Ix *all = tiling_extent(s, t, mode);
 	const Ix *turns = of_group ? group_loop_begin(s, n->loc, all, t->extent[mode])
 				   : tiles_count(s, t, mode);
 	Op *op = loop_new(s, n, ix_const(s->ctx, 0), turns);

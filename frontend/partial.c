@@ -307,20 +307,18 @@ static const char *remedy(Walk *w, const Op *copy, const Part *p, const char *fi
 
 static void report(Walk *w, const Op *copy, const Part *p)
 {
-	Buf first = {0};
+	const char *first = ix_text(w->s->ctx, first_part(&p->span));
 	const Op *tile = p->span.tile;
-	ix_print(first_part(&p->span), &first);
 	DiagMsg *m =
 		diag(w->s->ctx, p->reduce->loc, D_E0314,
 		     "this %s is of a tile of %" PRId64 ", and %smode %d of '%s' has %s "
 		     "elements: what is %s '%s' would depend on the tile's width",
 		     combine_of(p->reduce)->name, extent_of(tile->out->type, p->span.mode),
 		     tup_is_leaf(mode_of(&p->span)) ? "" : "the first part of ", p->span.mode,
-		     tensor_name(tile->out), first.s, combine_of(copy) ? "joined to" : "written to",
+		     tensor_name(tile->out), first, combine_of(copy) ? "joined to" : "written to",
 		     tensor_name(copy->in[0].val));
 	diag_note(w->s->ctx, m, copy->loc, "it is written here");
-	diag_remedy(w->s->ctx, m, "%s", remedy(w, copy, p, first.s));
-	buf_free(&first);
+	diag_remedy(w->s->ctx, m, "%s", remedy(w, copy, p, first));
 }
 
 /* Of several reductions that a value is made of, the first that was not reported. */

@@ -38,16 +38,12 @@ static void rows_apart(Sema *s, const Tensor *t)
 	    !has_places(s, t, 1 - fast, lines))
 		return;
 	const Ix *apart = ix_new(s->ctx, IX_LE, n, row);
-	Buf text = {0};
-	if (!ix_is_const(apart, &holds)) {
-		ix_print(apart, &text);
-		kernel_fact(s->kernel, apart, text.s,
+	if (!ix_is_const(apart, &holds))
+		kernel_fact(s->kernel, apart, ix_text(s->ctx, apart),
 			    ctx_strf(s->ctx, "%s of '%s' must not overlap", lines, t->name),
 			    t->decl->loc);
-		buf_free(&text);
-	} else if (!holds) {
+	else if (!holds)
 		reject(s, t->decl->loc, D_E0306, "the %s of '%s' overlap", lines, t->name);
-	}
 }
 
 static bool has_lines(const Tensor *t)
@@ -81,10 +77,8 @@ static void bytes_whole(Sema *s, const Tensor *t)
 		const Ix *whole =
 			ix_new(s->ctx, IX_EQ, ix_mod(s->ctx, n, per), ix_const(s->ctx, 0));
 		int64_t holds;
-		Buf text = {0};
-		ix_print(whole, &text);
 		if (!ix_is_const(whole, &holds))
-			kernel_fact(s->kernel, whole, text.s,
+			kernel_fact(s->kernel, whole, ix_text(s->ctx, whole),
 				    ctx_strf(s->ctx, "elements of '%s' lie two in a byte", t->name),
 				    t->decl->loc);
 		else if (!holds)
@@ -94,7 +88,6 @@ static void bytes_whole(Sema *s, const Tensor *t)
 		if (n->kind == IX_SYM)
 			kernel_sym(s->kernel, n->name, INT64_MIN, INT64_MAX,
 				   elem_count(t->elem, 1));
-		buf_free(&text);
 	}
 }
 
@@ -103,20 +96,15 @@ static void warn_of_columns(Sema *s, const Tensor *t)
 {
 	const Layout *l = t->layout;
 	const Node *type = t->decl->kids.at[0];
-	Buf ours = {0}, theirs = {0};
 	int modes = 0;
 	for (int i = 0; i < layout_rank(l); i++)
 		modes += !ix_is(layout_size(s->ctx, layout_mode(s->ctx, l, i)), 1);
 	if (type->kids.at[0]->kind == N_COLON || modes < 2)
 		return;
-	layout_print(l, &ours);
-	layout_print(layout_right(s->ctx, l->shape), &theirs);
 	diag(s->ctx, type->loc, D_W0206,
 	     "'%s' has no strides, and is column-major: %s\n"
 	     "write %s, if rows lie side by side, or the strides that it has",
-	     t->name, ours.s, theirs.s);
-	buf_free(&ours);
-	buf_free(&theirs);
+	     t->name, layout_str(s->ctx, l), layout_str(s->ctx, layout_right(s->ctx, l->shape)));
 }
 
 void tensor_places(Sema *s, const Tensor *t)

@@ -35,14 +35,13 @@ static void step(Sema *s, const Node *n, const Value *v, Promotion *p, const int
 		 bool all)
 {
 	Val *acc = v[0].val, *part = p->part;
-	p->fill = build_in(s, build(s, OP_FILL, n->loc), part);
-	op_real(s->kernel, p->fill, A_VALUE, 0);
+	p->fill = build_fill(s, n->loc, part, 0);
 	Op *mma = mma_build(s, n, v, part);
 	if (!all)
 		op_ints(s->kernel, mma, A_DEPTH, columns, 2);
 	p->add = build_in(s, build_in(s, build(s, OP_ADD, n->loc), acc), part);
 	Val *x = op_result(s->kernel, p->add, "x", acc->type);
-	p->copy = build_in(s, build_in(s, build(s, OP_COPY, n->loc), acc), x);
+	p->copy = build_copy(s, n->loc, acc, x);
 }
 
 /* The accumulator's second set of registers. One does for all statements that add to it, but for
@@ -87,7 +86,7 @@ void scaled_build(Sema *s, const Node *n, const Value *v, const Node *scale)
 	Value part = value_of(V_FRAG), sum[2] = {v[0], value_bad()}, product[2];
 	part.val = part_of(s, v[0].val);
 	part.loc = n->kids.at[1]->loc;
-	op_real(s->kernel, build_in(s, build(s, OP_FILL, n->loc), part.val), A_VALUE, 0);
+	build_fill(s, n->loc, part.val, 0);
 	mma_build(s, n, v, part.val);
 	product[0] = eval(s, scale);
 	product[1] = part;
@@ -102,7 +101,7 @@ void scaled_build(Sema *s, const Node *n, const Value *v, const Node *scale)
 	if (sum[1].kind != V_BAD)
 		sum[1] = elt_apply(s, n->loc, elt_by_op(OP_ADD), sum);
 	if (sum[1].kind != V_BAD)
-		build_in(s, build_in(s, build(s, OP_COPY, n->loc), v[0].val), sum[1].val);
+		build_copy(s, n->loc, v[0].val, sum[1].val);
 }
 
 /* ------------------------------------------------------------------ several iterations */

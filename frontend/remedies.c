@@ -144,22 +144,18 @@ static void help_tensor(Sema *s, DiagMsg *m, Tensor *t)
 	Tiling own = {.tensor = t};
 	const Tiling *tiles = tiles_of(s, t);
 	const char *extents = tiles ? NULL : divided(s, &own);
-	Buf b = {0};
-	if (layout_rank(t->layout) == 1) {
+	if (layout_rank(t->layout) == 1)
 		help_vector(s, m, t);
-	} else if (tiles) {
+	else if (tiles)
 		diag_remedy(s->ctx, m, "name a tile of it: %s", tile_example(s, tiles));
-	} else if (extents) {
+	else if (extents)
 		diag_remedy(s->ctx, m, "divide it, let g%s = %s / (%s), and name a tile: %s",
 			    t->name, t->name, extents, tile_example(s, &own));
-	} else {
-		ix_print(tensor_extent(s, t, own.rank), &b);
+	else
 		diag_remedy(s->ctx, m,
 			    "read a tensor whose tiles the names here count; none counts those "
 			    "along %s",
-			    b.s);
-	}
-	buf_free(&b);
+			    ix_text(s->ctx, tensor_extent(s, t, own.rank)));
 }
 
 static const struct {

@@ -41,20 +41,16 @@ int groups_mode(const Tiling *t)
 /* A matrix for each group: the list says how many of its rows are used. */
 static bool counts_fit(Sema *s, const Value *tiles, const Value *counts)
 {
-	Ctx *c = s->ctx;
 	if (tiles->kind != V_TILES || !groups_mode(tiles->tiling))
 		return true;
 	const Tensor *t = tiles->tiling->tensor, *list = counts->tensor;
-	const Ix *has = layout_size(c, layout_mode(c, t->layout, 0)),
-		 *said = layout_size(c, list->layout);
-	if (has == said)
+	if (tensor_extent(s, t, 0) == layout_size(s->ctx, list->layout))
 		return true;
-	diag(c, counts->loc, D_E0211,
-	     "'%s' has another extent than mode 0 of '%s', which has a matrix for each "
-	     "group\n"
-	     "declare it as %s : s32 (G), the rows that are used of each",
-	     list->name, t->name, list->name);
-	return false;
+	return reject(s, counts->loc, D_E0211,
+		      "'%s' has another extent than mode 0 of '%s', which has a matrix for each "
+		      "group\n"
+		      "declare it as %s : s32 (G), the rows that are used of each",
+		      list->name, t->name, list->name);
 }
 
 static bool tiles_fit(Sema *s, const Value *v)
@@ -96,9 +92,8 @@ const Tensor *groups_ends(Sema *s, const Node *call, Value *tiles)
 void groups_begin(Sema *s, Op *op, const char *group, const char *row, const Tensor *ends)
 {
 	Ctx *c = s->ctx;
-	const Tensor *t = s->grid->tensor;
 	int mode = groups_mode(s->grid);
-	const Ix *rows = layout_size(c, layout_mode(c, t->layout, mode));
+	const Ix *rows = tiling_extent(s, s->grid, mode);
 	GroupNames *g = &s->groups;
 	*g = (GroupNames){.extent = layout_size(c, ends->layout), .rows = s->grid->extent[mode]};
 	build_in(s, op, ends->val);

@@ -71,8 +71,7 @@ static void bad_form(Sema *s, const Node *n, const char *form)
 
 static bool bounded(Sema *s, const Node *n, const ClauseRow *row, int64_t *out)
 {
-	Value v = eval(s, n);
-	return want_int(s, &v, row->least, row->most, ctx_strf(s->ctx, "'%s'", row->word), out);
+	return eval_int(s, n, row->least, row->most, ctx_strf(s->ctx, "'%s'", row->word), out);
 }
 
 /* ------------------------------------------------------------------ roles */
@@ -93,17 +92,16 @@ static bool role_fits(Sema *s, const Node *n, Word unit, Word units, const char 
 		return false;
 	}
 	r->at = n;
-	Value v = eval(s, count);
-	if (!want_int(s, &v, 1, WARPS_MAX, "a number of warps or warpgroups", &r->count))
+	if (!eval_int(s, count, 1, WARPS_MAX, "a number of warps or warpgroups", &r->count))
 		return false;
 	if (!regs)
 		return true;
-	v = eval(s, n->kids.at[3]);
-	if (!want_int(s, &v, REGS_MIN, REGS_MAX, "'regs'", &r->regs))
+	if (!eval_int(s, n->kids.at[3], REGS_MIN, REGS_MAX, "'regs'", &r->regs))
 		return false;
 	if (r->regs % 8 == 0)
 		return true;
-	return reject(s, v.loc, D_E0211, "'regs' is %" PRId64 ", not a multiple of 8", r->regs);
+	return reject(s, n->kids.at[3]->loc, D_E0211, "'regs' is %" PRId64 ", not a multiple of 8",
+		      r->regs);
 }
 
 /* setmaxnreg works on warpgroups: the producer's warp takes a whole one. What one gives others

@@ -68,17 +68,18 @@ static const struct {
 	int places;
 	const char *what;
 	void (*read)(Sema *s, const Node *n);
+	Value (*bind)(Sema *s, const Node *bind); /* of statements that only name values */
 } rows[N_COUNT] = {
 	[N_KERNEL] = {AT_FILE, "a kernel", sema_kernel},
-	[N_CONST] = {AT_ANY, "const", decl_const},
-	[N_LET] = {AT_ANY, "let", decl_let},
-	[N_LAYOUT] = {AT_ANY, "layout", decl_layout},
+	[N_CONST] = {AT_ANY, "const", .bind = bind_const},
+	[N_LET] = {AT_ANY, "let", .bind = bind_let},
+	[N_LAYOUT] = {AT_ANY, "layout", .bind = bind_layout},
 	[N_ASSERT] = {AT_ANY, "static_assert", stmt_assert},
 	[N_PRINT] = {AT_ANY, "print", stmt_print},
-	[N_MMA] = {AT_FILE | AT_KERNEL, "mma", decl_mma},
+	[N_MMA] = {AT_FILE | AT_KERNEL, "mma", .bind = bind_mma},
 	[N_SMEM] = {AT_KERNEL, "smem", decl_smem},
-	[N_TMA] = {AT_KERNEL, "tma", decl_tma},
-	[N_COPYATOM] = {AT_ANY, "copy", decl_copy},
+	[N_TMA] = {AT_KERNEL, "tma", .bind = bind_tma},
+	[N_COPYATOM] = {AT_ANY, "copy", .bind = bind_copy},
 	[N_PIPELINE] = {AT_KERNEL, "pipeline", decl_pipeline},
 	[N_SCHEDULE] = {AT_KERNEL, "schedule", sched_block},
 	[N_FOR] = {AT_KERNEL | AT_GRID | AT_LOOP, "a loop", stmt_for},
@@ -114,11 +115,17 @@ static void misplaced(Sema *s, const Node *n)
 			    "write it in the loop over the output's tiles: for (m,n) in gD { .. }");
 }
 
+static void bind_all(Sema *s, const Node *n)
+{
+	for (int i = 0; i < n->kids.n; i++)
+		scope_add(s, n->kids.at[i], rows[n->kind].bind(s, n->kids.at[i]));
+}
+
 static void sema_stmt(Sema *s, const Node *n)
 {
 	if (n->kind == N_ERROR)
 		return;
-	if (!rows[n->kind].read)
+	if (!rows[n->kind].places)
 		panic("a statement of kind %d", n->kind);
 	if (!(rows[n->kind].places & s->place))
 		misplaced(s, n);
@@ -126,7 +133,7 @@ static void sema_stmt(Sema *s, const Node *n)
 		reject(s, n->loc, D_E0309, "%s belongs before the grid", rows[n->kind].what);
 	else {
 		s->stmt = n->loc;
-		rows[n->kind].read(s, n);
+		(rows[n->kind].bind ? bind_all : rows[n->kind].read)(s, n);
 	}
 }
 

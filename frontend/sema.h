@@ -265,6 +265,7 @@ const Layout *shape_of(Sema *s, const Layout *l); /* top-level sizes, column-maj
 
 /* eval.c */
 Value eval(Sema *s, const Node *n);
+bool eval_int(Sema *s, const Node *n, int64_t lo, int64_t hi, const char *what, int64_t *out);
 
 /* arith.c: integers */
 Value int_new(Sema *s, Loc loc, IxKind kind, const Value *a, const Value *b);
@@ -331,6 +332,7 @@ Value tiles_divide(Sema *s, Loc loc, const Value *tensor, const Value *tiler);
 Value tiles_index(Sema *s, Loc loc, const Value *tiles, Value *at, int n);
 const Ix *tiles_count(Sema *s, const Tiling *t, int mode);
 const Ix *tensor_extent(Sema *s, const Tensor *t, int mode);
+const Ix *tiling_extent(Sema *s, const Tiling *t, int mode);        /* of its tensor */
 const Symbol *name_that_counts(Sema *s, const Tiling *t, int mode); /* its tiles; NULL: none */
 bool one_tile_along(Sema *s, int mode);                             /* of the grid */
 Val *tile_build(Sema *s, const Tile *t, Loc loc);
@@ -392,14 +394,14 @@ bool elem_is(const char *name, Elem *out);
 
 /* decl.c, atom.c, loops.c, stmt.c, acc.c, sched.c */
 void sema_block(Sema *s, const Node *block);
-void decl_const(Sema *s, const Node *n);
-void decl_let(Sema *s, const Node *n);
-void decl_layout(Sema *s, const Node *n);
+Value bind_const(Sema *s, const Node *n);
+Value bind_let(Sema *s, const Node *n);
+Value bind_layout(Sema *s, const Node *n);
 void decl_smem(Sema *s, const Node *n);
-void decl_tma(Sema *s, const Node *n);
-void decl_copy(Sema *s, const Node *n);
+Value bind_tma(Sema *s, const Node *n);
+Value bind_copy(Sema *s, const Node *n);
 void decl_pipeline(Sema *s, const Node *n);
-void decl_mma(Sema *s, const Node *n);
+Value bind_mma(Sema *s, const Node *n);
 void buffers_build(Sema *s);
 void buffers_check(Sema *s);
 void ring_build(Sema *s, const Ring *r);
@@ -480,5 +482,7 @@ const char *tile_example(Sema *s, const Tiling *t); /* gC[m,n] */
 
 Op *build(Sema *s, OpKind kind, Loc loc);
 Op *build_in(Sema *s, Op *op, Val *v);
+Op *build_copy(Sema *s, Loc loc, Val *to, Val *from);
+Op *build_fill(Sema *s, Loc loc, Val *to, double value);
 
 #endif

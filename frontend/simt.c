@@ -27,8 +27,8 @@ static bool bytes_of(Sema *s, const Node *n, int64_t *bytes)
 		wrong(s, n->loc, "what a thread copies at a time is so many bytes");
 		return false;
 	}
-	Value v = eval(s, n->kids.at[0]);
-	if (!want_int(s, &v, 1, VECTOR_MOST, "bytes that a thread copies at a time", bytes))
+	if (!eval_int(s, n->kids.at[0], 1, VECTOR_MOST, "bytes that a thread copies at a time",
+		      bytes))
 		return false;
 	if (!(*bytes & (*bytes - 1)))
 		return true;
@@ -41,8 +41,7 @@ static bool bytes_of(Sema *s, const Node *n, int64_t *bytes)
 static bool threads_of(Sema *s, const Node *n, int64_t *threads)
 {
 	const ClauseRow *row = &clause_rows[CLAUSE_THREADS];
-	Value v = eval(s, n->kids.at[1]);
-	return want_int(s, &v, row->least, row->most, "the threads of a CTA", threads);
+	return eval_int(s, n->kids.at[1], row->least, row->most, "the threads of a CTA", threads);
 }
 
 Value simt_copy(Sema *s, const Node *n, const char *name)

@@ -21,6 +21,18 @@ Op *build_in(Sema *s, Op *op, Val *v)
 	return op;
 }
 
+Op *build_copy(Sema *s, Loc loc, Val *to, Val *from)
+{
+	return build_in(s, build_in(s, build(s, OP_COPY, loc), to), from);
+}
+
+Op *build_fill(Sema *s, Loc loc, Val *to, double value)
+{
+	Op *op = build_in(s, build(s, OP_FILL, loc), to);
+	op_real(s->kernel, op, A_VALUE, value);
+	return op;
+}
+
 /* ------------------------------------------------------------------ copies */
 /* Open modes of one tile are at that tile. */
 bool is_whole_tile(Sema *s, const Value *v)
@@ -121,8 +133,7 @@ static void load(Sema *s, const Node *n, const Value *to, const Value *from)
 		return;
 	if (!attrs_get(&t->def->attrs, A_RAGGED))
 		t->def->in[0].at = NULL; /* a buffer's rows may go on in the next group */
-	Op *copy = build(s, OP_COPY, n->loc);
-	build_in(s, build_in(s, copy, to->buffer->val), t);
+	Op *copy = build_copy(s, n->loc, to->buffer->val, t);
 	if (to->buffer->load && to->buffer->load->multicast)
 		op_str(s->kernel, copy, A_MULTICAST, to->buffer->load->multicast);
 	if (to->buffer->load && to->buffer->load->cache)
@@ -133,11 +144,6 @@ static void load(Sema *s, const Node *n, const Value *to, const Value *from)
 		op_str(s->kernel, copy, A_VIA, ctx_str(s->ctx, "tma.rows"));
 	if (to->buffer->load && to->buffer->load->bytes)
 		op_int(s->kernel, copy, A_BYTES, to->buffer->load->bytes);
-}
-
-static const Ix *mode_extent(Sema *s, const Tiling *t, int i)
-{
-	return layout_size(s->ctx, layout_mode(s->ctx, t->tensor->layout, i));
 }
 
 bool is_at_loops_tile(const Sema *s)
@@ -153,7 +159,7 @@ bool mode_at_grid(Sema *s, const Tile *to, int i)
 		return false;
 	if (to->names && to->gather == i)
 		return true; /* scatter_fits */
-	return at == s->grid_at[i] && mode_extent(s, t, i) == mode_extent(s, g, i) &&
+	return at == s->grid_at[i] && tiling_extent(s, t, i) == tiling_extent(s, g, i) &&
 	       t->extent[i] == g->extent[i];
 }
 
@@ -189,21 +195,17 @@ static bool report_shared(Sema *s, const Value *to)
 {
 	const char *name = to->tile->tiling->tensor->name;
 	int mode = shared_along(s, to->tile);
-	Buf at = {0}, extent = {0};
-	for (int i = 0; i < to->tile->tiling->rank; i++) {
-		buf_printf(&at, "%s", i ? "," : "");
-		ix_print(to->tile->at[i] ? to->tile->at[i] : ix_const(s->ctx, 0), &at);
-	}
-	ix_print(mode_extent(s, s->grid, mode), &extent);
-	reject(s, to->loc, D_E0306,
-	       "an element of '%s' belongs to several tiles of the output, and each of "
-	       "them would write it\n"
-	       "join them, %s[%s] += ... or %s[%s] <- max(%s[%s], ...); or write where "
-	       "%s <= %" PRId64 ", if there is one",
-	       name, name, at.s, name, at.s, name, at.s, extent.s, s->grid->extent[mode]);
-	buf_free(&at);
-	buf_free(&extent);
-	return false;
+	const char *at = "";
+	for (int i = 0; i < to->tile->tiling->rank; i++)
+		at = ctx_strf(s->ctx, "%s%s%s", at, i ? "," : "",
+			      to->tile->at[i] ? ix_text(s->ctx, to->tile->at[i]) : "0");
+	return reject(s, to->loc, D_E0306,
+		      "an element of '%s' belongs to several tiles of the output, and each of "
+		      "them would write it\n"
+		      "join them, %s[%s] += ... or %s[%s] <- max(%s[%s], ...); or write where "
+		      "%s <= %" PRId64 ", if there is one",
+		      name, name, at, name, at, name, at,
+		      ix_text(s->ctx, tiling_extent(s, s->grid, mode)), s->grid->extent[mode]);
 }
 
 static bool report_index(Sema *s, const Value *to, int i)
@@ -232,7 +234,7 @@ static bool counts_tiles(Sema *s, const Tile *to, int i)
 	return (i == matrix.at[1] && extent == 1) ||
 	       (i == matrix.at[0] && extent < s->grid->extent[i] &&
 		s->grid->extent[i] % extent == 0 &&
-		mode_extent(s, to->tiling, i) != mode_extent(s, s->grid, i));
+		tiling_extent(s, to->tiling, i) != tiling_extent(s, s->grid, i));
 }
 
 /* The mode of the grid that the name at mode j of a tensor counts tiles of, of the same extents;
@@ -242,7 +244,7 @@ static int mode_named(Sema *s, const Tile *to, int j)
 	const Tiling *t = to->tiling, *g = s->grid;
 	for (int i = 0; to->at[j] && to->at[j]->kind == IX_SYM && i < g->rank; i++)
 		if (to->at[j] == s->grid_at[i] && t->extent[j] == g->extent[i] &&
-		    mode_extent(s, t, j) == mode_extent(s, g, i))
+		    tiling_extent(s, t, j) == tiling_extent(s, g, i))
 			return i;
 	return -1;
 }
@@ -393,7 +395,7 @@ static void store(Sema *s, const Node *n, const Value *to, const Value *v)
 	Val *t = vector_tile(s, to, &shape);
 	if (!t || !store_value_fits(s, to, shape, v) || !reads_before(s, v, v->val))
 		return;
-	build_in(s, build_in(s, build(s, OP_COPY, n->loc), t), v->val);
+	build_copy(s, n->loc, t, v->val);
 	tiling_tensor(to->tile->tiling)->writes++;
 }
 

@@ -13,7 +13,7 @@ enum { EXTENT_MAX = 65536 };
 static bool whole_mode(Sema *s, const Tensor *t, int mode, Loc loc, int64_t *out)
 {
 	Value v = {.kind = V_INT, .loc = loc};
-	v.ix = layout_size(s->ctx, layout_mode(s->ctx, t->layout, mode));
+	v.ix = tensor_extent(s, t, mode);
 	if (ix_is_const(v.ix, NULL))
 		return want_int(s, &v, 1, EXTENT_MAX, "the extent of a tile", out);
 	return reject(s, loc, D_E0203,
@@ -69,14 +69,14 @@ const Ix *tensor_extent(Sema *s, const Tensor *t, int mode)
 	return layout_size(s->ctx, layout_mode(s->ctx, t->layout, mode));
 }
 
-static const Ix *extent(Sema *s, const Tiling *t, int mode)
+const Ix *tiling_extent(Sema *s, const Tiling *t, int mode)
 {
 	return tensor_extent(s, t->tensor, mode);
 }
 
 const Ix *tiles_count(Sema *s, const Tiling *t, int mode)
 {
-	return ix_ceil_div(s->ctx, extent(s, t, mode), ix_const(s->ctx, t->extent[mode]));
+	return ix_ceil_div(s->ctx, tiling_extent(s, t, mode), ix_const(s->ctx, t->extent[mode]));
 }
 
 bool one_tile_along(Sema *s, int mode)
@@ -96,23 +96,17 @@ bool tiling_repeats(Sema *s, const Tiling *t, int mode)
 static bool counts_others(Sema *s, const Tiling *t, int mode, const Coord *c)
 {
 	return c && (c->tile != t->extent[mode] ||
-		     (c->extent != extent(s, t, mode) && !tiling_repeats(s, t, mode)));
+		     (c->extent != tiling_extent(s, t, mode) && !tiling_repeats(s, t, mode)));
 }
 
 static DiagMsg *report_other_extent(Sema *s, const Tiling *t, int mode, const Value *at, DiagId id)
 {
 	const Coord *c = at->coord;
-	Buf counted = {0}, here = {0};
-	ix_print(c->extent, &counted);
-	ix_print(extent(s, t, mode), &here);
-	DiagMsg *m =
-		diag(s->ctx, at->loc, id,
-		     "'%s' counts tiles of %" PRId64 " of %s, mode %d of '%s' has tiles of %" PRId64
-		     " of %s",
-		     c->name, c->tile, counted.s, mode, t->tensor->name, t->extent[mode], here.s);
-	buf_free(&counted);
-	buf_free(&here);
-	return m;
+	return diag(s->ctx, at->loc, id,
+		    "'%s' counts tiles of %" PRId64 " of %s, mode %d of '%s' has tiles of %" PRId64
+		    " of %s",
+		    c->name, c->tile, ix_text(s->ctx, c->extent), mode, t->tensor->name,
+		    t->extent[mode], ix_text(s->ctx, tiling_extent(s, t, mode)));
 }
 
 const Symbol *name_that_counts(Sema *s, const Tiling *t, int mode)
@@ -133,7 +127,7 @@ static void report_swapped(Sema *s, const Tiling *t, int mode, const Value *at)
 	const Symbol *sym = name_that_counts(s, t, mode);
 	const Coord *c = at->coord;
 	bool parts = t->tensor->is_out && c->tile % t->extent[mode] == 0 &&
-		     c->extent != extent(s, t, mode);
+		     c->extent != tiling_extent(s, t, mode);
 	if (!sym && (parts || t->extent[mode] == 1))
 		return;
 	DiagMsg *m = report_other_extent(s, t, mode, at, D_W0203);
@@ -162,22 +156,20 @@ static const char *bounds_of(Sema *s, const Ix *at)
 	return all;
 }
 
-static void report_origin(Sema *s, const Tiling *t, int mode, const Value *at, bool below)
+static bool report_origin(Sema *s, const Tiling *t, int mode, const Value *at, bool below)
 {
 	const char *bounds = bounds_of(s, at->ix);
-	DiagMsg *m = diag(s->ctx, at->loc, D_E0211,
-			  "this tile may begin outside 0..2147483647 of mode %d of '%s'", mode,
-			  t->tensor->name);
-	Buf b = {0};
-	ix_print(at->ix, &b);
+	const char *help = ctx_strf(s->ctx, "an index counts tiles, here of %" PRId64 " elements",
+				    t->extent[mode]);
 	if (bounds && below)
-		diag_remedy(s->ctx, m, "to read the first tile again there, write max(%s, 0)", b.s);
+		help = ctx_strf(s->ctx, "to read the first tile again there, write max(%s, 0)",
+				ix_text(s->ctx, at->ix));
 	else if (bounds)
-		diag_remedy(s->ctx, m, "say how many there are: where %s", bounds);
-	else
-		diag_remedy(s->ctx, m, "an index counts tiles, here of %" PRId64 " elements",
-			    t->extent[mode]);
-	buf_free(&b);
+		help = ctx_strf(s->ctx, "say how many there are: where %s", bounds);
+	return reject(s, at->loc, D_E0211,
+		      "this tile may begin outside 0..2147483647 of mode %d of '%s'\n"
+		      "%s",
+		      mode, t->tensor->name, help);
 }
 
 /* How many names of loops and of the grid are added up: sizes are none, nor are products. */
@@ -192,16 +184,13 @@ static int names_added(const Sema *s, const Ix *x)
 
 static void warn_of_sum(Sema *s, const Tiling *t, int mode, const Value *at)
 {
-	Buf b = {0};
 	if (t->extent[mode] == 1 || names_added(s, at->ix) < 2)
 		return;
-	ix_print(at->ix, &b);
 	diag(s->ctx, at->loc, D_W0204,
 	     "'%s' counts tiles of %" PRId64 " elements of mode %d of '%s', not elements\n"
 	     "to move by one element, give '%s' one mode more, of the same stride, and tiles "
 	     "of 1 along it: (P,S,K):(K,K,1); if tiles are meant, -Wno-W0204 silences this",
-	     b.s, t->extent[mode], mode, t->tensor->name, t->tensor->name);
-	buf_free(&b);
+	     ix_text(s->ctx, at->ix), t->extent[mode], mode, t->tensor->name, t->tensor->name);
 }
 
 /* Origins are 32-bit for TMA, whatever the expression. */
@@ -220,7 +209,7 @@ static bool origin_fits(Sema *s, const Tiling *t, int mode, const Value *at)
 		diag_remedy(s->ctx, report_other_extent(s, t, mode, at, D_E0211),
 			    "write the indices in the order of the modes of '%s'", t->tensor->name);
 	else
-		report_origin(s, t, mode, at, lo < 0);
+		return report_origin(s, t, mode, at, lo < 0);
 	return false;
 }
 

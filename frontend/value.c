@@ -216,11 +216,7 @@ const Layout *shape_of(Sema *s, const Layout *l)
 
 const char *shape_str(Sema *s, const Layout *l)
 {
-	Buf b = {0};
-	tup_print(shape_of(s, l)->shape, &b);
-	const char *text = ctx_str(s->ctx, b.s);
-	buf_free(&b);
-	return text;
+	return tup_text(s->ctx, shape_of(s, l)->shape);
 }
 
 bool shape_same(Sema *s, const Layout *a, const Layout *b)

@@ -79,21 +79,17 @@ const char *grid_name_of(Sema *s, const Ix *extent)
 
 static bool report_other_length(Sema *s, const Tensor *t, int mode, const Value *at)
 {
-	Buf here = {0}, there = {0};
-	const char *name = grid_name_of(s, tensor_extent(s, t, mode));
+	const Ix *here = tensor_extent(s, t, mode);
 	int64_t tile;
-	ix_print(tensor_extent(s, t, mode), &here);
-	ix_print(extent_by(s, at->ix, &tile), &there);
-	DiagMsg *m = diag(s->ctx, at->loc, D_E0211,
-			  "'%s' has %s elements along mode %d, and the index counts tiles of %s",
-			  t->name, here.s, mode, there.s);
-	if (name)
-		diag_remedy(s->ctx, m, "index it with %s, or give it the extent %s", name, there.s);
-	else
-		diag_remedy(s->ctx, m, "give it the extent of the output: %s", there.s);
-	buf_free(&here);
-	buf_free(&there);
-	return false;
+	const char *name = grid_name_of(s, here),
+		   *there = ix_text(s->ctx, extent_by(s, at->ix, &tile));
+	return reject(s, at->loc, D_E0211,
+		      "'%s' has %s elements along mode %d, and the index counts tiles of %s\n"
+		      "%s",
+		      t->name, ix_text(s->ctx, here), mode, there,
+		      name ? ctx_strf(s->ctx, "index it with %s, or give it the extent %s", name,
+				      there)
+			   : ctx_strf(s->ctx, "give it the extent of the output: %s", there));
 }
 
 /* Its extent of a tile, as the output's tiles have it. */
@@ -210,14 +206,10 @@ static Val *view_of(Sema *s, const Tensor *t, const Layout *l, const char *stem)
 
 static bool report_parts(Sema *s, const Tiling *t, int mode, const Ix *first, Loc loc)
 {
-	Buf b = {0};
-	ix_print(first, &b);
-	reject(s, loc, D_E0211,
-	       "a tile of %" PRId64 " of '%s' may lie in two parts of its mode %d\n"
-	       "a tile's extent divides the first part, %s",
-	       t->extent[mode], t->tensor->name, mode, b.s);
-	buf_free(&b);
-	return false;
+	return reject(s, loc, D_E0211,
+		      "a tile of %" PRId64 " of '%s' may lie in two parts of its mode %d\n"
+		      "a tile's extent divides the first part, %s",
+		      t->extent[mode], t->tensor->name, mode, ix_text(s->ctx, first));
 }
 
 /* A first part that repeats has one element: the tile is of the other parts, so many elements of

@@ -183,7 +183,10 @@ const Tup *layout_eval(Ctx *c, const Layout *l, const Tup *at);
 int64_t swizzle_apply(Swizzle sw, int64_t x);
 
 void layout_print(const Layout *l, Buf *out);
-const char *layout_str(Ctx *c, const Layout *l); /* in the ctx's arena */
+/* In the ctx's arena. */
+const char *layout_str(Ctx *c, const Layout *l);
+const char *tup_text(Ctx *c, const Tup *t);
+const char *ix_text(Ctx *c, const Ix *x);
 const Layout *layout_parse(Ctx *c, const char **s, const char **why);
 
 #endif

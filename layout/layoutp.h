@@ -38,8 +38,6 @@ uint64_t basis_inside(uint64_t basis); /* the path without it */
 
 /* layout_algebra.c */
 const void *refuse(Ctx *c, const char **why, const char *fmt, ...) PRINTF(3, 4); /* NULL */
-const char *ix_text(Ctx *c, const Ix *x);
-const char *tup_text(Ctx *c, const Tup *t);
 bool layout_usable(Ctx *c, const char *operation, const Layout *l, const char **why);
 bool ix_divides(Ctx *c, const Ix *a, const Ix *b, const Ix **q); /* a = q * b, surely */
 int ix_at_most(Ctx *c, const Ix *a, const Ix *b);                /* 1 yes, 0 no, -1 unknown */
