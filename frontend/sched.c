@@ -33,6 +33,14 @@ static const ClauseWord *word_of(ClauseId clause, const char *word)
 	return NULL;
 }
 
+static ClauseId clause_find(const char *name)
+{
+	ClauseId id = 0;
+	while (id < CLAUSE_COUNT && strcmp(clause_rows[id].word, name) != 0)
+		id++;
+	return id;
+}
+
 /* ------------------------------------------------------------------ words of a clause */
 static const Node *word_at(const Node *n, int i)
 {
@@ -67,6 +75,52 @@ static void bad_form(Sema *s, const Node *n, const char *form)
 	       "'%s' cannot be written like this\n"
 	       "write %s",
 	       n->name, form);
+}
+
+/* "auto, slice, leader or off" */
+static const char *words_text(Sema *s, ClauseId clause)
+{
+	const char *text = NULL, *last = NULL;
+	for (int i = 0; i < clause_words_count; i++) {
+		if (clause_words[i].clause != clause || !clause_words[i].built)
+			continue;
+		if (last)
+			text = text ? ctx_strf(s->ctx, "%s, %s", text, last) : last;
+		last = clause_words[i].word;
+	}
+	return ctx_strf(s->ctx, "%s or %s", text, last);
+}
+
+/* Not one of the clause's; the nearest of these may be meant. */
+static const ClauseWord *no_word(Sema *s, Loc loc, ClauseId clause, const char *name)
+{
+	Suggest g = suggest_begin(name);
+	const ClauseWord *w = word_of(clause, name);
+	if (w)
+		reject(s, loc, D_E0301, "not built yet: %s %s; %s is", clause_rows[clause].word,
+		       name, words_text(s, clause));
+	if (w || is_retired(s, name, loc))
+		return NULL;
+	for (int i = 0; i < clause_words_count; i++)
+		if (clause_words[i].clause == clause && !sched_word(name))
+			suggest_try(&g, clause_words[i].word);
+	DiagMsg *m = diag(s->ctx, loc, D_E0308, "%s is %s, not %s", clause_rows[clause].word,
+			  words_text(s, clause), name);
+	if (!help_habit(s, name, m))
+		suggest_end(s, &g, m);
+	return NULL;
+}
+
+/* The row of a word of the clause, or of a const that is one; NULL: reported. */
+static const ClauseWord *clause_word(Sema *s, const Node *n, ClauseId clause)
+{
+	if (n->kind == N_NAME && !scope_find(s, n->name) && !sched_word(n->name))
+		return no_word(s, n->loc, clause, n->name);
+	Value v = eval(s, n);
+	if (!want(s, &v, V_WORD, ctx_strf(s->ctx, "'%s'", clause_rows[clause].word)))
+		return NULL;
+	const ClauseWord *w = word_of(clause, v.str);
+	return w && w->built ? w : no_word(s, n->loc, clause, v.str);
 }
 
 static bool bounded(Sema *s, const Node *n, const ClauseRow *row, int64_t *out)
@@ -112,24 +166,24 @@ static bool registers_fit(Sema *s, const Node *n, const Role *p, const Role *c)
 	int threads = THREADS_WG * (1 + (int)c->count),
 	    entry = t ? kernel_entry_regs(s->kernel, threads) : 0;
 	int64_t sum = THREADS_WG * (p->regs + c->count * c->regs);
-	DiagMsg *m = NULL;
 	if (p->regs && !target_takes(s, n->loc, FT_SETMAXNREG, "leave regs out"))
 		return false;
 	if (!p->regs != !c->regs)
-		m = diag(s->ctx, n->loc, D_E0308, "regs are given for all roles or for none");
-	else if (p->regs && t && sum > entry * threads)
-		m = diag(s->ctx, n->loc, D_E0308,
-			 "%d * (%" PRId64 " + %" PRId64 " * %" PRId64 ") = %" PRId64
-			 " registers, and a CTA of %d threads has %d",
-			 THREADS_WG, p->regs, c->count, c->regs, sum, threads, entry * threads);
-	else if (p->regs && t && (p->regs > entry || c->regs < entry))
-		m = diag(s->ctx, n->loc, D_E0308,
-			 "each of %d threads begins with %d registers: a producer's only "
-			 "become fewer, a consumer's more\n"
-			 "leave regs out, or give the producer at most %d and the consumer at "
-			 "least that",
-			 threads, entry, entry);
-	return !m;
+		return reject(s, n->loc, D_E0308, "regs are given for all roles or for none");
+	if (p->regs && t && sum > entry * threads)
+		return reject(s, n->loc, D_E0308,
+			      "%d * (%" PRId64 " + %" PRId64 " * %" PRId64 ") = %" PRId64
+			      " registers, and a CTA of %d threads has %d",
+			      THREADS_WG, p->regs, c->count, c->regs, sum, threads,
+			      entry * threads);
+	if (p->regs && t && (p->regs > entry || c->regs < entry))
+		return reject(s, n->loc, D_E0308,
+			      "each of %d threads begins with %d registers: a producer's only "
+			      "become fewer, a consumer's more\n"
+			      "leave regs out, or give the producer at most %d and the consumer at "
+			      "least that",
+			      threads, entry, entry);
+	return true;
 }
 
 static void roles_spelled(Sema *s, const Node *n, const char *roles)
@@ -170,46 +224,23 @@ static void roles_spelled(Sema *s, const Node *n, const char *roles)
 	s->schedule.consumers_loc = c.at->loc;
 }
 
-static DiagMsg *no_roles(Sema *s, Loc loc, const char *name)
-{
-	return diag(s->ctx, loc, D_E0308,
-		    "no roles are called '%s'; none, cooperative and pingpong are", name);
-}
-
+/* roles none;  roles pingpong;  roles { .. }  roles pingpong { .. } */
 static void clause_roles(Sema *s, const Node *n)
 {
-	const Node *last = word_at(n, n->kids.n - 1);
-	Suggest g;
-	if (n->kids.n == 1 && last->kind == N_BLOCK) {
-		roles_spelled(s, n, "cooperative");
-		return;
-	}
-	bool spelled = n->kids.n == 2 && last->kind == N_BLOCK;
-	if (spelled)
-		last = n->kids.at[0];
-	if ((n->kids.n != 1 && !spelled) || last->kind != N_NAME) {
+	const Node *last = word_at(n, n->kids.n - 1), *name = word_at(n, 0);
+	bool spelled = last && last->kind == N_BLOCK, named = n->kids.n == 1 + spelled;
+	if ((!named && n->kids.n != spelled) || !last || (named && name->kind != N_NAME)) {
 		bad_form(s, n, "roles cooperative;");
 		return;
 	}
-	const Symbol *sym = scope_find(s, last->name);
-	if (!sym && !sched_word(last->name)) {
-		g = suggest_begin(last->name);
-		sched_suggest(&g);
-		suggest_end(s, &g, no_roles(s, last->loc, last->name));
-		return;
-	}
-	Value v = eval(s, last);
-	if (!want(s, &v, V_WORD, "'roles'"))
-		return;
-	const ClauseWord *w = word_of(CLAUSE_ROLES, v.str);
-	if (!w || !w->built)
-		no_roles(s, last->loc, v.str);
-	else if (spelled && !strcmp(v.str, "none"))
+	const ClauseWord *w =
+		named ? clause_word(s, name, CLAUSE_ROLES) : word_of(CLAUSE_ROLES, "cooperative");
+	if (w && spelled && !w->value)
 		bad_form(s, n, "roles none; it has no producer and no consumer");
-	else if (spelled)
-		roles_spelled(s, n, v.str);
-	else
-		kernel_str(s->kernel, A_ROLES, v.str);
+	else if (w && spelled)
+		roles_spelled(s, n, w->word);
+	else if (w)
+		kernel_str(s->kernel, A_ROLES, w->word);
 }
 
 /* ------------------------------------------------------------------ groups */
@@ -235,17 +266,6 @@ static void clause_group(Sema *s, const Node *n)
 		bad_form(s, n, clause_rows[CLAUSE_GROUP].example);
 }
 
-static bool on_or_off(Sema *s, const Node *word, bool *on)
-{
-	Value v = eval(s, word);
-	if (!want(s, &v, V_WORD, "a switch"))
-		return false;
-	*on = !strcmp(v.str, "on");
-	if (!*on && strcmp(v.str, "off"))
-		reject(s, word->loc, D_E0308, "a switch is on or off, not %s", v.str);
-	return *on || !strcmp(v.str, "off");
-}
-
 /* A pair of the numbers that the row allows; false where they are none. */
 static bool pair(Sema *s, const Node *t, const ClauseRow *row)
 {
@@ -257,38 +277,19 @@ static bool pair(Sema *s, const Node *t, const ClauseRow *row)
 	return true;
 }
 
-/* on, off, dynamic: how tiles come to a CTA that computes several; false: it was said what is wrong
- */
-static bool turns_word(Sema *s, const Node *word, int64_t *turns)
-{
-	static const char *const words[] = {"off", "on", "dynamic"};
-	if (word->kind == N_NAME && is_retired(s, word->name, word->loc))
-		return false;
-	Value v = eval(s, word);
-	if (!want(s, &v, V_WORD, "'persistent'"))
-		return false;
-	const ClauseWord *w = word_of(CLAUSE_PERSISTENT, v.str);
-	if (w && !w->built)
-		return reject(s, word->loc, D_E0301,
-			      "not built yet: persistent %s; persistent and persistent dynamic are",
-			      v.str);
-	for (*turns = 0; *turns < (int64_t)COUNTOF(words); ++*turns)
-		if (!strcmp(v.str, words[*turns]))
-			return true;
-	return reject(s, word->loc, D_E0308, "persistent is on, off or dynamic, not %s", v.str);
-}
-
 /* persistent;  persistent off;  persistent dynamic;  persistent group(8) along n; */
 static void clause_persistent(Sema *s, const Node *n)
 {
-	const Node *first = word_at(n, 0), *turns_of = is_word(first, "group") ? NULL : first;
-	int i = turns_of ? 1 : 0;
-	const Node *order = word_at(n, i);
-	int64_t turns = 1;
-	if (order && (!is_word(order, "group") || !group_words(s, n, i + 1)))
+	const Node *first = word_at(n, 0), *turns = is_word(first, "group") ? NULL : first;
+	const Node *order = word_at(n, turns != NULL);
+	if (order && (!is_word(order, "group") || !group_words(s, n, 1 + (turns != NULL)))) {
 		bad_form(s, n, clause_rows[CLAUSE_PERSISTENT].example);
-	else if ((!turns_of || turns_word(s, turns_of, &turns)) && turns)
-		kernel_int(s->kernel, A_PERSISTENT, turns);
+		return;
+	}
+	const ClauseWord *w =
+		turns ? clause_word(s, turns, CLAUSE_PERSISTENT) : word_of(CLAUSE_PERSISTENT, "on");
+	if (w && w->value)
+		kernel_int(s->kernel, A_PERSISTENT, w->value);
 }
 
 /* ------------------------------------------------------------------ clauses of one form */
@@ -302,47 +303,23 @@ static void read_int(Sema *s, const Node *n, const ClauseRow *row)
 /* The word alone is on. */
 static void read_switch(Sema *s, const Node *n, const ClauseRow *row)
 {
-	bool on = true;
-	if (!n->kids.n || on_or_off(s, n->kids.at[0], &on))
-		kernel_int(s->kernel, row->attr, on);
-}
-
-/* "auto, slice, leader or off" */
-static const char *words_text(Sema *s, ClauseId clause)
-{
-	const char *text = "", *last = NULL;
-	for (int i = 0; i < clause_words_count; i++) {
-		if (clause_words[i].clause != clause)
-			continue;
-		if (last)
-			text = *text ? ctx_strf(s->ctx, "%s, %s", text, last) : last;
-		last = clause_words[i].word;
-	}
-	return *text ? ctx_strf(s->ctx, "%s or %s", text, last) : last;
-}
-
-static const char *clause_word(Sema *s, const Node *word, ClauseId clause)
-{
-	const char *name = clause_rows[clause].word;
-	Value v = eval(s, word);
-	if (!want(s, &v, V_WORD, ctx_strf(s->ctx, "'%s'", name)))
-		return NULL;
-	if (word_of(clause, v.str))
-		return v.str;
-	reject(s, word->loc, D_E0308, "%s is %s, not %s", name, words_text(s, clause), v.str);
-	return NULL;
-}
-
-const char *sched_multicast(Sema *s, const Node *word)
-{
-	return clause_word(s, word, CLAUSE_MULTICAST);
+	ClauseId id = (ClauseId)(row - clause_rows);
+	const ClauseWord *w = n->kids.n ? clause_word(s, n->kids.at[0], id) : word_of(id, "on");
+	if (w)
+		kernel_int(s->kernel, row->attr, w->value);
 }
 
 static void read_word(Sema *s, const Node *n, const ClauseRow *row)
 {
-	const char *word = clause_word(s, n->kids.at[0], (ClauseId)(row - clause_rows));
-	if (word)
-		kernel_str(s->kernel, row->attr, word);
+	const ClauseWord *w = clause_word(s, n->kids.at[0], (ClauseId)(row - clause_rows));
+	if (w)
+		kernel_str(s->kernel, row->attr, w->word);
+}
+
+const char *sched_multicast(Sema *s, const Node *word)
+{
+	const ClauseWord *w = clause_word(s, word, CLAUSE_MULTICAST);
+	return w ? ctx_str(s->ctx, w->word) : NULL;
 }
 
 /* CTAs that share the k of a tile are in one cluster, or see each other's sums in workspace. */
@@ -417,9 +394,7 @@ static void clause_unknown(Sema *s, const Node *n)
 
 static void clause(Sema *s, const Node *n)
 {
-	int i = 0;
-	while (i < CLAUSE_COUNT && strcmp(clause_rows[i].word, n->name) != 0)
-		i++;
+	ClauseId i = clause_find(n->name);
 	if (i == CLAUSE_COUNT)
 		clause_unknown(s, n);
 	else if (clause_rows[i].form == CF_LATER)
@@ -481,7 +456,7 @@ void sched_ahead(Sema *s, const Node *body)
 		const Node *block = body->kids.at[i];
 		for (int j = 0; block->kind == N_SCHEDULE && j < block->kids.n; j++)
 			if (block->kids.at[j]->kind == N_CLAUSE &&
-			    !strcmp(block->kids.at[j]->name, clause_rows[CLAUSE_SWAP].word))
+			    clause_find(block->kids.at[j]->name) == CLAUSE_SWAP)
 				s->schedule.swap = block->kids.at[j];
 	}
 }
@@ -490,10 +465,11 @@ bool sched_swaps(Sema *s)
 {
 	const Node *n = s->schedule.swap, *word = n ? word_at(n, 0) : NULL;
 	const Symbol *sym = word && word->kind == N_NAME ? scope_find(s, word->name) : NULL;
-	if (!word)
-		return n;
-	return sym ? sym->value.kind == V_WORD && !strcmp(sym->value.str, "on")
-		   : is_word(word, "on");
+	const char *name = !sym                        ? word ? word->name : "on"
+			   : sym->value.kind == V_WORD ? sym->value.str
+						       : NULL;
+	const ClauseWord *w = name ? word_of(CLAUSE_SWAP, name) : NULL;
+	return n && w && w->value;
 }
 
 static void swap_fits(Sema *s)

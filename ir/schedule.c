@@ -12,7 +12,7 @@ const ClauseRow clause_rows[CLAUSE_COUNT] = {
 };
 
 const ClauseWord clause_words[] = {
-#define WORD(clause, word, built) {CLAUSE_##clause, word, built},
+#define WORD(clause, word, value, built) {CLAUSE_##clause, word, value, built},
 #include "ir/schedule.def"
 };
 const int clause_words_count = COUNTOF(clause_words);

@@ -27,6 +27,7 @@ extern const ClauseRow clause_rows[CLAUSE_COUNT];
 typedef struct {
 	ClauseId clause;
 	const char *word;
+	int value; /* of the attribute, where that is a number */
 	bool built;
 } ClauseWord;
 extern const ClauseWord clause_words[];
