@@ -263,8 +263,15 @@ static Value call_elementwise(Sema *s, const Node *call, const EltRow *row, Valu
 	if (ints && (row->op == OP_MIN || row->op == OP_MAX))
 		return int_new(s, call->loc, row->op == OP_MIN ? IX_MIN : IX_MAX, &args[0],
 			       &args[1]);
-	if (ints && row->op == OP_SELECT && ix_is_const(args[0].ix, &c))
-		return args[c ? 1 : 2];
+	if (ints && row->op == OP_SELECT)
+		return ix_is_const(args[0].ix, &c)
+			       ? args[c ? 1 : 2]
+			       : rejected(s, args[0].loc, D_E0203,
+					  "select chooses between integers while the kernel is "
+					  "compiled, and this is known only at run time\n"
+					  "a size or an index is c * x + (1 - c) * y, as "
+					  "comparisons are 1 or 0; what tiles are combined with is "
+					  "an argument, x : f32");
 	for (int i = 0; i < n; i++)
 		if (!is_elementwise(&args[i])) {
 			help_value(s,

@@ -381,15 +381,17 @@ static void condition(Sema *s, const Node *n)
 	learn(s, v.ix);
 }
 
-static void symbols_have_values(Sema *s, const Node *n)
+static bool symbols_have_values(Sema *s, const Node *n)
 {
+	bool all = true;
 	FactList facts = facts_begin(s->kernel);
 	for (int i = 0; i < s->kernel->syms.n; i++) {
 		const IxFact *f = &facts.at[i];
 		if (f->lo > f->hi)
-			reject(s, n->name_loc, D_E0311, "the where clauses leave no value for '%s'",
-			       f->name);
+			all = reject(s, n->name_loc, D_E0311,
+				     "the where clauses leave no value for '%s'", f->name);
 	}
+	return all;
 }
 
 bool target_fits(Sema *s, const char *name, Loc loc)
@@ -533,6 +535,13 @@ static void said_kernel(Sema *s, const Node *n)
 	said(s, SAID_KERNEL, n->name, n->kids.at[2]->loc, target);
 }
 
+static void body(Sema *s, const Node *block)
+{
+	sched_ahead(s, block);
+	sema_block(s, block);
+	sched_finish(s);
+}
+
 void sema_kernel(Sema *s, const Node *n)
 {
 	int mark = scope_mark(s);
@@ -548,12 +557,11 @@ void sema_kernel(Sema *s, const Node *n)
 	clauses(s, n->kids.at[1]);
 	tensors_fit(s);
 	said_kernel(s, n);
-	symbols_have_values(s, n);
+	bool sizes = symbols_have_values(s, n);
 	layout_assume(s->ctx, kernel_facts(s->kernel));
 	s->facts = facts_begin(s->kernel);
-	sched_ahead(s, n->kids.at[2]);
-	sema_block(s, n->kids.at[2]);
-	sched_finish(s);
+	if (sizes) /* else every index would seem to leave its tensor */
+		body(s, n->kids.at[2]);
 	if (diag_errors(s->ctx) == s->errors_before_kernel) {
 		outputs_written(s, n);
 		reductions_fit(s);
