@@ -65,18 +65,13 @@ bool elt_whole(Sema *s, const Value *v)
 		      shape_str(s, v->val->type->layout), shape_str(s, v->wide));
 }
 
-static int64_t extent_of(const Layout *l, int mode)
-{
-	return tup_get(l->shape, mode)->leaf->value;
-}
-
 /* A value whose elements stand for one of this shape. */
 static Value result_for(Val *val, const Layout *shape)
 {
 	Value v = result(val);
 	bool differs = false;
 	for (int i = 0; v.kind == V_FRAG && shape && i < BUFFER_RANK; i++)
-		differs |= extent_of(val->type->layout, i) != extent_of(shape, i);
+		differs |= shape_extent(val->type->layout, i) != shape_extent(shape, i);
 	v.wide = differs ? shape : NULL;
 	return v;
 }
@@ -86,8 +81,8 @@ static bool is_part(const Layout *part, const Layout *whole)
 {
 	if (layout_rank(part) != BUFFER_RANK || layout_rank(whole) != BUFFER_RANK)
 		return false;
-	return (extent_of(part, 0) == 1 || extent_of(part, 0) == extent_of(whole, 0)) &&
-	       extent_of(whole, 1) % extent_of(part, 1) == 0;
+	return (shape_extent(part, 0) == 1 || shape_extent(part, 0) == shape_extent(whole, 0)) &&
+	       shape_extent(whole, 1) % shape_extent(part, 1) == 0;
 }
 
 static bool may_read(Sema *s, const Value *v)
@@ -195,8 +190,8 @@ static Val *operand(Sema *s, const Value *v, Elem e)
 
 const Layout *reduced_shape(Sema *s, const Layout *tile, int kept)
 {
-	int64_t rows = kept == 0 ? extent_of(tile, 0) : 1,
-		cols = kept == 1 ? extent_of(tile, 1) : 1;
+	int64_t rows = kept == 0 ? shape_extent(tile, 0) : 1,
+		cols = kept == 1 ? shape_extent(tile, 1) : 1;
 	return layout_left(s->ctx,
 			   tup_new(s->ctx,
 				   (const Tup *[]){tup_int(s->ctx, rows), tup_int(s->ctx, cols)},
@@ -212,7 +207,7 @@ static const Layout *joined(Sema *s, const Layout *a, const Layout *b)
 	if (layout_rank(a) != BUFFER_RANK || layout_rank(b) != BUFFER_RANK)
 		return NULL;
 	for (int i = 0; i < BUFFER_RANK; i++) {
-		int64_t x = extent_of(a, i), y = extent_of(b, i);
+		int64_t x = shape_extent(a, i), y = shape_extent(b, i);
 		if (x != y && x != 1 && y != 1)
 			return NULL;
 		both[i] = tup_int(s->ctx, x > y ? x : y);
@@ -243,7 +238,7 @@ static bool operands_fit(Sema *s, const EltRow *row, const Value *args, const La
 static int64_t held_extent(const Value *v, int mode)
 {
 	bool tile = !is_number(v) && v->val->type->kind == TY_TILE;
-	return tile ? extent_of(v->val->type->layout, mode) : 1;
+	return tile ? shape_extent(v->val->type->layout, mode) : 1;
 }
 
 /* The extents of what is held: the most that an operand has, of which others have parts. NULL:
@@ -384,7 +379,7 @@ static bool has_rows(Sema *s, const char *what, const Value *v)
 	Tile t;
 	const Layout *l = v->val->type->layout;
 	bool like_grid = s->mma_loc.src < 0 && s->grid && l == tiling_shape(s, s->grid);
-	if (extent_of(l, 0) > 1 || like_grid || tile_around(s, l, &t))
+	if (shape_extent(l, 0) > 1 || like_grid || tile_around(s, l, &t))
 		return true;
 	return reject(s, v->loc, D_E0203,
 		      "%s is of the rows of a tile, and this has one element for each column\n"
@@ -394,7 +389,7 @@ static bool has_rows(Sema *s, const char *what, const Value *v)
 
 static bool has_columns(Sema *s, const Node *call, const Value *v)
 {
-	if (extent_of(v->val->type->layout, 1) > 1)
+	if (shape_extent(v->val->type->layout, 1) > 1)
 		return true;
 	return reject(s, v->loc, D_E0203,
 		      "%s is of the elements of a row, and this has one for each row\n"
@@ -484,45 +479,27 @@ static bool rows_fit(Sema *s, const Node *call, const Value *given, int64_t rows
 		      *n, WARP_ROWS, name, WARP_ROWS, WARP_ROWS);
 }
 
-/* colsum(x, 16): of each column a value for each 16 rows; tilesum(x, 16): for each 16 rows. */
-static Value reduce_some(Sema *s, const Node *call, const Reduction *r, Value *args)
+/* rowsum(x): of each row; colsum(x), tilesum(x): of each column of the tile, of all of it, or with a
+ * second operand of so many rows of these. */
+Value elt_reduce(Sema *s, const Node *call, const Reduction *r, Value *args, int n)
 {
-	int64_t n;
-	if (!elt_reducible(s, call, &args[0]))
+	bool across = n > 1 || (s->place == AT_GRID && s->mma_loc.src >= 0);
+	if (r->kept != 0 && !across)
+		return report_joined_only(s, call, r);
+	if (!elt_reducible(s, call, args) || (r->kept == 0 && !has_columns(s, call, args)))
 		return value_bad();
-	Val *v = args[0].val;
-	int64_t rows = extent_of(v->type->layout, 0), cols = extent_of(v->type->layout, 1);
-	if (!rows_fit(s, call, &args[1], rows, &n))
+	Val *v = args->val;
+	int64_t rows = shape_extent(v->type->layout, 0), cols = shape_extent(v->type->layout, 1),
+		shared = rows;
+	if (n > 1 && !rows_fit(s, call, &args[1], rows, &shared))
 		return value_bad();
 	v = elt_inside(s, call->loc, v, r);
 	if (r->kept < 0 && cols > 1)
 		v = reduce(s, call->loc, r, v, reduced_shape(s, v->type->layout, 0));
-	cols = r->kept < 0 ? 1 : cols;
-	return result(reduce(s, call->loc, r, v, layout_2d(s->ctx, rows / n, cols, 1, rows / n)));
-}
-
-/* colsum(x), tilesum(x): of each column of the tile, of all of it. */
-static Value reduce_columns(Sema *s, const Node *call, const Reduction *r, Value *args)
-{
-	if (!elt_reducible(s, call, args))
-		return value_bad();
-	Val *v = elt_inside(s, call->loc, args->val, r);
-	if (r->kept < 0 && extent_of(v->type->layout, 1) > 1)
-		v = reduce(s, call->loc, r, v, reduced_shape(s, v->type->layout, 0));
-	return result(reduce(s, call->loc, r, v, reduced_shape(s, v->type->layout, r->kept)));
-}
-
-Value elt_reduce(Sema *s, const Node *call, const Reduction *r, Value *args, int n)
-{
+	const Layout *to = reduced_shape(s, v->type->layout, r->kept);
 	if (n > 1)
-		return reduce_some(s, call, r, args);
-	if (r->kept != 0)
-		return s->place == AT_GRID && s->mma_loc.src >= 0 ? reduce_columns(s, call, r, args)
-								  : report_joined_only(s, call, r);
-	if (!elt_reducible(s, call, args) || !has_columns(s, call, args))
-		return value_bad();
-	Val *v = elt_inside(s, call->loc, args->val, r);
-	return result(reduce(s, call->loc, r, v, reduced_shape(s, v->type->layout, 0)));
+		to = layout_2d(s->ctx, rows / shared, r->kept < 0 ? 1 : cols, 1, rows / shared);
+	return result(reduce(s, call->loc, r, v, to));
 }
 
 /* Of what rows has a value each; NULL: reported. */

@@ -7,8 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-enum { ARGS_MAX = 16 };
-
 bool eval_int(Sema *s, const Node *n, int64_t lo, int64_t hi, const char *what, int64_t *out)
 {
 	Value v = eval(s, n);
@@ -347,9 +345,9 @@ static Value call_template(Sema *s, const Node *call, const Node *callee, Value 
 
 static Value eval_call(Sema *s, const Node *n)
 {
-	Value args[ARGS_MAX];
 	const Node *callee = n->kids.at[0];
 	int count = n->kids.n - 1;
+	Value *args = NEWN(s->arena, Value, count + 1);
 	if (callee->kind == N_NAME && !scope_find(s, callee->name) &&
 	    later_function(callee->name) && !elt_by_name(callee->name))
 		return unknown_name(s, callee->name, callee->loc);
@@ -359,9 +357,6 @@ static Value eval_call(Sema *s, const Node *n)
 		return rejected(s, n->loc, D_E0307,
 				"groups are what a grid runs over, or a loop\n"
 				"write for (g,m,n) in groups(gD, ends)");
-	if (count > ARGS_MAX)
-		return rejected(s, n->loc, D_E0206, "%d arguments; no function takes more than %d",
-				count, ARGS_MAX);
 	if (!eval_all(s, n->kids.at + 1, count, args))
 		return value_bad();
 	if (callee->kind == N_NAME)
@@ -376,26 +371,22 @@ static Value eval_call(Sema *s, const Node *n)
 
 static Value eval_template(Sema *s, const Node *n)
 {
-	Value args[ARGS_MAX];
 	int count = n->kids.n;
-	bool swizzle = *n->name == 'S';
-	if (!swizzle)
+	Value *args = NEWN(s->arena, Value, count + 1);
+	if (*n->name != 'S')
 		return rejected(s, n->loc, D_E0206, "%s lacks its types: %s<...>(bf16, bf16, f32)",
 				n->name, n->name);
-	if (count > ARGS_MAX || !eval_all(s, n->kids.at, count, args))
-		return count > ARGS_MAX ? swizzle_template(s, n->loc, args, count) : value_bad();
-	return swizzle_template(s, n->loc, args, count);
+	return eval_all(s, n->kids.at, count, args) ? swizzle_template(s, n->loc, args, count)
+						    : value_bad();
 }
 
 static Value eval_index(Sema *s, const Node *n)
 {
-	Value v = eval(s, n->kids.at[0]), at[ARGS_MAX];
+	Value v = eval(s, n->kids.at[0]);
 	int count = n->kids.n - 1;
+	Value *at = NEWN(s->arena, Value, count + 1);
 	if (v.kind == V_BAD)
 		return v;
-	if (count > ARGS_MAX)
-		return rejected(s, n->loc, D_E0206, "%d indices; no tensor has more than %d modes",
-				count, RANK_MAX);
 	if (!eval_all(s, n->kids.at + 1, count, at))
 		return value_bad();
 	if (v.kind == V_TENSOR && is_vector_index(s, v.tensor, at, count))

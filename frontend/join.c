@@ -28,13 +28,13 @@ static const CombineRow *joined_by(const Node *to, const Node *from, int held)
 
 static bool is_column(const Layout *shape)
 {
-	return tup_get(shape->shape, 1)->leaf->value == 1;
+	return shape_extent(shape, 1) == 1;
 }
 
 /* An element for each row, each column or all of a tile. */
 static bool is_left(const Layout *shape)
 {
-	return is_column(shape) || tup_get(shape->shape, 0)->leaf->value == 1;
+	return is_column(shape) || shape_extent(shape, 0) == 1;
 }
 
 /* A tile as large as what is written: nothing of it is reduced. */
@@ -66,7 +66,7 @@ static const struct {
 
 static bool report_no_row(Sema *s, const Tensor *t, const Value *v, const Layout *to)
 {
-	bool row = tup_get(to->shape, 0)->leaf->value == 1;
+	bool row = shape_extent(to, 0) == 1;
 	return reject(s, v->loc, D_E0203,
 		      "what is joined to '%s' is a value %s, this is %s\n"
 		      "write %s%s",
@@ -199,7 +199,7 @@ static bool needs_order(Sema *s, const Op *op)
 static void say_parts(Sema *s, DiagMsg *m, const Op *op, const char *name)
 {
 	const Layout *to = op->in[0].val->type->layout;
-	int64_t cols = tup_get(to->shape, layout_rank(to) - 1)->leaf->value;
+	int64_t cols = shape_extent(to, layout_rank(to) - 1);
 	diag_remedy(
 		s->ctx, m,
 		"write a value for each tile of rows, g%s[m,n] <- %s(x) of %s : out f32 (T,%s), "

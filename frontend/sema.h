@@ -259,6 +259,7 @@ void value_print(Sema *s, const Value *v, Buf *out);
 const Layout *value_layout(Sema *s, const Value *v);             /* a shape alone is column-major */
 const Layout *layout_checked(Sema *s, const Layout *l, Loc loc); /* NULL: too large, reported */
 bool layout_in_memory(Sema *s, const Layout *l, Loc loc); /* false: offsets are no numbers, ... */
+int64_t shape_extent(const Layout *l, int mode);          /* of a shape of numbers */
 const char *shape_str(Sema *s, const Layout *l);
 bool shape_same(Sema *s, const Layout *a, const Layout *b);
 const Layout *shape_of(Sema *s, const Layout *l); /* top-level sizes, column-major */

@@ -203,6 +203,11 @@ const Layout *value_layout(Sema *s, const Value *v)
 	return layout_checked(s, layout_left(s->ctx, shape), v->loc);
 }
 
+int64_t shape_extent(const Layout *l, int mode)
+{
+	return tup_get(l->shape, mode)->leaf->value;
+}
+
 const Layout *shape_of(Sema *s, const Layout *l)
 {
 	const Tup *at[RANK_MAX];
