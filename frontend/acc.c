@@ -102,17 +102,17 @@ static Elem elem_of(const OperandOf *o)
 	return o->first ? o->row->a : o->row->b;
 }
 
-static void not_in_registers(Sema *s, const Value *v, const OperandOf *o)
+static bool not_in_registers(Sema *s, const Value *v, const OperandOf *o)
 {
 	bool swap = o->first != (o->which == 'A');
-	DiagMsg *m = diag(s->ctx, v->loc, D_E0203,
-			  "operand %c of %s is read from shared memory (PTX ISA, "
-			  "wgmma.mma_async), this is in registers",
-			  o->which, o->row->name);
-	diag_remedy(s->ctx, m,
-		    swap ? "swap makes B the atom's first operand, which alone may be in "
-			   "registers: write mm(sA, P), or leave swap out"
-			 : "A alone may be in registers: write mm(P, sB)");
+	return reject(s, v->loc, D_E0203,
+		      "operand %c of %s is read from shared memory (PTX ISA, "
+		      "wgmma.mma_async), this is in registers\n"
+		      "%s",
+		      o->which, o->row->name,
+		      swap ? "swap makes B the atom's first operand, which alone may be in "
+			     "registers: write mm(sA, P), or leave swap out"
+			   : "A alone may be in registers: write mm(P, sB)");
 }
 
 static bool may_be_held(const OperandOf *o)
@@ -138,10 +138,7 @@ static bool home_fits(Sema *s, const Value *v, const OperandOf *o)
 			      o->which, o->row->name);
 	if (!in_registers)
 		return want(s, v, V_BUFFER, "an operand of mma");
-	if (may_be_held(o))
-		return true;
-	not_in_registers(s, v, o);
-	return false;
+	return may_be_held(o) || not_in_registers(s, v, o);
 }
 
 /* A buffer of A can be converted on its way through registers. */
@@ -191,12 +188,12 @@ static bool fragment_of(Sema *s, const Node *type, OperandOf *of)
 	*of = (OperandOf){&atom_rows[mma.mma->atom.id], name, (name == 'A') != mma.mma->swap};
 	if (name == 'A' || name == 'B')
 		return true;
-	DiagMsg *m =
-		diag(s->ctx, type->name_loc, D_E0203, "an mma reads A and B, not '%s'", type->name);
-	diag_remedy(s->ctx, m,
-		    name == 'C' ? "write acc : f32 mm.C(bM,bN) = 0 for an accumulator"
-				: "write rA : mm.A <- gA[m,k]");
-	return false;
+	return reject(s, type->name_loc, D_E0203,
+		      "an mma reads A and B, not '%s'\n"
+		      "%s",
+		      type->name,
+		      name == 'C' ? "write acc : f32 mm.C(bM,bN) = 0 for an accumulator"
+				  : "write rA : mm.A <- gA[m,k]");
 }
 
 /* rA : mm.A <- gA[m,k]: what each thread holds of an operand, read here and multiplied where it is

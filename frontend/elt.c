@@ -92,15 +92,14 @@ static bool may_read(Sema *s, const Value *v)
 		return false;
 	if (!t->is_out || t->is_inout)
 		return !t->is_inout || reads_in_place(s, v);
-	DiagMsg *m = diag(s->ctx, v->loc, D_E0213, "'%s' is an output: it is written, not read",
-			  t->name);
-	if (layout_rank(t->layout) == 1)
-		diag_remedy(s->ctx, m,
-			    "what tiles are joined to is complete when the kernel has "
-			    "ended: the next one reads it");
-	else
-		diag_remedy(s->ctx, m, "declare it inout to read what it held before");
-	return false;
+	return reject(s, v->loc, D_E0213,
+		      "'%s' is an output: it is written, not read\n"
+		      "%s",
+		      t->name,
+		      layout_rank(t->layout) == 1
+			      ? "what tiles are joined to is complete when the kernel has "
+				"ended: the next one reads it"
+			      : "declare it inout to read what it held before");
 }
 
 /* A tile of a tensor comes into registers, as e: the type that it has, or a wider one. */

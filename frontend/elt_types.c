@@ -36,18 +36,15 @@ Elem elt_computed_in(const Value *args, int n)
 
 static bool report_elem(Sema *s, const char *what, Elem e, const Value *v)
 {
-	DiagMsg *m = diag(s->ctx, v->loc, D_E0205, "%s computes in %s, this is %s", what,
-			  elem_rows[e].name, elem_rows[elt_elem(v)].name);
+	const char *to = elem_rows[e].name,
+		   *help = ctx_strf(s->ctx, "write %s(...) around it%s", to,
+				    e == EL_F32 ? ", or convert what comes out" : "");
 	if (v->kind == V_SCALAR)
-		diag_remedy(s->ctx, m, "declare %s : %s", v->val->name, elem_rows[e].name);
+		help = ctx_strf(s->ctx, "declare %s : %s", v->val->name, to);
 	else if (!elem_converts(elt_elem(v), e))
-		diag_remedy(s->ctx, m, "write %s(f32(...)) around it", elem_rows[e].name);
-	else
-		diag_remedy(s->ctx, m,
-			    e == EL_F32 ? "write %s(...) around it, or convert what comes out"
-					: "write %s(...) around it",
-			    elem_rows[e].name);
-	return false;
+		help = ctx_strf(s->ctx, "write %s(f32(...)) around it", to);
+	return reject(s, v->loc, D_E0205, "%s computes in %s, this is %s\n%s", what, to,
+		      elem_rows[elt_elem(v)].name, help);
 }
 
 bool elt_is_f32(Sema *s, const char *what, const Value *v)

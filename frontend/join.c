@@ -40,15 +40,12 @@ static bool is_left(const Layout *shape)
 /* A tile as large as what is written: nothing of it is reduced. */
 static bool report_whole(Sema *s, const Tensor *t, const Value *v)
 {
-	diag_remedy(s->ctx,
-		    diag(s->ctx, v->loc, D_E0203,
-			 "what is joined to '%s' is a value for each row of the tile, this is a "
-			 "whole tile",
-			 t->name),
-		    t->is_inout ? "write g%s[m,n] <- %s(x + g%s[m,n])"
-				: "declare it inout, and write g%s[m,n] <- %s(x + g%s[m,n])",
-		    t->name, elem_rows[t->elem].name, t->name);
-	return false;
+	return reject(s, v->loc, D_E0203,
+		      "what is joined to '%s' is a value for each row of the tile, this is a "
+		      "whole tile\n"
+		      "%swrite g%s[m,n] <- %s(x + g%s[m,n])",
+		      t->name, t->is_inout ? "" : "declare it inout, and ", t->name,
+		      elem_rows[t->elem].name, t->name);
 }
 
 /* By what is left of a tile: a row, a column, one element of it. */
@@ -195,16 +192,23 @@ static bool needs_order(Sema *s, const Op *op)
 	       !(is_of_rows(s, op) && tile_holds_row(s) && !sched_swaps(s));
 }
 
-/* Of columns, or of all elements. */
-static void say_parts(Sema *s, DiagMsg *m, const Op *op, const char *name)
+/* Of a sum whose tiles come in any order, what the program may write instead. */
+static const char *help_order(Sema *s, const Op *op, const char *name)
 {
 	const Layout *to = op->in[0].val->type->layout;
 	int64_t cols = shape_extent(to, layout_rank(to) - 1);
-	diag_remedy(
-		s->ctx, m,
-		"write a value for each tile of rows, g%s[m,n] <- %s(x) of %s : out f32 (T,%s), "
-		"and add these up where they are read",
-		name, cols > 1 ? "colsum" : "tilesum", name, cols > 1 ? "N" : "U");
+	if (is_of_rows(s, op) && tile_holds_row(s))
+		return "leave swap out: a row lies in several warps with it, which add to it one "
+		       "after the other";
+	if (is_of_rows(s, op))
+		return ctx_strf(s->ctx,
+				"write a value for each row and each tile, g%s[m,n] <- rowsum(x) "
+				"of %s : out f32 (M,T), and add these up where they are read",
+				name, name);
+	return ctx_strf(s->ctx,
+			"write a value for each tile of rows, g%s[m,n] <- %s(x) of %s : out f32 "
+			"(T,%s), and add these up where they are read",
+			name, cols > 1 ? "colsum" : "tilesum", name, cols > 1 ? "N" : "U");
 }
 
 void joins_in_order(Sema *s)
@@ -213,21 +217,8 @@ void joins_in_order(Sema *s)
 		if (!needs_order(s, op))
 			continue;
 		const char *name = tensor_name(op->in[0].val);
-		DiagMsg *m = diag(s->ctx, op->loc, D_E0308,
-				  "tiles add to '%s' in any order, and the schedule says "
-				  "deterministic",
-				  name);
-		if (is_of_rows(s, op) && tile_holds_row(s))
-			diag_remedy(s->ctx, m,
-				    "leave swap out: a row lies in several warps with it, which "
-				    "add to it one after the other");
-		else if (is_of_rows(s, op))
-			diag_remedy(s->ctx, m,
-				    "write a value for each row and each tile, g%s[m,n] <- "
-				    "rowsum(x) of "
-				    "%s : out f32 (M,T), and add these up where they are read",
-				    name, name);
-		else
-			say_parts(s, m, op, name);
+		reject(s, op->loc, D_E0308,
+		       "tiles add to '%s' in any order, and the schedule says deterministic\n%s",
+		       name, help_order(s, op, name));
 	}
 }

@@ -454,16 +454,15 @@ static void clauses(Sema *s, const Node *list)
 /* ------------------------------------------------------------------ the whole */
 static void report_unwritten(Sema *s, const Tensor *t)
 {
-	DiagMsg *m =
-		diag(s->ctx, t->decl->name_loc, D_E0306, "'%s' is out, but never written", t->name);
-	if (layout_rank(t->layout) == 1)
-		diag_remedy(s->ctx, m,
-			    "write it in the grid: %s[m] += rowsum(x), or %s[n] += colsum(x)",
-			    t->name, t->name);
-	else
-		diag_remedy(s->ctx, m,
-			    "write a tile of it in the grid, behind the loops: g%s[m,n] <- %s(acc)",
-			    t->name, elem_rows[t->elem].name);
+	bool vector = layout_rank(t->layout) == 1;
+	reject(s, t->decl->name_loc, D_E0306, "'%s' is out, but never written\n%s", t->name,
+	       vector ? ctx_strf(s->ctx,
+				 "write it in the grid: %s[m] += rowsum(x), or %s[n] += colsum(x)",
+				 t->name, t->name)
+		      : ctx_strf(s->ctx,
+				 "write a tile of it in the grid, behind the loops: g%s[m,n] <- "
+				 "%s(acc)",
+				 t->name, elem_rows[t->elem].name));
 }
 
 static void outputs_written(Sema *s, const Node *n)

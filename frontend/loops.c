@@ -89,21 +89,14 @@ static bool nameless_fit(Sema *s, const Node *names, const Tiling *t, bool of_gr
 static bool grid_fits(Sema *s, const Node *n, const Value *v, bool groups)
 {
 	const Node *names = n->kids.at[0];
-	if (v->kind != V_TILES) {
-		DiagMsg *m;
-		if (v->kind == V_BAD)
-			return false;
-		m = diag(s->ctx, v->loc, D_E0307,
-			 "the grid is over the tiles of an output, not "
-			 "over %s",
-			 value_texts[v->kind]);
-		if (v->kind == V_TENSOR)
-			diag_remedy(s->ctx, m,
-				    "write for (m,n) in g%s, with let g%s = %s / (bM,bN)",
-				    v->tensor->name, v->tensor->name, v->tensor->name);
-		else
-			diag_remedy(s->ctx, m, "write for (m,n) in gD, with let gD = D / (bM,bN)");
+	if (v->kind == V_BAD)
 		return false;
+	if (v->kind != V_TILES) {
+		const char *name = v->kind == V_TENSOR ? v->tensor->name : "D";
+		return reject(s, v->loc, D_E0307,
+			      "the grid is over the tiles of an output, not over %s\n"
+			      "write for (m,n) in g%s, with let g%s = %s / (bM,bN)",
+			      value_texts[v->kind], name, name, name);
 	}
 	const Tensor *t = v->tiling->tensor;
 	if (!t->is_out)

@@ -44,26 +44,25 @@ static bool lies_so(Sema *s, const Buffer *b)
 
 static bool buffer_fits(Sema *s, const Node *n, const Buffer *b)
 {
-	const Layout *rows = layout_mode(s->ctx, b->type->layout, 0);
-	DiagMsg *m = NULL;
-	if (layout_size_int(rows) != GROUP_ROWS)
-		m = diag(s->ctx, n->loc, D_E0303,
-			 "'%s' has %" PRId64 " rows, and a warpgroup's %d leave at a time", b->name,
-			 layout_size_int(rows), GROUP_ROWS);
+	int64_t rows = layout_size_int(layout_mode(s->ctx, b->type->layout, 0));
+	const ElemRow *e = &elem_rows[b->type->elem];
+	const char *why = NULL;
+	if (rows != GROUP_ROWS)
+		why = ctx_strf(s->ctx,
+			       "'%s' has %" PRId64 " rows, and a warpgroup's %d leave at a time",
+			       b->name, rows, GROUP_ROWS);
 	else if (row_bytes(b) > WIDEST_ROW)
-		m = diag(s->ctx, n->loc, D_E0303,
-			 "rows of '%s' have %" PRId64 " bytes, and at most %d leave at a time",
-			 b->name, row_bytes(b), WIDEST_ROW);
+		why = ctx_strf(s->ctx,
+			       "rows of '%s' have %" PRId64
+			       " bytes, and at most %d leave at a time",
+			       b->name, row_bytes(b), WIDEST_ROW);
 	else if (!lies_so(s, b))
-		m = diag(s->ctx, n->loc, D_E0303, "tiles on their way to TMA lie as %s",
-			 layout_str(s->ctx, layout_of_staging(s, b)));
-	if (m)
-		diag_remedy(s->ctx, m,
-			    "write the shape alone, whose layout is derived: %s : %s (%d,%" PRId64
-			    ")",
-			    b->name, elem_rows[b->type->elem].name, GROUP_ROWS,
-			    (int64_t)WIDEST_ROW * 8 / elem_rows[b->type->elem].bits);
-	return !m;
+		why = ctx_strf(s->ctx, "tiles on their way to TMA lie as %s",
+			       layout_str(s->ctx, layout_of_staging(s, b)));
+	return !why || reject(s, n->loc, D_E0303,
+			      "%s\n"
+			      "write the shape alone, whose layout is derived: %s : %s (%d,%d)",
+			      why, b->name, e->name, GROUP_ROWS, WIDEST_ROW * 8 / e->bits);
 }
 
 static bool tensor_fits(Sema *s, const Node *n, const Tensor *t, const Buffer *b)

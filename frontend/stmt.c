@@ -163,18 +163,17 @@ bool mode_at_grid(Sema *s, const Tile *to, int i)
 	       t->extent[i] == g->extent[i];
 }
 
-static void say_index(Sema *s, DiagMsg *m, const Value *to)
+static const char *help_index(Sema *s, const Value *to)
 {
 	const char *name = to->tile->tiling->tensor->name;
 	if (!is_at_loops_tile(s))
-		diag_remedy(
-			s->ctx, m,
+		return ctx_strf(
+			s->ctx,
 			"write it in a loop over these tiles: for n in g%s[m] { g%s[m,n] <- .. }",
 			name, name);
-	else if (s->grid_open >= 0 && to->tile->tiling->rank < s->grid->rank)
-		diag_remedy(s->ctx, m, "write it behind the loop, where all of a row is known");
-	else
-		diag_remedy(s->ctx, m, "index it with the names of the grid, in their order");
+	if (s->grid_open >= 0 && to->tile->tiling->rank < s->grid->rank)
+		return "write it behind the loop, where all of a row is known";
+	return "index it with the names of the grid, in their order";
 }
 
 /* The first mode of the grid along which several tiles have the elements of a vector's tile. */
@@ -213,13 +212,10 @@ static bool report_index(Sema *s, const Value *to, int i)
 	bool vector = to->tile->tiling->rank < s->grid->rank;
 	if (vector && is_at_loops_tile(s) && s->grid_open < 0)
 		return report_shared(s, to);
-	say_index(s,
-		  diag(s->ctx, to->loc, D_E0306,
-		       "each tile of '%s' must be written once: index %d is not the grid's name "
-		       "for that mode",
-		       to->tile->tiling->tensor->name, i),
-		  to);
-	return false;
+	return reject(s, to->loc, D_E0306,
+		      "each tile of '%s' must be written once: index %d is not the grid's name "
+		      "for that mode\n%s",
+		      to->tile->tiling->tensor->name, i, help_index(s, to));
 }
 
 /* Of what holds a value for each row and each tile, the mode that counts tiles of columns; or of a
@@ -358,16 +354,16 @@ bool may_write(Sema *s, const Value *to)
 	if (!t->is_out)
 		say_out(s, diag(s->ctx, to->loc, D_E0213, "'%s' is an input", t->name), t);
 	else if (s->place != AT_GRID)
-		diag_remedy(s->ctx,
-			    diag(s->ctx, to->loc, D_E0306,
-				 "'%s' is written in a loop: each tile must be written once, "
-				 "after it",
-				 t->name),
-			    s->grid_open < 0
-				    ? "move the statement behind the loop"
-				    : "write it in a loop over the tiles of the grid, in no other: "
-				      "for n in g%s[m]",
-			    t->name);
+		reject(s, to->loc, D_E0306,
+		       "'%s' is written in a loop: each tile must be written once, "
+		       "after it\n%s",
+		       t->name,
+		       s->grid_open < 0 ? "move the statement behind the loop"
+					: ctx_strf(s->ctx,
+						   "write it in a loop over the tiles of the grid, "
+						   "in no other: "
+						   "for n in g%s[m]",
+						   t->name));
 	else if (t->writes)
 		reject(s, to->loc, D_E0306,
 		       "'%s' is written twice\n"
