@@ -61,23 +61,19 @@ static bool value_exists(Sema *s, const Node *n, Elem e, double v)
 	return reject(s, n->loc, D_E0205, "%g is no value of %s", v, elem_rows[e].name);
 }
 
-void stmt_acc(Sema *s, const Node *n)
+Value bind_acc(Sema *s, const Node *n)
 {
 	Value shape, v = value_of(V_ACC);
 	double init;
 	if (!acc_shape(s, n->kids.at[0], &shape) || !initial_value(s, n->kids.at[1], &init) ||
-	    !value_exists(s, n->kids.at[1], shape.elem, init)) {
-		scope_add(s, n, value_bad());
-		return;
-	}
-	if (!name_is_free(s, n->name, n->name_loc))
-		return;
+	    !value_exists(s, n->kids.at[1], shape.elem, init))
+		return value_bad();
 	Op *op = build(s, OP_FRAG, n->loc);
 	v.val = op_result(s->kernel, op, n->name,
 			  type_tile(s->ctx, SP_REG, shape.elem, shape.layout));
 	v.mma = shape.mma;
 	build_fill(s, n->loc, v.val, init);
-	scope_add(s, n, v);
+	return v;
 }
 
 /* ------------------------------------------------------------------ products */
@@ -198,16 +194,12 @@ static bool fragment_of(Sema *s, const Node *type, OperandOf *of)
 
 /* rA : mm.A <- gA[m,k]: what each thread holds of an operand, read here and multiplied where it is
  * named. */
-void stmt_operand(Sema *s, const Node *n)
+Value bind_operand(Sema *s, const Node *n)
 {
 	OperandOf of;
-	Value v = value_bad();
-	if (name_is_free(s, n->name, n->name_loc) && fragment_of(s, n->kids.at[0], &of))
-		v = eval(s, n->kids.at[1]);
+	Value v = fragment_of(s, n->kids.at[0], &of) ? eval(s, n->kids.at[1]) : value_bad();
 	bool read = v.kind != V_BAD && operand_read(s, &v, &of) && home_fits(s, &v, &of);
-	if (!read || !operand_fits(s, &v, &of, mma_operand(s, &v).rows))
-		v = value_bad();
-	scope_add(s, n, v);
+	return read && operand_fits(s, &v, &of, mma_operand(s, &v).rows) ? v : value_bad();
 }
 
 /* All mma of a kernel are of the same warpgroups: each runs the whole body. */

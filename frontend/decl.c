@@ -138,21 +138,15 @@ static const Layout *buffer_layout(Sema *s, const Node *type, Elem e, bool *is_a
 	return l && buffer_layout_fits(s, n, l) ? l : NULL;
 }
 
-static void decl_buffer(Sema *s, Node *n)
+Value bind_buffer(Sema *s, const Node *n)
 {
 	const Node *type = n->kids.at[0];
 	Value v = value_of(V_BUFFER);
 	Elem e;
-	bool is_auto = false;
-	const Layout *l = NULL;
-	if (elem_by_name(s, type->name, type->name_loc, &e))
-		l = buffer_layout(s, type, e, &is_auto);
-	if (!l) {
-		scope_add(s, n, value_bad());
-		return;
-	}
-	if (!name_is_free(s, n->name, n->name_loc))
-		return;
+	bool is_auto = false, known = elem_by_name(s, type->name, type->name_loc, &e);
+	const Layout *l = known ? buffer_layout(s, type, e, &is_auto) : NULL;
+	if (!l)
+		return value_bad();
 	Buffer *b = NEW(s->arena, Buffer);
 	*b = (Buffer){
 		.name = n->name, .decl = n, .is_auto = is_auto, .filled = NOLOC, .ever = NOLOC};
@@ -160,13 +154,7 @@ static void decl_buffer(Sema *s, Node *n)
 	vec_push(s->arena, &s->buffers, b);
 	v.buffer = b;
 	said(s, SAID_BUFFER, n->name, type->kids.at[0]->loc, is_auto ? "auto" : NULL);
-	scope_add(s, n, v);
-}
-
-void decl_smem(Sema *s, const Node *n)
-{
-	for (int i = 0; i < n->kids.n; i++)
-		decl_buffer(s, n->kids.at[i]);
+	return v;
 }
 
 /* ------------------------------------------------------------------ tma */
@@ -317,7 +305,7 @@ static void member(Sema *s, Ring *r, const Node *n)
 	member_via(s, via, v.buffer);
 }
 
-void decl_pipeline(Sema *s, const Node *n)
+Value bind_pipeline(Sema *s, const Node *n)
 {
 	Value v = value_of(V_PIPELINE);
 	const Node *slots = n->kids.at[0], *members = n->kids.at[1];
@@ -334,12 +322,10 @@ void decl_pipeline(Sema *s, const Node *n)
 	     slots->kind == N_NONE ? (Loc){n->name_loc.src, n->name_loc.end, n->name_loc.end}
 				   : slots->loc,
 	     r->slots ? ctx_strf(s->ctx, "%" PRId64, r->slots) : NULL);
-	if (!name_is_free(s, n->name, n->name_loc))
-		return;
 	if (r->buffers.n || !members->kids.n)
 		vec_push(s->arena, &s->rings, r);
 	v.ring = r;
-	scope_add(s, n, v);
+	return v;
 }
 
 /* ------------------------------------------------------------------ to the IR */

@@ -202,14 +202,14 @@ static bool ways_fit(Sema *s, const Node *n)
 	return false;
 }
 
-static void arg_tensor(Sema *s, const Node *n, Elem e)
+static Value arg_tensor(Sema *s, const Node *n, Elem e)
 {
 	const Node *type = n->kids.at[0];
 	Value v = value_of(V_TENSOR);
 	const Layout *l = arg_layout(s, type->kids.at[0]);
 	if (!l || !layout_in_memory(s, l, type->loc) || !rank_is_built(s, type, l) ||
-	    !extents_fit(s, type, l) || !name_is_free(s, n->name, n->name_loc))
-		return;
+	    !extents_fit(s, type, l))
+		return value_bad();
 	Tensor *t = NEW(s->arena, Tensor);
 	*t = (Tensor){.name = n->name, .decl = (Node *)(uintptr_t)n, .elem = e, .layout = l};
 	t->is_inout = said_way(n, W_INOUT);
@@ -222,58 +222,39 @@ static void arg_tensor(Sema *s, const Node *n, Elem e)
 		narrow_parts(s, tup_get(l->shape, i));
 	vec_push(s->arena, &s->tensors, t);
 	v.tensor = t;
-	scope_add(s, n, v);
+	return v;
 }
 
-static void arg_scalar(Sema *s, const Node *n, Elem e)
+static Value arg_scalar(Sema *s, const Node *n, Elem e)
 {
 	Value v = value_of(V_SCALAR);
-	if (said_way(n, W_OUT) || said_way(n, W_INOUT)) {
-		reject(s, n->loc, D_E0213,
-		       "a scalar cannot be out: give it a shape\n"
-		       "write out f32 (1), and index it with 0");
-		return;
-	}
-	if (said_way(n, W_CONSTANT)) {
-		reject(s, said_way(n, W_CONSTANT)->loc, D_E0213,
-		       "a scalar is passed with the launch, so it is constant anyway\n"
-		       "leave constant out: it is for tensors");
-		return;
-	}
-	if (!elem_computes(e)) {
-		reject(s, n->loc, D_E0301,
-		       "not built yet: scalar arguments of %s; f16, bf16, f32 and f64 are",
-		       elem_rows[e].name);
-		return;
-	}
-	if (!name_is_free(s, n->name, n->name_loc))
-		return;
+	const Node *constant = said_way(n, W_CONSTANT);
+	if (said_way(n, W_OUT) || said_way(n, W_INOUT))
+		return rejected(s, n->loc, D_E0213,
+				"a scalar cannot be out: give it a shape\n"
+				"write out f32 (1), and index it with 0");
+	if (constant)
+		return rejected(s, constant->loc, D_E0213,
+				"a scalar is passed with the launch, so it is constant anyway\n"
+				"leave constant out: it is for tensors");
+	if (!elem_computes(e))
+		return rejected(s, n->loc, D_E0301,
+				"not built yet: scalar arguments of %s; f16, bf16, f32 and f64 are",
+				elem_rows[e].name);
 	v.val = kernel_arg(s->kernel, n->name, type_elem(s->ctx, e), false);
-	scope_add(s, n, v);
+	return v;
 }
 
-/* Its sizes are names all the same, and it is no unknown one. */
-static void arg_bad(Sema *s, const Node *n)
+/* The sizes of a wrong one are names all the same. */
+static Value arg(Sema *s, const Node *n)
 {
-	const Node *shape = n->kids.at[0]->kids.at[0];
+	const Node *type = n->kids.at[0], *shape = type->kids.at[0];
+	Elem e;
+	if (elem_by_name(s, type->name, type->name_loc, &e) && ways_fit(s, n))
+		return shape->kind == N_NONE ? arg_scalar(s, n, e) : arg_tensor(s, n, e);
 	if (shape->kind != N_NONE)
 		arg_layout(s, shape);
-	if (name_is_free(s, n->name, n->name_loc))
-		scope_add(s, n, value_bad());
-}
-
-static void arg(Sema *s, const Node *n)
-{
-	const Node *type = n->kids.at[0];
-	Elem e;
-	if (!elem_by_name(s, type->name, type->name_loc, &e) || !ways_fit(s, n)) {
-		arg_bad(s, n);
-		return;
-	}
-	if (type->kids.at[0]->kind == N_NONE)
-		arg_scalar(s, n, e);
-	else
-		arg_tensor(s, n, e);
+	return value_bad();
 }
 
 static void build_tensor(Sema *s, const Node *n)
@@ -300,10 +281,7 @@ static void args(Sema *s, const Node *list)
 		return;
 	}
 	for (int i = 0; i < list->kids.n; i++) {
-		int errors = diag_errors(s->ctx);
-		arg(s, list->kids.at[i]);
-		if (diag_errors(s->ctx) > errors && !scope_find(s, list->kids.at[i]->name))
-			scope_add(s, list->kids.at[i], value_bad());
+		scope_add(s, list->kids.at[i], arg(s, list->kids.at[i]));
 		build_tensor(s, list->kids.at[i]);
 	}
 	if (s->kernel->syms.n > SYMBOLS_MAX)

@@ -77,14 +77,14 @@ static const struct {
 	[N_ASSERT] = {AT_ANY, "static_assert", stmt_assert},
 	[N_PRINT] = {AT_ANY, "print", stmt_print},
 	[N_MMA] = {AT_FILE | AT_KERNEL, "mma", .bind = bind_mma},
-	[N_SMEM] = {AT_KERNEL, "smem", decl_smem},
+	[N_SMEM] = {AT_KERNEL, "smem", .bind = bind_buffer},
 	[N_TMA] = {AT_KERNEL, "tma", .bind = bind_tma},
 	[N_COPYATOM] = {AT_ANY, "copy", .bind = bind_copy},
-	[N_PIPELINE] = {AT_KERNEL, "pipeline", decl_pipeline},
+	[N_PIPELINE] = {AT_KERNEL, "pipeline", .bind = bind_pipeline},
 	[N_SCHEDULE] = {AT_KERNEL, "schedule", sched_block},
 	[N_FOR] = {AT_KERNEL | AT_GRID | AT_LOOP, "a loop", stmt_for},
-	[N_DECL] = {AT_GRID | AT_LOOP, "an accumulator", stmt_acc},
-	[N_DECLCOPY] = {AT_GRID | AT_LOOP, "an operand in registers", stmt_operand},
+	[N_DECL] = {AT_GRID | AT_LOOP, "an accumulator", .bind = bind_acc},
+	[N_DECLCOPY] = {AT_GRID | AT_LOOP, "an operand in registers", .bind = bind_operand},
 	[N_COPY] = {AT_GRID | AT_LOOP, "a copy", stmt_copy},
 	[N_ACCUM] = {AT_GRID | AT_LOOP, "+=", stmt_accumulate},
 	[N_ASSIGN] = {AT_GRID | AT_LOOP, "an assignment", stmt_assign},
@@ -115,9 +115,12 @@ static void misplaced(Sema *s, const Node *n)
 			    "write it in the loop over the output's tiles: for (m,n) in gD { .. }");
 }
 
+/* One name, which is the statement's, or several bindings. */
 static void bind_all(Sema *s, const Node *n)
 {
-	for (int i = 0; i < n->kids.n; i++)
+	if (n->name)
+		scope_add(s, n, rows[n->kind].bind(s, n));
+	for (int i = 0; i < n->kids.n && !n->name; i++)
 		scope_add(s, n->kids.at[i], rows[n->kind].bind(s, n->kids.at[i]));
 }
 

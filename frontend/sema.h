@@ -84,7 +84,7 @@ typedef struct {
 
 struct Buffer {
 	const char *name;
-	Node *decl;
+	const Node *decl;
 	const Type *type;
 	bool is_auto;
 	Ring *ring;
@@ -398,10 +398,10 @@ void sema_block(Sema *s, const Node *block);
 Value bind_const(Sema *s, const Node *n);
 Value bind_let(Sema *s, const Node *n);
 Value bind_layout(Sema *s, const Node *n);
-void decl_smem(Sema *s, const Node *n);
+Value bind_buffer(Sema *s, const Node *n);
 Value bind_tma(Sema *s, const Node *n);
 Value bind_copy(Sema *s, const Node *n);
-void decl_pipeline(Sema *s, const Node *n);
+Value bind_pipeline(Sema *s, const Node *n);
 Value bind_mma(Sema *s, const Node *n);
 void buffers_build(Sema *s);
 void buffers_check(Sema *s);
@@ -414,7 +414,7 @@ Value mma_arrange(Sema *s, Loc loc, const Value *mma, const Value *arrangement);
 Value mma_shape(Sema *s, const Node *call); /* mm.C(bM,bN) */
 void stmt_for(Sema *s, const Node *n);
 void say_conversion(Sema *s, DiagMsg *m, Loc loc, Elem e); /* help: bf16(...) around loc */
-void stmt_acc(Sema *s, const Node *n);
+Value bind_acc(Sema *s, const Node *n);
 void stmt_copy(Sema *s, const Node *n);
 void stmt_accumulate(Sema *s, const Node *n);
 bool may_write(Sema *s, const Value *to); /* a tile of an output, here */
@@ -432,7 +432,7 @@ typedef struct {
 	Elem elem;
 	int64_t rows, depth;
 } MmaOperand;
-void stmt_operand(Sema *s, const Node *n); /* rA : mm.A <- gA[m,k] */
+Value bind_operand(Sema *s, const Node *n); /* rA : mm.A <- gA[m,k] */
 MmaOperand mma_operand(Sema *s, const Value *v);
 Op *mma_build(Sema *s, const Node *n, const Value *v, Val *acc); /* v: acc, mma, A, B */
 /* promote.c: acc += mm(sA, sB) of which the tensor core adds up at most so many elements of K */
