@@ -145,7 +145,8 @@ typedef enum { DL_ROW, DL_OFF, DL_WARNING, DL_ERROR } DiagLevel;
 void diag_level(Ctx *c, DiagId id, DiagLevel level);
 
 /* Reports; the severity is the row's unless diag_level changed it. Returns the message, for
- * diag_remedy and diag_note. A line break in fmt ends the cause; the remedy follows it:
+ * diag_remedy and diag_note. A line break in fmt ends the cause; the remedy follows it, "" if there
+ * is none:
  *     diag(c, loc, D_E0213, "'%s' is an input\ndeclare it out", name); */
 DiagMsg *diag(Ctx *c, Loc loc, DiagId id, const char *fmt, ...) PRINTF(4, 5);
 DiagMsg *vdiag(Ctx *c, Loc loc, DiagId id, const char *fmt, va_list ap) PRINTF(4, 0);

@@ -30,7 +30,7 @@ static DiagMsg *msg_new(Ctx *c, Loc loc, DiagId id, Severity sev, const char *fm
 	m->text = text;
 	if (remedy) {
 		*remedy = 0;
-		m->remedy = remedy + 1;
+		m->remedy = remedy[1] ? remedy + 1 : NULL;
 	}
 	buf_free(&b);
 	return m;

@@ -24,7 +24,7 @@ typedef struct {
 	IxKind ix; /* of integers */
 	enum { PLAIN, SWAPPED, LESS } order;
 	OpKind op;        /* of tiles; OP_COUNT: none */
-	const char *help; /* where tiles have none; or NULL */
+	const char *help; /* where tiles have none; or "" */
 } OperatorRow;
 extern const OperatorRow operator_rows[OPER_COUNT];
 

@@ -237,7 +237,7 @@ static Value report_method(Sema *s, const Node *call, const Value *v)
 	return rejected(s, call->loc, D_E0203,
 			"%s has no functions of its own\n"
 			"functions stand in front of what they take: bf16(x), relu(x)",
-			value_texts[v->kind]);
+			value_text(v));
 }
 
 Value mma_shape(Sema *s, const Node *call)

@@ -54,7 +54,7 @@ Value bind_const(Sema *s, const Node *n)
 		reject(s, v.loc, D_E0203,
 		       "a const is a number or a word of the schedule, this is %s\n"
 		       "let names anything",
-		       v.kind == V_INT ? "known only at run time" : value_texts[v.kind]);
+		       v.kind == V_INT ? "known only at run time" : value_text(&v));
 		v = value_bad();
 	}
 	said_const(s, n, d ? &v : NULL);

@@ -307,7 +307,7 @@ Value elt_cast(Sema *s, Loc loc, Elem to, Value *arg)
 {
 	if (!is_elementwise(arg) && arg->kind != V_BUFFER)
 		return rejected(s, arg->loc, D_E0203, "%s converts tiles and numbers, this is %s",
-				elem_rows[to].name, value_texts[arg->kind]);
+				elem_rows[to].name, value_text(arg));
 	if (arg->kind == V_TILE && !read_tile(s, arg, elt_elem(arg)))
 		return value_bad();
 	if (arg->kind == V_BUFFER && !read_buffer(s, arg))
@@ -324,7 +324,7 @@ Value elt_cast(Sema *s, Loc loc, Elem to, Value *arg)
 		return rejected(s, loc, D_E0301,
 				"not built yet: converting %s to %s; tiles are, to types of 8, 16 "
 				"and 32 bits, and f64",
-				value_texts[arg->kind], elem_rows[to].name);
+				value_text(arg), elem_rows[to].name);
 	if (!elem_converts(elt_elem(arg), to))
 		return rejected(s, loc, D_E0205,
 				"%s becomes %s in two steps, each rounded\n"
@@ -399,15 +399,11 @@ static bool has_columns(Sema *s, const Node *call, const Value *v)
 bool elt_reducible(Sema *s, const Node *call, Value *arg)
 {
 	const char *name = call->kids.at[0]->name;
-	if (!is_elementwise(arg) || is_number(arg) || arg->kind == V_SCALAR) {
-		DiagMsg *m = diag(s->ctx, arg->loc, D_E0203, "%s takes a tile, this is %s", name,
-				  value_texts[arg->kind]);
-		if (arg->kind == V_SCALAR || is_number(arg))
-			diag_remedy(s->ctx, m, "write the number itself");
-		else
-			help_value(s, m, arg);
-		return false;
-	}
+	bool number = is_number(arg) || arg->kind == V_SCALAR;
+	if (!is_elementwise(arg) || number)
+		return reject(s, arg->loc, D_E0203, "%s takes a tile, this is %s\n%s", name,
+			      value_text(arg),
+			      number ? "write the number itself" : help_value(s, arg));
 	return read_tiles(s, arg, 1, elt_computed_in(arg, 1)) && elt_whole(s, arg) &&
 	       has_rows(s, name, arg) && elt_is_f32(s, name, arg) && elt_place(s, call->loc);
 }
@@ -511,7 +507,7 @@ static const Layout *shape_with_rows(Sema *s, const Value *of)
 	if (of->kind == V_BAD)
 		return NULL;
 	DiagMsg *m = diag(s->ctx, of->loc, D_E0203, "rows takes an accumulator, this is %s",
-			  value_texts[of->kind]);
+			  value_text(of));
 	if (of->kind == V_TILE)
 		diag_remedy(s->ctx, m, "name the tiles of the tensor: rows(gX)");
 	return NULL;

@@ -36,8 +36,8 @@ Elem elt_computed_in(const Value *args, int n)
 
 static bool report_elem(Sema *s, const char *what, Elem e, const Value *v)
 {
-	const char *to = elem_rows[e].name,
-		   *help = ctx_strf(s->ctx, "write %s(...) around it%s", to,
+	const char *to = elem_rows[e].name;
+	const char *help = ctx_strf(s->ctx, "write %s(...) around it%s", to,
 				    e == EL_F32 ? ", or convert what comes out" : "");
 	if (v->kind == V_SCALAR)
 		help = ctx_strf(s->ctx, "declare %s : %s", v->val->name, to);

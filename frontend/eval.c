@@ -131,11 +131,10 @@ static bool is_algebra(const Value *v)
 
 static Value no_operator(Sema *s, const Node *n, const Value *a, const Value *b)
 {
-	DiagMsg *m = diag(s->ctx, n->loc, D_E0203, "%s and %s have no '%s'", value_texts[a->kind],
-			  value_texts[b->kind], operator_rows[n->op].name);
-	if (is_elementwise(a) || is_elementwise(b))
-		help_operator(s, m, n->op, a, b);
-	return value_bad();
+	bool tiles = is_elementwise(a) || is_elementwise(b);
+	return rejected(s, n->loc, D_E0203, "%s and %s have no '%s'\n%s", value_text(a),
+			value_text(b), operator_rows[n->op].name,
+			tiles ? help_operator(s, n->op, a, b) : "");
 }
 
 static Value layout_binary(Sema *s, const Node *n, const Value *a, const Value *b)
@@ -208,11 +207,8 @@ static Value eval_unary(Sema *s, const Node *n)
 		return int_binary(s, n->loc, n->op, &zero, &v);
 	if (row && is_elementwise(&v))
 		return elt_apply(s, n->loc, row, &v);
-	help_operator(s,
-		      diag(s->ctx, n->loc, D_E0203, "%s has no '%s'", value_texts[v.kind],
-			   operator_rows[n->op].name),
-		      n->op, &v, NULL);
-	return value_bad();
+	return rejected(s, n->loc, D_E0203, "%s has no '%s'\n%s", value_text(&v),
+			operator_rows[n->op].name, help_operator(s, n->op, &v, NULL));
 }
 
 static Value eval_colon(Sema *s, const Node *n)
@@ -233,14 +229,11 @@ static bool counts(Sema *s, Loc loc, const char *name, int n, int lo, int hi)
 {
 	if (n >= lo && n <= hi)
 		return true;
-	if (lo == hi)
-		help_call(s,
-			  diag(s->ctx, loc, D_E0206, "%s takes %d argument%s, not %d", name, lo,
-			       lo == 1 ? "" : "s", n),
-			  name, n, lo);
-	else
-		reject(s, loc, D_E0206, "%s takes %d to %d arguments, not %d", name, lo, hi, n);
-	return false;
+	if (lo < hi)
+		return reject(s, loc, D_E0206, "%s takes %d to %d arguments, not %d", name, lo, hi,
+			      n);
+	return reject(s, loc, D_E0206, "%s takes %d argument%s, not %d\n%s", name, lo,
+		      lo == 1 ? "" : "s", n, help_call(s, name, n, lo));
 }
 
 static Value call_cast(Sema *s, const Node *call, Elem to, Value *args, int n)
@@ -271,33 +264,26 @@ static Value call_elementwise(Sema *s, const Node *call, const EltRow *row, Valu
 					  "comparisons are 1 or 0; what tiles are combined with is "
 					  "an argument, x : f32");
 	for (int i = 0; i < n; i++)
-		if (!is_elementwise(&args[i])) {
-			help_value(s,
-				   diag(s->ctx, args[i].loc, D_E0203,
-					"%s takes tiles and numbers, this is %s", row->name,
-					value_texts[args[i].kind]),
-				   &args[i]);
-			return value_bad();
-		}
+		if (!is_elementwise(&args[i]))
+			return rejected(s, args[i].loc, D_E0203,
+					"%s takes tiles and numbers, this is %s\n%s", row->name,
+					value_text(&args[i]), help_value(s, &args[i]));
 	return elt_apply(s, call->loc, row, args);
 }
 
 static Value call_value(Sema *s, const Node *call, const Value *callee)
 {
+	bool indexed = callee->kind == V_TENSOR || callee->kind == V_TILES;
 	if (callee->kind == V_BAD)
 		return value_bad();
-	if (callee->kind == V_MMA) {
-		reject(s, call->loc, D_E0309,
-		       "an mma stands alone on the right of +=\n"
-		       "write acc += mm(sA, sB);");
-	} else {
-		DiagMsg *m = diag(s->ctx, call->loc, D_E0203, "%s cannot be called",
-				  value_texts[callee->kind]);
-		if (callee->kind == V_TENSOR || callee->kind == V_TILES)
-			diag_remedy(s->ctx, m, "indices stand in [ ]: write %s[...]",
-				    call->kids.at[0]->name);
-	}
-	return value_bad();
+	if (callee->kind == V_MMA)
+		return rejected(s, call->loc, D_E0309,
+				"an mma stands alone on the right of +=\n"
+				"write acc += mm(sA, sB);");
+	return rejected(s, call->loc, D_E0203, "%s cannot be called\n%s", value_text(callee),
+			indexed ? ctx_strf(s->ctx, "indices stand in [ ]: write %s[...]",
+					   call->kids.at[0]->name)
+				: "");
 }
 
 /* select is a function of layouts, too; of integers it chooses, as of numbers. */
@@ -393,14 +379,12 @@ static Value eval_index(Sema *s, const Node *n)
 		return vector_index(s, n->loc, &v, at, count);
 	if (v.kind == V_TILES)
 		return tiles_index(s, n->loc, &v, at, count);
-	DiagMsg *m = diag(s->ctx, v.loc, D_E0203, "what is indexed is %s, this is %s",
-			  value_texts[V_TILES], value_texts[v.kind]);
-	if (is_elementwise(&v))
-		diag_remedy(s->ctx, m,
-			    "write it without an index: what is computed is of all elements");
-	else if (v.kind == V_TENSOR)
-		help_value(s, m, &v);
-	return value_bad();
+	return rejected(s, v.loc, D_E0203, "what is indexed is %s, this is %s\n%s",
+			value_rows[V_TILES].text, value_text(&v),
+			is_elementwise(&v)   ? "write it without an index: what is computed is of "
+					       "all elements"
+			: v.kind == V_TENSOR ? help_value(s, &v)
+					     : "");
 }
 
 static Value eval_field(Sema *s, const Node *n)
@@ -410,8 +394,7 @@ static Value eval_field(Sema *s, const Node *n)
 		reject(s, n->loc, D_E0203, "an mma's %s is a type: it stands in a declaration",
 		       n->name);
 	else if (v.kind != V_BAD)
-		reject(s, n->name_loc, D_E0201, "%s has no member '%s'", value_texts[v.kind],
-		       n->name);
+		reject(s, n->name_loc, D_E0201, "%s has no member '%s'", value_text(&v), n->name);
 	return value_bad();
 }
 

@@ -68,7 +68,7 @@ static bool report_no_row(Sema *s, const Tensor *t, const Value *v, const Layout
 		      "what is joined to '%s' is a value %s, this is %s\n"
 		      "write %s%s",
 		      t->name, left[row][!is_column(to)].what,
-		      v->kind == V_FRAG ? shape_str(s, v->val->type->layout) : value_texts[v->kind],
+		      v->kind == V_FRAG ? shape_str(s, v->val->type->layout) : value_text(v),
 		      t->name, left[row][!is_column(to)].example);
 }
 

@@ -96,7 +96,7 @@ static bool grid_fits(Sema *s, const Node *n, const Value *v, bool groups)
 		return reject(s, v->loc, D_E0307,
 			      "the grid is over the tiles of an output, not over %s\n"
 			      "write for (m,n) in g%s, with let g%s = %s / (bM,bN)",
-			      value_texts[v->kind], name, name, name);
+			      value_text(v), name, name, name);
 	}
 	const Tensor *t = v->tiling->tensor;
 	if (!t->is_out)

@@ -78,7 +78,7 @@ int name_declared(Sema *s, const Node *at, const Value *v)
 	int row = add(s, (Named){.name = at->name,
 				 .at = at->name_loc,
 				 .decl = -1,
-				 .kind = value_texts[v->kind],
+				 .kind = value_text(v),
 				 .text = ctx_str(s->ctx, text.s)});
 	buf_free(&text);
 	return row;

@@ -127,71 +127,48 @@ static const char *divided(Sema *s, Tiling *to)
 	return all;
 }
 
-static void help_vector(Sema *s, DiagMsg *m, const Tensor *t)
+static const char *help_vector(Sema *s, const Tensor *t)
 {
 	const Ix *extent = tensor_extent(s, t, 0);
 	const char *name = grid_name_of(s, extent);
 	if (ix_is(extent, 1))
-		diag_remedy(s->ctx, m, "write %s[0]", t->name);
-	else if (name)
-		diag_remedy(s->ctx, m, "write %s[%s]", t->name, name);
-	else
-		diag_remedy(s->ctx, m, "write %s[n], with a name of the grid", t->name);
+		return ctx_strf(s->ctx, "write %s[0]", t->name);
+	return name ? ctx_strf(s->ctx, "write %s[%s]", t->name, name)
+		    : ctx_strf(s->ctx, "write %s[n], with a name of the grid", t->name);
 }
 
-static void help_tensor(Sema *s, DiagMsg *m, Tensor *t)
+const char *help_tensor(Sema *s, const Tensor *t)
 {
-	Tiling own = {.tensor = t};
+	Tiling own = {.tensor = (Tensor *)(uintptr_t)t};
 	const Tiling *tiles = tiles_of(s, t);
 	const char *extents = tiles ? NULL : divided(s, &own);
 	if (layout_rank(t->layout) == 1)
-		help_vector(s, m, t);
-	else if (tiles)
-		diag_remedy(s->ctx, m, "name a tile of it: %s", tile_example(s, tiles));
-	else if (extents)
-		diag_remedy(s->ctx, m, "divide it, let g%s = %s / (%s), and name a tile: %s",
-			    t->name, t->name, extents, tile_example(s, &own));
-	else
-		diag_remedy(s->ctx, m,
-			    "read a tensor whose tiles the names here count; none counts those "
-			    "along %s",
-			    ix_text(s->ctx, tensor_extent(s, t, own.rank)));
+		return help_vector(s, t);
+	if (tiles)
+		return ctx_strf(s->ctx, "name a tile of it: %s", tile_example(s, tiles));
+	if (extents)
+		return ctx_strf(s->ctx, "divide it, let g%s = %s / (%s), and name a tile: %s",
+				t->name, t->name, extents, tile_example(s, &own));
+	return ctx_strf(s->ctx,
+			"read a tensor whose tiles the names here count; none counts those "
+			"along %s",
+			ix_text(s->ctx, tensor_extent(s, t, own.rank)));
 }
 
-static const struct {
-	ValueKind kind;
-	const char *help;
-} kinds[] = {
-	{V_INT, "what is known only at run time is no number of tiles: take it as an argument, "
-		"x : f32"},
-	{V_BUFFER, "buffers are for mma: read the tile of the tensor, gC[m,n]"},
-	{V_MMA, "a product is added to an accumulator first: acc += mm(sA, sB);"},
-	{V_TUPLE, "tiles are computed one by one: write an expression for each"},
-	{V_WORD, "words of the schedule stand in the schedule"},
-	{V_ELEM, "a type is a function: bf16(x)"},
-	{V_STR, "strings are for static_assert and print"},
-};
-
-DiagMsg *help_value(Sema *s, DiagMsg *m, const Value *v)
+const char *help_value(Sema *s, const Value *v)
 {
 	if (v->kind == V_TENSOR)
-		help_tensor(s, m, v->tensor);
+		return help_tensor(s, v->tensor);
 	if (v->kind == V_TILES)
-		diag_remedy(s->ctx, m, "name a tile of it: %s", tile_example(s, v->tiling));
-	for (size_t i = 0; i < COUNTOF(kinds); i++)
-		if (kinds[i].kind == v->kind)
-			diag_remedy(s->ctx, m, "%s", kinds[i].help);
-	return m;
+		return ctx_strf(s->ctx, "name a tile of it: %s", tile_example(s, v->tiling));
+	return value_rows[v->kind].help;
 }
 
 /* ------------------------------------------------------------------ operators, arguments */
-DiagMsg *help_operator(Sema *s, DiagMsg *m, Operator op, const Value *a, const Value *b)
+const char *help_operator(Sema *s, Operator op, const Value *a, const Value *b)
 {
 	const Value *v = is_elementwise(a) ? b : a;
-	const char *help = operator_rows[op].help;
-	if (v && !is_elementwise(v))
-		return help_value(s, m, v);
-	return help ? diag_remedy(s->ctx, m, "%s", help) : m;
+	return v && !is_elementwise(v) ? help_value(s, v) : operator_rows[op].help;
 }
 
 /* How functions of so many operands are called; of those that people take for others, what they
@@ -213,13 +190,12 @@ static const struct {
 	{"leaky_relu", 1, "write leaky_relu(x, 0.01)"},
 };
 
-DiagMsg *help_call(Sema *s, DiagMsg *m, const char *name, int given, int takes)
+const char *help_call(Sema *s, const char *name, int given, int takes)
 {
 	static const char *const forms[] = {"()", "(x)", "(x, y)", "(x, y, z)"};
 	for (size_t i = 0; i < COUNTOF(calls); i++)
 		if (calls[i].given == given && !strcmp(calls[i].name, name))
-			return diag_remedy(s->ctx, m, "%s", calls[i].help);
-	if (takes >= (int)COUNTOF(forms))
-		return m;
-	return diag_remedy(s->ctx, m, "write %s%s", name, forms[takes]);
+			return calls[i].help;
+	return takes < (int)COUNTOF(forms) ? ctx_strf(s->ctx, "write %s%s", name, forms[takes])
+					   : "";
 }

@@ -10,7 +10,7 @@
 #include "base/ptrmap.h"
 
 typedef enum {
-#define VALUE(id, text) V_##id,
+#define VALUE(id, ...) V_##id,
 #include "frontend/values.def"
 	V_COUNT
 } ValueKind;
@@ -245,7 +245,11 @@ void suggest_names(Sema *s, Suggest *g);               /* everything an expressi
 DiagMsg *suggest_end(Sema *s, Suggest *g, DiagMsg *m); /* "did you mean", when near enough */
 
 /* value.c */
-extern const char *const value_texts[V_COUNT];
+typedef struct {
+	const char *text, *help;
+} ValueRow;
+extern const ValueRow value_rows[V_COUNT];
+const char *value_text(const Value *v);
 Value value_bad(void);
 Value value_int(Sema *s, int64_t v);
 Value value_ix(const Ix *x);
@@ -473,12 +477,13 @@ void report_later(Sema *s, Loc loc, const char *name); /* a word that is one of 
 bool later_function(const char *name);
 bool later_elem(const char *name);
 const char *elems_built(Ctx *c); /* "built are s8, u8, .." */
-/* remedies.c: what to write instead; each adds a help to m, where it knows one, and returns m */
+/* remedies.c: what to write instead; "" where nothing is known */
 DiagMsg *help_habit(Sema *s, const char *name, DiagMsg *m); /* NULL: no name of other languages */
-const char *help_retired(const char *word); /* of earlier schedules; NULL: none had it */
-DiagMsg *help_value(Sema *s, DiagMsg *m, const Value *v); /* which no tile is computed with */
-DiagMsg *help_operator(Sema *s, DiagMsg *m, Operator op, const Value *a, const Value *b);
-DiagMsg *help_call(Sema *s, DiagMsg *m, const char *name, int given, int takes);
+const char *help_retired(const char *word);        /* of earlier schedules; NULL: none had it */
+const char *help_tensor(Sema *s, const Tensor *t); /* where a tile or a number is asked for */
+const char *help_value(Sema *s, const Value *v);
+const char *help_operator(Sema *s, Operator op, const Value *a, const Value *b);
+const char *help_call(Sema *s, const char *name, int given, int takes);
 const char *tile_example(Sema *s, const Tiling *t); /* gC[m,n] */
 
 Op *build(Sema *s, OpKind kind, Loc loc);

@@ -422,11 +422,9 @@ bool via_fits(Sema *s, const Node *n, const Value *to)
 
 static bool from_is_tile(Sema *s, const Value *from)
 {
-	if (from->kind == V_TILES || from->kind == V_TENSOR) {
-		help_value(s, diag(s->ctx, from->loc, D_E0312, "a buffer is filled with one tile"),
-			   from);
-		return false;
-	}
+	if (from->kind == V_TILES || from->kind == V_TENSOR)
+		return reject(s, from->loc, D_E0312, "a buffer is filled with one tile\n%s",
+			      help_value(s, from));
 	return want(s, from, V_TILE, "what fills a buffer");
 }
 
@@ -465,12 +463,11 @@ static void copy_to_tile(Sema *s, const Node *n, const Value *to)
 
 static void report_no_place(Sema *s, const Value *to)
 {
-	DiagMsg *m =
-		diag(s->ctx, to->loc, D_E0213, "%s cannot be written to", value_texts[to->kind]);
-	if (to->kind == V_TENSOR || to->kind == V_TILES)
-		help_value(s, m, to);
-	else if (is_elementwise(to))
-		diag_remedy(s->ctx, m, "a value keeps its name: let z = ... names another");
+	bool tensor = to->kind == V_TENSOR || to->kind == V_TILES;
+	reject(s, to->loc, D_E0213, "%s cannot be written to\n%s", value_text(to),
+	       tensor               ? help_value(s, to)
+	       : is_elementwise(to) ? "a value keeps its name: let z = ... names another"
+				    : "");
 }
 
 void stmt_copy(Sema *s, const Node *n)

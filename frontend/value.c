@@ -4,10 +4,15 @@
 
 #include <inttypes.h>
 
-const char *const value_texts[V_COUNT] = {
-#define VALUE(id, text) [V_##id] = text,
+const ValueRow value_rows[V_COUNT] = {
+#define VALUE(id, text, help) [V_##id] = {text, help},
 #include "frontend/values.def"
 };
+
+const char *value_text(const Value *v)
+{
+	return value_rows[v->kind].text;
+}
 
 Value value_of(ValueKind kind)
 {
@@ -50,8 +55,8 @@ Value rejected(Sema *s, Loc loc, DiagId id, const char *fmt, ...)
 bool want(Sema *s, const Value *v, ValueKind kind, const char *what)
 {
 	if (v->kind != kind && v->kind != V_BAD)
-		reject(s, v->loc, D_E0203, "%s is %s, this is %s", what, value_texts[kind],
-		       value_texts[v->kind]);
+		reject(s, v->loc, D_E0203, "%s is %s, this is %s", what, value_rows[kind].text,
+		       value_text(v));
 	return v->kind == kind;
 }
 
@@ -116,7 +121,7 @@ void value_print(Sema *s, const Value *v, Buf *out)
 		atom_print(v->mma->atom, out);
 		break;
 	default:
-		buf_printf(out, "%s", value_texts[v->kind]);
+		buf_printf(out, "%s", value_text(v));
 		break;
 	}
 }

@@ -58,14 +58,10 @@ static const Ix *extent_by(Sema *s, const Ix *at, int64_t *tile)
 /* ------------------------------------------------------------------ bias[n] */
 static bool report_no_name(Sema *s, const Tensor *t, const Value *at)
 {
-	Value v = {.kind = V_TENSOR, .tensor = (Tensor *)(uintptr_t)t};
-	help_value(s,
-		   diag(s->ctx, at->loc, D_E0203,
-			"'%s' has an element for each row or column of the output, and this is "
-			"not the grid's name for these",
-			t->name),
-		   &v);
-	return false;
+	return reject(s, at->loc, D_E0203,
+		      "'%s' has an element for each row or column of the output, and this is "
+		      "not the grid's name for these\n%s",
+		      t->name, help_tensor(s, t));
 }
 
 const char *grid_name_of(Sema *s, const Ix *extent)
@@ -123,13 +119,10 @@ Value vector_index(Sema *s, Loc loc, const Value *tensor, Value *at, int n)
 	Value tiles = value_of(V_TILES);
 	Tiling *t = NEW(s->arena, Tiling);
 	*t = (Tiling){.tensor = tensor->tensor, .rank = layout_rank(tensor->tensor->layout)};
-	if (n != t->rank) {
-		help_value(s,
-			   diag(s->ctx, loc, D_E0206, "%d ind%s for '%s', which has rank %d", n,
-				n == 1 ? "ex" : "ices", t->tensor->name, t->rank),
-			   tensor);
-		return value_bad();
-	}
+	if (n != t->rank)
+		return rejected(s, loc, D_E0206, "%d ind%s for '%s', which has rank %d\n%s", n,
+				n == 1 ? "ex" : "ices", t->tensor->name, t->rank,
+				help_value(s, tensor));
 	for (int i = 0; i < n; i++)
 		if (!index_fits(s, t, i, &at[i]))
 			return value_bad();

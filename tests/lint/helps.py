@@ -178,9 +178,9 @@ class Room:
         for *where, text, _ in self.of(path, *args[3]):
             cause, _, help_ = literal(text).partition("\n")
             first = 4 + len(re.findall("%[^%]", cause.replace("%%", "")))
-            parts = dict.fromkeys(part[:3] for arg in args[first:] for part in self.of(path, *arg))
+            parts = dict.fromkeys(part for arg in args[first:] for part in self.of(path, *arg))
             if help_:
-                yield *where, json.dumps(help_), tuple((*part, ()) for part in parts)
+                yield *where, json.dumps(help_), tuple(parts)
 
     def helps(self):
         for path, text in self.own.items():
