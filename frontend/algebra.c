@@ -242,7 +242,7 @@ static bool is_offset(const Value *v, int i, const Value *behind)
 }
 
 /* From the right; an integer at the end is the layout n:1. */
-Value layout_chain(Sema *s, Loc loc, Value *v, int n)
+Value layout_chain(Sema *s, Loc loc, const Value *v, int n)
 {
 	Value r = v[n - 1];
 	for (int i = 0; i < n; i++)
@@ -263,15 +263,4 @@ Value layout_chain(Sema *s, Loc loc, Value *v, int n)
 			r = layout_call(s, loc, LAYOUT_OP_composition, (Value[]){v[i], r}, 2);
 	}
 	return r;
-}
-
-/* ------------------------------------------------------------------ operators */
-Value layout_divide(Sema *s, Loc loc, const Value *a, const Value *b)
-{
-	return layout_call(s, loc, LAYOUT_OP_logical_divide, (Value[]){*a, *b}, 2);
-}
-
-Value layout_product(Sema *s, Loc loc, const Value *a, const Value *b)
-{
-	return layout_call(s, loc, LAYOUT_OP_logical_product, (Value[]){*a, *b}, 2);
 }

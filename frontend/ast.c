@@ -14,7 +14,8 @@ static const char *const node_texts[N_COUNT] = {
 };
 
 const OperatorRow operator_rows[OPER_COUNT] = {
-#define OPERATOR(id, name, ix, order, op, help) [OPER_##id] = {name, IX_##ix, order, OP_##op, help},
+#define OPERATOR(id, name, ix, order, op, layout, help) \
+	[OPER_##id] = {name, IX_##ix, order, OP_##op, LAYOUT_OP_##layout, help},
 #include "frontend/operators.def"
 };
 

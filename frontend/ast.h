@@ -24,6 +24,7 @@ typedef struct {
 	IxKind ix; /* of integers */
 	enum { PLAIN, SWAPPED, LESS } order;
 	OpKind op;        /* of tiles; OP_COUNT: none */
+	int layout;       /* of layouts: a row of layout_ops.def; LAYOUT_OP_COUNT: none */
 	const char *help; /* where tiles have none; or "" */
 } OperatorRow;
 extern const OperatorRow operator_rows[OPER_COUNT];

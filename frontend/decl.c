@@ -31,17 +31,13 @@ static Value eval_define(Sema *s, Define *d)
 	return n ? eval(s, n) : value_bad();
 }
 
-static void said_const(Sema *s, const Node *n, const Value *v)
+/* A number is written exactly, and so that it is not read again as an integer. */
+static const char *const_text(Sema *s, const Value *v)
 {
-	Buf text = {0};
-	if (v && v->kind == V_REAL) /* exact, and not an integer when it is read again */
-		buf_printf(&text, "%.17g", v->real);
-	else if (v)
-		value_print(s, v, &text);
-	if (v && v->kind == V_REAL && !strpbrk(text.s, ".e"))
-		buf_printf(&text, ".0");
-	said(s, SAID_CONST, n->name, n->kids.at[0]->loc, v ? ctx_str(s->ctx, text.s) : NULL);
-	buf_free(&text);
+	const char *text = ctx_strf(s->ctx, "%.17g", v->real);
+	if (v->kind != V_REAL)
+		return value_str(s, v);
+	return strpbrk(text, ".e") ? text : ctx_strf(s->ctx, "%s.0", text);
 }
 
 Value bind_const(Sema *s, const Node *n)
@@ -57,7 +53,7 @@ Value bind_const(Sema *s, const Node *n)
 		       v.kind == V_INT ? "known only at run time" : value_text(&v));
 		v = value_bad();
 	}
-	said_const(s, n, d ? &v : NULL);
+	said(s, SAID_CONST, n->name, n->kids.at[0]->loc, d ? const_text(s, &v) : NULL);
 	return v;
 }
 

@@ -109,11 +109,12 @@ static bool eval_all(Sema *s, Node *const *at, int n, Value *out)
 	return good;
 }
 
-static Value eval_tuple(Sema *s, const Node *n)
+static Value eval_list(Sema *s, const Node *n)
 {
 	Value *v = NEWN(s->arena, Value, n->kids.n + 1);
-	return eval_all(s, n->kids.at, n->kids.n, v) ? layout_tuple(s, n->loc, v, n->kids.n)
-						     : value_bad();
+	if (!eval_all(s, n->kids.at, n->kids.n, v))
+		return value_bad();
+	return (n->kind == N_TUPLE ? layout_tuple : layout_chain)(s, n->loc, v, n->kids.n);
 }
 
 static Value eval_basis(Sema *s, const Node *n)
@@ -139,10 +140,9 @@ static Value no_operator(Sema *s, const Node *n, const Value *a, const Value *b)
 
 static Value layout_binary(Sema *s, const Node *n, const Value *a, const Value *b)
 {
-	if (n->op == OPER_DIV)
-		return layout_divide(s, n->loc, a, b);
-	if (n->op == OPER_MUL)
-		return layout_product(s, n->loc, a, b);
+	int op = operator_rows[n->op].layout;
+	if (op < LAYOUT_OP_COUNT)
+		return layout_call(s, n->loc, op, (Value[]){*a, *b}, 2);
 	if (n->op != OPER_EQ && n->op != OPER_NE)
 		return no_operator(s, n, a, b);
 	const Layout *x = value_layout(s, a), *y = x ? value_layout(s, b) : NULL;
@@ -215,13 +215,6 @@ static Value eval_colon(Sema *s, const Node *n)
 {
 	Value v[2];
 	return eval_all(s, n->kids.at, 2, v) ? layout_colon(s, n, &v[0], &v[1]) : value_bad();
-}
-
-static Value eval_chain(Sema *s, const Node *n)
-{
-	Value *v = NEWN(s->arena, Value, n->kids.n);
-	return eval_all(s, n->kids.at, n->kids.n, v) ? layout_chain(s, n->loc, v, n->kids.n)
-						     : value_bad();
 }
 
 /* ------------------------------------------------------------------ calls */
@@ -414,10 +407,10 @@ static Value eval_range(Sema *s, const Node *n)
 
 static Value (*const by_kind[N_COUNT])(Sema *s, const Node *n) = {
 	[N_INT] = eval_number,  [N_REAL] = eval_real,     [N_STR] = eval_str,
-	[N_NAME] = eval_name,   [N_TUPLE] = eval_tuple,   [N_TEMPLATE] = eval_template,
+	[N_NAME] = eval_name,   [N_TUPLE] = eval_list,    [N_TEMPLATE] = eval_template,
 	[N_CALL] = eval_call,   [N_INDEX] = eval_index,   [N_FIELD] = eval_field,
 	[N_UNARY] = eval_unary, [N_BINARY] = eval_binary, [N_BASIS] = eval_basis,
-	[N_COLON] = eval_colon, [N_COMPOSE] = eval_chain, [N_PHRASE] = eval_phrase,
+	[N_COLON] = eval_colon, [N_COMPOSE] = eval_list,  [N_PHRASE] = eval_phrase,
 	[N_RANGE] = eval_range,
 };
 

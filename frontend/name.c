@@ -52,7 +52,7 @@ static void print_value(Sema *s, const Value *v, Buf *out)
 	else if (v->val)
 		type_print(v->val->type, out);
 	else
-		value_print(s, v, out);
+		buf_printf(out, "%s", value_str(s, v));
 }
 
 static int add(Sema *s, Named n)

@@ -47,8 +47,7 @@ static void stmt_print(Sema *s, const Node *n)
 	for (int i = 0; i < n->kids.n; i++) {
 		Value v = eval(s, n->kids.at[i]);
 		good &= v.kind != V_BAD;
-		buf_printf(&line, "%s", i ? " " : "");
-		value_print(s, &v, &line);
+		buf_printf(&line, "%s%s", i ? " " : "", value_str(s, &v));
 	}
 	if (good && s->opt->printed)
 		buf_printf(s->opt->printed, "%s\n", line.s);

@@ -259,7 +259,7 @@ bool reject(Sema *s, Loc loc, DiagId id, const char *fmt, ...) PRINTF(4, 5);    
 Value rejected(Sema *s, Loc loc, DiagId id, const char *fmt, ...) PRINTF(4, 5); /* V_BAD */
 bool want(Sema *s, const Value *v, ValueKind kind, const char *what);
 bool want_int(Sema *s, const Value *v, int64_t lo, int64_t hi, const char *what, int64_t *out);
-void value_print(Sema *s, const Value *v, Buf *out);
+const char *value_str(Sema *s, const Value *v);
 const Layout *value_layout(Sema *s, const Value *v);             /* a shape alone is column-major */
 const Layout *layout_checked(Sema *s, const Layout *l, Loc loc); /* NULL: too large, reported */
 bool layout_in_memory(Sema *s, const Layout *l, Loc loc); /* false: offsets are no numbers, ... */
@@ -283,9 +283,7 @@ Value layout_call(Sema *s, Loc loc, int op, const Value *args, int n);
 Value layout_tuple(Sema *s, Loc loc, const Value *elements, int n);
 Value layout_basis(Sema *s, Loc loc, const Value *v, int64_t index);
 Value layout_colon(Sema *s, const Node *colon, const Value *shape, const Value *stride);
-Value layout_chain(Sema *s, Loc loc, Value *operands, int n);
-Value layout_divide(Sema *s, Loc loc, const Value *a, const Value *b);
-Value layout_product(Sema *s, Loc loc, const Value *a, const Value *b);
+Value layout_chain(Sema *s, Loc loc, const Value *operands, int n);
 Value swizzle_template(Sema *s, Loc loc, Value *args, int n);
 bool swizzle_named(const char *name, int *bytes);
 Value swizzle_bytes(Sema *s, Loc loc, int bytes);

@@ -72,57 +72,49 @@ bool want_int(Sema *s, const Value *v, int64_t lo, int64_t hi, const char *what,
 		      what, *out, lo, hi);
 }
 
-static void print_tensor(const Tensor *t, Buf *out)
+static const char *printed(Sema *s, Buf *b)
 {
-	buf_printf(out, "%s ", elem_rows[t->elem].name);
-	layout_print(t->layout, out);
+	const char *text = ctx_str(s->ctx, b->s);
+	buf_free(b);
+	return text;
 }
 
-void value_print(Sema *s, const Value *v, Buf *out)
+const char *value_str(Sema *s, const Value *v)
 {
-	(void)s;
+	Buf b = {0};
 	switch (v->kind) {
 	case V_INT:
-		ix_print(v->ix, out);
-		break;
+		return ix_text(s->ctx, v->ix);
 	case V_REAL:
-		buf_printf(out, "%.9g", v->real);
-		break;
+		return ctx_strf(s->ctx, "%.9g", v->real);
 	case V_STR:
 	case V_WORD:
-		buf_printf(out, "%s", v->str);
-		break;
+		return v->str;
 	case V_TUPLE:
-		tup_print(v->tup, out);
-		break;
+		return tup_text(s->ctx, v->tup);
 	case V_LAYOUT:
-		layout_print(v->layout, out);
-		break;
+		return layout_str(s->ctx, v->layout);
 	case V_LIST:
-		alg_print(v->list, out);
-		break;
+		alg_print(v->list, &b);
+		return printed(s, &b);
 	case V_ANY:
-		buf_printf(out, "_");
-		break;
+		return "_";
 	case V_SWIZZLE:
-		buf_printf(out, "Sw<%d,%d,%d>", v->layout->swizzle.b, v->layout->swizzle.m,
-			   v->layout->swizzle.s);
-		break;
+		return ctx_strf(s->ctx, "Sw<%d,%d,%d>", v->layout->swizzle.b, v->layout->swizzle.m,
+				v->layout->swizzle.s);
 	case V_ELEM:
-		buf_printf(out, "%s", elem_rows[v->elem].name);
-		break;
+		return elem_rows[v->elem].name;
 	case V_TENSOR:
-		print_tensor(v->tensor, out);
-		break;
+		return ctx_strf(s->ctx, "%s %s", elem_rows[v->tensor->elem].name,
+				layout_str(s->ctx, v->tensor->layout));
 	case V_BUFFER:
-		type_print(v->buffer->type, out);
-		break;
+		type_print(v->buffer->type, &b);
+		return printed(s, &b);
 	case V_MMA:
-		atom_print(v->mma->atom, out);
-		break;
+		atom_print(v->mma->atom, &b);
+		return printed(s, &b);
 	default:
-		buf_printf(out, "%s", value_text(v));
-		break;
+		return value_text(v);
 	}
 }
 
