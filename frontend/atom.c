@@ -23,17 +23,18 @@ static bool is_named_before(int row)
 	return false;
 }
 
-static void types_exist(Sema *s, const char *name, DiagMsg *m)
+/* "(bf16, bf16, f32), (f16, f16, f32)" */
+static const char *types_of(Sema *s, const char *name)
 {
-	Buf b = {0};
+	const char *all = NULL;
 	for (int i = 0; i < ATOM_COUNT; i++) {
 		const AtomRow *r = &atom_rows[i];
 		if (!strcmp(r->name, name) && !is_named_before(i))
-			buf_printf(&b, "%s(%s, %s, %s)", b.n ? ", " : "", elem_rows[r->a].name,
-				   elem_rows[r->b].name, elem_rows[r->c].name);
+			all = ctx_strf(s->ctx, "%s%s(%s, %s, %s)", all ? all : "", all ? ", " : "",
+				       elem_rows[r->a].name, elem_rows[r->b].name,
+				       elem_rows[r->c].name);
 	}
-	diag_remedy(s->ctx, m, "there are %s", b.s);
-	buf_free(&b);
+	return all;
 }
 
 /* Of those types the one whose K is nearest. They are the program's: swap exchanges the first
@@ -50,13 +51,13 @@ static const AtomRow *row_by_types(Sema *s, const Node *at, const Value *types, 
 		if (!best || llabs(r->k - k) < llabs(best->k - k))
 			best = r;
 	}
-	if (best)
-		return best;
-	types_exist(s, at->name,
-		    diag(s->ctx, at->loc, D_E0302, "there is no %s of (%s, %s, %s)", at->name,
-			 elem_rows[types[0].elem].name, elem_rows[types[1].elem].name,
-			 elem_rows[types[2].elem].name));
-	return NULL;
+	if (!best)
+		reject(s, at->loc, D_E0302,
+		       "there is no %s of (%s, %s, %s)\n"
+		       "there are %s",
+		       at->name, elem_rows[types[0].elem].name, elem_rows[types[1].elem].name,
+		       elem_rows[types[2].elem].name, types_of(s, at->name));
+	return best;
 }
 
 static int64_t nearest(int64_t v, int64_t step)
@@ -207,17 +208,18 @@ static bool divisible(Sema *s, const Node *call, const Mma *m, int mode, int64_t
 			       : atom_rows[m->atom.id].m * m->arrange[0] * m->values[0];
 	if (v % step == 0)
 		return true;
-	DiagMsg *msg = diag(s->ctx, call->kids.at[mode + 1]->loc, D_E0303,
-			    "the tile's %s is %" PRId64 ", not a multiple of the %" PRId64
-			    " that the mma covers%s",
-			    names[mode], v, step,
-			    !m->swap  ? ""
-			    : along_n ? " with its N (swap)"
-				      : " with its M (swap)");
 	bool few = !along_n && !m->swap && v < atom_rows[m->atom.id].m;
-	diag_remedy(s->ctx, msg, "the nearest is %" PRId64 "%s", nearest(v, step),
-		    few ? "; with swap in the schedule, rows of A are the mma's N, 8 or more" : "");
-	return false;
+	return reject(s, call->kids.at[mode + 1]->loc, D_E0303,
+		      "the tile's %s is %" PRId64 ", not a multiple of the %" PRId64
+		      " that the mma covers%s\n"
+		      "the nearest is %" PRId64 "%s",
+		      names[mode], v, step,
+		      !m->swap  ? ""
+		      : along_n ? " with its N (swap)"
+				: " with its M (swap)",
+		      nearest(v, step),
+		      few ? "; with swap in the schedule, rows of A are the mma's N, 8 or more"
+			  : "");
 }
 
 static bool shape_args(Sema *s, const Node *call, int64_t *v)

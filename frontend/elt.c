@@ -416,17 +416,15 @@ static Value report_joined_only(Sema *s, const Node *call, const Reduction *r)
 {
 	const char *name = call->kids.at[0]->name, *to = r->kept == 1 ? "S[n]" : "S[0]";
 	bool grid = s->place == AT_GRID, add = r->by->op == OP_ADD;
-	DiagMsg *m = diag(s->ctx, call->loc, D_E0203,
-			  "the %s of %s is joined to an output, and has no other use %s",
-			  r->by->name, r->kept == 1 ? "each column" : "all elements",
-			  grid ? "without an mma" : "in front of the end of the loops");
 	const char *join = add ? ctx_strf(s->ctx, "%s += %s(x)", to, name)
 			       : ctx_strf(s->ctx, "%s <- %s(%s, %s(x))", to, r->by->name, to, name);
-	diag_remedy(s->ctx, m,
-		    grid ? "write %s, or reduce rows of a tensor whose modes are swapped"
-			 : "write %s, or use it behind the loops",
-		    join);
-	return value_bad();
+	return rejected(s, call->loc, D_E0203,
+			"the %s of %s is joined to an output, and has no other use %s\n"
+			"write %s, or %s",
+			r->by->name, r->kept == 1 ? "each column" : "all elements",
+			grid ? "without an mma" : "in front of the end of the loops", join,
+			grid ? "reduce rows of a tensor whose modes are swapped"
+			     : "use it behind the loops");
 }
 
 /* Of a tile like the output's, elements beyond its edge change nothing that is reduced. What is
@@ -474,8 +472,8 @@ static bool rows_fit(Sema *s, const Node *call, const Value *given, int64_t rows
 		      *n, WARP_ROWS, name, WARP_ROWS, WARP_ROWS);
 }
 
-/* rowsum(x): of each row; colsum(x), tilesum(x): of each column of the tile, of all of it, or with a
- * second operand of so many rows of these. */
+/* rowsum(x) is of each row, colsum(x) of each column and tilesum(x) of all of the tile. The second
+ * operand of colsum(x, 16) is how many rows share a value. */
 Value elt_reduce(Sema *s, const Node *call, const Reduction *r, Value *args, int n)
 {
 	bool across = n > 1 || (s->place == AT_GRID && s->mma_loc.src >= 0);
@@ -504,12 +502,10 @@ static const Layout *shape_with_rows(Sema *s, const Value *of)
 		return tiling_shape(s, of->tiling);
 	if (of->kind == V_ACC || of->kind == V_FRAG)
 		return has_rows(s, "rows", of) ? of->val->type->layout : NULL;
-	if (of->kind == V_BAD)
-		return NULL;
-	DiagMsg *m = diag(s->ctx, of->loc, D_E0203, "rows takes an accumulator, this is %s",
-			  value_text(of));
-	if (of->kind == V_TILE)
-		diag_remedy(s->ctx, m, "name the tiles of the tensor: rows(gX)");
+	if (of->kind != V_BAD)
+		reject(s, of->loc, D_E0203, "rows takes an accumulator, this is %s\n%s",
+		       value_text(of),
+		       of->kind == V_TILE ? "name the tiles of the tensor: rows(gX)" : "");
 	return NULL;
 }
 

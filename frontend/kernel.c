@@ -89,18 +89,16 @@ static bool is_plain(Sema *s, const Node *n, bool stride)
 	if (n->kind == N_NAME || n->kind == N_INT || n->kind == N_ERROR ||
 	    (stride && is_product(n)))
 		return true;
-	if (n->kind != N_TUPLE) {
-		DiagMsg *m = diag(s->ctx, n->loc, D_E0203,
-				  stride ? "a stride of an argument is a name, an integer or a "
-					   "product of these"
-					 : "an extent of an argument is a name or an integer");
-		diag_remedy(s->ctx, m, "name it here, and say more in a where clause");
-		return false;
-	}
-	for (int i = 0; i < n->kids.n; i++) {
+	if (n->kind != N_TUPLE)
+		return reject(s, n->loc, D_E0203,
+			      "%s\n"
+			      "name it here, and say more in a where clause",
+			      stride ? "a stride of an argument is a name, an integer or a "
+				       "product of these"
+				     : "an extent of an argument is a name or an integer");
+	for (int i = 0; i < n->kids.n; i++)
 		if (!is_plain(s, n->kids.at[i], stride))
 			return false;
-	}
 	return true;
 }
 

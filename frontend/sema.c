@@ -107,11 +107,10 @@ static bool comes_too_late(const Sema *s, const Node *n)
 static void misplaced(Sema *s, const Node *n)
 {
 	int places = rows[n->kind].places;
-	DiagMsg *m = diag(s->ctx, n->loc, D_E0309, "%s belongs %s", rows[n->kind].what,
-			  place_text(places));
-	if (s->place == AT_KERNEL && places & AT_GRID)
-		diag_remedy(s->ctx, m,
-			    "write it in the loop over the output's tiles: for (m,n) in gD { .. }");
+	bool outside = s->place == AT_KERNEL && places & AT_GRID;
+	reject(s, n->loc, D_E0309, "%s belongs %s\n%s", rows[n->kind].what, place_text(places),
+	       outside ? "write it in the loop over the output's tiles: for (m,n) in gD { .. }"
+		       : "");
 }
 
 /* One name, which is the statement's, or several bindings. */

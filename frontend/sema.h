@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* sema.h - from tree to IR, private to the frontend. One walk per kernel: each statement is checked
- * and, when it is right, built. An expression's meaning is a Value; a mistake is reported where it
- * is found and becomes V_BAD, which every user of a Value passes on in silence. */
+/* sema.h - from tree to IR, private to the frontend. One walk per kernel checks each statement and
+ * builds a right one at once. The meaning of an expression is a Value: its kind, its shape and, of
+ * what runs on the device, the IR value. A mistake is reported where it is found, with its remedy:
+ *     return rejected(s, v.loc, D_E0203, "a tensor cannot be called\nwrite A[...]");
+ * It becomes V_BAD, and nothing more is said of a V_BAD. */
 #ifndef DSL_SEMA_H
 #define DSL_SEMA_H
 
