@@ -345,28 +345,25 @@ static bool sum_is_meant(Sema *s, const Product *p, const AtomRow *r, int64_t *e
 	bool loses = r->fraction && r->fraction < elem_rows[r->c].mantissa;
 	*every = loses && !p->word ? PROMOTED_EVERY : 0;
 	if (!loses && p->word)
-		reject(s, p->at->loc, D_E0203,
-		       "%s is for sums that lose bits, and those of %s in %s do not\n"
-		       "write mm(sA, sB)",
-		       p->word->name, elem_rows[r->a].name, elem_rows[r->c].name);
-	if (!p->every || !loses)
-		return loses || !p->word;
+		return reject(s, p->at->loc, D_E0203,
+			      "%s is for sums that lose bits, and those of %s in %s do not\n"
+			      "write mm(sA, sB)",
+			      p->word->name, elem_rows[r->a].name, elem_rows[r->c].name);
+	if (!p->every)
+		return true;
 	const Node *n = p->every->kids.at[1];
 	if (!eval_int(s, n, 1, PROMOTED_MOST, "how often sums are promoted", every))
 		return false;
-	if (*every % r->k) {
-		int64_t below = *every / r->k * r->k;
-		DiagMsg *m = diag(s->ctx, n->loc, D_E0303,
-				  "sums are promoted every %" PRId64
-				  " elements of K, which is not a multiple of the mma's K, %d",
-				  *every, r->k);
-		if (below)
-			diag_remedy(s->ctx, m, "the nearest are %" PRId64 " and %" PRId64, below,
-				    below + r->k);
-		else
-			diag_remedy(s->ctx, m, "the nearest is %d", r->k);
-	}
-	return *every % r->k == 0;
+	int64_t below = *every / r->k * r->k;
+	if (*every == below)
+		return true;
+	return reject(s, n->loc, D_E0303,
+		      "sums are promoted every %" PRId64
+		      " elements of K, which is not a multiple of the mma's K, %d\n%s",
+		      *every, r->k,
+		      below ? ctx_strf(s->ctx, "the nearest are %" PRId64 " and %" PRId64, below,
+				       below + r->k)
+			    : ctx_strf(s->ctx, "the nearest is %d", r->k));
 }
 
 /* A product is scaled as a whole: of sums that lose bits, it is no longer than one of them. */

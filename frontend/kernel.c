@@ -123,27 +123,24 @@ static const Layout *arg_layout(Sema *s, const Node *n)
 static bool rank_is_built(Sema *s, const Node *n, const Layout *l)
 {
 	int parts = layout_rank(layout_flat(s->ctx, l));
-	if (parts <= RANK_MAX)
-		return true;
-	if (parts > layout_rank(l))
-		reject(s, n->loc, D_E0301,
-		       "not built yet: arguments of %d parts of modes; 1 to %d are", parts,
-		       RANK_MAX);
-	else
-		reject(s, n->loc, D_E0301, "not built yet: arguments of rank %d; rank 1 to %d is",
-		       parts, RANK_MAX);
-	return false;
+	if (parts > RANK_MAX && parts > layout_rank(l))
+		return reject(s, n->loc, D_E0301,
+			      "not built yet: arguments of %d parts of modes; 1 to %d are", parts,
+			      RANK_MAX);
+	return parts <= RANK_MAX ||
+	       reject(s, n->loc, D_E0301, "not built yet: arguments of rank %d; rank 1 to %d is",
+		      parts, RANK_MAX);
 }
 
 /* TMA coordinates are 32-bit. */
 static bool extents_fit(Sema *s, const Node *n, const Layout *l)
 {
 	for (int i = 0; i < layout_rank(l); i++) {
-		int64_t v;
-		if (!ix_is_const(layout_size(s->ctx, layout_mode(s->ctx, l, i)), &v) ||
-		    v <= INT32_MAX)
-			continue;
-		return reject(s, n->loc, D_E0211, "an extent of an argument is at most 2147483647");
+		int64_t v = 0;
+		ix_is_const(layout_size(s->ctx, layout_mode(s->ctx, l, i)), &v);
+		if (v > INT32_MAX)
+			return reject(s, n->loc, D_E0211,
+				      "an extent of an argument is at most 2147483647");
 	}
 	return true;
 }

@@ -53,11 +53,10 @@ bool name_fits_ir(Sema *s, const char *name, Loc loc)
 #define SYM(id, text, lo, hi, reg) text,
 #include "ir/syms.def"
 	};
-	for (size_t i = 0; i < COUNTOF(bound); i++) {
-		if (strcmp(name, bound[i]))
-			continue;
-		return reject(s, loc, D_E0202, "'%s' is a name that the hardware binds", name);
-	}
+	for (size_t i = 0; i < COUNTOF(bound); i++)
+		if (!strcmp(name, bound[i]))
+			return reject(s, loc, D_E0202, "'%s' is a name that the hardware binds",
+				      name);
 	return true;
 }
 
