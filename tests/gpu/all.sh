@@ -12,7 +12,6 @@
 #   both       the same grid on the GPU and on the simulator: the two outputs against each other
 #   ranks      tests/e2e/ranks: tensors of one to five modes, against the reference interpreter
 #   random     random kernels and schedules on the GPU and on the simulator: integers, equal in every bit
-#   starts     where a tensor copy may start (tma_align.cu); only when asked for; edge: what it touches behind a row (tma_edge.cu)
 #   soak       random schedules and epilogues at real sizes, launched again and again, whole outputs bit for bit
 #   functions  every function of elementwise.def on all bf16 numbers and 2^24 f32 numbers, within its stated error
 #   constant   weights read while the launch ahead still runs, 10,000 launches a chain, bit for bit (constant.cu)
@@ -110,12 +109,6 @@ run_both()
 	}' "$results/both.parts"
 	rm -f "$results/both.parts"
 	return $code
-}
-
-run_starts()
-{
-	nvcc -std=c++17 -O2 -gencode arch=compute_90a,code=sm_90a "$here/tma_align.cu" \
-		-o "$results/tma_align" && "$results/tma_align"
 }
 
 # The yard's plug-ins find their cubins by the environment.
@@ -223,7 +216,6 @@ step()
 	both) run_both ;;
 	ranks) run_grid cuda:0 ranks ;;
 	random) run_both random ;;
-	starts) run_starts ;;
 	functions) run_functions ;;
 	soak) run_soak ;;
 	constant) run_constant ;;

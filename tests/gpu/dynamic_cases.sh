@@ -5,7 +5,6 @@
 #     OUT/dynamic/LABEL.cubin   LABEL: ROLES_ROWSxCOLUMNS of a tile, c2: in clusters of two, on or dynamic
 #     OUT/ranks/                tests/e2e under persistent dynamic at random sizes, for gpu_check
 #     OUT/works.txt             WORK SIZES LABEL CUBIN, for against_torch.py: mm, triangular, zipf
-#     OUT/beside.txt            SIZES LABEL CUBIN, for beside.py
 set -eu
 dslc=$1 root=$2 out=$3
 rm -rf "$out/dynamic"
@@ -40,7 +39,6 @@ both zipf tests/gpu/grouped.gemm ping_128x128c2 -DW=2 -DGR=4 -DCM=2
 sizes="64x8192x1536x2048 128x4096x768x2048"
 both zipf tests/gpu/grouped.gemm coop_64x128 -DR=cooperative -DW=1 -DbN=128 -DS=8 -DGR=4
 
-sed -n 's/^mm \(8192 8192 8192\|4096 4096 4096\) /\1 /p' "$out/works.txt" >"$out/beside.txt"
 
 # FILE LABEL NAMES -D...: at N random sizes
 random()
