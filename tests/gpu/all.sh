@@ -20,9 +20,8 @@
 #   layers     32 layers of few rows in a CUDA graph, beside torch (layers.py); not among the default steps
 #   ways       operands that TMA cannot take where they lie (ways.sh); not among the default steps
 #   epilogues  bias + GELU, SwiGLU, residual and scales beside torch (epilogues.sh); not among the default steps
-#   bench      TFLOP/s beside cuBLASLt and the plug-ins in DIR/yard or .yard
-# and, only when asked for, with what tests/gpu/pack_tool.sh gathered:
 #   times      dslc bench: the example's schedules beside cuBLASLt, at SIZES (default 4096 and 8192)
+# and, only when asked for, with what tests/gpu/pack_tool.sh gathered:
 #   python     the wheel: what must hold, and host time (python_speed.py)
 #   ptxas12    cubins of ptxas 12.9
 #   programs   the programs of tests/e2e, compiled there, under every schedule (programs.sh)
@@ -37,7 +36,7 @@ else
 	dir=$(CDPATH= cd -- "$1" && pwd)
 fi
 results=${2:-results}
-[ $# -gt 2 ] && shift 2 || set -- run host embed overhead grid both ranks random functions soak constant bench
+[ $# -gt 2 ] && shift 2 || set -- run host embed overhead grid both ranks random functions soak constant times
 mkdir -p "$results"
 results=$(CDPATH= cd -- "$results" && pwd)
 failures=0
@@ -108,42 +107,6 @@ run_both()
 		printf "largest difference %g ulp\n", ulp
 	}' "$results/both.parts"
 	rm -f "$results/both.parts"
-	return $code
-}
-
-# The yard's plug-ins find their cubins by the environment.
-yard_arguments()
-{
-	for yard in "$dir/yard" "$root/.yard"; do
-		[ -d "$yard" ] || continue
-		for v in Y256:yard256:256 Y192:yard192:192 Y128:yard128:128 \
-			P192:ping192pdl:192 P160:ping160pdl:160 P128:ping128pdl:128 \
-			O192:ping192onepdl:192 O160:ping160onepdl:160 O128:ping128onepdl:128; do
-			name=${v%%:*} rest=${v#*:}
-			[ -f "$yard/$name.so" ] && [ -f "$yard/${rest%%:*}.cubin" ] || continue
-			echo "export ${name}_CUBIN=$yard/${rest%%:*}.cubin ${name}_BN=${rest#*:}"
-			case ${rest%%:*} in *pdl*) echo "export ${name}_PDL=1" ;; esac
-			case ${rest%%:*} in *one*) echo "export ${name}_ONE=1" ;; esac
-			echo "plugins=\"\$plugins --plugin yard-$name=$yard/$name.so\""
-		done
-		return
-	done
-}
-
-run_bench()
-{
-	nvcc -std=c++17 -O2 -arch=sm_90a "$here/bench.cu" -I"$root/runtime" -L"$dir" \
-		-Xlinker -rpath -Xlinker "$dir" -ldsl_runtime -lcublasLt -ldl -o "$results/bench" || return 1
-	plugins= ours=
-	eval "$(yard_arguments)"
-	for cubin in "$dir"/bench/*.cubin; do
-		name=$(basename "$cubin" .cubin)
-		ours="$ours --ours $name=$cubin"
-	done
-	# shellcheck disable=SC2086
-	"$results/bench" --sizes "${SIZES:-8192,4096,2048}" --rounds "${ROUNDS:-30}" $ours $plugins
-	code=$?
-	rm -f "$results/bench"
 	return $code
 }
 
@@ -224,7 +187,6 @@ step()
 	layers) python3 "$here/layers.py" "$dir" --rounds "${ROUNDS:-30}" ;;
 	ways) "$here/ways.sh" "$dir" "$results" "${ROUNDS:-30}" ;;
 	epilogues) "$here/epilogues.sh" "$dir" "$results" "${ROUNDS:-30}" ;;
-	bench) run_bench ;;
 	times) run_times ;;
 	python) run_python ;;
 	ptxas12) "$here/ptxas12.sh" "$dir/dslc" "$dir/ptxas12" "$root" ;;
