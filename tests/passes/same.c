@@ -20,7 +20,7 @@
 enum { PER_CTX = 250, POINTS = 2, SEED = 20270 };
 
 /* Tiles in the order of their numbers: RM x RN boxes of CM x CN tiles, boxes n first; tiles of a
- * box m first (as ranks are) or n first (as in nvFuser's derivation). */
+ * box m first (as ranks are) or n first. */
 typedef struct {
 	int ranks, clusters, cm, cn, rn;
 	bool m_first;
@@ -237,37 +237,6 @@ static void test_random(void **state)
 	assert_true(w->exact > CONFIGS && w->exact < 2 * CONFIGS && w->shared > CONFIGS / 2);
 }
 
-/* The last line of nvFuser's derivation says that the mask is (2 ** CN - 1) << CN where CN divides
- * the cluster and the number of CTAs. That is the mask of the second group, whoever asks. */
-static void test_wrong_formula(void **state)
-{
-	World *w = *state;
-	int right = 0, wrong = 0, outside = 0;
-	for (int ranks = 2; ranks <= CLUSTER_CTAS; ranks++)
-		for (int cn = 2; cn <= ranks; cn++) {
-			Config g = {.ranks = ranks, .clusters = 3, .cm = 1, .cn = cn, .rn = 1};
-			if (ranks % cn)
-				continue;
-			Answer a = ask(w, &g, false);
-			assert_false(a.same.narrowed);
-			unsigned issues = ((1u << cn) - 1) << cn;
-			for (int r = 0; r < ranks; r++) {
-				uint16_t truth = plain_mask(&g, false, 1, 2, r);
-				assert_int_equal(truth, ((1 << cn) - 1) << r / cn * cn);
-				assert_int_equal(eval(w, a.leader.mask, r), truth);
-				right += issues == truth;
-				wrong += issues != truth;
-				outside += issues >> ranks != 0;
-			}
-		}
-	print_message("(2**CN - 1) << CN: right for %d ranks, wrong for %d, %d times it names CTAs "
-		      "outside the cluster\n",
-		      right, wrong, outside);
-	Config two = {.ranks = 2, .clusters = 66, .cm = 1, .cn = 2, .rn = 4};
-	assert_int_equal(eval(w, ask(w, &two, false).leader.mask, 0), 3);
-	assert_true(wrong > right && outside > 0);
-}
-
 /* ------------------------------------------------------------------ clusters of tiles */
 static const struct {
 	int cm, cn;
@@ -402,8 +371,9 @@ static int teardown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_shapes),   cmocka_unit_test(test_names),
-		cmocka_unit_test(test_releases), cmocka_unit_test(test_wrong_formula),
+		cmocka_unit_test(test_shapes),
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_releases),
 		cmocka_unit_test(test_random),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
