@@ -69,24 +69,24 @@ static const struct {
 	void (*read)(Sema *s, const Node *n);
 	Value (*bind)(Sema *s, const Node *bind); /* of statements that only name values */
 } rows[N_COUNT] = {
-	[N_KERNEL] = {AT_FILE, "a kernel", sema_kernel},
+	[N_KERNEL] = {AT_FILE, "a kernel", .read = sema_kernel},
 	[N_CONST] = {AT_ANY, "const", .bind = bind_const},
 	[N_LET] = {AT_ANY, "let", .bind = bind_let},
 	[N_LAYOUT] = {AT_ANY, "layout", .bind = bind_layout},
-	[N_ASSERT] = {AT_ANY, "static_assert", stmt_assert},
-	[N_PRINT] = {AT_ANY, "print", stmt_print},
+	[N_ASSERT] = {AT_ANY, "static_assert", .read = stmt_assert},
+	[N_PRINT] = {AT_ANY, "print", .read = stmt_print},
 	[N_MMA] = {AT_FILE | AT_KERNEL, "mma", .bind = bind_mma},
 	[N_SMEM] = {AT_KERNEL, "smem", .bind = bind_buffer},
 	[N_TMA] = {AT_KERNEL, "tma", .bind = bind_tma},
 	[N_COPYATOM] = {AT_ANY, "copy", .bind = bind_copy},
 	[N_PIPELINE] = {AT_KERNEL, "pipeline", .bind = bind_pipeline},
-	[N_SCHEDULE] = {AT_KERNEL, "schedule", sched_block},
-	[N_FOR] = {AT_KERNEL | AT_GRID | AT_LOOP, "a loop", stmt_for},
+	[N_SCHEDULE] = {AT_KERNEL, "schedule", .read = sched_block},
+	[N_FOR] = {AT_KERNEL | AT_GRID | AT_LOOP, "a loop", .read = stmt_for},
 	[N_DECL] = {AT_GRID | AT_LOOP, "an accumulator", .bind = bind_acc},
 	[N_DECLCOPY] = {AT_GRID | AT_LOOP, "an operand in registers", .bind = bind_operand},
-	[N_COPY] = {AT_GRID | AT_LOOP, "a copy", stmt_copy},
-	[N_ACCUM] = {AT_GRID | AT_LOOP, "+=", stmt_accumulate},
-	[N_ASSIGN] = {AT_GRID | AT_LOOP, "an assignment", stmt_assign},
+	[N_COPY] = {AT_GRID | AT_LOOP, "a copy", .read = stmt_copy},
+	[N_ACCUM] = {AT_GRID | AT_LOOP, "+=", .read = stmt_accumulate},
+	[N_ASSIGN] = {AT_GRID | AT_LOOP, "an assignment", .read = stmt_assign},
 };
 
 static const char *place_text(int places)
