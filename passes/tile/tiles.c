@@ -372,6 +372,34 @@ static void check_modes(Kernel *k, const Plane *p)
 			     (int)p->cluster[i], along[i]);
 }
 
+/* Whether where a tile begins, or which rows, hangs on the name. */
+static bool goes_along(const Val *tile, const char *name)
+{
+	const Val *indices = tile_indices(tile);
+	for (int i = 0; i < tile->def->nix; i++)
+		if (ix_uses(tile->def->ix[i], name))
+			return true;
+	return indices && goes_along(indices, name);
+}
+
+/* A CTA of a cluster that is beyond the grid has no tile. Its outputs lie beyond their tensors, so
+ * do those that do not go along with that mode: a value for each row, where n names tiles of columns.
+ *     tile %S (m, 0)   ->   tile %S (m, n / tiles along n) */
+static void outputs_beyond(Kernel *k, const Plane *p, int mode)
+{
+	const Ix *tiles = p->grid->ix[p->name[mode]],
+		 *name = ix_sym(k->ctx, p->grid->sym[p->name[mode]]);
+	for (Op *op = kernel_find(k, OP_COPY); op; op = op_find_next(op, OP_COPY)) {
+		Val *to = op->in[0].val;
+		if (!to->def || to->def->kind != OP_TILE || goes_along(to, name->name))
+			continue;
+		int at = tile_mode(k, to, mode);
+		to->def->ix[at] = ix_add(k->ctx, to->def->ix[at],
+					 ix_mul(k->ctx, ix_new(k->ctx, IX_DIV, name, tiles),
+						tile_extent(k, to, mode)));
+	}
+}
+
 PASS_OF(tiles)
 {
 	Op *grid = kernel_find(k, OP_GRID);
@@ -386,6 +414,9 @@ PASS_OF(tiles)
 	tickets_check(k, &p);
 	if (pass_failed(k))
 		return;
+	for (int i = 0; i < 2; i++)
+		if (p.name[i] != NONE && p.cluster[i] > 1)
+			outputs_beyond(k, &p, i);
 	if (grid->nin) {
 		groups_tiles(h, &p, grid);
 	} else if (attrs_int(&k->attrs, A_PERSISTENT, 0)) {

@@ -52,7 +52,7 @@ void tickets_check(Kernel *k, const Plane *p);
 int tickets_mode(const Kernel *k, const Plane *p); /* along which tiles differ in length; or NONE */
 const Ix *tiles_by_tickets(Here h, const Plane *p, Op *grid, const Ix *all);
 
-/* sync/wgmma_inflight.c */
+/* groups.c */
 void groups_check(Kernel *k, const Plane *p);
 void groups_tiles(Here h, const Plane *p, Op *grid);
 void groups_read_first(Kernel *k);
