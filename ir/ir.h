@@ -232,9 +232,19 @@ typedef enum {
 #include "ops.def"
 	OP_COUNT
 } OpKind;
+typedef enum {
+	ON_NONE,
+#define OPERAND(id) ON_##id,
+#include "operands.def"
+} OperandName;
+enum { OPERANDS_NAMED = 7 /* of one op, at most */ };
 typedef struct {
 	const char *name;
-	int stages, in_lo, in_hi, nix, nout, flags, effects;
+	int stages, in_lo, in_hi;
+	uint8_t in[OPERANDS_NAMED + 1]; /* OperandName, from 1 on */
+	int nix;                        /* -1: any number */
+	uint8_t ix[OPERANDS_NAMED + 1];
+	int nout, flags, effects;
 } OpRow;
 extern const OpRow op_rows[OP_COUNT];
 
@@ -315,6 +325,17 @@ struct Op {
 	Op *prev, *next;
 	Block *block; /* that it stands in; NULL when detached */
 };
+
+/* An operand by its name in operands.def, one that the op has; and whether it has it:
+ *     IN(load, BARRIER).val    IX(load, BYTE)    HAS_IN(load, BARRIER) */
+#define IN(op, name)     (*operand_of(op, ON_##name))
+#define IX(op, name)     (*index_of(op, ON_##name))
+#define HAS_IN(op, name) op_has_operand(op, ON_##name)
+#define HAS_IX(op, name) op_has_index(op, ON_##name)
+Operand *operand_of(const Op *op, OperandName name);
+const Ix **index_of(const Op *op, OperandName name);
+bool op_has_operand(const Op *op, OperandName name);
+bool op_has_index(const Op *op, OperandName name);
 
 /* ------------------------------------------------------------------ kernels */
 typedef struct {

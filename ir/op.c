@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* op.c - the tables of ops.def, elementwise.def, attrs.def and completes.def, as data. */
+/* op.c - the tables of ops.def, operands.def, elementwise.def, attrs.def, completes.def, as data. */
 #include "ir/ir.h"
 
 #include <float.h>
+#include <limits.h>
 #include <string.h>
 #include <tgmath.h>
 
@@ -23,17 +24,73 @@ enum {
 	SYNC = FX_SYNC,
 	PEER = FX_PEER
 };
+/* Names of operands, as rows have them. */
+enum {
+#define OPERAND(id) id = ON_##id,
+#include "ir/operands.def"
+};
 #define R(i)  (FX_R << 4 * (i))
 #define W(i)  (FX_W << 4 * (i))
 #define AR(i) (FX_AR << 4 * (i))
 #define AW(i) (FX_AW << 4 * (i))
 #define BY(x) FX_DONE_##x
 
+#define NAMES(...)    {0, __VA_ARGS__}
+#define COUNT_OF(...) (int)sizeof((uint8_t[])NAMES(__VA_ARGS__)) - 1
+#define WITH(...)     .in_hi = COUNT_OF(__VA_ARGS__), .in = NAMES(__VA_ARGS__)
+#define AT(...)       .nix = COUNT_OF(__VA_ARGS__), .ix = NAMES(__VA_ARGS__)
+#define AT_LEAST(...) .nix = -1, .ix = NAMES(__VA_ARGS__)
+#define OPERANDS_1    X
+#define OPERANDS_2    X, Y
+#define OPERANDS_3    X, Y, Z
+
 const OpRow op_rows[OP_COUNT] = {
-#define OP(id, name, stages, lo, hi, nix, nout, flags, fx) \
-	[OP_##id] = {name, stages, lo, hi, nix, nout, flags, fx},
+#define OP(id, name, stages, lo, with, at, nout, flags, fx) \
+	[OP_##id] = {name, stages, lo, with, at, nout, flags, fx},
 #include "ir/ops.def"
 };
+
+static const char *const operand_names[] = {
+#define OPERAND(id) [ON_##id] = #id,
+#include "ir/operands.def"
+};
+
+/* INT_MAX: the row has none of that name. A row's first stands for none. */
+static int place_of(const uint8_t *names, OperandName name)
+{
+	for (int i = 1; i <= OPERANDS_NAMED; i++)
+		if (names[i] == name)
+			return i - 1;
+	return INT_MAX;
+}
+
+static int place_in(const Op *op, const uint8_t *names, OperandName name, int n)
+{
+	int i = place_of(names, name);
+	if (i >= n)
+		panic("%s has no %s", op_rows[op->kind].name, operand_names[name]);
+	return i;
+}
+
+Operand *operand_of(const Op *op, OperandName name)
+{
+	return &op->in[place_in(op, op_rows[op->kind].in, name, op->nin)];
+}
+
+const Ix **index_of(const Op *op, OperandName name)
+{
+	return &op->ix[place_in(op, op_rows[op->kind].ix, name, op->nix)];
+}
+
+bool op_has_operand(const Op *op, OperandName name)
+{
+	return place_of(op_rows[op->kind].in, name) < op->nin;
+}
+
+bool op_has_index(const Op *op, OperandName name)
+{
+	return place_of(op_rows[op->kind].ix, name) < op->nix;
+}
 
 #define OP_NOTHING OP_COUNT
 
