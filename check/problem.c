@@ -111,9 +111,9 @@ static bool is_kept(const Problem *p, const Val *arg)
 	if (p->k->args.at[arg->arg].is_inout)
 		return true;
 	for (const Op *op = kernel_first(p->k); op; op = op_next(op)) {
-		const Val *to = op->kind == OP_COPY && combine_of(op) ? op->in[0].val : NULL;
+		const Val *to = op->kind == OP_COPY && combine_of(op) ? IN(op, TO).val : NULL;
 		while (to && to->def)
-			to = to->def->in[0].val;
+			to = IN(to->def, OF).val;
 		if (to == arg)
 			return true;
 	}
@@ -188,7 +188,7 @@ static void add_ranges(const Problem *p, const Op *op, Ranges *v)
 		IxFact f = {.name = op->sym[i], .div = 1};
 		int64_t other;
 		if (loop)
-			ix_range(sized(p, op->ix[0]), known, &f.lo, &other);
+			ix_range(sized(p, IX(op, FROM)), known, &f.lo, &other);
 		ix_range(sized(p, op->ix[loop ? 1 : i]), known, &other, &f.hi);
 		f.hi = f.hi > f.lo ? f.hi - 1 : f.lo;
 		vec_push(ctx_arena(p->ctx), v, f);
@@ -203,7 +203,7 @@ static int64_t most_trips(const Problem *p, const Op *loop)
 	for (const Op *op = groups_loop(p->k, NULL); op; op = groups_loop(p->k, op))
 		vec_push(ctx_arena(p->ctx), &v, groups_length(p, op));
 	add_ranges(p, op_parent(loop), &v);
-	ix_range(sized(p, ix_sub(p->ctx, loop->ix[1], loop->ix[0])),
+	ix_range(sized(p, ix_sub(p->ctx, IX(loop, TO), IX(loop, FROM))),
 		 (IxFacts){.at = v.at, .n = v.n}, &lo, &hi);
 	return hi < 0 ? 0 : hi;
 }
@@ -212,14 +212,14 @@ static int64_t most_trips(const Problem *p, const Op *loop)
 static int64_t mma_depth(const Problem *p, const Op *mma)
 {
 	const Attr *part = attrs_get(&mma->attrs, A_DEPTH);
-	const Layout *a = mma->in[1].val->type->layout;
+	const Layout *a = IN(mma, A).val->type->layout;
 	return part ? part->i[1] - part->i[0] : layout_size_int(layout_mode(p->ctx, a, 1));
 }
 
 /* The multiplications of a tile. */
 static int64_t tile_work(const Problem *p, const Op *mma)
 {
-	const Layout *acc = mma->in[0].val->type->layout;
+	const Layout *acc = IN(mma, TO).val->type->layout;
 	int64_t trips = 1, macs;
 	bool fits = true;
 	for (const Op *up = op_parent(mma); up; up = op_parent(up))

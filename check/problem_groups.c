@@ -25,13 +25,14 @@ const Op *groups_loop(const Kernel *k, const Op *before)
 /* A group has all rows, at most. */
 IxFact groups_length(const Problem *p, const Op *loop)
 {
-	return (IxFact){loop->sym[loop->nsym - 1], 0, problem_eval(p, loop->ix[1]), 1};
+	return (IxFact){loop->sym[loop->nsym - 1], 0, problem_eval(p, IX(loop, ROWS)), 1};
 }
 
 bool groups_heights(const Problem *p, const Op *grid, int64_t *heights)
 {
-	int64_t tile = attrs_int(&grid->attrs, A_ROWS, 1), groups = problem_eval(p, grid->ix[0]);
-	*heights = problem_eval(p, grid->ix[1]) / tile;
+	int64_t tile = attrs_int(&grid->attrs, A_ROWS, 1),
+		groups = problem_eval(p, IX(grid, GROUPS));
+	*heights = problem_eval(p, IX(grid, ROWS)) / tile;
 	return !attrs_get(&grid->attrs, A_COUNTS)
 		       ? !__builtin_add_overflow(*heights, groups, heights)
 		       : !__builtin_mul_overflow(*heights + 1, groups, heights);
@@ -47,7 +48,7 @@ static const Op *reader_of(const Kernel *k)
 bool groups_end_by(const Problem *p, const Val *arg)
 {
 	const Op *reader = reader_of(p->k);
-	return reader && reader->in[0].val == arg;
+	return reader && IN(reader, ENDS).val == arg;
 }
 
 /* How long group i is, as a part of what all of them are. */
@@ -73,7 +74,7 @@ static int64_t count_of(uint64_t seed, int64_t i, int64_t rows)
 void groups_fill(const Problem *p, const Tensor *t, bool all, uint64_t seed)
 {
 	const Op *grid = reader_of(p->k);
-	int64_t rows = problem_eval(p, grid->ix[1]), sum = 0, so_far = 0;
+	int64_t rows = problem_eval(p, IX(grid, ROWS)), sum = 0, so_far = 0;
 	bool counts = attrs_get(&grid->attrs, A_COUNTS);
 	for (int64_t i = 0; i < t->count; i++)
 		sum += weight(seed, i);

@@ -9,7 +9,7 @@
 static bool is_written(const Problem *p, const Val *tile)
 {
 	for (const Op *op = kernel_first(p->k); op; op = op_next(op))
-		if (op->kind == OP_COPY && op->in[0].val == tile)
+		if (op->kind == OP_COPY && IN(op, TO).val == tile)
 			return true;
 	return false;
 }
@@ -17,14 +17,14 @@ static bool is_written(const Problem *p, const Val *tile)
 static const Val *argument_of(const Val *v)
 {
 	while (v->def)
-		v = v->def->in[0].val;
+		v = IN(v->def, OF).val;
 	return v;
 }
 
 bool indices_write(const Problem *p, const Val *arg)
 {
 	for (const Op *op = kernel_first(p->k); op; op = op_next(op))
-		if (op->kind == OP_TILE && op->nin > 1 && argument_of(op->in[0].val) == arg &&
+		if (op->kind == OP_TILE && op->nin > 1 && argument_of(IN(op, OF).val) == arg &&
 		    is_written(p, op->out))
 			return true;
 	return false;
@@ -41,9 +41,9 @@ bool indices_any(const Problem *p)
 bool indices_find(const Problem *p, const Val *arg, Indices *of)
 {
 	for (const Op *op = kernel_first(p->k); op; op = op_next(op)) {
-		if (op->kind != OP_TILE || op->nin < 2 || argument_of(op->in[1].val) != arg)
+		if (op->kind != OP_TILE || op->nin < 2 || argument_of(IN(op, INDEX).val) != arg)
 			continue;
-		const Layout *l = op->in[0].val->type->layout;
+		const Layout *l = IN(op, OF).val->type->layout;
 		int mode = (int)attrs_int(&op->attrs, A_GATHER, 0);
 		of->extent = problem_eval(p, layout_size(p->ctx, layout_mode(p->ctx, l, mode)));
 		of->once = is_written(p, op->out);

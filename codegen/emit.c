@@ -91,7 +91,8 @@ LLVMValueRef cg_global_ptr(Cg *g, const Val *tensor, const Ix *offset)
 
 static LLVMValueRef global_address(Cg *g, const Op *op)
 {
-	return cg_global_ptr(g, op->in[op->kind == OP_LD_GLOBAL].val, op->ix[0]);
+	const Operand *tensor = op->kind == OP_ST_GLOBAL ? &IN(op, TO) : &IN(op, FROM);
+	return cg_global_ptr(g, tensor->val, IX(op, ELEMENT));
 }
 
 static void body_if(Cg *g, LLVMValueRef cond, const Block *body)
@@ -138,8 +139,8 @@ void emit_ELECT(Cg *g, const Op *op)
 static void unrolled(Cg *g, const Op *op)
 {
 	int64_t from, to, hi;
-	cg_range(g, op->ix[0], &from, &hi);
-	cg_range(g, op->ix[1], &to, &hi);
+	cg_range(g, IX(op, FROM), &from, &hi);
+	cg_range(g, IX(op, TO), &to, &hi);
 	if (to != hi)
 		panic("for %s is unrolled but its end is not constant", op->sym[0]);
 	for (int64_t i = from; i < to; i++) {
@@ -164,14 +165,14 @@ static Loop loop_open(Cg *g, const Op *op)
 {
 	Loop l;
 	int64_t lo, hi, none;
-	bool narrow = cg_fits32(g, op->ix[0]) && cg_fits32(g, op->ix[1]);
-	LLVMValueRef from = narrow ? cg_i32(g, op->ix[0]) : cg_i64(g, op->ix[0]);
+	bool narrow = cg_fits32(g, IX(op, FROM)) && cg_fits32(g, IX(op, TO));
+	LLVMValueRef from = narrow ? cg_i32(g, IX(op, FROM)) : cg_i64(g, IX(op, FROM));
 	l.type = narrow ? g->m->i32 : g->m->i64;
-	l.to = narrow ? cg_i32(g, op->ix[1]) : cg_i64(g, op->ix[1]);
-	cg_range(g, op->ix[0], &lo, &none);
-	cg_range(g, op->ix[1], &none, &hi);
+	l.to = narrow ? cg_i32(g, IX(op, TO)) : cg_i64(g, IX(op, TO));
+	cg_range(g, IX(op, FROM), &lo, &none);
+	cg_range(g, IX(op, TO), &none, &hi);
 	l.fact = (IxFact){.lo = lo, .hi = hi == INT64_MAX ? hi : hi - 1, .div = 1};
-	l.end = op->ix[1];
+	l.end = IX(op, TO);
 	l.before = LLVMGetInsertBlock(g->b);
 	l.body = cg_new_block(g, "loop");
 	l.after = cg_new_block(g, "done");
@@ -293,9 +294,10 @@ void emit_FOR_RING(Cg *g, const Op *op)
 {
 	Ctx *c = g->m->ctx;
 	int64_t slots = attrs_int(&op->attrs, A_SLOTS, 1);
-	const Ix *n = ix_const(c, slots), *two = ix_const(c, 2), *base = ix_mod(c, op->ix[2], n);
+	const Ix *n = ix_const(c, slots), *two = ix_const(c, 2),
+		 *base = ix_mod(c, IX(op, OFFSET), n);
 	LLVMValueRef slot0 = simple_i32(g, base), ago0[MOST_AGO + 1], ago[MOST_AGO + 1];
-	LLVMValueRef phase0 = simple_i32(g, ix_mod(c, ix_div(c, op->ix[2], n), two));
+	LLVMValueRef phase0 = simple_i32(g, ix_mod(c, ix_div(c, IX(op, OFFSET), n), two));
 	int nago = slots > MOST_AGO ? MOST_AGO : 0;
 	for (int i = 1; i <= nago; i++)
 		ago0[i] = simple_i32(g, slot_ago(c, base, slots, i));
@@ -376,7 +378,7 @@ LLVMValueRef cg_pinned(Cg *g, LLVMValueRef x)
 
 void emit_LET(Cg *g, const Op *op)
 {
-	const Ix *x = op->ix[0];
+	const Ix *x = IX(op, VALUE);
 	IxFact fact = {.div = ix_divisor(x, (IxFacts){.at = g->facts.at, .n = g->facts.n})};
 	cg_range(g, x, &fact.lo, &fact.hi);
 	fact.div = fact.div > 0 ? fact.div : 1;
@@ -465,7 +467,7 @@ void emit_FRAG(Cg *g, const Op *op)
 static bool is_accumulated(const Op *fill)
 {
 	for (const Op *op = op_next(fill); op; op = op_next(op))
-		if (op->kind == OP_WGMMA && op->in[0].val == fill->in[0].val)
+		if (op->kind == OP_WGMMA && IN(op, TO).val == IN(fill, TO).val)
 			return true;
 	return false;
 }
@@ -484,8 +486,8 @@ static LLVMValueRef settled(Cg *g, LLVMValueRef x)
 /* The register that is named, where one of the conditions holds. */
 static void fill_where(Cg *g, const Op *op, const Bound *v, LLVMValueRef value)
 {
-	int reg = cg_first_register(g, &op->in[0]);
-	LLVMValueRef some = cg_cond(g, op->ix[0]);
+	int reg = cg_first_register(g, &IN(op, TO));
+	LLVMValueRef some = cg_cond(g, IX(op, COND));
 	for (int i = 1; i < op->nix; i++)
 		some = LLVMBuildOr(g->b, some, cg_cond(g, op->ix[i]), "");
 	cg_set_reg(g, v, reg, LLVMBuildSelect(g->b, some, value, cg_reg(g, v, reg), ""));
@@ -506,17 +508,17 @@ static LLVMValueRef constant_of(LLVMTypeRef type, Elem e, double x)
 void emit_FILL(Cg *g, const Op *op)
 {
 	const Attr *a = attrs_get(&op->attrs, A_VALUE);
-	const Bound *v = cg_val(g, op->in[0].val);
+	const Bound *v = cg_val(g, IN(op, TO).val);
 	double x = a ? a->real : 0;
-	LLVMValueRef value = constant_of(v->type, op->in[0].val->type->elem, x);
+	LLVMValueRef value = constant_of(v->type, IN(op, TO).val->type->elem, x);
 	bool settles = is_accumulated(op);
 	if (v->packed) {
 		LLVMValueRef all[] = {value, value, value, value};
 		value = LLVMConstBitCast(LLVMConstVector(all, (unsigned)v->packed), g->m->i32);
 	}
-	if (op->in[0].at)
+	if (IN(op, TO).at)
 		fill_where(g, op, v, value);
-	for (int i = 0; i < cg_words(v) && !op->in[0].at; i++)
+	for (int i = 0; i < cg_words(v) && !IN(op, TO).at; i++)
 		cg_set_word(g, v, i, settles ? settled(g, value) : value);
 }
 
@@ -546,26 +548,26 @@ void emit_ST_GLOBAL(Cg *g, const Op *op)
 {
 	if (combine_of(op)) {
 		LLVMValueRef v =
-			cg_reg(g, cg_val(g, op->in[1].val), cg_first_register(g, &op->in[1]));
+			cg_reg(g, cg_val(g, IN(op, FROM).val), cg_first_register(g, &IN(op, FROM)));
 		cg_join(g, combine_of(op), global_address(g, op), v);
 		return;
 	}
-	const Bound *from = cg_val(g, op->in[1].val);
-	int n = (int)attrs_int(&op->attrs, A_N, 1), first = cg_first_register(g, &op->in[1]);
+	const Bound *from = cg_val(g, IN(op, FROM).val);
+	int n = (int)attrs_int(&op->attrs, A_N, 1), first = cg_first_register(g, &IN(op, FROM));
 	LLVMValueRef v = cg_vector(g, from, first, n), to = global_address(g, op);
 	LLVMBasicBlockRef after = op->nin > 2 ? where_index(g, op, &to) : NULL;
 	LLVMSetAlignment(LLVMBuildStore(g->b, v, to),
-			 (unsigned)elem_span(op->in[0].val->type->elem, n));
+			 (unsigned)elem_span(IN(op, TO).val->type->elem, n));
 	if (after)
 		cg_goto(g, after);
 }
 
 void emit_LD_GLOBAL(Cg *g, const Op *op)
 {
-	const Bound *to = cg_val(g, op->in[0].val);
-	int n = (int)attrs_int(&op->attrs, A_N, 1), first = cg_first_register(g, &op->in[0]);
+	const Bound *to = cg_val(g, IN(op, TO).val);
+	int n = (int)attrs_int(&op->attrs, A_N, 1), first = cg_first_register(g, &IN(op, TO));
 	LLVMValueRef ld = LLVMBuildLoad2(g->b, cg_vector_type(g, to, n), global_address(g, op), "");
-	LLVMSetAlignment(ld, (unsigned)elem_span(op->in[1].val->type->elem, n));
+	LLVMSetAlignment(ld, (unsigned)elem_span(IN(op, FROM).val->type->elem, n));
 	cg_set_vector(g, to, first, n, ld);
 	if (attrs_get(&op->attrs, A_CHECKS))
 		cg_check_indices(g, op);

@@ -73,19 +73,19 @@ static void elementwise(Cg *g, const Op *op, Value value)
 
 void emit_MOVE(Cg *g, const Op *op)
 {
-	const Bound *to = cg_val(g, op->in[0].val), *from = cg_val(g, op->in[1].val);
+	const Bound *to = cg_val(g, IN(op, TO).val), *from = cg_val(g, IN(op, FROM).val);
 	for (int i = 0; i < to->n; i++)
 		cg_set_reg(g, to, i, cg_reg(g, from, i));
 }
 
 void emit_ADD_TO(Cg *g, const Op *op)
 {
-	const Bound *to = cg_val(g, op->in[0].val), *from = cg_val(g, op->in[1].val);
-	int first = cg_first_register(g, &op->in[0]);
+	const Bound *to = cg_val(g, IN(op, TO).val), *from = cg_val(g, IN(op, FROM).val);
+	int first = cg_first_register(g, &IN(op, TO));
 	for (int i = 0; i < from->n; i++) {
 		LLVMValueRef x[2] = {cg_reg(g, to, first + i), cg_reg(g, from, i)};
 		cg_set_reg(g, to, first + i,
-			   elem_is_float(op->in[0].val->type->elem)
+			   elem_is_float(IN(op, TO).val->type->elem)
 				   ? value_ADD(g, x)
 				   : LLVMBuildAdd(g->b, x[0], x[1], ""));
 	}
@@ -255,10 +255,10 @@ static void convert(Cg *g, const Bound *from, Elem elem, Bound *to)
 void emit_CVT(Cg *g, const Op *op)
 {
 	const Type *type = op->out->type;
-	Elem elem = op->in[0].val->type->elem;
+	Elem elem = IN(op, X).val->type->elem;
 	int n = type->kind == TY_TILE ? type_regs(type) : 1;
 	const Attr *plus = attrs_get(&op->attrs, A_PLUS);
-	Bound from = *cg_val(g, op->in[0].val);
+	Bound from = *cg_val(g, IN(op, X).val);
 	bool by_pairs = cg_by_pairs(&from), halves = by_pairs && cg_halves(op);
 	if (by_pairs && !halves && !plus && cg_widens(elem)) {
 		from = cg_widened(g, &from, elem);
@@ -364,8 +364,8 @@ void emit_PART(Cg *g, const Op *op)
 {
 	int n = type_regs(op->out->type);
 	int64_t first = 0, last;
-	Bound from = *cg_val(g, op->in[0].val);
-	cg_range(g, op->in[0].at, &first, &last);
+	Bound from = *cg_val(g, IN(op, OF).val);
+	cg_range(g, IN(op, OF).at, &first, &last);
 	Bound *to = cg_bind(g, op->out, n, from.type);
 	for (int i = 0; i < n; i++)
 		to->reg[i] = cg_reg(g, &from, (int)first + i);

@@ -46,8 +46,8 @@ static Walk walk_begin(Cg *g, const Op *op)
 		put(&w, (Keep)i, cg_int32(g, i == BASE ? -LANES : 0));
 	}
 	LLVMPositionBuilderAtEnd(g->b, here);
-	w.groups = cg_i32(g, op->ix[0]);
-	w.rows = cg_i32(g, op->ix[1]);
+	w.groups = cg_i32(g, IX(op, GROUPS));
+	w.rows = cg_i32(g, IX(op, ROWS));
 	w.counts = attrs_int(&op->attrs, A_COUNTS, 0);
 	return w;
 }
@@ -103,7 +103,7 @@ static LLVMValueRef held(const Walk *w, LLVMValueRef group)
 static LLVMValueRef load_said(const Walk *w, LLVMValueRef group)
 {
 	Cg *g = w->g;
-	const Val *ends = w->op->in[0].val;
+	const Val *ends = IN(w->op, ENDS).val;
 	const Ix *step = tup_get(layout_flat(g->m->ctx, ends->type->layout)->stride, 0)->leaf;
 	LLVMValueRef at = LLVMBuildSExt(g->b, held(w, group), g->m->i64, "");
 	LLVMValueRef base = cg_global_ptr(g, ends, ix_const(g->m->ctx, 0));
@@ -293,7 +293,7 @@ static LLVMValueRef lane_of(const Walk *w, LLVMValueRef x)
 void emit_GROUPS_FIND(Cg *g, const Op *op)
 {
 	Walk w = walk_begin(g, op);
-	LLVMValueRef x = cg_i32(g, op->ix[2]);
+	LLVMValueRef x = cg_i32(g, IX(op, WHICH));
 	walk_to(&w, x);
 	LLVMValueRef lane = lane_of(&w, x), first = of_lane(g, get(&w, FIRST), lane),
 		     last = of_lane(g, get(&w, LAST), lane);
@@ -332,7 +332,7 @@ void emit_GROUPS_AT(Cg *g, const Op *op)
 	Walk w = walk_begin(g, op);
 	LLVMBasicBlockRef test = cg_new_block(g, "groups"), next = cg_new_block(g, "next"),
 			  done = cg_new_block(g, "ends");
-	LLVMValueRef group = held(&w, cg_i32(g, op->ix[2])), said = load_said(&w, group);
+	LLVMValueRef group = held(&w, cg_i32(g, IX(op, WHICH))), said = load_said(&w, group);
 	put(&w, BASE, cg_int32(g, 0));
 	put(&w, LAST, cg_int32(g, 0));
 	cg_goto(g, test);

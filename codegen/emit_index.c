@@ -57,7 +57,8 @@ static const Stepping *stepping(Cg *g, const Val *tensor, int mode, bool pin)
 LLVMValueRef cg_index_ptr(Cg *g, const Op *op, LLVMValueRef base, LLVMValueRef *some)
 {
 	bool copies = op->kind == OP_CP_ASYNC;
-	LLVMValueRef index = cg_reg(g, cg_val(g, op->in[2].val), cg_first_register(g, &op->in[2]));
+	LLVMValueRef index =
+		cg_reg(g, cg_val(g, IN(op, INDEX).val), cg_first_register(g, &IN(op, INDEX)));
 	const Stepping *s =
 		stepping(g, op->in[copies].val, (int)attrs_int(&op->attrs, A_GATHER, 0), copies);
 	LLVMValueRef at =
@@ -128,11 +129,11 @@ static void check_index(Cg *g, const Op *op, LLVMValueRef index, LLVMValueRef ex
 	LLVMValueRef wide = LLVMBuildSExt(g->b, index, g->m->i64, "");
 	LLVMValueRef out = LLVMBuildICmp(g->b, LLVMIntUGE, wide, extent, "");
 	LLVMValueRef some = LLVMBuildICmp(g->b, LLVMIntNE, index, cg_int32(g, -1), "");
-	LLVMValueRef where = LLVMBuildAdd(g->b, cg_i64(g, op->ix[0]),
+	LLVMValueRef where = LLVMBuildAdd(g->b, cg_i64(g, IX(op, ELEMENT)),
 					  LLVMConstInt(g->m->i64, (uint64_t)at, false), "");
 	Note n = {KI_INDEX,
-		  op->in[1].val->arg,
-		  op->in[2].val->arg,
+		  IN(op, FROM).val->arg,
+		  IN(op, CHECKED).val->arg,
 		  (int)attrs_int(&op->attrs, A_CHECKS, 0),
 		  index,
 		  where,
@@ -143,10 +144,11 @@ static void check_index(Cg *g, const Op *op, LLVMValueRef index, LLVMValueRef ex
 void cg_check_indices(Cg *g, const Op *op)
 {
 	int mode = (int)attrs_int(&op->attrs, A_CHECKS, 0), n = (int)attrs_int(&op->attrs, A_N, 1),
-	    from = cg_first_register(g, &op->in[0]);
-	LLVMValueRef extent = cg_i64(g, tup_get(op->in[2].val->type->layout->shape, mode)->leaf);
+	    from = cg_first_register(g, &IN(op, TO));
+	LLVMValueRef extent =
+		cg_i64(g, tup_get(IN(op, CHECKED).val->type->layout->shape, mode)->leaf);
 	for (int i = 0; i < n; i++)
-		check_index(g, op, cg_reg(g, cg_val(g, op->in[0].val), from + i), extent, i);
+		check_index(g, op, cg_reg(g, cg_val(g, IN(op, TO).val), from + i), extent, i);
 }
 
 /* ------------------------------------------------------------------ groups */
@@ -167,7 +169,7 @@ static LLVMValueRef is_first(Cg *g, const Op *op, LLVMValueRef group)
 		me = LLVMBuildOr(g->b, LLVMBuildLShr(g->b, me, cg_int32(g, 5), ""), cta, "");
 	}
 	LLVMValueRef is = LLVMBuildICmp(g->b, LLVMIntEQ, me, cg_int32(g, 0), "");
-	LLVMValueRef has = LLVMBuildICmp(g->b, LLVMIntSLT, group, cg_i32(g, op->ix[0]), "");
+	LLVMValueRef has = LLVMBuildICmp(g->b, LLVMIntSLT, group, cg_i32(g, IX(op, GROUPS)), "");
 	return LLVMBuildAnd(g->b, is, has, "");
 }
 
@@ -184,12 +186,12 @@ static void check_limit(Cg *g, const Op *op, LLVMValueRef group, LLVMIntPredicat
  * it holds. */
 void cg_check_group(Cg *g, const Op *op, LLVMValueRef group, LLVMValueRef said, LLVMValueRef before)
 {
-	int list = op->in[0].val->arg;
+	int list = IN(op, ENDS).val->arg;
 	LLVMValueRef at = LLVMBuildSExt(g->b, group, g->m->i64, "");
 	Note n = {before ? KI_SHRINKS : KI_NEGATIVE, list, list, 0, said, at, NULL};
 	if (!attrs_int(&g->k->attrs, A_CHECKS, 0))
 		return;
 	check_limit(g, op, group, LLVMIntSLT, &n, before ? before : cg_int32(g, 0));
 	n.kind = before ? KI_BEYOND : KI_CAPACITY;
-	check_limit(g, op, group, LLVMIntSGT, &n, cg_i32(g, op->ix[1]));
+	check_limit(g, op, group, LLVMIntSGT, &n, cg_i32(g, IX(op, ROWS)));
 }

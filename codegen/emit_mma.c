@@ -54,7 +54,7 @@ static bool is_scaled(const Op *op)
 static int a_registers(const Op *op)
 {
 	const AtomRow *row = &atom_rows[attrs_get(&op->attrs, A_ATOM)->atom.id];
-	bool shared = op->in[1].val->type->space == SP_SHARED;
+	bool shared = IN(op, A).val->type->space == SP_SHARED;
 	return shared ? 0 : row->m * row->k / 128 * elem_rows[row->a].bits / 32;
 }
 
@@ -139,8 +139,8 @@ static LLVMValueRef inline_asm(LLVMTypeRef type, const Piece *p)
 static bool same_group(Cg *g, const Op *a, const Op *b)
 {
 	return a && b && !(b->kind == OP_WGMMA && is_scaled(b)) && a->kind == OP_WGMMA &&
-	       b->kind == OP_WGMMA && a->in[0].val == b->in[0].val &&
-	       cg_first_register(g, &a->in[0]) == cg_first_register(g, &b->in[0]) &&
+	       b->kind == OP_WGMMA && IN(a, TO).val == IN(b, TO).val &&
+	       cg_first_register(g, &IN(a, TO)) == cg_first_register(g, &IN(b, TO)) &&
 	       a_registers(a) == a_registers(b) && is_transposed(a, 0) == is_transposed(b, 0) &&
 	       is_transposed(a, 1) == is_transposed(b, 1) &&
 	       memcmp(&attrs_get(&a->attrs, A_ATOM)->atom, &attrs_get(&b->attrs, A_ATOM)->atom,
@@ -150,11 +150,11 @@ static bool same_group(Cg *g, const Op *a, const Op *b)
 /* A's descriptor or registers, then B's descriptor. */
 static void operands(Cg *g, const Op *op, const Piece *p, LLVMTypeRef *in, LLVMValueRef *args)
 {
-	int first = p->a ? cg_first_register(g, &op->in[1]) : 0, n = 0;
-	int per = 32 / elem_rows[op->in[1].val->type->elem].bits;
+	int first = p->a ? cg_first_register(g, &IN(op, A)) : 0, n = 0;
+	int per = 32 / elem_rows[IN(op, A).val->type->elem].bits;
 	for (; n < p->a; n++) {
 		in[n] = g->m->i32;
-		args[n] = cg_packed(g, cg_val(g, op->in[1].val), first / per + n);
+		args[n] = cg_packed(g, cg_val(g, IN(op, A).val), first / per + n);
 	}
 	for (int j = p->a ? 1 : 0; j < 2; j++, n++) {
 		in[n] = g->m->i64;
@@ -165,10 +165,10 @@ static void operands(Cg *g, const Op *op, const Piece *p, LLVMTypeRef *in, LLVMV
 static void piece(Cg *g, const Piece *p)
 {
 	const Op *op = p->first, *one = op;
-	int n = p->regs, each = 32 / elem_rows[op->in[0].val->type->elem].bits;
-	int first = cg_first_register(g, &op->in[0]) / each;
+	int n = p->regs, each = 32 / elem_rows[IN(op, TO).val->type->elem].bits;
+	int first = cg_first_register(g, &IN(op, TO)) / each;
 	int all = n + p->each * p->ops + p->scaled;
-	const Bound *acc = cg_val(g, op->in[0].val);
+	const Bound *acc = cg_val(g, IN(op, TO).val);
 	LLVMTypeRef *in = NEWN(g->arena, LLVMTypeRef, all);
 	LLVMValueRef *args = NEWN(g->arena, LLVMValueRef, all);
 	for (int i = 0; i < n; i++) {
@@ -179,7 +179,7 @@ static void piece(Cg *g, const Piece *p)
 		operands(g, one, p, in + n + i * p->each, args + n + i * p->each);
 	if (p->scaled) {
 		in[all - 1] = g->m->i32;
-		args[all - 1] = LLVMBuildZExt(g->b, cg_cond(g, op->ix[2]), g->m->i32, "");
+		args[all - 1] = LLVMBuildZExt(g->b, cg_cond(g, IX(op, SCALE)), g->m->i32, "");
 	}
 	LLVMTypeRef out = LLVMStructTypeInContext(g->m->lc, in, (unsigned)n, false);
 	LLVMTypeRef type = LLVMFunctionType(out, in, (unsigned)all, false);

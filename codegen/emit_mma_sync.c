@@ -94,7 +94,7 @@ static LLVMValueRef register_of(Cg *g, const Op *op, const Piece *p, int i, int 
 
 static void emit_piece(Cg *g, const Op *op, const Piece *p)
 {
-	const Bound *acc = cg_val(g, op->in[0].val);
+	const Bound *acc = cg_val(g, IN(op, TO).val);
 	LLVMTypeRef in[MOST_WORDS];
 	LLVMValueRef args[MOST_WORDS];
 	int n = 0;
@@ -128,6 +128,6 @@ static void emit_pieces(Cg *g, const Op *op, const Piece *all)
 void emit_MMA_SYNC(Cg *g, const Op *op)
 {
 	Piece p = whole(g, op);
-	bool wide = elem_rows[op->in[0].val->type->elem].bits > REG_BITS;
+	bool wide = elem_rows[IN(op, TO).val->type->elem].bits > REG_BITS;
 	(wide && !target_has(g->k->target, FT_F64_ROWS) ? emit_pieces : emit_piece)(g, op, &p);
 }

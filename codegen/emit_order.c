@@ -122,7 +122,7 @@ static void order(Cg *g, const char *text, const Vals *accs, const Vals *operand
 
 static bool overwrites(const Op *op)
 {
-	return op->nix == 3 && ix_is(op->ix[2], 0);
+	return op->nix == 3 && ix_is(IX(op, SCALE), 0);
 }
 
 /* Between the wait of the group before and the fence, what was computed from registers that this
@@ -135,19 +135,19 @@ static void add_readers(Cg *g, Vals *v, const Op *fence, const Val *acc)
 		read |= names(wait, acc);
 	for (const Op *op = wait; read && op && op != fence; op = op->next)
 		if (op->kind == OP_MOVE)
-			add(g, v, op->in[0].val);
+			add(g, v, IN(op, TO).val);
 }
 
 bool cg_order_before(Cg *g, const Op *fence, const char *text)
 {
 	Vals accs = {0}, operands = {0};
 	for (const Op *op = fence->next; op && op->kind == OP_WGMMA; op = op->next) {
-		if (is_used_beside(op, op->in[0].val))
-			add(g, &accs, op->in[0].val);
+		if (is_used_beside(op, IN(op, TO).val))
+			add(g, &accs, IN(op, TO).val);
 		if (overwrites(op))
-			add_readers(g, &accs, fence, op->in[0].val);
-		if (op->in[1].val->type->space == SP_REG)
-			add(g, &operands, op->in[1].val);
+			add_readers(g, &accs, fence, IN(op, TO).val);
+		if (IN(op, A).val->type->space == SP_REG)
+			add(g, &operands, IN(op, A).val);
 	}
 	if (accs.n + operands.n)
 		order(g, text, &accs, &operands);
@@ -158,8 +158,8 @@ bool cg_order_behind(Cg *g, const Op *wait, const char *text)
 {
 	Vals accs = {0}, none = {0};
 	for (const Op *op = wait->prev; op && op->kind != OP_WGMMA_FENCE; op = op->prev)
-		if (op->kind == OP_WGMMA && is_used_beside(op, op->in[0].val))
-			add(g, &accs, op->in[0].val);
+		if (op->kind == OP_WGMMA && is_used_beside(op, IN(op, TO).val))
+			add(g, &accs, IN(op, TO).val);
 	if (accs.n)
 		order(g, text, &accs, &none);
 	return accs.n;

@@ -77,7 +77,7 @@ static void exchange(Cg *g, const Op *op, Share *s)
 {
 	enum { MOST = 16, LANES = 32 };
 	TvExchange all[MOST];
-	int n = tv_exchanges(op->in[0].val->type, op->out->type, all, MOST);
+	int n = tv_exchanges(IN(op, X).val->type, op->out->type, all, MOST);
 	for (int e = 0; e < n && all[e].step < LANES; e++) {
 		if (all[e].behind)
 			exchange_halves(g, &all[e], s);
@@ -90,11 +90,11 @@ static void exchange(Cg *g, const Op *op, Share *s)
 /* The thread's own registers of an element of the result. */
 static LLVMValueRef of_thread(Cg *g, const Op *op, Value value, const Type *whole, int element)
 {
-	const Bound *from = cg_val(g, op->in[0].val);
+	const Bound *from = cg_val(g, IN(op, X).val);
 	LLVMValueRef *x = NEWN(g->arena, LLVMValueRef, from->n);
 	int n = 0;
 	for (int i = 0; i < from->n; i++)
-		if (tv_source(op->in[0].val->type, i, whole) == element)
+		if (tv_source(IN(op, X).val->type, i, whole) == element)
 			x[n++] = cg_reg(g, from, i);
 	return combined(g, value, x, n);
 }
@@ -102,11 +102,11 @@ static LLVMValueRef of_thread(Cg *g, const Op *op, Value value, const Type *whol
 /* A lane keeps what it has of each element, or all lanes share them out. */
 void emit_REDUCE(Cg *g, const Op *op)
 {
-	const Type *from = op->in[0].val->type, *to = op->out->type;
+	const Type *from = IN(op, X).val->type, *to = op->out->type;
 	Type all = *to;
 	all.tv = tv_of_part(g->m->ctx, from->tv, from->layout, to->layout);
 	int n = type_regs(&all), kept = 0, together = all.tv == to->tv ? 1 : n;
-	Bound *out = cg_bind(g, op->out, type_regs(to), cg_val(g, op->in[0].val)->type);
+	Bound *out = cg_bind(g, op->out, type_regs(to), cg_val(g, IN(op, X).val)->type);
 	Share s = {.value = values[combine_of(op)->op],
 		   .x = NEWN(g->arena, LLVMValueRef, n),
 		   .at = NEWN(g->arena, int64_t, n)};

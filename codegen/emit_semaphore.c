@@ -32,7 +32,7 @@ LLVMValueRef cg_semaphore(Cg *g, LLVMValueRef number)
 
 static LLVMValueRef semaphore(Cg *g, const Op *op)
 {
-	return cg_semaphore(g, cg_i64(g, op->ix[0]));
+	return cg_semaphore(g, cg_i64(g, IX(op, WHICH)));
 }
 
 void emit_SEM_ARRIVE(Cg *g, const Op *op)
@@ -49,7 +49,7 @@ static void take_back(Cg *g, const Op *op, LLVMValueRef at)
 {
 	LLVMBasicBlockRef one = cg_new_block(g, "last"), after = cg_new_block(g, "taken");
 	LLVMValueRef first =
-		cg_cond(g, ix_new(g->m->ctx, IX_EQ, op->ix[1], ix_const(g->m->ctx, 0)));
+		cg_cond(g, ix_new(g->m->ctx, IX_EQ, IX(op, WHO), ix_const(g->m->ctx, 0)));
 	const char *text = ctx_strf(g->m->ctx, "red.relaxed.gpu.global.add.u64 [$0], -%d;",
 				    (int)attrs_int(&op->attrs, A_COUNT, 1));
 	LLVMBuildCondBr(g->b, first, one, after);

@@ -12,12 +12,12 @@ enum { UNIT = 16, WORDS = UNIT / 4 };
 /* One element of a buffer to tensor + element offset. */
 void emit_ST_STAGED(Cg *g, const Op *op)
 {
-	Elem e = op->in[0].val->type->elem;
+	Elem e = IN(op, TO).val->type->elem;
 	unsigned bytes = (unsigned)elem_rows[e].bits / 8;
-	LLVMValueRef from = cg_smem_ptr(g, op->in[1], op->ix[1]);
+	LLVMValueRef from = cg_smem_ptr(g, IN(op, FROM), IX(op, BYTE));
 	LLVMValueRef v = LLVMBuildLoad2(g->b, cg_elem(g->m, e), from, "");
 	LLVMSetAlignment(v, bytes);
-	LLVMSetAlignment(LLVMBuildStore(g->b, v, cg_global_ptr(g, op->in[0].val, op->ix[0])),
+	LLVMSetAlignment(LLVMBuildStore(g->b, v, cg_global_ptr(g, IN(op, TO).val, IX(op, ELEMENT))),
 			 bytes);
 }
 
@@ -44,30 +44,30 @@ static LLVMValueRef times(Cg *g, LLVMValueRef x, int64_t by)
 
 static Row row_of(Cg *g, const Op *op)
 {
-	LLVMValueRef at = cg_global_ptr(g, op->in[0].val, op->ix[UNIT_OFFSET]);
+	LLVMValueRef at = cg_global_ptr(g, IN(op, TO).val, IX(op, ELEMENT));
 	LLVMValueRef low =
 		LLVMBuildTrunc(g->b, LLVMBuildPtrToInt(g->b, at, g->m->i64, ""), g->m->i32, "");
 	Row r = {.g = g,
 		 .op = op,
-		 .bytes = elem_rows[op->in[0].val->type->elem].bits / 8,
-		 .unit = cg_i32(g, op->ix[UNIT_OWN]),
+		 .bytes = elem_rows[IN(op, TO).val->type->elem].bits / 8,
+		 .unit = cg_i32(g, IX(op, OWN)),
 		 .inside = LLVMConstInt(g->m->i1, 1, false)};
 	r.ahead = LLVMBuildAnd(g->b, low, cg_int32(g, UNIT - 1), "");
 	r.whole = LLVMBuildICmp(g->b, LLVMIntEQ, r.ahead, cg_int32(g, 0), "");
 	r.to = bytes_on(g, at, LLVMBuildNeg(g->b, r.ahead, ""));
-	r.first = cg_smem_ptr(g, op->in[1], op->ix[UNIT_FIRST]);
-	r.last = cg_smem_ptr(g, op->in[1], op->ix[UNIT_LAST]);
-	for (int i = UNIT_IX; i < op->nix; i++)
+	r.first = cg_smem_ptr(g, IN(op, FROM), IX(op, FIRST));
+	r.last = cg_smem_ptr(g, IN(op, FROM), IX(op, LAST));
+	for (int i = IX_PLACE(op, COND); i < op->nix; i++)
 		r.inside = LLVMBuildAnd(g->b, r.inside, cg_cond(g, op->ix[i]), "");
 	return r;
 }
 
 /* ------------------------------------------------------------------ whole 16 bytes */
-static void words_load(const Row *r, int which, LLVMValueRef *out)
+static void words_load(const Row *r, const Ix *byte, LLVMValueRef *out)
 {
 	Cg *g = r->g;
 	LLVMTypeRef all = LLVMVectorType(g->m->i32, WORDS);
-	LLVMValueRef from = cg_smem_ptr(g, r->op->in[1], r->op->ix[which]);
+	LLVMValueRef from = cg_smem_ptr(g, IN(r->op, FROM), byte);
 	LLVMValueRef v = LLVMBuildLoad2(g->b, all, from, "");
 	LLVMSetAlignment(v, UNIT);
 	for (int i = 0; i < WORDS; i++)
@@ -89,8 +89,8 @@ static void shifted(const Row *r, LLVMValueRef *out)
 {
 	Cg *g = r->g;
 	LLVMValueRef w[2 * WORDS], bits = times(g, r->ahead, 8);
-	words_load(r, UNIT_BEFORE, w);
-	words_load(r, UNIT_BYTE, w + WORDS);
+	words_load(r, IX(r->op, BEFORE), w);
+	words_load(r, IX(r->op, BYTE), w + WORDS);
 	words_back(r, w, 1);
 	words_back(r, w, 2);
 	for (int i = 0; i < WORDS; i++) {

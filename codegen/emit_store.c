@@ -11,9 +11,9 @@
 /* n matrices of 8 x 8, two registers of 16 bits a thread each (PTX ISA: stmatrix). */
 void emit_STMATRIX(Cg *g, const Op *op)
 {
-	const Bound *from = cg_val(g, op->in[1].val);
-	int n = (int)attrs_int(&op->attrs, A_N, 4), first = cg_first_register(g, &op->in[1]);
-	LLVMValueRef args[5] = {cg_smem_ptr(g, op->in[0], op->ix[0])};
+	const Bound *from = cg_val(g, IN(op, FROM).val);
+	int n = (int)attrs_int(&op->attrs, A_N, 4), first = cg_first_register(g, &IN(op, FROM));
+	LLVMValueRef args[5] = {cg_smem_ptr(g, IN(op, TO), IX(op, BYTE))};
 	char name[64];
 	for (int i = 0; i < n; i++)
 		args[1 + i] = cg_vector(g, from, first + 2 * i, 2);
@@ -24,22 +24,22 @@ void emit_STMATRIX(Cg *g, const Op *op)
 
 void emit_ST_SHARED(Cg *g, const Op *op)
 {
-	const Bound *from = cg_val(g, op->in[1].val);
+	const Bound *from = cg_val(g, IN(op, FROM).val);
 	int n = (int)attrs_int(&op->attrs, A_N, 1);
-	LLVMValueRef v = cg_vector(g, from, cg_first_register(g, &op->in[1]), n);
-	LLVMValueRef st = LLVMBuildStore(g->b, v, cg_smem_ptr(g, op->in[0], op->ix[0]));
-	LLVMSetAlignment(st, (unsigned)elem_span(op->in[0].val->type->elem, n));
+	LLVMValueRef v = cg_vector(g, from, cg_first_register(g, &IN(op, FROM)), n);
+	LLVMValueRef st = LLVMBuildStore(g->b, v, cg_smem_ptr(g, IN(op, TO), IX(op, BYTE)));
+	LLVMSetAlignment(st, (unsigned)elem_span(IN(op, TO).val->type->elem, n));
 }
 
 void emit_LDMATRIX(Cg *g, const Op *op)
 {
-	const Bound *to = cg_val(g, op->in[0].val);
-	int n = (int)attrs_int(&op->attrs, A_N, 4), first = cg_first_register(g, &op->in[0]);
-	LLVMValueRef from = cg_smem_ptr(g, op->in[1], op->ix[0]);
+	const Bound *to = cg_val(g, IN(op, TO).val);
+	int n = (int)attrs_int(&op->attrs, A_N, 4), first = cg_first_register(g, &IN(op, TO));
+	LLVMValueRef from = cg_smem_ptr(g, IN(op, FROM), IX(op, BYTE));
 	char name[64];
 	snprintf(name, sizeof name, "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x%d%s.b16", n,
 		 attrs_int(&op->attrs, A_TRANS, 0) ? ".trans" : "");
-	int each = 32 / elem_rows[op->in[0].val->type->elem].bits;
+	int each = 32 / elem_rows[IN(op, TO).val->type->elem].bits;
 	LLVMValueRef all = cg_call(g, name, g->m->p3, &from, 1);
 	for (int i = 0; i < n; i++) {
 		LLVMValueRef bits =
@@ -50,22 +50,22 @@ void emit_LDMATRIX(Cg *g, const Op *op)
 
 static void load_vector(Cg *g, const Op *op, LLVMValueRef from)
 {
-	const Bound *to = cg_val(g, op->in[0].val);
+	const Bound *to = cg_val(g, IN(op, TO).val);
 	int n = (int)attrs_int(&op->attrs, A_N, 1);
 	LLVMValueRef ld = LLVMBuildLoad2(g->b, cg_vector_type(g, to, n), from, "");
-	LLVMSetAlignment(ld, (unsigned)elem_span(op->in[1].val->type->elem, n));
-	cg_set_vector(g, to, cg_first_register(g, &op->in[0]), n, ld);
+	LLVMSetAlignment(ld, (unsigned)elem_span(IN(op, FROM).val->type->elem, n));
+	cg_set_vector(g, to, cg_first_register(g, &IN(op, TO)), n, ld);
 }
 
 void emit_LD_SHARED(Cg *g, const Op *op)
 {
-	bool pairs = cg_by_pairs(cg_val(g, op->in[0].val));
-	load_vector(g, op, (pairs ? cg_smem_ptr_in : cg_smem_ptr)(g, op->in[1], op->ix[0]));
+	bool pairs = cg_by_pairs(cg_val(g, IN(op, TO).val));
+	load_vector(g, op, (pairs ? cg_smem_ptr_in : cg_smem_ptr)(g, IN(op, FROM), IX(op, BYTE)));
 }
 
 void emit_LD_PEER(Cg *g, const Op *op)
 {
-	load_vector(g, op, cg_smem_ptr_of(g, op->in[1], op->ix[0], op->ix[1]));
+	load_vector(g, op, cg_smem_ptr_of(g, IN(op, FROM), IX(op, RANK), IX(op, BYTE)));
 }
 
 void emit_TMA_STORE(Cg *g, const Op *op)
@@ -75,8 +75,8 @@ void emit_TMA_STORE(Cg *g, const Op *op)
 	char name[64];
 	if (rank < 1 || rank > 5)
 		panic("tma.store of rank %d", rank);
-	args[n++] = cg_smem_ptr(g, op->in[0], op->ix[0]);
-	args[n++] = cg_reg(g, cg_val(g, op->in[1].val), 0);
+	args[n++] = cg_smem_ptr(g, IN(op, FROM), IX(op, BYTE));
+	args[n++] = cg_reg(g, cg_val(g, IN(op, MAP).val), 0);
 	for (int i = 0; i < rank; i++)
 		args[n++] = cg_i32(g, op->ix[1 + i]);
 	args[n++] = LLVMConstInt(g->m->i64, 0, false); /* cache policy: */
@@ -98,13 +98,13 @@ static void by_index(Cg *g, const Op *op, LLVMValueRef *args)
 void emit_CP_ASYNC(Cg *g, const Op *op)
 {
 	int bytes = (int)(attrs_int(&op->attrs, A_N, 1) *
-			  elem_rows[op->in[0].val->type->elem].bits / 8);
+			  elem_rows[IN(op, TO).val->type->elem].bits / 8);
 	bool indexed = op->nin > 2, some = indexed || op->nix > 2;
-	LLVMValueRef args[3] = {cg_smem_ptr(g, op->in[0], op->ix[0]),
-				cg_global_ptr(g, op->in[1].val, op->ix[1])};
+	LLVMValueRef args[3] = {cg_smem_ptr(g, IN(op, TO), IX(op, BYTE)),
+				cg_global_ptr(g, IN(op, FROM).val, IX(op, ELEMENT))};
 	LLVMValueRef all = LLVMConstInt(g->m->i1, 1, false);
 	char name[64];
-	for (int i = 2; i < op->nix; i++)
+	for (int i = IX_PLACE(op, COND); i < op->nix; i++)
 		all = LLVMBuildAnd(g->b, all, cg_cond(g, op->ix[i]), "");
 	if (some)
 		args[2] = LLVMBuildSelect(g->b, all, cg_int32(g, bytes), cg_int32(g, 0), "");

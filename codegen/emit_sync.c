@@ -11,15 +11,15 @@ static void plain(Cg *g, const char *intrinsic)
 
 void emit_MBAR_INIT(Cg *g, const Op *op)
 {
-	LLVMValueRef args[2] = {cg_smem_ptr(g, op->in[0], NULL),
-				op->nix ? cg_i32(g, op->ix[0])
+	LLVMValueRef args[2] = {cg_smem_ptr(g, IN(op, BARRIER), NULL),
+				op->nix ? cg_i32(g, IX(op, COUNT))
 					: cg_int32(g, attrs_int(&op->attrs, A_COUNT, 1))};
 	cg_call(g, "llvm.nvvm.mbarrier.init.shared", NULL, args, 2);
 }
 
 void emit_MBAR_EXPECT(Cg *g, const Op *op)
 {
-	LLVMValueRef args[2] = {cg_smem_ptr(g, op->in[0], NULL),
+	LLVMValueRef args[2] = {cg_smem_ptr(g, IN(op, BARRIER), NULL),
 				cg_int32(g, attrs_int(&op->attrs, A_BYTES, 0))};
 	cg_call(g, "llvm.nvvm.mbarrier.arrive.expect.tx.scope.cta.space.cta", NULL, args, 2);
 }
@@ -27,20 +27,20 @@ void emit_MBAR_EXPECT(Cg *g, const Op *op)
 /* Without FT_MBAR_TX a thread arrives once, and is told of the phase. */
 static void arrive_alone(Cg *g, const Op *op)
 {
-	LLVMValueRef barrier = cg_smem_ptr(g, op->in[0], NULL);
+	LLVMValueRef barrier = cg_smem_ptr(g, IN(op, BARRIER), NULL);
 	for (int64_t n = attrs_int(&op->attrs, A_COUNT, 1); n > 0; n--)
 		cg_call(g, "llvm.nvvm.mbarrier.arrive.shared", NULL, &barrier, 1);
 }
 
 void emit_MBAR_ARRIVE(Cg *g, const Op *op)
 {
-	const Ix *rank = op->nix ? op->ix[0] : NULL;
+	const Ix *rank = op->nix ? IX(op, RANK) : NULL;
 	if (!target_has(g->k->target, FT_MBAR_TX)) {
 		arrive_alone(g, op);
 		return;
 	}
-	LLVMValueRef args[2] = {rank ? cg_smem_ptr_of(g, op->in[0], rank, NULL)
-				     : cg_smem_ptr(g, op->in[0], NULL),
+	LLVMValueRef args[2] = {rank ? cg_smem_ptr_of(g, IN(op, BARRIER), rank, NULL)
+				     : cg_smem_ptr(g, IN(op, BARRIER), NULL),
 				cg_int32(g, attrs_int(&op->attrs, A_COUNT, 1))};
 	cg_call(g,
 		rank ? "llvm.nvvm.mbarrier.arrive.scope.cta.space.cluster"
@@ -51,13 +51,13 @@ void emit_MBAR_ARRIVE(Cg *g, const Op *op)
 /* The barrier's count has these arrivals already (PTX ISA: cp.async.mbarrier.arrive, noinc). */
 void emit_COPY_ARRIVE(Cg *g, const Op *op)
 {
-	LLVMValueRef barrier = cg_smem_ptr(g, op->in[0], NULL);
+	LLVMValueRef barrier = cg_smem_ptr(g, IN(op, BARRIER), NULL);
 	cg_call(g, "llvm.nvvm.cp.async.mbarrier.arrive.noinc.shared", NULL, &barrier, 1);
 }
 
 void emit_MBAR_WAIT(Cg *g, const Op *op)
 {
-	LLVMValueRef args[2] = {cg_smem_ptr(g, op->in[0], NULL), cg_i32(g, op->ix[0])};
+	LLVMValueRef args[2] = {cg_smem_ptr(g, IN(op, BARRIER), NULL), cg_i32(g, IX(op, PHASE))};
 	LLVMBasicBlockRef wait = cg_new_block(g, "wait"), done = cg_new_block(g, "ready");
 	cg_goto(g, wait);
 	LLVMValueRef ok =
@@ -109,7 +109,7 @@ void emit_BAR_WARP(Cg *g, const Op *op)
 
 static void named_barrier(Cg *g, const Op *op, const char *intrinsic)
 {
-	LLVMValueRef args[2] = {cg_i32(g, op->ix[0]),
+	LLVMValueRef args[2] = {cg_i32(g, IX(op, NUMBER)),
 				cg_int32(g, attrs_int(&op->attrs, A_THREADS, 0))};
 	cg_call(g, intrinsic, NULL, args, 2);
 }

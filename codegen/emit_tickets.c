@@ -28,13 +28,13 @@ static LLVMValueRef turns_by(Cg *g, LLVMValueRef tile, LLVMValueRef tiles, LLVMV
 void emit_TICKETS(Cg *g, const Op *op)
 {
 	IxFact fact = ticket_fact(op, (IxFacts){.at = g->facts.at, .n = g->facts.n});
-	LLVMValueRef first = cg_i32(g, op->ix[0]), tiles = cg_i32(g, op->ix[1]);
+	LLVMValueRef first = cg_i32(g, IX(op, FIRST)), tiles = cg_i32(g, IX(op, TILES));
 	LLVMValueRef tile[MOST_TICKETS], turns = cg_int32(g, MORE);
 	g->tickets = (int)attrs_int(&op->attrs, A_TURNS, 1);
 	g->turns_at = cg_storage(g);
 	g->turns = op->sym[0];
 	g->ticket_first = first;
-	g->ticket_step = cg_i32(g, op->ix[2]);
+	g->ticket_step = cg_i32(g, IX(op, STEP));
 	g->ticket_own = cg_storage(g);
 	LLVMBuildStore(g->b, cg_int32(g, 0), g->ticket_own);
 	cg_bind_name(g, op->sym[0], fact, g->turns_at);
@@ -57,8 +57,9 @@ void emit_TICKET_AT(Cg *g, const Op *op)
 /* The tile of the last turn that is known; before it are those of the others. */
 void emit_TICKET_GET(Cg *g, const Op *op)
 {
-	LLVMValueRef tile = cg_stored(g, cg_smem_ptr(g, op->in[0], NULL));
-	LLVMValueRef turns = LLVMBuildAdd(g->b, cg_i32(g, op->ix[0]), cg_int32(g, g->tickets), "");
+	LLVMValueRef tile = cg_stored(g, cg_smem_ptr(g, IN(op, FROM), NULL));
+	LLVMValueRef turns =
+		LLVMBuildAdd(g->b, cg_i32(g, IX(op, TURN)), cg_int32(g, g->tickets), "");
 	for (int i = 1; i < g->tickets; i++) {
 		LLVMBuildStore(g->b, cg_stored(g, g->ticket_at[i]), g->ticket_at[i - 1]);
 		LLVMValueRef known = cg_stored(g, g->turns_at);
@@ -66,32 +67,31 @@ void emit_TICKET_GET(Cg *g, const Op *op)
 		turns = LLVMBuildSelect(g->b, less, known, turns, "");
 	}
 	LLVMBuildStore(g->b, tile, g->ticket_at[g->tickets - 1]);
-	turns = turns_by(g, tile, cg_i32(g, op->ix[1]), turns, cg_int32(g, MORE));
+	turns = turns_by(g, tile, cg_i32(g, IX(op, TILES)), turns, cg_int32(g, MORE));
 	LLVMBuildStore(g->b, turns, g->turns_at);
 }
 
 void emit_TICKET_DRAW(Cg *g, const Op *op)
 {
-	LLVMBuildStore(g->b, cg_ticket(g, op->ix[0], op->ix[1], op->ix[2]),
-		       cg_smem_ptr(g, op->in[0], NULL));
+	LLVMBuildStore(g->b, cg_ticket(g, IX(op, FIRST), IX(op, TILES), IX(op, LISTED)),
+		       cg_smem_ptr(g, IN(op, TO), NULL));
 }
 
 /* As a load lands, and is told of, in each CTA. */
 void emit_TICKET_DEAL(Cg *g, const Op *op)
 {
-	enum { BYTE, FIRST, TILES, LISTED, MASK };
 	static const char text[] =
 		"st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [$0], $1, [$2];";
 	int64_t mask;
-	LLVMValueRef n = cg_ticket(g, op->ix[FIRST], op->ix[TILES], op->ix[LISTED]);
-	if (!ix_is_const(op->ix[MASK], &mask))
+	LLVMValueRef n = cg_ticket(g, IX(op, FIRST), IX(op, TILES), IX(op, LISTED));
+	if (!ix_is_const(IX(op, MASK), &mask))
 		panic("a ticket for CTAs that are not known");
 	for (int rank = 0; mask >> rank; rank++) {
 		const Ix *to = ix_const(g->m->ctx, rank);
 		if (!(mask >> rank & 1))
 			continue;
-		LLVMValueRef args[3] = {cg_smem_ptr_of(g, op->in[0], to, op->ix[BYTE]), n,
-					cg_smem_ptr_of(g, op->in[1], to, NULL)};
+		LLVMValueRef args[3] = {cg_smem_ptr_of(g, IN(op, TO), to, IX(op, BYTE)), n,
+					cg_smem_ptr_of(g, IN(op, BARRIER), to, NULL)};
 		cg_on_memory(g, g->m->tvoid, text, "l,r,l,~{memory}", args, 3);
 	}
 }

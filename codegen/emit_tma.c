@@ -18,7 +18,7 @@ void emit_TMAP(Cg *g, const Op *op)
 void emit_TMAP_PREFETCH(Cg *g, const Op *op)
 {
 	static const char text[] = "prefetch.tensormap [$0];", ties[] = "l,~{memory}";
-	LLVMValueRef map = cg_reg(g, cg_val(g, op->in[0].val), 0);
+	LLVMValueRef map = cg_reg(g, cg_val(g, IN(op, MAP).val), 0);
 	LLVMTypeRef type = LLVMFunctionType(g->m->tvoid, &g->m->p0, 1, false);
 	LLVMValueRef f = LLVMGetInlineAsm(type, text, sizeof text - 1, ties, sizeof ties - 1, true,
 					  false, LLVMInlineAsmDialectATT, false);
@@ -51,22 +51,23 @@ static LLVMValueRef cache_policy(Cg *g, const Op *op)
 /* Of box j of several by indices, or of the one. */
 static LLVMValueRef coordinate(Cg *g, const Op *op, int i, int j)
 {
-	Elem elem = op->in[0].val->type->elem; /* a map of those under 8 bits is of bytes */
-	const Layout *tensor = op->in[1].val->def->in[0].val->type->layout;
+	Elem elem = IN(op, TO).val->type->elem; /* a map of those under 8 bits is of bytes */
+	const Layout *tensor = IN(IN(op, MAP).val->def, OF).val->type->layout;
 	int mode = (int)attrs_int(&op->attrs, A_GATHER, -1);
 	if (mode >= 0 && map_coordinate(tensor, mode) == i)
-		return cg_reg(g, cg_val(g, op->in[3].val), cg_first_register(g, &op->in[3]) + j);
+		return cg_reg(g, cg_val(g, IN(op, INDEX).val),
+			      cg_first_register(g, &IN(op, INDEX)) + j);
 	bool bytes = !i && elem_rows[elem].bits < 8;
-	return cg_i32(g, bytes ? elem_bytes_of(g->m->ctx, elem, op->ix[1]) : op->ix[1 + i]);
+	return cg_i32(g, bytes ? elem_bytes_of(g->m->ctx, elem, IX(op, COORD)) : op->ix[1 + i]);
 }
 
 static int64_t box_bytes(const Op *op)
 {
-	const Attr *box = attrs_get(&op->in[1].val->def->attrs, A_BOX);
+	const Attr *box = attrs_get(&IN(op, MAP).val->def->attrs, A_BOX);
 	int64_t n = 1;
 	for (int i = 0; i < box->n; i++)
 		n *= box->i[i];
-	return elem_span(op->in[0].val->type->elem, n);
+	return elem_span(IN(op, TO).val->type->elem, n);
 }
 
 static void call_load(Cg *g, const char *form, int rank, LLVMValueRef *args, int n)
@@ -107,13 +108,13 @@ static void load_box(Cg *g, const Op *op, int j)
 	LLVMValueRef args[3 + 5 + 5];
 	bool shared = attrs_int(&op->attrs, A_SHARED, 0);
 	int n = 0, rank = op->nix - 1 - shared;
-	const Ix *byte =
-		j ? ix_add(m->ctx, op->ix[0], ix_const(m->ctx, j * box_bytes(op))) : op->ix[0];
+	const Ix *byte = j ? ix_add(m->ctx, IX(op, BYTE), ix_const(m->ctx, j * box_bytes(op)))
+			   : IX(op, BYTE);
 	if (rank < 1 || rank > 5)
 		panic("tma.load of rank %d", rank);
-	args[n++] = cg_smem_ptr(g, op->in[0], byte);
-	args[n++] = cg_smem_ptr(g, op->in[2], NULL);
-	args[n++] = cg_reg(g, cg_val(g, op->in[1].val), 0);
+	args[n++] = cg_smem_ptr(g, IN(op, TO), byte);
+	args[n++] = cg_smem_ptr(g, IN(op, BARRIER), NULL);
+	args[n++] = cg_reg(g, cg_val(g, IN(op, MAP).val), 0);
 	for (int i = 0; i < rank; i++)
 		args[n++] = coordinate(g, op, i, j);
 	LLVMValueRef policy = cache_policy(g, op);

@@ -106,7 +106,7 @@ static V (*const halves[EL_COUNT][EL_COUNT])(Cg *g, V x) = {
 
 bool cg_halves(const Op *cvt)
 {
-	Elem from = cvt->in[0].val->type->elem, to = cvt->out->type->elem;
+	Elem from = IN(cvt, X).val->type->elem, to = cvt->out->type->elem;
 	const double *plus = half_plus(from, to);
 	const Attr *a = attrs_get(&cvt->attrs, A_PLUS);
 	return plus && *plus == (a ? a->real : 0);

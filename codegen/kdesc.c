@@ -131,9 +131,9 @@ static int widest_access(const Kernel *k, const Val *v)
 {
 	int64_t n = 0;
 	for (const Op *op = kernel_first(k); op; op = op_next(op))
-		if (((op->kind == OP_ST_GLOBAL && op->in[0].val == v) ||
+		if (((op->kind == OP_ST_GLOBAL && IN(op, TO).val == v) ||
 		     ((op->kind == OP_LD_GLOBAL || op->kind == OP_CP_ASYNC) &&
-		      op->in[1].val == v)) &&
+		      IN(op, FROM).val == v)) &&
 		    attrs_int(&op->attrs, A_N, 1) > n)
 			n = attrs_int(&op->attrs, A_N, 1);
 	return n > 1 ? (int)n * elem_rows[v->type->elem].bits / 8 : 0;
@@ -143,7 +143,7 @@ static int widest_access(const Kernel *k, const Val *v)
 static bool is_joined(const Kernel *k, const Val *v)
 {
 	for (const Op *op = kernel_first(k); op; op = op_next(op))
-		if (op->kind == OP_ST_GLOBAL && op->in[0].val == v && combine_of(op))
+		if (op->kind == OP_ST_GLOBAL && IN(op, TO).val == v && combine_of(op))
 			return true;
 	return false;
 }
@@ -201,7 +201,7 @@ static void fill_work(Fill *f, const Arg *a)
 	if (!launch || !room(f, f->d->nworks, KD_MAX_WORKS, "workspaces"))
 		return;
 	const Ix *bytes = elem_bytes_of(c, a->val->type->elem, tup_get(l->stride, 0)->leaf);
-	f->d->works[f->d->nworks++] = postfix(c, ix_mul(c, launch->ix[0], bytes));
+	f->d->works[f->d->nworks++] = postfix(c, ix_mul(c, IX(launch, X), bytes));
 }
 
 static void fill_args(Fill *f)
@@ -248,7 +248,7 @@ static void map_facts(Fill *f, const KMap *map, const Ix *const *dims, const Ix 
 static bool is_stored(const Kernel *k, const Val *map)
 {
 	for (const Op *op = kernel_first(k); op; op = op_next(op))
-		if (op->kind == OP_TMA_STORE && op->in[1].val == map)
+		if (op->kind == OP_TMA_STORE && IN(op, MAP).val == map)
 			return true;
 	return false;
 }
@@ -275,7 +275,7 @@ static void fill_modes(Fill *f, KMap *map, Elem elem, const Layout *l, const Att
 
 static void fill_map(Fill *f, const Op *op)
 {
-	const Val *arg = op->in[0].val;
+	const Val *arg = IN(op, OF).val;
 	const Layout *l = map_layout(f->c, op);
 	const Attr *box = attrs_get(&op->attrs, A_BOX);
 	if (!room(f, f->d->nmaps, KD_MAX_MAPS, "tensor maps"))

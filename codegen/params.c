@@ -86,7 +86,7 @@ static void use_op(Use *u, const Op *op)
 	if (attrs_get(&op->attrs, A_GATHER) && op->kind != OP_TMA_LOAD)
 		use_mode(u, op->in[op->kind == OP_CP_ASYNC].val, attrs_get(&op->attrs, A_GATHER));
 	if (attrs_get(&op->attrs, A_CHECKS))
-		use_mode(u, op->in[2].val, attrs_get(&op->attrs, A_CHECKS));
+		use_mode(u, IN(op, CHECKED).val, attrs_get(&op->attrs, A_CHECKS));
 	for (int i = 0; i < op->nin; i++) {
 		use_arg(u, op->in[i].val);
 		if (op->in[i].at)

@@ -95,7 +95,7 @@ static bool skips_without(const Sema *s, const char *extent)
 		for (int i = op->kind == OP_FOR; i < op->nix; i++) {
 			const Ix *n = op->ix[i];
 			if (op->kind == OP_FOR)
-				n = ix_sub(s->ctx, n, op->ix[0]);
+				n = ix_sub(s->ctx, n, IX(op, FROM));
 			n = ix_simplify(s->ctx, ix_subst(s->ctx, n, extent, zero),
 					facts_seen(&s->facts));
 			if (ix_is_const(n, &trips) && trips <= 0)

@@ -51,11 +51,11 @@ bool reads_in_place(Sema *s, const Value *v)
 /* Of an inout tensor that has been written; NULL: op brings no tile of one. */
 static const Tensor *written_source(Sema *s, const Op *op)
 {
-	const Val *from = op->kind == OP_COPY ? op->in[1].val : NULL;
+	const Val *from = op->kind == OP_COPY ? IN(op, FROM).val : NULL;
 	if (!from || from->type->space != SP_GLOBAL)
 		return NULL;
 	while (from->def)
-		from = from->def->in[0].val;
+		from = IN(from->def, OF).val;
 	for (int i = 0; i < s->tensors.n; i++) {
 		const Tensor *t = s->tensors.at[i];
 		if (t->is_inout && t->writes && t->val == from)
@@ -73,7 +73,7 @@ static void pass_on(PtrMap *from, Op *op)
 	if (any && op->out)
 		ptrmap_set(from, op->out, op);
 	if (any && op->kind == OP_COPY)
-		ptrmap_set(from, op->in[0].val, op);
+		ptrmap_set(from, IN(op, TO).val, op);
 }
 
 /* A value leaves chunk by chunk, and what it is made of comes so: it would come too late. */
@@ -85,7 +85,7 @@ bool reads_before(Sema *s, const Value *v, const Val *x)
 		const Tensor *t = written_source(s, op);
 		late = t ? t : late;
 		if (t)
-			ptrmap_set(&all, op->in[0].val, op);
+			ptrmap_set(&all, IN(op, TO).val, op);
 		else
 			pass_on(&all, op);
 	}

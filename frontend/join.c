@@ -173,8 +173,8 @@ bool stmt_joins(Sema *s, const Node *n, const Value *to)
 /* What is joined to an element for each row, not to one of all. */
 static bool is_of_rows(Sema *s, const Op *op)
 {
-	const Layout *tensor = op->in[0].val->def->in[0].val->type->layout;
-	return is_column(op->in[1].val->type->layout) && !ix_is(layout_size(s->ctx, tensor), 1);
+	const Layout *tensor = IN(IN(op, TO).val->def, OF).val->type->layout;
+	return is_column(IN(op, FROM).val->type->layout) && !ix_is(layout_size(s->ctx, tensor), 1);
 }
 
 /* Whether a tile of the grid holds a row of its output. */
@@ -195,7 +195,7 @@ static bool needs_order(Sema *s, const Op *op)
 /* Of a sum whose tiles come in any order, what the program may write instead. */
 static const char *help_order(Sema *s, const Op *op, const char *name)
 {
-	const Layout *to = op->in[0].val->type->layout;
+	const Layout *to = IN(op, TO).val->type->layout;
 	int64_t cols = shape_extent(to, layout_rank(to) - 1);
 	if (is_of_rows(s, op) && tile_holds_row(s))
 		return "leave swap out: a row lies in several warps with it, which add to it one "
@@ -216,7 +216,7 @@ void joins_in_order(Sema *s)
 	for (const Op *op = kernel_first(s->kernel); op; op = op_next(op)) {
 		if (!needs_order(s, op))
 			continue;
-		const char *name = tensor_name(op->in[0].val);
+		const char *name = tensor_name(IN(op, TO).val);
 		reject(s, op->loc, D_E0308,
 		       "tiles add to '%s' in any order, and the schedule says deterministic\n%s",
 		       name, help_order(s, op, name));

@@ -46,7 +46,7 @@ static int64_t extent_of(const Type *t, int mode)
 
 static const Tup *mode_of(const Span *p)
 {
-	return tup_get(p->tile->in[0].val->type->layout->shape, p->mode);
+	return tup_get(IN(p->tile, OF).val->type->layout->shape, p->mode);
 }
 
 /* A tile lies in the first part of a mode that has parts. */
@@ -74,7 +74,7 @@ static Span span_of(Sema *s, const Op *tile, int dim)
 	int mode = matrix.at[dim < matrix.n ? dim : 0];
 	if (attrs_int(&tile->attrs, A_GATHER, -1) != mode)
 		return (Span){tile, mode};
-	const Op *names = tile->in[1].val->def;
+	const Op *names = IN(tile, INDEX).val->def;
 	return (Span){names, layout_rank(names->out->type->layout) - 1};
 }
 
@@ -189,13 +189,13 @@ static void lie_along(Walk *w, const Val *v, const Op *tile)
 /* Its elements lie where those of the tile do. */
 static void walk_inside(Walk *w, const Op *op)
 {
-	add_parts(w, origin_of(w, op->out), origin_of(w, op->in[0].val), true);
-	lie_along(w, op->out, op->in[1].val->def);
+	add_parts(w, origin_of(w, op->out), origin_of(w, IN(op, X).val), true);
+	lie_along(w, op->out, IN(op, FROM).val->def);
 }
 
 static void walk_reduce(Walk *w, const Op *op)
 {
-	const Val *x = op->in[0].val;
+	const Val *x = IN(op, X).val;
 	const Origin *in = origin_of(w, x);
 	Origin *out = origin_of(w, op->out);
 	const CombineRow *by = combine_of(op);
@@ -211,9 +211,9 @@ static void walk_reduce(Walk *w, const Op *op)
 
 static void walk_copy(Walk *w, const Op *op)
 {
-	const Origin *from = origin_of(w, op->in[1].val);
-	Origin *to = origin_of(w, op->in[0].val);
-	if (op->in[0].val->type->space == SP_SHARED)
+	const Origin *from = origin_of(w, IN(op, FROM).val);
+	Origin *to = origin_of(w, IN(op, TO).val);
+	if (IN(op, TO).val->type->space == SP_SHARED)
 		*to = (Origin){0}; /* a buffer holds its last fill alone */
 	for (int d = 0; d < BUFFER_RANK; d++)
 		add_span(w, &to->along[d], &from->along[d]);
@@ -223,7 +223,7 @@ static void walk_copy(Walk *w, const Op *op)
 /* Its rows are those of A, its columns the rows of B. */
 static void walk_mma(Walk *w, const Op *op)
 {
-	Origin *acc = origin_of(w, op->in[0].val);
+	Origin *acc = origin_of(w, IN(op, TO).val);
 	bool swap = attrs_get(&op->attrs, A_SWAP);
 	for (int i = 0; i < 2; i++) {
 		const Origin *in = origin_of(w, op->in[1 + (i ^ swap)].val);
@@ -259,7 +259,7 @@ static void see_name(void *user, const char *name)
 
 static bool may_be_written(const Walk *w, const Op *copy, const Part *p)
 {
-	Indices x = {.w = w, .to = copy->in[0].val->def};
+	Indices x = {.w = w, .to = IN(copy, TO).val->def};
 	const CombineRow *by = combine_of(copy);
 	ix_names(p->span.tile->ix[p->span.mode], see_name, &x);
 	return x.ended || (x.names && (x.named == x.names || (by && by == p->by)));
@@ -268,7 +268,7 @@ static bool may_be_written(const Walk *w, const Op *copy, const Part *p)
 const char *tensor_name(const Val *tile)
 {
 	while (tile->def)
-		tile = tile->def->in[0].val;
+		tile = IN(tile->def, OF).val;
 	return tile->name;
 }
 
@@ -316,7 +316,7 @@ static void report(Walk *w, const Op *copy, const Part *p)
 		     combine_of(p->reduce)->name, extent_of(tile->out->type, p->span.mode),
 		     tup_is_leaf(mode_of(&p->span)) ? "" : "the first part of ", p->span.mode,
 		     tensor_name(tile->out), first, combine_of(copy) ? "joined to" : "written to",
-		     tensor_name(copy->in[0].val));
+		     tensor_name(IN(copy, TO).val));
 	diag_note(w->s->ctx, m, copy->loc, "it is written here");
 	diag_remedy(w->s->ctx, m, "%s", remedy(w, copy, p, first));
 }
@@ -324,7 +324,7 @@ static void report(Walk *w, const Op *copy, const Part *p)
 /* Of several reductions that a value is made of, the first that was not reported. */
 static void walk_store(Walk *w, const Op *op)
 {
-	const Part *p = origin_of(w, op->in[1].val)->parts;
+	const Part *p = origin_of(w, IN(op, FROM).val)->parts;
 	while (p && (may_be_written(w, op, p) || ptrmap_get(&w->ended, p->reduce)))
 		p = p->next;
 	if (!p)
@@ -344,7 +344,7 @@ static void walk_op(Walk *w, const Op *op)
 		walk_reduce(w, op);
 	else if (op->kind == OP_MMA)
 		walk_mma(w, op);
-	else if (copy && op->in[0].val->type->space == SP_GLOBAL)
+	else if (copy && IN(op, TO).val->type->space == SP_GLOBAL)
 		walk_store(w, op);
 	else if (copy)
 		walk_copy(w, op);

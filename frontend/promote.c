@@ -164,10 +164,10 @@ static Op *group_new(Sema *s, Op *loop, const Ix *trips)
 	Op *group = op_new(k, OP_FOR, loop->loc);
 	op_sym(k, group, kernel_fresh(k, loop->sym[0]));
 	op_ix(k, group, ix_const(c, 0));
-	op_ix(k, group, ix_ceil_div(c, ix_sub(c, loop->ix[1], loop->ix[0]), trips));
+	op_ix(k, group, ix_ceil_div(c, ix_sub(c, IX(loop, TO), IX(loop, FROM)), trips));
 	op_insert_before(loop, group);
-	loop->ix[0] = ix_add(c, loop->ix[0], ix_mul(c, ix_sym(c, group->sym[0]), trips));
-	loop->ix[1] = ix_add(c, loop->ix[0], trips);
+	IX(loop, FROM) = ix_add(c, IX(loop, FROM), ix_mul(c, ix_sym(c, group->sym[0]), trips));
+	IX(loop, TO) = ix_add(c, IX(loop, FROM), trips);
 	move_to(op_body(k, group), loop);
 	return group;
 }
@@ -175,7 +175,7 @@ static Op *group_new(Sema *s, Op *loop, const Ix *trips)
 /* Whether the iterations are a multiple of so many, whatever the sizes. */
 static bool divides(Sema *s, const Op *loop, const Ix *trips)
 {
-	const Ix *n = ix_sub(s->ctx, loop->ix[1], loop->ix[0]);
+	const Ix *n = ix_sub(s->ctx, IX(loop, TO), IX(loop, FROM));
 	IxFacts known = kernel_facts(s->kernel);
 	return ix_is(ix_simplify(s->ctx, ix_mod(s->ctx, n, trips), known), 0);
 }
@@ -191,7 +191,7 @@ static bool is_step_of(const Op *op, const Promotion *p, int n)
 static bool is_filled_in(const Op *loop, const Val *buffer)
 {
 	for (const Op *op = loop->body->first; op; op = op->next)
-		if (op->kind == OP_COPY && op->in[0].val == buffer)
+		if (op->kind == OP_COPY && IN(op, TO).val == buffer)
 			return true;
 	return false;
 }
@@ -199,7 +199,7 @@ static bool is_filled_in(const Op *loop, const Val *buffer)
 /* Whether the tile of an iteration behind the last lies beyond the edge, and reads as zeros. */
 static bool ends_with(Ctx *c, const Op *tile, const Op *loop, const LoopMode *over)
 {
-	const Layout *l = tile->in[0].val->type->layout;
+	const Layout *l = IN(tile, OF).val->type->layout;
 	const Ix *at = ix_mul(c, ix_sym(c, loop->sym[0]), ix_const(c, over->tile));
 	for (int i = 0; i < tile->nix; i++)
 		if (tile->ix[i] == at && layout_size(c, layout_mode(c, l, i)) == over->extent)
@@ -212,9 +212,9 @@ static bool may_go_on(Ctx *c, const Op *loop, const LoopMode *over, const Promot
 {
 	for (const Op *op = loop->body->first; op && over; op = op->next) {
 		bool none = op->kind == OP_TILE   ? ends_with(c, op, loop, over)
-			    : op->kind == OP_MMA  ? is_filled_in(loop, op->in[1].val) &&
-							    is_filled_in(loop, op->in[2].val)
-			    : op->kind == OP_COPY ? op->in[0].val->type->space == SP_SHARED
+			    : op->kind == OP_MMA  ? is_filled_in(loop, IN(op, A).val) &&
+							    is_filled_in(loop, IN(op, B).val)
+			    : op->kind == OP_COPY ? IN(op, TO).val->type->space == SP_SHARED
 						  : false;
 		if (!none && !is_step_of(op, p, n))
 			return false;

@@ -184,9 +184,9 @@ void tile_ends(Sema *s, const Tile *t, Op *op)
 {
 	for (int i = 0; i < t->tiling->rank; i++)
 		if (groups_index(s, t->at[i])) {
-			op->in[0].at = s->groups.end;
+			IN(op, OF).at = s->groups.end;
 		} else if (t->at[i] && t->at[i] == s->along.name) {
-			op->in[0].at = s->along.last;
+			IN(op, OF).at = s->along.last;
 			op_int(s->kernel, op, A_RAGGED, i);
 		}
 }

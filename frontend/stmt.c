@@ -132,7 +132,7 @@ static void load(Sema *s, const Node *n, const Value *to, const Value *from)
 	if (!t)
 		return;
 	if (!attrs_get(&t->def->attrs, A_RAGGED))
-		t->def->in[0].at = NULL; /* a buffer's rows may go on in the next group */
+		IN(t->def, OF).at = NULL; /* a buffer's rows may go on in the next group */
 	Op *copy = build_copy(s, n->loc, to->buffer->val, t);
 	if (to->buffer->load && to->buffer->load->multicast)
 		op_str(s->kernel, copy, A_MULTICAST, to->buffer->load->multicast);

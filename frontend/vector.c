@@ -189,7 +189,7 @@ static Val *view_of(Sema *s, const Tensor *t, const Layout *l, const char *stem)
 {
 	const Type *type = type_tile(s->ctx, SP_GLOBAL, t->elem, l);
 	for (const Op *op = s->kernel->body.first; op; op = op->next)
-		if (op->kind == OP_VIEW && op->in[0].val == t->val && op->out->type == type)
+		if (op->kind == OP_VIEW && IN(op, OF).val == t->val && op->out->type == type)
 			return op->out;
 	Op *op = op_new(s->kernel, OP_VIEW, t->decl->loc);
 	op_insert_before(s->grid_op, op);

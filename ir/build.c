@@ -157,8 +157,8 @@ IxFact groups_fact(const Op *op, int i, IxFacts known)
 {
 	enum { GROUP, FIRST, LAST, BEFORE };
 	int64_t lo, groups, rows, tile = attrs_int(&op->attrs, A_ROWS, 1), most;
-	ix_range(op->ix[0], known, &lo, &groups);
-	ix_range(op->ix[1], known, &lo, &rows);
+	ix_range(IX(op, GROUPS), known, &lo, &groups);
+	ix_range(IX(op, ROWS), known, &lo, &rows);
 	if (__builtin_add_overflow(rows / tile, groups, &most))
 		most = INT64_MAX;
 	if (op->kind == OP_GROUPS_AT)
@@ -171,7 +171,7 @@ IxFact groups_fact(const Op *op, int i, IxFacts known)
 IxFact ticket_fact(const Op *op, IxFacts known)
 {
 	int64_t lo, tiles;
-	ix_range(op->ix[1], known, &lo, &tiles);
+	ix_range(IX(op, TILES), known, &lo, &tiles);
 	return (IxFact){op->sym[0], 0, tiles - (op->kind == OP_TICKET_AT && tiles > 0), 1};
 }
 
@@ -185,21 +185,21 @@ void facts_of_op(const Op *op, FactList *v, Arena *a)
 				facts_add(v, a, (IxFact){op->sym[i], INT64_MIN, INT64_MAX, 1});
 				continue;
 			}
-			ix_range(op->ix[0], known, &from, &hi);
-			ix_range(op->ix[1], known, &lo, &to);
+			ix_range(IX(op, FROM), known, &from, &hi);
+			ix_range(IX(op, TO), known, &lo, &to);
 			facts_add(v, a, (IxFact){op->sym[i], from, to > from ? to - 1 : from, 1});
 		} else if (op->kind == OP_FOR_RING) {
 			int64_t last[3] = {0, attrs_int(&op->attrs, A_SLOTS, 1) - 1, 1};
-			ix_range(op->ix[0], known, &from, &hi);
-			ix_range(op->ix[1], known, &lo, &to);
+			ix_range(IX(op, FROM), known, &from, &hi);
+			ix_range(IX(op, TO), known, &lo, &to);
 			last[0] = to > from ? to - 1 : from;
 			facts_add(v, a, (IxFact){op->sym[i], i ? 0 : from, last[i], 1});
 		} else if (op->kind == OP_GRID) {
 			ix_range(op->ix[i], known, &lo, &to);
 			facts_add(v, a, (IxFact){op->sym[i], 0, to > 0 ? to - 1 : 0, 1});
 		} else if (op->kind == OP_LET) {
-			int64_t div = ix_divisor(op->ix[0], known);
-			ix_range(op->ix[0], known, &lo, &hi);
+			int64_t div = ix_divisor(IX(op, VALUE), known);
+			ix_range(IX(op, VALUE), known, &lo, &hi);
 			facts_add(v, a, (IxFact){op->sym[i], lo, hi, div ? div : 1});
 		} else if (op_is_of_groups(op)) {
 			facts_add(v, a, groups_fact(op, i, known));

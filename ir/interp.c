@@ -214,7 +214,7 @@ static bool add_steps(Interp *in, const Op *loop, int64_t *carried)
 static bool run_for(Interp *in, const Op *op)
 {
 	int64_t from, to;
-	if (!eval(in, op->ix[0], &from) || !eval(in, op->ix[1], &to))
+	if (!eval(in, IX(op, FROM), &from) || !eval(in, IX(op, TO), &to))
 		return false;
 	int n = in->env.n;
 	int64_t carried[MAX_CARRIED];
@@ -246,7 +246,7 @@ static bool run_if(Interp *in, const Op *op)
 static bool run_let(Interp *in, const Op *op)
 {
 	int64_t v;
-	if (!eval(in, op->ix[0], &v))
+	if (!eval(in, IX(op, VALUE), &v))
 		return false;
 	interp_bind(in, op->sym[0], v);
 	return true;
@@ -350,8 +350,8 @@ static bool run_tile(Interp *in, const Op *op)
 	}
 	s->tensor = from->tensor;
 	int rows = (int)attrs_int(&op->attrs, A_RAGGED, interp_rows_of(s));
-	s->ends = op->in[0].at ? 1 + rows : 0;
-	if (s->ends && !eval(in, op->in[0].at, &s->end))
+	s->ends = IN(op, OF).at ? 1 + rows : 0;
+	if (s->ends && !eval(in, IN(op, OF).at, &s->end))
 		return false;
 	if (op->nin > 1)
 		name_coordinates(in, op, s);

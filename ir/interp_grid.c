@@ -18,7 +18,8 @@ static bool groups_of(Interp *in, const Op *op, Groups *g)
 {
 	const Slot *ends = interp_operand(in, op, 0);
 	g->tile = attrs_int(&op->attrs, A_ROWS, 1);
-	if (!interp_eval(in, op->ix[0], &g->groups) || !interp_eval(in, op->ix[1], &g->rows))
+	if (!interp_eval(in, IX(op, GROUPS), &g->groups) ||
+	    !interp_eval(in, IX(op, ROWS), &g->rows))
 		return false;
 	g->counts = attrs_int(&op->attrs, A_COUNTS, 0);
 	if (g->groups > ends->n)
@@ -62,7 +63,7 @@ bool run_find(Interp *in, const Op *op)
 {
 	Groups g;
 	int64_t at[4] = {-1, 0, 0, 0}, x;
-	if (!groups_of(in, op, &g) || !interp_eval(in, op->ix[2], &x))
+	if (!groups_of(in, op, &g) || !interp_eval(in, IX(op, WHICH), &x))
 		return false;
 	while (next_group(&g, at))
 		if (x < at[BEFORE] + tiles_of(&g, at))
@@ -78,7 +79,7 @@ bool run_at(Interp *in, const Op *op)
 {
 	Groups g;
 	int64_t at[4] = {-1, 0, 0, 0}, group;
-	if (!groups_of(in, op, &g) || !interp_eval(in, op->ix[2], &group))
+	if (!groups_of(in, op, &g) || !interp_eval(in, IX(op, WHICH), &group))
 		return false;
 	while (at[GROUP] < group && next_group(&g, at))
 		;
@@ -95,8 +96,8 @@ bool run_at(Interp *in, const Op *op)
 bool run_tickets(Interp *in, const Op *op)
 {
 	int64_t first, tiles, step;
-	if (!interp_eval(in, op->ix[0], &first) || !interp_eval(in, op->ix[1], &tiles) ||
-	    !interp_eval(in, op->ix[2], &step))
+	if (!interp_eval(in, IX(op, FIRST), &first) || !interp_eval(in, IX(op, TILES), &tiles) ||
+	    !interp_eval(in, IX(op, STEP), &step))
 		return false;
 	interp_bind(in, op->sym[0], first < tiles ? (tiles - first + step - 1) / step : 0);
 	return true;
@@ -105,7 +106,7 @@ bool run_tickets(Interp *in, const Op *op)
 bool run_ticket(Interp *in, const Op *op)
 {
 	int64_t tile;
-	if (!interp_eval(in, op->ix[2], &tile))
+	if (!interp_eval(in, IX(op, WHICH), &tile))
 		return false;
 	interp_bind(in, op->sym[0], tile);
 	return true;

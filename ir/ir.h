@@ -109,8 +109,6 @@ typedef struct {
 } AtomRow;
 enum { ATOM_N = 256 };
 enum { GROUP_THREADS = 128 }; /* of a warpgroup */
-/* Index operands of st.unit; behind them are its conditions. */
-enum { UNIT_OFFSET, UNIT_OWN, UNIT_BYTE, UNIT_BEFORE, UNIT_FIRST, UNIT_LAST, UNIT_IX };
 extern const AtomRow atom_rows[ATOM_COUNT];
 typedef struct {
 	AtomId id;
@@ -328,14 +326,17 @@ struct Op {
 
 /* An operand by its name in operands.def, one that the op has; and whether it has it:
  *     IN(load, BARRIER).val    IX(load, BYTE)    HAS_IN(load, BARRIER) */
-#define IN(op, name)     (*operand_of(op, ON_##name))
-#define IX(op, name)     (*index_of(op, ON_##name))
+#define IN(op, name)     (*op_operand(op, ON_##name))
+#define IX(op, name)     (*op_index(op, ON_##name))
 #define HAS_IN(op, name) op_has_operand(op, ON_##name)
 #define HAS_IX(op, name) op_has_index(op, ON_##name)
-Operand *operand_of(const Op *op, OperandName name);
-const Ix **index_of(const Op *op, OperandName name);
+/* Of the first of several, as conditions are: for (int i = IX_PLACE(op, COND); i < op->nix; i++) */
+#define IX_PLACE(op, name) op_index_place((op)->kind, ON_##name)
+Operand *op_operand(const Op *op, OperandName name);
+const Ix **op_index(const Op *op, OperandName name);
 bool op_has_operand(const Op *op, OperandName name);
 bool op_has_index(const Op *op, OperandName name);
+int op_index_place(OpKind kind, OperandName name); /* in ix, where an op of it has one */
 
 /* ------------------------------------------------------------------ kernels */
 typedef struct {

@@ -74,7 +74,7 @@ bool map_may_be_ragged(const Layout *l, int mode)
 
 const Layout *map_layout(Ctx *c, const Op *map)
 {
-	const Type *t = map->in[0].val->type;
+	const Type *t = IN(map, OF).val->type;
 	const Layout *l = t->layout;
 	int rank = tup_rank(l->stride), mode = (int)attrs_int(&map->attrs, A_RAGGED, -1);
 	const Tup *shape[MODES_MOST], *stride[MODES_MOST];

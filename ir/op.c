@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* op.c - the tables of ops.def, operands.def, elementwise.def, attrs.def, completes.def, as data. */
+/* op.c - the tables of ops.def, operands.def, elementwise.def, attrs.def and completes.def, as
+ * data. */
 #include "ir/ir.h"
 
 #include <float.h>
@@ -72,12 +73,12 @@ static int place_in(const Op *op, const uint8_t *names, OperandName name, int n)
 	return i;
 }
 
-Operand *operand_of(const Op *op, OperandName name)
+Operand *op_operand(const Op *op, OperandName name)
 {
 	return &op->in[place_in(op, op_rows[op->kind].in, name, op->nin)];
 }
 
-const Ix **index_of(const Op *op, OperandName name)
+const Ix **op_index(const Op *op, OperandName name)
 {
 	return &op->ix[place_in(op, op_rows[op->kind].ix, name, op->nix)];
 }
@@ -87,9 +88,14 @@ bool op_has_operand(const Op *op, OperandName name)
 	return place_of(op_rows[op->kind].in, name) < op->nin;
 }
 
+int op_index_place(OpKind kind, OperandName name)
+{
+	return place_of(op_rows[kind].ix, name);
+}
+
 bool op_has_index(const Op *op, OperandName name)
 {
-	return place_of(op_rows[op->kind].ix, name) < op->nix;
+	return op_index_place(op->kind, name) < op->nix;
 }
 
 #define OP_NOTHING OP_COUNT

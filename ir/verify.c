@@ -236,7 +236,7 @@ static const char *check_vector(Verifier *v, const Op *op)
 	int guards = v->scope.guards.n, facts = v->scope.facts.n;
 	if (op->kind != OP_LD_GLOBAL && op->kind != OP_ST_GLOBAL && op->kind != OP_CP_ASYNC)
 		return NULL;
-	for (int i = 2; op->kind == OP_CP_ASYNC && i < op->nix; i++)
+	for (int i = IX_PLACE(op, COND); op->kind == OP_CP_ASYNC && i < op->nix; i++)
 		vec_push(v->arena, &v->scope.guards, op->ix[i]);
 	if (attrs_get(&op->attrs, A_GATHER))
 		know_index(v, op);

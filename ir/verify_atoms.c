@@ -57,7 +57,7 @@ static bool same_shape(Ctx *c, const Type *a, const Type *b)
 
 const char *rule_alike(const Kernel *k, const Op *op)
 {
-	const Type *a = op->in[0].val->type, *b = op->in[1].val->type;
+	const Type *a = IN(op, TO).val->type, *b = IN(op, FROM).val->type;
 	if (!same_shape(k->ctx, a, b))
 		return ctx_strf(k->ctx, "the shapes %s and %s differ",
 				layout_str(k->ctx, a->layout), layout_str(k->ctx, b->layout));
@@ -71,7 +71,7 @@ const char *rule_alike(const Kernel *k, const Op *op)
 static const char *rule_joined(const Kernel *k, const Op *op)
 {
 	Ctx *c = k->ctx;
-	const Type *to = op->in[0].val->type, *from = op->in[1].val->type;
+	const Type *to = IN(op, TO).val->type, *from = IN(op, FROM).val->type;
 	int rank = layout_rank(from->layout), skip = layout_rank(to->layout) - rank;
 	if (rank != 2 || skip < 0 || !ix_is(mode_size(c, to, skip), 1))
 		return rule_alike(k, op);
@@ -89,10 +89,10 @@ static const char *rule_joined(const Kernel *k, const Op *op)
 static const char *check_index(const Kernel *k, const Op *op)
 {
 	int64_t mode = attrs_int(&op->attrs, A_GATHER, -1);
-	const Layout *tensor = op->in[op->in[0].val->type->space == SP_SHARED].val->type->layout;
+	const Layout *tensor = op->in[IN(op, TO).val->type->space == SP_SHARED].val->type->layout;
 	if (op->nin < 3)
 		return mode < 0 ? NULL : "gather= needs the register of an index";
-	if (op->in[2].val->type->elem != EL_I32)
+	if (IN(op, INDEX).val->type->elem != EL_I32)
 		return "an index is of s32";
 	if (k->stage != ST_PTX)
 		return NULL;
@@ -104,7 +104,7 @@ static const char *check_index(const Kernel *k, const Op *op)
 
 const char *rule_store(const Kernel *k, const Op *op)
 {
-	const Type *to = op->in[0].val->type;
+	const Type *to = IN(op, TO).val->type;
 	if (combine_of(op) && (to->space != SP_GLOBAL || to->elem != EL_F32))
 		return "what is joined to is f32 in global memory";
 	const char *why = rule_in_place(k, op);
@@ -126,7 +126,7 @@ static bool accumulates(const Kernel *k, const Val *v)
 {
 	bool storage = v->def && v->def->kind == OP_FRAG;
 	for (const Op *op = storage ? kernel_first(k) : NULL; op; op = op_next(op))
-		if (attrs_get(&op->attrs, A_ATOM) && op->in[0].val == v)
+		if (attrs_get(&op->attrs, A_ATOM) && IN(op, TO).val == v)
 			return true;
 	return false;
 }
@@ -139,11 +139,11 @@ static const char *check_atom(const Kernel *k, const Op *op)
 		if (op->in[i].val->type->elem != want[i])
 			return ctx_strf(k->ctx, "operand %d is %s for this atom", i + 1,
 					elem_rows[want[i]].name);
-	if (is_reg(op->in[1].val->type) && !*r->tv_a)
+	if (is_reg(IN(op, A).val->type) && !*r->tv_a)
 		return "this atom reads its A from shared memory";
-	if (is_reg(op->in[2].val->type) && !*r->tv_b)
+	if (is_reg(IN(op, B).val->type) && !*r->tv_b)
 		return "this atom reads its B from shared memory";
-	if (accumulates(k, op->in[1].val))
+	if (accumulates(k, IN(op, A).val))
 		return "what an mma accumulates in is no operand of one: cvt makes a value of it";
 	return NULL;
 }
@@ -167,7 +167,7 @@ static const char *check_depth(const Kernel *k, const Op *op, int64_t by)
 	if (d->n != 2)
 		return "'depth' has two numbers, the first column and the one behind the last";
 	if (d->i[0] < 0 || d->i[0] >= d->i[1] || d->i[0] % by || d->i[1] % by ||
-	    !ix_is_const(mode_size(k->ctx, op->in[1].val->type, 1), &size) || d->i[1] > size)
+	    !ix_is_const(mode_size(k->ctx, IN(op, A).val->type, 1), &size) || d->i[1] > size)
 		return ctx_strf(
 			k->ctx,
 			"'depth' is of columns that the operands have, in steps of %" PRId64, by);
@@ -177,7 +177,7 @@ static const char *check_depth(const Kernel *k, const Op *op, int64_t by)
 /* C (M,N) += A (M,K) * B (N,K); with swap, C (N,M) */
 const char *rule_mma(const Kernel *k, const Op *op)
 {
-	const Type *c = op->in[0].val->type, *a = op->in[1].val->type, *b = op->in[2].val->type;
+	const Type *c = IN(op, TO).val->type, *a = IN(op, A).val->type, *b = IN(op, B).val->type;
 	const Attr *at = attrs_get(&op->attrs, A_ARRANGE);
 	int64_t arrange[3] = {1, 1, 1};
 	const char *why;
@@ -220,8 +220,8 @@ static const char *check_box(const Kernel *k, const Attr *box, int modes)
 
 const char *rule_tmap(const Kernel *k, const Op *op)
 {
-	const Layout *layout = op->in[0].val->type->layout;
-	if (op->in[0].val->arg < 0)
+	const Layout *layout = IN(op, OF).val->type->layout;
+	if (IN(op, OF).val->arg < 0)
 		return "a tensor map describes an argument";
 	if (tup_rank(layout_flat(k->ctx, layout)->shape) != layout_rank(layout))
 		return "a tensor map describes plain modes, none of several";
@@ -250,13 +250,13 @@ static int map_rank(const Kernel *k, const Op *map, int otherwise)
 static const char *check_named_boxes(const Kernel *k, const Op *op)
 {
 	int64_t mode = attrs_int(&op->attrs, A_GATHER, -1), n = attrs_int(&op->attrs, A_N, 0);
-	const Op *map = op->in[1].val->def;
+	const Op *map = IN(op, MAP).val->def;
 	const Attr *box = map ? attrs_get(&map->attrs, A_BOX) : NULL;
 	if (op->nin < 4)
 		return mode < 0 && !n ? NULL : "gather= needs the registers of indices";
-	if (op->in[3].val->type->elem != EL_I32)
+	if (IN(op, INDEX).val->type->elem != EL_I32)
 		return "an index is of s32";
-	int at = map && map->nin ? map_coordinate(map->in[0].val->type->layout, (int)mode) : -1;
+	int at = map && map->nin ? map_coordinate(IN(map, OF).val->type->layout, (int)mode) : -1;
 	if (at < 1 || !box || box->i[at] != 1)
 		return "boxes by indices have gather=, a mode of the map along which they have one "
 		       "element";
@@ -267,7 +267,7 @@ static const char *check_named_boxes(const Kernel *k, const Op *op)
 
 const char *rule_tma_load(const Kernel *k, const Op *op)
 {
-	int rank = map_rank(k, op->in[1].val->def, op->nix - 1);
+	int rank = map_rank(k, IN(op, MAP).val->def, op->nix - 1);
 	bool shared = attrs_int(&op->attrs, A_SHARED, 0);
 	if (op->nix != 1 + rank + shared)
 		return ctx_strf(k->ctx,
@@ -278,7 +278,7 @@ const char *rule_tma_load(const Kernel *k, const Op *op)
 
 const char *rule_tma_store(const Kernel *k, const Op *op)
 {
-	int rank = map_rank(k, op->in[1].val->def, op->nix - 1);
+	int rank = map_rank(k, IN(op, MAP).val->def, op->nix - 1);
 	return op->nix == 1 + rank && rank > 0
 		       ? NULL
 		       : ctx_strf(
@@ -295,7 +295,7 @@ const char *rule_load_tma(const Kernel *k, const Op *op)
 	int most = target_cluster_max(target_by_name(k->target));
 	if (slices < 1 || slices > most)
 		return ctx_strf(k->ctx, "slices= is 1 to %d, one of each CTA", most);
-	if (!ix_is_const(layout_size(k->ctx, op->in[0].val->type->layout), &size) || size % slices)
+	if (!ix_is_const(layout_size(k->ctx, IN(op, TO).val->type->layout), &size) || size % slices)
 		return "slices= divides the buffer";
 	return rule_alike(k, op);
 }
@@ -330,7 +330,7 @@ const char *check_registers(const Kernel *k, const Op *op, int i)
 		return "the operand names its first register";
 	for (const Op *up = op_parent(op); up && loops < MAX_LOOPS; up = op_parent(up))
 		if (up->kind == OP_FOR && attrs_int(&up->attrs, A_UNROLL, 0) &&
-		    ix_is_const(up->ix[0], &from) && ix_is_const(up->ix[1], &to) && from < to)
+		    ix_is_const(IX(up, FROM), &from) && ix_is_const(IX(up, TO), &to) && from < to)
 			turns[loops++] = (IxFact){up->sym[0], from, to - 1, 1};
 	ix_range(regs->at, (IxFacts){.at = turns, .n = loops}, &lo, &hi);
 	Turns of = {turns, loops, true};
@@ -365,7 +365,7 @@ const char *rule_wgmma(const Kernel *k, const Op *op)
 	    (why = check_pair(k, op, A_SWIZZLES)) || (why = check_swizzles(op, A_SWIZZLES)) ||
 	    (why = check_mn_major(k, op)))
 		return why;
-	if (is_reg(op->in[1].val->type) && (why = check_registers(k, op, 1)))
+	if (is_reg(IN(op, A).val->type) && (why = check_registers(k, op, 1)))
 		return why;
 	return check_registers(k, op, 0);
 }
@@ -381,10 +381,10 @@ const char *rule_mma_sync(const Kernel *k, const Op *op)
 /* Between registers and a tensor or a buffer: one vector, of equal elements. */
 const char *rule_vector(const Kernel *k, const Op *op)
 {
-	int i = !is_reg(op->in[0].val->type);
+	int i = !is_reg(IN(op, TO).val->type);
 	const Operand *regs = &op->in[i];
 	int64_t n = attrs_int(&op->attrs, A_N, 1), bits = n * elem_rows[regs->val->type->elem].bits;
-	if (op->in[0].val->type->elem != op->in[1].val->type->elem)
+	if (IN(op, TO).val->type->elem != IN(op, FROM).val->type->elem)
 		return "the tensor's and the registers' element types differ";
 	if (bits % 8)
 		return "an access is of whole bytes";
@@ -399,9 +399,9 @@ static const char *check_checks(const Op *op)
 	int64_t mode = attrs_int(&op->attrs, A_CHECKS, -1);
 	if (op->nin < 3)
 		return mode < 0 ? NULL : "checks= needs a tensor, whose coordinates are loaded";
-	if (mode < 0 || mode >= layout_rank(op->in[2].val->type->layout))
+	if (mode < 0 || mode >= layout_rank(IN(op, CHECKED).val->type->layout))
 		return "a load of a tensor's coordinates has checks=, a mode of the tensor";
-	return op->in[0].val->type->elem == EL_I32 ? NULL : "coordinates of a tensor are s32";
+	return IN(op, TO).val->type->elem == EL_I32 ? NULL : "coordinates of a tensor are s32";
 }
 
 const char *rule_load(const Kernel *k, const Op *op)
@@ -419,7 +419,7 @@ const char *rule_load_vector(const Kernel *k, const Op *op)
 /* All registers, or one where a condition holds. */
 const char *rule_fill(const Kernel *k, const Op *op)
 {
-	if (!op->in[0].at)
+	if (!IN(op, TO).at)
 		return op->nix ? "conditions are of a register that is named" : NULL;
 	if (!op->nix || k->stage != ST_PTX)
 		return "a register that is named is one of a thread's, with a condition";
@@ -429,13 +429,13 @@ const char *rule_fill(const Kernel *k, const Op *op)
 /* The tile says only where the elements lie. */
 const char *rule_inside(const Kernel *k, const Op *op)
 {
-	const Type *v = op->in[0].val->type, *tile = op->in[1].val->type;
+	const Type *v = IN(op, X).val->type, *tile = IN(op, FROM).val->type;
 	const Attr *edges = attrs_get(&op->attrs, A_EDGES);
 	if (edges->n != 2 || edges->i[0] + edges->i[1] < 1 || (edges->i[0] | edges->i[1]) != 1)
 		return "'edges' is (1,0), (0,1) or (1,1)";
 	if (op->out->type->layout != v->layout || op->out->type->elem != v->elem)
 		return "the result has the type of its first operand";
-	if (!op->in[1].val->def || op->in[1].val->def->kind != OP_TILE)
+	if (!IN(op, FROM).val->def || IN(op, FROM).val->def->kind != OP_TILE)
 		return "the second operand is a tile of a tensor";
 	return same_shape(k->ctx, v, tile)
 		       ? NULL
@@ -446,11 +446,11 @@ const char *rule_inside(const Kernel *k, const Op *op)
 /* Between registers and a buffer: matrices of 8 x 8, of each two registers. */
 const char *rule_matrices(const Kernel *k, const Op *op)
 {
-	int i = !is_reg(op->in[0].val->type);
+	int i = !is_reg(IN(op, TO).val->type);
 	int64_t n = attrs_int(&op->attrs, A_N, 4);
 	int bits = elem_rows[op->in[i].val->type->elem].bits;
 	bool bytes = bits == 8 && op->kind == OP_LDMATRIX && !attrs_int(&op->attrs, A_TRANS, 0);
-	if (op->in[0].val->type->elem != op->in[1].val->type->elem || (bits != 16 && !bytes))
+	if (IN(op, TO).val->type->elem != IN(op, FROM).val->type->elem || (bits != 16 && !bytes))
 		return "matrices have elements of 16 bits, in the buffer and in registers alike, "
 		       "or are "
 		       "loaded as rows of bytes";
@@ -462,11 +462,11 @@ const char *rule_matrices(const Kernel *k, const Op *op)
 /* Registers of a larger tile, as many as the result has. */
 const char *rule_part(const Kernel *k, const Op *op)
 {
-	const Type *from = op->in[0].val->type, *to = op->out->type;
+	const Type *from = IN(op, OF).val->type, *to = op->out->type;
 	int64_t first;
 	if (from->elem != to->elem || !from->tv || !to->tv)
 		return "a part and the whole are spread tiles of equal elements";
-	if (!op->in[0].at || !ix_is_const(op->in[0].at, &first))
+	if (!IN(op, OF).at || !ix_is_const(IN(op, OF).at, &first))
 		return "the operand names its first register, a constant";
 	if (first < 0 || first > type_regs(from) - type_regs(to))
 		return ctx_strf(k->ctx, "%d registers from %lld of %d", type_regs(to),
@@ -478,7 +478,7 @@ const char *rule_part(const Kernel *k, const Op *op)
 const char *rule_staged(const Kernel *k, const Op *op)
 {
 	(void)k;
-	return op->in[0].val->type->elem == op->in[1].val->type->elem
+	return IN(op, TO).val->type->elem == IN(op, FROM).val->type->elem
 		       ? NULL
 		       : "the tensor's and the buffer's element types differ";
 }
@@ -486,9 +486,9 @@ const char *rule_staged(const Kernel *k, const Op *op)
 const char *rule_unit(const Kernel *k, const Op *op)
 {
 	int64_t units = attrs_int(&op->attrs, A_COUNT, 0), n = attrs_int(&op->attrs, A_N, 0);
-	if (op->nix < UNIT_IX)
+	if (!HAS_IX(op, LAST))
 		return "st.unit needs a row's offset, a unit and four bytes in the slot";
-	if (n < 4 || n > 16 || n * elem_rows[op->in[1].val->type->elem].bits != 128)
+	if (n < 4 || n > 16 || n * elem_rows[IN(op, FROM).val->type->elem].bits != 128)
 		return "a unit is 16 bytes of elements of 4 bytes at most";
 	if (units < 1 || units > 32 || 32 % units)
 		return "the units of a row are stored by lanes of one warp";
@@ -538,7 +538,7 @@ const char *rule_load_async(const Kernel *k, const Op *op)
 
 const char *rule_cp_async(const Kernel *k, const Op *op)
 {
-	int64_t bits = attrs_int(&op->attrs, A_N, 1) * elem_rows[op->in[0].val->type->elem].bits;
+	int64_t bits = attrs_int(&op->attrs, A_N, 1) * elem_rows[IN(op, TO).val->type->elem].bits;
 	if (op->nix < 2)
 		return "cp.async needs a byte in the slot and an element offset";
 	if (bits != 32 && bits != 64 && bits != 128)
@@ -560,7 +560,7 @@ static const char *check_gather(const Kernel *k, const Op *op)
 {
 	int64_t mode = attrs_int(&op->attrs, A_GATHER, -1);
 	const Layout *to = op->out->type->layout;
-	const Val *names = op->nin > 1 ? op->in[1].val : NULL;
+	const Val *names = op->nin > 1 ? IN(op, INDEX).val : NULL;
 	if (!names)
 		return mode < 0 ? NULL : "gather= needs a tile of indices";
 	if (mode < 0 || mode >= layout_rank(to))
@@ -575,7 +575,7 @@ static const char *check_gather(const Kernel *k, const Op *op)
 
 const char *rule_tile(const Kernel *k, const Op *op)
 {
-	const Type *from = op->in[0].val->type, *to = op->out->type;
+	const Type *from = IN(op, OF).val->type, *to = op->out->type;
 	int rank = layout_rank(from->layout);
 	if (op->nix != rank || layout_rank(to->layout) != rank)
 		return ctx_strf(k->ctx, "a tile of a tensor of rank %d has %d indices and modes",

@@ -19,13 +19,13 @@ static const char *text_of(Ctx *c, const Ix *x)
 
 const char *box_rule(Ctx *c, const Scope *s, const Op *op)
 {
-	const Type *tensor = op->in[1].val->def->in[0].val->type;
+	const Type *tensor = IN(IN(op, MAP).val->def, OF).val->type;
 	int every = START_BITS / elem_rows[tensor->elem].bits;
-	int64_t divisor = ix_divisor(op->ix[1], (IxFacts){.at = s->facts.at, .n = s->facts.n});
+	int64_t divisor = ix_divisor(IX(op, COORD), (IxFacts){.at = s->facts.at, .n = s->facts.n});
 	if (divisor % every == 0)
 		return NULL;
 	return ctx_strf(c,
 			"a box starts at a multiple of 16 bytes, %d elements, along the tensor's "
 			"fast mode, which %s is not shown to be",
-			every, text_of(c, op->ix[1]));
+			every, text_of(c, IX(op, COORD)));
 }

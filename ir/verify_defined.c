@@ -170,7 +170,7 @@ static bool access(Paths *p, const Op *op, int i, bool writes)
 		return true;
 	int64_t n = op_regs(p->k, op, i);
 	const Ix *only =
-		adds ? ix_new(p->c, IX_LT, ix_const(p->c, 0), in_turn(p, op->ix[2])) : NULL;
+		adds ? ix_new(p->c, IX_LT, ix_const(p->c, 0), in_turn(p, IX(op, SCALE))) : NULL;
 	if (op->in[i].at)
 		ix_is_const(in_turn(p, op->in[i].at), &first);
 	const Ix *last = NULL, *now = writes ? here(p, f->depth) : NULL;
@@ -248,8 +248,8 @@ static bool walk_around(Paths *p, const Block *b, const Ix *in)
 static bool walk_loop(Paths *p, const Op *op)
 {
 	Ctx *c = p->c;
-	const Ix *k = ix_sym(c, op->sym[0]), *from = in_turn(p, op->ix[0]),
-		 *to = in_turn(p, op->ix[1]), *one = ix_const(c, 1);
+	const Ix *k = ix_sym(c, op->sym[0]), *from = in_turn(p, IX(op, FROM)),
+		 *to = in_turn(p, IX(op, TO)), *one = ix_const(c, 1);
 	const Ix *in = ix_new(c, IX_LT, k, to);
 	bool silent = p->silent;
 	p->silent = true;
@@ -287,7 +287,7 @@ static bool walk_body(Paths *p, const Op *op)
 	int64_t from, to;
 	const Ix *all = ix_const(p->c, 1);
 	bool loop = op->kind == OP_FOR || op->kind == OP_FOR_RING;
-	bool fixed = loop && ix_is_const(op->ix[0], &from) && ix_is_const(op->ix[1], &to);
+	bool fixed = loop && ix_is_const(IX(op, FROM), &from) && ix_is_const(IX(op, TO), &to);
 	if (fixed && (from >= to || attrs_int(&op->attrs, A_UNROLL, 0)))
 		return walk_turns(p, op, from, to);
 	if (loop)

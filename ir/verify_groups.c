@@ -6,9 +6,9 @@
 /* An end for each group. */
 const char *rule_ends(const Kernel *k, const Op *op)
 {
-	const Type *ends = op->in[0].val->type;
+	const Type *ends = IN(op, ENDS).val->type;
 	(void)k;
-	if (ends->elem != EL_I32 || op->in[0].val->arg < 0 || layout_rank(ends->layout) != 1)
+	if (ends->elem != EL_I32 || IN(op, ENDS).val->arg < 0 || layout_rank(ends->layout) != 1)
 		return "the ends of groups are an s32 tensor of one mode";
 	return NULL;
 }

@@ -10,7 +10,7 @@
 static const Val *root_of(const Val *v)
 {
 	while (v->def && (v->def->kind == OP_TILE || v->def->kind == OP_VIEW))
-		v = v->def->in[0].val;
+		v = IN(v->def, OF).val;
 	return v;
 }
 
@@ -18,8 +18,8 @@ static const Val *root_of(const Val *v)
 static bool same_place(const Kernel *k, const Op *x, const Op *y, const Op *loop, const Op *other)
 {
 	bool same = x && y && x->kind == OP_TILE && y->kind == OP_TILE &&
-		    x->out->type == y->out->type && x->in[0].at == y->in[0].at &&
-		    x->in[0].val->type == y->in[0].val->type && x->nix == y->nix;
+		    x->out->type == y->out->type && IN(x, OF).at == IN(y, OF).at &&
+		    IN(x, OF).val->type == IN(y, OF).val->type && x->nix == y->nix;
 	for (int i = 0; same && i < x->nix; i++) {
 		const Ix *at = x->ix[i];
 		if (loop != other)
@@ -32,7 +32,7 @@ static bool same_place(const Kernel *k, const Op *x, const Op *y, const Op *loop
 /* Of one tensor, too. */
 static bool same_tile(const Kernel *k, const Op *x, const Op *y, const Op *loop, const Op *other)
 {
-	return same_place(k, x, y, loop, other) && x->in[0].val == y->in[0].val;
+	return same_place(k, x, y, loop, other) && IN(x, OF).val == IN(y, OF).val;
 }
 
 /* The op that writes a tile of the argument: a kernel has one; NULL: none. */
@@ -40,7 +40,7 @@ static const Op *writer_of(const Kernel *k, const Val *arg)
 {
 	const Op *found = NULL;
 	for (const Op *op = kernel_first(k); op && !found; op = op_next(op))
-		if (op->kind == OP_COPY && root_of(op->in[0].val) == arg)
+		if (op->kind == OP_COPY && root_of(IN(op, TO).val) == arg)
 			found = op;
 	return found;
 }
@@ -65,19 +65,19 @@ static bool comes_first(const Op *read, const Op *write, const Op *loop, const O
 static const char *check_place(const Kernel *k, const Op *read, const Op *write)
 {
 	const Op *loop = op_parent(read), *other = op_parent(write);
-	const Op *from = read->in[1].val->def, *to = write->in[0].val->def;
+	const Op *from = IN(read, FROM).val->def, *to = IN(write, TO).val->def;
 	if (!comes_first(read, write, loop, other))
 		return "a tile that is inout is read before it is written, beside that or in a "
 		       "loop before the one that writes it";
 	if (!same_tile(k, from, to, loop, other))
 		return "of a tensor that is inout, the tile is read that is written";
-	const char *name = tiles_share(k, read, read->in[1].val);
+	const char *name = tiles_share(k, read, IN(read, FROM).val);
 	return name ? ctx_strf(k->ctx, "tiles that differ in '%s' are one, and inout", name) : NULL;
 }
 
 const char *rule_in_place(const Kernel *k, const Op *op)
 {
-	const Val *from = op->in[1].val, *arg = root_of(from);
+	const Val *from = IN(op, FROM).val, *arg = root_of(from);
 	if (k->stage != ST_TILE || from->type->space != SP_GLOBAL || arg->arg < 0 ||
 	    !k->args.at[arg->arg].is_out)
 		return NULL;
@@ -93,11 +93,11 @@ const char *rule_in_place(const Kernel *k, const Op *op)
  * that, since it might be computed from what was read. */
 static bool read_before(const Kernel *k, const Op *read, const Op *write)
 {
-	const Val *from = read->in[1].val, *to = write->in[0].val;
+	const Val *from = IN(read, FROM).val, *to = IN(write, TO).val;
 	for (const Op *op = op_next(write); op; op = op_next(op))
-		if (op->kind == OP_COPY && op->in[0].val->type->space == SP_GLOBAL)
+		if (op->kind == OP_COPY && IN(op, TO).val->type->space == SP_GLOBAL)
 			return false;
-	return read->in[0].val->type->space == SP_REG &&
+	return IN(read, TO).val->type->space == SP_REG &&
 	       same_place(k, from->def, to->def, NULL, NULL) && from->def->nin == 1 &&
 	       to->def->nin == 1 && !combine_of(write) && write->block == read->block &&
 	       comes_before(read, write) && !tiles_share(k, read, from);
@@ -132,7 +132,7 @@ bool kernel_reads_in_place(const Kernel *k, const Val *arg)
 
 const char *rule_workspace(const Kernel *k, const Op *op)
 {
-	const Val *v = op->in[0].val;
+	const Val *v = IN(op, SPACE).val;
 	int64_t count = attrs_int(&op->attrs, A_COUNT, 0);
 	if (v->arg < 0 || !k->args.at[v->arg].is_workspace)
 		return ctx_strf(k->ctx, "'%%%s' is no workspace: it has no semaphores", v->name);

@@ -36,7 +36,7 @@ static bool is_of_group(const Kernel *k, const Op *grid, const Op *tile)
 	const Ix *row = ix_sym(k->ctx, grid->sym[1]), *end = ix_sym(k->ctx, grid->sym[2]);
 	const Layout *l = tile->out->type->layout;
 	for (int i = 0; i < tile->nix && i < layout_rank(l); i++)
-		if (tile->in[0].at == end && tile->ix[i] == row &&
+		if (IN(tile, OF).at == end && tile->ix[i] == row &&
 		    ix_is(layout_size(k->ctx, layout_mode(k->ctx, l, i)),
 			  attrs_int(&grid->attrs, A_ROWS, 0)))
 			return true;
@@ -74,8 +74,8 @@ const char *rule_joins_in_order(const Kernel *k, const Op *op)
 	if (!by || k->stage == ST_PTX || !elt_by_op(by->op)->error.rounds ||
 	    !attrs_int(&k->attrs, A_DETERMINISTIC, 0))
 		return NULL;
-	const Val *to = op->in[0].val;
-	if (elements(k, to) != elements(k, op->in[1].val))
+	const Val *to = IN(op, TO).val;
+	if (elements(k, to) != elements(k, IN(op, FROM).val))
 		return "warps add to one element in any order, and the kernel is deterministic";
 	const char *name = tiles_share(k, op, to);
 	if (!name)

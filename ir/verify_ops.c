@@ -146,7 +146,7 @@ static int64_t turns_of(const Op *op)
 {
 	int64_t from, to, n;
 	if (op->kind != OP_FOR || !attrs_int(&op->attrs, A_UNROLL, 0) ||
-	    !ix_is_const(op->ix[0], &from) || !ix_is_const(op->ix[1], &to) || to <= from)
+	    !ix_is_const(IX(op, FROM), &from) || !ix_is_const(IX(op, TO), &to) || to <= from)
 		return 1;
 	return __builtin_sub_overflow(to, from, &n) || n > MOST_TURNS ? MOST_TURNS + 1 : n;
 }
@@ -161,7 +161,7 @@ static const char *rule_for(const Kernel *k, const Op *op)
 		return NULL;
 	if (op->nsym > 1)
 		return "a loop that is unrolled carries no number";
-	if (!(ix_is_const(op->ix[0], NULL) && ix_is_const(op->ix[1], NULL)))
+	if (!(ix_is_const(IX(op, FROM), NULL) && ix_is_const(IX(op, TO), NULL)))
 		return "a loop that is unrolled has constant bounds";
 	for (const Op *up = op; up && turns <= MOST_TURNS; up = op_parent(up))
 		turns *= turns_of(up);
@@ -186,7 +186,7 @@ const char *rule_some(const Kernel *k, const Op *op)
 static const char *rule_ticket(const Kernel *k, const Op *op)
 {
 	const Op *first = kernel_first(k);
-	const Type *t = op->nin ? op->in[0].val->type : NULL;
+	const Type *t = op->nin ? op->in->val->type : NULL;
 	while (first && first->kind != OP_TICKETS)
 		first = first->next;
 	return !first ? "a kernel without tickets has none to look at"
@@ -295,9 +295,9 @@ static bool modes_among(const Layout *some, const Layout *all)
 
 static const char *rule_view(const Kernel *k, const Op *op)
 {
-	const Type *of = op->in[0].val->type, *to = op->out->type;
+	const Type *of = IN(op, OF).val->type, *to = op->out->type;
 	const Layout *modes = layout_flat(k->ctx, of->layout);
-	if (op->in[0].val->arg < 0)
+	if (IN(op, OF).val->arg < 0)
 		return "a view is of an argument";
 	if (of->elem != to->elem)
 		return "a view has its tensor's element type";
@@ -320,7 +320,7 @@ static const char *rule_wait(const Kernel *k, const Op *op)
 	int64_t parity;
 	if (k->stage == ST_PTX && op->nix != 1)
 		return "a wait of the ptx stage takes the phase";
-	if (k->stage == ST_PTX && ix_is_const(op->ix[0], &parity) && (parity < 0 || parity > 1))
+	if (k->stage == ST_PTX && ix_is_const(IX(op, PHASE), &parity) && (parity < 0 || parity > 1))
 		return "a phase has the parity 0 or 1";
 	if (k->stage == ST_PTX)
 		return NULL;
@@ -471,7 +471,7 @@ static const Val *tensor_of(const Val *v, bool joined)
 {
 	while (v->def && (v->def->kind == OP_TILE ||
 			  (v->def->kind == OP_VIEW && (joined || is_one_to_one(v->type->layout)))))
-		v = v->def->in[0].val;
+		v = IN(v->def, OF).val;
 	return v;
 }
 

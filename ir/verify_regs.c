@@ -116,7 +116,7 @@ static bool is_as_large(const Kernel *k, const Op *op)
 
 static const char *cvt_rule(const Kernel *k, const Op *op)
 {
-	Elem from = op->in[0].val->type->elem, to = op->out->type->elem;
+	Elem from = IN(op, X).val->type->elem, to = op->out->type->elem;
 	const Attr *plus = attrs_get(&op->attrs, A_PLUS);
 	if (!elem_converts(from, to))
 		return ctx_strf(k->ctx, "%s becomes %s by way of f32, a conversion each",
@@ -175,7 +175,7 @@ static const char *exchange_rule(const Type *from, const Type *to)
  * holds of all rows: rows that several warps hold went through shared memory before. */
 const char *reduce_rule(const Kernel *k, const Op *op)
 {
-	const Type *from = op->in[0].val->type, *to = op->out->type;
+	const Type *from = IN(op, X).val->type, *to = op->out->type;
 	if (from->elem != EL_F32 || to->elem != EL_F32)
 		return "a reduction is of f32, and gives f32";
 	bool plain = layout_rank(to->layout) == 2 && layout_rank(from->layout) == 2;
@@ -191,14 +191,14 @@ const char *reduce_rule(const Kernel *k, const Op *op)
 
 const char *move_rule(const Kernel *k, const Op *op)
 {
-	const Type *to = op->in[0].val->type, *from = op->in[1].val->type;
+	const Type *to = IN(op, TO).val->type, *from = IN(op, FROM).val->type;
 	(void)k;
 	return to == from ? NULL : "a move is between tiles of one type";
 }
 
 const char *rule_add_to(const Kernel *k, const Op *op)
 {
-	const Type *to = op->in[0].val->type, *from = op->in[1].val->type;
+	const Type *to = IN(op, TO).val->type, *from = IN(op, FROM).val->type;
 	if (to->elem != from->elem || elem_rows[to->elem].bits != 32)
 		return "registers of 32 bits are added to such of the same type";
 	return check_registers(k, op, 0);
@@ -217,7 +217,7 @@ int64_t op_regs(const Kernel *k, const Op *op, int i)
 		return all[i] / atom_threads(k->ctx, a->atom);
 	}
 	if (op->kind == OP_ADD_TO || op->kind == OP_PART)
-		return type_regs(op->kind == OP_PART ? op->out->type : op->in[1].val->type);
+		return type_regs(op->kind == OP_PART ? op->out->type : IN(op, FROM).val->type);
 	if (op->kind == OP_LDMATRIX || op->kind == OP_STMATRIX)
 		return 32 / elem_rows[t->elem].bits * n;
 	return op->kind == OP_FILL || i == 2 ? 1 : n;

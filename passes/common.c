@@ -203,7 +203,7 @@ int64_t widest_access(const Kernel *k)
 
 bool tile_ends_whole(const Kernel *k, const Val *tile, int fast, int n)
 {
-	const Layout *tensor = tile->def->in[0].val->type->layout;
+	const Layout *tensor = IN(tile->def, OF).val->type->layout;
 	const Ix *extent = tup_get(tensor->shape, tile_mode(k, tile, fast))->leaf;
 	return ix_divisor(extent, kernel_facts(k)) % n == 0;
 }
@@ -212,7 +212,7 @@ bool tile_ends_whole(const Kernel *k, const Val *tile, int fast, int n)
  * n, unless the program asks for vectors all the same. */
 bool tile_in_vectors(const Kernel *k, const Val *tile, int fast, int n)
 {
-	const Layout *tensor = tile->def->in[0].val->type->layout;
+	const Layout *tensor = IN(tile->def, OF).val->type->layout;
 	IxFacts facts = kernel_facts(k);
 	int mode = tile_mode(k, tile, fast);
 	if (!ix_is(tile_stride(k, tile, fast), 1) || mode == tile_end_mode(k, tile))
@@ -246,9 +246,9 @@ TiledMma op_tiled_mma(Ctx *c, const Op *mma)
 	TiledMma t = {.atom = atom->atom,
 		      .along_m = (int)arrange->i[0],
 		      .along_n = (int)arrange->i[1]};
-	t.m = val_extent(mma->in[0].val, 0);
-	t.n = val_extent(mma->in[0].val, 1);
-	t.k = val_extent(mma->in[1].val, 1);
+	t.m = val_extent(IN(mma, TO).val, 0);
+	t.n = val_extent(IN(mma, TO).val, 1);
+	t.k = val_extent(IN(mma, A).val, 1);
 	t.from = depth ? (int)depth->i[0] : 0;
 	t.to = depth ? (int)depth->i[1] : t.k;
 	find_block(c, &t);
@@ -446,7 +446,7 @@ bool tiled_mma_reads(Ctx *c, TiledMma t, const Type *a)
 const Op *mma_spread_as(const Kernel *k, const Val *v)
 {
 	for (const Op *op = kernel_first(k); op; op = op_next(op))
-		if (op_is_mma(op) && op->in[0].val->type->tv == v->type->tv)
+		if (op_is_mma(op) && IN(op, TO).val->type->tv == v->type->tv)
 			return op;
 	return NULL;
 }
@@ -455,13 +455,13 @@ const Op *mma_spread_as(const Kernel *k, const Val *v)
 Val *tile_indices(const Val *tile)
 {
 	const Op *def = tile->def;
-	return def && def->kind == OP_TILE && def->nin > 1 ? def->in[1].val : NULL;
+	return def && def->kind == OP_TILE && def->nin > 1 ? IN(def, INDEX).val : NULL;
 }
 
 Val *tensor_arg(const Val *tensor)
 {
 	const Op *def = tensor->def;
-	return def && def->kind == OP_VIEW ? def->in[0].val : (Val *)(uintptr_t)tensor;
+	return def && def->kind == OP_VIEW ? IN(def, OF).val : (Val *)(uintptr_t)tensor;
 }
 
 int tile_mode(const Kernel *k, const Val *tile, int mode)
@@ -479,19 +479,19 @@ const Ix *tile_at(const Kernel *k, const Val *tile, int mode)
 
 const Ix *tile_stride(const Kernel *k, const Val *tile, int mode)
 {
-	const Layout *l = tile->def->in[0].val->type->layout;
+	const Layout *l = IN(tile->def, OF).val->type->layout;
 	return tup_get(tup_flatten(k->ctx, tup_get(l->stride, tile_mode(k, tile, mode))), 0)->leaf;
 }
 
 const Ix *tile_extent(const Kernel *k, const Val *tile, int mode)
 {
-	const Layout *l = tile->def->in[0].val->type->layout;
+	const Layout *l = IN(tile->def, OF).val->type->layout;
 	return tup_get(l->shape, tile_mode(k, tile, mode))->leaf;
 }
 
 int tile_end_mode(const Kernel *k, const Val *tile)
 {
-	if (!tile->def->in[0].at)
+	if (!IN(tile->def, OF).at)
 		return -1;
 	return (int)attrs_int(&tile->def->attrs, A_RAGGED, tile_mode(k, tile, 0));
 }
@@ -506,7 +506,7 @@ void op_of_tensor(Kernel *k, Op *tile, Val *tensor, const Val *other, const int 
 {
 	int end = tile_end_mode(k, other);
 	bool said = at || attrs_get(&other->def->attrs, A_RAGGED);
-	op_in(k, tile, tensor, other->def->in[0].at);
+	op_in(k, tile, tensor, IN(other->def, OF).at);
 	for (int i = 0; end >= 0 && said && i < other->def->nix; i++)
 		if ((at ? at[i] : i) == end)
 			op_int(k, tile, A_RAGGED, i);
@@ -518,7 +518,7 @@ static Op *map_find(const Kernel *k, const Val *tensor, const int64_t *box, int 
 {
 	for (Op *op = kernel_find(k, OP_TMAP); op; op = op_find_next(op, OP_TMAP)) {
 		const Attr *b = attrs_get(&op->attrs, A_BOX);
-		if (op->in[0].val == tensor && b->n == n &&
+		if (IN(op, OF).val == tensor && b->n == n &&
 		    !memcmp(b->i, box, sizeof *box * (size_t)n) &&
 		    attrs_int(&op->attrs, A_SWIZZLE, 0) == swizzle &&
 		    attrs_int(&op->attrs, A_RAGGED, -1) == ragged)
@@ -529,7 +529,7 @@ static Op *map_find(const Kernel *k, const Val *tensor, const int64_t *box, int 
 
 Op *kernel_map(Kernel *k, Loc loc, const Val *tile, SlotForm f)
 {
-	Val *view = tile->def->in[0].val, *tensor = tensor_arg(view);
+	Val *view = IN(tile->def, OF).val, *tensor = tensor_arg(view);
 	ModeList modes = layout_map_modes(view->type->layout);
 	ModeList own = layout_map_modes(tensor->type->layout); /* in the same order */
 	int ragged = -1;
@@ -557,8 +557,8 @@ Op *kernel_map(Kernel *k, Loc loc, const Val *tile, SlotForm f)
 
 void op_box(Kernel *k, Op *op, const Val *tile, const Ix *const more[2])
 {
-	ModeList modes = layout_map_modes(tile->def->in[0].val->type->layout);
-	const Ix *end = tile->def->in[0].at, *to[3] = {0};
+	ModeList modes = layout_map_modes(IN(tile->def, OF).val->type->layout);
+	const Ix *end = IN(tile->def, OF).at, *to[3] = {0};
 	for (int i = 0; i < modes.n; i++) {
 		const Ix *at = tile->def->ix[modes.at[i]];
 		for (int m = 0; m < 2; m++)

@@ -52,7 +52,7 @@ static void replace_name(const Kernel *k, const char *name, const Ix *by)
 static bool is_plain(const Op *op)
 {
 	return op->kind == OP_LET && !attrs_get(&op->attrs, A_HERE) &&
-	       (op->ix[0]->kind == IX_CONST || op->ix[0]->kind == IX_SYM);
+	       (IX(op, VALUE)->kind == IX_CONST || IX(op, VALUE)->kind == IX_SYM);
 }
 
 PASS_OF(simplify)
@@ -67,7 +67,7 @@ PASS_OF(simplify)
 		next = op_next(op);
 		if (!is_plain(op))
 			continue;
-		replace_name(k, op->sym[0], op->ix[0]);
+		replace_name(k, op->sym[0], IX(op, VALUE));
 		op_remove(op);
 	}
 	kernel_sweep(k);

@@ -21,15 +21,15 @@ void why_swizzle(Kernel *k, const char *buffer, int row_bytes, int swizzle, int 
 
 void why_copies(Kernel *k, const Op *copy, int bytes)
 {
-	const Val *tile = copy->in[1].val, *indices = tile_indices(tile);
-	const char *tensor = tensor_arg(tile->def->in[0].val)->name;
+	const Val *tile = IN(copy, FROM).val, *indices = tile_indices(tile);
+	const char *tensor = tensor_arg(IN(tile->def, OF).val)->name;
 	if (indices)
-		kernel_why(k, REASON_COPIES, copy->in[0].val->name, bytes,
+		kernel_why(k, REASON_COPIES, IN(copy, TO).val->name, bytes,
 			   "%s names the rows of %s, which no box of TMA does; so many bytes lie "
 			   "side by side",
-			   tensor_arg(indices->def->in[0].val)->name, tensor);
+			   tensor_arg(IN(indices->def, OF).val)->name, tensor);
 	else
-		kernel_why(k, REASON_COPIES, copy->in[0].val->name, bytes,
+		kernel_why(k, REASON_COPIES, IN(copy, TO).val->name, bytes,
 			   "%s; so many bytes of %s lie side by side",
 			   attrs_get(&copy->attrs, A_VIA)
 				   ? "as written"
@@ -39,8 +39,8 @@ void why_copies(Kernel *k, const Op *copy, int bytes)
 
 void why_boxes(Kernel *k, const Op *copy, int64_t boxes)
 {
-	const char *list = tensor_arg(tile_indices(copy->in[1].val)->def->in[0].val)->name;
-	kernel_why(k, REASON_BOXES, copy->in[0].val->name, boxes,
+	const char *list = tensor_arg(IN(tile_indices(IN(copy, FROM).val)->def, OF).val)->name;
+	kernel_why(k, REASON_BOXES, IN(copy, TO).val->name, boxes,
 		   "a box of TMA for each row that %s names, as written", list);
 }
 

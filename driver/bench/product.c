@@ -8,10 +8,10 @@
 static int source_of(const Kernel *k, const Val *buffer)
 {
 	for (const Op *op = kernel_first(k); op; op = op_next(op)) {
-		if (op->kind != OP_COPY || op->in[0].val != buffer)
+		if (op->kind != OP_COPY || IN(op, TO).val != buffer)
 			continue;
-		const Op *tile = op->in[1].val->def;
-		return tile && tile->kind == OP_TILE ? tile->in[0].val->arg : -1;
+		const Op *tile = IN(op, FROM).val->def;
+		return tile && tile->kind == OP_TILE ? IN(tile, OF).val->arg : -1;
 	}
 	return -1;
 }
@@ -53,8 +53,8 @@ Product product_of(const Problem *p)
 		if (op->kind != OP_MMA)
 			continue;
 		products++;
-		all = all && operand_of(p, source_of(p->k, op->in[1].val), &x.a) &&
-		      operand_of(p, source_of(p->k, op->in[2].val), &x.b) && x.a.cols == x.b.cols;
+		all = all && operand_of(p, source_of(p->k, IN(op, A).val), &x.a) &&
+		      operand_of(p, source_of(p->k, IN(op, B).val), &x.b) && x.a.cols == x.b.cols;
 		if (all)
 			x.flops += 2.0 * (double)x.a.rows * (double)x.b.rows * (double)x.a.cols;
 	}

@@ -115,8 +115,8 @@ static const Ix *warp_around(const Op *op)
 {
 	const Ix *x = NULL;
 	for (const Op *up = op_parent(op); up; up = op_parent(up))
-		if (up->kind == OP_IF && up->nix == 1 && ix_uses(up->ix[0], "warp"))
-			x = up->ix[0];
+		if (up->kind == OP_IF && up->nix == 1 && ix_uses(IX(up, COND), "warp"))
+			x = IX(up, COND);
 	return x;
 }
 
@@ -126,7 +126,7 @@ static void take_expect(Facts *f, const Op *op)
 	const Ix *warp = warp_around(op);
 	for (int i = 0; i < f->barriers.n; i++) {
 		FactBarrier *b = &f->barriers.at[i];
-		if (strcmp(b->name, op->in[0].val->name) != 0)
+		if (strcmp(b->name, IN(op, BARRIER).val->name) != 0)
 			continue;
 		b->before = b->warp == warp ? b->before : b->bytes;
 		b->bytes = b->before + attrs_int(&op->attrs, A_BYTES, 0);
@@ -138,8 +138,8 @@ static void take_expect(Facts *f, const Op *op)
 static void take_init(Facts *f, const Op *op)
 {
 	for (int i = 0; i < f->barriers.n && op->nix; i++)
-		if (!strcmp(f->barriers.at[i].name, op->in[0].val->name))
-			f->barriers.at[i].by_rank = op->ix[0];
+		if (!strcmp(f->barriers.at[i].name, IN(op, BARRIER).val->name))
+			f->barriers.at[i].by_rank = IX(op, COUNT);
 }
 
 static void take_role(Facts *f, const Op *op)
@@ -158,8 +158,8 @@ static void take_role(Facts *f, const Op *op)
 
 static void take_launch(Facts *f, const Op *op)
 {
-	f->ctas = op->ix[0];
-	f->grid = facts_text(f->k->ctx, op->ix[0]);
+	f->ctas = IX(op, X);
+	f->grid = facts_text(f->k->ctx, IX(op, X));
 }
 
 /* ------------------------------------------------------------------ copies */
@@ -176,11 +176,11 @@ static FactCopy copy_of(const Op *op, const Val *buffer, const Val *map)
 	const Op *def = map->def;
 	const Attr *box = attrs_get(&def->attrs, A_BOX);
 	FactCopy c = {.buffer = buffer->name,
-		      .tensor = def->in[0].val->name,
+		      .tensor = IN(def, OF).val->name,
 		      .map = map->name,
 		      .asks = def->nsym ? def->sym[0] : NULL,
 		      .role = role_name(op),
-		      .elem = def->in[0].val->type->elem,
+		      .elem = IN(def, OF).val->type->elem,
 		      .rank = box->n,
 		      .ragged = attrs_get(&def->attrs, A_RAGGED),
 		      .copies = 1,
@@ -241,17 +241,17 @@ static void take_boxes(const Facts *f, const Op *op, FactCopy *c)
 /* The first block that fills a slot through a map says how many copies a slot takes. */
 static void take_load(Facts *f, const Op *op)
 {
-	if (!is_known(f, op->in[0].val->name, op->in[1].val->name)) {
-		FactCopy c = copy_of(op, op->in[0].val, op->in[1].val);
-		c.barrier = op->in[2].val->name;
+	if (!is_known(f, IN(op, TO).val->name, IN(op, MAP).val->name)) {
+		FactCopy c = copy_of(op, IN(op, TO).val, IN(op, MAP).val);
+		c.barrier = IN(op, BARRIER).val->name;
 		for (const Op *o = op->next; o; o = o->next)
-			c.copies += o->kind == OP_TMA_LOAD && o->in[0].val == op->in[0].val &&
-				    o->in[0].at == op->in[0].at;
+			c.copies += o->kind == OP_TMA_LOAD && IN(o, TO).val == IN(op, TO).val &&
+				    IN(o, TO).at == IN(op, TO).at;
 		take_boxes(f, op, &c);
 		c.bytes *= c.copies;
 		c.tile_bytes = facts_buffer(f, c.buffer)->bytes;
 		c.why = kernel_why_find(f->k, REASON_MULTICAST, c.buffer);
-		const Val *tensor = op->in[1].val->def->in[0].val;
+		const Val *tensor = IN(IN(op, MAP).val->def, OF).val;
 		c.uneven =
 			c.ragged || is_out(f, tensor) ? NULL : not_multiples(f, tensor, MAP_UNIT);
 		c.slow = not_multiples(f, tensor, MAP_LINE);
@@ -261,9 +261,9 @@ static void take_load(Facts *f, const Op *op)
 
 static void take_lanes(Facts *f, const Op *op)
 {
-	const Type *tensor = op->in[1].val->type;
+	const Type *tensor = IN(op, FROM).val->type;
 	int64_t n = attrs_int(&op->attrs, A_N, 1);
-	FactLanes l = {op->in[0].val->name, op->in[1].val->name, role_name(op),
+	FactLanes l = {IN(op, TO).val->name, IN(op, FROM).val->name, role_name(op),
 		       elem_span(tensor->elem, n)};
 	for (int i = 0; i < f->lanes.n; i++)
 		if (!strcmp(f->lanes.at[i].buffer, l.buffer) &&
@@ -276,13 +276,13 @@ static void take_store(Facts *f, const Op *op)
 {
 	for (int i = 0; i < f->stores.n; i++) {
 		FactCopy *old = &f->stores.at[i];
-		if (strcmp(old->map, op->in[1].val->name) != 0 ||
-		    strcmp(old->buffer, op->in[0].val->name) != 0)
+		if (strcmp(old->map, IN(op, MAP).val->name) != 0 ||
+		    strcmp(old->buffer, IN(op, FROM).val->name) != 0)
 			continue;
 		old->copies++;
 		return;
 	}
-	vec_push(arena_of(f), &f->stores, copy_of(op, op->in[0].val, op->in[1].val));
+	vec_push(arena_of(f), &f->stores, copy_of(op, IN(op, FROM).val, IN(op, MAP).val));
 }
 
 /* ------------------------------------------------------------------ mma and meetings */
@@ -293,10 +293,10 @@ static FactMma mma_of(Facts *f, const Op *op)
 	atom_print(attrs_get(&op->attrs, A_ATOM)->atom, &atom);
 	FactMma m = {.atom = ctx_str(f->k->ctx, atom.s),
 		     .role = role_name(op),
-		     .ring = attrs_str(&op->in[2].val->def->attrs, A_RING, ""),
-		     .tv = op->in[0].val->type->tv,
-		     .a_in_registers = op->in[1].val->type->space == SP_REG,
-		     .b_in_registers = op->in[2].val->type->space == SP_REG};
+		     .ring = attrs_str(&IN(op, B).val->def->attrs, A_RING, ""),
+		     .tv = IN(op, TO).val->type->tv,
+		     .a_in_registers = IN(op, A).val->type->space == SP_REG,
+		     .b_in_registers = IN(op, B).val->type->space == SP_REG};
 	buf_free(&atom);
 	for (int i = 0; i < 2; i++) {
 		m.lbo[i] = lbo && i < lbo->n ? lbo->i[i] : 0;
@@ -316,7 +316,7 @@ static bool is_filled(const Kernel *k, const Val *frag)
 {
 	for (const Op *op = kernel_first(k); op; op = op_next(op))
 		if ((op->kind == OP_FILL || op->kind == OP_WGMMA || op->kind == OP_MOVE) &&
-		    op->in[0].val == frag)
+		    IN(op, TO).val == frag)
 			return true;
 	return false;
 }
@@ -335,7 +335,7 @@ static void take_mma(Facts *f, const Op *op)
 static void take_named(Facts *f, const Op *op)
 {
 	int64_t threads = attrs_int(&op->attrs, A_THREADS, 0);
-	const char *id = facts_text(f->k->ctx, op->ix[0]);
+	const char *id = facts_text(f->k->ctx, IX(op, NUMBER));
 	for (int i = 0; i < f->named.n; i++)
 		if (f->named.at[i].id == id && f->named.at[i].threads == threads)
 			return;

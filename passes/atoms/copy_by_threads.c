@@ -9,7 +9,7 @@
 /* Whether rows begin, and end, at multiples of so many elements. */
 static bool in_units(const Kernel *k, const Val *tile, int fast, int n)
 {
-	const Layout *tensor = tile->def->in[0].val->type->layout;
+	const Layout *tensor = IN(tile->def, OF).val->type->layout;
 	IxFacts facts = kernel_facts(k);
 	for (int m = 0; m < tup_rank(tensor->stride); m++)
 		if (m != fast && ix_divisor(tup_get(tensor->stride, m)->leaf, facts) % n)
@@ -19,7 +19,7 @@ static bool in_units(const Kernel *k, const Val *tile, int fast, int n)
 
 static bool moves(const Copying *c, const CopyRow *row, SlotForm f)
 {
-	const Val *tile = c->op->in[1].val;
+	const Val *tile = IN(c->op, FROM).val;
 	int bits = elem_rows[tile->type->elem].bits,
 	    asked = (int)attrs_int(&c->op->attrs, A_BYTES, 0);
 	return row->n * 8 >= bits && (!asked || row->n == asked) &&
@@ -29,7 +29,7 @@ static bool moves(const Copying *c, const CopyRow *row, SlotForm f)
 int units_bytes(const Copying *c)
 {
 	SlotForm f;
-	if (slot_form(c->k->ctx, c->op->in[0].val->type, &f))
+	if (slot_form(c->k->ctx, IN(c->op, TO).val->type, &f))
 		return 0;
 	for (int id = 0; id < COPY_COUNT; id++)
 		if (copy_rows[id].of == (int)way_rows[WAY_CP_ASYNC].first &&
@@ -41,7 +41,7 @@ int units_bytes(const Copying *c)
 static Fit not_in_units(const Copying *c, SlotForm f, Refusal *why)
 {
 	Ctx *ctx = c->k->ctx;
-	const Val *tile = c->op->in[1].val;
+	const Val *tile = IN(c->op, FROM).val;
 	int asked = (int)attrs_int(&c->op->attrs, A_BYTES, 0);
 	int bytes = asked ? asked : 4, n = bytes * 8 / elem_rows[tile->type->elem].bits;
 	return way_refuse(
@@ -49,7 +49,7 @@ static Fit not_in_units(const Copying *c, SlotForm f, Refusal *why)
 		ctx_strf(ctx,
 			 "%s of %s are not known to begin and end at multiples of %d bytes, "
 			 "which cp.async copies at a time",
-			 f.fast ? "rows" : "columns", tile->def->in[0].val->name, bytes),
+			 f.fast ? "rows" : "columns", IN(tile->def, OF).val->name, bytes),
 		ctx_strf(ctx,
 			 "say in a where clause that the extent along them, and their "
 			 "distance, are multiples of %d%s",
@@ -59,11 +59,11 @@ static Fit not_in_units(const Copying *c, SlotForm f, Refusal *why)
 /* Whether wgmma reads the buffer as it is: tensor cores cut off what is behind the bits of tf32. */
 static bool is_cut(const Copying *c)
 {
-	const Val *slot = c->op->in[0].val;
+	const Val *slot = IN(c->op, TO).val;
 	if (slot->type->elem != EL_TF32)
 		return false;
 	for (const Op *op = kernel_mma(c->k, NULL); op; op = kernel_mma(c->k, op))
-		if (op->in[1].val == slot || op->in[2].val == slot)
+		if (IN(op, A).val == slot || IN(op, B).val == slot)
 			return true;
 	return false;
 }
@@ -75,7 +75,7 @@ static Fit not_rounded(const Copying *c, const Val *tile, Refusal *why)
 			  ctx_strf(c->k->ctx,
 				   "%s is f32 in memory and rounded to tf32 on its way in, which "
 				   "cp.async does not do",
-				   tile->def->in[0].val->name),
+				   IN(tile->def, OF).val->name),
 			  tma ? "leave the copy to TMA, which rounds"
 			      : "multiply it by mma_sync, which reads rounded registers");
 }
@@ -83,8 +83,8 @@ static Fit not_rounded(const Copying *c, const Val *tile, Refusal *why)
 Fit fits_units(Copying *c, Refusal *why)
 {
 	SlotForm f;
-	const Val *tile = c->op->in[1].val;
-	const char *form = slot_form(c->k->ctx, c->op->in[0].val->type, &f);
+	const Val *tile = IN(c->op, FROM).val;
+	const char *form = slot_form(c->k->ctx, IN(c->op, TO).val->type, &f);
 	if (!attrs_get(&c->op->attrs, A_VIA) && !tile_indices(tile) &&
 	    target_has(c->k->target, FT_TMA))
 		return FIT_NO; /* only where the program says so, or nothing else can */
@@ -98,8 +98,8 @@ Fit fits_units(Copying *c, Refusal *why)
 			ctx_strf(c->k->ctx,
 				 "%s has neighbours along %s side by side, %s has not, and "
 				 "cp.async copies neighbours",
-				 c->op->in[0].val->name, f.fast ? "k" : "m or n",
-				 tile->def->in[0].val->name),
+				 IN(c->op, TO).val->name, f.fast ? "k" : "m or n",
+				 IN(tile->def, OF).val->name),
 			"give the buffer's extents alone; its layout follows the tensor's");
 	return units_bytes(c) ? FIT_YES : not_in_units(c, f, why);
 }

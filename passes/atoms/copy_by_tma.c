@@ -18,7 +18,7 @@ static Fit box_fits(const Copying *c, SlotForm f, Refusal *why)
 		ctx_strf(ctx,
 			 "the TMA box of %s would have %d rows; a box has at most %d elements a "
 			 "mode",
-			 c->op->in[0].val->name, f.rows, max),
+			 IN(c->op, TO).val->name, f.rows, max),
 		ctx_strf(ctx, "use a tile of at most %d rows", max));
 }
 
@@ -32,7 +32,7 @@ static Fit modes_fit(const Copying *c, const Val *tile, Refusal *why)
 				why, D_E0405,
 				ctx_strf(ctx,
 					 "rows of %s are 0 bytes apart, which TMA does not take",
-					 tile->def->in[0].val->name),
+					 IN(tile->def, OF).val->name),
 				ctx_strf(ctx,
 					 "give it rows that are apart, best by a multiple of %d "
 					 "elements: others are copied before each launch",
@@ -50,18 +50,18 @@ static Fit side_by_side(const Copying *c, const Val *tile, SlotForm f, Refusal *
 		ctx_strf(c->k->ctx,
 			 "%s has neighbours along %s side by side, %s has not, and TMA cannot "
 			 "transpose",
-			 c->op->in[0].val->name, f.fast ? "k" : "m or n",
-			 tile->def->in[0].val->name),
+			 IN(c->op, TO).val->name, f.fast ? "k" : "m or n",
+			 IN(tile->def, OF).val->name),
 		"give the buffer's extents alone; its layout follows the tensor's");
 }
 
 Fit fits_box(Copying *c, Refusal *why)
 {
 	SlotForm f;
-	const Val *tile = c->op->in[1].val;
+	const Val *tile = IN(c->op, FROM).val;
 	if (tile_indices(tile))
 		return FIT_NO; /* a box is of rows one behind the other */
-	const char *form = slot_form(c->k->ctx, c->op->in[0].val->type, &f);
+	const char *form = slot_form(c->k->ctx, IN(c->op, TO).val->type, &f);
 	if (form)
 		return way_refuse(why, D_E0404, form, NULL);
 	Fit fit = box_fits(c, f, why);

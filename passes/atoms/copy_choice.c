@@ -40,8 +40,8 @@ static bool is_home(Home home, const Val *v)
 
 static bool leads(const WayRow *row, const Op *op)
 {
-	return row->of == op->kind && is_home(row->from, op->in[1].val) &&
-	       is_home(row->to, op->in[0].val);
+	return row->of == op->kind && is_home(row->from, IN(op, FROM).val) &&
+	       is_home(row->to, IN(op, TO).val);
 }
 
 static bool is_named(const WayRow *row, const Op *op)
@@ -107,7 +107,7 @@ void way_none(const Copying *c, const WayChoice *w)
 		buf_printf(&b, "%s %s: %s", i ? ";" : ":", way_rows[w->tried[i]].words,
 			   w->why[i].text);
 	diag(ctx, c->op->loc, D_E0405, "no atom of %s copies %s to %s%s", c->k->target,
-	     space_names[c->op->in[1].val->type->space], space_names[c->op->in[0].val->type->space],
-	     b.s ? b.s : "");
+	     space_names[IN(c->op, FROM).val->type->space],
+	     space_names[IN(c->op, TO).val->type->space], b.s ? b.s : "");
 	buf_free(&b);
 }

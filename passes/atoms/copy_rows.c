@@ -18,9 +18,9 @@ static const Op *copy_beside(const Copying *c)
 {
 	for (const Op *op = kernel_first(c->k); op; op = op_next(op)) {
 		bool copy = op != c->op && op->kind == c->op->kind &&
-			    op->in[0].val->type->space == SP_SHARED;
+			    IN(op, TO).val->type->space == SP_SHARED;
 		if (op_done_by(op, DONE_BY_LANES) || op_loads_rows(op) ||
-		    (copy && (attrs_get(&op->attrs, A_VIA) || tile_indices(op->in[1].val))))
+		    (copy && (attrs_get(&op->attrs, A_VIA) || tile_indices(IN(op, FROM).val))))
 			return op;
 	}
 	return NULL;
@@ -34,7 +34,7 @@ static bool by_tma(const Op *op)
 
 static Fit not_beside(Copying *c, const Op *other, Refusal *why)
 {
-	const char *name = other->in[0].val->name;
+	const char *name = IN(other, TO).val->name;
 	if (by_tma(other))
 		return way_refuse(why, D_E0405,
 				  ctx_strf(c->k->ctx,
@@ -59,13 +59,13 @@ static bool has_producer(const Kernel *k)
 static const char *not_a_box(const Copying *c, const Val *tile, SlotForm f)
 {
 	Ctx *ctx = c->k->ctx;
-	const char *to = c->op->in[0].val->name, *of = tile->def->in[0].val->name;
+	const char *to = IN(c->op, TO).val->name, *of = IN(tile->def, OF).val->name;
 	if (f.swizzle != SWIZZLE_WIDEST)
 		return ctx_strf(ctx,
 				"boxes of rows by indices are 128 bytes wide, and the swizzle of "
 				"%s is of %d",
 				to, f.swizzle);
-	if (tile->def->in[0].at)
+	if (IN(tile->def, OF).at)
 		return ctx_strf(ctx,
 				"%s ends where a group does, where no box of a row by indices ends",
 				of);
@@ -104,11 +104,11 @@ static Fit rows_fit(Copying *c, SlotForm f, Refusal *why)
 Fit fits_rows(Copying *c, Refusal *why)
 {
 	SlotForm f;
-	const Val *tile = c->op->in[1].val;
+	const Val *tile = IN(c->op, FROM).val;
 	if (!attrs_get(&c->op->attrs, A_VIA) || !tile_indices(tile))
 		return FIT_NO;
 	const Op *other = copy_beside(c);
-	const char *not = slot_form(c->k->ctx, c->op->in[0].val->type, &f);
+	const char *not = slot_form(c->k->ctx, IN(c->op, TO).val->type, &f);
 	if (!has_producer(c->k))
 		return way_refuse(
 			why, D_E0405,

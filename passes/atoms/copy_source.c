@@ -16,7 +16,7 @@ bool is_sure(const Kernel *k, const Ix *stride, int bytes)
 /* Matrices of a batch lie where TMA can take them. */
 static bool strides_fit(const Val *tile)
 {
-	const Layout *l = tile->def->in[0].val->type->layout;
+	const Layout *l = IN(tile->def, OF).val->type->layout;
 	ModeList modes = layout_map_modes(l);
 	for (int i = 1; i < modes.n; i++)
 		if (!tma_takes_stride(tup_get(l->stride, modes.at[i])->leaf,
@@ -29,7 +29,7 @@ static bool strides_fit(const Val *tile)
  * is sure to lie where TMA can load and store it, or each thread loads its elements. */
 static bool stays_in_place(const Epilogue *e, const Val *tile, int fast)
 {
-	const Val *tensor = tile->def->in[0].val, *arg = tensor_arg(tensor);
+	const Val *tensor = IN(tile->def, OF).val, *arg = tensor_arg(tensor);
 	int bytes = elem_rows[tile->type->elem].bits / 8;
 	ModeList modes = layout_map_modes(tensor->type->layout);
 	if (!e->k->args.at[arg->arg].is_out)
@@ -60,10 +60,10 @@ bool begins_anywhere(const Kernel *k, const Val *tile, int fast)
 Fit fits_source(Copying *c, Refusal *why)
 {
 	const Epilogue *e = c->e;
-	const Val *tile = c->op->in[1].val;
+	const Val *tile = IN(c->op, FROM).val;
 	int bytes = elem_rows[tile->type->elem].bits / 8;
 	SlotForm f = source_form(e, tile);
-	if (val_is_vector(c->op->in[0].val))
+	if (val_is_vector(IN(c->op, TO).val))
 		return fits_vector(c, why);
 	if (e->t.along_n != 1)
 		why->text = "warpgroups lie side by side along n";

@@ -39,13 +39,13 @@ PASS_OF(fragments)
 
 static bool fills(const Op *op, const Val *v)
 {
-	return copy_row_of(op->kind) && op->in[0].val == v;
+	return copy_row_of(op->kind) && IN(op, TO).val == v;
 }
 
 /* A tensor map says the type, and tf32 is rounded to it. */
 static bool goes_by_map(const Op *op)
 {
-	return op->nin > 2 && op->in[2].val->type->kind == TY_TMAP;
+	return HAS_IN(op, MAP);
 }
 
 /* Whether what a register tile of tf32 holds was rounded on its way. */
@@ -53,8 +53,8 @@ static bool is_rounded(const Kernel *k, const Val *v)
 {
 	const Val *slot = NULL;
 	for (const Op *op = kernel_first(k); op; op = op_next(op))
-		if (fills(op, v) && op->in[1].val->type->space == SP_SHARED)
-			slot = op->in[1].val;
+		if (fills(op, v) && IN(op, FROM).val->type->space == SP_SHARED)
+			slot = IN(op, FROM).val;
 	for (const Op *op = kernel_first(k); slot && op; op = op_next(op))
 		if (fills(op, slot) && goes_by_map(op))
 			return true;
@@ -81,7 +81,7 @@ PASS_OF(round)
 Fit fits_held(Copying *c, Refusal *why)
 {
 	Kernel *k = c->k;
-	const Type *frag = c->op->in[0].val->type, *slot = c->op->in[1].val->type;
+	const Type *frag = IN(c->op, TO).val->type, *slot = IN(c->op, FROM).val->type;
 	Spread h;
 	why->text = spread_in_slot(k, slot, frag, false, &h);
 	if (why->text)

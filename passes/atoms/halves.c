@@ -23,7 +23,7 @@ typedef struct {
 static Val *widened(const Val *v)
 {
 	bool is = v->def && v->def->kind == OP_CVT && v->type->elem == EL_F32;
-	return is ? v->def->in[0].val : NULL;
+	return is ? IN(v->def, X).val : NULL;
 }
 
 static bool is_integers(const Val *v)
@@ -44,8 +44,8 @@ static Integers integers_of(const Product *p)
 static bool find_difference(const Val *v, Product *p)
 {
 	const Op *sub = v->def && v->def->kind == OP_SUB ? v->def : NULL;
-	p->x = widened(sub ? sub->in[0].val : v);
-	p->zero = sub ? widened(sub->in[1].val) : NULL;
+	p->x = widened(sub ? IN(sub, X).val : v);
+	p->zero = sub ? widened(IN(sub, Y).val) : NULL;
 	return sub ? is_integers(p->x) && is_integers(p->zero)
 		   : p->x && p->x->type->kind == TY_TILE;
 }
@@ -104,7 +104,7 @@ static bool finds(const Kernel *k, const Op *cvt, Product *p)
 	Elem half = cvt->out->type->elem;
 	const Type *out = cvt->out->type;
 	if (!elem_pairs(half) || !target_has(k->target, feature_computes(half)) ||
-	    !find_product(cvt->in[0].val, half, p) || p->x->type->layout != out->layout)
+	    !find_product(IN(cvt, X).val, half, p) || p->x->type->layout != out->layout)
 		return false;
 	const double *plus = half_plus(p->x->type->elem, half);
 	p->plus = plus ? *plus : 0;
@@ -159,7 +159,7 @@ PASS_OF(halves)
 {
 	Product p;
 	for (Op *mma = kernel_mma(k, NULL); mma; mma = kernel_mma(k, mma)) {
-		Op *cvt = mma->in[1].val->def;
+		Op *cvt = IN(mma, A).val->def;
 		if (cvt && cvt->kind == OP_CVT && finds(k, cvt, &p))
 			compute(k, cvt, &p);
 	}

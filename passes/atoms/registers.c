@@ -9,10 +9,10 @@
 static const Val *source_of(const Kernel *k, const Val *frag)
 {
 	for (const Op *op = kernel_first(k); op; op = op_next(op)) {
-		if (!copy_row_of(op->kind) || op->in[0].val != frag)
+		if (!copy_row_of(op->kind) || IN(op, TO).val != frag)
 			continue;
-		const Val *from = op->in[1].val;
-		return from->def->kind == OP_TILE ? from->def->in[0].val : from;
+		const Val *from = IN(op, FROM).val;
+		return from->def->kind == OP_TILE ? IN(from->def, OF).val : from;
 	}
 	return NULL;
 }
@@ -71,7 +71,7 @@ static int operand_regs(const Op *op, int i)
 
 int needs_of_mma(const Op *mma)
 {
-	return type_regs(mma->in[0].val->type);
+	return type_regs(IN(mma, TO).val->type);
 }
 
 static void add_op(const Kernel *k, const Op *op, Needs *n)
@@ -93,7 +93,7 @@ static void add_op(const Kernel *k, const Op *op, Needs *n)
 /* The tile that op reads from a tensor or a buffer, and no mma takes; NULL: it reads none. */
 static const Val *read_by(const Kernel *k, const Op *op)
 {
-	const Val *v = copy_row_of(op->kind) && op->nin ? op->in[0].val : NULL;
+	const Val *v = copy_row_of(op->kind) && op->nin ? IN(op, TO).val : NULL;
 	bool reads = v && v->def && frag_regs(k, v->def) && source_of(k, v);
 	return reads && !operand_of_mma(k, v) ? v : NULL;
 }

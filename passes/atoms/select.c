@@ -30,8 +30,8 @@ PASS_OF(fit)
 static int fast_mode(const Kernel *k, const Val *buffer)
 {
 	for (const Op *op = kernel_find(k, OP_COPY); op; op = op_find_next(op, OP_COPY))
-		if (op->in[0].val == buffer && tile_of(op->in[1].val))
-			return !ix_is(tile_stride(k, op->in[1].val, 0), 1);
+		if (IN(op, TO).val == buffer && tile_of(IN(op, FROM).val))
+			return !ix_is(tile_stride(k, IN(op, FROM).val, 0), 1);
 	return 1;
 }
 
@@ -41,9 +41,9 @@ static int rows_of_mma(const Kernel *k, const Val *buffer)
 {
 	for (const Op *op = kernel_mma(k, NULL); op; op = kernel_mma(k, op)) {
 		TiledMma t = op_tiled_mma(k->ctx, op);
-		if (op->in[1].val == buffer && !atom_holds_b(t.atom))
+		if (IN(op, A).val == buffer && !atom_holds_b(t.atom))
 			return t.rows;
-		if (op->in[2].val == buffer && !atom_holds_b(t.atom))
+		if (IN(op, B).val == buffer && !atom_holds_b(t.atom))
 			return t.cols;
 	}
 	return val_extent(buffer, 0);
@@ -128,9 +128,9 @@ PASS_OF(arrange)
 /* The same place of the same tensor, which nothing writes. */
 static bool same_read(const Op *a, const Op *b)
 {
-	const Op *x = tile_of(a->in[1].val), *y = tile_of(b->in[1].val);
-	if (!x || !y || x->in[0].val != y->in[0].val || x->nix != y->nix ||
-	    x->out->type != y->out->type || a->in[0].val->type != b->in[0].val->type)
+	const Op *x = tile_of(IN(a, FROM).val), *y = tile_of(IN(b, FROM).val);
+	if (!x || !y || IN(x, OF).val != IN(y, OF).val || x->nix != y->nix ||
+	    x->out->type != y->out->type || IN(a, TO).val->type != IN(b, TO).val->type)
 		return false;
 	for (int i = 0; i < x->nix; i++)
 		if (x->ix[i] != y->ix[i])
@@ -142,16 +142,16 @@ static bool same_read(const Op *a, const Op *b)
 PASS_OF(merge)
 {
 	for (Op *a = kernel_first(k); a; a = op_next(a)) {
-		if (a->kind != OP_COPY || a->in[0].val->type->space != SP_REG)
+		if (a->kind != OP_COPY || IN(a, TO).val->type->space != SP_REG)
 			continue;
 		for (Op *b = a->next, *next; b; b = next) {
 			next = b->next;
-			if (b->kind != OP_COPY || b->in[0].val->type->space != SP_REG ||
+			if (b->kind != OP_COPY || IN(b, TO).val->type->space != SP_REG ||
 			    !same_read(a, b))
 				continue;
-			Val *again = b->in[0].val;
+			Val *again = IN(b, TO).val;
 			op_remove(b);
-			kernel_replace(k, again, a->in[0].val);
+			kernel_replace(k, again, IN(a, TO).val);
 		}
 	}
 	kernel_sweep(k);
@@ -161,7 +161,7 @@ PASS_OF(merge)
 static bool joins_elements(const Kernel *k)
 {
 	for (const Op *op = kernel_mma(k, NULL); op; op = kernel_mma(k, op))
-		if (op->in[1].val->type->space == SP_REG)
+		if (IN(op, A).val->type->space == SP_REG)
 			return true;
 	return kernel_find(k, OP_REDUCE);
 }
@@ -180,13 +180,13 @@ static bool ends_as_outputs(const Kernel *k, const Op *tile)
  * what was there before. Of a vector, a register that is not always set is never free. */
 static void zero_outside(Kernel *k, Op *copy)
 {
-	const Val *to = copy->in[0].val;
-	const Op *tile = tile_of(copy->in[1].val);
+	const Val *to = IN(copy, TO).val;
+	const Op *tile = tile_of(IN(copy, FROM).val);
 	if (!tile || to->type->space != SP_REG ||
 	    (!val_is_vector(to) && !joins_elements(k) && ends_as_outputs(k, tile)))
 		return;
 	Op *none = op_before(k, copy, OP_FILL);
-	op_in(k, none, copy->in[0].val, NULL);
+	op_in(k, none, IN(copy, TO).val, NULL);
 	op_real(k, none, A_VALUE, 0);
 }
 
@@ -197,12 +197,12 @@ static void put(Kernel *k, Op *copy, WayId way)
 	Copying of = {.k = k, .op = copy};
 	zero_outside(k, copy);
 	Op *map = NULL, *op = op_before(k, copy, way_rows[way].first);
-	if (way_has_map(way) && !slot_form(k->ctx, copy->in[0].val->type, &form)) {
-		tile_outside_map(k, copy->in[1].val->def);
-		map = kernel_map(k, copy->loc, copy->in[1].val, form);
+	if (way_has_map(way) && !slot_form(k->ctx, IN(copy, TO).val->type, &form)) {
+		tile_outside_map(k, IN(copy, FROM).val->def);
+		map = kernel_map(k, copy->loc, IN(copy, FROM).val, form);
 	}
-	op_in(k, op, copy->in[0].val, copy->in[0].at);
-	op_in(k, op, copy->in[1].val, copy->in[1].at);
+	op_in(k, op, IN(copy, TO).val, IN(copy, TO).at);
+	op_in(k, op, IN(copy, FROM).val, IN(copy, FROM).at);
 	if (map)
 		op_in(k, op, map->out, NULL);
 	if (attrs_get(&copy->attrs, A_MULTICAST))
@@ -267,13 +267,13 @@ static Op *next_touching(Op *op, const Val *v)
 /* The mma that begins the sum, and in `loop` what it stands in, where that is beside the fill. */
 static Op *first_mma(Op *fill, Op **loop)
 {
-	const Val *acc = fill->in[0].val;
+	const Val *acc = IN(fill, TO).val;
 	Op *next = next_touching(fill->next, acc);
 	*loop = next && next->kind == OP_FOR ? next : NULL;
 	if (*loop)
 		next = next_touching(next->body->first, acc);
-	bool begins = next && op_is_mma(next) && !next->nix && next->in[0].val == acc &&
-		      next->in[1].val != acc;
+	bool begins = next && op_is_mma(next) && !next->nix && IN(next, TO).val == acc &&
+		      IN(next, A).val != acc;
 	return begins ? next : NULL;
 }
 
@@ -287,12 +287,12 @@ static void overwrite_first(Kernel *k, Op *fill)
 	if (!mma || !op_rows[mma->kind].nix || attrs_get(&fill->attrs, A_VALUE)->real != 0)
 		return;
 	const Ix *zero = ix_const(k->ctx, 0);
-	op_ix(k, mma, loop ? ix_sub(k->ctx, ix_sym(k->ctx, loop->sym[0]), loop->ix[0]) : zero);
+	op_ix(k, mma, loop ? ix_sub(k->ctx, ix_sym(k->ctx, loop->sym[0]), IX(loop, FROM)) : zero);
 	op_remove(fill);
 	if (!loop)
 		return;
 	Op *none = op_after(k, loop, OP_IF);
-	op_ix(k, none, ix_new(k->ctx, IX_LE, loop->ix[1], loop->ix[0]));
+	op_ix(k, none, ix_new(k->ctx, IX_LE, IX(loop, TO), IX(loop, FROM)));
 	block_append(op_body(k, none), fill);
 }
 

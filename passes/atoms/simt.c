@@ -113,7 +113,7 @@ static const Val *tile_of_copy(const Op *copy)
 
 static const Val *regs_of_copy(const Op *copy)
 {
-	return copy->in[copy->in[0].val->type->space == SP_GLOBAL].val;
+	return copy->in[IN(copy, TO).val->type->space == SP_GLOBAL].val;
 }
 
 /* Of the tile's neighbours along `fast`, as many as one instruction takes. */
@@ -221,7 +221,7 @@ static void cannot_share(Kernel *k, const Op *op, int64_t threads)
 /* Of what is written, where the program says how wide its vectors are: whether they are. */
 static bool takes_vectors(Kernel *k, const Op *copy)
 {
-	const Val *tile = copy->in[0].val, *regs = copy->in[1].val;
+	const Val *tile = IN(copy, TO).val, *regs = IN(copy, FROM).val;
 	if (tile->type->space != SP_GLOBAL)
 		return true;
 	int fast = !ix_is(tile_stride(k, tile, 0), 1), bits = elem_rows[tile->type->elem].bits;
@@ -231,7 +231,7 @@ static bool takes_vectors(Kernel *k, const Op *copy)
 	bool rows = vector_of(k, tile, fast) == n;
 	DiagMsg *m = diag(k->ctx, copy->loc, D_E0405,
 			  "vectors of %d bytes are %d elements of '%s', and %s",
-			  (int)widest_access(k), (int)n, tensor_arg(tile->def->in[0].val)->name,
+			  (int)widest_access(k), (int)n, tensor_arg(IN(tile->def, OF).val)->name,
 			  rows ? "its tiles are no whole number of them"
 			       : "its rows are not known to begin at multiples of them");
 	diag_remedy(k->ctx, m,

@@ -18,7 +18,8 @@ static bool is_registers(const Val *v)
 static bool spreads_alike(const Op *op)
 {
 	return op_rows[op->kind].flags & OPF_ELT || op->kind == OP_REDUCE ||
-	       (op->kind == OP_COPY && is_registers(op->in[0].val) && is_registers(op->in[1].val));
+	       (op->kind == OP_COPY && is_registers(IN(op, TO).val) &&
+		is_registers(IN(op, FROM).val));
 }
 
 enum { MOST_TILES = 4 }; /* of one op: operands and a result */
@@ -79,7 +80,7 @@ static Tiles first_tiles(Kernel *k)
 {
 	Tiles t = {0};
 	for (Op *op = kernel_mma(k, NULL); op; op = kernel_mma(k, op)) {
-		Val *acc = op->in[0].val;
+		Val *acc = IN(op, TO).val;
 		acc->type = type_frag(k->ctx, acc->type->elem, acc->type->layout,
 				      tiled_mma_tv(k->ctx, op_tiled_mma(k->ctx, op)));
 		vec_push(ctx_arena(k->ctx), &t, acc);
@@ -206,7 +207,7 @@ static void check_rows(Kernel *k, const Op *op)
 	enum { MOST = 16, LANES = 32 };
 	TvExchange all[MOST];
 	bool rows = val_extent(op->out, 0) > 1;
-	int n = !rows ? 0 : tv_exchanges(op->in[0].val->type, op->out->type, all, MOST);
+	int n = !rows ? 0 : tv_exchanges(IN(op, X).val->type, op->out->type, all, MOST);
 	for (int i = 0; i < n; i++)
 		if (all[i].step >= LANES) {
 			diag_remedy(

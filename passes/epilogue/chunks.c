@@ -72,7 +72,7 @@ static int chunk_reg(const Epilogue *e, Chunk c, const Type *t)
 {
 	int first = (c.i + e->t.repeat_m * c.j) * tiled_mma_registers(e->t) +
 		    c.col * e->rows / GROUP_THREADS;
-	return tv_source(e->store->in[1].val->type, first, t);
+	return tv_source(IN(e->store, FROM).val->type, first, t);
 }
 
 const Ix *chunk_row(const Epilogue *e, Chunk c, const Op *tile, const Ix *group)
@@ -95,7 +95,7 @@ Val *part_tile(const Epilogue *e, Op *at, const Op *tile, const Ix *row, const I
 	const Tup *shape[MODES_MOST];
 	const Ix *begin[MODES_MOST];
 	Op *part = op_before(k, at, OP_TILE);
-	op_of_tensor(k, part, tile->in[0].val, tile->out, NULL);
+	op_of_tensor(k, part, IN(tile, OF).val, tile->out, NULL);
 	for (int i = 0; i < tile->nix; i++) {
 		shape[i] = tup_int(c, 1);
 		begin[i] = tile->ix[i];
@@ -131,7 +131,7 @@ const Type *chunk_type(Epilogue *e, const Val *v)
 Source *source_of(Epilogue *e, const Val *frag)
 {
 	for (int i = 0; i < e->sources.n; i++)
-		if (e->sources.at[i].load->in[0].val == frag)
+		if (IN(e->sources.at[i].load, TO).val == frag)
 			return &e->sources.at[i];
 	return NULL;
 }
@@ -228,14 +228,14 @@ static bool may_wait(const Epilogue *e, const Val *v)
  * write meanwhile. */
 static void read_on(const Epilogue *e, Op *load)
 {
-	const Op *tile = load->in[1].val->def;
-	if (!tile->in[0].at || e->k->args.at[tensor_arg(tile->in[0].val)->arg].is_out)
+	const Op *tile = IN(load, FROM).val->def;
+	if (!IN(tile, OF).at || e->k->args.at[tensor_arg(IN(tile, OF).val)->arg].is_out)
 		return;
 	Op *whole = op_before(e->k, load, OP_TILE);
-	op_in(e->k, whole, tile->in[0].val, NULL);
+	op_in(e->k, whole, IN(tile, OF).val, NULL);
 	for (int i = 0; i < tile->nix; i++)
 		op_ix(e->k, whole, tile->ix[i]);
-	load->in[1].val = op_result(e->k, whole, "t", tile->out->type);
+	IN(load, FROM).val = op_result(e->k, whole, "t", tile->out->type);
 }
 
 static void add_source(Epilogue *e, Op *load)
@@ -248,9 +248,9 @@ static void add_source(Epilogue *e, Op *load)
 		vec_push(ctx_arena(e->k->ctx), &e->sources,
 			 ((Source){.load = load,
 				   .way = w.way,
-				   .vector = val_is_vector(load->in[0].val)}));
+				   .vector = val_is_vector(IN(load, TO).val)}));
 	else
-		why_no_source(e->k, tensor_arg(load->in[1].val->def->in[0].val), w.why[0].text);
+		why_no_source(e->k, tensor_arg(IN(IN(load, FROM).val->def, OF).val), w.why[0].text);
 }
 
 static void find_from(Epilogue *e, const Val *v, bool vectors)
@@ -260,7 +260,7 @@ static void find_from(Epilogue *e, const Val *v, bool vectors)
 		return;
 	o->asked = 1 + vectors;
 	for (Op *op = o->load; op && !source_of(e, v); op = op_find_next(op, OP_LOAD))
-		if (op->in[0].val == v && val_is_vector(v) == vectors &&
+		if (IN(op, TO).val == v && val_is_vector(v) == vectors &&
 		    e->sources.n < MOST_SOURCES)
 			add_source(e, op);
 	for (int i = 0; i < v->def->nin && v->def->kind != OP_FRAG && may_wait(e, v); i++)
@@ -271,13 +271,13 @@ static void find_from(Epilogue *e, const Val *v, bool vectors)
 void find_sources(Epilogue *e)
 {
 	find_origins(e);
-	find_from(e, e->store->in[1].val, false);
-	find_from(e, e->store->in[1].val, true);
+	find_from(e, IN(e->store, FROM).val, false);
+	find_from(e, IN(e->store, FROM).val, true);
 }
 
 static int64_t source_slot(const Epilogue *e, const Source *s)
 {
-	int bytes = elem_rows[s->load->in[0].val->type->elem].bits / 8;
+	int bytes = elem_rows[IN(s->load, TO).val->type->elem].bits / 8;
 	return (int64_t)e->rows * e->t.along_m * e->cols * bytes;
 }
 
@@ -293,7 +293,7 @@ int64_t source_bytes(const Epilogue *e)
 static void source_buffer(const Epilogue *e, Source *s)
 {
 	Kernel *k = e->k;
-	const Val *tile = s->load->in[1].val, *tensor = tensor_arg(tile->def->in[0].val);
+	const Val *tile = IN(s->load, FROM).val, *tensor = tensor_arg(IN(tile->def, OF).val);
 	SlotForm f = source_form(e, tile);
 	s->buffer = buffer_new(k, s->load->loc, tensor, ctx_strf(k->ctx, "%s.in", tensor->name), f,
 			       e->source_slots);
@@ -307,7 +307,7 @@ static void source_buffer(const Epilogue *e, Source *s)
 static void source_load(const Epilogue *e, const Source *s, Op *at, Chunk c)
 {
 	Kernel *k = e->k;
-	const Op *tile = s->load->in[1].val->def;
+	const Op *tile = IN(s->load, FROM).val->def;
 	const Ix *zero = ix_int(k, 0);
 	Val *t = part_tile(e, at, tile, chunk_row(e, c, tile, zero), chunk_col(e, c, tile, zero),
 			   e->rows * e->t.along_m);
@@ -323,7 +323,7 @@ static Val *source_chunk(Epilogue *e, const Source *s, const Chunk *all, Chunk c
 	Kernel *k = e->k;
 	Op *frag = op_before(k, e->store, OP_FRAG);
 	Op *read = op_before(k, e->store, way_rows[s->way].last);
-	op_result(k, frag, "c", chunk_type(e, s->load->in[0].val));
+	op_result(k, frag, "c", chunk_type(e, IN(s->load, TO).val));
 	op_in(k, read, frag->out, ix_int(k, 0));
 	op_in(k, read, s->buffer, position(e, c));
 	if (c.n + e->source_slots < e->chunks)
@@ -409,7 +409,7 @@ static void put_chunk(Epilogue *e, const Chunk *all, Chunk c, Val *buffer, Val *
 	const Ix *wm = e->t.along_m == 1 ? zero : ix_mod(k->ctx, wg, m);
 	const Ix *wn = e->t.along_n == 1 ? zero : ix_div(k->ctx, wg, m);
 	Parts parts = {.e = e, .all = all, .c = c, .part.arena = e->origins.arena};
-	Val *v = part_of(&parts, e->store->in[1].val);
+	Val *v = part_of(&parts, IN(e->store, FROM).val);
 	Op *put = op_before(k, e->store, way_rows[e->way.way].first);
 	op_in(k, put, buffer, position(e, c));
 	op_in(k, put, v, zero);
@@ -449,7 +449,7 @@ static Op *first_reader(const Epilogue *e)
 static Val *staging(const Epilogue *e)
 {
 	Kernel *k = e->k;
-	const Val *tensor = tensor_arg(e->tile->in[0].val);
+	const Val *tensor = tensor_arg(IN(e->tile, OF).val);
 	const Op *ring = kernel_find(k, OP_RING);
 	Val *buffer = buffer_new(k, e->store->loc, tensor, ctx_strf(k->ctx, "%s.out", tensor->name),
 				 e->chunk, e->slots);
@@ -514,7 +514,7 @@ void by_pieces(Epilogue *e)
 	const Chunk *all = chunks(e);
 	for (int i = 0; i < e->chunks; i++) {
 		Parts parts = {.e = e, .all = all, .c = all[i], .part.arena = e->origins.arena};
-		Val *v = part_of(&parts, e->store->in[1].val);
+		Val *v = part_of(&parts, IN(e->store, FROM).val);
 		Val *t = part_tile(e, e->store, e->tile, chunk_row(e, all[i], e->tile, zero),
 				   chunk_col(e, all[i], e->tile, zero), e->rows * e->t.along_m);
 		Op *store = op_before(k, e->store, OP_STORE);

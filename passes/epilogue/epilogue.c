@@ -24,7 +24,7 @@ static int accumulated(const Kernel *k)
 		bool sums = false;
 		for (const Op *mma = kernel_mma(k, NULL); mma && op->kind == OP_FRAG && !sums;
 		     mma = kernel_mma(k, mma))
-			sums = mma->in[0].val == op->out;
+			sums = IN(mma, TO).val == op->out;
 		regs += sums ? type_regs(op->out->type) : 0;
 	}
 	return regs;
@@ -54,7 +54,7 @@ static int columns_of_part(const Epilogue *e)
 	int64_t parts = split_parts(e->k);
 	int columns = (int)(e->t.n * e->t.repeat_m / parts);
 	int least = e->m_fast ? COLUMNS : SWIZZLE_LEAST / e->bytes;
-	if (parts == 1 || type_regs(e->store->in[1].val->type) <= SPLIT_SMALL)
+	if (parts == 1 || type_regs(IN(e->store, FROM).val->type) <= SPLIT_SMALL)
 		return e->t.n;
 	return columns < least ? least : columns;
 }
@@ -174,7 +174,7 @@ static Fit both(Fit a, Fit b)
 /* Whether rows, and matrices of a batch, are whole units apart. */
 static Fit strides_legal(const Epilogue *e, const char **why)
 {
-	const Layout *l = e->tile->in[0].val->type->layout;
+	const Layout *l = IN(e->tile, OF).val->type->layout;
 	ModeList modes = layout_map_modes(l);
 	Fit all = FIT_YES;
 	for (int i = 1; i < modes.n; i++) {
@@ -215,7 +215,7 @@ static int64_t given_slots(const Epilogue *e)
 static void direct(const Epilogue *e, const char *why)
 {
 	Ctx *c = e->k->ctx;
-	const Val *tensor = tensor_arg(e->tile->in[0].val);
+	const Val *tensor = tensor_arg(IN(e->tile, OF).val);
 	int64_t given = given_slots(e);
 	why_direct(e->k, tensor, why);
 	if (given > 0)
@@ -276,7 +276,7 @@ static int staging_slots(Epilogue *e)
 	if (given >= 0)
 		return (int)given;
 	int slots = slots_in(left, one, most);
-	why_staging(e->k, tensor_arg(e->tile->in[0].val), slots, (int)most, one, left);
+	why_staging(e->k, tensor_arg(IN(e->tile, OF).val), slots, (int)most, one, left);
 	return slots;
 }
 
@@ -303,7 +303,7 @@ bool reads_too_much(Epilogue *e)
 {
 	int regs = needs_all(needs_of(e->k));
 	for (const Op *op = kernel_find(e->k, OP_LOAD); op; op = op_find_next(op, OP_LOAD)) {
-		const Val *v = op->in[0].val;
+		const Val *v = IN(op, TO).val;
 		if (vector_load(e, v) == op || source_of(e, v))
 			regs += type_regs(chunk_type(e, v)) - type_regs(v->type);
 	}
@@ -343,8 +343,8 @@ Fit fits_chunks(Copying *c, Refusal *why)
 		why->text = "its rows lie where indices say";
 	else if (!ix_is(tile_stride(e->k, e->tile->out, !e->m_fast), 1))
 		why->text = NO_LINES;
-	else if (e->tile->in[0].at && !map_may_be_ragged(e->tile->in[0].val->type->layout,
-							 tile_end_mode(e->k, e->tile->out)))
+	else if (IN(e->tile, OF).at && !map_may_be_ragged(IN(e->tile, OF).val->type->layout,
+							  tile_end_mode(e->k, e->tile->out)))
 		why->text = "its rows, which lie side by side, end where a group of them does";
 	if (why->text)
 		return FIT_NO;
@@ -366,7 +366,7 @@ static void by_tma(Epilogue *e)
 	Op *map = kernel_map(k, e->store->loc, e->tile->out, e->chunk);
 	if (e->way.other != WAY_COUNT) {
 		e->name = kernel_fresh(k, ctx_strf(k->ctx, "%s_by_tma",
-						   tensor_arg(e->tile->in[0].val)->name));
+						   tensor_arg(IN(e->tile, OF).val)->name));
 		op_sym(k, map, e->name);
 	}
 	why_subtile(k, e->cols, limit_of(e));
@@ -375,15 +375,15 @@ static void by_tma(Epilogue *e)
 
 static void store(Kernel *k, Op *op)
 {
-	const Op *mma = mma_spread_as(k, op->in[1].val);
+	const Op *mma = mma_spread_as(k, IN(op, FROM).val);
 	if (!mma)
 		return;
 	Epilogue e = {.k = k,
 		      .store = op,
-		      .tile = op->in[0].val->def,
+		      .tile = IN(op, TO).val->def,
 		      .t = op_tiled_mma(k->ctx, mma)};
 	e.rows = e.t.rows;
-	e.bytes = elem_rows[op->in[1].val->type->elem].bits / 8;
+	e.bytes = elem_rows[IN(op, FROM).val->type->elem].bits / 8;
 	e.warpgroups = kernel_pingpong(k) ? 2 : tiled_mma_warpgroups(e.t);
 	e.m_fast = ix_is(tile_stride(k, e.tile->out, 0), 1);
 	e.origins.arena = arena_new();
@@ -412,7 +412,7 @@ static void drop_unread(Kernel *k)
 {
 	for (Op *op = kernel_first(k), *next; op; op = next) {
 		next = op_next(op);
-		if ((op->kind == OP_LOAD || op->kind == OP_FILL) && !is_read(k, op->in[0].val))
+		if ((op->kind == OP_LOAD || op->kind == OP_FILL) && !is_read(k, IN(op, TO).val))
 			op_remove(op);
 	}
 }

@@ -20,7 +20,7 @@ int64_t warps_of_row(const Op *op)
 {
 	enum { MOST = 16 };
 	TvExchange all[MOST];
-	int n = tv_exchanges(op->in[0].val->type, op->out->type, all, MOST);
+	int n = tv_exchanges(IN(op, X).val->type, op->out->type, all, MOST);
 	int64_t warps = 1;
 	for (int i = 0; i < n; i++)
 		warps *= all[i].step >= WARP_THREADS ? 2 : 1;
@@ -64,8 +64,8 @@ static const Ix *turn_at(const Kernel *k, const Op *at)
 	const Ix *turn = ix_int(k, 0), *each = ix_int(k, 1);
 	for (const Op *loop = loop_around(at); loop; loop = loop_around(loop)) {
 		int64_t least, most;
-		const Ix *trips = ix_sub(c, loop->ix[1], loop->ix[0]);
-		const Ix *here = ix_sub(c, ix_sym(c, loop->sym[0]), loop->ix[0]);
+		const Ix *trips = ix_sub(c, IX(loop, TO), IX(loop, FROM));
+		const Ix *here = ix_sub(c, ix_sym(c, loop->sym[0]), IX(loop, FROM));
 		for (const Op *up = loop_around(loop); up; up = loop_around(up))
 			if (varies_in(trips, up))
 				return NULL;
@@ -128,7 +128,7 @@ typedef struct {
 
 static Parts parts_of_row(Ctx *c, const Op *op)
 {
-	const Type *whole = op->in[0].val->type, *rows = op->out->type;
+	const Type *whole = IN(op, X).val->type, *rows = op->out->type;
 	int64_t height = layout_size_int(rows->layout), warps = warps_of_row(op);
 	const Layout *parts = layout_2d(c, height, warps, 1, height);
 	return (Parts){parts, tv_of_part(c, whole->tv, whole->layout, parts),
@@ -150,8 +150,8 @@ static const Layout *by_threads(Ctx *c, const Type *columns, int64_t parts)
 
 static Parts parts_of_column(Ctx *c, const Op *op)
 {
-	const Type *whole = op->in[0].val->type, *columns = op->out->type;
-	int64_t parts = val_extent(op->in[0].val, 0) / WARP_ROWS;
+	const Type *whole = IN(op, X).val->type, *columns = op->out->type;
+	int64_t parts = val_extent(IN(op, X).val, 0) / WARP_ROWS;
 	const Layout *l = layout_2d(c, parts, val_extent(op->out, 1), 1, parts);
 	bool wide = val_extent(op->out, 1) > 1;
 	return (Parts){l, tv_shared_out(c, whole, l),
@@ -160,7 +160,7 @@ static Parts parts_of_column(Ctx *c, const Op *op)
 
 static bool is_of_columns(const Op *op)
 {
-	return val_extent(op->out, 0) == 1 && val_extent(op->in[0].val, 0) > 1;
+	return val_extent(op->out, 0) == 1 && val_extent(IN(op, X).val, 0) > 1;
 }
 
 static const Type *buffer_of(Ctx *c, const Layout *l)
@@ -189,16 +189,16 @@ static void exchange(Kernel *k, Op *op, Val *buffer, const Ix *at, Parts p)
 {
 	Ctx *c = k->ctx;
 	Op *own = op_before(k, op, OP_REDUCE);
-	op_in(k, own, op->in[0].val, NULL);
+	op_in(k, own, IN(op, X).val, NULL);
 	op_str(k, own, A_COMBINE, attrs_str(&op->attrs, A_COMBINE, ""));
 	Val *part = op_result(k, own, "p", type_frag(c, EL_F32, p.parts, p.own));
-	op->in[0].val = pass_through(k, op, buffer, at, part, type_frag(c, EL_F32, p.parts, p.all));
+	IN(op, X).val = pass_through(k, op, buffer, at, part, type_frag(c, EL_F32, p.parts, p.all));
 }
 
 /* Of the columns that each thread has reduced. */
 static const Layout *reduced_by_threads(Ctx *c, const Op *op)
 {
-	const Type *from = op->in[0].val->type;
+	const Type *from = IN(op, X).val->type;
 	return tv_of_part(c, from->tv, from->layout, op->out->type->layout);
 }
 
@@ -217,7 +217,7 @@ static void respread(Kernel *k, Val *v, const Layout *tv)
 {
 	v->type = type_frag(k->ctx, v->type->elem, v->type->layout, tv);
 	for (Op *op = kernel_first(k); op; op = op_next(op))
-		if (op->kind == OP_CVT && op->in[0].val == v)
+		if (op->kind == OP_CVT && IN(op, X).val == v)
 			respread(k, op->out, tv);
 }
 
@@ -228,7 +228,7 @@ static void hand_out(Kernel *k, Op *op, Val *buffer, const Ix *at)
 	const Type *needed = op->out->type;
 	const Layout *tv = reduced_by_threads(c, op);
 	Op *reduce = op_before(k, op, OP_REDUCE);
-	op_in(k, reduce, op->in[0].val, NULL);
+	op_in(k, reduce, IN(op, X).val, NULL);
 	op_str(k, reduce, A_COMBINE, attrs_str(&op->attrs, A_COMBINE, ""));
 	Val *mine = op_result(k, reduce, "c", type_frag(c, EL_F32, needed->layout, tv));
 	kernel_replace(k, op->out, pass_through(k, op, buffer, at, mine, needed));
@@ -244,7 +244,7 @@ static Ops alike(Kernel *k, const Op *first)
 	Ops all = {0};
 	for (Op *op = kernel_find(k, OP_REDUCE); op; op = op_find_next(op, OP_REDUCE))
 		if (warps_of_row(op) > 1 && op->out->type == first->out->type &&
-		    op->in[0].val->type == first->in[0].val->type && op->block == first->block)
+		    IN(op, X).val->type == IN(first, X).val->type && op->block == first->block)
 			vec_push(ctx_arena(k->ctx), &all, op);
 	return all;
 }

@@ -17,7 +17,7 @@ bool writes_registers(const Op *op)
 
 static bool is_of_columns(const Epilogue *e, const Op *join)
 {
-	const Val *to = join->in[0].val;
+	const Val *to = IN(join, TO).val;
 	return val_extent(to, tile_mode(e->k, to, 1)) > 1;
 }
 
@@ -27,7 +27,7 @@ static bool joins_tile(const Epilogue *e, const Op *op)
 {
 	if (op->kind != OP_STORE || !combine_of(op) || e->t.along_n != 1)
 		return false;
-	const Val *x = op->in[1].val, *to = op->in[0].val, *v = e->store->in[1].val;
+	const Val *x = IN(op, FROM).val, *to = IN(op, TO).val, *v = IN(e->store, FROM).val;
 	return x->type->layout == v->type->layout && x->type->tv == v->type->tv &&
 	       origin_of(e, x) && val_extent(to, tile_mode(e->k, to, 0)) == 1;
 }
@@ -36,7 +36,7 @@ bool joins_columns(const Epilogue *e)
 {
 	for (const Op *op = e->store->next; op && !writes_registers(op); op = op->next)
 		if (op->kind == OP_STORE && combine_of(op) && is_of_columns(e, op) &&
-		    op->in[1].val->type->layout == e->store->in[1].val->type->layout)
+		    IN(op, FROM).val->type->layout == IN(e->store, FROM).val->type->layout)
 			return true;
 	return false;
 }
@@ -74,7 +74,7 @@ static Val *with(const Epilogue *e, const Op *join, Val *kept, Val *v)
 
 static void join(const Epilogue *e, const Join *j, Chunk c)
 {
-	const Op *tile = j->op->in[0].val->def;
+	const Op *tile = IN(j->op, TO).val->def;
 	const Ix *zero = ix_int(e->k, 0), *row = tile_at(e->k, tile->out, 0);
 	const Ix *col =
 		is_of_columns(e, j->op) ? chunk_col(e, c, tile, zero) : tile_at(e->k, tile->out, 1);
@@ -91,7 +91,7 @@ void put_joins(Parts *p)
 	for (int i = 0; i < e->joins.n; i++) {
 		Join *j = &e->joins.at[i];
 		bool columns = is_of_columns(e, j->op);
-		Val *v = of_warps(e, j->op, part_of(p, j->op->in[1].val));
+		Val *v = of_warps(e, j->op, part_of(p, IN(j->op, FROM).val));
 		j->kept = with(e, j->op, j->kept, v);
 		if (columns ? p->c.i < e->t.repeat_m - 1 : p->c.n < e->chunks - 1)
 			continue;

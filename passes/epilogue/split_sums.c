@@ -72,7 +72,7 @@ int64_t split_bytes(const Kernel *k)
 	if (split_by_workspace(k))
 		return 0;
 	for (const Op *op = kernel_find(k, OP_SUM_PARTS); op; op = op_find_next(op, OP_SUM_PARTS)) {
-		Sums s = sums_of(k, op->in[0].val);
+		Sums s = sums_of(k, IN(op, TO).val);
 		bytes += round_up(s.pieces * type_slot_bytes(buffer_type(k->ctx, &s)), 1024);
 	}
 	return bytes;
@@ -308,7 +308,7 @@ static uint64_t readers(const Parting *s, const Op *load)
 {
 	uint64_t all = 0;
 	for (const Op *op = op_next(load); op; op = op_next(op))
-		if (reads_slot(op, &load->in[0]))
+		if (reads_slot(op, &IN(load, TO)))
 			all |= owner_of(s, op) < 0 ? ~UINT64_C(0) : UINT64_C(1) << owner_of(s, op);
 	return all;
 }
@@ -336,7 +336,7 @@ static const Ix *trips_of(const Parting *s)
 	const Op *op = s->at.at[0];
 	while (op && op->kind != OP_FOR)
 		op = op->prev;
-	return op ? op->ix[1] : ix_int(s->k, 0);
+	return op ? IX(op, TO) : ix_int(s->k, 0);
 }
 
 static int64_t piece_bytes(const Sums *s)
@@ -364,7 +364,7 @@ static void find_sums(Parting *s)
 	Arena *a = ctx_arena(s->k->ctx);
 	for (Op *op = kernel_find(s->k, OP_SUM_PARTS); op; op = op_find_next(op, OP_SUM_PARTS)) {
 		vec_push(a, &s->at, op);
-		vec_push(a, &s->of, sums_of(s->k, op->in[0].val));
+		vec_push(a, &s->of, sums_of(s->k, IN(op, TO).val));
 	}
 	Pieces *all = NEWN(a, Pieces, s->at.n + 1);
 	for (int i = 0; i < s->at.n; i++)

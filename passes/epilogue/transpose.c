@@ -75,7 +75,7 @@ typedef VEC(Change) Changes;
 
 static int regs_at(const Op *op)
 {
-	return op->in[0].val->type->space != SP_REG;
+	return IN(op, TO).val->type->space != SP_REG;
 }
 
 /* Along which mode the tensor has neighbours; -1: along neither that is known. */
@@ -129,7 +129,7 @@ static bool find_change(Kernel *k, Op *op, Change *out)
 	if (!tv)
 		return false;
 	const Type *held = op->in[regs_at(op)].val->type;
-	const char *tensor = op->in[1 - regs_at(op)].val->def->in[0].val->name;
+	const char *tensor = IN(op->in[1 - regs_at(op)].val->def, OF).val->name;
 	bool load = !regs_at(op);
 	Search s = {.k = k, .held = held, .put = load ? tv : held->tv, .get = load ? held->tv : tv};
 	search(&s);
@@ -169,12 +169,12 @@ static Val *frag_like(Kernel *k, const Change *c, const Val *v, Op *before)
 static Op *zeros_before(const Op *load)
 {
 	Op *fill = load->prev;
-	return fill && fill->kind == OP_FILL && fill->in[0].val == load->in[0].val ? fill : NULL;
+	return fill && fill->kind == OP_FILL && IN(fill, TO).val == IN(load, TO).val ? fill : NULL;
 }
 
 static void change_store(Kernel *k, const Change *c)
 {
-	Operand *from = &c->op->in[1];
+	Operand *from = &IN(c->op, FROM);
 	Val *y = frag_like(k, c, from->val, c->op);
 	op_insert_before(c->op, put_into(k, c, from->val));
 	op_insert_before(c->op, get_from(k, c, y));
@@ -185,12 +185,12 @@ static void change_store(Kernel *k, const Change *c)
  * them out of it `*behind`. */
 static void change_load(Kernel *k, const Change *c, Op *last, Op **behind)
 {
-	Val *x = c->op->in[0].val;
+	Val *x = IN(c->op, TO).val;
 	Op *zeros = zeros_before(c->op);
 	Val *y = frag_like(k, c, x, zeros ? zeros : c->op);
 	if (zeros)
-		zeros->in[0].val = y;
-	c->op->in[0].val = y;
+		IN(zeros, TO).val = y;
+	IN(c->op, TO).val = y;
 	op_insert_after(last, put_into(k, c, y));
 	Op *get = get_from(k, c, x);
 	op_insert_after(*behind == last ? last->next : *behind, get);
@@ -203,8 +203,8 @@ static void change_load(Kernel *k, const Change *c, Op *last, Op **behind)
 static Op *begin_of(Op *load)
 {
 	Op *zeros = zeros_before(load), *frag = zeros ? zeros->prev : load->prev;
-	Op *tile = frag && frag->out == load->in[0].val ? frag->prev : NULL;
-	return tile && tile->out == load->in[1].val ? tile : NULL;
+	Op *tile = frag && frag->out == IN(load, TO).val ? frag->prev : NULL;
+	return tile && tile->out == IN(load, FROM).val ? tile : NULL;
 }
 
 /* Loads of the block behind this one, which threads would issue after a meeting otherwise; gives
@@ -216,8 +216,8 @@ static Op *gather_loads(Op *first)
 		next = op->next;
 		if (op->kind == OP_LET || op->body)
 			break;
-		Op *from = op->kind == first->kind && !val_is_vector(op->in[0].val) ? begin_of(op)
-										    : NULL;
+		Op *from = op->kind == first->kind && !val_is_vector(IN(op, TO).val) ? begin_of(op)
+										     : NULL;
 		for (Op *part = from, *after; part; part = after) {
 			after = part == op ? NULL : part->next;
 			op_remove(part);

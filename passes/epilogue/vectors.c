@@ -47,7 +47,7 @@ bool reads_columns(Epilogue *e)
 	bool any = false;
 	find_origins(e);
 	for (const Op *op = kernel_find(e->k, OP_LOAD); op; op = op_find_next(op, OP_LOAD))
-		any |= vector_load(e, op->in[0].val) == op && mode_of(op->in[0].val) == 1;
+		any |= vector_load(e, IN(op, TO).val) == op && mode_of(IN(op, TO).val) == 1;
 	return any;
 }
 
@@ -57,8 +57,8 @@ bool reads_columns(Epilogue *e)
 Val *loaded_chunk(Epilogue *e, const Op *whole, Chunk c)
 {
 	Kernel *k = e->k;
-	const Val *v = whole->in[0].val;
-	const Op *tile = whole->in[1].val->def;
+	const Val *v = IN(whole, TO).val;
+	const Op *tile = IN(whole, FROM).val->def;
 	bool one_row = val_extent(v, 0) == 1, one_col = val_extent(v, 1) == 1;
 	const Ix *zero = ix_int(k, 0);
 	const Ix *row = one_row ? tile_at(k, tile->out, 0) : chunk_row(e, c, tile, zero);
@@ -84,7 +84,7 @@ static SlotForm form_of(const Val *v)
 /* Other strides than its own are sure to be what TMA takes. */
 static bool strides_fit(const Epilogue *e, const Val *tile, int bytes)
 {
-	const Layout *l = tile->def->in[0].val->type->layout;
+	const Layout *l = IN(tile->def, OF).val->type->layout;
 	ModeList modes = layout_map_modes(l);
 	for (int i = 1; i < modes.n; i++)
 		if (!is_sure(e->k, tup_get(l->stride, modes.at[i])->leaf, bytes))
@@ -95,7 +95,7 @@ static bool strides_fit(const Epilogue *e, const Val *tile, int bytes)
 Fit fits_vector(Copying *c, Refusal *why)
 {
 	const Epilogue *e = c->e;
-	const Val *v = c->op->in[0].val, *tile = c->op->in[1].val;
+	const Val *v = IN(c->op, TO).val, *tile = IN(c->op, FROM).val;
 	int bytes = elem_rows[tile->type->elem].bits / 8, n = form_of(v).cols;
 	if (val_is_one(v))
 		why->text = "it is one element";
@@ -125,7 +125,7 @@ int64_t vector_bytes(const Epilogue *e)
 {
 	int64_t bytes = 0;
 	for (int i = 0; i < e->sources.n; i++) {
-		const Val *v = e->sources.at[i].load->in[0].val;
+		const Val *v = IN(e->sources.at[i].load, TO).val;
 		int64_t slot = (int64_t)form_of(v).cols * elem_rows[v->type->elem].bits / 8;
 		if (e->sources.at[i].vector)
 			bytes += round_up(slots_of(e) * (slot + 2 * BARRIER), ALIGN);
@@ -145,16 +145,16 @@ void drop_sources(Epilogue *e, bool vectors)
 void vector_buffer(const Epilogue *e, Source *s, Op *reader)
 {
 	Kernel *k = e->k;
-	Val *tile = s->load->in[1].val;
-	const Val *tensor = tensor_arg(tile->def->in[0].val);
-	SlotForm f = form_of(s->load->in[0].val);
+	Val *tile = IN(s->load, FROM).val;
+	const Val *tensor = tensor_arg(IN(tile->def, OF).val);
+	SlotForm f = form_of(IN(s->load, TO).val);
 	s->buffer = buffer_new(k, s->load->loc, tensor, ctx_strf(k->ctx, "%s.in", tensor->name), f,
 			       slots_of(e));
 	tile_outside_map(k, tile->def);
 	s->map = kernel_map(k, s->load->loc, tile, f)->out;
 	op_int(k, kernel_ring(k, attrs_str(&s->buffer->def->attrs, A_RING, "")), A_EARLY, 1);
 	Op *t = op_before(k, reader, OP_TILE), *load = op_before(k, reader, way_rows[s->way].first);
-	op_of_tensor(k, t, tile->def->in[0].val, tile, NULL);
+	op_of_tensor(k, t, IN(tile->def, OF).val, tile, NULL);
 	for (int i = 0; i < tile->def->nix; i++)
 		op_ix(k, t, tile->def->ix[i]);
 	op_in(k, load, s->buffer, turn_of(e));
@@ -166,7 +166,7 @@ void vector_buffer(const Epilogue *e, Source *s, Op *reader)
 Val *vector_part(Epilogue *e, const Source *s, Chunk c)
 {
 	Kernel *k = e->k;
-	const Val *v = s->load->in[0].val;
+	const Val *v = IN(s->load, TO).val;
 	int64_t skip = mode_of(v) == 1 ? (int64_t)c.j * e->t.cols * e->t.along_n + c.col
 				       : (int64_t)c.i * e->rows * e->t.along_m;
 	Op *frag = op_before(k, e->store, OP_FRAG);

@@ -29,8 +29,9 @@ static bool is_outside(const Op *loop, const Ix *x)
 static bool reads_small(const Op *op)
 {
 	return op->nin == 2 && op->nix == 1 && op_effect(op, 1) & FX_R &&
-	       op->in[0].val->type->space == SP_REG && op->in[1].val->type->space == SP_SHARED &&
-	       elem_rows[op->in[1].val->type->elem].bits <= 8;
+	       IN(op, TO).val->type->space == SP_REG &&
+	       IN(op, FROM).val->type->space == SP_SHARED &&
+	       elem_rows[IN(op, FROM).val->type->elem].bits <= 8;
 }
 
 /* The name of the place; NULL: there are too many. */
@@ -53,14 +54,14 @@ static const char *name_of(Hoist *h, const Ix *place)
 static void hoist(Hoist *h, Op *read, IxFacts facts)
 {
 	Ctx *c = h->k->ctx;
-	const Ix *x = ix_simplify(c, read->ix[0], facts), *rest = ix_const(c, 0);
+	const Ix *x = ix_simplify(c, IX(read, BYTE), facts), *rest = ix_const(c, 0);
 	if (x->kind == IX_ADD && ix_is_const(x->b, NULL)) {
 		rest = x->b;
 		x = x->a;
 	}
 	const char *name = is_outside(h->loop, x) && !ix_is_const(x, NULL) ? name_of(h, x) : NULL;
 	if (name)
-		read->ix[0] = ix_add(c, ix_sym(c, name), rest);
+		IX(read, BYTE) = ix_add(c, ix_sym(c, name), rest);
 }
 
 PASS_OF(hoist)

@@ -25,10 +25,10 @@ static const CopyRow *unit_row(const Op *op)
 
 Units units_of(const Kernel *k, const Op *op)
 {
-	Units u = {.n = unit_row(op)->n * 8 / elem_rows[op->in[0].val->type->elem].bits};
-	const char *why = slot_form(k->ctx, op->in[0].val->type, &u.f);
+	Units u = {.n = unit_row(op)->n * 8 / elem_rows[IN(op, TO).val->type->elem].bits};
+	const char *why = slot_form(k->ctx, IN(op, TO).val->type, &u.f);
 	if (why)
-		panic("%s: %s", op->in[0].val->name, why);
+		panic("%s: %s", IN(op, TO).val->name, why);
 	u.row = u.f.span / u.n;
 	u.units = (int64_t)u.f.rows * u.f.cols / u.n;
 	u.threads = WARP_THREADS * attrs_int(&op->attrs, A_WARPS, 1);
@@ -56,21 +56,21 @@ static void unit_place(Kernel *k, const Val *tile, const Ix *const more[2], cons
  * index names, the copy itself says so. */
 static void from_tensor(Kernel *k, const Op *op, Op *copy, const Ix *const more[2], const Ix *reg)
 {
-	const Val *tile = op->in[1].val;
-	Val *tensor = tile->def->in[0].val;
+	const Val *tile = IN(op, FROM).val;
+	Val *tensor = IN(tile->def, OF).val;
 	const Ix *at[MODES_MOST];
 	int64_t gather = attrs_int(&tile->def->attrs, A_GATHER, -1);
 	Op *inside = op_new(k, OP_IF, op->loc);
 	unit_place(k, tile, more, at);
 	if (gather >= 0) {
 		at[gather] = ix_int(k, 0);
-		op_in(k, copy, op->in[2].val, reg);
+		op_in(k, copy, IN(op, INDEX).val, reg);
 		op_int(k, copy, A_GATHER, gather);
 	}
 	op_ix(k, copy, op_inside_tensor(k, inside, tensor, at));
-	if (tile->def->in[0].at)
+	if (IN(tile->def, OF).at)
 		op_ix(k, inside,
-		      ix_new(k->ctx, IX_LT, at[tile_end_mode(k, tile)], tile->def->in[0].at));
+		      ix_new(k->ctx, IX_LT, at[tile_end_mode(k, tile)], IN(tile->def, OF).at));
 	for (int i = 0; i < inside->nix; i++)
 		if (i != gather)
 			op_ix(k, copy, inside->ix[i]);
@@ -87,9 +87,9 @@ static void lower_unit(Kernel *k, Op *op, Op *loop, Units u, const Ix *x, const 
 	more[u.f.fast] =
 		ix_add(c, ix_mul(c, block, ix_int(k, u.f.span)), ix_mul(c, in_row, ix_int(k, u.n)));
 	Op *copy = op_append(k, op_body(k, loop), (OpKind)unit_row(op)->op, op->loc);
-	Place p = {c, op->in[0].val->type, line, ix_mul(c, in_row, ix_int(k, u.n))};
-	op_in(k, copy, op->in[0].val, op->in[0].at);
-	op_in(k, copy, tensor_arg(op->in[1].val->def->in[0].val), NULL);
+	Place p = {c, IN(op, TO).val->type, line, ix_mul(c, in_row, ix_int(k, u.n))};
+	op_in(k, copy, IN(op, TO).val, IN(op, TO).at);
+	op_in(k, copy, tensor_arg(IN(IN(op, FROM).val->def, OF).val), NULL);
 	op_ix(k, copy, place_byte(&p));
 	from_tensor(k, op, copy, more, reg);
 	op_int(k, copy, A_N, u.n);

@@ -13,7 +13,7 @@ static int64_t box_byte(const Op *op, SlotForm f, int64_t row, int64_t col)
 	int64_t at[2];
 	at[f.fast] = col;
 	at[1 - f.fast] = row;
-	return slot_byte(op->in[0].val->type, at[0], at[1]);
+	return slot_byte(IN(op, TO).val->type, at[0], at[1]);
 }
 
 /* Of the tile's rows those that this load brings: so many from `first` on. */
@@ -26,7 +26,7 @@ static Rows rows_of(Kernel *k, const Op *op, SlotForm f)
 {
 	int64_t slice = f.rows / attrs_int(&op->attrs, A_SLICES, 1);
 	int64_t n = slice / attrs_int(&op->attrs, A_WARPS, 1);
-	const Ix *part = op->nix ? op->ix[1] : ix_int(k, 0);
+	const Ix *part = op->nix ? IX(op, PARTS) : ix_int(k, 0);
 	return (Rows){ix_add(k->ctx, ix_mul(k->ctx, part, ix_int(k, slice)),
 			     ix_int(k, n * attrs_int(&op->attrs, A_SHARE, 0))),
 		      n};
@@ -36,10 +36,10 @@ static Rows rows_of(Kernel *k, const Op *op, SlotForm f)
  * next group's rows: a box outside the tensor takes five times as long as one inside. */
 static void by_indices(Kernel *k, const Op *op, Op *load, int64_t n)
 {
-	const Val *view = op->in[1].val->def->in[0].val;
-	int mode = (int)attrs_int(&op->in[1].val->def->attrs, A_GATHER, 0);
+	const Val *view = IN(IN(op, FROM).val->def, OF).val;
+	int mode = (int)attrs_int(&IN(op, FROM).val->def->attrs, A_GATHER, 0);
 	int at = map_coordinate(view->type->layout, mode);
-	op_in(k, load, op->in[3].val, ix_int(k, 0));
+	op_in(k, load, IN(op, INDEX).val, ix_int(k, 0));
 	op_int(k, load, A_N, n);
 	op_int(k, load, A_GATHER, layout_map_modes(tensor_arg(view)->type->layout).at[at]);
 }
@@ -61,23 +61,23 @@ static void lower_box(Kernel *k, Op *op, Op *at, SlotForm f, int col)
 	int64_t step = rows.n < f.rows ? box_byte(op, f, 1, 0) : 0;
 	const Operand *full = &op->in[op->nin - 1];
 	Op *load = op_before(k, at, (OpKind)copy_row_of(op->kind)->op);
-	op_in(k, load, op->in[0].val, op->in[0].at);
-	op_in(k, load, op->in[2].val, NULL);
+	op_in(k, load, IN(op, TO).val, IN(op, TO).at);
+	op_in(k, load, IN(op, MAP).val, NULL);
 	op_in(k, load, full->val, full->at);
 	op_ix(k, load,
 	      ix_add(c, ix_mul(c, rows.first, ix_int(k, step)),
 		     ix_int(k, box_byte(op, f, 0, col))));
 	more[f.fast] = ix_int(k, col);
 	if (named)
-		more[f.fast] = ix_add(c, more[f.fast], behind_nothing(k, op->in[1].val, f));
+		more[f.fast] = ix_add(c, more[f.fast], behind_nothing(k, IN(op, FROM).val, f));
 	more[1 - f.fast] = named ? ix_int(k, 0) : rows.first;
-	op_box(k, load, op->in[1].val, more);
+	op_box(k, load, IN(op, FROM).val, more);
 	if (named)
 		by_indices(k, op, load, rows.n);
 	if (attrs_get(&op->attrs, A_CACHE))
 		op_str(k, load, A_CACHE, attrs_str(&op->attrs, A_CACHE, ""));
 	if (op->nix) {
-		op_ix(k, load, op->ix[0]);
+		op_ix(k, load, IX(op, MASK));
 		op_int(k, load, A_SHARED, 1);
 	}
 }
@@ -85,13 +85,13 @@ static void lower_box(Kernel *k, Op *op, Op *at, SlotForm f, int col)
 static void lower_load(Kernel *k, Op *op)
 {
 	SlotForm f;
-	const char *why = slot_form(k->ctx, op->in[0].val->type, &f);
+	const char *why = slot_form(k->ctx, IN(op, TO).val->type, &f);
 	if (why)
-		panic("%s: %s", op->in[0].val->name, why);
+		panic("%s: %s", IN(op, TO).val->name, why);
 	Op *end = op_before(k, op, OP_BAR_WARP), *issues = NULL;
-	if (op->nix && !ix_is(op->ix[2], 1)) {
+	if (op->nix && !ix_is(IX(op, ISSUES), 1)) {
 		issues = op_before(k, end, OP_IF);
-		op_ix(k, issues, op->ix[2]);
+		op_ix(k, issues, IX(op, ISSUES));
 		op_remove(end);
 		block_append(op_body(k, issues), end);
 	}
@@ -164,11 +164,11 @@ typedef struct {
 /* Its slot and the byte in it, or its first register, and no byte. */
 static void operand_a(Kernel *k, const Op *op, Op *mma, const MmaPlan *p, AtomAt at)
 {
-	Val *a = op->in[1].val;
+	Val *a = IN(op, A).val;
 	int64_t row = (int64_t)at.i * p->t.rows * p->t.along_m;
 	bool shared = a->type->space == SP_SHARED;
 	op_in(k, mma, a,
-	      shared ? op->in[1].at : ix_int(k, tiled_mma_a(k->ctx, p->t, a->type, at.i, at.col)));
+	      shared ? IN(op, A).at : ix_int(k, tiled_mma_a(k->ctx, p->t, a->type, at.i, at.col)));
 	if (op_rows[mma->kind].nix)
 		op_ix(k, mma,
 		      shared ? operand_bytes(k, a, p->along_m, p->t.rows, row, at.col)
@@ -177,11 +177,11 @@ static void operand_a(Kernel *k, const Op *op, Op *mma, const MmaPlan *p, AtomAt
 
 static void operand_b(Kernel *k, const Op *op, Op *mma, const MmaPlan *p, AtomAt at)
 {
-	Val *b = op->in[2].val;
+	Val *b = IN(op, B).val;
 	int64_t row = (int64_t)at.j * p->t.cols * p->t.along_n;
 	bool shared = b->type->space == SP_SHARED;
 	op_in(k, mma, b,
-	      shared ? op->in[2].at : ix_int(k, tiled_mma_b(p->t, b->type, at.j, at.step, at.col)));
+	      shared ? IN(op, B).at : ix_int(k, tiled_mma_b(p->t, b->type, at.j, at.step, at.col)));
 	if (shared)
 		op_ix(k, mma, operand_bytes(k, b, p->along_n, p->t.cols, row, at.col));
 }
@@ -202,12 +202,12 @@ static void instruction(Kernel *k, Op *op, const MmaPlan *p, AtomAt at)
 {
 	int block = tiled_mma_registers(p->t), step = block / p->t.steps;
 	Op *mma = op_before(k, op, (OpKind)atom_rows[p->t.atom.id].op);
-	op_in(k, mma, op->in[0].val,
+	op_in(k, mma, IN(op, TO).val,
 	      ix_int(k, (at.i + p->t.repeat_m * at.j) * block + at.step * step));
 	operand_a(k, op, mma, p, at);
 	operand_b(k, op, mma, p, at);
 	if (at.col == p->t.from && op->nix)
-		op_ix(k, mma, op->ix[0]);
+		op_ix(k, mma, IX(op, SCALE));
 	op_atom(k, mma, p->t.atom);
 	if (!atom_holds_b(p->t.atom))
 		descriptors(k, mma, p);
@@ -238,10 +238,10 @@ static void drop_rings(Kernel *k)
 /* A copy by its homes: registers to or from what, or boxes of a tensor map to or from a buffer. */
 static void lower_copy(Kernel *k, Op *op)
 {
-	bool map = op->nin > 2 && op->in[2].val->type->kind == TY_TMAP,
-	     to_shared = op->in[0].val->type->space == SP_SHARED;
-	bool shared = to_shared || op->in[1].val->type->space == SP_SHARED;
-	bool regs = op->in[0].val->type->space == SP_REG || op->in[1].val->type->space == SP_REG;
+	bool map = HAS_IN(op, MAP), to_shared = IN(op, TO).val->type->space == SP_SHARED;
+	bool shared = to_shared || IN(op, FROM).val->type->space == SP_SHARED;
+	bool regs =
+		IN(op, TO).val->type->space == SP_REG || IN(op, FROM).val->type->space == SP_REG;
 	if (map)
 		(to_shared ? lower_load : lower_store_tma)(k, op);
 	else if (!regs)

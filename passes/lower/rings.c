@@ -71,7 +71,7 @@ static Cursors find_cursors(Kernel *k)
 static void carry(Kernel *k, const Cursor *c, IxFacts facts)
 {
 	Op *loop = (Op *)(uintptr_t)c->loop;
-	const Ix *base = ix_subst(k->ctx, c->position, loop->sym[0], loop->ix[0]);
+	const Ix *base = ix_subst(k->ctx, c->position, loop->sym[0], IX(loop, FROM));
 	loop->kind = OP_FOR_RING;
 	op_sym(k, loop, kernel_fresh(k, "slot"));
 	op_sym(k, loop, kernel_fresh(k, "phase"));

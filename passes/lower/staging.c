@@ -37,7 +37,7 @@ static Place lanes_place(Kernel *k, const Val *buffer, const Spread *h, const Co
 /* The instructions that copy the registers from `reg` on; how many registers they took. */
 static int copy_run(Kernel *k, Op *op, const Spread *h, const CopyMatches *all, int reg, int n)
 {
-	int regs = op->in[0].val->type->space != SP_REG, first = reg;
+	int regs = IN(op, TO).val->type->space != SP_REG, first = reg;
 	const CopyMatch *m = copy_first(all, h, reg, n);
 	if (!m)
 		panic("no atom of %s takes register %d of %%%s", op_rows[op->kind].name, reg,
@@ -66,7 +66,7 @@ static void by_one_of_alike(Kernel *k, Op *op)
 
 void lower_shared(Kernel *k, Op *op)
 {
-	int regs = op->in[0].val->type->space != SP_REG;
+	int regs = IN(op, TO).val->type->space != SP_REG;
 	const Val *buffer = op->in[1 - regs].val, *frag = op->in[regs].val;
 	Spread h;
 	const char *why =
@@ -101,15 +101,15 @@ static int fast_mode(const Kernel *k, const Val *tile)
 /* A box for each span of the buffer. */
 void lower_store_tma(Kernel *k, Op *op)
 {
-	Val *tile = op->in[0].val;
-	SlotForm f = form_of(k, op->in[1].val);
+	Val *tile = IN(op, TO).val;
+	SlotForm f = form_of(k, IN(op, FROM).val);
 	int fast = fast_mode(k, tile);
 	for (int col = 0; col < f.cols; col += f.span) {
 		const Ix *more[2] = {ix_int(k, 0), ix_int(k, 0)};
 		Op *st = op_before(k, op, (OpKind)copy_row_of(op->kind)->op);
-		op_in(k, st, op->in[1].val, op->in[1].at);
-		op_in(k, st, op->in[2].val, NULL);
-		op_ix(k, st, ix_int(k, slot_byte(op->in[1].val->type, 0, col)));
+		op_in(k, st, IN(op, FROM).val, IN(op, FROM).at);
+		op_in(k, st, IN(op, MAP).val, NULL);
+		op_ix(k, st, ix_int(k, slot_byte(IN(op, FROM).val->type, 0, col)));
 		more[fast] = ix_int(k, col);
 		op_box(k, st, tile, more);
 	}
@@ -129,7 +129,7 @@ static const Ix *byte_at(Kernel *k, const Type *buffer, const Ix *row, const Ix 
 static Op *copy_inside(Kernel *k, const Op *op, Block *to, const CopyRow *atom, const Ix *row,
 		       const Ix *col)
 {
-	const Val *tile = op->in[0].val;
+	const Val *tile = IN(op, TO).val;
 	const Ix *of_mode[2], *at[MODES_MOST];
 	Op *inside = op_append(k, to, OP_IF, op->loc);
 	of_mode[fast_mode(k, tile)] = col;
@@ -138,14 +138,14 @@ static Op *copy_inside(Kernel *k, const Op *op, Block *to, const CopyRow *atom, 
 		at[m] = tile->def->ix[m];
 	for (int m = 0; m < 2; m++)
 		at[tile_mode(k, tile, m)] = ix_add(k->ctx, tile_at(k, tile, m), of_mode[m]);
-	Val *tensor = tile->def->in[0].val;
+	Val *tensor = IN(tile->def, OF).val;
 	const Ix *offset = op_inside_tensor(k, inside, tensor, at);
-	if (tile->def->in[0].at)
+	if (IN(tile->def, OF).at)
 		op_ix(k, inside,
-		      ix_new(k->ctx, IX_LT, at[tile_end_mode(k, tile)], tile->def->in[0].at));
+		      ix_new(k->ctx, IX_LT, at[tile_end_mode(k, tile)], IN(tile->def, OF).at));
 	Op *st = op_append(k, op_body(k, inside), (OpKind)atom->op, op->loc);
 	op_in(k, st, tensor_arg(tensor), NULL);
-	op_in(k, st, op->in[1].val, op->in[1].at);
+	op_in(k, st, IN(op, FROM).val, IN(op, FROM).at);
 	op_ix(k, st, offset);
 	return st;
 }
@@ -197,7 +197,7 @@ static void copy_elements(Kernel *k, const Op *op, Op *loop, SlotForm f, int ban
 	const Ix *col = ix_add(c, ix_mul(c, divided(k, item, a_band), ix_int(k, band)),
 			       left(k, item, band));
 	Op *st = copy_inside(k, op, op_body(k, loop), copy_row_with(op->kind, 0), row, col);
-	op_ix(k, st, byte_at(k, op->in[1].val->type, row, col));
+	op_ix(k, st, byte_at(k, IN(op, FROM).val->type, row, col));
 }
 
 /* n elements a unit, where all columns are inside the tensor. */
@@ -214,7 +214,8 @@ static void copy_units(Kernel *k, const Op *op, Op *loop, SlotForm f, int n)
 	Op *inside = op_parent(st);
 	op_ix(k, st, unit);
 	for (int i = 0; i < 4; i++)
-		op_ix(k, st, byte_at(k, op->in[1].val->type, row, ix_mul(c, of[i], ix_int(k, n))));
+		op_ix(k, st,
+		      byte_at(k, IN(op, FROM).val->type, row, ix_mul(c, of[i], ix_int(k, n))));
 	for (int i = 0; i < inside->nix; i++)
 		op_ix(k, st, inside->ix[i]);
 	op_int(k, st, A_N, n);
@@ -227,8 +228,8 @@ static void copy_units(Kernel *k, const Op *op, Op *loop, SlotForm f, int n)
 /* Elements of a unit, if the rows of the buffer can leave by such; 0. */
 static int unit_of(const Kernel *k, const Op *op, SlotForm f)
 {
-	const Val *tile = op->in[0].val;
-	int bits = elem_rows[op->in[1].val->type->elem].bits;
+	const Val *tile = IN(op, TO).val;
+	int bits = elem_rows[IN(op, FROM).val->type->elem].bits;
 	int n = copy_row_of(op->kind)->n * 8 / bits, units = f.cols / n;
 	int fast = fast_mode(k, tile);
 	bool whole = f.cols % n == 0 && f.rows * units % GROUP_THREADS == 0 &&
@@ -244,7 +245,7 @@ static int unit_of(const Kernel *k, const Op *op, SlotForm f)
 static void copy_rest(Kernel *k, const Op *op, Op *rest, SlotForm f, int n)
 {
 	Ctx *c = k->ctx;
-	const Val *tile = op->in[0].val;
+	const Val *tile = IN(op, TO).val;
 	int fast = fast_mode(k, tile);
 	const Ix *at = tile_at(k, tile, fast), *extent = tile_extent(k, tile, fast);
 	const Ix *some = ix_new(c, IX_MIN, ix_sub(c, extent, at), ix_int(k, f.cols - 1));
@@ -260,8 +261,8 @@ static void copy_rest(Kernel *k, const Op *op, Op *rest, SlotForm f, int n)
 void lower_store_staged(Kernel *k, Op *op)
 {
 	Ctx *c = k->ctx;
-	SlotForm f = form_of(k, op->in[1].val);
-	const Val *tile = op->in[0].val;
+	SlotForm f = form_of(k, IN(op, FROM).val);
+	const Val *tile = IN(op, TO).val;
 	int n = unit_of(k, op, f), fast = fast_mode(k, tile);
 	if (!n) {
 		copy_elements(k, op, op_before(k, op, OP_FOR), f, f.cols, ix_int(k, 1));

@@ -8,12 +8,12 @@
 /* `store %tile, %regs`, `load %regs, %tile`, `prefetch` and `inside` likewise */
 static Val *tile_side(const Op *op)
 {
-	return op->in[op->kind != OP_STORE].val;
+	return op->kind == OP_STORE ? IN(op, TO).val : IN(op, FROM).val;
 }
 
 static Val *reg_side(const Op *op)
 {
-	return op->in[op->in[0].val->type->space != SP_REG].val;
+	return op->in->val->type->space == SP_REG ? op->in->val : IN(op, FROM).val;
 }
 
 static int64_t leaf_int(const Tup *t)
@@ -173,10 +173,10 @@ static bool reduce_by_warp(Kernel *k, Op *op)
 	if (!combine_of(op) || layout_size_int(part) == layout_size_int(from->layout))
 		return false;
 	Op *reduce = op_before(k, op, OP_REDUCE);
-	op_in(k, reduce, op->in[1].val, NULL);
+	op_in(k, reduce, IN(op, FROM).val, NULL);
 	op_str(k, reduce, A_COMBINE, combine_of(op)->name);
 	const Layout *tv = tv_shared_out(c, from, part);
-	op->in[1].val = op_result(k, reduce, "r", type_frag(c, EL_F32, part, tv));
+	IN(op, FROM).val = op_result(k, reduce, "r", type_frag(c, EL_F32, part, tv));
 	return true;
 }
 
@@ -216,7 +216,7 @@ static int64_t mode_of_arg(Val *view, int64_t mode)
 static const Ix *index_register(Kernel *k, const Op *op, const Ix *reg)
 {
 	Ctx *c = k->ctx;
-	const Type *index = op->in[2].val->type;
+	const Type *index = IN(op, INDEX).val->type;
 	const Val *tile = tile_side(op);
 	const Ix *at = tv_coord(k, reg_side(op)->type->tv, 1, reg, val_extent(reg_side(op), 0),
 				is_named(k, tile, 1));
@@ -240,12 +240,12 @@ static const Ix *inside_by_index(Kernel *k, const Op *op, Op *guard, Place *p, O
 	int64_t mode = attrs_int(&tile_side(op)->def->attrs, A_GATHER, 0);
 	Op *all = op_new(k, OP_IF, op->loc);
 	p->at[mode] = ix_int(k, 0);
-	const Ix *offset = op_inside_tensor(k, all, tile_side(op)->def->in[0].val, p->at);
+	const Ix *offset = op_inside_tensor(k, all, IN(tile_side(op)->def, OF).val, p->at);
 	for (int i = 0; i < all->nix; i++)
 		if (i != mode)
 			op_ix(k, guard, all->ix[i]);
-	op_in(k, vector, op->in[2].val, index_register(k, op, reg));
-	op_int(k, vector, A_GATHER, mode_of_arg(tile_side(op)->def->in[0].val, mode));
+	op_in(k, vector, IN(op, INDEX).val, index_register(k, op, reg));
+	op_int(k, vector, A_GATHER, mode_of_arg(IN(tile_side(op)->def, OF).val, mode));
 	return offset;
 }
 
@@ -255,14 +255,14 @@ static void check_coordinates(Kernel *k, const Op *op, Op *vector)
 	const Attr *mode = attrs_get(&op->attrs, A_CHECKS);
 	if (!mode)
 		return;
-	op_in(k, vector, tensor_arg(op->in[2].val), NULL);
-	op_int(k, vector, A_CHECKS, mode_of_arg(op->in[2].val, mode->i[0]));
+	op_in(k, vector, tensor_arg(IN(op, CHECKED).val), NULL);
+	op_int(k, vector, A_CHECKS, mode_of_arg(IN(op, CHECKED).val, mode->i[0]));
 }
 
 /* Where the tile says that it ends; NULL: it does not. */
 static const Ix *end_of_tile(const Op *op)
 {
-	return tile_side(op)->def->in[0].at;
+	return IN(tile_side(op)->def, OF).at;
 }
 
 static void before_end(Kernel *k, const Op *op, Op *guard, const Place *p)
@@ -285,7 +285,7 @@ static void lower_vector(Kernel *k, Op *op, Block *to, Vector v, int fast)
 {
 	Ctx *c = k->ctx;
 	Op *inside = op_append(k, to, OP_IF, op->loc);
-	Val *tensor = tile_side(op)->def->in[0].val;
+	Val *tensor = IN(tile_side(op)->def, OF).val;
 	Op *vector = op_append(k, op_body(k, inside), (OpKind)v.atom->op, op->loc);
 	int mode = tile_mode(k, tile_side(op), fast);
 	v.p.at[mode] = ix_add(c, v.p.at[mode], ix_int(k, v.more));
@@ -310,7 +310,7 @@ static void lower_rest(Kernel *k, Op *op, Block *to, Vector v, int fast, int wid
 	Ctx *c = k->ctx;
 	const Val *tile = tile_side(op);
 	int mode = tile_mode(k, tile, fast);
-	const Ix *extent = tup_get(tile->def->in[0].val->type->layout->shape, mode)->leaf;
+	const Ix *extent = tup_get(IN(tile->def, OF).val->type->layout->shape, mode)->leaf;
 	Op *cut = op_append(k, to, OP_IF, op->loc);
 	op_ix(k, cut, ix_new(c, IX_LE, extent, ix_add(c, v.p.at[mode], ix_int(k, width - 1))));
 	Op *loop = op_append(k, op_body(k, cut), OP_FOR, op->loc);
@@ -350,7 +350,7 @@ static bool is_filled(const Kernel *k, const Val *tile, int mode)
 {
 	int64_t n = val_extent(tile, mode);
 	IxFacts facts = kernel_facts(k);
-	const Ix *extent = tup_get(tile->def->in[0].val->type->layout->shape, mode)->leaf;
+	const Ix *extent = tup_get(IN(tile->def, OF).val->type->layout->shape, mode)->leaf;
 	return kernel_cluster_ctas(k) == 1 && ix_divisor(extent, facts) % n == 0 &&
 	       ix_divisor(tile->def->ix[mode], facts) % n == 0;
 }
@@ -359,7 +359,7 @@ static bool is_filled(const Kernel *k, const Val *tile, int mode)
 static void edge_conditions(Kernel *k, const Op *op, Op *loop, Op *fill, const Place *p)
 {
 	const Val *tile = tile_side(op);
-	const Tup *shape = tile->def->in[0].val->type->layout->shape;
+	const Tup *shape = IN(tile->def, OF).val->type->layout->shape;
 	for (int i = 0; i < 2; i++) {
 		int m = tile_mode(k, tile, i);
 		const Ix *end =
@@ -374,7 +374,7 @@ static void edge_conditions(Kernel *k, const Op *op, Op *loop, Op *fill, const P
 /* A copy of the registers, of which those change that lie beyond one of the tensor's edges. */
 void lower_inside(Kernel *k, Op *op)
 {
-	Val *x = op->in[0].val;
+	Val *x = IN(op, X).val;
 	Op *copy = op_before(k, op, OP_FRAG), *move = op_before(k, op, OP_MOVE);
 	Val *y = op_result(k, copy, "x", op->out->type);
 	const char *name = kernel_fresh(k, "r");

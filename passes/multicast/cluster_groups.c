@@ -80,7 +80,7 @@ const Ix *same_resolve(const Kernel *k, const Op *at, const Ix *x)
 	for (const Op *op = at; op; op = op_ahead(op)) {
 		if (op->kind != OP_LET || !ix_uses(x, op->sym[0]))
 			continue;
-		const Ix *v = same_resolve(k, op_ahead(op), op->ix[0]);
+		const Ix *v = same_resolve(k, op_ahead(op), IX(op, VALUE));
 		if (ix_uses(v, "rank") || ix_uses(v, "cta"))
 			x = ix_subst(k->ctx, x, op->sym[0], v);
 	}

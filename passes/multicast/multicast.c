@@ -32,7 +32,7 @@ static void share(Kernel *k, Op *load, const Share *s, SlotForm m)
 	op_int(k, load, A_SLICES, s->slices);
 	attrs_drop(&load->attrs, A_MULTICAST);
 	m.rows /= s->slices;
-	load->in[2].val = kernel_map(k, load->loc, load->in[1].val, m)->out;
+	IN(load, MAP).val = kernel_map(k, load->loc, IN(load, FROM).val, m)->out;
 }
 
 /* Whether a loop that fills the ring runs as often as the CTA's own tile says: CTAs are then not at
@@ -61,9 +61,9 @@ static bool goes_by_rank(const Kernel *k, const char *ring)
 static Same same_load(const Kernel *k, const Op *load)
 {
 	SameFrame f = {k->ctx, kernel_facts(k), kernel_cluster_ctas(k)};
-	const Val *tile = load->in[1].val, *indices = tile_indices(tile);
+	const Val *tile = IN(load, FROM).val, *indices = tile_indices(tile);
 	const Ix *origin[2 * MODES_MOST];
-	ModeList modes = layout_map_modes(tile->def->in[0].val->type->layout);
+	ModeList modes = layout_map_modes(IN(tile->def, OF).val->type->layout);
 	int n = 0;
 	for (int i = 0; i < modes.n; i++)
 		origin[n++] = same_resolve(k, load, tile->def->ix[modes.at[i]]);
@@ -75,9 +75,9 @@ static Same same_load(const Kernel *k, const Op *load)
 static SlotForm form_of(const Kernel *k, const Op *load)
 {
 	SlotForm m;
-	const char *why = slot_form(k->ctx, load->in[0].val->type, &m);
+	const char *why = slot_form(k->ctx, IN(load, TO).val->type, &m);
 	if (why)
-		panic("%s: %s", load->in[0].val->name, why);
+		panic("%s: %s", IN(load, TO).val->name, why);
 	return m;
 }
 
@@ -94,7 +94,7 @@ static bool is_of_some(const Op *load)
 /* Whether each CTA loads for itself, whatever others load. */
 static bool loads_apart(const Kernel *k, const Op *load)
 {
-	const char *ring = attrs_str(&load->in[0].val->def->attrs, A_RING, "");
+	const char *ring = attrs_str(&IN(load, TO).val->def->attrs, A_RING, "");
 	return goes_by_rank(k, ring) || is_of_some(load) ||
 	       ring_filled_by_lanes(k, ring); /* of this CTA alone: nobody fills for another */
 }
@@ -126,7 +126,7 @@ static void share_ring(Kernel *k, Op *ring)
 	int64_t into[CLUSTER_CTAS], from[CLUSTER_CTAS];
 	bool shared = false;
 	for (Op *op = kernel_first(k); op; op = op_next(op))
-		if (op_done_by(op, DONE_BY_BARRIER) && operand_on_ring(&op->in[0], ring->sym[0]))
+		if (op_done_by(op, DONE_BY_BARRIER) && operand_on_ring(&IN(op, TO), ring->sym[0]))
 			share_load_op(k, op, loads_apart(k, op), &all);
 	for (int r = 0; r < all.ranks; r++) {
 		into[r] = all.into[r];

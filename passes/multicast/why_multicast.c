@@ -89,7 +89,7 @@ static void keep(Kernel *k, const ReasonShare *w)
 void why_share(Kernel *k, const Op *load, const Same *same, const Share *s, Issue wanted, int parts,
 	       bool apart)
 {
-	const char *buffer = load->in[0].val->name;
+	const char *buffer = IN(load, TO).val->name;
 	ReasonShare *w = NEW(ctx_arena(k->ctx), ReasonShare);
 	if (kernel_why_find(k, REASON_MULTICAST, buffer))
 		return;

@@ -57,7 +57,7 @@ static bool is_told_cluster(const Kernel *k, const Block *b)
 	bool told = false;
 	for (const Op *op = b->first; op && op_inside(op, b->owner) && !told; op = op_next(op))
 		if (op_rows[op->kind].flags & OPF_EACH)
-			told = attrs_get(&kernel_ring(k, attrs_str(&op->in[0].val->def->attrs,
+			told = attrs_get(&kernel_ring(k, attrs_str(&IN(op, FROM).val->def->attrs,
 								   A_RING, ""))
 						  ->attrs,
 					 A_FROM);
@@ -179,7 +179,7 @@ static int loaders(Kernel *k, Op *producer, const Block *body, Loads all, int be
 static int64_t to_share(const Kernel *k, const Op *op)
 {
 	Units u = units_of(k, op);
-	return tile_indices(op->in[1].val) ? u.f.rows * u.row : u.units;
+	return tile_indices(IN(op, FROM).val) ? u.f.rows * u.row : u.units;
 }
 
 /* Of at most so many warps, as many as share out every tile that threads load: a power of 2. */

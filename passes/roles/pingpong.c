@@ -156,7 +156,7 @@ static Op *told_to_all(const Op *tiles)
 static bool is_told_to_all(const Op *tiles, const char *ring)
 {
 	const Op *told = told_to_all(tiles);
-	return told && operand_on_ring(&told->in[0], ring);
+	return told && operand_on_ring(&IN(told, FROM), ring);
 }
 
 /* Each warpgroup is told in the other's turns, too: when its own begins, of the turn before. */
@@ -170,7 +170,7 @@ static void hear_of_both(Kernel *k, Op *tiles, Turn t)
 	Op *op = op_append(k, op_body(k, some), told->kind, told->loc);
 	const Ix *one = ix_int(k, 1), *before = ix_sub(c, t.tile, one);
 	op_ix(k, some, ix_new(c, IX_LE, one, t.tile));
-	op_in(k, op, told->in[0].val, ix_subst(c, told->in[0].at, t.tile->name, before));
+	op_in(k, op, IN(told, FROM).val, ix_subst(c, IN(told, FROM).at, t.tile->name, before));
 	for (int i = 0; i < told->nix; i++)
 		op_ix(k, op, ix_subst(c, told->ix[i], t.tile->name, before));
 }
@@ -182,7 +182,7 @@ void take_turns(Kernel *k, Op *tiles)
 	const char *t = tiles->sym[0], *j = kernel_fresh(k, "j");
 	Op *let = op_new(k, OP_LET, tiles->loc);
 	const Ix *two = ix_int(k, TURNS);
-	Turn turn = {ix_mod(c, ix_warpgroup(k), two), ix_sym(c, t), tiles->ix[1]};
+	Turn turn = {ix_mod(c, ix_warpgroup(k), two), ix_sym(c, t), IX(tiles, TO)};
 	int named = NAMED_TURN;
 	for (Op *ring = kernel_find(k, OP_RING); ring; ring = op_find_next(ring, OP_RING)) {
 		if (ring_is_own(k, ring->sym[0]) || is_told_to_all(tiles, ring->sym[0]) ||
@@ -200,7 +200,7 @@ void take_turns(Kernel *k, Op *tiles)
 	hear_of_both(k, tiles, turn);
 	own_positions(k, tiles, t, ix_sym(c, j));
 	tiles->sym[0] = j;
-	tiles->ix[1] = ix_ceil_div(c, ix_sub(c, turn.n, turn.w), two);
+	IX(tiles, TO) = ix_ceil_div(c, ix_sub(c, turn.n, turn.w), two);
 	op_sym(k, let, t);
 	op_ix(k, let, ix_add(c, ix_mul(c, ix_sym(c, j), two), turn.w));
 	op_insert_before(tiles->body->first, let);

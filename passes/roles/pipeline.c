@@ -43,8 +43,8 @@ static int fills_each(const Op *loop, const char *ring)
 	const Ix *at = NULL;
 	int n = 0;
 	for (const Op *op = loop->body->first; op; op = op->next)
-		if (fills(op, ring) && op->in[0].at != at) {
-			at = op->in[0].at;
+		if (fills(op, ring) && IN(op, TO).at != at) {
+			at = IN(op, TO).at;
 			n++;
 		}
 	return n;
@@ -62,7 +62,7 @@ static void drop_loads(Op *loop, const char *ring)
 static void look_ahead(Kernel *k, Op *loop, const char *ring, int ahead)
 {
 	Ctx *c = k->ctx;
-	const Ix *from = loop->ix[0], *to = loop->ix[1];
+	const Ix *from = IX(loop, FROM), *to = IX(loop, TO);
 	Op *prologue = op_before(k, loop, OP_FOR);
 	const char *name = kernel_fresh(k, loop->sym[0]);
 	const Ix *last = ix_add(c, from, ix_int(k, ahead));

@@ -71,7 +71,7 @@ static int registers_beside(const Kernel *k)
 static bool is_busy(const Kernel *k)
 {
 	for (const Op *op = kernel_first(k); op; op = op_next(op))
-		if (op_is_atom(op) && op_fills_shared(op) && tile_indices(op->in[1].val))
+		if (op_is_atom(op) && op_fills_shared(op) && tile_indices(IN(op, FROM).val))
 			return true;
 	return false;
 }

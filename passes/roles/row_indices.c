@@ -12,14 +12,14 @@ enum { NO_INDEX = -1 };
 
 bool op_loads_rows(const Op *op)
 {
-	return op_is_atom(op) && op_done_by(op, DONE_BY_BARRIER) && tile_indices(op->in[1].val);
+	return op_is_atom(op) && op_done_by(op, DONE_BY_BARRIER) && tile_indices(IN(op, FROM).val);
 }
 
 int64_t rows_issued(const Op *load)
 {
 	int64_t parts = attrs_int(&load->attrs, A_SLICES, 1) * attrs_int(&load->attrs, A_WARPS, 1);
-	int64_t gather = attrs_int(&load->in[1].val->def->attrs, A_GATHER, 0);
-	return val_extent(load->in[1].val, (int)gather) / parts;
+	int64_t gather = attrs_int(&IN(load, FROM).val->def->attrs, A_GATHER, 0);
+	return val_extent(IN(load, FROM).val, (int)gather) / parts;
 }
 
 static bool names_of_tile(const Op *tile, const char *name)
@@ -53,7 +53,7 @@ static Op *place_of_load(Op *op, const Op *tile)
 
 static bool same_tile(const Op *a, const Op *b)
 {
-	bool same = a->in[0].val == b->in[0].val && a->in[0].at == b->in[0].at &&
+	bool same = IN(a, OF).val == IN(b, OF).val && IN(a, OF).at == IN(b, OF).at &&
 		    a->nix == b->nix && a->out->type == b->out->type;
 	for (int i = 0; i < a->nix && same; i++)
 		same = a->ix[i] == b->ix[i];
@@ -81,10 +81,10 @@ static const Type *type_of_indices(Kernel *k, const Op *copy, const Val *indices
 static Val *held(const Op *copy, const Op *at, const Op *tile, const Op *of)
 {
 	for (const Op *op = at->prev; op; op = op->prev)
-		if (op->kind == OP_LOAD && same_tile(op->in[1].val->def, tile) &&
+		if (op->kind == OP_LOAD && same_tile(IN(op, FROM).val->def, tile) &&
 		    attrs_int(&op->attrs, A_FIRST, 0) == attrs_int(&copy->attrs, A_FIRST, 0) &&
-		    (op->nin < 3 || op->in[2].val == of->in[0].val))
-			return op->in[0].val;
+		    (op->nin < 3 || IN(op, CHECKED).val == IN(of, OF).val))
+			return IN(op, TO).val;
 	return NULL;
 }
 
@@ -95,7 +95,7 @@ static Val *load_indices(Kernel *k, const Type *type, const Attr *first, Op *at,
 {
 	Op *t = op_before(k, at, OP_TILE), *frag = op_before(k, at, OP_FRAG),
 	   *none = op_before(k, at, OP_FILL), *load = op_before(k, at, OP_LOAD);
-	op_of_tensor(k, t, tile->in[0].val, tile->out, NULL);
+	op_of_tensor(k, t, IN(tile, OF).val, tile->out, NULL);
 	for (int i = 0; i < tile->nix; i++)
 		op_ix(k, t, tile->ix[i]);
 	op_result(k, t, "t", tile->out->type);
@@ -105,7 +105,7 @@ static Val *load_indices(Kernel *k, const Type *type, const Attr *first, Op *at,
 	op_in(k, load, to, NULL);
 	op_in(k, load, t->out, NULL);
 	if (attrs_int(&k->attrs, A_CHECKS, 0)) {
-		op_in(k, load, of->in[0].val, NULL);
+		op_in(k, load, IN(of, OF).val, NULL);
 		op_int(k, load, A_CHECKS, attrs_int(&of->attrs, A_GATHER, 0));
 	}
 	if (first)
@@ -122,9 +122,9 @@ static const Op *part_of_tile(Kernel *k, Op *at, const Op *tile, const Ix *from,
 	const Layout *l = tile->out->type->layout;
 	const Tup *shape[MODES_MOST];
 	Op *part = op_before(k, at, OP_TILE);
-	op_of_tensor(k, part, tile->in[0].val, tile->out, NULL);
+	op_of_tensor(k, part, IN(tile, OF).val, tile->out, NULL);
 	if (!attrs_int(&k->attrs, A_CHECKS, 0))
-		part->in[0].at = NULL;
+		IN(part, OF).at = NULL;
 	int along = tile_mode(k, tile->out, 0);
 	if (val_extent(tile->out, along) == 1)
 		along = tile_mode(k, tile->out, 1);
@@ -153,19 +153,19 @@ static void for_boxes(Kernel *k, Op *op, const Val *indices)
 	int64_t n = rows_issued(op), warps = attrs_int(&op->attrs, A_WARPS, 1);
 	const Ix *from = ix_int(k, attrs_int(&op->attrs, A_SHARE, 0) * n);
 	if (op->nix)
-		from = ix_add(c, from, ix_mul(c, op->ix[1], ix_int(k, n * warps)));
+		from = ix_add(c, from, ix_mul(c, IX(op, PARTS), ix_int(k, n * warps)));
 	const Op *part = part_of_tile(k, at, indices->def, from, n);
 	const Layout *modes[2] = {layout_new(c, tup_int(c, LANES), tup_int(c, 0)),
 				  layout_new(c, tup_int(c, n), tup_int(c, 1))};
 	const Type *type = type_frag(c, EL_I32, matrix_of(k, part->out), layout_cat(c, modes, 2));
-	op_in(k, op, load_indices(k, type, NULL, at, op->in[1].val->def, part), NULL);
+	op_in(k, op, load_indices(k, type, NULL, at, IN(op, FROM).val->def, part), NULL);
 }
 
 /* Before the loops in which they are the same. */
 static void for_copy(Kernel *k, Op *op, const Val *indices)
 {
 	Op *at = place_of_load(op, indices->def);
-	const Op *of = op->in[1].val->def;
+	const Op *of = IN(op, FROM).val->def;
 	Val *has = held(op, at, indices->def, of);
 	if (!has)
 		has = load_indices(k, type_of_indices(k, op, indices),
@@ -177,12 +177,12 @@ static void for_copy(Kernel *k, Op *op, const Val *indices)
 static void for_store(Kernel *k, Op *op, const Val *indices)
 {
 	Ctx *c = k->ctx;
-	const Type *of = op->in[1].val->type;
+	const Type *of = IN(op, FROM).val->type;
 	int rows = val_extent(indices, tile_mode(k, indices, 0)),
 	    cols = val_extent(indices, tile_mode(k, indices, 1));
 	const Layout *l = layout_2d(c, rows, cols, 1, rows);
 	const Type *type = type_frag(c, EL_I32, l, tv_of_part(c, of->tv, of->layout, l));
-	op_in(k, op, load_indices(k, type, NULL, op, op->in[0].val->def, indices->def), NULL);
+	op_in(k, op, load_indices(k, type, NULL, op, IN(op, TO).val->def, indices->def), NULL);
 }
 
 PASS_OF(indices)
@@ -190,12 +190,12 @@ PASS_OF(indices)
 	for (Op *op = kernel_first(k); op; op = op_next(op)) {
 		bool copies = op_fills_shared(op) && op_done_by(op, DONE_BY_LANES);
 		bool stores = way_rows[WAY_STORE].first == op->kind;
-		const Val *indices = copies   ? tile_indices(op->in[1].val)
-				     : stores ? tile_indices(op->in[0].val)
+		const Val *indices = copies   ? tile_indices(IN(op, FROM).val)
+				     : stores ? tile_indices(IN(op, TO).val)
 					      : NULL;
 		if (indices && op->nin < 3)
 			(copies ? for_copy : for_store)(k, op, indices);
 		else if (op_loads_rows(op) && op->nin < 4)
-			for_boxes(k, op, tile_indices(op->in[1].val));
+			for_boxes(k, op, tile_indices(IN(op, FROM).val));
 	}
 }

@@ -32,8 +32,8 @@ static bool differ(const Block *tile, const Block *b)
 		by_name = op->body && differ(tile, op->body);
 		for (const Op *at = tile->first; at && op->kind == OP_FOR; at = at->next)
 			for (int i = 0; i < at->nsym && op_only_names(at); i++)
-				by_name |= ix_uses(op->ix[0], at->sym[i]) ||
-					   ix_uses(op->ix[1], at->sym[i]);
+				by_name |= ix_uses(IX(op, FROM), at->sym[i]) ||
+					   ix_uses(IX(op, TO), at->sym[i]);
 	}
 	return by_name;
 }
@@ -77,9 +77,9 @@ static const Ix *listed(Kernel *k, const Block *tile, const Op *tickets, const I
 {
 	enum { LAST = 2 /* rounds */ };
 	Ctx *c = k->ctx;
-	const Ix *last = ix_mul(c, tickets->ix[2], ix_int(k, LAST));
+	const Ix *last = ix_mul(c, IX(tickets, STEP), ix_int(k, LAST));
 	bool grows = differ(tile, tile) || kernel_find(k, OP_GROUPS_FIND);
-	return grows ? first : ix_new(c, IX_MAX, ix_sub(c, tickets->ix[1], last), first);
+	return grows ? first : ix_new(c, IX_MAX, ix_sub(c, IX(tickets, TILES), last), first);
 }
 
 static void draw_op(Kernel *k, Op *behind, Val *buffer, const Op *tickets)
@@ -90,9 +90,9 @@ static void draw_op(Kernel *k, Op *behind, Val *buffer, const Op *tickets)
 	op_in(k, draw, buffer, NULL);
 	if (ctas > 1)
 		op_ix(k, draw, ix_int(k, 0));
-	op_ix(k, draw, ix_mul(k->ctx, tickets->ix[2], turns));
-	op_ix(k, draw, tickets->ix[1]);
-	op_ix(k, draw, listed(k, behind->block, tickets, ix_mul(k->ctx, tickets->ix[2], turns)));
+	op_ix(k, draw, ix_mul(k->ctx, IX(tickets, STEP), turns));
+	op_ix(k, draw, IX(tickets, TILES));
+	op_ix(k, draw, listed(k, behind->block, tickets, ix_mul(k->ctx, IX(tickets, STEP), turns)));
 	if (ctas > 1) {
 		op_ix(k, draw, ix_int(k, (INT64_C(1) << ctas) - 1));
 		op_int(k, draw, A_SHARED, 1);
@@ -108,6 +108,6 @@ PASS_OF(tickets)
 	draw_op(k, last_name(at), buffer, tickets);
 	Op *get = op_append(k, at->block, OP_TICKET_GET, at->loc);
 	op_in(k, get, buffer, NULL);
-	op_ix(k, get, at->ix[0]);
-	op_ix(k, get, tickets->ix[1]);
+	op_ix(k, get, IX(at, TURN));
+	op_ix(k, get, IX(tickets, TILES));
 }

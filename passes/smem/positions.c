@@ -29,7 +29,7 @@ static Place walk_block(const Walk *w, Block *b, Place p);
 static const Ix *trips_of(const Walk *w, const Op *loop)
 {
 	int64_t lo, hi;
-	const Ix *trips = ix_sub(w->k->ctx, loop->ix[1], loop->ix[0]);
+	const Ix *trips = ix_sub(w->k->ctx, IX(loop, TO), IX(loop, FROM));
 	ix_range(trips, w->facts, &lo, &hi);
 	return lo >= 0 ? trips : ix_new(w->k->ctx, IX_MAX, trips, ix_int(w->k, 0));
 }
@@ -76,8 +76,8 @@ static const Ix *sum_of(const Walk *w, const Op *loop, const Ix *each)
 	if (varies_in(a, loop) || varies_in(b, loop) ||
 	    !ix_is(ix_simplify(c, ix_sub(c, line, each), w->facts), 0))
 		return NULL;
-	const Ix *trips = trips_of(w, loop), *last = ix_sub(c, loop->ix[1], ix_int(w->k, 1));
-	const Ix *ends = ix_mul(c, ix_add(c, loop->ix[0], last), trips);
+	const Ix *trips = trips_of(w, loop), *last = ix_sub(c, IX(loop, TO), ix_int(w->k, 1));
+	const Ix *ends = ix_mul(c, ix_add(c, IX(loop, FROM), last), trips);
 	return ix_add(c, ix_mul(c, a, trips), ix_mul(c, b, ix_div(c, ends, ix_int(w->k, 2))));
 }
 
@@ -123,7 +123,7 @@ static Place walk_loop(const Walk *w, Op *loop, Place p)
 	if (!is_known(w, loop->loc, p.before) || !is_known(w, loop->loc, each))
 		return (Place){NULL, NULL, NULL};
 	bool varies = varies_in(each, loop);
-	const Ix *here = ix_sub(c, ix_sym(c, loop->sym[0]), loop->ix[0]);
+	const Ix *here = ix_sub(c, ix_sym(c, loop->sym[0]), IX(loop, FROM));
 	const Ix *base = varies ? p.before : ix_add(c, p.before, ix_mul(c, here, each));
 	if (varies && !w->counts)
 		base = counter(w, loop, p.before, each);
@@ -138,7 +138,7 @@ static Place walk_loop(const Walk *w, Op *loop, Place p)
 static bool is_filled(const Walk *w, const Op *first, const Op *copy)
 {
 	for (const Op *op = first; op != copy; op = op->next)
-		if (op_fills(op, w->ring) && op->in[0].val == copy->in[0].val)
+		if (op_fills(op, w->ring) && IN(op, TO).val == IN(copy, TO).val)
 			return true;
 	return false;
 }
@@ -179,7 +179,7 @@ static Place walk_block(const Walk *w, Block *b, Place p)
 /* Behind the copy before it in the fill, with the tile that it takes. */
 static void pull(Op *copy, Op *behind)
 {
-	Op *tile = copy->in[1].val->def;
+	Op *tile = IN(copy, FROM).val->def;
 	op_remove(copy);
 	op_insert_after(behind, copy);
 	if (tile->block != copy->block)
@@ -198,7 +198,7 @@ static void join_fills(Block *b, const char *ring)
 			join_fills(op->body, ring);
 		if (!op_fills(op, ring))
 			continue;
-		bool joins = last && last->in[0].at == op->in[0].at, near = joins;
+		bool joins = last && IN(last, TO).at == IN(op, TO).at, near = joins;
 		for (const Op *between = last; near && between != op; between = between->next)
 			near = between == last || (op_rows[between->kind].flags & OPF_PURE);
 		if (joins && !near)

@@ -80,7 +80,7 @@ void workspace_meet(Kernel *k, Op *at, Val *workspace)
 {
 	const Op *launch = kernel_find(k, OP_LAUNCH);
 	Op *meet = op_before(k, at, OP_PARTS_MEET);
-	kernel_fact(k, ix_new(k->ctx, IX_LE, launch->ix[0], ix_int(k, SPLIT_CTAS)), "CTAs <= 2048",
+	kernel_fact(k, ix_new(k->ctx, IX_LE, IX(launch, X), ix_int(k, SPLIT_CTAS)), "CTAs <= 2048",
 		    "sums by workspace: CTAs that share tiles run at one time", at->loc);
 	op_in(k, meet, workspace, NULL);
 	op_ix(k, meet, number_of(k, group_of(k), 1, ix_int(k, 0)));

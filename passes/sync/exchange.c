@@ -57,7 +57,7 @@ static void sync_peers(Kernel *k, const char *ring, int64_t slots)
 		Op *get = next_on(put, ring, FX_R);
 		Op *from = beside(put, get), *to = beside(get, put);
 		sync_take_over(k, from, put, ring);
-		if (!on_first_lap(facts, put->in[0].at, slots))
+		if (!on_first_lap(facts, IN(put, TO).at, slots))
 			op_before(k, from, OP_BAR_CLUSTER);
 		if (!meet_between(from, to))
 			op_before(k, to, OP_BAR_CLUSTER);
@@ -81,7 +81,7 @@ static Op *meeting(Kernel *k, const Op *op, bool own)
 
 static bool is_meeting(const Op *op, const Op *like)
 {
-	return op->kind == like->kind && (!op->nix || op->ix[0] == like->ix[0]);
+	return op->kind == like->kind && (!op->nix || IX(op, NUMBER) == IX(like, NUMBER));
 }
 
 void sync_exchange(Kernel *k, const Op *ring)
@@ -98,7 +98,7 @@ void sync_exchange(Kernel *k, const Op *ring)
 	IxFacts facts = kernel_facts(k);
 	for (Op *op = first; op; op = op_next(op)) {
 		if (op_touches(op, name, FX_W)) {
-			if (!written && slots == 1 && !on_first_lap(facts, op->in[0].at, slots))
+			if (!written && slots == 1 && !on_first_lap(facts, IN(op, TO).at, slots))
 				op_insert_before(op, meeting(k, op, own));
 			written = true;
 		} else if (op_touches(op, name, FX_R)) {
@@ -121,7 +121,7 @@ static void all_meet(Kernel *k, Op *at)
 static void semaphore(Kernel *k, Block *b, OpKind kind, const Op *meet)
 {
 	Op *op = op_append(k, b, kind, meet->loc);
-	op_in(k, op, meet->in[0].val, NULL);
+	op_in(k, op, IN(meet, SPACE).val, NULL);
 	for (int i = 0; i < op_rows[kind].nix; i++)
 		op_ix(k, op, meet->ix[i]);
 	op_int(k, op, A_COUNT, attrs_int(&meet->attrs, A_COUNT, 1));

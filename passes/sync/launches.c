@@ -23,7 +23,7 @@ static const Val *tensor_of(const Operand *in)
 	while (v->arg < 0 && v->def && v->def->nin &&
 	       (v->type->kind == TY_TMAP ||
 		(v->type->kind == TY_TILE && v->type->space == SP_GLOBAL)))
-		v = v->def->in[0].val;
+		v = IN(v->def, OF).val;
 	return v->arg >= 0 && v->type->kind == TY_TILE ? v : NULL;
 }
 
@@ -63,7 +63,8 @@ static bool follows_loads(const Kernel *k, const Op *op)
 {
 	for (; op && op->kind != OP_ROLE; op = op_parent(op))
 		for (const Op *before = op->prev; before; before = before->prev)
-			if (before->kind == OP_MBAR_WAIT && brings_waited(k, before->in[0].val))
+			if (before->kind == OP_MBAR_WAIT &&
+			    brings_waited(k, IN(before, BARRIER).val))
 				return true;
 	return false;
 }
@@ -119,10 +120,9 @@ static bool reads_wait(const Kernel *k, const Val *tensor, const char **ring)
 		for (int i = 0; i < op->nin; i++) {
 			if (constant_read(k, op, i) != tensor)
 				continue;
-			const Op *to = op->in[0].val->def;
 			all &= has_waited(op);
-			if (has_waited(op) && op_done_by(op, DONE_BY_BARRIER) && to)
-				*ring = attrs_str(&to->attrs, A_RING, NULL);
+			if (has_waited(op) && op_done_by(op, DONE_BY_BARRIER))
+				*ring = attrs_str(&IN(op, TO).val->def->attrs, A_RING, NULL);
 		}
 	return all || *ring;
 }

@@ -138,13 +138,14 @@ static void release_late(const Sync *s, const Groups *groups, const Region *r, c
 		const Ix *at = ix_subst(c, r->at, name, ix_sub(c, here, n));
 		Op *release =
 			later ? arrive_if(s, by->last->loc,
-					  ix_new(c, IX_LE, n, ix_sub(c, here, g->loop->ix[0])), at)
+					  ix_new(c, IX_LE, n, ix_sub(c, here, IX(g->loop, FROM))),
+					  at)
 			      : arrive_op(s, by->last->loc, at, false);
 		op_insert_after(by->wait, release);
 	}
-	const Ix *trips = ix_sub(c, g->loop->ix[1], g->loop->ix[0]);
+	const Ix *trips = ix_sub(c, IX(g->loop, TO), IX(g->loop, FROM));
 	for (int back = 1; back <= later && l->drain && goes_on(s, g->loop); back++) {
-		const Ix *n = ix_int(k, back), *there = ix_sub(c, g->loop->ix[1], n);
+		const Ix *n = ix_int(k, back), *there = ix_sub(c, IX(g->loop, TO), n);
 		op_insert_after(l->drain, arrive_if(s, g->loop->loc, ix_new(c, IX_LE, n, trips),
 						    ix_subst(c, r->at, name, there)));
 	}

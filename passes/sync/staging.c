@@ -84,7 +84,7 @@ static bool together(const Op *a, const Op *b)
 	if (!x || !y)
 		return x == y &&
 		       op_parent(op_parent(op_parent(a))) == op_parent(op_parent(op_parent(b)));
-	return x->ix[0] == y->ix[0] && op_parent(x) == op_parent(y);
+	return IX(x, COND) == IX(y, COND) && op_parent(x) == op_parent(y);
 }
 
 /* Where no slot is written twice, nobody counts groups: the last group of a block takes in those
@@ -109,7 +109,7 @@ static bool have_met(const Op *at)
 {
 	const Op *role = op_role(at);
 	for (const Op *op = role; op != at; op = op_next(op))
-		if (op->kind == OP_BAR_SYNC && ix_is(op->ix[0], NAMED_OVER) &&
+		if (op->kind == OP_BAR_SYNC && ix_is(IX(op, NUMBER), NAMED_OVER) &&
 		    op_inside(at, op_parent(op)))
 			return true;
 	return false;

@@ -357,7 +357,7 @@ static bool ctas_share(const Kernel *k)
 static bool waits_for_bytes(const Kernel *k, const Op *role)
 {
 	for (const Op *op = role->body->first; op && op_inside(op, role); op = op_next(op))
-		if (op->kind == OP_MBAR_WAIT && sync_announces_loads(k, op->in[0].val))
+		if (op->kind == OP_MBAR_WAIT && sync_announces_loads(k, IN(op, BARRIER).val))
 			return true;
 	return false;
 }

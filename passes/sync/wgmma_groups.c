@@ -85,7 +85,7 @@ static bool is_apart(const Op *op, const Group *g)
 		return true;
 	if (op->kind != OP_FILL && !copy_row_of(op->kind))
 		return false;
-	const Val *to = op->in[0].val;
+	const Val *to = IN(op, TO).val;
 	bool apart = to->def && to->def->kind == OP_FRAG;
 	for (int i = 1; i < op->nin; i++)
 		apart &= op->in[i].val->type->space == SP_GLOBAL;

@@ -45,7 +45,7 @@ static int64_t growth(Ctx *c, const char *name, const Block *b)
 	int64_t more = 0;
 	const Ix *next = ix_add(c, ix_sym(c, name), ix_const(c, 1));
 	for (const Op *op = b->first; op && !more; op = op->next) {
-		const Ix *trips = op->kind == OP_FOR ? ix_sub(c, op->ix[1], op->ix[0]) : NULL;
+		const Ix *trips = op->kind == OP_FOR ? ix_sub(c, IX(op, TO), IX(op, FROM)) : NULL;
 		if (trips && !ix_is_const(ix_sub(c, ix_subst(c, trips, name, next), trips), &more))
 			more = 0;
 		if (op->body && !more)

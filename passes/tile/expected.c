@@ -21,14 +21,14 @@ static bool is_flat(const Tup *t)
 static bool is_plain_tile(Ctx *c, const Val *v)
 {
 	const Op *def = v->def;
-	const Layout *l = def && def->kind == OP_TILE ? def->in[0].val->type->layout : NULL;
-	return l && tensor_arg(def->in[0].val)->arg >= 0 && layout_rank(l) <= MODES_MOST &&
+	const Layout *l = def && def->kind == OP_TILE ? IN(def, OF).val->type->layout : NULL;
+	return l && tensor_arg(IN(def, OF).val)->arg >= 0 && layout_rank(l) <= MODES_MOST &&
 	       is_flat(l->shape) && is_flat(l->stride) && type_modes(c, v->type).n == 2;
 }
 
 static const char *plain_modes(const Kernel *k, const Op *op)
 {
-	const Layout *l = op->in[0].val->type->layout;
+	const Layout *l = IN(op, OF).val->type->layout;
 	(void)k;
 	return is_flat(l->shape) && is_flat(l->stride)
 		       ? NULL
@@ -105,12 +105,14 @@ static const char *spread(const Kernel *k, const Op *op)
 /* Registers and the slot that they are copied to or from. */
 static const char *of_slot(const Kernel *k, const Op *op)
 {
-	const Operand *to = &op->in[0], *from = &op->in[1];
+	if (op_is_mma(op))
+		return NULL;
+	const Operand *to = &IN(op, TO), *from = &IN(op, FROM);
 	bool loads = to->val->type->space == SP_REG && from->val->type->space == SP_SHARED;
 	bool stores = from->val->type->space == SP_REG && to->val->type->space == SP_SHARED;
 	int64_t skip = attrs_int(&op->attrs, A_SKIP, 0);
 	Spread unused;
-	if (op_is_mma(op) || (!loads && !stores))
+	if (!loads && !stores)
 		return NULL;
 	if (skip && (stores || from->val->type->layout->swizzle.b ||
 		     skip + layout_size_int(to->val->type->layout) >
@@ -196,7 +198,7 @@ static const char *positioned(const Kernel *k, const Op *op)
 
 static const char *within_warp(const Kernel *k, const Op *op)
 {
-	const Type *from = op->in[0].val->type;
+	const Type *from = IN(op, X).val->type;
 	(void)k;
 	return !from->tv || from->tv == op->out->type->tv || warps_of_row(op) == 1
 		       ? NULL

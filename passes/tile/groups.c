@@ -26,9 +26,9 @@ static int64_t rows_of(const Plane *p)
 static Op *of_groups(Here h, const Plane *p, OpKind kind)
 {
 	Op *op = op_before(h.k, h.at, kind);
-	op_in(h.k, op, p->grid->in[0].val, NULL);
-	op_ix(h.k, op, p->grid->ix[GROUP]);
-	op_ix(h.k, op, p->grid->ix[ROW]);
+	op_in(h.k, op, IN(p->grid, ENDS).val, NULL);
+	op_ix(h.k, op, IX(p->grid, GROUPS));
+	op_ix(h.k, op, IX(p->grid, ROWS));
 	op_int(h.k, op, A_ROWS, rows_of(p));
 	if (attrs_get(&p->grid->attrs, A_COUNTS))
 		op_int(h.k, op, A_COUNTS, 1);
@@ -73,7 +73,7 @@ static const Ix *one_each(Here h, const Plane *p, Op *grid, const Ix *all)
 static const Ix *heights(Here h, const Plane *p)
 {
 	Ctx *c = h.k->ctx;
-	const Ix *rows = p->grid->ix[ROW], *groups = p->grid->ix[GROUP],
+	const Ix *rows = IX(p->grid, ROWS), *groups = IX(p->grid, GROUPS),
 		 *tile = ix_int(h.k, rows_of(p));
 	if (attrs_get(&p->grid->attrs, A_COUNTS))
 		return ix_mul(c, ix_ceil_div(c, rows, tile), groups);
@@ -87,7 +87,7 @@ void groups_tiles(Here h, const Plane *p, Op *grid)
 	Ctx *c = h.k->ctx;
 	bool turns = attrs_int(&h.k->attrs, A_PERSISTENT, 0);
 	const Ix *most = ix_mul(c, heights(h, p), p->extent[1]);
-	ix_names(grid->ix[ROW], narrow_rows, h.k);
+	ix_names(IX(grid, ROWS), narrow_rows, h.k);
 	tiles_launch(h, p, turns ? ix_new(c, IX_MIN, most, tiles_at_once(h.k, p)) : most);
 	tiles_limit(h.k, most, grid->loc);
 	Op *count = of_groups(h, p, OP_GROUPS_COUNT);
@@ -130,12 +130,13 @@ void groups_read_first(Kernel *k)
 		first = first->next;
 	for (Op *op = kernel_find(k, OP_GROUPS_AT), *next; op; op = next) {
 		next = op_find_next(op, OP_GROUPS_AT);
-		ix_names(op->ix[1], narrow_rows, k);
+		ix_names(IX(op, ROWS), narrow_rows, k);
 		if (turns)
 			continue;
 		for (const Op *up = op->prev; up; up = up->prev)
 			if (up->kind == OP_LET)
-				op->ix[2] = ix_subst(k->ctx, op->ix[2], up->sym[0], up->ix[0]);
+				IX(op, WHICH) =
+					ix_subst(k->ctx, IX(op, WHICH), up->sym[0], IX(up, VALUE));
 		if (op == first)
 			continue;
 		op_remove(op);

@@ -16,9 +16,9 @@ static bool at_most(const Kernel *k, const Ix *x, const Ix *most)
 		return lo >= 0 || at_most(k, x->a, most) || at_most(k, x->b, most);
 	for (const Op *op = kernel_first(k); op && x->kind == IX_SYM; op = op_next(op))
 		if (op->nsym && op->sym[0] == x->name && op->kind == OP_LET)
-			return at_most(k, op->ix[0], most);
+			return at_most(k, IX(op, VALUE), most);
 		else if (op->nsym && op->sym[0] == x->name && op->kind == OP_FOR)
-			return at_most(k, ix_sub(k->ctx, op->ix[1], ix_int(k, 1)), most);
+			return at_most(k, ix_sub(k->ctx, IX(op, TO), ix_int(k, 1)), most);
 	return false;
 }
 
@@ -30,7 +30,7 @@ Op *tile_of(const Val *v)
 /* The tensor's, along one of its modes. */
 static const Ix *extent_along(const Op *tile, int mode)
 {
-	return tup_get(tile->in[0].val->type->layout->shape, mode)->leaf;
+	return tup_get(IN(tile, OF).val->type->layout->shape, mode)->leaf;
 }
 
 bool tile_lies_inside(const Kernel *k, const Op *tile, int mode)
@@ -49,16 +49,16 @@ static bool ends_alike(const Op *tile, int mode, const Op *other)
 		    extent_along(tile, mode) == extent_along(other, i) &&
 		    tup_get(parts, mode)->leaf == tup_get(other->out->type->layout->shape, i)->leaf)
 			return true;
-	return other->nin > 1 && ends_alike(tile, mode, other->in[1].val->def);
+	return other->nin > 1 && ends_alike(tile, mode, IN(other, INDEX).val->def);
 }
 
 bool tile_ends_as_outputs(const Kernel *k, const Op *tile, int mode)
 {
 	for (const Op *op = kernel_first(k); op; op = op_next(op)) {
 		bool stores = (op->kind == OP_COPY || op->kind == OP_STORE) && !combine_of(op) &&
-			      op->in[0].val->type->space == SP_GLOBAL;
-		const Op *out = stores ? tile_of(op->in[0].val) : NULL;
-		bool row = out && tensor_arg(out->in[0].val) != out->in[0].val; /* a vector */
+			      IN(op, TO).val->type->space == SP_GLOBAL;
+		const Op *out = stores ? tile_of(IN(op, TO).val) : NULL;
+		bool row = out && tensor_arg(IN(out, OF).val) != IN(out, OF).val; /* a vector */
 		if (out && !row && !ends_alike(tile, mode, out))
 			return false;
 	}
@@ -70,14 +70,14 @@ static void begin_beyond(Kernel *k, Op *tile, const Ix *outside, const Ix *end)
 {
 	Ctx *c = k->ctx;
 	const Ix *unit = ix_int(k, TMA_STRIDE * 8);
-	const Ix **at = &tile->ix[layout_map_modes(tile->in[0].val->type->layout).at[0]];
+	const Ix **at = &tile->ix[layout_map_modes(IN(tile, OF).val->type->layout).at[0]];
 	*at = ix_new(c, IX_MAX, *at,
 		     ix_mul(c, ix_mul(c, outside, unit), ix_ceil_div(c, end, unit)));
 }
 
 void tile_outside_map(Kernel *k, Op *tile)
 {
-	const Layout *l = tile->in[0].val->type->layout;
+	const Layout *l = IN(tile, OF).val->type->layout;
 	const Ix *end = extent_along(tile, layout_map_modes(l).at[0]);
 	for (int i = 0; i < tile->nix; i++)
 		if (ix_is(tup_get(l->stride, i)->leaf, 0) && !tile_lies_inside(k, tile, i))

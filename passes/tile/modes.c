@@ -52,7 +52,7 @@ static void crosses(const Flat *f, int mode, int64_t extent, const Ix *part)
 	DiagMsg *m = diag(f->k->ctx, f->of->loc, D_E0405,
 			  "a tile of %lld along mode %d of %s may lie in two parts of %s elements, "
 			  "each of which is a mode of its own to TMA",
-			  (long long)extent, mode, f->of->in[0].val->name, b.s);
+			  (long long)extent, mode, IN(f->of, OF).val->name, b.s);
 	if (ix_is_const(part, &v))
 		diag_remedy(f->k->ctx, m, "take a tile whose extent divides %s", b.s);
 	else
@@ -68,7 +68,7 @@ static void check_some(const Flat *f, int mode, const Ix *part)
 	ix_range(part, f->facts, &lo, &hi);
 	if (lo < 1)
 		diag(f->k->ctx, f->of->loc, D_E0405, "a part of mode %d of %s may have no element",
-		     mode, f->of->in[0].val->name);
+		     mode, IN(f->of, OF).val->name);
 }
 
 /* The parts of one mode, whose coordinate is x. */
@@ -105,7 +105,7 @@ Val *tensor_view(Kernel *k, Val *tensor, const Layout *l)
 	if (type == arg->type)
 		return arg;
 	for (Op *op = kernel_find(k, OP_VIEW); op; op = op_find_next(op, OP_VIEW))
-		if (op->in[0].val == arg && op->out->type == type)
+		if (IN(op, OF).val == arg && op->out->type == type)
 			return op->out;
 	Op *op = op_new(k, OP_VIEW, k->loc);
 	op_in(k, op, arg, NULL);
@@ -126,7 +126,7 @@ static void put_last(Flat *f, Op *op, const Layout *all, ModeList matrix)
 			at[n++] = i;
 	at[n++] = matrix.at[0];
 	at[n] = matrix.at[1];
-	op->in[0].val = tensor_view(f->k, op->in[0].val, layout_in_order(f->k->ctx, all, at));
+	IN(op, OF).val = tensor_view(f->k, IN(op, OF).val, layout_in_order(f->k->ctx, all, at));
 	for (int i = 0; i < f->n; i++)
 		ix[i] = op->ix[at[i]];
 	memcpy(op->ix, ix, sizeof *ix * (size_t)f->n);
@@ -136,7 +136,7 @@ static void put_last(Flat *f, Op *op, const Layout *all, ModeList matrix)
 
 static void flatten_tile(Kernel *k, Op *op)
 {
-	const Val *tensor = op->in[0].val;
+	const Val *tensor = IN(op, OF).val;
 	ModeList matrix = type_modes(k->ctx, op->out->type);
 	int first[MODES_MOST];
 	const Layout *l = tensor->type->layout, *all = layout_flat(k->ctx, l);
@@ -163,7 +163,7 @@ static void flatten_tile(Kernel *k, Op *op)
 PASS_OF(modes)
 {
 	for (Op *op = kernel_find(k, OP_TILE); op; op = op_find_next(op, OP_TILE))
-		if (!is_flat(op->in[0].val->type->layout))
+		if (!is_flat(IN(op, OF).val->type->layout))
 			flatten_tile(k, op);
 	for (int i = 0; i < k->args.n; i++) {
 		Val *v = k->args.at[i].val;

@@ -64,7 +64,7 @@ static Operand negated(Kernel *k, Op *sum, Operand x)
 static void fuse(Kernel *k, Op *sum, int at)
 {
 	const Op *mul = sum->in[at].val->def;
-	Operand a = mul->in[0], b = mul->in[1], c = sum->in[1 - at];
+	Operand a = IN(mul, X), b = IN(mul, Y), c = sum->in[1 - at];
 	if (sum->kind == OP_SUB && at)
 		a = negated(k, sum, a);
 	else if (sum->kind == OP_SUB)

@@ -50,9 +50,9 @@ static bool is_small(const Val *v)
 /* The tile of a vector that a copy brings into registers of its own; NULL: another copy. */
 static Op *vector_read(const Op *copy)
 {
-	if (copy->kind != OP_COPY || !is_small(copy->in[0].val))
+	if (copy->kind != OP_COPY || !is_small(IN(copy, TO).val))
 		return NULL;
-	Op *tile = copy->in[1].val->def, *frag = copy->in[0].val->def;
+	Op *tile = IN(copy, FROM).val->def, *frag = IN(copy, TO).val->def;
 	bool together = tile && frag && tile->next == frag && frag->next == copy;
 	return together && tile->kind == OP_TILE && frag->kind == OP_FRAG ? tile : NULL;
 }
@@ -100,11 +100,11 @@ static bool is_for_mma(const Op *loop, const Val *v)
 static void read_first(Ahead *a, const Op *tile, const Op *copy)
 {
 	Kernel *k = a->k;
-	const Val *v = copy->in[0].val;
+	const Val *v = IN(copy, TO).val;
 	Op *there = clone_before(k, a->loop, tile);
-	op_of_tensor(k, there, tile->in[0].val, tile->out, NULL);
+	op_of_tensor(k, there, IN(tile, OF).val, tile->out, NULL);
 	for (int i = 0; i < tile->nix; i++)
-		op_ix(k, there, ix_subst(k->ctx, tile->ix[i], a->loop->sym[0], a->loop->ix[0]));
+		op_ix(k, there, ix_subst(k->ctx, tile->ix[i], a->loop->sym[0], IX(a->loop, FROM)));
 	Val *from = op_result(k, there, "t", tile->out->type);
 	Val *to = op_result(k, clone_before(k, a->loop, v->def), v->name, v->type);
 	Op *read = clone_before(k, a->loop, copy);
@@ -170,13 +170,13 @@ static const Ix *place_later(const Ahead *a, const Op *tile, int i, const Ix *at
 static void cache_behind(Ahead *a, Op *op, const Op *copy, const Ix *at, int by)
 {
 	Kernel *k = a->k;
-	const Op *tile = copy->in[1].val->def;
+	const Op *tile = IN(copy, FROM).val->def;
 	Op *there = op_new(k, OP_TILE, copy->loc), *prefetch = op_new(k, OP_PREFETCH, copy->loc);
 	there->attrs = tile->attrs;
-	op_in(k, there, tile->in[0].val, NULL);
+	op_in(k, there, IN(tile, OF).val, NULL);
 	for (int i = 0; i < tile->nix; i++)
 		op_ix(k, there, place_later(a, tile, i, at, by));
-	op_in(k, prefetch, op->in[0].val, NULL);
+	op_in(k, prefetch, IN(op, TO).val, NULL);
 	op_in(k, prefetch, op_result(k, there, "t", tile->out->type), NULL);
 	op_insert_after(op, prefetch);
 	op_insert_after(op, there);
@@ -184,13 +184,13 @@ static void cache_behind(Ahead *a, Op *op, const Op *copy, const Ix *at, int by)
 
 static bool is_urgent(const Ahead *a, const Op *copy)
 {
-	return ptrmap_get(&a->urgent, copy->in[0].val);
+	return ptrmap_get(&a->urgent, IN(copy, TO).val);
 }
 
 /* What a read will take some iterations later is on its way into the cache by then. */
 static void cache_later(Ahead *a, Op *copy)
 {
-	const Op *frag = copy->in[0].val->def;
+	const Op *frag = IN(copy, TO).val->def;
 	const Ix *at = ix_sym(a->k->ctx, a->loop->sym[0]);
 	if (is_urgent(a, copy))
 		cache_behind(a, copy, copy, at, URGENT);
@@ -201,15 +201,15 @@ static void cache_later(Ahead *a, Op *copy)
 /* Behind the first read what the next ones take, of the iterations before which none can. */
 static void cache_first(Ahead *a, const Op *copy)
 {
-	Op *first = ptrmap_get(&a->urgent, copy->in[0].val);
+	Op *first = ptrmap_get(&a->urgent, IN(copy, TO).val);
 	for (int by = URGENT; first && by > 0; by--)
-		cache_behind(a, first, copy, a->loop->ix[0], by);
+		cache_behind(a, first, copy, IX(a->loop, FROM), by);
 }
 
 /* Reads come from the next iteration's place. */
 static void read_next(Ahead *a, Op *copy)
 {
-	Op *frag = copy->in[0].val->def, *tile = copy->in[1].val->def;
+	Op *frag = IN(copy, TO).val->def, *tile = IN(copy, FROM).val->def;
 	for (int i = 0; i < tile->nix; i++)
 		tile->ix[i] = place_later(a, tile, i, ix_sym(a->k->ctx, a->loop->sym[0]), 1);
 	behind_mma(a->loop, copy);
@@ -236,7 +236,7 @@ static Val *left(Ahead *a, const Val *v)
 static bool is_of_these(const Ahead *a, const Op *op)
 {
 	return (op->out && is_ahead(a, op->out)) ||
-	       (op->kind == OP_COPY && is_ahead(a, op->in[0].val));
+	       (op->kind == OP_COPY && is_ahead(a, IN(op, TO).val));
 }
 
 static void replace_uses(Ahead *a)
@@ -288,7 +288,7 @@ static void read_ahead(Kernel *k, Op *loop)
 		block_append(loop->body, a.others.at[i]);
 	}
 	for (int i = 0; i < a.reads.n; i++)
-		leave(&a, a.reads.at[i]->in[0].val);
+		leave(&a, IN(a.reads.at[i], TO).val);
 	for (int i = 0; i < a.others.n; i++)
 		leave(&a, a.others.at[i]->out);
 }

@@ -77,14 +77,14 @@ static bool goes_over(const Kernel *k, const Op *loop, const Op *at, const char 
 		if (in->kind != OP_FOR || in->sym[0] != name)
 			continue;
 		const Ix *first = ix_sym(c, loop->sym[0]);
-		if (!ix_is_const(ix_simplify(c, ix_sub(c, in->ix[1], in->ix[0]), facts), &n) ||
-		    n < 1 || in->ix[0] != ix_mul(c, first, ix_int(k, n)))
+		if (!ix_is_const(ix_simplify(c, ix_sub(c, IX(in, TO), IX(in, FROM)), facts), &n) ||
+		    n < 1 || IX(in, FROM) != ix_mul(c, first, ix_int(k, n)))
 			return false;
 		trips = ix_ceil_div(c, trips, ix_int(k, n));
 		name = loop->sym[0];
 	}
 	return name == loop->sym[0] &&
-	       ix_is(ix_simplify(c, ix_sub(c, loop->ix[1], trips), facts), 0);
+	       ix_is(ix_simplify(c, ix_sub(c, IX(loop, TO), trips), facts), 0);
 }
 
 /* What says where the group lies along that mode, of which the tile has a part; NULL: it is no
@@ -92,7 +92,7 @@ static bool goes_over(const Kernel *k, const Op *loop, const Op *at, const char 
 static const Op *group_along(const Kernel *k, const Op *tile, int mode)
 {
 	const Op *at = kernel_find(k, OP_GROUPS_AT);
-	while (at && tile->in[0].at != ix_sym(k->ctx, at->sym[1]))
+	while (at && IN(tile, OF).at != ix_sym(k->ctx, at->sym[1]))
 		at = op_find_next(at, OP_GROUPS_AT);
 	return at && tile_end_mode(k, tile->out) == mode ? at : NULL;
 }
@@ -127,10 +127,10 @@ static void narrow(void *user, const char *name)
 /* Whether the copy brings zeros in trips that the loop does not have. */
 static bool ends_with_tensor(Kernel *k, const Op *loop, const Op *copy)
 {
-	const Op *tile = copy->in[1].val->def;
+	const Op *tile = IN(copy, FROM).val->def;
 	if (!tile || tile->kind != OP_TILE || tile->nin > 1)
 		return false;
-	const Layout *l = tile->in[0].val->type->layout;
+	const Layout *l = IN(tile, OF).val->type->layout;
 	for (const Op *in = op_parent(copy); in; in = in == loop ? NULL : op_parent(in)) {
 		int64_t step = 0;
 		int mode = in->kind == OP_FOR ? mode_along(k, tile, in->sym[0], &step) : -1;
@@ -150,7 +150,7 @@ static bool ends_with_tensor(Kernel *k, const Op *loop, const Op *copy)
 
 static bool goes_along(const Op *copy, const char *name)
 {
-	const Op *tile = copy->in[1].val->def;
+	const Op *tile = IN(copy, FROM).val->def;
 	bool along = false;
 	for (int m = 0; tile && tile->kind == OP_TILE && tile->nin == 1 && m < tile->nix; m++)
 		along |= ix_uses(tile->ix[m], name);
@@ -163,7 +163,7 @@ static const Op *loads_behind(Kernel *k, const Op *loop, const Op *mma)
 	const Op *wrong = mma;
 	for (const Op *op = loop->body->first; op && op_inside(op, loop); op = op_next(op))
 		for (int i = 1; i <= 2 && op->kind == OP_COPY; i++) {
-			if (op->in[0].val != mma->in[i].val)
+			if (IN(op, TO).val != mma->in[i].val)
 				continue;
 			bool ends = ends_with_tensor(k, loop, op);
 			if (!ends && goes_along(op, loop->sym[0]))
@@ -186,7 +186,7 @@ static bool names(const Op *op, const Val *v)
 
 static bool overwrites(const Op *op, const Val *v)
 {
-	return (op->kind == OP_FILL || op->kind == OP_COPY) && op->in[0].val == v;
+	return (op->kind == OP_FILL || op->kind == OP_COPY) && IN(op, TO).val == v;
 }
 
 /* The only op that uses the value; NULL: there are others. */
@@ -207,14 +207,14 @@ static const Op *only_use(const Kernel *k, const Val *v)
 static bool adds_to(const Kernel *k, const Op *op, const Val *acc)
 {
 	if (op_is_mma(op))
-		return op->in[0].val == acc && op->in[1].val != acc && op->in[2].val != acc;
-	if (op->kind == OP_COPY && op->in[0].val == acc) {
-		const Op *sum = op->in[1].val->def;
+		return IN(op, TO).val == acc && IN(op, A).val != acc && IN(op, B).val != acc;
+	if (op->kind == OP_COPY && IN(op, TO).val == acc) {
+		const Op *sum = IN(op, FROM).val->def;
 		return sum && sum->kind == OP_ADD && names(sum, acc);
 	}
 	const Op *use =
-		op->kind == OP_ADD && op->in[0].val != op->in[1].val ? only_use(k, op->out) : NULL;
-	return use && use->kind == OP_COPY && use->in[0].val == acc;
+		op->kind == OP_ADD && IN(op, X).val != IN(op, Y).val ? only_use(k, op->out) : NULL;
+	return use && use->kind == OP_COPY && IN(use, TO).val == acc;
 }
 
 static bool is_zero_at_first(const Op *op)
@@ -231,7 +231,7 @@ static bool is_of_trip(const Kernel *k, const Op *loop, const Val *frag)
 		if (!names(op, frag))
 			continue;
 		bool begins = op_parent(op) == loop && is_zero_at_first(op);
-		bool writes = op_effect(op, 0) & FX_W && op->in[0].val == frag;
+		bool writes = op_effect(op, 0) & FX_W && IN(op, TO).val == frag;
 		if (writes && !begins && !(begun && adds_to(k, op, frag) && op_is_mma(op)))
 			return false;
 		begun |= begins;
@@ -246,10 +246,10 @@ static bool is_zero_behind(const Kernel *k, const Op *loop, const Val *v)
 	if (def->kind == OP_FRAG)
 		return is_of_trip(k, loop, v);
 	if (def->kind == OP_MUL)
-		return is_zero_behind(k, loop, def->in[0].val) ||
-		       is_zero_behind(k, loop, def->in[1].val);
+		return is_zero_behind(k, loop, IN(def, X).val) ||
+		       is_zero_behind(k, loop, IN(def, Y).val);
 	return (def->kind == OP_CVT || def->kind == OP_NEG) &&
-	       is_zero_behind(k, loop, def->in[0].val);
+	       is_zero_behind(k, loop, IN(def, X).val);
 }
 
 /* Functions that have a pole: of zeros, too. */
@@ -270,7 +270,7 @@ static const Op *adds_behind(const Kernel *k, const Op *loop, const Val *sum)
 			return op;
 		if (op->kind != OP_ADD || !names(op, sum) || !adds_to(k, op, sum))
 			continue;
-		if (!is_zero_behind(k, loop, op->in[op->in[0].val == sum].val))
+		if (!is_zero_behind(k, loop, op->in[IN(op, X).val == sum].val))
 			return op;
 	}
 	return NULL;
@@ -324,7 +324,7 @@ static void shift(Kernel *k, const Op *loop, const char *name, const Ix *by)
 static void cut(Kernel *k, Op *loop)
 {
 	Ctx *c = k->ctx;
-	const Ix *each = ix_ceil_div(c, loop->ix[1], ix_int(k, split_parts(k)));
+	const Ix *each = ix_ceil_div(c, IX(loop, TO), ix_int(k, split_parts(k)));
 	Op *len = op_before(k, loop, OP_LET), *from = op_before(k, loop, OP_LET);
 	const char *trips = kernel_fresh(k, "trips"), *first = kernel_fresh(k, "first");
 	op_sym(k, len, trips);
@@ -332,8 +332,8 @@ static void cut(Kernel *k, Op *loop)
 	op_sym(k, from, first);
 	op_ix(k, from, ix_mul(c, owner_part(k), ix_sym(c, trips)));
 	const Ix *at = ix_add(c, ix_sym(c, first), ix_sym(c, loop->sym[0]));
-	shift(k, loop, loop->sym[0], ix_new(c, IX_MIN, at, loop->ix[1]));
-	loop->ix[1] = each;
+	shift(k, loop, loop->sym[0], ix_new(c, IX_MIN, at, IX(loop, TO)));
+	IX(loop, TO) = each;
 }
 
 /* All threads of a cluster meet where sums are exchanged, but those that have exited: who only
@@ -367,7 +367,7 @@ static bool can_split(Kernel *k, const Op *loop)
 	static const char whole[] = "leave split_k out";
 	if (op_parent(loop) && op_parent(op_parent(loop)))
 		return refuse(k, loop->loc, "the loop over k stands in another loop", whole);
-	if (loop->nsym > 1 || !ix_is(loop->ix[0], 0))
+	if (loop->nsym > 1 || !ix_is(IX(loop, FROM), 0))
 		return refuse(k, loop->loc, "the loop over k does not begin with the first tile",
 			      whole);
 	for (const Op *mma = kernel_mma(k, NULL); mma; mma = kernel_mma(k, mma)) {
@@ -388,7 +388,7 @@ static bool can_split(Kernel *k, const Op *loop)
 static bool adds_nothing_behind(Kernel *k, const Op *loop, const Val *sum)
 {
 	Ctx *c = k->ctx;
-	const Ix *over = ix_mod(c, loop->ix[1], ix_int(k, split_parts(k)));
+	const Ix *over = ix_mod(c, IX(loop, TO), ix_int(k, split_parts(k)));
 	const Op *op = adds_behind(k, loop, sum);
 	if (!op || ix_is(ix_simplify(c, over, kernel_facts(k)), 0))
 		return true;

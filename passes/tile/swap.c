@@ -112,7 +112,7 @@ static bool is_in_loop(const Swap *w, const Op *op)
 
 static void check_reduce(const Swap *w, const Op *op)
 {
-	const Val *from = op->in[0].val, *to = op->out;
+	const Val *from = IN(op, X).val, *to = op->out;
 	if (val_extent(to, 0) != 1 && val_extent(to, 1) != 1)
 		refuse(w, op,
 		       "groups of rows would be groups of columns of the transposed tile, which "
@@ -141,9 +141,9 @@ static void check_operands(const Swap *w)
 {
 	bool accumulates = false;
 	for (Op *op = kernel_mma(w->k, NULL); op; op = kernel_mma(w->k, op))
-		accumulates |= !is_turned(w, op->in[0].val);
+		accumulates |= !is_turned(w, IN(op, TO).val);
 	for (Op *op = kernel_mma(w->k, NULL); op && accumulates; op = kernel_mma(w->k, op))
-		if (is_registers(op->in[1].val) || is_registers(op->in[2].val))
+		if (is_registers(IN(op, A).val) || is_registers(IN(op, B).val))
 			refuse(w, op,
 			       "an operand is computed from an accumulator, which is transposed",
 			       "leave swap out, and make it operand A: mm(P, sB)");
@@ -212,8 +212,8 @@ static Val *turned_tile(Swap *w, Val *tile)
 	if (turned || (tile_span(k, tile, 0) == 1 && tile_span(k, tile, 1) == 1))
 		return turned ? turned : tile;
 	turned_modes(k, tile, at);
-	Val *view = tensor_view(k, old->in[0].val,
-				layout_in_order(k->ctx, old->in[0].val->type->layout, at));
+	Val *view = tensor_view(k, IN(old, OF).val,
+				layout_in_order(k->ctx, IN(old, OF).val->type->layout, at));
 	Op *op = op_before(k, old, OP_TILE);
 	op_of_tensor(k, op, view, tile, at);
 	turn_indices(w, op, tile, at);
@@ -240,30 +240,30 @@ static void turn_inside(Swap *w, Op *op)
 {
 	const Attr *edges = attrs_get(&op->attrs, A_EDGES);
 	int64_t turned[2] = {edges->i[1], edges->i[0]};
-	op->in[1].val = turned_tile(w, op->in[1].val);
+	IN(op, FROM).val = turned_tile(w, IN(op, FROM).val);
 	op_ints(w->k, op, A_EDGES, turned, 2);
 }
 
 /* What a row is reduced to is joined from all of it: each warp joins what it has. */
 static void join_whole(Op *join)
 {
-	const Op *reduce = join->in[1].val->def;
+	const Op *reduce = IN(join, FROM).val->def;
 	if (reduce && reduce->kind == OP_REDUCE && combine_of(reduce) == combine_of(join) &&
-	    val_extent(reduce->in[0].val, 0) > 1)
-		join->in[1].val = reduce->in[0].val;
+	    val_extent(IN(reduce, X).val, 0) > 1)
+		IN(join, FROM).val = IN(reduce, X).val;
 }
 
 /* Columns that have become rows are reduced by the lanes that hold them. */
 static void join_rows(Kernel *k, Op *join)
 {
-	Val *from = join->in[1].val, *to = join->in[0].val;
+	Val *from = IN(join, FROM).val, *to = IN(join, TO).val;
 	if (val_extent(from, 1) == 1 || tile_span(k, to, 1) != 1 || tile_span(k, to, 0) == 1)
 		return;
 	Op *reduce = op_before(k, join, OP_REDUCE);
 	op_in(k, reduce, from, NULL);
 	op_str(k, reduce, A_COMBINE, combine_of(join)->name);
 	const Layout *l = layout_2d(k->ctx, val_extent(from, 0), 1, 1, 0);
-	join->in[1].val = op_result(k, reduce, "r", type_frag(k->ctx, EL_F32, l, NULL));
+	IN(join, FROM).val = op_result(k, reduce, "r", type_frag(k->ctx, EL_F32, l, NULL));
 }
 
 static void turn_copy(Swap *w, Op *op)
@@ -273,7 +273,7 @@ static void turn_copy(Swap *w, Op *op)
 		if (is_turned(w, op->in[1 - i].val) && v->def && v->def->kind == OP_TILE)
 			op->in[i].val = turned_tile(w, v);
 	}
-	if (combine_of(op) && is_turned(w, op->in[1].val)) {
+	if (combine_of(op) && is_turned(w, IN(op, FROM).val)) {
 		join_whole(op);
 		join_rows(w->k, op);
 	}

@@ -75,7 +75,7 @@ static const Val *output_tile(const Kernel *k)
 	const Val *most = NULL;
 	int64_t elements = 0;
 	for (const Op *op = kernel_find(k, OP_COPY); op; op = op_find_next(op, OP_COPY)) {
-		const Val *to = op->in[0].val;
+		const Val *to = IN(op, TO).val;
 		if (!to->def || to->def->kind != OP_TILE || combine_of(op))
 			continue;
 		int64_t n = (int64_t)val_extent(to, tile_mode(k, to, 0)) *

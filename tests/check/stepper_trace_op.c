@@ -43,9 +43,9 @@ static void trace_generic(Tracer *r, const Op *op, uint32_t lanes)
 {
 	bool unit = op->kind == OP_ST_UNIT;
 	bool second = op->kind == OP_ST_STAGED || op->kind == OP_LD_PEER;
-	trace_bytes(r, op, unit ? UNIT_BYTE : second, lanes);
+	trace_bytes(r, op, unit ? IX_PLACE(op, BYTE) : second, lanes);
 	if (unit)
-		trace_bytes(r, op, UNIT_BEFORE, lanes);
+		trace_bytes(r, op, IX_PLACE(op, BEFORE), lanes);
 }
 
 static int64_t box_bytes(const Op *map, const Operand *in)

@@ -41,7 +41,7 @@ static bool is_acc(const Reader *r, const Val *v)
 static const Val *whole_of(const Val *v)
 {
 	while (v->def && v->def->kind == OP_PART)
-		v = v->def->in[0].val;
+		v = IN(v->def, OF).val;
 	return v;
 }
 
@@ -71,7 +71,7 @@ bool read_is_aligned(const Op *op)
 /* Nothing writes it while the kernel runs, or while the launch ahead ran. */
 bool read_is_constant(const Kernel *k, const Operand *in)
 {
-	const Val *v = in->val->type->kind == TY_TMAP ? in->val->def->in[0].val : in->val;
+	const Val *v = in->val->type->kind == TY_TMAP ? IN(in->val->def, OF).val : in->val;
 	return v->arg >= 0 && k->args.at[v->arg].is_constant;
 }
 
@@ -270,7 +270,7 @@ static void note_loop(Reader *r, Loops *at, const Op *op, int depth)
 {
 	if (read_is_plain(op) || r->p->sized)
 		return;
-	const Ix *from = stage(&r->lets, op->ix[0]), *to = stage(&r->lets, op->ix[1]);
+	const Ix *from = stage(&r->lets, IX(op, FROM)), *to = stage(&r->lets, IX(op, TO));
 	Simple trip = read_simple(r, read_trips(r, from, to));
 	bool shared = r->p->tree && trip.x->kind == IX_MIN; /* unless another leads it */
 	if (shared || !is_short(trip.x, trip.hi) || (is_in_role(op) && is_outer(r, trip.x, depth)))
@@ -337,7 +337,7 @@ static void note_outer(Reader *r, const Op *op, int depth, int n)
 {
 	if (!r->p->tree || r->loops.n == n || r->loops.at[n].op == op || read_is_once(r, op))
 		return;
-	const Ix *from = stage(&r->lets, op->ix[0]), *to = stage(&r->lets, op->ix[1]);
+	const Ix *from = stage(&r->lets, IX(op, FROM)), *to = stage(&r->lets, IX(op, TO));
 	Simple trip = read_simple(r, read_trips(r, from, to));
 	for (int i = n; i < r->loops.n; i++)
 		r->loops.at[i].depth++;
@@ -452,7 +452,7 @@ static void find_lets(Reader *r)
 				read_put_names(r, op, v);
 			else if (read_is_loop(op) && !read_outer_loop(op))
 				vec_push(r->p->arena, &v->names,
-					 ((Named){op->sym[0], ix_add(v->ctx, stage(v, op->ix[0]),
+					 ((Named){op->sym[0], ix_add(v->ctx, stage(v, IX(op, FROM)),
 								     ix_sym(v->ctx, r->p->tile))}));
 		v->before = NEW(r->p->arena, PtrMap);
 		v->before->arena = r->p->arena;

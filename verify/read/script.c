@@ -84,7 +84,7 @@ static bool reads_by_turns(const Op *op)
 static bool walk_turns(Reader *r, const Op *op, int64_t from, int64_t to)
 {
 	Ctx *c = r->p->k->ctx;
-	const Ix *first = op->kind == OP_FOR_RING ? read_expr(r, op->ix[2]) : NULL;
+	const Ix *first = op->kind == OP_FOR_RING ? read_expr(r, IX(op, OFFSET)) : NULL;
 	int names = r->view.names.n, counters = op->kind == OP_FOR ? op->nsym - 1 : 0;
 	const Ix **carried = NEWN(r->p->arena, const Ix *, counters + 1);
 	for (int j = 0; j < counters; j++)
@@ -127,21 +127,21 @@ static void put_short(Reader *r, Item *it)
 	if (led || !ix_is_const(it->from, NULL)) {
 		read_put_name(r, op->sym[0], ix_add(c, it->from, name));
 		it->to = led ? read_led_by(r, led)
-			     : stage(&r->view, read_trips(r, stage(&r->lets, op->ix[0]),
-							  stage(&r->lets, op->ix[1])));
+			     : stage(&r->view, read_trips(r, stage(&r->lets, IX(op, FROM)),
+							  stage(&r->lets, IX(op, TO))));
 		it->from = ix_const(c, 0);
 		done = name;
 	}
 	if (op->kind == OP_FOR_RING)
-		read_put_ring(r, op, ix_add(c, read_expr(r, op->ix[2]), done));
+		read_put_ring(r, op, ix_add(c, read_expr(r, IX(op, OFFSET)), done));
 }
 
 /* Threads copy elements of a buffer into a tensor there, in loops too or under conditions alone. */
 static bool copies_out(const Op *op, bool loops)
 {
 	for (const Op *in = op->body->first; in; in = in->next)
-		if ((in->nin == 2 && read_in_space(&in->in[0], SP_GLOBAL) &&
-		     read_in_space(&in->in[1], SP_SHARED)) ||
+		if ((HAS_IN(in, TO) && read_in_space(&IN(in, TO), SP_GLOBAL) && HAS_IN(in, FROM) &&
+		     read_in_space(&IN(in, FROM), SP_SHARED)) ||
 		    (in->body && (loops || in->kind == OP_IF) && copies_out(in, loops)))
 			return read_only_reads(op);
 	return false;
@@ -163,8 +163,8 @@ static bool walk_loop(Reader *r, const Op *op)
 	Item *it = read_item(r, ITEM_LOOP, op);
 	if (read_is_shared_loop(r, op))
 		return walk_shared(r, op);
-	it->from = read_expr(r, op->ix[0]);
-	it->to = read_expr(r, op->ix[1]);
+	it->from = read_expr(r, IX(op, FROM));
+	it->to = read_expr(r, IX(op, TO));
 	bool unroll = read_is_once(r, op) || (r->p->sized && (!read_is_plain(op) || has_guard(op)));
 	bool known = ix_is_const(it->from, &from) && ix_is_const(it->to, &to);
 	if (known && to <= from && copies_out(op, true))

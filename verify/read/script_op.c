@@ -90,7 +90,7 @@ static bool put_barrier(Reader *r, const Op *op, StepKind kind, int64_t id, int6
 static bool put_named(Reader *r, const Op *op, StepKind kind)
 {
 	int64_t id;
-	if (!ix_is_const(read_expr(r, op->ix[0]), &id))
+	if (!ix_is_const(read_expr(r, IX(op, NUMBER)), &id))
 		return read_problem(r, D_W0411, op->loc, "a barrier whose number a run decides");
 	return put_barrier(r, op, kind, id, attrs_int(&op->attrs, A_THREADS, 0));
 }
@@ -112,7 +112,7 @@ static bool find_arrivals(Reader *r, const Op *op, uint32_t *lanes)
 {
 	Ctx *c = r->p->k->ctx;
 	const char *lane = ctx_str(c, "lane");
-	const Ix *to = read_expr(r, op->ix[0]);
+	const Ix *to = read_expr(r, IX(op, RANK));
 	if (!r->which && ix_uses(to, lane))
 		return read_problem(
 			r, D_W0411, op->loc,
@@ -147,7 +147,7 @@ static bool put_arrivals(Reader *r, const Op *op, int64_t n)
 		it->step.n = (int32_t)n;
 		it->step.lanes = (int8_t)__builtin_popcount(lanes[to]);
 		it->which = r->which ? lanes[to] : 0;
-		set_key(r, it, &op->in[0], to, STEP_ARRIVE);
+		set_key(r, it, &IN(op, BARRIER), to, STEP_ARRIVE);
 		read_put(r, it, STEP_ARRIVE);
 		if (to == r->s->rank)
 			continue;
@@ -166,9 +166,11 @@ static bool put_mbar(Reader *r, const Op *op, StepKind kind, int64_t n)
 	if (op->kind == OP_MBAR_ARRIVE && op->nix)
 		return put_arrivals(r, op, n);
 	it->step.n = (int32_t)n;
-	set_key(r, it, &op->in[0], r->s->rank, kind);
-	if (kind == STEP_WAIT || (kind == STEP_INIT && op->nix))
-		it->number = read_expr(r, op->ix[0]);
+	set_key(r, it, &IN(op, BARRIER), r->s->rank, kind);
+	if (HAS_IX(op, PHASE))
+		it->number = read_expr(r, IX(op, PHASE));
+	else if (HAS_IX(op, COUNT))
+		it->number = read_expr(r, IX(op, COUNT));
 	read_put(r, it, kind);
 	return true;
 }
@@ -178,7 +180,7 @@ static bool put_plain(Reader *r, const Op *op, StepKind kind)
 	Item *it = read_item(r, ITEM_STEP, op);
 	it->step.n = (int32_t)attrs_int(&op->attrs, kind == STEP_REGS ? A_REGS : A_N, 0);
 	if (op->nin)
-		set_key(r, it, &op->in[0], r->s->rank, kind);
+		set_key(r, it, &IN(op, BARRIER), r->s->rank, kind);
 	read_put(r, it, kind);
 	return true;
 }
@@ -243,7 +245,7 @@ static bool put_load_to(Reader *r, const Op *op, int to)
 	}
 	it->step.mask = read_part(r, op, r->s->rank, to, &bytes);
 	it->step.n = (int32_t)bytes;
-	it->step.constant = read_is_constant(r->p->k, &op->in[1]);
+	it->step.constant = HAS_IN(op, MAP) && read_is_constant(r->p->k, &IN(op, MAP));
 	if (!it->step.mask || it->step.cell < 0 || it->step.key < 0)
 		return read_problem(r, D_W0411, op->loc, "a load into a place that a run decides");
 	read_put(r, it, STEP_LOAD);
@@ -280,8 +282,9 @@ static bool box_beyond(Reader *r, const Op *op, int64_t first)
 			    ctx_strf(r->p->k->ctx,
 				     "a box of %d bytes from byte %lld of a slot of %%%s, which "
 				     "has %d",
-				     (int)read_box_bytes(op), (long long)first, op->in[0].val->name,
-				     (int)type_slot_bytes(op->in[0].val->type)));
+				     (int)read_box_bytes(op), (long long)first,
+				     IN(op, FROM).val->name,
+				     (int)type_slot_bytes(IN(op, FROM).val->type)));
 }
 
 /* Where the lane decides it: each that may do it is within the slot. */
@@ -309,8 +312,8 @@ static bool put_within(Reader *r, Item *it, const Op *op)
 	int64_t bytes = read_box_bytes(op), v;
 	if (!bytes || !op->nix)
 		return read_problem(r, D_W0411, op->loc, "a copy of a box that no map describes");
-	it->at_byte = read_expr(r, op->ix[0]);
-	it->last_byte = type_slot_bytes(op->in[0].val->type) - bytes;
+	it->at_byte = read_expr(r, IX(op, BYTE));
+	it->last_byte = type_slot_bytes(IN(op, FROM).val->type) - bytes;
 	if (ix_uses(it->at_byte, ctx_str(r->p->k->ctx, "lane"))) {
 		bool ok = lanes_within(r, it);
 		it->at_byte = NULL;
@@ -358,7 +361,7 @@ static bool find_rank(Reader *r, const Op *op, int *rank)
 {
 	int64_t v = r->s->rank;
 	bool peer = op_rows[op->kind].effects & FX_PEER;
-	if (peer && !ix_is_const(read_expr(r, op->ix[0]), &v))
+	if (peer && !ix_is_const(read_expr(r, IX(op, RANK)), &v))
 		return read_problem(r, D_W0411, op->loc, "a read in a CTA that a run decides");
 	if (v < 0 || v >= r->p->ctas)
 		return read_problem(r, D_E0412, op->loc,

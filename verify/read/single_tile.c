@@ -12,8 +12,8 @@ static bool is_truth(const Ix *x)
 /* Where that is decided. */
 bool read_is_once(const Reader *r, const Op *op)
 {
-	return r->p->once && !read_outer_loop(op) && ix_is(op->ix[0], 0) && is_truth(op->ix[1]) &&
-	       stage(&r->lets, op->ix[1]) == r->p->once_is;
+	return r->p->once && !read_outer_loop(op) && ix_is(IX(op, FROM), 0) &&
+	       is_truth(IX(op, TO)) && stage(&r->lets, IX(op, TO)) == r->p->once_is;
 }
 
 const Ix *program_once(const Kernel *k)
@@ -23,9 +23,9 @@ const Ix *program_once(const Kernel *k)
 		bool loop = op->kind == OP_FOR || op->kind == OP_FOR_RING;
 		if (op->kind == OP_LET)
 			vec_push(ctx_arena(k->ctx), &v.names,
-				 ((Named){op->sym[0], stage(&v, op->ix[0])}));
-		if (loop && !read_outer_loop(op) && ix_is(op->ix[0], 0) && is_truth(op->ix[1]))
-			return stage(&v, op->ix[1]);
+				 ((Named){op->sym[0], stage(&v, IX(op, VALUE))}));
+		if (loop && !read_outer_loop(op) && ix_is(IX(op, FROM), 0) && is_truth(IX(op, TO)))
+			return stage(&v, IX(op, TO));
 	}
 	return NULL;
 }

@@ -72,7 +72,7 @@ static bool storage_apart(Reader *r)
 int64_t read_box_bytes(const Op *op)
 {
 	if (op->kind == OP_TICKET_DEAL)
-		return type_slot_bytes(op->in[0].val->type);
+		return type_slot_bytes(IN(op, TO).val->type);
 	for (int i = 0; i < op->nin; i++) {
 		const Op *map = op->in[i].val->def;
 		const Attr *box =
@@ -83,7 +83,7 @@ int64_t read_box_bytes(const Op *op)
 		for (int j = 0; j < box->n; j++)
 			n *= box->i[j];
 		n *= op_done_by(op, DONE_BY_BARRIER) ? attrs_int(&op->attrs, A_N, 1) : 1;
-		return elem_span(map->in[0].val->type->elem, n);
+		return elem_span(IN(map, OF).val->type->elem, n);
 	}
 	return 0;
 }
@@ -155,10 +155,10 @@ static void add_part(Reader *r, BoxPart part)
 
 static bool find_parts_of(Reader *r, const Op *op, int rank)
 {
-	BoxPart part = {.buffer = op->in[0].val, .bytes = read_box_bytes(op)};
+	BoxPart part = {.buffer = IN(op, TO).val, .bytes = read_box_bytes(op)};
 	if (!mask_right(r, op, rank))
 		return false;
-	if (!ix_is_const(read_seen(r, op->ix[0], rank), &part.offset))
+	if (!ix_is_const(read_seen(r, IX(op, BYTE), rank), &part.offset))
 		return true;
 	for (part.rank = 0; part.rank < r->p->ctas; part.rank++)
 		if (read_goes_to(r, op, rank, part.rank))
@@ -232,11 +232,11 @@ PartSet read_part(const Reader *r, const Op *op, int from, int to, int64_t *byte
 {
 	int64_t offset;
 	*bytes = read_box_bytes(op);
-	if (!op->nix || !ix_is_const(read_seen(r, op->ix[0], from), &offset))
+	if (!op->nix || !ix_is_const(read_seen(r, IX(op, BYTE), from), &offset))
 		return 0;
 	for (int i = 0, n = 0; i < r->parts.n; i++) {
 		const BoxPart *a = &r->parts.at[i];
-		if (a->buffer != op->in[0].val || a->rank != to)
+		if (a->buffer != IN(op, TO).val || a->rank != to)
 			continue;
 		if (a->offset == offset && a->bytes == *bytes)
 			return (PartSet)1 << n;
@@ -252,12 +252,12 @@ static bool counts_agree(Reader *r)
 		if (op->kind != OP_MBAR_INIT)
 			continue;
 		int64_t n = attrs_int(&op->attrs, A_COUNT, 1);
-		int64_t said = attrs_int(&op->in[0].val->def->attrs, A_COUNT, n);
+		int64_t said = attrs_int(&IN(op, BARRIER).val->def->attrs, A_COUNT, n);
 		if (n != said)
 			return read_problem(r, D_E0411, op->loc,
 					    ctx_strf(r->p->k->ctx,
 						     "%%%s has count %d and is initialised with %d",
-						     op->in[0].val->name, (int)said, (int)n));
+						     IN(op, BARRIER).val->name, (int)said, (int)n));
 	}
 	return true;
 }

@@ -163,7 +163,7 @@ static void find_sizes(Search *s, int ctas)
 		add_of_kernel(s, s->k->syms.at[i].name);
 	add_size(s, "sms", 1, SOME_SMS * ctas, 1)->few = true;
 	Size *of = add_size(s, "ctas", ctas, launch ? INT32_MAX : SOME_CTAS * ctas, ctas);
-	of->is = launch ? launch->ix[0] : NULL;
+	of->is = launch ? IX(launch, X) : NULL;
 	of->few = true;
 	add_size(s, "clusters", 1, INT32_MAX, 1)->is = ix_div(c, all, each);
 	if (s->w->cluster)

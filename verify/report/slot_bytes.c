@@ -45,7 +45,7 @@ int foot_make(Program *p, const Op *op, const Ix *byte, uint32_t lanes, Env *e)
 	if (f.matrix && n < LANES / MATRIX)
 		f.lanes &= (1u << MATRIX * n) - 1;
 	if (!f.matrix)
-		f.bytes = (int)elem_span(op->in[0].val->type->elem, n);
+		f.bytes = (int)elem_span(IN(op, TO).val->type->elem, n);
 	if (!is_known(p, byte, e, &f))
 		return 0;
 	vec_push(p->arena, &p->feet, f);

@@ -49,9 +49,9 @@ static bool read_launch(Deals *d)
 	Ctx *c = d->r->p->k->ctx;
 	const Op *launch = launch_of(d->r->p->k);
 	int64_t lo, most, ctas = d->r->p->ctas;
-	if (!launch || !ix_is(launch->ix[1], 1) || !ix_is(launch->ix[2], 1))
+	if (!launch || !ix_is(IX(launch, Y), 1) || !ix_is(IX(launch, Z), 1))
 		return wrong(d, d->tickets, "tickets of CTAs that are not in one row");
-	ix_range(launch->ix[0], d->r->facts, &lo, &most);
+	ix_range(IX(launch, X), d->r->facts, &lo, &most);
 	IxFact *at = NEWN(d->r->p->arena, IxFact, d->r->facts.n + 2);
 	memcpy(at, d->r->facts.at, sizeof *at * (size_t)d->r->facts.n);
 	d->own = ix_sym(c, ctx_str(c, ctas == 1 ? "cta" : "cluster"));
@@ -115,7 +115,7 @@ static bool is_no_less(const Deals *d, const Ix *x, const Ix *least)
 static bool counts_tiles(const Deals *d)
 {
 	int64_t lo, hi;
-	const Ix *tiles = d->tickets->ix[1];
+	const Ix *tiles = IX(d->tickets, TILES);
 	ix_range(seen(d, tiles), d->facts, &lo, &hi);
 	if (!is_alike(d, tiles) || !is_alike(d, d->listed))
 		return wrong(d, d->draw, "tickets of which CTAs, or turns, count other tiles");
@@ -128,9 +128,9 @@ static bool begins_apart(const Deals *d, int64_t turns)
 {
 	Ctx *c = d->r->p->k->ctx;
 	const Ix *begun = ix_mul(c, d->all, ix_const(c, turns));
-	if (!is_seen(d, d->tickets->ix[0], d->own))
+	if (!is_seen(d, IX(d->tickets, FIRST), d->own))
 		return wrong(d, d->tickets, "a first tile that is not that of the CTA's number");
-	if (!is_seen(d, d->tickets->ix[2], d->all))
+	if (!is_seen(d, IX(d->tickets, STEP), d->all))
 		return wrong(d, d->tickets, "turns that are not as far apart as there are CTAs");
 	if (!is_seen(d, d->first, begun))
 		return wrong(d, d->draw, "tickets of other tiles than the turns are");
@@ -140,11 +140,10 @@ static bool begins_apart(const Deals *d, int64_t turns)
 
 bool read_deals(Reader *r, const Op *tickets, const Op *draw)
 {
-	int at = draw->kind == OP_TICKET_DEAL; /* a byte of the slot comes first */
 	Deals d = {.r = r, .tickets = tickets, .draw = draw};
-	d.first = draw->ix[at];
-	d.listed = draw->ix[at + 2];
-	if (draw->ix[at + 1] != tickets->ix[1])
+	d.first = IX(draw, FIRST);
+	d.listed = IX(draw, LISTED);
+	if (IX(draw, TILES) != IX(tickets, TILES))
 		return wrong(&d, draw, "tickets of other tiles than the turns are");
 	return read_launch(&d) && counts_tiles(&d) &&
 	       begins_apart(&d, attrs_int(&tickets->attrs, A_TURNS, 1));

@@ -27,7 +27,7 @@ static bool wrong(const Grid *g, const Op *op, DiagId code, const char *text)
 static bool is_workspace(const Kernel *k, const Val *v)
 {
 	if (v->type->kind == TY_TMAP && v->def)
-		v = v->def->in[0].val;
+		v = IN(v->def, OF).val;
 	return v->arg >= 0 && k->args.at[v->arg].is_workspace;
 }
 
@@ -135,7 +135,7 @@ static const Ix *of_cta(const Grid *g, const Ix *x, const Ix *group, const Ix *p
 		for (const Op *op = kernel_first(g->k); op; op = op_next(op)) {
 			if (op->kind != OP_LET || !ix_uses(x, op->sym[0]))
 				continue;
-			x = ix_subst(c, x, op->sym[0], op->ix[0]);
+			x = ix_subst(c, x, op->sym[0], IX(op, VALUE));
 			more = true;
 		}
 	}
@@ -149,7 +149,7 @@ static int64_t most_ctas(const Grid *g, const Op *launch)
 	int64_t most = 0, v;
 	for (int i = 0; i < g->k->facts.n; i++) {
 		const Ix *cond = g->k->facts.at[i].cond;
-		if (cond->kind == IX_LE && cond->a == launch->ix[0] && ix_is_const(cond->b, &v))
+		if (cond->kind == IX_LE && cond->a == IX(launch, X) && ix_is_const(cond->b, &v))
 			most = v;
 	}
 	return most;
@@ -173,8 +173,8 @@ static IxFacts ranges_of(const Grid *g, const Op *op, int64_t groups, IxFact *at
 	at[n++] = (IxFact){ctx_str(c, "warp"), first / 32, first / 32 + warps - 1, 1};
 	for (const Op *up = op_parent(op); up && n < RANGES; up = op_parent(up)) {
 		int64_t lo, hi;
-		if (up->kind == OP_FOR && ix_is_const(up->ix[0], &lo) &&
-		    ix_is_const(up->ix[1], &hi) && hi > lo)
+		if (up->kind == OP_FOR && ix_is_const(IX(up, FROM), &lo) &&
+		    ix_is_const(IX(up, TO), &hi) && hi > lo)
 			at[n++] = (IxFact){up->sym[0], lo, hi - 1, 1};
 	}
 	return (IxFacts){.at = at, .n = n};
@@ -196,7 +196,7 @@ static bool in_place(const Grid *g, const Op *op, const Val *w, bool writes, int
 	const Ix *rank = ix_sym(c, at[2].name);
 	if (!ix_is_const(tup_get(w->type->layout->stride, 0)->leaf, &step) || step < 1)
 		return wrong(g, op, D_W0411, "a workspace whose parts are not of a known size");
-	const Ix *offset = of_cta(g, op->ix[0], group, part);
+	const Ix *offset = of_cta(g, IX(op, ELEMENT), group, part);
 	const Ix *whose = ix_simplify(c, ix_div(c, offset, ix_const(c, step)), facts);
 	const Ix *cluster = ix_div(c, whose, ix_const(c, g->ctas));
 	const Ix *of = ix_div(c, cluster, ix_const(c, g->count));
@@ -219,9 +219,9 @@ static bool is_of_one(const Grid *g, const Op *some)
 	int64_t tid, first = 32 * attrs_int(&g->role->attrs, A_FIRST, 0);
 	int64_t all =
 		32 * attrs_int(&g->role->attrs, A_ACTIVE, attrs_int(&g->role->attrs, A_WARPS, 0));
-	return some->kind == OP_IF && some->nix == 1 && some->ix[0]->kind == IX_EQ &&
-	       some->ix[0]->a == ix_sym(g->k->ctx, ctx_str(g->k->ctx, "tid")) &&
-	       ix_is_const(some->ix[0]->b, &tid) && tid >= first && tid < first + all;
+	return some->kind == OP_IF && some->nix == 1 && IX(some, COND)->kind == IX_EQ &&
+	       IX(some, COND)->a == ix_sym(g->k->ctx, ctx_str(g->k->ctx, "tid")) &&
+	       ix_is_const(IX(some, COND)->b, &tid) && tid >= first && tid < first + all;
 }
 
 static bool find_ops(Grid *g)
@@ -268,17 +268,17 @@ static bool shares(Grid *g, int64_t *groups)
 		launch = op_next(launch);
 	int64_t each = g->count * g->ctas, most = launch ? most_ctas(g, launch) : 0;
 	*groups = most / each;
-	if (*groups < 1 || ix_divisor(launch->ix[0], kernel_facts(g->k)) % each)
+	if (*groups < 1 || ix_divisor(IX(launch, X), kernel_facts(g->k)) % each)
 		return wrong(g, g->wait, D_W0411,
 			     "a launch whose CTAs are not known to be whole groups of those that "
 			     "meet");
 	IxFacts facts = ranges_of(g, g->wait, *groups, at);
 	const Ix *group = ix_sym(c, at[0].name), *part = ix_sym(c, at[1].name);
 	const Ix *want = ix_add(c, ix_mul(c, group, ix_const(c, g->ctas)), ix_sym(c, at[2].name));
-	if (!is_same(g, of_cta(g, g->arrive->ix[0], group, part), want, facts) ||
-	    !is_same(g, of_cta(g, g->wait->ix[0], group, part), want, facts))
+	if (!is_same(g, of_cta(g, IX(g->arrive, WHICH), group, part), want, facts) ||
+	    !is_same(g, of_cta(g, IX(g->wait, WHICH), group, part), want, facts))
 		return wrong(g, g->wait, D_W0411, "a semaphore of which other CTAs are not known");
-	return is_same(g, of_cta(g, g->wait->ix[1], group, part), part, facts) ||
+	return is_same(g, of_cta(g, IX(g->wait, WHO), group, part), part, facts) ||
 	       wrong(g, g->wait, D_W0411, "a wait that may have no first, or several");
 }
 
@@ -305,7 +305,7 @@ bool read_grid(Reader *r)
 		return false;
 	for (const Op *op = kernel_first(g.k); op; op = op_next(op)) {
 		const Val *w = op == g.arrive || op == g.wait ? NULL : workspace_of(g.k, op);
-		bool writes = w && op->in[0].val == w;
+		bool writes = w && HAS_IN(op, TO) && IN(op, TO).val == w;
 		if (w && (!in_order(&g, op, w, writes) || !in_place(&g, op, w, writes, groups)))
 			return false;
 	}

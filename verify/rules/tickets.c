@@ -74,7 +74,7 @@ static bool find_ops(Tickets *t)
 static bool tells_all(const Tickets *t)
 {
 	int64_t mask = 1, all = (INT64_C(1) << t->r->p->ctas) - 1;
-	if (t->draw->kind == OP_TICKET_DEAL && !ix_is_const(t->draw->ix[4], &mask))
+	if (t->draw->kind == OP_TICKET_DEAL && !ix_is_const(IX(t->draw, MASK), &mask))
 		return false;
 	return mask == all;
 }
@@ -90,7 +90,7 @@ static const Op *turn_of(const Tickets *t, const Op *op)
 	for (const Op *in = up ? op_parent(up) : NULL; in; in = op_parent(in))
 		if (in->kind != OP_ROLE && in->kind != OP_ELECT && in->kind != OP_IF)
 			return NULL;
-	return up && up->ix[1] == t->turns && ix_is(up->ix[0], 0) ? up : NULL;
+	return up && IX(up, TO) == t->turns && ix_is(IX(up, FROM), 0) ? up : NULL;
 }
 
 /* ------------------------------------------------------------------ what a warp knows */
@@ -170,7 +170,7 @@ static void put_slots(Tickets *t, const Op *op, const Ix *gone)
 	if (op->kind != OP_FOR_RING)
 		return;
 	const Ix *slots = ix_const(c, attrs_int(&op->attrs, A_SLOTS, 1));
-	put(t, op->sym[1], ix_mod(c, ix_add(c, stage(&t->view, op->ix[2]), gone), slots));
+	put(t, op->sym[1], ix_mod(c, ix_add(c, stage(&t->view, IX(op, OFFSET)), gone), slots));
 }
 
 /* Of which turn trip v is: step * v + first, where there are as many trips as such turns. */
@@ -178,10 +178,10 @@ static const Ix *turn_of_trip(Tickets *t, const Op *loop, const Ix *v, int64_t *
 {
 	Ctx *c = t->k->ctx;
 	for (*step = 1; *step <= MOST_TURNS; ++*step)
-		for (int64_t first = 0; first < *step && ix_is(loop->ix[0], 0); first++) {
+		for (int64_t first = 0; first < *step && ix_is(IX(loop, FROM), 0); first++) {
 			const Ix *n = ix_const(c, *step);
 			const Ix *left = ix_sub(c, t->turns, ix_const(c, first));
-			if (is_seen(t, loop->ix[1], simple(t, ix_ceil_div(c, left, n))))
+			if (is_seen(t, IX(loop, TO), simple(t, ix_ceil_div(c, left, n))))
 				return ix_add(c, ix_mul(c, v, n), ix_const(c, first));
 		}
 	return NULL;
@@ -233,9 +233,9 @@ static bool walk_loop(Tickets *t, const Op *op)
 	for (int i = 0; i < op->nix; i++)
 		if (i != 1 && ix_uses(op->ix[i], t->turns->name))
 			return wrong(t, op, D_W0411, VAGUE);
-	if (ix_uses(op->ix[1], t->turns->name))
+	if (ix_uses(IX(op, TO), t->turns->name))
 		return walk_turns(t, op);
-	put_slots(t, op, ix_sub(t->k->ctx, ix_sym(t->k->ctx, op->sym[0]), op->ix[0]));
+	put_slots(t, op, ix_sub(t->k->ctx, ix_sym(t->k->ctx, op->sym[0]), IX(op, FROM)));
 	if (!walk(t, op->body))
 		return false;
 	return t->looked == looked ||
@@ -247,7 +247,7 @@ static bool is_next(Tickets *t, const Operand *in)
 {
 	Ctx *c = t->k->ctx;
 	const Ix *slots = ix_const(c, attrs_int(&in->val->def->attrs, A_SLOTS, 1));
-	return t->looked && in->val == t->draw->in[0].val &&
+	return t->looked && in->val == IN(t->draw, TO).val &&
 	       is_seen(t, in->at ? in->at : ix_const(c, 0), simple(t, ix_mod(c, t->looked, slots)));
 }
 
@@ -276,7 +276,7 @@ static bool walk_draw(Tickets *t, const Op *op)
 	t->drawn = 0;
 	for (int rank = 0; rank < t->r->p->ctas; rank++)
 		t->drawn += lanes_at(t, op, rank);
-	return is_next(t, &op->in[0]) ||
+	return is_next(t, &IN(op, TO)) ||
 	       wrong(t, op, D_W0411, "a ticket that is not drawn into its turn's slot");
 }
 
@@ -284,20 +284,20 @@ static bool walk_draw(Tickets *t, const Op *op)
 static bool is_by_turns(Tickets *t, const Op *op)
 {
 	Ctx *c = t->k->ctx;
-	const Ix *behind = ix_mul(c, op->ix[0], t->tickets->ix[2]);
-	const Ix *more = ix_sub(c, op->ix[2], ix_add(c, t->tickets->ix[0], behind));
-	return op->ix[1] == t->tickets->ix[1] && ix_is(simple(t, seen(t, more)), 0);
+	const Ix *behind = ix_mul(c, IX(op, TURN), IX(t->tickets, STEP));
+	const Ix *more = ix_sub(c, IX(op, WHICH), ix_add(c, IX(t->tickets, FIRST), behind));
+	return IX(op, TILES) == IX(t->tickets, TILES) && ix_is(simple(t, seen(t, more)), 0);
 }
 
 static bool walk_ticket(Tickets *t, const Op *op)
 {
-	bool next = is_seen(t, op->ix[0], t->looked);
+	if (is_draw(op))
+		return walk_draw(t, op);
+	bool next = is_seen(t, IX(op, TURN), t->looked);
 	if (op->kind == OP_TICKET_AT)
 		return (next && is_by_turns(t, op)) ||
 		       wrong(t, op, D_W0411, "a tile that is not the turn's");
-	if (is_draw(op))
-		return walk_draw(t, op);
-	if (!next || op->ix[1] != t->tickets->ix[1] || !is_next(t, &op->in[0]))
+	if (!next || IX(op, TILES) != IX(t->tickets, TILES) || !is_next(t, &IN(op, FROM)))
 		return wrong(t, op, D_W0411, "a ticket that is not the one drawn in its turn");
 	t->looked = simple(t, ix_add(t->k->ctx, t->looked, ix_const(t->k->ctx, 1)));
 	return true;
@@ -312,7 +312,7 @@ static bool walk_op(Tickets *t, const Op *op)
 	if (asks(t, op))
 		return wrong(t, op, D_W0411, VAGUE);
 	if (op->kind == OP_LET)
-		put(t, op->sym[0], stage(&t->view, op->ix[0]));
+		put(t, op->sym[0], stage(&t->view, IX(op, VALUE)));
 	if (op->kind == OP_TICKET_AT || op->kind == OP_TICKET_GET || is_draw(op))
 		return walk_ticket(t, op);
 	if (op->kind == OP_ELECT)
@@ -378,17 +378,17 @@ bool kernel_has_tickets(const Kernel *k)
 static const Ix *by_turns(Ctx *c, const Op *op)
 {
 	if (op->kind == OP_TICKET_AT)
-		return op->ix[2];
-	return ix_ceil_div(c, ix_sub(c, op->ix[1], op->ix[0]), op->ix[2]);
+		return IX(op, WHICH);
+	return ix_ceil_div(c, ix_sub(c, IX(op, TILES), IX(op, FIRST)), IX(op, STEP));
 }
 
 /* The same op, read as a let of what it is then, or as it was. */
 static void exchange(Op *op, Turned *was)
 {
-	Turned now = {op, op->kind, op->nix, op->ix[0]};
+	Turned now = {op, op->kind, op->nix, *op->ix};
 	op->kind = was->kind;
 	op->nix = was->nix;
-	op->ix[0] = was->ix;
+	*op->ix = was->ix;
 	*was = now;
 }
 

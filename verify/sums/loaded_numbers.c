@@ -6,11 +6,9 @@
  * proved for all lists; and numbers for them are a list, with which a run can be shown. */
 #include "verify/read/read.h"
 
-enum { ASKED = 2 /* which of the operation's expressions: what it is asked */ };
-
 static bool finds(const Op *op)
 {
-	return op_only_names(op) && op->nin && op->nix > ASKED;
+	return op_only_names(op) && op->nin && HAS_IX(op, WHICH);
 }
 
 /* ------------------------------------------------------------------ whether lengths hang on it */
@@ -51,8 +49,8 @@ static bool sets_lengths(Reader *r)
 /* Those that find the same where they are asked the same. */
 static bool alike(const Op *x, const Op *y)
 {
-	bool same = x->kind == y->kind && x->in[0].val == y->in[0].val;
-	for (int i = 0; i < ASKED && same; i++)
+	bool same = x->kind == y->kind && IN(x, ENDS).val == IN(y, ENDS).val;
+	for (int i = 0; i < IX_PLACE(x, WHICH) && same; i++)
 		same = x->ix[i] == y->ix[i];
 	return same && attrs_int(&x->attrs, A_ROWS, 1) == attrs_int(&y->attrs, A_ROWS, 1) &&
 	       !attrs_get(&x->attrs, A_COUNTS) == !attrs_get(&y->attrs, A_COUNTS);
@@ -61,7 +59,7 @@ static bool alike(const Op *x, const Op *y)
 static const char *number_of(Reader *r, const Op *op, int i, char which)
 {
 	Ctx *c = r->p->k->ctx;
-	const char *name = ctx_str(c, ctx_strf(c, "%s %c of %d", op->in[0].val->name, which,
+	const char *name = ctx_str(c, ctx_strf(c, "%s %c of %d", IN(op, ENDS).val->name, which,
 					       r->p->found.n * 4 + i));
 	vec_push(r->p->arena, &r->p->lists, name);
 	return name;
@@ -118,9 +116,9 @@ static const Ix *value_at(const View *v, const FoundBy *by, int i, const Ix *ask
 void read_put_names(Reader *r, const Op *op, View *v)
 {
 	const FoundBy *by = finds(op) ? function_of(r, op) : NULL;
-	const Ix *asked = by ? stage(v, op->ix[ASKED]) : NULL;
+	const Ix *asked = by ? stage(v, IX(op, WHICH)) : NULL;
 	for (int i = 0; by && i < op->nsym; i++)
 		vec_push(r->p->arena, &v->names, ((Named){op->sym[i], value_at(v, by, i, asked)}));
 	if (op->kind == OP_LET)
-		vec_push(r->p->arena, &v->names, ((Named){op->sym[0], stage(v, op->ix[0])}));
+		vec_push(r->p->arena, &v->names, ((Named){op->sym[0], stage(v, IX(op, VALUE))}));
 }

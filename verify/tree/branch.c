@@ -45,7 +45,7 @@ static const Ix *bare(Reader *r, const Ix *x)
 static const Ix *trip_of(Reader *r, const Op *loop, const Ix **raw)
 {
 	Ctx *c = r->p->k->ctx;
-	const Ix *from = bare(r, loop->ix[0]), *to = bare(r, loop->ix[1]);
+	const Ix *from = bare(r, IX(loop, FROM)), *to = bare(r, IX(loop, TO));
 	*raw = ix_sub(c, to, from);
 	return ix_simplify(c, read_trips(r, from, to), r->p->tree->facts);
 }
@@ -206,7 +206,7 @@ static int64_t turns_off(Reader *r, const Op *at, const Op *loop, const Shared *
 	int64_t off = INT64_MIN;
 	const Ix *trip = ix_mul(c, ix_sym(c, loop->sym[0]), ix_const(c, sh->turns));
 	const Ix *turn = ix_add(c, trip, ix_const(c, sh->turn));
-	ix_is_const(ix_sub(c, stage(&r->lets, at->ix[0]), turn), &off);
+	ix_is_const(ix_sub(c, stage(&r->lets, IX(at, TURN)), turn), &off);
 	return off;
 }
 
@@ -216,7 +216,7 @@ static void put_first_drawn(Reader *r, const Op *loop, const char *name)
 	Ctx *c = r->p->k->ctx;
 	int64_t turn;
 	for (const Op *at = loop->prev; at; at = at->prev)
-		if (at->kind == OP_TICKET_AT && ix_is_const(at->ix[0], &turn))
+		if (at->kind == OP_TICKET_AT && ix_is_const(IX(at, TURN), &turn))
 			read_put_name(r, at->sym[0],
 				      ix_sym(c, branch_drawn_in(c, name, '@', turn)));
 }
@@ -269,10 +269,10 @@ static void put_names(Reader *r, const Op *op, const Shared *sh)
 	Ctx *c = r->p->k->ctx;
 	const Ix *own = ix_sym(c, sh->own);
 	if (op->kind == OP_FOR_RING)
-		read_put_ring(r, op, ix_add(c, read_expr(r, op->ix[2]), own));
-	read_put_name(r, op->sym[0], ix_add(c, read_expr(r, op->ix[0]), own));
+		read_put_ring(r, op, ix_add(c, read_expr(r, IX(op, OFFSET)), own));
+	read_put_name(r, op->sym[0], ix_add(c, read_expr(r, IX(op, FROM)), own));
 	vec_push(r->p->arena, &r->view.bares,
-		 ((Named){op->sym[0], ix_add(c, bare(r, op->ix[0]), own)}));
+		 ((Named){op->sym[0], ix_add(c, bare(r, IX(op, FROM)), own)}));
 	const Ix *passed = ix_add(c, ix_mul(c, own, ix_const(c, sh->turns)), ix_const(c, sh->turn));
 	const Ix *all = ix_add(c, passed, ix_sym(c, sh->rest));
 	put_count(r, sh->turns > 1 ? r->p->tree->turn_of[r->agent] : sh->trip, all, true);
@@ -300,8 +300,8 @@ bool read_branch(Reader *r, const Op *op)
 	sh->count = count_of(r, sh->trip);
 	find_touched(r, op, sh);
 	it->shared = sh;
-	it->from = read_expr(r, op->ix[0]);
-	it->to = read_expr(r, op->ix[1]);
+	it->from = read_expr(r, IX(op, FROM));
+	it->to = read_expr(r, IX(op, TO));
 	if (r->p->tree->of_role[r->agent]->n > MAX_COUNTS)
 		return read_limit(r, LIMIT_COUNTS, op->loc);
 	if (!put_counters(r, op, sh, loop))

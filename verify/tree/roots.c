@@ -113,8 +113,8 @@ static void add_forms(Reader *r, const Loops *l)
 			continue;
 		add_form(r->p->tree, r->p->arena, l->at[i].trip);
 		add_form(r->p->tree, r->p->arena,
-			 ix_sub(r->p->k->ctx, stage(&r->lets, op->ix[1]),
-				stage(&r->lets, op->ix[0])));
+			 ix_sub(r->p->k->ctx, stage(&r->lets, IX(op, TO)),
+				stage(&r->lets, IX(op, FROM))));
 	}
 }
 
