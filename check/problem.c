@@ -200,7 +200,8 @@ static int64_t most_trips(const Problem *p, const Op *loop)
 {
 	Ranges v = {0};
 	int64_t lo, hi;
-	for (const Op *op = groups_loop(p->k, NULL); op; op = groups_loop(p->k, op))
+	for (const Op *op = kernel_find(p->k, OP_GROUPS_AT); op;
+	     op = op_find_next(op, OP_GROUPS_AT))
 		vec_push(ctx_arena(p->ctx), &v, groups_length(p, op));
 	add_ranges(p, op_parent(loop), &v);
 	ix_range(sized(p, ix_sub(p->ctx, IX(loop, TO), IX(loop, FROM))),

@@ -94,8 +94,7 @@ void indices_fill(const Indices *of, const Tensor *t, void *data, bool all, uint
 /* problem_groups.c: where groups of rows end */
 enum { GROUP_NAMES = 3 };               /* of a grid over groups, in front of those of columns */
 const Op *groups_grid(const Kernel *k); /* NULL: it has none */
-/* What a loop over a group begins with, behind `before`, or NULL; what is known of its length. */
-const Op *groups_loop(const Kernel *k, const Op *before);
+/* What is known of the length of a group, which a loop begins with. */
 IxFact groups_length(const Problem *p, const Op *loop);
 /* Tiles along the rows of all groups, at most; false: they cannot be counted. */
 bool groups_heights(const Problem *p, const Op *grid, int64_t *heights);

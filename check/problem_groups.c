@@ -14,14 +14,6 @@ const Op *groups_grid(const Kernel *k)
 	return NULL;
 }
 
-const Op *groups_loop(const Kernel *k, const Op *before)
-{
-	for (const Op *op = before ? op_next(before) : kernel_first(k); op; op = op_next(op))
-		if (op->kind == OP_GROUPS_AT)
-			return op;
-	return NULL;
-}
-
 /* A group has all rows, at most. */
 IxFact groups_length(const Problem *p, const Op *loop)
 {
@@ -42,7 +34,7 @@ bool groups_heights(const Problem *p, const Op *grid, int64_t *heights)
 static const Op *reader_of(const Kernel *k)
 {
 	const Op *grid = groups_grid(k);
-	return grid ? grid : groups_loop(k, NULL);
+	return grid ? grid : kernel_find(k, OP_GROUPS_AT);
 }
 
 bool groups_end_by(const Problem *p, const Val *arg)

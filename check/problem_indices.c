@@ -24,8 +24,8 @@ static const Val *argument_of(const Val *v)
 bool indices_write(const Problem *p, const Val *arg)
 {
 	for (const Op *op = kernel_first(p->k); op; op = op_next(op))
-		if (op->kind == OP_TILE && op->nin > 1 && argument_of(IN(op, OF).val) == arg &&
-		    is_written(p, op->out))
+		if (op->kind == OP_TILE && HAS_IN(op, INDEX) &&
+		    argument_of(IN(op, OF).val) == arg && is_written(p, op->out))
 			return true;
 	return false;
 }
@@ -33,7 +33,7 @@ bool indices_write(const Problem *p, const Val *arg)
 bool indices_any(const Problem *p)
 {
 	for (const Op *op = kernel_first(p->k); op; op = op_next(op))
-		if (op->kind == OP_TILE && op->nin > 1)
+		if (op->kind == OP_TILE && HAS_IN(op, INDEX))
 			return true;
 	return false;
 }
@@ -41,7 +41,8 @@ bool indices_any(const Problem *p)
 bool indices_find(const Problem *p, const Val *arg, Indices *of)
 {
 	for (const Op *op = kernel_first(p->k); op; op = op_next(op)) {
-		if (op->kind != OP_TILE || op->nin < 2 || argument_of(IN(op, INDEX).val) != arg)
+		if (op->kind != OP_TILE || !HAS_IN(op, INDEX) ||
+		    argument_of(IN(op, INDEX).val) != arg)
 			continue;
 		const Layout *l = IN(op, OF).val->type->layout;
 		int mode = (int)attrs_int(&op->attrs, A_GATHER, 0);

@@ -257,7 +257,7 @@ static void looped(Cg *g, const Op *op)
 	if (op->nsym > MOST_CARRIED)
 		panic("for %s carries %d numbers", op->sym[0], op->nsym - 1);
 	for (int i = 1; i < op->nsym; i++)
-		start[i] = cg_i64(g, op->ix[2 * i]);
+		start[i] = cg_i64(g, for_start(op, i));
 	Loop l = loop_open(g, op);
 	for (int i = 1; i < op->nsym; i++) {
 		phi[i] = carried(g, &l, op->sym[i], start[i]);
@@ -270,7 +270,7 @@ static void looped(Cg *g, const Op *op)
 		emit_ops(g, op->body);
 	for (int i = 1; i < op->nsym; i++) {
 		LLVMValueRef step =
-			runs ? cg_i64(g, op->ix[2 * i + 1]) : cg_i64(g, ix_const(g->m->ctx, 0));
+			runs ? cg_i64(g, for_step(op, i)) : cg_i64(g, ix_const(g->m->ctx, 0));
 		carry(g, phi[i], LLVMBuildAdd(g->b, phi[i], step, ""));
 	}
 	cg_release(g, mark);
@@ -555,7 +555,7 @@ void emit_ST_GLOBAL(Cg *g, const Op *op)
 	const Bound *from = cg_val(g, IN(op, FROM).val);
 	int n = (int)attrs_int(&op->attrs, A_N, 1), first = cg_first_register(g, &IN(op, FROM));
 	LLVMValueRef v = cg_vector(g, from, first, n), to = global_address(g, op);
-	LLVMBasicBlockRef after = op->nin > 2 ? where_index(g, op, &to) : NULL;
+	LLVMBasicBlockRef after = HAS_IN(op, INDEX) ? where_index(g, op, &to) : NULL;
 	LLVMSetAlignment(LLVMBuildStore(g->b, v, to),
 			 (unsigned)elem_span(IN(op, TO).val->type->elem, n));
 	if (after)

@@ -47,7 +47,7 @@ static int is_transposed(const Op *op, int i)
 /* Only the first of a piece may overwrite its registers. */
 static bool is_scaled(const Op *op)
 {
-	return op->nix == 3;
+	return HAS_IX(op, SCALE);
 }
 
 /* Registers of 32 bits in which A lies; 0: it is in shared memory. */

@@ -122,7 +122,7 @@ static void order(Cg *g, const char *text, const Vals *accs, const Vals *operand
 
 static bool overwrites(const Op *op)
 {
-	return op->nix == 3 && ix_is(IX(op, SCALE), 0);
+	return HAS_IX(op, SCALE) && ix_is(IX(op, SCALE), 0);
 }
 
 /* Between the wait of the group before and the fence, what was computed from registers that this

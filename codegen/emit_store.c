@@ -99,7 +99,7 @@ void emit_CP_ASYNC(Cg *g, const Op *op)
 {
 	int bytes = (int)(attrs_int(&op->attrs, A_N, 1) *
 			  elem_rows[IN(op, TO).val->type->elem].bits / 8);
-	bool indexed = op->nin > 2, some = indexed || op->nix > 2;
+	bool indexed = HAS_IN(op, INDEX), some = indexed || HAS_IX(op, COND);
 	LLVMValueRef args[3] = {cg_smem_ptr(g, IN(op, TO), IX(op, BYTE)),
 				cg_global_ptr(g, IN(op, FROM).val, IX(op, ELEMENT))};
 	LLVMValueRef all = LLVMConstInt(g->m->i1, 1, false);

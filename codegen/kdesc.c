@@ -194,10 +194,8 @@ static int arg_index(const Kernel *k, const Val *v)
 static void fill_work(Fill *f, const Arg *a)
 {
 	Ctx *c = f->c;
-	const Op *launch = kernel_first(f->k);
+	const Op *launch = kernel_find(f->k, OP_LAUNCH);
 	const Layout *l = a->val->type->layout;
-	while (launch && launch->kind != OP_LAUNCH)
-		launch = op_next(launch);
 	if (!launch || !room(f, f->d->nworks, KD_MAX_WORKS, "workspaces"))
 		return;
 	const Ix *bytes = elem_bytes_of(c, a->val->type->elem, tup_get(l->stride, 0)->leaf);
@@ -346,30 +344,6 @@ static const Ix *on_host(Ctx *c, const Ix *x)
 	return ix_subst(c, x, ctx_str(c, "sms"), ix_sym(c, "$sms"));
 }
 
-static bool waits_for_grids(const Kernel *k)
-{
-	for (const Op *op = kernel_first(k); op; op = op_next(op))
-		if (op->kind == OP_GRID_WAIT)
-			return true;
-	return false;
-}
-
-static bool waits_for_ctas(const Kernel *k)
-{
-	for (const Op *op = kernel_first(k); op; op = op_next(op))
-		if (op->kind == OP_SEM_WAIT)
-			return true;
-	return false;
-}
-
-static bool draws_tickets(const Kernel *k)
-{
-	for (const Op *op = kernel_first(k); op; op = op_next(op))
-		if (op->kind == OP_TICKETS)
-			return true;
-	return false;
-}
-
 static void fill_ops(Fill *f)
 {
 	for (int i = 0; i < 3; i++)
@@ -394,9 +368,9 @@ static void fill_launch(Fill *f, int regs)
 	d->smem = (int)attrs_int(a, A_SMEM, 0);
 	d->ctas = kernel_ctas(f->k);
 	d->regs = d->entry_regs = regs;
-	d->pdl = waits_for_grids(f->k);
-	d->together = waits_for_ctas(f->k);
-	d->tickets = draws_tickets(f->k);
+	d->pdl = kernel_find(f->k, OP_GRID_WAIT) != NULL;
+	d->together = kernel_find(f->k, OP_SEM_WAIT) != NULL;
+	d->tickets = kernel_find(f->k, OP_TICKETS) != NULL;
 	d->schedule = attrs_str(a, A_ROLES, "none");
 }
 

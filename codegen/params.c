@@ -78,8 +78,7 @@ static void use_semaphores(Use *u)
 
 static void use_op(Use *u, const Op *op)
 {
-	if (op->kind == OP_SEM_ARRIVE || op->kind == OP_SEM_WAIT ||
-	    op_rows[op->kind].flags & OPF_GLOBAL)
+	if (op_rows[op->kind].flags & OPF_GLOBAL)
 		use_semaphores(u);
 	if (op->kind == OP_LAUNCH)
 		return; /* the host's */

@@ -149,8 +149,7 @@ static void facts_add(FactList *v, Arena *a, IxFact f)
 
 bool op_is_of_groups(const Op *op)
 {
-	return op->kind == OP_GROUPS_COUNT || op->kind == OP_GROUPS_FIND ||
-	       op->kind == OP_GROUPS_AT;
+	return op_only_names(op) && HAS_IN(op, ENDS);
 }
 
 IxFact groups_fact(const Op *op, int i, IxFacts known)

@@ -203,7 +203,7 @@ static bool add_steps(Interp *in, const Op *loop, int64_t *carried)
 {
 	int64_t step;
 	for (int c = 1; c < loop->nsym; c++) {
-		if (!eval(in, loop->ix[2 * c + 1], &step))
+		if (!eval(in, for_step(loop, c), &step))
 			return false;
 		if (__builtin_add_overflow(carried[c], step, &carried[c]))
 			return fail(in, "a number that a loop carries overflows 64 bits");
@@ -220,7 +220,7 @@ static bool run_for(Interp *in, const Op *op)
 	int64_t carried[MAX_CARRIED];
 	bool ok = op->nsym <= MAX_CARRIED || fail(in, "a loop carries more than 16 numbers");
 	for (int c = 1; c < op->nsym && ok; c++)
-		ok = eval(in, op->ix[2 * c], &carried[c]);
+		ok = eval(in, for_start(op, c), &carried[c]);
 	for (int64_t i = from; i < to && ok; i++) {
 		interp_bind(in, op->sym[0], i);
 		for (int c = 1; c < op->nsym; c++)

@@ -337,6 +337,15 @@ const Ix **op_index(const Op *op, OperandName name);
 bool op_has_operand(const Op *op, OperandName name);
 bool op_has_index(const Op *op, OperandName name);
 int op_index_place(OpKind kind, OperandName name); /* in ix, where an op of it has one */
+/* What number i that a loop carries, from 1 on, begins with, and what each iteration adds to it. */
+static inline const Ix *for_start(const Op *loop, int i)
+{
+	return loop->ix[2 * i];
+}
+static inline const Ix *for_step(const Op *loop, int i)
+{
+	return loop->ix[2 * i + 1];
+}
 
 /* ------------------------------------------------------------------ kernels */
 typedef struct {
@@ -474,6 +483,8 @@ const Reason *kernel_why_find(const Kernel *k, ReasonId id, const char *subject)
 /* walk.c */
 Op *op_next(const Op *op); /* the next in textual order, bodies included; NULL at the end */
 Op *kernel_first(const Kernel *k);
+Op *kernel_find(const Kernel *k, OpKind kind);   /* the first of that kind; or NULL */
+Op *op_find_next(const Op *op, OpKind kind);     /* the next behind op; or NULL */
 Op *op_parent(const Op *op);                     /* whose body it stands in; NULL at the top */
 void kernel_replace(Kernel *k, Val *v, Val *by); /* in every operand */
 bool val_used(const Kernel *k, const Val *v);

@@ -186,10 +186,8 @@ static void know_warps(Verifier *v, int64_t first, int64_t warps)
 /* Whether no thread runs where the size is 0. */
 static bool runs_not_without(const Verifier *v, const char *size)
 {
-	const Op *op = v->k->body.first;
+	const Op *op = kernel_find(v->k, OP_LAUNCH);
 	IxFacts known = {.at = v->scope.facts.at, .n = v->scope.facts.n};
-	while (op && op->kind != OP_LAUNCH)
-		op = op->next;
 	for (int i = 0; op && i < op->nix; i++)
 		if (ix_is(ix_simplify(v->c, ix_subst(v->c, op->ix[i], size, ix_const(v->c, 0)),
 				      known),

@@ -90,7 +90,7 @@ static const char *check_index(const Kernel *k, const Op *op)
 {
 	int64_t mode = attrs_int(&op->attrs, A_GATHER, -1);
 	const Layout *tensor = op->in[IN(op, TO).val->type->space == SP_SHARED].val->type->layout;
-	if (op->nin < 3)
+	if (!HAS_IN(op, INDEX))
 		return mode < 0 ? NULL : "gather= needs the register of an index";
 	if (IN(op, INDEX).val->type->elem != EL_I32)
 		return "an index is of s32";
@@ -252,7 +252,7 @@ static const char *check_named_boxes(const Kernel *k, const Op *op)
 	int64_t mode = attrs_int(&op->attrs, A_GATHER, -1), n = attrs_int(&op->attrs, A_N, 0);
 	const Op *map = IN(op, MAP).val->def;
 	const Attr *box = map ? attrs_get(&map->attrs, A_BOX) : NULL;
-	if (op->nin < 4)
+	if (!HAS_IN(op, INDEX))
 		return mode < 0 && !n ? NULL : "gather= needs the registers of indices";
 	if (IN(op, INDEX).val->type->elem != EL_I32)
 		return "an index is of s32";
@@ -397,7 +397,7 @@ const char *rule_vector(const Kernel *k, const Op *op)
 static const char *check_checks(const Op *op)
 {
 	int64_t mode = attrs_int(&op->attrs, A_CHECKS, -1);
-	if (op->nin < 3)
+	if (!HAS_IN(op, CHECKED))
 		return mode < 0 ? NULL : "checks= needs a tensor, whose coordinates are loaded";
 	if (mode < 0 || mode >= layout_rank(IN(op, CHECKED).val->type->layout))
 		return "a load of a tensor's coordinates has checks=, a mode of the tensor";
@@ -539,7 +539,7 @@ const char *rule_load_async(const Kernel *k, const Op *op)
 const char *rule_cp_async(const Kernel *k, const Op *op)
 {
 	int64_t bits = attrs_int(&op->attrs, A_N, 1) * elem_rows[IN(op, TO).val->type->elem].bits;
-	if (op->nix < 2)
+	if (!HAS_IX(op, ELEMENT))
 		return "cp.async needs a byte in the slot and an element offset";
 	if (bits != 32 && bits != 64 && bits != 128)
 		return "cp.async copies 4, 8 or 16 bytes at a time";
@@ -560,7 +560,7 @@ static const char *check_gather(const Kernel *k, const Op *op)
 {
 	int64_t mode = attrs_int(&op->attrs, A_GATHER, -1);
 	const Layout *to = op->out->type->layout;
-	const Val *names = op->nin > 1 ? IN(op, INDEX).val : NULL;
+	const Val *names = HAS_IN(op, INDEX) ? IN(op, INDEX).val : NULL;
 	if (!names)
 		return mode < 0 ? NULL : "gather= needs a tile of indices";
 	if (mode < 0 || mode >= layout_rank(to))

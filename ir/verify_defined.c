@@ -163,7 +163,8 @@ static bool read_reg(Paths *p, const Op *op, const Frag *f, int reg, const Ix *o
 static bool access(Paths *p, const Op *op, int i, bool writes)
 {
 	Frag *f = ptrmap_get(&p->of, op->in[i].val);
-	bool some = op->kind == OP_FILL && op->nix, adds = op->kind == OP_WGMMA && op->nix == 3;
+	bool some = op->kind == OP_FILL && op->nix,
+	     adds = op->kind == OP_WGMMA && HAS_IX(op, SCALE);
 	int reads = op_effect(op, i) & (FX_R | FX_AR), wrote = op_effect(op, i) & (FX_W | FX_AW);
 	int64_t first = 0;
 	if (!f || some || !(writes ? wrote && (!reads || adds) : reads))

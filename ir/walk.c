@@ -27,6 +27,20 @@ Op *op_next(const Op *op)
 	return op->body && op->body->first ? op->body->first : after(op);
 }
 
+Op *op_find_next(const Op *op, OpKind kind)
+{
+	for (op = op_next(op); op; op = op_next(op))
+		if (op->kind == kind)
+			return (Op *)(uintptr_t)op;
+	return NULL;
+}
+
+Op *kernel_find(const Kernel *k, OpKind kind)
+{
+	Op *op = kernel_first(k);
+	return !op || op->kind == kind ? op : op_find_next(op, kind);
+}
+
 void kernel_replace(Kernel *k, Val *v, Val *by)
 {
 	for (Op *op = kernel_first(k); op; op = op_next(op))

@@ -30,23 +30,9 @@ const Ix *ix_int(const Kernel *k, int64_t v)
 	return ix_const(k->ctx, v);
 }
 
-Op *op_find_next(const Op *op, OpKind kind)
-{
-	for (op = op_next(op); op; op = op_next(op))
-		if (op->kind == kind)
-			return (Op *)(uintptr_t)op;
-	return NULL;
-}
-
 const Ix *ix_warpgroup(const Kernel *k)
 {
 	return ix_div(k->ctx, ix_sym(k->ctx, "warp"), ix_int(k, 4));
-}
-
-Op *kernel_find(const Kernel *k, OpKind kind)
-{
-	Op *op = kernel_first(k);
-	return !op || op->kind == kind ? op : op_find_next(op, kind);
 }
 
 bool op_is_mma(const Op *op)
@@ -455,7 +441,7 @@ const Op *mma_spread_as(const Kernel *k, const Val *v)
 Val *tile_indices(const Val *tile)
 {
 	const Op *def = tile->def;
-	return def && def->kind == OP_TILE && def->nin > 1 ? IN(def, INDEX).val : NULL;
+	return def && def->kind == OP_TILE && HAS_IN(def, INDEX) ? IN(def, INDEX).val : NULL;
 }
 
 Val *tensor_arg(const Val *tensor)

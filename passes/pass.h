@@ -26,8 +26,6 @@ Op *op_after(Kernel *k, Op *at, OpKind kind); /* a new op right after / before /
 Op *op_before(Kernel *k, Op *at, OpKind kind);
 Op *op_append(Kernel *k, Block *b, OpKind kind, Loc loc);
 const Ix *ix_int(const Kernel *k, int64_t v);
-Op *kernel_find(const Kernel *k, OpKind kind);      /* the first, or NULL */
-Op *op_find_next(const Op *op, OpKind kind);        /* the next of that kind after op */
 bool op_is_mma(const Op *op);                       /* of any stage */
 bool op_is_atom(const Op *op);                      /* of the warp stage: mma or copy of tiles */
 bool kernel_multiplies(const Kernel *k);            /* has an mma */

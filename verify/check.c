@@ -102,10 +102,8 @@ typedef struct {
 static int find_parts(const Kernel *k)
 {
 	enum { MOST = 32 };
-	int64_t parts = 1;
-	for (const Op *op = kernel_first(k); op; op = op_next(op))
-		if (op->kind == OP_SEM_WAIT)
-			parts = attrs_int(&op->attrs, A_COUNT, 1);
+	const Op *wait = kernel_find(k, OP_SEM_WAIT);
+	int64_t parts = wait ? attrs_int(&wait->attrs, A_COUNT, 1) : 1;
 	return parts >= 1 && parts <= MOST ? (int)parts : 1;
 }
 
@@ -315,7 +313,7 @@ CheckVerdict check_kernel(const Kernel *k, const CheckOpt *opt, CheckResult *out
 {
 	double start = now();
 	prove_all(k, opt, out);
-	if (out->verdict == CHECK_UNKNOWN && kernel_has_tickets(k))
+	if (out->verdict == CHECK_UNKNOWN && kernel_find(k, OP_TICKETS))
 		refute_by_turns(k, opt, out);
 	if (out->verdict == CHECK_UNKNOWN)
 		say_unknown(k, out);

@@ -231,7 +231,7 @@ static bool is_out(const Facts *f, const Val *tensor)
 static void take_boxes(const Facts *f, const Op *op, FactCopy *c)
 {
 	const Reason *all = kernel_why_find(f->k, REASON_BOXES, c->buffer);
-	if (op->nin < 4)
+	if (!HAS_IN(op, INDEX))
 		return;
 	c->copies *= (int)attrs_int(&op->attrs, A_N, 1);
 	c->warps = all && !all->rejected ? (int)all->value / c->copies : 1;

@@ -374,7 +374,7 @@ static bool buffer_save(Sim *s, const Buffer *b)
 }
 
 /* The only entry of the text; a second one makes the choice the user's. */
-static bool kernel_find(Sim *s, char *name, size_t size)
+static bool entry_find(Sim *s, char *name, size_t size)
 {
 	const char *ptx = dsl_module_ptx(s->mod), *at = ptx ? strstr(ptx, ".entry") : NULL;
 	if (s->kernel)
@@ -421,7 +421,7 @@ static bool run_seed(Sim *s, int64_t seed, bool last)
 		 s->trace ? s->trace : "");
 	bool ran = false, ok = runtime_ok(dsl_device_open(device, &s->dev)) &&
 			       started(dsl_module_load(s->dev, s->file, &s->mod)) &&
-			       kernel_find(s, name, sizeof name);
+			       entry_find(s, name, sizeof name);
 	for (int i = 0; i < s->nargs && ok; i++)
 		ok = arg_any(s, i);
 	if (ok) {

@@ -142,6 +142,6 @@ void lower_by_threads(Kernel *k, Op *op)
 	const Ix *first = ix_int(k, WARP_THREADS * attrs_int(&op->attrs, A_FIRST, 0));
 	const Ix *at = ix_sub(k->ctx, ix_sym(k->ctx, "tid"), first);
 	Op *loop = op_before(k, op, OP_FOR);
-	(op->nin > 2 ? row_by_row : few_by_few)(k, op, loop, units_of(k, op), at);
+	(HAS_IN(op, INDEX) ? row_by_row : few_by_few)(k, op, loop, units_of(k, op), at);
 	op_remove(op);
 }

@@ -59,7 +59,7 @@ static void lower_box(Kernel *k, Op *op, Op *at, SlotForm f, int col)
 	Rows rows = rows_of(k, op, f);
 	bool named = op_loads_rows(op);
 	int64_t step = rows.n < f.rows ? box_byte(op, f, 1, 0) : 0;
-	const Operand *full = &op->in[op->nin - 1];
+	const Operand *full = &IN(op, BARRIER);
 	Op *load = op_before(k, at, (OpKind)copy_row_of(op->kind)->op);
 	op_in(k, load, IN(op, TO).val, IN(op, TO).at);
 	op_in(k, load, IN(op, MAP).val, NULL);

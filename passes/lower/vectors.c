@@ -290,7 +290,7 @@ static void lower_vector(Kernel *k, Op *op, Block *to, Vector v, int fast)
 	int mode = tile_mode(k, tile_side(op), fast);
 	v.p.at[mode] = ix_add(c, v.p.at[mode], ix_int(k, v.more));
 	vector_operands(k, op, vector, tensor_arg(tensor), v.reg);
-	const Ix *offset = op->kind == OP_STORE && op->nin > 2
+	const Ix *offset = op->kind == OP_STORE && HAS_IN(op, INDEX)
 				   ? inside_by_index(k, op, inside, &v.p, vector, v.reg)
 				   : op_inside_tensor(k, inside, tensor, v.p.at);
 	before_end(k, op, inside, &v.p);

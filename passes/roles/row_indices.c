@@ -83,7 +83,7 @@ static Val *held(const Op *copy, const Op *at, const Op *tile, const Op *of)
 	for (const Op *op = at->prev; op; op = op->prev)
 		if (op->kind == OP_LOAD && same_tile(IN(op, FROM).val->def, tile) &&
 		    attrs_int(&op->attrs, A_FIRST, 0) == attrs_int(&copy->attrs, A_FIRST, 0) &&
-		    (op->nin < 3 || IN(op, CHECKED).val == IN(of, OF).val))
+		    (!HAS_IN(op, CHECKED) || IN(op, CHECKED).val == IN(of, OF).val))
 			return IN(op, TO).val;
 	return NULL;
 }
@@ -193,9 +193,9 @@ PASS_OF(indices)
 		const Val *indices = copies   ? tile_indices(IN(op, FROM).val)
 				     : stores ? tile_indices(IN(op, TO).val)
 					      : NULL;
-		if (indices && op->nin < 3)
+		if (indices && !HAS_IN(op, INDEX))
 			(copies ? for_copy : for_store)(k, op, indices);
-		else if (op_loads_rows(op) && op->nin < 4)
+		else if (op_loads_rows(op) && !HAS_IN(op, INDEX))
 			for_boxes(k, op, tile_indices(IN(op, FROM).val));
 	}
 }

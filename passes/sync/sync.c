@@ -279,7 +279,7 @@ static int filling_arrivals(const Sync *s)
 
 static bool is_announced(const Op *op)
 {
-	return op->in[op->nin - 1].val->type->kind == TY_MBAR;
+	return HAS_IN(op, BARRIER);
 }
 
 static void sync_ring(Kernel *k, Op *ring, const Groups *groups)

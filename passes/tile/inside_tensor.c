@@ -49,7 +49,7 @@ static bool ends_alike(const Op *tile, int mode, const Op *other)
 		    extent_along(tile, mode) == extent_along(other, i) &&
 		    tup_get(parts, mode)->leaf == tup_get(other->out->type->layout->shape, i)->leaf)
 			return true;
-	return other->nin > 1 && ends_alike(tile, mode, IN(other, INDEX).val->def);
+	return HAS_IN(other, INDEX) && ends_alike(tile, mode, IN(other, INDEX).val->def);
 }
 
 bool tile_ends_as_outputs(const Kernel *k, const Op *tile, int mode)

@@ -128,7 +128,7 @@ static void narrow(void *user, const char *name)
 static bool ends_with_tensor(Kernel *k, const Op *loop, const Op *copy)
 {
 	const Op *tile = IN(copy, FROM).val->def;
-	if (!tile || tile->kind != OP_TILE || tile->nin > 1)
+	if (!tile || tile->kind != OP_TILE || HAS_IN(tile, INDEX))
 		return false;
 	const Layout *l = IN(tile, OF).val->type->layout;
 	for (const Op *in = op_parent(copy); in; in = in == loop ? NULL : op_parent(in)) {
@@ -152,7 +152,7 @@ static bool goes_along(const Op *copy, const char *name)
 {
 	const Op *tile = IN(copy, FROM).val->def;
 	bool along = false;
-	for (int m = 0; tile && tile->kind == OP_TILE && tile->nin == 1 && m < tile->nix; m++)
+	for (int m = 0; tile && tile->kind == OP_TILE && !HAS_IN(tile, INDEX) && m < tile->nix; m++)
 		along |= ix_uses(tile->ix[m], name);
 	return along;
 }

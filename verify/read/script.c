@@ -88,7 +88,7 @@ static bool walk_turns(Reader *r, const Op *op, int64_t from, int64_t to)
 	int names = r->view.names.n, counters = op->kind == OP_FOR ? op->nsym - 1 : 0;
 	const Ix **carried = NEWN(r->p->arena, const Ix *, counters + 1);
 	for (int j = 0; j < counters; j++)
-		carried[j] = read_expr(r, op->ix[2 + 2 * j]);
+		carried[j] = read_expr(r, for_start(op, 1 + j));
 	for (int64_t i = from; i < to; i++) {
 		ptrmap_clear(
 			&r->seen); /* as many names as in the turn before, which stand for others */
@@ -102,7 +102,7 @@ static bool walk_turns(Reader *r, const Op *op, int64_t from, int64_t to)
 		if (!walk(r, op->body))
 			return false;
 		for (int j = 0; j < counters; j++)
-			carried[j] = ix_add(c, carried[j], read_expr(r, op->ix[3 + 2 * j]));
+			carried[j] = ix_add(c, carried[j], read_expr(r, for_step(op, 1 + j)));
 		r->view.names.n = names;
 	}
 	return true;

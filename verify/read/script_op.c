@@ -213,12 +213,13 @@ static bool put_sync(Reader *r, const Op *op)
 		return put_named(r, op, STEP_BAR);
 	case OP_BAR_ARRIVE:
 		return put_named(r, op, STEP_BAR_ARRIVE);
-	case OP_SEM_ARRIVE: /* that a wait ends is seen in rules/grid_waits.c */
-	case OP_SEM_WAIT:
-		read_put(r, read_item(r, ITEM_STEP, op), STEP_GLOBAL);
-		return true;
 	default:
 		break;
+	}
+	if (op_rows[op->kind].flags & OPF_GLOBAL) {
+		/* semaphores: that a wait ends is seen in rules/grid_waits.c */
+		read_put(r, read_item(r, ITEM_STEP, op), STEP_GLOBAL);
+		return true;
 	}
 	for (size_t i = 0; i < COUNTOF(plain_steps); i++)
 		if (plain_steps[i].of == op->kind)
@@ -344,18 +345,6 @@ static StepKind kind_of_access(const Reader *r, const Op *op, int fx)
 	return r->outside ? STEP_PASS : STEP_READ;
 }
 
-/* The index operand that is the byte in the slot: behind the tensor's element, but where conditions
- * follow. */
-static bool names_byte(const Op *op)
-{
-	return op->nix && op->kind != OP_TICKET_DRAW && op->kind != OP_TICKET_GET;
-}
-
-static int byte_of_access(const Op *op)
-{
-	return op_done_by(op, DONE_BY_LANES) ? 0 : op->nix - 1;
-}
-
 /* Whose shared memory the op reads: its own CTA's, or that of the rank that it names. */
 static bool find_rank(Reader *r, const Op *op, int *rank)
 {
@@ -388,8 +377,8 @@ static bool put_generic(Reader *r, const Op *op)
 			StepKind kind = kind_of_access(r, op, fx);
 			set_cell(r, it, &op->in[i], rank, kind);
 			bool bytes = fx & FX_W || (kind == STEP_READ && !read_is_aligned(op));
-			if (bytes && r->p->sized && names_byte(op))
-				it->at_byte = read_expr(r, op->ix[byte_of_access(op)]);
+			if (bytes && r->p->sized && HAS_IX(op, BYTE))
+				it->at_byte = read_expr(r, IX(op, BYTE));
 			read_put(r, it, kind);
 		} else if (read_in_space(&op->in[i], SP_GLOBAL) && !r->outside &&
 			   !(fx == FX_R && read_is_constant(r->p->k, &op->in[i]))) {

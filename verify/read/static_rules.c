@@ -71,7 +71,7 @@ static bool storage_apart(Reader *r)
 /* ------------------------------------------------------------------ boxes */
 int64_t read_box_bytes(const Op *op)
 {
-	if (op->kind == OP_TICKET_DEAL)
+	if (op_done_by(op, DONE_BY_BARRIER) && !HAS_IN(op, MAP)) /* all of the slot */
 		return type_slot_bytes(IN(op, TO).val->type);
 	for (int i = 0; i < op->nin; i++) {
 		const Op *map = op->in[i].val->def;

@@ -107,14 +107,6 @@ static void add_of_kernel(void *user, const char *name)
 		add_size(s, name, f->lo, f->hi, f->div);
 }
 
-static const Op *launch_of(const Kernel *k)
-{
-	for (const Op *op = kernel_first(k); op; op = op->next)
-		if (op->kind == OP_LAUNCH)
-			return op;
-	return NULL;
-}
-
 /* Lists that begin with none, one, two or three times 64, and go on otherwise: with b = 64
  *     65: 0, 65, 65   129: 64, 0, 129   128: 63, 128, 128   64: 64, 64, 64   0: none */
 static void find_lists(Search *s)
@@ -153,7 +145,7 @@ static void find_numbers_found(Search *s)
 static void find_sizes(Search *s, int ctas)
 {
 	Ctx *c = s->ctx;
-	const Op *launch = launch_of(s->k);
+	const Op *launch = kernel_find(s->k, OP_LAUNCH);
 	const Ix *each = ix_const(c, ctas), *all = ix_sym(c, ctx_str(c, "ctas"));
 	for (int i = 0; i < s->w->n; i++)
 		ix_names(s->w->cond[i], add_of_kernel, s);
@@ -247,7 +239,7 @@ static void add_cond(Search *s, const Ix *x)
 static void find_conds(Search *s)
 {
 	Ctx *c = s->ctx;
-	const Op *launch = launch_of(s->k);
+	const Op *launch = kernel_find(s->k, OP_LAUNCH);
 	const Ix *one = ix_const(c, 1);
 	for (int i = 0; i < s->w->n; i++)
 		add_cond(s, s->w->cond[i]);

@@ -35,19 +35,11 @@ static bool is_seen(const Deals *d, const Ix *x, const Ix *y)
 }
 
 /* ------------------------------------------------------------------ the launch */
-static const Op *launch_of(const Kernel *k)
-{
-	const Op *op = kernel_first(k);
-	while (op && op->kind != OP_LAUNCH)
-		op = op_next(op);
-	return op;
-}
-
 /* Numbers are in one row, as long as the launch says at most. */
 static bool read_launch(Deals *d)
 {
 	Ctx *c = d->r->p->k->ctx;
-	const Op *launch = launch_of(d->r->p->k);
+	const Op *launch = kernel_find(d->r->p->k, OP_LAUNCH);
 	int64_t lo, most, ctas = d->r->p->ctas;
 	if (!launch || !ix_is(IX(launch, Y), 1) || !ix_is(IX(launch, Z), 1))
 		return wrong(d, d->tickets, "tickets of CTAs that are not in one row");

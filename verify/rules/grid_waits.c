@@ -263,9 +263,7 @@ static bool shares(Grid *g, int64_t *groups)
 {
 	Ctx *c = g->k->ctx;
 	IxFact at[RANGES];
-	const Op *launch = kernel_first(g->k);
-	while (launch && launch->kind != OP_LAUNCH)
-		launch = op_next(launch);
+	const Op *launch = kernel_find(g->k, OP_LAUNCH);
 	int64_t each = g->count * g->ctas, most = launch ? most_ctas(g, launch) : 0;
 	*groups = most / each;
 	if (*groups < 1 || ix_divisor(IX(launch, X), kernel_facts(g->k)) % each)

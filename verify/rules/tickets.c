@@ -52,7 +52,7 @@ static bool is_of_thread(const Ix *x)
 /* ------------------------------------------------------------------ the draw */
 static bool is_draw(const Op *op)
 {
-	return op->kind == OP_TICKET_DRAW || op->kind == OP_TICKET_DEAL;
+	return HAS_IX(op, LISTED);
 }
 
 /* One op counts turns, and one draws. */
@@ -74,7 +74,7 @@ static bool find_ops(Tickets *t)
 static bool tells_all(const Tickets *t)
 {
 	int64_t mask = 1, all = (INT64_C(1) << t->r->p->ctas) - 1;
-	if (t->draw->kind == OP_TICKET_DEAL && !ix_is_const(IX(t->draw, MASK), &mask))
+	if (HAS_IX(t->draw, MASK) && !ix_is_const(IX(t->draw, MASK), &mask))
 		return false;
 	return mask == all;
 }
@@ -313,7 +313,7 @@ static bool walk_op(Tickets *t, const Op *op)
 		return wrong(t, op, D_W0411, VAGUE);
 	if (op->kind == OP_LET)
 		put(t, op->sym[0], stage(&t->view, IX(op, VALUE)));
-	if (op->kind == OP_TICKET_AT || op->kind == OP_TICKET_GET || is_draw(op))
+	if (HAS_IX(op, TURN) || is_draw(op))
 		return walk_ticket(t, op);
 	if (op->kind == OP_ELECT)
 		return walk_some(t, op);
@@ -343,7 +343,7 @@ static bool walk_warp(Tickets *t, int warp)
 bool read_tickets(Reader *r)
 {
 	Tickets t = {.r = r, .k = r->p->k};
-	if (!kernel_has_tickets(t.k) || r->p->sized)
+	if (!kernel_find(t.k, OP_TICKETS) || r->p->sized)
 		return true;
 	if (!find_ops(&t))
 		return false;
@@ -367,14 +367,6 @@ bool read_tickets(Reader *r)
 }
 
 /* ------------------------------------------------------------------ by turns */
-bool kernel_has_tickets(const Kernel *k)
-{
-	const Op *op = kernel_first(k);
-	while (op && op->kind != OP_TICKETS)
-		op = op_next(op);
-	return op;
-}
-
 static const Ix *by_turns(Ctx *c, const Op *op)
 {
 	if (op->kind == OP_TICKET_AT)

@@ -18,7 +18,6 @@ struct Reader;
 bool read_deals(struct Reader *r, const Op *tickets, const Op *draw);
 
 /* The kernel as it runs where all draw by turns. */
-bool kernel_has_tickets(const Kernel *k);
 void tickets_by_turns(const Kernel *k, TurnedVec *all); /* until they are exchanged again */
 void tickets_exchange(TurnedVec *all);
 

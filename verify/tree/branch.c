@@ -254,8 +254,8 @@ static bool put_counters(Reader *r, const Op *op, Shared *sh, int loop)
 	put_first_drawn(r, op, ctx_str(c, branch_drawn(c, loop)));
 	for (int i = 0; i < n; i++) {
 		sh->counter[i] = ctx_str(c, ctx_strf(c, "#counter%d.%d", loop, i));
-		sh->start[i] = read_expr(r, op->ix[2 + 2 * i]);
-		sh->begin[i] = bare(r, op->ix[2 + 2 * i]);
+		sh->start[i] = read_expr(r, for_start(op, 1 + i));
+		sh->begin[i] = bare(r, for_start(op, 1 + i));
 	}
 	for (int i = 0; i < n; i++)
 		read_put_name(r, op->sym[1 + i], ix_sym(c, sh->counter[i]));
@@ -313,8 +313,9 @@ bool read_branch(Reader *r, const Op *op)
 	for (int i = 0; i < sh->counters; i++) {
 		if (i == sh->drawn)
 			continue;
-		sh->more[i] = bare(r, op->ix[3 + 2 * i]);
-		sh->step[i] = ix_add(c, ix_sym(c, sh->counter[i]), read_expr(r, op->ix[3 + 2 * i]));
+		sh->more[i] = bare(r, for_step(op, 1 + i));
+		sh->step[i] =
+			ix_add(c, ix_sym(c, sh->counter[i]), read_expr(r, for_step(op, 1 + i)));
 	}
 	out.names = r->view.names;
 	r->view = out;
