@@ -105,13 +105,6 @@ void scaled_build(Sema *s, const Node *n, const Value *v, const Node *scale)
 }
 
 /* ------------------------------------------------------------------ several iterations */
-static bool stands_in(const Op *op, const Op *loop)
-{
-	while (op && op != loop)
-		op = op_parent(op);
-	return op;
-}
-
 static bool names(const Op *op, const Val *v)
 {
 	for (int i = 0; i < op->nin; i++)
@@ -135,7 +128,7 @@ static bool may_wait(const Sema *s, const Promotion *p, const Op *loop)
 {
 	if (p->block != loop->body)
 		return false;
-	for (const Op *op = loop->body->first; op && stands_in(op, loop); op = op_next(op))
+	for (const Op *op = loop->body->first; op && op_inside(op, loop); op = op_next(op))
 		if (names(op, p->acc) && !is_step(s, p->block, op))
 			return false;
 	return true;

@@ -497,10 +497,8 @@ static bool run_ctas(Interp *in, const Op *launch)
 
 static bool run_kernel(Interp *in)
 {
-	for (const Op *op = in->k->body.first; op; op = op->next)
-		if (op->kind == OP_LAUNCH)
-			return run_ctas(in, op);
-	return run_block(in, &in->k->body);
+	const Op *launch = kernel_find(in->k, OP_LAUNCH);
+	return launch ? run_ctas(in, launch) : run_block(in, &in->k->body);
 }
 
 /* ------------------------------------------------------------------ what the caller binds */

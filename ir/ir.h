@@ -486,6 +486,9 @@ Op *kernel_first(const Kernel *k);
 Op *kernel_find(const Kernel *k, OpKind kind);   /* the first of that kind; or NULL */
 Op *op_find_next(const Op *op, OpKind kind);     /* the next behind op; or NULL */
 Op *op_parent(const Op *op);                     /* whose body it stands in; NULL at the top */
+const Op *op_around(const Op *op, OpKind kind);  /* it, or the nearest around it; NULL: none */
+const Op *op_role(const Op *op);                 /* that it stands in; NULL outside */
+bool op_inside(const Op *op, const Op *region);  /* it, or what stands in it */
 void kernel_replace(Kernel *k, Val *v, Val *by); /* in every operand */
 bool val_used(const Kernel *k, const Val *v);
 bool op_only_names(const Op *op); /* a let, or another whose names hold to the end of its block */

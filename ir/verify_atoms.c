@@ -510,10 +510,7 @@ static void visit_foreign(void *user, const char *name)
 const char *rule_launch(const Kernel *k, const Op *op)
 {
 	const Kernel *known = k;
-	const Op *first = kernel_first(k);
-	while (first->kind != OP_LAUNCH)
-		first = op_next(first);
-	if (first != op)
+	if (kernel_find(k, OP_LAUNCH) != op)
 		return "a kernel has one launch";
 	for (int i = 0; i < op->nix && known; i++)
 		ix_names(op->ix[i], visit_foreign, &known);

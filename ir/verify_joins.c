@@ -8,14 +8,6 @@
  *     } */
 #include "ir/verify_rules.h"
 
-static const Op *grid_around(const Op *op)
-{
-	const Op *up = op_parent(op);
-	while (up && up->kind != OP_GRID)
-		up = op_parent(up);
-	return up;
-}
-
 /* Whether the tile is another for each value of the name. */
 static bool tells_apart(const Kernel *k, const Op *tile, const char *name)
 {
@@ -58,7 +50,7 @@ static const char *shared_by(const Kernel *k, const Op *grid, const Op *tile)
 
 const char *tiles_share(const Kernel *k, const Op *op, const Val *tile)
 {
-	const Op *grid = grid_around(op);
+	const Op *grid = op_around(op, OP_GRID);
 	bool cut = tile->def && tile->def->kind == OP_TILE;
 	return grid ? shared_by(k, grid, cut ? tile->def : NULL) : NULL;
 }

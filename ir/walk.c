@@ -14,6 +14,25 @@ Op *op_parent(const Op *op)
 	return op->block ? op->block->owner : NULL;
 }
 
+const Op *op_around(const Op *op, OpKind kind)
+{
+	while (op && op->kind != kind)
+		op = op_parent(op);
+	return op;
+}
+
+const Op *op_role(const Op *op)
+{
+	return op_around(op, OP_ROLE);
+}
+
+bool op_inside(const Op *op, const Op *region)
+{
+	while (op && op != region)
+		op = op_parent(op);
+	return op != NULL;
+}
+
 static Op *after(const Op *op)
 {
 	for (; op; op = op_parent(op))

@@ -69,14 +69,6 @@ Op *kernel_ring(const Kernel *k, const char *name)
 	return NULL;
 }
 
-bool op_inside(const Op *op, const Op *region)
-{
-	for (; op; op = op_parent(op))
-		if (op == region)
-			return true;
-	return false;
-}
-
 void op_unwrap(Op *region)
 {
 	for (Op *op = region->body->first, *next; op; op = next) {
@@ -139,13 +131,6 @@ bool ring_filled_by_lanes(const Kernel *k, const char *ring)
 		if (op_fills(op, ring) && op_done_by(op, DONE_BY_LANES))
 			return true;
 	return false;
-}
-
-const Op *op_role(const Op *op)
-{
-	while (op && op->kind != OP_ROLE)
-		op = op_parent(op);
-	return op;
 }
 
 bool kernel_pingpong(const Kernel *k)

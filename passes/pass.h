@@ -42,7 +42,6 @@ bool op_fills_shared(const Op *op);
 bool ring_is_filled(const Kernel *k, const Op *ring);         /* by some op */
 bool ring_is_own(const Kernel *k, const char *ring);          /* each warpgroup has its slots */
 bool ring_filled_by_lanes(const Kernel *k, const char *ring); /* by one that threads issue */
-const Op *op_role(const Op *op);                              /* that it stands in; NULL outside */
 /* Named barriers: 0 is the whole CTA's. */
 enum {
 	NAMED_TURN = 1,
@@ -56,8 +55,7 @@ enum {
 /* Whether wgmma groups that a loop's body issues are left in flight from iteration to iteration. */
 bool loop_keeps_groups(const Op *loop);
 int64_t buffer_align(const Type *t); /* smem/placement.c: bytes; a buffer begins at a multiple */
-bool op_inside(const Op *op, const Op *region);
-void op_unwrap(Op *region); /* its body takes its place */
+void op_unwrap(Op *region);          /* its body takes its place */
 /* A warpgroup of the consumers, which are the first warps of the CTA. */
 const Ix *ix_warpgroup(const Kernel *k);
 int val_extent(const Val *v, int mode); /* of a static tile */

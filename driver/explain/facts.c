@@ -165,10 +165,8 @@ static void take_launch(Facts *f, const Op *op)
 /* ------------------------------------------------------------------ copies */
 static const char *role_name(const Op *op)
 {
-	for (; op; op = op_parent(op))
-		if (op->kind == OP_ROLE)
-			return op->sym[0];
-	return "";
+	const Op *role = op_role(op);
+	return role ? role->sym[0] : "";
 }
 
 static FactCopy copy_of(const Op *op, const Val *buffer, const Val *map)

@@ -75,9 +75,8 @@ static bool is_filled_again(const Sync *s, const Ix *at)
 static bool goes_on(const Sync *s, const Op *loop)
 {
 	const Op *role = op_role(loop);
-	for (const Op *op = op_parent(loop); op; op = op_parent(op))
-		if (op->kind == OP_FOR)
-			return true;
+	if (op_around(op_parent(loop), OP_FOR))
+		return true;
 	for (const Op *op = op_next(loop); op && op_role(op) == role; op = op_next(op))
 		if (!op_inside(op, loop) && sync_read_at(s, op))
 			return true;

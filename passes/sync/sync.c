@@ -110,9 +110,7 @@ static Op *write_run(const Sync *s, Op *op, int64_t *bytes)
 
 bool sync_is_elected(const Op *op)
 {
-	while (op && op->kind != OP_ELECT)
-		op = op_parent(op);
-	return op;
+	return op_around(op, OP_ELECT);
 }
 
 /* From first to last, by one lane of the role's first warp. All lanes run what follows, which is

@@ -249,13 +249,6 @@ const Ix *read_trips(Reader *r, const Ix *from, const Ix *to)
 	return ix_new(c, IX_MIN, read_trips(r, from, to->a), read_trips(r, from, to->b));
 }
 
-static bool is_in_role(const Op *op)
-{
-	while (op && op->kind != OP_ROLE)
-		op = op_parent(op);
-	return op != NULL;
-}
-
 /* Whether a loop of so few trips is one of the tree in some role, as others are in it. */
 static bool is_outer(const Reader *r, const Ix *trip, int depth)
 {
@@ -273,7 +266,7 @@ static void note_loop(Reader *r, Loops *at, const Op *op, int depth)
 	const Ix *from = stage(&r->lets, IX(op, FROM)), *to = stage(&r->lets, IX(op, TO));
 	Simple trip = read_simple(r, read_trips(r, from, to));
 	bool shared = r->p->tree && trip.x->kind == IX_MIN; /* unless another leads it */
-	if (shared || !is_short(trip.x, trip.hi) || (is_in_role(op) && is_outer(r, trip.x, depth)))
+	if (shared || !is_short(trip.x, trip.hi) || (op_role(op) && is_outer(r, trip.x, depth)))
 		vec_push(r->p->arena, at, ((Loop){op, trip.x, depth, trip.lo, trip.hi}));
 }
 

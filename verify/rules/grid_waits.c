@@ -51,13 +51,6 @@ static bool is_access(const Op *op)
 	return access && !op_done_by(op, DONE_BY_LANES);
 }
 
-static const Op *role_of(const Op *op)
-{
-	while (op && op->kind != OP_ROLE)
-		op = op_parent(op);
-	return op;
-}
-
 /* Of the role's body, what has the op in it. */
 static const Op *top_of(const Op *op)
 {
@@ -96,7 +89,7 @@ static bool in_order(const Grid *g, const Op *op, const Val *w, bool writes)
 {
 	Ctx *c = g->k->ctx;
 	const Op *top = top_of(op);
-	if (role_of(op) != g->role)
+	if (op_role(op) != g->role)
 		return wrong(g, op, D_W0411, "a workspace that several roles go to");
 	if (writes && !is_ahead(top, g->one))
 		return wrong(
@@ -243,7 +236,7 @@ static bool arrives_first(Grid *g)
 	if (!g->arrive)
 		return wrong(g, g->wait, D_E0411,
 			     "it waits for ever: no CTA arrives at the semaphore");
-	g->role = role_of(g->arrive);
+	g->role = op_role(g->arrive);
 	g->one = g->role ? top_of(g->arrive) : NULL;
 	g->count = attrs_int(&g->wait->attrs, A_COUNT, 0);
 	if (!g->one || op_parent(g->arrive) != op_parent(g->wait) ||

@@ -15,13 +15,6 @@ typedef struct {
 	bool sets, may_set;
 } Left;
 
-static bool is_within(const Op *op, const Op *outer)
-{
-	while (op && op != outer)
-		op = op_parent(op);
-	return op != NULL;
-}
-
 static bool is_before(const Op *op, const Op *role)
 {
 	while (op_parent(op))
@@ -38,7 +31,7 @@ static int64_t fewer(bool any, int64_t before, int64_t n)
 
 static void set(Left *l, const Op *op, int64_t n, bool certain)
 {
-	if (!is_within(op, l->role)) {
+	if (!op_inside(op, l->role)) {
 		if (is_before(op, l->role))
 			l->enters = certain ? n : fewer(true, l->enters, n);
 		return;

@@ -97,13 +97,6 @@ static void put_count(Reader *r, const Ix *trip, const Ix *n, bool again)
 	vec_push(r->p->arena, &r->view.counts, ((Counted){core, by}));
 }
 
-static bool is_within(const Op *op, const Op *outer)
-{
-	while (op && op != outer)
-		op = op_parent(op);
-	return op == outer;
-}
-
 typedef struct {
 	const PtrMap *bound;
 	bool found;
@@ -136,7 +129,7 @@ void read_counts_in(Reader *r, const Op *loop)
 	Ctx *c = r->p->k->ctx;
 	for (int i = 0; i < r->loops.n; i++) {
 		const Op *op = r->loops.at[i].op;
-		if (op == loop || (loop && !is_within(op, loop)))
+		if (op == loop || (loop && !op_inside(op, loop)))
 			continue;
 		const Ix *raw, *trip = trip_of(r, op, &raw);
 		if (read_names_loops(r, raw))
