@@ -368,8 +368,8 @@ static void fill_launch(Fill *f, int regs)
 	d->smem = (int)attrs_int(a, A_SMEM, 0);
 	d->ctas = kernel_ctas(f->k);
 	d->regs = d->entry_regs = regs;
-	d->pdl = kernel_find(f->k, OP_GRID_WAIT) != NULL;
-	d->together = kernel_find(f->k, OP_SEM_WAIT) != NULL;
+	d->pdl = kernel_with(f->k, FX_ACQUIRE_LAUNCHES) != NULL;
+	d->together = kernel_with(f->k, FX_ACQUIRE_GRID) != NULL;
 	d->tickets = kernel_find(f->k, OP_TICKETS) != NULL;
 	d->schedule = attrs_str(a, A_ROLES, "none");
 }

@@ -222,7 +222,10 @@ enum {
 #include "completes.def"
 	FX_ONE = 1 << (16 + DONE_COUNT),
 	FX_SYNC = FX_ONE << 1,
-	FX_PEER = FX_SYNC << 1
+	FX_PEER = FX_SYNC << 1,
+	FX_RELEASE_GRID = FX_PEER << 1,
+	FX_ACQUIRE_GRID = FX_PEER << 2,
+	FX_ACQUIRE_LAUNCHES = FX_PEER << 3
 };
 
 typedef enum {
@@ -485,6 +488,7 @@ Op *op_next(const Op *op); /* the next in textual order, bodies included; NULL a
 Op *kernel_first(const Kernel *k);
 Op *kernel_find(const Kernel *k, OpKind kind);   /* the first of that kind; or NULL */
 Op *op_find_next(const Op *op, OpKind kind);     /* the next behind op; or NULL */
+Op *kernel_with(const Kernel *k, int effects);   /* the first with one of these; or NULL */
 Op *op_parent(const Op *op);                     /* whose body it stands in; NULL at the top */
 const Op *op_around(const Op *op, OpKind kind);  /* it, or the nearest around it; NULL: none */
 const Op *op_role(const Op *op);                 /* that it stands in; NULL outside */
@@ -504,6 +508,7 @@ void block_copy(Kernel *k, const Block *from, Block *to, const SymSub *sub, int 
 void kernel_sweep(
 	Kernel *k); /* drops unused values of PURE ops, unused lets, empty bodies without effect */
 int op_effect(const Op *op, int operand); /* FX_R | FX_W | FX_AR | FX_AW */
+bool op_has(const Op *op, int effects);   /* one of FX_ONE, FX_SYNC, .. */
 
 /* print.c, parse.c: print(parse(x)) == x */
 void kernel_print(const Kernel *k, Buf *out);

@@ -30,11 +30,13 @@ enum {
 #define OPERAND(id) id = ON_##id,
 #include "ir/operands.def"
 };
-#define R(i)  (FX_R << 4 * (i))
-#define W(i)  (FX_W << 4 * (i))
-#define AR(i) (FX_AR << 4 * (i))
-#define AW(i) (FX_AW << 4 * (i))
-#define BY(x) FX_DONE_##x
+#define R(i)           (FX_R << 4 * (i))
+#define W(i)           (FX_W << 4 * (i))
+#define AR(i)          (FX_AR << 4 * (i))
+#define AW(i)          (FX_AW << 4 * (i))
+#define BY(x)          FX_DONE_##x
+#define RELEASE(scope) FX_RELEASE_##scope
+#define ACQUIRE(scope) FX_ACQUIRE_##scope
 
 #define NAMES(...)    {0, __VA_ARGS__}
 #define COUNT_OF(...) (int)sizeof((uint8_t[])NAMES(__VA_ARGS__)) - 1
@@ -275,4 +277,9 @@ const CombineRow *combine_of(const Op *reduce)
 int op_effect(const Op *op, int operand)
 {
 	return operand < 4 ? FX_OF(op_rows[op->kind].effects, operand) : 0;
+}
+
+bool op_has(const Op *op, int effects)
+{
+	return op_rows[op->kind].effects & effects;
 }

@@ -60,6 +60,14 @@ Op *kernel_find(const Kernel *k, OpKind kind)
 	return !op || op->kind == kind ? op : op_find_next(op, kind);
 }
 
+Op *kernel_with(const Kernel *k, int effects)
+{
+	Op *op = kernel_first(k);
+	while (op && !op_has(op, effects))
+		op = op_next(op);
+	return op;
+}
+
 void kernel_replace(Kernel *k, Val *v, Val *by)
 {
 	for (Op *op = kernel_first(k); op; op = op_next(op))

@@ -102,7 +102,7 @@ typedef struct {
 static int find_parts(const Kernel *k)
 {
 	enum { MOST = 32 };
-	const Op *wait = kernel_find(k, OP_SEM_WAIT);
+	const Op *wait = kernel_with(k, FX_ACQUIRE_GRID);
 	int64_t parts = wait ? attrs_int(&wait->attrs, A_COUNT, 1) : 1;
 	return parts >= 1 && parts <= MOST ? (int)parts : 1;
 }

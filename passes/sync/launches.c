@@ -106,7 +106,7 @@ static bool has_waited(const Op *op)
 {
 	for (; op; op = op_parent(op))
 		for (const Op *before = op->prev; before; before = before->prev)
-			if (before->kind == OP_GRID_WAIT)
+			if (op_has(before, FX_ACQUIRE_LAUNCHES))
 				return true;
 	return false;
 }
@@ -152,7 +152,7 @@ static void say_constants(Kernel *k)
 static void wait_before_roles(Kernel *k)
 {
 	for (Op *op = kernel_first(k); op && op->kind != OP_ROLE; op = op->next)
-		if (op_is_of_groups(op) && must_wait(k, op)) {
+		if (must_wait(k, op)) {
 			op_before(k, op, OP_GRID_WAIT);
 			return;
 		}

@@ -482,8 +482,7 @@ static bool read_same(Reader *r)
 static bool read_scripts(Reader *r)
 {
 	Program *p = r->p;
-	for (const Op *op = kernel_first(p->k); op; op = op_next(op))
-		p->m.pdl |= op->kind == OP_GRID_WAIT;
+	p->m.pdl |= kernel_with(p->k, FX_ACQUIRE_LAUNCHES) != NULL;
 	for (int a = 0; a < p->m.na; a++)
 		if (!read_script(r, a))
 			return false;

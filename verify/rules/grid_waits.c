@@ -220,9 +220,9 @@ static bool is_of_one(const Grid *g, const Op *some)
 static bool find_ops(Grid *g)
 {
 	for (const Op *op = kernel_first(g->k); op; op = op_next(op)) {
-		const Op **to = op->kind == OP_SEM_ARRIVE ? &g->arrive
-				: op->kind == OP_SEM_WAIT ? &g->wait
-							  : NULL;
+		const Op **to = op_has(op, FX_RELEASE_GRID)   ? &g->arrive
+				: op_has(op, FX_ACQUIRE_GRID) ? &g->wait
+							      : NULL;
 		if (to && *to)
 			return wrong(g, op, D_W0411, "several meetings of a tile's CTAs");
 		if (to)
