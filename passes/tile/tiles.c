@@ -382,8 +382,8 @@ static bool goes_along(const Val *tile, const char *name)
 	return indices && goes_along(indices, name);
 }
 
-/* A CTA of a cluster that is beyond the grid has no tile. Its outputs lie beyond their tensors, so
- * do those that do not go along with that mode: a value for each row, where n names tiles of columns.
+/* A CTA of a cluster that is beyond the grid has no tile. Its outputs lie beyond their tensors, so do
+ * those that do not go along with that mode: a value for each row, where n names tiles of columns.
  *     tile %S (m, 0)   ->   tile %S (m, n / tiles along n) */
 static void outputs_beyond(Kernel *k, const Plane *p, int mode)
 {
