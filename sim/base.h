@@ -22,6 +22,7 @@ typedef int64_t s64;
 typedef float f32;
 typedef double f64;
 __extension__ typedef unsigned __int128 u128;
+__extension__ typedef __int128 s128;
 
 #define SIM_COUNT(a)         (sizeof(a) / sizeof(*(a)))
 #define SIM_PRINTF(fmt, arg) __attribute__((format(printf, fmt, arg)))

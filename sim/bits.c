@@ -47,62 +47,22 @@ Run run_lop3(Warp *w, const Ins *in, u32 mask)
 	LANES_DO(d[l] = lop3(x[l], y[l], z[l], table));
 	if (!pair)
 		return RUN_NEXT;
-	EACH_LANE(l, mask)
-	set |= (u32)(d[l] != 0) << l;
+	EACH_BIT(set, d[l] != 0);
 	u32 q = pred_get(w, &in->args[k + 4]);
 	pred_set(w, &in->args[1], mask, has(in, M_AND) ? set & q : set | q);
 	return RUN_NEXT;
 }
 
-#define SHIFT(T, WIDE, OVER, ...)                                                                  \
-	do {                                                                                       \
-		T *d = lanes(w, in, 0);                                                            \
-		const T *x = lanes(w, in, 1);                                                      \
-		const u32 *y = lanes(w, in, 2);                                                    \
-		LANES_DO(                                                                          \
-			d[l] = (T)(y[l] >= sizeof(T) * 8 ? (OVER) : (WIDE)x[l] __VA_ARGS__ y[l])); \
+#define SHIFT(T, ...)                              \
+	do {                                       \
+		T *d = lanes(w, in, 0);            \
+		const T *x = lanes(w, in, 1);      \
+		const u32 *y = lanes(w, in, 2);    \
+		LANES_DO(d[l] = (T)(__VA_ARGS__)); \
 	} while (0)
 
-Run run_shl(Warp *w, const Ins *in, u32 mask)
-{
-	switch (type_bytes[in->type[0]]) {
-	case 2:
-		SHIFT(u16, u32, 0, <<);
-		break;
-	case 4:
-		SHIFT(u32, u32, 0, <<);
-		break;
-	default:
-		SHIFT(u64, u64, 0, <<);
-	}
-	return RUN_NEXT;
-}
-
-Run run_shr(Warp *w, const Ins *in, u32 mask)
-{
-	switch (in->type[0]) {
-	case T_S16:
-		SHIFT(s16, s16, x[l] < 0 ? -1 : 0, >>);
-		break;
-	case T_S32:
-		SHIFT(s32, s32, x[l] < 0 ? -1 : 0, >>);
-		break;
-	case T_S64:
-		SHIFT(s64, s64, x[l] < 0 ? -1 : 0, >>);
-		break;
-	case T_U16:
-	case T_B16:
-		SHIFT(u16, u16, 0, >>);
-		break;
-	case T_U32:
-	case T_B32:
-		SHIFT(u32, u32, 0, >>);
-		break;
-	default:
-		SHIFT(u64, u64, 0, >>);
-	}
-	return RUN_NEXT;
-}
+RUN(shl, BY_SIZE(SHIFT, y[l] < 8 * sizeof *d ? 1u * x[l] << y[l] : 0))
+RUN(shr, BY_TYPE(SHIFT, y[l] < 8 * sizeof *d ? x[l] >> y[l] : x[l] >> (8 * sizeof *d - 1) >> 1))
 
 static u32 funnel(const Ins *in, u32 lo, u32 hi, u32 n)
 {
@@ -173,20 +133,20 @@ static u32 find_high(const Ins *in, u64 v, u32 bits)
 	return has(in, M_SHIFTAMT) ? bits - 1 - at : at;
 }
 
-#define COUNT_BY_SIZE(...)                                       \
-	EACH_LANE(l, mask)                                       \
-	{                                                        \
-		u64 x = arg_get(w, &in->args[1], l);             \
-		u32 bits = type_bytes[in->type[0]] * 8u;         \
-		(void)bits;                                      \
-		arg_set(w, &in->args[0], l, (u64)(__VA_ARGS__)); \
-	}                                                        \
-	return RUN_NEXT
+static u32 type_bits(const Ins *in)
+{
+	return type_bytes[in->type[0]] * 8u;
+}
 
-RUN(popc, COUNT_BY_SIZE(__builtin_popcountll(x)))
-RUN(clz, COUNT_BY_SIZE(x ? (u32)__builtin_clzll(x) - (64 - bits) : bits))
-RUN(bfind, COUNT_BY_SIZE(find_high(in, x, bits)))
-RUN(brev, COUNT_BY_SIZE(reverse(x, bits)))
+static u32 leading_zeros(u64 x, u32 bits)
+{
+	return x ? (u32)__builtin_clzll(x) - (64 - bits) : bits;
+}
+
+RUN(popc, EACH_SET(__builtin_popcountll(GET(1))))
+RUN(clz, EACH_SET(leading_zeros(GET(1), type_bits(in))))
+RUN(bfind, EACH_SET(find_high(in, GET(1), type_bits(in))))
+RUN(brev, EACH_SET(reverse(GET(1), type_bits(in))))
 
 /* The position of the n-th set bit from base on, upwards or downwards. */
 static u32 fns(u32 v, u32 base, s32 n)
@@ -202,8 +162,10 @@ static u32 fns(u32 v, u32 base, s32 n)
 
 RUN(fns, OP3(u32, fns(x[l], y[l] & 31, (s32)z[l])))
 
-static u64 extract(u64 v, u32 at, u32 n, u32 bits, bool s)
+static u64 extract(const Ins *in, u64 v, u32 at, u32 n)
 {
+	u32 bits = type_bits(in);
+	bool s = type_class[in->type[0]] == 'S';
 	at &= 0xff;
 	n &= 0xff;
 	u32 top = n == 0 ? 0 : at + n - 1 < bits - 1 ? at + n - 1 : bits - 1;
@@ -214,16 +176,7 @@ static u64 extract(u64 v, u32 at, u32 n, u32 bits, bool s)
 	return (r & keep) | (sign ? ~keep : 0);
 }
 
-Run run_bfe(Warp *w, const Ins *in, u32 mask)
-{
-	u32 bits = type_bytes[in->type[0]] * 8u;
-	bool s = type_class[in->type[0]] == 'S';
-	EACH_LANE(l, mask)
-	arg_set(w, &in->args[0], l,
-		extract(arg_get(w, &in->args[1], l), (u32)arg_get(w, &in->args[2], l),
-			(u32)arg_get(w, &in->args[3], l), bits, s));
-	return RUN_NEXT;
-}
+RUN(bfe, EACH_SET(extract(in, GET(1), (u32)GET(2), (u32)GET(3))))
 
 static u64 insert(u64 from, u64 into, u32 at, u32 n, u32 bits)
 {
@@ -236,15 +189,7 @@ static u64 insert(u64 from, u64 into, u32 at, u32 n, u32 bits)
 	return (into & ~keep) | (from << at & keep);
 }
 
-Run run_bfi(Warp *w, const Ins *in, u32 mask)
-{
-	u32 bits = type_bytes[in->type[0]] * 8u;
-	EACH_LANE(l, mask)
-	arg_set(w, &in->args[0], l,
-		insert(arg_get(w, &in->args[1], l), arg_get(w, &in->args[2], l),
-		       (u32)arg_get(w, &in->args[3], l), (u32)arg_get(w, &in->args[4], l), bits));
-	return RUN_NEXT;
-}
+RUN(bfi, EACH_SET(insert(GET(1), GET(2), (u32)GET(3), (u32)GET(4), type_bits(in))))
 
 static u32 bit_mask(const Ins *in, u32 at, u32 n)
 {

@@ -39,30 +39,11 @@ static u64 clamped(Type to, Type from, u64 v)
 }
 
 /* Results narrower than their register are extended to it, by their own sign. */
-Run run_cvt_int(Warp *w, const Ins *in, u32 mask)
+static u64 int_to_int(const Ins *in, u64 bits)
 {
 	Type to = in->type[0], from = in->type[1];
-	bool sat = has(in, M_SAT);
-	EACH_LANE(l, mask)
-	{
-		u64 v = extended(from, arg_get(w, &in->args[1], l));
-		arg_set(w, &in->args[0], l, extended(to, sat ? clamped(to, from, v) : v));
-	}
-	return RUN_NEXT;
-}
-
-static f64 value_of(Type t, u64 v)
-{
-	switch (t) {
-	case T_F16:
-		return f16_value((u32)v);
-	case T_BF16:
-		return bf16_value((u32)v);
-	case T_F32:
-		return (f64)f32_of((u32)v);
-	default:
-		return num_double(v);
-	}
+	u64 v = extended(from, bits);
+	return extended(to, has(in, M_SAT) ? clamped(to, from, v) : v);
 }
 
 static f64 to_whole(f64 x, const Ins *in)
@@ -96,31 +77,19 @@ static u64 whole_bits(Type to, f64 x)
 	return s ? (u64)(s64)x : (u64)x;
 }
 
-Run run_cvt_f2i(Warp *w, const Ins *in, u32 mask)
+static u64 float_to_int(const Ins *in, u64 bits)
 {
-	Type to = in->type[0], from = in->type[1];
-	EACH_LANE(l, mask)
-	{
-		f64 x = value_of(from, arg_get(w, &in->args[1], l));
-		if (has(in, M_FTZ) && from == T_F32)
-			x = (f64)f32_flush((f32)x);
-		arg_set(w, &in->args[0], l, extended(to, whole_bits(to, to_whole(x, in))));
-	}
-	return RUN_NEXT;
+	f64 x = float_value(in->type[1], bits);
+	if (has(in, M_FTZ) && in->type[1] == T_F32)
+		x = (f64)f32_flush((f32)x);
+	return extended(in->type[0], whole_bits(in->type[0], to_whole(x, in)));
 }
 
 static u64 float_bits(Type t, f64 x, Rounding r)
 {
-	switch (t) {
-	case T_F16:
-		return round_to(x, NUM_F16, r);
-	case T_BF16:
-		return round_to(x, NUM_BF16, r);
-	case T_F32:
-		return f32_bits(f32_round(x, r));
-	default:
+	if (t == T_F64)
 		return num_bits64(x);
-	}
+	return t == T_F32 ? f32_bits(f32_round(x, r)) : round_to(x, format_of(t), r);
 }
 
 /* A 64-bit integer as f64 whose last bit is sticky, so that it can be rounded again. */
@@ -137,32 +106,19 @@ static f64 whole_odd(u64 v, bool negative)
 
 static f64 whole_double(u64 v, bool negative, Rounding r)
 {
-	f64 x = negative ? (f64)(s64)v : (f64)v, odd = whole_odd(v, negative);
-	if (r == RND_NEAREST || fabs(x) < 0x1p53)
-		return x;
-	u64 mag = negative ? 0 - v : v, got = x >= 0x1p64 ? 0 : (u64)fabs(x);
-	bool above = got > mag || fabs(x) >= 0x1p64, exact = got == mag && fabs(x) < 0x1p64;
-	f64 low = above ? nextafter(fabs(x), 0) : fabs(x);
-	f64 high = above || exact ? fabs(x) : nextafter(fabs(x), INFINITY);
-	(void)odd;
-	bool up = r == RND_UP ? !negative : r == RND_DOWN ? negative : false;
-	return copysign(exact ? fabs(x) : up ? high : low, x);
+	s128 exact = negative ? (s64)v : (s128)v;
+	f64 x = (f64)exact;
+	return double_toward(x, (f64)(exact - (s128)x), r);
 }
 
-Run run_cvt_i2f(Warp *w, const Ins *in, u32 mask)
+static u64 int_to_float(const Ins *in, u64 bits)
 {
 	Type to = in->type[0], from = in->type[1];
 	Rounding r = rounding_of(in);
-	EACH_LANE(l, mask)
-	{
-		u64 v = extended(from, arg_get(w, &in->args[1], l));
-		bool negative = type_class[from] == 'S' && (s64)v < 0;
-		f64 x = to == T_F64 ? whole_double(v, negative, r) : whole_odd(v, negative);
-		if (has(in, M_SAT))
-			x = x > 0 ? (x < 1 ? x : 1) : 0;
-		arg_set(w, &in->args[0], l, float_bits(to, x, r));
-	}
-	return RUN_NEXT;
+	u64 v = extended(from, bits);
+	bool negative = type_class[from] == 'S' && (s64)v < 0;
+	f64 x = to == T_F64 ? whole_double(v, negative, r) : whole_odd(v, negative);
+	return float_bits(to, has(in, M_SAT) ? clamp01(x) : x, r);
 }
 
 static bool to_integer(const Ins *in)
@@ -170,10 +126,10 @@ static bool to_integer(const Ins *in)
 	return has(in, M_RNI) || has(in, M_RZI) || has(in, M_RMI) || has(in, M_RPI);
 }
 
-static u64 f2f(const Ins *in, u64 v)
+static u64 float_to_float(const Ins *in, u64 v)
 {
 	Type to = in->type[0], from = in->type[1];
-	f64 x = value_of(from, v);
+	f64 x = float_value(from, v);
 	if (x != x && to == T_F32 && from == T_BF16)
 		return v << 16;
 	if (x != x && to == T_F32 && from == T_F64)
@@ -183,21 +139,17 @@ static u64 f2f(const Ins *in, u64 v)
 	if (to_integer(in))
 		x = to_whole(x, in);
 	if (has(in, M_SAT))
-		x = x > 0 ? (x < 1 ? x : 1) : 0;
-	if (has(in, M_RELU) && x <= 0)
-		x = 0;
-	u64 r = float_bits(to, x, to_integer(in) ? RND_NEAREST : rounding_of(in));
+		x = clamp01(x);
+	u64 r = float_bits(to, relu_of(in, x), to_integer(in) ? RND_NEAREST : rounding_of(in));
 	if (has(in, M_FTZ) && to == T_F32)
 		r = num_bits32(f32_flush(f32_of((u32)r)));
 	return r;
 }
 
-Run run_cvt_f2f(Warp *w, const Ins *in, u32 mask)
-{
-	EACH_LANE(l, mask)
-	arg_set(w, &in->args[0], l, f2f(in, arg_get(w, &in->args[1], l)));
-	return RUN_NEXT;
-}
+RUN(cvt_int, EACH_SET(int_to_int(in, GET(1))))
+RUN(cvt_f2i, EACH_SET(float_to_int(in, GET(1))))
+RUN(cvt_i2f, EACH_SET(int_to_float(in, GET(1))))
+RUN(cvt_f2f, EACH_SET(float_to_float(in, GET(1))))
 
 static const NumFormat tf32_format = {8, 10, 0x3ffff, 0x3fbff, 0x3fc00};
 
@@ -220,77 +172,48 @@ Run run_cvt_tf32(Warp *w, const Ins *in, u32 mask)
 	return RUN_NEXT;
 }
 
-static f64 relu_of(const Ins *in, f64 x)
+/* d = both values in the format of its elements, side by side; h is the format of x's. */
+static u32 pair(const Ins *in, f64 high, f64 low)
 {
-	return has(in, M_RELU) && x <= 0 ? 0 : x;
+	NumFormat f = format_of(in->type[0]);
+	u32 bits = 4u * type_bytes[in->type[0]];
+	if (has(in, M_SATFINITE))
+		f.over = f.max;
+	return round_to(relu_of(in, high), f, rounding_of(in)) << bits |
+	       round_to(relu_of(in, low), f, rounding_of(in));
 }
+
+#define PAIR_OF(TO, FROM, ...)                                         \
+	do {                                                           \
+		TO *d = lanes(w, in, 0);                               \
+		const FROM *x = lanes(w, in, 1), *y = lanes(w, in, 2); \
+		NumFormat h = format_of(in->type[1]);                  \
+		(void)y, (void)h;                                      \
+		LANES_DO(d[l] = (TO)(__VA_ARGS__));                    \
+	} while (0)
+#define PAIR(TO, FROM, HIGH, LOW) PAIR_OF(TO, FROM, pair(in, HIGH, LOW))
 
 /* cvt.rn.bf16x2.f32 d, a, b: a in the upper half */
 Run run_cvt_pack(Warp *w, const Ins *in, u32 mask)
 {
-	u32 *d = lanes(w, in, 0);
-	const f32 *x = lanes(w, in, 1), *y = lanes(w, in, 2);
-	Rounding r = rounding_of(in);
-	if (in->type[0] == T_BF16X2 && r == RND_NEAREST && !has(in, M_RELU)) {
-		LANES_DO(d[l] = (u32)bf16_from_f32(x[l]) << 16 | bf16_from_f32(y[l]));
-		return RUN_NEXT;
-	}
-	NumFormat f = in->type[0] == T_BF16X2 ? NUM_BF16 : NUM_F16;
-	if (has(in, M_SATFINITE))
-		f.over = f.max;
-	LANES_DO(d[l] = round_to(relu_of(in, (f64)x[l]), f, r) << 16 |
-			round_to(relu_of(in, (f64)y[l]), f, r));
+	if (in->type[0] == T_BF16X2 && rounding_of(in) == RND_NEAREST && !has(in, M_RELU))
+		PAIR_OF(u32, f32, (u32)bf16_from_f32(x[l]) << 16 | bf16_from_f32(y[l]));
+	else
+		PAIR(u32, f32, (f64)x[l], (f64)y[l]);
 	return RUN_NEXT;
 }
 
+RUN(cvt_pack8, PAIR(u16, f32, (f64)x[l], (f64)y[l]))
+RUN(cvt_half8, PAIR(u16, u32, num_unpack(x[l] >> 16, h), num_unpack(x[l] & 0xffff, h)))
+RUN(cvt_8half, PAIR(u32, u16, num_unpack(x[l] >> 8, h), num_unpack(x[l] & 0xff, h)))
+
 /* d = c << 2 n | a << n | b, of n bits each */
-Run run_cvt_pack_int(Warp *w, const Ins *in, u32 mask)
+static u32 pack_int(const Ins *in, u64 a, u64 b, u32 c)
 {
 	Type to = in->type[0];
 	u32 n = type_bytes[to] * 8u, low = (1u << n) - 1;
-	EACH_LANE(l, mask)
-	{
-		u64 a = clamped(to, T_S32, extended(T_S32, arg_get(w, &in->args[1], l)));
-		u64 b = clamped(to, T_S32, extended(T_S32, arg_get(w, &in->args[2], l)));
-		u32 r = ((u32)a & low) << n | ((u32)b & low);
-		if (in->nargs == 4)
-			r |= (u32)arg_get(w, &in->args[3], l) << 2 * n;
-		arg_set(w, &in->args[0], l, r);
-	}
-	return RUN_NEXT;
+	u32 high = (u32)clamped(to, T_S32, extended(T_S32, a)) & low;
+	return c << n << n | high << n | ((u32)clamped(to, T_S32, extended(T_S32, b)) & low);
 }
 
-static NumFormat format8(Type t)
-{
-	return t == T_E4M3X2 ? NUM_E4M3 : NUM_E5M2;
-}
-
-Run run_cvt_pack8(Warp *w, const Ins *in, u32 mask)
-{
-	u16 *d = lanes(w, in, 0);
-	const f32 *x = lanes(w, in, 1), *y = lanes(w, in, 2);
-	NumFormat f = format8(in->type[0]);
-	LANES_DO(d[l] = (u16)(num_pack(relu_of(in, (f64)x[l]), f) << 8 |
-			      num_pack(relu_of(in, (f64)y[l]), f)));
-	return RUN_NEXT;
-}
-
-Run run_cvt_half8(Warp *w, const Ins *in, u32 mask)
-{
-	u16 *d = lanes(w, in, 0);
-	const u32 *x = lanes(w, in, 1);
-	NumFormat f = format8(in->type[0]), h = in->type[1] == T_F16X2 ? NUM_F16 : NUM_BF16;
-	LANES_DO(d[l] = (u16)(num_pack(relu_of(in, num_unpack(x[l] >> 16, h)), f) << 8 |
-			      num_pack(relu_of(in, num_unpack(x[l] & 0xffff, h)), f)));
-	return RUN_NEXT;
-}
-
-Run run_cvt_8half(Warp *w, const Ins *in, u32 mask)
-{
-	u32 *d = lanes(w, in, 0);
-	const u16 *x = lanes(w, in, 1);
-	NumFormat f = format8(in->type[1]), h = in->type[0] == T_F16X2 ? NUM_F16 : NUM_BF16;
-	LANES_DO(d[l] = num_pack(relu_of(in, num_unpack(x[l] >> 8, f)), h) << 16 |
-			num_pack(relu_of(in, num_unpack(x[l] & 0xff, f)), h));
-	return RUN_NEXT;
-}
+RUN(cvt_pack_int, EACH_SET(pack_int(in, GET(1), GET(2), in->nargs == 4 ? (u32)GET(3) : 0)))

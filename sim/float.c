@@ -7,34 +7,16 @@
 #include "sim/lanes.h"
 #include "sim/number.h"
 
-typedef f64 (*Scalar)(f64, f64, f64);
+#define CANON(x) f32_of(f32_bits(x))
 
-static f64 op_add(f64 a, f64 b, f64 c)
-{
-	(void)c;
-	return add_odd(a, b);
-}
+typedef enum { OP_ADD, OP_SUB, OP_MUL, OP_FMA } Op;
 
-static f64 op_sub(f64 a, f64 b, f64 c)
+/* The result with a sticky last bit. */
+static f64 odd(Op op, f64 x, f64 y, f64 z)
 {
-	(void)c;
-	return add_odd(a, -b);
-}
-
-static f64 op_mul(f64 a, f64 b, f64 c)
-{
-	(void)c;
-	return mul_odd(a, b);
-}
-
-static f64 op_fma(f64 a, f64 b, f64 c)
-{
-	return fma_odd(a, b, c);
-}
-
-static f64 clamp01(f64 x)
-{
-	return x > 0 ? (x < 1 ? x : 1) : 0;
+	if (op == OP_FMA)
+		return fma_odd(x, y, z);
+	return op == OP_MUL ? mul_odd(x, y) : add_odd(x, op == OP_SUB ? -y : y);
 }
 
 static f64 after(const Ins *in, f64 x)
@@ -49,26 +31,24 @@ static f64 half_flush(f64 x, bool ftz)
 	return ftz && fabs(x) < 0x1p-14 ? copysign(0.0, x) : x;
 }
 
-static u32 half_op(const Ins *in, Scalar op, NumFormat f, u32 a, u32 b, u32 c)
+static u32 half_op(const Ins *in, Op op, NumFormat f, u32 a, u32 b, u32 c)
 {
 	a &= 0xffff;
 	b &= 0xffff;
 	c &= 0xffff;
 	bool ftz = has(in, M_FTZ) && f.mbits == 10;
 	f64 x = half_flush(num_unpack(a, f), ftz), y = half_flush(num_unpack(b, f), ftz);
-	f64 r = half_flush(after(in, op(x, y, half_flush(num_unpack(c, f), ftz))), ftz);
+	f64 r = half_flush(after(in, odd(op, x, y, half_flush(num_unpack(c, f), ftz))), ftz);
 	return round_to(r, f, rounding_of(in));
 }
 
-static void halves_op(Warp *w, const Ins *in, u32 mask, Scalar op)
+static void halves_op(Warp *w, const Ins *in, u32 mask, Op op)
 {
 	bool pair = in->type[0] == T_F16X2 || in->type[0] == T_BF16X2;
-	bool brain = in->type[0] == T_BF16 || in->type[0] == T_BF16X2;
-	NumFormat f = brain ? NUM_BF16 : NUM_F16;
+	NumFormat f = format_of(in->type[0]);
 	EACH_LANE(l, mask)
 	{
-		u32 a = (u32)arg_get(w, &in->args[1], l), b = (u32)arg_get(w, &in->args[2], l);
-		u32 c = in->nargs > 3 ? (u32)arg_get(w, &in->args[3], l) : 0;
+		u32 a = (u32)GET(1), b = (u32)GET(2), c = in->nargs > 3 ? (u32)GET(3) : 0;
 		u32 r = half_op(in, op, f, a, b, c);
 		if (pair)
 			r |= half_op(in, op, f, a >> 16, b >> 16, c >> 16) << 16;
@@ -77,15 +57,15 @@ static void halves_op(Warp *w, const Ins *in, u32 mask, Scalar op)
 }
 
 /* Rounding down, terms that cancel give -0. */
-static f64 zero_down(Scalar op, f64 x, f64 y, f64 z, f64 r)
+static f64 zero_down(Op op, f64 x, f64 y, f64 z, f64 r)
 {
-	f64 a = op == op_fma ? x * y : x, b = op == op_fma ? z : op == op_sub ? -y : y;
-	if (op == op_mul || signbit(a) == signbit(b))
+	f64 a = op == OP_FMA ? x * y : x, b = op == OP_FMA ? z : op == OP_SUB ? -y : y;
+	if (op == OP_MUL || signbit(a) == signbit(b))
 		return r;
 	return -0.0;
 }
 
-static f32 single_op(const Ins *in, Scalar op, f32 x, f32 y, f32 z)
+static f32 single_op(const Ins *in, Op op, f32 x, f32 y, f32 z)
 {
 	bool ftz = has(in, M_FTZ);
 	if (ftz) {
@@ -93,40 +73,13 @@ static f32 single_op(const Ins *in, Scalar op, f32 x, f32 y, f32 z)
 		y = f32_flush(y);
 		z = f32_flush(z);
 	}
-	f64 exact = op((f64)x, (f64)y, (f64)z);
+	f64 exact = odd(op, (f64)x, (f64)y, (f64)z);
 	f32 r = f32_round(exact, rounding_of(in));
 	if (exact == 0 && rounding_of(in) == RND_DOWN)
 		r = (f32)zero_down(op, (f64)x, (f64)y, (f64)z, (f64)r);
 	if (has(in, M_SAT))
 		r = (f32)clamp01((f64)r);
 	return ftz ? f32_flush(r) : r;
-}
-
-static void singles_op(Warp *w, const Ins *in, u32 mask, Scalar op)
-{
-	f32 *d = lanes(w, in, 0);
-	const f32 *x = lanes(w, in, 1), *y = lanes(w, in, 2);
-	const f32 *z = in->nargs > 3 ? lanes(w, in, 3) : x;
-	EACH_LANE(l, mask)
-	d[l] = f32_of(f32_bits(single_op(in, op, x[l], y[l], z[l])));
-}
-
-/* r is a result to nearest of finite operands and exact - r has the sign of rest. */
-static f64 double_toward(f64 r, f64 rest, Rounding mode)
-{
-	if (mode == RND_NEAREST || r != r)
-		return r;
-	if (isinf(r))
-		return mode == RND_ZERO || mode == (r > 0 ? RND_DOWN : RND_UP) ? nextafter(r, 0)
-									       : r;
-	if (rest == 0)
-		return r;
-	bool above = rest > 0;
-	if (mode == RND_UP)
-		return above ? nextafter(r, INFINITY) : r;
-	if (mode == RND_DOWN)
-		return above ? r : nextafter(r, -INFINITY);
-	return r == 0 || above == (r > 0) ? r : nextafter(r, 0);
 }
 
 /* The sign of x y - p, without underflow on the way. */
@@ -137,57 +90,47 @@ static f64 product_rest(f64 x, f64 y, f64 p)
 	return fma(mx, my, -ldexp(p, -ex - ey));
 }
 
-static f64 double_op(const Ins *in, Scalar op, f64 x, f64 y, f64 z)
+static f64 double_op(const Ins *in, Op op, f64 x, f64 y, f64 z)
 {
-	if (op == op_sub)
+	if (op == OP_SUB)
 		y = -y;
-	bool sum = op == op_add || op == op_sub;
-	f64 near = sum ? x + y : op == op_mul ? x * y : fma(x, y, z);
+	bool sum = op == OP_ADD || op == OP_SUB;
+	f64 near = sum ? x + y : op == OP_MUL ? x * y : fma(x, y, z);
 	Rounding mode = rounding_of(in);
-	bool finite = isfinite(x) && isfinite(y) && (isfinite(z) || op != op_fma);
+	bool finite = isfinite(x) && isfinite(y) && (isfinite(z) || op != OP_FMA);
 	if (mode == RND_NEAREST || !finite)
 		return near;
 	if (near == 0 && mode == RND_DOWN && (sum || x * y == -z))
-		return zero_down(sum ? op_add : op, x, y, z, near);
+		return zero_down(sum ? OP_ADD : op, x, y, z, near);
 	return double_toward(near,
 			     sum            ? add_rest(x, y, near)
-			     : op == op_mul ? product_rest(x, y, near)
+			     : op == OP_MUL ? product_rest(x, y, near)
 					    : fma_rest(x, y, z, near),
 			     mode);
 }
 
-static void doubles_op(Warp *w, const Ins *in, u32 mask, Scalar op)
-{
-	f64 *d = lanes(w, in, 0);
-	const f64 *x = lanes(w, in, 1), *y = lanes(w, in, 2);
-	const f64 *z = in->nargs > 3 ? lanes(w, in, 3) : x;
-	EACH_LANE(l, mask)
-	d[l] = double_op(in, op, x[l], y[l], z[l]);
-}
-
 /* All operands but the last are of 16 bits. PTX ISA: Mixed Precision Floating Point Instructions */
-static void mixed_op(Warp *w, const Ins *in, u32 mask, Scalar op)
+static void mixed_op(Warp *w, const Ins *in, u32 mask, Op op)
 {
-	NumFormat f = in->type[1] == T_BF16 ? NUM_BF16 : NUM_F16;
 	f32 x[3] = {0}, *d = lanes(w, in, 0);
 	int last = in->nargs - 2;
 	EACH_LANE(l, mask)
 	{
 		for (int i = 0; i < last; i++)
-			x[i] = (f32)num_unpack((u32)arg_get(w, &in->args[1 + i], l) & 0xffff, f);
+			x[i] = (f32)float_value(in->type[1], GET(1 + i));
 		x[last] = ((const f32 *)lanes(w, in, 1 + last))[l];
-		d[l] = f32_of(f32_bits(single_op(in, op, x[0], x[1], x[2])));
+		d[l] = CANON(single_op(in, op, x[0], x[1], x[2]));
 	}
 }
 
-static Run any_op(Warp *w, const Ins *in, u32 mask, Scalar op)
+static Run any_op(Warp *w, const Ins *in, u32 mask, Op op)
 {
 	if (in->type[1])
 		mixed_op(w, in, mask, op);
 	else if (in->type[0] == T_F32)
-		singles_op(w, in, mask, op);
+		OP3(f32, CANON(single_op(in, op, x[l], y[l], z[l])));
 	else if (in->type[0] == T_F64)
-		doubles_op(w, in, mask, op);
+		OP3(f64, double_op(in, op, x[l], y[l], z[l]));
 	else
 		halves_op(w, in, mask, op);
 	return RUN_NEXT;
@@ -200,31 +143,18 @@ static bool plain(const Ins *in)
 	       !has(in, M_RZ) && !has(in, M_RM) && !has(in, M_RP);
 }
 
-#define CANON(x) f32_of(f32_bits(x))
+#define PLAIN(name, OP, id)                              \
+	Run run_##name(Warp *w, const Ins *in, u32 mask) \
+	{                                                \
+		if (!plain(in))                          \
+			return any_op(w, in, mask, id);  \
+		OP2(f32, CANON(x[l] OP y[l]));           \
+		return RUN_NEXT;                         \
+	}
 
-Run run_fadd(Warp *w, const Ins *in, u32 mask)
-{
-	if (!plain(in))
-		return any_op(w, in, mask, op_add);
-	OP2(f32, CANON(x[l] + y[l]));
-	return RUN_NEXT;
-}
-
-Run run_fsub(Warp *w, const Ins *in, u32 mask)
-{
-	if (!plain(in))
-		return any_op(w, in, mask, op_sub);
-	OP2(f32, CANON(x[l] - y[l]));
-	return RUN_NEXT;
-}
-
-Run run_fmul(Warp *w, const Ins *in, u32 mask)
-{
-	if (!plain(in))
-		return any_op(w, in, mask, op_mul);
-	OP2(f32, CANON(x[l] * y[l]));
-	return RUN_NEXT;
-}
+PLAIN(fadd, +, OP_ADD)
+PLAIN(fsub, -, OP_SUB)
+PLAIN(fmul, *, OP_MUL)
 
 #if defined(__x86_64__)
 __attribute__((target("avx2,fma"))) static void fma_lanes(f32 *d, const f32 *x, const f32 *y,
@@ -252,7 +182,7 @@ static bool fma_fast(void)
 Run run_fma(Warp *w, const Ins *in, u32 mask)
 {
 	if (!plain(in) || has(in, M_RELU))
-		return any_op(w, in, mask, op_fma);
+		return any_op(w, in, mask, OP_FMA);
 	if (mask == FULL && fma_fast())
 		fma_lanes(lanes(w, in, 0), lanes(w, in, 1), lanes(w, in, 2), lanes(w, in, 3));
 	else
@@ -329,7 +259,7 @@ static u64 flushed(const Ins *in, u64 v)
 /* NaN becomes the canonical one, of f64 alone it stays. */
 static u64 canonical(const Ins *in, u64 v)
 {
-	u32 most = in->type[0] == T_BF16 || in->type[0] == T_BF16X2 ? 0x7f80 : 0x7c00;
+	u32 most = format_of(in->type[0]).over;
 	if (in->type[0] == T_F32)
 		return f32_bits(f32_of((u32)v));
 	if (in->type[0] == T_F64)
@@ -341,23 +271,8 @@ static u64 canonical(const Ins *in, u64 v)
 	return v;
 }
 
-Run run_fabs(Warp *w, const Ins *in, u32 mask)
-{
-	u64 sign = sign_bits(in);
-	EACH_LANE(l, mask)
-	arg_set(w, &in->args[0], l,
-		canonical(in, flushed(in, arg_get(w, &in->args[1], l))) & ~sign);
-	return RUN_NEXT;
-}
-
-Run run_fneg(Warp *w, const Ins *in, u32 mask)
-{
-	u64 sign = sign_bits(in);
-	EACH_LANE(l, mask)
-	arg_set(w, &in->args[0], l, canonical(in, flushed(in, arg_get(w, &in->args[1], l)) ^ sign));
-	return RUN_NEXT;
-}
-
+RUN(fabs, u64 sign = sign_bits(in); EACH_SET(canonical(in, flushed(in, GET(1))) & ~sign))
+RUN(fneg, u64 sign = sign_bits(in); EACH_SET(canonical(in, flushed(in, GET(1)) ^ sign)))
 /* NaN loses, unless .NaN; -0 is below +0. */
 static f64 extreme(const Ins *in, f64 x, f64 y, bool max)
 {
@@ -380,6 +295,17 @@ static f64 extreme_mods(const Ins *in, f64 x, f64 y, bool max)
 	return sign ? -r : r;
 }
 
+/* OP by type: the expression of f64, of f32, of the low or only half, of the high half. */
+#define BY_FLOAT(OP, DOUBLE, SINGLE, LOW, UPPER) \
+	if (in->type[0] == T_F64)                \
+		OP(f64, DOUBLE);                 \
+	else if (in->type[0] == T_F32)           \
+		OP(f32, CANON((f32)(SINGLE)));   \
+	else if (type_bytes[in->type[0]] == 2)   \
+		OP(u16, LOW);                    \
+	else                                     \
+		OP(u32, (LOW) | (UPPER) << 16)
+
 static u32 half_extreme(const Ins *in, NumFormat f, u32 a, u32 b, bool max)
 {
 	return num_pack(extreme_mods(in, num_unpack(a & 0xffff, f), num_unpack(b & 0xffff, f), max),
@@ -388,31 +314,18 @@ static u32 half_extreme(const Ins *in, NumFormat f, u32 a, u32 b, bool max)
 
 static Run extremes(Warp *w, const Ins *in, u32 mask, bool max)
 {
-	bool ftz = has(in, M_FTZ), brain = in->type[0] == T_BF16 || in->type[0] == T_BF16X2;
-	NumFormat f = brain ? NUM_BF16 : NUM_F16;
-	if (in->type[0] == T_F64) {
-		OP2(f64, extreme_mods(in, x[l], y[l], max));
-	} else if (in->type[0] == T_F32) {
-		OP2(f32, CANON((f32)extreme_mods(in, (f64)(ftz ? f32_flush(x[l]) : x[l]),
-						 (f64)(ftz ? f32_flush(y[l]) : y[l]), max)));
-	} else if (type_bytes[in->type[0]] == 2) {
-		OP2(u16, half_extreme(in, f, x[l], y[l], max));
-	} else {
-		OP2(u32, half_extreme(in, f, x[l], y[l], max) |
-				 half_extreme(in, f, x[l] >> 16, y[l] >> 16, max) << 16);
-	}
+	bool ftz = has(in, M_FTZ);
+	NumFormat f = format_of(in->type[0]);
+	BY_FLOAT(OP2, extreme_mods(in, x[l], y[l], max),
+		 extreme_mods(in, (f64)(ftz ? f32_flush(x[l]) : x[l]),
+			      (f64)(ftz ? f32_flush(y[l]) : y[l]), max),
+		 half_extreme(in, f, x[l], y[l], max),
+		 half_extreme(in, f, x[l] >> 16, y[l] >> 16, max));
 	return RUN_NEXT;
 }
 
-Run run_fmin(Warp *w, const Ins *in, u32 mask)
-{
-	return extremes(w, in, mask, false);
-}
-
-Run run_fmax(Warp *w, const Ins *in, u32 mask)
-{
-	return extremes(w, in, mask, true);
-}
+RUN(fmin, return extremes(w, in, mask, false))
+RUN(fmax, return extremes(w, in, mask, true))
 
 enum { MATH_RCP, MATH_SQRT, MATH_RSQRT, MATH_SIN, MATH_COS, MATH_LG2, MATH_EX2, MATH_TANH };
 
@@ -481,28 +394,14 @@ static u32 math_half(const Ins *in, NumFormat f, u32 x)
 
 Run run_fmath(Warp *w, const Ins *in, u32 mask)
 {
-	bool brain = in->type[0] == T_BF16 || in->type[0] == T_BF16X2;
-	NumFormat f = brain ? NUM_BF16 : NUM_F16;
-	if (in->type[0] == T_F32)
-		OP1(f32, CANON(math32(in, x[l])));
-	else if (in->type[0] == T_F64)
-		OP1(f64, math64(in, x[l]));
-	else if (type_bytes[in->type[0]] == 2)
-		OP1(u16, math_half(in, f, x[l]));
-	else
-		OP1(u32, math_half(in, f, x[l]) | math_half(in, f, x[l] >> 16) << 16);
+	NumFormat f = format_of(in->type[0]);
+	BY_FLOAT(OP1, math64(in, x[l]), math32(in, x[l]), math_half(in, f, x[l]),
+		 math_half(in, f, x[l] >> 16));
 	return RUN_NEXT;
 }
 
 /* copysign.f32 d, a, b: b with the sign of a */
-Run run_copysign(Warp *w, const Ins *in, u32 mask)
-{
-	u64 sign = sign_bits(in);
-	EACH_LANE(l, mask)
-	arg_set(w, &in->args[0], l,
-		(arg_get(w, &in->args[2], l) & ~sign) | (arg_get(w, &in->args[1], l) & sign));
-	return RUN_NEXT;
-}
+RUN(copysign, u64 sign = sign_bits(in); EACH_SET((GET(2) & ~sign) | (GET(1) & sign)))
 
 static bool test(const Ins *in, f64 x, f64 least)
 {
@@ -520,14 +419,9 @@ static bool test(const Ins *in, f64 x, f64 least)
 
 Run run_testp(Warp *w, const Ins *in, u32 mask)
 {
+	f64 least = in->type[0] == T_F64 ? 0x1p-1022 : 0x1p-126;
 	u32 r = 0;
-	EACH_LANE(l, mask)
-	{
-		u64 v = arg_get(w, &in->args[1], l);
-		bool wide = in->type[0] == T_F64;
-		f64 x = wide ? num_double(v) : (f64)f32_of((u32)v);
-		r |= (u32)test(in, x, wide ? 0x1p-1022 : 0x1p-126) << l;
-	}
+	EACH_BIT(r, test(in, float_value(in->type[0], GET(1)), least));
 	pred_set(w, &in->args[0], mask, r);
 	return RUN_NEXT;
 }

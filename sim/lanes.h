@@ -48,34 +48,63 @@ static inline void *lanes(Warp *w, const Ins *in, int k)
 		const T *x = lanes(w, in, 1), *y = lanes(w, in, 2); \
 		LANES_DO(d[l] = (T)(__VA_ARGS__));                  \
 	} while (0)
-#define OP3(T, ...)                                                                       \
-	do {                                                                              \
-		T *d = lanes(w, in, 0);                                                   \
-		const T *x = lanes(w, in, 1), *y = lanes(w, in, 2), *z = lanes(w, in, 3); \
-		(void)z;                                                                  \
-		LANES_DO(d[l] = (T)(__VA_ARGS__));                                        \
+#define OP3(T, ...)                                                       \
+	do {                                                              \
+		T *d = lanes(w, in, 0);                                   \
+		const T *x = lanes(w, in, 1), *y = lanes(w, in, 2);       \
+		const T *z = in->nargs > 3 ? lanes(w, in, 3) : (void *)x; \
+		(void)z;                                                  \
+		LANES_DO(d[l] = (T)(__VA_ARGS__));                        \
 	} while (0)
 
-/* OP for the unsigned type of the instruction's size. */
-#define BY_SIZE(OP, ...)                   \
-	switch (type_bytes[in->type[0]]) { \
-	case 2:                            \
-		OP(u16, __VA_ARGS__);      \
-		break;                     \
-	case 4:                            \
-		OP(u32, __VA_ARGS__);      \
-		break;                     \
-	default:                           \
-		OP(u64, __VA_ARGS__);      \
-	}                                  \
-	return RUN_NEXT
+/* d = EXPR of arguments, which may have any width; GET(k) is one of them in this lane. */
+#define GET(k) arg_get(w, &in->args[k], l)
+#define EACH_SET(...)      \
+	EACH_LANE(l, mask) \
+	arg_set(w, &in->args[0], l, (u64)(__VA_ARGS__))
+
+/* Lanes where EXPR holds are set in r. */
+#define EACH_BIT(r, ...)   \
+	EACH_LANE(l, mask) \
+	r |= (u32)(__VA_ARGS__) << l
+
+/* OP for the unsigned type of the instruction's size, or for the type itself. */
+#define CASE(KEY, ...)       \
+	case KEY:            \
+		__VA_ARGS__; \
+		break
+#define BY_SIZE(OP, ...)                               \
+	do {                                           \
+		switch (type_bytes[in->type[0]]) {     \
+			CASE(2, OP(u16, __VA_ARGS__)); \
+			CASE(4, OP(u32, __VA_ARGS__)); \
+		default:                               \
+			OP(u64, __VA_ARGS__);          \
+		}                                      \
+	} while (0)
+#define BY_TYPE(OP, ...)                                   \
+	do {                                               \
+		switch (in->type[0]) {                     \
+			CASE(T_S16, OP(s16, __VA_ARGS__)); \
+			CASE(T_S32, OP(s32, __VA_ARGS__)); \
+			CASE(T_S64, OP(s64, __VA_ARGS__)); \
+		default:                                   \
+			BY_SIZE(OP, __VA_ARGS__);          \
+		}                                          \
+	} while (0)
 
 /* An instruction that one of these, or a statement, is all of. */
 #define RUN(name, ...)                                   \
 	Run run_##name(Warp *w, const Ins *in, u32 mask) \
 	{                                                \
+		(void)w, (void)in, (void)mask;           \
 		__VA_ARGS__;                             \
 		return RUN_NEXT;                         \
 	}
+
+static inline s32 clamp32(s64 v)
+{
+	return v > INT32_MAX ? INT32_MAX : v < INT32_MIN ? INT32_MIN : (s32)v;
+}
 
 #endif

@@ -373,9 +373,4 @@ Run run_mbar_wait(Warp *w, const Ins *in, u32 mask)
 			       .lane = lane_first(mask)});
 }
 
-Run run_mbar_pending(Warp *w, const Ins *in, u32 mask)
-{
-	EACH_LANE(l, mask)
-	arg_set(w, &in->args[0], l, arg_get(w, &in->args[1], l) & TX_LIMIT);
-	return RUN_NEXT;
-}
+RUN(mbar_pending, EACH_SET(GET(1) & TX_LIMIT))

@@ -13,6 +13,38 @@ Rounding rounding_of(const Ins *in)
 	return has(in, M_RP) || has(in, M_RPI) ? RND_UP : RND_NEAREST;
 }
 
+NumFormat format_of(Type t)
+{
+	switch (t) {
+	case T_BF16:
+	case T_BF16X2:
+		return NUM_BF16;
+	case T_E4M3X2:
+		return NUM_E4M3;
+	case T_E5M2X2:
+		return NUM_E5M2;
+	default:
+		return NUM_F16;
+	}
+}
+
+f64 float_value(Type t, u64 bits)
+{
+	if (t == T_F64)
+		return num_double(bits);
+	return t == T_F32 ? (f64)f32_of((u32)bits) : num_unpack(bits & 0xffff, format_of(t));
+}
+
+f64 clamp01(f64 x)
+{
+	return x > 0 ? (x < 1 ? x : 1) : 0;
+}
+
+f64 relu_of(const Ins *in, f64 x)
+{
+	return has(in, M_RELU) && x <= 0 ? 0 : x;
+}
+
 /* hi + lo where |lo| is below half a unit of hi: hi, odd when lo is not 0. */
 static f64 make_odd(f64 hi, f64 lo)
 {
@@ -102,4 +134,21 @@ f32 f32_round(f64 x, Rounding r)
 	if (r == RND_ZERO)
 		return x > 0 ? low : high;
 	return r == RND_DOWN ? low : high;
+}
+
+f64 double_toward(f64 r, f64 rest, Rounding mode)
+{
+	if (mode == RND_NEAREST || r != r)
+		return r;
+	if (isinf(r))
+		return mode == RND_ZERO || mode == (r > 0 ? RND_DOWN : RND_UP) ? nextafter(r, 0)
+									       : r;
+	if (rest == 0)
+		return r;
+	bool above = rest > 0;
+	if (mode == RND_UP)
+		return above ? nextafter(r, INFINITY) : r;
+	if (mode == RND_DOWN)
+		return above ? r : nextafter(r, -INFINITY);
+	return r == 0 || above == (r > 0) ? r : nextafter(r, 0);
 }

@@ -28,16 +28,15 @@ static inline f32 f32_flush(f32 x)
 	return fabsf(x) < 0x1p-126f ? copysignf(0.0f, x) : x;
 }
 
-static inline f64 f16_value(u32 h)
-{
-	return num_unpack(h & 0xffff, NUM_F16);
-}
-
-static inline f64 bf16_value(u32 h)
-{
-	return (f64)bf16_to_f32((u16)h);
-}
-
+/* The format of each element of a type of 8 or 16 bits, or of a pair of them. */
+NumFormat format_of(Type t);
+/* The value of bits of a float type; of a pair, of the low element. */
+f64 float_value(Type t, u64 bits);
+f64 clamp01(f64 x);
+/* As a .relu leaves it; -0 becomes 0. */
+f64 relu_of(const Ins *in, f64 x);
+/* r is a result to nearest of finite operands and exact - r has the sign of rest. */
+f64 double_toward(f64 r, f64 rest, Rounding mode);
 Rounding rounding_of(const Ins *in);
 /* x rounded to format f by r; saturating where the format does or sat asks for it. */
 u32 round_to(f64 x, NumFormat f, Rounding r);

@@ -40,33 +40,18 @@ void prepare_setp(Pool *a, Ins *in)
 			in->extra = table[i].cmp;
 }
 
+/* All lanes, so that the compiler can use vectors. */
+#define COMPARED(KEY, CMP) CASE(KEY, for (u32 l = 0; l < LANES; l++) r |= (u32)(x[l] CMP y[l]) << l)
 #define COMPARE(T)                                                      \
 	do {                                                            \
 		const T *x = lanes(w, in, k), *y = lanes(w, in, k + 1); \
 		switch (in->extra & 7) {                                \
-		case C_EQ:                                              \
-			for (u32 l = 0; l < LANES; l++)                 \
-				r |= (u32)(x[l] == y[l]) << l;          \
-			break;                                          \
-		case C_NE:                                              \
-			for (u32 l = 0; l < LANES; l++)                 \
-				r |= (u32)(x[l] != y[l]) << l;          \
-			break;                                          \
-		case C_LT:                                              \
-			for (u32 l = 0; l < LANES; l++)                 \
-				r |= (u32)(x[l] < y[l]) << l;           \
-			break;                                          \
-		case C_LE:                                              \
-			for (u32 l = 0; l < LANES; l++)                 \
-				r |= (u32)(x[l] <= y[l]) << l;          \
-			break;                                          \
-		case C_GT:                                              \
-			for (u32 l = 0; l < LANES; l++)                 \
-				r |= (u32)(x[l] > y[l]) << l;           \
-			break;                                          \
-		default:                                                \
-			for (u32 l = 0; l < LANES; l++)                 \
-				r |= (u32)(x[l] >= y[l]) << l;          \
+			COMPARED(C_EQ, ==);                             \
+			COMPARED(C_NE, !=);                             \
+			COMPARED(C_LT, <);                              \
+			COMPARED(C_LE, <=);                             \
+			COMPARED(C_GT, >);                              \
+			COMPARED(C_GE, >=);                             \
 		}                                                       \
 	} while (0)
 
@@ -95,28 +80,16 @@ static bool compare_f(u32 cmp, f64 x, f64 y)
 
 static f64 operand(const Ins *in, Type t, u64 v)
 {
-	switch (t) {
-	case T_F64:
-		return num_double(v);
-	case T_F32:
-		return (f64)(has(in, M_FTZ) ? f32_flush(f32_of((u32)v)) : f32_of((u32)v));
-	case T_BF16:
-	case T_BF16X2:
-		return bf16_value((u32)v & 0xffff);
-	default:
-		return f16_value((u32)v);
-	}
+	f64 x = float_value(t, v);
+	return t == T_F32 && has(in, M_FTZ) ? (f64)f32_flush((f32)x) : x;
 }
 
-static u32 compare_floats(Warp *w, const Ins *in, u32 mask, Type t, int k)
+/* Of packed operands the halves at shift 0 or 16. */
+static u32 compare_floats(Warp *w, const Ins *in, u32 mask, Type t, int k, int shift)
 {
 	u32 r = 0;
-	EACH_LANE(l, mask)
-	{
-		f64 x = operand(in, t, arg_get(w, &in->args[k], l));
-		f64 y = operand(in, t, arg_get(w, &in->args[k + 1], l));
-		r |= (u32)compare_f(in->extra, x, y) << l;
-	}
+	EACH_BIT(r, compare_f(in->extra, operand(in, t, GET(k) >> shift),
+			      operand(in, t, GET(k + 1) >> shift)));
 	return r;
 }
 
@@ -125,7 +98,7 @@ static u32 compare(Warp *w, const Ins *in, u32 mask, Type t, int k)
 {
 	u32 r = 0;
 	if (type_class[t] == 'F')
-		return compare_floats(w, in, mask, t, k);
+		return compare_floats(w, in, mask, t, k, 0);
 	bool s = type_class[t] == 'S' && !has(in, M_LO) && !has(in, M_LS) && !has(in, M_HI) &&
 		 !has(in, M_HS);
 	if (type_bytes[t] == 2 && s)
@@ -162,24 +135,11 @@ Run run_setp(Warp *w, const Ins *in, u32 mask)
 	return RUN_NEXT;
 }
 
-/* Halves of packed operands: shift 0 or 16. */
-static u32 compare_half(Warp *w, const Ins *in, u32 mask, Type t, int k, int shift)
-{
-	u32 r = 0;
-	EACH_LANE(l, mask)
-	{
-		f64 x = operand(in, t, arg_get(w, &in->args[k], l) >> shift);
-		f64 y = operand(in, t, arg_get(w, &in->args[k + 1], l) >> shift);
-		r |= (u32)compare_f(in->extra, x, y) << l;
-	}
-	return r;
-}
-
 Run run_setp2(Warp *w, const Ins *in, u32 mask)
 {
-	pred_set(w, &in->args[0], mask, compare_half(w, in, mask, in->type[0], 2, 0));
+	pred_set(w, &in->args[0], mask, compare_floats(w, in, mask, in->type[0], 2, 0));
 	if (in->args[1].kind)
-		pred_set(w, &in->args[1], mask, compare_half(w, in, mask, in->type[0], 2, 16));
+		pred_set(w, &in->args[1], mask, compare_floats(w, in, mask, in->type[0], 2, 16));
 	return RUN_NEXT;
 }
 
@@ -187,52 +147,29 @@ Run run_set(Warp *w, const Ins *in, u32 mask)
 {
 	u32 r = combine(w, in, compare(w, in, mask, in->type[1], 1), 3);
 	u32 yes = in->type[0] == T_F32 ? 0x3f800000 : FULL;
-	EACH_LANE(l, mask)
-	arg_set(w, &in->args[0], l, r >> l & 1 ? yes : 0);
+	EACH_SET(r >> l & 1 ? yes : 0);
 	return RUN_NEXT;
 }
 
 Run run_set2(Warp *w, const Ins *in, u32 mask)
 {
-	u32 low = compare_half(w, in, mask, in->type[1], 1, 0);
-	u32 high = compare_half(w, in, mask, in->type[1], 1, 16);
+	u32 low = compare_floats(w, in, mask, in->type[1], 1, 0);
+	u32 high = compare_floats(w, in, mask, in->type[1], 1, 16);
 	u32 yes = in->type[0] == T_F16X2 ? 0x3c00 : 0x3f80;
-	EACH_LANE(l, mask)
-	arg_set(w, &in->args[0], l, (low >> l & 1 ? yes : 0) | (high >> l & 1 ? yes << 16 : 0));
+	EACH_SET((low >> l & 1 ? yes : 0) | (high >> l & 1 ? yes << 16 : 0));
 	return RUN_NEXT;
 }
 
-#define SELECT(T) OP2(T, p >> l & 1 ? x[l] : y[l])
-
-Run run_selp(Warp *w, const Ins *in, u32 mask)
-{
-	u32 p = pred_get(w, &in->args[3]);
-	if (type_bytes[in->type[0]] == 2)
-		SELECT(u16);
-	else if (type_bytes[in->type[0]] == 4)
-		SELECT(u32);
-	else
-		SELECT(u64);
-	return RUN_NEXT;
-}
+RUN(selp, u32 p = pred_get(w, &in->args[3]); BY_SIZE(OP2, p >> l & 1 ? x[l] : y[l]))
 
 /* d, a, b, c: c >= 0 ? a : b */
-Run run_slct(Warp *w, const Ins *in, u32 mask)
+static bool not_negative(Type t, u32 c)
 {
-	EACH_LANE(l, mask)
-	{
-		u32 c = (u32)arg_get(w, &in->args[3], l);
-		bool first = in->type[1] == T_S32 ? (s32)c >= 0 : f32_of(c) >= 0.0f;
-		arg_set(w, &in->args[0], l, arg_get(w, &in->args[first ? 1 : 2], l));
-	}
-	return RUN_NEXT;
+	return t == T_S32 ? (s32)c >= 0 : f32_of(c) >= 0.0f;
 }
 
-Run run_mov_pred(Warp *w, const Ins *in, u32 mask)
-{
-	pred_set(w, &in->args[0], mask, pred_get(w, &in->args[1]));
-	return RUN_NEXT;
-}
+RUN(slct, EACH_SET(not_negative(in->type[1], (u32)GET(3)) ? GET(1) : GET(2)))
+RUN(mov_pred, pred_set(w, &in->args[0], mask, pred_get(w, &in->args[1])))
 
 static u64 clock_value(const Warp *w, s64 sreg)
 {
@@ -245,16 +182,14 @@ Run run_mov(Warp *w, const Ins *in, u32 mask)
 	u32 bytes = type_bytes[in->type[0]];
 	if (in->args[1].kind == A_CLOCK) {
 		u64 t = clock_value(w, in->args[1].imm);
-		EACH_LANE(l, mask)
-		arg_set(w, &in->args[0], l, t);
+		EACH_SET(t);
 	} else if (mask == FULL && in->args[1].width == bytes) {
 		memmove(lanes(w, in, 0), lanes(w, in, 1), (size_t)bytes * LANES);
 	} else if (bytes == 16) {
 		EACH_LANE(l, mask)
 		memmove((u8 *)lanes(w, in, 0) + l * 16, (u8 *)lanes(w, in, 1) + l * 16, 16);
 	} else {
-		EACH_LANE(l, mask)
-		arg_set(w, &in->args[0], l, arg_get(w, &in->args[1], l));
+		EACH_SET(GET(1));
 	}
 	return RUN_NEXT;
 }

@@ -111,12 +111,7 @@ static void match(Warp *w, const Party *p)
 
 MEMBERS(match, 3)
 
-Run run_activemask(Warp *w, const Ins *in, u32 mask)
-{
-	EACH_LANE(l, mask)
-	arg_set(w, &in->args[0], l, mask);
-	return RUN_NEXT;
-}
+RUN(activemask, EACH_SET(mask))
 
 /* The lowest member; the choice is the implementation's, this is the hardware's. */
 static void elect(Warp *w, const Party *p)
@@ -167,9 +162,7 @@ MEMBERS(warp_sync, 0)
 
 Run run_bra(Warp *w, const Ins *in, u32 mask)
 {
-	(void)w;
-	(void)in;
-	(void)mask;
+	(void)w, (void)in, (void)mask;
 	return RUN_JUMP;
 }
 
@@ -194,10 +187,4 @@ Run run_unknown(Warp *w, const Ins *in, u32 mask)
 
 /* Grids run one after the other, so the one before has ended; what is remembered is that the warp
  * could know it. */
-Run run_grid(Warp *w, const Ins *in, u32 mask)
-{
-	(void)mask;
-	if (has(in, M_WAIT))
-		clock_raise(&w->know.seen, w->cluster->grid_actor, 1);
-	return RUN_NEXT;
-}
+RUN(grid, if (has(in, M_WAIT)) clock_raise(&w->know.seen, w->cluster->grid_actor, 1))
