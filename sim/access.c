@@ -148,36 +148,24 @@ void prepare_atom(Pool *a, Ins *in)
 		lack(in, "128-bit atomics are not simulated");
 }
 
-static u64 half_pair(const Ins *in, u64 old, u64 v, NumFormat f, bool pair)
+static f64 combined(const Ins *in, f64 a, f64 b)
 {
-	u64 r = 0;
-	for (int i = 0; i <= pair; i++) {
-		u32 x = (u32)(old >> (16 * i)) & 0xffff, y = (u32)(v >> (16 * i)) & 0xffff;
-		f64 a = num_unpack(x, f), b = num_unpack(y, f);
-		f64 s = has(in, M_ADD) ? a + b : (a < b) == has(in, M_MIN) ? a : b;
-		r |= (u64)num_pack(s, f) << (16 * i);
-	}
-	return r;
+	return has(in, M_ADD) ? a + b : (a < b) == has(in, M_MIN) ? a : b;
 }
 
 static u64 float_op(const Ins *in, u64 old, u64 v)
 {
-	f32 s;
-	switch (in->type[0]) {
-	case T_F32:
-		s = f32_of((u32)old) + f32_of((u32)v);
-		return f32_bits(has(in, M_ADD) ? s
-				: (f32_of((u32)old) < f32_of((u32)v)) == has(in, M_MIN)
-					? f32_of((u32)old)
-					: f32_of((u32)v));
-	case T_F64:
-		return num_bits64(num_double(old) + num_double(v));
-	case T_BF16:
-	case T_BF16X2:
-		return half_pair(in, old, v, NUM_BF16, in->type[0] == T_BF16X2);
-	default:
-		return half_pair(in, old, v, NUM_F16, in->type[0] == T_F16X2);
-	}
+	Type t = in->type[0];
+	u64 r = 0;
+	if (t == T_F64)
+		return num_bits64(combined(in, num_double(old), num_double(v)));
+	if (t == T_F32)
+		return f32_bits((f32)combined(in, float_value(t, old), float_value(t, v)));
+	for (u32 i = 0; i < 8u * type_bytes[t]; i += 16)
+		r |= (u64)num_pack(combined(in, float_value(t, old >> i), float_value(t, v >> i)),
+				   format_of(t))
+		     << i;
+	return r;
 }
 
 static bool below(const Ins *in, u64 a, u64 b)
@@ -211,91 +199,55 @@ u64 atom_result(const Ins *in, u64 old, u64 v, u64 b)
 	return below(in, old, v) == has(in, M_MIN) ? old : v;
 }
 
+/* *at of C type T becomes what the operation makes of it; the value before goes into old. */
+#define EXCHANGE(T)                                                                       \
+	do {                                                                              \
+		T was = __atomic_load_n((T *)(void *)at, __ATOMIC_SEQ_CST), next;         \
+		do                                                                        \
+			next = (T)atom_result(in, was, (T)v, b);                          \
+		while (!__atomic_compare_exchange_n((T *)(void *)at, &was, next, false,   \
+						    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)); \
+		old = was;                                                                \
+	} while (0)
+
 static u64 exchange(const Ins *in, u8 *at, u64 v, u64 b)
 {
-	u64 old = 0, next;
-	u32 bytes = type_bytes[in->type[0]];
-	u32 old32;
-	u16 old16;
-	switch (bytes) {
-	case 2:
-		old16 = __atomic_load_n((u16 *)(void *)at, __ATOMIC_SEQ_CST);
-		do
-			next = atom_result(in, old16, v, b);
-		while (!__atomic_compare_exchange_n((u16 *)(void *)at, &old16, (u16)next, false,
-						    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
-		return old16;
-	case 4:
-		old32 = __atomic_load_n((u32 *)(void *)at, __ATOMIC_SEQ_CST);
-		do
-			next = atom_result(in, old32, v & 0xffffffff, b);
-		while (!__atomic_compare_exchange_n((u32 *)(void *)at, &old32, (u32)next, false,
-						    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
-		return old32;
+	u64 old;
+	switch (type_bytes[in->type[0]]) {
+		CASE(2, EXCHANGE(u16));
+		CASE(4, EXCHANGE(u32));
 	default:
-		old = __atomic_load_n((u64 *)(void *)at, __ATOMIC_SEQ_CST);
-		do
-			next = atom_result(in, old, v, b);
-		while (!__atomic_compare_exchange_n((u64 *)(void *)at, &old, next, false,
-						    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
-		return old;
+		EXCHANGE(u64);
 	}
+	return old;
 }
 
-/* atom d, [a], b{, c}; red [a], b */
+/* Element i of a vector; another operand is one element. */
+static const Arg *element(const Arg *a, u32 i)
+{
+	return a->kind == A_VEC ? &a->list[i] : a;
+}
+
+/* atom d, [a], b{, c}; red [a], b; d and b may be vectors, whose elements are atomic one by one. */
 Run run_atom(Warp *w, const Ins *in, u32 mask)
 {
 	bool red = in->args[0].kind == A_MEM;
 	int k = red ? 0 : 1;
-	u32 bytes = type_bytes[in->type[0]];
+	const Arg *to = &in->args[0], *v = &in->args[k + 1];
+	u32 n = v->kind == A_VEC ? v->n : 1, each = type_bytes[in->type[0]];
 	Space space = mem_space(in);
 	Place p;
 	EACH_LANE(l, mask)
 	{
-		if (!place_at(w, in, l, space, mem_address(w, &in->args[k], l), bytes, bytes, &p))
+		u64 addr = mem_address(w, &in->args[k], l);
+		if (!place_at(w, in, l, space, addr, each * n, each * n, &p))
 			return RUN_FAIL;
-		atom_touch(w, in, l, &p, bytes);
-		u64 b = in->args[k + 2].kind ? arg_get(w, &in->args[k + 2], l) : 0;
-		u64 old = exchange(in, p.host, arg_get(w, &in->args[k + 1], l), b);
-		if (!red)
-			arg_set(w, &in->args[0], l, old);
-	}
-	return RUN_NEXT;
-}
-
-Run run_red_vector(Warp *w, const Ins *in, u32 mask)
-{
-	const Arg *v = &in->args[1];
-	u32 each = type_bytes[in->type[0]];
-	Place p;
-	EACH_LANE(l, mask)
-	{
-		if (!place_at(w, in, l, mem_space(in), mem_address(w, &in->args[0], l), each * v->n,
-			      each * v->n, &p))
-			return RUN_FAIL;
-		atom_touch(w, in, l, &p, each * v->n);
-		for (u32 i = 0; i < v->n; i++)
-			exchange(in, p.host + i * each, arg_get(w, &v->list[i], l), 0);
-	}
-	return RUN_NEXT;
-}
-
-/* atom d, [a], {..}: each element is atomic by itself. */
-Run run_atom_vector(Warp *w, const Ins *in, u32 mask)
-{
-	const Arg *to = &in->args[0], *v = &in->args[2];
-	u32 each = type_bytes[in->type[0]], bytes = each * v->n;
-	Place p;
-	EACH_LANE(l, mask)
-	{
-		if (!place_at(w, in, l, mem_space(in), mem_address(w, &in->args[1], l), bytes,
-			      bytes, &p))
-			return RUN_FAIL;
-		atom_touch(w, in, l, &p, bytes);
-		for (u32 i = 0; i < v->n; i++) {
-			u64 old = exchange(in, p.host + i * each, arg_get(w, &v->list[i], l), 0);
-			if (to->list[i].kind == A_SLOT)
-				arg_set(w, &to->list[i], l, old);
+		atom_touch(w, in, l, &p, each * n);
+		u64 b = has(in, M_CAS) ? GET(k + 2) : 0;
+		for (u32 i = 0; i < n; i++) {
+			u64 old = exchange(in, p.host + i * each, arg_get(w, element(v, i), l), b);
+			if (!red && element(to, i)->kind == A_SLOT)
+				arg_set(w, element(to, i), l, old);
 		}
 	}
 	return RUN_NEXT;
@@ -310,29 +262,21 @@ static u64 window_of(const Ins *in)
 	return has(in, M_PARAM) ? GEN_PARAM : 0;
 }
 
-Run run_cvta(Warp *w, const Ins *in, u32 mask)
+RUN(cvta, u64 base = window_of(in); OP1(u64, has(in, M_TO) ? x[l] - base : x[l] + base))
+
+static bool in_window(const Ins *in, u64 a, u64 base)
 {
-	u64 base = window_of(in);
-	if (has(in, M_TO))
-		base = 0 - base;
-	OP1(u64, x[l] + base);
-	return RUN_NEXT;
+	if (!base)
+		return a - GEN_SHARED >= GEN_WINDOW && a - GEN_LOCAL >= GEN_WINDOW &&
+		       a - GEN_PARAM >= GEN_WINDOW;
+	bool own = has(in, M_SHARED_CTA) || has(in, M_SHARED);
+	return a - base < GEN_WINDOW && !(own && (a - GEN_SHARED) >> RANK_SHIFT);
 }
 
 Run run_isspacep(Warp *w, const Ins *in, u32 mask)
 {
-	u64 base = window_of(in);
 	u32 r = 0;
-	EACH_LANE(l, mask)
-	{
-		u64 a = arg_get(w, &in->args[1], l);
-		bool global = a - GEN_SHARED >= GEN_WINDOW && a - GEN_LOCAL >= GEN_WINDOW &&
-			      a - GEN_PARAM >= GEN_WINDOW;
-		bool cta = !has(in, M_SHARED_CTA) && !has(in, M_SHARED)
-				   ? true
-				   : !((a - GEN_SHARED) >> RANK_SHIFT);
-		r |= (u32)(base ? a - base < GEN_WINDOW && cta : global) << l;
-	}
+	EACH_BIT(r, in_window(in, GET(1), window_of(in)));
 	pred_set(w, &in->args[0], mask, r);
 	return RUN_NEXT;
 }
@@ -356,25 +300,16 @@ Run run_mapa(Warp *w, const Ins *in, u32 mask)
 	return RUN_NEXT;
 }
 
-Run run_getctarank(Warp *w, const Ins *in, u32 mask)
+static u32 rank_of(const Warp *w, const Ins *in, u64 a)
 {
 	u64 base = has(in, M_SHARED_CLUSTER) ? 0 : GEN_SHARED;
-	EACH_LANE(l, mask)
-	{
-		u32 rank = (u32)((arg_get(w, &in->args[1], l) - base) >> RANK_SHIFT) & 0xff;
-		arg_set(w, &in->args[0], l, rank ? rank - 1 : w->cta->rank);
-	}
-	return RUN_NEXT;
+	u32 rank = (u32)((a - base) >> RANK_SHIFT) & 0xff;
+	return rank ? rank - 1 : w->cta->rank;
 }
 
-Run run_nop(Warp *w, const Ins *in, u32 mask)
-{
-	(void)w;
-	(void)in;
-	(void)mask;
-	return RUN_NEXT;
-}
-
+RUN(getctarank, EACH_SET(rank_of(w, in, GET(1))))
+RUN(nop, )
+RUN(policy, EACH_SET(UINT64_C(0x1000000000000000)))
 /* Moves nothing here; of a line of global memory the address must be one. */
 Run run_prefetch(Warp *w, const Ins *in, u32 mask)
 {
@@ -387,12 +322,5 @@ Run run_prefetch(Warp *w, const Ins *in, u32 mask)
 			return RUN_FAIL;
 		grid_check_read(w, in, l, addr);
 	}
-	return RUN_NEXT;
-}
-
-Run run_policy(Warp *w, const Ins *in, u32 mask)
-{
-	EACH_LANE(l, mask)
-	arg_set(w, &in->args[0], l, UINT64_C(0x1000000000000000));
 	return RUN_NEXT;
 }

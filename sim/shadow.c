@@ -258,7 +258,7 @@ static void conflict(const Access *a, const Shadow *s, u64 at, const Rec *r, Sim
 
 static bool is_update(const Ins *in)
 {
-	return in->run == run_atom || in->run == run_atom_vector || in->run == run_red_vector;
+	return in->run == run_atom;
 }
 
 /* What it is that nothing orders a after r; SIM_KINDS: nothing, as strong accesses do not race. Of
