@@ -6,13 +6,13 @@
 
 #include <stdlib.h>
 
-Async *async_new(Warp *w, const Ins *in, AsyncKind kind, u32 lane)
+Async *async_new(Warp *w, const Ins *in, u32 lane, const Async *proto)
 {
 	Cluster *c = w->cluster;
-	Async *as = calloc(1, sizeof *as), **end = &c->pending;
+	Async *as = malloc(sizeof *as), **end = &c->pending;
 	if (!as)
 		return NULL;
-	as->kind = kind;
+	*as = *proto;
 	as->in = in;
 	as->warp = w;
 	as->lane = lane;

@@ -195,13 +195,7 @@ Run run_cluster_wait(Warp *w, const Ins *in, u32 mask)
 	return RUN_NEXT;
 }
 
-Run run_fence(Warp *w, const Ins *in, u32 mask)
-{
-	(void)in;
-	(void)mask;
-	hb_strong(w);
-	return RUN_NEXT;
-}
+RUN(fence, hb_strong(w))
 
 /* One for global memory says nothing of shared memory, which is what is watched. */
 Run run_fence_proxy(Warp *w, const Ins *in, u32 mask)
@@ -214,15 +208,5 @@ Run run_fence_proxy(Warp *w, const Ins *in, u32 mask)
 	return RUN_NEXT;
 }
 
-Run run_fence_map(Warp *w, const Ins *in, u32 mask)
-{
-	return run_nop(w, in, mask);
-}
-
-Run run_fence_init(Warp *w, const Ins *in, u32 mask)
-{
-	(void)in;
-	(void)mask;
-	mbars_fence(w, true);
-	return RUN_NEXT;
-}
+RUN(fence_map, )
+RUN(fence_init, mbars_fence(w, true))

@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-Groups *bulk_groups(Warp *w, u32 lane)
+static Groups *bulk_groups(Warp *w, u32 lane)
 {
 	if (!w->bulk)
 		w->bulk = calloc(LANES, sizeof *w->bulk);
@@ -19,7 +19,8 @@ Groups *bulk_groups(Warp *w, u32 lane)
 	return &w->bulk[lane];
 }
 
-Mbar *copy_barrier(Warp *w, const Ins *in, u32 lane, Cta *cta, u32 offset)
+/* The barrier of a copy: live, and its initialisation visible to the async proxy. */
+static Mbar *copy_barrier(Warp *w, const Ins *in, u32 lane, Cta *cta, u32 offset)
 {
 	Mbar *b = mbar_find(w, in, lane, cta, offset, in->text);
 	if (!b)
@@ -46,8 +47,9 @@ bool copy_operand(Warp *w, const Ins *in, const Arg *a, u32 lane, bool cluster, 
 	return place_at(w, in, lane, cluster ? SP_CLUSTER : SP_SHARED, addr, 1, align, p);
 }
 
-Rec *copy_touch(Warp *w, const Ins *in, u32 lane, Cta *cta, u32 offset, u32 bytes, bool write,
-		u32 actor, u32 clock, const char *what)
+/* Bytes of shared memory that an operation will write or read; the record to settle. */
+static Rec *copy_touch(Warp *w, const Ins *in, u32 lane, Cta *cta, u32 offset, u32 bytes,
+		       bool write, u32 actor, u32 clock, const char *what)
 {
 	if (!w->cluster->job->opt->checks)
 		return NULL;
@@ -62,22 +64,42 @@ Rec *copy_touch(Warp *w, const Ins *in, u32 lane, Cta *cta, u32 offset, u32 byte
 				      .what = what});
 }
 
-/* A copy that ends in shared memory and completes on an mbarrier there. */
-static bool lands(Warp *w, const Ins *in, Async *as, Cta *cta, u32 offset, u32 bytes, u32 bar,
-		  const char *what)
+static const char *copy_word(const Async *as)
 {
-	Mbar *b = copy_barrier(w, in, as->lane, cta, bar);
-	if (!b || !shared_span(w, in, as->lane, cta, offset, bytes, 16, what))
-		return false;
+	return as->kind == AS_TMA_LOAD    ? "TMA load"
+	       : as->kind == AS_TMA_STORE ? "TMA store"
+	       : as->kind == AS_ST        ? "st.async"
+					  : "bulk copy";
+}
+
+static bool copy_span(Warp *w, const Ins *in, u32 lane, const Async *as, const Cta *cta, u32 offset)
+{
+	u32 align = as->kind == AS_TMA_LOAD || as->kind == AS_TMA_STORE ? 128 : 16;
+	return shared_span(w, in, lane, cta, offset, as->bytes, align, copy_word(as));
+}
+
+/* An operation that writes shared memory of cta and completes on b there. */
+static Async *lands(Warp *w, const Ins *in, u32 lane, Cta *cta, const Mbar *b, const Async *proto)
+{
+	Async *as = b ? async_new(w, in, lane, proto) : NULL;
+	if (!as)
+		return NULL;
 	as->cta = as->bar_cta = cta;
-	as->offset = offset;
-	as->bytes = bytes;
-	as->bar_offset = bar;
-	as->rec = copy_touch(w, in, as->lane, cta, offset, bytes, true, b->actor, UINT32_MAX, what);
+	as->bar_offset = b->offset;
+	as->rec = copy_touch(w, in, lane, cta, as->offset, as->bytes, true, b->actor, UINT32_MAX,
+			     copy_word(as));
 	if (cta != w->cta)
-		shadow_remote(w, in, as->lane, cta, b->actor, (u32)b->phase + 1);
+		shadow_remote(w, in, lane, cta, b->actor, (u32)b->phase + 1);
 	cta->inbound++;
-	return true;
+	return as;
+}
+
+static Async *copy_start(Warp *w, const Ins *in, u32 lane, Cta *cta, u32 bar, const Async *proto)
+{
+	Mbar *b = copy_barrier(w, in, lane, cta, bar);
+	if (!b || !copy_span(w, in, lane, proto, cta, proto->offset))
+		return NULL;
+	return lands(w, in, lane, cta, b, proto);
 }
 
 void prepare_bulk(Pool *a, Ins *in)
@@ -93,19 +115,23 @@ void prepare_bulk(Pool *a, Ins *in)
 		refuse(a, in, "the cache policy and .L2::cache_hint go together");
 }
 
-/* Calls start for each CTA that the copy goes to. */
-bool copy_targets(Warp *w, const Ins *in, u32 lane, const Arg *mask_arg, const Place *dst,
-		  const Place *bar, CopyStart start, void *ctx)
+static bool same_cta(Warp *w, const Ins *in, u32 lane, const Place *dst, const Place *bar)
 {
-	if (mask_arg->kind == A_NONE) {
-		if (bar->cta != dst->cta) {
-			report(w, in, (s32)lane, SIM_OPERAND,
-			       "destination and mbarrier are in different CTAs, ranks %u and %u",
-			       dst->cta->rank, bar->cta->rank);
-			return false;
-		}
-		return start(w, in, lane, dst->cta, ctx);
-	}
+	if (bar->cta == dst->cta)
+		return true;
+	report(w, in, (s32)lane, SIM_OPERAND,
+	       "destination and mbarrier are in different CTAs, ranks %u and %u", dst->cta->rank,
+	       bar->cta->rank);
+	return false;
+}
+
+bool copy_lands(Warp *w, const Ins *in, u32 lane, const Arg *mask_arg, const Place *dst,
+		const Place *bar, Async *proto)
+{
+	proto->offset = dst->offset;
+	if (mask_arg->kind == A_NONE)
+		return same_cta(w, in, lane, dst, bar) &&
+		       copy_start(w, in, lane, dst->cta, bar->offset, proto);
 	u32 ranks = (u32)arg_get(w, mask_arg, lane);
 	if (!ranks || ranks >> w->cluster->nctas) {
 		report(w, in, (s32)lane, SIM_BOUNDS,
@@ -114,24 +140,27 @@ bool copy_targets(Warp *w, const Ins *in, u32 lane, const Arg *mask_arg, const P
 		return false;
 	}
 	for (u32 r = 0; r < w->cluster->nctas; r++)
-		if (ranks >> r & 1 && !start(w, in, lane, &w->cluster->ctas[r], ctx))
+		if (ranks >> r & 1 &&
+		    !copy_start(w, in, lane, &w->cluster->ctas[r], bar->offset, proto))
 			return false;
 	return true;
 }
 
-typedef struct {
-	u32 offset, bytes, bar;
-	u64 global;
-} Bulk;
-
-static bool bulk_start(Warp *w, const Ins *in, u32 lane, Cta *cta, void *ctx)
+bool copy_leaves(Warp *w, const Ins *in, u32 lane, const Place *src, Async *proto)
 {
-	const Bulk *b = ctx;
-	Async *as = async_new(w, in, AS_BULK_LOAD, lane);
+	Groups *g = bulk_groups(w, lane);
+	bool fits = g && copy_span(w, in, lane, proto, src->cta, src->offset);
+	Async *as = fits ? async_new(w, in, lane, proto) : NULL;
 	if (!as)
 		return false;
-	as->global = b->global;
-	return lands(w, in, as, cta, b->offset, b->bytes, b->bar, "bulk copy");
+	as->cta = src->cta;
+	as->offset = src->offset;
+	as->group = g->used = g->committed + 1;
+	g->open++;
+	src->cta->outbound++;
+	as->rec = copy_touch(w, in, lane, src->cta, src->offset, as->bytes, false, g->actor,
+			     as->group, as->kind == AS_TMA_STORE ? "TMA store" : "bulk store");
+	return true;
 }
 
 static bool bulk_size(Warp *w, const Ins *in, u32 lane, u32 bytes)
@@ -149,23 +178,22 @@ Run run_bulk_load(Warp *w, const Ins *in, u32 mask)
 	Place dst, bar;
 	EACH_LANE(l, mask)
 	{
-		Bulk b = {.bytes = (u32)arg_get(w, &in->args[2], l),
-			  .global = mem_address(w, &in->args[1], l)};
-		if (!bulk_size(w, in, l, b.bytes) ||
+		Async copy = {.kind = AS_BULK_LOAD,
+			      .bytes = (u32)GET(2),
+			      .global = mem_address(w, &in->args[1], l)};
+		if (!bulk_size(w, in, l, copy.bytes) ||
 		    !copy_operand(w, in, &in->args[0], l, true, 16, &dst) ||
 		    !copy_operand(w, in, &in->args[3], l, true, 8, &bar))
 			return RUN_FAIL;
-		b.offset = dst.offset;
-		b.bar = bar.offset;
-		if (b.global % 16) {
+		if (copy.global % 16) {
 			report(w, in, (s32)l, SIM_ALIGN,
 			       "global address 0x%llx is not a multiple of 16",
-			       (unsigned long long)b.global);
+			       (unsigned long long)copy.global);
 			return RUN_FAIL;
 		}
 		grid_check(w, in, l);
-		if (!global_at(w, in, l, b.global, b.bytes, "bulk copy") ||
-		    !copy_targets(w, in, l, &in->args[4], &dst, &bar, bulk_start, &b))
+		if (!global_at(w, in, l, copy.global, copy.bytes, "bulk copy") ||
+		    !copy_lands(w, in, l, &in->args[4], &dst, &bar, &copy))
 			return RUN_FAIL;
 	}
 	return RUN_NEXT;
@@ -177,28 +205,23 @@ Run run_bulk_dsmem(Warp *w, const Ins *in, u32 mask)
 	Place dst, src, bar;
 	EACH_LANE(l, mask)
 	{
-		u32 bytes = (u32)arg_get(w, &in->args[2], l);
-		if (!bulk_size(w, in, l, bytes) ||
+		Async copy = {.kind = AS_DSMEM, .bytes = (u32)GET(2)};
+		if (!bulk_size(w, in, l, copy.bytes) ||
 		    !copy_operand(w, in, &in->args[0], l, true, 16, &dst) ||
 		    !copy_operand(w, in, &in->args[1], l, false, 16, &src) ||
 		    !copy_operand(w, in, &in->args[3], l, true, 8, &bar) ||
-		    !shared_span(w, in, l, src.cta, src.offset, bytes, 16, "bulk copy"))
+		    !copy_span(w, in, l, &copy, src.cta, src.offset) ||
+		    !same_cta(w, in, l, &dst, &bar))
 			return RUN_FAIL;
-		Async *as = async_new(w, in, AS_DSMEM, l);
+		copy.offset = dst.offset;
+		copy.from = src.cta;
+		copy.from_offset = src.offset;
+		Async *as = copy_start(w, in, l, dst.cta, bar.offset, &copy);
 		if (!as)
 			return RUN_FAIL;
-		as->from = src.cta;
-		as->from_offset = src.offset;
-		if (bar.cta != dst.cta) {
-			report(w, in, (s32)l, SIM_OPERAND,
-			       "destination and mbarrier are in different CTAs");
-			return RUN_FAIL;
-		}
-		if (!lands(w, in, as, dst.cta, dst.offset, bytes, bar.offset, "bulk copy"))
-			return RUN_FAIL;
-		Mbar *b = mbar_at(bar.cta, bar.offset);
-		as->rec_read = copy_touch(w, in, l, src.cta, src.offset, bytes, false, b->actor,
-					  UINT32_MAX, "bulk copy");
+		as->rec_read =
+			copy_touch(w, in, l, src.cta, src.offset, as->bytes, false,
+				   mbar_at(bar.cta, bar.offset)->actor, UINT32_MAX, "bulk copy");
 		src.cta->outbound++;
 	}
 	return RUN_NEXT;
@@ -210,28 +233,16 @@ Run run_bulk_store(Warp *w, const Ins *in, u32 mask)
 	Place src;
 	EACH_LANE(l, mask)
 	{
-		u32 bytes = (u32)arg_get(w, &in->args[2], l);
-		u64 global = mem_address(w, &in->args[0], l);
-		Groups *g = bulk_groups(w, l);
-		if (!g || !bulk_size(w, in, l, bytes) ||
+		Async copy = {.kind = AS_BULK_STORE,
+			      .bytes = (u32)GET(2),
+			      .global = mem_address(w, &in->args[0], l)};
+		if (!bulk_size(w, in, l, copy.bytes) ||
 		    !copy_operand(w, in, &in->args[1], l, false, 16, &src) ||
-		    !shared_span(w, in, l, src.cta, src.offset, bytes, 16, "bulk copy") ||
-		    !global_at(w, in, l, global, bytes, "bulk copy"))
-			return RUN_FAIL;
-		Async *as = async_new(w, in, AS_BULK_STORE, l);
-		if (!as)
+		    !global_at(w, in, l, copy.global, copy.bytes, "bulk copy"))
 			return RUN_FAIL;
 		grid_check(w, in, l);
-		as->global = global;
-		as->cta = src.cta;
-		as->offset = src.offset;
-		as->bytes = bytes;
-		as->group = g->committed + 1;
-		g->open++;
-		g->used = g->committed + 1;
-		src.cta->outbound++;
-		as->rec = copy_touch(w, in, l, src.cta, src.offset, bytes, false, g->actor,
-				     as->group, "bulk store");
+		if (!copy_leaves(w, in, l, &src, &copy))
+			return RUN_FAIL;
 	}
 	return RUN_NEXT;
 }
@@ -284,15 +295,16 @@ Run run_cp_async(Warp *w, const Ins *in, u32 mask)
 {
 	u32 size = (u32)in->args[2].imm;
 	Place p;
-	Async *as = async_new(w, in, AS_CP, lane_first(mask));
+	Async *as = async_new(w, in, lane_first(mask),
+			      &(Async){.kind = AS_CP,
+				       .cta = w->cta,
+				       .bytes = size,
+				       .group = ++w->cp.seq,
+				       .mask = mask});
 	if (!as || !(as->globals = calloc(1, sizeof *as->globals)))
 		return RUN_FAIL;
 	if (!w->cp.actor)
 		w->cp.actor = actor_new(w->cluster);
-	as->cta = w->cta;
-	as->bytes = size;
-	as->group = ++w->cp.seq;
-	as->mask = mask;
 	EACH_LANE(l, mask)
 	{
 		u64 addr = mem_address(w, &in->args[0], l);
@@ -319,14 +331,7 @@ Run run_cp_async(Warp *w, const Ins *in, u32 mask)
 	return RUN_NEXT;
 }
 
-Run run_cp_commit(Warp *w, const Ins *in, u32 mask)
-{
-	(void)in;
-	(void)mask;
-	w->cp.committed++;
-	w->cp.last[w->cp.committed % SIM_COUNT(w->cp.last)] = w->cp.seq;
-	return RUN_NEXT;
-}
+RUN(cp_commit, w->cp.last[++w->cp.committed % SIM_COUNT(w->cp.last)] = w->cp.seq)
 
 Run run_cp_wait(Warp *w, const Ins *in, u32 mask)
 {
@@ -354,14 +359,14 @@ Run run_cp_arrive(Warp *w, const Ins *in, u32 mask)
 		    !p.cta)
 			return RUN_FAIL;
 		Mbar *b = mbar_find(w, in, l, p.cta, p.offset, in->text);
-		Async *as = b ? async_new(w, in, AS_CP_ARRIVE, l) : NULL;
-		if (!as)
+		const Async arrive = {.kind = AS_CP_ARRIVE,
+				      .bar_cta = p.cta,
+				      .bar_offset = p.offset,
+				      .group = w->cp.seq};
+		if (!b || !async_new(w, in, l, &arrive))
 			return RUN_FAIL;
 		if (!has(in, M_NOINC))
 			b->pending++;
-		as->bar_cta = p.cta;
-		as->bar_offset = p.offset;
-		as->group = w->cp.seq;
 	}
 	return RUN_NEXT;
 }
@@ -377,23 +382,14 @@ Run run_st_async(Warp *w, const Ins *in, u32 mask)
 		if (!copy_operand(w, in, &in->args[0], l, true, bytes, &dst) ||
 		    !copy_operand(w, in, &in->args[2], l, true, 8, &bar) || bar.cta != dst.cta)
 			return RUN_FAIL;
-		Mbar *b = mbar_find(w, in, l, bar.cta, bar.offset, in->text);
-		Async *as = b ? async_new(w, in, AS_ST, l) : NULL;
-		if (!as)
-			return RUN_FAIL;
+		Async store = {.kind = AS_ST, .offset = dst.offset, .bytes = bytes};
 		for (u32 i = 0; i < v->n; i++) {
 			u64 x = arg_get(w, &v->list[i], l);
-			memcpy(as->data + i * each, &x, each);
+			memcpy(store.data + i * each, &x, each);
 		}
-		as->cta = as->bar_cta = dst.cta;
-		as->offset = dst.offset;
-		as->bytes = bytes;
-		as->bar_offset = bar.offset;
-		as->rec = copy_touch(w, in, l, dst.cta, dst.offset, bytes, true, b->actor,
-				     UINT32_MAX, "st.async");
-		if (dst.cta != w->cta)
-			shadow_remote(w, in, l, dst.cta, b->actor, (u32)b->phase + 1);
-		dst.cta->inbound++;
+		Mbar *b = mbar_find(w, in, l, bar.cta, bar.offset, in->text);
+		if (!lands(w, in, l, dst.cta, b, &store))
+			return RUN_FAIL;
 	}
 	return RUN_NEXT;
 }

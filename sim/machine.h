@@ -401,7 +401,8 @@ void warp_left(Warp *w, u32 mask);
 void cta_left(Warp *w);
 
 /* async.c */
-Async *async_new(Warp *w, const Ins *in, AsyncKind kind, u32 lane);
+/* A copy of proto, which has its kind and all that the issuing thread does not say. */
+Async *async_new(Warp *w, const Ins *in, u32 lane, const Async *proto);
 void async_run(Cluster *c, bool idle);
 void async_drop(Cluster *c);
 /* Whether a lane's bulk groups, or a warp's groups of cp.async, up to this one are on their way. */
@@ -412,18 +413,14 @@ bool cp_pending(const Warp *w, u32 group);
 void async_touch(const Async *as, const u8 *host, u64 bytes, bool write);
 
 /* copies.c */
-Groups *bulk_groups(Warp *w, u32 lane);
-/* The barrier of a copy: live, and its initialisation visible to the async proxy. */
-Mbar *copy_barrier(Warp *w, const Ins *in, u32 lane, Cta *cta, u32 offset);
 bool copy_operand(Warp *w, const Ins *in, const Arg *a, u32 lane, bool cluster, u32 align,
 		  Place *p);
-/* Bytes of shared memory that an operation will write or read; the record to settle. */
-Rec *copy_touch(Warp *w, const Ins *in, u32 lane, Cta *cta, u32 offset, u32 bytes, bool write,
-		u32 actor, u32 clock, const char *what);
-
-typedef bool (*CopyStart)(Warp *w, const Ins *in, u32 lane, Cta *cta, void *ctx);
-bool copy_targets(Warp *w, const Ins *in, u32 lane, const Arg *mask_arg, const Place *dst,
-		  const Place *bar, CopyStart start, void *ctx);
+/* Starts proto, a copy from global memory, for each CTA that the mask names; without one, for that
+ * of dst. Its barrier is at the same offset of the same CTA. */
+bool copy_lands(Warp *w, const Ins *in, u32 lane, const Arg *mask_arg, const Place *dst,
+		const Place *bar, Async *proto);
+/* Starts proto, a copy of src that completes in the thread's groups of bulk copies. */
+bool copy_leaves(Warp *w, const Ins *in, u32 lane, const Place *src, Async *proto);
 
 /* tma_map.c: what is wrong with the 128 bytes at t, or NULL, and dimensions beyond the rank have
  * extent 1; a field of them, of dimension i, gets a new value: NULL, or why it cannot. */

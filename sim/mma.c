@@ -142,10 +142,7 @@ static void element_put(const Ins *in, Type t, Warp *w, const Arg *v, u32 r, u32
 	if (t == T_F64) {
 		memcpy(at, &x, sizeof x);
 	} else if (t == T_S32) {
-		s64 wide = (s64)x;
-		if (has(in, M_SATFINITE))
-			wide = wide > INT32_MAX ? INT32_MAX : wide < INT32_MIN ? INT32_MIN : wide;
-		u32 s = (u32)wide;
+		u32 s = (u32)(has(in, M_SATFINITE) ? clamp32((s64)x) : (s64)x);
 		memcpy(at, &s, sizeof s);
 	} else if (t == T_F16) {
 		u16 h = f16_from_f64(x);
@@ -176,25 +173,33 @@ static void tiles_product(Tiles *t, const u16 s[3], bool wide)
 							t->dc[i * 32 + j]);
 }
 
-static void put_a(Tiles *t, bool wide, u32 row, u32 k, f64 x)
+/* An element of a matrix of either precision. */
+static void put(bool wide, f64 *d, f32 *s, f64 x)
 {
 	if (wide)
-		t->da[row * 32 + k] = x;
+		*d = x;
 	else
-		t->a[row * 32 + k] = (f32)x;
+		*s = (f32)x;
+}
+
+static void put_a(Tiles *t, bool wide, u32 row, u32 k, f64 x)
+{
+	put(wide, &t->da[row * 32 + k], &t->a[row * 32 + k], x);
 }
 
 static void put_b(Tiles *t, bool wide, u32 k, u32 col, f64 x)
 {
-	if (wide)
-		t->db[k * 32 + col] = x;
-	else
-		t->b[k * 256 + col] = (f32)x;
+	put(wide, &t->db[k * 32 + col], &t->b[k * 256 + col], x);
 }
 
-static f64 *c_wide(Tiles *t, u32 row, u32 col)
+static void put_c(Tiles *t, bool wide, u32 row, u32 col, f64 x)
 {
-	return &t->dc[row * 32 + col];
+	put(wide, &t->dc[row * 32 + col], &t->c[row * 256 + col], x);
+}
+
+static f64 get_c(const Tiles *t, bool wide, u32 row, u32 col)
+{
+	return wide ? t->dc[row * 32 + col] : (f64)t->c[row * 256 + col];
 }
 
 static u32 per_register(Type t)
@@ -202,9 +207,11 @@ static u32 per_register(Type t)
 	return t == T_F64 ? 1 : 4 / type_bytes[t];
 }
 
-static void refuse_count(Pool *a, const Ins *in, const Arg *v, u32 elements, Type t)
+/* twice: the fragment may have room for each element twice. */
+static void refuse_count(Pool *a, const Ins *in, const Arg *v, u32 elements, Type t, bool twice)
 {
-	if (v->n * per_register(t) * LANES != elements)
+	u32 have = v->n * per_register(t) * LANES;
+	if (have != elements && !(twice && have == elements * 2))
 		refuse(a, in, "a fragment has another number of registers");
 	for (u32 i = 0; i < v->n; i++)
 		if (v->list[i].width != (t == T_F64 ? 8 : 4))
@@ -220,10 +227,10 @@ void prepare_mma(Pool *a, Ins *in)
 		lack(in, "this shape is not simulated");
 		return;
 	}
-	refuse_count(a, in, &in->args[0], m * n, (Type)in->type[0]);
-	refuse_count(a, in, &in->args[1], m * k, (Type)in->type[1]);
-	refuse_count(a, in, &in->args[2], k * n, (Type)in->type[2]);
-	refuse_count(a, in, &in->args[3], m * n, (Type)in->type[3]);
+	refuse_count(a, in, &in->args[0], m * n, (Type)in->type[0], false);
+	refuse_count(a, in, &in->args[1], m * k, (Type)in->type[1], false);
+	refuse_count(a, in, &in->args[2], k * n, (Type)in->type[2], false);
+	refuse_count(a, in, &in->args[3], m * n, (Type)in->type[3], false);
 }
 
 static void mma_load(Warp *w, const Ins *in, Tiles *t, bool wide)
@@ -254,16 +261,11 @@ static void mma_acc(Warp *w, const Ins *in, Tiles *t, bool wide, bool load)
 	for (u32 l = 0; l < LANES; l++) {
 		for (u32 i = 0; i < v->n * per; i++) {
 			u32 row = l / 4 + i / 2 * 8, col = l % 4 * 2 + i % 2;
-			if (load) {
-				f64 x = element(type, w, v, i / per, l, i % per);
-				if (wide)
-					*c_wide(t, row, col) = x;
-				else
-					t->c[row * 256 + col] = (f32)x;
-			} else {
-				f64 x = wide ? *c_wide(t, row, col) : (f64)t->c[row * 256 + col];
-				element_put(in, type, w, v, i / per, l, i % per, x);
-			}
+			if (load)
+				put_c(t, wide, row, col, element(type, w, v, i / per, l, i % per));
+			else
+				element_put(in, type, w, v, i / per, l, i % per,
+					    get_c(t, wide, row, col));
 		}
 	}
 }
@@ -299,12 +301,7 @@ static void wmma_count(Pool *a, const Ins *in, const Arg *v, char which, Type t)
 {
 	u32 rows, cols;
 	wmma_tile(in, which, &rows, &cols);
-	u32 have = v->n * per_register(t) * LANES;
-	if (have != rows * cols && have != rows * cols * 2)
-		refuse(a, in, "a fragment has another number of registers");
-	for (u32 i = 0; i < v->n; i++)
-		if (v->list[i].width != (t == T_F64 ? 8 : 4))
-			refuse(a, in, "a register of a fragment has the wrong width");
+	refuse_count(a, in, v, rows * cols, t, true);
 }
 
 void prepare_wmma(Pool *a, Ins *in)
@@ -317,6 +314,14 @@ void prepare_wmma(Pool *a, Ins *in)
 	in->extra = (u32)which;
 	wmma_count(a, in, in->args[0].kind == A_VEC ? &in->args[0] : &in->args[1], which,
 		   (Type)in->type[0]);
+}
+
+/* Where element i of a fragment lies in the registers. */
+static u8 *wmma_slot(Warp *w, const Ins *in, const Arg *v, u32 i)
+{
+	u32 size = type_bytes[in->type[0]], per = per_register((Type)in->type[0]);
+	const Arg *reg = &v->list[i / LANES / per];
+	return w->file + reg->slot + i % LANES * reg->width + i / LANES % per * size;
 }
 
 static bool wmma_element(Warp *w, const Ins *in, const Arg *addr, const Arg *ld, u32 i, bool write,
@@ -343,9 +348,7 @@ Run run_wmma_load(Warp *w, const Ins *in, u32 mask)
 	for (u32 i = 0; i < v->n * per * LANES; i++) {
 		if (!wmma_element(w, in, &in->args[1], &in->args[2], i % (rows * cols), false, &p))
 			return RUN_FAIL;
-		u32 slot = i / LANES, l = i % LANES;
-		const Arg *reg = &v->list[slot / per];
-		memcpy(w->file + reg->slot + l * reg->width + slot % per * size, p.host, size);
+		memcpy(wmma_slot(w, in, v, i), p.host, size);
 	}
 	return RUN_NEXT;
 }
@@ -353,7 +356,7 @@ Run run_wmma_load(Warp *w, const Ins *in, u32 mask)
 Run run_wmma_store(Warp *w, const Ins *in, u32 mask)
 {
 	const Arg *v = &in->args[1];
-	u32 rows, cols, size = type_bytes[in->type[0]], per = per_register((Type)in->type[0]);
+	u32 rows, cols, size = type_bytes[in->type[0]];
 	Place p;
 	(void)mask;
 	wmma_tile(in, 'c', &rows, &cols);
@@ -361,9 +364,7 @@ Run run_wmma_store(Warp *w, const Ins *in, u32 mask)
 	for (u32 i = 0; i < rows * cols; i++) {
 		if (!wmma_element(w, in, &in->args[0], &in->args[2], i, true, &p))
 			return RUN_FAIL;
-		u32 slot = i / LANES, l = i % LANES;
-		const Arg *reg = &v->list[slot / per];
-		memcpy(p.host, w->file + reg->slot + l * reg->width + slot % per * size, size);
+		memcpy(p.host, wmma_slot(w, in, v, i), size);
 	}
 	return RUN_NEXT;
 }
@@ -410,19 +411,12 @@ Run run_wmma(Warp *w, const Ins *in, u32 mask)
 		put_a(&t, wide, i / k, i % k, wmma_get(w, &in->args[1], type[1], i));
 	for (u32 i = 0; i < k * n; i++)
 		put_b(&t, wide, i / n, i % n, wmma_get(w, &in->args[2], type[2], i));
-	for (u32 i = 0; i < m * n; i++) {
-		f64 x = wmma_get(w, &in->args[3], type[3], i);
-		if (wide)
-			*c_wide(&t, i / n, i % n) = x;
-		else
-			t.c[i / n * 256 + i % n] = (f32)x;
-	}
+	for (u32 i = 0; i < m * n; i++)
+		put_c(&t, wide, i / n, i % n, wmma_get(w, &in->args[3], type[3], i));
 	tiles_product(&t, in->shape, wide);
 	u32 per = per_register(type[0]);
-	for (u32 i = 0; i < m * n; i++) {
-		f64 x = wide ? *c_wide(&t, i / n, i % n) : (f64)t.c[i / n * 256 + i % n];
+	for (u32 i = 0; i < m * n; i++)
 		element_put(in, type[0], w, &in->args[0], i / LANES / per, i % LANES,
-			    i / LANES % per, x);
-	}
+			    i / LANES % per, get_c(&t, wide, i / n, i % n));
 	return RUN_NEXT;
 }

@@ -4,6 +4,7 @@
  *   sim_load(memory, text, size, why, room)  ->  SimModule, or NULL and "line 7: unknown ..." */
 #include "sim/decode.h"
 #include "sim/machine.h"
+#include "sim/number.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -20,12 +21,7 @@ static void value_put(SimModule *m, const PtxVar *v, const PtxOperand *o, u8 *at
 				  o->name);
 		bits += m->globals[global].addr;
 	} else if (o->kind == PO_F64 && size == 4) {
-		f64 d;
-		memcpy(&d, &bits, sizeof d);
-		f32 s = (f32)d;
-		u32 low;
-		memcpy(&low, &s, sizeof low);
-		bits = low;
+		bits = num_bits32((f32)num_double(bits));
 	}
 	memcpy(at, &bits, size);
 }

@@ -2,6 +2,7 @@
 /* operands.c - operands as written become slots of the width that the instruction's row asks for.
  *   row "D d d" of type s32, "%r1, %r2, 4"  ->  slot of %r1, slot of %r2, slot of a constant 4 */
 #include "sim/decode.h"
+#include "sim/number.h"
 
 #include <stdlib.h>
 
@@ -13,38 +14,26 @@ static u32 type_width(u8 t)
 
 static u32 class_width(const Ins *in, char c)
 {
-	switch (c) {
-	case 'D':
+	switch (c | 0x20) { /* of either case */
 	case 'd':
-	case 'X':
 	case 'x':
-	case 'V':
 	case 'v':
 		return type_width(in->type[0]);
-	case 'E':
 	case 'e':
-	case 'Y':
 	case 'y':
 		return type_width(in->type[1]);
-	case 'F':
 	case 'f':
 		return type_width(in->type[2]);
-	case 'W':
 	case 'w':
 		return type_bytes[in->type[0]] * 2u;
-	case 'U':
 	case 'u':
 		return 4;
-	case 'Q':
 	case 'q':
 		return 8;
-	case 'H':
 	case 'h':
 		return 2;
-	case 'P':
 	case 'p':
 		return 1;
-	case 'R':
 	case 'r':
 		return in->type[0] == T_F64 ? 8 : 4;
 	default:
@@ -67,33 +56,16 @@ static bool reg_fits(const Def *r, u32 width, char c)
 	return relaxed(c) ? r->width >= width : r->width == width;
 }
 
-static f32 to_single(u64 bits)
-{
-	f64 x;
-	memcpy(&x, &bits, sizeof x);
-	return (f32)x;
-}
-
 static bool float_bits(const PtxOperand *o, u32 width, u64 *bits)
 {
-	f32 s;
-	u64 v = (u64)o->imm;
-	if (o->kind == PO_F32 && width == 8) {
-		u32 low = (u32)v;
-		memcpy(&s, &low, sizeof s);
-		f64 x = (f64)s;
-		memcpy(bits, &x, sizeof x);
-		return true;
-	}
-	if (o->kind == PO_F64 && width == 4) {
-		s = to_single(v);
-		u32 low;
-		memcpy(&low, &s, sizeof low);
-		*bits = low;
-		return true;
-	}
-	*bits = v;
-	return width >= (o->kind == PO_F32 ? 4 : 8);
+	*bits = (u64)o->imm;
+	if (o->kind == PO_F32 && width == 8)
+		*bits = num_bits64((f64)f32_of((u32)o->imm));
+	else if (o->kind == PO_F64 && width == 4)
+		*bits = num_bits32((f32)num_double((u64)o->imm));
+	else
+		return width >= (o->kind == PO_F32 ? 4 : 8);
+	return true;
 }
 
 static bool constant(Dec *d, Arg *out, u32 width, u64 bits)

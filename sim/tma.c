@@ -254,6 +254,7 @@ static bool map_operand(Warp *w, const Ins *in, u32 lane, const Arg *a, Async *o
 	}
 	for (u32 i = 0; i < rank; i++)
 		out->at[i] = (s32)arg_get(w, &a->list[i], lane);
+	out->bytes = box_bytes(&out->map);
 	if (!start_check(w, in, lane, out))
 		return false;
 	if (in->run == run_tma_load)
@@ -263,44 +264,17 @@ static bool map_operand(Warp *w, const Ins *in, u32 lane, const Arg *a, Async *o
 	return true;
 }
 
-static bool tma_start(Warp *w, const Ins *in, u32 lane, Cta *cta, void *ctx)
-{
-	const Async *proto = ctx;
-	u32 bytes = box_bytes(&proto->map);
-	Mbar *b = copy_barrier(w, in, lane, cta, proto->bar_offset);
-	if (!b || !shared_span(w, in, lane, cta, proto->offset, bytes, 128, "TMA load"))
-		return false;
-	Async *as = async_new(w, in, AS_TMA_LOAD, lane);
-	if (!as)
-		return false;
-	as->map = proto->map;
-	memcpy(as->at, proto->at, sizeof as->at);
-	as->cta = as->bar_cta = cta;
-	as->offset = proto->offset;
-	as->bytes = bytes;
-	as->bar_offset = proto->bar_offset;
-	as->rec = copy_touch(w, in, lane, cta, as->offset, bytes, true, b->actor, UINT32_MAX,
-			     "TMA load");
-	if (cta != w->cta)
-		shadow_remote(w, in, lane, cta, b->actor, (u32)b->phase + 1);
-	cta->inbound++;
-	return true;
-}
-
 /* [dst], [map, {coordinates}], [mbar]{, mask}{, policy} */
 Run run_tma_load(Warp *w, const Ins *in, u32 mask)
 {
 	Place dst, bar;
 	EACH_LANE(l, mask)
 	{
-		Async proto = {0};
-		if (!map_operand(w, in, l, &in->args[1], &proto) ||
+		Async copy = {.kind = AS_TMA_LOAD};
+		if (!map_operand(w, in, l, &in->args[1], &copy) ||
 		    !copy_operand(w, in, &in->args[0], l, true, 128, &dst) ||
-		    !copy_operand(w, in, &in->args[2], l, true, 8, &bar))
-			return RUN_FAIL;
-		proto.offset = dst.offset;
-		proto.bar_offset = bar.offset;
-		if (!copy_targets(w, in, l, &in->args[3], &dst, &bar, tma_start, &proto))
+		    !copy_operand(w, in, &in->args[2], l, true, 8, &bar) ||
+		    !copy_lands(w, in, l, &in->args[3], &dst, &bar, &copy))
 			return RUN_FAIL;
 	}
 	return RUN_NEXT;
@@ -312,27 +286,11 @@ Run run_tma_store(Warp *w, const Ins *in, u32 mask)
 	Place src;
 	EACH_LANE(l, mask)
 	{
-		Groups *g = bulk_groups(w, l);
-		Async proto = {0};
-		if (!g || !map_operand(w, in, l, &in->args[0], &proto) ||
+		Async copy = {.kind = AS_TMA_STORE};
+		if (!map_operand(w, in, l, &in->args[0], &copy) ||
 		    !copy_operand(w, in, &in->args[1], l, false, 128, &src) ||
-		    !shared_span(w, in, l, src.cta, src.offset, box_bytes(&proto.map), 128,
-				 "TMA store"))
+		    !copy_leaves(w, in, l, &src, &copy))
 			return RUN_FAIL;
-		Async *as = async_new(w, in, AS_TMA_STORE, l);
-		if (!as)
-			return RUN_FAIL;
-		as->map = proto.map;
-		memcpy(as->at, proto.at, sizeof as->at);
-		as->cta = src.cta;
-		as->offset = src.offset;
-		as->bytes = box_bytes(&proto.map);
-		as->group = g->committed + 1;
-		g->open++;
-		g->used = g->committed + 1;
-		src.cta->outbound++;
-		as->rec = copy_touch(w, in, l, src.cta, src.offset, as->bytes, false, g->actor,
-				     as->group, "TMA store");
 	}
 	return RUN_NEXT;
 }

@@ -210,11 +210,7 @@ static void integer_product(const Wgmma *op, Warp *w, Tiles *t)
 			s64 sum = op->scale ? (s32)reg[l] : 0;
 			for (u32 k = 0; k < in->shape[2]; k++)
 				sum += (s64)t->a[row * 32 + k] * (s64)t->b[k * 256 + col];
-			if (has(in, M_SATFINITE))
-				sum = sum > INT32_MAX   ? INT32_MAX
-				      : sum < INT32_MIN ? INT32_MIN
-							: sum;
-			reg[l] = (u32)sum;
+			reg[l] = (u32)(has(in, M_SATFINITE) ? clamp32(sum) : sum);
 		}
 	}
 }
@@ -462,23 +458,9 @@ Run run_wgmma(Warp *w, const Ins *in, u32 mask)
 	return RUN_NEXT;
 }
 
-Run run_wgmma_fence(Warp *w, const Ins *in, u32 mask)
-{
-	(void)in;
-	(void)mask;
-	if (w->busy)
-		memset(w->dirty, 0, (w->code->file_bytes >> 6) + 1);
-	return RUN_NEXT;
-}
+RUN(wgmma_fence, if (w->busy) memset(w->dirty, 0, (w->code->file_bytes >> 6) + 1))
 
-Run run_wgmma_commit(Warp *w, const Ins *in, u32 mask)
-{
-	(void)in;
-	(void)mask;
-	w->wgmma.committed++;
-	cluster_event(w->cluster);
-	return RUN_NEXT;
-}
+RUN(wgmma_commit, w->wgmma.committed++; cluster_event(w->cluster))
 
 Run run_wgmma_wait(Warp *w, const Ins *in, u32 mask)
 {
