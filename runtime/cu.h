@@ -48,10 +48,10 @@ dsl_status cuda_module_load(dsl_device *dev, dsl_module *mod);
 void cuda_module_unload(dsl_device *dev, dsl_module *mod);
 dsl_status cuda_launch(dsl_device *dev, const Launch *l);
 
-/* Drivers up to CUDA 13.1 set a bit for large tensors in the maps of small ones too. */
-void cuda_map_repair(const CudaDevice *d, CUtensorMap *t, uint64_t bytes);
-
-CUtensorMapSwizzle cuda_map_swizzle(uint32_t bytes); /* runtime/swizzles.def */
+/* The driver's words for a launch of this shape; a has room for its attributes. */
+enum { LAUNCH_ATTRIBUTES = 2 };
+CUlaunchConfig cuda_config(const dsl_raw *raw, bool pdl, CUlaunchAttribute *a);
+CUresult cuda_map_encode(const CudaDevice *d, Elem e, const dsl_map *m, CUtensorMap *out);
 
 /* cuda_raw.c */
 dsl_status cuda_launch_raw(dsl_device *dev, dsl_module *mod, const char *kernel, const dsl_raw *raw,

@@ -18,13 +18,32 @@ static dsl_status attribute_set(Scope *s, const KDesc *k, CUfunction f, CUfuncti
 	return cuda_status(s->d, "cuFuncSetAttribute", r);
 }
 
-static CUlaunchAttribute cluster_attribute(const KDesc *k)
+CUlaunchConfig cuda_config(const dsl_raw *raw, bool pdl, CUlaunchAttribute *a)
 {
-	CUlaunchAttribute a = {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION};
-	a.value.clusterDim.x = (unsigned)k->cluster[0];
-	a.value.clusterDim.y = (unsigned)k->cluster[1];
-	a.value.clusterDim.z = (unsigned)k->cluster[2];
-	return a;
+	CUlaunchConfig config = {
+		.gridDimX = raw->grid[0],
+		.gridDimY = raw->grid[1],
+		.gridDimZ = raw->grid[2],
+		.blockDimX = raw->block[0],
+		.blockDimY = raw->block[1],
+		.blockDimZ = raw->block[2],
+		.sharedMemBytes = raw->smem,
+		.hStream = raw->stream,
+		.attrs = a,
+	};
+	if (raw->cluster[0]) {
+		a->id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+		a->value.clusterDim.x = raw->cluster[0];
+		a->value.clusterDim.y = raw->cluster[1];
+		a->value.clusterDim.z = raw->cluster[2];
+		config.numAttrs++;
+	}
+	if (pdl) {
+		a += config.numAttrs++;
+		a->id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+		a->value.programmaticStreamSerializationAllowed = 1;
+	}
+	return config;
 }
 
 static dsl_status held_alone(Scope *s, Plan *p)
@@ -42,19 +61,14 @@ static dsl_status occupancy(Scope *s, Plan *p)
 {
 	const KDesc *k = p->k;
 	int ctas = kernel_cluster(k), clusters = 0;
-	CUlaunchAttribute cluster = cluster_attribute(k);
-	CUlaunchConfig config = {.gridDimX = (unsigned)(s->d->base.sms / ctas * ctas),
-				 .gridDimY = 1,
-				 .gridDimZ = 1,
-				 .blockDimX = (unsigned)k->block,
-				 .blockDimY = 1,
-				 .blockDimZ = 1,
-				 .sharedMemBytes = (unsigned)k->smem,
-				 .attrs = &cluster,
-				 .numAttrs = 1};
+	CUlaunchAttribute attributes[LAUNCH_ATTRIBUTES];
+	dsl_raw shape = kernel_shape(k);
 	p->sms = s->d->base.sms;
 	if (ctas == 1)
 		return k->together ? held_alone(s, p) : DSL_OK;
+	shape.grid[0] = (unsigned)(s->d->base.sms / ctas * ctas);
+	shape.grid[1] = shape.grid[2] = 1;
+	CUlaunchConfig config = cuda_config(&shape, false, attributes);
 	CUresult r = s->d->cu.OccupancyMaxActiveClusters(&clusters, p->function, &config);
 	if (r == CUDA_SUCCESS && clusters == 0)
 		return detail_fail(DSL_ERR_RESOURCES,
@@ -139,7 +153,7 @@ static CUtensorMapDataType map_type(Elem e)
 	return types[e];
 }
 
-CUtensorMapSwizzle cuda_map_swizzle(uint32_t bytes)
+static CUtensorMapSwizzle map_swizzle(uint32_t bytes)
 {
 	switch (bytes) {
 #define SWIZZLE(id, bytes, bits, code, tma) \
@@ -151,19 +165,26 @@ CUtensorMapSwizzle cuda_map_swizzle(uint32_t bytes)
 	}
 }
 
-/* The bit is bit 21 of the second 64-bit word and belongs to tensors of 128 KiB and more. */
-void cuda_map_repair(const CudaDevice *d, CUtensorMap *t, uint64_t bytes)
+/* Drivers up to CUDA 13.1 set a bit of tensors of 128 KiB and more, bit 21 of the second 64-bit
+ * word, in the maps of small ones too. */
+static void map_repair(const CudaDevice *d, CUtensorMap *t, uint64_t bytes)
 {
 	if (d->base.driver <= 13010 && bytes < 128 * 1024)
 		t->opaque[1] &= ~(UINT64_C(1) << 21);
 }
 
-static uint64_t map_bytes(const KMap *m, const MapGeom *g)
+CUresult cuda_map_encode(const CudaDevice *d, Elem e, const dsl_map *m, CUtensorMap *out)
 {
-	uint64_t bytes = g->dims[0] * (uint64_t)elem_rows[m->elem].bits / 8;
-	for (int i = 1; i < m->rank; i++)
-		bytes += (g->dims[i] - 1) * g->strides[i - 1];
-	return bytes;
+	static const cuuint32_t ones[KD_MAX_RANK] = {1, 1, 1, 1, 1};
+	CUresult r =
+		d->cu.TensorMapEncodeTiled(out, map_type(e), m->rank, (void *)(uintptr_t)m->base,
+					   m->dims, m->strides, m->box, ones,
+					   CU_TENSOR_MAP_INTERLEAVE_NONE, map_swizzle(m->swizzle),
+					   CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+					   CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+	if (r == CUDA_SUCCESS)
+		map_repair(d, out, map_span(e, m));
+	return r;
 }
 
 static dsl_status map_fail(const CudaDevice *d, const Launch *l, int i, CUresult r)
@@ -202,26 +223,9 @@ static dsl_status encode_fail(const CudaDevice *d, const Launch *l, int i, CUres
 
 static dsl_status map_encode(const CudaDevice *d, const Launch *l, int i, CUtensorMap *out)
 {
-	static const cuuint32_t ones[KD_MAX_RANK] = {1, 1, 1, 1, 1};
-	const KMap *m = &l->plan->k->maps[i];
-	const MapGeom *g = &l->maps[i];
-	cuuint64_t dims[KD_MAX_RANK], strides[KD_MAX_RANK];
-	cuuint32_t box[KD_MAX_RANK];
-	for (int j = 0; j < m->rank; j++) {
-		dims[j] = g->dims[j];
-		strides[j] = j < m->rank - 1 ? g->strides[j] : 0;
-		box[j] = (cuuint32_t)m->box[j];
-	}
-	CUresult r = d->cu.TensorMapEncodeTiled(out, map_type(m->elem), (cuuint32_t)m->rank,
-						(void *)(uintptr_t)g->base, dims, strides, box,
-						ones, CU_TENSOR_MAP_INTERLEAVE_NONE,
-						cuda_map_swizzle((uint32_t)m->swizzle),
-						CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
-						CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-	if (r != CUDA_SUCCESS)
-		return encode_fail(d, l, i, r);
-	cuda_map_repair(d, out, map_bytes(m, g));
-	return DSL_OK;
+	dsl_map m = launch_map(l, i);
+	CUresult r = cuda_map_encode(d, l->plan->k->maps[i].elem, &m, out);
+	return r == CUDA_SUCCESS ? DSL_OK : encode_fail(d, l, i, r);
 }
 
 /* Where each kernel parameter lies; a scalar's value is in the low bytes of its 64 bits. */
@@ -229,14 +233,9 @@ static void params_fill(const Launch *l, CUtensorMap *maps, void **params)
 {
 	const KDesc *k = l->plan->k;
 	for (int i = 0; i < k->nparams; i++) {
-		int at = k->params[i].index;
-		const void *p = k->params[i].kind == KP_TMAP         ? (const void *)&maps[at]
-				: k->params[i].kind == KP_MADE       ? (const void *)&l->made[at]
-				: k->params[i].kind == KP_SYM        ? (const void *)&l->env[at]
-				: k->params[i].kind == KP_WORK       ? (const void *)&l->works[at]
-				: k->params[i].kind == KP_SEMAPHORES ? (const void *)&l->semaphores
-				: k->params[i].kind == KP_EPOCH      ? (const void *)&l->epoch
-								     : (const void *)&l->value[at];
+		const KParam *param = &k->params[i];
+		const void *p =
+			param->kind == KP_TMAP ? &maps[param->index] : launch_param(l, param);
 		memcpy(&params[i], &p, sizeof p); /* the driver's interface is not const */
 	}
 }
@@ -254,34 +253,14 @@ static dsl_status launch_status(const CudaDevice *d, const Launch *l, CUresult r
 		k->cluster[1], k->cluster[2]);
 }
 
-static unsigned attributes_fill(const Launch *l, CUlaunchAttribute *a)
-{
-	unsigned n = 0;
-	if (kernel_cluster(l->plan->k) > 1)
-		a[n++] = cluster_attribute(l->plan->k);
-	if (l->pdl) {
-		a[n].id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
-		a[n++].value.programmaticStreamSerializationAllowed = 1;
-	}
-	return n;
-}
-
 static CUresult launch_call(const CudaDevice *d, const Launch *l, CUtensorMap *maps)
 {
 	void *params[KD_MAX_PARAMS];
-	CUlaunchAttribute attributes[2];
-	CUlaunchConfig config = {
-		.gridDimX = l->grid[0],
-		.gridDimY = l->grid[1],
-		.gridDimZ = l->grid[2],
-		.blockDimX = (unsigned)l->plan->k->block,
-		.blockDimY = 1,
-		.blockDimZ = 1,
-		.sharedMemBytes = (unsigned)l->plan->k->smem,
-		.hStream = l->stream,
-		.attrs = attributes,
-		.numAttrs = attributes_fill(l, attributes),
-	};
+	CUlaunchAttribute attributes[LAUNCH_ATTRIBUTES];
+	dsl_raw shape = kernel_shape(l->plan->k);
+	memcpy(shape.grid, l->grid, sizeof shape.grid);
+	shape.stream = l->stream;
+	CUlaunchConfig config = cuda_config(&shape, l->pdl, attributes);
 	params_fill(l, maps, params);
 	return d->cu.LaunchKernelEx(&config, l->plan->function, params, NULL);
 }

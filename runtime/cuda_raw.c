@@ -24,38 +24,11 @@ static CUresult params_find(CudaDevice *d, CUfunction f, const dsl_raw *raw, voi
 	return CUDA_ERROR_INVALID_VALUE;
 }
 
-static unsigned raw_attributes(const dsl_raw *raw, bool pdl, CUlaunchAttribute *a)
-{
-	unsigned n = 0;
-	if (raw->cluster[0]) {
-		a[n].id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
-		a[n].value.clusterDim.x = raw->cluster[0];
-		a[n].value.clusterDim.y = raw->cluster[1];
-		a[n++].value.clusterDim.z = raw->cluster[2];
-	}
-	if (pdl) {
-		a[n].id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
-		a[n++].value.programmaticStreamSerializationAllowed = 1;
-	}
-	return n;
-}
-
 static CUresult raw_call(CudaDevice *d, CUfunction f, const dsl_raw *raw, bool pdl)
 {
 	void *params[KD_MAX_PARAMS + 1] = {NULL};
-	CUlaunchAttribute attributes[2];
-	CUlaunchConfig config = {
-		.gridDimX = raw->grid[0],
-		.gridDimY = raw->grid[1],
-		.gridDimZ = raw->grid[2],
-		.blockDimX = raw->block[0],
-		.blockDimY = raw->block[1],
-		.blockDimZ = raw->block[2],
-		.sharedMemBytes = raw->smem,
-		.hStream = raw->stream,
-		.attrs = attributes,
-		.numAttrs = raw_attributes(raw, pdl, attributes),
-	};
+	CUlaunchAttribute attributes[LAUNCH_ATTRIBUTES];
+	CUlaunchConfig config = cuda_config(raw, pdl, attributes);
 	CUresult r = params_find(d, f, raw, params);
 	if (r == CUDA_SUCCESS)
 		r = d->cu.FuncSetAttribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
@@ -94,57 +67,21 @@ dsl_status cuda_launch_raw(dsl_device *dev, dsl_module *mod, const char *kernel,
 	return st ? st : cuda_status(cuda_of(dev), "cuLaunchKernelEx", r);
 }
 
-static const struct {
-	const char *word;
-	CUtensorMapDataType type;
-} elems[] = {
-	{"u8", CU_TENSOR_MAP_DATA_TYPE_UINT8},      {"i8", CU_TENSOR_MAP_DATA_TYPE_UINT8},
-	{"e4m3", CU_TENSOR_MAP_DATA_TYPE_UINT8},    {"e5m2", CU_TENSOR_MAP_DATA_TYPE_UINT8},
-	{"u16", CU_TENSOR_MAP_DATA_TYPE_UINT16},    {"u32", CU_TENSOR_MAP_DATA_TYPE_UINT32},
-	{"i32", CU_TENSOR_MAP_DATA_TYPE_INT32},     {"u64", CU_TENSOR_MAP_DATA_TYPE_UINT64},
-	{"i64", CU_TENSOR_MAP_DATA_TYPE_INT64},     {"f16", CU_TENSOR_MAP_DATA_TYPE_FLOAT16},
-	{"bf16", CU_TENSOR_MAP_DATA_TYPE_BFLOAT16}, {"f32", CU_TENSOR_MAP_DATA_TYPE_FLOAT32},
-	{"tf32", CU_TENSOR_MAP_DATA_TYPE_TFLOAT32}, {"f64", CU_TENSOR_MAP_DATA_TYPE_FLOAT64},
-};
-
-static CUresult raw_encode(const CudaDevice *d, const dsl_map *m, CUtensorMapDataType type,
-			   CUtensorMap *out)
-{
-	static const cuuint32_t ones[5] = {1, 1, 1, 1, 1};
-	cuuint64_t dims[5] = {0}, strides[5] = {0};
-	cuuint32_t box[5] = {0};
-	for (uint32_t i = 0; i < m->rank && i < 5; i++) {
-		dims[i] = m->dims[i];
-		strides[i] = i + 1 < m->rank ? m->strides[i] : 0;
-		box[i] = m->box[i];
-	}
-	return d->cu.TensorMapEncodeTiled(out, type, m->rank, (void *)(uintptr_t)m->base, dims,
-					  strides, box, ones, CU_TENSOR_MAP_INTERLEAVE_NONE,
-					  cuda_map_swizzle(m->swizzle),
-					  CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
-					  CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-}
-
 dsl_status cuda_map(dsl_device *dev, const dsl_map *m, void *out)
 {
 	CUtensorMap map;
-	size_t e = 0;
+	Elem e;
 	Scope s;
-	while (e < COUNTOF(elems) && strcmp(elems[e].word, m->elem) != 0)
-		e++;
-	if (e == COUNTOF(elems))
+	if (!elem_find(m->elem, &e))
 		return detail_fail(DSL_ERR_TENSOR_MAP, "no tensor has elements of type %.20s",
 				   m->elem);
 	dsl_status st = cuda_scope_enter(&s, cuda_of(dev));
 	if (st)
 		return st;
-	CUresult r = raw_encode(s.d, m, elems[e].type, &map);
-	uint64_t bytes = m->rank > 1 ? m->strides[m->rank - 2] * m->dims[m->rank - 1] : 0;
-	cuda_map_repair(s.d, &map, bytes);
-	cuda_scope_leave(&s);
+	CUresult r = cuda_map_encode(s.d, e, m, &map);
 	if (r == CUDA_SUCCESS)
 		memcpy(out, &map, sizeof map);
-	return cuda_status(cuda_of(dev), "cuTensorMapEncodeTiled", r);
+	return scope_end(&s, "cuTensorMapEncodeTiled", r);
 }
 
 dsl_status cuda_global(dsl_device *dev, dsl_module *mod, const char *name, dsl_addr *addr,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* plan.c - a kernel description made ready for launching: every expression is compiled into one
  * pool, so that a launch parses no text and allocates nothing. Needs a description that lives as
- * long. */
+ * long. And a launch as devices read it. */
 #include "runtime/rt.h"
 
 #include <stdlib.h>
@@ -113,4 +113,52 @@ void plan_free(Plan *p)
 int kernel_cluster(const KDesc *k)
 {
 	return k->cluster[0] * k->cluster[1] * k->cluster[2];
+}
+
+dsl_raw kernel_shape(const KDesc *k)
+{
+	dsl_raw raw = {.block = {(uint32_t)k->block, 1, 1}, .smem = (uint32_t)k->smem};
+	for (int i = 0; i < 3; i++)
+		raw.cluster[i] = kernel_cluster(k) > 1 ? (uint32_t)k->cluster[i] : 0;
+	return raw;
+}
+
+dsl_map launch_map(const Launch *l, int i)
+{
+	const KMap *m = &l->plan->k->maps[i];
+	const MapGeom *g = &l->maps[i];
+	dsl_map map = {.base = g->base, .rank = (uint32_t)m->rank, .swizzle = (uint32_t)m->swizzle};
+	for (int j = 0; j < m->rank; j++) {
+		map.dims[j] = g->dims[j];
+		map.box[j] = (uint32_t)m->box[j];
+		if (j < m->rank - 1)
+			map.strides[j] = g->strides[j];
+	}
+	return map;
+}
+
+const void *launch_param(const Launch *l, const KParam *p)
+{
+	switch (p->kind) {
+	case KP_MADE:
+		return &l->made[p->index];
+	case KP_SYM:
+		return &l->env[p->index];
+	case KP_WORK:
+		return &l->works[p->index];
+	case KP_SEMAPHORES:
+		return &l->semaphores;
+	case KP_EPOCH:
+		return &l->epoch;
+	default:
+		return &l->value[p->index];
+	}
+}
+
+uint64_t map_span(Elem e, const dsl_map *m)
+{
+	uint64_t bytes = m->dims[0] * (uint64_t)elem_rows[e].bits / 8;
+	for (uint32_t i = 1; i < m->rank; i++)
+		bytes += (m->dims[i] - 1) * m->strides[i - 1];
+	return bytes;
 }

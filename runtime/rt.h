@@ -164,6 +164,13 @@ extern const char repack_ptx[]; /* repack.ptx */
 enum { WORKSPACE_ALIGN = 128 };
 /* What the caller's struct says, with the defaults of what it does not have. */
 dsl_status launch_opts_read(const dsl_launch_opts *given, dsl_launch_opts *out);
+/* What devices ask of a launch: a raw launch of its shape, without a grid and parameters; a tensor
+ * map; the 64 bits of a parameter that is no map. */
+dsl_raw kernel_shape(const KDesc *k);
+dsl_map launch_map(const Launch *l, int i);
+const void *launch_param(const Launch *l, const KParam *p);
+/* From the first byte of a map's tensor to its last. */
+uint64_t map_span(Elem e, const dsl_map *m);
 /* Of a handle that a caller gave: the module is loaded and has the kernel. */
 dsl_status plan_of(const dsl_module *mod, const char *name, const Plan **out);
 

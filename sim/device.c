@@ -70,35 +70,24 @@ static dsl_status span_leave(SimDevice *s)
 	return DSL_OK;
 }
 
-static dsl_status sim_copy_in(dsl_device *dev, dsl_addr to, const void *from, size_t size)
-{
-	void *host;
-	dsl_status st = span_enter(sim_of(dev), to, size, &host);
-	if (st)
-		return st;
-	memcpy(host, from, size);
-	return span_leave(sim_of(dev));
-}
+/* A device function that does one thing with the bytes at an address. */
+#define ON_SPAN(id, params, at, ...)                                      \
+	static dsl_status id params                                       \
+	{                                                                 \
+		void *host;                                               \
+		dsl_status st = span_enter(sim_of(dev), at, size, &host); \
+		if (st)                                                   \
+			return st;                                        \
+		__VA_ARGS__;                                              \
+		return span_leave(sim_of(dev));                           \
+	}
 
-static dsl_status sim_copy_out(dsl_device *dev, void *to, dsl_addr from, size_t size)
-{
-	void *host;
-	dsl_status st = span_enter(sim_of(dev), from, size, &host);
-	if (st)
-		return st;
-	memcpy(to, host, size);
-	return span_leave(sim_of(dev));
-}
-
-static dsl_status sim_mem_set(dsl_device *dev, dsl_addr to, unsigned char byte, size_t size)
-{
-	void *host;
-	dsl_status st = span_enter(sim_of(dev), to, size, &host);
-	if (st)
-		return st;
-	memset(host, byte, size);
-	return span_leave(sim_of(dev));
-}
+ON_SPAN(sim_copy_in, (dsl_device * dev, dsl_addr to, const void *from, size_t size), to,
+	memcpy(host, from, size))
+ON_SPAN(sim_copy_out, (dsl_device * dev, void *to, dsl_addr from, size_t size), from,
+	memcpy(to, host, size))
+ON_SPAN(sim_mem_set, (dsl_device * dev, dsl_addr to, unsigned char byte, size_t size), to,
+	memset(host, byte, size))
 
 static dsl_status sim_sync(dsl_device *dev)
 {
@@ -266,21 +255,21 @@ static SimElem map_elem(Elem e)
 	return of[e];
 }
 
+static const char *map_encode(Elem e, const dsl_map *m, void *out)
+{
+	SimMap s = {.base = m->base, .rank = m->rank, .elem = map_elem(e), .swizzle = m->swizzle};
+	for (int i = 0; i < KD_MAX_RANK; i++) {
+		s.dims[i] = m->dims[i];
+		s.box[i] = m->box[i];
+	}
+	memcpy(s.strides, m->strides, sizeof s.strides);
+	return sim_map_encode(&s, out);
+}
+
 static const char *desc_map(const Launch *l, int i, void *out)
 {
-	const KMap *m = &l->plan->k->maps[i];
-	const MapGeom *g = &l->maps[i];
-	SimMap s = {.base = g->base,
-		    .rank = (uint32_t)m->rank,
-		    .elem = map_elem(m->elem),
-		    .swizzle = (uint32_t)m->swizzle};
-	for (int j = 0; j < m->rank; j++) {
-		s.dims[j] = g->dims[j];
-		s.box[j] = (uint32_t)m->box[j];
-		if (j < m->rank - 1)
-			s.strides[j] = g->strides[j];
-	}
-	return sim_map_encode(&s, out);
+	dsl_map m = launch_map(l, i);
+	return map_encode(l->plan->k->maps[i].elem, &m, out);
 }
 
 static dsl_status param_put(const Launch *l, int i, unsigned char *at, uint32_t size)
@@ -296,45 +285,28 @@ static dsl_status param_put(const Launch *l, int i, unsigned char *at, uint32_t 
 					   k->args[k->maps[p->index].arg].name, k->name, wrong)
 			     : DSL_OK;
 	}
-	uint64_t v = p->kind == KP_SYM          ? (uint64_t)l->env[p->index]
-		     : p->kind == KP_MADE       ? (uint64_t)l->made[p->index]
-		     : p->kind == KP_WORK       ? l->works[p->index]
-		     : p->kind == KP_SEMAPHORES ? l->semaphores
-		     : p->kind == KP_EPOCH      ? l->epoch
-						: l->value[p->index];
-	memcpy(at, &v, size < sizeof v ? size : sizeof v);
+	memcpy(at, launch_param(l, p), size < sizeof(uint64_t) ? size : sizeof(uint64_t));
 	return DSL_OK;
 }
 
-/* From the first byte of a tensor to its last: n modes, steps in bytes. */
-static SimRange range_of(uint64_t from, uint64_t bytes, const uint64_t *extent,
-			 const uint64_t *step, int n)
+/* From the first byte of a tensor to its last. */
+static SimRange range_of_map(const Launch *l, int i)
 {
-	for (int i = 0; i < n; i++)
-		bytes += extent[i] ? (extent[i] - 1) * step[i] : 0;
-	return (SimRange){from, bytes};
-}
-
-static SimRange range_of_map(const KMap *m, const MapGeom *g)
-{
-	uint64_t row = g->dims[0] * (uint64_t)elem_rows[m->elem].bits / 8;
-	return range_of(g->base, row, g->dims + 1, g->strides, m->rank - 1);
+	dsl_map m = launch_map(l, i);
+	return (SimRange){m.base, map_span(l->plan->k->maps[i].elem, &m)};
 }
 
 static SimRange range_of_arg(const Launch *l, int arg)
 {
 	const KArg *a = &l->plan->k->args[arg];
-	uint64_t extent[KD_MAX_RANK], step[KD_MAX_RANK];
-	uint64_t bits = (uint64_t)elem_rows[a->elem].bits;
+	uint64_t bits = (uint64_t)elem_rows[a->elem].bits, span = l->empty[arg] ? 0 : bits;
 	for (int d = 0; d < a->rank; d++) {
 		int64_t n = 0, by = 0;
 		expr_eval(l->plan->shape[arg][d], l->env, &n);
 		expr_eval(l->plan->stride[arg][d], l->env, &by);
-		extent[d] = (uint64_t)n;
-		step[d] = (uint64_t)by * bits;
+		span += n ? (uint64_t)(n - 1) * (uint64_t)by * bits : 0;
 	}
-	SimRange r = range_of(0, l->empty[arg] ? 0 : bits, extent, step, a->rank);
-	return (SimRange){l->value[arg], (r.bytes + 7) / 8};
+	return (SimRange){l->value[arg], (span + 7) / 8};
 }
 
 /* Where the kernel reads what is constant: through maps, or by address. */
@@ -344,7 +316,7 @@ static uint32_t constants_of(const Launch *l, SimRange *out)
 	uint32_t n = 0;
 	for (int i = 0; i < k->nmaps; i++)
 		if (k->args[k->maps[i].arg].constant)
-			out[n++] = range_of_map(&k->maps[i], &l->maps[i]);
+			out[n++] = range_of_map(l, i);
 	for (int i = 0; i < k->nparams; i++)
 		if (k->params[i].kind == KP_PTR && k->args[k->params[i].index].constant)
 			out[n++] = range_of_arg(l, k->params[i].index);
@@ -362,6 +334,14 @@ static uint32_t works_of(const Launch *l, SimRange *out)
 	return (uint32_t)l->plan->k->nworks;
 }
 
+static void shape_take(SimLaunch *s, const dsl_raw *raw, const uint32_t *grid)
+{
+	memcpy(s->grid, grid, sizeof s->grid);
+	memcpy(s->block, raw->block, sizeof s->block);
+	memcpy(s->cluster, raw->cluster, sizeof s->cluster);
+	s->dynamic_bytes = raw->smem;
+}
+
 static dsl_status sim_launch(dsl_device *dev, const Launch *l)
 {
 	SimRange constants[KD_MAX_MAPS + KD_MAX_PARAMS], works[KD_MAX_WORKS];
@@ -373,8 +353,6 @@ static dsl_status sim_launch(dsl_device *dev, const Launch *l)
 		       .kernel = k->symbol,
 		       .params = params,
 		       .areas = areas,
-		       .block = {(uint32_t)k->block, 1, 1},
-		       .dynamic_bytes = (uint32_t)k->smem,
 		       .entry_regs = (uint32_t)k->entry_regs,
 		       .nareas = (uint32_t)k->nsmem,
 		       .dependent = l->pdl,
@@ -382,14 +360,12 @@ static dsl_status sim_launch(dsl_device *dev, const Launch *l)
 		       .nconstants = constants_of(l, constants),
 		       .works = works,
 		       .nworks = works_of(l, works)};
+	dsl_raw shape = kernel_shape(k);
+	shape_take(&s, &shape, l->grid);
 	if (sim_param_count(s.module, k->symbol) != (uint32_t)k->nparams)
 		return detail_fail(DSL_ERR_MANIFEST,
 				   "kernel %s: the PTX takes %u parameters, the manifest %d",
 				   k->name, sim_param_count(s.module, k->symbol), k->nparams);
-	for (int i = 0; i < 3; i++) {
-		s.grid[i] = l->grid[i];
-		s.cluster[i] = kernel_cluster(k) > 1 ? (uint32_t)k->cluster[i] : 0;
-	}
 	for (int i = 0; i < k->nsmem; i++)
 		areas[i] =
 			(SimArea){k->smem_map[i].name, (uint32_t)k->smem_map[i].offset,
@@ -423,16 +399,11 @@ static dsl_status sim_launch_raw(dsl_device *dev, dsl_module *mod, const char *k
 		       .kernel = kernel,
 		       .dependent = pdl,
 		       .params = raw->params,
-		       .param_bytes = raw->param_bytes,
-		       .dynamic_bytes = raw->smem};
+		       .param_bytes = raw->param_bytes};
 	dsl_status st = sim_ready(dev, mod, kernel);
 	if (st)
 		return st;
-	for (int i = 0; i < 3; i++) {
-		s.grid[i] = raw->grid[i];
-		s.block[i] = raw->block[i];
-		s.cluster[i] = raw->cluster[i];
-	}
+	shape_take(&s, raw, raw->grid);
 	return run(sim_of(dev), &s);
 }
 
@@ -447,19 +418,12 @@ static dsl_status sim_variable(dsl_device *dev, dsl_module *mod, const char *nam
 
 static dsl_status sim_map(dsl_device *dev, const dsl_map *m, void *out)
 {
-	SimMap s = {.base = m->base, .rank = m->rank, .swizzle = m->swizzle};
 	Elem e;
 	(void)dev;
 	if (!elem_find(m->elem, &e))
 		return detail_fail(DSL_ERR_TENSOR_MAP, "no tensor has elements of type %.20s",
 				   m->elem);
-	s.elem = map_elem(e);
-	for (uint32_t i = 0; i < m->rank && i < 5; i++) {
-		s.dims[i] = m->dims[i];
-		s.box[i] = m->box[i];
-	}
-	memcpy(s.strides, m->strides, sizeof s.strides);
-	const char *wrong = sim_map_encode(&s, out);
+	const char *wrong = map_encode(e, m, out);
 	return wrong ? detail_fail(DSL_ERR_TENSOR_MAP, "%s", wrong) : DSL_OK;
 }
 
