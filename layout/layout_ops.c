@@ -84,8 +84,7 @@ bool call_refuse(Call *k, const char *fmt, ...)
 	va_start(ap, fmt);
 	buf_vprintf(&b, fmt, ap);
 	va_end(ap);
-	k->why = ctx_strn(k->c, b.s, b.n);
-	buf_free(&b);
+	k->why = ctx_buf(k->c, &b);
 	return false;
 }
 
@@ -229,17 +228,18 @@ bool give_pair(Call *k, Alg a, Alg b)
 }
 
 /* ------------------------------------------------------------------ layouts alone */
-bool alg_filter_zeros(Call *k)
-{
-	const Layout *l = arg_layout(k, 0);
-	return l && give_layout(k, layout_filter_zeros(k->c, l));
-}
-
-bool alg_filter(Call *k)
-{
-	const Layout *l = arg_layout(k, 0);
-	return l && give_layout(k, layout_coalesce(k->c, layout_filter_zeros(k->c, l)));
-}
+ALG_ONE(filter_zeros, layout, l, give_layout(k, layout_filter_zeros(k->c, l)))
+ALG_ONE(filter, layout, l, give_layout(k, layout_coalesce(k->c, layout_filter_zeros(k->c, l))))
+ALG_ONE(make_layout_like, layout, l, give_layout(k, layout_like(k->c, l, &k->why)))
+ALG_ONE(right_inverse, layout, l, give_layout(k, layout_right_inverse(k->c, l, &k->why)))
+ALG_ONE(left_inverse, layout, l, give_layout(k, layout_left_inverse(k->c, l, &k->why)))
+ALG_ONE(nullspace, layout, l, give_layout(k, layout_nullspace(k->c, l, &k->why)))
+ALG_TWO(blocked_product, layout, a, layout, b,
+	give_layout(k, layout_blocked_product(k->c, a, b, &k->why)))
+ALG_TWO(raked_product, layout, a, layout, b,
+	give_layout(k, layout_raked_product(k->c, a, b, &k->why)))
+ALG_TWO(max_common_layout, layout, a, layout, b,
+	give_layout(k, layout_max_common(k->c, a, b, &k->why)))
 
 bool alg_coalesce(Call *k)
 {
@@ -259,43 +259,9 @@ bool alg_complement(Call *k)
 	return in && give_layout(k, layout_complement_in(k->c, l, in, &k->why));
 }
 
-typedef const Layout *(*OfOne)(Ctx *c, const Layout *l, const char **why);
-typedef const Layout *(*OfTwo)(Ctx *c, const Layout *a, const Layout *b, const char **why);
-
-static bool of_one(Call *k, OfOne f)
-{
-	const Layout *l = arg_layout(k, 0);
-	return l && give_layout(k, f(k->c, l, &k->why));
-}
-
-static bool of_two(Call *k, OfTwo f)
-{
-	const Layout *a = arg_layout(k, 0), *b = a ? arg_layout(k, 1) : NULL;
-	return b && give_layout(k, f(k->c, a, b, &k->why));
-}
-
-#define OF_ONE(name, f)              \
-	bool alg_##name(Call *k)     \
-	{                            \
-		return of_one(k, f); \
-	}
-OF_ONE(make_layout_like, layout_like)
-OF_ONE(right_inverse, layout_right_inverse)
-OF_ONE(left_inverse, layout_left_inverse)
-OF_ONE(nullspace, layout_nullspace)
-
-#define OF_TWO(name, f)              \
-	bool alg_##name(Call *k)     \
-	{                            \
-		return of_two(k, f); \
-	}
-OF_TWO(blocked_product, layout_blocked_product)
-OF_TWO(raked_product, layout_raked_product)
-OF_TWO(max_common_layout, layout_max_common)
-
 bool alg_max_common_vector(Call *k)
 {
-	return of_two(k, layout_max_common) && give_ix(k, layout_size(k->c, k->out->layout));
+	return alg_max_common_layout(k) && give_ix(k, layout_size(k->c, k->out->layout));
 }
 
 /* ------------------------------------------------------------------ by a tiler */
@@ -324,14 +290,8 @@ BY_TILE(zipped_product, layout_product_by, FORM_ZIPPED)
 BY_TILE(tiled_product, layout_product_by, FORM_TILED)
 BY_TILE(flat_product, layout_product_by, FORM_FLAT)
 
-bool alg_with_shape(Call *k)
-{
-	const Layout *l = arg_layout(k, 0);
-	const Tup *shape = l ? arg_shape(k, 1) : NULL;
-	if (!shape)
-		return false;
-	return give_layout(k, layout_composition(k->c, l, layout_left(k->c, shape), &k->why));
-}
+ALG_TWO(with_shape, layout, l, shape, shape,
+	give_layout(k, layout_composition(k->c, l, layout_left(k->c, shape), &k->why)))
 
 bool alg_tile_to_shape(Call *k)
 {

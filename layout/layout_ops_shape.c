@@ -54,24 +54,10 @@ bool alg_make_layout(Call *k)
 	return layout_usable(k->c, k->name, l, &k->why) && give_layout(k, l);
 }
 
-bool alg_make_layout_left(Call *k)
-{
-	const Tup *shape = arg_tup(k, 0);
-	return shape && give_layout(k, layout_left(k->c, shape));
-}
-
-bool alg_make_layout_right(Call *k)
-{
-	const Tup *shape = arg_tup(k, 0);
-	return shape && give_layout(k, layout_right(k->c, shape));
-}
-
-bool alg_make_ordered_layout(Call *k)
-{
-	const Tup *shape = arg_tup(k, 0), *order = shape ? arg_tup(k, 1) : NULL;
-	return order && give_layout(k, layout_ordered(k->c, shape, order, &k->why));
-}
-
+ALG_ONE(make_layout_left, tup, shape, give_layout(k, layout_left(k->c, shape)))
+ALG_ONE(make_layout_right, tup, shape, give_layout(k, layout_right(k->c, shape)))
+ALG_TWO(make_ordered_layout, tup, shape, tup, order,
+	give_layout(k, layout_ordered(k->c, shape, order, &k->why)))
 bool alg_make_identity_layout(Call *k)
 {
 	const Tup *shape = arg_shape(k, 0);
@@ -171,18 +157,8 @@ bool alg_get(Call *k)
 	return descend(k, &b) && give_both(k, &b, b.shape, b.stride);
 }
 
-bool alg_get_shape(Call *k)
-{
-	const Layout *l = arg_layout(k, 0);
-	return l && give_tup(k, l->shape);
-}
-
-bool alg_get_stride(Call *k)
-{
-	const Layout *l = arg_layout(k, 0);
-	return l && give_tup(k, l->stride);
-}
-
+ALG_ONE(get_shape, layout, l, give_tup(k, l->shape))
+ALG_ONE(get_stride, layout, l, give_tup(k, l->stride))
 #define OF_PART(name, give)                    \
 	bool alg_##name(Call *k)               \
 	{                                      \
@@ -393,28 +369,25 @@ bool alg_domain_offset(Call *k)
 	return l && give_layout(k, layout_shift(k->c, l, off));
 }
 
-bool alg_crd2idx(Call *k)
-{
-	const Tup *coord = arg_tup(k, 0);
-	const Layout *l = coord ? arg_layout(k, 1) : NULL;
-	return l && give_tup(k, layout_eval(k->c, l, coord));
-}
+ALG_TWO(crd2idx, tup, coord, layout, l, give_tup(k, layout_eval(k->c, l, coord)))
 
 /* ------------------------------------------------------------------ widths */
-bool alg_upcast(Call *k)
+static bool cast(Call *k, const Layout *(*by)(Ctx *c, const Layout *l, int64_t n, const char **why))
 {
 	const Layout *l = arg_layout(k, 0);
 	int64_t n;
 	return l && arg_int(k, 1, 1, INT64_C(1) << 32, &n) &&
-	       give_layout(k, layout_upcast(k->c, l, n, &k->why));
+	       give_layout(k, by(k->c, l, n, &k->why));
+}
+
+bool alg_upcast(Call *k)
+{
+	return cast(k, layout_upcast);
 }
 
 bool alg_downcast(Call *k)
 {
-	const Layout *l = arg_layout(k, 0);
-	int64_t n;
-	return l && arg_int(k, 1, 1, INT64_C(1) << 32, &n) &&
-	       give_layout(k, layout_downcast(k->c, l, n, &k->why));
+	return cast(k, layout_downcast);
 }
 
 bool alg_recast_layout(Call *k)

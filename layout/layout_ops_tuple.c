@@ -3,21 +3,8 @@
  *     idx2crd(9, (4,8)) = (1,2)        ceil_div((8,10,6), (3,4)) = (3,3,6) */
 #include "layout/layoutops.h"
 
-typedef const Tup *(*OfTuples)(Ctx *c, const Tup *a, const Tup *b);
-
-static bool of_tuples(Call *k, OfTuples f)
-{
-	const Tup *a = arg_shape(k, 0), *b = a ? arg_shape(k, 1) : NULL;
-	return b && give_tup(k, f(k->c, a, b));
-}
-
-#define OF_TUPLES(name, f)              \
-	bool alg_##name(Call *k)        \
-	{                               \
-		return of_tuples(k, f); \
-	}
-OF_TUPLES(tuple_add, tup_add)
-OF_TUPLES(tuple_sub, tup_sub)
+ALG_TWO(tuple_add, shape, a, shape, b, give_tup(k, tup_add(k->c, a, b)))
+ALG_TWO(tuple_sub, shape, a, shape, b, give_tup(k, tup_sub(k->c, a, b)))
 
 static bool divisor_is_right(Call *k)
 {
@@ -32,7 +19,8 @@ bool alg_ceil_div(Call *k)
 {
 	const Tup *a = arg_shape(k, 0);
 	if (!a || !is_layout(k, 1))
-		return a && divisor_is_right(k) && of_tuples(k, tup_ceil_div);
+		return a && divisor_is_right(k) &&
+		       give_tup(k, tup_ceil_div(k->c, a, arg_shape(k, 1)));
 	const Layout *by = arg_layout(k, 1);
 	if (!by)
 		return false;
@@ -50,24 +38,12 @@ bool alg_shape_div(Call *k)
 	return b && give_tup(k, q);
 }
 
-#define OF_SHAPE(name, give, f)                  \
-	bool alg_##name(Call *k)                 \
-	{                                        \
-		const Tup *t = arg_shape(k, 0);  \
-		return t && give(k, f(k->c, t)); \
-	}
-OF_SHAPE(product, give_ix, tup_product)
-OF_SHAPE(product_each, give_tup, tup_product_each)
+ALG_ONE(product, shape, t, give_ix(k, tup_product(k->c, t)))
+ALG_ONE(product_each, shape, t, give_tup(k, tup_product_each(k->c, t)))
 
 /* ------------------------------------------------------------------ coordinates */
-#define OF_COORD(name, f)                                                            \
-	bool alg_##name(Call *k)                                                     \
-	{                                                                            \
-		const Tup *at = arg_tup(k, 0), *shape = at ? arg_shape(k, 1) : NULL; \
-		return shape && give_tup(k, f(k->c, at, shape));                     \
-	}
-OF_COORD(idx2crd, tup_crd2crd)
-OF_COORD(increment_coord, tup_increment)
+ALG_TWO(idx2crd, tup, at, shape, shape, give_tup(k, tup_crd2crd(k->c, at, shape)))
+ALG_TWO(increment_coord, tup, at, shape, shape, give_tup(k, tup_increment(k->c, at, shape)))
 
 /* ------------------------------------------------------------------ comparisons */
 /* As a condition, where names may decide. */
@@ -106,20 +82,6 @@ bool alg_equal(Call *k)
 				 same(k->c, a->stride, b->stride)));
 }
 
-bool alg_congruent(Call *k)
-{
-	const Tup *a = arg_shape(k, 0), *b = a ? arg_shape(k, 1) : NULL;
-	return b && give_truth(k, tup_congruent(a, b));
-}
-
-bool alg_weakly_congruent(Call *k)
-{
-	const Tup *a = arg_shape(k, 0), *b = a ? arg_shape(k, 1) : NULL;
-	return b && give_truth(k, tup_weakly_congruent(a, b));
-}
-
-bool alg_compatible(Call *k)
-{
-	const Tup *a = arg_shape(k, 0), *b = a ? arg_shape(k, 1) : NULL;
-	return b && give_truth(k, tup_compatible(k->c, a, b));
-}
+ALG_TWO(congruent, shape, a, shape, b, give_truth(k, tup_congruent(a, b)))
+ALG_TWO(weakly_congruent, shape, a, shape, b, give_truth(k, tup_weakly_congruent(a, b)))
+ALG_TWO(compatible, shape, a, shape, b, give_truth(k, tup_compatible(k->c, a, b)))

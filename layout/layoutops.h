@@ -31,6 +31,23 @@ bool give_pair(Call *k, Alg a, Alg b);
 bool is_list(const Call *k, int i);
 bool call_refuse(Call *k, const char *fmt, ...) PRINTF(2, 3);
 
+/* A function of one or two arguments, each a layout, a tup or a shape, that gives this. */
+typedef const Layout *Arg_layout;
+typedef const Tup *Arg_tup, *Arg_shape;
+#define ALG_ONE(name, kind, x, give)             \
+	bool alg_##name(Call *k)                 \
+	{                                        \
+		Arg_##kind x = arg_##kind(k, 0); \
+		return x && (give);              \
+	}
+#define ALG_TWO(name, kind_a, a, kind_b, b, give)               \
+	bool alg_##name(Call *k)                                \
+	{                                                       \
+		Arg_##kind_a a = arg_##kind_a(k, 0);            \
+		Arg_##kind_b b = a ? arg_##kind_b(k, 1) : NULL; \
+		return b && (give);                             \
+	}
+
 #define LAYOUT_OP(name, ...) bool alg_##name(Call *k);
 #include "layout/layout_ops.def"
 
