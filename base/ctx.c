@@ -132,6 +132,13 @@ const char *ctx_str(Ctx *c, const char *s)
 	return ctx_strn(c, s, strlen(s));
 }
 
+const char *ctx_buf(Ctx *c, Buf *b)
+{
+	const char *s = ctx_strn(c, b->n ? b->s : "", b->n);
+	buf_free(b);
+	return s;
+}
+
 const char *ctx_strf(Ctx *c, const char *fmt, ...)
 {
 	Buf b = {0};
@@ -139,7 +146,5 @@ const char *ctx_strf(Ctx *c, const char *fmt, ...)
 	va_start(ap, fmt);
 	buf_vprintf(&b, fmt, ap);
 	va_end(ap);
-	const char *s = ctx_strn(c, b.s, b.n);
-	buf_free(&b);
-	return s;
+	return ctx_buf(c, &b);
 }

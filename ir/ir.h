@@ -482,6 +482,8 @@ void kernel_why(Kernel *k, ReasonId id, const char *subject, int64_t value, cons
 void kernel_why_not(Kernel *k, ReasonId id, const char *subject, int64_t value, const char *fmt,
 		    ...) PRINTF(5, 6);
 const Reason *kernel_why_find(const Kernel *k, ReasonId id, const char *subject);
+/* The next of this kind; NULL: the first, or there is no other. */
+const Reason *kernel_why_next(const Kernel *k, ReasonId id, const Reason *after);
 
 /* walk.c */
 Op *op_next(const Op *op); /* the next in textual order, bodies included; NULL at the end */

@@ -34,9 +34,8 @@ static bool broken(Verifier *v, const Op *op, const char *fmt, ...)
 	va_start(ap, fmt);
 	buf_vprintf(&b, fmt, ap);
 	va_end(ap);
-	v->why = ctx_strn(v->c, b.s, b.n);
+	v->why = ctx_buf(v->c, &b);
 	v->where = op ? op->loc : v->k->loc;
-	buf_free(&b);
 	return false;
 }
 

@@ -206,15 +206,6 @@ static bool find_fast(Access *a)
 	return a->fast >= 0;
 }
 
-static const char *text_of(const Access *a, const Ix *x)
-{
-	Buf b = {0};
-	ix_print(x, &b);
-	const char *s = ctx_str(a->c, b.s);
-	buf_free(&b);
-	return s;
-}
-
 /* Under a condition that never holds. */
 static bool is_dead(const Scope *s)
 {
@@ -257,7 +248,7 @@ const char *access_rule(Ctx *c, const Scope *s, const Op *op)
 		return ctx_strf(c,
 				"a vector of %d begins at a multiple of %d elements, which %s is "
 				"not shown to be",
-				(int)a.n, (int)a.n, text_of(&a, offset));
+				(int)a.n, (int)a.n, ix_text(c, offset));
 	if (!inside(&a, a.moved, simple(&a, offset)))
 		return ctx_strf(c,
 				"the last of the %d elements is not shown to lie in %%%s: neither "

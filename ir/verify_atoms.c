@@ -9,11 +9,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-static bool is_reg(const Type *t)
-{
-	return t->kind == TY_TILE && t->space == SP_REG;
-}
-
 static int ints_count(const Op *op, AttrId id)
 {
 	const Attr *a = attrs_get(&op->attrs, id);
@@ -542,14 +537,6 @@ const char *rule_cp_async(const Kernel *k, const Op *op)
 		return "cp.async copies 4, 8 or 16 bytes at a time";
 	const char *why = check_index(k, op);
 	return why ? why : rule_staged(k, op);
-}
-
-static bool is_flat(const Tup *t)
-{
-	for (int i = 0; i < tup_rank(t); i++)
-		if (!tup_is_leaf(tup_get(t, i)))
-			return false;
-	return true;
 }
 
 /* Where indices name the coordinates along a mode. */

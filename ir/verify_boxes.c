@@ -8,15 +8,6 @@
 
 enum { START_BITS = 128 };
 
-static const char *text_of(Ctx *c, const Ix *x)
-{
-	Buf b = {0};
-	ix_print(x, &b);
-	const char *s = ctx_str(c, b.s);
-	buf_free(&b);
-	return s;
-}
-
 const char *box_rule(Ctx *c, const Scope *s, const Op *op)
 {
 	const Type *tensor = IN(IN(op, MAP).val->def, OF).val->type;
@@ -27,5 +18,5 @@ const char *box_rule(Ctx *c, const Scope *s, const Op *op)
 	return ctx_strf(c,
 			"a box starts at a multiple of 16 bytes, %d elements, along the tensor's "
 			"fast mode, which %s is not shown to be",
-			every, text_of(c, IX(op, COORD)));
+			every, ix_text(c, IX(op, COORD)));
 }

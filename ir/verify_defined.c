@@ -129,8 +129,7 @@ static bool unwritten(Paths *p, const Op *op, const Frag *f, int reg, const Know
 	buf_printf(&b, ", and nothing has written it%s: a fill is missing before",
 		   f->when[reg] ? " then" : "");
 	p->bad = op;
-	p->why = ctx_strn(p->c, b.s, b.n);
-	buf_free(&b);
+	p->why = ctx_buf(p->c, &b);
 	return false;
 }
 

@@ -9,12 +9,12 @@
 #include <inttypes.h>
 #include <math.h>
 
-static bool is_tile(const Type *t)
+bool is_reg(const Type *t)
 {
 	return t->kind == TY_TILE && t->space == SP_REG;
 }
 
-static bool is_flat(const Tup *t)
+bool is_flat(const Tup *t)
 {
 	for (int i = 0; i < tup_rank(t); i++)
 		if (!tup_is_leaf(tup_get(t, i)))
@@ -79,12 +79,12 @@ static bool is_computed(const Kernel *k, const Op *op)
 static const char *operand_rule(const Kernel *k, const Op *op, int i)
 {
 	const Type *out = op->out->type, *in = op->in[i].val->type;
-	if (in->kind != TY_ELEM && !is_tile(in))
+	if (in->kind != TY_ELEM && !is_reg(in))
 		return ctx_strf(k->ctx, "operand %d is a register tile or a scalar", i + 1);
 	Elem e = is_computed(k, op) ? out->elem : EL_F32;
 	if (op->kind != OP_CVT && in->elem != e)
 		return ctx_strf(k->ctx, "operand %d is %s: convert it", i + 1, elem_rows[e].name);
-	if (!is_tile(in) || !is_tile(out))
+	if (!is_reg(in) || !is_reg(out))
 		return NULL;
 	bool fits = in->layout == out->layout ||
 		    (type_broadcasts(k->ctx, in, out) && is_for_each_row(k, in, out));
@@ -98,7 +98,7 @@ static bool is_as_large(const Kernel *k, const Op *op)
 {
 	Ctx *c = k->ctx;
 	for (int i = 0; i < op->nin; i++)
-		if (is_tile(op->in[i].val->type) &&
+		if (is_reg(op->in[i].val->type) &&
 		    op->in[i].val->type->layout == op->out->type->layout)
 			return true;
 	for (int m = 0; m < layout_rank(op->out->type->layout); m++) {
@@ -106,7 +106,7 @@ static bool is_as_large(const Kernel *k, const Op *op)
 		bool found = false;
 		for (int i = 0; i < op->nin; i++) {
 			const Type *t = op->in[i].val->type;
-			found |= is_tile(t) && tup_product(c, tup_get(t->layout->shape, m)) == n;
+			found |= is_reg(t) && tup_product(c, tup_get(t->layout->shape, m)) == n;
 		}
 		if (!found)
 			return false;
@@ -138,11 +138,11 @@ const char *elt_rule(const Kernel *k, const Op *op)
 	const char *why;
 	bool tiles = false;
 	for (int i = 0; i < op->nin; i++)
-		tiles |= is_tile(op->in[i].val->type);
+		tiles |= is_reg(op->in[i].val->type);
 	for (int i = 0; i < op->nin; i++)
 		if ((why = operand_rule(k, op, i)))
 			return why;
-	if (tiles ? !is_tile(out) : out->kind != TY_ELEM)
+	if (tiles ? !is_reg(out) : out->kind != TY_ELEM)
 		return ctx_strf(k->ctx, "the result is %s", tiles ? "a register tile" : "a scalar");
 	if (tiles && !is_as_large(k, op))
 		return "the result is as large as its largest operand";

@@ -28,6 +28,10 @@ const char *rule_in_place(const Kernel *k, const Op *op);
 /* verify_inout.c: what CTAs tell each other lies in the launch's workspace */
 const char *rule_workspace(const Kernel *k, const Op *op);
 
+/* verify_regs.c */
+bool is_reg(const Type *t);
+bool is_flat(const Tup *t); /* one level of modes */
+
 /* verify_atoms.c */
 const char *rule_store(const Kernel *k, const Op *op); /* and of what combine= joins to */
 const char *rule_alike(const Kernel *k, const Op *op); /* operands of one shape and type */

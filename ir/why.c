@@ -36,12 +36,19 @@ void kernel_why_not(Kernel *k, ReasonId id, const char *subject, int64_t value, 
 	va_end(ap);
 }
 
+const Reason *kernel_why_next(const Kernel *k, ReasonId id, const Reason *after)
+{
+	for (int i = after ? (int)(after - k->whys.at) + 1 : 0; i < k->whys.n; i++)
+		if (k->whys.at[i].id == id)
+			return &k->whys.at[i];
+	return NULL;
+}
+
 const Reason *kernel_why_find(const Kernel *k, ReasonId id, const char *subject)
 {
-	for (int i = 0; i < k->whys.n; i++) {
-		const Reason *w = &k->whys.at[i];
-		if (w->id == id && !w->rejected && (!subject || w->subject == subject))
-			return w;
-	}
-	return NULL;
+	const Reason *w = NULL;
+	while ((w = kernel_why_next(k, id, w)) &&
+	       (w->rejected || (subject && w->subject != subject)))
+		;
+	return w;
 }

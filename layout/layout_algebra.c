@@ -30,9 +30,7 @@ const char *tup_text(Ctx *c, const Tup *t)
 {
 	Buf b = {0};
 	tup_print(t, &b);
-	const char *s = ctx_strn(c, b.s, b.n);
-	buf_free(&b);
-	return s;
+	return ctx_buf(c, &b);
 }
 
 static bool mode_usable(Ctx *c, const char *operation, const Layout *l, const Modes *m,

@@ -32,9 +32,7 @@ const char *layout_str(Ctx *c, const Layout *l)
 {
 	Buf b = {0};
 	layout_print(l, &b);
-	const char *s = ctx_strn(c, b.s, b.n);
-	buf_free(&b);
-	return s;
+	return ctx_buf(c, &b);
 }
 
 static const char *skip_space(const char *s)

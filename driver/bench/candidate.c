@@ -98,9 +98,7 @@ static const char *signature_of(Ctx *c, const Kernel *k)
 	}
 	for (int i = 0; i < k->syms.n; i++)
 		buf_printf(&b, "%s ", k->syms.at[i].name);
-	const char *s = ctx_str(c, b.s ? b.s : "");
-	buf_free(&b);
-	return s;
+	return ctx_buf(c, &b);
 }
 
 static void after(void *user, const Kernel *k, const char *pass, bool changed)

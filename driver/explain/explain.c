@@ -30,8 +30,7 @@ static void see_tile(Explained *e, TextVec *tile, const Kernel *k)
 			continue;
 		buf_printf(&b, loop ? "%s from 0 below " : "%s = ", op->sym[0]);
 		ix_print(op->ix[loop], &b);
-		vec_push(ctx_arena(e->c), tile, ctx_str(e->c, b.s));
-		buf_free(&b);
+		vec_push(ctx_arena(e->c), tile, ctx_buf(e->c, &b));
 	}
 }
 

@@ -145,18 +145,19 @@ Facts facts_of(const Kernel *k, Attrs given);
 const FactRing *facts_ring(const Facts *f, const char *name);
 const FactBuffer *facts_buffer(const Facts *f, const char *name);
 const FactCopy *facts_load(const Facts *f, const char *buffer);
-bool facts_has_one_source(const Facts *f, const char *buffer);      /* one tensor fills it */
-const FactRing *facts_main_ring(const Facts *f);                    /* NULL: none */
-const char *facts_layout(Ctx *c, const Type *t, const char *shape); /* as the language says it */
-const char *facts_text(Ctx *c, const Ix *x);
-/* Reason it is so: the pass's reason, "as written" or "default". */
+bool facts_has_one_source(const Facts *f, const char *buffer); /* one tensor fills it */
+const FactRing *facts_main_ring(const Facts *f);               /* NULL: none */
+const char *facts_layout(
+	Ctx *c, const Type *t,
+	const char *shape); /* Reason it is so: the pass's reason, "as written" or "default". */
 const char *facts_reason(const Facts *f, ReasonId id, const char *subject, AttrId given);
 
 /* text.c: the source with everything spelled out; notes_print: what it cannot say */
 void explain_program(const Src *src, const SaidVec *said, const FactsVec *all, Ctx *c, Buf *out);
-void notes_print(const Facts *f, Buf *out);  /* lines "//: ..." */
-void note_head(Buf *out, const char *title); /* of a line of notes_print; "" goes on */
-extern const char explain_mark[];            /* "//:", in front of every comment of explain */
+void notes_print(const Facts *f, Buf *out); /* lines "//: ..." */
+/* A line of notes_print; a title of "" goes on. */
+void note(Buf *out, const char *title, const char *fmt, ...) PRINTF(3, 4);
+extern const char explain_mark[]; /* "//:", in front of every comment of explain */
 
 /* multicast.c: how a cluster shares a load, and the slots of a ring */
 void share_note(const Facts *f, const FactCopy *load, Buf *out);

@@ -16,29 +16,17 @@ static Arena *arena_of(const Facts *f)
 }
 
 /* ------------------------------------------------------------------ finding */
-const FactRing *facts_ring(const Facts *f, const char *name)
-{
-	for (int i = 0; i < f->rings.n; i++)
-		if (!strcmp(f->rings.at[i].name, name))
-			return &f->rings.at[i];
-	return NULL;
-}
-
-const FactBuffer *facts_buffer(const Facts *f, const char *name)
-{
-	for (int i = 0; i < f->buffers.n; i++)
-		if (!strcmp(f->buffers.at[i].name, name))
-			return &f->buffers.at[i];
-	return NULL;
-}
-
-const FactCopy *facts_load(const Facts *f, const char *buffer)
-{
-	for (int i = 0; i < f->loads.n; i++)
-		if (!strcmp(f->loads.at[i].buffer, buffer))
-			return &f->loads.at[i];
-	return NULL;
-}
+#define FIND(T, function, rows, member)                          \
+	const T *function(const Facts *f, const char *name)      \
+	{                                                        \
+		for (int i = 0; i < f->rows.n; i++)              \
+			if (!strcmp(f->rows.at[i].member, name)) \
+				return &f->rows.at[i];           \
+		return NULL;                                     \
+	}
+FIND(FactRing, facts_ring, rings, name)
+FIND(FactBuffer, facts_buffer, buffers, name)
+FIND(FactCopy, facts_load, loads, buffer)
 
 bool facts_has_one_source(const Facts *f, const char *buffer)
 {
@@ -56,15 +44,6 @@ const FactRing *facts_main_ring(const Facts *f)
 		if (!f->mmas.at[i].b_in_registers)
 			return facts_ring(f, f->mmas.at[i].ring);
 	return NULL;
-}
-
-const char *facts_text(Ctx *c, const Ix *x)
-{
-	Buf b = {0};
-	ix_print(x, &b);
-	const char *s = ctx_str(c, b.s);
-	buf_free(&b);
-	return s;
 }
 
 /* ------------------------------------------------------------------ declarations */
@@ -159,7 +138,7 @@ static void take_role(Facts *f, const Op *op)
 static void take_launch(Facts *f, const Op *op)
 {
 	f->ctas = IX(op, X);
-	f->grid = facts_text(f->k->ctx, IX(op, X));
+	f->grid = ix_text(f->k->ctx, IX(op, X));
 }
 
 /* ------------------------------------------------------------------ copies */
@@ -211,8 +190,7 @@ static const char *not_multiples(const Facts *f, const Val *tensor, int64_t n)
 		const Ix *bytes = elem_bytes_of(ctx, tensor->type->elem,
 						tup_get(l->stride, modes.at[i])->leaf);
 		if (ix_divisor(bytes, kernel_facts(f->k)) % n)
-			all = ctx_strf(ctx, "%s%s%s", all, *all ? ", " : "",
-				       facts_text(ctx, bytes));
+			all = ctx_strf(ctx, "%s%s%s", all, *all ? ", " : "", ix_text(ctx, bytes));
 	}
 	return all;
 }
@@ -333,71 +311,46 @@ static void take_mma(Facts *f, const Op *op)
 static void take_named(Facts *f, const Op *op)
 {
 	int64_t threads = attrs_int(&op->attrs, A_THREADS, 0);
-	const char *id = facts_text(f->k->ctx, IX(op, NUMBER));
+	const char *id = ix_text(f->k->ctx, IX(op, NUMBER));
 	for (int i = 0; i < f->named.n; i++)
 		if (f->named.at[i].id == id && f->named.at[i].threads == threads)
 			return;
 	vec_push(arena_of(f), &f->named, ((FactNamed){id, threads}));
 }
 
-static void take(Facts *f, const Op *op)
+static void take_direct(Facts *f, const Op *op)
 {
-	switch (op->kind) {
-	case OP_SHARED:
-		take_buffer(f, op);
-		break;
-	case OP_MBARRIER:
-		take_barrier(f, op);
-		break;
-	case OP_MBAR_INIT:
-		take_init(f, op);
-		break;
-	case OP_MBAR_EXPECT:
-		take_expect(f, op);
-		break;
-	case OP_ROLE:
-		take_role(f, op);
-		break;
-	case OP_LAUNCH:
-		take_launch(f, op);
-		break;
-	case OP_TMA_LOAD:
-		take_load(f, op);
-		break;
-	case OP_CP_ASYNC:
-		take_lanes(f, op);
-		break;
-	case OP_TMA_STORE:
-		take_store(f, op);
-		break;
-	case OP_WGMMA:
-	case OP_MMA_SYNC:
-		take_mma(f, op);
-		break;
-	case OP_BAR_SYNC:
-	case OP_BAR_ARRIVE:
-		take_named(f, op);
-		break;
-	case OP_ST_GLOBAL:
-		f->direct_stores++;
-		break;
-	case OP_ST_STAGED:
-	case OP_ST_UNIT:
-		f->copied_stores++;
-		break;
-	case OP_GRID_LAUNCH:
-		f->clause[CLAUSE_PDL].v[0] = 1;
-		break;
-	case OP_FRAG:
-		if (op->out->type->tv && is_filled(f->k, op->out)) {
-			f->acc_regs += type_words(op->out->type);
-			f->accs++;
-		}
-		break;
-	default:
-		break;
-	}
+	(void)op;
+	f->direct_stores++;
 }
+
+static void take_copied(Facts *f, const Op *op)
+{
+	(void)op;
+	f->copied_stores++;
+}
+
+static void take_pdl(Facts *f, const Op *op)
+{
+	(void)op;
+	f->clause[CLAUSE_PDL].v[0] = 1;
+}
+
+static void take_frag(Facts *f, const Op *op)
+{
+	bool accumulates = op->out->type->tv && is_filled(f->k, op->out);
+	f->acc_regs += accumulates ? type_words(op->out->type) : 0;
+	f->accs += accumulates;
+}
+
+static void (*const take[OP_COUNT])(Facts *f, const Op *op) = {
+	[OP_SHARED] = take_buffer,      [OP_MBARRIER] = take_barrier, [OP_MBAR_INIT] = take_init,
+	[OP_MBAR_EXPECT] = take_expect, [OP_ROLE] = take_role,        [OP_LAUNCH] = take_launch,
+	[OP_TMA_LOAD] = take_load,      [OP_CP_ASYNC] = take_lanes,   [OP_TMA_STORE] = take_store,
+	[OP_WGMMA] = take_mma,          [OP_MMA_SYNC] = take_mma,     [OP_BAR_SYNC] = take_named,
+	[OP_BAR_ARRIVE] = take_named,   [OP_ST_GLOBAL] = take_direct, [OP_ST_STAGED] = take_copied,
+	[OP_ST_UNIT] = take_copied,     [OP_GRID_LAUNCH] = take_pdl,  [OP_FRAG] = take_frag,
+};
 
 /* ------------------------------------------------------------------ the schedule */
 static const char *first_word(ClauseId id)
@@ -450,34 +403,27 @@ static void take_slots(Facts *f, int store)
 static const Reason *widest_subtile(const Kernel *k)
 {
 	const Reason *widest = NULL;
-	for (int i = 0; i < k->whys.n; i++) {
-		const Reason *w = &k->whys.at[i];
-		if (w->id == REASON_SUBTILE && !w->rejected &&
-		    (!widest || w->value > widest->value))
+	for (const Reason *w = NULL; (w = kernel_why_next(k, REASON_SUBTILE, w));)
+		if (!w->rejected && (!widest || w->value > widest->value))
 			widest = w;
-	}
 	return widest;
 }
 
 /* Nor that they have other numbers of columns, unless the schedule said the most of them. */
 static bool subtiles_alike(const Facts *f, const Reason *widest)
 {
-	for (int i = 0; i < f->k->whys.n; i++) {
-		const Reason *w = &f->k->whys.at[i];
-		if (w->id == REASON_SUBTILE && !w->rejected && w->value != widest->value)
+	for (const Reason *w = NULL; (w = kernel_why_next(f->k, REASON_SUBTILE, w));)
+		if (!w->rejected && w->value != widest->value)
 			return attrs_get(&f->given, A_SUBTILE);
-	}
 	return true;
 }
 
 /* Nor that some leave by way of slots, and others, for a reason, from registers. */
 static bool some_from_registers(const Kernel *k)
 {
-	for (int i = 0; i < k->whys.n; i++) {
-		const Reason *w = &k->whys.at[i];
-		if (w->id == REASON_STAGING && !w->rejected && !w->value)
+	for (const Reason *w = NULL; (w = kernel_why_next(k, REASON_STAGING, w));)
+		if (!w->rejected && !w->value)
 			return true;
-	}
 	return false;
 }
 
@@ -521,7 +467,8 @@ Facts facts_of(const Kernel *k, Attrs given)
 {
 	Facts f = {.k = k, .given = given, .grid = ""};
 	for (const Op *op = kernel_first(k); op; op = op_next(op))
-		take(&f, op);
+		if (take[op->kind])
+			take[op->kind](&f, op);
 	take_schedule(&f);
 	return f;
 }
@@ -559,9 +506,7 @@ const char *facts_layout(Ctx *c, const Type *t, const char *shape)
 	} else {
 		layout_print(l, &b);
 	}
-	const char *s = ctx_str(c, b.s);
-	buf_free(&b);
-	return s;
+	return ctx_buf(c, &b);
 }
 
 const char *facts_reason(const Facts *f, ReasonId id, const char *subject, AttrId given)

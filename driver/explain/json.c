@@ -135,7 +135,7 @@ static void put_buffers(json_object *k, const Facts *f)
 
 static void put_formula(json_object *o, const char *key, const Facts *f, const Ix *x)
 {
-	json_put_text(o, key, facts_text(f->k->ctx, x));
+	json_put_text(o, key, ix_text(f->k->ctx, x));
 }
 
 /* Of a load in a cluster; null elsewhere. */
@@ -216,7 +216,7 @@ static void put_barriers(json_object *k, const Facts *f)
 		json_put_int(o, "slots", b->slots);
 		json_put_int(o, "arrivals", b->count);
 		json_put_text(o, "arrivals_by_rank",
-			      b->by_rank ? facts_text(f->k->ctx, b->by_rank) : NULL);
+			      b->by_rank ? ix_text(f->k->ctx, b->by_rank) : NULL);
 		json_put_int(o, "bytes", b->bytes);
 		json_put_int(o, "offset", b->offset);
 	}

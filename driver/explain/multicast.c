@@ -27,8 +27,7 @@ static void put_set(uint16_t set, Buf *out)
 /* ------------------------------------------------------------------ groups */
 static void note_groups(const ReasonShare *w, Buf *out)
 {
-	note_head(out, "");
-	buf_printf(out, "load the same:");
+	note(out, "", "load the same:");
 	for (int r = 0; r < w->ranks; r++)
 		if (share_mates(w->with, r)) {
 			buf_printf(out, " ");
@@ -37,8 +36,7 @@ static void note_groups(const ReasonShare *w, Buf *out)
 	buf_printf(out,
 		   w->narrowed ? "; narrowed: others may, and are not known to\n" : "; exact\n");
 	for (int i = 0; i < w->nproofs; i++) {
-		note_head(out, "");
-		buf_printf(out, "  by %s\n", w->proofs[i]);
+		note(out, "", "  by %s\n", w->proofs[i]);
 	}
 }
 
@@ -49,41 +47,32 @@ static void note_issue(const FactCopy *c, const Reason *why, Buf *out)
 	Buf mask = {0}, who = {0};
 	ix_print(w->mask, &mask);
 	ix_print(w->slices > 1 ? w->part : w->issues, &who);
-	note_head(out, "");
-	buf_printf(out, "multicast %s: %s\n", w->issue, why->text);
-	note_head(out, "");
+	note(out, "", "multicast %s: %s\n", w->issue, why->text);
 	if (w->slices > 1)
-		buf_printf(out,
-			   "each CTA issues part %s of %d, %" PRId64
-			   " bytes, to the CTAs of mask %s\n",
-			   who.s, w->slices, c->bytes, mask.s);
+		note(out, "",
+		     "each CTA issues part %s of %d, %" PRId64 " bytes, to the CTAs of mask %s\n",
+		     who.s, w->slices, c->bytes, mask.s);
 	else if (ix_is(w->issues, 1))
-		buf_printf(out, "each CTA issues its own, mask %s\n", mask.s);
+		note(out, "", "each CTA issues its own, mask %s\n", mask.s);
 	else
-		buf_printf(out, "issued where %s, to the CTAs of mask %s\n", who.s, mask.s);
+		note(out, "", "issued where %s, to the CTAs of mask %s\n", who.s, mask.s);
 	buf_free(&mask);
 	buf_free(&who);
 }
 
 static void note_saved(const FactCopy *c, const ReasonShare *w, Buf *out)
 {
-	note_head(out, "");
-	buf_printf(out,
-		   "a stage of the cluster reads %d of %d tiles: saves %" PRId64 " of %" PRId64
-		   " bytes\n",
-		   w->loads, w->ranks, (w->ranks - w->loads) * c->tile_bytes,
-		   w->ranks * c->tile_bytes);
+	note(out, "",
+	     "a stage of the cluster reads %d of %d tiles: saves %" PRId64 " of %" PRId64
+	     " bytes\n",
+	     w->loads, w->ranks, (w->ranks - w->loads) * c->tile_bytes, w->ranks * c->tile_bytes);
 }
 
 static void note_rejected(const Facts *f, const FactCopy *c, Buf *out)
 {
-	for (int i = 0; i < f->k->whys.n; i++) {
-		const Reason *w = &f->k->whys.at[i];
-		if (w->id != REASON_MULTICAST || !w->rejected || w->subject != c->why->subject)
-			continue;
-		note_head(out, "");
-		buf_printf(out, "rejected %s\n", w->text);
-	}
+	for (const Reason *w = NULL; (w = kernel_why_next(f->k, REASON_MULTICAST, w));)
+		if (w->rejected && w->subject == c->why->subject)
+			note(out, "", "rejected %s\n", w->text);
 }
 
 void share_note(const Facts *f, const FactCopy *load, Buf *out)
@@ -119,8 +108,7 @@ void share_ring_note(const FactRing *ring, Buf *out)
 	const ReasonShare *w = ring->why ? ring->why->share : NULL;
 	if (!w)
 		return;
-	note_head(out, "");
-	buf_printf(out, "%s: readers release a slot to the CTAs that fill it:", ring->name);
+	note(out, "", "%s: readers release a slot to the CTAs that fill it:", ring->name);
 	put_sets(w, w->from, out);
 	buf_printf(out, "\n");
 }

@@ -7,9 +7,13 @@
 #include <inttypes.h>
 #include <string.h>
 
-void note_head(Buf *out, const char *title)
+void note(Buf *out, const char *title, const char *fmt, ...)
 {
+	va_list ap;
 	buf_printf(out, "%s   %-9s ", explain_mark, title);
+	va_start(ap, fmt);
+	buf_vprintf(out, fmt, ap);
+	va_end(ap);
 }
 
 static const char *plural(int64_t n)
@@ -19,63 +23,54 @@ static const char *plural(int64_t n)
 
 static void note_constants(const Facts *f, Buf *out)
 {
-	for (int i = 0; i < f->k->whys.n; i++) {
-		const Reason *w = &f->k->whys.at[i];
-		if (w->id != REASON_CONSTANT)
-			continue;
-		note_head(out, "");
-		buf_printf(out, "constant %s: %s\n", w->subject, w->text);
-	}
+	for (const Reason *w = NULL; (w = kernel_why_next(f->k, REASON_CONSTANT, w));)
+		note(out, "", "constant %s: %s\n", w->subject, w->text);
 }
 
 static void note_grid(const Facts *f, Buf *out)
 {
-	note_head(out, "grid");
 	static const char *const turns[] = {"one tile each", "each computes tile after tile",
 					    "each computes a tile, then those that it draws"};
-	buf_printf(out, "%s CTAs of %" PRId64 " threads, %s\n", f->grid, f->threads,
-		   turns[f->clause[CLAUSE_PERSISTENT].v[0]]);
+	note(out, "grid", "%s CTAs of %" PRId64 " threads, %s\n", f->grid, f->threads,
+	     turns[f->clause[CLAUSE_PERSISTENT].v[0]]);
 	if (f->threads)
 		fill_note(f, out);
-	note_head(out, "");
-	buf_printf(out, "programmatic dependent launch %s\n",
-		   f->clause[CLAUSE_PDL].v[0]
-			   ? "on: grid.launch first, grid.wait before global memory is touched"
-			   : "off");
+	note(out, "", "programmatic dependent launch %s\n",
+	     f->clause[CLAUSE_PDL].v[0]
+		     ? "on: grid.launch first, grid.wait before global memory is touched"
+		     : "off");
 	note_constants(f, out);
 }
 
 static void note_tile(const Facts *f, Buf *out)
 {
 	for (int i = 0; i < f->tile.n; i++) {
-		note_head(out, i ? "" : "tile");
-		buf_printf(out, "%s\n", f->tile.at[i]);
+		note(out, i ? "" : "tile", "%s\n", f->tile.at[i]);
 	}
 }
 
 static void note_checks(const Facts *f, Buf *out)
 {
 	for (int i = 0; i < f->checks.n; i++) {
-		note_head(out, i ? "" : "launch");
-		buf_printf(out, "checks %s: %s\n", f->checks.at[i].text, f->checks.at[i].rule);
+		note(out, i ? "" : "launch", "checks %s: %s\n", f->checks.at[i].text,
+		     f->checks.at[i].rule);
 	}
 }
 
 static void note_descriptors(const FactMma *m, Buf *out)
 {
-	note_head(out, "");
 	if (m->b_in_registers)
-		buf_printf(out, "A and B in registers\n");
+		note(out, "", "A and B in registers\n");
 	else if (m->a_in_registers)
-		buf_printf(out,
-			   "A in registers; descriptor: leading bytes %" PRId64
-			   ", stride bytes %" PRId64 " of B\n",
-			   m->lbo[1], m->sbo[1]);
+		note(out, "",
+		     "A in registers; descriptor: leading bytes %" PRId64 ", stride bytes %" PRId64
+		     " of B\n",
+		     m->lbo[1], m->sbo[1]);
 	else
-		buf_printf(out,
-			   "descriptors: leading bytes %" PRId64 " and %" PRId64
-			   ", stride bytes %" PRId64 " and %" PRId64 " of A and B\n",
-			   m->lbo[0], m->lbo[1], m->sbo[0], m->sbo[1]);
+		note(out, "",
+		     "descriptors: leading bytes %" PRId64 " and %" PRId64 ", stride bytes %" PRId64
+		     " and %" PRId64 " of A and B\n",
+		     m->lbo[0], m->lbo[1], m->sbo[0], m->sbo[1]);
 }
 
 static void note_reason(const Facts *f, ReasonId id, const char *of, Buf *out)
@@ -83,34 +78,26 @@ static void note_reason(const Facts *f, ReasonId id, const char *of, Buf *out)
 	const Reason *w = kernel_why_find(f->k, id, NULL);
 	if (!w)
 		return;
-	note_head(out, "");
-	buf_printf(out, "%s%s\n", of, w->text);
+	note(out, "", "%s%s\n", of, w->text);
 }
 
 static void note_promotions(const Facts *f, Buf *out)
 {
-	for (int i = 0; i < f->k->whys.n; i++) {
-		const Reason *w = &f->k->whys.at[i];
-		if (w->id != REASON_PROMOTE)
-			continue;
-		note_head(out, "");
-		buf_printf(out, "%s takes the sums of %" PRId64 " elements of K, in f32: %s\n",
-			   w->subject, w->value, w->text);
-	}
+	for (const Reason *w = NULL; (w = kernel_why_next(f->k, REASON_PROMOTE, w));)
+		note(out, "", "%s takes the sums of %" PRId64 " elements of K, in f32: %s\n",
+		     w->subject, w->value, w->text);
 }
 
 static void note_mma(const Facts *f, Buf *out)
 {
 	for (int i = 0; i < f->mmas.n; i++) {
 		const FactMma *m = &f->mmas.at[i];
-		note_head(out, i ? "" : "mma");
-		buf_printf(out, "%d x %s a stage and %s, by %s\n", m->instructions, m->atom,
-			   m->b_in_registers ? "warp" : "warpgroup", m->role);
+		note(out, i ? "" : "mma", "%d x %s a stage and %s, by %s\n", m->instructions,
+		     m->atom, m->b_in_registers ? "warp" : "warpgroup", m->role);
 		note_descriptors(m, out);
 		if (m->tv) {
-			note_head(out, "");
-			buf_printf(out, "accumulator: (thread, register) -> %s\n",
-				   layout_str(f->k->ctx, m->tv));
+			note(out, "", "accumulator: (thread, register) -> %s\n",
+			     layout_str(f->k->ctx, m->tv));
 		}
 	}
 	note_reason(f, REASON_SWAP, "swap: ", out);
@@ -121,9 +108,8 @@ static void note_roles(const Facts *f, Buf *out)
 {
 	for (int i = 0; i < f->role.n; i++) {
 		const FactRole *r = &f->role.at[i];
-		note_head(out, i ? "" : "roles");
-		buf_printf(out, "%-8s warps %" PRId64 "..%" PRId64, r->name, r->first,
-			   r->first + r->warps - 1);
+		note(out, i ? "" : "roles", "%-8s warps %" PRId64 "..%" PRId64, r->name, r->first,
+		     r->first + r->warps - 1);
 		if (r->active != r->warps)
 			buf_printf(out, ", of which %" PRId64 " work%s", r->active,
 				   r->active == 1 ? "s" : "");
@@ -133,13 +119,12 @@ static void note_roles(const Facts *f, Buf *out)
 			buf_printf(out, "; %" PRId64 " warpgroups take tiles in turn", r->turns);
 		buf_printf(out, "\n");
 	}
-	note_head(out, "");
-	buf_printf(out, "%" PRId64 " registers a thread at launch; the %s %" PRId64 "\n",
-		   f->launch_regs,
-		   !f->mmas.n    ? "tiles take"
-		   : f->accs > 1 ? "accumulators and row vectors take"
-				 : "accumulator takes",
-		   f->acc_regs);
+	note(out, "", "%" PRId64 " registers a thread at launch; the %s %" PRId64 "\n",
+	     f->launch_regs,
+	     !f->mmas.n    ? "tiles take"
+	     : f->accs > 1 ? "accumulators and row vectors take"
+			   : "accumulator takes",
+	     f->acc_regs);
 }
 
 /* The second way of a tensor: of the conditions, those that no where clause has settled. */
@@ -147,11 +132,10 @@ static void note_uneven(const FactCopy *c, Buf *out)
 {
 	if (!c->uneven)
 		return;
-	note_head(out, "");
-	buf_printf(out,
-		   "where %s%sthe address of %s is no multiple of 16 bytes, the launcher copies it "
-		   "into workspace first\n",
-		   c->uneven, *c->uneven ? " or " : "", c->tensor);
+	note(out, "",
+	     "where %s%sthe address of %s is no multiple of 16 bytes, the launcher copies it "
+	     "into workspace first\n",
+	     c->uneven, *c->uneven ? " or " : "", c->tensor);
 }
 
 /* Measured on an H200: 5.4 TB/s where rows begin anywhere in a line of 128 bytes, 10.6 else. */
@@ -159,11 +143,10 @@ static void note_slow(const FactCopy *c, Buf *out)
 {
 	if (c->why || !*c->slow)
 		return;
-	note_head(out, "");
-	buf_printf(out,
-		   "where %s is no multiple of 128 bytes, TMA is half as fast: a cluster that "
-		   "shares %s loads it once\n",
-		   c->slow, c->tensor);
+	note(out, "",
+	     "where %s is no multiple of 128 bytes, TMA is half as fast: a cluster that "
+	     "shares %s loads it once\n",
+	     c->slow, c->tensor);
 }
 
 /* Where indices name rows, several warps have a box for each of theirs. */
@@ -175,8 +158,7 @@ static const char *threads_of(const Facts *f, const FactCopy *c)
 
 static void note_copy(const Facts *f, const FactCopy *c, const char *title, Buf *out)
 {
-	note_head(out, title);
-	buf_printf(out, c->barrier ? "%s <- %s" : "%s -> %s", c->buffer, c->tensor);
+	note(out, title, c->barrier ? "%s <- %s" : "%s -> %s", c->buffer, c->tensor);
 	buf_printf(out, "  TMA box (");
 	for (int i = 0; i < c->rank && i < BOX_MAX; i++)
 		buf_printf(out, "%s%" PRId64, i ? "," : "", c->box[i]);
@@ -186,12 +168,10 @@ static void note_copy(const Facts *f, const FactCopy *c, const char *title, Buf 
 	if (!c->barrier) {
 		buf_printf(out, "%d a tile, by one thread of %s\n", c->copies, c->role);
 		if (c->asks) {
-			note_head(out, "");
-			buf_printf(
-				out,
-				"where %s is 1: address, stride and row are multiples of 16 bytes, "
-				"as the launcher decides; else the threads copy %s\n",
-				c->asks, c->buffer);
+			note(out, "",
+			     "where %s is 1: address, stride and row are multiples of 16 bytes, "
+			     "as the launcher decides; else the threads copy %s\n",
+			     c->asks, c->buffer);
 		}
 		return;
 	}
@@ -204,32 +184,21 @@ static void note_copy(const Facts *f, const FactCopy *c, const char *title, Buf 
 
 static void note_exchanges(const Facts *f, Buf *out)
 {
-	for (int i = 0; i < f->k->whys.n; i++) {
-		const Reason *w = &f->k->whys.at[i];
-		if (w->id != REASON_EXCHANGE)
-			continue;
-		note_head(out, w->subject);
-		buf_printf(out, "%" PRId64 " %s\n", w->value, w->text);
-	}
+	for (const Reason *w = NULL; (w = kernel_why_next(f->k, REASON_EXCHANGE, w));)
+		note(out, w->subject, "%" PRId64 " %s\n", w->value, w->text);
 }
 
 static void note_lanes(const FactLanes *l, const char *title, Buf *out)
 {
-	note_head(out, title);
-	buf_printf(out, "%s <- %s  by cp.async, %" PRId64 " bytes at a time, by threads of %s\n",
-		   l->buffer, l->tensor, l->bytes, l->role);
+	note(out, title, "%s <- %s  by cp.async, %" PRId64 " bytes at a time, by threads of %s\n",
+	     l->buffer, l->tensor, l->bytes, l->role);
 }
 
 /* Loads that go before the loop that they belong to. */
 static void note_ahead(const Facts *f, Buf *out)
 {
-	for (int i = 0; i < f->k->whys.n; i++) {
-		const Reason *w = &f->k->whys.at[i];
-		if (w->id != REASON_AHEAD)
-			continue;
-		note_head(out, "");
-		buf_printf(out, "the first %" PRId64 " before the loop: %s\n", w->value, w->text);
-	}
+	for (const Reason *w = NULL; (w = kernel_why_next(f->k, REASON_AHEAD, w));)
+		note(out, "", "the first %" PRId64 " before the loop: %s\n", w->value, w->text);
 }
 
 static void note_copies(const Facts *f, Buf *out)
@@ -242,24 +211,18 @@ static void note_copies(const Facts *f, Buf *out)
 	for (int i = 0; i < f->stores.n; i++)
 		note_copy(f, &f->stores.at[i], i ? "" : "stores", out);
 	if (f->direct_stores) {
-		note_head(out, f->stores.n ? "" : "stores");
-		buf_printf(out, "from registers, under a guard: %d instruction%s a thread\n",
-			   f->direct_stores, plural(f->direct_stores));
+		note(out, f->stores.n ? "" : "stores",
+		     "from registers, under a guard: %d instruction%s a thread\n", f->direct_stores,
+		     plural(f->direct_stores));
 	}
-	for (int i = 0; i < f->k->whys.n; i++) {
-		const Reason *w = &f->k->whys.at[i];
-		if (w->id == REASON_SOURCE) {
-			note_head(out, "");
-			buf_printf(out, "%s by each thread: %s\n", w->subject, w->text);
-		}
-	}
+	for (const Reason *w = NULL; (w = kernel_why_next(f->k, REASON_SOURCE, w));)
+		note(out, "", "%s by each thread: %s\n", w->subject, w->text);
 }
 
 static void note_arrivals(const Facts *f, const FactBarrier *b, Buf *out)
 {
 	Ctx *c = f->k->ctx;
-	note_head(out, "");
-	buf_printf(out, "at most; of ranks 0, 1, ..:");
+	note(out, "", "at most; of ranks 0, 1, ..:");
 	for (int64_t r = 0; r < f->clause[CLAUSE_CLUSTER].v[0] * f->clause[CLAUSE_CLUSTER].v[1];
 	     r++) {
 		buf_printf(out, " ");
@@ -299,9 +262,8 @@ static void note_barriers(const Facts *f, Buf *out)
 {
 	for (int i = 0; i < f->barriers.n; i++) {
 		const FactBarrier *b = &f->barriers.at[i];
-		note_head(out, i ? "" : "barriers");
-		buf_printf(out, "%s[%" PRId64 "]  %" PRId64 " arrival%s", b->name, b->slots,
-			   b->count, plural(b->count));
+		note(out, i ? "" : "barriers", "%s[%" PRId64 "]  %" PRId64 " arrival%s", b->name,
+		     b->slots, b->count, plural(b->count));
 		if (b->bytes)
 			buf_printf(out, " and %" PRId64 " bytes", b->bytes);
 		buf_printf(out, " a phase: %s\n", who_arrives(f, b));
@@ -311,9 +273,9 @@ static void note_barriers(const Facts *f, Buf *out)
 	for (int i = 0; i < f->rings.n; i++)
 		share_ring_note(&f->rings.at[i], out);
 	for (int i = 0; i < f->named.n; i++) {
-		note_head(out, f->barriers.n + i ? "" : "barriers");
-		buf_printf(out, "named barrier %s: %" PRId64 " threads meet\n", f->named.at[i].id,
-			   f->named.at[i].threads);
+		note(out, f->barriers.n + i ? "" : "barriers",
+		     "named barrier %s: %" PRId64 " threads meet\n", f->named.at[i].id,
+		     f->named.at[i].threads);
 	}
 }
 
@@ -321,8 +283,7 @@ static void note_memory(const Facts *f, Buf *out)
 {
 	for (int i = 0; i < f->buffers.n; i++) {
 		const FactBuffer *b = &f->buffers.at[i];
-		note_head(out, i ? "" : "shared");
-		buf_printf(out, "%7" PRId64 "  %-10s ", b->offset, b->name);
+		note(out, i ? "" : "shared", "%7" PRId64 "  %-10s ", b->offset, b->name);
 		if (b->groups > 1)
 			buf_printf(out, "%" PRId64 " warpgroups x ", b->groups);
 		buf_printf(out, "%" PRId64 " slot%s x %" PRId64 " bytes, of %s", b->slots,
@@ -333,15 +294,13 @@ static void note_memory(const Facts *f, Buf *out)
 	}
 	for (int i = 0; i < f->barriers.n; i++) {
 		const FactBarrier *b = &f->barriers.at[i];
-		note_head(out, f->buffers.n + i ? "" : "shared");
-		buf_printf(out, "%7" PRId64 "  %-10s %" PRId64 " x 8 bytes\n", b->offset, b->name,
-			   b->slots);
+		note(out, f->buffers.n + i ? "" : "shared",
+		     "%7" PRId64 "  %-10s %" PRId64 " x 8 bytes\n", b->offset, b->name, b->slots);
 	}
-	note_head(out, "");
-	buf_printf(out,
-		   "%7" PRId64 "  in all, of %" PRId64
-		   "; buffers begin at multiples of 1024, where swizzles repeat\n",
-		   f->smem, f->smem_limit);
+	note(out, "",
+	     "%7" PRId64 "  in all, of %" PRId64
+	     "; buffers begin at multiples of 1024, where swizzles repeat\n",
+	     f->smem, f->smem_limit);
 }
 
 void notes_print(const Facts *f, Buf *out)

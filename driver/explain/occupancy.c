@@ -133,7 +133,7 @@ static void rounds_note(const Facts *f, Buf *out)
 	if (!rounds_of(f, &r))
 		return;
 	int64_t rounds = (r.units + r.at_once - 1) / r.at_once;
-	note_head(out, "");
+	note(out, "", "%s", "");
 	sizes_print(f, out);
 	buf_printf(out,
 		   ": %" PRId64 " %s in %" PRId64 " round%s of %" PRId64 ", %" PRId64
@@ -148,9 +148,8 @@ void fill_note(const Facts *f, Buf *out)
 	Fill fill = fill_of(f);
 	const Target *t = target_by_name(f->k->target);
 	int cluster = cluster_of(f);
-	note_head(out, "");
-	buf_printf(out, "an SM holds %s%" PRId64 " at a time, by %s; ",
-		   fill.at_most ? "at most " : "", fill.of_sm, fill.by);
+	note(out, "", "an SM holds %s%" PRId64 " at a time, by %s; ",
+	     fill.at_most ? "at most " : "", fill.of_sm, fill.by);
 	if (cluster > 1)
 		buf_printf(out,
 			   "%d SMs hold %" PRId64 " clusters of %d, %" PRId64 " CTAs of %" PRId64

@@ -122,14 +122,12 @@ static void say_mma(Program *p, const Said *s)
 static void remark_decision(Program *p, const Facts *f, Loc stmt, ReasonId id, const char *subject,
 			    const char *what)
 {
-	for (int i = 0; i < f->k->whys.n; i++) {
-		const Reason *w = &f->k->whys.at[i];
-		if (w->id == id && (!subject || w->subject == subject))
+	for (const Reason *w = NULL; (w = kernel_why_next(f->k, id, w));)
+		if (!subject || w->subject == subject)
 			remark(p, stmt,
 			       ctx_strf(p->c, "%s%s%s %" PRId64 "%s: %s", subject ? subject : "",
 					subject ? ": " : "", what, w->value,
 					w->rejected ? " rejected" : "", w->text));
-	}
 }
 
 static void say_buffer(Program *p, const Said *s)
@@ -154,9 +152,8 @@ static const char *multicast_word(const Facts *f, const char *buffer)
 
 static void remark_multicast(Program *p, const Facts *f, Loc stmt, const char *buffer)
 {
-	for (int i = 0; i < f->k->whys.n; i++) {
-		const Reason *w = &f->k->whys.at[i];
-		if (w->id != REASON_MULTICAST || strcmp(w->subject, buffer) != 0)
+	for (const Reason *w = NULL; (w = kernel_why_next(f->k, REASON_MULTICAST, w));) {
+		if (strcmp(w->subject, buffer) != 0)
 			continue;
 		const char *word = w->rejected ? "rejected" : w->share->issue;
 		remark(p, stmt, ctx_strf(p->c, "%s: multicast %s: %s", buffer, word, w->text));
@@ -278,12 +275,10 @@ static const char *roles_text(const Facts *f)
 
 static void rejected(Buf *b, const char *indent, const Facts *f, ReasonId id)
 {
-	for (int i = 0; i < f->k->whys.n; i++) {
-		const Reason *w = &f->k->whys.at[i];
-		if (w->id == id && w->rejected)
+	for (const Reason *w = NULL; (w = kernel_why_next(f->k, id, w));)
+		if (w->rejected)
 			buf_printf(b, "%s    %s %s %" PRId64 " rejected: %s\n", indent,
 				   explain_mark, why_rows[w->id].name, w->value, w->text);
-	}
 }
 
 static const char *persistent_text(const Facts *f)
@@ -340,9 +335,7 @@ static const char *schedule_text(const Program *p, const Facts *f, const char *i
 	buf_printf(&b, "schedule {\n");
 	schedule_lines(f, indent, &b);
 	buf_printf(&b, "%s}", indent);
-	const char *s = ctx_str(p->c, b.s);
-	buf_free(&b);
-	return s;
+	return ctx_buf(p->c, &b);
 }
 
 static void say_schedule(Program *p, const Said *s)

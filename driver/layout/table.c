@@ -38,15 +38,6 @@ static View *view_new(Ctx *c, const char *title, int64_t rows, int64_t cols)
 	return v;
 }
 
-static const char *text_of(Ctx *c, const Tup *t)
-{
-	Buf b = {0};
-	tup_print(t, &b);
-	const char *s = ctx_str(c, b.s);
-	buf_free(&b);
-	return s;
-}
-
 static Cell cell_at(Ctx *c, const Layout *l, int64_t i)
 {
 	int64_t at;
@@ -54,7 +45,7 @@ static Cell cell_at(Ctx *c, const Layout *l, int64_t i)
 	Cell cell = {"?", -1, ""};
 	if (!to)
 		return cell;
-	cell.text = text_of(c, to);
+	cell.text = tup_text(c, to);
 	if (tup_is_leaf(to) && ix_is_const(to->leaf, &at))
 		cell.color = at;
 	return cell;
