@@ -118,12 +118,15 @@ static void set_level(Parse *p, const char *code, DiagLevel level)
 
 /* ------------------------------------------------------------------ setters, one a row */
 #define SETTER(id) static void set_##id(Parse *p, const char *arg)
-#define FLAG(id, member)             \
-	SETTER(id)                   \
-	{                            \
-		(void)arg;           \
-		p->o->member = true; \
+#define DOES(id, ...)        \
+	SETTER(id)           \
+	{                    \
+		(void)p;     \
+		(void)arg;   \
+		__VA_ARGS__; \
 	}
+
+#define FLAG(id, member) DOES(id, p->o->member = true)
 FLAG(SYNTAX_ONLY, syntax_only)
 FLAG(MD, depend)
 FLAG(MP, depend_phony)
@@ -140,11 +143,7 @@ FLAG(BANKS, banks)
 FLAG(LOOK, only_look)
 FLAG(VERSION, version)
 
-#define TEXT(id, member)            \
-	SETTER(id)                  \
-	{                           \
-		p->o->member = arg; \
-	}
+#define TEXT(id, member) DOES(id, p->o->member = arg)
 TEXT(OUT, out)
 TEXT(PTXAS_PATH, ptxas_path)
 TEXT(EXPLAIN, explain)
@@ -158,22 +157,13 @@ TEXT(BENCH_JSON, json_out)
 TEXT(SVG, svg)
 TEXT(JSON, json_out)
 
-#define LIST(id, member)                                   \
-	SETTER(id)                                         \
-	{                                                  \
-		vec_push(p->o->arena, &p->o->member, arg); \
-	}
+#define LIST(id, member) DOES(id, vec_push(p->o->arena, &p->o->member, arg))
 LIST(MT, targets)
 LIST(INCLUDE, includes)
 LIST(PTXAS_ARG, ptxas_args)
 
-#define NUMBER(id, member, type, lo, hi, option)     \
-	SETTER(id)                                   \
-	{                                            \
-		int64_t n = 0;                       \
-		set_int(p, arg, lo, hi, option, &n); \
-		p->o->member = (type)n;              \
-	}
+#define NUMBER(id, member, type, lo, hi, option) \
+	DOES(id, int64_t n = 0; set_int(p, arg, lo, hi, option, &n); p->o->member = (type)n)
 NUMBER(LEVEL, opt_level, int, 0, 3, "-O")
 NUMBER(PTXAS_TIMEOUT, ptxas_timeout_s, int, 1, 86400, "--ptxas-timeout")
 NUMBER(SCHEDULES, schedules, int, 1, 1000000, "--schedules")
@@ -184,35 +174,18 @@ NUMBER(ROUNDS, rounds, int, 5, 1000, "--rounds")
 #define WORDS(option, ...)                                   \
 	set_word(p, arg, (const char *const[]){__VA_ARGS__}, \
 		 COUNTOF(((const char *const[]){__VA_ARGS__})), option)
-#define WORD(id, member, type, ...)                      \
-	SETTER(id)                                       \
-	{                                                \
-		p->o->member = (type)WORDS(__VA_ARGS__); \
-	}
+#define WORD(id, member, type, ...) DOES(id, p->o->member = (type)WORDS(__VA_ARGS__))
 WORD(COLOR, color, When, "--color", "auto", "always", "never")
 WORD(VERIFY, verify, CheckLevel, "--verify", "fast", "full", "off")
 WORD(NUMBERS, numbers, Numbers, "--numbers", "both", "integers", "normal")
 
-#define IS_WORD(id, member, is, ...)                       \
-	SETTER(id)                                         \
-	{                                                  \
-		p->o->member = WORDS(__VA_ARGS__) == (is); \
-	}
+#define IS_WORD(id, member, is, ...) DOES(id, p->o->member = WORDS(__VA_ARGS__) == (is))
 IS_WORD(DIAGNOSTICS, json, 1, "--diagnostics", "text", "json")
 IS_WORD(REPORT, report_resources, 0, "--report", "resources")
 IS_WORD(AGAINST, against_cublaslt, 0, "--against", "cublaslt")
 
-SETTER(ASM)
-{
-	(void)arg;
-	p->o->emit |= EMIT_BIT(EMIT_PTX);
-}
-
-SETTER(OBJECT)
-{
-	(void)arg;
-	p->o->emit |= EMIT_BIT(EMIT_CUBIN);
-}
+DOES(ASM, p->o->emit |= EMIT_BIT(EMIT_PTX))
+DOES(OBJECT, p->o->emit |= EMIT_BIT(EMIT_CUBIN))
 
 static void take_emit(Parse *p, const char *kind)
 {
@@ -229,10 +202,7 @@ static void take_emit(Parse *p, const char *kind)
 		p->o->emit |= EMIT_BIT(id);
 }
 
-SETTER(EMIT)
-{
-	each_piece(p, arg, take_emit);
-}
+DOES(EMIT, each_piece(p, arg, take_emit))
 
 SETTER(MF)
 {
@@ -278,15 +248,8 @@ SETTER(PREFIX_MAP)
 	p->o->map_new = eq + 1;
 }
 
-SETTER(WERROR)
-{
-	set_level(p, arg, DL_ERROR);
-}
-
-SETTER(WARN)
-{
-	set_level(p, arg, DL_WARNING);
-}
+DOES(WERROR, set_level(p, arg, DL_ERROR))
+DOES(WARN, set_level(p, arg, DL_WARNING))
 
 SETTER(WNO)
 {
@@ -309,20 +272,9 @@ static void take_print_after(Parse *p, const char *name)
 		p->o->print_after |= (uint64_t)1 << i;
 }
 
-SETTER(PRINT_AFTER)
-{
-	each_piece(p, arg, take_print_after);
-}
-
-SETTER(STOP_AFTER)
-{
-	p->o->stop_after = pass_or_frontend(set_pass(p, arg, "--stop-after", true));
-}
-
-SETTER(ONLY)
-{
-	p->o->only = set_pass(p, arg, "--only", false);
-}
+DOES(PRINT_AFTER, each_piece(p, arg, take_print_after))
+DOES(STOP_AFTER, p->o->stop_after = pass_or_frontend(set_pass(p, arg, "--stop-after", true)))
+DOES(ONLY, p->o->only = set_pass(p, arg, "--only", false))
 
 static void take_size(Parse *p, const char *piece)
 {
@@ -346,10 +298,7 @@ static void take_sizes(Parse *p, const char *arg)
 				       p->o->problem.sizes.at[i].name);
 }
 
-SETTER(SIZE)
-{
-	take_sizes(p, arg);
-}
+DOES(SIZE, take_sizes(p, arg))
 
 SETTER(THEN)
 {
@@ -376,19 +325,12 @@ static void take_file(Parse *p, const char *arg, const char *option, FileArgs *t
 	vec_push(p->o->arena, to, f);
 }
 
-#define FILES(id, member, option)                         \
-	SETTER(id)                                        \
-	{                                                 \
-		take_file(p, arg, option, &p->o->member); \
-	}
+#define FILES(id, member, option) DOES(id, take_file(p, arg, option, &p->o->member))
 FILES(ARRAY_IN, arrays_in, "--in")
 FILES(ARRAY_OUT, arrays_out, "--out")
 FILES(ARRAY_EXPECTED, arrays_expected, "--expect")
 
-SETTER(SMS)
-{
-	set_int(p, arg, 1, 1024, "--sms", &p->o->problem.sms);
-}
+DOES(SMS, set_int(p, arg, 1, 1024, "--sms", &p->o->problem.sms))
 
 SETTER(TILES)
 {
@@ -406,11 +348,7 @@ SETTER(ELEM)
 	p->o->elem = (Elem)set_word(p, arg, names, EL_COUNT, "--elem");
 }
 
-SETTER(STDIO)
-{
-	(void)p;
-	(void)arg;
-}
+DOES(STDIO, )
 
 SETTER(HELP)
 {
