@@ -93,6 +93,12 @@ static bool get_bool(Reader *r, json_object *o, const char *key, int *out)
 	return true;
 }
 
+/* As it was where the manifest is older than the key. */
+static bool get_new_bool(Reader *r, json_object *o, const char *key, int *out)
+{
+	return !json_object_object_get(o, key) || get_bool(r, o, key, out);
+}
+
 static bool get_array(Reader *r, json_object *o, const char *key, int min, int max,
 		      json_object **out, int *n)
 {
@@ -195,9 +201,7 @@ static bool get_arg(Reader *r, json_object *o, const KDesc *k, KArgKind kind, in
 /* Older manifests do not have it. */
 static bool get_constant(Reader *r, json_object *o, KArg *a)
 {
-	if (!json_object_object_get(o, "constant"))
-		return true;
-	if (!get_bool(r, o, "constant", &a->constant))
+	if (!get_new_bool(r, o, "constant", &a->constant))
 		return false;
 	return !a->constant || a->dir == KD_IN ||
 	       fail(r, "constant is true of tensor %s, which is no input", a->name);
@@ -208,7 +212,7 @@ static bool get_constant(Reader *r, json_object *o, KArg *a)
 static bool get_in_place(Reader *r, json_object *o, KArg *a)
 {
 	a->in_place = a->dir == KD_IN;
-	return !json_object_object_get(o, "in_place") || get_bool(r, o, "in_place", &a->in_place);
+	return get_new_bool(r, o, "in_place", &a->in_place);
 }
 
 static bool read_tensor(Reader *r, json_object *o, KArg *a)
@@ -272,9 +276,7 @@ static bool map_box_ok(Reader *r, const KMap *m)
 /* Manifests of 0.2.0 do not have it. What a kernel writes is not read from a copy. */
 static bool get_copy(Reader *r, json_object *o, const KDesc *k, KMap *m)
 {
-	if (!json_object_object_get(o, "copy"))
-		return true;
-	if (!get_bool(r, o, "copy", &m->copy))
+	if (!get_new_bool(r, o, "copy", &m->copy))
 		return false;
 	bool input = !m->store && !m->optional && k->args[m->arg].dir == KD_IN;
 	return !m->copy || input || fail(r, "copy is true of what is no input");
@@ -365,9 +367,8 @@ static bool get_works(Reader *r, json_object *o, KDesc *k)
 	if (json_object_object_get(o, "workspace") &&
 	    !get_texts(r, o, "workspace", 1, KD_MAX_WORKS, k->works, &k->nworks))
 		return false;
-	if (json_object_object_get(o, "tickets") && !get_bool(r, o, "tickets", &k->tickets))
-		return false;
-	return !json_object_object_get(o, "together") || get_bool(r, o, "together", &k->together);
+	return get_new_bool(r, o, "tickets", &k->tickets) &&
+	       get_new_bool(r, o, "together", &k->together);
 }
 
 static bool read_launch(Reader *r, json_object *o, KDesc *k)
