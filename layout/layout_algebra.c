@@ -224,21 +224,7 @@ const Layout *layout_flat(Ctx *c, const Layout *l)
 }
 
 /* ------------------------------------------------------------------ complement */
-static bool modes_sort(Ctx *c, Modes *m)
-{
-	for (int i = 1; i < m->n; i++)
-		for (int j = i; j > 0; j--) {
-			Mode low = m->at[j - 1], high = m->at[j];
-			int order = ix_at_most(c, low.stride, high.stride);
-			if (order < 0 && ix_at_most(c, high.stride, low.stride) < 0)
-				return false;
-			if (order == 1)
-				break;
-			m->at[j - 1] = high;
-			m->at[j] = low;
-		}
-	return true;
-}
+SORT_BY_STRIDE(modes_sort, Modes, Mode)
 
 /* The modes with this basis that tell coordinates apart: not of extent 1, not of stride 0. */
 static void moving_modes(Ctx *c, const Layout *l, uint64_t basis, Modes *out)

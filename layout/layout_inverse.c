@@ -50,21 +50,7 @@ static const Layout *invert_right(Ctx *c, Steps *s, const Layout *l, const char 
 	return layout_of_modes(c, &out);
 }
 
-static bool steps_sort(Ctx *c, Steps *s)
-{
-	for (int i = 1; i < s->n; i++)
-		for (int j = i; j > 0; j--) {
-			Step low = s->at[j - 1], high = s->at[j];
-			int order = ix_at_most(c, low.stride, high.stride);
-			if (order < 0 && ix_at_most(c, high.stride, low.stride) < 0)
-				return false;
-			if (order == 1)
-				break;
-			s->at[j - 1] = high;
-			s->at[j] = low;
-		}
-	return true;
-}
+SORT_BY_STRIDE(steps_sort, Steps, Step)
 
 /* Each mode reaches to the stride of the next; where nothing lands, the index stands still. */
 static const Layout *invert_left(Ctx *c, Steps *s, const Layout *l, const char **why)

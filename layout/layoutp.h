@@ -47,4 +47,22 @@ const Layout *layout_complement_in(Ctx *c, const Layout *a, const Tup *shape, co
 /* with a tail that has no end: of extent 2 at least */
 const Layout *layout_complement_open(Ctx *c, const Layout *a, const Ix *cotarget, const char **why);
 
+/* A function that sorts a list by stride; false where two strides cannot be compared. */
+#define SORT_BY_STRIDE(name, List, One)                                                      \
+	static bool name(Ctx *c, List *m)                                                    \
+	{                                                                                    \
+		for (int i = 1; i < m->n; i++)                                               \
+			for (int j = i; j > 0; j--) {                                        \
+				One low = m->at[j - 1], high = m->at[j];                     \
+				int order = ix_at_most(c, low.stride, high.stride);          \
+				if (order < 0 && ix_at_most(c, high.stride, low.stride) < 0) \
+					return false;                                        \
+				if (order == 1)                                              \
+					break;                                               \
+				m->at[j - 1] = high;                                         \
+				m->at[j] = low;                                              \
+			}                                                                    \
+		return true;                                                                 \
+	}
+
 #endif
