@@ -164,18 +164,24 @@ static bool parse_indices(Parser *p, Op *op)
 	return line_expect(p, ')');
 }
 
+/* : type, of a new value of that name. */
+static const Type *parse_value_type(Parser *p, const char *name, const char *begin)
+{
+	const Type *t = line_expect(p, ':') ? line_expect_type(p) : NULL;
+	bool twice = t && ptrmap_get(&p->vals, name);
+	if (twice)
+		line_duplicate(p, begin, "value", name);
+	return twice ? NULL : t;
+}
+
 /* [: type], where the op was given a result's name. Values and symbols may share a name in text. */
 static bool parse_result(Parser *p, Op *op, const char *name, const char *begin)
 {
 	if (!name)
 		return true;
-	if (!line_expect(p, ':'))
-		return false;
-	const Type *t = line_expect_type(p);
+	const Type *t = parse_value_type(p, name, begin);
 	if (!t)
 		return false;
-	if (ptrmap_get(&p->vals, name))
-		return line_duplicate(p, begin, "value", name);
 	Val *v = op_result(p->k, op, name, t);
 	v->name = name;
 	ptrmap_set(&p->vals, name, v);
@@ -302,13 +308,9 @@ static bool parse_arg(Parser *p)
 		return line_expected(p, "[out | inout | constant | in_place | workspace] %name : "
 					"type");
 	const char *name = line_value_name(p);
-	if (!name || !line_expect(p, ':'))
-		return false;
-	const Type *t = line_expect_type(p);
+	const Type *t = name ? parse_value_type(p, name, begin) : NULL;
 	if (!t)
 		return false;
-	if (ptrmap_get(&p->vals, name))
-		return line_duplicate(p, begin, "value", name);
 	Val *v = work ? kernel_workspace(p->k, name, t) : kernel_arg(p->k, name, t, out);
 	v->name = name;
 	if (inout)

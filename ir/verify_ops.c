@@ -23,64 +23,47 @@ typedef struct {
 } Rule;
 
 /* ------------------------------------------------------------------ kinds */
-static bool is_kind(const Type *t, char kind)
+typedef struct {
+	char letter, also; /* also: another kind that does too */
+	int kind, spaces;  /* of tiles, a bit for each */
+	const char *name;
+} KindRow;
+static const KindRow kind_rows[] = {
+	{'g', 0, TY_TILE, 1 << SP_GLOBAL, "a global tile"},
+	{'s', 0, TY_TILE, 1 << SP_SHARED, "a shared buffer"},
+	{'r', 0, TY_TILE, 1 << SP_REG, "a register tile"},
+	{'t', 0, TY_TILE, ~0, "a tile"},
+	{'e', 0, TY_ELEM, 0, "a scalar"},
+	{'v', 'e', TY_TILE, 1 << SP_REG, "a register tile or a scalar"},
+	{'a', 0, TY_TILE, 1 << SP_REG | 1 << SP_SHARED, "a register tile or a shared buffer"},
+	{'m', 0, TY_MBAR, 0, "an mbarrier"},
+	{'p', 0, TY_TMAP, 0, "a tensor map"},
+};
+
+static const KindRow *kind_row(char letter)
 {
-	switch (kind) {
-	case 'g':
-		return t->kind == TY_TILE && t->space == SP_GLOBAL;
-	case 's':
-		return t->kind == TY_TILE && t->space == SP_SHARED;
-	case 'r':
-		return t->kind == TY_TILE && t->space == SP_REG;
-	case 't':
-		return t->kind == TY_TILE;
-	case 'e':
-		return t->kind == TY_ELEM;
-	case 'v':
-		return t->kind == TY_ELEM || is_kind(t, 'r');
-	case 'a':
-		return is_kind(t, 'r') || is_kind(t, 's');
-	case 'm':
-		return t->kind == TY_MBAR;
-	default:
-		return t->kind == TY_TMAP;
-	}
+	for (size_t i = 0; i < COUNTOF(kind_rows); i++)
+		if (kind_rows[i].letter == letter)
+			return &kind_rows[i];
+	panic("no kind '%c'", letter);
 }
 
-static const char *kind_name(char kind)
+static bool is_kind(const Type *t, char letter)
 {
-	static const char *const names[] = {"g"
-					    "a global tile",
-					    "s"
-					    "a shared buffer",
-					    "r"
-					    "a register tile",
-					    "t"
-					    "a tile",
-					    "e"
-					    "a scalar",
-					    "v"
-					    "a register tile or a scalar",
-					    "a"
-					    "a register tile or a shared buffer",
-					    "m"
-					    "an mbarrier",
-					    "p"
-					    "a tensor map"};
-	for (size_t i = 0; i < COUNTOF(names); i++)
-		if (names[i][0] == kind)
-			return names[i] + 1;
-	panic("no kind '%c'", kind);
+	const KindRow *r = kind_row(letter);
+	bool space = t->kind != TY_TILE || r->spaces >> t->space & 1;
+	return ((int)t->kind == r->kind && space) || (r->also && is_kind(t, r->also));
 }
 
 static const char *check_kinds(const Kernel *k, const Op *op, const char *kinds)
 {
 	for (int i = 0; i < op->nin && kinds[i] && kinds[i] != '='; i++)
 		if (!is_kind(op->in[i].val->type, kinds[i]))
-			return ctx_strf(k->ctx, "operand %d is %s", i + 1, kind_name(kinds[i]));
+			return ctx_strf(k->ctx, "operand %d is %s", i + 1,
+					kind_row(kinds[i])->name);
 	const char *out = strchr(kinds, '=');
 	if (out && !is_kind(op->out->type, out[1]))
-		return ctx_strf(k->ctx, "the result is %s", kind_name(out[1]));
+		return ctx_strf(k->ctx, "the result is %s", kind_row(out[1])->name);
 	return NULL;
 }
 
