@@ -282,23 +282,22 @@ Run run_isspacep(Warp *w, const Ins *in, u32 mask)
 }
 
 /* A shared address of the own CTA as the same place in CTA rank of the cluster. */
-Run run_mapa(Warp *w, const Ins *in, u32 mask)
+static bool each_mapa(Warp *w, const Ins *in, u32 l)
 {
 	u64 base = has(in, M_SHARED_CLUSTER) ? 0 : GEN_SHARED;
-	EACH_LANE(l, mask)
-	{
-		u64 a = arg_get(w, &in->args[1], l) - base;
-		u64 rank = (u32)arg_get(w, &in->args[2], l);
-		if (rank >= w->cluster->nctas) {
-			report(w, in, (s32)l, SIM_BOUNDS, "the cluster has no CTA of rank %llu",
-			       (unsigned long long)rank);
-			return RUN_FAIL;
-		}
-		u64 offset = a & ((UINT64_C(1) << RANK_SHIFT) - 1);
-		arg_set(w, &in->args[0], l, base + ((rank + 1) << RANK_SHIFT) + offset);
+	u64 a = arg_get(w, &in->args[1], l) - base;
+	u64 rank = (u32)arg_get(w, &in->args[2], l);
+	if (rank >= w->cluster->nctas) {
+		report(w, in, (s32)l, SIM_BOUNDS, "the cluster has no CTA of rank %llu",
+		       (unsigned long long)rank);
+		return false;
 	}
-	return RUN_NEXT;
+	u64 offset = a & ((UINT64_C(1) << RANK_SHIFT) - 1);
+	arg_set(w, &in->args[0], l, base + ((rank + 1) << RANK_SHIFT) + offset);
+	return true;
 }
+
+PER_LANE(mapa)
 
 static u32 rank_of(const Warp *w, const Ins *in, u64 a)
 {
@@ -311,16 +310,15 @@ RUN(getctarank, EACH_SET(rank_of(w, in, GET(1))))
 RUN(nop, )
 RUN(policy, EACH_SET(UINT64_C(0x1000000000000000)))
 /* Moves nothing here; of a line of global memory the address must be one. */
-Run run_prefetch(Warp *w, const Ins *in, u32 mask)
+static bool each_prefetch(Warp *w, const Ins *in, u32 l)
 {
-	EACH_LANE(l, mask)
-	{
-		u64 addr = mem_address(w, &in->args[0], l);
-		if (!has(in, M_GLOBAL))
-			continue;
-		if (!global_at(w, in, l, addr, 1, "prefetch"))
-			return RUN_FAIL;
-		grid_check_read(w, in, l, addr);
-	}
-	return RUN_NEXT;
+	u64 addr = mem_address(w, &in->args[0], l);
+	if (!has(in, M_GLOBAL))
+		return true;
+	if (!global_at(w, in, l, addr, 1, "prefetch"))
+		return false;
+	grid_check_read(w, in, l, addr);
+	return true;
 }
+
+PER_LANE(prefetch)

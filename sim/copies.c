@@ -173,93 +173,82 @@ static bool bulk_size(Warp *w, const Ins *in, u32 lane, u32 bytes)
 }
 
 /* [dst], [src], size, [mbar]{, mask}{, policy} */
-Run run_bulk_load(Warp *w, const Ins *in, u32 mask)
+static bool each_bulk_load(Warp *w, const Ins *in, u32 l)
 {
 	Place dst, bar;
-	EACH_LANE(l, mask)
-	{
-		Async copy = {.kind = AS_BULK_LOAD,
-			      .bytes = (u32)GET(2),
-			      .global = mem_address(w, &in->args[1], l)};
-		if (!bulk_size(w, in, l, copy.bytes) ||
-		    !copy_operand(w, in, &in->args[0], l, true, 16, &dst) ||
-		    !copy_operand(w, in, &in->args[3], l, true, 8, &bar))
-			return RUN_FAIL;
-		if (copy.global % 16) {
-			report(w, in, (s32)l, SIM_ALIGN,
-			       "global address 0x%llx is not a multiple of 16",
-			       (unsigned long long)copy.global);
-			return RUN_FAIL;
-		}
-		grid_check(w, in, l);
-		if (!global_at(w, in, l, copy.global, copy.bytes, "bulk copy") ||
-		    !copy_lands(w, in, l, &in->args[4], &dst, &bar, &copy))
-			return RUN_FAIL;
+	Async copy = {.kind = AS_BULK_LOAD,
+		      .bytes = (u32)GET(2),
+		      .global = mem_address(w, &in->args[1], l)};
+	if (!bulk_size(w, in, l, copy.bytes) ||
+	    !copy_operand(w, in, &in->args[0], l, true, 16, &dst) ||
+	    !copy_operand(w, in, &in->args[3], l, true, 8, &bar))
+		return false;
+	if (copy.global % 16) {
+		report(w, in, (s32)l, SIM_ALIGN, "global address 0x%llx is not a multiple of 16",
+		       (unsigned long long)copy.global);
+		return false;
 	}
-	return RUN_NEXT;
+	grid_check(w, in, l);
+	return global_at(w, in, l, copy.global, copy.bytes, "bulk copy") &&
+	       copy_lands(w, in, l, &in->args[4], &dst, &bar, &copy);
 }
+
+PER_LANE(bulk_load)
 
 /* [dst in the cluster], [src in the CTA], size, [mbar] */
-Run run_bulk_dsmem(Warp *w, const Ins *in, u32 mask)
+static bool each_bulk_dsmem(Warp *w, const Ins *in, u32 l)
 {
 	Place dst, src, bar;
-	EACH_LANE(l, mask)
-	{
-		Async copy = {.kind = AS_DSMEM, .bytes = (u32)GET(2)};
-		if (!bulk_size(w, in, l, copy.bytes) ||
-		    !copy_operand(w, in, &in->args[0], l, true, 16, &dst) ||
-		    !copy_operand(w, in, &in->args[1], l, false, 16, &src) ||
-		    !copy_operand(w, in, &in->args[3], l, true, 8, &bar) ||
-		    !copy_span(w, in, l, &copy, src.cta, src.offset) ||
-		    !same_cta(w, in, l, &dst, &bar))
-			return RUN_FAIL;
-		copy.offset = dst.offset;
-		copy.from = src.cta;
-		copy.from_offset = src.offset;
-		Async *as = copy_start(w, in, l, dst.cta, bar.offset, &copy);
-		if (!as)
-			return RUN_FAIL;
-		as->rec_read =
-			copy_touch(w, in, l, src.cta, src.offset, as->bytes, false,
-				   mbar_at(bar.cta, bar.offset)->actor, UINT32_MAX, "bulk copy");
-		src.cta->outbound++;
-	}
-	return RUN_NEXT;
+	Async copy = {.kind = AS_DSMEM, .bytes = (u32)GET(2)};
+	if (!bulk_size(w, in, l, copy.bytes) ||
+	    !copy_operand(w, in, &in->args[0], l, true, 16, &dst) ||
+	    !copy_operand(w, in, &in->args[1], l, false, 16, &src) ||
+	    !copy_operand(w, in, &in->args[3], l, true, 8, &bar) ||
+	    !copy_span(w, in, l, &copy, src.cta, src.offset) || !same_cta(w, in, l, &dst, &bar))
+		return false;
+	copy.offset = dst.offset;
+	copy.from = src.cta;
+	copy.from_offset = src.offset;
+	Async *as = copy_start(w, in, l, dst.cta, bar.offset, &copy);
+	if (!as)
+		return false;
+	as->rec_read = copy_touch(w, in, l, src.cta, src.offset, as->bytes, false,
+				  mbar_at(bar.cta, bar.offset)->actor, UINT32_MAX, "bulk copy");
+	src.cta->outbound++;
+	return true;
 }
+
+PER_LANE(bulk_dsmem)
 
 /* [dst], [src], size{, policy}; with reduction too */
-Run run_bulk_store(Warp *w, const Ins *in, u32 mask)
+static bool each_bulk_store(Warp *w, const Ins *in, u32 l)
 {
 	Place src;
-	EACH_LANE(l, mask)
-	{
-		Async copy = {.kind = AS_BULK_STORE,
-			      .bytes = (u32)GET(2),
-			      .global = mem_address(w, &in->args[0], l)};
-		if (!bulk_size(w, in, l, copy.bytes) ||
-		    !copy_operand(w, in, &in->args[1], l, false, 16, &src) ||
-		    !global_at(w, in, l, copy.global, copy.bytes, "bulk copy"))
-			return RUN_FAIL;
-		grid_check(w, in, l);
-		if (!copy_leaves(w, in, l, &src, &copy))
-			return RUN_FAIL;
-	}
-	return RUN_NEXT;
+	Async copy = {.kind = AS_BULK_STORE,
+		      .bytes = (u32)GET(2),
+		      .global = mem_address(w, &in->args[0], l)};
+	if (!bulk_size(w, in, l, copy.bytes) ||
+	    !copy_operand(w, in, &in->args[1], l, false, 16, &src) ||
+	    !global_at(w, in, l, copy.global, copy.bytes, "bulk copy"))
+		return false;
+	grid_check(w, in, l);
+	return copy_leaves(w, in, l, &src, &copy);
 }
 
-Run run_bulk_commit(Warp *w, const Ins *in, u32 mask)
+PER_LANE(bulk_store)
+
+static bool each_bulk_commit(Warp *w, const Ins *in, u32 l)
 {
 	(void)in;
-	EACH_LANE(l, mask)
-	{
-		Groups *g = bulk_groups(w, l);
-		if (!g)
-			return RUN_FAIL;
-		g->committed++;
-		g->open = 0;
-	}
-	return RUN_NEXT;
+	Groups *g = bulk_groups(w, l);
+	if (!g)
+		return false;
+	g->committed++;
+	g->open = 0;
+	return true;
 }
+
+PER_LANE(bulk_commit)
 
 Run run_bulk_wait(Warp *w, const Ins *in, u32 mask)
 {
@@ -350,46 +339,41 @@ Run run_cp_wait(Warp *w, const Ins *in, u32 mask)
 	return RUN_NEXT;
 }
 
-Run run_cp_arrive(Warp *w, const Ins *in, u32 mask)
+static bool each_cp_arrive(Warp *w, const Ins *in, u32 l)
 {
 	Place p;
-	EACH_LANE(l, mask)
-	{
-		if (!place_at(w, in, l, mem_space(in), mem_address(w, &in->args[0], l), 8, 8, &p) ||
-		    !p.cta)
-			return RUN_FAIL;
-		Mbar *b = mbar_find(w, in, l, p.cta, p.offset, in->text);
-		const Async arrive = {.kind = AS_CP_ARRIVE,
-				      .bar_cta = p.cta,
-				      .bar_offset = p.offset,
-				      .group = w->cp.seq};
-		if (!b || !async_new(w, in, l, &arrive))
-			return RUN_FAIL;
-		if (!has(in, M_NOINC))
-			b->pending++;
-	}
-	return RUN_NEXT;
+	if (!place_at(w, in, l, mem_space(in), mem_address(w, &in->args[0], l), 8, 8, &p) || !p.cta)
+		return false;
+	Mbar *b = mbar_find(w, in, l, p.cta, p.offset, in->text);
+	const Async arrive = {.kind = AS_CP_ARRIVE,
+			      .bar_cta = p.cta,
+			      .bar_offset = p.offset,
+			      .group = w->cp.seq};
+	if (!b || !async_new(w, in, l, &arrive))
+		return false;
+	if (!has(in, M_NOINC))
+		b->pending++;
+	return true;
 }
 
+PER_LANE(cp_arrive)
+
 /* [dst], value(s), [mbar] */
-Run run_st_async(Warp *w, const Ins *in, u32 mask)
+static bool each_st_async(Warp *w, const Ins *in, u32 l)
 {
 	const Arg *v = &in->args[1];
 	u32 each = type_bytes[in->type[0]], bytes = each * v->n;
 	Place dst, bar;
-	EACH_LANE(l, mask)
-	{
-		if (!copy_operand(w, in, &in->args[0], l, true, bytes, &dst) ||
-		    !copy_operand(w, in, &in->args[2], l, true, 8, &bar) || bar.cta != dst.cta)
-			return RUN_FAIL;
-		Async store = {.kind = AS_ST, .offset = dst.offset, .bytes = bytes};
-		for (u32 i = 0; i < v->n; i++) {
-			u64 x = arg_get(w, &v->list[i], l);
-			memcpy(store.data + i * each, &x, each);
-		}
-		Mbar *b = mbar_find(w, in, l, bar.cta, bar.offset, in->text);
-		if (!lands(w, in, l, dst.cta, b, &store))
-			return RUN_FAIL;
+	if (!copy_operand(w, in, &in->args[0], l, true, bytes, &dst) ||
+	    !copy_operand(w, in, &in->args[2], l, true, 8, &bar) || bar.cta != dst.cta)
+		return false;
+	Async store = {.kind = AS_ST, .offset = dst.offset, .bytes = bytes};
+	for (u32 i = 0; i < v->n; i++) {
+		u64 x = arg_get(w, &v->list[i], l);
+		memcpy(store.data + i * each, &x, each);
 	}
-	return RUN_NEXT;
+	Mbar *b = mbar_find(w, in, l, bar.cta, bar.offset, in->text);
+	return lands(w, in, l, dst.cta, b, &store);
 }
+
+PER_LANE(st_async)

@@ -102,6 +102,10 @@ static inline void *lanes(Warp *w, const Ins *in, int k)
 		return RUN_NEXT;                         \
 	}
 
+/* An instruction that each thread runs by itself, one after the other; each_NAME gives false where
+ * it failed. */
+#define PER_LANE(name) RUN(name, EACH_LANE(l, mask) if (!each_##name(w, in, l)) return RUN_FAIL)
+
 static inline s32 clamp32(s64 v)
 {
 	return v > INT32_MAX ? INT32_MAX : v < INT32_MIN ? INT32_MIN : (s32)v;

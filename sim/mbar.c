@@ -144,61 +144,59 @@ static bool idle(const Mbar *b)
 	return b->pending == b->expected && !b->tx;
 }
 
-Run run_mbar_init(Warp *w, const Ins *in, u32 mask)
+static bool each_mbar_init(Warp *w, const Ins *in, u32 l)
 {
 	Place p;
-	EACH_LANE(l, mask)
-	{
-		if (!operand(w, in, &in->args[0], l, &p))
-			return RUN_FAIL;
-		u32 n = (u32)arg_get(w, &in->args[1], l);
-		if (!n || n > TX_LIMIT) {
-			report(w, in, (s32)l, SIM_BARRIER,
-			       "an mbarrier is initialised with a count of %u; 1 to %d is needed",
-			       n, TX_LIMIT);
-			return RUN_FAIL;
-		}
-		Mbar *b = mbar_new(p.cta, p.offset);
-		if (!b)
-			return RUN_FAIL;
-		if (b->live && !idle(b) && checked(w->cluster, CHECK_MBAR))
-			report(w, in, (s32)l, SIM_BARRIER,
-			       "the mbarrier is initialised again while phase %llu has %u of %u "
-			       "arrivals and %lld bytes outstanding",
-			       (unsigned long long)b->phase, b->expected - b->pending, b->expected,
-			       (long long)b->tx);
-		b->live = false;
-		if (w->cluster->job->opt->checks)
-			shadow_touch(p.cta, p.offset, 8,
-				     &(Access){.w = w, .in = in, .lane = l, .write = true});
-		b->live = true;
-		b->fenced = false;
-		b->expected = b->pending = n;
-		b->tx = 0;
-		b->phase += b->phase & 1; /* parity starts at 0; clocks only grow */
-		b->init_line = (u32)in->line;
-		b->init_actor = thread_actor(w, l);
-		b->made_actor = 0;
-		b->init_clock = thread_clock(w, l);
+	if (!operand(w, in, &in->args[0], l, &p))
+		return false;
+	u32 n = (u32)arg_get(w, &in->args[1], l);
+	if (!n || n > TX_LIMIT) {
+		report(w, in, (s32)l, SIM_BARRIER,
+		       "an mbarrier is initialised with a count of %u; 1 to %d is needed", n,
+		       TX_LIMIT);
+		return false;
 	}
-	return RUN_NEXT;
+	Mbar *b = mbar_new(p.cta, p.offset);
+	if (!b)
+		return false;
+	if (b->live && !idle(b) && checked(w->cluster, CHECK_MBAR))
+		report(w, in, (s32)l, SIM_BARRIER,
+		       "the mbarrier is initialised again while phase %llu has %u of %u "
+		       "arrivals and %lld bytes outstanding",
+		       (unsigned long long)b->phase, b->expected - b->pending, b->expected,
+		       (long long)b->tx);
+	b->live = false;
+	if (w->cluster->job->opt->checks)
+		shadow_touch(p.cta, p.offset, 8,
+			     &(Access){.w = w, .in = in, .lane = l, .write = true});
+	b->live = true;
+	b->fenced = false;
+	b->expected = b->pending = n;
+	b->tx = 0;
+	b->phase += b->phase & 1; /* parity starts at 0; clocks only grow */
+	b->init_line = (u32)in->line;
+	b->init_actor = thread_actor(w, l);
+	b->made_actor = 0;
+	b->init_clock = thread_clock(w, l);
+	return true;
 }
 
-Run run_mbar_inval(Warp *w, const Ins *in, u32 mask)
+PER_LANE(mbar_init)
+
+static bool each_mbar_inval(Warp *w, const Ins *in, u32 l)
 {
 	Place p;
-	EACH_LANE(l, mask)
-	{
-		if (!operand(w, in, &in->args[0], l, &p))
-			return RUN_FAIL;
-		Mbar *b = mbar_find(w, in, l, p.cta, p.offset, "inval");
-		if (!b)
-			return RUN_FAIL;
-		order_check(w, in, l, b);
-		b->live = false;
-	}
-	return RUN_NEXT;
+	if (!operand(w, in, &in->args[0], l, &p))
+		return false;
+	Mbar *b = mbar_find(w, in, l, p.cta, p.offset, "inval");
+	if (!b)
+		return false;
+	order_check(w, in, l, b);
+	b->live = false;
+	return true;
 }
+
+PER_LANE(mbar_inval)
 
 void mbars_fence(Warp *w, bool published)
 {
@@ -243,26 +241,25 @@ void prepare_drop(Pool *a, Ins *in)
 	in->extra = ARRIVE_DROP;
 }
 
-Run run_mbar_tx(Warp *w, const Ins *in, u32 mask)
+static bool each_mbar_tx(Warp *w, const Ins *in, u32 l)
 {
 	Place p;
-	EACH_LANE(l, mask)
-	{
-		if (!operand(w, in, &in->args[0], l, &p))
-			return RUN_FAIL;
-		Mbar *b = mbar_find(w, in, l, p.cta, p.offset, in->text);
-		if (!b)
-			return RUN_FAIL;
-		order_check(w, in, l, b);
-		s64 n = (u32)arg_get(w, &in->args[1], l);
-		if (!tx_add(w, in, l, b, in->extra == ARRIVE_EXPECT ? n : -n))
-			return RUN_FAIL;
-		phase_check(w->cluster, b);
-	}
-	return RUN_NEXT;
+	if (!operand(w, in, &in->args[0], l, &p))
+		return false;
+	Mbar *b = mbar_find(w, in, l, p.cta, p.offset, in->text);
+	if (!b)
+		return false;
+	order_check(w, in, l, b);
+	s64 n = (u32)arg_get(w, &in->args[1], l);
+	if (!tx_add(w, in, l, b, in->extra == ARRIVE_EXPECT ? n : -n))
+		return false;
+	phase_check(w->cluster, b);
+	return true;
 }
 
-static bool arrive_one(Warp *w, const Ins *in, u32 l)
+PER_LANE(mbar_tx)
+
+static bool each_mbar_arrive(Warp *w, const Ins *in, u32 l)
 {
 	Place p;
 	if (!operand(w, in, &in->args[1], l, &p))
@@ -288,13 +285,7 @@ static bool arrive_one(Warp *w, const Ins *in, u32 l)
 	return true;
 }
 
-Run run_mbar_arrive(Warp *w, const Ins *in, u32 mask)
-{
-	EACH_LANE(l, mask)
-	if (!arrive_one(w, in, l))
-		return RUN_FAIL;
-	return RUN_NEXT;
-}
+PER_LANE(mbar_arrive)
 
 void prepare_test(Pool *a, Ins *in)
 {

@@ -32,26 +32,25 @@ static Mod field_of(const Ins *in)
 }
 
 /* [map]{, dimension}, value */
-Run run_map_replace(Warp *w, const Ins *in, u32 mask)
+static bool each_map_replace(Warp *w, const Ins *in, u32 l)
 {
 	const Arg *value = &in->args[in->nargs - 1];
 	u32 along = in->nargs == 3 ? (u32)in->args[1].imm : 0;
 	TensorMap m;
 	Place p;
-	EACH_LANE(l, mask)
-	{
-		if (!bytes_at(w, in, l, mem_space(in), &in->args[0], true, &p))
-			return RUN_FAIL;
-		memcpy(&m, p.host, sizeof m);
-		const char *wrong = map_set(&m, field_of(in), along, arg_get(w, value, l));
-		if (wrong) {
-			report(w, in, (s32)l, SIM_OPERAND, "%s: %s", in->text, wrong);
-			return RUN_FAIL;
-		}
-		memcpy(p.host, &m, sizeof m);
+	if (!bytes_at(w, in, l, mem_space(in), &in->args[0], true, &p))
+		return false;
+	memcpy(&m, p.host, sizeof m);
+	const char *wrong = map_set(&m, field_of(in), along, arg_get(w, value, l));
+	if (wrong) {
+		report(w, in, (s32)l, SIM_OPERAND, "%s: %s", in->text, wrong);
+		return false;
 	}
-	return RUN_NEXT;
+	memcpy(p.host, &m, sizeof m);
+	return true;
 }
+
+PER_LANE(map_replace)
 
 /* [to], [from], 128: once for the warp */
 Run run_map_copy(Warp *w, const Ins *in, u32 mask)

@@ -265,54 +265,42 @@ static bool map_operand(Warp *w, const Ins *in, u32 lane, const Arg *a, Async *o
 }
 
 /* [dst], [map, {coordinates}], [mbar]{, mask}{, policy} */
-Run run_tma_load(Warp *w, const Ins *in, u32 mask)
+static bool each_tma_load(Warp *w, const Ins *in, u32 l)
 {
 	Place dst, bar;
-	EACH_LANE(l, mask)
-	{
-		Async copy = {.kind = AS_TMA_LOAD};
-		if (!map_operand(w, in, l, &in->args[1], &copy) ||
-		    !copy_operand(w, in, &in->args[0], l, true, 128, &dst) ||
-		    !copy_operand(w, in, &in->args[2], l, true, 8, &bar) ||
-		    !copy_lands(w, in, l, &in->args[3], &dst, &bar, &copy))
-			return RUN_FAIL;
-	}
-	return RUN_NEXT;
+	Async copy = {.kind = AS_TMA_LOAD};
+	return map_operand(w, in, l, &in->args[1], &copy) &&
+	       copy_operand(w, in, &in->args[0], l, true, 128, &dst) &&
+	       copy_operand(w, in, &in->args[2], l, true, 8, &bar) &&
+	       copy_lands(w, in, l, &in->args[3], &dst, &bar, &copy);
 }
+
+PER_LANE(tma_load)
 
 /* [map, {coordinates}], [src]{, policy} */
-Run run_tma_store(Warp *w, const Ins *in, u32 mask)
+static bool each_tma_store(Warp *w, const Ins *in, u32 l)
 {
 	Place src;
-	EACH_LANE(l, mask)
-	{
-		Async copy = {.kind = AS_TMA_STORE};
-		if (!map_operand(w, in, l, &in->args[0], &copy) ||
-		    !copy_operand(w, in, &in->args[1], l, false, 128, &src) ||
-		    !copy_leaves(w, in, l, &src, &copy))
-			return RUN_FAIL;
-	}
-	return RUN_NEXT;
+	Async copy = {.kind = AS_TMA_STORE};
+	return map_operand(w, in, l, &in->args[0], &copy) &&
+	       copy_operand(w, in, &in->args[1], l, false, 128, &src) &&
+	       copy_leaves(w, in, l, &src, &copy);
 }
 
-Run run_tma_prefetch(Warp *w, const Ins *in, u32 mask)
+PER_LANE(tma_store)
+
+static bool each_tma_prefetch(Warp *w, const Ins *in, u32 l)
 {
-	EACH_LANE(l, mask)
-	{
-		Async proto = {0};
-		if (!map_operand(w, in, l, &in->args[0], &proto))
-			return RUN_FAIL;
-	}
-	return RUN_NEXT;
+	Async proto = {0};
+	return map_operand(w, in, l, &in->args[0], &proto);
 }
 
-Run run_prefetch_map(Warp *w, const Ins *in, u32 mask)
+PER_LANE(tma_prefetch)
+
+static bool each_prefetch_map(Warp *w, const Ins *in, u32 l)
 {
-	EACH_LANE(l, mask)
-	{
-		TensorMap m;
-		if (!map_read(w, in, l, &in->args[0], &m))
-			return RUN_FAIL;
-	}
-	return RUN_NEXT;
+	TensorMap m;
+	return map_read(w, in, l, &in->args[0], &m);
 }
+
+PER_LANE(prefetch_map)
