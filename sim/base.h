@@ -46,16 +46,15 @@ char *pool_text(Pool *a, const char *s, size_t n);
 void pool_free(Pool *a);
 _Noreturn void load_fail(Pool *a, int line, const char *fmt, ...) SIM_PRINTF(3, 4);
 
-/* A growing array of T inside the pool: POOL_PUSH(a, at, n, cap) makes room for one more. */
-#define POOL_PUSH(a, at, n, cap)                                                         \
+/* A growing array of T inside the pool: POOL_PUSH(a, at, n, cap, value) adds one. */
+#define POOL_PUSH(a, at, n, cap, ...)                                                    \
 	do {                                                                             \
 		if ((n) == (cap)) {                                                      \
 			size_t old_ = (size_t)(cap) * sizeof *(at);                      \
 			(cap) = (cap) ? (cap) * 2 : 16;                                  \
 			(at) = pool_grow((a), (at), old_, (size_t)(cap) * sizeof *(at)); \
 		}                                                                        \
-		memset(&(at)[(n)], 0, sizeof *(at));                                     \
-		(n)++;                                                                   \
+		(at)[(n)++] = __VA_ARGS__;                                               \
 	} while (0)
 
 /* Names to numbers. */

@@ -155,6 +155,8 @@ enum { SMEM_BASE = 1024, SMEM_LIMIT = 232448, RANK_SHIFT = 24 };
 
 extern const u8 type_bytes[T_COUNT];
 extern const char *const type_words[T_COUNT];
+Type type_named(const char *word, size_t n); /* T_NONE: there is none */
+u32 type_width(u8 t); /* of a register: 8-bit values live in 16 bits or more; 1 means a predicate */
 extern const char type_class[T_COUNT];
 extern const u8 sreg_bytes[SR_COUNT];
 

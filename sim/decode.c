@@ -18,7 +18,7 @@ static Ins *ins_new(Dec *d, const PtxStmt *s)
 	if (c->nins >= INS_LIMIT)
 		load_fail(d->a, s->line, "%s has more than %d instructions, calls inlined", c->name,
 			  INS_LIMIT);
-	POOL_PUSH(d->a, c->ins, c->nins, c->ins_cap);
+	POOL_PUSH(d->a, c->ins, c->nins, c->ins_cap, (Ins){0});
 	Ins *in = &c->ins[c->nins - 1];
 	in->line = s->line;
 	in->loc_file = (u16)s->loc.file;
@@ -42,8 +42,8 @@ static void guard_set(Dec *d, Ins *in, const PtxStmt *s)
 
 static void fixup_add(Dec *d, const Ins *in, u32 arg, const char *name)
 {
-	POOL_PUSH(d->a, d->fixups, d->nfixups, d->fixups_cap);
-	d->fixups[d->nfixups - 1] = (Fixup){(u32)(in - d->c->ins), arg, d->scope, name, in->line};
+	POOL_PUSH(d->a, d->fixups, d->nfixups, d->fixups_cap,
+		  (Fixup){(u32)(in - d->c->ins), arg, d->scope, name, in->line});
 }
 
 static void labels_fix(Dec *d)
@@ -296,7 +296,6 @@ void module_decode(SimModule *m)
 	for (const PtxFunc *f = m->ptx.funcs; f; f = f->next) {
 		if (!f->entry || !f->has_body)
 			continue;
-		POOL_PUSH(&m->pool, m->codes, m->ncodes, m->codes_cap);
-		m->codes[m->ncodes - 1] = func_decode(m, f);
+		POOL_PUSH(&m->pool, m->codes, m->ncodes, m->codes_cap, func_decode(m, f));
 	}
 }

@@ -9,6 +9,11 @@
 
 #define CANON(x) f32_of(f32_bits(x))
 
+static bool is_pair(const Ins *in)
+{
+	return in->type[0] == T_F16X2 || in->type[0] == T_BF16X2;
+}
+
 typedef enum { OP_ADD, OP_SUB, OP_MUL, OP_FMA } Op;
 
 /* The result with a sticky last bit. */
@@ -44,13 +49,12 @@ static u32 half_op(const Ins *in, Op op, NumFormat f, u32 a, u32 b, u32 c)
 
 static void halves_op(Warp *w, const Ins *in, u32 mask, Op op)
 {
-	bool pair = in->type[0] == T_F16X2 || in->type[0] == T_BF16X2;
 	NumFormat f = format_of(in->type[0]);
 	EACH_LANE(l, mask)
 	{
 		u32 a = (u32)GET(1), b = (u32)GET(2), c = in->nargs > 3 ? (u32)GET(3) : 0;
 		u32 r = half_op(in, op, f, a, b, c);
-		if (pair)
+		if (is_pair(in))
 			r |= half_op(in, op, f, a >> 16, b >> 16, c >> 16) << 16;
 		arg_set(w, &in->args[0], l, r);
 	}
@@ -235,17 +239,8 @@ Run run_fdiv(Warp *w, const Ins *in, u32 mask)
 /* Sign bits of each element of the type. */
 static u64 sign_bits(const Ins *in)
 {
-	switch (in->type[0]) {
-	case T_F64:
-		return UINT64_C(1) << 63;
-	case T_F32:
-		return 0x80000000;
-	case T_F16X2:
-	case T_BF16X2:
-		return 0x80008000;
-	default:
-		return 0x8000;
-	}
+	u64 top = UINT64_C(1) << (8 * type_bytes[in->type[0]] - 1);
+	return is_pair(in) ? top | top >> 16 : top;
 }
 
 static u64 flushed(const Ins *in, u64 v)

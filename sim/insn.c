@@ -81,12 +81,17 @@ static bool word_among(Word w, const char *at, size_t n)
 	return false;
 }
 
-static Type word_type(Word w)
+Type type_named(const char *word, size_t n)
 {
 	for (int t = 1; t < T_COUNT; t++)
-		if (word_is(w, type_words[t]))
+		if (word_is((Word){word, n}, type_words[t]))
 			return (Type)t;
 	return T_NONE;
+}
+
+u32 type_width(u8 t)
+{
+	return t == T_PRED ? 1 : type_bytes[t] < 2 ? 2 : type_bytes[t];
 }
 
 static bool word_shape(Word w, u16 shape[3])
@@ -129,7 +134,7 @@ static bool slot_takes(Ins *in, Word slot, Word w)
 		return word_among(w, slot.at, slot.n) && mod_add(in, w);
 	if (!word_among(w, slot.at + 1, slot.n - 2))
 		return false;
-	in->type[in->ntypes++] = (u8)word_type(w);
+	in->type[in->ntypes++] = (u8)type_named(w.at, w.n);
 	return true;
 }
 

@@ -43,10 +43,8 @@ static void init_put(SimModule *m, const PtxVar *v, const PtxOperand *o, u8 *hos
 
 static u32 element_size(const PtxVar *v)
 {
-	for (int t = 1; t < T_COUNT; t++)
-		if (strcmp(v->type + 1, type_words[t]) == 0)
-			return type_bytes[t];
-	return 4;
+	Type t = type_named(v->type + 1, strlen(v->type + 1));
+	return t ? type_bytes[t] : 4;
 }
 
 static bool is_global(const PtxVar *v)
@@ -58,7 +56,7 @@ static bool is_global(const PtxVar *v)
 static u64 global_new(SimModule *m, int line, const char *name, u64 bytes)
 {
 	Pool *a = &m->pool;
-	POOL_PUSH(a, m->globals, m->nglobals, m->globals_cap);
+	POOL_PUSH(a, m->globals, m->nglobals, m->globals_cap, (GlobalVar){0});
 	GlobalVar *g = &m->globals[--m->nglobals];
 	u64 addr = sim_alloc(m->memory, bytes ? bytes : 1);
 	if (!addr)

@@ -55,16 +55,14 @@ Scope *scope_push(Dec *d, Scope *parent)
 
 void scope_define(Dec *d, const char *name, Def def)
 {
-	POOL_PUSH(d->a, d->defs, d->ndefs, d->defs_cap);
-	d->defs[d->ndefs - 1] = def;
+	POOL_PUSH(d->a, d->defs, d->ndefs, d->defs_cap, def);
 	map_put(d->a, &d->scope->names, name, d->ndefs - 1);
 }
 
 static Def register_new(Dec *d, const char *name, u8 width)
 {
 	Def def = {.kind = D_REG, .width = width, .slot = slot_new(d, width)};
-	POOL_PUSH(d->a, d->c->regs, d->c->nregs, d->c->regs_cap);
-	d->c->regs[d->c->nregs - 1] = (Reg){name, def.slot, width};
+	POOL_PUSH(d->a, d->c->regs, d->c->nregs, d->c->regs_cap, (Reg){name, def.slot, width});
 	return def;
 }
 
@@ -109,15 +107,20 @@ Def *scope_look(Dec *d, const char *name)
 
 static Type var_type(Pool *a, const PtxVar *v)
 {
-	for (int t = 1; t < T_COUNT; t++)
-		if (strcmp(v->type + 1, type_words[t]) == 0)
-			return (Type)t;
-	load_fail(a, v->line, "%s: no variable can have the type %s", v->name, v->type);
+	Type t = type_named(v->type + 1, strlen(v->type + 1));
+	if (!t)
+		load_fail(a, v->line, "%s: no variable can have the type %s", v->name, v->type);
+	return t;
+}
+
+static u64 element_bytes(Pool *a, const PtxVar *v)
+{
+	return type_bytes[var_type(a, v)] * (u64)(v->vector4 ? 4 : v->vector2 ? 2 : 1);
 }
 
 u64 var_bytes(Pool *a, const PtxVar *v)
 {
-	u64 each = type_bytes[var_type(a, v)] * (u64)(v->vector4 ? 4 : v->vector2 ? 2 : 1);
+	u64 each = element_bytes(a, v);
 	if (v->count < 0)
 		return 0;
 	if (v->count > INT32_MAX)
@@ -128,8 +131,7 @@ u64 var_bytes(Pool *a, const PtxVar *v)
 
 static u64 var_align(Pool *a, const PtxVar *v)
 {
-	u64 natural = type_bytes[var_type(a, v)] * (u64)(v->vector4 ? 4 : v->vector2 ? 2 : 1);
-	u64 align = v->align > 0 ? (u64)v->align : natural;
+	u64 align = v->align > 0 ? (u64)v->align : element_bytes(a, v);
 	if (align & (align - 1) || align > 4096)
 		load_fail(a, v->line, "%s: .align %lld is not a power of two up to 4096", v->name,
 			  (long long)v->align);
@@ -149,9 +151,7 @@ static void declare_register(Dec *d, const PtxVar *v)
 	if (v->vector2 || v->vector4)
 		load_fail(d->a, v->line, "%s: vector registers are not simulated", v->name);
 	Def def = {.kind = v->family ? D_FAMILY : D_REG,
-		   .width = t == T_PRED         ? 1
-			    : type_bytes[t] < 2 ? 2
-						: type_bytes[t],
+		   .width = (u8)type_width((u8)t),
 		   .count = v->count};
 	if (!v->family)
 		def = register_new(d, v->name, def.width);
@@ -177,8 +177,7 @@ static u32 shared_place(Dec *d, const PtxVar *v)
 	u32 end = SMEM_BASE + c->shared_bytes;
 	u32 at = place(&end, var_align(d->a, v), bytes);
 	c->shared_bytes = end - SMEM_BASE;
-	POOL_PUSH(d->a, c->shared, c->nshared, c->shared_cap);
-	c->shared[c->nshared - 1] = (SharedVar){v->name, at, (u32)bytes};
+	POOL_PUSH(d->a, c->shared, c->nshared, c->shared_cap, (SharedVar){v->name, at, (u32)bytes});
 	return at;
 }
 
@@ -208,9 +207,8 @@ void declare_params(Dec *d, const PtxFunc *f)
 		if (bytes > PARAM_LIMIT || c->param_bytes > PARAM_LIMIT)
 			load_fail(d->a, v->line, "%s: more than %d bytes of parameters", f->name,
 				  PARAM_LIMIT);
-		POOL_PUSH(d->a, c->params, c->nparams, c->params_cap);
-		c->params[c->nparams - 1] =
-			(Param){v->name, at, (u32)bytes, (u32)var_align(d->a, v)};
+		POOL_PUSH(d->a, c->params, c->nparams, c->params_cap,
+			  (Param){v->name, at, (u32)bytes, (u32)var_align(d->a, v)});
 		scope_define(d, v->name, (Def){.kind = D_PARAM, .value = at});
 	}
 }
@@ -254,8 +252,7 @@ static void reached_add(Dec *d, Reached *r, const char *name)
 			known = r->at[i] == f;
 		if (known)
 			continue;
-		POOL_PUSH(d->a, r->at, r->n, r->cap);
-		r->at[r->n - 1] = f;
+		POOL_PUSH(d->a, r->at, r->n, r->cap, f);
 	}
 }
 

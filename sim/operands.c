@@ -6,12 +6,6 @@
 
 #include <stdlib.h>
 
-/* 8-bit values live in registers of 16 bits or more; 1 means a predicate. */
-static u32 type_width(u8 t)
-{
-	return t == T_PRED ? 1 : type_bytes[t] < 2 ? 2 : type_bytes[t];
-}
-
 static u32 class_width(const Ins *in, char c)
 {
 	switch (c | 0x20) { /* of either case */
@@ -116,8 +110,8 @@ static bool special(Dec *d, Arg *out, const char *name, const char **why)
 		}
 		if (!d->sreg_slot[s]) {
 			u32 slot = slot_new(d, 8);
-			POOL_PUSH(d->a, d->c->sregs, d->c->nsregs, d->c->sregs_cap);
-			d->c->sregs[d->c->nsregs - 1] = (SregUse){slot, (Sreg)s};
+			POOL_PUSH(d->a, d->c->sregs, d->c->nsregs, d->c->sregs_cap,
+				  (SregUse){slot, (Sreg)s});
 			d->sreg_slot[s] = (s64)slot + 1;
 		}
 		*out = (Arg){.kind = A_SLOT, .isconst = true, .slot = (u32)d->sreg_slot[s] - 1};
