@@ -147,11 +147,6 @@ static const Code *code_find(const SimModule *m, const char *name)
 	return NULL;
 }
 
-u32 sim_kernel_count(const struct SimModule *m)
-{
-	return m->ncodes;
-}
-
 const char *sim_kernel_name(const struct SimModule *m, u32 i)
 {
 	return i < m->ncodes ? m->codes[i]->name : NULL;

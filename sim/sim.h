@@ -103,8 +103,7 @@ void *sim_host(struct Memory *m, u64 addr, u64 bytes); /* NULL: not inside one a
 /* module.c. On failure NULL, and why (size bytes) has "line 12: ..." */
 struct SimModule *sim_load(struct Memory *m, const char *ptx, size_t size, char *why, size_t room);
 void sim_unload(struct SimModule *mod);
-u32 sim_kernel_count(const struct SimModule *mod);
-const char *sim_kernel_name(const struct SimModule *mod, u32 i);
+const char *sim_kernel_name(const struct SimModule *mod, u32 i); /* NULL: no more */
 bool sim_kernel_find(const struct SimModule *mod, const char *name);
 /* The first instruction of a kernel that is not simulated, as written, with what of it is not and
  * its line; NULL: none. Such a kernel can be launched; a thread that gets there reports it. */

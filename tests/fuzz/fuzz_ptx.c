@@ -55,8 +55,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char why[600];
 	struct Memory *m = sim_memory_new();
 	struct SimModule *mod = m ? sim_load(m, (const char *)data, size, why, sizeof why) : NULL;
-	for (u32 i = 0; mod && i < sim_kernel_count(mod) && i < MOST_KERNELS; i++)
-		kernel_run(m, mod, sim_kernel_name(mod, i));
+	const char *name;
+	for (u32 i = 0; mod && i < MOST_KERNELS && (name = sim_kernel_name(mod, i)); i++)
+		kernel_run(m, mod, name);
 	sim_unload(mod);
 	sim_memory_free(m);
 	return 0;
