@@ -264,7 +264,7 @@ static bool is_update(const Ins *in)
 /* What it is that nothing orders a after r; SIM_KINDS: nothing, as strong accesses do not race. Of
  * what CHECK_GLOBAL alone looks at, some is there on purpose: volatile accesses within a warp hope
  * for lockstep, and a plain read is the first guess of a loop of atom.cas. */
-static SimKind race_kind(const Access *a, const Shadow *s, const Rec *r)
+__attribute__((cold)) static SimKind race_kind(const Access *a, const Shadow *s, const Rec *r)
 {
 	bool same_warp = a->w->own && r->actor - a->w->actor < LANES;
 	bool guess = (!a->write && is_update(r->in)) || (!r->write && is_update(a->in));
