@@ -382,15 +382,16 @@ static bool goes_along(const Val *tile, const char *name)
 	return indices && goes_along(indices, name);
 }
 
-/* A CTA of a cluster that is beyond the grid has no tile. Its outputs lie beyond their tensors, so do
- * those that do not go along with that mode: a value for each row, where n names tiles of columns.
+/* A CTA of a cluster that is beyond the grid has no tile. Its outputs lie beyond their tensors, and
+ * so do those that do not go along with that mode: a value for each row, where n names tiles of
+ * columns.
  *     tile %S (m, 0)   ->   tile %S (m, n / tiles along n) */
 static void outputs_beyond(Kernel *k, const Plane *p, int mode)
 {
 	const Ix *tiles = p->grid->ix[p->name[mode]],
 		 *name = ix_sym(k->ctx, p->grid->sym[p->name[mode]]);
 	for (Op *op = kernel_find(k, OP_COPY); op; op = op_find_next(op, OP_COPY)) {
-		Val *to = op->in[0].val;
+		Val *to = IN(op, TO).val;
 		if (!to->def || to->def->kind != OP_TILE || goes_along(to, name->name))
 			continue;
 		int at = tile_mode(k, to, mode);
