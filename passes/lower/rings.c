@@ -79,8 +79,8 @@ static void carry(Kernel *k, const Cursor *c, IxFacts facts)
 	op_int(k, loop, A_SLOTS, c->slots);
 }
 
-/* Slot and lap (modulo 2) of a position: near the loop's own by a constant distance, or from
- * scratch. */
+/* Slot and lap of a position, the lap modulo 2 or not: near the loop's own by a constant distance,
+ * or from scratch. A barrier's phase (its parity) is the lap modulo 2. */
 typedef struct {
 	const Ix *slot, *lap;
 } Place;

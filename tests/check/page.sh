@@ -20,11 +20,16 @@ code=0
 [ $code = 1 ] || { echo "exit code $code"; exit 1; }
 sed '/^$/,$d' out | diff page -
 
-# What --explain=verify claims is what the page says, word by word.
-tr -s ' \n' '  ' <"$root/docs/verification.md" >flat
-"$dslc" --explain=verify | awk '/^- / { printf "\n" } /^$/ { printf "\n" } { printf "%s ", $0 }' |
-	sed -n 's/  */ /g; s/ *$//; s/^- //p' >claims
+# What --explain=verify claims is what the page lists, word by word, no more and no less.
+# items FIRST-AND-LAST: of a list, each item in a line, without what ends it
+items()
+{
+	awk '/^([0-9]+\.|-) / { sub(/^([0-9]+\.|-) +/, ""); printf "%s%s", begun++ ? "\n" : "", $0; item = 1; next }
+		/^ / && item { sub(/^ */, " "); printf "%s", $0; next }
+		{ item = 0 }
+		END { print "" }' | sed 's/  */ /g; s/[;.]*$//'
+}
+"$dslc" --explain=verify | items >claims
+sed -n '/^1\. no warp waits/,/^\*\*Limits/p' "$root/docs/verification.md" | items >listed
 [ "$(wc -l <claims)" -ge 20 ] || { echo "few claims"; exit 1; }
-while IFS= read -r claim; do
-	grep -qF -- "$claim" flat || { echo "not on the page: $claim"; exit 1; }
-done <claims
+diff listed claims || { echo "the page (<) and --explain=verify (>) differ"; exit 1; }
