@@ -515,7 +515,8 @@ const char *rule_launch(const Kernel *k, const Op *op)
 const char *rule_tickets(const Kernel *k, const Op *op)
 {
 	int64_t turns = attrs_int(&op->attrs, A_TURNS, 1);
-	(void)k;
+	if (kernel_find(k, OP_TICKETS) != op)
+		return "a kernel counts its turns once";
 	return turns == 1 || turns == 2 ? NULL : "one or two warpgroups take tiles in turn";
 }
 

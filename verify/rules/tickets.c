@@ -55,17 +55,15 @@ static bool is_draw(const Op *op)
 	return HAS_IX(op, LISTED);
 }
 
-/* One op counts turns, and one draws. */
-static bool find_ops(Tickets *t)
+/* One op draws. */
+static bool find_draw(Tickets *t)
 {
 	for (const Op *op = kernel_first(t->k); op; op = op_next(op)) {
-		const Op **at = op->kind == OP_TICKETS ? &t->tickets
-				: is_draw(op)          ? &t->draw
-						       : NULL;
-		if (at && *at)
+		if (!is_draw(op))
+			continue;
+		if (t->draw)
 			return wrong(t, op, D_W0411, "tickets that are drawn in several places");
-		if (at)
-			*at = op;
+		t->draw = op;
 	}
 	return true;
 }
@@ -342,10 +340,10 @@ static bool walk_warp(Tickets *t, int warp)
 
 bool read_tickets(Reader *r)
 {
-	Tickets t = {.r = r, .k = r->p->k};
-	if (!kernel_find(t.k, OP_TICKETS) || r->p->sized)
+	Tickets t = {.r = r, .k = r->p->k, .tickets = kernel_find(r->p->k, OP_TICKETS)};
+	if (!t.tickets || r->p->sized)
 		return true;
-	if (!find_ops(&t))
+	if (!find_draw(&t))
 		return false;
 	t.turns = ix_sym(t.k->ctx, t.tickets->sym[0]);
 	if (!t.draw)
