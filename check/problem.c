@@ -273,7 +273,7 @@ static bool open_kernel(Problem *p, const char *ir, const ProblemSpec *spec, con
 	if (!m)
 		panic("the printed IR of a compiled kernel does not parse");
 	p->k = m->kernels.n == 1 || spec->kernel ? find_kernel(m, spec->kernel) : NULL;
-	if (p->k && p->k->stage != ST_TILE)
+	if (p->k && p->k->stage != ST_TILE && !spec->any_stage)
 		*why = "dslc run needs the tile stage: the input is IR of a later stage";
 	else if (!p->k && spec->kernel)
 		*why = ctx_strf(p->ctx, "the file has no kernel %s", spec->kernel);

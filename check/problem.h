@@ -25,6 +25,7 @@ typedef struct {
 	int64_t tiles; /* that are compared; -1: all, 0: as many as the reference computes soon */
 	int64_t sms;   /* that a persistent kernel may fill; 0: all */
 	bool check_indices;
+	bool any_stage; /* no reference is asked for, which needs the tile stage */
 } ProblemSpec;
 
 enum { GUARD = 65536 }; /* bytes before and behind each tensor that nothing may write */

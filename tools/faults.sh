@@ -197,7 +197,6 @@ binary_of()
 	ir) echo fuzz/ir_mutants ;;
 	roles) echo check/check_random ;;
 	judged) echo check/check_stepper_roles ;;
-	mutants) echo check/check_stepper_mutants ;;
 	changed) echo check/check_mutate ;;
 	esac
 }
@@ -219,14 +218,13 @@ pack_one()
 # What is the same for all: the kernels' texts, and their IR.
 pack_common()
 {
-	mkdir -p "$out/texts" "$out/ir" "$out/mutated"
+	mkdir -p "$out/texts" "$out/mutated"
 	for text in $(cat build/shared/tests/fuzz/ir_mutants.kernels); do # FILE[:CONST=VALUE,...]
 		file=${text%%:*} consts=${text#"${text%%:*}"}
 		cp "$file" "$out/texts/$(echo "${file#"$tree"/}" | tr / _)"
 		echo "texts/$(echo "${file#"$tree"/}" | tr / _)$consts"
 	done >"$out/kernels"
 	cmake --build build/shared --target dslc >/dev/null
-	tests/check/stepper_mutants.sh build/shared/dslc true . "$out/ir" all
 	tests/check/mutate.sh build/shared/dslc true . "$out/mutated" few
 	cp tools/hours.sh tools/faults_there.sh "$out"
 }

@@ -15,11 +15,11 @@ pack()
 	cd "$root"
 	cmake --preset release >/dev/null
 	cmake --build --preset release --target dslc random_sizes random_kernels random_programs random_plain random_ptx ir_mutants check_random \
-		check_stepper_mutants check_stepper_roles
+		check_mutate check_simulate check_stepper_roles
 	rm -rf "$out"
 	mkdir -p "$out/texts" "$out/ir"
 	for binary in random/random_sizes random/random_kernels random/random_programs random/random_plain random/random_ptx fuzz/ir_mutants check/check_random \
-		check/check_stepper_mutants check/check_stepper_roles; do
+		check/check_mutate check/check_simulate check/check_stepper_roles; do
 		strip -o "$out/${binary##*/}" "$build/$binary"
 	done
 	for text in $(cat "$build/fuzz/ir_mutants.kernels"); do # FILE[:CONST=VALUE,...]
@@ -28,7 +28,8 @@ pack()
 		cp "$file" "$out/texts/$name"
 		echo "texts/$name$consts"
 	done >"$out/kernels"
-	tests/check/stepper_mutants.sh "$root/build/release/dslc" true "$root" "$out/ir" all
+	tests/check/mutate.sh "$root/build/release/dslc" true "$root" "$out/ir" all
+	(cd tests/check/patterns/bases && cp told.ir relay.ir tokens.ir handed.ir signal.ir budget.ir "$out/ir")
 	cp "$0" "$out"
 	tar -C "$root/build" -cJf "$out.tar.xz" hours
 	ls -l "$out.tar.xz"
@@ -53,7 +54,10 @@ generator()
 	plain) ./random_plain "$2" "$3" ;;
 	ptx) ./random_ptx "$2" "$3" ;;
 	ir) ./ir_mutants -s "$2" "$3" 0 $(cat kernels) ;;
-	mutants) ./check_stepper_mutants -n 100000000 -s "$2" -r "$3" ir/*.ir ;;
+	mutants)
+		mkdir -p "proved.$3"
+		./check_mutate -w "proved.$3" 1 -p "$3" "$2" ir/*.ir && ./check_simulate "proved.$3"/*.ir
+		;;
 	changed) ./check_mutate mutated/*.ir ;;
 	roles) again "$2" "$3" ./check_random 4000 ;;
 	judged) again "$2" "$3" ./check_stepper_roles 10000 ;;

@@ -19,7 +19,7 @@ ptx | dev | random_ptx | RANDOM_PTX_PTXAS=$(command -v ptxas || true) $build/ran
 roles | release | check_random | end=$(($(date +%s) + seconds)); while [ "$(date +%s)" -lt "$end" ]; do echo "seed $seed"; $build/check/check_random 4000 $seed; seed=$((seed + 1)); done
 judged | release | check_stepper_roles | end=$(($(date +%s) + seconds)); while [ "$(date +%s)" -lt "$end" ]; do echo "seed $seed"; $build/check/check_stepper_roles 10000 $seed; seed=$((seed + 1)); done
 changed | release | dslc check_mutate | tests/check/mutate.sh build/$preset/dslc $build/check/check_mutate . build/mutated few
-mutants | release | dslc check_stepper_mutants | tests/check/stepper_mutants.sh build/$preset/dslc $build/check/check_stepper_mutants . build/mutants all -n 1000000 -s $seconds -r $seed
+mutants | release | dslc check_mutate check_simulate | tests/check/mutate.sh build/$preset/dslc true . build/mutated part && tests/check/simulate.sh $build/check/check_mutate $build/check/check_simulate build/mutated $((seconds / 2)) $seed
 '
 
 row=$(echo "$table" | grep "^${1:-} | " || true)

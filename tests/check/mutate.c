@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* mutate - changes one thing in a kernel's synchronisation, for each thing, and asks the
  * verifier.
- *     mutate [-v] [-a] [-e N] KERNEL.ir...     -a: these are all kernels; every row below is met;
- *                                              -e: one mutant in N, not all
+ *     mutate [-v] [-a] [-e N] [-w DIR N] [-p SEED SECONDS] KERNEL.ir...
+ * -a: these are all kernels; every row below is met; -e: one mutant in N, not all; -w: one in N of
+ * those that are proved is written to DIR, for simulate.c; -p: instead of all, random mutants with
+ * two changes each, for so long.
  * Every sync op, load and store is dropped, done twice, moved up and down by one statement;
  * every count, byte number, slot, parity and barrier number is changed by one, slots and parities
  * without the modulo too; every count of arrivals is made 0, every mask and rank of a cluster
@@ -16,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 typedef enum {
 	M_DROP,
@@ -70,6 +73,8 @@ static Row rows[512];
 static int nrows, nmutants, nfailed;
 static bool verbose;
 static int every = 1, turn; /* which mutants are judged */
+static const char *written_to;
+static int written_each, proved;
 
 /* ------------------------------------------------------------------ places */
 static bool is_candidate(const Op *op)
@@ -367,6 +372,21 @@ static Row *row_of(const char *op, Mutation how)
 	return &rows[nrows++];
 }
 
+static void write_mutant(const Kernel *k)
+{
+	char name[4096];
+	Buf b = {0};
+	if (!written_to || proved++ % written_each)
+		return;
+	snprintf(name, sizeof name, "%s/%d.ir", written_to, proved);
+	FILE *f = fopen(name, "w");
+	kernel_print(k, &b);
+	if (!f || fwrite(b.s, 1, b.n, f) != b.n)
+		panic("%s cannot be written", name);
+	fclose(f);
+	buf_free(&b);
+}
+
 static void judge(const char *file, const char *text, const char *op, Mutation how,
 		  const char *past, const CheckResult *r)
 {
@@ -427,29 +447,78 @@ static bool one(Source *s, int n, Mutation how)
 	if (mutate(s->k, op, how, &past)) {
 		check_kernel(s->k, NULL, &r);
 		judge(s->file, line.s, name, how, past, &r);
+		if (r.verdict == CHECK_PROVED)
+			write_mutant(s->k);
 		read_anew(s);
 	}
 	buf_free(&line);
 	return true;
 }
 
-static bool run_file(const char *file)
+static bool read_source(Source *s, const char *file)
 {
 	static char text[1 << 20];
-	Source s = {.file = file, .text = text};
 	FILE *f = fopen(file, "r");
 	if (!f)
 		return false;
-	s.size = fread(text, 1, sizeof text - 1, f);
+	*s = (Source){.file = file, .text = text, .size = fread(text, 1, sizeof text - 1, f)};
 	fclose(f);
-	text[s.size] = 0;
-	read_anew(&s);
+	text[s->size] = 0;
+	read_anew(s);
+	return true;
+}
+
+static bool run_file(const char *file)
+{
+	Source s;
+	if (!read_source(&s, file))
+		return false;
 	judge_whole(&s);
 	read_anew(&s);
 	for (int how = 0; how < M_COUNT; how++)
 		for (int n = 0; one(&s, n, (Mutation)how); n++)
 			;
 	ctx_free(s.c);
+	return true;
+}
+
+/* ------------------------------------------------------------------ two changes */
+static int below(uint64_t *r, int n)
+{
+	*r = *r * 6364136223846793005u + 1442695040888963407u;
+	return (int)((*r >> 33) % (uint64_t)n);
+}
+
+static void change_twice(Kernel *k, uint64_t *random)
+{
+	const char *past;
+	for (int changed = 0, tries = 0; changed < 2 && tries < 100; tries++) {
+		int n = 0;
+		while (candidate(k, n))
+			n++;
+		if (n)
+			changed += mutate(k, candidate(k, below(random, n)),
+					  (Mutation)below(random, M_COUNT), &past);
+	}
+}
+
+/* The kernels by turns. */
+static bool run_pairs(char **files, int n, uint64_t seed, int seconds)
+{
+	time_t end = time(NULL) + seconds;
+	uint64_t random = seed;
+	for (int i = 0; time(NULL) < end; i++) {
+		Source s;
+		CheckResult r;
+		const char *why;
+		if (!n || !read_source(&s, files[i % n]))
+			return false;
+		change_twice(s.k, &random);
+		nmutants += kernel_verify(s.k, &why);
+		if (kernel_verify(s.k, &why) && check_kernel(s.k, NULL, &r) == CHECK_PROVED)
+			write_mutant(s.k);
+		ctx_free(s.c);
+	}
 	return true;
 }
 
@@ -508,6 +577,14 @@ int main(int argc, char **argv)
 			all = true;
 		} else if (strcmp(argv[i], "-e") == 0 && i + 1 < argc) {
 			every = atoi(argv[++i]);
+		} else if (strcmp(argv[i], "-w") == 0 && i + 2 < argc) {
+			written_to = argv[++i];
+			written_each = atoi(argv[++i]);
+		} else if (strcmp(argv[i], "-p") == 0 && i + 3 < argc) {
+			bool ran = run_pairs(argv + i + 3, argc - i - 3,
+					     strtoull(argv[i + 1], NULL, 10), atoi(argv[i + 2]));
+			printf("%d mutants, %d proved\n", nmutants, proved);
+			return !ran;
 		} else if (!run_file(argv[i])) {
 			printf("%s cannot be read\n", argv[i]);
 			return 1;

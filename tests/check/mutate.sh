@@ -3,12 +3,13 @@
 # Every mutant of the schedules is refuted, or is in harmless.def; few: of two of them one in five, where a
 # sanitizer makes all slow.
 # With 40 columns results are stored from registers; blend.gemm has a ring that threads read.
+# Of those that are harmless one in 20 is left in SCRATCH/harmless, for simulate.c.
 #   mutate.sh DSLC MUTATE ROOT SCRATCH few|part|all
 # all: also the examples under every schedule, and clusters; some minutes.
 set -eu
 dslc=$1 mutate=$2 root=$3 scratch=$4 how=$5
 rm -rf "$scratch"
-mkdir -p "$scratch"
+mkdir -p "$scratch/harmless"
 ir()
 {
 	name=$1 file=$2
@@ -77,4 +78,4 @@ few) which="-e 5" ;;
 *) which= ;;
 esac
 # shellcheck disable=SC2086
-"$mutate" $which "$scratch"/*.ir
+"$mutate" $which -w "$scratch/harmless" 20 "$scratch"/*.ir

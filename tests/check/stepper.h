@@ -95,9 +95,9 @@ typedef struct {
 } Finding;
 bool stepper_run(PtxTrace *t, uint64_t seed, Finding *out);
 
-/* stepper_sizes.c: random sizes that the kernel's facts allow, with about as many tiles and trips;
- * exact: only those. */
-bool stepper_sizes(const Kernel *k, uint64_t seed, int tiles, int trips, bool exact, Sizes *out);
+/* stepper_sizes.c: random sizes that the kernel's facts allow, with about as many tiles and
+ * trips. */
+bool stepper_sizes(const Kernel *k, uint64_t seed, int tiles, int trips, Sizes *out);
 
 /* Whether sizes have a part in a condition; whether the thread does, and no loop. */
 bool sizes_decide(const Kernel *k, const Op *op);

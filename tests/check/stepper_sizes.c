@@ -200,7 +200,7 @@ static void change(Count *c, Sizes *s)
 		s->at[i].value = some_value(c, &c->k->syms.at[i]);
 }
 
-bool stepper_sizes(const Kernel *k, uint64_t seed, int tiles, int trips, bool exact, Sizes *out)
+bool stepper_sizes(const Kernel *k, uint64_t seed, int tiles, int trips, Sizes *out)
 {
 	Count c = {.k = k, .arena = arena_new(), .random = seed * 0x9e3779b97f4a7c15u + 1};
 	c.nested = attrs_int(&k->attrs, A_PERSISTENT, 0);
@@ -218,5 +218,5 @@ bool stepper_sizes(const Kernel *k, uint64_t seed, int tiles, int trips, bool ex
 		}
 	}
 	arena_free(c.arena);
-	return far < FAR && (!far || !exact);
+	return far < FAR;
 }

@@ -6,4 +6,3 @@
 # found by ptx 1
 # found by roles 7
 # found by judged 1
-# found by mutants 7

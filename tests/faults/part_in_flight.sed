@@ -1,4 +1,4 @@
 # A part of an accumulator in flight is read.
 # edits verify/*/*.c
-# found by mutants 1
+# found by test check.patterns.part_in_flight: check_patterns
 s/while (v->def && v->def->kind == OP_PART)/while (v->def \&\& v->def->kind == OP_COUNT)/

@@ -1,5 +1,5 @@
 # A slot that does not exist is reduced to one that does.
 # edits verify/*/*.c
-# found by mutants 55
+# found by test check.patterns.slot_beyond: check_patterns
 s/!is_below(x->slot, env, S, &s)/!is_below(x->slot, env, INT64_MAX, \&s)/
 /^static int16_t place(/,/^}/s/v = value(mk, at, it->op);/v = (value(mk, at, it->op) % slots + slots) % slots;/
