@@ -4,7 +4,7 @@
 # folder, each as OUT/NAME.ir. A pattern NAME.ir is one as it stands. NAME.edit is a base with
 # changes, each of which must apply at one place, or this fails:
 #     # The producer does not wait.        comments and expectations, kept
-#     base relay                           bases/relay.ir without its comments
+#     base relay                           bases/relay.ir, or the kernel of the pattern relay, without its comments
 #     @@                                   the lines behind ' ' and '-' stand at one place of the
 #      mbar.expect %full[slot] bytes=64    base, behind that of the change before; then the lines
 #     -mbar.wait %empty[slot] (phase)      of '-' go and those of '+' come
@@ -14,13 +14,13 @@ made()
 {
 	case $1 in
 	*.ir) cat "$1" ;;
-	*) edited "$1" "${1%/*}/bases/" ;;
+	*) edited "$1" "$(dirname "$1")/" ;;
 	esac
 }
 
 edited()
 {
-	awk -v bases="$2" '
+	awk -v folder="$2" -v script="$(realpath "$0")" -v depth="${PATTERN_DEPTH:-0}" '
 function fail(what)
 {
 	printf "%s:%d: %s\n", FILENAME, start, what >"/dev/stderr"
@@ -28,16 +28,20 @@ function fail(what)
 	exit 1
 }
 
-function read_base(file,   line, comments)
+function read_base(name,   command, line, comments)
 {
+	if (depth > 3)
+		fail("base " name " has a base, and so on")
 	comments = 1
-	while ((getline line < file) > 0) {
+	command = "cd \"" folder "\" && for file in bases/" name ".ir " name ".ir " name ".edit; do " \
+		"[ ! -f $file ] || { PATTERN_DEPTH=" depth + 1 " \"" script "\" ./$file; break; }; done"
+	while ((command | getline line) > 0) {
 		comments = comments && line ~ /^#/
 		if (!comments)
 			base[++n] = line
 	}
 	if (!n)
-		fail("no base " file)
+		fail("no base " name)
 }
 
 # Where the lines of the hunk stand: the first line, or 0.
@@ -83,7 +87,7 @@ BEGIN { next_line = 1 }
 	start = FNR
 	if ($1 != "base" || NF != 2)
 		fail("\"base NAME\" is expected")
-	read_base(bases $2 ".ir")
+	read_base($2)
 	start = 0
 	next
 }
