@@ -97,6 +97,7 @@ Arena *ctx_arena(Ctx *c);
 const char *ctx_str(Ctx *c, const char *s);
 const char *ctx_strn(Ctx *c, const char *s, size_t n);
 const char *ctx_strf(Ctx *c, const char *fmt, ...) PRINTF(2, 3);
+const char *ctx_vstrf(Ctx *c, const char *fmt, va_list ap) PRINTF(2, 0);
 const char *ctx_buf(Ctx *c, Buf *b); /* its text; frees b */
 
 /* src.c: a source text; offsets to line and column (both from 1, columns in bytes) */

@@ -139,12 +139,18 @@ const char *ctx_buf(Ctx *c, Buf *b)
 	return s;
 }
 
-const char *ctx_strf(Ctx *c, const char *fmt, ...)
+const char *ctx_vstrf(Ctx *c, const char *fmt, va_list ap)
 {
 	Buf b = {0};
+	buf_vprintf(&b, fmt, ap);
+	return ctx_buf(c, &b);
+}
+
+const char *ctx_strf(Ctx *c, const char *fmt, ...)
+{
 	va_list ap;
 	va_start(ap, fmt);
-	buf_vprintf(&b, fmt, ap);
+	const char *s = ctx_vstrf(c, fmt, ap);
 	va_end(ap);
-	return ctx_buf(c, &b);
+	return s;
 }

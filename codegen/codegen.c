@@ -64,12 +64,11 @@ static void warn_of_length(const Module *m, const Buf *ptx)
 		lines += ptx->s[i] == '\n';
 	if (lines < LONG_PTX)
 		return;
-	DiagMsg *d = diag(m->ctx, NOLOC, D_W0505,
-			  "the PTX has %d lines: ptxas takes long, ten seconds or a minute", lines);
-	diag_remedy(
-		m->ctx, d,
-		"use a smaller tile: each function is written out for each element that a "
-		"thread computes at a time; or compute a part of the functions in another kernel");
+	diag(m->ctx, NOLOC, D_W0505,
+	     "the PTX has %d lines: ptxas takes long, ten seconds or a minute\n"
+	     "use a smaller tile: each function is written out for each element that a thread "
+	     "computes at a time; or compute a part of the functions in another kernel",
+	     lines);
 }
 
 static bool assemble(const Module *m, const CgOpt *opt, CgOut *out, Assembled *as)
@@ -123,8 +122,8 @@ static bool join_cubin(const Module *m, unsigned parts, const CgOpt *opt, CgOut 
 		cubin_append(as->elf.s, as->elf.n, out->manifest.s, out->ptx.s, &out->cubin);
 	out->ptxas_failed = why;
 	if (why) {
-		DiagMsg *d = diag(m->ctx, NOLOC, D_E0510, "%s %s", as->ptxas, why);
-		diag_remedy(m->ctx, d, "is it NVIDIA's ptxas? %s --version says", as->ptxas);
+		diag(m->ctx, NOLOC, D_E0510, "%s %s\nis it NVIDIA's ptxas? %s --version says",
+		     as->ptxas, why, as->ptxas);
 		return false;
 	}
 	if (parts & CG_C)

@@ -33,18 +33,7 @@ static const char *postfix(Ctx *c, const Ix *x)
 {
 	Buf b = {0};
 	ix_postfix(x, &b);
-	const char *s = ctx_strn(c, b.s, b.n);
-	buf_free(&b);
-	return s;
-}
-
-static const char *infix(Ctx *c, const Ix *x)
-{
-	Buf b = {0};
-	ix_print(x, &b);
-	const char *s = ctx_strn(c, b.s, b.n);
-	buf_free(&b);
-	return s;
+	return ctx_buf(c, &b);
 }
 
 /* ------------------------------------------------------------------ conditions */
@@ -67,7 +56,7 @@ static void add_fact(Fill *f, const Ix *cond, const char *text, const char *fiel
 	if (!room(f, d->nfacts, KD_MAX_FACTS, "conditions"))
 		return;
 	d->facts[d->nfacts++] = (KFact){.cond = post,
-					.text = text ? text : infix(f->c, cond),
+					.text = text ? text : ix_text(f->c, cond),
 					.field = name ? name : field,
 					.rule = rule};
 }

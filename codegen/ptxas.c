@@ -107,20 +107,16 @@ static void report_missing(Ctx *c, const char *given)
 		return;
 	}
 	if (is_set("DSLC_PTXAS")) {
-		diag_remedy(c,
-			    diag(c, NOLOC, D_E0501,
-				 "DSLC_PTXAS names %s, which is not a program that can be run",
-				 getenv("DSLC_PTXAS")),
-			    "set it to a ptxas, or unset it: then it is looked for elsewhere");
+		diag(c, NOLOC, D_E0501,
+		     "DSLC_PTXAS names %s, which is not a program that can be run\n"
+		     "set it to a ptxas, or unset it: then it is looked for elsewhere",
+		     getenv("DSLC_PTXAS"));
 		return;
 	}
-	DiagMsg *d = diag(c, NOLOC, D_E0501,
-			  "ptxas is not in $DSLC_PTXAS, $CUDA_HOME/bin, PATH or "
-			  "/usr/local/cuda*/bin");
-	diag_remedy(c, d,
-		    "install a CUDA toolkit of version 13; or python3 -m pip install --no-deps "
-		    "--target ptxas 'nvidia-cuda-nvcc==13.0.*', and set DSLC_PTXAS to "
-		    "ptxas/nvidia/cu13/bin/ptxas");
+	diag(c, NOLOC, D_E0501,
+	     "ptxas is not in $DSLC_PTXAS, $CUDA_HOME/bin, PATH or /usr/local/cuda*/bin\n"
+	     "install a CUDA toolkit of version 13; or python3 -m pip install --no-deps --target "
+	     "ptxas 'nvidia-cuda-nvcc==13.0.*', and set DSLC_PTXAS to ptxas/nvidia/cu13/bin/ptxas");
 }
 
 /* A toolkit need not have a ptxas, but who names one means it. */
@@ -238,9 +234,8 @@ static bool assemble(const Module *m, const CgOpt *opt, const char *const *argv,
 	if (r.end == SPAWN_FAILED) {
 		diag(m->ctx, NOLOC, D_E0509, "%s: %s", argv[0], strerror(r.status));
 	} else if (r.end == SPAWN_TIMEOUT) {
-		DiagMsg *d =
-			diag(m->ctx, NOLOC, D_E0503, "%s ran for more than %d s", argv[0], limit);
-		diag_remedy(m->ctx, d, "--ptxas-timeout=%d", 4 * limit);
+		diag(m->ctx, NOLOC, D_E0503, "%s ran for more than %d s\n--ptxas-timeout=%d",
+		     argv[0], limit, 4 * limit);
 		out->timed_out = true;
 	} else {
 		int before = diag_errors(m->ctx);

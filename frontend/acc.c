@@ -210,12 +210,12 @@ static bool warpgroups_fit(Sema *s, const Value *mma)
 	DiagMsg *m =
 		diag(s->ctx, mma->loc, D_E0204,
 		     "this mma is arranged over %" PRId64 " warpgroup%s, another of the kernel "
-		     "over %" PRId64 ", and each warpgroup runs the whole body",
+		     "over %" PRId64 ", and each warpgroup runs the whole body\n"
+		     "arrange both alike, * (%" PRId64 ",%" PRId64 ",%" PRId64 ")",
 		     mma_warpgroups(s, mma->mma), mma_warpgroups(s, mma->mma) == 1 ? "" : "s",
-		     mma_warpgroups(s, s->mma));
-	diag_remedy(s->ctx, diag_note(s->ctx, m, s->mma->loc, "the other one is here"),
-		    "arrange both alike, * (%" PRId64 ",%" PRId64 ",%" PRId64 ")",
-		    s->mma->arrange[0], s->mma->arrange[1], s->mma->arrange[2]);
+		     mma_warpgroups(s, s->mma), s->mma->arrange[0], s->mma->arrange[1],
+		     s->mma->arrange[2]);
+	diag_note(s->ctx, m, s->mma->loc, "the other one is here");
 	return false;
 }
 

@@ -298,9 +298,7 @@ static const char *source_text(Sema *s, Loc loc)
 		else if (b.n && b.s[b.n - 1] != ' ')
 			buf_add(&b, " ", 1);
 	}
-	const char *text = ctx_strn(s->ctx, b.s, b.n);
-	buf_free(&b);
-	return text;
+	return ctx_buf(s->ctx, &b);
 }
 
 static void narrow(Sema *s, const Ix *x, int64_t lo, int64_t hi)

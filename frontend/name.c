@@ -70,18 +70,15 @@ int name_declared(Sema *s, const Node *at, const Value *v)
 	Buf text = {0};
 	if (!s->opt->names)
 		return 0;
-	buf_add(&text, "", 0);
 	if (v->kind == V_TENSOR && v->tensor->is_out)
 		buf_printf(&text, v->tensor->is_inout ? "inout " : "out ");
 	if (v->kind != V_BAD)
 		print_value(s, v, &text);
-	int row = add(s, (Named){.name = at->name,
-				 .at = at->name_loc,
-				 .decl = -1,
-				 .kind = value_text(v),
-				 .text = ctx_str(s->ctx, text.s)});
-	buf_free(&text);
-	return row;
+	return add(s, (Named){.name = at->name,
+			      .at = at->name_loc,
+			      .decl = -1,
+			      .kind = value_text(v),
+			      .text = ctx_buf(s->ctx, &text)});
 }
 
 void name_used(Sema *s, const Symbol *sym, Loc at)

@@ -44,8 +44,7 @@ static bool layout_found(Sema *s, const Value *v, FrontendLayout *out)
 		out->value = (Alg){.kind = ALG_LAYOUT,
 				   .layout = mma_tv(s->ctx, v->mma, &out->rows, &out->cols)};
 		atom_print(v->mma->atom, &name);
-		out->mma = ctx_str(s->ctx, name.s);
-		buf_free(&name);
+		out->mma = ctx_buf(s->ctx, &name);
 		return true;
 	}
 	if (v->kind != V_BAD && to_alg(s, v, &out->value)) {

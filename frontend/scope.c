@@ -41,9 +41,9 @@ bool name_is_free(Sema *s, const char *name, Loc loc)
 		return reject(s, loc, D_E0202, "'%s' is a word of the language", name);
 	if (!old)
 		return true;
-	DiagMsg *m = diag(s->ctx, loc, D_E0202, "'%s' is declared twice", name);
+	DiagMsg *m = diag(s->ctx, loc, D_E0202,
+			  "'%s' is declared twice\ntake another name: nothing is shadowed", name);
 	diag_note(s->ctx, m, old->loc, "the first one is here");
-	diag_remedy(s->ctx, m, "take another name: nothing is shadowed");
 	return false;
 }
 

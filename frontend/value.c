@@ -72,13 +72,6 @@ bool want_int(Sema *s, const Value *v, int64_t lo, int64_t hi, const char *what,
 		      what, *out, lo, hi);
 }
 
-static const char *printed(Sema *s, Buf *b)
-{
-	const char *text = ctx_str(s->ctx, b->s);
-	buf_free(b);
-	return text;
-}
-
 const char *value_str(Sema *s, const Value *v)
 {
 	Buf b = {0};
@@ -96,7 +89,7 @@ const char *value_str(Sema *s, const Value *v)
 		return layout_str(s->ctx, v->layout);
 	case V_LIST:
 		alg_print(v->list, &b);
-		return printed(s, &b);
+		return ctx_buf(s->ctx, &b);
 	case V_ANY:
 		return "_";
 	case V_SWIZZLE:
@@ -109,10 +102,10 @@ const char *value_str(Sema *s, const Value *v)
 				layout_str(s->ctx, v->tensor->layout));
 	case V_BUFFER:
 		type_print(v->buffer->type, &b);
-		return printed(s, &b);
+		return ctx_buf(s->ctx, &b);
 	case V_MMA:
 		atom_print(v->mma->atom, &b);
-		return printed(s, &b);
+		return ctx_buf(s->ctx, &b);
 	default:
 		return value_text(v);
 	}

@@ -26,15 +26,13 @@ struct Interp {
 	const char *why;
 };
 
-bool interp_fail(Interp *in, const char *why)
+bool interp_fail(Interp *in, const char *fmt, ...)
 {
-	in->why = why;
+	va_list ap;
+	va_start(ap, fmt);
+	in->why = ctx_vstrf(in->k->ctx, fmt, ap);
+	va_end(ap);
 	return false;
-}
-
-static bool fail(Interp *in, const char *why)
-{
-	return interp_fail(in, why);
 }
 
 /* ------------------------------------------------------------------ names */
@@ -60,10 +58,10 @@ static bool eval(Interp *in, const Ix *x, int64_t *v)
 		return true;
 	Buf b = {0};
 	ix_print(x, &b);
-	fail(in, ctx_strf(in->k->ctx,
-			  "'%s' has no value: a name in it is unknown, it overflows 64 bits or "
-			  "divides by zero",
-			  b.s));
+	interp_fail(in,
+		    "'%s' has no value: a name in it is unknown, it overflows 64 bits or "
+		    "divides by zero",
+		    b.s);
 	buf_free(&b);
 	return false;
 }
@@ -206,7 +204,7 @@ static bool add_steps(Interp *in, const Op *loop, int64_t *carried)
 		if (!eval(in, for_step(loop, c), &step))
 			return false;
 		if (__builtin_add_overflow(carried[c], step, &carried[c]))
-			return fail(in, "a number that a loop carries overflows 64 bits");
+			return interp_fail(in, "a number that a loop carries overflows 64 bits");
 	}
 	return true;
 }
@@ -218,7 +216,7 @@ static bool run_for(Interp *in, const Op *op)
 		return false;
 	int n = in->env.n;
 	int64_t carried[MAX_CARRIED];
-	bool ok = op->nsym <= MAX_CARRIED || fail(in, "a loop carries more than 16 numbers");
+	bool ok = op->nsym <= MAX_CARRIED || interp_fail(in, "a loop carries more than 16 numbers");
 	for (int c = 1; c < op->nsym && ok; c++)
 		ok = eval(in, for_start(op, c), &carried[c]);
 	for (int64_t i = from; i < to && ok; i++) {
@@ -318,8 +316,7 @@ static bool bind_tensor(Interp *in, const Val *v, Tensor of)
 	*s = (Slot){.type = v->type, .rank = t->rank, .tensor = t};
 	ptrmap_set(&in->slots, v, s);
 	return tensor_bind(in, v->type->layout, t, s) &&
-	       (t->data || !s->n ||
-		fail(in, ctx_strf(in->k->ctx, "the tensor '%s' has no data", v->name)));
+	       (t->data || !s->n || interp_fail(in, "the tensor '%s' has no data", v->name));
 }
 
 /* Of the same memory. */
@@ -346,7 +343,7 @@ static bool run_tile(Interp *in, const Op *op)
 		if (!eval(in, op->ix[i], &s->origin[i]))
 			return false;
 		if (__builtin_add_overflow(s->origin[i], from->origin[i], &s->origin[i]))
-			return fail(in, "the origin of a tile overflows 64 bits");
+			return interp_fail(in, "the origin of a tile overflows 64 bits");
 	}
 	s->tensor = from->tensor;
 	int rows = (int)attrs_int(&op->attrs, A_RAGGED, interp_rows_of(s));
@@ -395,7 +392,8 @@ static bool run_mma(Interp *in, const Op *op)
 static bool run_cvt(Interp *in, const Op *op)
 {
 	if (attrs_get(&op->attrs, A_PLUS))
-		return fail(in, "the interpreter runs what programs say: plus= is of a pass");
+		return interp_fail(in,
+				   "the interpreter runs what programs say: plus= is of a pass");
 	cvt_run(slot_of(in, op->out), slot_read(in, operand(in, op, 0)));
 	return true;
 }
@@ -448,9 +446,8 @@ static bool run_op(Interp *in, const Op *op)
 		return run_elementwise(in, op);
 	if (runs[op->kind])
 		return runs[op->kind](in, op);
-	return fail(in,
-		    ctx_strf(in->k->ctx, "the interpreter runs the tile stage; '%s' is not of it",
-			     op_rows[op->kind].name));
+	return interp_fail(in, "the interpreter runs the tile stage; '%s' is not of it",
+			   op_rows[op->kind].name);
 }
 
 static bool run_block(Interp *in, const Block *b)
@@ -504,23 +501,20 @@ static bool run_kernel(Interp *in)
 /* ------------------------------------------------------------------ what the caller binds */
 static bool bind_sym(Interp *in, const IxFact *f)
 {
-	Ctx *c = in->k->ctx;
 	for (int i = 0; i < in->run->nsyms; i++) {
 		int64_t v = in->run->syms[i].value;
 		if (strcmp(in->run->syms[i].name, f->name) != 0)
 			continue;
 		if (v < f->lo || v > f->hi)
-			return fail(in,
-				    ctx_strf(c, "%s = %" PRId64 " is not in %" PRId64 "..%" PRId64,
-					     f->name, v, f->lo, f->hi));
+			return interp_fail(in, "%s = %" PRId64 " is not in %" PRId64 "..%" PRId64,
+					   f->name, v, f->lo, f->hi);
 		if (v % f->div)
-			return fail(in,
-				    ctx_strf(c, "%s = %" PRId64 " is not a multiple of %" PRId64,
-					     f->name, v, f->div));
+			return interp_fail(in, "%s = %" PRId64 " is not a multiple of %" PRId64,
+					   f->name, v, f->div);
 		interp_bind(in, f->name, v);
 		return true;
 	}
-	return fail(in, ctx_strf(c, "the symbol '%s' has no value", f->name));
+	return interp_fail(in, "the symbol '%s' has no value", f->name);
 }
 
 static bool check_fact(Interp *in, const Fact *f)
@@ -528,7 +522,7 @@ static bool check_fact(Interp *in, const Fact *f)
 	int64_t holds;
 	if (!eval(in, f->cond, &holds))
 		return false;
-	return holds || fail(in, ctx_strf(in->k->ctx, "'%s' does not hold (%s)", f->text, f->rule));
+	return holds || interp_fail(in, "'%s' does not hold (%s)", f->text, f->rule);
 }
 
 static Tensor tensor_of(const InterpRun *run, int i)
@@ -541,7 +535,6 @@ static Tensor tensor_of(const InterpRun *run, int i)
 
 static bool bind_arg(Interp *in, const Val *v)
 {
-	Ctx *c = in->k->ctx;
 	for (int i = 0; i < in->run->nargs; i++) {
 		void *data = in->run->args[i].data;
 		if (strcmp(in->run->args[i].name, v->name) != 0)
@@ -549,19 +542,19 @@ static bool bind_arg(Interp *in, const Val *v)
 		if (v->type->kind == TY_TILE)
 			return bind_tensor(in, v, tensor_of(in->run, i));
 		if (!data)
-			return fail(in, ctx_strf(c, "the scalar '%s' has no value", v->name));
+			return interp_fail(in, "the scalar '%s' has no value", v->name);
 		element_is(&slot_of(in, v)->at, 0,
 			   elem_round(v->type->elem, *(const double *)data));
 		return true;
 	}
-	return fail(in, ctx_strf(c, "the argument '%s' is missing", v->name));
+	return interp_fail(in, "the argument '%s' is missing", v->name);
 }
 
 static bool bind_all(Interp *in)
 {
 	const Kernel *k = in->k;
 	if (k->stage != ST_TILE)
-		return fail(in, "the interpreter runs kernels of the tile stage");
+		return interp_fail(in, "the interpreter runs kernels of the tile stage");
 	for (int i = 0; i < k->syms.n; i++)
 		if (!bind_sym(in, &k->syms.at[i]))
 			return false;

@@ -13,7 +13,7 @@
 enum { MAX_RANK = 5, MAX_LEAVES = 16 };
 
 typedef struct Interp Interp;
-bool interp_fail(Interp *in, const char *why); /* false */
+bool interp_fail(Interp *in, const char *fmt, ...) PRINTF(2, 3); /* false */
 bool interp_eval(Interp *in, const Ix *x, int64_t *v);
 void interp_bind(Interp *in, const char *name, int64_t value); /* to the end of the block */
 bool interp_wanted(const Interp *in, int64_t tile);

@@ -12,10 +12,7 @@ const WhyRow why_rows[REASON_COUNT] = {
 
 static void add(Kernel *k, Reason why, const char *fmt, va_list ap)
 {
-	Buf b = {0};
-	buf_vprintf(&b, fmt, ap);
-	why.text = ctx_str(k->ctx, b.s ? b.s : "");
-	buf_free(&b);
+	why.text = ctx_vstrf(k->ctx, fmt, ap);
 	vec_push(ctx_arena(k->ctx), &k->whys, why);
 }
 

@@ -91,10 +91,7 @@ void why_subtile(Kernel *k, int columns, SubtileLimit limit)
 void why_parts(Kernel *k, const Ix *trips, int owners, int64_t bytes)
 {
 	int parts = (int)attrs_int(&k->attrs, A_SPLIT_K, 1);
-	Buf b = {0};
-	ix_print(trips, &b);
-	const char *each = ctx_str(k->ctx, b.s);
-	buf_free(&b);
+	const char *each = ix_text(k->ctx, trips);
 	bool far = schedule_by_workspace(k);
 	const char *whose = far ? "" : "of a cluster ",
 		   *through = far ? "the launch's workspace" : "their shared memory";
@@ -157,7 +154,7 @@ void why_threads(Kernel *k, int threads, int elements)
 
 void why_turned(Kernel *k, const char *tensor, const Layout *l, int64_t turns, int64_t least)
 {
-	const char *at = ctx_str(k->ctx, layout_str(k->ctx, l));
+	const char *at = layout_str(k->ctx, l);
 	kernel_why(k, REASON_EXCHANGE, tensor, (int64_t)turns,
 		   turns > least
 			   ? "turns of the banks, %lld without conflicts: it lies along the other "

@@ -39,12 +39,9 @@ static CheckVerdict unknown(CheckResult *out, Open open)
 static void say_unknown(const Kernel *k, const CheckResult *r)
 {
 	static const DiagId ids[2][2] = {{D_E0415, D_E0416}, {D_W0411, D_W0412}};
-	DiagMsg *m =
-		diag(k->ctx, r->at, ids[r->unproved][r->limited], "%s is %s: %s", k->name,
-		     r->limited ? "not decided within the limit" : "neither proved nor refuted",
-		     r->why);
-	if (!r->unproved)
-		diag_remedy(k->ctx, m, "--unproved compiles it all the same, with a warning");
+	diag(k->ctx, r->at, ids[r->unproved][r->limited], "%s is %s: %s\n%s", k->name,
+	     r->limited ? "not decided within the limit" : "neither proved nor refuted", r->why,
+	     r->unproved ? "" : "--unproved compiles it all the same, with a warning");
 }
 
 static CheckVerdict cannot_read(Program *p, CheckResult *out)
@@ -114,7 +111,7 @@ static void put_part(const Launch *l, Program *p)
 	program_peers(l->k, &ctas);
 	if (l->parts == 1)
 		return;
-	const Ix *first = ix_mul(c, ix_sym(c, ctx_str(c, SIZES_GROUP)), ix_const(c, l->parts));
+	const Ix *first = ix_mul(c, ix_sym(c, SIZES_GROUP), ix_const(c, l->parts));
 	p->cluster = ix_add(c, first, ix_const(c, l->part));
 	p->choices[p->nchoices++] = (Named){ctx_str(c, ctas == 1 ? "cta" : "cluster"), p->cluster};
 }

@@ -40,20 +40,16 @@ int units_bytes(const Copying *c)
 
 static Fit not_in_units(const Copying *c, SlotForm f, Refusal *why)
 {
-	Ctx *ctx = c->k->ctx;
 	const Val *tile = IN(c->op, FROM).val;
 	int asked = (int)attrs_int(&c->op->attrs, A_BYTES, 0);
 	int bytes = asked ? asked : 4, n = bytes * 8 / elem_rows[tile->type->elem].bits;
-	return way_refuse(
-		why, D_E0405,
-		ctx_strf(ctx,
-			 "%s of %s are not known to begin and end at multiples of %d bytes, "
-			 "which cp.async copies at a time",
-			 f.fast ? "rows" : "columns", IN(tile->def, OF).val->name, bytes),
-		ctx_strf(ctx,
-			 "say in a where clause that the extent along them, and their "
-			 "distance, are multiples of %d%s",
-			 n ? n : 1, tile_indices(tile) ? "" : ", or leave the copy to TMA"));
+	return way_refuse(c, why, D_E0405,
+			  "%s of %s are not known to begin and end at multiples of %d bytes, which "
+			  "cp.async copies at a time\n"
+			  "say in a where clause that the extent along them, and their distance, "
+			  "are multiples of %d%s",
+			  f.fast ? "rows" : "columns", IN(tile->def, OF).val->name, bytes,
+			  n ? n : 1, tile_indices(tile) ? "" : ", or leave the copy to TMA");
 }
 
 /* Whether wgmma reads the buffer as it is: tensor cores cut off what is behind the bits of tf32. */
@@ -71,11 +67,11 @@ static bool is_cut(const Copying *c)
 static Fit not_rounded(const Copying *c, const Val *tile, Refusal *why)
 {
 	bool tma = target_has(c->k->target, FT_TMA) && !tile_indices(tile);
-	return way_refuse(why, D_E0405,
-			  ctx_strf(c->k->ctx,
-				   "%s is f32 in memory and rounded to tf32 on its way in, which "
-				   "cp.async does not do",
-				   IN(tile->def, OF).val->name),
+	return way_refuse(c, why, D_E0405,
+			  "%s is f32 in memory and rounded to tf32 on its way in, which cp.async "
+			  "does not do\n"
+			  "%s",
+			  IN(tile->def, OF).val->name,
 			  tma ? "leave the copy to TMA, which rounds"
 			      : "multiply it by mma_sync, which reads rounded registers");
 }
@@ -89,17 +85,16 @@ Fit fits_units(Copying *c, Refusal *why)
 	    target_has(c->k->target, FT_TMA))
 		return FIT_NO; /* only where the program says so, or nothing else can */
 	if (form)
-		return way_refuse(why, D_E0404, form, NULL);
+		return way_refuse(c, why, D_E0404, "%s", form);
 	if (is_cut(c))
 		return not_rounded(c, tile, why);
 	if (!f.swizzle || !ix_is(tile_stride(c->k, tile, f.fast), 1))
 		return way_refuse(
-			why, D_E0404,
-			ctx_strf(c->k->ctx,
-				 "%s has neighbours along %s side by side, %s has not, and "
-				 "cp.async copies neighbours",
-				 IN(c->op, TO).val->name, f.fast ? "k" : "m or n",
-				 IN(tile->def, OF).val->name),
-			"give the buffer's extents alone; its layout follows the tensor's");
+			c, why, D_E0404,
+			"%s has neighbours along %s side by side, %s has not, and cp.async copies "
+			"neighbours\n"
+			"give the buffer's extents alone; its layout follows the tensor's",
+			IN(c->op, TO).val->name, f.fast ? "k" : "m or n",
+			IN(tile->def, OF).val->name);
 	return units_bytes(c) ? FIT_YES : not_in_units(c, f, why);
 }

@@ -9,34 +9,27 @@
 /* A span is at most 128 bytes, which a box of any element type holds. */
 static Fit box_fits(const Copying *c, SlotForm f, Refusal *why)
 {
-	Ctx *ctx = c->k->ctx;
 	int max = target_by_name(c->k->target)->box_max;
 	if (f.rows <= max)
 		return FIT_YES;
 	return way_refuse(
-		why, D_E0403,
-		ctx_strf(ctx,
-			 "the TMA box of %s would have %d rows; a box has at most %d elements a "
-			 "mode",
-			 IN(c->op, TO).val->name, f.rows, max),
-		ctx_strf(ctx, "use a tile of at most %d rows", max));
+		c, why, D_E0403,
+		"the TMA box of %s would have %d rows; a box has at most %d elements a mode\n"
+		"use a tile of at most %d rows",
+		IN(c->op, TO).val->name, f.rows, max, max);
 }
 
 /* Along which the map's box is wide: a mode of stride 0 is in no map. */
 static Fit modes_fit(const Copying *c, const Val *tile, Refusal *why)
 {
-	Ctx *ctx = c->k->ctx;
 	for (int i = 0; i < 2; i++)
 		if (ix_is(tile_stride(c->k, tile, i), 0))
-			return way_refuse(
-				why, D_E0405,
-				ctx_strf(ctx,
-					 "rows of %s are 0 bytes apart, which TMA does not take",
-					 IN(tile->def, OF).val->name),
-				ctx_strf(ctx,
-					 "give it rows that are apart, best by a multiple of %d "
-					 "elements: others are copied before each launch",
-					 TMA_STRIDE * 8 / elem_rows[tile->type->elem].bits));
+			return way_refuse(c, why, D_E0405,
+					  "rows of %s are 0 bytes apart, which TMA does not take\n"
+					  "give it rows that are apart, best by a multiple of %d "
+					  "elements: others are copied before each launch",
+					  IN(tile->def, OF).val->name,
+					  TMA_STRIDE * 8 / elem_rows[tile->type->elem].bits);
 	return FIT_YES;
 }
 
@@ -46,13 +39,10 @@ static Fit side_by_side(const Copying *c, const Val *tile, SlotForm f, Refusal *
 	if (ix_is(tile_stride(c->k, tile, f.fast), 1))
 		return FIT_YES;
 	return way_refuse(
-		why, D_E0404,
-		ctx_strf(c->k->ctx,
-			 "%s has neighbours along %s side by side, %s has not, and TMA cannot "
-			 "transpose",
-			 IN(c->op, TO).val->name, f.fast ? "k" : "m or n",
-			 IN(tile->def, OF).val->name),
-		"give the buffer's extents alone; its layout follows the tensor's");
+		c, why, D_E0404,
+		"%s has neighbours along %s side by side, %s has not, and TMA cannot transpose\n"
+		"give the buffer's extents alone; its layout follows the tensor's",
+		IN(c->op, TO).val->name, f.fast ? "k" : "m or n", IN(tile->def, OF).val->name);
 }
 
 Fit fits_box(Copying *c, Refusal *why)
@@ -63,7 +53,7 @@ Fit fits_box(Copying *c, Refusal *why)
 		return FIT_NO; /* a box is of rows one behind the other */
 	const char *form = slot_form(c->k->ctx, IN(c->op, TO).val->type, &f);
 	if (form)
-		return way_refuse(why, D_E0404, form, NULL);
+		return way_refuse(c, why, D_E0404, "%s", form);
 	Fit fit = box_fits(c, f, why);
 	if (fit)
 		fit = modes_fit(c, tile, why);

@@ -50,9 +50,13 @@ static bool is_named(const WayRow *row, const Op *op)
 	return !via || !strcmp(via, row->words);
 }
 
-Fit way_refuse(Refusal *why, DiagId id, const char *text, const char *remedy)
+Fit way_refuse(const Copying *c, Refusal *why, DiagId id, const char *fmt, ...)
 {
-	*why = (Refusal){id, text, remedy};
+	va_list ap;
+	va_start(ap, fmt);
+	const char *text = ctx_vstrf(c->k->ctx, fmt, ap), *end = text + strcspn(text, "\n");
+	va_end(ap);
+	*why = (Refusal){id, ctx_strn(c->k->ctx, text, (size_t)(end - text)), *end ? end + 1 : ""};
 	return FIT_NO;
 }
 
@@ -97,9 +101,8 @@ void way_none(const Copying *c, const WayChoice *w)
 {
 	Ctx *ctx = c->k->ctx;
 	if (w->refused == 1) {
-		DiagMsg *d = diag(ctx, c->op->loc, w->why[0].id, "%s", w->why[0].text);
-		if (w->why[0].remedy)
-			diag_remedy(ctx, d, "%s", w->why[0].remedy);
+		const Refusal *why = &w->why[0];
+		diag(ctx, c->op->loc, why->id, "%s\n%s", why->text, why->remedy ? why->remedy : "");
 		return;
 	}
 	Buf b = {0};

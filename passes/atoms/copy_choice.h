@@ -58,7 +58,8 @@ bool way_has_map(WayId way); /* one of its homes is a tensor map */
 /* No way: what was tried, and why each would not do. */
 void way_none(const Copying *c, const WayChoice *w);
 
-Fit way_refuse(Refusal *why, DiagId id, const char *text, const char *remedy); /* FIT_NO */
+/* FIT_NO; as in diag, a line break in fmt ends the cause, and the remedy follows. */
+Fit way_refuse(const Copying *c, Refusal *why, DiagId id, const char *fmt, ...) PRINTF(4, 5);
 
 /* Conditions of rows that need more than the row: copy_by_tma.c, epilogue/chunks.c, epilogue.c */
 Fit fits_box(Copying *c, Refusal *why);

@@ -36,18 +36,16 @@ static Fit not_beside(Copying *c, const Op *other, Refusal *why)
 {
 	const char *name = IN(other, TO).val->name;
 	if (by_tma(other))
-		return way_refuse(why, D_E0405,
-				  ctx_strf(c->k->ctx,
-					   "TMA brings rows by indices to one buffer of a kernel, "
-					   "and %s is another",
-					   name),
-				  "leave the tma copies out: threads copy both");
-	return way_refuse(why, D_E0405,
-			  ctx_strf(c->k->ctx,
-				   "TMA brings rows by indices where threads copy nothing beside "
-				   "it, and they copy %s",
-				   name),
-			  by_threads);
+		return way_refuse(
+			c, why, D_E0405,
+			"TMA brings rows by indices to one buffer of a kernel, and %s is another\n"
+			"leave the tma copies out: threads copy both",
+			name);
+	return way_refuse(c, why, D_E0405,
+			  "TMA brings rows by indices where threads copy nothing beside it, and "
+			  "they copy %s\n"
+			  "%s",
+			  name, by_threads);
 }
 
 static bool has_producer(const Kernel *k)
@@ -83,22 +81,20 @@ static const char *not_a_box(const Copying *c, const Val *tile, SlotForm f)
 /* Of rows and of what they share: how many, and of how many bytes. */
 static Fit rows_fit(Copying *c, SlotForm f, Refusal *why)
 {
-	Ctx *ctx = c->k->ctx;
 	int rows = f.rows / slices_of(c->k, c->op);
 	if (units_bytes(c) != TMA_STRIDE)
-		return way_refuse(why, D_E0405,
-				  "TMA brings rows by indices whose extent and distance are known "
-				  "to be multiples of 16 bytes",
-				  "say so in a where clause, or leave the tma copy out: threads "
-				  "copy them");
+		return way_refuse(
+			c, why, D_E0405,
+			"TMA brings rows by indices whose extent and distance are known to be "
+			"multiples of 16 bytes\n"
+			"say so in a where clause, or leave the tma copy out: threads copy them");
 	if (rows <= ROWS_MOST)
 		return FIT_YES;
-	return way_refuse(
-		why, D_E0405,
-		ctx_strf(ctx, "TMA brings at most %d rows by indices to a CTA, and this one has %d",
-			 ROWS_MOST, rows),
-		"give the schedule a cluster whose CTAs share the rows; or leave the tma copy out: "
-		"threads copy them");
+	return way_refuse(c, why, D_E0405,
+			  "TMA brings at most %d rows by indices to a CTA, and this one has %d\n"
+			  "give the schedule a cluster whose CTAs share the rows; or leave the tma "
+			  "copy out: threads copy them",
+			  ROWS_MOST, rows);
 }
 
 Fit fits_rows(Copying *c, Refusal *why)
@@ -111,17 +107,19 @@ Fit fits_rows(Copying *c, Refusal *why)
 	const char *not = slot_form(c->k->ctx, IN(c->op, TO).val->type, &f);
 	if (!has_producer(c->k))
 		return way_refuse(
-			why, D_E0405,
-			"TMA brings rows by indices to kernels with roles, in which warps "
-			"of their own load",
-			"give the schedule roles; or leave the tma copy out: threads copy "
-			"them");
+			c, why, D_E0405,
+			"TMA brings rows by indices to kernels with roles, in which warps of their "
+			"own load\n"
+			"give the schedule roles; or leave the tma copy out: threads copy them");
 	if (other)
 		return not_beside(c, other, why);
 	if (!not)
 		not = not_a_box(c, tile, f);
 	if (not)
-		return way_refuse(why, D_E0405, not, by_threads);
+		return way_refuse(c, why, D_E0405,
+				  "%s\n"
+				  "%s",
+				  not, by_threads);
 	if (!rows_fit(c, f, why))
 		return FIT_NO;
 	why_boxes(c->k, c->op, (int64_t)f.rows / slices_of(c->k, c->op) * f.cols / f.span);

@@ -16,12 +16,10 @@ PASS_OF(fit)
 	const char *roles = attrs_str(&k->attrs, A_ROLES, "none");
 	if (!strcmp(roles, "none") || !kernel_multiplies(k) || kernel_find(k, OP_SHARED))
 		return;
-	diag_remedy(k->ctx,
-		    diag(k->ctx, k->loc, D_E0407,
-			 "roles %s split loads into buffers from an mma, and kernel %s has no "
-			 "buffer",
-			 roles, k->name),
-		    "write: roles none; or copy operands to buffers, sA <- gA[m,k]");
+	diag(k->ctx, k->loc, D_E0407,
+	     "roles %s split loads into buffers from an mma, and kernel %s has no buffer\n"
+	     "write: roles none; or copy operands to buffers, sA <- gA[m,k]",
+	     roles, k->name);
 }
 
 /* ------------------------------------------------------------------ buffers */
@@ -57,14 +55,11 @@ static void layout_auto(Kernel *k, Op *op)
 	int side = fast == 0 ? rows_of_mma(k, op->out) : cols;
 	int bytes = (int)elem_span(t->elem, side), swizzle = slot_swizzle(bytes);
 	if (!swizzle || rows % 8 || cols % side) {
-		diag_remedy(
-			k->ctx,
-			diag(k->ctx, op->loc, D_E0408,
-			     "%s: a row of %d %s is %d bytes, not a multiple of 32, the narrowest "
-			     "swizzle",
-			     op->out->name, side, elem_rows[t->elem].name, bytes),
-			"make the tile's %s extent a multiple of %d", fast ? "k" : "m or n",
-			(int)elem_count(t->elem, 32));
+		diag(k->ctx, op->loc, D_E0408,
+		     "%s: a row of %d %s is %d bytes, not a multiple of 32, the narrowest swizzle\n"
+		     "make the tile's %s extent a multiple of %d",
+		     op->out->name, side, elem_rows[t->elem].name, bytes, fast ? "k" : "m or n",
+		     (int)elem_count(t->elem, 32));
 		return;
 	}
 	SlotForm f = {fast, rows, cols, (int)elem_count(t->elem, swizzle), swizzle};
@@ -98,11 +93,10 @@ static void check_operand(Kernel *k, SlotsAsked *asked, const Op *mma, int i, in
 				  : slot_desc_once(k->ctx, asked, v->type, rows, atom->k, &d);
 	if (!why)
 		return;
-	diag_remedy(k->ctx,
-		    diag(k->ctx, mma->loc, D_E0404, "%s cannot be read by %s of %s: %s", v->name,
-			 atom->name, elem_rows[v->type->elem].name, why),
-		    d.mn_major ? "store the tensor with neighbours along k, as (M,K):(lda,1)"
-			       : "write the buffer's extents alone");
+	diag(k->ctx, mma->loc, D_E0404, "%s cannot be read by %s of %s: %s\n%s", v->name,
+	     atom->name, elem_rows[v->type->elem].name, why,
+	     d.mn_major ? "store the tensor with neighbours along k, as (M,K):(lda,1)"
+			: "write the buffer's extents alone");
 }
 
 PASS_OF(operands)

@@ -207,15 +207,12 @@ static Op *largest_tile(Kernel *k)
 
 static void cannot_share(Kernel *k, const Op *op, int64_t threads)
 {
-	diag_remedy(
-		k->ctx,
-		diag(k->ctx, op->loc, D_E0405,
-		     "%d threads do not share a tile of %s: lanes and warps take powers of two "
-		     "of its rows and columns",
-		     (int)threads, layout_str(k->ctx, op->out->type->layout)),
-		threads > WARP_THREADS
-			? "give the tile extents like 64 and 128, or write schedule { threads 32; }"
-			: "give the tile extents like 64 and 128");
+	diag(k->ctx, op->loc, D_E0405,
+	     "%d threads do not share a tile of %s: lanes and warps take powers of two of its rows "
+	     "and columns\n"
+	     "give the tile extents like 64 and 128%s",
+	     (int)threads, layout_str(k->ctx, op->out->type->layout),
+	     threads > WARP_THREADS ? ", or write schedule { threads 32; }" : "");
 }
 
 /* Of what is written, where the program says how wide its vectors are: whether they are. */
@@ -229,16 +226,19 @@ static bool takes_vectors(Kernel *k, const Op *copy)
 	if (vector_of(k, tile, fast) == n && val_extent(regs, fast) % n == 0)
 		return true;
 	bool rows = vector_of(k, tile, fast) == n;
-	DiagMsg *m = diag(k->ctx, copy->loc, D_E0405,
-			  "vectors of %d bytes are %d elements of '%s', and %s",
-			  (int)widest_access(k), (int)n, tensor_arg(IN(tile->def, OF).val)->name,
-			  rows ? "its tiles are no whole number of them"
-			       : "its rows are not known to begin at multiples of them");
-	diag_remedy(k->ctx, m,
-		    rows ? "give the tile an extent that is a multiple of %d"
-			 : "say where the distance between rows is a multiple of %d, as "
-			   "where N %% %d == 0, or leave via out",
-		    (int)n, (int)n);
+	diag(k->ctx, copy->loc, D_E0405,
+	     rows ? "vectors of %d bytes are %d elements of '%s', and its tiles are no whole "
+		    "number "
+		    "of them\n"
+		    "give the tile an extent that is a multiple of %d"
+		  : "vectors of %d bytes are %d elements of '%s', and its rows are not known to "
+		    "begin "
+		    "at multiples of them\n"
+		    "say where the distance between rows is a multiple of %d, as where N %% %d == "
+		    "0, "
+		    "or leave via out",
+	     (int)widest_access(k), (int)n, tensor_arg(IN(tile->def, OF).val)->name, (int)n,
+	     (int)n);
 	return false;
 }
 

@@ -109,7 +109,7 @@ static const char *tiles_str(const Kernel *k, const Tiles *t)
 	const char *all = "";
 	PtrMap seen = {.arena = ctx_arena(k->ctx)};
 	for (int i = 0; i < t->n; i++) {
-		const char *text = ctx_str(k->ctx, layout_str(k->ctx, t->at[i]->type->layout));
+		const char *text = layout_str(k->ctx, t->at[i]->type->layout);
 		if (!ptrmap_get(&seen, text))
 			all = *all ? ctx_strf(k->ctx, "%s, %s", all, text) : text;
 		ptrmap_set(&seen, text, (void *)(uintptr_t)text);
@@ -120,12 +120,11 @@ static const char *tiles_str(const Kernel *k, const Tiles *t)
 static void other_shape(Kernel *k, const Tiles *t, const Op *op)
 {
 	bool mma = kernel_multiplies(k);
-	diag_remedy(k->ctx,
-		    diag(k->ctx, op->loc, D_E0405, "a tile of %s is read, %s is %s",
-			 layout_str(k->ctx, op->out->type->layout),
-			 mma ? "the accumulator's" : "the largest", tiles_str(k, t)),
-		    mma ? "an epilogue reads tiles of the accumulator's shape"
-			: "read tiles of that shape, or of one row or one column of it");
+	diag(k->ctx, op->loc, D_E0405, "a tile of %s is read, %s is %s\n%s",
+	     layout_str(k->ctx, op->out->type->layout), mma ? "the accumulator's" : "the largest",
+	     tiles_str(k, t),
+	     mma ? "an epilogue reads tiles of the accumulator's shape"
+		 : "read tiles of that shape, or of one row or one column of it");
 }
 
 static void adopt_rest(Kernel *k, const Tiles *t)
@@ -143,11 +142,10 @@ static void adopt_rest(Kernel *k, const Tiles *t)
 
 static void two_orders(Kernel *k, const Op *op)
 {
-	diag_remedy(k->ctx,
-		    diag(k->ctx, op->loc, D_E0405,
-			 "two tiles that are used together here are distributed over registers in "
-			 "two ways, each as its mma requires"),
-		    "give both mma the same N and the same arrangement");
+	diag(k->ctx, op->loc, D_E0405,
+	     "two tiles that are used together here are distributed over registers in two ways, "
+	     "each as its mma requires\n"
+	     "give both mma the same N and the same arrangement");
 }
 
 static void check_alike(Kernel *k, const Op *op)
@@ -174,12 +172,11 @@ static void check_groups(Kernel *k, const Op *op)
 		if (!whole->type->tv || spread_beside(k, whole->type, part->type) ||
 		    !type_broadcasts(k->ctx, part->type, whole->type))
 			continue;
-		diag_remedy(k->ctx,
-			    diag(k->ctx, op->loc, D_E0405,
-				 "an element of one tile here is for %d columns of another, which "
-				 "threads do not hold together",
-				 val_extent(whole, 1) / val_extent(part, 1)),
-			    "groups of 16, 32, 64 or 128 columns are");
+		diag(k->ctx, op->loc, D_E0405,
+		     "an element of one tile here is for %d columns of another, which threads do "
+		     "not hold together\n"
+		     "groups of 16, 32, 64 or 128 columns are",
+		     val_extent(whole, 1) / val_extent(part, 1));
 		return;
 	}
 }
@@ -210,12 +207,11 @@ static void check_rows(Kernel *k, const Op *op)
 	int n = !rows ? 0 : tv_exchanges(IN(op, X).val->type, op->out->type, all, MOST);
 	for (int i = 0; i < n; i++)
 		if (all[i].step >= LANES) {
-			diag_remedy(
-				k->ctx,
-				diag(k->ctx, op->loc, D_E0405,
-				     "a row of this tile lies in the registers of several warps, "
-				     "and shuffles exchange within one"),
-				"%s", along_m(k));
+			diag(k->ctx, op->loc, D_E0405,
+			     "a row of this tile lies in the registers of several warps, and "
+			     "shuffles exchange within one\n"
+			     "%s",
+			     along_m(k));
 			return;
 		}
 }
@@ -238,12 +234,10 @@ static void check_operand(Kernel *k, const Op *mma, int i)
 	const Val *v = mma->in[i].val;
 	if (!is_registers(v) || reads_operand(k->ctx, mma, i))
 		return;
-	diag_remedy(
-		k->ctx,
-		diag(k->ctx, mma->loc, D_E0405,
-		     "operand %c lies in registers as %s, which is not as the mma reads it there",
-		     "?AB"[i], layout_str(k->ctx, v->type->tv)),
-		"%s", remedy);
+	diag(k->ctx, mma->loc, D_E0405,
+	     "operand %c lies in registers as %s, which is not as the mma reads it there\n"
+	     "%s",
+	     "?AB"[i], layout_str(k->ctx, v->type->tv), remedy);
 }
 
 /* An operand that no accumulator has to do with, as a tile, is spread as its mma reads it. */

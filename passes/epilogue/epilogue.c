@@ -157,15 +157,6 @@ static Fit whole_units(const Epilogue *e, const Ix *elements, const Ix **bytes)
 	return v ? FIT_YES : FIT_NO;
 }
 
-static const char *text_of(const Kernel *k, const Ix *x)
-{
-	Buf b = {0};
-	ix_print(x, &b);
-	const char *s = ctx_str(k->ctx, b.s);
-	buf_free(&b);
-	return s;
-}
-
 static Fit both(Fit a, Fit b)
 {
 	return a == FIT_NO || b == FIT_NO ? FIT_NO : a == FIT_LAUNCH ? a : b;
@@ -184,7 +175,7 @@ static Fit strides_legal(const Epilogue *e, const char **why)
 			*why = ctx_strf(e->k->ctx,
 					"its stride of %s bytes is not a multiple of 16 (PTX ISA, "
 					"tensor maps)",
-					text_of(e->k, apart));
+					ix_text(e->k->ctx, apart));
 		all = both(all, one);
 	}
 	return all;
@@ -201,7 +192,7 @@ static Fit legal(const Epilogue *e, const char **why)
 		*why = ctx_strf(e->k->ctx,
 				"its rows of %s bytes are not a multiple of 16, which TMA stores "
 				"whole",
-				text_of(e->k, length));
+				ix_text(e->k->ctx, length));
 	return both(strides, row);
 }
 
@@ -219,11 +210,10 @@ static void direct(const Epilogue *e, const char *why)
 	int64_t given = given_slots(e);
 	why_direct(e->k, tensor, why);
 	if (given > 0)
-		diag_remedy(c,
-			    diag(c, e->store->loc, D_E0407,
-				 "staging %lld, but %s is stored from registers, without TMA: %s",
-				 (long long)given, tensor->name, why),
-			    "write staging 0");
+		diag(c, e->store->loc, D_E0407,
+		     "staging %lld, but %s is stored from registers, without TMA: %s\n"
+		     "write staging 0",
+		     (long long)given, tensor->name, why);
 	else if (target_has(e->k->target, FT_TMA))
 		diag(c, e->store->loc, D_N0401, "%s is stored from registers, without TMA: %s",
 		     tensor->name, why);

@@ -257,10 +257,9 @@ void put_loaders(Kernel *k, Op *producer, const Block *body)
 void load_by_all(Kernel *k, Op *role, int warps)
 {
 	if (loads_of(k, role->body, true).of.n && lane_warps(k, role->body, warps) != warps)
-		diag_remedy(k->ctx,
-			    diag(k->ctx, k->loc, D_E0407,
-				 "%d warps do not share out what threads load: each takes as much",
-				 warps),
-			    "write roles cooperative, in which warps of their own load");
+		diag(k->ctx, k->loc, D_E0407,
+		     "%d warps do not share out what threads load: each takes as much\n"
+		     "write roles cooperative, in which warps of their own load",
+		     warps);
 	set_warps(k, role->body, 0, warps);
 }

@@ -191,26 +191,28 @@ static bool groups_fit(Kernel *k, Needs n, int groups, int more)
 	return needs_all(n) * groups / more + OVERHEAD <= room;
 }
 
+static void too_many(Kernel *k, Loc loc, Needs n, int limit, int groups, const char *what,
+		     const char *remedy)
+{
+	DiagMsg *m = diag(k->ctx, loc, D_E0402,
+			  "%s %stake%s %d registers a thread on %d warpgroup%s; with %d for "
+			  "addresses that is more than the %d available%s\n%s",
+			  what, what_beside(n), n.tiles > 1 ? "" : "s", needs_all(n), groups,
+			  groups > 1 ? "s" : "", OVERHEAD, limit, what_shares(k), remedy);
+	say_most(k, m, n);
+}
+
 /* Of several tiles none is the one to blame. */
 static void too_many_tiles(Kernel *k, TiledMma t, Loc loc, Needs n, int limit)
 {
 	int groups = tiled_mma_warpgroups(t);
-	DiagMsg *m = diag(k->ctx, loc, D_E0402,
-			  "the %d tiles in registers %stake %d registers a thread on %d "
-			  "warpgroup%s; with %d for addresses that is more than the %d available%s",
-			  n.tiles, what_beside(n), needs_all(n), groups, groups > 1 ? "s" : "",
-			  OVERHEAD, limit, what_shares(k));
-	say_most(k, m, n);
+	const char *or = "";
 	if (kernel_pingpong(k))
-		diag_remedy(
-			k->ctx, m,
-			"take smaller tiles, or roles cooperative: under pingpong each warpgroup "
-			"multiplies a whole one");
+		or = ", or roles cooperative: under pingpong each warpgroup multiplies a whole one";
 	else if (groups_fit(k, n, groups, groups + 1))
-		diag_remedy(k->ctx, m, "take smaller tiles, or more warpgroups: * (%d,1,1)",
-			    (groups + 1) * t.warps);
-	else
-		diag_remedy(k->ctx, m, "take smaller tiles");
+		or = ctx_strf(k->ctx, ", or more warpgroups: * (%d,1,1)", (groups + 1) * t.warps);
+	too_many(k, loc, n, limit, groups, ctx_strf(k->ctx, "the %d tiles in registers", n.tiles),
+		 ctx_strf(k->ctx, "take smaller tiles%s", or));
 }
 
 /* A row that is reduced has to be one of a narrower tile, too. */
@@ -226,21 +228,18 @@ static const char *in_parts(const Kernel *k)
 static void too_large_tile(Kernel *k, TiledMma t, Loc loc, Needs n, int limit)
 {
 	int groups = tiled_mma_warpgroups(t), columns = most_columns(t, n, limit);
-	DiagMsg *m = diag(k->ctx, loc, D_E0402,
-			  "the accumulator of %d x %d %stakes %d registers a thread on %d "
-			  "warpgroup%s; with %d for addresses that is more than the %d available%s",
-			  t.m, t.n, what_beside(n), needs_all(n), groups, groups > 1 ? "s" : "",
-			  OVERHEAD, limit, what_shares(k));
-	say_most(k, m, n);
+	const char *remedy;
 	if (columns <= 0)
-		diag_remedy(k->ctx, m, "no tile of %d rows fits: take fewer", t.m);
+		remedy = ctx_strf(k->ctx, "no tile of %d rows fits: take fewer", t.m);
 	else if (n.read && n.b) /* other columns may be read, and leave, in other ways */
-		diag_remedy(k->ctx, m, "take a tile of fewer columns%s", in_parts(k));
+		remedy = ctx_strf(k->ctx, "take a tile of fewer columns%s", in_parts(k));
 	else if (n.read < n.acc)
-		diag_remedy(k->ctx, m, "the largest tile of %d rows that fits is %d x %d", t.m, t.m,
-			    columns);
+		remedy = ctx_strf(k->ctx, "the largest tile of %d rows that fits is %d x %d", t.m,
+				  t.m, columns);
 	else /* a smaller tile may leave by other ways, and take less */
-		diag_remedy(k->ctx, m, "a tile of %d x %d fits", t.m, columns);
+		remedy = ctx_strf(k->ctx, "a tile of %d x %d fits", t.m, columns);
+	too_many(k, loc, n, limit, groups, ctx_strf(k->ctx, "the accumulator of %d x %d", t.m, t.n),
+		 remedy);
 }
 
 static void check_registers(Kernel *k, TiledMma t, Loc loc, Needs n, int limit)
@@ -355,17 +354,14 @@ static void alike(Kernel *k, int warps, int regs)
 static bool check_schedule(Kernel *k, const Op *mma)
 {
 	if (!mma && is_split(k))
-		diag_remedy(k->ctx,
-			    diag(k->ctx, k->loc, D_E0407,
-				 "roles %s split loads from an mma, and kernel %s has none",
-				 attrs_str(&k->attrs, A_ROLES, ""), k->name),
-			    "write: roles none;");
+		diag(k->ctx, k->loc, D_E0407,
+		     "roles %s split loads from an mma, and kernel %s has none\n"
+		     "write: roles none;",
+		     attrs_str(&k->attrs, A_ROLES, ""), k->name);
 	else if (kernel_pingpong(k) && !attrs_int(&k->attrs, A_PERSISTENT, 0))
-		diag_remedy(
-			k->ctx,
-			diag(k->ctx, k->loc, D_E0407,
-			     "pingpong without persistent: with one tile a CTA there are no turns"),
-			"write: roles pingpong; persistent;");
+		diag(k->ctx, k->loc, D_E0407,
+		     "pingpong without persistent: with one tile a CTA there are no turns\n"
+		     "write: roles pingpong; persistent;");
 	return !pass_failed(k);
 }
 
@@ -377,11 +373,10 @@ static bool check_threads(Kernel *k, int threads, Loc loc)
 		diag(k->ctx, loc, D_E0402, "%d threads are more than the %d of a CTA", threads,
 		     t->max_threads);
 	else if (ctas * threads > t->sm_threads)
-		diag_remedy(k->ctx,
-			    diag(k->ctx, loc, D_E0402,
-				 "%d CTAs of %d threads are more than the %d threads of an SM",
-				 ctas, threads, t->sm_threads),
-			    "ctas %d fits", t->sm_threads / threads);
+		diag(k->ctx, loc, D_E0402,
+		     "%d CTAs of %d threads are more than the %d threads of an SM\n"
+		     "ctas %d fits",
+		     ctas, threads, t->sm_threads, t->sm_threads / threads);
 	return !pass_failed(k);
 }
 
@@ -414,12 +409,10 @@ static void without_mma(Kernel *k)
 {
 	int threads = (int)attrs_int(&k->attrs, A_BLOCK, 0), tiles = needs_all(needs_of(k));
 	if (threads < WARP_THREADS) {
-		diag_remedy(k->ctx,
-			    diag(k->ctx, k->loc, D_E0407,
-				 "kernel %s multiplies nothing, and nothing says how many threads "
-				 "it has",
-				 k->name),
-			    "write block=128 behind the kernel's name");
+		diag(k->ctx, k->loc, D_E0407,
+		     "kernel %s multiplies nothing, and nothing says how many threads it has\n"
+		     "write block=128 behind the kernel's name",
+		     k->name);
 		return;
 	}
 	if (!check_threads(k, threads, k->loc))

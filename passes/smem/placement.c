@@ -74,9 +74,7 @@ static const char *sum(Kernel *k, int64_t barrier_bytes)
 					       attrs_int(&op->attrs, A_GROUPS, 1)),
 				   (long long)type_slot_bytes(op->out->type));
 	buf_printf(&b, "barriers %lld", (long long)barrier_bytes);
-	const char *s = ctx_str(k->ctx, b.s);
-	buf_free(&b);
-	return s;
+	return ctx_buf(k->ctx, &b);
 }
 
 static int64_t slots_of(const Kernel *k)
@@ -90,17 +88,15 @@ static void over_budget(Kernel *k, int64_t total, int64_t barrier_bytes, int64_t
 	const Op *ring = kernel_find(k, OP_RING);
 	int64_t slots = slots_of(k), fit = max * slots / total;
 	int ctas = kernel_ctas(k);
-	DiagMsg *m =
-		diag(k->ctx, ring ? ring->loc : k->loc, D_E0401,
-		     "%s = %lld bytes of shared memory, over the %lld (%lld KiB) of %s",
-		     sum(k, barrier_bytes), (long long)total, (long long)max, (long long)max / KIB,
-		     ctas > 1 ? ctx_strf(k->ctx, "each of %d CTAs of an SM", ctas) : "a CTA");
-	if (fit >= 2)
-		diag_remedy(k->ctx, m, "%lld stages fit", (long long)fit);
-	else
-		diag_remedy(k->ctx, m, "use a smaller tile%s: not %s of this one fit%s",
-			    ctas > 1 ? " or fewer ctas" : "", fit ? "even 2 stages" : "one stage",
-			    fit ? "" : "s");
+	const char *remedy =
+		fit >= 2 ? ctx_strf(k->ctx, "%lld stages fit", (long long)fit)
+			 : ctx_strf(k->ctx, "use a smaller tile%s: not %s of this one fit%s",
+				    ctas > 1 ? " or fewer ctas" : "",
+				    fit ? "even 2 stages" : "one stage", fit ? "" : "s");
+	diag(k->ctx, ring ? ring->loc : k->loc, D_E0401,
+	     "%s = %lld bytes of shared memory, over the %lld (%lld KiB) of %s\n%s",
+	     sum(k, barrier_bytes), (long long)total, (long long)max, (long long)max / KIB,
+	     ctas > 1 ? ctx_strf(k->ctx, "each of %d CTAs of an SM", ctas) : "a CTA", remedy);
 }
 
 PASS_OF(smem)

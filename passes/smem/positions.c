@@ -100,12 +100,11 @@ static bool is_known(const Walk *w, Loc loc, const Ix *x)
 	if (x)
 		return true;
 	if (!w->counts)
-		diag_remedy(w->k->ctx,
-			    diag(w->k->ctx, loc, D_E0407,
-				 "how often pipeline %s is filled before this depends on a loop "
-				 "with other iterations each time: no expression counts them",
-				 w->ring),
-			    "fill what follows through a pipeline of its own");
+		diag(w->k->ctx, loc, D_E0407,
+		     "how often pipeline %s is filled before this depends on a loop with other "
+		     "iterations each time: no expression counts them\n"
+		     "fill what follows through a pipeline of its own",
+		     w->ring);
 	return false;
 }
 

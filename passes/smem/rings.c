@@ -157,18 +157,14 @@ static bool check_stages(Kernel *k, const Op *ring, int64_t fit, int inflight)
 	int stages = (int)attrs_int(&ring->attrs, A_SLOTS, 0);
 	if (stages > inflight || fit < 1)
 		return true;
-	DiagMsg *m =
-		diag(k->ctx, ring->loc, D_E0406,
-		     "pipeline %s has %d stage%s with %d wgmma group%s in flight: a load would "
-		     "wait for a slot that is never released",
-		     ring->sym[0], stages, stages > 1 ? "s" : "", inflight,
-		     inflight > 1 ? "s" : "");
-	if (fit > inflight)
-		diag_remedy(k->ctx, m, "use at least %d stages, or inflight %d", inflight + 1,
-			    stages - 1);
-	else
-		diag_remedy(k->ctx, m, "use inflight %d: %d stages do not fit", stages - 1,
-			    inflight + 1);
+	int more = inflight + 1, fewer = stages - 1;
+	diag(k->ctx, ring->loc, D_E0406,
+	     "pipeline %s has %d stage%s with %d wgmma group%s in flight: a load would wait for a "
+	     "slot that is never released\n%s",
+	     ring->sym[0], stages, stages > 1 ? "s" : "", inflight, inflight > 1 ? "s" : "",
+	     fit > inflight
+		     ? ctx_strf(k->ctx, "use at least %d stages, or inflight %d", more, fewer)
+		     : ctx_strf(k->ctx, "use inflight %d: %d stages do not fit", fewer, more));
 	return false;
 }
 

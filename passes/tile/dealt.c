@@ -32,10 +32,10 @@ void tickets_check(Kernel *k, const Plane *p)
 {
 	for (size_t i = 0; i < COUNTOF(refused) && tickets_drawn(k); i++)
 		if (refused[i].asked(k, p))
-			diag_remedy(k->ctx,
-				    diag(k->ctx, p->grid->loc, D_E0407,
-					 "persistent dynamic goes without %s", refused[i].what),
-				    "%s", refused[i].remedy);
+			diag(k->ctx, p->grid->loc, D_E0407,
+			     "persistent dynamic goes without %s\n"
+			     "%s",
+			     refused[i].what, refused[i].remedy);
 }
 
 /* How many more trips a loop in a tile makes for each 1 of a name of the grid; 0: none does, or

@@ -105,19 +105,16 @@ void groups_check(Kernel *k, const Plane *p)
 	if (!p->grid->nin)
 		return;
 	if (p->shares > 1)
-		diag_remedy(k->ctx,
-			    diag(k->ctx, p->grid->loc, D_E0407,
-				 "a grid over groups goes without sums workspace: as many CTAs are "
-				 "launched as there may be tiles, and all would have to run at "
-				 "one time"),
-			    "leave it out of the schedule; split_k in a cluster shares the k of a "
-			    "group's tiles");
+		diag(k->ctx, p->grid->loc, D_E0407,
+		     "a grid over groups goes without sums workspace: as many CTAs are launched as "
+		     "there may be tiles, and all would have to run at one time\n"
+		     "leave it out of the schedule; split_k in a cluster shares the k of a group's "
+		     "tiles");
 	if (loop)
-		diag_remedy(k->ctx,
-			    diag(k->ctx, loop->loc, D_E0407,
-				 "a loop over a group goes without groups in its grid, which lie "
-				 "along the rows of the output"),
-			    "write for k in gA[m], over all of k, or write a kernel for each");
+		diag(k->ctx, loop->loc, D_E0407,
+		     "a loop over a group goes without groups in its grid, which lie along the "
+		     "rows of the output\n"
+		     "write for k in gA[m], over all of k, or write a kernel for each");
 }
 
 /* Where a CTA has one tile, its group follows from the CTA's number: what names it on the way is

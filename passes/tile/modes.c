@@ -46,19 +46,17 @@ static bool is_multiple(const Flat *f, const Ix *x, int64_t of)
 
 static void crosses(const Flat *f, int mode, int64_t extent, const Ix *part)
 {
-	Buf b = {0};
 	int64_t v;
-	ix_print(part, &b);
-	DiagMsg *m = diag(f->k->ctx, f->of->loc, D_E0405,
-			  "a tile of %lld along mode %d of %s may lie in two parts of %s elements, "
-			  "each of which is a mode of its own to TMA",
-			  (long long)extent, mode, IN(f->of, OF).val->name, b.s);
-	if (ix_is_const(part, &v))
-		diag_remedy(f->k->ctx, m, "take a tile whose extent divides %s", b.s);
-	else
-		diag_remedy(f->k->ctx, m, "state it: where %s %% %lld == 0", b.s,
-			    (long long)extent);
-	buf_free(&b);
+	const char *each = ix_text(f->k->ctx, part);
+	diag(f->k->ctx, f->of->loc, D_E0405,
+	     "a tile of %lld along mode %d of %s may lie in two parts of %s elements, each of "
+	     "which "
+	     "is a mode of its own to TMA\n%s",
+	     (long long)extent, mode, IN(f->of, OF).val->name, each,
+	     ix_is_const(part, &v)
+		     ? ctx_strf(f->k->ctx, "take a tile whose extent divides %s", each)
+		     : ctx_strf(f->k->ctx, "state it: where %s %% %lld == 0", each,
+				(long long)extent));
 }
 
 /* Coordinates are divided by it. */

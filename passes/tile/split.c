@@ -34,8 +34,10 @@ bool split_by_workspace(const Kernel *k)
 
 static bool refuse(Kernel *k, Loc loc, const char *why, const char *remedy)
 {
-	diag_remedy(k->ctx, diag(k->ctx, loc, D_E0407, "split_k %d: %s", (int)split_parts(k), why),
-		    "%s", remedy);
+	diag(k->ctx, loc, D_E0407,
+	     "split_k %d: %s\n"
+	     "%s",
+	     (int)split_parts(k), why, remedy);
 	return false;
 }
 

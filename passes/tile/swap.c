@@ -29,8 +29,10 @@ static bool is_turned(const Swap *w, const Val *v)
 static void refuse(const Swap *w, const Op *op, const char *what, const char *remedy)
 {
 	if (!pass_failed(w->k))
-		diag_remedy(w->k->ctx, diag(w->k->ctx, op->loc, D_E0407, "'swap': %s", what), "%s",
-			    remedy);
+		diag(w->k->ctx, op->loc, D_E0407,
+		     "'swap': %s\n"
+		     "%s",
+		     what, remedy);
 }
 
 /* ------------------------------------------------------------------ which are transposed */

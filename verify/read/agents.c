@@ -74,7 +74,7 @@ void read_by_warp(Reader *r)
 void read_put_warp(Reader *r, View *v, int warp)
 {
 	Ctx *c = r->p->k->ctx;
-	const Ix *lane = ix_sym(c, ctx_str(c, "lane"));
+	const Ix *lane = ix_sym(c, "lane");
 	const Ix *tid = ix_add(c, lane, ix_const(c, 32 * warp));
 	vec_push(r->p->arena, &v->names, ((Named){r->warp, ix_const(c, warp)}));
 	vec_push(r->p->arena, &v->names, ((Named){r->tid, tid}));

@@ -11,13 +11,16 @@
 
 enum { NAMED_BARRIERS = 16, SHORT_TRIPS = 16 };
 
-bool read_problem(Reader *r, DiagId code, Loc loc, const char *text)
+bool read_problem(Reader *r, DiagId code, Loc loc, const char *fmt, ...)
 {
+	va_list ap;
+	va_start(ap, fmt);
 	if (!r->p->problem) {
 		r->p->code = code;
 		r->p->loc = loc;
-		r->p->problem = text;
+		r->p->problem = ctx_vstrf(r->p->k->ctx, fmt, ap);
 	}
+	va_end(ap);
 	return false;
 }
 
@@ -25,7 +28,7 @@ bool read_limit(Reader *r, LimitId limit, Loc loc)
 {
 	if (!r->p->problem)
 		r->p->limit = limit;
-	return read_problem(r, D_W0412, loc, limit_text(r->p->k->ctx, limit));
+	return read_problem(r, D_W0412, loc, "%s", limit_text(r->p->k->ctx, limit));
 }
 
 /* ------------------------------------------------------------------ what counts */
@@ -397,7 +400,7 @@ static void read_put_rank(Reader *r, View *v, int rank)
 	const Ix *ctas = ix_const(c, r->p->ctas), *at = ix_const(c, rank);
 	if (r->p->ctas == 1)
 		return;
-	const Ix *cluster = stage(v, ix_sym(c, ctx_str(c, "cluster")));
+	const Ix *cluster = stage(v, ix_sym(c, "cluster"));
 	const Ix *cta = ix_add(c, ix_mul(c, cluster, ctas), at);
 	vec_push(r->p->arena, &v->names, ((Named){ctx_str(c, "rank"), at}));
 	vec_push(r->p->arena, &v->names, ((Named){ctx_str(c, "cta"), cta}));
@@ -460,9 +463,8 @@ static bool names_differ(Reader *r)
 		for (int i = 0; (op_only_names(op) || read_is_loop(op)) && i < op->nsym; i++) {
 			if (ptrmap_get(&names, op->sym[i]))
 				return read_problem(r, D_W0411, op->loc,
-						    ctx_strf(r->p->k->ctx,
-							     "a kernel with two things called %s",
-							     op->sym[i]));
+						    "a kernel with two things called %s",
+						    op->sym[i]);
 			ptrmap_set(&names, op->sym[i], (void *)(uintptr_t)op);
 		}
 	return true;

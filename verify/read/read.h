@@ -93,8 +93,8 @@ typedef struct Reader {
 } Reader;
 
 Simple read_simple(Reader *r, const Ix *x);
-bool read_problem(Reader *r, DiagId code, Loc loc, const char *text); /* false */
-bool read_limit(Reader *r, LimitId limit, Loc loc);                   /* false: it was met */
+bool read_problem(Reader *r, DiagId code, Loc loc, const char *fmt, ...) PRINTF(4, 5); /* false */
+bool read_limit(Reader *r, LimitId limit, Loc loc);        /* false: it was met */
 bool read_is_constant(const Kernel *k, const Operand *in); /* of what is constant, or its map */
 bool read_counts(const Reader *r, const Op *op);           /* does anything here */
 bool read_is_aligned(const Op *op);                        /* asks for whole warps */

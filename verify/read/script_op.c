@@ -125,10 +125,9 @@ static bool find_arrivals(Reader *r, const Op *op, uint32_t *lanes)
 			return read_problem(r, D_W0411, op->loc,
 					    "an arrival at a rank that a run decides");
 		if (rank < 0 || rank >= r->p->ctas)
-			return read_problem(
-				r, D_E0411, op->loc,
-				ctx_strf(c, "an arrival at rank %d of a cluster of %d CTAs",
-					 (int)rank, r->p->ctas));
+			return read_problem(r, D_E0411, op->loc,
+					    "an arrival at rank %d of a cluster of %d CTAs",
+					    (int)rank, r->p->ctas);
 		lanes[rank] |= 1u << i;
 	}
 	return true;
@@ -224,8 +223,7 @@ static bool put_sync(Reader *r, const Op *op)
 	for (size_t i = 0; i < COUNTOF(plain_steps); i++)
 		if (plain_steps[i].of == op->kind)
 			return put_plain(r, op, plain_steps[i].step);
-	return read_problem(r, D_W0411, op->loc,
-			    ctx_strf(r->p->k->ctx, "the op %s", op_rows[op->kind].name));
+	return read_problem(r, D_W0411, op->loc, "the op %s", op_rows[op->kind].name);
 }
 
 /* ------------------------------------------------------------------ ops that access */
@@ -280,12 +278,10 @@ static bool put_load(Reader *r, const Op *op)
 static bool box_beyond(Reader *r, const Op *op, int64_t first)
 {
 	return read_problem(r, D_E0412, op->loc,
-			    ctx_strf(r->p->k->ctx,
-				     "a box of %d bytes from byte %lld of a slot of %%%s, which "
-				     "has %d",
-				     (int)read_box_bytes(op), (long long)first,
-				     IN(op, FROM).val->name,
-				     (int)type_slot_bytes(IN(op, FROM).val->type)));
+			    "a box of %d bytes from byte %lld of a slot of %%%s, which "
+			    "has %d",
+			    (int)read_box_bytes(op), (long long)first, IN(op, FROM).val->name,
+			    (int)type_slot_bytes(IN(op, FROM).val->type));
 }
 
 /* Where the lane decides it: each that may do it is within the slot. */
@@ -354,9 +350,8 @@ static bool find_rank(Reader *r, const Op *op, int *rank)
 		return read_problem(r, D_W0411, op->loc, "a read in a CTA that a run decides");
 	if (v < 0 || v >= r->p->ctas)
 		return read_problem(r, D_E0412, op->loc,
-				    ctx_strf(r->p->k->ctx,
-					     "a read in rank %d of a cluster of %d CTAs", (int)v,
-					     r->p->ctas));
+				    "a read in rank %d of a cluster of %d CTAs", (int)v,
+				    r->p->ctas);
 	*rank = (int)v;
 	return true;
 }
@@ -396,11 +391,8 @@ bool read_by_whole_warps(Reader *r, const Op *op)
 {
 	if (!read_is_aligned(op) || (r->lanes == 32 && !r->parted))
 		return true;
-	return read_problem(r, D_E0411, op->loc,
-			    ctx_strf(r->p->k->ctx,
-				     "%s is for whole warps, and some lanes go past it",
-				     op->kind == OP_LET ? "a let with here=1"
-							: op_rows[op->kind].name));
+	return read_problem(r, D_E0411, op->loc, "%s is for whole warps, and some lanes go past it",
+			    op->kind == OP_LET ? "a let with here=1" : op_rows[op->kind].name);
 }
 
 bool read_op(Reader *r, const Op *op)

@@ -33,15 +33,6 @@ bool read_takes_turns(Reader *r, Script *s, const Ix *tiles, const Ix *trip)
 	return false;
 }
 
-static const char *text_of(Reader *r, const Ix *x)
-{
-	Buf b = {0};
-	ix_print(x, &b);
-	const char *s = ctx_str(r->p->k->ctx, b.s);
-	buf_free(&b);
-	return s;
-}
-
 bool read_differ(Reader *r, int a, const Op *at, const Ix *x, int b, const Ix *y)
 {
 	const Machine *m = &r->p->m;
@@ -51,8 +42,6 @@ bool read_differ(Reader *r, int a, const Op *at, const Ix *x, int b, const Ix *y
 		r->p->differ = a == b ? ix_const(c, 1) : ix_new(c, IX_NE, x, y);
 	}
 	return read_problem(r, D_E0414, at->loc,
-			    ctx_strf(r->p->k->ctx,
-				     "the loop of %s runs %s times, and that of %s runs %s times",
-				     m->agents[a].name, text_of(r, x), m->agents[b].name,
-				     text_of(r, y)));
+			    "the loop of %s runs %s times, and that of %s runs %s times",
+			    m->agents[a].name, ix_text(c, x), m->agents[b].name, ix_text(c, y));
 }

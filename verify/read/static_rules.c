@@ -45,23 +45,20 @@ static void note_overlap(Reader *r, const Op *p, Extent a, const Op *q, Extent b
 /* Buffers may have bytes in common: a run shows whether they are used in turn. */
 static bool storage_apart(Reader *r)
 {
-	Ctx *c = r->p->k->ctx;
 	Extent a, b;
 	int64_t all = attrs_int(&r->p->k->attrs, A_SMEM, 0); /* what the launch gives */
 	for (const Op *p = kernel_first(r->p->k); p; p = p->next) {
 		if (!extent_of(p, &a))
 			continue;
 		if (a.lo < 0 || a.hi > all)
-			return read_problem(r, D_E0412, p->loc,
-					    ctx_strf(c, "%%%s lies outside shared memory",
-						     p->out->name));
+			return read_problem(r, D_E0412, p->loc, "%%%s lies outside shared memory",
+					    p->out->name);
 		for (const Op *q = p->next; q; q = q->next) {
 			if (!extent_of(q, &b) || b.lo >= a.hi || a.lo >= b.hi)
 				continue;
 			if (p->kind == OP_MBARRIER || q->kind == OP_MBARRIER)
-				return read_problem(r, D_E0412, q->loc,
-						    ctx_strf(c, "%%%s and %%%s share bytes",
-							     p->out->name, q->out->name));
+				return read_problem(r, D_E0412, q->loc, "%%%s and %%%s share bytes",
+						    p->out->name, q->out->name);
 			note_overlap(r, p, a, q, b);
 		}
 	}
@@ -135,11 +132,9 @@ static bool mask_right(Reader *r, const Op *op, int rank)
 				    "a load into CTAs that are known only at run time");
 	if (v > 0 && v < INT64_C(1) << r->p->ctas)
 		return true;
-	return read_problem(
-		r, D_E0413, op->loc,
-		ctx_strf(r->p->k->ctx,
-			 "rank %d loads into the CTAs of mask %lld, and ranks are 0 to %d", rank,
-			 (long long)v, r->p->ctas - 1));
+	return read_problem(r, D_E0413, op->loc,
+			    "rank %d loads into the CTAs of mask %lld, and ranks are 0 to %d", rank,
+			    (long long)v, r->p->ctas - 1);
 }
 
 static void add_part(Reader *r, BoxPart part)
@@ -215,12 +210,10 @@ static bool boxes_fill(Reader *r, int rank)
 		if (count_parts(r, op, rank) > MAX_PARTS)
 			return read_limit(r, LIMIT_PARTS, op->loc);
 		if (!parts_fill(r, op, rank, &full))
-			return read_problem(
-				r, D_E0413, op->loc,
-				ctx_strf(r->p->k->ctx,
-					 "the boxes loaded into %%%s do not cover its %d bytes, "
-					 "each once",
-					 op->out->name, (int)type_slot_bytes(op->out->type)));
+			return read_problem(r, D_E0413, op->loc,
+					    "the boxes loaded into %%%s do not cover its %d bytes, "
+					    "each once",
+					    op->out->name, (int)type_slot_bytes(op->out->type));
 		const Place *at = read_place(r, op->out);
 		for (int i = 0; i < at->slots; i++)
 			r->p->m.cells[read_first(r, at, rank) + i].full = full;
@@ -255,9 +248,8 @@ static bool counts_agree(Reader *r)
 		int64_t said = attrs_int(&IN(op, BARRIER).val->def->attrs, A_COUNT, n);
 		if (n != said)
 			return read_problem(r, D_E0411, op->loc,
-					    ctx_strf(r->p->k->ctx,
-						     "%%%s has count %d and is initialised with %d",
-						     IN(op, BARRIER).val->name, (int)said, (int)n));
+					    "%%%s has count %d and is initialised with %d",
+					    IN(op, BARRIER).val->name, (int)said, (int)n);
 	}
 	return true;
 }
@@ -281,12 +273,10 @@ static bool maps_there(Reader *r)
 			const char *name = map_missing(r, op->in[i].val);
 			for (int j = 0; name && j < r->p->m.ranks; j++)
 				if (comes_to(r, op, r->p->rank + j))
-					return read_problem(
-						r, D_E0412, op->loc,
-						ctx_strf(r->p->k->ctx,
-							 "%%%s is used where %s is 0, and the "
-							 "launch has no such map then",
-							 op->in[i].val->name, name));
+					return read_problem(r, D_E0412, op->loc,
+							    "%%%s is used where %s is 0, and the "
+							    "launch has no such map then",
+							    op->in[i].val->name, name);
 		}
 	return true;
 }

@@ -146,7 +146,7 @@ static void find_sizes(Search *s, int ctas)
 {
 	Ctx *c = s->ctx;
 	const Op *launch = kernel_find(s->k, OP_LAUNCH);
-	const Ix *each = ix_const(c, ctas), *all = ix_sym(c, ctx_str(c, "ctas"));
+	const Ix *each = ix_const(c, ctas), *all = ix_sym(c, "ctas");
 	for (int i = 0; i < s->w->n; i++)
 		ix_names(s->w->cond[i], add_of_kernel, s);
 	for (int i = 0; i < s->k->facts.n; i++)
@@ -164,7 +164,7 @@ static void find_sizes(Search *s, int ctas)
 	of->is = s->w->cluster;
 	of->few = true;
 	if (ctas == 1)
-		add_size(s, "cta", 0, INT32_MAX, 1)->is = ix_sym(c, ctx_str(c, "cluster"));
+		add_size(s, "cta", 0, INT32_MAX, 1)->is = ix_sym(c, "cluster");
 	find_numbers_found(s);
 	find_lists(s);
 }
@@ -247,8 +247,7 @@ static void find_conds(Search *s)
 		add_cond(s, s->k->facts.at[i].cond);
 	for (int i = 0; launch && i < launch->nix; i++)
 		add_cond(s, ix_new(c, IX_LE, one, launch->ix[i]));
-	add_cond(s, ix_new(c, IX_LT, ix_sym(c, ctx_str(c, "cluster")),
-			   ix_sym(c, ctx_str(c, "clusters"))));
+	add_cond(s, ix_new(c, IX_LT, ix_sym(c, "cluster"), ix_sym(c, "clusters")));
 	for (int i = 0; i < s->nconds; i++)
 		add_numbers(s, s->conds[i], true);
 	for (int i = 0; i < s->nconds; i++)

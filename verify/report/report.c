@@ -76,9 +76,7 @@ const char *report_why(const Program *p, const Why *w)
 {
 	Buf b = {0};
 	put_why(&p->m, w, &b);
-	const char *text = ctx_str(p->k->ctx, b.s);
-	buf_free(&b);
-	return text;
+	return ctx_buf(p->k->ctx, &b);
 }
 
 static void put_step(const Machine *m, const Step *st, Buf *b)
@@ -422,18 +420,15 @@ static const char *say_tree(Refuted *f, CheckResult *out)
 {
 	Program *p = f->p;
 	Ctx *c = p->k->ctx;
-	Buf text = {0};
+	Buf run = {0};
 	if (!tree_fails(f))
 		return why_not(f);
 	const Why *why = &f->replay.why;
-	put_why(&f->replay.own->m, why, &text);
-	out->why = ctx_str(c, text.s);
+	out->why = report_why(f->replay.own, why);
 	const Op *op = why->step ? why->step->op : NULL;
-	DiagMsg *msg = diag(c, op ? op->loc : p->k->loc, whys[why->id].code, "%s", text.s);
-	buf_free(&text);
-	put_run(f, &text);
-	diag_note(c, msg, p->k->loc, "a run that shows it%s", text.s);
-	buf_free(&text);
+	DiagMsg *msg = diag(c, op ? op->loc : p->k->loc, whys[why->id].code, "%s", out->why);
+	put_run(f, &run);
+	diag_note(c, msg, p->k->loc, "a run that shows it%s", ctx_buf(c, &run));
 	return NULL;
 }
 
@@ -470,8 +465,7 @@ static const char *say_differ(Refuted *f, CheckResult *out)
 	DiagMsg *msg = diag(c, p->loc, D_E0414, "%s", p->problem);
 	put_why(&f->replay.own->m, &f->replay.why, &text);
 	put_run(f, &text);
-	diag_note(c, msg, p->k->loc, "so %s", text.s);
-	buf_free(&text);
+	diag_note(c, msg, p->k->loc, "so %s", ctx_buf(c, &text));
 	return NULL;
 }
 

@@ -19,11 +19,6 @@ typedef struct {
 	IxFacts facts;
 } Deals;
 
-static bool wrong(const Deals *d, const Op *op, const char *text)
-{
-	return read_problem(d->r, D_W0411, op->loc, text);
-}
-
 static const Ix *seen(const Deals *d, const Ix *x)
 {
 	return ix_simplify(d->r->p->k->ctx, read_seen(d->r, x, d->r->p->rank), d->facts);
@@ -42,12 +37,13 @@ static bool read_launch(Deals *d)
 	const Op *launch = kernel_find(d->r->p->k, OP_LAUNCH);
 	int64_t lo, most, ctas = d->r->p->ctas;
 	if (!launch || !ix_is(IX(launch, Y), 1) || !ix_is(IX(launch, Z), 1))
-		return wrong(d, d->tickets, "tickets of CTAs that are not in one row");
+		return read_problem(d->r, D_W0411, d->tickets->loc,
+				    "tickets of CTAs that are not in one row");
 	ix_range(IX(launch, X), d->r->facts, &lo, &most);
 	IxFact *at = NEWN(d->r->p->arena, IxFact, d->r->facts.n + 2);
 	memcpy(at, d->r->facts.at, sizeof *at * (size_t)d->r->facts.n);
-	d->own = ix_sym(c, ctx_str(c, ctas == 1 ? "cta" : "cluster"));
-	d->all = ix_sym(c, ctx_str(c, ctas == 1 ? "ctas" : "clusters"));
+	d->own = ix_sym(c, ctas == 1 ? "cta" : "cluster");
+	d->all = ix_sym(c, ctas == 1 ? "ctas" : "clusters");
 	at[d->r->facts.n] = (IxFact){d->own->name, 0, most / ctas - 1, 1};
 	at[d->r->facts.n + 1] = (IxFact){d->all->name, 1, most / ctas, 1};
 	d->facts = (IxFacts){.at = at, .n = d->r->facts.n + 2};
@@ -110,8 +106,10 @@ static bool counts_tiles(const Deals *d)
 	const Ix *tiles = IX(d->tickets, TILES);
 	ix_range(seen(d, tiles), d->facts, &lo, &hi);
 	if (!is_alike(d, tiles) || !is_alike(d, d->listed))
-		return wrong(d, d->draw, "tickets of which CTAs, or turns, count other tiles");
-	return hi <= MOST_TILES || wrong(d, d->tickets, "tickets of more than 2^30 tiles");
+		return read_problem(d->r, D_W0411, d->draw->loc,
+				    "tickets of which CTAs, or turns, count other tiles");
+	return hi <= MOST_TILES ||
+	       read_problem(d->r, D_W0411, d->tickets->loc, "tickets of more than 2^30 tiles");
 }
 
 /* Those that CTAs begin with are all below the first that is drawn, which is no list's and none's
@@ -121,13 +119,17 @@ static bool begins_apart(const Deals *d, int64_t turns)
 	Ctx *c = d->r->p->k->ctx;
 	const Ix *begun = ix_mul(c, d->all, ix_const(c, turns));
 	if (!is_seen(d, IX(d->tickets, FIRST), d->own))
-		return wrong(d, d->tickets, "a first tile that is not that of the CTA's number");
+		return read_problem(d->r, D_W0411, d->tickets->loc,
+				    "a first tile that is not that of the CTA's number");
 	if (!is_seen(d, IX(d->tickets, STEP), d->all))
-		return wrong(d, d->tickets, "turns that are not as far apart as there are CTAs");
+		return read_problem(d->r, D_W0411, d->tickets->loc,
+				    "turns that are not as far apart as there are CTAs");
 	if (!is_seen(d, d->first, begun))
-		return wrong(d, d->draw, "tickets of other tiles than the turns are");
+		return read_problem(d->r, D_W0411, d->draw->loc,
+				    "tickets of other tiles than the turns are");
 	return is_no_less(d, d->listed, d->first) ||
-	       wrong(d, d->draw, "lists that end before the first tile that is drawn");
+	       read_problem(d->r, D_W0411, d->draw->loc,
+			    "lists that end before the first tile that is drawn");
 }
 
 bool read_deals(Reader *r, const Op *tickets, const Op *draw)
@@ -136,7 +138,8 @@ bool read_deals(Reader *r, const Op *tickets, const Op *draw)
 	d.first = IX(draw, FIRST);
 	d.listed = IX(draw, LISTED);
 	if (IX(draw, TILES) != IX(tickets, TILES))
-		return wrong(&d, draw, "tickets of other tiles than the turns are");
+		return read_problem(d.r, D_W0411, draw->loc,
+				    "tickets of other tiles than the turns are");
 	return read_launch(&d) && counts_tiles(&d) &&
 	       begins_apart(&d, attrs_int(&tickets->attrs, A_TURNS, 1));
 }

@@ -19,11 +19,6 @@ typedef struct {
 	int64_t count, ctas; /* CTAs of a semaphore; of a cluster */
 } Grid;
 
-static bool wrong(const Grid *g, const Op *op, DiagId code, const char *text)
-{
-	return read_problem(g->r, code, op->loc, text);
-}
-
 static bool is_workspace(const Kernel *k, const Val *v)
 {
 	if (v->type->kind == TY_TMAP && v->def)
@@ -87,31 +82,25 @@ static bool meet_between(const Grid *g, const Op *from, const Op *to)
 
 static bool in_order(const Grid *g, const Op *op, const Val *w, bool writes)
 {
-	Ctx *c = g->k->ctx;
 	const Op *top = top_of(op);
 	if (op_role(op) != g->role)
-		return wrong(g, op, D_W0411, "a workspace that several roles go to");
+		return read_problem(g->r, D_W0411, op->loc, "a workspace that several roles go to");
 	if (writes && !is_ahead(top, g->one))
-		return wrong(
-			g, op, D_E0412,
-			ctx_strf(c,
-				 "%%%s is written when the other CTAs were told already that it "
-				 "is there",
-				 w->name));
+		return read_problem(g->r, D_E0412, op->loc,
+				    "%%%s is written when the other CTAs were told already that it "
+				    "is there",
+				    w->name);
 	if (writes && !meet_between(g, top, g->one))
-		return wrong(
-			g, op, D_E0412,
-			ctx_strf(c,
-				 "the other CTAs are told of %%%s before all threads that write "
-				 "it have met",
-				 w->name));
+		return read_problem(g->r, D_E0412, op->loc,
+				    "the other CTAs are told of %%%s before all threads that write "
+				    "it have met",
+				    w->name);
 	if (!writes && (!is_ahead(g->one, top) || !meet_between(g, g->one, top)))
-		return wrong(
-			g, op, D_E0412,
-			ctx_strf(c,
-				 "%%%s is read, and nothing orders that behind what the other CTAs "
-				 "write",
-				 w->name));
+		return read_problem(
+			g->r, D_E0412, op->loc,
+			"%%%s is read, and nothing orders that behind what the other CTAs "
+			"write",
+			w->name);
 	return true;
 }
 
@@ -120,7 +109,7 @@ static bool in_order(const Grid *g, const Op *op, const Val *w, bool writes)
 static const Ix *of_cta(const Grid *g, const Ix *x, const Ix *group, const Ix *part)
 {
 	Ctx *c = g->k->ctx;
-	const Ix *rank = ix_sym(c, ctx_str(c, "rank"));
+	const Ix *rank = ix_sym(c, "rank");
 	const Ix *cluster = ix_add(c, ix_mul(c, group, ix_const(c, g->count)), part);
 	const Ix *cta = ix_add(c, ix_mul(c, cluster, ix_const(c, g->ctas)), rank);
 	for (bool more = true; more;) {
@@ -188,7 +177,8 @@ static bool in_place(const Grid *g, const Op *op, const Val *w, bool writes, int
 	const Ix *group = ix_sym(c, at[0].name), *part = ix_sym(c, at[1].name);
 	const Ix *rank = ix_sym(c, at[2].name);
 	if (!ix_is_const(tup_get(w->type->layout->stride, 0)->leaf, &step) || step < 1)
-		return wrong(g, op, D_W0411, "a workspace whose parts are not of a known size");
+		return read_problem(g->r, D_W0411, op->loc,
+				    "a workspace whose parts are not of a known size");
 	const Ix *offset = of_cta(g, IX(op, ELEMENT), group, part);
 	const Ix *whose = ix_simplify(c, ix_div(c, offset, ix_const(c, step)), facts);
 	const Ix *cluster = ix_div(c, whose, ix_const(c, g->ctas));
@@ -197,12 +187,11 @@ static bool in_place(const Grid *g, const Op *op, const Val *w, bool writes, int
 		      is_same(g, of, group, facts);
 	if (beside && writes)
 		beside = is_same(g, ix_mod(c, cluster, ix_const(c, g->count)), part, facts);
-	return beside || wrong(g, op, D_W0411,
-			       ctx_strf(c,
-					writes ? "a write of %%%s that may be another CTA's part"
-					       : "a read of %%%s that may be of a CTA with another "
-						 "semaphore",
-					w->name));
+	return beside || read_problem(g->r, D_W0411, op->loc,
+				      writes ? "a write of %%%s that may be another CTA's part"
+					     : "a read of %%%s that may be of a CTA with another "
+					       "semaphore",
+				      w->name);
 }
 
 /* ------------------------------------------------------------------ the semaphore */
@@ -213,7 +202,7 @@ static bool is_of_one(const Grid *g, const Op *some)
 	int64_t all =
 		32 * attrs_int(&g->role->attrs, A_ACTIVE, attrs_int(&g->role->attrs, A_WARPS, 0));
 	return some->kind == OP_IF && some->nix == 1 && IX(some, COND)->kind == IX_EQ &&
-	       IX(some, COND)->a == ix_sym(g->k->ctx, ctx_str(g->k->ctx, "tid")) &&
+	       IX(some, COND)->a == ix_sym(g->k->ctx, "tid") &&
 	       ix_is_const(IX(some, COND)->b, &tid) && tid >= first && tid < first + all;
 }
 
@@ -224,7 +213,8 @@ static bool find_ops(Grid *g)
 				: op_has(op, FX_ACQUIRE_GRID) ? &g->wait
 							      : NULL;
 		if (to && *to)
-			return wrong(g, op, D_W0411, "several meetings of a tile's CTAs");
+			return read_problem(g->r, D_W0411, op->loc,
+					    "several meetings of a tile's CTAs");
 		if (to)
 			*to = op;
 	}
@@ -234,20 +224,21 @@ static bool find_ops(Grid *g)
 static bool arrives_first(Grid *g)
 {
 	if (!g->arrive)
-		return wrong(g, g->wait, D_E0411,
-			     "it waits for ever: no CTA arrives at the semaphore");
+		return read_problem(g->r, D_E0411, g->wait->loc,
+				    "it waits for ever: no CTA arrives at the semaphore");
 	g->role = op_role(g->arrive);
 	g->one = g->role ? top_of(g->arrive) : NULL;
 	g->count = attrs_int(&g->wait->attrs, A_COUNT, 0);
 	if (!g->one || op_parent(g->arrive) != op_parent(g->wait) ||
 	    op_parent(g->arrive) != g->one || !is_of_one(g, g->one))
-		return wrong(g, g->arrive, D_W0411,
-			     "an arrival and a wait that are not one thread's of each CTA");
+		return read_problem(g->r, D_W0411, g->arrive->loc,
+				    "an arrival and a wait that are not one thread's of each CTA");
 	if (!is_ahead(g->arrive, g->wait))
-		return wrong(g, g->wait, D_E0411,
-			     "it waits for ever: each CTA arrives behind its wait");
+		return read_problem(g->r, D_E0411, g->wait->loc,
+				    "it waits for ever: each CTA arrives behind its wait");
 	if (attrs_int(&g->arrive->attrs, A_COUNT, 0) != g->count)
-		return wrong(g, g->wait, D_E0411, "the arrival and the wait are of other counts");
+		return read_problem(g->r, D_E0411, g->wait->loc,
+				    "the arrival and the wait are of other counts");
 	return true;
 }
 
@@ -260,17 +251,20 @@ static bool shares(Grid *g, int64_t *groups)
 	int64_t each = g->count * g->ctas, most = launch ? most_ctas(g, launch) : 0;
 	*groups = most / each;
 	if (*groups < 1 || ix_divisor(IX(launch, X), kernel_facts(g->k)) % each)
-		return wrong(g, g->wait, D_W0411,
-			     "a launch whose CTAs are not known to be whole groups of those that "
-			     "meet");
+		return read_problem(
+			g->r, D_W0411, g->wait->loc,
+			"a launch whose CTAs are not known to be whole groups of those that "
+			"meet");
 	IxFacts facts = ranges_of(g, g->wait, *groups, at);
 	const Ix *group = ix_sym(c, at[0].name), *part = ix_sym(c, at[1].name);
 	const Ix *want = ix_add(c, ix_mul(c, group, ix_const(c, g->ctas)), ix_sym(c, at[2].name));
 	if (!is_same(g, of_cta(g, IX(g->arrive, WHICH), group, part), want, facts) ||
 	    !is_same(g, of_cta(g, IX(g->wait, WHICH), group, part), want, facts))
-		return wrong(g, g->wait, D_W0411, "a semaphore of which other CTAs are not known");
+		return read_problem(g->r, D_W0411, g->wait->loc,
+				    "a semaphore of which other CTAs are not known");
 	return is_same(g, of_cta(g, IX(g->wait, WHO), group, part), part, facts) ||
-	       wrong(g, g->wait, D_W0411, "a wait that may have no first, or several");
+	       read_problem(g->r, D_W0411, g->wait->loc,
+			    "a wait that may have no first, or several");
 }
 
 bool read_grid(Reader *r)
@@ -282,13 +276,11 @@ bool read_grid(Reader *r)
 	for (const Op *op = kernel_first(g.k); op; op = op_next(op)) {
 		const Val *w = workspace_of(g.k, op);
 		if (w && !g.wait)
-			return wrong(&g, op, D_E0412,
-				     ctx_strf(g.k->ctx,
-					      "no CTA waits for what others write to %%%s",
-					      w->name));
+			return read_problem(g.r, D_E0412, op->loc,
+					    "no CTA waits for what others write to %%%s", w->name);
 		if (w && !is_access(op) && op != g.arrive && op != g.wait)
-			return wrong(&g, op, D_W0411,
-				     "a workspace that is not accessed by threads");
+			return read_problem(g.r, D_W0411, op->loc,
+					    "a workspace that is not accessed by threads");
 	}
 	if (!g.wait)
 		return true;

@@ -78,10 +78,8 @@ static bool too_few(Reader *r, int agent, int64_t needs, int64_t has)
 {
 	const Op *role = r->p->scripts[agent].role;
 	return read_problem(r, D_E0412, role->loc,
-			    ctx_strf(r->p->k->ctx,
-				     "role %s needs %d registers a thread and has %d in %s",
-				     role->sym[0], (int)needs, (int)has,
-				     r->p->m.agents[agent].name));
+			    "role %s needs %d registers a thread and has %d in %s", role->sym[0],
+			    (int)needs, (int)has, r->p->m.agents[agent].name);
 }
 
 bool read_registers(Reader *r)

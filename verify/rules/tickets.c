@@ -29,11 +29,6 @@ typedef struct {
 	const Ix *looked; /* at tickets of so many turns; NULL: not known, or all */
 } Tickets;
 
-static bool wrong(const Tickets *t, const Op *op, DiagId code, const char *text)
-{
-	return read_problem(t->r, code, op->loc, text);
-}
-
 static void note_run(void *user, const char *name)
 {
 	bool *run = user;
@@ -62,7 +57,8 @@ static bool find_draw(Tickets *t)
 		if (!is_draw(op))
 			continue;
 		if (t->draw)
-			return wrong(t, op, D_W0411, "tickets that are drawn in several places");
+			return read_problem(t->r, D_W0411, op->loc,
+					    "tickets that are drawn in several places");
 		t->draw = op;
 	}
 	return true;
@@ -153,7 +149,7 @@ static bool walk_if(Tickets *t, const Op *op)
 		const Ix *x = op->ix[i];
 		bool by_turns = x->kind == IX_LT && x->b == t->turns && is_known(t, seen(t, x->a));
 		if (!by_turns && ix_uses(x, t->turns->name))
-			return wrong(t, op, D_W0411, VAGUE);
+			return read_problem(t->r, D_W0411, op->loc, VAGUE);
 		x = seen(t, x);
 		if (!by_turns && ix_is(x, 0))
 			return true;
@@ -192,14 +188,15 @@ static bool walk_trip(Tickets *t, const Op *op, const Ix *v, const Ix *looked)
 	const Ix *turn = turn_of_trip(t, op, v, &step);
 	t->looked = looked;
 	if (!is_known(t, turn))
-		return wrong(t, op, D_W0411, VAGUE);
+		return read_problem(t->r, D_W0411, op->loc, VAGUE);
 	put(t, op->sym[0], v);
 	put_slots(t, op, v);
 	if (!walk(t, op->body))
 		return false;
 	if (t->looked == looked)
-		return wrong(t, op, D_E0411,
-			     "it never ends: in none of its turns it looks for the next ticket");
+		return read_problem(
+			t->r, D_E0411, op->loc,
+			"it never ends: in none of its turns it looks for the next ticket");
 	return true;
 }
 
@@ -210,7 +207,7 @@ static bool walk_turns(Tickets *t, const Op *op)
 	int64_t step;
 	const Ix *v = ix_sym(c, op->sym[0]), *one = ix_const(c, 1);
 	if (!turn_of_trip(t, op, v, &step))
-		return wrong(t, op, D_W0411, VAGUE);
+		return read_problem(t->r, D_W0411, op->loc, VAGUE);
 	if (!walk_trip(t, op, ix_const(c, 0), t->looked))
 		return false;
 	const Ix *more = ix_mul(c, v, ix_const(c, step));
@@ -219,8 +216,8 @@ static bool walk_turns(Tickets *t, const Op *op)
 		return false;
 	begin = ix_add(c, begin, ix_const(c, step));
 	if (!t->looked || simple(t, t->looked) != simple(t, begin))
-		return wrong(t, op, D_W0411,
-			     "a loop that looks at more or fewer tickets than it has turns");
+		return read_problem(t->r, D_W0411, op->loc,
+				    "a loop that looks at more or fewer tickets than it has turns");
 	t->looked = NULL;
 	return true;
 }
@@ -230,14 +227,15 @@ static bool walk_loop(Tickets *t, const Op *op)
 	const Ix *looked = t->looked;
 	for (int i = 0; i < op->nix; i++)
 		if (i != 1 && ix_uses(op->ix[i], t->turns->name))
-			return wrong(t, op, D_W0411, VAGUE);
+			return read_problem(t->r, D_W0411, op->loc, VAGUE);
 	if (ix_uses(IX(op, TO), t->turns->name))
 		return walk_turns(t, op);
 	put_slots(t, op, ix_sub(t->k->ctx, ix_sym(t->k->ctx, op->sym[0]), IX(op, FROM)));
 	if (!walk(t, op->body))
 		return false;
 	return t->looked == looked ||
-	       wrong(t, op, D_W0411, "a loop that looks for tickets in each of its trips");
+	       read_problem(t->r, D_W0411, op->loc,
+			    "a loop that looks for tickets in each of its trips");
 }
 
 /* Whether it is at the slot of the ticket that this warp comes to. */
@@ -275,7 +273,8 @@ static bool walk_draw(Tickets *t, const Op *op)
 	for (int rank = 0; rank < t->r->p->ctas; rank++)
 		t->drawn += lanes_at(t, op, rank);
 	return is_next(t, &IN(op, TO)) ||
-	       wrong(t, op, D_W0411, "a ticket that is not drawn into its turn's slot");
+	       read_problem(t->r, D_W0411, op->loc,
+			    "a ticket that is not drawn into its turn's slot");
 }
 
 /* Where all draw by turns it is so many tiles behind the first. */
@@ -294,9 +293,10 @@ static bool walk_ticket(Tickets *t, const Op *op)
 	bool next = is_seen(t, IX(op, TURN), t->looked);
 	if (op->kind == OP_TICKET_AT)
 		return (next && is_by_turns(t, op)) ||
-		       wrong(t, op, D_W0411, "a tile that is not the turn's");
+		       read_problem(t->r, D_W0411, op->loc, "a tile that is not the turn's");
 	if (!next || IX(op, TILES) != IX(t->tickets, TILES) || !is_next(t, &IN(op, FROM)))
-		return wrong(t, op, D_W0411, "a ticket that is not the one drawn in its turn");
+		return read_problem(t->r, D_W0411, op->loc,
+				    "a ticket that is not the one drawn in its turn");
 	t->looked = simple(t, ix_add(t->k->ctx, t->looked, ix_const(t->k->ctx, 1)));
 	return true;
 }
@@ -308,7 +308,7 @@ static bool walk_op(Tickets *t, const Op *op)
 	if (read_is_loop(op))
 		return walk_loop(t, op);
 	if (asks(t, op))
-		return wrong(t, op, D_W0411, VAGUE);
+		return read_problem(t->r, D_W0411, op->loc, VAGUE);
 	if (op->kind == OP_LET)
 		put(t, op->sym[0], stage(&t->view, IX(op, VALUE)));
 	if (HAS_IX(op, TURN) || is_draw(op))
@@ -347,12 +347,14 @@ bool read_tickets(Reader *r)
 		return false;
 	t.turns = ix_sym(t.k->ctx, t.tickets->sym[0]);
 	if (!t.draw)
-		return wrong(&t, t.tickets, D_E0411,
-			     "no ticket is drawn: nobody has a second turn");
+		return read_problem(t.r, D_E0411, t.tickets->loc,
+				    "no ticket is drawn: nobody has a second turn");
 	if (!tells_all(&t))
-		return wrong(&t, t.draw, D_W0411, "a ticket that some CTAs of the cluster hear of");
+		return read_problem(t.r, D_W0411, t.draw->loc,
+				    "a ticket that some CTAs of the cluster hear of");
 	if (!turn_of(&t, t.draw))
-		return wrong(&t, t.draw, D_W0411, "a ticket that is not drawn in every turn");
+		return read_problem(t.r, D_W0411, t.draw->loc,
+				    "a ticket that is not drawn in every turn");
 	if (!read_deals(r, t.tickets, t.draw))
 		return false;
 	t.ahead = attrs_int(&t.tickets->attrs, A_TURNS, 1);
@@ -360,7 +362,8 @@ bool read_tickets(Reader *r)
 	for (int w = 0; w < attrs_int(&t.k->attrs, A_BLOCK, 0) / LANES && right; w++)
 		right = walk_warp(&t, w);
 	if (right && t.draws != 1)
-		return wrong(&t, t.draw, D_W0411, "a ticket that is not drawn by one thread alone");
+		return read_problem(t.r, D_W0411, t.draw->loc,
+				    "a ticket that is not drawn by one thread alone");
 	return right;
 }
 

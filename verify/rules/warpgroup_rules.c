@@ -99,10 +99,9 @@ static bool go_together(Reader *r, const Script *a, const Script *b)
 	bool turn = a->turns == b->turns && a->turn == b->turn; /* they take the same tiles */
 	const Op *op = a == b ? NULL : parting(&a->items, turn ? &b->items : &nothing);
 	return !op || read_problem(r, D_E0411, op->loc,
-				   ctx_strf(r->p->k->ctx,
-					    "%s is for whole warpgroups, and some of "
-					    "the four warps go past it",
-					    op_rows[op->kind].name));
+				   "%s is for whole warpgroups, and some of "
+				   "the four warps go past it",
+				   op_rows[op->kind].name);
 }
 
 bool read_groups(Reader *r)

@@ -59,8 +59,8 @@ static bool alike(const Op *x, const Op *y)
 static const char *number_of(Reader *r, const Op *op, int i, char which)
 {
 	Ctx *c = r->p->k->ctx;
-	const char *name = ctx_str(c, ctx_strf(c, "%s %c of %d", IN(op, ENDS).val->name, which,
-					       r->p->found.n * 4 + i));
+	const char *name =
+		ctx_strf(c, "%s %c of %d", IN(op, ENDS).val->name, which, r->p->found.n * 4 + i);
 	vec_push(r->p->arena, &r->p->lists, name);
 	return name;
 }

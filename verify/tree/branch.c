@@ -9,27 +9,27 @@
 
 const char *branch_own(Ctx *c, int loop)
 {
-	return ctx_str(c, ctx_strf(c, "#own%d", loop));
+	return ctx_strf(c, "#own%d", loop);
 }
 
 const char *branch_rest(Ctx *c, int loop)
 {
-	return ctx_str(c, ctx_strf(c, "#rest%d", loop));
+	return ctx_strf(c, "#rest%d", loop);
 }
 
 const char *branch_count(Ctx *c, int count)
 {
-	return ctx_str(c, ctx_strf(c, "#count%d", count));
+	return ctx_strf(c, "#count%d", count);
 }
 
 const char *branch_trips(Ctx *c, int count, bool some)
 {
-	return ctx_str(c, ctx_strf(c, some ? "#trips%d" : "#below%d", count));
+	return ctx_strf(c, some ? "#trips%d" : "#below%d", count);
 }
 
 const char *branch_drawn(Ctx *c, int loop)
 {
-	return ctx_str(c, ctx_strf(c, "#drawn%d", loop));
+	return ctx_strf(c, "#drawn%d", loop);
 }
 
 /* ------------------------------------------------------------------ how often loops run */
@@ -188,8 +188,7 @@ static int number_of(Reader *r, const Op *op)
 /* The tile of a turn that is so far from the loop's, or of one by its number. */
 const char *branch_drawn_in(Ctx *c, const char *drawn, char from, int64_t turn)
 {
-	return from == '+' && !turn ? drawn
-				    : ctx_str(c, ctx_strf(c, "%s%c%d", drawn, from, (int)turn));
+	return from == '+' && !turn ? drawn : ctx_strf(c, "%s%c%d", drawn, from, (int)turn);
 }
 
 /* How far a tile's turn is from the loop's; INT64_MIN: it is not known. */
@@ -220,7 +219,7 @@ static void put_drawn(Reader *r, const Op *op, Shared *sh)
 {
 	Ctx *c = r->p->k->ctx;
 	const char *name = ctx_str(c, branch_drawn(c, number_of(r, op)));
-	const Ix *gone = ix_sym(c, ctx_str(c, "#gone"));
+	const Ix *gone = ix_sym(c, "#gone");
 	sh->drawn = -1;
 	for (const Op *at = op->body->first; at; at = at->next) {
 		if (at->kind != OP_TICKET_AT)
@@ -246,7 +245,7 @@ static bool put_counters(Reader *r, const Op *op, Shared *sh, int loop)
 		return read_limit(r, LIMIT_COUNTERS, op->loc);
 	put_first_drawn(r, op, ctx_str(c, branch_drawn(c, loop)));
 	for (int i = 0; i < n; i++) {
-		sh->counter[i] = ctx_str(c, ctx_strf(c, "#counter%d.%d", loop, i));
+		sh->counter[i] = ctx_strf(c, "#counter%d.%d", loop, i);
 		sh->start[i] = read_expr(r, for_start(op, 1 + i));
 		sh->begin[i] = bare(r, for_start(op, 1 + i));
 	}

@@ -12,7 +12,7 @@
 static const Ix *named(const Tree *t, const char *form, int i)
 {
 	Ctx *c = t->p->k->ctx;
-	return ix_sym(c, ctx_str(c, ctx_strf(c, form, i)));
+	return ix_sym(c, ctx_strf(c, form, i));
 }
 
 /* What stands for it where its class is not known: no fact holds of that. */
@@ -217,7 +217,7 @@ static const Ix *said_by(const Tree *t, const Scope *s, const Carried *k, const 
 {
 	Ctx *c = t->p->k->ctx;
 	return is_in_turn(k->of->up, s, k->agent) ? scope_put(t, s, k->agent, x)
-						  : ix_sym(c, ctx_str(c, "#gone"));
+						  : ix_sym(c, "#gone");
 }
 
 static void begin(const Tree *t, const Branch *b, const Scope *from, Scope *to)

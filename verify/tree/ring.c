@@ -501,12 +501,10 @@ static int64_t seen_in(Tree *t, const Refs *refs, int unit, int groups, const Ix
 	intptr_t *before = seen_before(t, &t->units[unit], refs->of[unit], at, parity);
 	if (*before)
 		return *before - 1;
-	Rewrite w = {
-		t, c, refs->of[unit], ix_sym(c, ctx_str(c, "#ref")), slots, 2 * slots, 1, 0, 1, 0,
-		0, 0};
+	Rewrite w = {t, c, refs->of[unit], ix_sym(c, "#ref"), slots, 2 * slots, 1, 0, 1, 0, 0, 0};
 	const Ix *slot = at, *whole = parity;
 	if (!w.ref)
-		w.ref = ix_sym(c, ctx_str(c, "#nowhere"));
+		w.ref = ix_sym(c, "#nowhere");
 	find_residue(&w, t->facts);
 	if (!ix_is_const(w.ref, NULL)) {
 		slot = placed(&w, at);

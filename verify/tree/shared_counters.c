@@ -78,7 +78,7 @@ static int counter_like(Merger *m, const Branch *b, int agent, int i)
 			return of;
 	if (of == MAX_CARRIED)
 		return -1;
-	const char *name = ctx_str(m->c, ctx_strf(m->c, "#carried%d", of));
+	const char *name = ctx_strf(m->c, "#carried%d", of);
 	t->carried[t->ncarried++] = (Carried){name, b, agent, i};
 	return of;
 }

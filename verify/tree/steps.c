@@ -48,7 +48,7 @@ static void put_word(void *user, const char *name)
 					    strcmp(name + n, "0") ? name + n : "");
 		buf_printf(&v->where, "%s %s is %s", v->where.n ? " and" : ", where", word,
 			   run_names[i].is);
-		v->x = ix_subst(v->c, v->x, name, ix_sym(v->c, ctx_str(v->c, word)));
+		v->x = ix_subst(v->c, v->x, name, ix_sym(v->c, word));
 	}
 }
 
@@ -61,10 +61,10 @@ const char *program_vague(const Program *p)
 		return p->vague;
 	ix_names(p->vague_x, put_word, &v);
 	ix_print(v.x, &b);
-	const char *text = ctx_strf(v.c, "%s%s", b.s, v.where.s ? v.where.s : "");
-	buf_free(&b);
+	if (v.where.n)
+		buf_add(&b, v.where.s, v.where.n);
 	buf_free(&v.where);
-	return text;
+	return ctx_buf(v.c, &b);
 }
 
 static void put_name(Maker *mk, const char *name, Num v)

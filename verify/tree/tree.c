@@ -131,7 +131,7 @@ static Branch *branch_new(Merger *m, Branch *up)
 	Branch *b = NEW(m->p->arena, Branch);
 	b->id = t->loops.n;
 	b->up = up;
-	b->name = ctx_str(m->c, ctx_strf(m->c, "#trip%d", b->id));
+	b->name = ctx_strf(m->c, "#trip%d", b->id);
 	b->period = b->first = b->last = 1;
 	vec_push(m->p->arena, &t->loops, b);
 	return b;
