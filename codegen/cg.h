@@ -171,11 +171,12 @@ LLVMValueRef cg_smem16(Cg *g, Operand buffer, const Ix *byte, int64_t plus);
 
 /* emit.c */
 void cg_block(Cg *g, const Block *b);
-/* emit_semaphore.c: PTX that touches global memory, of so many arguments at most; a semaphore of
- * the launch, by its number. */
-enum { CG_ON_MEMORY_MOST = 6 };
-LLVMValueRef cg_on_memory(Cg *g, LLVMTypeRef result, const char *text, const char *ties,
-			  LLVMValueRef *args, int n);
+/* Inline PTX. What acts stays where it is, however often, though nothing uses what it gives. */
+typedef enum { ASM_COMPUTES, ASM_ACTS } AsmEffect;
+LLVMValueRef cg_asm(Cg *g, AsmEffect effect, LLVMTypeRef result, const char *text, const char *ties,
+		    LLVMValueRef *args, int n);
+LLVMTypeRef cg_types(Cg *g, LLVMValueRef *of, int n); /* a struct of theirs, for several results */
+/* emit_semaphore.c: a semaphore of the launch, by its number */
 LLVMValueRef cg_semaphore(Cg *g, LLVMValueRef number);
 /* The tile that is drawn, none of those before `first`; `tiles` or more: there is none left. */
 LLVMValueRef cg_storage(Cg *g);                 /* of an i32 */

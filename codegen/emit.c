@@ -29,6 +29,29 @@ LLVMValueRef cg_call(Cg *g, const char *intrinsic, LLVMTypeRef overload, LLVMVal
 	return LLVMBuildCall2(g->b, type, f, args, (unsigned)n, "");
 }
 
+static LLVMTypeRef *types_of(Cg *g, LLVMValueRef *of, int n)
+{
+	LLVMTypeRef *types = NEWN(g->arena, LLVMTypeRef, n + 1);
+	for (int i = 0; i < n; i++)
+		types[i] = LLVMTypeOf(of[i]);
+	return types;
+}
+
+LLVMTypeRef cg_types(Cg *g, LLVMValueRef *of, int n)
+{
+	return LLVMStructTypeInContext(g->m->lc, types_of(g, of, n), (unsigned)n, false);
+}
+
+LLVMValueRef cg_asm(Cg *g, AsmEffect effect, LLVMTypeRef result, const char *text, const char *ties,
+		    LLVMValueRef *args, int n)
+{
+	LLVMTypeRef type = LLVMFunctionType(result, types_of(g, args, n), (unsigned)n, false);
+	LLVMValueRef f =
+		LLVMGetInlineAsm(type, text, strlen(text), ties, strlen(ties), effect == ASM_ACTS,
+				 false, LLVMInlineAsmDialectATT, false);
+	return LLVMBuildCall2(g->b, type, f, args, (unsigned)n, "");
+}
+
 LLVMBasicBlockRef cg_new_block(Cg *g, const char *name)
 {
 	return LLVMAppendBasicBlockInContext(g->m->lc, g->fn, name);
@@ -475,12 +498,8 @@ static bool is_accumulated(const Op *fill)
 /* x in a register, from here on. */
 static LLVMValueRef settled(Cg *g, LLVMValueRef x)
 {
-	static const char text[] = "mov.b32 $0, $1;";
-	LLVMTypeRef from = LLVMTypeOf(x), type = LLVMFunctionType(from, &from, 1, false);
-	const char *ties = from == g->m->i32 ? "=r,r" : "=f,f";
-	LLVMValueRef f = LLVMGetInlineAsm(type, text, sizeof text - 1, ties, strlen(ties), true,
-					  false, LLVMInlineAsmDialectATT, false);
-	return LLVMBuildCall2(g->b, type, f, &x, 1, "");
+	LLVMTypeRef of = LLVMTypeOf(x);
+	return cg_asm(g, ASM_ACTS, of, "mov.b32 $0, $1;", of == g->m->i32 ? "=r,r" : "=f,f", &x, 1);
 }
 
 /* The register that is named, where one of the conditions holds. */
@@ -576,10 +595,6 @@ void emit_LD_GLOBAL(Cg *g, const Op *op)
 /* LLVM 22.1 selects its intrinsic from sm_90 on; all targets have the instruction. */
 void emit_PREFETCH_GLOBAL(Cg *g, const Op *op)
 {
-	static const char text[] = "prefetch.global.L1 [$0];", ties[] = "l";
 	LLVMValueRef at = global_address(g, op);
-	LLVMTypeRef of = LLVMTypeOf(at), type = LLVMFunctionType(g->m->tvoid, &of, 1, false);
-	LLVMValueRef f = LLVMGetInlineAsm(type, text, sizeof text - 1, ties, sizeof ties - 1, true,
-					  false, LLVMInlineAsmDialectATT, false);
-	LLVMBuildCall2(g->b, type, f, &at, 1, "");
+	cg_asm(g, ASM_ACTS, g->m->tvoid, "prefetch.global.L1 [$0];", "l", &at, 1);
 }

@@ -73,7 +73,7 @@ static LLVMValueRef counter_of(Draw *d, LLVMValueRef list)
 static void memory(Draw *d, const char *text, LLVMValueRef at, LLVMValueRef by)
 {
 	LLVMValueRef args[2] = {at, by};
-	cg_on_memory(d->g, d->g->m->tvoid, text, "l,l,~{memory}", args, 2);
+	cg_asm(d->g, ASM_ACTS, d->g->m->tvoid, text, "l,l,~{memory}", args, 2);
 }
 
 static void raise_to_launch(Draw *d, LLVMValueRef at)
@@ -85,7 +85,7 @@ static void raise_to_launch(Draw *d, LLVMValueRef at)
 static LLVMValueRef count_one(Draw *d, LLVMValueRef at, const char *text)
 {
 	raise_to_launch(d, at);
-	LLVMValueRef n = cg_on_memory(d->g, d->g->m->i64, text, "=l,l,~{memory}", &at, 1);
+	LLVMValueRef n = cg_asm(d->g, ASM_ACTS, d->g->m->i64, text, "=l,l,~{memory}", &at, 1);
 	return LLVMBuildTrunc(d->g->b, n, d->g->m->i32, "");
 }
 
@@ -94,7 +94,7 @@ static LLVMValueRef look(Draw *d, LLVMValueRef at, int i)
 {
 	char text[64];
 	snprintf(text, sizeof text, "ld.relaxed.gpu.global.u64 $0, [$1+%d];", 8 * i);
-	return cg_on_memory(d->g, d->g->m->i64, text, "=l,l,~{memory}", &at, 1);
+	return cg_asm(d->g, ASM_ACTS, d->g->m->i64, text, "=l,l,~{memory}", &at, 1);
 }
 
 /* Of what a look found; 0: it was another launch. */

@@ -24,17 +24,11 @@ static const struct {
 
 void cg_join(Cg *g, const CombineRow *by, LLVMValueRef to, LLVMValueRef v)
 {
-	static const char ties[] = "l,f,~{memory}";
-	LLVMTypeRef params[2] = {LLVMTypeOf(to), LLVMTypeOf(v)};
-	LLVMTypeRef type = LLVMFunctionType(g->m->tvoid, params, 2, false);
 	LLVMValueRef args[2] = {to, v};
 	for (size_t i = 0; i < COUNTOF(joins); i++) {
-		const char *text = joins[i].text;
 		if (joins[i].by != by->op)
 			continue;
-		LLVMValueRef f = LLVMGetInlineAsm(type, text, strlen(text), ties, sizeof ties - 1,
-						  true, false, LLVMInlineAsmDialectATT, false);
-		LLVMBuildCall2(g->b, type, f, args, 2, "");
+		cg_asm(g, ASM_ACTS, g->m->tvoid, joins[i].text, "l,f,~{memory}", args, 2);
 		return;
 	}
 	panic("nothing joins to global memory by %s", by->name);

@@ -125,17 +125,6 @@ static void spell(const Piece *p, Buf *text, Buf *ties)
 	buf_printf(ties, p->scaled ? "r,~{memory}" : "~{memory}");
 }
 
-static LLVMValueRef inline_asm(LLVMTypeRef type, const Piece *p)
-{
-	Buf text = {0}, ties = {0};
-	spell(p, &text, &ties);
-	LLVMValueRef f = LLVMGetInlineAsm(type, text.s, text.n, ties.s, ties.n, true, false,
-					  LLVMInlineAsmDialectATT, false);
-	buf_free(&text);
-	buf_free(&ties);
-	return f;
-}
-
 static bool same_group(Cg *g, const Op *a, const Op *b)
 {
 	return a && b && !(b->kind == OP_WGMMA && is_scaled(b)) && a->kind == OP_WGMMA &&
@@ -148,18 +137,14 @@ static bool same_group(Cg *g, const Op *a, const Op *b)
 }
 
 /* A's descriptor or registers, then B's descriptor. */
-static void operands(Cg *g, const Op *op, const Piece *p, LLVMTypeRef *in, LLVMValueRef *args)
+static void operands(Cg *g, const Op *op, const Piece *p, LLVMValueRef *args)
 {
 	int first = p->a ? cg_first_register(g, &IN(op, A)) : 0, n = 0;
 	int per = 32 / elem_rows[IN(op, A).val->type->elem].bits;
-	for (; n < p->a; n++) {
-		in[n] = g->m->i32;
+	for (; n < p->a; n++)
 		args[n] = cg_packed(g, cg_val(g, IN(op, A).val), first / per + n);
-	}
-	for (int j = p->a ? 1 : 0; j < 2; j++, n++) {
-		in[n] = g->m->i64;
+	for (int j = p->a ? 1 : 0; j < 2; j++, n++)
 		args[n] = descriptor(g, op, j);
-	}
 }
 
 static void piece(Cg *g, const Piece *p)
@@ -169,21 +154,18 @@ static void piece(Cg *g, const Piece *p)
 	int first = cg_first_register(g, &IN(op, TO)) / each;
 	int all = n + p->each * p->ops + p->scaled;
 	const Bound *acc = cg_val(g, IN(op, TO).val);
-	LLVMTypeRef *in = NEWN(g->arena, LLVMTypeRef, all);
 	LLVMValueRef *args = NEWN(g->arena, LLVMValueRef, all);
-	for (int i = 0; i < n; i++) {
-		in[i] = cg_word_type(g, acc);
+	Buf text = {0}, ties = {0};
+	for (int i = 0; i < n; i++)
 		args[i] = cg_word(g, acc, first + i);
-	}
 	for (int i = 0; i < p->ops; i++, one = one->next)
-		operands(g, one, p, in + n + i * p->each, args + n + i * p->each);
-	if (p->scaled) {
-		in[all - 1] = g->m->i32;
+		operands(g, one, p, args + n + i * p->each);
+	if (p->scaled)
 		args[all - 1] = LLVMBuildZExt(g->b, cg_cond(g, IX(op, SCALE)), g->m->i32, "");
-	}
-	LLVMTypeRef out = LLVMStructTypeInContext(g->m->lc, in, (unsigned)n, false);
-	LLVMTypeRef type = LLVMFunctionType(out, in, (unsigned)all, false);
-	LLVMValueRef r = LLVMBuildCall2(g->b, type, inline_asm(type, p), args, (unsigned)all, "");
+	spell(p, &text, &ties);
+	LLVMValueRef r = cg_asm(g, ASM_ACTS, cg_types(g, args, n), text.s, ties.s, args, all);
+	buf_free(&text);
+	buf_free(&ties);
 	for (int i = 0; i < n; i++)
 		cg_set_word(g, acc, first + i, LLVMBuildExtractValue(g->b, r, (unsigned)i, ""));
 }

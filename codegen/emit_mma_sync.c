@@ -70,17 +70,6 @@ static void spell(const Op *op, const Piece *p, Buf *text, Buf *ties)
 		buf_printf(ties, "%c%s", of_a, i + 1 < p->n[1] + p->n[2] ? "," : "");
 }
 
-static LLVMValueRef inline_asm(LLVMTypeRef type, const Op *op, const Piece *p)
-{
-	Buf text = {0}, ties = {0};
-	spell(op, p, &text, &ties);
-	LLVMValueRef f = LLVMGetInlineAsm(type, text.s, text.n, ties.s, ties.n, false, false,
-					  LLVMInlineAsmDialectATT, false);
-	buf_free(&text);
-	buf_free(&ties);
-	return f;
-}
-
 /* Of operand i, what the instruction names in place n. */
 static LLVMValueRef register_of(Cg *g, const Op *op, const Piece *p, int i, int n)
 {
@@ -95,17 +84,17 @@ static LLVMValueRef register_of(Cg *g, const Op *op, const Piece *p, int i, int 
 static void emit_piece(Cg *g, const Op *op, const Piece *p)
 {
 	const Bound *acc = cg_val(g, IN(op, TO).val);
-	LLVMTypeRef in[MOST_WORDS];
 	LLVMValueRef args[MOST_WORDS];
+	Buf text = {0}, ties = {0};
 	int n = 0;
 	for (int i = 0; i < OPERANDS; i++)
-		for (int r = 0; r < p->n[i]; r++, n++) {
+		for (int r = 0; r < p->n[i]; r++, n++)
 			args[n] = register_of(g, op, p, i, r);
-			in[n] = LLVMTypeOf(args[n]);
-		}
-	LLVMTypeRef out = LLVMStructTypeInContext(g->m->lc, in, (unsigned)p->n[0], false);
-	LLVMTypeRef type = LLVMFunctionType(out, in, (unsigned)n, false);
-	LLVMValueRef r = LLVMBuildCall2(g->b, type, inline_asm(type, op, p), args, (unsigned)n, "");
+	spell(op, p, &text, &ties);
+	LLVMValueRef r =
+		cg_asm(g, ASM_COMPUTES, cg_types(g, args, p->n[0]), text.s, ties.s, args, n);
+	buf_free(&text);
+	buf_free(&ties);
 	for (int i = 0; i < p->n[0]; i++)
 		cg_set_word(g, acc, p->first[0] + i,
 			    LLVMBuildExtractValue(g->b, r, (unsigned)i, ""));

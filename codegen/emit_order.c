@@ -45,15 +45,13 @@ static bool is_used_beside(const Op *op, const Val *v)
 /* Registers that pass through the instruction: accumulators as they are, operands as words. */
 typedef struct {
 	LLVMValueRef *at;
-	LLVMTypeRef *type;
 	int n;
 	Buf ties;
 } Through;
 
 static void pass(Cg *g, Through *t, LLVMValueRef x)
 {
-	t->at[t->n] = x;
-	t->type[t->n++] = LLVMTypeOf(x);
+	t->at[t->n++] = x;
 	buf_printf(&t->ties, LLVMTypeOf(x) == g->m->f32 ? "=f," : "=r,");
 }
 
@@ -74,7 +72,6 @@ static void pass_all(Cg *g, Through *t, const Vals *accs, const Vals *operands)
 {
 	int n = count(g, accs) + count(g, operands);
 	t->at = NEWN(g->arena, LLVMValueRef, n + 1);
-	t->type = NEWN(g->arena, LLVMTypeRef, n + 1);
 	for (int i = 0; i < accs->n; i++)
 		for (int r = 0; r < cg_words(cg_val(g, accs->at[i])); r++)
 			pass(g, t, cg_word(g, cg_val(g, accs->at[i]), r));
@@ -105,18 +102,13 @@ static void order(Cg *g, const char *text, const Vals *accs, const Vals *operand
 {
 	Through t = {0};
 	pass_all(g, &t, accs, operands);
-	LLVMTypeRef out = t.n == 0 ? g->m->tvoid
-			  : t.n == 1
-				  ? t.type[0]
-				  : LLVMStructTypeInContext(g->m->lc, t.type, (unsigned)t.n, false);
-	LLVMTypeRef type = LLVMFunctionType(out, t.type, (unsigned)t.n, false);
+	LLVMTypeRef out = t.n == 0   ? g->m->tvoid
+			  : t.n == 1 ? LLVMTypeOf(t.at[0])
+				     : cg_types(g, t.at, t.n);
 	for (int i = 0; i < t.n; i++)
 		buf_printf(&t.ties, "%d,", i);
 	buf_printf(&t.ties, "~{memory}");
-	LLVMValueRef f = LLVMGetInlineAsm(type, text, strlen(text), t.ties.s, t.ties.n, true, false,
-					  LLVMInlineAsmDialectATT, false);
-	LLVMValueRef r = LLVMBuildCall2(g->b, type, f, t.at, (unsigned)t.n, "");
-	take(g, r, t.n, accs, operands);
+	take(g, cg_asm(g, ASM_ACTS, out, text, t.ties.s, t.at, t.n), t.n, accs, operands);
 	buf_free(&t.ties);
 }
 

@@ -12,18 +12,6 @@
  *     if (part == 0) red.add [s + 16], -4 */
 #include "codegen/cg.h"
 
-LLVMValueRef cg_on_memory(Cg *g, LLVMTypeRef result, const char *text, const char *ties,
-			  LLVMValueRef *args, int n)
-{
-	LLVMTypeRef params[CG_ON_MEMORY_MOST];
-	for (int i = 0; i < n; i++)
-		params[i] = LLVMTypeOf(args[i]);
-	LLVMTypeRef type = LLVMFunctionType(result, params, (unsigned)n, false);
-	LLVMValueRef f = LLVMGetInlineAsm(type, text, strlen(text), ties, strlen(ties), true, false,
-					  LLVMInlineAsmDialectATT, false);
-	return LLVMBuildCall2(g->b, type, f, args, (unsigned)n, "");
-}
-
 LLVMValueRef cg_semaphore(Cg *g, LLVMValueRef number)
 {
 	return LLVMBuildGEP2(g->b, g->m->i64, cg_name(g, ctx_str(g->m->ctx, PARAM_SEMAPHORES)),
@@ -38,10 +26,10 @@ static LLVMValueRef semaphore(Cg *g, const Op *op)
 void emit_SEM_ARRIVE(Cg *g, const Op *op)
 {
 	LLVMValueRef args[2] = {semaphore(g, op), cg_name(g, ctx_str(g->m->ctx, PARAM_EPOCH))};
-	cg_on_memory(g, g->m->tvoid, "red.relaxed.gpu.global.max.u64 [$0], $1;", "l,l,~{memory}",
-		     args, 2);
-	cg_on_memory(g, g->m->tvoid, "red.release.gpu.global.add.u64 [$0], 1;", "l,~{memory}", args,
-		     1);
+	cg_asm(g, ASM_ACTS, g->m->tvoid, "red.relaxed.gpu.global.max.u64 [$0], $1;",
+	       "l,l,~{memory}", args, 2);
+	cg_asm(g, ASM_ACTS, g->m->tvoid, "red.release.gpu.global.add.u64 [$0], 1;", "l,~{memory}",
+	       args, 1);
 }
 
 /* Those of all, by one of those who have waited. */
@@ -54,7 +42,7 @@ static void take_back(Cg *g, const Op *op, LLVMValueRef at)
 				    (int)attrs_int(&op->attrs, A_COUNT, 1));
 	LLVMBuildCondBr(g->b, first, one, after);
 	LLVMPositionBuilderAtEnd(g->b, one);
-	cg_on_memory(g, g->m->tvoid, text, "l,~{memory}", &at, 1);
+	cg_asm(g, ASM_ACTS, g->m->tvoid, text, "l,~{memory}", &at, 1);
 	cg_goto(g, after);
 }
 
@@ -65,8 +53,8 @@ void emit_SEM_WAIT(Cg *g, const Op *op)
 	LLVMValueRef at = semaphore(g, op), none = LLVMConstInt(i64, 0, false);
 	LLVMValueRef count = LLVMConstInt(i64, (uint64_t)attrs_int(&op->attrs, A_COUNT, 1), false);
 	cg_goto(g, wait);
-	LLVMValueRef n = cg_on_memory(g, i64, "ld.acquire.gpu.global.u64 $0, [$1];",
-				      "=l,l,~{memory}", &at, 1);
+	LLVMValueRef n = cg_asm(g, ASM_ACTS, i64, "ld.acquire.gpu.global.u64 $0, [$1];",
+				"=l,l,~{memory}", &at, 1);
 	n = LLVMBuildAnd(g->b, n, LLVMConstInt(i64, KD_EPOCH - 1, false), "");
 	LLVMValueRef all = LLVMBuildOr(g->b, LLVMBuildICmp(g->b, LLVMIntEQ, n, count, ""),
 				       LLVMBuildICmp(g->b, LLVMIntEQ, n, none, ""), "");

@@ -110,8 +110,8 @@ static void unit_store(const Row *r)
 	args[0] = LLVMBuildAnd(g->b, r->inside, has, "");
 	args[1] = bytes_on(g, r->to, times(g, r->unit, UNIT));
 	shifted(r, args + 2);
-	cg_on_memory(g, g->m->tvoid, "@$0 st.global.v4.b32 [$1], {$2, $3, $4, $5};",
-		     "b,l,r,r,r,r,~{memory}", args, 2 + WORDS);
+	cg_asm(g, ASM_ACTS, g->m->tvoid, "@$0 st.global.v4.b32 [$1], {$2, $3, $4, $5};",
+	       "b,l,r,r,r,r,~{memory}", args, 2 + WORDS);
 }
 
 /* ------------------------------------------------------------------ the others */
@@ -132,7 +132,7 @@ static void share_store(const Row *r, LLVMValueRef at, LLVMValueRef where, int u
 	LLVMValueRef args[] = {where, bytes_on(g, r->to, LLVMBuildAdd(g->b, on, at, "")),
 			       LLVMBuildZExtOrBitCast(g->b, v, g->m->i32, "")};
 	const char *text = ctx_strf(g->m->ctx, "@$0 st.global.b%d [$1], $2;", r->bytes * 8);
-	cg_on_memory(g, g->m->tvoid, text, "b,l,r,~{memory}", args, 3);
+	cg_asm(g, ASM_ACTS, g->m->tvoid, text, "b,l,r,~{memory}", args, 3);
 }
 
 static void shares_store(const Row *r)

@@ -92,6 +92,6 @@ void emit_TICKET_DEAL(Cg *g, const Op *op)
 			continue;
 		LLVMValueRef args[3] = {cg_smem_ptr_of(g, IN(op, TO), to, IX(op, BYTE)), n,
 					cg_smem_ptr_of(g, IN(op, BARRIER), to, NULL)};
-		cg_on_memory(g, g->m->tvoid, text, "l,r,l,~{memory}", args, 3);
+		cg_asm(g, ASM_ACTS, g->m->tvoid, text, "l,r,l,~{memory}", args, 3);
 	}
 }

@@ -17,12 +17,8 @@ void emit_TMAP(Cg *g, const Op *op)
 /* Inline, since the intrinsic on a parameter comes out twice, in two state spaces (LLVM 22.1). */
 void emit_TMAP_PREFETCH(Cg *g, const Op *op)
 {
-	static const char text[] = "prefetch.tensormap [$0];", ties[] = "l,~{memory}";
 	LLVMValueRef map = cg_reg(g, cg_val(g, IN(op, MAP).val), 0);
-	LLVMTypeRef type = LLVMFunctionType(g->m->tvoid, &g->m->p0, 1, false);
-	LLVMValueRef f = LLVMGetInlineAsm(type, text, sizeof text - 1, ties, sizeof ties - 1, true,
-					  false, LLVMInlineAsmDialectATT, false);
-	LLVMBuildCall2(g->b, type, f, &map, 1, "");
+	cg_asm(g, ASM_ACTS, g->m->tvoid, "prefetch.tensormap [$0];", "l,~{memory}", &map, 1);
 }
 
 /* An address of the CTA's own shared memory is one of the cluster's (PTX ISA: state spaces); a cast
@@ -40,12 +36,8 @@ static LLVMValueRef cache_policy(Cg *g, const Op *op)
 	char text[80];
 	if (!word)
 		return NULL;
-	size_t n = (size_t)snprintf(text, sizeof text,
-				    "createpolicy.fractional.L2::%s.b64 $0, 1.0;", word);
-	LLVMTypeRef type = LLVMFunctionType(g->m->i64, NULL, 0, false);
-	LLVMValueRef f = LLVMGetInlineAsm(type, text, n, "=l", 2, false, false,
-					  LLVMInlineAsmDialectATT, false);
-	return LLVMBuildCall2(g->b, type, f, NULL, 0, "policy");
+	snprintf(text, sizeof text, "createpolicy.fractional.L2::%s.b64 $0, 1.0;", word);
+	return cg_asm(g, ASM_COMPUTES, g->m->i64, text, "=l", NULL, 0);
 }
 
 /* Of box j of several by indices, or of the one. */

@@ -49,13 +49,11 @@ LLVMValueRef cg_smem_ptr_in(Cg *g, Operand buffer, const Ix *byte)
  * number is no rank, for which mapa is not defined; so it is written out. */
 static LLVMValueRef mapa(Cg *g, LLVMValueRef rank)
 {
-	static const char text[] = "mapa.shared::cluster.u64 $0, $1, $2;", ties[] = "=l,l,r";
 	CgMod *m = g->m;
-	LLVMTypeRef of[2] = {m->i64, m->i32}, type = LLVMFunctionType(m->i64, of, 2, false);
-	LLVMValueRef f = LLVMGetInlineAsm(type, text, sizeof text - 1, ties, sizeof ties - 1, false,
-					  false, LLVMInlineAsmDialectATT, false);
 	LLVMValueRef args[2] = {LLVMBuildPtrToInt(g->b, m->smem, m->i64, ""), rank};
-	return LLVMBuildIntToPtr(g->b, LLVMBuildCall2(g->b, type, f, args, 2, ""), m->p7, "");
+	LLVMValueRef at = cg_asm(g, ASM_COMPUTES, m->i64, "mapa.shared::cluster.u64 $0, $1, $2;",
+				 "=l,l,r", args, 2);
+	return LLVMBuildIntToPtr(g->b, at, m->p7, "");
 }
 
 LLVMValueRef cg_smem_ptr_of(Cg *g, Operand buffer, const Ix *rank, const Ix *byte)

@@ -28,13 +28,9 @@ static uint32_t sum_at(int at)
  * a constant each. */
 LLVMValueRef cg_masked(Cg *g, LLVMValueRef x, uint32_t mask, uint32_t flip)
 {
-	static const char text[] = "lop3.b32 $0, $1, $2, $3, 0x6a;", ties[] = "=r,r,r,r";
-	LLVMTypeRef types[3] = {g->m->i32, g->m->i32, g->m->i32};
-	LLVMTypeRef type = LLVMFunctionType(g->m->i32, types, 3, false);
-	LLVMValueRef f = LLVMGetInlineAsm(type, text, sizeof text - 1, ties, sizeof ties - 1, false,
-					  false, LLVMInlineAsmDialectATT, false);
 	LLVMValueRef args[3] = {x, cg_int32(g, (int32_t)mask), cg_int32(g, (int32_t)flip)};
-	return LLVMBuildCall2(g->b, type, f, args, 3, "");
+	return cg_asm(g, ASM_COMPUTES, g->m->i32, "lop3.b32 $0, $1, $2, $3, 0x6a;", "=r,r,r,r",
+		      args, 3);
 }
 
 /* ------------------------------------------------------------------ of each type, from bit `at` */
