@@ -32,10 +32,10 @@ bool run_global_ok(Run *r)
 }
 
 /* ------------------------------------------------------------------ reads */
-static bool in_groups(const Group *g, int n, const Group *open, int cell)
+static bool in_groups(const Group *g, int n, int cell)
 {
-	uint64_t some = open->cells[cell / 64];
-	for (int i = 0; i < n; i++)
+	uint64_t some = 0;
+	for (int i = 0; i <= n; i++)
 		some |= g[i].cells[cell / 64];
 	return some >> (cell % 64) & 1;
 }
@@ -43,8 +43,8 @@ static bool in_groups(const Group *g, int n, const Group *open, int cell)
 static bool reads_still(Run *r, int cell)
 {
 	const AgentState *a = agent_of(r->m, r->s, r->agent);
-	return in_groups(a->mma, a->nmma, &a->mma_open, cell) ||
-	       in_groups(a->bulk, a->nbulk, &a->bulk_open, cell) || cell_in(a->loose, cell);
+	return in_groups(a->mma, a->nmma, cell) || in_groups(a->bulk, a->nbulk, cell) ||
+	       cell_in(a->loose, cell);
 }
 
 static bool content_there(Run *r, int cell, bool async)
@@ -74,8 +74,7 @@ static void copies_are_there(Run *r, int cell, AgentSet writers)
 		AgentState *a = agent_of(r->m, r->s, by);
 		if (!run_knows(r, fact_of(r, r->m->f_made, cell, by)))
 			continue;
-		cell_put(a->copies_open.cells, own, false);
-		for (int i = 0; i < a->ncopies; i++)
+		for (int i = 0; i <= a->ncopies; i++)
 			cell_put(a->copies[i].cells, own, false);
 	}
 }
@@ -113,7 +112,7 @@ static bool group_empty(const Group *g)
 
 bool run_copies_to(const AgentState *a, int cell)
 {
-	return in_groups(a->copies, a->ncopies, &a->copies_open, cell);
+	return in_groups(a->copies, a->ncopies, cell);
 }
 
 /* Of a slot that lanes also stored to it is not known whether that is there. */
@@ -327,18 +326,25 @@ static bool fence(Run *r, const Step *st)
 	return true;
 }
 
-static bool commit(Run *r, Group *g, uint8_t *n, Group *open)
+static bool commit(Run *r, const Group *g, uint8_t *n)
 {
 	if (*n == MAX_GROUPS) {
 		run_wrong(r, WHY_LIMIT, -1, -1, -1);
 		r->why->n = MAX_GROUPS;
 		return false;
 	}
-	if (!*n && group_empty(open))
-		return true; /* nothing before it to be told apart from */
-	memcpy(&g[(*n)++], open, sizeof *open);
-	memset(open, 0, sizeof *open);
+	if (*n || !group_empty(g)) /* else nothing before it is to be told apart from it */
+		(*n)++;
 	return true;
+}
+
+/* The oldest. */
+static void drop(Group *g, uint8_t *n, int gone)
+{
+	size_t left = (size_t)(MAX_GROUPS + 1 - gone);
+	memmove(g, g + gone, sizeof *g * left);
+	memset(g + left, 0, sizeof *g * (size_t)gone);
+	*n = (uint8_t)(*n - gone);
 }
 
 /* All but the last `left` groups are over: so are their reads, unless a later group reads too. Of
@@ -348,16 +354,11 @@ static void retire(Run *r, Group *g, uint8_t *n, int left)
 	AgentState *a = agent_of(r->m, r->s, r->agent);
 	bool apart = g == a->bulk && !r->m->alike;
 	int gone = *n - left;
-	Group old[MAX_GROUPS];
+	Group old[MAX_GROUPS + 1];
 	if (gone <= 0)
 		return;
 	memcpy(old, g, sizeof old);
-	for (int i = 0; i < MAX_GROUPS; i++)
-		if (i + gone < MAX_GROUPS)
-			memcpy(&g[i], &old[i + gone], sizeof *g);
-		else
-			memset(&g[i], 0, sizeof *g);
-	*n = (uint8_t)(*n - gone);
+	drop(g, n, gone);
 	for (int i = 0; i < gone; i++) {
 		for (int w = 0; w < MAX_CELLS / 64 && apart; w++)
 			a->owed.read_one[w] |= old[i].cells[w];
@@ -373,9 +374,7 @@ static void copies_end(Run *r, int left)
 	int gone = a->ncopies - left;
 	for (int i = 0; i < gone; i++) {
 		Group done = a->copies[0];
-		memmove(&a->copies[0], &a->copies[1], sizeof done * (MAX_GROUPS - 1));
-		memset(&a->copies[MAX_GROUPS - 1], 0, sizeof done);
-		a->ncopies--;
+		drop(a->copies, &a->ncopies, 1);
 		for (int cell = 0; cell < r->m->cells_each; cell++)
 			if (cell_in(done.cells, cell) && !run_copies_to(a, cell))
 				cell_put(a->wrote, cell, true);
@@ -384,8 +383,8 @@ static void copies_end(Run *r, int left)
 
 static uint32_t busy(const AgentState *a)
 {
-	uint32_t acc = a->mma_open.acc;
-	for (int i = 0; i < a->nmma; i++)
+	uint32_t acc = 0;
+	for (int i = 0; i <= a->nmma; i++)
 		acc |= a->mma[i].acc;
 	return acc;
 }
@@ -401,10 +400,9 @@ static bool mma(Run *r, const Step *st)
 			continue;
 		if (!run_knows_lanes(r, st, cell) || !read_starts(r, cell, true))
 			return false;
-		cell -= cells_of(r->m, r->agent);
-		a->mma_open.cells[cell / 64] |= (uint64_t)1 << (cell % 64);
+		cell_put(a->mma[a->nmma].cells, cell - cells_of(r->m, r->agent), true);
 	}
-	a->mma_open.acc |= (uint32_t)st->mask;
+	a->mma[a->nmma].acc |= (uint32_t)st->mask;
 	return true;
 }
 
@@ -425,8 +423,7 @@ static bool store(Run *r, const Step *st)
 	if (!run_global_ok(r) || !run_knows_lanes(r, st, st->cell) ||
 	    !read_starts(r, st->cell, true))
 		return false;
-	int cell = st->cell - cells_of(r->m, r->agent);
-	a->bulk_open.cells[cell / 64] |= (uint64_t)1 << (cell % 64);
+	cell_put(a->bulk[a->nbulk].cells, st->cell - cells_of(r->m, r->agent), true);
 	return true;
 }
 
@@ -444,13 +441,9 @@ static bool leave_cluster(Run *r)
 static bool leave(Run *r)
 {
 	AgentState *a = agent_of(r->m, r->s, r->agent);
-	for (int i = -1; i < a->nbulk; i++) {
-		const Group *g = i < 0 ? &a->bulk_open : &a->bulk[i];
-		for (int c = 0; c < MAX_CELLS; c++)
-			if (g->cells[c / 64] >> (c % 64) & 1)
-				return run_wrong(r, WHY_EXIT_BULK, -1, cells_of(r->m, r->agent) + c,
-						 -1);
-	}
+	for (int c = 0; c < MAX_CELLS; c++)
+		if (in_groups(a->bulk, a->nbulk, c))
+			return run_wrong(r, WHY_EXIT_BULK, -1, cells_of(r->m, r->agent) + c, -1);
 	if (busy(a))
 		return run_wrong(r, WHY_EXIT_MMA, -1, -1, -1);
 	a->gone = 1;
@@ -462,17 +455,17 @@ static bool groups(Run *r, const Step *st)
 	AgentState *a = agent_of(r->m, r->s, r->agent);
 	switch ((StepKind)st->kind) {
 	case STEP_MMA_COMMIT:
-		return commit(r, a->mma, &a->nmma, &a->mma_open);
+		return commit(r, a->mma, &a->nmma);
 	case STEP_MMA_WAIT:
 		retire(r, a->mma, &a->nmma, st->n);
 		return true;
 	case STEP_COPY_COMMIT:
-		return commit(r, a->copies, &a->ncopies, &a->copies_open);
+		return commit(r, a->copies, &a->ncopies);
 	case STEP_COPY_WAIT:
 		copies_end(r, st->n);
 		return true;
 	case STEP_BULK_COMMIT:
-		return commit(r, a->bulk, &a->nbulk, &a->bulk_open);
+		return commit(r, a->bulk, &a->nbulk);
 	case STEP_BULK_READ:
 	case STEP_BULK_WAIT:
 		retire(r, a->bulk, &a->nbulk, st->n);

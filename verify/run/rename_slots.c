@@ -5,6 +5,7 @@
  */
 #include "verify/run/core.h"
 
+#include <stddef.h>
 #include <string.h>
 
 typedef struct {
@@ -147,31 +148,15 @@ static void turn_cells(const Turn *t, int first, uint64_t *cells)
 
 static void turn_agent(const Turn *t, int first, AgentState *a)
 {
-	for (int i = 0; i < a->nmma; i++)
+	enum { SETS = offsetof(AgentState, loose), END = offsetof(AgentState, owed.dirty) };
+	for (int i = 0; i <= a->nmma; i++)
 		turn_cells(t, first, a->mma[i].cells);
-	for (int i = 0; i < a->nbulk; i++)
+	for (int i = 0; i <= a->nbulk; i++)
 		turn_cells(t, first, a->bulk[i].cells);
-	turn_cells(t, first, a->mma_open.cells);
-	turn_cells(t, first, a->bulk_open.cells);
-	for (int i = 0; i < a->ncopies; i++)
+	for (int i = 0; i <= a->ncopies; i++)
 		turn_cells(t, first, a->copies[i].cells);
-	turn_cells(t, first, a->copies_open.cells);
-	turn_cells(t, first, a->loose);
-	turn_cells(t, first, a->far);
-	turn_cells(t, first, a->wrote);
-	turn_cells(t, first, a->fenced);
-	turn_cells(t, first, a->owed.bare);
-	turn_cells(t, first, a->owed.bare_one);
-	turn_cells(t, first, a->owed.bare_some);
-	turn_cells(t, first, a->owed.shut);
-	turn_cells(t, first, a->owed.read_one);
-	turn_cells(t, first, a->owed.wrote_one);
-	turn_cells(t, first, a->owed.fenced_one);
-	turn_cells(t, first, a->owed.handed);
-	turn_cells(t, first, a->owed.stored);
-	turn_cells(t, first, a->owed.told);
-	turn_cells(t, first, a->owed.told_bare);
-	turn_cells(t, first, a->owed.again);
+	for (size_t at = SETS; at < END; at += sizeof a->loose)
+		turn_cells(t, first, (uint64_t *)(void *)((char *)a + at));
 }
 
 void turn_state(const Machine *m, const Turn *t, const State *old, State *to)

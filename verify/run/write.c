@@ -196,7 +196,8 @@ static void made(Run *r, const Step *st, bool fresh)
 	bool copies = st->kind == STEP_COPY;
 	bool apart = st->lanes > 1 || copies || cell_in(a->wrote, own);
 	cell_put(a->fenced, own, false);
-	cell_put(a->copies_open.cells, own, copies || cell_in(a->copies_open.cells, own));
+	if (copies)
+		cell_put(a->copies[a->ncopies].cells, own, true);
 	cell_put(a->wrote, own, apart && !run_copies_to(a, own));
 	cell_put(a->owed.handed, own, false);
 	cell_put(a->owed.stored, own, !copies || (!fresh && cell_in(a->owed.stored, own)));
