@@ -20,14 +20,17 @@ static const Ix *place(Cg *g, Operand buffer, const Ix *byte)
 	return byte ? ix_add(c, at, byte) : at;
 }
 
-static LLVMValueRef ptr_from(Cg *g, LLVMValueRef p, Operand buffer, const Ix *byte)
+static LLVMValueRef moved(Cg *g, LLVMValueRef p, Sum s)
 {
-	Sum s = cg_split(g, place(g, buffer, byte));
-	LLVMValueRef at = cg_sum(g, &s, 32);
+	LLVMValueRef at = cg_sum(g, &s, 32), rest = cg_int32(g, s.constant);
 	if (at)
 		p = LLVMBuildInBoundsGEP2(g->b, g->m->i8, p, &at, 1, "");
-	LLVMValueRef rest = cg_int32(g, s.constant);
 	return s.constant ? LLVMBuildInBoundsGEP2(g->b, g->m->i8, p, &rest, 1, "") : p;
+}
+
+static LLVMValueRef ptr_from(Cg *g, LLVMValueRef p, Operand buffer, const Ix *byte)
+{
+	return moved(g, p, cg_split(g, place(g, buffer, byte)));
 }
 
 LLVMValueRef cg_smem_ptr(Cg *g, Operand buffer, const Ix *byte)
@@ -38,11 +41,7 @@ LLVMValueRef cg_smem_ptr(Cg *g, Operand buffer, const Ix *byte)
 LLVMValueRef cg_smem_ptr_in(Cg *g, Operand buffer, const Ix *byte)
 {
 	Sum s = cg_split(g, byte);
-	LLVMValueRef p = cg_smem_ptr(g, buffer, NULL), at = cg_sum(g, &s, 32);
-	if (at)
-		p = LLVMBuildInBoundsGEP2(g->b, g->m->i8, p, &at, 1, "");
-	LLVMValueRef rest = cg_int32(g, s.constant);
-	return s.constant ? LLVMBuildInBoundsGEP2(g->b, g->m->i8, p, &rest, 1, "") : p;
+	return moved(g, cg_smem_ptr(g, buffer, NULL), s);
 }
 
 /* Where shared memory of another CTA begins. LLVM's intrinsic may be executed early, by lanes whose

@@ -425,24 +425,13 @@ void stmt_accumulate(Sema *s, const Node *n)
 static bool assigned_fits(Sema *s, const Value *to, const Value *v)
 {
 	const Type *t = to->val->type;
-	if (v->kind != V_ACC && v->kind != V_FRAG) {
-		want(s, v, V_FRAG, "what is assigned");
-		return false;
-	}
-	if (!elt_whole(s, v))
+	if (!is_held_whole(s, v, "what is assigned"))
 		return false;
 	if (v->val->type->layout != t->layout)
-		reject(s, v->loc, D_E0204, "a tile of %s does not fit '%s' of %s",
-		       shape_str(s, v->val->type->layout), to->val->name, shape_str(s, t->layout));
-	else if (v->val->type->elem != t->elem)
-		say_conversion(s,
-			       diag(s->ctx, v->loc, D_E0205, "'%s' is %s, this is %s",
-				    to->val->name, elem_rows[t->elem].name,
-				    elem_rows[v->val->type->elem].name),
-			       v->loc, t->elem);
-	else
-		return true;
-	return false;
+		return reject(s, v->loc, D_E0204, "a tile of %s does not fit '%s' of %s",
+			      shape_str(s, v->val->type->layout), to->val->name,
+			      shape_str(s, t->layout));
+	return elem_fits(s, v, to->val->name, "is", t->elem);
 }
 
 /* acc <- 0.5 * acc: the value is computed from what acc holds, and takes its place. */

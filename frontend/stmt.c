@@ -317,6 +317,22 @@ void say_conversion(Sema *s, DiagMsg *m, Loc loc, Elem e)
 	diag_fix(s->ctx, m, end, ")");
 }
 
+bool is_held_whole(Sema *s, const Value *v, const char *what)
+{
+	return v->kind == V_ACC || v->kind == V_FRAG ? elt_whole(s, v) : want(s, v, V_FRAG, what);
+}
+
+bool elem_fits(Sema *s, const Value *v, const char *name, const char *has, Elem e)
+{
+	Elem own = v->val->type->elem;
+	if (own != e)
+		say_conversion(s,
+			       diag(s->ctx, v->loc, D_E0205, "'%s' %s %s, this is %s", name, has,
+				    elem_rows[e].name, elem_rows[own].name),
+			       v->loc, e);
+	return own == e;
+}
+
 static void say_out(Sema *s, DiagMsg *m, const Tensor *t)
 {
 	Loc type = t->decl->kids.at[0]->loc;
@@ -327,25 +343,13 @@ static void say_out(Sema *s, DiagMsg *m, const Tensor *t)
 static bool store_value_fits(Sema *s, const Value *to, const Layout *shape, const Value *v)
 {
 	const Tiling *t = to->tile->tiling;
-	Elem e = t->tensor->elem;
-	if (v->kind != V_ACC && v->kind != V_FRAG) {
-		want(s, v, V_FRAG, "what is written");
-		return false;
-	}
-	if (!elt_whole(s, v))
+	if (!is_held_whole(s, v, "what is written"))
 		return false;
 	if (!shape_same(s, v->val->type->layout, shape))
-		reject(s, v->loc, D_E0204, "a tile of %s does not fit a tile of %s of '%s'",
-		       shape_str(s, v->val->type->layout), shape_str(s, shape), t->tensor->name);
-	else if (v->val->type->elem != e)
-		say_conversion(s,
-			       diag(s->ctx, v->loc, D_E0205, "'%s' holds %s, this is %s",
-				    t->tensor->name, elem_rows[e].name,
-				    elem_rows[v->val->type->elem].name),
-			       v->loc, e);
-	else
-		return true;
-	return false;
+		return reject(s, v->loc, D_E0204, "a tile of %s does not fit a tile of %s of '%s'",
+			      shape_str(s, v->val->type->layout), shape_str(s, shape),
+			      t->tensor->name);
+	return elem_fits(s, v, t->tensor->name, "holds", t->tensor->elem);
 }
 
 bool may_write(Sema *s, const Value *to)

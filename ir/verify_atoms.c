@@ -567,7 +567,7 @@ const char *rule_tile(const Kernel *k, const Op *op)
 				rank, rank);
 	if (from->elem != to->elem)
 		return "a tile has its tensor's element type";
-	if (is_flat(from->layout->stride) && is_flat(to->layout->stride) &&
+	if (tup_is_flat(from->layout->stride) && tup_is_flat(to->layout->stride) &&
 	    from->layout->stride != to->layout->stride)
 		return "a tile has its tensor's strides";
 	return check_gather(k, op);

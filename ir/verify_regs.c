@@ -14,20 +14,12 @@ bool is_reg(const Type *t)
 	return t->kind == TY_TILE && t->space == SP_REG;
 }
 
-bool is_flat(const Tup *t)
-{
-	for (int i = 0; i < tup_rank(t); i++)
-		if (!tup_is_leaf(tup_get(t, i)))
-			return false;
-	return true;
-}
-
 /* Made of plain modes, as what the passes make is. */
 static bool is_plain(const Type *t)
 {
-	return t->tv && is_flat(tup_get(t->tv->shape, 0)) && is_flat(tup_get(t->tv->shape, 1)) &&
-	       is_flat(t->layout->shape) && is_flat(t->layout->stride) &&
-	       tup_rank(tup_get(t->tv->shape, 0)) <= TV_MODES &&
+	return t->tv && tup_is_flat(tup_get(t->tv->shape, 0)) &&
+	       tup_is_flat(tup_get(t->tv->shape, 1)) && tup_is_flat(t->layout->shape) &&
+	       tup_is_flat(t->layout->stride) && tup_rank(tup_get(t->tv->shape, 0)) <= TV_MODES &&
 	       tup_rank(tup_get(t->tv->shape, 1)) <= TV_MODES;
 }
 

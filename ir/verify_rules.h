@@ -30,7 +30,6 @@ const char *rule_workspace(const Kernel *k, const Op *op);
 
 /* verify_regs.c */
 bool is_reg(const Type *t);
-bool is_flat(const Tup *t); /* one level of modes */
 
 /* verify_atoms.c */
 const char *rule_store(const Kernel *k, const Op *op); /* and of what combine= joins to */

@@ -44,7 +44,8 @@ const Tup *tup_any(Ctx *c); /* `_`: all of a mode */
 bool tup_is_any(const Tup *t);
 const Tup *tup_new(Ctx *c, const Tup *const *at, int n);
 bool tup_is_leaf(const Tup *t);
-int tup_rank(const Tup *t); /* a leaf has rank 1 */
+int tup_rank(const Tup *t);     /* a leaf has rank 1 */
+bool tup_is_flat(const Tup *t); /* one level of modes */
 const Tup *tup_get(const Tup *t, int i);
 bool tup_congruent(const Tup *a, const Tup *b);
 const Ix *tup_product(Ctx *c, const Tup *t);

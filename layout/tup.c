@@ -143,6 +143,14 @@ const Ix *tup_product(Ctx *c, const Tup *t)
 	return x;
 }
 
+bool tup_is_flat(const Tup *t)
+{
+	for (int i = 0; i < tup_rank(t); i++)
+		if (!tup_is_leaf(tup_get(t, i)))
+			return false;
+	return true;
+}
+
 bool tup_is_static(const Tup *t)
 {
 	if (t->n < 0)

@@ -133,6 +133,11 @@ bool ring_filled_by_lanes(const Kernel *k, const char *ring)
 	return false;
 }
 
+bool kernel_has_roles(const Kernel *k)
+{
+	return strcmp(attrs_str(&k->attrs, A_ROLES, "none"), "none") != 0;
+}
+
 bool kernel_pingpong(const Kernel *k)
 {
 	return !strcmp(attrs_str(&k->attrs, A_ROLES, "none"), "pingpong");
@@ -263,11 +268,6 @@ int tiled_mma_columns(TiledMma t, int most)
 	return cols;
 }
 
-typedef struct {
-	int64_t shape[2][5], stride[2][5];
-	int n[2];
-} TvModes;
-
 /* Values that go on where the last mode ends are of that mode: so two atoms that cover a tile by
  * different repeats spread it alike where they do. */
 static void tv_mode(TvModes *tv, int which, int64_t extent, int64_t stride)
@@ -292,7 +292,7 @@ static const Tup *tup_ints(Ctx *c, const int64_t *v, int n)
 	return tup_new(c, at, n);
 }
 
-static int64_t leaf(const Tup *t)
+int64_t tv_leaf(const Tup *t)
 {
 	int64_t v;
 	if (!tup_is_leaf(t) || !ix_is_const(t->leaf, &v))
@@ -307,14 +307,14 @@ static TvModes tv_of_atom(const Layout *atom, int64_t rows, int64_t all)
 	for (int w = 0; w < 2; w++) {
 		const Tup *shape = tup_get(atom->shape, w), *stride = tup_get(atom->stride, w);
 		for (int i = 0; i < tup_rank(shape); i++) {
-			int64_t d = leaf(tup_get(stride, i));
-			tv_mode(&tv, w, leaf(tup_get(shape, i)), d % rows + d / rows * all);
+			int64_t d = tv_leaf(tup_get(stride, i));
+			tv_mode(&tv, w, tv_leaf(tup_get(shape, i)), d % rows + d / rows * all);
 		}
 	}
 	return tv;
 }
 
-static const Layout *tv_layout(Ctx *c, const TvModes *tv)
+const Layout *tv_layout(Ctx *c, const TvModes *tv)
 {
 	const Tup *shape[2], *stride[2];
 	for (int w = 0; w < 2; w++) {
@@ -423,6 +423,14 @@ const Op *mma_spread_as(const Kernel *k, const Val *v)
 }
 
 /* ------------------------------------------------------------------ tiles of tensors */
+bool tile_named(const Op *tile, const char *name)
+{
+	for (int i = 0; i < tile->nix; i++)
+		if (ix_uses(tile->ix[i], name))
+			return true;
+	return false;
+}
+
 Val *tile_indices(const Val *tile)
 {
 	const Op *def = tile->def;

@@ -33,6 +33,7 @@ Op *kernel_mma(const Kernel *k, const Op *after);   /* the next; after NULL: the
 Op *kernel_ring(const Kernel *k, const char *name); /* its ring op */
 enum { TURNS = 2 /* warpgroups that take tiles in turn, under pingpong */ };
 bool kernel_pingpong(const Kernel *k);
+bool kernel_has_roles(const Kernel *k); /* warps of their own load */
 bool operand_on_ring(const Operand *in, const char *ring);
 /* Whether op has one of `effects` on a buffer of the ring. */
 bool op_touches(const Op *op, const char *ring, int effects);
@@ -66,6 +67,7 @@ int64_t round_up(int64_t x, int64_t to);
 enum { TMA_STRIDE = 16 }; /* bytes that a tensor's strides and address are multiples of */
 bool tma_takes_stride(const Ix *stride, int bytes); /* false: it is a number that TMA never takes */
 
+bool tile_named(const Op *tile, const char *name); /* its place depends on the name */
 Val *tile_indices(const Val *tile);  /* what names its coordinates along gather=; NULL: nothing */
 enum { INDICES_MOST = 32 };          /* registers that a lane has for them */
 bool op_loads_rows(const Op *op);    /* by TMA, a box for each row that indices name */
@@ -101,6 +103,14 @@ void op_of_tensor(Kernel *k, Op *tile, Val *tensor, const Val *other, const int 
 Op *kernel_map(Kernel *k, Loc loc, const Val *tile, SlotForm f);
 /* The coordinates of a box: the tile's, and more along the modes of its matrix. */
 void op_box(Kernel *k, Op *op, const Val *tile, const Ix *const more[2]);
+
+/* Modes of a thread-value layout: of threads, of values. */
+typedef struct {
+	int64_t shape[2][5], stride[2][5];
+	int n[2];
+} TvModes;
+const Layout *tv_layout(Ctx *c, const TvModes *tv);
+int64_t tv_leaf(const Tup *t); /* the number that a mode of one has for extent or stride */
 
 /* How a tiled mma covers its accumulator. */
 typedef struct {

@@ -48,11 +48,6 @@ static Fit not_beside(Copying *c, const Op *other, Refusal *why)
 			  name, by_threads);
 }
 
-static bool has_producer(const Kernel *k)
-{
-	return strcmp(attrs_str(&k->attrs, A_ROLES, "none"), "none") != 0;
-}
-
 /* Why a row is no box, in memory or in the buffer; NULL: it is. */
 static const char *not_a_box(const Copying *c, const Val *tile, SlotForm f)
 {
@@ -105,7 +100,7 @@ Fit fits_rows(Copying *c, Refusal *why)
 		return FIT_NO;
 	const Op *other = copy_beside(c);
 	const char *not = slot_form(c->k->ctx, IN(c->op, TO).val->type, &f);
-	if (!has_producer(c->k))
+	if (!kernel_has_roles(c->k))
 		return way_refuse(
 			c, why, D_E0405,
 			"TMA brings rows by indices to kernels with roles, in which warps of their "

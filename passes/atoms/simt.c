@@ -6,12 +6,7 @@
  * ->  ((32,4),(8,16)):((512,1),(64,4))       32 lanes of 8 columns are a row, a warp each row */
 #include "passes/why.h"
 
-typedef struct {
-	int64_t shape[2][4], stride[2][4];
-	int n[2];
-} Modes;
-
-static void mode(Modes *m, int which, int64_t extent, int64_t stride)
+static void mode(TvModes *m, int which, int64_t extent, int64_t stride)
 {
 	if (extent == 1)
 		return;
@@ -25,24 +20,6 @@ static int64_t at_most(int64_t of, int64_t most)
 	while (n * 2 <= most && of % (n * 2) == 0)
 		n *= 2;
 	return n;
-}
-
-static const Tup *modes_tup(Ctx *c, const int64_t *v, int n)
-{
-	const Tup *at[4];
-	for (int i = 0; i < n; i++)
-		at[i] = tup_int(c, v[i]);
-	return tup_new(c, at, n);
-}
-
-static const Layout *tv_layout(Ctx *c, const Modes *m)
-{
-	const Tup *shape[2], *stride[2];
-	for (int w = 0; w < 2; w++) {
-		shape[w] = modes_tup(c, m->shape[w], m->n[w]);
-		stride[w] = modes_tup(c, m->stride[w], m->n[w]);
-	}
-	return layout_new(c, tup_new(c, shape, 2), tup_new(c, stride, 2));
 }
 
 /* Over which mode the elements of a tile are neighbours, how many threads take vectors of how many
@@ -77,7 +54,7 @@ static const Layout *simt_tv(Ctx *c, const int64_t extent[2], const Simt *s)
 	int64_t side[2] = {extent[s->fast] / s->vector, extent[1 - s->fast]}, lanes[2], values[2];
 	int64_t warps[2] = {1, 1}, unit[2] = {step[s->fast] * s->vector, step[1 - s->fast]};
 	int64_t warp[2], value[2];
-	Modes m = {0};
+	TvModes m = {0};
 	if (s->rows == ROWS_WHOLE) /* along m, which is side 0 where it is the fast one */
 		warps[s->fast] = at_most(side[s->fast], all);
 	lanes[0] = at_most(side[0] / warps[0], s->vector > 1 ? s->most_lanes : WARP_THREADS);

@@ -41,14 +41,7 @@ static const Type *piece_type(const Kernel *k, const Sums *s)
 /* Units of all threads side by side, one behind the other: no two in the same bank. */
 static const Type *buffer_type(Ctx *c, const Sums *s)
 {
-	int unit = s->regs % UNIT ? 1 : UNIT;
-	const Tup *shape[2] = {tup_int(c, unit), tup_int(c, s->regs / unit)};
-	const Tup *stride[2] = {tup_int(c, 1), tup_int(c, (int64_t)unit * s->threads)};
-	const Layout *modes[2] = {
-		layout_new(c, tup_int(c, s->threads), tup_int(c, unit)),
-		layout_new(c, tup_new(c, shape, 2), tup_new(c, stride, 2)),
-	};
-	return type_tile(c, SP_SHARED, s->acc->type->elem, layout_cat(c, modes, 2));
+	return type_tile(c, SP_SHARED, s->acc->type->elem, layout_in_units(c, s->threads, s->regs));
 }
 
 /* Where the CTAs share out what is added up, no piece is of two of them. */

@@ -16,14 +16,6 @@ static Val *reg_side(const Op *op)
 	return op->in->val->type->space == SP_REG ? op->in->val : IN(op, FROM).val;
 }
 
-static int64_t leaf_int(const Tup *t)
-{
-	int64_t v;
-	if (!tup_is_leaf(t) || !ix_is_const(t->leaf, &v))
-		panic("a thread-value layout has static, flat modes");
-	return v;
-}
-
 /* The coordinate along tile mode `mode` of linear index x into thread (0) or value (1) modes. */
 static const Ix *tv_coord(Kernel *k, const Layout *tv, int which, const Ix *x, int64_t rows,
 			  int mode)
@@ -33,7 +25,7 @@ static const Ix *tv_coord(Kernel *k, const Layout *tv, int which, const Ix *x, i
 	const Ix *sum = ix_int(k, 0);
 	int64_t before = 1;
 	for (int i = 0; i < tup_rank(shape); i++) {
-		int64_t n = leaf_int(tup_get(shape, i)), d = leaf_int(tup_get(stride, i));
+		int64_t n = tv_leaf(tup_get(shape, i)), d = tv_leaf(tup_get(stride, i));
 		int64_t step = mode == 0 ? d % rows : d / rows;
 		const Ix *at = ix_div(c, x, ix_int(k, before));
 		if (i < tup_rank(shape) - 1)
@@ -153,9 +145,9 @@ void op_one_of_alike(Kernel *k, const Op *op, bool by_warp, Op *guard)
 	const Ix *thread = thread_of_tile(k, op, tv);
 	int64_t before = 1;
 	for (int i = 0; i < tup_rank(shape) && (!by_warp || before < 32); i++) {
-		int64_t n = leaf_int(tup_get(shape, i));
+		int64_t n = tv_leaf(tup_get(shape, i));
 		const Ix *at = ix_mod(c, ix_div(c, thread, ix_int(k, before)), ix_int(k, n));
-		if (n > 1 && !leaf_int(tup_get(stride, i)))
+		if (n > 1 && !tv_leaf(tup_get(stride, i)))
 			op_ix(k, guard, ix_new(c, IX_EQ, at, ix_int(k, 0)));
 		before *= n;
 	}
@@ -224,7 +216,7 @@ static const Ix *index_register(Kernel *k, const Op *op, const Ix *reg)
 	const Ix *sum = ix_int(k, 0);
 	int64_t before = 1;
 	for (int i = 0; i < tup_rank(shape); i++) {
-		int64_t n = leaf_int(tup_get(shape, i)), step = leaf_int(tup_get(stride, i));
+		int64_t n = tv_leaf(tup_get(shape, i)), step = tv_leaf(tup_get(stride, i));
 		const Ix *one = step ? ix_mod(c, ix_div(c, at, ix_int(k, step)), ix_int(k, n))
 				     : ix_int(k, 0);
 		sum = ix_add(c, sum, ix_mul(c, one, ix_int(k, before)));

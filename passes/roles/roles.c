@@ -118,11 +118,6 @@ static bool moves_registers(const Kernel *k)
 	       (kernel_ctas(k) == 1 || attrs_get(&k->attrs, A_ROLE_REGS));
 }
 
-static bool is_split(const Kernel *k)
-{
-	return strcmp(attrs_str(&k->attrs, A_ROLES, "none"), "none") != 0;
-}
-
 /* The row of the table that leaves the most, or what the schedule says. */
 static int most_moved(const Kernel *k, int warpgroups)
 {
@@ -137,7 +132,7 @@ static int most_moved(const Kernel *k, int warpgroups)
 int registers_of_tiles(const Kernel *k, TiledMma t)
 {
 	int warpgroups = kernel_pingpong(k) ? TURNS : tiled_mma_warpgroups(t);
-	bool moved = is_split(k) && moves_registers(k);
+	bool moved = kernel_has_roles(k) && moves_registers(k);
 	int all = moved ? most_moved(k, warpgroups) : budget_alike(k, warpgroups * GROUP_THREADS);
 	return all - OVERHEAD;
 }
@@ -353,7 +348,7 @@ static void alike(Kernel *k, int warps, int regs)
 
 static bool check_schedule(Kernel *k, const Op *mma)
 {
-	if (!mma && is_split(k))
+	if (!mma && kernel_has_roles(k))
 		diag(k->ctx, k->loc, D_E0407,
 		     "roles %s split loads from an mma, and kernel %s has none\n"
 		     "write: roles none;",
@@ -427,7 +422,7 @@ static void with_mma(Kernel *k, const Op *mma)
 {
 	TiledMma t = op_tiled_mma(k->ctx, mma);
 	bool turns = kernel_pingpong(k);
-	bool split = is_split(k);
+	bool split = kernel_has_roles(k);
 	int warpgroups =
 		turns ? TURNS : tiled_mma_warpgroups(t); /* tile/expected.c: of every mma */
 	Needs needs = needs_of(k);

@@ -22,20 +22,12 @@ int64_t rows_issued(const Op *load)
 	return val_extent(IN(load, FROM).val, (int)gather) / parts;
 }
 
-static bool names_of_tile(const Op *tile, const char *name)
-{
-	for (int i = 0; i < tile->nix; i++)
-		if (ix_uses(tile->ix[i], name))
-			return true;
-	return false;
-}
-
 /* Whether in the region a name of the tile's indices is bound. */
 static bool binds_name(const Op *region, const Op *tile)
 {
 	for (const Op *op = region; op == region || (op && op_inside(op, region)); op = op_next(op))
 		for (int i = 0; i < op->nsym; i++)
-			if (names_of_tile(tile, op->sym[i]))
+			if (tile_named(tile, op->sym[i]))
 				return true;
 	return false;
 }

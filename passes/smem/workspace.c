@@ -9,7 +9,7 @@
 
 enum { UNIT = 4 /* elements of 16 bytes */ };
 
-const Type *workspace_row(Ctx *c, Elem elem, int threads, int regs)
+const Layout *layout_in_units(Ctx *c, int threads, int regs)
 {
 	int unit = regs % UNIT ? 1 : UNIT;
 	const Tup *shape[2] = {tup_int(c, unit), tup_int(c, regs / unit)};
@@ -18,8 +18,13 @@ const Type *workspace_row(Ctx *c, Elem elem, int threads, int regs)
 		layout_new(c, tup_int(c, threads), tup_int(c, unit)),
 		layout_new(c, tup_new(c, shape, 2), tup_new(c, stride, 2)),
 	};
+	return layout_cat(c, modes, 2);
+}
+
+const Type *workspace_row(Ctx *c, Elem elem, int threads, int regs)
+{
 	int64_t all = (int64_t)threads * regs;
-	return type_frag(c, elem, layout_2d(c, 1, all, all, 1), layout_cat(c, modes, 2));
+	return type_frag(c, elem, layout_2d(c, 1, all, all, 1), layout_in_units(c, threads, regs));
 }
 
 /* That share tiles. */

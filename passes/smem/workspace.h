@@ -6,6 +6,8 @@
 
 #include "passes/tile/split.h"
 
+/* Registers of all threads, 16 bytes of each thread side by side: where each lies. */
+const Layout *layout_in_units(Ctx *c, int threads, int regs);
 /* Registers of all threads as a row: 16 bytes of each thread side by side. */
 const Type *workspace_row(Ctx *c, Elem elem, int threads, int regs);
 /* An argument of so many such rows for each CTA. */

@@ -8,14 +8,6 @@
 #include <string.h>
 
 /* ------------------------------------------------------------------ operands */
-static bool is_flat(const Tup *t)
-{
-	for (int i = 0; i < tup_rank(t); i++)
-		if (!tup_is_leaf(tup_get(t, i)))
-			return false;
-	return true;
-}
-
 /* A tile of an argument, or of a view of one: rows and columns, each with one number as stride, and
  * of other modes one element. */
 static bool is_plain_tile(Ctx *c, const Val *v)
@@ -23,14 +15,14 @@ static bool is_plain_tile(Ctx *c, const Val *v)
 	const Op *def = v->def;
 	const Layout *l = def && def->kind == OP_TILE ? IN(def, OF).val->type->layout : NULL;
 	return l && tensor_arg(IN(def, OF).val)->arg >= 0 && layout_rank(l) <= MODES_MOST &&
-	       is_flat(l->shape) && is_flat(l->stride) && type_modes(c, v->type).n == 2;
+	       tup_is_flat(l->shape) && tup_is_flat(l->stride) && type_modes(c, v->type).n == 2;
 }
 
 static const char *plain_modes(const Kernel *k, const Op *op)
 {
 	const Layout *l = IN(op, OF).val->type->layout;
 	(void)k;
-	return is_flat(l->shape) && is_flat(l->stride)
+	return tup_is_flat(l->shape) && tup_is_flat(l->stride)
 		       ? NULL
 		       : "modes have no parts: pass modes makes them modes of their own";
 }
@@ -87,8 +79,8 @@ static const char *swizzled_buffer(const Kernel *k, const Op *op)
 /* ------------------------------------------------------------------ register tiles */
 static bool is_spread(const Type *t)
 {
-	return t->tv && layout_rank(t->tv) == 2 && is_flat(tup_get(t->tv->shape, 0)) &&
-	       is_flat(tup_get(t->tv->shape, 1));
+	return t->tv && layout_rank(t->tv) == 2 && tup_is_flat(tup_get(t->tv->shape, 0)) &&
+	       tup_is_flat(tup_get(t->tv->shape, 1));
 }
 
 static const char *spread(const Kernel *k, const Op *op)

@@ -57,23 +57,15 @@ static Op *vector_read(const Op *copy)
 	return together && tile->kind == OP_TILE && frag->kind == OP_FRAG ? tile : NULL;
 }
 
-static bool is_named(const Op *tile, const char *name)
-{
-	for (int i = 0; i < tile->nix; i++)
-		if (ix_uses(tile->ix[i], name))
-			return true;
-	return false;
-}
-
 /* By the loop's variable alone: what else the loop carries moves in its own way. */
 static bool moves_with(const Op *loop, const Op *tile)
 {
 	if (type_regs(tile->next->out->type) > FEW)
 		return false;
 	for (int i = 1; i < loop->nsym; i++)
-		if (is_named(tile, loop->sym[i]))
+		if (tile_named(tile, loop->sym[i]))
 			return false;
-	return is_named(tile, loop->sym[0]);
+	return tile_named(tile, loop->sym[0]);
 }
 
 /* ------------------------------------------------------------------ the first iteration */
@@ -301,7 +293,7 @@ static void read_once(Op *loop)
 		next = op->next;
 		bool moves = !tile;
 		for (int i = 0; i < loop->nsym && !moves; i++)
-			moves = is_named(tile, loop->sym[i]);
+			moves = tile_named(tile, loop->sym[i]);
 		for (Op *at = tile, *after; !moves && at != next; at = after) {
 			after = at->next;
 			op_remove(at);

@@ -353,8 +353,7 @@ static bool can_meet(Kernel *k)
 			"with persistent, CTAs would wait for each other's tiles in turn, and "
 			"sums by workspace are of one tile a CTA",
 			"leave persistent out");
-	if (attrs_int(&k->attrs, A_PERSISTENT, 0) &&
-	    strcmp(attrs_str(&k->attrs, A_ROLES, "none"), "none") != 0)
+	if (attrs_int(&k->attrs, A_PERSISTENT, 0) && kernel_has_roles(k))
 		return refuse(
 			k, k->loc,
 			"with persistent, the producer loads the next tile while the cluster "
