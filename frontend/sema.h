@@ -417,7 +417,6 @@ Value mma_values(Sema *s, const Node *n); /* mma * values(1,2,1) */
 Value mma_arrange(Sema *s, Loc loc, const Value *mma, const Value *arrangement);
 Value mma_shape(Sema *s, const Node *call); /* mm.C(bM,bN) */
 void stmt_for(Sema *s, const Node *n);
-void say_conversion(Sema *s, DiagMsg *m, Loc loc, Elem e);     /* help: bf16(...) around loc */
 bool is_held_whole(Sema *s, const Value *v, const char *what); /* in registers; else an error */
 /* What is written to `name`, which holds such elements, or is of them; else an error. */
 bool elem_fits(Sema *s, const Value *v, const char *name, const char *has, Elem e);

@@ -309,14 +309,6 @@ static bool store_at_grid(Sema *s, const Value *to)
 	return true;
 }
 
-void say_conversion(Sema *s, DiagMsg *m, Loc loc, Elem e)
-{
-	Loc begin = {loc.src, loc.begin, loc.begin}, end = {loc.src, loc.end, loc.end};
-	diag_remedy(s->ctx, m, "convert it: %s(...)", elem_rows[e].name);
-	diag_fix(s->ctx, m, begin, "%s(", elem_rows[e].name);
-	diag_fix(s->ctx, m, end, ")");
-}
-
 bool is_held_whole(Sema *s, const Value *v, const char *what)
 {
 	return v->kind == V_ACC || v->kind == V_FRAG ? elt_whole(s, v) : want(s, v, V_FRAG, what);
@@ -325,12 +317,15 @@ bool is_held_whole(Sema *s, const Value *v, const char *what)
 bool elem_fits(Sema *s, const Value *v, const char *name, const char *has, Elem e)
 {
 	Elem own = v->val->type->elem;
-	if (own != e)
-		say_conversion(s,
-			       diag(s->ctx, v->loc, D_E0205, "'%s' %s %s, this is %s", name, has,
-				    elem_rows[e].name, elem_rows[own].name),
-			       v->loc, e);
-	return own == e;
+	Loc begin = {v->loc.src, v->loc.begin, v->loc.begin};
+	Loc end = {v->loc.src, v->loc.end, v->loc.end};
+	if (own == e)
+		return true;
+	DiagMsg *m = diag(s->ctx, v->loc, D_E0205, "'%s' %s %s, this is %s\nconvert it: %s(...)",
+			  name, has, elem_rows[e].name, elem_rows[own].name, elem_rows[e].name);
+	diag_fix(s->ctx, m, begin, "%s(", elem_rows[e].name);
+	diag_fix(s->ctx, m, end, ")");
+	return false;
 }
 
 static void say_out(Sema *s, DiagMsg *m, const Tensor *t)

@@ -184,7 +184,7 @@ class Room:
 
     def helps(self):
         for path, text in self.own.items():
-            for m in re.finditer(r"\b(diag_remedy|diag|reject|rejected)\(", text):
+            for m in re.finditer(r"\b(diag_remedy|diag|reject|rejected|way_refuse)\(", text):
                 args = arguments(text, m.end() - 1)
                 if m[1] == "diag_remedy":
                     made = list(self.of_call(path, "ctx_strf", args[1:-1]))

@@ -144,12 +144,13 @@ typedef struct {
 	uint64_t made; /* 1: one lane made barriers, and the others have not met it since */
 } Owed;
 typedef struct {
-	/* Those that are committed, oldest first; behind them what came since the last commit. Cells
-	 * are counted from the CTA's first. */
+	/* Those that are committed, oldest first; behind them what came since the last commit.
+	 * Cells are counted from the CTA's first. */
 	Group mma[MAX_GROUPS + 1];
 	Group bulk[MAX_GROUPS + 1];
 	Group copies[MAX_GROUPS + 1]; /* writes of all lanes, each of which waits for its own */
-	/* From here on to owed.dirty: sets of cells, which rename_slots.c takes as one list. Read, written, written and then fenced by its lanes, which have not met since. */
+	/* From here on to owed.dirty: sets of cells, which rename_slots.c takes as one list. Read,
+	 * written, written and then fenced by its lanes, which have not met since. */
 	uint64_t loose[MAX_CELLS / 64], wrote[MAX_CELLS / 64], fenced[MAX_CELLS / 64];
 	/* Read in another CTA by lanes which have not met since: cells of that number there. */
 	uint64_t far[MAX_CELLS / 64];
