@@ -524,11 +524,13 @@ dsl_status problem_launch(Problem *p, dsl_module *mod)
 	dsl_status st = DSL_OK;
 	for (int i = 0; i < p->nt && !st; i++)
 		st = copy_in(p, &p->t[i]);
+	int n = problem_args(p, args);
+	if (!st && p->bind)
+		st = p->bind(p->binder, args, n);
 	if (!st && !p->pool)
 		st = dsl_pool_create(p->dev, NULL, &p->pool);
 	if (!st)
-		st = dsl_pool_launch(p->pool, mod, p->k->name, args, (size_t)problem_args(p, args),
-				     &opts);
+		st = dsl_pool_launch(p->pool, mod, p->k->name, args, (size_t)n, &opts);
 	if (!st)
 		st = dsl_sync(p->dev);
 	for (int i = 0; i < p->nt && !st; i++)

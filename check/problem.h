@@ -73,6 +73,8 @@ typedef struct {
 	int sms; /* that a persistent kernel may fill; 0: all */
 	dsl_device *dev;
 	dsl_pool *pool; /* for copies of tensors that TMA cannot take */
+	dsl_status (*bind)(void *user, dsl_arg *args, int n); /* before a launch, or NULL */
+	void *binder;
 } Problem;
 
 /* Sizes, scalars and room for data. False with *why for what the user left out or misspelt. */

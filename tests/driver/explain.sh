@@ -141,7 +141,9 @@ done
 
 # Mistakes are a compilation's, word for word, and nothing is written: of every fourth file, or each with EVERY=1.
 wrong=0 number=0
-for file in "$root"/tests/frontend/bad/*.gemm "$root"/tests/e2e/bad/*.gemm; do
+mkdir rows
+awk -v out=rows -f "$root/tests/e2e/bad.awk" "$root/tests/e2e/bad.rows"
+for file in "$root"/tests/frontend/bad/*.gemm "$root"/tests/e2e/bad/*.gemm rows/*.gemm; do
 	number=$((number + 1))
 	[ "${EVERY:-0}" = 1 ] || [ $((number % 4)) = 0 ] || continue
 	cp "$file" bad.gemm

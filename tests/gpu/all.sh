@@ -10,7 +10,6 @@
 #   overhead   what dsl_launch costs the host
 #   grid       the correctness grid against the reference interpreter and cuBLAS
 #   both       the same grid on the GPU and on the simulator: the two outputs against each other
-#   ranks      tests/e2e/ranks: tensors of one to five modes, against the reference interpreter
 #   random     random kernels and schedules on the GPU and on the simulator: integers, equal in every bit
 #   soak       random schedules and epilogues at real sizes, launched again and again, whole outputs bit for bit
 #   functions  every function of elementwise.def on all bf16 numbers and 2^24 f32 numbers, within its stated error
@@ -24,7 +23,7 @@
 # and, only when asked for, with what tests/gpu/pack_tool.sh gathered:
 #   python     the wheel: what must hold, and host time (python_speed.py)
 #   ptxas12    cubins of ptxas 12.9
-#   programs   the programs of tests/e2e, compiled there, under every schedule (programs.sh)
+#   programs   the rows of tests/matrix, and other programs, compiled there (programs.sh)
 # The exit code is the number of steps that failed; a step that cannot run here is a failure.
 set -u
 here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)
@@ -36,7 +35,7 @@ else
 	dir=$(CDPATH= cd -- "$1" && pwd)
 fi
 results=${2:-results}
-[ $# -gt 2 ] && shift 2 || set -- run host embed overhead grid both ranks random functions soak constant times
+[ $# -gt 2 ] && shift 2 || set -- run host embed overhead grid both random functions soak constant times
 mkdir -p "$results"
 results=$(CDPATH= cd -- "$results" && pwd)
 failures=0
@@ -177,7 +176,6 @@ step()
 	overhead) "$dir/launch_overhead" "$dir/bench/gemm.cubin" ;;
 	grid) run_grid cuda:0 ;;
 	both) run_both ;;
-	ranks) run_grid cuda:0 ranks ;;
 	random) run_both random ;;
 	functions) run_functions ;;
 	soak) run_soak ;;

@@ -4,12 +4,11 @@
 #   grouped_cases.sh DSLC ROOT OUT      after batch_cases.sh, which begins the list
 #     OUT/grouped/LABEL.cubin   LABEL: roles, ROWSxCOLUMNS of a tile, sSTAGES, gTILES that share a sweep, cN CTAs of a cluster along n,
 #                               one: a tile for each CTA, hN: an SM holds N CTAs, swap
-#     OUT/ranks/                tests/e2e/grouped under every kind of schedule, for gpu_check
 #     OUT/works.txt             grouped G M N K LABEL CUBIN (all groups are of one length) and zipf, for against_torch.py
 set -eu
 dslc=$1 root=$2 out=$3
 rm -rf "$out/grouped"
-mkdir -p "$out/grouped" "$out/ranks"
+mkdir -p "$out/grouped"
 labels=
 
 # ROLES ROWS COLUMNS STAGES TILES [-D..]: built once; adds to $labels
@@ -95,44 +94,4 @@ along 256 4 -DP=on -DCM=2
 along 192 4 -DR=pingpong -DP=on
 along 192 4 -DR=pingpong -DP=on -DCM=2
 
-# FILE LABEL -D...: for each of $sizes
-right()
-{
-	name=grouped-$1-$2 source=$root/tests/e2e/grouped/$1.gemm
-	shift 2
-	"$dslc" -q -Wno-N0401 --emit=cubin,ir:frontend "$source" "$@" -o "$out/ranks/$name.cubin"
-	for size in $sizes; do
-		echo "$name 0 $size" >>"$out/ranks/cases.txt"
-		echo "$name 3 $size" >>"$out/ranks/cases.txt"
-	done
-}
-every()
-{
-	file=$1
-	shift
-	right "$file" none -DR=none -DP=off "$@"
-	right "$file" none_p -DR=none "$@"
-	right "$file" coop -DP=off "$@"
-	right "$file" coop_p -DW=1
-	right "$file" ping -DR=pingpong "$@"
-}
-sizes="M=300,N=136,K=200,G=5 M=700,N=8,K=8,G=97 M=1,N=8,K=8,G=3 M=3000,N=264,K=520,G=1 M=3000,N=136,K=72,G=300 M=0,N=64,K=64,G=3 M=64,N=64,K=64,G=0 M=300,N=136,K=0,G=3"
-every gemm
-right gemm cluster -DCN=2
-right gemm cluster_m -DCM=2
-sizes="C=200,N=136,K=200,G=7 C=1,N=8,K=8,G=300 C=0,N=64,K=64,G=3"
-every masked
-sizes="M=136,N=72,T=500,G=5 M=8,N=8,T=3,G=40 M=200,N=136,T=1000,G=1 M=72,N=8,T=3000,G=300 M=72,N=72,T=0,G=3"
-right along none -DR=none
-right along coop
-right along one -DW=1 -DCTAS=2
-right along coop_p -DP=on
-right along ping -DR=pingpong -DP=on
-right along cluster -DR=pingpong -DP=on -DCM=2
-sizes="T=90,M=300,N=136,K=200,G=5 T=2000,M=3000,N=264,K=520,G=40"
-every up -DW=1
-sizes="T=400,M=300,N=137,K=200,G=5 T=3000,M=3000,N=264,K=520,G=40"
-every down
-sizes="M=300,N=136,K=72,G=5,lda=80,ldc=140,lde=301 M=2000,N=264,K=200,G=40,lda=200,ldc=264,lde=2000"
-every sums -DW=1
 echo "$(grep -c ' grouped/' "$out/works.txt") works of groups"

@@ -4,7 +4,7 @@
 #   pack.sh BUILD OUT        e.g. pack.sh build/release build/gpu; what travels is build/gpu.tar.gz
 # BUILD is a release build (LLVM linked statically, so that dslc starts anywhere).
 #   OUT/dslc gpu_check launch_overhead test_runtime_repack test_functions libdsl_runtime.so host embed epilogues_host
-#   OUT/cases  OUT/bench  OUT/ranks  OUT/swap  OUT/layers  OUT/split  OUT/works  OUT/ways  OUT/epilogues  OUT/plain  OUT/random  OUT/soak  OUT/constant  OUT/functions
+#   OUT/cases  OUT/bench  OUT/swap  OUT/layers  OUT/split  OUT/works  OUT/ways  OUT/epilogues  OUT/plain  OUT/random  OUT/soak  OUT/constant  OUT/functions
 #   OUT.tar.gz
 # SOAK kernels drawn from SEED go into the soak.
 set -eu

@@ -1,16 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Few rows of A (tokens) by many of B (weights), for a machine with a GPU, built where ptxas is:
-#   swap_cases.sh DSLC ROOT OUT      after batch_cases.sh, which begins both lists
+#   swap_cases.sh DSLC ROOT OUT      after batch_cases.sh, which begins the list
 #     OUT/swap/LABEL.cubin   LABEL: rows of weights x tokens of a tile, kDEPTH, sSTAGES, cMxN a cluster, p persistent,
 #                            _c where weights are constant and have a pipeline of their own
 #     OUT/works.txt          lines mm M N K LABEL CUBIN, for against_torch.py: a few for each of 35 shapes
 #     OUT/layers/            TOKENSxDEPTHsSTAGESxPARTS.cubin: 64 rows of weights, split_k PARTS, for layers.py
-#     OUT/ranks/             tests/e2e/swap.gemm under every kind of schedule, for gpu_check
 set -eu
 dslc=$1 root=$2 out=$3
 rm -rf "$out/swap"
-mkdir -p "$out/swap" "$out/ranks" "$out/layers"
+mkdir -p "$out/swap" "$out/layers"
 source=$root/tests/gpu/swap.gemm
 sed -e 's/: constant /: /; s/pipeline a(S) { sA via tokens }/pipeline ab(S) { sA via tokens, sB via weights }/; /pipeline b(S)/d' "$source" >"$out/swap/one.gemm"
 
@@ -108,20 +107,4 @@ layers 8 64:16 128:10 128:11 256:5
 layers 16 64:16 128:10 128:11 256:5
 layers 64 64:13 128:6 256:3
 
-# SIZES LABEL -D...
-right()
-{
-	sizes=$1 name=swap-$2
-	shift 2
-	"$dslc" -q -Wno-N0401 --emit=cubin,ir:frontend "$root/tests/e2e/swap.gemm" "$@" -o "$out/ranks/$name.cubin"
-	for size in $sizes M=1,N=72,K=8 M=300,N=777,K=392; do
-		echo "$name 0 $size" >>"$out/ranks/cases.txt"
-	done
-}
-right "M=7,N=1000,K=4096" none -DbM=8 -DR=none
-right "M=16,N=2048,K=2048" coop -DS=12
-right "M=33,N=1001,K=520" coop_p -DbM=40 -DP=on
-right "M=64,N=1024,K=1024" ping -DbM=32 -DR=pingpong -DP=on
-right "M=64,N=4096,K=512" cluster -DbM=32 -DaN=16 -DCN=2
-right "M=200,N=520,K=520" cluster_p -DbM=64 -DCM=2 -DCN=2 -DP=on
 echo "$(grep -c ' swap/' "$out/works.txt") works of swap"

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Operands that TMA cannot take where they lie, on a machine with a Hopper GPU and PyTorch:
 #   ways.sh DIR [RESULTS] [ROUNDS]      DIR is what pack.sh gathered
-# The copies by themselves, kernels behind them bit for bit (ways.py), dslc run where ptxas is (tests/e2e/ways.sh), then
-# times beside torch and beside aligned operands (against_torch.py). The exit code is the number of parts that failed.
+# The copies by themselves, kernels behind them bit for bit (ways.py), then times beside torch and beside aligned operands (against_torch.py). The exit code is the number of parts that failed.
 set -u
 here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)
 root=$(CDPATH= cd -- "$here/../.." && pwd)
@@ -28,9 +27,6 @@ part()
 export DSL_TEST_DEVICE=cuda:0
 part copies "$dir/test_runtime_repack"
 part exact python3 "$here/ways.py" "$dir"
-if command -v "${DSLC_PTXAS:-ptxas}" >/dev/null; then
-	part run env DEVICE=cuda:0 "$here/../e2e/ways.sh" "$dir/dslc" "$root/tests/e2e" "$results/ways_run"
-fi
 part times python3 "$here/against_torch.py" "$dir" --rounds "$rounds" --works odd,odd_lda,odd_once --out "$results/ways.json"
 ! grep -q WRONG "$results/ways_times.log" || failures=$((failures + 1))
 exit $failures
