@@ -9,6 +9,7 @@
 typedef struct {
 	const char *name, *help;
 	Stage stage; /* of what it takes; it leaves that of the next row */
+	bool whole;  /* its result obeys all rules of the IR */
 	void (*run)(Kernel *k);
 } PassRow;
 enum { PASSES_MOST = 63 };
