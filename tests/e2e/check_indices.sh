@@ -58,7 +58,7 @@ refused 'below, by boxes' 'rows.77. is -2, and A has 300 along mode 0' "$scratch
 indices to 150 3 250
 refused scatter 'to.3. is 250, and D has 250 along mode 0' "$root/tests/e2e/scatter.gemm" -Wno-N0401 --size M=150,N=72,K=136,Q=300,T=250 \
 	--in "to=$scratch/to.npy"
-sed 's/bM = 128, bN = 64/bM = 64, bN = 128/; s/<64,bN,/<64,bM,/; s/schedule {/& swap;/' "$root/tests/e2e/scatter.gemm" >"$scratch/swap.gemm"
+sed 's/bM = 64 \* W, bN = 64/bM = 64, bN = 64 * W/; s/<64,bN,/<64,bM,/; s/schedule {/& swap;/' "$root/tests/e2e/scatter.gemm" >"$scratch/swap.gemm"
 refused 'scatter under swap' 'to.3. is 250, and D has 250 along mode 0' "$scratch/swap.gemm" -Wno-N0401 --size M=150,N=72,K=136,Q=300,T=250 \
 	--in "to=$scratch/to.npy"
 # Of a kernel without indices there is nothing to note, and its PTX is the same.
