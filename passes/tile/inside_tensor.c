@@ -52,14 +52,22 @@ static bool ends_alike(const Op *tile, int mode, const Op *other)
 	return HAS_IN(other, INDEX) && ends_alike(tile, mode, IN(other, INDEX).val->def);
 }
 
+/* A value for each row or column: the view of its tensor has a mode more, of one element. Views with
+ * the modes in another order, or in parts, have as many. */
+static bool is_of_vector(const Kernel *k, const Op *tile)
+{
+	const Val *tensor = IN(tile, OF).val, *arg = tensor_arg(tensor);
+	return tup_rank(tup_flatten(k->ctx, tensor->type->layout->shape)) >
+	       tup_rank(tup_flatten(k->ctx, arg->type->layout->shape));
+}
+
 bool tile_ends_as_outputs(const Kernel *k, const Op *tile, int mode)
 {
 	for (const Op *op = kernel_first(k); op; op = op_next(op)) {
 		bool stores = (op->kind == OP_COPY || op->kind == OP_STORE) && !combine_of(op) &&
 			      IN(op, TO).val->type->space == SP_GLOBAL;
 		const Op *out = stores ? tile_of(IN(op, TO).val) : NULL;
-		bool row = out && tensor_arg(IN(out, OF).val) != IN(out, OF).val; /* a vector */
-		if (out && !row && !ends_alike(tile, mode, out))
+		if (out && !is_of_vector(k, out) && !ends_alike(tile, mode, out))
 			return false;
 	}
 	return true;
